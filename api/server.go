@@ -131,7 +131,7 @@ func New(o Options) *Server {
 	}
 	s := &Server{
 		o: o, started: time.Now(), mux: http.NewServeMux(), holds: newHolds(),
-		guard: &guard{token: o.Token, trustUser: o.TrustUser, browsers: newBrowsers()},
+		guard: &guard{token: o.Token, trustUser: o.TrustUser, browsers: newBrowsers(o.Token)},
 		jobs:  newJobs(o.Store, o.Log), table: slices.Clone(operations), open: map[string]bool{},
 	}
 	if !o.TrustUser {

@@ -3,8 +3,11 @@ package api
 import (
 	"cmp"
 	"context"
+	"crypto/hmac"
 	"crypto/rand"
 	"crypto/sha256"
+	"encoding/base64"
+	"encoding/binary"
 	"html/template"
 	"maps"
 	"net"
@@ -37,49 +40,56 @@ type signinQuery struct {
 const (
 	linkLife    = time.Minute
 	browserLife = 12 * time.Hour
-	maxLinks    = 64   // that wait to be used
-	maxBrowsers = 1024 // that are signed in
+	maxLinks    = 64 // that wait to be used
 )
 
-// browsers are the browsers that signed in, and the links by which others may. Both end with the process. Codes are
-// kept as their hashes, so that looking one up takes the same time however much of it is right.
+// browsers signs browsers in, directly or by links. Links end with the process; a browser stays signed in over its
+// restarts, since its code is signed with a key that the token gives, and no longer than that token is ours.
 type browsers struct {
-	mu     sync.Mutex
-	links  map[secretSum]ticket
-	signed map[secretSum]ticket
+	key []byte
+
+	mu    sync.Mutex
+	links map[secretSum]ticket // by the hash of the code: looking one up tells nothing by the time it takes
 }
 
 type secretSum [sha256.Size]byte
 
-// ticket is a link or a signed-in browser.
+// ticket is a link.
 type ticket struct {
-	page string // of a link
+	page string
 	ends time.Time
 }
 
-func newBrowsers() *browsers {
-	return &browsers{links: map[secretSum]ticket{}, signed: map[secretSum]ticket{}}
-}
-
-// issue adds a ticket to a list of at most limit and returns its code. What has ended goes first, then what ends first.
-func issue(list map[secretSum]ticket, limit int, t ticket) (code string) {
-	now := time.Now()
-	maps.DeleteFunc(list, func(_ secretSum, t ticket) bool { return !now.Before(t.ends) })
-	if len(list) >= limit {
-		delete(list, slices.MinFunc(slices.Collect(maps.Keys(list)), func(a, b secretSum) int {
-			return list[a].ends.Compare(list[b].ends)
-		}))
+// newBrowsers returns browsers for a token; without one their codes end with the process.
+func newBrowsers(token string) *browsers {
+	b := &browsers{links: map[secretSum]ticket{}, key: make([]byte, sha256.Size)}
+	rand.Read(b.key) // never fails
+	if token != "" {
+		b.key = macOf([]byte(token), []byte("readthru: browsers that are signed in"))
 	}
-	code = rand.Text()
-	list[sha256.Sum256([]byte(code))] = t
-	return code
+	return b
 }
 
-// link returns the code of a new link to a page.
+func macOf(key, text []byte) []byte {
+	h := hmac.New(sha256.New, key)
+	h.Write(text)
+	return h.Sum(nil)
+}
+
+// link returns the code of a new link to a page. What has ended makes room for it, then what ends first.
 func (b *browsers) link(page string) string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return issue(b.links, maxLinks, ticket{page, time.Now().Add(linkLife)})
+	now := time.Now()
+	maps.DeleteFunc(b.links, func(_ secretSum, t ticket) bool { return !now.Before(t.ends) })
+	if len(b.links) >= maxLinks {
+		delete(b.links, slices.MinFunc(slices.Collect(maps.Keys(b.links)), func(x, y secretSum) int {
+			return b.links[x].ends.Compare(b.links[y].ends)
+		}))
+	}
+	code := rand.Text()
+	b.links[sha256.Sum256([]byte(code))] = ticket{page, now.Add(linkLife)}
+	return code
 }
 
 // use takes a link's code. It returns the code of a browser that is signed in, and the page to go to.
@@ -92,14 +102,18 @@ func (b *browsers) use(code string) (browser, page string, ok bool) {
 	if !ok || !time.Now().Before(t.ends) {
 		return "", "", false
 	}
-	return issue(b.signed, maxBrowsers, ticket{ends: time.Now().Add(browserLife)}), t.page, true
+	return b.enter(), t.page, true
 }
+
+// codeSize is how long the code of a browser is before its signature: when it ends, in nanoseconds, and a random part.
+const codeSize = 8 + 16
 
 // enter returns the code of a browser that is signed in.
 func (b *browsers) enter() string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return issue(b.signed, maxBrowsers, ticket{ends: time.Now().Add(browserLife)})
+	code := binary.BigEndian.AppendUint64(nil, uint64(time.Now().Add(browserLife).UnixNano())) //nolint:gosec // after 1970
+	code = append(code, make([]byte, codeSize-8)...)
+	rand.Read(code[8:]) // never fails
+	return base64.RawURLEncoding.EncodeToString(append(code, macOf(b.key, code)...))
 }
 
 // know reports whether a request is from a browser that signed in.
@@ -108,10 +122,11 @@ func (b *browsers) know(r *http.Request) bool {
 	if len(cookies) != 1 {
 		return false
 	}
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	t, ok := b.signed[sha256.Sum256([]byte(cookies[0].Value))]
-	return ok && time.Now().Before(t.ends)
+	code, err := base64.RawURLEncoding.Strict().DecodeString(cookies[0].Value)
+	if err != nil || len(code) != codeSize+sha256.Size || !hmac.Equal(code[codeSize:], macOf(b.key, code[:codeSize])) {
+		return false
+	}
+	return time.Now().UnixNano() < int64(binary.BigEndian.Uint64(code)) //nolint:gosec // it is ours
 }
 
 // cookieName returns the name of our cookie. It has the port, since browsers keep cookies by host alone.

@@ -100,6 +100,35 @@ func TestALinkSignsOneBrowserIn(t *testing.T) {
 	})
 }
 
+func TestABrowserStaysSignedInOverARestart(t *testing.T) {
+	cookie := func(s *api.Server) string {
+		c := visit(t, s, "GET", newLink(t, s, "/"), "").Cookies()[0]
+		return "Cookie: " + c.Name + "=" + c.Value
+	}
+	of := func(token string) *api.Server {
+		return api.New(api.Options{Token: token, Proxy: func() string { return "" }})
+	}
+	signed := cookie(signinWorld())
+	for name, tt := range map[string]struct {
+		server *api.Server
+		want   int
+	}{
+		"the daemon after a restart":         {signinWorld(), http.StatusOK},
+		"one whose token was changed":        {of("another"), http.StatusUnauthorized},
+		"one that nobody can show its token": {of(""), http.StatusUnauthorized},
+	} {
+		if resp := visit(t, tt.server, "GET", "/openapi.json", "", signed); resp.StatusCode != tt.want {
+			t.Errorf("%s: status %d, want %d", name, resp.StatusCode, tt.want)
+		}
+	}
+	for i := len("Cookie: readthru-7888="); i < len(signed); i += 5 {
+		forged := signed[:i] + string(signed[i]^1) + signed[i+1:]
+		if resp := visit(t, signinWorld(), "GET", "/openapi.json", "", forged); resp.StatusCode != http.StatusUnauthorized {
+			t.Errorf("%q is answered", forged)
+		}
+	}
+}
+
 func TestALinkLivesForAMinute(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := signinWorld()

@@ -42,11 +42,12 @@ import (
 
 // world is an admin port with a dashboard, and what its journal is told.
 type world struct {
-	server *api.Server
-	base   string
-	told   *journal.Journal
-	kept   string // the directory of its files
-	store  *store.Store
+	server  *api.Server
+	restart func(instance, token string) // replaces the server
+	base    string
+	told    *journal.Journal
+	kept    string // the directory of its files
+	store   *store.Store
 
 	switches atomic.Pointer[api.Switches]
 	sessions atomic.Pointer[[]api.SessionStats]
@@ -93,20 +94,33 @@ func newWorld(t *testing.T) *world {
 		t.Fatal(err)
 	}
 	w.sessions.Store(&[]api.SessionStats{})
-	w.server = api.New(api.Options{
-		Fetch: f, Store: st, Knowledge: k, Dir: t.TempDir(), Version: "test", Instance: "one", Token: "token",
-		CA: authority.PEM, RenewCA: func() error { w.renewed.Add(1); return nil },
-		System:  func(context.Context) (*api.System, error) { return new(*w.system.Load()), nil },
-		Journal: w.told, Proxy: proxy, Sessions: func() []api.SessionStats { return *w.sessions.Load() },
-		Treatment: func(string) (string, string) { return "tunnel", `preset; category="chat"` },
-		Open:      func() (int, int) { return int(w.open.Load()), 1 },
-		Switches:  func() api.Switches { return *w.switches.Load() },
-		Switch:    func(to api.Switches) error { w.switches.Store(&to); return nil },
-		Dashboard: func(s *api.Server) *http.ServeMux {
-			return ui.New(ui.Options{Client: s.Client("ui"), Version: "test", Instance: "one", Proxy: proxy})
-		},
-	})
-	s := httptest.NewServer(w.server)
+	start := func(instance, token string) *api.Server {
+		return api.New(api.Options{
+			Fetch: f, Store: st, Knowledge: k, Dir: t.TempDir(), Version: "test", Instance: instance, Token: token,
+			CA: authority.PEM, RenewCA: func() error { w.renewed.Add(1); return nil },
+			System:  func(context.Context) (*api.System, error) { return new(*w.system.Load()), nil },
+			Journal: w.told, Proxy: proxy, Sessions: func() []api.SessionStats { return *w.sessions.Load() },
+			Treatment: func(string) (string, string) { return "tunnel", `preset; category="chat"` },
+			Open:      func() (int, int) { return int(w.open.Load()), 1 },
+			Switches:  func() api.Switches { return *w.switches.Load() },
+			Switch:    func(to api.Switches) error { w.switches.Store(&to); return nil },
+			Dashboard: func(s *api.Server) *http.ServeMux {
+				return ui.New(ui.Options{Client: s.Client("ui"), Version: "test", Instance: instance, Proxy: proxy})
+			},
+		})
+	}
+	w.server = start("one", "token")
+	var answering atomic.Pointer[api.Server]
+	answering.Store(w.server)
+	w.restart = func(instance, token string) {
+		before := w.server
+		w.server = start(instance, token)
+		answering.Store(w.server)
+		before.Stop()
+	}
+	s := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+		answering.Load().ServeHTTP(rw, r)
+	}))
 	w.base = s.URL
 	t.Cleanup(func() {
 		w.server.Stop()

@@ -122,7 +122,7 @@ func (p *program) openCommand() *cli.Command {
 		Usage:     "open the dashboard in a browser, signed in",
 		ArgsUsage: "[PAGE]",
 		Description: "PAGE is a path of the admin port. The command prints a link that signs one browser in, within a " +
-			"minute; the browser stays\nsigned in for twelve hours, or until the daemon ends.",
+			"minute; the browser stays\nsigned in for twelve hours, or until the token is another.",
 		Flags: []cli.Flag{&cli.BoolFlag{Name: "print", Usage: "print the link and start no browser"}, jsonFlag()},
 		Action: func(c *cli.Context) error {
 			args := c.Args().Slice()

@@ -1,15 +1,29 @@
 // What a page can do with a script: refresh what is live, keys, and copying. Without it every page is complete.
-const say = text => { const p = document.getElementById('link'); p.hidden = !text; p.textContent = text; };
+const line = document.getElementById('link');
+const say = (text, link) => {
+  line.hidden = !text;
+  line.textContent = text;
+  if (!link) return;
+  const a = document.createElement('a');
+  a.href = location.href;
+  a.textContent = link;
+  line.append(': ', a);
+};
+let live = '', out = false; // what a stream that works says; whether nobody is signed in
+const signedOut = () => { out = true; say('Signed out', 'sign in'); };
 
 // Only the server makes pages: what is live is fetched again as a part of the page, and replaced.
-let waiting = false, again = false, at = 0;
+let waiting = false, again = false, at = 0, passed = 0;
 async function refresh() {
+  if (out) return;
   if (waiting || document.hidden) { again = waiting; return; }
   waiting = true;
   await new Promise(done => setTimeout(done, Math.max(0, at + 1000 - Date.now())));
+  const told = passed;
+  passed = 0;
   try {
     const answer = await fetch(location.href, {headers: {Accept: 'text/html'}});
-    if (answer.status === 401) { say('Signed out: run “readthru open” in a terminal'); return; }
+    if (answer.status === 401) { signedOut(); return; }
     if (!answer.ok && answer.status !== 400) return;
     const made = new DOMParser().parseFromString(await answer.text(), 'text/html');
     for (const old of document.querySelectorAll('[data-swap]')) {
@@ -18,6 +32,8 @@ async function refresh() {
       const opened = [...old.querySelectorAll('details[open]')].map(d => d.id);
       old.replaceChildren(...fresh.childNodes);
       for (const d of old.querySelectorAll('details')) d.open = opened.includes(d.id);
+      const unseen = 'all' in old.dataset ? told - old.querySelectorAll('tbody tr').length : 0;
+      if (live && 'all' in old.dataset) say(unseen > 0 ? `${live}, ${unseen} more than fit` : live);
     }
   } catch { /* the stream tells */ } finally {
     waiting = false;
@@ -26,24 +42,46 @@ async function refresh() {
   }
 }
 
+// A stream that ends is opened again by the browser, unless the answer was an error: whether that was because nobody is
+// signed in is seen by asking for the page.
 function listen(path) {
   const stream = new EventSource(path);
+  const restarted = sessionStorage.getItem('restarted');
+  sessionStorage.removeItem('restarted');
   stream.addEventListener('hello', event => {
-    if (JSON.parse(event.data).instance !== document.body.dataset.instance) {
-      stream.close();
-      location.reload(); // another daemon, perhaps another version
+    if (JSON.parse(event.data).instance === document.body.dataset.instance) {
+      live = restarted ? 'Live, readthru was restarted' : 'Live';
+      say(live);
+      refresh();
       return;
     }
-    say('Live');
+    stream.close(); // another daemon, perhaps another version
+    if (document.activeElement.matches('input, textarea, select')) { // somebody writes
+      live = '';
+      say('readthru was restarted', 'load this page again');
+      return;
+    }
+    sessionStorage.setItem('restarted', '1');
+    location.reload();
+  });
+  stream.addEventListener('requests', event => {
+    const {requests, dropped = 0} = JSON.parse(event.data);
+    passed += requests.length + dropped;
     refresh();
   });
-  stream.addEventListener('requests', refresh);
   stream.addEventListener('work', refresh);
-  stream.onerror = () => say(stream.readyState === EventSource.CLOSED ?
-    'Not connected: reload this page' : 'Connection lost, trying again');
+  stream.onerror = () => {
+    if (out) return;
+    live = '';
+    say('Connection lost, trying again');
+    refresh();
+    if (stream.readyState === EventSource.CLOSED) setTimeout(() => out || listen(path), 5000);
+  };
+}
+if (document.body.dataset.live) {
+  listen(document.body.dataset.live);
   document.addEventListener('visibilitychange', refresh);
 }
-if (document.body.dataset.live) listen(document.body.dataset.live);
 if ('poll' in document.body.dataset) setInterval(refresh, 2000);
 
 // A form that answers while somebody types: the address changes with it, so that it can be kept.
