@@ -71,6 +71,7 @@ type Options struct {
 	Sessions       func() []SessionStats          // counts of all sessions, with their names
 	SessionProxies SessionProxies                 // if nil, sessions have no proxies of their own
 	CA             func() []byte                  // the authority's certificate, PEM
+	Trust          func(context.Context) []Trust  // whether each trust store has the authority
 	RenewCA        func() error                   // replaces the authority; if nil, it cannot be replaced here
 
 	// System returns how the program is configured and what it keeps; the server adds the authority. If nil, nothing.

@@ -34,7 +34,22 @@ type Authority struct {
 	Fingerprint string    `json:"fingerprint"` // SHA-256, hex
 	Since       time.Time `json:"since"`
 	Until       time.Time `json:"until"`
+	Trust       []Trust   `json:"trust"` // the system's trust store, and each browser's
 }
+
+// Trust says whether a trust store has the authority.
+type Trust struct {
+	Store  string `json:"store"`
+	State  string `json:"state"`            // TrustInstalled, TrustMissing or TrustUnknown
+	Reason string `json:"reason,omitempty"` // why nobody could look
+}
+
+// States of Trust.
+const (
+	TrustInstalled = "installed"
+	TrustMissing   = "not installed"
+	TrustUnknown   = "unknown" // the store could not be looked into
+)
 
 // Agent is a coding agent that can be set up.
 type Agent struct {
@@ -77,13 +92,13 @@ func (s *Server) getSystem(ctx context.Context, _ none) (*System, error) {
 		return sys, nil
 	}
 	var err error
-	sys.Authority, err = authorityOf(s.o.CA())
+	sys.Authority, err = s.describeCA(ctx)
 	return sys, err
 }
 
-// authorityOf describes a certificate.
-func authorityOf(text []byte) (*Authority, error) {
-	block, _ := pem.Decode(text)
+// describeCA describes the authority, and says where it is trusted.
+func (s *Server) describeCA(ctx context.Context) (*Authority, error) {
+	block, _ := pem.Decode(s.o.CA())
 	if block == nil {
 		return nil, problem(http.StatusInternalServerError, "the authority's certificate is not PEM")
 	}
@@ -92,14 +107,18 @@ func authorityOf(text []byte) (*Authority, error) {
 		return nil, fmt.Errorf("read the authority's certificate: %w", err)
 	}
 	sum := sha256.Sum256(c.Raw)
-	return &Authority{
+	a := &Authority{
 		Name: c.Subject.CommonName, Fingerprint: hex.EncodeToString(sum[:]),
-		Since: c.NotBefore.UTC(), Until: c.NotAfter.UTC(),
-	}, nil
+		Since: c.NotBefore.UTC(), Until: c.NotAfter.UTC(), Trust: []Trust{},
+	}
+	if s.o.Trust != nil {
+		a.Trust = append(a.Trust, s.o.Trust(ctx)...)
+	}
+	return a, nil
 }
 
 // renewAuthority replaces the authority by a new one.
-func (s *Server) renewAuthority(context.Context, none) (*Authority, error) {
+func (s *Server) renewAuthority(ctx context.Context, _ none) (*Authority, error) {
 	if s.o.RenewCA == nil {
 		return nil, problem(http.StatusConflict, "no daemon runs: use \"readthru ca renew\"")
 	}
@@ -107,5 +126,5 @@ func (s *Server) renewAuthority(context.Context, none) (*Authority, error) {
 		return nil, fmt.Errorf("renew the authority: %w", err)
 	}
 	s.o.Log.Warn("the authority was renewed", "remedy", "have clients trust the new one: readthru ca install")
-	return authorityOf(s.o.CA())
+	return s.describeCA(ctx)
 }

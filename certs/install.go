@@ -1,12 +1,14 @@
 package certs
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/smallstep/truststore"
 )
@@ -33,23 +35,46 @@ func (a *Authority) Uninstall() (notes []string, err error) {
 		"removed from", removeNSS)
 }
 
-// Trusting returns the trust stores that Uninstall would change: the system's, if it has the certificate or cannot be
-// asked, and the NSS databases that have it.
-func (a *Authority) Trusting() (stores []string) {
-	if inSystem(a.PEM()) {
-		stores = append(stores, "the system's trust store")
-	}
-	certutil, err := exec.LookPath("certutil")
-	if err != nil {
-		return stores
-	}
+// Trust is what looking for the authority's certificate in a trust store told.
+type Trust struct {
+	Store string // the system's trust store, or an NSS database in certutil's notation
+	Has   bool
+	Err   error // why nobody could look; Has says nothing then
+}
+
+// SystemStore is the name of the system's trust store among those of [Authority.Trust].
+const SystemStore = "the system's trust store"
+
+// Trust looks for the certificate where Install puts it: in the system's trust store, which comes first, and in the NSS
+// database of each browser.
+func (a *Authority) Trust(ctx context.Context) []Trust {
+	system := Trust{Store: SystemStore}
+	system.Has, system.Err = systemTrusts(a.Certificate(), a.PEM())
+	list := []Trust{system}
 	home, err := os.UserHomeDir()
 	if err != nil {
-		return stores
+		return append(list, Trust{Store: "browsers' databases", Err: err})
 	}
+	certutil, err := exec.LookPath("certutil")
 	for _, db := range nssDatabases(home) {
-		if hasNSS(certutil, db, a.nickname()) {
-			stores = append(stores, db)
+		t := Trust{Store: db, Err: errNoCertutil}
+		if err == nil {
+			t.Has, t.Err = lookNSS(ctx, certutil, db, a.nickname())
+		}
+		list = append(list, t)
+	}
+	return list
+}
+
+// Trusting returns the trust stores that Uninstall would change: the system's, if it has the certificate or cannot be
+// asked, and the NSS databases that have it.
+func (a *Authority) Trusting(ctx context.Context) (stores []string) {
+	if inSystem(a.PEM()) {
+		stores = append(stores, SystemStore)
+	}
+	for _, t := range a.Trust(ctx)[1:] {
+		if t.Has && t.Err == nil {
+			stores = append(stores, t.Store)
 		}
 	}
 	return stores
@@ -74,7 +99,7 @@ func (a *Authority) everyStore(system func() error, verb string,
 	certutil, err := exec.LookPath("certutil")
 	if err != nil {
 		return append(notes,
-				"browsers were not changed: certutil is not installed (Debian: libnss3-tools, Fedora: nss-tools)"),
+				"browsers were not changed: "+errNoCertutil.Error()),
 			errors.Join(failed...)
 	}
 	home, err := os.UserHomeDir()
@@ -143,6 +168,30 @@ func removeNSS(certutil, db, nickname, _ string) error {
 		return nil
 	}
 	return runCertutil(certutil, "-D", "-d", db, "-n", nickname)
+}
+
+// errNoCertutil says why browsers' databases are left alone.
+var errNoCertutil = errors.New("certutil is not installed (Debian: libnss3-tools, Fedora: nss-tools)")
+
+// lookTime is how long certutil may take to look into a database, which may be on a disk that does not answer.
+const lookTime = 10 * time.Second
+
+// lookNSS reports whether a database has a certificate, or why it cannot be read: certutil fails alike where there is
+// no such certificate and where there is no database.
+func lookNSS(ctx context.Context, certutil, db, nickname string) (bool, error) {
+	ctx, cancel := context.WithTimeout(ctx, lookTime)
+	defer cancel()
+	if exec.CommandContext(ctx, certutil, "-L", "-d", db, "-n", nickname).Run() == nil {
+		return true, nil
+	}
+	out, err := exec.CommandContext(ctx, certutil, "-L", "-d", db).CombinedOutput()
+	switch {
+	case ctx.Err() != nil:
+		return false, fmt.Errorf("certutil -L: %w", ctx.Err())
+	case err != nil:
+		return false, fmt.Errorf("certutil -L: %w: %s", err, strings.TrimSpace(string(out)))
+	}
+	return false, nil
 }
 
 func hasNSS(certutil, db, nickname string) bool {

@@ -193,3 +193,78 @@ func TestDatabasesOfAllBrowsersAreFoundOnce(t *testing.T) {
 		t.Errorf("found %q, want %q", got, want)
 	}
 }
+
+// TestEachStoreSaysWhetherItHasTheAuthority tells apart what has it, what has it not, and what cannot be looked into.
+func TestEachStoreSaysWhetherItHasTheAuthority(t *testing.T) {
+	inertSystem(t)
+	tools(t, "tee", "true", "rm", "certutil")
+	home := t.TempDir()
+	t.Setenv("HOME", home)
+	t.Setenv("XDG_DATA_HOME", "")
+	a, err := Open(Options{Dir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	broken, good := filepath.Join(home, ".local", "share", "pki", "nssdb"), filepath.Join(home, ".pki", "nssdb")
+	for _, dir := range []string{broken, good} {
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if out, err := exec.CommandContext(t.Context(), "certutil", "-N", "--empty-password", "-d",
+		"sql:"+good).CombinedOutput(); err != nil {
+		t.Fatalf("make a database: %v: %s", err, out)
+	}
+	if err := os.WriteFile(filepath.Join(broken, "cert9.db"), []byte("not a database"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	roots := filepath.Join(t.TempDir(), "roots.pem")
+	other, err := Open(Options{Dir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(roots, other.PEM(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	old := rootFiles
+	t.Cleanup(func() { rootFiles = old })
+	states := func() (list []string) {
+		for _, s := range a.Trust(t.Context()) {
+			state := "no"
+			switch {
+			case s.Err != nil:
+				state = "unknown: " + s.Err.Error()
+			case s.Has:
+				state = "yes"
+			}
+			list = append(list, strings.ReplaceAll(s.Store, home, "~")+" "+state)
+		}
+		return list
+	}
+	check := func(when string, want ...string) {
+		t.Helper()
+		got := states()
+		for i := range want {
+			if len(got) != len(want) || !strings.HasPrefix(got[i], want[i]) {
+				t.Errorf("%s: %q, want %q", when, got, want)
+				return
+			}
+		}
+	}
+	rootFiles = []string{roots}
+	check("before", SystemStore+" no", "sql:~/.pki/nssdb no", "sql:~/.local/share/pki/nssdb unknown: certutil -L: ")
+	_, _ = a.Install() // one database refuses
+	check("installed", SystemStore+" yes", "sql:~/.pki/nssdb yes", "sql:~/.local/share/pki/nssdb unknown: ")
+	if got := a.Trusting(t.Context()); len(got) != 2 {
+		t.Errorf("Uninstall would change %q", got)
+	}
+	if err := a.Renew(); err != nil {
+		t.Fatal(err)
+	}
+	rootFiles = nil
+	check("renewed, and no roots are found", SystemStore+" unknown: no file", "sql:~/.pki/nssdb no",
+		"sql:~/.local/share/pki/nssdb unknown: ")
+	tools(t, "true")
+	check("without certutil", SystemStore+" unknown: ", "sql:~/.pki/nssdb unknown: certutil is not installed",
+		"sql:~/.local/share/pki/nssdb unknown: ")
+}

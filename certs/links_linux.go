@@ -2,6 +2,8 @@ package certs
 
 import (
 	"bytes"
+	"crypto/x509"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -17,6 +19,17 @@ func leaveNoLinks() (undo func()) {
 		truststore.SystemTrustCommand = []string{command[0], "--fresh"}
 	}
 	return func() { truststore.SystemTrustCommand = command }
+}
+
+// systemTrusts reports whether the system's root certificates, or the folder from which they are built, have ours.
+func systemTrusts(_ *x509.Certificate, pem []byte) (bool, error) {
+	if inSystem(pem) {
+		return true, nil
+	}
+	if _, from := systemRoots(); from == "" {
+		return false, errors.New("no file with the system's root certificates was found")
+	}
+	return false, nil
 }
 
 // inSystem reports whether the system's trust store has a certificate, or the folder from which it is built.

@@ -28,7 +28,14 @@ func (w *world) fillSystem(texts []string) {
 			`time=2026-11-23T13:20:11.812Z level=WARN msg="origin not reached" host=a.test`,
 		},
 	}
+	trust := []api.Trust{
+		{Store: "the system's trust store", State: api.TrustInstalled},
+		{Store: "sql:/home/me/.pki/nssdb", State: api.TrustMissing},
+		{Store: "sql:/home/me/.mozilla/firefox/abc.default", State: api.TrustUnknown, Reason: "certutil is not installed"},
+	}
 	for _, text := range texts {
+		trust = append(trust, api.Trust{Store: text, State: text, Reason: text},
+			api.Trust{Store: text, State: api.TrustUnknown, Reason: text})
 		sys.Settings = append(sys.Settings, api.Setting{Key: text, Value: text, Source: text})
 		sys.Agents = append(sys.Agents, api.Agent{Name: text, Title: text, Found: true, Error: text, State: text})
 		sys.Models = append(sys.Models, api.Model{Use: text, Service: text, Model: text})
@@ -36,6 +43,7 @@ func (w *world) fillSystem(texts []string) {
 		sys.Log = append(sys.Log, text)
 	}
 	w.system.Store(sys)
+	w.trust.Store(&trust)
 }
 
 func TestTheSystemIsChangedByOurFormsAlone(t *testing.T) {
@@ -58,7 +66,7 @@ func TestTheSystemIsChangedByOurFormsAlone(t *testing.T) {
 	body := w.do(t, http.MethodGet, "/system", nil).body
 	for _, want := range []string{
 		"ads.example, spam.example", "1 other has its default", "readthru setup codex", "on this machine", "48 MiB in 19 files",
-		"origin not reached",
+		"origin not reached", ">installed<", ">not installed<", ">could not look</span> <span class=\"dim\">certutil is not installed<",
 	} {
 		if !strings.Contains(body, want) {
 			t.Errorf("the room does not say %q", want)

@@ -52,6 +52,7 @@ type world struct {
 	switches atomic.Pointer[api.Switches]
 	sessions atomic.Pointer[[]api.SessionStats]
 	system   atomic.Pointer[api.System]
+	trust    atomic.Pointer[[]api.Trust]
 	renewed  atomic.Int64
 	open     atomic.Int64 // requests in progress
 
@@ -89,6 +90,7 @@ func newWorld(t *testing.T) *world {
 	proxy := func() string { return "127.0.0.1:7887" }
 	w.switches.Store(&api.Switches{})
 	w.system.Store(&api.System{})
+	w.trust.Store(&[]api.Trust{})
 	authority, err := certs.Open(certs.Options{Dir: t.TempDir()})
 	if err != nil {
 		t.Fatal(err)
@@ -97,7 +99,8 @@ func newWorld(t *testing.T) *world {
 	start := func(instance, token string) *api.Server {
 		return api.New(api.Options{
 			Fetch: f, Store: st, Knowledge: k, Dir: t.TempDir(), Version: "test", Instance: instance, Token: token,
-			CA: authority.PEM, RenewCA: func() error { w.renewed.Add(1); return nil },
+			CA: authority.PEM, Trust: func(context.Context) []api.Trust { return *w.trust.Load() },
+			RenewCA: func() error { w.renewed.Add(1); return nil },
 			System:  func(context.Context) (*api.System, error) { return new(*w.system.Load()), nil },
 			Journal: w.told, Proxy: proxy, Sessions: func() []api.SessionStats { return *w.sessions.Load() },
 			Treatment: func(string) (string, string) { return "tunnel", `preset; category="chat"` },

@@ -14,6 +14,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"readthru/api"
+	"readthru/certs"
 	"readthru/llm"
 )
 
@@ -39,6 +40,21 @@ func (c *core) system(ctx context.Context) (*api.System, error) {
 		}
 	}
 	return sys, ctx.Err()
+}
+
+// trustOf says which trust stores have the authority, which have not, and which nobody could look into.
+func trustOf(stores []certs.Trust) (list []api.Trust) {
+	for _, s := range stores {
+		t := api.Trust{Store: s.Store, State: api.TrustMissing}
+		switch {
+		case s.Err != nil:
+			t.State, t.Reason = api.TrustUnknown, s.Err.Error()
+		case s.Has:
+			t.State = api.TrustInstalled
+		}
+		list = append(list, t)
+	}
+	return list
 }
 
 // storage measures what is in a directory, the largest first. What goes meanwhile is not counted.
@@ -138,6 +154,14 @@ func (h withoutRequests) WithGroup(name string) slog.Handler {
 	return withoutRequests{h.Handler.WithGroup(name)}
 }
 
+// trustText says whether a trust store has the authority.
+func trustText(t api.Trust) string {
+	if t.State == api.TrustUnknown {
+		return "could not look: " + t.Reason
+	}
+	return t.State
+}
+
 func (p *program) systemCommand() *cli.Command {
 	return &cli.Command{
 		Name: "system", Usage: "show what the daemon stores, its authority, agents, models and the end of its log",
@@ -158,6 +182,9 @@ func (p *program) systemCommand() *cli.Command {
 				add := func(kind, name, is string) { rows = append(rows, []string{kind, name, is}) }
 				if a := sys.Authority; a != nil {
 					add("authority", a.Name, "until "+day(a.Until)+", SHA-256 "+a.Fingerprint)
+					for _, t := range a.Trust {
+						add("trust", t.Store, trustText(t))
+					}
 				}
 				for _, a := range sys.Agents {
 					add("agent", a.Title, cmp.Or(a.Error, "set up: "+a.State))

@@ -110,7 +110,7 @@ func (p *program) undoings(ctx context.Context, s *settings, data bool) (steps [
 	if certs.Exist(authorityDir(s)) {
 		if a, err := openAuthority(s); err != nil {
 			problems = append(problems, err)
-		} else if stores := a.Trusting(); len(stores) > 0 {
+		} else if stores := a.Trusting(ctx); len(stores) > 0 {
 			steps = append(steps, undoing{
 				What: "remove the authority from " + strings.Join(stores, ", "),
 				do:   func(context.Context) error { _, err := a.Uninstall(); return err },

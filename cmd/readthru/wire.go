@@ -310,6 +310,7 @@ func (c *core) server(running *proxy.Proxy, authority *certs.Authority, d *daemo
 	}
 	if authority != nil {
 		o.CA = authority.PEM
+		o.Trust = func(ctx context.Context) []api.Trust { return trustOf(authority.Trust(ctx)) }
 		o.System = c.system
 	}
 	if running != nil {
