@@ -17,7 +17,8 @@ type term struct {
 
 // FilterHelp says how filters are written.
 const FilterHelp = "words of the URL, and host:, method:, status: (404, 4xx, >=400), outcome:, why:, client:, " +
-	"user:, session:, agent:, type:, source:, ms: (>100), bytes: (>10000); a minus before one excludes what it matches"
+	"user:, session:, agent:, trace:, type:, source:, ms: (>100), bytes: (>10000); a minus before one excludes what it " +
+	"matches"
 
 // texts are the terms that look for text, by their names.
 var texts = map[string]func(*Entry) []string{
@@ -27,6 +28,7 @@ var texts = map[string]func(*Entry) []string{
 	"user":    func(e *Entry) []string { return []string{e.User} },
 	"session": func(e *Entry) []string { return []string{e.Session} },
 	"agent":   func(e *Entry) []string { return []string{e.Agent} },
+	"trace":   func(e *Entry) []string { return []string{e.Trace} },
 	"type":    func(e *Entry) []string { return []string{e.Type} },
 	"source":  func(e *Entry) []string { return []string{e.Source} },
 	"url":     func(e *Entry) []string { return []string{e.URL} },

@@ -49,6 +49,7 @@ type Entry struct {
 	User    string `json:"user,omitempty"`   // of the proxy
 	Session string `json:"session,omitempty"`
 	Agent   string `json:"agent,omitempty"` // User-Agent, shortened
+	Trace   string `json:"trace,omitempty"` // what the client calls it: X-Request-Id, or the trace of traceparent
 
 	Method string `json:"method"`
 	URL    string `json:"url"`
@@ -170,9 +171,9 @@ type slot struct {
 	gone  bool // the client went away
 }
 
-// Add adds a request. The entry must not change afterwards.
-func (j *Journal) Add(e *Entry) {
-	j.add(slot{of: e, began: e.Time.UnixNano(), took: time.Duration(e.Micros) * time.Microsecond})
+// Add adds a request and returns its id. The entry must not change afterwards.
+func (j *Journal) Add(e *Entry) string {
+	return id(j.run, j.add(slot{of: e, began: e.Time.UnixNano(), took: time.Duration(e.Micros) * time.Microsecond}))
 }
 
 // Again adds a request that got the answer of another one. gone says that the client did not take it.
@@ -183,7 +184,8 @@ func (j *Journal) Again(e *Entry, began time.Time, took time.Duration, gone bool
 // wakeEvery is after how many requests they are written to files, if a second has not passed before.
 const wakeEvery = 1024
 
-func (j *Journal) add(s slot) {
+// add returns the number of the request.
+func (j *Journal) add(s slot) (n uint64) {
 	size := s.of.size()
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -203,10 +205,12 @@ func (j *Journal) add(s slot) {
 		default:
 		}
 	}
+	n = j.next
 	j.next++
 	for j.bytes += size; j.bytes > maxBytes && j.first < j.next-1; {
 		j.dropLocked()
 	}
+	return n
 }
 
 // dropLocked drops the oldest request. An entry counts with each request that shares it: what is kept is less.

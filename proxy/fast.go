@@ -345,6 +345,7 @@ type taking struct {
 // repeats reports whether the answer to the request is kept if it can be given again.
 func (x *exchange) repeats() bool {
 	return x.conn != nil && x.conn.fast.request != nil && x.recorded == nil && x.prefix == nil && !x.s.terms.Offline &&
+		x.rec.Trace == "" && // no other request will equal one that has a name of its own
 		!httpfield.HasCredentials(x.r.Header)
 }
 
@@ -461,7 +462,7 @@ func (g *given) again(now time.Time, took time.Duration, err error) {
 	if err != nil {
 		rec := *g.rec
 		rec.Time, rec.MS, rec.Error, rec.BytesOut = now.UTC(), took.Milliseconds(), journal.Gone, 0
-		writeLog(p.log, &rec)
+		writeLog(p.log, "", &rec)
 		return
 	}
 	p.repeatLog.add(g, now, took)

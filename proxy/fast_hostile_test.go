@@ -313,6 +313,13 @@ func TestAFloodOfHeadsForOnePageTakesLittleMemory(t *testing.T) {
 			t.Fatalf("head %d: %q", n, got)
 		}
 	}
+	answers := b.proxy.Repeats().Answers
+	for range 2 {
+		ask("/text", "two\r\nX-Request-Id: job-7")
+	}
+	if got := b.proxy.Repeats().Answers; got != answers {
+		t.Errorf("a head that names its request is kept: %d answers, then %d", answers, got)
+	}
 	if got := b.proxy.Repeats(); got.Answers < 2 || got.Answers > 20 || got.Bytes > 120_000 {
 		t.Errorf("after the flood: %+v", got)
 	}

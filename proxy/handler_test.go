@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -14,6 +15,7 @@ import (
 
 	"readthru/cache"
 	"readthru/fetch"
+	"readthru/journal"
 	"readthru/proxy"
 )
 
@@ -362,6 +364,52 @@ func TestEachRequestLeavesOneLineAndOneRecordWithItsURLMasked(t *testing.T) {
 	if len(rec) != 1 || rec[0].URL != "http://a.test/x?token=***&b=1" || rec[0].Status != 200 || rec[0].Cache != "hit" ||
 		rec[0].BytesOut != 5 {
 		t.Errorf("records %+v", rec)
+	}
+}
+
+func TestRequestsAreFoundByTheNameThatTheirClientGaveThem(t *testing.T) {
+	asked := make(chan http.Header, 1)
+	b := newBench(t, origins{"a.test:80": plainOrigin(t, func(w http.ResponseWriter, r *http.Request) {
+		asked <- r.Header
+		io.WriteString(w, "12345")
+	})}, nil)
+	const trace = "4bf92f3577b34da6a3ce929d0e0e4736"
+	tests := []struct{ field, want string }{
+		{"X-Request-Id: job-7", "job-7"},
+		{"Traceparent: 00-" + trace + "-00f067aa0ba902b7-01", trace},
+		{"Traceparent: 00-" + strings.Repeat("0", 32) + "-00f067aa0ba902b7-01", ""},
+		{"Traceparent: 00-" + trace, ""},
+		{"X-Request-Id: " + strings.Repeat("x", 300), strings.Repeat("x", 200) + "…"},
+		{"Accept: */*", ""},
+	}
+	for i, tt := range tests {
+		b.get(fmt.Sprint("http://a.test/", i), tt.field)
+		name, value, _ := strings.Cut(tt.field, ": ")
+		if got := (<-asked).Get(name); got != value {
+			t.Errorf("%s: the origin got %q", tt.field, got)
+		}
+	}
+	b.stop() // records are complete
+	lines := b.log.requests()
+	for i, tt := range tests {
+		f, err := journal.ParseFilter("trace:" + tt.want)
+		if err != nil {
+			t.Fatal(err)
+		}
+		found, _, _ := b.proxy.Journal().List(f, "", len(tests))
+		if tt.want == "" {
+			found = slices.DeleteFunc(found, func(e journal.Entry) bool { return !strings.HasSuffix(e.URL, fmt.Sprint("/", i)) })
+		}
+		if len(found) != 1 || found[0].Trace != tt.want {
+			t.Errorf("%s: found %+v", tt.field, found)
+			continue
+		}
+		line := lines[i]
+		trace, _ := line[proxy.KeyTrace].(string)
+		if trace != tt.want || line[proxy.KeyID] != found[0].ID || line[proxy.KeyOutcome] != "passed" ||
+			line[proxy.KeyWhy] == nil {
+			t.Errorf("%s: %v", tt.field, line)
+		}
 	}
 }
 

@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"net"
+	"net/http"
 	"strings"
 	"time"
 
@@ -18,9 +19,24 @@ func (x *exchange) begin() {
 		}
 	}
 	rec.Asked = journal.RequestFields(x.r.Header)
+	rec.Trace = traceOf(x.r.Header)
 	if x.inside != nil {
 		rec.Taken = x.inside.verdict.why
 	}
+}
+
+// traceOf returns what the client calls a request: X-Request-Id, or the trace of a traceparent (W3C Trace Context
+// §3.2).
+func traceOf(h http.Header) string {
+	if id := h.Get("X-Request-Id"); id != "" {
+		return clip(id)
+	}
+	parts := strings.Split(h.Get("Traceparent"), "-")
+	if len(parts) < 4 || len(parts[0]) != 2 || len(parts[1]) != 32 || strings.Trim(parts[1], "0123456789abcdef") != "" ||
+		strings.Trim(parts[1], "0") == "" {
+		return ""
+	}
+	return parts[1]
 }
 
 // answeredBy records what the cache did.
@@ -70,8 +86,7 @@ func (x *exchange) tell() {
 	}
 	x.told = new(journal.Entry)
 	*x.told = *rec
-	writeLog(x.p.log, x.told)
-	x.p.journal.Add(x.told)
+	writeLog(x.p.log, x.p.journal.Add(x.told), x.told)
 }
 
 // whyTunnelled says in a sentence what the verdict about a CONNECT says in a word.

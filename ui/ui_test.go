@@ -157,7 +157,8 @@ func vectors() (list []string) {
 func hostile(text string) *journal.Entry {
 	return &journal.Entry{
 		Time: time.Now(), Method: "GET", URL: "https://a.test/" + text, Status: 200, Outcome: text, Why: text, Section: text,
-		Client: text, User: text, Session: text, Agent: text, Form: text, Taken: text, Tunnel: text, Rule: text, Source: text,
+		Client: text, User: text, Session: text, Agent: text, Trace: text, Form: text,
+		Taken: text, Tunnel: text, Rule: text, Source: text,
 		Type: text, Error: text, Warnings: []string{text}, Tokens: 10, HTMLTokens: 90, OriginMS: 3, MS: 9, Micros: 9000,
 		Attempts: []own.Attempt{{Step: text, Outcome: text, Reason: text, MS: 2}},
 		Asked:    journal.RequestFields(http.Header{"User-Agent": {text}}),
