@@ -102,7 +102,7 @@ func (p *program) examine(ctx context.Context, s *settings, probes bool) []findi
 			firstNonEmpty(hintOf(err), "move "+authorityDir(s)+" away: readthru creates a new one"),
 		})
 	}
-	found = append(found, examineAuthority(authority, time.Now())...)
+	found = append(found, examineAuthority(ctx, authority, time.Now())...)
 	found = append(found, examineBrowser(ctx, s, probes))
 	if !probes {
 		return found
@@ -250,14 +250,17 @@ func (p *program) examineStore(ctx context.Context) []finding {
 }
 
 // examineAuthority checks the certificate and the bundle for clients.
-func examineAuthority(a *certs.Authority, now time.Time) []finding {
+func examineAuthority(ctx context.Context, a *certs.Authority, now time.Time) []finding {
 	cert := a.Certificate()
 	ca := finding{"authority", good, fmt.Sprintf("%s, until %s", a.CertFile(), cert.NotAfter.Format("2006-01-02")), ""}
 	if now.After(cert.NotAfter) {
 		ca.State, ca.Detail, ca.Remedy = failed, "expired on "+cert.NotAfter.Format("2006-01-02"), `run "readthru ca renew"`
 	}
 	trust := finding{"system trust", good, "this system trusts the authority", ""}
-	if _, err := cert.Verify(x509.VerifyOptions{CurrentTime: now}); err != nil {
+	switch system := a.Trust(ctx)[0]; {
+	case system.Err != nil:
+		trust.State, trust.Detail = warning, "it is unknown whether this system trusts the authority: "+system.Err.Error()
+	case !system.Has:
 		trust.State, trust.Detail = warning, "this system does not trust the authority: browsers refuse intercepted pages"
 		trust.Remedy = "run \"readthru ca install\"; commands under \"readthru run\" work without it"
 	}
