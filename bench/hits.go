@@ -52,6 +52,26 @@ func fill(ctx context.Context, s settings, rows []*row) error {
 	return nil
 }
 
+// rest waits until the peers have done what the filling has left to do, as indexing: at most a minute.
+func rest(ctx context.Context, peers []*peer) error {
+	for range 60 {
+		var used time.Duration
+		for _, p := range peers {
+			used -= p.cpu()
+		}
+		if err := wait(ctx, time.Second); err != nil {
+			return err
+		}
+		for _, p := range peers {
+			used += p.cpu()
+		}
+		if used < 50*time.Millisecond {
+			break
+		}
+	}
+	return nil
+}
+
 // measure runs all rows, round by round, so that what changes on the machine changes for all of them. The first round
 // fills caches and does not count.
 func measure(ctx context.Context, s settings, rows []*row) error {
@@ -152,7 +172,8 @@ func open(ctx context.Context, s settings, o *origin, starters ...starter) (peer
 	}
 }
 
-// hits measures a cached hit, hot: plain and intercepted, bytes that pass untouched and markdown made of HTML.
+// hits measures a cached hit, hot: plain and intercepted, bytes that pass untouched and markdown made of HTML. Sizes and
+// kinds are measured one after the other, since all of them together would not fit in the memory of any peer.
 func hits(ctx context.Context, s settings) error {
 	o, err := newOrigin(ctx, s)
 	if err != nil {
@@ -163,16 +184,22 @@ func hits(ctx context.Context, s settings) error {
 	var rows []*row
 	for _, size := range s.sizes {
 		pages := min(s.pages, max(hosts, maxHot/max(size, 1)))
-		rows = append(rows, ways(peers, textKind, size, inTurn(textKind, size, pages))...)
-		if size <= maxMarkdown {
-			rows = append(rows, ways(peers, htmlKind, size, inTurn(htmlKind, size, pages))...)
+		for _, kind := range []string{textKind, htmlKind} {
+			if kind == htmlKind && size > maxMarkdown {
+				continue
+			}
+			of := ways(peers, kind, size, inTurn(kind, size, pages))
+			if err := fill(ctx, s, of); err != nil {
+				return err
+			}
+			if err := rest(ctx, peers); err != nil {
+				return err
+			}
+			if err := measure(ctx, s, of); err != nil {
+				return err
+			}
+			rows = append(rows, of...)
 		}
-	}
-	if err := fill(ctx, s, rows); err != nil {
-		return err
-	}
-	if err := measure(ctx, s, rows); err != nil {
-		return err
 	}
 	fmt.Printf("cached hit, %d pages of %d hosts, %d connections, medians of %d rounds of %s, log level %s\n\n",
 		s.pages, hosts, s.conns, s.rounds, s.round, s.log)
@@ -197,6 +224,7 @@ func cold(ctx context.Context, s settings) error {
 	}
 	size := s.sizes[0]
 	var rows []*row
+	var peers []*peer
 	for _, start := range []starter{ours, squid} {
 		p, err := start(ctx, s, o)
 		if err != nil {
@@ -204,6 +232,7 @@ func cold(ctx context.Context, s settings) error {
 			continue
 		}
 		defer p.process.stop()
+		peers = append(peers, p)
 		kinds := []string{textKind}
 		if p.converts {
 			kinds = append(kinds, htmlKind)
@@ -220,6 +249,9 @@ func cold(ctx context.Context, s settings) error {
 				&row{peer: p, way: "cold", kind: kind, size: size, to: p.plain, pages: atRandom(kind, size, s.pages)},
 				&row{peer: p, way: "hot", kind: kind, size: size, to: p.plain, pages: inTurn(kind, size, min(500, s.pages))})
 		}
+	}
+	if err := rest(ctx, peers); err != nil {
+		return err
 	}
 	if err := measure(ctx, s, rows); err != nil {
 		return err
