@@ -172,8 +172,8 @@ func open(ctx context.Context, s settings, o *origin, starters ...starter) (peer
 	}
 }
 
-// hits measures a cached hit, hot: plain and intercepted, bytes that pass untouched and markdown made of HTML. Sizes and
-// kinds are measured one after the other, since all of them together would not fit in the memory of any peer.
+// hits measures a cached hit, hot: plain and intercepted, bytes that pass untouched and markdown made of HTML. Sizes
+// and kinds are measured one after the other, since all of them together would not fit in the memory of any peer.
 func hits(ctx context.Context, s settings) error {
 	o, err := newOrigin(ctx, s)
 	if err != nil {
