@@ -10,7 +10,7 @@ import (
 
 // functions are what templates call.
 var functions = template.FuncMap{
-	"bytes": bytesText, "count": countText, "clock": func(t time.Time) string { return t.Local().Format("15:04:05") },
+	"bytes": bytesText, "count": countText, "some": someText, "clock": func(t time.Time) string { return t.Local().Format("15:04:05") },
 	"day":    func(t time.Time) string { return t.Local().Format("2006-01-02 15:04:05") },
 	"value":  valueText,
 	"date":   func(t time.Time) string { return t.Format(time.DateOnly) },
@@ -50,6 +50,14 @@ func countText(n int64) string {
 		text = text[:i] + "\u202f" + text[i:]
 	}
 	return text
+}
+
+// someText writes how many there are of what a word names.
+func someText(n int64, word string) string {
+	if n != 1 {
+		word += "s"
+	}
+	return countText(n) + " " + word
 }
 
 func tookText(d time.Duration) string {
