@@ -10,7 +10,8 @@ import (
 
 // functions are what templates call.
 var functions = template.FuncMap{
-	"bytes": bytesText, "count": countText, "some": someText, "clock": func(t time.Time) string { return t.Local().Format("15:04:05") },
+	"bytes": bytesText, "count": countText, "some": someText,
+	"clock":  func(t time.Time) string { return t.Local().Format("15:04:05") },
 	"day":    func(t time.Time) string { return t.Local().Format("2006-01-02 15:04:05") },
 	"value":  valueText,
 	"date":   func(t time.Time) string { return t.Format(time.DateOnly) },
