@@ -1,7 +1,6 @@
 package knowledge
 
 import (
-	"bytes"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -13,8 +12,8 @@ import (
 	"readthru/store"
 )
 
-// Two queues feed the index: the store's change log, for pages, and k/q/<key>, for other documents. Either only names a
-// key to look at. The index then takes what is stored under the key, so that a key may come twice or late.
+// Two queues feed the index: the store's change log, for pages, and k/q/<key><nonce>, for other documents. Either only
+// names a key to look at. The index then takes what is stored under the key, so that a key may come twice or late.
 const (
 	consumerName = "index"
 	queuePrefix  = "k/q/"
@@ -26,18 +25,19 @@ const (
 	stepBytes     = 16 << 20
 )
 
-// queued returns the change that queues a document. The value distinguishes one request from the next.
+// queued returns the change that queues a document. Every request is a record of its own, so that whoever has done one
+// removes no other.
 func queued(key page.Key) store.Change {
-	nonce := make([]byte, 8)
-	rand.Read(nonce) // never fails
-	return store.Change{Key: queuePrefix + string(key[:]), Value: nonce}
+	var nonce [8]byte
+	rand.Read(nonce[:]) // never fails
+	return store.Change{Key: queuePrefix + string(key[:]) + string(nonce[:])}
 }
 
 // task is a key to look at, and the queues that name it.
 type task struct {
-	key   page.Key
-	jobs  []store.Job // of the change log
-	nonce []byte      // of k/q/; nil if it is not from there
+	key      page.Key
+	jobs     []store.Job // of the change log
+	requests []string    // keys of k/q/
 }
 
 // step indexes some of the documents that wait, and reports whether there may be more. With now, it retries failed
@@ -106,10 +106,10 @@ func (k *Knowledge) tasks(now bool) (tasks []*task, all bool, err error) {
 			t.jobs = append(t.jobs, j)
 		}
 	}
-	k.records.Walk(queuePrefix, "", func(key string, nonce []byte) bool {
-		if key, ok := keyIn(key, queuePrefix); ok {
+	k.records.Keys(queuePrefix, "", func(request string) bool {
+		if key, ok := keyIn(request, queuePrefix); ok {
 			if t := get(key); t != nil {
-				t.nonce = nonce
+				t.requests = append(t.requests, request)
 			}
 		}
 		more := len(tasks) < 2*stepDocuments
@@ -256,11 +256,13 @@ func (k *Knowledge) settle(tasks []*task, failed map[page.Key]error) error {
 					return err
 				}
 			}
-			t.nonce = nil
 			continue
 		}
 		for _, j := range t.jobs {
 			done = append(done, j.Seq)
+		}
+		for _, request := range t.requests {
+			changes = append(changes, store.Change{Key: request, Gone: true})
 		}
 		if cause != nil {
 			k.log.Warn("document not indexed", "doc", t.key.Doc(), "err", cause)
@@ -269,23 +271,10 @@ func (k *Knowledge) settle(tasks []*task, failed map[page.Key]error) error {
 			changes = append(changes, c)
 		}
 	}
-	if err := k.unqueue(tasks, changes); err != nil {
+	if err := applyAll(k.records, changes); err != nil {
 		return err
 	}
 	return k.store.AckJobs(consumerName, done...)
-}
-
-// unqueue removes from k/q/ the tasks that were not queued again meanwhile, and applies changes with that.
-func (k *Knowledge) unqueue(tasks []*task, changes []store.Change) error {
-	k.bases.mu.Lock() // held where tasks are queued
-	defer k.bases.mu.Unlock()
-	for _, t := range tasks {
-		key := queuePrefix + string(t.key[:])
-		if now, err := k.records.Get(key); t.nonce != nil && err == nil && bytes.Equal(now, t.nonce) {
-			changes = append(changes, store.Change{Key: key, Gone: true})
-		}
-	}
-	return k.records.Apply(changes...)
 }
 
 // stepIfMuchAdded indexes some of the queue if many documents were added to it.

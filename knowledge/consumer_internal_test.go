@@ -2,6 +2,8 @@ package knowledge
 
 import (
 	"testing"
+
+	"readthru/page"
 )
 
 func TestADocumentThatComesBackBeforeItsDeletionIsDoneStaysInItsBase(t *testing.T) {
@@ -33,5 +35,30 @@ func TestADocumentThatComesBackBeforeItsDeletionIsDoneStaysInItsBase(t *testing.
 	}
 	if _, err := k.records.Get(annotationQueue + string(d.Key[:])); err != nil {
 		t.Errorf("the document does not wait for its annotation any more: %v", err)
+	}
+}
+
+func TestARequestMadeWhileItsDocumentIsIndexedIsKept(t *testing.T) {
+	k, err := Open(Options{Store: testStore(t)})
+	if err != nil {
+		t.Fatalf("Open: %v", err)
+	}
+	defer k.Close() //nolint:errcheck // nothing was written since
+	key := page.KeyOf("https://a.test/")
+	if err := k.records.Apply(queued(key), queued(key)); err != nil {
+		t.Fatal(err)
+	}
+	tasks, _, err := k.tasks(true)
+	if err != nil || len(tasks) != 1 || len(tasks[0].requests) != 2 {
+		t.Fatalf("%d tasks, %v: want one, of two requests", len(tasks), err)
+	}
+	if err := k.records.Apply(queued(key)); err != nil {
+		t.Fatal(err)
+	}
+	if err := k.settle(tasks, nil); err != nil {
+		t.Fatal(err)
+	}
+	if again, _, err := k.tasks(true); err != nil || len(again) != 1 || len(again[0].requests) != 1 {
+		t.Errorf("%d tasks, %v: want the request that was made meanwhile", len(again), err)
 	}
 }
