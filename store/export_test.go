@@ -47,6 +47,23 @@ func (s *Store) Keys(prefix string) (keys []string) {
 	return keys
 }
 
+// Deletions returns how many deletions of keys that begin with prefix the disk holds.
+func (s *Store) Deletions(prefix string) (n int) {
+	s.settle()
+	txn := s.kv.db.NewTransaction(false)
+	defer txn.Discard()
+	o := badger.DefaultIteratorOptions
+	o.AllVersions, o.PrefetchValues, o.Prefix = true, false, []byte(prefix)
+	it := txn.NewIterator(o)
+	defer it.Close()
+	for it.Rewind(); it.Valid(); it.Next() {
+		if it.Item().IsDeletedOrExpired() {
+			n++
+		}
+	}
+	return n
+}
+
 // PutRaw writes bytes as the record of a key, without the engine or its reader noticing.
 func (s *Store) PutRaw(key string, record []byte) error {
 	txn := s.kv.db.NewTransaction(true)

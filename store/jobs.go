@@ -170,10 +170,11 @@ func (s *Store) settleJobs(consumer string, seqs []uint64, retry *retryRecord) e
 		b.set(cursorKey(consumer), binary.BigEndian.AppendUint64(nil, last))
 	}
 	for _, seq := range seqs {
+		key := retryKey(consumer, seq)
 		if retry != nil {
-			b.set(retryKey(consumer, seq), encodeJSON(retry))
-		} else {
-			b.del(retryKey(consumer, seq))
+			b.set(key, encodeJSON(retry))
+		} else if _, err := s.kv.get(key); err == nil { // a deletion of what is not there slows all walks over retries down
+			b.del(key)
 		}
 	}
 	err := s.kv.apply(b)

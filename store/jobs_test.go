@@ -36,6 +36,24 @@ func TestJobToRetryGoesWithItsPagesNextChange(t *testing.T) {
 	}
 }
 
+func TestJobsThatAreDoneAtOnceLeaveNoDeletions(t *testing.T) {
+	s := openStore(t, store.Options{})
+	for _, path := range []string{"one", "two", "three"} {
+		putPage(t, s, "https://a.test/"+path, path)
+	}
+	jobs, err := s.Jobs("index", 0)
+	if err != nil || len(jobs) != 3 {
+		t.Fatalf("Jobs = %v, %v, want three", jobs, err)
+	}
+	if err := s.AckJobs("index", jobs[0].Seq, jobs[1].Seq, jobs[2].Seq); err != nil {
+		t.Fatal(err)
+	}
+	flush(t, s)
+	if n := s.Deletions("jr/"); n != 0 {
+		t.Errorf("%d deletions of retries that were never made, want none", n)
+	}
+}
+
 func TestJobsAddedIsToldOncePerSilence(t *testing.T) {
 	s := openStore(t, store.Options{})
 	told := func() bool {
