@@ -127,7 +127,7 @@ func (l *lockedBuffer) String() string {
 func environ(w *web, dir string) []string {
 	env := []string{
 		"HOME=" + dir, "PATH=" + os.Getenv("PATH"), "READTHRU_DATA_DIR=" + filepath.Join(dir, "data"),
-		"READTHRU_MARKDOWN_NEW_MODE=off",
+		"READTHRU_MARKDOWN_NEW_MODE=off", "READTHRU_PROXY_LISTEN=127.0.0.1:0", "READTHRU_ADMIN_LISTEN=127.0.0.1:0",
 	}
 	if memory, ok := os.LookupEnv("READTHRU_CACHE_MEMORY"); ok { // make slow runs these tests with 0
 		env = append(env, "READTHRU_CACHE_MEMORY="+memory)
@@ -291,6 +291,18 @@ func (d *daemon) readthru(args ...string) (stdout string) {
 	return out
 }
 
+// stopAfter stops, after the test, the daemon that a command started, so that nothing writes to its folder any more.
+func stopAfter(t *testing.T, env []string) {
+	t.Helper()
+	t.Cleanup(func() {
+		stop := exec.CommandContext(context.WithoutCancel(t.Context()), binary, "stop")
+		stop.Env = env
+		if said, err := stop.CombinedOutput(); err != nil {
+			t.Errorf("stop: %v: %s", err, said)
+		}
+	})
+}
+
 // command runs a program to its end, within a minute.
 func command(t *testing.T, env []string, name string, args ...string) (stdout, stderr string, err error) {
 	t.Helper()
@@ -301,13 +313,7 @@ func command(t *testing.T, env []string, name string, args ...string) (stdout, s
 	var out, errs bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errs
 	if name == binary && args[0] == "run" { // the daemon that it starts outlives it
-		t.Cleanup(func() {
-			stop := exec.CommandContext(context.WithoutCancel(t.Context()), binary, "stop")
-			stop.Env = env
-			if said, err := stop.CombinedOutput(); err != nil {
-				t.Errorf("stop: %v: %s", err, said)
-			}
-		})
+		stopAfter(t, env)
 	}
 	if err = cmd.Run(); err != nil {
 		err = fmt.Errorf("%w\n%s", err, errs.String())

@@ -1,7 +1,6 @@
 package e2e_test
 
 import (
-	"context"
 	"fmt"
 	"math/rand/v2"
 	"os/exec"
@@ -29,9 +28,10 @@ func join(t *testing.T, transport mcp.Transport) *agent {
 	return &agent{t, s}
 }
 
-// started is the transport to a "readthru mcp" of its own.
+// started is the transport to a "readthru mcp" of its own, which starts a daemon if none runs.
 func started(t *testing.T, env []string) mcp.Transport {
 	t.Helper()
+	stopAfter(t, env)
 	cmd := exec.CommandContext(t.Context(), binary, "mcp")
 	cmd.Env = env
 	return &mcp.CommandTransport{Command: cmd}
@@ -115,13 +115,6 @@ func TestAnAgentsShellFindsADaemonOnceItsToolsAreListed(t *testing.T) {
 	host := fmt.Sprintf("127.%d.%d.%d", 1+rand.IntN(254), rand.IntN(256), 1+rand.IntN(254))
 	proxy := host + ":17717"
 	env := append(environ(w, t.TempDir()), "READTHRU_PROXY_LISTEN="+proxy, "READTHRU_ADMIN_LISTEN="+host+":17718")
-	t.Cleanup(func() {
-		cmd := exec.CommandContext(context.WithoutCancel(t.Context()), binary, "stop")
-		cmd.Env = env
-		if out, err := cmd.CombinedOutput(); err != nil || !strings.Contains(string(out), "stopped") {
-			t.Errorf("stop: %v, %s", err, out)
-		}
-	})
 	a := join(t, started(t, env))
 	if _, err := a.s.ListTools(t.Context(), nil); err != nil {
 		t.Fatal(err)
