@@ -80,7 +80,7 @@ func (x *exchange) tell() {
 	}
 	if p := x.page; p != nil {
 		rec.Doc, rec.Tokens, rec.HTMLTokens, rec.Warnings = p.Doc, p.Tokens, p.Info.HTMLTokens, p.Warnings
-		if !p.FromCache {
+		if !p.FromCache || rec.Cache == "revalidated" {
 			rec.OriginMS = p.Info.FetchMS
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"readthru/fetch"
 	"readthru/journal"
@@ -48,5 +49,28 @@ func TestARequestTellsWhyItWasAnsweredSo(t *testing.T) {
 	}
 	if failed.Outcome != journal.Failed || failed.Why == "" {
 		t.Errorf("a failure: %+v", failed)
+	}
+}
+
+func TestARevalidationTellsWhatTheOriginTook(t *testing.T) {
+	const takes = 3 * time.Millisecond
+	origin := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/html")
+		w.Header().Set("Cache-Control", "no-cache")
+		w.Header().Set("Etag", `"1"`)
+		if r.Header.Get("If-None-Match") != "" {
+			time.Sleep(takes)
+			w.WriteHeader(http.StatusNotModified)
+			return
+		}
+		_, _ = io.WriteString(w, "<title>T</title><main><h1>Head</h1><p>"+strings.Repeat("Some words of text. ", 40))
+	})
+	b := newBenchOf(t, origin, nil)
+	for range 2 {
+		b.do(http.MethodGet, "http://a.test/", nil, "Accept: */*")
+	}
+	b.stop()
+	if rec := b.proxy.Recent(); rec[0].Outcome != "revalidated" || rec[0].OriginMS < takes.Milliseconds() {
+		t.Errorf("outcome %s, the origin took %d ms, want revalidated and at least %v", rec[0].Outcome, rec[0].OriginMS, takes)
 	}
 }
