@@ -7,12 +7,6 @@ import (
 	"readthru/page"
 )
 
-// trackingParameters are query parameters that only tell a site where a visitor came from; the page does not depend on
-// them. A star at the end stands for any ending.
-var trackingParameters = strings.Fields(`utm_* gclid gclsrc dclid gbraid wbraid fbclid msclkid mc_cid mc_eid mkt_tok
-	yclid ymclid igshid igsh ttclid twclid li_fat_id _hsenc _hsmi __hssc __hstc __hsfp hsctatracking vero_id oly_enc_id
-	oly_anon_id rb_clickid wickedid ml_subscriber ml_subscriber_hash _openstat guccounter guce_referrer guce_referrer_sig`)
-
 // redirectors are addresses that count visitors and redirect to the target in their parameter. Host and path must be
 // equal.
 var redirectors = []struct{ host, path, parameter string }{
@@ -111,7 +105,10 @@ func withoutTracking(u *url.URL, link string) string {
 	var kept []string
 	for parameter := range strings.SplitSeq(query, "&") {
 		name, _, _ := strings.Cut(parameter, "=")
-		if !tracks(strings.ToLower(strings.TrimPrefix(name, "amp;"))) {
+		if plain, err := url.QueryUnescape(name); err == nil {
+			name = plain
+		}
+		if !page.Tracks(strings.TrimPrefix(name, "amp;")) {
 			kept = append(kept, parameter)
 		}
 	}
@@ -124,14 +121,4 @@ func withoutTracking(u *url.URL, link string) string {
 		head += "#" + fragment
 	}
 	return head
-}
-
-func tracks(name string) bool {
-	for _, t := range trackingParameters {
-		if prefix, ok := strings.CutSuffix(t, "*"); name == t || ok && strings.HasPrefix(name, prefix) &&
-			len(name) > len(prefix) {
-			return true
-		}
-	}
-	return false
 }

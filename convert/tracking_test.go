@@ -13,6 +13,7 @@ func TestTrackingIsRemovedAndTargetsStay(t *testing.T) {
 		{"https://b.test/a?utm_source=x", "https://b.test/a"},
 		{"https://b.test/a?fbclid=abc&q=a+b%20c", "https://b.test/a?q=a+b%20c"},
 		{"/a?gclid=1", "https://a.test/a"},
+		{"https://b.test/a?srsltid=x&utm%5Fsource=y&id=1", "https://b.test/a?id=1"},
 		{"https://www.google.com/url?q=https://b.test/x&sa=D", "https://b.test/x"},
 		{"https://l.facebook.com/l.php?u=https%3A%2F%2Fb.test%2Fx%3Futm_source%3Dfb&h=AT0", "https://b.test/x"},
 		{"https://out.reddit.com/t3_x?url=https%3A%2F%2Fb.test%2F&token=abc", "https://b.test/"},

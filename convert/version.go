@@ -14,6 +14,7 @@ import (
 	"readthru/convert/footnote"
 	"readthru/convert/formula"
 	"readthru/convert/hidden"
+	"readthru/page"
 )
 
 // edition counts the changes of output that no rule table shows.
@@ -32,7 +33,7 @@ var ruleTables = slices.Concat([]any{
 }, footnote.Rules, formula.Rules, css.Rules, hidden.Rules, []any{
 	manualRoots,
 	manualLabels, tocNames,
-	trackingParameters, redirectors, adHosts, signInNames, signInRequests,
+	page.TrackingParameters, redirectors, adHosts, signInNames, signInRequests,
 	paywallRequests, failureNames, errorPhrases, wallMarks, wallPhrases,
 	badNames, elsewhereHeadings, labels, commentNames, extras, postNames, forumKeeps, weakNames, chromeRoles, generators,
 	documentationClasses, forumMarks, metaKeys, dateKeys, authorKeys, dateForms, dayForms,

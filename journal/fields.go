@@ -13,9 +13,6 @@ import (
 // Fields are the fields of a message, masked: lines of a name, a colon, a space and a value.
 type Fields string
 
-// hidden stands for a value that is not told.
-const hidden = "***"
-
 // RequestFields returns the fields of a request. Values by which an origin could tell who asks are masked.
 func RequestFields(h http.Header) Fields {
 	return fieldsOf(h, func(name string) bool {
@@ -30,8 +27,11 @@ func ResponseFields(h http.Header) Fields {
 	})
 }
 
-// longest is how much of a value is kept.
-const longest = 1024
+// longest is how much of a value is kept, in bytes. What is cut short says so.
+const (
+	longest  = 1024
+	cutShort = "…"
+)
 
 func fieldsOf(h http.Header, told func(name string) bool) Fields {
 	var scratch [2048]byte
@@ -40,13 +40,13 @@ func fieldsOf(h http.Header, told func(name string) bool) Fields {
 		for _, v := range values {
 			switch {
 			case !told(name):
-				v = hidden
+				v = page.SecretMask
 			case strings.IndexByte(v, '?') >= 0 || strings.IndexByte(v, '@') >= 0:
 				v = maskURLs(name, v)
 			}
 			b = append(append(b, name...), ": "...)
 			if len(v) > longest {
-				b = append(append(b, v[:longest]...), "…"...)
+				b = append(append(b, v[:longest]...), cutShort...)
 			} else {
 				b = append(b, v...)
 			}

@@ -216,7 +216,7 @@ func normalizeQuery(raw string) string {
 		if err1 != nil || err2 != nil {
 			return raw
 		}
-		if tracking(decodedName) {
+		if Tracks(decodedName) {
 			continue
 		}
 		text := url.QueryEscape(decodedName)
@@ -231,18 +231,4 @@ func normalizeQuery(raw string) string {
 		texts[i] = p.text
 	}
 	return strings.Join(texts, "&")
-}
-
-// tracking reports whether a query parameter only says where a visitor came from.
-func tracking(name string) bool {
-	name = strings.ToLower(name)
-	if strings.HasPrefix(name, "utm_") {
-		return true
-	}
-	switch name {
-	case "gclid", "gclsrc", "dclid", "gbraid", "wbraid", "fbclid", "msclkid", "yclid", "twclid", "ttclid", "igshid",
-		"mc_cid", "mc_eid", "_hsenc", "_hsmi", "srsltid":
-		return true
-	}
-	return false
 }

@@ -34,6 +34,8 @@ func TestNormalize(t *testing.T) {
 		{"escapes in the query are made uniform", "https://a.test/?q=a%20b&p=%2f", "https://a.test/?p=%2F&q=a+b"},
 		{"a name without value is not one with an empty value", "https://a.test/?a&b=", "https://a.test/?a&b="},
 		{"tracking goes", "https://a.test/?utm_source=x&UTM_Medium=y&gclid=1&fbclid=2&msclkid=3&q=1", "https://a.test/?q=1"},
+		{"tracking of mails goes", "https://a.test/?mkt_tok=1&vero_id=2&__hstc=3&igsh=4&ymclid=5&q=1", "https://a.test/?q=1"},
+		{"names like those of tracking stay", "https://a.test/?mkt=1&utm=2&xutm_source=3", "https://a.test/?mkt=1&utm=2&xutm_source=3"},
 		{"nothing but tracking leaves no query", "https://a.test/?utm_source=x", "https://a.test/"},
 		{"what cannot be read stays", "https://a.test/?b=%zz&a=1", "https://a.test/?b=%zz&a=1"},
 		{"user info goes", "https://me:pw@a.test/", "https://a.test/"},

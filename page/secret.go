@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// mask stands in for what is secret in logs, records and error texts.
-const mask = "***"
+// SecretMask stands in for what is secret in logs, records and error texts.
+const SecretMask = "***"
 
 // HasSecret reports whether u carries something that looks like a credential: user info, a query or fragment
 // parameter whose name or value looks secret, or a segment of its path that does. A request for such a URL counts as
@@ -23,7 +23,7 @@ func HasSecret(u *url.URL) bool {
 func Mask(u *url.URL) string {
 	m := *u
 	if m.User != nil {
-		m.User = url.User(mask)
+		m.User = url.User(SecretMask)
 	}
 	if path := m.EscapedPath(); secretPath(path) {
 		m.RawPath = maskPath(path)
@@ -31,9 +31,9 @@ func Mask(u *url.URL) string {
 	}
 	m.RawQuery = maskParams(m.RawQuery)
 	if f := m.EscapedFragment(); anyParam(f, secretParam) {
-		m.Fragment, m.RawFragment = mask, ""
+		m.Fragment, m.RawFragment = SecretMask, ""
 	}
-	return strings.ReplaceAll(m.String(), url.QueryEscape(mask), mask)
+	return strings.ReplaceAll(m.String(), url.QueryEscape(SecretMask), SecretMask)
 }
 
 // MaskString is like Mask, for a URL as text. Of a malformed URL it keeps only what is before the query and fragment.
@@ -45,11 +45,11 @@ func MaskString(raw string) string {
 			head, cut = raw[:end], true
 		}
 		if at := strings.LastIndexByte(head, '@'); at >= 0 {
-			head = mask + head[at:]
+			head = SecretMask + head[at:]
 		}
 		head = maskPath(head)
 		if cut {
-			head += "?" + mask
+			head += "?" + SecretMask
 		}
 		return head
 	}
@@ -118,9 +118,9 @@ func maskParams(query string) string {
 		}
 		part := query[:end]
 		if name, _, hasValue := strings.Cut(part, "="); anyParam(part, secretParam) {
-			part = mask
+			part = SecretMask
 			if hasValue {
-				part = name + "=" + mask
+				part = name + "=" + SecretMask
 			}
 		}
 		b.WriteString(part)

@@ -75,7 +75,7 @@ func maskPath(path string) string {
 	before, served := "", false
 	for i, segment := range segments {
 		if secretSegment(segment, before, served) {
-			segments[i] = mask
+			segments[i] = SecretMask
 			if name, params, ok := strings.Cut(segment, ";"); ok && !secretSegment(name, before, served) {
 				segments[i] = name + ";" + maskParams(params)
 			}
@@ -205,7 +205,8 @@ func random(s string, least int) bool {
 
 // Unlisted reports whether u may be known only to those who were given it: it has a secret ([HasSecret]), or a segment
 // or a parameter that cannot be guessed, such as a UUID or a digest. Most of these are public, which nobody can tell
-// from the URL; so such a page is kept and shown as any other, but no third party is told of it.
+// from the URL; so such a page is kept and shown as any other, but no third party is told of it. What says only how a
+// visitor came does not count; what says who the visitor is does.
 func Unlisted(u *url.URL) bool {
 	if HasSecret(u) {
 		return true
@@ -215,7 +216,9 @@ func Unlisted(u *url.URL) bool {
 			return true
 		}
 	}
-	return anyParam(u.RawQuery, func(name, value string) bool { return !tracking(name) && unguessable(value) })
+	return anyParam(u.RawQuery, func(name, value string) bool {
+		return !anyName(clickParameters, name) && unguessable(value)
+	})
 }
 
 // unguessable reports whether a text has a part of about 64 bits or more that were drawn by lot.

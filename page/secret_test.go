@@ -101,6 +101,8 @@ func TestUnlistedURLs(t *testing.T) {
 		"https://a.test/reset/8f3a9b2c7d1e4f60":                          true,
 		"https://a.test/?token=x":                                        true,
 		"https://a.test/?gclid=Xq7Lw2Zp9Rk4Vt6Ym1Nc8Bd3":                 false,
+		"https://a.test/?mkt_tok=Xq7Lw2Zp9Rk4Vt6Ym1Nc8Bd3":               true,
+		"https://a.test/?_hsenc=p2ANqtz-8Xq7Lw2Zp9Rk4Vt6Ym1Nc8Bd3":       true,
 		"https://a.test/how-to-reset-a-password-in-2024-3f2a1b9c8d7e":    false,
 		"https://a.test/2024/05/the-longest-title-that-anybody-has-made": false,
 		"https://a.test/javadoc/AbstractSingletonProxyFactoryBean2":      false,
