@@ -258,6 +258,11 @@ func (c *Client) Request(ctx context.Context, id string) (*journal.Entry, error)
 	return call(ctx, c, getRequest, requestRef{id})
 }
 
+// ReplayRequest sends a request again, without the credentials that it had, and returns what is told of the new one.
+func (c *Client) ReplayRequest(ctx context.Context, id string) (*journal.Entry, error) {
+	return call(ctx, c, replayRequest, requestRef{id})
+}
+
 // ClearRequests forgets all requests, those in memory and those on disk.
 func (c *Client) ClearRequests(ctx context.Context) error {
 	_, err := call(ctx, c, clearRequests, none{})

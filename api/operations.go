@@ -150,7 +150,10 @@ var (
 	listRequests = op("listRequests", "GET /api/v1/requests",
 		"lists the proxy's last requests, and those kept on disk, with what was done and why, newest first",
 		(*Server).listRequests)
-	getRequest     = op("getRequest", "GET /api/v1/requests/{id}", "returns one of these requests", (*Server).getRequest)
+	getRequest    = op("getRequest", "GET /api/v1/requests/{id}", "returns one of these requests", (*Server).getRequest)
+	replayRequest = op("replayRequest", "POST /api/v1/requests/{id}/replay",
+		"sends one of these requests (GET or HEAD) again, without credentials, and returns the new one",
+		(*Server).replayRequest)
 	exportRequests = stream("exportRequests", "GET /api/v1/requests/export",
 		"returns these requests as an HTTP archive (HAR), or as lines of JSON", "application/json", (*Server).serveRequests,
 		answers[map[string]any])

@@ -59,8 +59,8 @@ func done(w http.ResponseWriter, to, what string) error {
 // doneTexts are what pages say was done: a link to one of our pages can make it say nothing else.
 var doneTexts = map[string]string{
 	"ruled": "The rule is in effect.", "unruled": "The rule was removed.", "forgotten": "What was learnt is forgotten.",
-	"untold": "The requests are forgotten.",
-	"off":    "The service is switched off: nothing is sent to it.", "on": "The service is switched on again.",
+	"untold": "The requests are forgotten.", "replayed": "This request was sent again just now.",
+	"off": "The service is switched off: nothing is sent to it.", "on": "The service is switched on again.",
 	"emptied": "What the session has fetched is forgotten. The pages stay.", "ended": "The recording has ended.",
 	"purge": "The cache was cleared.", "sweep": "What has expired is removed.",
 	"renew":   "A new authority signs from now on: have clients trust it.",

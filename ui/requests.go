@@ -62,6 +62,8 @@ type requestData struct {
 	Curl  string
 	Host  string
 	Saved int // tokens
+	Token string
+	Done  string
 	Bars  []bar
 	Both  map[string][]journal.Field // the fields of both messages, by their headings
 }
@@ -72,6 +74,15 @@ func (d *dashboard) clearRequests(w http.ResponseWriter, r *http.Request) error 
 		return err
 	}
 	return done(w, "/requests", "untold")
+}
+
+// replayRequest sends a request again and shows the new one.
+func (d *dashboard) replayRequest(w http.ResponseWriter, r *http.Request) error {
+	e, err := d.o.Client.ReplayRequest(r.Context(), r.PathValue("id"))
+	if err != nil {
+		return err
+	}
+	return done(w, "/requests/"+url.PathEscape(e.ID), "replayed")
 }
 
 // bar is a step of a request in the waterfall. Positions are thousandths of the whole time.
@@ -89,6 +100,7 @@ func (d *dashboard) request(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	data := requestData{Entry: e, Curl: d.curl(e), Host: e.Host(), Bars: waterfall(e)}
+	data.Token, data.Done = d.token, doneTexts[r.URL.Query().Get("done")]
 	data.Saved = max(0, e.HTMLTokens-e.Tokens)
 	data.Both = map[string][]journal.Field{"Request fields": e.Asked.List(), "Response fields": e.Answered.List()}
 	d.show(w, http.StatusOK, "request", view{Title: e.Method + " " + plain(e.URL), At: "/requests", Data: data})
@@ -134,14 +146,8 @@ func (d *dashboard) curl(e *journal.Entry) string {
 	} else if e.Method != http.MethodGet {
 		b.WriteString(" -X " + quote(e.Method))
 	}
-	for _, f := range e.Asked.List() {
-		switch f.Name {
-		case "Connection", "Proxy-Connection", "Content-Length", "Via", "Te", "Transfer-Encoding", "Upgrade":
-			continue
-		}
-		if f.Value != "***" {
-			b.WriteString(" -H " + quote(f.Name+": "+f.Value))
-		}
+	for _, f := range e.Repeatable() {
+		b.WriteString(" -H " + quote(f.Name+": "+f.Value))
 	}
 	target := e.URL
 	if e.Method == http.MethodConnect {

@@ -43,3 +43,13 @@ func TestRequestsOnDiskAreShownAndForgotten(t *testing.T) {
 		t.Error("what is forgotten is on disk")
 	}
 }
+
+func TestRequestsThatOnlyReadHaveAButtonToBeSentAgain(t *testing.T) {
+	w := newWorld(t)
+	for method, want := range map[string]bool{"GET": true, "HEAD": true, "POST": false, "CONNECT": false} {
+		id := w.told.Add(&journal.Entry{Method: method, URL: "https://a.test/" + method, Status: 200, Outcome: "miss"})
+		if got := strings.Contains(w.do(t, http.MethodGet, "/requests/"+id, nil).body, "Send again"); got != want {
+			t.Errorf("%s: the button is there: %t", method, got)
+		}
+	}
+}

@@ -88,6 +88,7 @@ func New(o Options) *http.ServeMux {
 	mux.HandleFunc("GET /{$}", d.now)
 	mux.HandleFunc("GET /requests", d.requests)
 	mux.HandleFunc("GET /requests/{id}", d.request)
+	mux.HandleFunc("POST /requests/{id}/replay", d.form("/requests", d.replayRequest))
 	mux.HandleFunc("POST /requests/clear", d.form("/requests", d.clearRequests))
 	d.mountPages(mux)
 	d.mountSearch(mux)

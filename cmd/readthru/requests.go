@@ -11,6 +11,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"readthru/api"
+	"readthru/journal"
 )
 
 func (p *program) requestsCommand() *cli.Command {
@@ -29,6 +30,9 @@ func (p *program) requestsCommand() *cli.Command {
 		Subcommands: []*cli.Command{{
 			Name: "show", Usage: "print all that is told of a request", ArgsUsage: "ID", Flags: []cli.Flag{jsonFlag()},
 			Action: p.showRequest,
+		}, {
+			Name: "replay", Usage: "send a request (GET or HEAD) again, without credentials, and print what was done",
+			ArgsUsage: "ID", Flags: []cli.Flag{jsonFlag()}, Action: p.replayRequest,
 		}, {
 			Name: "clear", Usage: "forget all requests, those in memory and those on disk", Action: p.clearRequests,
 		}},
@@ -100,50 +104,69 @@ func (p *program) showRequest(c *cli.Context) error {
 		if err != nil {
 			return err
 		}
-		if c.Bool("json") {
-			return p.printJSON(e)
-		}
-		rows := [][]string{
-			{"request", e.Method + " " + e.URL},
-			{"time", e.Time.Local().Format(time.RFC3339) + ", " + (time.Duration(e.Micros) * time.Microsecond).String()},
-			{"answer", fmt.Sprintf("%d %s, %d bytes of %d", e.Status, e.Type, e.BytesOut, e.BytesIn)},
-			{"outcome", e.Outcome},
-			{"why", e.Why},
-			{"decided by", e.Section},
-			{"rule", e.Rule},
-			{"form", e.Form},
-			{"intercepted", e.Taken},
-			{"tunnelled", e.Tunnel},
-			{"client", e.Client},
-			{"user", e.User},
-			{"session", e.Session},
-			{"agent", e.Agent},
-			{"source", e.Source},
-			{"error", e.Error},
-		}
-		if e.Tokens > 0 {
-			rows = append(rows, []string{"tokens", fmt.Sprintf("%d, of HTML %d", e.Tokens, e.HTMLTokens)})
-		}
-		for _, w := range e.Warnings {
-			rows = append(rows, []string{"warning", w})
-		}
-		for _, a := range e.Attempts {
-			rows = append(rows, []string{"step", fmt.Sprintf("%s %s, %d ms %s", a.Step, a.Outcome, a.MS, a.Reason)})
-		}
-		for _, f := range e.Asked.List() {
-			rows = append(rows, []string{"asked", f.Name + ": " + f.Value})
-		}
-		for _, f := range e.Answered.List() {
-			rows = append(rows, []string{"answered", f.Name + ": " + f.Value})
-		}
-		for _, row := range rows {
-			if row[1] == "" {
-				continue
-			}
-			if _, err := fmt.Fprintf(p.out, "%-12s %s\n", row[0], printable(row[1])); err != nil {
-				return err
-			}
-		}
-		return nil
+		return p.printRequest(c, e)
 	})
+}
+
+func (p *program) replayRequest(c *cli.Context) error {
+	id, err := oneArg(c.Args().Slice(), "ID")
+	if err != nil {
+		return err
+	}
+	return p.withRequests(c, func(b *api.Client) error {
+		e, err := b.ReplayRequest(c.Context, id)
+		if err != nil {
+			return err
+		}
+		return p.printRequest(c, e)
+	})
+}
+
+// printRequest prints all that is told of a request.
+func (p *program) printRequest(c *cli.Context, e *journal.Entry) error {
+	if c.Bool("json") {
+		return p.printJSON(e)
+	}
+	rows := [][]string{
+		{"request", e.Method + " " + e.URL},
+		{"time", e.Time.Local().Format(time.RFC3339) + ", " + (time.Duration(e.Micros) * time.Microsecond).String()},
+		{"answer", fmt.Sprintf("%d %s, %d bytes of %d", e.Status, e.Type, e.BytesOut, e.BytesIn)},
+		{"outcome", e.Outcome},
+		{"why", e.Why},
+		{"decided by", e.Section},
+		{"rule", e.Rule},
+		{"form", e.Form},
+		{"intercepted", e.Taken},
+		{"tunnelled", e.Tunnel},
+		{"client", e.Client},
+		{"user", e.User},
+		{"session", e.Session},
+		{"agent", e.Agent},
+		{"source", e.Source},
+		{"error", e.Error},
+	}
+	if e.Tokens > 0 {
+		rows = append(rows, []string{"tokens", fmt.Sprintf("%d, of HTML %d", e.Tokens, e.HTMLTokens)})
+	}
+	for _, w := range e.Warnings {
+		rows = append(rows, []string{"warning", w})
+	}
+	for _, a := range e.Attempts {
+		rows = append(rows, []string{"step", fmt.Sprintf("%s %s, %d ms %s", a.Step, a.Outcome, a.MS, a.Reason)})
+	}
+	for _, f := range e.Asked.List() {
+		rows = append(rows, []string{"asked", f.Name + ": " + f.Value})
+	}
+	for _, f := range e.Answered.List() {
+		rows = append(rows, []string{"answered", f.Name + ": " + f.Value})
+	}
+	for _, row := range rows {
+		if row[1] == "" {
+			continue
+		}
+		if _, err := fmt.Fprintf(p.out, "%-12s %s\n", row[0], printable(row[1])); err != nil {
+			return err
+		}
+	}
+	return nil
 }
