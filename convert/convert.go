@@ -3,11 +3,11 @@
 //
 // [Parse] decodes and parses a body once; the [Document] then answers [Document.Signs], by which a caller decides
 // whether this is the page at all, and [Document.Convert], as often as wanted with different [Options]. The steps, each
-// in a file or a package of its own: decode (decode.go), read what the page says about itself (meta.go), normalise
-// elements into the few forms the renderer knows (normalise.go and what it calls, packages formula and footnote),
-// remove what no reader sees (packages hidden and css), prune what is not content (prune.go), choose the root
-// (root.go), try again more gently when too little is left (byrules.go), render (render.go, rendercopy.go, escape.go,
-// list.go, table.go).
+// in a file or a package of its own: decode (decode.go), read what the page says about itself (meta.go, title.go),
+// normalise elements into the few forms the renderer knows (normalise.go and what it calls, packages formula and
+// footnote), remove what no reader sees (packages hidden and css), prune what is not content (prune.go), choose the
+// root (root.go), try again more gently when too little is left (byrules.go), render (render.go, rendercopy.go,
+// escape.go, list.go, table.go).
 //
 // What is not HTML is told apart in format.go: text and source code (source.go), JSON (json.go), CSV (csv.go), XML,
 // sitemaps and SVG (xml.go), feeds (feed.go), PDF (pdf.go, pdfmarkdown.go, package pdflayout), DOCX (package docx), and

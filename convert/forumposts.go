@@ -1,6 +1,10 @@
 package convert
 
-import "readthru/convert/dom"
+import (
+	"slices"
+
+	"readthru/convert/dom"
+)
 
 // A forum's posts come with more than their text: the author and the time, which a reader needs, and facts about the
 // author, which the forum repeats at every post.
@@ -34,6 +38,10 @@ func (t *outline) keepNames(keep []bool) {
 		timed, said := t.blocks[i].signs&signTime != 0, false
 		for level, x := 0, t.blocks[i].box; level < deep && x >= 0; level, x = level+1, t.boxes[x].parent {
 			b := &t.boxes[x]
+			if b.begin == int32(i) && dom.HasAttr(b.node, depthAttr) && slices.Contains(keep[b.begin:b.end], true) {
+				keep[i] = true
+				break
+			}
 			said = said || dom.Attr(b.node, "rel") == "author" || named(b.node, postNames)
 			if (timed || level < near && (said || b.begin == int32(i))) && b.alike > 1 && t.keptProse(b, keep) {
 				keep[i] = true

@@ -108,6 +108,13 @@ var bombs = []struct {
 		"</template>" + many("<b slot=x>y</b>", 20000) + "</div>", "kept"},
 	{"an address of ampersands", "<p>kept <a href='/" + many("&amp;amp;", 50000) + "'>x</a>", "kept"},
 	{"100,000 emphases beside letters", "<p>kept" + many("a<b>x.</b>", 100000), "kept"},
+	{"20,000 comments, each deeper", "<p>kept" + numbered("<div class=comment data-depth=%d>x %d</div>", 20000), "kept"},
+	{"20,000 indents in 200 boxes", many("<div class=depth-2 style='margin-left:9px'>", 200) +
+		many("<p class=depth-1 style='margin-left:9px'><i class=comment>x</i>", 20000) + "kept", "kept"},
+	{"20,000 texts that meet in 200 spans", many("<span>a b", 200) + many("<i>C d</i>", 20000) + "kept", "kept"},
+	{"20,000 texts that meet", "<p>" + many("<b>a b</b><i>C d</i>", 20000) + "kept", "kept"},
+	{"20,000 headings of icons", "<p>kept" + many("<h2><i>\ue000</i><i>\ue000</i></h2>", 20000), "kept"},
+	{"a heading of 100,000 icons", "<p>kept<h2>" + many("<i>\ue000</i>", 100000) + "</h2>", "kept"},
 	{"open table", "<table><tr><td>kept", "kept"},
 	{"crossed b and i", "<b>a<i>b</b>kept</i>", "kept"},
 	{"list closed by another", "<ol><li>kept</ul>after", "kept"},
@@ -247,6 +254,7 @@ func TestCutsAreReportedAsWarnings(t *testing.T) {
 	for _, tt := range []struct{ name, html, warning string }{
 		{"deep nesting", many("<div>", 3000) + "x", convert.WarnDeep},
 		{"deep lists", many("<ul><li>", 60) + "x", convert.WarnDeep},
+		{"deep threads", numbered("<div class=comment data-depth=%d>x %d</div>", 60), convert.WarnDeep},
 		{"spans", "<table><tr>" + many("<td rowspan=60000>a", 300) + many("<tr><td>c", 3000) + "</table>", convert.WarnSpans},
 		{"style rules", "<style>" + strings.Repeat("i{opacity:0}", 20_001) + "</style><p>x", convert.WarnStyles},
 	} {

@@ -5,7 +5,6 @@ import (
 	"net/url"
 	"strings"
 	"time"
-	"unicode"
 
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
@@ -49,7 +48,7 @@ type head struct {
 func readHead(root *html.Node, u *url.URL) head {
 	h := head{meta: page.Meta{}, base: u}
 	other := map[string]string{}
-	var title, h1 string
+	var t titles
 	var structured []*html.Node
 	baseSeen := false
 	for n := range root.Descendants() {
@@ -60,8 +59,8 @@ func readHead(root *html.Node, u *url.URL) head {
 		case atom.Html:
 			put(h.meta, "lang", dom.Attr(n, "lang"))
 		case atom.Title:
-			if title == "" {
-				title = chars.Clip(dom.Text(n))
+			if t.element == "" {
+				t.element = chars.Clip(trimIcons(dom.Text(n)))
 			}
 		case atom.Base:
 			if !baseSeen && u != nil {
@@ -70,10 +69,8 @@ func readHead(root *html.Node, u *url.URL) head {
 					h.base, baseSeen = b, true
 				}
 			}
-		case atom.H1:
-			if h1 == "" && len(dom.Text(n)) < 1000 {
-				h1 = chars.Clip(strings.TrimRight(dom.OneLine(n), "¶#§ "))
-			}
+		case atom.H1, atom.H2:
+			t.add(n, u)
 		case atom.Meta:
 			value := chars.Clip(dom.Attr(n, "content"))
 			for _, key := range []string{dom.Attr(n, "property"), dom.Attr(n, "name"), dom.Attr(n, "itemprop")} {
@@ -120,8 +117,10 @@ func readHead(root *html.Node, u *url.URL) head {
 	}
 	put(h.meta, "description", h.meta["og:description"])
 	put(h.meta, "canonical_url", h.canonical)
-	h.title = chooseTitle(h1, h.meta["og:title"], title, h.meta["og:site_name"])
-	put(h.meta, "title", cmp.Or(title, h.meta["og:title"], h1))
+	t.og = trimIcons(h.meta["og:title"])
+	t.nameSite(h.meta["og:site_name"])
+	h.title = t.choose()
+	put(h.meta, "title", cmp.Or(t.element, t.og, h.title))
 	for _, key := range []string{"og:image", "og:url", "twitter:image"} {
 		h.absolute(key)
 	}
@@ -163,36 +162,6 @@ func put(m map[string]string, key, value string) {
 	if value = strings.TrimSpace(value); value != "" && m[key] == "" {
 		m[key] = value
 	}
-}
-
-// chooseTitle returns the page's title: its first h1 if that is part of og:title or of the title element, or if there
-// is no og:title; else the title element without the site's name (rule E7); else og:title. Of 500 reference titles the
-// h1 alone makes most of 71 % right, the title element alone 25 %.
-func chooseTitle(h1, ogTitle, title, site string) string {
-	folded := fold(h1)
-	switch {
-	case folded != "" && (ogTitle == "" || strings.Contains(fold(ogTitle), folded) ||
-		strings.Contains(fold(title), folded)):
-		return h1
-	case title == "":
-		return ogTitle
-	}
-	for _, separator := range []string{" | ", " - ", " · ", " – ", " — "} {
-		if i := strings.LastIndex(title, separator); i > 0 && site != "" && fold(title[i:]) == fold(site) {
-			return title[:i]
-		}
-	}
-	return title
-}
-
-// fold keeps letters and digits, in lower case.
-func fold(s string) string {
-	return strings.Map(func(r rune) rune {
-		if unicode.IsLetter(r) || unicode.IsDigit(r) {
-			return unicode.ToLower(r)
-		}
-		return -1
-	}, s)
 }
 
 // dateForms are formats of dates in metadata. A format without a time gives a day.

@@ -1,6 +1,7 @@
 package convert_test
 
 import (
+	"net/url"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -53,10 +54,73 @@ func TestTitle(t *testing.T) {
 			"title whose end is not the site's name", "<title>Left | Right</title><meta property=og:site_name content=Site>",
 			"Left | Right",
 		},
+		{
+			"h1 that is the site's name, before the page's", "<title>Topic - Board</title><h1>Board</h1><h2>Topic</h2>",
+			"Topic",
+		},
+		{
+			"the same in a section", "<title>Topic - Section - Board</title><h1>Board</h1><h1>Topic</h1>", "Topic",
+		},
+		{
+			"h2 that leads to the page", "<title>Board • View topic - Topic</title><h1>Board</h1><h2><a href='./page'>Topic</a></h2>",
+			"Topic",
+		},
+		{
+			"h2 that leads elsewhere", "<title>Board • Topic</title><h1>Board</h1><h2><a href='./other'>Topic</a></h2>", "Board",
+		},
+		{"h1 that may be the page's", "<title>Board - Topic</title><h1>Topic</h1><h2>News</h2>", "Topic"},
+		{
+			"h1 that leads home", "<title>Topic / Board of cooks</title><h1><a href='/'>Board</a></h1><h2>Topic</h2>", "Topic",
+		},
+		{"h1 in a link home", "<title>Topic - Section</title><a href='https://a.test'><h1>Board</h1></a>", "Topic - Section"},
+		{"h1 that leads elsewhere", "<title>Topic</title><h1><a href='/topic'>The topic</a></h1>", "The topic"},
+		{
+			"no h1, and a heading that is a part of title",
+			"<title>Board • View topic - A long topic of cooks</title><h2>A long topic of cooks</h2><h2>Board</h2>",
+			"A long topic of cooks",
+		},
+		{
+			"the site's name in h2", "<title>Recipes and more - Cooks</title><h2>Cooks</h2>", "Recipes and more - Cooks",
+		},
+		{
+			"og:title that title begins with",
+			"<title>Topic - Section - Board</title><meta property=og:title content=Topic><h1>Menu</h1>", "Topic",
+		},
+		{"a button and an icon in h1", "<title>x</title><h1>Name <button>Copy</button><svg><title>y</title></svg></h1>", "Name"},
+		{"lines in h1", "<title>x</title><h1>A long<br>name</h1>", "A long name"},
+		{"icons in h1", "<title>x</title><h1>\U000f0001 Name \uf0c1\ue000</h1>", "Name"},
+		{"icons in title", "<title>\uf013 Name \uf0c1</title>", "Name"},
+		{"icons in og:title", "<meta property=og:title content='Name \U0010fffd'>", "Name"},
 		{"nothing", "<p>x", ""},
 	} {
 		if got := convertPage(t, tt.html, convert.Options{}).Title; got != tt.want {
 			t.Errorf("%s: title %q, want %q", tt.name, got, tt.want)
+		}
+	}
+}
+
+// The program of a board adds parameters of its own to the address of a topic.
+func TestTitleOfATopic(t *testing.T) {
+	for _, tt := range []struct{ href, want string }{
+		{"./viewtopic.php?t=5&sid=abc", "Topic"},
+		{"./viewtopic.php?t=6", "Board"},
+		{"./viewtopic.php?t=", "Board"},
+		{"./viewforum.php?t=5", "Board"},
+		{"#t", "Board"},
+		{"https://b.test/viewtopic.php?t=5", "Board"},
+	} {
+		u := &url.URL{Scheme: "https", Host: "a.test", Path: "/viewtopic.php", RawQuery: "f=1&t=5"}
+		html := "<title>Board - Topic</title><h1>Board</h1><h2><a href='" + tt.href + "'>Topic</a></h2>"
+		doc, err := convert.Parse(t.Context(), []byte(html), "text/html", u)
+		if err != nil {
+			t.Fatal(err)
+		}
+		res, err := doc.Convert(t.Context(), convert.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if res.Title != tt.want {
+			t.Errorf("with a heading that leads to %s: title %q, want %q", tt.href, res.Title, tt.want)
 		}
 	}
 }

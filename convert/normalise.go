@@ -37,6 +37,7 @@ func normalise(ctx context.Context, body *html.Node, base *url.URL, w *hidden.Cl
 	}
 	labelTabs(body)
 	w.Clean(ctx, body)
+	markThreads(ctx, body)
 	listings := map[*html.Node]bool{} // code blocks that are no pre
 	for _, n := range dom.FindAll(body, func(n *html.Node) bool {
 		guard.Check(ctx)
@@ -64,6 +65,7 @@ func normalise(ctx context.Context, body *html.Node, base *url.URL, w *hidden.Cl
 		}
 	}
 	walk(body)
+	separate(ctx, body, w.Apart())
 	dropOrnaments(body)
 }
 
@@ -91,6 +93,8 @@ func normaliseElement(n *html.Node, base *url.URL) bool {
 			dom.DropAttr(n, "href")
 		}
 		liftHeading(n)
+	case atom.H1, atom.H2, atom.H3, atom.H4, atom.H5, atom.H6:
+		dropIcons(n)
 	case atom.Img:
 		normaliseImage(n, base)
 	case atom.Table:

@@ -56,6 +56,7 @@ func typeOf(ctx context.Context, u *url.URL, h *head, body *html.Node) pageType 
 	}
 	articles, posts, isProduct := 0, 0, h.sells || strings.HasPrefix(ogType, "product")
 	docs, asked := false, false
+	said := int32(0) // text of comments that answer one another
 	for d := range body.Descendants() {
 		guard.Check(ctx)
 		if d.Type != html.ElementNode || len(d.Attr) == 0 {
@@ -70,6 +71,9 @@ func typeOf(ctx context.Context, u *url.URL, h *head, body *html.Node) pageType 
 		}
 		if dom.Attr(d, "itemprop") == "comment" {
 			posts++
+		}
+		if dom.HasAttr(d, depthAttr) {
+			said += measureOf(ctx, d, nil).text
 		}
 		_, thing, _ := strings.Cut(dom.Attr(d, "itemtype"), "schema.org/")
 		switch thing {
@@ -95,6 +99,8 @@ func typeOf(ctx context.Context, u *url.URL, h *head, body *html.Node) pageType 
 	switch {
 	case isProduct:
 		return product
+	case said*2 > m.text && articles == 0 && ogType != "article":
+		return forum
 	case articles == 1 || ogType == "article":
 		return article
 	case m.links*2 > m.text:

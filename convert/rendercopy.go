@@ -28,8 +28,19 @@ func (r *renderer) pieces(out *bytes.Buffer, n *html.Node) {
 
 // gather copies the children of n into run, and writes it where a block begins.
 func (r *renderer) gather(out *bytes.Buffer, run, n *html.Node) {
+	var thread []*html.Node // comments side by side
 	for c := range r.kept(n) {
 		guard.Check(r.ctx)
+		switch {
+		case dom.HasAttr(c, depthAttr):
+			r.piece(out, run)
+			thread = append(thread, c)
+			continue
+		case thread != nil && !dom.HasText(elementAround(c)) && !dom.Contains(c, atom.Img): // space between them
+			continue
+		}
+		r.thread(out, thread)
+		thread = nil
 		switch {
 		case custom(c): // may hold the whole page
 			run.AppendChild(&html.Node{Type: html.ElementNode, Data: c.Data})
@@ -53,6 +64,7 @@ func (r *renderer) gather(out *bytes.Buffer, run, n *html.Node) {
 			r.write(out, c)
 		}
 	}
+	r.thread(out, thread)
 }
 
 // custom reports whether n is a custom element: HTML does not define it, scripts do.

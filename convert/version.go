@@ -18,7 +18,7 @@ import (
 )
 
 // edition counts the changes of output that no rule table shows.
-const edition = 11
+const edition = 12
 
 // Version names the rules: it changes whenever output may change, so that renditions kept by callers are made again. It
 // is derived from edition and the rule tables.
@@ -35,7 +35,8 @@ var ruleTables = slices.Concat([]any{
 	manualLabels, tocNames,
 	page.TrackingParameters, redirectors, adHosts, signInNames, signInRequests,
 	paywallRequests, failureNames, errorPhrases, wallMarks, wallPhrases,
-	badNames, elsewhereHeadings, labels, commentNames, extras, postNames, forumKeeps, weakNames, chromeRoles, generators,
+	badNames, elsewhereHeadings, labels, apartNames, commentNames, extras, postNames, forumKeeps, weakNames, chromeRoles,
+	generators, depthKeys, depthClasses, commentParts,
 	documentationClasses, forumMarks, metaKeys, dateKeys, authorKeys, dateForms, dayForms,
 	authorNames, dateNames, modelText, pageFormats, typeFormats, saysNothing, endings, fileEndings, fileNames, mediaNames,
 })

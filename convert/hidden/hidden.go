@@ -34,18 +34,19 @@ var Rules = []any{
 type Cleaner struct {
 	sheet    *css.Sheet
 	reported reporter
-	total    int             // bytes of text below the body, without scripts and the like
-	controls map[string]bool // ids of what a control of the page opens: panels of tabs, folded sections
-	gone     []*html.Node    // elements to remove after the walk, because selectors refer to neighbours
-	covers   int             // elements for which a box that covers others was looked for
-	covered  int             // nodes looked at below such boxes
-	kept     bool            // styles hide the page itself, until a script has run
-	part     bool            // the page is a later part of a larger one
+	total    int                 // bytes of text below the body, without scripts and the like
+	apart    map[*html.Node]bool // what Apart returns
+	controls map[string]bool     // ids of what a control of the page opens: panels of tabs, folded sections
+	gone     []*html.Node        // elements to remove after the walk, because selectors refer to neighbours
+	covers   int                 // elements for which a box that covers others was looked for
+	covered  int                 // nodes looked at below such boxes
+	kept     bool                // styles hide the page itself, until a script has run
+	part     bool                // the page is a later part of a larger one
 }
 
 // New returns a Cleaner for the page below root. It reads the style sheets and changes nothing.
 func New(root *html.Node) *Cleaner {
-	return &Cleaner{sheet: css.Read(root), controls: map[string]bool{}}
+	return &Cleaner{sheet: css.Read(root), apart: map[*html.Node]bool{}, controls: map[string]bool{}}
 }
 
 // NewPart returns a Cleaner for a later part of a page. shown says whether styles hide the page itself, by
@@ -181,6 +182,7 @@ func (w *Cleaner) element(ctx context.Context, n *html.Node, outer look) {
 		w.gone = append(w.gone, n)
 		return
 	}
+	w.setApart(n, style.Values)
 	l := w.paint(n, outer, style)
 	if kind := l.unseen(); kind != outer.hidden {
 		l.hidden, l.piece = kind, nil

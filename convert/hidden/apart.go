@@ -1,0 +1,35 @@
+package hidden
+
+import (
+	"golang.org/x/net/html"
+
+	"readthru/convert/css"
+	"readthru/convert/dom"
+)
+
+// Apart returns the elements, of those that stand in a line by their names, that styles take out of it: blocks, items
+// of a flexible box or a grid, and what is placed elsewhere.
+func (w *Cleaner) Apart() map[*html.Node]bool { return w.apart }
+
+// setApart notes whether the styles of n take it or what it holds out of their lines.
+func (w *Cleaner) setApart(n *html.Node, style css.Values) {
+	if len(style) == 0 {
+		return
+	}
+	switch style.Get("display") {
+	case "flex", "grid", "-webkit-box", "-webkit-flex":
+		for c := range n.ChildNodes() {
+			if c.Type == html.ElementNode {
+				w.apart[c] = true
+			}
+		}
+	case "block", "flow-root", "list-item", "table":
+	default:
+		if position := style.Get("position"); position != "absolute" && position != "fixed" {
+			return
+		}
+	}
+	if !dom.IsBlock(n) {
+		w.apart[n] = true
+	}
+}

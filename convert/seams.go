@@ -1,0 +1,188 @@
+package convert
+
+import (
+	"context"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
+
+	"readthru/convert/dom"
+	"readthru/convert/guard"
+)
+
+// Texts of two elements in a line have no space between them when the styles of the page set them apart: a label and
+// its price, two options, a name and a time. Without styles they would be one word.
+
+// apartNames are classes of text that is for screen readers alone. Their styles take it out of the line.
+var apartNames = joined("visually-hidden sr-only screen-reader screen-reader-text assistive-text")
+
+// seams finds where texts meet.
+type seams struct {
+	ctx   context.Context
+	apart map[*html.Node]bool // inline elements that styles set apart
+	last  *html.Node          // the text before, in the same line
+}
+
+// separate puts a space where two texts in a line meet and would be one word, though a reader sees two.
+func separate(ctx context.Context, body *html.Node, apart map[*html.Node]bool) {
+	(&seams{ctx: ctx, apart: apart}).walk(body)
+}
+
+func (s *seams) walk(n *html.Node) {
+	guard.Check(s.ctx)
+	for c := n.FirstChild; c != nil; c = c.NextSibling {
+		switch {
+		case c.Type == html.TextNode && c.Data != "":
+			if s.last != nil {
+				s.meet(s.last, c)
+			}
+			s.last = c
+		case c.Type != html.ElementNode:
+		case dom.Is(c, atom.Pre, atom.Code, atom.Kbd, atom.Samp, atom.Tt, atom.Var, atom.Sub, atom.Sup, atom.Ruby,
+			atom.Wbr, atom.Br, atom.Img), strings.HasPrefix(c.Data, "x-"):
+			s.last = nil
+		case dom.IsBlock(c):
+			s.last = nil
+			s.walk(c)
+			s.last = nil
+		default:
+			s.walk(c)
+		}
+	}
+}
+
+// meet puts a space between two texts if they meet at the edge of an element and one of the rules holds.
+func (s *seams) meet(before, after *html.Node) {
+	x, y := before.Data, after.Data
+	end, _ := utf8.DecodeLastRuneInString(x)
+	begin, _ := utf8.DecodeRuneInString(y)
+	if unicode.IsSpace(end) || !opensWord(begin) && begin != '(' || !closesWord(end) {
+		return
+	}
+	left, right := siblingsAround(before, after)
+	if left.Type == html.TextNode && right.Type == html.TextNode {
+		return
+	}
+	if s.setApart(before, left) || s.setApart(after, right) || parted(x, y, left, right) {
+		right.Parent.InsertBefore(dom.NewText(" "), right)
+	}
+}
+
+// opensWord reports whether a word or an amount may begin with r.
+func opensWord(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) || currency(r) }
+
+// closesWord reports whether r may end what is a word, an amount, a label or a sentence.
+func closesWord(r rune) bool { return opensWord(r) || strings.ContainsRune(".:!?)%…”", r) }
+
+// siblingsAround returns the siblings in which two nodes of a tree stand, the first before the second.
+func siblingsAround(a, b *html.Node) (left, right *html.Node) {
+	depth := func(n *html.Node) (d int) {
+		for ; n.Parent != nil; n = n.Parent {
+			d++
+		}
+		return d
+	}
+	da, db := depth(a), depth(b)
+	for ; da > db; da-- {
+		a = a.Parent
+	}
+	for ; db > da; db-- {
+		b = b.Parent
+	}
+	for a.Parent != b.Parent {
+		a, b = a.Parent, b.Parent
+	}
+	return a, b
+}
+
+// setApart reports whether an element from n up to top stands apart from the line that it is in.
+func (s *seams) setApart(n, top *html.Node) bool {
+	for ; ; n = n.Parent {
+		if n.Type == html.ElementNode && (s.apart[n] || dom.Is(n, atom.Time, atom.Label) || named(n, apartNames)) {
+			return true
+		}
+		if n == top {
+			return false
+		}
+	}
+}
+
+// parted reports whether two texts that meet without a space, in the siblings left and right, are surely two: what one
+// ends with and the other begins with never stand within a word. A name may be in two colours, and a word in two
+// formats, so that a capital in the middle says little about single words.
+func parted(x, y string, left, right *html.Node) bool {
+	end, n := utf8.DecodeLastRuneInString(x)
+	before, _ := utf8.DecodeLastRuneInString(strings.TrimRight(x[:len(x)-n], " \u00a0"))
+	begin, n := utf8.DecodeRuneInString(y)
+	rest := y[n:]
+	capital := unicode.IsUpper(begin) || unicode.IsTitle(begin)
+	elements := left.Type == html.ElementNode && right.Type == html.ElementNode
+	switch {
+	case currency(begin): // an amount
+		return unicode.IsLower(end) || end == ':' || unicode.IsDigit(end) && startsAmount(rest)
+	case currency(end):
+		return unicode.IsDigit(before) && (unicode.IsLetter(begin) || strings.ContainsFunc(rest, unit))
+	case end == '%':
+		return unicode.IsDigit(before) && unicode.IsLetter(begin)
+	case end == ':':
+		return unicode.IsLetter(before) && (capital || unicode.IsDigit(begin))
+	case !unicode.IsLetter(end) && !unicode.IsDigit(end): // the end of a sentence
+		return (capital || unicode.IsDigit(begin)) && unicode.IsLetter(before) && several(x)
+	case dom.Is(left, atom.A) && dom.Is(right, atom.A) && dom.Attr(left, "href") != dom.Attr(right, "href"):
+		return capital || unicode.IsDigit(begin) && unicode.IsLower(end)
+	case unicode.IsDigit(end) && unicode.IsDigit(begin): // two amounts
+		return elements && strings.ContainsFunc(x, currency) && strings.ContainsFunc(rest, unit)
+	case unicode.IsDigit(end):
+		return elements && capital && startsLower(rest, 2)
+	case !unicode.IsLower(end):
+		return false
+	case unicode.IsDigit(begin):
+		return elements && strings.Trim(y, "0123456789.,%") == "" && !strings.HasPrefix(dom.Attr(right, "href"), "#") &&
+			endsLower(x, 4)
+	case capital && elements:
+		return several(x) || several(y)
+	case capital:
+		return several(x) && several(y)
+	}
+	return false
+}
+
+// several reports whether s has more than one word.
+func several(s string) bool { return strings.ContainsFunc(strings.TrimSpace(s), unicode.IsSpace) }
+
+func currency(r rune) bool { return unicode.Is(unicode.Sc, r) }
+
+// unit reports whether a number with r is an amount.
+func unit(r rune) bool { return r == '%' || currency(r) }
+
+// startsAmount reports whether s starts with a number, after spaces.
+func startsAmount(s string) bool {
+	r, _ := utf8.DecodeRuneInString(strings.TrimLeft(s, " \u00a0"))
+	return unicode.IsDigit(r)
+}
+
+// startsLower reports whether s starts with n letters in lower case.
+func startsLower(s string, n int) bool {
+	for _, r := range s {
+		if n == 0 || !unicode.IsLower(r) {
+			break
+		}
+		n--
+	}
+	return n == 0
+}
+
+// endsLower reports whether s ends with n letters in lower case.
+func endsLower(s string, n int) bool {
+	for ; n > 0; n-- {
+		r, size := utf8.DecodeLastRuneInString(s)
+		if !unicode.IsLower(r) {
+			return false
+		}
+		s = s[:len(s)-size]
+	}
+	return true
+}
