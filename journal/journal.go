@@ -221,10 +221,16 @@ func (j *Journal) dropLocked() {
 	j.first++
 }
 
-// entry returns the entry of a slot, with what differs between those that share it.
+// entry returns the entry of the request with a number.
 func (j *Journal) entry(n uint64, s slot) Entry {
-	e := *s.of
+	e := s.entry()
 	e.ID = id(j.run, n)
+	return e
+}
+
+// entry returns the slot's entry, with what differs between those that share it, and without an id.
+func (s slot) entry() Entry {
+	e := *s.of
 	e.Time, e.MS, e.Micros = time.Unix(0, s.began).UTC(), s.took.Milliseconds(), s.took.Microseconds()
 	if s.again {
 		e.Again, e.Error = true, ""
@@ -366,10 +372,29 @@ func (j *Journal) recent(f Filter, cursor string, limit int) (list []Entry, next
 // more than limit. It returns the number of the last request, and how many were left out: those that match and are over
 // the limit, and all that the ring has lost meanwhile, of which nobody knows whether they match.
 func (j *Journal) After(n uint64, f Filter, limit int) (list []Entry, last uint64, dropped int) {
-	list, last, lost := j.since(n)
-	list = slices.DeleteFunc(list, func(e Entry) bool { return !f.Match(&e) })
-	over := max(0, len(list)-limit)
-	return list[over:], last, over + int(min(lost, math.MaxInt32))
+	j.mu.Lock()
+	from := max(n+1, j.first)
+	last = j.next - 1
+	left := from - n - 1
+	if all := last + 1 - from; len(f.terms) == 0 && all > uint64(limit) { // nobody looks at them
+		left += all - uint64(limit)
+		from = last + 1 - uint64(limit)
+	}
+	slots := j.slotsLocked(from, last)
+	j.mu.Unlock()
+	for i, s := range slices.Backward(slots) {
+		e := s.entry()
+		switch {
+		case !f.Match(&e):
+		case len(list) == limit:
+			left++
+		default:
+			e.ID = id(j.run, from+uint64(i))
+			list = append(list, e)
+		}
+	}
+	slices.Reverse(list)
+	return list, last, int(min(left, math.MaxInt32))
 }
 
 // since returns the requests after that with a number, oldest first, the number of the last one, and how many were
@@ -378,13 +403,19 @@ func (j *Journal) since(n uint64) (list []Entry, last, lost uint64) {
 	j.mu.Lock()
 	from := max(n+1, j.first)
 	last = j.next - 1
-	slots := make([]slot, 0, last+1-from)
-	for i := from; i <= last; i++ {
-		slots = append(slots, j.ring[(i-1)%maxRequests])
-	}
+	slots := j.slotsLocked(from, last)
 	j.mu.Unlock()
 	for i, s := range slots {
 		list = append(list, j.entry(from+uint64(i), s))
 	}
 	return list, last, from - n - 1
+}
+
+// slotsLocked copies the slots of the requests from one number to another.
+func (j *Journal) slotsLocked(from, last uint64) []slot {
+	slots := make([]slot, 0, last+1-from)
+	for i := from; i <= last; i++ {
+		slots = append(slots, j.ring[(i-1)%maxRequests])
+	}
+	return slots
 }
