@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"sync"
 	"time"
 
 	"readthru/journal"
@@ -58,7 +59,11 @@ func (s *Server) serveEvents(w http.ResponseWriter, r *http.Request, q eventQuer
 		return nil // the client has gone
 	}
 	last, quiet := s.o.Journal.Last(), time.Duration(0)
-	before, pause := s.busy(), time.Duration(0)
+	var before WorkEvent
+	if q.Work {
+		before = s.busy()
+	}
+	pause := time.Duration(0)
 	tick := time.NewTicker(eventEvery)
 	defer tick.Stop()
 	for {
@@ -108,5 +113,24 @@ func sendEvent(w io.Writer, name string, event any) error {
 	return err
 }
 
-// busy returns what is in progress, and what was read and is not indexed yet.
-func (s *Server) busy() WorkEvent { return WorkEvent{s.work(), s.o.Store.Totals().QueuedJobs} }
+// busyFor is how long streams share what one of them found in progress: the queue is counted in the store.
+const busyFor = eventEvery / 4
+
+// lastBusy is what was last found in progress.
+type lastBusy struct {
+	mu    sync.Mutex
+	at    time.Time
+	found WorkEvent
+}
+
+// busy returns what is in progress, and what was read and is not indexed yet, or was a moment ago.
+func (s *Server) busy() WorkEvent {
+	b := &s.lastBusy
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.at.IsZero() || time.Since(b.at) >= busyFor {
+		b.found = WorkEvent{s.work(), s.o.Store.Totals().QueuedJobs}
+		b.at = time.Now()
+	}
+	return b.found
+}

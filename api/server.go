@@ -117,6 +117,8 @@ type Server struct {
 	jobs    *jobs
 	hooks   *hookQueue
 	sampler sampler
+
+	lastBusy lastBusy
 }
 
 // New returns a Server. It starts nothing.

@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"strconv"
 	"time"
+	"unicode/utf8"
 )
 
 // functions are what templates call.
@@ -18,7 +19,7 @@ var functions = template.FuncMap{
 	"iso":    func(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) },
 	"took":   func(micros int64) string { return tookText(time.Duration(micros) * time.Microsecond) },
 	"uptime": uptimeText, "saved": savedText, "plain": func(text any) string { return plain(fmt.Sprint(text)) },
-	"short": shortTime, "left": leftText, "host": hostText,
+	"brief": brief, "short": shortTime, "left": leftText, "host": hostText,
 	"lines": func(text string) string { return string(withoutControls([]byte(text))) },
 	"plus":  func(a, b int) int { return a + b }, "minus": func(a, b int) int { return a - b },
 	"wide":    func(n int) int64 { return int64(n) },
@@ -104,4 +105,24 @@ func hostText(raw string) string {
 		return ""
 	}
 	return u.Host
+}
+
+// longestInList is how many characters of a text a list shows. The page of what is listed shows all of it.
+const longestInList = 300
+
+// brief returns a text of a list's row, cut off if it is long.
+func brief(text string) string {
+	text = plain(text)
+	if len(text) <= longestInList {
+		return text
+	}
+	end := 0
+	for range longestInList {
+		_, size := utf8.DecodeRuneInString(text[end:])
+		end += size
+	}
+	if end == len(text) {
+		return text
+	}
+	return text[:end] + "…"
 }

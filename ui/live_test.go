@@ -31,11 +31,11 @@ func TestAPageSaysWhatTheStreamDoes(t *testing.T) {
 	signIn("/requests")
 	b.see(`//p[@id="link" and .="Live"]`)
 
-	// A hundred rows are shown; what passed besides is said, and no longer said when all that is new is shown.
+	// Fifty rows are shown; what passed besides is said, and no longer said when all that is new is shown.
 	ask(0, 6000)
 	b.see(line(" more than fit"))
 	b.see(`//a[contains(., "https://a.test/5999")]`)
-	if rows := value[int](b, "document.querySelectorAll('.rows tbody tr').length"); rows != 100 {
+	if rows := value[int](b, "document.querySelectorAll('.rows tbody tr').length"); rows != 50 {
 		t.Errorf("%d rows", rows)
 	}
 	ask(6000, 1)

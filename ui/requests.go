@@ -10,7 +10,7 @@ import (
 )
 
 // perPage is how many requests a page lists.
-const perPage = 100
+const perPage = 50
 
 type requestsData struct {
 	Filter   string

@@ -4,6 +4,7 @@ import (
 	"net/url"
 	"os"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -27,6 +28,8 @@ func TestRoomsOfADaemon(t *testing.T) {
 	b := newBrowser(t, link.Scheme+"://"+link.Host)
 	b.open(link.RequestURI())
 	script := axe(t)
+	var paints []float64
+	slowest := ""
 	waiting, seen, shapes := []string{"/"}, map[string]bool{"/": true}, map[string]int{}
 	for len(waiting) > 0 {
 		path := waiting[0]
@@ -34,6 +37,12 @@ func TestRoomsOfADaemon(t *testing.T) {
 		b.open(path)
 		b.accessible(path, script)
 		pictures(t, b, []string{path})
+		paint := value[float64](b, "performance.getEntriesByName('first-contentful-paint')[0]?.startTime ?? 0")
+		if paint > 0 { // else nothing was painted yet
+			if paints = append(paints, paint); paint == slices.Max(paints) {
+				slowest = path
+			}
+		}
 		if at := value[string](b, "location.pathname + location.search"); at != path {
 			t.Errorf("%s leads to %s", path, at)
 		}
@@ -66,4 +75,8 @@ func TestRoomsOfADaemon(t *testing.T) {
 		}
 	}
 	t.Logf("%d pages of %d shapes", len(seen), len(shapes))
+	if slices.Sort(paints); len(paints) > 0 {
+		t.Logf("first paint of %d pages after %.0f ms in the middle, and after %.0f at most, of %s", len(paints),
+			paints[len(paints)/2], paints[len(paints)-1], slowest)
+	}
 }

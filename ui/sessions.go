@@ -10,7 +10,7 @@ import (
 
 // mountSessions adds the room of sessions. Their names may be anything, so that they stand in queries, not in paths.
 func (d *dashboard) mountSessions(mux *http.ServeMux) {
-	mux.HandleFunc("GET /sessions", d.sessions)
+	mux.HandleFunc("GET /sessions", d.live(d.sessions))
 	mux.HandleFunc("GET /session", d.session)
 	mux.HandleFunc("POST /session/empty", d.form("/sessions", d.emptySession))
 	mux.HandleFunc("POST /session/end", d.form("/sessions", d.endRecording))

@@ -42,6 +42,8 @@ type dashboard struct {
 	pages map[string]*template.Template
 	token string // of forms: of this run of the program
 	shots shots
+
+	refreshes refreshes
 }
 
 // room is a page of the navigation.
@@ -85,8 +87,8 @@ func New(o Options) *http.ServeMux {
 	}
 	mux := http.NewServeMux()
 	mux.Handle("GET /assets/", cached(http.StripPrefix("/assets/", http.FileServerFS(files))))
-	mux.HandleFunc("GET /{$}", d.now)
-	mux.HandleFunc("GET /requests", d.requests)
+	mux.HandleFunc("GET /{$}", d.live(d.now))
+	mux.HandleFunc("GET /requests", d.live(d.requests))
 	mux.HandleFunc("GET /requests/{id}", d.request)
 	mux.HandleFunc("POST /requests/{id}/replay", d.form("/requests", d.replayRequest))
 	mux.HandleFunc("POST /requests/clear", d.form("/requests", d.clearRequests))

@@ -26,6 +26,8 @@ async function refresh() {
     if (answer.status === 401) { signedOut(); return; }
     if (!answer.ok && answer.status !== 400) return;
     const made = new DOMParser().parseFromString(await answer.text(), 'text/html');
+    // What began and ends between two looks of the stream is told by no event.
+    if (made.querySelector('[data-busy]')) setTimeout(refresh, 2000);
     for (const old of document.querySelectorAll('[data-swap]')) {
       const fresh = made.getElementById(old.id);
       if (!fresh || old.contains(document.activeElement) && document.activeElement.matches('a, button, input, summary')) continue;
