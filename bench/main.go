@@ -10,6 +10,7 @@
 //	go run ./bench fill    [-pages 10000]
 //	go run ./bench tunnels
 //	go run ./bench start   [-pages 10000]
+//	go run ./bench rooms   [-pages 100000]
 //	go run ./bench bounds  [-rounds 3] [-only idle,chunks,bombs]
 //	go run ./bench compare COMMIT
 //
@@ -59,6 +60,7 @@ var measurements = map[string]struct {
 	"miss":  {1, miss},
 	"start": {10_000, start},
 
+	"rooms":   {100_000, rooms},
 	"bounds":  {1, bounds},
 	"tunnels": {1, tunnels},
 }
@@ -74,7 +76,7 @@ func run(args []string) error {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	if len(args) == 0 {
-		return errors.New("say what to measure: hits, cold, fill, miss, tunnels, start, bounds or compare COMMIT")
+		return errors.New("say what to measure: hits, cold, fill, miss, tunnels, start, rooms, bounds or compare COMMIT")
 	}
 	what, args := args[0], args[1:]
 	if what == "serve" { // the bare net/http peer runs this program again
@@ -89,7 +91,8 @@ func run(args []string) error {
 		commit, args = args[0], args[1:]
 		m.pages, m.run = 512, func(ctx context.Context, s settings) error { return compare(ctx, s, commit) }
 	} else if !known {
-		return fmt.Errorf("unknown measurement %q: hits, cold, fill, miss, tunnels, start, bounds or compare COMMIT", what)
+		return fmt.Errorf("unknown measurement %q: hits, cold, fill, miss, tunnels, start, rooms, bounds or compare COMMIT",
+			what)
 	}
 	if runtime.GOOS != "linux" {
 		return errors.New("processor time is read from /proc: this needs Linux")

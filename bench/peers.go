@@ -72,6 +72,7 @@ func oursIn(ctx context.Context, s settings, o *origin, dir string) (*peer, erro
 	if err != nil {
 		return nil, err
 	}
+	p.admin = "127.0.0.1:" + admin
 	roots := x509.NewCertPool()
 	text, err := os.ReadFile(filepath.Join(dir, "ca", "ca.pem"))
 	if err != nil {

@@ -18,7 +18,8 @@ const stopDelay = 10 * time.Second
 
 // process is a server under test.
 type process struct {
-	cmd *exec.Cmd
+	cmd   *exec.Cmd
+	admin string // address of the dashboard; empty: it has none
 }
 
 // spawn starts a server and waits until it accepts on addr. Its output goes to a file in the scratch folder.
@@ -41,7 +42,7 @@ func spawn(ctx context.Context, s settings, name, addr string, env []string, arg
 	for range 2000 {
 		if conn, err := dialer.DialContext(ctx, "tcp", addr); err == nil {
 			conn.Close() //nolint:errcheck // that it opened is all we asked
-			return &process{cmd}, nil
+			return &process{cmd: cmd}, nil
 		}
 		time.Sleep(5 * time.Millisecond)
 	}
