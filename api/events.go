@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"readthru/journal"
+	"readthru/knowledge"
 )
 
 // eventQuery asks for events.
@@ -129,7 +130,7 @@ func (s *Server) busy() WorkEvent {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.at.IsZero() || time.Since(b.at) >= busyFor {
-		b.found = WorkEvent{s.work(), s.o.Store.Totals().QueuedJobs}
+		b.found = WorkEvent{s.work(), s.o.Store.QueuedJobs(knowledge.Consumer)}
 		b.at = time.Now()
 	}
 	return b.found

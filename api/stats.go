@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"readthru/journal"
+	"readthru/knowledge"
 	"readthru/page"
 	"readthru/store"
 )
@@ -39,7 +40,7 @@ func (s *Server) getStats(context.Context, none) (*Stats, error) {
 	if st.Pages.BySource == nil {
 		st.Pages.BySource = map[page.Source]int64{}
 	}
-	st.Index.Queued = totals.QueuedJobs
+	st.Index.Queued = s.o.Store.QueuedJobs(knowledge.Consumer)
 	if s.o.Knowledge != nil {
 		st.Index = s.o.Knowledge.Stats()
 	}

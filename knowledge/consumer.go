@@ -15,8 +15,9 @@ import (
 // Two queues feed the index: the store's change log, for pages, and k/q/<key><nonce>, for other documents. Either only
 // names a key to look at. The index then takes what is stored under the key, so that a key may come twice or late.
 const (
-	consumerName = "index"
-	queuePrefix  = "k/q/"
+	// Consumer is the index's name in the store's change log.
+	Consumer    = "index"
+	queuePrefix = "k/q/"
 )
 
 // A step takes at most this many documents and bytes.
@@ -83,7 +84,7 @@ func (k *Knowledge) step(ctx context.Context, now bool) (more bool, err error) {
 // tasks returns what waits and is due, and whether that is all.
 func (k *Knowledge) tasks(now bool) (tasks []*task, all bool, err error) {
 	limit := min(stepDocuments+k.retries.len(), 1000)
-	jobs, err := k.store.Jobs(consumerName, limit)
+	jobs, err := k.store.Jobs(Consumer, limit)
 	if err != nil {
 		return nil, false, err
 	}
@@ -252,7 +253,7 @@ func (k *Knowledge) settle(tasks []*task, failed map[page.Key]error) error {
 		cause := failed[t.key]
 		if cause != nil && k.retries.add(t, time.Now()) {
 			for _, j := range t.jobs {
-				if err := k.store.RetryJob(consumerName, j, cause); err != nil {
+				if err := k.store.RetryJob(Consumer, j, cause); err != nil {
 					return err
 				}
 			}
@@ -274,7 +275,7 @@ func (k *Knowledge) settle(tasks []*task, failed map[page.Key]error) error {
 	if err := applyAll(k.records, changes); err != nil {
 		return err
 	}
-	return k.store.AckJobs(consumerName, done...)
+	return k.store.AckJobs(Consumer, done...)
 }
 
 // stepIfMuchAdded indexes some of the queue if many documents were added to it.

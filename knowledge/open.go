@@ -337,7 +337,7 @@ type Stats struct {
 func (k *Knowledge) Stats() Stats {
 	s := k.index.stats()
 	stats := Stats{Passages: s.Passages, Documents: s.Documents, Segments: s.Segments}
-	stats.Queued = k.store.Totals().QueuedJobs
+	stats.Queued = k.store.QueuedJobs(Consumer)
 	k.records.Keys(queuePrefix, "", func(string) bool { stats.Queued++; return stats.Queued < 1_000_000 })
 	stats.Failed = k.retries.failed()
 	stats.Rebuilding = k.rebuilding()

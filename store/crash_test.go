@@ -140,6 +140,9 @@ func TestKillLosesNothingThatWasFlushed(t *testing.T) {
 		if last <= acked {
 			t.Fatalf("round %d: nothing was flushed before the kill", round)
 		}
+		if counted, found := s.RecountedJobs(); counted != found {
+			t.Errorf("%d jobs are counted, and %d are there", counted, found)
+		}
 		got, want := s.Totals(), s.Recounted()
 		if got.Pages != want.Pages || got.Versions != want.Versions || got.Responses != want.Responses ||
 			got.ResponseBytes != want.ResponseBytes {

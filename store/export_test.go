@@ -79,7 +79,14 @@ func (s *Store) PutRaw(key string, record []byte) error {
 func (s *Store) Recounted() Totals {
 	s.settle()
 	t := recount(s.kv, s.kv.totals())
-	return Totals{Pages: t.Pages, Versions: t.Versions, Responses: t.Responses, ResponseBytes: t.Bytes, QueuedJobs: t.Jobs}
+	return Totals{Pages: t.Pages, Versions: t.Versions, Responses: t.Responses, ResponseBytes: t.Bytes}
+}
+
+// RecountedJobs returns how many records the change log has, as counted and as found by scanning.
+func (s *Store) RecountedJobs() (counted, found int64) {
+	s.settle()
+	t := s.kv.totals()
+	return t.Jobs, recount(s.kv, t).Jobs
 }
 
 // Names for tests.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"readthru/page"
 )
@@ -17,7 +18,8 @@ type Job struct {
 	Kind     string // JobStored, JobChanged or JobDeleted
 	Page     page.Key
 	URL      string // normalised
-	Attempts int    // how often it was given back by RetryJob
+	Time     time.Time
+	Attempts int // how often it was given back by RetryJob
 }
 
 // Kinds of a Job.
@@ -32,6 +34,7 @@ type jobRecord struct {
 	Kind string
 	Page Sum // the page's key, in hex
 	URL  string
+	At   int64 `json:",omitempty"` // milliseconds since 1970; 0 in records of older programs
 }
 
 // retryRecord is what jr/ holds.
@@ -51,7 +54,7 @@ func (s *Store) addJob(b *batch, j Job, old uint64) uint64 {
 			b.delta.Jobs--
 		}
 	}
-	b.set(jobKey(seq), encodeJSON(jobRecord{j.Kind, Sum(j.Page), j.URL}))
+	b.set(jobKey(seq), encodeJSON(jobRecord{j.Kind, Sum(j.Page), j.URL, time.Now().UnixMilli()}))
 	b.delta.Seq = seq
 	return seq
 }
@@ -118,7 +121,7 @@ func (s *Store) job(seq uint64) (Job, error) {
 	if err := s.kv.getJSON(&batch{}, jobKey(seq), &r); err != nil {
 		return Job{}, err
 	}
-	return Job{Seq: seq, Kind: r.Kind, Page: page.Key(r.Page), URL: r.URL}, nil
+	return Job{Seq: seq, Kind: r.Kind, Page: page.Key(r.Page), URL: r.URL, Time: time.UnixMilli(r.At).UTC()}, nil
 }
 
 func (s *Store) cursor(consumer string) uint64 {
@@ -188,9 +191,59 @@ func (s *Store) settleJobs(consumer string, seqs []uint64, retry *retryRecord) e
 	return nil
 }
 
-// slowest returns the smallest cursor of all consumers, how many jobs they have to retry together, and whether there is
-// any consumer.
-func (s *Store) slowest() (cursor uint64, retries int64, any bool) {
+// BeginJobs has a consumer begin after a job (0: at the beginning of the log), and forgets what it was to do again.
+func (s *Store) BeginJobs(consumer string, after uint64) error {
+	if err := checkConsumer(consumer); err != nil {
+		return err
+	}
+	return s.moveConsumer(consumer, func(b *batch) {
+		b.set(cursorKey(consumer), binary.BigEndian.AppendUint64(nil, after))
+	})
+}
+
+// ForgetConsumer forgets a consumer that takes no jobs any more: the log keeps none for it.
+func (s *Store) ForgetConsumer(consumer string) error {
+	if err := checkConsumer(consumer); err != nil {
+		return err
+	}
+	return s.moveConsumer(consumer, func(b *batch) { b.del(cursorKey(consumer)) })
+}
+
+// moveConsumer changes where a consumer stands, without anything to do again.
+func (s *Store) moveConsumer(consumer string, move func(*batch)) error {
+	s.settle()
+	s.mu.Lock()
+	b := &batch{must: true}
+	s.kv.walk(scan{prefix: retryPrefix(consumer), keys: true}, func(key string, _ []byte) bool {
+		b.del(key)
+		return len(b.ops) < maxTxnOps/2
+	})
+	move(b)
+	err := s.kv.apply(b)
+	s.mu.Unlock()
+	if err == nil {
+		err = s.kv.barrier(true)
+	}
+	if err != nil {
+		return fmt.Errorf("change log: move consumer %s: %w", consumer, err)
+	}
+	return nil
+}
+
+// QueuedJobs returns how many jobs a consumer has before it, at most: the log keeps only the newest of a page.
+func (s *Store) QueuedJobs(consumer string) int64 {
+	t := s.visits.totals(s.kv)
+	cursor := s.cursor(consumer)
+	if t.Seq < cursor {
+		return t.Jobs
+	}
+	queued := min(t.Jobs, int64(t.Seq-cursor))
+	s.kv.walk(scan{prefix: retryPrefix(consumer), keys: true}, func(string, []byte) bool { queued++; return true })
+	return queued
+}
+
+// slowest returns the smallest cursor of all consumers, and whether there is any consumer.
+func (s *Store) slowest() (cursor uint64, any bool) {
 	s.kv.walk(scan{prefix: "jc/"}, func(_ string, value []byte) bool {
 		if len(value) == 8 {
 			if at := binary.BigEndian.Uint64(value); !any || at < cursor {
@@ -200,24 +253,12 @@ func (s *Store) slowest() (cursor uint64, retries int64, any bool) {
 		}
 		return true
 	})
-	if any {
-		s.kv.walk(scan{prefix: "jr/", keys: true}, func(string, []byte) bool { retries++; return true })
-	}
-	return cursor, retries, any
-}
-
-// queuedJobs returns how many jobs the slowest consumer has before it, at most.
-func (s *Store) queuedJobs(t totals) int64 {
-	cursor, retries, any := s.slowest()
-	if !any || t.Seq < cursor {
-		return t.Jobs
-	}
-	return min(t.Jobs, int64(t.Seq-cursor)) + retries
+	return cursor, any
 }
 
 // trimJobs deletes the jobs of deleted pages that every consumer has passed.
 func (s *Store) trimJobs() {
-	cursor, _, any := s.slowest()
+	cursor, any := s.slowest()
 	b := &batch{}
 	s.kv.walk(scan{prefix: "j/"}, func(key string, value []byte) bool {
 		if any && binary.BigEndian.Uint64([]byte(key[len("j/"):])) > cursor {

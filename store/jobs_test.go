@@ -2,7 +2,10 @@ package store_test
 
 import (
 	"errors"
+	"reflect"
+	"slices"
 	"testing"
+	"time"
 
 	"readthru/page"
 	"readthru/store"
@@ -28,7 +31,7 @@ func TestJobToRetryGoesWithItsPagesNextChange(t *testing.T) {
 		t.Fatal(err)
 	}
 	flush(t, s)
-	if got := s.Totals().QueuedJobs; got != 0 {
+	if got := s.QueuedJobs("index"); got != 0 {
 		t.Errorf("QueuedJobs = %d after all were done, want 0", got)
 	}
 	if left := s.Keys("jr/"); len(left) != 0 {
@@ -82,5 +85,64 @@ func TestJobsAddedIsToldOncePerSilence(t *testing.T) {
 	}
 	if !told() {
 		t.Errorf("a deletion is not told")
+	}
+}
+
+func TestAConsumerBeginsWhereItIsTold(t *testing.T) {
+	s := openStore(t, store.Options{})
+	paths := func() (list []string) {
+		t.Helper()
+		jobs, err := s.Jobs("fleet", 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, j := range jobs {
+			if age := time.Since(j.Time); age < -time.Second || age > time.Minute {
+				t.Errorf("the job of %s is %s old", j.URL, age)
+			}
+			list = append(list, j.URL[len("https://a.test/"):])
+		}
+		return list
+	}
+	begin := func(after uint64) {
+		t.Helper()
+		if err := s.BeginJobs("fleet", after); err != nil {
+			t.Fatal(err)
+		}
+	}
+	putPage(t, s, "https://a.test/one", "one")
+	begin(s.LastJob())
+	putPage(t, s, "https://a.test/two", "two")
+	if got := paths(); !slices.Equal(got, []string{"two"}) || s.QueuedJobs("fleet") != 1 {
+		t.Errorf("jobs of %v, %d queued: want what came since", got, s.QueuedJobs("fleet"))
+	}
+	jobs, _ := s.Jobs("fleet", 0)
+	if err := s.RetryJob("fleet", jobs[0], errors.New("not now")); err != nil {
+		t.Fatal(err)
+	}
+	begin(0)
+	if got := paths(); !slices.Equal(got, []string{"one", "two"}) || s.QueuedJobs("fleet") != 2 {
+		t.Errorf("jobs of %v, %d queued: want each once", got, s.QueuedJobs("fleet"))
+	}
+	if err := s.ForgetConsumer("fleet"); err != nil {
+		t.Fatal(err)
+	}
+	flush(t, s)
+	if left := slices.Concat(s.Keys("jc/"), s.Keys("jr/")); len(left) != 0 {
+		t.Errorf("%q is left of a consumer that is forgotten", left)
+	}
+}
+
+func TestThePositionInAFleetIsKept(t *testing.T) {
+	dir := t.TempDir()
+	s := openStore(t, store.Options{Dir: dir})
+	want := store.FleetPosition{Database: "a", Joined: 3, XID: "700", Key: []byte{1, 0xff}}
+	if err := s.SetFleetPosition(want); err != nil {
+		t.Fatal(err)
+	}
+	closeStore(t, s)
+	s = openStore(t, store.Options{Dir: dir})
+	if got := s.FleetPosition(); !reflect.DeepEqual(got, want) {
+		t.Errorf("position %+v, want %+v", got, want)
 	}
 }

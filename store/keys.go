@@ -49,12 +49,14 @@ import (
 //	z/schema, z/totals             schema version; running totals
 //	z/rules                        rules made while the program ran
 //	z/services                     third parties that are switched off
+//	z/fleet                        how far the node has taken part in its fleet
 const (
 	schemaKey = "z/schema"
 	totalsKey = "z/totals"
 	rulesKey  = "z/rules"
 
 	servicesKey = "z/services"
+	fleetKey    = "z/fleet"
 
 	sessionsKey = "fs/"
 )

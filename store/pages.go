@@ -46,6 +46,19 @@ type versionRecord struct {
 // afterwards. PutPage sets Doc, CreatedAt, UpdatedAt and Stored of p and reports whether the content was new. The error
 // is ErrFull, or says that p has no normalised URL.
 func (s *Store) PutPage(p *page.Record, markdown []byte, source Sum) (changed bool, err error) {
+	return s.putPage(p, markdown, source, s.cleaner.Edition)
+}
+
+// ImportPage is PutPage for a page that another store had, with the edition of the Cleaner that its texts passed there
+// ([Store.PageEdition]).
+func (s *Store) ImportPage(p *page.Record, markdown []byte, edition int) (changed bool, err error) {
+	return s.putPage(p, markdown, Sum{}, min(edition, s.cleaner.Edition))
+}
+
+// PageEdition returns the edition of the Cleaner that the texts of a page pass when they are read.
+func (s *Store) PageEdition() int { return s.cleaner.Edition }
+
+func (s *Store) putPage(p *page.Record, markdown []byte, source Sum, edition int) (changed bool, err error) {
 	if p.NormalizedURL == "" {
 		return false, errors.New("store page: it has no normalised URL")
 	}
@@ -56,7 +69,7 @@ func (s *Store) PutPage(p *page.Record, markdown []byte, source Sum) (changed bo
 	defer s.mu.Unlock()
 
 	b := &batch{}
-	record := pageRecord{Page: *p, Source: source, Edition: s.cleaner.Edition}
+	record := pageRecord{Page: *p, Source: source, Edition: edition}
 	record.Page.Doc, record.Page.Stored = k.Doc(), true
 	record.Page.CreatedAt, record.Page.UpdatedAt = now, now
 
@@ -79,7 +92,7 @@ func (s *Store) PutPage(p *page.Record, markdown []byte, source Sum) (changed bo
 	if changed {
 		record.Page.UpdatedAt = now
 		before, dead = s.addVersion(b, k, versionRecord{
-			Version{now, p.ContentHash, p.Title, p.Tokens, len(markdown), p.Source}, c.sum, s.cleaner.Edition,
+			Version{now, p.ContentHash, p.Title, p.Tokens, len(markdown), p.Source}, c.sum, edition,
 		}, c)
 		kind := JobStored
 		if known {

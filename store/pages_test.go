@@ -40,7 +40,7 @@ func TestPageKeepsAVersionForEachContent(t *testing.T) {
 		if md, err := s.Markdown(k); err != nil || string(md) != "one" {
 			t.Errorf("pass %d: Markdown = %q, %v", pass, md, err)
 		}
-		if got := s.Totals(); got.Pages != 1 || got.Versions != 3 || got.QueuedJobs != 1 {
+		if got := s.Totals(); got.Pages != 1 || got.Versions != 3 || s.QueuedJobs("index") != 1 {
 			t.Errorf("pass %d: Totals() = %+v", pass, got)
 		}
 		closeStore(t, s)
@@ -450,7 +450,7 @@ func TestJobsComeUntilTheyAreDone(t *testing.T) {
 	expect(2, 6, 7)
 	must(s.AckJobs("index", 2, 6, 7))
 	expect()
-	if got := s.Totals().QueuedJobs; got != 0 {
+	if got := s.QueuedJobs("index"); got != 0 {
 		t.Errorf("QueuedJobs = %d, want 0", got)
 	}
 	if err := s.AckJobs("index", 99); err == nil {

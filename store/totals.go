@@ -14,7 +14,6 @@ type Totals struct {
 	VisitsBySource             map[page.Source]int64
 	Responses, ResponseBytes   int64 // stored responses, and the bytes of their bodies as received (equal ones count once)
 	MarkdownTokens, HTMLTokens int64 // summed over visits
-	QueuedJobs                 int64 // jobs that the slowest consumer has not acknowledged, at most
 }
 
 // Totals returns the counts now, with everything accepted so far.
@@ -24,7 +23,6 @@ func (s *Store) Totals() Totals {
 	return Totals{
 		Pages: t.Pages, Visits: t.Visits, Versions: t.Versions, VisitsBySource: t.BySource,
 		Responses: t.Responses, ResponseBytes: t.Bytes, MarkdownTokens: t.MarkdownTokens, HTMLTokens: t.HTMLTokens,
-		QueuedJobs: s.queuedJobs(t),
 	}
 }
 

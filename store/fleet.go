@@ -1,0 +1,33 @@
+package store
+
+import "fmt"
+
+// FleetPosition is how far a node has taken part in a fleet. What its fields mean is the business of package fleet.
+type FleetPosition struct {
+	Database string `json:"database"` // which database, and which line of its history
+	Joined   uint64 `json:"joined"`   // the last job of the change log that the fleet is not told of
+	XID      string `json:"xid"`      // the transaction up to which changes of others were taken
+	Key      []byte `json:"key"`      // the page in it
+}
+
+// FleetPosition returns what was last kept; the zero value if nothing was.
+func (s *Store) FleetPosition() (p FleetPosition) {
+	_ = s.kv.getJSON(&batch{}, fleetKey, &p) // none yet
+	return p
+}
+
+// SetFleetPosition keeps a position. It is on disk, with all that was stored before, when SetFleetPosition returns.
+func (s *Store) SetFleetPosition(p FleetPosition) error {
+	s.mu.Lock()
+	b := &batch{must: true}
+	b.set(fleetKey, encodeJSON(p))
+	err := s.kv.apply(b)
+	s.mu.Unlock()
+	if err == nil {
+		err = s.kv.barrier(true)
+	}
+	if err != nil {
+		return fmt.Errorf("keep the position in the fleet: %w", err)
+	}
+	return nil
+}
