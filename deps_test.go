@@ -42,6 +42,8 @@ const policy = `
 	cache                 → page, store, httpfield
 	knowledge/analysis, knowledge/vector →
 	journal               → page, httpfield
+	fleet                 → page, store
+	fleet/fleettest       → needs
 	knowledge             → page, store, llm, knowledge/analysis, knowledge/vector
 	github                → page, convert, symbols
 	fetch                 → page, httpfield, convert, render, symbols, llm, store, cache, github
@@ -50,10 +52,11 @@ const policy = `
 	crawl                 → page, httpfield, fetch
 	firecrawl             → page, httpfield, store, knowledge, fetch, crawl, summary
 	api                   → page, markdown, pace, guess, journal, fetch, store, knowledge
-	api                   → crawl, firecrawl, llm, summary, agents
+	api                   → crawl, firecrawl, fleet, llm, summary, agents
 	mcp                   → page, knowledge, api
 	ui                    → page, markdown, journal, api
 	cmd/readthru          → page, llm, symbols, certs, convert, render, store, summary, agents, cache, knowledge
+	cmd/readthru          → fleet
 	cmd/readthru          → service, releases, github, fetch, recording, proxy, crawl, firecrawl, journal, api, mcp, ui
 `
 
@@ -77,6 +80,7 @@ var alone = map[string]string{
 	"github.com/dunglas/httpsfv":                    "cache",
 	"github.com/tailscale/hujson":                   "agents",
 	"github.com/pelletier/go-toml/":                 "agents",
+	"github.com/pressly/goose/":                     "fleet",
 }
 
 func TestPackagesImportOnlyWhatThePictureAllows(t *testing.T) {

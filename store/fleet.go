@@ -6,7 +6,7 @@ import "fmt"
 type FleetPosition struct {
 	Database string `json:"database"` // which database, and which line of its history
 	Joined   uint64 `json:"joined"`   // the last job of the change log that the fleet is not told of
-	XID      string `json:"xid"`      // the transaction up to which changes of others were taken
+	XID      uint64 `json:"xid"`      // the transaction up to which changes of others were taken
 	Key      []byte `json:"key"`      // the page in it
 }
 

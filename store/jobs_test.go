@@ -136,7 +136,7 @@ func TestAConsumerBeginsWhereItIsTold(t *testing.T) {
 func TestThePositionInAFleetIsKept(t *testing.T) {
 	dir := t.TempDir()
 	s := openStore(t, store.Options{Dir: dir})
-	want := store.FleetPosition{Database: "a", Joined: 3, XID: "700", Key: []byte{1, 0xff}}
+	want := store.FleetPosition{Database: "a", Joined: 3, XID: 700, Key: []byte{1, 0xff}}
 	if err := s.SetFleetPosition(want); err != nil {
 		t.Fatal(err)
 	}

@@ -1,0 +1,262 @@
+package fleet
+
+import (
+	"context"
+	"crypto/x509"
+	"embed"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"net/url"
+	"os"
+	"strconv"
+	"time"
+
+	"github.com/lib/pq"
+	"github.com/pressly/goose/v3"
+	"github.com/pressly/goose/v3/lock"
+)
+
+const (
+	// statementTime bounds a statement, and with it how long a database that does not answer is waited for.
+	statementTime = 10 * time.Second
+	connectTime   = 5 * time.Second
+
+	maxConnections = 4
+	oldestServer   = 150000 // PostgreSQL 15
+
+	// clockLimit is how far the node's clock may be from the database's before that is told.
+	clockLimit = 5 * time.Second
+)
+
+//go:embed migrations/*.sql
+var migrations embed.FS
+
+// connector returns what connects to the database.
+func (o Options) connector() (*pq.Connector, error) {
+	u, err := url.Parse(o.Database)
+	if err != nil {
+		return nil, errUnreadable // the error may have the password
+	}
+	q := u.Query()
+	q.Set("search_path", o.name())
+	q.Set("application_name", "readthru "+o.Node)
+	q.Set("statement_timeout", strconv.FormatInt(statementTime.Milliseconds(), 10))
+	q.Set("connect_timeout", strconv.Itoa(int(connectTime.Seconds())))
+	u.RawQuery = q.Encode()
+	c, err := pq.NewConnector(u.String())
+	if err != nil {
+		return nil, errUnreadable // the same
+	}
+	c.Dialer(dialer{})
+	return c, nil
+}
+
+// dialer makes connections that end when the server stalls.
+type dialer struct{}
+
+// Dial connects.
+func (d dialer) Dial(network, address string) (net.Conn, error) {
+	return d.DialTimeout(network, address, connectTime)
+}
+
+// DialTimeout connects within a time.
+func (d dialer) DialTimeout(network, address string, limit time.Duration) (net.Conn, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), limit)
+	defer cancel()
+	return d.DialContext(ctx, network, address)
+}
+
+// DialContext connects until ctx ends.
+func (dialer) DialContext(ctx context.Context, network, address string) (net.Conn, error) {
+	conn, err := new(net.Dialer).DialContext(ctx, network, address)
+	if err != nil {
+		return nil, err
+	}
+	return &boundConn{conn}, nil
+}
+
+// boundConn is a connection on which every read and write has a limit: the driver itself waits for ever for a server
+// that stalls. It does not read while no statement is under way.
+type boundConn struct{ net.Conn }
+
+// Read reads within the time of a statement.
+func (c *boundConn) Read(b []byte) (int, error) {
+	if err := c.SetReadDeadline(time.Now().Add(statementTime + time.Second)); err != nil {
+		return 0, err
+	}
+	return c.Conn.Read(b)
+}
+
+// Write writes within the time of a statement.
+func (c *boundConn) Write(b []byte) (int, error) {
+	if err := c.SetWriteDeadline(time.Now().Add(statementTime + time.Second)); err != nil {
+		return 0, err
+	}
+	return c.Conn.Write(b)
+}
+
+// States of a database that this node cannot work with.
+var (
+	errUnreadable  = errors.New("the database's URL cannot be read")
+	errMoved       = errors.New("the connection leads to another database, or to an older copy of it")
+	errNewerTables = errors.New("a newer readthru has made the fleet's tables")
+	errOldServer   = errors.New("the server is older than PostgreSQL 15")
+	errReadOnly    = errors.New("the database takes no writes: it is a standby, or read-only")
+)
+
+// connect makes the tables where they are missing, and returns which database this is.
+func (f *Fleet) connect(ctx context.Context) (identity string, err error) {
+	ctx, cancel := context.WithTimeout(ctx, time.Minute) // nodes may wait for one that makes the tables
+	defer cancel()
+	var server int
+	var readOnly, schema bool
+	var now time.Time
+	err = f.db.QueryRowContext(ctx, `SELECT current_setting('server_version_num')::int,
+		current_setting('transaction_read_only')::bool, clock_timestamp(),
+		EXISTS (SELECT FROM pg_namespace WHERE nspname = $1)`, f.o.name()).Scan(&server, &readOnly, &now, &schema)
+	switch {
+	case err != nil:
+		return "", err
+	case server < oldestServer:
+		return "", errOldServer
+	case readOnly:
+		return "", errReadOnly
+	}
+	f.noteClock(time.Until(now))
+	if !schema {
+		create := "CREATE SCHEMA IF NOT EXISTS " + pq.QuoteIdentifier(f.o.name())
+		if _, err := f.db.ExecContext(ctx, create); err != nil && !isCode(err, "23505") { // another node makes it just now
+			return "", err
+		}
+	}
+	if err := f.migrate(ctx); err != nil {
+		return "", err
+	}
+	return f.identify(ctx)
+}
+
+// migrate makes or changes the tables. One node at a time does that.
+func (f *Fleet) migrate(ctx context.Context) error {
+	files, err := fs.Sub(migrations, "migrations")
+	if err != nil {
+		return err
+	}
+	one, err := lock.NewPostgresTableLocker(lock.WithTableLockTimeout(time.Second, 30))
+	if err != nil {
+		return err
+	}
+	p, err := goose.NewProvider(goose.DialectPostgres, f.db, files, goose.WithLocker(one),
+		goose.WithDisableGlobalRegistry(true))
+	if err != nil {
+		return err
+	}
+	have, known, err := p.GetVersions(ctx)
+	if err != nil {
+		return err
+	}
+	if have > known {
+		return fmt.Errorf("%w: version %d, and this one knows %d", errNewerTables, have, known)
+	}
+	if have == known {
+		return nil
+	}
+	_, err = p.Up(ctx)
+	return err
+}
+
+// identityOf is the identity of a fleet, and the line of its server's history.
+const identityOf = `id || '/' || left(pg_walfile_name(pg_current_wal_lsn()), 8)`
+
+// identify returns which database this is. Another one, or another line of its history after a failover or a restored
+// backup, may lack what this node told and have what it did not see.
+func (f *Fleet) identify(ctx context.Context) (identity string, err error) {
+	tx, err := f.db.BeginTx(ctx, nil)
+	if err != nil {
+		return "", err
+	}
+	defer tx.Rollback() //nolint:errcheck // it was committed, or its error is returned
+	var ahead bool
+	err = tx.QueryRowContext(ctx, `SELECT `+identityOf+`,
+		COALESCE((SELECT max(xid) FROM pages) >= pg_snapshot_xmax(pg_current_snapshot()), false)
+		FROM fleet FOR UPDATE`).Scan(&identity, &ahead)
+	if err == nil && ahead { // the rows come from another server, whose transactions had higher numbers
+		if _, err = tx.ExecContext(ctx, "UPDATE pages SET xid = pg_current_xact_id()"); err == nil {
+			renew := "UPDATE fleet SET id = gen_random_uuid() RETURNING " + identityOf
+			err = tx.QueryRowContext(ctx, renew).Scan(&identity)
+		}
+	}
+	if err != nil {
+		return "", err
+	}
+	return identity, tx.Commit()
+}
+
+// noteClock tells that the clocks are apart, or no longer are.
+func (f *Fleet) noteClock(apart time.Duration) {
+	f.apart = 0
+	if apart = apart.Round(time.Second); apart.Abs() > clockLimit {
+		f.apart = apart
+		f.log.Warn("the clocks of this node and of the fleet's database are apart", "by", apart.Abs(), "remedy",
+			"set them by NTP: of two readings of a page the later one counts")
+	}
+}
+
+// isCode reports whether an error is one of the server's with a code.
+func isCode(err error, code string) bool {
+	e, ok := errors.AsType[*pq.Error](err)
+	return ok && string(e.Code) == code
+}
+
+// explain returns an error of the database in a sentence without secrets, and what to do about it.
+func explain(err error, name string) (reason, remedy string) {
+	if e, ok := errors.AsType[*pq.Error](err); ok {
+		reason = fmt.Sprintf("the database says: %s (%s)", e.Message, e.Code)
+		switch string(e.Code) {
+		case "28P01", "28000":
+			return reason, "correct user and password in fleet.database, or what pg_hba.conf allows"
+		case "3D000":
+			return reason, "create the database, or correct its name in fleet.database"
+		case "42501":
+			return reason, "have the database's owner allow it: CREATE SCHEMA " + name +
+				" AUTHORIZATION the user of fleet.database"
+		case "42P07", "42710", "42703", "42P01":
+			return reason, "the schema " + name + " has tables of others: choose another fleet.name"
+		case "25006":
+			return errReadOnly.Error(), "name the primary in fleet.database"
+		case "53100":
+			return reason, "free space on the database's disk"
+		case "53300":
+			return reason, "raise max_connections: a node uses at most 4"
+		}
+		return reason, "see the server's log"
+	}
+	switch {
+	case errors.Is(err, errNewerTables):
+		return err.Error(), "upgrade readthru on this node"
+	case errors.Is(err, errOldServer):
+		return err.Error(), "upgrade the server"
+	case errors.Is(err, errReadOnly):
+		return err.Error(), "name the primary in fleet.database"
+	case errors.Is(err, pq.ErrSSLNotSupported):
+		return "the server offers no TLS",
+			"switch it on there, or, on a network that you trust, add sslmode=disable to fleet.database"
+	case errors.Is(err, errMoved):
+		return err.Error(), "nothing: this node tells it again what it has read"
+	}
+	if e, ok := errors.AsType[*net.DNSError](err); ok {
+		return "the database's host " + e.Name + " has no address", "correct fleet.database"
+	}
+	if e, ok := errors.AsType[*net.OpError](err); ok {
+		return "the database cannot be reached: " + e.Err.Error(), "start it, or correct fleet.database"
+	}
+	if e, ok := errors.AsType[x509.UnknownAuthorityError](err); ok {
+		return "the database's certificate is not trusted: " + e.Error(),
+			"name its authority with sslrootcert in fleet.database"
+	}
+	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, os.ErrDeadlineExceeded) {
+		return "the database did not answer in time", "look at its load and the network"
+	}
+	return "the connection to the database ended", "nothing: this node tries again"
+}

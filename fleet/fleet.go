@@ -1,0 +1,168 @@
+// Package fleet lets several nodes share what they read, through a PostgreSQL database.
+//
+// Each node keeps its own store and answers from it alone. A [Fleet] is what runs beside it: it tells the database of
+// pages that the node has read or deleted (publish.go, from the store's change log), and takes over what others have
+// (follow.go). Nothing of a request waits for the database. While that cannot be reached the node is a node alone, with
+// a longer change log, and continues where it was.
+//
+// Of two readings of a page the one that was fetched later counts, whoever told of it first. A deletion counts for what
+// was fetched before it, so that a node that comes late brings nothing back.
+package fleet
+
+import (
+	"cmp"
+	"database/sql"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/url"
+	"regexp"
+	"sync"
+	"time"
+
+	"readthru/page"
+	"readthru/store"
+)
+
+// Consumer is the fleet's name in the store's change log.
+const Consumer = "fleet"
+
+// Options configures a Fleet. Database, Node and Store must be set.
+type Options struct {
+	// Database is a URL like postgres://user@host/database.
+	Database string
+
+	// Name keeps the fleets of a database apart, and is the schema of their tables. If empty, "readthru".
+	Name string
+
+	// Node is the name of this node. Two nodes of a fleet must not have the same.
+	Node string
+
+	// Version is the program's, for people.
+	Version string
+
+	// Store is the node's own store.
+	Store *store.Store
+
+	// Log gets what an operator should know. If nil, slog.Default.
+	Log *slog.Logger
+}
+
+// How often a node looks for changes of others and for its own, tells that it is there, and removes what is obsolete.
+const (
+	lookEvery  = 250 * time.Millisecond
+	beatEvery  = 2 * time.Second
+	sweepEvery = time.Hour
+)
+
+// Fleet is a node's part in a fleet. It is safe for concurrent use.
+type Fleet struct {
+	o   Options
+	log *slog.Logger
+
+	db       *sql.DB
+	position store.FleetPosition // of Run alone
+	apart    time.Duration       // of Run alone: how far the database's clock is ahead; 0 if that is little
+	started  time.Time
+
+	mu    sync.Mutex
+	state Status
+}
+
+// States of a node.
+const (
+	Connected    = "ok"
+	Connecting   = "connecting" // since the start
+	Disconnected = "degraded"   // the node works alone
+)
+
+// Status is the state of a node's part in its fleet.
+type Status struct {
+	Name   string `json:"name"`
+	Node   string `json:"node"`
+	State  string `json:"state"`            // ok, connecting or degraded
+	Reason string `json:"reason,omitempty"` // why not ok, for people
+	Remedy string `json:"remedy,omitempty"`
+
+	Outbox    int64     `json:"outbox"`    // pages that the fleet is not told of yet
+	Behind    int64     `json:"behind"`    // changes of others that are not taken over yet, of at most 10,000
+	Published int64     `json:"published"` // pages and deletions told, since the start
+	Taken     int64     `json:"taken"`     // pages and deletions of others that were taken over, since the start
+	Refused   int64     `json:"refused"`   // rows of others that were not taken over because they are malformed
+	Since     time.Time `json:"since"`     // when State began
+}
+
+// nameForm is what may be a schema without quotes.
+var nameForm = regexp.MustCompile(`^[a-z][a-z0-9_]{0,39}$`)
+
+// Check returns an error for options that cannot work. It connects to nothing.
+func (o Options) Check() error {
+	u, err := url.Parse(o.Database)
+	if err != nil || u.Scheme != "postgres" && u.Scheme != "postgresql" {
+		return errors.New("the database is no URL like postgres://user@host/database")
+	}
+	if _, err := o.connector(); err != nil {
+		return err
+	}
+	if !nameForm.MatchString(o.name()) || len(o.Node) > 100 {
+		return fmt.Errorf("%q is no name of a fleet: it has up to 40 of a to z, 0 to 9 and _, and begins with a letter",
+			o.Name)
+	}
+	return nil
+}
+
+func (o Options) name() string { return cmp.Or(o.Name, "readthru") }
+
+// New returns a Fleet. It connects to nothing before Run.
+func New(o Options) (*Fleet, error) {
+	if err := o.Check(); err != nil {
+		return nil, err
+	}
+	connector, err := o.connector()
+	if err != nil {
+		return nil, err
+	}
+	f := &Fleet{o: o, log: o.Log, started: time.Now()}
+	if f.log == nil {
+		f.log = slog.Default()
+	}
+	f.db = sql.OpenDB(connector) // which connects when it is used
+	f.db.SetMaxOpenConns(maxConnections)
+	f.db.SetConnMaxIdleTime(time.Minute)
+	f.state = Status{Name: o.name(), Node: o.Node, State: Connecting, Since: f.started}
+	return f, nil
+}
+
+// Leave has a store forget that its node was in a fleet, so that its change log keeps nothing for that.
+func Leave(s *store.Store) error {
+	if p := s.FleetPosition(); p.Database == "" {
+		return nil
+	}
+	return errors.Join(s.ForgetConsumer(Consumer), s.SetFleetPosition(store.FleetPosition{}))
+}
+
+// Close ends the connections, after Run.
+func (f *Fleet) Close() { _ = f.db.Close() } // nothing is under way
+
+// Status returns the node's state.
+func (f *Fleet) Status() Status {
+	f.mu.Lock()
+	st := f.state
+	f.mu.Unlock()
+	st.Outbox = f.o.Store.QueuedJobs(Consumer)
+	return st
+}
+
+// note changes what Status tells.
+func (f *Fleet) note(change func(*Status)) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	change(&f.state)
+}
+
+// shareable reports whether a page may leave the node: it was read from the web, and its URL has nothing that its
+// reader alone may know.
+func shareable(r *page.Record) bool {
+	u, err := url.Parse(r.NormalizedURL)
+	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && !page.Loopback(u.Hostname()) && !page.Unlisted(u)
+}

@@ -1,0 +1,190 @@
+// Package fleettest runs a PostgreSQL server for tests.
+package fleettest
+
+import (
+	"context"
+	"database/sql"
+	"os"
+	"os/exec"
+	"os/user"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	_ "github.com/lib/pq" // the driver
+
+	"readthru/needs"
+)
+
+// Server is a PostgreSQL server with a data directory of its own, that listens on a socket there.
+type Server struct {
+	// URL is that of its database postgres, for its superuser.
+	URL string
+
+	tb   testing.TB
+	dir  string
+	bin  string
+	as   *syscall.Credential // nil: as this process
+	cmd  *exec.Cmd
+	gone chan struct{}
+}
+
+// Start runs a server until the test ends.
+func Start(tb testing.TB) *Server {
+	tb.Helper()
+	found, _ := filepath.Glob("/usr/lib/postgresql/*/bin/initdb") // the pattern is valid
+	if len(found) == 0 {
+		needs.Missing(tb, "PostgreSQL is not installed: .ci/clients installs it")
+	}
+	dir, err := os.MkdirTemp("", "pg")
+	if err != nil {
+		tb.Fatal(err)
+	}
+	s := &Server{
+		URL: "postgres:///postgres?user=postgres&host=" + dir, tb: tb, dir: dir, bin: filepath.Dir(slices.Max(found)),
+	}
+	tb.Cleanup(func() {
+		s.Kill()
+		os.RemoveAll(dir) //nolint:errcheck // what is left is in the folder for temporary files
+	})
+	if os.Geteuid() == 0 { // it refuses to run as root
+		s.as = postgresUser(tb)
+		if err := os.Chown(dir, int(s.as.Uid), int(s.as.Gid)); err != nil {
+			tb.Fatal(err)
+		}
+	}
+	init := s.command("initdb", "-D", filepath.Join(dir, "data"), "-U", "postgres", "-A", "trust", "--no-sync",
+		"--locale=C", "-E", "UTF8")
+	if out, err := init.CombinedOutput(); err != nil {
+		tb.Fatalf("initdb: %v\n%s", err, out)
+	}
+	s.Begin()
+	return s
+}
+
+func postgresUser(tb testing.TB) *syscall.Credential {
+	tb.Helper()
+	u, err := user.Lookup("postgres")
+	if err != nil {
+		needs.Missing(tb, "there is no user postgres: .ci/clients installs PostgreSQL")
+	}
+	uid, err1 := strconv.ParseUint(u.Uid, 10, 32)
+	gid, err2 := strconv.ParseUint(u.Gid, 10, 32)
+	if err1 != nil || err2 != nil {
+		tb.Fatalf("user postgres: %s, %s", u.Uid, u.Gid)
+	}
+	return &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}
+}
+
+func (s *Server) command(name string, args ...string) *exec.Cmd {
+	cmd := exec.CommandContext(context.Background(), filepath.Join(s.bin, name), args...)
+	cmd.Dir = s.dir
+	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: s.as, Setpgid: true, Pdeathsig: syscall.SIGKILL}
+	return cmd
+}
+
+// Begin starts the server again, after Kill or End.
+func (s *Server) Begin(settings ...string) {
+	s.tb.Helper()
+	args := []string{
+		"-D", filepath.Join(s.dir, "data"), "-c", "listen_addresses=", "-c", "unix_socket_directories=" + s.dir,
+	}
+	for _, each := range settings {
+		args = append(args, "-c", each)
+	}
+	log, err := os.Create(filepath.Join(s.dir, "log"))
+	if err != nil {
+		s.tb.Fatal(err)
+	}
+	defer log.Close() //nolint:errcheck // the server has its own
+	s.cmd, s.gone = s.command("postgres", args...), make(chan struct{})
+	s.cmd.Stdout, s.cmd.Stderr = log, log
+	if err := s.cmd.Start(); err != nil {
+		s.tb.Fatal(err)
+	}
+	go func(cmd *exec.Cmd, gone chan struct{}) {
+		_ = cmd.Wait() // it is killed
+		close(gone)
+	}(s.cmd, s.gone)
+	db := s.Open()
+	defer db.Close() //nolint:errcheck // nothing is under way
+	for limit := time.Now().Add(30 * time.Second); ; time.Sleep(20 * time.Millisecond) {
+		err := db.PingContext(s.tb.Context())
+		if err == nil {
+			return
+		}
+		if time.Now().After(limit) {
+			text, _ := os.ReadFile(filepath.Join(s.dir, "log"))
+			s.tb.Fatalf("PostgreSQL does not answer: %v\n%s", err, text)
+		}
+	}
+}
+
+// Kill ends the server at once, without writing down what it has in memory.
+func (s *Server) Kill() { s.signal(syscall.SIGQUIT) }
+
+func (s *Server) signal(sig syscall.Signal) {
+	if s.cmd == nil || s.cmd.Process == nil {
+		return
+	}
+	_ = s.cmd.Process.Signal(sig) // it may have ended
+	select {
+	case <-s.gone:
+	case <-time.After(10 * time.Second):
+		_ = s.cmd.Process.Kill() // the same
+		<-s.gone
+	}
+}
+
+// Stall has the server and all its processes stand still, until Resume.
+func (s *Server) Stall() { s.each(syscall.SIGSTOP) }
+
+// Resume ends Stall.
+func (s *Server) Resume() { s.each(syscall.SIGCONT) }
+
+func (s *Server) each(sig syscall.Signal) {
+	s.tb.Helper()
+	tasks, err := filepath.Glob("/proc/[0-9]*/stat")
+	if err != nil {
+		s.tb.Fatal(err)
+	}
+	for _, task := range tasks { // its processes have groups of their own, and it as their parent
+		text, err := os.ReadFile(task)
+		if err != nil {
+			continue // it has ended
+		}
+		_, after, _ := strings.Cut(string(text), ") ")
+		fields := strings.Fields(after)
+		pid, err := strconv.Atoi(filepath.Base(filepath.Dir(task)))
+		if err != nil || len(fields) < 2 || pid != s.cmd.Process.Pid && fields[1] != strconv.Itoa(s.cmd.Process.Pid) {
+			continue
+		}
+		if err := syscall.Kill(pid, sig); err != nil {
+			s.tb.Fatal(err)
+		}
+	}
+}
+
+// Exec runs a statement as the superuser.
+func (s *Server) Exec(text string, args ...any) {
+	s.tb.Helper()
+	db := s.Open()
+	defer db.Close() //nolint:errcheck // the statement has ended
+	if _, err := db.ExecContext(s.tb.Context(), text, args...); err != nil {
+		s.tb.Fatalf("%s: %v", text, err)
+	}
+}
+
+// Open returns a handle of the superuser. The caller closes it.
+func (s *Server) Open() *sql.DB {
+	s.tb.Helper()
+	db, err := sql.Open("postgres", s.URL)
+	if err != nil {
+		s.tb.Fatal(err)
+	}
+	return db
+}

@@ -1,0 +1,257 @@
+package fleet
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"strconv"
+	"time"
+
+	"readthru/store"
+)
+
+// longestWait is how long a node waits at most before it tries again to reach the database.
+const longestWait = 10 * time.Second
+
+// Run takes part in the fleet until ctx ends. Without the database it waits for it.
+func (f *Fleet) Run(ctx context.Context) error {
+	wait := lookEvery
+	for {
+		began := time.Now()
+		err := f.session(ctx)
+		if ctx.Err() != nil {
+			f.leave(ctx)
+			return nil //nolint:nilerr // the end of ctx is no error
+		}
+		f.lost(err)
+		if time.Since(began) > longestWait {
+			wait = lookEvery
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-time.After(wait/2 + rand.N(wait)): // nodes do not come back all at once
+		}
+		wait = min(2*wait, longestWait)
+	}
+}
+
+// session takes part until something fails.
+func (f *Fleet) session(ctx context.Context) error {
+	identity, err := f.connect(ctx)
+	if err != nil {
+		return err
+	}
+	if err := f.resume(identity); err != nil {
+		return err
+	}
+	if err := f.beat(ctx); err != nil {
+		return err
+	}
+	tick := time.NewTicker(lookEvery)
+	defer tick.Stop()
+	beaten, swept := time.Now(), time.Now()
+	for {
+		if err := f.exchange(ctx); err != nil {
+			return err
+		}
+		if time.Since(beaten) >= beatEvery {
+			if err := f.beat(ctx); err != nil {
+				return err
+			}
+			beaten = time.Now()
+		}
+		if time.Since(swept) >= sweepEvery {
+			if err := f.sweep(ctx); err != nil {
+				return err
+			}
+			swept = time.Now()
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-tick.C:
+		}
+	}
+}
+
+// exchange tells all that is new here, and then takes over what is new elsewhere: a deletion is told before the page
+// could come back.
+func (f *Fleet) exchange(ctx context.Context) error {
+	for _, each := range []func(context.Context) (bool, error){f.publish, f.follow} {
+		for more := true; more; {
+			var err error
+			if more, err = each(ctx); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// resume finds where the node stands in a database. What it read before it was in any fleet stays its own. In another
+// database, or another line of its history, it looks at everything, and tells again what it has told before.
+func (f *Fleet) resume(identity string) error {
+	s := f.o.Store
+	f.position = s.FleetPosition()
+	if f.position.Database == identity {
+		return nil
+	}
+	next := store.FleetPosition{Database: identity, Joined: f.position.Joined}
+	if f.position.Database == "" {
+		next.Joined = s.LastJob()
+	}
+	if err := s.BeginJobs(Consumer, next.Joined); err != nil {
+		return err
+	}
+	if err := s.SetFleetPosition(next); err != nil {
+		return err
+	}
+	f.position = next
+	return nil
+}
+
+// lost notes that the node works alone, and why.
+func (f *Fleet) lost(err error) {
+	reason, remedy := explain(err, f.o.name())
+	if errors.Is(err, store.ErrFull) {
+		reason, remedy = "the node's own store takes no writes", "free space on this machine's disk"
+	}
+	var changed bool
+	f.note(func(s *Status) {
+		changed = s.State != Disconnected || s.Reason != reason
+		if s.State != Disconnected {
+			s.Since = time.Now()
+		}
+		s.State, s.Reason, s.Remedy = Disconnected, reason, remedy
+	})
+	if changed {
+		f.log.Warn("the fleet is away: this node works alone", "reason", reason, "remedy", remedy)
+	}
+}
+
+// query asks the database within the time of a statement. It calls each for every row, with its columns in fields.
+func (f *Fleet) query(ctx context.Context, text string, args, fields []any, each func() error) error {
+	ctx, cancel := context.WithTimeout(ctx, statementTime)
+	defer cancel()
+	rows, err := f.db.QueryContext(ctx, text, args...)
+	if err != nil {
+		return err
+	}
+	defer rows.Close() //nolint:errcheck // Err tells what went wrong
+	for rows.Next() {
+		if err := rows.Scan(fields...); err != nil {
+			return err
+		}
+		if err := each(); err != nil {
+			return err
+		}
+	}
+	return rows.Err()
+}
+
+// Node is a node of a fleet, as it last told of itself.
+type Node struct {
+	Name    string    `json:"name"`
+	Version string    `json:"version"`
+	Started time.Time `json:"started"`
+	Seen    time.Time `json:"seen"`
+	Away    bool      `json:"away,omitempty"` // it was not seen for longer than it should be
+	Pages   int64     `json:"pages"`
+	Outbox  int64     `json:"outbox"`
+	Behind  int64     `json:"behind"`
+}
+
+// awayAfter is how long a node may say nothing, five beats, as an interval.
+const awayAfter = "10 seconds"
+
+// beat tells that the node is there, and looks how far it is behind.
+func (f *Fleet) beat(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, statementTime)
+	defer cancel()
+	var behind int64
+	var identity string
+	err := f.db.QueryRowContext(ctx, `SELECT `+identityOf+`,
+		(SELECT count(*) FROM (SELECT FROM pages WHERE (xid, key) > ($1::xid8, $2::bytea) LIMIT 10000) AS changes) FROM fleet`,
+		strconv.FormatUint(f.position.XID, 10), f.position.Key).Scan(&identity, &behind)
+	if err != nil {
+		return err
+	}
+	if identity != f.position.Database {
+		return errMoved
+	}
+	s := f.o.Store
+	done, err := f.db.ExecContext(ctx, `INSERT INTO nodes AS n (name, version, started_at, seen_at, pages, outbox, behind)
+		VALUES ($1, $2, $3, now(), $4, $5, $6)
+		ON CONFLICT (name) DO UPDATE SET version = excluded.version, started_at = excluded.started_at,
+			seen_at = now(), pages = excluded.pages, outbox = excluded.outbox, behind = excluded.behind
+		WHERE n.started_at = excluded.started_at OR n.seen_at < now() - $7::interval`,
+		f.o.Node, f.o.Version, f.started.UTC().Truncate(time.Microsecond), s.Totals().Pages, s.QueuedJobs(Consumer), behind,
+		awayAfter)
+	if err != nil {
+		return err
+	}
+	told, err := done.RowsAffected()
+	if err != nil {
+		return err
+	}
+	reason, remedy := "", ""
+	switch {
+	case told == 0:
+		reason, remedy = "another node calls itself "+f.o.Node+", or this one has just started again", "set fleet.node"
+	case f.apart != 0:
+		reason = "the clock is " + f.apart.Abs().String() + " from the database's"
+		remedy = "set both by NTP: of two readings of a page the later one counts"
+	}
+	var came bool
+	f.note(func(s *Status) {
+		if came = s.State != Connected; came {
+			s.Since = time.Now()
+		}
+		s.State, s.Reason, s.Remedy, s.Behind = Connected, reason, remedy, behind
+	})
+	if came {
+		f.log.Info("part of a fleet", "name", f.o.name(), "node", f.o.Node)
+	}
+	return nil
+}
+
+// leave tells that the node ends.
+func (f *Fleet) leave(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
+	defer cancel()
+	if f.Status().State != Connected {
+		return
+	}
+	_, err := f.db.ExecContext(ctx, "DELETE FROM nodes WHERE name = $1 AND started_at = $2", f.o.Node,
+		f.started.UTC().Truncate(time.Microsecond))
+	if err != nil {
+		f.log.Debug("the fleet was not told that this node ends", "err", err)
+	}
+}
+
+// sweep removes nodes that are long gone, and pages that are gone for so long that no node can bring them back.
+func (f *Fleet) sweep(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, statementTime)
+	defer cancel()
+	_, err := f.db.ExecContext(ctx, "DELETE FROM pages WHERE gone_at < now() - interval '30 days'")
+	if err == nil {
+		_, err = f.db.ExecContext(ctx, "DELETE FROM nodes WHERE seen_at < now() - interval '7 days'")
+	}
+	return err
+}
+
+// Nodes returns the nodes of the fleet, by name. The error says in a sentence why the database does not tell.
+func (f *Fleet) Nodes(ctx context.Context) ([]Node, error) {
+	var nodes []Node
+	var n Node
+	err := f.query(ctx, `SELECT name, version, started_at, seen_at, seen_at < now() - $1::interval, pages, outbox,
+		behind FROM nodes ORDER BY name LIMIT 10000`, []any{awayAfter},
+		[]any{&n.Name, &n.Version, &n.Started, &n.Seen, &n.Away, &n.Pages, &n.Outbox, &n.Behind},
+		func() error { nodes = append(nodes, n); return nil })
+	if err != nil {
+		reason, _ := explain(err, f.o.name())
+		return nil, errors.New(reason)
+	}
+	return nodes, nil
+}
