@@ -299,6 +299,11 @@ func (c *Client) Sites(ctx context.Context, q SiteQuery) (*SiteList, error) {
 	return call(ctx, c, listSites, q)
 }
 
+// Fleet returns this node's part in its fleet, and the fleet's nodes.
+func (c *Client) Fleet(ctx context.Context) (*FleetState, error) {
+	return call(ctx, c, getFleet, none{})
+}
+
 // Site returns what is known of a host.
 func (c *Client) Site(ctx context.Context, host string) (*Site, error) {
 	return call(ctx, c, getSite, hostRef{host})

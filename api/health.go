@@ -69,6 +69,10 @@ func (s *Server) getReadiness(ctx context.Context, _ none) (*Readiness, error) {
 			parts["index"] = Part{State: "opening", Reason: "searches wait until the index is read"}
 		}
 	}
+	if s.o.Fleet != nil { // without the database the node is a node alone, and ready
+		st := s.o.Fleet.Status()
+		parts["fleet"] = Part{State: st.State, Reason: st.Reason, Remedy: st.Remedy}
+	}
 	ready := true
 	if s.o.Proxy == nil || s.o.Proxy() == "" {
 		parts["proxy"], ready = Part{State: "down", Reason: "no proxy runs"}, false

@@ -8,6 +8,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
+	"readthru/fleet"
 	"readthru/journal"
 )
 
@@ -49,13 +50,19 @@ var (
 		"Time that origins took for what was answered from the store.", nil, nil)
 	openDesc = prometheus.NewDesc("readthru_open", "What is in progress: requests, those to origins, renderings.",
 		[]string{"part"}, nil)
-	queuedDesc = prometheus.NewDesc("readthru_queue_depth", "What waits: pages to index, bytes to write, jobs that run.",
+	queuedDesc = prometheus.NewDesc("readthru_queue_depth",
+		"What waits: pages to index and to tell the fleet, bytes to write, jobs that run.",
 		[]string{"queue"}, nil)
 	renderedDesc = prometheus.NewDesc("readthru_renders_total", "Pages in the browser, by outcome.",
 		[]string{"outcome"}, nil)
 	switchDesc = prometheus.NewDesc("readthru_switch", "1 while it is on.", []string{"switch"}, nil)
 	storeDesc  = prometheus.NewDesc("readthru_store_writable", "1 unless the store takes no writes.", nil, nil)
-	sentDesc   = prometheus.NewDesc("readthru_markdown_new_sent", "Requests sent to markdown.new today.", nil, nil)
+	fleetDesc  = prometheus.NewDesc("readthru_fleet_connected", "1 while the fleet's database answers.", nil, nil)
+	behindDesc = prometheus.NewDesc("readthru_fleet_behind",
+		"Changes of other nodes that are not taken over yet, of at most 10,000.", nil, nil)
+	sharedDesc = prometheus.NewDesc("readthru_fleet_pages_total",
+		"Pages and deletions told to the fleet, taken over from it, and refused.", []string{"direction"}, nil)
+	sentDesc = prometheus.NewDesc("readthru_markdown_new_sent", "Requests sent to markdown.new today.", nil, nil)
 )
 
 // Describe names every metric.
@@ -64,6 +71,7 @@ func (c statsCollector) Describe(ch chan<- *prometheus.Desc) {
 		tunnelsDesc, cacheDesc, entriesDesc, bytesDesc, pagesDesc, versionsDesc,
 		visitsDesc, tokensDesc, sentDesc,
 		buildDesc, tookDesc, flowDesc, savedDesc, openDesc, queuedDesc, renderedDesc, switchDesc, storeDesc,
+		fleetDesc, behindDesc, sharedDesc,
 	} {
 		ch <- d
 	}
@@ -107,6 +115,15 @@ func (c statsCollector) Collect(ch chan<- prometheus.Metric) {
 	counter(renderedDesc, st.Render.Failed, "failed")
 	truth := map[bool]int64{true: 1}
 	gauge(storeDesc, truth[health.State == "ok"])
+	if c.s.o.Fleet != nil {
+		st := c.s.o.Fleet.Status()
+		gauge(fleetDesc, truth[st.State == fleet.Connected])
+		gauge(behindDesc, st.Behind)
+		gauge(queuedDesc, st.Outbox, "fleet")
+		counter(sharedDesc, st.Published, "told")
+		counter(sharedDesc, st.Taken, "taken")
+		counter(sharedDesc, st.Refused, "refused")
+	}
 	switches := c.s.switches()
 	gauge(switchDesc, truth[switches.Paused], "paused")
 	gauge(switchDesc, truth[switches.Offline], "offline")

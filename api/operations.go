@@ -130,6 +130,8 @@ var (
 		"lists the hosts with the most visits, with what is done with them and why", (*Server).listSites)
 	getSite = op("getSite", "GET /api/v1/sites/{host}",
 		"returns what is done with a host and why, its rules and what was learnt about it", (*Server).getSite)
+	getFleet = op("getFleet", "GET /api/v1/fleet",
+		"returns this node's part in its fleet, and the fleet's nodes", (*Server).getFleet)
 	getSwitches = op("getSwitches", "GET /api/v1/switches", "reports whether the proxy is paused or offline",
 		(*Server).getSwitches)
 	setSwitches = op("setSwitches", "POST /api/v1/switches", "pauses the proxy, has it ask nobody, or ends that",

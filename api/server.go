@@ -16,6 +16,7 @@ import (
 	"readthru/crawl"
 	"readthru/fetch"
 	"readthru/firecrawl"
+	"readthru/fleet"
 	"readthru/guess"
 	"readthru/journal"
 	"readthru/knowledge"
@@ -61,11 +62,14 @@ type Options struct {
 	// Crawl returns a crawl service by its name, or the configured one if that is empty. If nil, nothing is crawled.
 	Crawl func(service string) (crawl.Service, error)
 
-	Proxy          func() string                  // the proxy's address, host:port
-	AutoConfig     func(addr string) string       // the proxy auto-configuration for that address
-	Requests       func() RequestStats            // counts of the proxy
-	Open           func() (requests, origins int) // requests to the proxy, and of it to origins, in progress
-	Cache          func() CacheStats              // counts of the cache; the server sets entries, bytes and ratio
+	Proxy      func() string                  // the proxy's address, host:port
+	AutoConfig func(addr string) string       // the proxy auto-configuration for that address
+	Requests   func() RequestStats            // counts of the proxy
+	Open       func() (requests, origins int) // requests to the proxy, and of it to origins, in progress
+	Cache      func() CacheStats              // counts of the cache; the server sets entries, bytes and ratio
+	// Fleet is this node's part in a fleet. If nil, it is a node alone.
+	Fleet *fleet.Fleet
+
 	Journal        *journal.Journal               // what is told of the proxy's last requests; if nil, there are none
 	Session        func(name string) SessionStats // counts of a session; the server sets its name
 	Sessions       func() []SessionStats          // counts of all sessions, with their names

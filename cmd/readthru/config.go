@@ -106,6 +106,11 @@ type config struct {
 		Write  bool `yaml:"write"`
 		Robots bool `yaml:"robots"`
 	} `yaml:"mcp"`
+	Fleet struct {
+		Database string `yaml:"database"`
+		Name     string `yaml:"name"`
+		Node     string `yaml:"node"`
+	} `yaml:"fleet"`
 	Requests struct {
 		Days    int  `yaml:"days"`
 		MaxSize size `yaml:"max_size"`
@@ -174,6 +179,7 @@ func defaults() *config {
 	c.Cache.MaxSize, c.Cache.Mode = 2<<30, "shared"
 	c.Cache.Memory = 64 << 20
 	c.MCP.Robots = true
+	c.Fleet.Name = "readthru"
 	c.Requests.MaxSize = 256 << 20
 	c.Log.Level, c.Log.Format = "info", "auto"
 	return c

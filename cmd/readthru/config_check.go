@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/netip"
 	"net/url"
+	"os"
 	"slices"
 	"strings"
 	"time"
@@ -15,6 +16,7 @@ import (
 
 	"readthru/fetch"
 	"readthru/firecrawl"
+	"readthru/fleet"
 	"readthru/llm"
 	"readthru/page"
 	"readthru/proxy"
@@ -23,7 +25,7 @@ import (
 // check returns an error for a value that cannot work. The error names the key and its source.
 func (s *settings) check() error {
 	for _, part := range []func(bad func(path string, err error) error) error{
-		s.checkListeners, s.checkURLs, s.checkNumbers, s.checkLists, s.checkUpstream, s.checkModels,
+		s.checkListeners, s.checkURLs, s.checkNumbers, s.checkLists, s.checkUpstream, s.checkModels, s.checkFleet,
 	} {
 		err := part(func(path string, err error) error { return usagef("%s: %s: %w", s.source[path], path, err) })
 		if err != nil {
@@ -57,6 +59,33 @@ func (s *settings) checkListeners(bad func(string, error) error) error {
 		}
 	}
 	return nil
+}
+
+// checkFleet refuses a fleet for a node whose pages are one user's.
+func (s *settings) checkFleet(bad func(string, error) error) error {
+	if s.Fleet.Database == "" {
+		return nil
+	}
+	if s.Cache.Mode == "private" {
+		err := bad("fleet.database", errors.New("what a private cache keeps is told to no fleet"))
+		return withHint(err, "set cache.mode to shared, or leave fleet.database empty")
+	}
+	if err := s.fleetOptions("").Check(); err != nil {
+		return bad("fleet.database", err)
+	}
+	return nil
+}
+
+// fleetOptions returns the options of the node's part in its fleet. Its default name is the machine's with the port of
+// its proxy, which is at address.
+func (s *settings) fleetOptions(address string) fleet.Options {
+	node := s.Fleet.Node
+	if node == "" {
+		host, _ := os.Hostname() // without, it is the port
+		_, port, _ := net.SplitHostPort(address)
+		node = host + ":" + port
+	}
+	return fleet.Options{Database: s.Fleet.Database, Name: s.Fleet.Name, Node: node, Version: version}
 }
 
 func (s *settings) checkURLs(bad func(string, error) error) error {

@@ -161,6 +161,7 @@ func (p *program) app() *cli.App {
 			p.hostsCommand(),
 			p.rulesCommand(),
 			p.sitesCommand(),
+			p.fleetCommand(),
 			p.disclosuresCommand(),
 			p.sessionsCommand(),
 			p.systemCommand(),

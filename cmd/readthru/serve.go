@@ -287,6 +287,9 @@ func openDaemon(ctx context.Context, s *settings, offline bool, at *ports, log *
 	}
 	d.info.Proxy, d.info.Admin = reachable(d.ports.proxy.Addr()), reachable(d.ports.admin.Addr())
 	d.core.listening.Store(new([]netip.AddrPort{addrPort(d.ports.proxy), addrPort(d.ports.admin)}))
+	if err := d.core.openFleet(d.info.Proxy); err != nil {
+		return nil, err
+	}
 	if d.proxy, err = d.core.proxy(d.authority, "http://"+d.info.Admin); err != nil {
 		return nil, err
 	}
@@ -349,6 +352,9 @@ func (d *daemon) run(ctx context.Context) error {
 	group.Go(func() error { return d.core.sweep(ctx) })
 	group.Go(func() error { return d.core.countKept(ctx) })
 	group.Go(func() error { return d.core.knowledge.Run(ctx) })
+	if d.core.fleet != nil {
+		group.Go(func() error { return d.core.fleet.Run(ctx) })
+	}
 	group.Go(func() error { return d.server.RunHooks(ctx) })
 	group.Go(func() error { return d.server.Sample(ctx) })
 	d.server.Resume() //nolint:contextcheck // the jobs end with the server, which ctx ends

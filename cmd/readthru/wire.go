@@ -24,6 +24,7 @@ import (
 	"readthru/convert"
 	"readthru/fetch"
 	"readthru/firecrawl"
+	"readthru/fleet"
 	"readthru/github"
 	"readthru/journal"
 	"readthru/knowledge"
@@ -56,6 +57,7 @@ type core struct {
 	browser   *render.Browser
 	symbols   *symbols.Engine
 	knowledge *knowledge.Knowledge
+	fleet     *fleet.Fleet // nil: this is a node alone
 
 	times   *api.WorkTimes
 	journal *journal.Journal
@@ -190,6 +192,9 @@ func requestsDir(dataDir string) string { return filepath.Join(dataDir, "request
 func (c *core) Close() error {
 	var err error
 	c.journal.Close()
+	if c.fleet != nil {
+		c.fleet.Close()
+	}
 	if c.knowledge != nil {
 		err = c.knowledge.Close()
 	}
@@ -240,6 +245,18 @@ func (c *core) avoid() []netip.AddrPort {
 		return *list
 	}
 	return nil
+}
+
+// openFleet makes the daemon a node of the fleet that is configured. Its proxy is
+// reached at address.
+func (c *core) openFleet(address string) (err error) {
+	if c.settings.Fleet.Database == "" || c.offline.Load() {
+		return fleet.Leave(c.store)
+	}
+	o := c.settings.fleetOptions(address)
+	o.Store, o.Log = c.store, c.log
+	c.fleet, err = fleet.New(o)
+	return err
 }
 
 // proxy returns the proxy over the core. admin is the URL of the admin port.
@@ -298,7 +315,7 @@ func (c *core) server(running *proxy.Proxy, authority *certs.Authority, d *daemo
 			return api.CacheStats{Hits: n.Hits, Misses: n.Misses, Revalidated: n.Revalidated, Stale: n.Stale, Bypass: n.Bypass}
 		},
 	}
-	o.Journal = c.journal
+	o.Journal, o.Fleet = c.journal, c.fleet
 	o.Expired, o.Fresh, o.Explain, o.Knowledge, o.Crawl, o.Dir, o.Summary = c.cache.Expired, c.fresh, c.explain,
 		c.knowledge, c.crawlService, c.dir, c.summaries()
 	o.Firecrawl = firecrawl.New(firecrawl.Options{

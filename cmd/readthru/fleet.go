@@ -1,0 +1,64 @@
+package main
+
+import (
+	"cmp"
+	"strconv"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"readthru/api"
+	"readthru/fleet"
+)
+
+func (p *program) fleetCommand() *cli.Command {
+	return &cli.Command{
+		Name: "fleet", Usage: "show the nodes that share what they read",
+		Subcommands: []*cli.Command{{
+			Name: "status", Usage: "show this node, the others, and what waits", Flags: []cli.Flag{jsonFlag()},
+			Action: func(c *cli.Context) error {
+				if err := noArgs(c.Args().Slice()); err != nil {
+					return err
+				}
+				return p.withClient(c.Context, func(b *api.Client) error {
+					state, err := b.Fleet(c.Context)
+					if err != nil {
+						return err
+					}
+					if c.Bool("json") {
+						return p.printJSON(state)
+					}
+					return p.fleetStatus(state)
+				})
+			},
+		}},
+	}
+}
+
+// fleetStatus prints the state of this node, and the nodes.
+func (p *program) fleetStatus(state *api.FleetState) error {
+	if state.State == api.FleetNone {
+		p.note("this is a node alone: fleet.database names the database of a fleet")
+		return nil
+	}
+	p.note("fleet %s, node %s: %s for %s, %d pages told, %d taken over, %d refused", state.Name, state.Node, state.State,
+		time.Since(state.Since).Round(time.Second), state.Published, state.Taken, state.Refused)
+	if state.Reason != "" {
+		p.note("%s: %s", state.Reason, cmp.Or(state.Remedy, "nothing to do"))
+	}
+	if state.Unknown != "" {
+		p.note("the nodes are not known: %s", state.Unknown)
+	}
+	var rows [][]string
+	for _, n := range state.Nodes {
+		is := fleet.Connected
+		if n.Away {
+			is = "away"
+		}
+		rows = append(rows, []string{
+			n.Name, is, n.Version, n.Seen.Local().Format(time.DateTime), strconv.FormatInt(n.Pages, 10),
+			strconv.FormatInt(n.Outbox, 10), strconv.FormatInt(n.Behind, 10),
+		})
+	}
+	return p.table([]string{"NODE", "STATE", "VERSION", "SEEN", "PAGES", "TO TELL", "TO TAKE"}, rows)
+}
