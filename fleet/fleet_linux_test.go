@@ -80,7 +80,7 @@ func (n *node) begin(url, name string) {
 // until waits for something that comes of itself.
 func until(tb testing.TB, what string, is func() bool) {
 	tb.Helper()
-	for limit := time.Now().Add(40 * time.Second); !is(); time.Sleep(10 * time.Millisecond) {
+	for limit := time.Now().Add(90 * time.Second); !is(); time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(limit) {
 			tb.Fatalf("waited in vain: %s", what)
 		}
@@ -178,6 +178,17 @@ func TestWhatANodeReadsAllHave(t *testing.T) {
 	if err != nil || len(nodes) != 3 || nodes[0].Name != "a" || nodes[2].Version != "test" || nodes[1].Away {
 		t.Errorf("nodes %+v, %v", nodes, err)
 	}
+}
+
+func TestWhatIsReadBeforeTheDatabaseAnswersIsToldLater(t *testing.T) {
+	t.Parallel()
+	s := fleettest.Start(t)
+	s.Kill()
+	a := join(t, s.URL, "a")
+	a.awaitState(fleet.Disconnected)
+	a.read("https://a.test/", "# Read alone", 0)
+	s.Begin()
+	await(t, "https://a.test/", "# Read alone", join(t, s.URL, "b"))
 }
 
 func TestTheLaterReadingCounts(t *testing.T) {

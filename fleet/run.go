@@ -38,6 +38,9 @@ func (f *Fleet) Run(ctx context.Context) error {
 
 // session takes part until something fails.
 func (f *Fleet) session(ctx context.Context) error {
+	if err := f.enter(); err != nil {
+		return err
+	}
 	identity, err := f.connect(ctx)
 	if err != nil {
 		return err
@@ -89,8 +92,22 @@ func (f *Fleet) exchange(ctx context.Context) error {
 	return nil
 }
 
-// resume finds where the node stands in a database. What it read before it was in any fleet stays its own. In another
-// database, or another line of its history, it looks at everything, and tells again what it has told before.
+// enter notes when the node began to be in a fleet, whether that can be reached or not. What it read before stays its
+// own.
+func (f *Fleet) enter() error {
+	s := f.o.Store
+	if s.FleetPosition().Database != "" {
+		return nil
+	}
+	joined := s.LastJob()
+	if err := s.BeginJobs(Consumer, joined); err != nil {
+		return err
+	}
+	return s.SetFleetPosition(store.FleetPosition{Database: "none yet", Joined: joined})
+}
+
+// resume finds where the node stands in a database. In another one than before, or another line of its history, it
+// looks at everything, and tells again what it has told before.
 func (f *Fleet) resume(identity string) error {
 	s := f.o.Store
 	f.position = s.FleetPosition()
@@ -98,9 +115,6 @@ func (f *Fleet) resume(identity string) error {
 		return nil
 	}
 	next := store.FleetPosition{Database: identity, Joined: f.position.Joined}
-	if f.position.Database == "" {
-		next.Joined = s.LastJob()
-	}
 	if err := s.BeginJobs(Consumer, next.Joined); err != nil {
 		return err
 	}

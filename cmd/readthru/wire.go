@@ -250,8 +250,11 @@ func (c *core) avoid() []netip.AddrPort {
 // openFleet makes the daemon a node of the fleet that is configured. Its proxy is
 // reached at address.
 func (c *core) openFleet(address string) (err error) {
-	if c.settings.Fleet.Database == "" || c.offline.Load() {
+	if c.settings.Fleet.Database == "" {
 		return fleet.Leave(c.store)
+	}
+	if c.offline.Load() {
+		return nil
 	}
 	o := c.settings.fleetOptions(address)
 	o.Store, o.Log = c.store, c.log
