@@ -72,6 +72,9 @@ func TestAFleetSharesWhatItsNodesRead(t *testing.T) {
 	if !ready.Ready || ready.Parts["fleet"].State != "degraded" || ready.Parts["fleet"].Reason == "" {
 		t.Errorf("readiness without a server: %+v", ready)
 	}
+	if out, _, _ := command(t, a.env, binary, "doctor"); !strings.Contains(out, "this node works alone: ") {
+		t.Errorf("doctor without a server:\n%s", out)
+	}
 	b.kill() // with a page that it could tell nobody
 	server.Begin()
 	b = node("b", b.dir)

@@ -19,6 +19,7 @@ import (
 
 	"readthru/api"
 	"readthru/certs"
+	"readthru/fleet"
 	"readthru/render"
 )
 
@@ -212,10 +213,11 @@ func examinePorts(ctx context.Context, s *settings, d *daemonInfo) []finding {
 	return found
 }
 
-// examineStore checks the store, and lists hosts where a client rejected the authority.
+// examineStore checks the store and the fleet, and lists hosts where a client rejected the authority.
 func (p *program) examineStore(ctx context.Context) []finding {
 	f := finding{Name: "store", State: good}
 	var rejected []api.HostFact
+	var shared []finding
 	err := p.withClient(ctx, func(b *api.Client) error {
 		rd, err := b.Readiness(ctx)
 		if err != nil {
@@ -231,6 +233,9 @@ func (p *program) examineStore(ctx context.Context) []finding {
 		if part := rd.Parts["store"]; part.State != "ok" || part.Reason != "" {
 			f.State, f.Detail = warning, part.State+": "+part.Reason
 		}
+		if part, told := rd.Parts["fleet"]; told {
+			shared = append(shared, examineFleet(part))
+		}
 		if part, told := rd.Parts["index"]; told { // it is not open, or not yet
 			f.Detail += "; the index is " + part.State + ": " + part.Reason
 			if part.State != "opening" {
@@ -242,11 +247,23 @@ func (p *program) examineStore(ctx context.Context) []finding {
 	if err != nil {
 		f.State, f.Detail, f.Remedy = failed, err.Error(), hintOf(err)
 	}
-	found := []finding{f}
+	found := append([]finding{f}, shared...)
 	if len(rejected) > 0 {
 		found = append(found, distrust(rejected))
 	}
 	return found
+}
+
+// examineFleet tells how the node stands in its fleet.
+func examineFleet(part api.Part) finding {
+	f := finding{"fleet", good, "this node shares what it reads", part.Remedy}
+	if part.State != fleet.Connected {
+		f.State, f.Detail = warning, "this node works alone"
+	}
+	if part.Reason != "" {
+		f.State, f.Detail = warning, f.Detail+": "+part.Reason
+	}
+	return f
 }
 
 // examineAuthority checks the certificate and the bundle for clients.

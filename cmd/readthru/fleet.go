@@ -48,6 +48,7 @@ func (p *program) fleetStatus(state *api.FleetState) error {
 	}
 	if state.Unknown != "" {
 		p.note("the nodes are not known: %s", state.Unknown)
+		return nil
 	}
 	var rows [][]string
 	for _, n := range state.Nodes {
