@@ -13,6 +13,7 @@ package api
 import (
 	"time"
 
+	"readthru/fleet"
 	"readthru/journal"
 	"readthru/knowledge"
 	"readthru/page"
@@ -162,6 +163,8 @@ type Stats struct {
 	RejectedCA []HostFact `json:"rejected_ca"`
 
 	Work Work `json:"work"`
+
+	Fleet *fleet.Status `json:"fleet,omitempty"` // nil: this is a node alone
 
 	// Agents are those that have asked the proxy in the last hour, at most 64. OtherAgents sums up those beyond.
 	Agents      []journal.AgentSeen `json:"agents"`

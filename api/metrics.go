@@ -115,14 +115,13 @@ func (c statsCollector) Collect(ch chan<- prometheus.Metric) {
 	counter(renderedDesc, st.Render.Failed, "failed")
 	truth := map[bool]int64{true: 1}
 	gauge(storeDesc, truth[health.State == "ok"])
-	if c.s.o.Fleet != nil {
-		st := c.s.o.Fleet.Status()
-		gauge(fleetDesc, truth[st.State == fleet.Connected])
-		gauge(behindDesc, st.Behind)
-		gauge(queuedDesc, st.Outbox, "fleet")
-		counter(sharedDesc, st.Published, "told")
-		counter(sharedDesc, st.Taken, "taken")
-		counter(sharedDesc, st.Refused, "refused")
+	if f := st.Fleet; f != nil {
+		gauge(fleetDesc, truth[f.State == fleet.Connected])
+		gauge(behindDesc, f.Behind)
+		gauge(queuedDesc, f.Outbox, "fleet")
+		counter(sharedDesc, f.Published, "told")
+		counter(sharedDesc, f.Taken, "taken")
+		counter(sharedDesc, f.Refused, "refused")
 	}
 	switches := c.s.switches()
 	gauge(switchDesc, truth[switches.Paused], "paused")

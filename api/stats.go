@@ -52,6 +52,9 @@ func (s *Server) getStats(context.Context, none) (*Stats, error) {
 	}
 	st.Cache.Entries, st.Cache.Bytes, st.Cache.HitRatio = totals.Responses, totals.ResponseBytes, st.Cache.ratio()
 	st.Work = s.work()
+	if s.o.Fleet != nil {
+		st.Fleet = new(s.o.Fleet.Status())
+	}
 	rejected, err := s.hostFacts(store.RejectsCA, maxRejected)
 	if err != nil {
 		return nil, err

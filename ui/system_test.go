@@ -66,7 +66,7 @@ func TestTheSystemIsChangedByOurFormsAlone(t *testing.T) {
 	body := w.do(t, http.MethodGet, "/system", nil).body
 	for _, want := range []string{
 		"ads.example, spam.example", "1 other has its default", "readthru setup codex", "on this machine", "48 MiB in 19 files",
-		"origin not reached", ">installed<", ">not installed<", ">could not look</span> <span class=\"dim\">certutil is not installed<",
+		"origin not reached", "desk:7887", ">connecting<", ">installed<", ">not installed<", ">could not look</span> <span class=\"dim\">certutil is not installed<",
 	} {
 		if !strings.Contains(body, want) {
 			t.Errorf("the room does not say %q", want)

@@ -31,6 +31,7 @@ import (
 	"readthru/cache"
 	"readthru/certs"
 	"readthru/fetch"
+	"readthru/fleet"
 	"readthru/journal"
 	"readthru/knowledge"
 	"readthru/needs"
@@ -96,10 +97,17 @@ func newWorld(t *testing.T) *world {
 		t.Fatal(err)
 	}
 	w.sessions.Store(&[]api.SessionStats{})
+	node, err := fleet.New(fleet.Options{ // which is not run: its database is nowhere
+		Database: "postgres://127.0.0.1:1/readthru?sslmode=disable", Node: "desk:7887", Store: st,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(node.Close)
 	start := func(instance, token string) *api.Server {
 		return api.New(api.Options{
 			Fetch: f, Store: st, Knowledge: k, Dir: t.TempDir(), Version: "test", Instance: instance, Token: token,
-			CA: authority.PEM, Trust: func(context.Context) []api.Trust { return *w.trust.Load() },
+			Fleet: node, CA: authority.PEM, Trust: func(context.Context) []api.Trust { return *w.trust.Load() },
 			RenewCA: func() error { w.renewed.Add(1); return nil },
 			System:  func(context.Context) (*api.System, error) { return new(*w.system.Load()), nil },
 			Journal: w.told, Proxy: proxy, Sessions: func() []api.SessionStats { return *w.sessions.Load() },
