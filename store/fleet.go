@@ -4,10 +4,12 @@ import "fmt"
 
 // FleetPosition is how far a node has taken part in a fleet. What its fields mean is the business of package fleet.
 type FleetPosition struct {
-	Database string `json:"database"` // which database, and which line of its history
-	Joined   uint64 `json:"joined"`   // the last job of the change log that the fleet is not told of
-	XID      uint64 `json:"xid"`      // the transaction up to which changes of others were taken
-	Key      []byte `json:"key"`      // the page in it
+	Database string `json:"database"`  // which database, and which line of its history
+	Joined   uint64 `json:"joined"`    // the last job of the change log that the fleet is not told of
+	XID      uint64 `json:"xid"`       // the transaction up to which changes of others were taken
+	Key      []byte `json:"key"`       // the page in it
+	PurgeXID uint64 `json:"purge_xid"` // the transaction up to which purges of others were taken
+	PurgeID  []byte `json:"purge_id"`  // the purge in it
 }
 
 // FleetPosition returns what was last kept; the zero value if nothing was.

@@ -45,6 +45,7 @@ import (
 //	                               their queue in knowledge/base.go, archive.go and consumer.go, those of vectors,
 //	                               annotations and notes beside their code
 //	l/<ms u64>/<n u32>             disclosure ledger
+//	g/<sha256>                     a purge that the fleet is not told of yet
 //	q/<m|h|d>/<n u32>              what was counted in a minute, an hour, a day; see series.go
 //	z/schema, z/totals             schema version; running totals
 //	z/rules                        rules made while the program ran
@@ -140,6 +141,8 @@ func retryPrefix(consumer string) string          { return "jr/" + consumer + "\
 func retryKey(consumer string, seq uint64) string { return retryPrefix(consumer) + u64(seq) }
 func seriesPrefix(class string) string            { return "q/" + class + "/" }
 func ledgerKey(ms int64, n uint32) string         { return "l/" + u64(uint64(ms)) + "/" + u32(n) }
+
+func purgeKey(id [32]byte) string { return "g/" + string(id[:]) }
 
 func u16(n int) string    { return string(binary.BigEndian.AppendUint16(nil, uint16(n))) }
 func u32(n uint32) string { return string(binary.BigEndian.AppendUint32(nil, n)) }

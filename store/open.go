@@ -76,6 +76,7 @@ func open(o Options, d disk) (*Store, error) {
 	s := &Store{
 		log: o.Log, chores: make(chan struct{}, 1), counts: make(chan struct{}, 1), reclaims: make(chan struct{}, 1),
 		added:      make(chan struct{}, 1),
+		purges:     purgeLog{added: make(chan struct{}, 1)},
 		bodies:     newWeighed[Sum, []byte](tiers.bodies),
 		renditions: newWeighed[string, *Rendition](tiers.renditions),
 		kv: &kv{

@@ -21,6 +21,9 @@ func (s *Store) DeleteResponse(uri string, id EntryID) error {
 
 // DeleteResponses removes all stored responses of a URI, and returns how many.
 func (s *Store) DeleteResponses(uri string) (int, error) {
+	if err := s.notePurge(PurgeURL, uri); err != nil {
+		return 0, err
+	}
 	return s.deleteWhere(uri, func(*Response) bool { return true })
 }
 
@@ -71,6 +74,9 @@ func (s *Store) DeleteHostResponses(host string) (int, error) {
 	if host = cleanHost(host); host == "" {
 		return 0, nil
 	}
+	if err := s.notePurge(PurgeHost, host); err != nil {
+		return 0, err
+	}
 	return s.deleteIndexed(hostPrefix(host), func(string) bool { return true }, nil)
 }
 
@@ -78,6 +84,9 @@ func (s *Store) DeleteHostResponses(host string) (int, error) {
 func (s *Store) DeleteTaggedResponses(tag string) (int, error) {
 	if len(indexTags([]string{tag})) == 0 {
 		return 0, nil
+	}
+	if err := s.notePurge(PurgeTag, tag); err != nil {
+		return 0, err
 	}
 	return s.deleteIndexed(tagPrefix(tag), func(string) bool { return true },
 		func(r *Response) bool { return slices.Contains(r.Tags, tag) })
@@ -94,11 +103,17 @@ func (s *Store) DeletePrefixResponses(prefix string) (int, error) {
 	if u.Scheme == "" || host == "" || !strings.Contains(prefix, "://"+u.Host+"/") {
 		return 0, fmt.Errorf("delete responses by prefix: %q must begin with a scheme and a host: https://host/", prefix)
 	}
+	if err := s.notePurge(PurgePrefix, prefix); err != nil {
+		return 0, err
+	}
 	return s.deleteIndexed(hostPrefix(host), func(uri string) bool { return strings.HasPrefix(uri, prefix) }, nil)
 }
 
 // ClearResponses removes all stored responses, and returns how many.
 func (s *Store) ClearResponses() (int, error) {
+	if err := s.notePurge(PurgeAll, ""); err != nil {
+		return 0, err
+	}
 	return s.deleteEverywhere(func(*Response) bool { return true })
 }
 

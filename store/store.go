@@ -144,6 +144,7 @@ type Store struct {
 	visits     visitLog
 	uses       useLog
 	feed       feed
+	purges     purgeLog
 	disclosed  atomic.Int64 // disclosures since the start
 	records    Records
 

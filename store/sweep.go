@@ -232,7 +232,7 @@ func (s *Store) evictURI(u uriKey, key string) int {
 	if useKey(v.Used, u) != key {
 		return 0
 	}
-	n, err := s.DeleteResponses(v.URL)
+	n, err := s.deleteWhere(v.URL, func(*Response) bool { return true })
 	if err != nil {
 		s.log.Debug("eviction skipped", "error", err)
 	}

@@ -132,6 +132,19 @@ func (r *Response) encode() []byte {
 	return e
 }
 
+// ResponseForm is the form that Encode writes and DecodeResponse reads.
+const ResponseForm = 1
+
+// Encode returns r, without its content, in a form for other stores.
+func (r *Response) Encode() []byte { return r.encode() }
+
+// DecodeResponse reads what Encode wrote, and reports whether it did. The response has no ID.
+func DecodeResponse(b []byte) (*Response, bool) {
+	r, ok := decodeResponse(b)
+	r.ID = EntryID{}
+	return r, ok
+}
+
 func sortedKeys[V any](m map[string]V) []string {
 	keys := make([]string, 0, len(m))
 	for key := range m {
@@ -153,7 +166,7 @@ func decodeResponse(b []byte) (*Response, bool) {
 		r.Selecting = make(map[string]string, min(n, 64))
 		for range n {
 			if d.bad {
-				return nil, false
+				return r, false
 			}
 			name := d.text()
 			r.Selecting[name] = d.text()
@@ -166,7 +179,7 @@ func decodeResponse(b []byte) (*Response, bool) {
 	r.Header = make(http.Header, min(n, 64))
 	for range n {
 		if d.bad {
-			return nil, false
+			return r, false
 		}
 		name := d.text()
 		r.Header[name] = d.list()

@@ -1,0 +1,180 @@
+package store
+
+import (
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"readthru/page"
+)
+
+// A Purge says that stored responses were removed on purpose: those that were received until then must not come back.
+type Purge struct {
+	Kind  string    `json:"kind"` // PurgeURL, PurgePrefix, PurgeHost, PurgeTag or PurgeAll
+	Value string    `json:"value,omitempty"`
+	At    time.Time `json:"at"` // to the microsecond
+}
+
+// Kinds of a Purge.
+const (
+	PurgeURL    = "url"    // the value is a cache key
+	PurgePrefix = "prefix" // the value is what the cache key begins with
+	PurgeHost   = "host"
+	PurgeTag    = "tag"
+	PurgeAll    = "all"
+)
+
+// ID identifies the kind and the value.
+func (p *Purge) ID() [32]byte { return sha256.Sum256([]byte(p.Kind + "\x00" + p.Value)) }
+
+// Covers reports whether p removes a stored response.
+func (p *Purge) Covers(r *Response) bool {
+	if r.ResponseTime.After(p.At) {
+		return false
+	}
+	switch p.Kind {
+	case PurgeURL:
+		return r.URL == p.Value
+	case PurgePrefix:
+		return strings.HasPrefix(r.URL, p.Value)
+	case PurgeHost:
+		return hostOf(r.URL) == p.Value
+	case PurgeTag:
+		return slices.Contains(r.Tags, p.Value)
+	}
+	return p.Kind == PurgeAll
+}
+
+// purgeLog keeps the purges that others are to be told of, in memory and under g/.
+type purgeLog struct {
+	mu    sync.Mutex
+	on    bool
+	list  map[[32]byte]Purge
+	added chan struct{} // capacity 1
+}
+
+// TellPurges has the store keep, from now on or no longer, what is purged, until it was told: see [Store.Purges].
+func (s *Store) TellPurges(on bool) error {
+	s.settle()
+	list := map[[32]byte]Purge{}
+	gone := &batch{must: true}
+	s.kv.walk(scan{prefix: "g/"}, func(key string, value []byte) bool {
+		var p Purge
+		if on && json.Unmarshal(value, &p) == nil {
+			list[p.ID()] = p
+		} else {
+			gone.del(key)
+		}
+		return len(gone.ops) < maxTxnOps/2
+	})
+	s.purges.mu.Lock()
+	defer s.purges.mu.Unlock()
+	s.purges.on, s.purges.list = on, list
+	if len(gone.ops) == 0 {
+		return nil
+	}
+	return s.kv.apply(gone)
+}
+
+// Purges returns what was purged since TellPurges and is not yet told, in no order.
+func (s *Store) Purges() []Purge {
+	s.purges.mu.Lock()
+	defer s.purges.mu.Unlock()
+	list := make([]Purge, 0, len(s.purges.list))
+	for _, p := range s.purges.list {
+		list = append(list, p)
+	}
+	return list
+}
+
+// PurgesAdded returns a channel that gets a value, unless it holds one, after something was purged. There is one
+// channel, for one waiting goroutine.
+func (s *Store) PurgesAdded() <-chan struct{} { return s.purges.added }
+
+// ToldPurges forgets purges that were told.
+func (s *Store) ToldPurges(list []Purge) error {
+	s.purges.mu.Lock()
+	defer s.purges.mu.Unlock()
+	b := &batch{must: true}
+	for _, p := range list {
+		if id := p.ID(); s.purges.list[id] == p { // it was not purged again since
+			delete(s.purges.list, id)
+			b.del(purgeKey(id))
+		}
+	}
+	if len(b.ops) == 0 {
+		return nil
+	}
+	return s.kv.apply(b)
+}
+
+// Purged reports whether a response is covered by a purge that is not yet told.
+func (s *Store) Purged(r *Response) bool {
+	s.purges.mu.Lock()
+	defer s.purges.mu.Unlock()
+	for _, p := range s.purges.list {
+		if p.Covers(r) {
+			return true
+		}
+	}
+	return false
+}
+
+// notePurge keeps a purge that happens now. A URL that nobody else may know is nobody else's business.
+func (s *Store) notePurge(kind, value string) error {
+	s.purges.mu.Lock()
+	defer s.purges.mu.Unlock()
+	if !s.purges.on {
+		return nil
+	}
+	if kind == PurgeURL {
+		if u, err := url.Parse(value); err != nil || page.Unlisted(u) || page.Loopback(u.Hostname()) {
+			return nil
+		}
+	}
+	p := Purge{Kind: kind, Value: value, At: time.Now().UTC().Truncate(time.Microsecond)}
+	b := &batch{must: true}
+	b.set(purgeKey(p.ID()), encodeJSON(p))
+	if err := s.kv.apply(b); err != nil {
+		return err
+	}
+	s.purges.list[p.ID()] = p
+	signal(s.purges.added)
+	return nil
+}
+
+// ApplyPurge removes what a purge of another store covers, and the renditions kept by the pages. It is not told again.
+func (s *Store) ApplyPurge(p Purge) error {
+	var err error
+	switch p.Kind {
+	case PurgeURL:
+		_, err = s.deleteWhere(p.Value, p.Covers)
+		if u, perr := page.Parse(p.Value); perr == nil {
+			_, rerr := s.DeletePageRenditions(page.KeyOf(page.Normalize(u)))
+			err = errors.Join(err, rerr)
+		}
+	case PurgePrefix, PurgeHost:
+		host := p.Value
+		if p.Kind == PurgePrefix {
+			host = hostOf(p.Value)
+		}
+		if host == "" || cleanHost(host) != host {
+			return nil
+		}
+		_, err = s.deleteIndexed(hostPrefix(host), func(string) bool { return true }, p.Covers)
+	case PurgeTag:
+		if len(indexTags([]string{p.Value})) > 0 {
+			_, err = s.deleteIndexed(tagPrefix(p.Value), func(string) bool { return true }, p.Covers)
+		}
+	case PurgeAll:
+		if _, err = s.deleteEverywhere(p.Covers); err == nil {
+			_, err = s.ClearPageRenditions()
+		}
+	}
+	return err
+}
