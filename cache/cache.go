@@ -128,6 +128,7 @@ type Cache struct {
 	now    atomic.Pointer[policy] // see [Cache.policy]
 	budget budget
 	past   *pastFlights
+	peers  Peers // nil: none
 	log    *slog.Logger
 
 	mu     sync.Mutex
@@ -335,6 +336,7 @@ func (c *Cache) update(q *request, r, fresh *store.Response) bool {
 		return false
 	}
 	c.warn("freshen a stored response", q.key, c.store.UpdateResponse(fresh))
+	c.tellPeers(q, fresh)
 	return true
 }
 
@@ -371,6 +373,7 @@ func (c *Cache) put(q *request, r *store.Response, content io.Reader) (ok bool) 
 		return false
 	}
 	c.stored.Add(1)
+	c.tellPeers(q, r)
 	return true
 }
 

@@ -238,14 +238,25 @@ func (c *Cache) answerLeader(q *request, sel selection, why string, f *flight) (
 		}
 		return streamed(q, f, out.head, out.reader, Outcome{Forward: why, Status: f.answered}), nil
 	default:
-		c.revalidated.Add(1)
-		resp := c.fromStore(q, out.entry, Outcome{Forward: why, Status: http.StatusNotModified}, true)
+		resp := c.fromFlight(q, why, out)
 		if resp == nil {
 			return nil, errLost(q)
 		}
 		maps.Copy(resp.Header, out.own)
 		return resp, nil
 	}
+}
+
+// fromFlight answers q from the store after a flight without a body: the stored response was validated, or is a peer's.
+// It returns nil if the content is lost.
+func (c *Cache) fromFlight(q *request, why string, out *outcome) *http.Response {
+	if !out.ofPeer {
+		c.revalidated.Add(1)
+		return c.fromStore(q, out.entry, Outcome{Forward: why, Status: http.StatusNotModified}, true)
+	}
+	o := c.policy().judge(q, out.entry, time.Now()).hit()
+	o.Detail = DetailPeer
+	return c.fromStore(q, out.entry, o, false)
 }
 
 // answerFollower answers q with the result of another request's flight, if that suits. If it does not, answerFollower
@@ -271,6 +282,8 @@ func (c *Cache) answerFollower(q *request, sel selection, why string, f *flight)
 		return nil, f.group, nil
 	case !c.policy().matches(q, out.entry):
 		return nil, c.policy().variantOf(groupOf(q), q, out.entry), nil
+	case out.ofPeer: // it is stored: a lookup finds it
+		return nil, f.group, nil
 	case out.spool == nil: // validated while we asked for the same: as good as if we had done it
 		resp := c.fromStore(q, out.entry, Outcome{Forward: why, Status: http.StatusNotModified, Collapsed: true}, true)
 		if resp != nil {

@@ -59,6 +59,7 @@ type outcome struct {
 	resp   *http.Response  // a response for the leader alone, not storable; its body comes directly from the origin
 	entry  *store.Response // otherwise: a stored response, validated, or about to be stored
 	alone  bool            // with a validated entry: it must not answer others
+	ofPeer bool            // the entry was not validated: a peer had it
 	failed bool            // the entry is a server error: it answers the clients that wait, and is not stored
 	own    http.Header     // with a validated entry: fields for the leader alone
 	reader *spoolReader    // the leader's body; nil with a validated entry
@@ -181,13 +182,16 @@ func (f *flight) readers(any, keeping bool) {
 func (f *flight) run() {
 	defer f.cache.wg.Done()
 	defer f.cache.forget(f)
+	ofPeer, done := f.askPeers()
+	defer done()
+	if ofPeer != nil {
+		f.conclude(outcome{entry: ofPeer, ofPeer: true})
+		return
+	}
 	resp, entry, out := f.exchange()
 	switch {
 	case resp == nil:
-		f.noteResult(out)
-		f.cache.ungroup(f)
-		f.publish(out)
-		f.end(nil)
+		f.conclude(out)
 	case entry == nil:
 		f.cache.past.noteUnshared(f.name)
 		f.handOver(resp)
@@ -195,6 +199,14 @@ func (f *flight) run() {
 		f.keep(resp, entry)
 		f.end(nil)
 	}
+}
+
+// conclude ends a flight that brings no response, but an outcome.
+func (f *flight) conclude(out outcome) {
+	f.noteResult(out)
+	f.cache.ungroup(f)
+	f.publish(out)
+	f.end(nil)
 }
 
 // noteResult notes what an outcome without a response says about the next requests of its group.
