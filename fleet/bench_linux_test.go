@@ -2,6 +2,8 @@ package fleet_test
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -70,4 +72,42 @@ func BenchmarkANodeJoins(b *testing.B) {
 		late.stop()
 	}
 	b.ReportMetric(float64(pages)*float64(b.N)/b.Elapsed().Seconds(), "pages/s")
+}
+
+// BenchmarkAsk measures what a request waits for before its origin is asked: for a response of 10 KB that another node
+// has stored, and for the answer that nobody has one.
+func BenchmarkAsk(b *testing.B) {
+	all := nodes(b, fleettest.Start(b).URL, "reader", "other")
+	reader, other := all[0], all[1]
+	text := strings.Repeat("0123456789abcdef", 640)
+	measure := func(b *testing.B, path string, want bool) {
+		b.Helper()
+		times := make([]time.Duration, 0, b.N)
+		b.ResetTimer()
+		for i := range b.N {
+			began := time.Now()
+			r, done := other.Ask(b.Context(), fmt.Sprintf("https://a.test/%s/%d/%d", path, b.N, i),
+				func(list []*store.Response) *store.Response { return list[0] })
+			times = append(times, time.Since(began))
+			if (r != nil) != want {
+				b.Fatalf("%d of %d: %v", i, b.N, r)
+			}
+			done()
+		}
+		slices.Sort(times)
+		b.ReportMetric(float64(times[len(times)/2].Microseconds()), "p50-µs")
+		b.ReportMetric(float64(times[len(times)*99/100].Microseconds()), "p99-µs")
+	}
+	b.Run("stored", func(b *testing.B) {
+		before := reader.Status().Told
+		for i := range b.N {
+			reader.keep(fmt.Sprintf("https://a.test/stored/%d/%d", b.N, i), text, 1)
+			if i%1000 == 999 { // no more wait than may
+				until(b, "all are told", func() bool { return reader.Status().Told-before == int64(i+1) })
+			}
+		}
+		until(b, "all are told", func() bool { return reader.Status().Told-before == int64(b.N) })
+		measure(b, "stored", true)
+	})
+	b.Run("nowhere", func(b *testing.B) { measure(b, "nowhere", false) })
 }

@@ -179,10 +179,14 @@ func (f *Fleet) identify(ctx context.Context) (identity string, err error) {
 	defer tx.Rollback() //nolint:errcheck // it was committed, or its error is returned
 	var ahead bool
 	err = tx.QueryRowContext(ctx, `SELECT `+identityOf+`,
-		COALESCE((SELECT max(xid) FROM pages) >= pg_snapshot_xmax(pg_current_snapshot()), false)
+		COALESCE(greatest((SELECT max(xid) FROM pages), (SELECT max(xid) FROM purges))
+			>= pg_snapshot_xmax(pg_current_snapshot()), false)
 		FROM fleet FOR UPDATE`).Scan(&identity, &ahead)
 	if err == nil && ahead { // the rows come from another server, whose transactions had higher numbers
 		if _, err = tx.ExecContext(ctx, "UPDATE pages SET xid = pg_current_xact_id()"); err == nil {
+			_, err = tx.ExecContext(ctx, "UPDATE purges SET xid = pg_current_xact_id()")
+		}
+		if err == nil {
 			renew := "UPDATE fleet SET id = gen_random_uuid() RETURNING " + identityOf
 			err = tx.QueryRowContext(ctx, renew).Scan(&identity)
 		}
@@ -228,7 +232,7 @@ func explain(err error, name string) (reason, remedy string) {
 		case "53100":
 			return reason, "free space on the database's disk"
 		case "53300":
-			return reason, "raise max_connections: a node uses at most 4"
+			return reason, "raise max_connections: a node uses at most 8"
 		}
 		return reason, "see the server's log"
 	}

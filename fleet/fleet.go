@@ -1,9 +1,10 @@
 // Package fleet lets several nodes share what they read, through a PostgreSQL database.
 //
-// Each node keeps its own store and answers from it alone. A [Fleet] is what runs beside it: it tells the database of
-// pages that the node has read or deleted (publish.go, from the store's change log), and takes over what others have
-// (follow.go). Nothing of a request waits for the database. While that cannot be reached the node is a node alone, with
-// a longer change log, and continues where it was.
+// Each node keeps its own store and answers from it. A [Fleet] is what runs beside it: it tells the database of pages
+// that the node has read or deleted (publish.go, from the store's change log), and takes over what others have
+// (follow.go). Before the node asks an origin, it asks what others have stored of the URI (ask.go), which are told of
+// what it stores (tell.go) and purges (purges.go). Nothing else of a request waits for the database. While that cannot
+// be reached the node is a node alone, with a longer change log, and continues where it was.
 //
 // Of two readings of a page the one that was fetched later counts, whoever told of it first. A deletion counts for what
 // was fetched before it, so that a node that comes late brings nothing back.
@@ -41,6 +42,9 @@ type Options struct {
 	// Version is the program's, for people.
 	Version string
 
+	// Wait is for how long a request waits at most for an answer of the database, each time it asks. If zero, 50 ms.
+	Wait time.Duration
+
 	// Store is the node's own store.
 	Store *store.Store
 
@@ -61,6 +65,11 @@ type Fleet struct {
 	log *slog.Logger
 
 	db       *sql.DB
+	asking   *sql.DB        // for requests
+	seats    chan struct{}  // taken by questions that are under way
+	work     sync.WaitGroup // questions, and what follows from them
+	breaker  breaker
+	untold   untold
 	position store.FleetPosition // of Run alone
 	apart    time.Duration       // of Run alone: how far the database's clock is ahead; 0 if that is little
 	started  time.Time
@@ -89,6 +98,10 @@ type Status struct {
 	Published int64     `json:"published"` // pages and deletions told, since the start
 	Taken     int64     `json:"taken"`     // pages and deletions of others that were taken over, since the start
 	Refused   int64     `json:"refused"`   // rows of others that were not taken over because they are malformed
+	Told      int64     `json:"told"`      // stored responses told, since the start
+	Reused    int64     `json:"reused"`    // stored responses of others that answered here, or were validated
+	Waited    int64     `json:"waited"`    // requests for which another node was already asking the origin
+	Late      int64     `json:"late"`      // questions that the database did not answer in time
 	Since     time.Time `json:"since"`     // when State began
 }
 
@@ -129,6 +142,18 @@ func New(o Options) (*Fleet, error) {
 	f.db = sql.OpenDB(connector) // which connects when it is used
 	f.db.SetMaxOpenConns(maxConnections)
 	f.db.SetConnMaxIdleTime(time.Minute)
+	if connector, err = o.connector(); err != nil {
+		return nil, err
+	}
+	f.asking = sql.OpenDB(connector)
+	f.asking.SetMaxOpenConns(maxConnections)
+	f.asking.SetMaxIdleConns(maxConnections)
+	f.asking.SetConnMaxIdleTime(time.Minute)
+	f.seats = make(chan struct{}, maxAsking)
+	f.untold = untold{list: map[slot]*stored{}, ready: make(chan struct{}, 1)}
+	if f.o.Wait == 0 {
+		f.o.Wait = 50 * time.Millisecond
+	}
 	f.state = Status{Name: o.name(), Node: o.Node, State: Connecting, Since: f.started}
 	return f, nil
 }
@@ -138,11 +163,15 @@ func Leave(s *store.Store) error {
 	if p := s.FleetPosition(); p.Database == "" {
 		return nil
 	}
-	return errors.Join(s.ForgetConsumer(Consumer), s.SetFleetPosition(store.FleetPosition{}))
+	return errors.Join(s.ForgetConsumer(Consumer), s.TellPurges(false), s.SetFleetPosition(store.FleetPosition{}))
 }
 
 // Close ends the connections, after Run.
-func (f *Fleet) Close() { _ = f.db.Close() } // nothing is under way
+func (f *Fleet) Close() {
+	_ = f.db.Close() // nothing is under way
+	f.work.Wait()
+	_ = f.asking.Close() // the same
+}
 
 // Status returns the node's state.
 func (f *Fleet) Status() Status {
@@ -164,5 +193,10 @@ func (f *Fleet) note(change func(*Status)) {
 // reader alone may know.
 func shareable(r *page.Record) bool {
 	u, err := url.Parse(r.NormalizedURL)
-	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && !page.Loopback(u.Hostname()) && !page.Unlisted(u)
+	return err == nil && shareableURL(u)
+}
+
+// shareableURL reports whether what a URL names may leave the node.
+func shareableURL(u *url.URL) bool {
+	return (u.Scheme == "http" || u.Scheme == "https") && !page.Loopback(u.Hostname()) && !page.Unlisted(u)
 }

@@ -27,6 +27,7 @@ type node struct {
 	*fleet.Fleet
 	t     testing.TB
 	store *store.Store
+	wait  time.Duration
 	stop  func()
 }
 
@@ -42,7 +43,7 @@ func join(tb testing.TB, url, name string) *node {
 			tb.Error(err)
 		}
 	})
-	n := &node{t: tb, store: s}
+	n := &node{t: tb, store: s, wait: 10 * time.Second} // a machine that is busy with tests is late without being wrong
 	n.begin(url, name)
 	return n
 }
@@ -51,7 +52,7 @@ func join(tb testing.TB, url, name string) *node {
 func (n *node) begin(url, name string) {
 	n.t.Helper()
 	f, err := fleet.New(fleet.Options{
-		Database: url, Node: name, Version: "test", Store: n.store, Log: slog.New(slog.DiscardHandler),
+		Database: url, Node: name, Version: "test", Store: n.store, Wait: n.wait, Log: slog.New(slog.DiscardHandler),
 	})
 	if err != nil {
 		n.t.Fatal(err)

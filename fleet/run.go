@@ -2,9 +2,11 @@ package fleet
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"math/rand/v2"
 	"strconv"
+	"sync"
 	"time"
 
 	"readthru/store"
@@ -15,6 +17,9 @@ const longestWait = 10 * time.Second
 
 // Run takes part in the fleet until ctx ends. Without the database it waits for it.
 func (f *Fleet) Run(ctx context.Context) error {
+	var telling sync.WaitGroup
+	telling.Go(func() { f.tell(ctx) })
+	defer telling.Wait()
 	wait := lookEvery
 	for {
 		began := time.Now()
@@ -74,14 +79,18 @@ func (f *Fleet) session(ctx context.Context) error {
 		case <-ctx.Done():
 			return ctx.Err()
 		case <-tick.C:
+		case <-f.o.Store.PurgesAdded():
 		}
 	}
 }
 
-// exchange tells all that is new here, and then takes over what is new elsewhere: a deletion is told before the page
-// could come back.
+// exchange tells all that is new here but stored responses, and then takes over what is new elsewhere: a deletion is
+// told before the page could come back.
 func (f *Fleet) exchange(ctx context.Context) error {
-	for _, each := range []func(context.Context) (bool, error){f.publish, f.follow} {
+	if err := f.tellPurges(ctx); err != nil {
+		return err
+	}
+	for _, each := range []func(context.Context) (bool, error){f.publish, f.followPurges, f.follow} {
 		for more := true; more; {
 			var err error
 			if more, err = each(ctx); err != nil {
@@ -96,6 +105,9 @@ func (f *Fleet) exchange(ctx context.Context) error {
 // own.
 func (f *Fleet) enter() error {
 	s := f.o.Store
+	if err := s.TellPurges(true); err != nil {
+		return err
+	}
 	if s.FleetPosition().Database != "" {
 		return nil
 	}
@@ -148,7 +160,11 @@ func (f *Fleet) lost(err error) {
 func (f *Fleet) query(ctx context.Context, text string, args, fields []any, each func() error) error {
 	ctx, cancel := context.WithTimeout(ctx, statementTime)
 	defer cancel()
-	rows, err := f.db.QueryContext(ctx, text, args...)
+	return query(ctx, f.db, text, args, fields, each)
+}
+
+func query(ctx context.Context, db *sql.DB, text string, args, fields []any, each func() error) error {
+	rows, err := db.QueryContext(ctx, text, args...)
 	if err != nil {
 		return err
 	}
@@ -244,15 +260,23 @@ func (f *Fleet) leave(ctx context.Context) {
 	}
 }
 
-// sweep removes nodes that are long gone, and pages that are gone for so long that no node can bring them back.
+// sweep removes nodes that are long gone, what nobody needs any more, and what was deleted so long ago that no node can
+// bring it back.
 func (f *Fleet) sweep(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, statementTime)
 	defer cancel()
-	_, err := f.db.ExecContext(ctx, "DELETE FROM pages WHERE gone_at < now() - interval '30 days'")
-	if err == nil {
-		_, err = f.db.ExecContext(ctx, "DELETE FROM nodes WHERE seen_at < now() - interval '7 days'")
+	for _, obsolete := range []string{
+		"pages WHERE gone_at < now() - interval '30 days'",
+		"purges WHERE at < now() - interval '30 days'",
+		"responses WHERE retain_until < now()",
+		"flights WHERE until < now()",
+		"nodes WHERE seen_at < now() - interval '7 days'",
+	} {
+		if _, err := f.db.ExecContext(ctx, "DELETE FROM "+obsolete); err != nil {
+			return err
+		}
 	}
-	return err
+	return nil
 }
 
 // Nodes returns the nodes of the fleet, by name. The error says in a sentence why the database does not tell.

@@ -188,3 +188,14 @@ func (s *Server) Open() *sql.DB {
 	}
 	return db
 }
+
+// Count returns how many rows a table of the fleet readthru has; where may follow its name.
+func (s *Server) Count(table string) (n int) {
+	s.tb.Helper()
+	db := s.Open()
+	defer db.Close() //nolint:errcheck // nothing is under way
+	if err := db.QueryRowContext(s.tb.Context(), "SELECT count(*) FROM readthru."+table).Scan(&n); err != nil {
+		s.tb.Fatal(err)
+	}
+	return n
+}

@@ -1,0 +1,280 @@
+package fleet
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net/url"
+	"slices"
+	"sync"
+	"time"
+
+	"golang.org/x/net/http/httpguts"
+
+	"readthru/store"
+)
+
+const (
+	// flightTime is for how long others wait at most for a node that asks an origin, and then do so themselves.
+	flightTime = 10 * time.Second
+
+	// aloneTime is for how long nodes do not wait for each other where an answer was not shared.
+	aloneTime = 30 * time.Second
+
+	// looksWait is between two looks of a node that waits for another: at first, and at most.
+	looksWait    = 4 * time.Millisecond
+	maxLooksWait = 100 * time.Millisecond
+
+	// maxVariants is how many stored responses of a URI are looked at, the newest first.
+	maxVariants = 16
+
+	// maxLate is after how many questions in a row that the database did not answer in time it is asked no more, for
+	// breakTime.
+	maxLate   = 3
+	breakTime = 5 * time.Second
+
+	// maxAhead is how far in the future a response may have been received, by the clock of another node.
+	maxAhead = 10 * time.Minute
+
+	// maxAsking is how many questions are under way at most.
+	maxAsking = 32
+)
+
+// A breaker keeps questions from a database that does not answer them in time.
+type breaker struct {
+	mu    sync.Mutex
+	late  int
+	until time.Time
+}
+
+// open reports whether the database is not asked just now.
+func (b *breaker) open() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return time.Now().Before(b.until)
+}
+
+// note notes whether a question was answered in time. After a break, the first late answer begins the next.
+func (b *breaker) note(inTime bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if inTime {
+		b.late = 0
+		return
+	}
+	if b.late++; b.late >= maxLate {
+		b.until, b.late = time.Now().Add(breakTime), maxLate-1
+	}
+}
+
+// Ask looks for what other nodes have stored of a URI, before its origin is asked. If choose takes one of their stored
+// responses, Ask puts it into the node's store and returns it. If another node asks the origin just now, Ask waits for
+// what that gets.
+//
+// If it returns no response, the caller asks the origin, and calls done when it has told the fleet of the answer, or
+// knows that there is nothing to tell: others may wait for that. Where nobody else asks the origin, Ask waits for the
+// database twice at most, for Options.Wait each. choose must be quick; what it gets is not stored and has no ID.
+func (f *Fleet) Ask(ctx context.Context, uri string, choose func([]*store.Response) *store.Response) (
+	r *store.Response, done func(),
+) {
+	done = func() {}
+	u, err := url.Parse(uri)
+	if err != nil || !shareableURL(u) || f.Status().State != Connected || f.breaker.open() {
+		return nil, done
+	}
+	key := keyOf(uri)
+	end := func() { f.work.Go(func() { f.endFlight(key) }) } //nolint:contextcheck // the request may be over by then
+	wait, limit := looksWait, time.Now().Add(flightTime)
+	for first := true; ; first = false {
+		found, err := f.look(ctx, key, uri, choose)
+		switch {
+		case err != nil:
+			return nil, end // the database may have noted that this node asks
+		case found.leased:
+			done = end
+		}
+		if found.chosen != nil {
+			if r, err := f.importResponse(ctx, key, found.chosen); err == nil {
+				f.note(func(s *Status) { s.Reused++ })
+				return r, done
+			}
+		}
+		if found.leased || found.fresh || found.alone || time.Now().After(limit) {
+			return nil, done
+		}
+		if first {
+			f.note(func(s *Status) { s.Waited++ })
+		}
+		for busy := true; busy; {
+			select {
+			case <-ctx.Done():
+				return nil, done
+			case <-time.After(wait/2 + rand.N(wait)):
+			}
+			if wait = min(wait*3/2, maxLooksWait); time.Now().After(limit) {
+				break
+			}
+			if busy, err = f.busy(ctx, key); err != nil {
+				return nil, done
+			}
+		}
+	}
+}
+
+// found is what the fleet has of a URI.
+type found struct {
+	leased bool            // this node is to ask the origin
+	alone  bool            // every node is
+	fresh  bool            // there is a fresh response, so nobody is
+	chosen *store.Response // a stored response that suits
+}
+
+// A node takes the flight of a URI unless there is a fresh response, or another node has taken it.
+const lookFor = `
+	WITH known AS (
+		SELECT slot, form, record, response_time, fresh_until > now() AS fresh FROM responses AS r
+		WHERE uri = $1 AND retain_until > now() AND NOT purged(url, host, tags, response_time)
+		ORDER BY response_time DESC LIMIT $4
+	), taken AS (
+		INSERT INTO flights AS f (uri, node, until) SELECT $1, $2, now() + $3::interval
+		WHERE NOT EXISTS (SELECT FROM known WHERE fresh)
+		ON CONFLICT (uri) DO UPDATE SET node = excluded.node, until = excluded.until, alone = false WHERE f.until < now()
+		RETURNING true
+	)
+	SELECT EXISTS (SELECT FROM taken), EXISTS (SELECT FROM flights WHERE uri = $1 AND alone AND until > now()),
+		EXISTS (SELECT FROM known WHERE fresh), known.form, known.record
+	FROM (SELECT) AS one LEFT JOIN known ON true ORDER BY response_time DESC`
+
+// look asks the database once.
+func (f *Fleet) look(ctx context.Context, key [32]byte, uri string,
+	choose func([]*store.Response) *store.Response,
+) (found, error) {
+	var is found
+	var list []*store.Response
+	err := f.inTime(ctx, func(ctx context.Context) error {
+		var form *int
+		var record []byte
+		return query(ctx, f.asking, lookFor, []any{key[:], f.o.Node, flightTime.String(), maxVariants},
+			[]any{&is.leased, &is.alone, &is.fresh, &form, &record}, func() error {
+				if form == nil || *form != store.ResponseForm {
+					return nil
+				}
+				if r, ok := store.DecodeResponse(record); ok && r.URL == uri && r.Partition == "" && trustable(r) {
+					list = append(list, r)
+				}
+				return nil
+			})
+	})
+	if err != nil {
+		return found{}, err
+	}
+	list = slices.DeleteFunc(list, f.o.Store.Purged)
+	if len(list) > 0 {
+		is.chosen = choose(list)
+	}
+	return is, nil
+}
+
+// trustable reports whether a stored response of another node is one that this node could have stored.
+func trustable(r *store.Response) bool {
+	if r.Status < 200 || r.Status > 599 || r.Status == 206 || r.Length < 0 || r.Length > maxShared ||
+		time.Until(r.ResponseTime) > maxAhead || r.RequestTime.After(r.ResponseTime) {
+		return false
+	}
+	for name, values := range r.Header {
+		if !httpguts.ValidHeaderFieldName(name) {
+			return false
+		}
+		for _, value := range values {
+			if !httpguts.ValidHeaderFieldValue(value) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// busy reports whether another node still asks the origin, and there is no news.
+func (f *Fleet) busy(ctx context.Context, key [32]byte) (busy bool, err error) {
+	err = f.inTime(ctx, func(ctx context.Context) error {
+		return query(ctx, f.asking, `SELECT EXISTS (SELECT FROM flights WHERE uri = $1 AND NOT alone AND until > now())
+			AND NOT EXISTS (SELECT FROM responses WHERE uri = $1 AND fresh_until > now())`, []any{key[:]}, []any{&busy},
+			func() error { return nil })
+	})
+	if err != nil {
+		return false, err
+	}
+	return busy, nil
+}
+
+// importResponse fetches the content of a stored response and stores both. It returns an error if the content is not
+// what its hash says.
+func (f *Fleet) importResponse(ctx context.Context, key [32]byte, r *store.Response) (*store.Response, error) {
+	s := slotOf(r)
+	var content []byte
+	err := f.inTime(ctx, func(ctx context.Context) error {
+		return query(ctx, f.asking, `SELECT body FROM responses WHERE uri = $1 AND slot = $2 AND body_hash = $3`,
+			[]any{key[:], s.selects[:], r.Body[:]}, []any{&content}, func() error { return nil })
+	})
+	if err != nil {
+		return nil, err
+	}
+	if content == nil {
+		return nil, errors.New("it was replaced")
+	}
+	content, err = decoder.DecodeAll(content, nil)
+	if err != nil || int64(len(content)) != r.Length || sha256.Sum256(content) != r.Body {
+		f.log.Warn("stored response of the fleet not taken over: its content is not what its hash says",
+			"id", fmt.Sprintf("%x", key[:8]))
+		f.note(func(s *Status) { s.Refused++ })
+		return nil, errors.New("its content is not what its hash says")
+	}
+	if now := time.Now(); r.ResponseTime.After(now) { // the other node's clock is ahead
+		r.RequestTime, r.ResponseTime = now.Add(r.RequestTime.Sub(r.ResponseTime)), now
+	}
+	return r, f.o.Store.PutResponse(r, bytes.NewReader(content), nil)
+}
+
+// inTime asks the database within Options.Wait. What comes later is thrown away.
+func (f *Fleet) inTime(ctx context.Context, ask func(context.Context) error) error {
+	ctx, cancel := context.WithTimeout(ctx, f.o.Wait)
+	defer cancel()
+	select {
+	case f.seats <- struct{}{}:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	answer := make(chan error, 1)
+	f.work.Go(func() { // the driver may need longer than ctx to give up
+		defer func() { <-f.seats }()
+		answer <- ask(ctx)
+	})
+	select {
+	case err := <-answer:
+		if ctx.Err() == nil || err == nil {
+			f.breaker.note(err == nil)
+		}
+		return err
+	case <-ctx.Done():
+		if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+			f.breaker.note(false)
+			f.note(func(s *Status) { s.Late++ })
+		}
+		return ctx.Err()
+	}
+}
+
+// endFlight says that others need not wait, unless what they wait for is about to be told.
+func (f *Fleet) endFlight(key [32]byte) {
+	if f.untold.waits(key) {
+		return
+	}
+	_ = f.inTime(context.Background(), func(ctx context.Context) error { // without it, others wait until the time is over
+		_, err := f.asking.ExecContext(ctx, `UPDATE flights SET alone = true, until = now() + $3::interval
+			WHERE uri = $1 AND node = $2 AND NOT EXISTS (SELECT FROM responses WHERE uri = $1 AND fresh_until > now())`, key[:], f.o.Node, aloneTime.String())
+		return err
+	})
+}
