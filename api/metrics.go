@@ -62,6 +62,9 @@ var (
 		"Changes of other nodes that are not taken over yet, of at most 10,000.", nil, nil)
 	sharedDesc = prometheus.NewDesc("readthru_fleet_pages_total",
 		"Pages and deletions told to the fleet, taken over from it, and refused.", []string{"direction"}, nil)
+	peersDesc = prometheus.NewDesc("readthru_fleet_responses_total",
+		"Stored responses told to the fleet and used of others, waits for a node that asked already, late answers.",
+		[]string{"what"}, nil)
 	sentDesc = prometheus.NewDesc("readthru_markdown_new_sent", "Requests sent to markdown.new today.", nil, nil)
 )
 
@@ -71,7 +74,7 @@ func (c statsCollector) Describe(ch chan<- *prometheus.Desc) {
 		tunnelsDesc, cacheDesc, entriesDesc, bytesDesc, pagesDesc, versionsDesc,
 		visitsDesc, tokensDesc, sentDesc,
 		buildDesc, tookDesc, flowDesc, savedDesc, openDesc, queuedDesc, renderedDesc, switchDesc, storeDesc,
-		fleetDesc, behindDesc, sharedDesc,
+		fleetDesc, behindDesc, sharedDesc, peersDesc,
 	} {
 		ch <- d
 	}
@@ -122,6 +125,10 @@ func (c statsCollector) Collect(ch chan<- prometheus.Metric) {
 		counter(sharedDesc, f.Published, "told")
 		counter(sharedDesc, f.Taken, "taken")
 		counter(sharedDesc, f.Refused, "refused")
+		counter(peersDesc, f.Told, "told")
+		counter(peersDesc, f.Reused, "used")
+		counter(peersDesc, f.Waited, "waited")
+		counter(peersDesc, f.Late, "late")
 	}
 	switches := c.s.switches()
 	gauge(switchDesc, truth[switches.Paused], "paused")

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -56,6 +57,28 @@ func TestAFleetSharesWhatItsNodesRead(t *testing.T) {
 		})
 	}
 
+	// What one has stored answers on all: each page is asked of its origin once.
+	for n := 10; n < 30; n++ {
+		var group sync.WaitGroup
+		for _, d := range []*daemon{a, b, c} {
+			group.Go(func() { read(d, n) })
+		}
+		group.Wait()
+		if asked := len(w.requests(fmt.Sprintf("/manual/%d", n))); asked != 1 {
+			t.Errorf("page %d was asked of its origin %d times", n, asked)
+		}
+	}
+	got := b.get(url(1), "Accept: */*", "User-Agent: curl/8")
+	if asked := len(w.requests("/manual/1")); asked != 1 || !strings.Contains(got.body, "quonset1x") {
+		t.Errorf("a page that a read long ago: asked %d times, %q, %s", asked, got.Header.Get("Cache-Status"), got.body)
+	}
+	a.readthru("cache", "rm", url(1))
+	until(t, 10*time.Second, "what one purges is gone everywhere", func() bool {
+		before := len(w.requests("/manual/1"))
+		read(c, 1)
+		return len(w.requests("/manual/1")) > before
+	})
+
 	// The server dies: pages are read as before, and told later.
 	server.Kill()
 	read(a, 2)
@@ -79,10 +102,10 @@ func TestAFleetSharesWhatItsNodesRead(t *testing.T) {
 	server.Begin()
 	b = node("b", b.dir)
 	for _, d := range []*daemon{a, b, c} {
-		pages(d, 3, 30*time.Second)
+		pages(d, 23, 30*time.Second)
 	}
 	a.readthru("pages", "rm", url(1))
-	until(t, 10*time.Second, "a page that one deletes is gone", func() bool { return c.stats().Pages.Total == 2 })
+	until(t, 10*time.Second, "a page that one deletes is gone", func() bool { return c.stats().Pages.Total == 22 })
 	out := a.readthru("fleet", "status")
 	for _, want := range []string{"NODE", "a  ", "b  ", "c  ", "ok"} {
 		if !strings.Contains(out, want) {

@@ -107,9 +107,10 @@ type config struct {
 		Robots bool `yaml:"robots"`
 	} `yaml:"mcp"`
 	Fleet struct {
-		Database string `yaml:"database"`
-		Name     string `yaml:"name"`
-		Node     string `yaml:"node"`
+		Database string        `yaml:"database"`
+		Name     string        `yaml:"name"`
+		Node     string        `yaml:"node"`
+		Wait     time.Duration `yaml:"wait"`
 	} `yaml:"fleet"`
 	Requests struct {
 		Days    int  `yaml:"days"`
@@ -179,7 +180,7 @@ func defaults() *config {
 	c.Cache.MaxSize, c.Cache.Mode = 2<<30, "shared"
 	c.Cache.Memory = 64 << 20
 	c.MCP.Robots = true
-	c.Fleet.Name = "readthru"
+	c.Fleet.Name, c.Fleet.Wait = "readthru", 50*time.Millisecond
 	c.Requests.MaxSize = 256 << 20
 	c.Log.Level, c.Log.Format = "info", "auto"
 	return c

@@ -70,6 +70,9 @@ func (s *settings) checkFleet(bad func(string, error) error) error {
 		err := bad("fleet.database", errors.New("what a private cache keeps is told to no fleet"))
 		return withHint(err, "set cache.mode to shared, or leave fleet.database empty")
 	}
+	if s.Fleet.Wait < time.Millisecond || s.Fleet.Wait > 10*time.Second {
+		return bad("fleet.wait", fmt.Errorf("%s is not between 1ms and 10s", s.Fleet.Wait))
+	}
 	if err := s.fleetOptions("").Check(); err != nil {
 		return bad("fleet.database", err)
 	}
@@ -85,7 +88,9 @@ func (s *settings) fleetOptions(address string) fleet.Options {
 		_, port, _ := net.SplitHostPort(address)
 		node = host + ":" + port
 	}
-	return fleet.Options{Database: s.Fleet.Database, Name: s.Fleet.Name, Node: node, Version: version}
+	return fleet.Options{
+		Database: s.Fleet.Database, Name: s.Fleet.Name, Node: node, Wait: s.Fleet.Wait, Version: version,
+	}
 }
 
 func (s *settings) checkURLs(bad func(string, error) error) error {

@@ -192,13 +192,13 @@ func requestsDir(dataDir string) string { return filepath.Join(dataDir, "request
 func (c *core) Close() error {
 	var err error
 	c.journal.Close()
-	if c.fleet != nil {
-		c.fleet.Close()
-	}
 	if c.knowledge != nil {
 		err = c.knowledge.Close()
 	}
 	err = errors.Join(err, c.fetcher.Close(), c.symbols.Close(), c.browser.Close(), c.cache.Close())
+	if c.fleet != nil {
+		c.fleet.Close()
+	}
 	c.mustWriteKept()
 	c.transport.CloseIdleConnections()
 	return errors.Join(err, c.store.Close())
@@ -247,8 +247,8 @@ func (c *core) avoid() []netip.AddrPort {
 	return nil
 }
 
-// openFleet makes the daemon a node of the fleet that is configured. Its proxy is
-// reached at address.
+// openFleet makes the daemon a node of the fleet that is configured, before its first request. Its proxy is reached at
+// address.
 func (c *core) openFleet(address string) (err error) {
 	if c.settings.Fleet.Database == "" {
 		return fleet.Leave(c.store)
@@ -258,8 +258,11 @@ func (c *core) openFleet(address string) (err error) {
 	}
 	o := c.settings.fleetOptions(address)
 	o.Store, o.Log = c.store, c.log
-	c.fleet, err = fleet.New(o)
-	return err
+	if c.fleet, err = fleet.New(o); err != nil {
+		return err
+	}
+	c.cache.Join(c.fleet)
+	return nil
 }
 
 // proxy returns the proxy over the core. admin is the URL of the admin port.
