@@ -121,7 +121,13 @@ func (p *Pace) again(c net.Conn, took bool, err error) bool {
 	return true
 }
 
-// Listener returns l with a pace for each connection.
+// Keeper is a connection that keeps a pace itself, below what is written to it.
+type Keeper interface {
+	net.Conn
+	Pace() *Pace
+}
+
+// Listener returns l with a pace for each connection that keeps none itself.
 func Listener(l net.Listener) net.Listener { return listener{l} }
 
 type listener struct{ net.Listener }
@@ -132,6 +138,9 @@ func (l listener) Accept() (net.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
+	if _, ok := c.(Keeper); ok {
+		return c, nil
+	}
 	return &conn{Conn: c}, nil
 }
 
@@ -139,6 +148,9 @@ type conn struct {
 	net.Conn
 	pace Pace
 }
+
+// Pace implements [Keeper].
+func (c *conn) Pace() *Pace { return &c.pace }
 
 // Write implements [net.Conn].
 func (c *conn) Write(b []byte) (int, error) { return c.pace.Write(c.Conn, b) }

@@ -22,15 +22,18 @@ type framedConn struct {
 	pace  *pace.Pace // of the writes to the client
 	fast  fast
 
-	overTLS bool // then the connection below keeps the pace
+	paced bool // the connection below keeps the pace
 }
 
 // framed wraps a connection for net/http.
 func (s *serving) framed(c net.Conn) *framedConn {
 	f := &framedConn{Conn: c}
 	if below := belowTLS(c); below != nil {
-		f.pace, f.overTLS = &below.pace, true
+		f.pace, f.paced = &below.pace, true
 		f.fast.open(s, below.connect)
+	} else if k, ok := c.(pace.Keeper); ok {
+		f.pace, f.paced = k.Pace(), true
+		f.fast.open(s, nil)
 	} else {
 		f.pace = new(pace.Pace)
 		f.fast.open(s, nil)

@@ -70,7 +70,7 @@ func (c *framedConn) Write(p []byte) (int, error) {
 
 // send writes p now.
 func (c *framedConn) send(p []byte) (int, error) {
-	if c.overTLS {
+	if c.paced {
 		return c.Conn.Write(p)
 	}
 	return c.pace.Write(c.Conn, p)
@@ -78,7 +78,7 @@ func (c *framedConn) send(p []byte) (int, error) {
 
 // SetWriteDeadline implements [net.Conn].
 func (c *framedConn) SetWriteDeadline(t time.Time) error {
-	if c.overTLS {
+	if c.paced {
 		return c.Conn.SetWriteDeadline(t)
 	}
 	return c.pace.SetWriteDeadline(c.Conn, t)

@@ -25,11 +25,13 @@ type config struct {
 		Direct       []string     `yaml:"direct"`
 		AllowPrivate *bool        `yaml:"allow_private"` // nil: true on a loopback listener
 		ConnectPorts []int        `yaml:"connect_ports"`
+		TLS          tlsFiles     `yaml:"tls"`
 	} `yaml:"proxy"`
 	Admin struct {
 		Listen string   `yaml:"listen"`
 		Token  string   `yaml:"token"`
 		Hosts  []string `yaml:"hosts"`
+		TLS    tlsFiles `yaml:"tls"`
 	} `yaml:"admin"`
 	Rules          []ruleConfig `yaml:"rules"`
 	BlockedDomains []string     `yaml:"blocked_domains"`
@@ -184,6 +186,12 @@ func defaults() *config {
 	c.Requests.MaxSize = 256 << 20
 	c.Log.Level, c.Log.Format = "info", "auto"
 	return c
+}
+
+// tlsFiles are the keys of proxy.TLSFiles.
+type tlsFiles struct {
+	Cert string `yaml:"cert"`
+	Key  string `yaml:"key"`
 }
 
 // settings is a configuration with the source of each value, and its files.

@@ -230,6 +230,23 @@ func openPorts(ctx context.Context, s *settings, anyPort bool) (_ *ports, err er
 	return p, nil
 }
 
+// secure has other machines use TLS, where that is configured.
+func (p *ports) secure(s *settings, log *slog.Logger) error {
+	for _, each := range []struct {
+		path string
+		l    *net.Listener
+		pair tlsFiles
+	}{{"proxy.tls", &p.proxy, s.Proxy.TLS}, {"admin.tls", &p.admin, s.Admin.TLS}} {
+		l, err := proxy.WithTLS(*each.l, proxy.TLSFiles(each.pair), log)
+		if err != nil {
+			return withHint(usagef("%s: %s: %w", s.source[each.path+".cert"], each.path, err),
+				"name a certificate with its chain and its key, in PEM, or leave both empty")
+		}
+		*each.l = l
+	}
+	return nil
+}
+
 func (p *ports) close() {
 	for _, l := range []net.Listener{p.proxy, p.admin} {
 		if l != nil {
@@ -284,6 +301,9 @@ func openDaemon(ctx context.Context, s *settings, offline bool, at *ports, log *
 		if d.ports, err = openPorts(ctx, s, false); err != nil {
 			return nil, err
 		}
+	}
+	if err = d.ports.secure(s, log); err != nil {
+		return nil, err
 	}
 	d.info.Proxy, d.info.Admin = reachable(d.ports.proxy.Addr()), reachable(d.ports.admin.Addr())
 	d.core.listening.Store(new([]netip.AddrPort{addrPort(d.ports.proxy), addrPort(d.ports.admin)}))
