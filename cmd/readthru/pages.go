@@ -1,12 +1,14 @@
 package main
 
 import (
+	"fmt"
 	"strconv"
 	"time"
 
 	"github.com/urfave/cli/v2"
 
 	"readthru/api"
+	"readthru/page"
 )
 
 func (p *program) pagesCommand() *cli.Command {
@@ -59,8 +61,12 @@ func (p *program) pagesCommand() *cli.Command {
 				ArgsUsage: "URL|DOC", Flags: []cli.Flag{jsonFlag()}, Action: p.convertPage,
 			},
 			{
-				Name: "rm", Usage: "delete a page, its versions and stored responses", ArgsUsage: "URL|DOC",
-				Flags: []cli.Flag{jsonFlag()}, Action: p.removePage,
+				Name: "rm", Usage: "delete a page, or all pages of a host, with versions and stored responses",
+				ArgsUsage: "URL|DOC", Flags: []cli.Flag{
+					&cli.StringFlag{Name: "host", Usage: "delete all pages of `HOST`, with its port unless that is the default"},
+					&cli.BoolFlag{Name: "dry-run", Usage: "with --host, print the pages and delete none"},
+					jsonFlag(),
+				}, Action: p.removePage,
 			},
 		},
 	}
@@ -194,6 +200,15 @@ func (p *program) convertPage(c *cli.Context) error {
 }
 
 func (p *program) removePage(c *cli.Context) error {
+	if host := c.String("host"); host != "" {
+		if c.Args().Present() {
+			return usagef("name a page or --host, not both")
+		}
+		return p.withClient(c.Context, func(b *api.Client) error { return p.removeHost(c, b, host) })
+	}
+	if c.Bool("dry-run") {
+		return usagef("--dry-run goes with --host")
+	}
 	ref, err := oneArg(c.Args().Slice(), "URL")
 	if err != nil {
 		return err
@@ -204,6 +219,35 @@ func (p *program) removePage(c *cli.Context) error {
 		}
 		return p.done(c, isDeleted{true}, "removed")
 	})
+}
+
+// removeHost deletes all pages of a host.
+func (p *program) removeHost(c *cli.Context, b *api.Client, host string) error {
+	var pages []*page.Page
+	for q := (api.PageQuery{Host: host, Sort: "url", Limit: 500}); ; {
+		list, err := b.Pages(c.Context, q)
+		if err != nil {
+			return err
+		}
+		pages = append(pages, list.Pages...)
+		if q.Cursor = list.Next; list.Next == "" {
+			break
+		}
+	}
+	for i, pg := range pages {
+		if c.Bool("dry-run") {
+			if err := p.print(pg.URL + "\n"); err != nil {
+				return err
+			}
+		} else if err := b.DeletePage(c.Context, pg.Doc); err != nil {
+			return fmt.Errorf("%w, after %s", err, count(i, "page"))
+		}
+	}
+	if c.Bool("dry-run") {
+		p.note("would remove %s", count(len(pages), "page"))
+		return nil
+	}
+	return p.done(c, api.Removed{Removed: len(pages)}, "removed %s", count(len(pages), "page"))
 }
 
 // isDeleted says that something was deleted.
