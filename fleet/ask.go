@@ -82,13 +82,14 @@ func (f *Fleet) Ask(ctx context.Context, uri string, choose func([]*store.Respon
 ) {
 	done = func() {}
 	u, err := url.Parse(uri)
-	if err != nil || !shareableURL(u) || f.Status().State != Connected || f.breaker.open() {
+	if err != nil || !shareableURL(u) || !f.connected() || f.breaker.open() {
 		return nil, done
 	}
 	key := keyOf(uri)
 	end := func() { f.work.Go(func() { f.endFlight(key) }) } //nolint:contextcheck // the request may be over by then
 	wait, limit := looksWait, time.Now().Add(flightTime)
 	for first := true; ; first = false {
+		purges := f.o.Store.PurgeCount()
 		found, err := f.look(ctx, key, uri, choose)
 		switch {
 		case err != nil:
@@ -96,19 +97,20 @@ func (f *Fleet) Ask(ctx context.Context, uri string, choose func([]*store.Respon
 		case found.leased:
 			done = end
 		}
-		if found.chosen != nil {
-			if r, err := f.importResponse(ctx, key, found.chosen); err == nil {
+		busy := !found.leased && !found.fresh && !found.alone
+		if found.chosen != nil && !busy {
+			if r, err := f.importResponse(ctx, key, found.chosen, purges); err == nil {
 				f.note(func(s *Status) { s.Reused++ })
 				return r, done
 			}
 		}
-		if found.leased || found.fresh || found.alone || time.Now().After(limit) {
+		if !busy || time.Now().After(limit) {
 			return nil, done
 		}
 		if first {
 			f.note(func(s *Status) { s.Waited++ })
 		}
-		for busy := true; busy; {
+		for busy {
 			select {
 			case <-ctx.Done():
 				return nil, done
@@ -211,8 +213,10 @@ func (f *Fleet) busy(ctx context.Context, key [32]byte) (busy bool, err error) {
 }
 
 // importResponse fetches the content of a stored response and stores both. It returns an error if the content is not
-// what its hash says.
-func (f *Fleet) importResponse(ctx context.Context, key [32]byte, r *store.Response) (*store.Response, error) {
+// what its hash says, or if something was purged since purges were counted: it may have been this response.
+func (f *Fleet) importResponse(ctx context.Context, key [32]byte, r *store.Response, purges int64) (
+	*store.Response, error,
+) {
 	s := slotOf(r)
 	var content []byte
 	err := f.inTime(ctx, func(ctx context.Context) error {
@@ -235,7 +239,13 @@ func (f *Fleet) importResponse(ctx context.Context, key [32]byte, r *store.Respo
 	if now := time.Now(); r.ResponseTime.After(now) { // the other node's clock is ahead
 		r.RequestTime, r.ResponseTime = now.Add(r.RequestTime.Sub(r.ResponseTime)), now
 	}
-	return r, f.o.Store.PutResponse(r, bytes.NewReader(content), nil)
+	if err := f.o.Store.PutResponse(r, bytes.NewReader(content), nil); err != nil {
+		return nil, err
+	}
+	if f.o.Store.PurgeCount() != purges {
+		return nil, errors.Join(errors.New("something was purged meanwhile"), f.o.Store.DeleteResponse(r.URL, r.ID))
+	}
+	return r, nil
 }
 
 // inTime asks the database within Options.Wait. What comes later is thrown away.
@@ -274,7 +284,9 @@ func (f *Fleet) endFlight(key [32]byte) {
 	}
 	_ = f.inTime(context.Background(), func(ctx context.Context) error { // without it, others wait until the time is over
 		_, err := f.asking.ExecContext(ctx, `UPDATE flights SET alone = true, until = now() + $3::interval
-			WHERE uri = $1 AND node = $2 AND NOT EXISTS (SELECT FROM responses WHERE uri = $1 AND fresh_until > now())`, key[:], f.o.Node, aloneTime.String())
+			WHERE uri = $1 AND node = $2
+				AND NOT EXISTS (SELECT FROM responses WHERE uri = $1 AND fresh_until > now())`,
+			key[:], f.o.Node, aloneTime.String())
 		return err
 	})
 }

@@ -182,6 +182,13 @@ func (f *Fleet) Status() Status {
 	return st
 }
 
+// connected reports whether the database answers, as far as is known.
+func (f *Fleet) connected() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.state.State == Connected
+}
+
 // note changes what Status tells.
 func (f *Fleet) note(change func(*Status)) {
 	f.mu.Lock()

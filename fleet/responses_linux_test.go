@@ -19,6 +19,12 @@ import (
 // keep has a node store a response that was received some minutes after start, and tell the fleet of it.
 func (n *node) keep(url, content string, minutes int, change ...func(*store.Response)) {
 	n.t.Helper()
+	n.Tell(n.put(url, content, minutes, change...), time.Now().Add(time.Hour))
+}
+
+// put has a node store a response that was received some minutes after start.
+func (n *node) put(url, content string, minutes int, change ...func(*store.Response)) *store.Response {
+	n.t.Helper()
 	at := start.Add(time.Duration(minutes) * time.Minute)
 	r := &store.Response{
 		URL: url, Status: http.StatusOK, Header: http.Header{"Content-Type": {"text/plain"}}, Total: -1,
@@ -30,7 +36,7 @@ func (n *node) keep(url, content string, minutes int, change ...func(*store.Resp
 	if err := n.store.PutResponse(r, strings.NewReader(content), nil); err != nil {
 		n.t.Fatal(err)
 	}
-	n.Tell(r, time.Now().Add(time.Hour))
+	return r
 }
 
 // ask returns what a node gets when it asks the fleet for a URL, or "" if it is to ask the origin itself. done says
@@ -283,5 +289,43 @@ func TestADatabaseThatStallsCostsThreeRequestsTheirWait(t *testing.T) {
 	}
 	if late := a.Status().Late; late == 0 || late > 8 {
 		t.Errorf("%d questions were late", late)
+	}
+}
+
+func TestWhatIsPurgedWhileItIsTakenOverDoesNotStay(t *testing.T) {
+	t.Parallel()
+	all := nodes(t, fleettest.Start(t).URL, "a", "b")
+	a, b := all[0], all[1]
+	const url = "https://a.test/x"
+	a.keep(url, "old", 1)
+	until(t, "it was told", func() bool { return a.Status().Told == 1 })
+	r, done := b.Ask(t.Context(), url, func(list []*store.Response) *store.Response {
+		if _, err := b.store.DeleteResponses(url); err != nil {
+			t.Error(err)
+		}
+		return list[0]
+	})
+	defer done()
+	if known, err := b.store.Responses(url); r != nil || len(known) != 0 || err != nil {
+		t.Errorf("b took over %v, and has %v, %v", r, known, err)
+	}
+}
+
+func TestAStaleResponseIsValidatedByOneNode(t *testing.T) {
+	t.Parallel()
+	all := nodes(t, fleettest.Start(t).URL, "a", "b", "c")
+	const url = "https://a.test/x"
+	all[2].Tell(all[2].put(url, "stale", 1), time.Now().Add(-time.Second))
+	until(t, "it was told", func() bool { return all[2].Status().Told == 1 })
+	content, done := all[0].ask(url)
+	if content != "stale" {
+		t.Fatalf("a got %q", content)
+	}
+	time.AfterFunc(50*time.Millisecond, func() {
+		all[0].keep(url, "validated", 2)
+		done()
+	})
+	if content, _ := all[1].ask(url); content != "validated" || all[1].Status().Waited != 1 {
+		t.Errorf("b got %q, and waited %d times", content, all[1].Status().Waited)
 	}
 }

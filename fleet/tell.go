@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"net/url"
 	"strings"
@@ -150,7 +151,7 @@ const upsertResponses = `
 // tellResponses writes stored responses, and says that this node no longer asks for them. What a purge covers is left
 // out by those who read.
 func (f *Fleet) tellResponses(ctx context.Context, list map[slot]*stored) error {
-	if f.Status().State != Connected {
+	if !f.connected() {
 		return errors.New("the database is away")
 	}
 	var uris, slots, records, bodies, sums [][]byte
@@ -190,7 +191,16 @@ func (f *Fleet) tellResponses(ctx context.Context, list map[slot]*stored) error 
 			pq.Int64Array(lengths))
 	}
 	if e, ok := errors.AsType[*pq.Error](err); ok && isAboutData(e) {
-		f.log.Warn("stored responses not told to the fleet", "count", len(uris), "err", e.Message)
+		if len(list) == 1 {
+			f.log.Warn("stored response not told to the fleet", "id", fmt.Sprintf("%x", uris[0][:8]), "err", e.Message)
+			return nil
+		}
+		_ = tx.Rollback() // the connection is needed
+		for s, r := range list {
+			if err := f.tellResponses(ctx, map[slot]*stored{s: r}); err != nil {
+				return err
+			}
+		}
 		return nil
 	}
 	if err == nil {

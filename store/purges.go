@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"readthru/page"
@@ -56,6 +57,7 @@ type purgeLog struct {
 	on    bool
 	list  map[[32]byte]Purge
 	added chan struct{} // capacity 1
+	count atomic.Int64
 }
 
 // TellPurges has the store keep, from now on or no longer, what is purged, until it was told: see [Store.Purges].
@@ -96,6 +98,10 @@ func (s *Store) Purges() []Purge {
 // channel, for one waiting goroutine.
 func (s *Store) PurgesAdded() <-chan struct{} { return s.purges.added }
 
+// PurgeCount returns how often something was purged since TellPurges, here or by ApplyPurge. Who stores what another
+// store had compares the counts from before it was found and after it was stored.
+func (s *Store) PurgeCount() int64 { return s.purges.count.Load() }
+
 // ToldPurges forgets purges that were told.
 func (s *Store) ToldPurges(list []Purge) error {
 	s.purges.mu.Lock()
@@ -132,6 +138,7 @@ func (s *Store) notePurge(kind, value string) error {
 	if !s.purges.on {
 		return nil
 	}
+	s.purges.count.Add(1)
 	if kind == PurgeURL {
 		if u, err := url.Parse(value); err != nil || page.Unlisted(u) || page.Loopback(u.Hostname()) {
 			return nil
@@ -150,6 +157,7 @@ func (s *Store) notePurge(kind, value string) error {
 
 // ApplyPurge removes what a purge of another store covers, and the renditions kept by the pages. It is not told again.
 func (s *Store) ApplyPurge(p Purge) error {
+	s.purges.count.Add(1)
 	var err error
 	switch p.Kind {
 	case PurgeURL:
