@@ -26,7 +26,7 @@ func (f *Fleet) Run(ctx context.Context) error {
 		err := f.session(ctx)
 		if ctx.Err() != nil {
 			f.leave(ctx)
-			return nil //nolint:nilerr // the end of ctx is no error
+			return nil // the end of ctx is no error
 		}
 		f.lost(err)
 		if time.Since(began) > longestWait {
