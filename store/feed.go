@@ -55,8 +55,11 @@ func (f *feed) keyChanged(key string) {
 	}
 }
 
-// responsesChanged updates what memory holds of a URI after its records changed, and reports the change.
-func (s *Store) responsesChanged(uri string, u uriKey, list []*Response) {
-	s.hot.changed(uri, u, list)
+// responsesChanged updates what memory holds of a URI after its records changed, and reports the change. Drops is what
+// [kv.givenUp] returned before the caller read what list is made of.
+func (s *Store) responsesChanged(uri string, u uriKey, list []*Response, drops uint64) {
+	if !s.kv.ifKept(drops, func() { s.hot.changed(uri, u, list) }) {
+		s.hot.changed(uri, u, nil)
+	}
 	s.feed.tell(ResponsesOf(uri))
 }

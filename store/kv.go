@@ -45,6 +45,7 @@ type kv struct {
 	decoded          decoded
 	dropped, damaged atomic.Int64
 	onDrop           func()           // called by the writer after it gave up accepted writes
+	drops            uint64           // how often it did
 	onChange         func(key string) // called for each key that changes, under mu
 
 	w      writer

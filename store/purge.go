@@ -33,6 +33,7 @@ func (s *Store) deleteWhere(uri string, match func(*Response) bool) (int, error)
 	now := time.Now()
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	drops := s.kv.givenUp()
 	b := &batch{must: true}
 	v, list := s.loadResponses(b, uri, u)
 	var keep []*Response
@@ -63,7 +64,7 @@ func (s *Store) deleteWhere(uri string, match func(*Response) bool) (int, error)
 	if err := s.kv.apply(b); err != nil {
 		return 0, fmt.Errorf("delete responses of %s: %w", uri, err)
 	}
-	s.responsesChanged(uri, u, keep)
+	s.responsesChanged(uri, u, keep, drops)
 	s.deleteLater(dead)
 	return n, nil
 }

@@ -137,6 +137,7 @@ func (s *Store) putRendition(key string, r *Rendition, index func(b *batch, now 
 	kept := *r
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	drops := s.kv.givenUp()
 	b := &batch{}
 	before := s.refer(b, c, false, now)
 	var dead []Sum
@@ -148,7 +149,7 @@ func (s *Store) putRendition(key string, r *Rendition, index func(b *batch, now 
 	if err := s.kv.apply(append(before, b)...); err != nil {
 		return err
 	}
-	s.keepHot(key, &kept)
+	s.kv.ifKept(drops, func() { s.keepHot(key, &kept) })
 	s.deleteLater(dead)
 	return nil
 }

@@ -103,7 +103,7 @@ func (s *Store) PutResponse(r *Response, content io.Reader, obsolete func(*Respo
 	if stored.ID == (EntryID{}) {
 		_, _ = rand.Read(stored.ID[:])
 	}
-	now := time.Now()
+	now, drops := time.Now(), s.kv.givenUp()
 	stored.clampRetain(now)
 	if err := s.putResponse(stored, c, obsolete, now); err != nil {
 		s.kv.release(c.reserved)
@@ -111,7 +111,7 @@ func (s *Store) PutResponse(r *Response, content io.Reader, obsolete func(*Respo
 	}
 	r.ID, r.Body, r.Length = stored.ID, stored.Body, stored.Length
 	if whole := c.whole(); whole != nil {
-		s.bodies.add(c.sum, whole, c.length)
+		s.kv.ifKept(drops, func() { s.bodies.add(c.sum, whole, c.length) })
 	}
 	if s.kv.totals().Bytes > s.maxSize.Load() {
 		s.wakeHousekeeper()
@@ -124,6 +124,7 @@ func (s *Store) putResponse(r *Response, c *content, obsolete func(*Response) bo
 	record := r.encode()
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	drops := s.kv.givenUp()
 	b := &batch{}
 	v, list := variants{URL: r.URL}, []*Response(nil)
 	if known, ok := s.hot.all.get(r.URL); !ok || len(known) > 0 {
@@ -155,7 +156,7 @@ func (s *Store) putResponse(r *Response, c *content, obsolete func(*Response) bo
 	if err := s.kv.applyReserved(c.reserved, append(before, b)...); err != nil {
 		return err
 	}
-	s.responsesChanged(r.URL, u, keep)
+	s.responsesChanged(r.URL, u, keep, drops)
 	s.deleteLater(dead)
 	return nil
 }
@@ -202,6 +203,7 @@ func (s *Store) UpdateResponse(r *Response) error {
 	u := uriKeyOf(r.URL)
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	drops := s.kv.givenUp()
 	b := &batch{}
 	_, list := s.loadResponses(b, r.URL, u)
 	i := slices.IndexFunc(list, func(o *Response) bool { return o.ID == r.ID })
@@ -226,7 +228,7 @@ func (s *Store) UpdateResponse(r *Response) error {
 		return err
 	}
 	newestFirst(list)
-	s.responsesChanged(r.URL, u, list)
+	s.responsesChanged(r.URL, u, list, drops)
 	return nil
 }
 

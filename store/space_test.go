@@ -70,6 +70,30 @@ func TestFullDiskStopsWritesAndNothingElse(t *testing.T) {
 	}
 }
 
+func TestResponseThatIsDroppedAsItIsStoredIsNotInMemory(t *testing.T) {
+	var free atomic.Uint64
+	space := func(string) (uint64, uint64, error) { return free.Load(), 100 << 30, nil }
+	free.Store(10 << 30)
+	s, err := store.OpenWithSpace(store.Options{Dir: t.TempDir()}, space)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = s.Close() }()
+	for i := range 2000 { // the writer may drop it before PutResponse returns, or after
+		free.Store(10 << 30)
+		s.Health() // looks at the disk
+		free.Store(200 << 20)
+		uri := "https://a.test/" + strconv.Itoa(i)
+		stored := s.PutResponse(response(uri), strings.NewReader("late"), nil)
+		if err := s.Flush(); stored == nil && !errors.Is(err, store.ErrFull) {
+			t.Fatalf("Flush: %v, want ErrFull", err)
+		}
+		if list := responses(t, s, uri); len(list) != 0 {
+			t.Fatalf("response %d: dropped, and still there", i)
+		}
+	}
+}
+
 func TestStoreOnAFullDiskOpensInMemoryOnly(t *testing.T) {
 	dir := t.TempDir()
 	s, err := store.OpenWithSpace(store.Options{Dir: dir},

@@ -287,10 +287,31 @@ func (k *kv) drop(batches []*batch, why error) {
 		}
 	}
 	k.seq++ // a reader of one of them must not keep it
+	k.drops++
 	k.settleLocked(batches)
 	k.mu.Unlock()
 	k.log.Warn("writes dropped", "batches", len(batches), "error", why)
 	k.onDrop()
+}
+
+// givenUp counts how often writes were given up.
+func (k *kv) givenUp() uint64 {
+	k.mu.RLock()
+	defer k.mu.RUnlock()
+	return k.drops
+}
+
+// ifKept calls f, which keeps in memory what a caller wrote, unless writes were given up since givenUp returned drops:
+// what the caller wrote may be among them, or be made of them. What f keeps goes with the next that are given up. It
+// reports whether it called f.
+func (k *kv) ifKept(drops uint64, f func()) bool {
+	k.mu.RLock()
+	defer k.mu.RUnlock()
+	if k.drops != drops {
+		return false
+	}
+	f()
+	return true
 }
 
 // settleLocked takes batches out of the overlay and the queue's count.
