@@ -121,6 +121,7 @@ func TestAPeersStaleResponseIsValidated(t *testing.T) {
 		t.Errorf("then a: %q %q", g.body, g.status)
 	}
 	a.wantAsked(2)
+	_, _ = a.cache.Close(), b.cache.Close() // a flight ends after its answer
 	if shared.done != shared.asked {
 		t.Errorf("asked %d times, done %d times", shared.asked, shared.done)
 	}
@@ -158,6 +159,7 @@ func TestWhatPeersAreTold(t *testing.T) {
 				fields = append(fields, tt.request)
 			}
 			a.get(fields...)
+			_ = a.cache.Close()
 			if got := len(shared.told) == 1; got != tt.told {
 				t.Errorf("told: %t, want %t", got, tt.told)
 			}
@@ -173,6 +175,7 @@ func TestRequestsThatPeersAreNotAskedFor(t *testing.T) {
 		t.Run(field, func(t *testing.T) {
 			a, _, shared := peers(t, fixed("hello", "Cache-Control: max-age=60"))
 			a.get(field)
+			_ = a.cache.Close()
 			if shared.asked != 0 {
 				t.Error("peers were asked")
 			}
