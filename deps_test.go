@@ -26,7 +26,7 @@ const policy = `
 	fetch                 → markdown
 	certs                 →
 	render                → page
-	convert/chars, convert/guard →
+	convert/chars, convert/guard, convert/charset →
 	convert/dom           → convert/chars, convert/guard
 	convert/formula, convert/footnote → convert/chars, convert/dom
 	convert/xmlread       → convert/guard, convert/dom
@@ -35,7 +35,7 @@ const policy = `
 	convert/pdflayout     → pdf, convert/chars, convert/guard
 	convert/hidden        → page, markdown, convert/chars, convert/dom, convert/guard, convert/css
 	convert               → page, pdf, convert/chars, convert/guard, convert/dom, convert/formula, convert/footnote
-	convert               → convert/xmlread, convert/docx, convert/css, convert/hidden, convert/pdflayout
+	convert               → convert/charset, convert/xmlread, convert/docx, convert/css, convert/hidden, convert/pdflayout
 	store                 → page
 	summary               → page, llm
 	agents                → page

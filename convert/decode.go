@@ -9,17 +9,18 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"golang.org/x/net/html/charset"
+	htmlcharset "golang.org/x/net/html/charset"
 	"golang.org/x/text/encoding"
-	"golang.org/x/text/encoding/charmap"
+
+	"readthru/convert/charset"
 )
 
 // ErrTooLarge is the error of [Parse] for a body of more than 10 MiB of decoded text that is not HTML, which the caller
 // should pass on unconverted.
 var ErrTooLarge = errors.New("the body is larger than 10 MiB")
 
-// UTF8 returns a text in UTF-8: one of UTF-16, with or without a byte order mark, else of windows-1252 if the bytes are
-// not UTF-8. It returns other content as it is.
+// UTF8 returns a text in UTF-8: one of UTF-16, with or without a byte order mark, else of the most probable encoding if
+// the bytes are not UTF-8. It returns other content as it is.
 func UTF8(content []byte) []byte {
 	for name, order := range map[string]binary.ByteOrder{"utf-16le": binary.LittleEndian, "utf-16be": binary.BigEndian} {
 		if text, ok := utf16Text(content, name, order); ok {
@@ -62,9 +63,9 @@ const metaWindow = 4 << 10
 var metaCharset = pattern(`(?i)<meta\b[^>]{0,300}?\bcharset\s*=\s*["']?\s*([a-z0-9_:.+-]{2,40})`)
 
 // decode returns content as UTF-8 text. The encoding is that of the byte order mark, of contentType, of a meta element
-// near the top, UTF-8 where the bytes are valid, and else windows-1252. A declared utf-8 with invalid bytes is not
-// believed: guessed is true when the encoding was not declared by something that fits the bytes. Text longer than
-// limit is ErrTooLarge.
+// near the top, UTF-8 where the bytes are valid, and else the most probable one. What is declared is not believed where
+// the bytes contradict it: text that is UTF-8 beyond chance is UTF-8, and utf-8 with invalid bytes and what would be
+// gibberish are detected. guessed is true if the encoding was detected. Text longer than limit is ErrTooLarge.
 func decode(content []byte, contentType string, limit int) (text []byte, guessed bool, err error) {
 	if len(content) > limit {
 		return nil, false, ErrTooLarge
@@ -78,24 +79,84 @@ func decode(content []byte, contentType string, limit int) (text []byte, guessed
 	if bytes.HasPrefix(content, []byte{0xff, 0xfe}) {
 		return convertFrom("utf-16le", content[2:], limit)
 	}
-	if _, params, err := mime.ParseMediaType(contentType); err == nil && params["charset"] != "" {
-		if _, name := charset.Lookup(params["charset"]); name != "" && name != "replacement" {
-			return convertFrom(name, content, limit)
+	name := declaredCharset(content, contentType)
+	switch {
+	case name == "utf-8":
+		return utf8Text(content, limit)
+	case name == "":
+		if utf8.Valid(content) && !charset.Escapes(content) {
+			return content, false, nil
 		}
-	}
-	if m := metaCharset().FindSubmatch(content[:min(len(content), metaWindow)]); m != nil {
-		_, name := charset.Lookup(string(m[1]))
-		if strings.HasPrefix(name, "utf-16") {
-			name = "utf-8" // HTML: a page whose meta element could be read as ASCII is not UTF-16
-		}
-		if name != "" && name != "replacement" && name != "x-user-defined" {
-			return convertFrom(name, content, limit)
-		}
-	}
-	if utf8.Valid(content) {
+		return detected(content, limit)
+	case strings.HasPrefix(name, "utf-16"), name == "iso-2022-jp":
+		return convertFrom(name, content, limit)
+	case surelyUTF8(content):
 		return content, false, nil
 	}
-	text, _, err = utf8Text(content, limit)
+	if guess := charset.Detect(content, pageLanguage(content)); guess.Contradicts(name) {
+		text, _, err = convertFrom(guess.Name, content, limit)
+		return text, true, err
+	}
+	return convertFrom(name, content, limit)
+}
+
+// declaredCharset returns the name in HTML of the encoding that contentType or a meta element near the top declares, ""
+// if they declare none that is known.
+func declaredCharset(content []byte, contentType string) string {
+	if _, params, err := mime.ParseMediaType(contentType); err == nil && params["charset"] != "" {
+		if _, name := htmlcharset.Lookup(params["charset"]); name != "" && name != "replacement" {
+			return name
+		}
+	}
+	m := metaCharset().FindSubmatch(content[:min(len(content), metaWindow)])
+	if m == nil {
+		return ""
+	}
+	_, name := htmlcharset.Lookup(string(m[1]))
+	switch {
+	case strings.HasPrefix(name, "utf-16"):
+		return "utf-8" // HTML: a page whose meta element could be read as ASCII is not UTF-16
+	case name == "replacement", name == "x-user-defined":
+		return ""
+	}
+	return name
+}
+
+// langAttribute finds the language that a page states.
+var langAttribute = pattern(`(?i)<html\b[^>]{0,300}?\slang\s*=\s*["']?\s*([a-z]{2,3}(?:-[a-z0-9]{1,8})*)`)
+
+func pageLanguage(content []byte) string {
+	if m := langAttribute().FindSubmatch(content[:min(len(content), metaWindow)]); m != nil {
+		return string(m[1])
+	}
+	return ""
+}
+
+// surelyUTF8 reports whether content is valid UTF-8 and no text of another encoding: it has characters beyond ASCII,
+// and more than a word of them, because two or three characters of GBK may look like UTF-8 by chance.
+func surelyUTF8(content []byte) bool {
+	const fewest = 5
+	if !utf8.Valid(content) {
+		return false
+	}
+	leading := 0
+	for _, c := range content {
+		if c >= 0xc0 {
+			if leading++; leading == fewest {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// detected decodes content from the encoding in which it is most probable.
+func detected(content []byte, limit int) (text []byte, guessed bool, err error) {
+	name := charset.Detect(content, pageLanguage(content)).Name
+	if name == "" {
+		name = "windows-1252"
+	}
+	text, _, err = convertFrom(name, content, limit)
 	return text, true, err
 }
 
@@ -104,13 +165,13 @@ func convertFrom(name string, content []byte, limit int) ([]byte, bool, error) {
 	if name == "utf-8" {
 		return utf8Text(content, limit)
 	}
-	e, _ := charset.Lookup(name)
+	e, _ := htmlcharset.Lookup(name)
 	text, err := read(e, content, limit)
 	return text, false, err
 }
 
 // utf8Text returns content that claims to be UTF-8. With invalid bytes it stays UTF-8, those bytes replaced, when
-// well-formed sequences of several bytes outnumber them by far; else it is read as windows-1252.
+// well-formed sequences of several bytes outnumber them by far; else its encoding is detected.
 func utf8Text(content []byte, limit int) (text []byte, guessed bool, err error) {
 	if utf8.Valid(content) {
 		return content, false, nil
@@ -129,8 +190,7 @@ func utf8Text(content []byte, limit int) (text []byte, guessed bool, err error) 
 	if good > 10*bad {
 		return bytes.ToValidUTF8(content, []byte("\uFFFD")), true, nil
 	}
-	text, err = read(charmap.Windows1252, content, limit)
-	return text, true, err
+	return detected(content, limit)
 }
 
 func read(e encoding.Encoding, content []byte, limit int) ([]byte, error) {

@@ -28,6 +28,25 @@ func TestCharset(t *testing.T) {
 		{"nothing said, bytes not utf-8", "<p>gr\xfcn", "text/html", "grün", true},
 		{"utf-8 said and not meant", "<p>gr\xfcn", "text/html; charset=utf-8", "grün", true},
 		{"utf-8 with one bad byte", "<p>" + strings.Repeat("grün ", 20) + "\xff", "text/html; charset=utf-8", "grün", true},
+		{
+			"false Content-Type over UTF-8", "<p>grün, weiß und größer als schön", "text/html; charset=iso-8859-1",
+			"größer als schön", false,
+		},
+		{"false meta over UTF-8", "<meta charset=windows-1251><p>Это страница", "text/html", "Это страница", false},
+		{"two characters of GBK that look like UTF-8", "<p>\xc1\xaa\xcd\xa8", "text/html; charset=gbk", "联通", false},
+		{
+			"Cyrillic, and nothing said", "<p>\xdd\xf2\xee \xf0\xf3\xf1\xf1\xea\xe0\xff \xf1\xf2\xf0\xe0\xed\xe8\xf6\xe0",
+			"text/html", "Это русская страница", true,
+		},
+		{
+			"Cyrillic said to be Latin", "<p>\xdd\xf2\xee \xf0\xf3\xf1\xf1\xea\xe0\xff \xf1\xf2\xf0\xe0\xed\xe8\xf6\xe0 \xee " +
+				"\xef\xee\xe3\xee\xe4\xe5", "text/html; charset=iso-8859-1", "Это русская страница о погоде", true,
+		},
+		{"Latin said to be Latin", "<p>" + strings.Repeat("gr\xfcn \xe4 ", 30), "text/html; charset=latin1", "grün ä", false},
+		{
+			"the page's language decides", "<html lang=sl><p>\x8ae \xe8", "text/html", "Še č", true,
+		},
+		{"ISO-2022-JP, and nothing said", "<p>\x1b$BF|K\\\x1b(B", "text/html", "日本", true},
 		{"unknown charset", "<p>grün", "text/html; charset=nonsense", "grün", false},
 		{"nonsense in Content-Type", "<p>grün", "text/html; charset", "grün", false},
 	} {

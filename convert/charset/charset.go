@@ -1,0 +1,240 @@
+// Package charset detects the character encoding of a text that does not state it, or that states a false one.
+//
+// [Detect] asks of every encoding that pages of the web have, and of every language that is written in it, how probable
+// the bytes of the text are: how frequent each of its letters is in that language (letters.go, multibyte.go). The most
+// probable encoding wins. Nothing but bytes beyond ASCII counts, because all these encodings share ASCII.
+package charset
+
+import (
+	"bytes"
+	"math"
+	"strings"
+	"sync"
+	"unicode"
+	"unicode/utf8"
+
+	htmlcharset "golang.org/x/net/html/charset"
+)
+
+// maxWindow is how much of a text is looked at, in bytes: more than the header and the menus of a page.
+const maxWindow = 256 << 10
+
+// Costs of a character, in bits: the binary logarithm of how many others would be there in its place.
+const (
+	costMark       = 5.5 // a quotation mark, a dash, a no-break space, among the few characters that are not ASCII
+	costApartMark  = 9   // the same where all letters are not ASCII
+	costSign       = 9   // a degree sign, an arrow
+	costForeign    = 11  // a letter of another language of the same script
+	costOther      = 14  // any other character
+	costControl    = 20  // a control character, or no character at all
+	costUpper      = 4.5 // beyond that of the lower-case letter
+	costAdjoining  = 6   // a letter of another script within a word of ASCII letters
+	costSuccessive = 2.5 // a Latin letter beyond ASCII that has no ASCII letter beside it
+)
+
+// Advantages of an encoding, in bits.
+const (
+	bonusUsual  = 6   // of windows-1252
+	bonusSecond = -3  // of an encoding that is not the usual one of its language
+	bonusMac    = -12 // of those of computers that wrote few pages of the web
+	bonusStated = 10  // of an encoding of the language that the page states
+)
+
+// Guess is the result of a detection.
+type Guess struct {
+	Name string // of the encoding, as HTML names it; empty when there is nothing beyond ASCII
+	cost map[string]float64
+	high int // bytes beyond ASCII
+}
+
+// Contradicts reports whether the text is so improbable in the encoding of this name that it must be false: the best
+// encoding explains each of its characters better by far. A text of a few characters contradicts nothing.
+func (g Guess) Contradicts(name string) bool {
+	const (
+		fewest = 24 // bytes beyond ASCII
+		margin = 1  // bits for each of them
+	)
+	if name == "gbk" {
+		name = "gb18030" // which holds all of it
+	}
+	cost, known := g.cost[name]
+	return known && name != g.Name && g.high >= fewest && cost-g.cost[g.Name] > margin*float64(g.high)
+}
+
+// Detect returns the encoding in which content is most probable. lang is the language that the page states as a tag of
+// BCP 47, or empty. Content in UTF-8 is not to be asked about: its encoding is certain.
+func Detect(content []byte, lang string) Guess {
+	content = content[:min(len(content), maxWindow)]
+	h := count(content)
+	g := Guess{cost: map[string]float64{}, high: h.high}
+	if h.high == 0 {
+		if Escapes(content) {
+			g.Name = "iso-2022-jp"
+		}
+		return g
+	}
+	best := math.Inf(1)
+	lang = strings.ToLower(lang)
+	take := func(name, of string, cost float64) {
+		if lang != "" && strings.HasPrefix(lang+"-", of+"-") {
+			cost -= bonusStated
+		}
+		if before, known := g.cost[name]; !known || cost < before {
+			g.cost[name] = cost
+		}
+		if cost < best {
+			best, g.Name = cost, name
+		}
+	}
+	for i, l := range tables() {
+		for n, t := range l {
+			cost := h.cost(t)
+			switch {
+			case t.name == "windows-1252":
+				cost -= bonusUsual
+			case strings.Contains(t.name, "mac"), t.name == "ibm866":
+				cost -= bonusMac
+			case n > 0:
+				cost -= bonusSecond
+			}
+			take(t.name, languages[i].tag, cost)
+		}
+	}
+	runs := highRuns(content)
+	for _, m := range multibyte() {
+		take(m.name, m.language, m.costOf(runs))
+	}
+	return g
+}
+
+// Escapes reports whether content has an escape sequence of ISO-2022-JP that begins Japanese characters.
+func Escapes(content []byte) bool {
+	return bytes.Contains(content, []byte("\x1b$B")) || bytes.Contains(content, []byte("\x1b$@"))
+}
+
+// Places of a byte beyond ASCII.
+const (
+	alone     = iota // between characters that are no letters
+	adjoining        // beside an ASCII letter
+	among            // beside other bytes beyond ASCII only
+	places
+)
+
+// histogram counts the bytes beyond ASCII of a text by their place.
+type histogram struct {
+	n    [places][128]int
+	high int
+}
+
+func count(content []byte) *histogram {
+	h := &histogram{}
+	for i, c := range content {
+		if c < 0x80 {
+			continue
+		}
+		h.high++
+		place := alone
+		switch {
+		case i > 0 && asciiLetter(content[i-1]), i+1 < len(content) && asciiLetter(content[i+1]):
+			place = adjoining
+		case i > 0 && content[i-1] >= 0x80, i+1 < len(content) && content[i+1] >= 0x80:
+			place = among
+		}
+		h.n[place][c-0x80]++
+	}
+	return h
+}
+
+func asciiLetter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }
+
+// cost returns what the text costs in an encoding and language.
+func (h *histogram) cost(t *table) (bits float64) {
+	for place := range h.n {
+		for c, n := range h.n[place] {
+			if n > 0 {
+				bits += float64(n) * t.cost[place][c]
+			}
+		}
+	}
+	return bits
+}
+
+// table says what each byte beyond ASCII costs in an encoding and language.
+type table struct {
+	name string
+	cost [places][128]float64
+}
+
+// tables are those of each language, for each of its encodings.
+var tables = sync.OnceValue(func() [][]*table {
+	list := make([][]*table, len(languages))
+	for i := range languages {
+		l := &languages[i]
+		frequent := l.costs()
+		for name := range strings.FieldsSeq(l.encodings) {
+			list[i] = append(list[i], l.table(name, frequent))
+		}
+	}
+	return list
+})
+
+// costs returns what each letter of the language costs.
+func (l *language) costs() map[rune]float64 {
+	costs, bits := map[rune]float64{}, 1.0
+	for _, r := range l.letters {
+		if r == '/' {
+			bits++
+			continue
+		}
+		costs[r] = bits
+	}
+	return costs
+}
+
+func (l *language) table(name string, frequent map[rune]float64) *table {
+	t := &table{name: name}
+	e, _ := htmlcharset.Lookup(name)
+	decoder := e.NewDecoder()
+	latin := !l.apart
+	for c := range 128 {
+		text, err := decoder.Bytes([]byte{byte(c + 0x80)})
+		r, _ := utf8.DecodeRune(text)
+		if err != nil {
+			r = utf8.RuneError
+		}
+		bits := characterCost(r, latin, frequent)
+		for place := range places {
+			t.cost[place][c] = bits
+			switch {
+			case !unicode.IsLetter(r):
+			case place == adjoining && l.apart:
+				t.cost[place][c] += costAdjoining
+			case place == among && latin:
+				t.cost[place][c] += costSuccessive
+			}
+		}
+	}
+	return t
+}
+
+func characterCost(r rune, latin bool, frequent map[rune]float64) float64 {
+	if bits, ok := frequent[r]; ok {
+		return bits
+	}
+	if bits, ok := frequent[unicode.ToLower(r)]; ok {
+		return bits + costUpper
+	}
+	switch {
+	case r == utf8.RuneError, unicode.IsControl(r):
+		return costControl
+	case strings.ContainsRune("\u00a0’‘“”„«»–—…", r) && latin:
+		return costMark
+	case strings.ContainsRune("\u00a0’‘“”„«»–—…", r):
+		return costApartMark
+	case strings.ContainsRune("·•©®°§€£№", r):
+		return costSign
+	case latin && unicode.Is(unicode.Latin, r) && unicode.IsLower(r):
+		return costForeign
+	}
+	return costOther
+}
