@@ -144,8 +144,9 @@ func (d *Document) adopt(ctx context.Context, root *html.Node) {
 	d.signs.MarkdownTwin, d.signs.Canonical = d.head.twin, d.head.canonical
 	d.signs.Wall = Wall(0, nil, d.content)
 	body := dom.Find(root, func(n *html.Node) bool { return dom.Is(n, atom.Body) })
-	if body == nil { // a frameset
-		body = root.LastChild
+	if body == nil {
+		body = framesetBody(root)
+		d.whole = true
 	}
 	w := hidden.New(root)
 	if d.partOf != nil {

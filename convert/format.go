@@ -223,6 +223,8 @@ func (d *Document) read(ctx context.Context, content []byte, contentType string)
 	d.reportHidden(unseen)
 	d.content, d.entire = text, text
 	if f == htmlFormat {
+		text = asHTML(ctx, text, contentType)
+		d.content = text
 		if len(text) > guard.MaxInput {
 			parts := cutPage(ctx, text)
 			d.content, d.rest = parts[0].text, parts[1:]

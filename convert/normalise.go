@@ -99,6 +99,8 @@ func normaliseElement(n *html.Node, base *url.URL) bool {
 		normaliseImage(n, base)
 	case atom.Table:
 		normaliseTable(n)
+	case atom.Ruby:
+		parenthesise(n)
 	case atom.Code:
 		if dom.Contains(n, atom.Pre) { // <code><pre>: the pre is the block
 			dom.Rename(n, atom.Div)

@@ -2,6 +2,7 @@ package convert
 
 import (
 	"bytes"
+	"context"
 	"net/url"
 	"strings"
 
@@ -39,7 +40,7 @@ func Links(content []byte, contentType string, u *url.URL) (links []string, more
 			}
 		}
 	} else {
-		c.html(text)
+		c.html(asHTML(context.Background(), text, contentType))
 	}
 	return c.links, c.more
 }

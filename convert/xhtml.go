@@ -1,0 +1,61 @@
+package convert
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+
+	"golang.org/x/net/html"
+
+	"readthru/convert/dom"
+	"readthru/convert/guard"
+	"readthru/page"
+)
+
+// rawElements are the elements whose content the parser of HTML takes as text up to their end tag.
+var rawElements = set("script style title textarea iframe noframes noembed noscript xmp")
+
+// asHTML returns XHTML as HTML: its parser knows no elements that close themselves and no sections of characters. A
+// page that is XHTML by its media type is changed throughout, one that only begins as XHTML where HTML would take the
+// rest of the page for the content of a script.
+func asHTML(ctx context.Context, text []byte, contentType string) []byte {
+	xhtml := page.MediaType(contentType) == "application/xhtml+xml"
+	head := bytes.ToLower(text[:min(len(text), 1<<10)])
+	if !xhtml && !bytes.Contains(head, []byte("<?xml")) && !bytes.Contains(head, []byte("//dtd xhtml")) &&
+		!bytes.Contains(head, []byte("www.w3.org/1999/xhtml")) || !bytes.Contains(text, []byte("/>")) &&
+		!bytes.Contains(text, []byte("<![CDATA[")) {
+		return text
+	}
+	out := make([]byte, 0, len(text)+len(text)/16)
+	z := dom.NewTokenizer(ctx, text)
+	z.AllowCDATA(xhtml)
+	for {
+		kind := z.Next()
+		raw := z.Raw()
+		switch kind {
+		case html.ErrorToken:
+			if !errors.Is(z.Err(), io.EOF) {
+				guard.Check(ctx)
+			}
+			return append(out, raw...)
+		case html.TextToken:
+			if inner, ok := bytes.CutPrefix(raw, []byte("<![CDATA[")); ok {
+				out = append(out, html.EscapeString(string(bytes.TrimSuffix(inner, []byte("]]>"))))...)
+				continue
+			}
+		case html.SelfClosingTagToken:
+			raw = bytes.Clone(raw) // TagName lower-cases in place
+			tag, _ := z.TagName()
+			name := string(tag)
+			if dom.VoidElements[name] || !xhtml && !rawElements[name] {
+				break
+			}
+			z.NextIsNotRawText()
+			out = append(out, bytes.TrimSuffix(raw, []byte("/>"))...)
+			out = append(out, "></"+name+">"...)
+			continue
+		}
+		out = append(out, raw...)
+	}
+}
