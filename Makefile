@@ -3,10 +3,10 @@
 export CGO_ENABLED = 0
 
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo devel)
-LDFLAGS  = -s -w -X main.version=$(VERSION)
+LDFLAGS  = -s -w -X main.stamped=$(VERSION)
 TOOL     = go tool -modfile=tools/go.mod
 
-.PHONY: build run wasm quick test slow corpora check lint workflows examples fmt bench faults ways mcp-conformance openapi agents agents-latest reads rooms pictures search-corpus dist size vuln hooks clean
+.PHONY: build run wasm quick test slow corpora check lint workflows examples fmt bench faults ways mcp-conformance openapi agents agents-latest reads rooms pictures search-corpus dist module size vuln hooks clean
 
 build: wasm ## the binary, in bin/, with the grammars for symbol maps where clang is there
 	go build -trimpath -ldflags '$(LDFLAGS)' -o bin/readthru ./cmd/readthru
@@ -110,6 +110,9 @@ search-corpus: ## how well search finds, on judged collections: CORPUS=dir with 
 
 dist: wasm ## a release in dist/: archives, packages, an image, manifests, bill of materials and checksums; ONLY=deb makes the debs
 	go run ./packaging $(if $(ONLY),-only $(ONLY))
+
+module: ## the path under which the module is published, in everything that names it: MODULE=github.com/you/readthru
+	sh .ci/module "$(MODULE)"
 
 size: wasm ## fails when the stripped binary passes 42 MB
 	@go build -trimpath -ldflags '$(LDFLAGS)' -o bin/readthru ./cmd/readthru

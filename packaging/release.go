@@ -55,7 +55,7 @@ func (r *release) build(ctx context.Context, t target) (string, error) {
 		return name, nil
 	}
 	name := filepath.Join(r.work, t.String(), t.program())
-	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-ldflags", "-s -w -X main.version="+r.version, "-o", name,
+	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-ldflags", "-s -w -X main.stamped="+r.version, "-o", name,
 		"./cmd/readthru")
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS="+t.os, "GOARCH="+t.arch)
 	if out, err := cmd.CombinedOutput(); err != nil {

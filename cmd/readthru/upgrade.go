@@ -46,7 +46,7 @@ func (p *program) upgrade(c *cli.Context) error {
 		By      string   `json:"installed_by"`
 		Upgrade []string `json:"upgrade"` // what to do, line by line
 		Page    string   `json:"page,omitempty"`
-	}{Version: releaseVersion()}
+	}{Version: version}
 	if c.Bool("check") {
 		if st.Latest, err = latestRelease(c.Context, s); err != nil {
 			return err
@@ -86,14 +86,6 @@ func (p *program) upgrade(c *cli.Context) error {
 		text += lead + line + "\n"
 	}
 	return p.print(text)
-}
-
-// releaseVersion returns the version of the program. "go install" tells it in another way.
-func releaseVersion() string {
-	if info, ok := debug.ReadBuildInfo(); ok && version == "devel" && strings.HasPrefix(info.Main.Version, "v") {
-		return info.Main.Version
-	}
-	return version
 }
 
 func latestRelease(ctx context.Context, s *settings) (string, error) {
@@ -167,7 +159,7 @@ func installedBy(ctx context.Context, file string) installer {
 	if _, err := os.Stat(filepath.Join(filepath.Dir(real), "..", "cmd", "readthru")); err == nil {
 		return byCheckout
 	}
-	if info, ok := debug.ReadBuildInfo(); ok && version == "devel" && strings.HasPrefix(info.Main.Version, "v") {
+	if stamped == "" && version != "devel" {
 		return byGo
 	}
 	return byArchive

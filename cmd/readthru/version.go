@@ -4,12 +4,27 @@ import (
 	"fmt"
 	"runtime"
 	"runtime/debug"
+	"strings"
+	"time"
 
 	"github.com/urfave/cli/v2"
 )
 
-// version is set when the program is built for a release: -ldflags "-X main.version=…".
-var version = "devel"
+// stamped is set when the program is built by make: -ldflags "-X main.stamped=…".
+var stamped = ""
+
+// version is the program's: that of its build, else that of the module or commit that go install or go build used.
+var version = versionOf(stamped)
+
+func versionOf(stamped string) string {
+	if stamped != "" {
+		return stamped
+	}
+	if info, ok := debug.ReadBuildInfo(); ok && strings.HasPrefix(info.Main.Version, "v") {
+		return info.Main.Version
+	}
+	return "devel"
+}
 
 func (p *program) versionCommand() *cli.Command {
 	return &cli.Command{
@@ -26,31 +41,40 @@ func (p *program) versionCommand() *cli.Command {
 }
 
 func (p *program) printVersion(asJSON bool) error {
+	revision, committed := commit()
 	v := struct {
-		Version  string `json:"version"`
-		Go       string `json:"go"`
-		Platform string `json:"platform"`
-		Revision string `json:"revision,omitempty"`
-	}{version, runtime.Version(), runtime.GOOS + "/" + runtime.GOARCH, revision()}
+		Version   string `json:"version"`
+		Go        string `json:"go"`
+		Platform  string `json:"platform"`
+		Revision  string `json:"revision,omitempty"`
+		Committed string `json:"committed,omitempty"` // when, in RFC 3339
+	}{version, runtime.Version(), runtime.GOOS + "/" + runtime.GOARCH, revision, committed}
 	if asJSON {
 		return p.printJSON(v)
 	}
-	_, err := fmt.Fprintf(p.out, "readthru %s (%s, %s)\n", v.Version, v.Go, v.Platform)
+	built := v.Go + ", " + v.Platform
+	if len(revision) >= 12 && len(committed) >= len(time.DateOnly) {
+		built = "commit " + revision[:12] + " of " + committed[:len(time.DateOnly)] + ", " + built
+	}
+	_, err := fmt.Fprintf(p.out, "readthru %s (%s)\n", v.Version, built)
 	return err
 }
 
-// revision returns the commit that the program was built from, if the build recorded it.
-func revision() string {
+// commit returns the commit that the program was built from and its time, if the build recorded them.
+func commit() (revision, at string) {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
-		return ""
+		return "", ""
 	}
 	for _, s := range info.Settings {
-		if s.Key == "vcs.revision" {
-			return s.Value
+		switch s.Key {
+		case "vcs.revision":
+			revision = s.Value
+		case "vcs.time":
+			at = s.Value
 		}
 	}
-	return ""
+	return revision, at
 }
 
 func jsonFlag() cli.Flag { return &cli.BoolFlag{Name: "json", Usage: "print JSON"} }
