@@ -19,7 +19,7 @@ const policy = `
 	packaging             → releases
 	bench, bench/faults   → webtest
 	bench/ways            → webtest, bench/ways/inside
-	markdown              →
+	markdown, strictyaml  →
 	convert, summary, agents, knowledge → markdown
 	github                → markdown
 	llm                   → page, httpfield
@@ -56,7 +56,7 @@ const policy = `
 	mcp                   → page, knowledge, api
 	ui                    → page, markdown, journal, api
 	cmd/readthru          → page, llm, symbols, certs, convert, render, store, summary, agents, cache, knowledge
-	cmd/readthru          → fleet
+	cmd/readthru          → fleet, strictyaml
 	cmd/readthru          → service, releases, github, fetch, recording, proxy, crawl, firecrawl, journal, api, mcp, ui
 `
 
@@ -68,7 +68,7 @@ var alone = map[string]string{
 	"github.com/mmcdole/gofeed":                     "convert",
 	"github.com/prometheus/client_golang/":          "api",
 	"github.com/urfave/cli/":                        "cmd/readthru",
-	"github.com/goccy/go-yaml":                      "cmd/readthru",
+	"github.com/goccy/go-yaml":                      "strictyaml",
 	"github.com/smallstep/truststore":               "certs",
 	"github.com/chromedp/":                          "render",
 	"github.com/coder/websocket":                    "render",

@@ -59,7 +59,7 @@ func TestEveryKeyOfTheExampleIsExplained(t *testing.T) {
 				walk(pair.Value)
 				continue
 			}
-			at := line(pair.Key)
+			at := pair.Key.GetToken().Position.Line
 			if !strings.Contains(lines[at-1], "#") && !strings.HasPrefix(strings.TrimSpace(lines[at-2]), "#") {
 				t.Errorf("line %d does not explain the key: %s", at, lines[at-1])
 			}

@@ -4,14 +4,12 @@ import (
 	"fmt"
 	"math"
 	"reflect"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
 
-	"github.com/goccy/go-yaml/parser"
-
 	"readthru/page"
+	"readthru/strictyaml"
 )
 
 // size is a number of bytes. In text its unit is B, KiB, MiB, GiB or TiB; KB, MB, GB and TB are powers of a thousand.
@@ -50,6 +48,12 @@ func parseSize(text string) (size, error) {
 	return 0, fmt.Errorf("%q is not a size: write it like 32MiB or 2GiB", text)
 }
 
+// UnmarshalText reads a size from its text.
+func (s *size) UnmarshalText(text []byte) (err error) {
+	*s, err = parseSize(string(text))
+	return err
+}
+
 // String returns the size in the largest binary unit that divides it.
 func (s size) String() string {
 	for _, u := range units[:4] {
@@ -64,14 +68,10 @@ func (s size) String() string {
 // texts or numbers; lists of rules and users are YAML.
 func (l leaf) setText(text string) error {
 	if l.value.Kind() != reflect.Slice {
-		return setScalar(l.value, text, l.oneof)
+		return strictyaml.SetText(l.value, text, l.oneof)
 	}
 	if elem := l.value.Type().Elem(); elem.Kind() == reflect.Struct {
-		file, err := parser.ParseBytes([]byte(text), 0)
-		if err != nil || len(file.Docs) != 1 {
-			return fmt.Errorf("want a YAML list like [{host: example.com, action: tunnel}]")
-		}
-		return decodeNode(l.value, file.Docs[0].Body, l.path, l.oneof, nil)
+		return strictyaml.DecodeValue([]byte(text), l.value, l.path)
 	}
 	list := reflect.MakeSlice(l.value.Type(), 0, 0)
 	for part := range strings.SplitSeq(text, ",") {
@@ -80,63 +80,12 @@ func (l leaf) setText(text string) error {
 			continue
 		}
 		v := reflect.New(l.value.Type().Elem()).Elem()
-		if err := setScalar(v, part, l.oneof); err != nil {
+		if err := strictyaml.SetText(v, part, l.oneof); err != nil {
 			return err
 		}
 		list = reflect.Append(list, v)
 	}
 	l.value.Set(list)
-	return nil
-}
-
-// setScalar sets a text, number, boolean, duration or size from its text.
-func setScalar(v reflect.Value, text string, oneof []string) error {
-	switch v.Interface().(type) {
-	case time.Duration:
-		d, err := time.ParseDuration(text)
-		if err != nil {
-			return fmt.Errorf("%q is not a duration: write it like 30s, 15m or 24h", text)
-		}
-		v.SetInt(int64(d))
-		return nil
-	case size:
-		n, err := parseSize(text)
-		if err != nil {
-			return err
-		}
-		v.SetInt(int64(n))
-		return nil
-	case *bool:
-		if text == "auto" {
-			v.SetZero()
-			return nil
-		}
-		if text != "true" && text != "false" {
-			return fmt.Errorf("%q is not auto, true or false", text)
-		}
-		v.Set(reflect.ValueOf(new(text == "true")))
-		return nil
-	}
-	switch v.Kind() {
-	case reflect.String:
-		if len(oneof) > 0 && !slices.Contains(oneof, text) {
-			return fmt.Errorf("%q is not one of %s", text, strings.Join(oneof, ", "))
-		}
-		v.SetString(text)
-	case reflect.Bool:
-		if text != "true" && text != "false" {
-			return fmt.Errorf("%q is not true or false", text)
-		}
-		v.SetBool(text == "true")
-	case reflect.Int:
-		n, err := strconv.Atoi(text)
-		if err != nil {
-			return fmt.Errorf("%q is not a whole number", text)
-		}
-		v.SetInt(int64(n))
-	default:
-		panic("config has a field of type " + v.Type().String())
-	}
 	return nil
 }
 
