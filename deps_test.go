@@ -36,6 +36,7 @@ const policy = `
 	convert/hidden        → page, markdown, convert/chars, convert/dom, convert/guard, convert/css
 	convert               → page, pdf, convert/chars, convert/guard, convert/dom, convert/formula, convert/footnote
 	convert               → convert/charset, convert/xmlread, convert/docx, convert/css, convert/hidden, convert/pdflayout
+	recipe                → page, convert, strictyaml
 	store                 → page
 	summary               → page, llm
 	agents                → page
@@ -56,7 +57,7 @@ const policy = `
 	mcp                   → page, knowledge, api
 	ui                    → page, markdown, journal, api
 	cmd/readthru          → page, llm, symbols, certs, convert, render, store, summary, agents, cache, knowledge
-	cmd/readthru          → fleet, strictyaml
+	cmd/readthru          → fleet, strictyaml, recipe
 	cmd/readthru          → service, releases, github, fetch, recording, proxy, crawl, firecrawl, journal, api, mcp, ui
 `
 

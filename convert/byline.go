@@ -99,6 +99,11 @@ func elementDate(n *html.Node) string {
 	if len(text) > 400 {
 		return ""
 	}
+	return wordedDate(text)
+}
+
+// wordedDate returns the first day that a text names, or "".
+func wordedDate(text string) string {
 	m := writtenDate().FindStringSubmatch(chars.OneLine(text))
 	switch {
 	case m == nil:

@@ -83,6 +83,8 @@ type Document struct {
 	unseen   hidden.Report
 	removed  page.Removed // what no reader of the page sees
 	pick     *pick        // what of the page is wanted; nil: all
+	recipes  []*Recipe    // that may be for the page
+	served   *serving     // what the first of them that is chooses; nil: none is
 }
 
 // Parse decodes and parses content, from which any content coding must have been removed. u is the final URL and may be
@@ -93,8 +95,10 @@ type Document struct {
 // Parse fails only for a text of more than 10 MiB that is not HTML ([ErrTooLarge]) and when ctx ends. HTML of more is
 // cut at blocks into parts, which Convert converts one after the other; [Document.Signs] are those of the first.
 // Damaged content gives a Document too: its conversion holds what could be read, and a warning.
-func Parse(ctx context.Context, content []byte, contentType string, u *url.URL) (*Document, error) {
-	d := &Document{url: u}
+//
+// The first of recipes that is for the page says what its content is, unless the page is cut into parts.
+func Parse(ctx context.Context, content []byte, contentType string, u *url.URL, recipes ...*Recipe) (*Document, error) {
+	d := &Document{url: u, recipes: recipes}
 	err := d.read(ctx, content, contentType)
 	if ctx.Err() != nil {
 		return nil, fmt.Errorf("parse the page: %w", ctx.Err())
@@ -168,9 +172,15 @@ func (d *Document) adopt(ctx context.Context, root *html.Node) {
 	if d.pick != nil {
 		d.pick.apply(ctx, body)
 	}
+	if len(d.recipes) > 0 && d.form == "" && d.rest == nil && d.partOf == nil {
+		d.served = serve(ctx, root, d.recipes)
+	}
 	manual := manualSigns(body)
 	normalise(ctx, body, d.head.base, w)
 	d.reportHidden(w.Report())
+	if d.served != nil {
+		d.served.describe(&d.head, root)
+	}
 	for _, w := range []struct {
 		is   bool
 		name string
@@ -222,6 +232,7 @@ type Result struct {
 	Warnings                         []string     // tokens of X-Readthru-Warning
 	Removed                          page.Removed // hidden text that was removed; shared: do not change it
 	Path                             string       // how the content was chosen, for attempts[]
+	Recipe                           *RecipeUse   // what a recipe did for it; nil: none is for the page
 }
 
 // Convert returns the document as markdown. It fails when o is not valid ([Options.Check]), when its selector or
@@ -373,7 +384,21 @@ func (d *Document) render(ctx context.Context, o Options, res *Result) (string, 
 	case o.WholePage, d.whole:
 		text, res.Path = r.render([]*html.Node{d.body}, nil), "body/whole"
 	default:
+		if s := d.served; s != nil && s.chooses() {
+			var chosen []*html.Node
+			if chosen, res.Recipe = s.roots(d); chosen != nil {
+				text, res.Path = r.render(chosen, nil), "recipe/"+s.name
+				break
+			}
+			res.Warnings = append(res.Warnings, WarnRecipe)
+		}
 		c := d.choose(ctx)
+		if d.served != nil && !d.served.chooses() {
+			if c.dropped == nil {
+				c.dropped = map[*html.Node]bool{}
+			}
+			maps.Copy(c.dropped, d.served.dropped)
+		}
 		text, res.Path = r.render([]*html.Node{c.root}, c.dropped), c.name+"/"+c.stage.String()
 		if c.stage >= chromeOnly {
 			res.Warnings = append(res.Warnings, WarnLoose)
@@ -381,6 +406,12 @@ func (d *Document) render(ctx context.Context, o Options, res *Result) (string, 
 		if c.name == noContent && !d.signs.Thin {
 			res.Warnings = append(res.Warnings, WarnThin)
 		}
+	}
+	if d.served != nil {
+		if res.Recipe == nil {
+			res.Recipe = &RecipeUse{Name: d.served.name}
+		}
+		res.Recipe.Next = d.served.nextPage(d.head.base)
 	}
 	if r.tooDeep {
 		res.Warnings = append(res.Warnings, WarnDeep)

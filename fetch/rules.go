@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net"
 	"net/url"
-	"path"
 	"slices"
 	"strings"
 	"time"
@@ -71,7 +70,7 @@ func (r Rule) Check() error {
 
 // MatchesHost reports whether the rule is for a host, if only for some of its paths.
 func (r Rule) MatchesHost(host string) bool {
-	return matchHost(strings.ToLower(r.Host), strings.TrimSuffix(strings.ToLower(host), "."))
+	return page.MatchHost(r.Host, host)
 }
 
 // Match returns the first rule that matches. The port of host is ignored. With an empty path, as at CONNECT, only
@@ -80,9 +79,8 @@ func (r Rules) Match(host, urlPath string) (Rule, bool) {
 	if h, _, err := net.SplitHostPort(host); err == nil {
 		host = h
 	}
-	host = strings.TrimSuffix(strings.ToLower(host), ".")
 	for _, rule := range r {
-		if matchHost(strings.ToLower(rule.Host), host) && matchPath(rule.Path, urlPath) {
+		if page.MatchHost(rule.Host, host) && page.MatchPath(rule.Path, urlPath) {
 			return rule, true
 		}
 	}
@@ -93,51 +91,4 @@ func (r Rules) Match(host, urlPath string) (Rule, bool) {
 func (r Rules) Cache(u *url.URL) cache.Rule {
 	rule, _ := r.Match(u.Hostname(), u.Path)
 	return cache.Rule{Lifetime: rule.TTL, Bypass: rule.Bypass}
-}
-
-func matchHost(pattern, host string) bool {
-	if pattern == "" {
-		return true
-	}
-	if parent, ok := strings.CutPrefix(pattern, "*."); ok && host == parent {
-		return true
-	}
-	return glob(pattern, host)
-}
-
-// matchPath matches the path as an origin would resolve it: "/docs/../admin" is "/admin".
-func matchPath(pattern, urlPath string) bool {
-	if pattern == "" {
-		return true
-	}
-	if urlPath == "" {
-		return false
-	}
-	clean := path.Clean("/" + urlPath)
-	if strings.HasSuffix(urlPath, "/") && clean != "/" {
-		clean += "/"
-	}
-	return glob(pattern, clean)
-}
-
-// glob reports whether s matches a pattern in which * stands for any text, including none. It backtracks only to the
-// latest *, so it takes at most time proportional to the product of the lengths.
-func glob(pattern, s string) bool {
-	p, i, star, mark := 0, 0, -1, 0
-	for i < len(s) {
-		switch {
-		case p < len(pattern) && pattern[p] == '*':
-			star, mark = p, i
-			p++
-		case p < len(pattern) && pattern[p] == s[i]:
-			p++
-			i++
-		case star >= 0:
-			mark++
-			p, i = star+1, mark
-		default:
-			return false
-		}
-	}
-	return strings.Trim(pattern[p:], "*") == ""
 }

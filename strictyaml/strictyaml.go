@@ -1,8 +1,8 @@
 // Package strictyaml reads YAML into structs, and refuses what the structs do not have.
 //
-// [Decode] and [DecodeAll] walk the tree of YAML by hand, so that every error has a line, a column and a key: an
-// unknown key, a key that comes twice, a value of the wrong kind. The tag yaml of a field is its key, and its tag oneof
-// lists the values that a text may have. A field of type [Map] takes a mapping whose keys are not known beforehand, in order.
+// [Decode] walks the tree of YAML by hand, so that every error has a line, a column and a key: an unknown key, a key
+// that comes twice, a value of the wrong kind. The tag yaml of a field is its key, and its tag oneof lists the values
+// that a text may have. A field of type [Map] takes a mapping whose keys are not known beforehand, in order.
 // Anchors, aliases, merge keys and tags are refused, so that a text never gives more than stands in it.
 package strictyaml
 
@@ -62,31 +62,9 @@ func Decode(text []byte, v any, found func(key string, at Place)) error {
 		return err
 	}
 	if len(docs) > 1 {
-		return &Error{Place: placeOf(docs[1]), Err: errors.New("the text has a second document: write one per file")}
+		return &Error{Place: placeOf(docs[1]), Err: errors.New("the file has a second document: write one per file")}
 	}
 	return decode(reflect.ValueOf(v).Elem(), docs[0], "", nil, found)
-}
-
-// DecodeAll returns the documents of text, which are separated by lines of ---, and for each the places of its keys.
-// There are at most limit of them. Every error is an [*Error].
-func DecodeAll[T any](text []byte, limit int) ([]T, []map[string]Place, error) {
-	docs, err := documents(text)
-	if err != nil {
-		return nil, nil, err
-	}
-	if len(docs) > limit {
-		return nil, nil, &Error{Place: placeOf(docs[limit]), Err: fmt.Errorf("there are more than %d documents", limit)}
-	}
-	list, places := make([]T, len(docs)), make([]map[string]Place, len(docs))
-	for i, d := range docs {
-		places[i] = map[string]Place{"": placeOf(d)}
-		if err := decode(reflect.ValueOf(&list[i]).Elem(), d, "", nil, func(key string, at Place) {
-			places[i][key] = at
-		}); err != nil {
-			return nil, nil, err
-		}
-	}
-	return list, places, nil
 }
 
 // DecodeValue sets v, the value of a key, from a text that holds this value alone.

@@ -85,7 +85,7 @@ func TestMistakesAreRefusedWithTheirPlace(t *testing.T) {
 		{"a list for a text", "name: [a]", `1:7 name: want one value, not a list`},
 		{"a mapping for a text", "name: {a: b}", `1:7 name: want one value, not a mapping`},
 		{"a list for a map", "fields: [a]", `1:9 fields: want a mapping of keys, not a list`},
-		{"two documents", "name: a\n---\nname: b\n", `3:5 the text has a second document: write one per file`},
+		{"two documents", "name: a\n---\nname: b\n", `3:5 the file has a second document: write one per file`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			err := strictyaml.Decode([]byte(tt.text), new(outer), nil)
@@ -97,17 +97,6 @@ func TestMistakesAreRefusedWithTheirPlace(t *testing.T) {
 				t.Errorf("got  %s\nwant %s", got, tt.want)
 			}
 		})
-	}
-}
-
-func TestDecodeAllReadsEveryDocument(t *testing.T) {
-	const text = "# first\nname: a\n---\nname: b\n---\n# nothing\n"
-	list, places, err := strictyaml.DecodeAll[outer]([]byte(text), 2)
-	if err != nil || len(list) != 2 || list[0].Name != "a" || list[1].Name != "b" || places[1]["name"].Line != 4 {
-		t.Errorf("DecodeAll = %+v %v %v", list, places, err)
-	}
-	if _, _, err := strictyaml.DecodeAll[outer]([]byte(text), 1); err == nil {
-		t.Error("more documents than the limit were read")
 	}
 }
 
@@ -135,7 +124,7 @@ func TestDecodeValueReadsOneValue(t *testing.T) {
 	}
 }
 
-func FuzzDecodeAll(f *testing.F) {
+func FuzzDecode(f *testing.F) {
 	for _, text := range []string{
 		"name: a", "rules: [{host: a}]\n---\nfields: {a: b}", "? a\n: b", "a: |\n  b", "%", "- - -",
 	} {
@@ -145,7 +134,7 @@ func FuzzDecodeAll(f *testing.F) {
 		if len(text) > 4<<10 {
 			return
 		}
-		if _, _, err := strictyaml.DecodeAll[outer](text, 10); err != nil {
+		if err := strictyaml.Decode(text, new(outer), nil); err != nil {
 			if _, ok := errors.AsType[*strictyaml.Error](err); !ok {
 				t.Errorf("err = %v, want an *Error", err)
 			}

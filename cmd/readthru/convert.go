@@ -19,6 +19,7 @@ import (
 	"readthru/api"
 	"readthru/convert"
 	"readthru/page"
+	"readthru/recipe"
 )
 
 func (p *program) convertCommand() *cli.Command {
@@ -41,6 +42,7 @@ func (p *program) convertCommand() *cli.Command {
 			&cli.BoolFlag{Name: "no-front-matter", Usage: "leave out the YAML block at the top"},
 			&cli.IntFlag{Name: "max-tokens", Usage: "cut at about `N` tokens", DefaultText: "no limit"},
 			&cli.StringFlag{Name: "section", Usage: "convert only the section with this `ID` or heading"},
+			&cli.StringFlag{Name: "recipe", Usage: "use the recipes of `FILE`, whatever the URL; see \"readthru recipe\""},
 		}, contentFlags()...),
 		Action: p.convertAction,
 	}
@@ -68,6 +70,12 @@ func (p *program) convertAction(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
+	var recipes recipe.Candidates
+	if name := c.String("recipe"); name != "" {
+		if recipes, err = p.readRecipes(name); err != nil {
+			return err
+		}
+	}
 	names := c.Args().Slice()
 	if len(names) == 0 {
 		names = []string{""}
@@ -79,7 +87,7 @@ func (p *program) convertAction(c *cli.Context) error {
 			err = p.print("\n")
 		}
 		if err == nil {
-			err = p.convertOne(c, s, name, u, format)
+			err = p.convertOne(c, s, name, u, format, recipes)
 		}
 		if err != nil && failed != nil {
 			p.tell(failed) // the caller prints the last one
@@ -90,7 +98,9 @@ func (p *program) convertAction(c *cli.Context) error {
 }
 
 // convertOne prints one file as markdown, or standard input if name is empty. u is nil if its URL is not known.
-func (p *program) convertOne(c *cli.Context, s *settings, name string, u *url.URL, format string) error {
+func (p *program) convertOne(c *cli.Context, s *settings, name string, u *url.URL, format string,
+	recipes recipe.Candidates,
+) error {
 	content, err := p.readInput(name, int64(s.Fetch.MaxBody))
 	if err != nil {
 		return err
@@ -99,7 +109,7 @@ func (p *program) convertOne(c *cli.Context, s *settings, name string, u *url.UR
 	if contentType == "" {
 		contentType = guessType(name, u, content)
 	}
-	doc, err := convert.Parse(c.Context, content, contentType, u)
+	doc, err := convert.Parse(c.Context, content, contentType, u, recipes.Convert()...)
 	if err != nil {
 		return fmt.Errorf("convert %s: %w", contentType, err)
 	}
@@ -112,6 +122,11 @@ func (p *program) convertOne(c *cli.Context, s *settings, name string, u *url.UR
 	}
 	if err != nil {
 		return fmt.Errorf("convert %s: %w", contentType, err)
+	}
+	if res.Recipe != nil {
+		p.note("%s", res.Recipe)
+	} else if recipes != nil {
+		p.note("warning: the page has no element that a recipe asks for")
 	}
 	markdown, next := res.Markdown, 0
 	if limit := c.Int("max-tokens"); limit > 0 {

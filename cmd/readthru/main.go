@@ -160,6 +160,7 @@ func (p *program) app() *cli.App {
 			p.cacheCommand(),
 			p.hostsCommand(),
 			p.rulesCommand(),
+			p.recipeCommand(),
 			p.sitesCommand(),
 			p.fleetCommand(),
 			p.disclosuresCommand(),

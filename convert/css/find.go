@@ -1,0 +1,76 @@
+package css
+
+import (
+	"errors"
+	"slices"
+
+	"golang.org/x/net/html"
+)
+
+// Selectors is a list of selectors, ready to be compared with elements.
+type Selectors struct{ list []*selector }
+
+// The errors of [ParseSelectors].
+var (
+	ErrSelector  = errors.New("it is not a CSS selector, or has a part that is not known here")
+	ErrNever     = errors.New("it matches no element of a page at rest")
+	ErrUniversal = errors.New("it matches elements of every kind: name an element, a class, an id or an attribute")
+	ErrLong      = errors.New("it is too long")
+)
+
+// ParseSelectors reads a list of selectors, each of which must name what it matches. The error is one of this package.
+func ParseSelectors(list string) (Selectors, error) {
+	if len(list) > maxSelector {
+		return Selectors{}, ErrLong
+	}
+	var p parser
+	all := p.selectors(list, nil, false)
+	if len(all) == 0 {
+		return Selectors{}, ErrSelector
+	}
+	for _, s := range all {
+		for i := range s.chain {
+			if s.chain[i].never {
+				return Selectors{}, ErrNever
+			}
+		}
+		if s.chain[0].universal() {
+			return Selectors{}, ErrUniversal
+		}
+	}
+	return Selectors{all}, nil
+}
+
+// Finder compares the elements of a page with selectors, within a number of comparisons.
+type Finder struct{ matcher }
+
+// NewFinder returns a Finder that makes at most steps comparisons of an element with a part of a selector.
+func NewFinder(steps int) *Finder { return &Finder{matcher{steps: steps}} }
+
+// Matches reports whether one of the selectors holds for n. It holds for none once [Finder.Spent].
+func (f *Finder) Matches(s Selectors, n *html.Node) bool { return f.any(s.list, n, nil) }
+
+// Spent reports whether all comparisons have been made.
+func (f *Finder) Spent() bool { return f.steps < 0 }
+
+// universal reports whether c asks for nothing that tells kinds of elements apart.
+func (c *compound) universal() bool {
+	if c.parts()+len(c.attrs) > 0 {
+		return false
+	}
+	for i := range c.pseudos {
+		p := &c.pseudos[i]
+		if p.name == "is" && !slices.ContainsFunc(p.list, func(s *selector) bool { return s.chain[0].universal() }) {
+			return false
+		}
+	}
+	return true
+}
+
+// Marked reports whether each selector asks for an id, a class or an attribute of what it matches.
+func (s Selectors) Marked() bool {
+	return !slices.ContainsFunc(s.list, func(one *selector) bool {
+		c := &one.chain[0]
+		return c.id == "" && len(c.classes)+len(c.attrs) == 0
+	})
+}
