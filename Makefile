@@ -27,6 +27,7 @@ test: export GORACE = atexit_sleep_ms=20
 test: ## all tests, with the race detector
 	sh .ci/clients
 	sh .ci/npm
+	sh .ci/s3
 	sh .ci/wasm
 	CGO_ENABLED=1 go test -race -count=1 -timeout 20m ./... # e2e builds the program itself, which the test cache does not see
 	go test -count=1 -tags tiktoken -run Estimate ./convert # against the vocabulary itself, which the program does not carry

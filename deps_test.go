@@ -82,6 +82,7 @@ var alone = map[string]string{
 	"github.com/tailscale/hujson":                   "agents",
 	"github.com/pelletier/go-toml/":                 "agents",
 	"github.com/pressly/goose/":                     "fleet",
+	"github.com/aws/":                               "fleet",
 }
 
 func TestPackagesImportOnlyWhatThePictureAllows(t *testing.T) {

@@ -72,6 +72,9 @@ func (s *Server) getReadiness(ctx context.Context, _ none) (*Readiness, error) {
 	if s.o.Fleet != nil { // without the database the node is a node alone, and ready
 		st := s.o.Fleet.Status()
 		parts["fleet"] = Part{State: st.State, Reason: st.Reason, Remedy: st.Remedy}
+		if b := st.Bodies; b.State != "" {
+			parts["fleet bodies"] = Part{State: b.State, Reason: b.Reason, Remedy: b.Remedy}
+		}
 	}
 	ready := true
 	if s.o.Proxy == nil || s.o.Proxy() == "" {

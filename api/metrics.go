@@ -65,6 +65,10 @@ var (
 	peersDesc = prometheus.NewDesc("readthru_fleet_responses_total",
 		"Stored responses told to the fleet and used of others, waits for a node that asked already, late answers.",
 		[]string{"what"}, nil)
+	bodiesDesc = prometheus.NewDesc("readthru_fleet_bodies_total",
+		"Contents put into the fleet's object store, got from it, lost there, and put again.", []string{"what"}, nil)
+	bodiesUpDesc = prometheus.NewDesc("readthru_fleet_bodies_connected",
+		"1 while the fleet's object store takes and gives content.", nil, nil)
 	sentDesc = prometheus.NewDesc("readthru_markdown_new_sent", "Requests sent to markdown.new today.", nil, nil)
 )
 
@@ -74,7 +78,7 @@ func (c statsCollector) Describe(ch chan<- *prometheus.Desc) {
 		tunnelsDesc, cacheDesc, entriesDesc, bytesDesc, pagesDesc, versionsDesc,
 		visitsDesc, tokensDesc, sentDesc,
 		buildDesc, tookDesc, flowDesc, savedDesc, openDesc, queuedDesc, renderedDesc, switchDesc, storeDesc,
-		fleetDesc, behindDesc, sharedDesc, peersDesc,
+		fleetDesc, behindDesc, sharedDesc, peersDesc, bodiesDesc, bodiesUpDesc,
 	} {
 		ch <- d
 	}
@@ -129,6 +133,14 @@ func (c statsCollector) Collect(ch chan<- prometheus.Metric) {
 		counter(peersDesc, f.Reused, "used")
 		counter(peersDesc, f.Waited, "waited")
 		counter(peersDesc, f.Late, "late")
+		if b := f.Bodies; b.State != "" {
+			gauge(bodiesUpDesc, truth[b.State == fleet.Connected])
+			gauge(queuedDesc, b.Held, "fleet bodies")
+			counter(bodiesDesc, b.Put, "put")
+			counter(bodiesDesc, b.Got, "got")
+			counter(bodiesDesc, b.Lost, "lost")
+			counter(bodiesDesc, b.Repaired, "put_again")
+		}
 	}
 	switches := c.s.switches()
 	gauge(switchDesc, truth[switches.Paused], "paused")

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"math/rand/v2"
 	"net"
 	"net/http"
 	"net/url"
@@ -35,7 +36,7 @@ func corpusPages(t *testing.T) map[string][]byte {
 		for i := range 60 {
 			pages[fmt.Sprintf("https://host%d.test/page/%d", i%7, i)] = fmt.Appendf(nil, `<html><head><title>Page %d</title>
 				</head><body><main><h1>Page %d</h1><p>%s</p></main></body></html>`, i, i,
-				strings.Repeat("This page tells of one thing at some length. ", 20+i))
+				strings.Repeat("This page tells of one thing at some length. ", 20+i)+digits(i))
 		}
 		return pages
 	}
@@ -68,6 +69,16 @@ func corpusPages(t *testing.T) map[string][]byte {
 		}
 	}
 	return pages
+}
+
+// digits returns text that compression makes hardly smaller, for each tenth page.
+func digits(i int) string {
+	if i%10 != 0 {
+		return ""
+	}
+	text := make([]byte, 30<<10)
+	_, _ = rand.NewChaCha8([32]byte{byte(i)}).Read(text) // it never fails
+	return fmt.Sprintf("%x", text)
 }
 
 // balance starts HAProxy before the proxies of daemons, and returns its address.
@@ -144,7 +155,7 @@ func TestAFleetReadsACorpusThroughABalancer(t *testing.T) {
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
 		_, _ = w.Write(content)
 	}))
-	server := fleettest.Start(t)
+	server, bucket := fleettest.Start(t), fleettest.StartBucket(t)
 	var nodes []*daemon
 	var authorities []byte
 	for _, name := range []string{"a", "b", "c"} {
@@ -154,8 +165,8 @@ func TestAFleetReadsACorpusThroughABalancer(t *testing.T) {
 			t.Fatal(err)
 		}
 		// A busy machine may be late without being wrong.
-		config := fmt.Sprintf("fleet: {database: %q, node: %s, wait: 5s}\nblocked_domains: []\nfetch: {cascade: [local]}\n",
-			server.URL, name)
+		config := fmt.Sprintf("fleet: {database: %q, bodies: %q, node: %s, wait: 5s}\nblocked_domains: []\n"+
+			"fetch: {cascade: [local]}\n", server.URL, bucket.URL, name)
 		if err := os.WriteFile(file, []byte(config), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -217,20 +228,27 @@ func TestAFleetReadsACorpusThroughABalancer(t *testing.T) {
 		mu.Unlock()
 	}
 	began = time.Now()
-	visits, reused, waited := int64(0), int64(0), int64(0)
+	visits, reused, waited, put, got := int64(0), int64(0), int64(0), int64(0), int64(0)
 	for _, d := range nodes {
 		until(t, 30*time.Second, "a node has all pages", func() bool { return d.stats().Pages.Total >= int64(len(pages)) })
-		var s struct{ Reused, Waited, Late, Refused int64 }
+		var s struct {
+			Reused, Waited, Late, Refused int64
+			Bodies                        struct{ Put, Got, Lost int64 }
+		}
 		d.ask(http.MethodGet, "/api/v1/fleet", "", &s)
-		reused, waited = reused+s.Reused, waited+s.Waited
-		if s.Refused != 0 {
-			t.Errorf("a node refused %d rows", s.Refused)
+		reused, waited, put, got = reused+s.Reused, waited+s.Waited, put+s.Bodies.Put, got+s.Bodies.Got
+		if s.Refused != 0 || s.Bodies.Lost != 0 {
+			t.Errorf("a node refused %d rows, and missed %d contents", s.Refused, s.Bodies.Lost)
 		}
 		visits += d.stats().Pages.Visits
 	}
 	if visits != int64(2*len(pages)) {
 		t.Errorf("%d visits of %d", visits, 2*len(pages))
 	}
-	t.Logf("%d pages, twice, in %s; all nodes have them %s later; %d responses of other nodes, %d waits for another", len(pages),
-		took.Round(time.Millisecond), time.Since(began).Round(time.Millisecond), reused, waited)
+	if put == 0 || got == 0 || len(bucket.Objects()) == 0 {
+		t.Errorf("%d contents were put into the object store, %d got; it has %d", put, got, len(bucket.Objects()))
+	}
+	t.Logf("%d pages, twice, in %s; all nodes have them %s later; %d responses of other nodes, %d waits for another, "+
+		"%d contents put into the object store, %d got", len(pages), took.Round(time.Millisecond),
+		time.Since(began).Round(time.Millisecond), reused, waited, put, got)
 }

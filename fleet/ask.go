@@ -3,7 +3,6 @@ package fleet
 import (
 	"bytes"
 	"context"
-	"crypto/sha256"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -156,7 +155,7 @@ func (f *Fleet) look(ctx context.Context, key [32]byte, uri string,
 ) (found, error) {
 	var is found
 	var list []*store.Response
-	err := f.inTime(ctx, func(ctx context.Context) error {
+	err := f.inTime(ctx, &f.breaker, func(ctx context.Context) error {
 		var form *int
 		var record []byte
 		return query(ctx, f.asking, lookFor, []any{key[:], f.o.Node, flightTime.String(), maxVariants},
@@ -201,7 +200,7 @@ func trustable(r *store.Response) bool {
 
 // busy reports whether another node still asks the origin, and there is no news.
 func (f *Fleet) busy(ctx context.Context, key [32]byte) (busy bool, err error) {
-	err = f.inTime(ctx, func(ctx context.Context) error {
+	err = f.inTime(ctx, &f.breaker, func(ctx context.Context) error {
 		return query(ctx, f.asking, `SELECT EXISTS (SELECT FROM flights WHERE uri = $1 AND NOT alone AND until > now())
 			AND NOT EXISTS (SELECT FROM responses WHERE uri = $1 AND fresh_until > now())`, []any{key[:]}, []any{&busy},
 			func() error { return nil })
@@ -218,19 +217,35 @@ func (f *Fleet) importResponse(ctx context.Context, key [32]byte, r *store.Respo
 	*store.Response, error,
 ) {
 	s := slotOf(r)
-	var content []byte
-	err := f.inTime(ctx, func(ctx context.Context) error {
-		return query(ctx, f.asking, `SELECT body FROM responses WHERE uri = $1 AND slot = $2 AND body_hash = $3`,
-			[]any{key[:], s.selects[:], r.Body[:]}, []any{&content}, func() error { return nil })
+	var packed, content []byte
+	var found bool
+	err := f.inTime(ctx, &f.breaker, func(ctx context.Context) error {
+		return query(ctx, f.asking, `SELECT body, true FROM responses WHERE uri = $1 AND slot = $2 AND body_hash = $3`,
+			[]any{key[:], s.selects[:], r.Body[:]}, []any{&packed, &found}, func() error { return nil })
 	})
-	if err != nil {
+	switch {
+	case err != nil:
 		return nil, err
-	}
-	if content == nil {
+	case !found:
 		return nil, errors.New("it was replaced")
+	case packed != nil || r.Length == 0:
+		content, err = unpack(packed, int(r.Length), r.Body[:])
+	case f.bucketBreaker.open():
+		return nil, errNotNow
+	default:
+		var cause error // which says nothing of how long it took
+		err = f.inTime(ctx, &f.bucketBreaker, func(ctx context.Context) error {
+			content, cause = f.bodyOf(ctx, nil, int(r.Length), r.Body[:])
+			return ctx.Err()
+		})
+		if err == nil {
+			err = cause
+		}
+		if err != nil {
+			return nil, err
+		}
 	}
-	content, err = decoder.DecodeAll(content, nil)
-	if err != nil || int64(len(content)) != r.Length || sha256.Sum256(content) != r.Body {
+	if err != nil {
 		f.log.Warn("stored response of the fleet not taken over: its content is not what its hash says",
 			"id", fmt.Sprintf("%x", key[:8]))
 		f.note(func(s *Status) { s.Refused++ })
@@ -248,8 +263,8 @@ func (f *Fleet) importResponse(ctx context.Context, key [32]byte, r *store.Respo
 	return r, nil
 }
 
-// inTime asks the database within Options.Wait. What comes later is thrown away.
-func (f *Fleet) inTime(ctx context.Context, ask func(context.Context) error) error {
+// inTime asks the database or the object store within Options.Wait. What comes later is thrown away, and noted.
+func (f *Fleet) inTime(ctx context.Context, breaker *breaker, ask func(context.Context) error) error {
 	ctx, cancel := context.WithTimeout(ctx, f.o.Wait)
 	defer cancel()
 	select {
@@ -265,12 +280,12 @@ func (f *Fleet) inTime(ctx context.Context, ask func(context.Context) error) err
 	select {
 	case err := <-answer:
 		if ctx.Err() == nil || err == nil {
-			f.breaker.note(err == nil)
+			breaker.note(err == nil)
 		}
 		return err
 	case <-ctx.Done():
 		if errors.Is(ctx.Err(), context.DeadlineExceeded) {
-			f.breaker.note(false)
+			breaker.note(false)
 			f.note(func(s *Status) { s.Late++ })
 		}
 		return ctx.Err()
@@ -282,7 +297,8 @@ func (f *Fleet) endFlight(key [32]byte) {
 	if f.untold.waits(key) {
 		return
 	}
-	_ = f.inTime(context.Background(), func(ctx context.Context) error { // without it, others wait until the time is over
+	// Without it, others wait until the time is over.
+	_ = f.inTime(context.Background(), &f.breaker, func(ctx context.Context) error {
 		_, err := f.asking.ExecContext(ctx, `UPDATE flights SET alone = true, until = now() + $3::interval
 			WHERE uri = $1 AND node = $2
 				AND NOT EXISTS (SELECT FROM responses WHERE uri = $1 AND fresh_until > now())`,

@@ -3,7 +3,8 @@
 // Each node keeps its own store and answers from it. A [Fleet] is what runs beside it: it tells the database of pages
 // that the node has read or deleted (publish.go, from the store's change log), and takes over what others have
 // (follow.go). Before the node asks an origin, it asks what others have stored of the URI (ask.go), which are told of
-// what it stores (tell.go) and purges (purges.go). Nothing else of a request waits for the database. While that cannot
+// what it stores (tell.go) and purges (purges.go). Large content may be in an object store instead of the database
+// (bodies.go, bucket.go). Nothing else of a request waits for the database. While that cannot
 // be reached the node is a node alone, with a longer change log, and continues where it was.
 //
 // Of two readings of a page the one that was fetched later counts, whoever told of it first. A deletion counts for what
@@ -32,6 +33,10 @@ const Consumer = "fleet"
 type Options struct {
 	// Database is a URL like postgres://user@host/database.
 	Database string
+
+	// Bodies is a URL like s3://bucket/prefix?endpoint=https://host, where content is kept that is too large for a row.
+	// All nodes of a fleet must have the same. If empty, all content is in rows.
+	Bodies string
 
 	// Name keeps the fleets of a database apart, and is the schema of their tables. If empty, "readthru".
 	Name string
@@ -69,10 +74,13 @@ type Fleet struct {
 	seats    chan struct{}  // taken by questions that are under way
 	work     sync.WaitGroup // questions, and what follows from them
 	breaker  breaker
+	bucket   *bucket // nil: all content is in rows
 	untold   untold
 	position store.FleetPosition // of Run alone
 	apart    time.Duration       // of Run alone: how far the database's clock is ahead; 0 if that is little
 	started  time.Time
+
+	bucketBreaker breaker
 
 	mu    sync.Mutex
 	state Status
@@ -103,6 +111,7 @@ type Status struct {
 	Waited    int64     `json:"waited"`    // requests for which another node was already asking the origin
 	Late      int64     `json:"late"`      // questions that the database did not answer in time
 	Since     time.Time `json:"since"`     // when State began
+	Bodies    Bodies    `json:"bodies"`    // without an object store, its State is empty
 }
 
 // nameForm is what may be a schema without quotes.
@@ -117,12 +126,25 @@ func (o Options) Check() error {
 	if _, err := o.connector(); err != nil {
 		return err
 	}
+	if o.Bodies != "" {
+		if _, err := newBucket(o.Bodies); err != nil {
+			return &BodiesError{err}
+		}
+	}
 	if !nameForm.MatchString(o.name()) || len(o.Node) > 100 {
 		return fmt.Errorf("%q is no name of a fleet: it has up to 40 of a to z, 0 to 9 and _, and begins with a letter",
 			o.Name)
 	}
 	return nil
 }
+
+// BodiesError is the error of Check and New for Options.Bodies.
+type BodiesError struct{ Err error }
+
+func (e *BodiesError) Error() string { return "object store: " + e.Err.Error() }
+
+// Unwrap returns the cause.
+func (e *BodiesError) Unwrap() error { return e.Err }
 
 func (o Options) name() string { return cmp.Or(o.Name, "readthru") }
 
@@ -154,7 +176,15 @@ func New(o Options) (*Fleet, error) {
 	if f.o.Wait == 0 {
 		f.o.Wait = 50 * time.Millisecond
 	}
+	if o.Bodies != "" {
+		if f.bucket, err = newBucket(o.Bodies); err != nil {
+			return nil, &BodiesError{err}
+		}
+	}
 	f.state = Status{Name: o.name(), Node: o.Node, State: Connecting, Since: f.started}
+	if f.bucket != nil {
+		f.state.Bodies.State = Connecting
+	}
 	return f, nil
 }
 
@@ -171,6 +201,9 @@ func (f *Fleet) Close() {
 	_ = f.db.Close() // nothing is under way
 	f.work.Wait()
 	_ = f.asking.Close() // the same
+	if f.bucket != nil {
+		f.bucket.close()
+	}
 }
 
 // Status returns the node's state.
@@ -178,6 +211,7 @@ func (f *Fleet) Status() Status {
 	f.mu.Lock()
 	st := f.state
 	f.mu.Unlock()
+	st.Bodies.Held += f.untold.heldNow()
 	st.Outbox = f.o.Store.QueuedJobs(Consumer)
 	return st
 }

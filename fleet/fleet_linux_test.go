@@ -29,10 +29,20 @@ type node struct {
 	store *store.Store
 	wait  time.Duration
 	stop  func()
+
+	bodies string // URL of the object store; empty: none
 }
 
 // join has a new node with a store of its own take part in a fleet.
 func join(tb testing.TB, url, name string) *node {
+	tb.Helper()
+	n := &node{t: tb, store: opened(tb), wait: 10 * time.Second} // a busy machine is late without being wrong
+	n.begin(url, name)
+	return n
+}
+
+// opened returns a new store, which is closed when the test ends.
+func opened(tb testing.TB) *store.Store {
 	tb.Helper()
 	s, err := store.Open(store.Options{Dir: tb.TempDir()})
 	if err != nil {
@@ -43,16 +53,15 @@ func join(tb testing.TB, url, name string) *node {
 			tb.Error(err)
 		}
 	})
-	n := &node{t: tb, store: s, wait: 10 * time.Second} // a machine that is busy with tests is late without being wrong
-	n.begin(url, name)
-	return n
+	return s
 }
 
 // begin has the node take part again.
 func (n *node) begin(url, name string) {
 	n.t.Helper()
 	f, err := fleet.New(fleet.Options{
-		Database: url, Node: name, Version: "test", Store: n.store, Wait: n.wait, Log: slog.New(slog.DiscardHandler),
+		Database: url, Node: name, Version: "test", Store: n.store, Wait: n.wait, Bodies: n.bodies,
+		Log: slog.New(slog.DiscardHandler),
 	})
 	if err != nil {
 		n.t.Fatal(err)

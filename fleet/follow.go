@@ -2,13 +2,12 @@ package fleet
 
 import (
 	"context"
-	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"strconv"
+	"sync"
 
-	"github.com/klauspost/compress/zstd"
 	"github.com/lib/pq"
 
 	"readthru/page"
@@ -22,9 +21,6 @@ const (
 	// maxBody is the most markdown of a page that is taken over, in bytes.
 	maxBody = 64 << 20
 )
-
-// decoder decompresses markdown of the database. Its options are valid.
-var decoder, _ = zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(maxBody))
 
 // The rows of a transaction are seen when it ends, in another order than transactions began. So a look ends before the
 // oldest transaction that still runs, and what that one writes comes later.
@@ -51,8 +47,12 @@ func (f *Fleet) follow(ctx context.Context) (more bool, err error) {
 	if err != nil || len(changes) == 0 {
 		return false, err
 	}
-	if err := f.takeAll(ctx, changes); err != nil {
+	skipped, err := f.takeAll(ctx, changes)
+	if err != nil {
 		return false, err
+	}
+	if skipped && !next.Skipped {
+		next.Skipped, next.SkippedXID, next.SkippedKey = true, f.position.XID, f.position.Key
 	}
 	if err := f.o.Store.SetFleetPosition(next); err != nil {
 		return false, err
@@ -61,8 +61,9 @@ func (f *Fleet) follow(ctx context.Context) (more bool, err error) {
 	return len(changes) >= lookPages, nil
 }
 
-// takeAll takes over those changes that are news here.
-func (f *Fleet) takeAll(ctx context.Context, changes []row) error {
+// takeAll takes over those changes that are news here, and reports whether any was skipped because the object store is
+// away.
+func (f *Fleet) takeAll(ctx context.Context, changes []row) (skipped bool, err error) {
 	var wanted [][]byte
 	size := 0
 	for i := range changes {
@@ -72,7 +73,7 @@ func (f *Fleet) takeAll(ctx context.Context, changes []row) error {
 		case !newer(c, here) || here == nil && (c.goneAt != nil || f.o.Store.Named(c.key) != page.Key{}):
 		case c.goneAt != nil:
 			if err := f.o.Store.DeletePage(c.key); err != nil && !errors.Is(err, store.ErrNotFound) {
-				return err
+				return false, err
 			}
 			f.note(func(s *Status) { s.Taken++ })
 		default:
@@ -80,13 +81,15 @@ func (f *Fleet) takeAll(ctx context.Context, changes []row) error {
 			size += c.length
 		}
 		if size >= batchBytes || len(wanted) > 0 && i == len(changes)-1 {
-			if err := f.take(ctx, wanted); err != nil {
-				return err
+			some, err := f.take(ctx, wanted)
+			if err != nil {
+				return false, err
 			}
+			skipped = skipped || some
 			wanted, size = nil, 0
 		}
 	}
-	return nil
+	return skipped, nil
 }
 
 // here returns what the node has of a page, without content; nil if it has nothing.
@@ -98,53 +101,79 @@ func (f *Fleet) here(k page.Key) *row {
 	return &row{key: k, fetchedAt: readAt(&p.Record), hash: p.ContentHash}
 }
 
-// take fetches pages and stores them. One that is not what it says it is stays away, and is counted.
-func (f *Fleet) take(ctx context.Context, keys [][]byte) error {
+// take fetches pages and stores them, and reports whether any was skipped because the object store is away. One that is
+// not what it says it is stays away, and is counted.
+func (f *Fleet) take(ctx context.Context, keys [][]byte) (skipped bool, err error) {
 	var key []byte
 	var r row
+	var rows []*row
 	fields := []any{&key, &r.fetchedAt, &r.hash, &r.record, &r.edition, &r.body, &r.sum, &r.length}
-	return f.query(ctx, `SELECT key, fetched_at, content_hash, record, edition, body, body_hash, body_length
+	err = f.query(ctx, `SELECT key, fetched_at, content_hash, record, edition, body, body_hash, body_length
 		FROM pages WHERE key = ANY($1) AND gone_at IS NULL`, []any{pq.ByteaArray(keys)}, fields, func() error {
-		if len(key) != len(r.key) {
-			return nil
+		if len(key) == len(r.key) {
+			r.key = page.Key(key)
+			rows = append(rows, new(r))
 		}
-		r.key = page.Key(key)
-		record, markdown, err := r.read()
-		if err != nil {
-			f.log.Warn("page of the fleet not taken over", "doc", r.key.Doc(), "err", err)
-			f.note(func(s *Status) { s.Refused++ })
-			return nil
-		}
-		if _, err := f.o.Store.ImportPage(record, markdown, r.edition); err != nil {
-			return err
-		}
-		f.note(func(s *Status) { s.Taken++ })
 		return nil
 	})
+	if err != nil {
+		return false, err
+	}
+	contents, errs := make([][]byte, len(rows)), make([]error, len(rows))
+	var group sync.WaitGroup
+	seats := make(chan struct{}, bucketTasks)
+	for i, r := range rows {
+		seats <- struct{}{}
+		group.Go(func() {
+			defer func() { <-seats }()
+			contents[i], errs[i] = f.bodyOf(ctx, r.body, r.length, r.sum)
+		})
+	}
+	group.Wait()
+	if ctx.Err() != nil {
+		return false, ctx.Err()
+	}
+	for i, r := range rows {
+		record, err := r.read()
+		if err == nil {
+			err = errs[i]
+		}
+		switch {
+		case errors.Is(err, errNotNow) || errors.Is(err, errNoBucket):
+			skipped = true
+			f.note(func(s *Status) { s.Bodies.Held++ })
+		case errors.Is(err, errLost):
+			f.log.Warn("page of the fleet not taken over: its content is lost", "doc", r.key.Doc())
+		case err != nil:
+			f.log.Warn("page of the fleet not taken over", "doc", r.key.Doc(), "err", err)
+			f.note(func(s *Status) { s.Refused++ })
+		default:
+			if _, err := f.o.Store.ImportPage(record, contents[i], r.edition); err != nil {
+				return false, err
+			}
+			f.note(func(s *Status) { s.Taken++ })
+		}
+	}
+	return skipped, nil
 }
 
-// read returns the page of a row, after it was checked to be what the row says.
-func (r *row) read() (*page.Record, []byte, error) {
-	if r.record == nil || r.length < 0 || r.length > maxBody {
-		return nil, nil, fmt.Errorf("it has no record, or %d bytes", r.length)
+// read returns the page of a row, after it was checked to be the row's.
+func (r *row) read() (*page.Record, error) {
+	if r.record == nil {
+		return nil, errors.New("it has no record")
 	}
 	record := new(page.Record)
 	if err := json.Unmarshal([]byte(*r.record), record); err != nil {
-		return nil, nil, fmt.Errorf("read its record: %w", err)
+		return nil, fmt.Errorf("read its record: %w", err)
 	}
 	u, err := page.Parse(record.NormalizedURL)
 	if err != nil || page.Normalize(u) != record.NormalizedURL || page.KeyOf(record.NormalizedURL) != r.key ||
 		!shareable(record) {
-		return nil, nil, errors.New("its URL is not its own")
+		return nil, errors.New("its URL is not its own")
 	}
-	markdown, err := decoder.DecodeAll(r.body, nil)
-	if err != nil {
-		return nil, nil, fmt.Errorf("decompress it: %w", err)
-	}
-	if sum := sha256.Sum256(markdown); len(markdown) != r.length || string(sum[:]) != string(r.sum) ||
-		record.ContentHash != r.hash {
-		return nil, nil, errors.New("its content is not what its hash says")
+	if record.ContentHash != r.hash {
+		return nil, errors.New("its content is not what its hash says")
 	}
 	record.FetchedAt, record.Error, record.Info = r.fetchedAt.UTC(), nil, page.Info{}
-	return record, markdown, nil
+	return record, nil
 }

@@ -10,7 +10,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/klauspost/compress/zstd"
 	"github.com/lib/pq"
 
 	"readthru/page"
@@ -23,9 +22,6 @@ const (
 	batchBytes = 8 << 20
 )
 
-// encoder compresses markdown for the database.
-var encoder, _ = zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1)) // the options are valid
-
 // row is a page as the table pages has it. A page that is gone has no record and no body.
 type row struct {
 	key       page.Key
@@ -34,7 +30,7 @@ type row struct {
 	hash      string // the page's content hash
 	record    *string
 	edition   int
-	body      []byte // compressed
+	body      []byte // compressed; nil if it is in the object store
 	sum       []byte // of the body before that
 	length    int    // of the same
 }
@@ -61,10 +57,10 @@ func (f *Fleet) publish(ctx context.Context) (more bool, err error) {
 	}
 	var rows []row
 	size := 0
+	held := map[page.Key]bool{}
 	send := func() error {
-		err := f.send(ctx, rows)
-		rows, size = nil, 0
-		return err
+		rows := f.placeRows(ctx, rows, held)
+		return f.send(ctx, rows)
 	}
 	slices.SortFunc(keys, bytes.Compare) // nodes that write the same rows wait for each other, in one order
 	for _, k := range keys {
@@ -77,9 +73,13 @@ func (f *Fleet) publish(ctx context.Context) (more bool, err error) {
 			if err := send(); err != nil {
 				return false, err
 			}
+			rows, size = nil, 0
 		}
 	}
 	if err := send(); err != nil {
+		return false, err
+	}
+	if err := f.hold(jobs, held); err != nil {
 		return false, err
 	}
 	seqs := make([]uint64, len(jobs))
@@ -87,6 +87,68 @@ func (f *Fleet) publish(ctx context.Context) (more bool, err error) {
 		seqs[i] = j.Seq
 	}
 	return len(jobs) >= batchPages, f.o.Store.AckJobs(Consumer, seqs...)
+}
+
+// placeRows puts what is large in rows into the object store, and returns the rows that can be written. The others are
+// held.
+func (f *Fleet) placeRows(ctx context.Context, rows []row, held map[page.Key]bool) []row {
+	blobs := make([]*blob, len(rows))
+	for i := range rows {
+		blobs[i] = &blob{packed: rows[i].body}
+		copy(blobs[i].hash[:], rows[i].sum)
+	}
+	f.place(ctx, blobs)
+	return slices.Collect(func(yield func(row) bool) {
+		for i, b := range blobs {
+			if rows[i].body = b.packed; b.held {
+				held[rows[i].key] = true
+			} else if !yield(rows[i]) {
+				return
+			}
+		}
+	})
+}
+
+// hold keeps in mind from which job on the change log has to be gone through again, when the object store is there.
+func (f *Fleet) hold(jobs []store.Job, held map[page.Key]bool) error {
+	next := f.position
+	for _, j := range jobs {
+		if held[j.Page] && (next.Held == 0 || j.Seq < next.Held) {
+			next.Held = j.Seq
+		}
+	}
+	f.note(func(s *Status) { s.Bodies.Held += int64(len(held)) })
+	if next.Held == f.position.Held {
+		return nil
+	}
+	if err := f.o.Store.SetFleetPosition(next); err != nil {
+		return err
+	}
+	f.position = next
+	return nil
+}
+
+// release goes back to where something was held or skipped because of the object store, once that is there.
+func (f *Fleet) release() error {
+	if !f.bodiesOK() || f.position.Held == 0 && !f.position.Skipped {
+		return nil
+	}
+	next := f.position
+	if next.Skipped {
+		next.XID, next.Key = next.SkippedXID, next.SkippedKey
+	}
+	if next.Held != 0 {
+		if err := f.o.Store.BeginJobs(Consumer, next.Held-1); err != nil {
+			return err
+		}
+	}
+	next.Held, next.Skipped, next.SkippedXID, next.SkippedKey = 0, false, 0, nil
+	if err := f.o.Store.SetFleetPosition(next); err != nil {
+		return err
+	}
+	f.position = next
+	f.note(func(s *Status) { s.Bodies.Held = 0 })
+	return nil
 }
 
 // known returns what the database has of pages, without content.
@@ -140,7 +202,7 @@ func (f *Fleet) rowOf(j store.Job) (row, bool) {
 	}
 	sum := sha256.Sum256(markdown)
 	r.fetchedAt, r.hash, r.record, r.edition = readAt(&p.Record), p.ContentHash, new(string(text)), f.o.Store.PageEdition()
-	r.body, r.sum, r.length = encoder.EncodeAll(markdown, nil), sum[:], len(markdown)
+	r.body, r.sum, r.length = pack(markdown), sum[:], len(markdown)
 	return r, true
 }
 
@@ -188,7 +250,7 @@ const insertPages = `
 	INSERT INTO pages AS p (key, node, fetched_at, gone_at, content_hash, record, edition, body, body_hash, body_length)
 	SELECT r.key, $1, timestamptz 'epoch' + r.fetched_at * interval '1 microsecond', 
 		timestamptz 'epoch' + NULLIF(r.gone_at, 0) * interval '1 microsecond', r.content_hash, r.record, r.edition,
-		r.body, r.body_hash, r.body_length
+		NULLIF(r.body, ''), r.body_hash, r.body_length
 	FROM unnest($2::bytea[], $3::bigint[], $4::bigint[], $5::text[], $6::text[], $7::int[], $8::bytea[],
 		$9::bytea[], $10::int[])
 		AS r (key, fetched_at, gone_at, content_hash, record, edition, body, body_hash, body_length)

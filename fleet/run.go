@@ -19,6 +19,9 @@ const longestWait = 10 * time.Second
 func (f *Fleet) Run(ctx context.Context) error {
 	var telling sync.WaitGroup
 	telling.Go(func() { f.tell(ctx) })
+	if f.bucket != nil {
+		telling.Go(func() { f.keepBodies(ctx) })
+	}
 	defer telling.Wait()
 	wait := lookEvery
 	for {
@@ -88,6 +91,9 @@ func (f *Fleet) session(ctx context.Context) error {
 // told before the page could come back.
 func (f *Fleet) exchange(ctx context.Context) error {
 	if err := f.tellPurges(ctx); err != nil {
+		return err
+	}
+	if err := f.release(); err != nil {
 		return err
 	}
 	for _, each := range []func(context.Context) (bool, error){f.publish, f.followPurges, f.follow} {
@@ -270,6 +276,7 @@ func (f *Fleet) sweep(ctx context.Context) error {
 		"purges WHERE at < now() - interval '30 days'",
 		"responses WHERE retain_until < now()",
 		"flights WHERE until < now()",
+		"lost WHERE told_at < now() - interval '7 days'",
 		"nodes WHERE seen_at < now() - interval '7 days'",
 	} {
 		if _, err := f.db.ExecContext(ctx, "DELETE FROM "+obsolete); err != nil {

@@ -7,8 +7,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
+	"maps"
 	"net/url"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -45,6 +46,7 @@ type slot struct{ uri, selects [32]byte }
 type stored struct {
 	*store.Response
 	freshUntil time.Time
+	held       bool // until the object store is there; under untold.mu
 }
 
 // slotOf returns the slot of a response.
@@ -65,35 +67,43 @@ func (f *Fleet) Tell(r *store.Response, freshUntil time.Time) {
 	if _, waits := f.untold.list[s]; !waits && len(f.untold.list) >= maxUntold {
 		return
 	}
-	f.untold.list[s] = &stored{r, freshUntil}
+	f.untold.list[s] = &stored{Response: r, freshUntil: freshUntil}
+	f.untold.wake()
+}
+
+// wake has what waits be looked at.
+func (u *untold) wake() {
 	select {
-	case f.untold.ready <- struct{}{}:
+	case u.ready <- struct{}{}:
 	default:
 	}
 }
 
-// waits reports whether a response of a URI waits to be told.
+// waits reports whether a response of a URI is about to be told.
 func (u *untold) waits(uri [32]byte) bool {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	for s := range u.list {
-		if s.uri == uri {
+	for s, r := range u.list {
+		if s.uri == uri && !r.held {
 			return true
 		}
 	}
 	return false
 }
 
-// next returns some of what waits.
-func (u *untold) next() map[slot]*stored {
+// next returns some of what waits, also of what was held if held is true.
+func (u *untold) next(held bool) map[slot]*stored {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	next, size := map[slot]*stored{}, int64(0)
 	for s, r := range u.list {
+		if r.held && !held {
+			continue
+		}
 		if len(next) >= batchResponses || len(next) > 0 && size+r.Length > batchBytes {
 			break
 		}
-		next[s] = r
+		r.held, next[s] = false, r
 		size += r.Length
 	}
 	return next
@@ -104,10 +114,29 @@ func (u *untold) done(told map[slot]*stored) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	for s, r := range told {
-		if u.list[s] == r {
+		if u.list[s] == r && !r.held {
 			delete(u.list, s)
 		}
 	}
+}
+
+// hold notes that a response cannot be told before the object store is there.
+func (u *untold) hold(r *stored) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	r.held = true
+}
+
+// held returns how many responses are held.
+func (u *untold) heldNow() (n int64) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	for _, r := range u.list {
+		if r.held {
+			n++
+		}
+	}
+	return n
 }
 
 // tell tells the fleet of stored responses until ctx ends.
@@ -118,7 +147,7 @@ func (f *Fleet) tell(ctx context.Context) {
 			return
 		case <-f.untold.ready:
 		}
-		for next := f.untold.next(); len(next) > 0; next = f.untold.next() {
+		for next := f.untold.next(f.bodiesOK()); len(next) > 0; next = f.untold.next(f.bodiesOK()) {
 			if err := f.tellResponses(ctx, next); err != nil {
 				select {
 				case <-ctx.Done():
@@ -138,7 +167,8 @@ const upsertResponses = `
 	SELECT n.uri, n.slot, n.url, n.host, COALESCE(string_to_array(NULLIF(n.tags, ''), E'\n'), '{}'), $1,
 		timestamptz 'epoch' + n.response_time * interval '1 microsecond',
 		timestamptz 'epoch' + n.fresh_until * interval '1 microsecond',
-		timestamptz 'epoch' + n.retain_until * interval '1 microsecond', $2, n.record, n.body, n.body_hash, n.body_length
+		timestamptz 'epoch' + n.retain_until * interval '1 microsecond', $2, n.record, NULLIF(n.body, ''), n.body_hash,
+		n.body_length
 	FROM unnest($3::bytea[], $4::bytea[], $5::text[], $6::text[], $7::text[], $8::bigint[], $9::bigint[], $10::bigint[],
 		$11::bytea[], $12::bytea[], $13::bytea[], $14::int[])
 		AS n (uri, slot, url, host, tags, response_time, fresh_until, retain_until, record, body, body_hash, body_length)
@@ -154,13 +184,24 @@ func (f *Fleet) tellResponses(ctx context.Context, list map[slot]*stored) error 
 	if !f.connected() {
 		return errors.New("the database is away")
 	}
-	var uris, slots, records, bodies, sums [][]byte
-	var urls, hosts, tags []string
-	var at, fresh, retain, lengths []int64
+	blobs := map[slot]*blob{}
 	for s, r := range list {
 		content, err := f.content(r.Response)
 		if err != nil {
 			continue // it was removed since
+		}
+		blobs[s] = &blob{hash: r.Body, packed: pack(content)}
+	}
+	f.place(ctx, slices.Collect(maps.Values(blobs)))
+	var uris, slots, records, bodies, sums, held [][]byte
+	var urls, hosts, tags []string
+	var at, fresh, retain, lengths []int64
+	for s, b := range blobs {
+		r := list[s]
+		if b.held {
+			f.untold.hold(r)
+			held = append(held, bytes.Clone(s.uri[:]))
+			continue
 		}
 		record := *r.Response
 		record.ID = store.EntryID{}
@@ -169,10 +210,10 @@ func (f *Fleet) tellResponses(ctx context.Context, list map[slot]*stored) error 
 		tags = append(tags, textOf(strings.Join(r.Tags, "\n")))
 		at, fresh = append(at, r.ResponseTime.UnixMicro()), append(fresh, r.freshUntil.UnixMicro())
 		retain = append(retain, r.Retain.UnixMicro())
-		records, bodies = append(records, record.Encode()), append(bodies, encoder.EncodeAll(content, nil))
+		records, bodies = append(records, record.Encode()), append(bodies, b.packed)
 		sums, lengths = append(sums, bytes.Clone(r.Body[:])), append(lengths, r.Length)
 	}
-	if len(uris) == 0 {
+	if len(uris)+len(held) == 0 {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, statementTime)
@@ -184,14 +225,14 @@ func (f *Fleet) tellResponses(ctx context.Context, list map[slot]*stored) error 
 	defer tx.Rollback() //nolint:errcheck // it was committed, or its error is returned
 	// A cache may lose the last moment when the server fails.
 	_, err = tx.ExecContext(ctx, "SET LOCAL synchronous_commit = off")
-	if err == nil {
+	if err == nil && len(uris) > 0 {
 		_, err = tx.ExecContext(ctx, upsertResponses, f.o.Node, store.ResponseForm, pq.ByteaArray(uris),
 			pq.ByteaArray(slots), pq.StringArray(urls), pq.StringArray(hosts), pq.StringArray(tags), pq.Int64Array(at),
 			pq.Int64Array(fresh), pq.Int64Array(retain), pq.ByteaArray(records), pq.ByteaArray(bodies), pq.ByteaArray(sums),
 			pq.Int64Array(lengths))
 	}
 	if e, ok := errors.AsType[*pq.Error](err); ok && isAboutData(e) {
-		if len(list) == 1 {
+		if len(uris) == 1 {
 			f.log.Warn("stored response not told to the fleet", "id", fmt.Sprintf("%x", uris[0][:8]), "err", e.Message)
 			return nil
 		}
@@ -207,7 +248,7 @@ func (f *Fleet) tellResponses(ctx context.Context, list map[slot]*stored) error 
 		// The row stays for a moment: a node that looked just before this commits must not take the flight.
 		_, err = tx.ExecContext(ctx, `UPDATE flights AS f SET until = now() + interval '1 second',
 				alone = NOT EXISTS (SELECT FROM responses AS r WHERE r.uri = f.uri AND r.fresh_until > now())
-			WHERE node = $1 AND uri = ANY($2)`, f.o.Node, pq.ByteaArray(uris))
+			WHERE node = $1 AND uri = ANY($2)`, f.o.Node, pq.ByteaArray(append(held, uris...)))
 	}
 	if err == nil {
 		err = tx.Commit()
@@ -216,16 +257,6 @@ func (f *Fleet) tellResponses(ctx context.Context, list map[slot]*stored) error 
 		f.note(func(s *Status) { s.Told += int64(len(uris)) })
 	}
 	return err
-}
-
-// content reads the content of a stored response.
-func (f *Fleet) content(r *store.Response) ([]byte, error) {
-	body, err := f.o.Store.Body(r.Body)
-	if err != nil {
-		return nil, err
-	}
-	defer body.Close() //nolint:errcheck // it was only read
-	return io.ReadAll(body)
 }
 
 // hostOf returns the host of a cache key as purges name it.

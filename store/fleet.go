@@ -10,6 +10,11 @@ type FleetPosition struct {
 	Key      []byte `json:"key"`       // the page in it
 	PurgeXID uint64 `json:"purge_xid"` // the transaction up to which purges of others were taken
 	PurgeID  []byte `json:"purge_id"`  // the purge in it
+
+	Held       uint64 `json:"held,omitempty"`        // the first job that waits until its content is taken; 0: none
+	Skipped    bool   `json:"skipped,omitempty"`     // changes were skipped because their content could not be had
+	SkippedXID uint64 `json:"skipped_xid,omitempty"` // after this transaction
+	SkippedKey []byte `json:"skipped_key,omitempty"` // and this page in it
 }
 
 // FleetPosition returns what was last kept; the zero value if nothing was.

@@ -110,6 +110,7 @@ type config struct {
 	} `yaml:"mcp"`
 	Fleet struct {
 		Database string        `yaml:"database"`
+		Bodies   string        `yaml:"bodies"`
 		Name     string        `yaml:"name"`
 		Node     string        `yaml:"node"`
 		Wait     time.Duration `yaml:"wait"`

@@ -64,6 +64,10 @@ func (s *settings) checkListeners(bad func(string, error) error) error {
 // checkFleet refuses a fleet for a node whose pages are one user's.
 func (s *settings) checkFleet(bad func(string, error) error) error {
 	if s.Fleet.Database == "" {
+		if s.Fleet.Bodies != "" {
+			err := bad("fleet.bodies", errors.New("without fleet.database this is a node alone, which keeps content itself"))
+			return withHint(err, "set fleet.database, too, or leave fleet.bodies empty")
+		}
 		return nil
 	}
 	if s.Cache.Mode == "private" {
@@ -74,6 +78,9 @@ func (s *settings) checkFleet(bad func(string, error) error) error {
 		return bad("fleet.wait", fmt.Errorf("%s is not between 1ms and 10s", s.Fleet.Wait))
 	}
 	if err := s.fleetOptions("").Check(); err != nil {
+		if e, ok := errors.AsType[*fleet.BodiesError](err); ok {
+			return bad("fleet.bodies", e.Err)
+		}
 		return bad("fleet.database", err)
 	}
 	return nil
@@ -89,7 +96,8 @@ func (s *settings) fleetOptions(address string) fleet.Options {
 		node = host + ":" + port
 	}
 	return fleet.Options{
-		Database: s.Fleet.Database, Name: s.Fleet.Name, Node: node, Wait: s.Fleet.Wait, Version: version,
+		Database: s.Fleet.Database, Bodies: s.Fleet.Bodies, Name: s.Fleet.Name, Node: node, Wait: s.Fleet.Wait,
+		Version: version,
 	}
 }
 

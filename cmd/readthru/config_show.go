@@ -16,7 +16,7 @@ import (
 // secretKeys are keys whose values are never shown.
 var secretKeys = []string{
 	"admin.token", "proxy.upstream", "github.token", "llm.api_key", "embeddings.api_key",
-	"crawl.firecrawl_key", "fleet.database",
+	"crawl.firecrawl_key", "fleet.database", "fleet.bodies",
 }
 
 // urlKeys are keys whose URLs are shown without a password.

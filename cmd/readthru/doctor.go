@@ -236,6 +236,9 @@ func (p *program) examineStore(ctx context.Context) []finding {
 		if part, told := rd.Parts["fleet"]; told {
 			shared = append(shared, examineFleet(part))
 		}
+		if part, told := rd.Parts["fleet bodies"]; told {
+			shared = append(shared, examineBodies(part))
+		}
 		if part, told := rd.Parts["index"]; told { // it is not open, or not yet
 			f.Detail += "; the index is " + part.State + ": " + part.Reason
 			if part.State != "opening" {
@@ -262,6 +265,15 @@ func examineFleet(part api.Part) finding {
 	}
 	if part.Reason != "" {
 		f.State, f.Detail = warning, f.Detail+": "+part.Reason
+	}
+	return f
+}
+
+// examineBodies tells how the object store of the fleet is.
+func examineBodies(part api.Part) finding {
+	f := finding{"fleet bodies", good, "the object store takes content", part.Remedy}
+	if part.State != fleet.Connected {
+		f.State, f.Detail = warning, "content waits on this node: "+part.Reason
 	}
 	return f
 }

@@ -48,6 +48,13 @@ func (p *program) fleetStatus(state *api.FleetState) error {
 	if state.Reason != "" {
 		p.note("%s: %s", state.Reason, cmp.Or(state.Remedy, "nothing to do"))
 	}
+	if b := state.Bodies; b.State != "" {
+		p.note("object store: %s, %d contents put, %d got, %d lost, %d put again; %d wait here", b.State, b.Put, b.Got,
+			b.Lost, b.Repaired, b.Held)
+		if b.Reason != "" {
+			p.note("%s: %s", b.Reason, b.Remedy)
+		}
+	}
 	if state.Unknown != "" {
 		p.note("the nodes are not known: %s", state.Unknown)
 		return nil

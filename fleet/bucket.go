@@ -1,0 +1,258 @@
+package fleet
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	v4 "github.com/aws/aws-sdk-go-v2/aws/signer/v4"
+)
+
+// bucketTime bounds a request to the object store.
+const bucketTime = 10 * time.Second
+
+// bucket is where an S3-compatible object store keeps content. An object has the hash of the content as its name, and
+// the content compressed.
+type bucket struct {
+	name   string // for people
+	base   string // URL of what the names of all objects follow
+	region string
+	keys   aws.Credentials
+	signer *v4.Signer
+	client *http.Client
+}
+
+// bucketForm is what a bucket may be called, and prefixForm what may be before the names of objects.
+var (
+	bucketForm = regexp.MustCompile(`^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$`)
+	prefixForm = regexp.MustCompile(`^([A-Za-z0-9_-][A-Za-z0-9._-]*/)*$`)
+)
+
+// newBucket returns the bucket at a URL like s3://bucket/prefix?endpoint=https://host:9000&region=eu-west-1. It
+// connects to nothing. The access key is in the URL, or in the variables that other clients of S3 read, too.
+func newBucket(raw string) (*bucket, error) {
+	u, err := url.Parse(raw)
+	if err != nil || u.Scheme != "s3" {
+		return nil, errors.New("it is no URL like s3://bucket/prefix?endpoint=https://host") // err may have the key
+	}
+	prefix := strings.TrimSuffix(strings.TrimPrefix(u.Path, "/"), "/")
+	if prefix != "" {
+		prefix += "/"
+	}
+	b := &bucket{name: u.Host + "/" + prefix, signer: v4.NewSigner(func(o *v4.SignerOptions) {
+		o.DisableURIPathEscaping = true // as S3 does
+	})}
+	if !bucketForm.MatchString(u.Host) {
+		return nil, fmt.Errorf("%q is no name of a bucket: it has 3 to 63 of a to z, 0 to 9, dot and hyphen", u.Host)
+	}
+	if !prefixForm.MatchString(prefix) {
+		return nil, fmt.Errorf("%q is no prefix: its parts have letters, digits, dots, hyphens and underscores", prefix)
+	}
+	q := u.Query()
+	for name := range q {
+		if name != "endpoint" && name != "region" {
+			return nil, fmt.Errorf("it has %q: only endpoint and region may follow the question mark", name)
+		}
+	}
+	b.region = cmp.Or(q.Get("region"), os.Getenv("AWS_REGION"), "us-east-1")
+	if endpoint := q.Get("endpoint"); endpoint != "" {
+		e, err := url.Parse(endpoint)
+		if err != nil || e.Scheme != "http" && e.Scheme != "https" || e.Host == "" || e.RawQuery != "" || e.User != nil {
+			return nil, errors.New("its endpoint is no URL like https://host:9000")
+		}
+		b.base = strings.TrimSuffix(endpoint, "/") + "/" + u.Host + "/" + prefix
+	} else {
+		b.base = "https://" + u.Host + ".s3." + b.region + ".amazonaws.com/" + prefix
+	}
+	if u.User != nil {
+		b.keys.AccessKeyID = u.User.Username()
+		b.keys.SecretAccessKey, _ = u.User.Password()
+	} else {
+		b.keys.AccessKeyID, b.keys.SecretAccessKey = os.Getenv("AWS_ACCESS_KEY_ID"), os.Getenv("AWS_SECRET_ACCESS_KEY")
+		b.keys.SessionToken = os.Getenv("AWS_SESSION_TOKEN")
+	}
+	if b.keys.AccessKeyID == "" || b.keys.SecretAccessKey == "" {
+		return nil, errors.New("there is no access key: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, " +
+			"or write s3://KEY:SECRET@bucket")
+	}
+	b.client = &http.Client{
+		Transport: &http.Transport{ // without a proxy: the environment may name this node
+			DialContext:           (&net.Dialer{Timeout: connectTime}).DialContext,
+			TLSHandshakeTimeout:   connectTime,
+			ResponseHeaderTimeout: bucketTime,
+			MaxIdleConnsPerHost:   bucketTasks,
+			IdleConnTimeout:       time.Minute,
+			DisableCompression:    true,
+		},
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
+	return b, nil
+}
+
+func (b *bucket) close() { b.client.CloseIdleConnections() }
+
+// errLost is the error for an object that is missing, or not what its name says.
+var errLost = errors.New("the object store has lost it")
+
+// A refusal is an answer of the object store that is no success.
+type refusal struct {
+	status int
+	code   string // S3's, if it is known
+}
+
+func (r *refusal) Error() string {
+	return fmt.Sprintf("the object store says: %d %s", r.status, cmp.Or(r.code, http.StatusText(r.status)))
+}
+
+// refusedWith reports whether an error is a refusal with a status.
+func refusedWith(err error, status int) bool {
+	r, ok := errors.AsType[*refusal](err)
+	return ok && r.status == status
+}
+
+// do makes a request for an object. If it returns no error, the caller closes the answer's body.
+func (b *bucket) do(ctx context.Context, method string, hash [32]byte, content []byte, fields ...string) (
+	*http.Response, error,
+) {
+	name := hex.EncodeToString(hash[:])
+	req, err := http.NewRequestWithContext(ctx, method, b.base+name[:2]+"/"+name, bytes.NewReader(content))
+	if err != nil {
+		return nil, err
+	}
+	for i := 0; i+1 < len(fields); i += 2 {
+		req.Header.Set(fields[i], fields[i+1])
+	}
+	sum := sha256.Sum256(content)
+	payload := hex.EncodeToString(sum[:])
+	req.Header.Set("X-Amz-Content-Sha256", payload) // the server checks it
+	if err := b.signer.SignHTTP(ctx, b.keys, req, payload, "s3", b.region, time.Now()); err != nil {
+		return nil, err
+	}
+	resp, err := b.client.Do(req)
+	if err != nil {
+		return nil, err
+	}
+	if resp.StatusCode == http.StatusOK {
+		return resp, nil
+	}
+	defer resp.Body.Close()
+	text, _ := io.ReadAll(io.LimitReader(resp.Body, 16<<10))
+	_, after, _ := strings.Cut(string(text), "<Code>")
+	code, _, closed := strings.Cut(after, "</Code>")
+	if !closed || len(code) > 64 {
+		code = ""
+	}
+	return nil, &refusal{resp.StatusCode, code}
+}
+
+// put keeps a content, which is compressed already, under its hash. Unless it is to replace what is there, one that is
+// there stays.
+func (b *bucket) put(ctx context.Context, hash [32]byte, packed []byte, replace bool) error {
+	ctx, cancel := context.WithTimeout(ctx, bucketTime)
+	defer cancel()
+	fields := []string{"Content-Type", "application/zstd"}
+	if !replace {
+		fields = append(fields, "If-None-Match", "*")
+	}
+	resp, err := b.do(ctx, http.MethodPut, hash, packed, fields...)
+	if refusedWith(err, http.StatusPreconditionFailed) || refusedWith(err, http.StatusConflict) {
+		return nil // it is there, or another node is just putting it
+	}
+	if err != nil {
+		return err
+	}
+	return resp.Body.Close()
+}
+
+// get returns a content of a length by its hash. The error is errLost for one that is missing or something else.
+func (b *bucket) get(ctx context.Context, hash [32]byte, length int) ([]byte, error) {
+	ctx, cancel := context.WithTimeout(ctx, bucketTime)
+	defer cancel()
+	resp, err := b.do(ctx, http.MethodGet, hash, nil)
+	if r, ok := errors.AsType[*refusal](err); ok && r.code == "NoSuchKey" {
+		return nil, errLost
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer resp.Body.Close()
+	most := int64(length + length/64 + 4096) // what has more is something else
+	packed, err := io.ReadAll(io.LimitReader(resp.Body, most))
+	if err != nil {
+		return nil, err
+	}
+	content, err := unpack(packed, length, hash[:])
+	if err != nil {
+		return nil, errLost
+	}
+	return content, nil
+}
+
+// probe is a content that each node puts and gets again, to see whether it may.
+const probe = "readthru keeps the content of pages here, compressed, by its SHA-256.\n"
+
+// try reports whether the object store can be used.
+func (b *bucket) try(ctx context.Context) error {
+	hash := sha256.Sum256([]byte(probe))
+	if err := b.put(ctx, hash, pack([]byte(probe)), false); err != nil {
+		return err
+	}
+	_, err := b.get(ctx, hash, len(probe))
+	if errors.Is(err, errLost) { // somebody has removed or changed it
+		if err = b.put(ctx, hash, pack([]byte(probe)), true); err == nil {
+			_, err = b.get(ctx, hash, len(probe))
+		}
+	}
+	return err
+}
+
+// explain returns an error of the object store in a sentence without secrets, and what to do about it.
+func (b *bucket) explain(err error) (reason, remedy string) {
+	if r, ok := errors.AsType[*refusal](err); ok {
+		reason = r.Error()
+		switch {
+		case r.code == "NoSuchBucket":
+			return reason, "create the bucket of " + b.name + ", or correct its name in fleet.bodies"
+		case r.code == "InvalidAccessKeyId", r.code == "XAdminUserNotFound", r.code == "SignatureDoesNotMatch",
+			r.code == "ExpiredToken", r.status == http.StatusUnauthorized:
+			return reason, "correct the access key and its secret, in fleet.bodies or the environment"
+		case r.code == "RequestTimeTooSkewed":
+			return reason, "set this machine's clock by NTP"
+		case r.status == http.StatusForbidden:
+			return reason, "allow the access key s3:GetObject and s3:PutObject on " + b.name + "*"
+		case r.code == "AuthorizationHeaderMalformed", r.status/100 == 3:
+			return reason, "correct the region or the endpoint in fleet.bodies"
+		case r.status == http.StatusNotImplemented:
+			return reason, "upgrade the object store: it must know If-None-Match of PUT"
+		case r.status == http.StatusNotFound:
+			return reason, "correct the endpoint in fleet.bodies"
+		}
+		return reason, "nothing: this node tries again"
+	}
+	if e, ok := errors.AsType[*net.DNSError](err); ok {
+		return "the object store's host " + e.Name + " has no address", "correct fleet.bodies"
+	}
+	if e, ok := errors.AsType[*net.OpError](err); ok {
+		return "the object store cannot be reached: " + e.Err.Error(), "start it, or correct the endpoint in fleet.bodies"
+	}
+	switch {
+	case errors.Is(err, errLost):
+		return "the object store does not give back what it was given", "look at what else writes to " + b.name
+	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, os.ErrDeadlineExceeded):
+		return "the object store did not answer in time", "look at its load and the network"
+	}
+	return "the connection to the object store ended", "nothing: this node tries again"
+}
