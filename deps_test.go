@@ -30,12 +30,18 @@ const policy = `
 	convert/dom           → convert/chars, convert/guard
 	convert/formula, convert/footnote → convert/chars, convert/dom
 	convert/xmlread       → convert/guard, convert/dom
-	convert/docx          → convert/guard, convert/chars, convert/xmlread
+	convert/archive       → convert/guard, convert/chars, convert/xmlread
+	convert/docx, convert/xlsx, convert/pptx, convert/opendocument → convert/archive, convert/guard, convert/chars
+	convert/docx, convert/xlsx, convert/pptx, convert/opendocument → convert/xmlread
+	convert/epub          → convert/archive, convert/guard, convert/dom, convert/xmlread
+	convert/mhtml         → convert/guard
 	convert/css           → convert/chars, convert/dom
 	convert/pdflayout     → pdf, convert/chars, convert/guard
 	convert/hidden        → page, markdown, convert/chars, convert/dom, convert/guard, convert/css
 	convert               → page, pdf, convert/chars, convert/guard, convert/dom, convert/formula, convert/footnote
-	convert               → convert/charset, convert/xmlread, convert/docx, convert/css, convert/hidden, convert/pdflayout
+	convert               → convert/charset, convert/xmlread, convert/css, convert/hidden, convert/pdflayout
+	convert               → convert/archive, convert/docx, convert/xlsx, convert/pptx, convert/opendocument, convert/epub
+	convert               → convert/mhtml
 	recipe                → page, convert, strictyaml
 	store                 → page
 	summary               → page, llm

@@ -10,8 +10,10 @@
 // escape.go, list.go, table.go).
 //
 // What is not HTML is told apart in format.go: text and source code (source.go), JSON (json.go), CSV (csv.go), XML,
-// sitemaps and SVG (xml.go), feeds (feed.go), PDF (pdf.go, pdfmarkdown.go, package pdflayout), DOCX (package docx), and
-// bodies without text (binary.go). Feeds and DOCX become pages in HTML first, and then go the way of all pages.
+// sitemaps and SVG (xml.go), feeds (feed.go), notebooks (notebook.go), PDF (pdf.go, pdfmarkdown.go, package pdflayout),
+// web archives (package mhtml), documents in zip archives (archives.go, packages docx, xlsx, pptx, opendocument and
+// epub), and bodies without text (binary.go). Feeds and documents become pages in HTML first, and then go the way of
+// all pages.
 //
 // Every byte is treated as hostile. Input, output, nesting and spans are bounded (package guard), and the context is
 // checked at every node. A conversion that fails for any reason gives the page's text alone, with the warning
@@ -67,6 +69,7 @@ const (
 // Document is a parsed body. It is safe for concurrent use.
 type Document struct {
 	url     *url.URL  // final URL; may be nil
+	saved   *url.URL  // of a page in a web archive, where it was
 	content []byte    // decoded; of a large page the first part
 	entire  []byte    // decoded, as a whole
 	rest    []part    // of a large page, the further parts
@@ -89,8 +92,8 @@ type Document struct {
 
 // Parse decodes and parses content, from which any content coding must have been removed. u is the final URL and may be
 // nil. The format of content follows from contentType, or else from its beginning and the path of u: HTML, markdown,
-// plain text and source code, JSON, CSV, XML, feeds, PDF and DOCX. For other content, such as an image, the markdown
-// says what it is.
+// plain text and source code, JSON, CSV, XML, feeds, notebooks, PDF, MHTML, EPUB, and the documents of Office and
+// LibreOffice. For other content, such as an image, the markdown says what it is.
 //
 // Parse fails only for a text of more than 10 MiB that is not HTML ([ErrTooLarge]) and when ctx ends. HTML of more is
 // cut at blocks into parts, which Convert converts one after the other; [Document.Signs] are those of the first.
@@ -145,6 +148,9 @@ func (d *Document) reportHidden(r hidden.Report) {
 // adopt makes the page with this root the content of d.
 func (d *Document) adopt(ctx context.Context, root *html.Node) {
 	d.head = readHead(root, d.url)
+	if d.saved != nil && d.head.base == d.url { // the page names no base of its own
+		d.head.base = d.saved
+	}
 	d.signs.MarkdownTwin, d.signs.Canonical = d.head.twin, d.head.canonical
 	d.signs.Wall = Wall(0, nil, d.content)
 	body := dom.Find(root, func(n *html.Node) bool { return dom.Is(n, atom.Body) })

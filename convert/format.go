@@ -2,6 +2,7 @@ package convert
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"net/http"
 	"net/url"
@@ -11,8 +12,13 @@ import (
 
 	"readthru/convert/chars"
 	"readthru/convert/docx"
+	"readthru/convert/epub"
 	"readthru/convert/guard"
 	"readthru/convert/hidden"
+	"readthru/convert/mhtml"
+	"readthru/convert/opendocument"
+	"readthru/convert/pptx"
+	"readthru/convert/xlsx"
 	"readthru/convert/xmlread"
 	"readthru/page"
 )
@@ -21,7 +27,7 @@ import (
 const (
 	WarnBinary    = "binary"    // the body is not text; the markdown only says what it is
 	WarnScanned   = "scanned"   // a PDF whose pages are pictures without text
-	WarnEncrypted = "encrypted" // a PDF that needs a password
+	WarnEncrypted = "encrypted" // a document, or part of it, that needs a password
 	WarnDamaged   = "damaged"   // part of the body could not be read
 )
 
@@ -39,6 +45,11 @@ const (
 	feedFormat   format = "feed"
 	pdfFormat    format = "pdf"
 	docxFormat   format = "docx"
+	xlsxFormat   format = "xlsx"
+	pptxFormat   format = "pptx"
+	openFormat   format = "opendocument"
+	epubFormat   format = "epub"
+	mhtmlFormat  format = "mhtml"
 	imageFormat  format = "image"
 	binaryFormat format = "binary"
 )
@@ -52,11 +63,14 @@ var pageFormats = map[page.Kind]format{
 // text, images and the like.
 var typeFormats = map[string]format{
 	"application/json": jsonFormat, "text/json": jsonFormat, "application/x-json": jsonFormat,
-	"application/manifest+json": jsonFormat,
-	"application/xml":           xmlFormat, "text/xml": xmlFormat,
+	"application/manifest+json": jsonFormat, notebookType: jsonFormat,
+	"application/xml": xmlFormat, "text/xml": xmlFormat,
 	"text/csv": csvFormat, "application/csv": csvFormat, "text/tab-separated-values": csvFormat,
-	"application/x-pdf": pdfFormat, docx.Type: docxFormat,
+	"application/x-pdf": pdfFormat, docx.Type: docxFormat, xlsx.Type: xlsxFormat, pptx.Type: pptxFormat,
+	epub.Type: epubFormat, opendocument.TypePrefix + "text": openFormat,
+	opendocument.TypePrefix + "spreadsheet": openFormat, opendocument.TypePrefix + "presentation": openFormat,
 	"image/svg+xml": imageFormat,
+	mhtml.Type:      mhtmlFormat, "message/rfc822": mhtmlFormat, "application/x-mimearchive": mhtmlFormat,
 }
 
 // saysNothing are the media types that servers use for unknown files.
@@ -66,7 +80,7 @@ var saysNothing = set("text/plain application/octet-stream binary/octet-stream a
 // endings are the formats of files by the end of their path, for servers and callers that name no type.
 var endings = map[string]format{
 	".html": htmlFormat, ".htm": htmlFormat, ".xhtml": htmlFormat, ".md": markdownText, ".markdown": markdownText,
-	".json": jsonFormat, ".geojson": jsonFormat,
+	".json": jsonFormat, ".geojson": jsonFormat, ".ipynb": jsonFormat,
 	".csv": csvFormat, ".tsv": csvFormat, ".tab": csvFormat, ".xml": xmlFormat, ".rss": feedFormat, ".atom": feedFormat,
 	".svg": imageFormat,
 }
@@ -85,6 +99,9 @@ func formatOf(content []byte, contentType string, u *url.URL) format {
 	case t == "" || saysNothing[t] || binary && f != htmlFormat:
 		if m := magic(content); m != "" {
 			return m
+		}
+		if mhtml.Is(content) {
+			return mhtmlFormat
 		}
 	case f == pdfFormat && !bytes.Contains(content[:min(len(content), headerWindow)], []byte("%PDF-")) &&
 		looksLikeHTML(content):
@@ -146,10 +163,7 @@ func magic(content []byte) format {
 	case bytes.Contains(content[:min(len(content), headerWindow)], []byte("%PDF-")):
 		return pdfFormat
 	case bytes.HasPrefix(content, []byte("PK\x03\x04")):
-		if docx.Is(content) {
-			return docxFormat
-		}
-		return binaryFormat
+		return cmp.Or(archived(content), binaryFormat)
 	case !noText(content):
 		return ""
 	case strings.HasPrefix(http.DetectContentType(content), "image/"):
@@ -190,10 +204,12 @@ func (d *Document) read(ctx context.Context, content []byte, contentType string)
 	switch f {
 	case pdfFormat:
 		return d.binary(ctx, f, func() { d.pdf(ctx, content) })
-	case docxFormat:
-		return d.binary(ctx, f, func() { d.docx(ctx, content) })
+	case docxFormat, xlsxFormat, pptxFormat, openFormat, epubFormat:
+		return d.binary(ctx, f, func() { d.archive(ctx, f, content) })
 	case binaryFormat:
 		return d.binary(ctx, f, func() { d.describe(content, contentType) })
+	case mhtmlFormat:
+		return d.webArchive(ctx, content)
 	case imageFormat:
 		if !svg(content) {
 			return d.binary(ctx, f, func() { d.describe(content, contentType) })
@@ -242,6 +258,36 @@ func (d *Document) read(ctx context.Context, content []byte, contentType string)
 	}
 	d.signs.Words = chars.Words(d.ready)
 	return nil
+}
+
+// webArchive reads the page in a web archive. Its links are relative to the address that it was saved from.
+func (d *Document) webArchive(ctx context.Context, content []byte) error {
+	var p *mhtml.Page
+	var err error
+	if guard.Run(func() { p, err = mhtml.Read(ctx, content, guard.MaxPage) }) != nil && ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if err != nil || p == nil {
+		if len(content) > guard.MaxInput {
+			return ErrTooLarge
+		}
+		text, unseen := hidden.Text(UTF8(content))
+		d.reportHidden(unseen)
+		d.form, d.ready = mhtmlFormat, fence(string(text), "")
+		d.content, d.entire = text, text
+		d.warnings = append(d.warnings, WarnDamaged)
+		return nil
+	}
+	if u, err := url.Parse(p.Location); err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != "" {
+		u.User = nil
+		if d.saved = u; d.url == nil {
+			d.url = u
+		}
+	}
+	if p.Cut {
+		d.warnings = append(d.warnings, WarnTooLarge)
+	}
+	return d.read(ctx, p.Content, cmp.Or(p.ContentType, "text/html"))
 }
 
 // binary calls reading, which reads a body that is not text. If reading fails, the document is empty and has the

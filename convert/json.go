@@ -28,6 +28,9 @@ func (d *Document) json(ctx context.Context, text string) {
 		return
 	}
 	guard.Check(ctx)
+	if isNotebook(text) && d.notebook(text) {
+		return
+	}
 	if strings.Contains(text[:min(len(text), 1<<10)], "https://jsonfeed.org/version/") && d.feed(ctx, text) {
 		return
 	}

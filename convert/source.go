@@ -6,6 +6,11 @@ import (
 
 	"readthru/convert/chars"
 	"readthru/convert/docx"
+	"readthru/convert/epub"
+	"readthru/convert/mhtml"
+	"readthru/convert/opendocument"
+	"readthru/convert/pptx"
+	"readthru/convert/xlsx"
 	"readthru/page"
 )
 
@@ -77,6 +82,22 @@ func TypeOf(name string) string {
 		return "application/pdf"
 	case ".docx":
 		return docx.Type
+	case ".xlsx", ".xlsm":
+		return xlsx.Type
+	case ".pptx", ".ppsx":
+		return pptx.Type
+	case ".epub":
+		return epub.Type
+	case ".odt":
+		return opendocument.TypePrefix + "text"
+	case ".ods":
+		return opendocument.TypePrefix + "spreadsheet"
+	case ".odp":
+		return opendocument.TypePrefix + "presentation"
+	case ".ipynb":
+		return notebookType
+	case ".mhtml", ".mht":
+		return mhtml.Type
 	case ".xhtml":
 		return "application/xhtml+xml"
 	case ".rss", ".atom":

@@ -20,16 +20,20 @@ var rawElements = set("script style title textarea iframe noframes noembed noscr
 // page that is XHTML by its media type is changed throughout, one that only begins as XHTML where HTML would take the
 // rest of the page for the content of a script.
 func asHTML(ctx context.Context, text []byte, contentType string) []byte {
-	xhtml := page.MediaType(contentType) == "application/xhtml+xml"
+	return fromXHTML(ctx, text, page.MediaType(contentType) == "application/xhtml+xml")
+}
+
+// fromXHTML is asHTML for a page that is stated to be XHTML, or not.
+func fromXHTML(ctx context.Context, text []byte, stated bool) []byte {
 	head := bytes.ToLower(text[:min(len(text), 1<<10)])
-	if !xhtml && !bytes.Contains(head, []byte("<?xml")) && !bytes.Contains(head, []byte("//dtd xhtml")) &&
+	if !stated && !bytes.Contains(head, []byte("<?xml")) && !bytes.Contains(head, []byte("//dtd xhtml")) &&
 		!bytes.Contains(head, []byte("www.w3.org/1999/xhtml")) || !bytes.Contains(text, []byte("/>")) &&
 		!bytes.Contains(text, []byte("<![CDATA[")) {
 		return text
 	}
 	out := make([]byte, 0, len(text)+len(text)/16)
 	z := dom.NewTokenizer(ctx, text)
-	z.AllowCDATA(xhtml)
+	z.AllowCDATA(stated)
 	for {
 		kind := z.Next()
 		raw := z.Raw()
@@ -48,7 +52,7 @@ func asHTML(ctx context.Context, text []byte, contentType string) []byte {
 			raw = bytes.Clone(raw) // TagName lower-cases in place
 			tag, _ := z.TagName()
 			name := string(tag)
-			if dom.VoidElements[name] || !xhtml && !rawElements[name] {
+			if dom.VoidElements[name] || !stated && !rawElements[name] {
 				break
 			}
 			z.NextIsNotRawText()

@@ -7,66 +7,35 @@
 package docx
 
 import (
-	"archive/zip"
-	"bytes"
 	"context"
 	"encoding/xml"
 	"fmt"
-	"io"
-	"path"
 	"strconv"
 	"strings"
 
-	"readthru/convert/chars"
-	"readthru/convert/guard"
+	"readthru/convert/archive"
 	"readthru/convert/xmlread"
 )
 
 // Type is the media type of a DOCX.
 const Type = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
 
-const (
-	maxDepth  = 200     // of elements in one another
-	maxTarget = 4 << 10 // bytes of a link's address; longer ones are no links
-)
-
-// Is reports whether a zip archive is a DOCX, by the names of its parts near its start and its end.
-func Is(content []byte) bool {
-	name := []byte("word/document")
-	return bytes.Contains(content[:min(len(content), 64<<10)], name) ||
-		bytes.Contains(content[max(0, len(content)-64<<10):], name)
-}
-
-// Document is the text of a DOCX as HTML, and its properties. An unknown property is empty.
-type Document struct {
-	Title, Author, Subject string
-	Date                   string // of creation, as written in the file
-	Lang                   string
-	Body                   string // HTML: blocks, then a list of the notes
-	Damaged                bool   // part of the file could not be read
-	Cut                    bool   // part of the file lies beyond the limits
-}
+const maxDepth = 200 // of elements in one another
 
 // Read reads a DOCX (ECMA-376 part 1, §17): headings by style and outline level, lists by numbering, tables,
 // emphasis, links, footnotes and the descriptions of pictures. Deleted text and comments are left out. One part may
 // unpack to maxPart bytes, all together to half as much again. Read fails if content is not a zip archive.
-func Read(ctx context.Context, content []byte, maxPart int) (*Document, error) {
-	z, err := zip.NewReader(bytes.NewReader(content), int64(len(content)))
+func Read(ctx context.Context, content []byte, maxPart int) (*archive.Document, error) {
+	files, err := archive.Open(ctx, content, maxPart)
 	if err != nil {
-		return nil, fmt.Errorf("open the archive: %w", err)
+		return nil, err //nolint:wrapcheck // it says what was being done
 	}
-	w := &reader{
-		ctx: ctx, files: map[string]*zip.File{}, maxPart: maxPart, left: maxPart * 3 / 2, links: map[string]string{},
-		styles: map[string]style{}, noteNumber: map[string]int{},
-	}
-	for _, f := range z.File {
-		w.files[strings.ToLower(strings.TrimPrefix(path.Clean(f.Name), "/"))] = f
-	}
+	w := &reader{ctx: ctx, files: files, styles: map[string]style{}, noteNumber: map[string]int{}}
 	name := w.main()
-	w.readLinks(name)
+	w.links = files.Relations("word/" + name)
 	w.readStyles()
 	w.readNumbering()
-	w.readProperties()
+	files.Properties("docProps/core.xml", &w.doc)
 	w.notes("footnotes", "footnote")
 	w.notes("endnotes", "endnote")
 	var b strings.Builder
@@ -78,21 +47,19 @@ func Read(ctx context.Context, content []byte, maxPart int) (*Document, error) {
 		}
 		b.WriteString("</ol></section>")
 	}
-	w.doc.Body, w.doc.Damaged, w.doc.Cut = b.String(), w.damaged, w.cut
+	w.doc.Body, w.doc.Damaged, w.doc.Cut = b.String(), w.damaged || files.Damaged, w.cut || files.Cut
 	return &w.doc, nil
 }
 
 // reader reads the parts of a text document.
 type reader struct {
-	ctx     context.Context
-	files   map[string]*zip.File
-	maxPart int // bytes that one part may unpack to
-	left    int // bytes that may still be unpacked
-	links   map[string]string
-	styles  map[string]style
-	lists   map[string]map[int]bool // number's id → level → is it numbered
+	ctx    context.Context
+	files  *archive.Archive
+	links  map[string]archive.Relation
+	styles map[string]style
+	lists  map[string]map[int]bool // number's id → level → is it numbered
 
-	doc Document
+	doc archive.Document
 
 	noteText   map[string]string
 	noteOrder  []string
@@ -111,66 +78,21 @@ type style struct {
 	based   string
 }
 
-// part returns a decoder of one part, nil if there is none.
-func (w *reader) part(name string) *xml.Decoder {
-	f := w.files[name]
-	if f == nil {
-		return nil
+// linkTo returns the address of a link, "" if it has none.
+func (w *reader) linkTo(id string) string {
+	if l := w.links[id]; l.Kind == "hyperlink" {
+		return l.Target
 	}
-	in, err := f.Open()
-	if err != nil {
-		w.damaged = true
-		return nil
-	}
-	defer in.Close()
-	limit := min(w.maxPart, w.left)
-	data, err := io.ReadAll(io.LimitReader(in, int64(limit)+1))
-	if err != nil {
-		w.damaged = true
-	}
-	if len(data) > limit {
-		data, w.cut = data[:limit], true
-	}
-	w.left -= len(data)
-	return xmlread.NewDecoder(bytes.NewReader(data))
-}
-
-// each calls do for every start tag of a part, outside of other elements' business: for what has no order.
-func (w *reader) each(name string, do func(dec *xml.Decoder, t xml.StartElement)) {
-	dec := w.part(name)
-	if dec == nil {
-		return
-	}
-	for {
-		guard.Check(w.ctx)
-		token, err := dec.RawToken()
-		if err != nil {
-			return
-		}
-		if t, ok := token.(xml.StartElement); ok {
-			do(dec, t)
-		}
-	}
+	return ""
 }
 
 // main returns the name of the part that holds the text, which some programs number.
 func (w *reader) main() string {
 	const usual, other = "document.xml", "document2.xml"
-	if w.files["word/"+usual] == nil && w.files["word/"+other] != nil {
+	if !w.files.Has("word/"+usual) && w.files.Has("word/"+other) {
 		return other
 	}
 	return usual
-}
-
-func (w *reader) readLinks(name string) {
-	w.each("word/_rels/"+name+".rels", func(_ *xml.Decoder, t xml.StartElement) {
-		if t.Name.Local == "Relationship" && strings.HasSuffix(xmlread.Attr(t, "Type"), "/hyperlink") &&
-			len(w.links) < 20000 {
-			if target := xmlread.Attr(t, "Target"); len(target) <= maxTarget {
-				w.links[xmlread.Attr(t, "Id")] = target
-			}
-		}
-	})
 }
 
 func (w *reader) readStyles() {
@@ -181,7 +103,7 @@ func (w *reader) readStyles() {
 			w.styles[id] = s
 		}
 	}
-	w.each("word/styles.xml", func(_ *xml.Decoder, t xml.StartElement) {
+	w.files.Each("word/styles.xml", func(_ *xml.Decoder, t xml.StartElement) {
 		value := xmlread.Attr(t, "val")
 		switch t.Name.Local {
 		case "style":
@@ -246,7 +168,7 @@ func (w *reader) readNumbering() {
 	var open map[int]bool
 	number := ""
 	level := 0
-	w.each("word/numbering.xml", func(_ *xml.Decoder, t xml.StartElement) {
+	w.files.Each("word/numbering.xml", func(_ *xml.Decoder, t xml.StartElement) {
 		switch t.Name.Local {
 		case "abstractNum":
 			open = map[int]bool{}
@@ -269,37 +191,12 @@ func (w *reader) readNumbering() {
 	})
 }
 
-func (w *reader) readProperties() {
-	w.each("docprops/core.xml", func(dec *xml.Decoder, t xml.StartElement) {
-		var field *string
-		switch t.Name.Local {
-		case "title":
-			field = &w.doc.Title
-		case "creator":
-			field = &w.doc.Author
-		case "created":
-			field = &w.doc.Date
-		case "subject":
-			field = &w.doc.Subject
-		case "language":
-			field = &w.doc.Lang
-		default:
-			return
-		}
-		if token, err := dec.RawToken(); err == nil {
-			if text, ok := token.(xml.CharData); ok && *field == "" {
-				*field = chars.Clip(string(text))
-			}
-		}
-	})
-}
-
 // notes reads footnotes or endnotes, whose first two are lines that part them from the text.
 func (w *reader) notes(part, kind string) {
 	if w.noteText == nil {
 		w.noteText = map[string]string{}
 	}
-	w.each("word/"+part+".xml", func(dec *xml.Decoder, t xml.StartElement) {
+	w.files.Each("word/"+part+".xml", func(dec *xml.Decoder, t xml.StartElement) {
 		if t.Name.Local != kind {
 			return
 		}
@@ -312,7 +209,7 @@ func (w *reader) notes(part, kind string) {
 }
 
 func (w *reader) body(name string) string {
-	dec := w.part(name)
+	dec := w.files.Decoder(name)
 	if dec == nil {
 		w.damaged = true
 		return ""

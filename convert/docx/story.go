@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"readthru/convert/archive"
 	"readthru/convert/chars"
 	"readthru/convert/guard"
 	"readthru/convert/xmlread"
@@ -56,7 +57,7 @@ func (w *reader) story(dec *xml.Decoder, end string) string {
 		guard.Check(w.ctx)
 		token, err := dec.RawToken()
 		if err != nil {
-			w.damaged = w.damaged || !w.cut
+			w.damaged = w.damaged || !w.cut && !w.files.Cut
 			break
 		}
 		if w.written > guard.MaxInput {
@@ -234,7 +235,7 @@ func (s *story) inline(t xml.StartElement) {
 		}
 	case "hyperlink":
 		s.p.close()
-		target := s.w.links[xmlread.Attr(t, "id")]
+		target := s.w.linkTo(xmlread.Attr(t, "id"))
 		s.w.written += len(target)
 		s.p.text.WriteString(`<a href="` + html.EscapeString(target) + `">`)
 	case "fldSimple":
@@ -323,7 +324,7 @@ func (s *story) end(name string) {
 		s.inText = false
 		if n := len(s.field); name == "instrText" && n > 0 { // opened when it began
 			code := s.field[n-1]
-			if s.field = s.field[:n-1]; n > 1 && len(s.field[n-2]) <= maxTarget {
+			if s.field = s.field[:n-1]; n > 1 && len(s.field[n-2]) <= archive.MaxTarget {
 				s.field[n-2] += code
 			}
 		}

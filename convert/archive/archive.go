@@ -1,0 +1,191 @@
+// Package archive reads the parts of documents that are zip archives: those of Microsoft Office, OpenDocument and EPUB.
+//
+// Every file is treated as hostile: the bytes that one part and all parts unpack to are bounded, and a damaged archive
+// is read as far as possible. What is left out is told by [Archive.Cut] and [Archive.Damaged].
+package archive
+
+import (
+	"archive/zip"
+	"bytes"
+	"context"
+	"encoding/xml"
+	"fmt"
+	"io"
+	"path"
+	"strings"
+
+	"readthru/convert/chars"
+	"readthru/convert/guard"
+	"readthru/convert/xmlread"
+)
+
+const (
+	maxFiles = 20_000 // of an archive
+	maxLinks = 20_000 // of a part
+)
+
+// MaxTarget is the longest address of a link, in bytes. A longer one is no link.
+const MaxTarget = 4 << 10
+
+// Document is the text of a document as HTML, and its properties. An unknown property is empty.
+type Document struct {
+	Title, Author, Subject string
+	Date                   string // of creation, as written in the file
+	Lang                   string
+	Body                   string // HTML: blocks, then a list of the notes
+	Damaged                bool   // part of the file could not be read
+	Cut                    bool   // part of the file lies beyond the limits
+	Encrypted              bool   // part of the file needs a key
+}
+
+// Archive is a zip archive that is open for reading.
+type Archive struct {
+	ctx     context.Context
+	files   map[string]*zip.File
+	maxPart int // bytes that one part may unpack to
+	left    int // bytes that may still be unpacked
+
+	Damaged bool // part of the archive could not be read
+	Cut     bool // part of the archive lies beyond the limits
+}
+
+// Open opens a zip archive. One part may unpack to maxPart bytes, all together to half as much again. Names of parts
+// are compared without case. When ctx ends, reading panics with a value for [guard.Run].
+func Open(ctx context.Context, content []byte, maxPart int) (*Archive, error) {
+	z, err := zip.NewReader(bytes.NewReader(content), int64(len(content)))
+	if err != nil {
+		return nil, fmt.Errorf("open the archive: %w", err)
+	}
+	a := &Archive{ctx: ctx, files: map[string]*zip.File{}, maxPart: maxPart, left: maxPart * 3 / 2}
+	for _, f := range z.File {
+		if len(a.files) == maxFiles {
+			a.Cut = true
+			break
+		}
+		a.files[key(f.Name)] = f
+	}
+	return a, nil
+}
+
+func key(name string) string { return strings.ToLower(strings.TrimPrefix(path.Clean(name), "/")) }
+
+// Has reports whether there is a part of this name.
+func (a *Archive) Has(name string) bool { return a.files[key(name)] != nil }
+
+// Part returns the content of a part, nil if there is none.
+func (a *Archive) Part(name string) []byte {
+	guard.Check(a.ctx)
+	f := a.files[key(name)]
+	if f == nil {
+		return nil
+	}
+	in, err := f.Open()
+	if err != nil {
+		a.Damaged = true
+		return nil
+	}
+	defer in.Close()
+	limit := min(a.maxPart, a.left)
+	data, err := io.ReadAll(io.LimitReader(in, int64(limit)+1))
+	if err != nil {
+		a.Damaged = true
+	}
+	if len(data) > limit {
+		data, a.Cut = data[:limit], true
+	}
+	a.left -= len(data)
+	return data
+}
+
+// Decoder returns a decoder of a part in XML, nil if there is none.
+func (a *Archive) Decoder(name string) *xml.Decoder {
+	if !a.Has(name) {
+		return nil
+	}
+	return xmlread.NewDecoder(bytes.NewReader(a.Part(name)))
+}
+
+// Each calls do for every start tag of a part, for what has no order.
+func (a *Archive) Each(name string, do func(dec *xml.Decoder, t xml.StartElement)) {
+	dec := a.Decoder(name)
+	if dec == nil {
+		return
+	}
+	for {
+		guard.Check(a.ctx)
+		token, err := dec.RawToken()
+		if err != nil {
+			return
+		}
+		if t, ok := token.(xml.StartElement); ok {
+			do(dec, t)
+		}
+	}
+}
+
+// Relation is what a part of an Office document refers to by an id.
+type Relation struct {
+	Kind   string // the last element of its type: hyperlink, slide, worksheet
+	Target string // an address, or the name of a part
+}
+
+// Relations returns what an Office part refers to, by id (ECMA-376 part 2, §9).
+func (a *Archive) Relations(part string) map[string]Relation {
+	found := map[string]Relation{}
+	dir, name := path.Split(part)
+	a.Each(dir+"_rels/"+name+".rels", func(_ *xml.Decoder, t xml.StartElement) {
+		target := xmlread.Attr(t, "Target")
+		if t.Name.Local != "Relationship" || len(found) >= maxLinks || len(target) > MaxTarget {
+			return
+		}
+		if xmlread.Attr(t, "TargetMode") != "External" && !strings.Contains(target, "://") {
+			if !strings.HasPrefix(target, "/") {
+				target = path.Join(dir, target)
+			}
+			target = strings.TrimPrefix(target, "/")
+		}
+		found[xmlread.Attr(t, "Id")] = Relation{path.Base(xmlread.Attr(t, "Type")), target}
+	})
+	return found
+}
+
+// RelationID returns the id by which an element refers to one of its part's [Archive.Relations]. It may have an id of
+// its own, which is in no namespace.
+func RelationID(t xml.StartElement) string {
+	for _, a := range t.Attr {
+		if a.Name.Space != "" && a.Name.Local == "id" {
+			return a.Value
+		}
+	}
+	return ""
+}
+
+// Properties reads the properties of an Office document, which are in docProps/core.xml, or of an OpenDocument, in
+// meta.xml.
+func (a *Archive) Properties(part string, d *Document) {
+	a.Each(part, func(dec *xml.Decoder, t xml.StartElement) { d.Property(dec, t) })
+}
+
+// Property takes a property of the Dublin Core, or one of those that OpenDocument has beside them.
+func (d *Document) Property(dec *xml.Decoder, t xml.StartElement) {
+	var field *string
+	switch t.Name.Local {
+	case "title":
+		field = &d.Title
+	case "creator", "initial-creator":
+		field = &d.Author
+	case "created", "creation-date", "date":
+		field = &d.Date
+	case "subject", "description":
+		field = &d.Subject
+	case "language":
+		field = &d.Lang
+	default:
+		return
+	}
+	if token, err := dec.RawToken(); err == nil {
+		if text, ok := token.(xml.CharData); ok && *field == "" {
+			*field = chars.Clip(string(text))
+		}
+	}
+}

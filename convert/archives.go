@@ -1,0 +1,81 @@
+package convert
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"html"
+	"strings"
+
+	"readthru/convert/archive"
+	"readthru/convert/docx"
+	"readthru/convert/epub"
+	"readthru/convert/opendocument"
+	"readthru/convert/pptx"
+	"readthru/convert/xlsx"
+)
+
+// maxPart is how many bytes one part of an archive may unpack to. A test lowers it.
+var maxPart = 32 << 20
+
+// archiveReaders read documents that are zip archives.
+var archiveReaders = map[format]func(context.Context, []byte, int) (*archive.Document, error){
+	docxFormat: docx.Read, xlsxFormat: xlsx.Read, pptxFormat: pptx.Read, openFormat: opendocument.Read,
+	epubFormat: func(ctx context.Context, content []byte, maxPart int) (*archive.Document, error) {
+		return epub.Read(ctx, content, maxPart, func(chapter []byte) []byte { return fromXHTML(ctx, chapter, true) })
+	},
+}
+
+// archived returns the format of a document in a zip archive, "" if it is another archive.
+func archived(content []byte) format {
+	head, tail := content[:min(len(content), 64<<10)], content[max(0, len(content)-64<<10):]
+	for _, f := range []struct {
+		format format
+		part   string // its name stands near the start and in the directory at the end
+	}{{docxFormat, "word/document"}, {xlsxFormat, "xl/workbook.xml"}, {pptxFormat, "ppt/presentation.xml"}} {
+		if bytes.Contains(head, []byte(f.part)) || bytes.Contains(tail, []byte(f.part)) {
+			return f.format
+		}
+	}
+	switch {
+	case opendocument.Is(content):
+		return openFormat
+	case epub.Is(content):
+		return epubFormat
+	}
+	return ""
+}
+
+// archive converts a document in a zip archive to HTML, which the rules for HTML then convert.
+func (d *Document) archive(ctx context.Context, f format, content []byte) {
+	doc, err := archiveReaders[f](ctx, content, maxPart)
+	if err != nil {
+		d.warnings = append(d.warnings, WarnDamaged)
+		return
+	}
+	var b bytes.Buffer
+	b.WriteString("<!doctype html><html")
+	if doc.Lang != "" {
+		b.WriteString(` lang="` + html.EscapeString(doc.Lang) + `"`)
+	}
+	b.WriteString("><head>")
+	writeHead(&b, "title", doc.Title)
+	writeHead(&b, "author", doc.Author)
+	writeHead(&b, "date", doc.Date)
+	writeHead(&b, "description", strings.TrimSpace(doc.Subject))
+	b.WriteString("</head><body>")
+	b.WriteString(doc.Body)
+	b.WriteString("</body></html>")
+	if doc.Damaged {
+		d.warnings = append(d.warnings, WarnDamaged)
+	}
+	if doc.Encrypted {
+		d.warnings = append(d.warnings, WarnEncrypted)
+	}
+	if doc.Cut {
+		d.warnings = append(d.warnings, WarnTooLarge)
+	}
+	d.compose(ctx, b.Bytes())
+	d.head.title = cmp.Or(doc.Title, d.head.title, fileName(d.path()))
+	d.head.meta["title"] = d.head.title
+}

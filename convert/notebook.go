@@ -1,0 +1,170 @@
+package convert
+
+import (
+	"cmp"
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"readthru/convert/hidden"
+	"readthru/markdown"
+)
+
+// notebookType is the media type of a Jupyter notebook.
+const notebookType = "application/x-ipynb+json"
+
+// notebook is a Jupyter notebook (nbformat 4, and 3 with its worksheets).
+type notebook struct {
+	Format   int `json:"nbformat"`
+	Metadata struct {
+		Title    string `json:"title"`
+		Language struct {
+			Name string `json:"name"`
+		} `json:"language_info"`
+		Kernel struct {
+			Language string `json:"language"`
+			Name     string `json:"name"`
+		} `json:"kernelspec"`
+	} `json:"metadata"`
+	Cells      []notebookCell `json:"cells"`
+	Worksheets []struct {
+		Cells []notebookCell `json:"cells"`
+	} `json:"worksheets"`
+}
+
+type notebookCell struct {
+	Type    string           `json:"cell_type"`
+	Source  lines            `json:"source"`
+	Input   lines            `json:"input"` // in nbformat 3
+	Level   int              `json:"level"` // the same, of a heading
+	Outputs []notebookOutput `json:"outputs"`
+}
+
+type notebookOutput struct {
+	Type      string                     `json:"output_type"`
+	Text      lines                      `json:"text"`
+	Data      map[string]json.RawMessage `json:"data"`
+	Name      string                     `json:"ename"`
+	Value     string                     `json:"evalue"`
+	Traceback []string                   `json:"traceback"`
+}
+
+// lines is a text that is written as a string or as a list of its lines.
+type lines string
+
+func (l *lines) UnmarshalJSON(raw []byte) error {
+	var list []string
+	if json.Unmarshal(raw, &list) == nil {
+		*l = lines(strings.Join(list, ""))
+		return nil
+	}
+	var text string
+	_ = json.Unmarshal(raw, &text) // other values are no text
+	*l = lines(text)
+	return nil
+}
+
+// isNotebook reports whether a text in JSON is a notebook by its members.
+func isNotebook(text string) bool {
+	return strings.Contains(text, `"nbformat"`) && strings.Contains(text, `"cell_type"`)
+}
+
+// notebook makes the markdown of a notebook: its texts as they are, its code and what it printed between fences. It
+// reports whether text is a notebook.
+func (d *Document) notebook(text string) bool {
+	var n notebook
+	if json.Unmarshal([]byte(text), &n) != nil || n.Format == 0 {
+		return false
+	}
+	cells := n.Cells
+	for _, w := range n.Worksheets {
+		cells = append(cells, w.Cells...)
+	}
+	if len(cells) == 0 {
+		return false
+	}
+	lang := strings.ToLower(n.Metadata.Language.Name)
+	if lang == "" {
+		lang = strings.ToLower(n.Metadata.Kernel.Language)
+	}
+	if strings.ContainsFunc(lang, func(r rune) bool { return r <= ' ' || r == '`' || r == '~' }) {
+		lang = ""
+	}
+	var blocks []string
+	for i := range cells {
+		c := &cells[i]
+		source := strings.TrimRight(string(c.Source), " \t\r\n")
+		switch c.Type {
+		case "markdown":
+			blocks = append(blocks, source)
+		case "heading":
+			blocks = append(blocks, strings.Repeat("#", min(max(c.Level, 1), 6))+" "+source)
+		case "code":
+			if source == "" {
+				source = strings.TrimRight(string(c.Input), " \t\r\n")
+			}
+			if source != "" {
+				blocks = append(blocks, fence(source, lang))
+			}
+			for j := range c.Outputs {
+				blocks = append(blocks, c.Outputs[j].markdown())
+			}
+		default: // raw, for another program
+			if source != "" {
+				blocks = append(blocks, fence(source, ""))
+			}
+		}
+	}
+	blocks = slices.DeleteFunc(blocks, func(b string) bool { return strings.TrimSpace(b) == "" })
+	clean, unseen := hidden.Markdown([]byte(strings.Join(blocks, "\n\n")), d.url) // the strings of JSON were escaped
+	d.reportHidden(unseen)
+	d.ready = string(clean)
+	d.head.title = cmp.Or(n.Metadata.Title, firstHeading(clean), d.head.title)
+	return true
+}
+
+func firstHeading(md []byte) string {
+	if list := markdown.Headings(md); len(list) > 0 {
+		return list[0].Title
+	}
+	return ""
+}
+
+// markdown returns what an output shows: its markdown, else its text. A picture is named.
+func (o *notebookOutput) markdown() string {
+	value := func(key string) string {
+		var l lines
+		if raw, ok := o.Data[key]; ok {
+			_ = l.UnmarshalJSON(raw) // which never fails
+		}
+		return strings.TrimRight(string(l), " \t\r\n")
+	}
+	text := strings.TrimRight(string(o.Text), " \t\r\n")
+	if o.Type == "error" || o.Type == "pyerr" {
+		if text = strings.Join(o.Traceback, "\n"); text == "" {
+			text = o.Name + ": " + o.Value
+		}
+	}
+	if shown := value("text/markdown"); shown != "" {
+		return shown
+	}
+	var picture string
+	for key := range o.Data {
+		if strings.HasPrefix(key, "image/") {
+			picture = "*Output: a picture.*"
+		}
+	}
+	if text == "" {
+		text = value("text/plain")
+	}
+	if text = terminalCodes().ReplaceAllString(text, ""); strings.TrimSpace(text) == "" {
+		return picture
+	}
+	if picture != "" {
+		return picture + "\n\n" + fence(text, "")
+	}
+	return fence(text, "")
+}
+
+// terminalCodes are the sequences by which a traceback is coloured (ECMA-48).
+var terminalCodes = pattern("\x1b\\[[0-9;]*[A-Za-z]")

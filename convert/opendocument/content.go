@@ -1,0 +1,352 @@
+package opendocument
+
+import (
+	"bytes"
+	"context"
+	"encoding/xml"
+	"fmt"
+	"html"
+	"slices"
+	"strconv"
+	"strings"
+
+	"readthru/convert/archive"
+	"readthru/convert/chars"
+	"readthru/convert/guard"
+	"readthru/convert/xmlread"
+)
+
+const (
+	maxDepth    = 200 // of elements in one another
+	maxRepeated = 200 // times that one cell or row with content is repeated
+	maxSpaces   = 200 // in a row
+)
+
+// reader reads the content of a document.
+type reader struct {
+	ctx      context.Context
+	files    *archive.Archive
+	styles   map[string]style
+	numbered map[string]bool // styles of lists
+	doc      archive.Document
+	out      bytes.Buffer
+	notes    bytes.Buffer // items of the list of notes
+	note     int          // number of notes
+	noteText int          // where the note that is being read begins in out
+
+	list   string // style of the list before
+	open   []element
+	blocks []string // pre and blockquote that are open
+	rows   []row    // of the tables that are open, the row that is being read
+	skip   int      // depth at which what is skipped began; 0: none
+}
+
+// element is an element that is open, with what is written when it ends.
+type element struct {
+	name, end string
+	described bool // a frame whose picture has a description
+}
+
+// row is a row that is being read.
+type row struct {
+	begin, repeat    int // where it begins in out
+	cell, repeatCell int // the same of its cell
+	text             int // where the content of the cell begins
+	hidden, filled   bool
+	rows             bool // the table has rows before this one
+	gap              bool // and then empty ones
+	pending          int  // empty cells that are only written before one with content
+}
+
+// left are elements whose content is no text of the document.
+var left = map[string]bool{
+	"tracked-changes": true, "annotation": true, "scripts": true, "font-face-decls": true, "automatic-styles": true,
+	"forms": true, "sequence-decls": true, "variable-decls": true, "user-field-decls": true, "styles": true,
+	"master-styles": true, "note-citation": true, "calculation-settings": true, "content-validations": true,
+	"named-expressions": true, "database-ranges": true, "ruby-text": true, "object-ole": true, "event-listeners": true,
+	"label-ranges": true, "table-of-content-source": true, "shapes": true, "date-time-decl": true,
+}
+
+func (r *reader) read(dec *xml.Decoder) {
+	for {
+		guard.Check(r.ctx)
+		token, err := dec.RawToken()
+		if err != nil {
+			r.doc.Damaged = r.doc.Damaged || len(r.open) > 0 && !r.files.Cut
+			break
+		}
+		if r.out.Len() > guard.MaxInput {
+			r.doc.Cut = true
+			break
+		}
+		switch t := token.(type) {
+		case xml.StartElement:
+			r.start(t)
+		case xml.EndElement:
+			r.end(t.Name.Local)
+		case xml.CharData:
+			if r.skip == 0 && r.inText() {
+				r.out.WriteString(html.EscapeString(string(t)))
+			}
+		}
+	}
+	for len(r.open) > 0 {
+		r.end(r.open[len(r.open)-1].name)
+	}
+	r.block("")
+}
+
+// inText reports whether a paragraph or a heading is open.
+func (r *reader) inText() bool {
+	for _, e := range slices.Backward(r.open) {
+		switch e.name {
+		case "p", "h", "desc", "title":
+			return true
+		case "note", "table-cell", "text-box":
+			return false
+		}
+	}
+	return false
+}
+
+func (r *reader) start(t xml.StartElement) {
+	name := t.Name.Local
+	e := element{name: name}
+	if r.skip == 0 && (left[name] || len(r.open) >= maxDepth) {
+		r.doc.Cut = r.doc.Cut || !left[name]
+		r.skip = len(r.open) + 1
+	}
+	if r.skip == 0 {
+		e.end = r.begin(t)
+	}
+	r.open = append(r.open, e)
+}
+
+func (r *reader) end(name string) {
+	n := len(r.open)
+	if n == 0 || r.open[n-1].name != name { // of a damaged file
+		return
+	}
+	e := r.open[n-1]
+	r.open = r.open[:n-1]
+	switch {
+	case r.skip == n:
+		r.skip = 0
+		return
+	case r.skip > 0:
+		return
+	}
+	switch name {
+	case "table-cell", "covered-table-cell":
+		r.endCell()
+	case "table-row":
+		r.endRow()
+	case "table":
+		r.rows = r.rows[:max(0, len(r.rows)-1)]
+	case "list", "text-box", "frame":
+		r.block("")
+	case "note":
+		r.endNote()
+		return
+	}
+	r.out.WriteString(e.end)
+}
+
+// begin writes the begin of an element and returns its end.
+func (r *reader) begin(t xml.StartElement) string {
+	switch t.Name.Local {
+	case "h":
+		r.block("")
+		level, _ := strconv.Atoi(xmlread.Attr(t, "outline-level"))
+		return r.tag(fmt.Sprintf("h%d", min(max(level, 1), 6)))
+	case "p":
+		return r.paragraph(r.style(xmlread.Attr(t, "style-name")), xmlread.Attr(t, "style-name"))
+	case "span":
+		return r.span(r.style(xmlread.Attr(t, "style-name")))
+	case "a":
+		target := xmlread.Attr(t, "href")
+		if len(target) > archive.MaxTarget || strings.HasPrefix(target, "#") {
+			return ""
+		}
+		r.out.WriteString(`<a href="` + html.EscapeString(target) + `">`)
+		return "</a>"
+	case "line-break":
+		r.out.WriteString("<br>")
+	case "tab":
+		r.out.WriteString("\t")
+	case "s":
+		n, err := strconv.Atoi(xmlread.Attr(t, "c"))
+		if err != nil {
+			n = 1
+		}
+		r.out.WriteString(strings.Repeat(" ", min(max(n, 1), maxSpaces)))
+	case "list":
+		r.block("")
+		if end := r.continued(t); end != "" {
+			return end
+		}
+		if r.numbered[xmlread.Attr(t, "style-name")] || r.inNumbered(t) {
+			return r.tag("ol")
+		}
+		return r.tag("ul")
+	case "list-item", "list-header":
+		return r.tag("li")
+	case "table":
+		return r.table(t)
+	case "table-row":
+		r.beginRow(t)
+	case "table-cell", "covered-table-cell":
+		r.beginCell(t)
+	case "table-column", "table-header-rows":
+	case "page": // of a presentation
+		r.block("")
+		r.out.WriteString("<h2>" + html.EscapeString(chars.Clip(xmlread.Attr(t, "name"))) + "</h2>")
+	case "notes":
+		r.block("")
+		return r.tag("blockquote")
+	case "note":
+		r.beginNote()
+	case "desc", "title":
+		return r.describe()
+	}
+	return ""
+}
+
+// describe begins the title or the description of a picture, whichever comes first, and returns its end.
+func (r *reader) describe() string {
+	n := len(r.open)
+	if n == 0 || r.open[n-1].name != "frame" {
+		return ""
+	}
+	if r.open[n-1].described {
+		r.skip = n + 1
+		return ""
+	}
+	r.open[n-1].described = true
+	r.out.WriteString("<em>Image: ")
+	return "</em> "
+}
+
+func (r *reader) tag(name string) string {
+	r.out.WriteString("<" + name + ">")
+	return "</" + name + ">"
+}
+
+// continued reopens the list before if this one goes on with it, and returns its end. There are programs that write
+// each item as a list of its own, and nest lists in items that are otherwise empty.
+func (r *reader) continued(t xml.StartElement) string {
+	written := r.out.Bytes()
+	if bytes.HasSuffix(written, []byte("</li><li>")) {
+		r.out.Truncate(len(written) - len("</li><li>"))
+		written = r.out.Bytes()
+	}
+	style := xmlread.Attr(t, "style-name")
+	again := style != "" && style == r.list || xmlread.Attr(t, "continue-numbering") == "true" ||
+		xmlread.Attr(t, "continue-list") != ""
+	if style != "" {
+		r.list = style
+	}
+	for _, end := range []string{"</ol>", "</ul>"} {
+		if (again || style == "") && bytes.HasSuffix(written, []byte(end)) {
+			r.out.Truncate(len(written) - len(end))
+			return end
+		}
+	}
+	return ""
+}
+
+// inNumbered reports whether a list without a style of its own stands in one that is numbered.
+func (r *reader) inNumbered(t xml.StartElement) bool {
+	if xmlread.Attr(t, "style-name") != "" {
+		return false
+	}
+	for _, e := range slices.Backward(r.open) {
+		if e.name == "list" {
+			return e.end == "</ol>"
+		}
+	}
+	return false
+}
+
+// block makes the block that is open the one named, pre or blockquote; "" for none.
+func (r *reader) block(name string) {
+	current := ""
+	if n := len(r.blocks); n > 0 {
+		current = r.blocks[n-1]
+	}
+	if current == name {
+		return
+	}
+	if current != "" {
+		r.out.WriteString("</" + current + ">")
+		r.blocks = r.blocks[:len(r.blocks)-1]
+	}
+	if name != "" {
+		r.out.WriteString("<" + name + ">")
+		r.blocks = append(r.blocks, name)
+	}
+}
+
+// paragraph begins a paragraph, and returns its end.
+func (r *reader) paragraph(s style, name string) string {
+	switch {
+	case r.within("list", "table-cell", "note", "p", "h"):
+		r.out.WriteString("<p>")
+		return "</p>"
+	case s.pre:
+		r.block("pre")
+		return "\n"
+	case s.quote:
+		r.block("blockquote")
+		return r.tag("p")
+	}
+	r.block("")
+	if name == "Title" || r.styles[name].parent == "Title" {
+		return r.tag("h1")
+	}
+	return r.tag("p")
+}
+
+// within reports whether an element with one of the names is open.
+func (r *reader) within(names ...string) bool {
+	return slices.ContainsFunc(r.open, func(e element) bool { return slices.Contains(names, e.name) })
+}
+
+// span begins text that looks otherwise, and returns its end.
+func (r *reader) span(s style) (end string) {
+	if s.hidden {
+		r.skip = len(r.open) + 1
+		return ""
+	}
+	for _, t := range []struct {
+		on   bool
+		name string
+	}{
+		{s.bold, "strong"},
+		{s.italic, "em"},
+		{s.strike, "del"},
+		{s.code && len(r.blocks) == 0, "code"},
+		{s.raised != "", s.raised},
+	} {
+		if t.on {
+			end = r.tag(t.name) + end
+		}
+	}
+	return end
+}
+
+// beginNote begins a footnote or an endnote, which stands in the text at its mark.
+func (r *reader) beginNote() {
+	if r.within("note") {
+		r.skip = len(r.open) + 1
+		return
+	}
+	r.note++
+	fmt.Fprintf(&r.out, `<sup id="fnref%d"><a href="#fn%d" role="doc-noteref">%d</a></sup>`, r.note, r.note, r.note)
+	r.noteText = r.out.Len()
+}
+
+func (r *reader) endNote() {
+	fmt.Fprintf(&r.notes, `<li id="fn%d">%s</li>`, r.note, r.out.Bytes()[r.noteText:])
+	r.out.Truncate(r.noteText)
+}

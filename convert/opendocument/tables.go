@@ -1,0 +1,164 @@
+package opendocument
+
+import (
+	"bytes"
+	"encoding/xml"
+	"fmt"
+	"html"
+	"strconv"
+	"strings"
+
+	"readthru/convert/chars"
+	"readthru/convert/guard"
+	"readthru/convert/xmlread"
+)
+
+// A sheet ends with a cell and a row that are repeated to its edge, so repeated cells count only when they hold
+// something, and empty ones when one with content follows.
+
+// maxEmpty is how many empty cells are written before one with content.
+const maxEmpty = 100
+
+// table begins a table, which in a workbook is a sheet with a name, and returns its end.
+func (r *reader) table(t xml.StartElement) string {
+	r.block("")
+	if r.style(xmlread.Attr(t, "style-name")).hidden {
+		r.skip = len(r.open) + 1
+		return ""
+	}
+	if r.within("spreadsheet") {
+		r.out.WriteString("<h2>" + html.EscapeString(chars.Clip(xmlread.Attr(t, "name"))) + "</h2>")
+	}
+	r.rows = append(r.rows, row{})
+	return r.tag("table")
+}
+
+// row returns the row that is being read, nil outside of tables.
+func (r *reader) row() *row {
+	if n := len(r.rows); n > 0 {
+		return &r.rows[n-1]
+	}
+	return nil
+}
+
+// repeats returns how often an element is repeated.
+func repeats(t xml.StartElement, attr string) int {
+	n, err := strconv.Atoi(xmlread.Attr(t, attr))
+	if err != nil {
+		return 1
+	}
+	return max(n, 1)
+}
+
+func (r *reader) beginRow(t xml.StartElement) {
+	visibility := xmlread.Attr(t, "visibility")
+	if w := r.row(); w != nil {
+		*w = row{
+			rows: w.rows, gap: w.gap,
+			begin: r.out.Len(), repeat: repeats(t, "number-rows-repeated"),
+			hidden: visibility == "collapse" || visibility == "filter",
+		}
+		r.out.WriteString("<tr>")
+	}
+}
+
+func (r *reader) endRow() {
+	w := r.row()
+	if w == nil {
+		return
+	}
+	if !w.filled || w.hidden {
+		r.out.Truncate(w.begin)
+		w.gap = w.gap || w.rows && !w.hidden && r.within("spreadsheet")
+		return
+	}
+	r.out.WriteString("</tr>")
+	if w.gap { // empty rows part tables
+		written := bytes.Clone(r.out.Bytes()[w.begin:])
+		r.out.Truncate(w.begin)
+		r.out.WriteString("</table><table>")
+		w.begin = r.out.Len()
+		r.out.Write(written)
+	}
+	w.rows, w.gap = true, false
+	r.repeat(w.begin, w.repeat)
+}
+
+// repeat writes what begins at an offset so often that it stands there n times.
+func (r *reader) repeat(begin, n int) {
+	if n == 1 {
+		return
+	}
+	if n > maxRepeated {
+		n, r.doc.Cut = maxRepeated, true
+	}
+	written := bytes.Clone(r.out.Bytes()[begin:])
+	for range n - 1 {
+		if r.out.Len() > guard.MaxInput {
+			r.doc.Cut = true
+			return
+		}
+		r.out.Write(written)
+	}
+}
+
+func (r *reader) beginCell(t xml.StartElement) {
+	w := r.row()
+	if w == nil {
+		return
+	}
+	w.cell, w.repeatCell = r.out.Len(), repeats(t, "number-columns-repeated")
+	r.out.WriteString("<td")
+	for attr, name := range map[string]string{
+		"number-columns-spanned": "colspan", "number-rows-spanned": "rowspan",
+	} {
+		if n := repeats(t, attr); n > 1 {
+			fmt.Fprintf(&r.out, ` %s="%d"`, name, min(n, guard.MaxColspan))
+		}
+	}
+	r.out.WriteString(">")
+	w.text = r.out.Len()
+	if t.Name.Local == "covered-table-cell" { // by one that spans it
+		w.text = -1
+	}
+}
+
+func (r *reader) endCell() {
+	w := r.row()
+	if w == nil {
+		return
+	}
+	switch {
+	case w.text < 0:
+		r.out.Truncate(w.cell)
+	case blank(r.out.Bytes()[w.text:]):
+		r.out.Truncate(w.cell)
+		w.pending += w.repeatCell
+	default:
+		written := append(bytes.Clone(r.out.Bytes()[w.cell:]), "</td>"...)
+		r.out.Truncate(w.cell)
+		if w.pending > maxEmpty {
+			w.pending, r.doc.Cut = maxEmpty, true
+		}
+		r.out.WriteString(strings.Repeat("<td></td>", w.pending))
+		w.pending, w.filled = 0, true
+		begin := r.out.Len()
+		r.out.Write(written)
+		r.repeat(begin, w.repeatCell)
+	}
+}
+
+// blank reports whether the content of a cell is empty paragraphs.
+func blank(content []byte) bool {
+	for len(content) > 0 {
+		rest, ok := bytes.CutPrefix(content, []byte("<p>"))
+		if !ok {
+			rest, ok = bytes.CutPrefix(content, []byte("</p>"))
+		}
+		if !ok {
+			return len(bytes.TrimSpace(content)) == 0
+		}
+		content = rest
+	}
+	return true
+}

@@ -1,0 +1,267 @@
+// Package pptx reads the presentations of Microsoft PowerPoint and others (ECMA-376) as HTML, which a converter of HTML
+// then takes like any page: a heading, text, lists and tables for each slide, and the speaker's notes as a quotation.
+// Hidden slides are left out.
+//
+// Every file is treated as hostile: unpacked bytes, nesting and output are bounded, and a damaged file is read as far
+// as possible. When its context ends, [Read] panics with a value for [guard.Run].
+package pptx
+
+import (
+	"bytes"
+	"context"
+	"encoding/xml"
+	"fmt"
+	"html"
+	"strconv"
+	"strings"
+
+	"readthru/convert/archive"
+	"readthru/convert/chars"
+	"readthru/convert/guard"
+	"readthru/convert/xmlread"
+)
+
+// Type is the media type of a presentation.
+const Type = "application/vnd.openxmlformats-officedocument.presentationml.presentation"
+
+const (
+	maxSlides = 2000
+	maxLevel  = 8 // of a list
+)
+
+// Read reads a presentation (ECMA-376 part 1, §19). One part may unpack to maxPart bytes. Read fails if content is not
+// a zip archive.
+func Read(ctx context.Context, content []byte, maxPart int) (*archive.Document, error) {
+	files, err := archive.Open(ctx, content, maxPart)
+	if err != nil {
+		return nil, err //nolint:wrapcheck // it says what was being done
+	}
+	p := &presentation{ctx: ctx, files: files}
+	files.Properties("docProps/core.xml", &p.doc)
+	const part = "ppt/presentation.xml"
+	if !files.Has(part) {
+		p.doc.Damaged = true
+	}
+	relations := files.Relations(part)
+	files.Each(part, func(_ *xml.Decoder, t xml.StartElement) {
+		if t.Name.Local != "sldId" {
+			return
+		}
+		if p.slides++; p.slides > maxSlides || p.out.Len() > guard.MaxInput {
+			p.doc.Cut = true
+			return
+		}
+		p.slide(relations[archive.RelationID(t)].Target)
+	})
+	p.doc.Body, p.doc.Damaged, p.doc.Cut = p.out.String(), p.doc.Damaged || files.Damaged, p.doc.Cut || files.Cut
+	return &p.doc, nil
+}
+
+// presentation is a presentation that is being read.
+type presentation struct {
+	ctx    context.Context
+	files  *archive.Archive
+	slides int
+	doc    archive.Document
+	out    bytes.Buffer
+}
+
+// slide writes a slide and its notes.
+func (p *presentation) slide(name string) {
+	if !p.files.Has(name) {
+		p.doc.Damaged = true
+		return
+	}
+	relations := p.files.Relations(name)
+	s := p.shapes(name, relations)
+	if s.hidden {
+		return
+	}
+	title := s.title
+	if title == "" {
+		title = fmt.Sprintf("Slide %d", p.slides)
+	}
+	p.out.WriteString("<h2>" + title + "</h2>")
+	p.out.Write(s.out.Bytes())
+	for _, r := range relations {
+		if r.Kind != "notesSlide" || !p.files.Has(r.Target) {
+			continue
+		}
+		if notes := p.shapes(r.Target, p.files.Relations(r.Target)); notes.out.Len() > 0 {
+			p.out.WriteString("<blockquote><p>Notes:</p>" + notes.out.String() + "</blockquote>")
+		}
+	}
+}
+
+// shapes is what the shapes of a slide say.
+type shapes struct {
+	p         *presentation
+	relations map[string]archive.Relation
+	out       bytes.Buffer
+	title     string // HTML
+	hidden    bool
+
+	kind   string // of the place that the shape has on the slide: title, body, ftr …
+	text   strings.Builder
+	level  int
+	bullet bool // the paragraph has a mark, or is in a body, where it has one by default
+	body   bool
+	open   int // lists
+	link   string
+	table  bool
+	cell   int  // where the cell begins in out
+	merged bool // a cell before it spans this one
+	inText bool
+	skip   int // elements whose content is not shown
+}
+
+// Places of a slide that repeat on every slide.
+var repeated = map[string]bool{"dt": true, "ftr": true, "sldNum": true, "hdr": true, "sldImg": true}
+
+// shapes reads the shapes of a slide or of its notes.
+func (p *presentation) shapes(name string, relations map[string]archive.Relation) *shapes {
+	s := &shapes{p: p, relations: relations}
+	dec := p.files.Decoder(name)
+	for {
+		guard.Check(p.ctx)
+		token, err := dec.RawToken()
+		if err != nil {
+			break
+		}
+		if s.out.Len()+s.text.Len() > guard.MaxInput {
+			p.doc.Cut = true
+			break
+		}
+		switch t := token.(type) {
+		case xml.StartElement:
+			s.start(t)
+		case xml.EndElement:
+			s.end(t.Name.Local)
+		case xml.CharData:
+			if s.inText && !repeated[s.kind] && s.skip == 0 {
+				s.text.WriteString(html.EscapeString(string(t)))
+			}
+		}
+	}
+	s.lists(0)
+	return s
+}
+
+func (s *shapes) start(t xml.StartElement) {
+	switch t.Name.Local {
+	case "sld":
+		s.hidden = xmlread.Attr(t, "show") == "0"
+	case "Fallback": // of what another element says in a newer form
+		s.skip++
+	case "sp", "pic", "graphicFrame":
+		s.kind, s.body = "", false
+	case "cNvPr":
+		if v := xmlread.Attr(t, "hidden"); v == "1" || v == "true" {
+			s.kind = "sldImg"
+		} else if text := strings.TrimSpace(xmlread.Attr(t, "descr")); text != "" && s.skip == 0 {
+			s.lists(0)
+			s.out.WriteString("<p><em>Image: " + html.EscapeString(chars.Clip(text)) + "</em></p>")
+		}
+	case "ph":
+		s.kind = xmlread.Attr(t, "type")
+		s.body = s.kind == "" || s.kind == "body" || s.kind == "obj"
+	case "p":
+		s.text.Reset()
+		s.level, s.bullet = 0, s.body && !s.table
+	case "pPr":
+		if n, err := strconv.Atoi(xmlread.Attr(t, "lvl")); err == nil {
+			s.level = min(max(n, 0), maxLevel)
+		}
+	case "buNone":
+		s.bullet = false
+	case "buChar", "buAutoNum", "buBlip":
+		s.bullet = true
+	case "hlinkClick":
+		if r := s.relations[xmlread.Attr(t, "id")]; r.Kind == "hyperlink" {
+			s.link = r.Target
+		}
+	case "t":
+		if s.inText = true; s.link != "" && s.skip == 0 {
+			s.text.WriteString(`<a href="` + html.EscapeString(s.link) + `">`)
+		}
+	case "br":
+		s.text.WriteString("<br>")
+	case "tbl":
+		s.lists(0)
+		s.table = true
+		s.out.WriteString("<table>")
+	case "tr":
+		s.out.WriteString("<tr>")
+	case "tc":
+		s.cell, s.merged = s.out.Len(), xmlread.Attr(t, "hMerge") == "1" || xmlread.Attr(t, "vMerge") == "1"
+		s.out.WriteString("<td")
+		for attr, name := range map[string]string{"gridSpan": "colspan", "rowSpan": "rowspan"} {
+			if n, err := strconv.Atoi(xmlread.Attr(t, attr)); err == nil && n > 1 {
+				fmt.Fprintf(&s.out, ` %s="%d"`, name, min(n, guard.MaxColspan))
+			}
+		}
+		s.out.WriteString(">")
+	}
+}
+
+func (s *shapes) end(name string) {
+	switch name {
+	case "Fallback":
+		s.skip = max(0, s.skip-1)
+	case "t":
+		if s.inText && s.link != "" && s.skip == 0 {
+			s.text.WriteString("</a>")
+		}
+		s.inText = false
+	case "r", "fld":
+		s.link = ""
+	case "p":
+		s.paragraph()
+	case "tc":
+		if s.merged { // with the cell that spans it
+			s.out.Truncate(s.cell)
+			break
+		}
+		s.out.WriteString("</td>")
+	case "tr":
+		s.out.WriteString("</tr>")
+	case "tbl":
+		s.out.WriteString("</table>")
+		s.table = false
+	case "sp":
+		s.lists(0)
+	}
+}
+
+// paragraph writes a paragraph: the title, an item of a list, or text.
+func (s *shapes) paragraph() {
+	text := strings.TrimSpace(s.text.String())
+	s.text.Reset()
+	switch {
+	case text == "" || text == "<br>":
+	case s.kind == "title" || s.kind == "ctrTitle":
+		s.title = strings.TrimSpace(s.title + " " + strings.ReplaceAll(text, "<br>", " "))
+	case s.bullet && !s.table:
+		s.lists(s.level + 1)
+		s.out.WriteString("<li>" + text)
+	default:
+		s.lists(0)
+		s.out.WriteString("<p>" + text + "</p>")
+	}
+}
+
+// lists opens or closes lists until depth are open. Items close with the next one of their list.
+func (s *shapes) lists(depth int) {
+	for ; s.open > depth; s.open-- {
+		s.out.WriteString("</li></ul>")
+	}
+	if depth > 0 && s.open == depth {
+		s.out.WriteString("</li>")
+	}
+	for ; s.open < depth; s.open++ {
+		s.out.WriteString("<ul>")
+		if s.open+1 < depth { // a level that was left out
+			s.out.WriteString("<li>")
+		}
+	}
+}

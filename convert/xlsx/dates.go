@@ -1,0 +1,118 @@
+package xlsx
+
+import (
+	"encoding/xml"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	"readthru/convert/xmlread"
+)
+
+// dateForm says how a number is shown that stands for a point in time.
+type dateForm int
+
+const (
+	noDate dateForm = iota
+	day
+	clock
+	moment // day and clock
+)
+
+// builtIn are the formats of dates that have a number of their own (ECMA-376 part 1, §18.8.30).
+var builtIn = map[int]dateForm{
+	14: day, 15: day, 16: day, 17: day, 18: clock, 19: clock, 20: clock, 21: clock, 22: moment,
+	45: clock, 46: clock, 47: clock,
+}
+
+// readFormats reads which styles of cells show dates.
+func (b *book) readFormats() {
+	own := map[int]dateForm{}
+	inCells := false
+	b.files.Each("xl/styles.xml", func(_ *xml.Decoder, t xml.StartElement) {
+		switch t.Name.Local {
+		case "numFmt":
+			if id, err := strconv.Atoi(xmlread.Attr(t, "numFmtId")); err == nil && len(own) < 10_000 {
+				own[id] = formOf(xmlread.Attr(t, "formatCode"))
+			}
+		case "cellStyleXfs", "cellStyles", "dxfs":
+			inCells = false
+		case "cellXfs":
+			inCells = true
+		case "xf":
+			if !inCells || len(b.dates) >= 100_000 {
+				return
+			}
+			id, _ := strconv.Atoi(xmlread.Attr(t, "numFmtId"))
+			form, known := own[id]
+			if !known {
+				form = builtIn[id]
+			}
+			b.dates = append(b.dates, form)
+		}
+	})
+}
+
+// formOf returns what the code of a format shows. Quoted text, and what stands in brackets, are no parts of a date.
+func formOf(code string) dateForm {
+	var letters strings.Builder
+	quoted, bracket := false, false
+	code, _, _ = strings.Cut(code, ";") // of positive numbers
+	for i := 0; i < len(code); i++ {
+		switch c := code[i]; {
+		case c == '\\' || c == '_' || c == '*':
+			i++
+		case c == '"':
+			quoted = !quoted
+		case quoted:
+		case c == '[':
+			bracket = true
+		case c == ']':
+			bracket = false
+		case !bracket:
+			letters.WriteByte(c | 0x20)
+		}
+	}
+	text := letters.String()
+	hasDay := strings.ContainsAny(text, "yd")
+	hasClock := strings.ContainsAny(text, "hs")
+	switch {
+	case strings.Contains(text, "general"), strings.ContainsAny(text, "0#?") && !hasClock:
+		return noDate
+	case hasDay && hasClock:
+		return moment
+	case hasDay, strings.Contains(text, "mmm"):
+		return day
+	case hasClock:
+		return clock
+	}
+	return noDate
+}
+
+// text returns the point in time that is n days after the last day of the year before, as ISO 8601. The first calendar
+// has a 29 February 1900.
+func (f dateForm) text(n float64, since int) string {
+	if n < 0 || n > 2_958_465 { // the end of 9999
+		return strconv.FormatFloat(n, 'f', -1, 64)
+	}
+	start := time.Date(1899, 12, 30, 0, 0, 0, 0, time.UTC)
+	switch {
+	case since == 1904:
+		start = time.Date(1904, 1, 1, 0, 0, 0, 0, time.UTC)
+	case n < 60:
+		start = start.AddDate(0, 0, 1)
+	}
+	days, rest := math.Modf(n)
+	t := start.AddDate(0, 0, int(days)).Add(time.Duration(math.Round(rest*86400)) * time.Second)
+	switch {
+	case f == clock && days == 0:
+		return t.Format("15:04:05")
+	case f == clock: // a duration
+		seconds := int(math.Round(n * 86400))
+		return strconv.Itoa(seconds/3600) + t.Format(":04:05")
+	case f == day:
+		return t.Format(time.DateOnly)
+	}
+	return t.Format(time.DateTime)
+}

@@ -1,0 +1,354 @@
+// Package xlsx reads the workbooks of Microsoft Excel and others (ECMA-376) as HTML, which a converter of HTML then
+// takes like any page: a heading and tables for each sheet. Sheets, rows and columns that the workbook hides are left
+// out.
+//
+// Every file is treated as hostile: unpacked bytes, cells and output are bounded, and a damaged file is read as far as
+// possible. When its context ends, [Read] panics with a value for [guard.Run].
+package xlsx
+
+import (
+	"bytes"
+	"context"
+	"encoding/xml"
+	"html"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"readthru/convert/archive"
+	"readthru/convert/guard"
+	"readthru/convert/xmlread"
+)
+
+// Type is the media type of a workbook.
+const Type = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
+
+const (
+	maxColumn = 16384 // that a cell may have
+	maxSheets = 1000
+)
+
+// Read reads a workbook (ECMA-376 part 1, §18): the values of cells as they are stored, dates by the format of their
+// cell, links. Empty rows part one table from the next. One part may unpack to maxPart bytes. Read fails if content is
+// not a zip archive.
+func Read(ctx context.Context, content []byte, maxPart int) (*archive.Document, error) {
+	files, err := archive.Open(ctx, content, maxPart)
+	if err != nil {
+		return nil, err //nolint:wrapcheck // it says what was being done
+	}
+	b := &book{ctx: ctx, files: files}
+	files.Properties("docProps/core.xml", &b.doc)
+	b.readStrings()
+	b.readFormats()
+	b.readSheets()
+	b.doc.Body, b.doc.Damaged, b.doc.Cut = b.out.String(), b.doc.Damaged || files.Damaged, b.doc.Cut || files.Cut
+	return &b.doc, nil
+}
+
+// book is a workbook that is being read.
+type book struct {
+	ctx     context.Context
+	files   *archive.Archive
+	strings []string // that cells refer to by number
+	dates   []dateForm
+	since   int // year of the first day
+	doc     archive.Document
+	out     bytes.Buffer
+}
+
+// readStrings reads the texts that the cells share. Readings of Asian words (rPh) are left out.
+func (b *book) readStrings() {
+	dec := b.files.Decoder("xl/sharedStrings.xml")
+	if dec == nil {
+		return
+	}
+	var text strings.Builder
+	inText, skip := false, false
+	for {
+		guard.Check(b.ctx)
+		token, err := dec.RawToken()
+		if err != nil {
+			return
+		}
+		switch t := token.(type) {
+		case xml.StartElement:
+			switch t.Name.Local {
+			case "si":
+				text.Reset()
+			case "t":
+				inText = !skip
+			case "rPh":
+				skip = true
+			}
+		case xml.EndElement:
+			switch t.Name.Local {
+			case "si":
+				b.strings = append(b.strings, text.String())
+			case "t":
+				inText = false
+			case "rPh":
+				skip = false
+			}
+		case xml.CharData:
+			if inText {
+				text.Write(t)
+			}
+		}
+	}
+}
+
+// readSheets reads the sheets in the order of the workbook.
+func (b *book) readSheets() {
+	const part = "xl/workbook.xml"
+	if !b.files.Has(part) {
+		b.doc.Damaged = true
+		return
+	}
+	type sheet struct{ name, id string }
+	var sheets []sheet
+	b.since = 1900
+	b.files.Each(part, func(_ *xml.Decoder, t xml.StartElement) {
+		switch t.Name.Local {
+		case "workbookPr":
+			if on := xmlread.Attr(t, "date1904"); on == "1" || on == "true" {
+				b.since = 1904
+			}
+		case "sheet":
+			if state := xmlread.Attr(t, "state"); state != "" && state != "visible" {
+				return
+			}
+			if len(sheets) == maxSheets {
+				b.doc.Cut = true
+				return
+			}
+			sheets = append(sheets, sheet{xmlread.Attr(t, "name"), archive.RelationID(t)})
+		}
+	})
+	relations := b.files.Relations(part)
+	for _, s := range sheets {
+		name := relations[s.id].Target
+		if !b.files.Has(name) {
+			b.doc.Damaged = true
+			continue
+		}
+		b.out.WriteString("<h2>" + html.EscapeString(s.name) + "</h2>")
+		b.sheet(name)
+	}
+}
+
+// sheet is a sheet that is being read. A table gathers rows until an empty one ends it.
+type sheet struct {
+	*book
+	hidden map[int]bool      // columns
+	links  map[string]string // by cell
+	table  []map[int]string  // HTML of the cells of each row, by column
+	row    map[int]string
+	skip   bool // the row is hidden
+	number int  // of the row before
+}
+
+func (b *book) sheet(name string) {
+	s := &sheet{book: b, hidden: map[int]bool{}, links: b.links(name)}
+	dec := b.files.Decoder(name)
+	var c cell
+	value := false
+	for {
+		guard.Check(b.ctx)
+		token, err := dec.RawToken()
+		if err != nil {
+			break
+		}
+		if b.out.Len() > guard.MaxInput {
+			b.doc.Cut = true
+			break
+		}
+		switch t := token.(type) {
+		case xml.StartElement:
+			switch t.Name.Local {
+			case "col":
+				s.column(t)
+			case "row":
+				s.begin(t)
+			case "c":
+				c = s.cell(t, c.column)
+			case "v", "t":
+				value = true
+			}
+		case xml.EndElement:
+			switch t.Name.Local {
+			case "row":
+				s.end()
+				c = cell{}
+			case "c":
+				s.add(&c)
+			case "v", "t":
+				value = false
+			}
+		case xml.CharData:
+			if value {
+				c.value.Write(t)
+			}
+		}
+	}
+	s.flush()
+}
+
+// links returns the addresses of a sheet's cells. They stand behind the cells in the file.
+func (b *book) links(name string) map[string]string {
+	relations := b.files.Relations(name)
+	links := map[string]string{}
+	if len(relations) == 0 {
+		return links
+	}
+	b.files.Each(name, func(_ *xml.Decoder, t xml.StartElement) {
+		if r := relations[archive.RelationID(t)]; t.Name.Local == "hyperlink" && r.Kind == "hyperlink" {
+			links[xmlread.Attr(t, "ref")] = r.Target
+		}
+	})
+	return links
+}
+
+// column notes the columns that are hidden.
+func (s *sheet) column(t xml.StartElement) {
+	if v := xmlread.Attr(t, "hidden"); v != "1" && v != "true" {
+		return
+	}
+	first, _ := strconv.Atoi(xmlread.Attr(t, "min"))
+	last, _ := strconv.Atoi(xmlread.Attr(t, "max"))
+	for c := max(first, 1); c <= min(last, maxColumn); c++ {
+		s.hidden[c] = true
+	}
+}
+
+func (s *sheet) begin(t xml.StartElement) {
+	number := s.number + 1
+	if n, err := strconv.Atoi(xmlread.Attr(t, "r")); err == nil {
+		number = n
+	}
+	if number > s.number+1 {
+		s.flush()
+	}
+	v := xmlread.Attr(t, "hidden")
+	s.number, s.row, s.skip = number, map[int]string{}, v == "1" || v == "true"
+}
+
+func (s *sheet) end() {
+	switch {
+	case s.skip:
+	case len(s.row) == 0:
+		s.flush()
+	default:
+		s.table = append(s.table, s.row)
+	}
+	s.row = nil
+}
+
+// cell is a cell that is being read.
+type cell struct {
+	ref, kind string
+	column    int
+	style     int
+	value     strings.Builder
+}
+
+// cell begins a cell, which without a reference stands behind the one before.
+func (s *sheet) cell(t xml.StartElement, before int) cell {
+	c := cell{ref: xmlread.Attr(t, "r"), kind: xmlread.Attr(t, "t"), column: before + 1}
+	c.style, _ = strconv.Atoi(xmlread.Attr(t, "s"))
+	column := 0
+	for i := 0; i < len(c.ref) && i < 3 && c.ref[i] >= 'A' && c.ref[i] <= 'Z'; i++ {
+		column = column*26 + int(c.ref[i]-'A') + 1
+	}
+	if column > 0 {
+		c.column = column
+	}
+	return c
+}
+
+func (s *sheet) add(c *cell) {
+	text := strings.TrimSpace(s.text(c))
+	if text == "" || s.row == nil || s.skip || s.hidden[c.column] || c.column > maxColumn {
+		return
+	}
+	markup := strings.ReplaceAll(html.EscapeString(text), "\n", "<br>")
+	if target := s.links[c.ref]; target != "" {
+		markup = `<a href="` + html.EscapeString(target) + `">` + markup + "</a>"
+	}
+	s.row[c.column] = markup
+}
+
+// text returns what a cell shows.
+func (s *sheet) text(c *cell) string {
+	value := c.value.String()
+	switch c.kind {
+	case "s":
+		if n, err := strconv.Atoi(strings.TrimSpace(value)); err == nil && n >= 0 && n < len(s.strings) {
+			return s.strings[n]
+		}
+		return ""
+	case "b":
+		if value == "1" {
+			return "TRUE"
+		}
+		return "FALSE"
+	case "", "n":
+		n, err := strconv.ParseFloat(value, 64)
+		if err != nil {
+			return value
+		}
+		if c.style >= 0 && c.style < len(s.dates) && s.dates[c.style] != noDate {
+			return s.dates[c.style].text(n, s.since)
+		}
+		return number(value, n)
+	}
+	return value
+}
+
+// number returns a number without the noise of its binary form: 0.1 is stored as 0.10000000000000001.
+func number(stored string, n float64) string {
+	if len(stored) < 16 && !strings.ContainsAny(stored, "eE") {
+		return stored
+	}
+	return strconv.FormatFloat(n, 'f', -1, 64)
+}
+
+// flush writes the rows that were gathered: a row of one cell alone as a paragraph, others as a table. Columns that
+// none of the rows has are left out.
+func (s *sheet) flush() {
+	rows := s.table
+	s.table = nil
+	for len(rows) > 0 && len(rows[0]) == 1 && (len(rows) == 1 || len(rows[1]) > 1) { // a title above the table
+		for _, text := range rows[0] {
+			s.out.WriteString("<p>" + text + "</p>")
+		}
+		rows = rows[1:]
+	}
+	if len(rows) == 0 {
+		return
+	}
+	used := map[int]bool{}
+	for _, row := range rows {
+		for c := range row {
+			used[c] = true
+		}
+	}
+	columns := slices.Sorted(maps.Keys(used))
+	if len(columns)*len(rows) > guard.MaxInput/4 {
+		s.doc.Cut = true
+		rows = rows[:max(1, guard.MaxInput/4/len(columns))]
+	}
+	s.out.WriteString("<table>")
+	for i, row := range rows {
+		tag := "td"
+		if i == 0 {
+			tag = "th"
+		}
+		s.out.WriteString("<tr>")
+		for _, c := range columns {
+			s.out.WriteString("<" + tag + ">" + row[c] + "</" + tag + ">")
+		}
+		s.out.WriteString("</tr>")
+	}
+	s.out.WriteString("</table>")
+}
