@@ -6,7 +6,7 @@ VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo deve
 LDFLAGS  = -s -w -X main.stamped=$(VERSION)
 TOOL     = go tool -modfile=tools/go.mod
 
-.PHONY: build run wasm quick test slow corpora check lint workflows examples fmt bench faults ways mcp-conformance openapi agents agents-latest reads rooms pictures search-corpus dist module size vuln hooks clean
+.PHONY: build run wasm quick test slow corpora check lint workflows examples fmt bench faults ways mcp-conformance openapi agents agents-latest reads rooms pictures search-corpus search-docs dist module size vuln hooks clean
 
 build: wasm ## the binary, in bin/, with the grammars for symbol maps where clang is there
 	go build -trimpath -ldflags '$(LDFLAGS)' -o bin/readthru ./cmd/readthru
@@ -54,6 +54,7 @@ lint: ## format, vet and lint
 	$(TOOL) golangci-lint fmt --diff
 	go vet ./...
 	go -C bench/search vet ./... # a module of its own: the root's modules that it needs are in its go.sum, too
+	go -C bench/search test ./... # which builds it with all that it is measured beside
 	$(TOOL) golangci-lint run
 	$(MAKE) --no-print-directory workflows examples
 	@dead=$$($(TOOL) deadcode -test ./... | grep -v -e 'bench/ways/inside/' -e 'func: Example'); \
@@ -108,6 +109,10 @@ pictures: ## the README's pictures of the dashboard, of agents that read a small
 search-corpus: ## how well search finds, on judged collections: CORPUS=dir with COLLECTION/{corpus.jsonl,queries.jsonl,qrels.tsv}
 	@test -n "$(CORPUS)" -a -d "$(CORPUS)" || { echo "search-corpus: skipped: no folder CORPUS=$(CORPUS)"; exit 0; }; \
 	$(MAKE) --no-print-directory build && go run ./bench/trec -corpus "$(CORPUS)" -readthru bin/readthru $(if $(RUNS),-runs "$(RUNS)")
+
+search-docs: ## how well search and its peers find what agents ask of documentation: DOCS=dir, /usr/share/doc of Debian 12 with the -doc packages that bench/search/main.go names
+	@test -n "$(DOCS)" -a -d "$(DOCS)" || { echo "search-docs: skipped: no folder DOCS=$(DOCS)"; exit 0; }; \
+	cd bench/search && go run . -docs "$(DOCS)"
 
 dist: wasm ## a release in dist/: archives, packages, an image, manifests, bill of materials and checksums; ONLY=deb makes the debs
 	go run ./packaging $(if $(ONLY),-only $(ONLY))

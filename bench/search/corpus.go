@@ -3,7 +3,6 @@ package main
 import (
 	"bufio"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"math"
 	"os"
@@ -41,6 +40,8 @@ type collection struct {
 
 type query struct {
 	text   string
+	class  string // of the documentation's queries
+	half   int    // the same
 	grades map[string]float64
 }
 
@@ -82,9 +83,6 @@ func (c *collection) copies(n int) (docs []document, bytes int) {
 }
 
 func readCollections(dir string) ([]*collection, error) {
-	if dir == "" {
-		return nil, errors.New("no folder of test collections: give -corpus or READTHRU_CORPUS_IR")
-	}
 	names, err := filepath.Glob(filepath.Join(dir, "*", "corpus.jsonl"))
 	if err != nil || len(names) == 0 {
 		return nil, fmt.Errorf("no collection in %s", dir)
@@ -142,7 +140,7 @@ func readCollection(dir string) (*collection, error) {
 	}
 	return c, decode("queries.jsonl", func(r row) {
 		if len(grades[r.ID]) > 0 {
-			c.queries = append(c.queries, query{r.Text, grades[r.ID]})
+			c.queries = append(c.queries, query{text: r.Text, grades: grades[r.ID]})
 		}
 	})
 }

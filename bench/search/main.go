@@ -1,14 +1,18 @@
-// Command search measures the search of readthru beside SQLite's FTS5 and bleve: the same passages, the same queries,
-// one after the other in one process. It needs a folder of test collections as BEIR has them (corpus.jsonl,
-// queries.jsonl, qrels.tsv).
+// Command search measures the search of readthru beside SQLite's FTS5, bleve and PostgreSQL: the same passages, the same
+// queries, one after the other.
 //
-//	go run . -corpus FOLDER [-copies N] [-only readthru]
+//	go run . [-corpus FOLDER] [-docs FOLDER] [-copies N] [-only readthru]
+//
+// The corpus is a folder of test collections as BEIR has them (corpus.jsonl, queries.jsonl, qrels.tsv). The docs are
+// where Debian 12 installs python3-doc, postgresql-doc, git-doc, sqlite3-doc, nodejs-doc and golang-doc, which
+// testdata/agent-queries.tsv asks about: /usr/share/doc. PostgreSQL is measured where it is installed.
 //
 // It is a module of its own, so that what it measures against is no part of readthru.
 package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"io/fs"
@@ -20,10 +24,11 @@ import (
 
 func main() {
 	dir := flag.String("corpus", os.Getenv("READTHRU_CORPUS_IR"), "folder of test collections")
+	docs := flag.String("docs", "", "folder of Debian's documentation")
 	copies := flag.Int("copies", 1, "how often the documents are there; each copy has other words here and there")
 	only := flag.String("only", "", "measure this engine alone")
 	flag.Parse()
-	if err := run(*dir, *copies, *only); err != nil {
+	if err := run(*dir, *docs, *copies, *only); err != nil {
 		fmt.Fprintln(os.Stderr, "search:", err)
 		os.Exit(1)
 	}
@@ -38,11 +43,24 @@ type engine interface {
 	close() error
 }
 
-func run(dir string, copies int, only string) error {
+func run(dir, docs string, copies int, only string) error {
 	ctx := context.Background()
-	collections, err := readCollections(dir)
-	if err != nil {
-		return err
+	if dir == "" && docs == "" {
+		return errors.New("nothing to search: give -corpus, READTHRU_CORPUS_IR or -docs")
+	}
+	var collections []*collection
+	if dir != "" {
+		var err error
+		if collections, err = readCollections(dir); err != nil {
+			return err
+		}
+	}
+	if docs != "" {
+		c, err := readDocumentation(ctx, docs)
+		if err != nil {
+			return err
+		}
+		collections = append(collections, c)
 	}
 	fmt.Printf("%-10s %-16s %8s %10s %8s %8s %9s %9s %9s\n", "engine", "collection", "docs", "docs/s", "disk", "nDCG@10",
 		"p50", "p90", "p99")
@@ -50,11 +68,16 @@ func run(dir string, copies int, only string) error {
 		for _, e := range []struct {
 			name string
 			open func(dir string) (engine, error)
-		}{{"readthru", openOurs}, {"fts5", openFTS5}, {"bleve", openBleve}} {
+		}{{"readthru", openOurs}, {"fts5", openFTS5}, {"bleve", openBleve}, {"postgres", openPostgres}} {
 			if only != "" && only != e.name {
 				continue
 			}
-			if err := measure(ctx, e.name, e.open, c, copies); err != nil {
+			err := measure(ctx, e.name, e.open, c, copies)
+			if errors.Is(err, errNoPostgres) {
+				fmt.Printf("%-10s %-16s not measured: %v\n", e.name, c.name, err)
+				continue
+			}
+			if err != nil {
 				return fmt.Errorf("measure %s on %s: %w", e.name, c.name, err)
 			}
 		}
@@ -86,9 +109,11 @@ func measure(ctx context.Context, name string, open func(string) (engine, error)
 	took := time.Since(start)
 	var times []time.Duration
 	gain := 0.0
+	var classes byClass
 	for range 2 { // the first round warms up
-		times, gain = nil, 0
-		for _, q := range c.queries {
+		times, gain, classes = nil, 0, byClass{}
+		for i := range c.queries {
+			q := &c.queries[i]
 			start := time.Now()
 			urls, err := e.search(ctx, q.text, 10)
 			if err != nil {
@@ -96,6 +121,9 @@ func measure(ctx context.Context, name string, open func(string) (engine, error)
 			}
 			times = append(times, time.Since(start))
 			gain += q.ndcg(urls)
+			if q.class != "" {
+				classes.add(q, q.placeOf(urls))
+			}
 		}
 	}
 	if err := e.close(); err != nil {
@@ -108,6 +136,9 @@ func measure(ctx context.Context, name string, open func(string) (engine, error)
 	fmt.Printf("%-10s %-16s %8d %10.0f %8.2f %8.4f %9s %9s %9s\n", name, c.name, len(docs),
 		float64(len(docs))/took.Seconds(),
 		float64(sizeOf(dir))/float64(bytes), gain/float64(len(c.queries)), at(.5), at(.9), at(.99))
+	if len(classes) > 0 {
+		classes.print(name)
+	}
 	return nil
 }
 
