@@ -139,7 +139,7 @@ func (c *change) index(d *Document, passages []Passage) error {
 		a.number = c.next.document
 		c.next.document++
 	}
-	had := len(c.hashes)
+	had, words := len(c.hashes), addressWords(d.URL)
 	now := map[uint32]bool{}
 	for i := range passages {
 		p := &passages[i]
@@ -148,14 +148,14 @@ func (c *change) index(d *Document, passages []Passage) error {
 		}
 		path := joinPath(p.Path)
 		number, ok := c.find(p.Hash)
-		if ok && !now[number] && old != nil && c.stale(a, old, before, number, path, sumOf(p.Said)) {
+		if ok && !now[number] && old != nil && c.stale(a, old, before, number, path, sumOf(p.Said), i == 0) {
 			ok = false
 		}
 		if !ok {
 			number = c.base + uint32(len(c.hashes))
 			c.hashes = append(c.hashes, p.Hash)
 			c.byHash[p.Hash] = number
-			c.x.build.add(p.Text(d.Markdown), p.Said, a.title, path)
+			c.x.build.add(p.Text(d.Markdown), p.Said, a.title, path, words, i == 0)
 			c.owners[number] = nil
 		}
 		now[number] = true
@@ -187,10 +187,14 @@ func (c *change) index(d *Document, passages []Passage) error {
 }
 
 // stale reports whether a passage that a document keeps must be indexed again because the title of the document, the
-// headings above the passage, or what is said of it changed. A passage that other documents also have stays as it is.
-func (c *change) stale(a, old *article, before map[uint32]place, number uint32, path string, said uint64) bool {
+// headings above the passage, or what is said of it changed, or because it begins the document now or no longer. A
+// passage that other documents also have stays as it is.
+func (c *change) stale(
+	a, old *article, before map[uint32]place, number uint32, path string, said uint64, lead bool,
+) bool {
 	p, mine := before[number]
-	if !mine || p.path == path && old.title == a.title && p.said == said {
+	led := old.passages[0].number == number
+	if !mine || p.path == path && old.title == a.title && p.said == said && led == lead {
 		return false
 	}
 	return slices.Equal(c.ownersOf(number), []uint32{a.number})

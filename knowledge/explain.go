@@ -25,7 +25,11 @@ func (s *scorer) explain(d *ranked) (parts []Term) {
 	} else if seg := segmentOf(s.x.segments, d.best.number); seg != nil {
 		if ord, ok := seg.ordinal(d.best.number); ok {
 			n := slices.Index(s.x.segments, seg)
+			kind := seg.lengths[ord].kind
 			parts = slices.Concat(s.explainTerms(n, ord), s.explainPhrases(n, ord), s.explainPairs(n, ord))
+			parts = append(parts, Term{
+				Term: kind.String(), Field: "kind", Score: d.best.score * (1 - 1/float64(kind.factor())),
+			})
 		}
 	}
 	parts = append(parts, Term{Term: "further", Field: "passages", Score: d.score - d.best.score})

@@ -69,7 +69,9 @@ func dump(tb testing.TB, x *searchIndex) map[string]string {
 			if out["passage "+hash] != "" {
 				tb.Errorf("passage %s is there twice", hash)
 			}
-			out["passage "+hash] = fmt.Sprint(s.lengths[i], owners)
+			l := s.lengths[i]
+			l.kind &^= leadPassage // of the document that it was first indexed for, as its title
+			out["passage "+hash] = fmt.Sprint(l, owners)
 			if n, ok := x.byHash.get(s.hashes[i]); !ok || n != number {
 				tb.Errorf("passage %s is not found by its hash", hash)
 			}

@@ -27,8 +27,34 @@ const (
 	pairWeight     = .3 // of two neighbouring words of the query that stand together
 	exactForm      = .1 // more for a word in the query's own form
 
+	leadFactor = 1.25 // of the passage that begins a document
+	linkFactor = .7   // of a list of links: what it names is told elsewhere
+
 	secondPassage, thirdPassage = .3, .1
 )
+
+// String names the kind for people.
+func (k passageKind) String() string {
+	switch {
+	case k&linkPassage != 0:
+		return "list of links"
+	case k&leadPassage != 0:
+		return "beginning of the page"
+	}
+	return "text"
+}
+
+// factor returns what the score of a passage of this kind is multiplied with.
+func (k passageKind) factor() float32 {
+	f := float32(1)
+	if k&leadPassage != 0 {
+		f *= leadFactor
+	}
+	if k&linkPassage != 0 {
+		f *= linkFactor
+	}
+	return f
+}
 
 // maxTextLen is the largest length of a text, in words; a longer one counts as this.
 const maxTextLen = 4095

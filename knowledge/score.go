@@ -19,7 +19,7 @@ type scorer struct {
 	x       *searchIndex
 	norms   *norms
 	avg     averages
-	total   int // passages in all segments
+	total   int   // passages in all segments
 	terms   []scoredTerm
 	phrases []scoredPhrase
 	top     top
@@ -64,21 +64,21 @@ func (s *scorer) load(q *query) {
 			s.expand(t)
 			continue
 		}
-		st := scoredTerm{queryTerm: *t, lists: make([]termList, len(s.x.segments))}
-		for n, seg := range s.x.segments {
-			l, err := find(seg.refs, s.x.blocksOf(seg, true), t.stem)
-			if err != nil {
-				s.x.unreadable(seg, err)
-				continue
-			}
-			if l == nil {
-				continue
-			}
-			st.df += l.postings
-			st.lists[n] = termList{list: l, exact: formBit(l, t.form), most: s.most(seg, l)}
+		named := []scoredTerm{s.find(t)}
+		if same := analysis.SameName[t.form]; same != "" {
+			other := *t
+			other.form, other.stem = same, analysis.Stem(same)
+			named = append(named, s.find(&other))
 		}
-		if st.df > 0 {
-			st.idf = rarity(s.total, st.df) * t.weight
+		df := 0
+		for i := range named {
+			df += named[i].df
+		}
+		for _, st := range named {
+			if st.df == 0 {
+				continue
+			}
+			st.idf = rarity(s.total, df) * t.weight // names of one thing are as rare as they are together
 			if t.part {
 				st.idf *= partWeight
 			}
@@ -102,6 +102,24 @@ func (s *scorer) load(q *query) {
 	for _, p := range q.phrases {
 		s.phrases = append(s.phrases, s.loadPhrase(p))
 	}
+}
+
+// find returns a term of the query with its postings.
+func (s *scorer) find(t *queryTerm) scoredTerm {
+	st := scoredTerm{queryTerm: *t, lists: make([]termList, len(s.x.segments))}
+	for n, seg := range s.x.segments {
+		l, err := find(seg.refs, s.x.blocksOf(seg, true), t.stem)
+		if err != nil {
+			s.x.unreadable(seg, err)
+			continue
+		}
+		if l == nil {
+			continue
+		}
+		st.df += l.postings
+		st.lists[n] = termList{list: l, exact: formBit(l, t.form), most: s.most(seg, l)}
+	}
+	return st
 }
 
 // formBit returns the bit of a form in the postings of a list, or 0 if no posting has the form.
@@ -163,6 +181,14 @@ func (s *scorer) score(n int, q *query, allowed bitset) {
 		if score > 0 && (!s.top.full() || score >= s.top.least()) {
 			s.top.offer(candidate{seg: n, ord: uint32(ord), score: score})
 		}
+	}
+}
+
+// scoreKinds weighs the best passages by what kind they are of.
+func (s *scorer) scoreKinds() {
+	for i := range s.top.list {
+		c := &s.top.list[i]
+		c.score *= s.x.segments[c.seg].lengths[c.ord].kind.factor()
 	}
 }
 

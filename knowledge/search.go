@@ -102,6 +102,7 @@ func (x *searchIndex) lexical(ctx context.Context, parsed *query, q *Query, allo
 		s.score(n, parsed, allowed[n])
 	}
 	s.scoreNeighbours()
+	s.scoreKinds()
 	candidates := s.top.ranked()
 	found := make([]match, 0, len(candidates))
 	for _, c := range candidates {

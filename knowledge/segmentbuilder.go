@@ -8,10 +8,36 @@ import (
 	"readthru/knowledge/analysis"
 )
 
-// lengths are how many words the fields of a passage have.
+// lengths are how many words the fields of a passage have, and what kind of passage it is.
 type lengths struct {
 	text        uint16
 	title, path uint8
+	kind        passageKind
+}
+
+// passageKind says what sets a passage apart from others: a sum of bits.
+type passageKind uint8
+
+const (
+	leadPassage passageKind = 1 << iota // it begins the document that it was indexed for
+	linkPassage                         // it is hardly more than a list of links
+)
+
+// A passage is a list of links if it has so many at least, and at most so many words for each.
+const (
+	fewLinks     = 5
+	wordsPerLink = 5
+)
+
+// kindOf returns the kind of a passage of so many words.
+func kindOf(text string, words int, lead bool) (kind passageKind) {
+	if lead {
+		kind |= leadPassage
+	}
+	if links := strings.Count(text, "]("); links >= fewLinks && words <= wordsPerLink*links {
+		kind |= linkPassage
+	}
+	return kind
 }
 
 // averages are the mean lengths of the passages that have the field at all.
@@ -68,8 +94,9 @@ func (b *segmentBuilder) len() int { return len(b.lengths) }
 // saidGap is how many words what is said of a passage stands behind its text: no phrase goes across.
 const saidGap = 100
 
-// add analyses a passage, and what is said of it as a part of its text; its ordinal is how many were added before.
-func (b *segmentBuilder) add(text, said, title, path string) {
+// add analyses a passage, what is said of it as a part of its text, and the words of its document's address, which
+// count like words of the text but make it no longer; its ordinal is how many were added before.
+func (b *segmentBuilder) add(text, said, title, path, address string, lead bool) {
 	b.ord = uint32(len(b.lengths))
 	var l lengths
 	n, _ := b.field(title, fieldTitle, 0)
@@ -77,10 +104,12 @@ func (b *segmentBuilder) add(text, said, title, path string) {
 	n, _ = b.field(path, fieldPath, 0)
 	l.path = uint8(min(n, 255))
 	n, end := b.field(text, fieldText, 0)
+	l.kind = kindOf(text, n, lead)
 	if said != "" {
-		more, _ := b.field(said, fieldText, end+saidGap)
-		n += more
+		more, last := b.field(said, fieldText, end+saidGap)
+		n, end = n+more, last
 	}
+	b.field(address, fieldText, end+saidGap)
 	l.text = uint16(min(n, maxTextLen))
 	b.lengths = append(b.lengths, l)
 }

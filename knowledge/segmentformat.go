@@ -72,7 +72,7 @@ func (s *segment) encodeTable(part int) []byte {
 		b = append(b, s.hashes[i][:]...)
 		b = binary.AppendUvarint(b, uint64(s.owners[i]))
 		b = binary.AppendUvarint(b, uint64(s.lengths[i].text))
-		b = append(b, s.lengths[i].title, s.lengths[i].path)
+		b = append(b, s.lengths[i].title, s.lengths[i].path, byte(s.lengths[i].kind))
 	}
 	return b
 }
@@ -92,15 +92,15 @@ func (s *segment) decodeTable(b []byte) error {
 		hash := [16]byte(b)
 		owner, b = uvarint(b[16:])
 		text, b = uvarint(b)
-		if len(b) < 2 || text > maxTextLen {
+		if len(b) < 3 || text > maxTextLen {
 			return errSegment
 		}
 		number += d
 		s.numbers = append(s.numbers, uint32(number))
 		s.hashes = append(s.hashes, hash)
 		s.owners = append(s.owners, uint32(owner))
-		s.lengths = append(s.lengths, lengths{text: uint16(text), title: b[0], path: b[1]})
-		b = b[2:]
+		s.lengths = append(s.lengths, lengths{text: uint16(text), title: b[0], path: b[1], kind: passageKind(b[2])})
+		b = b[3:]
 	}
 	return nil
 }

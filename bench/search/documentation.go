@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"readthru/convert"
@@ -31,6 +32,9 @@ var manuals = []struct{ name, folder, web, ext string }{
 	{"go", "golang-1.19-doc/html", "https://go.dev/ref/", ""},
 }
 
+// repeating are pages that hold other pages of their manual once more.
+var repeating = []string{"node:all", "sqlite:capi3ref"}
+
 // readDocumentation converts the pages of the manuals below a folder, as the proxy does, and judges the queries.
 func readDocumentation(ctx context.Context, dir string) (*collection, error) {
 	c := &collection{name: "documentation"}
@@ -50,6 +54,9 @@ func readDocumentation(ctx context.Context, dir string) (*collection, error) {
 				return err
 			}
 			page := strings.TrimSuffix(filepath.ToSlash(below), ".html")
+			if slices.Contains(repeating, m.name+":"+page) {
+				return nil
+			}
 			doc, err := readPage(ctx, name, m.web+page+m.ext)
 			if err != nil {
 				return fmt.Errorf("read %s: %w", name, err)

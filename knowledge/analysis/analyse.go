@@ -13,7 +13,7 @@ import (
 
 // Version is raised with every change of how text becomes terms, and of which texts are indexed: an index of
 // another version is rebuilt.
-const Version = 2
+const Version = 3
 
 // maxWord is the longest word that is indexed, in bytes. Longer ones are keys, hashes and encoded data.
 const maxWord = 64
@@ -29,9 +29,9 @@ type Token struct {
 // Tokenise calls f for each token of text, in order.
 //
 // A word is letters, digits and "_" between others; an apostrophe ends it. An identifier (useEffect, HTTPServer,
-// foo_bar) is a token whole and in parts, at the places of its parts, so that the phrase "use effect" finds it. Text in
-// scripts that put no space between words becomes pairs of characters. The targets of markdown links are left out: they
-// are addresses, not text.
+// foo_bar) is a token whole and in parts, at the places of its parts, so that the phrase "use effect" finds it, and so
+// is a version (15.4, v1.2.3), whole without its v. Text in scripts that put no space between words becomes pairs of
+// characters. A pictogram is a word. The targets of markdown links are left out: they are addresses, not text.
 func Tokenise(text string, f func(Token)) {
 	t := tokeniser{f: f, text: text}
 	for i := 0; i < len(text); {
@@ -57,6 +57,11 @@ func Tokenise(text string, f func(Token)) {
 			i = t.word(i)
 		case r == '’' && t.last == i && i > 0:
 			i = contraction(text, i+size)
+		case pictogram(r):
+			t.emit(i, i+size, false, false)
+			t.pos++
+			i += size
+			i += len(text[i:]) - len(strings.TrimPrefix(text[i:], variation))
 		default:
 			i += size
 		}
@@ -87,6 +92,12 @@ func unspaced(r rune) bool {
 		unicode.Myanmar) ||
 		r == 'ー' || r == '々'
 }
+
+// pictogram reports whether a character is an emoji or another picture that people search for.
+func pictogram(r rune) bool { return r >= 0x2300 && r != utf8.RuneError && unicode.Is(unicode.So, r) }
+
+// variation asks for the character before it as a picture.
+const variation = "\ufe0f"
 
 // linkEnd returns where the target of a link ends that begins at i: after its closing bracket. A target that does not
 // end on its line is text.
@@ -152,6 +163,11 @@ func (t *tokeniser) word(i int) int {
 		mixed = mixed || unicode.IsUpper(r) && j > i
 		j += size
 	}
+	if plain && !mixed {
+		if to := versionEnd(text, i, j); to > j {
+			return t.version(i, to)
+		}
+	}
 	end := j
 	for i < j && text[i] == '_' {
 		i++
@@ -203,6 +219,51 @@ func (t *tokeniser) word(i int) int {
 			t.emit(a, b, plain, true)
 			t.pos++
 		}
+	}
+	return end
+}
+
+// versionEnd returns where the version ends that begins with the word text[i:j], or j if none does.
+func versionEnd(text string, i, j int) int {
+	digits := i
+	if text[i] == 'v' || text[i] == 'V' {
+		digits++
+	}
+	for k := digits; k < j; k++ {
+		if text[k] < '0' || text[k] > '9' {
+			return j
+		}
+	}
+	if digits == j {
+		return j
+	}
+	for j+1 < len(text) && text[j] == '.' && text[j+1] >= '0' && text[j+1] <= '9' && j-i <= maxWord {
+		for j++; j < len(text) && text[j] < utf8.RuneSelf && ASCIIWord[text[j]]; j++ {
+		}
+	}
+	return j
+}
+
+// version emits the version text[i:end] whole, without its v, and in parts, and returns its end.
+func (t *tokeniser) version(i, end int) int {
+	number := i
+	if c := t.text[i]; c == 'v' || c == 'V' {
+		number++
+	}
+	t.last = end
+	if end-number <= maxWord {
+		t.emit(number, end, true, false)
+	}
+	for i < end {
+		to := end
+		if dot := strings.IndexByte(t.text[i:end], '.'); dot >= 0 {
+			to = i + dot
+		}
+		if to-i <= maxWord {
+			t.emit(i, to, true, true)
+		}
+		t.pos++
+		i = to + 1
 	}
 	return end
 }
@@ -310,8 +371,20 @@ var StopWords = wordSet(`a an and are as at be but by for if in into is it no no
 var FunctionWords = wordSet(`about after all also am any because been before being between both can could did do does
 	doing done during each from get give given had has have he her him his how i its just like made make many may me
 	might more most much must my need one only other our out over own same shall she should so some than them those
-	through too under up us use used using very was we were what when where whether which while who whom whose why would
+	through too under up us use used using versus very vs was we were what when where whether which while who whom whose why would
 	you your`)
+
+// SameName holds what else the things are called that a word names.
+var SameName = func() map[string]string {
+	names := map[string]string{}
+	for _, pair := range [...][2]string{
+		{"postgres", "postgresql"}, {"nodejs", "node"}, {"golang", "go"}, {"k8s", "kubernetes"}, {"regex", "regexp"},
+		{"js", "javascript"}, {"ts", "typescript"},
+	} {
+		names[pair[0]], names[pair[1]] = pair[1], pair[0]
+	}
+	return names
+}()
 
 func wordSet(words string) map[string]bool {
 	set := map[string]bool{}
