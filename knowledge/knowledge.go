@@ -118,6 +118,7 @@ type Term struct {
 
 // Results are the hits of a query, best first.
 type Results struct {
-	Hits     []Hit `json:"results"`
-	Degraded bool  `json:"degraded,omitempty"` // vectors were wanted but not ready in time: ranked by words alone
+	Hits      []Hit        `json:"results"`
+	Corrected []Correction `json:"corrected,omitempty"` // words of the query that were looked for in another form
+	Degraded  bool         `json:"degraded,omitempty"`  // vectors were wanted but not ready in time: ranked by words alone
 }

@@ -23,6 +23,7 @@ type query struct {
 	terms       []queryTerm
 	phrases     []phrase
 	onlyPhrases bool // it is nothing but phrases: passages without them are no hits
+	corrections []Correction
 }
 
 // queryTerm is a word of a query.

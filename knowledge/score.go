@@ -20,6 +20,7 @@ type scorer struct {
 	norms   *norms
 	avg     averages
 	total   int   // passages in all segments
+	df      []int // passages that have the terms of the query, one after the other; of a prefix not told
 	terms   []scoredTerm
 	phrases []scoredPhrase
 	top     top
@@ -58,6 +59,7 @@ func (s *scorer) load(q *query) {
 	for _, seg := range s.x.segments {
 		s.total += seg.len()
 	}
+	s.df = make([]int, len(q.terms))
 	for i := range q.terms {
 		t := &q.terms[i]
 		if t.prefix {
@@ -74,6 +76,7 @@ func (s *scorer) load(q *query) {
 		for i := range named {
 			df += named[i].df
 		}
+		s.df[i] = df
 		for _, st := range named {
 			if st.df == 0 {
 				continue

@@ -65,7 +65,7 @@ func (x *searchIndex) search(ctx context.Context, q Query, allow *roaring.Bitmap
 	if err != nil {
 		return nil, err
 	}
-	results := &Results{Hits: []Hit{}, Degraded: byMeaning.err != nil}
+	results := &Results{Hits: []Hit{}, Degraded: byMeaning.err != nil, Corrected: parsed.corrections}
 	if byMeaning.err == nil && len(byMeaning.passages) > 0 {
 		found = x.fuse(found, byMeaning.passages, &q, allow)
 	}
@@ -93,6 +93,9 @@ func (x *searchIndex) lexical(ctx context.Context, parsed *query, q *Query, allo
 	defer x.mu.RUnlock()
 	docs := x.filter(q, allow)
 	s := x.newScorer(parsed)
+	if x.correct(parsed, s.df) {
+		s = x.newScorer(parsed)
+	}
 	s.top.max = max(best, passagesPerHit*q.Limit)
 	allowed := x.allowed(docs, q.among)
 	for n := range x.segments {

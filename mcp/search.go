@@ -66,6 +66,9 @@ func runSearch(ctx context.Context, c *call) (*result, error) {
 	if res.Degraded {
 		c.note("The model for embeddings did not answer in time: hits are ranked by words only")
 	}
+	for _, word := range res.Corrected {
+		c.note("S%s", word.String()[1:])
+	}
 	l := c.server.newList()
 	next := ""
 	for i := min(from, len(res.Hits)); i < len(res.Hits); i++ {

@@ -25,15 +25,16 @@ func (d *dashboard) mountSearch(mux *http.ServeMux) {
 }
 
 type searchData struct {
-	Query    url.Values
-	Problem  string
-	Asked    bool
-	Degraded bool
-	Hits     []hit
-	More     string
-	Kinds    []string
-	KBs      []string
-	Quote    *api.QuoteCheck
+	Query     url.Values
+	Problem   string
+	Asked     bool
+	Degraded  bool
+	Corrected []string // words of the query
+	Hits      []hit
+	More      string
+	Kinds     []string
+	KBs       []string
+	Quote     *api.QuoteCheck
 }
 
 // hit is a hit with its snippet in pieces.
@@ -89,6 +90,9 @@ func (d *dashboard) find(r *http.Request, data *searchData, limit int) error {
 		return err
 	}
 	data.Degraded = found.Degraded
+	for _, word := range found.Corrected {
+		data.Corrected = append(data.Corrected, "S"+word.String()[1:])
+	}
 	for i := range found.Hits {
 		h := &found.Hits[i]
 		path := strings.Split(h.Heading, " › ")

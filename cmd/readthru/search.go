@@ -69,6 +69,9 @@ func (p *program) printHits(res *knowledge.Results) error {
 	if res.Degraded {
 		p.note("warning: the model for embeddings did not answer in time: hits are ranked by words only")
 	}
+	for _, word := range res.Corrected {
+		p.note("%v", word)
+	}
 	if len(res.Hits) == 0 {
 		p.note("nothing found")
 		return nil

@@ -1,0 +1,140 @@
+package knowledge
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// spellingIndex holds pages about git, three of a kind, so that no word is alone.
+func spellingIndex(t *testing.T) *searchIndex {
+	t.Helper()
+	var docs []*Document
+	for i := range 3 {
+		at := func(name string) string { return fmt.Sprintf("https://a.test/%s%d", name, i) }
+		docs = append(docs,
+			doc(at("pick"), "git-cherry-pick", fmt.Sprintf("Apply the changes of commits by cherry pick, case %d.", i)),
+			doc(at("query"), "Queries", fmt.Sprintf("A recursive query of a table refers to itself, case %d.", i)),
+			doc(at("tree"), "git-worktree", fmt.Sprintf("A worktree is a second checkout with threads, case %d.", i)),
+			doc(at("large"), "Größe", fmt.Sprintf("Die Größe der Datei von Müller, Fall %d.", i)),
+			doc(at("forum"), "Forms", fmt.Sprintf("Fill the form with the ones that you have, case %d.", i)),
+		)
+	}
+	docs = append(docs, doc("https://a.test/rare", "Rare", "One page has zymurgy, and recusive by mistake."))
+	x := openTestIndex(t, docs)
+	indexAllOf(t, x, docs)
+	return x
+}
+
+func TestMisspeltWordsAreSearchedAsTheyWereMeant(t *testing.T) {
+	x := spellingIndex(t)
+	for _, tt := range []struct{ query, want string }{
+		{"cherrypick commits", "cherrypick→cherry pick"},
+		{"recurisve query", "recurisve→recursive"},
+		{"worktre checkout", "worktre→worktree"},
+		{"a wroktree", "wroktree→worktree"},
+		{"thraeds chekout", "thraeds→threads chekout→checkout"},
+		{"recurzive_querry", "recurzive→recursive querry→query"},
+		{"größse", "größse→größe"},
+
+		{"recursive query", ""},
+		{"recusive query", ""}, // which one page has, and too few the other
+		{"zymurgies", ""},      // the stem of a word that is there
+		{"fro", ""},            // too short
+		{"formn wiht", "formn→form"},
+		{"xyzzy", ""},
+		{"recurisve*", ""},
+		{"v2.5 1.2.3 sha256 日本語", ""},
+		{`"recurisve query"`, "recurisve→recursive"},
+		// enough other words are known
+		{"recurisve query table changes commits worktree", ""},
+	} {
+		r, err := x.Search(context.Background(), Query{Text: tt.query})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, c := range r.Corrected {
+			got = append(got, c.From+"→"+c.To)
+		}
+		if s := strings.Join(got, " "); s != tt.want {
+			t.Errorf("query %q was corrected %q, want %q", tt.query, s, tt.want)
+		}
+	}
+}
+
+func TestCorrectedWordsFindAndAreMarked(t *testing.T) {
+	x := spellingIndex(t)
+	r, err := x.Search(context.Background(), Query{Text: "cherrypick", Explain: true})
+	if err != nil || len(r.Hits) == 0 {
+		t.Fatalf("hits %v, %v", r, err)
+	}
+	if h := r.Hits[0]; h.Title != "git-cherry-pick" {
+		t.Errorf("the first hit is %+v", h)
+	}
+	if want := `searched for "cherry pick": hardly any page has "cherrypick"`; r.Corrected[0].String() != want {
+		t.Errorf("it says %q, want %q", r.Corrected[0], want)
+	}
+}
+
+// A word that a page has stays in the query when a far more frequent one is looked for, too.
+func TestARareWordStaysBesideWhatMayBeMeant(t *testing.T) {
+	docs := []*Document{doc("https://a.test/typo", "Typo", "The replicaton of a page.")}
+	for i := range farMore + 1 {
+		docs = append(docs, doc(fmt.Sprintf("https://a.test/%d", i), "Other", fmt.Sprintf("The replication number %d.", i)))
+	}
+	x := openTestIndex(t, docs)
+	indexAllOf(t, x, docs)
+	r, err := x.Search(context.Background(), Query{Text: "replicaton"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := []Correction{{"replicaton", "replication"}}; !slices.Equal(r.Corrected, want) {
+		t.Errorf("corrected %v, want %v", r.Corrected, want)
+	}
+	if len(r.Hits) < 5 || r.Hits[0].URL != "https://a.test/typo" {
+		t.Errorf("hits %v", r.Hits)
+	}
+}
+
+// However many words are misspelt, a few are corrected, with few blocks read.
+func TestAQueryOfMistakesCostsLittle(t *testing.T) {
+	x := spellingIndex(t)
+	var text strings.Builder
+	for i := range 10_000 {
+		fmt.Fprintf(&text, "recursiv%c%c%c ", 'a'+i%26, 'a'+i/26%26, 'a'+i/676)
+	}
+	q := parseQuery(text.String())
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	s := x.newScorer(&q)
+	x.correct(&q, s.df)
+	if n := len(q.corrections); n > maxCorrected {
+		t.Errorf("%d words were corrected", n)
+	}
+	sp := speller{x: x, blocks: 2}
+	for range 10 {
+		sp.nearest("recursivx", 0)
+	}
+	if sp.blocks < 0 {
+		t.Errorf("%d blocks were read too many", -sp.blocks)
+	}
+}
+
+func TestDistance(t *testing.T) {
+	for _, tt := range []struct {
+		a, b string
+		most int
+		want int
+	}{
+		{"", "", 1, 0}, {"a", "", 1, 1}, {"worktre", "worktree", 1, 1}, {"wroktree", "worktree", 1, 1},
+		{"stsah", "stash", 1, 1}, {"recusive", "recursive", 2, 1}, {"rceusive", "recursive", 2, 2},
+		{"abc", "xyz", 2, 3}, {"abcdef", "a", 2, 3}, {"größse", "größe", 1, 1}, {"ab", "ba", 1, 1}, {"abc", "ca", 2, 3},
+	} {
+		if got := distance([]rune(tt.a), []rune(tt.b), tt.most); got != tt.want {
+			t.Errorf("distance of %q and %q, at most %d: %d, want %d", tt.a, tt.b, tt.most, got, tt.want)
+		}
+	}
+}
