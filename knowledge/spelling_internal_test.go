@@ -43,7 +43,7 @@ func TestMisspeltWordsAreSearchedAsTheyWereMeant(t *testing.T) {
 		{"recusive query", ""}, // which one page has, and too few the other
 		{"zymurgies", ""},      // the stem of a word that is there
 		{"fro", ""},            // too short
-		{"formn wiht", "formn→form"},
+		{"formn thsi", "formn→form"},
 		{"xyzzy", ""},
 		{"recurisve*", ""},
 		{"v2.5 1.2.3 sha256 日本語", ""},
@@ -129,9 +129,18 @@ func TestDistance(t *testing.T) {
 		most int
 		want int
 	}{
-		{"", "", 1, 0}, {"a", "", 1, 1}, {"worktre", "worktree", 1, 1}, {"wroktree", "worktree", 1, 1},
-		{"stsah", "stash", 1, 1}, {"recusive", "recursive", 2, 1}, {"rceusive", "recursive", 2, 2},
-		{"abc", "xyz", 2, 3}, {"abcdef", "a", 2, 3}, {"größse", "größe", 1, 1}, {"ab", "ba", 1, 1}, {"abc", "ca", 2, 3},
+		{"", "", 1, 0},
+		{"a", "", 1, 1},
+		{"worktre", "worktree", 1, 1},
+		{"wroktree", "worktree", 1, 1},
+		{"stsah", "stash", 1, 1},
+		{"recusive", "recursive", 2, 1},
+		{"rceusive", "recursive", 2, 2},
+		{"abc", "xyz", 2, 3},
+		{"abcdef", "a", 2, 3},
+		{"größse", "größe", 1, 1},
+		{"ab", "ba", 1, 1},
+		{"abc", "ca", 2, 3},
 	} {
 		if got := distance([]rune(tt.a), []rune(tt.b), tt.most); got != tt.want {
 			t.Errorf("distance of %q and %q, at most %d: %d, want %d", tt.a, tt.b, tt.most, got, tt.want)

@@ -368,18 +368,23 @@ var StopWords = wordSet(`a an and are as at be but by for if in into is it no no
 	there these they this to was will with`)
 
 // FunctionWords are words that say little in a question; they count for less.
-var FunctionWords = wordSet(`about after all also am any because been before being between both can could did do does
-	doing done during each from get give given had has have he her him his how i its just like made make many may me
-	might more most much must my need one only other our out over own same shall she should so some than them those
-	through too under up us use used using versus very vs was we were what when where whether which while who whom whose why would
-	you your`)
+var FunctionWords = wordSet(`about after all also am any because been before being between both can could did do does doing done
+	during each from get give given had has have he her him his how i its just like made make many may
+	me might more most much must my need one only other our out over own same shall she should so some
+	than them those through too under up us use used using versus very vs was we were what when where
+	whether which while who whom whose why would you your`)
 
 // SameName holds what else the things are called that a word names.
 var SameName = func() map[string]string {
 	names := map[string]string{}
 	for _, pair := range [...][2]string{
-		{"postgres", "postgresql"}, {"nodejs", "node"}, {"golang", "go"}, {"k8s", "kubernetes"}, {"regex", "regexp"},
-		{"js", "javascript"}, {"ts", "typescript"},
+		{"postgres", "postgresql"},
+		{"nodejs", "node"},
+		{"golang", "go"},
+		{"k8s", "kubernetes"},
+		{"regex", "regexp"},
+		{"js", "javascript"},
+		{"ts", "typescript"},
 	} {
 		names[pair[0]], names[pair[1]] = pair[1], pair[0]
 	}
