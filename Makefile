@@ -87,8 +87,9 @@ mcp-conformance: build ## the protocol's own conformance suite, which npm fetche
 openapi: build ## Redocly's recommended rules, which npm fetches, against the daemon's /openapi.json
 	sh api/testdata/openapi "$(CURDIR)/bin/readthru"
 
-agents: ## the agents themselves, from npm, led by a scripted model through readthru
-	READTHRU_AGENTS="$$(sh .ci/agents)" && READTHRU_AGENTS="$$READTHRU_AGENTS" go test -count=1 ./e2e/agents
+agents: ## the agents themselves, and frameworks of agents, from npm, led by a scripted model through readthru
+	READTHRU_AGENTS="$$(sh .ci/agents)" && READTHRU_FRAMEWORKS="$$(sh .ci/modules e2e/agents/frameworks)" && \
+	export READTHRU_AGENTS READTHRU_FRAMEWORKS && go test -count=1 ./e2e/agents
 
 agents-latest: ## the same with their newest versions, which the list of versions then names
 	sh .ci/agents latest && $(MAKE) --no-print-directory agents

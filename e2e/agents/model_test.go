@@ -324,7 +324,7 @@ func (r *responses) answer(model string, next *call, text string) []event {
 		}
 	}
 	whole := object{
-		"id": id, "object": "response", "model": model, "status": "completed", "output": []any{item},
+		"id": id, "object": "response", "created_at": 1, "model": model, "status": "completed", "output": []any{item},
 		"usage": object{
 			"input_tokens": 10, "output_tokens": 10, "total_tokens": 20,
 			"input_tokens_details": object{"cached_tokens": 0}, "output_tokens_details": object{"reasoning_tokens": 0},
