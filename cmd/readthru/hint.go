@@ -2,7 +2,11 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
 	"syscall"
 
 	"readthru/store"
@@ -27,8 +31,35 @@ func hintOf(err error) string {
 		return `is a daemon running? see "readthru doctor"; choose another address with --listen and --admin`
 	case errors.Is(err, syscall.EADDRNOTAVAIL):
 		return "that address is not one of this machine's"
+	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
+		return "free some space there, then do it again: what was done already stays, and is not done twice"
 	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.EROFS):
-		return "check the owner of the data directory, or choose another with --data-dir"
+		hint := "check the owner of the data directory, or choose another with --data-dir"
+		if module := confinement("/"); module != "" && errors.Is(err, fs.ErrPermission) {
+			hint = module + ". Else " + hint
+		}
+		return hint
+	}
+	return ""
+}
+
+// confinement says which security module of Linux may have denied what the owner and mode of a file allow, and how to
+// find out, or "" if none confines this process. Root is the root of the file system.
+func confinement(root string) string {
+	read := func(name string) string {
+		text, _ := os.ReadFile(filepath.Join(root, name)) // absent without the module
+		return strings.TrimRight(string(text), "\x00\n")
+	}
+	label := read("proc/self/attr/apparmor/current")
+	if label == "" {
+		label = read("proc/self/attr/current") // of whichever module is the first
+	}
+	switch {
+	case read("sys/fs/selinux/enforce") == "1":
+		return fmt.Sprintf("SELinux may have denied it to %s: \"ausearch -m avc -ts recent\" tells", label)
+	case strings.HasSuffix(label, "(enforce)"):
+		return fmt.Sprintf("AppArmor's profile %s may have denied it: \"journalctl -k -g apparmor\" tells",
+			strings.TrimSuffix(label, " (enforce)"))
 	}
 	return ""
 }

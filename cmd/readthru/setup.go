@@ -174,6 +174,12 @@ func (j *setupRecord) entry(path string) recordEntry {
 	return recordEntry{}
 }
 
+// set puts an entry in the place of that of the same file.
+func (j *setupRecord) set(e recordEntry) {
+	j.Files = slices.DeleteFunc(j.Files, func(old recordEntry) bool { return old.Path == e.Path })
+	j.Files = append(j.Files, e)
+}
+
 // change is a change to one file.
 type change struct {
 	file   *agents.File
@@ -203,7 +209,11 @@ func (in *installation) install(ctx context.Context, w setupChoices) error {
 			notes = append(notes, c.file.Path+": "+n)
 		}
 	}
-	if done, err := in.carryOut(changes, notes); !done || err != nil {
+	if done, err := in.carryOut(changes, notes, func(e recordEntry) error {
+		j.Choices = w
+		j.set(e)
+		return in.keep(j)
+	}); !done || err != nil {
 		return err
 	}
 	j = setupRecord{Choices: w}
@@ -234,7 +244,7 @@ func (in *installation) remove(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if done, err := in.carryOut(changes, notes); !done || err != nil {
+	if done, err := in.carryOut(changes, notes, nil); !done || err != nil {
 		return err
 	}
 	if err := in.forget(); err != nil {
@@ -338,7 +348,9 @@ func (in *installation) cannot(err error) error {
 }
 
 // carryOut shows the changes and makes them if the user agrees. It reports whether it made them.
-func (in *installation) carryOut(changes []change, notes []string) (done bool, err error) {
+func (in *installation) carryOut(
+	changes []change, notes []string, record func(recordEntry) error,
+) (done bool, err error) {
 	p := in.p
 	for _, n := range notes {
 		p.note("%s", n)
@@ -367,15 +379,24 @@ func (in *installation) carryOut(changes []change, notes []string) (done bool, e
 			return false, nil
 		}
 	}
-	return true, in.write(changes)
+	return true, in.write(changes, record)
 }
 
-// write makes the changes.
-func (in *installation) write(changes []change) error {
+// write makes the changes. Each is recorded before it is made, if there is a record: whatever interrupts them, all can be
+// undone.
+func (in *installation) write(changes []change, record func(recordEntry) error) error {
 	for i := range changes {
 		c := &changes[i]
 		if !c.changes() {
 			continue
+		}
+		if record != nil && !c.edit.Gone {
+			if made := missing(filepath.Dir(c.state.path)); len(made) > 0 {
+				c.record.Dirs = made
+			}
+			if err := record(c.record); err != nil {
+				return fmt.Errorf("set up %s: %w", in.agent.Title(), err)
+			}
 		}
 		if err := c.write(); err != nil {
 			return fmt.Errorf("set up %s: %w", in.agent.Title(), err)

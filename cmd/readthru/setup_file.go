@@ -82,12 +82,8 @@ func (c *change) write() error {
 		}
 		return nil
 	}
-	made, err := makeDirs(filepath.Dir(c.state.path))
-	if err != nil {
+	if err := os.MkdirAll(filepath.Dir(c.state.path), 0o700); err != nil {
 		return err
-	}
-	if len(made) > 0 {
-		c.record.Dirs = made
 	}
 	return writeWhole(c.state.path, func(f *os.File) error { // which creates it for its owner only
 		if c.state.info != nil {
@@ -103,13 +99,12 @@ func (c *change) write() error {
 	})
 }
 
-// makeDirs creates a folder with its parents, and returns those that it created, the innermost first.
-func makeDirs(dir string) (made []string, err error) {
+// missing returns the folders that do not exist, of a folder and its parents, the innermost first.
+func missing(dir string) (list []string) {
 	for d := dir; ; d = filepath.Dir(d) {
 		if _, err := os.Stat(d); err == nil || d == filepath.Dir(d) {
-			break
+			return list
 		}
-		made = append(made, d)
+		list = append(list, d)
 	}
-	return made, os.MkdirAll(dir, 0o700)
 }

@@ -156,7 +156,7 @@ func (p *program) agentUndoings(ctx context.Context, s *settings) (steps []undoi
 		steps = append(steps, undoing{
 			What: "restore the settings of " + in.agent.Title(), Show: show.String(),
 			do: func(context.Context) error {
-				if err := in.write(changes); err != nil {
+				if err := in.write(changes, nil); err != nil {
 					return err
 				}
 				return in.forget()
