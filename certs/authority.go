@@ -47,6 +47,10 @@ type Options struct {
 	// domain, which includes its subdomains, or an address range in CIDR form. If empty, every name is permitted. It
 	// has no effect on an existing authority.
 	Permitted []string
+
+	// RootFile is a PEM file of root certificates that the bundle has besides the system's: those of a network that
+	// intercepts connections itself. A file that cannot be read adds none. If empty, there are none.
+	RootFile string
 }
 
 // Authority signs leaf certificates for intercepted hosts. Its methods are safe for concurrent use.
@@ -194,7 +198,7 @@ func (a *Authority) writeDerivedOf(p pair) error {
 	if err := replaceFile(a.CertFile(), p.pem, 0o644); err != nil {
 		return err
 	}
-	bundle, _ := buildBundle(p.pem)
+	bundle, _ := a.buildBundle(p.pem)
 	return replaceFile(a.BundleFile(), bundle, 0o644)
 }
 

@@ -1,7 +1,6 @@
 package certs
 
 import (
-	"bytes"
 	"encoding/pem"
 	"os"
 	"os/exec"
@@ -21,27 +20,41 @@ var rootFiles = []string{
 	"/usr/local/share/certs/ca-root-nss.crt",            // FreeBSD
 }
 
-// BundleFile returns the path of the bundle, which has the system's root certificates and ours. It is for clients whose
+// BundleFile returns the path of the bundle, which has the system's root certificates, Options.RootFile's and ours. It is for clients whose
 // environment variable replaces the whole trust store.
-func (a *Authority) BundleFile() string { return filepath.Join(a.o.Dir, bundleName) }
+func (a *Authority) BundleFile() string { return a.o.BundleFile() }
+
+// BundleFile is [Authority.BundleFile] of the authority that these options open.
+func (o Options) BundleFile() string { return filepath.Join(o.Dir, bundleName) }
 
 // Bundle updates the bundle and returns the file that the system's root certificates came from. roots is empty if none
 // were found. Then the bundle has only our certificate, and a client that uses it can reach only intercepted hosts.
 func (a *Authority) Bundle() (roots string, err error) {
-	content, roots := buildBundle(a.current().pem)
+	content, roots := a.buildBundle(a.current().pem)
 	return roots, replaceFile(a.BundleFile(), content, 0o644)
 }
 
-// buildBundle returns the bundle and the file that its root certificates came from.
-func buildBundle(ours []byte) (bundle []byte, from string) {
-	roots, from := systemRoots()
-	if from == "" {
-		return bytes.Clone(ours), ""
+// AddedFile returns the path of the file for clients that add roots to their own: it has our certificate, and those of
+// Options.RootFile.
+func (o Options) AddedFile() string {
+	if o.RootFile == "" {
+		return filepath.Join(o.Dir, certName)
 	}
-	bundle = make([]byte, 0, len(roots)+len(ours)+1)
-	bundle = append(bundle, roots...)
-	if !bytes.HasSuffix(bundle, []byte("\n")) {
-		bundle = append(bundle, '\n')
+	return o.BundleFile()
+}
+
+// buildBundle returns the bundle and the file that the system's root certificates came from.
+func (a *Authority) buildBundle(ours []byte) (bundle []byte, from string) {
+	roots, from := systemRoots()
+	var more []byte
+	if a.o.RootFile != "" {
+		more, _ = os.ReadFile(a.o.RootFile) // whoever connects to origins says that it cannot be read
+	}
+	for _, part := range [][]byte{roots, more} {
+		bundle = append(bundle, part...)
+		if len(part) > 0 && part[len(part)-1] != '\n' {
+			bundle = append(bundle, '\n')
+		}
 	}
 	return append(bundle, ours...), from
 }

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"crypto/x509"
-	"encoding/pem"
 	"errors"
 	"fmt"
 	"io"
@@ -11,6 +10,7 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -96,7 +96,7 @@ func (p *program) examine(ctx context.Context, s *settings, probes bool) []findi
 	found = append(found, examinePorts(ctx, s, d)...)
 	found = append(found, examineUpstream(s, d)...)
 	found = append(found, p.examineStore(ctx)...)
-	authority, err := certs.Open(certs.Options{Dir: authorityDir(s)})
+	authority, err := certs.Open(authorityOptions(s))
 	if err != nil {
 		return append(found, finding{
 			"authority", failed, err.Error(),
@@ -104,6 +104,7 @@ func (p *program) examine(ctx context.Context, s *settings, probes bool) []findi
 		})
 	}
 	found = append(found, examineAuthority(ctx, authority, time.Now())...)
+	found = append(found, examineRoots(authorityOptions(s))...)
 	found = append(found, examineBrowser(ctx, s, probes))
 	if !probes {
 		return found
@@ -316,18 +317,12 @@ func examineAuthority(ctx context.Context, a *certs.Authority, now time.Time) []
 
 // readBundle counts the certificates in a PEM file and reports whether it has want.
 func readBundle(name string, want *x509.Certificate) (n int, found bool, err error) {
-	rest, err := os.ReadFile(name)
+	text, err := os.ReadFile(name)
 	if err != nil {
 		return 0, false, err
 	}
-	for {
-		var block *pem.Block
-		if block, rest = pem.Decode(rest); block == nil {
-			return n, found, nil
-		}
-		n++
-		found = found || string(block.Bytes) == string(want.Raw)
-	}
+	list := certificates(text)
+	return len(list), slices.ContainsFunc(list, want.Equal), nil
 }
 
 func firstNonEmpty(texts ...string) string {

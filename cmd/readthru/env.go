@@ -23,8 +23,8 @@ type clientEnv struct {
 	proxy   string // the proxy's address, host:port
 	login   string // name:password for a proxy with users, else empty
 	session string // for readthru's own commands, else empty
-	cert    string // file with our certificate alone
-	bundle  string // file with the system's roots and ours
+	cert    string // file for clients that add roots to their own
+	bundle  string // file for clients that have no others: with the system's roots, too
 	wgetrc  string // file that wget reads
 	direct  string // hosts that the user already reaches without a proxy
 }
@@ -80,7 +80,7 @@ func withoutProxy(before string) string {
 // newClientEnv returns the environment and writes the files that it names.
 func newClientEnv(s *settings, authority *certs.Authority, proxy, login string) (clientEnv, error) {
 	e := clientEnv{
-		proxy: proxy, login: login, cert: authority.CertFile(), bundle: authority.BundleFile(),
+		proxy: proxy, login: login, cert: authorityOptions(s).AddedFile(), bundle: authority.BundleFile(),
 		wgetrc: filepath.Join(s.dataDir, "wgetrc"),
 	}
 	e.direct = os.Getenv("no_proxy")
@@ -148,7 +148,7 @@ func (p *program) envCommand() *cli.Command {
 			if err := makeDataDir(s.dataDir); err != nil {
 				return err
 			}
-			authority, err := certs.Open(certs.Options{Dir: authorityDir(s)})
+			authority, err := certs.Open(authorityOptions(s))
 			if err != nil {
 				return fmt.Errorf("open the authority: %w", err)
 			}

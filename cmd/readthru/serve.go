@@ -294,7 +294,7 @@ func openDaemon(ctx context.Context, s *settings, offline bool, at *ports, log *
 	if d.info.Token, err = adminToken(s); err != nil {
 		return nil, err
 	}
-	if d.authority, err = certs.Open(certs.Options{Dir: authorityDir(s)}); err != nil {
+	if d.authority, err = certs.Open(authorityOptions(s)); err != nil {
 		return nil, fmt.Errorf("open the authority: %w", err)
 	}
 	if at == nil {

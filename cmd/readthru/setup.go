@@ -459,9 +459,9 @@ func (in *installation) choice(ctx context.Context, w setupChoices,
 	if len(s.Proxy.Users) > 0 {
 		return c, []string{"the proxy's environment was left out: the proxy has users, so it would contain a password"}, nil
 	}
-	ca := authorityDir(s)
+	ca := authorityOptions(s)
 	e := clientEnv{
-		proxy: proxy, cert: filepath.Join(ca, "ca.pem"), bundle: filepath.Join(ca, "bundle.pem"),
+		proxy: proxy, cert: ca.AddedFile(), bundle: ca.BundleFile(),
 		wgetrc: filepath.Join(s.dataDir, "wgetrc"),
 	}
 	e.direct = cmp.Or(os.Getenv("no_proxy"), os.Getenv("NO_PROXY"))

@@ -69,7 +69,10 @@ func (g *guide) network(context.Context) error {
 	if g.s.Upstream.CAFile != "" {
 		g.p.note("origins are trusted by the system's authorities and those of %s", g.s.Upstream.CAFile)
 	}
-	for _, f := range examineUpstream(g.s, nil) {
+	if _, err := openAuthority(g.s); err != nil { // whose bundle is looked at
+		return err
+	}
+	for _, f := range append(examineUpstream(g.s, nil), examineRoots(authorityOptions(g.s))...) {
 		g.p.note("warning: %s: %s", f.Detail, f.Remedy)
 	}
 	return nil
