@@ -6,7 +6,7 @@ VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo deve
 LDFLAGS  = -s -w -X main.stamped=$(VERSION)
 TOOL     = go tool -modfile=tools/go.mod
 
-.PHONY: build run wasm quick test slow corpora check lint workflows examples fmt bench faults ways mcp-conformance openapi agents agents-latest reads rooms pictures search-corpus search-docs dist module size vuln hooks clean
+.PHONY: build run wasm quick test slow corpora check lint workflows examples fmt bench faults fleet ways mcp-conformance openapi agents agents-latest reads rooms pictures search-corpus search-docs dist module size vuln hooks clean
 
 build: wasm ## the binary, in bin/, with the grammars for symbol maps where clang is there
 	go build -trimpath -ldflags '$(LDFLAGS)' -o bin/readthru ./cmd/readthru
@@ -80,6 +80,12 @@ ways: ## how many own functions a hit, a page, a search, a hook and a crawl run,
 faults: build ## what goes wrong around a daemon, for real: power cuts, kills, errors, an hour of load; FOR=20m, FAULTS="kill soak"
 	go run ./bench/faults -readthru bin/readthru $(if $(FAULTS),$(FAULTS),powercut kill goaway streams storm rotate events memory group clock)
 	$(if $(FAULTS),,go run ./bench/faults -readthru bin/readthru -for $(or $(FOR),1h) soak)
+
+fleet: ## what breaks around three nodes of a fleet, ROUNDS=20 times each, engines that are away for AWAY=3s; TROUBLE="PostgreSQL" runs those alone
+	sh .ci/clients
+	sh .ci/s3
+	READTHRU_ROUNDS="$(or $(ROUNDS),20)" READTHRU_AWAY="$(or $(AWAY),3s)" READTHRU_TROUBLE="$(TROUBLE)" \
+		go test -count=1 -v -timeout 3h -run WhatAFleetPromises ./e2e
 
 mcp-conformance: build ## the protocol's own conformance suite, which npm fetches, against the daemon's /mcp
 	sh mcp/testdata/conformance "$(CURDIR)/bin/readthru"

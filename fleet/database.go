@@ -134,7 +134,35 @@ func (f *Fleet) connect(ctx context.Context) (identity string, err error) {
 	if err := f.migrate(ctx); err != nil {
 		return "", err
 	}
-	return f.identify(ctx)
+	if identity, err = f.identify(ctx); err != nil {
+		return "", err
+	}
+	f.setBack, err = f.wasSetBack(ctx)
+	return identity, err
+}
+
+// wasSetBack reports whether the database lacks what this node told it last, or what it took last: a snapshot of it was
+// restored, or the last moment was lost.
+func (f *Fleet) wasSetBack(ctx context.Context) (is bool, err error) {
+	p, told := f.o.Store.FleetPosition(), f.lastTold
+	var key []byte
+	var at time.Time
+	if told != nil {
+		key, at = told.key[:], told.fetchedAt
+	}
+	err = f.query(ctx, `SELECT $1::bytea <> '' AND NOT EXISTS (
+				SELECT FROM pages WHERE key = $1 AND greatest(fetched_at, gone_at) >= $2::timestamptz)
+			OR $3::bytea <> '' AND NOT EXISTS (SELECT FROM pages WHERE key = $3 AND xid >= $4::xid8)`,
+		[]any{orEmpty(key), at, orEmpty(p.Key), strconv.FormatUint(p.XID, 10)}, []any{&is}, func() error { return nil })
+	return is, err
+}
+
+// orEmpty returns b, or no bytes instead of NULL.
+func orEmpty(b []byte) []byte {
+	if b == nil {
+		return []byte{}
+	}
+	return b
 }
 
 // migrate makes or changes the tables. One node at a time does that.

@@ -78,6 +78,8 @@ type Fleet struct {
 	untold   untold
 	position store.FleetPosition // of Run alone
 	apart    time.Duration       // of Run alone: how far the database's clock is ahead; 0 if that is little
+	lastTold *row                // of Run alone: what was told last, since the start
+	setBack  bool                // of Run alone: the database lacks what it had
 	started  time.Time
 
 	bucketBreaker breaker

@@ -531,3 +531,57 @@ func TestFleetsOfOneDatabaseAreApart(t *testing.T) {
 		t.Errorf("Leave: %v", err)
 	}
 }
+
+// TestADatabaseThatIsSetBackIsToldAgain restores an older copy of the server's files, which has the same identity and
+// the same line of history.
+func TestADatabaseThatIsSetBackIsToldAgain(t *testing.T) {
+	t.Parallel()
+	s := fleettest.Start(t)
+	a, b := join(t, s.URL, "a"), join(t, s.URL, "b")
+	a.read("https://a.test/before", "# Before", 0)
+	await(t, "https://a.test/before", "# Before", b)
+	back := s.Save()
+	a.awaitState(fleet.Connected)
+	b.awaitState(fleet.Connected)
+	a.read("https://a.test/after", "# After", 1)
+	await(t, "https://a.test/after", "# After", b)
+	until(t, "nobody has more to tell", func() bool { return a.Status().Outbox+b.Status().Outbox == 0 })
+	back()
+	late := join(t, s.URL, "late")
+	await(t, "https://a.test/before", "# Before", late)
+	await(t, "https://a.test/after", "# After", late)
+	late.read("https://a.test/new", "# New", 2)
+	await(t, "https://a.test/new", "# New", a, b)
+}
+
+// TestClocksThatAreApart has nodes whose clocks are five minutes ahead and behind read the same pages: all agree, and
+// what is read later by the clock of its reader counts.
+func TestClocksThatAreApart(t *testing.T) {
+	t.Parallel()
+	all := nodes(t, fleettest.Start(t).URL, "ahead", "right", "behind")
+	const url = "https://a.test/clock"
+	off := map[string]int{"ahead": 5, "right": 0, "behind": -5}
+	minute := 0
+	want, latest := "", -1000
+	for round := range 5 {
+		for _, n := range all {
+			content := fmt.Sprintf("# By %s in round %d", n.Status().Node, round)
+			at := minute + off[n.Status().Node]
+			if n.has(url) == "nothing" || at > latest { // a reading that is older than what the node has is none
+				n.read(url, content, at)
+				want, latest = content, at
+			}
+			await(t, url, want, all...)
+			minute++
+		}
+	}
+	ahead := all[0]
+	ahead.keep("https://a.test/response", "ahead", 60, func(r *store.Response) {
+		r.RequestTime, r.ResponseTime = time.Now().Add(5*time.Minute-time.Second), time.Now().Add(5*time.Minute)
+	})
+	all[2].gets("https://a.test/response", "ahead")
+	list, err := all[2].store.Responses("https://a.test/response")
+	if err != nil || len(list) != 1 || list[0].ResponseTime.After(time.Now()) {
+		t.Errorf("received in the future: %+v, %v", list, err)
+	}
+}

@@ -124,14 +124,15 @@ func (f *Fleet) enter() error {
 	return s.SetFleetPosition(store.FleetPosition{Database: "none yet", Joined: joined})
 }
 
-// resume finds where the node stands in a database. In another one than before, or another line of its history, it
-// looks at everything, and tells again what it has told before.
+// resume finds where the node stands in a database. In another one than before, or another line of its history, or
+// when it was set back, it looks at everything, and tells again what it has told before.
 func (f *Fleet) resume(identity string) error {
 	s := f.o.Store
 	f.position = s.FleetPosition()
-	if f.position.Database == identity {
+	if f.position.Database == identity && !f.setBack {
 		return nil
 	}
+	f.setBack, f.lastTold = false, nil
 	next := store.FleetPosition{Database: identity, Joined: f.position.Joined}
 	if err := s.BeginJobs(Consumer, next.Joined); err != nil {
 		return err

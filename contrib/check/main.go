@@ -18,6 +18,9 @@ import (
 	"k8s.io/client-go/kubernetes/scheme"
 )
 
+// variables are those that the Compose files need.
+var variables = []string{"READTHRU_TOKEN=token", "POSTGRES_PASSWORD=password", "S3_SECRET=secret"}
+
 func main() {
 	if len(os.Args) != 3 {
 		fmt.Fprintln(os.Stderr, "usage: check COMPOSE KUBERNETES")
@@ -43,7 +46,7 @@ func compose(ctx context.Context, dir string) error {
 		if file != base {
 			paths = append(paths, file)
 		}
-		options, err := cli.NewProjectOptions(paths, cli.WithName("readthru"), cli.WithEnv([]string{"READTHRU_TOKEN=token"}))
+		options, err := cli.NewProjectOptions(paths, cli.WithName("readthru"), cli.WithEnv(variables))
 		if err == nil {
 			_, err = options.LoadProject(ctx)
 		}

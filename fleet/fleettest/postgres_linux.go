@@ -4,6 +4,7 @@ package fleettest
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"os"
 	"os/exec"
 	"os/user"
@@ -148,11 +149,21 @@ func (s *Server) Resume() { s.each(syscall.SIGCONT) }
 
 func (s *Server) each(sig syscall.Signal) {
 	s.tb.Helper()
+	for _, pid := range s.processes() {
+		if err := syscall.Kill(pid, sig); err != nil && !errors.Is(err, syscall.ESRCH) {
+			s.tb.Fatal(err)
+		}
+	}
+}
+
+// processes returns the server's processes, which have groups of their own, and the first of them as their parent.
+func (s *Server) processes() (list []int) {
+	s.tb.Helper()
 	tasks, err := filepath.Glob("/proc/[0-9]*/stat")
 	if err != nil {
 		s.tb.Fatal(err)
 	}
-	for _, task := range tasks { // its processes have groups of their own, and it as their parent
+	for _, task := range tasks {
 		text, err := os.ReadFile(task)
 		if err != nil {
 			continue // it has ended
@@ -163,9 +174,47 @@ func (s *Server) each(sig syscall.Signal) {
 		if err != nil || len(fields) < 2 || pid != s.cmd.Process.Pid && fields[1] != strconv.Itoa(s.cmd.Process.Pid) {
 			continue
 		}
-		if err := syscall.Kill(pid, sig); err != nil {
-			s.tb.Fatal(err)
+		list = append(list, pid)
+	}
+	return list
+}
+
+// Die kills the server's processes with SIGKILL, all at once.
+func (s *Server) Die() {
+	s.tb.Helper()
+	list := s.processes()
+	s.each(syscall.SIGKILL)
+	<-s.gone
+	for _, pid := range list { // the next server does not start while any has the memory of this one
+		for limit := time.Now().Add(10 * time.Second); syscall.Kill(pid, 0) == nil && time.Now().Before(limit); {
+			time.Sleep(5 * time.Millisecond)
 		}
+	}
+}
+
+// End has the server end after it has written down what it has in memory.
+func (s *Server) End() { s.signal(syscall.SIGINT) }
+
+// Save ends the server, copies its data, and starts it again. Its result sets the server back to that.
+func (s *Server) Save() (back func()) {
+	s.tb.Helper()
+	data, saved := filepath.Join(s.dir, "data"), filepath.Join(s.dir, "saved")
+	s.End()
+	s.run("cp", "-a", data, saved)
+	s.Begin()
+	return func() {
+		s.tb.Helper()
+		s.Kill()
+		s.run("rm", "-rf", data)
+		s.run("mv", saved, data)
+		s.Begin()
+	}
+}
+
+func (s *Server) run(name string, args ...string) {
+	s.tb.Helper()
+	if out, err := exec.CommandContext(s.tb.Context(), name, args...).CombinedOutput(); err != nil {
+		s.tb.Fatalf("%s %v: %v\n%s", name, args, err, out)
 	}
 }
 
