@@ -14,6 +14,7 @@ import (
 // lines alone: no other package imports them. It is a statement of design: do not change it to fix a build.
 const policy = `
 	page, httpfield, pdf, symbols, recording, render/rendertest, pace, guess, service, releases, needs, webtest →
+	users                 → guess
 	github/githubtest     → needs
 	bench/trec, bench/ways/inside →
 	packaging             → releases
@@ -43,7 +44,7 @@ const policy = `
 	convert               → convert/archive, convert/docx, convert/xlsx, convert/pptx, convert/opendocument, convert/epub
 	convert               → convert/mhtml
 	recipe                → page, convert, strictyaml
-	store                 → page
+	store                 → page, users
 	summary               → page, llm
 	agents                → page
 	cache                 → page, store, httpfield
@@ -55,15 +56,16 @@ const policy = `
 	github                → page, convert, symbols
 	fetch                 → page, httpfield, convert, render, symbols, llm, store, cache, github
 	proxy/repeat          →
-	proxy                 → page, httpfield, pace, guess, store, cache, fetch, certs, recording, journal, proxy/repeat
+	proxy                 → page, httpfield, pace, guess, users, store, cache, fetch, certs, recording, journal
+	proxy                 → proxy/repeat
 	crawl                 → page, httpfield, fetch
 	firecrawl             → page, httpfield, store, knowledge, fetch, crawl, summary
-	api                   → page, markdown, pace, guess, journal, fetch, store, knowledge
+	api                   → page, markdown, pace, guess, users, journal, fetch, store, knowledge
 	api                   → crawl, firecrawl, fleet, llm, summary, agents
-	mcp                   → page, knowledge, api
+	mcp                   → page, users, knowledge, api
 	ui                    → page, markdown, journal, api
 	cmd/readthru          → page, llm, symbols, certs, convert, render, store, summary, agents, cache, knowledge
-	cmd/readthru          → fleet, strictyaml, recipe
+	cmd/readthru          → fleet, users, strictyaml, recipe
 	cmd/readthru          → service, releases, github, fetch, recording, proxy, crawl, firecrawl, journal, api, mcp, ui
 `
 

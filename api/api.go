@@ -95,6 +95,7 @@ type Diff struct {
 type VisitQuery struct {
 	URL     string `query:"url" doc:"only this page"`
 	Session string `query:"session" doc:"only this session"`
+	User    string `query:"user" doc:"only of this user of the proxy"`
 	Limit   int    `query:"limit" range:"1,500"` // 0 is 50
 	Cursor  string `query:"cursor"`              // Next of the list before
 }

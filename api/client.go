@@ -124,6 +124,47 @@ func (c *Client) VerifyQuote(ctx context.Context, doc, quote string) (*QuoteChec
 	return call(ctx, c, verifyQuote, quoteQuery{doc, quote})
 }
 
+// Users lists the users.
+func (c *Client) Users(ctx context.Context) (*UserList, error) {
+	return call(ctx, c, listUsers, none{})
+}
+
+// AddUser makes a user with a token.
+func (c *Client) AddUser(ctx context.Context, u NewUser) (*MadeToken, error) {
+	return call(ctx, c, addUser, u)
+}
+
+// ChangeUser changes a user.
+func (c *Client) ChangeUser(ctx context.Context, u UserChange) (*UserInfo, error) {
+	return call(ctx, c, changeUser, u)
+}
+
+// RemoveUser removes a user with all tokens.
+func (c *Client) RemoveUser(ctx context.Context, name string) (*Gone, error) {
+	return call(ctx, c, removeUser, userRef{name})
+}
+
+// OpenProxy removes all users, and lets everybody use the proxy again.
+func (c *Client) OpenProxy(ctx context.Context) error {
+	_, err := call(ctx, c, openProxy, none{})
+	return err
+}
+
+// AddToken makes another token of a user.
+func (c *Client) AddToken(ctx context.Context, r TokenRequest) (*MadeToken, error) {
+	return call(ctx, c, addToken, r)
+}
+
+// RevokeToken revokes a token of a user.
+func (c *Client) RevokeToken(ctx context.Context, name, id string) (*Gone, error) {
+	return call(ctx, c, revokeToken, tokenRef{name, id})
+}
+
+// Usage returns what users used.
+func (c *Client) Usage(ctx context.Context, q UsesQuery) (*UseList, error) {
+	return call(ctx, c, getUsage, q)
+}
+
 // Robots reports whether robots.txt allows fetching a URL.
 func (c *Client) Robots(ctx context.Context, raw string) (*Robots, error) {
 	return call(ctx, c, getRobots, robotsQuery{raw})

@@ -1,7 +1,6 @@
 package api
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"net/http"
@@ -9,7 +8,6 @@ import (
 
 	"readthru/fetch"
 	"readthru/page"
-	"readthru/store"
 )
 
 // DefaultSession is the session of a fetch that names none (rule B37).
@@ -60,8 +58,8 @@ type ContextText struct {
 const pageSeparator = "\n\n---\n\n"
 
 // getContext lists what a session has fetched; with a URL only that page, with its content.
-func (s *Server) getContext(_ context.Context, q contextQuery) (*Context, error) {
-	session, err := sessionName(q.Session)
+func (s *Server) getContext(ctx context.Context, q contextQuery) (*Context, error) {
+	session, err := ownSession(ctx, q.Session)
 	if err != nil {
 		return nil, err
 	}
@@ -88,7 +86,7 @@ func (s *Server) getContext(_ context.Context, q contextQuery) (*Context, error)
 // getContextPage returns a page that the session has fetched, else one that the cache answers without asking an origin
 // (rule B38). If neither has the page, its Error has the kind not_fetched. It counts no visit.
 func (s *Server) getContextPage(ctx context.Context, q contextQuery) (*page.Page, error) {
-	session, err := sessionName(q.Session)
+	session, err := ownSession(ctx, q.Session)
 	if err != nil {
 		return nil, err
 	}
@@ -132,7 +130,7 @@ func (s *Server) summarised(p *page.Page) *page.Page {
 // getContextText writes pages that a session has fetched into one text, each as a prompt, with a rule between them. It
 // names the pages that are not stored.
 func (s *Server) getContextText(ctx context.Context, q ContextQuery) (*ContextText, error) {
-	session, err := sessionName(q.Session)
+	session, err := ownSession(ctx, q.Session)
 	if err != nil {
 		return nil, err
 	}
@@ -180,8 +178,8 @@ func (s *Server) getContextText(ctx context.Context, q ContextQuery) (*ContextTe
 }
 
 // forgetPages removes a page, or all pages, from what a session has fetched (rule B39). The cache keeps them.
-func (s *Server) forgetPages(_ context.Context, q forgetQuery) (*Removed, error) {
-	session, err := sessionName(q.Session)
+func (s *Server) forgetPages(ctx context.Context, q forgetQuery) (*Removed, error) {
+	session, err := ownSession(ctx, q.Session)
 	if err != nil {
 		return nil, err
 	}
@@ -198,15 +196,6 @@ func (s *Server) forgetPages(_ context.Context, q forgetQuery) (*Removed, error)
 		return &Removed{}, err
 	}
 	return &Removed{Removed: 1}, nil
-}
-
-// sessionName returns the name of a session, which is [DefaultSession] for an empty one.
-func sessionName(name string) (string, error) {
-	name = cmp.Or(name, DefaultSession)
-	if err := store.CheckSession(name); err != nil {
-		return "", problem(http.StatusBadRequest, "%s", err)
-	}
-	return name, nil
 }
 
 // keyOf returns the key of the page at a URL.

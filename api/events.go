@@ -46,6 +46,7 @@ func (s *Server) serveEvents(w http.ResponseWriter, r *http.Request, q eventQuer
 	if err != nil {
 		return err
 	}
+	f = ownRequests(r.Context(), f)
 	limit := q.Limit
 	if limit == 0 {
 		limit = 100

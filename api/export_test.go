@@ -1,5 +1,7 @@
 package api
 
+import "readthru/users"
+
 // Routes returns the method and path of every operation.
 func (s *Server) Routes() (list [][2]string) {
 	for _, o := range s.table {
@@ -21,11 +23,19 @@ func AsError(err error) *Error { return asError(err) }
 func (s *Server) WaitHooks() { s.hooks.running.Wait() }
 
 // ID returns the operationId of a method and path that Routes lists.
-func (s *Server) ID(route [2]string) string {
+func (s *Server) ID(route [2]string) string { return s.operation(route).id }
+
+func (s *Server) operation(route [2]string) *operation {
 	for _, o := range s.table {
 		if route == [2]string{o.method, o.path} {
-			return o.id
+			return o
 		}
 	}
-	return ""
+	return &operation{}
 }
+
+// Role returns the role that an operation needs.
+func (s *Server) Role(route [2]string) users.Role { return s.operation(route).role }
+
+// OpenToAll reports whether strangers may do an operation.
+func (s *Server) OpenToAll(route [2]string) bool { return s.operation(route).open }

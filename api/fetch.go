@@ -12,12 +12,14 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"readthru/fetch"
 	"readthru/page"
 	"readthru/store"
 	"readthru/summary"
+	"readthru/users"
 )
 
 // fetchPage fetches a page. A failure to fetch it is not an error: the page object's Error is set then. An error means
@@ -30,8 +32,19 @@ func (s *Server) fetchPage(ctx context.Context, r FetchRequest) (*page.Page, err
 	if err != nil {
 		return nil, problem(http.StatusBadRequest, "%s", err)
 	}
+	who, _ := users.Of(ctx)
+	if err := limited(who.Meter.AskPage(time.Now())); err != nil {
+		return nil, err
+	}
+	ask := r.forFetcher(u)
+	if ask.User = who.Name(); ask.User != "" {
+		if ask.Set, err = ownSession(ctx, r.Session); err != nil {
+			return nil, err
+		}
+		ask.Session, _ = store.OwnSession(ask.User, r.Session) // as it is checked
+	}
 	p := page.New(u)
-	a, err := s.o.Fetch.Page(ctx, r.forFetcher(u))
+	a, err := s.o.Fetch.Page(ctx, ask)
 	if err != nil {
 		var fe *fetch.Error
 		if !errors.As(err, &fe) {
@@ -62,6 +75,9 @@ func (s *Server) fetchPage(ctx context.Context, r FetchRequest) (*page.Page, err
 	if p.Error != nil {
 		p.Content, p.ContentFormat = "", ""
 		return p, nil
+	}
+	if a.Page != nil {
+		who.Meter.Count(time.Now(), users.PageUse(int64(p.Tokens), int64(p.Info.HTMLTokens)))
 	}
 	if err := s.summarise(ctx, p, r, a.Private); err != nil {
 		return nil, err

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"readthru/firecrawl"
+	"readthru/users"
 )
 
 // firecrawlOperations are the paths of Firecrawl's API. Their handlers write their own errors.
@@ -15,7 +16,7 @@ func firecrawlOperations(f *firecrawl.Service) []*operation {
 	var list []*operation
 	for _, r := range f.Routes() {
 		o := &operation{
-			id: r.ID, method: r.Method, path: r.Path, summary: r.Summary,
+			role: firecrawlRole(r.Method, r.Path), id: r.ID, method: r.Method, path: r.Path, summary: r.Summary,
 			body: reflect.TypeOf(r.Body), result: reflect.TypeOf(r.Result), limit: maxRequest,
 			serve: func(_ *Server, w http.ResponseWriter, req *http.Request) error {
 				r.Handle(w, req)
@@ -33,12 +34,23 @@ func firecrawlOperations(f *firecrawl.Service) []*operation {
 	return list
 }
 
+// firecrawlRole returns the role that an operation of Firecrawl's API needs: who may read may get pages, and see what
+// others have the daemon crawl.
+func firecrawlRole(method, path string) users.Role {
+	begins := method == http.MethodPost && (strings.HasSuffix(path, "/crawl") || strings.HasSuffix(path, "/batch/scrape"))
+	if begins || method == http.MethodDelete && !strings.HasSuffix(path, "/errors") {
+		return users.Write
+	}
+	return users.Read
+}
+
 // mcpOperation is the path of the Model Context Protocol over HTTP. Its handler writes its own errors.
 func mcpOperation(h http.Handler) *operation {
 	message := reflect.TypeFor[map[string]any]()
 	return &operation{
-		id: "callMCP", method: http.MethodPost, path: "/mcp", summary: "Model Context Protocol, streamable HTTP",
-		body: message, result: message, limit: maxMCP,
+		role: users.Read, id: "callMCP", method: http.MethodPost, path: mcpPath,
+		summary: "Model Context Protocol, streamable HTTP",
+		body:    message, result: message, limit: maxMCP,
 		serve: func(_ *Server, w http.ResponseWriter, r *http.Request) error {
 			h.ServeHTTP(w, r)
 			return nil

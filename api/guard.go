@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"crypto/subtle"
+	"errors"
 	"mime"
 	"net"
 	"net/http"
@@ -13,6 +14,7 @@ import (
 	"time"
 
 	"readthru/guess"
+	"readthru/users"
 )
 
 // guard decides who may ask. It is the same for every path except that strangers are answered on open paths.
@@ -21,6 +23,7 @@ type guard struct {
 	token     string    // makes who shows it known; if empty, nobody can show it
 	trustUser bool      // programs of this process's own user are known without it
 	browsers  *browsers // that signed in
+	users     *users.Directory
 
 	// Guesses at a configured token. Nobody guesses one that we made: others could only lock its owner out by trying.
 	guesses *guess.Guesses
@@ -29,39 +32,89 @@ type guard struct {
 // tokenSecret is what the token is called among the guesses.
 const tokenSecret = "token"
 
-// check returns whether the asker is known, or why r is refused. The rules, in order: Host names this server (DNS
+// check returns who asks, if that is known, or why r is refused. The rules, in order: Host names this server (DNS
 // rebinding), Origin is absent or ours, no browser calls the request cross-site or same-site (another port of this
 // machine is same-site), the content has a type that no form has, or is a form of our own pages, and the asker is known
 // unless the path is open.
-func (g *guard) check(r *http.Request, open, page bool) (known bool, refused *Error) {
+func (g *guard) check(r *http.Request, open, page bool) (who users.Login, known bool, refused *Error) {
 	if !g.ours(r.Host, r) {
-		return false, problem(http.StatusForbidden,
+		return who, false, problem(http.StatusForbidden,
 			"%q is not a name of this server: add it to admin.hosts, or use 127.0.0.1 or localhost", r.Host)
 	}
 	if origins := r.Header.Values("Origin"); len(origins) > 0 && !sameOrigin(origins, r.Host) {
-		return false, problem(http.StatusForbidden, "origin %q may not use this server", origins[0])
+		return who, false, problem(http.StatusForbidden, "origin %q may not use this server", origins[0])
 	}
 	for _, site := range r.Header.Values("Sec-Fetch-Site") {
 		if site != "same-origin" && site != "none" {
-			return false, problem(http.StatusForbidden, "%s requests of browsers may not use this server", site)
+			return who, false, problem(http.StatusForbidden, "%s requests of browsers may not use this server", site)
 		}
 	}
 	if e := contentType(r); e != nil && (!page || !isOwnForm(r)) {
-		return false, e
+		return who, false, e
+	}
+	if token, ok := g.userToken(r); ok {
+		who, refused = g.user(r, token)
+		if refused != nil && open {
+			refused = nil // as a stranger
+		}
+		return who, who.User != nil, refused
 	}
 	known, wait := g.knows(r)
 	if wait > 0 && !open {
-		e := NewError(http.StatusTooManyRequests, CodeGuesses,
-			"too many wrong tokens: try again in "+guess.RetryAfter(wait)+" s; until then none is checked")
-		e.wait = wait
-		return false, e
+		return who, false, tooManyGuesses(wait)
 	}
 	if !known && !open {
-		return false, problem(http.StatusUnauthorized, "this server answers the user it runs as: send "+
+		return who, false, problem(http.StatusUnauthorized, "this server answers the user it runs as: send "+
 			`"Authorization: Bearer TOKEN" with what "readthru token" prints, or sign in with "readthru open"`)
 	}
-	return known, nil
+	return who, known, nil
 }
+
+func tooManyGuesses(wait time.Duration) *Error {
+	e := NewError(http.StatusTooManyRequests, CodeGuesses,
+		"too many wrong tokens: try again in "+guess.RetryAfter(wait)+" s; until then none is checked")
+	e.wait = wait
+	return e
+}
+
+// userToken returns the token of a user that a request shows. Who shows one is that user or nobody, also on the socket
+// of a program that would be known without it.
+func (g *guard) userToken(r *http.Request) (token string, ok bool) {
+	fields := r.Header.Values("Authorization")
+	if g.users == nil || len(fields) != 1 || g.shows(fields) {
+		return "", false
+	}
+	scheme, token, _ := strings.Cut(fields[0], " ")
+	token = strings.TrimSpace(token)
+	return token, strings.EqualFold(scheme, "Bearer") && users.IsToken(token)
+}
+
+// user returns the user who shows a token, or a refusal.
+func (g *guard) user(r *http.Request, token string) (users.Login, *Error) {
+	scope := users.ScopeAPI
+	if r.URL.Path == mcpPath {
+		scope = users.ScopeMCP
+	}
+	who, err := g.users.Bearer(r.Context(), r.RemoteAddr, token, scope)
+	locked, isLocked := errors.AsType[*users.LockedError](err)
+	switch {
+	case err == nil:
+		return who, nil
+	case isLocked:
+		return who, tooManyGuesses(locked.Wait)
+	case errors.Is(err, users.ErrBusy):
+		e := problem(http.StatusServiceUnavailable, "too many tokens are being checked: try again in a second")
+		e.wait = time.Second
+		return who, e
+	case errors.Is(err, users.ErrScope):
+		return who, problem(http.StatusForbidden, "this token is not for %s: ask for one with the scope %s", r.URL.Path,
+			scope)
+	}
+	return who, problem(http.StatusUnauthorized, "this token is unknown, or was revoked")
+}
+
+// mcpPath is the path of the Model Context Protocol.
+const mcpPath = "/mcp"
 
 // knows reports whether the asker is the user that this process runs as: by the token, by having signed in with a
 // browser, or by the socket at the other end. It returns how long to wait if it did not look at the token because of
@@ -136,16 +189,19 @@ func fromOurUser(r *http.Request) bool {
 	return err == nil && remote.Addr().Unmap().IsLoopback() && ownedByUs(local, remote)
 }
 
-// knownKey marks the context of a request whose asker is known.
-type knownKey struct{}
-
-// asKnown returns r with a mark that its asker is known.
-func asKnown(r *http.Request) *http.Request {
-	return r.WithContext(context.WithValue(r.Context(), knownKey{}, true))
+// asOurs returns a request of our own with the one for whom it is made: the user of its context, or the operator.
+func asOurs(r *http.Request) *http.Request {
+	if isKnown(r.Context()) {
+		return r
+	}
+	return r.WithContext(users.With(r.Context(), users.Login{}))
 }
 
 // isKnown reports whether the asker of a request that was let in is known. On paths that are not open everybody is.
-func isKnown(ctx context.Context) bool { return ctx.Value(knownKey{}) != nil }
+func isKnown(ctx context.Context) bool {
+	_, known := users.Of(ctx)
+	return known
+}
 
 // ours reports whether the Host field names this server: a loopback name, a configured name, or the address that the
 // connection came in at.

@@ -5,6 +5,15 @@ import (
 	"net/http"
 	"reflect"
 	"strings"
+
+	"readthru/users"
+)
+
+// The roles that operations need of users.
+const (
+	reads  = users.Read
+	writes = users.Write
+	admins = users.Admin
 )
 
 // operation is one method of one path: a row of the table in operations.go. The mux, the requests of a [Client], the
@@ -20,6 +29,7 @@ type operation struct {
 	media        string       // media type of a result that is not JSON
 	limit        int64        // largest content of a request, in bytes
 	open         bool         // strangers are answered too: it reveals nothing that they may not know
+	role         users.Role   // that a user needs
 	serve        func(s *Server, w http.ResponseWriter, r *http.Request) error
 }
 
@@ -43,11 +53,11 @@ type none struct{}
 // operations lists the rows in the order in which they are declared.
 var operations []*operation
 
-// op adds a row for a method of Server. pattern is the HTTP method and the path.
-func op[In, Out any](id, pattern, summary string,
+// op adds a row for a method of Server. role is what a user needs, pattern the HTTP method and the path.
+func op[In, Out any](role users.Role, id, pattern, summary string,
 	do func(*Server, context.Context, In) (*Out, error), options ...func(*operation),
 ) typed[In, Out] {
-	o := row[In](id, pattern, summary, func(s *Server, w http.ResponseWriter, r *http.Request, in In) error {
+	o := row[In](role, id, pattern, summary, func(s *Server, w http.ResponseWriter, r *http.Request, in In) error {
 		out, err := do(s, r.Context(), in)
 		if err != nil {
 			return err
@@ -59,21 +69,22 @@ func op[In, Out any](id, pattern, summary string,
 }
 
 // stream adds a row for a method of Server that writes its answer, of type media, itself.
-func stream[In any](id, pattern, summary, media string,
+func stream[In any](role users.Role, id, pattern, summary, media string,
 	serve func(*Server, http.ResponseWriter, *http.Request, In) error, options ...func(*operation),
 ) streamed[In] {
-	o := row(id, pattern, summary, serve, options)
+	o := row(role, id, pattern, summary, serve, options)
 	o.media = media
 	return streamed[In]{o}
 }
 
 // row adds a row to the table.
-func row[In any](id, pattern, summary string,
+func row[In any](role users.Role, id, pattern, summary string,
 	serve func(*Server, http.ResponseWriter, *http.Request, In) error, options []func(*operation),
 ) *operation {
 	in := paramsOf(reflect.TypeFor[In]())
 	o := &operation{
-		id: id, summary: summary, in: in, query: in.query, body: in.body, content: "application/json", limit: maxRequest,
+		role: role, id: id, summary: summary, in: in, query: in.query, body: in.body,
+		content: "application/json", limit: maxRequest,
 	}
 	o.method, o.path, _ = strings.Cut(pattern, " ")
 	o.serve = func(s *Server, w http.ResponseWriter, r *http.Request) error {

@@ -34,12 +34,14 @@ const (
 	CodeInvalid       Code = "invalid_request"  // a parameter or the content is wrong
 	CodeUnauthorized  Code = "unauthorized"     // the token is missing or wrong
 	CodeGuesses       Code = "too_many_guesses" // too many wrong tokens came from there
+	CodeLimit         Code = "limit_reached"    // the user has used what they may for now
 	CodeForbidden     Code = "forbidden"        // this caller may not do that
 	CodeUnknownSigner Code = "unknown_signer"   // the signer of a pack is not trusted
 	CodeNotFound      Code = "not_found"        // there is no such page, document, job, note or path
 	CodeUnknownBase   Code = "unknown_base"     // there is no knowledge base of that name
 	CodeMethod        Code = "wrong_method"     // the path does not take that method
 	CodeConflict      Code = "conflict"         // the request does not fit the present state
+	CodeUserExists    Code = "user_exists"      // there is a user of that name
 	CodeBaseExists    Code = "base_exists"      // there is a knowledge base of that name
 	CodeBaseBuilding  Code = "base_building"    // the knowledge base is being filled
 	CodeRecording     Code = "recording"        // the session is recorded already, or is not recorded
@@ -56,8 +58,8 @@ const (
 
 // Codes lists all codes.
 var Codes = []Code{
-	CodeInvalid, CodeUnauthorized, CodeGuesses, CodeForbidden, CodeUnknownSigner, CodeNotFound, CodeUnknownBase,
-	CodeMethod, CodeConflict, CodeBaseExists, CodeBaseBuilding, CodeRecording, CodeNoProxy, CodeTooLarge,
+	CodeInvalid, CodeUnauthorized, CodeGuesses, CodeLimit, CodeForbidden, CodeUnknownSigner, CodeNotFound, CodeUnknownBase,
+	CodeMethod, CodeConflict, CodeUserExists, CodeBaseExists, CodeBaseBuilding, CodeRecording, CodeNoProxy, CodeTooLarge,
 	CodeMediaType, CodeRefused, CodeInternal, CodeUnavailable, CodeStopping, CodeBusy, CodeStoreFull,
 }
 

@@ -7,6 +7,8 @@ import (
 	"net/http"
 	"net/http/pprof"
 	"time"
+
+	"readthru/users"
 )
 
 // ServeProfiles answers with profiles of this process (processor time, heap, goroutines, traces) below /debug/pprof/ on
@@ -21,7 +23,11 @@ func (s *Server) ServeProfiles(ctx context.Context, l net.Listener) error {
 	server := &http.Server{
 		ReadHeaderTimeout: 10 * time.Second,
 		Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			if _, e := s.guard.check(r, false, false); e != nil {
+			who, _, e := s.guard.check(r, false, false)
+			if e == nil && who.User != nil && !who.User.Role.Allows(users.Admin) {
+				e = problem(http.StatusForbidden, "profiles are for the role admin")
+			}
+			if e != nil {
 				s.refuse(w, r, e)
 				return
 			}

@@ -54,12 +54,12 @@ func parseFilter(text string) (journal.Filter, error) {
 }
 
 // listRequests lists the proxy's last requests, newest first.
-func (s *Server) listRequests(_ context.Context, q RequestQuery) (*RequestList, error) {
+func (s *Server) listRequests(ctx context.Context, q RequestQuery) (*RequestList, error) {
 	f, err := parseFilter(q.Filter)
 	if err != nil {
 		return nil, err
 	}
-	list, next, damage := s.o.Journal.List(f, q.Cursor, cmp.Or(q.Limit, 500))
+	list, next, damage := s.o.Journal.List(ownRequests(ctx, f), q.Cursor, cmp.Or(q.Limit, 500))
 	if list == nil {
 		list = []journal.Entry{}
 	}
@@ -67,9 +67,9 @@ func (s *Server) listRequests(_ context.Context, q RequestQuery) (*RequestList, 
 }
 
 // getRequest returns a request.
-func (s *Server) getRequest(_ context.Context, r requestRef) (*journal.Entry, error) {
+func (s *Server) getRequest(ctx context.Context, r requestRef) (*journal.Entry, error) {
 	e, ok := s.o.Journal.Find(r.ID)
-	if !ok {
+	if !ok || !seesUser(ctx, e.User) {
 		return nil, problem(http.StatusNotFound, "no request %.40q: the last few thousand since the start are kept, "+
 			"and those of requests.days", r.ID)
 	}
@@ -77,12 +77,14 @@ func (s *Server) getRequest(_ context.Context, r requestRef) (*journal.Entry, er
 }
 
 // serveRequests writes requests as a file, oldest first.
-func (s *Server) serveRequests(w http.ResponseWriter, _ *http.Request, q RequestExport) error {
+func (s *Server) serveRequests(w http.ResponseWriter, r *http.Request, q RequestExport) error {
 	f, err := parseFilter(q.Filter)
 	if err != nil {
 		return err
 	}
-	list := s.o.Journal.All(f, func(damage string) { s.o.Log.Warn("export requests", "damage", damage) })
+	list := s.o.Journal.All(ownRequests(r.Context(), f), func(damage string) {
+		s.o.Log.Warn("export requests", "damage", damage)
+	})
 	h := w.Header()
 	if q.Format == "jsonl" {
 		h.Set("Content-Type", "application/x-ndjson")

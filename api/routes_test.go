@@ -9,9 +9,11 @@ import (
 	"net/http"
 	"net/url"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
@@ -20,6 +22,7 @@ import (
 	"readthru/firecrawl"
 	"readthru/journal"
 	"readthru/knowledge"
+	"readthru/users"
 )
 
 func TestOpenAPIDescribesEveryPathAndNoOther(t *testing.T) {
@@ -186,7 +189,7 @@ func TestEveryRouteWorks(t *testing.T) {
 		}
 		text := strings.NewReplacer(strings.TrimPrefix(w.origin.URL, "https://"), "93.184.215.14:443", addr, "localhost:7888",
 			filepath.Dir(file), "notes").Replace("{\n" + strings.Join(lines, ",\n") + "\n}\n")
-		write(t, "examples.json", text)
+		write(t, "examples.json", shownToken.ReplaceAllString(text, "rt_0123456789ab_…"))
 	}
 	for _, path := range []string{
 		"/api/v1/robots", "/api/v1/pages/https:%2F%2Fexample.com%2Fpage/changes?since=whenever", "/api/v1/pages?hots=a",
@@ -309,10 +312,11 @@ func (w *world) example(t *testing.T, route, file string) (path, body string) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	token := w.garden(t)
 	_, path, _ = strings.Cut(route, " ")
 	id := map[string]string{
 		"jobs": jobs.Jobs[0].ID, "passages": hits.Hits[0].Passage,
-		"notes": note.ID, "rules": rule.ID, "requests": told.Requests[0].ID,
+		"notes": note.ID, "rules": rule.ID, "requests": told.Requests[0].ID, "users": token,
 	}[strings.Split(path+"///", "/")[3]]
 	path = strings.NewReplacer("{agent}", "claude", "{doc}", "https:%2F%2Fexample.com%2Fpage", "{name}", "garden",
 		"{subject}", "quince", "{id}", id, "{host}", "a.test").Replace(path)
@@ -373,6 +377,33 @@ func (w *world) example(t *testing.T, route, file string) (path, body string) {
 		body = `{"note":"` + note.ID + `","type":"supports"}`
 	case "POST /api/v1/notes":
 		body = `{"text":"Medlars too."}`
+	case "POST /api/v1/users":
+		body = `{"name":"ann","role":"write","scopes":["proxy","mcp"],"requests_per_minute":600,"tokens_per_day":1000000}`
+	case "POST /api/v1/users/{name}":
+		body = `{"role":"admin"}`
+	case "POST /api/v1/users/{name}/tokens":
+		body = `{"scopes":["api"]}`
+	case "GET /api/v1/usage":
+		path += "?since=7d&days=1"
 	}
 	return path, body
 }
+
+// garden makes a user of that name, who used something, and returns the id of their token.
+func (w *world) garden(t *testing.T) string {
+	t.Helper()
+	if _, err := w.client.RemoveUser(t.Context(), "garden"); err != nil && api.CodeOf(err) != api.CodeNotFound {
+		t.Fatal(err)
+	}
+	made, err := w.client.AddUser(t.Context(), api.NewUser{Name: "garden"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := w.store.AddUse(time.Now(), map[string]users.Use{"garden": users.PageUse(300, 2000)}); err != nil {
+		t.Fatal(err)
+	}
+	return made.ID
+}
+
+// shownToken is a token in an answer.
+var shownToken = regexp.MustCompile(`rt_[0-9a-f]{12}_[A-Z2-7]{26}`)

@@ -239,6 +239,9 @@ func (s *Server) rpcForget(ctx context.Context, c *rpcCall) (any, error) {
 
 func (s *Server) rpcInvalidate(ctx context.Context, c *rpcCall) (any, error) {
 	raw, _, err := c.one("url")
+	if err == nil {
+		err = may(ctx, uncache.operation)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -250,7 +253,7 @@ func (s *Server) rpcInvalidate(ctx context.Context, c *rpcCall) (any, error) {
 }
 
 func (s *Server) rpcClear(ctx context.Context, c *rpcCall) (any, error) {
-	if err := c.done(); err != nil {
+	if err := cmp.Or(c.done(), may(ctx, clearCache.operation)); err != nil {
 		return nil, err
 	}
 	gone, err := s.clearCache(ctx, none{})

@@ -91,6 +91,9 @@ func (m *sampler) take(s *Server, now time.Time) {
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	if err := s.countUses(now); err != nil && !errors.Is(err, store.ErrFull) { // the next call tries again
+		s.o.Log.Warn("what users used is not stored yet", "error", err)
+	}
 	all := s.counted()
 	grown := all
 	grown.Sub(m.before)

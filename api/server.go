@@ -23,6 +23,7 @@ import (
 	"readthru/pace"
 	"readthru/store"
 	"readthru/summary"
+	"readthru/users"
 )
 
 // Options configures a Server. Fetch and Store are required. The figures of a function that is nil are zero.
@@ -37,6 +38,12 @@ type Options struct {
 
 	// Token makes who shows it known. Strangers are answered on open paths alone. If it is empty, nobody can show it.
 	Token string
+	// Users may ask with their tokens, as far as their roles allow. If nil, there are none.
+	Users *users.Directory
+	// ConfiguredUsers returns the names of the users of the configuration, who may use the proxy alone. If nil, there are
+	// none.
+	ConfiguredUsers func() []string
+
 	// TrustUser makes programs of this machine known that run as the user of this process, where the kernel tells.
 	TrustUser bool
 
@@ -138,7 +145,7 @@ func New(o Options) *Server {
 	}
 	s := &Server{
 		o: o, started: time.Now(), mux: http.NewServeMux(), holds: newHolds(),
-		guard: &guard{token: o.Token, trustUser: o.TrustUser, browsers: newBrowsers(o.Token)},
+		guard: &guard{token: o.Token, trustUser: o.TrustUser, browsers: newBrowsers(o.Token), users: o.Users},
 		jobs:  newJobs(o.Store, o.Log), table: slices.Clone(operations), open: map[string]bool{},
 	}
 	if !o.TrustUser {
@@ -185,7 +192,20 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.Set("Cross-Origin-Resource-Policy", "same-origin")
 	h.Set("Referrer-Policy", referrerOf(page || entry || wantsPage(r)))
 	h.Set("X-Content-Type-Options", "nosniff")
-	known, e := s.guard.check(r, s.open[r.URL.Path] || page && strings.HasPrefix(r.URL.Path, "/assets/"), page)
+	asset := page && strings.HasPrefix(r.URL.Path, "/assets/")
+	who, known, e := s.guard.check(r, s.open[r.URL.Path] || asset, page)
+	if who.Meter != nil {
+		counted := &countedResponse{ResponseWriter: w}
+		defer func() { who.Meter.Count(time.Now(), users.Use{Requests: 1, Bytes: counted.bytes}) }()
+		w = counted
+	}
+	if e == nil {
+		e = limited(who.Meter.Ask(time.Now()))
+	}
+	if e == nil && page && !entry && !asset && who.User != nil && !who.User.Role.Allows(users.Admin) {
+		e = problem(http.StatusForbidden, "the dashboard is for the role admin, and %s has the role %s", who.User.Name,
+			who.User.Role)
+	}
 	if e != nil {
 		s.o.Log.Warn("admin request refused", "status", e.Status, "reason", e.Detail)
 		if e.wait > 0 {
@@ -202,7 +222,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if known {
-		r = asKnown(r)
+		r = r.WithContext(users.With(r.Context(), who))
 	}
 	if page && entry {
 		s.signInByToken(w, r)
@@ -244,7 +264,7 @@ func policyOf(page bool) string {
 // Client returns a client whose requests this server answers in process: without a guard, and without limits on the
 // size of requests.
 func (s *Server) Client(agent string) *Client {
-	handler := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { s.mux.ServeHTTP(w, asKnown(r)) })
+	handler := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { s.mux.ServeHTTP(w, asOurs(r)) })
 	return &Client{base: "http://localhost", agent: agent, http: asIs(inProcess{handler, s.o.Log})}
 }
 
@@ -282,6 +302,10 @@ func (s *Server) dispatch(w http.ResponseWriter, r *http.Request, list []*operat
 	var allow []string
 	for _, o := range list {
 		if o.method == method {
+			if err := may(r.Context(), o); err != nil {
+				s.refuse(w, r, err)
+				return
+			}
 			if _, local := w.(*pipedResponse); !local {
 				r.Body = http.MaxBytesReader(w, r.Body, o.limit)
 			}

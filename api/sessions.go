@@ -72,26 +72,36 @@ type openQuery struct {
 }
 
 // getSession returns the figures of a session.
-func (s *Server) getSession(_ context.Context, ref sessionRef) (*SessionStats, error) {
+func (s *Server) getSession(ctx context.Context, ref sessionRef) (*SessionStats, error) {
 	if s.o.Session == nil {
 		return nil, errNoProxy
 	}
-	st := s.o.Session(ref.Name)
-	st.Session = ref.Name
+	name, err := ownSession(ctx, ref.Name)
+	if err != nil {
+		return nil, err
+	}
+	st := s.o.Session(name)
+	st.Session = name
 	return &st, nil
 }
 
 // listSessions lists sessions.
-func (s *Server) listSessions(context.Context, none) (*SessionList, error) {
+func (s *Server) listSessions(ctx context.Context, _ none) (*SessionList, error) {
 	list := &SessionList{Sessions: []SessionSummary{}}
 	at := map[string]int{}
 	if s.o.Sessions != nil {
 		for _, st := range s.o.Sessions() {
+			if !ownsSession(ctx, st.Session) {
+				continue
+			}
 			at[st.Session] = len(list.Sessions)
 			list.Sessions = append(list.Sessions, SessionSummary{SessionStats: st})
 		}
 	}
 	for _, f := range s.o.Store.FetchedSessions() {
+		if !ownsSession(ctx, f.Name) {
+			continue
+		}
 		i, ok := at[f.Name]
 		if !ok {
 			i = len(list.Sessions)
@@ -107,22 +117,34 @@ func (s *Server) endRecording(ctx context.Context, ref sessionRef) (*deleted, er
 	if s.o.SessionProxies == nil {
 		return nil, errNoProxy
 	}
-	return &deleted{true}, s.o.SessionProxies.EndRecording(ctx, ref.Name)
+	name, err := ownSession(ctx, ref.Name)
+	if err != nil {
+		return nil, err
+	}
+	return &deleted{true}, s.o.SessionProxies.EndRecording(ctx, name)
 }
 
 // serveRecording writes the recording as it grows. A failure after its start shows in its missing end, and in the
 // answer to the request that ends it.
 func (s *Server) serveRecording(w http.ResponseWriter, r *http.Request, q openQuery) error {
+	name, err := ownSession(r.Context(), q.Name)
+	if err != nil {
+		return err
+	}
 	return s.whileOpen(w, r, "application/x-ndjson", func(ctx context.Context, opened func(addr string)) error {
 		out := flushing{w, http.NewResponseController(w)}
-		return s.o.SessionProxies.Record(ctx, q.Name, q.Offline, out, opened)
+		return s.o.SessionProxies.Record(ctx, name, q.Offline, out, opened)
 	})
 }
 
 // serveSessionProxy holds the request open until the client goes or the server stops.
 func (s *Server) serveSessionProxy(w http.ResponseWriter, r *http.Request, q openQuery) error {
+	name, err := ownSession(r.Context(), q.Name)
+	if err != nil {
+		return err
+	}
 	return s.whileOpen(w, r, "text/plain", func(ctx context.Context, opened func(addr string)) error {
-		return s.o.SessionProxies.Open(ctx, q.Name, q.Offline, opened)
+		return s.o.SessionProxies.Open(ctx, name, q.Offline, opened)
 	})
 }
 

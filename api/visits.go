@@ -10,8 +10,14 @@ import (
 )
 
 // listVisits lists deliveries of pages to readers, newest first.
-func (s *Server) listVisits(_ context.Context, q VisitQuery) (*VisitList, error) {
-	sq := store.VisitQuery{Session: q.Session, Cursor: q.Cursor, Limit: q.Limit}
+func (s *Server) listVisits(ctx context.Context, q VisitQuery) (*VisitList, error) {
+	sq := store.VisitQuery{Session: q.Session, User: q.User, Cursor: q.Cursor, Limit: q.Limit}
+	if user := userOf(ctx); !seesUser(ctx, q.User) {
+		if q.User != "" {
+			return nil, problem(http.StatusForbidden, "visits of other users are for the role admin")
+		}
+		sq.User = user
+	}
 	if q.URL != "" {
 		u, err := page.Parse(q.URL)
 		if err != nil {

@@ -3,6 +3,7 @@ package journal
 import (
 	"fmt"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -77,6 +78,12 @@ func ParseFilter(text string) (Filter, error) {
 		f.terms = append(f.terms, t)
 	}
 	return f, nil
+}
+
+// OfUser returns the filter for those of the requests that a user made.
+func (f Filter) OfUser(name string) Filter {
+	mine := term{match: func(e *Entry) bool { return e.User == name }}
+	return Filter{append(slices.Clip(f.terms), mine)}
 }
 
 // split cuts a text at spaces that are not in quotes.

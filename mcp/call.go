@@ -59,8 +59,8 @@ type result struct {
 	bare  bool           // the text already has the notes
 }
 
-// add registers a tool.
-func (s *Server) add(t tool) {
+// add registers a tool with a server.
+func (s *Server) add(to *sdk.Server, t tool) {
 	declared := &sdk.Tool{
 		Name: t.name, Title: t.title, Description: t.about, InputSchema: schema(t.params),
 		Annotations: &sdk.ToolAnnotations{
@@ -71,7 +71,7 @@ func (s *Server) add(t tool) {
 	if t.shape != "" {
 		declared.OutputSchema = outputSchema(t.shape)
 	}
-	s.sdk.AddTool(declared, func(ctx context.Context, req *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
+	to.AddTool(declared, func(ctx context.Context, req *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
 		ctx, done, err := s.begin(ctx, req)
 		if err != nil {
 			return failed(err, nil), nil

@@ -261,12 +261,12 @@ func (c *call) mayFetch(ctx context.Context, url string) error {
 }
 
 // addPrompt adds the prompt by which a user fetches a page. It ignores robots.txt, which is for autonomous agents.
-func (s *Server) addPrompt() {
+func (s *Server) addPrompt(to *sdk.Server) {
 	prompt := &sdk.Prompt{
 		Name: "fetch", Title: "Fetch a page", Description: "Fetch a URL and extract its contents as markdown",
 		Arguments: []*sdk.PromptArgument{{Name: "url", Description: "URL to fetch", Required: true}},
 	}
-	s.sdk.AddPrompt(prompt, func(ctx context.Context, req *sdk.GetPromptRequest) (*sdk.GetPromptResult, error) {
+	to.AddPrompt(prompt, func(ctx context.Context, req *sdk.GetPromptRequest) (*sdk.GetPromptResult, error) {
 		url := req.Params.Arguments["url"]
 		said := func(about, text string) *sdk.GetPromptResult {
 			return &sdk.GetPromptResult{

@@ -26,6 +26,7 @@ import (
 	"readthru/mcp"
 	"readthru/page"
 	"readthru/store"
+	"readthru/users"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -35,6 +36,8 @@ type world struct {
 	server *mcp.Server
 	api    *api.Server
 	know   *knowledge.Knowledge
+	users  *users.Directory
+	store  *store.Store
 	addr   string        // of an admin port that has the server at /mcp
 	asked  atomic.Int64  // requests for pages that reached the origin
 	edited atomic.Bool   // the guide has changed
@@ -86,10 +89,11 @@ func newWorld(tb testing.TB, change func(*mcp.Options)) *world {
 	if change != nil {
 		change(&o)
 	}
+	w.users, w.store = users.NewDirectory(nil), db
 	w.server = mcp.New(o)
 	w.api = api.New(api.Options{
 		Fetch: f, Store: db, Knowledge: w.know, Dir: tb.TempDir(), Version: "test", Instance: "instance",
-		MarkdownNewMode: "off", Token: "token", TrustUser: true,
+		MarkdownNewMode: "off", Token: "token", TrustUser: true, Users: w.users,
 		MCP: func(*api.Server) http.Handler { return w.server },
 	})
 	front := httptest.NewServer(w.api)

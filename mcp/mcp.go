@@ -43,6 +43,7 @@ type Options struct {
 type Server struct {
 	o       Options
 	sdk     *sdk.Server
+	reading *sdk.Server // without the tools that write, for users with the role read
 	http    http.Handler
 	running chan struct{} // has an element for every running call
 }
@@ -62,7 +63,17 @@ func New(o Options) *Server {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
 	s := &Server{o: o, running: make(chan struct{}, atOnce)}
-	s.sdk = sdk.NewServer(&sdk.Implementation{Name: "readthru", Title: "readthru", Version: o.Version}, &sdk.ServerOptions{
+	s.sdk = s.newSDK(o.Write)
+	if s.reading = s.sdk; o.Write {
+		s.reading = s.newSDK(false)
+	}
+	s.http = s.handler()
+	return s
+}
+
+// newSDK returns a server with the tools, with or without those that write.
+func (s *Server) newSDK(write bool) *sdk.Server {
+	to := sdk.NewServer(&sdk.Implementation{Name: "readthru", Title: "readthru", Version: s.o.Version}, &sdk.ServerOptions{
 		Instructions: instructions,
 		Capabilities: &sdk.ServerCapabilities{
 			Tools: &sdk.ToolCapabilities{}, Resources: &sdk.ResourceCapabilities{},
@@ -70,16 +81,15 @@ func New(o Options) *Server {
 		},
 		SetCacheable: cacheable,
 	})
-	s.sdk.AddReceivingMiddleware(s.survive, s.listed)
+	to.AddReceivingMiddleware(s.survive, s.listed)
 	for _, t := range tools() {
-		if !t.writes || o.Write {
-			s.add(t)
+		if !t.writes || write {
+			s.add(to, t)
 		}
 	}
-	s.addPrompt()
-	s.addResources()
-	s.http = s.handler()
-	return s
+	s.addPrompt(to)
+	s.addResources(to)
+	return to
 }
 
 // cacheable sets who may cache an answer. Pages that were read are private to their reader. The rest is the same for

@@ -17,16 +17,16 @@ import (
 const markdownType = "text/markdown"
 
 // addResources offers pages and passages as resources, and lists the pages read last.
-func (s *Server) addResources() {
-	s.sdk.AddResourceTemplate(&sdk.ResourceTemplate{
+func (s *Server) addResources(to *sdk.Server) {
+	to.AddResourceTemplate(&sdk.ResourceTemplate{
 		URITemplate: "page://{doc}", Name: "page", Title: "A page that was read", MIMEType: markdownType,
 		Description: "A stored page by its document id",
 	}, s.readResource)
-	s.sdk.AddResourceTemplate(&sdk.ResourceTemplate{
+	to.AddResourceTemplate(&sdk.ResourceTemplate{
 		URITemplate: "kb://{name}/{passage}", Name: "passage", Title: "A passage", MIMEType: markdownType,
 		Description: "A passage of a knowledge base, by their names in search results",
 	}, s.readResource)
-	s.sdk.AddReceivingMiddleware(func(next sdk.MethodHandler) sdk.MethodHandler {
+	to.AddReceivingMiddleware(func(next sdk.MethodHandler) sdk.MethodHandler {
 		return func(ctx context.Context, method string, req sdk.Request) (sdk.Result, error) {
 			if list, ok := req.(*sdk.ListResourcesRequest); ok && method == "resources/list" {
 				return s.listResources(ctx, list)

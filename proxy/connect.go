@@ -11,6 +11,7 @@ import (
 	"github.com/elazarl/goproxy"
 
 	"readthru/page"
+	"readthru/users"
 )
 
 // action is the treatment of a CONNECT.
@@ -31,12 +32,12 @@ type verdict struct {
 
 // connect is a CONNECT being served. Requests inside it refer to it.
 type connect struct {
-	host, port string // the target, as splitAuthority gives them
-	named      string // the server's name in the TLS handshake inside, if intercepted
-	user       User   // the signed-in user; zero if no users are configured
-	session    string // name of the session, or empty
-	client     string // identifies the client, see clientOf
-	rejecting  bool   // the client rejected our certificate for host before
+	host, port string      // the target, as splitAuthority gives them
+	named      string      // the server's name in the TLS handshake inside, if intercepted
+	user       users.Login // the signed-in user; nobody if there are no users
+	session    string      // name of the session, or empty
+	client     string      // identifies the client, see clientOf
+	rejecting  bool        // the client rejected our certificate for host before
 	verdict    verdict
 	end        func(status int, sent, received int64, err error) // logs a tunnel
 
@@ -133,7 +134,7 @@ func (s *serving) serveConnect(x *exchange) {
 		x.refuse(bad)
 		return
 	}
-	x.rec.User = user.Name
+	x.rec.User, x.meter = user.Name(), user.Meter
 	c := &connect{host: host, port: port, user: user, session: x.session, client: clientOf(x.r, user), drops: x.drops}
 	c.verdict = x.judge(c)
 	if s.terms.Offline && c.verdict.action == tunnel {
@@ -144,6 +145,11 @@ func (s *serving) serveConnect(x *exchange) {
 	c.end = func(status int, sent, received int64, err error) {
 		x.rec.Tunnel = c.verdict.why
 		x.endTunnel(status, sent, received, err)
+	}
+	if c.verdict.action == tunnel {
+		if bad := overLimit(x.meter.Ask(x.began)); bad != nil {
+			c.verdict = verdict{refuse, "limit", bad}
+		}
 	}
 	if c.verdict.action == refuse {
 		x.count(c.verdict.refusal)

@@ -1,20 +1,25 @@
 package proxy
 
 import (
+	"crypto/pbkdf2"
+	"crypto/sha256"
+	"encoding/base64"
 	"testing"
 
 	"readthru/journal"
 	"readthru/proxy/repeat"
 )
 
-// QuickHash hashes a password as HashPassword does, with one iteration: most tests need no hash that is slow to check.
+// QuickHash hashes a password as users.HashPassword does, with one iteration: most tests need no hash that is slow to
+// check.
 func QuickHash(tb testing.TB, password string) string {
 	tb.Helper()
-	hash, err := encodeHash(password, make([]byte, saltSize), 1)
+	sum, err := pbkdf2.Key(sha256.New, password, make([]byte, 16), 1, 32)
 	if err != nil {
 		tb.Fatal(err)
 	}
-	return hash
+	b64 := base64.RawStdEncoding
+	return "pbkdf2-sha256$1$" + b64.EncodeToString(make([]byte, 16)) + "$" + b64.EncodeToString(sum)
 }
 
 // GiveAgain lets p give answers again without a store. It is called before p serves.

@@ -18,6 +18,7 @@ import (
 	"readthru/journal"
 	"readthru/proxy/repeat"
 	"readthru/store"
+	"readthru/users"
 )
 
 const (
@@ -79,7 +80,7 @@ func (f *fast) open(s *serving, inside *connect) {
 	f.ready.Store(true)
 	if inside != nil {
 		f.scope = strings.Join([]string{
-			s.scope, inside.host, inside.port, inside.named, inside.user.Name, inside.session,
+			s.scope, inside.host, inside.port, inside.named, inside.user.Name(), inside.session,
 			strconv.FormatInt(inside.drops, 10),
 		},
 			"\x00")
@@ -174,6 +175,9 @@ func (c *framedConn) giveAgain(b []byte) bool {
 		return false
 	}
 	defer f.s.giving.RUnlock()
+	if a.May != nil && !a.May(now) {
+		return false
+	}
 	if !f.state.CompareAndSwap(waiting, giving) {
 		return false
 	}
@@ -397,7 +401,7 @@ func (t *taking) answer() *repeat.Answer {
 	}
 	g := &given{
 		p: t.x.p, rec: rec, session: t.x.session, inside: t.x.inside != nil, page: tokensOf(t.x.page), reuse: t.reuse,
-		repeat: t.repeat,
+		repeat: t.repeat, meter: t.x.meter,
 	}
 	responses := string(t.reuse.Record())
 	a := &repeat.Answer{
@@ -414,6 +418,9 @@ func (t *taking) answer() *repeat.Answer {
 		}
 	}
 	a.Again = t.stored(body)
+	if g.meter != nil {
+		a.May = g.may
+	}
 	if !a.Cut() {
 		return nil
 	}
@@ -442,8 +449,14 @@ type given struct {
 	page    pageTokens
 	reuse   *cache.Reuse
 	repeat  *fetch.Repeat // nil if package fetch was not asked
+	meter   *users.Meter  // nil: the answer is no user's
 
 	unlogged unlogged // guarded by the repeatLog's mu
+}
+
+// may is called before each repetition that a user asks for. It counts the request.
+func (g *given) may(now time.Time) bool {
+	return (!g.page.page || g.meter.AskPage(now) == nil) && g.meter.Ask(now) == nil
 }
 
 // again is called after each repetition.
@@ -460,11 +473,13 @@ func (g *given) again(now time.Time, took time.Duration, err error) {
 	p.sessions.count(g.session, func(st *SessionStats) { st.add(g.rec, g.page) })
 	p.journal.Again(g.rec, now, took, err != nil)
 	if err != nil {
+		g.meter.Count(now, useOf(0, g.page))
 		rec := *g.rec
 		rec.Time, rec.MS, rec.Error, rec.BytesOut = now.UTC(), took.Milliseconds(), journal.Gone, 0
 		writeLog(p.log, "", &rec)
 		return
 	}
+	g.meter.Count(now, useOf(g.rec.BytesOut, g.page))
 	p.repeatLog.add(g, now, took)
 }
 

@@ -16,6 +16,7 @@ import (
 	"readthru/journal"
 	"readthru/page"
 	"readthru/recording"
+	"readthru/users"
 )
 
 // localHost is the host name of the proxy's own pages.
@@ -42,6 +43,7 @@ type exchange struct {
 	reader   readerOptions // used with prefix
 	rule     fetch.Rule
 	session  string              // name of the session; may be empty
+	meter    *users.Meter        // of the user; nil without one
 	page     *page.Page          // the page answered, if any
 	recorded *recording.Exchange // equal to w while the session is recorded
 	cut      bool                // the answer ended early
@@ -114,7 +116,7 @@ func (x *exchange) serve() {
 	}
 	want := decide(facts{
 		method: x.r.Method, url: x.r.URL, header: x.r.Header,
-		asked: x.asked.mode, rule: x.rule.Mode, user: user.Mode, config: x.policy.mode,
+		asked: x.asked.mode, rule: x.rule.Mode, user: user.Mode(), config: x.policy.mode,
 	})
 	// a rule can exempt a path of an intercepted host, but not tunnel it
 	if x.p.o.Fetch == nil || x.rule.Action == "tunnel" || x.paused() {
@@ -127,6 +129,12 @@ func (x *exchange) serve() {
 	if bad := x.blockedPage(); bad != nil && (want == markdown || want == plainText) {
 		x.refuse(bad)
 		return
+	}
+	if want == markdown || want == plainText {
+		if bad := overLimit(x.meter.AskPage(x.began)); bad != nil {
+			x.refuse(bad)
+			return
+		}
 	}
 	x.prepare()
 	if x.s.terms.Offline {
@@ -266,20 +274,23 @@ func escapeNonASCII(s string) string {
 
 // admit authenticates the user and sets the request's session. A session named by the request takes precedence over
 // that of the credentials.
-func (x *exchange) admit() (user User, bad *refusal) {
+func (x *exchange) admit() (user users.Login, bad *refusal) {
 	switch {
 	case x.prefix != nil:
 		user, bad = x.signInAtListener()
 	case x.inside != nil: // the user of the CONNECT
 		x.session = x.inside.session
-		user, bad = x.policy.auth.refreshed(x.inside.user)
+		user, bad = present(x.p.o.Users, x.inside.user)
 	default:
 		user, bad = x.signIn(x.r.Header.Get("Proxy-Authorization"))
 	}
 	if bad != nil {
 		return user, bad
 	}
-	x.rec.User = user.Name
+	x.rec.User, x.meter = user.Name(), user.Meter
+	if bad = overLimit(x.meter.Ask(x.began)); bad != nil {
+		return user, bad
+	}
 	if x.prefix != nil {
 		if x.reader, bad = readReader(x.r.Header); bad != nil {
 			return user, bad
@@ -296,11 +307,11 @@ func (x *exchange) admit() (user User, bad *refusal) {
 	return user, nil
 }
 
-func (x *exchange) signIn(field string) (User, *refusal) {
-	if field == "" && len(x.policy.auth.users) == 0 {
-		return User{}, nil
+func (x *exchange) signIn(field string) (users.Login, *refusal) {
+	if field == "" && x.p.o.Users.Open() {
+		return users.Login{}, nil
 	}
-	user, session, bad := x.policy.auth.signIn(x.r.Context(), x.r.RemoteAddr, field)
+	user, session, bad := signIn(x.r.Context(), x.p.o.Users, x.r.RemoteAddr, field)
 	x.session = cmp.Or(session, x.session)
 	return user, bad
 }
@@ -507,6 +518,16 @@ func (x *exchange) endTunnel(status int, sent, received int64, err error) {
 func (x *exchange) writeRecord() {
 	x.p.stats.total.Add(1)
 	x.tell()
+	x.meter.Count(x.began, useOf(x.rec.BytesOut, tokensOf(x.page)))
+}
+
+// useOf returns what an answered request uses.
+func useOf(bytes int64, of pageTokens) (use users.Use) {
+	if of.page {
+		use = users.PageUse(of.tokens, of.html)
+	}
+	use.Requests, use.Bytes = 1, bytes
+	return use
 }
 
 // masked returns the request's target for logs, records and error texts.

@@ -15,6 +15,7 @@ import (
 	"readthru/fetch"
 	"readthru/httpfield"
 	"readthru/page"
+	"readthru/users"
 )
 
 // resolveDirect resolves a request sent to the listener as an origin server, not as a proxy: for the page at
@@ -94,9 +95,9 @@ func prefixTarget(uri string) string {
 
 // signInAtListener returns the user of a request in prefix form. A client without proxy settings signs in as at an
 // origin server: with Authorization.
-func (x *exchange) signInAtListener() (User, *refusal) {
-	if len(x.policy.auth.users) == 0 {
-		return User{}, nil
+func (x *exchange) signInAtListener() (users.Login, *refusal) {
+	if x.p.o.Users.Open() {
+		return users.Login{}, nil
 	}
 	user, bad := x.signIn(cmp.Or(x.r.Header.Get("Authorization"), x.r.Header.Get("Proxy-Authorization")))
 	if bad != nil && bad.status == http.StatusProxyAuthRequired {
@@ -118,6 +119,10 @@ func (x *exchange) servePrefix() {
 			status: http.StatusServiceUnavailable, title: "Unavailable",
 			detail: "The prefix form is not available: this proxy does not fetch pages.",
 		})
+		return
+	}
+	if bad := overLimit(x.meter.AskPage(x.began)); bad != nil {
+		x.refuse(bad)
 		return
 	}
 	// An answer that is not a page keeps the origin server's content. It must not run as a script of our web origin.

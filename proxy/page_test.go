@@ -15,6 +15,7 @@ import (
 	"readthru/page"
 	"readthru/proxy"
 	"readthru/store"
+	"readthru/users"
 )
 
 const (
@@ -316,7 +317,7 @@ func TestClientsOfJinaReaderComeByThePrefixForm(t *testing.T) {
 
 func TestPrefixFormRequiresSignInIfUsersAreConfigured(t *testing.T) {
 	hash := proxy.QuickHash(t, "pw")
-	b, _ := newSiteBench(t, func(o *proxy.Options) { o.Users = []proxy.User{{Name: "ali", PasswordHash: hash}} })
+	b, _ := newSiteBench(t, func(o *proxy.Options) { o.Users = people(t, users.User{Name: "ali", PasswordHash: hash}) })
 	head := "GET /https://a.test/page HTTP/1.1\r\nHost: " + b.addr + "\r\n"
 	if resp, _ := b.direct(head); resp.StatusCode != http.StatusUnauthorized || resp.Header.Get("Www-Authenticate") == "" {
 		t.Errorf("without: %d %q", resp.StatusCode, resp.Header)

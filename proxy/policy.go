@@ -2,7 +2,6 @@ package proxy
 
 import (
 	"fmt"
-	"reflect"
 	"strconv"
 
 	"readthru/fetch"
@@ -16,17 +15,14 @@ type policy struct {
 	paused  bool
 	ports   []string // allowed for CONNECT
 	blocked []string // domains
-	users   []User
-	auth    *authenticator
 }
 
-// newPolicy returns the policy of o. If the users are those of before, which may be nil, it keeps what their
-// authenticator knows.
-func newPolicy(o Options, before *policy) (*policy, error) {
+// newPolicy returns the policy of o.
+func newPolicy(o Options) (*policy, error) {
 	if !validConfigMode(o.Mode) {
 		return nil, fmt.Errorf("mode %q is not auto, always, negotiate or never", o.Mode)
 	}
-	p := &policy{rules: o.Rules, mode: o.Mode, paused: o.Paused, blocked: o.BlockedDomains, users: o.Users}
+	p := &policy{rules: o.Rules, mode: o.Mode, paused: o.Paused, blocked: o.BlockedDomains}
 	if o.ConnectPorts == nil {
 		o.ConnectPorts = []int{443}
 	}
@@ -36,23 +32,24 @@ func newPolicy(o Options, before *policy) (*policy, error) {
 		}
 		p.ports = append(p.ports, strconv.Itoa(port))
 	}
-	if before != nil && reflect.DeepEqual(before.users, o.Users) {
-		p.auth = before.auth
-		return p, nil
-	}
-	var err error
-	p.auth, err = newAuthenticator(o.Users)
-	return p, err
+	return p, nil
 }
 
-// Reconfigure replaces Rules, Mode, Paused, Users, ConnectPorts and BlockedDomains by those of o, for requests that
-// begin from now on. Connections of users who have gone, or have another password, are refused. An error names the
-// option, and changes nothing.
+// Reconfigure replaces Rules, Mode, Paused, ConnectPorts and BlockedDomains by those of o, for requests that begin from
+// now on. An error names the option, and changes nothing.
 func (p *Proxy) Reconfigure(o Options) error {
-	next, err := newPolicy(o, p.policy.Load())
+	next, err := newPolicy(o)
 	if err != nil {
 		return fmt.Errorf("configure the proxy: %w", err)
 	}
 	p.policy.Store(next)
 	return nil
+}
+
+func validConfigMode(mode string) bool {
+	switch mode {
+	case "", "auto", "always", "negotiate", "never":
+		return true
+	}
+	return false
 }

@@ -10,6 +10,7 @@ import (
 
 	"readthru/fetch"
 	"readthru/proxy"
+	"readthru/users"
 )
 
 // Requests and changes of the options meet; the race detector looks on.
@@ -49,8 +50,8 @@ func TestOptionsChangeWhileRequestsAreServed(t *testing.T) {
 	requests.Wait()
 	close(stop)
 	changes.Wait()
-	if err := b.proxy.Reconfigure(proxy.Options{Users: []proxy.User{{Name: "ann", PasswordHash: "no hash"}}}); err == nil {
-		t.Error("a user without a hash is accepted")
+	if err := b.proxy.Reconfigure(proxy.Options{Mode: "sometimes"}); err == nil {
+		t.Error("an unknown mode is accepted")
 	}
 	if err := b.proxy.Reconfigure(open); err != nil {
 		t.Fatal(err)
@@ -61,9 +62,10 @@ func TestOptionsChangeWhileRequestsAreServed(t *testing.T) {
 }
 
 func TestAUserWhoIsRemovedIsRefusedOnOpenConnections(t *testing.T) {
-	ann := proxy.User{Name: "ann", PasswordHash: proxy.QuickHash(t, "secret")}
-	bob := proxy.User{Name: "bob", PasswordHash: ann.PasswordHash}
-	b := newBench(t, origins{"*:443": tlsOrigin(t, say)}, func(o *proxy.Options) { o.Users = []proxy.User{ann, bob} })
+	ann := users.User{Name: "ann", PasswordHash: proxy.QuickHash(t, "secret")}
+	bob := users.User{Name: "bob", PasswordHash: ann.PasswordHash}
+	known := people(t, ann, bob)
+	b := newBench(t, origins{"*:443": tlsOrigin(t, say)}, func(o *proxy.Options) { o.Users = known })
 	dial := func(user string) *tls.Conn {
 		c := b.dial()
 		b.ask(c, "CONNECT a.test:443 HTTP/1.1\r\nHost: a.test:443\r\nProxy-Authorization: Basic "+
@@ -75,7 +77,7 @@ func TestAUserWhoIsRemovedIsRefusedOnOpenConnections(t *testing.T) {
 		return s
 	}
 	ofAnn, ofBob := dial("ann"), dial("bob")
-	if err := b.proxy.Reconfigure(proxy.Options{Users: []proxy.User{bob}}); err != nil {
+	if err := known.Set([]users.User{bob}, nil, false); err != nil {
 		t.Fatal(err)
 	}
 	const request = "GET / HTTP/1.1\r\nHost: a.test\r\nConnection: close\r\n\r\n"

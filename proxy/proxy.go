@@ -32,6 +32,7 @@ import (
 	"readthru/proxy/repeat"
 	"readthru/recording"
 	"readthru/store"
+	"readthru/users"
 )
 
 const (
@@ -42,9 +43,6 @@ const (
 
 	maxHead = 64 << 10 // bytes of a request's head; larger ones are answered 431
 )
-
-// User is a user of the proxy. PasswordHash is a result of [HashPassword]. Mode, if not empty, overrides Options.Mode.
-type User struct{ Name, PasswordHash, Mode string }
 
 // Options configures a Proxy.
 type Options struct {
@@ -67,11 +65,13 @@ type Options struct {
 	// Every host is then intercepted.
 	Replay *recording.Recording
 
-	// These six can change, see [Proxy.Reconfigure].
+	// Users may sign in, and must if there are any. If nil, no sign-in is required.
+	Users *users.Directory
+
+	// These five can change, see [Proxy.Reconfigure].
 	Rules          fetch.Rules
 	Mode           string // auto, always, negotiate or never; if empty auto
 	Paused         bool   // tunnel what is not blocked, and pass other requests on as they are
-	Users          []User // if empty, no sign-in is required
 	ConnectPorts   []int  // if nil 443
 	BlockedDomains []string
 	AdminURL       string // shown on the page at readthru.local; may be empty
@@ -117,9 +117,12 @@ func New(o Options) (*Proxy, error) {
 	if o.Client == nil || o.Transport == nil || o.Dial == nil || o.Authority == nil {
 		return nil, errors.New("new proxy: Client, Transport, Dial and Authority must not be nil")
 	}
-	first, err := newPolicy(o, nil)
+	first, err := newPolicy(o)
 	if err != nil {
 		return nil, fmt.Errorf("new proxy: %w", err)
+	}
+	if o.Users == nil {
+		o.Users = users.NewDirectory(nil)
 	}
 	p := &Proxy{o: o, log: o.Log, silentClients: newSilentClients(), sessions: newSessions(), journal: o.Journal}
 	if p.journal == nil {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"readthru/store"
+	"readthru/users"
 )
 
 // A client that does not trust our certificate breaks the handshake off, with an alert; one that does so without an
@@ -22,13 +23,13 @@ import (
 // A fingerprint of the TLS handshake is no part of it. The answer to the CONNECT, which says that it is tunnelled and
 // that the origin is reached, precedes the handshake; and the mistake to survive, one program started with and then
 // without our certificate, has one fingerprint.
-func clientOf(r *http.Request, user User) string {
+func clientOf(r *http.Request, user users.Login) string {
 	address, _, err := net.SplitHostPort(r.RemoteAddr)
 	if err != nil {
 		address = r.RemoteAddr
 	}
-	if user.Name != "" {
-		address = user.Name + "@" + address
+	if user.User != nil {
+		address = user.Name() + "@" + address
 	}
 	if agent := clip(r.UserAgent()); agent != "" {
 		address += " " + agent

@@ -12,6 +12,7 @@ import (
 	"readthru/journal"
 	"readthru/page"
 	"readthru/store"
+	"readthru/users"
 )
 
 // maxSessions is the number of sessions whose statistics are kept.
@@ -66,15 +67,10 @@ func (s *sessions) count(name string, f func(*SessionStats)) {
 	f(st)
 }
 
-// ownSession returns the name of a session of a user, which is user+name: two users' sessions are two, whatever they
-// name them. A user may also write it in full. Where no users are configured, all is one user's and the name stays as
-// it is.
-func ownSession(user User, name string) (string, *refusal) {
-	if user.Name == "" || name == "" {
-		return name, nil
-	}
-	own := user.Name + "+" + strings.TrimPrefix(name, user.Name+"+")
-	if strings.LastIndexByte(own, '+') != len(user.Name) || store.CheckSession(own) != nil {
+// ownSession returns the name of a session of a user, see [store.OwnSession].
+func ownSession(user users.Login, name string) (string, *refusal) {
+	own, err := store.OwnSession(user.Name(), name)
+	if err != nil {
 		return "", badRequest("The session's name must have no plus sign and no control character, and be short.")
 	}
 	return own, nil

@@ -18,6 +18,7 @@ import (
 	"readthru/fetch"
 	"readthru/proxy"
 	"readthru/recording"
+	"readthru/users"
 )
 
 // as returns a client that goes through the proxy with these credentials.
@@ -61,7 +62,7 @@ func undated(answer string) string {
 func TestSessionIsNamedByTheProxyUserOrAField(t *testing.T) {
 	hash := proxy.QuickHash(t, "secret")
 	for name, tt := range map[string]struct {
-		users          []proxy.User
+		users          []users.User
 		user, password string
 		field          string
 		session        string
@@ -69,16 +70,16 @@ func TestSessionIsNamedByTheProxyUserOrAField(t *testing.T) {
 		"a name without users":        {nil, "s1", "x", "", "s1"},
 		"a field":                     {nil, "", "", "s2", "s2"},
 		"a field before a name":       {nil, "s1", "x", "s2", "s2"},
-		"after the plus of a user":    {[]proxy.User{{Name: "ann", PasswordHash: hash}}, "ann+s3", "secret", "", "ann+s3"},
-		"a field of a user":           {[]proxy.User{{Name: "ann", PasswordHash: hash}}, "ann", "secret", "s4", "ann+s4"},
-		"a field in full":             {[]proxy.User{{Name: "ann", PasswordHash: hash}}, "ann", "secret", "ann+s5", "ann+s5"},
-		"a user with a plus is whole": {[]proxy.User{{Name: "ann+bob", PasswordHash: hash}}, "ann+bob", "secret", "", ""},
-		"a user alone has none":       {[]proxy.User{{Name: "ann", PasswordHash: hash}}, "ann", "secret", "", ""},
+		"after the plus of a user":    {[]users.User{{Name: "ann", PasswordHash: hash}}, "ann+s3", "secret", "", "ann+s3"},
+		"a field of a user":           {[]users.User{{Name: "ann", PasswordHash: hash}}, "ann", "secret", "s4", "ann+s4"},
+		"a field in full":             {[]users.User{{Name: "ann", PasswordHash: hash}}, "ann", "secret", "ann+s5", "ann+s5"},
+		"a user with a plus is whole": {[]users.User{{Name: "ann+bob", PasswordHash: hash}}, "ann+bob", "secret", "", ""},
+		"a user alone has none":       {[]users.User{{Name: "ann", PasswordHash: hash}}, "ann", "secret", "", ""},
 		"a name that cannot be one":   {nil, "a\nb", "x", "", ""},
 	} {
 		for _, base := range []string{"http://a.test", "https://a.test"} {
 			t.Run(name+" "+base, func(t *testing.T) {
-				b, _ := newSiteBench(t, func(o *proxy.Options) { o.Users = tt.users })
+				b, _ := newSiteBench(t, func(o *proxy.Options) { o.Users = people(t, tt.users...) })
 				var fields []string
 				if tt.field != "" {
 					fields = []string{"X-Readthru-Session: " + tt.field}
@@ -115,7 +116,7 @@ func TestSessionIsNamedByTheProxyUserOrAField(t *testing.T) {
 
 func TestAWrongPasswordWithASessionIsRefused(t *testing.T) {
 	hash := proxy.QuickHash(t, "secret")
-	b, _ := newSiteBench(t, func(o *proxy.Options) { o.Users = []proxy.User{{Name: "ann", PasswordHash: hash}} })
+	b, _ := newSiteBench(t, func(o *proxy.Options) { o.Users = people(t, users.User{Name: "ann", PasswordHash: hash}) })
 	for _, name := range []string{"ann+s", "bob+s", "+s", "ann+"} {
 		if got := ask(t, b.as(name, "wrong"), "http://a.test/page"); !strings.HasPrefix(got, "407") {
 			t.Errorf("%s: %.60s, want 407", name, got)

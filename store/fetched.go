@@ -107,6 +107,20 @@ func CheckSession(name string) error {
 	return nil
 }
 
+// OwnSession returns the name of a session of a user, which is user+name: two users' sessions are two, whatever they
+// name them. A user may also write it in full. Where nobody has signed in, all is one user's and the name stays as it
+// is, as an empty one does.
+func OwnSession(user, name string) (string, error) {
+	if user == "" || name == "" {
+		return name, nil
+	}
+	own := user + "+" + strings.TrimPrefix(name, user+"+")
+	if strings.LastIndexByte(own, '+') != len(user) {
+		return "", fmt.Errorf("session %.40q: %w: the name of a user's session has no plus sign", name, ErrNoSession)
+	}
+	return own, CheckSession(own)
+}
+
 // fetchedRecord is what f/ holds of a page.
 type fetchedRecord struct {
 	page.Record

@@ -47,14 +47,18 @@ import (
 //	l/<ms u64>/<n u32>             disclosure ledger
 //	g/<sha256>                     a purge that the fleet is not told of yet
 //	q/<m|h|d>/<n u32>              what was counted in a minute, an hour, a day; see series.go
+//	y/<name>\0                     a user that was made while the program ran
+//	yd/<day u32>/<user>\0          what a user used in a day
 //	z/schema, z/totals             schema version; running totals
 //	z/rules                        rules made while the program ran
+//	z/signin                       there if who is no user is refused
 //	z/services                     third parties that are switched off
 //	z/fleet                        how far the node has taken part in its fleet
 const (
 	schemaKey = "z/schema"
 	totalsKey = "z/totals"
 	rulesKey  = "z/rules"
+	signinKey = "z/signin"
 
 	servicesKey = "z/services"
 	fleetKey    = "z/fleet"
@@ -141,6 +145,24 @@ func retryPrefix(consumer string) string          { return "jr/" + consumer + "\
 func retryKey(consumer string, seq uint64) string { return retryPrefix(consumer) + u64(seq) }
 func seriesPrefix(class string) string            { return "q/" + class + "/" }
 func ledgerKey(ms int64, n uint32) string         { return "l/" + u64(uint64(ms)) + "/" + u32(n) }
+
+// usesPrefix begins the keys of what users used.
+const usesPrefix = "yd/"
+
+// usersPrefix begins the keys of users.
+const usersPrefix = "y/"
+
+func userKey(name string) string { return usersPrefix + name + "\x00" }
+
+func useOfKey(day int64, user string) string {
+	return usesPrefix + u32(uint32(day)) + "/" + user + "\x00"
+}
+
+// dayAndUser returns what is in a key that useOfKey made.
+func dayAndUser(key string) (day int64, user string) {
+	rest := key[len(usesPrefix):]
+	return int64(binary.BigEndian.Uint32([]byte(rest))), strings.TrimSuffix(rest[5:], "\x00")
+}
 
 func purgeKey(id [32]byte) string { return "g/" + string(id[:]) }
 

@@ -145,6 +145,7 @@ type Store struct {
 	uses       useLog
 	feed       feed
 	purges     purgeLog
+	usersMutex sync.Mutex   // held over changes of users
 	disclosed  atomic.Int64 // disclosures since the start
 	records    Records
 

@@ -263,6 +263,7 @@ func (s *Store) flushVisitChunk() (done, ok bool) {
 type VisitQuery struct {
 	Page    *page.Key // nil: of all pages
 	Session string    // empty: of all sessions
+	User    string    // empty: of all users
 	Cursor  string    // as returned by the call before
 	Limit   int       // 0: 50; at most 1000
 }
@@ -293,7 +294,8 @@ func (s *Store) Visits(q VisitQuery) (visits []Visit, next string, err error) {
 			}
 		}
 		var v Visit
-		if json.Unmarshal(value, &v) != nil || q.Session != "" && v.Session != q.Session {
+		if json.Unmarshal(value, &v) != nil || q.Session != "" && v.Session != q.Session ||
+			q.User != "" && v.User != q.User {
 			return true
 		}
 		if len(visits) == limit {

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"readthru/page"
-	"readthru/proxy"
+	"readthru/users"
 )
 
 // config is the configuration. The yaml tags make up a key's path; oneof lists the values that a text may have.
@@ -278,11 +278,11 @@ func (s *settings) readAliases(leaves []leaf) error {
 	return nil
 }
 
-// users returns the users of the proxy.
-func (s *settings) users() []proxy.User {
-	var list []proxy.User
+// users returns the users of the proxy that are configured.
+func (s *settings) users() []users.User {
+	var list []users.User
 	for _, u := range s.Proxy.Users {
-		list = append(list, proxy.User{Name: u.Name, PasswordHash: u.PasswordHash, Mode: u.Mode})
+		list = append(list, users.User{Name: u.Name, PasswordHash: u.PasswordHash, Mode: u.Mode})
 	}
 	return list
 }

@@ -19,7 +19,7 @@ import (
 	"readthru/fleet"
 	"readthru/llm"
 	"readthru/page"
-	"readthru/proxy"
+	"readthru/users"
 )
 
 // check returns an error for a value that cannot work. The error names the key and its source.
@@ -50,7 +50,7 @@ func (s *settings) checkListeners(bad func(string, error) error) error {
 		err := bad("admin.listen", fmt.Errorf("%s is reachable from other machines without a token", s.Admin.Listen))
 		return withHint(err, "set admin.token, or listen on 127.0.0.1")
 	}
-	if err := proxy.CheckUsers(s.users()); err != nil {
+	if err := users.Check(s.users()); err != nil {
 		return bad("proxy.users", err)
 	}
 	for i, u := range s.Proxy.Users {

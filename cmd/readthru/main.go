@@ -151,6 +151,8 @@ func (p *program) app() *cli.App {
 			p.detectCommand(),
 			p.pagesCommand(),
 			p.visitsCommand(),
+			p.usersCommand(),
+			p.usageCommand(),
 			p.requestsCommand(),
 			p.contextCommand(),
 			p.searchCommand(),

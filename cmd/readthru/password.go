@@ -8,10 +8,10 @@ import (
 	"os"
 	"strings"
 
+	"readthru/users"
+
 	"github.com/urfave/cli/v2"
 	"golang.org/x/term"
-
-	"readthru/proxy"
 )
 
 func (p *program) passwordCommand() *cli.Command {
@@ -30,7 +30,7 @@ func (p *program) passwordCommand() *cli.Command {
 			if password == "" {
 				return usagef("the password is empty")
 			}
-			hash, err := proxy.HashPassword(password)
+			hash, err := users.HashPassword(password)
 			if err != nil {
 				return fmt.Errorf("hash the password: %w", err)
 			}

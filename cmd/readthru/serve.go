@@ -119,9 +119,9 @@ func (p *program) serve(ctx context.Context, s *settings, how serving) (err erro
 	}
 	log.Info("serving", "proxy", d.info.Proxy, "admin", d.info.Admin, "data_dir", s.dataDir, "version", version, "offline",
 		how.offline)
-	if !loopback(s.Proxy.Listen) && len(s.Proxy.Users) == 0 {
+	if !loopback(s.Proxy.Listen) && d.core.users.Open() {
 		log.Warn("the proxy is open to other machines", "proxy", d.info.Proxy, "remedy",
-			"set proxy.users, or listen on 127.0.0.1")
+			"make users with \"readthru users add\", or listen on 127.0.0.1")
 	}
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()

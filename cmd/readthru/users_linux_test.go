@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"readthru/api"
-	"readthru/proxy"
+	"readthru/users"
 )
 
 // TestSessionsBelongToTheirUser has two users with a session of the same name.
@@ -21,7 +21,7 @@ func TestSessionsBelongToTheirUser(t *testing.T) {
 			r.URL.Path)
 	}))
 	t.Cleanup(origin.Close)
-	hash, err := proxy.HashPassword("secret")
+	hash, err := users.HashPassword("secret")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,6 +15,7 @@ func (p *program) visitsCommand() *cli.Command {
 		Usage: "list deliveries of pages to readers, newest first",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "url", Usage: "list only those of the page at `URL`"},
+			&cli.StringFlag{Name: "user", Usage: "list only those of the user `NAME` of the proxy"},
 			sessionFlag(), limitFlag(), cursorFlag(), jsonFlag(),
 		},
 		Action: func(c *cli.Context) error {
@@ -25,7 +26,10 @@ func (p *program) visitsCommand() *cli.Command {
 			if err != nil {
 				return err
 			}
-			q := api.VisitQuery{URL: c.String("url"), Session: c.String("session"), Limit: limit, Cursor: c.String("cursor")}
+			q := api.VisitQuery{
+				URL: c.String("url"), Session: c.String("session"), User: c.String("user"), Limit: limit,
+				Cursor: c.String("cursor"),
+			}
 			return p.withClient(c.Context, func(b *api.Client) error {
 				list, err := b.Visits(c.Context, q)
 				if err != nil {
@@ -44,12 +48,12 @@ func (p *program) visitsCommand() *cli.Command {
 						from += fmt.Sprintf(" ×%d", v.Count)
 					}
 					rows = append(rows, []string{
-						day(v.Time), string(v.Source), from, strconv.Itoa(v.Tokens), v.Session, v.Agent,
+						day(v.Time), string(v.Source), from, strconv.Itoa(v.Tokens), orDash(v.User), v.Session, v.Agent,
 						v.URL,
 					})
 				}
 				p.more(c, list.Next)
-				return p.table([]string{"TIME", "SOURCE", "FROM", "TOKENS", "SESSION", "AGENT", "URL"}, rows)
+				return p.table([]string{"TIME", "SOURCE", "FROM", "TOKENS", "USER", "SESSION", "AGENT", "URL"}, rows)
 			})
 		},
 	}

@@ -36,6 +36,7 @@ import (
 	"readthru/store"
 	"readthru/symbols"
 	"readthru/ui"
+	"readthru/users"
 )
 
 // core holds what every operation needs: store, transport, cache and fetcher.
@@ -58,6 +59,7 @@ type core struct {
 	symbols   *symbols.Engine
 	knowledge *knowledge.Knowledge
 	fleet     *fleet.Fleet // nil: this is a node alone
+	users     *users.Directory
 
 	times   *api.WorkTimes
 	journal *journal.Journal
@@ -120,6 +122,13 @@ func openCore(s *settings, dir string, offline bool, log *slog.Logger) (*core, e
 		Dir: requestsDir(dir), Days: s.Requests.Days, MaxSize: int64(s.Requests.MaxSize),
 		Full: func() bool { return c.store.Health().State != "ok" }, Log: log,
 	})
+	c.users = users.NewDirectory(func(name string, now time.Time) int64 {
+		return c.store.UseOf(users.DayOf(now), name).Tokens
+	})
+	if err := c.setUsers(s); err != nil {
+		_ = c.store.Close() // the first error is returned
+		return nil, usageError{err}
+	}
 	partition, err := partitionKey(dir, log)
 	if err != nil {
 		_ = c.store.Close() // the first error is returned
@@ -270,7 +279,7 @@ func (c *core) proxy(authority *certs.Authority, admin string) (*proxy.Proxy, er
 	o := c.proxyOptions(c.settings)
 	o.Fetch, o.Client, o.Transport, o.Dial, o.Authority = c.fetcher, c.cache, c.transport, c.transport.Dial, authority
 	o.AdminURL, o.Store, o.Log, o.Memory = admin, c.store, c.log, c.answers
-	o.Journal = c.journal
+	o.Journal, o.Users = c.journal, c.users
 	return proxy.New(o)
 }
 
@@ -282,7 +291,13 @@ func (c *core) apply(running *proxy.Proxy, next *settings) error {
 	if next == nil {
 		next = c.now.Load()
 	}
-	if err := running.Reconfigure(c.proxyOptions(next)); err != nil { // the only part that can refuse, because of a user
+	if err := users.Check(next.users()); err != nil {
+		return err
+	}
+	if err := running.Reconfigure(c.proxyOptions(next)); err != nil {
+		return err
+	}
+	if err := c.setUsers(next); err != nil {
 		return err
 	}
 	c.now.Store(next)
@@ -292,12 +307,20 @@ func (c *core) apply(running *proxy.Proxy, next *settings) error {
 	return nil
 }
 
+// setUsers takes over the users of settings and of the store.
+func (c *core) setUsers(s *settings) error {
+	stored := c.store.Users()
+	if err := c.users.Set(s.users(), stored.List, stored.Closed); err != nil {
+		return fmt.Errorf("proxy.users: %w", err)
+	}
+	return nil
+}
+
 // proxyOptions returns the options of the proxy that can change while it runs.
 func (c *core) proxyOptions(s *settings) proxy.Options {
 	return proxy.Options{
 		Paused: c.paused.Load(), Rules: c.rules(s), Mode: s.Proxy.Mode, ConnectPorts: s.Proxy.ConnectPorts,
 		BlockedDomains: s.BlockedDomains,
-		Users:          s.users(),
 	}
 }
 
@@ -313,6 +336,7 @@ func (c *core) server(running *proxy.Proxy, authority *certs.Authority, d *daemo
 		MarkdownNewMode: c.settings.MarkdownNew.Mode, Services: c.services,
 		Switches:  func() api.Switches { return api.Switches{Paused: c.paused.Load(), Offline: c.offline.Load()} },
 		WorkTimes: c.times,
+		Users:     c.users,
 		FileRules: func() fetch.Rules { return c.now.Load().rules() },
 		Log:       c.log,
 		Proxy:     func() string { return d.Proxy }, AutoConfig: proxy.AutoConfig,
@@ -322,6 +346,12 @@ func (c *core) server(running *proxy.Proxy, authority *certs.Authority, d *daemo
 		},
 	}
 	o.Journal, o.Fleet = c.journal, c.fleet
+	o.ConfiguredUsers = func() (names []string) {
+		for _, u := range c.now.Load().Proxy.Users {
+			names = append(names, u.Name)
+		}
+		return names
+	}
 	o.Expired, o.Fresh, o.Explain, o.Knowledge, o.Crawl, o.Dir, o.Summary = c.cache.Expired, c.fresh, c.explain,
 		c.knowledge, c.crawlService, c.dir, c.summaries()
 	o.Firecrawl = firecrawl.New(firecrawl.Options{

@@ -74,6 +74,9 @@ type Answer struct {
 	Again Stored                                             // the end of Body
 	Given func(now time.Time, took time.Duration, err error) // called after each repetition
 
+	// May is called before each repetition: if it returns false, the request is decided anew. If nil, all may be given.
+	May func(now time.Time) bool
+
 	parts  [3][]byte // of Head: before the value of Age, between that and the value of ttl, and behind it
 	hash   uint64
 	body   *body

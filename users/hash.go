@@ -1,4 +1,4 @@
-package proxy
+package users
 
 import (
 	"crypto/pbkdf2"
@@ -20,8 +20,8 @@ const (
 	saltSize       = 16
 )
 
-// HashPassword returns the hash of a password for proxy.users: pbkdf2-sha256$iterations$salt$hash, with salt and hash
-// in unpadded base64.
+// HashPassword returns the hash of a password or token, as it is kept: pbkdf2-sha256$iterations$salt$hash, with salt
+// and hash in unpadded base64.
 func HashPassword(password string) (string, error) {
 	if password == "" {
 		return "", errors.New("hash password: the password is empty")
@@ -54,8 +54,8 @@ func parseHash(s string) (passwordHash, error) {
 	}
 	iterations, err := strconv.Atoi(parts[1])
 	if err != nil || iterations < 1 || iterations > maxIterations {
-		return passwordHash{}, fmt.Errorf("password hash: iterations must be a number from 1 to %d, not %q", maxIterations,
-			clip(parts[1]))
+		return passwordHash{}, fmt.Errorf("password hash: iterations must be a number from 1 to %d, not %.40q", maxIterations,
+			parts[1])
 	}
 	salt, err1 := base64.RawStdEncoding.DecodeString(parts[2])
 	sum, err2 := base64.RawStdEncoding.DecodeString(parts[3])
@@ -72,12 +72,4 @@ func (h passwordHash) matches(password string) bool {
 	}
 	sum, err := pbkdf2.Key(sha256.New, password, h.salt, h.iterations, hashSize)
 	return err == nil && subtle.ConstantTimeCompare(sum, h.sum) == 1
-}
-
-func validConfigMode(mode string) bool {
-	switch mode {
-	case "", "auto", "always", "negotiate", "never":
-		return true
-	}
-	return false
 }

@@ -1,0 +1,374 @@
+package api
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"readthru/store"
+	"readthru/users"
+)
+
+// UserFields are what can be set of a user. In a change, nil leaves a field as it is.
+type UserFields struct {
+	Role *string `json:"role,omitempty"` // read, write or admin; of a new user read, unless it says otherwise
+	Mode *string `json:"mode,omitempty"` // who gets markdown: auto, always, negotiate or never; empty: as configured
+
+	RequestsPerMinute *int64 `json:"requests_per_minute,omitempty"` // 0 is no limit
+	TokensPerDay      *int64 `json:"tokens_per_day,omitempty"`      // of pages, in a day of UTC; 0 is no limit
+}
+
+// NewUser asks for a user with a token.
+type NewUser struct {
+	Name   string   `json:"name"`
+	Scopes []string `json:"scopes,omitempty"` // of the token: proxy, api, mcp; default: all
+	UserFields
+}
+
+// UserInfo is a user. A user of the configuration has no role: they may use the proxy and nothing else.
+type UserInfo struct {
+	Name   string       `json:"name"`
+	Source string       `json:"source"` // store or file
+	Role   string       `json:"role,omitempty"`
+	Mode   string       `json:"mode,omitempty"`
+	Limits users.Limits `json:"limits"`
+	Made   time.Time    `json:"made,omitzero"`
+	Tokens []UserToken  `json:"tokens"`
+}
+
+// UserToken is a token of a user. It is kept as a hash.
+type UserToken struct {
+	ID     string    `json:"id"`
+	Scopes []string  `json:"scopes"`
+	Made   time.Time `json:"made"`
+}
+
+// MadeToken is a user with a new token, whose text is shown this once.
+type MadeToken struct {
+	User  UserInfo `json:"user"`
+	ID    string   `json:"id"`
+	Token string   `json:"token"`
+}
+
+// UserList lists the users. Closed says that nobody else may use the proxy.
+type UserList struct {
+	Users  []UserInfo `json:"users"`
+	Closed bool       `json:"closed"`
+}
+
+// UserChange changes a user.
+type UserChange struct {
+	Name string `path:"name"`
+	UserFields
+}
+
+// TokenRequest asks for another token of a user.
+type TokenRequest struct {
+	Name   string   `path:"name"`
+	Scopes []string `json:"scopes"` // proxy, api, mcp
+}
+
+type userRef struct {
+	Name string `path:"name"`
+}
+
+type tokenRef struct {
+	Name string `path:"name"`
+	ID   string `path:"id"`
+}
+
+// UsesQuery asks what users used.
+type UsesQuery struct {
+	Since time.Time `query:"since" doc:"a day, a time, or an age (36h, 7d), of which the whole day counts; default: today"`
+	User  string    `query:"user" doc:"only this user"`
+	Days  bool      `query:"days" doc:"1: each day by itself"`
+}
+
+// UserUse is what a user used, in a day or in all.
+type UserUse struct {
+	User string `json:"user"`
+	Day  string `json:"day,omitempty"` // of UTC
+	users.Use
+}
+
+// UseList is what users used since a day. Sum is the sum of all rows.
+type UseList struct {
+	Since string    `json:"since"` // a day of UTC
+	Users []UserUse `json:"users"`
+	Sum   users.Use `json:"sum"`
+	// Missing says why what was used on other nodes of the fleet is not counted; empty: it is.
+	Missing string `json:"missing,omitempty"`
+}
+
+// set sets the fields that a request has.
+func (f UserFields) set(u *users.User) {
+	if f.Role != nil {
+		u.Role = users.Role(*f.Role)
+	}
+	if f.Mode != nil {
+		u.Mode = *f.Mode
+	}
+	if f.RequestsPerMinute != nil {
+		u.Limits.RequestsPerMinute = *f.RequestsPerMinute
+	}
+	if f.TokensPerDay != nil {
+		u.Limits.TokensPerDay = *f.TokensPerDay
+	}
+}
+
+func infoOf(u *users.User) UserInfo {
+	info := UserInfo{
+		Name: u.Name, Source: "store", Role: string(u.Role), Mode: u.Mode, Limits: u.Limits, Made: u.Made,
+		Tokens: []UserToken{},
+	}
+	for _, t := range u.Tokens {
+		info.Tokens = append(info.Tokens, UserToken{t.ID, t.Scopes, t.Made})
+	}
+	return info
+}
+
+// listUsers lists the users, those of the configuration first.
+func (s *Server) listUsers(context.Context, none) (*UserList, error) {
+	list := &UserList{Users: []UserInfo{}}
+	for _, name := range s.configured() {
+		list.Users = append(list.Users, UserInfo{Name: name, Source: "file", Tokens: []UserToken{}})
+	}
+	stored := s.o.Store.Users()
+	for i := range stored.List {
+		if u := &stored.List[i]; !u.Gone {
+			list.Users = append(list.Users, infoOf(u))
+		}
+	}
+	list.Closed = stored.Closed || len(list.Users) > 0
+	return list, nil
+}
+
+func (s *Server) configured() []string {
+	if s.o.ConfiguredUsers == nil {
+		return nil
+	}
+	return s.o.ConfiguredUsers()
+}
+
+// addUser makes a user with a token.
+func (s *Server) addUser(_ context.Context, in NewUser) (*MadeToken, error) {
+	if slices.Contains(s.configured(), in.Name) {
+		return nil, NewError(http.StatusConflict, CodeUserExists, "user "+in.Name+" is in the configuration file")
+	}
+	now := time.Now()
+	id := make([]byte, 8)
+	rand.Read(id)
+	u := users.User{
+		Name: in.Name, ID: hex.EncodeToString(id), Role: users.Read, Made: now.UTC().Truncate(time.Second),
+		Changed: stamp(now),
+	}
+	in.set(&u)
+	if len(in.Scopes) == 0 {
+		in.Scopes = users.Scopes
+	}
+	token, text, err := users.NewToken(in.Scopes, now)
+	if err != nil {
+		return nil, problem(http.StatusBadRequest, "%s", err)
+	}
+	u.Tokens = []users.Token{token}
+	if err := u.Check(); err != nil {
+		return nil, problem(http.StatusBadRequest, "%s", err)
+	}
+	err = s.changeUsers(now, func(all *store.Users) error {
+		at, found := find(all, in.Name)
+		switch {
+		case found && !all.List[at].Gone:
+			return NewError(http.StatusConflict, CodeUserExists, "there is a user "+in.Name+" already")
+		case found:
+			u.Changed = after(all.List[at].Changed, now)
+			all.List[at] = u
+		default:
+			all.List = slices.Insert(all.List, at, u)
+		}
+		all.Closed = true
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &MadeToken{infoOf(&u), token.ID, text}, nil
+}
+
+// changeUser changes what can be set of a user.
+func (s *Server) changeUser(_ context.Context, in UserChange) (*UserInfo, error) {
+	u, err := s.changeOne(in.Name, func(u *users.User) error { in.set(u); return nil })
+	if err != nil {
+		return nil, err
+	}
+	return new(infoOf(u)), nil
+}
+
+// removeUser removes a user with all their tokens.
+func (s *Server) removeUser(_ context.Context, ref userRef) (*Gone, error) {
+	_, err := s.changeOne(ref.Name, func(u *users.User) error {
+		*u = users.User{Name: u.Name, ID: u.ID, Made: u.Made, Gone: true, Changed: u.Changed}
+		return nil
+	})
+	return &Gone{ref.Name}, err
+}
+
+// addToken makes another token of a user.
+func (s *Server) addToken(_ context.Context, in TokenRequest) (*MadeToken, error) {
+	token, text, err := users.NewToken(in.Scopes, time.Now())
+	if err != nil {
+		return nil, problem(http.StatusBadRequest, "%s", err)
+	}
+	u, err := s.changeOne(in.Name, func(u *users.User) error {
+		u.Tokens = append(u.Tokens, token)
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &MadeToken{infoOf(u), token.ID, text}, nil
+}
+
+// revokeToken revokes a token of a user.
+func (s *Server) revokeToken(_ context.Context, ref tokenRef) (*Gone, error) {
+	_, err := s.changeOne(ref.Name, func(u *users.User) error {
+		n := len(u.Tokens)
+		if u.Tokens = slices.DeleteFunc(u.Tokens, func(t users.Token) bool { return t.ID == ref.ID }); len(u.Tokens) == n {
+			return problem(http.StatusNotFound, "user %s has no token %.40q", ref.Name, ref.ID)
+		}
+		u.Revoked = append(u.Revoked, ref.ID)
+		return nil
+	})
+	return &Gone{ref.ID}, err
+}
+
+// openProxy removes all users, and lets everybody use the proxy again.
+func (s *Server) openProxy(context.Context, none) (*deleted, error) {
+	now := time.Now()
+	err := s.changeUsers(now, func(all *store.Users) error {
+		for i := range all.List {
+			if u := &all.List[i]; !u.Gone {
+				*u = users.User{Name: u.Name, ID: u.ID, Made: u.Made, Gone: true, Changed: after(u.Changed, now)}
+			}
+		}
+		all.Closed = false
+		return nil
+	})
+	return &deleted{true}, err
+}
+
+// changeOne changes a user of the store.
+func (s *Server) changeOne(name string, change func(*users.User) error) (changed *users.User, err error) {
+	now := time.Now()
+	err = s.changeUsers(now, func(all *store.Users) error {
+		at, found := find(all, name)
+		switch {
+		case found && !all.List[at].Gone:
+		case slices.Contains(s.configured(), name):
+			return problem(http.StatusConflict, "user %s is in the configuration file, and is changed there", name)
+		default:
+			return problem(http.StatusNotFound, "there is no user %.50q", name)
+		}
+		u := all.List[at]
+		u.Tokens, u.Revoked = slices.Clone(u.Tokens), slices.Clone(u.Revoked)
+		if err := change(&u); err != nil {
+			return err
+		}
+		u.Changed = after(u.Changed, now)
+		if err := u.Check(); err != nil {
+			return problem(http.StatusBadRequest, "%s", err)
+		}
+		all.List[at], changed = u, &u
+		return nil
+	})
+	return changed, err
+}
+
+// changeUsers changes the users of the store, and has all parts take that over before it returns.
+func (s *Server) changeUsers(now time.Time, change func(*store.Users) error) error {
+	err := s.o.Store.ChangeUsers(now, change)
+	if errors.Is(err, store.ErrUsers) {
+		return problem(http.StatusBadRequest, "%s", err)
+	}
+	if err == nil && s.o.Changed != nil {
+		err = s.o.Changed()
+	}
+	return err
+}
+
+// find returns where a user is in the list, which is sorted by name, or would be.
+func find(all *store.Users, name string) (at int, found bool) {
+	return slices.BinarySearchFunc(all.List, name, func(u users.User, name string) int {
+		return cmp.Compare(u.Name, name)
+	})
+}
+
+// stamp returns a time as records of users have it.
+func stamp(t time.Time) time.Time { return t.UTC().Truncate(time.Microsecond) }
+
+// after returns the time of a change that follows one, whatever the clock says.
+func after(before, now time.Time) time.Time {
+	if now = stamp(now); !now.After(before) {
+		return before.Add(time.Microsecond)
+	}
+	return now
+}
+
+// countUses writes what users used into the store.
+func (s *Server) countUses(now time.Time) error {
+	if s.o.Users == nil || s.o.Store == nil {
+		return nil
+	}
+	return s.o.Users.Take(func(used map[string]users.Use) error { return s.o.Store.AddUse(now, used) })
+}
+
+// getUsage returns what users used. Users who are no admins see what is theirs.
+func (s *Server) getUsage(ctx context.Context, q UsesQuery) (*UseList, error) {
+	if user := userOf(ctx); !seesUser(ctx, q.User) {
+		if q.User != "" {
+			return nil, problem(http.StatusForbidden, "what other users used is for the role admin")
+		}
+		q.User = user
+	}
+	now := time.Now()
+	if err := s.countUses(now); err != nil {
+		return nil, fmt.Errorf("count what users used: %w", err)
+	}
+	if q.Since.IsZero() {
+		q.Since = now
+	}
+	first, last := users.DayOf(q.Since), users.DayOf(now)
+	list := &UseList{Since: dayText(first), Users: []UserUse{}}
+	all := s.o.Store.Uses(first, last)
+	at := map[string]int{}
+	for _, use := range all {
+		if q.User != "" && use.User != q.User {
+			continue
+		}
+		list.Sum.Add(use.Use)
+		row := UserUse{User: use.User}
+		if q.Days {
+			row.Day = dayText(use.Day)
+		}
+		key := row.Day + " " + row.User
+		i, ok := at[key]
+		if !ok {
+			i = len(list.Users)
+			at[key] = i
+			list.Users = append(list.Users, row)
+		}
+		list.Users[i].Add(use.Use)
+	}
+	slices.SortFunc(list.Users, func(a, b UserUse) int {
+		return cmp.Or(strings.Compare(a.Day, b.Day), strings.Compare(a.User, b.User))
+	})
+	return list, nil
+}
+
+func dayText(day int64) string { return time.Unix(day*24*3600, 0).UTC().Format(time.DateOnly) }

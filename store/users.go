@@ -1,0 +1,135 @@
+package store
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"readthru/users"
+)
+
+// keepGone is how long it is remembered that a user was removed.
+const keepGone = 30 * day
+
+// maxUsers bounds the users, with those that are gone.
+const maxUsers = 2000
+
+// ErrUsers says that there are as many users as can be.
+var ErrUsers = errors.New("too many users")
+
+// Users are the users that were made while the program ran.
+type Users struct {
+	List []users.User `json:"users"` // by name, with those that are gone
+	// Closed: who is no user is refused. It stays so when the last user is removed, and is a record of its own, so that
+	// no damage to the users lets everybody in.
+	Closed bool `json:"-"`
+}
+
+// Users returns the users.
+func (s *Store) Users() Users {
+	s.settle()
+	var u Users
+	s.kv.walk(scan{prefix: usersPrefix}, func(_ string, value []byte) bool {
+		var one users.User
+		if json.Unmarshal(value, &one) == nil {
+			u.List = append(u.List, one)
+		}
+		return true
+	})
+	_, err := s.kv.get(signinKey)
+	u.Closed = !errors.Is(err, ErrNotFound) // a record that cannot be read is there
+	return u
+}
+
+// ChangeUsers stores what change makes of the users. It is on disk when ChangeUsers returns. After an error of change
+// nothing is stored.
+func (s *Store) ChangeUsers(now time.Time, change func(*Users) error) error {
+	s.usersMutex.Lock()
+	defer s.usersMutex.Unlock()
+	u := s.Users()
+	before := map[string]string{}
+	for _, one := range u.List {
+		before[one.Name] = string(encodeJSON(one))
+	}
+	if err := change(&u); err != nil {
+		return err
+	}
+	if len(u.List) > maxUsers {
+		return fmt.Errorf("%w: %d are kept", ErrUsers, maxUsers)
+	}
+	b := &batch{must: true} // a user must be removed on a full disk too
+	for _, one := range u.List {
+		record := encodeJSON(one)
+		if one.Gone && now.Sub(one.Changed) > keepGone {
+			continue // and is deleted below
+		}
+		if string(record) != before[one.Name] {
+			b.set(userKey(one.Name), record)
+		}
+		delete(before, one.Name)
+	}
+	for name := range before {
+		b.del(userKey(name))
+	}
+	if b.del(signinKey); u.Closed {
+		b.set(signinKey, []byte("1"))
+	}
+	s.mu.Lock()
+	err := s.kv.apply(b)
+	s.mu.Unlock()
+	if err == nil {
+		err = s.kv.barrier(true)
+	}
+	if err != nil {
+		return fmt.Errorf("store users: %w", err)
+	}
+	return nil
+}
+
+// DayUse is what a user used in a day of UTC.
+type DayUse struct {
+	Day  int64 // since 1970
+	User string
+	users.Use
+}
+
+// AddUse adds what users used to the day that now is in. If the store cannot take it, nothing is added.
+func (s *Store) AddUse(now time.Time, used map[string]users.Use) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	b := &batch{}
+	for name, use := range used {
+		key := useOfKey(users.DayOf(now), name)
+		var sum users.Use
+		_ = s.kv.getJSON(&batch{}, key, &sum) // none yet
+		sum.Add(use)
+		b.set(key, encodeJSON(sum))
+	}
+	if err := s.kv.apply(b); err != nil {
+		return fmt.Errorf("store what users used: %w", err)
+	}
+	return nil
+}
+
+// UseOf returns what a user used in a day.
+func (s *Store) UseOf(day int64, user string) (use users.Use) {
+	_ = s.kv.getJSON(&batch{}, useOfKey(day, user), &use) // none
+	return use
+}
+
+// Uses returns what users used in the days from one to another, by day and name.
+func (s *Store) Uses(from, to int64) (list []DayUse) {
+	s.settle()
+	s.kv.walk(scan{prefix: usesPrefix, from: useOfKey(from, "")}, func(key string, value []byte) bool {
+		use := DayUse{}
+		if use.Day, use.User = dayAndUser(key); use.Day > to {
+			return false
+		}
+		if json.Unmarshal(value, &use.Use) == nil {
+			list = append(list, use)
+		}
+		return true
+	})
+	return list
+}

@@ -1,0 +1,125 @@
+package store_test
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"readthru/store"
+	"readthru/users"
+)
+
+func TestUsersAreKeptAndForgotten(t *testing.T) {
+	dir := t.TempDir()
+	s := openStore(t, store.Options{Dir: dir})
+	if u := s.Users(); len(u.List) != 0 || u.Closed {
+		t.Errorf("a new store has %+v", u)
+	}
+	ann := users.User{Name: "ann", ID: "an id of ann", Changed: monday, Role: users.Write, Revoked: []string{"x"}}
+	bob := users.User{Name: "bob", ID: "an id of bob", Changed: monday, Gone: true}
+	change := func(now time.Time, f func(*store.Users) error) error { return s.ChangeUsers(now, f) }
+	if err := change(monday, func(u *store.Users) error {
+		u.List, u.Closed = []users.User{ann, bob}, true
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	failed := errors.New("no")
+	if err := change(monday, func(u *store.Users) error {
+		u.List, u.Closed = nil, false
+		return failed
+	}); !errors.Is(err, failed) {
+		t.Errorf("%v, want %v", err, failed)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	s = openStore(t, store.Options{Dir: dir})
+	if diff := cmp.Diff(store.Users{List: []users.User{ann, bob}, Closed: true}, s.Users()); diff != "" {
+		t.Errorf("after a restart (-want +got):\n%s", diff)
+	}
+	// Who is gone is forgotten after 30 days, and the store stays closed.
+	if err := change(monday.Add(31*24*time.Hour), func(*store.Users) error { return nil }); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(store.Users{List: []users.User{ann}, Closed: true}, s.Users()); diff != "" {
+		t.Errorf("a month later (-want +got):\n%s", diff)
+	}
+	if err := change(monday, func(u *store.Users) error {
+		u.List = slices.Repeat([]users.User{ann}, 2001)
+		return nil
+	}); !errors.Is(err, store.ErrUsers) {
+		t.Errorf("2,001 users: %v", err)
+	}
+	if err := change(monday, func(u *store.Users) error {
+		u.List, u.Closed = nil, false
+		return nil
+	}); err != nil || len(s.Users().List) != 0 || s.Users().Closed {
+		t.Errorf("%v, %+v", err, s.Users())
+	}
+}
+
+func TestUseIsAddedUpByDays(t *testing.T) {
+	s := openStore(t, store.Options{Dir: t.TempDir()})
+	page := users.PageUse(100, 700)
+	for _, one := range []struct {
+		at   time.Time
+		used map[string]users.Use
+	}{
+		{monday, map[string]users.Use{"ann": page, "bob": {Requests: 1, Bytes: 9}}},
+		{monday.Add(time.Hour), map[string]users.Use{"ann": page}},
+		{monday.Add(24 * time.Hour), map[string]users.Use{"ann": page}},
+		{monday.Add(48 * time.Hour), map[string]users.Use{"ann+x/y": page}},
+	} {
+		if err := s.AddUse(one.at, one.used); err != nil {
+			t.Fatal(err)
+		}
+	}
+	first := users.DayOf(monday)
+	twice := page
+	twice.Add(page)
+	want := []store.DayUse{
+		{first, "ann", twice},
+		{first, "bob", users.Use{Requests: 1, Bytes: 9}},
+		{first + 1, "ann", page},
+	}
+	if diff := cmp.Diff(want, s.Uses(first, first+1)); diff != "" {
+		t.Errorf("two days (-want +got):\n%s", diff)
+	}
+	if got := s.Uses(first+1, first+9); len(got) != 2 || got[1].User != "ann+x/y" {
+		t.Errorf("from the second day on: %+v", got)
+	}
+	if got := s.UseOf(first, "ann"); got != twice {
+		t.Errorf("ann on the first day: %+v", got)
+	}
+	if got := s.UseOf(first, "an"); got != (users.Use{}) {
+		t.Errorf("nobody: %+v", got)
+	}
+}
+
+func TestASessionIsOfItsUser(t *testing.T) {
+	for _, tt := range []struct{ user, name, want string }{
+		{"", "s", "s"},
+		{"ann", "s", "ann+s"},
+		{"ann", "ann+s", "ann+s"},
+		{"ann", "", ""},
+		{"", "", ""},
+		{"", "ann+s", "ann+s"},
+		{"ann", "bob+s", "error"},
+		{"ann", "ann+bob+s", "error"},
+		{"ann", "s\n", "error"},
+		{"ann", strings.Repeat("s", 5000), "error"},
+	} {
+		got, err := store.OwnSession(tt.user, tt.name)
+		if err != nil {
+			got = "error"
+		}
+		if got != tt.want {
+			t.Errorf("session %q of %q: %q, want %q", tt.name, tt.user, got, tt.want)
+		}
+	}
+}
