@@ -50,7 +50,7 @@ const policy = `
 	cache                 → page, store, httpfield
 	knowledge/analysis, knowledge/vector →
 	journal               → page, httpfield
-	fleet                 → page, store
+	fleet                 → page, store, users
 	fleet/fleettest       → needs
 	knowledge             → page, store, llm, knowledge/analysis, knowledge/vector
 	github                → page, convert, symbols

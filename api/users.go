@@ -346,6 +346,12 @@ func (s *Server) getUsage(ctx context.Context, q UsesQuery) (*UseList, error) {
 	first, last := users.DayOf(q.Since), users.DayOf(now)
 	list := &UseList{Since: dayText(first), Users: []UserUse{}}
 	all := s.o.Store.Uses(first, last)
+	if s.o.Fleet != nil {
+		others, err := s.o.Fleet.UsesElsewhere(ctx, first, last)
+		if all = append(all, others...); err != nil {
+			list.Missing = err.Error()
+		}
+	}
 	at := map[string]int{}
 	for _, use := range all {
 		if q.User != "" && use.User != q.User {

@@ -53,6 +53,12 @@ type Options struct {
 	// Store is the node's own store.
 	Store *store.Store
 
+	// UsersChanged is called after users of other nodes were taken over in the store. If nil, nobody uses them.
+	UsersChanged func() error
+
+	// UsedElsewhere is told now and then how many tokens other nodes gave each user today. It may be nil.
+	UsedElsewhere func(now time.Time, tokens map[string]int64)
+
 	// Log gets what an operator should know. If nil, slog.Default.
 	Log *slog.Logger
 }
@@ -77,6 +83,7 @@ type Fleet struct {
 	bucket   *bucket // nil: all content is in rows
 	untold   untold
 	position store.FleetPosition // of Run alone
+	shared   sharedUsers         // of Run alone
 	apart    time.Duration       // of Run alone: how far the database's clock is ahead; 0 if that is little
 	lastTold *row                // of Run alone: what was told last, since the start
 	setBack  bool                // of Run alone: the database lacks what it had

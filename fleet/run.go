@@ -56,6 +56,7 @@ func (f *Fleet) session(ctx context.Context) error {
 	if err := f.resume(identity); err != nil {
 		return err
 	}
+	f.shared = sharedUsers{}
 	if err := f.beat(ctx); err != nil {
 		return err
 	}
@@ -68,6 +69,9 @@ func (f *Fleet) session(ctx context.Context) error {
 		}
 		if time.Since(beaten) >= beatEvery {
 			if err := f.beat(ctx); err != nil {
+				return err
+			}
+			if err := f.shareUse(ctx, time.Now()); err != nil {
 				return err
 			}
 			beaten = time.Now()
@@ -98,7 +102,10 @@ func (f *Fleet) exchange(ctx context.Context) error {
 	}
 	for _, each := range []func(context.Context) (bool, error){f.publish, f.followPurges, f.follow} {
 		for more := true; more; {
-			var err error
+			err := f.shareUsers(ctx) // between the others, which may be long: who loses rights is out soon
+			if err != nil {
+				return err
+			}
 			if more, err = each(ctx); err != nil {
 				return err
 			}
@@ -279,6 +286,8 @@ func (f *Fleet) sweep(ctx context.Context) error {
 		"flights WHERE until < now()",
 		"lost WHERE told_at < now() - interval '7 days'",
 		"nodes WHERE seen_at < now() - interval '7 days'",
+		"users WHERE gone AND changed_at < now() - interval '30 days'",
+		"usage WHERE day < current_date - 400",
 	} {
 		if _, err := f.db.ExecContext(ctx, "DELETE FROM "+obsolete); err != nil {
 			return err

@@ -146,6 +146,7 @@ type Store struct {
 	feed       feed
 	purges     purgeLog
 	usersMutex sync.Mutex   // held over changes of users
+	usersCount atomic.Int64 // of these changes
 	disclosed  atomic.Int64 // disclosures since the start
 	records    Records
 

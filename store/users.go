@@ -84,8 +84,12 @@ func (s *Store) ChangeUsers(now time.Time, change func(*Users) error) error {
 	if err != nil {
 		return fmt.Errorf("store users: %w", err)
 	}
+	s.usersCount.Add(1)
 	return nil
 }
+
+// UsersChanges returns how often the users have changed since the store was opened.
+func (s *Store) UsersChanges() int64 { return s.usersCount.Load() }
 
 // DayUse is what a user used in a day of UTC.
 type DayUse struct {

@@ -18,7 +18,10 @@ func (p *program) usageCommand() *cli.Command {
 			"the pages that were delivered as markdown or text, and saved is by how much their HTML has more. Days are of\n" +
 			"UTC.",
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "since", Usage: "since a day, a `TIME`, or an age (36h, 7d), with the whole of that day", DefaultText: "today"},
+			&cli.StringFlag{
+				Name: "since", Usage: "since a day, a `TIME`, or an age (36h, 7d), with the whole of that day",
+				DefaultText: "today",
+			},
 			&cli.StringFlag{Name: "user", Usage: "show only the user `NAME`"},
 			&cli.BoolFlag{Name: "days", Usage: "show each day by itself"},
 			jsonFlag(),

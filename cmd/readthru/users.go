@@ -28,9 +28,9 @@ func (p *program) usersCommand() *cli.Command {
 		Name:  "users",
 		Usage: "list, make, change and remove the users of a team",
 		Description: "Who is no user is refused by the proxy once there are users. A user signs in to the proxy with a\n" +
-			"name and a token, and shows the token to the admin port and to /mcp (Authorization: Bearer TOKEN). Users with the\n" +
-			"role read may read and search, with write they may also change what all share, and with admin do everything.\n" +
-			"All changes take effect at once.",
+			"name and a token, and shows the token to the admin port and to /mcp (Authorization: Bearer TOKEN). Users\n" +
+			"with the role read may read and search, with write they may also change what all share, and with admin do\n" +
+			"everything. All changes take effect at once.",
 		Subcommands: []*cli.Command{
 			{Name: "list", Usage: "list the users", Flags: []cli.Flag{jsonFlag()}, Action: p.usersList},
 			{

@@ -60,6 +60,7 @@ type core struct {
 	knowledge *knowledge.Knowledge
 	fleet     *fleet.Fleet // nil: this is a node alone
 	users     *users.Directory
+	running   *proxy.Proxy // nil before there is one
 
 	times   *api.WorkTimes
 	journal *journal.Journal
@@ -267,6 +268,8 @@ func (c *core) openFleet(address string) (err error) {
 	}
 	o := c.settings.fleetOptions(address)
 	o.Store, o.Log = c.store, c.log
+	o.UsersChanged = func() error { return c.apply(c.running, nil) }
+	o.UsedElsewhere = c.users.Elsewhere
 	if c.fleet, err = fleet.New(o); err != nil {
 		return err
 	}
@@ -280,7 +283,9 @@ func (c *core) proxy(authority *certs.Authority, admin string) (*proxy.Proxy, er
 	o.Fetch, o.Client, o.Transport, o.Dial, o.Authority = c.fetcher, c.cache, c.transport, c.transport.Dial, authority
 	o.AdminURL, o.Store, o.Log, o.Memory = admin, c.store, c.log, c.answers
 	o.Journal, o.Users = c.journal, c.users
-	return proxy.New(o)
+	var err error
+	c.running, err = proxy.New(o)
+	return c.running, err
 }
 
 // apply has all parts take over settings, those of the start and of the last reload if next is nil, with the switches
