@@ -26,9 +26,11 @@ import (
 // Warnings of bodies that are not HTML.
 const (
 	WarnBinary    = "binary"    // the body is not text; the markdown only says what it is
-	WarnScanned   = "scanned"   // a PDF whose pages are pictures without text
+	WarnScanned   = "scanned"   // a PDF without text that can be read, such as pictures of pages
 	WarnEncrypted = "encrypted" // a document, or part of it, that needs a password
 	WarnDamaged   = "damaged"   // part of the body could not be read
+
+	WarnUnmapped = "unmapped-glyphs" // followed by =N, the signs of a PDF whose fonts do not say what they mean
 )
 
 // format is the format of a body. It is the [Result.Path] of bodies that are not HTML pages.

@@ -34,11 +34,12 @@ func (d *Document) pdf(ctx context.Context, content []byte) {
 		return
 	}
 	var pages []*pdflayout.Page
-	size, hidden, cut := 0, 0, false
+	size, hidden, unmapped, cut := 0, 0, 0, false
 	for p, err := range f.Pages(ctx) {
 		if err != nil {
 			guard.Stop(err)
 		}
+		unmapped += p.Unmapped
 		q := pdflayout.NewPage(ctx, p, linkable)
 		hidden += q.Hidden
 		if size += q.Length(); size > maxPDFText {
@@ -60,6 +61,9 @@ func (d *Document) pdf(ctx context.Context, content []byte) {
 	}
 	if hidden > 0 {
 		d.warnings = append(d.warnings, WarnHidden+"="+strconv.Itoa(hidden))
+	}
+	if unmapped > 0 {
+		d.warnings = append(d.warnings, WarnUnmapped+"="+strconv.Itoa(unmapped))
 	}
 	switch {
 	case chars.Words(d.ready) == 0:

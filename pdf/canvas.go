@@ -129,7 +129,7 @@ func (c *canvas) object(v any, resources dict, ctm matrix, depth int) {
 // add keeps a glyph whose baseline and size m gives, if a reader can see it.
 func (c *canvas) add(text string, m matrix, width float64, g *state) {
 	p := c.page
-	size := math.Hypot(m[2], m[3])
+	size := math.Hypot(m[2], m[3]) * g.font.height
 	x, y := m[4], m[5]
 	if strings.TrimSpace(text) != "" && (size < 1 || x < -size || y < -size || x > p.Width+size || y > p.Height+size) {
 		p.Hidden++
@@ -151,6 +151,7 @@ func (c *canvas) add(text string, m matrix, width float64, g *state) {
 	}
 	glyph.X, glyph.Y = float32(x), float32(y)
 	if g.mode == 3 || g.mode == 7 {
+		glyph.Style = 0 // fonts that are never seen state anything
 		c.invisible = append(c.invisible, glyph)
 		return
 	}

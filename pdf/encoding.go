@@ -47,6 +47,17 @@ var (
 		e.set(0xf8, "łøœß")
 		return e
 	}()
+	// texText is the encoding of most text fonts of TeX, without what few of them have. Those made of pictures (Type 3)
+	// name their glyphs by code alone: a65.
+	texText = func() (e encoding) {
+		e.set(0x0b, "ﬀﬁﬂﬃﬄ")
+		for c := 33; c < 127; c++ {
+			e[c] = string(rune(c))
+		}
+		e['\''], e['`'], e['"'] = "’", "‘", "”"
+		e['\\'], e[0x7b], e[0x7c] = "“", "–", "—"
+		return e
+	}()
 	symbol = func() (e encoding) {
 		e.set(0x20, " !∀#∃%&∋()∗+,−./0123456789:;<=>?≅ΑΒΧΔΕΦΓΗΙϑΚΛΜΝΟΠΘΡΣΤΥςΩΞΨΖ[∴]⊥_‾αβχδεφγηιϕκλμνοπθρστυϖωξψζ{|}∼")
 		e.set(0xa0, "€ϒ′≤⁄∞ƒ♣♦♥♠↔←↑→↓°±″≥×∝∂•÷≠≡≈…⏐⎯↵ℵℑℜ℘⊗⊕∅∩∪⊃⊇⊄⊂⊆∈∉∠∇®©™∏√⋅¬∧∨⇔⇐⇑⇒⇓◊⟨®©™∑⎛⎜⎝⎡⎢⎣⎧⎨⎩⎪")

@@ -2,6 +2,8 @@ package pdf
 
 import (
 	"bytes"
+	"math"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -25,6 +27,7 @@ type font struct {
 	width    float64 // of all others
 	vertical bool
 	unit     float64 // size of a width
+	height   float64 // of a font of size 1: 1, except of some Type 3 fonts
 }
 
 // char is one code of a shown string.
@@ -33,6 +36,8 @@ type char struct {
 	size  int // bytes
 	text  string
 	width float64 // of a size of 1
+
+	unmapped bool // the font does not say what text the code is
 }
 
 // font returns the font of a resource, once for each.
@@ -49,7 +54,7 @@ func (f *File) font(v any) *font {
 }
 
 func (r *reader) font(d dict) *font {
-	f := &font{widths: map[int]float64{}, unit: .001}
+	f := &font{widths: map[int]float64{}, unit: .001, height: 1}
 	base := string(r.name(d["BaseFont"]))
 	if _, rest, ok := strings.Cut(base, "+"); ok {
 		base = rest
@@ -104,8 +109,12 @@ func (r *reader) simple(f *font, d, descriptor dict, base string) {
 	f.simple = r.encoding(d, descriptor, base)
 	if r.name(d["Subtype"]) == "Type3" {
 		if m, ok := r.resolve(d["FontMatrix"]).([]any); ok && len(m) == 6 {
-			if f.unit = r.number(m[0]); f.unit <= 0 || f.unit > 1 {
+			if f.unit = r.number(m[0]); f.unit <= 0 || f.unit > 1e3 {
 				f.unit = .001
+			}
+			box := r.box(d["FontBBox"])
+			if h := (box[3] - box[1]) * math.Abs(r.number(m[3])); h > 0 && (h < .2 || h > 5) && h < 1e4 {
+				f.height = h // its signs are as high as that, whatever size the file gives
 			}
 		}
 	}
@@ -188,7 +197,9 @@ func (r *reader) encoding(d, descriptor dict, base string) *encoding {
 				code = int(item)
 			case name:
 				if code >= 0 && code < 256 {
-					if text := glyphText(string(item)); text != "" || !numbered(string(item)) {
+					if r.name(d["Subtype"]) == "Type3" && strings.Trim(string(item), letters) == strconv.Itoa(code) {
+						e[code] = texText[code]
+					} else if text := glyphText(string(item)); text != "" || !numbered(string(item)) {
 						e[code] = text
 					}
 				}
@@ -198,6 +209,8 @@ func (r *reader) encoding(d, descriptor dict, base string) *encoding {
 	}
 	return &e
 }
+
+const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_"
 
 // numbered reports whether the name of a glyph is only a number, such as g12, C0041 or cid_33. The code may then say
 // more.
@@ -350,6 +363,7 @@ func (f *font) char(s string) char {
 	}
 	c.width = w * f.unit
 	c.text = f.text(c, s[:c.size])
+	c.unmapped = c.text == "" && (c.size > 1 || c.code > ' ')
 	return c
 }
 

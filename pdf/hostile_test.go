@@ -50,6 +50,8 @@ func hostile() map[string][]byte {
 		"widths of a billion codes": documentWith("",
 			"/F2 << /Subtype /Type0 /Encoding /Identity-H /DescendantFonts [<< /W [0 999999999 500 0 999999999 500] >>] >>",
 			many("/F2 9 Tf ", 100)),
+		"a path without end":  document("0 0 m " + many("9 9 l 1 1 9 .1 re ", 1e5) + "B"),
+		"rules without end":   document(many("0 0 m 9 0 l S ", 1e5)),
 		"numbers without end": document("BT /F1 " + many("9", 10000) + " Tf 1e99 0 0 1 0 0 Tm (a) Tj ET"),
 		"text matrix that runs away": document("BT /F1 12 Tf " + many("9999 0 0 9999 0 0 Tm 99999 Tz (aaaa) Tj ",
 			1000) + "ET"),

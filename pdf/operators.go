@@ -14,11 +14,12 @@ type interpreter struct {
 	g          state
 	saved      []state
 	text, line matrix // of the next glyph, and of the start of its line
+	path       path
 	marks      []markedContent
 	args       []any
 }
 
-// operators are the operators that matter for text (§A.2). All others are skipped with their operands.
+// operators are the operators that matter for text and for rules (§A.2). All others are skipped with their operands.
 var operators = map[word]func(*interpreter){
 	"q":   (*interpreter).save,
 	"Q":   (*interpreter).restore,
@@ -45,6 +46,24 @@ var operators = map[word]func(*interpreter){
 	"EMC": (*interpreter).endMarked,
 	"Do":  (*interpreter).drawObject,
 	"BI":  (*interpreter).passImage,
+
+	"m":  func(e *interpreter) { e.corner(e.number(0), e.number(1), true, false) },
+	"l":  func(e *interpreter) { e.corner(e.number(0), e.number(1), false, false) },
+	"c":  func(e *interpreter) { e.corner(e.number(4), e.number(5), false, true) },
+	"v":  func(e *interpreter) { e.corner(e.number(2), e.number(3), false, true) },
+	"y":  func(e *interpreter) { e.corner(e.number(2), e.number(3), false, true) },
+	"h":  (*interpreter).closePath,
+	"re": (*interpreter).rectangle,
+	"S":  func(e *interpreter) { e.paint(true, false) },
+	"s":  func(e *interpreter) { e.closePath(); e.paint(true, false) },
+	"f":  func(e *interpreter) { e.paint(false, true) },
+	"F":  func(e *interpreter) { e.paint(false, true) },
+	"f*": func(e *interpreter) { e.paint(false, true) },
+	"B":  func(e *interpreter) { e.paint(true, true) },
+	"B*": func(e *interpreter) { e.paint(true, true) },
+	"b":  func(e *interpreter) { e.closePath(); e.paint(true, true) },
+	"b*": func(e *interpreter) { e.closePath(); e.paint(true, true) },
+	"n":  func(e *interpreter) { e.paint(false, false) }, // it only clips
 }
 
 var identity = matrix{1, 0, 0, 1, 0, 0}
@@ -203,19 +222,23 @@ func (e *interpreter) show(v any) {
 		c.f.r.step()
 		width := ch.width * g.size
 		m := matrix{g.size * g.scale, 0, 0, g.size, 0, g.rise}.then(e.text).then(g.ctm)
-		text := ch.text
+		text, replaced := ch.text, false
 		for i := range e.marks {
 			if e.marks[i].skip {
-				text = ""
+				text, replaced = "", true
 			} else if e.marks[i].stated {
+				replaced = true
 				if text = e.marks[i].text; e.marks[i].written {
 					text = ""
 				}
 				e.marks[i].written = true
 			}
 		}
-		if text != "" && m.finite() {
+		switch {
+		case text != "" && m.finite():
 			c.add(text, m, ch.width, g)
+		case ch.unmapped && !replaced && ch.width > 0:
+			c.page.Unmapped++
 		}
 		advance := width + g.charSpace
 		if ch.size == 1 && ch.code == ' ' {

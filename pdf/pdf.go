@@ -1,5 +1,5 @@
 // Package pdf reads the text of PDF files (ISO 32000): its pages, and on each page the glyphs with their place, size
-// and style.
+// and style, and the lines that were ruled.
 //
 // [Open] finds the pages of a file, and [File.Pages] returns them one after the other. The package does not put glyphs
 // together: package readthru/convert/pdflayout makes words, lines and columns of them.
@@ -67,7 +67,9 @@ type Page struct {
 	Glyphs        []Glyph // in the order of drawing
 	Links         []Link
 	Images        int // pictures drawn
+	Rules         []Rule
 	Hidden        int // glyphs left out because they cannot be seen
+	Unmapped      int // glyphs left out because their font does not say what they mean
 }
 
 // Glyph is a glyph on a page. Lengths are in points; the origin is the page's lower left corner.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -90,6 +91,64 @@ func TestGlyphPositions(t *testing.T) {
 			math.Abs(float64(a.W)-.667*20) > .01 {
 			t.Errorf("%+v, %+v", a, b)
 		}
+	}
+}
+
+func TestRulesAreLinesAndThinBoxes(t *testing.T) {
+	for _, tt := range []struct {
+		name, content string
+		want          []pdf.Rule
+	}{
+		{"line", "2 0 0 2 0 0 cm 10 20 m 60 20 l S", []pdf.Rule{{20, 40, 120, 40}}},
+		{"box drawn round", "10 20 40 30 re s", []pdf.Rule{{10, 20, 50, 20}, {50, 20, 50, 50}, {10, 50, 50, 50}, {10, 20, 10, 50}}},
+		{"thin boxes", "10 20 40 1 re f 10 20 2 -12 re f*", []pdf.Rule{{10, 20.5, 50, 20.5}, {11, 8, 11, 20}}},
+		{"triangle that is closed", "10 10 m 60 10 l 60 50 l b", []pdf.Rule{{10, 10, 60, 10}, {60, 10, 60, 50}}},
+		{"areas, curves, dots and what only clips", "10 20 40 30 re f 10 10 m 20 10 30 10 40 10 c S 9 9 m 10 9 l S 0 0 99 1 re W n 7 7 l S", nil},
+		{"off the page, and no numbers", "-90 20 m -50 20 l S 9e9 1 m 1e99 1 l S (a) 1 m /b 2 l S", nil},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			f, err := pdf.Open(t.Context(), document(tt.content))
+			if err != nil {
+				t.Fatal(err)
+			}
+			for p, err := range f.Pages(t.Context()) {
+				if err != nil || !slices.Equal(p.Rules, tt.want) {
+					t.Errorf("%v, %v, want %v", p.Rules, err, tt.want)
+				}
+			}
+		})
+	}
+}
+
+func TestGlyphsOfPicturesHaveText(t *testing.T) {
+	const font = "/F2 << /Subtype /Type3 /FontMatrix [1 0 0 1 0 0] /FontBBox [0 -2 8 10] /FirstChar 0 /Widths [%s] /Encoding << /Differences [%s] >> >>"
+	widths := strings.Repeat("8 ", 128)
+	for _, tt := range []struct {
+		name, glyphs, shown, want string
+		unmapped                  int
+	}{
+		{"codes as names", "12 /a12 73 /a73 108 /a108", `(I\014l)`, "Iﬁl", 0},
+		{"names of letters", "1 /s /o", `(\001\002)`, "so", 0},
+		{"numbers that are no codes", "65 /g1 /g2", "(AB)", "", 2},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			content := documentWith("", fmt.Sprintf(font, widths, tt.glyphs), "BT /F2 1 Tf 9 9 Td "+tt.shown+" Tj ET")
+			f, err := pdf.Open(t.Context(), content)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for p, err := range f.Pages(t.Context()) {
+				var text strings.Builder
+				for _, g := range p.Glyphs {
+					if text.WriteString(g.Text); g.Size != 12 || g.W != 8 {
+						t.Errorf("%+v", g)
+					}
+				}
+				if err != nil || text.String() != tt.want || p.Unmapped != tt.unmapped {
+					t.Errorf("%q, %d unmapped, %v; want %q, %d", text.String(), p.Unmapped, err, tt.want, tt.unmapped)
+				}
+			}
+		})
 	}
 }
 
