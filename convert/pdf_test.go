@@ -43,6 +43,25 @@ func lines(x, y int, texts ...string) string {
 	return b.String()
 }
 
+// rules draws the lines between cells, from an upper left corner on: upright ones at xs and level ones at ys from
+// there.
+// Of the last row, the lines between its cells are left out if it is open.
+func rules(x, y int, xs, ys []int, open bool) string {
+	var b strings.Builder
+	last := len(ys) - 1
+	for _, dy := range ys {
+		fmt.Fprintf(&b, "%d %d m %d %d l S ", x+xs[0], y-dy, x+xs[len(xs)-1], y-dy)
+	}
+	for i, dx := range xs {
+		end := ys[last]
+		if open && i > 0 && i < len(xs)-1 {
+			end = ys[last-1]
+		}
+		fmt.Fprintf(&b, "%d %d .4 %d re f ", x+dx, y-end, end-ys[0])
+	}
+	return b.String()
+}
+
 func TestPDFBecomesMarkdown(t *testing.T) {
 	filler := lines(50, 300, "Some text that is here for its size alone, and for nothing else at all in the world,",
 		"since most of a page is text.")
@@ -78,6 +97,36 @@ func TestPDFBecomesMarkdown(t *testing.T) {
 				"Profit", "*100*", "150") + filler,
 			"| Year | Revenue | Profit |\n| --- | --- | --- |\n| 2021 | 1,200 | \\*100\\* |\n| 2022 | 1,400 | 150 |\n\n" + fill +
 				"\n",
+		},
+		{
+			"table whose cells are ruled, with a cell over two columns and cells of two lines",
+			rules(50, 702, []int{0, 80, 200}, []int{0, 30, 60, 90}, true) + lines(55, 690, "Name", "of all") +
+				lines(135, 690, "What it is") + lines(55, 660, "a", "and b") + lines(135, 660, "the first", "letters") +
+				lines(55, 630, "over both") + filler,
+			"| Name of all | What it is |\n| --- | --- |\n| a and b | the first letters |\n| over both |  |\n\n" + fill + "\n",
+		},
+		{
+			"table with lines between its rows, and the header above the first",
+			at(50, 690, "F2 10", "Name") + at(150, 690, "F2 10", "What it is for") +
+				"50 685 m 150 685 l 150 685 m 290 685 l S " + lines(50, 672, "one that", "is long") + lines(150, 672, "to begin") +
+				"50 655 m 150 655 l 150 655 m 290 655 l S " + lines(50, 642, "two") + lines(150, 642, "to go on") +
+				"50 637 m 150 637 l 150 637 m 290 637 l S " + filler,
+			"| Name | What it is for |\n| --- | --- |\n| one that is long | to begin |\n| two | to go on |\n\n" + fill + "\n",
+		},
+		{
+			"table between three rules", "50 704 240 .5 re 50 684 240 .5 re 50 640 240 .5 re f " +
+				lines(50, 690, "Year") + lines(150, 690, "Gain in all") + lines(50, 672, "2021") + lines(150, 672, "nothing") +
+				lines(50, 660, "2022") + lines(150, 660, "as much") + lines(50, 648, "2023") + lines(150, 648, "more") + filler,
+			"| Year | Gain in all |\n| --- | --- |\n| 2021 | nothing |\n| 2022 | as much |\n| 2023 | more |\n\n" + fill + "\n",
+		},
+		{
+			"frame round text is no table", rules(45, 665, []int{0, 500}, []int{0, 40}, false) + lines(50, 650,
+				"Text in a box, which is as wide as the text of the page is, and which", "goes on.") + filler,
+			"Text in a box, which is as wide as the text of the page is, and which goes on.\n\n" + fill + "\n",
+		},
+		{
+			"contents", lines(50, 640, "1 Rivers . . . . . . . . . . 3", "2 Seas ........ 12", "Index....iv") + filler,
+			"- 1 Rivers … 3\n- 2 Seas … 12\n- Index … iv\n\n" + fill + "\n",
 		},
 		{
 			"code", at(50, 650, "F3 10", "if x {") + at(74, 638, "F3 10", "`y`") + at(50, 626, "F3 10", "}") + filler,
@@ -135,6 +184,9 @@ func TestPDFWithoutTextHasAWarning(t *testing.T) {
 		{"no text layer", pdfFile("q BI /W 1 ID x EI Q"), convert.WarnScanned},
 		{"no pages", "%PDF-1.4\nnothing", convert.WarnDamaged},
 		{"password", "%PDF-1.4\n1 0 obj << /Type /Catalog /Pages << /Kids [<< /Type /Page >>] >> >> endobj\ntrailer << /Root 1 0 R /Encrypt << /Filter /Other >> >>", convert.WarnEncrypted},
+		{"fonts without a meaning", strings.Replace(pdfFile("BT /F4 9 Tf 50 700 Td (ab) Tj ET"), "/F3 5 0 R",
+			"/F4 << /Subtype /Type3 /FontMatrix [1 0 0 1 0 0] /FirstChar 97 /Widths [1 1] /Encoding << /Differences [97 /g1 /g2] >> >>",
+			1), convert.WarnUnmapped + "=2"},
 	} {
 		res := document(t, tt.content, "application/pdf")
 		if res.Markdown != "" || !slices.Contains(res.Warnings, tt.warning) {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"readthru/convert/chars"
 	"readthru/convert/guard"
@@ -75,42 +74,20 @@ func blockMarkdown(k *pdflayout.Block) string {
 	}
 	start := b.Len()
 	for i, p := range k.Pieces {
-		text := leaders(p.Text)
 		if p.URL == "" {
 			next := byte('\n')
 			if i+1 < len(k.Pieces) {
 				next = '[' // a link
 			}
-			b.WriteString(escapedText(text, b.Len() == start && k.Kind != pdflayout.Heading, next))
+			b.WriteString(escapedText(p.Text, b.Len() == start && k.Kind != pdflayout.Heading, next))
 			continue
 		}
 		b.WriteByte('[')
-		writeEscaped(&b, strings.TrimSpace(text), false, true)
+		writeEscaped(&b, strings.TrimSpace(p.Text), false, true)
 		b.WriteString("](" + p.URL + ")")
 	}
 	if b.Len() == start {
 		return ""
 	}
 	return strings.TrimRight(b.String(), " ")
-}
-
-// leaders shortens the dots between a title and its page number.
-func leaders(s string) string {
-	for _, dots := range []string{" . . . .", "....", "․․․․", " .  .  . "} {
-		for {
-			i := strings.Index(s, dots)
-			if i < 0 {
-				break
-			}
-			end := i
-			for end < len(s) && (s[end] == '.' || s[end] == ' ' || strings.HasPrefix(s[end:], "․")) {
-				end++
-			}
-			for end < len(s) && !utf8.RuneStart(s[end]) {
-				end++
-			}
-			s = strings.TrimRight(s[:i], " ") + " … " + s[end:]
-		}
-	}
-	return s
 }

@@ -21,8 +21,9 @@ type Block struct {
 	Pieces []Piece // the text, but of code and tables: those have [Block.Text] and [Block.Rows]
 	Page   int     // number of the page that it begins on
 
-	lines []*line // of code and tables, and the last ones of text
-	left  float32 // of its first line
+	lines []*line    // of code and tables, and the last ones of text
+	left  float32    // of its first line
+	rows  [][]string // of a table whose cells are known
 }
 
 // Kind is the kind of a [Block].
@@ -55,6 +56,11 @@ func Blocks(ctx context.Context, pages []*Page) []*Block {
 		p.lines = b.notesLast(p.lines)
 		for at := 0; at < len(p.lines); {
 			guard.Check(ctx)
+			if t := p.lines[at].table; t != nil {
+				b.list = append(b.list, &Block{Kind: Table, rows: b.cellTexts(t), Page: p.number})
+				at++
+				continue
+			}
 			if n := b.tableAt(p.lines[at:]); n > 0 {
 				b.list = append(b.list, &Block{Kind: Table, lines: p.lines[at : at+n], Page: p.number})
 				at += n
@@ -121,7 +127,7 @@ func (b *builder) notesLast(lines []*line) []*line {
 			end++
 		}
 		foot := end
-		for foot > from && lines[foot-1].size < noteSize*b.body {
+		for foot > from && lines[foot-1].size < noteSize*b.body && lines[foot-1].table == nil {
 			foot--
 		}
 		if foot == from { // all of it is small
@@ -162,6 +168,10 @@ func (b *builder) add(l *line, lines []*line, at int) {
 			return
 		}
 	}
+	if contentsLine(lines, at) {
+		b.list = append(b.list, b.listItem(last, l, "-", flat(l)))
+		return
+	}
 	level := b.headingLevel(l, text, lines, at)
 	if level > 0 {
 		if last != nil && last.Kind == Heading && last.Level == level && before != nil && before.page == l.page &&
@@ -178,18 +188,7 @@ func (b *builder) add(l *line, lines []*line, at int) {
 		return
 	}
 	if marker, rest := bullet(l); marker != "" {
-		item := &Block{Kind: Item, Marker: marker, Pieces: rest, lines: []*line{l}, Page: l.page, left: l.x0}
-		if last != nil && last.Kind == Item && last.Page == l.page {
-			switch step := l.x0 - last.left; {
-			case step > .8*l.size && step < 6*l.size:
-				item.Level = min(last.Level+1, 3)
-			case step < -.8*l.size:
-				item.Level = b.levelAt(l.x0)
-			default:
-				item.Level = last.Level
-			}
-		}
-		b.list = append(b.list, item)
+		b.list = append(b.list, b.listItem(last, l, marker, rest))
 		return
 	}
 	if before != nil && b.continues(last, before, l, text, lines, at) {
@@ -197,6 +196,35 @@ func (b *builder) add(l *line, lines []*line, at int) {
 		return
 	}
 	b.list = append(b.list, &Block{Kind: Paragraph, Pieces: flat(l), lines: []*line{l}, Page: l.page, left: l.x0})
+}
+
+// listItem returns an item of a list that begins with a line, behind the block last.
+func (b *builder) listItem(last *Block, l *line, marker string, pieces []Piece) *Block {
+	item := &Block{Kind: Item, Marker: marker, Pieces: pieces, lines: []*line{l}, Page: l.page, left: l.x0}
+	if last != nil && last.Kind == Item && last.Page == l.page {
+		switch step := l.x0 - last.left; {
+		case step > .8*l.size && step < 6*l.size:
+			item.Level = min(last.Level+1, 3)
+		case step < -.8*l.size:
+			item.Level = b.levelAt(l.x0)
+		default:
+			item.Level = last.Level
+		}
+	}
+	return item
+}
+
+// contentsLine reports whether a line is one of a table of contents: dots lead to a number, or a wide gap does next to
+// such a line.
+func contentsLine(lines []*line, at int) bool {
+	l := lines[at]
+	text := l.text()
+	number := text[strings.LastIndexByte(text, ' ')+1:]
+	if len(number) > 6 || strings.Trim(number, "0123456789") != "" && !roman(number) || l.letters < 4 {
+		return false
+	}
+	near := func(i int) bool { return i >= 0 && i < len(lines) && lines[i].leader && lines[i].column == l.column }
+	return l.leader || len(l.cells) > 1 && (near(at-1) || near(at+1) || near(at+2))
 }
 
 // aligned reports whether two lines begin at the same place, or have the same middle.
@@ -280,7 +308,7 @@ func flat(l *line) []Piece {
 }
 
 // join adds a line to the text of a block. A hyphen that parts a word at the line's end goes, unless the word has one
-// elsewhere.
+// elsewhere or is code.
 func (k *Block) join(b *builder, l *line) {
 	add := flat(l)
 	k.lines = append(k.lines[max(0, len(k.lines)-3):], l)
@@ -297,7 +325,7 @@ func (k *Block) join(b *builder, l *line) {
 	case hyphen && unicode.IsLetter(before) && unicode.IsLower(next):
 		first, _, _ := strings.Cut(add[0].Text, " ")
 		whole := strings.ToLower(stem[strings.LastIndexByte(stem, ' ')+1:] + "-" + strings.Trim(first, ".,;:()"))
-		if !b.known[whole] {
+		if !b.known[whole] && !l.mono {
 			k.Pieces[n-1].Text = stem
 		}
 	case hyphen && unicode.IsLetter(before) && unicode.IsUpper(next), wide(before) && wide(next):

@@ -15,8 +15,9 @@ const minGutter = 7
 
 // columns puts rows into reading order: consecutive rows that leave a common gutter free are columns, which are read
 // one after the other, if both sides look like text. Each list that is returned is one column, or a stretch of rows
-// over the whole width.
-func columns(ctx context.Context, rows []row, depth int) [][]row {
+// over the whole width. drawn says that the rows were drawn one after the other, so that the sides have to look more
+// like text than else.
+func columns(ctx context.Context, rows []row, drawn bool, depth int) [][]row {
 	if depth > 4 || len(rows) < 6 {
 		if len(rows) == 0 {
 			return nil
@@ -34,7 +35,7 @@ func columns(ctx context.Context, rows []row, depth int) [][]row {
 	for at := 0; at < len(rows); {
 		guard.Check(ctx)
 		end, free := band(rows, at)
-		middle, ok := split(rows[at:end], free)
+		middle, ok := split(rows[at:end], free, drawn)
 		if !ok {
 			whole = append(whole, rows[at])
 			at++
@@ -51,8 +52,8 @@ func columns(ctx context.Context, rows []row, depth int) [][]row {
 				right = append(right, b)
 			}
 		}
-		out = append(out, columns(ctx, left, depth+1)...)
-		out = append(out, columns(ctx, right, depth+1)...)
+		out = append(out, columns(ctx, left, drawn, depth+1)...)
+		out = append(out, columns(ctx, right, drawn, depth+1)...)
 		at = end
 	}
 	flush()
@@ -123,7 +124,7 @@ func (r row) cut(x float32) (left, right row) {
 
 // split returns the middle of the gutter that parts rows into columns of text; false where there is none. Columns of
 // text are filled from side to side; the cells of a table are not, and read better row by row.
-func split(rows []row, free []gutter) (float32, bool) {
+func split(rows []row, free []gutter, drawn bool) (float32, bool) {
 	if len(rows) < 5 {
 		return 0, false
 	}
@@ -138,7 +139,7 @@ func split(rows []row, free []gutter) (float32, bool) {
 			left.add(a)
 			right.add(b)
 		}
-		if left.text() && right.text() {
+		if left.text(drawn) && right.text(drawn) {
 			return middle, true
 		}
 	}
@@ -169,8 +170,11 @@ func (s *side) add(r row) {
 }
 
 // text reports whether a side looks like a column of text.
-func (s *side) text() bool {
+func (s *side) text(drawn bool) bool {
 	width := s.x1 - s.x0
+	if drawn && (s.rows < 10 || s.letters < 24*s.rows || s.filled < .8*width*float32(s.rows)) {
+		return false
+	}
 	return s.rows >= 4 && width > 60 && s.letters >= 14*s.rows && s.filled >= .58*width*float32(s.rows)
 }
 

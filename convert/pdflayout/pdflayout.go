@@ -62,16 +62,42 @@ func NewPage(ctx context.Context, p *pdf.Page, linkable func(url string) bool) *
 		if turn == 0 {
 			linkWords(words, p.Links, linkable)
 		}
-		for column, rows := range columns(ctx, rowsOf(words), 0) {
-			cuts := cellCuts(rows)
-			for i, r := range rows {
-				l := newLine(r, p.Number, cuts[i])
-				l.column = column + int(turn)<<16
-				page.lines = append(page.lines, l)
+		var grids []*grid
+		var members [][]int
+		if turn == 0 {
+			grids, members = ruledGrids(words, p.Rules, page.height)
+		}
+		column := int(turn) << 16
+		for i, f := range flowsOf(ctx, words, grids, members) {
+			if i > 0 && !f.joined {
+				column++
+			}
+			if f.grid != nil {
+				page.lines = append(page.lines, f.grid.line(p.Number, column))
+				continue
+			}
+			for k, rows := range columns(ctx, rowsOf(f.words()), !f.tangled, 0) {
+				if k > 0 {
+					column++
+				}
+				for _, l := range linesOf(rows, p.Number) {
+					l.column = column
+					page.lines = append(page.lines, l)
+				}
 			}
 		}
 	}
 	return page
+}
+
+// linesOf makes lines of the rows of a column.
+func linesOf(rows []row, page int) []*line {
+	list := make([]*line, len(rows))
+	cuts := cellCuts(rows)
+	for i, r := range rows {
+		list[i] = newLine(r, page, cuts[i])
+	}
+	return list
 }
 
 // Length returns the size of the page's text, in bytes.
@@ -165,10 +191,19 @@ type line struct {
 	size         float32
 	letters      int // runes
 	bold, mono   bool
+	leader       bool        // dots lead to the number at its end
+	table        [][][]*line // the lines of its cells, of a line that stands for a table
 }
 
 func (l *line) text() string {
 	var b strings.Builder
+	for _, row := range l.table {
+		for _, lines := range row {
+			for _, own := range lines {
+				b.WriteString(own.text() + " ")
+			}
+		}
+	}
 	for i, c := range l.cells {
 		if i > 0 {
 			b.WriteByte(' ')
@@ -185,8 +220,11 @@ func newLine(r row, page int, cuts []float32) *line {
 	words := r.words
 	if rightToLeft(words) {
 		words = reversed(words)
+	} else {
+		words = quoted(words)
 	}
-	l := &line{page: page, x0: r.words[0].x0, y: r.y, size: r.size}
+	words, leader := withoutLeaders(words)
+	l := &line{page: page, x0: r.words[0].x0, y: r.y, size: r.size, leader: leader}
 	sizes := map[float32]int{}
 	bold, mono := 0, 0
 	for i, w := range words {
@@ -204,7 +242,7 @@ func newLine(r row, page int, cuts []float32) *line {
 		if i > 0 {
 			gap = w.x0 - words[i-1].x1
 		}
-		if i == 0 || gap > cellGap*r.size || slices.ContainsFunc(cuts,
+		if i == 0 || gap > cellGap*r.size && !leader || slices.ContainsFunc(cuts,
 			func(x float32) bool { return x >= words[i-1].x1 && x <= w.x0 }) {
 			l.cells = append(l.cells, cell{x0: w.x0})
 		}
@@ -222,6 +260,44 @@ func newLine(r row, page int, cuts []float32) *line {
 	}
 	l.bold, l.mono = 2*bold > l.letters, 5*mono > 4*l.letters
 	return l
+}
+
+// minLeader is how many dots lead from a title to its page number at least.
+const minLeader = 4
+
+// withoutLeaders returns words with an ellipsis for each row of dots, and whether there was one.
+func withoutLeaders(words []word) (out []word, found bool) {
+	for i := 0; i < len(words); i++ {
+		dots, end := 0, i
+		for end < len(words) && strings.Trim(words[end].text, ".·․…") == "" {
+			dots += utf8.RuneCountInString(words[end].text)
+			end++
+		}
+		inside := strings.Contains(words[i].text, "....")
+		if dots < minLeader && !inside {
+			if found {
+				out = append(out, words[i])
+			}
+			continue
+		}
+		if !found {
+			out, found = slices.Clone(words[:i]), true
+		}
+		dot := words[i]
+		if dots < minLeader { // between title and number, without a space
+			title, _, _ := strings.Cut(dot.text, "....")
+			dot.text = strings.TrimSpace(title + " … " + dot.text[strings.LastIndexByte(dot.text, '.')+1:])
+			out = append(out, dot)
+			continue
+		}
+		dot.text, dot.x1 = "…", words[end-1].x1
+		out = append(out, dot)
+		i = end - 1
+	}
+	if !found {
+		return words, false
+	}
+	return out, true
 }
 
 func (c *cell) add(w word, apart bool) {
@@ -258,6 +334,30 @@ func rightToLeft(words []word) bool {
 		}
 	}
 	return 2*right > all
+}
+
+// quoted puts words of scripts written from right to left, in a line of another script, into the order in which they
+// are read.
+func quoted(words []word) []word {
+	var out []word
+	for from := 0; from < len(words); from++ {
+		end := from
+		for end < len(words) && rightToLeft(words[end:end+1]) {
+			end++
+		}
+		if end == from {
+			continue
+		}
+		if out == nil {
+			out = slices.Clone(words)
+		}
+		copy(out[from:end], reversed(words[from:end]))
+		from = end
+	}
+	if out == nil {
+		return words
+	}
+	return out
 }
 
 // reversed puts words drawn from left to right into the order in which they are read.

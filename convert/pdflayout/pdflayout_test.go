@@ -80,3 +80,67 @@ func TestBlocks(t *testing.T) {
 		})
 	}
 }
+
+// FuzzLayOut lays out pages of glyphs and rules at random and checks that each letter is in a block, once.
+func FuzzLayOut(f *testing.F) {
+	f.Add([]byte("a row of cells\x00and more of them"), uint8(4))
+	f.Add([]byte(strings.Repeat("Ab3\xff\x10\x80", 60)), uint8(20))
+	f.Add([]byte(strings.Repeat("\x10\x20x\x10\x30y\x60\x20z\x60\x30w", 20)), uint8(9))
+	f.Fuzz(func(t *testing.T, places []byte, rules uint8) {
+		p := &pdf.Page{Number: 1, Width: 600, Height: 800}
+		want := 0
+		for i := 0; i+2 < len(places) && i < 3000; i += 3 {
+			x, y, size := float32(places[i])*2, float32(places[i+1])*3, float32(places[i+2]%4)*2+6
+			for k := range int(places[i+2]>>2) % 12 {
+				letter := string(rune('a' + k))
+				p.Glyphs = append(p.Glyphs, pdf.Glyph{Text: letter, X: x + float32(k)*size, Y: y, W: size, Size: size})
+				want++
+			}
+		}
+		for i := range min(int(rules), len(places)) {
+			at := float32(places[i]) * 2
+			if i%2 == 0 {
+				p.Rules = append(p.Rules, pdf.Rule{X0: 50, Y0: at, X1: 500, Y1: at})
+			} else {
+				p.Rules = append(p.Rules, pdf.Rule{X0: at, Y0: 60, X1: at, Y1: 700})
+			}
+		}
+		page := pdflayout.NewPage(t.Context(), p, func(string) bool { return false })
+		got := 0
+		for _, block := range pdflayout.Blocks(t.Context(), []*pdflayout.Page{page}) {
+			var b strings.Builder
+			for _, piece := range block.Pieces {
+				b.WriteString(piece.Text)
+			}
+			switch block.Kind {
+			case pdflayout.Table:
+				for _, row := range block.Rows() {
+					b.WriteString(strings.Join(row, " "))
+				}
+			case pdflayout.Code:
+				b.WriteString(block.Text())
+			}
+			got += strings.Count(strings.Map(func(r rune) rune {
+				if r >= 'a' && r <= 'l' {
+					return 'x'
+				}
+				return -1
+			}, b.String()), "x")
+		}
+		if got > want || got < want && !overprinted(p.Glyphs) {
+			t.Errorf("%d letters of %d", got, want)
+		}
+	})
+}
+
+// overprinted reports whether two equal glyphs stand nearly at one place: of those, as programs make bold, one is kept.
+func overprinted(glyphs []pdf.Glyph) bool {
+	for i, a := range glyphs {
+		for _, b := range glyphs[:i] {
+			if a.Text == b.Text && max(a.X-b.X, b.X-a.X) < a.Size+b.Size && max(a.Y-b.Y, b.Y-a.Y) < a.Size {
+				return true
+			}
+		}
+	}
+	return false
+}

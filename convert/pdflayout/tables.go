@@ -1,9 +1,7 @@
 package pdflayout
 
 import (
-	"cmp"
 	"math"
-	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -11,13 +9,14 @@ import (
 // tableAt returns how many lines from the first on are a table: rows of several cells, with lines of one cell that fill
 // cells of the row above.
 func (b *builder) tableAt(lines []*line) int {
-	if len(lines[0].cells) < 2 || lines[0].mono {
+	if len(lines[0].cells) < 2 || lines[0].mono || contentsLine(lines, 0) {
 		return 0
 	}
 	n, full := 0, 0
 	for n < len(lines) && n < 500 {
 		l := lines[n]
-		if l.column != lines[0].column || n > 0 && lines[n-1].y-l.y > 3.5*max(l.size, lines[n-1].size) || l.mono {
+		if l.table != nil || l.leader || l.column != lines[0].column ||
+			n > 0 && lines[n-1].y-l.y > 3.5*max(l.size, lines[n-1].size) || l.mono {
 			break
 		}
 		if len(l.cells) >= 2 {
@@ -69,20 +68,14 @@ func tableColumns(lines []*line) []gutter {
 			}
 		}
 	}
-	slices.SortFunc(cells, func(a, b gutter) int { return cmp.Compare(a.x0, b.x0) })
-	var out []gutter
-	for _, c := range cells {
-		if n := len(out); n > 0 && c.x0 < out[n-1].x1 {
-			out[n-1].x1 = max(out[n-1].x1, c.x1)
-			continue
-		}
-		out = append(out, c)
-	}
-	return out
+	return mergedStrips(cells)
 }
 
 // Rows returns the cells of a table, row by row. All rows have as many cells.
 func (k *Block) Rows() (table [][]string) {
+	if k.rows != nil {
+		return k.rows
+	}
 	strips := tableColumns(k.lines)
 	for i, l := range k.lines {
 		cells := make([]string, len(strips))

@@ -19,6 +19,8 @@ type word struct {
 	size      float32
 	style     pdf.Style
 	url       string
+	drawn     int  // its place in the order of drawing, on pages with ruled tables
+	spaced    bool // a space was drawn before it
 }
 
 // wordsOf joins glyphs, in the order of drawing, to words. A word ends at a space, at a gap and where the baseline
@@ -27,6 +29,7 @@ func wordsOf(glyphs []pdf.Glyph) []word {
 	var list []word
 	var b strings.Builder
 	var w word
+	spaced := false
 	end := func() {
 		if b.Len() > 0 {
 			if w.text = cleanWord(b.String()); w.text != "" {
@@ -39,6 +42,7 @@ func wordsOf(glyphs []pdf.Glyph) []word {
 		g := glyphs[i]
 		if chars.Blank(g.Text) {
 			end()
+			spaced = true
 			continue
 		}
 		if i+1 < len(glyphs) {
@@ -60,7 +64,8 @@ func wordsOf(glyphs []pdf.Glyph) []word {
 			}
 		}
 		if b.Len() == 0 {
-			w = word{x0: g.X, x1: g.X, y: g.Y, size: g.Size, style: g.Style}
+			w = word{x0: g.X, x1: g.X, y: g.Y, size: g.Size, style: g.Style, spaced: spaced}
+			spaced = false
 		}
 		if repeated(list, &b, w, g) {
 			continue
@@ -79,7 +84,8 @@ func spacing(glyphs []pdf.Glyph, i int) float32 {
 	if g := (glyphs[i].X - glyphs[i-1].X - glyphs[i-1].W) / max(glyphs[i].Size, 1); g < .1 || g > 1 {
 		return wordGap
 	}
-	var gaps []float32
+	var room [2 * around]float32
+	gaps := room[:0]
 	for k := max(1, i-around); k < min(len(glyphs), i+around); k++ {
 		a, b := glyphs[k-1], glyphs[k]
 		if a.Y == b.Y && a.Size == b.Size && !chars.Blank(a.Text) && !chars.Blank(b.Text) && b.X >= a.X {
@@ -121,11 +127,20 @@ var spacingAccents = map[string]string{
 	"˙": "\u0307", "˝": "\u030b", "˚": "\u030a", "¸": "\u0327", "˛": "\u0328",
 }
 
+// accent reports whether s may be a key of spacingAccents, which few texts are.
+func accent(s string) bool { return len(s) > 1 || s == "`" }
+
 // accented joins a mark and the letter under it, in either order of drawing.
 func accented(a, b pdf.Glyph) (string, bool) {
-	mark, ok := spacingAccents[a.Text]
+	mark, ok := "", false
 	letter := b
+	if accent(a.Text) {
+		mark, ok = spacingAccents[a.Text]
+	}
 	if !ok {
+		if !accent(b.Text) {
+			return "", false
+		}
 		if mark, ok = spacingAccents[b.Text]; !ok {
 			return "", false
 		}
