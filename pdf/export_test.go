@@ -9,3 +9,12 @@ func LimitSteps(tb testing.TB, n int) {
 	maxSteps = n
 	tb.Cleanup(func() { maxSteps = before })
 }
+
+// CFFText returns the text of a code in the encoding of a font program; ok is false where it has no encoding.
+func CFFText(program []byte, code byte) (text string, ok bool) {
+	e := cffEncoding(program)
+	if e == nil {
+		return "", false
+	}
+	return e[code], true
+}

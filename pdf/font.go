@@ -167,11 +167,9 @@ func (r *reader) encoding(d, descriptor dict, base string) *encoding {
 		e = winAnsi
 	case r.name(d["Subtype"]) == "Type3":
 		e = encoding{}
-	case symbolic:
-		if s, ok := r.resolve(descriptor["FontFile"]).(*stream); ok {
-			if own := builtIn(r.decode(s)); own != nil {
-				e = *own
-			}
+	case d["ToUnicode"] == nil || symbolic:
+		if own := r.ownEncoding(descriptor, symbolic); own != nil {
+			e = *own
 		}
 	}
 	named := func(n name) {
@@ -211,6 +209,17 @@ func (r *reader) encoding(d, descriptor dict, base string) *encoding {
 }
 
 const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_"
+
+// ownEncoding returns the encoding inside an embedded font program; nil if there is none.
+func (r *reader) ownEncoding(descriptor dict, symbolic bool) *encoding {
+	if s, ok := r.resolve(descriptor["FontFile"]).(*stream); ok && symbolic {
+		return builtIn(r.decode(s))
+	}
+	if s, ok := r.resolve(descriptor["FontFile3"]).(*stream); ok && r.name(s.dict["Subtype"]) == "Type1C" {
+		return cffEncoding(r.decode(s))
+	}
+	return nil
+}
 
 // numbered reports whether the name of a glyph is only a number, such as g12, C0041 or cid_33. The code may then say
 // more.

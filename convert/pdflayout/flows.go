@@ -39,7 +39,8 @@ const (
 func runsOf(words []word) []run {
 	var list []run
 	gap := float32(cellGap)
-	if drawsSpaces(words) {
+	spaces := drawsSpaces(words)
+	if spaces {
 		gap = .4
 	}
 	for i, w := range words {
@@ -50,10 +51,13 @@ func runsOf(words []word) []run {
 			if w.spaced {
 				most = cellGap * size
 			}
-			if abs32(w.y-r.y) <= .35*size && w.x0 >= r.x1-.5*size && w.x0-r.x1 <= most {
-				r.words = words[i-len(r.words) : i+1]
-				r.x1, r.size = max(r.x1, w.x1), size
-				continue
+			if abs32(w.y-r.y) <= .35*size && w.x0 >= r.x1-.5*size {
+				if w.x0-r.x1 <= most {
+					r.words = words[i-len(r.words) : i+1]
+					r.x1, r.size = max(r.x1, w.x1), size
+					continue
+				}
+				words[i].apart = spaces && !w.spaced && abs32(w.y-r.y) < .1*size
 			}
 		}
 		list = append(list, run{box: box{w.x0, w.x1, w.y}, words: words[i : i+1], size: w.size})

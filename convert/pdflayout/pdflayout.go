@@ -242,7 +242,7 @@ func newLine(r row, page int, cuts []float32) *line {
 		if i > 0 {
 			gap = w.x0 - words[i-1].x1
 		}
-		if i == 0 || gap > cellGap*r.size && !leader || slices.ContainsFunc(cuts,
+		if i == 0 || gap > cellGap*r.size && !leader || w.apart && gap > .4*r.size || slices.ContainsFunc(cuts,
 			func(x float32) bool { return x >= words[i-1].x1 && x <= w.x0 }) {
 			l.cells = append(l.cells, cell{x0: w.x0})
 		}

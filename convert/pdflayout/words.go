@@ -21,6 +21,7 @@ type word struct {
 	url       string
 	drawn     int  // its place in the order of drawing, on pages with ruled tables
 	spaced    bool // a space was drawn before it
+	apart     bool // it begins a cell: no space was drawn before it, as elsewhere on the page
 }
 
 // wordsOf joins glyphs, in the order of drawing, to words. A word ends at a space, at a gap and where the baseline
