@@ -261,9 +261,13 @@ func (b *builder) continues(block *Block, before, l *line, text string, lines []
 		return l.x0 > block.left+.3*l.size || len(block.lines) > 1 && abs32(l.x0-before.x0) < .5*l.size || open &&
 			unicode.IsLower(first)
 	}
-	indent := l.x0 - left
-	if len(block.lines) == 1 && l.x0 > before.x0+.5*l.size && indent < 4*l.size { // a hanging indent, as of references
+	if strings.HasSuffix(before.text(), "-") && unicode.IsLower(first) {
 		return true
+	}
+	indent := l.x0 - left
+	short := before.x1 < right-.25*(right-left)
+	if len(block.lines) == 1 && l.x0 > before.x0+.5*l.size && indent < 4*l.size && (open || !short) {
+		return true // a hanging indent, as of references
 	}
 	if indent > .8*l.size && l.x0 > before.x0+.5*l.size {
 		return false
@@ -274,7 +278,6 @@ func (b *builder) continues(block *Block, before, l *line, text string, lines []
 	if strings.HasSuffix(before.text(), "-") {
 		return true
 	}
-	short := before.x1 < right-.25*(right-left)
 	return !short || open && !unicode.IsUpper(first) && !unicode.IsDigit(first)
 }
 

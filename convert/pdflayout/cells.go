@@ -28,16 +28,18 @@ const (
 func nextCell(runs []run, at int) drawnCell {
 	r := runs[at]
 	c := drawnCell{from: at, to: at + 1, lines: 1, x0: r.x0, x1: r.x1, high: r.y, low: r.y, size: r.size}
-	end := r.x1 // of the last line
+	bold := r.words[0].style&pdf.Bold != 0 // else a bold line is a heading below the table
+	end, most := r.x1, 1.8*c.size          // of the last line; how far below it the next may stand
 	for ; c.to < len(runs); c.to++ {
 		r := runs[c.to]
 		down := c.low - r.y
 		switch {
 		case abs32(down) <= .6*c.size && r.x0 >= end-.5*c.size && r.x0-end < .8*c.size: // an exponent
 			end = max(end, r.x1)
-		case down > .8*c.size && down < 1.8*c.size && r.x0 < c.x1 && r.x1 > c.x0 && abs32(r.size-c.size) < .25*c.size:
+		case down > .8*c.size && down < most && r.x0 < c.x1 && r.x1 > c.x0 && abs32(r.size-c.size) < .12*c.size &&
+			(r.x0 > c.x0-.5*c.size || abs32(r.x0+r.x1-c.x0-c.x1) < c.size) && (bold || r.words[0].style&pdf.Bold == 0):
 			c.lines++
-			c.low, end = r.y, r.x1
+			c.low, end, most = r.y, r.x1, 1.25*down
 		default:
 			return c
 		}
