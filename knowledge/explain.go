@@ -1,9 +1,6 @@
 package knowledge
 
-import (
-	"fmt"
-	"slices"
-)
+import "slices"
 
 // explain sets in the hits how their scores came about. Docs are the hits' documents.
 func (x *searchIndex) explain(q *query, hits []Hit, docs []ranked) {
@@ -17,20 +14,18 @@ func (x *searchIndex) explain(q *query, hits []Hit, docs []ranked) {
 
 // explain returns the parts of a document's score: those of its best passage, and what its other passages add.
 func (s *scorer) explain(d *ranked) (parts []Term) {
-	if f := d.best.fused; f != (fusedRanks{}) {
-		parts = []Term{
-			{Term: fmt.Sprint("rank ", f.words), Field: "words", Score: f.wordsScore()},
-			{Term: fmt.Sprint("rank ", f.vectors), Field: "vectors", Score: f.vectorsScore()},
-		}
-	} else if seg := segmentOf(s.x.segments, d.best.number); seg != nil {
+	if seg := segmentOf(s.x.segments, d.best.number); seg != nil {
 		if ord, ok := seg.ordinal(d.best.number); ok {
 			n := slices.Index(s.x.segments, seg)
 			kind := seg.lengths[ord].kind
 			parts = slices.Concat(s.explainTerms(n, ord), s.explainPhrases(n, ord), s.explainPairs(n, ord))
 			parts = append(parts, Term{
-				Term: kind.String(), Field: "kind", Score: d.best.score * (1 - 1/float64(kind.factor())),
+				Term: kind.String(), Field: "kind", Score: (d.best.score - d.best.fused.vectors) * (1 - 1/float64(kind.factor())),
 			})
 		}
+	}
+	if f := d.best.fused; f.vectors > 0 {
+		parts = append(parts, Term{Term: "meaning", Field: "vectors", Score: f.vectors})
 	}
 	parts = append(parts, Term{Term: "further", Field: "passages", Score: d.score - d.best.score})
 	return slices.DeleteFunc(parts, func(t Term) bool { return t.Score == 0 })

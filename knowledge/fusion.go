@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"strings"
 
 	"github.com/RoaringBitmap/roaring/v2"
 )
@@ -11,6 +12,7 @@ import (
 // meaning is what vectors answered.
 type meaning struct {
 	passages []scored
+	trust    float64 // in the model, from 0 to 1
 	err      error
 }
 
@@ -22,45 +24,48 @@ func (x *searchIndex) askVectors(ctx context.Context, q *Query, allow *roaring.B
 		return answer
 	}
 	allows := x.passageFilter(q, allow)
-	go func() {
-		passages, err := x.o.vectors(ctx, q.Text, best, allows)
-		answer <- meaning{passages, err}
-	}()
+	go func() { answer <- x.o.vectors(ctx, q.Text, best, allows) }()
 	return answer
 }
 
-// fusionRank is the constant of reciprocal rank fusion; wordsCount is how much more words count than vectors.
+// Fusion keeps the scores of words and adds to them what vectors say, as a share of the best score. The share is small
+// where the best passage has all words of the query, the larger the fewer it has, and the smaller the less the model is
+// trusted.
 const (
-	fusionRank = 60
-	wordsCount = 2
+	besideWords  = .2 // the share where a passage has all words
+	withoutWords = .8 // what is added to that where none has any
+	afterAll     = .1 // where words decide: less than what the last of the best is worth
 )
 
-// fusedRanks is where a passage stood in the lists that were fused, from 1; 0: it was not in it.
-type fusedRanks struct{ words, vectors int }
+// fusedScores are what words and vectors made of the score of a passage that was fused.
+type fusedScores struct{ words, vectors float64 }
 
-// wordsScore and vectorsScore are what a rank is worth.
-func (r fusedRanks) wordsScore() float64   { return rankScore(r.words, wordsCount) }
-func (r fusedRanks) vectorsScore() float64 { return rankScore(r.vectors, 1) }
-
-func rankScore(rank int, weight float64) float64 {
-	if rank == 0 {
-		return 0
-	}
-	return weight / float64(fusionRank+rank)
+// share returns how much the nearest vector is worth, as a share of the best score by words.
+func share(trust, coverage float64) float64 {
+	return trust * (besideWords + withoutWords*(1-coverage))
 }
 
-// fuse ranks passages by where they stand in two lists: found by words, and near by vectors. Those that vectors alone
-// found get their owners here.
-func (x *searchIndex) fuse(found []match, near []scored, q *Query, allow *roaring.Bitmap) []match {
-	fused := map[uint32]*match{}
-	for i := range found {
-		m := found[i]
-		m.fused.words = i + 1
+// fuse ranks passages by their scores: found by words, which are in order, and near by vectors. Those that vectors
+// alone found get their owners here. Where words decide, or the model is not trusted at all, those stand behind all
+// others.
+func (x *searchIndex) fuse(found lexicalResult, near meaning, q *Query, allow *roaring.Bitmap) []match {
+	nearest, farthest := near.passages[0].score, near.passages[len(near.passages)-1].score
+	worth, behind := 1.0, false
+	if n := len(found.passages); n > 0 {
+		worth = found.passages[0].score * share(near.trust, found.coverage)
+		if behind = worth == 0 || found.exact; behind {
+			worth = found.passages[n-1].score * afterAll
+		}
+	}
+	fused := make(map[uint32]*match, len(found.passages)+len(near.passages))
+	for i := range found.passages {
+		m := found.passages[i]
+		m.fused.words = m.score
 		fused[m.number] = &m
 	}
 	x.mu.RLock()
 	defer x.mu.RUnlock()
-	for i, n := range near {
+	for _, n := range near.passages {
 		m := fused[n.passage]
 		if m == nil {
 			owners := x.allowedOwners(n.passage, q, allow)
@@ -69,17 +74,82 @@ func (x *searchIndex) fuse(found []match, near []scored, q *Query, allow *roarin
 			}
 			m = &match{number: n.passage, owners: owners}
 			fused[n.passage] = m
+		} else if behind {
+			continue
 		}
-		m.fused.vectors = i + 1
+		m.fused.vectors = worth
+		if nearest > farthest {
+			m.fused.vectors *= max((n.score-farthest)/(nearest-farthest), 1e-6)
+		}
 	}
 	all := make([]match, 0, len(fused))
 	for _, m := range fused {
-		m.score = m.fused.wordsScore() + m.fused.vectorsScore()
+		m.score = m.fused.words + m.fused.vectors
 		all = append(all, *m)
 	}
 	slices.SortFunc(all, func(a, b match) int {
-		return cmp.Or(cmp.Compare(b.score, a.score),
-			cmp.Compare(a.number, b.number))
+		return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(a.number, b.number))
 	})
 	return all
 }
+
+// coverage returns how much of a query the best of the ranked passages have, from 0 to 1, weighed by how rare its words
+// are.
+func (s *scorer) coverage(q *query, ranked []candidate) (most float64) {
+	const looked = 3
+	for _, c := range ranked[:min(len(ranked), looked)] {
+		var has, all float64
+		at := map[int]bool{} // places of the query whose words the passage has
+		for i := range s.terms {
+			if l := s.terms[i].lists[c.seg].list; l != nil {
+				cursor := newCursor(l)
+				if ord, ok := cursor.seek(c.ord); ok && ord == c.ord {
+					at[s.terms[i].pos] = true
+				}
+			}
+		}
+		for i := range q.terms {
+			t := &q.terms[i]
+			if t.part || empty(t.form) {
+				continue
+			}
+			worth := rarity(s.total, s.df[i])
+			all += worth
+			if at[t.pos] {
+				has += worth
+			}
+		}
+		if all > 0 {
+			most = max(most, has/all)
+		}
+	}
+	return most
+}
+
+// isExact reports whether words alone must decide about a query: it quotes a phrase, names an identifier, a version or
+// an option, or is an error message.
+func (q *query) isExact(text string) bool {
+	if len(q.phrases) > 0 || strings.Contains(text, " --") || strings.HasPrefix(text, "-") {
+		return true
+	}
+	for i := range q.terms {
+		t := &q.terms[i]
+		if t.part || errorWords[t.form] || strings.ContainsAny(t.form, "0123456789_") {
+			return true
+		}
+	}
+	return false
+}
+
+// wordSet returns a set of the words of a text.
+func wordSet(words string) map[string]bool {
+	set := map[string]bool{}
+	for word := range strings.FieldsSeq(words) {
+		set[word] = true
+	}
+	return set
+}
+
+// errorWords are what error messages are told by.
+var errorWords = wordSet(`error errors exception fatal failed failure traceback cannot unexpected invalid denied
+	refused undefined`)

@@ -87,7 +87,7 @@ type indexOptions struct {
 
 	// vectors returns the passages nearest to a text, best first, of those that allow (nil: all) accepts. If nil, words
 	// alone rank. After an error, too, and the results say so.
-	vectors func(ctx context.Context, text string, n int, allow func(passage uint32) bool) ([]scored, error)
+	vectors func(ctx context.Context, text string, n int, allow func(passage uint32) bool) meaning
 
 	// changed is called after passages came or went. It must not block or call the index.
 	changed func(added, removed []uint32)

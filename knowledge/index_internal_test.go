@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -369,42 +370,58 @@ func TestResetForgetsAndTellsOfEveryPassage(t *testing.T) {
 
 func TestVectorsAndWordsAreFused(t *testing.T) {
 	x := openTestIndex(t, nil)
-	for i, text := range []string{"alpha beta", "alpha gamma", "delta"} {
+	for i, text := range []string{"alpha beta", "alpha gamma", "delta", "alpha_key --alpha", "epsilon"} {
 		if err := indexStep(fmt.Sprintf("https://%d.test/", i), text)(x); err != nil {
 			t.Fatal(err)
 		}
 	}
 	number := func(i int) uint32 { return x.passagesOf(page.KeyOf(fmt.Sprintf("https://%d.test/", i)))[0] }
 	var filtered bool
-	near := []scored{{number(2), .9}, {number(1), .8}, {999, .7}}
-	var fail error
-	x.o.vectors = func(_ context.Context, _ string, _ int, allow func(uint32) bool) ([]scored, error) {
+	near := meaning{passages: []scored{{number(2), .9}, {number(1), .8}, {999, .7}, {number(4), .1}}}
+	x.o.vectors = func(_ context.Context, _ string, _ int, allow func(uint32) bool) meaning {
 		filtered = allow != nil
 		if allow != nil && (allow(number(0)) || !allow(number(2)) || allow(999)) {
 			t.Error("the filter lets others through")
 		}
-		return near, fail
+		return near
 	}
-	urls := func(q Query) (list []string, degraded bool) {
-		r, err := x.Search(t.Context(), q)
+	for _, tt := range []struct {
+		query, host string
+		trust       float64
+		want        string // pages, best first
+	}{
+		{"alpha beta", "", 0, "0 3 1 2 4"},            // no trust: what vectors alone found comes last
+		{"alpha beta", "", 1, "0 1 3 2 4"},            // a page has all words
+		{"alpha zeta theta iota", "", 1, "1 3 2 0 4"}, // hardly a word is known: the vectors weigh
+		{"zeta theta", "", 0, "2 1 4"},                // words have nothing
+		{`"alpha zeta" alpha theta iota`, "", 1, "3 0 1 2 4"},
+		{"alpha_key theta iota", "", 1, "3 0 1 2 4"},
+		{"alpha error theta iota kappa", "", 1, "3 0 1 2 4"},
+		{"alpha", "2.test", 1, "2"},
+	} {
+		near.trust = tt.trust
+		r, err := x.Search(t.Context(), Query{Text: tt.query, Host: tt.host, Explain: true})
 		if err != nil {
 			t.Fatal(err)
 		}
+		var got []string
 		for _, h := range r.Hits {
-			list = append(list, h.URL)
+			got = append(got, strings.TrimSuffix(strings.TrimPrefix(h.URL, "https://"), ".test/"))
+			sum := 0.0
+			for _, term := range h.Explain {
+				sum += term.Score
+			}
+			if math.Abs(sum-h.Score) > 1e-4*h.Score {
+				t.Errorf("query %q: %s has %v, its parts %v", tt.query, h.URL, h.Score, h.Explain)
+			}
 		}
-		return list, r.Degraded
+		if s := strings.Join(got, " "); s != tt.want || r.Degraded || filtered != (tt.host != "") {
+			t.Errorf("query %q with trust %v found %s, want %s; degraded %v", tt.query, tt.trust, s, tt.want, r.Degraded)
+		}
 	}
-	if got, degraded := urls(Query{Text: "alpha"}); !slices.Equal(got,
-		[]string{"https://1.test/", "https://0.test/", "https://2.test/"}) || degraded || filtered {
-		t.Errorf("fused = %v, degraded %v, filtered %v", got, degraded, filtered)
-	}
-	if got, _ := urls(Query{Text: "alpha", Host: "2.test"}); !slices.Equal(got, []string{"https://2.test/"}) || !filtered {
-		t.Errorf("fused under a filter = %v, filtered %v, want the page of the host", got, filtered)
-	}
-	fail = errors.New("no model")
-	if got, degraded := urls(Query{Text: "alpha"}); len(got) != 2 || !degraded {
-		t.Errorf("without vectors = %v, degraded %v, want two by words, degraded", got, degraded)
+	near = meaning{err: errors.New("no model")}
+	if r, err := x.Search(t.Context(), Query{Text: "beta"}); err != nil || len(r.Hits) != 1 || !r.Degraded {
+		t.Errorf("without vectors = %v, %v, want one hit by words, degraded", r, err)
 	}
 }
 

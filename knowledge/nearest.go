@@ -18,6 +18,14 @@ const (
 	mostExact     = 400                    // passages that are compared exactly for that, at most
 )
 
+// meaning is nearest with how much the model is trusted.
+func (v *vectors) meaning(ctx context.Context, text string, n int, allow func(passage uint32) bool) meaning {
+	passages, err := v.nearest(ctx, text, n, allow)
+	v.mu.RLock()
+	defer v.mu.RUnlock()
+	return meaning{passages, v.trust, err}
+}
+
 // nearest returns the n passages whose meaning is nearest to a text's, best first, with their cosines: exact for the
 // first few, estimated for the rest. Allow (nil: all) says which passages count. On an error the caller answers by
 // words alone.

@@ -139,7 +139,7 @@ func Open(o Options) (*Knowledge, error) {
 		},
 	}
 	if k.vectors != nil {
-		index.vectors = k.vectors.nearest
+		index.vectors = k.vectors.meaning
 	}
 	k.index = newIndex(index)
 	k.bases = bases{

@@ -60,14 +60,15 @@ func (x *searchIndex) search(ctx context.Context, q Query, allow *roaring.Bitmap
 	q.Limit = min(q.Limit, maxHits)
 	parsed := parseQuery(q.Text)
 	near := x.askVectors(ctx, &q, allow)
-	found, err := x.lexical(ctx, &parsed, &q, allow)
+	words, err := x.lexical(ctx, &parsed, &q, allow)
 	byMeaning := <-near // in any case: nothing goes on behind a search that has ended
 	if err != nil {
 		return nil, err
 	}
 	results := &Results{Hits: []Hit{}, Degraded: byMeaning.err != nil, Corrected: parsed.corrections}
+	found := words.passages
 	if byMeaning.err == nil && len(byMeaning.passages) > 0 {
-		found = x.fuse(found, byMeaning.passages, &q, allow)
+		found = x.fuse(words, byMeaning, &q, allow)
 	}
 	if all {
 		found = x.rest(found, &q, allow)
@@ -84,11 +85,20 @@ type match struct {
 	number uint32
 	score  float64
 	owners []uint32 // ascending
-	fused  fusedRanks
+	fused  fusedScores
+}
+
+// lexicalResult is what words found.
+type lexicalResult struct {
+	passages []match // best first
+	coverage float64 // how much of the query the best of them have, from 0 to 1
+	exact    bool    // words alone decide
 }
 
 // lexical ranks passages by words.
-func (x *searchIndex) lexical(ctx context.Context, parsed *query, q *Query, allow *roaring.Bitmap) ([]match, error) {
+func (x *searchIndex) lexical(ctx context.Context, parsed *query, q *Query, allow *roaring.Bitmap) (
+	found lexicalResult, err error,
+) {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
 	docs := x.filter(q, allow)
@@ -100,17 +110,20 @@ func (x *searchIndex) lexical(ctx context.Context, parsed *query, q *Query, allo
 	allowed := x.allowed(docs, q.among)
 	for n := range x.segments {
 		if err := ctx.Err(); err != nil {
-			return nil, err
+			return found, err
 		}
 		s.score(n, parsed, allowed[n])
 	}
 	s.scoreNeighbours()
 	s.scoreKinds()
 	candidates := s.top.ranked()
-	found := make([]match, 0, len(candidates))
+	if x.o.vectors != nil {
+		found.coverage, found.exact = s.coverage(parsed, candidates), parsed.isExact(q.Text)
+	}
+	found.passages = make([]match, 0, len(candidates))
 	for _, c := range candidates {
 		seg := x.segments[c.seg]
-		found = append(found, match{
+		found.passages = append(found.passages, match{
 			number: seg.numbers[c.ord], score: float64(c.score),
 			owners: x.ownersIn(seg, c.ord, docs),
 		})

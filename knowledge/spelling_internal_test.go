@@ -43,7 +43,7 @@ func TestMisspeltWordsAreSearchedAsTheyWereMeant(t *testing.T) {
 		{"recusive query", ""}, // which one page has, and too few the other
 		{"zymurgies", ""},      // the stem of a word that is there
 		{"fro", ""},            // too short
-		{"formn thsi", "formn→form"},
+		{"formn xyz", "formn→form"},
 		{"xyzzy", ""},
 		{"recurisve*", ""},
 		{"v2.5 1.2.3 sha256 日本語", ""},

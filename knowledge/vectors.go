@@ -39,6 +39,8 @@ type vectors struct {
 	near   *vector.Quantised // nil until loaded
 	slot   map[uint32]int    // of a passage
 	sample int               // how many vectors its centre is the mean of
+	trust  float64           // in the model, from 0 to 1: what the last trial gave
+	tried  int               // vectors at that trial; 0: none was made
 	swept  bool              // of run alone: what is of no use was deleted since the last load
 
 	news    sync.Mutex
@@ -156,6 +158,9 @@ func (v *vectors) run(ctx context.Context) error {
 		}
 		if more {
 			continue
+		}
+		if err := v.try(ctx); err != nil && ctx.Err() == nil {
+			v.o.log.Info("the model for embeddings is not tried yet", "err", err)
 		}
 		var later <-chan time.Time
 		if !v.sweep() {
