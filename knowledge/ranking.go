@@ -39,7 +39,7 @@ func (k passageKind) String() string {
 	case k&linkPassage != 0:
 		return "list of links"
 	case k&leadPassage != 0:
-		return "beginning of the page"
+		return "page's beginning"
 	}
 	return "text"
 }

@@ -26,7 +26,7 @@ func (p *program) searchCommand() *cli.Command {
 			&cli.StringFlag{Name: "since", Usage: "search only pages read since `TIME`: a day, a time, or an age (36h, 7d)"},
 			&cli.StringSliceFlag{Name: "metadata", Usage: "search only ingested texts that have `NAME=VALUE`"},
 			&cli.IntFlag{Name: "limit", Value: 5, Usage: "print at most `N` hits, up to 500"},
-			&cli.BoolFlag{Name: "explain", Usage: "print the score of each term"},
+			&cli.BoolFlag{Name: "explain", Usage: "print what each score is made of"},
 			jsonFlag(),
 		},
 		Action: func(c *cli.Context) error {
@@ -108,10 +108,32 @@ func (p *program) printHits(res *knowledge.Results) error {
 		}
 		fmt.Fprintf(&text, "   passage %s  score %.2f  read %s\n", h.Passage, h.Score, day(h.FetchedAt))
 		for _, t := range h.Explain {
-			fmt.Fprintf(&text, "   %8.3f %s in %s\n", t.Score, t.Term, t.Field)
+			fmt.Fprintf(&text, "   %8.3f %s\n", t.Score, reasonOf(t))
 		}
 	}
 	return p.print(printable(text.String()))
+}
+
+// reasonOf tells a part of a score in words.
+func reasonOf(t knowledge.Term) string {
+	switch t.Field {
+	case "title":
+		return fmt.Sprintf("%q is in the title", t.Term)
+	case "path":
+		return fmt.Sprintf("%q is in the headings above", t.Term)
+	case "phrase":
+		return fmt.Sprintf("%q stands there word for word", t.Term)
+	case "near":
+		first, second, _ := strings.Cut(t.Term, " ")
+		return fmt.Sprintf("%q and %q stand near each other", first, second)
+	case "kind":
+		return "the passage is a " + t.Term
+	case "vectors":
+		return "the passage means something like it"
+	case "passages":
+		return "other passages of the page suit, too"
+	}
+	return fmt.Sprintf("%q is in the %s", t.Term, t.Field)
 }
 
 func (p *program) indexCommand() *cli.Command {
