@@ -17,6 +17,7 @@ import (
 const (
 	maxCorrected    = 4    // words of a query that are corrected
 	maxSpellBlocks  = 240  // blocks of terms that are read for them
+	maxLookedFor    = 6    // words of a query that other words are looked for in place of
 	enoughWords     = 4    // a query with more words that the index knows is not corrected: they find enough
 	minSpelt        = 4    // letters of a word that is corrected
 	minMistake      = 5    // letters of one whose mistake is another than two letters in each other's place
@@ -51,12 +52,13 @@ func (x *searchIndex) correct(q *query, df []int) bool {
 	if !fewKnown(q, df) {
 		return false
 	}
-	s := speller{x: x, blocks: maxSpellBlocks}
+	s, lookedFor := speller{x: x, blocks: maxSpellBlocks}, 0
 	terms := make([]queryTerm, 0, len(q.terms)+maxCorrected)
 	for i := range q.terms {
 		t := &q.terms[i]
 		var meant []string
-		if t.spellable() && df[i] <= seldom && len(q.corrections) < maxCorrected {
+		if t.spellable() && df[i] <= seldom && len(q.corrections) < maxCorrected && lookedFor < maxLookedFor {
+			lookedFor++
 			meant = s.meant(t.form, df[i])
 		}
 		if meant == nil || df[i] > 0 {

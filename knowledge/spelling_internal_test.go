@@ -48,6 +48,8 @@ func TestMisspeltWordsAreSearchedAsTheyWereMeant(t *testing.T) {
 		{"recurisve*", ""},
 		{"v2.5 1.2.3 sha256 日本語", ""},
 		{`"recurisve query"`, "recurisve→recursive"},
+		{"qqqqqa qqqqqb qqqqqc qqqqqd qqqqqe recurisve", "recurisve→recursive"},
+		{"qqqqqa qqqqqb qqqqqc qqqqqd qqqqqe qqqqqf recurisve", ""}, // enough was looked for
 		// enough other words are known
 		{"recurisve query table changes commits worktree", ""},
 	} {
