@@ -1,6 +1,7 @@
 package fleet_test
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -23,7 +24,11 @@ func (n *node) bulk(from, count int) {
 	for i := from; i < from+count; i++ {
 		content := fmt.Sprintf("# Page %d\n\n%s", i, text)
 		r := record(fmt.Sprintf("https://a.test/%d", i), content, i)
-		if _, err := n.store.PutPage(r, []byte(content), store.Sum{}); err != nil {
+		_, err := n.store.PutPage(r, []byte(content), store.Sum{})
+		for ; errors.Is(err, store.ErrFull); _, err = n.store.PutPage(r, []byte(content), store.Sum{}) {
+			time.Sleep(time.Millisecond) // the disk is slower
+		}
+		if err != nil {
 			n.t.Fatal(err)
 		}
 	}
@@ -57,21 +62,138 @@ func BenchmarkPagesReachANode(b *testing.B) {
 	})
 }
 
-// BenchmarkANodeJoins measures a node that joins when there are 5,000 pages, until it has them.
+// BenchmarkANodeJoins measures a node that joins when there are as many pages as the benchmark has runs, until it has
+// them, and how long the first answer takes meanwhile.
 func BenchmarkANodeJoins(b *testing.B) {
-	const pages = 5000
-	url := fleettest.Start(b).URL
-	reader := join(b, url, "reader")
+	server := fleettest.Start(b)
+	reader := join(b, server.URL, "reader")
 	reader.awaitState(fleet.Connected)
-	reader.bulk(0, pages)
-	until(b, "all are told", func() bool { return reader.Status().Outbox == 0 })
-	b.ResetTimer()
-	for range b.N {
-		late := join(b, url, "late")
-		until(b, "all are there", func() bool { return late.store.Totals().Pages == pages })
-		late.stop()
+	reader.bulk(0, b.N)
+	reader.keep("https://a.test/answer", "an answer", 1)
+	for limit := time.Now().Add(time.Hour); reader.Status().Outbox > 0 || reader.Status().Told == 0; {
+		if time.Now().After(limit) {
+			b.Fatal("not all is told")
+		}
+		time.Sleep(10 * time.Millisecond)
 	}
-	b.ReportMetric(float64(pages)*float64(b.N)/b.Elapsed().Seconds(), "pages/s")
+	size, cpu := server.Number(`SELECT pg_total_relation_size('readthru.pages')`), server.CPU()
+	b.ResetTimer()
+	late := join(b, server.URL, "late")
+	late.awaitState(fleet.Connected)
+	content, done := late.ask("https://a.test/answer")
+	if done(); content != "an answer" {
+		b.Fatalf("the first answer is %q", content)
+	}
+	first := b.Elapsed()
+	for late.store.Totals().Pages < int64(b.N) {
+		time.Sleep(10 * time.Millisecond)
+	}
+	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "pages/s")
+	b.ReportMetric(float64(size)/float64(b.N), "B/row")
+	b.ReportMetric(float64(first.Milliseconds()), "first-ms")
+	b.ReportMetric(float64((server.CPU()-cpu).Microseconds())/float64(b.N), "server-µs/page")
+}
+
+// BenchmarkLag measures how long after it was read each page is in the store of another node, at 200 pages a second.
+func BenchmarkLag(b *testing.B) {
+	server := fleettest.Start(b)
+	all := nodes(b, server.URL, "reader", "other")
+	reader, other := all[0], all[1]
+	read, there := make([]time.Time, b.N), make([]time.Duration, b.N)
+	before := server.Number("SELECT xact_commit FROM pg_stat_database WHERE datname = 'postgres'")
+	b.ResetTimer()
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	seen := 0
+	for i := 0; seen < b.N; {
+		<-tick.C
+		if i < b.N {
+			reader.bulk(i, 1)
+			read[i] = time.Now()
+			i++
+		}
+		for ; seen < i; seen++ { // rows of one batch come in the order of their keys, but batches one after the other
+			if _, err := other.store.Page(page.KeyOf(fmt.Sprintf("https://a.test/%d", seen))); err != nil {
+				break
+			}
+			there[seen] = time.Since(read[seen])
+		}
+	}
+	slices.Sort(there)
+	b.ReportMetric(float64(there[b.N/2].Milliseconds()), "p50-ms")
+	b.ReportMetric(float64(there[b.N*99/100].Milliseconds()), "p99-ms")
+	b.ReportMetric(float64(server.Number("SELECT xact_commit FROM pg_stat_database WHERE datname = 'postgres'")-before)/
+		float64(b.N), "transactions/page")
+}
+
+// BenchmarkContent measures pages of 40 KB and responses of as much that go to the object store: what requests they
+// take, and how long another node waits for one of those responses.
+func BenchmarkContent(b *testing.B) {
+	server, bucket := fleettest.Start(b), fleettest.StartBucket(b)
+	all := shared(b, server, bucket, "reader", "other")
+	reader, other := all[0], all[1]
+	url := func(i int) string { return fmt.Sprintf("https://a.test/content/%d", i) }
+	puts, gets := bucket.Requests("PUT"), bucket.Requests("GET")
+	for i := range b.N {
+		reader.read(url(i), large(url(i)), i)
+	}
+	until(b, "all pages are there", func() bool { return other.store.Totals().Pages == int64(b.N) })
+	puts, gets = bucket.Requests("PUT")-puts, bucket.Requests("GET")-gets
+	for i := range b.N {
+		reader.keep(url(i), large("response "+url(i)), 1)
+		if i%500 == 499 {
+			until(b, "all are told", func() bool { return reader.Status().Told == int64(i+1) })
+		}
+	}
+	until(b, "all are told", func() bool { return reader.Status().Told == int64(b.N) })
+	times := make([]time.Duration, b.N)
+	b.ResetTimer()
+	for i := range b.N {
+		began := time.Now()
+		content, done := other.ask(url(i))
+		if done(); content == "" {
+			b.Fatalf("%s is not there", url(i))
+		}
+		times[i] = time.Since(began)
+	}
+	b.ReportMetric(float64(puts)/float64(b.N), "puts/page")
+	b.ReportMetric(float64(gets)/float64(b.N), "gets/page")
+	slices.Sort(times)
+	b.ReportMetric(float64(times[b.N/2].Microseconds()), "p50-µs")
+	b.ReportMetric(float64(times[b.N*99/100].Microseconds()), "p99-µs")
+}
+
+// BenchmarkNodes measures what as many nodes as the benchmark has runs cost their server: while they do nothing, and
+// while one of them reads 20 pages a second that all take over.
+func BenchmarkNodes(b *testing.B) {
+	server := fleettest.Start(b)
+	server.Kill()
+	server.Begin("max_connections=5000")
+	list := make([]*node, b.N)
+	for i := range list {
+		list[i] = join(b, server.URL, fmt.Sprintf("n%04d", i))
+	}
+	for _, n := range list {
+		n.awaitState(fleet.Connected)
+	}
+	const statements = "SELECT xact_commit + xact_rollback FROM pg_stat_database WHERE datname = 'postgres'"
+	measure := func(name string, work func(second int)) {
+		time.Sleep(3 * time.Second) // what was before has been counted
+		cpu, count, began := server.CPU(), server.Number(statements), time.Now()
+		for second := range 10 {
+			work(second)
+			time.Sleep(time.Until(began.Add(time.Duration(second+1) * time.Second)))
+		}
+		took := time.Since(began).Seconds() * float64(b.N)
+		b.ReportMetric(float64((server.CPU()-cpu).Microseconds())/took/1000, name+"-server-ms/s/node")
+		b.ReportMetric(float64(server.Number(statements)-count)/took, name+"-transactions/s/node")
+	}
+	b.ResetTimer()
+	measure("idle", func(int) {})
+	measure("read", func(second int) { list[0].bulk(second*20, 20) })
+	until(b, "all nodes have all pages", func() bool { return list[b.N-1].store.Totals().Pages == 200 })
+	b.ReportMetric(float64(server.Number("SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend'"))/
+		float64(b.N), "connections/node")
 }
 
 // BenchmarkAsk measures what a request waits for before its origin is asked: for a response of 10 KB that another node

@@ -5,6 +5,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"os/user"
@@ -247,4 +248,40 @@ func (s *Server) Count(table string) (n int) {
 		s.tb.Fatal(err)
 	}
 	return n
+}
+
+// Number returns what a query for one number returns.
+func (s *Server) Number(query string) (n int64) {
+	s.tb.Helper()
+	db := s.Open()
+	defer db.Close() //nolint:errcheck // nothing is under way
+	if err := db.QueryRowContext(s.tb.Context(), query).Scan(&n); err != nil {
+		s.tb.Fatalf("%s: %v", query, err)
+	}
+	return n
+}
+
+// CPU returns the processor time of the server's processes, also of those that have ended.
+func (s *Server) CPU() (sum time.Duration) {
+	s.tb.Helper()
+	for i, pid := range s.processes() {
+		text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+		if err != nil {
+			continue // it has ended
+		}
+		_, after, _ := strings.Cut(string(text), ") ")
+		fields := strings.Fields(after)
+		if len(fields) < 15 {
+			continue
+		}
+		counted := fields[11:13] // utime and stime
+		if i == 0 {
+			counted = fields[11:15] // and those of the children of the first process that have ended
+		}
+		for _, each := range counted {
+			ticks, _ := strconv.ParseInt(each, 10, 64) // the kernel writes numbers
+			sum += time.Duration(ticks) * time.Second / 100
+		}
+	}
+	return sum
 }
