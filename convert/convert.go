@@ -222,7 +222,10 @@ type Options struct {
 	// Section converts only the section under the heading with this id, or the element with it. It excludes Selector.
 	Section string
 
-	Links  string // inline (default), reference, text (the text alone) or none
+	// Links is inline (the default), compact, reference, text (the text alone) or none. Compact addresses on the page's
+	// own host are relative to its root, and a target is linked once among its neighbours.
+	Links string
+
 	Images string // keep (default), alt (the alternative text alone) or none
 }
 
@@ -349,9 +352,9 @@ func (d *Document) headed(ctx context.Context, o Options) (*Result, error) {
 // Check returns an error for a malformed selector and for an unknown form of links or images.
 func (o Options) Check() error {
 	switch o.Links {
-	case "", "inline", "reference", "text", "none":
+	case "", "inline", "compact", "reference", "text", "none":
 	default:
-		return fmt.Errorf("links %q is not one of inline, reference, text, none", o.Links)
+		return fmt.Errorf("links %q is not one of inline, compact, reference, text, none", o.Links)
 	}
 	switch o.Images {
 	case "", "keep", "alt", "none":
@@ -382,6 +385,12 @@ func (d *Document) render(ctx context.Context, o Options, res *Result) (string, 
 	r := &renderer{
 		ctx: ctx, options: o, budget: guard.OutputLimit(len(d.content)) * 2,
 		notes: notesBelow(append(roots, d.body)...),
+	}
+	if o.Links == "compact" && d.url != nil {
+		r.origin = d.url.Scheme + "://" + d.url.Host
+		self := *d.url
+		self.Fragment, self.RawFragment, self.User = "", "", nil
+		r.self = linkBytes(self.String()) + "#"
 	}
 	var text string
 	switch {

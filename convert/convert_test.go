@@ -58,6 +58,11 @@ func TestOptions(t *testing.T) {
 			convert.Options{Links: "reference", Images: "alt"},
 			"# Title\n\nLead [link][1], [other][2], [again][1], [here](#f).\n\nSecond An image.\n\n[1]: https://a.test/x\n[2]: https://a.test/y\n",
 		},
+		{
+			"compact links",
+			convert.Options{Links: "compact"},
+			"# Title\n\nLead [link](/x), [other](/y), again, [here](#f).\n\nSecond ![An image](/dir/i.png).\n",
+		},
 		{"no links", convert.Options{Links: "none", Selector: ".lead"}, "Lead , , , .\n"},
 		{"selector of id", convert.Options{Selector: "#p2", Images: "alt"}, "Second An image.\n"},
 		{

@@ -20,8 +20,8 @@ import (
 
 // corpusPage is a line of manifest.jsonl in a corpus folder.
 type corpusPage struct {
-	Set, ID, URL, HTML string
-	content            []byte
+	Set, ID, URL, HTML, Type string
+	content                  []byte
 }
 
 // readCorpus reads the corpus in the folder that READTHRU_CORPUS names, or our own.

@@ -63,6 +63,9 @@ func (c *linkList) add(href string) {
 	if len(c.given) < 4*maxLinks {
 		c.given[href] = true
 	}
+	if plain, ok := page.WithoutSession(href); ok {
+		href = plain
+	}
 	u, err := c.base.Parse(href)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" {
 		return

@@ -41,10 +41,10 @@ var adHosts = []string{
 }
 
 // untracked returns an absolute link without tracking: the target of a redirector if the link holds it, the link
-// without tracking parameters, and "" for a link into an advertisement. A link with a signature or another secret stays
-// unchanged, because each of its bytes may count.
+// without tracking parameters and the reader's session, and "" for a link into an advertisement. A link with a
+// signature or another secret stays unchanged, because each of its bytes may count.
 func untracked(link string) string {
-	if !strings.HasPrefix(link, "http") || !strings.ContainsAny(link, "?") && !strings.Contains(link, "ad") &&
+	if !strings.HasPrefix(link, "http") || !strings.ContainsAny(link, "?;") && !strings.Contains(link, "ad") &&
 		!strings.Contains(link, "click") && !strings.Contains(link, "taboola") && !strings.Contains(link, "outbrain") &&
 		!strings.Contains(link, "criteo") {
 		return link
@@ -56,6 +56,11 @@ func untracked(link string) string {
 		}
 		target := ledTo(u)
 		if target == "" {
+			if plain, ok := page.WithoutSession(link); ok {
+				if v, err := url.Parse(plain); err == nil && !page.HasSecret(v) {
+					link, u = plain, v
+				}
+			}
 			if onHost(u.Hostname(), adHosts...) {
 				return ""
 			}

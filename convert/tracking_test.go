@@ -21,6 +21,9 @@ func TestTrackingIsRemovedAndTargetsStay(t *testing.T) {
 		{"https://ad.doubleclick.net/ddm/clk/123", ""},
 		{"https://adclick.g.doubleclick.net/pcs/click?xai=1&adurl=https://b.test/", "https://b.test/"},
 
+		{"https://b.test/viewtopic.php?t=9&sid=0123456789abcdef0123456789abcdef#p1", "https://b.test/viewtopic.php?t=9#p1"},
+		{"https://b.test/a;jsessionid=1A2B?utm_source=x&q=1", "https://b.test/a?q=1"},
+		{"https://b.test/a?PHPSESSID=abc&sig=def", "https://b.test/a?PHPSESSID=abc&sig=def"},
 		{"https://b.test/a?source=x&ref=y&campaign=z", "https://b.test/a?source=x&ref=y&campaign=z"},
 		{"https://b.test/a?utm_source=x&X-Amz-Signature=abc", "https://b.test/a?utm_source=x&X-Amz-Signature=abc"},
 		{"https://b.test/a?q=utm_source", "https://b.test/a?q=utm_source"},

@@ -101,12 +101,19 @@ func escapeQuery(query string) string {
 
 // Normalize returns the normalised form of u: lower-case scheme and host, no default port, no fragment, dot segments
 // resolved, percent-escapes uniform, one name for a repository of a forge, query sorted stably by name, tracking
-// parameters dropped (rule E4). User info is not part of a page's identity and is dropped too. It is a page's identity
-// only: the HTTP cache keeps URLs exact.
+// parameters and sessions dropped (rule E4). User info is not part of a page's identity and is dropped too. It is a
+// page's identity only: the HTTP cache keeps URLs exact.
 func Normalize(u *url.URL) string {
 	host := *u
 	if name := u.Hostname(); strings.HasSuffix(name, ".") { // the root of names, which every host stands below
 		host.Host = strings.Replace(u.Host, name, strings.TrimRight(name, "."), 1)
+	}
+	if u.RawQuery != "" || strings.Contains(u.Path, ";") {
+		if plain, ok := WithoutSession(u.String()); ok {
+			if v, err := url.Parse(plain); err == nil {
+				u = v
+			}
+		}
 	}
 	n := url.URL{Scheme: strings.ToLower(u.Scheme), Host: Authority(&host)}
 	// JoinPath cleans dot segments and keeps a trailing slash.

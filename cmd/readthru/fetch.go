@@ -264,7 +264,7 @@ func contentFlags() []cli.Flag {
 		&cli.StringFlag{Name: "selector", Usage: "`CSS` selector of what to keep"},
 		&cli.StringFlag{Name: "drop", Usage: "`CSS` selector of what to leave out"},
 		&cli.StringFlag{
-			Name: "links", Usage: "`FORM` of links: inline, reference, text or none",
+			Name: "links", Usage: "`FORM` of links: inline, compact, reference, text or none",
 			DefaultText: "convert.links",
 		},
 		&cli.StringFlag{Name: "images", Usage: "`FORM` of images: keep, alt or none", DefaultText: "convert.images"},

@@ -1,0 +1,76 @@
+package page
+
+import (
+	"net/url"
+	"strings"
+)
+
+// A parameter that only carries the session of a reader names no other page: it stands in every address of a page for
+// readers without cookies. With it, an address is a secret (see [HasSecret]); without it, it is the page's.
+
+// sessionNames are the parameters that carry nothing but a session, in lower case. A star at the end stands for any
+// ending.
+var sessionNames = strings.Fields(`phpsessid jsessionid aspsessionid* oscsid zenid cftoken phpsessionid`)
+
+// sessionWords are the parameters that carry a session if their value looks like one: many hexadecimal digits.
+var sessionWords = strings.Fields(`sid sessid sessionid session_id session`)
+
+// sessionParam reports whether a parameter only carries a session. path is that of its URL: forums written in PHP call
+// a session s.
+func sessionParam(name, value, path string) bool {
+	if value == "" {
+		return false
+	}
+	if anyName(sessionNames, name) {
+		return true
+	}
+	const shortest = 16
+	if len(value) < shortest || strings.Trim(value, "0123456789abcdefABCDEF") != "" {
+		return false
+	}
+	return anyName(sessionWords, name) || name == "s" && len(value) == 32 && strings.HasSuffix(path, ".php")
+}
+
+// WithoutSession returns an absolute or relative URL without the parameters of its path and query that only carry the
+// session of a reader. All other bytes stay. ok is false if there are none.
+func WithoutSession(raw string) (plain string, ok bool) {
+	rest, fragment, hasFragment := strings.Cut(raw, "#")
+	path, query, hasQuery := strings.Cut(rest, "?")
+	plain = path
+	if bare, params, found := strings.Cut(path, ";"); found {
+		plain = bare
+		for param := range strings.SplitSeq(params, ";") {
+			name, value, _ := strings.Cut(param, "=")
+			if strings.Contains(value, "/") || !sessionParam(name, value, "") {
+				plain += ";" + param
+			}
+		}
+	}
+	if hasQuery {
+		kept := keptParams(query, path)
+		if len(kept) > 0 || query == "" {
+			plain += "?" + strings.Join(kept, "&")
+		}
+	}
+	if hasFragment {
+		plain += "#" + fragment
+	}
+	return plain, plain != raw
+}
+
+// keptParams returns the parameters of a query that carry more than a session.
+func keptParams(query, path string) (kept []string) {
+	if query == "" {
+		return nil
+	}
+	for param := range strings.SplitSeq(query, "&") {
+		name, value, _ := strings.Cut(param, "=")
+		if plain, err := url.QueryUnescape(name); err == nil {
+			name = plain
+		}
+		if !sessionParam(strings.TrimPrefix(name, "amp;"), value, path) {
+			kept = append(kept, param)
+		}
+	}
+	return kept
+}
