@@ -16,7 +16,7 @@ const policy = `
 	page, httpfield, pdf, symbols, recording, render/rendertest, pace, guess, service, releases, needs, webtest →
 	users                 → guess
 	github/githubtest     → needs
-	bench/trec, bench/ways/inside →
+	bench/trec, bench/ways/inside, symbols/pack →
 	packaging             → releases
 	bench, bench/faults   → webtest
 	bench/ways            → webtest, bench/ways/inside

@@ -2,7 +2,6 @@ package symbols
 
 import (
 	"bytes"
-	"compress/gzip"
 	"context"
 	"embed"
 	"encoding/binary"
@@ -13,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/andybalholm/brotli"
 	"github.com/tetratelabs/wazero"
 	"github.com/tetratelabs/wazero/api"
 )
@@ -98,18 +98,14 @@ type module struct {
 
 // wasmBytes returns the module's code, or errNoGrammars.
 func wasmBytes() ([]byte, error) {
-	zipped, err := built.ReadFile("grammars/grammars.wasm.gz")
+	zipped, err := built.ReadFile("grammars/grammars.wasm.br")
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, errNoGrammars
 	}
 	if err != nil {
 		return nil, err
 	}
-	r, err := gzip.NewReader(bytes.NewReader(zipped))
-	if err != nil {
-		return nil, err
-	}
-	return io.ReadAll(r)
+	return io.ReadAll(brotli.NewReader(bytes.NewReader(zipped)))
 }
 
 // compile compiles the grammars to machine code, or loads the code from dir if dir is not empty.

@@ -76,7 +76,7 @@ func (e *Engine) Version() string {
 
 // Basic reports whether this program was built without the grammars. Then a scanner reads all languages except Go.
 func Basic() bool {
-	_, err := built.Open("grammars/grammars.wasm.gz")
+	_, err := built.Open("grammars/grammars.wasm.br")
 	return err != nil
 }
 
