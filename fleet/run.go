@@ -224,6 +224,13 @@ func (f *Fleet) beat(ctx context.Context) error {
 	if identity != f.position.Database {
 		return errMoved
 	}
+	// A server that is back before anything is asked of it is not missed: connections are made again without a word.
+	switch is, err := f.wasSetBack(ctx); {
+	case err != nil:
+		return err
+	case is:
+		return errMoved
+	}
 	s := f.o.Store
 	done, err := f.db.ExecContext(ctx, `INSERT INTO nodes AS n (name, version, started_at, seen_at, pages, outbox, behind)
 		VALUES ($1, $2, $3, now(), $4, $5, $6)
