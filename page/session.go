@@ -36,25 +36,27 @@ func sessionParam(name, value, path string) bool {
 func WithoutSession(raw string) (plain string, ok bool) {
 	rest, fragment, hasFragment := strings.Cut(raw, "#")
 	path, query, hasQuery := strings.Cut(rest, "?")
-	plain = path
-	if bare, params, found := strings.Cut(path, ";"); found {
-		plain = bare
+	var b strings.Builder // an address may have many thousands of parameters
+	bare, params, found := strings.Cut(path, ";")
+	b.WriteString(bare)
+	if found {
 		for param := range strings.SplitSeq(params, ";") {
 			name, value, _ := strings.Cut(param, "=")
 			if strings.Contains(value, "/") || !sessionParam(name, value, "") {
-				plain += ";" + param
+				b.WriteString(";" + param)
 			}
 		}
 	}
 	if hasQuery {
 		kept := keptParams(query, path)
 		if len(kept) > 0 || query == "" {
-			plain += "?" + strings.Join(kept, "&")
+			b.WriteString("?" + strings.Join(kept, "&"))
 		}
 	}
 	if hasFragment {
-		plain += "#" + fragment
+		b.WriteString("#" + fragment)
 	}
+	plain = b.String()
 	return plain, plain != raw
 }
 
