@@ -3,13 +3,14 @@
 export CGO_ENABLED = 0
 
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo devel)
+TAGS     = urfave_cli_no_docs
 LDFLAGS  = -s -w -X main.stamped=$(VERSION)
 TOOL     = go tool -modfile=tools/go.mod
 
 .PHONY: build run wasm quick test slow corpora check lint workflows examples fmt bench faults fleet ways mcp-conformance openapi agents agents-latest reads rooms pictures search-corpus search-docs dist module size vuln hooks clean
 
 build: wasm ## the binary, in bin/, with the grammars for symbol maps where clang is there
-	go build -trimpath -ldflags '$(LDFLAGS)' -o bin/readthru ./cmd/readthru
+	go build -trimpath -tags $(TAGS) -ldflags '$(LDFLAGS)' -o bin/readthru ./cmd/readthru
 
 run: build ## build and serve with defaults
 	bin/readthru serve
@@ -129,7 +130,7 @@ module: ## the path under which the module is published, in everything that name
 	sh .ci/module "$(MODULE)"
 
 size: wasm ## fails when the stripped binary passes 42 MB
-	@go build -trimpath -ldflags '$(LDFLAGS)' -o bin/readthru ./cmd/readthru
+	@go build -trimpath -tags $(TAGS) -ldflags '$(LDFLAGS)' -o bin/readthru ./cmd/readthru
 	@bytes=$$(wc -c < bin/readthru); echo "$$bytes bytes"; [ $$bytes -le 42000000 ]
 
 vuln: ## known vulnerabilities in what is linked; VULNDB=file:///dir without a network

@@ -1,18 +1,20 @@
 package convert
 
 import (
+	"compress/gzip"
 	_ "embed"
 	"fmt"
+	"io"
 	"strconv"
 	"strings"
 	"sync"
 )
 
-// modelText is the model in text: a line for each name and word with its odds, then a line for each tree. How it was
-// made is told in train_internal_test.go.
+// packedModel is the model, compressed: a line for each name and word with its odds, then a line for each tree. How it
+// was made is told in train_internal_test.go.
 //
-//go:embed content.model
-var modelText string
+//go:embed content.model.gz
+var packedModel string
 
 // model judges blocks.
 type model struct {
@@ -22,12 +24,29 @@ type model struct {
 
 // contentModel reads the model when it is first needed.
 var contentModel = sync.OnceValue(func() model {
-	m, err := readModel(modelText)
+	text, err := unpackModel(packedModel)
+	if err != nil {
+		panic(err) // the file is part of this program
+	}
+	m, err := readModel(text)
 	if err != nil {
 		panic(err) // the file is part of this program
 	}
 	return m
 })
+
+// unpackModel returns the text of a compressed model.
+func unpackModel(packed string) (string, error) {
+	r, err := gzip.NewReader(strings.NewReader(packed))
+	if err != nil {
+		return "", fmt.Errorf("unpack model: %w", err)
+	}
+	text, err := io.ReadAll(r)
+	if err != nil {
+		return "", fmt.Errorf("unpack model: %w", err)
+	}
+	return string(text), nil
+}
 
 // readModel reads a model's text.
 func readModel(text string) (model, error) {

@@ -1,8 +1,12 @@
 package convert
 
 import (
+	"bytes"
+	"compress/gzip"
 	"context"
+	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"os"
 	"slices"
@@ -19,9 +23,9 @@ const trainingSets = "wcxb-dev struct-dev aeb readability traf"
 // chosen are the parameters of the model: best of a dozen by five parts of the sites, none of them far from the others.
 var chosen = params{trees: 160, leaves: 10, rate: .08, l2: 3, min: .3, sample: .7}
 
-// TestTrainModel makes content.model:
+// TestTrainModel makes content.model.gz:
 //
-//	READTHRU_CORPUS=DIR READTHRU_MODEL=content.model go test -run TestTrainModel -v ./convert
+//	READTHRU_CORPUS=DIR READTHRU_MODEL=content.model.gz go test -run TestTrainModel -v ./convert
 //
 // DIR is a folder with manifest.jsonl, html and expect, as a scorer reads it. Each block of a page is labelled by how
 // much of it the page's reference holds, or by whether it stands in the reference where that is an element of the page;
@@ -38,8 +42,8 @@ func TestTrainModel(t *testing.T) {
 		}
 		name, text := collectVotes(samples)
 		_, m := build(samples, name, text, true)
-		if err := os.WriteFile(file, []byte(writeModel(odds{without(name, "", 3), without(text, "", 4)}, train(m, chosen))),
-			0o600); err != nil {
+		made := packModel(t, writeModel(odds{without(name, "", 3), without(text, "", 4)}, train(m, chosen)))
+		if err := os.WriteFile(file, made, 0o600); err != nil {
 			t.Fatal(err)
 		}
 		return
@@ -75,6 +79,21 @@ func TestTrainModel(t *testing.T) {
 			t.Errorf("F1 %.3f of a page of our own corpus, by a model that has not seen its site", score)
 		}
 	}
+}
+
+// packModel compresses the text of a model, always to the same bytes.
+func packModel(t *testing.T, text string) []byte {
+	t.Helper()
+	var packed bytes.Buffer
+	w, err := gzip.NewWriterLevel(&packed, gzip.BestCompression)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = io.WriteString(w, text)
+	if err = errors.Join(err, w.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return packed.Bytes()
 }
 
 // votes collects for words how their sites' content rates differ.
