@@ -20,15 +20,20 @@ const (
 	saltSize       = 16
 )
 
-// HashPassword returns the hash of a password or token, as it is kept: pbkdf2-sha256$iterations$salt$hash, with salt
-// and hash in unpadded base64.
+// HashPassword returns the hash of a password, as it is kept: pbkdf2-sha256$iterations$salt$hash, with salt and hash in
+// unpadded base64.
 func HashPassword(password string) (string, error) {
 	if password == "" {
 		return "", errors.New("hash password: the password is empty")
 	}
+	return hashOf(password, hashIterations)
+}
+
+// hashOf returns the hash of a secret with a random salt.
+func hashOf(secret string, iterations int) (string, error) {
 	salt := make([]byte, saltSize)
 	rand.Read(salt)
-	return encodeHash(password, salt, hashIterations)
+	return encodeHash(secret, salt, iterations)
 }
 
 func encodeHash(password string, salt []byte, iterations int) (string, error) {

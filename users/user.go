@@ -64,7 +64,7 @@ type User struct {
 // Token is a token of a user, as it is kept.
 type Token struct {
 	ID     string    `json:"id"`
-	Hash   string    `json:"hash"` // a result of [HashPassword]
+	Hash   string    `json:"hash"` // of the form of [HashPassword]
 	Scopes []string  `json:"scopes"`
 	Made   time.Time `json:"made"`
 }
