@@ -18,7 +18,7 @@ run: build ## build and serve with defaults
 wasm: ## the grammars for symbol maps, compiled to WebAssembly where clang is there; nothing is done when they are current
 	sh .ci/wasm
 
-quick: ## what every commit must pass, in under a minute: format, vet, and tests without race detector, browsers and clients
+quick: ## what every commit must pass, in under a minute: format, vet, and tests without race detector, browsers, clients and servers
 	$(TOOL) golangci-lint fmt --diff
 	go vet ./...
 	go test -short ./...

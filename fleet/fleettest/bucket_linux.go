@@ -101,6 +101,9 @@ func StartBucket(tb testing.TB) *Bucket {
 
 func versitygw(tb testing.TB) string {
 	tb.Helper()
+	if testing.Short() {
+		tb.Skip("short: no object store is started")
+	}
 	cache, err := os.UserCacheDir()
 	if err != nil {
 		tb.Fatal(err)

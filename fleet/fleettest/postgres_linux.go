@@ -38,6 +38,9 @@ type Server struct {
 // Start runs a server until the test ends.
 func Start(tb testing.TB) *Server {
 	tb.Helper()
+	if testing.Short() {
+		tb.Skip("short: no database server is started")
+	}
 	found, _ := filepath.Glob("/usr/lib/postgresql/*/bin/initdb") // the pattern is valid
 	if len(found) == 0 {
 		needs.Missing(tb, "PostgreSQL is not installed: .ci/clients installs it")
