@@ -74,7 +74,7 @@ func (r *run) get(ctx context.Context, it item) result {
 		if moved, ok := errors.AsType[*movedError](err); ok {
 			return result{outcome: Moved, moved: moved.to, err: fmt.Errorf("redirects %w", moved)}
 		}
-		if e, ok := errors.AsType[*fetch.Error](err); ok && e.Kind == fetch.KindHTTP && gone(e.Status) {
+		if e, ok := errors.AsType[*fetch.Error](err); ok && e.Kind == fetch.KindHTTP && page.Gone(e.Status) {
 			return result{outcome: Gone, err: err}
 		}
 		e, trouble := originTrouble(err)
@@ -93,9 +93,6 @@ func (r *run) get(ctx context.Context, it item) result {
 		r.pacer.pause(host, wait)
 	}
 }
-
-// gone reports whether a status says that there is no such page.
-func gone(status int) bool { return status == http.StatusNotFound || status == http.StatusGone }
 
 // originTrouble reports whether an error says that the origin is in trouble, which may pass, rather than one page.
 func originTrouble(err error) (*fetch.Error, bool) {

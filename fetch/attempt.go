@@ -37,6 +37,7 @@ type attempt struct {
 	headOnly  bool         // the cache was told so of what it had; see [store.Found]
 	private   bool         // request or response say that it concerns one reader, or is not to be kept
 	memorable bool         // what comes of it may be kept
+	everybody bool         // nothing but its response can forbid that: everybody who asks gets the same
 }
 
 // asked is what is known before anybody is asked.
@@ -102,6 +103,7 @@ func (f *Fetcher) newAttempt(r Request, now time.Time) *attempt {
 	a.forced = r.Force || httpfield.Has(r.Header, "Cache-Control", "no-cache") ||
 		httpfield.Has(r.Header, "Cache-Control", "max-age=0")
 	a.memorable = !r.NoStore && !a.private && !secret && (!a.credentials || f.o.Private)
+	a.everybody = a.memorable
 	return a
 }
 

@@ -95,7 +95,9 @@ func (e *Error) HTTPStatus() int {
 }
 
 // page returns the error in the form stored with a page.
-func (e *Error) page() page.Error { return page.Error{Kind: e.Kind, Message: e.Error()} }
+func (e *Error) page() page.Error {
+	return page.Error{Kind: e.Kind, Message: e.Error(), Status: e.Status}
+}
 
 // plainError is a cause with a readable text. It wraps the original error for errors.Is and errors.As.
 type plainError struct {

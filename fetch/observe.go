@@ -30,13 +30,19 @@ func (f *Fetcher) Observe(req *http.Request, resp *http.Response, agent, session
 	}
 	resp.Header = resp.Header.Clone()
 	addVary(resp.Header, "Accept")
-	if req.Method != http.MethodGet && req.Method != "" || resp.StatusCode != http.StatusOK || f.Blocked(req.URL) != nil {
+	gone := page.Gone(resp.StatusCode)
+	if req.Method != http.MethodGet && req.Method != "" || resp.StatusCode != http.StatusOK && !gone ||
+		f.Blocked(req.URL) != nil {
 		return
 	}
 	a := f.newAttempt(Request{
 		URL: req.URL, Method: http.MethodGet, Header: req.Header.Clone(), Agent: agent,
 		Session: session, User: user,
 	}, time.Now())
+	if gone {
+		f.noteGone(a, resp.StatusCode)
+		return
+	}
 	if a.credentials && !page.HasSecret(req.URL) && f.o.PagesWithCookies == "reread" {
 		f.refetchWithoutCookies(a)
 		return

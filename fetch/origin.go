@@ -226,10 +226,10 @@ func (f *Fetcher) follow(a *attempt, next *url.URL) error {
 	}
 	if a.url.Scheme == "https" && next.Scheme == "http" {
 		a.warn("insecure-redirect")
-		a.memorable = false
+		a.memorable, a.everybody = false, false
 	}
 	if page.HasSecret(next) {
-		a.credentials, a.memorable = true, false
+		a.credentials, a.memorable, a.everybody = true, false, false
 	}
 	a.url = next
 	return nil

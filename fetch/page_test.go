@@ -217,6 +217,76 @@ func TestAnErrorIsNotedOnAKnownPage(t *testing.T) { // rule X6
 	}
 }
 
+// Whoever learns that a page is gone, and whatever the response says of keeping it: the page is not searched any more
+// (rule X6). A request of one reader says nothing of it.
+func TestThatAPageIsGoneIsNotedWhoeverLearnsIt(t *testing.T) {
+	for _, tt := range []struct {
+		name   string
+		status int
+		fields []string // of the response
+		learn  func(c *chain, u string) error
+		want   bool
+	}{
+		{"a client of the proxy", 404, nil, func(c *chain, u string) error { c.read(t, u); return nil }, true},
+		{
+			"a client of the proxy, no-store", 410,
+			[]string{"Cache-Control: private, no-store"},
+			func(c *chain, u string) error { c.read(t, u); return nil }, true,
+		},
+		{
+			"an own fetch, no-store", 404,
+			[]string{"Cache-Control: no-store"},
+			func(c *chain, u string) error { _, _ = c.own(t, u); return nil }, true,
+		},
+		{"a browser", 404, nil, func(c *chain, u string) error { _, _, err := c.browse(t, u, true); return err }, true},
+		{
+			"a browser with a cookie", 404, nil,
+			func(c *chain, u string) error { _, _, err := c.browse(t, u, true, "Cookie: id=1"); return err }, false,
+		},
+		{
+			"a request with credentials", 404, nil,
+			func(c *chain, u string) error { c.read(t, u, "Authorization: Bearer x"); return nil }, false,
+		},
+		{
+			"a request that is not to be kept", 404, nil,
+			func(c *chain, u string) error { c.read(t, u, "Cache-Control: no-store"); return nil }, false,
+		},
+		{"HEAD", 404, nil, func(c *chain, u string) error {
+			_, err := c.try(t, fetch.Request{URL: parse(t, u), Method: http.MethodHead})
+			return err
+		}, false},
+		{"an origin in trouble", 503, nil, func(c *chain, u string) error { c.read(t, u); return nil }, false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			status, fields := 200, []string{"Cache-Control: no-cache"}
+			c := newChain(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				respond(status, article("Harbour"), append([]string{html}, fields...)...)(w, r)
+			}))
+			u := "https://site.test/"
+			if _, err := c.own(t, u); err != nil {
+				t.Fatal(err)
+			}
+			status = tt.status
+			if tt.fields != nil {
+				fields = tt.fields
+			}
+			if err := tt.learn(c, u); err != nil {
+				t.Fatal(err)
+			}
+			if p := c.stored(t, u); p == nil || p.Error.Gone() != tt.want || p.Title != "Harbour" {
+				t.Errorf("record %+v, want the page, gone: %t", p, tt.want)
+			}
+			status, fields = 200, []string{"Cache-Control: no-cache"}
+			if _, err := c.try(t, fetch.Request{URL: parse(t, u), Own: true, Force: true}); err != nil {
+				t.Fatal(err)
+			}
+			if p := c.stored(t, u); p == nil || p.Error.Gone() {
+				t.Errorf("record %+v, want the page as one that is there again", p)
+			}
+		})
+	}
+}
+
 func TestBlockedDomainsAreRefusedAndNothingIsSent(t *testing.T) { // rule A11
 	c := newChain(t, echo("x"), func(o *fetch.Options) {
 		o.BlockedDomains = []string{"medium.com", "substack.com"}

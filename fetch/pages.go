@@ -86,6 +86,9 @@ func (f *Fetcher) Page(ctx context.Context, r Request) (*Answer, error) {
 	if ans == nil && err == nil {
 		err = ask(ctx, a)
 		late := patience.end()
+		if err == nil && !r.Own {
+			f.noteGone(a, a.status) // of an own fetch it is a failure
+		}
 		switch {
 		case err != nil:
 		case late:
@@ -190,12 +193,27 @@ func (f *Fetcher) noteFailure(ctx context.Context, a *attempt, err error, client
 	if a.req.Own && !httpfield.Directive(a.req.Header, "no-store") {
 		f.failed.Add(a.req.failureKey(), failure{e, time.Now()})
 	}
-	if a.memorable {
-		if err := f.o.Store.PageFailed(a.key, e.page()); err != nil && !errors.Is(err, store.ErrNotFound) {
-			f.o.Log.Debug("page error not noted", "url", e.URL, "err", err)
-		}
+	if a.memorable && !page.Gone(e.Status) {
+		f.notePageError(a, e)
 	}
+	f.noteGone(a, e.Status)
 	return e
+}
+
+// noteGone notes with a page that its origin calls it gone, which takes it out of search (rule X6). A response that may
+// not be kept says so, too, if its request was one that everybody may make. A HEAD is not trusted: some origins know
+// only GET.
+func (f *Fetcher) noteGone(a *attempt, status int) {
+	if page.Gone(status) && a.everybody && a.req.Method != http.MethodHead {
+		f.notePageError(a, &Error{Kind: KindHTTP, URL: page.Mask(a.url), Status: status})
+	}
+}
+
+// notePageError sets the error of a page on its record, if it has one.
+func (f *Fetcher) notePageError(a *attempt, e *Error) {
+	if err := f.o.Store.PageFailed(a.key, e.page()); err != nil && !errors.Is(err, store.ErrNotFound) {
+		f.o.Log.Debug("page error not noted", "url", e.URL, "err", err)
+	}
 }
 
 // release is a body that ends its request's context when it is closed.

@@ -169,9 +169,12 @@ func (k *Knowledge) load(key page.Key) (*Document, error) {
 	return k.Document(key)
 }
 
-// indexable reports whether a page may be found. The store keeps only pages that may be kept (AD4, AD6); this is the
-// second look.
+// indexable reports whether a page may be found: not one that its origin calls gone (rule X6). The store keeps only
+// pages that may be kept (AD4, AD6); this is the second look.
 func indexable(p *page.Page) bool {
+	if p.Error.Gone() {
+		return false
+	}
 	for _, raw := range []string{p.NormalizedURL, p.URL, p.FinalURL} {
 		if u, err := url.Parse(raw); err != nil || page.HasSecret(u) {
 			return false

@@ -63,6 +63,50 @@ func TestRunFindsWhatIsReadMeanwhile(t *testing.T) {
 	soon(t, "the queue is empty", func() bool { return k.Stats().Queued == 0 })
 }
 
+// A page that its origin calls gone is no hit; it comes back with the same text, and its versions stay (rule X6).
+func TestAPageThatIsGoneLeavesTheHits(t *testing.T) {
+	k := open(t, "", knowledge.Options{})
+	key := k.read(t, "https://a.test/walrus", prose("walrus", 1), true)
+	k.read(t, "https://a.test/other", prose("walrus", 2), true)
+	k.drain(t)
+	hits := func() int { return len(k.find(t, "", "walrus")) }
+	if n := hits(); n != 2 {
+		t.Fatalf("%d hits, want both pages", n)
+	}
+	for _, tt := range []struct {
+		e    page.Error
+		want int
+	}{
+		{page.Error{Kind: "timeout", Message: "Timeout fetching https://a.test/walrus"}, 2},
+		{page.Error{Kind: "http", Message: "HTTP 503", Status: 503}, 2},
+		{page.Error{Kind: "http", Message: "HTTP 410", Status: 410}, 1},
+		{page.Error{Kind: "http", Message: "HTTP 404", Status: 404}, 1},
+	} {
+		if err := k.store.PageFailed(key, tt.e); err != nil {
+			t.Fatal(err)
+		}
+		k.drain(t)
+		if n := hits(); n != tt.want {
+			t.Errorf("after %+v: %d hits, want %d", tt.e, n, tt.want)
+		}
+	}
+	if err := k.Rebuild(t.Context(), nil); err != nil {
+		t.Fatal(err)
+	}
+	k.drain(t)
+	if n := hits(); n != 1 {
+		t.Errorf("after a rebuild: %d hits, want 1", n)
+	}
+	if v, err := k.store.Versions(key); err != nil || len(v) != 1 {
+		t.Errorf("versions %v, %v, want the one that it had", v, err)
+	}
+	k.read(t, "https://a.test/walrus", prose("walrus", 1), true)
+	k.drain(t)
+	if n := hits(); n != 2 {
+		t.Errorf("read again: %d hits, want 2", n)
+	}
+}
+
 // A machine that stands still may make some searches give up waiting, but not all: without waiting none finds its page.
 func TestSearchesFindWhatWasStoredBeforeThem(t *testing.T) {
 	k := open(t, "", knowledge.Options{})

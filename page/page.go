@@ -7,7 +7,10 @@
 // The package imports nothing of this program and does no I/O.
 package page
 
-import "time"
+import (
+	"net/http"
+	"time"
+)
 
 // Source names the step that gave a page its markdown. It is the value of the response field X-Readthru-Source.
 type Source string
@@ -40,9 +43,16 @@ const (
 
 // Error says why there is no page. Its JSON form is the member error of the page object.
 type Error struct {
-	Kind    string `json:"kind"`    // blocked, timeout, http, connect, tls, too_large or unsupported
-	Message string `json:"message"` // one plain sentence (rule A10)
+	Kind    string `json:"kind"`             // blocked, timeout, http, connect, tls, too_large or unsupported
+	Message string `json:"message"`          // one plain sentence (rule A10)
+	Status  int    `json:"status,omitempty"` // the origin's, of kind http
 }
+
+// Gone reports whether the origin says that there is no such page any more. It is false for nil.
+func (e *Error) Gone() bool { return e != nil && Gone(e.Status) }
+
+// Gone reports whether an origin's status says that there is no such page.
+func Gone(status int) bool { return status == http.StatusNotFound || status == http.StatusGone }
 
 // Info holds measurements of the last fetch. Times are milliseconds, sizes count Unicode code points.
 type Info struct {

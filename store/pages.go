@@ -94,20 +94,21 @@ func (s *Store) putPage(p *page.Record, markdown []byte, source Sum, edition int
 		before, dead = s.addVersion(b, k, versionRecord{
 			Version{now, p.ContentHash, p.Title, p.Tokens, len(markdown), p.Source}, c.sum, edition,
 		}, c)
+	} else {
+		before = s.repair(b, k, c, now)
+	}
+	if changed || old.Page.Error.Gone() != p.Error.Gone() { // it is there again
 		kind := JobStored
 		if known {
 			kind = JobChanged
 		}
 		record.Job = s.addJob(b, Job{Kind: kind, Page: k, URL: p.NormalizedURL}, old.Job)
-	} else {
-		before = s.repair(b, k, c, now)
 	}
 	b.set(pageKey(k), encodePacked(&record))
 	if err := s.tallies.list(s.kv, k, now, b, before); err != nil {
 		return false, err
 	}
-	s.seq = max(s.seq, record.Job)
-	if changed {
+	if s.seq = max(s.seq, record.Job); record.Job != old.Job {
 		signal(s.added)
 	}
 	s.deleteLater(dead)
@@ -163,7 +164,8 @@ func pageHost(normalized string) string {
 	return cleanHost(u.Host)
 }
 
-// PageFailed sets the error on the record of a known page (rule X6). The error is ErrNotFound or ErrFull.
+// PageFailed sets the error on the record of a known page (rule X6). If the page is gone by it, or is no longer, that
+// is a change in the change log. The error is ErrNotFound or ErrFull.
 func (s *Store) PageFailed(k page.Key, e page.Error) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -172,9 +174,22 @@ func (s *Store) PageFailed(k page.Key, e page.Error) error {
 	if err := s.kv.getJSON(b, pageKey(k), &record); err != nil {
 		return err
 	}
+	before := record.Job
+	if record.Page.Error != nil && *record.Page.Error == e {
+		return nil
+	}
+	if record.Page.Error.Gone() != e.Gone() {
+		record.Job = s.addJob(b, Job{Kind: JobChanged, Page: k, URL: record.Page.NormalizedURL}, before)
+	}
 	record.Page.Error = &e
 	b.set(pageKey(k), encodePacked(&record))
-	return s.kv.apply(b)
+	if err := s.kv.apply(b); err != nil {
+		return err
+	}
+	if s.seq = max(s.seq, record.Job); record.Job != before {
+		signal(s.added)
+	}
+	return nil
 }
 
 // Page returns a page's record and visits; for another name of a page ([Store.NamePage]) those of that page. Meta,
