@@ -103,7 +103,7 @@ require("node:module").syncBuiltinESMExports()
 
 // A machine is a home directory with a web, on which readthru and agents run.
 type machine struct {
-	t        *testing.T
+	t        testing.TB
 	home     string
 	work     string // where agents start
 	host     string // the address at which readthru listens
@@ -114,7 +114,7 @@ type machine struct {
 }
 
 // newMachine returns a machine whose web has the page.
-func newMachine(t *testing.T) *machine {
+func newMachine(t testing.TB) *machine {
 	t.Helper()
 	var mu sync.Mutex
 	asked := 0
@@ -139,7 +139,7 @@ func newMachine(t *testing.T) *machine {
 }
 
 // newMachineOn returns a machine with a web.
-func newMachineOn(t *testing.T, handler http.Handler) *machine {
+func newMachineOn(t testing.TB, handler http.Handler) *machine {
 	t.Helper()
 	m := &machine{t: t, home: t.TempDir(), work: t.TempDir()}
 	// No client of another test gets a port of an address that is not 127.0.0.1.

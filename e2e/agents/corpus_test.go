@@ -89,7 +89,7 @@ func readCorpus(t *testing.T, dir string, n int) []sheet {
 }
 
 // A tunnel is a proxy that changes nothing: it connects every CONNECT to one address.
-func newTunnel(t *testing.T, address string) string {
+func newTunnel(t testing.TB, address string) string {
 	t.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method != http.MethodConnect {

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 )
 
 // A call is a tool that the model calls. "A*B" is the tool that is offered with a name that begins with A and ends
@@ -27,10 +28,11 @@ type model struct {
 	script []call
 
 	mu      sync.Mutex
-	offered []string // names of tools
-	results []string // what the tools answered, in order of the calls
-	first   string   // the first request with tools, as it came
-	aside   []aside  // requests without tools, as they came
+	offered []string  // names of tools
+	results []string  // what the tools answered, in order of the calls
+	told    time.Time // when the last of them came
+	first   string    // the first request with tools, as it came
+	aside   []aside   // requests without tools, as they came
 }
 
 // An aside is a request without tools, and the number of the call during which it came.
@@ -44,7 +46,7 @@ const (
 	done    = "Done."
 )
 
-func newModel(t *testing.T, script ...call) *model {
+func newModel(t testing.TB, script ...call) *model {
 	t.Helper()
 	m := &model{script: script}
 	server := httptest.NewServer(m)
@@ -130,6 +132,7 @@ func (m *model) next(t turn, body string) (*call, string) {
 	m.offered = t.tools
 	if len(t.results) > len(m.results) {
 		m.results = append(m.results, t.results[len(m.results):]...) // an agent may shorten earlier ones
+		m.told = time.Now()
 	}
 	if len(t.results) >= len(m.script) {
 		return nil, done
@@ -146,7 +149,7 @@ func (m *model) next(t turn, body string) (*call, string) {
 }
 
 // result returns what the tool of the nth call answered.
-func (m *model) result(t *testing.T, n int) string {
+func (m *model) result(t testing.TB, n int) string {
 	t.Helper()
 	m.mu.Lock()
 	defer m.mu.Unlock()
