@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/json"
@@ -12,6 +13,7 @@ import (
 	"time"
 
 	"readthru/api"
+	"readthru/service"
 	"readthru/store"
 )
 
@@ -25,10 +27,35 @@ type daemonInfo struct {
 	Secret   string    `json:"secret"` // random; with it the daemon proves who it is before it is sent the token
 	Offline  bool      `json:"offline,omitempty"`
 	Started  time.Time `json:"started"`
+	Version  string    `json:"version"` // of its program; empty if that was made before it wrote this
 
 	// Made tells what a daemon that a command started was made of: see madeOf. Such a daemon ends when it is not used.
 	// It is empty for "readthru serve".
 	Made string `json:"made,omitempty"`
+}
+
+// otherVersion tells that the daemon is another version's than this program, and what to do. Both texts are empty if it
+// is not.
+func (d *daemonInfo) otherVersion(s *settings) (what, remedy string) {
+	if d.Version == version {
+		return "", ""
+	}
+	what = fmt.Sprintf("the daemon is readthru %s, this program %s", cmp.Or(d.Version, "of an earlier version"), version)
+	switch m, err := serviceManager(s); {
+	case d.Made != "":
+		return what, `it is replaced when no command uses it, or by "readthru stop"`
+	case err == nil && service.Installed(m):
+		return what, `run "readthru service restart"`
+	default:
+		return what, `stop it with "readthru stop", and start it as before`
+	}
+}
+
+// noteOtherVersion warns of a daemon of another version.
+func (p *program) noteOtherVersion(s *settings, d *daemonInfo) {
+	if other, remedy := d.otherVersion(s); other != "" {
+		p.note("warning: %s: %s", other, remedy)
+	}
 }
 
 func daemonFile(dir string) string { return filepath.Join(dir, "daemon.json") }

@@ -193,6 +193,9 @@ func examinePorts(ctx context.Context, s *settings, d *daemonInfo) []finding {
 		if d.Made != "" {
 			detail += ", started by a command, ends when it is not used, log in " + logFile(s.dataDir)
 		}
+		if other, remedy := d.otherVersion(s); other != "" {
+			return []finding{{"daemon", warning, detail + "; " + other, remedy}}
+		}
 		return []finding{{"daemon", good, detail, ""}}
 	}
 	found := []finding{{"daemon", good, "no daemon runs: \"readthru run\" starts one", ""}}

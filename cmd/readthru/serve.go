@@ -277,7 +277,7 @@ func openDaemon(ctx context.Context, s *settings, offline bool, at *ports, log *
 	}
 	d := &daemon{end: func() {}, found: func() {}, ports: at, info: &daemonInfo{
 		Instance: newInstance(), PID: os.Getpid(), Secret: rand.Text(), Offline: offline,
-		Started: time.Now().UTC(),
+		Started: time.Now().UTC(), Version: version,
 	}}
 	//nolint:contextcheck // opening the store takes none
 	if d.core, err = openCore(s, s.dataDir, offline, log); err != nil {

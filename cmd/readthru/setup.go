@@ -226,6 +226,9 @@ func (in *installation) install(ctx context.Context, w setupChoices) error {
 		return err
 	}
 	in.p.note("%s is set up; %s", in.agent.Title(), next[in.agent])
+	if d := findDaemon(ctx, in.settings.dataDir); d != nil {
+		in.p.noteOtherVersion(in.settings, d)
+	}
 	return nil
 }
 

@@ -91,6 +91,9 @@ func (g *guide) service(ctx context.Context) error {
 	installed := service.Installed(m)
 	if status := m.Status(); installed && exec.CommandContext(ctx, status[0], status[1:]...).Run() == nil {
 		g.p.note("%s keeps the daemon running already", m.Name())
+		if now := findDaemon(ctx, g.s.dataDir); now != nil {
+			g.p.noteOtherVersion(g.s, now)
+		}
 		return nil
 	}
 	if err := makeDataDir(g.s.dataDir); err != nil {
