@@ -20,8 +20,8 @@ var rootFiles = []string{
 	"/usr/local/share/certs/ca-root-nss.crt",            // FreeBSD
 }
 
-// BundleFile returns the path of the bundle, which has the system's root certificates, Options.RootFile's and ours. It is for clients whose
-// environment variable replaces the whole trust store.
+// BundleFile returns the path of the bundle, which has the system's root certificates, Options.RootFile's and ours. It
+// is for clients whose environment variable replaces the whole trust store.
 func (a *Authority) BundleFile() string { return a.o.BundleFile() }
 
 // BundleFile is [Authority.BundleFile] of the authority that these options open.

@@ -245,6 +245,10 @@ func TestConversionEndsWithItsContext(t *testing.T) {
 	if _, err := convert.Parse(ctx, []byte("<p>text"), "text/html", pageURL); err == nil {
 		t.Error("Parse with an ended context gave no error")
 	}
+	xhtml := `<html xmlns="http://www.w3.org/1999/xhtml"><body><p>text<br/></p></body></html>`
+	if _, err := convert.Parse(ctx, []byte(xhtml), "application/xhtml+xml", pageURL); err == nil {
+		t.Error("Parse of XHTML with an ended context gave no error")
+	}
 	if _, err := doc.Convert(ctx, convert.Options{}); err == nil {
 		t.Error("Convert with an ended context gave no error")
 	}

@@ -2,7 +2,6 @@ package convert
 
 import (
 	"bytes"
-	"context"
 	"net/url"
 	"strings"
 
@@ -40,7 +39,7 @@ func Links(content []byte, contentType string, u *url.URL) (links []string, more
 			}
 		}
 	} else {
-		c.html(asHTML(context.Background(), text, contentType))
+		c.html(unclosed(html.NewTokenizer(bytes.NewReader(text)), text, isXHTML(contentType)))
 	}
 	return c.links, c.more
 }

@@ -38,7 +38,8 @@ var ruleTables = slices.Concat([]any{
 	badNames, elsewhereHeadings, labels, apartNames, commentNames, extras, postNames, forumKeeps, weakNames, chromeRoles,
 	generators, depthKeys, depthClasses, commentParts,
 	documentationClasses, forumMarks, metaKeys, dateKeys, authorKeys, dateForms, dayForms,
-	authorNames, dateNames, packedModel, pageFormats, typeFormats, saysNothing, endings, fileEndings, fileNames, mediaNames,
+	authorNames, dateNames, packedModel, pageFormats, typeFormats, saysNothing, endings, fileEndings, fileNames,
+	mediaNames,
 })
 
 func version() string {

@@ -3,13 +3,10 @@ package convert
 import (
 	"bytes"
 	"context"
-	"errors"
-	"io"
 
 	"golang.org/x/net/html"
 
 	"readthru/convert/dom"
-	"readthru/convert/guard"
 	"readthru/page"
 )
 
@@ -20,11 +17,20 @@ var rawElements = set("script style title textarea iframe noframes noembed noscr
 // page that is XHTML by its media type is changed throughout, one that only begins as XHTML where HTML would take the
 // rest of the page for the content of a script.
 func asHTML(ctx context.Context, text []byte, contentType string) []byte {
-	return fromXHTML(ctx, text, page.MediaType(contentType) == "application/xhtml+xml")
+	return fromXHTML(ctx, text, isXHTML(contentType))
 }
 
-// fromXHTML is asHTML for a page that is stated to be XHTML, or not.
+// isXHTML reports whether a page is XHTML by its media type.
+func isXHTML(contentType string) bool { return page.MediaType(contentType) == "application/xhtml+xml" }
+
+// fromXHTML is asHTML for a page that is stated to be XHTML, or not. When ctx ends it returns the beginning, which no
+// parser takes then.
 func fromXHTML(ctx context.Context, text []byte, stated bool) []byte {
+	return unclosed(dom.NewTokenizer(ctx, text), text, stated)
+}
+
+// unclosed is fromXHTML of a text that z reads.
+func unclosed(z *html.Tokenizer, text []byte, stated bool) []byte {
 	head := bytes.ToLower(text[:min(len(text), 1<<10)])
 	if !stated && !bytes.Contains(head, []byte("<?xml")) && !bytes.Contains(head, []byte("//dtd xhtml")) &&
 		!bytes.Contains(head, []byte("www.w3.org/1999/xhtml")) || !bytes.Contains(text, []byte("/>")) &&
@@ -32,16 +38,12 @@ func fromXHTML(ctx context.Context, text []byte, stated bool) []byte {
 		return text
 	}
 	out := make([]byte, 0, len(text)+len(text)/16)
-	z := dom.NewTokenizer(ctx, text)
 	z.AllowCDATA(stated)
 	for {
 		kind := z.Next()
 		raw := z.Raw()
 		switch kind {
 		case html.ErrorToken:
-			if !errors.Is(z.Err(), io.EOF) {
-				guard.Check(ctx)
-			}
 			return append(out, raw...)
 		case html.TextToken:
 			if inner, ok := bytes.CutPrefix(raw, []byte("<![CDATA[")); ok {

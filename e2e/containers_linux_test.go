@@ -1,12 +1,14 @@
 package e2e_test
 
 import (
+	"context"
 	"fmt"
 	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -71,11 +73,14 @@ func TestRecipesForContainersWork(t *testing.T) {
 				"PATH="+bin+":"+os.Getenv("PATH"), "GITHUB_ENV="+filepath.Join(home, "github.env"))
 			run := func(line string, more ...string) (string, error) {
 				cmd := exec.CommandContext(t.Context(), "bash", "-e", "-o", "pipefail", "-c", line)
-				cmd.Dir, cmd.Env = home, append(env, more...)
+				cmd.Dir, cmd.Env = home, slices.Concat(env, more)
 				out, err := cmd.CombinedOutput()
 				return string(out), err
 			}
-			t.Cleanup(func() { _ = exec.Command(binary, "stop", "--data-dir", filepath.Join(home, "data")).Run() }) //nolint:noctx // after the test
+			t.Cleanup(func() {
+				ctx := context.WithoutCancel(t.Context())
+				_ = exec.CommandContext(ctx, binary, "stop", "--data-dir", filepath.Join(home, "data")).Run() // it may have ended
+			})
 			for _, line := range recipe.steps {
 				if out, err := run(strings.ReplaceAll(line, "/tmp/readthru.log", filepath.Join(home, "log"))); err != nil {
 					t.Fatalf("%s: %v\n%s", line, err, out)

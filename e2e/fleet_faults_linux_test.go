@@ -91,8 +91,8 @@ var troubles = []struct {
 }
 
 // TestWhatAFleetPromisesWhenThingsBreak breaks what is around three nodes, again and again: no request fails, no page
-// is another one, and what a client got all nodes have in the end. READTHRU_ROUNDS is how often each thing breaks, 1 if it
-// is not set, and READTHRU_TROUBLE the beginning of the only ones.
+// is another one, and what a client got all nodes have in the end. READTHRU_ROUNDS is how often each thing breaks, 1 if
+// it is not set, and READTHRU_TROUBLE the beginning of the only ones.
 func TestWhatAFleetPromisesWhenThingsBreak(t *testing.T) {
 	rounds := 1
 	if n, err := strconv.Atoi(os.Getenv("READTHRU_ROUNDS")); err == nil {

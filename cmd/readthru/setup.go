@@ -385,8 +385,8 @@ func (in *installation) carryOut(
 	return true, in.write(changes, record)
 }
 
-// write makes the changes. Each is recorded before it is made, if there is a record: whatever interrupts them, all can be
-// undone.
+// write makes the changes. Each is recorded before it is made, if there is a record: whatever interrupts them, all can
+// be undone.
 func (in *installation) write(changes []change, record func(recordEntry) error) error {
 	for i := range changes {
 		c := &changes[i]

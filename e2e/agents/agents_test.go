@@ -114,11 +114,11 @@ type machine struct {
 }
 
 // newMachine returns a machine whose web has the page.
-func newMachine(t testing.TB) *machine {
-	t.Helper()
+func newMachine(tb testing.TB) *machine {
+	tb.Helper()
 	var mu sync.Mutex
 	asked := 0
-	m := newMachineOn(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	m := newMachineOn(tb, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path != "/guide" { // an agent's own host
 			w.WriteHeader(http.StatusNotFound)
 			return
@@ -139,20 +139,20 @@ func newMachine(t testing.TB) *machine {
 }
 
 // newMachineOn returns a machine with a web.
-func newMachineOn(t testing.TB, handler http.Handler) *machine {
-	t.Helper()
-	m := &machine{t: t, home: t.TempDir(), work: t.TempDir()}
+func newMachineOn(tb testing.TB, handler http.Handler) *machine {
+	tb.Helper()
+	m := &machine{t: tb, home: tb.TempDir(), work: tb.TempDir()}
 	// No client of another test gets a port of an address that is not 127.0.0.1.
 	m.host = fmt.Sprintf("127.%d.%d.%d", 1+rand.IntN(254), rand.IntN(256), 1+rand.IntN(254))
 	authority, err := webtest.NewAuthority()
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
-	web, err := webtest.Serve(t.Context(), webtest.Config{Certificate: authority.LeafFor, Handler: handler})
+	web, err := webtest.Serve(tb.Context(), webtest.Config{Certificate: authority.LeafFor, Handler: handler})
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
-	t.Cleanup(web.Close)
+	tb.Cleanup(web.Close)
 	m.web, m.secure = web.HTTP, web.HTTPS
 	m.write("web.pem", string(authority.Root))
 	m.write(".config/readthru/config.yaml", fmt.Sprintf(`
@@ -172,17 +172,17 @@ upstream: {ca_file: %q, resolve: ["*:443=%s", "*:80=%s"]}
 		}
 		m.write("bin/"+name, text)
 		if err := os.Chmod(filepath.Join(bin, name), 0o700); err != nil {
-			t.Fatal(err)
+			tb.Fatal(err)
 		}
 	}
 	if err := os.Symlink(binary, filepath.Join(bin, "readthru")); err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	m.env = []string{
 		"HOME=" + m.home, "PATH=" + bin + ":" + os.Getenv("PATH"),
-		"TMPDIR=" + t.TempDir(), "TERM=dumb", "CI=1", "SHELL=/bin/bash",
+		"TMPDIR=" + tb.TempDir(), "TERM=dumb", "CI=1", "SHELL=/bin/bash",
 	}
-	t.Cleanup(func() { _, _ = m.command("readthru", "stop").CombinedOutput() })
+	tb.Cleanup(func() { _, _ = m.command("readthru", "stop").CombinedOutput() })
 	return m
 }
 

@@ -89,8 +89,8 @@ func readCorpus(t *testing.T, dir string, n int) []sheet {
 }
 
 // A tunnel is a proxy that changes nothing: it connects every CONNECT to one address.
-func newTunnel(t testing.TB, address string) string {
-	t.Helper()
+func newTunnel(tb testing.TB, address string) string {
+	tb.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method != http.MethodConnect {
 			w.WriteHeader(http.StatusNotFound)
@@ -114,7 +114,7 @@ func newTunnel(t testing.TB, address string) string {
 		}()
 		_, _ = io.Copy(client, origin)
 	}))
-	t.Cleanup(server.Close)
+	tb.Cleanup(server.Close)
 	return server.URL
 }
 

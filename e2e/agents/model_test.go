@@ -46,11 +46,11 @@ const (
 	done    = "Done."
 )
 
-func newModel(t testing.TB, script ...call) *model {
-	t.Helper()
+func newModel(tb testing.TB, script ...call) *model {
+	tb.Helper()
 	m := &model{script: script}
 	server := httptest.NewServer(m)
-	t.Cleanup(server.Close)
+	tb.Cleanup(server.Close)
 	m.URL = server.URL
 	return m
 }
@@ -149,12 +149,12 @@ func (m *model) next(t turn, body string) (*call, string) {
 }
 
 // result returns what the tool of the nth call answered.
-func (m *model) result(t testing.TB, n int) string {
-	t.Helper()
+func (m *model) result(tb testing.TB, n int) string {
+	tb.Helper()
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if n >= len(m.results) {
-		t.Fatalf("the model was told %d results, want that of %s; tools: %s", len(m.results), m.script[n].tool, m.offered)
+		tb.Fatalf("the model was told %d results, want that of %s; tools: %s", len(m.results), m.script[n].tool, m.offered)
 	}
 	return m.results[n]
 }

@@ -10,10 +10,10 @@ import (
 )
 
 // wantPage checks that a text that a model got has the page as markdown, without HTML and the page's furniture.
-func wantPage(t testing.TB, what, text string) {
-	t.Helper()
+func wantPage(tb testing.TB, what, text string) {
+	tb.Helper()
 	if !strings.Contains(text, inMarkdown) || strings.Contains(text, inHTML) || strings.Contains(text, furniture) {
-		t.Errorf("%s: the model was told %q, want the page as markdown", what, text)
+		tb.Errorf("%s: the model was told %q, want the page as markdown", what, text)
 	}
 }
 
