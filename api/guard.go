@@ -91,10 +91,7 @@ func (g *guard) userToken(r *http.Request) (token string, ok bool) {
 
 // user returns the user who shows a token, or a refusal.
 func (g *guard) user(r *http.Request, token string) (users.Login, *Error) {
-	scope := users.ScopeAPI
-	if r.URL.Path == mcpPath {
-		scope = users.ScopeMCP
-	}
+	scope := scopeOf(r)
 	who, err := g.users.Bearer(r.Context(), r.RemoteAddr, token, scope)
 	locked, isLocked := errors.AsType[*users.LockedError](err)
 	switch {
@@ -111,6 +108,22 @@ func (g *guard) user(r *http.Request, token string) (users.Login, *Error) {
 			scope)
 	}
 	return who, problem(http.StatusUnauthorized, "this token is unknown, or was revoked")
+}
+
+// whenGone calls end when who asks is no user anymore who may: see [users.Directory.WhenGone].
+func (g *guard) whenGone(r *http.Request, who users.Login, end func()) (forget func()) {
+	if who.User == nil {
+		return func() {}
+	}
+	return g.users.WhenGone(who, scopeOf(r), end)
+}
+
+// scopeOf returns the scope that a token needs for a request.
+func scopeOf(r *http.Request) string {
+	if r.URL.Path == mcpPath {
+		return users.ScopeMCP
+	}
+	return users.ScopeAPI
 }
 
 // mcpPath is the path of the Model Context Protocol.

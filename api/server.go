@@ -222,7 +222,10 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if known {
-		r = r.WithContext(users.With(r.Context(), who))
+		ctx, cancel := context.WithCancel(users.With(r.Context(), who))
+		defer cancel()
+		defer s.guard.whenGone(r, who, cancel)() // streams of events end then, too
+		r = r.WithContext(ctx)
 	}
 	if page && entry {
 		s.signInByToken(w, r)

@@ -1,6 +1,8 @@
 package api_test
 
 import (
+	"bufio"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -145,6 +147,34 @@ func TestATokenShownIsTheUser(t *testing.T) {
 	}
 	if status, _ := m.as(t, "read", "GET", "/openapi.json", ""); status != http.StatusUnauthorized {
 		t.Errorf("the description: status %d", status)
+	}
+}
+
+func TestAStreamEndsWithTheRightsOfItsUser(t *testing.T) {
+	m := newTeam(t, nil)
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+m.addr+"/api/v1/events", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("Authorization", "Bearer "+m.tokens["admin"])
+	resp, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = resp.Body.Close() }()
+	lines := bufio.NewScanner(resp.Body)
+	if !lines.Scan() || !strings.HasPrefix(lines.Text(), "retry: ") {
+		t.Fatalf("status %d, first line %q, want the beginning of events", resp.StatusCode, lines.Text())
+	}
+	if _, err := m.client.RemoveUser(t.Context(), "admin"); err != nil {
+		t.Fatal(err)
+	}
+	for lines.Scan() { // until it ends
+	}
+	if ctx.Err() != nil {
+		t.Error("the stream goes on, though its user is gone")
 	}
 }
 

@@ -2,6 +2,8 @@ package proxy
 
 import (
 	"cmp"
+	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"maps"
@@ -48,6 +50,7 @@ type exchange struct {
 	recorded *recording.Exchange // equal to w while the session is recorded
 	cut      bool                // the answer ended early
 	drops    int64               // calls of DropAnswers before it began
+	leave    func()              // releases what ends the request if its user is gone; nil: nothing
 }
 
 // ServeHTTP answers every request: plain ones, intercepted ones, and those for the proxy itself.
@@ -304,8 +307,24 @@ func (x *exchange) admit() (user users.Login, bad *refusal) {
 	if !wantsWebSocket(x.r) {
 		x.record()
 	}
+	if user.User != nil {
+		x.endWithUser(user)
+	}
 	return user, nil
 }
+
+// endWithUser has the request end when its user is gone, who would read on what streams.
+func (x *exchange) endWithUser(user users.Login) {
+	ctx, cancel := context.WithCancelCause(x.r.Context())
+	forget := x.p.o.Users.WhenGone(user, users.ScopeProxy, func() { cancel(errSignedOut) })
+	x.leave = func() {
+		forget()
+		cancel(nil)
+	}
+	x.r = x.r.WithContext(ctx)
+}
+
+var errSignedOut = errors.New("the user was removed, or what they signed in with")
 
 func (x *exchange) signIn(field string) (users.Login, *refusal) {
 	if field == "" && x.p.o.Users.Open() {
@@ -444,6 +463,9 @@ func (x *exchange) fail(u *url.URL, err error) {
 			}
 		}
 		x.rec.Status, x.rec.Error, x.cut = statusGone, journal.Gone, true
+		if errors.Is(context.Cause(x.r.Context()), errSignedOut) {
+			x.rec.Error = errSignedOut.Error()
+		}
 		panic(http.ErrAbortHandler)
 	}
 	bad := x.p.explain(u, err)
@@ -492,6 +514,9 @@ func (x *exchange) count(bad *refusal) {
 
 // end counts the request and writes its record.
 func (x *exchange) end() {
+	if x.leave != nil {
+		defer x.leave()
+	}
 	if x.hijacked {
 		return
 	}

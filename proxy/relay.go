@@ -33,7 +33,7 @@ func (x *exchange) relay() {
 	resp.Header.Set("Upgrade", "websocket")
 	x.p.addVia(resp.Header, resp.ProtoMajor, resp.ProtoMinor)
 	x.rec.Status = resp.StatusCode
-	w := &relayWriter{ResponseWriter: x.w, s: x.s}
+	w := &relayWriter{ResponseWriter: x.w, s: x.s, ctx: r.Context()}
 	defer w.close()
 	x.s.dispatcher.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), relayKey{}, resp)))
 }
@@ -60,6 +60,7 @@ func relayed(r *http.Request, ctx *goproxy.ProxyCtx) (*http.Request, *http.Respo
 type relayWriter struct {
 	http.ResponseWriter
 	s       *serving
+	ctx     context.Context // of the request: when it ends, the connection does
 	conn    net.Conn
 	untrack func()
 }
@@ -71,7 +72,11 @@ func (w *relayWriter) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 		if f, ok := conn.(*framedConn); ok {
 			f.pace.Stop(conn) // what pauses may go on later
 		}
-		w.conn, w.untrack = conn, w.s.track(conn)
+		untrack, forget := w.s.track(conn), context.AfterFunc(w.ctx, func() { hangUp(conn) })
+		w.conn, w.untrack = conn, func() {
+			forget()
+			untrack()
+		}
 	}
 	return conn, rw, err
 }

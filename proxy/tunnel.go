@@ -8,6 +8,8 @@ import (
 	"net"
 	"net/http"
 	"time"
+
+	"readthru/users"
 )
 
 // tunnel dials the target of c and copies between it and the client until both sides are done. If it cannot reach the
@@ -54,6 +56,7 @@ func (s *serving) tunnelAfterAll(ctx context.Context, c *connect, client net.Con
 func (s *serving) join(c *connect, client, origin net.Conn) {
 	s.p.stats.tunnelled.Add(1)
 	defer s.track(origin)()
+	defer s.p.o.Users.WhenGone(c.user, users.ScopeProxy, func() { hangUp(client, origin) })()
 	sent, received, err := pipe(client, origin)
 	c.end(http.StatusOK, sent, received, err)
 }

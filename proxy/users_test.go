@@ -4,11 +4,16 @@ import (
 	"bufio"
 	"crypto/tls"
 	"encoding/base64"
+	"errors"
+	"io"
+	"net"
 	"net/http"
+	"os"
 	"strings"
 	"testing"
 	"time"
 
+	"readthru/fetch"
 	"readthru/proxy"
 	"readthru/users"
 )
@@ -158,5 +163,98 @@ func TestPagesOverAUsersLimitWaitForTheNextDay(t *testing.T) {
 	client.CloseIdleConnections()
 	if used := b.checkUse(known, "ann"); used.Requests != 5 || used.Pages != 1 || used.Tokens < 10 {
 		t.Errorf("%+v", used)
+	}
+}
+
+// What streams to a user ends with their rights: a tunnel, a WebSocket and a response, of ann and not of bob.
+func TestWhatStreamsToAUserEndsWithTheirRights(t *testing.T) {
+	ann := users.User{Name: "ann", PasswordHash: proxy.QuickHash(t, "secret")}
+	bob := users.User{Name: "bob", PasswordHash: ann.PasswordHash}
+	known := people(t, ann, bob)
+	removed := make(chan struct{})
+	origin := plainOrigin(t, func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/stream" {
+			_, _ = io.WriteString(w, "one\n")
+			_ = http.NewResponseController(w).Flush()
+			select {
+			case <-removed:
+				_, _ = io.WriteString(w, "two\n")
+				_ = http.NewResponseController(w).Flush()
+			case <-r.Context().Done():
+			}
+			<-r.Context().Done()
+			return
+		}
+		c, rw, err := http.NewResponseController(w).Hijack()
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		defer func() { _ = c.Close() }()
+		_, _ = io.WriteString(c, "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\none\n")
+		for line, err := rw.ReadString('\n'); err == nil; line, err = rw.ReadString('\n') {
+			_, _ = io.WriteString(c, line)
+		}
+	})
+	b := newBench(t, origins{"a.test:80": origin, "t.test:443": origin}, func(o *proxy.Options) {
+		o.Users, o.Rules = known, fetch.Rules{{Host: "t.test", Action: "tunnel"}}
+	})
+	const upgrade = "Connection: Upgrade\r\nUpgrade: websocket\r\n"
+	open := func(user, how string) (net.Conn, *bufio.Reader) {
+		c := b.dial()
+		login := "Proxy-Authorization: Basic " + base64.StdEncoding.EncodeToString([]byte(user+":secret")) + "\r\n"
+		switch how {
+		case "tunnel":
+			b.ask(c, "CONNECT t.test:443 HTTP/1.1\r\nHost: t.test:443\r\n"+login+"\r\n")
+			_, _ = io.WriteString(c, "GET /ws HTTP/1.1\r\nHost: t.test\r\n"+upgrade+"\r\n")
+		case "websocket":
+			_, _ = io.WriteString(c, "GET http://a.test/ws HTTP/1.1\r\nHost: a.test\r\n"+login+upgrade+"\r\n")
+		case "response":
+			_, _ = io.WriteString(c, "GET http://a.test/stream HTTP/1.1\r\nHost: a.test\r\n"+login+"\r\n")
+		}
+		r := bufio.NewReader(c)
+		if err := readUntil(r, "one"); err != nil {
+			t.Fatalf("%s of %s: %v", how, user, err)
+		}
+		return c, r
+	}
+	type stream struct {
+		conn net.Conn
+		read *bufio.Reader
+	}
+	anns, bobs := map[string]stream{}, map[string]stream{}
+	for _, how := range []string{"tunnel", "websocket", "response"} {
+		c, r := open("ann", how)
+		anns[how] = stream{c, r}
+		c, r = open("bob", how)
+		bobs[how] = stream{c, r}
+	}
+	if err := known.Set([]users.User{bob}, nil, false); err != nil {
+		t.Fatal(err)
+	}
+	for how, s := range anns {
+		if err := readUntil(s.read, "never"); err == nil || errors.Is(err, os.ErrDeadlineExceeded) {
+			t.Errorf("%s of ann: %v, want that it ends", how, err)
+		}
+	}
+	close(removed)
+	for how, s := range bobs {
+		if how != "response" {
+			_, _ = io.WriteString(s.conn, "two\n")
+		}
+		if err := readUntil(s.read, "two"); err != nil {
+			t.Errorf("%s of bob: %v, want that it goes on", how, err)
+		}
+		_ = s.conn.Close()
+	}
+}
+
+// readUntil reads lines until one is the line given.
+func readUntil(r *bufio.Reader, want string) error {
+	for {
+		line, err := r.ReadString('\n')
+		if err != nil || strings.TrimSpace(line) == want {
+			return err
+		}
 	}
 }

@@ -59,6 +59,14 @@ type Directory struct {
 	asking map[string]int // number of checks in progress, by client
 	guess  *guess.Guesses
 	meters map[string]*Meter
+	stays  map[*stay]struct{}
+}
+
+// stay is what a login that is valid for a place goes on with.
+type stay struct {
+	known
+	scope string
+	end   func()
 }
 
 // table is a set of users. It is never changed but replaced as a whole.
@@ -115,6 +123,7 @@ func NewDirectory(used func(name string, now time.Time) int64) *Directory {
 	d := &Directory{
 		used: used, turn: make(chan struct{}, 1), key: make([]byte, 32), right: map[credentials]known{}, wrong: wrong,
 		checks: map[credentials]*check{}, asking: map[string]int{}, guess: guess.New(), meters: map[string]*Meter{},
+		stays: map[*stay]struct{}{},
 	}
 	rand.Read(d.key)
 	d.table.Store(&table{})
@@ -136,6 +145,12 @@ func (d *Directory) Set(configured, others []User, closed bool) error {
 	maps.DeleteFunc(d.right, func(_ credentials, k known) bool { return !t.holds(k) })
 	for name, m := range d.meters {
 		m.setLimits(t.limits(name))
+	}
+	for s := range d.stays {
+		if !t.admits(s.known, s.scope) {
+			delete(d.stays, s)
+			go s.end()
+		}
 	}
 	return nil
 }
@@ -204,6 +219,9 @@ func (t *table) holds(k known) bool {
 		slices.ContainsFunc(u.Tokens, func(token Token) bool { return token.Hash == k.hash }))
 }
 
+// admits reports whether what was found right is still so, and may be shown in a place.
+func (t *table) admits(k known, scope string) bool { return t.holds(k) && t.may(k, scope) }
+
 // may reports whether what was found right may be shown in a place. A password is for the proxy.
 func (t *table) may(k known, scope string) bool {
 	for _, token := range t.users[k.name].Tokens {
@@ -252,6 +270,27 @@ func (d *Directory) Present(l Login, scope string) (_ Login, ok bool) {
 	}
 	now, err := d.login(known{l.User.Name, l.hash}, scope)
 	return now, err == nil
+}
+
+// WhenGone calls end, on a goroutine of its own, once a login is no longer [Directory.Present]: what a user goes on
+// with, such as a tunnel, ends then. Of nobody it calls nothing. forget is called when there is nothing to end anymore.
+func (d *Directory) WhenGone(l Login, scope string, end func()) (forget func()) {
+	if l.User == nil {
+		return func() {}
+	}
+	s := &stay{known{l.User.Name, l.hash}, scope, end}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if !d.table.Load().admits(s.known, scope) {
+		go end()
+		return func() {}
+	}
+	d.stays[s] = struct{}{}
+	return func() {
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		delete(d.stays, s)
+	}
 }
 
 // login returns the present user for what was found right.

@@ -140,13 +140,20 @@ func TestWhoLosesATokenIsOutAtOnce(t *testing.T) {
 	if login, err = signIn(second); err != nil {
 		t.Fatal(err)
 	}
+	gone := make(chan struct{})
+	defer d.WhenGone(login, users.ScopeProxy, func() { close(gone) })()
+	d.WhenGone(login, users.ScopeProxy, func() { t.Error("what was forgotten is ended") })()
 	set(users.User{Name: "ann", ID: ann.ID, Changed: noon.Add(time.Minute), Gone: true})
+	<-gone
 	if _, ok := d.Present(login, users.ScopeProxy); ok {
 		t.Error("a login outlives its user")
 	}
 	if _, err := signIn(second); !errors.Is(err, users.ErrWrong) {
 		t.Errorf("a token of a user who is gone: %v", err)
 	}
+	ended := make(chan struct{})
+	defer d.WhenGone(login, users.ScopeProxy, func() { close(ended) })()
+	<-ended // also what begins with a login that has gone
 	if d.Open() {
 		t.Error("with the last user gone, everybody is let in")
 	}
