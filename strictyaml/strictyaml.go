@@ -163,7 +163,7 @@ func decode(v reflect.Value, n ast.Node, key string, oneof []string, found func(
 		return nil
 	}
 	if v.Kind() == reflect.Struct || v.Kind() == reflect.Slice {
-		return wrong("want %s, not %s", kindName(v), scalar(n))
+		return wrong("want %s, not %.60s", kindName(v), scalar(n))
 	}
 	if err := SetText(v, scalar(n), oneof); err != nil {
 		return wrong("%w", err)
