@@ -440,7 +440,7 @@ func (s *serving) list(d *Document, use *RecipeUse) []*html.Node {
 		if !dom.Attached(h.node, d.body) {
 			continue
 		}
-		box, depth := dom.NewElement(atom.Div), h.depth
+		box, depth, titled := dom.NewElement(atom.Div), h.depth, false
 		if len(s.fields) == 0 {
 			inner := s.copied(h.node)
 			if dom.Is(inner, atom.Li, atom.Tr, atom.Td, atom.Dd, atom.Dt, atom.Tbody) {
@@ -448,13 +448,15 @@ func (s *serving) list(d *Document, use *RecipeUse) []*html.Node {
 			}
 			box.AppendChild(inner)
 		} else {
-			depth = s.write(box, h, d, has, sections)
+			depth, titled = s.write(box, h, d, has, sections)
 		}
 		if !dom.HasText(box) && !dom.Contains(box, atom.Img) {
 			continue
 		}
 		nested = nested || depth > 0
-		dom.SetAttr(box, depthAttr, strconv.Itoa(depth))
+		if !titled || !sections { // else it is what the comments are about
+			dom.SetAttr(box, depthAttr, strconv.Itoa(depth))
+		}
 		written = append(written, box)
 	}
 	if use.Items = len(written); use.Items == 0 {
@@ -491,8 +493,8 @@ func (s *serving) list(d *Document, use *RecipeUse) []*html.Node {
 }
 
 // write writes the fields of an item into box: its title, a line of short fields, and its body. It returns how deep the
-// item is in its thread, and notes in has which fields it has.
-func (s *serving) write(box *html.Node, h *helping, d *Document, has []bool, sections bool) (depth int) {
+// item is in its thread and whether it has a title, and notes in has which fields it has.
+func (s *serving) write(box *html.Node, h *helping, d *Document, has []bool, sections bool) (depth int, titled bool) {
 	depth = h.depth
 	line := dom.NewElement(atom.P)
 	var bodies []*html.Node
@@ -525,6 +527,7 @@ func (s *serving) write(box *html.Node, h *helping, d *Document, has []bool, sec
 				depth = int(min(max(n, 0), guard.MaxNesting))
 			}
 		case fieldTitle:
+			titled = true
 			title := linked(values[0], h.fields[i], d)
 			if sections {
 				box.AppendChild(dom.NewElement(atom.H2, title))
@@ -550,12 +553,12 @@ func (s *serving) write(box *html.Node, h *helping, d *Document, has []bool, sec
 	}
 	for _, n := range bodies {
 		body := s.copied(n)
-		if !dom.IsBlock(body) || dom.Is(body, atom.Li, atom.Tr, atom.Td, atom.Dd, atom.Dt) {
-			dom.Rename(body, atom.Div)
+		if !dom.IsBlock(body) || dom.Is(body, atom.Li, atom.Tr, atom.Td, atom.Dd, atom.Dt, atom.Blockquote) {
+			dom.Rename(body, atom.Div) // it is a box to whoever names it
 		}
 		box.AppendChild(body)
 	}
-	return depth
+	return depth, titled
 }
 
 // values returns the different values of a field, at most as many as a recipe has fields.
