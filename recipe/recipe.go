@@ -301,6 +301,8 @@ func (r *Recipe) checkFetching() (key string, err error) {
 		return "wait", errors.New("it is waited for in a browser only: write render: always")
 	case len(r.Wait) > 500:
 		return "wait", errors.New("it has more than 500 bytes")
+	case r.Wait != "" && (convert.Options{Selector: r.Wait}).Check() != nil:
+		return "wait", convert.Options{Selector: r.Wait}.Check()
 	case r.Pages < 0 || r.Pages > MaxPages:
 		return "pages", fmt.Errorf("%d is not a number from 1 to %d", r.Pages, MaxPages)
 	case r.Pages > 1 && r.Selectors.Next == "":

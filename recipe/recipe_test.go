@@ -118,6 +118,12 @@ func TestMistakesAreRefusedWithLineAndColumn(t *testing.T) {
 		{"render on all sites", "recipe: a\nmatch: {has: .x}\ncontent: .x\nrender: always\n", "line 4, column 1: render: it needs a host"},
 		{"an unknown mode", "recipe: a\nmatch: {host: a.test}\nrender: maybe\n", `line 3, column 9: render: "maybe" is not one of`},
 		{"wait without render", "recipe: a\nmatch: {host: a.test}\ncontent: p\nwait: p\n", "line 4, column 1: wait: "},
+		{
+			"a wait for no selector", "recipe: a\nmatch: {host: a.test}\ncontent: p\nrender: always\nwait: 'p >'\n",
+			"line 5, column 1: wait: ",
+		},
+		{"an alias", "recipe: &a a\nabout: *a\nmatch: {host: a.test}\ncontent: p\n", "line 1, column 9: "},
+		{"deep nesting", "recipe: " + strings.Repeat("[", 10_000), "line 1, column "},
 		{"too many pages", "recipe: a\nmatch: {host: a.test}\ncontent: p\nnext: a\npages: 21\n", "line 5, column 1: pages: 21 is not"},
 		{"pages without next", "recipe: a\nmatch: {host: a.test}\ncontent: p\npages: 2\n", "pages: without next"},
 		{"next without pages", "recipe: a\nmatch: {host: a.test}\ncontent: p\nnext: a\n", "line 4, column 1: next: it needs pages"},
@@ -165,7 +171,7 @@ func TestSetTriesTheUsersRecipesFirst(t *testing.T) {
 	}
 	own := parse("recipe: b\nmatch: {host: '*.a.test'}\ncontent: .own\n---\nrecipe: c\nmatch: {host: c.test}\ncontent: .x\n")
 	others := parse("recipe: a\nmatch: {has: .a}\ncontent: .a\n---\nrecipe: b\nmatch: {has: .b}\ncontent: .b\n")
-	s := recipe.NewSet(own, others)
+	s := recipe.NewSet(own, func() []*recipe.Recipe { return others })
 	names := func(raw string) string {
 		u, err := url.Parse(raw)
 		if err != nil {
@@ -185,7 +191,7 @@ func TestSetTriesTheUsersRecipesFirst(t *testing.T) {
 		}
 	}
 	u, _ := url.Parse("https://a.test/")
-	if s.For(u).Edition() == recipe.NewSet(nil, others).For(u).Edition() {
+	if s.For(u).Edition() == recipe.NewSet(nil, func() []*recipe.Recipe { return others }).For(u).Edition() {
 		t.Error("other recipes have the same edition")
 	}
 	if len((*recipe.Set)(nil).For(u)) != 0 {

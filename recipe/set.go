@@ -2,27 +2,28 @@ package recipe
 
 import (
 	"net/url"
+	"slices"
 	"strings"
+	"sync"
 
 	"readthru/convert"
 )
 
 // Set are recipes in the order in which they are tried. It is never changed; nil is an empty set.
-type Set struct{ list []*Recipe }
+type Set struct{ list func() []*Recipe }
 
 // NewSet returns the recipes of the user, which come first, and of the others those whose names the user's do not have.
-func NewSet(own, others []*Recipe) *Set {
-	s := &Set{}
-	taken := map[string]bool{}
-	for _, r := range own {
-		s.list, taken[r.Name] = append(s.list, r), true
-	}
-	for _, r := range others {
-		if !taken[r.Name] {
-			s.list = append(s.list, r)
+// It asks for the others when it is first used.
+func NewSet(own []*Recipe, others func() []*Recipe) *Set {
+	return &Set{sync.OnceValue(func() []*Recipe {
+		list := slices.Clone(own)
+		for _, r := range others() {
+			if !slices.ContainsFunc(own, func(o *Recipe) bool { return o.Name == r.Name }) {
+				list = append(list, r)
+			}
 		}
-	}
-	return s
+		return list
+	})}
 }
 
 // Recipes returns the recipes in the order in which they are tried.
@@ -30,7 +31,7 @@ func (s *Set) Recipes() []*Recipe {
 	if s == nil {
 		return nil
 	}
-	return s.list
+	return s.list()
 }
 
 // For returns the recipes that may be for the page at u: the first whose element the page has is for it.
@@ -39,7 +40,7 @@ func (s *Set) For(u *url.URL) Candidates {
 		return nil
 	}
 	var list Candidates
-	for _, r := range s.list {
+	for _, r := range s.list() {
 		if r.Matches(u) {
 			list = append(list, r)
 		}
@@ -85,22 +86,12 @@ func (c Candidates) Rendering() (render, wait string) {
 	return "", ""
 }
 
-// Named returns the recipe with a name; nil if there is none.
-func (c Candidates) Named(name string) *Recipe {
-	for _, r := range c {
-		if r.Name == name {
-			return r
-		}
-	}
-	return nil
-}
-
-// Joins reports whether one of the recipes joins pages.
-func (c Candidates) Joins() bool {
+// Pages returns how many pages the first recipe that joins pages joins to one; 1 if none does.
+func (c Candidates) Pages() int {
 	for _, r := range c {
 		if r.Pages > 1 {
-			return true
+			return r.Pages
 		}
 	}
-	return false
+	return 1
 }
