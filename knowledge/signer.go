@@ -62,6 +62,11 @@ func readSigner(dir string) (*Signer, error) {
 	return &Signer{ed25519.NewKeyFromSeed(seed)}, nil
 }
 
+// Sign signs a message, which begins with what it is, so that no signature is of anything else.
+func (s *Signer) Sign(message []byte) (public ed25519.PublicKey, signature []byte) {
+	return s.key.Public().(ed25519.PublicKey), ed25519.Sign(s.key, message)
+}
+
 // ID names the signer: a hash of its public key, 32 hex digits.
 func (s *Signer) ID() string { return signerID(s.key.Public().(ed25519.PublicKey)) }
 
