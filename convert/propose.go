@@ -1,0 +1,220 @@
+package convert
+
+import (
+	"context"
+	"strings"
+
+	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
+
+	"readthru/convert/css"
+	"readthru/convert/dom"
+	"readthru/convert/guard"
+)
+
+// proposeSteps bounds the comparisons with selectors by which names for elements are tried.
+const proposeSteps = 8 * recipeSteps
+
+// namer looks for selectors that name elements of a page.
+type namer struct {
+	ctx    context.Context
+	finder *css.Finder
+	body   *html.Node
+}
+
+// Propose returns what a recipe for pages like this one could say: of the longest list of units of which most is
+// content the item with its fields, else the box round the content. ok is false for a page of which nothing can be
+// said: it is no HTML, or its elements have no names. Whoever uses it must look at what comes out.
+func (d *Document) Propose(ctx context.Context) (parts RecipeParts, ok bool, err error) {
+	if d.body == nil || d.form != "" {
+		return parts, false, nil
+	}
+	err = guard.Run(func() {
+		c := d.choose(ctx)
+		t := newOutline(ctx, d.body, c, contentModel().odds)
+		defer t.free()
+		if len(t.blocks) > maxJudged {
+			return
+		}
+		keep := make([]bool, len(t.blocks))
+		for i := range t.blocks {
+			x := &t.boxes[t.blocks[i].box]
+			keep[i] = !x.dropped && !droppedIn(c, t.blocks[i].first) && x.inRoot
+		}
+		u := newUnits(t, keep)
+		u.judge()
+		by := &namer{ctx, css.NewFinder(proposeSteps), d.body}
+		if parts, ok = u.propose(by); !ok {
+			parts, ok = t.proposeContent(keep, by)
+		}
+	})
+	if ctx.Err() != nil {
+		return parts, false, ctx.Err()
+	}
+	return parts, ok && err == nil, nil
+}
+
+// droppedIn reports whether a choice drops n or what is round it.
+func droppedIn(c choice, n *html.Node) bool {
+	for ; n != nil; n = n.Parent {
+		if c.dropped[n] {
+			return true
+		}
+	}
+	return false
+}
+
+// propose names the units of the longest list of which most are kept, and their fields.
+func (u *units) propose(by *namer) (parts RecipeParts, ok bool) {
+	best := int32(-1)
+	for i := range u.lists {
+		l := &u.lists[i]
+		if l.whole*2 > l.units && l.whole >= fewestUnits && (best < 0 || l.words > u.lists[best].words) {
+			best = int32(i)
+		}
+	}
+	if best < 0 {
+		return parts, false
+	}
+	var nodes []*html.Node
+	for i, l := range u.of {
+		if l == best && u.whole[i] {
+			nodes = append(nodes, u.boxes[i].node)
+		}
+	}
+	if parts.Item = by.selectorOf(nodes[0], len(nodes)); parts.Item == "" {
+		return parts, false
+	}
+	for _, f := range []struct {
+		name string
+		is   func(*html.Node) bool
+	}{
+		{fieldTitle, dom.IsHeading},
+		{fieldAuthor, func(n *html.Node) bool { return authorElement(n) && !blankBelow(n) }},
+		{fieldDate, func(n *html.Node) bool { return dom.Is(n, atom.Time) && !blankBelow(n) }},
+		{fieldPrice, priceElement},
+		{fieldBody, longText},
+	} {
+		if s := by.commonSelector(nodes, f.is); s != "" {
+			parts.Fields = append(parts.Fields, RecipeField{f.name, s})
+		}
+	}
+	return parts, true
+}
+
+// proposeContent names the smallest box that holds the words that are kept.
+func (t *outline) proposeContent(keep []bool, by *namer) (parts RecipeParts, ok bool) {
+	all := int32(0)
+	for i := range keep {
+		if keep[i] {
+			all += t.blocks[i].words
+		}
+	}
+	for i := len(t.boxes) - 1; i >= 0; i-- { // the inner ones first
+		guard.Check(t.ctx)
+		x, kept := &t.boxes[i], int32(0)
+		for j := x.begin; j < x.end; j++ {
+			if keep[j] {
+				kept += t.blocks[j].words
+			}
+		}
+		if all == 0 || kept*10 < all*9 {
+			continue
+		}
+		if parts.Content = by.selectorOf(x.node, 1); parts.Content != "" {
+			return parts, true
+		}
+	}
+	return parts, false
+}
+
+// selectorOf returns a selector by id, class, or element that matches n and about as many elements of the page as there
+// are of its kind; "" if there is none.
+func (by *namer) selectorOf(n *html.Node, want int) string {
+	for _, s := range selectorsFor(n) {
+		list, err := css.ParseSelectors(s)
+		if err != nil {
+			continue
+		}
+		count := 0
+		for d := range by.body.Descendants() {
+			guard.Check(by.ctx)
+			if by.finder.Spent() {
+				return ""
+			}
+			if d.Type == html.ElementNode && by.finder.Matches(list, d) {
+				count++
+			}
+		}
+		if count >= want && count <= want+want/4 {
+			return s
+		}
+	}
+	return ""
+}
+
+// selectorsFor returns selectors of n by its id and its classes, the id first, and its element if it is rare.
+func selectorsFor(n *html.Node) (list []string) {
+	if id := dom.Attr(n, "id"); attributeName(id) && !strings.ContainsAny(id, "0123456789") && id[0] != '-' {
+		list = append(list, "#"+id)
+	}
+	for class, rest := dom.CutWord(dom.Attr(n, "class")); class != "" && len(list) < 20; class, rest = dom.CutWord(rest) {
+		if attributeName(class) && !strings.ContainsAny(class, "0123456789") && class[0] != '-' {
+			list = append(list, n.Data+"."+class)
+		}
+	}
+	if dom.Is(n, atom.Article, atom.Main, atom.Time) || dom.IsHeading(n) {
+		list = append(list, n.Data)
+	}
+	return list
+}
+
+// commonSelector returns a selector of the first element below each of most nodes for which is holds.
+func (by *namer) commonSelector(nodes []*html.Node, is func(*html.Node) bool) string {
+	counts := map[string]int{}
+	best := ""
+	for _, node := range nodes {
+		n := dom.Find(node, func(n *html.Node) bool {
+			guard.Check(by.ctx)
+			return is(n)
+		})
+		if n == nil {
+			continue
+		}
+		for _, s := range selectorsFor(n) {
+			if counts[s]++; counts[s] > counts[best] {
+				best = s
+			}
+		}
+	}
+	if counts[best]*3 < len(nodes)*2 {
+		return ""
+	}
+	return best
+}
+
+// blankBelow reports whether there is no text below n.
+func blankBelow(n *html.Node) bool { return !dom.HasText(n) }
+
+// priceElement reports whether n is hardly more than a price and has a name.
+func priceElement(n *html.Node) bool {
+	if dom.Attr(n, "class") == "" || dom.IsHeading(n) {
+		return false
+	}
+	text := dom.OneLine(n)
+	return len(text) < 40 && strings.ContainsAny(text, "$€£¥") && strings.ContainsAny(text, "0123456789")
+}
+
+// longText reports whether n has paragraphs or much text of its own, and a name.
+func longText(n *html.Node) bool {
+	if dom.Attr(n, "class") == "" && dom.Attr(n, "id") == "" || dom.Is(n, atom.A) {
+		return false
+	}
+	own := 0
+	for c := range n.ChildNodes() {
+		if c.Type == html.TextNode || dom.Is(c, atom.P) || !dom.IsBlock(c) {
+			own += len(dom.OneLine(elementAround(c)))
+		}
+	}
+	return own > 80
+}
