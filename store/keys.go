@@ -51,6 +51,7 @@ import (
 //	yd/<day u32>/<user>\0          what a user used in a day
 //	z/schema, z/totals             schema version; running totals
 //	z/rules                        rules made while the program ran
+//	z/recipes                      site recipes that were added
 //	z/signin                       there if who is no user is refused
 //	z/services                     third parties that are switched off
 //	z/fleet                        how far the node has taken part in its fleet
@@ -59,6 +60,8 @@ const (
 	totalsKey = "z/totals"
 	rulesKey  = "z/rules"
 	signinKey = "z/signin"
+
+	siteRecipesKey = "z/recipes"
 
 	servicesKey = "z/services"
 	fleetKey    = "z/fleet"
