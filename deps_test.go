@@ -54,7 +54,7 @@ const policy = `
 	fleet/fleettest       → needs
 	knowledge             → page, store, llm, knowledge/analysis, knowledge/vector
 	github                → page, convert, symbols
-	fetch                 → page, httpfield, convert, render, symbols, llm, store, cache, github
+	fetch                 → recipe, page, httpfield, convert, render, symbols, llm, store, cache, github
 	proxy/repeat          →
 	proxy                 → page, httpfield, pace, guess, users, store, cache, fetch, certs, recording, journal
 	proxy                 → proxy/repeat

@@ -17,6 +17,7 @@ import (
 	"readthru/convert"
 	"readthru/httpfield"
 	"readthru/page"
+	"readthru/recipe"
 	"readthru/render"
 	"readthru/store"
 )
@@ -46,6 +47,7 @@ type asked struct {
 	cascade     []string
 	convert     convert.Options // of the page as it is kept
 	wanted      string          // convert's part of the recipe
+	recipes     *recipe.Set     // site recipes
 	page        *page.Page      // what the URL alone tells, and then what is answered
 	key         page.Key
 	started     time.Time
@@ -87,7 +89,7 @@ type made struct {
 
 func (f *Fetcher) newAttempt(r Request, now time.Time) *attempt {
 	a := &attempt{url: r.URL, asked: asked{
-		req: r, started: now, cascade: f.o.Cascade, convert: f.o.Convert, wanted: f.wanted,
+		req: r, started: now, cascade: f.o.Cascade, convert: f.o.Convert, wanted: f.wanted, recipes: f.o.Recipes,
 	}}
 	a.page, a.key = f.identify(r.URL)
 	a.named = a.key
@@ -157,30 +159,31 @@ func (f *Fetcher) look(a *attempt, resp *http.Response) {
 }
 
 // recipe identifies everything besides the bytes that a rendition depends on: the rules of conversion, the options, the
-// type and charset that the origin states, and the URL that relative links are resolved against.
+// site recipes for the URL, the type and charset that the origin states, and the URL that relative links are resolved
+// against.
 func (a *attempt) recipe() string { return a.recipeOf(a.wanted) }
 
 // recipeOf is recipe for other options.
-func (a *attempt) recipeOf(wanted string) string { return recipe(wanted, a.resp.Header, a.url) }
+func (a *attempt) recipeOf(wanted string) string { return a.recipeFor(wanted, a.resp.Header) }
 
-// recipe is that of a response with the head h to a request for u.
-func recipe(wanted string, h http.Header, u *url.URL) string {
-	base := *u
+// recipeFor is that of a response with the head h.
+func (a *attempt) recipeFor(wanted string, h http.Header) string {
+	base := *a.url
 	base.Fragment, base.RawFragment = "", ""
-	return digest(wanted + "\n" + mediaType(h) + ";" + charset(h) + "\n" + base.String())
+	return digest(wanted + a.recipes.For(a.url).Edition() + "\n" + mediaType(h) + ";" + charset(h) + "\n" + base.String())
 }
 
-// pageRecipe names, for a recipe, a rendition that was not made of the origin's bytes: it stands in for them until they
-// change. What an origin says when it refuses us does not matter: that may differ each time.
-func (a *attempt) pageRecipe(recipe string) string {
+// pageRecipe names, for the recipe of a body, a rendition that was not made of the origin's bytes: it stands in for
+// them until they change. What an origin says when it refuses us does not matter: that may differ each time.
+func (a *attempt) pageRecipe(ofBody string) string {
 	if a.status != http.StatusOK {
-		return digest(recipe + "\nrefused")
+		return digest(ofBody + "\nrefused")
 	}
-	return madeFrom(recipe, a.sum)
+	return madeFrom(ofBody, a.sum)
 }
 
 // madeFrom is pageRecipe for a page whose origin's bytes are known by their sum.
-func madeFrom(recipe string, sum store.Sum) string { return digest(recipe + "\n" + sum.String()) }
+func madeFrom(ofBody string, sum store.Sum) string { return digest(ofBody + "\n" + sum.String()) }
 
 // wanted returns what the rules of conversion and the options have to say in a recipe.
 func wanted(o convert.Options) string { return fmt.Sprintf("%s\n%+v", convert.Version(), o) }

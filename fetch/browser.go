@@ -1,6 +1,7 @@
 package fetch
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -86,11 +87,11 @@ func (s browser) Try(ctx context.Context, a *attempt) result {
 	} else if !good {
 		s.f.noteInVain(renderKey(a), time.Until(r.Expires))
 	}
-	reason := r.Warnings
+	reason := reasonOf(r)
 	if seen.Unsettled != "" {
-		reason = append(slices.Clip(reason), seen.Unsettled)
+		reason = strings.TrimPrefix(reason+", "+seen.Unsettled, ", ")
 	}
-	return result{rendition: r, good: good, reason: strings.Join(reason, ", ")}
+	return result{rendition: r, good: good, reason: reason}
 }
 
 // warnRedirect is the warning of a page that a script or a meta element of the page that was asked for led to.
@@ -164,9 +165,10 @@ func (a *attempt) rendering() render.Request {
 			h.Set("Content-Type", "text/html; charset="+name)
 		}
 	}
+	_, wait := a.recipes.For(a.url).Rendering()
 	return render.Request{
 		URL: a.url, Status: a.status, Header: h, Body: a.content,
-		Selector: a.req.WaitFor, Screenshot: a.req.Screenshot, Console: a.req.Console, Fresh: a.forced,
+		Selector: cmp.Or(a.req.WaitFor, wait), Screenshot: a.req.Screenshot, Console: a.req.Console, Fresh: a.forced,
 	}
 }
 
@@ -197,14 +199,16 @@ func (s browser) convert(ctx context.Context, a *attempt, seen *render.Page) (*s
 			res.Warnings = addWarning(res.Warnings, convert.WarnThin)
 		}
 	}
-	return &store.Rendition{
+	r := &store.Rendition{
 		Source: a.sum, Recipe: a.pageRecipe(a.recipe()), Markdown: []byte(res.Markdown), From: page.Browser,
 		Expires: time.Now().Add(s.f.lifetime(a, seen.Responses)), Rendered: true,
 		Title: res.Title, Description: res.Description, CanonicalURL: res.CanonicalURL, PageType: res.PageType,
 		Meta:   res.Meta,
 		Tokens: res.Tokens, HTMLTokens: res.HTMLTokens, HTMLChars: res.HTMLChars, Warnings: res.Warnings,
 		FinalURL: seen.URL.String(),
-	}, nil
+	}
+	noteRecipe(r, res.Recipe)
+	return r, nil
 }
 
 // PageClient returns the transport for the requests of a rendered page: through client, under the policy for own
@@ -283,7 +287,8 @@ func (f *Fetcher) wouldRender(a *attempt, r *store.Rendition) bool {
 // needsBrowser reports whether the request needs a browser. Nothing stored answers it then.
 func (r *Request) needsBrowser() bool { return r.Screenshot || r.Console || r.WaitFor != "" }
 
-// renderMode returns the render mode for the page: the request's, else the rule's, else the configured one.
+// renderMode returns the render mode for the page: the request's, else the rule's, else that of a site recipe, else the
+// configured one.
 func (f *Fetcher) renderMode(a *attempt) string {
 	switch {
 	case a.req.Render != "":
@@ -293,6 +298,9 @@ func (f *Fetcher) renderMode(a *attempt) string {
 	}
 	if rule, ok := f.o.Rules.Match(a.url.Host, a.url.Path); ok && rule.Render != "" {
 		return rule.Render
+	}
+	if mode, _ := a.recipes.For(a.url).Rendering(); mode != "" {
+		return mode
 	}
 	return f.o.Render
 }

@@ -33,6 +33,7 @@ import (
 	"readthru/github"
 	"readthru/llm"
 	"readthru/page"
+	"readthru/recipe"
 	"readthru/render"
 	"readthru/store"
 	"readthru/symbols"
@@ -53,9 +54,10 @@ type Options struct {
 	UserAgent        string        // of own fetches
 	BlockedDomains   []string      // host suffixes; pages of these hosts are never fetched
 	Rules            Rules
-	PagesWithCookies string // skip (default), reread, remember
-	Private          bool   // the cache is private: pages read with credentials may be stored
-	FrontMatter      bool   // answers begin with front matter
+	Recipes          *recipe.Set // for the conversion of HTML; if nil there are none
+	PagesWithCookies string      // skip (default), reread, remember
+	Private          bool        // the cache is private: pages read with credentials may be stored
+	FrontMatter      bool        // answers begin with front matter
 	Convert          convert.Options
 	MarkdownNew      MarkdownNew
 	Browser          *render.Browser // if nil, no page is rendered

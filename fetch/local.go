@@ -2,9 +2,11 @@ package fetch
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"time"
 
+	"readthru/convert"
 	"readthru/page"
 	"readthru/store"
 )
@@ -36,7 +38,7 @@ func (s local) Try(ctx context.Context, a *attempt) result {
 	s.f.converted.Add(1)
 	return result{
 		rendition: r, good: !warns(r.Warnings, weak...) && !s.f.wantsMore(a),
-		reason: strings.Join(r.Warnings, ", "),
+		reason: reasonOf(r),
 	}
 }
 
@@ -51,11 +53,29 @@ func (s local) convert(ctx context.Context, a *attempt) (*store.Rendition, error
 	if err != nil {
 		return nil, err
 	}
-	return &store.Rendition{
+	r := &store.Rendition{
 		Source: a.sum, Recipe: a.recipe(), Markdown: []byte(res.Markdown), From: page.Local,
 		Title: res.Title, Description: res.Description, CanonicalURL: res.CanonicalURL, PageType: res.PageType,
 		Meta:   res.Meta,
 		Tokens: res.Tokens, HTMLTokens: res.HTMLTokens, HTMLChars: res.HTMLChars, Warnings: res.Warnings,
 		FinalURL: a.url.String(),
-	}, nil
+	}
+	noteRecipe(r, res.Recipe)
+	return r, nil
+}
+
+// noteRecipe notes with a rendition what a site recipe did for it; use is nil if there was none.
+func noteRecipe(r *store.Rendition, use *convert.RecipeUse) {
+	if use != nil {
+		r.SiteRecipe = use.String()
+	}
+}
+
+// reasonOf says why a rendition is as it is, for page.Attempt.
+func reasonOf(r *store.Rendition) string {
+	reasons := slices.Clone(r.Warnings)
+	if r.SiteRecipe != "" {
+		reasons = slices.Insert(reasons, 0, r.SiteRecipe)
+	}
+	return strings.Join(reasons, ", ")
 }

@@ -75,7 +75,7 @@ func (f *Fetcher) lookup(a *attempt) *store.Found {
 	q := store.Query{URI: cacheKey(a.url), Host: a.url.Hostname(), Page: a.key}
 	if a.recalls() {
 		q.Recipes = func(r *store.Response) (ofPage, ofBody string) {
-			ofBody = recipe(a.wanted, r.Header, a.url)
+			ofBody = a.recipeFor(a.wanted, r.Header)
 			return madeFrom(ofBody, r.Body), ofBody
 		}
 	}

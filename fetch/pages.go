@@ -495,7 +495,7 @@ func (f *Fetcher) recall(a *attempt) bool {
 	}
 	a.attempts = append(a.attempts, page.Attempt{
 		Step: string(a.best.From), Outcome: page.Answered,
-		Reason: "rendition from the store",
+		Reason: strings.TrimSuffix("rendition from the store, "+a.best.SiteRecipe, ", "),
 	})
 	return true
 }

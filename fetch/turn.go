@@ -75,7 +75,7 @@ func (f *Fetcher) document(ctx context.Context, a *attempt) (*convert.Document, 
 	}
 	ctx, cancel := context.WithTimeout(ctx, convertBudget)
 	defer cancel()
-	doc, err := convert.Parse(ctx, a.content, contentType, a.url)
+	doc, err := convert.Parse(ctx, a.content, contentType, a.url, a.recipes.For(a.url).Convert()...)
 	if err != nil {
 		t.rest()
 		return nil, err
@@ -109,7 +109,7 @@ func (f *Fetcher) rendered(ctx context.Context, seen *render.Page, use func(*con
 		return err
 	}
 	defer end()
-	doc, err := convert.Parse(ctx, seen.HTML, "text/html; charset=utf-8", seen.URL)
+	doc, err := convert.Parse(ctx, seen.HTML, "text/html; charset=utf-8", seen.URL, f.o.Recipes.For(seen.URL).Convert()...)
 	if err != nil {
 		return err
 	}

@@ -206,4 +206,8 @@ func (r *renditionRecord) fields(f fields) {
 		f.time(t)
 	}
 	f.bool(&r.Rendered)
+	if f.d != nil && len(f.d.b) == 0 || f.d == nil && r.SiteRecipe == "" {
+		return // an older program does not know of it, and reads what has none
+	}
+	f.text(&r.SiteRecipe)
 }

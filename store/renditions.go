@@ -11,6 +11,8 @@ import (
 type Rendition struct {
 	Source Sum    // the body it was made from; zero for one kept by page
 	Recipe string // converter version + options, short
+	// what a site recipe did for it, in words; empty without one
+	SiteRecipe string
 	// without front matter; for From == Negotiated or Alternate the bytes as received
 	Markdown                                   []byte `json:"-"`
 	From                                       page.Source

@@ -182,6 +182,7 @@ func (c *core) fetchOptions(s *settings) fetch.Options {
 		Client: c.cache, Direct: c.transport, Store: c.store,
 		Cascade: s.Fetch.Cascade, Timeout: s.Fetch.Timeout, MaxBody: int64(s.Fetch.MaxBody), UserAgent: s.Fetch.UserAgent,
 		BlockedDomains: s.BlockedDomains, Rules: c.rules(s), PagesWithCookies: s.Pages.WithCookies,
+		Recipes:     fetch.RecipesOf(c.store.SiteRecipes()),
 		Private:     s.Cache.Mode == "private",
 		FrontMatter: s.Convert.FrontMatter, Convert: convert.Options{Links: s.Convert.Links, Images: s.Convert.Images},
 		MarkdownNew: fetch.MarkdownNew{Mode: third, BaseURL: s.MarkdownNew.BaseURL, DailyLimit: limit},

@@ -1,0 +1,30 @@
+package fetch
+
+import (
+	"readthru/recipe"
+	"readthru/store"
+)
+
+// StoredRecipes returns recipes of the store. The error of each is nil unless this program does not understand it.
+func StoredRecipes(list []store.SiteRecipe) (recipes []*recipe.Recipe, errs []error) {
+	recipes, errs = make([]*recipe.Recipe, len(list)), make([]error, len(list))
+	for i, r := range list {
+		parsed, err := recipe.Parse([]byte(r.Text))
+		if errs[i] = err; err == nil {
+			recipes[i] = parsed[0]
+		}
+	}
+	return recipes, errs
+}
+
+// RecipesOf returns the set of the recipes of the store that this program understands, and of those that are shipped.
+func RecipesOf(list []store.SiteRecipe) *recipe.Set {
+	var own []*recipe.Recipe
+	parsed, _ := StoredRecipes(list) // the list of recipes shows which have a mistake
+	for _, r := range parsed {
+		if r != nil {
+			own = append(own, r)
+		}
+	}
+	return recipe.NewSet(own, recipe.Shipped)
+}
