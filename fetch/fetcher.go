@@ -337,6 +337,8 @@ type Answer struct {
 
 	// Repeat is why an equal request gets an equal answer again; nil if not requested, or if it might get another one.
 	Repeat *Repeat
+
+	made *store.Rendition // the whole page
 }
 
 // Stats are counters since the start.

@@ -66,8 +66,12 @@ func (s local) convert(ctx context.Context, a *attempt) (*store.Rendition, error
 
 // noteRecipe notes with a rendition what a site recipe did for it; use is nil if there was none.
 func noteRecipe(r *store.Rendition, use *convert.RecipeUse) {
-	if use != nil {
-		r.SiteRecipe = use.String()
+	if use == nil {
+		return
+	}
+	r.SiteRecipe = use.String()
+	if use.Next != nil {
+		r.Next = withoutFragment(use.Next)
 	}
 }
 

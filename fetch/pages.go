@@ -24,6 +24,9 @@ import (
 // gets the same failure and does not reach the origin.
 const failureLifetime = 5 * time.Second
 
+// warnWall is the warning of a page that is a wall for bots.
+const warnWall = "bot-wall"
+
 // failure is why an own fetch gave nothing, and when that was.
 type failure struct {
 	err *Error
@@ -313,7 +316,7 @@ func (f *Fetcher) runSuitableSteps(ctx context.Context, a *attempt) error {
 		said = nil // no wall looks like that, and data may speak of walls
 	}
 	if a.wall = convert.Wall(a.status, a.resp.Header, said); a.wall != "" {
-		a.warn("bot-wall")
+		a.warn(warnWall)
 		a.memorable = false
 		f.deleteResponses(a)
 		if a.kind != documentKind {

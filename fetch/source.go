@@ -16,6 +16,7 @@ func (f *Fetcher) applyView(ctx context.Context, a *attempt) error {
 	if err := f.narrow(ctx, a); err != nil {
 		return err
 	}
+	f.joinNext(ctx, a)
 	return f.addHTML(ctx, a)
 }
 

@@ -210,4 +210,5 @@ func (r *renditionRecord) fields(f fields) {
 		return // an older program does not know of it, and reads what has none
 	}
 	f.text(&r.SiteRecipe)
+	f.text(&r.Next)
 }

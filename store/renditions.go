@@ -13,6 +13,7 @@ type Rendition struct {
 	Recipe string // converter version + options, short
 	// what a site recipe did for it, in words; empty without one
 	SiteRecipe string
+	Next       string // the URL of the next page of the same content, as a site recipe finds it
 	// without front matter; for From == Negotiated or Alternate the bytes as received
 	Markdown                                   []byte `json:"-"`
 	From                                       page.Source
