@@ -61,7 +61,7 @@ const policy = `
 	crawl                 → page, httpfield, fetch
 	firecrawl             → page, httpfield, store, knowledge, fetch, crawl, summary
 	api                   → page, markdown, pace, guess, users, journal, fetch, store, knowledge
-	api                   → crawl, firecrawl, fleet, llm, summary, agents
+	api                   → recipe, crawl, firecrawl, fleet, llm, summary, agents
 	mcp                   → page, users, knowledge, api
 	ui                    → page, markdown, journal, api
 	cmd/readthru          → page, llm, symbols, certs, convert, render, store, summary, agents, cache, knowledge

@@ -335,6 +335,41 @@ func (c *Client) DeleteRule(ctx context.Context, id string) (*Gone, error) {
 	return call(ctx, c, deleteRule, ruleRef{id})
 }
 
+// Recipes lists the site recipes in the order in which they are tried.
+func (c *Client) Recipes(ctx context.Context) (*SiteRecipeList, error) {
+	return call(ctx, c, listRecipes, none{})
+}
+
+// Recipe returns a site recipe with its text.
+func (c *Client) Recipe(ctx context.Context, name string) (*SiteRecipe, error) {
+	return call(ctx, c, getRecipe, recipeRef{name})
+}
+
+// AddRecipes adds site recipes, or says what that would change.
+func (c *Client) AddRecipes(ctx context.Context, t RecipeTexts) (*RecipeChanges, error) {
+	return call(ctx, c, addRecipes, t)
+}
+
+// DeleteRecipe deletes a site recipe that was added.
+func (c *Client) DeleteRecipe(ctx context.Context, name string) (*Gone, error) {
+	return call(ctx, c, deleteRecipe, recipeRef{name})
+}
+
+// TestRecipes runs the tests of site recipes.
+func (c *Client) TestRecipes(ctx context.Context, t RecipeTexts) (*RecipeTests, error) {
+	return call(ctx, c, testRecipes, t)
+}
+
+// ProposeRecipe proposes a site recipe for pages like the stored one of a URL.
+func (c *Client) ProposeRecipe(ctx context.Context, of string) (*ProposedRecipe, error) {
+	return call(ctx, c, proposeRecipe, RecipeTexts{URL: of})
+}
+
+// SignRecipes signs a text of site recipes.
+func (c *Client) SignRecipes(ctx context.Context, t RecipeTexts) (*SignedRecipes, error) {
+	return call(ctx, c, signRecipes, t)
+}
+
 // Sites lists hosts.
 func (c *Client) Sites(ctx context.Context, q SiteQuery) (*SiteList, error) {
 	return call(ctx, c, listSites, q)

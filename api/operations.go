@@ -131,6 +131,21 @@ var (
 	deleteRule = op(admins, "deleteRule", "DELETE /api/v1/rules/{id}",
 		"deletes a rule that was made while the program ran",
 		(*Server).deleteRule)
+	listRecipes = op(reads, "listRecipes", "GET /api/v1/recipes",
+		"lists the site recipes in the order in which they are tried", (*Server).listRecipes)
+	getRecipe = op(reads, "getRecipe", "GET /api/v1/recipes/{name}", "returns a site recipe with its text",
+		(*Server).getRecipe)
+	addRecipes = op(admins, "addRecipes", "POST /api/v1/recipes",
+		"adds site recipes, in the place of those of their names; one whose tests fail is refused", (*Server).addRecipes)
+	deleteRecipe = op(admins, "deleteRecipe", "DELETE /api/v1/recipes/{name}", "deletes a site recipe that was added",
+		(*Server).deleteRecipe)
+	testRecipes = op(reads, "testRecipes", "POST /api/v1/recipes/test",
+		"runs the tests of site recipes: of a text, or of those that are there; asks no origin of their pages",
+		(*Server).testRecipes)
+	proposeRecipe = op(reads, "proposeRecipe", "POST /api/v1/recipes/propose",
+		"proposes a site recipe for pages like the stored one of a URL", (*Server).proposeRecipe)
+	signRecipes = op(admins, "signRecipes", "POST /api/v1/recipes/sign",
+		"signs a text of site recipes with this node's key", (*Server).signRecipes)
 	listSites = op(reads, "listSites", "GET /api/v1/sites",
 		"lists the hosts with the most visits, with what is done with them and why", (*Server).listSites)
 	getSite = op(reads, "getSite", "GET /api/v1/sites/{host}",

@@ -312,6 +312,21 @@ func (w *world) example(t *testing.T, route, file string) (path, body string) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	const gardenRecipe = "recipe: garden\nmatch: {host: example.com}\ncontent: main\n"
+	if _, err := w.client.AddRecipes(ctx, api.RecipeTexts{Text: gardenRecipe}); err != nil {
+		t.Fatal(err)
+	}
+	if strings.Contains(route, "/recipes") && !strings.Contains(route, "{name}") {
+		texts := api.RecipeTexts{Text: gardenRecipe}
+		if strings.HasSuffix(route, "/propose") {
+			texts = api.RecipeTexts{URL: pageURL}
+		}
+		recipes, err := json.Marshal(texts)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return path, string(recipes)
+	}
 	token := w.garden(t)
 	_, path, _ = strings.Cut(route, " ")
 	id := map[string]string{

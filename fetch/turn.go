@@ -47,6 +47,19 @@ func (t *turns) take(ctx context.Context, n int) (end func(), err error) {
 	}, nil
 }
 
+// Turn calls use when it is the turn of n bytes of content to be parsed and converted, elsewhere than here. The context
+// of use ends after the time that a page may take for that.
+func (f *Fetcher) Turn(ctx context.Context, n int, use func(context.Context) error) error {
+	end, err := f.newest.Load().turns.take(ctx, n)
+	if err != nil {
+		return err
+	}
+	defer end()
+	ctx, cancel := context.WithTimeout(ctx, convertBudget)
+	defer cancel()
+	return use(ctx)
+}
+
 // tree is the parsed content of a response.
 type tree struct {
 	doc   *convert.Document                // while the page has its turn

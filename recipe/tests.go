@@ -24,6 +24,7 @@ type Result struct {
 	URL      string   `json:"url"`
 	Line     int      `json:"line,omitempty"` // of the test in its text
 	Passed   bool     `json:"passed"`
+	Skipped  bool     `json:"skipped,omitempty"`  // nothing is stored of its URL
 	Failures []string `json:"failures,omitempty"` // each in a sentence
 	Used     string   `json:"used,omitempty"`     // what the recipe did
 }
@@ -39,7 +40,7 @@ func (r *Recipe) Run(ctx context.Context, stored Snapshot) ([]Result, error) {
 			return nil, ctx.Err()
 		}
 		if err != nil {
-			res.Failures = []string{err.Error()}
+			res.Failures, res.Skipped = []string{err.Error()}, errors.Is(err, ErrNoSnapshot)
 		}
 		res.Passed = len(res.Failures) == 0
 		list = append(list, res)

@@ -18,6 +18,7 @@ import (
 
 	"readthru/api"
 	"readthru/convert"
+	"readthru/fetch"
 	"readthru/page"
 	"readthru/recipe"
 )
@@ -42,7 +43,9 @@ func (p *program) convertCommand() *cli.Command {
 			&cli.BoolFlag{Name: "no-front-matter", Usage: "leave out the YAML block at the top"},
 			&cli.IntFlag{Name: "max-tokens", Usage: "cut at about `N` tokens", DefaultText: "no limit"},
 			&cli.StringFlag{Name: "section", Usage: "convert only the section with this `ID` or heading"},
-			&cli.StringFlag{Name: "recipe", Usage: "use the recipes of `FILE`, whatever the URL; see \"readthru recipe\""},
+			&cli.StringFlag{
+				Name: "recipe", Usage: "use the recipes of `FILE`, whatever the URL, or none", DefaultText: "those shipped for --url",
+			},
 		}, contentFlags()...),
 		Action: p.convertAction,
 	}
@@ -71,10 +74,15 @@ func (p *program) convertAction(c *cli.Context) error {
 		return err
 	}
 	var recipes recipe.Candidates
-	if name := c.String("recipe"); name != "" {
-		if recipes, err = p.readRecipes(name); err != nil {
+	named := c.String("recipe")
+	switch {
+	case named == "none":
+	case named != "":
+		if recipes, err = p.readRecipes(named); err != nil {
 			return err
 		}
+	case u != nil:
+		recipes = fetch.RecipesOf(nil).For(u)
 	}
 	names := c.Args().Slice()
 	if len(names) == 0 {
@@ -125,7 +133,7 @@ func (p *program) convertOne(c *cli.Context, s *settings, name string, u *url.UR
 	}
 	if res.Recipe != nil {
 		p.note("%s", res.Recipe)
-	} else if recipes != nil {
+	} else if c.IsSet("recipe") && recipes != nil {
 		p.note("warning: the page has no element that a recipe asks for")
 	}
 	markdown, next := res.Markdown, 0

@@ -1,9 +1,12 @@
 package main
 
 import (
-	"context"
+	"bufio"
 	"errors"
 	"fmt"
+	"io"
+	"net/http"
+	"os"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -20,10 +23,42 @@ func (p *program) recipeCommand() *cli.Command {
 			"content or its items with their fields. docs/recipes.md has all keys. A recipe holds no code.",
 		Subcommands: []*cli.Command{
 			{
-				Name: "test", Usage: "run the tests of recipes", ArgsUsage: "FILE",
-				Description: "A test is a page with lines that must come out of it. Without html in the test, the page is what\n" +
-					"is stored of its URL: no origin is asked.",
+				Name: "new", Usage: "propose a recipe for pages like one that was read", ArgsUsage: "URL",
+				Description: "It prints YAML of what is stored of the page, for you to correct: no origin is asked.",
+				Flags:       []cli.Flag{jsonFlag()}, Action: p.recipeNew,
+			},
+			{
+				Name: "test", Usage: "run the tests of recipes", ArgsUsage: "[FILE|NAME]",
+				Description: "Without an argument it runs those of all recipes. A test is a page with lines that must come\n" +
+					"out of it. Without html in the test, the page is what is stored of its URL: no origin is asked.",
 				Flags: []cli.Flag{jsonFlag()}, Action: p.recipeTest,
+			},
+			{
+				Name: "add", Usage: "add the recipes of a file or URL, after showing what changes", ArgsUsage: "FILE|URL",
+				Description: "It asks before it adds them. Recipes one of whose tests fails are not added. Signed recipes need\n" +
+					"the key that signed them by name.",
+				Flags: []cli.Flag{
+					&cli.BoolFlag{Name: "yes", Usage: "do not ask"},
+					&cli.BoolFlag{Name: "dry-run", Usage: "show what changes and add nothing"},
+					&cli.StringFlag{
+						Name: "signer", Usage: "the `KEY` that signed the recipes, 64 hex digits", DefaultText: "not signed",
+					},
+					jsonFlag(),
+				},
+				Action: p.recipeAdd,
+			},
+			{
+				Name: "list", Usage: "list the recipes in the order in which they are tried", Flags: []cli.Flag{jsonFlag()},
+				Action: p.recipeList,
+			},
+			{Name: "show", Usage: "print a recipe", ArgsUsage: "NAME", Flags: []cli.Flag{jsonFlag()}, Action: p.recipeShow},
+			{
+				Name: "rm", Usage: "remove a recipe that was added", ArgsUsage: "NAME", Flags: []cli.Flag{jsonFlag()},
+				Action: p.recipeRemove,
+			},
+			{
+				Name: "sign", Usage: "print the recipes of a file, signed with this machine's key", ArgsUsage: "FILE",
+				Flags: []cli.Flag{jsonFlag()}, Action: p.recipeSign,
 			},
 		},
 	}
@@ -44,64 +79,212 @@ func (p *program) readRecipes(name string) ([]*recipe.Recipe, error) {
 	return list, nil
 }
 
+// recipeTexts returns the recipes that an argument names: a URL, or a file whose text is sent.
+func (p *program) recipeTexts(arg string) (api.RecipeTexts, error) {
+	if isURL(arg) {
+		return api.RecipeTexts{URL: arg}, nil
+	}
+	if _, err := p.readRecipes(arg); err != nil { // its mistakes have a place in the file
+		return api.RecipeTexts{}, err
+	}
+	text, err := os.ReadFile(arg)
+	return api.RecipeTexts{Text: string(text), From: arg}, err
+}
+
+// isURL reports whether an argument is a URL and not a file.
+func isURL(arg string) bool {
+	return strings.HasPrefix(arg, "https://") || strings.HasPrefix(arg, "http://")
+}
+
 func (p *program) recipeTest(c *cli.Context) error {
+	if c.NArg() > 1 {
+		return usagef("name one FILE or NAME, or none")
+	}
+	arg := c.Args().First()
+	texts := api.RecipeTexts{Name: arg}
+	if isURL(arg) || strings.ContainsAny(arg, "./") {
+		var err error
+		if texts, err = p.recipeTexts(arg); err != nil {
+			return err
+		}
+	}
+	return p.withClient(c.Context, func(b *api.Client) error {
+		res, err := b.TestRecipes(c.Context, texts)
+		if err != nil {
+			return err
+		}
+		return p.tested(c, res.Tests)
+	})
+}
+
+func (p *program) recipeNew(c *cli.Context) error {
+	url, err := oneArg(c.Args().Slice(), "URL")
+	if err != nil {
+		return err
+	}
+	return p.withClient(c.Context, func(b *api.Client) error {
+		proposed, err := b.ProposeRecipe(c.Context, url)
+		if e, ok := errors.AsType[*api.Error](err); ok && e.Status == http.StatusNotFound {
+			return withHint(err, "read the page first: readthru fetch "+url)
+		}
+		if err != nil {
+			return err
+		}
+		if c.Bool("json") {
+			return p.printJSON(proposed)
+		}
+		return p.print(proposed.Text)
+	})
+}
+
+func (p *program) recipeAdd(c *cli.Context) error {
+	arg, err := oneArg(c.Args().Slice(), "FILE or URL")
+	if err != nil {
+		return err
+	}
+	texts, err := p.recipeTexts(arg)
+	if err != nil {
+		return err
+	}
+	texts.Signer, texts.DryRun = c.String("signer"), true
+	return p.withClient(c.Context, func(b *api.Client) error {
+		changes, err := b.AddRecipes(c.Context, texts)
+		if err != nil {
+			return err
+		}
+		if !c.Bool("json") {
+			p.noteChanges(changes)
+		}
+		if texts.DryRun = c.Bool("dry-run"); !texts.DryRun {
+			ask := asker{in: bufio.NewReader(p.in), out: p.err}
+			switch {
+			case c.Bool("yes"):
+			case !terminal(p.in):
+				return withHint(errors.New("adding recipes needs a yes, and nobody can be asked here"), "run it with --yes")
+			case !ask.yes("Add?", false):
+				p.note("nothing was added")
+				return nil
+			}
+			if changes, err = b.AddRecipes(c.Context, texts); err != nil {
+				return err
+			}
+		}
+		if c.Bool("json") {
+			return p.printJSON(changes)
+		}
+		if changes.Added {
+			return p.print("added " + count(len(changes.Changes), "recipe") + "\n")
+		}
+		return nil
+	})
+}
+
+// noteChanges says what adding recipes changes, and how their tests went.
+func (p *program) noteChanges(changes *api.RecipeChanges) {
+	if changes.Signer != "" {
+		p.note("signed by %s", changes.Signer)
+	}
+	for _, ch := range changes.Changes {
+		p.note("recipe %s: %s", ch.Name, ch.State)
+		for line := range strings.Lines(ch.Diff) {
+			_, _ = io.WriteString(p.err, printable(strings.TrimRight(line, "\n"))+"\n") // there is no other place for an error
+		}
+	}
+	for _, t := range changes.Tests {
+		if !t.Passed {
+			p.note("test of %s in line %d: %s", t.Recipe, t.Line, strings.Join(t.Failures, "; "))
+		}
+	}
+}
+
+func (p *program) recipeList(c *cli.Context) error {
+	if err := noArgs(c.Args().Slice()); err != nil {
+		return err
+	}
+	return p.withClient(c.Context, func(b *api.Client) error {
+		list, err := b.Recipes(c.Context)
+		if err != nil {
+			return err
+		}
+		var rows [][]string
+		for _, r := range list.Recipes {
+			about := r.About
+			if r.Error != "" {
+				about = "not used: " + r.Error
+			}
+			rows = append(rows, []string{r.Name, r.Source, orDash(r.Host), orDash(r.Path), fmt.Sprint(r.Tests), orDash(about)})
+		}
+		return p.list(c, list, []string{"NAME", "FROM", "HOST", "PATH", "TESTS", "ABOUT"}, rows)
+	})
+}
+
+func (p *program) recipeShow(c *cli.Context) error {
+	name, err := oneArg(c.Args().Slice(), "NAME")
+	if err != nil {
+		return err
+	}
+	return p.withClient(c.Context, func(b *api.Client) error {
+		r, err := b.Recipe(c.Context, name)
+		if err != nil {
+			return err
+		}
+		if c.Bool("json") {
+			return p.printJSON(r)
+		}
+		return p.print(r.Text)
+	})
+}
+
+func (p *program) recipeRemove(c *cli.Context) error {
+	name, err := oneArg(c.Args().Slice(), "NAME")
+	if err != nil {
+		return err
+	}
+	return p.withClient(c.Context, func(b *api.Client) error {
+		gone, err := b.DeleteRecipe(c.Context, name)
+		if err != nil {
+			return err
+		}
+		if c.Bool("json") {
+			return p.printJSON(gone)
+		}
+		return p.print("removed recipe " + gone.Deleted + "\n")
+	})
+}
+
+func (p *program) recipeSign(c *cli.Context) error {
 	name, err := oneArg(c.Args().Slice(), "FILE")
 	if err != nil {
 		return err
 	}
-	list, err := p.readRecipes(name)
+	texts, err := p.recipeTexts(name)
 	if err != nil {
 		return err
 	}
-	results := []recipe.Result{}
-	run := func(stored recipe.Snapshot) error {
-		for _, r := range list {
-			more, err := r.Run(c.Context, stored)
-			if err != nil {
-				return err
-			}
-			results = append(results, more...)
+	return p.withClient(c.Context, func(b *api.Client) error {
+		signed, err := b.SignRecipes(c.Context, texts)
+		if err != nil {
+			return err
 		}
-		return nil
-	}
-	if needsStore(list) {
-		err = p.withClient(c.Context, func(b *api.Client) error {
-			return run(func(ctx context.Context, url string) ([]byte, string, error) {
-				o, err := b.Original(ctx, url)
-				if err != nil {
-					return nil, "", err
-				}
-				return []byte(o.Content), o.ContentType, nil
-			})
-		})
-	} else {
-		err = run(nil)
-	}
-	if err != nil {
-		return err
-	}
-	return p.tested(c, results)
-}
-
-// needsStore reports whether a test uses a stored page.
-func needsStore(list []*recipe.Recipe) bool {
-	for _, r := range list {
-		for _, t := range r.Tests {
-			if t.HTML == "" {
-				return true
-			}
+		if c.Bool("json") {
+			return p.printJSON(signed)
 		}
-	}
-	return false
+		p.note("signed by %s", signed.Signer)
+		return p.print(signed.Text)
+	})
 }
 
 // tested prints the results of tests. It fails if one failed.
 func (p *program) tested(c *cli.Context, results []recipe.Result) error {
 	var b strings.Builder
-	failed := 0
+	failed, skipped := 0, 0
 	for _, r := range results {
 		state := "ok  "
-		if !r.Passed {
+		switch {
+		case r.Skipped:
+			state = "skip"
+			skipped++
+		case !r.Passed:
 			state = "FAIL"
 			failed++
 		}
@@ -125,6 +308,8 @@ func (p *program) tested(c *cli.Context, results []recipe.Result) error {
 		return err
 	case failed > 0:
 		return fmt.Errorf("%d of %s failed", failed, count(len(results), "test"))
+	case len(results) > 0 && skipped == len(results):
+		return errors.New("no test was run: nothing is stored of their pages")
 	case len(results) == 0:
 		return withHint(errors.New("the recipes have no tests"), "write some: docs/recipes.md has an example")
 	}
