@@ -40,9 +40,16 @@ type Config struct {
 	Workers  int           // parallel requests; if zero, 4
 	Interval time.Duration // minimum time between two requests to a host; if zero, 200 ms; if negative, none
 
+	// Turn has the crawl wait for what other nodes ask of a host. If nil, this is a node alone.
+	Turn Turn
+
 	Firecrawl FirecrawlConfig
 	Log       *slog.Logger
 }
+
+// Turn returns how long to wait before a request to a host, to which those of all nodes begin interval apart. The error
+// says that nobody knows.
+type Turn func(ctx context.Context, host string, interval time.Duration) (wait time.Duration, err error)
 
 // FirecrawlConfig says how to reach a Firecrawl server.
 type FirecrawlConfig struct {

@@ -67,7 +67,7 @@ func (r *run) get(ctx context.Context, it item) result {
 		})
 		if err == nil {
 			if ans.Page != nil && ans.Page.Source == page.Alternate {
-				r.pacer.charge(host, v.Delay) // the fetch also requested the markdown twin
+				r.pacer.charge(ctx, host, v.Delay) // the fetch also requested the markdown twin
 			}
 			return arrived(it.URL, ans)
 		}
@@ -90,7 +90,7 @@ func (r *run) get(ctx context.Context, it item) result {
 		if try == maxTries {
 			return got
 		}
-		r.pacer.pause(host, wait)
+		r.pacer.pause(ctx, host, wait)
 	}
 }
 

@@ -56,7 +56,9 @@ func (l *local) Crawl(ctx context.Context, o Options, yield func(Event) error) (
 	if o.Limit <= 0 {
 		o.Limit = defaultLimit
 	}
-	r := &run{local: l, o: o, yield: yield, pacer: newPacer(l.Interval), frontier: newFrontier(scope{}, o.Limit, o.Depth)}
+	r := &run{
+		local: l, o: o, yield: yield, pacer: newPacer(l.Interval, l.Turn), frontier: newFrontier(scope{}, o.Limit, o.Depth),
+	}
 	err := r.crawl(ctx)
 	r.frontier.report.Queued, r.frontier.report.full = r.frontier.left(), r.frontier.report.Pages >= o.Limit
 	return &r.frontier.report, err

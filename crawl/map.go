@@ -47,7 +47,7 @@ func (c Config) Map(ctx context.Context, o MapOptions) (*Map, error) {
 		return nil, err
 	}
 	l := service.(*local)
-	r := &run{local: l, pacer: newPacer(l.Interval), frontier: newFrontier(scope{}, 1, 0)}
+	r := &run{local: l, pacer: newPacer(l.Interval, l.Turn), frontier: newFrontier(scope{}, 1, 0)}
 	u, first := r.arrive(ctx, u)
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)

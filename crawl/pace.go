@@ -9,13 +9,14 @@ import (
 // pacer spaces the requests to each host. Requests wait in the order of their calls.
 type pacer struct {
 	interval time.Duration // between two requests to a host; 0 is none
+	turn     Turn          // nil: nobody else asks
 
 	mu    sync.Mutex
 	hosts map[string]time.Time // when the next request may go
 }
 
-func newPacer(interval time.Duration) *pacer {
-	return &pacer{interval: max(interval, 0), hosts: map[string]time.Time{}}
+func newPacer(interval time.Duration, turn Turn) *pacer {
+	return &pacer{interval: max(interval, 0), turn: turn, hosts: map[string]time.Time{}}
 }
 
 // wait blocks until a request may be sent to host. delay is the time between requests that the host asks for. The error
@@ -30,24 +31,42 @@ func (p *pacer) wait(ctx context.Context, host string, delay time.Duration) erro
 	if len(p.hosts) > 1000 { // sitemaps may name any number of hosts
 		clear(p.hosts)
 	}
-	p.hosts[host] = at.Add(max(p.interval, delay))
+	space := max(p.interval, delay)
+	p.hosts[host] = at.Add(space)
 	p.mu.Unlock()
-	return sleep(ctx, at.Sub(now))
+	if err := sleep(ctx, at.Sub(now)); err != nil || p.turn == nil || space == 0 {
+		return err
+	}
+	others, err := p.turn(ctx, host, space)
+	if err != nil {
+		return context.Cause(ctx) // nobody knows of other nodes' requests: this one keeps to its own
+	}
+	return sleep(ctx, others)
 }
 
 // charge counts one more request to host, which did not wait.
-func (p *pacer) charge(host string, delay time.Duration) {
+func (p *pacer) charge(ctx context.Context, host string, delay time.Duration) {
+	space := max(p.interval, delay)
 	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.hosts[host] = p.hosts[host].Add(max(p.interval, delay))
+	p.hosts[host] = p.hosts[host].Add(space)
+	p.mu.Unlock()
+	p.book(ctx, host, space)
 }
 
 // pause blocks requests to host for d.
-func (p *pacer) pause(host string, d time.Duration) {
+func (p *pacer) pause(ctx context.Context, host string, d time.Duration) {
 	p.mu.Lock()
-	defer p.mu.Unlock()
 	if until := time.Now().Add(d); p.hosts[host].Before(until) {
 		p.hosts[host] = until
+	}
+	p.mu.Unlock()
+	p.book(ctx, host, d)
+}
+
+// book has other nodes leave a host alone for d. Without an answer they do not know of it.
+func (p *pacer) book(ctx context.Context, host string, d time.Duration) {
+	if p.turn != nil && d > 0 {
+		_, _ = p.turn(ctx, host, d)
 	}
 }
 

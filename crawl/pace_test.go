@@ -1,10 +1,13 @@
 package crawl_test
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -70,6 +73,42 @@ func TestRequestsToAHostAreSpaced(t *testing.T) {
 					return r.URL.Path == "/robots.txt"
 				})
 				if got := r.gaps("site.test/p"); err != nil || report.Pages != 10 || got < tt.want {
+					t.Errorf("%v apart, want %v; %d pages, %v", got, tt.want, report.Pages, err)
+				}
+			})
+		})
+	}
+}
+
+func TestACrawlWaitsForTheRequestsOfOtherNodes(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		err  error
+		want time.Duration
+	}{
+		{"as long as they say", nil, 3 * time.Second},
+		{"not if nobody knows", errors.New("away"), 200 * time.Millisecond},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				p := pages{"/": html("Home", "/p/1", "/p/2", "/p/3"), "/p/1": html("P 1"), "/p/2": html("P 2"), "/p/3": html("P 3")}
+				next := time.Now()
+				var mu sync.Mutex
+				r := newRig(t, p, func(c *crawl.Config, _ *fetch.Options) {
+					c.Interval = 200 * time.Millisecond
+					c.Turn = func(_ context.Context, host string, interval time.Duration) (time.Duration, error) {
+						if host != "site.test" || interval != 200*time.Millisecond {
+							t.Errorf("a turn at %s in %v", host, interval)
+						}
+						mu.Lock()
+						defer mu.Unlock()
+						wait := max(time.Until(next), 0)
+						next = time.Now().Add(wait + 3*time.Second) // another node asks as well
+						return wait, tt.err
+					}
+				})
+				_, report, err := r.run(t, crawl.Options{})
+				if got := r.gaps("site.test/p"); err != nil || report.Pages != 4 || got < tt.want || got > tt.want+time.Second {
 					t.Errorf("%v apart, want %v; %d pages, %v", got, tt.want, report.Pages, err)
 				}
 			})

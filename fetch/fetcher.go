@@ -89,6 +89,10 @@ type MarkdownNew struct {
 	Mode       string // off, fallback (default), prefer
 	BaseURL    string // if empty https://markdown.new
 	DailyLimit int    // requests per day (UTC); if zero 500, if negative none
+
+	// Spend takes one of the requests that this and other nodes may make together on a day (2006-01-02) up to limit. The
+	// error says that nobody knows how many were made. If nil, this is a node alone.
+	Spend func(ctx context.Context, day string, limit int64) (ok bool, err error)
 }
 
 // Fetcher fetches pages in the requested form. It is safe for concurrent use.

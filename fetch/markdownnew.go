@@ -105,6 +105,10 @@ func (m *markdownNew) Try(ctx context.Context, a *attempt) result {
 			m.f.o.Store.Count(markdownNewCounter, day, -1)
 			return nil, unsentError("the daily limit is reached")
 		}
+		if err := m.spend(ctx, day); err != nil {
+			m.f.o.Store.Count(markdownNewCounter, day, -1)
+			return nil, err
+		}
 		return m.ask(ctx, a, g.reason())
 	})
 	if err == nil {
@@ -126,6 +130,20 @@ func (m *markdownNew) Try(ctx context.Context, a *attempt) result {
 		return rejected(err.Error())
 	}
 	return failedWith(err)
+}
+
+// spend takes a request of the day from those of all nodes. Whoever does not know how many are left sends none.
+func (m *markdownNew) spend(ctx context.Context, day string) error {
+	if m.f.o.MarkdownNew.Spend == nil {
+		return nil
+	}
+	switch ok, err := m.f.o.MarkdownNew.Spend(ctx, day, m.limit); {
+	case err != nil:
+		return unsentError("how many requests other nodes have made is not known: " + err.Error())
+	case !ok:
+		return unsentError("the daily limit of all nodes is reached")
+	}
+	return nil
 }
 
 // public checks that the host's addresses are public, by means of the transport. A name that only a private network

@@ -1,7 +1,9 @@
 package fetch_test
 
 import (
+	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -10,6 +12,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"readthru/fetch"
 	"readthru/page"
@@ -230,6 +233,26 @@ func TestMarkdownNewLimits(t *testing.T) {
 		if s := c.Stats(); len(conv.asked) != 2 || s.MarkdownNewSent != 2 || s.MarkdownNewLeft != 0 ||
 			s.BySource[page.MarkdownNew] != 2 || s.BySource[page.Local] != 2 {
 			t.Errorf("asked %d times, stats %+v, want 2 and no more", len(conv.asked), s)
+		}
+	})
+	t.Run("daily limit of all nodes", func(t *testing.T) {
+		conv, with := newConverter(t)
+		answers := []error{nil, errors.New("away"), nil}
+		asked := 0
+		c := newChain(t, respond(200, article("Local"), html), with("prefer", 5), func(o *fetch.Options) {
+			o.MarkdownNew.Spend = func(_ context.Context, day string, limit int64) (bool, error) {
+				if asked++; day != time.Now().UTC().Format(time.DateOnly) || limit != 5 {
+					t.Errorf("asked for %s and %d", day, limit)
+				}
+				return asked == 1, answers[asked-1] // then it is not known, then there is none left
+			}
+		})
+		for i := range 3 {
+			c.read(t, fmt.Sprintf("https://site.test/%d", i))
+		}
+		if s := c.Stats(); len(conv.asked) != 1 || asked != 3 || s.MarkdownNewSent != 1 ||
+			s.BySource[page.Local] != 2 {
+			t.Errorf("asked %d times, the nodes %d times, stats %+v; want 1 and 3", len(conv.asked), asked, s)
 		}
 	})
 	t.Run("Retry-After", func(t *testing.T) {

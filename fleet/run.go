@@ -291,6 +291,8 @@ func (f *Fleet) sweep(ctx context.Context) error {
 		"purges WHERE at < now() - interval '30 days'",
 		"responses WHERE retain_until < now()",
 		"flights WHERE until < now()",
+		"spent WHERE day < current_date - 7",
+		"turns WHERE next < now() - interval '1 hour'",
 		"lost WHERE told_at < now() - interval '7 days'",
 		"nodes WHERE seen_at < now() - interval '7 days'",
 		"users WHERE gone AND changed_at < now() - interval '30 days'",

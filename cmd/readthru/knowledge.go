@@ -88,5 +88,5 @@ func (c *core) crawlConfig() crawl.Config {
 	if set.Interval == 0 {
 		set.Interval = -1 // none; to package crawl, 0 is the default
 	}
-	return crawl.Config{Fetcher: c.fetcher, Workers: set.Workers, Interval: set.Interval, Log: c.log}
+	return crawl.Config{Fetcher: c.fetcher, Workers: set.Workers, Interval: set.Interval, Turn: c.turn, Log: c.log}
 }

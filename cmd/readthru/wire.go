@@ -185,8 +185,10 @@ func (c *core) fetchOptions(s *settings) fetch.Options {
 		Recipes:     fetch.RecipesOf(c.store.SiteRecipes()),
 		Private:     s.Cache.Mode == "private",
 		FrontMatter: s.Convert.FrontMatter, Convert: convert.Options{Links: s.Convert.Links, Images: s.Convert.Images},
-		MarkdownNew: fetch.MarkdownNew{Mode: third, BaseURL: s.MarkdownNew.BaseURL, DailyLimit: limit},
-		Browser:     c.browser, Render: s.Render.Mode, LLM: c.chat, MaxHTMLChars: s.Fetch.MaxHTMLChars,
+		MarkdownNew: fetch.MarkdownNew{
+			Mode: third, BaseURL: s.MarkdownNew.BaseURL, DailyLimit: limit, Spend: c.spend,
+		},
+		Browser: c.browser, Render: s.Render.Mode, LLM: c.chat, MaxHTMLChars: s.Fetch.MaxHTMLChars,
 		Workers: c.memory.workers, MaxWaiting: c.memory.waiting,
 		GitHub: c.github(), PageLifetime: s.Cache.PageTTL, Symbols: c.symbols,
 		Observe: c.times.Observe, Log: c.log,
@@ -276,6 +278,22 @@ func (c *core) openFleet(address string) (err error) {
 	}
 	c.cache.Join(c.fleet)
 	return nil
+}
+
+// spend takes a request to markdown.new from those of the fleet's day; a node alone has its own.
+func (c *core) spend(ctx context.Context, day string, limit int64) (ok bool, err error) {
+	if c.fleet == nil {
+		return true, nil
+	}
+	return c.fleet.Spend(ctx, fetch.MarkdownNewService, day, limit)
+}
+
+// turn tells a crawl how long to wait for the requests of other nodes to a host.
+func (c *core) turn(ctx context.Context, host string, interval time.Duration) (time.Duration, error) {
+	if c.fleet == nil {
+		return 0, nil
+	}
+	return c.fleet.Turn(ctx, host, interval)
 }
 
 // proxy returns the proxy over the core. admin is the URL of the admin port.
