@@ -116,8 +116,9 @@ type shared struct {
 	flights     singleflight.Group
 	failedSteps *lru.Cache[string, time.Time] // failed steps, and until when they are not repeated
 
-	failed     *lru.Cache[string, failure]   // failed own fetches
-	identities *lru.Cache[string, *identity] // by URL as written
+	failed     *lru.Cache[string, failure]          // failed own fetches
+	identities *lru.Cache[string, *identity]        // by URL as written
+	anchors    *lru.Cache[store.Sum, []page.Anchor] // by the body that has them
 	robots     robotsCache
 
 	mu      sync.Mutex // guards closed and additions to running
@@ -138,13 +139,14 @@ func New(o Options) *Fetcher {
 	failedSteps, _ := lru.New[string, time.Time](4096) // fails for sizes below 1 only
 	failed, _ := lru.New[string, failure](1024)
 	identities, _ := lru.New[string, *identity](1024)
+	anchors, _ := lru.New[store.Sum, []page.Anchor](keptAnchored)
 	f := newFetcher(o, &shared{
 		turns:       newTurns(o.Workers),
 		failedSteps: failedSteps,
 
 		failed:     failed,
-		identities: identities,
-		queue:      make(chan func(context.Context), 64),
+		identities: identities, anchors: anchors,
+		queue: make(chan func(context.Context), 64),
 	}, nil)
 	f.ctx, f.cancel = context.WithCancel(context.Background())
 	f.github = newGitHub(f)

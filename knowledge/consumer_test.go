@@ -107,6 +107,30 @@ func TestAPageThatIsGoneLeavesTheHits(t *testing.T) {
 	}
 }
 
+// The anchors of a page are asked for by its key, and make the links of its hits.
+func TestHitsLinkToTheirPlace(t *testing.T) {
+	var asked []page.Key
+	k := open(t, "", knowledge.Options{Anchors: func(key page.Key) []page.Anchor {
+		asked = append(asked, key)
+		return []page.Anchor{{ID: "sorted one", Text: "x"}, {ID: "m.sorted", Text: "sorted(walrus)¶"}}
+	}})
+	key := k.read(t, "https://a.test/m", "# m\n\nWords.\n\nsorted(*walrus*)\n: Sorts tusks.\n\nreversed(x)\n: Reverses.\n", true)
+	k.drain(t)
+	for _, tt := range []struct{ query, heading, link string }{
+		{"sorts tusks", "m › sorted(walrus)", "https://a.test/m#m.sorted"},
+		{"reverses", "m › reversed(x)", ""},
+		{"words", "m", ""},
+	} {
+		hits := k.hits(t, knowledge.Query{Text: tt.query})
+		if len(hits) != 1 || hits[0].Heading != tt.heading || hits[0].Link != tt.link || hits[0].URL != "https://a.test/m" {
+			t.Errorf("%s: %+v, want it under %q with the link %q", tt.query, hits, tt.heading, tt.link)
+		}
+	}
+	if len(asked) != 3 || asked[0] != key {
+		t.Errorf("asked for the anchors of %v, want those of the page for each search", asked)
+	}
+}
+
 // A machine that stands still may make some searches give up waiting, but not all: without waiting none finds its page.
 func TestSearchesFindWhatWasStoredBeforeThem(t *testing.T) {
 	k := open(t, "", knowledge.Options{})

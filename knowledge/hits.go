@@ -93,7 +93,7 @@ func (x *searchIndex) present(ctx context.Context, results *Results, docs []rank
 		if errors.Is(err, store.ErrNotFound) {
 			continue // deleted, and about to leave the index
 		}
-		h := x.hit(key, a, &a.passages[at], md, parsed)
+		h := x.hit(key, a, &a.passages[at], md, parsed, len(hits) < walkedHits)
 		h.Score = d.score
 		before, hits, results.Hits = append(before, now), append(hits, d), append(results.Hits, h)
 	}
@@ -131,8 +131,8 @@ func (s shown) repeats(before shown) bool {
 }
 
 // hit makes a hit of a document and its best passage. Md is its text, nil if that cannot be read: then there is no
-// snippet.
-func (x *searchIndex) hit(key page.Key, a *article, p *place, md []byte, parsed *query) Hit {
+// snippet. With walk, it has the landmark that the snippet stands under, and the link to that.
+func (x *searchIndex) hit(key page.Key, a *article, p *place, md []byte, parsed *query, walk bool) Hit {
 	h := Hit{
 		Doc: key.Doc(), URL: x.o.cleaner.Line(a.url), Title: x.o.cleaner.Line(a.title), Kind: a.kind,
 		Heading: x.o.cleaner.Line(p.path), FetchedAt: a.fetched,
@@ -146,12 +146,64 @@ func (x *searchIndex) hit(key page.Key, a *article, p *place, md []byte, parsed 
 	if hash, ok := x.hashOf(p.number); ok {
 		h.Passage = passageID(passageKey{key, hash})
 		if text, ok := x.find(md, p, hash); ok {
-			h.Snippet, h.Highlights = snippet(text, parsed)
+			x.show(&h, key, text, md, p, parsed, walk)
 		} else if md != nil {
 			h.Heading = "" // nothing below it is there any more
 		}
 	}
 	return h
+}
+
+// walkedHits is how many hits of a search have the landmarks of their documents walked, which takes a millisecond.
+const walkedHits = 50
+
+// show sets the snippet of a hit and, with walk, the landmark that it stands under with the link to that. Text is the
+// passage.
+func (x *searchIndex) show(h *Hit, key page.Key, text string, md []byte, p *place, parsed *query, walk bool) {
+	var list []landmark
+	parts, first := []string{text}, 0
+	if walk && len(md) <= maxWalked && p.before+string(md[p.start:p.end])+p.after == text {
+		list = landmarks(md)
+		for first < len(list) && list[first].start <= p.start {
+			first++
+		}
+		parts = divide(md, p, list[first:])
+	}
+	s, marks, part := snippet(parsed, parts...)
+	h.Snippet, h.Highlights = s, marks
+	if list == nil {
+		return
+	}
+	at := first + part - 1
+	if part == 0 {
+		at = landmarkAt(list, p.start)
+	}
+	if at < 0 {
+		return
+	}
+	h.Heading = x.o.cleaner.Line(pathOf(list, at))
+	var anchors []page.Anchor
+	if x.o.anchors != nil {
+		anchors = x.o.anchors(key)
+	}
+	if fragment := anchorOf(list, at, anchors); fragment != "" {
+		h.Link = page.WithFragment(h.URL, fragment)
+	}
+}
+
+// divide cuts a passage where landmarks begin in it.
+func divide(md []byte, p *place, inside []landmark) (parts []string) {
+	at := p.start
+	for _, l := range inside {
+		if l.start >= p.end {
+			break
+		}
+		parts = append(parts, string(md[at:l.start]))
+		at = l.start
+	}
+	parts = append(parts, string(md[at:p.end])+p.after)
+	parts[0] = p.before + parts[0]
+	return parts
 }
 
 func (x *searchIndex) hashOf(number uint32) (hash [16]byte, ok bool) {

@@ -92,6 +92,9 @@ type indexOptions struct {
 	// changed is called after passages came or went. It must not block or call the index.
 	changed func(added, removed []uint32)
 
+	// anchors returns the anchors of a page. If nil, none are known.
+	anchors func(key page.Key) []page.Anchor
+
 	// metadata returns what the author of a document says about it. If nil, hits have no metadata.
 	metadata func(key page.Key) page.Metadata
 

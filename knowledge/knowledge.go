@@ -17,7 +17,7 @@
 //     number;
 //   - search.go answers a query, by way of query.go, score.go, prune.go, phrases.go, proximity.go and
 //     prefix.go, with the constants in ranking.go; filter.go limits what may be found; hits.go, snippet.go,
-//     plainline.go and explain.go show it;
+//     plainline.go, linecontext.go, landmark.go and explain.go show it;
 //   - base.go holds knowledge bases, member.go which documents belong to them; build.go fills a base, and
 //     clear.go deletes one; archive.go keeps documents that are not pages, ingest.go and files.go accept them;
 //     pack.go and unpack.go write and read a base as one file;
@@ -83,12 +83,14 @@ type Query struct {
 
 // Hit is a document with its best passage.
 type Hit struct {
-	Doc     string `json:"doc"`
-	URL     string `json:"url"`
-	Title   string `json:"title,omitempty"`
-	Kind    string `json:"kind"`              // of the document: a page.Type, or file, text or note
-	Heading string `json:"heading,omitempty"` // the passage's path, joined by " › "
-	Passage string `json:"passage"`           // the doc and the first 8 hex digits of the passage's hash
+	Doc   string `json:"doc"`
+	URL   string `json:"url"`
+	Title string `json:"title,omitempty"`
+	Kind  string `json:"kind"` // of the document: a page.Type, or file, text or note
+	// Heading is what the snippet stands under: headings, and the term that is defined, joined by " › ".
+	Heading string `json:"heading,omitempty"`
+	Link    string `json:"link,omitempty"` // the URL with the fragment that leads there; empty if none is known
+	Passage string `json:"passage"`        // the doc and the first 8 hex digits of the passage's hash
 	Snippet string `json:"snippet"`
 	// Highlights are the words of the query in the snippet: where each begins and ends, in code points.
 	Highlights [][2]int `json:"highlights,omitempty"`

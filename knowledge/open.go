@@ -40,6 +40,9 @@ type Options struct {
 	// Model normalises the passages of knowledge bases. If nil, that is done without one.
 	Model *llm.Client
 
+	// Anchors returns the anchors of a page, as far as they are known. If nil, only the ids that texts give are known.
+	Anchors func(key page.Key) []page.Anchor
+
 	// Withhold reports whether nothing of a document may be told to Embeddings and Model. If nil, everything may.
 	Withhold func(d *Document) bool
 
@@ -132,7 +135,7 @@ func Open(o Options) (*Knowledge, error) {
 	})
 	index := indexOptions{
 		records: k.records, text: k.markdown, split: k.split, members: k.bases.members, changed: k.vectors.changed,
-		log: o.Log, cleaner: k.cleaner,
+		log: o.Log, cleaner: k.cleaner, anchors: o.Anchors,
 		metadata: func(key page.Key) page.Metadata {
 			h, _ := k.archive.head(key) // pages that were read have none
 			return h.Metadata

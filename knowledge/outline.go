@@ -13,7 +13,7 @@ const maxHeadingChars = 200
 
 // Heading is a heading of a markdown text, with the section that it begins.
 type Heading struct {
-	Level    int    `json:"level"` // 1 to 6
+	Level    int    `json:"level"` // 1 to 6; 7 for a term that is defined
 	Title    string `json:"title"` // plain text
 	Fragment string `json:"fragment"`
 	Start    int    `json:"start"` // bytes of the markdown, from the heading
@@ -34,8 +34,8 @@ func Outline(md []byte) []Heading {
 }
 
 // Section returns the first section whose fragment, title or heading path ("Install › Linux") equals name, ignoring
-// case, or else whose title begins with name. If there is none, the error wraps store.ErrNotFound and lists headings of
-// the text.
+// case, or else whose title begins with name. If there is none, it is the definition of a term with that path, title or
+// name, as hits have them. Else the error wraps store.ErrNotFound and lists headings of the text.
 func Section(md []byte, name string) (Heading, error) {
 	headings := Outline(md)
 	wanted := strings.TrimSpace(strings.TrimLeft(strings.TrimSpace(name), "#"))
@@ -58,8 +58,39 @@ func Section(md []byte, name string) (Heading, error) {
 			}
 		}
 	}
+	if h, ok := definition(md, wanted); ok {
+		return h, nil
+	}
 	return Heading{}, fmt.Errorf("section %q: %w%s", truncateRunes(name, maxHeadingChars), store.ErrNotFound,
 		among(headings))
+}
+
+// definition returns the first definition whose path or term equals name, ignoring case, or else that of what is called
+// so, as functools.reduce(function, iterable) is called functools.reduce and reduce.
+func definition(md []byte, name string) (Heading, bool) {
+	path := strings.ReplaceAll(name, " > ", " › ")
+	list := landmarks(md)
+	for _, same := range []func(i int) bool{
+		func(i int) bool {
+			return strings.EqualFold(pathOf(list, i), path) || strings.EqualFold(list[i].title(), name)
+		},
+		func(i int) bool {
+			term := list[i].name()
+			called, _, _ := strings.Cut(term, "(")
+			called = called[strings.LastIndexAny(strings.TrimSpace(called), " @")+1:]
+			return strings.EqualFold(called, name) || hasPrefixFold(term, name) ||
+				strings.EqualFold(called[strings.LastIndexByte(called, '.')+1:], name)
+		},
+	} {
+		for i := range list {
+			if l := &list[i]; l.level == 0 && same(i) {
+				return Heading{
+					Level: 7, Title: l.title(), Fragment: markdown.Slug(l.lines[0]), Start: l.start, End: l.end,
+				}, true
+			}
+		}
+	}
+	return Heading{}, false
 }
 
 func hasPrefixFold(s, prefix string) bool {

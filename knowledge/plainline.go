@@ -11,15 +11,27 @@ import (
 // plainLine returns a passage as one line of plain text: without the marks of markdown, the targets of links and the
 // lines that open and close fences. The headings that it begins with are left out, since a hit has them in its heading;
 // one further down ends with a colon. A passage of nothing else is shown as it is.
-func plainLine(passage string) string {
-	w := lineWriter{md: []byte(passage)}
-	for b := range markdown.Blocks(w.md) {
-		w.block(b)
+func plainLine(passage string) string { return writeLine([]string{passage}).out.String() }
+
+// writeLine is plainLine of a passage that comes in parts.
+func writeLine(parts []string) *lineWriter {
+	w := &lineWriter{}
+	for _, part := range parts {
+		w.md = []byte(part)
+		w.parts = append(w.parts, w.out.Len())
+		for b := range markdown.Blocks(w.md) {
+			w.block(b)
+		}
 	}
+	w.closeContext(w.out.Len())
 	if w.out.Len() == 0 {
-		w.put(passage)
+		for i, part := range parts {
+			w.parts[i] = w.out.Len()
+			w.space = true
+			w.put(part)
+		}
 	}
-	return w.out.String()
+	return w
 }
 
 // lineWriter writes blocks of markdown into a line.
@@ -27,12 +39,19 @@ type lineWriter struct {
 	md    []byte
 	out   strings.Builder
 	space bool // one is due before what follows
+
+	parts    []int // where each part begins in the line
+	contexts []lineContext
+	lists    []listLine // what leads up to where the line is
+	prose    listLine   // the last line that is no item
 }
 
 func (w *lineWriter) block(b markdown.Block) {
 	w.space = true
 	switch b.Kind {
 	case markdown.Heading:
+		w.closeContext(w.out.Len())
+		w.lists, w.prose = nil, listLine{}
 		if w.out.Len() == 0 {
 			return
 		}
@@ -57,7 +76,7 @@ func (w *lineWriter) block(b markdown.Block) {
 func (w *lineWriter) lines(text []byte, rows bool) {
 	for at := 0; at < len(text); {
 		line, next := markdown.LineAt(text, at)
-		first := at == 0
+		first, begun := at == 0, w.out.Len()
 		at = next
 		w.space = true
 		from, list := markdown.Markers(line)
@@ -76,6 +95,14 @@ func (w *lineWriter) lines(text []byte, rows bool) {
 			w.put(string(line[list:from]))
 		}
 		w.put(markdown.Plain(rest))
+		if rows {
+			w.row(first, begun)
+		} else {
+			w.listed(line, list, first, begun)
+		}
+	}
+	if rows {
+		w.closeContext(w.out.Len())
 	}
 }
 

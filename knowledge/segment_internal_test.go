@@ -287,13 +287,13 @@ func TestSnippetShowsWhereTheQueryIs(t *testing.T) {
 		{"control characters are no text", "a\x1b[1m red\x00", "red", "a\ufffd[1m [red]\ufffd"},
 	} {
 		q := parseQuery(tt.query)
-		s, marks := snippet(tt.text, &q)
+		s, marks, _ := snippet(&q, tt.text)
 		if got := bracketed(s, marks); got != tt.want {
 			t.Errorf("%s: %q, want %q", tt.name, got, tt.want)
 		}
 	}
 	q := parseQuery("walrus tusks")
-	s, marks := snippet(long+"A walrus has two tusks. "+long+"walrus walrus", &q)
+	s, marks, _ := snippet(&q, long+"A walrus has two tusks. "+long+"walrus walrus")
 	if n := utf8.RuneCountInString(s); n > snippetChars || n < snippetChars/2 || len(marks) != 2 ||
 		!strings.Contains(s, "A walrus has two tusks.") ||
 		!strings.HasPrefix(s, "…") || !strings.HasSuffix(s, "…") {
@@ -315,7 +315,7 @@ func FuzzSnippet(f *testing.F) {
 	f.Add(strings.Repeat("aAbB_c ", 100)+"\xff\xfe", `"a b" a*`)
 	f.Fuzz(func(t *testing.T, text, query string) {
 		q := parseQuery(query)
-		s, marks := snippet(text, &q)
+		s, marks, _ := snippet(&q, text)
 		n := utf8.RuneCountInString(s)
 		if n > snippetChars || !utf8.ValidString(s) || strings.ContainsAny(s, "\n\r\x00\x1b") {
 			t.Fatalf("snippet of %d characters: %q", n, s)

@@ -10,20 +10,33 @@ import (
 // snippetChars is the most code points of a snippet.
 const snippetChars = 300
 
-// snippet returns the part of a passage that has most of a query, as one line of plain text (see plainLine), and where
-// the query's words stand in it, in code points, [start, end). A cut at either end shows as "…".
-func snippet(text string, q *query) (string, [][2]int) {
-	line := plainLine(text)
+// snippet returns what of a passage has most of a query, as one line of plain text (see plainLine), and where the
+// query's words stand in it, in code points, [start, end). A cut at either end shows as "…". Before a row of a table it
+// repeats the header, and before an item of a list what leads up to it. The passage comes in parts; part is the one
+// that the snippet is of.
+func snippet(q *query, parts ...string) (shown string, marks [][2]int, part int) {
+	w := writeLine(parts)
+	line := w.out.String()
 	spots := q.spots(line)
-	from, to := window(line, spots)
-	shown, before := line[from:to], 0
+	from, to := window(line, spots, snippetChars)
+	context := w.contextOf(spots, from, to)
+	if context != "" {
+		from, to = window(line, spots, snippetChars-utf8.RuneCountInString(context)-len(" "))
+		if from == 0 {
+			context = ""
+		} else {
+			context += " "
+		}
+	}
+	shown = context + line[from:to]
+	before := utf8.RuneCountInString(context)
 	if from > 0 {
-		shown, before = "…"+shown, 1
+		shown = context + "…" + line[from:to]
+		before++
 	}
 	if to < len(line) {
 		shown += "…"
 	}
-	var marks [][2]int
 	at, chars := from, before
 	for _, s := range spots {
 		if s.start < at || s.end > to { // outside, or a part of what is marked already
@@ -33,7 +46,7 @@ func snippet(text string, q *query) (string, [][2]int) {
 		at, chars = s.end, start+utf8.RuneCountInString(line[s.start:s.end])
 		marks = append(marks, [2]int{start, chars})
 	}
-	return shown, marks
+	return shown, marks, w.partOf(spots, from, to)
 }
 
 // spot is where a word of the query stands.
@@ -90,11 +103,11 @@ func (q *query) weightOf(surface string) (weight float64, term int) {
 	return weight, term
 }
 
-// window chooses what to show of a line: at most snippetChars, with as much of the query as possible, different words
-// before repeated ones, the earliest of equals. It begins and ends between words.
-func window(line string, spots []spot) (from, to int) {
-	const room = snippetChars - 2 // for the dots
-	if utf8.RuneCountInString(line) <= snippetChars {
+// window chooses what to show of a line: at most chars code points, with as much of the query as possible, different
+// words before repeated ones, the earliest of equals. It begins and ends between words.
+func window(line string, spots []spot, chars int) (from, to int) {
+	room := chars - 2 // for the dots
+	if utf8.RuneCountInString(line) <= chars {
 		return 0, len(line)
 	}
 	first, last, most := 0, 0, 0.0

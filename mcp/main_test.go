@@ -76,7 +76,7 @@ func newWorld(tb testing.TB, change func(*mcp.Options)) *world {
 		Client: c, Direct: transport, Store: db, FrontMatter: true, UserAgent: userAgent,
 		BlockedDomains: []string{"medium.com"}, MarkdownNew: fetch.MarkdownNew{Mode: "off"},
 	})
-	if w.know, err = knowledge.Open(knowledge.Options{Store: db}); err != nil {
+	if w.know, err = knowledge.Open(knowledge.Options{Store: db, Anchors: f.Anchors}); err != nil {
 		tb.Fatal(err)
 	}
 	o := mcp.Options{
@@ -119,7 +119,7 @@ func (w *world) watched(rw http.ResponseWriter, r *http.Request) {
 const guide = `<!doctype html><html lang="en"><head><title>Guide to caches</title></head><body><main><h1>Guide</h1>
 <p>A cache keeps what an origin said, and says it again for as long as the origin allowed. Whoever asks a second time need not wait.</p>
 <h2>Install</h2><p>Put the program where your shell finds it, then run it once to see that it starts as it should.</p>
-<h2>Quinces</h2><p>%s</p>
+<h2 id="the-quinces">Quinces</h2><p>%s</p>
 </main></body></html>`
 
 func (w *world) answer(rw http.ResponseWriter, r *http.Request) {

@@ -63,6 +63,10 @@ func testSession(t *testing.T, w *world, s *sdk.ClientSession) {
 	if len(hits) != 1 || hits[0].(map[string]any)["doc"] != doc || !strings.Contains(text, "Quinces") {
 		t.Fatalf("hits %v, text %q, want the guide", found, text)
 	}
+	if link := url + "#the-quinces"; hits[0].(map[string]any)["link"] != link ||
+		!strings.Contains(text, "\n   "+link+"\n") {
+		t.Errorf("hit %v, text %q, want the link to its place, %s", hits[0], text, link)
+	}
 	passage := hits[0].(map[string]any)["passage"].(string)
 	if _, bases := use(t, s, "list_knowledge_bases", nil); len(bases["knowledge_bases"].([]any)) != 0 {
 		t.Errorf("knowledge bases %v, want none", bases)

@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strconv"
@@ -36,6 +37,7 @@ func searchTool() tool {
 type hit struct {
 	Doc       string  `json:"doc"`
 	URL       string  `json:"url"`
+	Link      string  `json:"link,omitempty"`
 	Title     string  `json:"title"`
 	Heading   string  `json:"heading,omitempty"`
 	Passage   string  `json:"passage"`
@@ -83,7 +85,8 @@ func runSearch(ctx context.Context, c *call) (*result, error) {
 
 func showHit(i int, h *knowledge.Hit) (string, hit) {
 	v := hit{
-		Doc: h.Doc, URL: clip(h.URL, 2000), Title: clip(h.Title, 300), Heading: clip(h.Heading, 300), Passage: h.Passage,
+		Doc: h.Doc, URL: clip(h.URL, 2000), Link: clip(h.Link, 2000), Title: clip(h.Title, 300),
+		Heading: clip(h.Heading, 300), Passage: h.Passage,
 		Snippet: h.Snippet, Score: float64(int(h.Score*100)) / 100, Kind: h.Kind, Statement: clip(h.Statement, 500),
 		Notes: h.Notes, Pages: h.Pages,
 	}
@@ -91,7 +94,7 @@ func showHit(i int, h *knowledge.Hit) (string, hit) {
 		v.FetchedAt = h.FetchedAt.UTC().Format("2006-01-02T15:04:05Z")
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "%d. %s\n   %s\n", i+1, orURL(v.Title, v.URL), v.URL)
+	fmt.Fprintf(&b, "%d. %s\n   %s\n", i+1, orURL(v.Title, v.URL), cmp.Or(v.Link, v.URL))
 	if v.Heading != "" {
 		b.WriteString("   " + v.Heading + "\n")
 	}

@@ -13,6 +13,7 @@ import (
 	"readthru/crawl"
 	"readthru/fetch"
 	"readthru/knowledge"
+	"readthru/page"
 	"readthru/store"
 )
 
@@ -22,6 +23,7 @@ func (c *core) openKnowledge() (err error) {
 		Store: c.store, PassageChars: c.settings.Knowledge.PassageChars, Convert: convertFile, Observe: c.observer("index"),
 		Decode: convert.UTF8, Cleaner: cleaner,
 		Model: c.chat, Embeddings: c.embeddings, Withhold: c.withhold, Log: c.log,
+		Anchors: func(key page.Key) []page.Anchor { return c.fetcher.Anchors(key) },
 	})
 	if err != nil {
 		return fmt.Errorf("open the index: %w", err)

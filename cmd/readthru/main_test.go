@@ -151,6 +151,11 @@ func (o *origin) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Cache-Control", "no-cache")
 		_, _ = fmt.Fprintf(w, article, "A page that changes", "A page that changes",
 			fmt.Sprintf("This is reading number %d of a paragraph that is different whenever it is read.", n))
+	case "/reference":
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		_, _ = fmt.Fprintf(w, article, "A reference", "Functions",
+			`Functions follow.</p><dl><dt id="tools.gather">tools.gather(<em>quinces</em>)<a href="#tools.gather">¶</a></dt>
+			<dd>Gathers the quinces that somebody dropped.</dd></dl><p>Nothing follows.`)
 	case "/site/", "/site/one", "/site/two":
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
 		name := strings.TrimPrefix(r.URL.Path, "/site/")

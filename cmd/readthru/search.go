@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
@@ -85,7 +86,7 @@ func (p *program) printHits(res *knowledge.Results) error {
 		if title == "" {
 			title = h.URL
 		}
-		fmt.Fprintf(&text, "%d. %s\n   %s\n", i+1, title, page.MaskString(h.URL))
+		fmt.Fprintf(&text, "%d. %s\n   %s\n", i+1, title, page.MaskString(cmp.Or(h.Link, h.URL)))
 		if h.Heading != "" {
 			fmt.Fprintf(&text, "   %s\n", h.Heading)
 		}

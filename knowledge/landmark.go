@@ -1,0 +1,158 @@
+package knowledge
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+
+	"readthru/markdown"
+	"readthru/page"
+)
+
+// A landmark is what a place in a text is called by: a heading, or a term that is defined, as the functions of a
+// reference are.
+type landmark struct {
+	level int      // of a heading, 1 to 6; 0 for a term
+	lines [][]byte // its markdown: of a heading one line, of a definition each term
+	start int      // bytes of the text
+	end   int      // where the section or the definition ends
+	above int      // the landmark that it stands under; -1 for none
+}
+
+// maxWalked is the longest text whose landmarks are looked for, in bytes: they take some milliseconds.
+const maxWalked = 1 << 20
+
+// landmarks returns the landmarks of a text, in order.
+func landmarks(md []byte) []landmark {
+	var list []landmark
+	var headings []int   // the sections that have not ended, from the outermost inwards
+	var terms []openTerm // likewise
+	for b := range markdown.Blocks(md) {
+		lines, indent := b.Terms(md)
+		if lines == nil {
+			line, _ := markdown.LineAt(md, b.Start)
+			indent = markdown.Indentation(line)
+		}
+		for n := len(terms); n > 0 && terms[n-1].indent >= indent; n-- {
+			list[terms[n-1].at].end = b.Start
+			terms = terms[:n-1]
+		}
+		now := landmark{lines: lines, start: b.Start, end: len(md), above: -1}
+		switch {
+		case b.Kind == markdown.Heading:
+			now.level, now.lines = b.Level, [][]byte{b.Title(md)}
+			for n := len(headings); n > 0 && list[headings[n-1]].level >= b.Level; n-- {
+				list[headings[n-1]].end = b.Start
+				headings = headings[:n-1]
+			}
+			if n := len(headings); n > 0 {
+				now.above = headings[n-1]
+			}
+			headings = append(headings, len(list))
+		case lines == nil:
+			continue
+		default:
+			if n := len(headings); n > 0 {
+				now.above = headings[n-1]
+			}
+			if n := len(terms); n > 0 {
+				now.above = terms[n-1].at
+			}
+			terms = append(terms, openTerm{len(list), indent})
+		}
+		list = append(list, now)
+	}
+	return list
+}
+
+// openTerm is a term that is being defined.
+type openTerm struct{ at, indent int }
+
+// name returns the heading or the first term as plain text.
+func (l *landmark) name() string { return titleText(l.lines[0]) }
+
+// title returns the heading, or all terms, as plain text.
+func (l *landmark) title() string {
+	title := l.name()
+	for _, line := range l.lines[1:] {
+		if len(title) > maxHeadingChars {
+			break
+		}
+		title += ", " + titleText(line)
+	}
+	return truncateRunes(title, maxHeadingChars+len(ellipsis))
+}
+
+// id returns the id that the text gives a heading; empty if it gives none.
+func (l *landmark) id() string {
+	_, id := markdown.OwnID(l.lines[0])
+	return id
+}
+
+// pathOf returns what a landmark stands under and itself, joined by " › ".
+func pathOf(list []landmark, i int) string {
+	var path []string
+	for ; i >= 0; i = list[i].above {
+		path = append(path, list[i].title())
+	}
+	slices.Reverse(path)
+	return joinPath(path)
+}
+
+// anchorOf returns the fragment that leads to a landmark of a page, if one of the page's anchors does: an id that the
+// text gives it, or the anchor with its name. Of several landmarks with one name, it is the one in the same order, but
+// only if the page has as many.
+func anchorOf(list []landmark, i int, anchors []page.Anchor) string {
+	if id := list[i].id(); id != "" {
+		return id
+	}
+	wanted := anchorName(list[i].name())
+	if wanted == "" {
+		return ""
+	}
+	before, all := 0, 0
+	for j := range list {
+		if bytes.Equal(list[j].lines[0], list[i].lines[0]) {
+			if j < i {
+				before++
+			}
+			all++
+		}
+	}
+	var same, longer []string
+	for _, a := range anchors {
+		switch name := anchorName(a.Text); {
+		case name == wanted:
+			same = append(same, a.ID)
+		case strings.HasPrefix(name, strings.TrimSuffix(wanted, ellipsis)) &&
+			(len(name) <= len(wanted)+maxAdded || strings.HasSuffix(wanted, ellipsis)):
+			longer = append(longer, a.ID)
+		}
+	}
+	if len(same) == 0 {
+		same = longer // as with a button beside the heading
+	}
+	if len(same) != all {
+		return ""
+	}
+	return same[before]
+}
+
+// maxAdded is how much longer the text of a page's heading may be than what was read of it, in bytes.
+const maxAdded = 24
+
+// anchorName returns what remains of a heading when the marks of its link and white space are left out.
+func anchorName(title string) string {
+	return strings.ToLower(strings.Join(strings.Fields(strings.Trim(title, "¶§#🔗∞⚓◆ \u00a0")), ""))
+}
+
+// landmarkAt returns the last landmark that begins at or before a place; -1 if there is none that holds it.
+func landmarkAt(list []landmark, at int) int {
+	i, found := slices.BinarySearchFunc(list, at, func(l landmark, at int) int { return l.start - at })
+	if !found {
+		i--
+	}
+	for ; i >= 0 && list[i].end <= at; i-- {
+	}
+	return i
+}

@@ -1,0 +1,192 @@
+package knowledge
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"readthru/page"
+)
+
+const reference = `# tools
+
+Words.
+
+## Functions
+
+reduce(*f*, x)
+: Applies f.
+
+  ` + "```" + `
+  reduce(f)
+  ` + "```" + `
+
+-n
+--dry-run
+: Shows it.
+
+class Queue
+: A queue.
+
+  Queue.put(x)
+  : Puts x.
+
+  Queue.get()
+  : Gets one.
+
+  More of the class.
+
+After the definitions.
+
+### Notes
+
+Words.
+
+## Functions
+
+Other words.
+`
+
+func TestLandmarksAreHeadingsAndTerms(t *testing.T) {
+	var got []string
+	list := landmarks([]byte(reference))
+	for i, l := range list {
+		text := strings.Fields(reference[l.start:l.end])
+		got = append(got, fmt.Sprintf("%d %s … %s", l.level, pathOf(list, i), text[len(text)-1]))
+	}
+	want := []string{
+		"1 tools … words.",
+		"2 tools › Functions … Words.",
+		"0 tools › Functions › reduce(f, x) … ```",
+		"0 tools › Functions › -n, --dry-run … it.",
+		"0 tools › Functions › class Queue … class.",
+		"0 tools › Functions › class Queue › Queue.put(x) … x.",
+		"0 tools › Functions › class Queue › Queue.get() … one.",
+		"3 tools › Functions › Notes … Words.",
+		"2 tools › Functions … words.",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	for _, tt := range []struct{ at, want string }{
+		{"Applies f", "reduce(f, x)"},
+		{"More of the class", "class Queue"},
+		{"After the def", "Functions"},
+		{"# tools", "tools"},
+	} {
+		i := landmarkAt(list, strings.Index(reference, tt.at))
+		if i < 0 || list[i].title() != tt.want {
+			t.Errorf("landmark at %q is %d, want %s", tt.at, i, tt.want)
+		}
+	}
+	if i := landmarkAt(landmarks([]byte("Words.\n\n# A")), 0); i != -1 {
+		t.Errorf("landmark before the first heading = %d, want none", i)
+	}
+}
+
+func TestAnchorOf(t *testing.T) {
+	anchors := func(list ...string) (all []page.Anchor) {
+		for _, a := range list {
+			id, text, _ := strings.Cut(a, "=")
+			all = append(all, page.Anchor{ID: id, Text: text})
+		}
+		return all
+	}
+	for _, tt := range []struct {
+		name, md string
+		at       int
+		anchors  []page.Anchor
+		want     string
+	}{
+		{"by its text", "# A `b` C", 0, anchors("x=Other", "abc=A b C ¶"), "abc"},
+		{"an id of its own", "# A {#own}", 0, anchors("a=A"), "own"},
+		{"none", "# A", 0, anchors("b=B"), ""},
+		{"the second of two", "# A\n\n# B\n\n# A", 2, anchors("a=A", "b=B", "a_1=A"), "a_1"},
+		{"the page has more of that name", "# A\n\n# B", 0, anchors("nav=A", "a=A"), ""},
+		{"a term", "f(*x*)\n: Words.", 0, anchors("m.f=f(x)¶"), "m.f"},
+		{"the first of two terms", "-n\n--dry-run\n: Words.", 0, anchors("n=-n", "dry=--dry-run"), "n"},
+		{"a button beside it", "# Install", 0, anchors("install=Install Copy link"), "install"},
+		{"much beside it", "# In", 0, anchors("x=In the beginning was the command line, and"), ""},
+		{"a long one", "# " + strings.Repeat("long ", 100), 0, anchors("long=" + strings.Repeat("long ", 100)), "long"},
+		{"no text", "# ![](x.png)", 0, anchors("x=¶"), ""},
+	} {
+		if got := anchorOf(landmarks([]byte(tt.md)), tt.at, tt.anchors); got != tt.want {
+			t.Errorf("%s: %q, want %q", tt.name, got, tt.want)
+		}
+	}
+}
+
+func TestSectionFindsDefinitions(t *testing.T) {
+	for _, tt := range []struct{ name, want string }{
+		{"tools › Functions › class Queue › Queue.get()", "Queue.get()"},
+		{"tools > Functions > reduce(f, x)", "reduce(f, x)"},
+		{"reduce", "reduce(f, x)"},
+		{"Queue.put", "Queue.put(x)"},
+		{"put", "Queue.put(x)"},
+		{"queue", "class Queue"},
+		{"Functions", "Functions"},
+	} {
+		h, err := Section([]byte(reference), tt.name)
+		if err != nil || h.Title != tt.want {
+			t.Errorf("Section(%q) = %q, %v, want %q", tt.name, h.Title, err, tt.want)
+		}
+	}
+	if h, err := Section([]byte(reference), "walrus"); err == nil {
+		t.Errorf("Section(walrus) = %+v, want none", h)
+	}
+}
+
+// A snippet is read as what it stands under: the header of its table, the item around it, the words before its list.
+func TestSnippetsRepeatWhatTheyAreToBeReadWith(t *testing.T) {
+	filler := strings.Repeat("Some words of no use at all. ", 14)
+	rows := ""
+	for n := range 30 {
+		rows += fmt.Sprintf("| setting%d | %d | What the %dth of them does. |\n", n, n, n)
+	}
+	items := ""
+	for n := range 30 {
+		items += fmt.Sprintf("- `name%d` does what the %dth of them does.\n", n, n)
+	}
+	for _, tt := range []struct{ name, md, query, want string }{
+		{
+			"a row", filler + "\n\n| Name | Default | Meaning |\n|---|---|---|\n" + rows, "setting20",
+			"Name | Default | Meaning …",
+		},
+		{"its header is shown itself", "| Name | Default |\n|---|---|\n" + rows, "setting1", "Name | Default · setting0"},
+		{"an item", filler + "\n\nWords. These are the names:\n" + items, "name20", "These are the names: …"},
+		{"an item of a loose list", "The names:\n\n" + strings.ReplaceAll(items, "\n", "\n\n"), "name20", "The names: …"},
+		{"an item in an item", "- outer item\n" + strings.ReplaceAll("\n"+items, "\n-", "\n  -"), "name20", "outer item …"},
+		{"a list without words before it", "# A\n\n" + filler + "\n\n" + items, "name20", "…"},
+		{"after a list", "The names:\n" + items + "\nA walrus. " + filler, "walrus", "…"},
+	} {
+		q := parseQuery(tt.query)
+		s, marks, _ := snippet(&q, tt.md)
+		if n := len([]rune(s)); !strings.HasPrefix(s, tt.want) || n > snippetChars || len(marks) == 0 ||
+			string([]rune(s)[marks[0][0]:marks[0][1]]) != tt.query {
+			t.Errorf("%s: %d characters, %v: %q, want %q", tt.name, n, marks, s, tt.want)
+		}
+	}
+}
+
+func FuzzLandmarks(f *testing.F) {
+	f.Add([]byte(reference))
+	f.Fuzz(func(t *testing.T, md []byte) {
+		at := 0
+		for _, l := range landmarks(md) {
+			if l.start < at || l.end < l.start || l.end > len(md) {
+				t.Fatalf("landmark %+v after %d in %d bytes", l, at, len(md))
+			}
+			at = l.start
+		}
+	})
+}
+
+func BenchmarkLandmarks(b *testing.B) {
+	md := []byte(strings.Repeat(reference, 300))
+	b.SetBytes(int64(len(md)))
+	for b.Loop() {
+		landmarks(md)
+	}
+}
