@@ -13,7 +13,18 @@ import (
 type meaning struct {
 	passages []scored
 	trust    float64 // in the model, from 0 to 1
+	failed   bool    // the model was tried and is not trusted at all
 	err      error
+}
+
+// sameScore is how much cosines may differ that are the same but for rounding.
+const sameScore = 1e-6
+
+// says reports whether vectors tell anything: not those of a model that gives every text the same vector, which its
+// trial has shown and which prefer no passage to another.
+func (m meaning) says() bool {
+	n := len(m.passages)
+	return n > 0 && (!m.failed || m.passages[0].score-m.passages[min(n, sureOf)-1].score > sameScore)
 }
 
 // askVectors starts to rank passages by vectors while the caller goes on. It returns nil if there are no vectors.

@@ -122,5 +122,6 @@ type Term struct {
 type Results struct {
 	Hits      []Hit        `json:"results"`
 	Corrected []Correction `json:"corrected,omitempty"` // words of the query that were looked for in another form
-	Degraded  bool         `json:"degraded,omitempty"`  // vectors were wanted but not ready in time: ranked by words alone
+	Degraded  bool         `json:"degraded,omitempty"`  // a model was wanted and was of no use: ranked without it
+	Reason    string       `json:"degraded_reason,omitempty"`
 }

@@ -23,7 +23,7 @@ func (v *vectors) meaning(ctx context.Context, text string, n int, allow func(pa
 	passages, err := v.nearest(ctx, text, n, allow)
 	v.mu.RLock()
 	defer v.mu.RUnlock()
-	return meaning{passages, v.trust, err}
+	return meaning{passages, v.trust, v.tried > 0 && v.trust == 0, err}
 }
 
 // nearest returns the n passages whose meaning is nearest to a text's, best first, with their cosines: exact for the

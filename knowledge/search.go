@@ -65,9 +65,12 @@ func (x *searchIndex) search(ctx context.Context, q Query, allow *roaring.Bitmap
 	if err != nil {
 		return nil, err
 	}
-	results := &Results{Hits: []Hit{}, Degraded: byMeaning.err != nil, Corrected: parsed.corrections}
+	results := &Results{Hits: []Hit{}, Corrected: parsed.corrections}
+	if byMeaning.err != nil {
+		results.Degraded, results.Reason = true, "ranked without vectors: "+byMeaning.err.Error()
+	}
 	found := words.passages
-	if byMeaning.err == nil && len(byMeaning.passages) > 0 {
+	if byMeaning.err == nil && byMeaning.says() {
 		found = x.fuse(words, byMeaning, &q, allow)
 	}
 	if all {

@@ -52,7 +52,11 @@ func (v *vectors) try(ctx context.Context) error {
 			continue
 		}
 		list := v.near.Nearest(vector.Unit(x), trialPlaces, nil)
-		for _, near := range list[:min(len(list), trialPlaces)] {
+		list = list[:min(len(list), trialPlaces)]
+		if len(list) == 0 || list[0].Score-list[len(list)-1].Score <= sameScore {
+			continue // all are as near: it is there by chance
+		}
+		for _, near := range list {
 			if number, _ := v.near.Passage(near.Slot); number == numbers[i] {
 				found++
 			}

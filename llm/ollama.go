@@ -73,11 +73,15 @@ func (*ollama) embed(model string, texts []string) (string, any, error) {
 
 func (*ollama) readEmbed(content []byte) (*Vectors, error) {
 	var v struct {
-		Embeddings [][]float32 `json:"embeddings"`
-		Prompt     int         `json:"prompt_eval_count"`
+		Embeddings []numbers `json:"embeddings"`
+		Prompt     int       `json:"prompt_eval_count"`
 	}
 	if err := json.Unmarshal(content, &v); err != nil {
 		return nil, unreadable(err)
 	}
-	return &Vectors{Vectors: v.Embeddings, Usage: Usage{Prompt: v.Prompt}}, nil
+	vectors := make([][]float32, len(v.Embeddings))
+	for i, x := range v.Embeddings {
+		vectors[i] = x
+	}
+	return &Vectors{Vectors: vectors, Usage: Usage{Prompt: v.Prompt}}, nil
 }

@@ -1,7 +1,9 @@
 package llm
 
 import (
+	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"strings"
@@ -113,8 +115,8 @@ func (o *openAI) embed(model string, texts []string) (string, any, error) {
 func (*openAI) readEmbed(content []byte) (*Vectors, error) {
 	var v struct {
 		Data []struct {
-			Index     int       `json:"index"`
-			Embedding []float32 `json:"embedding"`
+			Index     int     `json:"index"`
+			Embedding numbers `json:"embedding"`
 		} `json:"data"`
 		Usage openAIUsage `json:"usage"`
 	}
@@ -129,6 +131,18 @@ func (*openAI) readEmbed(content []byte) (*Vectors, error) {
 		vectors[d.Index] = d.Embedding
 	}
 	return &Vectors{Vectors: vectors, Usage: v.Usage.usage()}, nil
+}
+
+// numbers is a vector, without null, which stands for NaN in the answers of some servers, and which package json would
+// read as 0.
+type numbers []float32
+
+// UnmarshalJSON reads an array of numbers.
+func (n *numbers) UnmarshalJSON(content []byte) error {
+	if bytes.Contains(content, []byte("null")) {
+		return errors.New("a vector has null for a number")
+	}
+	return json.Unmarshal(content, (*[]float32)(n))
 }
 
 type openAIUsage struct {

@@ -66,7 +66,7 @@ func runSearch(ctx context.Context, c *call) (*result, error) {
 		return nil, err
 	}
 	if res.Degraded {
-		c.note("The model for embeddings did not answer in time: hits are ranked by words only")
+		c.note("W%s", clip(strings.TrimPrefix(res.Reason, "w"), 200))
 	}
 	for _, word := range res.Corrected {
 		c.note("S%s", word.String()[1:])

@@ -28,7 +28,7 @@ type searchData struct {
 	Query     url.Values
 	Problem   string
 	Asked     bool
-	Degraded  bool
+	Degraded  string   // why a model that is configured took no part
 	Corrected []string // words of the query
 	Hits      []hit
 	More      string
@@ -89,7 +89,7 @@ func (d *dashboard) find(r *http.Request, data *searchData, limit int) error {
 	if err != nil {
 		return err
 	}
-	data.Degraded = found.Degraded
+	data.Degraded = found.Reason
 	for _, word := range found.Corrected {
 		data.Corrected = append(data.Corrected, "S"+word.String()[1:])
 	}

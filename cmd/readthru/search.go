@@ -68,7 +68,7 @@ func (p *program) searchCommand() *cli.Command {
 // printHits prints hits for people.
 func (p *program) printHits(res *knowledge.Results) error {
 	if res.Degraded {
-		p.note("warning: the model for embeddings did not answer in time: hits are ranked by words only")
+		p.note("warning: %s", res.Reason)
 	}
 	for _, word := range res.Corrected {
 		p.note("%v", word)
