@@ -62,7 +62,7 @@ type Agent struct {
 
 // Model is a model that is asked.
 type Model struct {
-	Use     string `json:"use"` // llm or embeddings
+	Use     string `json:"use"` // llm, embeddings or rerank
 	Service string `json:"service"`
 	Model   string `json:"model"`
 	Here    bool   `json:"here"` // it runs on this machine

@@ -27,7 +27,8 @@ func (s *scorer) explain(d *ranked) (parts []Term) {
 	if f := d.best.fused; f.vectors > 0 {
 		parts = append(parts, Term{Term: "meaning", Field: "vectors", Score: f.vectors})
 	}
-	parts = append(parts, Term{Term: "further", Field: "passages", Score: d.score - d.best.score})
+	parts = append(parts, Term{Term: "relevance", Field: "reranker", Score: d.reranked},
+		Term{Term: "further", Field: "passages", Score: d.score - d.reranked - d.best.score})
 	return slices.DeleteFunc(parts, func(t Term) bool { return t.Score == 0 })
 }
 

@@ -16,6 +16,8 @@ type ranked struct {
 	score float64
 	best  *match // its best passage
 	count int
+
+	reranked float64 // what a reranker added to score
 }
 
 // groupByDocument ranks documents by their passages, which are in order: the score of the best, and decreasing shares
@@ -44,11 +46,15 @@ func groupByDocument(found []match) []ranked {
 			d.count++
 		}
 	}
-	slices.SortFunc(docs, func(a, b ranked) int {
-		return cmp.Or(cmp.Compare(b.score, a.score),
-			cmp.Compare(a.doc, b.doc))
-	})
+	sortRanked(docs)
 	return docs
+}
+
+// sortRanked sorts documents by their scores, the best first.
+func sortRanked(docs []ranked) {
+	slices.SortFunc(docs, func(a, b ranked) int {
+		return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(a.doc, b.doc))
+	})
 }
 
 // shown is a hit with the passages that later documents are compared with.

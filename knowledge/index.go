@@ -89,6 +89,9 @@ type indexOptions struct {
 	// alone rank. After an error, too, and the results say so.
 	vectors func(ctx context.Context, text string, n int, allow func(passage uint32) bool) meaning
 
+	// reranker ranks the best documents again. If nil, nobody does.
+	reranker *reranker
+
 	// changed is called after passages came or went. It must not block or call the index.
 	changed func(added, removed []uint32)
 

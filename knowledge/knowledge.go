@@ -112,8 +112,7 @@ type Term struct {
 
 	// Field is where the term stands in the best passage: text, title or path. Or it is phrase, for words that are quoted
 	// in the query; near, for neighbours in the query that stand near each other; passages, for what further passages of
-	// the document add. When vectors rank, too, the parts are the best passage's rank by words, that by vectors, and
-	// passages.
+	// the document add; vectors or reranker, for what a model adds.
 	Field string  `json:"field"`
 	Score float64 `json:"score"`
 }

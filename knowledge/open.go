@@ -37,6 +37,12 @@ type Options struct {
 	// Embeddings is asked for vectors. If nil, words alone find.
 	Embeddings *llm.Client
 
+	// Reranker ranks the best documents of a search again. If nil, nobody does.
+	Reranker *llm.Client
+
+	// WithholdRanked is Withhold for Reranker.
+	WithholdRanked func(d *Document) bool
+
 	// Model normalises the passages of knowledge bases. If nil, that is done without one.
 	Model *llm.Client
 
@@ -136,6 +142,7 @@ func Open(o Options) (*Knowledge, error) {
 	index := indexOptions{
 		records: k.records, text: k.markdown, split: k.split, members: k.bases.members, changed: k.vectors.changed,
 		log: o.Log, cleaner: k.cleaner, anchors: o.Anchors,
+		reranker: newReranker(o.Reranker, o.WithholdRanked, o.Log),
 		metadata: func(key page.Key) page.Metadata {
 			h, _ := k.archive.head(key) // pages that were read have none
 			return h.Metadata

@@ -67,7 +67,7 @@ func (x *searchIndex) search(ctx context.Context, q Query, allow *roaring.Bitmap
 	}
 	results := &Results{Hits: []Hit{}, Corrected: parsed.corrections}
 	if byMeaning.err != nil {
-		results.Degraded, results.Reason = true, "ranked without vectors: "+byMeaning.err.Error()
+		results.degrade("ranked without vectors", byMeaning.err)
 	}
 	found := words.passages
 	if byMeaning.err == nil && byMeaning.says() {
@@ -76,11 +76,26 @@ func (x *searchIndex) search(ctx context.Context, q Query, allow *roaring.Bitmap
 	if all {
 		found = x.rest(found, &q, allow)
 	}
-	shown, err := x.present(ctx, results, groupByDocument(found), &parsed, q.Limit)
+	docs := groupByDocument(found)
+	if x.o.reranker != nil && !all && !parsed.isExact(q.Text) {
+		if err := x.rerank(ctx, q.Text, docs); err != nil {
+			results.degrade("ranked without the reranker", err)
+		}
+	}
+	shown, err := x.present(ctx, results, docs, &parsed, q.Limit)
 	if err == nil && q.Explain {
 		x.explain(&parsed, results.Hits, shown)
 	}
 	return results, err
+}
+
+// degrade notes that something took no part in the ranking, and why.
+func (r *Results) degrade(how string, why error) {
+	if r.Degraded {
+		r.Reason += "; "
+	}
+	r.Degraded = true
+	r.Reason += how + ": " + why.Error()
 }
 
 // match is a passage found, with the documents it makes hits of.

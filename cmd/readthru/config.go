@@ -74,7 +74,12 @@ type config struct {
 		MaxContext int `yaml:"max_context"`
 	} `yaml:"llm"`
 	Embeddings modelConfig `yaml:"embeddings"`
-	Knowledge  struct {
+	Rerank     struct {
+		BaseURL string `yaml:"base_url"`
+		Model   string `yaml:"model"`
+		APIKey  string `yaml:"api_key"`
+	} `yaml:"rerank"`
+	Knowledge struct {
 		PassageChars int `yaml:"passage_chars"`
 	} `yaml:"knowledge"`
 	Crawl struct {

@@ -245,7 +245,7 @@ func (s *settings) checkModels(bad func(string, error) error) error {
 	for _, l := range []struct {
 		section string
 		model   modelConfig
-	}{{"llm", s.LLM.modelConfig}, {"embeddings", s.Embeddings}} {
+	}{{"llm", s.LLM.modelConfig}, {"embeddings", s.Embeddings}, {"rerank", s.reranker()}} {
 		if l.model.Provider == "none" {
 			continue
 		}

@@ -15,13 +15,13 @@ import (
 
 // secretKeys are keys whose values are never shown.
 var secretKeys = []string{
-	"admin.token", "proxy.upstream", "github.token", "llm.api_key", "embeddings.api_key",
+	"admin.token", "proxy.upstream", "github.token", "llm.api_key", "embeddings.api_key", "rerank.api_key",
 	"crawl.firecrawl_key", "fleet.database", "fleet.bodies",
 }
 
 // urlKeys are keys whose URLs are shown without a password.
 var urlKeys = []string{
-	"markdown_new.base_url", "llm.base_url", "embeddings.base_url", "crawl.firecrawl_url",
+	"markdown_new.base_url", "llm.base_url", "embeddings.base_url", "rerank.base_url", "crawl.firecrawl_url",
 	"search.searxng_url",
 }
 

@@ -109,6 +109,9 @@ func (p *program) examine(ctx context.Context, s *settings, probes bool) []findi
 	if !probes {
 		return found
 	}
+	if s.Rerank.BaseURL != "" {
+		found = append(found, examineReranker(ctx, s))
+	}
 	tried, err := probeClients(ctx, s, authority)
 	if err != nil {
 		return append(found, finding{"clients", failed, err.Error(), ""})

@@ -22,7 +22,8 @@ func (c *core) openKnowledge() (err error) {
 	c.knowledge, err = knowledge.Open(knowledge.Options{
 		Store: c.store, PassageChars: c.settings.Knowledge.PassageChars, Convert: convertFile, Observe: c.observer("index"),
 		Decode: convert.UTF8, Cleaner: cleaner,
-		Model: c.chat, Embeddings: c.embeddings, Withhold: c.withhold, Log: c.log,
+		Model: c.chat, Embeddings: c.embeddings, Withhold: c.withhold(c.chat, c.embeddings), Log: c.log,
+		Reranker: c.reranker, WithholdRanked: c.withhold(c.reranker),
 		Anchors: func(key page.Key) []page.Anchor { return c.fetcher.Anchors(key) },
 	})
 	if err != nil {

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"slices"
 	"time"
 
 	"readthru/crawl"
@@ -27,7 +28,19 @@ func (c *core) openModels() (err error) {
 	if c.embeddings, err = c.model("embeddings", s.Embeddings, 0); err != nil {
 		return err
 	}
+	if c.reranker, err = c.model("rerank", s.reranker(), 0); err != nil {
+		return err
+	}
 	return c.openSearXNG()
+}
+
+// reranker returns the configured reranker as a model. Its one request is that of the servers that speak OpenAI's API.
+func (s *settings) reranker() modelConfig {
+	m := modelConfig{Provider: "none"}
+	if r := s.Rerank; r.BaseURL != "" {
+		m = modelConfig{Provider: llm.OpenAI, BaseURL: r.BaseURL, Model: r.Model, APIKey: r.APIKey, Timeout: time.Minute}
+	}
+	return m
 }
 
 // openSearXNG creates a client of the configured search engine; none if the program is offline.
@@ -54,6 +67,9 @@ func (c *core) model(section string, m modelConfig, maxContext int) (*llm.Client
 		return nil, nil
 	}
 	rule := section + ".provider " + m.Provider
+	if section == "rerank" {
+		rule = "rerank.base_url"
+	}
 	disclose := func(service, about string, bytes int64, why string) error {
 		return c.store.Disclose(store.Disclosure{
 			Service: service, URL: page.MaskString(about), Bytes: bytes, Why: why, Rule: rule,
@@ -76,7 +92,11 @@ func (m modelConfig) client(section string, o llm.Options) (*llm.Client, error) 
 	if err != nil {
 		err = usagef("%s: %w", section, err)
 		if m.Model == "" {
-			err = withHint(err, "set "+section+".model, or set "+section+".provider to none")
+			off := section + ".provider to none"
+			if section == "rerank" {
+				off = "rerank.base_url to nothing"
+			}
+			err = withHint(err, "set "+section+".model, or set "+off)
 		}
 		return nil, err
 	}
@@ -90,7 +110,7 @@ func (c *core) services() map[string]bool {
 	if now.MarkdownNew.Mode != "off" {
 		list[fetch.MarkdownNewService] = false
 	}
-	for _, m := range []*llm.Client{c.chat, c.embeddings} {
+	for _, m := range []*llm.Client{c.chat, c.embeddings, c.reranker} {
 		if m != nil {
 			list[m.Service()] = m.Local()
 		}
@@ -120,16 +140,19 @@ func (e endpoint) RoundTrip(req *http.Request) (*http.Response, error) {
 	return e.transport.RoundTrip(req.WithContext(fetch.Endpoint(req.Context(), req.URL)))
 }
 
-// withhold reports whether a document of a private host must not be sent to models. Models on this machine may get all.
-func (c *core) withhold(d *knowledge.Document) bool {
-	if local(c.chat) && local(c.embeddings) {
-		return false
+// withhold returns what reports whether a document of a private host must not be sent to some models. Models on this
+// machine may get all.
+func (c *core) withhold(models ...*llm.Client) func(d *knowledge.Document) bool {
+	return func(d *knowledge.Document) bool {
+		if !slices.ContainsFunc(models, func(m *llm.Client) bool { return !local(m) }) {
+			return false
+		}
+		u, err := url.Parse(d.URL)
+		if err != nil || u.Host == "" {
+			return false // a file or a text that a user added
+		}
+		return !c.fetcher.MayDisclose(u)
 	}
-	u, err := url.Parse(d.URL)
-	if err != nil || u.Host == "" {
-		return false // a file or a text that a user added
-	}
-	return !c.fetcher.MayDisclose(u)
 }
 
 // local reports whether a model, if there is one, runs on this machine.

@@ -131,6 +131,8 @@ func reasonOf(t knowledge.Term) string {
 		return "the passage is a " + t.Term
 	case "vectors":
 		return "the passage means something like it"
+	case "reranker":
+		return "the reranker finds the passage relevant"
 	case "passages":
 		return "other passages of the page suit, too"
 	}

@@ -32,7 +32,11 @@ func (c *core) system(ctx context.Context) (*api.System, error) {
 	for _, m := range []struct {
 		use, name string
 		client    *llm.Client
-	}{{"llm", s.LLM.Model, c.chat}, {"embeddings", s.Embeddings.Model, c.embeddings}} {
+	}{
+		{"llm", s.LLM.Model, c.chat},
+		{"embeddings", s.Embeddings.Model, c.embeddings},
+		{"rerank", s.Rerank.Model, c.reranker},
+	} {
 		if m.client != nil {
 			sys.Models = append(sys.Models, api.Model{
 				Use: m.use, Service: m.client.Service(), Model: m.name, Here: m.client.Local(),

@@ -65,6 +65,7 @@ type core struct {
 	times   *api.WorkTimes
 	journal *journal.Journal
 
+	reranker         *llm.Client        // nil: none
 	chat, embeddings *llm.Client        // nil: none
 	searxng          *firecrawl.SearXNG // nil: none
 
