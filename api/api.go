@@ -96,13 +96,14 @@ type VisitQuery struct {
 	URL     string `query:"url" doc:"only this page"`
 	Session string `query:"session" doc:"only this session"`
 	User    string `query:"user" doc:"only of this user of the proxy"`
+	Nodes   bool   `query:"nodes" doc:"those of all nodes of the fleet, but for those of the last seconds"`
 	Limit   int    `query:"limit" range:"1,500"` // 0 is 50
 	Cursor  string `query:"cursor"`              // Next of the list before
 }
 
 // VisitList is a part of the list of visits. Next is empty at the end.
 type VisitList struct {
-	Visits []store.Visit `json:"visits"`
+	Visits []fleet.Visit `json:"visits"` // their nodes are named if those of all nodes were asked for
 	Next   string        `json:"next,omitempty"`
 }
 

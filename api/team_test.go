@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"readthru/api"
+	"readthru/fleet"
 	"readthru/guess"
 	"readthru/journal"
 	"readthru/store"
@@ -384,7 +385,7 @@ func TestUsageAddsUpExactly(t *testing.T) {
 		t.Errorf("as a reader: status %d: %s", status, body)
 	}
 	few, err := m.client.Visits(t.Context(), api.VisitQuery{User: "write"})
-	others := func(v store.Visit) bool { return v.User != "write" }
+	others := func(v fleet.Visit) bool { return v.User != "write" }
 	if err != nil || len(few.Visits) == 0 || slices.ContainsFunc(few.Visits, others) {
 		t.Errorf("visits of one user: %v, %+v", err, few)
 	}

@@ -2,9 +2,11 @@ package api
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 
+	"readthru/fleet"
 	"readthru/page"
 	"readthru/store"
 )
@@ -25,12 +27,33 @@ func (s *Server) listVisits(ctx context.Context, q VisitQuery) (*VisitList, erro
 		}
 		sq.Page = new(s.key(u))
 	}
+	list := &VisitList{Visits: []fleet.Visit{}}
+	if q.Nodes {
+		return list, s.listVisitsOfNodes(ctx, sq, list)
+	}
 	visits, next, err := s.o.Store.Visits(sq)
 	if err != nil {
 		return nil, fmt.Errorf("list visits: %w", err)
 	}
-	if visits == nil {
-		visits = []store.Visit{}
+	for _, v := range visits {
+		list.Visits = append(list.Visits, fleet.Visit{Visit: v})
 	}
-	return &VisitList{Visits: visits, Next: next}, nil
+	list.Next = next
+	return list, nil
+}
+
+// listVisitsOfNodes adds the visits of all nodes of the fleet to a list.
+func (s *Server) listVisitsOfNodes(ctx context.Context, q store.VisitQuery, list *VisitList) error {
+	if s.o.Fleet == nil {
+		return problem(http.StatusBadRequest, "this is a node alone: fleet.database names the database of a fleet")
+	}
+	visits, next, err := s.o.Fleet.Visits(ctx, q)
+	switch {
+	case errors.Is(err, store.ErrCursor):
+		return err
+	case err != nil:
+		return problem(http.StatusServiceUnavailable, "list the visits of all nodes: %s", err)
+	}
+	list.Visits, list.Next = append(list.Visits, visits...), next
+	return nil
 }

@@ -1,12 +1,12 @@
 // Package fleet lets several nodes share what they read, through a PostgreSQL database.
 //
 // Each node keeps its own store and answers from it. A [Fleet] is what runs beside it: it tells the database of pages
-// that the node has read or deleted (publish.go, from the store's change log), and takes over what others have
-// (follow.go). Before the node asks an origin, it asks what others have stored of the URI (ask.go), which are told of
-// what it stores (tell.go) and purges (purges.go). What is limited for all nodes together is counted there (limits.go).
-// Large content may be in an object store instead of the database (bodies.go, bucket.go). Nothing else of a request
-// waits for the database. While that cannot be reached the node is a node alone, with a longer change log, and continues
-// where it was.
+// that the node has read or deleted (publish.go, from the store's change log) and of visits (visits.go), and takes over
+// what others have (follow.go). Before the node asks an origin, it asks what others have stored of the URI (ask.go),
+// which are told of what it stores (tell.go) and purges (purges.go). What is limited for all nodes together is counted
+// there (limits.go). Large content may be in an object store instead of the database (bodies.go, bucket.go). Nothing
+// else of a request waits for the database. While that cannot be reached the node is a node alone, with a longer change
+// log, and continues where it was.
 //
 // Of two readings of a page the one that was fetched later counts, whoever told of it first. A deletion counts for what
 // was fetched before it, so that a node that comes late brings nothing back.
@@ -87,8 +87,11 @@ type Fleet struct {
 	shared   sharedUsers         // of Run alone
 	apart    time.Duration       // of Run alone: how far the database's clock is ahead; 0 if that is little
 	lastTold *row                // of Run alone: what was told last, since the start
-	setBack  bool                // of Run alone: the database lacks what it had
-	started  time.Time
+
+	toldVisits map[string]int64 // of Run alone: those that may be looked at again, by id; when they were made
+
+	setBack bool // of Run alone: the database lacks what it had
+	started time.Time
 
 	bucketBreaker breaker
 

@@ -234,6 +234,9 @@ func (f *Fleet) send(ctx context.Context, rows []row) error {
 		return nil
 	}
 	if err == nil {
+		err = f.forgetVisits(ctx, rows)
+	}
+	if err == nil {
 		last := &rows[len(rows)-1]
 		f.lastTold = &row{key: last.key, fetchedAt: last.fetchedAt}
 		f.note(func(s *Status) { s.Published += int64(len(rows)) })

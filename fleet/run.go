@@ -74,6 +74,9 @@ func (f *Fleet) session(ctx context.Context) error {
 			if err := f.shareUse(ctx, time.Now()); err != nil {
 				return err
 			}
+			if err := f.shareVisits(ctx); err != nil {
+				return err
+			}
 			beaten = time.Now()
 		}
 		if time.Since(swept) >= sweepEvery {
@@ -128,7 +131,8 @@ func (f *Fleet) enter() error {
 	if err := s.BeginJobs(Consumer, joined); err != nil {
 		return err
 	}
-	return s.SetFleetPosition(store.FleetPosition{Database: "none yet", Joined: joined})
+	now := time.Now().UnixMilli()
+	return s.SetFleetPosition(store.FleetPosition{Database: "none yet", Joined: joined, VisitsFrom: now, Visits: now})
 }
 
 // resume finds where the node stands in a database. In another one than before, or another line of its history, or
@@ -139,8 +143,10 @@ func (f *Fleet) resume(identity string) error {
 	if f.position.Database == identity && !f.setBack {
 		return nil
 	}
-	f.setBack, f.lastTold = false, nil
-	next := store.FleetPosition{Database: identity, Joined: f.position.Joined}
+	f.setBack, f.lastTold, f.toldVisits = false, nil, nil
+	next := store.FleetPosition{
+		Database: identity, Joined: f.position.Joined, VisitsFrom: f.position.VisitsFrom, Visits: f.position.VisitsFrom,
+	}
 	if err := s.BeginJobs(Consumer, next.Joined); err != nil {
 		return err
 	}
@@ -293,6 +299,7 @@ func (f *Fleet) sweep(ctx context.Context) error {
 		"flights WHERE until < now()",
 		"spent WHERE day < current_date - 7",
 		"turns WHERE next < now() - interval '1 hour'",
+		"visits WHERE at < now() - interval '180 days'",
 		"lost WHERE told_at < now() - interval '7 days'",
 		"nodes WHERE seen_at < now() - interval '7 days'",
 		"users WHERE gone AND changed_at < now() - interval '30 days'",

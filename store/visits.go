@@ -308,6 +308,15 @@ func (s *Store) Visits(q VisitQuery) (visits []Visit, next string, err error) {
 	return visits, next, nil
 }
 
+// VisitsSince calls each for the visits on disk that were made at a time or later, oldest first, until it returns
+// false.
+func (s *Store) VisitsSince(t time.Time, each func(Visit) bool) {
+	s.kv.walk(scan{prefix: "vi/", from: "vi/" + u64(uint64(max(millis(t), 0)))}, func(_ string, value []byte) bool {
+		var v Visit
+		return json.Unmarshal(value, &v) != nil || each(v)
+	})
+}
+
 // deleteVisits removes the records of a page's visits.
 func (s *Store) deleteVisits(k page.Key) {
 	prefix := pageVisitsPrefix(k)

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 
 	"github.com/urfave/cli/v2"
@@ -16,6 +17,7 @@ func (p *program) visitsCommand() *cli.Command {
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "url", Usage: "list only those of the page at `URL`"},
 			&cli.StringFlag{Name: "user", Usage: "list only those of the user `NAME` of the proxy"},
+			&cli.BoolFlag{Name: "fleet", Usage: "list those of all nodes of the fleet, but for those of the last seconds"},
 			sessionFlag(), limitFlag(), cursorFlag(), jsonFlag(),
 		},
 		Action: func(c *cli.Context) error {
@@ -28,7 +30,7 @@ func (p *program) visitsCommand() *cli.Command {
 			}
 			q := api.VisitQuery{
 				URL: c.String("url"), Session: c.String("session"), User: c.String("user"), Limit: limit,
-				Cursor: c.String("cursor"),
+				Cursor: c.String("cursor"), Nodes: c.Bool("fleet"),
 			}
 			return p.withClient(c.Context, func(b *api.Client) error {
 				list, err := b.Visits(c.Context, q)
@@ -47,13 +49,21 @@ func (p *program) visitsCommand() *cli.Command {
 					if v.Count > 1 {
 						from += fmt.Sprintf(" ×%d", v.Count)
 					}
-					rows = append(rows, []string{
+					row := []string{
 						day(v.Time), string(v.Source), from, strconv.Itoa(v.Tokens), orDash(v.User), v.Session, v.Agent,
 						v.URL,
-					})
+					}
+					if q.Nodes {
+						row = slices.Insert(row, 1, v.Node)
+					}
+					rows = append(rows, row)
 				}
 				p.more(c, list.Next)
-				return p.table([]string{"TIME", "SOURCE", "FROM", "TOKENS", "USER", "SESSION", "AGENT", "URL"}, rows)
+				head := []string{"TIME", "SOURCE", "FROM", "TOKENS", "USER", "SESSION", "AGENT", "URL"}
+				if q.Nodes {
+					head = slices.Insert(head, 1, "NODE")
+				}
+				return p.table(head, rows)
 			})
 		},
 	}
