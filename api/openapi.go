@@ -1,7 +1,9 @@
 package api
 
 import (
+	"bytes"
 	"cmp"
+	"compress/gzip"
 	"context"
 	_ "embed"
 	"encoding/json"
@@ -25,15 +27,29 @@ type example struct {
 	Answer any                 `json:"answer,omitempty"` // JSON or text; long texts and lists are cut
 }
 
-//go:embed examples.json
+// recorded are the examples by the ids of their operations: testdata/examples.json, compressed.
+//
+//go:embed examples.json.gz
 var recorded []byte
+
+// recordedExamples unpacks the examples.
+func recordedExamples() (examples map[string]example, err error) {
+	packed, err := gzip.NewReader(bytes.NewReader(recorded))
+	if err == nil {
+		err = json.NewDecoder(packed).Decode(&examples)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read the recorded examples: %w", err)
+	}
+	return examples, nil
+}
 
 // getOpenAPI describes the operations in OpenAPI 3.1. Schemas come from the Go types that are sent as JSON, examples
 // from a test that asks for each of them.
 func (s *Server) getOpenAPI(context.Context, none) (*object, error) {
-	var examples map[string]example
-	if err := json.Unmarshal(recorded, &examples); err != nil {
-		return nil, fmt.Errorf("read the recorded examples: %w", err)
+	examples, err := recordedExamples()
+	if err != nil {
+		return nil, err
 	}
 	t := &types{schemas: object{}, names: map[reflect.Type]string{}}
 	t.add("Problem", reflect.TypeFor[Error]())

@@ -2,12 +2,15 @@ package api_test
 
 import (
 	"bytes"
+	"compress/gzip"
 	"encoding/json"
+	"errors"
 	"flag"
 	"io"
 	"maps"
 	"net/http"
 	"net/url"
+	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -56,6 +59,43 @@ func TestOpenAPIDescribesEveryPathAndNoOther(t *testing.T) {
 	}
 	if doc.OpenAPI != "3.1.0" {
 		t.Errorf("openapi %q", doc.OpenAPI)
+	}
+}
+
+// examplesFile has the examples for people to read.
+const examplesFile = "testdata/examples.json"
+
+// packed compresses a text, always to the same bytes.
+func packed(t *testing.T, text string) string {
+	t.Helper()
+	var b strings.Builder
+	w, err := gzip.NewWriterLevel(&b, gzip.BestCompression)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = io.WriteString(w, text)
+	if err = errors.Join(err, w.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+func TestTheExamplesOfTheProgramAreThoseThatPeopleRead(t *testing.T) {
+	text, err := os.ReadFile(examplesFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	file, err := os.Open("examples.json.gz")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close() //nolint:errcheck // it is only read
+	r, err := gzip.NewReader(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := io.ReadAll(r); err != nil || !bytes.Equal(got, text) {
+		t.Errorf("examples.json.gz is not %s: %v; run go test -run EveryRoute ./api -update", examplesFile, err)
 	}
 }
 
@@ -189,7 +229,9 @@ func TestEveryRouteWorks(t *testing.T) {
 		}
 		text := strings.NewReplacer(strings.TrimPrefix(w.origin.URL, "https://"), "93.184.215.14:443", addr, "localhost:7888",
 			filepath.Dir(file), "notes").Replace("{\n" + strings.Join(lines, ",\n") + "\n}\n")
-		write(t, "examples.json", shownToken.ReplaceAllString(text, "rt_0123456789ab_…"))
+		text = shownToken.ReplaceAllString(text, "rt_0123456789ab_…")
+		write(t, examplesFile, text)
+		write(t, "examples.json.gz", packed(t, text))
 	}
 	for _, path := range []string{
 		"/api/v1/robots", "/api/v1/pages/https:%2F%2Fexample.com%2Fpage/changes?since=whenever", "/api/v1/pages?hots=a",
