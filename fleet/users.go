@@ -1,11 +1,11 @@
 package fleet
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"slices"
+	"sort"
 	"time"
 
 	"github.com/lib/pq"
@@ -160,7 +160,7 @@ func (f *Fleet) takeUsers(theirs map[string]users.User, changes int64) (int64, e
 				all.Closed = all.Closed || !m.Gone
 			}
 		}
-		slices.SortFunc(all.List, func(a, b users.User) int { return cmp.Compare(a.Name, b.Name) })
+		sort.Slice(all.List, func(i, j int) bool { return all.List[i].Name < all.List[j].Name })
 		return news
 	}
 	if now := f.o.Store.Users(); !differs(&now) {

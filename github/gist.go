@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/url"
-	"slices"
+	"sort"
 	"strings"
 	"time"
 
@@ -69,7 +69,7 @@ func (v *gist) page() *Page {
 	for _, f := range v.Files {
 		files = append(files, f)
 	}
-	slices.SortFunc(files, func(a, b gistFile) int { return strings.Compare(a.Name, b.Name) })
+	sort.Slice(files, func(i, j int) bool { return files[i].Name < files[j].Name })
 	title := singleLine(v.Description)
 	if title == "" && len(files) > 0 {
 		title = singleLine(files[0].Name)

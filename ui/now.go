@@ -6,6 +6,7 @@ import (
 	"maps"
 	"net/http"
 	"slices"
+	"sort"
 	"strconv"
 	"strings"
 	"time"
@@ -112,8 +113,9 @@ func (d *dashboard) now(w http.ResponseWriter, r *http.Request) {
 	for source, n := range data.Stats.Pages.BySource {
 		data.Sources = append(data.Sources, share{Name: string(source), N: n})
 	}
-	slices.SortFunc(data.Sources, func(a, b share) int {
-		return cmp.Or(cmp.Compare(b.N, a.N), cmp.Compare(a.Name, b.Name))
+	sort.Slice(data.Sources, func(i, j int) bool {
+		a, b := &data.Sources[i], &data.Sources[j]
+		return cmp.Or(cmp.Compare(b.N, a.N), cmp.Compare(a.Name, b.Name)) < 0
 	})
 	data.Sources = shares(data.Sources)
 	d.show(w, http.StatusOK, "now", view{Title: "Now", At: "/", Live: "/api/v1/events?limit=1&work=1", Data: data})
