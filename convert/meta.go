@@ -117,7 +117,8 @@ func readHead(root *html.Node, u *url.URL) head {
 	}
 	put(h.meta, "description", h.meta["og:description"])
 	put(h.meta, "canonical_url", h.canonical)
-	t.og = trimIcons(h.meta["og:title"])
+	t.og, t.home = trimIcons(h.meta["og:title"]), u != nil && home(u)
+	t.readCaption(root)
 	t.nameSite(h.meta["og:site_name"])
 	h.title = t.choose()
 	put(h.meta, "title", cmp.Or(t.element, t.og, h.title))

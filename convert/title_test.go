@@ -1,0 +1,120 @@
+package convert_test
+
+import (
+	"net/url"
+	"testing"
+
+	"readthru/convert"
+)
+
+// TestTitlesOfGenerators holds what pages are called whose generator puts the name of the book, the manual or the board
+// into their first h1.
+func TestTitlesOfGenerators(t *testing.T) {
+	for _, tt := range []struct{ name, html, want string }{
+		{
+			"a book: the chapter has the title of the page",
+			`<title>What is a cache? - The Cache Book</title><nav id=sidebar><a href=ch1.html>1. Basics</a></nav>
+			<div id=menu-bar><h1 class=menu-title>The Cache Book</h1></div>
+			<main><h1 id=what><a class=header href="#what">What is a cache?</a></h1><p>It keeps.</p></main>`,
+			"What is a cache?",
+		},
+		{
+			"a book: the chapter is called otherwise in its contents",
+			`<title>Basics - The Cache Book</title><div id=menu-bar><h1 class=menu-title>The Cache Book</h1></div>
+			<main><h1 id=what><a class=header href="#what">What You Must Know</a></h1><p>It keeps.</p></main>`,
+			"What You Must Know",
+		},
+		{
+			"a manual that names itself above each page",
+			`<title>Quick Start &#8212; Cache 2.0 Documentation</title><div id=docs-header><h1>Cache 2.0 Documentation</h1></div>
+			<div id=docs-body><section id=quick><h1>Quick Start<a class=headerlink href="#quick">¶</a></h1></section></div>`,
+			"Quick Start",
+		},
+		{
+			"a manual that shortens its name there",
+			`<title>Quick Start — The Cache documentation</title><div class=sphinxsidebar><h1 class=logo>The Cache</h1></div>
+			<div class=body><section id=quick><h1>Quick Start<a class=headerlink href="#quick">¶</a></h1></section></div>`,
+			"Quick Start",
+		},
+		{
+			"a manual whose pages have no h1",
+			`<title>File system | Cache v2.0 Documentation</title><header><h1>Cache v2.0 Documentation</h1></header>
+			<div id=apicontent><h2>File system<span><a class=mark href="#fs">#</a></span></h2></div>`,
+			"File system",
+		},
+		{
+			"a manual whose pages are called otherwise in their title",
+			`<title>Assertion testing | Cache v2.0 Documentation</title><header><h1>Cache v2.0 Documentation</h1></header>
+			<div id=apicontent><h2>Assert<span><a class=mark href="#assert">#</a></span></h2></div>`,
+			"Assertion testing",
+		},
+		{
+			"a module with a caption, and one section",
+			`<title>Data.Cache</title><div id=package-header><span class=caption>cache-1.0: Caches</span></div>
+			<div id=content><div id=module-header><table class=info><tr><th>Safety<td>Safe</table><p class=caption>Data.Cache</p></div>
+			<div id=interface><h1>Documentation</h1><p>data Cache</p></div></div>`,
+			"Data.Cache",
+		},
+		{
+			"a module with sections",
+			`<title>Data.Cache</title><div id=content><div id=module-header><p class=caption>Data.Cache</p></div>
+			<div id=interface><h1>Basic functions</h1><p>get</p><h1>Folds</h1><p>fold</p></div></div>`,
+			"Data.Cache",
+		},
+		{
+			"a manual's name after a colon",
+			`<title>Base64 Encoding: Cache Reference Manual</title><div class=refnamediv><h2>Base64 Encoding</h2><p>encode</p></div>`,
+			"Base64 Encoding",
+		},
+		{
+			"a board that names itself",
+			`<title>How long is fresh? / Questions / Cache Forums</title><div id=head><h1>Cache</h1></div>
+			<h2><span>#1</span></h2><p>Which is sound?</p>`,
+			"How long is fresh?",
+		},
+		{
+			"a site's name above all pages",
+			`<title>Questions</title><h1>The C library for caches</h1><h2>Questions</h2><p>Which is sound?</p><h2>Menu</h2>`,
+			"Questions",
+		},
+		{
+			"a manual page whose sections are h1", `<title>cachectl - controls a cache</title><h1>NAME</h1><p>cachectl</p>
+			<h1>SYNOPSIS</h1><p>cachectl FILE</p>`, "cachectl - controls a cache",
+		},
+		{
+			"a numbered first section below a box with the title",
+			`<title>The Cache Format</title><div class=top>The Cache Format</div><h1>1. Introduction</h1><p>It keeps.</p>`,
+			"The Cache Format",
+		},
+		{
+			"entries of a list", `<title>The Cache Blog</title><article><h1>One</h1></article><article><h1>Two</h1></article>`,
+			"The Cache Blog",
+		},
+		// what must not change
+		{"one h1 with another text", `<title>Buy Caches | Shop</title><h1>Mesh Style Caches</h1>`, "Mesh Style Caches"},
+		{"the site first", `<title>Editor - The cache that edits</title><main><h1>The cache that edits</h1></main>`, "The cache that edits"},
+		{
+			"a subtitle", `<title>Caches - A guide to caches</title><main><h1>Caches</h1><h2>A guide to caches</h2></main>`, "Caches",
+		},
+		{
+			"an explanation after a colon",
+			`<title>keys: how the keys are made</title><h2>keys</h2><p>It makes keys.</p>`, "keys: how the keys are made",
+		},
+		{"a colon within the name", `<title>Caches: how they work</title><h1>Caches: how they work</h1><h2>Caches</h2>`, "Caches: how they work"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			u, err := url.Parse("https://a.test/doc/page.html")
+			if err != nil {
+				t.Fatal(err)
+			}
+			doc, err := convert.Parse(t.Context(), []byte(tt.html), "text/html; charset=utf-8", u)
+			if err != nil {
+				t.Fatal(err)
+			}
+			res, err := doc.Convert(t.Context(), convert.Options{})
+			if err != nil || res.Title != tt.want {
+				t.Errorf("title %q, want %q; err = %v", res.Title, tt.want, err)
+			}
+		})
+	}
+}
