@@ -1,6 +1,7 @@
 package recipe_test
 
 import (
+	"net/url"
 	"strings"
 	"testing"
 
@@ -26,6 +27,12 @@ func TestShippedRecipesPassTheirTests(t *testing.T) {
 			if !res.Passed {
 				t.Errorf("%s: %s", r.Name, strings.Join(res.Failures, "\n"))
 			}
+		}
+		page := r.Tests[0]
+		u, _ := url.Parse(page.URL)
+		res, err := r.Apply(t.Context(), []byte(page.HTML), "text/html; charset=utf-8", u)
+		if author := res.Meta["author"]; err != nil || author != "ann" && author != "eve" {
+			t.Errorf("%s: the page's author is %q, err = %v", r.Name, author, err)
 		}
 		if r.About == "" || r.OneSite() || r.Selectors.Has == "" {
 			t.Errorf("%s must say what it is for, and be for pages by what they have", r.Name)
