@@ -47,7 +47,7 @@ func (s *Service) serveBatch(v version, r *http.Request) (any, error) {
 		workers = min(b.Workers, maxWorkers)
 	}
 	agent := r.UserAgent()
-	j, err := s.jobs.start(batching, "", len(targets), func(ctx context.Context, j *job) error {
+	j, err := s.jobs.start(r.Context(), batching, "", len(targets), func(ctx context.Context, j *job) error {
 		return s.batch(ctx, j, targets, workers, func(ctx context.Context, t target) (*document, error) {
 			return s.scrape(ctx, v, t.url, t.asked, &b.scrapeOptions, agent)
 		})

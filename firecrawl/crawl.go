@@ -176,7 +176,7 @@ func (s *Service) serveCrawl(v version, r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	j, err := s.jobs.start(crawling, o.URL, 0,
+	j, err := s.jobs.start(r.Context(), crawling, o.URL, 0,
 		func(ctx context.Context, j *job) error { return s.crawl(ctx, j, crawler, o, &b.Scrape) })
 	if err != nil {
 		return nil, err

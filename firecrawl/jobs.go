@@ -86,8 +86,11 @@ func newJobs(dir string) *jobs {
 	return j
 }
 
-// start starts a job. Its work adds documents with [job.add]; the error of the work is that of the job.
-func (l *jobs) start(k kind, url string, total int, work func(ctx context.Context, j *job) error) (*job, error) {
+// start starts a job for who asks in ctx, whose end the job outlives. Its work adds documents with [job.add]; the error
+// of the work is that of the job.
+func (l *jobs) start(ctx context.Context, k kind, url string, total int,
+	work func(ctx context.Context, j *job) error,
+) (*job, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.closed {
@@ -98,7 +101,7 @@ func (l *jobs) start(k kind, url string, total int, work func(ctx context.Contex
 	running := l.countLocked()
 	if running >= maxRunning {
 		return nil, &failure{
-			http.StatusTooManyRequests, "RATE_LIMITED",
+			http.StatusTooManyRequests, codeLimited,
 			fmt.Sprintf("%d jobs are running, which is the maximum: wait for one to end or cancel one", running),
 		}
 	}
@@ -106,7 +109,12 @@ func (l *jobs) start(k kind, url string, total int, work func(ctx context.Contex
 	if err != nil {
 		return nil, err
 	}
-	ctx, cancel := context.WithDeadline(l.ctx, now.Add(lifetime))
+	ctx, end := context.WithDeadline(context.WithoutCancel(ctx), now.Add(lifetime))
+	forget := context.AfterFunc(l.ctx, end) //nolint:contextcheck // that of the service, which ends all jobs
+	cancel := func() {
+		forget()
+		end()
+	}
 	j := &job{id: rand.Text(), kind: k, url: url, began: now, cancel: cancel, state: scraping, total: total, results: kept}
 	l.list = append(l.list, j)
 	l.running.Go(func() {

@@ -16,6 +16,7 @@ import (
 	"readthru/fetch"
 	"readthru/page"
 	"readthru/summary"
+	"readthru/users"
 )
 
 type scrapeBody struct {
@@ -69,8 +70,14 @@ func (s *Service) scrape(ctx context.Context, v version, u *url.URL, asked strin
 		ctx, cancel = context.WithTimeout(ctx, limit)
 		defer cancel()
 	}
+	who, _ := users.Of(ctx)
+	if over, ok := errors.AsType[*users.OverError](who.Meter.AskPage(time.Now())); ok {
+		return nil, &failure{http.StatusTooManyRequests, codeLimited, over.Error()}
+	}
 	before := s.before(u, o)
-	ans, err := s.o.Crawl.Fetcher.Page(ctx, o.request(v, u, agent))
+	req := o.request(v, u, agent)
+	req.User = who.Name()
+	ans, err := s.o.Crawl.Fetcher.Page(ctx, req)
 	if refused, ok := errors.AsType[*fetch.Error](err); ok && refused.Kind == fetch.KindHTTP {
 		if o.Lockdown && refused.Status == http.StatusGatewayTimeout {
 			return nil, &failure{http.StatusNotFound, codeNotCached, "nothing in the cache answers " + refused.URL}
@@ -92,6 +99,7 @@ func (s *Service) scrape(ctx context.Context, v version, u *url.URL, asked strin
 	if err := unreadable(ans.Page); err != nil {
 		return nil, err
 	}
+	who.Meter.Count(time.Now(), users.PageUse(int64(ans.Page.Tokens), int64(ans.Page.Info.HTMLTokens)))
 	_, markdown := page.SplitFrontMatter(ans.Body)
 	d := &document{Metadata: metadata(asked, ans.Page), private: ans.Private || !ans.Page.Stored}
 	d.fill(o, string(markdown), ans.Links, ans.Source, ans.Trimmed)

@@ -45,6 +45,7 @@ const (
 	codeUnsupported = "SCRAPE_UNSUPPORTED_FILE_ERROR"
 	codeFailed      = "SCRAPE_ALL_ENGINES_FAILED"
 	codeNotCached   = "SCRAPE_LOCKDOWN_CACHE_MISS"
+	codeLimited     = "RATE_LIMITED"
 )
 
 // bad returns the failure of a request that is wrong.
