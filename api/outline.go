@@ -77,7 +77,7 @@ func (s *Server) getSection(_ context.Context, q sectionQuery) (*SectionText, er
 	if err != nil {
 		return nil, err
 	}
-	h, err := knowledge.Section(d.Markdown, q.Name)
+	h, err := knowledge.Section(d.Markdown, q.Name, s.o.Fetch.Anchors(d.Key))
 	if err != nil {
 		return nil, err
 	}

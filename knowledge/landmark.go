@@ -83,6 +83,15 @@ func (l *landmark) title() string {
 	return truncateRunes(title, maxHeadingChars+len(ellipsis))
 }
 
+// heading returns the landmark as a heading with a fragment.
+func (l *landmark) heading(fragment string) Heading {
+	level := l.level
+	if level == 0 {
+		level = 7
+	}
+	return Heading{Level: level, Title: l.title(), Fragment: fragment, Start: l.start, End: l.end}
+}
+
 // id returns the id that the text gives a heading; empty if it gives none.
 func (l *landmark) id() string {
 	_, id := markdown.OwnID(l.lines[0])

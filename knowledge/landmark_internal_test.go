@@ -128,12 +128,12 @@ func TestSectionFindsDefinitions(t *testing.T) {
 		{"queue", "class Queue"},
 		{"Functions", "Functions"},
 	} {
-		h, err := Section([]byte(reference), tt.name)
+		h, err := Section([]byte(reference), tt.name, nil)
 		if err != nil || h.Title != tt.want {
 			t.Errorf("Section(%q) = %q, %v, want %q", tt.name, h.Title, err, tt.want)
 		}
 	}
-	if h, err := Section([]byte(reference), "walrus"); err == nil {
+	if h, err := Section([]byte(reference), "walrus", nil); err == nil {
 		t.Errorf("Section(walrus) = %+v, want none", h)
 	}
 }

@@ -2,9 +2,11 @@ package knowledge
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"readthru/markdown"
+	"readthru/page"
 	"readthru/store"
 )
 
@@ -35,12 +37,17 @@ func Outline(md []byte) []Heading {
 
 // Section returns the first section whose fragment, title or heading path ("Install › Linux") equals name, ignoring
 // case, or else whose title begins with name. If there is none, it is the definition of a term with that path, title or
-// name, as hits have them. Else the error wraps store.ErrNotFound and lists headings of the text.
-func Section(md []byte, name string) (Heading, error) {
+// name, as hits have them. Before all of them comes the place to which the page's anchor of that name leads, as in the
+// links of hits; anchors are those of the page, if they are known. If there is no such section, the error wraps
+// store.ErrNotFound and lists headings of the text.
+func Section(md []byte, name string, anchors []page.Anchor) (Heading, error) {
 	headings := Outline(md)
 	wanted := strings.TrimSpace(strings.TrimLeft(strings.TrimSpace(name), "#"))
 	if wanted == "" {
 		return Heading{}, fmt.Errorf("section %q: %w", name, store.ErrNotFound)
+	}
+	if h, ok := anchored(md, wanted, anchors); ok {
+		return h, nil
 	}
 	for _, same := range []func(Heading, string) bool{
 		func(h Heading, _ string) bool { return strings.EqualFold(h.Fragment, wanted) },
@@ -84,10 +91,24 @@ func definition(md []byte, name string) (Heading, bool) {
 	} {
 		for i := range list {
 			if l := &list[i]; l.level == 0 && same(i) {
-				return Heading{
-					Level: 7, Title: l.title(), Fragment: markdown.Slug(l.lines[0]), Start: l.start, End: l.end,
-				}, true
+				return l.heading(markdown.Slug(l.lines[0])), true
 			}
+		}
+	}
+	return Heading{}, false
+}
+
+// anchored returns the heading or the definition to which an anchor of the page leads.
+func anchored(md []byte, id string, anchors []page.Anchor) (Heading, bool) {
+	at := slices.IndexFunc(anchors, func(a page.Anchor) bool { return a.ID == id })
+	if at < 0 {
+		return Heading{}, false
+	}
+	text, list := anchorName(anchors[at].Text), landmarks(md)
+	for i := range list {
+		name := strings.TrimSuffix(anchorName(list[i].name()), ellipsis)
+		if name != "" && strings.HasPrefix(text, name) && anchorOf(list, i, anchors) == id {
+			return list[i].heading(id), true
 		}
 	}
 	return Heading{}, false

@@ -34,7 +34,7 @@ func TestOutlineAndSections(t *testing.T) {
 		"## use":              "## Use\n\nc",
 		"größe":               "## Größe & 文字!",
 	} {
-		h, err := knowledge.Section(md, name)
+		h, err := knowledge.Section(md, name, nil)
 		if err != nil {
 			t.Errorf("Section(%q): %v", name, err)
 		} else if got := strings.TrimSpace(string(md[h.Start:h.End])); got != want {
@@ -42,11 +42,11 @@ func TestOutlineAndSections(t *testing.T) {
 		}
 	}
 	for _, name := range []string{"", "#", "nope"} {
-		if _, err := knowledge.Section(md, name); !errors.Is(err, store.ErrNotFound) {
+		if _, err := knowledge.Section(md, name, nil); !errors.Is(err, store.ErrNotFound) {
 			t.Errorf("Section(%q): error %v, want ErrNotFound", name, err)
 		}
 	}
-	if _, err := knowledge.Section(md, "nope"); err == nil || !strings.Contains(err.Error(), "install-it") {
+	if _, err := knowledge.Section(md, "nope", nil); err == nil || !strings.Contains(err.Error(), "install-it") {
 		t.Errorf("error %v, want it to name the headings", err)
 	}
 	if n := len(knowledge.Outline([]byte(strings.Repeat("# a\n## a\n", 50_000)))); n != 100_000 {

@@ -78,6 +78,18 @@ func testSession(t *testing.T, w *world, s *sdk.ClientSession) {
 	if !strings.Contains(section, "hard and yellow") || strings.Contains(section, "Install") {
 		t.Errorf("section %q, want that of quinces alone", section)
 	}
+	for _, args := range []map[string]any{ // the anchor of a hit's link is no heading's slug
+		{"url": url + "#the-quinces"}, {"url": url, "section": "#the-quinces"}, {"doc": doc, "section": "the-quinces"},
+	} {
+		if linked, _ := use(t, s, "get_page", args); linked[strings.Index(linked, "\n\n"):] !=
+			section[strings.Index(section, "\n\n"):] {
+			t.Errorf("get_page %v: %q, want %q", args, linked, section)
+		}
+	}
+	if said, _, bad := try(t, s, "get_page", map[string]any{"url": url + "#plums"}); !bad ||
+		!strings.Contains(said, "plums") || !strings.Contains(said, "not found: it has") {
+		t.Errorf("an unknown fragment: %q, want what there is", said)
+	}
 	if _, q := use(t, s, "verify_quote", map[string]any{
 		"url":   url,
 		"quote": "hardly anybody eats it raw",

@@ -48,7 +48,7 @@ func runPage(ctx context.Context, c *call) (*result, error) {
 	_, body := page.SplitFrontMatter([]byte(p.Content))
 	content := string(body)
 	about := facts(p)
-	if name := c.args.text("section"); name != "" {
+	if name := c.section(); name != "" {
 		sec, err := c.client.Section(ctx, ref, name)
 		if err != nil {
 			return nil, err

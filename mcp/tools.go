@@ -1,6 +1,10 @@
 package mcp
 
-import "time"
+import (
+	"net/url"
+	"strings"
+	"time"
+)
 
 // tools lists the tools in the order in which clients see them.
 func tools() []tool {
@@ -37,10 +41,23 @@ func (c *call) ref() (string, error) {
 	if doc := c.args.text("doc"); doc != "" {
 		return doc, nil
 	}
-	if url := c.args.text("url"); url != "" {
-		return url, nil
+	if address := c.args.text("url"); address != "" {
+		return address, nil
 	}
 	return "", errNothingNamed
+}
+
+// section returns the section that is wanted: the argument, or else the fragment of the URL; empty if it is the page.
+func (c *call) section() string {
+	if name := c.args.text("section"); name != "" {
+		return name
+	}
+	u, err := url.Parse(c.args.text("url"))
+	if err != nil {
+		return ""
+	}
+	fragment, _, _ := strings.Cut(u.Fragment, ":~:") // what follows is for browsers
+	return fragment
 }
 
 // day formats a time for a model.
