@@ -141,8 +141,9 @@ func (f *Fleet) connect(ctx context.Context) (identity string, err error) {
 	return identity, err
 }
 
-// wasSetBack reports whether the database lacks what this node told it last, or what it took last: a snapshot of it was
-// restored, or the last moment was lost.
+// wasSetBack reports whether the database lacks what this node told it last, what it took last, or its mark, which is
+// later than both: a snapshot of it was restored, or the last moment was lost. What was told and taken may be there again
+// because others have told it meanwhile; the mark is this node's alone.
 func (f *Fleet) wasSetBack(ctx context.Context) (is bool, err error) {
 	p, told := f.o.Store.FleetPosition(), f.lastTold
 	var key []byte
@@ -152,8 +153,10 @@ func (f *Fleet) wasSetBack(ctx context.Context) (is bool, err error) {
 	}
 	err = f.query(ctx, `SELECT $1::bytea <> '' AND NOT EXISTS (
 				SELECT FROM pages WHERE key = $1 AND greatest(fetched_at, gone_at) >= $2::timestamptz)
-			OR $3::bytea <> '' AND NOT EXISTS (SELECT FROM pages WHERE key = $3 AND xid >= $4::xid8)`,
-		[]any{orEmpty(key), at, orEmpty(p.Key), strconv.FormatUint(p.XID, 10)}, []any{&is}, func() error { return nil })
+			OR $3::bytea <> '' AND NOT EXISTS (SELECT FROM pages WHERE key = $3 AND xid >= $4::xid8)
+			OR NOT $5 AND NOT EXISTS (SELECT FROM nodes WHERE name = $6 AND seen_at >= $7::timestamptz)`,
+		[]any{orEmpty(key), at, orEmpty(p.Key), strconv.FormatUint(p.XID, 10), f.mark.IsZero(), f.o.Node, f.mark},
+		[]any{&is}, func() error { return nil })
 	return is, err
 }
 

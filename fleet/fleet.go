@@ -90,7 +90,8 @@ type Fleet struct {
 
 	toldVisits map[string]int64 // of Run alone: those that may be looked at again, by id; when they were made
 
-	setBack bool // of Run alone: the database lacks what it had
+	setBack bool      // of Run alone: the database lacks what it had
+	mark    time.Time // of Run alone: what this node wrote last into its own row; zero: nothing since it connected anew
 	started time.Time
 
 	bucketBreaker breaker

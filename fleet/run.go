@@ -64,8 +64,14 @@ func (f *Fleet) session(ctx context.Context) error {
 	defer tick.Stop()
 	beaten, swept := time.Now(), time.Now()
 	for {
+		told, taken := f.lastTold, f.position.XID
 		if err := f.exchange(ctx); err != nil {
 			return err
+		}
+		if f.lastTold != told || f.position.XID != taken {
+			if err := f.renewMark(ctx); err != nil {
+				return err
+			}
 		}
 		if time.Since(beaten) >= beatEvery {
 			if err := f.beat(ctx); err != nil {
@@ -92,6 +98,22 @@ func (f *Fleet) session(ctx context.Context) error {
 		case <-f.o.Store.PurgesAdded():
 		}
 	}
+}
+
+// renewMark notes in the node's own row that the database has been told something, or gave something: one that is set
+// back has an older mark. Nobody else writes that row.
+func (f *Fleet) renewMark(ctx context.Context) error {
+	if f.mark.IsZero() {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, statementTime)
+	defer cancel()
+	err := f.db.QueryRowContext(ctx, `UPDATE nodes SET seen_at = greatest(clock_timestamp(), seen_at)
+		WHERE name = $1 AND seen_at >= $2::timestamptz RETURNING seen_at`, f.o.Node, f.mark).Scan(&f.mark)
+	if errors.Is(err, sql.ErrNoRows) {
+		return errMoved
+	}
+	return err
 }
 
 // exchange tells all that is new here but stored responses, and then takes over what is new elsewhere: a deletion is
@@ -143,7 +165,7 @@ func (f *Fleet) resume(identity string) error {
 	if f.position.Database == identity && !f.setBack {
 		return nil
 	}
-	f.setBack, f.lastTold, f.toldVisits = false, nil, nil
+	f.setBack, f.lastTold, f.toldVisits, f.mark = false, nil, nil, time.Time{}
 	next := store.FleetPosition{
 		Database: identity, Joined: f.position.Joined, VisitsFrom: f.position.VisitsFrom, Visits: f.position.VisitsFrom,
 	}
@@ -238,23 +260,22 @@ func (f *Fleet) beat(ctx context.Context) error {
 		return errMoved
 	}
 	s := f.o.Store
-	done, err := f.db.ExecContext(ctx, `INSERT INTO nodes AS n (name, version, started_at, seen_at, pages, outbox, behind)
+	err = f.db.QueryRowContext(ctx, `INSERT INTO nodes AS n (name, version, started_at, seen_at, pages, outbox, behind)
 		VALUES ($1, $2, $3, now(), $4, $5, $6)
 		ON CONFLICT (name) DO UPDATE SET version = excluded.version, started_at = excluded.started_at,
 			seen_at = now(), pages = excluded.pages, outbox = excluded.outbox, behind = excluded.behind
-		WHERE n.started_at = excluded.started_at OR n.seen_at < now() - $7::interval`,
+		WHERE n.started_at = excluded.started_at OR n.seen_at < now() - $7::interval
+		RETURNING seen_at`,
 		f.o.Node, f.o.Version, f.started.UTC().Truncate(time.Microsecond), s.Totals().Pages, s.QueuedJobs(Consumer), behind,
-		awayAfter)
-	if err != nil {
-		return err
-	}
-	told, err := done.RowsAffected()
-	if err != nil {
+		awayAfter).Scan(&f.mark)
+	isAnother := errors.Is(err, sql.ErrNoRows)
+	if err != nil && !isAnother {
 		return err
 	}
 	reason, remedy := "", ""
 	switch {
-	case told == 0:
+	case isAnother:
+		f.mark = time.Time{}
 		reason, remedy = "another node calls itself "+f.o.Node+", or this one has just started again", "set fleet.node"
 	case f.apart != 0:
 		reason = "the clock is " + f.apart.Abs().String() + " from the database's"
