@@ -142,8 +142,8 @@ func (f *Fleet) connect(ctx context.Context) (identity string, err error) {
 }
 
 // wasSetBack reports whether the database lacks what this node told it last, what it took last, or its mark, which is
-// later than both: a snapshot of it was restored, or the last moment was lost. What was told and taken may be there again
-// because others have told it meanwhile; the mark is this node's alone.
+// later than both: a snapshot of it was restored, or the last moment was lost. What was told and taken may be there
+// again because others have told it meanwhile; the mark is this node's alone.
 func (f *Fleet) wasSetBack(ctx context.Context) (is bool, err error) {
 	p, told := f.o.Store.FleetPosition(), f.lastTold
 	var key []byte
