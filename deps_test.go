@@ -59,7 +59,7 @@ const policy = `
 	proxy                 → page, httpfield, pace, guess, users, store, cache, fetch, certs, recording, journal
 	proxy                 → proxy/repeat
 	crawl                 → page, httpfield, fetch
-	firecrawl             → page, httpfield, store, knowledge, fetch, crawl, summary
+	firecrawl             → page, users, httpfield, store, knowledge, fetch, crawl, summary
 	api                   → page, markdown, pace, guess, users, journal, fetch, store, knowledge
 	api                   → recipe, crawl, firecrawl, fleet, llm, summary, agents
 	mcp                   → page, users, knowledge, api
