@@ -86,6 +86,30 @@ func TestLandmarksAreHeadingsAndTerms(t *testing.T) {
 	}
 }
 
+// A passage stands under the term that is being defined where it begins, and under no other.
+func TestPassagesStandUnderTerms(t *testing.T) {
+	long := strings.Repeat("More of what is to be said. ", 80)
+	md := "# tools\n\nclass Queue\n: A queue. " + long + "\n\n  Queue.put(x)\n  : Puts x. " + long + "\n\n  " + long +
+		"\n\n  Words of the class. " + long + "\n\nWords of tools. " + long + "\n\nreduce(*f*)\n: Reduces. " + long +
+		"\n\n## Notes\n\nA note. " + long
+	var got []string
+	for _, p := range Split([]byte(md), SplitOptions{}) {
+		got = append(got, strings.Join(p.Path, " › "))
+	}
+	want := []string{
+		"tools › class Queue",
+		"tools › class Queue › Queue.put(x)",
+		"tools › class Queue",
+		"tools › class Queue",
+		"tools",
+		"tools › reduce(f)",
+		"tools › Notes",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
 func TestAnchorOf(t *testing.T) {
 	anchors := func(list ...string) (all []page.Anchor) {
 		for _, a := range list {

@@ -159,6 +159,17 @@ func (s *headingStack) push(level int, title string) {
 	s.levels, s.titles, s.shared = append(s.levels[:n], level), append(s.titles[:n], title), nil
 }
 
+// pop leaves all that has the level or a lower one.
+func (s *headingStack) pop(level int) {
+	n := len(s.levels)
+	for n > 0 && s.levels[n-1] >= level {
+		n--
+	}
+	if n < len(s.levels) {
+		s.levels, s.titles, s.shared = s.levels[:n], s.titles[:n], nil
+	}
+}
+
 func (s *headingStack) path() []string {
 	if s.shared == nil && len(s.titles) > 0 {
 		s.shared = append([]string(nil), s.titles...)

@@ -76,6 +76,8 @@ func (p *packer) add(b markdown.Block) {
 	if b.Kind == markdown.Heading {
 		p.endSection(b.Level)
 		p.headings.push(b.Level, titleText(b.Title(p.md)))
+	} else {
+		p.define(&b)
 	}
 	if p.after != "" {
 		p.flush()
@@ -105,6 +107,23 @@ func (p *packer) add(b markdown.Block) {
 	}
 	p.cut(&b)
 }
+
+// define notes the term that a block defines as what the definition stands under, until a block that is indented no
+// further ends it.
+func (p *packer) define(b *markdown.Block) {
+	terms, indent := b.Terms(p.md)
+	if terms == nil {
+		line, _ := markdown.LineAt(p.md, b.Start)
+		indent = markdown.Indentation(line)
+	}
+	p.headings.pop(termLevel + indent)
+	if terms != nil {
+		p.headings.push(termLevel+indent, titleText(terms[0]))
+	}
+}
+
+// termLevel is the level of a term that is defined without indentation: below all headings.
+const termLevel = 7
 
 // endSection ends the passage where a heading begins the next section, unless it is too small to stand alone.
 func (p *packer) endSection(level int) {
