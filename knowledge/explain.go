@@ -20,10 +20,12 @@ func (s *scorer) explain(d *ranked) (parts []Term) {
 			kind := seg.lengths[ord].kind
 			parts = slices.Concat(s.explainTerms(n, ord), s.explainPhrases(n, ord), s.explainPairs(n, ord))
 			parts = append(parts, Term{
-				Term: kind.String(), Field: "kind", Score: (d.best.score - d.best.fused.vectors) * (1 - 1/float64(kind.factor())),
+				Term: kind.String(), Field: "kind",
+				Score: (d.best.score - d.best.fused.vectors - d.best.site) * (1 - 1/float64(kind.factor())),
 			})
 		}
 	}
+	parts = append(parts, Term{Term: "named", Field: "site", Score: d.best.site})
 	if f := d.best.fused; f.vectors > 0 {
 		parts = append(parts, Term{Term: "meaning", Field: "vectors", Score: f.vectors})
 	}

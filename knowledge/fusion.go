@@ -98,10 +98,15 @@ func (x *searchIndex) fuse(found lexicalResult, near meaning, q *Query, allow *r
 		m.score = m.fused.words + m.fused.vectors
 		all = append(all, *m)
 	}
-	slices.SortFunc(all, func(a, b match) int {
+	sortMatches(all)
+	return all
+}
+
+// sortMatches sorts passages by their scores, the best first.
+func sortMatches(list []match) {
+	slices.SortFunc(list, func(a, b match) int {
 		return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(a.number, b.number))
 	})
-	return all
 }
 
 // coverage returns how much of a query the best of the ranked passages have, from 0 to 1, weighed by how rare its words

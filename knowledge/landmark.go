@@ -157,11 +157,11 @@ func anchorName(title string) string {
 
 // landmarkAt returns the last landmark that begins at or before a place; -1 if there is none that holds it.
 func landmarkAt(list []landmark, at int) int {
-	i, found := slices.BinarySearchFunc(list, at, func(l landmark, at int) int { return l.start - at })
-	if !found {
-		i--
+	last := -1
+	for i := range list {
+		if list[i].start <= at && at < list[i].end {
+			last = i
+		}
 	}
-	for ; i >= 0 && list[i].end <= at; i-- {
-	}
-	return i
+	return last
 }

@@ -104,6 +104,7 @@ type match struct {
 	score  float64
 	owners []uint32 // ascending
 	fused  fusedScores
+	site   float64 // what of score its site adds, because the query names it
 }
 
 // lexicalResult is what words found.
@@ -146,6 +147,7 @@ func (x *searchIndex) lexical(ctx context.Context, parsed *query, q *Query, allo
 			owners: x.ownersIn(seg, c.ord, docs),
 		})
 	}
+	x.favourSites(parsed, found.passages)
 	return found, nil
 }
 

@@ -129,6 +129,8 @@ func reasonOf(t knowledge.Term) string {
 		return fmt.Sprintf("%q and %q stand near each other", first, second)
 	case "kind":
 		return "the passage is a " + t.Term
+	case "site":
+		return "the query names the site"
 	case "vectors":
 		return "the passage means something like it"
 	case "reranker":
