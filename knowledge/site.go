@@ -52,8 +52,8 @@ func (x *searchIndex) favourSites(parsed *query, found []match) {
 	sortMatches(found)
 }
 
-// siteNames returns what a host is called by: its names but the last, and the parts of those, without the ones that many
-// sites have.
+// siteNames returns what a host is called by: its names but the last, and the parts of those, without the ones that
+// many sites have.
 func siteNames(host string) (names []string) {
 	host, _, _ = strings.Cut(host, ":")
 	labels := strings.Split(host, ".")

@@ -9,9 +9,9 @@ import (
 // A query that names a site beside other words is asked of that.
 func TestASiteThatIsNamedIsFavoured(t *testing.T) {
 	docs := []*Document{
-		doc("https://docs.python.org/3/library/argparse.html", "", "Parse arguments of the command line: parse arguments."),
+		doc("https://docs.python.org/3/library/argparse.html", "", "Parse arguments of the command line, parse."),
 		doc("https://nodejs.org/api/util.html", "", "How to parse arguments of the command line of a program in it."),
-		doc("https://blog.example.com/node", "", "Parse arguments, said a blog about arguments to parse long ago, and arguments."),
+		doc("https://blog.example.com/node", "", "Parse arguments, said a blog about arguments to parse, and arguments."),
 	}
 	x := openTestIndex(t, docs)
 	indexAllOf(t, x, docs)

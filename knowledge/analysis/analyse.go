@@ -13,7 +13,7 @@ import (
 
 // Version is raised with every change of how text becomes terms, and of which texts are indexed: an index of
 // another version is rebuilt.
-const Version = 4
+const Version = 5
 
 // maxWord is the longest word that is indexed, in bytes. Longer ones are keys, hashes and encoded data.
 const maxWord = 64
@@ -330,14 +330,15 @@ func (t *tokeniser) pairs(i int) int {
 	return i
 }
 
-// Stem returns the term a surface form is indexed under: without accents and, when it is a word in letters, without
-// its English ending.
+// Stem returns the term a surface form is indexed under: without accents and, when it is a word in letters, without the
+// ending that its script lets one know: an English one of a word in Latin letters, a Russian one of a word in Cyrillic,
+// the particles of a Korean word, and article, conjunction and ending of an Arabic one.
 func Stem(surface string) string {
 	word := surface
 	letters := true
 	for i := 0; i < len(word); i++ {
 		if word[i] >= utf8.RuneSelf {
-			word = withoutAccents(word)
+			word = withoutAccents(stemByScript(word))
 			break
 		}
 	}
