@@ -28,7 +28,7 @@ type frontier struct {
 	most  int // maximum number of queued URLs
 
 	queues [tiers][]item
-	taken  int                   // URLs of the round in hand that are not done
+	hand   []item                // URLs of the round in hand that are not done
 	added  []item                // since take was called last
 	raw    map[string]struct{}   // URLs as they were linked: saves parsing a menu again on every page
 	seen   map[page.Key]struct{} // by normalised URL
@@ -150,13 +150,21 @@ func (f *frontier) next() []item {
 		round = append(round, f.queues[t][:take]...)
 		f.queues[t] = f.queues[t][take:]
 	}
-	f.taken = len(round)
+	f.hand = round
 	return round
+}
+
+// round returns the URLs of the round in hand that are not done, or else those of the next one.
+func (f *frontier) round() []item {
+	if len(f.hand) > 0 {
+		return f.hand
+	}
+	return f.next()
 }
 
 // left returns the number of URLs that are queued or in hand.
 func (f *frontier) left() int {
-	n := f.taken
+	n := len(f.hand)
 	for _, q := range f.queues {
 		n += len(q)
 	}
@@ -172,9 +180,9 @@ func (f *frontier) pageless() int {
 	return n
 }
 
-// done counts the outcome of a URL.
+// done counts the outcome of the first URL in hand.
 func (f *frontier) done(d done) {
-	f.taken--
+	f.hand = f.hand[1:]
 	f.report.count(d.URL, d.Outcome)
 	switch d.Outcome {
 	case Added, Changed, Unchanged:

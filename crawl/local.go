@@ -89,7 +89,7 @@ func (r *run) crawl(ctx context.Context) error {
 			r.frontier.report.GaveUp = fmt.Sprintf("%d URLs gave no page", none)
 			return nil
 		}
-		round := r.frontier.next()
+		round := r.frontier.round()
 		if len(round) == 0 {
 			if !r.queueHeld() {
 				return nil
@@ -117,7 +117,7 @@ func (r *run) queueHeld() bool {
 	return f.left() > 0
 }
 
-// resume replays a round of an earlier run.
+// resume replays a step of an earlier run.
 func (r *run) resume(b batch, include, exclude patterns) error {
 	if b.Site != "" {
 		u, err := page.Parse(b.Site)
@@ -173,10 +173,9 @@ func (r *run) queueListed(ctx context.Context, start *url.URL) error {
 		func(raw string) bool { return r.frontier.add(item{URL: raw, Depth: 1, Listed: true}) })
 }
 
-// round gets URLs in parallel and handles them in their order.
+// round gets URLs in parallel and handles them in their order. What came of each is saved before the next one, so that
+// whoever resumes the crawl does not ask for it again.
 func (r *run) round(ctx context.Context, items []item) error {
-	trapped, dropped := r.frontier.report.Trapped, r.frontier.report.Dropped
-	b := batch{}
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(r.Workers + 1) // one more handles the results
 	results := make([]chan result, len(items))
@@ -194,11 +193,16 @@ func (r *run) round(ctx context.Context, items []item) error {
 			if ctx.Err() != nil { // the result is an effect of the cancellation
 				return context.Cause(ctx)
 			}
+			trapped, dropped := r.frontier.report.Trapped, r.frontier.report.Dropped
 			d, err := r.handle(it, got)
 			if err != nil {
 				return err
 			}
-			b.Done = append(b.Done, d)
+			if err := r.save(batch{
+				Done: []done{d}, Trapped: r.frontier.report.Trapped - trapped, Dropped: r.frontier.report.Dropped - dropped,
+			}); err != nil {
+				return err
+			}
 		}
 		return nil
 	})
@@ -211,11 +215,7 @@ func (r *run) round(ctx context.Context, items []item) error {
 			return nil
 		})
 	}
-	if err := g.Wait(); err != nil {
-		return err
-	}
-	b.Trapped, b.Dropped = r.frontier.report.Trapped-trapped, r.frontier.report.Dropped-dropped
-	return r.save(b)
+	return g.Wait()
 }
 
 func (r *run) save(b batch) error {

@@ -16,17 +16,18 @@ var ErrOtherCrawl = errors.New("the saved progress belongs to another crawl")
 // maxBatch is the approximate size of a batch in bytes. Every batch is smaller than twice that. A test lowers it.
 var maxBatch = 128 << 10
 
-// batch is a part of a round's results. Replaying the saved rounds restores the frontier.
+// batch is a part of a step's results: of a URL, or in what earlier versions saved, of a round. Replaying the saved
+// steps restores the frontier.
 type batch struct {
-	Part  int    `json:"part"`           // number of the part in its round, from 0
-	Last  bool   `json:"last,omitempty"` // this is the last part; parts of a round without it are ignored
+	Part  int    `json:"part"`           // number of the part in its step, from 0
+	Last  bool   `json:"last,omitempty"` // this is the last part; parts of a step without it are ignored
 	Crawl string `json:"crawl,omitempty"`
 	Site  string `json:"site,omitempty"` // the start page, once it is known
 
 	Done  []done `json:"done,omitempty"`
 	Added []item `json:"added,omitempty"`
 
-	Trapped int `json:"trapped,omitempty"` // links of this round
+	Trapped int `json:"trapped,omitempty"` // links of this step
 	Dropped int `json:"dropped,omitempty"`
 }
 
@@ -40,6 +41,12 @@ type done struct {
 
 // fingerprint identifies a crawl by the options that decide its order.
 func fingerprint(o Options) string {
+	if len(o.Include) == 0 {
+		o.Include = nil // a list that was stored and read again
+	}
+	if len(o.Exclude) == 0 {
+		o.Exclude = nil
+	}
 	parts := []any{o.URL, o.Depth, o.Include, o.Exclude}
 	if o.Below || o.Unlisted {
 		parts = append(parts, o.Below, o.Unlisted)
@@ -52,35 +59,35 @@ func fingerprint(o Options) string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// save writes a round in parts.
-func save(s State, round batch) error {
-	added := round.Added
+// save writes a step in parts.
+func save(s State, step batch) error {
+	added := step.Added
 	for part := 0; ; part++ {
-		round.Part, round.Added = part, nil
+		step.Part, step.Added = part, nil
 		size := 0
 		for len(added) > 0 && size < maxBatch {
 			size += len(added[0].URL) + 32
-			round.Added = append(round.Added, added[0])
+			step.Added = append(step.Added, added[0])
 			added = added[1:]
 		}
-		round.Last = len(added) == 0
-		text, err := json.Marshal(round)
+		step.Last = len(added) == 0
+		text, err := json.Marshal(step)
 		if err != nil {
 			return fmt.Errorf("save the crawl's progress: %w", err)
 		}
 		if err := s.Save(text); err != nil {
 			return fmt.Errorf("save the crawl's progress: %w", err)
 		}
-		if round.Last {
+		if step.Last {
 			return nil
 		}
-		round = batch{}
+		step = batch{}
 	}
 }
 
-// load calls play with each complete round, oldest first.
+// load calls play with each complete step, oldest first.
 func load(s State, crawl string, play func(batch) error) error {
-	var round batch
+	var step batch
 	begun := false
 	err := s.Load(func(text []byte) error {
 		var b batch
@@ -89,20 +96,20 @@ func load(s State, crawl string, play func(batch) error) error {
 		}
 		switch {
 		case b.Part == 0:
-			round, begun = b, true
-		case begun && b.Part == round.Part+1:
-			round.Part, round.Last, round.Added = b.Part, b.Last, append(round.Added, b.Added...)
+			step, begun = b, true
+		case begun && b.Part == step.Part+1:
+			step.Part, step.Last, step.Added = b.Part, b.Last, append(step.Added, b.Added...)
 		default:
 			return errors.New("a part is missing")
 		}
-		if !round.Last {
+		if !step.Last {
 			return nil
 		}
 		begun = false
-		if round.Crawl != "" && round.Crawl != crawl {
+		if step.Crawl != "" && step.Crawl != crawl {
 			return ErrOtherCrawl
 		}
-		return play(round)
+		return play(step)
 	})
 	if err != nil {
 		return fmt.Errorf("load the crawl's progress: %w", err)
@@ -110,16 +117,16 @@ func load(s State, crawl string, play func(batch) error) error {
 	return nil
 }
 
-// play applies a saved round to the frontier.
+// play applies a saved step to the frontier.
 func (f *frontier) play(b batch) error {
 	if len(b.Done) > 0 {
-		round := f.next()
-		if len(round) != len(b.Done) {
-			return fmt.Errorf("a round has %d URLs, want %d", len(b.Done), len(round))
+		round := f.round()
+		if len(b.Done) > len(round) {
+			return fmt.Errorf("a step has %d URLs, and its round %d", len(b.Done), len(round))
 		}
 		for i, d := range b.Done {
 			if d.URL != round[i].URL {
-				return fmt.Errorf("a round has %s, want %s", d.URL, round[i].URL)
+				return fmt.Errorf("a step has %s, want %s", d.URL, round[i].URL)
 			}
 			f.done(d)
 		}

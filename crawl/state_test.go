@@ -3,12 +3,15 @@ package crawl_test
 import (
 	"errors"
 	"fmt"
+	"net/http"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"readthru/crawl"
+	"readthru/fetch"
 )
 
 func TestInterruptedCrawlResumes(t *testing.T) {
@@ -71,7 +74,63 @@ func TestInterruptedCrawlResumes(t *testing.T) {
 	}
 }
 
-func TestIncompleteSavedRoundIsIgnored(t *testing.T) {
+// TestNoPageThatWasSavedIsAskedForAgain kills a crawl in its first round, of a site whose pages may not be used again.
+func TestNoPageThatWasSavedIsAskedForAgain(t *testing.T) {
+	p, links := pages{}, []string{}
+	for i := range 20 {
+		links = append(links, fmt.Sprintf("/p/%02d", i))
+		p[links[i]] = html(fmt.Sprintf("P %d", i))
+	}
+	p["/"] = html("Home", links...)
+	r := newRig(t, http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+		w.Header().Set("Cache-Control", "no-store")
+		p.ServeHTTP(w, req)
+	}), func(c *crawl.Config, _ *fetch.Options) { c.Workers = 1 })
+	o := crawl.Options{URL: "http://site.test/", State: &memory{}}
+	killed, handled := errors.New("killed"), []string{}
+	_, err := r.Crawl(t.Context(), o, func(e crawl.Event) error {
+		if len(handled) == 10 {
+			return killed
+		}
+		handled = append(handled, e.URL)
+		return nil
+	})
+	if !errors.Is(err, killed) {
+		t.Fatal(err)
+	}
+	report, err := r.Crawl(t.Context(), o, func(e crawl.Event) error {
+		if slices.Contains(handled, e.URL) {
+			t.Errorf("%s is handled again", e.URL)
+		}
+		return nil
+	})
+	if err != nil || report.Pages != 21 {
+		t.Fatalf("%+v, %v", report, err)
+	}
+	for _, u := range handled[1:] {
+		if n := r.count(strings.TrimPrefix(u, "http://")); n != 1 {
+			t.Errorf("%s was asked for %d times", u, n)
+		}
+	}
+}
+
+// TestAStepOfARoundThatWasSavedWholeIsRead resumes from what earlier versions saved.
+func TestAStepOfARoundThatWasSavedWholeIsRead(t *testing.T) {
+	p := pages{"/": html("Home", "/a", "/b"), "/a": html("A", "/c"), "/b": html("B"), "/c": html("C")}
+	state := &memory{}
+	whole, want := must3(t)(newRig(t, p).run(t, crawl.Options{State: state}))
+	old := &memory{batches: [][]byte{
+		state.batches[0],
+		[]byte(`{"part":0,"last":true,"done":[{"u":"http://site.test/a","o":"new","h":"a"},` +
+			`{"u":"http://site.test/b","o":"new","h":"b"}],"added":[{"u":"http://site.test/c","d":2}]}`),
+	}}
+	list, report := must3(t)(newRig(t, p).run(t, crawl.Options{State: old}))
+	if !slices.Equal(list, whole[3:]) || report.Pages != want.Pages {
+		t.Errorf("%v after %v, %d pages", list, whole[:3], report.Pages)
+	}
+}
+
+func TestAnIncompleteSavedStepIsIgnored(t *testing.T) {
 	crawl.LimitBatch(t, 2<<10) // too small for all of the URLs
 	p := pages{"/": html("Home")}
 	var links []string
