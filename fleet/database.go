@@ -43,6 +43,7 @@ func (o Options) connector() (*pq.Connector, error) {
 	q.Set("search_path", o.name())
 	q.Set("application_name", "readthru "+o.Node)
 	q.Set("statement_timeout", strconv.FormatInt(statementTime.Milliseconds(), 10))
+	q.Set("binary_parameters", "yes") // else each statement goes to the server twice: to be parsed, and to be run
 	q.Set("connect_timeout", strconv.Itoa(int(connectTime.Seconds())))
 	u.RawQuery = q.Encode()
 	c, err := pq.NewConnector(u.String())
