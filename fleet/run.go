@@ -125,18 +125,50 @@ func (f *Fleet) exchange(ctx context.Context) error {
 	if err := f.release(); err != nil {
 		return err
 	}
-	for _, each := range []func(context.Context) (bool, error){f.publish, f.followPurges, f.follow} {
-		for more := true; more; {
-			err := f.shareUsers(ctx) // between the others, which may be long: who loses rights is out soon
-			if err != nil {
+	always, is := true, news{}
+	for _, each := range []struct {
+		do  func(context.Context) (more bool, err error)
+		due *bool
+	}{{f.publish, &always}, {f.followPurges, &is.purges}, {f.follow, &is.pages}} {
+		for more := *each.due; more; {
+			var err error
+			if more, err = each.do(ctx); err != nil {
 				return err
 			}
-			if more, err = each(ctx); err != nil {
+			if is, err = f.findNews(ctx); err != nil { // each time, since users who lose rights are out soon
 				return err
 			}
 		}
 	}
 	return nil
+}
+
+// news says of what the database has more than the node.
+type news struct{ pages, purges bool }
+
+// In an order and with a limit, the rows are found by the same index as those of changesSince and purgesSince.
+const newsSince = `
+	SELECT edition,
+		EXISTS (SELECT FROM (SELECT FROM pages
+			WHERE (xid, key) > ($1::xid8, $2::bytea) AND xid < pg_snapshot_xmin(pg_current_snapshot())
+			ORDER BY xid, key LIMIT 1) AS p),
+		EXISTS (SELECT FROM (SELECT FROM purges
+			WHERE (xid, id) > ($3::xid8, $4::bytea) AND xid < pg_snapshot_xmin(pg_current_snapshot())
+			ORDER BY xid, id LIMIT 1) AS p)
+	FROM users_edition`
+
+// findNews asks, by one statement, whether there is anything to take over, and does so with users.
+func (f *Fleet) findNews(ctx context.Context) (is news, err error) {
+	ctx, cancel := context.WithTimeout(ctx, statementTime)
+	defer cancel()
+	at := f.position
+	var users string
+	err = f.db.QueryRowContext(ctx, newsSince, strconv.FormatUint(at.XID, 10), at.Key,
+		strconv.FormatUint(at.PurgeXID, 10), at.PurgeID).Scan(&users, &is.pages, &is.purges)
+	if err == nil {
+		err = f.shareUsers(ctx, users)
+	}
+	return is, err
 }
 
 // enter notes when the node began to be in a fleet, whether that can be reached or not. What it read before stays its

@@ -36,16 +36,10 @@ type useKey struct {
 	name string
 }
 
-// shareUsers has the node and the database agree about the users, if either has changed. Records are merged, so that
-// what was revoked anywhere stays revoked whoever writes last.
-func (f *Fleet) shareUsers(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, statementTime)
-	defer cancel()
+// shareUsers has the node and the database agree about the users, if either has changed; edition is the database's.
+// Records are merged, so that what was revoked anywhere stays revoked whoever writes last.
+func (f *Fleet) shareUsers(ctx context.Context, edition string) error {
 	changes := f.o.Store.UsersChanges()
-	var edition string
-	if err := f.db.QueryRowContext(ctx, "SELECT edition FROM users_edition").Scan(&edition); err != nil {
-		return err
-	}
 	if edition == f.shared.edition && changes == f.shared.changes {
 		return nil
 	}
