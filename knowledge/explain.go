@@ -30,7 +30,8 @@ func (s *scorer) explain(d *ranked) (parts []Term) {
 		parts = append(parts, Term{Term: "meaning", Field: "vectors", Score: f.vectors})
 	}
 	parts = append(parts, Term{Term: "relevance", Field: "reranker", Score: d.reranked},
-		Term{Term: "further", Field: "passages", Score: d.score - d.reranked - d.best.score})
+		Term{Term: "named", Field: "definition", Score: d.defines},
+		Term{Term: "further", Field: "passages", Score: d.score - d.reranked - d.defines - d.best.score})
 	return slices.DeleteFunc(parts, func(t Term) bool { return t.Score == 0 })
 }
 

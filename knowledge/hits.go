@@ -18,6 +18,8 @@ type ranked struct {
 	count int
 
 	reranked float64 // what a reranker added to score
+	defines  float64 // what it gained because it defines what the query names
+	walked   *walked // its text, if that was read
 }
 
 // groupByDocument ranks documents by their passages, which are in order: the score of the best, and decreasing shares
@@ -95,11 +97,18 @@ func (x *searchIndex) present(ctx context.Context, results *Results, docs []rank
 			}
 			continue
 		}
-		md, err := x.o.text(key)
-		if errors.Is(err, store.ErrNotFound) {
-			continue // deleted, and about to leave the index
+		w := d.walked
+		if w == nil {
+			md, err := x.o.text(key)
+			if errors.Is(err, store.ErrNotFound) {
+				continue // deleted, and about to leave the index
+			}
+			w = &walked{md: md, defined: definition{landmark: -1}}
+			if len(hits) < walkedHits {
+				w = walk(md, parsed.names)
+			}
 		}
-		h := x.hit(key, a, &a.passages[at], md, parsed, len(hits) < walkedHits)
+		h := x.hit(key, a, &a.passages[at], w, parsed)
 		h.Score = d.score
 		before, hits, results.Hits = append(before, now), append(hits, d), append(results.Hits, h)
 	}
@@ -136,9 +145,17 @@ func (s shown) repeats(before shown) bool {
 	return 5*both >= 4*(len(s.passages)+len(before.passages)-both)
 }
 
-// hit makes a hit of a document and its best passage. Md is its text, nil if that cannot be read: then there is no
-// snippet. With walk, it has the landmark that the snippet stands under, and the link to that.
-func (x *searchIndex) hit(key page.Key, a *article, p *place, md []byte, parsed *query, walk bool) Hit {
+// walkedHits is how many hits of a search have the landmarks of their documents walked, which takes a millisecond.
+const walkedHits = 50
+
+// hit makes a hit of a document and of its passage p: of the one that defines what the query names, if one does. W.md
+// is nil if the text cannot be read: then there is no snippet.
+func (x *searchIndex) hit(key page.Key, a *article, p *place, w *walked, parsed *query) Hit {
+	if w.defined.landmark >= 0 {
+		if i := a.passageAt(w.list[w.defined.landmark].start); i >= 0 {
+			p = &a.passages[i]
+		}
+	}
 	h := Hit{
 		Doc: key.Doc(), URL: x.o.cleaner.Line(a.url), Title: x.o.cleaner.Line(a.title), Kind: a.kind,
 		Heading: x.o.cleaner.Line(p.path), FetchedAt: a.fetched,
@@ -151,37 +168,46 @@ func (x *searchIndex) hit(key page.Key, a *article, p *place, md []byte, parsed 
 	}
 	if hash, ok := x.hashOf(p.number); ok {
 		h.Passage = passageID(passageKey{key, hash})
-		if text, ok := x.find(md, p, hash); ok {
-			x.show(&h, key, text, md, p, parsed, walk)
-		} else if md != nil {
+		if text, ok := x.find(w.md, p, hash); ok {
+			x.show(&h, key, text, w, p, parsed)
+		} else if w.md != nil {
 			h.Heading = "" // nothing below it is there any more
 		}
 	}
 	return h
 }
 
-// walkedHits is how many hits of a search have the landmarks of their documents walked, which takes a millisecond.
-const walkedHits = 50
+// passageAt returns the passage that holds a place of the text; -1 if none does.
+func (a *article) passageAt(at int) int {
+	return slices.IndexFunc(a.passages, func(p place) bool { return p.start <= at && at < p.end })
+}
 
-// show sets the snippet of a hit and, with walk, the landmark that it stands under with the link to that. Text is the
-// passage.
-func (x *searchIndex) show(h *Hit, key page.Key, text string, md []byte, p *place, parsed *query, walk bool) {
-	var list []landmark
+// show sets the snippet of a hit and, where the landmarks are known, the one that it stands under with the link to
+// that. Text is the passage.
+func (x *searchIndex) show(h *Hit, key page.Key, text string, w *walked, p *place, parsed *query) {
+	list, defined := w.list, w.defined
+	if p.before+string(w.md[p.start:p.end])+p.after != text {
+		list, defined.landmark = nil, -1 // the text has changed since
+	}
 	parts, first := []string{text}, 0
-	if walk && len(md) <= maxWalked && p.before+string(md[p.start:p.end])+p.after == text {
-		list = landmarks(md)
-		for first < len(list) && list[first].start <= p.start {
-			first++
-		}
-		parts = divide(md, p, list[first:])
+	for first < len(list) && list[first].start <= p.start {
+		first++
+	}
+	if list != nil {
+		parts = divide(w.md, p, list[first:])
+	}
+	if n := defined.landmark - first + 1; n > 0 && n < len(parts) {
+		parts = parts[n : n+1]
 	}
 	s, marks, part := snippet(parsed, parts...)
 	h.Snippet, h.Highlights = s, marks
-	if list == nil {
-		return
-	}
 	at := first + part - 1
-	if part == 0 {
+	switch {
+	case list == nil:
+		return
+	case defined.landmark >= 0:
+		at = defined.landmark
+	case part == 0:
 		at = landmarkAt(list, p.start)
 	}
 	if at < 0 {
@@ -192,7 +218,7 @@ func (x *searchIndex) show(h *Hit, key page.Key, text string, md []byte, p *plac
 	if x.o.anchors != nil {
 		anchors = x.o.anchors(key)
 	}
-	if fragment := anchorOf(list, at, anchors); fragment != "" {
+	if fragment := anchorOf(list, at, defined.term, anchors); fragment != "" {
 		h.Link = page.WithFragment(h.URL, fragment)
 	}
 }

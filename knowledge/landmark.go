@@ -110,22 +110,24 @@ func pathOf(list []landmark, i int) string {
 
 // anchorOf returns the fragment that leads to a landmark of a page, if one of the page's anchors does: an id that the
 // text gives it, or the anchor with its name. Of several landmarks with one name, it is the one in the same order, but
-// only if the page has as many.
-func anchorOf(list []landmark, i int, anchors []page.Anchor) string {
+// only if the page has as many. Term is which of the landmark's terms is meant; the first if that has no anchor.
+func anchorOf(list []landmark, i, term int, anchors []page.Anchor) string {
 	if id := list[i].id(); id != "" {
 		return id
 	}
-	wanted := anchorName(list[i].name())
+	wanted := anchorName(titleText(list[i].lines[term]))
 	if wanted == "" {
 		return ""
 	}
 	before, all := 0, 0
 	for j := range list {
-		if bytes.Equal(list[j].lines[0], list[i].lines[0]) {
-			if j < i {
-				before++
+		for _, line := range list[j].lines {
+			if bytes.Equal(line, list[i].lines[term]) {
+				if j < i {
+					before++
+				}
+				all++
 			}
-			all++
 		}
 	}
 	var same, longer []string
@@ -141,10 +143,13 @@ func anchorOf(list []landmark, i int, anchors []page.Anchor) string {
 	if len(same) == 0 {
 		same = longer // as with a button beside the heading
 	}
-	if len(same) != all {
-		return ""
+	switch {
+	case len(same) == all:
+		return same[before]
+	case term > 0:
+		return anchorOf(list, i, 0, anchors)
 	}
-	return same[before]
+	return ""
 }
 
 // maxAdded is how much longer the text of a page's heading may be than what was read of it, in bytes.

@@ -120,23 +120,25 @@ func TestAnchorOf(t *testing.T) {
 	}
 	for _, tt := range []struct {
 		name, md string
-		at       int
+		at, term int
 		anchors  []page.Anchor
 		want     string
 	}{
-		{"by its text", "# A `b` C", 0, anchors("x=Other", "abc=A b C ¶"), "abc"},
-		{"an id of its own", "# A {#own}", 0, anchors("a=A"), "own"},
-		{"none", "# A", 0, anchors("b=B"), ""},
-		{"the second of two", "# A\n\n# B\n\n# A", 2, anchors("a=A", "b=B", "a_1=A"), "a_1"},
-		{"the page has more of that name", "# A\n\n# B", 0, anchors("nav=A", "a=A"), ""},
-		{"a term", "f(*x*)\n: Words.", 0, anchors("m.f=f(x)¶"), "m.f"},
-		{"the first of two terms", "-n\n--dry-run\n: Words.", 0, anchors("n=-n", "dry=--dry-run"), "n"},
-		{"a button beside it", "# Install", 0, anchors("install=Install Copy link"), "install"},
-		{"much beside it", "# In", 0, anchors("x=In the beginning was the command line, and"), ""},
-		{"a long one", "# " + strings.Repeat("long ", 100), 0, anchors("long=" + strings.Repeat("long ", 100)), "long"},
-		{"no text", "# ![](x.png)", 0, anchors("x=¶"), ""},
+		{"by its text", "# A `b` C", 0, 0, anchors("x=Other", "abc=A b C ¶"), "abc"},
+		{"an id of its own", "# A {#own}", 0, 0, anchors("a=A"), "own"},
+		{"none", "# A", 0, 0, anchors("b=B"), ""},
+		{"the second of two", "# A\n\n# B\n\n# A", 2, 0, anchors("a=A", "b=B", "a_1=A"), "a_1"},
+		{"the page has more of that name", "# A\n\n# B", 0, 0, anchors("nav=A", "a=A"), ""},
+		{"a term", "f(*x*)\n: Words.", 0, 0, anchors("m.f=f(x)¶"), "m.f"},
+		{"the first of two terms", "-n\n--dry-run\n: Words.", 0, 0, anchors("n=-n", "dry=--dry-run"), "n"},
+		{"the second of two terms", "-n\n--dry-run\n: Words.", 0, 1, anchors("n=-n", "dry=--dry-run"), "dry"},
+		{"the second has none", "-n\n--dry-run\n: Words.", 0, 1, anchors("n=-n"), "n"},
+		{"a button beside it", "# Install", 0, 0, anchors("install=Install Copy link"), "install"},
+		{"much beside it", "# In", 0, 0, anchors("x=In the beginning was the command line, and"), ""},
+		{"a long one", "# " + strings.Repeat("long ", 100), 0, 0, anchors("long=" + strings.Repeat("long ", 100)), "long"},
+		{"no text", "# ![](x.png)", 0, 0, anchors("x=¶"), ""},
 	} {
-		if got := anchorOf(landmarks([]byte(tt.md)), tt.at, tt.anchors); got != tt.want {
+		if got := anchorOf(landmarks([]byte(tt.md)), tt.at, tt.term, tt.anchors); got != tt.want {
 			t.Errorf("%s: %q, want %q", tt.name, got, tt.want)
 		}
 	}

@@ -65,37 +65,34 @@ func Section(md []byte, name string, anchors []page.Anchor) (Heading, error) {
 			}
 		}
 	}
-	if h, ok := definition(md, wanted); ok {
+	if h, ok := definedAs(md, wanted); ok {
 		return h, nil
 	}
 	return Heading{}, fmt.Errorf("section %q: %w%s", truncateRunes(name, maxHeadingChars), store.ErrNotFound,
 		among(headings))
 }
 
-// definition returns the first definition whose path or term equals name, ignoring case, or else that of what is called
-// so, as functools.reduce(function, iterable) is called functools.reduce and reduce.
-func definition(md []byte, name string) (Heading, bool) {
+// definedAs returns the first definition whose path or title equals name, ignoring case, or else that of what name is,
+// or else one whose term begins with name.
+func definedAs(md []byte, name string) (Heading, bool) {
 	path := strings.ReplaceAll(name, " > ", " › ")
 	list := landmarks(md)
-	for _, same := range []func(i int) bool{
-		func(i int) bool {
-			return strings.EqualFold(pathOf(list, i), path) || strings.EqualFold(list[i].title(), name)
-		},
-		func(i int) bool {
-			term := list[i].name()
-			called, _, _ := strings.Cut(term, "(")
-			called = called[strings.LastIndexAny(strings.TrimSpace(called), " @")+1:]
-			return strings.EqualFold(called, name) || hasPrefixFold(term, name) ||
-				strings.EqualFold(called[strings.LastIndexByte(called, '.')+1:], name)
-		},
-	} {
-		for i := range list {
-			if l := &list[i]; l.level == 0 && same(i) {
-				return l.heading(markdown.Slug(l.lines[0])), true
-			}
+	at := slices.IndexFunc(list, func(l landmark) bool { return l.level == 0 && strings.EqualFold(l.title(), name) })
+	for i := range list {
+		if at < 0 && strings.EqualFold(pathOf(list, i), path) {
+			at = i
 		}
 	}
-	return Heading{}, false
+	if at < 0 {
+		at = definitionOf(list, []string{qualified(name)}).landmark
+	}
+	if at < 0 {
+		at = slices.IndexFunc(list, func(l landmark) bool { return l.level == 0 && hasPrefixFold(l.name(), name) })
+	}
+	if at < 0 {
+		return Heading{}, false
+	}
+	return list[at].heading(markdown.Slug(list[at].lines[0])), true
 }
 
 // anchored returns the heading or the definition to which an anchor of the page leads.
@@ -106,9 +103,11 @@ func anchored(md []byte, id string, anchors []page.Anchor) (Heading, bool) {
 	}
 	text, list := anchorName(anchors[at].Text), landmarks(md)
 	for i := range list {
-		name := strings.TrimSuffix(anchorName(list[i].name()), ellipsis)
-		if name != "" && strings.HasPrefix(text, name) && anchorOf(list, i, anchors) == id {
-			return list[i].heading(id), true
+		for term, line := range list[i].lines {
+			name := strings.TrimSuffix(anchorName(titleText(line)), ellipsis)
+			if name != "" && strings.HasPrefix(text, name) && anchorOf(list, i, term, anchors) == id {
+				return list[i].heading(id), true
+			}
 		}
 	}
 	return Heading{}, false

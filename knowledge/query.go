@@ -24,6 +24,7 @@ type query struct {
 	phrases     []phrase
 	onlyPhrases bool // it is nothing but phrases: passages without them are no hits
 	corrections []Correction
+	names       []string // what it names as code does, see namesIn
 }
 
 // queryTerm is a word of a query.
@@ -46,7 +47,7 @@ type phrase struct {
 // a prefix, and everything else that is no word separates words.
 func parseQuery(text string) query {
 	text = truncateBytes(text, maxQueryText)
-	var q query
+	q := query{names: namesIn(text)}
 	words := q.words(text)
 	quoted := 0
 	rest := text

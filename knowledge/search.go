@@ -77,6 +77,7 @@ func (x *searchIndex) search(ctx context.Context, q Query, allow *roaring.Bitmap
 		found = x.rest(found, &q, allow)
 	}
 	docs := groupByDocument(found)
+	x.favourDefinitions(&parsed, docs)
 	if x.o.reranker != nil && !all && !parsed.isExact(q.Text) {
 		if err := x.rerank(ctx, q.Text, docs); err != nil {
 			results.degrade("ranked without the reranker", err)

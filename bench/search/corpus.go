@@ -12,9 +12,16 @@ import (
 	"strings"
 
 	"readthru/knowledge"
+	"readthru/page"
 )
 
-type document struct{ url, title, markdown string }
+type document struct {
+	url, title, markdown string
+
+	manual  string        // of documentation
+	anchors []page.Anchor // likewise
+	options []string      // of a command, likewise
+}
 
 // passage is a passage as the peers get it.
 type passage struct {
@@ -116,7 +123,7 @@ func readCollection(dir string) (*collection, error) {
 		})
 	}
 	if err := decode("corpus.jsonl", func(r row) {
-		c.docs = append(c.docs, document{"https://" + c.name + ".test/" + r.ID, r.Title, r.Text})
+		c.docs = append(c.docs, document{url: "https://" + c.name + ".test/" + r.ID, title: r.Title, markdown: r.Text})
 	}); err != nil {
 		return nil, err
 	}

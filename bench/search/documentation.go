@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -61,6 +62,7 @@ func readDocumentation(ctx context.Context, dir string) (*collection, error) {
 			if err != nil {
 				return fmt.Errorf("read %s: %w", name, err)
 			}
+			doc.manual = m.name
 			c.docs = append(c.docs, doc)
 			address[m.name+":"+page] = doc.url
 			return nil
@@ -73,6 +75,9 @@ func readDocumentation(ctx context.Context, dir string) (*collection, error) {
 	c.queries, err = readAgentQueries(agentQueries, address)
 	return c, err
 }
+
+// htmlOption is where a page of git's manual begins to define an option. These have no anchors.
+var htmlOption = regexp.MustCompile(`<dt class="hdlist1">\s*(--[a-z][a-z-]+)`)
 
 func readPage(ctx context.Context, name, address string) (document, error) {
 	u, err := url.Parse(address)
@@ -91,7 +96,11 @@ func readPage(ctx context.Context, name, address string) (document, error) {
 	if err != nil {
 		return document{}, err
 	}
-	return document{url: address, title: r.Title, markdown: r.Markdown}, nil
+	d := document{url: address, title: r.Title, markdown: r.Markdown, anchors: convert.Anchors(content)}
+	for _, m := range htmlOption.FindAllSubmatch(content, -1) {
+		d.options = append(d.options, string(m[1]))
+	}
+	return d, nil
 }
 
 // readAgentQueries reads lines of class, query and pages. The queries of a class belong in turn to its two halves.

@@ -2,6 +2,7 @@
 // queries, one after the other.
 //
 //	go run . [-corpus FOLDER] [-docs FOLDER] [-copies N] [-only readthru]
+//	go run . -docs FOLDER -places
 //
 // The corpus is a folder of test collections as BEIR has them (corpus.jsonl, queries.jsonl, qrels.tsv). The docs are
 // where Debian 12 installs python3-doc, postgresql-doc, git-doc, sqlite3-doc, nodejs-doc and golang-doc, which
@@ -27,8 +28,16 @@ func main() {
 	docs := flag.String("docs", "", "folder of Debian's documentation")
 	copies := flag.Int("copies", 1, "how often the documents are there; each copy has other words here and there")
 	only := flag.String("only", "", "measure this engine alone")
+	places := flag.Bool("places", false, "with -docs: measure how often the first hit leads to what a query names")
+	verbose := flag.Bool("v", false, "with -places: name the definitions that it does not lead to")
 	flag.Parse()
-	if err := run(*dir, *docs, *copies, *only); err != nil {
+	var err error
+	if *places {
+		err = runPlaces(*docs, *verbose)
+	} else {
+		err = run(*dir, *docs, *copies, *only)
+	}
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "search:", err)
 		os.Exit(1)
 	}

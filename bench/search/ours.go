@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"readthru/knowledge"
+	"readthru/page"
 	"readthru/store"
 )
 
@@ -15,12 +16,22 @@ type ours struct {
 	build     *knowledge.Build
 }
 
-func openOurs(dir string) (engine, error) {
+func openOurs(dir string) (engine, error) { return openWith(dir, nil) }
+
+// openWith opens readthru's knowledge with the anchors of pages.
+func openWith(dir string, anchors func(url string) []page.Anchor) (*ours, error) {
 	s, err := store.Open(store.Options{Dir: dir})
 	if err != nil {
 		return nil, err
 	}
-	k, err := knowledge.Open(knowledge.Options{Store: s})
+	var k *knowledge.Knowledge
+	k, err = knowledge.Open(knowledge.Options{Store: s, Anchors: func(key page.Key) []page.Anchor {
+		d, err := k.Document(key)
+		if err != nil || anchors == nil {
+			return nil
+		}
+		return anchors(d.URL)
+	}})
 	if err != nil {
 		return nil, errors.Join(err, s.Close())
 	}

@@ -131,6 +131,8 @@ func reasonOf(t knowledge.Term) string {
 		return "the passage is a " + t.Term
 	case "site":
 		return "the query names the site"
+	case "definition":
+		return "the page defines what the query names"
 	case "vectors":
 		return "the passage means something like it"
 	case "reranker":

@@ -1,0 +1,222 @@
+package knowledge
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"readthru/knowledge/analysis"
+)
+
+// namesIn returns what a query asks for by name: identifiers with their qualifiers, calls and options, beside few other
+// words; in a query of one or two words also what may be a class. A query that has more than maxBeside other words asks
+// for what they say.
+func namesIn(text string) (names []string) {
+	words := strings.Fields(truncateBytes(text, maxQueryText))
+	beside := 0
+	for _, word := range words {
+		name, _, called := strings.Cut(strings.Trim(word, "\"'`,;:?!"), "(")
+		name = qualified(strings.TrimRight(name, ".*"))
+		switch {
+		case len(name) > 1 && (called || len(words) == 1 || isCode(name, len(words) <= maxWithClass)):
+			names = append(names, name)
+		case !analysis.StopWords[word] && !analysis.FunctionWords[word]:
+			beside++
+		}
+	}
+	if beside > maxBeside || len(names) > maxNames {
+		return nil
+	}
+	return names
+}
+
+const (
+	maxNames     = 4
+	maxBeside    = 4
+	maxWithClass = 2
+)
+
+// isCode reports whether a word is written as an identifier or an option is, and as no word of a sentence. A word that
+// begins with a capital and has others is one with class; else it may be the name of a product.
+func isCode(word string, class bool) bool {
+	if word[0] == '-' {
+		return true
+	}
+	first, _ := utf8.DecodeRuneInString(word)
+	class = class || !unicode.IsUpper(first)
+	before := ' '
+	for _, r := range word {
+		switch {
+		case r == '_', before == '.' && unicode.IsLetter(r), class && unicode.IsUpper(r) && unicode.IsLower(before):
+			return true
+		}
+		before = r
+	}
+	return false
+}
+
+// qualified writes a name with one sign between its parts, whatever the language writes there.
+func qualified(name string) string {
+	if !strings.ContainsAny(name, ":#>") {
+		return name
+	}
+	return strings.Trim(strings.NewReplacer("::", ".", "->", ".", "#", ".").Replace(name), ".:")
+}
+
+// definition is where a text defines what a query names.
+type definition struct {
+	landmark int  // -1: nowhere
+	term     int  // which of the landmark's terms it is
+	exact    bool // the name is the whole one, or lacks only qualifiers
+}
+
+// definitionOf returns which landmark's name it is that a query names, whole or but for the qualifiers in front of it:
+// of several the first of those that are written most like it.
+func definitionOf(list []landmark, names []string) definition {
+	found, most := definition{landmark: -1}, 0
+	for _, name := range names {
+		for i := range list {
+			for j, line := range list[i].lines {
+				if isReference(line) {
+					continue
+				}
+				if n := alike(titleText(line), name, list[i].level == 0); n > most {
+					found, most = definition{i, j, n > qualifiedLess}, n
+				}
+			}
+		}
+		if most > 0 {
+			break
+		}
+	}
+	return found
+}
+
+// isReference reports whether a term leads to where it is defined, as those of an index do.
+func isReference(line []byte) bool {
+	line = bytes.TrimLeft(line, " >-*")
+	return bytes.HasPrefix(line, []byte("[")) || bytes.Contains(line, []byte(", ["))
+}
+
+// How much names are alike.
+const (
+	qualifiedLess = 1 + iota // what is defined lacks qualifiers that the query has
+	qualifiedMore
+	otherCase
+	sameName
+)
+
+// alike returns how much the name that a title begins with is like another; 0 if it is another name.
+// A title may give several, as "-n, --lines=<count>" does.
+func alike(title, name string, term bool) (most int) {
+	for one := range strings.SplitSeq(title, ", ") {
+		defined := leading(one, term)
+		n := 0
+		switch {
+		case defined == name:
+			n = sameName
+		case strings.EqualFold(defined, name):
+			n = otherCase
+		case endsIn(defined, name):
+			n = qualifiedMore
+		case endsIn(name, defined):
+			n = qualifiedLess
+		}
+		most = max(most, n)
+	}
+	return most
+}
+
+// endsIn reports whether a name is another with qualifiers in front of it.
+func endsIn(long, short string) bool {
+	rest, ok := strings.CutSuffix(long, short)
+	return ok && len(short) > 1 && strings.HasSuffix(rest, ".")
+}
+
+// leading returns the name whose signature a title is; empty if it is none. Words that say what is defined may stand in
+// front of it, and, before the name of a call in a list of definitions, a type.
+func leading(title string, term bool) string {
+	title = strings.ReplaceAll(title, "[no-]", "")
+	if call, _, ok := strings.Cut(title, "("); ok && term && !strings.HasPrefix(title, "-") {
+		if i := strings.LastIndexAny(call, " *&@"); i+1 < len(call) {
+			return qualified(call[i+1:])
+		}
+	}
+	words := strings.Fields(title)
+	for i, word := range words {
+		if kinds[strings.TrimSuffix(word, ":")] {
+			continue
+		}
+		word = strings.TrimLeft(word, "@")
+		if end := strings.IndexAny(word, "([{=<|:"); end > 0 && !strings.HasPrefix(word[end:], "::") {
+			word = word[:end] // and a signature follows
+		} else if i+1 < len(words) && !strings.HasPrefix(word, "-") && !strings.ContainsAny(words[i+1][:1], "([{=<|") {
+			return "" // a sentence
+		}
+		return qualified(word)
+	}
+	return ""
+}
+
+// kinds are words that stand in front of what is defined.
+var kinds = wordSet("class Class async exception classmethod staticmethod static abstractmethod abstract property " +
+	"new Event function Function func def method Method const var let interface type enum struct fn pub export default " +
+	"final public option Option command Command macro module Module coroutine awaitable decorator")
+
+// walkedDefinitions is how many of the best documents are looked through for what a query names, and definedHere how
+// much one gains that defines it, as a share of the best score.
+const (
+	walkedDefinitions = 10
+	definedHere       = .5
+)
+
+// walked is the text of a document with its landmarks, and where it defines what the query names.
+type walked struct {
+	md      []byte
+	list    []landmark
+	defined definition
+}
+
+// walk finds the landmarks of a text. One that is too long has none.
+func walk(md []byte, names []string) *walked {
+	w := &walked{md: md, defined: definition{landmark: -1}}
+	if len(md) <= maxWalked {
+		w.list = landmarks(md)
+		w.defined = definitionOf(w.list, names)
+	}
+	return w
+}
+
+// mayDefine reports whether a text has one of the names in it, without their qualifiers.
+func mayDefine(md []byte, names []string) bool {
+	return slices.ContainsFunc(names, func(name string) bool {
+		return bytes.Contains(md, []byte(name[strings.LastIndexByte(name, '.')+1:]))
+	})
+}
+
+// favourDefinitions adds to the scores of documents that define what the query names, and sorts them again.
+func (x *searchIndex) favourDefinitions(parsed *query, docs []ranked) {
+	if len(parsed.names) == 0 || len(docs) == 0 {
+		return
+	}
+	most := docs[0].score
+	for i := range docs[:min(len(docs), walkedDefinitions)] {
+		d := &docs[i]
+		key, ok := x.document(d.doc)
+		if !ok {
+			continue
+		}
+		md, err := x.o.text(key)
+		if err != nil || !mayDefine(md, parsed.names) {
+			continue
+		}
+		d.walked = walk(md, parsed.names)
+		if d.walked.defined.exact {
+			d.defines = definedHere * most
+			d.score += d.defines
+		}
+	}
+	sortRanked(docs)
+}

@@ -1,0 +1,119 @@
+package knowledge
+
+import (
+	"strings"
+	"testing"
+
+	"readthru/page"
+)
+
+func TestNamesIn(t *testing.T) {
+	for query, want := range map[string]string{
+		"functools.lru_cache":                 "functools.lru_cache",
+		"lru_cache":                           "lru_cache",
+		"reduce":                              "reduce",
+		"what does `json.loads()` return":     "json.loads",
+		"git rebase --onto":                   "--onto",
+		"useEffect cleanup":                   "useEffect",
+		"http.Agent keepAlive":                "http.Agent keepAlive",
+		"AsyncLocalStorage":                   "AsyncLocalStorage",
+		"std::vector::push_back":              "std.vector.push_back",
+		"Array#flat_map":                      "Array.flat_map",
+		"how to install PowerShell on Debian": "", // a product
+		"python 3.12 release":                 "", // a number
+		"wait for tasks":                      "",
+		"why":                                 "why",
+		"":                                    "",
+		"- -- ( ) . _":                        "",
+		"json.load fails when the server sends gzip and the file has a byte order mark": "", // a sentence
+		"a.b c.d e.f g.h i.j": "", // a list
+	} {
+		if got := strings.Join(namesIn(query), " "); got != want {
+			t.Errorf("namesIn(%q) = %q, want %q", query, got, want)
+		}
+	}
+}
+
+func TestAlike(t *testing.T) {
+	for _, tt := range []struct {
+		title, name string
+		term        bool
+		want        int
+	}{
+		{"functools.lru_cache(maxsize=128)", "functools.lru_cache", true, sameName},
+		{"@functools.lru_cache(user_function)", "lru_cache", true, qualifiedMore},
+		{"class Queue(maxsize=0)", "asyncio.Queue", true, qualifiedLess},
+		{"class Queue(maxsize=0)", "queue", true, otherCase},
+		{"-n, --lines[=<count>]", "--lines", true, sameName},
+		{"--[no-]edit", "--edit", true, sameName},
+		{"--diff-merges=(off|on)", "--diff-merges", true, sameName},
+		{"--onto <newbase>", "--onto", true, sameName},
+		{"PyObject *PyDict_New(void)", "PyDict_New", true, sameName},
+		{"max_size: int", "max_size", true, sameName},
+		{"std::vector::push_back(value)", "std.vector.push_back", true, sameName},
+		{"fs.readFile(path[, options], callback)", "fs.readFile", false, sameName},
+		{"Class: net.SocketAddress", "net.SocketAddress", false, sameName},
+		{"useEffect", "useEffect", false, sameName},
+		{"PowerShell 7.2", "PowerShell", false, 0}, // what follows is no signature
+		{"How to call fs.readFile()", "fs.readFile", false, 0},
+		{"lru_cache_clear()", "lru_cache", true, 0},
+		{"cached", "cache", true, 0},
+		{"", "x", true, 0},
+		{"(x)", "x", true, 0},
+	} {
+		if got := alike(tt.title, tt.name, tt.term); got != tt.want {
+			t.Errorf("alike(%q, %q) = %d, want %d", tt.title, tt.name, got, tt.want)
+		}
+	}
+}
+
+// A query that names a function leads to where that is defined, however often the rest of the page, or another page,
+// speaks of it.
+func TestNamesLeadToTheirDefinitions(t *testing.T) {
+	said := strings.Repeat("Use tools.fetch and tools.fetch again, said of tools.fetch. ", 40)
+	reference := "# tools\n\n" + said + "\n\ntools.first(x)\n: Is another one. " + strings.Repeat("Words of it. ", 200) +
+		"\n\ntools.fetch(url)\ntools.fetch_all(urls)\n: Reads what is there."
+	docs := []*Document{
+		doc("https://a.test/reference", "tools", reference),
+		doc("https://b.test/talk", "tools.fetch", "# tools.fetch is fast\n\n"+said),
+		doc("https://c.test/index", "Index", "# Index\n\ntools.fetch, [tools](https://a.test/reference)\n\n: T."),
+	}
+	anchors := []page.Anchor{
+		{ID: "first", Text: "tools.first(x)"},
+		{ID: "fetch", Text: "tools.fetch(url)"},
+		{ID: "fetch_all", Text: "tools.fetch_all(urls)"},
+	}
+	x := openTestIndex(t, docs)
+	x.o.anchors = func(key page.Key) []page.Anchor { return anchors }
+	indexAllOf(t, x, docs)
+	for query, want := range map[string]string{
+		"tools.fetch": "fetch", "fetch_all": "fetch_all", "tools.first()": "first",
+	} {
+		r, err := x.Search(t.Context(), Query{Text: query, Explain: true})
+		if err != nil || len(r.Hits) == 0 || r.Hits[0].Link != "https://a.test/reference#"+want {
+			t.Fatalf("%s: %+v, %v, want a link to %s", query, r, err, want)
+		}
+		if h := r.Hits[0]; !strings.HasPrefix(h.Snippet, "tools."+want) && !strings.HasPrefix(h.Snippet, "tools.fetch(url)") {
+			t.Errorf("%s: the snippet is %q", query, h.Snippet)
+		}
+		sum := 0.0
+		for _, term := range r.Hits[0].Explain {
+			sum += term.Score
+		}
+		if d := sum - r.Hits[0].Score; d > 1e-3 || d < -1e-3 {
+			t.Errorf("%s: the parts come to %v, want %v: %+v", query, sum, r.Hits[0].Score, r.Hits[0].Explain)
+		}
+	}
+}
+
+func FuzzAlike(f *testing.F) {
+	f.Add("class Queue(maxsize=0)", "asyncio.Queue()")
+	f.Add("-n, --lines[=<count>]", "head --lines")
+	f.Fuzz(func(t *testing.T, title, query string) {
+		for _, name := range namesIn(query) {
+			alike(title, name, true)
+			alike(title, name, false)
+			mayDefine([]byte(title), []string{name})
+		}
+	})
+}
