@@ -105,6 +105,16 @@ func cursorsOf(lists []*list) []*cursor {
 // do so in the title and in the text.
 func occurrences(lists []*list, offsets []int, f func(ord uint32, title, text int)) error {
 	cursors := cursorsOf(lists)
+	return common(cursors, func(ord uint32) bool {
+		if title, text := occurrencesIn(ord, cursors, offsets); title+text > 0 {
+			f(ord, title, text)
+		}
+		return true
+	})
+}
+
+// common calls f for the passages that all cursors have, until f returns false.
+func common(cursors []*cursor, f func(ord uint32) bool) error {
 	for ord := uint32(0); ; ord++ {
 		for i := 0; i < len(cursors); {
 			at, ok := cursors[i].seek(ord)
@@ -117,8 +127,8 @@ func occurrences(lists []*list, offsets []int, f func(ord uint32, title, text in
 			}
 			i++
 		}
-		if title, text := occurrencesIn(ord, cursors, offsets); title+text > 0 {
-			f(ord, title, text)
+		if !f(ord) {
+			return nil
 		}
 	}
 }

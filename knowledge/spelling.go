@@ -43,7 +43,9 @@ func (c Correction) String() string {
 // speller corrects the words of one query.
 type speller struct {
 	x      *searchIndex
-	blocks int // still to be read
+	blocks int      // still to be read
+	others int      // words of the query beside the one that is corrected
+	known  []string // stems of those that the index knows
 }
 
 // correct puts other words in the place of words that df passages have, none or hardly any, and reports whether it did.
@@ -53,6 +55,15 @@ func (x *searchIndex) correct(q *query, df []int) bool {
 		return false
 	}
 	s, lookedFor := speller{x: x, blocks: maxSpellBlocks}, 0
+	for i := range q.terms {
+		if t := &q.terms[i]; !empty(t.form) && !t.prefix {
+			s.others++
+			if df[i] > seldom {
+				s.known = append(s.known, t.stem)
+			}
+		}
+	}
+	s.others--
 	terms := make([]queryTerm, 0, len(q.terms)+maxCorrected)
 	for i := range q.terms {
 		t := &q.terms[i]
@@ -71,6 +82,7 @@ func (x *searchIndex) correct(q *query, df []int) bool {
 		for _, form := range meant {
 			other := *t
 			other.form, other.stem, other.weight = form, analysis.Stem(form), t.weight*spellWeight
+			s.known = append(s.known, other.stem)
 			terms = append(terms, other)
 		}
 	}
@@ -169,10 +181,43 @@ func (s *speller) meant(word string, df int) []string {
 			return words
 		}
 	}
-	if other := s.nearest(word, df); other != "" {
-		return []string{other}
+	other := s.nearest(word, df)
+	if other == "" || utf8.RuneCountInString(word) < minTwoMistakes && !anagrams(word, other) && !s.suits(other) {
+		return nil
 	}
-	return nil
+	return []string{other}
+}
+
+// suits reports whether a passage has a word beside one of the query that the index knows, or the query has no others:
+// a short word has neighbours by chance, and who asks for an "ingress" means nothing else.
+func (s *speller) suits(word string) bool {
+	if s.others == 0 {
+		return true
+	}
+	together := false
+	for _, seg := range s.x.segments {
+		blocks := s.x.blocksOf(seg, true)
+		l, err := find(seg.refs, blocks, analysis.Stem(word))
+		if err != nil || l == nil {
+			continue
+		}
+		for _, stem := range s.known {
+			known, err := find(seg.refs, blocks, stem)
+			if err == nil && known != nil {
+				err = common(cursorsOf([]*list{l, known}), func(uint32) bool {
+					together = true
+					return false
+				})
+			}
+			if err != nil {
+				s.x.unreadable(seg, err)
+			}
+			if together {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // nearest returns the word of the index that a word was meant to be, or "". It has the first two letters of the word,

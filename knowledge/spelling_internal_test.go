@@ -43,7 +43,9 @@ func TestMisspeltWordsAreSearchedAsTheyWereMeant(t *testing.T) {
 		{"recusive query", ""}, // which one page has, and too few the other
 		{"zymurgies", ""},      // the stem of a word that is there
 		{"fro", ""},            // too short
-		{"formn xyz", "formn→form"},
+		{"formn", "formn→form"},
+		{"formn xyz", ""}, // no page has the two together
+		{"recursive formn", ""},
 		{"xyzzy", ""},
 		{"recurisve*", ""},
 		{"v2.5 1.2.3 sha256 日本語", ""},
