@@ -158,7 +158,7 @@ func (f *Fleet) look(ctx context.Context, key [32]byte, uri string,
 	err := f.inTime(ctx, &f.breaker, func(ctx context.Context) error {
 		var form *int
 		var record []byte
-		return query(ctx, f.asking, lookFor, []any{key[:], f.o.Node, flightTime.String(), maxVariants},
+		return query(ctx, f.askingOften, lookFor, []any{key[:], f.o.Node, flightTime.String(), maxVariants},
 			[]any{&is.leased, &is.alone, &is.fresh, &form, &record}, func() error {
 				if form == nil || *form != store.ResponseForm {
 					return nil
@@ -201,7 +201,7 @@ func trustable(r *store.Response) bool {
 // busy reports whether another node still asks the origin, and there is no news.
 func (f *Fleet) busy(ctx context.Context, key [32]byte) (busy bool, err error) {
 	err = f.inTime(ctx, &f.breaker, func(ctx context.Context) error {
-		return query(ctx, f.asking, `SELECT EXISTS (SELECT FROM flights WHERE uri = $1 AND NOT alone AND until > now())
+		return query(ctx, f.askingOften, `SELECT EXISTS (SELECT FROM flights WHERE uri = $1 AND NOT alone AND until > now())
 			AND NOT EXISTS (SELECT FROM responses WHERE uri = $1 AND fresh_until > now())`, []any{key[:]}, []any{&busy},
 			func() error { return nil })
 	})
@@ -220,7 +220,7 @@ func (f *Fleet) importResponse(ctx context.Context, key [32]byte, r *store.Respo
 	var packed, content []byte
 	var found bool
 	err := f.inTime(ctx, &f.breaker, func(ctx context.Context) error {
-		return query(ctx, f.asking, `SELECT body, true FROM responses WHERE uri = $1 AND slot = $2 AND body_hash = $3`,
+		return query(ctx, f.askingOften, `SELECT body, true FROM responses WHERE uri = $1 AND slot = $2 AND body_hash = $3`,
 			[]any{key[:], s.selects[:], r.Body[:]}, []any{&packed, &found}, func() error { return nil })
 	})
 	switch {

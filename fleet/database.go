@@ -3,6 +3,7 @@ package fleet
 import (
 	"context"
 	"crypto/x509"
+	"database/sql"
 	"embed"
 	"errors"
 	"fmt"
@@ -11,6 +12,7 @@ import (
 	"net/url"
 	"os"
 	"strconv"
+	"sync"
 	"time"
 
 	"github.com/lib/pq"
@@ -152,7 +154,7 @@ func (f *Fleet) wasSetBack(ctx context.Context) (is bool, err error) {
 	if told != nil {
 		key, at = told.key[:], told.fetchedAt
 	}
-	err = f.query(ctx, `SELECT $1::bytea <> '' AND NOT EXISTS (
+	err = f.queryOften(ctx, `SELECT $1::bytea <> '' AND NOT EXISTS (
 				SELECT FROM pages WHERE key = $1 AND greatest(fetched_at, gone_at) >= $2::timestamptz)
 			OR $3::bytea <> '' AND NOT EXISTS (SELECT FROM pages WHERE key = $3 AND xid >= $4::xid8)
 			OR NOT $5 AND NOT EXISTS (SELECT FROM nodes WHERE name = $6 AND seen_at >= $7::timestamptz)`,
@@ -227,6 +229,39 @@ func (f *Fleet) identify(ctx context.Context) (identity string, err error) {
 		return "", err
 	}
 	return identity, tx.Commit()
+}
+
+// prepared asks a database what is asked again and again: each connection keeps the statement with its plan, since to
+// plan one takes the server several times as long as to run it. It is safe for concurrent use.
+type prepared struct {
+	db *sql.DB
+
+	mu         sync.Mutex
+	statements map[string]*sql.Stmt
+}
+
+func newPrepared(db *sql.DB) *prepared { return &prepared{db: db, statements: map[string]*sql.Stmt{}} }
+
+// QueryContext runs a statement, which is prepared unless it is already.
+func (p *prepared) QueryContext(ctx context.Context, text string, args ...any) (*sql.Rows, error) {
+	p.mu.Lock()
+	s := p.statements[text]
+	p.mu.Unlock()
+	if s == nil {
+		fresh, err := p.db.PrepareContext(ctx, text)
+		if err != nil {
+			return nil, err
+		}
+		p.mu.Lock()
+		if s = p.statements[text]; s == nil {
+			s, p.statements[text] = fresh, fresh
+		}
+		p.mu.Unlock()
+		if s != fresh { // another call was faster
+			_ = fresh.Close() // nothing is under way
+		}
+	}
+	return s.QueryContext(ctx, args...)
 }
 
 // noteClock tells that the clocks are apart, or no longer are.

@@ -76,17 +76,19 @@ type Fleet struct {
 	o   Options
 	log *slog.Logger
 
-	db       *sql.DB
-	asking   *sql.DB        // for requests
-	seats    chan struct{}  // taken by questions that are under way
-	work     sync.WaitGroup // questions, and what follows from them
-	breaker  breaker
-	bucket   *bucket // nil: all content is in rows
-	untold   untold
-	position store.FleetPosition // of Run alone
-	shared   sharedUsers         // of Run alone
-	apart    time.Duration       // of Run alone: how far the database's clock is ahead; 0 if that is little
-	lastTold *row                // of Run alone: what was told last, since the start
+	db          *sql.DB
+	often       *prepared      // db, for what each look asks
+	asking      *sql.DB        // for requests
+	askingOften *prepared      // asking, for what each request asks
+	seats       chan struct{}  // taken by questions that are under way
+	work        sync.WaitGroup // questions, and what follows from them
+	breaker     breaker
+	bucket      *bucket // nil: all content is in rows
+	untold      untold
+	position    store.FleetPosition // of Run alone
+	shared      sharedUsers         // of Run alone
+	apart       time.Duration       // of Run alone: how far the database's clock is ahead; 0 if that is little
+	lastTold    *row                // of Run alone: what was told last, since the start
 
 	toldVisits map[string]int64 // of Run alone: those that may be looked at again, by id; when they were made
 
@@ -185,6 +187,7 @@ func New(o Options) (*Fleet, error) {
 	f.asking.SetMaxOpenConns(maxConnections)
 	f.asking.SetMaxIdleConns(maxConnections)
 	f.asking.SetConnMaxIdleTime(time.Minute)
+	f.often, f.askingOften = newPrepared(f.db), newPrepared(f.asking)
 	f.seats = make(chan struct{}, maxAsking)
 	f.untold = untold{list: map[slot]*stored{}, ready: make(chan struct{}, 1)}
 	if f.o.Wait == 0 {

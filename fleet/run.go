@@ -106,11 +106,11 @@ func (f *Fleet) renewMark(ctx context.Context) error {
 	if f.mark.IsZero() {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, statementTime)
-	defer cancel()
-	err := f.db.QueryRowContext(ctx, `UPDATE nodes SET seen_at = greatest(clock_timestamp(), seen_at)
-		WHERE name = $1 AND seen_at >= $2::timestamptz RETURNING seen_at`, f.o.Node, f.mark).Scan(&f.mark)
-	if errors.Is(err, sql.ErrNoRows) {
+	found := false
+	err := f.queryOften(ctx, `UPDATE nodes SET seen_at = greatest(clock_timestamp(), seen_at)
+		WHERE name = $1 AND seen_at >= $2::timestamptz RETURNING seen_at`, []any{f.o.Node, f.mark}, []any{&f.mark},
+		func() error { found = true; return nil })
+	if err == nil && !found {
 		return errMoved
 	}
 	return err
@@ -159,12 +159,11 @@ const newsSince = `
 
 // findNews asks, by one statement, whether there is anything to take over, and does so with users.
 func (f *Fleet) findNews(ctx context.Context) (is news, err error) {
-	ctx, cancel := context.WithTimeout(ctx, statementTime)
-	defer cancel()
 	at := f.position
 	var users string
-	err = f.db.QueryRowContext(ctx, newsSince, strconv.FormatUint(at.XID, 10), at.Key,
-		strconv.FormatUint(at.PurgeXID, 10), at.PurgeID).Scan(&users, &is.pages, &is.purges)
+	err = f.queryOften(ctx, newsSince, []any{
+		strconv.FormatUint(at.XID, 10), at.Key, strconv.FormatUint(at.PurgeXID, 10), at.PurgeID,
+	}, []any{&users, &is.pages, &is.purges}, func() error { return nil })
 	if err == nil {
 		err = f.shareUsers(ctx, users)
 	}
@@ -237,7 +236,19 @@ func (f *Fleet) query(ctx context.Context, text string, args, fields []any, each
 	return query(ctx, f.db, text, args, fields, each)
 }
 
-func query(ctx context.Context, db *sql.DB, text string, args, fields []any, each func() error) error {
+// queryOften is query for a statement that each node asks again and again.
+func (f *Fleet) queryOften(ctx context.Context, text string, args, fields []any, each func() error) error {
+	ctx, cancel := context.WithTimeout(ctx, statementTime)
+	defer cancel()
+	return query(ctx, f.often, text, args, fields, each)
+}
+
+// querier is a database, or one that keeps statements prepared.
+type querier interface {
+	QueryContext(ctx context.Context, text string, args ...any) (*sql.Rows, error)
+}
+
+func query(ctx context.Context, db querier, text string, args, fields []any, each func() error) error {
 	rows, err := db.QueryContext(ctx, text, args...)
 	if err != nil {
 		return err
@@ -271,13 +282,12 @@ const awayAfter = "10 seconds"
 
 // beat tells that the node is there, and looks how far it is behind.
 func (f *Fleet) beat(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, statementTime)
-	defer cancel()
 	var behind int64
 	var identity string
-	err := f.db.QueryRowContext(ctx, `SELECT `+identityOf+`,
+	err := f.queryOften(ctx, `SELECT `+identityOf+`,
 		(SELECT count(*) FROM (SELECT FROM pages WHERE (xid, key) > ($1::xid8, $2::bytea) LIMIT 10000) AS changes) FROM fleet`,
-		strconv.FormatUint(f.position.XID, 10), f.position.Key).Scan(&identity, &behind)
+		[]any{strconv.FormatUint(f.position.XID, 10), f.position.Key}, []any{&identity, &behind},
+		func() error { return nil })
 	if err != nil {
 		return err
 	}
@@ -292,16 +302,17 @@ func (f *Fleet) beat(ctx context.Context) error {
 		return errMoved
 	}
 	s := f.o.Store
-	err = f.db.QueryRowContext(ctx, `INSERT INTO nodes AS n (name, version, started_at, seen_at, pages, outbox, behind)
+	isAnother := true
+	err = f.queryOften(ctx, `INSERT INTO nodes AS n (name, version, started_at, seen_at, pages, outbox, behind)
 		VALUES ($1, $2, $3, now(), $4, $5, $6)
 		ON CONFLICT (name) DO UPDATE SET version = excluded.version, started_at = excluded.started_at,
 			seen_at = now(), pages = excluded.pages, outbox = excluded.outbox, behind = excluded.behind
 		WHERE n.started_at = excluded.started_at OR n.seen_at < now() - $7::interval
-		RETURNING seen_at`,
+		RETURNING seen_at`, []any{
 		f.o.Node, f.o.Version, f.started.UTC().Truncate(time.Microsecond), s.Totals().Pages, s.QueuedJobs(Consumer), behind,
-		awayAfter).Scan(&f.mark)
-	isAnother := errors.Is(err, sql.ErrNoRows)
-	if err != nil && !isAnother {
+		awayAfter,
+	}, []any{&f.mark}, func() error { isAnother = false; return nil })
+	if err != nil {
 		return err
 	}
 	reason, remedy := "", ""
