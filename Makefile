@@ -7,7 +7,7 @@ TAGS     = urfave_cli_no_docs
 LDFLAGS  = -s -w -X main.stamped=$(VERSION)
 TOOL     = go tool -modfile=tools/go.mod
 
-.PHONY: build run wasm quick test slow corpora check lint workflows examples fmt bench faults fleet ways mcp-conformance openapi agents agents-latest reads rooms pictures search-corpus search-docs dist module size vuln hooks clean
+.PHONY: build run wasm quick test slow corpora check lint workflows examples fmt bench bench-fleet faults fleet ways mcp-conformance openapi agents agents-latest reads rooms pictures search-corpus search-docs dist module size vuln hooks clean
 
 build: wasm ## the binary, in bin/, with the grammars for symbol maps where clang is there
 	go build -trimpath -tags $(TAGS) -ldflags '$(LDFLAGS)' -o bin/readthru ./cmd/readthru
@@ -75,6 +75,9 @@ fmt: ## format in place
 
 bench: ## Go benchmarks of every package; docs/benchmarks.md says how figures are compared
 	go test -run '^$$' -bench . -benchmem ./...
+
+bench-fleet: build ## what a fleet costs its database, its nodes and origins; FLEET="-nodes 100,1000 nodes" says what and how much
+	go run ./bench/fleet $(FLEET)
 
 ways: ## how many own functions a hit, a page, a search, a hook and a crawl run, and how deep their stacks are; V=1 lists them
 	go run ./bench/ways $(if $(V),-v)

@@ -20,6 +20,7 @@ const policy = `
 	packaging             → releases
 	bench, bench/faults   → webtest
 	bench/ways            → webtest, bench/ways/inside
+	bench/fleet           → webtest, page, store, fleet, fleet/fleettest
 	markdown, strictyaml  →
 	convert, summary, agents, knowledge → markdown
 	github                → markdown

@@ -62,38 +62,6 @@ func BenchmarkPagesReachANode(b *testing.B) {
 	})
 }
 
-// BenchmarkANodeJoins measures a node that joins when there are as many pages as the benchmark has runs, until it has
-// them, and how long the first answer takes meanwhile.
-func BenchmarkANodeJoins(b *testing.B) {
-	server := fleettest.Start(b)
-	reader := join(b, server.URL, "reader")
-	reader.awaitState(fleet.Connected)
-	reader.bulk(0, b.N)
-	reader.keep("https://a.test/answer", "an answer", 1)
-	for limit := time.Now().Add(time.Hour); reader.Status().Outbox > 0 || reader.Status().Told == 0; {
-		if time.Now().After(limit) {
-			b.Fatal("not all is told")
-		}
-		time.Sleep(10 * time.Millisecond)
-	}
-	size, cpu := server.Number(`SELECT pg_total_relation_size('readthru.pages')`), server.CPU()
-	b.ResetTimer()
-	late := join(b, server.URL, "late")
-	late.awaitState(fleet.Connected)
-	content, done := late.ask("https://a.test/answer")
-	if done(); content != "an answer" {
-		b.Fatalf("the first answer is %q", content)
-	}
-	first := b.Elapsed()
-	for late.store.Totals().Pages < int64(b.N) {
-		time.Sleep(10 * time.Millisecond)
-	}
-	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "pages/s")
-	b.ReportMetric(float64(size)/float64(b.N), "B/row")
-	b.ReportMetric(float64(first.Milliseconds()), "first-ms")
-	b.ReportMetric(float64((server.CPU()-cpu).Microseconds())/float64(b.N), "server-µs/page")
-}
-
 // BenchmarkLag measures how long after it was read each page is in the store of another node, at 200 pages a second.
 func BenchmarkLag(b *testing.B) {
 	server := fleettest.Start(b)
@@ -161,39 +129,6 @@ func BenchmarkContent(b *testing.B) {
 	slices.Sort(times)
 	b.ReportMetric(float64(times[b.N/2].Microseconds()), "p50-µs")
 	b.ReportMetric(float64(times[b.N*99/100].Microseconds()), "p99-µs")
-}
-
-// BenchmarkNodes measures what as many nodes as the benchmark has runs cost their server: while they do nothing, and
-// while one of them reads 20 pages a second that all take over.
-func BenchmarkNodes(b *testing.B) {
-	server := fleettest.Start(b)
-	server.Kill()
-	server.Begin("max_connections=5000")
-	list := make([]*node, b.N)
-	for i := range list {
-		list[i] = join(b, server.URL, fmt.Sprintf("n%04d", i))
-	}
-	for _, n := range list {
-		n.awaitState(fleet.Connected)
-	}
-	const statements = "SELECT xact_commit + xact_rollback FROM pg_stat_database WHERE datname = 'postgres'"
-	measure := func(name string, work func(second int)) {
-		time.Sleep(3 * time.Second) // what was before has been counted
-		cpu, count, began := server.CPU(), server.Number(statements), time.Now()
-		for second := range 10 {
-			work(second)
-			time.Sleep(time.Until(began.Add(time.Duration(second+1) * time.Second)))
-		}
-		took := time.Since(began).Seconds() * float64(b.N)
-		b.ReportMetric(float64((server.CPU()-cpu).Microseconds())/took/1000, name+"-server-ms/s/node")
-		b.ReportMetric(float64(server.Number(statements)-count)/took, name+"-transactions/s/node")
-	}
-	b.ResetTimer()
-	measure("idle", func(int) {})
-	measure("read", func(second int) { list[0].bulk(second*20, 20) })
-	until(b, "all nodes have all pages", func() bool { return list[b.N-1].store.Totals().Pages == 200 })
-	b.ReportMetric(float64(server.Number("SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend'"))/
-		float64(b.N), "connections/node")
 }
 
 // BenchmarkAsk measures what a request waits for before its origin is asked: for a response of 10 KB that another node
