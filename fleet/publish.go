@@ -64,8 +64,8 @@ func (f *Fleet) publish(ctx context.Context) (more bool, err error) {
 	}
 	slices.SortFunc(keys, bytes.Compare) // nodes that write the same rows wait for each other, in one order
 	for _, k := range keys {
-		r, ok := f.rowOf(newest[page.Key(k)])
-		if !ok || !newer(&r, known[r.key]) {
+		r, record, ok := f.rowOf(newest[page.Key(k)])
+		if !ok || !newer(&r, known[r.key]) || !f.addContent(&r, record) {
 			continue
 		}
 		rows = append(rows, r)
@@ -180,30 +180,41 @@ func newer(r, known *row) bool {
 	return r.hash != known.hash && r.fetchedAt.After(known.fetchedAt)
 }
 
-// rowOf returns what a job tells the fleet, unless it is nothing.
-func (f *Fleet) rowOf(j store.Job) (row, bool) {
-	r := row{key: j.Page}
+// rowOf returns what a job tells the fleet, unless it is nothing, and the record that [Fleet.addContent] adds if it is
+// news: most jobs of a node are pages that it took over.
+func (f *Fleet) rowOf(j store.Job) (r row, record *page.Record, ok bool) {
+	r.key = j.Page
 	if j.Kind == store.JobDeleted {
 		r.fetchedAt, r.goneAt = j.Time, new(j.Time)
-		return r, true
+		return r, nil, true
 	}
 	p, err := f.o.Store.Page(j.Page)
 	if err != nil || page.KeyOf(p.NormalizedURL) != j.Page || !shareable(&p.Record) {
-		return r, false // it was deleted since, which is another job, or it stays here
+		return r, nil, false // it was deleted since, which is another job, or it stays here
 	}
-	markdown, err := f.o.Store.Markdown(j.Page)
-	if err != nil {
-		return r, false
+	r.fetchedAt, r.hash = readAt(&p.Record), p.ContentHash
+	return r, &p.Record, true
+}
+
+// addContent adds the record and the content of a page to its row, and reports whether they are there. A page that is
+// gone has no record.
+func (f *Fleet) addContent(r *row, record *page.Record) bool {
+	if record == nil {
+		return true
 	}
-	p.Error, p.Info = nil, page.Info{}
-	text, err := json.Marshal(p.Record)
+	markdown, err := f.o.Store.Markdown(r.key)
 	if err != nil {
-		return r, false
+		return false
+	}
+	record.Error, record.Info = nil, page.Info{}
+	text, err := json.Marshal(record)
+	if err != nil {
+		return false
 	}
 	sum := sha256.Sum256(markdown)
-	r.fetchedAt, r.hash, r.record, r.edition = readAt(&p.Record), p.ContentHash, new(string(text)), f.o.Store.PageEdition()
+	r.record, r.edition = new(string(text)), f.o.Store.PageEdition()
 	r.body, r.sum, r.length = pack(markdown), sum[:], len(markdown)
-	return r, true
+	return true
 }
 
 // readAt returns when a page was read, as the database keeps it.
