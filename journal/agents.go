@@ -1,8 +1,7 @@
 package journal
 
 import (
-	"cmp"
-	"slices"
+	"sort"
 	"strings"
 	"time"
 )
@@ -161,8 +160,9 @@ func (j *Journal) Agents(now time.Time) (list []AgentSeen, others *AgentSeen) {
 		others = &told
 	}
 	j.mu.Unlock()
-	slices.SortFunc(list, func(a, b AgentSeen) int {
-		return cmp.Or(cmp.Compare(b.Requests, a.Requests), cmp.Compare(a.Name, b.Name))
+	sort.Slice(list, func(i, j int) bool {
+		a, b := &list[i], &list[j]
+		return a.Requests > b.Requests || a.Requests == b.Requests && a.Name < b.Name
 	})
 	return list, others
 }

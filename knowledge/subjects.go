@@ -1,11 +1,11 @@
 package knowledge
 
 import (
-	"cmp"
 	"encoding/hex"
 	"fmt"
 	"iter"
 	"slices"
+	"sort"
 	"strings"
 
 	"github.com/RoaringBitmap/roaring/v2"
@@ -56,8 +56,9 @@ func (k *Knowledge) Subjects(kb string, limit int) ([]Subject, error) {
 	for _, s := range counts {
 		list = append(list, *s)
 	}
-	slices.SortFunc(list, func(a, b Subject) int {
-		return cmp.Or(cmp.Compare(b.Passages, a.Passages), cmp.Compare(strings.ToLower(a.Name), strings.ToLower(b.Name)))
+	sort.Slice(list, func(i, j int) bool {
+		a, b := &list[i], &list[j]
+		return a.Passages > b.Passages || a.Passages == b.Passages && strings.ToLower(a.Name) < strings.ToLower(b.Name)
 	})
 	return list[:min(len(list), bounded(limit, 100))], nil
 }
