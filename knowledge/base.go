@@ -63,6 +63,7 @@ type Base struct {
 // baseRecord is what k/b/ holds.
 type baseRecord struct {
 	Base
+	Sharing            `json:"sharing,omitzero"`
 	BuildingGeneration uint32 `json:"building_generation,omitempty"`
 	LastGeneration     uint32 `json:"last_generation"` // given out last
 }
@@ -124,7 +125,9 @@ func parseBaseID(s string) (id baseID, ok bool) {
 
 // CreateBase makes an empty knowledge base of b's name, description, source and settings. Name must satisfy
 // [CheckBaseName]; the error wraps [ErrBaseExists] when it is taken.
-func (k *Knowledge) CreateBase(b Base) (Base, error) {
+func (k *Knowledge) CreateBase(b Base) (Base, error) { return k.createBase(b, Sharing{}) }
+
+func (k *Knowledge) createBase(b Base, sharing Sharing) (Base, error) {
 	if err := CheckBaseName(b.Name); err != nil {
 		return Base{}, err
 	}
@@ -149,7 +152,7 @@ func (k *Knowledge) CreateBase(b Base) (Base, error) {
 	if s.byName[b.Name] != nil {
 		return Base{}, fmt.Errorf("create knowledge base %s: %w", b.Name, ErrBaseExists)
 	}
-	if err := s.save(&baseRecord{Base: b}, store.Change{
+	if err := s.save(&baseRecord{Base: b, Sharing: sharing}, store.Change{
 		Key:   baseIDPrefix + string(id[:]),
 		Value: []byte(b.Name),
 	}); err != nil {
@@ -226,6 +229,13 @@ func (s *bases) load(line func(string) string) {
 		}
 		return true
 	})
+}
+
+// commit has the generation that is being built answer.
+func (r *baseRecord) commit(at time.Time) {
+	r.Generation, r.BuildingGeneration, r.Paused = r.BuildingGeneration, 0, false
+	r.LastCrawl, r.UpdatedAt = at, at
+	r.Filled, r.Filling = r.Filling, Filling{}
 }
 
 // save writes a base, and changes with it in one transaction. Under mu.

@@ -59,9 +59,9 @@ func (k *Knowledge) Build(name string) (*Build, error) {
 		k: k, name: name, resumed: old.BuildingGeneration != 0, before: map[string]held{},
 		byURL: map[string]page.Key{},
 	}
-	if !b.resumed || old.Paused {
+	if !b.resumed || old.Paused || old.Told && !old.Here {
 		r := *old
-		r.Paused = false
+		r.Paused, r.Here = false, true
 		if !b.resumed {
 			r.LastGeneration++
 			r.BuildingGeneration = r.LastGeneration
@@ -214,7 +214,7 @@ func (b *Build) join(key page.Key, m member, put func([]store.Change) error) err
 	}
 	b.byURL[m.URL] = key
 	if had {
-		return b.k.release(b.g, old)
+		return b.k.release(b.g, old, false)
 	}
 	return nil
 }
@@ -322,9 +322,7 @@ func (b *Build) commit(ctx context.Context) (base Base, old generation, err erro
 		return base, old, err
 	}
 	r := *was
-	r.Generation, r.BuildingGeneration = b.g.number, 0
-	r.LastCrawl = time.Now().UTC().Truncate(time.Millisecond)
-	r.UpdatedAt = r.LastCrawl
+	r.commit(time.Now().UTC().Truncate(time.Millisecond))
 	if err := s.save(&r, store.Change{Key: garbagePrefix + old.key()}); err != nil {
 		return base, old, err
 	}
@@ -357,7 +355,7 @@ func (b *Build) Abort(ctx context.Context) error {
 	was, err := s.named(b.name)
 	if err == nil {
 		r := *was
-		r.BuildingGeneration = 0
+		r.BuildingGeneration, r.Filling = 0, Filling{}
 		err = s.save(&r, store.Change{Key: garbagePrefix + b.g.key()})
 	}
 	s.mu.Unlock()

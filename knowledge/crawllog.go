@@ -22,7 +22,11 @@ type CrawlLog struct {
 
 // CrawlLog returns the log of the build's crawl.
 func (b *Build) CrawlLog() *CrawlLog {
-	l := &CrawlLog{records: b.k.records, prefix: crawlPrefix + b.g.key()}
+	return newCrawlLog(b.k.records, b.g)
+}
+
+func newCrawlLog(records *store.Records, g generation) *CrawlLog {
+	l := &CrawlLog{records: records, prefix: crawlPrefix + g.key()}
 	l.records.Keys(l.prefix, "", func(key string) bool {
 		if len(key) == len(l.prefix)+4 {
 			l.next = binary.BigEndian.Uint32([]byte(key[len(l.prefix):])) + 1

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"readthru/page"
 	"readthru/store"
@@ -13,7 +14,7 @@ import (
 // visited or belong to another base stay (rule D5). It returns the deleted base. The error is an [*UnknownBaseError],
 // or wraps [ErrBuilding].
 func (k *Knowledge) DeleteBase(ctx context.Context, name string) (Base, error) {
-	base, generations, err := k.dropBase(name)
+	base, generations, err := k.dropBase(name, "")
 	if err != nil {
 		return Base{}, err
 	}
@@ -21,8 +22,9 @@ func (k *Knowledge) DeleteBase(ctx context.Context, name string) (Base, error) {
 	return base, nil
 }
 
-// dropBase removes the record of a base and marks its generations as garbage.
-func (k *Knowledge) dropBase(name string) (Base, []generation, error) {
+// dropBase removes the record of a base and marks its generations as garbage. With keepsPages as the mark, another node
+// has deleted the base.
+func (k *Knowledge) dropBase(name, mark string) (Base, []generation, error) {
 	s := &k.bases
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -41,7 +43,10 @@ func (k *Knowledge) dropBase(name string) (Base, []generation, error) {
 	}
 	changes := []store.Change{{Key: basePrefix + name, Gone: true}, {Key: baseIDPrefix + string(id[:]), Gone: true}}
 	for _, g := range generations {
-		changes = append(changes, store.Change{Key: garbagePrefix + g.key()})
+		changes = append(changes, store.Change{Key: garbagePrefix + g.key(), Value: []byte(mark)})
+	}
+	if mark != keepsPages {
+		changes = append(changes, r.dropped(time.Now())...)
 	}
 	if err := k.records.Apply(changes...); err != nil {
 		return Base{}, nil, fmt.Errorf("delete knowledge base %s: %w", name, err)
@@ -85,6 +90,7 @@ func (k *Knowledge) clearMarked(ctx context.Context) error {
 // clear releases all documents of a generation that nothing refers to any more.
 func (k *Knowledge) clear(ctx context.Context, g generation) error {
 	prefix := memberPrefix + g.key()
+	mark, _ := k.records.Get(garbagePrefix + g.key())
 	for {
 		var keys []page.Key
 		k.records.Keys(prefix, "", func(key string) bool {
@@ -100,7 +106,7 @@ func (k *Knowledge) clear(ctx context.Context, g generation) error {
 			if err := ctx.Err(); err != nil {
 				return err
 			}
-			if err := k.release(g, key); err != nil {
+			if err := k.release(g, key, string(mark) == keepsPages); err != nil {
 				return err
 			}
 		}
@@ -117,8 +123,8 @@ func (k *Knowledge) clear(ctx context.Context, g generation) error {
 }
 
 // release takes a document out of a generation. A document without an owner is deleted; a page only if it was never
-// visited.
-func (k *Knowledge) release(g generation, key page.Key) error {
+// visited, and unless pages stay.
+func (k *Knowledge) release(g generation, key page.Key, keepPages bool) error {
 	s := &k.bases
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -129,7 +135,7 @@ func (k *Knowledge) release(g generation, key page.Key) error {
 	if _, err := k.archive.head(key); err == nil && last {
 		return k.archive.delete(key, append(gone, queued(key))...)
 	}
-	if p, err := k.store.Page(key); err == nil && last && p.VisitCount == 0 {
+	if p, err := k.store.Page(key); err == nil && last && p.VisitCount == 0 && !keepPages {
 		// First the page: should we die here, the membership brings us back to it.
 		if err := k.store.DeletePage(key); err != nil && !errors.Is(err, store.ErrNotFound) {
 			return err

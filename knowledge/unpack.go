@@ -96,11 +96,11 @@ func (k *Knowledge) unpack(ctx context.Context, r io.ReaderAt, size int64, o *Un
 	if o.Name != "" {
 		head.Name = o.Name
 	}
-	base, err := k.CreateBase(Base{
+	base, err := k.createBase(Base{
 		Name: head.Name, Description: truncateRunes(k.cleanLine(head.Description), maxTitle), Source: head.Source,
 		URL:   truncateRunes(head.URL, maxURL),
 		Limit: head.Limit, Depth: head.Depth, Include: head.Include, Exclude: head.Exclude,
-	})
+	}, Sharing{Never: true})
 	if err != nil {
 		return Base{}, err
 	}
