@@ -51,7 +51,7 @@ const policy = `
 	cache                 → page, store, httpfield
 	knowledge/analysis, knowledge/vector →
 	journal               → page, httpfield
-	fleet                 → page, store, users
+	fleet                 → page, store, users, knowledge
 	fleet/fleettest       → needs
 	knowledge             → page, store, llm, knowledge/analysis, knowledge/vector
 	github                → page, convert, symbols

@@ -217,7 +217,7 @@ func (s *Server) refreshBase(_ context.Context, q refreshQuery) (*Filling, error
 }
 
 // Resume continues to fill the knowledge bases that an earlier process left unfinished. Those that need the network
-// wait while offline.
+// wait while offline, and those of a fleet until it says which node fills them.
 func (s *Server) Resume() {
 	if s.o.Knowledge == nil {
 		return
@@ -233,8 +233,32 @@ func (s *Server) Resume() {
 		if !begun || b.Paused || b.Source == knowledge.SourceText || waits {
 			continue
 		}
+		if shared, ok := s.o.Knowledge.SharedBase(b.Name); ok && s.o.Fleet != nil && s.o.Fleet.SharesBase(shared) {
+			continue
+		}
 		if _, err := s.fill(b, ""); err != nil {
 			s.o.Log.Warn("knowledge base not filled", "kb", b.Name, "error", err)
+		}
+	}
+}
+
+// Fill continues to fill a knowledge base, and returns when that has begun.
+func (s *Server) Fill(name string) error {
+	b, err := s.o.Knowledge.Base(name)
+	if err != nil {
+		return err
+	}
+	_, err = s.fill(b, "")
+	return err
+}
+
+// StopFilling ends that, because another node goes on. It does not wait for the end.
+func (s *Server) StopFilling(name string) {
+	s.jobs.lock()
+	defer s.jobs.mu.Unlock()
+	for _, j := range s.jobs.list {
+		if now, _ := j.snapshot(); now.KB == name && now.State == JobRunning {
+			j.cancel(errElsewhere)
 		}
 	}
 }
@@ -243,6 +267,11 @@ func (s *Server) Resume() {
 // If the job fails or is cancelled, the base stays as it was. One that is filled for the first time keeps what was read
 // until then, and the next refresh continues; if nothing was read, the base is deleted.
 func (s *Server) fill(b knowledge.Base, parcel string) (Job, error) {
+	if s.o.Fleet != nil {
+		if err := s.o.Fleet.BeginFilling(s.jobs.ctx, b.Name); err != nil {
+			return Job{}, err
+		}
+	}
 	build, err := s.o.Knowledge.Build(b.Name)
 	if err != nil {
 		return Job{}, err
@@ -268,8 +297,8 @@ func (s *Server) fill(b knowledge.Base, parcel string) (Job, error) {
 					return nil
 				}
 			}
-			if errors.Is(context.Cause(ctx), errStopping) {
-				return err // a later process continues
+			if cause := context.Cause(ctx); errors.Is(cause, errStopping) || errors.Is(cause, errElsewhere) {
+				return err // a later process continues, or another node
 			}
 			_ = os.Remove(s.parcelOf(b)) // as above
 			end := context.WithoutCancel(ctx)

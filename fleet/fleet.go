@@ -23,6 +23,7 @@ import (
 	"sync"
 	"time"
 
+	"readthru/knowledge"
 	"readthru/page"
 	"readthru/store"
 )
@@ -60,6 +61,21 @@ type Options struct {
 	// UsedElsewhere is told now and then how many tokens other nodes gave each user today. It may be nil.
 	UsedElsewhere func(now time.Time, tokens map[string]int64)
 
+	// Knowledge has the node's knowledge bases. If nil, it shares none. Otherwise Fill and StopFilling must be set.
+	Knowledge *knowledge.Knowledge
+
+	// FillsItself reports whether this program itself crawls for bases with a crawl service, rather than another server.
+	FillsItself func(service string) bool
+
+	// Fill continues to fill a base, which this node may do, and returns when that has begun.
+	Fill func(base string) error
+
+	// StopFilling ends that, because another node goes on. It does not wait for the end.
+	StopFilling func(base string)
+
+	// Lease is for how long others leave to a node what it does without hearing of it. If zero, 15 s.
+	Lease time.Duration
+
 	// Log gets what an operator should know. If nil, slog.Default.
 	Log *slog.Logger
 }
@@ -87,8 +103,9 @@ type Fleet struct {
 	untold      untold
 	position    store.FleetPosition // of Run alone
 	shared      sharedUsers         // of Run alone
-	apart       time.Duration       // of Run alone: how far the database's clock is ahead; 0 if that is little
-	lastTold    *row                // of Run alone: what was told last, since the start
+	bases       sharedBases
+	apart       time.Duration // of Run alone: how far the database's clock is ahead; 0 if that is little
+	lastTold    *row          // of Run alone: what was told last, since the start
 
 	toldVisits map[string]int64 // of Run alone: those that may be looked at again, by id; when they were made
 
@@ -189,6 +206,7 @@ func New(o Options) (*Fleet, error) {
 	f.asking.SetConnMaxIdleTime(time.Minute)
 	f.often, f.askingOften = newPrepared(f.db), newPrepared(f.asking)
 	f.seats = make(chan struct{}, maxAsking)
+	f.bases = sharedBases{held: map[string]*heldLease{}, asked: map[string]*asked{}, wake: make(chan struct{}, 1)}
 	f.untold = untold{list: map[slot]*stored{}, ready: make(chan struct{}, 1)}
 	if f.o.Wait == 0 {
 		f.o.Wait = 50 * time.Millisecond

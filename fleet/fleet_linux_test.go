@@ -28,9 +28,12 @@ type node struct {
 	t     testing.TB
 	store *store.Store
 	wait  time.Duration
+	lease time.Duration
 	stop  func()
 
 	bodies string // URL of the object store; empty: none
+
+	*library // nil: no knowledge bases
 }
 
 // join has a new node with a store of its own take part in a fleet.
@@ -59,10 +62,14 @@ func opened(tb testing.TB) *store.Store {
 // begin has the node take part again.
 func (n *node) begin(url, name string) {
 	n.t.Helper()
-	f, err := fleet.New(fleet.Options{
+	o := fleet.Options{
 		Database: url, Node: name, Version: "test", Store: n.store, Wait: n.wait, Bodies: n.bodies,
-		Log: slog.New(slog.DiscardHandler),
-	})
+		Log: slog.New(slog.DiscardHandler), Lease: n.lease,
+	}
+	if n.library != nil {
+		o.Knowledge, o.Fill, o.StopFilling = n.Knowledge, n.Fill, n.StopFilling
+	}
+	f, err := fleet.New(o)
 	if err != nil {
 		n.t.Fatal(err)
 	}

@@ -32,6 +32,7 @@ func (f *Fleet) Run(ctx context.Context) error {
 			return nil // the end of ctx is no error
 		}
 		f.lost(err)
+		f.fillAlone()
 		if time.Since(began) > longestWait {
 			wait = lookEvery
 		}
@@ -57,6 +58,7 @@ func (f *Fleet) session(ctx context.Context) error {
 		return err
 	}
 	f.shared = sharedUsers{}
+	f.bases.renew()
 	if err := f.beat(ctx); err != nil {
 		return err
 	}
@@ -64,11 +66,11 @@ func (f *Fleet) session(ctx context.Context) error {
 	defer tick.Stop()
 	beaten, swept := time.Now(), time.Now()
 	for {
-		told, taken := f.lastTold, f.position.XID
+		told, taken, rounds := f.lastTold, f.position.XID, f.bases.told
 		if err := f.exchange(ctx); err != nil {
 			return err
 		}
-		if f.lastTold != told || f.position.XID != taken {
+		if f.lastTold != told || f.position.XID != taken || f.bases.told != rounds {
 			if err := f.renewMark(ctx); err != nil {
 				return err
 			}
@@ -96,6 +98,7 @@ func (f *Fleet) session(ctx context.Context) error {
 			return ctx.Err()
 		case <-tick.C:
 		case <-f.o.Store.PurgesAdded():
+		case <-f.bases.wake:
 		}
 	}
 }
@@ -140,13 +143,14 @@ func (f *Fleet) exchange(ctx context.Context) error {
 			}
 		}
 	}
-	return nil
+	return f.shareBases(ctx, is.bases)
 }
 
 // news says of what the database has more than the node.
-type news struct{ pages, purges bool }
+type news struct{ pages, purges, bases bool }
 
-// In an order and with a limit, the rows are found by the same index as those of changesSince and purgesSince.
+// In an order and with a limit, the rows are found by the same index as those of changesSince, purgesSince and
+// basesSince.
 const newsSince = `
 	SELECT edition,
 		EXISTS (SELECT FROM (SELECT FROM pages
@@ -154,7 +158,10 @@ const newsSince = `
 			ORDER BY xid, key LIMIT 1) AS p),
 		EXISTS (SELECT FROM (SELECT FROM purges
 			WHERE (xid, id) > ($3::xid8, $4::bytea) AND xid < pg_snapshot_xmin(pg_current_snapshot())
-			ORDER BY xid, id LIMIT 1) AS p)
+			ORDER BY xid, id LIMIT 1) AS p),
+		EXISTS (SELECT FROM (SELECT FROM bases
+			WHERE (xid, id) > ($5::xid8, $6) AND xid < pg_snapshot_xmin(pg_current_snapshot())
+			ORDER BY xid, id LIMIT 1) AS b)
 	FROM users_edition`
 
 // findNews asks, by one statement, whether there is anything to take over, and does so with users.
@@ -163,7 +170,8 @@ func (f *Fleet) findNews(ctx context.Context) (is news, err error) {
 	var users string
 	err = f.queryOften(ctx, newsSince, []any{
 		strconv.FormatUint(at.XID, 10), at.Key, strconv.FormatUint(at.PurgeXID, 10), at.PurgeID,
-	}, []any{&users, &is.pages, &is.purges}, func() error { return nil })
+		strconv.FormatUint(f.bases.xid, 10), f.bases.id,
+	}, []any{&users, &is.pages, &is.purges, &is.bases}, func() error { return nil })
 	if err == nil {
 		err = f.shareUsers(ctx, users)
 	}
@@ -200,7 +208,7 @@ func (f *Fleet) resume(identity string) error {
 	next := store.FleetPosition{
 		Database: identity, Joined: f.position.Joined, VisitsFrom: f.position.VisitsFrom, Visits: f.position.VisitsFrom,
 	}
-	if err := s.BeginJobs(Consumer, next.Joined); err != nil {
+	if err := errors.Join(s.BeginJobs(Consumer, next.Joined), f.forgetBases()); err != nil {
 		return err
 	}
 	if err := s.SetFleetPosition(next); err != nil {
@@ -344,6 +352,9 @@ func (f *Fleet) leave(ctx context.Context) {
 	if f.Status().State != Connected {
 		return
 	}
+	if err := f.releaseLeases(ctx); err != nil {
+		f.log.Debug("leases not given back", "err", err)
+	}
 	_, err := f.db.ExecContext(ctx, "DELETE FROM nodes WHERE name = $1 AND started_at = $2", f.o.Node,
 		f.started.UTC().Truncate(time.Microsecond))
 	if err != nil {
@@ -368,6 +379,9 @@ func (f *Fleet) sweep(ctx context.Context) error {
 		"nodes WHERE seen_at < now() - interval '7 days'",
 		"users WHERE gone AND changed_at < now() - interval '30 days'",
 		"usage WHERE day < current_date - 400",
+		"bases WHERE gone_at < now() - interval '30 days'",
+		"rounds AS r WHERE NOT EXISTS (SELECT FROM bases AS b WHERE b.id = r.base)",
+		"leases WHERE until < now() - interval '30 days'",
 	} {
 		if _, err := f.db.ExecContext(ctx, "DELETE FROM "+obsolete); err != nil {
 			return err

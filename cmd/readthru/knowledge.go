@@ -66,11 +66,16 @@ func (s *settings) askedService() string {
 	return s.Crawl.Service
 }
 
+// crawlService returns the name of a crawl service, or of the one that is used for those who name none.
+func (s *settings) crawlService(name string) string {
+	return cmp.Or(name, s.askedService(), s.Crawl.Service, "local")
+}
+
 // crawlService returns a crawl service by its name, or the configured one.
 func (c *core) crawlService(name string) (crawl.Service, error) {
 	s := c.settings
 	set := s.Crawl
-	set.Service = cmp.Or(name, s.askedService(), set.Service)
+	set.Service = s.crawlService(name)
 	if s.source["crawl.firecrawl_url"] == "default" {
 		set.FirecrawlURL = cmp.Or(os.Getenv("FIRECRAWL_BASE_URL"), set.FirecrawlURL)
 	}

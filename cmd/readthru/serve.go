@@ -314,6 +314,7 @@ func openDaemon(ctx context.Context, s *settings, offline bool, at *ports, log *
 		return nil, err
 	}
 	d.server = d.core.server(d.proxy, d.authority, d.info, func() { d.end() })
+	d.core.serving = d.server
 	return d, nil
 }
 

@@ -61,6 +61,7 @@ type core struct {
 	fleet     *fleet.Fleet // nil: this is a node alone
 	users     *users.Directory
 	running   *proxy.Proxy // nil before there is one
+	serving   *api.Server  // the same
 
 	times   *api.WorkTimes
 	journal *journal.Journal
@@ -274,6 +275,10 @@ func (c *core) openFleet(address string) (err error) {
 	o.Store, o.Log = c.store, c.log
 	o.UsersChanged = func() error { return c.apply(c.running, nil) }
 	o.UsedElsewhere = c.users.Elsewhere
+	o.Knowledge = c.knowledge
+	o.FillsItself = func(service string) bool { return c.settings.crawlService(service) == "local" }
+	o.Fill = func(base string) error { return c.serving.Fill(base) }
+	o.StopFilling = func(base string) { c.serving.StopFilling(base) }
 	if c.fleet, err = fleet.New(o); err != nil {
 		return err
 	}

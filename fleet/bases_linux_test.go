@@ -1,0 +1,335 @@
+package fleet_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"readthru/fleet/fleettest"
+	"readthru/knowledge"
+	"readthru/page"
+)
+
+// library is a node's knowledge bases, and who fills them.
+type library struct {
+	*knowledge.Knowledge
+	mu      sync.Mutex
+	filled  []string // bases that the node was told to fill
+	stopped []string // and those that it was told to leave
+}
+
+func (l *library) Fill(base string) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.filled = append(l.filled, base)
+	return nil
+}
+
+func (l *library) StopFilling(base string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.stopped = append(l.stopped, base)
+}
+
+// told returns what the node was told to fill and to leave.
+func (l *library) told() (filled, stopped []string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return slices.Clone(l.filled), slices.Clone(l.stopped)
+}
+
+// joinWithBases is join with knowledge bases, and leases that outlast what a test does to the database.
+func joinWithBases(t *testing.T, url, name string) *node {
+	t.Helper()
+	return joinFor(t, url, name, time.Minute)
+}
+
+// joinFor is joinWithBases with a time for leases.
+func joinFor(t *testing.T, url, name string, lease time.Duration) *node {
+	t.Helper()
+	n := &node{t: t, store: opened(t), wait: 10 * time.Second, lease: lease}
+	k, err := knowledge.Open(knowledge.Options{Store: n.store})
+	if err != nil {
+		t.Fatal(err)
+	}
+	n.library = &library{Knowledge: k}
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		if err := k.Run(ctx); err != nil {
+			t.Errorf("index: %v", err)
+		}
+	}()
+	t.Cleanup(func() {
+		cancel()
+		<-ended
+		if err := k.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	n.begin(url, name)
+	return n
+}
+
+// start makes a base that is filled from a site, and begins to fill it.
+func (n *node) startBase(name string) *knowledge.Build {
+	n.t.Helper()
+	until(n.t, "the node has joined", func() bool { return n.store.FleetPosition().VisitsFrom > 0 })
+	_, err := n.CreateBase(knowledge.Base{
+		Name: name, Description: "All of " + name, Source: knowledge.SourceCrawl, URL: "https://a.test/" + name + "/",
+		Service: "local",
+	})
+	if err != nil {
+		n.t.Fatal(err)
+	}
+	return n.build(name)
+}
+
+// build begins to fill a base, if the node may do that.
+func (n *node) build(name string) *knowledge.Build {
+	n.t.Helper()
+	if err := n.BeginFilling(n.t.Context(), name); err != nil {
+		n.t.Fatal(err)
+	}
+	b, err := n.Build(name)
+	if err != nil {
+		n.t.Fatal(err)
+	}
+	n.t.Cleanup(b.Close)
+	return b
+}
+
+// crawl adds pages to a base, with a step of the crawl for each.
+func (n *node) crawl(b *knowledge.Build, name string, from, to int) {
+	n.t.Helper()
+	for i := from; i < to; i++ {
+		url := fmt.Sprintf("https://a.test/%s/%d", name, i)
+		n.read(url, fmt.Sprintf("# Page %d of %s", i, name), 0)
+		if err := b.Add(n.t.Context(), knowledge.Document{Key: page.KeyOf(url)}); err != nil {
+			n.t.Fatal(err)
+		}
+		if err := b.CrawlLog().Save([]byte(fmt.Sprintf(`{"step":%d}`, i))); err != nil {
+			n.t.Fatal(err)
+		}
+	}
+}
+
+// state returns a base of a node as text: its generation, how many documents it has, and whether it is being filled.
+func (n *node) baseState(name string) string {
+	b, err := n.Base(name)
+	if err != nil {
+		return "none"
+	}
+	s := fmt.Sprintf("%d documents", b.Documents)
+	if b.Generation == 0 {
+		s += ", not filled"
+	}
+	if b.Building {
+		s += ", building"
+	}
+	if b.Paused {
+		s += ", paused"
+	}
+	return s
+}
+
+func awaitBase(t *testing.T, name, want string, nodes ...*node) {
+	t.Helper()
+	for _, n := range nodes {
+		got := ""
+		defer func() {
+			if t.Failed() {
+				list, _, err := n.Documents(name, "", 0)
+				t.Logf("%s: %s: %+v, %v", n.Status().Node, got, list, err)
+				base, _ := n.SharedBase(name)
+				t.Logf("%s: %+v, %+v", n.Status().Node, base, n.Status())
+			}
+		}()
+		until(t, n.Status().Node+" has "+name+": "+want, func() bool { got = n.baseState(name); return got == want })
+	}
+}
+
+func TestABaseOfOneNodeIsABaseOfAll(t *testing.T) {
+	t.Parallel()
+	server := fleettest.Start(t)
+	a, b := joinWithBases(t, server.URL, "a"), joinWithBases(t, server.URL, "b")
+	a.awaitState("ok")
+	b.awaitState("ok")
+	build := a.startBase("docs")
+	a.crawl(build, "docs", 0, 3)
+	awaitBase(t, "docs", "3 documents, not filled, building", b)
+	if err := b.BeginFilling(t.Context(), "docs"); !errors.Is(err, knowledge.ErrBuilding) ||
+		!strings.Contains(err.Error(), "node a") {
+		t.Errorf("b begins to fill what a fills: %v", err)
+	}
+	a.crawl(build, "docs", 3, 5)
+	if _, err := build.Commit(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	awaitBase(t, "docs", "5 documents", a, b)
+	got, err := b.Base("docs")
+	if err != nil || got.Description != "All of docs" || got.URL != "https://a.test/docs/" || got.LastCrawl.IsZero() {
+		t.Errorf("%+v, %v", got, err)
+	}
+	until(t, "b finds a page in the base", func() bool {
+		r, err := b.Search(t.Context(), knowledge.Query{Text: "page of docs", KB: "docs", Limit: 10})
+		return err == nil && len(r.Hits) == 5
+	})
+
+	// Another node fills it again, with other pages. The old pages go where that is decided.
+	again := b.build("docs")
+	b.crawl(again, "docs", 4, 8)
+	if _, err := again.Commit(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	awaitBase(t, "docs", "4 documents", a, b)
+	await(t, "https://a.test/docs/0", "nothing", a, b)
+	await(t, "https://a.test/docs/5", "# Page 5 of docs", a, b)
+
+	// One that comes later has it, and what one deletes is gone everywhere, whoever was away.
+	c := joinWithBases(t, server.URL, "c")
+	awaitBase(t, "docs", "4 documents", c)
+	c.stop()
+	if _, err := a.DeleteBase(t.Context(), "docs"); err != nil {
+		t.Fatal(err)
+	}
+	awaitBase(t, "docs", "none", b)
+	build = a.startBase("docs")
+	a.crawl(build, "docs", 10, 12)
+	awaitBase(t, "docs", "2 documents, not filled, building", b)
+	c.begin(server.URL, "c")
+	awaitBase(t, "docs", "2 documents, not filled, building", c)
+	if filled, stopped := b.told(); len(filled)+len(stopped) != 0 {
+		t.Errorf("b was told to fill %v and to leave %v", filled, stopped)
+	}
+}
+
+// steps returns what the crawl of a build has noted.
+func steps(t *testing.T, b *knowledge.Build) (list []string) {
+	t.Helper()
+	if err := b.CrawlLog().Load(func(step []byte) error { list = append(list, string(step)); return nil }); err != nil {
+		t.Fatal(err)
+	}
+	return list
+}
+
+// TestWhoComesBackLateLeavesItsCrawlToAnother cuts off a node that fills a base, until another one fills it.
+func TestWhoComesBackLateLeavesItsCrawlToAnother(t *testing.T) {
+	t.Parallel()
+	server := fleettest.Start(t)
+	relay := server.Relay(t)
+	a, b := joinFor(t, relay.URL, "a", 3*time.Second), joinFor(t, server.URL, "b", 3*time.Second)
+	a.awaitState("ok")
+	b.awaitState("ok")
+	alone := a.startBase("docs")
+	a.crawl(alone, "docs", 0, 3)
+	awaitBase(t, "docs", "3 documents, not filled, building", b)
+	relay.Cut()
+	a.crawl(alone, "docs", 3, 6)
+	until(t, "b is told to fill the base", func() bool { filled, _ := b.told(); return slices.Contains(filled, "docs") })
+	build := b.build("docs")
+	if got := steps(t, build); !build.Resumed() || !slices.Equal(got, []string{`{"step":0}`, `{"step":1}`, `{"step":2}`}) {
+		t.Errorf("b goes on after %v", got)
+	}
+	b.crawl(build, "docs", 3, 5)
+	relay.Heal()
+	until(t, "a is told to leave the base", func() bool { _, stopped := a.told(); return slices.Contains(stopped, "docs") })
+	alone.Close()
+	awaitBase(t, "docs", "5 documents, not filled, building", a, b)
+	if _, err := build.Commit(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	awaitBase(t, "docs", "5 documents", a, b)
+	await(t, "https://a.test/docs/5", "# Page 5 of docs", a, b) // which is in no base
+	if filled, _ := a.told(); len(filled) != 0 {
+		t.Errorf("a was told to fill %v", filled)
+	}
+}
+
+func TestABaseThatIsFilledWithoutTheDatabaseIsToldLater(t *testing.T) {
+	t.Parallel()
+	server := fleettest.Start(t)
+	a, b := joinWithBases(t, server.URL, "a"), joinWithBases(t, server.URL, "b")
+	a.awaitState("ok")
+	b.awaitState("ok")
+	first := a.startBase("first")
+	a.crawl(first, "first", 0, 2)
+	awaitBase(t, "first", "2 documents, not filled, building", b)
+	server.Kill()
+	a.crawl(first, "first", 2, 4)
+	if _, err := first.Commit(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	second := a.startBase("second")
+	a.crawl(second, "second", 0, 3)
+	server.Begin()
+	awaitBase(t, "first", "4 documents", a, b)
+	awaitBase(t, "second", "3 documents, not filled, building", a, b)
+
+	// What is given up is given up everywhere, and what waits does.
+	if err := second.Pause(); err != nil {
+		t.Fatal(err)
+	}
+	awaitBase(t, "second", "3 documents, not filled, building, paused", a, b)
+	again := b.build("first")
+	b.crawl(again, "first", 7, 8)
+	awaitBase(t, "first", "4 documents, building", a)
+	if err := again.Abort(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	awaitBase(t, "first", "4 documents", a, b)
+	second = b.build("second")
+	if len(steps(t, second)) != 3 || second.Len() != 3 {
+		t.Errorf("b goes on with %d pages", second.Len())
+	}
+	if _, err := second.Commit(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	awaitBase(t, "second", "3 documents", a, b)
+}
+
+// TestRecordsThatAreNoBasesStayAway writes into the database what no node would.
+func TestRecordsThatAreNoBasesStayAway(t *testing.T) {
+	t.Parallel()
+	server := fleettest.Start(t)
+	a := joinWithBases(t, server.URL, "a")
+	a.awaitState("ok")
+	good := func(name string) string {
+		return fmt.Sprintf(`{"id":"0123456789abcdef","name":%q,"source_type":"crawl","url":"https://a.test/","service":"local",`+
+			`"limit":10}`, name)
+	}
+	for name, record := range map[string]string{
+		"json":   "{",
+		"other":  good("another"),
+		"file":   strings.Replace(good("file"), `"crawl"`, `"file"`, 1),
+		"secret": strings.Replace(good("secret"), "https://a.test/", "https://ann:word@a.test/", 1),
+		"near":   strings.Replace(good("near"), "https://a.test/", "http://127.0.0.1:7888/", 1),
+		"away":   strings.Replace(good("away"), "local", "firecrawl", 1),
+		"long":   strings.Replace(good("long"), "https://a.test/", "https://a.test/"+strings.Repeat("x", 100_000), 1),
+		"../up":  good("../up"),
+		"good":   good("good"),
+	} {
+		id := "0123456789abcdef"
+		if name != "good" {
+			id = fmt.Sprintf("%016x", len(record))
+			record = strings.Replace(record, "0123456789abcdef", id, 1)
+		}
+		server.Exec("INSERT INTO readthru.bases (name, id, record, filled, filled_rounds, last) VALUES ($1, $2, $3, 1, 1, 1)",
+			name, id, record)
+	}
+	server.Exec(`INSERT INTO readthru.rounds (base, filling, n, content) VALUES ('0123456789abcdef', 1, 0, $1)`,
+		`{"members":[{"u":"https://a.test/one","h":"00"},{"u":"http://127.0.0.1/","h":"00"},{"u":"nothing"}]}`)
+	awaitBase(t, "good", "1 documents", a)
+	if list := a.Bases(); len(list) != 1 {
+		t.Errorf("%+v", list)
+	}
+	if n := a.Status().Refused; n < 8 {
+		t.Errorf("%d records are refused", n)
+	}
+}

@@ -1,0 +1,539 @@
+package fleet
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"readthru/knowledge"
+	"readthru/page"
+)
+
+const (
+	// beginTime is how long the beginning of a filling waits for the database.
+	beginTime = 2 * time.Second
+
+	// beganTime is for how long a lease is kept for who was given it and has not begun yet.
+	beganTime = 5 * time.Second
+
+	// maxStep is the longest step of a crawl, and batchSteps how much of steps is in a round, in bytes.
+	maxStep    = 512 << 10
+	batchSteps = 1 << 20
+	// batchMembers is how many members are in a round.
+	batchMembers = 500
+)
+
+// sharedBases is what a node knows of the knowledge bases of its fleet. All but held and asked is of Run alone.
+type sharedBases struct {
+	rows        map[string]*baseRow // by name
+	since       time.Time           // the beginning of the session
+	xid         uint64              // the transaction up to which rows were read
+	id          string              // and the base in it
+	beaten      time.Time
+	tried       map[string]time.Time // when a lease was tried to be taken, by base
+	malformed   map[string]bool      // bases that are left alone
+	conflicts   map[string]bool      // names of bases that stay here
+	toldDropped map[string]bool
+	told        int64 // rounds, since the start
+
+	mu    sync.Mutex
+	held  map[string]*heldLease // by base
+	asked map[string]*asked     // by base
+	wake  chan struct{}         // capacity 1
+}
+
+// heldLease is a lease of this node to fill a base.
+type heldLease struct {
+	epoch int64
+	since time.Time            // of the last sign that somebody here fills the base
+	calls bool                 // while this node's own work is begun
+	given knowledge.SharedBase // as it was when somebody was told that the base may be filled
+
+	filling int64             // the one that told and steps are about
+	told    map[page.Key]bool // members of it that others know; nil: not read yet
+	steps   int               // of its crawl, that others know
+}
+
+// asked is a question whether this node may fill a base.
+type asked struct {
+	base string
+	done chan error
+}
+
+// FilledElsewhereError says that another node fills a knowledge base.
+type FilledElsewhereError struct{ Name, Node string }
+
+func (e *FilledElsewhereError) Error() string {
+	return fmt.Sprintf("node %s of the fleet fills %s just now", e.Node, e.Name)
+}
+
+// Unwrap returns [knowledge.ErrBuilding].
+func (e *FilledElsewhereError) Unwrap() error { return knowledge.ErrBuilding }
+
+func leaseOf(base string) string { return "fill/" + base }
+
+// renew forgets what was read in an earlier session.
+func (s *sharedBases) renew() {
+	s.since, s.rows, s.xid, s.id = time.Now(), map[string]*baseRow{}, 0, ""
+	s.tried, s.malformed = map[string]time.Time{}, map[string]bool{}
+	s.conflicts, s.toldDropped = map[string]bool{}, map[string]bool{}
+}
+
+func (s *sharedBases) lease(base string) *heldLease {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.held[base]
+}
+
+// BeginFilling asks whether this node may fill a base of the fleet, and has the node take over what others have of it.
+// The error is a [*FilledElsewhereError]. Without the database everybody may: who was first goes on when it is back.
+func (f *Fleet) BeginFilling(ctx context.Context, name string) error {
+	if f.o.Knowledge == nil || !f.connected() {
+		return nil
+	}
+	b, ok := f.o.Knowledge.SharedBase(name)
+	if !ok || !f.SharesBase(b) {
+		return nil
+	}
+	s := &f.bases
+	s.mu.Lock()
+	if h := s.held[b.ID]; h != nil && h.calls {
+		s.mu.Unlock()
+		return nil
+	}
+	a := s.asked[b.ID]
+	if a == nil {
+		a = &asked{b.ID, make(chan error, 1)}
+		s.asked[b.ID] = a
+	}
+	s.mu.Unlock()
+	select {
+	case s.wake <- struct{}{}:
+	default:
+	}
+	limit := time.NewTimer(beginTime)
+	defer limit.Stop()
+	var err error
+	select {
+	case err = <-a.done:
+		a.done <- err // for others who asked the same
+	case <-limit.C:
+	case <-ctx.Done():
+		err = context.Cause(ctx)
+	}
+	s.mu.Lock()
+	if s.asked[b.ID] == a {
+		delete(s.asked, b.ID)
+	}
+	s.mu.Unlock()
+	return err
+}
+
+// answer tells who asked for a base that this node may fill it, unless that was answered or is not known yet.
+func (f *Fleet) answer(name string) {
+	if b, ok := f.o.Knowledge.SharedBase(name); ok {
+		f.answerWith(b, nil)
+	}
+}
+
+func (f *Fleet) answerWith(b knowledge.SharedBase, err error) {
+	s := &f.bases
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	a, h := s.asked[b.ID], s.held[b.ID]
+	if a == nil || err == nil && h == nil {
+		return
+	}
+	if h != nil {
+		h.given, h.since = b, time.Now()
+	}
+	delete(s.asked, b.ID)
+	a.done <- err
+}
+
+// drop forgets a lease.
+func (f *Fleet) drop(base string) {
+	f.bases.mu.Lock()
+	delete(f.bases.held, base)
+	f.bases.mu.Unlock()
+}
+
+// fillOrFollow tells the others what this node does for a base, or takes over what another one does.
+func (f *Fleet) fillOrFollow(ctx context.Context, b knowledge.SharedBase, r *baseRow) error {
+	if f.bases.malformed[r.id] {
+		return nil
+	}
+	if h := f.bases.lease(b.ID); h != nil {
+		err := f.tellFilling(ctx, b, r, h)
+		if errors.Is(err, errLeaseLost) {
+			f.yieldTo(b, "another node")
+			return nil
+		}
+		return err
+	}
+	asked := f.isAsked(b.ID)
+	mine := b.Busy || b.Here && compatible(b, r) && hasUntold(b, r)
+	if !mine && !inStep(b, r) {
+		if err := f.followBase(ctx, b, r); err != nil {
+			return err
+		}
+		b, _ = f.o.Knowledge.SharedBase(b.Name)
+	}
+	// After the database was away its holder may come back to a lease a moment later than others.
+	if !mine && !asked && (r.filling == 0 || r.paused || !inStep(b, r) || time.Since(f.bases.since) < f.lease()) {
+		return nil
+	}
+	if !asked && time.Since(f.bases.tried[b.ID]) < beatEvery {
+		return nil
+	}
+	f.bases.tried[b.ID] = time.Now()
+	return f.claim(ctx, b)
+}
+
+func (f *Fleet) isAsked(base string) bool {
+	f.bases.mu.Lock()
+	defer f.bases.mu.Unlock()
+	return f.bases.asked[base] != nil
+}
+
+// compatible reports whether what this node has of a base continues what others know of it.
+func compatible(b knowledge.SharedBase, r *baseRow) bool {
+	known := knowledge.Filling{Number: r.filling, Rounds: r.rounds}
+	switch {
+	case b.Building && b.Filling.Number == 0, b.Filled.Number == 0 && b.Generation > 0:
+		return r.filling == 0 && (b.Building || r.filledAt == nil || b.LastCrawl.After(*r.filledAt))
+	case b.Building:
+		return b.Filling == known
+	}
+	return b.Filled == known || r.filling == 0
+}
+
+// hasUntold reports whether this node has something of a base that others do not know.
+func hasUntold(b knowledge.SharedBase, r *baseRow) bool {
+	if b.Building {
+		return !b.Paused || !r.paused
+	}
+	return b.Generation > 0 && (b.Filled.Number == 0 || b.Filled.Number == r.filling)
+}
+
+// inStep reports whether this node has what others know of a base, and nothing else.
+func inStep(b knowledge.SharedBase, r *baseRow) bool {
+	return (r.filled == 0 || b.Filled == knowledge.Filling{Number: r.filled, Rounds: r.filledRounds}) &&
+		b.Filling == knowledge.Filling{Number: r.filling, Rounds: r.rounds} && b.Building == (r.filling != 0) &&
+		(!b.Here || !b.Building) && b.Paused == (r.paused && r.filling != 0)
+}
+
+// claim takes the lease to fill a base, and fills it or has what was filled told.
+func (f *Fleet) claim(ctx context.Context, b knowledge.SharedBase) error {
+	epoch, err := f.takeLease(ctx, leaseOf(b.ID))
+	if err != nil {
+		return err
+	}
+	if epoch == 0 {
+		node, err := f.holderOf(ctx, leaseOf(b.ID))
+		if err != nil {
+			return err
+		}
+		if b.Busy {
+			f.yieldTo(b, node)
+		}
+		f.answerWith(b, &FilledElsewhereError{b.Name, node})
+		return nil
+	}
+	r, err := f.rowNow(ctx, b.Name) // nobody else changes it from now on
+	if err != nil {
+		return err
+	}
+	if r == nil || r.id != b.ID || r.goneAt != nil {
+		return f.giveBack(ctx, b.ID, epoch)
+	}
+	if !compatible(b, r) || !b.Here {
+		if b.Busy {
+			f.yieldTo(b, "another node")
+			return f.giveBack(ctx, b.ID, epoch)
+		}
+		if err := f.followBase(ctx, b, r); err != nil {
+			return err
+		}
+		if b, _ = f.o.Knowledge.SharedBase(b.Name); !inStep(b, r) {
+			return f.giveBack(ctx, r.id, epoch)
+		}
+	}
+	f.bases.mu.Lock()
+	f.bases.held[b.ID] = &heldLease{epoch: epoch, since: time.Now()}
+	f.bases.mu.Unlock()
+	return nil
+}
+
+// readTold reads what others know of the newest filling of a base, unless that is known.
+func (f *Fleet) readTold(ctx context.Context, b knowledge.SharedBase, h *heldLease) error {
+	number := b.NewestFilling().Number
+	if h.told != nil && h.filling == number {
+		return nil
+	}
+	h.filling, h.told, h.steps = number, map[page.Key]bool{}, 0
+	if number == 0 {
+		return nil
+	}
+	rounds, err := f.roundsOf(ctx, b.ID, number, 0)
+	for i := range rounds {
+		for _, m := range rounds[i].Members {
+			h.told[page.KeyOf(m.URL)] = true
+		}
+		h.steps += len(rounds[i].Steps)
+	}
+	if err != nil {
+		h.told = nil
+	}
+	return err
+}
+
+// yieldTo stops to fill a base that another node fills.
+func (f *Fleet) yieldTo(b knowledge.SharedBase, node string) {
+	f.drop(b.ID)
+	f.log.Info("another node fills a knowledge base", "kb", b.Name, "node", node)
+	f.o.StopFilling(b.Name)
+}
+
+// giveBack lets others fill a base.
+func (f *Fleet) giveBack(ctx context.Context, base string, epoch int64) error {
+	f.drop(base)
+	err := f.underLease(ctx, leaseOf(base), epoch, true, func(context.Context, *sql.Tx) error { return nil })
+	if errors.Is(err, errLeaseLost) {
+		return nil
+	}
+	return err
+}
+
+// tellFilling tells how far this node has filled a base, and in the end what came of it.
+func (f *Fleet) tellFilling(ctx context.Context, b knowledge.SharedBase, r *baseRow, h *heldLease) error {
+	k := f.o.Knowledge
+	if err := f.readTold(ctx, b, h); err != nil {
+		return err
+	}
+	round, keys, err := k.Progress(b, h.told, h.steps)
+	if err != nil {
+		return err
+	}
+	if now, _ := k.SharedBase(b.Name); now.Newest != b.Newest || now.Building != b.Building {
+		return nil // it was filled or given up while it was read
+	}
+	if !b.Busy && time.Since(h.since) < beganTime && b.ID == h.given.ID && b.Newest == h.given.Newest &&
+		b.Building == h.given.Building {
+		return nil // who may fill it has not begun
+	}
+	filled := !b.Building && b.Generation > 0 && (b.Filled.Number == 0 || b.Filled.Number == r.filling)
+	if !b.Building && !filled { // it was given up, or has not begun
+		return f.tellAborted(ctx, b, r, h)
+	}
+	if len(keys)+len(round.Steps) > 0 || filled && b.Filled.Number == 0 {
+		for more := true; more; { // their pages come first
+			if more, err = f.publish(ctx); err != nil {
+				return err
+			}
+		}
+		if err := f.tellRounds(ctx, b, r, h, round); err != nil {
+			return err
+		}
+		for _, key := range keys {
+			h.told[key] = true
+		}
+		h.steps += len(round.Steps)
+	}
+	switch {
+	case b.Busy:
+		h.since = time.Now()
+	case filled:
+		return f.tellFilled(ctx, b, r, h)
+	case b.Paused:
+		return f.endFilling(ctx, b, r, h, `UPDATE bases SET xid = pg_current_xact_id(), paused = true
+			WHERE id = $1 AND filling = $2`)
+	default:
+		return f.goOn(ctx, b, h)
+	}
+	return nil
+}
+
+// goOn begins to fill a base that nobody fills. If that is not possible, another node may try.
+func (f *Fleet) goOn(ctx context.Context, b knowledge.SharedBase, h *heldLease) error {
+	calls := func(is bool) {
+		f.bases.mu.Lock()
+		h.calls = is
+		f.bases.mu.Unlock()
+	}
+	calls(true)
+	err := f.o.Fill(b.Name)
+	calls(false)
+	if err == nil {
+		return nil
+	}
+	f.log.Warn("knowledge base of the fleet not filled", "kb", b.Name, "err", err)
+	return f.giveBack(ctx, b.ID, h.epoch)
+}
+
+// tellRounds tells what a filling has beyond what others know. Members come before the steps that led to them: who
+// goes on does not read a page again that the steps have.
+func (f *Fleet) tellRounds(ctx context.Context, b knowledge.SharedBase, r *baseRow, h *heldLease,
+	all knowledge.Round,
+) error {
+	var rounds []knowledge.Round
+	shared := all.Members[:0]
+	for _, m := range all.Members {
+		if u, err := page.Parse(m.URL); err == nil && page.Normalize(u) == m.URL && shareableURL(u) {
+			shared = append(shared, m)
+		}
+	}
+	for len(shared) > 0 {
+		n := min(batchMembers, len(shared))
+		rounds, shared = append(rounds, knowledge.Round{Members: shared[:n]}), shared[n:]
+	}
+	size := 0
+	for _, step := range all.Steps {
+		if last := len(rounds) - 1; last < 0 || size+len(step) > batchSteps || len(rounds[last].Steps) == maxMembers {
+			rounds, size = append(rounds, knowledge.Round{}), 0
+		}
+		last := &rounds[len(rounds)-1]
+		last.Steps = append(last.Steps, step)
+		size += len(step)
+	}
+	if len(rounds) == 0 {
+		rounds = append(rounds, knowledge.Round{})
+	}
+	filling := b.NewestFilling()
+	err := f.underLease(ctx, leaseOf(b.ID), h.epoch, false, func(ctx context.Context, tx *sql.Tx) error {
+		if filling.Number == 0 {
+			err := tx.QueryRowContext(ctx, `UPDATE bases SET last = last + 1, filling = last + 1, rounds = 0
+				WHERE id = $1 AND gone_at IS NULL AND filling = 0 RETURNING filling`, b.ID).Scan(&filling.Number)
+			if errors.Is(err, sql.ErrNoRows) {
+				return errLeaseLost
+			}
+			if err != nil {
+				return err
+			}
+		}
+		for _, round := range rounds {
+			text, err := json.Marshal(round)
+			if err != nil {
+				return err
+			}
+			if _, err := tx.ExecContext(ctx, "INSERT INTO rounds (base, filling, n, content) VALUES ($1, $2, $3, $4)", b.ID,
+				filling.Number, filling.Rounds, textOf(string(text))); err != nil {
+				return err
+			}
+			filling.Rounds++
+		}
+		return changesOne(tx.ExecContext(ctx, `UPDATE bases SET xid = pg_current_xact_id(), rounds = $3, paused = false
+			WHERE id = $1 AND gone_at IS NULL AND filling = $2`, b.ID, filling.Number, filling.Rounds))
+	})
+	if err != nil {
+		return err
+	}
+	h.filling = filling.Number
+	r.filling, r.rounds, r.paused = filling.Number, filling.Rounds, false
+	f.bases.told++
+	return f.o.Knowledge.ToldFilling(b, filling)
+}
+
+// tellFilled tells that a filling answers from now on.
+func (f *Fleet) tellFilled(ctx context.Context, b knowledge.SharedBase, r *baseRow, h *heldLease) error {
+	return f.endFilling(ctx, b, r, h, `UPDATE bases SET xid = pg_current_xact_id(), filled = filling,
+		filled_rounds = rounds, filled_at = $3, filling = 0, rounds = 0, paused = false
+		WHERE id = $1 AND filling = $2`, b.LastCrawl)
+}
+
+// tellAborted tells that a filling was given up.
+func (f *Fleet) tellAborted(ctx context.Context, b knowledge.SharedBase, r *baseRow, h *heldLease) error {
+	if r.filling == 0 {
+		return f.giveBack(ctx, b.ID, h.epoch)
+	}
+	return f.endFilling(ctx, b, r, h, `UPDATE bases SET xid = pg_current_xact_id(), filling = 0, rounds = 0,
+		paused = false WHERE id = $1 AND filling = $2`)
+}
+
+// endFilling tells how a filling ended and gives its lease back.
+func (f *Fleet) endFilling(ctx context.Context, b knowledge.SharedBase, r *baseRow, h *heldLease, text string,
+	args ...any,
+) error {
+	err := f.underLease(ctx, leaseOf(b.ID), h.epoch, true, func(ctx context.Context, tx *sql.Tx) error {
+		if err := changesOne(tx.ExecContext(ctx, text, append([]any{b.ID, r.filling}, args...)...)); err != nil {
+			return err
+		}
+		_, err := tx.ExecContext(ctx, `DELETE FROM rounds AS r USING bases AS b
+			WHERE r.base = $1 AND b.id = $1 AND r.filling NOT IN (b.filling, b.filled)`, b.ID)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	f.drop(b.ID)
+	f.bases.told++
+	if err := f.o.Knowledge.SetSharing(b, func(s *knowledge.Sharing) { s.Here = false }); err != nil {
+		return err
+	}
+	_, err = f.rowNow(ctx, b.Name)
+	return err
+}
+
+// keepLeases tells that this node goes on with what it fills.
+func (f *Fleet) keepLeases(ctx context.Context) error {
+	s := &f.bases
+	if time.Since(s.beaten) < beatEvery {
+		return nil
+	}
+	bases, epochs := map[string]knowledge.SharedBase{}, map[string]int64{}
+	for _, b := range f.o.Knowledge.SharedBases() {
+		bases[leaseOf(b.ID)] = b
+	}
+	s.mu.Lock()
+	for id, h := range s.held {
+		epochs[leaseOf(id)] = h.epoch
+	}
+	s.mu.Unlock()
+	for what, epoch := range epochs {
+		if _, ok := bases[what]; !ok { // it was deleted
+			delete(epochs, what)
+			if err := f.giveBack(ctx, what[len(leaseOf("")):], epoch); err != nil {
+				return err
+			}
+		}
+	}
+	lost, err := f.renewLeases(ctx, epochs)
+	if err != nil {
+		return err
+	}
+	for _, what := range lost {
+		f.yieldTo(bases[what], "another node")
+	}
+	s.beaten = time.Now()
+	return nil
+}
+
+// fillAlone goes on with what this node filled, while nobody knows what others do.
+func (f *Fleet) fillAlone() {
+	if f.o.Knowledge == nil {
+		return
+	}
+	for _, b := range f.o.Knowledge.SharedBases() {
+		if !b.Building || b.Paused || b.Busy || !b.Here || !f.SharesBase(b) {
+			continue
+		}
+		if err := f.o.Fill(b.Name); err != nil {
+			f.log.Warn("knowledge base not filled", "kb", b.Name, "err", err)
+		}
+	}
+}
+
+// forgetBases forgets what others know of bases: this is another database.
+func (f *Fleet) forgetBases() error {
+	if f.o.Knowledge == nil {
+		return nil
+	}
+	f.bases.mu.Lock()
+	f.bases.held = map[string]*heldLease{}
+	f.bases.mu.Unlock()
+	return f.o.Knowledge.ForgetSharing()
+}

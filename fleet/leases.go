@@ -1,0 +1,123 @@
+package fleet
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/lib/pq"
+)
+
+// leaseTime is how long a lease is valid without a word of its holder. Another node takes it within a beat more.
+const leaseTime = 15 * time.Second
+
+// errLeaseLost is the error of what needs a lease that another node has taken.
+var errLeaseLost = errors.New("another node has taken the lease")
+
+// takeLease takes a lease that nobody has, or that was this node's before it started again. epoch is 0 if another node
+// has it.
+func (f *Fleet) takeLease(ctx context.Context, what string) (epoch int64, err error) {
+	err = f.query(ctx, `INSERT INTO leases AS l (what, node, epoch, until)
+		VALUES ($1, $2, 1, clock_timestamp() + $3::interval)
+		ON CONFLICT (what) DO UPDATE SET node = excluded.node, epoch = l.epoch + 1, until = excluded.until
+		WHERE l.until < clock_timestamp() OR l.node = excluded.node
+		RETURNING epoch`,
+		[]any{what, f.o.Node, f.lease().String()}, []any{&epoch}, func() error { return nil })
+	return epoch, err
+}
+
+// holderOf returns the node that has a lease; empty if none has.
+func (f *Fleet) holderOf(ctx context.Context, what string) (node string, err error) {
+	err = f.query(ctx, "SELECT node FROM leases WHERE what = $1 AND until >= clock_timestamp()", []any{what}, []any{&node},
+		func() error { return nil })
+	return node, err
+}
+
+func (f *Fleet) lease() time.Duration {
+	if f.o.Lease > 0 {
+		return f.o.Lease
+	}
+	return leaseTime
+}
+
+// underLease does work in a transaction that commits only if this node still has a lease, which it renews. With end the
+// lease is released.
+func (f *Fleet) underLease(ctx context.Context, what string, epoch int64, end bool,
+	work func(ctx context.Context, tx *sql.Tx) error,
+) error {
+	ctx, cancel := context.WithTimeout(ctx, statementTime)
+	defer cancel()
+	tx, err := f.db.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer tx.Rollback() //nolint:errcheck // it was committed, or its error is returned
+	valid := f.lease()
+	if end {
+		valid = 0
+	}
+	// The row stays locked until the end: nobody can take the lease meanwhile.
+	err = changesOne(tx.ExecContext(ctx, `UPDATE leases SET until = clock_timestamp() + $4::interval
+		WHERE what = $1 AND node = $2 AND epoch = $3`, what, f.o.Node, epoch, valid.String()))
+	if err != nil {
+		return err
+	}
+	if err := work(ctx, tx); err != nil {
+		return err
+	}
+	return tx.Commit()
+}
+
+// changesOne returns errLeaseLost if a statement changed no row: what it was about is not this node's any more.
+func changesOne(r sql.Result, err error) error {
+	if err != nil {
+		return err
+	}
+	switch n, err := r.RowsAffected(); {
+	case err != nil:
+		return err
+	case n != 1:
+		return errLeaseLost
+	}
+	return nil
+}
+
+// renewLeases tells that this node still does what it has leases for, and returns those that it has lost.
+func (f *Fleet) renewLeases(ctx context.Context, epochs map[string]int64) (lost []string, err error) {
+	var whats []string
+	var numbers []int64
+	for what, epoch := range epochs {
+		whats, numbers = append(whats, what), append(numbers, epoch)
+	}
+	if len(whats) == 0 {
+		return nil, nil
+	}
+	kept := map[string]bool{}
+	var what string
+	err = f.query(ctx, `UPDATE leases AS l SET until = clock_timestamp() + $1::interval
+		FROM unnest($3::text[], $4::bigint[]) AS mine (what, epoch)
+		WHERE l.what = mine.what AND l.epoch = mine.epoch AND l.node = $2
+		RETURNING l.what`,
+		[]any{f.lease().String(), f.o.Node, pq.StringArray(whats), pq.Int64Array(numbers)}, []any{&what},
+		func() error { kept[what] = true; return nil })
+	if err != nil {
+		return nil, fmt.Errorf("renew leases: %w", err)
+	}
+	for _, what := range whats {
+		if !kept[what] {
+			lost = append(lost, what)
+		}
+	}
+	return lost, nil
+}
+
+// releaseLeases lets other nodes have this node's leases at once.
+func (f *Fleet) releaseLeases(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, statementTime)
+	defer cancel()
+	_, err := f.db.ExecContext(ctx, `UPDATE leases SET until = clock_timestamp() WHERE node = $1 AND until > clock_timestamp()`,
+		f.o.Node)
+	return err
+}
