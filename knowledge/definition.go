@@ -12,8 +12,8 @@ import (
 
 // namesIn returns what a query asks for by name: identifiers with their qualifiers, calls and options, beside few other
 // words; in a query of one or two words also what may be a class. A query that has more than maxBeside other words asks
-// for what they say.
-func namesIn(text string) (names []string) {
+// for what they say. Only reports whether there are no other words at all.
+func namesIn(text string) (names []string, only bool) {
 	words := strings.Fields(truncateBytes(text, maxQueryText))
 	beside := 0
 	for _, word := range words {
@@ -27,9 +27,9 @@ func namesIn(text string) (names []string) {
 		}
 	}
 	if beside > maxBeside || len(names) > maxNames {
-		return nil
+		return nil, false
 	}
-	return names
+	return names, beside == 0
 }
 
 const (

@@ -28,8 +28,12 @@ func TestNamesIn(t *testing.T) {
 		"json.load fails when the server sends gzip and the file has a byte order mark": "", // a sentence
 		"a.b c.d e.f g.h i.j": "", // a list
 	} {
-		if got := strings.Join(namesIn(query), " "); got != want {
+		names, only := namesIn(query)
+		if got := strings.Join(names, " "); got != want {
 			t.Errorf("namesIn(%q) = %q, want %q", query, got, want)
+		}
+		if got := strings.Join(strings.Fields(query), " "); only && got != "" && len(names) != strings.Count(got, " ")+1 {
+			t.Errorf("namesIn(%q) says that there are no other words", query)
 		}
 	}
 }
@@ -110,7 +114,8 @@ func FuzzAlike(f *testing.F) {
 	f.Add("class Queue(maxsize=0)", "asyncio.Queue()")
 	f.Add("-n, --lines[=<count>]", "head --lines")
 	f.Fuzz(func(t *testing.T, title, query string) {
-		for _, name := range namesIn(query) {
+		names, _ := namesIn(query)
+		for _, name := range names {
 			alike(title, name, true)
 			alike(title, name, false)
 			mayDefine([]byte(title), []string{name})

@@ -196,10 +196,13 @@ func (x *searchIndex) show(h *Hit, key page.Key, text string, w *walked, p *plac
 	if list != nil {
 		parts = divide(w.md, p, list[first:])
 	}
-	if n := defined.landmark - first + 1; n > 0 && n < len(parts) {
+	if n := defined.landmark - first + 1; defined.landmark >= 0 && n < len(parts) {
 		parts = parts[n : n+1]
 	}
 	s, marks, part := snippet(parsed, parts...)
+	if defined.landmark >= 0 && parsed.onlyNames {
+		s, marks = opening(parsed, parts[0]) // the rest has the name again, in examples
+	}
 	h.Snippet, h.Highlights = s, marks
 	at := first + part - 1
 	switch {

@@ -28,6 +28,8 @@
 package knowledge
 
 import (
+	"fmt"
+	"strings"
 	"time"
 
 	"github.com/RoaringBitmap/roaring/v2"
@@ -117,10 +119,27 @@ type Term struct {
 	Score float64 `json:"score"`
 }
 
+// Notes returns what to say about a query beside its hits: which words were looked for in another form, and which no
+// page has. Each is a sentence that begins with a small letter, without a full stop.
+func (r *Results) Notes() (notes []string) {
+	for _, c := range r.Corrected {
+		notes = append(notes, c.String())
+	}
+	if last := len(r.Unknown) - 1; last >= 0 {
+		words := fmt.Sprintf("%q", r.Unknown[last])
+		if last > 0 {
+			words = `"` + strings.Join(r.Unknown[:last], `", "`) + `" or ` + words
+		}
+		notes = append(notes, "no page has "+words)
+	}
+	return notes
+}
+
 // Results are the hits of a query, best first.
 type Results struct {
 	Hits      []Hit        `json:"results"`
 	Corrected []Correction `json:"corrected,omitempty"` // words of the query that were looked for in another form
+	Unknown   []string     `json:"unknown,omitempty"`   // words of the query that no page has
 	Degraded  bool         `json:"degraded,omitempty"`  // a model was wanted and was of no use: ranked without it
 	Reason    string       `json:"degraded_reason,omitempty"`
 }

@@ -25,6 +25,7 @@ type query struct {
 	onlyPhrases bool // it is nothing but phrases: passages without them are no hits
 	corrections []Correction
 	names       []string // what it names as code does, see namesIn
+	onlyNames   bool
 }
 
 // queryTerm is a word of a query.
@@ -47,7 +48,8 @@ type phrase struct {
 // a prefix, and everything else that is no word separates words.
 func parseQuery(text string) query {
 	text = truncateBytes(text, maxQueryText)
-	q := query{names: namesIn(text)}
+	var q query
+	q.names, q.onlyNames = namesIn(text)
 	words := q.words(text)
 	quoted := 0
 	rest := text
@@ -128,6 +130,20 @@ func parsePhrase(text string) phrase {
 		p.offsets = append(p.offsets, t.Pos-first)
 	})
 	return p
+}
+
+// maxUnknown is how many words that no passage has are named.
+const maxUnknown = 8
+
+// unknown returns the words that no passage has. Df is by term, in how many passages it is.
+func (q *query) unknown(df []int) (words []string) {
+	for i := range q.terms {
+		t := &q.terms[i]
+		if df[i] == 0 && !t.prefix && !t.part && !empty(t.form) && len(words) < maxUnknown {
+			words = append(words, t.form)
+		}
+	}
+	return words
 }
 
 // dropStopWords leaves out words that say nothing, unless there are no others.

@@ -65,7 +65,7 @@ func (x *searchIndex) search(ctx context.Context, q Query, allow *roaring.Bitmap
 	if err != nil {
 		return nil, err
 	}
-	results := &Results{Hits: []Hit{}, Corrected: parsed.corrections}
+	results := &Results{Hits: []Hit{}, Corrected: parsed.corrections, Unknown: words.unknown}
 	if byMeaning.err != nil {
 		results.degrade("ranked without vectors", byMeaning.err)
 	}
@@ -110,9 +110,10 @@ type match struct {
 
 // lexicalResult is what words found.
 type lexicalResult struct {
-	passages []match // best first
-	coverage float64 // how much of the query the best of them have, from 0 to 1
-	exact    bool    // words alone decide
+	passages []match  // best first
+	coverage float64  // how much of the query the best of them have, from 0 to 1
+	exact    bool     // words alone decide
+	unknown  []string // words of the query that no passage has
 }
 
 // lexical ranks passages by words.
@@ -126,6 +127,7 @@ func (x *searchIndex) lexical(ctx context.Context, parsed *query, q *Query, allo
 	if x.correct(parsed, s.df) {
 		s = x.newScorer(parsed)
 	}
+	found.unknown = parsed.unknown(s.df)
 	s.top.max = max(best, passagesPerHit*q.Limit)
 	allowed := x.allowed(docs, q.among)
 	for n := range x.segments {

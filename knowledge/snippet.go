@@ -28,6 +28,19 @@ func snippet(q *query, parts ...string) (shown string, marks [][2]int, part int)
 			context += " "
 		}
 	}
+	shown, marks = cutOut(line, spots, context, from, to)
+	return shown, marks, w.partOf(spots, from, to)
+}
+
+// opening is snippet for a text that is to be shown from its beginning.
+func opening(q *query, text string) (shown string, marks [][2]int) {
+	line := writeLine([]string{text}).out.String()
+	from, to := window(line, nil, snippetChars)
+	return cutOut(line, q.spots(line), "", from, to)
+}
+
+// cutOut returns what stands from one place of a line to another, after a context, and where the spots stand in that.
+func cutOut(line string, spots []spot, context string, from, to int) (shown string, marks [][2]int) {
 	shown = context + line[from:to]
 	before := utf8.RuneCountInString(context)
 	if from > 0 {
@@ -46,7 +59,7 @@ func snippet(q *query, parts ...string) (shown string, marks [][2]int, part int)
 		at, chars = s.end, start+utf8.RuneCountInString(line[s.start:s.end])
 		marks = append(marks, [2]int{start, chars})
 	}
-	return shown, marks, w.partOf(spots, from, to)
+	return shown, marks
 }
 
 // spot is where a word of the query stands.

@@ -83,6 +83,28 @@ func TestCorrectedWordsFindAndAreMarked(t *testing.T) {
 	}
 }
 
+// What no page has is named, unless it was looked for in another form or says nothing.
+func TestWordsThatNoPageHasAreNamed(t *testing.T) {
+	x := spellingIndex(t)
+	for query, want := range map[string]string{
+		"recursive query":                       "",
+		"kubernetes ingress query":              `no page has "kubernetes" or "ingress"`,
+		"how do I xyzzy the plugh, with quux":   `no page has "xyzzy", "plugh" or "quux"`,
+		"cherrypick kubernetes":                 `searched for "cherry pick": hardly any page has "cherrypick"; no page has "kubernetes"`,
+		"kubern* recursive":                     "",
+		"qqqqqa_qqqqqb recursive":               `no page has "qqqqqa_qqqqqb"`,
+		"a1a b2b c3c d4d e5e f6f g7g h8h i9i j": `no page has "a1a", "b2b", "c3c", "d4d", "e5e", "f6f", "g7g" or "h8h"`,
+	} {
+		r, err := x.Search(t.Context(), Query{Text: query})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Join(r.Notes(), "; "); got != want {
+			t.Errorf("%s: %q, want %q", query, got, want)
+		}
+	}
+}
+
 // A word that a page has stays in the query when a far more frequent one is looked for, too.
 func TestARareWordStaysBesideWhatMayBeMeant(t *testing.T) {
 	docs := []*Document{doc("https://a.test/typo", "Typo", "The replicaton of a page.")}

@@ -68,8 +68,8 @@ func runSearch(ctx context.Context, c *call) (*result, error) {
 	if res.Degraded {
 		c.note("W%s", clip(strings.TrimPrefix(res.Reason, "w"), 200))
 	}
-	for _, word := range res.Corrected {
-		c.note("S%s", word.String()[1:])
+	for _, note := range res.Notes() {
+		c.note("%s%s", strings.ToUpper(note[:1]), note[1:])
 	}
 	l := c.server.newList()
 	next := ""

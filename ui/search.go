@@ -25,16 +25,16 @@ func (d *dashboard) mountSearch(mux *http.ServeMux) {
 }
 
 type searchData struct {
-	Query     url.Values
-	Problem   string
-	Asked     bool
-	Degraded  string   // why a model that is configured took no part
-	Corrected []string // words of the query
-	Hits      []hit
-	More      string
-	Kinds     []string
-	KBs       []string
-	Quote     *api.QuoteCheck
+	Query    url.Values
+	Problem  string
+	Asked    bool
+	Degraded string   // why a model that is configured took no part
+	Notes    []string // on the query
+	Hits     []hit
+	More     string
+	Kinds    []string
+	KBs      []string
+	Quote    *api.QuoteCheck
 }
 
 // hit is a hit with its snippet in pieces.
@@ -90,8 +90,8 @@ func (d *dashboard) find(r *http.Request, data *searchData, limit int) error {
 		return err
 	}
 	data.Degraded = found.Reason
-	for _, word := range found.Corrected {
-		data.Corrected = append(data.Corrected, "S"+word.String()[1:])
+	for _, note := range found.Notes() {
+		data.Notes = append(data.Notes, strings.ToUpper(note[:1])+note[1:])
 	}
 	for i := range found.Hits {
 		h := &found.Hits[i]

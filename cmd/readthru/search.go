@@ -70,8 +70,8 @@ func (p *program) printHits(res *knowledge.Results) error {
 	if res.Degraded {
 		p.note("warning: %s", res.Reason)
 	}
-	for _, word := range res.Corrected {
-		p.note("%v", word)
+	for _, note := range res.Notes() {
+		p.note("%s", note)
 	}
 	if len(res.Hits) == 0 {
 		p.note("nothing found")
