@@ -44,14 +44,20 @@ func (r *baseRow) fields() []any {
 // SharesBase reports whether a base is one of the fleet: it is filled from the web by this program, and began since the
 // node is in the fleet.
 func (f *Fleet) SharesBase(b knowledge.SharedBase) bool {
-	if f.o.Knowledge == nil {
+	switch {
+	case f.o.Knowledge == nil || b.Never:
+		return false
+	case b.Told:
+		return true
+	case b.Source != knowledge.SourceCrawl && b.Source != knowledge.SourceScrape || !f.fillsItself(b.Service):
+		return false
+	}
+	u, err := page.Parse(b.URL)
+	if err != nil || !shareableURL(u) {
 		return false
 	}
 	from := f.o.Store.FleetPosition().VisitsFrom
-	u, err := page.Parse(b.URL)
-	return b.Told || err == nil && !b.Never && shareableURL(u) && f.fillsItself(b.Service) &&
-		(b.Source == knowledge.SourceCrawl || b.Source == knowledge.SourceScrape) &&
-		from > 0 && b.CreatedAt.UnixMilli() >= from
+	return from > 0 && b.CreatedAt.UnixMilli() >= from
 }
 
 func (f *Fleet) fillsItself(service string) bool {
