@@ -98,7 +98,7 @@ func (f *Fleet) Ask(ctx context.Context, uri string, choose func([]*store.Respon
 		}
 		busy := !found.leased && !found.fresh && !found.alone
 		if found.chosen != nil && !busy {
-			if r, err := f.importResponse(ctx, key, found.chosen, purges); err == nil {
+			if r, err := f.importResponse(ctx, key, found.chosen, found.content, purges); err == nil {
 				f.note(func(s *Status) { s.Reused++ })
 				return r, done
 			}
@@ -127,16 +127,23 @@ func (f *Fleet) Ask(ctx context.Context, uri string, choose func([]*store.Respon
 
 // found is what the fleet has of a URI.
 type found struct {
-	leased bool            // this node is to ask the origin
-	alone  bool            // every node is
-	fresh  bool            // there is a fresh response, so nobody is
-	chosen *store.Response // a stored response that suits
+	leased  bool            // this node is to ask the origin
+	alone   bool            // every node is
+	fresh   bool            // there is a fresh response, so nobody is
+	chosen  *store.Response // a stored response that suits
+	content whereabouts     // of chosen
+}
+
+// whereabouts say where the content of a response is, unless it is in its row and large.
+type whereabouts struct {
+	packed []byte // it is small
+	away   bool   // in the object store
 }
 
 // A node takes the flight of a URI unless there is a fresh response, or another node has taken it.
 const lookFor = `
 	WITH known AS (
-		SELECT slot, form, record, response_time, fresh_until > now() AS fresh FROM responses AS r
+		SELECT slot, form, record, body, response_time, fresh_until > now() AS fresh FROM responses AS r
 		WHERE uri = $1 AND retain_until > now() AND NOT purged(url, host, tags, response_time)
 		ORDER BY response_time DESC LIMIT $4
 	), taken AS (
@@ -146,7 +153,8 @@ const lookFor = `
 		RETURNING true
 	)
 	SELECT EXISTS (SELECT FROM taken), EXISTS (SELECT FROM flights WHERE uri = $1 AND alone AND until > now()),
-		EXISTS (SELECT FROM known WHERE fresh), known.form, known.record
+		EXISTS (SELECT FROM known WHERE fresh), known.form, known.record,
+		CASE WHEN octet_length(known.body) <= $5 THEN known.body END, known.body IS NULL
 	FROM (SELECT) AS one LEFT JOIN known ON true ORDER BY response_time DESC`
 
 // look asks the database once.
@@ -155,16 +163,18 @@ func (f *Fleet) look(ctx context.Context, key [32]byte, uri string,
 ) (found, error) {
 	var is found
 	var list []*store.Response
+	contents := map[*store.Response]whereabouts{}
 	err := f.inTime(ctx, &f.breaker, func(ctx context.Context) error {
 		var form *int
 		var record []byte
-		return query(ctx, f.askingOften, lookFor, []any{key[:], f.o.Node, flightTime.String(), maxVariants},
-			[]any{&is.leased, &is.alone, &is.fresh, &form, &record}, func() error {
+		var of whereabouts
+		return query(ctx, f.askingOften, lookFor, []any{key[:], f.o.Node, flightTime.String(), maxVariants, inRow},
+			[]any{&is.leased, &is.alone, &is.fresh, &form, &record, &of.packed, &of.away}, func() error {
 				if form == nil || *form != store.ResponseForm {
 					return nil
 				}
 				if r, ok := store.DecodeResponse(record); ok && r.URL == uri && r.Partition == "" && trustable(r) {
-					list = append(list, r)
+					list, contents[r] = append(list, r), of
 				}
 				return nil
 			})
@@ -175,6 +185,7 @@ func (f *Fleet) look(ctx context.Context, key [32]byte, uri string,
 	list = slices.DeleteFunc(list, f.o.Store.Purged)
 	if len(list) > 0 {
 		is.chosen = choose(list)
+		is.content = contents[is.chosen]
 	}
 	return is, nil
 }
@@ -211,18 +222,22 @@ func (f *Fleet) busy(ctx context.Context, key [32]byte) (busy bool, err error) {
 	return busy, nil
 }
 
-// importResponse fetches the content of a stored response and stores both. It returns an error if the content is not
-// what its hash says, or if something was purged since purges were counted: it may have been this response.
-func (f *Fleet) importResponse(ctx context.Context, key [32]byte, r *store.Response, purges int64) (
-	*store.Response, error,
-) {
-	s := slotOf(r)
-	var packed, content []byte
-	var found bool
-	err := f.inTime(ctx, &f.breaker, func(ctx context.Context) error {
-		return query(ctx, f.askingOften, `SELECT body, true FROM responses WHERE uri = $1 AND slot = $2 AND body_hash = $3`,
-			[]any{key[:], s.selects[:], r.Body[:]}, []any{&packed, &found}, func() error { return nil })
-	})
+// importResponse fetches the content of a stored response where it is not at hand, and stores both. It returns an error
+// if the content is not what its hash says, or if something was purged since purges were counted: it may have been this
+// response.
+func (f *Fleet) importResponse(ctx context.Context, key [32]byte, r *store.Response, of whereabouts, purges int64,
+) (*store.Response, error) {
+	packed, found := of.packed, of.packed != nil || of.away
+	var content []byte
+	var err error
+	if !found {
+		s := slotOf(r)
+		err = f.inTime(ctx, &f.breaker, func(ctx context.Context) error {
+			const bodyOf = `SELECT body, true FROM responses WHERE uri = $1 AND slot = $2 AND body_hash = $3`
+			return query(ctx, f.askingOften, bodyOf,
+				[]any{key[:], s.selects[:], r.Body[:]}, []any{&packed, &found}, func() error { return nil })
+		})
+	}
 	switch {
 	case err != nil:
 		return nil, err

@@ -311,3 +311,15 @@ func TestASlowObjectStoreCostsThreeRequestsTheirWait(t *testing.T) {
 		t.Errorf("%d requests took %s; %+v", count, took, st)
 	}
 }
+
+func TestLargeContentIsInItsRowWithoutAnObjectStore(t *testing.T) {
+	t.Parallel()
+	all := nodes(t, fleettest.Start(t).URL, "a", "b")
+	a, b := all[0], all[1]
+	a.keep("https://a.test/large", large("Large"), 1)
+	until(t, "b gets it", func() bool {
+		content, done := b.ask("https://a.test/large")
+		done()
+		return content == large("Large")
+	})
+}
