@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"sort"
 	"strings"
 	"time"
 
@@ -246,7 +247,7 @@ func (s *Service) merge(b *searchBody, lists ...[]found) []found {
 			merged = append(merged, f)
 		}
 	}
-	slices.SortStableFunc(merged, func(x, y found) int { return cmp.Compare(score(scores, y.URL), score(scores, x.URL)) })
+	sort.SliceStable(merged, func(i, j int) bool { return score(scores, merged[i].URL) > score(scores, merged[j].URL) })
 	return merged[:min(len(merged), b.limit())]
 }
 

@@ -2,10 +2,10 @@ package knowledge
 
 import (
 	"bytes"
-	"cmp"
 	"math"
 	"regexp"
 	"slices"
+	"sort"
 	"strings"
 	"sync"
 	"unicode"
@@ -363,9 +363,9 @@ func (c *phraseCounts) best(counts map[string]int, n int, score func(fold string
 			list = append(list, scoredPhrase{fold, s})
 		}
 	}
-	slices.SortFunc(list, func(a, b scoredPhrase) int {
-		return cmp.Or(cmp.Compare(b.score, a.score),
-			cmp.Compare(a.fold, b.fold))
+	sort.Slice(list, func(i, j int) bool {
+		a, b := &list[i], &list[j]
+		return a.score > b.score || a.score == b.score && a.fold < b.fold
 	})
 	phrases := make([]string, 0, n)
 	for _, p := range list[:min(n, len(list))] {

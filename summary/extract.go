@@ -72,7 +72,7 @@ func brief(in input, blocks []block, n int) string {
 			kept, said = append(kept, s), append(said, s.text)
 		}
 	}
-	slices.SortFunc(kept, func(a, b sentence) int { return a.order - b.order })
+	sort.Slice(kept, func(i, j int) bool { return kept[i].order < kept[j].order })
 	return written(in, kept)
 }
 

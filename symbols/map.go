@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"sort"
 	"strings"
 )
 
@@ -67,8 +68,9 @@ func (b *Builder) Map(tokens int) *Map {
 			m.Symbols++
 		}
 	}
-	slices.SortStableFunc(m.Files, func(x, y File) int {
-		return cmp.Or(lastIf(x.aside, y.aside), cmp.Compare(y.weight, x.weight))
+	sort.SliceStable(m.Files, func(i, j int) bool {
+		x, y := &m.Files[i], &m.Files[j]
+		return 0 > cmp.Or(lastIf(x.aside, y.aside), cmp.Compare(y.weight, x.weight))
 	})
 	b.warn(m, full, tokens)
 	return m

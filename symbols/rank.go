@@ -2,7 +2,7 @@ package symbols
 
 import (
 	"cmp"
-	"slices"
+	"sort"
 )
 
 // The weight of a symbol is the number of other files that refer to its name, divided by the number of files that
@@ -71,8 +71,9 @@ func rank(files []*file, names map[name]*count) []ranked {
 			list = append(list, r)
 		}
 	}
-	slices.SortFunc(list, func(a, b ranked) int {
-		return cmp.Or(lastIf(a.aside, b.aside), cmp.Compare(b.weight, a.weight), cmp.Compare(a.file, b.file),
+	sort.Slice(list, func(i, j int) bool {
+		a, b := &list[i], &list[j]
+		return 0 > cmp.Or(lastIf(a.aside, b.aside), cmp.Compare(b.weight, a.weight), cmp.Compare(a.file, b.file),
 			cmp.Compare(a.index, b.index))
 	})
 	return list

@@ -186,14 +186,6 @@ func partsOf(ready *api.Readiness) []part {
 		p := ready.Parts[name]
 		list = append(list, part{Name: name, Part: p, Good: p.Reason == "" && p.State != "down" && p.State != "unavailable"})
 	}
-	slices.SortStableFunc(list, func(a, b part) int {
-		switch {
-		case a.Good == b.Good:
-			return 0
-		case a.Good:
-			return 1
-		}
-		return -1
-	})
+	sort.SliceStable(list, func(i, j int) bool { return !list[i].Good && list[j].Good })
 	return list
 }
