@@ -26,6 +26,7 @@ type query struct {
 	corrections []Correction
 	names       []string // what it names as code does, see namesIn
 	onlyNames   bool
+	language    analysis.Language // as its function words tell
 }
 
 // queryTerm is a word of a query.
@@ -35,7 +36,10 @@ type queryTerm struct {
 	weight float64 // how much it counts; 1 for a word that is there once
 	prefix bool    // it stands for all words that begin with form
 	part   bool    // of an identifier
-	pos    int     // place in the query
+
+	language  analysis.Language // whose stem it is, beside a term that is the word's own
+	inflected bool              // there is such a stem, which passages have
+	pos       int               // place in the query
 }
 
 // phrase is words that must follow one another.
@@ -50,6 +54,7 @@ func parseQuery(text string) query {
 	text = truncateBytes(text, maxQueryText)
 	var q query
 	q.names, q.onlyNames = namesIn(text)
+	q.language = analysis.LanguageOf(text)
 	words := q.words(text)
 	quoted := 0
 	rest := text
@@ -139,7 +144,7 @@ const maxUnknown = 8
 func (q *query) unknown(df []int) (words []string) {
 	for i := range q.terms {
 		t := &q.terms[i]
-		if df[i] == 0 && !t.prefix && !t.part && !empty(t.form) && len(words) < maxUnknown {
+		if df[i] == 0 && !t.prefix && !t.part && !t.inflected && !empty(t.form) && len(words) < maxUnknown {
 			words = append(words, t.form)
 		}
 	}
@@ -149,7 +154,9 @@ func (q *query) unknown(df []int) (words []string) {
 // dropStopWords leaves out words that say nothing, unless there are no others.
 func (q *query) dropStopWords() {
 	said := slices.DeleteFunc(slices.Clone(q.terms),
-		func(t queryTerm) bool { return analysis.StopWords[t.form] && !t.prefix })
+		func(t queryTerm) bool {
+			return !t.prefix && (analysis.StopWords[t.form] || q.language > analysis.English && q.language.Has(t.form))
+		})
 	if len(said) > 0 {
 		q.terms = said
 	}

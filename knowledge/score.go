@@ -67,7 +67,7 @@ func (s *scorer) load(q *query) {
 			continue
 		}
 		named := []scoredTerm{s.find(t)}
-		if same := analysis.SameName[t.form]; same != "" {
+		if same := analysis.SameName[t.form]; same != "" && t.language == 0 {
 			other := *t
 			other.form, other.stem = same, analysis.Stem(same)
 			named = append(named, s.find(&other))

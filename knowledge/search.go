@@ -124,6 +124,9 @@ func (x *searchIndex) lexical(ctx context.Context, parsed *query, q *Query, allo
 	defer x.mu.RUnlock()
 	docs := x.filter(q, allow)
 	s := x.newScorer(parsed)
+	if x.inflect(parsed, s.df) {
+		s = x.newScorer(parsed)
+	}
 	if x.correct(parsed, s.df) {
 		s = x.newScorer(parsed)
 	}

@@ -51,13 +51,15 @@ type segmentBuilder struct {
 	terms   map[string]*buildTerm
 	lengths []lengths
 
-	ord uint32 // of the passage being added
+	ord    uint32 // of the passage being added
+	census analysis.Census
 }
 
 // word is where the occurrences of a surface form go.
 type word struct {
-	term *buildTerm
-	form uint8 // bit
+	term      *buildTerm
+	form      uint8 // bit
+	languages uint8 // of which it is a function word
 }
 
 type buildTerm struct {
@@ -103,7 +105,11 @@ func (b *segmentBuilder) add(text, said, title, path, address string, lead bool)
 	l.title = uint8(min(n, 255))
 	n, _ = b.field(path, fieldPath, 0)
 	l.path = uint8(min(n, 255))
+	b.census = analysis.Census{}
 	n, end := b.field(text, fieldText, 0)
+	if language := b.census.Language(leastTold); language > analysis.English {
+		b.inflected(language, text)
+	}
 	l.kind = kindOf(text, n, lead)
 	if said != "" {
 		more, last := b.field(said, fieldText, end+saidGap)
@@ -132,6 +138,12 @@ func (b *segmentBuilder) occurrence(t analysis.Token, f field) {
 	if !ok {
 		w = b.word(string(t.Surface))
 	}
+	b.census.Count(w.languages)
+	b.note(w, t, f)
+}
+
+// note notes an occurrence of a word.
+func (b *segmentBuilder) note(w word, t analysis.Token, f field) {
 	e := w.term
 	var p *buildPosting
 	if n := len(e.postings); n > 0 && e.postings[n-1].ord == b.ord {
@@ -173,6 +185,14 @@ func (b *segmentBuilder) word(surface string) word {
 		stem = strings.Clone(analysis.Stem(surface))
 		b.stems[surface] = stem
 	}
+	w := b.formOf(stem, surface)
+	w.languages = analysis.Languages(surface)
+	b.words[surface] = w
+	return w
+}
+
+// formOf makes a place for a form of a term.
+func (b *segmentBuilder) formOf(stem, surface string) word {
 	e := b.terms[stem]
 	if e == nil {
 		e = &buildTerm{}
@@ -185,8 +205,31 @@ func (b *segmentBuilder) word(surface string) word {
 	} else {
 		e.others = true
 	}
-	b.words[surface] = w
 	return w
+}
+
+// leastTold is how many function words of a language a passage has at least that is one in that language.
+const leastTold = 4
+
+// inflected adds the words of a passage in another language than English once more, as that language has them.
+func (b *segmentBuilder) inflected(l analysis.Language, text string) {
+	analysis.Tokenise(text, func(t analysis.Token) {
+		if t.Part {
+			return
+		}
+		surface := string(t.Surface)
+		key := string(rune('0'+l)) + ":" + surface // no surface form has a colon
+		w, ok := b.words[key]
+		if !ok {
+			if stem := l.Stem(surface); stem != "" {
+				w = b.formOf(stem, surface)
+			}
+			b.words[key] = w
+		}
+		if w.term != nil {
+			b.note(w, t, fieldText)
+		}
+	})
 }
 
 // write hands the terms to a segment's writer, in order.

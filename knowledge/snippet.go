@@ -74,7 +74,7 @@ type spot struct {
 func (q *query) spots(line string) []spot {
 	begins := map[string]bool{} // what a word with one of the query's stems begins with
 	for i := range q.terms {
-		begins[truncateBytes(q.terms[i].stem, 2)] = true
+		begins[truncateBytes(strings.TrimLeft(q.terms[i].stem, ":0123456789"), 2)] = true
 	}
 	var spots []spot
 	at, chars := 0, 0
@@ -101,7 +101,8 @@ func (q *query) weightOf(surface string) (weight float64, term int) {
 	for i := range q.terms {
 		t := &q.terms[i]
 		switch {
-		case t.prefix && strings.HasPrefix(surface, t.form), !t.prefix && t.stem == stem:
+		case t.prefix && strings.HasPrefix(surface, t.form), !t.prefix && t.stem == stem,
+			t.language != 0 && t.stem == t.language.Stem(surface):
 			weight, term = 1, i
 		default:
 			continue

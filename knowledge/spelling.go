@@ -109,7 +109,7 @@ func fewKnown(q *query, df []int) bool {
 
 // spellable reports whether a word may be a misspelt one: letters alone, and not too few.
 func (t *queryTerm) spellable() bool {
-	return !t.prefix && utf8.RuneCountInString(t.form) >= minSpelt && !empty(t.form) &&
+	return !t.prefix && !t.inflected && t.language == 0 && utf8.RuneCountInString(t.form) >= minSpelt && !empty(t.form) &&
 		strings.IndexFunc(t.form, func(r rune) bool { return !unicode.IsLetter(r) || r > 0x24f }) < 0
 }
 
