@@ -30,6 +30,17 @@ func TestAnchorsComeFromTheStoredHTML(t *testing.T) {
 	}
 }
 
+// A page is kept under its own address, whatever place of it was asked for first.
+func TestAPageIsKeptWithoutTheFragment(t *testing.T) {
+	c := newChain(t, respond(200, "# tools\n\n## Use\n\nWords of a page.\n", "Content-Type: text/markdown"))
+	if ans, err := c.own(t, "https://site.test/tools#use"); err != nil || ans.Page.URL != "https://site.test/tools#use" {
+		t.Errorf("%v, the answer is of %+v", err, ans)
+	}
+	if p, err := c.store.Page(page.KeyOf("https://site.test/tools")); err != nil || p.URL != "https://site.test/tools" {
+		t.Errorf("%v, the page is kept as that of %+v", err, p)
+	}
+}
+
 func TestMarkdownHasNoAnchors(t *testing.T) {
 	c := newChain(t, respond(200, "# tools\n\nWords of a page.\n", "Content-Type: text/markdown"))
 	if _, err := c.own(t, "https://site.test/"); err != nil {

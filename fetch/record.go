@@ -7,6 +7,7 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
+	"strings"
 	"time"
 
 	"readthru/convert"
@@ -111,6 +112,7 @@ func (f *Fetcher) put(a *attempt, markdown []byte) (page.Record, error) {
 	if a.named != a.key {
 		kept.URL = withoutFragment(a.url)
 	}
+	kept.URL, _, _ = strings.Cut(kept.URL, "#") // it led the reader to a place of the page
 	if a.best.From == page.Negotiated || a.best.From == page.Alternate || a.best.From == page.MarkdownNew {
 		if base, err := url.Parse(a.best.FinalURL); err == nil {
 			markdown = convert.AbsoluteLinks(markdown, base)
