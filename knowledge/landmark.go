@@ -39,6 +39,8 @@ func landmarks(md []byte) []landmark {
 		}
 		now := landmark{lines: lines, start: b.Start, end: len(md), above: -1}
 		switch {
+		case b.Kind == markdown.Heading && isAside(b.Title(md)):
+			continue
 		case b.Kind == markdown.Heading:
 			now.level, now.lines = b.Level, [][]byte{b.Title(md)}
 			for n := len(headings); n > 0 && list[headings[n-1]].level >= b.Level; n-- {
@@ -63,6 +65,16 @@ func landmarks(md []byte) []landmark {
 		list = append(list, now)
 	}
 	return list
+}
+
+// isAside reports whether a heading is that of a box beside the text, as DocBook has them: what follows the box does not
+// stand under it.
+func isAside(title []byte) bool {
+	switch strings.ToLower(titleText(title)) {
+	case "note", "tip", "warning", "caution", "important":
+		return true
+	}
+	return false
 }
 
 // openTerm is a term that is being defined.

@@ -110,6 +110,22 @@ func TestPassagesStandUnderTerms(t *testing.T) {
 	}
 }
 
+// What follows a box beside the text does not stand under the box's title.
+func TestBoxesAreNoLandmarks(t *testing.T) {
+	long := strings.Repeat("More of what is to be said. ", 80)
+	md := "# pg_dump\n\n## Options\n\n" + long + "\n\n### Note\n\nA box. " + long + "\n\n## Notes\n\n" + long
+	var got []string
+	for _, p := range Split([]byte(md), SplitOptions{}) {
+		got = append(got, strings.Join(p.Path, " › "))
+	}
+	if diff := cmp.Diff([]string{"pg_dump › Options", "pg_dump › Options", "pg_dump › Notes"}, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if list := landmarks([]byte(md)); len(list) != 3 || pathOf(list, 2) != "pg_dump › Notes" {
+		t.Errorf("the landmarks are %+v", list)
+	}
+}
+
 func TestAnchorOf(t *testing.T) {
 	anchors := func(list ...string) (all []page.Anchor) {
 		for _, a := range list {

@@ -73,10 +73,13 @@ type packer struct {
 }
 
 func (p *packer) add(b markdown.Block) {
-	if b.Kind == markdown.Heading {
+	switch {
+	case b.Kind == markdown.Heading && isAside(b.Title(p.md)):
+		p.endSection(b.Level)
+	case b.Kind == markdown.Heading:
 		p.endSection(b.Level)
 		p.headings.push(b.Level, titleText(b.Title(p.md)))
-	} else {
+	default:
 		p.define(&b)
 	}
 	if p.after != "" {
