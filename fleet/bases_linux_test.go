@@ -168,11 +168,27 @@ func TestABaseOfOneNodeIsABaseOfAll(t *testing.T) {
 		!strings.Contains(err.Error(), "node a") {
 		t.Errorf("b begins to fill what a fills: %v", err)
 	}
+	crawling := func() (list []string) {
+		nodes, err := b.Nodes(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, n := range nodes {
+			list = append(list, n.Name+": "+strings.Join(n.Crawls, " "))
+		}
+		return list
+	}
+	if got := crawling(); !slices.Equal(got, []string{"a: docs", "b: "}) {
+		t.Errorf("the crawls of the nodes are %q", got)
+	}
 	a.crawl(build, "docs", 3, 5)
 	if _, err := build.Commit(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	awaitBase(t, "docs", "5 documents", a, b)
+	if got := crawling(); !slices.Equal(got, []string{"a: ", "b: "}) {
+		t.Errorf("after the crawl those of the nodes are %q", got)
+	}
 	got, err := b.Base("docs")
 	if err != nil || got.Description != "All of docs" || got.URL != "https://a.test/docs/" || got.LastCrawl.IsZero() {
 		t.Errorf("%+v, %v", got, err)

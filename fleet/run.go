@@ -9,6 +9,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/lib/pq"
+
 	"readthru/store"
 )
 
@@ -283,6 +285,7 @@ type Node struct {
 	Pages   int64     `json:"pages"`
 	Outbox  int64     `json:"outbox"`
 	Behind  int64     `json:"behind"`
+	Crawls  []string  `json:"crawls,omitempty"` // knowledge bases that it has the lease to fill, at most 100
 }
 
 // awayAfter is how long a node may say nothing, five beats, as an interval.
@@ -394,10 +397,15 @@ func (f *Fleet) sweep(ctx context.Context) error {
 func (f *Fleet) Nodes(ctx context.Context) ([]Node, error) {
 	var nodes []Node
 	var n Node
-	err := f.query(ctx, `SELECT name, version, started_at, seen_at, seen_at < now() - $1::interval, pages, outbox,
-		behind FROM nodes ORDER BY name LIMIT 10000`, []any{awayAfter},
-		[]any{&n.Name, &n.Version, &n.Started, &n.Seen, &n.Away, &n.Pages, &n.Outbox, &n.Behind},
-		func() error { nodes = append(nodes, n); return nil })
+	err := f.query(ctx, `SELECT name, version, started_at, seen_at, seen_at < now() - $1::interval, pages, outbox, behind,
+		ARRAY(SELECT b.name FROM leases AS l JOIN bases AS b ON l.what = $2 || b.id
+			WHERE l.node = nodes.name AND l.until >= clock_timestamp() ORDER BY b.name LIMIT 100)
+		FROM nodes ORDER BY name LIMIT 10000`, []any{awayAfter, leaseOf("")},
+		[]any{
+			&n.Name, &n.Version, &n.Started, &n.Seen, &n.Away, &n.Pages, &n.Outbox, &n.Behind,
+			(*pq.StringArray)(&n.Crawls),
+		},
+		func() error { nodes = append(nodes, n); n.Crawls = nil; return nil })
 	if err != nil {
 		reason, _ := explain(err, f.o.name())
 		return nil, errors.New(reason)

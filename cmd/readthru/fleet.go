@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -67,8 +68,8 @@ func (p *program) fleetStatus(state *api.FleetState) error {
 		}
 		rows = append(rows, []string{
 			n.Name, is, n.Version, n.Seen.Local().Format(time.DateTime), strconv.FormatInt(n.Pages, 10),
-			strconv.FormatInt(n.Outbox, 10), strconv.FormatInt(n.Behind, 10),
+			strconv.FormatInt(n.Outbox, 10), strconv.FormatInt(n.Behind, 10), strings.Join(n.Crawls, " "),
 		})
 	}
-	return p.table([]string{"NODE", "STATE", "VERSION", "SEEN", "PAGES", "TO TELL", "TO TAKE"}, rows)
+	return p.table([]string{"NODE", "STATE", "VERSION", "SEEN", "PAGES", "TO TELL", "TO TAKE", "CRAWLS"}, rows)
 }
