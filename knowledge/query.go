@@ -87,7 +87,11 @@ func (q *query) words(text string) int {
 			n++
 		}
 		form := string(t.Surface)
-		prefix := t.End < len(text) && text[t.End] == '*' && (t.End+1 == len(text) || !wordByte(text[t.End+1]))
+		end := t.End
+		if !t.Part && strings.HasPrefix(text[end:], "_*") { // jsonb_*
+			form, end = form+"_", end+1
+		}
+		prefix := end < len(text) && text[end] == '*' && (end+1 == len(text) || !wordByte(text[end+1]))
 		key := form
 		if prefix {
 			key += "*"

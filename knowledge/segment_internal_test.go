@@ -283,6 +283,7 @@ func TestSnippetShowsWhereTheQueryIs(t *testing.T) {
 		{"entities and escapes", "a &lt;b&gt; \\*c\\*", "b", "a <[b]> *c*"},
 		{"accents", "Das Café öffnet", "cafe öffnet", "Das [Café] [öffnet]"},
 		{"prefix", "configured by configuration", "conf*", "[configured] by [configuration]"},
+		{"prefix of identifiers", "jsonb and jsonb_agg(x)", "jsonb_*", "jsonb and [jsonb_agg](x)"},
 		{"no word of it", "Only the title has it.", "walrus", "Only the title has it."},
 		{"control characters are no text", "a\x1b[1m red\x00", "red", "a\ufffd[1m [red]\ufffd"},
 	} {
