@@ -64,6 +64,10 @@ var troubles = []struct {
 		}
 	}, (*trouble).heal, false},
 	{"PostgreSQL takes no writes", func(f *trouble, _ int) { f.readOnly("on") }, func(f *trouble, _ int) { f.readOnly("off") }, false},
+	{
+		"PostgreSQL's disk is full", func(f *trouble, _ int) { f.server.Exec(fullDisk) },
+		func(f *trouble, _ int) { f.server.Exec("DROP FUNCTION readthru.full CASCADE") }, false,
+	},
 	{"partition", func(f *trouble, node int) { f.relays[node].Cut() }, (*trouble).heal, false},
 	{"the object store is gone", func(f *trouble, _ int) { f.bucket.Leave() }, (*trouble).recover, false},
 	{"the object store answers 503", func(f *trouble, _ int) { f.bucket.Refuse() }, (*trouble).recover, false},
@@ -89,6 +93,19 @@ var troubles = []struct {
 		back()
 	}, func(*trouble, int) {}, false},
 }
+
+// fullDisk has every statement that writes fail as it does when a table's file cannot grow. A log that cannot grow ends the
+// server instead, as kill -9 does.
+const fullDisk = `CREATE FUNCTION readthru.full() RETURNS trigger LANGUAGE plpgsql AS $f$
+	BEGIN
+		RAISE EXCEPTION 'could not extend file "base/5/16384": No space left on device' USING ERRCODE = 'disk_full';
+	END $f$;
+	DO $d$ DECLARE name text; BEGIN
+		FOR name IN SELECT tablename FROM pg_tables WHERE schemaname = 'readthru' LOOP
+			EXECUTE format('CREATE TRIGGER full_disk BEFORE INSERT OR UPDATE ON readthru.%I
+				FOR EACH STATEMENT EXECUTE FUNCTION readthru.full()', name);
+		END LOOP;
+	END $d$`
 
 // TestWhatAFleetPromisesWhenThingsBreak breaks what is around three nodes, again and again: no request fails, no page
 // is another one, and what a client got all nodes have in the end. READTHRU_ROUNDS is how often each thing breaks, 1 if
