@@ -172,21 +172,23 @@ const (
 	definedHere       = .5
 )
 
-// walked is the text of a document with its landmarks, and where it defines what the query names.
+// walked is the text of a document with its landmarks, and where it defines what the query names, once walk was called.
 type walked struct {
 	md      []byte
+	known   bool
 	list    []landmark
 	defined definition
 }
 
-// walk finds the landmarks of a text. One that is too long has none.
-func walk(md []byte, names []string) *walked {
-	w := &walked{md: md, defined: definition{landmark: -1}}
-	if len(md) <= maxWalked {
-		w.list = landmarks(md)
-		w.defined = definitionOf(w.list, names)
+func newWalked(md []byte) *walked { return &walked{md: md, defined: definition{landmark: -1}} }
+
+// walk finds the landmarks of the text, the first time. A text that is too long has none.
+func (w *walked) walk(names []string) {
+	if w.known || len(w.md) > maxWalked {
+		return
 	}
-	return w
+	w.known, w.list = true, landmarks(w.md)
+	w.defined = definitionOf(w.list, names)
 }
 
 // mayDefine reports whether a text has one of the names in it, without their qualifiers.
@@ -209,10 +211,12 @@ func (x *searchIndex) favourDefinitions(parsed *query, docs []ranked) {
 			continue
 		}
 		md, err := x.o.text(key)
-		if err != nil || !mayDefine(md, parsed.names) {
-			continue
+		if err != nil {
+			continue // whoever shows it reads it again, and says so
 		}
-		d.walked = walk(md, parsed.names)
+		if d.walked = newWalked(md); mayDefine(md, parsed.names) {
+			d.walked.walk(parsed.names)
+		}
 		if d.walked.defined.exact {
 			d.defines = definedHere * most
 			d.score += d.defines

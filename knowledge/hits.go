@@ -103,10 +103,10 @@ func (x *searchIndex) present(ctx context.Context, results *Results, docs []rank
 			if errors.Is(err, store.ErrNotFound) {
 				continue // deleted, and about to leave the index
 			}
-			w = &walked{md: md, defined: definition{landmark: -1}}
-			if len(hits) < walkedHits {
-				w = walk(md, parsed.names)
-			}
+			w = newWalked(md)
+		}
+		if len(hits) < walkedHits {
+			w.walk(parsed.names)
 		}
 		h := x.hit(key, a, &a.passages[at], w, parsed)
 		h.Score = d.score

@@ -67,8 +67,8 @@ func landmarks(md []byte) []landmark {
 	return list
 }
 
-// isAside reports whether a heading is that of a box beside the text, as DocBook has them: what follows the box does not
-// stand under it.
+// isAside reports whether a heading is that of a box beside the text, as DocBook has them: what follows the box does
+// not stand under it.
 func isAside(title []byte) bool {
 	switch strings.ToLower(titleText(title)) {
 	case "note", "tip", "warning", "caution", "important":

@@ -2,6 +2,7 @@
 // queries, one after the other.
 //
 //	go run . [-corpus FOLDER] [-docs FOLDER] [-copies N] [-only readthru]
+//	go run . -docs FOLDER -copies 32 -only readthru -clients 1,2,8
 //	go run . -docs FOLDER -places
 //
 // The corpus is a folder of test collections as BEIR has them (corpus.jsonl, queries.jsonl, qrels.tsv). The docs are
@@ -28,6 +29,7 @@ func main() {
 	docs := flag.String("docs", "", "folder of Debian's documentation")
 	copies := flag.Int("copies", 1, "how often the documents are there; each copy has other words here and there")
 	only := flag.String("only", "", "measure this engine alone")
+	clients := flag.String("clients", "", "ask the queries by so many clients at once, too: numbers with commas between")
 	places := flag.Bool("places", false, "with -docs: measure how often the first hit leads to what a query names")
 	verbose := flag.Bool("v", false, "with -places: name the definitions that it does not lead to")
 	flag.Parse()
@@ -35,7 +37,7 @@ func main() {
 	if *places {
 		err = runPlaces(*docs, *verbose)
 	} else {
-		err = run(*dir, *docs, *copies, *only)
+		err = run(*dir, *docs, *copies, *only, *clients)
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "search:", err)
@@ -52,8 +54,12 @@ type engine interface {
 	close() error
 }
 
-func run(dir, docs string, copies int, only string) error {
+func run(dir, docs string, copies int, only, clients string) error {
 	ctx := context.Background()
+	atOnce, err := numbers(clients)
+	if err != nil {
+		return err
+	}
 	if dir == "" && docs == "" {
 		return errors.New("nothing to search: give -corpus, READTHRU_CORPUS_IR or -docs")
 	}
@@ -81,7 +87,7 @@ func run(dir, docs string, copies int, only string) error {
 			if only != "" && only != e.name {
 				continue
 			}
-			err := measure(ctx, e.name, e.open, c, copies)
+			err := measure(ctx, e.name, e.open, c, copies, atOnce)
 			if errors.Is(err, errNoPostgres) {
 				fmt.Printf("%-10s %-16s not measured: %v\n", e.name, c.name, err)
 				continue
@@ -97,7 +103,7 @@ func run(dir, docs string, copies int, only string) error {
 // measure indexes a collection and asks its queries, and prints a line. Disk is what the engine's files take, as a
 // share of the text: readthru's hold the text, too, compressed, FTS5's as it is, bleve's not at all.
 func measure(ctx context.Context, name string, open func(string) (engine, error), c *collection,
-	copies int,
+	copies int, clients []int,
 ) (err error) {
 	dir, err := os.MkdirTemp("", "readthru-bench-search-")
 	if err != nil {
@@ -135,6 +141,14 @@ func measure(ctx context.Context, name string, open func(string) (engine, error)
 			}
 		}
 	}
+	var rounds []string
+	for _, n := range clients {
+		round, err := askAtOnce(ctx, e, c.queries, n)
+		if err != nil {
+			return err
+		}
+		rounds = append(rounds, round)
+	}
 	if err := e.close(); err != nil {
 		return err
 	}
@@ -147,6 +161,9 @@ func measure(ctx context.Context, name string, open func(string) (engine, error)
 		float64(sizeOf(dir))/float64(bytes), gain/float64(len(c.queries)), at(.5), at(.9), at(.99))
 	if len(classes) > 0 {
 		classes.print(name)
+	}
+	for _, round := range rounds {
+		fmt.Println(round)
 	}
 	return nil
 }

@@ -26,8 +26,11 @@ func openWith(dir string, anchors func(url string) []page.Anchor) (*ours, error)
 	}
 	var k *knowledge.Knowledge
 	k, err = knowledge.Open(knowledge.Options{Store: s, Anchors: func(key page.Key) []page.Anchor {
+		if anchors == nil {
+			return nil
+		}
 		d, err := k.Document(key)
-		if err != nil || anchors == nil {
+		if err != nil {
 			return nil
 		}
 		return anchors(d.URL)
