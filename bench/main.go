@@ -7,6 +7,7 @@
 //	go run ./bench hits    [-size 1024,10240,102400,1048576] [-pages 512]
 //	go run ./bench cold    [-pages 10000]
 //	go run ./bench miss
+//	go run ./bench busy    [-pages 1000]
 //	go run ./bench fill    [-pages 10000]
 //	go run ./bench tunnels
 //	go run ./bench start   [-pages 10000]
@@ -58,12 +59,15 @@ var measurements = map[string]struct {
 	"cold":  {10_000, cold},
 	"fill":  {10_000, filling},
 	"miss":  {1, miss},
+	"busy":  {1_000, busy},
 	"start": {10_000, start},
 
 	"rooms":   {100_000, rooms},
 	"bounds":  {1, bounds},
 	"tunnels": {1, tunnels},
 }
+
+const measured = "hits, cold, miss, busy, fill, tunnels, start, rooms, bounds or compare COMMIT"
 
 func main() {
 	if err := run(os.Args[1:]); err != nil {
@@ -76,7 +80,7 @@ func run(args []string) error {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	if len(args) == 0 {
-		return errors.New("say what to measure: hits, cold, fill, miss, tunnels, start, rooms, bounds or compare COMMIT")
+		return errors.New("say what to measure: " + measured)
 	}
 	what, args := args[0], args[1:]
 	if what == "serve" { // the bare net/http peer runs this program again
@@ -91,8 +95,7 @@ func run(args []string) error {
 		commit, args = args[0], args[1:]
 		m.pages, m.run = 512, func(ctx context.Context, s settings) error { return compare(ctx, s, commit) }
 	} else if !known {
-		return fmt.Errorf("unknown measurement %q: hits, cold, fill, miss, tunnels, start, rooms, bounds or compare COMMIT",
-			what)
+		return fmt.Errorf("unknown measurement %q: %s", what, measured)
 	}
 	if runtime.GOOS != "linux" {
 		return errors.New("processor time is read from /proc: this needs Linux")

@@ -142,6 +142,7 @@ func (c *change) index(d *Document, passages []Passage) error {
 	had, words := len(c.hashes), addressWords(d.URL)
 	now := map[uint32]bool{}
 	for i := range passages {
+		breathe()
 		p := &passages[i]
 		if p.Start < 0 || p.End < p.Start || p.End > len(d.Markdown) {
 			return fmt.Errorf("index %s: passage %d is outside the document", d.URL, i)

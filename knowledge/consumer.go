@@ -140,6 +140,7 @@ func (k *Knowledge) do(ctx context.Context, tasks []*task, each func(*Document))
 				size += len(d.Markdown)
 			}
 			n++
+			breathe()
 		}
 		failed, err := k.put(ctx, batch, gone)
 		if err != nil {

@@ -37,6 +37,7 @@ func mergeTerms(sources []*source, w *segmentWriter) error {
 		if !any {
 			return w.flush()
 		}
+		breathe()
 		forms, others := mergedForms(sources, term)
 		w.begin(term, forms, others)
 		for _, s := range sources {

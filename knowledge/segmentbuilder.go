@@ -240,6 +240,7 @@ func (b *segmentBuilder) write(w *segmentWriter) error {
 	}
 	slices.Sort(names)
 	for _, name := range names {
+		breathe()
 		e := b.terms[name]
 		w.begin(name, e.forms, e.others)
 		for i := range e.postings {
