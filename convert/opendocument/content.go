@@ -20,6 +20,10 @@ const (
 	maxDepth    = 200 // of elements in one another
 	maxRepeated = 200 // times that one cell or row with content is repeated
 	maxSpaces   = 200 // in a row
+
+	// maxCopied is how much cells and rows that are repeated may make of a document, in bytes: a kilobyte may say that
+	// there are millions.
+	maxCopied = 1 << 20
 )
 
 // reader reads the content of a document.
@@ -38,6 +42,7 @@ type reader struct {
 	open   []element
 	blocks []string // pre and blockquote that are open
 	rows   []row    // of the tables that are open, the row that is being read
+	copied int      // bytes that repeated cells and rows have made
 	skip   int      // depth at which what is skipped began; 0: none
 }
 

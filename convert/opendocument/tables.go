@@ -94,7 +94,7 @@ func (r *reader) repeat(begin, n int) {
 	}
 	written := bytes.Clone(r.out.Bytes()[begin:])
 	for range n - 1 {
-		if r.out.Len() > guard.MaxInput {
+		if r.copied += len(written); r.copied > maxCopied || r.out.Len() > guard.MaxInput {
 			r.doc.Cut = true
 			return
 		}
