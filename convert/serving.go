@@ -1,0 +1,434 @@
+package convert
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
+
+	"readthru/convert/chars"
+	"readthru/convert/css"
+	"readthru/convert/dom"
+	"readthru/convert/guard"
+)
+
+// RecipeUse is what a recipe did for a page.
+type RecipeUse struct {
+	Name    string
+	Items   int      // that were written
+	Missing []string // fields that no item has
+	Missed  bool     // its selectors match nothing
+	Next    *url.URL // the next page of the same content, on any site; nil for none
+}
+
+// String says it in a few words.
+func (u *RecipeUse) String() string {
+	switch {
+	case u.Missed:
+		return "recipe " + u.Name + ": its selectors match nothing"
+	case u.Items == 0:
+		return "recipe " + u.Name
+	}
+	text := fmt.Sprintf("recipe %s: %d items", u.Name, u.Items)
+	if u.Items == 1 {
+		text = "recipe " + u.Name + ": 1 item"
+	}
+	if len(u.Missing) > 0 {
+		text += ", none with " + strings.Join(u.Missing, ", ")
+	}
+	return text
+}
+
+// serving is what a recipe chose of a page, in the elements of the page. They are found before elements are rewritten,
+// and used afterwards, so that text that no reader sees is gone.
+type serving struct {
+	*Recipe
+	content  []*html.Node
+	items    []*helping
+	of       map[*html.Node]*helping
+	dropped  map[*html.Node]bool
+	title    []found
+	author   []found
+	date     []found
+	next     string
+	overflow bool // the recipe costs too much on this page
+}
+
+// helping is an item with its fields.
+type helping struct {
+	node   *html.Node
+	fields [][]found // as in Recipe.fields
+	depth  int
+}
+
+// found is an element that a value selector matched, with the value of the attribute if one is asked for.
+type found struct {
+	node *html.Node
+	attr string
+	text bool // the text of the node is the value
+}
+
+// serve finds what the first recipe that is for the page chooses of it; nil if none is.
+func serve(ctx context.Context, root *html.Node, recipes []*Recipe) *serving {
+	for _, r := range recipes {
+		f := css.NewFinder(recipeSteps)
+		if r.given["has"] && dom.Find(root, func(n *html.Node) bool {
+			guard.Check(ctx)
+			return f.Matches(r.has, n)
+		}) == nil {
+			continue
+		}
+		s := &serving{Recipe: r, of: map[*html.Node]*helping{}, dropped: map[*html.Node]bool{}}
+		s.walk(ctx, f, root, nil, false)
+		s.overflow = f.Spent() || len(s.items) > maxRecipeItems
+		return s
+	}
+	return nil
+}
+
+// walk looks at what is below n, in the innermost item around it.
+func (s *serving) walk(ctx context.Context, f *css.Finder, n *html.Node, in *helping, inContent bool) {
+	for c := n.FirstChild; c != nil; c = c.NextSibling {
+		guard.Check(ctx)
+		if c.Type != html.ElementNode {
+			continue
+		}
+		if f.Spent() {
+			return
+		}
+		if s.given["drop"] && f.Matches(s.drop, c) {
+			s.dropped[c] = true
+			continue
+		}
+		s.value(f, &s.title, s.Recipe.title, "title", c)
+		s.value(f, &s.author, s.Recipe.author, "author", c)
+		s.value(f, &s.date, s.Recipe.date, "date", c)
+		if s.next == "" && s.given["next"] && f.Matches(s.Recipe.next, c) {
+			s.next = dom.Attr(c, "href")
+		}
+		within := inContent
+		if s.given["content"] && !inContent && f.Matches(s.Recipe.content, c) {
+			s.content, within = append(s.content, c), true
+		}
+		inner := in
+		if s.given["item"] && (within || !s.given["content"]) && f.Matches(s.item, c) {
+			inner = &helping{node: c, fields: make([][]found, len(s.fields))}
+			if in != nil {
+				inner.depth = in.depth + 1
+			}
+			for i := range s.fields {
+				if v := s.fields[i].value; v.own && dom.HasAttr(c, v.attr) {
+					inner.fields[i] = append(inner.fields[i], found{node: c, attr: dom.Attr(c, v.attr)})
+				}
+			}
+			s.items, s.of[c] = append(s.items, inner), inner
+		} else if in != nil {
+			for i := range s.fields {
+				if v := s.fields[i].value; !v.own && f.Matches(v.Selectors, c) {
+					in.fields[i] = append(in.fields[i], v.found(c))
+				}
+			}
+		}
+		s.walk(ctx, f, c, inner, within)
+	}
+}
+
+// value notes c among the values of a part of the page.
+func (s *serving) value(f *css.Finder, list *[]found, v valueSelector, part string, c *html.Node) {
+	if s.given[part] && len(*list) < maxRecipeFields && f.Matches(v.Selectors, c) {
+		*list = append(*list, v.found(c))
+	}
+}
+
+func (v valueSelector) found(n *html.Node) found {
+	return found{node: n, attr: dom.Attr(n, v.attr), text: v.attr == ""}
+}
+
+// describe puts what the recipe says of the page into its metadata.
+func (s *serving) describe(h *head, root *html.Node) {
+	if title := s.first(s.title, root); title != "" {
+		h.title = title
+	}
+	if author := s.first(s.author, root); author != "" {
+		h.meta["author"] = author
+	}
+	if d := s.first(s.date, root); d != "" {
+		h.meta["date"] = cmp.Or(dayIn(d), d)
+	}
+}
+
+// dayIn returns the date in a text in RFC 3339 or as a day; "" without one.
+func dayIn(text string) string { return cmp.Or(date(text), wordedDate(text)) }
+
+// first returns the first value that is not empty.
+func (s *serving) first(list []found, root *html.Node) string {
+	for _, f := range list {
+		if v := s.text(f, root); v != "" {
+			return v
+		}
+	}
+	return ""
+}
+
+// text returns a value on one line. What was removed as hidden has none.
+func (s *serving) text(f found, root *html.Node) string {
+	if !dom.Attached(f.node, root) {
+		return ""
+	}
+	text := f.attr
+	if f.text {
+		text = s.textBelow(f.node)
+	}
+	text, _ = chars.Visible(text)
+	text = chars.OneLine(text)
+	if cut := []rune(text); len(cut) > maxFieldText {
+		text = strings.TrimSpace(string(cut[:maxFieldText])) + "…"
+	}
+	return text
+}
+
+// textBelow returns the text below n without what the recipe drops.
+func (s *serving) textBelow(n *html.Node) string {
+	var b strings.Builder
+	var walk func(n *html.Node)
+	walk = func(n *html.Node) {
+		for c := n.FirstChild; c != nil && b.Len() < 8*maxFieldText; c = c.NextSibling {
+			switch {
+			case c.Type == html.TextNode:
+				b.WriteString(c.Data)
+			case c.Type == html.ElementNode && !s.dropped[c]:
+				if dom.IsBlock(c) || dom.Is(c, atom.Br) {
+					b.WriteByte(' ')
+				}
+				walk(c)
+			}
+		}
+	}
+	walk(n)
+	return b.String()
+}
+
+// chooses reports whether the recipe itself says what the content is.
+func (s *serving) chooses() bool { return s.given["content"] || s.given["item"] }
+
+// roots returns the elements to render in the place of what the rules would choose, and what the recipe did. It returns
+// no elements if the recipe matches nothing.
+func (s *serving) roots(d *Document) ([]*html.Node, *RecipeUse) {
+	use := &RecipeUse{Name: s.name}
+	if s.overflow {
+		use.Missed = true
+		return nil, use
+	}
+	var roots []*html.Node
+	if s.given["item"] {
+		roots = s.list(d, use)
+	} else {
+		for _, n := range s.content {
+			if dom.Attached(n, d.body) && (dom.HasText(n) || dom.Contains(n, atom.Img)) {
+				roots = append(roots, s.copied(n))
+			}
+		}
+		roots = housed(roots)
+	}
+	use.Missed = len(roots) == 0
+	return roots, use
+}
+
+// copied returns a copy of n without what the recipe drops and without items in it.
+func (s *serving) copied(n *html.Node) *html.Node {
+	c := &html.Node{
+		Type: n.Type, DataAtom: n.DataAtom, Data: n.Data, Namespace: n.Namespace,
+		Attr: slices.Clone(n.Attr),
+	}
+	for child := n.FirstChild; child != nil; child = child.NextSibling {
+		if !s.dropped[child] && s.of[child] == nil {
+			c.AppendChild(s.copied(child))
+		}
+	}
+	return c
+}
+
+// list returns the title of the page and its items.
+func (s *serving) list(d *Document, use *RecipeUse) []*html.Node {
+	has := make([]bool, len(s.fields))
+	nested, sections := false, len(s.fields) == 0
+	for i := range s.fields {
+		sections = sections || s.fields[i].name == fieldBody
+	}
+	var written []*html.Node
+	for _, h := range s.items {
+		if !dom.Attached(h.node, d.body) {
+			continue
+		}
+		box, depth, titled := dom.NewElement(atom.Div), h.depth, false
+		if len(s.fields) == 0 {
+			inner := s.copied(h.node)
+			if dom.Is(inner, atom.Li, atom.Tr, atom.Td, atom.Dd, atom.Dt, atom.Tbody) {
+				dom.Rename(inner, atom.Div)
+			}
+			box.AppendChild(inner)
+		} else {
+			depth, titled = s.write(box, h, d, has, sections)
+		}
+		if !dom.HasText(box) && !dom.Contains(box, atom.Img) {
+			continue
+		}
+		nested = nested || depth > 0
+		if !titled || !sections { // else it is what the comments are about
+			dom.SetAttr(box, depthAttr, strconv.Itoa(depth))
+		}
+		written = append(written, box)
+	}
+	if use.Items = len(written); use.Items == 0 {
+		return nil
+	}
+	for i := range s.fields {
+		if !has[i] {
+			use.Missing = append(use.Missing, s.fields[i].name)
+		}
+	}
+	all := dom.NewElement(atom.Div)
+	if d.head.title != "" {
+		all.AppendChild(dom.NewElement(atom.H1, dom.NewText(d.head.title)))
+	}
+	if nested { // comments that answer one another
+		for _, box := range written {
+			all.AppendChild(box)
+		}
+		return []*html.Node{all}
+	}
+	in := all
+	if !sections {
+		in = dom.NewElement(atom.Ul)
+		all.AppendChild(in)
+	}
+	for _, box := range written {
+		dom.DropAttr(box, depthAttr)
+		if !sections {
+			dom.Rename(box, atom.Li)
+		}
+		in.AppendChild(box)
+	}
+	return []*html.Node{all}
+}
+
+// write writes the fields of an item into box: its title, a line of short fields, and its body. It returns how deep the
+// item is in its thread and whether it has a title, and notes in has which fields it has.
+func (s *serving) write(box *html.Node, h *helping, d *Document, has []bool, sections bool) (depth int, titled bool) {
+	depth = h.depth
+	line := dom.NewElement(atom.P)
+	var bodies []*html.Node
+	add := func(n *html.Node) {
+		if line.FirstChild != nil {
+			line.AppendChild(dom.NewText(" · "))
+		}
+		line.AppendChild(n)
+	}
+	for i := range s.fields {
+		f := &s.fields[i]
+		if f.name == fieldBody {
+			last := (*html.Node)(nil)
+			for _, one := range h.fields[i] {
+				if dom.Attached(one.node, d.body) && (last == nil || !dom.Attached(one.node, last)) {
+					last, has[i] = one.node, true
+					bodies = append(bodies, one.node)
+				}
+			}
+			continue
+		}
+		values := s.values(h.fields[i], d.body)
+		if len(values) == 0 {
+			continue
+		}
+		has[i] = true
+		switch f.name {
+		case fieldDepth:
+			if n, ok := number(values[0]); ok {
+				depth = int(min(max(n, 0), guard.MaxNesting))
+			}
+		case fieldTitle:
+			titled = true
+			title := linked(values[0], h.fields[i], d)
+			if sections {
+				box.AppendChild(dom.NewElement(atom.H2, title))
+			} else {
+				add(dom.NewElement(atom.Strong, title))
+			}
+		case fieldAuthor:
+			add(dom.NewElement(atom.Strong, dom.NewText(values[0])))
+		case fieldDate, fieldPrice:
+			add(dom.NewText(values[0]))
+		default:
+			value := strings.Join(values, ", ")
+			if !strings.ContainsFunc(value, unicode.IsLetter) {
+				value = f.name + ": " + value
+			}
+			add(dom.NewText(value))
+		}
+	}
+	if line.FirstChild != nil && !sections {
+		dom.MoveChildren(line, box)
+	} else if line.FirstChild != nil {
+		box.AppendChild(line)
+	}
+	for _, n := range bodies {
+		body := s.copied(n)
+		if !dom.IsBlock(body) || dom.Is(body, atom.Li, atom.Tr, atom.Td, atom.Dd, atom.Dt, atom.Blockquote) {
+			dom.Rename(body, atom.Div) // it is a box to whoever names it
+		}
+		box.AppendChild(body)
+	}
+	return depth, titled
+}
+
+// values returns the different values of a field, at most as many as a recipe has fields.
+func (s *serving) values(list []found, root *html.Node) (values []string) {
+	for _, f := range list {
+		if len(values) == maxRecipeFields {
+			break
+		}
+		if v := s.text(f, root); v != "" && !slices.Contains(values, v) {
+			values = append(values, v)
+		}
+	}
+	return values
+}
+
+// linked returns a title, in the link that one of its elements is, holds or lies in.
+func linked(title string, list []found, d *Document) *html.Node {
+	text := dom.NewText(title)
+	for _, f := range list {
+		a := f.node
+		for up := 0; a != nil && !dom.Is(a, atom.A) && up < 3; up++ {
+			a = a.Parent
+		}
+		if !dom.Is(a, atom.A) {
+			a = dom.Find(f.node, func(n *html.Node) bool { return dom.Is(n, atom.A) && dom.Attr(n, "href") != "" })
+		}
+		if a != nil && dom.Attached(a, d.body) && dom.Attr(a, "href") != "" {
+			link := dom.NewElement(atom.A, text)
+			dom.SetAttr(link, "href", dom.Attr(a, "href"))
+			return link
+		}
+	}
+	return text
+}
+
+// nextPage returns the address of the next page of the same content, if there is one.
+func (s *serving) nextPage(base *url.URL) *url.URL {
+	if s.next == "" || base == nil {
+		return nil
+	}
+	next, err := base.Parse(strings.TrimSpace(s.next))
+	if err != nil || next.Scheme != "http" && next.Scheme != "https" || next.Host == "" {
+		return nil
+	}
+	return next
+}
