@@ -6,8 +6,6 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
-
-	"readthru/knowledge/analysis"
 )
 
 // namesIn returns what a query asks for by name: identifiers with their qualifiers, calls and options, beside few other
@@ -22,7 +20,7 @@ func namesIn(text string) (names []string, only bool) {
 		switch {
 		case len(name) > 1 && (called || len(words) == 1 || isCode(name, len(words) <= maxWithClass)):
 			names = append(names, name)
-		case !analysis.StopWords[word] && !analysis.FunctionWords[word]:
+		case !empty(strings.ToLower(word)):
 			beside++
 		}
 	}

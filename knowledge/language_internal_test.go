@@ -74,6 +74,11 @@ var languages = map[string][][2]string{
 	},
 }
 
+// foundWords is how many words of a language's queries the hits have, a word in the same form and its stem apart.
+var foundWords = map[string]int{
+	"Russian": 13, "Korean": 14, "Arabic": 15, "German": 12, "French": 23, "Spanish": 24, "Portuguese": 20, "Italian": 12,
+}
+
 func TestOtherFormsOfWordsAreFound(t *testing.T) {
 	for language, pairs := range languages {
 		var docs []*Document
@@ -98,6 +103,8 @@ func TestOtherFormsOfWordsAreFound(t *testing.T) {
 				}
 			}
 		}
-		t.Logf("%s: %d words of the queries were found", language, words)
+		if words < foundWords[language] {
+			t.Errorf("%s: %d words of the queries were found, want %d", language, words, foundWords[language])
+		}
 	}
 }

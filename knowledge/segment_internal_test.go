@@ -282,6 +282,8 @@ func TestSnippetShowsWhereTheQueryIs(t *testing.T) {
 		{"definitions of links and comments", "See [it][1].\n\n<!-- no -->\n\n[1]: https://a.test/it", "see", "[See] it."},
 		{"entities and escapes", "a &lt;b&gt; \\*c\\*", "b", "a <[b]> *c*"},
 		{"accents", "Das Café öffnet", "cafe öffnet", "Das [Café] [öffnet]"},
+		{"accents of the second letter", "Neue Möbel", "möbel", "Neue [Möbel]"},
+		{"versions", "Since 15.4 and 15-20", "15.4", "Since [15.4] and [15]-20"},
 		{"prefix", "configured by configuration", "conf*", "[configured] by [configuration]"},
 		{"prefix of identifiers", "jsonb and jsonb_agg(x)", "jsonb_*", "jsonb and [jsonb_agg](x)"},
 		{"no word of it", "Only the title has it.", "walrus", "Only the title has it."},

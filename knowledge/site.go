@@ -18,7 +18,7 @@ func (x *searchIndex) favourSites(parsed *query, found []match) {
 	words := 0
 	for i := range parsed.terms {
 		t := &parsed.terms[i]
-		if t.part || t.prefix || analysis.StopWords[t.form] || analysis.FunctionWords[t.form] {
+		if t.part || t.prefix || t.language != 0 || empty(t.form) {
 			continue
 		}
 		words++

@@ -72,14 +72,18 @@ type spot struct {
 
 // spots finds the words of a query in a line.
 func (q *query) spots(line string) []spot {
-	begins := map[string]bool{} // what a word with one of the query's stems begins with
+	var begins [256]bool // what words of the query begin with; a stem may lack an accent that a form has
 	for i := range q.terms {
-		begins[truncateBytes(strings.TrimLeft(q.terms[i].stem, ":0123456789"), 2)] = true
+		for _, word := range [...]string{q.terms[i].stem, q.terms[i].form} {
+			if word != "" {
+				begins[word[0]] = true
+			}
+		}
 	}
 	var spots []spot
 	at, chars := 0, 0
 	analysis.Tokenise(line, func(t analysis.Token) {
-		if t.Surface[0] < utf8.RuneSelf && !begins[truncateBytes(string(t.Surface), 2)] {
+		if t.Surface[0] < utf8.RuneSelf && !begins[t.Surface[0]] {
 			return
 		}
 		weight, term := q.weightOf(string(t.Surface))

@@ -22,8 +22,8 @@ const (
 // Others are the languages whose words have stems of their own.
 var Others = [...]Language{German, French, Spanish, Portuguese, Italian}
 
-// functionWords are the commonest words of the languages. Some belong to several.
-var functionWords = [languages]string{
+// commonWords are the commonest words of the languages, which say little. Some belong to several.
+var commonWords = [languages]string{
 	English: "the of and to in is a for with that this are be by on or from as it can not an at if when which you do " +
 		"no me",
 	German: "der die das und ist nicht ein eine einen einem einer mit für auf den dem des von zu zum zur wird werden " +
@@ -38,10 +38,10 @@ var functionWords = [languages]string{
 		"da sono questo questa può",
 }
 
-// byFunctionWord tells of each function word whose it is, by bits.
-var byFunctionWord = func() map[string]uint8 {
+// ofCommonWord has the languages of each of these words, by bits.
+var ofCommonWord = func() map[string]uint8 {
 	words := map[string]uint8{}
-	for l, list := range functionWords {
+	for l, list := range commonWords {
 		for w := range strings.FieldsSeq(list) {
 			words[w] |= 1 << l
 		}
@@ -56,7 +56,7 @@ type Census struct {
 }
 
 // Languages returns the languages that have a word among their function words, for Count.
-func Languages(surface string) uint8 { return byFunctionWord[surface] }
+func Languages(surface string) uint8 { return ofCommonWord[surface] }
 
 // Count counts a word that is a function word of some languages.
 func (c *Census) Count(languages uint8) {
