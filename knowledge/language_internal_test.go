@@ -26,7 +26,10 @@ var languages = map[string][][2]string{
 	},
 	"German": {
 		{"Der Server schließt die Verbindung nach einem Fehler im Protokoll.", "geschlossene Verbindungen"},
-		{"Eine Sicherung der Datenbank wird jede Nacht erstellt und auf dem Server gespeichert.", "Sicherungen von Datenbanken"},
+		{
+			"Eine Sicherung der Datenbank wird jede Nacht erstellt und auf dem Server gespeichert.",
+			"Sicherungen von Datenbanken",
+		},
 		{"Die Benutzer können ihre Kennwörter in den Einstellungen ändern.", "Kennwort eines Benutzers"},
 		{"Die Tabellen speichern Zeilen, und ein Index beschleunigt die Suche in der Tabelle.", "Zeile einer Tabelle"},
 		{"Das Programm liest die Dateien und schreibt das Protokoll in den Ordner.", "Datei in einem Ordner"},

@@ -87,10 +87,11 @@ func TestCorrectedWordsFindAndAreMarked(t *testing.T) {
 func TestWordsThatNoPageHasAreNamed(t *testing.T) {
 	x := spellingIndex(t)
 	for query, want := range map[string]string{
-		"recursive query":                       "",
-		"kubernetes ingress query":              `no page has "kubernetes" or "ingress"`,
-		"how do I xyzzy the plugh, with quux":   `no page has "xyzzy", "plugh" or "quux"`,
-		"cherrypick kubernetes":                 `searched for "cherry pick": hardly any page has "cherrypick"; no page has "kubernetes"`,
+		"recursive query":                     "",
+		"kubernetes ingress query":            `no page has "kubernetes" or "ingress"`,
+		"how do I xyzzy the plugh, with quux": `no page has "xyzzy", "plugh" or "quux"`,
+		"cherrypick kubernetes": `searched for "cherry pick": hardly any page has "cherrypick"; ` +
+			`no page has "kubernetes"`,
 		"kubern* recursive":                     "",
 		"qqqqqa_qqqqqb recursive":               `no page has "qqqqqa_qqqqqb"`,
 		"a1a b2b c3c d4d e5e f6f g7g h8h i9i j": `no page has "a1a", "b2b", "c3c", "d4d", "e5e", "f6f", "g7g" or "h8h"`,

@@ -134,7 +134,7 @@ func clock(ctx context.Context, s settings) (string, error) {
 // awaitClock waits until the daemon's clock is off by a time.
 func (d *daemon) awaitClock(ctx context.Context, off time.Duration) error {
 	for range 1000 {
-		req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+d.admin+"/healthz", http.NoBody)
+		req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+d.Admin+"/healthz", http.NoBody)
 		if err != nil {
 			return err
 		}
@@ -158,7 +158,7 @@ func (d *daemon) awaitClock(ctx context.Context, off time.Duration) error {
 // awaitVisit waits until a visit is told.
 func (d *daemon) awaitVisit(ctx context.Context, path string) error {
 	for range 1000 {
-		text, err := d.ask(ctx, "/api/v1/visits?limit=500", "", nil)
+		text, err := d.Ask(ctx, "/api/v1/visits?limit=500", "", nil)
 		if err != nil {
 			return err
 		}
@@ -176,7 +176,7 @@ func (d *daemon) awaitVisit(ctx context.Context, path string) error {
 func (d *daemon) securedAt(ctx context.Context, off time.Duration) error {
 	near := off.Abs() < 3*24*time.Hour
 	tr := &http.Transport{
-		Proxy: http.ProxyURL(&url.URL{Scheme: "http", Host: d.proxy}),
+		Proxy: http.ProxyURL(&url.URL{Scheme: "http", Host: d.Proxy}),
 		TLSClientConfig: &tls.Config{
 			RootCAs: d.roots, MinVersion: tls.VersionTLS12, InsecureSkipVerify: !near, //nolint:gosec // see above
 			Time: func() time.Time { return time.Now().Add(off) },
@@ -207,7 +207,7 @@ func (d *daemon) keepsSession(ctx context.Context, session string) error {
 	if err != nil {
 		return err
 	}
-	text, err := d.ask(ctx, "/api/v1/context?session="+session, "", nil)
+	text, err := d.Ask(ctx, "/api/v1/context?session="+session, "", nil)
 	if err == nil && !strings.Contains(text, "/visit/"+session) {
 		err = fmt.Errorf("session %s lacks its page: %.300s", session, text)
 	}
@@ -216,14 +216,14 @@ func (d *daemon) keepsSession(ctx context.Context, session string) error {
 
 // answersMCP reports an error if the daemon does not list its tools.
 func (d *daemon) answersMCP(ctx context.Context) error {
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://"+d.admin+"/mcp",
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://"+d.Admin+"/mcp",
 		strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{}}`))
 	if err != nil {
 		return err
 	}
 	req.Header.Set("Content-Type", "application/json")
 	req.Header.Set("Accept", "application/json, text/event-stream")
-	req.Header.Set("Authorization", "Bearer "+d.token)
+	req.Header.Set("Authorization", "Bearer "+d.Token)
 	resp, err := http.DefaultClient.Do(req)
 	if err != nil {
 		return err

@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/tls"
 	"crypto/x509"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -19,17 +18,15 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"readthru/webtest"
 )
 
 // daemon is a running readthru.
 type daemon struct {
-	cmd          *exec.Cmd
-	dir          string // its data directory
-	proxy, admin string // addresses
-	token        string
-	log          string // the file with its log
-	roots        *x509.CertPool
-	web          *web // before which it was started
+	*webtest.Daemon
+	roots *x509.CertPool
+	web   *web // before which it was started
 
 	mu      sync.Mutex
 	clients []*http.Transport // guarded by mu
@@ -60,67 +57,27 @@ func serve(ctx context.Context, s settings, w *web, env ...string) (*daemon, err
 func serveUnder(ctx context.Context, s settings, dir string, w *web, prepare func(*exec.Cmd) error,
 	env ...string,
 ) (*daemon, error) {
-	d := &daemon{dir: dir, log: filepath.Join(s.dir, "log"), roots: x509.NewCertPool(), web: w}
-	out, err := os.OpenFile(d.log, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
+	d := &daemon{roots: x509.NewCertPool(), web: w}
+	var err error
+	d.Daemon, err = webtest.StartDaemon(ctx, &webtest.DaemonOptions{
+		Binary: s.readthru, Home: s.dir, Data: dir, Web: w.Web, Prepare: prepare,
+		Env: append([]string{"READTHRU_UPSTREAM_CA_FILE=" + w.caFile}, env...),
+	})
 	if err != nil {
 		return nil, err
 	}
-	defer out.Close() //nolint:errcheck // the daemon has its own copy
-	d.cmd = exec.CommandContext(context.WithoutCancel(ctx), s.readthru, "serve", "--listen", "127.0.0.1:0", "--admin",
-		"127.0.0.1:0")
-	d.cmd.Env = append([]string{
-		"HOME=" + s.dir, "PATH=" + os.Getenv("PATH"), "READTHRU_DATA_DIR=" + dir, "READTHRU_MARKDOWN_NEW_MODE=off",
-		"READTHRU_RENDER_MODE=never", "READTHRU_FETCH_ALLOW_PRIVATE=true", "READTHRU_LOG_LEVEL=warn",
-		"READTHRU_UPSTREAM_CA_FILE=" + w.caFile, "READTHRU_UPSTREAM_RESOLVE=*:443=" + w.HTTPS + ",*:80=" + w.HTTP,
-	}, env...)
-	d.cmd.Stdout, d.cmd.Stderr = out, out
-	if prepare != nil {
-		if err := prepare(d.cmd); err != nil {
-			return nil, err
-		}
+	ca, err := os.ReadFile(filepath.Join(dir, "ca", "ca.pem"))
+	if err != nil || !d.roots.AppendCertsFromPEM(ca) {
+		d.Kill()
+		return nil, errors.Join(errors.New("the daemon's authority cannot be read"), err)
 	}
-	if err := d.cmd.Start(); err != nil {
-		return nil, err
-	}
-	for began := time.Now(); time.Since(began) < time.Minute; time.Sleep(5 * time.Millisecond) {
-		if d.found() {
-			return d, nil
-		}
-		if exited(d.cmd.Process.Pid) {
-			break
-		}
-	}
-	d.kill()
-	said, _ := os.ReadFile(d.log)
-	return nil, fmt.Errorf("readthru does not serve: %s", said)
-}
-
-// exited reports whether a child has ended and was not waited for yet.
-func exited(pid int) bool {
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	_, after, _ := strings.Cut(string(text), ") ")
-	return err != nil || strings.HasPrefix(after, "Z")
-}
-
-// found reads where the daemon is, once it has said so.
-func (d *daemon) found() bool {
-	text, err := os.ReadFile(filepath.Join(d.dir, "daemon.json"))
-	var where struct {
-		PID                 int
-		Proxy, Admin, Token string
-	}
-	if err != nil || json.Unmarshal(text, &where) != nil || where.PID != d.cmd.Process.Pid {
-		return false
-	}
-	ca, err := os.ReadFile(filepath.Join(d.dir, "ca", "ca.pem"))
-	d.proxy, d.admin, d.token = where.Proxy, where.Admin, where.Token
-	return err == nil && d.roots.AppendCertsFromPEM(ca)
+	return d, nil
 }
 
 // client returns a client that goes through the daemon with connections of its own, in tunnels by HTTP/2 if h2.
 func (d *daemon) client(h2 bool) *http.Client {
 	tr := &http.Transport{
-		Proxy:               http.ProxyURL(&url.URL{Scheme: "http", Host: d.proxy}),
+		Proxy:               http.ProxyURL(&url.URL{Scheme: "http", Host: d.Proxy}),
 		TLSClientConfig:     &tls.Config{RootCAs: d.roots, MinVersion: tls.VersionTLS12},
 		DisableCompression:  true,
 		ForceAttemptHTTP2:   h2,
@@ -157,36 +114,9 @@ func get(ctx context.Context, c *http.Client, target, accept string) (*http.Resp
 	return resp, string(body), err
 }
 
-// ask asks the admin port, by POST if there is something to send, and decodes its JSON into v, unless v is nil.
-func (d *daemon) ask(ctx context.Context, path, sent string, v any) (text string, err error) {
-	method := http.MethodGet
-	if sent != "" {
-		method = http.MethodPost
-	}
-	req, err := http.NewRequestWithContext(ctx, method, "http://"+d.admin+path, strings.NewReader(sent))
-	if err != nil {
-		return "", err
-	}
-	req.Header.Set("Content-Type", "application/json")
-	req.Header.Set("Authorization", "Bearer "+d.token)
-	resp, err := http.DefaultClient.Do(req)
-	if err != nil {
-		return "", err
-	}
-	defer resp.Body.Close()
-	body, err := io.ReadAll(resp.Body)
-	if err == nil && resp.StatusCode != http.StatusOK {
-		err = fmt.Errorf("%s: %d %s", path, resp.StatusCode, body)
-	}
-	if err == nil && v != nil {
-		err = json.Unmarshal(body, v)
-	}
-	return string(body), err
-}
-
 // metric returns a value of /metrics.
 func (d *daemon) metric(ctx context.Context, name string) (float64, error) {
-	text, err := d.ask(ctx, "/metrics", "", nil)
+	text, err := d.Ask(ctx, "/metrics", "", nil)
 	if err != nil {
 		return 0, err
 	}
@@ -201,7 +131,7 @@ func (d *daemon) metric(ctx context.Context, name string) (float64, error) {
 // memory returns the resident memory of the daemon without mapped files, in bytes: those are the store's tables, which
 // the kernel takes away when it needs to.
 func (d *daemon) memory() int64 {
-	text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", d.cmd.Process.Pid))
+	text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", d.Cmd.Process.Pid))
 	for line := range strings.Lines(string(text)) {
 		if value, ok := strings.CutPrefix(line, "RssAnon:"); ok {
 			kb, _ := strconv.ParseInt(strings.TrimSuffix(strings.TrimSpace(value), " kB"), 10, 64)
@@ -213,10 +143,10 @@ func (d *daemon) memory() int64 {
 
 // descriptors returns how many connections and files the daemon holds, and how many of these files are the store's.
 func (d *daemon) descriptors() (all, stored int) {
-	dir := fmt.Sprintf("/proc/%d/fd", d.cmd.Process.Pid)
+	dir := fmt.Sprintf("/proc/%d/fd", d.Cmd.Process.Pid)
 	entries, _ := os.ReadDir(dir)
 	for _, e := range entries {
-		if name, _ := os.Readlink(filepath.Join(dir, e.Name())); strings.HasPrefix(name, d.dir) {
+		if name, _ := os.Readlink(filepath.Join(dir, e.Name())); strings.HasPrefix(name, d.Data) {
 			stored++
 		}
 	}
@@ -226,19 +156,19 @@ func (d *daemon) descriptors() (all, stored int) {
 // kill ends the daemon without a word.
 func (d *daemon) kill() {
 	d.leave()
-	d.cmd.Process.Kill() //nolint:errcheck // it may have ended
-	d.cmd.Wait()         //nolint:errcheck // it was killed
+	d.Cmd.Process.Kill() //nolint:errcheck // it may have ended
+	d.Cmd.Wait()         //nolint:errcheck // it was killed
 }
 
 // stop ends the daemon as a user does, and returns an error if it does not end well.
 func (d *daemon) stop() error {
 	d.leave()
-	if err := d.cmd.Process.Signal(syscall.SIGTERM); err != nil {
+	if err := d.Cmd.Process.Signal(syscall.SIGTERM); err != nil {
 		return err
 	}
-	timer := time.AfterFunc(time.Minute, func() { d.cmd.Process.Kill() }) //nolint:errcheck // it may have ended
+	timer := time.AfterFunc(time.Minute, func() { d.Cmd.Process.Kill() }) //nolint:errcheck // it may have ended
 	defer timer.Stop()
-	if err := d.cmd.Wait(); err != nil {
+	if err := d.Cmd.Wait(); err != nil {
 		return errors.Join(errors.New("it did not end well"), err)
 	}
 	return nil

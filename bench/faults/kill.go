@@ -54,7 +54,7 @@ func kill(ctx context.Context, s settings) (string, error) {
 		}
 		visits, err := d.visits(ctx, fmt.Sprintf("/%d/", round))
 		if err == nil {
-			_, err = d.ask(ctx, "/api/v1/stats", "", &stats)
+			_, err = d.Ask(ctx, "/api/v1/stats", "", &stats)
 		}
 		d.kill()
 		if err != nil {
@@ -93,7 +93,7 @@ func readUntilKilled(ctx context.Context, d *daemon, s settings, round int,
 		defer close(ended)
 		over.Store(true)
 		killed = time.Now()
-		d.cmd.Process.Kill() //nolint:errcheck // it runs
+		d.Cmd.Process.Kill() //nolint:errcheck // it runs
 	})
 	all(s.clients, func(int) error { //nolint:errcheck // they do not fail
 		c := d.client(false)
@@ -166,7 +166,7 @@ func (d *daemon) visits(ctx context.Context, part string) (map[string]bool, erro
 			Visits []struct{ URL string }
 			Next   string
 		}
-		if _, err := d.ask(ctx, "/api/v1/visits?limit=500&cursor="+cursor, "", &list); err != nil {
+		if _, err := d.Ask(ctx, "/api/v1/visits?limit=500&cursor="+cursor, "", &list); err != nil {
 			return nil, err
 		}
 		found := false

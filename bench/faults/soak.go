@@ -144,13 +144,13 @@ func (l *load) step(ctx context.Context) {
 		l.expect(ctx, once, fmt.Sprintf("%s/asset/%d", base, n), "image/*", strconv.Itoa(n)+" ")
 		once.CloseIdleConnections()
 	case what < 18:
-		_, err := l.d.ask(ctx, "/api/v1/search?q="+url.QueryEscape(fmt.Sprintf("page %d", n)), "", nil)
+		_, err := l.d.Ask(ctx, "/api/v1/search?q="+url.QueryEscape(fmt.Sprintf("page %d", n)), "", nil)
 		l.report(ctx, err)
 	case what < 19:
-		_, err := l.d.ask(ctx, "/api/v1/fetch", fmt.Sprintf(`{"url":"%s/page/%d"}`, base, n), nil)
+		_, err := l.d.Ask(ctx, "/api/v1/fetch", fmt.Sprintf(`{"url":"%s/page/%d"}`, base, n), nil)
 		l.report(ctx, err)
 	default:
-		_, err := l.d.ask(ctx, "/api/v1/pages?limit=20", "", nil)
+		_, err := l.d.Ask(ctx, "/api/v1/pages?limit=20", "", nil)
 		l.report(ctx, err)
 	}
 }

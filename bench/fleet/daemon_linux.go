@@ -3,7 +3,6 @@ package main
 import (
 	"bufio"
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"net"
@@ -58,9 +57,8 @@ func (w *web) times(path string) int {
 
 // daemon is a running readthru.
 type daemon struct {
-	cmd                 *exec.Cmd
-	proxy, admin, token string
-	client              *http.Client // through the proxy
+	*webtest.Daemon
+	client *http.Client // through the proxy
 }
 
 // serve starts a daemon before a web. database is empty for one that is in no fleet; with one, serve returns when the
@@ -70,69 +68,36 @@ func serve(ctx context.Context, s settings, w *web, name, database string) (*dae
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
 	}
-	out, err := os.Create(filepath.Join(dir, "log"))
+	var env []string
+	if database != "" {
+		env = []string{"READTHRU_FLEET_DATABASE=" + database, "READTHRU_FLEET_NODE=" + name}
+	}
+	started, err := webtest.StartDaemon(ctx, &webtest.DaemonOptions{
+		Binary: s.readthru, Home: dir, Web: w.Web, Env: env,
+		Prepare: func(cmd *exec.Cmd) error {
+			cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+			return nil
+		},
+	})
 	if err != nil {
 		return nil, err
 	}
-	defer out.Close() //nolint:errcheck // the daemon has its own
-	d := &daemon{cmd: exec.CommandContext(context.WithoutCancel(ctx), s.readthru, "serve", "--listen", "127.0.0.1:0",
-		"--admin", "127.0.0.1:0")}
-	d.cmd.Env = []string{
-		"HOME=" + dir, "PATH=" + os.Getenv("PATH"), "READTHRU_DATA_DIR=" + filepath.Join(dir, "data"),
-		"READTHRU_MARKDOWN_NEW_MODE=off", "READTHRU_RENDER_MODE=never", "READTHRU_FETCH_ALLOW_PRIVATE=true",
-		"READTHRU_UPSTREAM_RESOLVE=*:80=" + w.HTTP + ",*:443=" + w.HTTPS,
-	}
+	d := &daemon{Daemon: started}
 	if database != "" {
-		d.cmd.Env = append(d.cmd.Env, "READTHRU_FLEET_DATABASE="+database, "READTHRU_FLEET_NODE="+name)
+		err = until(ctx, "the daemon takes part in the fleet", func() (bool, error) {
+			var is struct{ State string }
+			_, err := d.Ask(ctx, "/api/v1/fleet", "", &is)
+			return is.State == fleet.Connected, err
+		})
 	}
-	d.cmd.Stdout, d.cmd.Stderr = out, out
-	d.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
-	if err := d.cmd.Start(); err != nil {
-		return nil, fmt.Errorf("%w: \"make build\" makes it", err)
-	}
-	err = until(ctx, "readthru serves: see "+out.Name(), func() (bool, error) { return d.serves(ctx, s, name, database) })
 	if err != nil {
 		d.kill()
 		return nil, err
 	}
 	d.client = &http.Client{Transport: &http.Transport{
-		Proxy: http.ProxyURL(&url.URL{Scheme: "http", Host: d.proxy}), MaxIdleConnsPerHost: 1000, DisableCompression: true,
+		Proxy: http.ProxyURL(&url.URL{Scheme: "http", Host: d.Proxy}), MaxIdleConnsPerHost: 1000, DisableCompression: true,
 	}, Timeout: time.Minute}
 	return d, nil
-}
-
-// serves reports whether the daemon has said where it is, and takes part if there is a database.
-func (d *daemon) serves(ctx context.Context, s settings, name, database string) (bool, error) {
-	text, err := os.ReadFile(filepath.Join(s.dir, name, "data", "daemon.json"))
-	var where struct{ Proxy, Admin, Token string }
-	if err != nil || json.Unmarshal(text, &where) != nil || where.Proxy == "" {
-		return false, nil //nolint:nilerr // it has not begun yet
-	}
-	d.proxy, d.admin, d.token = where.Proxy, where.Admin, where.Token
-	if database == "" {
-		return true, nil
-	}
-	var is struct{ State string }
-	err = d.ask(ctx, "/api/v1/fleet", &is)
-	return is.State == fleet.Connected, err
-}
-
-// ask asks the admin port.
-func (d *daemon) ask(ctx context.Context, path string, answer any) error {
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+d.admin+path, http.NoBody)
-	if err != nil {
-		return err
-	}
-	req.Header.Set("Authorization", "Bearer "+d.token)
-	resp, err := http.DefaultClient.Do(req)
-	if err != nil {
-		return err
-	}
-	defer resp.Body.Close()
-	if resp.StatusCode != http.StatusOK {
-		return fmt.Errorf("%s: %s", path, resp.Status)
-	}
-	return json.NewDecoder(resp.Body).Decode(answer)
 }
 
 // get reads a URL through the proxy, and returns what its cache says.
@@ -176,7 +141,7 @@ func (d *daemon) repeatOn(ctx context.Context, target string, requests int) erro
 	if err != nil {
 		return err
 	}
-	conn, err := new(net.Dialer).DialContext(ctx, "tcp", d.proxy)
+	conn, err := new(net.Dialer).DialContext(ctx, "tcp", d.Proxy)
 	if err != nil {
 		return err
 	}
@@ -193,8 +158,11 @@ func (d *daemon) repeatOn(ctx context.Context, target string, requests int) erro
 		}
 		_, err = io.Copy(io.Discard, resp.Body)
 		resp.Body.Close()
-		if err != nil || resp.StatusCode != http.StatusOK {
-			return fmt.Errorf("%s: %s, %w", target, resp.Status, err)
+		if err != nil {
+			return fmt.Errorf("%s: %w", target, err)
+		}
+		if resp.StatusCode != http.StatusOK {
+			return fmt.Errorf("%s: %s", target, resp.Status)
 		}
 	}
 	return nil
@@ -202,7 +170,7 @@ func (d *daemon) repeatOn(ctx context.Context, target string, requests int) erro
 
 // cpu returns the processor time of the daemon.
 func (d *daemon) cpu() time.Duration {
-	text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", d.cmd.Process.Pid)) // it runs
+	text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", d.Cmd.Process.Pid)) // it runs
 	_, after, _ := strings.Cut(string(text), ") ")
 	var sum time.Duration
 	if fields := strings.Fields(after); len(fields) > 12 {
@@ -219,6 +187,5 @@ func (d *daemon) kill() {
 	if d.client != nil {
 		d.client.CloseIdleConnections()
 	}
-	_ = d.cmd.Process.Kill() // it may have ended
-	_ = d.cmd.Wait()         // it was killed
+	d.Kill()
 }

@@ -53,7 +53,7 @@ func join(ctx context.Context, server *fleettest.Server, s settings) error {
 			Pages struct{ Total int64 }
 			Index struct{ Queued int64 }
 		}
-		if err := d.ask(ctx, "/api/v1/stats", &st); err != nil {
+		if _, err := d.Ask(ctx, "/api/v1/stats", "", &st); err != nil {
 			return false, err
 		}
 		if stored == 0 && st.Pages.Total >= int64(s.pages) {

@@ -23,7 +23,6 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
-	"testing"
 	"time"
 
 	"readthru/fleet/fleettest"
@@ -76,7 +75,6 @@ func run() error {
 	flag.IntVar(&s.clients, "clients", 25, "cold: clients of each of four daemons")
 	flag.IntVar(&s.rounds, "rounds", 6, "hits: measurements of each daemon")
 	flag.IntVar(&s.requests, "requests", 20_000, "hits: requests in a measurement")
-	testing.Init() // fleettest asks whether tests are to be short
 	flag.Parse()
 	for each := range strings.SplitSeq(counts, ",") {
 		n, err := strconv.Atoi(each)

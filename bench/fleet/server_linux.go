@@ -4,43 +4,43 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"slices"
-	"testing"
 
 	"readthru/fleet/fleettest"
 )
 
-// outside stands in for a test where none runs: fleettest starts servers for tests.
+// outside is what a server is run by where no test runs. Fatal ends its goroutine, as that of a test.
 type outside struct {
-	testing.TB // nil: it has a method that no other package can have
-	ctx        context.Context
-	cleanups   []func()
+	ctx      context.Context
+	cleanups []func()
+	err      error
 }
 
-// gaveUp is what an outside panics with, instead of ending a test.
-type gaveUp string
+func (o *outside) Helper()                  {}
+func (o *outside) Context() context.Context { return o.ctx }
+func (o *outside) Cleanup(f func())         { o.cleanups = append(o.cleanups, f) }
 
-func (o *outside) Helper()                     {}
-func (o *outside) Context() context.Context    { return o.ctx }
-func (o *outside) Cleanup(f func())            { o.cleanups = append(o.cleanups, f) }
-func (o *outside) Fatal(args ...any)           { panic(gaveUp(fmt.Sprint(args...))) }
-func (o *outside) Fatalf(f string, arg ...any) { panic(gaveUp(fmt.Sprintf(f, arg...))) }
-func (o *outside) Skip(args ...any)            { panic(gaveUp(fmt.Sprint(args...))) }
+func (o *outside) Fatal(args ...any) {
+	o.err = errors.New(fmt.Sprint(args...))
+	runtime.Goexit()
+}
+
+func (o *outside) Fatalf(format string, args ...any) { o.Fatal(fmt.Sprintf(format, args...)) }
 
 // withServer calls measure with a PostgreSQL server of its own.
-func withServer(ctx context.Context, measure func(*fleettest.Server) error) (err error) {
+func withServer(ctx context.Context, measure func(*fleettest.Server) error) error {
 	o := &outside{ctx: ctx}
-	defer func() {
-		if r := recover(); r != nil {
-			what, ok := r.(gaveUp)
-			if !ok {
-				panic(r)
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		defer func() {
+			for _, f := range slices.Backward(o.cleanups) {
+				f()
 			}
-			err = errors.Join(err, errors.New(string(what)))
-		}
-		for _, f := range slices.Backward(o.cleanups) {
-			f()
-		}
+		}()
+		o.err = measure(fleettest.Run(o))
 	}()
-	return measure(fleettest.Start(o))
+	<-ended
+	return o.err
 }

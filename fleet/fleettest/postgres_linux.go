@@ -27,7 +27,7 @@ type Server struct {
 	// URL is that of its database postgres, for its superuser.
 	URL string
 
-	tb   testing.TB
+	tb   TB
 	dir  string
 	bin  string
 	as   *syscall.Credential // nil: as this process
@@ -35,22 +35,56 @@ type Server struct {
 	gone chan struct{}
 }
 
-// Start runs a server until the test ends.
+// TB is what a server needs of whoever runs it: a test, or a measurement. Fatal and Fatalf do not return.
+type TB interface {
+	Helper()
+	Context() context.Context
+	Cleanup(f func())
+	Fatal(args ...any)
+	Fatalf(format string, args ...any)
+}
+
+// errMissing is why there is no server.
+var errMissing = errors.New("PostgreSQL is not installed, with a user postgres: .ci/clients installs it")
+
+// Start runs a server until the test ends. Short tests have none.
 func Start(tb testing.TB) *Server {
 	tb.Helper()
 	if testing.Short() {
 		tb.Skip("short: no database server is started")
 	}
+	if programs() == "" {
+		needs.Missing(tb, "%v", errMissing)
+	}
+	return Run(tb)
+}
+
+// programs returns the folder of the newest PostgreSQL's programs; empty if there is none, or no user that root can
+// start them as.
+func programs() string {
 	found, _ := filepath.Glob("/usr/lib/postgresql/*/bin/initdb") // the pattern is valid
 	if len(found) == 0 {
-		needs.Missing(tb, "PostgreSQL is not installed: .ci/clients installs it")
+		return ""
+	}
+	if _, err := user.Lookup("postgres"); err != nil && os.Geteuid() == 0 {
+		return ""
+	}
+	return filepath.Dir(slices.Max(found))
+}
+
+// Run runs a server until tb's cleanups.
+func Run(tb TB) *Server {
+	tb.Helper()
+	bin := programs()
+	if bin == "" {
+		tb.Fatal(errMissing)
 	}
 	dir, err := os.MkdirTemp("", "pg")
 	if err != nil {
 		tb.Fatal(err)
 	}
 	s := &Server{
-		URL: "postgres:///postgres?user=postgres&host=" + dir, tb: tb, dir: dir, bin: filepath.Dir(slices.Max(found)),
+		URL: "postgres:///postgres?user=postgres&host=" + dir, tb: tb, dir: dir, bin: bin,
 	}
 	tb.Cleanup(func() {
 		s.Kill()
@@ -71,11 +105,11 @@ func Start(tb testing.TB) *Server {
 	return s
 }
 
-func postgresUser(tb testing.TB) *syscall.Credential {
+func postgresUser(tb TB) *syscall.Credential {
 	tb.Helper()
 	u, err := user.Lookup("postgres")
 	if err != nil {
-		needs.Missing(tb, "there is no user postgres: .ci/clients installs PostgreSQL")
+		tb.Fatal(err)
 	}
 	uid, err1 := strconv.ParseUint(u.Uid, 10, 32)
 	gid, err2 := strconv.ParseUint(u.Gid, 10, 32)

@@ -34,7 +34,8 @@ func TestLanguageOf(t *testing.T) {
 func TestLanguagesHaveStems(t *testing.T) {
 	for l, groups := range map[Language][]string{
 		German: {
-			"verbindung verbindungen", "tabelle tabellen", "buch bücher büchern buches", "neuer neuen neues neue", "datei dateien",
+			"verbindung verbindungen", "tabelle tabellen", "buch bücher büchern buches", "neuer neuen neues neue",
+			"datei dateien",
 			"speicher speichern", "straße strasse straßen",
 		},
 		French:     {"fichier fichiers", "journal journaux", "nouvelle nouvelles", "réglage réglages"},
