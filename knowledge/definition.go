@@ -163,25 +163,28 @@ var kinds = wordSet("class Class async exception classmethod staticmethod static
 	"new Event function Function func def method Method const var let interface type enum struct fn pub export default " +
 	"final public option Option command Command macro module Module coroutine awaitable decorator")
 
-// walkedDefinitions is how many of the best documents are looked through for what a query names, and definedHere how
+// searchedForNames is how many of the best documents are looked through for what a query names, and definedHere how
 // much one gains that defines it, as a share of the best score.
 const (
-	walkedDefinitions = 10
-	definedHere       = .5
+	searchedForNames = 10
+	definedHere      = .5
 )
 
-// walked is the text of a document with its landmarks, and where it defines what the query names, once walk was called.
-type walked struct {
+// landmarked is the text of a document with its landmarks, and where it defines what the query names, once
+// readLandmarks was called.
+type landmarked struct {
 	md      []byte
 	known   bool
 	list    []landmark
 	defined definition
 }
 
-func newWalked(md []byte) *walked { return &walked{md: md, defined: definition{landmark: -1}} }
+func newLandmarked(md []byte) *landmarked {
+	return &landmarked{md: md, defined: definition{landmark: -1}}
+}
 
-// walk finds the landmarks of the text, the first time. A text that is too long has none.
-func (w *walked) walk(names []string) {
+// readLandmarks finds the landmarks of the text, the first time. A text that is too long has none.
+func (w *landmarked) readLandmarks(names []string) {
 	if w.known || len(w.md) > maxWalked {
 		return
 	}
@@ -202,7 +205,7 @@ func (x *searchIndex) favourDefinitions(parsed *query, docs []ranked) {
 		return
 	}
 	most := docs[0].score
-	for i := range docs[:min(len(docs), walkedDefinitions)] {
+	for i := range docs[:min(len(docs), searchedForNames)] {
 		d := &docs[i]
 		key, ok := x.document(d.doc)
 		if !ok {
@@ -212,10 +215,10 @@ func (x *searchIndex) favourDefinitions(parsed *query, docs []ranked) {
 		if err != nil {
 			continue // whoever shows it reads it again, and says so
 		}
-		if d.walked = newWalked(md); mayDefine(md, parsed.names) {
-			d.walked.walk(parsed.names)
+		if d.text = newLandmarked(md); mayDefine(md, parsed.names) {
+			d.text.readLandmarks(parsed.names)
 		}
-		if d.walked.defined.exact {
+		if d.text.defined.exact {
 			d.defines = definedHere * most
 			d.score += d.defines
 		}

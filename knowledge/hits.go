@@ -17,9 +17,9 @@ type ranked struct {
 	best  *match // its best passage
 	count int
 
-	reranked float64 // what a reranker added to score
-	defines  float64 // what it gained because it defines what the query names
-	walked   *walked // its text, if that was read
+	reranked float64     // what a reranker added to score
+	defines  float64     // what it gained because it defines what the query names
+	text     *landmarked // if it was read
 }
 
 // groupByDocument ranks documents by their passages, which are in order: the score of the best, and decreasing shares
@@ -97,16 +97,16 @@ func (x *searchIndex) present(ctx context.Context, results *Results, docs []rank
 			}
 			continue
 		}
-		w := d.walked
+		w := d.text
 		if w == nil {
 			md, err := x.o.text(key)
 			if errors.Is(err, store.ErrNotFound) {
 				continue // deleted, and about to leave the index
 			}
-			w = newWalked(md)
+			w = newLandmarked(md)
 		}
-		if len(hits) < walkedHits {
-			w.walk(parsed.names)
+		if len(hits) < landmarkedHits {
+			w.readLandmarks(parsed.names)
 		}
 		h := x.hit(key, a, &a.passages[at], w, parsed)
 		h.Score = d.score
@@ -145,12 +145,12 @@ func (s shown) repeats(before shown) bool {
 	return 5*both >= 4*(len(s.passages)+len(before.passages)-both)
 }
 
-// walkedHits is how many hits of a search have the landmarks of their documents walked, which takes a millisecond.
-const walkedHits = 50
+// landmarkedHits is how many hits of a search have the landmarks of their documents read, which takes a millisecond.
+const landmarkedHits = 50
 
 // hit makes a hit of a document and of its passage p: of the one that defines what the query names, if one does. W.md
 // is nil if the text cannot be read: then there is no snippet.
-func (x *searchIndex) hit(key page.Key, a *article, p *place, w *walked, parsed *query) Hit {
+func (x *searchIndex) hit(key page.Key, a *article, p *place, w *landmarked, parsed *query) Hit {
 	if w.defined.landmark >= 0 {
 		if i := a.passageAt(w.list[w.defined.landmark].start); i >= 0 {
 			p = &a.passages[i]
@@ -184,7 +184,7 @@ func (a *article) passageAt(at int) int {
 
 // show sets the snippet of a hit and, where the landmarks are known, the one that it stands under with the link to
 // that. Text is the passage.
-func (x *searchIndex) show(h *Hit, key page.Key, text string, w *walked, p *place, parsed *query) {
+func (x *searchIndex) show(h *Hit, key page.Key, text string, w *landmarked, p *place, parsed *query) {
 	list, defined := w.list, w.defined
 	if p.before+string(w.md[p.start:p.end])+p.after != text {
 		list, defined.landmark = nil, -1 // the text has changed since

@@ -39,16 +39,13 @@ func TestLanguagesHaveStems(t *testing.T) {
 			"speicher speichern", "straße strasse straßen",
 		},
 		French:     {"fichier fichiers", "journal journaux", "nouvelle nouvelles", "réglage réglages"},
-		Spanish:    {"conexión conexiones", "fichero ficheros fichera", "voz voces", "tabla tablas"},
-		Portuguese: {"ligação ligações", "fácil fáceis facis", "ordem ordens", "servidor servidores", "papel papeis"},
+		Spanish:    {"conexión conexiones", "fichero ficheros fichera", "capaz capaces", "tabla tablas"},
+		Portuguese: {"ligação ligações", "animal animais", "ordem ordens", "servidor servidores", "papel papeis"},
 		Italian:    {"errore errori", "cartella cartelle", "registro registri", "biblioteca biblioteche"},
 	} {
 		for _, group := range groups {
 			forms := strings.Fields(group)
 			for _, form := range forms {
-				if group == "voz voces" && form == "voz" || form == "fáceis" {
-					continue // too short, or not told
-				}
 				got, want := l.Stem(form), l.Stem(forms[len(forms)-1])
 				if got != want || got == "" {
 					t.Errorf("%d.Stem(%q) = %q, want %q", l, form, got, want)
