@@ -158,6 +158,8 @@ func (f *Fleet) agree(ctx context.Context, b knowledge.SharedBase) (err error) {
 		if r, err = f.tellBase(ctx, b); err != nil || r.id != b.ID {
 			return err
 		}
+	}
+	if !b.Told { // it is told now, or was told to this database before that was set back
 		if err := f.o.Knowledge.SetSharing(b, func(s *knowledge.Sharing) { s.Told = true }); err != nil {
 			return err
 		}

@@ -310,6 +310,41 @@ func TestABaseThatIsFilledWithoutTheDatabaseIsToldLater(t *testing.T) {
 	awaitBase(t, "second", "3 documents", a, b)
 }
 
+// TestABaseIsDeletedEverywhereAfterAFailover has nodes meet their database as another one, as after a failover. One of
+// them has joined after the base was made.
+func TestABaseIsDeletedEverywhereAfterAFailover(t *testing.T) {
+	t.Parallel()
+	server := fleettest.Start(t)
+	a := joinWithBases(t, server.URL, "a")
+	a.awaitState("ok")
+	build := a.startBase("docs")
+	a.crawl(build, "docs", 0, 2)
+	if _, err := build.Commit(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	b := joinWithBases(t, server.URL, "b")
+	awaitBase(t, "docs", "2 documents", b)
+	nodes := []*node{a, b}
+	var before []string
+	for _, n := range nodes {
+		before = append(before, n.store.FleetPosition().Database)
+	}
+	server.Exec("UPDATE readthru.fleet SET id = gen_random_uuid()")
+	for i, n := range nodes {
+		until(t, n.Status().Node+" knows again that its base is told", func() bool {
+			base, ok := n.SharedBase("docs")
+			return n.store.FleetPosition().Database != before[i] && ok && base.Told
+		})
+	}
+	if _, err := b.DeleteBase(t.Context(), "docs"); err != nil {
+		t.Fatal(err)
+	}
+	awaitBase(t, "docs", "none", a)
+	if got := b.baseState("docs"); got != "none" {
+		t.Errorf("b has %s again", got)
+	}
+}
+
 // TestRecordsThatAreNoBasesStayAway writes into the database what no node would.
 func TestRecordsThatAreNoBasesStayAway(t *testing.T) {
 	t.Parallel()
