@@ -313,7 +313,7 @@ func (b *Build) commit(ctx context.Context) (base Base, old generation, err erro
 	s := &b.k.bases
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	was, err := s.named(b.name)
+	was, err := b.record()
 	if err != nil {
 		return base, old, err
 	}
@@ -327,6 +327,15 @@ func (b *Build) commit(ctx context.Context) (base Base, old generation, err erro
 		return base, old, err
 	}
 	return b.k.counted(&r), old, nil
+}
+
+// record returns the base's record, in which this build is the one that is under way. Under bases.mu.
+func (b *Build) record() (*baseRecord, error) {
+	r, err := b.k.bases.named(b.name)
+	if err == nil && (generation{r.id(), r.BuildingGeneration}) != b.g {
+		err = errors.New("another build has taken the place of this one")
+	}
+	return r, err
 }
 
 // keepTexts makes the ingested texts of a generation members of this one. Under bases.mu.
@@ -352,7 +361,7 @@ func (b *Build) Abort(ctx context.Context) error {
 	}
 	s := &b.k.bases
 	s.mu.Lock()
-	was, err := s.named(b.name)
+	was, err := b.record()
 	if err == nil {
 		r := *was
 		r.BuildingGeneration, r.Filling = 0, Filling{}

@@ -121,6 +121,16 @@ func (s *bases) change(name, id string, f func(r *baseRecord) ([]store.Change, e
 	return s.save(&r, with...)
 }
 
+// take is change for what another node has told. The error wraps [ErrBuilding] while this node fills the base.
+func (s *bases) take(b SharedBase, f func(r *baseRecord) ([]store.Change, error)) error {
+	return s.change(b.Name, b.ID, func(r *baseRecord) ([]store.Change, error) {
+		if s.busy[r.id()] {
+			return nil, fmt.Errorf("fill knowledge base %s: %w", b.Name, ErrBuilding)
+		}
+		return f(r)
+	})
+}
+
 // SetSharing changes how far a base agrees with that of others.
 func (k *Knowledge) SetSharing(b SharedBase, change func(*Sharing)) error {
 	return k.bases.change(b.Name, b.ID, func(r *baseRecord) ([]store.Change, error) {
@@ -247,10 +257,7 @@ func (k *Knowledge) TakeRounds(ctx context.Context, b SharedBase, number int64, 
 	var replaced []generation
 	s := &k.bases
 	at := uint32(0)
-	err := s.change(b.Name, b.ID, func(r *baseRecord) (with []store.Change, err error) {
-		if s.busy[r.id()] {
-			return nil, fmt.Errorf("fill knowledge base %s: %w", b.Name, ErrBuilding)
-		}
+	err := s.take(b, func(r *baseRecord) (with []store.Change, err error) {
 		if whole || r.BuildingGeneration == 0 {
 			if r.BuildingGeneration != 0 {
 				old := generation{r.id(), r.BuildingGeneration}
@@ -280,7 +287,7 @@ func (k *Knowledge) takeRound(b SharedBase, round *Round, at *uint32) error {
 	s := &k.bases
 	var g generation
 	var keys []page.Key
-	err := s.change(b.Name, b.ID, func(r *baseRecord) (with []store.Change, err error) {
+	err := s.take(b, func(r *baseRecord) (with []store.Change, err error) {
 		g = generation{r.id(), r.BuildingGeneration}
 		if *at == 0 {
 			*at = newCrawlLog(k.records, g).next
@@ -312,7 +319,7 @@ func (k *Knowledge) takeRound(b SharedBase, round *Round, at *uint32) error {
 // TakeFilled has the generation that was being built answer: another node has filled the base.
 func (k *Knowledge) TakeFilled(ctx context.Context, b SharedBase, at time.Time) error {
 	var old []generation
-	err := k.bases.change(b.Name, b.ID, func(r *baseRecord) (with []store.Change, err error) {
+	err := k.bases.take(b, func(r *baseRecord) (with []store.Change, err error) {
 		if r.BuildingGeneration == 0 {
 			return nil, nil
 		}
@@ -332,7 +339,7 @@ func (k *Knowledge) TakeFilled(ctx context.Context, b SharedBase, at time.Time) 
 // TakeAborted gives up the generation that was being built: another node has given it up.
 func (k *Knowledge) TakeAborted(ctx context.Context, b SharedBase) error {
 	var old []generation
-	err := k.bases.change(b.Name, b.ID, func(r *baseRecord) (with []store.Change, err error) {
+	err := k.bases.take(b, func(r *baseRecord) (with []store.Change, err error) {
 		if r.BuildingGeneration == 0 {
 			return nil, nil
 		}
@@ -347,7 +354,7 @@ func (k *Knowledge) TakeAborted(ctx context.Context, b SharedBase) error {
 
 // SetPaused says whether the filling of a base waits until somebody asks for more.
 func (k *Knowledge) SetPaused(b SharedBase, paused bool) error {
-	return k.bases.change(b.Name, b.ID, func(r *baseRecord) ([]store.Change, error) {
+	return k.bases.take(b, func(r *baseRecord) ([]store.Change, error) {
 		r.Paused = paused
 		return nil, nil
 	})

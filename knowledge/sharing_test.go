@@ -1,0 +1,73 @@
+package knowledge_test
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"readthru/knowledge"
+)
+
+// shared is a base that another node fills: it has told one page.
+func (o *opened) shared(t *testing.T) knowledge.SharedBase {
+	t.Helper()
+	o.read(t, "https://a.test/1", "# One", false)
+	o.newBase(t, "docs", knowledge.SourceCrawl)
+	rounds := []knowledge.Round{{Members: []knowledge.Member{{URL: "https://a.test/1"}}}}
+	if err := o.TakeRounds(t.Context(), o.sharedNow(t), 1, rounds, true); err != nil {
+		t.Fatal(err)
+	}
+	return o.sharedNow(t)
+}
+
+func (o *opened) sharedNow(t *testing.T) knowledge.SharedBase {
+	t.Helper()
+	b, ok := o.SharedBase("docs")
+	if !ok {
+		t.Fatal("no base docs")
+	}
+	return b
+}
+
+func TestWhatOthersTellWaitsWhileABaseIsFilled(t *testing.T) {
+	k := open(t, "", knowledge.Options{})
+	k.running(t)
+	b := k.shared(t)
+	build := k.build(t, "docs")
+	add(t, build, "https://a.test/text", "# Text")
+	for what, err := range map[string]error{
+		"rounds": k.TakeRounds(t.Context(), b, 1, []knowledge.Round{{}}, false),
+		"filled": k.TakeFilled(t.Context(), b, time.Now()),
+		"abort":  k.TakeAborted(t.Context(), b),
+		"pause":  k.SetPaused(b, true),
+	} {
+		if !errors.Is(err, knowledge.ErrBuilding) {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	got, err := build.Commit(t.Context())
+	if err != nil || got.Generation == 0 || got.Documents != 2 {
+		t.Errorf("%+v, %v", got, err)
+	}
+}
+
+// TestABuildThatWasReplacedChangesNothing ends builds whose generation the record does not have any more.
+func TestABuildThatWasReplacedChangesNothing(t *testing.T) {
+	k := open(t, "", knowledge.Options{})
+	k.running(t)
+	b := k.shared(t)
+	build := k.build(t, "docs")
+	build.Release()
+	if err := k.TakeFilled(t.Context(), b, time.Now()); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := build.Commit(t.Context()); err == nil {
+		t.Errorf("committed: %+v", got)
+	}
+	if err := build.Abort(t.Context()); err == nil {
+		t.Error("aborted")
+	}
+	if got, err := k.Base("docs"); err != nil || got.Generation == 0 || got.Documents != 1 {
+		t.Errorf("%+v, %v", got, err)
+	}
+}
