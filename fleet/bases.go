@@ -149,13 +149,18 @@ func (f *Fleet) agree(ctx context.Context, b knowledge.SharedBase) (err error) {
 	case r != nil && r.id != b.ID && r.goneAt == nil && b.Told: // and has made another one of that name
 		return f.leaveBase(ctx, b)
 	case r != nil && r.id != b.ID && r.goneAt == nil:
-		f.noteConflict(b.Name)
+		f.noteConflict(b.Name, knowledge.ErrBaseExists)
 		return nil
 	case r == nil || r.id != b.ID:
 		if !f.SharesBase(b) {
 			return nil
 		}
-		if r, err = f.tellBase(ctx, b); err != nil || r.id != b.ID {
+		r, err = f.tellBase(ctx, b)
+		if isCode(err, uniqueViolation) {
+			f.noteConflict(b.Name, knowledge.ErrBaseID)
+			return nil
+		}
+		if err != nil || r.id != b.ID {
 			return err
 		}
 	}
@@ -179,12 +184,15 @@ func (f *Fleet) leaveBase(ctx context.Context, b knowledge.SharedBase) error {
 }
 
 // noteConflict tells once that a base stays on this node.
-func (f *Fleet) noteConflict(name string) {
+func (f *Fleet) noteConflict(name string, why error) {
 	if !f.bases.conflicts[name] {
 		f.bases.conflicts[name] = true
-		f.log.Warn("knowledge base not told to the fleet: another node has made one of that name", "kb", name)
+		f.log.Warn("knowledge base not told to the fleet, which has another one", "kb", name, "err", why)
 	}
 }
+
+// uniqueViolation is the code of the error when another base has the id of one that is told.
+const uniqueViolation = "23505"
 
 // tellBase tells of a base, and returns what the database then has of its name.
 func (f *Fleet) tellBase(ctx context.Context, b knowledge.SharedBase) (*baseRow, error) {
@@ -249,10 +257,14 @@ func (f *Fleet) takeBase(r *baseRow) error {
 		f.refuseBase(r, err)
 		return nil
 	}
-	if err := f.o.Knowledge.TakeBase(b); errors.Is(err, knowledge.ErrBaseExists) {
-		f.noteConflict(r.name)
-		return nil
-	} else if err != nil {
+	switch err := f.o.Knowledge.TakeBase(b); {
+	case errors.Is(err, knowledge.ErrBaseExists):
+		f.noteConflict(r.name, err)
+	case errors.Is(err, knowledge.ErrBaseID):
+		f.refuseBase(r, err)
+	case errors.Is(err, knowledge.ErrDropped): // since that was told, or another node has told of the base again
+		delete(f.bases.toldDropped, r.id)
+	default:
 		return err
 	}
 	return nil

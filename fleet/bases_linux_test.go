@@ -1,9 +1,11 @@
 package fleet_test
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -355,7 +357,7 @@ func TestRecordsThatAreNoBasesStayAway(t *testing.T) {
 		return fmt.Sprintf(`{"id":"0123456789abcdef","name":%q,"source_type":"crawl","url":"https://a.test/","service":"local",`+
 			`"limit":10}`, name)
 	}
-	for name, record := range map[string]string{
+	records := map[string]string{
 		"json":   "{",
 		"other":  good("another"),
 		"file":   strings.Replace(good("file"), `"crawl"`, `"file"`, 1),
@@ -365,20 +367,49 @@ func TestRecordsThatAreNoBasesStayAway(t *testing.T) {
 		"long":   strings.Replace(good("long"), "https://a.test/", "https://a.test/"+strings.Repeat("x", 100_000), 1),
 		"../up":  good("../up"),
 		"good":   good("good"),
-	} {
-		id := "0123456789abcdef"
-		if name != "good" {
-			id = fmt.Sprintf("%016x", len(record))
-			record = strings.Replace(record, "0123456789abcdef", id, 1)
-		}
+		"zero":   good("zero"),
+		"noid":   good("noid"),
+		"local":  good("local"),
+	}
+	own, err := a.CreateBase(knowledge.Base{Name: "own"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ids := map[string]string{
+		"good": "0123456789abcdef", "zero": "0000000000000000", "noid": "0123456789ABCDEF", "local": own.ID,
+	}
+	for i, name := range slices.Sorted(maps.Keys(records)) {
+		id := cmp.Or(ids[name], fmt.Sprintf("%016x", i+1))
+		record := strings.Replace(records[name], "0123456789abcdef", id, 1)
 		server.Exec("INSERT INTO readthru.bases (name, id, record, filled, filled_rounds, last) VALUES ($1, $2, $3, 1, 1, 1)",
 			name, id, record)
 	}
 	server.Exec(`INSERT INTO readthru.rounds (base, filling, n, content) VALUES ('0123456789abcdef', 1, 0, $1)`,
 		`{"members":[{"u":"https://a.test/one","h":"00"},{"u":"http://127.0.0.1/","h":"00"},{"u":"nothing"}]}`)
 	awaitBase(t, "good", "1 documents", a)
-	until(t, "the others are refused", func() bool { return a.Status().Refused >= 8 })
-	if list := a.Bases(); len(list) != 1 {
+	until(t, "the others are refused", func() bool { return a.Status().Refused >= 13 })
+	if list := a.Bases(); len(list) != 2 {
 		t.Errorf("%+v", list)
+	}
+}
+
+// TestABaseWhoseIDIsTakenStaysHere has the database know an id before the node tells of its base.
+func TestABaseWhoseIDIsTakenStaysHere(t *testing.T) {
+	t.Parallel()
+	server := fleettest.Start(t)
+	a := joinWithBases(t, server.URL, "a")
+	a.awaitState("ok")
+	a.stop()
+	a.crawl(a.startBase("own"), "own", 0, 1)
+	own, err := a.Base("own")
+	if err != nil {
+		t.Fatal(err)
+	}
+	server.Exec("INSERT INTO readthru.bases (name, id, record) VALUES ('other', $1, '{}')", own.ID)
+	a.begin(server.URL, "a")
+	a.crawl(a.startBase("next"), "next", 0, 1)
+	awaitBase(t, "next", "1 documents, not filled, building", joinWithBases(t, server.URL, "b"))
+	if base, ok := a.SharedBase("own"); !ok || base.Told || a.Status().State != "ok" {
+		t.Errorf("%+v, %+v", base, a.Status())
 	}
 }

@@ -144,21 +144,26 @@ func (k *Knowledge) createBase(b Base, sharing Sharing) (Base, error) {
 	var id baseID
 	rand.Read(id[:]) // never fails
 	now := time.Now().UTC().Truncate(time.Millisecond)
-	b.ID, b.CreatedAt, b.UpdatedAt, b.LastCrawl = id.String(), now, now, time.Time{}
-	b.Generation, b.Building, b.Documents, b.Passages = 0, false, 0, 0
+	b.ID, b.CreatedAt, b.UpdatedAt = id.String(), now, now
 	s := &k.bases
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.byName[b.Name] != nil {
-		return Base{}, fmt.Errorf("create knowledge base %s: %w", b.Name, ErrBaseExists)
-	}
-	if err := s.save(&baseRecord{Base: b, Sharing: sharing}, store.Change{
-		Key:   baseIDPrefix + string(id[:]),
-		Value: []byte(b.Name),
-	}); err != nil {
+	b, err := s.add(id, b, sharing)
+	if err != nil {
 		return Base{}, fmt.Errorf("create knowledge base %s: %w", b.Name, err)
 	}
 	return b, nil
+}
+
+// add saves a new base, which is empty. Under mu.
+func (s *bases) add(id baseID, b Base, sharing Sharing) (Base, error) {
+	if s.byName[b.Name] != nil {
+		return b, ErrBaseExists
+	}
+	b.Generation, b.LastCrawl, b.Building, b.Paused, b.Documents, b.Passages = 0, time.Time{}, false, false, 0, 0
+	return b, s.save(&baseRecord{Base: b, Sharing: sharing}, store.Change{
+		Key: baseIDPrefix + string(id[:]), Value: []byte(b.Name),
+	})
 }
 
 // Base returns the knowledge base with a name, and its counts. The error is an [*UnknownBaseError].

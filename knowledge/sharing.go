@@ -223,23 +223,41 @@ func (k *Knowledge) Progress(b SharedBase, told map[page.Key]bool, steps int) (r
 	return r, keys, nil
 }
 
-// TakeBase makes a base that another node has made. The error wraps [ErrBaseExists] if its name is taken.
+// ErrBaseID means that the id of a base of another node is none, or that of another base here.
+var ErrBaseID = errors.New("its id is none, or that of another base")
+
+// ErrDropped means that a base was deleted here.
+var ErrDropped = errors.New("it was deleted here")
+
+// TakeBase makes a base that another node has made, without what it is filled with. The error wraps [ErrBaseExists] if
+// its name is taken, [ErrBaseID], or [ErrDropped] as long as [Knowledge.Dropped] has it.
 func (k *Knowledge) TakeBase(b Base) error {
-	id, ok := parseBaseID(b.ID)
-	if err := CheckBaseName(b.Name); err != nil || !ok {
-		return errors.New("take a knowledge base: it has no name or id")
+	if err := k.takeBase(b); err != nil {
+		return fmt.Errorf("take knowledge base %s: %w", b.Name, err)
 	}
+	return nil
+}
+
+func (k *Knowledge) takeBase(b Base) error {
+	if err := CheckBaseName(b.Name); err != nil {
+		return err
+	}
+	id, ok := parseBaseID(b.ID)
+	if !ok || id.String() != b.ID || id == loose.base {
+		return ErrBaseID
+	}
+	b.Description = k.cleanLine(b.Description)
 	s := &k.bases
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.byName[b.Name] != nil {
-		return fmt.Errorf("take knowledge base %s: %w", b.Name, ErrBaseExists)
+	if _, err := k.records.Get(droppedPrefix + b.ID); err == nil {
+		return ErrDropped
 	}
-	b.Description = k.cleanLine(b.Description)
-	b.Generation, b.LastCrawl = 0, time.Time{}
-	return s.save(&baseRecord{Base: b, Sharing: Sharing{Told: true}}, store.Change{
-		Key: baseIDPrefix + string(id[:]), Value: []byte(b.Name),
-	}, store.Change{Key: droppedPrefix + b.ID, Gone: true})
+	if name, err := k.records.Get(baseIDPrefix + string(id[:])); err == nil && string(name) != b.Name {
+		return ErrBaseID
+	}
+	_, err := s.add(id, b, Sharing{Told: true})
+	return err
 }
 
 // LeaveBase deletes a base that another node has deleted: the pages stay as long as that node does not delete them.

@@ -71,3 +71,42 @@ func TestABuildThatWasReplacedChangesNothing(t *testing.T) {
 		t.Errorf("%+v, %v", got, err)
 	}
 }
+
+func TestABaseOfAnotherNodeTakesNoPlaceOfOnesHere(t *testing.T) {
+	k := open(t, "", knowledge.Options{})
+	own := k.newBase(t, "own", knowledge.SourceText)
+	taken := knowledge.Base{
+		ID: "0123456789abcdef", Name: "taken", Source: knowledge.SourceCrawl, Generation: 7, Building: true, Paused: true,
+		Documents: 8, Passages: 9, LastCrawl: time.Now(),
+	}
+	if err := k.TakeBase(taken); err != nil {
+		t.Fatal(err)
+	}
+	got, err := k.BaseByID(taken.ID)
+	if err != nil || got.Generation != 0 || got.Building || got.Paused || !got.LastCrawl.IsZero() || got.Documents != 0 {
+		t.Errorf("%+v, %v", got, err)
+	}
+	for _, tt := range []struct {
+		id, name string
+		want     error
+	}{
+		{"0123456789abcde0", "own", knowledge.ErrBaseExists},
+		{own.ID, "other", knowledge.ErrBaseID},
+		{"0000000000000000", "other", knowledge.ErrBaseID}, // of texts that are in no base
+		{"0123456789ABCDEA", "other", knowledge.ErrBaseID},
+		{"01", "other", knowledge.ErrBaseID},
+	} {
+		if err := k.TakeBase(knowledge.Base{ID: tt.id, Name: tt.name}); !errors.Is(err, tt.want) {
+			t.Errorf("%s, %s: %v, want %v", tt.id, tt.name, err, tt.want)
+		}
+	}
+	if got, err := k.BaseByID(own.ID); err != nil || got.Name != "own" {
+		t.Errorf("the base of id %s is %+v, %v", own.ID, got, err)
+	}
+	if _, err := k.DeleteBase(t.Context(), "taken"); err != nil {
+		t.Fatal(err)
+	}
+	if err := k.TakeBase(taken); !errors.Is(err, knowledge.ErrDropped) || len(k.Dropped()) != 1 {
+		t.Errorf("after it was deleted: %v, %v", err, k.Dropped())
+	}
+}

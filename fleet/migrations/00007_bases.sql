@@ -16,7 +16,7 @@ CREATE TABLE bases (
     filled_at     timestamptz
 );
 CREATE INDEX bases_by_change ON bases (xid, id);
-CREATE INDEX bases_by_id ON bases (id);
+CREATE UNIQUE INDEX bases_by_id ON bases (id);
 
 -- What a filling has, in the order in which it came: members, and what the crawler needs to go on. content is JSON.
 CREATE TABLE rounds (
