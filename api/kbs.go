@@ -229,8 +229,7 @@ func (s *Server) Resume() {
 	}
 	for _, b := range s.o.Knowledge.Bases() {
 		begun := b.Building || b.Generation == 0
-		waits := s.switches().Offline && b.Source != knowledge.SourceFile
-		if !begun || b.Paused || b.Source == knowledge.SourceText || waits {
+		if !begun || b.Paused || b.Source == knowledge.SourceText || !s.MayFill(b) {
 			continue
 		}
 		if shared, ok := s.o.Knowledge.SharedBase(b.Name); ok && s.o.Fleet != nil && s.o.Fleet.SharesBase(shared) {
@@ -240,6 +239,12 @@ func (s *Server) Resume() {
 			s.o.Log.Warn("knowledge base not filled", "kb", b.Name, "error", err)
 		}
 	}
+}
+
+// MayFill reports whether a knowledge base that is not filled may be continued just now: offline, one that needs the
+// network waits.
+func (s *Server) MayFill(b knowledge.Base) bool {
+	return b.Source == knowledge.SourceFile || !s.switches().Offline
 }
 
 // Fill continues to fill a knowledge base, and returns when that has begun.

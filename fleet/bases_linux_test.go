@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -20,10 +21,13 @@ import (
 // library is a node's knowledge bases, and who fills them.
 type library struct {
 	*knowledge.Knowledge
+	offline atomic.Bool // it may not go on with bases
 	mu      sync.Mutex
 	filled  []string // bases that the node was told to fill
 	stopped []string // and those that it was told to leave
 }
+
+func (l *library) MayFill(knowledge.Base) bool { return !l.offline.Load() }
 
 func (l *library) Fill(base string) error {
 	l.mu.Lock()
@@ -310,6 +314,36 @@ func TestABaseThatIsFilledWithoutTheDatabaseIsToldLater(t *testing.T) {
 		t.Fatal(err)
 	}
 	awaitBase(t, "second", "3 documents", a, b)
+}
+
+func TestNoNodeGoesOnWithABaseWhileItIsOffline(t *testing.T) {
+	t.Parallel()
+	server := fleettest.Start(t)
+	a, b := joinFor(t, server.URL, "a", 2*time.Second), joinFor(t, server.URL, "b", 2*time.Second)
+	a.awaitState("ok")
+	b.awaitState("ok")
+	build := a.startBase("docs")
+	a.crawl(build, "docs", 0, 2)
+	awaitBase(t, "docs", "2 documents, not filled, building", b)
+	a.offline.Store(true)
+	b.offline.Store(true)
+	a.crawl(build, "docs", 2, 3)
+	build.Close()
+	awaitBase(t, "docs", "3 documents, not filled, building", b)
+	time.Sleep(5 * time.Second) // until either has had a lease
+	for _, n := range []*node{a, b} {
+		if filled, _ := n.told(); len(filled) != 0 {
+			t.Errorf("%s was told to fill %v", n.Status().Node, filled)
+		}
+	}
+	b.offline.Store(false)
+	until(t, "b is told to fill the base", func() bool { filled, _ := b.told(); return slices.Contains(filled, "docs") })
+	if got := steps(t, b.build("docs")); len(got) != 3 {
+		t.Errorf("b goes on after %v", got)
+	}
+	if filled, _ := a.told(); len(filled) != 0 {
+		t.Errorf("a was told to fill %v", filled)
+	}
 }
 
 // TestABaseIsDeletedEverywhereAfterAFailover has nodes meet their database as another one, as after a failover. One of

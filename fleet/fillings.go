@@ -184,7 +184,8 @@ func (f *Fleet) fillOrFollow(ctx context.Context, b knowledge.SharedBase, r *bas
 		b, _ = f.o.Knowledge.SharedBase(b.Name)
 	}
 	// After the database was away its holder may come back to a lease a moment later than others.
-	if !mine && !asked && (r.filling == 0 || r.paused || !inStep(b, r) || time.Since(f.bases.since) < f.lease()) {
+	if !mine && !asked && (r.filling == 0 || r.paused || !inStep(b, r) || !f.mayFill(b) ||
+		time.Since(f.bases.since) < f.lease()) {
 		return nil
 	}
 	if !asked && time.Since(f.bases.tried[b.ID]) < beatEvery {
@@ -358,8 +359,16 @@ func (f *Fleet) tellFilling(ctx context.Context, b knowledge.SharedBase, r *base
 	return nil
 }
 
+func (f *Fleet) mayFill(b knowledge.SharedBase) bool { return f.o.MayFill == nil || f.o.MayFill(b.Base) }
+
 // goOn begins to fill a base that nobody fills. If that is not possible, another node may try.
 func (f *Fleet) goOn(ctx context.Context, b knowledge.SharedBase, h *heldLease) error {
+	if !f.mayFill(b) { // all that this node has of it was told
+		if err := f.o.Knowledge.SetSharing(b, func(s *knowledge.Sharing) { s.Here = false }); err != nil {
+			return err
+		}
+		return f.giveBack(ctx, b.ID, h.epoch)
+	}
 	calls := func(is bool) {
 		f.bases.mu.Lock()
 		h.calls = is
@@ -518,7 +527,7 @@ func (f *Fleet) fillAlone() {
 		return
 	}
 	for _, b := range f.o.Knowledge.SharedBases() {
-		if !b.Building || b.Paused || b.Busy || !b.Here || !f.SharesBase(b) {
+		if !b.Building || b.Paused || b.Busy || !b.Here || !f.SharesBase(b) || !f.mayFill(b) {
 			continue
 		}
 		if err := f.o.Fill(b.Name); err != nil {

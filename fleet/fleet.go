@@ -67,6 +67,9 @@ type Options struct {
 	// FillsItself reports whether this program itself crawls for bases with a crawl service, rather than another server.
 	FillsItself func(service string) bool
 
+	// MayFill reports whether this node may go on with a base of its own accord just now. If nil, it always may.
+	MayFill func(b knowledge.Base) bool
+
 	// Fill continues to fill a base, which this node may do, and returns when that has begun.
 	Fill func(base string) error
 

@@ -67,7 +67,7 @@ func (n *node) begin(url, name string) {
 		Log: slog.New(slog.DiscardHandler), Lease: n.lease,
 	}
 	if n.library != nil {
-		o.Knowledge, o.Fill, o.StopFilling = n.Knowledge, n.Fill, n.StopFilling
+		o.Knowledge, o.MayFill, o.Fill, o.StopFilling = n.Knowledge, n.MayFill, n.Fill, n.StopFilling
 	}
 	f, err := fleet.New(o)
 	if err != nil {
