@@ -316,6 +316,38 @@ func TestABaseThatIsFilledWithoutTheDatabaseIsToldLater(t *testing.T) {
 	awaitBase(t, "second", "3 documents", a, b)
 }
 
+// TestALeaseOutlastsABacklog has a node tell of pages for longer than a lease is valid.
+func TestALeaseOutlastsABacklog(t *testing.T) {
+	t.Parallel()
+	server := fleettest.Start(t)
+	relay := server.Relay(t)
+	const lease = 5 * time.Second
+	a, b := joinFor(t, relay.URL, "a", lease), joinFor(t, server.URL, "b", lease)
+	a.awaitState("ok")
+	b.awaitState("ok")
+	build := a.startBase("docs")
+	a.crawl(build, "docs", 0, 2)
+	awaitBase(t, "docs", "2 documents, not filled, building", b)
+	relay.Slow(150 * time.Millisecond)
+	for i := range 1500 {
+		a.read(fmt.Sprintf("https://b.test/%d", i), "# A page", 0)
+	}
+	began := time.Now()
+	until(t, "a has told of all pages", func() bool { return a.Status().Outbox == 0 })
+	if took := time.Since(began); took < lease+3*time.Second {
+		t.Fatalf("that took only %s", took)
+	}
+	if filled, _ := b.told(); len(filled) != 0 {
+		t.Fatalf("b was told to fill %v", filled)
+	}
+	relay.Heal()
+	a.crawl(build, "docs", 2, 3)
+	awaitBase(t, "docs", "3 documents, not filled, building", a, b)
+	if _, stopped := a.told(); len(stopped) != 0 {
+		t.Errorf("a was told to leave %v", stopped)
+	}
+}
+
 func TestNoNodeGoesOnWithABaseWhileItIsOffline(t *testing.T) {
 	t.Parallel()
 	server := fleettest.Start(t)

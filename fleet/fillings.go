@@ -336,6 +336,9 @@ func (f *Fleet) tellFilling(ctx context.Context, b knowledge.SharedBase, r *base
 			if more, err = f.publish(ctx); err != nil {
 				return err
 			}
+			if err := f.keepLeases(ctx); err != nil {
+				return err
+			}
 		}
 		if err := f.tellRounds(ctx, b, r, h, round); err != nil {
 			return err
@@ -487,10 +490,10 @@ func (f *Fleet) endFilling(ctx context.Context, b knowledge.SharedBase, r *baseR
 	return err
 }
 
-// keepLeases tells that this node goes on with what it fills.
+// keepLeases tells that this node goes on with what it fills, unless it has just done so.
 func (f *Fleet) keepLeases(ctx context.Context) error {
 	s := &f.bases
-	if time.Since(s.beaten) < beatEvery {
+	if f.o.Knowledge == nil || time.Since(s.beaten) < beatEvery {
 		return nil
 	}
 	bases, epochs := map[string]knowledge.SharedBase{}, map[string]int64{}

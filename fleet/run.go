@@ -143,6 +143,9 @@ func (f *Fleet) exchange(ctx context.Context) error {
 			if is, err = f.findNews(ctx); err != nil { // each time, since users who lose rights are out soon
 				return err
 			}
+			if err := f.keepLeases(ctx); err != nil { // each time, since all that is new may take longer than a lease
+				return err
+			}
 		}
 	}
 	return f.shareBases(ctx, is.bases)
