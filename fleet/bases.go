@@ -118,6 +118,7 @@ func (f *Fleet) lookForBases(ctx context.Context) error {
 			append([]any{&s.xid}, r.fields()...), func() error {
 				n++
 				s.id, s.rows[r.name] = r.id, new(r)
+				delete(s.lacking, r.id)
 				return nil
 			})
 		if err != nil {
@@ -300,7 +301,7 @@ func (r *baseRow) base() (b knowledge.Base, err error) {
 func (f *Fleet) followBase(ctx context.Context, b knowledge.SharedBase, r *baseRow) error {
 	k := f.o.Knowledge
 	if r.filled != 0 && b.Filled != (knowledge.Filling{Number: r.filled, Rounds: r.filledRounds}) {
-		ok, err := f.takeRounds(ctx, b, r.id, r.filled, r.filledRounds)
+		ok, err := f.takeRounds(ctx, b, r, r.filled, r.filledRounds)
 		if err != nil || !ok {
 			return err
 		}
@@ -319,7 +320,7 @@ func (f *Fleet) followBase(ctx context.Context, b knowledge.SharedBase, r *baseR
 			return err
 		}
 	case r.filling != 0 && (b.Filling != next || b.Here || !b.Building):
-		if ok, err := f.takeRounds(ctx, b, r.id, r.filling, r.rounds); err != nil || !ok {
+		if ok, err := f.takeRounds(ctx, b, r, r.filling, r.rounds); err != nil || !ok {
 			return err
 		}
 	}
@@ -329,52 +330,87 @@ func (f *Fleet) followBase(ctx context.Context, b knowledge.SharedBase, r *baseR
 	return nil
 }
 
-// takeRounds takes over the rounds of a filling, and reports whether they were all there.
-func (f *Fleet) takeRounds(ctx context.Context, b knowledge.SharedBase, id string, number int64, n int) (bool, error) {
+// takeRounds takes over the rounds of a filling, and reports whether they were all there. What was there of it stays.
+func (f *Fleet) takeRounds(ctx context.Context, b knowledge.SharedBase, r *baseRow, number int64, n int) (bool, error) {
+	if time.Now().Before(f.bases.lacking[r.id]) {
+		return false, nil
+	}
 	from := 0
 	if b.Building && !b.Here && b.Filling.Number == number && b.Filling.Rounds <= n {
 		from = b.Filling.Rounds
 	}
-	rounds, err := f.roundsOf(ctx, id, number, from)
-	if err != nil || len(rounds) < n-from { // they are of an older filling by now, or were refused
-		return false, err
+	if n == 0 {
+		return true, f.o.Knowledge.TakeRounds(ctx, b, number, nil, true)
 	}
-	rounds = rounds[:n-from]
-	if err := f.withoutGone(ctx, rounds); err != nil {
-		return false, err
+	whole := from == 0
+	err := f.eachRounds(ctx, r, number, from, n, func(rounds []knowledge.Round) error {
+		if err := f.withoutGone(ctx, rounds); err != nil {
+			return err
+		}
+		if err := f.o.Knowledge.TakeRounds(ctx, b, number, rounds, whole); err != nil {
+			return err
+		}
+		from, whole = from+len(rounds), false
+		b.Filling = knowledge.Filling{Number: number, Rounds: from}
+		return nil
+	})
+	if errors.Is(err, errMalformed) {
+		return false, nil
 	}
-	return true, f.o.Knowledge.TakeRounds(ctx, b, number, rounds, from == 0)
+	if err == nil && from < n { // they are of an older filling by now, or were lost
+		f.bases.lacking[r.id] = time.Now().Add(beatEvery)
+	}
+	return from == n, err
 }
 
-// roundsOf returns the rounds of a filling from one on. If one of them is malformed, the base is refused.
-func (f *Fleet) roundsOf(ctx context.Context, id string, number int64, from int) (rounds []knowledge.Round, err error) {
-	var malformed error
-	for had := -1; had < len(rounds) && malformed == nil; {
-		had = len(rounds)
+// errMalformed is the error of what is read of a base that is left alone.
+var errMalformed = errors.New("the base is malformed")
+
+// eachRounds calls do with the rounds of a filling that follow from one on and come before another one, some at a time.
+// A base with a malformed one is refused, and the error wraps errMalformed.
+func (f *Fleet) eachRounds(ctx context.Context, r *baseRow, number int64, from, to int,
+	do func([]knowledge.Round) error,
+) error {
+	for from < to {
+		var rounds []knowledge.Round
+		var malformed error
 		var n int
 		var text string
-		err := f.query(ctx, `SELECT n, content FROM rounds WHERE base = $1 AND filling = $2 AND n >= $3
-				AND length(content) <= $4 ORDER BY n LIMIT 50`, []any{id, number, from + had, maxRound},
-			[]any{&n, &text}, func() error {
-				if malformed == nil && n != from+len(rounds) {
-					malformed = errors.New("a round of it is missing")
-				}
-				if malformed == nil {
-					var round knowledge.Round
-					round, malformed = f.readRound(text)
-					rounds = append(rounds, round)
-				}
-				return nil
-			})
+		// The first one, and of those that follow as many as are not longer together than one may be.
+		err := f.query(ctx, `SELECT n, content FROM (
+				SELECT n, content, sum(octet_length(content)) OVER (ORDER BY n) AS size FROM rounds
+				WHERE base = $1 AND filling = $2 AND n >= $3 AND n < $4 AND octet_length(content) <= $5
+				ORDER BY n LIMIT 50) AS next
+			WHERE size <= $5 ORDER BY n`, []any{r.id, number, from, to, maxRound}, []any{&n, &text}, func() error {
+			if malformed == nil && n != from+len(rounds) {
+				malformed = errors.New("a round of it is missing")
+			}
+			if malformed == nil {
+				var round knowledge.Round
+				round, malformed = f.readRound(text)
+				rounds = append(rounds, round)
+			}
+			return nil
+		})
 		if err != nil {
-			return nil, err
+			return err
+		}
+		if malformed != nil {
+			f.refuseBase(r, malformed)
+			return fmt.Errorf("%w: %w", errMalformed, malformed)
+		}
+		if len(rounds) == 0 {
+			return nil
+		}
+		if err := do(rounds); err != nil {
+			return err
+		}
+		from += len(rounds)
+		if err := f.keepLeases(ctx); err != nil {
+			return err
 		}
 	}
-	if malformed != nil {
-		f.refuseBase(&baseRow{id: id, name: id}, malformed)
-		rounds = nil
-	}
-	return rounds, nil
+	return nil
 }
 
 // readRound returns a round after it was checked to be one. Members that are no pages stay away, and are counted.

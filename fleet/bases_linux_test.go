@@ -413,29 +413,31 @@ func TestABaseIsDeletedEverywhereAfterAFailover(t *testing.T) {
 	}
 }
 
+// recordOf returns the record of a base as another node tells it.
+func recordOf(name string) string {
+	return fmt.Sprintf(`{"id":"0123456789abcdef","name":%q,"source_type":"crawl","url":"https://a.test/",`+
+		`"service":"local","limit":10}`, name)
+}
+
 // TestRecordsThatAreNoBasesStayAway writes into the database what no node would.
 func TestRecordsThatAreNoBasesStayAway(t *testing.T) {
 	t.Parallel()
 	server := fleettest.Start(t)
 	a := joinWithBases(t, server.URL, "a")
 	a.awaitState("ok")
-	good := func(name string) string {
-		return fmt.Sprintf(`{"id":"0123456789abcdef","name":%q,"source_type":"crawl","url":"https://a.test/","service":"local",`+
-			`"limit":10}`, name)
-	}
 	records := map[string]string{
 		"json":   "{",
-		"other":  good("another"),
-		"file":   strings.Replace(good("file"), `"crawl"`, `"file"`, 1),
-		"secret": strings.Replace(good("secret"), "https://a.test/", "https://ann:word@a.test/", 1),
-		"near":   strings.Replace(good("near"), "https://a.test/", "http://127.0.0.1:7888/", 1),
-		"away":   strings.Replace(good("away"), "local", "firecrawl", 1),
-		"long":   strings.Replace(good("long"), "https://a.test/", "https://a.test/"+strings.Repeat("x", 100_000), 1),
-		"../up":  good("../up"),
-		"good":   good("good"),
-		"zero":   good("zero"),
-		"noid":   good("noid"),
-		"local":  good("local"),
+		"other":  recordOf("another"),
+		"file":   strings.Replace(recordOf("file"), `"crawl"`, `"file"`, 1),
+		"secret": strings.Replace(recordOf("secret"), "https://a.test/", "https://ann:word@a.test/", 1),
+		"near":   strings.Replace(recordOf("near"), "https://a.test/", "http://127.0.0.1:7888/", 1),
+		"away":   strings.Replace(recordOf("away"), "local", "firecrawl", 1),
+		"long":   strings.Replace(recordOf("long"), "https://a.test/", "https://a.test/"+strings.Repeat("x", 100_000), 1),
+		"../up":  recordOf("../up"),
+		"good":   recordOf("good"),
+		"zero":   recordOf("zero"),
+		"noid":   recordOf("noid"),
+		"local":  recordOf("local"),
 	}
 	own, err := a.CreateBase(knowledge.Base{Name: "own"})
 	if err != nil {
@@ -477,5 +479,56 @@ func TestABaseWhoseIDIsTakenStaysHere(t *testing.T) {
 	awaitBase(t, "next", "1 documents, not filled, building", joinWithBases(t, server.URL, "b"))
 	if base, ok := a.SharedBase("own"); !ok || base.Told || a.Status().State != "ok" {
 		t.Errorf("%+v, %+v", base, a.Status())
+	}
+}
+
+// TestRoundsThatAreMissingAreWaitedFor has the database lack the last one of many rounds.
+func TestRoundsThatAreMissingAreWaitedFor(t *testing.T) {
+	t.Parallel()
+	server := fleettest.Start(t)
+	a := joinWithBases(t, server.URL, "a")
+	a.awaitState("ok")
+	const rounds = 120
+	add := func(n int) {
+		server.Exec("INSERT INTO readthru.rounds (base, filling, n, content) VALUES ('0123456789abcdef', 1, $1, $2)", n,
+			fmt.Sprintf(`{"members":[{"u":"https://a.test/%d","h":"00"}]}`, n))
+	}
+	for n := range rounds - 1 {
+		add(n)
+	}
+	server.Exec(`INSERT INTO readthru.bases (name, id, record, filling, rounds, last)
+		VALUES ('docs', '0123456789abcdef', $1, 1, $2, 1)`, recordOf("docs"), rounds)
+	awaitBase(t, "docs", "119 documents, not filled, building", a)
+	add(rounds - 1)
+	awaitBase(t, "docs", "120 documents, not filled, building", a)
+	if n := a.Status().Refused; n != 0 {
+		t.Errorf("%d refused", n)
+	}
+}
+
+// TestARoundThatIsNoneEndsTheTelling damages what a node has told of a base, and has it read that again.
+func TestARoundThatIsNoneEndsTheTelling(t *testing.T) {
+	t.Parallel()
+	server := fleettest.Start(t)
+	a := joinWithBases(t, server.URL, "a")
+	a.awaitState("ok")
+	build := a.startBase("docs")
+	a.crawl(build, "docs", 0, 2)
+	until(t, "the base is told", func() bool {
+		b, _ := a.SharedBase("docs")
+		return b.Filling.Rounds > 0 && a.Status().Outbox == 0
+	})
+	a.stop()
+	server.Exec("UPDATE readthru.rounds SET content = '{' WHERE n = 0")
+	before := server.Count("rounds")
+	a.begin(server.URL, "a")
+	until(t, "the base is refused", func() bool { return a.Status().Refused == 1 })
+	until(t, "the lease is given back", func() bool {
+		return server.Number("SELECT count(*) FROM readthru.leases WHERE until > clock_timestamp()") == 0
+	})
+	a.crawl(build, "docs", 2, 3)
+	until(t, "the page is told", func() bool { return a.Status().Outbox == 0 })
+	if n := server.Count("rounds"); n != before || a.Status().Refused != 1 {
+		t.Errorf("%d rounds after %d, %d refused", n, before, a.Status().Refused)
 	}
 }

@@ -36,6 +36,7 @@ type sharedBases struct {
 	beaten      time.Time
 	tried       map[string]time.Time // when a lease was tried to be taken, by base
 	malformed   map[string]bool      // bases that are left alone
+	lacking     map[string]time.Time // when rounds that were not there are looked for again, by base
 	conflicts   map[string]bool      // names of bases that stay here
 	toldDropped map[string]bool
 	told        int64 // rounds, since the start
@@ -79,7 +80,7 @@ func leaseOf(base string) string { return "fill/" + base }
 // renew forgets what was read in an earlier session.
 func (s *sharedBases) renew() {
 	s.since, s.rows, s.xid, s.id = time.Now(), map[string]*baseRow{}, 0, ""
-	s.tried, s.malformed = map[string]time.Time{}, map[string]bool{}
+	s.tried, s.malformed, s.lacking = map[string]time.Time{}, map[string]bool{}, map[string]time.Time{}
 	s.conflicts, s.toldDropped = map[string]bool{}, map[string]bool{}
 }
 
@@ -271,24 +272,23 @@ func (f *Fleet) claim(ctx context.Context, b knowledge.SharedBase) error {
 }
 
 // readTold reads what others know of the newest filling of a base, unless that is known.
-func (f *Fleet) readTold(ctx context.Context, b knowledge.SharedBase, h *heldLease) error {
-	number := b.NewestFilling().Number
-	if h.told != nil && h.filling == number {
+func (f *Fleet) readTold(ctx context.Context, b knowledge.SharedBase, r *baseRow, h *heldLease) error {
+	newest := b.NewestFilling()
+	if h.told != nil && h.filling == newest.Number {
 		return nil
 	}
-	h.filling, h.told, h.steps = number, map[page.Key]bool{}, 0
-	if number == 0 {
-		return nil
-	}
-	rounds, err := f.roundsOf(ctx, b.ID, number, 0)
-	for i := range rounds {
-		for _, m := range rounds[i].Members {
-			h.told[page.KeyOf(m.URL)] = true
+	told, steps := map[page.Key]bool{}, 0
+	err := f.eachRounds(ctx, r, newest.Number, 0, newest.Rounds, func(rounds []knowledge.Round) error {
+		for i := range rounds {
+			for _, m := range rounds[i].Members {
+				told[page.KeyOf(m.URL)] = true
+			}
+			steps += len(rounds[i].Steps)
 		}
-		h.steps += len(rounds[i].Steps)
-	}
-	if err != nil {
-		h.told = nil
+		return nil
+	})
+	if err == nil {
+		h.filling, h.told, h.steps = newest.Number, told, steps
 	}
 	return err
 }
@@ -313,7 +313,9 @@ func (f *Fleet) giveBack(ctx context.Context, base string, epoch int64) error {
 // tellFilling tells how far this node has filled a base, and in the end what came of it.
 func (f *Fleet) tellFilling(ctx context.Context, b knowledge.SharedBase, r *baseRow, h *heldLease) error {
 	k := f.o.Knowledge
-	if err := f.readTold(ctx, b, h); err != nil {
+	if err := f.readTold(ctx, b, r, h); errors.Is(err, errMalformed) {
+		return f.giveBack(ctx, b.ID, h.epoch)
+	} else if err != nil {
 		return err
 	}
 	round, keys, err := k.Progress(b, h.told, h.steps)
@@ -362,7 +364,9 @@ func (f *Fleet) tellFilling(ctx context.Context, b knowledge.SharedBase, r *base
 	return nil
 }
 
-func (f *Fleet) mayFill(b knowledge.SharedBase) bool { return f.o.MayFill == nil || f.o.MayFill(b.Base) }
+func (f *Fleet) mayFill(b knowledge.SharedBase) bool {
+	return f.o.MayFill == nil || f.o.MayFill(b.Base)
+}
 
 // goOn begins to fill a base that nobody fills. If that is not possible, another node may try.
 func (f *Fleet) goOn(ctx context.Context, b knowledge.SharedBase, h *heldLease) error {
