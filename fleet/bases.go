@@ -82,10 +82,9 @@ func (f *Fleet) shareBases(ctx context.Context, news bool) error {
 	here := map[string]bool{}
 	for _, b := range f.o.Knowledge.SharedBases() {
 		here[b.Name] = true
-		if err := f.agree(ctx, b); err != nil && !errors.Is(err, knowledge.ErrBuilding) {
+		if err := f.shareBase(ctx, b); err != nil {
 			return err
 		}
-		f.answer(b.Name)
 	}
 	for name, r := range s.rows {
 		if here[name] || r.goneAt != nil || s.malformed[r.id] {
@@ -95,12 +94,25 @@ func (f *Fleet) shareBases(ctx context.Context, news bool) error {
 			return err
 		}
 		if b, ok := f.o.Knowledge.SharedBase(name); ok && b.ID == r.id {
-			if err := f.agree(ctx, b); err != nil && !errors.Is(err, knowledge.ErrBuilding) {
+			if err := f.shareBase(ctx, b); err != nil {
 				return err
 			}
 		}
 	}
 	return f.keepLeases(ctx)
+}
+
+// shareBase has the node and the database agree about a base of the node, and answers who asked before whether the node
+// may fill it.
+func (f *Fleet) shareBase(ctx context.Context, b knowledge.SharedBase) error {
+	a := f.question(b.ID)
+	err := f.agree(ctx, b)
+	if errors.Is(err, knowledge.ErrBuilding) {
+		f.answer(b, a, err)
+		return nil
+	}
+	f.answer(b, a, nil) // also after an error: without the database everybody may
+	return err
 }
 
 // As with changesSince, a look ends before the oldest transaction that still runs. A record that is too long is none.

@@ -532,3 +532,40 @@ func TestARoundThatIsNoneEndsTheTelling(t *testing.T) {
 		t.Errorf("%d rounds after %d, %d refused", n, before, a.Status().Refused)
 	}
 }
+
+// TestWhoAsksForABaseIsAnsweredAtOnce asks for bases that the node cannot have the lease of.
+func TestWhoAsksForABaseIsAnsweredAtOnce(t *testing.T) {
+	t.Parallel()
+	server := fleettest.Start(t)
+	a := joinWithBases(t, server.URL, "a")
+	a.awaitState("ok")
+	a.stop()
+	if _, err := a.CreateBase(knowledge.Base{
+		Name: "taken", Source: knowledge.SourceCrawl, URL: "https://a.test/", Service: "local",
+	}); err != nil {
+		t.Fatal(err)
+	}
+	for i, name := range []string{"taken", "lacking", "damaged"} {
+		id := fmt.Sprintf("%016x", i+1)
+		server.Exec("INSERT INTO readthru.bases (name, id, record, filling, rounds, last) VALUES ($1, $2, $3, 1, 2, 1)", name,
+			id, strings.Replace(recordOf(name), "0123456789abcdef", id, 1))
+		server.Exec("INSERT INTO readthru.rounds (base, filling, n, content) VALUES ($1, 1, 0, $2)", id,
+			map[bool]string{true: "{", false: "{}"}[name == "damaged"])
+	}
+	a.begin(server.URL, "a")
+	a.awaitState("ok")
+	awaitBase(t, "lacking", "0 documents, not filled, building", a)
+	until(t, "a base is refused", func() bool { return a.Status().Refused == 1 })
+	for name, want := range map[string]error{"taken": nil, "lacking": knowledge.ErrBuilding, "damaged": nil} {
+		began := time.Now()
+		if err := a.BeginFilling(t.Context(), name); !errors.Is(err, want) {
+			t.Errorf("%s: %v, want %v", name, err, want)
+		}
+		if took := time.Since(began); took > 1500*time.Millisecond {
+			t.Errorf("%s was answered after %s", name, took)
+		}
+	}
+	if n := server.Number("SELECT count(*) FROM readthru.leases WHERE until > clock_timestamp()"); n != 0 {
+		t.Errorf("a has %d leases", n)
+	}
+}

@@ -1,6 +1,7 @@
 package fleet
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"encoding/json"
@@ -65,10 +66,13 @@ type asked struct {
 	done chan error
 }
 
-// FilledElsewhereError says that another node fills a knowledge base.
+// FilledElsewhereError says that another node fills a knowledge base. Its name is empty if it is not known.
 type FilledElsewhereError struct{ Name, Node string }
 
 func (e *FilledElsewhereError) Error() string {
+	if e.Node == "" {
+		return fmt.Sprintf("another node of the fleet fills %s just now", e.Name)
+	}
 	return fmt.Sprintf("node %s of the fleet fills %s just now", e.Node, e.Name)
 }
 
@@ -134,26 +138,48 @@ func (f *Fleet) BeginFilling(ctx context.Context, name string) error {
 	return err
 }
 
-// answer tells who asked for a base that this node may fill it, unless that was answered or is not known yet.
-func (f *Fleet) answer(name string) {
-	if b, ok := f.o.Knowledge.SharedBase(name); ok {
-		f.answerWith(b, nil)
-	}
-}
-
-func (f *Fleet) answerWith(b knowledge.SharedBase, err error) {
+// question returns the question about a base that waits while the node has no lease.
+func (f *Fleet) question(base string) *asked {
 	s := &f.bases
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	a, h := s.asked[b.ID], s.held[b.ID]
-	if a == nil || err == nil && h == nil {
-		return
+	if s.held[base] != nil {
+		return nil // the answer is yes, unless the lease goes: then it is tried to be taken by the next look
+	}
+	return s.asked[base]
+}
+
+// answer answers a question, and whatever was asked about the base since if the node has the lease.
+func (f *Fleet) answer(b knowledge.SharedBase, a *asked, err error) {
+	if now, ok := f.o.Knowledge.SharedBase(b.Name); ok && now.ID == b.ID {
+		b = now
+	}
+	s := &f.bases
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	h := s.held[b.ID]
+	if h != nil && err == nil {
+		a = s.asked[b.ID]
+	}
+	if a == nil || s.asked[b.ID] != a {
+		return // it was answered, or nobody waits any more
 	}
 	if h != nil {
 		h.given, h.since = b, time.Now()
 	}
 	delete(s.asked, b.ID)
 	a.done <- err
+}
+
+// refuse answers who asks for a base that this node may not fill it just now.
+func (f *Fleet) refuse(base string, err error) {
+	s := &f.bases
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if a := s.asked[base]; a != nil {
+		delete(s.asked, base)
+		a.done <- err
+	}
 }
 
 // drop forgets a lease.
@@ -171,7 +197,7 @@ func (f *Fleet) fillOrFollow(ctx context.Context, b knowledge.SharedBase, r *bas
 	if h := f.bases.lease(b.ID); h != nil {
 		err := f.tellFilling(ctx, b, r, h)
 		if errors.Is(err, errLeaseLost) {
-			f.yieldTo(b, "another node")
+			f.yieldTo(b, "")
 			return nil
 		}
 		return err
@@ -242,33 +268,43 @@ func (f *Fleet) claim(ctx context.Context, b knowledge.SharedBase) error {
 		}
 		if b.Busy {
 			f.yieldTo(b, node)
+		} else {
+			f.refuse(b.ID, &FilledElsewhereError{b.Name, node})
 		}
-		f.answerWith(b, &FilledElsewhereError{b.Name, node})
 		return nil
 	}
-	r, err := f.rowNow(ctx, b.Name) // nobody else changes it from now on
-	if err != nil {
-		return err
-	}
-	if r == nil || r.id != b.ID || r.goneAt != nil {
-		return f.giveBack(ctx, b.ID, epoch)
-	}
-	if !compatible(b, r) || !b.Here {
-		if b.Busy {
-			f.yieldTo(b, "another node")
-			return f.giveBack(ctx, b.ID, epoch)
-		}
-		if err := f.followBase(ctx, b, r); err != nil {
-			return err
-		}
-		if b, _ = f.o.Knowledge.SharedBase(b.Name); !inStep(b, r) {
-			return f.giveBack(ctx, r.id, epoch)
-		}
+	ready, err := f.catchUp(ctx, b)
+	if err != nil || !ready {
+		return cmp.Or(f.giveBack(ctx, b.ID, epoch), err)
 	}
 	f.bases.mu.Lock()
 	f.bases.held[b.ID] = &heldLease{epoch: epoch, since: time.Now()}
 	f.bases.mu.Unlock()
 	return nil
+}
+
+// catchUp has a node that has just taken the lease of a base have what others know of it, and reports whether it may
+// go on from there.
+func (f *Fleet) catchUp(ctx context.Context, b knowledge.SharedBase) (ready bool, err error) {
+	r, err := f.rowNow(ctx, b.Name) // nobody else changes it from now on
+	if err != nil || r == nil || r.id != b.ID || r.goneAt != nil {
+		return false, err
+	}
+	if compatible(b, r) && b.Here {
+		return true, nil
+	}
+	if b.Busy {
+		f.yieldTo(b, "")
+		return false, nil
+	}
+	if err := f.followBase(ctx, b, r); err != nil {
+		return false, err
+	}
+	if b, _ = f.o.Knowledge.SharedBase(b.Name); !inStep(b, r) {
+		f.refuse(r.id, fmt.Errorf("%w, and not all of that can be taken over", knowledge.ErrBuilding))
+		return false, nil
+	}
+	return true, nil
 }
 
 // readTold reads what others know of the newest filling of a base, unless that is known.
@@ -293,10 +329,11 @@ func (f *Fleet) readTold(ctx context.Context, b knowledge.SharedBase, r *baseRow
 	return err
 }
 
-// yieldTo stops to fill a base that another node fills.
+// yieldTo stops to fill a base that another node fills. Its name is empty if it is not known.
 func (f *Fleet) yieldTo(b knowledge.SharedBase, node string) {
 	f.drop(b.ID)
 	f.log.Info("another node fills a knowledge base", "kb", b.Name, "node", node)
+	f.refuse(b.ID, &FilledElsewhereError{b.Name, node})
 	f.o.StopFilling(b.Name)
 }
 
@@ -522,7 +559,7 @@ func (f *Fleet) keepLeases(ctx context.Context) error {
 		return err
 	}
 	for _, what := range lost {
-		f.yieldTo(bases[what], "another node")
+		f.yieldTo(bases[what], "")
 	}
 	s.beaten = time.Now()
 	return nil
