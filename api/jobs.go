@@ -95,7 +95,6 @@ type job struct {
 var (
 	errStopping  = errors.New("the daemon is stopping")
 	errCancelled = errors.New("cancelled")
-	errElsewhere = errors.New("another node of the fleet fills this knowledge base")
 )
 
 func newJobs(s *store.Store, log *slog.Logger) *jobs {

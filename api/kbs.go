@@ -257,13 +257,16 @@ func (s *Server) Fill(name string) error {
 	return err
 }
 
-// StopFilling ends that, because another node goes on. It does not wait for the end.
-func (s *Server) StopFilling(name string) {
+// leftError is the cause that ends a job whose base is another node's.
+type leftError struct{ error }
+
+// StopFilling ends that, because of what another node does. It does not wait for the end.
+func (s *Server) StopFilling(name string, why error) {
 	s.jobs.lock()
 	defer s.jobs.mu.Unlock()
 	for _, j := range s.jobs.list {
 		if now, _ := j.snapshot(); now.KB == name && now.State == JobRunning {
-			j.cancel(errElsewhere)
+			j.cancel(leftError{why})
 		}
 	}
 }
@@ -302,7 +305,7 @@ func (s *Server) fill(b knowledge.Base, parcel string) (Job, error) {
 					return nil
 				}
 			}
-			if cause := context.Cause(ctx); errors.Is(cause, errStopping) || errors.Is(cause, errElsewhere) {
+			if cause := context.Cause(ctx); errors.Is(cause, errStopping) || errors.As(cause, new(leftError)) {
 				return err // a later process continues, or another node
 			}
 			_ = os.Remove(s.parcelOf(b)) // as above

@@ -13,6 +13,7 @@ import (
 
 	"readthru/api"
 	"readthru/crawl"
+	"readthru/fleet"
 	"readthru/knowledge"
 )
 
@@ -326,6 +327,25 @@ func TestAJobIsCancelledForGood(t *testing.T) {
 			t.Errorf("jobs: %v, %+v", err, list)
 		}
 	})
+}
+
+func TestAJobEndsWhenAnotherNodeGoesOn(t *testing.T) {
+	w := newWorld(t, nil)
+	slow, err := w.client.CreateBase(t.Context(), api.NewBase{Name: "slow", Crawl: "https://example.com/slow/"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.server.StopFilling("slow", &fleet.FilledElsewhereError{Name: "slow", Node: "b"})
+	var last api.Job
+	if err := w.client.WatchJob(t.Context(), slow.Job.ID, func(now api.Job) error { last = now; return nil }); err != nil {
+		t.Fatal(err)
+	}
+	if last.State != api.JobCancelled || last.Error != "node b of the fleet fills slow just now" {
+		t.Errorf("%+v", last)
+	}
+	if b, err := w.know.Base("slow"); err != nil || !b.Building || b.Paused {
+		t.Errorf("base: %v, %+v, want it as it was", err, b)
+	}
 }
 
 func TestAServerThatStopsLeavesItsJobsToTheNext(t *testing.T) {

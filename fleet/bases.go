@@ -186,10 +186,12 @@ func (f *Fleet) agree(ctx context.Context, b knowledge.SharedBase) (err error) {
 	return f.fillOrFollow(ctx, b, r)
 }
 
+var errDeletedElsewhere = errors.New("another node of the fleet has deleted this knowledge base")
+
 // leaveBase removes a base that is another node's to delete.
 func (f *Fleet) leaveBase(ctx context.Context, b knowledge.SharedBase) error {
 	if b.Busy {
-		f.o.StopFilling(b.Name)
+		f.o.StopFilling(b.Name, errDeletedElsewhere)
 		return nil
 	}
 	f.drop(b.ID)

@@ -24,7 +24,7 @@ type library struct {
 	offline atomic.Bool // it may not go on with bases
 	mu      sync.Mutex
 	filled  []string // bases that the node was told to fill
-	stopped []string // and those that it was told to leave
+	stopped []string // and those that it was told to leave, with why
 }
 
 func (l *library) MayFill(knowledge.Base) bool { return !l.offline.Load() }
@@ -36,10 +36,10 @@ func (l *library) Fill(base string) error {
 	return nil
 }
 
-func (l *library) StopFilling(base string) {
+func (l *library) StopFilling(base string, why error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.stopped = append(l.stopped, base)
+	l.stopped = append(l.stopped, base+": "+why.Error())
 }
 
 // told returns what the node was told to fill and to leave.
@@ -261,7 +261,10 @@ func TestWhoComesBackLateLeavesItsCrawlToAnother(t *testing.T) {
 	}
 	b.crawl(build, "docs", 3, 5)
 	relay.Heal()
-	until(t, "a is told to leave the base", func() bool { _, stopped := a.told(); return slices.Contains(stopped, "docs") })
+	until(t, "a is told to leave the base", func() bool {
+		_, stopped := a.told()
+		return slices.Contains(stopped, "docs: node b of the fleet fills docs just now")
+	})
 	alone.Close()
 	awaitBase(t, "docs", "5 documents, not filled, building", a, b)
 	if _, err := build.Commit(t.Context()); err != nil {

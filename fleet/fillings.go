@@ -197,8 +197,7 @@ func (f *Fleet) fillOrFollow(ctx context.Context, b knowledge.SharedBase, r *bas
 	if h := f.bases.lease(b.ID); h != nil {
 		err := f.tellFilling(ctx, b, r, h)
 		if errors.Is(err, errLeaseLost) {
-			f.yieldTo(b, "")
-			return nil
+			return f.yieldToHolder(ctx, b)
 		}
 		return err
 	}
@@ -242,10 +241,12 @@ func compatible(b knowledge.SharedBase, r *baseRow) bool {
 
 // hasUntold reports whether this node has something of a base that others do not know.
 func hasUntold(b knowledge.SharedBase, r *baseRow) bool {
-	if b.Building {
-		return !b.Paused || !r.paused
-	}
-	return b.Generation > 0 && (b.Filled.Number == 0 || b.Filled.Number == r.filling)
+	return b.Building && (!b.Paused || !r.paused) || hasFilled(b, r)
+}
+
+// hasFilled reports whether this node has filled a base and others do not know that.
+func hasFilled(b knowledge.SharedBase, r *baseRow) bool {
+	return !b.Building && b.Generation > 0 && (b.Filled.Number == 0 || b.Filled.Number == r.filling)
 }
 
 // inStep reports whether this node has what others know of a base, and nothing else.
@@ -333,8 +334,18 @@ func (f *Fleet) readTold(ctx context.Context, b knowledge.SharedBase, r *baseRow
 func (f *Fleet) yieldTo(b knowledge.SharedBase, node string) {
 	f.drop(b.ID)
 	f.log.Info("another node fills a knowledge base", "kb", b.Name, "node", node)
-	f.refuse(b.ID, &FilledElsewhereError{b.Name, node})
-	f.o.StopFilling(b.Name)
+	why := &FilledElsewhereError{b.Name, node}
+	f.refuse(b.ID, why)
+	f.o.StopFilling(b.Name, why)
+}
+
+// yieldToHolder is yieldTo after a lease was lost.
+func (f *Fleet) yieldToHolder(ctx context.Context, b knowledge.SharedBase) error {
+	node, err := f.holderOf(ctx, leaseOf(b.ID))
+	if err == nil {
+		f.yieldTo(b, node)
+	}
+	return err
 }
 
 // giveBack lets others fill a base.
@@ -366,7 +377,7 @@ func (f *Fleet) tellFilling(ctx context.Context, b knowledge.SharedBase, r *base
 		b.Building == h.given.Building {
 		return nil // who may fill it has not begun
 	}
-	filled := !b.Building && b.Generation > 0 && (b.Filled.Number == 0 || b.Filled.Number == r.filling)
+	filled := hasFilled(b, r)
 	if !b.Building && !filled { // it was given up, or has not begun
 		return f.tellAborted(ctx, b, r, h)
 	}
@@ -559,7 +570,9 @@ func (f *Fleet) keepLeases(ctx context.Context) error {
 		return err
 	}
 	for _, what := range lost {
-		f.yieldTo(bases[what], "")
+		if err := f.yieldToHolder(ctx, bases[what]); err != nil {
+			return err
+		}
 	}
 	s.beaten = time.Now()
 	return nil

@@ -73,8 +73,8 @@ type Options struct {
 	// Fill continues to fill a base, which this node may do, and returns when that has begun.
 	Fill func(base string) error
 
-	// StopFilling ends that, because another node goes on. It does not wait for the end.
-	StopFilling func(base string)
+	// StopFilling ends that, because another node goes on or has deleted the base. It does not wait for the end.
+	StopFilling func(base string, why error)
 
 	// Lease is for how long others leave to a node what it does without hearing of it. If zero, 15 s.
 	Lease time.Duration

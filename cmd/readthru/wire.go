@@ -279,7 +279,7 @@ func (c *core) openFleet(address string) (err error) {
 	o.FillsItself = func(service string) bool { return c.settings.crawlService(service) == "local" }
 	o.MayFill = func(b knowledge.Base) bool { return c.serving.MayFill(b) }
 	o.Fill = func(base string) error { return c.serving.Fill(base) }
-	o.StopFilling = func(base string) { c.serving.StopFilling(base) }
+	o.StopFilling = func(base string, why error) { c.serving.StopFilling(base, why) }
 	if c.fleet, err = fleet.New(o); err != nil {
 		return err
 	}
