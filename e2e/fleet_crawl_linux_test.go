@@ -13,6 +13,9 @@ import (
 	"readthru/fleet/fleettest"
 )
 
+// readPage finds the pages that the steps of a crawl have.
+var readPage = regexp.MustCompile(`"u":"https://manual.test(/manual/\d*)","o":"new"`)
+
 // TestACrawlGoesOnOnAnotherNode kills a daemon that crawls a site of 61 pages for a knowledge base, of which no stored
 // answer may be used without asking the origin. Another one goes on, and no page is asked for again that was told.
 func TestACrawlGoesOnOnAnotherNode(t *testing.T) {
@@ -75,7 +78,7 @@ func TestACrawlGoesOnOnAnotherNode(t *testing.T) {
 		if err := rows.Scan(&content); err != nil {
 			t.Fatal(err)
 		}
-		for _, done := range regexp.MustCompile(`"u":"https://manual.test(/manual/\d*)","o":"new"`).FindAllStringSubmatch(content, -1) {
+		for _, done := range readPage.FindAllStringSubmatch(content, -1) {
 			told = append(told, done[1])
 		}
 	}

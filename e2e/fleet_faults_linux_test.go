@@ -94,8 +94,8 @@ var troubles = []struct {
 	}, func(*trouble, int) {}, false},
 }
 
-// fullDisk has every statement that writes fail as it does when a table's file cannot grow. A log that cannot grow ends the
-// server instead, as kill -9 does.
+// fullDisk has every statement that writes fail as it does when a table's file cannot grow. A log that cannot grow ends
+// the server instead, as kill -9 does.
 const fullDisk = `CREATE FUNCTION readthru.full() RETURNS trigger LANGUAGE plpgsql AS $f$
 	BEGIN
 		RAISE EXCEPTION 'could not extend file "base/5/16384": No space left on device' USING ERRCODE = 'disk_full';

@@ -32,8 +32,8 @@ type baseRow struct {
 	paused               bool
 }
 
-const baseColumns = `name, id, CASE WHEN length(record) <= 65536 THEN record ELSE '' END, gone_at, filling, rounds, paused,
-	filled, filled_rounds, filled_at`
+const baseColumns = `name, id, CASE WHEN length(record) <= 65536 THEN record ELSE '' END, gone_at, filling, rounds,
+	paused, filled, filled_rounds, filled_at`
 
 func (r *baseRow) fields() []any {
 	return []any{

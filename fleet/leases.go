@@ -117,7 +117,7 @@ func (f *Fleet) renewLeases(ctx context.Context, epochs map[string]int64) (lost 
 func (f *Fleet) releaseLeases(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, statementTime)
 	defer cancel()
-	_, err := f.db.ExecContext(ctx, `UPDATE leases SET until = clock_timestamp() WHERE node = $1 AND until > clock_timestamp()`,
-		f.o.Node)
+	_, err := f.db.ExecContext(ctx, `UPDATE leases SET until = clock_timestamp()
+		WHERE node = $1 AND until > clock_timestamp()`, f.o.Node)
 	return err
 }
