@@ -102,8 +102,8 @@ func (f *Fleet) shareBases(ctx context.Context, news bool) error {
 	return f.keepLeases(ctx)
 }
 
-// shareBase has the node and the database agree about a base of the node, and answers who asked before whether the node
-// may fill it.
+// shareBase has the node and the database agree about a base of the node, and answers the question that waited whether
+// the node may fill it.
 func (f *Fleet) shareBase(ctx context.Context, b knowledge.SharedBase) error {
 	a := f.question(b.ID)
 	err := f.agree(ctx, b)
@@ -111,7 +111,7 @@ func (f *Fleet) shareBase(ctx context.Context, b knowledge.SharedBase) error {
 		f.answer(b, a, err)
 		return nil
 	}
-	f.answer(b, a, nil) // also after an error: without the database everybody may
+	f.answer(b, a, nil) // also after an error: without the database every node may
 	return err
 }
 

@@ -15,11 +15,11 @@ import (
 )
 
 const (
-	// beginTime is how long the beginning of a filling waits for the database.
-	beginTime = 2 * time.Second
+	// answerTime is how long a request to fill a base waits at most for the answer whether this node may.
+	answerTime = 2 * time.Second
 
-	// beganTime is for how long a lease is kept for who was given it and has not begun yet.
-	beganTime = 5 * time.Second
+	// unusedTime is for how long a lease is kept after that answer for a filling that has not begun.
+	unusedTime = 5 * time.Second
 
 	// maxStep is the longest step of a crawl, and batchSteps how much of steps is in a round, in bytes.
 	maxStep    = 512 << 10
@@ -40,7 +40,7 @@ type sharedBases struct {
 	lacking     map[string]time.Time // when rounds that were not there are looked for again, by base
 	conflicts   map[string]bool      // names of bases that stay here
 	toldDropped map[string]bool
-	told        int64 // rounds, since the start
+	toldOften   int64 // how often something was told of a base, since the start
 
 	mu    sync.Mutex
 	held  map[string]*heldLease // by base
@@ -55,9 +55,9 @@ type heldLease struct {
 	calls bool                 // while this node's own work is begun
 	given knowledge.SharedBase // as it was when somebody was told that the base may be filled
 
-	filling int64             // the one that told and steps are about
-	told    map[page.Key]bool // members of it that others know; nil: not read yet
-	steps   int               // of its crawl, that others know
+	filling   int64             // the one that toldPages and toldSteps are about
+	toldPages map[page.Key]bool // members of it that others know; nil: not read yet
+	toldSteps int               // how many of the steps of its crawl they know
 }
 
 // asked is a question whether this node may fill a base.
@@ -95,7 +95,7 @@ func (s *sharedBases) lease(base string) *heldLease {
 }
 
 // BeginFilling asks whether this node may fill a base of the fleet, and has the node take over what others have of it.
-// The error is a [*FilledElsewhereError]. Without the database everybody may: who was first goes on when it is back.
+// The error is a [*FilledElsewhereError]. Without the database every node may: the first one goes on when it is back.
 func (f *Fleet) BeginFilling(ctx context.Context, name string) error {
 	if f.o.Knowledge == nil || !f.connected() {
 		return nil
@@ -120,7 +120,7 @@ func (f *Fleet) BeginFilling(ctx context.Context, name string) error {
 	case s.wake <- struct{}{}:
 	default:
 	}
-	limit := time.NewTimer(beginTime)
+	limit := time.NewTimer(answerTime)
 	defer limit.Stop()
 	var err error
 	select {
@@ -171,7 +171,7 @@ func (f *Fleet) answer(b knowledge.SharedBase, a *asked, err error) {
 	a.done <- err
 }
 
-// refuse answers who asks for a base that this node may not fill it just now.
+// refuse answers whatever was asked about a base that this node may not fill it just now.
 func (f *Fleet) refuse(base string, err error) {
 	s := &f.bases
 	s.mu.Lock()
@@ -311,21 +311,21 @@ func (f *Fleet) catchUp(ctx context.Context, b knowledge.SharedBase) (ready bool
 // readTold reads what others know of the newest filling of a base, unless that is known.
 func (f *Fleet) readTold(ctx context.Context, b knowledge.SharedBase, r *baseRow, h *heldLease) error {
 	newest := b.NewestFilling()
-	if h.told != nil && h.filling == newest.Number {
+	if h.toldPages != nil && h.filling == newest.Number {
 		return nil
 	}
-	told, steps := map[page.Key]bool{}, 0
+	pages, steps := map[page.Key]bool{}, 0
 	err := f.eachRounds(ctx, r, newest.Number, 0, newest.Rounds, func(rounds []knowledge.Round) error {
 		for i := range rounds {
 			for _, m := range rounds[i].Members {
-				told[page.KeyOf(m.URL)] = true
+				pages[page.KeyOf(m.URL)] = true
 			}
 			steps += len(rounds[i].Steps)
 		}
 		return nil
 	})
 	if err == nil {
-		h.filling, h.told, h.steps = newest.Number, told, steps
+		h.filling, h.toldPages, h.toldSteps = newest.Number, pages, steps
 	}
 	return err
 }
@@ -366,16 +366,16 @@ func (f *Fleet) tellFilling(ctx context.Context, b knowledge.SharedBase, r *base
 	} else if err != nil {
 		return err
 	}
-	round, keys, err := k.Progress(b, h.told, h.steps)
+	round, keys, err := k.Progress(b, h.toldPages, h.toldSteps)
 	if err != nil {
 		return err
 	}
 	if now, _ := k.SharedBase(b.Name); now.Newest != b.Newest || now.Building != b.Building {
 		return nil // it was filled or given up while it was read
 	}
-	if !b.Busy && time.Since(h.since) < beganTime && b.ID == h.given.ID && b.Newest == h.given.Newest &&
+	if !b.Busy && time.Since(h.since) < unusedTime && b.ID == h.given.ID && b.Newest == h.given.Newest &&
 		b.Building == h.given.Building {
-		return nil // who may fill it has not begun
+		return nil // the filling that was asked for has not begun
 	}
 	filled := hasFilled(b, r)
 	if !b.Building && !filled { // it was given up, or has not begun
@@ -394,9 +394,9 @@ func (f *Fleet) tellFilling(ctx context.Context, b knowledge.SharedBase, r *base
 			return err
 		}
 		for _, key := range keys {
-			h.told[key] = true
+			h.toldPages[key] = true
 		}
-		h.steps += len(round.Steps)
+		h.toldSteps += len(round.Steps)
 	}
 	switch {
 	case b.Busy:
@@ -439,8 +439,8 @@ func (f *Fleet) goOn(ctx context.Context, b knowledge.SharedBase, h *heldLease) 
 	return f.giveBack(ctx, b.ID, h.epoch)
 }
 
-// tellRounds tells what a filling has beyond what others know. Members come before the steps that led to them: who
-// goes on does not read a page again that the steps have.
+// tellRounds tells what a filling has beyond what others know. Members come before the steps that led to them: a
+// node that goes on does not read a page again that the steps have.
 func (f *Fleet) tellRounds(ctx context.Context, b knowledge.SharedBase, r *baseRow, h *heldLease,
 	all knowledge.Round,
 ) error {
@@ -498,7 +498,7 @@ func (f *Fleet) tellRounds(ctx context.Context, b knowledge.SharedBase, r *baseR
 	}
 	h.filling = filling.Number
 	r.filling, r.rounds, r.paused = filling.Number, filling.Rounds, false
-	f.bases.told++
+	f.bases.toldOften++
 	return f.o.Knowledge.ToldFilling(b, filling)
 }
 
@@ -534,7 +534,7 @@ func (f *Fleet) endFilling(ctx context.Context, b knowledge.SharedBase, r *baseR
 		return err
 	}
 	f.drop(b.ID)
-	f.bases.told++
+	f.bases.toldOften++
 	if err := f.o.Knowledge.SetSharing(b, func(s *knowledge.Sharing) { s.Here = false }); err != nil {
 		return err
 	}

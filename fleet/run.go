@@ -68,11 +68,11 @@ func (f *Fleet) session(ctx context.Context) error {
 	defer tick.Stop()
 	beaten, swept := time.Now(), time.Now()
 	for {
-		told, taken, rounds := f.lastTold, f.position.XID, f.bases.told
+		told, taken, bases := f.lastTold, f.position.XID, f.bases.toldOften
 		if err := f.exchange(ctx); err != nil {
 			return err
 		}
-		if f.lastTold != told || f.position.XID != taken || f.bases.told != rounds {
+		if f.lastTold != told || f.position.XID != taken || f.bases.toldOften != bases {
 			if err := f.renewMark(ctx); err != nil {
 				return err
 			}
