@@ -4,9 +4,14 @@
 // that the node has read or deleted (publish.go, from the store's change log) and of visits (visits.go), and takes over
 // what others have (follow.go). Before the node asks an origin, it asks what others have stored of the URI (ask.go),
 // which are told of what it stores (tell.go) and purges (purges.go). What is limited for all nodes together is counted
-// there (limits.go). Large content may be in an object store instead of the database (bodies.go, bucket.go). Nothing
-// else of a request waits for the database. While that cannot be reached the node is a node alone, with a longer change
-// log, and continues where it was.
+// there (limits.go). Large content may be in an object store instead of the database (bodies.go, bucket.go).
+//
+// Knowledge bases that are filled from the web are those of all nodes (bases.go). One node at a time fills a base
+// (fillings.go), the one that has the lease for that (leases.go); the others take over what it has, and one of them
+// goes on when it ends. A request to fill a base waits for the lease, two seconds at most.
+//
+// Nothing else of a request waits for the database. While that cannot be reached the node is a node alone, with a
+// longer change log, and continues where it was.
 //
 // Of two readings of a page the one that was fetched later counts, whoever told of it first. A deletion counts for what
 // was fetched before it, so that a node that comes late brings nothing back.
