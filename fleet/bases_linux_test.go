@@ -470,6 +470,24 @@ func TestABaseWhoseIDIsTakenStaysHere(t *testing.T) {
 	}
 }
 
+// TestATellingWhoseAnswerWasLostIsRead has the database know a round of a node that does not know that it told it.
+func TestATellingWhoseAnswerWasLostIsRead(t *testing.T) {
+	t.Parallel()
+	server := fleettest.Start(t)
+	a, b, build := twoWithABase(t, server.URL, server.URL, time.Minute, 2)
+	server.Exec(`WITH base AS (UPDATE readthru.bases SET rounds = rounds + 1, xid = pg_current_xact_id() RETURNING *)
+		INSERT INTO readthru.rounds (base, filling, n, content) SELECT id, filling, rounds - 1, '{}' FROM base`)
+	a.crawl(build, "docs", 2, 4)
+	awaitBase(t, "docs", "4 documents, not filled, building", b)
+	if _, err := build.Commit(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	awaitBase(t, "docs", "4 documents", a, b)
+	if _, stopped := a.told(); len(stopped) != 0 {
+		t.Errorf("a was told to leave %v", stopped)
+	}
+}
+
 // TestRoundsThatAreMissingAreWaitedFor has the database lack the last one of many rounds.
 func TestRoundsThatAreMissingAreWaitedFor(t *testing.T) {
 	t.Parallel()

@@ -361,6 +361,19 @@ func (f *Fleet) giveBack(ctx context.Context, base string, epoch int64) error {
 // tellFilling tells how far this node has filled a base, and in the end what came of it.
 func (f *Fleet) tellFilling(ctx context.Context, b knowledge.SharedBase, r *baseRow, h *heldLease) error {
 	k := f.o.Knowledge
+	if newest := b.NewestFilling(); b.Newest != 0 && r.filling != 0 && newest.Rounds < r.rounds &&
+		(newest.Number == 0 || newest.Number == r.filling) { // this node told that, and the answer was lost
+		told := knowledge.Filling{Number: r.filling, Rounds: r.rounds}
+		if err := k.ToldFilling(b, told); err != nil {
+			return err
+		}
+		if b.Building {
+			b.Filling = told
+		} else {
+			b.Filled = told
+		}
+		h.toldPages = nil
+	}
 	if err := f.readTold(ctx, b, r, h); errors.Is(err, errMalformed) {
 		return f.giveBack(ctx, b.ID, h.epoch)
 	} else if err != nil {
