@@ -3,8 +3,6 @@ package e2e_test
 import (
 	"fmt"
 	"net/http"
-	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"testing"
@@ -26,20 +24,8 @@ func TestACrawlGoesOnOnAnotherNode(t *testing.T) {
 		site.ServeHTTP(w, r)
 	}))
 	node := func(name, dir string) *daemon {
-		file := filepath.Join(dir, ".config", "readthru", "config.yaml")
-		if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		config := fmt.Sprintf("fleet:\n  database: %s\n  node: %s\n", server.URL, name)
-		if err := os.WriteFile(file, []byte(config), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		d := serveIn(t, w, dir)
-		until(t, 20*time.Second, "a node has joined", func() bool {
-			var s struct{ State string }
-			d.ask(http.MethodGet, "/api/v1/fleet", "", &s)
-			return s.State == "ok"
-		})
+		d := nodeIn(t, server, w, dir, name)
+		d.awaitFleet()
 		return d
 	}
 	a, b, c := node("a", t.TempDir()), node("b", t.TempDir()), node("c", t.TempDir())

@@ -2,6 +2,7 @@ package e2e_test
 
 import (
 	"fmt"
+	"io"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -14,23 +15,43 @@ import (
 	"readthru/fleet/fleettest"
 )
 
+// nodeIn starts a daemon with its files in dir that is a node of the fleet in a database.
+func nodeIn(t *testing.T, server *fleettest.Server, w *web, dir, name string) *daemon {
+	t.Helper()
+	file := filepath.Join(dir, ".config", "readthru", "config.yaml")
+	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	config := fmt.Sprintf("fleet:\n  database: %s\n  node: %s\n", server.URL, name)
+	if err := os.WriteFile(file, []byte(config), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return serveIn(t, w, dir)
+}
+
+// fleet returns what a node says of its part in the fleet.
+func (d *daemon) fleet() (is struct {
+	State      string
+	Renditions int
+},
+) {
+	d.ask(http.MethodGet, "/api/v1/fleet", "", &is)
+	return is
+}
+
+// awaitFleet waits until a node has joined.
+func (d *daemon) awaitFleet() {
+	d.t.Helper()
+	until(d.t, 20*time.Second, "a node has joined", func() bool { return d.fleet().State == "ok" })
+}
+
 // TestAFleetSharesWhatItsNodesRead drives three daemons that share a PostgreSQL server, which dies and comes back, and
 // of which one dies, too.
 func TestAFleetSharesWhatItsNodesRead(t *testing.T) {
 	server := fleettest.Start(t)
 	w := newWeb(t, manual(40))
-	node := func(name, dir string) *daemon {
-		config := fmt.Sprintf("fleet:\n  database: %s\n  node: %s\n", server.URL, name)
-		file := filepath.Join(dir, ".config", "readthru", "config.yaml")
-		if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(file, []byte(config), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		return serveIn(t, w, dir)
-	}
-	a, b, c := node("a", t.TempDir()), node("b", t.TempDir()), node("c", t.TempDir())
+	a, b, c := nodeIn(t, server, w, t.TempDir(), "a"), nodeIn(t, server, w, t.TempDir(), "b"),
+		nodeIn(t, server, w, t.TempDir(), "c")
 	url := func(n int) string { return fmt.Sprintf("https://manual.test/manual/%d", n) }
 	read := func(d *daemon, n int) {
 		t.Helper()
@@ -38,17 +59,12 @@ func TestAFleetSharesWhatItsNodesRead(t *testing.T) {
 			t.Fatalf("%s: %d %s", url(n), got.StatusCode, got.body)
 		}
 	}
-	state := func(d *daemon) string {
-		var s struct{ State string }
-		d.ask(http.MethodGet, "/api/v1/fleet", "", &s)
-		return s.State
-	}
 	pages := func(d *daemon, n int64, within time.Duration) {
 		t.Helper()
 		until(t, within, fmt.Sprintf("a node has %d pages", n), func() bool { return d.stats().Pages.Total >= n })
 	}
 	for _, d := range []*daemon{a, b, c} {
-		until(t, 20*time.Second, "a node has joined", func() bool { return state(d) == "ok" })
+		d.awaitFleet()
 	}
 	read(a, 1)
 	for _, d := range []*daemon{b, c} {
@@ -83,7 +99,7 @@ func TestAFleetSharesWhatItsNodesRead(t *testing.T) {
 	server.Kill()
 	read(a, 2)
 	read(b, 3)
-	until(t, 20*time.Second, "a node says that it works alone", func() bool { return state(a) == "degraded" })
+	until(t, 20*time.Second, "a node says that it works alone", func() bool { return a.fleet().State == "degraded" })
 	if out := a.readthru("fleet", "status"); strings.Contains(out, "away") {
 		t.Errorf("status without a server: %s", out)
 	}
@@ -100,7 +116,7 @@ func TestAFleetSharesWhatItsNodesRead(t *testing.T) {
 	}
 	b.kill() // with a page that it could tell nobody
 	server.Begin()
-	b = node("b", b.dir)
+	b = nodeIn(t, server, w, b.dir, "b")
 	for _, d := range []*daemon{a, b, c} {
 		pages(d, 23, 30*time.Second)
 	}
@@ -111,5 +127,45 @@ func TestAFleetSharesWhatItsNodesRead(t *testing.T) {
 		if !strings.Contains(out, want) {
 			t.Errorf("status lacks %q:\n%s", want, out)
 		}
+	}
+}
+
+// TestOneNodeOfAFleetRendersAPage has two daemons read a page that its script makes: one of them shows it to a browser.
+func TestOneNodeOfAFleetRendersAPage(t *testing.T) {
+	newBrowser(t) // without one there is nothing to see
+	server := fleettest.Start(t)
+	w := newWeb(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/text" {
+			_, _ = io.WriteString(w, strings.Repeat("The harbour wakes before the town does, quonset and all. ", 30))
+			return
+		}
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		_, _ = io.WriteString(w, `<!doctype html><html lang=en><head><title>Harbour</title></head><body><div id=root></div>
+			<script>fetch('/text').then((r) => r.text()).then((t) => {
+				document.getElementById('root').innerHTML = '<main><h1>Harbour</h1><p>' + t + '</p></main>';
+			});</script></body></html>`)
+	}))
+	nodes := []*daemon{nodeIn(t, server, w, t.TempDir(), "a"), nodeIn(t, server, w, t.TempDir(), "b")}
+	for _, d := range nodes {
+		d.awaitFleet()
+	}
+	read := func(url string) {
+		t.Helper()
+		var group sync.WaitGroup
+		for _, d := range nodes {
+			group.Go(func() {
+				got := d.get(url, "Accept: */*", "User-Agent: curl/8")
+				if got.Header.Get("X-Readthru-Source") != "browser" || !strings.Contains(got.body, "quonset") {
+					t.Errorf("%s: %d, source %s, %.200q", url, got.StatusCode, got.Header.Get("X-Readthru-Source"), got.body)
+				}
+			})
+		}
+		group.Wait()
+	}
+	for n := range 5 {
+		read(fmt.Sprintf("https://manual.test/app/%d", n))
+	}
+	if a, b := nodes[0].fleet().Renditions, nodes[1].fleet().Renditions; a+b != 5 {
+		t.Errorf("of 5 pages that both nodes read, the browser of the other one was used for %d and %d", a, b)
 	}
 }

@@ -7,8 +7,6 @@ import (
 	"io"
 	"net/http"
 	"net/url"
-	"os"
-	"path/filepath"
 	"testing"
 	"time"
 
@@ -55,23 +53,10 @@ func TestARevokedTokenIsRefusedByEveryNode(t *testing.T) {
 	w := newWeb(t, manual(12))
 	var nodes []*daemon
 	for _, name := range []string{"a", "b", "c"} {
-		dir := t.TempDir()
-		file := filepath.Join(dir, ".config", "readthru", "config.yaml")
-		if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		config := fmt.Sprintf("fleet:\n  database: %s\n  node: %s\n", server.URL, name)
-		if err := os.WriteFile(file, []byte(config), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		nodes = append(nodes, serveIn(t, w, dir))
+		nodes = append(nodes, nodeIn(t, server, w, t.TempDir(), name))
 	}
 	for _, d := range nodes {
-		until(t, 20*time.Second, "a node has joined", func() bool {
-			var s struct{ State string }
-			d.ask(http.MethodGet, "/api/v1/fleet", "", &s)
-			return s.State == "ok"
-		})
+		d.awaitFleet()
 	}
 	var made struct{ ID, Token string }
 	if err := json.Unmarshal([]byte(nodes[0].readthru("users", "add", "ann", "--json")), &made); err != nil {

@@ -39,6 +39,7 @@ type attempt struct {
 	private   bool         // request or response say that it concerns one reader, or is not to be kept
 	memorable bool         // what comes of it may be kept
 	everybody bool         // nothing but its response can forbid that: everybody who asks gets the same
+	sharing   *sharing     // with peers; nil: nothing
 }
 
 // asked is what is known before anybody is asked.

@@ -43,7 +43,11 @@ func (s browser) Try(ctx context.Context, a *attempt) result {
 		}
 		return skipped(no)
 	}
-	if st := s.f.browserState(); st.Mode != "browser" {
+	st := s.f.browserState()
+	if res, ok := s.f.ofPeer(ctx, a, st.Mode == "browser"); ok {
+		return res
+	}
+	if st.Mode != "browser" {
 		s.warnAbsent(a)
 		a.missed = true
 		return skipped("no browser: " + st.Reason)

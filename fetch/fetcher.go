@@ -110,6 +110,7 @@ type Fetcher struct {
 // shared is what a Fetcher does and knows, whatever its options are.
 type shared struct {
 	newest atomic.Pointer[Fetcher]
+	peers  Peers // nil: none
 
 	github      *github.Reader
 	turns       *turns

@@ -41,6 +41,9 @@ func (s model) Try(ctx context.Context, a *attempt) result {
 			return skipped("the host may not be public")
 		}
 	}
+	if res, ok := s.f.ofPeer(ctx, a, true); ok {
+		return res
+	}
 	caller := ctx
 	if deadline, ok := ctx.Deadline(); ok {
 		left := time.Until(deadline)

@@ -99,6 +99,9 @@ func (m *markdownNew) Try(ctx context.Context, a *attempt) result {
 	if err := m.public(ctx, a.url); err != nil {
 		return skipped("the host may not be public")
 	}
+	if res, ok := m.f.ofPeer(ctx, a, true); ok {
+		return res
+	}
 	day := now.UTC().Format(time.DateOnly)
 	r, err := m.breaker.Execute(func() (*store.Rendition, error) {
 		if m.f.o.Store.Count(markdownNewCounter, day, 1) > m.limit {

@@ -371,8 +371,13 @@ func (f *Fetcher) runSteps(ctx context.Context, a *attempt, names []string) erro
 			if (b.kind.converted() && b.status == http.StatusOK || isRefusal(b.status)) && f.recall(&b) {
 				return // another flight ended while we read, or the origin refuses us still
 			}
+			if f.peers != nil {
+				b.sharing = &sharing{asked: a.forced}
+			}
+			kept := false
+			defer func() { f.endSharing(&b, kept) }()
 			f.try(ctx, &b, names)
-			f.keep(&b)
+			kept = f.keep(&b)
 		})
 	})
 	select {
@@ -437,32 +442,35 @@ func (f *Fetcher) guarded(work func()) (err error) {
 	return nil
 }
 
-// keep stores what the steps made: under the bytes it was made of, or under the page where it was made of others.
-func (f *Fetcher) keep(a *attempt) {
+// keep stores what the steps made: under the bytes it was made of, or under the page where it was made of others. It
+// reports whether it did the latter.
+func (f *Fetcher) keep(a *attempt) (byPage bool) {
 	f.complete(a)
 	if a.best == nil || !a.memorable || a.wall != "" || warns(a.best.Warnings, convert.WarnSoft404, convert.WarnError) {
-		return
+		return false
 	}
 	var err error
 	switch a.best.From {
 	case page.Local:
 		if !a.kind.converted() || a.status != http.StatusOK {
-			return
+			return false
 		}
 		if warns(a.best.Warnings, convert.WarnTruncated) {
-			return // there may be more time for it
+			return false // there may be more time for it
 		}
 		err = f.o.Store.PutRendition(a.best)
 	case page.Alternate, page.MarkdownNew, page.Browser, page.LLM:
 		if !a.started.Before(a.best.Expires) {
-			return
+			return false
 		}
 		a.best.Source, a.best.Recipe = a.sum, a.pageRecipe(a.recipe()) // complete made it ours
 		err = f.o.Store.PutPageRendition(a.key, a.best)
+		byPage = true
 	}
 	if err != nil && !errors.Is(err, store.ErrFull) {
 		f.o.Log.Warn("rendition not stored", "url", page.Mask(a.url), "err", err)
 	}
+	return byPage
 }
 
 // recall looks for a rendition of the bytes in hand, before they are read. A weak one is taken only when no other step
@@ -476,9 +484,7 @@ func (f *Fetcher) recall(a *attempt) bool {
 		ofPage, _ = f.o.Store.PageRendition(a.key, a.pageRecipe(recipe))
 		ofBody, _ = f.o.Store.Rendition(a.sum, recipe)
 	}
-	if r := ofPage; r != nil && a.started.Before(r.Expires) && slices.Contains(a.cascade, string(r.From)) &&
-		(r.From != page.Browser || f.renderMode(a) != RenderNever) &&
-		(!a.req.NoRemote || !f.madeByThirdParty(r)) {
+	if r := ofPage; r != nil && f.mayRecall(a, r) {
 		if a.forced && (r.From != page.LLM || r.Rendered) {
 			return false // it was made of more than the bytes in hand
 		}

@@ -86,8 +86,7 @@ func (f *Fleet) Ask(ctx context.Context, uri string, choose func([]*store.Respon
 	}
 	key := keyOf(uri)
 	end := func() { f.work.Go(func() { f.endFlight(key) }) } //nolint:contextcheck // the request may be over by then
-	wait, limit := looksWait, time.Now().Add(flightTime)
-	for first := true; ; first = false {
+	for w := newWaiting(); ; {
 		purges := f.o.Store.PurgeCount()
 		found, err := f.look(ctx, key, uri, choose)
 		switch {
@@ -103,24 +102,45 @@ func (f *Fleet) Ask(ctx context.Context, uri string, choose func([]*store.Respon
 				return r, done
 			}
 		}
-		if !busy || time.Now().After(limit) {
+		if !busy || !f.waitForNews(ctx, w, key) {
 			return nil, done
 		}
-		if first {
-			f.note(func(s *Status) { s.Waited++ })
+	}
+}
+
+// waiting is how a request waits for what another node does.
+type waiting struct {
+	pause time.Duration // until the next look
+	limit time.Time
+	began bool
+}
+
+func newWaiting() *waiting { return &waiting{pause: looksWait, limit: time.Now().Add(flightTime)} }
+
+// waitForNews waits until another node has ended what key names, and reports whether to look for what came of it. It
+// does not if the time is over, or the database does not answer.
+func (f *Fleet) waitForNews(ctx context.Context, w *waiting, key [32]byte) bool {
+	if time.Now().After(w.limit) {
+		return false
+	}
+	if !w.began {
+		w.began = true
+		f.note(func(s *Status) { s.Waited++ })
+	}
+	for {
+		select {
+		case <-ctx.Done():
+			return false
+		case <-time.After(w.pause/2 + rand.N(w.pause)):
 		}
-		for busy {
-			select {
-			case <-ctx.Done():
-				return nil, done
-			case <-time.After(wait/2 + rand.N(wait)):
-			}
-			if wait = min(wait*3/2, maxLooksWait); time.Now().After(limit) {
-				break
-			}
-			if busy, err = f.busy(ctx, key); err != nil {
-				return nil, done
-			}
+		if w.pause = min(w.pause*3/2, maxLooksWait); time.Now().After(w.limit) {
+			return true
+		}
+		switch busy, err := f.busy(ctx, key); {
+		case err != nil:
+			return false
+		case !busy:
+			return true
 		}
 	}
 }
@@ -209,12 +229,15 @@ func trustable(r *store.Response) bool {
 	return true
 }
 
-// busy reports whether another node still asks the origin, and there is no news.
+// isKnown is true if the fleet has what a flight is for: a fresh response of a URI, or a rendition.
+const isKnown = `(EXISTS (SELECT FROM responses WHERE uri = $1 AND fresh_until > now())
+	OR EXISTS (SELECT FROM renditions WHERE id = $1 AND expires > now()))`
+
+// busy reports whether another node is still at what key names, and there is no news.
 func (f *Fleet) busy(ctx context.Context, key [32]byte) (busy bool, err error) {
 	err = f.inTime(ctx, &f.breaker, func(ctx context.Context) error {
 		return query(ctx, f.askingOften, `SELECT EXISTS (SELECT FROM flights WHERE uri = $1 AND NOT alone AND until > now())
-			AND NOT EXISTS (SELECT FROM responses WHERE uri = $1 AND fresh_until > now())`, []any{key[:]}, []any{&busy},
-			func() error { return nil })
+			AND NOT `+isKnown, []any{key[:]}, []any{&busy}, func() error { return nil })
 	})
 	if err != nil {
 		return false, err
@@ -228,7 +251,6 @@ func (f *Fleet) busy(ctx context.Context, key [32]byte) (busy bool, err error) {
 func (f *Fleet) importResponse(ctx context.Context, key [32]byte, r *store.Response, of whereabouts, purges int64,
 ) (*store.Response, error) {
 	packed, found := of.packed, of.packed != nil || of.away
-	var content []byte
 	var err error
 	if !found {
 		s := slotOf(r)
@@ -243,28 +265,10 @@ func (f *Fleet) importResponse(ctx context.Context, key [32]byte, r *store.Respo
 		return nil, err
 	case !found:
 		return nil, errors.New("it was replaced")
-	case packed != nil || r.Length == 0:
-		content, err = unpack(packed, int(r.Length), r.Body[:])
-	case f.bucketBreaker.open():
-		return nil, errNotNow
-	default:
-		var cause error // which says nothing of how long it took
-		err = f.inTime(ctx, &f.bucketBreaker, func(ctx context.Context) error {
-			content, cause = f.bodyOf(ctx, nil, int(r.Length), r.Body[:])
-			return ctx.Err()
-		})
-		if err == nil {
-			err = cause
-		}
-		if err != nil {
-			return nil, err
-		}
 	}
+	content, err := f.contentInTime(ctx, packed, int(r.Length), r.Body[:])
 	if err != nil {
-		f.log.Warn("stored response of the fleet not taken over: its content is not what its hash says",
-			"id", fmt.Sprintf("%x", key[:8]))
-		f.note(func(s *Status) { s.Refused++ })
-		return nil, errors.New("its content is not what its hash says")
+		return nil, err
 	}
 	if now := time.Now(); r.ResponseTime.After(now) { // the other node's clock is ahead
 		r.RequestTime, r.ResponseTime = now.Add(r.RequestTime.Sub(r.ResponseTime)), now
@@ -276,6 +280,31 @@ func (f *Fleet) importResponse(ctx context.Context, key [32]byte, r *store.Respo
 		return nil, errors.Join(errors.New("something was purged meanwhile"), f.o.Store.DeleteResponse(r.URL, r.ID))
 	}
 	return r, nil
+}
+
+// contentInTime returns the content of a row: packed, or, if that is nil, the object of its hash, within Options.Wait.
+func (f *Fleet) contentInTime(ctx context.Context, packed []byte, length int, hash []byte) ([]byte, error) {
+	switch {
+	case packed != nil || length == 0:
+		content, err := unpack(packed, length, hash)
+		if err != nil {
+			f.log.Warn("content of the fleet not taken over: it is not what its hash says", "hash", fmt.Sprintf("%x", hash))
+			f.note(func(s *Status) { s.Refused++ })
+		}
+		return content, err
+	case f.bucketBreaker.open():
+		return nil, errNotNow
+	}
+	var content []byte
+	var cause error // which says nothing of how long it took
+	err := f.inTime(ctx, &f.bucketBreaker, func(ctx context.Context) error {
+		content, cause = f.bodyOf(ctx, nil, length, hash)
+		return ctx.Err()
+	})
+	if err != nil {
+		return nil, err // the question may still be under way, and write into content
+	}
+	return content, cause
 }
 
 // inTime asks the database or the object store within Options.Wait. What comes later is thrown away, and noted.
@@ -315,8 +344,7 @@ func (f *Fleet) endFlight(key [32]byte) {
 	// Without it, others wait until the time is over.
 	_ = f.inTime(context.Background(), &f.breaker, func(ctx context.Context) error {
 		_, err := f.asking.ExecContext(ctx, `UPDATE flights SET alone = true, until = now() + $3::interval
-			WHERE uri = $1 AND node = $2
-				AND NOT EXISTS (SELECT FROM responses WHERE uri = $1 AND fresh_until > now())`,
+			WHERE uri = $1 AND node = $2 AND NOT `+isKnown,
 			key[:], f.o.Node, aloneTime.String())
 		return err
 	})

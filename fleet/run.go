@@ -377,6 +377,7 @@ func (f *Fleet) sweep(ctx context.Context) error {
 		"pages WHERE gone_at < now() - interval '30 days'",
 		"purges WHERE at < now() - interval '30 days'",
 		"responses WHERE retain_until < now()",
+		"renditions WHERE expires < now()",
 		"flights WHERE until < now()",
 		"spent WHERE day < current_date - 7",
 		"turns WHERE next < now() - interval '1 hour'",

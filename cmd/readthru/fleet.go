@@ -44,8 +44,9 @@ func (p *program) fleetStatus(state *api.FleetState) error {
 	}
 	p.note("fleet %s, node %s: %s for %s, %d pages told, %d taken over, %d refused", state.Name, state.Node, state.State,
 		time.Since(state.Since).Round(time.Second), state.Published, state.Taken, state.Refused)
-	p.note("%d responses told, %d of others used instead of asking their origins, %d waits for a node that asked before, "+
-		"%d late answers of the database", state.Told, state.Reused, state.Waited, state.Late)
+	p.note("%d responses told, %d of others used instead of asking their origins, %d renditions of others used, "+
+		"%d waits for a node that asked before, %d late answers of the database", state.Told, state.Reused,
+		state.Renditions, state.Waited, state.Late)
 	if state.Reason != "" {
 		p.note("%s: %s", state.Reason, cmp.Or(state.Remedy, "nothing to do"))
 	}

@@ -284,6 +284,7 @@ func (c *core) openFleet(address string) (err error) {
 		return err
 	}
 	c.cache.Join(c.fleet)
+	c.fetcher.Join(c.fleet)
 	return nil
 }
 
