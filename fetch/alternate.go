@@ -53,7 +53,7 @@ func (s alternate) Try(ctx context.Context, a *attempt) result {
 		}
 		r, err := s.fetch(ctx, a, u, signs)
 		if err == nil {
-			if t := guessTwin(a.url); u.Host == a.url.Host && t != nil && u.Path == t.Path && a.memorable {
+			if t := guessTwin(a.url); u.Host == a.url.Host && t != nil && u.Path == t.Path {
 				s.f.learn(a, store.Twins)
 			}
 			return result{rendition: r, good: true, reason: page.Mask(u)}

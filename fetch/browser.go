@@ -328,7 +328,7 @@ func (f *Fetcher) wantsMore(a *attempt) bool {
 // learn notes whether rendering gives more than twice the text on the host. The first page for which it does not ends
 // it.
 func (s browser) learn(a *attempt, r *store.Rendition) {
-	if a.best == nil || !a.memorable {
+	if a.best == nil {
 		return
 	}
 	if r.Tokens > 2*a.best.Tokens && r.Tokens-a.best.Tokens > 50 {

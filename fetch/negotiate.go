@@ -42,7 +42,7 @@ func (s negotiate) Try(ctx context.Context, a *attempt) result {
 	if doubt := s.doubt(a, c.Text); doubt != convert.NoDoubt {
 		return s.reject(ctx, a, r, c, doubt)
 	}
-	if a.kind == markdownKind && a.status == http.StatusOK && a.memorable {
+	if a.kind == markdownKind && a.status == http.StatusOK {
 		s.f.learn(a, store.Negotiates)
 		s.f.unlearn(a, store.MarkdownOff)
 	}
@@ -103,8 +103,12 @@ func (f *Fetcher) prefersHTML(a *attempt) bool {
 // markdownKey identifies the markdown of a page among failed steps.
 func markdownKey(a *attempt) string { return "negotiate " + a.key.String() }
 
-// learn notes that the page shows a trait of its host.
+// learn notes that the page shows a trait of its host, which others may be told of: what nobody else may see teaches
+// nothing.
 func (f *Fetcher) learn(a *attempt, t store.Trait) {
+	if !a.memorable {
+		return
+	}
 	if _, _, err := f.o.Store.Learn(a.url.Hostname(), t, "", a.key.String()[:16], a.started); err != nil {
 		f.o.Log.Debug("host not noted", "host", a.url.Hostname(), "error", err)
 	}
@@ -113,6 +117,9 @@ func (f *Fetcher) learn(a *attempt, t store.Trait) {
 // unlearn notes that the page does not show a trait that was seen of its host. For so much as one page shows that it is
 // not the host's, it is forgotten.
 func (f *Fetcher) unlearn(a *attempt, t store.Trait) {
+	if !a.memorable {
+		return
+	}
 	host := a.url.Hostname()
 	h, err := f.o.Store.Host(host)
 	if _, known := h.Fact(t, ""); err != nil || !known {

@@ -213,7 +213,8 @@ func (f *Fleet) identify(ctx context.Context) (identity string, err error) {
 	defer tx.Rollback() //nolint:errcheck // it was committed, or its error is returned
 	var ahead bool
 	err = tx.QueryRowContext(ctx, `SELECT `+identityOf+`,
-		COALESCE(greatest((SELECT max(xid) FROM pages), (SELECT max(xid) FROM purges), (SELECT max(xid) FROM bases))
+		COALESCE(greatest((SELECT max(xid) FROM pages), (SELECT max(xid) FROM purges), (SELECT max(xid) FROM bases),
+				(SELECT max(xid) FROM hosts))
 			>= pg_snapshot_xmax(pg_current_snapshot()), false)
 		FROM fleet FOR UPDATE`).Scan(&identity, &ahead)
 	if err == nil && ahead { // the rows come from another server, whose transactions had higher numbers
@@ -222,6 +223,9 @@ func (f *Fleet) identify(ctx context.Context) (identity string, err error) {
 		}
 		if err == nil {
 			_, err = tx.ExecContext(ctx, "UPDATE bases SET xid = pg_current_xact_id()")
+		}
+		if err == nil {
+			_, err = tx.ExecContext(ctx, "UPDATE hosts SET xid = pg_current_xact_id()")
 		}
 		if err == nil {
 			renew := "UPDATE fleet SET id = gen_random_uuid() RETURNING " + identityOf

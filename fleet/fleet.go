@@ -1,11 +1,12 @@
 // Package fleet lets several nodes share what they read, through a PostgreSQL database.
 //
 // Each node keeps its own store and answers from it. A [Fleet] is what runs beside it: it tells the database of pages
-// that the node has read or deleted (publish.go, from the store's change log) and of visits (visits.go), and takes over
-// what others have (follow.go). Before the node asks an origin, it asks what others have stored of the URI (ask.go),
-// which are told of what it stores (tell.go) and purges (purges.go). Before it has a browser, markdown.new or a model
-// make something of a page, it asks what they made (renditions.go). What is limited for all nodes together is counted
-// there (limits.go). Large content may be in an object store instead of the database (bodies.go, bucket.go).
+// that the node has read or deleted (publish.go, from the store's change log), of visits (visits.go) and of what it
+// learns about hosts (hosts.go), and takes over what others have (follow.go). Before the node asks an origin, it asks
+// what others have stored of the URI (ask.go), which are told of what it stores (tell.go) and purges (purges.go).
+// Before it has a browser, markdown.new or a model make something of a page, it asks what they made (renditions.go).
+// What is limited for all nodes together is counted there (limits.go). Large content may be in an object store instead
+// of the database (bodies.go, bucket.go).
 //
 // Knowledge bases that are filled from the web are those of all nodes (bases.go). One node at a time fills a base
 // (fillings.go), the one that has the lease for that (leases.go); the others take over what it has, and one of them
@@ -113,6 +114,7 @@ type Fleet struct {
 	position    store.FleetPosition // of Run alone
 	shared      sharedUsers         // of Run alone
 	bases       sharedBases
+	hosts       sharedHosts   // of Run alone
 	apart       time.Duration // of Run alone: how far the database's clock is ahead; 0 if that is little
 	lastTold    *row          // of Run alone: what was told last, since the start
 
@@ -217,6 +219,7 @@ func New(o Options) (*Fleet, error) {
 	f.often, f.askingOften = newPrepared(f.db), newPrepared(f.asking)
 	f.seats = make(chan struct{}, maxAsking)
 	f.bases = sharedBases{held: map[string]*heldLease{}, asked: map[string]*asked{}, wake: make(chan struct{}, 1)}
+	f.hosts.common = map[trait]store.Fact{}
 	f.untold = untold{list: map[slot]*stored{}, ready: make(chan struct{}, 1)}
 	if f.o.Wait == 0 {
 		f.o.Wait = 50 * time.Millisecond

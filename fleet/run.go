@@ -61,6 +61,7 @@ func (f *Fleet) session(ctx context.Context) error {
 	}
 	f.shared = sharedUsers{}
 	f.bases.renew()
+	f.hosts.again()
 	if err := f.beat(ctx); err != nil {
 		return err
 	}
@@ -85,6 +86,9 @@ func (f *Fleet) session(ctx context.Context) error {
 				return err
 			}
 			if err := f.shareVisits(ctx); err != nil {
+				return err
+			}
+			if err := f.shareHosts(ctx); err != nil {
 				return err
 			}
 			beaten = time.Now()
@@ -299,9 +303,14 @@ func (f *Fleet) beat(ctx context.Context) error {
 	var behind int64
 	var identity string
 	err := f.queryOften(ctx, `SELECT `+identityOf+`,
-		(SELECT count(*) FROM (SELECT FROM pages WHERE (xid, key) > ($1::xid8, $2::bytea) LIMIT 10000) AS changes) FROM fleet`,
-		[]any{strconv.FormatUint(f.position.XID, 10), f.position.Key}, []any{&identity, &behind},
-		func() error { return nil })
+		(SELECT count(*) FROM (SELECT FROM pages WHERE (xid, key) > ($1::xid8, $2::bytea) LIMIT 10000) AS changes),
+		EXISTS (SELECT FROM (SELECT FROM hosts
+			WHERE (xid, host, trait) > ($3::xid8, $4, $5) AND xid < pg_snapshot_xmin(pg_current_snapshot())
+			ORDER BY xid, host, trait LIMIT 1) AS h)
+		FROM fleet`, []any{
+		strconv.FormatUint(f.position.XID, 10), f.position.Key, strconv.FormatUint(f.hosts.xid, 10), f.hosts.last.host,
+		string(f.hosts.last.Trait),
+	}, []any{&identity, &behind, &f.hosts.news}, func() error { return nil })
 	if err != nil {
 		return err
 	}
@@ -388,6 +397,7 @@ func (f *Fleet) sweep(ctx context.Context) error {
 		"usage WHERE day < current_date - 400",
 		"bases WHERE gone_at < now() - interval '30 days'",
 		"rounds AS r WHERE NOT EXISTS (SELECT FROM bases AS b WHERE b.id = r.base)",
+		"hosts WHERE until < now()",
 		"leases WHERE until < now() - interval '30 days'",
 	} {
 		if _, err := f.db.ExecContext(ctx, "DELETE FROM "+obsolete); err != nil {

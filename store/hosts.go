@@ -177,6 +177,33 @@ func (s *Store) Learn(host string, t Trait, client, about string, now time.Time)
 	return f, news, err
 }
 
+// TakeFact notes a fact about a host, true for everybody, that another store learnt, unless this one learnt it later.
+// One that this store could not have learnt is left out.
+func (s *Store) TakeFact(host string, f Fact, now time.Time) error {
+	life, known := lifetimes[f.Trait]
+	f.Client, f.Cases, f.Since, f.Until = "", nil, f.Since.UTC(), f.Until.UTC()
+	if !known || f.Trait == RejectsCA || f.Times < 1 || f.Until.Sub(f.Since) > life.longest || !f.Holds(now) ||
+		host == "" || cleanHost(host) != host {
+		return nil
+	}
+	return s.changeHost(host, func(h *Host) bool {
+		i := h.index(f.Trait, "")
+		switch {
+		case i >= 0 && h.Facts[i].Holds(now) && !f.Since.After(h.Facts[i].Since):
+			return false
+		case i >= 0:
+			h.Facts = slices.Delete(h.Facts, i, i+1)
+		case len(h.Facts) >= maxFacts:
+			return false
+		}
+		h.Facts = append(h.Facts, f)
+		return true
+	})
+}
+
+// HostChanges returns how often what is known about hosts has changed since the store was opened.
+func (s *Store) HostChanges() int64 { return s.hostCount.Load() }
+
 // Forget removes the facts of a host that match, and returns how many of them held at now.
 func (s *Store) Forget(host string, now time.Time, match func(Fact) bool) (held int, err error) {
 	err = s.changeHost(host, func(h *Host) bool {
@@ -229,6 +256,7 @@ func (s *Store) changeHost(name string, change func(*Host) bool) error {
 	} else {
 		b.set(learntKey(clean), encodeJSON(h))
 	}
+	s.hostCount.Add(1)
 	return s.kv.apply(b)
 }
 

@@ -196,3 +196,38 @@ func TestTheSweepRemovesFactsThatEndedLongAgo(t *testing.T) {
 		t.Errorf("left: %q, want %q", got, want)
 	}
 }
+
+func TestTheLaterFactOfTwoStoresCounts(t *testing.T) {
+	const host = "docs.test"
+	fact := func(since time.Duration, times int) store.Fact {
+		return store.Fact{
+			Trait: store.Negotiates, Since: monday.Add(since), Until: monday.Add(since + 24*time.Hour), Times: times,
+		}
+	}
+	for _, tt := range []struct {
+		name      string
+		own, take store.Fact
+		want      int // how often it was learnt, of the fact that is kept
+	}{
+		{"it is new", store.Fact{}, fact(0, 7), 7},
+		{"it is later", fact(-time.Hour, 3), fact(0, 7), 7},
+		{"it is earlier", fact(0, 3), fact(-time.Hour, 7), 3},
+		{"the own one has ended", fact(-25*time.Hour, 3), fact(-time.Hour, 7), 7},
+		{"it has ended", fact(-time.Hour, 3), fact(-25*time.Hour, 7), 3},
+	} {
+		s := openStore(t, store.Options{})
+		for _, f := range []store.Fact{tt.own, tt.take} {
+			now := monday
+			if f.Times == tt.own.Times {
+				now = f.Since
+			}
+			if err := s.TakeFact(host, f, now); err != nil {
+				t.Fatal(err)
+			}
+		}
+		h, err := s.Host(host)
+		if f, known := h.Fact(store.Negotiates, ""); err != nil || !known || f.Times != tt.want || len(h.Facts) != 1 {
+			t.Errorf("%s: %+v, %v; want one that was learnt %d times", tt.name, h, err, tt.want)
+		}
+	}
+}

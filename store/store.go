@@ -147,6 +147,7 @@ type Store struct {
 	purges     purgeLog
 	usersMutex sync.Mutex   // held over changes of users
 	usersCount atomic.Int64 // of these changes
+	hostCount  atomic.Int64 // changes of what is known about hosts
 	disclosed  atomic.Int64 // disclosures since the start
 	records    Records
 

@@ -307,6 +307,7 @@ func openDaemon(ctx context.Context, s *settings, offline bool, at *ports, log *
 	}
 	d.info.Proxy, d.info.Admin = reachable(d.ports.proxy.Addr()), reachable(d.ports.admin.Addr())
 	d.core.listening.Store(new([]netip.AddrPort{addrPort(d.ports.proxy), addrPort(d.ports.admin)}))
+	//nolint:contextcheck // what fills a base does not end with what started the daemon
 	if err := d.core.openFleet(d.info.Proxy); err != nil {
 		return nil, err
 	}
