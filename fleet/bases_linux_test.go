@@ -572,3 +572,29 @@ func TestAQuestionAboutABaseIsAnsweredAtOnce(t *testing.T) {
 		t.Errorf("a has %d leases", n)
 	}
 }
+
+// TestABaseThatNoNodeCanFillWaits has a node take over a base that killed some, none of which told anything.
+func TestABaseThatNoNodeCanFillWaits(t *testing.T) {
+	t.Parallel()
+	server := fleettest.Start(t)
+	relay := server.Relay(t)
+	a, b, lost := twoWithABase(t, relay.URL, server.URL, 2*time.Second, 2)
+	relay.Cut()
+	server.Exec("UPDATE readthru.leases SET taken = 2")
+	until(t, "b is told to fill the base", func() bool { filled, _ := b.told(); return slices.Contains(filled, "docs") })
+	server.Exec("UPDATE readthru.leases SET taken = 3, node = 'c', epoch = epoch + 1")
+	awaitBase(t, "docs", "2 documents, not filled, building, paused", b)
+	if n := server.Count("leases WHERE until > now()"); n != 0 {
+		t.Errorf("%d nodes fill a base that waits", n)
+	}
+	build := b.build("docs") // somebody asks for it
+	b.crawl(build, "docs", 2, 3)
+	awaitBase(t, "docs", "3 documents, not filled, building", b)
+	if _, err := build.Commit(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	relay.Heal()
+	until(t, "a is told to leave the base", func() bool { _, stopped := a.told(); return len(stopped) > 0 })
+	lost.Close()
+	awaitBase(t, "docs", "3 documents", a, b)
+}

@@ -26,6 +26,10 @@ const (
 	batchSteps = 1 << 20
 	// batchMembers is how many members are in a round.
 	batchMembers = 500
+
+	// maxTaken is how many nodes in a row take the lease of a base of which none tells anything more. They died: what the
+	// base is filled with may be why.
+	maxTaken = 3
 )
 
 // sharedBases is what a node knows of the knowledge bases of its fleet. All but held and asked is of Run alone.
@@ -218,7 +222,7 @@ func (f *Fleet) fillOrFollow(ctx context.Context, b knowledge.SharedBase, r *bas
 		return nil
 	}
 	f.bases.tried[b.ID] = time.Now()
-	return f.claim(ctx, b)
+	return f.claim(ctx, b, asked)
 }
 
 func (f *Fleet) isAsked(base string) bool {
@@ -256,9 +260,10 @@ func inStep(b knowledge.SharedBase, r *baseRow) bool {
 		(!b.Here || !b.Building) && b.Paused == (r.paused && r.filling != 0)
 }
 
-// claim takes the lease to fill a base, and fills it or has what was filled told.
-func (f *Fleet) claim(ctx context.Context, b knowledge.SharedBase) error {
-	epoch, err := f.takeLease(ctx, leaseOf(b.ID))
+// claim takes the lease to fill a base, and fills it or has what was filled told. Unless somebody asked for it, a base
+// that no node can fill without dying waits until somebody does.
+func (f *Fleet) claim(ctx context.Context, b knowledge.SharedBase, asked bool) error {
+	epoch, taken, err := f.takeLease(ctx, leaseOf(b.ID))
 	if err != nil {
 		return err
 	}
@@ -275,6 +280,11 @@ func (f *Fleet) claim(ctx context.Context, b knowledge.SharedBase) error {
 		return nil
 	}
 	ready, err := f.catchUp(ctx, b)
+	if err == nil && ready && taken > maxTaken && !asked && !b.Busy && f.bases.rows[b.Name].filling != 0 {
+		f.log.Warn("knowledge base not filled any more: the nodes that filled it died", "kb", b.Name, "nodes", taken-1,
+			"remedy", "look at what they logged, then refresh it")
+		return f.pauseFilling(ctx, b, f.bases.rows[b.Name], &heldLease{epoch: epoch})
+	}
 	if err != nil || !ready {
 		return cmp.Or(f.giveBack(ctx, b.ID, epoch), err)
 	}
@@ -417,8 +427,7 @@ func (f *Fleet) tellFilling(ctx context.Context, b knowledge.SharedBase, r *base
 	case filled:
 		return f.tellFilled(ctx, b, r, h)
 	case b.Paused:
-		return f.endFilling(ctx, b, r, h, `UPDATE bases SET xid = pg_current_xact_id(), paused = true
-			WHERE id = $1 AND filling = $2`)
+		return f.pauseFilling(ctx, b, r, h)
 	default:
 		return f.goOn(ctx, b, h)
 	}
@@ -520,6 +529,12 @@ func (f *Fleet) tellFilled(ctx context.Context, b knowledge.SharedBase, r *baseR
 	return f.endFilling(ctx, b, r, h, `UPDATE bases SET xid = pg_current_xact_id(), filled = filling,
 		filled_rounds = rounds, filled_at = $3, filling = 0, rounds = 0, paused = false
 		WHERE id = $1 AND filling = $2`, b.LastCrawl)
+}
+
+// pauseFilling tells that a filling waits until somebody asks for more.
+func (f *Fleet) pauseFilling(ctx context.Context, b knowledge.SharedBase, r *baseRow, h *heldLease) error {
+	return f.endFilling(ctx, b, r, h, `UPDATE bases SET xid = pg_current_xact_id(), paused = true
+		WHERE id = $1 AND filling = $2`)
 }
 
 // tellAborted tells that a filling was given up.

@@ -17,15 +17,16 @@ const leaseTime = 15 * time.Second
 var errLeaseLost = errors.New("another node has taken the lease")
 
 // takeLease takes a lease that nobody has, or that was this node's before it started again. epoch is 0 if another node
-// has it.
-func (f *Fleet) takeLease(ctx context.Context, what string) (epoch int64, err error) {
-	err = f.query(ctx, `INSERT INTO leases AS l (what, node, epoch, until)
-		VALUES ($1, $2, 1, clock_timestamp() + $3::interval)
-		ON CONFLICT (what) DO UPDATE SET node = excluded.node, epoch = l.epoch + 1, until = excluded.until
+// has it. taken is how often it was taken since a holder last told something under it: those before died.
+func (f *Fleet) takeLease(ctx context.Context, what string) (epoch, taken int64, err error) {
+	err = f.query(ctx, `INSERT INTO leases AS l (what, node, epoch, until, taken)
+		VALUES ($1, $2, 1, clock_timestamp() + $3::interval, 1)
+		ON CONFLICT (what) DO UPDATE SET node = excluded.node, epoch = l.epoch + 1, until = excluded.until,
+			taken = l.taken + 1
 		WHERE l.until < clock_timestamp() OR l.node = excluded.node
-		RETURNING epoch`,
-		[]any{what, f.o.Node, f.lease().String()}, []any{&epoch}, func() error { return nil })
-	return epoch, err
+		RETURNING epoch, taken`,
+		[]any{what, f.o.Node, f.lease().String()}, []any{&epoch, &taken}, func() error { return nil })
+	return epoch, taken, err
 }
 
 // holderOf returns the node that has a lease; empty if none has.
@@ -59,7 +60,7 @@ func (f *Fleet) underLease(ctx context.Context, what string, epoch int64, end bo
 		valid = 0
 	}
 	// The row stays locked until the end: nobody can take the lease meanwhile.
-	err = changesOne(tx.ExecContext(ctx, `UPDATE leases SET until = clock_timestamp() + $4::interval
+	err = changesOne(tx.ExecContext(ctx, `UPDATE leases SET until = clock_timestamp() + $4::interval, taken = 0
 		WHERE what = $1 AND node = $2 AND epoch = $3`, what, f.o.Node, epoch, valid.String()))
 	if err != nil {
 		return err
@@ -117,7 +118,7 @@ func (f *Fleet) renewLeases(ctx context.Context, epochs map[string]int64) (lost 
 func (f *Fleet) releaseLeases(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, statementTime)
 	defer cancel()
-	_, err := f.db.ExecContext(ctx, `UPDATE leases SET until = clock_timestamp()
+	_, err := f.db.ExecContext(ctx, `UPDATE leases SET until = clock_timestamp(), taken = 0
 		WHERE node = $1 AND until > clock_timestamp()`, f.o.Node)
 	return err
 }
