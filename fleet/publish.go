@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"slices"
+	"sort"
 	"strings"
 	"time"
 
@@ -62,7 +63,8 @@ func (f *Fleet) publish(ctx context.Context) (more bool, err error) {
 		rows := f.placeRows(ctx, rows, held)
 		return f.send(ctx, rows)
 	}
-	slices.SortFunc(keys, bytes.Compare) // nodes that write the same rows wait for each other, in one order
+	// Nodes that write the same rows wait for each other, in one order.
+	sort.Slice(keys, func(i, j int) bool { return bytes.Compare(keys[i], keys[j]) < 0 })
 	for _, k := range keys {
 		r, record, ok := f.rowOf(newest[page.Key(k)])
 		if !ok || !newer(&r, known[r.key]) || !f.addContent(&r, record) {

@@ -1,11 +1,13 @@
 package knowledge
 
 import (
+	"bytes"
 	"encoding/binary"
 	"encoding/json"
 	"iter"
 	"maps"
 	"slices"
+	"sort"
 	"sync"
 
 	"github.com/RoaringBitmap/roaring/v2"
@@ -230,9 +232,13 @@ func (k *Knowledge) memberKeys(kb string) (iter.Seq[page.Key], error) {
 	if err != nil {
 		return nil, err
 	}
-	keys := slices.SortedFunc(maps.Keys(s.set(r.live()).keys),
-		func(a, b page.Key) int { return slices.Compare(a[:], b[:]) })
+	keys := slices.Collect(maps.Keys(s.set(r.live()).keys))
+	sortKeys(keys)
 	return slices.Values(keys), nil
+}
+
+func sortKeys(list []page.Key) {
+	sort.Slice(list, func(i, j int) bool { return bytes.Compare(list[i][:], list[j][:]) < 0 })
 }
 
 // numbersOf returns the numbers of those of some documents that are indexed.

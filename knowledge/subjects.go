@@ -187,7 +187,7 @@ func (k *Knowledge) documentsNamed(doc, rawURL string) []page.Key {
 			found = append(found, key)
 		}
 	}
-	slices.SortFunc(found, func(a, b page.Key) int { return slices.Compare(a[:], b[:]) })
+	sortKeys(found)
 	return found
 }
 

@@ -1,8 +1,7 @@
 package pdflayout
 
 import (
-	"cmp"
-	"slices"
+	"sort"
 	"strings"
 	"unicode/utf8"
 
@@ -259,7 +258,7 @@ func (b *builder) cellTexts(table [][][]*line) (rows [][]string) {
 
 // mergedStrips makes one strip of those that overlap.
 func mergedStrips(strips []gutter) (out []gutter) {
-	slices.SortFunc(strips, func(a, b gutter) int { return cmp.Compare(a.x0, b.x0) })
+	sort.Slice(strips, func(i, j int) bool { return strips[i].x0 < strips[j].x0 })
 	for _, s := range strips {
 		if n := len(out); n > 0 && s.x0 < out[n-1].x1 {
 			out[n-1].x1 = max(out[n-1].x1, s.x1)
