@@ -164,10 +164,14 @@ func (k *Knowledge) do(ctx context.Context, tasks []*task, each func(*Document))
 
 // load returns a document as it is to be indexed. Any error means that there is nothing to index.
 func (k *Knowledge) load(key page.Key) (*Document, error) {
-	if p, err := k.store.Page(key); err == nil && !indexable(p) {
+	p, err := k.store.Page(key)
+	switch {
+	case err != nil:
+		return k.Document(key)
+	case !indexable(p):
 		return nil, store.ErrNotFound
 	}
-	return k.Document(key)
+	return k.pageDocument(key, p)
 }
 
 // indexable reports whether a page may be found: not one that its origin calls gone (rule X6). The store keeps only

@@ -266,27 +266,31 @@ func (k *Knowledge) Document(key page.Key) (*Document, error) {
 	if _, ok := noteIn(key); ok {
 		return k.noteDocument(key)
 	}
-	p, err := k.store.Page(key)
-	if err != nil {
-		h, err := k.archive.head(key)
-		if err != nil {
-			return nil, err
-		}
-		md, err := k.archive.markdown(key)
-		if err != nil {
-			return nil, err
-		}
-		d := &Document{
-			Key: key, URL: h.URL, Title: h.Title, Host: h.Host, Kind: h.Kind, FetchedAt: h.FetchedAt, Markdown: md,
-			Metadata: h.Metadata,
-		}
-		if library, _ := h.Metadata["library"].(string); library != "" { // as the hook of Context7 says it (rule A19)
-			d.Subjects = append(d.Subjects, library)
-		} else if u, err := page.Parse(h.URL); err == nil {
-			d.Subjects = about(u)
-		}
-		return d, nil
+	if p, err := k.store.Page(key); err == nil {
+		return k.pageDocument(key, p)
 	}
+	h, err := k.archive.head(key)
+	if err != nil {
+		return nil, err
+	}
+	md, err := k.archive.markdown(key)
+	if err != nil {
+		return nil, err
+	}
+	d := &Document{
+		Key: key, URL: h.URL, Title: h.Title, Host: h.Host, Kind: h.Kind, FetchedAt: h.FetchedAt, Markdown: md,
+		Metadata: h.Metadata,
+	}
+	if library, _ := h.Metadata["library"].(string); library != "" { // as the hook of Context7 says it (rule A19)
+		d.Subjects = append(d.Subjects, library)
+	} else if u, err := page.Parse(h.URL); err == nil {
+		d.Subjects = about(u)
+	}
+	return d, nil
+}
+
+// pageDocument returns a page with its markdown.
+func (k *Knowledge) pageDocument(key page.Key, p *page.Page) (*Document, error) {
 	md, err := k.store.Markdown(key)
 	if err != nil {
 		return nil, err
