@@ -5,8 +5,12 @@ import (
 	"sync"
 )
 
-// blockCacheBytes is how much of the terms' blocks memory holds.
-const blockCacheBytes = 12 << 20
+// Memory holds this much of the terms' blocks at least, and of a large index one part in so many, at most this much.
+const (
+	leastBlocks = 12 << 20
+	mostBlocks  = 64 << 20
+	blocksPart  = 8
+)
 
 // blockID names a block. Segments' numbers are given once, so it never comes to mean another.
 type blockID struct{ segment, block uint32 }
@@ -29,6 +33,23 @@ func newBlockCache(bytes int) *blockCache {
 	return &blockCache{max: bytes, order: linked.New(), byID: map[blockID]*linked.Element{}}
 }
 
+// fit sets how much the cache holds, for an index whose blocks have so many bytes.
+func (c *blockCache) fit(all int64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.max = int(min(max(all/blocksPart, leastBlocks), mostBlocks))
+	c.shrink()
+}
+
+// fitBlocks has memory hold as much of the blocks as suits the segments. The caller holds mu.
+func (x *searchIndex) fitBlocks() {
+	all := int64(0)
+	for _, s := range x.segments {
+		all += s.bytes
+	}
+	x.blocks.fit(all)
+}
+
 func (c *blockCache) get(id blockID) ([]byte, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -47,7 +68,13 @@ func (c *blockCache) put(id blockID, data []byte) {
 		return
 	}
 	c.byID[id] = c.order.PushFront(&cachedBlock{id, data})
-	for c.bytes += len(data); c.bytes > c.max; {
+	c.bytes += len(data)
+	c.shrink()
+}
+
+// shrink forgets the blocks that were not used for longest. The caller holds mu.
+func (c *blockCache) shrink() {
+	for c.bytes > c.max {
 		last := c.order.Back()
 		b := c.order.Remove(last).(*cachedBlock)
 		delete(c.byID, b.id)

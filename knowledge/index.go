@@ -202,7 +202,7 @@ func newIndex(o indexOptions) *searchIndex {
 	if o.log == nil {
 		o.log = slog.New(slog.DiscardHandler)
 	}
-	x := &searchIndex{o: o, build: newSegmentBuilder(), blocks: newBlockCache(blockCacheBytes), pruneFrom: worthPruning}
+	x := &searchIndex{o: o, build: newSegmentBuilder(), blocks: newBlockCache(leastBlocks), pruneFrom: worthPruning}
 	x.merging.wake = make(chan struct{}, 1)
 	x.empty()
 	return x

@@ -104,6 +104,7 @@ func (x *searchIndex) loadSegments() error {
 		passages += s.len()
 	}
 	x.byHash.makeRoom(passages)
+	x.fitBlocks()
 	for _, s := range x.segments {
 		for i := range s.numbers {
 			if int(s.owners[i]) >= len(x.docs.rows) {

@@ -302,6 +302,7 @@ func (x *searchIndex) swap(group []*segment, merged *segment) error {
 	}
 	maps.Copy(x.shared, shared)
 	maps.Copy(x.sharedBy, sharedBy)
+	x.fitBlocks()
 	return nil
 }
 

@@ -210,7 +210,8 @@ func (s *scorer) scorePhrases(n int, onlyPhrases bool, allowed bitset) {
 			if allowed != nil && !allowed.has(ord) {
 				return
 			}
-			s.acc[ord] += s.phraseWorth(p, seg.lengths[ord], title, text)
+			s.sheet.scores[ord] += s.phraseWorth(p, seg.lengths[ord], title, text)
+			s.sheet.touched[ord>>regionBits] = true
 			if with != nil {
 				with.add(ord)
 			}
@@ -220,9 +221,11 @@ func (s *scorer) scorePhrases(n int, onlyPhrases bool, allowed bitset) {
 		}
 	}
 	if with != nil {
-		for ord := range s.acc {
-			if !with.has(uint32(ord)) {
-				s.acc[ord] = 0
+		for from, scores := range s.sheet.regions() {
+			for i := range scores {
+				if !with.has(from + uint32(i)) {
+					scores[i] = 0
+				}
 			}
 		}
 	}

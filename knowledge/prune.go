@@ -41,13 +41,15 @@ func (s *scorer) leastOfBest() float32 {
 	if s.top.full() {
 		least = s.top.least()
 	}
-	scores := s.scores[:0]
-	for _, score := range s.acc {
-		if score > least {
-			scores = append(scores, score)
+	scores := s.sheet.scratch[:0]
+	for _, some := range s.sheet.regions() {
+		for _, score := range some {
+			if score > least {
+				scores = append(scores, score)
+			}
 		}
 	}
-	s.scores = scores
+	s.sheet.scratch = scores
 	if len(scores) < s.top.max {
 		return least
 	}
@@ -87,9 +89,11 @@ func nthLargest(list []float32, n int) float32 {
 func (s *scorer) above(least float32) []uint32 {
 	least -= least * 1e-4
 	open := []uint32{}
-	for ord, score := range s.acc {
-		if score >= least {
-			open = append(open, uint32(ord))
+	for from, scores := range s.sheet.regions() {
+		for i, score := range scores {
+			if score >= least {
+				open = append(open, from+uint32(i))
+			}
 		}
 	}
 	return open
@@ -104,7 +108,7 @@ func (s *scorer) lookUp(ords []uint32, seg *segment, l *termList) error {
 			break
 		}
 		if at == ord {
-			s.acc[ord] += l.worth(&c.c, c.i, s.norms, seg.lengths[ord])
+			s.sheet.scores[ord] += l.worth(&c.c, c.i, s.norms, seg.lengths[ord])
 		}
 	}
 	return c.err

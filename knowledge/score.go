@@ -24,8 +24,7 @@ type scorer struct {
 	terms   []scoredTerm
 	phrases []scoredPhrase
 	top     top
-	acc     []float32 // scores in the current segment, by ordinal
-	scores  []float32 // scratch space of leastOfBest
+	sheet   *sheet // scores in the current segment
 }
 
 // scoredTerm is a term of the query with its postings in each segment.
@@ -143,15 +142,17 @@ func formBit(l *list, form string) uint8 {
 // postings of a common word.
 func (s *scorer) score(n int, q *query, allowed bitset) {
 	seg := s.x.segments[n]
-	if cap(s.acc) < seg.len() {
-		s.acc = make([]float32, seg.len())
-	}
-	s.acc = s.acc[:seg.len()]
-	clear(s.acc)
 	left := s.mostLeft(n)
 	if left[0] == 0 {
 		return
 	}
+	s.sheet = sheets.Get().(*sheet)
+	s.sheet.begin(seg.len())
+	defer func() {
+		s.sheet.end()
+		sheets.Put(s.sheet)
+		s.sheet = nil
+	}()
 	var open []uint32 // passages that can still be among the best; nil means all
 	var c chunk
 	for i := range s.terms {
@@ -180,9 +181,11 @@ func (s *scorer) score(n int, q *query, allowed bitset) {
 	if len(s.phrases) > 0 {
 		s.scorePhrases(n, q.onlyPhrases, allowed)
 	}
-	for ord, score := range s.acc {
-		if score > 0 && (!s.top.full() || score >= s.top.least()) {
-			s.top.offer(candidate{seg: n, ord: uint32(ord), score: score})
+	for from, scores := range s.sheet.regions() {
+		for i, score := range scores {
+			if score > 0 && (!s.top.full() || score >= s.top.least()) {
+				s.top.offer(candidate{seg: n, ord: from + uint32(i), score: score})
+			}
 		}
 	}
 }
@@ -197,7 +200,7 @@ func (s *scorer) scoreKinds() {
 
 // addChunk adds the worth of a term in the passages of a chunk to their scores. It is the innermost loop of a search.
 func (s *scorer) addChunk(c *chunk, seg *segment, l *termList, allowed bitset) {
-	acc, lens, norms := s.acc, seg.lengths, s.norms
+	scores, touched, lens, norms := s.sheet.scores, s.sheet.touched, seg.lengths, s.norms
 	exact, only, plain, own := l.exact, l.only, l.plain, l.own
 	for i := range c.n {
 		ord := c.ords[i]
@@ -208,7 +211,8 @@ func (s *scorer) addChunk(c *chunk, seg *segment, l *termList, allowed bitset) {
 		if c.forms[i]&exact != 0 {
 			factor = own
 		}
-		acc[ord] += factor * saturated(c.weighted(i, norms, lens[ord]))
+		scores[ord] += factor * saturated(c.weighted(i, norms, lens[ord]))
+		touched[ord>>regionBits] = true
 	}
 }
 
