@@ -8,8 +8,8 @@ import (
 // Memory holds this much of the terms' blocks at least, and of a large index one part in so many, at most this much.
 const (
 	leastBlocks = 12 << 20
-	mostBlocks  = 64 << 20
-	blocksPart  = 8
+	mostBlocks  = 128 << 20
+	blocksPart  = 4
 )
 
 // blockID names a block. Segments' numbers are given once, so it never comes to mean another.

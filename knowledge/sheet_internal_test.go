@@ -41,7 +41,7 @@ func TestASheetGoesOverWhatIsTouchedAndIsEmptyAfterwards(t *testing.T) {
 func TestBlocksInMemoryGrowWithTheIndex(t *testing.T) {
 	c := newBlockCache(leastBlocks)
 	for _, tt := range []struct{ index, most int64 }{
-		{0, 12 << 20}, {50 << 20, 12 << 20}, {320 << 20, 40 << 20}, {4 << 30, 64 << 20},
+		{0, 12 << 20}, {40 << 20, 12 << 20}, {320 << 20, 80 << 20}, {4 << 30, 128 << 20},
 	} {
 		if c.fit(tt.index); int64(c.max) != tt.most {
 			t.Errorf("of an index of %d bytes %d may stay, want %d", tt.index, c.max, tt.most)
