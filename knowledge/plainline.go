@@ -41,6 +41,7 @@ type lineWriter struct {
 	space bool // one is due before what follows
 
 	parts    []int // where each part begins in the line
+	begins   []int // where blocks do
 	contexts []lineContext
 	lists    []listLine // what leads up to where the line is
 	prose    listLine   // the last line that is no item
@@ -48,6 +49,7 @@ type lineWriter struct {
 
 func (w *lineWriter) block(b markdown.Block) {
 	w.space = true
+	w.begins = append(w.begins, w.out.Len()+min(w.out.Len(), 1)) // behind the space
 	switch b.Kind {
 	case markdown.Heading:
 		w.closeContext(w.out.Len())

@@ -1,7 +1,9 @@
 package knowledge
 
 import (
+	"slices"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"readthru/knowledge/analysis"
@@ -18,10 +20,10 @@ func snippet(q *query, parts ...string) (shown string, marks [][2]int, part int)
 	w := writeLine(parts)
 	line := w.out.String()
 	spots := q.spots(line)
-	from, to := window(line, spots, snippetChars)
+	from, to := window(line, spots, w.begins, snippetChars)
 	context := w.contextOf(spots, from, to)
 	if context != "" {
-		from, to = window(line, spots, snippetChars-utf8.RuneCountInString(context)-len(" "))
+		from, to = window(line, spots, w.begins, snippetChars-utf8.RuneCountInString(context)-len(" "))
 		if from == 0 {
 			context = ""
 		} else {
@@ -35,7 +37,7 @@ func snippet(q *query, parts ...string) (shown string, marks [][2]int, part int)
 // opening is snippet for a text that is to be shown from its beginning.
 func opening(q *query, text string) (shown string, marks [][2]int) {
 	line := writeLine([]string{text}).out.String()
-	from, to := window(line, nil, snippetChars)
+	from, to := window(line, nil, nil, snippetChars)
 	return cutOut(line, q.spots(line), "", from, to)
 }
 
@@ -122,8 +124,9 @@ func (q *query) weightOf(surface string) (weight float64, term int) {
 }
 
 // window chooses what to show of a line: at most chars code points, with as much of the query as possible, different
-// words before repeated ones, the earliest of equals. It begins and ends between words.
-func window(line string, spots []spot, chars int) (from, to int) {
+// words before repeated ones, the earliest of equals. It begins with a sentence or a block if there is room for that,
+// and else, as it ends, between words. Begins are where blocks begin in the line.
+func window(line string, spots []spot, begins []int, chars int) (from, to int) {
 	room := chars - 2 // for the dots
 	if utf8.RuneCountInString(line) <= chars {
 		return 0, len(line)
@@ -151,14 +154,64 @@ func window(line string, spots []spot, chars int) (from, to int) {
 		score -= .05
 	}
 	if most > 0 {
+		start := spots[first].start
+		spare := max(room-(spots[last].char-spots[first].char)-(spots[last].end-spots[last].start), 0)
 		// A third of the room that is left goes before the words, the rest after them.
-		used := spots[last].char - spots[first].char
-		from = runesBefore(line, spots[first].start, (room-used)/3)
+		from = runesBefore(line, start, spare/3)
+		if at := sentence(line, begins, runesBefore(line, start, spare), start); at >= 0 && from > 0 {
+			from = at
+		}
 	}
 	if to = runesAfter(line, from, room); to == len(line) {
+		before := from
 		from = runesBefore(line, to, room)
+		for i := from; i < before; i++ {
+			if sentence(line, begins, i, i) == i {
+				from = i
+				break
+			}
+		}
 	}
 	return wholeWords(line, from, to)
+}
+
+// sentence returns where the sentence, the item of a list, the row of a table or the block begins in which at is, or -1
+// if that is before from.
+func sentence(line string, begins []int, from, at int) int {
+	n, found := slices.BinarySearch(begins, at)
+	if found {
+		return at
+	}
+	block := -1
+	if n > 0 {
+		block = begins[n-1]
+	}
+	for i := at; i >= max(from, 0); i-- {
+		if i == block || beginsSentence(line, i) {
+			return i
+		}
+	}
+	return -1
+}
+
+// beginsSentence reports whether a sentence, an item of a list or a row of a table begins at a place of a line, or what
+// is said of a term that is defined.
+func beginsSentence(line string, at int) bool {
+	if at == 0 || strings.HasPrefix(line[at:], "• ") || strings.HasPrefix(line[at:], "· ") ||
+		strings.HasSuffix(line[:at], " : ") {
+		return true
+	}
+	switch before, _ := utf8.DecodeLastRuneInString(line[:at]); before {
+	case '。', '！', '？':
+		return true
+	case ' ':
+	default:
+		return false
+	}
+	next, _ := utf8.DecodeRuneInString(line[at:])
+	before := strings.TrimRight(line[:at-1], `)"'”’`)
+	return before != "" && strings.IndexByte(".!?", before[len(before)-1]) >= 0 &&
+		(unicode.IsUpper(next) || unicode.IsDigit(next) || unicode.Is(unicode.Lo, next) || strings.ContainsRune("\"“‘(`", next))
 }
 
 // runesBefore returns the byte offset n characters before at.
