@@ -158,16 +158,16 @@ func window(line string, spots []spot, begins []int, chars int) (from, to int) {
 		spare := max(room-(spots[last].char-spots[first].char)-(spots[last].end-spots[last].start), 0)
 		// A third of the room that is left goes before the words, the rest after them.
 		from = runesBefore(line, start, spare/3)
-		if at := sentence(line, begins, runesBefore(line, start, spare), start); at >= 0 && from > 0 {
+		if at := beginning(line, begins, runesBefore(line, start, spare), start); at >= 0 && from > 0 {
 			from = at
 		}
 	}
 	if to = runesAfter(line, from, room); to == len(line) {
 		before := from
 		from = runesBefore(line, to, room)
-		for i := from; i < before; i++ {
-			if sentence(line, begins, i, i) == i {
-				from = i
+		for at := from; at < before; at++ {
+			if isBeginning(line, begins, at) {
+				from = at
 				break
 			}
 		}
@@ -175,32 +175,26 @@ func window(line string, spots []spot, begins []int, chars int) (from, to int) {
 	return wholeWords(line, from, to)
 }
 
-// sentence returns where the sentence, the item of a list, the row of a table or the block begins in which at is, or -1
-// if that is before from.
-func sentence(line string, begins []int, from, at int) int {
-	n, found := slices.BinarySearch(begins, at)
-	if found {
-		return at
-	}
-	block := -1
-	if n > 0 {
-		block = begins[n-1]
-	}
-	for i := at; i >= max(from, 0); i-- {
-		if i == block || beginsSentence(line, i) {
-			return i
+// beginning returns where that begins in which at is (see isBeginning), or -1 if it is before from.
+func beginning(line string, begins []int, from, at int) int {
+	for ; at >= from; at-- {
+		if isBeginning(line, begins, at) {
+			return at
 		}
 	}
 	return -1
 }
 
-// beginsSentence reports whether a sentence, an item of a list or a row of a table begins at a place of a line, or what
-// is said of a term that is defined.
+// isBeginning reports whether a block, a sentence, an item of a list or a row of a table begins at a place of a line,
+// or what is said of a term that is defined. Begins are where blocks do.
+func isBeginning(line string, begins []int, at int) bool {
+	_, block := slices.BinarySearch(begins, at)
+	return block || at == 0 || strings.HasPrefix(line[at:], "• ") || strings.HasPrefix(line[at:], "· ") ||
+		strings.HasSuffix(line[:at], " : ") || beginsSentence(line, at)
+}
+
+// beginsSentence reports whether a sentence ends before a place of a line, and what follows can begin one.
 func beginsSentence(line string, at int) bool {
-	if at == 0 || strings.HasPrefix(line[at:], "• ") || strings.HasPrefix(line[at:], "· ") ||
-		strings.HasSuffix(line[:at], " : ") {
-		return true
-	}
 	switch before, _ := utf8.DecodeLastRuneInString(line[:at]); before {
 	case '。', '！', '？':
 		return true
@@ -211,7 +205,7 @@ func beginsSentence(line string, at int) bool {
 	next, _ := utf8.DecodeRuneInString(line[at:])
 	before := strings.TrimRight(line[:at-1], `)"'”’`)
 	return before != "" && strings.IndexByte(".!?", before[len(before)-1]) >= 0 &&
-		(unicode.IsUpper(next) || unicode.IsDigit(next) || unicode.Is(unicode.Lo, next) || strings.ContainsRune("\"“‘(`", next))
+		(unicode.In(next, unicode.Lu, unicode.Lt, unicode.Lo, unicode.Nd) || strings.ContainsRune("\"“‘(`", next))
 }
 
 // runesBefore returns the byte offset n characters before at.

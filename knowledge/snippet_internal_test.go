@@ -10,10 +10,19 @@ func TestASnippetBeginsWithASentence(t *testing.T) {
 	after := "\n\n" + filler
 	for _, tt := range []struct{ name, text, want string }{
 		{"a sentence", filler + "Boats come home at night with herring." + after, "…Boats come home"},
-		{"an item of a list", filler + "\n\n- one thing\n- boats come home with herring\n- more" + after, "…• boats come home"},
+		{
+			"an item of a list", filler + "\n\n- one thing\n- boats come home with herring\n- more" + after,
+			"…• boats come home",
+		},
 		{"a row of a table", filler + "\n\n| a | b |\n|---|---|\n| one | two |\n| boats | herring |\n" + after, "· boats"},
-		{"a paragraph after a fence", filler + "\n\n```\ncode without end\n```\n\nhow boats come home with herring" + after, "…how boats"},
-		{"what is said of a term", filler + "\n\nboat\n: brings herring home, as boats do, at night" + after, "…boat : brings"},
+		{
+			"a paragraph after a fence",
+			filler + "\n\n```\ncode without end\n```\n\nhow boats come home with herring" + after, "…how boats",
+		},
+		{
+			"what is said of a term", filler + "\n\nboat\n: brings herring home, as boats do, at night" + after,
+			"…boat : brings",
+		},
 		{"a question before it", filler + "Do they? “Boats” come home with herring." + after, "…“Boats” come home"},
 		{"ideographs", filler + "長い話です。" + "boatsはherringと帰る" + after, "…boats"},
 		{"no abbreviation", filler + "All kinds of vessels, e.g. boats, come home with herring." + after, "…All kinds"},
