@@ -15,9 +15,11 @@ import (
 )
 
 const (
-	// maxRound is the longest round that is taken over, in bytes, and maxMembers how many members it has.
+	// maxRound is the longest round that is taken over, in bytes, maxMembers how many members and steps it has, and
+	// maxStep the longest step.
 	maxRound   = 8 << 20
 	maxMembers = 1000
+	maxStep    = 512 << 10
 
 	// keepDropped is for how long a node tells again that it has deleted a base, to a database that was set back.
 	keepDropped = 30 * 24 * time.Hour

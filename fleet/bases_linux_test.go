@@ -140,6 +140,15 @@ func (n *node) crawl(b *knowledge.Build, name string, from, to int) {
 }
 
 // baseState returns a base of a node as text: how many documents it has, and whether it was and is being filled.
+// awaitFilling waits until the node was told to fill a base.
+func (n *node) awaitFilling(name string) {
+	n.t.Helper()
+	until(n.t, n.Status().Node+" is told to fill "+name, func() bool {
+		filled, _ := n.told()
+		return slices.Contains(filled, name)
+	})
+}
+
 func (n *node) baseState(name string) string {
 	b, err := n.Base(name)
 	if err != nil {
@@ -257,7 +266,7 @@ func TestANodeThatReturnsLateLeavesItsCrawlToAnother(t *testing.T) {
 	a, b, alone := twoWithABase(t, relay.URL, server.URL, 3*time.Second, 3)
 	relay.Cut()
 	a.crawl(alone, "docs", 3, 6)
-	until(t, "b is told to fill the base", func() bool { filled, _ := b.told(); return slices.Contains(filled, "docs") })
+	b.awaitFilling("docs")
 	build := b.build("docs")
 	if got := steps(t, build); !build.Resumed() || !slices.Equal(got, []string{`{"step":0}`, `{"step":1}`, `{"step":2}`}) {
 		t.Errorf("b goes on after %v", got)
@@ -360,7 +369,7 @@ func TestNoNodeGoesOnWithABaseWhileItIsOffline(t *testing.T) {
 		}
 	}
 	b.offline.Store(false)
-	until(t, "b is told to fill the base", func() bool { filled, _ := b.told(); return slices.Contains(filled, "docs") })
+	b.awaitFilling("docs")
 	if got := steps(t, b.build("docs")); len(got) != 3 {
 		t.Errorf("b goes on after %v", got)
 	}
@@ -581,7 +590,7 @@ func TestABaseThatNoNodeCanFillWaits(t *testing.T) {
 	a, b, lost := twoWithABase(t, relay.URL, server.URL, 2*time.Second, 2)
 	relay.Cut()
 	server.Exec("UPDATE readthru.leases SET taken = 2")
-	until(t, "b is told to fill the base", func() bool { filled, _ := b.told(); return slices.Contains(filled, "docs") })
+	b.awaitFilling("docs")
 	server.Exec("UPDATE readthru.leases SET taken = 3, node = 'c', epoch = epoch + 1")
 	awaitBase(t, "docs", "2 documents, not filled, building, paused", b)
 	if n := server.Count("leases WHERE until > now()"); n != 0 {
