@@ -103,8 +103,8 @@ func (f *Fetcher) prefersHTML(a *attempt) bool {
 // markdownKey identifies the markdown of a page among failed steps.
 func markdownKey(a *attempt) string { return "negotiate " + a.key.String() }
 
-// learn notes that the page shows a trait of its host, which others may be told of: what nobody else may see teaches
-// nothing.
+// learn notes that the page shows a trait of its host. Others may be told of that, so a page that is not to be kept
+// teaches nothing.
 func (f *Fetcher) learn(a *attempt, t store.Trait) {
 	if !a.memorable {
 		return

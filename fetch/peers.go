@@ -13,8 +13,8 @@ import (
 // concurrent use.
 type Peers interface {
 	// AskRendition looks for what a peer made of the page of a URI by a recipe, and waits for a peer that makes it just
-	// now. If it returns nil, the caller makes it, if makes says that it can, and calls TellRendition, or done if there is
-	// none to tell of. A rendition that it returns is the caller's and not stored.
+	// now. If it returns nil, the caller calls TellRendition once it has made one, or done if it has none to tell of;
+	// makes says whether it can make one. What AskRendition returns is the caller's, and not stored.
 	AskRendition(ctx context.Context, k page.Key, uri, recipe string, makes bool) (r *store.Rendition, done func())
 
 	// TellRendition has peers told of a rendition that was begun at a time. It does not wait.
@@ -60,7 +60,7 @@ func (f *Fetcher) mayRecall(a *attempt, r *store.Rendition) bool {
 		(!a.req.NoRemote || !f.madeByThirdParty(r))
 }
 
-// endSharing tells peers of the rendition that is kept by the page, or, if kept is false, that there is none.
+// endSharing tells peers of the rendition that was kept by the page, or, if none was, that they need not wait for it.
 func (f *Fetcher) endSharing(a *attempt, kept bool) {
 	switch s := a.sharing; {
 	case s == nil:

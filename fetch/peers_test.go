@@ -116,9 +116,11 @@ func TestPeersAreNotAskedForWhatAnyNodeMakes(t *testing.T) {
 		request fetch.Request
 		want    []string
 	}{
-		"local conversion":          {content: article("Harbour"), with: func(*fetch.Options) {}},
-		"a request with credential": {article("Harbour"), with, fetch.Request{Header: header("Authorization: Basic eDp5")}, nil},
-		"what is not to be stored":  {article("Harbour"), with, fetch.Request{NoStore: true}, nil},
+		"local conversion": {content: article("Harbour"), with: func(*fetch.Options) {}},
+		"a request with credentials": {
+			article("Harbour"), with, fetch.Request{Header: header("Authorization: Basic eDp5")}, nil,
+		},
+		"what is not to be stored": {article("Harbour"), with, fetch.Request{NoStore: true}, nil},
 		"what nobody can make": {article("Harbour"), with, fetch.Request{}, []string{
 			"asked https://site.test/p", "ended https://site.test/p",
 		}},

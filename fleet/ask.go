@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"net/url"
 	"slices"
 	"sync"
 	"time"
@@ -80,8 +79,7 @@ func (f *Fleet) Ask(ctx context.Context, uri string, choose func([]*store.Respon
 	r *store.Response, done func(),
 ) {
 	done = func() {}
-	u, err := url.Parse(uri)
-	if err != nil || !shareableURL(u) || !f.connected() || f.breaker.open() {
+	if !f.mayAsk(uri) {
 		return nil, done
 	}
 	key := keyOf(uri)
@@ -106,6 +104,11 @@ func (f *Fleet) Ask(ctx context.Context, uri string, choose func([]*store.Respon
 			return nil, done
 		}
 	}
+}
+
+// mayAsk reports whether the database may be asked about a URI, and answers just now.
+func (f *Fleet) mayAsk(uri string) bool {
+	return shareableURI(uri) && f.connected() && !f.breaker.open()
 }
 
 // waiting is how a request waits for what another node does.
@@ -229,7 +232,7 @@ func trustable(r *store.Response) bool {
 	return true
 }
 
-// isKnown is true if the fleet has what a flight is for: a fresh response of a URI, or a rendition.
+// isKnown is true in SQL if the fleet has what the flight $1 is for: a fresh response of a URI, or a rendition.
 const isKnown = `(EXISTS (SELECT FROM responses WHERE uri = $1 AND fresh_until > now())
 	OR EXISTS (SELECT FROM renditions WHERE id = $1 AND expires > now()))`
 

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"net/url"
 	"sync"
 	"time"
 
@@ -275,8 +274,7 @@ func (f *Fleet) has(m *missed) []byte {
 	if m.url == nil {
 		return nil
 	}
-	u, err := url.Parse(*m.url)
-	if err != nil || !shareableURL(u) {
+	if !shareableURI(*m.url) {
 		return nil
 	}
 	list, _ := f.o.Store.Responses(*m.url) // without, it has none

@@ -9,8 +9,8 @@
 // of the database (bodies.go, bucket.go).
 //
 // Knowledge bases that are filled from the web are those of all nodes (bases.go). One node at a time fills a base
-// (fillings.go), the one that has the lease for that (leases.go); the others take over what it has, and one of them
-// goes on when it ends. A request to fill a base waits for the lease, two seconds at most.
+// (fillings.go, tellfillings.go), the one that has the lease for that (leases.go); the others take over what it has,
+// and one of them goes on when it ends. A request to fill a base waits for the lease, two seconds at most.
 //
 // Nothing else of a request waits for the database. While that cannot be reached the node is a node alone, with a
 // longer change log, and continues where it was.
@@ -280,8 +280,11 @@ func (f *Fleet) note(change func(*Status)) {
 
 // shareable reports whether a page may leave the node: it was read from the web, and its URL has nothing that its
 // reader alone may know.
-func shareable(r *page.Record) bool {
-	u, err := url.Parse(r.NormalizedURL)
+func shareable(r *page.Record) bool { return shareableURI(r.NormalizedURL) }
+
+// shareableURI is shareableURL for a URI as it is written.
+func shareableURI(uri string) bool {
+	u, err := url.Parse(uri)
 	return err == nil && shareableURL(u)
 }
 

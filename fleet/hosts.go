@@ -31,8 +31,8 @@ type trait struct {
 	store.Trait
 }
 
-// again has the node tell all, and take over all, as of another database.
-func (h *sharedHosts) again() { h.changes, h.news, h.xid, h.last = -1, true, 0, trait{} }
+// renew has the node tell all and take over all, as of another database.
+func (h *sharedHosts) renew() { h.changes, h.news, h.xid, h.last = -1, true, 0, trait{} }
 
 // shareHosts tells what this node learnt about hosts since it is in the fleet, and takes over what others did.
 func (f *Fleet) shareHosts(ctx context.Context) error {
@@ -57,8 +57,8 @@ func (f *Fleet) tellHosts(ctx context.Context, now time.Time) error {
 	news, holds := map[trait]store.Fact{}, map[trait]bool{}
 	err := f.o.Store.Hosts(func(name string, h store.Host) bool {
 		for _, fact := range h.Holding(now) {
-			if fact.Client != "" {
-				continue // it is of this machine's clients
+			if !fact.OfHost() {
+				continue
 			}
 			t := trait{name, fact.Trait}
 			holds[t] = true
@@ -170,26 +170,33 @@ func (f *Fleet) takeHosts(ctx context.Context, now time.Time) error {
 		return err
 	}
 	for _, r := range list {
-		if !shareableHost(r.host) {
+		switch {
+		case !shareableHost(r.host):
 			f.note(func(s *Status) { s.Refused++ })
-			continue
-		}
-		if own, herr := f.o.Store.Host(r.host); r.gone && len(own.Facts) == 0 && herr == nil {
-			continue
-		}
-		if r.gone {
-			_, err = f.o.Store.Forget(r.host, now, func(own store.Fact) bool {
-				return own.Trait == r.trait.Trait && own.Client == "" && !own.Since.After(r.Since)
-			})
+		case r.gone:
+			if err := f.forgetFact(r.trait, r.Since, now); err != nil {
+				return err
+			}
 			delete(next.common, r.trait)
-		} else if err = f.o.Store.TakeFact(r.host, r.Fact, now); err == nil {
+		default:
+			if err := f.o.Store.TakeFact(r.host, r.Fact, now); err != nil {
+				return err
+			}
 			next.common[r.trait] = r.Fact
-		}
-		if err != nil {
-			return err
 		}
 	}
 	next.news = len(list) >= lookPages
 	f.hosts = next
 	return nil
+}
+
+// forgetFact forgets what this node has learnt of a trait until a time.
+func (f *Fleet) forgetFact(t trait, until, now time.Time) error {
+	if h, err := f.o.Store.Host(t.host); err != nil || len(h.Facts) == 0 {
+		return err
+	}
+	_, err := f.o.Store.Forget(t.host, now, func(own store.Fact) bool {
+		return own.Trait == t.Trait && own.OfHost() && !own.Since.After(until)
+	})
+	return err
 }

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net/url"
 	"time"
 
 	"readthru/page"
@@ -26,8 +25,7 @@ func (f *Fleet) AskRendition(ctx context.Context, k page.Key, uri, recipe string
 	r *store.Rendition, done func(),
 ) {
 	done = func() {}
-	u, err := url.Parse(uri)
-	if err != nil || !shareableURL(u) || !f.connected() || f.breaker.open() {
+	if !f.mayAsk(uri) {
 		return nil, done
 	}
 	id := renditionID(k, recipe)
@@ -107,8 +105,7 @@ func (f *Fleet) lookRendition(ctx context.Context, id [32]byte, makes bool) (fou
 func (f *Fleet) readRendition(ctx context.Context, found *foundRendition, recipe string) (*store.Rendition, error) {
 	r := new(store.Rendition)
 	err := json.Unmarshal(found.record, r)
-	u, uerr := url.Parse(r.FinalURL)
-	if errors.Join(err, uerr) != nil || !shareableURL(u) || r.Recipe != recipe || !ofMoreThanBytes(r) ||
+	if err != nil || !shareableRendition(r) || r.Recipe != recipe ||
 		r.Expires.After(time.Now().Add(maxRenditionLife)) {
 		f.note(func(s *Status) { s.Refused++ })
 		return nil, errors.New("its record is not its own")
@@ -121,29 +118,26 @@ func (f *Fleet) readRendition(ctx context.Context, found *foundRendition, recipe
 	return r, nil
 }
 
-// ofMoreThanBytes reports whether a rendition was not made of a page's bytes by this program alone, which any node does
-// as soon as it could ask for it.
-func ofMoreThanBytes(r *store.Rendition) bool {
-	return r.From == page.Browser || r.From == page.MarkdownNew || r.From == page.LLM
+// shareableRendition reports whether a rendition may leave the node, and is worth that. What local conversion makes of
+// a page's bytes, and markdown that an origin has, any node gets as soon as it could ask for it.
+func shareableRendition(r *store.Rendition) bool {
+	return shareableURI(r.FinalURL) && len(r.Markdown) <= maxShared &&
+		(r.From == page.Browser || r.From == page.MarkdownNew || r.From == page.LLM)
 }
 
 // TellRendition tells others of a rendition of the page of a URI, which this node began to make at a time. It does not
-// wait. r must not change any more.
+// wait, and while the database is away it tells nothing. r must not change any more.
 func (f *Fleet) TellRendition(k page.Key, uri string, began time.Time, r *store.Rendition) {
-	if !f.connected() {
+	if !shareableURI(uri) || textOf(uri) != uri || !f.connected() {
 		return
 	}
 	id := renditionID(k, r.Recipe)
-	u, err := url.Parse(uri)
-	final, ferr := url.Parse(r.FinalURL)
-	told := *r
 	f.work.Go(func() {
-		if errors.Join(err, ferr) != nil || !shareableURL(u) || !shareableURL(final) || !ofMoreThanBytes(r) ||
-			textOf(uri) != uri || len(r.Markdown) > maxShared {
-			f.endFlight(id)
-			return
+		err := errors.New("it stays on its node")
+		if shareableRendition(r) {
+			err = f.sendRendition(id, k, uri, began, r)
 		}
-		if err := f.sendRendition(id, k, uri, began, &told); err != nil {
+		if err != nil {
 			f.log.Debug("rendition not told to the fleet", "id", fmt.Sprintf("%x", id[:8]), "err", err)
 			f.endFlight(id)
 		}

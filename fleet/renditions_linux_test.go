@@ -2,6 +2,7 @@ package fleet_test
 
 import (
 	"crypto/sha256"
+	"fmt"
 	"strings"
 	"sync"
 	"testing"
@@ -136,16 +137,19 @@ func TestANodeTakesNoRenditionThatIsNotWhatItSays(t *testing.T) {
 	server := fleettest.Start(t)
 	all := nodes(t, server.URL, "a", "b")
 	a, b := all[0], all[1]
+	edit := func(from, to string) string {
+		return fmt.Sprintf(`record = convert_to(replace(convert_from(record, 'UTF8'), '%s', '%s'), 'UTF8')`, from, to)
+	}
 	for name, damage := range map[string]string{
 		"content":     `body = '\x28b52ffd', body_length = 4`,
 		"hash":        `body_hash = sha256('x')`,
 		"length":      `body_length = -1`,
 		"huge length": `body_length = 2147483647`,
 		"no JSON":     `record = '\x00'`,
-		"recipe":      `record = convert_to(replace(convert_from(record, 'UTF8'), '"one"', '"two"'), 'UTF8')`,
-		"source":      `record = convert_to(replace(convert_from(record, 'UTF8'), '"browser"', '"local"'), 'UTF8')`,
-		"for ever":    `record = convert_to(replace(convert_from(record, 'UTF8'), '"Expires":"20', '"Expires":"21'), 'UTF8')`,
-		"address":     `record = convert_to(replace(convert_from(record, 'UTF8'), 'https://a.test', 'http://127.0.0.1'), 'UTF8')`,
+		"recipe":      edit(`"one"`, `"two"`),
+		"source":      edit(`"browser"`, `"local"`),
+		"for ever":    edit(`"Expires":"20`, `"Expires":"21`),
+		"address":     edit("https://a.test", "http://127.0.0.1"),
 	} {
 		a.tell(rendition("one", "# "+name))
 		b.getsRendition("one", "# "+name)

@@ -61,7 +61,7 @@ func (f *Fleet) session(ctx context.Context) error {
 	}
 	f.shared = sharedUsers{}
 	f.bases.renew()
-	f.hosts.again()
+	f.hosts.renew()
 	if err := f.beat(ctx); err != nil {
 		return err
 	}

@@ -57,8 +57,7 @@ func slotOf(r *store.Response) slot {
 
 // Tell has the fleet told of a response that was stored just now and may answer anybody. r must not change any more.
 func (f *Fleet) Tell(r *store.Response, freshUntil time.Time) {
-	u, err := url.Parse(r.URL)
-	if err != nil || !shareableURL(u) || r.Length > maxShared || textOf(r.URL) != r.URL {
+	if !shareableURI(r.URL) || r.Length > maxShared || textOf(r.URL) != r.URL {
 		return
 	}
 	f.untold.mu.Lock()

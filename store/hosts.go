@@ -21,16 +21,17 @@ const (
 
 // lifetimes says how long each trait holds: first when it is learnt, then twice as long each time it is learnt again
 // after it has ended, and longest at most. A trait is learnt when it was seen of so many cases within the first
-// lifetime: one odd page says nothing about its host.
+// lifetime: one odd page says nothing about its host. One that is of the host alone holds for other nodes, too.
 var lifetimes = map[Trait]struct {
 	first, longest time.Duration
 	cases          int
+	ofHost         bool
 }{
-	Negotiates:   {30 * day, 30 * day, 1},
-	MarkdownOff:  {day, 30 * day, 3},
-	Twins:        {30 * day, 30 * day, 1},
-	NeedsBrowser: {30 * day, 30 * day, 3},
-	RejectsCA:    {10 * time.Minute, day, 1},
+	Negotiates:   {30 * day, 30 * day, 1, true},
+	MarkdownOff:  {day, 30 * day, 3, true},
+	Twins:        {30 * day, 30 * day, 1, true},
+	NeedsBrowser: {30 * day, 30 * day, 3, true},
+	RejectsCA:    {10 * time.Minute, day, 1, false},
 }
 
 const day = 24 * time.Hour
@@ -88,6 +89,9 @@ func (h Host) index(t Trait, client string) int {
 func (f Fact) Holds(now time.Time) bool {
 	return len(f.Cases) == 0 && now.Before(f.Until) && f.Since.Sub(now) < time.Minute
 }
+
+// OfHost reports whether f holds whoever asks the host, from whichever machine.
+func (f Fact) OfHost() bool { return f.Client == "" && lifetimes[f.Trait].ofHost }
 
 // kept reports whether f, which may have ended, still counts if it is learnt again.
 func (f Fact) kept(now time.Time) bool { return now.Before(f.Until.Add(lifetimes[f.Trait].longest)) }
@@ -177,12 +181,11 @@ func (s *Store) Learn(host string, t Trait, client, about string, now time.Time)
 	return f, news, err
 }
 
-// TakeFact notes a fact about a host, true for everybody, that another store learnt, unless this one learnt it later.
-// One that this store could not have learnt is left out.
+// TakeFact notes a fact about a host that another store learnt, unless this one learnt it later. One that this store
+// could not have learnt, or that is not of the host alone, is left out.
 func (s *Store) TakeFact(host string, f Fact, now time.Time) error {
-	life, known := lifetimes[f.Trait]
-	f.Client, f.Cases, f.Since, f.Until = "", nil, f.Since.UTC(), f.Until.UTC()
-	if !known || f.Trait == RejectsCA || f.Times < 1 || f.Until.Sub(f.Since) > life.longest || !f.Holds(now) ||
+	f.Since, f.Until = f.Since.UTC(), f.Until.UTC()
+	if !f.OfHost() || !f.Holds(now) || f.Times < 1 || f.Until.Sub(f.Since) > lifetimes[f.Trait].longest ||
 		host == "" || cleanHost(host) != host {
 		return nil
 	}
