@@ -37,7 +37,7 @@ type FetchRequest struct {
 	Drop      string `json:"drop,omitempty"`       // without what this CSS selector matches
 	// only the section with this id or heading; default: that of url's fragment
 	Section  string `json:"section,omitempty"`
-	Links    string `json:"links,omitempty"`    // inline, reference, text or none; default as configured
+	Links    string `json:"links,omitempty"`    // inline, compact, reference, text or none; default as configured
 	Images   string `json:"images,omitempty"`   // keep, alt or none; default as configured
 	Receipts bool   `json:"receipts,omitempty"` // list what was removed because no reader of the page sees it
 	Render   string `json:"render,omitempty"`   // auto (default), always or never

@@ -349,17 +349,19 @@ func (d *Document) headed(ctx context.Context, o Options) (*Result, error) {
 	return res, nil
 }
 
+// The forms of links and of images that [Options] may ask for.
+var (
+	LinkForms  = []string{"inline", "compact", "reference", "text", "none"}
+	ImageForms = []string{"keep", "alt", "none"}
+)
+
 // Check returns an error for a malformed selector and for an unknown form of links or images.
 func (o Options) Check() error {
-	switch o.Links {
-	case "", "inline", "compact", "reference", "text", "none":
-	default:
-		return fmt.Errorf("links %q is not one of inline, compact, reference, text, none", o.Links)
+	if o.Links != "" && !slices.Contains(LinkForms, o.Links) {
+		return fmt.Errorf("links %q is not one of %s", o.Links, strings.Join(LinkForms, ", "))
 	}
-	switch o.Images {
-	case "", "keep", "alt", "none":
-	default:
-		return fmt.Errorf("images %q is not one of keep, alt, none", o.Images)
+	if o.Images != "" && !slices.Contains(ImageForms, o.Images) {
+		return fmt.Errorf("images %q is not one of %s", o.Images, strings.Join(ImageForms, ", "))
 	}
 	for _, s := range []string{o.Selector, o.Drop} {
 		if s != "" {
@@ -385,12 +387,6 @@ func (d *Document) render(ctx context.Context, o Options, res *Result) (string, 
 	r := &renderer{
 		ctx: ctx, options: o, budget: guard.OutputLimit(len(d.content)) * 2,
 		notes: notesBelow(append(roots, d.body)...),
-	}
-	if o.Links == "compact" && d.url != nil {
-		r.origin = d.url.Scheme + "://" + d.url.Host
-		self := *d.url
-		self.Fragment, self.RawFragment, self.User = "", "", nil
-		r.self = linkBytes(self.String()) + "#"
 	}
 	var text string
 	switch {
@@ -433,6 +429,9 @@ func (d *Document) render(ctx context.Context, o Options, res *Result) (string, 
 	}
 	if r.spansCut {
 		res.Warnings = append(res.Warnings, WarnSpans)
+	}
+	if o.Links == "compact" {
+		text = string(CompactLinks([]byte(text), d.url))
 	}
 	return text, nil
 }

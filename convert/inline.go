@@ -2,7 +2,6 @@ package convert
 
 import (
 	"bytes"
-	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -235,15 +234,6 @@ func (r *renderer) writeLink(out *bytes.Buffer, content []byte, href, text strin
 		out.Truncate(out.Len() - 1)
 		out.WriteString(`\!`) // would make the link an image
 	}
-	if r.options.Links == "compact" {
-		if r.linked(href) {
-			out.Write(content)
-			return
-		}
-		if text != href {
-			href = r.short(href)
-		}
-	}
 	switch {
 	case r.options.Links == "text":
 		out.Write(content)
@@ -278,33 +268,6 @@ func (r *renderer) image(out *bytes.Buffer, n *html.Node) {
 	case "alt":
 		out.WriteString(alt.String())
 	default:
-		out.WriteString("![" + alt.String() + "](" + r.short(dom.Attr(n, "src")) + ")")
+		out.WriteString("![" + alt.String() + "](" + dom.Attr(n, "src") + ")")
 	}
-}
-
-// short returns an address on the page's own host relative to its root if links are compact, and one of a place on the
-// page as a fragment.
-func (r *renderer) short(address string) string {
-	if fragment, ok := strings.CutPrefix(address, r.self); ok && r.self != "" {
-		return "#" + fragment
-	}
-	rest, ok := strings.CutPrefix(address, r.origin)
-	if r.origin == "" || !ok || !strings.HasPrefix(rest, "/") || strings.HasPrefix(rest, "//") {
-		return address
-	}
-	return rest
-}
-
-// linked reports whether one of the last compact links has this target, as the picture, the name and the label of a
-// card have. It remembers the target.
-func (r *renderer) linked(href string) bool {
-	const neighbours = 24
-	if slices.Contains(r.recent, href) {
-		return true
-	}
-	if len(r.recent) == neighbours {
-		r.recent = append(r.recent[:0], r.recent[1:]...)
-	}
-	r.recent = append(r.recent, href)
-	return false
 }

@@ -39,10 +39,6 @@ type renderer struct {
 	wanted []string              // labels of those that what is rendered refers to
 	state  map[string]noteState  // of those met
 
-	origin string   // scheme and host of the page, which compact links leave out; else empty
-	self   string   // address of the page with the "#" of a fragment, for the same
-	recent []string // targets of the last compact links
-
 	references []string       // addresses of links by reference
 	numbers    map[string]int // their numbers
 

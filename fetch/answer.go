@@ -98,6 +98,11 @@ func (f *Fetcher) form(a *attempt) form {
 		r = a.shown
 		p.Tokens = r.Tokens
 	}
+	if a.compacts() {
+		short := *r
+		short.Markdown, short.ContentHash = convert.CompactLinks(r.Markdown, a.url), ""
+		r, p.Tokens = &short, convert.Tokens(short.Markdown)
+	}
 	markdown, cut := r.Markdown, false
 	if a.req.View.Start > 0 {
 		markdown, cut = skipRunes(bodyOf(markdown, r.From), a.req.View.Start), true

@@ -31,6 +31,9 @@ const maxJoined = 4 << 20
 func (a *attempt) joins() int {
 	v := a.req.View
 	v.Start = 0 // such a request continues the answer to an earlier one
+	if a.compacts() {
+		v.Links = "" // all pages are shortened together
+	}
 	if !a.req.Own || a.req.NoVisit || a.req.CacheOnly || a.req.HTML || a.req.Method == http.MethodHead ||
 		a.req.needsBrowser() || a.credentials || v != (View{}) || a.best == nil || a.best.Next == "" || a.shown != nil {
 		return 1

@@ -20,7 +20,7 @@ type View struct {
 	WholePage bool   // the whole page instead of its main content
 	Selector  string // only elements that match this CSS selector
 	Drop      string // without elements that match this CSS selector
-	Links     string // inline, reference, text or none; empty: as configured
+	Links     string // inline, compact, reference, text or none; empty: as configured
 	Images    string // keep, alt or none; empty: as configured
 	Section   string // only the section with this id or heading; if empty, that of the URL's fragment, if any
 	Start     int    // code points of the content to skip; a truncated answer says where to continue (page.Answer.Next)
@@ -64,12 +64,21 @@ func (v View) section(u *url.URL) string {
 	return name
 }
 
+// compacts reports whether the view asks for compact links where pages are stored with others. Their markdown is not made
+// anew for that: what is shown is shortened, whoever made it.
+func (a *attempt) compacts() bool {
+	return a.req.View.Links == "compact" && a.convert.Links != "compact"
+}
+
 // narrow sets a.shown to the part of a page that the view selects, unless that is the page as stored.
 func (f *Fetcher) narrow(ctx context.Context, a *attempt) error {
 	v := a.req.View
 	o := v.options(a.convert)
 	if a.req.Own || v.Section != "" {
 		o.Section = v.section(a.req.URL)
+	}
+	if a.compacts() {
+		o.Links = "inline"
 	}
 	switch {
 	case a.best == nil || o == a.convert && !v.Receipts:

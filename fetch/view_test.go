@@ -52,6 +52,20 @@ func TestAViewChangesTheAnswerAndNotWhatIsKept(t *testing.T) {
 			"",
 		},
 		{"links as text", "", fetch.View{Links: "text"}, []string{"First link"}, []string{"[link]("}, ""},
+		{
+			"compact links", "",
+			fetch.View{Links: "compact"},
+			[]string{"First [link](/x)", "![An image](/i.png)", "Second"},
+			[]string{"(https://site.test/"},
+			"",
+		},
+		{
+			"compact links of a section", "",
+			fetch.View{Links: "compact", Section: "one"},
+			[]string{"First [link](/x)"},
+			[]string{"Second", "harbour wakes"},
+			"",
+		},
 		{"images as text", "", fetch.View{Images: "alt"}, []string{"An image"}, []string{"!["}, ""},
 		{
 			"the section of a fragment", "#one",

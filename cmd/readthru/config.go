@@ -93,7 +93,7 @@ type config struct {
 		SearXNGURL string `yaml:"searxng_url"`
 	} `yaml:"search"`
 	Convert struct {
-		Links       string `yaml:"links" oneof:"inline reference text none"`
+		Links       string `yaml:"links" oneof:"inline compact reference text none"`
 		Images      string `yaml:"images" oneof:"keep alt none"`
 		FrontMatter bool   `yaml:"front_matter"`
 	} `yaml:"convert"`

@@ -3,6 +3,8 @@ package main
 import (
 	"strings"
 	"testing"
+
+	"readthru/convert"
 )
 
 // Each value is refused with its key by whatever reads the configuration, and not first where it is used.
@@ -50,6 +52,22 @@ func TestValuesThatCannotWorkAreRefused(t *testing.T) {
 			t.Errorf("%s: %v, want %s", tt.yaml, err, tt.want)
 		} else if strings.Contains(err.Error(), "pw") {
 			t.Errorf("%s: %v tells a password", tt.yaml, err)
+		}
+	}
+}
+
+// What the converter can write may be configured, and nothing else.
+func TestFormsOfTheConverterAreTaken(t *testing.T) {
+	for key, forms := range map[string][]string{"links": convert.LinkForms, "images": convert.ImageForms} {
+		s := &settings{config: defaults(), source: map[string]string{}}
+		for _, form := range forms {
+			if err := s.readYAML("file", []byte("convert: {"+key+": "+form+"}")); err != nil {
+				t.Error(err)
+			}
+		}
+		want := `"x" is not one of ` + strings.Join(forms, ", ")
+		if err := s.readYAML("file", []byte("convert: {"+key+": x}")); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %s", err, want)
 		}
 	}
 }

@@ -1,0 +1,76 @@
+package convert
+
+import (
+	"bytes"
+	"net/url"
+	"slices"
+	"sort"
+	"strings"
+
+	"readthru/markdown"
+)
+
+// rememberedTargets is how many links back CompactLinks looks for the target of a link.
+const rememberedTargets = 24
+
+// CompactLinks shortens the addresses of links and images in the markdown of a page, which cost a reader more than they
+// tell. Addresses on the page's own host become relative to its root, and those of places on the page fragments. A link
+// to where one of the 24 links before it leads becomes its text: the picture, the name and the label of a card lead to
+// one place. Code, autolinks and bare URLs stay. If nothing changes, or if md is over 4 MiB, CompactLinks returns md
+// itself.
+func CompactLinks(md []byte, page *url.URL) []byte {
+	if page == nil || len(md) > maxRewrite {
+		return md
+	}
+	own := *page
+	own.Fragment, own.RawFragment, own.User = "", "", nil
+	self, host := linkBytes(own.String())+"#", own.Scheme+"://"+own.Host
+
+	type edit struct {
+		start, end int
+		text       string
+	}
+	var edits []edit
+	var targets []string // of the last links
+	for l := range markdown.Links(md) {
+		if l.Kind > markdown.Definition {
+			continue
+		}
+		address := string(md[l.Start:l.End])
+		if l.Kind == markdown.InlineLink {
+			if slices.Contains(targets, address) && !beginsBlock(md, &l) {
+				edits = append(edits, edit{l.Begin, l.TextStart, ""}, edit{l.TextEnd, l.After, ""})
+				continue
+			}
+			if len(targets) == rememberedTargets {
+				targets = append(targets[:0], targets[1:]...)
+			}
+			targets = append(targets, address)
+		}
+		if fragment, ok := strings.CutPrefix(address, self); ok {
+			edits = append(edits, edit{l.Start, l.End, "#" + fragment})
+		} else if rest, ok := strings.CutPrefix(address, host); ok && strings.HasPrefix(rest, "/") && !strings.HasPrefix(rest, "//") {
+			edits = append(edits, edit{l.Start, l.End, rest})
+		}
+	}
+	if len(edits) == 0 {
+		return md
+	}
+	sort.Slice(edits, func(i, j int) bool { return edits[i].start < edits[j].start }) // a link may hold an image
+	var out bytes.Buffer
+	end := 0
+	for _, e := range edits {
+		out.Write(md[end:e.start])
+		out.WriteString(e.text)
+		end = e.end
+	}
+	out.Write(md[end:])
+	return out.Bytes()
+}
+
+// beginsBlock reports whether the text of a link could begin a heading, a list or a quotation without its bracket.
+func beginsBlock(md []byte, l *markdown.Link) bool {
+	line := md[bytes.LastIndexByte(md[:l.Begin], '\n')+1 : l.Begin]
+	text := md[l.TextStart:l.TextEnd]
+	return len(bytes.TrimLeft(line, " \t>*+-.)0123456789")) == 0 && len(text) > 0 && strings.IndexByte("#>*+-=~0123456789", text[0]) >= 0
+}
