@@ -49,7 +49,10 @@ func CompactLinks(md []byte, page *url.URL) []byte {
 		}
 		if fragment, ok := strings.CutPrefix(address, self); ok {
 			edits = append(edits, edit{l.Start, l.End, "#" + fragment})
-		} else if rest, ok := strings.CutPrefix(address, host); ok && strings.HasPrefix(rest, "/") && !strings.HasPrefix(rest, "//") {
+			continue
+		}
+		rest, ok := strings.CutPrefix(address, host)
+		if ok && strings.HasPrefix(rest, "/") && !strings.HasPrefix(rest, "//") {
 			edits = append(edits, edit{l.Start, l.End, rest})
 		}
 	}
@@ -72,5 +75,6 @@ func CompactLinks(md []byte, page *url.URL) []byte {
 func beginsBlock(md []byte, l *markdown.Link) bool {
 	line := md[bytes.LastIndexByte(md[:l.Begin], '\n')+1 : l.Begin]
 	text := md[l.TextStart:l.TextEnd]
-	return len(bytes.TrimLeft(line, " \t>*+-.)0123456789")) == 0 && len(text) > 0 && strings.IndexByte("#>*+-=~0123456789", text[0]) >= 0
+	return len(bytes.TrimLeft(line, " \t>*+-.)0123456789")) == 0 && len(text) > 0 &&
+		strings.IndexByte("#>*+-=~0123456789", text[0]) >= 0
 }

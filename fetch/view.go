@@ -64,8 +64,8 @@ func (v View) section(u *url.URL) string {
 	return name
 }
 
-// compacts reports whether the view asks for compact links where pages are stored with others. Their markdown is not made
-// anew for that: what is shown is shortened, whoever made it.
+// compacts reports whether the view asks for compact links where pages are stored with others. Their markdown is not
+// made anew for that: what is shown is shortened, whoever made it.
 func (a *attempt) compacts() bool {
 	return a.req.View.Links == "compact" && a.convert.Links != "compact"
 }

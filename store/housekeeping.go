@@ -19,6 +19,10 @@ const (
 	// tables one every two seconds.
 	calmAfter = 20 * time.Second
 
+	// lookAtMapped is how often the engine's tables in memory are looked at. Reading the index at a start, or compaction,
+	// brings some 50 MB of them into memory in that time.
+	lookAtMapped = 250 * time.Millisecond
+
 	// muchMemory is how much memory the process may hold without returning any, in bytes.
 	muchMemory = 40 << 20
 )
@@ -82,11 +86,25 @@ func (s *Store) count(ctx context.Context) {
 		if !s.tallies.write(s.kv) {
 			s.wakeHousekeeper()
 		}
-		s.kv.letGo(maxMapped)
 		select {
 		case <-ctx.Done():
 			return
 		case <-time.After(foldFor):
+		}
+	}
+}
+
+// boundMapped lets the engine's tables go when the process holds more than max bytes of files, whoever reads or writes
+// them: requests, the index or the engine itself.
+func (s *Store) boundMapped(ctx context.Context, max int64) {
+	ticker := time.NewTicker(lookAtMapped)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+			s.kv.letGo(max)
 		}
 	}
 }

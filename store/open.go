@@ -107,6 +107,9 @@ func open(o Options, d disk) (*Store, error) {
 	s.wg.Go(func() { s.housekeep(ctx) })
 	s.wg.Go(func() { s.count(ctx) })
 	s.wg.Go(func() { s.reclaim(ctx) })
+	if mappedBytes() > 0 { // the system tells
+		s.wg.Go(func() { s.boundMapped(ctx, maxMapped) })
+	}
 	return s, nil
 }
 
