@@ -8,6 +8,7 @@ package footnote
 
 import (
 	"net/url"
+	"strings"
 
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
@@ -29,8 +30,9 @@ var Rules = []any{noteNames, sideNoteClasses, noteHeadings}
 // finder is what is found of the footnotes of one page.
 type finder struct {
 	base  *url.URL
-	order map[*html.Node]int    // of elements with an id, anchors and references
-	ids   map[string]*html.Node // first element of each id or anchor name
+	order map[*html.Node]int        // of elements with an id, anchors and references
+	ids   map[string]*html.Node     // first element of each id or anchor name, and of its lower case
+	homes map[*html.Node]*html.Node // what holds the footnote of a heading that is a label
 	marks []mark
 	notes []*note
 	found map[*html.Node]*note // by the element that holds the footnote
@@ -51,12 +53,15 @@ type note struct {
 // hidden until their reference is pressed.
 func Normalise(body *html.Node, base *url.URL) {
 	f := &finder{
-		base: base, order: map[*html.Node]int{}, ids: map[string]*html.Node{}, found: map[*html.Node]*note{},
+		base: base, order: map[*html.Node]int{}, ids: map[string]*html.Node{}, homes: map[*html.Node]*html.Node{},
+		found: map[*html.Node]*note{},
 		taken: map[string]bool{}, back: map[string]bool{},
 	}
 	f.collect(body)
+	f.partAtBreaks()
+	opening := f.opening()
 	for _, m := range f.marks {
-		f.resolve(m)
+		f.resolve(m, opening)
 	}
 	f.sidenotes(body)
 	if len(f.notes) == 0 {
@@ -79,8 +84,10 @@ func (f *finder) collect(body *html.Node) {
 				key, value := c.Attr[i].Key, c.Attr[i].Val
 				if (key == "id" && !dom.Is(c, atom.Input) || key == "name" && dom.Is(c, atom.A)) && value != "" {
 					f.order[c] = index
-					if _, ok := f.ids[value]; !ok {
-						f.ids[value] = c
+					for _, id := range [...]string{value, strings.ToLower(value)} {
+						if f.ids[id] == nil {
+							f.ids[id] = c
+						}
 					}
 				}
 			}
@@ -97,23 +104,61 @@ func (f *finder) collect(body *html.Node) {
 	walk(body)
 }
 
+// target returns the element that an id names, or nil. Sanitizers put a prefix before the ids of a text and leave its
+// links as they are, and some pages write one name in two cases.
+func (f *finder) target(id string) *html.Node {
+	for _, name := range [...]string{id, "user-content-" + id, strings.ToLower(id)} {
+		if n := f.ids[name]; n != nil && id != "" {
+			return n
+		}
+	}
+	return nil
+}
+
+// opening returns the marks that open a block of text, by label: a footnote that has no id may begin with one that
+// leads back.
+func (f *finder) opening() map[string]mark {
+	opening := map[string]mark{}
+	for _, m := range f.marks {
+		n := m.node
+		for n.Parent != nil && !dom.IsBlock(n.Parent) && dom.OpensParent(n) {
+			n = n.Parent
+		}
+		if m.sure && dom.OpensParent(n) && dom.Is(n.Parent, atom.P, atom.Li, atom.Div) {
+			opening[m.label] = m
+		}
+	}
+	return opening
+}
+
 // resolve finds the footnote that a mark leads to.
-func (f *finder) resolve(m mark) {
-	target := f.ids[m.id]
+func (f *finder) resolve(m mark, opening map[string]mark) {
+	target := f.target(m.id)
+	if target == nil {
+		target = f.target(m.other)
+	}
+	if b := opening[m.label]; target == nil && m.sure && b.node != nil && b.node != m.node {
+		if back := f.target(b.id); back == nil || f.near(back, m.node) {
+			target = b.node
+		}
+	}
 	if target == nil || f.order[target] <= f.order[m.node] {
 		return
 	}
-	holder := noteHolder(target)
+	holder := f.noteHolder(target, m.sure)
 	if holder == nil || !m.sure && !noteWords(holder) || f.found[holder] == nil && !f.plausible(holder, target, m) {
 		return
 	}
 	f.add(holder, m.label, m.node)
 	for n, i := m.node, 0; n != nil && i < 3; n, i = n.Parent, i+1 {
 		if id := dom.Attr(n, "id"); id != "" {
-			f.back[id] = true
+			f.back[backName(id)] = true
 		}
 	}
 }
+
+// backName returns an id as [finder.target] compares it.
+func backName(id string) string { return strings.TrimPrefix(strings.ToLower(id), "user-content-") }
 
 func (f *finder) add(holder *html.Node, label string, ref *html.Node) {
 	n := f.found[holder]
@@ -125,11 +170,17 @@ func (f *finder) add(holder *html.Node, label string, ref *html.Node) {
 	n.refs = append(n.refs, ref)
 }
 
-// noteHolder returns the element that holds the footnote whose id or anchor target carries, or nil.
-func noteHolder(target *html.Node) *html.Node {
+// noteHolder returns the element that holds the footnote whose id or anchor target carries, or nil. A heading that is
+// only a label may head the footnote of a sure mark.
+func (f *finder) noteHolder(target *html.Node, sure bool) *html.Node {
 	n := target
 	for range 6 {
 		switch {
+		case sure && dom.IsHeading(n) && isLabel(n):
+			if f.homes[n] == nil && n.NextSibling != nil {
+				f.homes[n] = withContinuation(n.NextSibling, nil)
+			}
+			return f.homes[n]
 		case n == nil || dom.IsHeading(n) || dom.Is(n, atom.Body, atom.Main, atom.Article, atom.Table, atom.Tbody, atom.Ol,
 			atom.Ul, atom.Dl, atom.Form, atom.Html):
 			if dom.Is(n, atom.Table) && dom.HasClass(n, "footnote", "citation") { // older docutils: a table for each
@@ -170,7 +221,10 @@ func lastCell(row *html.Node) *html.Node {
 // plausible reports whether holder is a footnote and not a section that a link with a short name leads to.
 func (f *finder) plausible(holder, target *html.Node, m mark) bool {
 	size, nodes := 0, 0
-	returns := false
+	leadsBack := func(n *html.Node) bool {
+		return dom.Is(n, atom.A) && f.near(f.target(f.fragment(dom.Attr(n, "href"))), m.node)
+	}
+	returns := m.named || leadsBack(target) || leadsBack(target.FirstChild) || leadsBack(target.Parent)
 	for d := range holder.Descendants() {
 		if nodes++; nodes > maxNoteSize {
 			return false
@@ -182,10 +236,8 @@ func (f *finder) plausible(holder, target *html.Node, m mark) bool {
 			if size += len(d.Data); size > maxNoteText {
 				return false
 			}
-		case dom.Is(d, atom.A):
-			if back := f.ids[f.fragment(dom.Attr(d, "href"))]; back != nil && f.near(back, m.node) {
-				returns = true
-			}
+		case leadsBack(d):
+			returns = true
 		}
 	}
 	if returns || dom.Is(holder, atom.Li, atom.Dd) && m.sure || noteWords(holder) || noteWords(target) {
@@ -195,8 +247,11 @@ func (f *finder) plausible(holder, target *html.Node, m mark) bool {
 	return m.sure && label == m.label
 }
 
-// near reports whether one of the elements is the other, or close round it.
+// near reports whether one of the elements is the other, or close round it. a may be nil.
 func (f *finder) near(a, b *html.Node) bool {
+	if a == nil {
+		return false
+	}
 	for n, i := b, 0; n != nil && i < 3; n, i = n.Parent, i+1 {
 		if n == a {
 			return true
@@ -212,10 +267,13 @@ func (f *finder) near(a, b *html.Node) bool {
 
 // firstWord returns the first word of n's text.
 func firstWord(n *html.Node) string {
+	var b strings.Builder
 	for d := range n.Descendants() {
-		if d.Type == html.TextNode && !chars.Blank(d.Data) {
-			return chars.FirstWord(d.Data)
+		if d.Type == html.TextNode {
+			if b.WriteString(d.Data); b.Len() > 40 && !chars.Blank(d.Data) {
+				break
+			}
 		}
 	}
-	return ""
+	return chars.FirstWord(strings.TrimSpace(b.String()))
 }

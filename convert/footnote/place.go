@@ -21,15 +21,19 @@ func (f *finder) rewrite(body *html.Node) {
 	for i, n := range f.notes {
 		n.label = f.label(n.own, i+1)
 	}
+	var placed []*html.Node
 	for _, n := range f.notes {
 		if !dom.Attached(n.node, body) {
 			continue
 		}
 		for _, ref := range n.refs {
 			if dom.Attached(ref, body) {
-				placeReference(ref, n.label)
+				placed = append(placed, placeReference(ref, n.label))
 			}
 		}
+	}
+	for _, ref := range placed {
+		withoutBrackets(ref)
 	}
 	for _, n := range f.notes {
 		if dom.Attached(n.node, body) {
@@ -51,8 +55,8 @@ func (f *finder) label(own string, number int) string {
 	return own
 }
 
-// placeReference puts a reference in the place of ref and of what stands round it for its look.
-func placeReference(ref *html.Node, label string) {
+// placeReference puts a reference in the place of ref and of what stands round it for its look, and returns it.
+func placeReference(ref *html.Node, label string) *html.Node {
 	for p := ref.Parent; dom.Is(p, atom.Sup, atom.Span, atom.Cite, atom.Small, atom.A, atom.Strong, atom.B, atom.Em,
 		atom.I); p = p.Parent {
 		if l, _ := noteLabel(shortText(p)); l == "" {
@@ -60,17 +64,39 @@ func placeReference(ref *html.Node, label string) {
 		}
 		ref = p
 	}
-	if p, s := ref.PrevSibling, ref.NextSibling; p != nil && s != nil && p.Type == html.TextNode &&
-		s.Type == html.TextNode &&
-		strings.HasSuffix(p.Data, "[") && strings.HasPrefix(s.Data, "]") {
-		p.Data, s.Data = strings.TrimSuffix(p.Data, "["), s.Data[1:]
-	}
 	mark := &html.Node{Type: html.ElementNode, Data: dom.NoteRefElement, Attr: []html.Attribute{{Key: "id", Val: label}}}
 	mark.AppendChild(dom.NewText(label))             // or white space round it would collapse
 	if s := ref.NextSibling; dom.Is(s, atom.Input) { // the switch of a note in the margin
 		dom.Remove(s)
 	}
 	dom.Replace(ref, mark)
+	return mark
+}
+
+// withoutBrackets removes the square brackets round the references that begin with first, and the commas between them.
+func withoutBrackets(first *html.Node) {
+	opening := first.PrevSibling
+	if opening == nil || opening.Type != html.TextNode || !strings.HasSuffix(opening.Data, "[") {
+		return
+	}
+	var between []*html.Node
+	for n := first.NextSibling; n != nil; n = n.NextSibling {
+		switch {
+		case n.Data == dom.NoteRefElement && n.Type == html.ElementNode:
+		case n.Type != html.TextNode:
+			return
+		case strings.HasPrefix(n.Data, "]"):
+			opening.Data, n.Data = strings.TrimSuffix(opening.Data, "["), n.Data[1:]
+			for _, comma := range between {
+				comma.Data = " "
+			}
+			return
+		case strings.Trim(n.Data, ",; \n\u00a0") != "":
+			return
+		default:
+			between = append(between, n)
+		}
+	}
 }
 
 // placeNote turns what holds a footnote into an x-note element, after the outermost list, table or paragraph that it
@@ -89,6 +115,7 @@ func (f *finder) placeNote(n *note, body *html.Node) {
 			place = p
 		}
 	}
+	n.dropLabel()
 	after := place.NextSibling
 	for after != nil && after.Data == dom.NoteElement {
 		after = after.NextSibling
@@ -106,11 +133,26 @@ func (f *finder) placeNote(n *note, body *html.Node) {
 	}
 	dom.Remove(n.node)
 	place.Parent.InsertBefore(element, after)
+	kept := func(d *html.Node) bool { return dom.Is(d, atom.Img, atom.Input) || d.Data == dom.NoteRefElement }
 	for holder != body && holder != place.Parent && holder.Parent != nil && (!dom.HasText(holder) || isLabel(holder)) &&
-		!dom.Contains(holder, atom.Img, atom.Input) {
+		dom.Find(holder, kept) == nil {
 		parent := holder.Parent
 		dom.Remove(holder)
 		holder = parent
+	}
+}
+
+// dropLabel removes the block or heading before a footnote that holds nothing but its label.
+func (n *note) dropLabel() {
+	p := n.node.PrevSibling
+	for p != nil && p.Type == html.TextNode && chars.Blank(p.Data) {
+		p = p.PrevSibling
+	}
+	if p == nil || p.Type != html.ElementNode || !dom.IsBlock(n.node) && !dom.IsHeading(p) {
+		return
+	}
+	if label, _ := noteLabel(shortText(p)); label != "" && label == n.own {
+		dom.Remove(p)
 	}
 }
 
@@ -125,8 +167,8 @@ func (f *finder) withoutWayBack(n *note) {
 		id := f.fragment(dom.Attr(a, "href"))
 		text := shortText(a)
 		label, _ := noteLabel(text)
-		arrow := strings.Trim(text, "↩︎️↑⤴⇧^⬆ \u200d") == "" && (text != "" || nameSaysBack(a))
-		leadsBack := id != "" && (arrow || f.back[id] && (label != "" || len(text) < 30))
+		arrow := strings.Trim(text, "↩↵⏎⤶↥︎️↑⤴⇧^⬆ \u200d") == "" && (text != "" || nameSaysBack(a))
+		leadsBack := id != "" && (arrow || f.back[backName(id)] && (label != "" || len(text) < 30))
 		if !nameSaysBack(a) && !leadsBack {
 			continue
 		}
@@ -162,7 +204,7 @@ func nameSaysBack(a *html.Node) bool {
 
 // withoutLabel removes the label at the start of a footnote.
 func (f *finder) withoutLabel(n *note) {
-	for range 3 {
+	for range 5 {
 		var first *html.Node
 		for d := range n.node.Descendants() {
 			if d.Type == html.TextNode && !chars.Blank(d.Data) {
@@ -174,7 +216,14 @@ func (f *finder) withoutLabel(n *note) {
 			return
 		}
 		data := strings.TrimLeft(first.Data, " \t\n\u00a0")
-		if rest := strings.TrimLeft(data, "^↑ "); rest != data {
+		rest := strings.TrimLeft(data, "^↑ ")
+		if len(rest) > 1 && strings.IndexByte(".:)]", rest[0]) >= 0 && rest[1] == ' ' { // what stood behind a label
+			rest = rest[2:]
+		}
+		if data == "[" || data == "(" {
+			rest = ""
+		}
+		if rest != data {
 			first.Data = rest
 			continue
 		}

@@ -26,18 +26,21 @@ type mark struct {
 	node  *html.Node
 	label string
 	id    string // of the footnote
+	other string // the id that another attribute than the address gives
+	named bool   // an attribute for footnotes alone gives the id
 	sure  bool   // says itself that it refers to a footnote
 }
 
 // markOf reads an element as a reference to a footnote.
 func (f *finder) markOf(n *html.Node) (mark, bool) {
-	id, named := "", false
+	id, other, named := "", "", false
 	switch n.DataAtom {
 	case atom.A:
-		id = f.fragment(dom.Attr(n, "href"))
-		if id == "" && dom.Attr(n, "href") != "" && dom.Attr(n, "href") != "#" {
+		href := dom.Attr(n, "href")
+		if id = f.fragment(href); id == "" && href != "" && href != "#" && !strings.HasPrefix(href, "javascript:") {
 			return mark{}, false
 		}
+		other = otherID(n)
 	case atom.Span, atom.Label, atom.Sup:
 		for _, key := range [...]string{"data-definition", "data-footnote-id", "data-fn", "for"} {
 			if id == "" {
@@ -51,7 +54,7 @@ func (f *finder) markOf(n *html.Node) (mark, bool) {
 			return mark{}, false // the link inside tells more
 		}
 	}
-	if id == "" {
+	if id == "" && other == "" {
 		return mark{}, false
 	}
 	text := shortText(n)
@@ -60,8 +63,24 @@ func (f *finder) markOf(n *html.Node) (mark, bool) {
 		return mark{}, false
 	}
 	sure := named || bracketed || within1(n, atom.Sup) || dom.Contains(n, atom.Sup) || noteWords(n) || n.Parent != nil &&
-		noteWords(n.Parent) || noteID(id) || bracketsRound(n)
-	return mark{n, label, id, sure}, true
+		noteWords(n.Parent) || noteID(id) || noteID(other) || bracketsRound(n)
+	return mark{n, label, id, other, named, sure}, true
+}
+
+// otherID returns the id that a link names besides its address, or in a script in its place: the first quoted word that
+// looks like the id of a footnote.
+func otherID(a *html.Node) string {
+	for _, key := range [...]string{"data-xml-rid", "data-rid", "aria-describedby", "aria-controls"} {
+		if id := dom.Attr(a, key); id != "" {
+			return id
+		}
+	}
+	for i, quoted := range strings.Split(dom.Attr(a, "onclick"), "'") {
+		if i%2 == 1 && noteID(quoted) {
+			return quoted
+		}
+	}
+	return ""
 }
 
 // fragment returns the id that an address leads to on the same page, or "".
@@ -103,7 +122,7 @@ func shortText(n *html.Node) string {
 // noteLabel returns the label of a footnote that a text consists of, without brackets: a number, a letter, a sign,
 // "note 3".
 func noteLabel(text string) (label string, bracketed bool) {
-	label = strings.TrimRight(text, ".:^↩\ufe0e ")
+	label = strings.TrimRight(text, ".:^↩↑\ufe0e ")
 	for _, pair := range [...]string{"[]", "()", "［］"} {
 		opening, closing := firstRune(pair), pair[len(firstRune(pair)):]
 		if inner, ok := strings.CutPrefix(label, opening); ok {
@@ -112,13 +131,16 @@ func noteLabel(text string) (label string, bracketed bool) {
 			}
 		}
 	}
-	label = strings.TrimLeft(label, "^")
+	label = strings.TrimLeft(label, "^↑")
+	if number, again, ok := strings.Cut(label, ":"); ok && bracketed && digits(again) { // the second reference to it
+		label = number
+	}
 	switch {
 	case label == "" || len(label) > 12:
 		return "", false
 	case digits(label) && len(label) <= 4:
 		return label, bracketed
-	case strings.Trim(label, "*†‡§‖") == "":
+	case strings.Trim(label, "*†‡§‖⊕") == "":
 		return label, bracketed
 	case len(label) == 1 && chars.Letter(label[0]):
 		return label, bracketed

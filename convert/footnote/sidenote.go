@@ -22,6 +22,8 @@ var sideNoteClasses = []string{
 var noteHeadings = map[string]bool{
 	"note": true, "notes": true, "footnote": true, "footnotes": true, "endnote": true, "endnotes": true,
 	"sidenotes": true, "fußnoten": true, "anmerkungen": true, "fussnoten": true, "notas": true, "voetnoten": true,
+	"notes de bas de page": true, "przypisy": true, "примечания": true, "fotnoter": true, "noter": true, "脚注": true,
+	"foot notes": true, "end notes": true, "notas al pie": true, "notas de rodapé": true, "note a piè di pagina": true,
 }
 
 // sidenotes takes the footnotes that stand beside their references.
@@ -33,9 +35,14 @@ func (f *finder) sidenotes(body *html.Node) {
 		}
 	}
 	for _, side := range dom.FindAll(body, func(n *html.Node) bool {
-		return dom.Is(n, atom.Span, atom.Aside, atom.Small, atom.Div) && dom.HasClass(n, sideNoteClasses...)
+		return dom.Is(n, atom.Span, atom.Aside, atom.Small, atom.Div) && dom.HasClass(n, sideNoteClasses...) ||
+			dom.Is(n, atom.Span, atom.Small) && noteWords(n) && besideMark(n)
 	}) {
 		if !dom.HasText(side) || dom.Within(side, atom.Pre) || f.inNote(side) || len(f.notes) >= maxNotes {
+			continue
+		}
+		if strings.Contains(shortText(side), "footnotemark") { // LaTeXML says so of a mark whose text is elsewhere
+			dom.Remove(side)
 			continue
 		}
 		before := side.PrevSibling
@@ -47,7 +54,7 @@ func (f *finder) sidenotes(body *html.Node) {
 			dom.Remove(side)
 		case before == nil || before.Type == html.TextNode:
 			f.sideAlone(side)
-		case dom.Is(before, atom.Label, atom.Sup, atom.A, atom.Span):
+		case dom.Is(before, atom.Label, atom.Sup, atom.A, atom.Span, atom.Button):
 			label, _ := noteLabel(shortText(before))
 			if label == "" && dom.HasText(before) {
 				continue
@@ -56,6 +63,19 @@ func (f *finder) sidenotes(body *html.Node) {
 			f.add(side, label, before)
 		}
 	}
+}
+
+// besideMark reports whether n follows a raised label or a button with one, within a line of text: it is what the label
+// refers to, whatever it is called. At the start of a block it is a footnote's text behind its own label.
+func besideMark(n *html.Node) bool {
+	p := n.PrevSibling
+	if !dom.Is(p, atom.Sup, atom.Label, atom.Button, atom.A) || !isLabel(p) || isLabel(n) {
+		return false
+	}
+	for p != nil && !dom.IsBlock(p) && dom.OpensParent(p) {
+		p = p.Parent
+	}
+	return p != nil && !dom.IsBlock(p)
 }
 
 // inNote reports whether n is, or lies in, a footnote that has been found.
@@ -94,39 +114,72 @@ func (f *finder) sideAlone(side *html.Node) {
 // begins with the same number raised. The numbers must run from 1 on, and each must occur in the text above.
 func (f *finder) loose(body *html.Node) {
 	raised := map[string]*html.Node{}
-	var openers []*html.Node
+	var openers []*html.Node // the blocks that begin with a number
 	for d := range body.Descendants() {
 		switch {
 		case dom.Is(d, atom.Sup) && digits(shortText(d)) && len(shortText(d)) <= 3 && !dom.OpensParent(d):
 			if raised[shortText(d)] == nil {
+				f.order[d] = len(f.order) + 1
 				raised[shortText(d)] = d
 			}
-		case dom.Is(d, atom.Sup, atom.Strong, atom.B) && len(raised) > 0 && dom.OpensParent(d) &&
-			dom.Is(d.Parent, atom.P, atom.Li) &&
-			len(openers) < maxNotes:
+		case dom.Is(d, atom.Ol) && len(raised) > 0:
+			f.listed(d, raised)
+		case dom.Is(d, atom.Sup, atom.Strong, atom.B) && len(raised) > 0 && dom.OpensParent(d) && len(openers) < maxNotes:
+			block := d.Parent
+			if dom.Is(d, atom.Sup) && dom.Is(block, atom.Strong, atom.B) && dom.OpensParent(block) {
+				block = block.Parent
+			}
 			label, _ := noteLabel(shortText(d))
-			if label == strconv.Itoa(len(openers)+1) && raised[label] != nil && (dom.Is(d, atom.Sup) || len(openers) > 0 ||
-				bounded(d.Parent)) {
-				openers = append(openers, d)
+			if dom.Is(block, atom.P, atom.Li) && label == strconv.Itoa(len(openers)+1) && raised[label] != nil &&
+				(dom.Is(d, atom.Sup) || len(openers) > 0 || bounded(block)) {
+				openers = append(openers, block)
 			}
 		}
 	}
-	if len(openers) == 0 || len(openers) == 1 && !bounded(openers[0].Parent) && !noteWords(openers[0].Parent) {
+	if len(f.notes) > 0 || len(openers) == 0 || len(openers) == 1 && !bounded(openers[0]) && !noteWords(openers[0]) {
 		return
 	}
-	together := bounded(openers[0].Parent)
-	for i, opener := range openers {
-		holder := opener.Parent
+	together := bounded(openers[0])
+	for i, holder := range openers {
 		if together && dom.Is(holder, atom.P) {
 			end := (*html.Node)(nil)
 			if i+1 < len(openers) {
-				end = openers[i+1].Parent
+				end = openers[i+1]
 			}
 			holder = withContinuation(holder, end)
 		}
 		label := strconv.Itoa(i + 1)
-		f.order[raised[label]] = i + 1
 		f.add(holder, label, raised[label])
+	}
+}
+
+// listed takes the items of a list as footnotes if each one's number is raised in the text above and the list stands
+// alone in an aside, below a heading that says footnotes, or in an element whose name does.
+func (f *finder) listed(list *html.Node, raised map[string]*html.Node) {
+	heading := list.PrevSibling
+	for heading != nil && heading.Type != html.ElementNode {
+		heading = heading.PrevSibling
+	}
+	alone := dom.Is(list.Parent, atom.Aside) && dom.OpensParent(list)
+	if !alone && (heading == nil || !noteHeading(heading)) && !noteWords(list) && !noteWords(list.Parent) {
+		return
+	}
+	number, err := strconv.Atoi(dom.Attr(list, "start"))
+	if err != nil {
+		number = 1
+	}
+	var items []*html.Node
+	for item := list.FirstChild; item != nil; item = item.NextSibling {
+		if dom.Is(item, atom.Li) {
+			if ref := raised[strconv.Itoa(number+len(items))]; ref == nil {
+				return
+			}
+			items = append(items, item)
+		}
+	}
+	for i, item := range items {
+		label := strconv.Itoa(number + i)
+		f.add(item, label, raised[label])
 	}
 }
 
@@ -140,7 +193,11 @@ func bounded(n *html.Node) bool {
 }
 
 func noteHeading(n *html.Node) bool {
-	return dom.IsHeading(n) && noteHeadings[strings.ToLower(shortText(n))]
+	return dom.IsHeading(n) && saysNotes(n)
+}
+
+func saysNotes(n *html.Node) bool {
+	return noteHeadings[strings.TrimRight(strings.ToLower(shortText(n)), ".: ")]
 }
 
 // withContinuation puts p and the blocks after it, up to end or to the next section, into one element.
@@ -164,7 +221,9 @@ func withContinuation(p, end *html.Node) *html.Node {
 
 // dropNoteHeadings removes the headings and rules that only lead to footnotes.
 func dropNoteHeadings(body *html.Node) {
-	for _, n := range dom.FindAll(body, func(n *html.Node) bool { return noteHeading(n) || dom.Is(n, atom.Hr) }) {
+	for _, n := range dom.FindAll(body, func(n *html.Node) bool {
+		return dom.Is(n, atom.Hr) || noteHeading(n) || dom.Is(n, atom.P, atom.B, atom.Strong, atom.Summary) && saysNotes(n)
+	}) {
 		s := n.NextSibling
 		for s != nil && (s.Type != html.ElementNode || !dom.HasText(s) && !dom.Is(s, atom.Hr, atom.Img) &&
 			s.Data != dom.NoteElement) {
