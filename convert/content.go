@@ -69,7 +69,10 @@ func (d *Document) choose(ctx context.Context) choice {
 		}
 	}
 	if kept == 0 || kept < fewWords && kept*4 < ruled || all < smallPage && ruled*2 > all {
-		return rules
+		return t.framed(rules, d.head.base)
+	}
+	if t.kind == article || t.kind == service {
+		t.dropFrame(keep, d.head.base)
 	}
 	return choice{root: d.body, name: "blocks", stage: allRules, dropped: t.dropped(keep)}
 }

@@ -1,0 +1,191 @@
+package convert
+
+import (
+	"maps"
+	"net/url"
+	"slices"
+	"strings"
+
+	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
+
+	"readthru/convert/dom"
+	"readthru/page"
+)
+
+// dropFrame drops what sites put round an article and no rule or model told from it: short lines above the title, and
+// links to other pages below the end. It leaves pages alone that are not mostly prose.
+func (t *outline) dropFrame(keep []bool, base *url.URL) {
+	if !t.mostlyProse(keep) {
+		return
+	}
+	t.dropElsewhere(keep)
+	t.dropAbove(keep)
+	t.dropBelow(keep, base)
+}
+
+// mostlyProse reports whether more than half of the words that are kept are prose.
+func (t *outline) mostlyProse(keep []bool) bool {
+	prose, all := int32(0), int32(0)
+	for i := range t.blocks {
+		if b := &t.blocks[i]; keep[i] {
+			if all += b.words; b.long() {
+				prose += b.words
+			}
+		}
+	}
+	return prose*2 > all
+}
+
+// dropElsewhere drops the headings that lead away from an article, with what they head if most of that is links.
+func (t *outline) dropElsewhere(keep []bool) {
+	for i := range t.blocks {
+		b := &t.blocks[i]
+		if !keep[i] || !headingTag(b.tag) || !elsewhere(t.boxes[b.box].node) {
+			continue
+		}
+		words, linked := int32(0), int32(0)
+		end := t.sectionEnd(i)
+		for j := i + 1; j < end; j++ {
+			words, linked = words+t.blocks[j].words, linked+t.blocks[j].linked
+		}
+		if linked*2 > words {
+			for j := i; j < end; j++ {
+				keep[j] = false
+			}
+		}
+	}
+}
+
+// sectionEnd returns the end of the section of heading i: the next heading of its level or a higher one, or the end of
+// the smallest box that holds more than the heading.
+func (t *outline) sectionEnd(i int) int {
+	level := t.blocks[i].tag.String()
+	x := &t.boxes[t.blocks[i].box]
+	for x.end == int32(i)+1 && x.parent >= 0 {
+		x = &t.boxes[x.parent]
+	}
+	for j := i + 1; j < int(x.end); j++ {
+		if tag := t.blocks[j].tag; headingTag(tag) && tag.String() <= level {
+			return j
+		}
+	}
+	return int(x.end)
+}
+
+// dropAbove drops the path to a page that begins its text, and links, dates and labels above its title.
+func (t *outline) dropAbove(keep []bool) {
+	title, path := -1, -1
+	for i := range t.blocks {
+		b := &t.blocks[i]
+		switch {
+		case !keep[i]:
+			continue
+		case b.tag == atom.Li && b.words > 0 && b.linked == b.words && path < 0 && toRoot(b.first):
+			path = i
+		case b.tag == atom.H1:
+			title = i
+		}
+		if title >= 0 || b.long() || headingTag(b.tag) {
+			break
+		}
+	}
+	for i := range max(title, 0) {
+		if b := &t.blocks[i]; b.words <= 12 && (b.linked*2 > b.words || b.words <= 5) {
+			keep[i] = false
+		}
+	}
+	if path < 0 {
+		return
+	}
+	for list := t.blocks[path].box; list >= 0; list = t.boxes[list].parent {
+		if x := &t.boxes[list]; dom.Is(x.node, atom.Ul, atom.Ol) {
+			for i := x.begin; i < x.end && x.end-x.begin <= 8; i++ {
+				keep[i] = false
+			}
+			return
+		}
+	}
+}
+
+// toRoot reports whether n holds a link to the root of a site.
+func toRoot(n *html.Node) bool {
+	if !dom.Is(n, atom.A) {
+		n = dom.Find(n, func(d *html.Node) bool { return dom.Is(d, atom.A) })
+	}
+	return n != nil && strings.Count(strings.TrimSuffix(dom.Attr(n, "href"), "/"), "/") == 2
+}
+
+// dropBelow drops the links to other pages that follow the last line of an article. Links below a heading stay unless
+// the heading leads elsewhere, and so do links that their own line or the one before announces.
+func (t *outline) dropBelow(keep []bool, base *url.URL) {
+	last := len(keep) - 1
+	links := 0
+	for ; last >= 0; last-- {
+		b := &t.blocks[last]
+		if !keep[last] {
+			continue
+		}
+		if b.words == 0 || b.linked*3 < b.words*2 || headingTag(b.tag) || b.first.Type == html.TextNode {
+			break
+		}
+		count, inside := linksOf(b, base)
+		if links += count; !inside {
+			break
+		}
+	}
+	if last < 0 || links < 2 || headingTag(t.blocks[last].tag) || !t.blocks[last].ended {
+		return
+	}
+	for i := last + 1; i < len(keep); i++ {
+		keep[i] = false
+	}
+}
+
+// linksOf returns the number of links in a block, and whether all lead to pages of the site.
+func linksOf(b *block, base *url.URL) (count int, inside bool) {
+	inside = true
+	each := func(n *html.Node) {
+		if dom.Is(n, atom.A) && dom.HasAttr(n, "href") {
+			count++
+			u, err := url.Parse(dom.Attr(n, "href"))
+			inside = inside && base != nil && err == nil && page.SameSite(base.ResolveReference(u).Host, base.Host)
+		}
+	}
+	for n := b.first; n != nil; n = n.NextSibling {
+		each(n)
+		for d := range n.Descendants() {
+			each(d)
+		}
+		if n == b.last {
+			break
+		}
+	}
+	return count, inside
+}
+
+// framed returns a choice of the rules without the frame of an article.
+func (t *outline) framed(c choice, base *url.URL) choice {
+	if t.kind != article && t.kind != service {
+		return c
+	}
+	keep := make([]bool, len(t.blocks))
+	for i := range t.blocks {
+		x := &t.boxes[t.blocks[i].box]
+		keep[i] = x.inRoot && !x.dropped
+	}
+	before := slices.Clone(keep)
+	t.dropFrame(keep, base)
+	c.dropped = maps.Clone(c.dropped)
+	for i := range t.blocks {
+		if before[i] && !keep[i] {
+			for n := t.blocks[i].first; n != nil; n = n.NextSibling {
+				c.dropped[n] = true
+				if n == t.blocks[i].last {
+					break
+				}
+			}
+		}
+	}
+	return c
+}
