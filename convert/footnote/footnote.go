@@ -222,7 +222,7 @@ func lastCell(row *html.Node) *html.Node {
 func (f *finder) plausible(holder, target *html.Node, m mark) bool {
 	size, nodes := 0, 0
 	leadsBack := func(n *html.Node) bool {
-		return dom.Is(n, atom.A) && f.near(f.target(f.fragment(dom.Attr(n, "href"))), m.node)
+		return dom.Is(n, atom.A) && f.near(f.target(anchor(dom.Attr(n, "href"))), m.node)
 	}
 	returns := m.named || leadsBack(target) || leadsBack(target.FirstChild) || leadsBack(target.Parent)
 	for d := range holder.Descendants() {

@@ -22,6 +22,11 @@ func TestNormalise(t *testing.T) {
 			"1", "1: A note.",
 		},
 		{"link to a section", `<p>See <a href="#s">2</a></p><h2 id=s>Two</h2><p>Text of the section.</p>`, "", ""},
+		{
+			"address of a copy of the page", `<p>Text<sup><a href="https://a.test/v1#bib.1">1</a></sup></p>
+			<ul><li id=bib.1>[1] A note. <a href="https://a.test/v1#r1">back</a></ul>`, "1", "1: A note. back",
+		},
+		{"note of another page", `<p>Text<sup><a href="https://a.test/v1#fn1">1</a></sup></p><p id=fn2>A.</p>`, "", ""},
 		{"reference without a note", `<p>Text<sup><a href="#gone">1</a></sup></p>`, "", ""},
 		{
 			"identifier in an attribute of its own",

@@ -164,7 +164,7 @@ func isLabel(n *html.Node) bool {
 // withoutWayBack removes from a footnote the links that lead back to its references, and its own label.
 func (f *finder) withoutWayBack(n *note) {
 	for _, a := range dom.FindAll(n.node, func(d *html.Node) bool { return dom.Is(d, atom.A) }) {
-		id := f.fragment(dom.Attr(a, "href"))
+		id := anchor(dom.Attr(a, "href"))
 		text := shortText(a)
 		label, _ := noteLabel(text)
 		arrow := strings.Trim(text, "↩↵⏎⤶↥︎️↑⤴⇧^⬆ \u200d") == "" && (text != "" || nameSaysBack(a))

@@ -37,10 +37,11 @@ func (f *finder) markOf(n *html.Node) (mark, bool) {
 	switch n.DataAtom {
 	case atom.A:
 		href := dom.Attr(n, "href")
-		if id = f.fragment(href); id == "" && href != "" && href != "#" && !strings.HasPrefix(href, "javascript:") {
-			return mark{}, false
-		}
+		id = f.fragment(href)
 		other = otherID(n)
+		if id == "" && other == "" && noteID(anchor(href)) { // of a copy of the page at another address
+			other = anchor(href)
+		}
 	case atom.Span, atom.Label, atom.Sup:
 		for _, key := range [...]string{"data-definition", "data-footnote-id", "data-fn", "for"} {
 			if id == "" {
@@ -85,10 +86,7 @@ func otherID(a *html.Node) string {
 
 // fragment returns the id that an address leads to on the same page, or "".
 func (f *finder) fragment(href string) string {
-	path, id, ok := strings.Cut(strings.TrimSpace(href), "#")
-	if !ok || id == "" {
-		return ""
-	}
+	path, _, _ := strings.Cut(strings.TrimSpace(href), "#")
 	if path != "" {
 		if f.base == nil {
 			return ""
@@ -98,6 +96,12 @@ func (f *finder) fragment(href string) string {
 			return ""
 		}
 	}
+	return anchor(href)
+}
+
+// anchor returns the id in an address of any page, or "".
+func anchor(href string) string {
+	_, id, _ := strings.Cut(strings.TrimSpace(href), "#")
 	if plain, err := url.PathUnescape(id); err == nil {
 		id = plain
 	}
