@@ -42,6 +42,14 @@ func normaliseImage(n *html.Node, base *url.URL) {
 }
 
 func imageAddress(n *html.Node, base *url.URL) string {
+	sets := []string{dom.Attr(n, "data-srcset"), dom.Attr(n, "data-lazy-srcset"), dom.Attr(n, "srcset")}
+	for _, s := range sets { // src is the one for browsers that cannot choose
+		if address, width := largest(s); width >= smallest {
+			if src := absolute(base, address); strings.HasPrefix(src, "http") {
+				return src
+			}
+		}
+	}
 	for _, key := range append(lazySources, "src") {
 		if v := dom.Attr(n, key); v != "" && !strings.HasPrefix(strings.TrimSpace(v), "{") {
 			if src := absolute(base, v); strings.HasPrefix(src, "http") {
@@ -49,7 +57,6 @@ func imageAddress(n *html.Node, base *url.URL) string {
 			}
 		}
 	}
-	sets := []string{dom.Attr(n, "data-srcset"), dom.Attr(n, "data-lazy-srcset"), dom.Attr(n, "srcset")}
 	if dom.Is(n.Parent, atom.Picture) {
 		for c := n.Parent.FirstChild; c != nil; c = c.NextSibling {
 			if dom.Is(c, atom.Source) {
@@ -58,7 +65,8 @@ func imageAddress(n *html.Node, base *url.URL) string {
 		}
 	}
 	for _, s := range sets {
-		if src := absolute(base, largest(s)); strings.HasPrefix(src, "http") {
+		address, _ := largest(s)
+		if src := absolute(base, address); strings.HasPrefix(src, "http") {
 			return src
 		}
 	}
@@ -68,7 +76,7 @@ func imageAddress(n *html.Node, base *url.URL) string {
 		case a.Key != "src" && strings.HasSuffix(a.Key, "src"):
 			address = a.Val
 		case strings.HasSuffix(a.Key, "srcset"):
-			address = largest(a.Val)
+			address, _ = largest(a.Val)
 		case strings.HasPrefix(a.Key, "data-") && picture(a.Val):
 			address = a.Val
 		}
@@ -89,9 +97,9 @@ func picture(address string) bool {
 	return false
 }
 
-// largest returns the candidate of a srcset with the greatest width or density.
-func largest(srcset string) string {
-	best, size := "", -1.0
+// largest returns the candidate of a srcset with the greatest width or density, and which it is.
+func largest(srcset string) (best string, size float64) {
+	size = -1
 	fields := strings.Fields(srcset)
 	for i := 0; i < len(fields); i++ {
 		candidate, width := strings.TrimSuffix(fields[i], ","), 0.0
@@ -106,7 +114,7 @@ func largest(srcset string) string {
 			best, size = candidate, width
 		}
 	}
-	return best
+	return best, size
 }
 
 func tooSmall(n *html.Node) bool {

@@ -81,6 +81,7 @@ func inCode(n *html.Node, listings map[*html.Node]bool) bool {
 
 // normaliseElement rewrites one element. It reports whether its children need a visit.
 func normaliseElement(n *html.Node, base *url.URL) bool {
+	byRole(n)
 	switch n.DataAtom {
 	case atom.A:
 		if permalink(n) {
@@ -104,6 +105,9 @@ func normaliseElement(n *html.Node, base *url.URL) bool {
 	case atom.Code:
 		if dom.Contains(n, atom.Pre) { // <code><pre>: the pre is the block
 			dom.Rename(n, atom.Div)
+		}
+		for _, br := range dom.FindAll(n, func(d *html.Node) bool { return dom.Is(d, atom.Br) }) {
+			dom.Replace(br, dom.NewText(" "))
 		}
 	case atom.Font, atom.Center:
 		dom.Rename(n, map[bool]atom.Atom{true: atom.Div, false: atom.Span}[n.DataAtom == atom.Center])

@@ -13,9 +13,9 @@ import (
 	"readthru/convert/guard"
 )
 
-// table writes a table of data in GitHub's form: the first row is the header if none is marked, cells repeat over the
-// columns and rows that they span, and <br> joins the blocks in a cell. A table with code blocks has no such form: it
-// becomes a list with an item for each row.
+// table writes a table of data in GitHub's form: the first row is the header if none is marked, short cells repeat over
+// the columns and rows that they span, and <br> joins the blocks in a cell. A table with code blocks has no such form:
+// it becomes a list with an item for each row.
 func (r *renderer) table(out *bytes.Buffer, n *html.Node) {
 	for c := range r.kept(n) {
 		if dom.Is(c, atom.Caption) {
@@ -50,6 +50,7 @@ func (r *renderer) table(out *bytes.Buffer, n *html.Node) {
 	}
 	out.WriteString("\n\n")
 	header := true
+	written := make([]bool, len(g.cells))
 	for line := range g.lines {
 		if g.blank(line) {
 			continue
@@ -64,7 +65,12 @@ func (r *renderer) table(out *bytes.Buffer, n *html.Node) {
 			}
 			var text []byte
 			if column < len(line) {
-				text = g.text(line[column].cell)
+				if text = g.text(line[column].cell); len(text) > maxRepeated {
+					if written[line[column].cell] {
+						text = nil
+					}
+					written[line[column].cell] = true
+				}
 			}
 			r.spend(len(text) + 3)
 			out.WriteByte(' ')
@@ -82,6 +88,10 @@ func (r *renderer) table(out *bytes.Buffer, n *html.Node) {
 	}
 	out.WriteString("\n")
 }
+
+// maxRepeated is the length up to which a cell is repeated over the columns and rows that it spans. A longer one is no
+// label of them.
+const maxRepeated = 60
 
 // rows yields the rows of a table, not those of tables in its cells.
 func (r *renderer) rows(table *html.Node) iter.Seq[*html.Node] {

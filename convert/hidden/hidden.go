@@ -276,9 +276,10 @@ func glyph(n *html.Node) bool {
 	return false
 }
 
-// label reports whether a button is the text of a heading that folds what follows it.
+// label reports whether a button is the text of a heading that folds what follows it. A button behind the text of one
+// only copies its link.
 func label(n *html.Node) bool {
-	return dom.Within(n, atom.H1, atom.H2, atom.H3, atom.H4, atom.H5, atom.H6, atom.Summary, atom.Dt)
+	return dom.OpensParent(n) && dom.Within(n, atom.H1, atom.H2, atom.H3, atom.H4, atom.H5, atom.H6, atom.Summary, atom.Dt)
 }
 
 // openDialog reports whether n is a dialog that the page shows.

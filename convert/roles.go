@@ -1,0 +1,67 @@
+package convert
+
+import (
+	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
+
+	"readthru/convert/chars"
+	"readthru/convert/dom"
+)
+
+// byRole renames an element to the one that its role, or its name on an AMP page, says it is.
+func byRole(n *html.Node) {
+	switch {
+	case n.Data == "amp-img":
+		dom.Empty(n)
+		dom.Rename(n, atom.Img)
+	case !dom.Is(n, atom.Div, atom.Span, atom.P):
+	case dom.Attr(n, "role") == "heading":
+		if level := dom.Attr(n, "aria-level"); len(level) == 1 && level >= "2" && level <= "6" {
+			dom.Rename(n, atom.Lookup([]byte("h"+level)))
+		}
+	case dom.Attr(n, "role") == "table":
+		if parts := tableParts(n); parts != nil {
+			dom.Rename(n, atom.Table)
+			for part, name := range parts {
+				dom.Rename(part, name)
+			}
+		}
+	}
+}
+
+// partRoles are the roles of the parts of a table.
+var partRoles = map[string]atom.Atom{
+	"rowgroup": atom.Tbody, "row": atom.Tr, "cell": atom.Td, "columnheader": atom.Th, "rowheader": atom.Th,
+}
+
+// tableParts returns the elements that are the rows and cells of a table by their roles, or nil if there is anything
+// else in it.
+func tableParts(table *html.Node) map[*html.Node]atom.Atom {
+	parts := map[*html.Node]atom.Atom{}
+	rows := 0
+	var walk func(n *html.Node) bool
+	walk = func(n *html.Node) bool {
+		for c := n.FirstChild; c != nil; c = c.NextSibling {
+			switch name := partRoles[dom.Attr(c, "role")]; {
+			case c.Type == html.TextNode && chars.Blank(c.Data), c.Type == html.CommentNode:
+			case name == atom.Tbody && n == table, name == atom.Tr && parts[n] != atom.Tr:
+				parts[c] = name
+				if name == atom.Tr {
+					rows++
+				}
+				if !walk(c) {
+					return false
+				}
+			case (name == atom.Td || name == atom.Th) && parts[n] == atom.Tr:
+				parts[c] = name
+			default:
+				return false
+			}
+		}
+		return true
+	}
+	if !walk(table) || rows < 2 {
+		return nil
+	}
+	return parts
+}
