@@ -35,7 +35,7 @@ var (
 var (
 	boxPrefixes = []string{
 		"theme-admonition-", "markdown-alert-", "starlight-aside--", "callout-", "bd-callout-",
-		"confluence-information-macro-", "admonish-",
+		"confluence-information-macro-", "admonish-", "hint-style-",
 	}
 	kindPrefixes = []string{"alert--", "alert-", "admonition-", "hint-", "is-", ""}
 )
@@ -43,13 +43,18 @@ var (
 // calloutTitles are parts of the classes of a callout's own title.
 var calloutTitles = []string{
 	"admonition-title", "admonition-heading", "admonitionheading", "alert-title", "alert-heading", "callout-title",
-	"callout-heading", "aside__title", "custom-block-title", "hint-container-title", "hint-title",
+	"callout-heading", "admonition-header", "aside__title", "custom-block-title", "hint-container-title", "hint-title",
 }
 
 // callout returns the kind of callout that n is, or "".
 func callout(n *html.Node) string {
 	if !dom.Is(n, atom.Div, atom.Aside, atom.Section, atom.Blockquote, atom.P, atom.Details) {
 		return ""
+	}
+	if dom.Is(n, atom.Blockquote) {
+		if kind := writtenCallout(n); kind != "" {
+			return kind
+		}
 	}
 	class := strings.ToLower(dom.Attr(n, "class"))
 	if class == "" {
@@ -67,7 +72,7 @@ func callout(n *html.Node) string {
 		return kind
 	}
 	if titled && !box || dom.HasClass(n, "callout", "alert") && !dom.HasClass(n, "admonition", "theme-admonition") {
-		box = calloutTitle(n) != nil
+		box = kind != "" && dom.Is(n, atom.Aside) || calloutTitle(n) != nil
 	}
 	if !box {
 		return ""
@@ -79,6 +84,24 @@ func callout(n *html.Node) string {
 		return "NOTE"
 	}
 	return kind
+}
+
+// writtenCallout returns the kind of a callout that is still as its author wrote it in markdown, [!NOTE], and takes the
+// mark away. It returns "" if the quotation begins otherwise.
+func writtenCallout(quote *html.Node) string {
+	first := dom.FirstText(quote)
+	if first == nil {
+		return ""
+	}
+	name, rest, ok := strings.Cut(strings.TrimSpace(first.Data), "]")
+	name, marked := strings.CutPrefix(name, "[!")
+	if !ok || !marked || callouts[strings.ToLower(name)] == "" {
+		return ""
+	}
+	if first.Data = strings.TrimLeft(rest, "+- \n"); first.Data == "" && dom.Is(first.NextSibling, atom.Br) {
+		dom.Remove(first.NextSibling)
+	}
+	return calloutName(name)
 }
 
 // calloutKind returns the kind that a class names, and whether it makes the element a callout.

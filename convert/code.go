@@ -84,10 +84,20 @@ func codeBlock(n *html.Node) bool {
 	case dom.Is(n, atom.Table):
 		return dom.Find(n, func(d *html.Node) bool { return dom.Is(d, atom.Td) && dom.HasClass(d, "blob-num") }) != nil
 	case dom.Is(n, atom.Code):
-		return dom.HasClass(n, "block", "code-block", "codeblock") && !dom.Is(n.Parent, atom.Pre) &&
+		return (dom.HasClass(n, "block", "code-block", "codeblock") || linesAlone(n)) && !dom.Is(n.Parent, atom.Pre) &&
 			!dom.Contains(n, atom.Pre)
 	}
 	return false
+}
+
+// linesAlone reports whether a code element has several lines and its block holds nothing else.
+func linesAlone(n *html.Node) bool {
+	style := strings.ReplaceAll(dom.Attr(n, "style"), " ", "")
+	if !dom.Contains(n, atom.Br) && !strings.Contains(style, "white-space:pre") {
+		return false
+	}
+	return dom.Is(n.Parent, atom.Div, atom.Figure, atom.P, atom.Td) && dom.OpensParent(n) &&
+		len(dom.Text(n.Parent)) < len(dom.Text(n))+20
 }
 
 // editorClasses name the boxes of code editors, and editorTextClasses what in them holds the lines.
@@ -163,6 +173,7 @@ var lineClasses = []string{
 func codeText(n *html.Node) string {
 	var b strings.Builder
 	pending := false // a line has ended, but its newline may still come as text
+	inline := false  // or as a br, behind an element that is not set as a block
 	var walk func(n *html.Node)
 	write := func(s string) {
 		if s == "" {
@@ -190,10 +201,10 @@ func codeText(n *html.Node) string {
 			}
 			switch {
 			case dom.Is(c, atom.Br):
-				if pending {
+				if pending && !inline {
 					b.WriteByte('\n')
-					pending = false
 				}
+				pending = false
 				b.WriteByte('\n')
 			case dom.Is(c, atom.Div, atom.P, atom.Li, atom.Tr, atom.Pre) || dom.HasClass(c, lineClasses...):
 				if pending || !atLineStart() && dom.Is(c, atom.Div, atom.P, atom.Li, atom.Tr, atom.Pre) {
@@ -205,7 +216,7 @@ func codeText(n *html.Node) string {
 				if b.Len() == before {
 					b.WriteByte('\n')
 				}
-				pending = !atLineStart()
+				pending, inline = !atLineStart(), dom.Is(c, atom.Span, atom.Code)
 			default:
 				walk(c)
 			}

@@ -252,12 +252,17 @@ func DropAttr(n *html.Node, key string) {
 
 // HasText reports whether there is text below n that is not blank.
 func HasText(n *html.Node) bool {
+	return FirstText(n) != nil
+}
+
+// FirstText returns the first piece of text below n that is not blank, or nil.
+func FirstText(n *html.Node) *html.Node {
 	for d := range n.Descendants() {
 		if d.Type == html.TextNode && !chars.Blank(d.Data) {
-			return true
+			return d
 		}
 	}
-	return false
+	return nil
 }
 
 // OpensParent reports whether there is no text before n in its parent.

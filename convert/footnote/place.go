@@ -205,13 +205,7 @@ func nameSaysBack(a *html.Node) bool {
 // withoutLabel removes the label at the start of a footnote.
 func (f *finder) withoutLabel(n *note) {
 	for range 5 {
-		var first *html.Node
-		for d := range n.node.Descendants() {
-			if d.Type == html.TextNode && !chars.Blank(d.Data) {
-				first = d
-				break
-			}
-		}
+		first := dom.FirstText(n.node)
 		if first == nil {
 			return
 		}
