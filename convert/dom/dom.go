@@ -54,7 +54,10 @@ func SetAttr(n *html.Node, key, value string) {
 	n.Attr = append(n.Attr, html.Attribute{Key: key, Val: value})
 }
 
-// Is reports whether n is an element with one of the names.
+// Is reports whether n is an element with one of the names. It is called in a thousand places: inlined, it would add
+// 40 kB to the program, and it would not be faster.
+//
+//go:noinline
 func Is(n *html.Node, names ...atom.Atom) bool {
 	if n == nil || n.Type != html.ElementNode {
 		return false
