@@ -37,11 +37,19 @@ func (t *outline) mostlyProse(keep []bool) bool {
 	return prose*2 > all
 }
 
-// dropElsewhere drops the headings that lead away from an article, with what they head if most of that is links.
+// dropElsewhere drops the headings that lead away from an article, with what they head if most of that is links. In
+// news it drops lines such as "Read more: …" too, which the site puts there; elsewhere the author writes them.
 func (t *outline) dropElsewhere(keep []bool) {
 	for i := range t.blocks {
 		b := &t.blocks[i]
-		if !keep[i] || !headingTag(b.tag) || !elsewhere(t.boxes[b.box].node) {
+		if !keep[i] {
+			continue
+		}
+		if t.news && b.linked > 0 && b.words-b.linked <= 5 && labels[fold(ownText(b))] {
+			keep[i] = false
+		}
+		heading := t.boxes[b.box].node
+		if !headingTag(b.tag) || !elsewhere(heading) && (!t.news || !leadsElsewhere(heading)) {
 			continue
 		}
 		words, linked := int32(0), int32(0)
@@ -55,6 +63,41 @@ func (t *outline) dropElsewhere(keep []bool) {
 			}
 		}
 	}
+}
+
+// elsewhereBeginnings begin headings that lead away from news, if links follow.
+var elsewhereBeginnings = []string{
+	"related ", "more from ", "more on ", "more about ", "more stories ", "most read ", "most popular ", "latest ",
+	"read more ", "recommended ", "trending ", "popular ", "recent ", "mehr zu", "lesen sie ", "lire aussi",
+	"sur le même ", "lea también", "leia também", "leggi anche",
+}
+
+// leadsElsewhere reports whether a heading of a news page leads away from it if most of what it heads is links.
+func leadsElsewhere(heading *html.Node) bool {
+	text := strings.ToLower(dom.OneLine(heading))
+	return len(text) < 60 && slices.ContainsFunc(elsewhereBeginnings, func(beginning string) bool {
+		return strings.HasPrefix(text, beginning)
+	})
+}
+
+// ownText returns the text of a block outside its links.
+func ownText(b *block) string {
+	var text strings.Builder
+	var walk func(n *html.Node)
+	walk = func(n *html.Node) {
+		if n.Type == html.TextNode {
+			text.WriteString(n.Data)
+		}
+		for c := n.FirstChild; c != nil && !dom.Is(n, atom.A); c = c.NextSibling {
+			walk(c)
+		}
+	}
+	for n := b.first; n != nil; n = n.NextSibling {
+		if walk(n); n == b.last {
+			break
+		}
+	}
+	return text.String()
 }
 
 // sectionEnd returns the end of the section of heading i: the next heading of its level or a higher one, or the end of

@@ -41,6 +41,7 @@ type head struct {
 
 	articleBody string // the article's text as JSON-LD has it; else empty
 	sells       bool   // JSON-LD says that the page sells one thing
+	news        bool   // JSON-LD or its keywords say that the page is news
 	base        *url.URL
 }
 
@@ -100,12 +101,14 @@ func readHead(root *html.Node, u *url.URL) head {
 	for _, key := range dateKeys {
 		put(h.meta, "date", date(other[key]))
 	}
+	h.news = other["news_keywords"] != ""
 	for _, n := range structured {
 		body, sells := readStructured(h.meta, dom.Text(n))
 		if len(body) > len(h.articleBody) {
 			h.articleBody = body
 		}
 		h.sells = h.sells || sells
+		h.news = h.news || strings.Contains(dom.Text(n), "NewsArticle")
 	}
 	readByline(h.meta, root)
 	if h.meta["date"] == "" {

@@ -83,6 +83,7 @@ type outline struct {
 	cur      *block              // open run
 
 	slanted, bold   int    // open elements of emphasis
+	news            bool   // the page says that it is
 	title, abstract uint64 // what the page's head calls the page and says of it, as the hash of a block; 0 for nothing
 }
 
@@ -116,9 +117,9 @@ func (t *outline) free() {
 	outlines.Put(&outline{boxes: t.boxes, blocks: t.blocks})
 }
 
-// about records the title and the description of the page.
+// about records the title and the description of the page, and whether it is news.
 func (t *outline) about(h *head) {
-	t.title, t.abstract = hashOf(h.title), hashOf(h.meta["description"])
+	t.title, t.abstract, t.news = hashOf(h.title), hashOf(h.meta["description"]), h.news
 }
 
 // hashOf returns the hash of a block with the text s.
