@@ -32,6 +32,9 @@ const smallest = 24
 
 // normaliseImage leaves an image with its real address, absolute, and its alternative text, or removes it.
 func normaliseImage(n *html.Node, base *url.URL) {
+	if dom.HasAttr(n, embedAttr) {
+		return
+	}
 	src := imageAddress(n, base)
 	alt, _ := chars.Visible(dom.Attr(n, "alt"))
 	if src == "" || tooSmall(n) || tracker(src) || chars.Blank(alt) && spacer(src) {

@@ -263,6 +263,10 @@ func (r *renderer) writeLink(out *bytes.Buffer, content []byte, href, text strin
 func (r *renderer) image(out *bytes.Buffer, n *html.Node) {
 	var alt strings.Builder
 	writeEscaped(&alt, dom.Attr(n, "alt"), false, true)
+	if dom.HasAttr(n, embedAttr) {
+		r.writeLink(out, []byte(alt.String()), dom.Attr(n, "src"), dom.Attr(n, "alt"))
+		return
+	}
 	switch r.options.Images {
 	case "none":
 	case "alt":

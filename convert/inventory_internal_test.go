@@ -49,6 +49,8 @@ func TakeInventory(d *Document) Inventory {
 				!inCodeLine(n) && !dom.Contains(n, atom.Pre) {
 				inv.Links = append(inv.Links, dom.Attr(n, "href")+" "+text)
 			}
+		case dom.HasAttr(n, embedAttr):
+			inv.Links = append(inv.Links, dom.Attr(n, "src")+" "+Letters(dom.Attr(n, "alt")))
 		case dom.Is(n, atom.Table):
 			if !(&renderer{}).irregular(n) && dom.HasText(n) && !dom.Within(n, atom.Table) {
 				inv.Tables++

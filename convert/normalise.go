@@ -24,6 +24,7 @@ func normalise(ctx context.Context, body *html.Node, base *url.URL, w *hidden.Cl
 		w.Unshown(dom.NewText(source))
 	}
 	footnote.Normalise(body, base)
+	linkEmbeds(body, base)
 	openCallouts(body)
 	for _, box := range dom.FindAll(body, checkbox) {
 		mark := "[ ] "

@@ -1,0 +1,67 @@
+package convert
+
+import (
+	"net/url"
+	"path"
+	"strings"
+
+	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
+
+	"readthru/convert/chars"
+	"readthru/convert/dom"
+)
+
+// embedAttr marks an image that stands for a video or a post in a frame, and is written as a link to its page.
+const embedAttr = "data-embed"
+
+// linkEmbeds replaces the frames that show a video or a post of another site by images that stand for them. Other
+// frames are left out with the rest that is no text: they are advertisements and counters more often than not.
+func linkEmbeds(body *html.Node, base *url.URL) {
+	frame := func(n *html.Node) bool { return dom.Is(n, atom.Iframe) || n.Data == "lite-youtube" }
+	for _, n := range dom.FindAll(body, frame) {
+		address := dom.Attr(n, "src")
+		if address == "" || strings.HasPrefix(address, "about:") || strings.HasPrefix(address, "data:") {
+			address = dom.Attr(n, "data-src")
+		}
+		if id := dom.Attr(n, "videoid"); id != "" {
+			address = "https://www.youtube.com/embed/" + id
+		}
+		u, err := url.Parse(absolute(base, address))
+		if err != nil {
+			continue
+		}
+		page, kind := embeddedPage(u)
+		if page == "" {
+			continue
+		}
+		if title, _ := chars.Visible(chars.OneLine(dom.Attr(n, "title"))); title != "" && len(title) <= 100 {
+			kind = title
+		}
+		img := dom.NewElement(atom.Img)
+		img.Attr = []html.Attribute{{Key: "src", Val: page}, {Key: "alt", Val: kind}, {Key: embedAttr}}
+		place := dom.NewElement(atom.P, img)
+		place.Attr = n.Attr // it may be hidden
+		dom.Replace(n, place)
+	}
+}
+
+// embeddedPage returns the page of what a frame shows, and what that is.
+func embeddedPage(u *url.URL) (address, kind string) {
+	id := path.Base(u.Path)
+	switch strings.TrimPrefix(u.Hostname(), "www.") {
+	case "youtube.com", "youtube-nocookie.com":
+		if dir := path.Dir(u.Path); (dir == "/embed" || dir == "/v") && id != "videoseries" {
+			return "https://www.youtube.com/watch?v=" + url.QueryEscape(id), "YouTube video"
+		}
+	case "player.vimeo.com":
+		if path.Dir(u.Path) == "/video" {
+			return "https://vimeo.com/" + url.PathEscape(id), "Vimeo video"
+		}
+	case "platform.twitter.com":
+		if id := u.Query().Get("id"); id != "" {
+			return "https://x.com/i/status/" + url.PathEscape(id), "Post on X"
+		}
+	}
+	return "", ""
+}
