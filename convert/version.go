@@ -18,7 +18,7 @@ import (
 )
 
 // edition counts the changes of output that no rule table shows.
-const edition = 20
+const edition = 21
 
 // Version names the rules: it changes whenever output may change, so that renditions kept by callers are made again. It
 // is derived from edition and the rule tables.
@@ -39,7 +39,7 @@ var ruleTables = slices.Concat([]any{
 	generators, depthKeys, depthClasses, commentParts,
 	documentationClasses, forumMarks, metaKeys, dateKeys, authorKeys, dateForms, dayForms,
 	authorNames, dateNames, packedModel, pageFormats, typeFormats, saysNothing, endings, fileEndings, fileNames,
-	mediaNames, elsewhereBeginnings, partRoles,
+	mediaNames, elsewhereBeginnings, tagLabels, partRoles, clones,
 })
 
 func version() string {
