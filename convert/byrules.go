@@ -34,12 +34,16 @@ func byRules(ctx context.Context, body *html.Node, kind pageType) choice {
 			c.root, c.name = chooseRoot(body, left)
 			if kind == documentation {
 				c.root, c.name = manualRoot(c.root, c.name, left)
+				c.root = withTitle(c.root, body, left)
 			}
 		}
 		kept := left.of(c.root).text
 		if s <= withoutNames && kind != documentation {
 			linkPass(ctx, c.root, left, c.dropped, kind)
 			kept = newRemainder(ctx, c.root, all, c.dropped).of(c.root).text
+		}
+		if kind == documentation && left.of(c.root).own()*2 >= all[body].own() && left.of(c.root).own() >= 6*fewWords {
+			break // what is dropped is links, however many
 		}
 		if kept*4 >= bodyText && (kept >= 6*fewWords || kept*2 >= bodyText) && kept > 0 {
 			break
@@ -57,4 +61,25 @@ func contentText(ctx context.Context, body *html.Node) int32 {
 		}
 	}
 	return measureOf(ctx, body, chrome).text
+}
+
+// mostAroundTitle is how many letters a box may have beside the title and the content for the title's sake.
+const mostAroundTitle = 30
+
+// withTitle returns the box around root that holds the title of the page, if root has none and the box has hardly any
+// other text; otherwise it returns root.
+func withTitle(root, body *html.Node, left *remainder) *html.Node {
+	for box := root; ; box = box.Parent {
+		for d := range left.below(box) {
+			if dom.Is(d, atom.H1) {
+				if left.of(box).text-left.of(root).text > left.of(d).text+mostAroundTitle {
+					return root
+				}
+				return box
+			}
+		}
+		if box == body {
+			return root
+		}
+	}
 }

@@ -181,7 +181,7 @@ func (d *Document) adopt(ctx context.Context, root *html.Node) {
 	if len(d.recipes) > 0 && d.form == "" && d.rest == nil && d.partOf == nil {
 		d.served = serve(ctx, root, d.recipes)
 	}
-	manual := manualSigns(body)
+	manual := manualSigns(root)
 	normalise(ctx, body, d.head.base, w)
 	d.reportHidden(w.Report())
 	if d.served != nil {

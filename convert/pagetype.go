@@ -25,13 +25,6 @@ const (
 	service       pageType = "service"
 )
 
-// generators are marks of documentation generators: the content of meta generator, in lower case, begins with one.
-var generators = []string{
-	"sphinx", "mkdocs", "docusaurus", "rustdoc", "mdbook", "doxygen", "docutils", "asciidoctor", "docbook", "gitbook",
-	"starlight", "vitepress", "javadoc", "antora", "hugo docsy", "gtk-doc", "texinfo",
-	"makeinfo", "jekyll just-the-docs", "pdoc", "pod::", "ford ", "ghp", "honkit", "docsify", "nikola docs", "quarto docs",
-}
-
 // documentationClasses are classes of the body or root of documentation whose generator does not name itself.
 var documentationClasses = []string{
 	"rst-content", "theme-doc-markdown", "md-content", "rustdoc", "refentry",
@@ -45,11 +38,9 @@ var forumMarks = set("forum forums thread threads topic topics discussion discus
 
 // typeOf decides the type of a page from its address, metadata and elements.
 func typeOf(ctx context.Context, u *url.URL, h *head, body *html.Node) pageType {
-	generator, ogType := strings.ToLower(h.generator), h.meta["og:type"]
-	for _, g := range generators {
-		if strings.HasPrefix(generator, g) {
-			return documentation
-		}
+	ogType := h.meta["og:type"]
+	if manualTool(h.generator) {
+		return documentation
 	}
 	if u != nil && (page.Classify(u) == page.Documentation || manualHost(u.Hostname())) {
 		return documentation
@@ -115,24 +106,6 @@ var manualLabels = set("docs doc developer developers man manual manuals wiki")
 func manualHost(host string) bool {
 	label, rest, _ := strings.Cut(host, ".")
 	return manualLabels[strings.ToLower(label)] && strings.Contains(rest, ".")
-}
-
-// manualSigns reports whether a page, before it is normalised, has code and headings with permalinks. Pages of all
-// documentation generators have both, and few other pages do.
-func manualSigns(body *html.Node) bool {
-	handles, blocks := 0, 0
-	for d := range body.Descendants() {
-		switch {
-		case dom.Is(d, atom.Pre):
-			blocks++
-		case dom.Is(d, atom.A) && dom.Within(d, atom.H2, atom.H3, atom.H4) && permalink(d):
-			handles++
-		}
-		if handles >= 3 && blocks > 0 {
-			return true
-		}
-	}
-	return false
 }
 
 // discourseTopic is the path of a topic, /t/SLUG/NUMBER.

@@ -94,6 +94,9 @@ func (p *pruner) drop(n *html.Node, inContent bool) bool {
 		}
 		return p.soft(n)
 	}
+	if p.kind == documentation && m.text*2 < p.total && turnsPages(n) {
+		return true
+	}
 	if p.stage >= withoutNames {
 		return false
 	}
@@ -248,7 +251,31 @@ func joined(names string) map[string]bool {
 }
 
 func badName(n *html.Node, kind pageType) bool {
-	return named(n, badNames) || kind != forum && !dom.Is(n, atom.Span, atom.P) && named(n, forumKeeps)
+	return named(n, badNames) || kind == documentation && humpNamed(n) || kind != forum && !dom.Is(n, atom.Span, atom.P) && named(n, forumKeeps)
+}
+
+// humpNamed reports whether a name in badNames is among the words of n's class and id where capitals begin words, as in
+// topNav. The pages of few generators other than those of documentation have such names.
+func humpNamed(n *html.Node) bool {
+	for _, key := range [...]string{"class", "id"} {
+		value := dom.Attr(n, key)
+		if len(value) > 200 || value == strings.ToLower(value) {
+			continue
+		}
+		var b strings.Builder
+		lower := false
+		for _, r := range value {
+			if lower && unicode.IsUpper(r) {
+				b.WriteByte('-')
+			}
+			lower = unicode.IsLower(r)
+			b.WriteRune(r)
+		}
+		if anyNamed(b.String(), badNames) {
+			return true
+		}
+	}
+	return false
 }
 
 func weakName(n *html.Node) bool { return named(n, weakNames) }

@@ -36,7 +36,7 @@ var ruleTables = slices.Concat([]any{
 	page.TrackingParameters, redirectors, adHosts, signInNames, signInRequests,
 	paywallRequests, failureNames, errorPhrases, wallMarks, wallPhrases,
 	badNames, elsewhereHeadings, labels, apartNames, commentNames, extras, postNames, forumKeeps, weakNames, chromeRoles,
-	generators, depthKeys, depthClasses, commentParts,
+	generators, bookRelations, toolCredits, directions, turnRelations, depthKeys, depthClasses, commentParts,
 	documentationClasses, forumMarks, metaKeys, dateKeys, authorKeys, dateForms, dayForms,
 	authorNames, dateNames, packedModel, pageFormats, typeFormats, saysNothing, endings, fileEndings, fileNames,
 	mediaNames, elsewhereBeginnings, tagLabels, partRoles, clones,

@@ -85,7 +85,9 @@ func documentationHost(host string) bool {
 
 func documentationPath(p string) bool {
 	p = strings.ToLower(p)
-	for _, mark := range []string{"/docs/", "/documentation/", "/api/", "/reference/"} {
+	for _, mark := range []string{
+		"/docs/", "/doc/", "/documentation/", "/api/", "/apidocs/", "/javadoc/", "/reference/", "/manual/",
+	} {
 		if strings.Contains(p, mark) || strings.HasSuffix(p, strings.TrimSuffix(mark, "/")) {
 			return true
 		}

@@ -33,6 +33,8 @@ func TestClassifyAndDisplay(t *testing.T) {
 		{"https://requests.readthedocs.io/en/latest/", page.Documentation, "requests.readthedocs.io/en/latest"},
 		{"https://pkg.go.dev/net/http", page.Documentation, "pkg.go.dev/net/http"},
 		{"https://a.test/docs/x", page.Documentation, "a.test/docs/x"},
+		{"https://a.test/doc/x", page.Documentation, "a.test/doc/x"},
+		{"https://a.test/doctor/x", page.Web, "a.test/doctor/x"},
 		{"https://a.test/documentation/", page.Documentation, "a.test/documentation"},
 		{"https://a.test/v1/api/x", page.Documentation, "a.test/v1/api/x"},
 		{"https://a.test/reference", page.Documentation, "a.test/reference"},
