@@ -70,15 +70,11 @@ const mostAroundTitle = 30
 // other text; otherwise it returns root.
 func withTitle(root, body *html.Node, left *remainder) *html.Node {
 	for box := root; ; box = box.Parent {
-		for d := range left.below(box) {
-			if dom.Is(d, atom.H1) {
-				if left.of(box).text-left.of(root).text > left.of(d).text+mostAroundTitle {
-					return root
-				}
-				return box
-			}
-		}
-		if box == body {
+		h := dom.Find(box, func(d *html.Node) bool { return dom.Is(d, atom.H1) && left.of(d).text > 0 })
+		switch {
+		case h != nil && left.of(box).text-left.of(root).text <= left.of(h).text+mostAroundTitle:
+			return box
+		case h != nil, box == body:
 			return root
 		}
 	}

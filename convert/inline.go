@@ -156,8 +156,8 @@ func longestRun(s string, c byte) int {
 	return longest
 }
 
-// inlineCode writes code within a line. If the code is one link, the link goes outside, because markdown shows a link
-// in code as text.
+// inlineCode writes code within a line. If the code is one link or a list of links, these go outside, because markdown
+// shows a link in code as text.
 func (r *renderer) inlineCode(out *bytes.Buffer, n *html.Node) {
 	text := dom.Text(n)
 	trimmed := chars.OneLine(strings.ReplaceAll(text, "\u00a0", " "))
@@ -169,15 +169,50 @@ func (r *renderer) inlineCode(out *bytes.Buffer, n *html.Node) {
 		out.WriteByte(' ')
 	}
 	link := dom.Find(n, func(d *html.Node) bool { return dom.Is(d, atom.A) && dom.Attr(d, "href") != "" })
-	if link != nil && r.link == 0 && chars.OneLine(dom.Text(link)) == trimmed {
+	switch linkable := link != nil && r.link == 0; {
+	case linkable && chars.OneLine(dom.Text(link)) == trimmed:
 		var code bytes.Buffer
 		writeInlineCode(&code, trimmed)
 		r.writeLink(out, code.Bytes(), dom.Attr(link, "href"), "")
-	} else {
+	case linkable && r.options.Links != "text" && r.options.Links != "none" && listsLinks(n):
+		r.linkedCode(out, n)
+	default:
 		writeInlineCode(out, trimmed)
 	}
 	if last := text[len(text)-1]; last == ' ' || last == '\n' {
 		out.WriteByte(' ')
+	}
+}
+
+// listsLinks reports whether code is a list of links with white space and commas between them, such as the methods of a
+// class. A type or a declaration with links in it stays in one piece.
+func listsLinks(n *html.Node) bool {
+	links := 0
+	for d := range n.Descendants() {
+		switch {
+		case dom.Is(d, atom.A) && dom.Attr(d, "href") != "":
+			links++
+		case d.Type == html.TextNode && strings.Trim(d.Data, codeSeparators) != "" && !dom.Within(d, atom.A):
+			return false
+		}
+	}
+	return links > 1
+}
+
+// codeSeparators stand between the links of a list in code.
+const codeSeparators = ", \t\n\u00a0"
+
+// linkedCode writes such a list, each link as code of its own.
+func (r *renderer) linkedCode(out *bytes.Buffer, n *html.Node) {
+	for d := range n.Descendants() {
+		switch {
+		case dom.Is(d, atom.A) && dom.Attr(d, "href") != "":
+			var code bytes.Buffer
+			writeInlineCode(&code, chars.OneLine(dom.Text(d)))
+			r.writeLink(out, code.Bytes(), dom.Attr(d, "href"), "")
+		case d.Type == html.TextNode && !dom.Within(d, atom.A):
+			out.WriteString(spaced(d.Data))
+		}
 	}
 }
 

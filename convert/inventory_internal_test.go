@@ -74,10 +74,11 @@ func inLine(pre *html.Node) bool {
 	return false
 }
 
-// inCodeLine reports whether a link stands in code that it does not fill; such code is written without it.
+// inCodeLine reports whether a link stands in code that links do not fill; such code is written without it.
 func inCodeLine(a *html.Node) bool {
 	for p := a.Parent; p != nil; p = p.Parent {
-		if dom.Is(p, atom.Code, atom.Kbd, atom.Samp, atom.Tt) && chars.OneLine(dom.Text(p)) != chars.OneLine(dom.Text(a)) {
+		if dom.Is(p, atom.Code, atom.Kbd, atom.Samp, atom.Tt) && chars.OneLine(dom.Text(p)) != chars.OneLine(dom.Text(a)) &&
+			!listsLinks(p) {
 			return true
 		}
 	}

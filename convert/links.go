@@ -145,8 +145,11 @@ func permalink(n *html.Node) bool {
 	text := chars.OneLine(dom.Text(n))
 	switch text {
 	case "¶", "§", "#", "🔗", "¶¶", "∞", "⚓", "⚓︎", "◆", "Anchor", "Permalink", "Link to this heading", "Copy link":
-		return marked ||
+		return marked || text == "#" && strings.HasPrefix(dom.Attr(n, "href"), "#") ||
 			dom.Within(n, atom.H1, atom.H2, atom.H3, atom.H4, atom.H5, atom.H6, atom.Dt, atom.Summary, atom.Caption)
+	}
+	if text == "" && strings.EqualFold(dom.Attr(n, "title"), "permalink") {
+		return true
 	}
 	return marked && (text == "" || len(text) <= 8 && !dom.Within(n, atom.P, atom.Li, atom.Td)) &&
 		!dom.Contains(n, atom.Img)

@@ -10,7 +10,7 @@ import (
 
 // manualRoots are the classes of the boxes in which documentation generators put content. A box counts only if it holds
 // most of what is left of the page.
-var manualRoots = set(`contents context refentry chapter appendix preface theme-doc-markdown md-content__inner
+var manualRoots = strings.Fields(`contents context refentry chapter appendix preface theme-doc-markdown md-content__inner
 	markdown-body markdown-section sl-markdown-content vp-doc theme-default-content td-content rst-content nextra-content
 	mw-parser-output ltx_document documentation-content doc-content docs-content docmaincontent docsmarkdown
 	content__default devsite-article-body refpage`)
@@ -23,10 +23,8 @@ func manualRoot(root *html.Node, name string, left *remainder) (*html.Node, stri
 		if left.of(d).own()*20 < whole*17 || whole == 0 {
 			continue
 		}
-		for class := range strings.FieldsSeq(strings.ToLower(dom.Attr(d, "class"))) {
-			if manualRoots[class] {
-				return d, name + ">" + class
-			}
+		if dom.HasClass(d, manualRoots...) {
+			return d, name + ">box"
 		}
 	}
 	return root, name

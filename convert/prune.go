@@ -31,6 +31,7 @@ type pruner struct {
 	ctx     context.Context
 	all     map[*html.Node]measure
 	total   int32 // text of the whole body
+	own     int32 // of that, outside links
 	stage   stage
 	kind    pageType
 	dropped map[*html.Node]bool
@@ -40,7 +41,7 @@ type pruner struct {
 func prune(ctx context.Context, body *html.Node, all map[*html.Node]measure, s stage,
 	kind pageType,
 ) map[*html.Node]bool {
-	p := &pruner{ctx, all, all[body].text, s, kind, map[*html.Node]bool{}}
+	p := &pruner{ctx, all, all[body].text, all[body].own(), s, kind, map[*html.Node]bool{}}
 	if s < wholeBody {
 		p.walk(body, false)
 	}
@@ -50,7 +51,13 @@ func prune(ctx context.Context, body *html.Node, all map[*html.Node]measure, s s
 func (p *pruner) walk(n *html.Node, inContent bool) {
 	guard.Check(p.ctx)
 	for c := n.FirstChild; c != nil; c = c.NextSibling {
-		if c.Type != html.ElementNode || dom.Is(c, atom.Pre) {
+		if c.Type != html.ElementNode {
+			continue
+		}
+		if dom.Is(c, atom.Pre) {
+			if p.kind == documentation && implementation(c) {
+				p.dropped[c] = true
+			}
 			continue
 		}
 		if p.drop(c, inContent) {
@@ -75,6 +82,10 @@ func (p *pruner) drop(n *html.Node, inContent bool) bool {
 		return p.soft(n)
 	case atom.H1:
 		return p.kind == documentation && siteTitle(n)
+	case atom.A:
+		if p.kind == documentation && control(n) {
+			return true
+		}
 	case atom.Form:
 		return m.text*3 < p.total && !p.guarded(n)
 	case atom.Header:
@@ -94,7 +105,7 @@ func (p *pruner) drop(n *html.Node, inContent bool) bool {
 		}
 		return p.soft(n)
 	}
-	if p.kind == documentation && m.text*2 < p.total && turnsPages(n) {
+	if p.kind == documentation && (m.text*2 < p.total && turnsPages(n) || foldedContents(n) || p.sideColumn(n)) {
 		return true
 	}
 	if p.stage >= withoutNames {
@@ -257,26 +268,16 @@ func badName(n *html.Node, kind pageType) bool {
 // humpNamed reports whether a name in badNames is among the words of n's class and id where capitals begin words, as in
 // topNav. The pages of few generators other than those of documentation have such names.
 func humpNamed(n *html.Node) bool {
-	for _, key := range [...]string{"class", "id"} {
-		value := dom.Attr(n, key)
-		if len(value) > 200 || value == strings.ToLower(value) {
-			continue
-		}
-		var b strings.Builder
-		lower := false
-		for _, r := range value {
-			if lower && unicode.IsUpper(r) {
-				b.WriteByte('-')
-			}
-			lower = unicode.IsLower(r)
-			b.WriteRune(r)
-		}
-		if anyNamed(b.String(), badNames) {
+	for _, value := range [...]string{dom.Attr(n, "class"), dom.Attr(n, "id")} {
+		if parted := humps().ReplaceAllString(value, "$1-$2"); parted != value && anyNamed(parted, badNames) {
 			return true
 		}
 	}
 	return false
 }
+
+// humps are where a word begins with a capital within a name.
+var humps = pattern(`([a-z])([A-Z])`)
 
 func weakName(n *html.Node) bool { return named(n, weakNames) }
 

@@ -2,12 +2,10 @@ package convert
 
 import (
 	"strings"
-	"unicode"
 
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
 
-	"readthru/convert/chars"
 	"readthru/convert/dom"
 )
 
@@ -30,21 +28,17 @@ func turnsPages(n *html.Node) bool {
 		atom.Header) {
 		return false
 	}
-	turns, numbers, others, beside, nodes := 0, 0, 0, 0, 0
+	turns, numbers, others, beside := 0, 0, 0, 0
 	label := "" // the text before a link
-	for d := n.FirstChild; d != nil; {
-		if nodes++; nodes > 2000 {
-			return false
-		}
-		inside := d.FirstChild
+	for d := range n.Descendants() {
 		switch {
+		case dom.Within(d, atom.A):
 		case d.Type == html.TextNode:
 			if label = fold(d.Data); !directions[label] {
 				beside += len(label)
 			}
 		case dom.Is(d, atom.A) && dom.Attr(d, "href") != "":
-			inside = nil
-			switch text := fold(linkName(d)); {
+			switch text := linkName(d); {
 			case directions[text] || directions[label] || turnRelations[strings.ToLower(dom.Attr(d, "rel"))]:
 				turns++
 			case len(text) > 1 && strings.Trim(text, "0123456789") != "":
@@ -61,31 +55,15 @@ func turnsPages(n *html.Node) bool {
 		if beside > mostBesideTurns || others > turns+1 {
 			return false
 		}
-		if inside != nil {
-			d = inside
-			continue
-		}
-		for d != n && d.NextSibling == nil {
-			d = d.Parent
-		}
-		if d == n {
-			break
-		}
-		d = d.NextSibling
 	}
 	return turns >= 2 && others <= turns
 }
 
-// linkName returns the text of a link, or the alternative text of its images, without arrows.
+// linkName returns the text of a link, or else the alternative text of its image, as fold does.
 func linkName(a *html.Node) string {
-	text := chars.OneLine(dom.Text(a))
-	if strings.ContainsFunc(text, unicode.IsLetter) || strings.ContainsFunc(text, unicode.IsDigit) {
-		return text
-	}
-	for d := range a.Descendants() {
-		if dom.Is(d, atom.Img) {
-			text += dom.Attr(d, "alt")
-		}
+	text := fold(dom.Text(a))
+	if img := dom.Find(a, func(d *html.Node) bool { return dom.Is(d, atom.Img) }); text == "" && img != nil {
+		text = fold(dom.Attr(img, "alt"))
 	}
 	return text
 }

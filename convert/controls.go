@@ -1,0 +1,87 @@
+package convert
+
+import (
+	"strings"
+
+	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
+
+	"readthru/convert/dom"
+)
+
+// controls are the texts, folded, of links of documentation that do something with the page.
+var controls = set(`collapse collapseall expand expandall hide hideall show showall hidesource showsource toggle
+	togglesource copy print`)
+
+// sourceLinks are the texts, folded, of links of documentation that lead to the code or the text which a part of the
+// page was made of.
+var sourceLinks = set("source src viewsource viewcode sourcecode edit editthispage editongithub improvethisdoc")
+
+// control reports whether a link of documentation does something with the page, or leads to what it was made of.
+func control(a *html.Node) bool {
+	text := dom.OneLine(a)
+	if text == "" || len(text) > 24 {
+		return false
+	}
+	href := dom.Attr(a, "href")
+	switch text = fold(text); {
+	case controls[text]:
+		return href == "" || strings.HasPrefix(href, "#")
+	case sourceLinks[text]:
+		return strings.Contains(href, "src") || strings.Contains(href, "source") || strings.Contains(href, "#L") ||
+			strings.Contains(href, "/edit/") || strings.Contains(href, "/blob/") || strings.Contains(href, "/tree/")
+	}
+	return false
+}
+
+// implementation reports whether a block of code of documentation is the code of the method above it, which generators
+// for Ruby show on demand. It begins with a comment that names its file and line.
+func implementation(pre *html.Node) bool {
+	line, _, _ := strings.Cut(strings.TrimSpace(dom.Text(pre)), "\n")
+	return len(line) < 300 && strings.HasPrefix(line, "# File ") && strings.Contains(line, ", line ")
+}
+
+// foldedContents reports whether n is a list of the places on the page that is folded up.
+func foldedContents(n *html.Node) bool {
+	return dom.Is(n, atom.Details) && !dom.HasAttr(n, "open") && leadsWithin(n)
+}
+
+// sideColumn reports whether n is a column of links before the column that has the text. A list of links below the
+// title of the page is none.
+func (p *pruner) sideColumn(n *html.Node) bool {
+	m := p.all[n]
+	if !dom.Is(n, atom.Div, atom.Ul, atom.Td) || m.links*4 < m.text*3 || dom.Contains(n, atom.H1, atom.Pre) ||
+		belowTitle(n) {
+		return false
+	}
+	links := 0
+	for d := range n.Descendants() {
+		if dom.Is(d, atom.A) {
+			links++
+		}
+	}
+	if links < 4 {
+		return false
+	}
+	for s := n.NextSibling; s != nil; s = s.NextSibling {
+		if own := p.all[s].own(); own*10 > p.own*7 && own > 6*fewWords {
+			return true
+		}
+	}
+	return false
+}
+
+// leadsWithin reports whether the items of a list below n begin with links to places on the page.
+func leadsWithin(n *html.Node) bool {
+	items, within := 0, 0
+	for d := range n.Descendants() {
+		if dom.Is(d, atom.Li) {
+			items++
+			if a := dom.Find(d, func(d *html.Node) bool { return dom.Is(d, atom.A) }); a != nil &&
+				strings.HasPrefix(dom.Attr(a, "href"), "#") {
+				within++
+			}
+		}
+	}
+	return items > 0 && within*10 >= items*9
+}
