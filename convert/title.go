@@ -297,6 +297,8 @@ func (t *titles) besideSections(p titleParts, own []string) string {
 }
 
 // fold keeps letters and digits, in lower case.
+//
+//go:noinline
 func fold(s string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsLetter(r) || unicode.IsDigit(r) {
