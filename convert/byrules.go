@@ -42,7 +42,7 @@ func byRules(ctx context.Context, body *html.Node, kind pageType) choice {
 			linkPass(ctx, c.root, left, c.dropped, kind)
 			kept = newRemainder(ctx, c.root, all, c.dropped).of(c.root).text
 		}
-		if kind == documentation && left.of(c.root).own()*2 >= all[body].own() && left.of(c.root).own() >= 6*fewWords {
+		if kind == documentation && left.of(c.root).own()*5 >= all[body].own()*2 && left.of(c.root).own() >= 2*fewWords {
 			break // what is dropped is links, however many
 		}
 		if kept*4 >= bodyText && (kept >= 6*fewWords || kept*2 >= bodyText) && kept > 0 {

@@ -74,7 +74,7 @@ func callout(n *html.Node) string {
 	if titled && !box || dom.HasClass(n, "callout", "alert") && !dom.HasClass(n, "admonition", "theme-admonition") {
 		box = kind != "" && dom.Is(n, atom.Aside) || calloutTitle(n) != nil
 	}
-	if !box {
+	if !box && (kind == "" || iconTable(n) == nil) {
 		return ""
 	}
 	if own := dom.Attr(n, calloutAttr); own != "" && dom.HasClass(n, "callout") {
@@ -169,6 +169,21 @@ func openCallouts(body *html.Node) {
 	}
 }
 
+// iconTable returns the table that is all of n and shows a callout: an icon in the first cell, a title in the head of
+// the first row, and the text below it. Otherwise it returns nil.
+func iconTable(n *html.Node) *html.Node {
+	table := firstElement(n)
+	if !dom.Is(table, atom.Table) || len(dom.OneLine(table)) != len(dom.OneLine(n)) {
+		return nil
+	}
+	rows := tableRows(table)
+	if len(rows) != 2 || dom.HasText(firstElement(rows[0])) || !dom.Contains(rows[0], atom.Img) ||
+		!dom.Contains(rows[0], atom.Th) || !dom.Is(firstElement(rows[1]), atom.Td) {
+		return nil
+	}
+	return table
+}
+
 func normaliseCallout(n *html.Node, kind string) {
 	if dom.HasClass(n, "admonitionblock") { // Asciidoctor: a table of an icon and the text
 		if content := dom.Find(n, func(d *html.Node) bool {
@@ -182,6 +197,17 @@ func normaliseCallout(n *html.Node, kind string) {
 		}
 	}
 	title := calloutTitle(n)
+	if table := iconTable(n); table != nil { // DocBook: a table of an icon, the title and the text
+		title = dom.Find(table, func(d *html.Node) bool { return dom.Is(d, atom.Th) })
+		rows := tableRows(table)
+		text := rows[len(rows)-1].LastChild
+		for !dom.Is(text, atom.Td) {
+			text = text.PrevSibling
+		}
+		dom.Remove(text)
+		dom.Rename(text, atom.Div)
+		dom.Replace(table, text)
+	}
 	if title == nil && dom.Is(n, atom.Details) {
 		title = firstElement(n)
 	}

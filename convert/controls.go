@@ -17,10 +17,14 @@ var controls = set(`collapse collapseall expand expandall hide hideall show show
 // page was made of.
 var sourceLinks = set("source src viewsource viewcode sourcecode edit editthispage editongithub improvethisdoc")
 
-// control reports whether a link of documentation does something with the page, or leads to what it was made of.
+// control reports whether a link of documentation does something with the page, leads to what it was made of, or is the
+// picture of an arrow to the next page.
 func control(a *html.Node) bool {
 	text := dom.OneLine(a)
-	if text == "" || len(text) > 24 {
+	if text == "" {
+		return directions[linkName(a)]
+	}
+	if len(text) > 24 {
 		return false
 	}
 	href := dom.Attr(a, "href")
@@ -29,9 +33,22 @@ func control(a *html.Node) bool {
 		return href == "" || strings.HasPrefix(href, "#")
 	case sourceLinks[text]:
 		return strings.Contains(href, "src") || strings.Contains(href, "source") || strings.Contains(href, "#L") ||
-			strings.Contains(href, "/edit/") || strings.Contains(href, "/blob/") || strings.Contains(href, "/tree/")
+			toRepository(href)
 	}
 	return false
+}
+
+func toRepository(href string) bool {
+	return strings.Contains(href, "/edit/") || strings.Contains(href, "/blob/") || strings.Contains(href, "/tree/")
+}
+
+// sourceLine reports whether n only says which file of a repository the page was made of: "Source: R/map.R".
+func sourceLine(n *html.Node) bool {
+	if !dom.Is(n, atom.Small, atom.P, atom.Div, atom.Span) || n.FirstChild == nil || fold(n.FirstChild.Data) != "source" {
+		return false
+	}
+	a := n.FirstChild.NextSibling
+	return dom.Is(a, atom.A) && a.NextSibling == nil && toRepository(dom.Attr(a, "href"))
 }
 
 // implementation reports whether a block of code of documentation is the code of the method above it, which generators
@@ -41,9 +58,9 @@ func implementation(pre *html.Node) bool {
 	return len(line) < 300 && strings.HasPrefix(line, "# File ") && strings.Contains(line, ", line ")
 }
 
-// foldedContents reports whether n is a list of the places on the page that is folded up.
+// foldedContents reports whether n is a list of the places on the page that can be folded up.
 func foldedContents(n *html.Node) bool {
-	return dom.Is(n, atom.Details) && !dom.HasAttr(n, "open") && leadsWithin(n)
+	return dom.Is(n, atom.Details) && (!dom.HasAttr(n, "open") || named(n, tocNames)) && leadsWithin(n)
 }
 
 // sideColumn reports whether n is a column of links before the column that has the text. A list of links below the

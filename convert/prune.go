@@ -105,7 +105,8 @@ func (p *pruner) drop(n *html.Node, inContent bool) bool {
 		}
 		return p.soft(n)
 	}
-	if p.kind == documentation && (m.text*2 < p.total && turnsPages(n) || foldedContents(n) || p.sideColumn(n)) {
+	if p.kind == documentation &&
+		(m.text*2 < p.total && (turnsPages(n) || crumbs(n)) || foldedContents(n) || p.sideColumn(n) || sourceLine(n)) {
 		return true
 	}
 	if p.stage >= withoutNames {
@@ -253,6 +254,10 @@ var badNames = joined(`nav navbar navigation navigation-bar nav-menu nav-bar nav
 // forumKeeps are the names that are content on a forum and chrome elsewhere; they do not count on span and p.
 var forumKeeps = joined(`comment comment-list comments-area disqus respond reply replies`)
 
+// manualKeeps are those of forumKeeps that are chrome in documentation. There, a comment is what the source says of the
+// thing that is documented.
+var manualKeeps = joined(`comments comment-list comments-area disqus respond reply replies`)
+
 // weakNames may mean layout. They count only for elements that are small or mostly links.
 var weakNames = joined(`left-col right-col foot promo popular overlay widget side-col drawer modal`)
 
@@ -262,7 +267,16 @@ func joined(names string) map[string]bool {
 }
 
 func badName(n *html.Node, kind pageType) bool {
-	return named(n, badNames) || kind == documentation && humpNamed(n) || kind != forum && !dom.Is(n, atom.Span, atom.P) && named(n, forumKeeps)
+	if named(n, badNames) {
+		return true
+	}
+	switch kind {
+	case forum:
+		return false
+	case documentation:
+		return humpNamed(n) || !dom.Is(n, atom.Span, atom.P) && named(n, manualKeeps)
+	}
+	return !dom.Is(n, atom.Span, atom.P) && named(n, forumKeeps)
 }
 
 // humpNamed reports whether a name in badNames is among the words of n's class and id where capitals begin words, as in

@@ -6,6 +6,7 @@ import (
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
 
+	"readthru/convert/chars"
 	"readthru/convert/dom"
 )
 
@@ -22,7 +23,8 @@ const mostBesideTurns = 20
 
 // turnsPages reports whether n is a bar of links to the pages around this one: two links or more lead into directions
 // and, apart from numbered ones, hardly anything else stands there. The title of a page may stand for a link's
-// direction or after it. Five numbered links count as one that leads into a direction.
+// direction or after it. Five numbered links count as one that leads into a direction, and one to the page in another
+// language as two.
 func turnsPages(n *html.Node) bool {
 	if !dom.Is(n, atom.Div, atom.P, atom.Table, atom.Ul, atom.Ol, atom.Dl, atom.Blockquote, atom.Span, atom.Section,
 		atom.Header) {
@@ -39,6 +41,8 @@ func turnsPages(n *html.Node) bool {
 			}
 		case dom.Is(d, atom.A) && dom.Attr(d, "href") != "":
 			switch text := linkName(d); {
+			case dom.HasAttr(d, "hreflang") && len(text) < 12:
+				turns += 2
 			case directions[text] || directions[label] || turnRelations[strings.ToLower(dom.Attr(d, "rel"))]:
 				turns++
 			case len(text) > 1 && strings.Trim(text, "0123456789") != "":
@@ -66,4 +70,33 @@ func linkName(a *html.Node) string {
 		text = fold(dom.Attr(img, "alt"))
 	}
 	return text
+}
+
+// crumbs reports whether n is a path of links from the site to the page, with a sign such as ">" between them. The page
+// itself may stand after the last one.
+func crumbs(n *html.Node) bool {
+	if !dom.Is(n, atom.Div, atom.P, atom.Span, atom.Ul, atom.Ol) {
+		return false
+	}
+	links, signs := 0, 0
+	last := "" // what stands after the last sign
+	for d := range n.Descendants() {
+		switch {
+		case dom.Is(d, atom.A):
+			links++
+		case d.Type != html.TextNode || chars.Blank(d.Data) || dom.Within(d, atom.A):
+			if dom.IsBlock(d) && !dom.Is(d, atom.Li) {
+				return false
+			}
+		case links == 0 || last != "":
+			return false
+		default:
+			text := strings.TrimSpace(d.Data)
+			if last = strings.TrimLeft(text, ">»›"); len(text) == len(last) || len(last) > 60 {
+				return false
+			}
+			signs++
+		}
+	}
+	return links > 1 && signs >= links-1 && signs <= links
 }
