@@ -37,6 +37,7 @@ func Attr(n *html.Node, key string) string {
 }
 
 // HasAttr reports whether n has an attribute, which may be empty.
+//
 //go:noinline
 func HasAttr(n *html.Node, key string) bool {
 	for i := range n.Attr {
@@ -173,6 +174,7 @@ func Contains(n *html.Node, names ...atom.Atom) bool {
 }
 
 // Within reports whether n has an ancestor with one of the names.
+//
 //go:noinline
 func Within(n *html.Node, names ...atom.Atom) bool {
 	for p := n.Parent; p != nil; p = p.Parent {

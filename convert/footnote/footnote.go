@@ -38,6 +38,7 @@ type finder struct {
 	found map[*html.Node]*note // by the element that holds the footnote
 	taken map[string]bool      // labels
 	back  map[string]bool      // ids at references, to which ways back lead
+	cites map[*html.Node]bool  // references that keep their text
 }
 
 // note is a footnote.
@@ -55,7 +56,7 @@ func Normalise(body *html.Node, base *url.URL) {
 	f := &finder{
 		base: base, order: map[*html.Node]int{}, ids: map[string]*html.Node{}, homes: map[*html.Node]*html.Node{},
 		found: map[*html.Node]*note{},
-		taken: map[string]bool{}, back: map[string]bool{},
+		taken: map[string]bool{}, back: map[string]bool{}, cites: map[*html.Node]bool{},
 	}
 	f.collect(body)
 	f.partAtBreaks()
@@ -150,6 +151,7 @@ func (f *finder) resolve(m mark, opening map[string]mark) {
 		return
 	}
 	f.add(holder, m.label, m.node)
+	f.cites[m.node] = m.cites
 	for n, i := m.node, 0; n != nil && i < 3; n, i = n.Parent, i+1 {
 		if id := dom.Attr(n, "id"); id != "" {
 			f.back[backName(id)] = true
@@ -244,7 +246,7 @@ func (f *finder) plausible(holder, target *html.Node, m mark) bool {
 		return true
 	}
 	label, _ := noteLabel(firstWord(holder))
-	return m.sure && label == m.label
+	return m.sure && label != "" && label == m.label
 }
 
 // near reports whether one of the elements is the other, or close round it. a may be nil.

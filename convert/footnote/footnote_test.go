@@ -27,6 +27,15 @@ func TestNormalise(t *testing.T) {
 			<ul><li id=bib.1>[1] A note. <a href="https://a.test/v1#r1">back</a></ul>`, "1", "1: A note. back",
 		},
 		{"note of another page", `<p>Text<sup><a href="https://a.test/v1#fn1">1</a></sup></p><p id=fn2>A.</p>`, "", ""},
+		{
+			"citation by author and year", `<p>Text <cite>(<a href="#bib.b2">Aston, 1999a</a>)</cite></p>
+			<ul><li id=bib.b2>M. Aston. Swarms.</ul>`, "1", "1: M. Aston. Swarms.",
+		},
+		{"link that ends with a year", `<p>See <a href="#y2">news of 1999</a></p><ul><li id=y2>News.</ul>`, "", ""},
+		{
+			"citation that leads to a section", `<p>Text <cite>(<a href="#bib">Aston, 1999</a>)</cite></p>
+			<h2 id=bib>Sources</h2><p>M. Aston.</p>`, "", "",
+		},
 		{"reference without a note", `<p>Text<sup><a href="#gone">1</a></sup></p>`, "", ""},
 		{
 			"identifier in an attribute of its own",

@@ -27,7 +27,10 @@ func (f *finder) rewrite(body *html.Node) {
 			continue
 		}
 		for _, ref := range n.refs {
-			if dom.Attached(ref, body) {
+			if f.cites[ref] && dom.Attached(ref, body) {
+				ref.Parent.InsertBefore(reference(n.label), ref.NextSibling)
+				dom.Unwrap(ref)
+			} else if dom.Attached(ref, body) {
 				placed = append(placed, placeReference(ref, n.label))
 			}
 		}
@@ -64,12 +67,18 @@ func placeReference(ref *html.Node, label string) *html.Node {
 		}
 		ref = p
 	}
-	mark := &html.Node{Type: html.ElementNode, Data: dom.NoteRefElement, Attr: []html.Attribute{{Key: "id", Val: label}}}
-	mark.AppendChild(dom.NewText(label))             // or white space round it would collapse
+	mark := reference(label)
 	if s := ref.NextSibling; dom.Is(s, atom.Input) { // the switch of a note in the margin
 		dom.Remove(s)
 	}
 	dom.Replace(ref, mark)
+	return mark
+}
+
+// reference returns a reference to a footnote.
+func reference(label string) *html.Node {
+	mark := &html.Node{Type: html.ElementNode, Data: dom.NoteRefElement, Attr: []html.Attribute{{Key: "id", Val: label}}}
+	mark.AppendChild(dom.NewText(label)) // or white space round it would collapse
 	return mark
 }
 

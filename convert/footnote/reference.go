@@ -28,6 +28,7 @@ type mark struct {
 	id    string // of the footnote
 	other string // the id that another attribute than the address gives
 	named bool   // an attribute for footnotes alone gives the id
+	cites bool   // names author or year, which stay
 	sure  bool   // says itself that it refers to a footnote
 }
 
@@ -60,12 +61,26 @@ func (f *finder) markOf(n *html.Node) (mark, bool) {
 	}
 	text := shortText(n)
 	label, bracketed := noteLabel(text)
+	if dom.Is(n, atom.A) && year(text) && !bracketed && (dom.Attr(n, "role") == "doc-biblioref" ||
+		within1(n, atom.Cite) && noteID(id)) {
+		return mark{node: n, id: id, cites: true, sure: true}, true
+	}
 	if label == "" {
 		return mark{}, false
 	}
 	sure := named || bracketed || within1(n, atom.Sup) || dom.Contains(n, atom.Sup) || noteWords(n) || n.Parent != nil &&
 		noteWords(n.Parent) || noteID(id) || noteID(other) || bracketsRound(n)
-	return mark{n, label, id, other, named, sure}, true
+	return mark{node: n, label: label, id: id, other: other, named: named, sure: sure}, true
+}
+
+// year reports whether a short text ends with the year of a publication, as "Crane, 1999a" does.
+func year(text string) bool {
+	text = strings.TrimRight(text, "abcdef)]")
+	if len(text) < 4 || len(text) > 60 {
+		return false
+	}
+	last := text[len(text)-4:]
+	return digits(last) && (last[:2] == "20" || last[0] == '1' && last[1] >= '5')
 }
 
 // otherID returns the id that a link names besides its address, or in a script in its place: the first quoted word that
