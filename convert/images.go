@@ -48,16 +48,14 @@ func imageAddress(n *html.Node, base *url.URL) string {
 	sets := []string{dom.Attr(n, "data-srcset"), dom.Attr(n, "data-lazy-srcset"), dom.Attr(n, "srcset")}
 	for _, s := range sets { // src is the one for browsers that cannot choose
 		if address, width := largest(s); width >= smallest {
-			if src := absolute(base, address); strings.HasPrefix(src, "http") {
+			if src := imageURL(base, address); src != "" {
 				return src
 			}
 		}
 	}
 	for _, key := range append(lazySources, "src") {
-		if v := dom.Attr(n, key); v != "" && !strings.HasPrefix(strings.TrimSpace(v), "{") {
-			if src := absolute(base, v); strings.HasPrefix(src, "http") {
-				return src
-			}
+		if src := imageURL(base, dom.Attr(n, key)); src != "" {
+			return src
 		}
 	}
 	if dom.Is(n.Parent, atom.Picture) {
@@ -69,7 +67,7 @@ func imageAddress(n *html.Node, base *url.URL) string {
 	}
 	for _, s := range sets {
 		address, _ := largest(s)
-		if src := absolute(base, address); strings.HasPrefix(src, "http") {
+		if src := imageURL(base, address); src != "" {
 			return src
 		}
 	}
@@ -83,9 +81,21 @@ func imageAddress(n *html.Node, base *url.URL) string {
 		case strings.HasPrefix(a.Key, "data-") && picture(a.Val):
 			address = a.Val
 		}
-		if src := absolute(base, address); strings.HasPrefix(src, "http") {
+		if src := imageURL(base, address); src != "" {
 			return src
 		}
+	}
+	return ""
+}
+
+// imageURL returns the absolute URL of what an attribute says, or "" if that is no address of an image: a word such as
+// "false", a template that a script fills, or the home page.
+func imageURL(base *url.URL, value string) string {
+	if !strings.ContainsAny(value, "/.") || strings.Contains(value, "{") || strings.TrimSpace(value) == "/" {
+		return ""
+	}
+	if src := absolute(base, value); strings.HasPrefix(src, "http") {
+		return src
 	}
 	return ""
 }
