@@ -22,6 +22,9 @@ func escapeTree(ctx context.Context, root *html.Node) {
 	var walk func(n *html.Node, inLink bool)
 	walk = func(n *html.Node, inLink bool) {
 		guard.Check(ctx)
+		if dom.IsHeading(n) { // behind its # nothing begins a block
+			lineStart = false
+		}
 		for c := n.FirstChild; c != nil; c = c.NextSibling {
 			switch {
 			case c.Type == html.TextNode:
@@ -108,7 +111,7 @@ func special(s string, i int, inLink bool) bool {
 	case ']':
 		return inLink || next == 0 || next == '(' || next == '[' || next == ':'
 	case '!':
-		return next == '[' || next == 0
+		return next == '['
 	case '<':
 		return next == 0 || chars.Letter(next) || next == '/' || next == '!' || next == '?'
 	case '&':
