@@ -140,8 +140,7 @@ func (w *Cleaner) walk(ctx context.Context, n *html.Node, l look) {
 			w.text(c, l)
 		case c.Type != html.ElementNode:
 		case neverText[c.DataAtom] && !openDialog(c) || c.Namespace == "svg":
-			if dom.Is(c, atom.Button) && label(c) {
-				dom.Rename(c, atom.Span)
+			if dom.Is(c, atom.Button) && keepLabel(c) {
 				w.walk(ctx, c, l)
 				break
 			}
@@ -274,12 +273,6 @@ func glyph(n *html.Node) bool {
 		}
 	}
 	return false
-}
-
-// label reports whether a button is the text of a heading that folds what follows it. A button behind the text of one
-// only copies its link.
-func label(n *html.Node) bool {
-	return dom.OpensParent(n) && dom.Within(n, atom.H1, atom.H2, atom.H3, atom.H4, atom.H5, atom.H6, atom.Summary, atom.Dt)
 }
 
 // openDialog reports whether n is a dialog that the page shows.
