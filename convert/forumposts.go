@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"readthru/convert/dom"
+	"readthru/convert/guard"
 )
 
 // A forum's posts come with more than their text: the author and the time, which a reader needs, and facts about the
@@ -31,6 +32,7 @@ func (t *outline) dropExtras(keep []bool) {
 // name, or a short block with a time, which may lie deeper.
 func (t *outline) keepNames(keep []bool) {
 	const near, deep = 4, 8
+	posts := newPosts(t, keep)
 	for i := range t.blocks {
 		if keep[i] || t.blocks[i].words > 8 {
 			continue
@@ -43,7 +45,7 @@ func (t *outline) keepNames(keep []bool) {
 				break
 			}
 			said = said || dom.Attr(b.node, "rel") == "author" || named(b.node, postNames)
-			if (timed || level < near && (said || b.begin == int32(i))) && b.alike > 1 && t.keptProse(b, keep) {
+			if (timed || level < near && (said || b.begin == int32(i))) && posts.kept(b) {
 				keep[i] = true
 				break
 			}
@@ -55,13 +57,45 @@ func (t *outline) keepNames(keep []bool) {
 var postNames = joined(`author username user-name post-author post-date post-time poster posted date time-stamp
 	author-name p-author topic-author comment-author comment-date`)
 
-// keptProse reports whether a box holds prose that is kept.
-func (t *outline) keptProse(x *box, keep []bool) bool {
+// posts tells which boxes are posts that are kept.
+type posts struct {
+	*outline
+	keep  []bool
+	lists map[postList]bool // do most boxes of a list hold prose that is kept?
+}
+
+// postList names boxes that are alike, side by side.
+type postList struct {
+	parent int32
+	shape  uint32
+}
+
+func newPosts(t *outline, keep []bool) *posts {
+	p := &posts{t, keep, map[postList]bool{}}
+	prose := map[postList]int32{}
+	for i := range t.boxes {
+		guard.Check(t.ctx)
+		if x := &t.boxes[i]; x.alike > 1 && p.says(x, 9) {
+			list := postList{x.parent, x.shape}
+			prose[list]++
+			p.lists[list] = prose[list]*2 > x.alike
+		}
+	}
+	return p
+}
+
+// kept reports whether a box is a post that is kept: it holds prose, or a few words where most of its kind hold prose.
+func (p *posts) kept(x *box) bool {
+	return x.alike > 1 && (p.says(x, 9) || p.lists[postList{x.parent, x.shape}] && p.says(x, 1))
+}
+
+// says reports whether a box that is no longer than a post holds a kept block of so many words.
+func (p *posts) says(x *box, words int32) bool {
 	if x.end-x.begin > 60 {
 		return false
 	}
 	for i := x.begin; i < x.end; i++ {
-		if keep[i] && t.blocks[i].words > 8 {
+		if p.keep[i] && p.blocks[i].words >= words {
 			return true
 		}
 	}

@@ -34,7 +34,7 @@ var documentationClasses = []string{
 
 // forumMarks are words in hosts, paths and names of the body that mean a forum.
 var forumMarks = set("forum forums thread threads topic topics discussion discussions discourse phpbb vbulletin " +
-	"xenforo question questions answer answers showthread viewtopic viewforum community reddit")
+	"xenforo question questions answer answers showthread viewtopic viewforum community reddit boards")
 
 // typeOf decides the type of a page from its address, metadata and elements.
 func typeOf(ctx context.Context, u *url.URL, h *head, body *html.Node) pageType {
