@@ -20,7 +20,11 @@ func normaliseCode(n *html.Node) {
 	code := codeText(n)
 	lines := 1 + strings.Count(code, "\n")
 	pre := dom.NewElement(atom.Pre, dom.NewText(code))
-	pre.Attr = []html.Attribute{{Key: langAttr, Val: codeLanguage(n)}}
+	lang := codeLanguage(n)
+	if lang != "" {
+		dropLanguageLabel(n, lang)
+	}
+	pre.Attr = []html.Attribute{{Key: langAttr, Val: lang}}
 	if id := dom.Attr(n, "id"); id != "" {
 		pre.Attr = append(pre.Attr, html.Attribute{Key: "id", Val: id})
 	}

@@ -63,6 +63,37 @@ func labelLanguage(n, root *html.Node) string {
 	return ""
 }
 
+// dropLanguageLabel removes the line before a code block that says only which language it is in, as the fence does.
+func dropLanguageLabel(n *html.Node, lang string) {
+	for range 3 {
+		for p := n.PrevSibling; p != nil; p = p.PrevSibling {
+			switch {
+			case p.Type == html.TextNode && chars.Blank(p.Data), p.Type == html.CommentNode:
+				continue
+			case dom.Is(p, atom.Div, atom.Span, atom.P, atom.Header, atom.Figcaption) && saysLanguage(p, lang):
+				dom.Remove(p)
+			}
+			return
+		}
+		if n = n.Parent; !dom.Is(n, atom.Div, atom.Figure) {
+			return
+		}
+	}
+}
+
+// saysLanguage reports whether the text of n is the name of a language, beside buttons.
+func saysLanguage(n *html.Node, lang string) bool {
+	said := ""
+	for d := range n.Descendants() {
+		if d.Type == html.TextNode && !dom.Within(d, atom.Button, atom.Script, atom.Style) {
+			if said += strings.TrimSpace(d.Data); len(said) > len(lang) {
+				return false
+			}
+		}
+	}
+	return language(said) == lang
+}
+
 // langPrefixes are the ways in which generators write a language into a class; those of labelPrefixes, only a known
 // language.
 var (
