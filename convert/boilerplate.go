@@ -1,9 +1,11 @@
 package convert
 
 import (
+	"readthru/convert/dom"
 	"strings"
 
 	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
 )
 
 // labels are lines of an article that say nothing about its subject, such as links to other pages, offers, and the
@@ -21,6 +23,16 @@ var labels = func() map[string]bool {
 	}
 	return m
 }()
+
+// appearedFirst reports whether n is the line that WordPress puts under each article of a feed, and other sites copy.
+func appearedFirst(n *html.Node) bool {
+	if n.FirstChild == nil || n.FirstChild.Type != html.TextNode || !strings.HasPrefix(strings.TrimSpace(n.FirstChild.Data), "The post") {
+		return false
+	}
+	text := dom.OneLine(n)
+	return len(text) < 400 && strings.HasPrefix(text, "The post ") && strings.Contains(text, " appeared first on ") &&
+		dom.Contains(n, atom.A)
+}
 
 // dropLabels drops blocks that hold only a label.
 func (t *outline) dropLabels(keep []bool) {

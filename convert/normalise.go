@@ -82,10 +82,6 @@ func inCode(n *html.Node, listings map[*html.Node]bool) bool {
 
 // normaliseElement rewrites one element. It reports whether its children need a visit.
 func normaliseElement(n *html.Node, base *url.URL) bool {
-	if dom.Is(n, atom.Div, atom.Li, atom.Figure) && named(n, clones) {
-		dom.Remove(n)
-		return false
-	}
 	byRole(n)
 	switch n.DataAtom {
 	case atom.A:
@@ -101,6 +97,11 @@ func normaliseElement(n *html.Node, base *url.URL) bool {
 		liftHeading(n)
 	case atom.H1, atom.H2, atom.H3, atom.H4, atom.H5, atom.H6:
 		dropIcons(n)
+	case atom.P:
+		if appearedFirst(n) {
+			dom.Remove(n)
+			return false
+		}
 	case atom.Img:
 		normaliseImage(n, base)
 	case atom.Table:
@@ -122,9 +123,6 @@ func normaliseElement(n *html.Node, base *url.URL) bool {
 	}
 	return true
 }
-
-// clones are the names that carousels give to the copies of their slides, which they need to turn in a circle.
-var clones = joined("slick-cloned slide-duplicate slide-clone bx-clone owl-item-cloned flickity-clone")
 
 func raw(markdown string) *html.Node {
 	n := &html.Node{Type: html.ElementNode, Data: dom.RawElement}
