@@ -53,7 +53,7 @@ func (d *Document) choose(ctx context.Context) choice {
 		t.dropExtras(keep)
 		t.keepNames(keep)
 	case product:
-		t.keepPrice(keep)
+		t.keepPrice(keep, d.head.price)
 	case article, service:
 		t.dropLabels(keep)
 	}

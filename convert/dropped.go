@@ -13,8 +13,13 @@ import (
 func (t *outline) dropped(keep []bool) map[*html.Node]bool {
 	dropped := map[*html.Node]bool{}
 	before := keptBefore(keep)
-	top := t.titleFirst(keep)
-	shown := t.shownBoxes(before, top)
+	around := keep // what pictures may belong to
+	if t.bare > 0 {
+		around = slices.Clone(keep)
+		around[t.bare] = false
+	}
+	top, aroundBefore := t.titleFirst(around), keptBefore(around)
+	shown := t.shownBoxes(aroundBefore, top)
 	gone := make([]bool, len(t.boxes)) // dropped, or inside what is
 	for i := range t.boxes {
 		x := &t.boxes[i]
@@ -35,7 +40,7 @@ func (t *outline) dropped(keep []bool) map[*html.Node]bool {
 		dropped[x.node] = true
 	}
 	for _, p := range t.pictures {
-		if !gone[p.box] && !t.illustrates(p, before, top) {
+		if !gone[p.box] && !t.illustrates(p, aroundBefore, top) {
 			dropped[p.node] = true
 		}
 	}

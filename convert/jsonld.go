@@ -1,6 +1,7 @@
 package convert
 
 import (
+	"cmp"
 	"encoding/json"
 	"slices"
 	"strings"
@@ -16,11 +17,11 @@ import (
 // maxStructured is the longest JSON-LD that is read, in bytes.
 const maxStructured = 256 << 10
 
-// readStructured reads author, date and the text of the article from JSON-LD, and whether the page sells one thing. It
-// ignores text that cannot be parsed.
-func readStructured(meta page.Meta, text string) (articleBody string, sells bool) {
+// readStructured reads author, date and the text of the article from JSON-LD, whether the page sells one thing, and for
+// how much. It ignores text that cannot be parsed.
+func readStructured(meta page.Meta, text string) (articleBody string, sells bool, price float64) {
 	if len(text) > maxStructured {
-		return "", false
+		return "", false, 0
 	}
 	budget := 1000
 	var walk func(v any)
@@ -42,8 +43,10 @@ func readStructured(meta page.Meta, text string) (articleBody string, sells bool
 			if body, ok := v["articleBody"].(string); ok && len(body) > len(articleBody) {
 				articleBody = body
 			}
-			sells = sells || v["offers"] != nil && isType(v["@type"], "Product") || v["hasVariant"] != nil &&
-				isType(v["@type"], "ProductGroup")
+			if v["offers"] != nil && isType(v["@type"], "Product") || v["hasVariant"] != nil &&
+				isType(v["@type"], "ProductGroup") {
+				sells, price = true, cmp.Or(price, statedPrice(v))
+			}
 			put(meta, "author", byline(chars.Clip(personName(v["author"]))))
 			walk(v["@graph"])
 			walk(v["mainEntity"])
@@ -58,7 +61,7 @@ func readStructured(meta page.Meta, text string) (articleBody string, sells bool
 		}
 		walk(value)
 	}
-	return articleBody, sells
+	return articleBody, sells, price
 }
 
 // isType reports whether a value of @type is name, or has it among others.

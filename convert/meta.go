@@ -39,9 +39,10 @@ type head struct {
 	canonical string // absolute, on the same site; else empty
 	twin      string // absolute URL of the page in markdown; else empty
 
-	articleBody string // the article's text as JSON-LD has it; else empty
-	sells       bool   // JSON-LD says that the page sells one thing
-	news        bool   // JSON-LD or its keywords say that the page is news
+	articleBody string  // the article's text as JSON-LD has it; else empty
+	sells       bool    // JSON-LD says that the page sells one thing
+	price       float64 // of it, as the metadata state; else 0
+	news        bool    // JSON-LD or its keywords say that the page is news
 	base        *url.URL
 }
 
@@ -103,12 +104,16 @@ func readHead(root *html.Node, u *url.URL) head {
 	}
 	h.news = other["news_keywords"] != ""
 	for _, n := range structured {
-		body, sells := readStructured(h.meta, dom.Text(n))
+		body, sells, price := readStructured(h.meta, dom.Text(n))
 		if len(body) > len(h.articleBody) {
 			h.articleBody = body
 		}
-		h.sells = h.sells || sells
+		h.sells, h.price = h.sells || sells, cmp.Or(h.price, price)
 		h.news = h.news || strings.Contains(dom.Text(n), "NewsArticle")
+	}
+	for _, key := range priceKeys {
+		price, _ := amount(other[key])
+		h.price = cmp.Or(h.price, price)
 	}
 	readByline(h.meta, root)
 	if h.meta["date"] == "" {

@@ -84,6 +84,7 @@ type outline struct {
 
 	slanted, bold   int    // open elements of emphasis
 	news            bool   // the page says that it is
+	bare            int    // the kept block that no picture belongs to; 0: none
 	title, abstract uint64 // what the page's head calls the page and says of it, as the hash of a block; 0 for nothing
 }
 

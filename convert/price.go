@@ -1,26 +1,136 @@
 package convert
 
-import "golang.org/x/net/html/atom"
+import (
+	"math"
+	"slices"
+	"strconv"
+	"strings"
 
-// keepPrice keeps the price of a product: the first two amounts of money that are blocks of their own a little below
-// the kept title. The second may be the former price.
-func (t *outline) keepPrice(keep []bool) {
-	const near, sums = 20, 2
-	for i := range t.blocks {
-		if !keep[i] || t.blocks[i].tag != atom.H1 {
-			continue
-		}
-		found := 0
-		for j := i + 1; j < min(len(keep), i+near) && found < sums; j++ {
-			b := &t.blocks[j]
-			switch {
-			case b.signs&signCurrency != 0 && b.digits > 0 && b.words <= 4 && b.linked == 0:
-				keep[j] = true
-				found++
-			case found > 0:
-				return
-			}
-		}
+	"golang.org/x/net/html/atom"
+
+	"readthru/convert/dom"
+)
+
+// keepPrice keeps the price of a product: the first two amounts of money that are blocks of their own a little below the
+// kept title, of which the second may be the former price. If the page's metadata state another amount, it keeps the
+// block with that one instead.
+func (t *outline) keepPrice(keep []bool, stated float64) {
+	sums := t.belowTitle(keep)
+	if stated > 0 && !slices.ContainsFunc(sums, func(i int) bool { return names(&t.blocks[i], stated) }) &&
+		t.keepStated(keep, stated) {
 		return
 	}
+	for _, i := range sums {
+		keep[i] = true
+	}
+}
+
+// belowTitle returns the first two amounts of money that are blocks of their own a little below the kept title.
+func (t *outline) belowTitle(keep []bool) (sums []int) {
+	const near, most = 20, 2
+	title := -1
+	for i := range t.blocks {
+		b := &t.blocks[i]
+		switch {
+		case title < 0:
+			if keep[i] && b.tag == atom.H1 {
+				title = i
+			}
+		case i >= title+near || len(sums) == most:
+			return sums
+		case b.signs&signCurrency != 0 && b.digits > 0 && b.words <= 4 && b.linked == 0:
+			sums = append(sums, i)
+		case len(sums) > 0:
+			return sums
+		}
+	}
+	return sums
+}
+
+// keepStated keeps the block with the stated amount, and reports whether there is one. Of several it takes a kept one,
+// else the first. An amount in a link is that of another page.
+func (t *outline) keepStated(keep []bool, stated float64) bool {
+	first := -1
+	for i := range t.blocks {
+		b := &t.blocks[i]
+		if b.digits == 0 || b.linked > 0 || b.words > longestPrice || !names(b, stated) {
+			continue
+		}
+		if keep[i] {
+			return true
+		}
+		if first < 0 {
+			first = i
+		}
+	}
+	if first < 0 {
+		return false
+	}
+	keep[first], t.bare = true, first
+	return true
+}
+
+// names reports whether an amount of money in a block is the stated one.
+func names(b *block, stated float64) bool {
+	var text strings.Builder
+	for n := b.first; n != nil; n = n.NextSibling {
+		text.WriteString(dom.Text(n))
+		if n == b.last {
+			break
+		}
+	}
+	for rest := text.String(); rest != ""; {
+		var sum float64
+		if sum, rest = amount(rest); math.Abs(sum-stated) < .005 {
+			return true
+		}
+	}
+	return false
+}
+
+// amount returns the first number in s, as prices are written anywhere: 1,646.00, 1.646,00, 1646 or 39,99; and what
+// follows it. Without a number it returns 0 and "".
+func amount(s string) (sum float64, rest string) {
+	begin := strings.IndexAny(s, "0123456789")
+	if begin < 0 {
+		return 0, ""
+	}
+	s = s[begin:]
+	end := 0
+	for end < len(s) && (s[end] >= '0' && s[end] <= '9' || (s[end] == '.' || s[end] == ',') && end+1 < len(s) &&
+		s[end+1] >= '0' && s[end+1] <= '9') {
+		end++
+	}
+	number, cents := s[:end], ""
+	if at := strings.LastIndexAny(number, ".,"); at >= 0 && len(number)-at <= 3 {
+		number, cents = number[:at], number[at+1:]
+	}
+	number = strings.NewReplacer(".", "", ",", "").Replace(number)
+	sum, _ = strconv.ParseFloat(number+"."+cents+"0", 64)
+	return sum, s[end:]
+}
+
+// priceKeys are the names under which a page's metadata state the price of what it sells.
+var priceKeys = []string{"product:price:amount", "og:price:amount", "product:sale_price:amount", "price", "lowprice"}
+
+// statedPrice returns the price in JSON-LD about a product, or 0.
+func statedPrice(product map[string]any) float64 {
+	offers := product["offers"]
+	if list, ok := offers.([]any); ok && len(list) > 0 {
+		offers = list[0]
+	}
+	offer, ok := offers.(map[string]any)
+	if !ok {
+		return 0
+	}
+	for _, key := range []string{"price", "lowPrice"} {
+		switch v := offer[key].(type) {
+		case float64:
+			return v
+		case string:
+			sum, _ := amount(v)
+			return sum
+		}
+	}
+	return 0
 }
