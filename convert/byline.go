@@ -14,6 +14,32 @@ import (
 // bylineReach is the number of elements after the first heading that are searched for author and date.
 const bylineReach = 400
 
+// byWord begins what some pages state as their author.
+var byWord = pattern(`(?i)^by:?\s+`)
+
+// readBelow reads author and date below the first heading where the metadata state none. A name below the heading is
+// better than that of the site, which some pages state as their author.
+func (h *head) readBelow(root *html.Node) {
+	stated := h.meta["author"]
+	if stated != "" && fold(stated) == fold(h.meta["og:site_name"]) {
+		delete(h.meta, "author")
+	}
+	for _, key := range []string{"author", "date"} {
+		if h.meta[key] == "" {
+			h.guessed = append(h.guessed, key)
+		}
+	}
+	readByline(h.meta, root)
+	put(h.meta, "author", stated)
+}
+
+// forget drops the author and the date that were read from a page that lists others: they are those of the first.
+func (h *head) forget() {
+	for _, key := range h.guessed {
+		delete(h.meta, key)
+	}
+}
+
 // readByline finds the author and the date below the first heading of a page whose metadata does not state them.
 func readByline(meta page.Meta, root *html.Node) {
 	if meta["author"] != "" && meta["date"] != "" {
@@ -73,7 +99,7 @@ var (
 func byline(s string) string {
 	s = strings.TrimSpace(bylineEnd().ReplaceAllString(bylineStart().ReplaceAllString(s, ""), ""))
 	s = strings.Trim(s, " ,;:/")
-	if s == "" || len(s) > 120 || strings.Contains(s, "://") || len(strings.Fields(s)) > 12 {
+	if s == "" || len(s) > 120 || strings.Contains(s, "://") || strings.ContainsAny(s, "»›") || len(strings.Fields(s)) > 12 {
 		return ""
 	}
 	return s

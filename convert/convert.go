@@ -206,6 +206,9 @@ func (d *Document) adopt(ctx context.Context, root *html.Node) {
 	if manual && (d.kind == service || d.kind == listing || d.kind == article && d.head.meta["og:type"] != "article") {
 		d.kind = documentation
 	}
+	if d.kind == listing && d.signs.Words >= thinWords {
+		d.head.forget()
+	}
 	d.body = body
 }
 

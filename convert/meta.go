@@ -44,6 +44,8 @@ type head struct {
 	price       float64 // of it, as the metadata state; else 0
 	news        bool    // JSON-LD or its keywords say that the page is news
 	base        *url.URL
+
+	guessed []string // what of the metadata was read from the page itself, and not stated
 }
 
 // readHead collects the metadata of the page at u before anything is removed.
@@ -99,6 +101,9 @@ func readHead(root *html.Node, u *url.URL) head {
 	for _, key := range authorKeys {
 		put(h.meta, "author", other[key])
 	}
+	if author := h.meta["author"]; author != "" {
+		h.meta["author"] = byWord().ReplaceAllString(author, "")
+	}
 	for _, key := range dateKeys {
 		put(h.meta, "date", date(other[key]))
 	}
@@ -115,8 +120,9 @@ func readHead(root *html.Node, u *url.URL) head {
 		price, _ := amount(other[key])
 		h.price = cmp.Or(h.price, price)
 	}
-	readByline(h.meta, root)
+	h.readBelow(root)
 	if h.meta["date"] == "" {
+		h.guessed = append(h.guessed, "date")
 		if t := dom.Find(root, func(n *html.Node) bool {
 			return dom.Is(n, atom.Time) && date(dom.Attr(n, "datetime")) != "" && !dom.Within(n, atom.Footer, atom.Nav)
 		}); t != nil {

@@ -131,6 +131,8 @@ func TestDateAndAuthor(t *testing.T) {
 		{"a day in words", `<meta name=date content="January 2, 2024">`, "2024-01-02", ""},
 		{"a time without zone gives its day", `<meta name=date content="2024-01-02 03:04:05">`, "2024-01-02", ""},
 		{"a time element", `<p><time datetime="2024-01-02">then</time>`, "2024-01-02", ""},
+		{"a byline", `<meta name=author content="By Ann">`, "", "Ann"},
+		{"a name that begins so", `<meta name=author content="Byron">`, "", "Byron"},
 		{"nonsense", `<meta name=date content="yesterday or so"><meta name=author content="">`, "", ""},
 		{
 			"broken JSON-LD fails nothing",
