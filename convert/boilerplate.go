@@ -1,8 +1,9 @@
 package convert
 
 import (
-	"readthru/convert/dom"
 	"strings"
+
+	"readthru/convert/dom"
 
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"

@@ -99,7 +99,8 @@ var (
 func byline(s string) string {
 	s = strings.TrimSpace(bylineEnd().ReplaceAllString(bylineStart().ReplaceAllString(s, ""), ""))
 	s = strings.Trim(s, " ,;:/")
-	if s == "" || len(s) > 120 || strings.Contains(s, "://") || strings.ContainsAny(s, "»›") || len(strings.Fields(s)) > 12 {
+	if s == "" || len(s) > 120 || strings.Contains(s, "://") || strings.ContainsAny(s, "»›") ||
+		len(strings.Fields(s)) > 12 {
 		return ""
 	}
 	return s

@@ -83,15 +83,16 @@ func dropLanguageLabel(n *html.Node, lang string) {
 
 // saysLanguage reports whether the text of n is the name of a language, beside buttons.
 func saysLanguage(n *html.Node, lang string) bool {
-	said := ""
+	var said strings.Builder
 	for d := range n.Descendants() {
 		if d.Type == html.TextNode && !dom.Within(d, atom.Button, atom.Script, atom.Style) {
-			if said += strings.TrimSpace(d.Data); len(said) > len(lang) {
+			said.WriteString(strings.TrimSpace(d.Data))
+			if said.Len() > len(lang) {
 				return false
 			}
 		}
 	}
-	return language(said) == lang
+	return language(said.String()) == lang
 }
 
 // langPrefixes are the ways in which generators write a language into a class; those of labelPrefixes, only a known

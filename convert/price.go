@@ -11,9 +11,9 @@ import (
 	"readthru/convert/dom"
 )
 
-// keepPrice keeps the price of a product: the first two amounts of money that are blocks of their own a little below the
-// kept title, of which the second may be the former price. If the page's metadata state another amount, it keeps the
-// block with that one instead.
+// keepPrice keeps the price of a product: the first two amounts of money that are blocks of their own a little below
+// the kept title, of which the second may be the former price. If the page's metadata state another amount, it keeps
+// the block with that one instead.
 func (t *outline) keepPrice(keep []bool, stated float64) {
 	sums := t.belowTitle(keep)
 	if stated > 0 && !slices.ContainsFunc(sums, func(i int) bool { return names(&t.blocks[i], stated) }) &&
