@@ -28,6 +28,7 @@ type titles struct {
 	caption string          // the title element's text, where a block before the first h1 has it
 	main    string          // the first h1 in the page's main element or an article
 	banner  string          // the first h1 in a header or among links, and in neither of them
+	menu    string          // the first h1 in a box that is named as a menu
 	self    string          // the heading that leads to the page itself
 	sites   map[string]bool // names of the site, folded
 }
@@ -56,8 +57,22 @@ func (t *titles) add(h *html.Node, u *url.URL) {
 		t.main = cmp.Or(t.main, text)
 	case dom.Within(h, atom.Header, atom.Nav):
 		t.banner = cmp.Or(t.banner, text)
+	case inMenu(h):
+		t.menu = cmp.Or(t.menu, text)
 	}
 	*list = append(*list, text)
+}
+
+// menuNames are the names of boxes that hold a menu.
+var menuNames = []string{"navigation", "sidebar", "menu", "navbar"}
+
+func inMenu(h *html.Node) bool {
+	for box := h.Parent; box != nil; box = box.Parent {
+		if dom.HasClass(box, menuNames...) || slices.Contains(menuNames, dom.Attr(box, "id")) {
+			return true
+		}
+	}
+	return false
 }
 
 func (t *titles) nameSite(name string) {
@@ -221,6 +236,9 @@ func (t *titles) choose() string {
 	delete(p.leads, "")
 	maps.DeleteFunc(p.leads, func(lead string, _ bool) bool { return t.sites[lead] })
 	own := slices.DeleteFunc(slices.Clone(t.h1), func(h string) bool { return t.sites[fold(h)] })
+	if len(own) > 1 && own[0] == t.menu && len(p.leads) == 0 {
+		return own[1]
+	}
 	if len(own) > 0 {
 		h := fold(own[0])
 		if self := fold(t.self); (p.leads[h] || h == p.last) && self != "" && strings.Contains(fold(t.element), self) {
@@ -231,7 +249,7 @@ func (t *titles) choose() string {
 		}
 		if t.og == "" && len(own) == len(t.h1) || strings.Contains(fold(t.og), h) ||
 			strings.Contains(fold(t.element), h) {
-			return own[0]
+			return t.spelled(own[0])
 		}
 	}
 	if p.leads[fold(t.og)] {
@@ -294,6 +312,15 @@ func (t *titles) besideSections(p titleParts, own []string) string {
 		return cmp.Or(p.page, t.element)
 	}
 	return ""
+}
+
+// spelled returns the name that a heading is, as the title element has it if that has signs between its parts and the
+// heading has none: style sheets add them there.
+func (t *titles) spelled(h string) string {
+	if len(t.element) > len(h) && !strings.Contains(t.element, " ") && fold(t.element) == fold(h) {
+		return t.element
+	}
+	return h
 }
 
 // fold keeps letters and digits, in lower case.

@@ -49,6 +49,23 @@ func TestTitlesOfGenerators(t *testing.T) {
 			"Assertion testing",
 		},
 		{
+			"a manual whose menu begins with its name",
+			`<title>The Cache Documentation</title><div id=navigation><h1>The Cache</h1><h2>Modules</h2></div>
+			<div id=content><h1>Module <code>cache.disk</code></h1><p>It keeps.</p></div>`,
+			"Module cache.disk",
+		},
+		{
+			"a site whose menu is all that has a title",
+			`<title>The Cache</title><div id=navigation><h1>The Cache</h1></div><div id=content><h2>Why</h2><p>It keeps.</p></div>`,
+			"The Cache",
+		},
+		{
+			"a method whose style sheet sets its dots",
+			`<title>Cache.Disk.open</title><h1><a href=index.html>Cache</a><span class=sep></span><a href=disk.html>Disk</a><span
+			class=sep></span>open</h1><p>It opens.</p>`,
+			"Cache.Disk.open",
+		},
+		{
 			"a module with a caption, and one section",
 			`<title>Data.Cache</title><div id=package-header><span class=caption>cache-1.0: Caches</span></div>
 			<div id=content><div id=module-header><table class=info><tr><th>Safety<td>Safe</table><p class=caption>Data.Cache</p></div>

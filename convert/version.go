@@ -35,7 +35,7 @@ var ruleTables = slices.Concat([]any{
 	manualLabels, tocNames,
 	page.TrackingParameters, redirectors, adHosts, signInNames, signInRequests,
 	paywallRequests, failureNames, errorPhrases, wallMarks, wallPhrases,
-	badNames, elsewhereHeadings, labels, apartNames, commentNames, extras, postNames, forumKeeps, manualKeeps,
+	badNames, elsewhereHeadings, labels, apartNames, commentNames, extras, postNames, forumKeeps, manualKeeps, menuNames,
 	weakNames, chromeRoles,
 	generators, bookRelations, directions, turnRelations, controls, sourceLinks,
 	depthKeys, depthClasses, commentParts,
