@@ -30,6 +30,9 @@ func labelTabs(body *html.Node) {
 			label := dom.OneLine(d)
 			for _, id := range [...]string{dom.Attr(d, "aria-controls"), strings.TrimPrefix(dom.Attr(d, "href"), "#")} {
 				if id != "" {
+					if _, ok := labels[id]; ok {
+						label = "" // tabs that share a panel filter what it shows
+					}
 					labels[id] = label
 				}
 			}

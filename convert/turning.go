@@ -73,13 +73,13 @@ func linkName(a *html.Node) string {
 }
 
 // crumbs reports whether n is a path of links from the site to the page, with a sign such as ">" between them. The page
-// itself may stand after the last one.
+// itself may stand after the last one. A path that begins with "<" may go on with bars.
 func crumbs(n *html.Node) bool {
 	if !dom.Is(n, atom.Div, atom.P, atom.Span, atom.Ul, atom.Ol) {
 		return false
 	}
 	links, signs := 0, 0
-	last := "" // what stands after the last sign
+	begun, last := false, "" // a "<" begins the path; the words after the last sign
 	for d := range n.Descendants() {
 		switch {
 		case dom.Is(d, atom.A):
@@ -88,13 +88,18 @@ func crumbs(n *html.Node) bool {
 			if dom.IsBlock(d) && !dom.Is(d, atom.Li) {
 				return false
 			}
-		case links == 0 || last != "":
-			return false
 		default:
-			text := strings.TrimSpace(d.Data)
-			if last = strings.TrimLeft(text, ">»›"); len(text) == len(last) || len(last) > 60 {
+			mark, _, _ := strings.Cut(d.Data+"a", strings.TrimLeftFunc(d.Data+"a", notWord))
+			words := fold(d.Data)
+			switch {
+			case links == 0 && words == "" && strings.ContainsAny(mark, "<‹"):
+				begun = true
+				continue
+			case links == 0, last != "", len(words) > 60, strings.ContainsAny(mark, "-="),
+				!strings.ContainsAny(mark, ">»›") && (!begun || !strings.Contains(mark, "|")):
 				return false
 			}
+			last = words
 			signs++
 		}
 	}
