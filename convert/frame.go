@@ -21,6 +21,7 @@ func (t *outline) dropFrame(keep []bool, base *url.URL) {
 	}
 	t.dropElsewhere(keep)
 	t.dropAbove(keep)
+	t.dropCards(keep, base)
 	t.dropBelow(keep, base)
 }
 
@@ -157,6 +158,58 @@ func toRoot(n *html.Node) bool {
 		n = dom.Find(n, func(d *html.Node) bool { return dom.Is(d, atom.A) })
 	}
 	return n != nil && strings.Count(strings.TrimSuffix(dom.Attr(n, "href"), "/"), "/") == 2
+}
+
+// mostCards is the number of cards up to which they are teasers below an article. More are an index, and the text above
+// them introduces it.
+const mostCards = 12
+
+// dropCards drops the cards of other pages that follow the last line of an article: three boxes alike or more, each
+// with a heading that links to a page of the site. Those below a heading stay.
+func (t *outline) dropCards(keep []bool, base *url.URL) {
+	card := make([]bool, len(t.boxes))
+	for i := range t.blocks {
+		b := &t.blocks[i]
+		if !headingTag(b.tag) || b.linked < b.words {
+			continue
+		}
+		if count, inside := linksOf(b, base); count == 0 || !inside {
+			continue
+		}
+		for x := b.box; x >= 0; x = t.boxes[x].parent {
+			if t.boxes[x].alike >= 3 {
+				card[x] = true
+				break
+			}
+		}
+	}
+	last, cards, words := len(keep)-1, map[int32]bool{}, int32(0)
+	for ; last >= 0; last-- {
+		if !keep[last] {
+			continue
+		}
+		x := t.blocks[last].box
+		for x >= 0 && !card[x] {
+			x = t.boxes[x].parent
+		}
+		if x < 0 {
+			break
+		}
+		cards[x] = true
+		words += t.blocks[last].words
+	}
+	before := int32(0)
+	for i := range last + 1 {
+		if keep[i] {
+			before += t.blocks[i].words
+		}
+	}
+	if last < 0 || len(cards) < 3 || len(cards) > mostCards || before < words || !t.blocks[last].ended {
+		return
+	}
+	for i := last + 1; i < len(keep); i++ {
+		keep[i] = false
+	}
 }
 
 // dropBelow drops the links to other pages that follow the last line of an article. Links below a heading stay unless
