@@ -36,6 +36,10 @@ func TestNormalise(t *testing.T) {
 			"citation that leads to a section", `<p>Text <cite>(<a href="#bib">Aston, 1999</a>)</cite></p>
 			<h2 id=bib>Sources</h2><p>M. Aston.</p>`, "", "",
 		},
+		{
+			"reference behind an anchor in brackets", `<p>Text [<a name=r1></a><a href="#n1">1</a>].</p>
+			<p class=fn id=n1>1 A note.</p>`, "1", "1: A note.",
+		},
 		{"reference without a note", `<p>Text<sup><a href="#gone">1</a></sup></p>`, "", ""},
 		{
 			"identifier in an attribute of its own",

@@ -85,6 +85,9 @@ func reference(label string) *html.Node {
 // withoutBrackets removes the square brackets round the references that begin with first, and the commas between them.
 func withoutBrackets(first *html.Node) {
 	opening := first.PrevSibling
+	for dom.Is(opening, atom.A) && opening.FirstChild == nil { // an anchor
+		opening = opening.PrevSibling
+	}
 	if opening == nil || opening.Type != html.TextNode || !strings.HasSuffix(opening.Data, "[") {
 		return
 	}
@@ -120,7 +123,7 @@ func (f *finder) placeNote(n *note, body *html.Node) {
 	place := n.node
 	for p := n.node; p != nil && p != body; p = p.Parent {
 		if dom.Is(p, atom.Li, atom.Ul, atom.Ol, atom.Dl, atom.Table, atom.Blockquote, atom.P, atom.Dd) || !dom.IsBlock(p) &&
-			p != n.node || dom.IsHeading(p) {
+			p != n.node || dom.IsHeading(p) || folded(p) {
 			place = p
 		}
 	}
@@ -149,6 +152,12 @@ func (f *finder) placeNote(n *note, body *html.Node) {
 		dom.Remove(holder)
 		holder = parent
 	}
+}
+
+// folded reports whether n is a box of footnotes that is hidden until a reference is pressed.
+func folded(n *html.Node) bool {
+	style := strings.ReplaceAll(dom.Attr(n, "style"), " ", "")
+	return (dom.HasAttr(n, "hidden") || strings.Contains(style, "display:none")) && noteWords(n)
 }
 
 // dropLabel removes the block or heading before a footnote that holds nothing but its label.
@@ -232,8 +241,8 @@ func (f *finder) withoutLabel(n *note) {
 		}
 		word := chars.FirstWord(data)
 		label, bracketed := noteLabel(word)
-		alone := len(data) == len(word) || word != n.own || bracketed || strings.HasSuffix(word, ".") || strings.Trim(word,
-			"*†‡§‖") == ""
+		alone := len(data) == len(word) || word != n.own || bracketed || digits(word) && noteWords(n.node) ||
+			strings.HasSuffix(word, ".") || strings.Trim(word, "*†‡§‖") == ""
 		whole := first.Parent != n.node && chars.OneLine(dom.Text(first.Parent)) == word && !dom.IsBlock(first.Parent)
 		if label == "" || label != n.own && (!whole || !dom.Is(first.Parent, atom.Sup)) || !alone && !whole {
 			return
