@@ -60,7 +60,14 @@ func implementation(pre *html.Node) bool {
 
 // foldedContents reports whether n is a list of the places on the page that can be folded up.
 func foldedContents(n *html.Node) bool {
-	return dom.Is(n, atom.Details) && (!dom.HasAttr(n, "open") || named(n, tocNames)) && leadsWithin(n)
+	return dom.Is(n, atom.Details) && (!dom.HasAttr(n, "open") || named(n, tocNames)) && leadsWithin(n) &&
+		!dom.Contains(n, atom.Dl, atom.P, atom.Pre, atom.Table)
+}
+
+// credit reports whether n is the line in which a program signed the page.
+func credit(n *html.Node) bool {
+	first := dom.FirstText(n)
+	return first != nil && dom.Is(n, atom.P, atom.Div, atom.Span, atom.I, atom.Small) && creditsTool(first)
 }
 
 // sideColumn reports whether n is a column of links before the column that has the text. A list of links below the

@@ -89,6 +89,15 @@ func (p *pruner) drop(n *html.Node, inContent bool) bool {
 	case atom.Form:
 		return m.text*3 < p.total && !p.guarded(n)
 	case atom.Header:
+		if p.kind == documentation {
+			if dom.Is(n.Parent, atom.Section, atom.Article) && dom.Find(n, dom.IsHeading) != nil {
+				return false
+			}
+			for _, nav := range dom.FindAll(n, func(d *html.Node) bool { return dom.Is(d, atom.Nav) }) {
+				m.text -= p.all[nav].text
+				m.links -= p.all[nav].links
+			}
+		}
 		if dom.Contains(n, atom.H1) && (inContent || m.links*2 < m.text) {
 			return false
 		}
@@ -106,7 +115,8 @@ func (p *pruner) drop(n *html.Node, inContent bool) bool {
 		return p.soft(n)
 	}
 	if p.kind == documentation &&
-		(m.text*2 < p.total && (turnsPages(n) || crumbs(n)) || foldedContents(n) || p.sideColumn(n) || sourceLine(n)) {
+		(m.text*2 < p.total && (turnsPages(n) || crumbs(n)) || foldedContents(n) || p.sideColumn(n) || sourceLine(n) ||
+			m.text < 100 && credit(n)) {
 		return true
 	}
 	if p.stage >= withoutNames {
@@ -119,14 +129,20 @@ func (p *pruner) drop(n *html.Node, inContent bool) bool {
 	return false
 }
 
-// misnamed reports whether n is content in spite of its name: a link in a heading and, in documentation, a section
-// whose id consists of the words of its heading, or the list of a chapter's pages below its title.
+// tableMenus are the names of badNames by which also a table with a head is no content.
+var tableMenus = joined(`nav navbar navigation nav-bar nav-header nav-footer menu breadcrumb footer sidebar`)
+
+// misnamed reports whether n is content in spite of its name: a link in a heading and, in documentation, a table with a
+// head, a section whose id consists of the words of its heading, or the list of a chapter's pages below its title.
 func (p *pruner) misnamed(n *html.Node) bool {
 	if dom.Is(n, atom.A) {
 		return dom.Within(n, atom.H1, atom.H2, atom.H3, atom.H4, atom.H5, atom.H6, atom.Dt)
 	}
 	if p.kind != documentation {
 		return false
+	}
+	if dom.Is(n, atom.Table) && dom.Contains(n, atom.Th) && !named(n, tableMenus) {
+		return true
 	}
 	if id := dom.Attr(n, "id"); id != "" && dom.Is(n, atom.Section, atom.Div) {
 		if h := dom.Find(n, dom.IsHeading); h != nil && opensBox(h, n) {
