@@ -88,7 +88,7 @@ func (p *pruner) sideColumn(n *html.Node) bool {
 		return false
 	}
 	for s := n.NextSibling; s != nil; s = s.NextSibling {
-		if own := p.all[s].own(); own*10 > p.own*7 && own > 6*fewWords {
+		if own := p.all[s].own(); own*10 > p.own*7 && own > 2*fewWords {
 			return true
 		}
 	}

@@ -103,7 +103,9 @@ func special(s string, i int, inLink bool) bool {
 	case '*':
 		return !spaceBefore(s, i) || next != ' '
 	case '_':
-		return (!wordBefore(s, i) || !wordAfter(s, i+1)) && (!spaceBefore(s, i) || next != ' ')
+		// Of a run of them each is markup or none: __init__ would begin emphasis behind the first if that alone were none.
+		before, after := strings.TrimRight(s[:i], "_"), strings.TrimLeft(s[i:], "_")
+		return (!wordBefore(s, len(before)) || !wordAfter(after, 0)) && (!spaceBefore(s, i) || next != ' ')
 	case '~':
 		return next == '~' || i > 0 && s[i-1] != ' '
 	case '[':
@@ -128,12 +130,12 @@ func spaceBefore(s string, i int) bool { return i > 0 && s[i-1] == ' ' }
 
 func wordBefore(s string, i int) bool {
 	r, _ := utf8.DecodeLastRuneInString(s[:i])
-	return i > 0 && (unicode.IsLetter(r) || unicode.IsDigit(r) || r == '_')
+	return i > 0 && (unicode.IsLetter(r) || unicode.IsDigit(r))
 }
 
 func wordAfter(s string, i int) bool {
 	r, _ := utf8.DecodeRuneInString(s[i:])
-	return i < len(s) && (unicode.IsLetter(r) || unicode.IsDigit(r) || r == '_')
+	return i < len(s) && (unicode.IsLetter(r) || unicode.IsDigit(r))
 }
 
 // numbered reports whether s begins with digits and a closing bracket: the label of a link by reference.
