@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"html"
+	"path"
 	"strings"
 	"time"
 
@@ -55,7 +56,7 @@ func (d *Document) feed(ctx context.Context, text string) bool {
 		}
 		var facts []string
 		for _, fact := range []string{cmp.Or(when(item.PublishedParsed, item.UpdatedParsed), item.Published,
-			item.Updated), people(item.Authors)} {
+			item.Updated), people(item.Authors), strings.Join(item.Categories, ", ")} {
 			if fact = line(fact); fact != "" {
 				facts = append(facts, html.EscapeString(fact))
 			}
@@ -64,6 +65,9 @@ func (d *Document) feed(ctx context.Context, text string) bool {
 			b.WriteString("<p>" + strings.Join(facts, " · ") + "</p>")
 		}
 		writePart(ctx, &b, cmp.Or(item.Content, item.Description))
+		if file := enclosure(item); file != "" && file != link {
+			b.WriteString(`<p><a href="` + html.EscapeString(file) + `">` + html.EscapeString(path.Base(file)) + "</a></p>")
+		}
 	}
 	b.WriteString("</body></html>")
 	d.compose(ctx, b.Bytes())

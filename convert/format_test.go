@@ -172,6 +172,13 @@ func TestFeeds(t *testing.T) {
 			}
 		})
 	}
+	const episode = `<rss><channel><title>Talks</title><item><title>One</title><link>https://site.test/1</link>
+		<category>Go</category><category>Web</category><description>Said.</description>
+		<enclosure url="https://site.test/one.mp3" type="audio/mpeg" length="9"/></item></channel></rss>`
+	const want = "# Talks\n\n## [One](https://site.test/1)\n\nGo, Web\n\nSaid.\n\n[one.mp3](https://site.test/one.mp3)\n"
+	if got := document(t, episode, "application/rss+xml").Markdown; got != want {
+		t.Errorf("a podcast gives %q\nwant %q", got, want)
+	}
 	if got := document(t, "<rss><channel><title>cut", "application/rss+xml").Markdown; !strings.HasPrefix(got,
 		"```xml\n") {
 		t.Errorf("broken feed gives %q", got)
