@@ -22,9 +22,7 @@ func CompactLinks(md []byte, page *url.URL) []byte {
 	if page == nil || len(md) > maxRewrite {
 		return md
 	}
-	own := *page
-	own.Fragment, own.RawFragment, own.User = "", "", nil
-	self, host := linkBytes(own.String())+"#", own.Scheme+"://"+own.Host
+	self, host := ownPlaces(page), page.Scheme+"://"+page.Host
 
 	type edit struct {
 		start, end int

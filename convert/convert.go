@@ -182,7 +182,7 @@ func (d *Document) adopt(ctx context.Context, root *html.Node) {
 		d.served = serve(ctx, root, d.recipes)
 	}
 	manual := manualSigns(root)
-	normalise(ctx, body, d.head.base, w)
+	normalise(ctx, body, d.head.base, d.url, w)
 	d.reportHidden(w.Report())
 	if d.served != nil {
 		d.served.describe(&d.head, root)

@@ -128,6 +128,16 @@ func ampersands(s string) string {
 	return b.String() + s[from:]
 }
 
+// ownPlaces returns what the address of a place on the page itself begins with, or "" if the page has no address.
+func ownPlaces(page *url.URL) string {
+	if page == nil {
+		return ""
+	}
+	own := *page
+	own.Fragment, own.RawFragment, own.User = "", "", nil
+	return linkBytes(own.String()) + "#"
+}
+
 // permalinks name the classes of links that point at their own heading.
 var permalinks = []string{
 	"headerlink", "hash-link", "heading-anchor", "anchor-link", "permalink", "doc-anchor", "anchor", "header-anchor",
@@ -151,7 +161,7 @@ func permalink(n *html.Node) bool {
 	if text == "" && strings.EqualFold(dom.Attr(n, "title"), "permalink") {
 		return true
 	}
-	return marked && (text == "" || len(text) <= 8 && !dom.Within(n, atom.P, atom.Li, atom.Td)) &&
+	return marked && (text == "" || len(text) <= 8 && !dom.Within(n, atom.P, atom.Li, atom.Td) && !wholeHeading(n)) &&
 		!dom.Contains(n, atom.Img)
 }
 
@@ -161,15 +171,26 @@ func selfLink(n *html.Node) bool {
 	if !ok || id == "" {
 		return false
 	}
-	h := n.Parent
-	for h != nil && !dom.IsHeading(h) {
-		h = h.Parent
-	}
+	h := headingAround(n)
 	if h == nil || dom.Attr(n, "id") != id && dom.Attr(h, "id") != id &&
 		(h.Parent == nil || dom.Attr(h.Parent, "id") != id) {
 		return false
 	}
-	return chars.OneLine(dom.Text(n)) == chars.OneLine(dom.Text(h))
+	return wholeHeading(n)
+}
+
+// wholeHeading reports whether the text of a heading is that of a link.
+func wholeHeading(n *html.Node) bool {
+	h := headingAround(n)
+	return h != nil && chars.OneLine(dom.Text(n)) == chars.OneLine(dom.Text(h))
+}
+
+func headingAround(n *html.Node) *html.Node {
+	h := n.Parent
+	for h != nil && !dom.IsHeading(h) {
+		h = h.Parent
+	}
+	return h
 }
 
 // liftHeading moves a link around a heading into the heading, because a markdown link cannot hold blocks.

@@ -16,8 +16,10 @@ import (
 )
 
 // normalise rewrites the elements below body into the few forms that the renderer knows. It needs the classes and
-// inputs that later steps remove. w removes text that readers do not see.
-func normalise(ctx context.Context, body *html.Node, base *url.URL, w *hidden.Cleaner) {
+// inputs that later steps remove. Addresses are resolved against base; self is the page's own. w removes text that
+// readers do not see.
+func normalise(ctx context.Context, body *html.Node, base, self *url.URL, w *hidden.Cleaner) {
+	own := ownPlaces(self)
 	lazyImages(body)
 	w.Formulas(body)
 	for _, source := range formula.Normalise(body) {
@@ -58,7 +60,7 @@ func normalise(ctx context.Context, body *html.Node, base *url.URL, w *hidden.Cl
 		for c := n.FirstChild; c != nil; {
 			next := c.NextSibling
 			if c.Type == html.ElementNode && !dom.Is(c, atom.Pre) {
-				if normaliseElement(c, base) {
+				if normaliseElement(c, base, own) {
 					walk(c)
 				}
 			}
@@ -81,7 +83,7 @@ func inCode(n *html.Node, listings map[*html.Node]bool) bool {
 }
 
 // normaliseElement rewrites one element. It reports whether its children need a visit.
-func normaliseElement(n *html.Node, base *url.URL) bool {
+func normaliseElement(n *html.Node, base *url.URL, own string) bool {
 	byRole(n)
 	switch n.DataAtom {
 	case atom.A:
@@ -90,6 +92,9 @@ func normaliseElement(n *html.Node, base *url.URL) bool {
 			return false
 		}
 		if href := untracked(absolute(base, dom.Attr(n, "href"))); href != "" && !selfLink(n) {
+			if place, ok := strings.CutPrefix(href, own); ok && own != "" && place != "" {
+				href = "#" + place
+			}
 			dom.SetAttr(n, "href", href)
 		} else {
 			dom.DropAttr(n, "href")

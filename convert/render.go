@@ -279,7 +279,7 @@ func tidy(text []byte) []byte {
 			text = nil
 		}
 		bare := bytes.TrimRight(line, " \t")
-		if len(bare) == 0 {
+		if len(bytes.TrimSpace(bare)) == 0 { // also of spaces that do not break
 			newlines++
 			continue
 		}
