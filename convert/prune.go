@@ -151,7 +151,8 @@ func (p *pruner) misnamed(n *html.Node) bool {
 			}
 		}
 	}
-	return named(n, tocNames) && (belowTitle(n) || named(n.Parent, tocNames) && belowTitle(n.Parent)) && leadsAway(n)
+	return (named(n, tocNames) || dom.Is(n, atom.Table) && dom.HasClass(n, "menu")) &&
+		(belowTitle(n) || named(n.Parent, tocNames) && belowTitle(n.Parent)) && leadsAway(n)
 }
 
 // opensBox reports whether h is the first thing with text in box.
