@@ -82,6 +82,8 @@ func (p *pruner) drop(n *html.Node, inContent bool) bool {
 		return p.soft(n)
 	case atom.H1:
 		return p.kind == documentation && siteTitle(n)
+	case atom.H2, atom.H3, atom.H4, atom.H5, atom.H6: // a link above the contents of the manual
+		return p.kind == documentation && m.links == m.text && named(n, tocNames)
 	case atom.A:
 		if p.kind == documentation && control(n) {
 			return true
