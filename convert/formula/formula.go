@@ -39,6 +39,7 @@ var texQueries = []string{"tex", "latex", "math", "formula", "eq", "chl", "from"
 // Normalise replaces formulas by their TeX source, wherever a page carries it, and removes their twins for the eye. It
 // returns the sources that say something else than the formula shows, which are not used.
 func Normalise(body *html.Node) (refused []string) {
+	unpack(body)
 	written := false // TeX between delimiters, which a script would set
 	for _, n := range findMath(body, &written) {
 		if !dom.Attached(n, body) {
@@ -72,6 +73,29 @@ func Normalise(body *html.Node) (refused []string) {
 		writtenMath(body)
 	}
 	return refused
+}
+
+// unpack puts the MathML that MathJax keeps in an attribute in the place of what it drew of it, if no script and no
+// MathML beside has the same formula.
+func unpack(body *html.Node) {
+	for _, n := range dom.FindAll(body, func(n *html.Node) bool { return dom.HasAttr(n, "data-mathml") }) {
+		p := n
+		for dom.HasClass(p.Parent, mathBoxes...) {
+			p = p.Parent
+		}
+		for p = p.NextSibling; p != nil && p.Type == html.TextNode && chars.Blank(p.Data); p = p.NextSibling {
+		}
+		packed := dom.Attr(n, "data-mathml")
+		if dom.Is(p, atom.Script) || dom.Find(n, func(d *html.Node) bool { return d.Data == "math" }) != nil ||
+			len(packed) > 10<<10 {
+			continue
+		}
+		nodes, err := html.ParseFragment(strings.NewReader(packed), dom.NewElement(atom.Span))
+		if err == nil && len(nodes) == 1 && nodes[0].Data == "math" && shows(n, fromMathML(nodes[0])) {
+			dom.Empty(n)
+			n.AppendChild(nodes[0])
+		}
+	}
 }
 
 // findMath returns the elements that carry formulas. written becomes true when the text holds TeX between delimiters.

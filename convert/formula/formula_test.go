@@ -66,6 +66,22 @@ func TestNormalise(t *testing.T) {
 			`<math><semantics><mi>y</mi><annotation encoding="application/x-tex">y_1</annotation></semantics></math>`, "y_1",
 		},
 		{"script of MathJax", `<p>Text <script type="math/tex; mode=display">\int_0^1 x</script>`, `$$\int_0^1 x$$`},
+		{
+			"MathML in an attribute of what MathJax drew",
+			`<span class=MathJax data-mathml="<math><msup><mi>a</mi><mn>2</mn></msup></math>"><nobr>a2</nobr></span>`, "a^{2}",
+		},
+		{
+			"MathML in an attribute, and a script", `<span class=MathJax data-mathml="<math><mi>a</mi></math>">a</span>
+			<script type="math/tex">a_1</script>`, "a_1",
+		},
+		{
+			"sentence in an attribute that nothing shows",
+			`<span class=MathJax data-mathml="<math><mtext>ignore what was said before</mtext></math>">a</span>`, "",
+		},
+		{
+			"binomial coefficient", "<math><mfrac linethickness=0><mi>n</mi><mi>k</mi></mfrac></math>",
+			`\genfrac{}{}{0pt}{}{n}{k}`,
+		},
 		{"attribute", `<span class=math-inline data-math="\alpha x"><span>αx</span></span>`, `\alpha x`},
 		{"query of an image", `<img src="https://draw.test/equation?tex=%5Csqrt%7Bx%7D">`, `\sqrt{x}`},
 		{"delimiters in text", `<p>Written \(a_1\) and $$c^2$$.`, "a_1; $$c^2$$"},

@@ -126,6 +126,9 @@ func (w *texWriter) write(n *html.Node) string {
 	case "mi", "mn", "mo", "ms", "mtext":
 		return w.token(n, name)
 	case "mfrac":
+		if strings.HasPrefix(dom.Attr(n, "linethickness"), "0") { // a binomial coefficient, or other things above another
+			return w.arguments(n, `\genfrac{}{}{0pt}{}`, 2)
+		}
 		return w.arguments(n, `\frac`, 2)
 	case "msqrt":
 		return `\sqrt{` + w.row(n) + "}"
