@@ -38,8 +38,9 @@ func (t *outline) mostlyProse(keep []bool) bool {
 	return prose*2 > all
 }
 
-// dropElsewhere drops the headings that lead away from an article, with what they head if most of that is links. In
-// news it drops lines such as "Read more: …" too, which the site puts there; elsewhere the author writes them.
+// dropElsewhere drops the headings that lead away from an article, with what they head if most of that is links, and
+// those that offer a newsletter. In news it drops lines such as "Read more: …" too, which the site puts there;
+// elsewhere the author writes them.
 func (t *outline) dropElsewhere(keep []bool) {
 	for i := range t.blocks {
 		b := &t.blocks[i]
@@ -50,7 +51,11 @@ func (t *outline) dropElsewhere(keep []bool) {
 			keep[i] = false
 		}
 		heading := t.boxes[b.box].node
-		if !headingTag(b.tag) || !elsewhere(heading) && (!t.news || !leadsElsewhere(heading)) {
+		if !headingTag(b.tag) {
+			continue
+		}
+		offer := strings.Contains(strings.ToLower(dom.OneLine(heading)), "newsletter")
+		if !offer && !elsewhere(heading) && (!t.news || !leadsElsewhere(heading)) {
 			continue
 		}
 		words, linked := int32(0), int32(0)
@@ -58,7 +63,7 @@ func (t *outline) dropElsewhere(keep []bool) {
 		for j := i + 1; j < end; j++ {
 			words, linked = words+t.blocks[j].words, linked+t.blocks[j].linked
 		}
-		if linked*2 > words {
+		if linked*2 > words || offer && words < 40 {
 			for j := i; j < end; j++ {
 				keep[j] = false
 			}
@@ -222,7 +227,8 @@ func (t *outline) dropBelow(keep []bool, base *url.URL) {
 		if !keep[last] {
 			continue
 		}
-		if b.words == 0 || b.linked*3 < b.words*2 || headingTag(b.tag) || b.first.Type == html.TextNode {
+		tags := tagLabels[fold(ownText(b))]
+		if b.linked*3 < b.words*2 && !tags || b.linked == 0 || headingTag(b.tag) || b.first.Type == html.TextNode && !tags {
 			break
 		}
 		count, inside := linksOf(b, base)
@@ -237,6 +243,10 @@ func (t *outline) dropBelow(keep []bool, base *url.URL) {
 		keep[i] = false
 	}
 }
+
+// tagLabels stand before the tags of an article.
+var tagLabels = set("tag tags topic topics filedunder postedin category categories keywords labels schlagwörter " +
+	"themen étiquettes motsclés etiquetas temas")
 
 // linksOf returns the number of links in a block, and whether all lead to pages of the site.
 func linksOf(b *block, base *url.URL) (count int, inside bool) {

@@ -84,6 +84,10 @@ func inCode(n *html.Node, listings map[*html.Node]bool) bool {
 
 // normaliseElement rewrites one element. It reports whether its children need a visit.
 func normaliseElement(n *html.Node, base *url.URL, own string) bool {
+	if dom.Is(n, atom.Div, atom.Li, atom.Figure) && named(n, clones) {
+		dom.Remove(n)
+		return false
+	}
 	byRole(n)
 	switch n.DataAtom {
 	case atom.A:
@@ -128,6 +132,9 @@ func normaliseElement(n *html.Node, base *url.URL, own string) bool {
 	}
 	return true
 }
+
+// clones are the names that carousels give to the copies of their slides, which they need to turn in a circle.
+var clones = joined("slick-cloned slide-duplicate slide-clone bx-clone owl-item-cloned flickity-clone")
 
 func raw(markdown string) *html.Node {
 	n := &html.Node{Type: html.ElementNode, Data: dom.RawElement}

@@ -41,7 +41,7 @@ var ruleTables = slices.Concat([]any{
 	depthKeys, depthClasses, commentParts,
 	documentationClasses, forumMarks, metaKeys, dateKeys, authorKeys, dateForms, dayForms,
 	authorNames, dateNames, packedModel, pageFormats, typeFormats, saysNothing, endings, fileEndings, fileNames,
-	mediaNames, elsewhereBeginnings, partRoles,
+	mediaNames, elsewhereBeginnings, tagLabels, partRoles, clones,
 })
 
 func version() string {
