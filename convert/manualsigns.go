@@ -69,7 +69,16 @@ var toolCredit = pattern(`(?i)^(generated|created|(site )?built) (by|on|using|wi
 // the page.
 func creditsTool(n *html.Node) bool {
 	line := strings.TrimSpace(n.Data)
-	if len(line) < 8 || len(line) > 200 || line[0]|0x20 > 's' || !toolCredit().MatchString(line+" ") {
+	if len(line) < 8 || len(line) > 200 {
+		return false
+	}
+	switch first, _, _ := strings.Cut(line, " "); len(first) { // every text of a page comes here
+	case len("site"), len("built"), len("created"), len("produced"), len("generated"), len("documentation"):
+	default:
+		return false
+	}
+	if c := line[0] | 0x20; c != 's' && c != 'b' && c != 'c' && c != 'p' && c != 'g' && c != 'd' ||
+		!toolCredit().MatchString(line+" ") {
 		return false
 	}
 	if n.Type == html.TextNode {

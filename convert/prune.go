@@ -302,6 +302,9 @@ func badName(n *html.Node, kind pageType) bool {
 // topNav. The pages of few generators other than those of documentation have such names.
 func humpNamed(n *html.Node) bool {
 	for _, value := range [...]string{dom.Attr(n, "class"), dom.Attr(n, "id")} {
+		if strings.ToLower(value) == value { // as nearly all are
+			continue
+		}
 		if parted := humps().ReplaceAllString(value, "$1-$2"); parted != value && anyNamed(parted, badNames) {
 			return true
 		}
