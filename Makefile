@@ -105,6 +105,11 @@ agents: ## the agents themselves, and frameworks of agents, from npm, led by a s
 agents-latest: ## the same with their newest versions, which the list of versions then names
 	sh .ci/agents latest && $(MAKE) --no-print-directory agents
 
+model: ## the model that chooses content, from a corpus folder, to the same bytes each time on amd64: CORPUS=dir
+	@test -n "$(CORPUS)" -a -d "$(CORPUS)" || { echo "model: skipped: no folder CORPUS=$(CORPUS)"; exit 0; }; \
+	READTHRU_CORPUS="$(abspath $(CORPUS))" READTHRU_MODEL="$(CURDIR)/convert/content.model.gz" \
+		go test -count=1 -run TestTrainModel ./convert
+
 reads: ## what models read of a hundred pages (or PAGES=n), with readthru, without it, and with others' fetch servers: CORPUS=dir
 	@test -n "$(CORPUS)" -a -d "$(CORPUS)" || { echo "reads: skipped: no folder CORPUS=$(CORPUS)"; exit 0; }; \
 	READTHRU_AGENTS="$$(sh .ci/agents)" && READTHRU_SERVERS="$$(sh .ci/modules e2e/agents/servers)" && \
