@@ -30,7 +30,10 @@ func (h *head) readBelow(root *html.Node) {
 		}
 	}
 	readByline(h.meta, root)
-	put(h.meta, "author", stated)
+	found, site := fold(h.meta["author"]), fold(stated)
+	if stated != "" && (strings.Contains(found, site) || strings.Contains(site, found)) { // also if none was found
+		h.meta["author"] = stated
+	}
 }
 
 // forget drops the author and the date that were read from a page that lists others: they are those of the first.

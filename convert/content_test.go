@@ -57,6 +57,7 @@ func TestByline(t *testing.T) {
 			"2024-05-06",
 		},
 		{"a site that says it is the author", `<meta property=og:site_name content=Times><meta name=author content=times><h1>T</h1><p class=byline>By Ann`, "Ann", ""},
+		{"a byline that is the site's", `<meta property=og:site_name content=Times><meta name=author content=Times><h1>T</h1><p class=byline><i>by</i>Times News`, "Times", ""},
 		{"a site, and no other author", `<meta property=og:site_name content=Times><meta name=author content=Times><h1>T</h1>`, "Times", ""},
 		{"a path of pages", `<h1>T</h1><div class=no-byline>Home » Chairs</div>`, "", ""},
 		{"name with digits", `<h1>T</h1><div class=username>need2know</div>`, "need2know", ""},
