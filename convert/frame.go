@@ -54,7 +54,7 @@ func (t *outline) dropElsewhere(keep []bool) {
 		if !headingTag(b.tag) {
 			continue
 		}
-		offer := strings.Contains(strings.ToLower(dom.OneLine(heading)), "newsletter")
+		offer := offersNewsletter(dom.OneLine(heading))
 		if !offer && !elsewhere(heading) && (!t.news || !leadsElsewhere(heading)) {
 			continue
 		}
@@ -69,6 +69,20 @@ func (t *outline) dropElsewhere(keep []bool) {
 			}
 		}
 	}
+}
+
+// offersNewsletter reports whether a heading asks its reader to take a newsletter, and is not about one.
+func offersNewsletter(heading string) bool {
+	heading = strings.ToLower(heading)
+	if !strings.Contains(heading, "newsletter") || len(heading) > 100 {
+		return false
+	}
+	for _, asks := range []string{"sign up", "subscribe", "join ", "get ", "our ", "your ", "free ", "abonn", "anmeld"} {
+		if strings.Contains(heading, asks) {
+			return true
+		}
+	}
+	return len(heading) <= len("newsletters:")
 }
 
 // elsewhereBeginnings begin headings that lead away from news, if links follow.
