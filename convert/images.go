@@ -113,15 +113,22 @@ func picture(address string) bool {
 // largest returns the candidate of a srcset with the greatest width or density, and which it is.
 func largest(srcset string) (best string, size float64) {
 	size = -1
-	fields := strings.Fields(srcset)
-	for i := 0; i < len(fields); i++ {
-		candidate, width := strings.TrimSuffix(fields[i], ","), 0.0
-		if candidate == fields[i] && i+1 < len(fields) {
-			descriptor := strings.TrimSuffix(fields[i+1], ",")
-			if w, unit, ok := css.Number(descriptor); ok && (unit == "w" || unit == "x") {
-				width = w
-				i++
-			}
+	const space = " \t\r\n\f"
+	for srcset = strings.Trim(srcset, space+","); srcset != ""; srcset = strings.TrimLeft(srcset, space+",") {
+		candidate, descriptor := srcset, ""
+		if end := strings.IndexAny(srcset, space); end >= 0 {
+			candidate, srcset = srcset[:end], srcset[end:]
+		} else {
+			srcset = ""
+		}
+		if last := strings.TrimRight(candidate, ","); last != candidate {
+			candidate = last // which has no descriptor
+		} else {
+			descriptor, srcset, _ = strings.Cut(srcset, ",")
+		}
+		width := 0.0
+		if w, unit, ok := css.Number(strings.Trim(descriptor, space)); ok && (unit == "w" || unit == "x") {
+			width = w
 		}
 		if width > size && candidate != "" {
 			best, size = candidate, width

@@ -49,8 +49,18 @@ func (r *renderer) delimited(out *bytes.Buffer, n *html.Node, mark string, depth
 	} else {
 		out.WriteString(mark)
 	}
-	out.Write(bytes.ReplaceAll(trimmed, []byte("  \n"), []byte(mark+"  \n"+mark)))
-	out.WriteString(mark)
+	for i, line := range bytes.Split(trimmed, []byte("  \n")) { // emphasis ends with its line
+		if i > 0 {
+			out.WriteString("  \n")
+		}
+		if len(bytes.TrimSpace(line)) > 0 {
+			if i > 0 {
+				out.WriteString(mark)
+			}
+			out.Write(line)
+			out.WriteString(mark)
+		}
+	}
 	out.Write(tail)
 }
 

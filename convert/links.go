@@ -158,7 +158,7 @@ func permalink(n *html.Node) bool {
 		return marked || text == "#" && strings.HasPrefix(dom.Attr(n, "href"), "#") ||
 			dom.Within(n, atom.H1, atom.H2, atom.H3, atom.H4, atom.H5, atom.H6, atom.Dt, atom.Summary, atom.Caption)
 	}
-	if text == "" && strings.EqualFold(dom.Attr(n, "title"), "permalink") {
+	if text == "" && strings.EqualFold(dom.Attr(n, "title"), "permalink") || strings.HasPrefix(text, "Section titled ") {
 		return true
 	}
 	return marked && (text == "" || len(text) <= 8 && !dom.Within(n, atom.P, atom.Li, atom.Td) && !wholeHeading(n)) &&
