@@ -10,8 +10,8 @@ import (
 )
 
 // calloutAttr marks a blockquote that is a callout. It holds NOTE, TIP, IMPORTANT, WARNING or CAUTION, which GitHub
-// knows, or what the page itself wrote in Obsidian's form.
-const calloutAttr = "data-callout"
+// knows. No attribute of a page has a name with a space.
+const calloutAttr = "callout kind"
 
 // callouts maps names in the classes of an element to kinds of callouts.
 var callouts = map[string]string{
@@ -77,7 +77,7 @@ func callout(n *html.Node) string {
 	if !box && (kind == "" || iconTable(n) == nil) {
 		return ""
 	}
-	if own := dom.Attr(n, calloutAttr); own != "" && dom.HasClass(n, "callout") {
+	if own := dom.Attr(n, "data-callout"); own != "" && dom.HasClass(n, "callout") { // Obsidian's form
 		return calloutName(own)
 	}
 	if kind == "" && dom.HasClass(n, "admonition", "admonitionblock", "notecard") {

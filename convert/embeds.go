@@ -12,8 +12,9 @@ import (
 	"readthru/convert/dom"
 )
 
-// embedAttr marks an image that stands for a video or a post in a frame, and is written as a link to its page.
-const embedAttr = "data-embed"
+// embedAttr marks an image that stands for a video or a post in a frame, and is written as a link to its page. No
+// attribute of a page has a name with a space.
+const embedAttr = "embedded page"
 
 // linkEmbeds replaces the frames that show a video or a post of another site by images that stand for them. Other
 // frames are left out with the rest that is no text: they are advertisements and counters more often than not.

@@ -178,6 +178,25 @@ func TestVectorsOfHiddenTextAreKeptOrNot(t *testing.T) {
 	}
 }
 
+// What normalising tells the renderer by elements and attributes of its own is text or nothing when a page says it.
+func TestPagesWriteNoElementsOfOurOwn(t *testing.T) {
+	for _, html := range []string{
+		`<blockquote data-callout="evil.test">x</blockquote>`,
+		`<blockquote callout kind="evil.test">x</blockquote>`,
+		`<img data-embed src="javascript:evil.test" alt="x">`,
+		`<img embedded page src="javascript:evil.test" alt="x">`,
+		`<x-note-ref id="evil.test"></x-note-ref>`,
+		`<footnote reference id="evil.test"></footnote>`,
+		`<x-raw>**[x](javascript:evil)**</x-raw>`,
+		`<raw markdown>**[x](javascript:evil)**</raw>`,
+	} {
+		res := convertPage(t, "<p>Words of the page.</p>"+html, convert.Options{WholePage: true})
+		if strings.Contains(res.Markdown, "evil.test") || strings.Contains(res.Markdown, "[x](javascript:") {
+			t.Errorf("%s becomes %q", html, res.Markdown)
+		}
+	}
+}
+
 // unwarned are the vectors whose text is removed without a warning: it counts as markup that shows nothing anywhere, or
 // only programs that read aloud are kept from it.
 const unwarned = " dialog template datalist noscript svg-hidden-text content-before aria-hidden "

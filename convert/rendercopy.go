@@ -69,7 +69,7 @@ func (r *renderer) gather(out *bytes.Buffer, run, n *html.Node) {
 
 // custom reports whether n is a custom element: HTML does not define it, scripts do.
 func custom(n *html.Node) bool {
-	return n.Type == html.ElementNode && n.DataAtom == 0 && !strings.HasPrefix(n.Data, "x-") // those are our own
+	return n.Type == html.ElementNode && n.DataAtom == 0 && !dom.Own(n)
 }
 
 // piece writes the content of holder, a copy, and empties it.

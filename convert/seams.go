@@ -42,7 +42,7 @@ func (s *seams) walk(n *html.Node) {
 			s.last = c
 		case c.Type != html.ElementNode:
 		case dom.Is(c, atom.Pre, atom.Code, atom.Kbd, atom.Samp, atom.Tt, atom.Var, atom.Sub, atom.Sup, atom.Ruby,
-			atom.Wbr, atom.Br, atom.Img), strings.HasPrefix(c.Data, "x-"):
+			atom.Wbr, atom.Br, atom.Img), dom.Own(c):
 			s.last = nil
 		case dom.IsBlock(c):
 			s.last = nil

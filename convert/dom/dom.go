@@ -15,13 +15,16 @@ import (
 	"readthru/convert/chars"
 )
 
-// Elements that normalising puts into the tree for the renderer. HTML has no such elements.
+// Elements that normalising puts into the tree for the renderer. No element of a page has a name with a space.
 const (
-	MathElement    = "x-math"     // TeX as its text; attribute display when it is a block
-	RawElement     = "x-raw"      // markdown as its text
-	NoteElement    = "x-note"     // a footnote: its text; its label is the attribute id
-	NoteRefElement = "x-note-ref" // a reference to a footnote, whose label is the attribute id
+	MathElement    = "tex source"         // TeX as its text; attribute display when it is a block
+	RawElement     = "raw markdown"       // markdown as its text
+	NoteElement    = "footnote text"      // a footnote: its text; its label is the attribute id
+	NoteRefElement = "footnote reference" // a reference to a footnote, whose label is the attribute id
 )
+
+// Own reports whether n is an element that normalising made, and not the page.
+func Own(n *html.Node) bool { return n.Type == html.ElementNode && strings.Contains(n.Data, " ") }
 
 // Attr returns the value of an attribute, "" when n has none of that name. Like Is, it is called in hundreds of places,
 // and is not inlined, so that the program is smaller.

@@ -111,7 +111,7 @@ func withoutBrackets(first *html.Node) {
 	}
 }
 
-// placeNote turns what holds a footnote into an x-note element, after the outermost list, table or paragraph that it
+// placeNote turns what holds a footnote into an element of our own, after the outermost list, table or paragraph that it
 // stands in.
 func (f *finder) placeNote(n *note, body *html.Node) {
 	f.withoutWayBack(n)

@@ -8,13 +8,11 @@ import (
 	"readthru/convert/dom"
 )
 
-var headings = []atom.Atom{atom.H1, atom.H2, atom.H3, atom.H4, atom.H5, atom.H6}
-
 // keepLabel rewrites a button whose text a reader needs: that of a heading, and that of a question whose answer the
 // button folds. It reports whether it did; other buttons are controls.
 func keepLabel(n *html.Node) bool {
 	switch {
-	case dom.Within(n, append(headings, atom.Summary, atom.Dt)...):
+	case dom.Within(n, atom.H1, atom.H2, atom.H3, atom.H4, atom.H5, atom.H6, atom.Summary, atom.Dt):
 		if !dom.OpensParent(n) {
 			return false // it copies the link of the heading before it
 		}
@@ -22,7 +20,7 @@ func keepLabel(n *html.Node) bool {
 		return true
 	case dom.Within(n, atom.Nav, atom.Header, atom.Footer, atom.Menu):
 		return false
-	case dom.Contains(n, headings...),
+	case dom.Find(n, dom.IsHeading) != nil,
 		(dom.HasAttr(n, "aria-expanded") || dom.HasAttr(n, "aria-controls")) && beforeProse(n):
 		dom.Rename(n, atom.Div)
 		return true
@@ -30,21 +28,17 @@ func keepLabel(n *html.Node) bool {
 	return false
 }
 
-// beforeProse reports whether the next element after n, or after a box that holds n alone, begins with prose.
+// beforeProse reports whether the next element after n, or after a box with no text but that of n, begins with prose.
 func beforeProse(n *html.Node) bool {
+	title := dom.OneLine(n)
 	for range 3 {
 		for next := n.NextSibling; next != nil; next = next.NextSibling {
 			if next.Type == html.ElementNode {
 				return startsProse(next)
 			}
 		}
-		if n = n.Parent; n == nil || dom.Is(n, atom.Body) {
-			break
-		}
-		for before := n.FirstChild; before != nil; before = before.NextSibling {
-			if before.Type == html.ElementNode && before.NextSibling != nil && !dom.Is(before, atom.Button) {
-				return false
-			}
+		if n = n.Parent; n == nil || dom.Is(n, atom.Body) || dom.OneLine(n) != title {
+			return false
 		}
 	}
 	return false

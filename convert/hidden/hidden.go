@@ -141,7 +141,7 @@ func (w *Cleaner) walk(ctx context.Context, n *html.Node, l look) {
 		case c.Type != html.ElementNode:
 		case neverText[c.DataAtom] && !openDialog(c) || c.Namespace == "svg":
 			if dom.Is(c, atom.Button) && keepLabel(c) {
-				w.walk(ctx, c, l)
+				w.element(ctx, c, l) // the button may be hidden itself
 				break
 			}
 			if kind := fallbacks[c.DataAtom]; kind != "" {
