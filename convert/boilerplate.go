@@ -3,10 +3,10 @@ package convert
 import (
 	"strings"
 
-	"readthru/convert/dom"
-
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
+
+	"readthru/convert/dom"
 )
 
 // labels are lines of an article that say nothing about its subject, such as links to other pages, offers, and the
@@ -27,7 +27,8 @@ var labels = func() map[string]bool {
 
 // appearedFirst reports whether n is the line that WordPress puts under each article of a feed, and other sites copy.
 func appearedFirst(n *html.Node) bool {
-	if n.FirstChild == nil || n.FirstChild.Type != html.TextNode || !strings.HasPrefix(strings.TrimSpace(n.FirstChild.Data), "The post") {
+	first := n.FirstChild
+	if first == nil || !strings.HasPrefix(strings.TrimSpace(first.Data), "The post") { // as few paragraphs begin
 		return false
 	}
 	text := dom.OneLine(n)

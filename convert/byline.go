@@ -30,8 +30,8 @@ func (h *head) readBelow(root *html.Node) {
 		}
 	}
 	readByline(h.meta, root)
-	found, site := fold(h.meta["author"]), fold(stated)
-	if stated != "" && (strings.Contains(found, site) || strings.Contains(site, found)) { // also if none was found
+	found, known := fold(h.meta["author"]), fold(stated)
+	if stated != "" && (strings.Contains(found, known) || strings.Contains(known, found)) { // also if none was found
 		h.meta["author"] = stated
 	}
 }

@@ -22,7 +22,8 @@ func TestCompactLinks(t *testing.T) {
 		{"bare URLs and autolinks", "https://a.test/x <https://a.test/x>", ""},
 		{"code", "`[a](https://a.test/x)`\n\n```\n[a](https://a.test/x)\n```", ""},
 		{
-			"a card", "[![i](https://a.test/i.png)](https://a.test/x)\n\n### [Name](https://a.test/x)\n\n[More](https://a.test/x)",
+			"a card",
+			"[![i](https://a.test/i.png)](https://a.test/x)\n\n### [Name](https://a.test/x)\n\n[More](https://a.test/x)",
 			"[![i](/i.png)](/x)\n\n### Name\n\nMore",
 		},
 		{
@@ -54,8 +55,9 @@ func TestCompactLinks(t *testing.T) {
 // Each target of a link is still linked, whatever the markdown is.
 func FuzzCompactLinks(f *testing.F) {
 	for _, md := range []string{
-		"[![i](https://a.test/i.png)](https://a.test/x) [b](https://a.test/x)\n\n[r]: https://a.test/y", "- [# a](/x)\n- [# a](/x)",
-		"![a](https://a.test/p#b)", "[a](https://a.test/x)[b](https://a.test/x)", "[a\n# b](/x) [a\n# b](/x)", "!\\[a](u)[b](u)",
+		"[![i](https://a.test/i.png)](https://a.test/x) [b](https://a.test/x)\n\n[r]: https://a.test/y",
+		"- [# a](/x)\n- [# a](/x)", "![a](https://a.test/p#b)", "[a](https://a.test/x)[b](https://a.test/x)",
+		"[a\n# b](/x) [a\n# b](/x)", "!\\[a](u)[b](u)",
 	} {
 		f.Add(md)
 	}

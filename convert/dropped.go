@@ -14,9 +14,9 @@ func (t *outline) dropped(keep []bool) map[*html.Node]bool {
 	dropped := map[*html.Node]bool{}
 	before := keptBefore(keep)
 	around := keep // what pictures may belong to
-	if t.bare > 0 {
+	if t.price >= 0 {
 		around = slices.Clone(keep)
-		around[t.bare] = false
+		around[t.price] = false
 	}
 	top, aroundBefore := t.titleFirst(around), keptBefore(around)
 	shown := t.shownBoxes(aroundBefore, top)

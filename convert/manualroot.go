@@ -10,9 +10,10 @@ import (
 
 // manualRoots are the classes of the boxes in which documentation generators put content. A box counts only if it holds
 // most of what is left of the page.
-var manualRoots = strings.Fields(`contents context refentry chapter appendix preface theme-doc-markdown md-content__inner
-	markdown-body markdown-section sl-markdown-content vp-doc theme-default-content td-content rst-content nextra-content
-	mw-parser-output ltx_document documentation-content doc-content docs-content docmaincontent docsmarkdown
+var manualRoots = strings.Fields(`contents context refentry chapter appendix preface theme-doc-markdown md-
+	content__inner markdown-body markdown-section sl-markdown-content vp-doc theme-
+	default-content td-content rst-content nextra-content mw-parser-output ltx_document
+	documentation-content doc-content docs-content docmaincontent docsmarkdown
 	content__default devsite-article-body refpage`)
 
 // manualRoot returns the box of a documentation generator below root if it holds nearly all text of root outside links;

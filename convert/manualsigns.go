@@ -63,7 +63,8 @@ func manualSigns(root *html.Node) bool {
 var bookRelations = set("toc chapter section subsection appendix")
 
 // toolCredit matches the beginning of a line in which a program signs the page.
-var toolCredit = pattern(`(?i)^(generated|created|(site )?built) (by|on|using|with) |^documentation generated|^produced by `)
+var toolCredit = pattern(`(?i)^(generated|created|(site )?built) (by|on|using|with) ` +
+	`|^documentation generated|^produced by `)
 
 // creditsTool reports whether n begins a short line, or is a comment, in which a program that makes documentation signs
 // the page.

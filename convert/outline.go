@@ -84,7 +84,7 @@ type outline struct {
 
 	slanted, bold   int    // open elements of emphasis
 	news            bool   // the page says that it is
-	bare            int    // the kept block that no picture belongs to; 0: none
+	price           int    // the block with the stated price if that alone kept it: no picture belongs to it; else -1
 	title, abstract uint64 // what the page's head calls the page and says of it, as the hash of a block; 0 for nothing
 }
 
@@ -98,7 +98,7 @@ type illustration struct {
 // newOutline divides what is below body into blocks. It stops after maxJudged of them. Who needs it no longer calls
 // [outline.free].
 func newOutline(ctx context.Context, body *html.Node, c choice, o odds) *outline {
-	t := &outline{ctx: ctx, odds: o, nested: map[*html.Node]bool{}}
+	t := &outline{ctx: ctx, odds: o, nested: map[*html.Node]bool{}, price: -1}
 	if room, ok := outlines.Get().(*outline); ok {
 		t.boxes, t.blocks = room.boxes[:0], room.blocks[:0]
 	}

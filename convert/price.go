@@ -66,7 +66,7 @@ func (t *outline) keepStated(keep []bool, stated float64) bool {
 	if first < 0 {
 		return false
 	}
-	keep[first], t.bare = true, first
+	keep[first], t.price = true, first
 	return true
 }
 

@@ -2,7 +2,6 @@ package convert
 
 import (
 	"context"
-	"strings"
 
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
@@ -99,29 +98,6 @@ func linkBlock(n *html.Node, m measure, total int32) bool {
 		}
 	}
 	return links >= 3 && length < 40*links
-}
-
-// elsewhereHeadings are the headings of lists of other pages below an article.
-var elsewhereHeadings = func() map[string]bool {
-	m := map[string]bool{}
-	for name := range strings.SplitSeq(`Related Articles,Related Stories,Related Posts,Related Content,Related Topics,Related News,Related Links,Related,More Stories,More News,More from this author,More on this,More on this topic,
-		More to read,More like this,You may also like,You might also like,You may like,Read next,Read more,Up next,What to read next,Recommended,Recommended for you,Recommended stories,Recommended reading,
-		Trending,Trending News,Trending now,Most read,Most popular,Popular Posts,Popular Stories,Latest news,Latest stories,Latest posts,Recent posts,Tags,Filed under,Share this,Share this article,Share this story,Share,
-		Follow us,Newsletter,Sign up for our newsletter,Subscribe,Comments,Leave a comment,Leave a reply,Post a comment,About the author,Editors' picks,Around the web,From the web,Sponsored,Promoted stories,More stories like this,
-		Customers also bought,Related products,Similar products,Recently viewed,Customers who viewed this item also viewed`,
-		",") {
-		m[fold(name)] = true
-	}
-	return m
-}()
-
-// elsewhere reports whether n is a heading that leads away from an article.
-func elsewhere(n *html.Node) bool {
-	if !dom.Is(n, atom.H2, atom.H3, atom.H4, atom.H5, atom.H6) {
-		return false
-	}
-	text := fold(dom.OneLine(n))
-	return len(text) < 40 && elsewhereHeadings[text]
 }
 
 // dropSection drops a heading and its section: its siblings up to the next heading of the same level or above, or the

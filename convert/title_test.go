@@ -56,7 +56,8 @@ func TestTitlesOfGenerators(t *testing.T) {
 		},
 		{
 			"a site whose menu is all that has a title",
-			`<title>The Cache</title><div id=navigation><h1>The Cache</h1></div><div id=content><h2>Why</h2><p>It keeps.</p></div>`,
+			`<title>The Cache</title><div id=navigation><h1>The Cache</h1></div>
+			<div id=content><h2>Why</h2><p>It keeps.</p></div>`,
 			"The Cache",
 		},
 		{

@@ -75,7 +75,8 @@ func TestNormalise(t *testing.T) {
 		},
 		{
 			"heading for each note", `<p>Text<a class=footnote id=D1 href="#F1"><sup>1</sup></a></p>
-			<h4>Footnotes</h4><h5><a id=F1 href="#D1">(1)</a></h5><p>A note.</p><p>More of it.</p>`, "1", "1: A note. More of it.",
+			<h4>Footnotes</h4><h5><a id=F1 href="#D1">(1)</a></h5><p>A note.</p><p>More of it.</p>`,
+			"1", "1: A note. More of it.",
 		},
 		{
 			"section with a number", `<p>See <a href="#s1">1</a> and <sup><a href="#s2">2</a></sup></p>
@@ -87,7 +88,8 @@ func TestNormalise(t *testing.T) {
 		},
 		{
 			"notes that line breaks part", `<p>Text[<a href="#f1">1</a>] and [<a href="#f2">2</a>]</p><b>Notes</b><br>
-			[<a name=f1>1</a>] A note.<br><br>[<a name=f2>2</a>] Two.<br><br><b>Thanks</b> to all.`, "1 2", "1: A note.; 2: Two.",
+			[<a name=f1>1</a>] A note.<br><br>[<a name=f2>2</a>] Two.<br><br><b>Thanks</b> to all.`,
+			"1 2", "1: A note.; 2: Two.",
 		},
 		{
 			"references in one pair of brackets", `<p>Text [<a href="#bib.3">3</a>, <a href="#bib.1">1</a>].</p>

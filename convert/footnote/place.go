@@ -111,8 +111,8 @@ func withoutBrackets(first *html.Node) {
 	}
 }
 
-// placeNote turns what holds a footnote into an element of our own, after the outermost list, table or paragraph that it
-// stands in.
+// placeNote turns what holds a footnote into an element of our own, after the outermost list, table or paragraph that
+// it stands in.
 func (f *finder) placeNote(n *note, body *html.Node) {
 	f.withoutWayBack(n)
 	element := &html.Node{Type: html.ElementNode, Data: dom.NoteElement, Attr: []html.Attribute{{Key: "id", Val: n.label}}}
