@@ -158,12 +158,15 @@ func (r *Reader) private(t *Target) bool {
 // markPrivate remembers that the target's repository needs a credential.
 func (r *Reader) markPrivate(t *Target) {
 	key := t.forge().repository(t).String()
-	known, ok := r.projects.Get(key)
-	if !ok || time.Since(known.asked) >= projectLifetime {
-		known.asked = time.Now()
+	p := project{asked: time.Now()}
+	if known, ok := r.projects.Get(key); ok {
+		p = *known
+		if time.Since(p.asked) >= projectLifetime {
+			p.asked = time.Now()
+		}
 	}
-	known.Private = true
-	r.projects.Add(key, known)
+	p.Private = true
+	r.projects.Add(key, &p)
 }
 
 // shown calls ask without a credential, so that what everybody may read is known to be public, and again with one if
