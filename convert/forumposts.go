@@ -34,6 +34,10 @@ func (t *outline) keepNames(keep []bool) {
 	const near, deep = 4, 8
 	posts := newPosts(t, keep)
 	for i := range t.blocks {
+		if i+1 < len(keep) && dom.HasAttr(t.boxes[t.blocks[i].box].node, saidAttr) {
+			keep[i] = keep[i+1] // who is quoted stands with the quotation
+			continue
+		}
 		if keep[i] || t.blocks[i].words > 8 {
 			continue
 		}

@@ -114,7 +114,15 @@ func normaliseElement(n *html.Node, base *url.URL, own string) bool {
 	case atom.Img:
 		normaliseImage(n, base)
 	case atom.Table:
-		normaliseTable(n)
+		if normaliseQuote(n); dom.Is(n, atom.Table) {
+			normaliseTable(n)
+		}
+	case atom.Blockquote:
+		normaliseQuote(n)
+	case atom.Div, atom.Aside:
+		if strings.Contains(dom.Attr(n, "class"), "uote") {
+			normaliseQuote(n)
+		}
 	case atom.Ruby:
 		parenthesise(n)
 	case atom.Code:

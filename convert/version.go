@@ -38,7 +38,7 @@ var ruleTables = slices.Concat([]any{
 	badNames, elsewhereHeadings, labels, apartNames, commentNames, extras, postNames, forumKeeps,
 	manualKeeps, menuNames, tableMenus, weakNames, chromeRoles,
 	generators, bookRelations, directions, turnRelations, controls, sourceLinks,
-	depthKeys, depthClasses, commentParts,
+	depthKeys, depthClasses, commentParts, quoteBoxes, quoteHeads, quoteLines, quotedNames, postBoxes,
 	documentationClasses, forumMarks, metaKeys, dateKeys, authorKeys, dateForms, dayForms,
 	authorNames, dateNames, packedModel, pageFormats, typeFormats, saysNothing, endings, fileEndings, fileNames,
 	mediaNames, elsewhereBeginnings, tagLabels, partRoles, clones,

@@ -1,0 +1,212 @@
+package convert
+
+import (
+	"strings"
+
+	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
+
+	"readthru/convert/chars"
+	"readthru/convert/dom"
+)
+
+// Forums show a quotation as a box that begins with a line about who is quoted. Few of them make the box of blockquote,
+// and where the line stands differs: in a box of its own, in cite, or before the quotation. What comes out is one
+// blockquote, whose first paragraph is the line.
+
+// saidAttr marks the line that says who is quoted. No attribute of a page has a name with a space.
+const saidAttr = "quoted from"
+
+// The names that forum programs (vBulletin, phpBB, SMF, Invision, WoltLab) give to the parts of quotations.
+var (
+	quoteBoxes = joined("bbcode-quote")                      // boxes that are quotations
+	quoteHeads = joined("quote-header quote-title citation") // lines that stand before their quotation
+	quoteLines = joined(`bbcode-postedby bbcode-block-title attribution citation quote-header quote-title quote-author
+	quote-box-title title`)  // lines in their quotation
+	postBoxes = joined("post-content message-text") // blockquotes that are whole posts
+)
+
+// quotedNames are attributes by which boxes of quotations name who is quoted. Scripts read them, and readers do not.
+var quotedNames = []string{"data-ipsquote-username", "data-author", "data-username", "data-quote"}
+
+// maxQuotedLine is the length in bytes of a line that says who is quoted.
+const maxQuotedLine = 300
+
+// normaliseQuote makes n a blockquote if it is the box of a quotation, and moves who is quoted into it.
+func normaliseQuote(n *html.Node) {
+	head := before(n)
+	if head != nil && (!named(head, quoteHeads) || dom.HasAttr(head, saidAttr) || !dom.HasText(head)) {
+		head = nil
+	}
+	switch {
+	case dom.Is(n, atom.Table):
+		line, cell := quotedCells(n)
+		if cell == nil {
+			return
+		}
+		if label := before(n); label != nil && dom.HasClass(label, "smallfont") {
+			dom.Remove(label)
+		}
+		dom.Empty(n)
+		dom.Rename(n, atom.Blockquote)
+		for _, c := range [...]*html.Node{line, cell} {
+			if c != nil {
+				dom.Rename(c, atom.Div)
+				dom.Remove(c)
+				n.AppendChild(c)
+			}
+		}
+	case !dom.Is(n, atom.Blockquote):
+		inner := lastIn(n)
+		if head == nil && !named(n, quoteBoxes) && (inner == nil || !saysWho(n, inner)) {
+			return
+		}
+		dom.Rename(n, atom.Blockquote)
+		if inner != nil {
+			dom.Rename(inner, atom.Div)
+		}
+	case named(n, postBoxes):
+		dom.Rename(n, atom.Div)
+		return
+	}
+	if head != nil {
+		dom.Remove(head)
+		n.InsertBefore(head, n.FirstChild)
+	}
+	markLine(n)
+}
+
+// before returns the element before n if nothing stands between them, or nil.
+func before(n *html.Node) *html.Node {
+	p := n.PrevSibling
+	for p != nil && (p.Type == html.CommentNode || p.Type == html.TextNode && chars.Blank(p.Data)) {
+		p = p.PrevSibling
+	}
+	if p == nil || p.Type != html.ElementNode {
+		return nil
+	}
+	return p
+}
+
+// quotedCells returns the cell of a quotation in the table that vBulletin 3 or phpBB 2 makes of it, and the one with who
+// is quoted if that is another. The quotation is nil if the table is none: it has a label above it, a class, or begins
+// with who is quoted.
+func quotedCells(table *html.Node) (line, cell *html.Node) {
+	rows := tableRows(table)
+	if len(rows) == 0 || len(rows) > 2 {
+		return nil, nil
+	}
+	cell = firstElement(rows[len(rows)-1])
+	if !dom.Is(cell, atom.Td) || cell != lastElement(cell.Parent) {
+		return nil, nil
+	}
+	if len(rows) == 2 {
+		if line = firstElement(rows[0]); dom.HasClass(cell, "quote") && line != nil && line == lastElement(rows[0]) {
+			return line, cell
+		}
+		return nil, nil
+	}
+	if !dom.HasClass(cell, "alt2") {
+		return nil, nil
+	}
+	if label := before(table); label != nil && dom.HasClass(label, "smallfont") && len(dom.OneLine(label)) < 20 {
+		return nil, cell
+	}
+	if first := firstElement(cell); dom.Is(first, atom.Div) && dom.Contains(first, atom.Strong) &&
+		dom.Is(lastElement(cell), atom.Div) && lastElement(cell) != first {
+		return nil, cell
+	}
+	return nil, nil
+}
+
+func lastElement(n *html.Node) *html.Node {
+	for c := n.LastChild; c != nil; c = c.PrevSibling {
+		if c.Type == html.ElementNode {
+			return c
+		}
+	}
+	return nil
+}
+
+// lastIn returns the blockquote that ends a box, or nil.
+func lastIn(box *html.Node) *html.Node {
+	for range 4 {
+		c := box.LastChild
+		for c != nil && (c.Type == html.TextNode && chars.Blank(c.Data) || c.Type == html.CommentNode) {
+			c = c.PrevSibling
+		}
+		if dom.Is(c, atom.Blockquote) {
+			return c
+		}
+		if !dom.Is(c, atom.Div, atom.Aside) {
+			return nil
+		}
+		box = c
+	}
+	return nil
+}
+
+// saysWho reports whether what a box says before its quotation is who is quoted.
+func saysWho(box, quote *html.Node) bool {
+	said := 0
+	for d := range box.Descendants() {
+		if d == quote {
+			break
+		}
+		if d.Type == html.TextNode && !chars.Blank(d.Data) {
+			said += len(d.Data)
+		}
+		if said > maxQuotedLine || dom.IsHeading(d) {
+			return false
+		}
+	}
+	for _, name := range quotedNames {
+		if said > 0 && dom.HasAttr(box, name) {
+			return true
+		}
+	}
+	line := quotedLine(box)
+	return dom.Is(line, atom.Cite) || line != nil && strings.HasSuffix(dom.OneLine(line), ":")
+}
+
+// quotedLine returns the first of several boxes in a quotation, or the element before its text, or nil.
+func quotedLine(n *html.Node) *html.Node {
+	for range 6 {
+		c := n.FirstChild
+		for c != nil && (c.Type != html.TextNode || chars.Blank(c.Data)) && !dom.HasText(c) {
+			c = c.NextSibling
+		}
+		if c == nil || c.Type != html.ElementNode {
+			return nil
+		}
+		for s := c.NextSibling; s != nil; s = s.NextSibling {
+			if s.Type == html.TextNode && !chars.Blank(s.Data) || s.Type == html.ElementNode && dom.HasText(s) {
+				return c
+			}
+		}
+		if !dom.Is(c, atom.Div, atom.Aside) {
+			return nil
+		}
+		n = c
+	}
+	return nil
+}
+
+// markLine makes a paragraph of the line about who is quoted, without pictures and links that only show an arrow.
+func markLine(quote *html.Node) {
+	line := quotedLine(quote)
+	if line == nil || !dom.Is(line, atom.Cite) && !(dom.Is(line, atom.Div, atom.P) && (named(line, quoteLines) ||
+		dom.HasClass(line.Parent, "alt2"))) || len(dom.OneLine(line)) > maxQuotedLine {
+		return
+	}
+	for _, d := range dom.FindAll(line, func(d *html.Node) bool { return dom.Is(d, atom.Img, atom.A) }) {
+		if dom.Is(d, atom.Img) || handle(dom.OneLine(d)) == "" {
+			dom.Remove(d)
+		}
+	}
+	for line.PrevSibling != nil { // an icon
+		dom.Remove(line.PrevSibling)
+	}
+	dom.Rename(line, atom.P)
+	dom.SetAttr(line, saidAttr, "")
+}
