@@ -1,6 +1,7 @@
 package convert
 
 import (
+	"slices"
 	"strings"
 
 	"golang.org/x/net/html"
@@ -16,8 +17,8 @@ const calloutAttr = "callout kind"
 // callouts maps names in the classes of an element to kinds of callouts.
 var callouts = map[string]string{
 	"note": "NOTE", "info": "NOTE", "information": "NOTE", "seealso": "NOTE", "secondary": "NOTE",
-	"admonition-todo": "NOTE",
-	"abstract":        "NOTE", "example": "NOTE", "quote": "NOTE", "question": "NOTE", "primary": "NOTE",
+	"todo":     "NOTE",
+	"abstract": "NOTE", "example": "NOTE", "quote": "NOTE", "question": "NOTE", "primary": "NOTE",
 	"tip": "TIP", "hint": "TIP", "success": "TIP", "check": "TIP", "important": "IMPORTANT", "warning": "WARNING",
 	"warn": "WARNING", "attention": "WARNING", "deprecated": "WARNING",
 	"caution": "CAUTION", "danger": "CAUTION", "error": "CAUTION", "bug": "CAUTION", "failure": "CAUTION",
@@ -31,7 +32,7 @@ var (
 	titledBoxes = set("alert callout hint")
 )
 
-// calloutPrefixes stand before the kind in one class. Those of the first list make an element a callout by themselves.
+// These stand before the kind in one class. Those of the first list make an element a callout by themselves.
 var (
 	boxPrefixes = []string{
 		"theme-admonition-", "markdown-alert-", "starlight-aside--", "callout-", "bd-callout-",
@@ -74,7 +75,7 @@ func callout(n *html.Node) string {
 	if titled && !box || dom.HasClass(n, "callout", "alert") && !dom.HasClass(n, "admonition", "theme-admonition") {
 		box = kind != "" && dom.Is(n, atom.Aside) || calloutTitle(n) != nil
 	}
-	if !box && (kind == "" || iconTable(n) == nil) {
+	if !box && (kind == "" || iconTable(n) == nil && calloutLabel(n, kind) == nil) {
 		return ""
 	}
 	if own := dom.Attr(n, "data-callout"); own != "" && dom.HasClass(n, "callout") { // Obsidian's form
@@ -104,19 +105,30 @@ func writtenCallout(quote *html.Node) string {
 	return calloutName(name)
 }
 
-// calloutKind returns the kind that a class names, and whether it makes the element a callout.
+// calloutKind returns the kind that ends a class, and whether the class makes the element a callout.
 func calloutKind(word string) (kind string, box bool) {
-	for _, prefix := range boxPrefixes {
-		if name, ok := strings.CutPrefix(word, prefix); ok {
-			return callouts[name], callouts[name] != ""
-		}
+	cut := strings.LastIndexByte(word, '-') + 1
+	kind = callouts[word[cut:]]
+	box = kind != "" && slices.Contains(boxPrefixes, word[:cut])
+	if !box && !slices.Contains(kindPrefixes, word[:cut]) {
+		return "", false
 	}
-	for _, prefix := range kindPrefixes {
-		if name, ok := strings.CutPrefix(word, prefix); ok && callouts[name] != "" {
-			return callouts[name], false
-		}
+	return kind, box
+}
+
+// calloutLabel returns the paragraph that begins n and only says which kind of callout it is, such as "Note". In a box
+// whose class is in capitals (DocFX) it may say so in any language, and be a heading. It returns nil if there is none.
+func calloutLabel(n *html.Node, kind string) *html.Node {
+	label := firstElement(n)
+	if label == nil || label.NextSibling == nil || !dom.OpensParent(label) {
+		return nil
 	}
-	return "", false
+	class, text := dom.Attr(n, "class"), dom.OneLine(label)
+	if dom.Is(label, atom.P) && callouts[handle(text)] == kind ||
+		strings.ToUpper(class) == class && len(text) < 30 && (dom.Is(label, atom.P) || dom.IsHeading(label)) {
+		return label
+	}
+	return nil
 }
 
 // calloutName returns the kind that a page names itself, in capitals, or NOTE when it is no word.
@@ -210,6 +222,9 @@ func normaliseCallout(n *html.Node, kind string) {
 	}
 	if title == nil && dom.Is(n, atom.Details) {
 		title = firstElement(n)
+	}
+	if title == nil {
+		title = calloutLabel(n, kind)
 	}
 	text := ""
 	if title != nil {
