@@ -10,18 +10,18 @@ import (
 )
 
 // pdfFile returns a PDF of one page for each content stream, without a table of its objects. F1 is a text font, F2 its
-// bold and F3 a font for code.
+// bold, F3 a font for code and F4 its italics.
 func pdfFile(contents ...string) string {
 	var b strings.Builder
 	b.WriteString("%PDF-1.4\n1 0 obj << /Type /Catalog /Pages 2 0 R >> endobj\n")
-	for i, name := range []string{"Helvetica", "Helvetica-Bold", "Courier"} {
+	for i, name := range []string{"Helvetica", "Helvetica-Bold", "Courier", "Helvetica-Oblique"} {
 		fmt.Fprintf(&b, "%d 0 obj << /Type /Font /Subtype /Type1 /BaseFont /%s /Encoding /WinAnsiEncoding >> endobj\n", 3+i,
 			name)
 	}
 	var kids []string
 	for i, c := range contents {
 		fmt.Fprintf(&b, "%d 0 obj << /Length %d >> stream\n%s\nendstream endobj\n", 10+2*i, len(c), c)
-		fmt.Fprintf(&b, "%d 0 obj << /Type /Page /MediaBox [0 0 600 800] /Contents %d 0 R /Resources << /Font << /F1 3 0 R /F2 4 0 R /F3 5 0 R >> >> /Annots [<< /Subtype /Link /Rect [50 690 72 712] /A << /URI (https://a.test/x) >> >>] >> endobj\n", 11+2*i, 10+2*i)
+		fmt.Fprintf(&b, "%d 0 obj << /Type /Page /MediaBox [0 0 600 800] /Contents %d 0 R /Resources << /Font << /F1 3 0 R /F2 4 0 R /F3 5 0 R /F4 6 0 R >> >> /Annots [<< /Subtype /Link /Rect [50 690 72 712] /A << /URI (https://a.test/x) >> >>] >> endobj\n", 11+2*i, 10+2*i)
 		kids = append(kids, fmt.Sprintf("%d 0 R", 11+2*i))
 	}
 	fmt.Fprintf(&b, "2 0 obj << /Type /Pages /Kids [%s] >> endobj\n", strings.Join(kids, " "))
@@ -91,6 +91,34 @@ func TestPDFBecomesMarkdown(t *testing.T) {
 			"list", lines(50, 700-60, "\\225 one", "\\225 two that is long") + lines(60, 700-84, "and goes on") + lines(50, 604,
 				"1. first", "2. second") + filler,
 			"- one\n- two that is long and goes on\n1. first\n2. second\n\n" + fill + "\n",
+		},
+		{
+			"contents", lines(50, 650, "1 Basics") + lines(400, 650, "1") + lines(60, 638, "1.1 Why . . . . . . . . . . . . . 2") +
+				lines(50, 626, "2 More") + lines(400, 626, "4") + filler,
+			"- 1 Basics 1\n  - 1.1 Why … 2\n- 2 More 4\n\n" + fill + "\n",
+		},
+		{
+			"contents whose entries have two lines", lines(50, 650, "1 Why . . . . . . . . . . . . . . . 2",
+				"2 What is asked of those who") + lines(62, 626, "come late . . . . . . . . . . . 3") +
+				lines(50, 614, "3 How . . . . . . . . . . . . . . . 5") + filler,
+			"- 1 Why … 2\n- 2 What is asked of those who come late … 3\n- 3 How … 5\n\n" + fill + "\n",
+		},
+		{
+			"contents without dots", at(50, 670, "F2 10", "Contents") + lines(50, 650, "1 Basics") + lines(400, 650, "1") +
+				lines(50, 638, "2 Use") + lines(400, 638, "2") + lines(50, 626, "3 More") + lines(400, 626, "4") +
+				at(50, 590, "F2 10", "1 Basics") + filler,
+			"# Contents\n\n- 1 Basics 1\n- 2 Use 2\n- 3 More 4\n\n# 1 Basics\n\n" + fill + "\n",
+		},
+		{
+			"index", lines(50, 650, "blank . . . . . . . . . . . . . . . 2", "frame . . 4, 5, 6, 11, 22,", "23, 25",
+				"goto . . . . . . . . . . . . . . . 7") + filler,
+			"- blank … 2\n- frame . . 4, 5, 6, 11, 22, 23, 25\n- goto … 7\n\n" + fill + "\n",
+		},
+		{
+			"numbered headings in italics, and none", lines(50, 660, "Some text.") + at(50, 630, "F4 10", "2.1. What it is") +
+				lines(50, 610, "More text.") + at(50, 580, "F4 10", "2.2. First of two lines") +
+				at(50, 568, "F4 10", "of a remark.") + filler,
+			"Some text.\n\n## 2.1. What it is\n\nMore text.\n\n2.2. First of two lines of a remark.\n\n" + fill + "\n",
 		},
 		{
 			"table", lines(50, 650, "Year", "2021", "2022") + lines(150, 650, "Revenue", "1,200", "1,400") + lines(250, 650,
@@ -184,7 +212,7 @@ func TestPDFWithoutTextHasAWarning(t *testing.T) {
 		{"no text layer", pdfFile("q BI /W 1 ID x EI Q"), convert.WarnScanned},
 		{"no pages", "%PDF-1.4\nnothing", convert.WarnDamaged},
 		{"password", "%PDF-1.4\n1 0 obj << /Type /Catalog /Pages << /Kids [<< /Type /Page >>] >> >> endobj\ntrailer << /Root 1 0 R /Encrypt << /Filter /Other >> >>", convert.WarnEncrypted},
-		{"fonts without a meaning", strings.Replace(pdfFile("BT /F4 9 Tf 50 700 Td (ab) Tj ET"), "/F3 5 0 R",
+		{"fonts without a meaning", strings.Replace(pdfFile("BT /F4 9 Tf 50 700 Td (ab) Tj ET"), "/F4 6 0 R",
 			"/F4 << /Subtype /Type3 /FontMatrix [1 0 0 1 0 0] /FirstChar 97 /Widths [1 1] /Encoding << /Differences [97 /g1 /g2] >> >>",
 			1), convert.WarnUnmapped + "=2"},
 	} {

@@ -92,7 +92,8 @@ func (r *reader) style(base string, descriptor dict) (s Style) {
 		r.number(descriptor["FontWeight"]) >= 600 {
 		s |= Bold
 	}
-	if has("italic", "oblique", "slanted") || strings.HasPrefix(lower, "cmti") || flags>>6&1 == 1 {
+	if has("italic", "oblique", "slanted") || strings.HasSuffix(lower, "ital") || strings.HasPrefix(lower, "cmti") ||
+		strings.HasPrefix(lower, "sfti") || strings.HasPrefix(lower, "ecti") || flags>>6&1 == 1 {
 		s |= Italic
 	}
 	if has("courier", "mono", "consol", "menlo", "typewriter", "inconsolata", "fixed", "lettergothic", "sourcecode",

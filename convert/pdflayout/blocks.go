@@ -24,6 +24,7 @@ type Block struct {
 	lines []*line    // of code and tables, and the last ones of text
 	left  float32    // of its first line
 	rows  [][]string // of a table whose cells are known
+	entry bool       // of an item: it is one of a table of contents
 }
 
 // Kind is the kind of a [Block].
@@ -58,6 +59,11 @@ func Blocks(ctx context.Context, pages []*Page) []*Block {
 			guard.Check(ctx)
 			if t := p.lines[at].table; t != nil {
 				b.list = append(b.list, &Block{Kind: Table, rows: b.cellTexts(t), Page: p.number})
+				at++
+				continue
+			}
+			if b.contentsLine(p.lines, at) {
+				b.addEntry(p.lines[at])
 				at++
 				continue
 			}
@@ -168,10 +174,6 @@ func (b *builder) add(l *line, lines []*line, at int) {
 			return
 		}
 	}
-	if contentsLine(lines, at) {
-		b.list = append(b.list, b.listItem(last, l, "-", flat(l)))
-		return
-	}
 	level := b.headingLevel(l, text, lines, at)
 	if level > 0 {
 		if last != nil && last.Kind == Heading && last.Level == level && before != nil && before.page == l.page &&
@@ -214,17 +216,62 @@ func (b *builder) listItem(last *Block, l *line, marker string, pieces []Piece) 
 	return item
 }
 
-// contentsLine reports whether a line is one of a table of contents: dots lead to a number, or a wide gap does next to
-// such a line.
-func contentsLine(lines []*line, at int) bool {
+// contentsTitles are the titles of tables of contents.
+var contentsTitles = " contents table of contents inhalt inhaltsverzeichnis table des matières sommaire índice " +
+	"contenido sumário indice spis treści содержание оглавление 目录 目次 "
+
+// contentsLine reports whether a line is an entry of a table of contents. Dots lead to a number, or a wide gap does
+// next to such a line, behind another entry or below the title of the table.
+func (b *builder) contentsLine(lines []*line, at int) bool {
 	l := lines[at]
+	if l.mono || l.table != nil || l.letters < 4 {
+		return false
+	}
 	text := l.text()
-	number := text[strings.LastIndexByte(text, ' ')+1:]
-	if len(number) > 6 || strings.Trim(number, "0123456789") != "" && !roman(number) || l.letters < 4 {
+	if !l.leader && len(l.cells) < 2 && !strings.Contains(text, ". . ") {
+		return false
+	}
+	number := strings.TrimRight(text[strings.LastIndexByte(text, ' ')+1:], ",")
+	if len(number) > 6 || strings.Trim(number, "0123456789") != "" && !roman(number) {
 		return false
 	}
 	near := func(i int) bool { return i >= 0 && i < len(lines) && lines[i].leader && lines[i].column == l.column }
-	return l.leader || len(l.cells) > 1 && (near(at-1) || near(at+1) || near(at+2))
+	if l.leader || near(at-1) || near(at+1) || near(at+2) {
+		return true
+	}
+	if len(b.list) == 0 {
+		return false
+	}
+	last := b.list[len(b.list)-1]
+	if last.entry {
+		return last.lines[0].page == l.page && last.lines[0].column == l.column
+	}
+	return len(last.Pieces) == 1 && strings.Contains(contentsTitles, " "+strings.ToLower(last.Pieces[0].Text)+" ")
+}
+
+// addEntry adds an entry of a table of contents. Its title may have begun on the line before, which stands further to
+// the left.
+func (b *builder) addEntry(l *line) {
+	var last, begun *Block
+	if n := len(b.list); n > 0 {
+		last = b.list[n-1]
+		if k := last; k.Kind == Paragraph && len(k.lines) == 1 && k.Page == l.page && k.lines[0].column == l.column &&
+			k.left < l.x0-.3*l.size && k.lines[0].y-l.y < (b.leading+.35)*l.size && k.lines[0].y > l.y {
+			begun, last, b.list = k, nil, b.list[:n-1]
+			if n > 1 {
+				last = b.list[n-2]
+			}
+		}
+	}
+	var item *Block
+	if begun == nil {
+		item = b.listItem(last, l, "-", flat(l))
+	} else {
+		item = b.listItem(last, begun.lines[0], "-", begun.Pieces)
+		item.join(b, l)
+	}
+	item.entry = true
+	b.list = append(b.list, item)
 }
 
 // aligned reports whether two lines begin at the same place, or have the same middle.
@@ -244,7 +291,8 @@ func (b *builder) levelAt(x float32) int {
 
 // continues reports whether l goes on with the text of block, whose last line is before.
 func (b *builder) continues(block *Block, before, l *line, text string, lines []*line, at int) bool {
-	if block.Kind != Paragraph && block.Kind != Item || abs32(before.size-l.size) > .12*before.size {
+	if block.Kind != Paragraph && block.Kind != Item || abs32(before.size-l.size) > .12*before.size ||
+		block.entry && (!strings.HasSuffix(before.text(), ",") || strings.Trim(text, "0123456789, ") != "") {
 		return false
 	}
 	left, right := bounds(lines, at)
@@ -258,7 +306,7 @@ func (b *builder) continues(block *Block, before, l *line, text string, lines []
 		return false
 	}
 	if block.Kind == Item {
-		return l.x0 > block.left+.3*l.size || len(block.lines) > 1 && abs32(l.x0-before.x0) < .5*l.size || open &&
+		return block.entry || l.x0 > block.left+.3*l.size || len(block.lines) > 1 && abs32(l.x0-before.x0) < .5*l.size || open &&
 			unicode.IsLower(first)
 	}
 	if strings.HasSuffix(before.text(), "-") && unicode.IsLower(first) {
@@ -368,8 +416,11 @@ func (b *builder) headingLevel(l *line, text string, lines []*line, at int) int 
 		}
 		return min(i+1, 4)
 	}
-	if !l.bold || size < b.body*.95 || l.letters > 100 || ends(text) && !numberedHeading(text) {
+	if size < b.body*.95 || l.letters > 100 || ends(text) && !numberedHeading(text) {
 		return 0
+	}
+	if !l.bold {
+		return b.italicHeading(l, text, lines, at)
 	}
 	alone := at == 0 || lines[at-1].column != l.column || lines[at-1].y-l.y > (b.leading+.2)*l.size || !lines[at-1].bold &&
 		ends(lines[at-1].text())
@@ -379,6 +430,19 @@ func (b *builder) headingLevel(l *line, text string, lines []*line, at int) int 
 		return 0
 	}
 	return min(len(b.sizes)+1, 5)
+}
+
+// italicHeading returns the level of a heading in italics, with a number of several parts and space above it; 0 for
+// other lines. The first line of a page may be a running head.
+func (b *builder) italicHeading(l *line, text string, lines []*line, at int) int {
+	number, _, _ := strings.Cut(text, " ")
+	parts := strings.Count(strings.TrimRight(number, "."), ".") + 1
+	if !l.italic || parts < 2 || !numberedHeading(text) || at == 0 ||
+		lines[at-1].column == l.column && lines[at-1].y-l.y < (b.leading+.2)*l.size ||
+		at+1 < len(lines) && lines[at+1].column == l.column && lines[at+1].italic {
+		return 0
+	}
+	return min(len(b.sizes)+parts, 6)
 }
 
 // numberedHeading reports whether a line begins as "2 Title" or "2.1 Title" does.

@@ -113,7 +113,7 @@ func gridOf(runs []run, rows [][]drawnCell) (*grid, int) {
 	if strips = cellStrips(rows); len(strips) < 2 || n < 2 || n == 2 && len(strips) < 3 {
 		return nil, 0
 	}
-	cells, lines, several, letters, mono, marked := 0, 0, 0, 0, 0, 0
+	cells, lines, several, letters, mono, marked, led := 0, 0, 0, 0, 0, 0, 0
 	g := &grid{}
 	for _, row := range rows {
 		list := make([]gridCell, len(strips))
@@ -139,10 +139,14 @@ func gridOf(runs []run, rows [][]drawnCell) (*grid, int) {
 		if marker(list[0].words) {
 			marked++
 		}
+		if _, leader := withoutLeaders(list[0].words); leader {
+			led++
+		}
 		g.rows = append(g.rows, list)
 	}
-	// Columns of text have more lines, code is no table, and a list's markers may stand far from its text.
-	if several == 0 || lines > 12*cells || 10*mono > 9*letters || len(strips) == 2 && 2*marked > n {
+	// Columns of text have more lines, code is no table, a list's markers may stand far from its text, and dots lead to
+	// the numbers of a table of contents.
+	if several == 0 || lines > 12*cells || 10*mono > 9*letters || len(strips) == 2 && 2*marked > n || 2*led > n {
 		return nil, 0
 	}
 	last := rows[n-1][len(rows[n-1])-1]

@@ -191,6 +191,7 @@ type line struct {
 	size         float32
 	letters      int // runes
 	bold, mono   bool
+	italic       bool
 	leader       bool        // dots lead to the number at its end
 	table        [][][]*line // the lines of its cells, of a line that stands for a table
 }
@@ -226,7 +227,7 @@ func newLine(r row, page int, cuts []float32) *line {
 	words, leader := withoutLeaders(words)
 	l := &line{page: page, x0: r.words[0].x0, y: r.y, size: r.size, leader: leader}
 	sizes := map[float32]int{}
-	bold, mono := 0, 0
+	bold, mono, italic := 0, 0, 0
 	for i, w := range words {
 		n := utf8.RuneCountInString(w.text)
 		l.letters += n
@@ -236,6 +237,9 @@ func newLine(r row, page int, cuts []float32) *line {
 		}
 		if w.style&pdf.Mono != 0 {
 			mono += n
+		}
+		if w.style&pdf.Italic != 0 {
+			italic += n
 		}
 		l.x1 = max(l.x1, w.x1)
 		gap := float32(0)
@@ -258,7 +262,7 @@ func newLine(r row, page int, cuts []float32) *line {
 			most, l.size = n, size
 		}
 	}
-	l.bold, l.mono = 2*bold > l.letters, 5*mono > 4*l.letters
+	l.bold, l.mono, l.italic = 2*bold > l.letters, 5*mono > 4*l.letters, 2*italic > l.letters
 	return l
 }
 

@@ -9,7 +9,7 @@ import (
 // tableAt returns how many lines from the first on are a table: rows of several cells, with lines of one cell that fill
 // cells of the row above.
 func (b *builder) tableAt(lines []*line) int {
-	if len(lines[0].cells) < 2 || lines[0].mono || contentsLine(lines, 0) {
+	if len(lines[0].cells) < 2 || lines[0].mono {
 		return 0
 	}
 	n, full := 0, 0
