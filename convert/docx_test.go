@@ -111,6 +111,25 @@ func TestDocx(t *testing.T) {
 	}
 }
 
+// TestDatesOfDocumentsAreTheirProperties holds that the date of a document is that of its creation in its properties,
+// else of its last change, and none that the archive gives its parts.
+func TestDatesOfDocumentsAreTheirProperties(t *testing.T) {
+	const created = `<dcterms:created xsi:type="dcterms:W3CDTF">2024-05-01T09:00:00Z</dcterms:created>`
+	const modified = `<dcterms:modified xsi:type="dcterms:W3CDTF">2024-06-02T09:00:00Z</dcterms:modified>`
+	for _, tt := range []struct{ name, properties, want string }{
+		{"created", modified + created, "2024-05-01T09:00:00Z"},
+		{"modified alone", modified, "2024-06-02T09:00:00Z"},
+		{"neither", "", ""},
+	} {
+		file := docxFile(paragraphOf("", "Text."), map[string]string{
+			"docProps/core.xml": `<cp:coreProperties>` + tt.properties + `</cp:coreProperties>`,
+		})
+		if got := document(t, string(file), "").Meta["date"]; got != tt.want {
+			t.Errorf("%s: date = %q, want %q", tt.name, got, tt.want)
+		}
+	}
+}
+
 func TestDamagedDocxIsReadAsFarAsPossible(t *testing.T) {
 	if res := document(t, "PK\x03\x04 word/document.xml", docxType); !slices.Contains(res.Warnings, convert.WarnDamaged) {
 		t.Errorf("archive without a directory: warnings %q", res.Warnings)

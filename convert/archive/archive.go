@@ -7,6 +7,7 @@ package archive
 import (
 	"archive/zip"
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/xml"
 	"fmt"
@@ -30,12 +31,14 @@ const MaxTarget = 4 << 10
 // Document is the text of a document as HTML, and its properties. An unknown property is empty.
 type Document struct {
 	Title, Author, Subject string
-	Date                   string // of creation, as written in the file
+	Date                   string // of creation, else of the last change, as written in the file
 	Lang                   string
 	Body                   string // HTML: blocks, then a list of the notes
 	Damaged                bool   // part of the file could not be read
 	Cut                    bool   // part of the file lies beyond the limits
 	Encrypted              bool   // part of the file needs a key
+
+	modified string
 }
 
 // Archive is a zip archive that is open for reading.
@@ -164,6 +167,7 @@ func RelationID(t xml.StartElement) string {
 // meta.xml.
 func (a *Archive) Properties(part string, d *Document) {
 	a.Each(part, func(dec *xml.Decoder, t xml.StartElement) { d.Property(dec, t) })
+	d.Date = cmp.Or(d.Date, d.modified)
 }
 
 // Property takes a property of the Dublin Core, or one of those that OpenDocument has beside them.
@@ -176,6 +180,8 @@ func (d *Document) Property(dec *xml.Decoder, t xml.StartElement) {
 		field = &d.Author
 	case "created", "creation-date", "date":
 		field = &d.Date
+	case "modified":
+		field = &d.modified
 	case "subject", "description":
 		field = &d.Subject
 	case "language":
