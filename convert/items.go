@@ -18,6 +18,9 @@ const (
 
 	fewestGoods  = 4  // units of a list of goods
 	longestGoods = 40 // blocks of such a unit
+
+	fewestInRow = 4  // units of which one that is missing is noticed
+	longestCard = 80 // words of a card, in the mean
 )
 
 // units are the repeated units of a page, and their fields.
@@ -29,6 +32,7 @@ type units struct {
 	around []int32  // the innermost unit around each box, itself included, or -1
 	ways   []uint64 // the shapes of the boxes between each box and its unit
 	whole  []bool   // is most of a unit kept, and of most units of its list?
+	missed []bool   // is it one that keepMissed brought back?
 }
 
 // unitList is a list of units.
@@ -60,6 +64,7 @@ func (t *outline) keepFields(keep []bool) {
 	if (t.kind == listing || t.kind == service) && u.keepGoods() {
 		u.judge()
 	}
+	u.keepMissed()
 	at, counts := u.fields()
 	told := u.told()
 	for i, f := range at {
@@ -68,7 +73,7 @@ func (t *outline) keepFields(keep []bool) {
 		}
 		c, b := &counts[f], &t.blocks[i]
 		fact := b.fact()
-		keep[i] = t.kind != forum && c.kept*2 > c.units ||
+		keep[i] = (t.kind != forum || u.missed[u.around[b.box]]) && c.kept*2 > c.units ||
 			fact != 0 && c.facts*3 > c.units*2 && told[u.around[b.box]]&fact == 0
 	}
 }
@@ -86,7 +91,7 @@ func newUnits(t *outline, keep []bool) *units {
 	n := len(t.boxes)
 	u := &units{
 		outline: t, keep: keep, of: make([]int32, n), around: make([]int32, n), ways: make([]uint64, n),
-		whole: make([]bool, n),
+		whole: make([]bool, n), missed: make([]bool, n),
 	}
 	type key struct {
 		parent int32
@@ -131,6 +136,44 @@ func (u *units) judge() {
 	for i, l := range u.of {
 		if l >= 0 && u.lists[l].whole*2 <= u.lists[l].units {
 			u.whole[i] = false
+		}
+	}
+}
+
+// keepMissed keeps units of which nothing is kept though most units of their list are: cards and posts in a row are
+// content alike. What is first or last in a row may be something else, so it must be a card as long as the others. Of
+// their short blocks keepFields keeps what it keeps in the others. Articles and documentation have no such lists;
+// among their sections are advertisements.
+func (u *units) keepMissed() {
+	if u.kind == article || u.kind == documentation {
+		return
+	}
+	words := u.keptWords()
+	last := make([]int32, len(u.lists)) // the last whole unit of each list
+	seen := make([]bool, len(u.lists))  // has one come?
+	for i, l := range u.of {
+		if l >= 0 && u.whole[i] {
+			last[l] = int32(i)
+		}
+	}
+	for i, l := range u.of {
+		if l < 0 || u.whole[i] {
+			if l >= 0 {
+				seen[l] = true
+			}
+			continue
+		}
+		x, list := &u.boxes[i], &u.lists[l]
+		cards := u.kind != forum && list.words <= longestCard*list.units
+		between := seen[l] && int32(i) < last[l]
+		if list.units < fewestInRow || list.whole*3 < list.units*2 || (words[x.end]-words[x.begin])*10 >= x.words ||
+			!between && (!cards || list.units == fewestInRow || x.words*2*list.units < list.words) ||
+			!cards && u.kind != forum {
+			continue
+		}
+		u.whole[i], u.missed[i] = true, true
+		for j := x.begin; j < x.end; j++ {
+			u.keep[j] = u.keep[j] || u.blocks[j].words > longestField && u.blocks[j].long()
 		}
 	}
 }

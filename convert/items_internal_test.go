@@ -59,6 +59,66 @@ func TestFieldsOfUnitsAreDecidedAlike(t *testing.T) {
 	}
 }
 
+func TestUnitsMissingFromARowAreKept(t *testing.T) {
+	const long = "It is made of wood and paper and lasts for a long time, say those who have it, and so do their children, who " +
+		"bought theirs a year ago or two. "
+	row := func(text string) (html string) {
+		for i := range 8 {
+			html += fmt.Sprintf(`<div class=card><h3><a href=/p%d>Name %[1]d</a></h3><div class=text><p>Unit %[1]d. %s</p></div>
+				<div class=more><p><a href=/p%[1]d>Compare</a></p></div></div>`, i, text)
+		}
+		return html
+	}
+	for _, tt := range []struct {
+		name, text string
+		kind       pageType
+		missing    string // numbers of units
+		want       string // numbers of those that are kept all the same
+	}{
+		{"cards between others", "", listing, "35", "35"},
+		{"the first card and the last", "", listing, "07", "07"},
+		{"half of the cards", "", listing, "0246", ""},
+		{"posts between others", long, forum, "35", "35"},
+		{"the first post and the last", long, forum, "07", ""},
+		{"long sections", strings.Repeat(long, 3), service, "35", ""},
+		{"an article's boxes", "", article, "35", ""},
+	} {
+		o, texts := outlineOf(t, `<main><h1>Things</h1>`+row(tt.text)+`</main>`)
+		o.kind = tt.kind
+		unit := func(text string) string {
+			i := strings.IndexAny(text, "01234567")
+			if i < 0 {
+				return "-"
+			}
+			return text[i : i+1]
+		}
+		keep := make([]bool, len(texts))
+		for i, text := range texts {
+			keep[i] = text != "Compare" && !strings.Contains(tt.missing, unit(text))
+		}
+		o.keepFields(keep)
+		for i, text := range texts {
+			want := text != "Compare" && (!strings.Contains(tt.missing, unit(text)) || strings.Contains(tt.want, unit(text)))
+			if keep[i] != want {
+				t.Errorf("%s: block %.40q kept: %t, want %t", tt.name, text, keep[i], want)
+			}
+		}
+	}
+}
+
+func TestStatedPriceIsNotThatOfAnotherCard(t *testing.T) {
+	card := `<div class=card><h3><a href=/p>Another bench</a></h3><div class=price><p>$130.00</p></div></div>`
+	o, texts := outlineOf(t, `<div class=buy><p>$130.00</p></div><main><h1>Bench</h1>`+
+		strings.Repeat("<p>A bench of oiled ash.</p>", 20)+`</main>`+strings.Repeat(card, 4))
+	keep := make([]bool, len(texts))
+	for i := 1; i < len(keep); i++ {
+		keep[i] = true
+	}
+	if o.keepPrice(keep, 130); !keep[0] {
+		t.Error("the price above the title is not kept")
+	}
+}
+
 func TestGoodsThatThePageIsAboutAreKept(t *testing.T) {
 	var cards strings.Builder
 	for i := range 6 {

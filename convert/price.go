@@ -48,7 +48,7 @@ func (t *outline) belowTitle(keep []bool) (sums []int) {
 }
 
 // keepStated keeps the block with the stated amount, and reports whether there is one. Of several it takes a kept one,
-// else the first. An amount in a link is that of another page.
+// else the first. An amount in a link is that of another page, and so may be one in a row of cards.
 func (t *outline) keepStated(keep []bool, stated float64) bool {
 	first := -1
 	for i := range t.blocks {
@@ -56,7 +56,7 @@ func (t *outline) keepStated(keep []bool, stated float64) bool {
 		if b.digits == 0 || b.linked > 0 || b.words > longestPrice || !names(b, stated) {
 			continue
 		}
-		if keep[i] {
+		if keep[i] && !t.inCard(b.box) {
 			return true
 		}
 		if first < 0 {
@@ -68,6 +68,16 @@ func (t *outline) keepStated(keep []bool, stated float64) bool {
 	}
 	keep[first], t.price = true, first
 	return true
+}
+
+// inCard reports whether a box is in one of a row of cards with links.
+func (t *outline) inCard(box int32) bool {
+	for ; box >= 0; box = t.boxes[box].parent {
+		if x := &t.boxes[box]; x.alike >= fewestUnits && x.linked > 0 && x.words <= longestCard {
+			return true
+		}
+	}
+	return false
 }
 
 // names reports whether an amount of money in a block is the stated one.
