@@ -17,6 +17,9 @@ const noContent = "nothing"
 // notices around the place that scripts would fill. An empty answer makes the caller use a browser.
 const noContentCut = .235
 
+// menusCut is the same for a page without prose and without a heading of level one that is mostly links: menus alone.
+const menusCut = .35
+
 // smallPage is the number of words from which a page is judged block by block. On smaller pages a wrong judgement loses
 // more than the little chrome that rules leave.
 const smallPage = 120
@@ -41,7 +44,7 @@ func (d *Document) choose(ctx context.Context) choice {
 	}
 	chance := t.judge(d.kind, m.forest)
 	cut := t.bestCut(chance)
-	if cut < noContentCut && d.signs.Words > 20 && d.signs.Words < shellWords {
+	if t.empty(cut) && d.signs.Words > 20 && d.signs.Words < shellWords {
 		return choice{root: d.body, name: noContent, dropped: t.dropped(make([]bool, len(t.blocks)))}
 	}
 	keep := t.decide(chance, cut*cutFactor(d.kind))
@@ -75,6 +78,22 @@ func (d *Document) choose(ctx context.Context) choice {
 		t.dropFrame(keep, d.head.base)
 	}
 	return choice{root: d.body, name: "blocks", stage: allRules, dropped: t.dropped(keep)}
+}
+
+// empty reports whether a page of few words with this best cut has no content.
+func (t *outline) empty(cut float32) bool {
+	if cut < noContentCut || cut >= menusCut {
+		return cut < noContentCut
+	}
+	words, linked := int32(0), int32(0)
+	for i := range t.blocks {
+		b := &t.blocks[i]
+		if b.tag == atom.H1 || b.long() {
+			return false
+		}
+		words, linked = words+b.words, linked+b.linked
+	}
+	return linked*2 > words
 }
 
 // cutFactor returns the factor of the best cut for a type of page. Outside articles, losing a short block loses

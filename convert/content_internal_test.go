@@ -73,6 +73,26 @@ func TestOutlineDividesAPageIntoBlocks(t *testing.T) {
 	}
 }
 
+func TestPageOfMenusIsEmpty(t *testing.T) {
+	const menus = `<h5>Help</h5><p><a href=/help>Help center</a>, <a href=/terms>Terms of use</a></p>`
+	for _, tt := range []struct {
+		name, page string
+		cut        float32
+		want       bool
+	}{
+		{"menus", menus, .3, true},
+		{"likely menus", menus, .4, false},
+		{"labels", "<p>One</p><p>Two</p>", .3, false},
+		{"menus under a title", "<h1>All pages</h1>" + menus, .3, false},
+		{"menus beside prose", menus + "<p>" + strings.Repeat("one and two ", 5), .3, false},
+		{"unlikely prose", menus + "<p>" + strings.Repeat("one and two ", 5), .2, true},
+	} {
+		if o, _ := outlineOf(t, tt.page); o.empty(tt.cut) != tt.want {
+			t.Errorf("%s with the cut %g: empty is %t, want %t", tt.name, tt.cut, !tt.want, tt.want)
+		}
+	}
+}
+
 func TestUnlikelyHeadingIsKeptOnlyAboveProse(t *testing.T) {
 	prose := "<p>" + strings.Repeat("Words of prose. ", 10)
 	const likely, unlikely = .4, .1 // against a cut of .5
