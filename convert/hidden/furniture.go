@@ -23,13 +23,9 @@ const fewest = 5
 // furniture reports whether a hidden piece is a part of the page's machinery: n holds it, or none for what is no part
 // of the tree.
 func furniture(kind, text string, n *html.Node) bool {
-	if commands(text) {
-		return false
-	}
-	if kind == "aria-hidden" || words(text) < fewest { // the first is seen, though not read aloud
-		return true
-	}
-	return n != nil && (named(n) || mostlyControls(n))
+	machine := kind == "aria-hidden" || words(text) < fewest || // the first is seen, though not read aloud
+		n != nil && (named(n) || mostlyControls(n))
+	return machine && !commands(text)
 }
 
 // words counts the words of a text as sentences have them: written in letters, and without a capital, which words of
@@ -108,8 +104,43 @@ var orders = sync.OnceValue(func() *regexp.Regexp {
 		`|\bdo not (?:tell|inform|mention|reveal)\b|<\|?im_start|\[inst\]|\bprompt injection\b|\bjailbreak`)
 })
 
+// orderWords are the beginnings of words of which each order has one, by their first letter.
+var orderWords = sync.OnceValue(func() (byLetter [26][]string) {
+	for word := range strings.FieldsSeq(`previous prior above earlier preceding told instruction rules prompt message ai llm
+		language chatbot assistant agent helpful key password secret token credential conversation tell inform mention reveal
+		im_start inst injection jailbreak`) {
+		byLetter[word[0]-'a'] = append(byLetter[word[0]-'a'], word)
+	}
+	return byLetter
+})
+
+// mayCommand reports whether text has a word that an order has. It takes a tenth of the time of the expression.
+func mayCommand(text string) bool {
+	if strings.Contains(text, "\u017f") || strings.Contains(text, "\u212a") { // an s and a k, to an expression
+		return true
+	}
+	words := orderWords()
+	inWord := false
+	for i := range len(text) {
+		c := text[i] | 0x20
+		letter := 'a' <= c && c <= 'z'
+		if letter && !inWord {
+			for _, word := range words[c-'a'] {
+				if len(text)-i >= len(word) && strings.EqualFold(text[i:i+len(word)], word) {
+					return true
+				}
+			}
+		}
+		inWord = letter || '0' <= text[i] && text[i] <= '9' || text[i] == '_'
+	}
+	return false
+}
+
 // commands reports whether text gives orders to a model.
-func commands(text string) bool { return orders().MatchString(text[:min(len(text), 64<<10)]) }
+func commands(text string) bool {
+	text = text[:min(len(text), 64<<10)]
+	return mayCommand(text) && orders().MatchString(text)
+}
 
 // unsaid counts the pieces that a page does not also say to its readers: in another place, or in another form for other
 // windows.
