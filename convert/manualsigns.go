@@ -1,6 +1,7 @@
 package convert
 
 import (
+	"slices"
 	"strings"
 
 	"golang.org/x/net/html"
@@ -66,6 +67,9 @@ var bookRelations = set("toc chapter section subsection appendix")
 var toolCredit = pattern(`(?i)^(generated|created|(site )?built) (by|on|using|with) ` +
 	`|^documentation generated|^produced by `)
 
+// creditWords are the words with which such a line begins.
+var creditWords = strings.Fields("generated created site built documentation produced")
+
 // creditsTool reports whether n begins a short line, or is a comment, in which a program that makes documentation signs
 // the page.
 func creditsTool(n *html.Node) bool {
@@ -73,12 +77,8 @@ func creditsTool(n *html.Node) bool {
 	if len(line) < 8 || len(line) > 200 {
 		return false
 	}
-	switch first, _, _ := strings.Cut(line, " "); len(first) { // every text of a page comes here
-	case len("site"), len("built"), len("created"), len("produced"), len("generated"), len("documentation"):
-	default:
-		return false
-	}
-	if c := line[0] | 0x20; c != 's' && c != 'b' && c != 'c' && c != 'p' && c != 'g' && c != 'd' ||
+	first, _, _ := strings.Cut(line, " ") // every text of a page comes here
+	if !slices.ContainsFunc(creditWords, func(word string) bool { return strings.EqualFold(first, word) }) ||
 		!toolCredit().MatchString(line+" ") {
 		return false
 	}

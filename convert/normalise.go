@@ -84,7 +84,7 @@ func inCode(n *html.Node, listings map[*html.Node]bool) bool {
 
 // normaliseElement rewrites one element. It reports whether its children need a visit.
 func normaliseElement(n *html.Node, base *url.URL, own string) bool {
-	if dom.Is(n, atom.Div, atom.Li, atom.Figure) && named(n, clones) {
+	if dom.Is(n, atom.Div, atom.Li, atom.Figure) && clone(n) {
 		dom.Remove(n)
 		return false
 	}
@@ -143,6 +143,12 @@ func normaliseElement(n *html.Node, base *url.URL, own string) bool {
 
 // clones are the names that carousels give to the copies of their slides, which they need to turn in a circle.
 var clones = joined("slick-cloned slide-duplicate slide-clone bx-clone owl-item-cloned flickity-clone")
+
+// clone reports whether n is such a copy.
+func clone(n *html.Node) bool {
+	class := dom.Attr(n, "class")
+	return (strings.Contains(class, "clone") || strings.Contains(class, "duplicate")) && named(n, clones)
+}
 
 func raw(markdown string) *html.Node {
 	n := &html.Node{Type: html.ElementNode, Data: dom.RawElement}
