@@ -73,7 +73,7 @@ func readHead(root *html.Node, u *url.URL) head {
 					h.base, baseSeen = b, true
 				}
 			}
-		case atom.H1, atom.H2:
+		case atom.H1, atom.H2, atom.H3, atom.H4:
 			t.add(n, u)
 		case atom.Meta:
 			value := chars.Clip(dom.Attr(n, "content"))

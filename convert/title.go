@@ -24,6 +24,7 @@ type titles struct {
 	element string // the title element
 	og      string // og:title
 	h1, h2  []string
+	h3      []string        // and h4
 	home    bool            // the page is the first of its site
 	caption string          // the title element's text, where a block before the first h1 has it
 	main    string          // the first h1 in the page's main element or an article
@@ -36,14 +37,21 @@ type titles struct {
 // add notes a heading. A heading that leads to the site's first page is the site's name.
 func (t *titles) add(h *html.Node, u *url.URL) {
 	list := &t.h1
-	if dom.Is(h, atom.H2) {
+	switch h.DataAtom {
+	case atom.H2:
 		list = &t.h2
+	case atom.H3, atom.H4:
+		list = &t.h3
 	}
 	if len(*list) == mostHeadings || len(dom.Text(h)) >= 1000 {
 		return
 	}
 	text := headingText(h)
 	if fold(text) == "" {
+		return
+	}
+	if list == &t.h3 {
+		*list = append(*list, text)
 		return
 	}
 	if to := ledToBy(h, u); to != nil && home(to) && !home(u) {
@@ -85,21 +93,42 @@ func (t *titles) nameSite(name string) {
 }
 
 // readCaption looks for a block before the first h1 whose text is that of the title element. Generators of
-// documentation call a page so whose headings are all sections.
+// documentation call a page so whose headings are all sections. Doxygen's block lacks the name of the project, which
+// begins the title element.
 func (t *titles) readCaption(root *html.Node) {
-	if len(t.h1) == 0 || t.element == "" || strings.Contains(fold(t.element), fold(t.h1[0])) {
+	if t.element == "" || len(t.h1) > 0 && strings.Contains(fold(t.element), fold(t.h1[0])) &&
+		strings.Contains(t.element, " ") { // else a module's last name may be that of its first section
 		return
 	}
 	for n := range root.Descendants() {
 		switch {
 		case dom.Is(n, atom.H1):
 			return
+		case dom.HasClass(n, "title") && dom.HasClass(n.Parent, "headertitle"):
+			t.caption = t.ofProject(chars.Clip(dom.OneLine(n)))
+			return
+		case len(t.h1) == 0:
 		case n.Type == html.TextNode && dom.Is(n.Parent, atom.P, atom.Div, atom.Td, atom.H2) &&
 			chars.Clip(n.Data) == t.element && n.PrevSibling == nil && n.NextSibling == nil && !dom.Within(n, atom.Nav):
 			t.caption = t.element
 			return
 		}
 	}
+}
+
+// ofProject returns the title of a page of Doxygen's: the title element without the name of the project or, if the text
+// above the page says more, such as the class that a list is of, that. It returns "" if they do not agree.
+func (t *titles) ofProject(text string) string {
+	_, name, _ := strings.Cut(t.element, ": ")
+	switch above, name := fold(text), fold(name); {
+	case above == "" || name == "":
+		return ""
+	case strings.HasSuffix(above, name):
+		return text
+	case !strings.HasPrefix(above, name) && !strings.HasPrefix(name, above) && !strings.HasSuffix(name, above):
+		return ""
+	}
+	return name
 }
 
 // headingText returns the text of a heading without its permalink, icons and buttons.
@@ -192,41 +221,6 @@ func dropIcons(h *html.Node) {
 	}
 }
 
-// titleSeparators stand in titles between the page's name and those of its section and its site.
-var titleSeparators = []string{" | ", " - ", " · ", " – ", " — ", " • ", " :: ", " » ", " / "}
-
-// titleParts are what a title element consists of.
-type titleParts struct {
-	leads map[string]bool // what stands before each separator, folded
-	last  string          // what stands after the last one, folded; empty without one
-	page  string          // the title without the site's name at its end; empty without that
-	first string          // what stands before the first separator of the kind that is the last
-}
-
-func (t *titles) parts() titleParts {
-	p := titleParts{leads: map[string]bool{}}
-	last := 0
-	for _, separator := range titleSeparators {
-		for at := 0; ; {
-			i := strings.Index(t.element[at:], separator)
-			if i < 0 {
-				break
-			}
-			head, tail := t.element[:at+i], t.element[at+i+len(separator):]
-			at += i + len(separator) - 1 // two separators may share a space
-			p.leads[fold(head)] = true
-			if at > last {
-				last, p.last = at, fold(tail)
-				p.first, _, _ = strings.Cut(t.element, separator)
-			}
-			if t.sites[fold(tail)] {
-				p.page = head
-			}
-		}
-	}
-	return p
-}
-
 // choose returns the page's title: its first h1 if that is part of og:title or of the title element, or if there is no
 // og:title; else the title element without the site's name (rule E7); else og:title. A heading is no title if it names
 // the site, or a section. og:title is one if the title element begins with it. Of 308 reference titles this makes 230
@@ -256,32 +250,62 @@ func (t *titles) choose() string {
 		return t.og
 	}
 	if len(own) == 0 {
-		begin, manual, _ := strings.Cut(t.element, ": ") // too frequent within names to be one of the separators
-		if first, _ := utf8.DecodeRuneInString(manual); unicode.IsUpper(first) && !t.home {
-			p.leads[fold(begin)] = true
-		}
-		for _, other := range t.h2 {
-			if h := fold(other); p.leads[h] || h == p.last && 2*len(h) > len(fold(t.element)) {
-				return other
-			}
+		if heading := t.below(p); heading != "" {
+			return heading
 		}
 	}
 	return cmp.Or(p.page, t.element, t.og)
 }
 
+// below returns the title of a page without h1: a lower heading, or the caption, that the title element has beside the
+// name of a site or a manual.
+func (t *titles) below(p titleParts) string {
+	begin, rest, _ := strings.Cut(t.element, ": ") // too frequent within names to be one of the separators
+	_, section, _ := strings.Cut(rest, " ")        // its number, as in "Manual: Section 2.1"
+	if first, _ := utf8.DecodeRuneInString(rest); unicode.IsUpper(first) && !t.home {
+		p.leads[fold(begin)] = true
+	}
+	for _, other := range t.h2 {
+		if h := fold(other); p.leads[h] || h == p.last && 2*len(h) > len(fold(t.element)) {
+			return other
+		}
+	}
+	if t.caption != "" || t.home {
+		return t.caption
+	}
+	name, manual, _ := strings.Cut(t.element, " (")
+	inManual := strings.HasSuffix(manual, ")")
+	name, rest = fold(name), unnumbered(rest)
+	for _, other := range slices.Concat(t.h2, t.h3) {
+		text := unnumbered(other)
+		if inManual && (fold(text) == name || endsIn(other, name)) ||
+			text != other && (fold(text) == fold(rest) || section != "" && strings.HasPrefix(other, section+" ")) {
+			return other
+		}
+	}
+	return ""
+}
+
 // besideSite returns the page's title where its first h1 may be the name of the site, the book or the manual: the title
-// element has it in its last part. Another heading is the title if the title element begins with it or, where the first
-// one lies outside, if it is in the page's main element. Without one the title element says it, if the first h1 stands
-// in a banner or is less than the last part.
+// element has it in its last part, or begins with it and it stands in a banner. Another heading is the title if it has
+// the other part of the title element or, where the first one lies outside, if it is in the page's main element.
+// Without one the title element says it, if the first h1 stands in a banner or is less than the last part.
 func (t *titles) besideSite(p titleParts, own []string) string {
 	h := fold(own[0])
-	if !strings.Contains(p.last, h) || p.leads[h] {
+	_, afterColon, _ := strings.Cut(t.element, ": ")
+	inLast := strings.Contains(p.last, h)
+	inBanner := t.banner == own[0] && strings.HasPrefix(fold(t.element), h) // and the page's name at the end
+	if p.leads[h] || fold(afterColon) == h || !inLast && !inBanner {
 		return ""
 	}
 	for _, other := range slices.Concat(own[1:], t.h2) {
-		if p.leads[fold(other)] {
+		o := fold(other)
+		if inLast && (p.leads[o] || endsIn(other, fold(p.first))) || !inLast && p.tails[o] {
 			return other
 		}
+	}
+	if !inLast {
+		return ""
 	}
 	switch {
 	case t.main == own[0]:
@@ -300,15 +324,20 @@ func (t *titles) besideSite(p titleParts, own []string) string {
 func (t *titles) besideSections(p titleParts, own []string) string {
 	element := fold(t.element)
 	knows := func(h string) bool { return strings.Contains(element, fold(h)) }
-	if t.og != "" || element == "" || knows(own[0]) {
+	manual := own[0] == "NAME" // the first section of a manual page
+	if t.og != "" || element == "" || knows(own[0]) && !manual && (t.caption == "" || fold(own[0]) == element) {
 		return ""
 	}
 	for _, other := range slices.Concat([]string{t.caption}, own[1:], t.h2) {
-		if fold(other) == element {
+		if other != "" && (other == t.caption || fold(other) == element ||
+			unnumbered(other) != other && fold(unnumbered(other)) == fold(unnumbered(t.element))) {
 			return other
 		}
 	}
-	if len(own) > 1 && !slices.ContainsFunc(own, knows) {
+	if name := unnumbered(own[0]); name != own[0] && strings.HasSuffix(element, fold(name)) {
+		return own[0]
+	}
+	if len(own) > 1 && (manual || !slices.ContainsFunc(own, knows)) {
 		return cmp.Or(p.page, t.element)
 	}
 	return ""

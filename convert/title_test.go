@@ -80,6 +80,11 @@ func TestTitlesOfGenerators(t *testing.T) {
 			"Data.Cache",
 		},
 		{
+			"a module with a section of its name",
+			`<title>Data.Cache.Disk</title><p class=caption>Data.Cache.Disk</p><h1>Disk</h1><p>get</p><h1>Folds</h1>`,
+			"Data.Cache.Disk",
+		},
+		{
 			"a manual's name after a colon",
 			`<title>Base64 Encoding: Cache Reference Manual</title><div class=refnamediv><h2>Base64 Encoding</h2><p>encode</p></div>`,
 			"Base64 Encoding",
@@ -108,7 +113,92 @@ func TestTitlesOfGenerators(t *testing.T) {
 			"entries of a list", `<title>The Cache Blog</title><article><h1>One</h1></article><article><h1>Two</h1></article>`,
 			"The Cache Blog",
 		},
+		{
+			"a manual whose banner begins the title",
+			`<title>Cache 2 (2.0.1) - Advanced IO</title><header><h1>Cache 2</h1></header><nav><h2>Links</h2></nav>
+			<h2>Advanced IO</h2><h3>Introduction</h3><p>It reads.</p>`,
+			"Advanced IO",
+		},
+		{
+			"a page of source code",
+			`<title>cache.disk — Cache 2.0 Documentation</title><div id=docs-header><h1>Cache 2.0 Documentation</h1></div>
+			<div class=body><h1>Source code for cache.disk</h1><pre>keep</pre></div>`,
+			"Source code for cache.disk",
+		},
+		{
+			"a class that has the name of its library",
+			`<title>Cache::Disk - Cache 2.0</title><div class=sidebar><h1><a href=../index.html>Cache</a></h1></div>
+			<div class=main><h1>class Cache::Disk</h1><h2>Overview</h2><p>It keeps.</p></div>`,
+			"class Cache::Disk",
+		},
+		{
+			"a chapter below the manual's name",
+			`<title>4. Building and installing</title><h1>The Cache</h1><h2><a href=page.html>Chapter 4 - Building and
+			installing</a></h2><p>make</p>`,
+			"Chapter 4 - Building and installing",
+		},
+		{
+			"a manual page whose title has the name of a section",
+			`<title>cache.cfg - The syntax of the file</title><h1>NAME</h1><p>cache.cfg</p><h1>SYNTAX</h1><p>key</p>`,
+			"cache.cfg - The syntax of the file",
+		},
+		{
+			"a manual's name before a colon", `<title>Cache – 2.0: Hierarchy of classes</title><h1>Hierarchy of classes</h1>`,
+			"Hierarchy of classes",
+		},
+		{
+			"a manual's name before a numbered heading", `<title>Cache -- Embedded systems</title><h1>1 Embedded systems</h1>
+			<nav>…</nav><h1>1 Embedded systems</h1>`, "1 Embedded systems",
+		},
+		{
+			"a project's name before a colon",
+			`<title>Cache: Disk Class Reference</title><div class=header><div class=headertitle><div class=title>Disk Class
+			Reference<div class=ingroups>Stores</div></div></div></div><h2 class=groupheader>Public Functions</h2>`,
+			"Disk Class Reference",
+		},
+		{
+			"a project's name before a colon, and one section",
+			`<title>Cache: Disks</title><div class=headertitle><div class=title>Disks</div></div><p>They keep.</p><h1>Example</h1>`,
+			"Disks",
+		},
+		{
+			"a project's name before a list", `<title>Cache: Member List</title><div class=headertitle><div class=title>Disk
+			Member List</div></div><table><tr><td>keep()</table>`, "Disk Member List",
+		},
+		{
+			"a project's name before a file", `<title>Cache: disk.h Source File</title><div class=headertitle><div
+			class=title>disk.h</div></div><pre>void keep();</pre>`, "disk.h Source File",
+		},
+		{
+			"a project's name before the path of a file", `<title>Cache: stores/disk.h File Reference</title><div
+			class=headertitle><div class=title>disk.h File Reference</div></div><h2>Functions</h2>`, "stores/disk.h File Reference",
+		},
+		{
+			"a manual's name before the number of a section",
+			`<title>Cache 2.0 Reference Manual: Section 4.2</title><h2>4.2 Disks</h2><p>They keep.</p>`, "4.2 Disks",
+		},
+		{
+			"a section of a manual", `<title>Local Calls (Cache Internals)</title><h3>2.2 Local Calls</h3><p>call</p>`,
+			"2.2 Local Calls",
+		},
+		{
+			"a class of a manual",
+			`<title>Disk.Page (Cache API)</title><div class=header><h2>Class Disk.Page&lt;K&gt;</h2></div><h3>Methods</h3>`,
+			"Class Disk.Page<K>",
+		},
+		{
+			"a manual's name before a numbered section",
+			`<title>Cache Internals: 2.2.43 Disk_page</title><h3>2.2.43 <code>Disk_page</code></h3><p>keeps</p>`,
+			"2.2.43 Disk_page",
+		},
+		{
+			"a manual's name before a chapter",
+			`<title>Cache (ref) - Chapter 30: Disks</title><h3>30 <span>Disks</span></h3><h4>30.1 Pages</h4>`, "30 Disks",
+		},
 		// what must not change
+		{"a banner with the page's title", `<title>Freshness - The Cache</title><header><h1>Freshness</h1></header><h2>The Cache</h2>`, "Freshness"},
+		{"a site's name after a colon", `<title>Questions: The Cache</title><h2>The Cache</h2><p>Why?</p>`, "Questions: The Cache"},
+		{"an addition in brackets", `<title>Disks (2024)</title><h2>Keep your disks (2024) cool</h2>`, "Disks (2024)"},
 		{"one h1 with another text", `<title>Buy Caches | Shop</title><h1>Mesh Style Caches</h1>`, "Mesh Style Caches"},
 		{"the site first", `<title>Editor - The cache that edits</title><main><h1>The cache that edits</h1></main>`, "The cache that edits"},
 		{

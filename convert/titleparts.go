@@ -1,0 +1,60 @@
+package convert
+
+import (
+	"cmp"
+	"strings"
+)
+
+// titleSeparators stand in titles between the page's name and those of its section and its site.
+var titleSeparators = []string{" | ", " - ", " · ", " – ", " — ", " • ", " :: ", " » ", " / "}
+
+// titleParts are what a title element consists of.
+type titleParts struct {
+	leads map[string]bool // what stands before each separator, folded
+	tails map[string]bool // what stands after each, folded
+	last  string          // what stands after the last one, folded; empty without one
+	page  string          // the title without the site's name at its end; empty without that
+	first string          // what stands before the first separator of the kind that is the last
+}
+
+func (t *titles) parts() titleParts {
+	p := titleParts{leads: map[string]bool{}, tails: map[string]bool{}}
+	last := 0
+	for _, separator := range titleSeparators {
+		for at := 0; ; {
+			i := strings.Index(t.element[at:], separator)
+			if i < 0 {
+				break
+			}
+			head, tail := t.element[:at+i], t.element[at+i+len(separator):]
+			at += i + len(separator) - 1 // two separators may share a space
+			p.leads[fold(head)], p.tails[fold(tail)] = true, true
+			if at > last {
+				last, p.last = at, fold(tail)
+				p.first, _, _ = strings.Cut(t.element, separator)
+			}
+			if t.sites[fold(tail)] {
+				p.page = head
+			}
+		}
+	}
+	return p
+}
+
+// sectionNumber is the number of a section at the beginning of its heading, which a word may precede.
+var sectionNumber = pattern(`^(?:\pL+ )?[A-Z]?[.\d]*\d[.\d]*\W+`)
+
+func unnumbered(heading string) string {
+	return cmp.Or(sectionNumber().ReplaceAllString(heading, ""), heading)
+}
+
+// endsIn reports whether a heading is a folded name after up to three words that say what kind of thing has it.
+func endsIn(heading, name string) bool {
+	heading, _, _ = strings.Cut(heading, "<") // parameters of a type
+	for range 3 {
+		if _, heading, _ = strings.Cut(heading, " "); fold(heading) == name {
+			return name != ""
+		}
+	}
+	return false
+}
