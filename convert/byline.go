@@ -55,7 +55,7 @@ func readByline(meta page.Meta, root *html.Node) {
 			continue
 		}
 		if skip[n.Parent] || dom.Is(n, atom.Nav, atom.Footer, atom.Script, atom.Style, atom.Noscript, atom.Template, atom.Svg,
-			atom.Head) {
+			atom.Head) || dom.Attr(n, "aria-hidden") == "true" { // such as initials in place of a portrait
 			skip[n] = true
 			continue
 		}
@@ -90,12 +90,15 @@ func authorElement(n *html.Node) bool {
 	case dom.Attr(n, "rel") == "author" || strings.HasPrefix(dom.Attr(n, "itemprop"), "author"):
 		return true
 	}
-	return named(n, authorNames)
+	class, id := dom.Attr(n, "class"), strings.ReplaceAll(strings.ToLower(dom.Attr(n, "id")), "-", "")
+	return len(class) < 400 && anyNamed(class, authorNames) ||
+		// generators of documentation make the id of a section of its heading
+		authorNames[id] && !dom.Is(n, atom.H1, atom.H2, atom.H3)
 }
 
 var (
 	bylineStart = pattern(`(?i)^(?:\W*(?:(?:article |story |post |posted |written |published |created |reported |authored )?by|author|von|par|por|from)\b\s*:?\s*)+`)
-	bylineEnd   = pattern(`(?i)\s*(?:[|•·–—(@]|\s-\s|\bon\s|\bin\s|\bat\s\d|\bpublished\b|\bupdated\b|\bposted\b|\blast\b|\bsaid\b|\bfollow\b|\s\d).*$`)
+	bylineEnd   = pattern(`(?i)\s*(?:[|•·–—(@<]|\s-\s|\bon\s|\bin\s|\bat\s\d|\bpublished\b|\bupdated\b|\bposted\b|\blast\b|\bsaid\b|\bfollow\b|\s\d).*$`)
 )
 
 // byline returns the name in a byline, or "" if s is not a name: one to eight words that begin with a letter.

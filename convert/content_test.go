@@ -64,6 +64,15 @@ func TestByline(t *testing.T) {
 		{"name with digits", `<h1>T</h1><div class=username>need2know</div>`, "need2know", ""},
 		{"day before month", `<h1>T</h1><span class=post-date>6 May 2024</span>`, "", "2024-05-06"},
 		{"time in words", `<h1>T</h1><time>January 2nd, 2024</time>`, "", "2024-01-02"},
+		{
+			"initials in place of a portrait", `<h1>T</h1><div class=author><b class=author-avatar aria-hidden=true>AE</b>
+			<p class=author-name>Ann Example</p><p>` + strings.Repeat("writes ", 50) + `</div>`, "Ann Example", "",
+		},
+		{"an address in angle brackets", `<h1>T</h1><div class=author>Ann Example &lt;ann@a.test&gt;</div>`, "Ann Example", ""},
+		{"an id alone", `<h1>T</h1><span id=author>Ann Example</span>`, "Ann Example", ""},
+		{"a section of one name", `<h1>T</h1><section id=author><h2>AUTHOR</h2><p>Ann Example</section>`, "Ann Example", ""},
+		{"the id of a section", `<h1>T</h1><h2 id=list-of-contributors>List of contributors</h2>`, "", ""},
+		{"the id of a section of one word", `<h1>T</h1><section id=contributors><h2>Contributors</h2></section>`, "", ""},
 		{"above the heading", `<div class=author>Menu</div><h1>T</h1><p>x`, "", ""},
 		{"in a footer", `<h1>T</h1><footer><div class=author>Agency</div></footer>`, "", ""},
 		{"too long for a name", `<h1>T</h1><div class=author>` + strings.Repeat("word ", 30) + `</div>`, "", ""},
