@@ -111,6 +111,7 @@ func normaliseElement(n *html.Node, base *url.URL, own string) bool {
 			dom.Remove(n)
 			return false
 		}
+		listRows(n)
 	case atom.Img:
 		normaliseImage(n, base)
 	case atom.Table:
@@ -120,6 +121,7 @@ func normaliseElement(n *html.Node, base *url.URL, own string) bool {
 	case atom.Blockquote:
 		normaliseQuote(n)
 	case atom.Div, atom.Aside:
+		listRows(n)
 		if strings.Contains(dom.Attr(n, "class"), "uote") {
 			normaliseQuote(n)
 		}

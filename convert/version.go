@@ -39,6 +39,7 @@ var ruleTables = slices.Concat([]any{
 	manualKeeps, menuNames, tableMenus, weakNames, chromeRoles,
 	generators, bookRelations, directions, turnRelations, controls, sourceLinks,
 	depthKeys, depthClasses, commentParts, quoteBoxes, quoteHeads, quoteLines, quotedNames, postBoxes,
+	rowBullets, rowDashes,
 	documentationClasses, forumMarks, metaKeys, dateKeys, authorKeys, dateForms, dayForms,
 	authorNames, dateNames, packedModel, pageFormats, typeFormats, saysNothing, endings, fileEndings, fileNames,
 	mediaNames, elsewhereBeginnings, tagLabels, partRoles, clones,
