@@ -157,18 +157,23 @@ func (u *units) keepMissed() {
 		}
 	}
 	for i, l := range u.of {
-		if l < 0 || u.whole[i] {
-			if l >= 0 {
-				seen[l] = true
-			}
+		if l < 0 {
+			continue
+		}
+		if u.whole[i] {
+			seen[l] = true
 			continue
 		}
 		x, list := &u.boxes[i], &u.lists[l]
-		cards := u.kind != forum && list.words <= longestCard*list.units
-		between := seen[l] && int32(i) < last[l]
-		if list.units < fewestInRow || list.whole*3 < list.units*2 || (words[x.end]-words[x.begin])*10 >= x.words ||
-			!between && (!cards || list.units == fewestInRow || x.words*2*list.units < list.words) ||
-			!cards && u.kind != forum {
+		if list.units < fewestInRow || list.whole*3 < list.units*2 || (words[x.end]-words[x.begin])*10 >= x.words {
+			continue
+		}
+		alike := seen[l] && int32(i) < last[l] // between others
+		if u.kind != forum {
+			asLong := list.units > fewestInRow && x.words >= list.words/list.units/2
+			alike = (alike || asLong) && list.words/list.units <= longestCard
+		}
+		if !alike {
 			continue
 		}
 		u.whole[i], u.missed[i] = true, true
