@@ -132,6 +132,9 @@ func readHead(root *html.Node, u *url.URL) head {
 	put(h.meta, "description", h.meta["og:description"])
 	put(h.meta, "canonical_url", h.canonical)
 	t.og, t.home = trimIcons(h.meta["og:title"]), u != nil && home(u)
+	if u != nil {
+		t.host = fold(page.SiteName(u.Hostname()))
+	}
 	t.readCaption(root)
 	t.nameSite(h.meta["og:site_name"])
 	h.title = t.choose()

@@ -226,3 +226,33 @@ func TestTitlesOfGenerators(t *testing.T) {
 		})
 	}
 }
+
+// TestTitlesLoseTheNameOfTheirHost holds which parts of a title element name the site as its host is called, where the
+// page has no heading that is its title (rule E7).
+func TestTitlesLoseTheNameOfTheirHost(t *testing.T) {
+	for _, tt := range []struct{ url, element, want string }{
+		{"https://www.freshcache.com/rug", "Tan Rug | Fresh Cache US", "Tan Rug"},
+		{"https://eu.freshcache.co.uk/rug", "Tan Rug – FreshCache®", "Tan Rug"},
+		{"https://www.freshcache.com/", "Rugs and More | FreshCache", "Rugs and More"},
+		{"https://freshcache.com/rug", "Fresh Cache - Tan Rug - Wool", "Tan Rug - Wool"},
+		{"https://freshcache.com/", "Fresh Cache | Rugs and more", "Fresh Cache | Rugs and more"},
+		{"https://freshcache.com/rug", "Tan Rug | Fresh Cache and how it came to be what it is", "Tan Rug | Fresh Cache and how it came to be what it is"},
+		{"https://freshcache.com/rug", "Tan Rug | Cache", "Tan Rug | Cache"},
+		{"https://go.dev/doc", "Effective Go - Goals", "Effective Go - Goals"},
+		{"https://192.0.2.1/rug", "Tan Rug | 192", "Tan Rug | 192"},
+	} {
+		u, err := url.Parse(tt.url)
+		if err != nil {
+			t.Fatal(err)
+		}
+		doc, err := convert.Parse(t.Context(), []byte("<title>"+tt.element+"</title><p>It is of wool."),
+			"text/html; charset=utf-8", u)
+		if err != nil {
+			t.Fatal(err)
+		}
+		res, err := doc.Convert(t.Context(), convert.Options{})
+		if err != nil || res.Title != tt.want {
+			t.Errorf("title %q at %s: %q, want %q; err = %v", tt.element, tt.url, res.Title, tt.want, err)
+		}
+	}
+}

@@ -13,7 +13,7 @@ type titleParts struct {
 	leads map[string]bool // what stands before each separator, folded
 	tails map[string]bool // what stands after each, folded
 	last  string          // what stands after the last one, folded; empty without one
-	page  string          // the title without the site's name at its end; empty without that
+	page  string          // the title without the site's name at its end or beginning; empty without that
 	first string          // what stands before the first separator of the kind that is the last
 }
 
@@ -33,8 +33,11 @@ func (t *titles) parts() titleParts {
 				last, p.last = at, fold(tail)
 				p.first, _, _ = strings.Cut(t.element, separator)
 			}
-			if t.sites[fold(tail)] {
+			switch {
+			case t.names(fold(tail)):
 				p.page = head
+			case p.page == "" && !t.home && t.host != "" && fold(head) == t.host:
+				p.page = tail
 			}
 		}
 	}

@@ -23,7 +23,7 @@ func Library(u *url.URL) string {
 	if kind := Classify(u); kind != Documentation || strings.Trim(host, "0123456789.") == "" || u.Port() != "" {
 		return ""
 	}
-	return siteName(host)
+	return SiteName(host)
 }
 
 // packagesAt says for hosts that hold the pages of many packages where in the path a package's name stands.
@@ -105,8 +105,9 @@ func withoutVersion(name, mark string) string {
 	return name
 }
 
-// siteName returns what a host is called: of docs.example.co.uk, example.
-func siteName(host string) string {
+// SiteName returns what a host is called, in lower case: of docs.example.co.uk, example. It is empty for an address, for a
+// public suffix, and for a name of one label.
+func SiteName(host string) string {
 	name, _, _ := strings.Cut(registrable(host), ".")
 	return name
 }
