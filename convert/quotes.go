@@ -173,10 +173,10 @@ func saysWho(box, quote *html.Node) bool {
 func quotedLine(n *html.Node) *html.Node {
 	for range 6 {
 		c := n.FirstChild
-		for c != nil && (c.Type != html.TextNode || chars.Blank(c.Data)) && !dom.HasText(c) {
+		for c != nil && !dom.Is(c, atom.Blockquote) && (c.Type != html.TextNode || chars.Blank(c.Data)) && !dom.HasText(c) {
 			c = c.NextSibling
 		}
-		if c == nil || c.Type != html.ElementNode {
+		if c == nil || c.Type != html.ElementNode || dom.Is(c, atom.Blockquote) { // that is a quotation of its own
 			return nil
 		}
 		for s := c.NextSibling; s != nil; s = s.NextSibling {
