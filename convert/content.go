@@ -17,7 +17,7 @@ const noContent = "nothing"
 // notices around the place that scripts would fill. An empty answer makes the caller use a browser.
 const noContentCut = .235
 
-// menusCut is the same for a page without prose and without a heading of level one that is mostly links: menus alone.
+// menusCut is the same for a page that is menus alone: mostly links, without a sentence and a heading of level one.
 const menusCut = .35
 
 // smallPage is the number of words from which a page is judged block by block. On smaller pages a wrong judgement loses
@@ -85,10 +85,11 @@ func (t *outline) empty(cut float32) bool {
 	if cut < noContentCut || cut >= menusCut {
 		return cut < noContentCut
 	}
+	const said = 8 // words of a block outside links, as a short post has them
 	words, linked := int32(0), int32(0)
 	for i := range t.blocks {
 		b := &t.blocks[i]
-		if b.tag == atom.H1 || b.long() {
+		if b.tag == atom.H1 || b.words-b.linked >= said {
 			return false
 		}
 		words, linked = words+b.words, linked+b.linked

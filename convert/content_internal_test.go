@@ -85,6 +85,7 @@ func TestPageOfMenusIsEmpty(t *testing.T) {
 		{"labels", "<p>One</p><p>Two</p>", .3, false},
 		{"menus under a title", "<h1>All pages</h1>" + menus, .3, false},
 		{"menus beside prose", menus + "<p>" + strings.Repeat("one and two ", 5), .3, false},
+		{"menus around a post", menus + "<p>Here is some more context about the project" + menus, .3, false},
 		{"unlikely prose", menus + "<p>" + strings.Repeat("one and two ", 5), .2, true},
 	} {
 		if o, _ := outlineOf(t, tt.page); o.empty(tt.cut) != tt.want {
