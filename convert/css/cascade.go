@@ -330,6 +330,7 @@ func (s *Sheet) about(n *html.Node) (found []*rule) {
 	if len(s.rules) == 0 {
 		return nil
 	}
+	s.nearOf = nil
 	look := func(key string) {
 		for _, r := range s.rules[key] {
 			if s.steps < 0 {
@@ -369,6 +370,11 @@ func (s *Sheet) holds(r *rule, n *html.Node) bool {
 	}
 	if r.plain {
 		return true
+	}
+	if len(r.outer) > 0 && !s.near(n, r.outer) {
+		s.steps--
+		r.costs++
+		return false
 	}
 	before := s.steps
 	is := s.matches(r.selector, 0, n, nil)

@@ -64,7 +64,8 @@ type rule struct {
 	within []*selector   // of @scope: an element that it lies in; nil for all
 	style  string        // a style query about the element round it
 	order  int
-	costs  int // comparisons that it took
+	costs  int      // comparisons that it took
+	outer  []uint32 // hashes of names that elements around the subject must have
 
 	container bool // it asks for the size of a container
 	plain     bool // it holds for all that is found under its key
@@ -351,6 +352,7 @@ func (s *Sheet) add(all []*selector, set, custom []declaration, c context) {
 
 func (s *Sheet) index(r *rule) {
 	subject := &r.chain[0]
+	r.outer = r.outerNames()
 	r.plain = len(r.chain) == 1 && !subject.never && len(subject.attrs)+len(subject.pseudos) == 0 && r.within == nil &&
 		r.style == "" && subject.parts() == 1
 	if !subject.never {

@@ -22,6 +22,9 @@ type matcher struct {
 	quirks bool // classes and ids are compared without case
 	places map[*html.Node]place
 	had    map[had]bool
+	line   []element  // see namesOf
+	nearOf *html.Node // the element whose outer names are in outer
+	outer  filter
 }
 
 // place counts the elements around an element, from 1: among all of its parent, and among those of its name.

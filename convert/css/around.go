@@ -1,0 +1,125 @@
+package css
+
+import (
+	"golang.org/x/net/html"
+
+	"readthru/convert/dom"
+)
+
+// Style sheets of many pages have hundreds of rules such as ".menu .item", each of which is asked of every item and would
+// be compared with all elements around it. A filter of the names around an element answers most of them at once.
+
+// filter is a Bloom filter of the ids and classes of an element and of all elements around it.
+type filter [8]uint64
+
+func (f *filter) add(name uint32) {
+	f[name>>6&7] |= 1 << (name & 63)
+	f[name>>15&7] |= 1 << (name >> 9 & 63)
+}
+
+// has reports whether a name may be in f.
+func (f *filter) has(name uint32) bool {
+	return f[name>>6&7]>>(name&63)&1 != 0 && f[name>>15&7]>>(name>>9&63)&1 != 0
+}
+
+// full is a filter that has all names.
+var full = filter{^uint64(0), ^uint64(0), ^uint64(0), ^uint64(0), ^uint64(0), ^uint64(0), ^uint64(0), ^uint64(0)}
+
+// nameHash returns the hash of an id, with kind '#', or a class, with kind '.'. It is the same in either case, which does
+// not count in quirks mode. ascii is false for a name whose other characters may be equal to letters there.
+func nameHash(kind byte, name string) (hash uint32, ascii bool) {
+	hash, ascii = (2166136261^uint32(kind))*16777619, true
+	for i := range len(name) {
+		c := name[i]
+		if 'A' <= c && c <= 'Z' {
+			c |= 0x20
+		}
+		ascii = ascii && c < 0x80
+		hash = (hash ^ uint32(c)) * 16777619
+	}
+	return hash ^ hash>>15, ascii
+}
+
+// outerNames returns the hashes of ids and classes that elements around the subject of s must have.
+func (s *selector) outerNames() (names []uint32) {
+	for i := 1; i < len(s.chain); i++ {
+		if c := s.combinators[i-1]; c != ' ' && c != '>' {
+			continue // a sibling; what is around that is around the subject, too
+		}
+		if id := s.chain[i].id; id != "" {
+			name, _ := nameHash('#', id)
+			names = append(names, name)
+		}
+		for _, class := range s.chain[i].classes {
+			name, _ := nameHash('.', class)
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// element is an element and the names of it and of all around it.
+type element struct {
+	node  *html.Node
+	names filter
+}
+
+// near reports whether names may be those of elements around n.
+func (m *matcher) near(n *html.Node, names []uint32) bool {
+	if m.nearOf != n {
+		m.nearOf, m.outer = n, *m.namesOf(n.Parent)
+	}
+	for _, name := range names {
+		if !m.outer.has(name) {
+			return false
+		}
+	}
+	return true
+}
+
+// namesOf returns the names of n and of all elements around it. It keeps those of the last n and of what is around it,
+// from the outermost: elements are asked for in document order.
+func (m *matcher) namesOf(n *html.Node) *filter {
+	if n == nil || n.Type != html.ElementNode {
+		m.line = m.line[:0]
+		return &filter{}
+	}
+	for i := len(m.line) - 1; i >= 0; i-- {
+		if m.line[i].node == n && m.still(i) {
+			m.line = m.line[:i+1]
+			return &m.line[i].names
+		}
+	}
+	e := element{n, *m.namesOf(n.Parent)}
+	for i := range n.Attr {
+		switch n.Attr[i].Key {
+		case "id":
+			m.addName(&e.names, '#', n.Attr[i].Val)
+		case "class":
+			for class, rest := dom.CutWord(n.Attr[i].Val); class != ""; class, rest = dom.CutWord(rest) {
+				m.addName(&e.names, '.', class)
+			}
+		}
+	}
+	m.line = append(m.line, e)
+	return &m.line[len(m.line)-1].names
+}
+
+// still reports whether the elements that are kept up to i are still one in another: the tree changes while it is asked
+// about.
+func (m *matcher) still(i int) bool {
+	for ; i > 0; i-- {
+		if m.line[i].node.Parent != m.line[i-1].node {
+			return false
+		}
+	}
+	parent := m.line[0].node.Parent
+	return parent == nil || parent.Type != html.ElementNode
+}
+
+func (m *matcher) addName(f *filter, kind byte, name string) {
+	hash, ascii := nameHash(kind, name)
+	if f.add(hash); m.quirks && !ascii {
+		*f = full
+	}
+}
