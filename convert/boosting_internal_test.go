@@ -61,7 +61,7 @@ func train(m *matrix, p params) forest {
 	score := make([]float64, n)
 	g, h := make([]float64, n), make([]float64, n)
 	var out forest
-	rng := uint64(12345)
+	rng := uint64(20261125)
 	rand := func() float64 {
 		rng ^= rng << 13
 		rng ^= rng >> 7

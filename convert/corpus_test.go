@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
@@ -103,8 +104,9 @@ func BenchmarkCorpus(b *testing.B) {
 	})
 	b.Run("cost", func(b *testing.B) { // processor time of both, page by page, so that other programs weigh on both alike
 		var whole, alone time.Duration
+		best := make([][2]time.Duration, len(pages)) // of all rounds
 		for b.Loop() {
-			for _, p := range pages {
+			for i, p := range pages {
 				u, _ := url.Parse(p.URL)
 				begun := processorTime()
 				doc, err := convert.Parse(context.Background(), p.content, "text/html", u)
@@ -116,9 +118,24 @@ func BenchmarkCorpus(b *testing.B) {
 				}
 				converted := processorTime()
 				_, _ = html.Parse(bytes.NewReader(p.content)) // some are nested deeper than the parser goes
-				whole, alone = whole+converted-begun, alone+processorTime()-converted
+				took := [2]time.Duration{converted - begun, processorTime() - converted}
+				whole, alone = whole+took[0], alone+took[1]
+				for j := range took {
+					if best[i][j] == 0 || took[j] < best[i][j] {
+						best[i][j] = took[j]
+					}
+				}
 			}
 		}
 		b.ReportMetric(float64(whole)/float64(alone), "x-parse")
+		var ratios []float64
+		for i, t := range best {
+			if len(pages[i].content) >= 10_000 { // of a smaller page, what every page costs is most
+				ratios = append(ratios, float64(t[0])/float64(t[1]))
+			}
+		}
+		if slices.Sort(ratios); len(ratios) > 0 {
+			b.ReportMetric(ratios[len(ratios)*99/100], "x-parse-p99")
+		}
 	})
 }
