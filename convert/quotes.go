@@ -88,9 +88,9 @@ func before(n *html.Node) *html.Node {
 	return p
 }
 
-// quotedCells returns the cell of a quotation in the table that vBulletin 3 or phpBB 2 makes of it, and the one with who
-// is quoted if that is another. The quotation is nil if the table is none: it has a label above it, a class, or begins
-// with who is quoted.
+// quotedCells returns the cell of a quotation in the table that vBulletin 3 or phpBB 2 makes of it, and the one that
+// says who is quoted if that is another. The quotation is nil if the table is none: it has a label above it, a class,
+// or begins with who is quoted.
 func quotedCells(table *html.Node) (line, cell *html.Node) {
 	rows := tableRows(table)
 	if len(rows) == 0 || len(rows) > 2 {
@@ -195,8 +195,11 @@ func quotedLine(n *html.Node) *html.Node {
 // markLine makes a paragraph of the line about who is quoted, without pictures and links that only show an arrow.
 func markLine(quote *html.Node) {
 	line := quotedLine(quote)
-	if line == nil || !dom.Is(line, atom.Cite) && !(dom.Is(line, atom.Div, atom.P) && (named(line, quoteLines) ||
-		dom.HasClass(line.Parent, "alt2"))) || len(dom.OneLine(line)) > maxQuotedLine {
+	if line == nil || len(dom.OneLine(line)) > maxQuotedLine {
+		return
+	}
+	if box := dom.Is(line, atom.Div, atom.P) && (named(line, quoteLines) || dom.HasClass(line.Parent, "alt2")); !box &&
+		!dom.Is(line, atom.Cite) {
 		return
 	}
 	for _, d := range dom.FindAll(line, func(d *html.Node) bool { return dom.Is(d, atom.Img, atom.A) }) {

@@ -69,8 +69,8 @@ func Tokens[T ~string | ~[]byte](text T) int {
 const markupShare = 1 / 1.12
 
 // HTMLTokens estimates the number of tokens of HTML for a language model. Compared with the o200k vocabulary, the error
-// is 5 % in the median and 11 % at the 90th percentile. Of more than 64 KiB it reads that much, in pieces spread over the
-// whole, which moves the estimate by .7 % in the median and 1.5 % at the 90th percentile.
+// is 5 % in the median and 11 % at the 90th percentile. Of more than 64 KiB it reads that much, in pieces spread over
+// the whole, which moves the estimate by .7 % in the median and 1.5 % at the 90th percentile.
 func HTMLTokens[T ~string | ~[]byte](html T) int {
 	const pieces, piece = 256, 256 // bytes
 	if len(html) <= pieces*piece {

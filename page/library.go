@@ -105,8 +105,8 @@ func withoutVersion(name, mark string) string {
 	return name
 }
 
-// SiteName returns what a host is called, in lower case: of docs.example.co.uk, example. It is empty for an address, for a
-// public suffix, and for a name of one label.
+// SiteName returns what a host is called, in lower case: of docs.example.co.uk, example. It is empty for an address,
+// for a public suffix, and for a name of one label.
 func SiteName(host string) string {
 	name, _, _ := strings.Cut(registrable(host), ".")
 	return name

@@ -6,8 +6,8 @@ import (
 	"readthru/convert/dom"
 )
 
-// Style sheets of many pages have hundreds of rules such as ".menu .item", each of which is asked of every item and would
-// be compared with all elements around it. A filter of the names around an element answers most of them at once.
+// Style sheets of many pages have hundreds of rules such as ".menu .item", each of which is asked of every item and
+// would be compared with all elements around it. A filter of the names around an element answers most of them at once.
 
 // filter is a Bloom filter of the ids and classes of an element and of all elements around it.
 type filter [8]uint64
@@ -25,8 +25,8 @@ func (f *filter) has(name uint32) bool {
 // full is a filter that has all names.
 var full = filter{^uint64(0), ^uint64(0), ^uint64(0), ^uint64(0), ^uint64(0), ^uint64(0), ^uint64(0), ^uint64(0)}
 
-// nameHash returns the hash of an id, with kind '#', or a class, with kind '.'. It is the same in either case, which does
-// not count in quirks mode. ascii is false for a name whose other characters may be equal to letters there.
+// nameHash returns the hash of an id, with kind '#', or a class, with kind '.'. It is the same in either case, which
+// does not count in quirks mode. ascii is false for a name whose other characters may be equal to letters there.
 func nameHash(kind byte, name string) (hash uint32, ascii bool) {
 	hash, ascii = (2166136261^uint32(kind))*16777619, true
 	for i := range len(name) {

@@ -306,8 +306,8 @@ func (b *builder) continues(block *Block, before, l *line, text string, lines []
 		return false
 	}
 	if block.Kind == Item {
-		return block.entry || l.x0 > block.left+.3*l.size || len(block.lines) > 1 && abs32(l.x0-before.x0) < .5*l.size || open &&
-			unicode.IsLower(first)
+		return block.entry || l.x0 > block.left+.3*l.size || len(block.lines) > 1 && abs32(l.x0-before.x0) < .5*l.size ||
+			open && unicode.IsLower(first)
 	}
 	if strings.HasSuffix(before.text(), "-") && unicode.IsLower(first) {
 		return true
