@@ -153,6 +153,15 @@ func firstElement(n *html.Node) *html.Node {
 	return nil
 }
 
+func lastElement(n *html.Node) *html.Node {
+	for c := n.LastChild; c != nil; c = c.PrevSibling {
+		if c.Type == html.ElementNode {
+			return c
+		}
+	}
+	return nil
+}
+
 // calloutTitle returns the element that holds a callout's own title, or nil.
 func calloutTitle(n *html.Node) *html.Node {
 	return dom.Find(n, func(d *html.Node) bool {

@@ -60,8 +60,8 @@ func TestFieldsOfUnitsAreDecidedAlike(t *testing.T) {
 }
 
 func TestUnitsMissingFromARowAreKept(t *testing.T) {
-	const long = "It is made of wood and paper and lasts for a long time, say those who have it, and so do their children, who " +
-		"bought theirs a year ago or two. "
+	const long = "It is made of wood and paper and lasts for a long time, say those who have it, and so do their " +
+		"children, who bought theirs a year ago or two. "
 	row := func(text string) (html string) {
 		for i := range 8 {
 			html += fmt.Sprintf(`<div class=card><h3><a href=/p%d>Name %[1]d</a></h3><div class=text><p>Unit %[1]d. %s</p></div>

@@ -119,15 +119,6 @@ func quotedCells(table *html.Node) (line, cell *html.Node) {
 	return nil, nil
 }
 
-func lastElement(n *html.Node) *html.Node {
-	for c := n.LastChild; c != nil; c = c.PrevSibling {
-		if c.Type == html.ElementNode {
-			return c
-		}
-	}
-	return nil
-}
-
 // lastIn returns the blockquote that ends a box, or nil.
 func lastIn(box *html.Node) *html.Node {
 	for range 4 {

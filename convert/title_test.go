@@ -236,7 +236,7 @@ func TestTitlesLoseTheNameOfTheirHost(t *testing.T) {
 		{"https://www.freshcache.com/", "Rugs and More | FreshCache", "Rugs and More"},
 		{"https://freshcache.com/rug", "Fresh Cache - Tan Rug - Wool", "Tan Rug - Wool"},
 		{"https://freshcache.com/", "Fresh Cache | Rugs and more", "Fresh Cache | Rugs and more"},
-		{"https://freshcache.com/rug", "Tan Rug | Fresh Cache and how it came to be what it is", "Tan Rug | Fresh Cache and how it came to be what it is"},
+		{"https://freshcache.com/rug", "Rug | Fresh Cache and how it came to be", "Rug | Fresh Cache and how it came to be"},
 		{"https://freshcache.com/rug", "Tan Rug | Cache", "Tan Rug | Cache"},
 		{"https://go.dev/doc", "Effective Go - Goals", "Effective Go - Goals"},
 		{"https://192.0.2.1/rug", "Tan Rug | 192", "Tan Rug | 192"},

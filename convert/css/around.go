@@ -58,8 +58,8 @@ func (s *selector) outerNames() (names []uint32) {
 	return names
 }
 
-// element is an element and the names of it and of all around it.
-type element struct {
+// enclosing is an element and the names of it and of all around it.
+type enclosing struct {
 	node  *html.Node
 	names filter
 }
@@ -90,7 +90,7 @@ func (m *matcher) namesOf(n *html.Node) *filter {
 			return &m.line[i].names
 		}
 	}
-	e := element{n, *m.namesOf(n.Parent)}
+	e := enclosing{n, *m.namesOf(n.Parent)}
 	for i := range n.Attr {
 		switch n.Attr[i].Key {
 		case "id":

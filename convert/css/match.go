@@ -22,8 +22,8 @@ type matcher struct {
 	quirks bool // classes and ids are compared without case
 	places map[*html.Node]place
 	had    map[had]bool
-	line   []element  // see namesOf
-	nearOf *html.Node // the element whose outer names are in outer
+	line   []enclosing // see namesOf
+	nearOf *html.Node  // the element whose outer names are in outer
 	outer  filter
 }
 

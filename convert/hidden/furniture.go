@@ -106,15 +106,15 @@ var orders = sync.OnceValue(func() *regexp.Regexp {
 
 // orderWords are the beginnings of words of which each order has one, by their first letter.
 var orderWords = sync.OnceValue(func() (byLetter [26][]string) {
-	for word := range strings.FieldsSeq(`previous prior above earlier preceding told instruction rules prompt message ai llm
-		language chatbot assistant agent helpful key password secret token credential conversation tell inform mention reveal
-		im_start inst injection jailbreak`) {
+	for word := range strings.FieldsSeq(`previous prior above earlier preceding told instruction rules prompt message
+		ai llm language chatbot assistant agent helpful key password secret token credential conversation tell inform
+		mention reveal im_start inst injection jailbreak`) {
 		byLetter[word[0]-'a'] = append(byLetter[word[0]-'a'], word)
 	}
 	return byLetter
 })
 
-// mayCommand reports whether text has a word that an order has. It takes a tenth of the time of the expression.
+// mayCommand reports whether text has a word that an order has. Without one the slow expression need not be tried.
 func mayCommand(text string) bool {
 	if strings.Contains(text, "\u017f") || strings.Contains(text, "\u212a") { // an s and a k, to an expression
 		return true
