@@ -194,8 +194,11 @@ func (c *change) stale(
 	a, old *article, before map[uint32]place, number uint32, path string, said uint64, lead bool,
 ) bool {
 	p, mine := before[number]
+	if !mine { // old may have no passages
+		return false
+	}
 	led := old.passages[0].number == number
-	if !mine || p.path == path && old.title == a.title && p.said == said && led == lead {
+	if p.path == path && old.title == a.title && p.said == said && led == lead {
 		return false
 	}
 	return slices.Equal(c.ownersOf(number), []uint32{a.number})
