@@ -15,6 +15,7 @@ import (
 	"readthru/convert"
 	"readthru/fetch"
 	"readthru/page"
+	"readthru/summary"
 )
 
 // fetchAtOnce is how many of the pages named in one command are fetched at the same time.
@@ -170,8 +171,11 @@ func (p *program) printPage(pg *page.Page, r api.FetchRequest, front, follows bo
 	if format == "json" {
 		return wall
 	}
+	summarised := pg.Summary != "" && r.Summary != "" // a stored summary comes with every hit, asked for or not
 	for _, w := range pg.Warnings {
-		p.note("warning: %s: %s", w, page.MaskString(pg.URL))
+		if summarised || format == "prompt" || w != summary.WarnExtractive && w != summary.WarnPart {
+			p.note("warning: %s: %s", w, page.MaskString(pg.URL))
+		}
 	}
 	if slices.Contains(pg.Warnings, "no-browser") {
 		p.note("[⚠️ No browser: fetched without JavaScript]")
@@ -184,7 +188,7 @@ func (p *program) printPage(pg *page.Page, r api.FetchRequest, front, follows bo
 	if format == "screenshot" {
 		return p.printImage(pg.Screenshot)
 	}
-	if pg.Summary != "" && format != "prompt" {
+	if summarised && format != "prompt" {
 		pg = summaryOf(pg)
 	}
 	if pg.Next > 0 {
