@@ -53,7 +53,9 @@ type User struct {
 // positive, only the limit of 5,000 symbols applies. The builder must not be used afterwards.
 func (b *Builder) Map(tokens int) *Map {
 	b.work.Wait()
-	slices.SortFunc(b.files, func(x, y *file) int { return cmp.Compare(x.path, y.path) })
+	slices.SortFunc(b.files, func(x, y *file) int {
+		return cmp.Or(cmp.Compare(strings.Count(x.path, "/"), strings.Count(y.path, "/")), cmp.Compare(x.path, y.path))
+	})
 	list := rank(b.files, b.names)
 	b.findUsers(list[:min(len(list), withUsers)])
 	shown, full := b.choose(list, tokens)
@@ -106,7 +108,7 @@ func (b *Builder) choose(list []ranked, tokens int) (shown []map[int]ranked, ful
 		}
 		for i := r.index; i >= 0; i = f.definitions[i].parent {
 			if _, ok := shown[r.file][i]; !ok {
-				shown[r.file][i] = ranked{}
+				shown[r.file][i] = ranked{aside: true}
 			}
 		}
 		shown[r.file][r.index] = r
@@ -117,12 +119,13 @@ func (b *Builder) choose(list []ranked, tokens int) (shown []map[int]ranked, ful
 
 // show returns the file with the chosen symbols, in the order of the text.
 func (f *file) show(chosen map[int]ranked) File {
-	out := File{Path: f.path, Language: f.language.name, Known: len(f.definitions), aside: f.aside}
+	out := File{Path: f.path, Language: f.language.name, Known: len(f.definitions), aside: true}
 	children := map[int][]int{}
 	for i, d := range f.definitions {
 		if r, ok := chosen[i]; ok {
 			children[d.parent] = append(children[d.parent], i)
 			out.weight += r.weight
+			out.aside = out.aside && r.aside
 		}
 	}
 	var members func(parent int) []Symbol

@@ -9,7 +9,7 @@ import (
 // define that name. References in tests, in examples and in copies that tools made count little, and what these files
 // define comes last. A method weighs less than the type that it belongs to: names such as "get" and "append" are called
 // everywhere and mostly mean other methods. A macro weighs less than what it is used for, and is not shown if nothing
-// uses it.
+// uses it. Of symbols that weigh the same, those near the root of the tree come first.
 const (
 	asideReference = 1.0 / 8 // a reference in a test
 	macroShare     = 1.0 / 4 // weight of a macro, as a share of that of other symbols
@@ -20,14 +20,16 @@ const (
 // ranked is a symbol with its weight.
 type ranked struct {
 	file, index int
-	aside       bool
-	references  int // number of files
-	uses        int // by these files; known of the most important symbols only
+	aside       bool // comes last
+	rest        bool // not among the first symbols of its file
+	references  int  // number of files
+	uses        int  // by these files; known of the most important symbols only
 	users       []User
 	weight      float64
 }
 
-// rank returns all symbols worth showing, by descending weight. files are ordered by path.
+// rank returns all symbols worth showing, by descending weight; files are in the order in which equals come. The first
+// symbols of each file come before what more there is in any, so that a long file does not fill the map alone.
 func rank(files []*file, names map[name]*count) []ranked {
 	weights := map[name]float64{} // weights of types by name
 	functions, members := map[name]bool{}, map[[2]name]bool{}
@@ -36,7 +38,7 @@ func rank(files []*file, names map[name]*count) []ranked {
 		all[i] = make([]ranked, len(f.definitions))
 		for j, d := range f.definitions {
 			all[i][j] = weigh(f, j, names[name{f.language.family, d.name}])
-			all[i][j].file, all[i][j].index, all[i][j].aside = i, j, f.aside
+			all[i][j].file, all[i][j].index = i, j
 			key := name{f.language.family, d.name}
 			switch {
 			case d.kind.holdsMethods() && d.kind != Impl, d.kind == Type:
@@ -76,6 +78,15 @@ func rank(files []*file, names map[name]*count) []ranked {
 		return 0 > cmp.Or(lastIf(a.aside, b.aside), cmp.Compare(b.weight, a.weight), cmp.Compare(a.file, b.file),
 			cmp.Compare(a.index, b.index))
 	})
+	ofFile := make([]int, len(files))
+	for i := range list {
+		ofFile[list[i].file]++
+		list[i].rest = ofFile[list[i].file] > maxOfFile
+	}
+	sort.SliceStable(list, func(i, j int) bool {
+		a, b := &list[i], &list[j]
+		return 0 > cmp.Or(lastIf(a.aside, b.aside), lastIf(a.rest, b.rest))
+	})
 	return list
 }
 
@@ -93,7 +104,7 @@ func lastIf(a, b bool) int {
 // weigh returns the references and the weight of a definition.
 func weigh(f *file, index int, c *count) ranked {
 	if c == nil {
-		return ranked{}
+		return ranked{aside: f.aside}
 	}
 	others := *c
 	switch own := f.own[index]; { // subtract the file itself
@@ -106,7 +117,10 @@ func weigh(f *file, index int, c *count) ranked {
 	case own == usedOf:
 		others.member--
 	}
-	r := ranked{references: int(others.alone + others.asideAlone)}
+	r := ranked{references: int(others.alone + others.asideAlone), aside: f.aside}
+	if f.unsure && f.definitions[index].owner == "" && c.definitions == 0 && others.alone > 0 {
+		r.aside = false
+	}
 	r.weight = float64(others.alone) + asideReference*float64(others.asideAlone)
 	ofMembers := float64(others.member) + asideReference*float64(others.asideMember)
 	if f.definitions[index].owner != "" {

@@ -32,7 +32,7 @@ import (
 )
 
 // version must change with everything that changes maps: grammars, queries, scanners, ranking, text.
-const version = "3"
+const version = "4"
 
 const (
 	maxWorkers = 4
