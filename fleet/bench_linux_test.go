@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"readthru/eventually"
 	"readthru/fleet"
 	"readthru/fleet/fleettest"
 	"readthru/page"
@@ -24,10 +25,11 @@ func (n *node) bulk(from, count int) {
 	for i := from; i < from+count; i++ {
 		content := fmt.Sprintf("# Page %d\n\n%s", i, text)
 		r := record(fmt.Sprintf("https://a.test/%d", i), content, i)
-		_, err := n.store.PutPage(r, []byte(content), store.Sum{})
-		for ; errors.Is(err, store.ErrFull); _, err = n.store.PutPage(r, []byte(content), store.Sum{}) {
-			time.Sleep(time.Millisecond) // the disk is slower
-		}
+		var err error
+		eventually.True(n.t, "the disk has caught up", func() bool {
+			_, err = n.store.PutPage(r, []byte(content), store.Sum{})
+			return !errors.Is(err, store.ErrFull)
+		})
 		if err != nil {
 			n.t.Fatal(err)
 		}
@@ -44,7 +46,7 @@ func BenchmarkPagesReachANode(b *testing.B) {
 	b.Run("many", func(b *testing.B) {
 		reader.bulk(total, b.N)
 		total += b.N
-		until(b, "all are there", func() bool { return other.store.Totals().Pages == int64(total) })
+		eventually.True(b, "all are there", func() bool { return other.store.Totals().Pages == int64(total) })
 		b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "pages/s")
 	})
 	b.Run("one", func(b *testing.B) {
@@ -52,12 +54,10 @@ func BenchmarkPagesReachANode(b *testing.B) {
 			reader.bulk(total, 1)
 			key := page.KeyOf(fmt.Sprintf("https://a.test/%d", total))
 			total++
-			for {
-				if _, err := other.store.Page(key); err == nil {
-					break
-				}
-				time.Sleep(time.Millisecond)
-			}
+			eventually.True(b, "it is there", func() bool {
+				_, err := other.store.Page(key)
+				return err == nil
+			})
 		}
 	})
 }
@@ -105,15 +105,15 @@ func BenchmarkContent(b *testing.B) {
 	for i := range b.N {
 		reader.read(url(i), large(url(i)), i)
 	}
-	until(b, "all pages are there", func() bool { return other.store.Totals().Pages == int64(b.N) })
+	eventually.True(b, "all pages are there", func() bool { return other.store.Totals().Pages == int64(b.N) })
 	puts, gets = bucket.Requests("PUT")-puts, bucket.Requests("GET")-gets
 	for i := range b.N {
 		reader.keep(url(i), large("response "+url(i)), 1)
 		if i%500 == 499 {
-			until(b, "all are told", func() bool { return reader.Status().Told == int64(i+1) })
+			eventually.True(b, "all are told", func() bool { return reader.Status().Told == int64(i+1) })
 		}
 	}
-	until(b, "all are told", func() bool { return reader.Status().Told == int64(b.N) })
+	eventually.True(b, "all are told", func() bool { return reader.Status().Told == int64(b.N) })
 	times := make([]time.Duration, b.N)
 	b.ResetTimer()
 	for i := range b.N {
@@ -160,10 +160,10 @@ func BenchmarkAsk(b *testing.B) {
 		for i := range b.N {
 			reader.keep(fmt.Sprintf("https://a.test/stored/%d/%d", b.N, i), text, 1)
 			if i%1000 == 999 { // no more wait than may
-				until(b, "all are told", func() bool { return reader.Status().Told-before == int64(i+1) })
+				eventually.True(b, "all are told", func() bool { return reader.Status().Told-before == int64(i+1) })
 			}
 		}
-		until(b, "all are told", func() bool { return reader.Status().Told-before == int64(b.N) })
+		eventually.True(b, "all are told", func() bool { return reader.Status().Told-before == int64(b.N) })
 		measure(b, "stored", true)
 	})
 	b.Run("nowhere", func(b *testing.B) { measure(b, "nowhere", false) })

@@ -14,6 +14,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 	"go.uber.org/goleak"
 
+	"readthru/eventually"
 	"readthru/fleet"
 	"readthru/fleet/fleettest"
 	"readthru/page"
@@ -94,16 +95,6 @@ func (n *node) begin(url, name string) {
 	n.t.Cleanup(n.stop)
 }
 
-// until waits for something that comes of itself.
-func until(tb testing.TB, what string, is func() bool) {
-	tb.Helper()
-	for limit := time.Now().Add(90 * time.Second); !is(); time.Sleep(10 * time.Millisecond) {
-		if time.Now().After(limit) {
-			tb.Fatalf("waited in vain: %s", what)
-		}
-	}
-}
-
 func (n *node) awaitState(state string) {
 	n.t.Helper()
 	defer func() {
@@ -111,7 +102,7 @@ func (n *node) awaitState(state string) {
 			n.t.Logf("status: %+v", n.Status())
 		}
 	}()
-	until(n.t, n.Status().Node+" is "+state, func() bool { return n.Status().State == state })
+	eventually.True(n.t, n.Status().Node+" is "+state, func() bool { return n.Status().State == state })
 }
 
 // start is when the pages of these tests were first read.
@@ -147,7 +138,7 @@ func (n *node) has(url string) string {
 func await(tb testing.TB, url, content string, nodes ...*node) {
 	tb.Helper()
 	for _, n := range nodes {
-		until(tb, n.Status().Node+" has "+content+" of "+url, func() bool { return n.has(url) == content })
+		eventually.True(tb, n.Status().Node+" has "+content+" of "+url, func() bool { return n.has(url) == content })
 	}
 }
 
@@ -187,7 +178,7 @@ func TestWhatANodeReadsAllHave(t *testing.T) {
 		"nothingnothingnothing" {
 		t.Errorf("a page that is gone: %s", got)
 	}
-	until(t, "nothing waits", func() bool { return a.Status().Outbox+b.Status().Outbox+c.Status().Outbox == 0 })
+	eventually.True(t, "nothing waits", func() bool { return a.Status().Outbox+b.Status().Outbox+c.Status().Outbox == 0 })
 	if r := a.Status().Refused + b.Status().Refused + c.Status().Refused; r != 0 {
 		t.Errorf("%d rows are malformed", r)
 	}
@@ -224,7 +215,7 @@ func TestTheLaterReadingCounts(t *testing.T) {
 	if err := a.store.DeletePage(page.KeyOf(gone)); err != nil {
 		t.Fatal(err)
 	}
-	until(t, "a has told", func() bool { return a.Status().Outbox == 0 })
+	eventually.True(t, "a has told", func() bool { return a.Status().Outbox == 0 })
 	late.begin(url, "late")
 	await(t, kept, "# Later", late, a)
 	await(t, gone, "nothing", late, a)
@@ -360,8 +351,8 @@ func TestWhatCommitsLateIsSeen(t *testing.T) {
 	b := join(t, s.URL, "b")
 	b.awaitState(fleet.Connected)
 	b.read("https://a.test/fast", "# Fast", 0)
-	until(t, "b has told", func() bool { return b.Status().Published == 1 })
-	until(t, "a is behind", func() bool { return a.Status().Behind == 1 })
+	eventually.True(t, "b has told", func() bool { return b.Status().Published == 1 })
+	eventually.True(t, "a is behind", func() bool { return a.Status().Behind == 1 })
 	if err := tx.Commit(); err != nil {
 		t.Fatal(err)
 	}
@@ -425,7 +416,7 @@ func TestAServerThatStallsIsNotWaitedForForEver(t *testing.T) {
 		t.Errorf("while the server stalls: %+v", st)
 	}
 	s.Resume()
-	until(t, "a has told", func() bool { return a.Status().Outbox == 0 })
+	eventually.True(t, "a has told", func() bool { return a.Status().Outbox == 0 })
 }
 
 func TestRowsOfAnotherServerAreSeen(t *testing.T) {
@@ -434,7 +425,7 @@ func TestRowsOfAnotherServerAreSeen(t *testing.T) {
 	a := join(t, s.URL, "a")
 	a.awaitState(fleet.Connected)
 	a.read("https://a.test/one", "# One", 0)
-	until(t, "a has told", func() bool { return a.Status().Published == 1 })
+	eventually.True(t, "a has told", func() bool { return a.Status().Published == 1 })
 	a.stop()
 	s.Exec("UPDATE readthru.pages SET xid = '99999999'") // as a dump of a server with more transactions
 	b := join(t, s.URL, "b")
@@ -500,7 +491,7 @@ func TestTwoNodesOfOneNameAreTold(t *testing.T) {
 	t.Parallel()
 	url := fleettest.Start(t).URL
 	a, b := join(t, url, "same"), join(t, url, "same")
-	until(t, "one of them says so", func() bool {
+	eventually.True(t, "one of them says so", func() bool {
 		return strings.Contains(a.Status().Reason+b.Status().Reason, "another node calls itself same")
 	})
 }
@@ -529,7 +520,7 @@ func TestFleetsOfOneDatabaseAreApart(t *testing.T) {
 	defer func() { cancel(); <-ended }()
 	b.awaitState(fleet.Connected)
 	a.read("https://a.test/", "# A", 0)
-	until(t, "a has told", func() bool { return a.Status().Published == 1 })
+	eventually.True(t, "a has told", func() bool { return a.Status().Published == 1 })
 	nodes, err := b.Nodes(t.Context())
 	if err != nil || len(nodes) != 1 || b.Status().Behind != 0 || b.has("https://a.test/") != "nothing" {
 		t.Errorf("nodes %+v, %v; %s", nodes, err, b.has("https://a.test/"))
@@ -552,7 +543,7 @@ func TestADatabaseThatIsSetBackIsToldAgain(t *testing.T) {
 	b.awaitState(fleet.Connected)
 	a.read("https://a.test/after", "# After", 1)
 	await(t, "https://a.test/after", "# After", b)
-	until(t, "nobody has more to tell", func() bool { return a.Status().Outbox+b.Status().Outbox == 0 })
+	eventually.True(t, "nobody has more to tell", func() bool { return a.Status().Outbox+b.Status().Outbox == 0 })
 	back()
 	late := join(t, s.URL, "late")
 	await(t, "https://a.test/before", "# Before", late)

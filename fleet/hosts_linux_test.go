@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"readthru/eventually"
 	"readthru/fleet"
 	"readthru/fleet/fleettest"
 	"readthru/store"
@@ -32,7 +33,7 @@ func (n *node) knows(host string, t store.Trait) bool {
 func awaitTrait(t *testing.T, host string, trait store.Trait, is bool, nodes ...*node) {
 	t.Helper()
 	for _, n := range nodes {
-		until(t, n.Status().Node+" learns of "+host, func() bool { return n.knows(host, trait) == is })
+		eventually.True(t, n.Status().Node+" learns of "+host, func() bool { return n.knows(host, trait) == is })
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"readthru/eventually"
 	"readthru/fleet"
 	"readthru/fleet/fleettest"
 	"readthru/page"
@@ -49,7 +50,7 @@ func (n *node) rendered(recipe string, makes bool) (markdown string, done func()
 // getsRendition asks, without making it, until a node gets a rendition; "" for none.
 func (n *node) getsRendition(recipe, want string) {
 	n.t.Helper()
-	until(n.t, n.Status().Node+" gets rendition "+want, func() bool {
+	eventually.True(n.t, n.Status().Node+" gets rendition "+want, func() bool {
 		got, done := n.rendered(recipe, false)
 		done()
 		return got == want
@@ -196,7 +197,7 @@ func TestOneNodeMakesARendition(t *testing.T) {
 		done()
 		waited <- got
 	}()
-	until(t, "another one waits", func() bool { return all[1].Status().Waited > 0 })
+	eventually.True(t, "another one waits", func() bool { return all[1].Status().Waited > 0 })
 	done()
 	if got := <-waited; got != "" {
 		t.Errorf("a node got %q, which nobody made", got)

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"readthru/eventually"
 	"readthru/fleet/fleettest"
 	"readthru/store"
 	"readthru/users"
@@ -66,23 +67,25 @@ func TestUsersOfOneNodeAreUsersOfAll(t *testing.T) {
 		t.Error("without users a node is closed")
 	}
 	a.change("ann", func(*users.User) {})
-	until(t, "b knows ann", func() bool { return b.user("ann").Role == users.Read && b.store.Users().Closed })
+	eventually.True(t, "b knows ann", func() bool { return b.user("ann").Role == users.Read && b.store.Users().Closed })
 	b.change("ann", func(u *users.User) { u.Role = users.Admin })
-	until(t, "a knows ann's role", func() bool { return a.user("ann").Role == users.Admin })
+	eventually.True(t, "a knows ann's role", func() bool { return a.user("ann").Role == users.Admin })
 	a.change("ann", func(u *users.User) { u.Revoked, u.Tokens = []string{u.Tokens[0].ID}, nil })
-	until(t, "b knows that the token is revoked", func() bool { return len(b.user("ann").Tokens) == 0 })
+	eventually.True(t, "b knows that the token is revoked", func() bool { return len(b.user("ann").Tokens) == 0 })
 	b.change("ann", func(u *users.User) { u.Gone = true })
-	until(t, "a knows that ann is gone", func() bool { return a.user("ann").Gone })
+	eventually.True(t, "a knows that ann is gone", func() bool { return a.user("ann").Gone })
 
 	// One that comes later learns all, and one that was away tells what it did meanwhile.
 	a.change("bob", func(*users.User) {})
-	until(t, "b knows bob", func() bool { return b.user("bob").Name != "" })
+	eventually.True(t, "b knows bob", func() bool { return b.user("bob").Name != "" })
 	b.stop()
 	b.change("bob", func(u *users.User) { u.Gone = true })
 	c := join(t, server.URL, "c")
-	until(t, "c knows bob, and that ann is gone", func() bool { return c.user("bob").Name != "" && c.user("ann").Gone })
+	eventually.True(t, "c knows bob, and that ann is gone", func() bool {
+		return c.user("bob").Name != "" && c.user("ann").Gone
+	})
 	b.begin(server.URL, "b")
-	until(t, "bob is gone everywhere", func() bool { return a.user("bob").Gone && c.user("bob").Gone })
+	eventually.True(t, "bob is gone everywhere", func() bool { return a.user("bob").Gone && c.user("bob").Gone })
 }
 
 // TestARevocationOutlastsWhoeverWritesLast has two nodes that cannot see each other change the same user.
@@ -94,7 +97,7 @@ func TestARevocationOutlastsWhoeverWritesLast(t *testing.T) {
 		second.ID = "ba9876543210"
 		u.Tokens = append(u.Tokens, second)
 	})
-	until(t, "b knows ann", func() bool { return len(b.user("ann").Tokens) == 2 })
+	eventually.True(t, "b knows ann", func() bool { return len(b.user("ann").Tokens) == 2 })
 	a.stop()
 	b.stop()
 	a.change("ann", func(u *users.User) { u.Revoked, u.Tokens = []string{u.Tokens[0].ID}, u.Tokens[1:] })
@@ -105,7 +108,7 @@ func TestARevocationOutlastsWhoeverWritesLast(t *testing.T) {
 	a.begin(server.URL, "a")
 	b.begin(server.URL, "b")
 	for _, n := range []*node{a, b} {
-		until(t, "both agree", func() bool {
+		eventually.True(t, "both agree", func() bool {
 			u := n.user("ann")
 			return u.Role == users.Write && u.Limits.TokensPerDay == 7 && len(u.Tokens) == 1 && len(u.Revoked) == 1
 		})
@@ -138,7 +141,7 @@ func TestRecordsThatAreNoUsersStayAway(t *testing.T) {
 		server.Exec("INSERT INTO readthru.users (name, changed_at, record) VALUES ($1, now(), $2)", name, record)
 	}
 	server.Exec("UPDATE readthru.users_edition SET edition = gen_random_uuid()")
-	until(t, "a knows the good one", func() bool { return a.user("good").Name != "" })
+	eventually.True(t, "a knows the good one", func() bool { return a.user("good").Name != "" })
 	if list := a.store.Users().List; len(list) != 1 {
 		t.Errorf("%d users were taken over, want 1: %+v", len(list), list)
 	}
@@ -166,7 +169,7 @@ func TestUsageOfAllNodesAddsUp(t *testing.T) {
 	}
 	using.Wait()
 	for i, n := range nodes {
-		until(t, "all usage is told", func() bool {
+		eventually.True(t, "all usage is told", func() bool {
 			others, err := n.UsesElsewhere(t.Context(), today, today)
 			sums := map[string]users.Use{}
 			for _, use := range append(others, n.store.Uses(today, today)...) {

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"readthru/eventually"
 	"readthru/fleet"
 	"readthru/fleet/fleettest"
 	"readthru/page"
@@ -66,7 +67,7 @@ func TestVisitsOfAllNodesAddUp(t *testing.T) {
 	all[0].visit("http://127.0.0.1:8080/private", "", 0, 1)
 	all[0].visit("https://a.test/?token=hunter2-hunter2", "", 0, 1)
 	added := func() bool { return maps.Equal(all[2].visits(store.VisitQuery{Limit: 500}), want) }
-	until(t, "all visits are told", added)
+	eventually.True(t, "all visits are told", added)
 
 	// While the database is away they wait. One that comes late to disk is told all the same.
 	server.Kill()
@@ -78,14 +79,14 @@ func TestVisitsOfAllNodesAddUp(t *testing.T) {
 		t.Error("the visits of all nodes are known without the database")
 	}
 	server.Begin()
-	until(t, "all visits are told again", added)
+	eventually.True(t, "all visits are told again", added)
 
 	// A node that starts again tells none twice.
 	all[1].stop()
 	all[1].begin(server.URL, "b")
 	all[1].awaitState(fleet.Connected)
 	add(all[1], "b", 10)
-	until(t, "visits after a new start are told", added)
+	eventually.True(t, "visits after a new start are told", added)
 }
 
 func TestVisitsAreSelectedAndForgotten(t *testing.T) {
@@ -112,7 +113,7 @@ func TestVisitsAreSelectedAndForgotten(t *testing.T) {
 		{"of a session", store.VisitQuery{Session: "s"}, 15},
 		{"of another session", store.VisitQuery{Session: "x"}, 0},
 	} {
-		until(t, tt.name, func() bool {
+		eventually.True(t, tt.name, func() bool {
 			var sum int64
 			for _, n := range a.visits(tt.q) {
 				sum += n
@@ -128,7 +129,7 @@ func TestVisitsAreSelectedAndForgotten(t *testing.T) {
 	if err := b.store.DeletePage(page.KeyOf(one)); err != nil {
 		t.Fatal(err)
 	}
-	until(t, "the visits of a deleted page are gone", func() bool {
+	eventually.True(t, "the visits of a deleted page are gone", func() bool {
 		return len(a.visits(store.VisitQuery{Page: new(page.KeyOf(one))})) == 0
 	})
 }

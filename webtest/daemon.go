@@ -10,7 +10,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"time"
+
+	"readthru/eventually"
 )
 
 // DaemonOptions say what a daemon is started with. Binary, Home and Web must be set.
@@ -67,13 +68,8 @@ func StartDaemon(ctx context.Context, o *DaemonOptions) (*Daemon, error) {
 	if err := d.Cmd.Start(); err != nil {
 		return nil, fmt.Errorf("start readthru, which \"make build\" makes: %w", err)
 	}
-	for began := time.Now(); time.Since(began) < time.Minute && ctx.Err() == nil; time.Sleep(5 * time.Millisecond) {
-		if d.found() {
-			return d, nil
-		}
-		if d.exited() {
-			break
-		}
+	if err := eventually.Holds(ctx, func() bool { return d.found() || d.exited() }); err == nil && d.found() {
+		return d, nil
 	}
 	d.Kill()
 	if ctx.Err() != nil {

@@ -21,6 +21,7 @@ import (
 	"testing"
 	"time"
 
+	"readthru/eventually"
 	"readthru/needs"
 )
 
@@ -86,17 +87,17 @@ func StartBucket(tb testing.TB) *Bucket {
 		os.RemoveAll(dir) //nolint:errcheck // what is left is in the folder for temporary files
 	})
 	b.URL = "s3://reader:secret-of-tests@contents/fleet?endpoint=" + b.front.URL
-	for limit := time.Now().Add(30 * time.Second); ; time.Sleep(20 * time.Millisecond) {
+	if err := eventually.Holds(tb.Context(), func() bool {
 		conn, err := new(net.Dialer).DialContext(tb.Context(), "unix", socket)
 		if err == nil {
 			_ = conn.Close()
-			return b
 		}
-		if time.Now().After(limit) {
-			text, _ := os.ReadFile(said.Name())
-			tb.Fatalf("versitygw does not answer: %v\n%s", err, text)
-		}
+		return err == nil
+	}); err != nil {
+		text, _ := os.ReadFile(said.Name())
+		tb.Fatalf("versitygw does not answer: %v\n%s", err, text)
 	}
+	return b
 }
 
 func versitygw(tb testing.TB) string {

@@ -19,6 +19,7 @@ import (
 
 	_ "github.com/lib/pq" // the driver
 
+	"readthru/eventually"
 	"readthru/needs"
 )
 
@@ -151,15 +152,9 @@ func (s *Server) Begin(settings ...string) {
 	}(s.cmd, s.gone)
 	db := s.Open()
 	defer db.Close() //nolint:errcheck // nothing is under way
-	for limit := time.Now().Add(30 * time.Second); ; time.Sleep(20 * time.Millisecond) {
-		err := db.PingContext(s.tb.Context())
-		if err == nil {
-			return
-		}
-		if time.Now().After(limit) {
-			text, _ := os.ReadFile(filepath.Join(s.dir, "log"))
-			s.tb.Fatalf("PostgreSQL does not answer: %v\n%s", err, text)
-		}
+	if err := eventually.Holds(s.tb.Context(), func() bool { return db.PingContext(s.tb.Context()) == nil }); err != nil {
+		text, _ := os.ReadFile(filepath.Join(s.dir, "log"))
+		s.tb.Fatalf("PostgreSQL does not answer: %v\n%s", err, text)
 	}
 }
 
@@ -173,7 +168,7 @@ func (s *Server) signal(sig syscall.Signal) {
 	_ = s.cmd.Process.Signal(sig) // it may have ended
 	select {
 	case <-s.gone:
-	case <-time.After(10 * time.Second):
+	case <-time.After(time.Minute):
 		_ = s.cmd.Process.Kill() // the same
 		<-s.gone
 	}
@@ -224,8 +219,8 @@ func (s *Server) Die() {
 	s.each(syscall.SIGKILL)
 	<-s.gone
 	for _, pid := range list { // the next server does not start while any has the memory of this one
-		for limit := time.Now().Add(10 * time.Second); syscall.Kill(pid, 0) == nil && time.Now().Before(limit); {
-			time.Sleep(5 * time.Millisecond)
+		if err := eventually.Holds(s.tb.Context(), func() bool { return syscall.Kill(pid, 0) != nil }); err != nil {
+			s.tb.Fatalf("process %d of PostgreSQL: %v", pid, err)
 		}
 	}
 }
