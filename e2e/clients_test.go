@@ -9,8 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
+	"readthru/eventually"
 	"readthru/needs"
 	"readthru/render/rendertest"
 )
@@ -146,13 +146,9 @@ func TestChromiumReadsThePageAsTheOriginMadeItAndItIsRemembered(t *testing.T) {
 	if !strings.Contains(out, `<a href="rel/x">about the second one</a>`) || !strings.Contains(out, "<footer>Imprint") {
 		t.Errorf("DOM %q", out)
 	}
-	deadline := time.Now().Add(10 * time.Second)
-	for !strings.Contains(d.readthru("pages", "--json"), "https://site.test/guide/page") {
-		if time.Now().After(deadline) {
-			t.Fatalf("the page is not remembered: %s\n%s", d.readthru("pages", "--json"), d.log)
-		}
-		time.Sleep(100 * time.Millisecond)
-	}
+	eventually.True(t, "the page is remembered", func() bool {
+		return strings.Contains(d.readthru("pages", "--json"), "https://site.test/guide/page")
+	})
 }
 
 func TestPythonPostsAndReadsJSONAsWithoutUs(t *testing.T) {

@@ -11,8 +11,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
+	"readthru/eventually"
 	"readthru/needs"
 )
 
@@ -86,16 +86,14 @@ func TestRecipesForContainersWork(t *testing.T) {
 					t.Fatalf("%s: %v\n%s", line, err, out)
 				}
 			}
-			for deadline := time.Now().Add(time.Minute); ; time.Sleep(50 * time.Millisecond) { // until the daemon listens
+			eventually.True(t, "the daemon listens", func() bool {
 				out, err := run(recipe.before+"curl -sS --retry 20 --retry-connrefused --retry-delay 1 https://site.test/guide/page",
 					recipe.environment(home)...)
-				if err == nil && strings.Contains(out, "# Rivers of the north") {
-					return
+				if err == nil && !strings.Contains(out, "# Rivers of the north") {
+					t.Fatalf("the page as it is, not through readthru:\n%s", out)
 				}
-				if time.Now().After(deadline) || err == nil { // the page as it is, not through readthru
-					t.Fatalf("%v\n%s", err, out)
-				}
-			}
+				return err == nil
+			})
 		})
 	}
 }

@@ -23,6 +23,7 @@ import (
 	"testing"
 	"time"
 
+	"readthru/eventually"
 	"readthru/webtest"
 )
 
@@ -157,21 +158,18 @@ func serveIn(t *testing.T, w *web, dir string) *daemon {
 	}
 	t.Cleanup(d.stop)
 	file := filepath.Join(dir, "data", "daemon.json")
-	deadline := time.Now().Add(20 * time.Second)
-	for time.Now().Before(deadline) {
-		var where struct {
-			PID          int
-			Proxy, Admin string
-		}
-		if text, err := os.ReadFile(file); err == nil && json.Unmarshal(text, &where) == nil &&
-			where.PID == d.cmd.Process.Pid {
-			d.proxy, d.admin = where.Proxy, where.Admin
-			return d
-		}
-		time.Sleep(10 * time.Millisecond)
+	var where struct {
+		PID          int
+		Proxy, Admin string
 	}
-	t.Fatalf("the daemon did not come up:\n%s", d.log)
-	return nil
+	if err := eventually.Holds(t.Context(), func() bool {
+		text, err := os.ReadFile(file)
+		return err == nil && json.Unmarshal(text, &where) == nil && where.PID == d.cmd.Process.Pid
+	}); err != nil {
+		t.Fatalf("the daemon did not come up: %v\n%s", err, d.log)
+	}
+	d.proxy, d.admin = where.Proxy, where.Admin
+	return d
 }
 
 func (d *daemon) stop() {
@@ -187,7 +185,7 @@ func (d *daemon) stop() {
 		if err != nil {
 			d.t.Errorf("the daemon ended with %v:\n%s", err, d.log)
 		}
-	case <-time.After(20 * time.Second):
+	case <-time.After(2 * time.Minute):
 		_ = d.cmd.Process.Kill()
 		d.t.Errorf("the daemon did not stop:\n%s", d.log)
 	}
@@ -263,6 +261,7 @@ func (d *daemon) stats() (s struct {
 	Requests struct{ Total, Intercepted, Tunnelled, Blocked, Errors int64 }
 	Cache    struct{ Hits, Misses, Revalidated int64 }
 	Pages    struct{ Total, Visits int64 }
+	Work     struct{ Requests int64 } // in progress
 },
 ) {
 	d.t.Helper()
@@ -303,10 +302,10 @@ func stopAfter(t *testing.T, env []string) {
 	})
 }
 
-// command runs a program to its end, within a minute.
+// command runs a program to its end, which must come within minutes.
 func command(t *testing.T, env []string, name string, args ...string) (stdout, stderr string, err error) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, name, args...)
 	cmd.Env = env

@@ -22,6 +22,7 @@ import (
 	"testing"
 	"time"
 
+	"readthru/eventually"
 	"readthru/fleet/fleettest"
 	"readthru/needs"
 	"readthru/page"
@@ -164,9 +165,8 @@ func TestAFleetReadsACorpusThroughABalancer(t *testing.T) {
 		if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
 			t.Fatal(err)
 		}
-		// A busy machine may be late without being wrong.
-		config := fmt.Sprintf("fleet: {database: %q, bodies: %q, node: %s, wait: 5s}\nblocked_domains: []\n"+
-			"fetch: {cascade: [local]}\n", server.URL, bucket.URL, name)
+		config := fmt.Sprintf("fleet: {database: %q, bodies: %q, node: %s, wait: %s}\nblocked_domains: []\n"+
+			"fetch: {cascade: [local]}\n", server.URL, bucket.URL, name, fleetWait)
 		if err := os.WriteFile(file, []byte(config), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -177,7 +177,7 @@ func TestAFleetReadsACorpusThroughABalancer(t *testing.T) {
 			t.Fatal(err)
 		}
 		authorities = append(authorities, authority...)
-		until(t, 20*time.Second, "the node has joined", func() bool {
+		eventually.True(t, "the node has joined", func() bool {
 			var s struct{ State string }
 			d.ask(http.MethodGet, "/api/v1/fleet", "", &s)
 			return s.State == "ok"
@@ -230,7 +230,7 @@ func TestAFleetReadsACorpusThroughABalancer(t *testing.T) {
 	began = time.Now()
 	visits, reused, waited, put, got := int64(0), int64(0), int64(0), int64(0), int64(0)
 	for _, d := range nodes {
-		until(t, 30*time.Second, "a node has all pages", func() bool { return d.stats().Pages.Total >= int64(len(pages)) })
+		eventually.True(t, "a node has all pages", func() bool { return d.stats().Pages.Total >= int64(len(pages)) })
 		var s struct {
 			Reused, Waited, Late, Refused int64
 			Bodies                        struct{ Put, Got, Lost int64 }

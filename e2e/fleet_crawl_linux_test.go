@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"readthru/eventually"
 	"readthru/fleet/fleettest"
 )
 
@@ -50,7 +51,7 @@ func TestACrawlGoesOnOnAnotherNode(t *testing.T) {
 	}
 	complete := func(b base) bool { return b.Documents == 61 && b.Generation > 0 && !b.Building }
 	a.ask(http.MethodPost, "/api/v1/kbs", `{"name":"manual","crawl":"https://manual.test/manual/"}`, &struct{}{})
-	until(t, 30*time.Second, "another node has some pages of the base", func() bool { return of(b).Documents >= 15 })
+	eventually.True(t, "another node has some pages of the base", func() bool { return of(b).Documents >= 15 })
 	a.kill()
 	began := time.Now()
 	var told []string // of what the crawl has done
@@ -82,11 +83,11 @@ func TestACrawlGoesOnOnAnotherNode(t *testing.T) {
 		return n
 	}
 	before := asked()
-	until(t, 30*time.Second, "another node goes on", func() bool { return asked() > before })
+	eventually.True(t, "another node goes on", func() bool { return asked() > before })
 	t.Logf("%d pages were asked for and %d told; another node went on after %s", before, len(told),
 		time.Since(began).Round(time.Millisecond))
 	for _, d := range []*daemon{b, c} {
-		until(t, 60*time.Second, "the base is complete", func() bool { return complete(of(d)) })
+		eventually.True(t, "the base is complete", func() bool { return complete(of(d)) })
 	}
 	again := 0
 	for _, path := range paths {
@@ -105,8 +106,8 @@ func TestACrawlGoesOnOnAnotherNode(t *testing.T) {
 	all := asked()
 	a = node("a", a.dir)
 	for _, d := range []*daemon{a, b, c} {
-		until(t, 20*time.Second, "the base is complete on all nodes", func() bool { return complete(of(d)) })
-		until(t, 20*time.Second, "a page is found in the base", func() bool {
+		eventually.True(t, "the base is complete on all nodes", func() bool { return complete(of(d)) })
+		eventually.True(t, "a page is found in the base", func() bool {
 			var r struct{ Results []struct{ URL string } }
 			d.ask(http.MethodGet, "/api/v1/search?q=quonset60x&kb=manual", "", &r)
 			return len(r.Results) > 0 && r.Results[0].URL == "https://manual.test/manual/60"

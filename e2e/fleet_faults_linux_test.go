@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"readthru/eventually"
 	"readthru/fleet/fleettest"
 	"readthru/page"
 )
@@ -309,12 +310,11 @@ func (f *trouble) settled(when string) {
 			}
 		}()
 	}
-	until(f.t, 2*time.Minute, "all nodes have all pages "+when, func() bool {
+	eventually.True(f.t, "all nodes have all pages "+when, func() bool {
 		for i, d := range f.nodes {
 			s := f.state(i)
 			if s.State != "ok" || s.Bodies.State != "ok" || s.Outbox != 0 || s.Bodies.Held != 0 || s.Refused != 0 ||
 				d.stats().Pages.Total < int64(len(f.have)) {
-				time.Sleep(100 * time.Millisecond)
 				return false
 			}
 		}
@@ -324,7 +324,7 @@ func (f *trouble) settled(when string) {
 
 func (f *trouble) awaitReason(node int, reason string) {
 	f.t.Helper()
-	until(f.t, time.Minute, "a node says: "+reason, func() bool { return strings.Contains(f.state(node).Reason, reason) })
+	eventually.True(f.t, "a node says: "+reason, func() bool { return strings.Contains(f.state(node).Reason, reason) })
 }
 
 func (f *trouble) restart(node int) {

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"readthru/eventually"
 	"readthru/fleet/fleettest"
 )
 
@@ -22,12 +23,19 @@ func nodeIn(t *testing.T, server *fleettest.Server, w *web, dir, name string) *d
 	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	config := fmt.Sprintf("fleet:\n  database: %s\n  node: %s\n", server.URL, name)
+	config := fmt.Sprintf("fleet: {database: %q, node: %s, wait: %s}\n", server.URL, name, fleetWait)
 	if err := os.WriteFile(file, []byte(config), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	return serveIn(t, w, dir)
 }
+
+// fleetWait is for how long requests of a node wait for the database: as long as can be configured, so that a busy
+// machine does not decide what nodes share.
+const fleetWait = "10s"
+
+// promised is for how long a node waits at most for what another one is at: what takes longer, it does itself.
+const promised = 10 * time.Second
 
 // fleet returns what a node says of its part in the fleet.
 func (d *daemon) fleet() (is struct {
@@ -42,7 +50,7 @@ func (d *daemon) fleet() (is struct {
 // awaitFleet waits until a node has joined.
 func (d *daemon) awaitFleet() {
 	d.t.Helper()
-	until(d.t, 20*time.Second, "a node has joined", func() bool { return d.fleet().State == "ok" })
+	eventually.True(d.t, "a node has joined", func() bool { return d.fleet().State == "ok" })
 }
 
 // TestAFleetSharesWhatItsNodesRead drives three daemons that share a PostgreSQL server, which dies and comes back, and
@@ -59,28 +67,29 @@ func TestAFleetSharesWhatItsNodesRead(t *testing.T) {
 			t.Fatalf("%s: %d %s", url(n), got.StatusCode, got.body)
 		}
 	}
-	pages := func(d *daemon, n int64, within time.Duration) {
+	pages := func(d *daemon, n int64) {
 		t.Helper()
-		until(t, within, fmt.Sprintf("a node has %d pages", n), func() bool { return d.stats().Pages.Total >= n })
+		eventually.True(t, fmt.Sprintf("a node has %d pages", n), func() bool { return d.stats().Pages.Total >= n })
 	}
 	for _, d := range []*daemon{a, b, c} {
 		d.awaitFleet()
 	}
 	read(a, 1)
 	for _, d := range []*daemon{b, c} {
-		until(t, 10*time.Second, "a page that another node read is found", func() bool {
+		eventually.True(t, "a page that another node read is found", func() bool {
 			return slices.Contains(d.found("quonset1x"), url(1))
 		})
 	}
 
-	// What one has stored answers on all: each page is asked of its origin once.
+	// What one has stored answers on all: each page is asked of its origin once, if that answers while others wait.
 	for n := 10; n < 30; n++ {
 		var group sync.WaitGroup
+		began := time.Now()
 		for _, d := range []*daemon{a, b, c} {
 			group.Go(func() { read(d, n) })
 		}
 		group.Wait()
-		if asked := len(w.requests(fmt.Sprintf("/manual/%d", n))); asked != 1 {
+		if asked := len(w.requests(fmt.Sprintf("/manual/%d", n))); asked != 1 && time.Since(began) < promised {
 			t.Errorf("page %d was asked of its origin %d times", n, asked)
 		}
 	}
@@ -89,7 +98,7 @@ func TestAFleetSharesWhatItsNodesRead(t *testing.T) {
 		t.Errorf("a page that a read long ago: asked %d times, %q, %s", asked, got.Header.Get("Cache-Status"), got.body)
 	}
 	a.readthru("cache", "rm", url(1))
-	until(t, 10*time.Second, "what one purges is gone everywhere", func() bool {
+	eventually.True(t, "what one purges is gone everywhere", func() bool {
 		before := len(w.requests("/manual/1"))
 		read(c, 1)
 		return len(w.requests("/manual/1")) > before
@@ -99,7 +108,7 @@ func TestAFleetSharesWhatItsNodesRead(t *testing.T) {
 	server.Kill()
 	read(a, 2)
 	read(b, 3)
-	until(t, 20*time.Second, "a node says that it works alone", func() bool { return a.fleet().State == "degraded" })
+	eventually.True(t, "a node says that it works alone", func() bool { return a.fleet().State == "degraded" })
 	if out := a.readthru("fleet", "status"); strings.Contains(out, "away") {
 		t.Errorf("status without a server: %s", out)
 	}
@@ -118,10 +127,10 @@ func TestAFleetSharesWhatItsNodesRead(t *testing.T) {
 	server.Begin()
 	b = nodeIn(t, server, w, b.dir, "b")
 	for _, d := range []*daemon{a, b, c} {
-		pages(d, 23, 30*time.Second)
+		pages(d, 23)
 	}
 	a.readthru("pages", "rm", url(1))
-	until(t, 10*time.Second, "a page that one deletes is gone", func() bool { return c.stats().Pages.Total == 22 })
+	eventually.True(t, "a page that one deletes is gone", func() bool { return c.stats().Pages.Total == 22 })
 	out := a.readthru("fleet", "status")
 	for _, want := range []string{"NODE", "a  ", "b  ", "c  ", "ok"} {
 		if !strings.Contains(out, want) {
@@ -130,7 +139,8 @@ func TestAFleetSharesWhatItsNodesRead(t *testing.T) {
 	}
 }
 
-// TestOneNodeOfAFleetRendersAPage has two daemons read a page that its script makes: one of them shows it to a browser.
+// TestOneNodeOfAFleetRendersAPage has two daemons read a page that its script makes: one of them shows it to a browser,
+// if that is done while the other one waits.
 func TestOneNodeOfAFleetRendersAPage(t *testing.T) {
 	newBrowser(t) // without one there is nothing to see
 	server := fleettest.Start(t)
@@ -162,10 +172,16 @@ func TestOneNodeOfAFleetRendersAPage(t *testing.T) {
 		}
 		group.Wait()
 	}
+	shared := 0
 	for n := range 5 {
+		began := time.Now()
 		read(fmt.Sprintf("https://manual.test/app/%d", n))
+		if time.Since(began) < promised {
+			shared++
+		}
 	}
-	if a, b := nodes[0].fleet().Renditions, nodes[1].fleet().Renditions; a+b != 5 {
-		t.Errorf("of 5 pages that both nodes read, the browser of the other one was used for %d and %d", a, b)
+	if a, b := nodes[0].fleet().Renditions, nodes[1].fleet().Renditions; a+b < shared || a+b > 5 {
+		t.Errorf("of %d pages that both nodes read in time, the browser of the other one was used for %d and %d",
+			shared, a, b)
 	}
 }

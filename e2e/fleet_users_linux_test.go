@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"readthru/eventually"
 	"readthru/fleet/fleettest"
 	"readthru/users"
 )
@@ -66,7 +67,7 @@ func TestARevokedTokenIsRefusedByEveryNode(t *testing.T) {
 	var clients []*http.Client
 	asked := int64(0)
 	for _, d := range nodes {
-		until(t, 10*time.Second, "a node knows the user, and refuses others", func() bool {
+		eventually.True(t, "a node knows the user, and refuses others", func() bool {
 			return status(t, d.client(), page(0)) == http.StatusProxyAuthRequired
 		})
 		c := d.as("ann", made.Token)
@@ -90,7 +91,7 @@ func TestARevokedTokenIsRefusedByEveryNode(t *testing.T) {
 		}
 		Missing string
 	}
-	until(t, 20*time.Second, "usage of all nodes adds up", func() bool {
+	eventually.True(t, "usage of all nodes adds up", func() bool {
 		if err := json.Unmarshal([]byte(nodes[2].readthru("usage", "--json")), &usage); err != nil {
 			t.Fatal(err)
 		}
@@ -107,7 +108,7 @@ func TestARevokedTokenIsRefusedByEveryNode(t *testing.T) {
 		}
 		Next string
 	}
-	until(t, 20*time.Second, "visits of all nodes add up", func() bool {
+	eventually.True(t, "visits of all nodes add up", func() bool {
 		text := nodes[1].readthru("visits", "--fleet", "--user", "ann", "--limit", "500", "--json")
 		if err := json.Unmarshal([]byte(text), &visits); err != nil {
 			t.Fatal(err)
@@ -123,7 +124,7 @@ func TestARevokedTokenIsRefusedByEveryNode(t *testing.T) {
 	nodes[1].readthru("users", "rm", "ann", "--token", made.ID)
 	began := time.Now()
 	for i, d := range nodes {
-		until(t, 10*time.Second, "a node refuses the token on an open connection", func() bool {
+		eventually.True(t, "a node refuses the token on an open connection", func() bool {
 			return status(t, clients[i], page(1)) == http.StatusForbidden
 		})
 		fresh := d.as("ann", made.Token)

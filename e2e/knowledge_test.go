@@ -10,7 +10,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
+
+	"readthru/eventually"
 )
 
 // ask asks the admin port and reads its JSON.
@@ -46,16 +47,6 @@ func (d *daemon) found(query string) (list []string) {
 	return list
 }
 
-// until waits for something to become true.
-func until(t *testing.T, limit time.Duration, what string, is func() bool) {
-	t.Helper()
-	for end := time.Now().Add(limit); !is(); time.Sleep(10 * time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatalf("after %s: %s is not so", limit, what)
-		}
-	}
-}
-
 // manual is a site of n pages about numbered things, each with links to the next ones. It validates.
 func manual(n int) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -85,7 +76,7 @@ func TestAPageIsFoundWithinTwoSecondsOfBeingRead(t *testing.T) {
 	for i := range 10 {
 		page := fmt.Sprintf("https://manual.test/manual/%d", i)
 		d.get(page)
-		until(t, 2*time.Second, page+" is found", func() bool {
+		eventually.True(t, page+" is found", func() bool {
 			list := d.found(fmt.Sprintf("quonset%dx", i))
 			return len(list) == 1 && list[0] == page
 		})
@@ -125,7 +116,7 @@ func TestACrawlGoesOnAfterAKillAndARefreshIsConditional(t *testing.T) {
 		Error     string
 	}
 	wait := func(d *daemon) (last job) {
-		until(t, 30*time.Second, "the job has ended", func() bool {
+		eventually.True(t, "the job has ended", func() bool {
 			var list struct{ Jobs []job }
 			d.ask(http.MethodGet, "/api/v1/jobs", "", &list)
 			last = list.Jobs[0]
@@ -137,7 +128,7 @@ func TestACrawlGoesOnAfterAKillAndARefreshIsConditional(t *testing.T) {
 	d := serveIn(t, w, dir)
 	var filling struct{ Job job }
 	d.ask(http.MethodPost, "/api/v1/kbs", `{"name":"manual","crawl":"https://manual.test/manual/","limit":100}`, &filling)
-	until(t, 20*time.Second, "a third of the pages were asked for", func() bool { n, _ := asked(); return n >= pages/3 })
+	eventually.True(t, "a third of the pages were asked for", func() bool { n, _ := asked(); return n >= pages/3 })
 	d.kill()
 	if n, _ := asked(); n >= pages {
 		t.Fatalf("%d pages were asked for before the kill: it was too late to show anything", n)

@@ -6,7 +6,8 @@ import (
 	"os/exec"
 	"strings"
 	"testing"
-	"time"
+
+	"readthru/eventually"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
@@ -89,7 +90,7 @@ func TestAnAgentWorksThroughASession(t *testing.T) {
 				t.Errorf("recent pages: %q", list)
 			}
 			a.use("list_knowledge_bases", nil)
-			until(t, time.Minute, "the page is found", func() bool {
+			eventually.True(t, "the page is found", func() bool {
 				return strings.Contains(a.use("search_knowledge_base",
 					map[string]any{"query": "snow that fell a thousand years ago"}), page)
 			})

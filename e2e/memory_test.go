@@ -9,7 +9,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
+
+	"readthru/eventually"
 )
 
 func TestAPageSurvivesTheNightAndAKill(t *testing.T) {
@@ -17,7 +18,8 @@ func TestAPageSurvivesTheNightAndAKill(t *testing.T) {
 	dir := t.TempDir()
 	d := serveIn(t, w, dir)
 	first := d.get("https://site.test/fresh")
-	time.Sleep(1500 * time.Millisecond) // counters reach the disk once a second
+	eventually.True(t, "the visit is counted", func() bool { return d.stats().Pages.Visits == 1 })
+	d.readthru("pages") // which writes what is counted first
 	d.kill()
 
 	d = serveIn(t, w, dir)
@@ -61,10 +63,7 @@ func TestAHundredClientsOnOneColdPageMakeOneRequest(t *testing.T) {
 			bodies[fmt.Sprint(resp.StatusCode, string(body), err)]++
 		})
 	}
-	for len(w.requests("/page")) == 0 {
-		time.Sleep(10 * time.Millisecond)
-	}
-	time.Sleep(200 * time.Millisecond) // let the others queue up behind the first
+	eventually.True(t, "all have asked", func() bool { return d.stats().Work.Requests == 100 && len(w.requests("/page")) > 0 })
 	close(release)
 	wg.Wait()
 	if n := len(w.requests("/page")); n != 1 || len(bodies) != 1 {

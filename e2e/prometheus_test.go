@@ -12,8 +12,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
-	"time"
 
+	"readthru/eventually"
 	"readthru/needs"
 )
 
@@ -54,16 +54,14 @@ scrape_configs:
 	})
 	fires := func(alert string, meanwhile func()) {
 		t.Helper()
-		for range 1200 {
+		if err := eventually.Holds(t.Context(), func() bool {
 			if meanwhile != nil {
 				meanwhile()
 			}
-			if strings.Contains(" "+firing(t, at)+" ", " "+alert+" ") {
-				return
-			}
-			time.Sleep(100 * time.Millisecond)
+			return strings.Contains(" "+firing(t, at)+" ", " "+alert+" ")
+		}); err != nil {
+			t.Errorf("%s does not fire: %v; these do: %s\n%s", alert, err, firing(t, at), log)
 		}
-		t.Errorf("%s does not fire; these do: %s\n%s", alert, firing(t, at), log)
 	}
 	d.readthru("pause", "on")
 	fires("ReadthruPaused", nil)

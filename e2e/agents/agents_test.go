@@ -20,8 +20,8 @@ import (
 	"sync"
 	"syscall"
 	"testing"
-	"time"
 
+	"readthru/eventually"
 	"readthru/webtest"
 )
 
@@ -240,19 +240,20 @@ func (m *machine) serve() {
 			m.t.Logf("the daemon said:\n%s", out.String())
 		}
 	})
-	for {
-		conn, err := new(net.Dialer).DialContext(m.t.Context(), "tcp", m.host+":17718")
-		if err == nil {
-			_ = conn.Close()
-			return
-		}
+	eventually.True(m.t, "the daemon listens", func() bool {
 		select {
 		case err := <-ended:
 			ended <- err
 			m.t.Fatalf("the daemon ended: %v\n%s", err, out.String())
-		case <-time.After(20 * time.Millisecond):
+		default:
 		}
-	}
+		conn, err := new(net.Dialer).DialContext(m.t.Context(), "tcp", m.host+":17718")
+		if err != nil {
+			return false
+		}
+		_ = conn.Close()
+		return true
+	})
 }
 
 // run runs an agent that a model leads, with words before its own.

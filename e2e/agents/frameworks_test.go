@@ -6,8 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
+	"readthru/eventually"
 	"readthru/needs"
 )
 
@@ -99,7 +99,7 @@ func TestPlaywrightReadsAsABrowserAndAsAClient(t *testing.T) {
 		t.Errorf("the browser got %q, want the page as its origin made it", browser)
 	}
 	wantPage(t, "Playwright's request", plain)
-	for !strings.Contains(m.readthru("pages"), pageURL) { // what a browser read is converted in the background
-		time.Sleep(50 * time.Millisecond)
-	}
+	eventually.True(t, "what a browser read is a page", func() bool {
+		return strings.Contains(m.readthru("pages"), pageURL)
+	})
 }

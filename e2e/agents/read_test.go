@@ -6,7 +6,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
+
+	"readthru/eventually"
 )
 
 // wantPage checks that a text that a model got has the page as markdown, without HTML and the page's furniture.
@@ -118,12 +119,10 @@ func (m *machine) useSetUp(a agent, verbatim bool) {
 	if err := os.WriteFile(filepath.Join(m.work, "README.md"), []byte("See <"+pageURL+">.\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for !strings.Contains(m.readthru("search", "widgets serial numbers"), pageURL) { // it is indexed in the background
-		time.Sleep(50 * time.Millisecond)
-	}
-	for !m.counted() { // a daemon that goes on counts now and then
-		time.Sleep(50 * time.Millisecond)
-	}
+	eventually.True(t, "the page is indexed", func() bool {
+		return strings.Contains(m.readthru("search", "widgets serial numbers"), pageURL)
+	})
+	eventually.True(t, "the daemon has counted it", m.counted)
 
 	m.run(a, leader)
 	if got := leader.result(t, 0); a.proxied {
