@@ -24,6 +24,7 @@ type article struct {
 	number   uint32
 	url      string
 	title    string
+	also     string // words of its title element that title lacks
 	host     string
 	kind     string
 	fetched  time.Time
@@ -71,7 +72,7 @@ func sumOf(said string) uint64 {
 
 func (a *article) encode() ([]byte, error) {
 	b := binary.AppendUvarint(nil, uint64(a.number))
-	for _, s := range []string{truncateBytes(a.url, 1<<14), truncateBytes(a.title, 1<<12), a.host, a.kind} {
+	for _, s := range []string{truncateBytes(a.url, 1<<14), truncateBytes(a.title, 1<<12), a.also, a.host, a.kind} {
 		b = appendText(b, s)
 	}
 	b = binary.AppendVarint(b, a.fetched.UnixMilli())
@@ -119,7 +120,7 @@ func decodeArticle(b []byte) (*article, error) {
 	a := &article{}
 	number, b := uvarint(b)
 	a.number = uint32(number)
-	for _, s := range []*string{&a.url, &a.title, &a.host, &a.kind} {
+	for _, s := range []*string{&a.url, &a.title, &a.also, &a.host, &a.kind} {
 		var ok bool
 		if *s, b, ok = cutText(b); !ok {
 			return nil, errSegment
@@ -131,7 +132,7 @@ func decodeArticle(b []byte) (*article, error) {
 	}
 	a.fetched = time.UnixMilli(ms)
 	n, b := uvarint(b[size:])
-	if n > maxPassages {
+	if n > maxPassages+1 { // with the nameplate
 		return nil, errSegment
 	}
 	a.passages = make([]place, 0, n)

@@ -27,9 +27,8 @@ func (x *searchIndex) Index(ctx context.Context, d *Document, passages []Passage
 // passages into one segment. It returns at the first error and keeps what it has indexed by then; a repeated call does
 // the rest.
 //
-// A text that another passage has, apart from white space, is not indexed again: the passage gets a second owner, and
-// keeps the title and the path that it was indexed with. The error wraps ErrTooManyPassages when a document has too
-// many.
+// A text that another document has, apart from white space, has at most two passages, however many documents have it:
+// see passageFor. The error wraps ErrTooManyPassages when a document has too many.
 func (x *searchIndex) indexAll(ctx context.Context, docs []indexed) error {
 	x.write.Lock()
 	defer x.write.Unlock()
@@ -93,18 +92,21 @@ type change struct {
 	seen  map[page.Key]bool
 	bytes int
 
-	hashes [][16]byte          // of new passages
-	byHash map[[16]byte]uint32 // the same
-	owners map[uint32][]uint32 // of every passage touched, ascending
-	docs   map[uint32]docRow   // rows that change
-	puts   []store.Change
+	hashes   [][16]byte          // of new passages
+	own      map[[16]byte]uint32 // of these, those that were indexed with their document's fields
+	bare     map[[16]byte]uint32 // and those that were indexed without
+	owners   map[uint32][]uint32 // of every passage touched, ascending
+	docs     map[uint32]docRow   // rows that change
+	articles map[uint32]*article // of the documents indexed
+	puts     []store.Change
 }
 
 func (x *searchIndex) newChange() *change {
 	x.build.reset()
 	return &change{
-		x: x, next: x.next, base: x.next.passage, seen: map[page.Key]bool{}, byHash: map[[16]byte]uint32{},
-		owners: map[uint32][]uint32{}, docs: map[uint32]docRow{},
+		x: x, next: x.next, base: x.next.passage, seen: map[page.Key]bool{}, own: map[[16]byte]uint32{},
+		bare: map[[16]byte]uint32{}, owners: map[uint32][]uint32{}, docs: map[uint32]docRow{},
+		articles: map[uint32]*article{},
 	}
 }
 
@@ -129,17 +131,18 @@ func (c *change) index(d *Document, passages []Passage) error {
 		return fmt.Errorf("index %s: %w", d.URL, err)
 	}
 	a := &article{url: d.URL, title: truncateBytes(d.Title, maxPath), host: d.Host, kind: d.Kind, fetched: d.FetchedAt}
-	before := map[uint32]place{}
+	a.also = furtherWords(d.TitleElement, a.title)
+	before := map[uint32]bool{}
 	if old != nil {
 		a.number = old.number
 		for _, p := range old.passages {
-			before[p.number] = p
+			before[p.number] = true
 		}
 	} else {
 		a.number = c.next.document
 		c.next.document++
 	}
-	had, words := len(c.hashes), addressWords(d.URL)
+	had, named := len(c.hashes), false
 	now := map[uint32]bool{}
 	for i := range passages {
 		breathe()
@@ -147,29 +150,34 @@ func (c *change) index(d *Document, passages []Passage) error {
 		if p.Start < 0 || p.End < p.Start || p.End > len(d.Markdown) {
 			return fmt.Errorf("index %s: passage %d is outside the document", d.URL, i)
 		}
-		path := joinPath(p.Path)
-		number, ok := c.find(p.Hash)
-		if ok && !now[number] && old != nil && c.stale(a, old, before, number, path, sumOf(p.Said), i == 0) {
-			ok = false
-		}
+		f := fields{a.title, joinPath(p.Path), a.address(i == 0), sumOf(p.Said), i == 0}
+		number, bare, ok := c.passageFor(a, old, p.Hash, f, now)
 		if !ok {
-			number = c.base + uint32(len(c.hashes))
-			c.hashes = append(c.hashes, p.Hash)
-			c.byHash[p.Hash] = number
-			c.x.build.add(p.Text(d.Markdown), p.Said, a.title, path, words, i == 0)
-			c.owners[number] = nil
+			number = c.add(p.Hash, bare)
+			if bare {
+				c.x.build.add(p.Text(d.Markdown), "", "", "", "", false)
+			} else {
+				c.x.build.add(p.Text(d.Markdown), p.Said, f.title, f.path, f.address, f.lead)
+			}
+			c.x.build.setBare(bare)
 		}
+		named = named || i == 0 && !bare
 		now[number] = true
 		a.passages = append(a.passages, place{
-			number: number, start: p.Start, end: p.End, path: path, before: p.Before,
-			after: p.After, said: sumOf(p.Said),
+			number: number, start: p.Start, end: p.End, path: f.path, before: p.Before,
+			after: p.After, said: f.said,
 		})
+	}
+	if !named {
+		a.passages = append(a.passages, place{number: c.nameplate(d.Key, a)})
+		now[a.passages[len(a.passages)-1].number] = true
 	}
 	b, err := a.encode()
 	if err != nil {
 		// Nothing of it happens. New passages stay without an owner: they are born dead.
 		return err
 	}
+	c.articles[a.number] = a
 	c.bytes += len(b) + 64*(len(c.hashes)-had)
 	for number := range now {
 		c.gain(number, a.number)
@@ -185,23 +193,6 @@ func (c *change) index(d *Document, passages []Passage) error {
 	c.x.mu.Unlock()
 	c.row(a.number, docRow{key: d.Key, host: host, kind: kind, fetched: d.FetchedAt.Unix(), live: true})
 	return nil
-}
-
-// stale reports whether a passage that a document keeps must be indexed again because the title of the document, the
-// headings above the passage, or what is said of it changed, or because it begins the document now or no longer. A
-// passage that other documents also have stays as it is.
-func (c *change) stale(
-	a, old *article, before map[uint32]place, number uint32, path string, said uint64, lead bool,
-) bool {
-	p, mine := before[number]
-	if !mine { // old may have no passages
-		return false
-	}
-	led := old.passages[0].number == number
-	if p.path == path && old.title == a.title && p.said == said && led == lead {
-		return false
-	}
-	return slices.Equal(c.ownersOf(number), []uint32{a.number})
 }
 
 // delete records that a document is deleted.
@@ -238,15 +229,6 @@ func (c *change) row(number uint32, row docRow) {
 		c.bytes += documentBlock * 64
 	}
 	c.docs[number] = row
-}
-
-// find returns the passage with a text.
-func (c *change) find(hash [16]byte) (uint32, bool) {
-	if number, ok := c.byHash[hash]; ok {
-		return number, true
-	}
-	number, ok := c.x.byHash.get(hash)
-	return number, ok
 }
 
 // ownersOf returns the owners of a passage according to this change.

@@ -271,12 +271,12 @@ func (c *change) applyToMemory(fresh *segment, o *ownership) (added, removed []u
 		case is && !was:
 			t.s.live++
 			x.sums.add(t.s.lengths[t.ord], 1)
-			x.byHash.set(t.s.hashes[t.ord], number)
+			x.table(t.s.lengths[t.ord].kind).set(t.s.hashes[t.ord], number)
 			added = append(added, number)
 		case was && !is:
 			t.s.live--
 			x.sums.add(t.s.lengths[t.ord], -1)
-			x.byHash.remove(t.s.hashes[t.ord], number)
+			x.table(t.s.lengths[t.ord].kind).remove(t.s.hashes[t.ord], number)
 			removed = append(removed, number)
 		}
 		delete(x.shared, number)

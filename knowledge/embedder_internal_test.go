@@ -78,15 +78,15 @@ func (s *shelf) passage(n uint32) (foundPassage, error) {
 	return foundPassage{}, store.ErrNotFound
 }
 
-func (s *shelf) byHash(hash [16]byte) (uint32, bool) {
+func (s *shelf) live(hash [16]byte) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for n, p := range s.list {
+	for _, p := range s.list {
 		if p.hash == hash {
-			return n, true
+			return true
 		}
 	}
-	return 0, false
+	return false
 }
 
 // whole is false while the shelf is cleared.
@@ -211,7 +211,7 @@ func modelAt(tb testing.TB, url, name string) *llm.Client {
 func start(t *testing.T, r *store.Records, s *shelf, model *llm.Client) (v *vectors, stop func()) {
 	t.Helper()
 	v = newVectors(vectorOptions{
-		records: r, model: model, passages: s.passages, passage: s.passage, byHash: s.byHash,
+		records: r, model: model, passages: s.passages, passage: s.passage, live: s.live,
 		whole: s.whole, log: slog.New(slog.DiscardHandler),
 	})
 	ctx, cancel := context.WithCancel(t.Context())

@@ -3,6 +3,7 @@ package knowledge
 import (
 	"cmp"
 	"context"
+	"encoding/binary"
 	"errors"
 	"slices"
 
@@ -59,10 +60,10 @@ func sortRanked(docs []ranked) {
 	})
 }
 
-// shown is a hit with the passages that later documents are compared with.
+// shown is a hit with its texts, which those of later documents are compared with: the beginnings of their hashes.
 type shown struct {
-	best     uint32
-	passages []uint32 // ascending
+	best  uint64
+	texts []uint64 // ascending
 }
 
 // present makes hits of the best documents, at most limit, and returns which those are. One whose best passage was
@@ -90,7 +91,7 @@ func (x *searchIndex) present(ctx context.Context, results *Results, docs []rank
 		if at < 0 {
 			continue // indexed again since
 		}
-		now := shown{best: d.best.number, passages: a.numbers()}
+		now := x.shown(a, at)
 		if i := slices.IndexFunc(before, now.repeats); i >= 0 {
 			if h := &results.Hits[i]; len(h.Also) < maxAlso && a.url != h.URL {
 				h.Also = append(h.Also, a.url)
@@ -115,25 +116,40 @@ func (x *searchIndex) present(ctx context.Context, results *Results, docs []rank
 	return hits, nil
 }
 
-// numbers returns the document's passages, ascending.
-func (a *article) numbers() []uint32 {
-	numbers := make([]uint32, len(a.passages))
-	for i := range a.passages {
-		numbers[i] = a.passages[i].number
+// shown returns the texts of a document, and that of its passage best: its nameplate only where it has nothing else.
+func (x *searchIndex) shown(a *article, best int) shown {
+	if a.passages[best].isNameplate() {
+		best = 0
 	}
-	slices.Sort(numbers)
-	return slices.Compact(numbers)
+	s := shown{texts: make([]uint64, 0, len(a.passages))}
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	for i := range a.passages {
+		if i > 0 && a.passages[i].isNameplate() {
+			continue
+		}
+		if hash, ok := x.hashIn(a.passages[i].number); ok {
+			text := binary.BigEndian.Uint64(hash[:])
+			s.texts = append(s.texts, text)
+			if i == best {
+				s.best = text
+			}
+		}
+	}
+	slices.Sort(s.texts)
+	s.texts = slices.Compact(s.texts)
+	return s
 }
 
-// repeats reports whether a document says what one shown before says: its best passage is the same, or four fifths of
-// all are.
+// repeats reports whether a document says what one shown before says: its best passage has the same text, or four
+// fifths of all have.
 func (s shown) repeats(before shown) bool {
 	if s.best == before.best {
 		return true
 	}
 	both := 0
-	for i, j := 0, 0; i < len(s.passages) && j < len(before.passages); {
-		switch cmp.Compare(s.passages[i], before.passages[j]) {
+	for i, j := 0, 0; i < len(s.texts) && j < len(before.texts); {
+		switch cmp.Compare(s.texts[i], before.texts[j]) {
 		case -1:
 			i++
 		case 1:
@@ -142,7 +158,7 @@ func (s shown) repeats(before shown) bool {
 			both, i, j = both+1, i+1, j+1
 		}
 	}
-	return 5*both >= 4*(len(s.passages)+len(before.passages)-both)
+	return 5*both >= 4*(len(s.texts)+len(before.texts)-both)
 }
 
 // landmarkedHits is how many hits of a search have the landmarks of their documents read, which takes a millisecond.
@@ -155,6 +171,9 @@ func (x *searchIndex) hit(key page.Key, a *article, p *place, w *landmarked, par
 		if i := a.passageAt(w.list[w.defined.landmark].start); i >= 0 {
 			p = &a.passages[i]
 		}
+	}
+	if p.isNameplate() && len(a.passages) > 1 {
+		p = &a.passages[0]
 	}
 	h := Hit{
 		Doc: key.Doc(), URL: x.o.cleaner.Line(a.url), Title: x.o.cleaner.Line(a.title), Kind: a.kind,

@@ -134,7 +134,8 @@ type searchIndex struct {
 	docs     docTable
 	shared   map[uint32][]uint32 // further owners of a passage
 	sharedBy map[uint32][]uint32 // k/x: the other way round, ascending; some may be in the segment's table by now
-	byHash   hashTable           // live passages
+	byHash   hashTable           // live passages that are not bare
+	bare     hashTable           // live passages that are bare
 	sums     sums
 	next     counters
 
@@ -236,7 +237,8 @@ func (x *searchIndex) Close() error {
 func (x *searchIndex) empty() {
 	x.segments, x.docs, x.sums = nil, docTable{}, sums{}
 	x.damaged.Store(false)
-	x.shared, x.sharedBy, x.byHash = map[uint32][]uint32{}, map[uint32][]uint32{}, hashTable{hashOf: x.hashIn}
+	x.shared, x.sharedBy = map[uint32][]uint32{}, map[uint32][]uint32{}
+	x.byHash, x.bare = hashTable{hashOf: x.hashIn}, hashTable{hashOf: x.hashIn}
 }
 
 // reset forgets everything indexed.
@@ -247,7 +249,7 @@ func (x *searchIndex) reset(ctx context.Context) error {
 	x.write.Lock()
 	defer x.write.Unlock()
 	x.mu.Lock()
-	removed := slices.Collect(x.byHash.numbers())
+	removed := slices.AppendSeq(slices.Collect(x.byHash.numbers()), x.bare.numbers())
 	x.empty()
 	x.mu.Unlock()
 	x.stained = true
@@ -327,8 +329,8 @@ func (x *searchIndex) document(number uint32) (page.Key, bool) {
 	return x.docs.rows[number].key, true
 }
 
-// passages returns the numbers and text hashes of all live passages, segment by segment. Passages that change during
-// the walk may be among them or not.
+// passages returns the numbers of all live passages, segment by segment, with the hashes that their vectors are kept
+// under. Passages that change during the walk may be among them or not.
 func (x *searchIndex) passages() iter.Seq2[uint32, [16]byte] {
 	return func(yield func(uint32, [16]byte) bool) {
 		x.mu.RLock()
@@ -339,7 +341,7 @@ func (x *searchIndex) passages() iter.Seq2[uint32, [16]byte] {
 			dead := slices.Clone(s.dead)
 			x.mu.RUnlock()
 			for i, number := range s.numbers {
-				if !dead.has(uint32(i)) && !yield(number, s.hashes[i]) {
+				if !dead.has(uint32(i)) && !yield(number, vectorHash(s.hashes[i], s.lengths[i].kind&barePassage != 0)) {
 					return
 				}
 			}
@@ -347,11 +349,24 @@ func (x *searchIndex) passages() iter.Seq2[uint32, [16]byte] {
 	}
 }
 
-// passageByHash returns the live passage with a text hash.
-func (x *searchIndex) passageByHash(hash [16]byte) (uint32, bool) {
+// table returns the table of the live passages of a kind.
+func (x *searchIndex) table(kind passageKind) *hashTable {
+	if kind&barePassage != 0 {
+		return &x.bare
+	}
+	return &x.byHash
+}
+
+// passagesByHash returns the live passages with a text hash: at most two, see passageFor.
+func (x *searchIndex) passagesByHash(hash [16]byte) (numbers []uint32) {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
-	return x.byHash.get(hash)
+	for _, t := range []*hashTable{&x.byHash, &x.bare} {
+		if n, ok := t.get(hash); ok {
+			numbers = append(numbers, n)
+		}
+	}
+	return numbers
 }
 
 // passagesOf returns the passages of a document in its order; a passage that stands in it twice is there twice.

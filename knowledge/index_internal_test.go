@@ -48,18 +48,57 @@ func idle(tb testing.TB, r records) *searchIndex {
 // by passage hash. Numbers, which tell how it came about, are left out.
 func dump(tb testing.TB, x *searchIndex) map[string]string {
 	tb.Helper()
+	return dumpOf(tb, x, func(bare bool) string {
+		if bare {
+			return " bare"
+		}
+		return ""
+	})
+}
+
+// dumpTexts is dump without what depends on which of several documents with one text was indexed first: whether a
+// passage is bare, the fields of its document, and nameplates, which have no text.
+func dumpTexts(tb testing.TB, x *searchIndex) map[string]string {
+	tb.Helper()
+	out := dumpOf(tb, x, func(bool) string { return "" })
+	for key, value := range out {
+		if strings.HasPrefix(key, "term ") {
+			out[key], _, _ = strings.Cut(value, " ") // how often it stands in the text
+		}
+		hash, ok := strings.CutPrefix(key, "passage ")
+		if !ok || !strings.HasPrefix(value, "0 ") {
+			continue
+		}
+		for key, value := range out {
+			if strings.HasPrefix(key, "document ") {
+				out[key] = strings.Replace(strings.Replace(value, " "+hash, "", 1), hash, "", 1)
+			} else if strings.HasSuffix(key, " "+hash) {
+				delete(out, key)
+			}
+		}
+	}
+	return out
+}
+
+// dumpOf is dump. Mark is appended to the hash of a passage.
+func dumpOf(tb testing.TB, x *searchIndex, mark func(bare bool) string) map[string]string {
+	tb.Helper()
 	x.mu.RLock()
 	defer x.mu.RUnlock()
 	out := map[string]string{}
-	byNumber := map[uint32]string{}
+	byNumber, passages := map[uint32]string{}, map[string][]string{}
 	for _, s := range x.segments {
 		for i, number := range s.numbers {
 			if s.dead.has(uint32(i)) {
 				continue
 			}
-			hash := fmt.Sprintf("%x", s.hashes[i][:4])
+			bare := s.lengths[i].kind&barePassage != 0
+			hash := fmt.Sprintf("%x", s.hashes[i][:4]) + mark(bare)
 			byNumber[number] = hash
-			var owners []string
+			owners := passages[hash]
+			if owners != nil && mark(bare) != mark(!bare) {
+				tb.Errorf("passage %s is there twice", hash)
+			}
 			for _, doc := range x.owners(s, uint32(i)) {
 				if !x.docs.rows[doc].live {
 					tb.Errorf("passage %s has an owner that is no more", hash)
@@ -67,13 +106,9 @@ func dump(tb testing.TB, x *searchIndex) map[string]string {
 				owners = append(owners, x.docs.rows[doc].key.Doc())
 			}
 			slices.Sort(owners)
-			if out["passage "+hash] != "" {
-				tb.Errorf("passage %s is there twice", hash)
-			}
-			l := s.lengths[i]
-			l.kind &^= leadPassage // of the document that it was first indexed for, as its title
-			out["passage "+hash] = fmt.Sprint(l, owners)
-			if n, ok := x.byHash.get(s.hashes[i]); !ok || n != number {
+			passages[hash] = owners
+			out["passage "+hash] = fmt.Sprint(s.lengths[i].text, owners)
+			if n, ok := x.table(s.lengths[i].kind).get(s.hashes[i]); !ok || n != number {
 				tb.Errorf("passage %s is not found by its hash", hash)
 			}
 		}
@@ -98,7 +133,7 @@ func dump(tb testing.TB, x *searchIndex) map[string]string {
 							}
 						}
 						slices.Sort(forms)
-						hash := fmt.Sprintf("%x", s.hashes[ord][:4])
+						hash := byNumber[s.numbers[ord]]
 						out["term "+l.term+" "+hash] = fmt.Sprint(p.text, p.title, p.path, forms, string(p.places))
 					}
 					return true
@@ -156,7 +191,7 @@ func TestAnyHistoryLeavesWhatAFreshIndexHas(t *testing.T) {
 		x := idle(t, s.Records())
 		now := map[string]string{}
 		for range 120 {
-			url := fmt.Sprintf("https://a.test/%d", rng.IntN(20))
+			url := fmt.Sprintf("https://1.test/%d", rng.IntN(20)) // no word of it is searched
 			switch rng.IntN(12) {
 			case 0, 1:
 				delete(now, url)
@@ -178,7 +213,7 @@ func TestAnyHistoryLeavesWhatAFreshIndexHas(t *testing.T) {
 				x = idle(t, s.Records())
 			default:
 				var text strings.Builder
-				for range 1 + rng.IntN(5) {
+				for range rng.IntN(6) {
 					fmt.Fprintf(&text, "# H\n\nword%d running word%d\n\n", rng.IntN(9), rng.IntN(3))
 				}
 				now[url] = text.String()
@@ -193,7 +228,7 @@ func TestAnyHistoryLeavesWhatAFreshIndexHas(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if diff := cmp.Diff(dump(t, fresh), dump(t, x)); diff != "" {
+		if diff := cmp.Diff(dumpTexts(t, fresh), dumpTexts(t, x)); diff != "" {
 			t.Fatalf("seed %d (-fresh +got):\n%s", seed, diff)
 		}
 		if diff := cmp.Diff(dump(t, x), dump(t, idle(t, s.Records()))); diff != "" {

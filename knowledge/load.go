@@ -114,7 +114,7 @@ func (x *searchIndex) loadSegments() error {
 				s.live--
 				continue
 			}
-			x.byHash.set(s.hashes[i], s.numbers[i])
+			x.table(s.lengths[i].kind).set(s.hashes[i], s.numbers[i])
 			x.sums.add(s.lengths[i], 1)
 		}
 	}

@@ -10,6 +10,9 @@ import (
 // find returns the text of a passage of a document, whose text is md. Where the document changed since it was indexed,
 // the passage is looked for in what it has become; ok is false when it is no more.
 func (x *searchIndex) find(md []byte, p *place, hash [16]byte) (text string, ok bool) {
+	if p.isNameplate() {
+		return "", false
+	}
 	if p.start >= 0 && p.start <= p.end && p.end <= len(md) {
 		if text := p.before + string(md[p.start:p.end]) + p.after; passageHash(text) == hash {
 			return text, true
@@ -33,6 +36,7 @@ type foundPassage struct {
 	start  int
 	end    int
 	hash   [16]byte
+	bare   bool // see passageFor
 	text   string
 	said   string // of it, as far as whoever asked for it needs that
 }
@@ -43,7 +47,7 @@ func (x *searchIndex) passage(number uint32) (foundPassage, error) {
 	x.mu.RLock()
 	if s := segmentOf(x.segments, number); s != nil {
 		if ord, ok := s.ordinal(number); ok {
-			f.hash, f.owners = s.hashes[ord], x.owners(s, ord)
+			f.hash, f.owners, f.bare = s.hashes[ord], x.owners(s, ord), s.lengths[ord].kind&barePassage != 0
 		}
 	}
 	x.mu.RUnlock()

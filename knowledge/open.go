@@ -125,11 +125,16 @@ func Open(o Options) (*Knowledge, error) {
 		passages: func() iter.Seq2[uint32, [16]byte] { return k.index.passages() },
 		passage: func(n uint32) (foundPassage, error) {
 			p, err := k.index.passage(n)
-			p.said = k.saidOf(p.key, p.hash)
+			if p.bare {
+				p.doc.Title, p.path = "", ""
+			} else {
+				p.said = k.saidOf(p.key, p.hash)
+			}
+			p.hash = vectorHash(p.hash, p.bare)
 			return p, err
 		},
-		byHash: func(hash [16]byte) (uint32, bool) { return k.index.passageByHash(hash) },
-		whole:  func() bool { return k.rebuilding() == 0 },
+		live:  func(hash [16]byte) bool { return k.index.hasVectorHash(hash) },
+		whole: func() bool { return k.rebuilding() == 0 },
 	})
 	k.annotator = newAnnotator(annotatorOptions{
 		records: k.records, model: o.Model, withhold: o.Withhold, log: o.Log, document: k.load,
@@ -296,8 +301,8 @@ func (k *Knowledge) pageDocument(key page.Key, p *page.Page) (*Document, error) 
 		return nil, err
 	}
 	d := &Document{
-		Key: key, URL: p.NormalizedURL, Title: p.Title, Kind: string(p.Type), FetchedAt: p.FetchedAt,
-		Markdown: md,
+		Key: key, URL: p.NormalizedURL, Title: p.Title, TitleElement: p.Meta["title"], Kind: string(p.Type),
+		FetchedAt: p.FetchedAt, Markdown: md,
 	}
 	if u, err := page.Parse(p.NormalizedURL); err == nil {
 		d.Host, d.Subjects = page.Authority(u), about(u)

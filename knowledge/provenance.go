@@ -3,6 +3,7 @@ package knowledge
 import (
 	"encoding/hex"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -78,20 +79,25 @@ func (k *Knowledge) resolve(id string) (key page.Key, hash [16]byte, err error) 
 
 // passageInfo returns a passage as it stands in a document.
 func (k *Knowledge) passageInfo(p passageKey) (*PassageInfo, error) {
-	n, ok := k.index.passageByHash(p.hash)
-	if !ok {
-		return nil, store.ErrNotFound
+	var f foundPassage
+	var owners []uint32
+	err := store.ErrNotFound
+	for _, n := range k.index.passagesByHash(p.hash) {
+		if f, err = k.index.passage(n); err != nil {
+			return nil, err
+		}
+		owners = append(owners, f.owners...)
 	}
-	f, err := k.index.passage(n)
 	if err != nil {
 		return nil, err
 	}
+	slices.Sort(owners)
 	info := &PassageInfo{
-		ID: passageID(p), Text: f.text, Heading: f.path, Hash: hex.EncodeToString(p.hash[:]), Owners: len(f.owners),
+		ID: passageID(p), Text: f.text, Heading: f.path, Hash: hex.EncodeToString(p.hash[:]), Owners: len(owners),
 		Sources: []PassageSource{}, Subjects: []string{}, Statements: []Statement{},
 	}
 	keys := []page.Key{p.page}
-	for _, owner := range f.owners {
+	for _, owner := range owners {
 		if key, ok := k.index.document(owner); ok && key != p.page {
 			keys = append(keys, key)
 		}

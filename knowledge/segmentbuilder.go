@@ -21,6 +21,7 @@ type passageKind uint8
 const (
 	leadPassage passageKind = 1 << iota // it begins the document that it was indexed for
 	linkPassage                         // it is hardly more than a list of links
+	barePassage                         // it was indexed without the fields of a document, see passageFor
 )
 
 // A passage is a list of links if it has so many at least, and at most so many words for each.
@@ -118,6 +119,13 @@ func (b *segmentBuilder) add(text, said, title, path, address string, lead bool)
 	b.field(address, fieldText, end+saidGap)
 	l.text = uint16(min(n, maxTextLen))
 	b.lengths = append(b.lengths, l)
+}
+
+// setBare says whether the passage that was added last is bare.
+func (b *segmentBuilder) setBare(bare bool) {
+	if bare {
+		b.lengths[len(b.lengths)-1].kind |= barePassage
+	}
 }
 
 // field analyses a field whose first word has the position from, and returns its length in words and its last position.

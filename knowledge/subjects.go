@@ -233,9 +233,7 @@ func (k *Knowledge) hasFrame(p passageKey, frame string) bool {
 func (k *Knowledge) passagesAbout(subject string) *roaring.Bitmap {
 	found := roaring.New()
 	lookup(k.records, subjectLookup(subject), "", func(p passageKey) bool {
-		if n, ok := k.index.passageByHash(p.hash); ok {
-			found.Add(n)
-		}
+		found.AddMany(k.index.passagesByHash(p.hash))
 		return true
 	})
 	return found

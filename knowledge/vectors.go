@@ -55,9 +55,9 @@ type vectorOptions struct {
 	model    *llm.Client
 	passages func() iter.Seq2[uint32, [16]byte]
 	passage  func(n uint32) (foundPassage, error)
-	byHash   func(hash [16]byte) (uint32, bool)
-	whole    func() bool            // false during a rebuild of the index
-	withhold func(d *Document) bool // reports whether the model must not see a document; may be nil
+	live     func(hash [16]byte) bool // reports whether a passage has a vector under it
+	whole    func() bool              // false during a rebuild of the index
+	withhold func(d *Document) bool   // reports whether the model must not see a document; may be nil
 	log      *slog.Logger
 }
 
@@ -286,7 +286,7 @@ func (v *vectors) forgetRemoved() {
 // are not known then.
 func (v *vectors) dead(hashes [][16]byte) (keys []string, ok bool) {
 	for _, hash := range hashes {
-		if _, live := v.o.byHash(hash); !live {
+		if !v.o.live(hash) {
 			keys = append(keys, v.space.vector(hash))
 		}
 	}

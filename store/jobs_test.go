@@ -146,3 +146,40 @@ func TestThePositionInAFleetIsKept(t *testing.T) {
 		t.Errorf("position %+v, want %+v", got, want)
 	}
 }
+
+// The title of a page is searched, so a change of it alone is a job; one of what is only shown is none.
+func TestATitleThatChangesIsAJob(t *testing.T) {
+	s := openStore(t, store.Options{})
+	put := func(title, element, description string) (jobs int) {
+		t.Helper()
+		p, md, _ := newPage("https://a.test/x", "text")
+		p.Title, p.Description, p.Meta = title, description, page.Meta{"title": element}
+		if _, err := s.PutPage(p, md, store.Sum{}); err != nil {
+			t.Fatal(err)
+		}
+		list, err := s.Jobs("c", 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, j := range list {
+			if err := s.AckJobs("c", j.Seq); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return len(list)
+	}
+	for _, tt := range []struct {
+		title, element, description string
+		want                        int
+	}{
+		{"Yak", "Yak - A", "", 1},
+		{"Yak", "Yak - A", "", 0},
+		{"Yak", "Yak - A", "long hair", 0},
+		{"Yaks", "Yak - A", "long hair", 1},
+		{"Yaks", "Yak - B", "long hair", 1},
+	} {
+		if got := put(tt.title, tt.element, tt.description); got != tt.want {
+			t.Errorf("%+v: %d jobs, want %d", tt, got, tt.want)
+		}
+	}
+}

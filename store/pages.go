@@ -97,7 +97,7 @@ func (s *Store) putPage(p *page.Record, markdown []byte, source Sum, edition int
 	} else {
 		before = s.repair(b, k, c, now)
 	}
-	if changed || old.Page.Error.Gone() != p.Error.Gone() { // it is there again
+	if changed || old.Page.Error.Gone() != p.Error.Gone() || retitled(&old.Page, p) { // it may be there again
 		kind := JobStored
 		if known {
 			kind = JobChanged
@@ -114,6 +114,11 @@ func (s *Store) putPage(p *page.Record, markdown []byte, source Sum, edition int
 	s.deleteLater(dead)
 	p.Doc, p.Stored, p.CreatedAt, p.UpdatedAt = record.Page.Doc, true, record.Page.CreatedAt, record.Page.UpdatedAt
 	return changed, nil
+}
+
+// retitled reports whether a page with the same text says otherwise what it is called, which is searched, too.
+func retitled(old, p *page.Record) bool {
+	return old.Title != p.Title || old.Meta["title"] != p.Meta["title"]
 }
 
 // addVersion appends a version in b, and drops the oldest over maxVersions.

@@ -13,7 +13,7 @@ import (
 
 // Version is raised with every change of how text becomes terms, and of which texts are indexed: an index of
 // another version is rebuilt.
-const Version = 6
+const Version = 7
 
 // maxWord is the longest word that is indexed, in bytes. Longer ones are keys, hashes and encoded data.
 const maxWord = 64
