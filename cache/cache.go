@@ -240,7 +240,7 @@ func (c *Cache) RoundTrip(req *http.Request) (*http.Response, error) {
 		r = sel.part // of a GET: choose sees to it
 	}
 	if r != nil {
-		v := c.policy().judge(q, r, time.Now())
+		v := c.policy().judgeSelected(q, &sel, r, time.Now())
 		if v.action != validate {
 			if resp := c.fromStore(q, r, v.hit(), false); resp != nil {
 				if v.action == reuseRefreshing {
@@ -255,7 +255,7 @@ func (c *Cache) RoundTrip(req *http.Request) (*http.Response, error) {
 		why = "partial"
 	}
 	if q.cc.onlyIfCached || c.policy().offline || c.next == nil {
-		if r := sel.unasked; r != nil && sel.complete == nil {
+		if r := sel.lastResort(); r != nil && r != sel.complete {
 			if v := c.policy().judge(q, r, time.Now()); v.action != validate {
 				if resp := c.fromStore(q, r, v.hit(), false); resp != nil {
 					return resp, nil

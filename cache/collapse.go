@@ -321,7 +321,7 @@ func (c *Cache) answerStoredSince(q *request) *http.Response {
 	if r == nil {
 		return nil
 	}
-	v := c.policy().judge(q, r, time.Now())
+	v := c.policy().judgeSelected(q, &sel, r, time.Now())
 	if v.action != reuse {
 		return nil
 	}

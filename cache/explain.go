@@ -37,7 +37,8 @@ func (c *Cache) Fresh(req *http.Request) (bool, error) {
 	if sel.complete == nil || c.policy().shared && q.secret {
 		return false, nil
 	}
-	return c.policy().fresh(q, sel.complete, time.Now()), nil
+	v := c.policy().judgeSelected(q, &sel, sel.complete, time.Now())
+	return v.action == reuse && v.ttl > 0, nil
 }
 
 // mask removes the query, which may be secret, from a key for messages.
@@ -71,6 +72,8 @@ func (p *policy) explainOne(q *request, r *store.Response, sel *selection, now t
 	}
 	lines, selected := p.explainSelection(q, r)
 	switch {
+	case !selected && r == sel.complete:
+		lines = append(lines, Line{"4.1", "what was sent to one naming it had the same content: this one is selected"})
 	case !selected:
 		return append(lines, conclude("not reused; its entity tag may go along with the question to the origin (§4.3.1)"))
 	case r != sel.complete && r != sel.part:
@@ -107,6 +110,12 @@ func (p *policy) explainOne(q *request, r *store.Response, sel *selection, now t
 		lines = append(lines, Line{"5.2.2.4", "without validation, reused without its " + strings.Join(cc.noCacheFields,
 			", ")})
 	}
+	if r == sel.complete && sel.newer != nil {
+		lines = append(lines, Line{
+			"4",
+			"a newer response of other content went to a request not naming text/markdown: this one is validated before reuse",
+		})
+	}
 	lines = append(lines, Line{"4.3.1", validatorText(r)})
 	return append(lines, p.explainVerdict(q, r, sel, now))
 }
@@ -116,7 +125,7 @@ func (p *policy) explainVerdict(q *request, r *store.Response, sel *selection, n
 	if r == sel.part && len(q.Header["Range"]) == 0 {
 		return conclude("completed: the origin is asked for the rest (§3.4)")
 	}
-	v := p.judge(q, r, now)
+	v := p.judgeSelected(q, sel, r, now)
 	detail := ""
 	if v.detail != "" {
 		detail = " (" + v.detail + ")"

@@ -95,3 +95,30 @@ func TestExplainOfSeveral(t *testing.T) {
 		t.Errorf("with a secret URL: %q", lines)
 	}
 }
+
+func TestExplainOfANewerResponseInAnotherForm(t *testing.T) {
+	p := shared
+	const fields = "Cache-Control: max-age=7200\nContent-Type: text/html"
+	q := get(&p, "Accept: text/markdown")
+	newer, older := stored(&p, fields), answered(&p, q, 200, fields)
+	for _, tt := range []struct {
+		name string
+		body store.Sum
+		want string
+	}{
+		{"other content", store.Sum{1}, "→ not reused; its entity tag may go along with the question to the origin (§4.3.1)|" +
+			"→ validated, or fetched again, before reuse"},
+		{"the same content", store.Sum{}, "→ reused|→ not reused"},
+	} {
+		newer.Body = tt.body
+		var ends []string
+		for _, line := range p.explain(q, []*store.Response{newer, older}, epoch.Add(time.Minute)) {
+			if strings.HasPrefix(line.Text, "→") {
+				ends = append(ends, line.Text)
+			}
+		}
+		if got := strings.Join(ends, "|"); got != tt.want {
+			t.Errorf("%s: conclusions = %q, want %q", tt.name, got, tt.want)
+		}
+	}
+}

@@ -1,6 +1,7 @@
 package cache
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"slices"
@@ -38,7 +39,8 @@ func (f *flight) askPeers() (r *store.Response, done func()) {
 	}
 	r, done = c.peers.Ask(f.ctx, f.q.key, func(list []*store.Response) *store.Response {
 		sel := p.choose(f.q, list)
-		if r := sel.complete; r != nil && p.forEverybody(r) && p.newer(f.q, r, f.sel.complete) {
+		if r := sel.complete; r != nil && sel.newer == nil && p.forEverybody(r) &&
+			p.newer(f.q, r, cmp.Or(f.sel.newer, f.sel.complete)) {
 			return r
 		}
 		return nil

@@ -105,6 +105,19 @@ func TestAPeersResponseAnswersWithoutTheOrigin(t *testing.T) {
 	}
 }
 
+func TestAPeersResponseIsNotTakenWhenANewerOneIsKnown(t *testing.T) {
+	body := "old"
+	a, b, _ := peers(t, func(w http.ResponseWriter, _ *http.Request) {
+		respond(w, 200, body, "Cache-Control: max-age=60", "Content-Type: text/html")
+	})
+	a.get("Accept: text/markdown")
+	body = "new"
+	b.get("Accept: text/html", "Cache-Control: no-cache")
+	if g := b.get("Accept: text/markdown"); g.body != "new" {
+		t.Errorf("%q (%s)", g.body, g.status)
+	}
+}
+
 func TestAPeersStaleResponseIsValidated(t *testing.T) {
 	a, b, shared := peers(t, func(w http.ResponseWriter, req *http.Request) {
 		if req.Header.Get("If-None-Match") == `"a"` {

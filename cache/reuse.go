@@ -1,6 +1,7 @@
 package cache
 
 import (
+	"cmp"
 	"net/http"
 	"net/url"
 	"strings"
@@ -72,6 +73,16 @@ func (p *policy) judge(q *request, r *store.Response, now time.Time) verdict {
 	case p.mayServeStale(&cc) && q.cc.maxAge == absent && q.cc.minFresh == absent && -v.ttl < cc.staleWhileRevalidate:
 		v.action = reuseRefreshing // RFC 5861 §3
 	default:
+		v.action, v.why = validate, "stale"
+	}
+	return v
+}
+
+// judgeSelected is [policy.judge] for r, a response of the selection s. A whole response than which a newer one is
+// stored in another form is validated before it is reused: that shows what the origin has for q now.
+func (p *policy) judgeSelected(q *request, s *selection, r *store.Response, now time.Time) verdict {
+	v := p.judge(q, r, now)
+	if r == s.complete && s.newer != nil {
 		v.action, v.why = validate, "stale"
 	}
 	return v
@@ -174,15 +185,13 @@ type selection struct {
 	variants []*store.Response // all stored responses of its URI that its client may see, newest first
 	complete *store.Response   // the newest selected one that is not a part; nil if none
 	unasked  *store.Response   // a page of classUnasked that would be selected; nil if none
+	newer    *store.Response   // of classUnasked, with other content than complete, and newer; nil if none
 	part     *store.Response   // a part that contains the requested range, or the beginning of the whole; nil if none
 }
 
 // lastResort returns the stored response that answers when the origin cannot, where that is allowed; nil if none.
 func (s *selection) lastResort() *store.Response {
-	if s.complete != nil {
-		return s.complete
-	}
-	return s.unasked
+	return cmp.Or(s.newer, s.complete, s.unasked)
 }
 
 // standIn reports whether a page is stored that may stand for an origin that is silent. An API may be slow.
@@ -200,24 +209,47 @@ func (p *policy) choose(q *request, stored []*store.Response) selection {
 		}
 		s.variants = append(s.variants, r)
 		if !p.matches(q, r) {
-			if s.unasked == nil && r.Status == http.StatusOK && unnamed(q, r) && selects(r, q.Header, p.key) {
-				s.unasked = r
+			if unnamed(q, r) && selects(r, q.Header, p.key) {
+				s.skip(r)
 			}
 			continue
 		}
 		switch {
 		case r.Status != http.StatusPartialContent:
-			if s.complete == nil {
-				s.complete = r
-			}
+			s.take(r)
 		case s.part == nil && s.complete == nil && usablePart(q, r):
 			s.part = r
 		}
+	}
+	if s.complete == nil {
+		s.newer = nil
 	}
 	if s.part != nil && s.complete != nil && strongMatch(s.part.Header.Get("ETag"), s.complete.Header.Get("ETag")) {
 		s.part = nil // prefer the whole to a part of the same representation
 	}
 	return s
+}
+
+// skip notes r, a response of classUnasked that would be selected. A later error never replaces a good page.
+func (s *selection) skip(r *store.Response) {
+	if s.unasked == nil && r.Status == http.StatusOK {
+		s.unasked = r
+	}
+	if s.newer == nil && s.complete == nil && r.Status != http.StatusPartialContent && !hidable(r.Status) {
+		s.newer = r
+	}
+}
+
+// take notes r, a selected response that is not a part. If the newer one in another form has the same content, the
+// origin does not negotiate: then the newer one is selected.
+func (s *selection) take(r *store.Response) {
+	if s.complete != nil {
+		return
+	}
+	s.complete = r
+	if n := s.newer; n != nil && n.Status == r.Status && n.Body == r.Body && !strings.Contains(r.Class, classMarkdown) {
+		s.complete, s.newer = n, nil
+	}
 }
 
 // matches reports whether q selects r, by Vary and by class.

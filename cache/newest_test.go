@@ -1,0 +1,134 @@
+package cache_test
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"readthru/cache"
+)
+
+// TestNoReaderGetsAnOlderResponseThanWasGivenBefore plays every short history of an agent and a browser that read and
+// reload a page, which changes: a hit is never older than what the cache gave before (RFC 9111 §4). An origin that
+// negotiates without saying so never has its HTML given to the agent, and its markdown says nothing of its HTML.
+func TestNoReaderGetsAnOlderResponseThanWasGivenBefore(t *testing.T) {
+	const agent, browser, reload = "Accept: text/markdown, text/html;q=0.9", "Accept: text/html", "Cache-Control: no-cache"
+	var version int
+	r := newRig(t, cache.Options{}, func(w http.ResponseWriter, req *http.Request) {
+		form := "html"
+		if strings.Contains(req.URL.Path, "negotiates") && strings.Contains(req.Header.Get("Accept"), "text/markdown") {
+			form = "markdown"
+		}
+		fields := []string{"Cache-Control: max-age=600", "Content-Type: text/" + form}
+		if strings.Contains(req.URL.Path, "varies") {
+			fields = append(fields, "Vary: Accept-Encoding")
+		}
+		content := fmt.Sprint(form, " ", version)
+		if tag := strconv.Quote(content); strings.Contains(req.URL.Path, "tags") {
+			fields = append(fields, "ETag: "+tag)
+			if strings.Contains(req.Header.Get("If-None-Match"), tag) {
+				respond(w, 304, "", fields...)
+				return
+			}
+		}
+		respond(w, 200, content, fields...)
+	})
+	steps := map[string][]string{
+		"agent": {agent}, "agent reloads": {agent, reload}, "browser": {browser}, "browser reloads": {browser, reload},
+	}
+	play := func(path, origin string, history []string) {
+		version = 0
+		newest := map[string]int{} // by form
+		for _, step := range history {
+			if step == "change" {
+				version++
+				continue
+			}
+			g := r.do(r.request(http.MethodGet, path, steps[step]...))
+			form, text, _ := strings.Cut(g.body, " ")
+			got, err := strconv.Atoi(text)
+			if err != nil {
+				t.Fatalf("%d %q", g.code, g.body)
+			}
+			want, least := "html", newest["html"]
+			if negotiates := strings.Contains(origin, "negotiates"); negotiates && steps[step][0] == agent {
+				want, least = "markdown", max(newest["html"], newest["markdown"])
+			}
+			if form != want || got < least {
+				t.Errorf("origin %q, %q, %s: %q (%s), want %s of version %d or later", origin, history, step, g.body, g.status,
+					want, least)
+			}
+			newest[form] = max(newest[form], got)
+		}
+	}
+	names := []string{"agent", "agent reloads", "browser", "browser reloads", "change"}
+	histories, long := [][]string{{}}, 5
+	if testing.Short() {
+		long = 4
+	}
+	for range long {
+		var longer [][]string
+		for _, h := range histories {
+			for _, name := range names {
+				longer = append(longer, append(slices.Clone(h), name))
+			}
+		}
+		histories = longer
+	}
+	for _, origin := range []string{"plain", "varies", "tags", "varies-tags", "negotiates", "negotiates-tags"} {
+		for i, history := range histories {
+			play(fmt.Sprintf("/%s/%d", origin, i), origin, history)
+		}
+	}
+}
+
+func TestANewerResponseInAnotherFormIsNoReasonToAskWhenItSaysTheSame(t *testing.T) {
+	r := newRig(t, cache.Options{}, fixed("<p>html", "Cache-Control: max-age=60", "Content-Type: text/html"))
+	const agent, browser = "Accept: text/markdown", "Accept: text/html"
+	r.get(agent)
+	r.get(browser, "Cache-Control: no-cache")
+	for range 2 {
+		if g := r.get(agent); !strings.HasPrefix(g.status, "readthru; hit; ttl=") {
+			t.Errorf("%q", g.status)
+		}
+	}
+	r.wantAsked(2)
+}
+
+// Where the origin is not to be asked, the newest answers, in whichever form, but a server error replaces no page.
+func TestTheNewestAnswersWhenTheOriginIsNotAsked(t *testing.T) {
+	const agent, browser = "Accept: text/markdown", "Accept: text/html"
+	for _, tt := range []struct {
+		name   string
+		status int
+		want   string
+	}{
+		{"page", 200, "new"},
+		{"gone", 410, "new"},
+		{"server error", 503, "old"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			status, body := 200, "old"
+			down := false
+			r := newRig(t, cache.Options{}, func(w http.ResponseWriter, _ *http.Request) {
+				if down {
+					panic(http.ErrAbortHandler)
+				}
+				respond(w, status, body, "Cache-Control: max-age=60", "Content-Type: text/html")
+			})
+			r.get(agent)
+			status, body = tt.status, "new"
+			r.get(browser, "Cache-Control: no-cache")
+			down = true
+			if g := r.get(agent); g.body != tt.want {
+				t.Errorf("while the origin is down: %q (%s), want %q", g.body, g.status, tt.want)
+			}
+			if g := r.get(agent, "Cache-Control: only-if-cached"); g.body != tt.want {
+				t.Errorf("without the origin: %q (%s), want %q", g.body, g.status, tt.want)
+			}
+		})
+	}
+}
