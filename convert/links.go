@@ -165,6 +165,27 @@ func permalink(n *html.Node) bool {
 		!dom.Contains(n, atom.Img)
 }
 
+// editsSection reports whether n holds only the links by which readers of a wiki edit the section of a heading, as in
+// "[edit]". Skins that drop the class keep the brackets.
+func editsSection(n *html.Node) bool {
+	const most = 80 // bytes of its text, in any language
+	if dom.HasClass(n, "mw-editsection", "mw-editsection-like", "editsection") {
+		return len(chars.OneLine(dom.Text(n))) <= most
+	}
+	if first := dom.FirstText(n); first == nil || !strings.HasPrefix(strings.TrimSpace(first.Data), "[") {
+		return false
+	}
+	links := dom.FindAll(n, func(d *html.Node) bool { return dom.Is(d, atom.A) })
+	for _, a := range links {
+		href := dom.Attr(a, "href")
+		if !strings.Contains(href, "action=edit") || !strings.Contains(href, "section=") {
+			return false
+		}
+	}
+	text := chars.OneLine(dom.Text(n))
+	return len(links) > 0 && len(text) <= most && strings.HasSuffix(text, "]")
+}
+
 // selfLink reports whether the text of a heading is one link to that heading.
 func selfLink(n *html.Node) bool {
 	id, ok := strings.CutPrefix(dom.Attr(n, "href"), "#")

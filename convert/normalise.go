@@ -88,6 +88,10 @@ func normaliseElement(n *html.Node, base *url.URL, own string) bool {
 		dom.Remove(n)
 		return false
 	}
+	if dom.Is(n, atom.Span, atom.Div) && editsSection(n) {
+		dom.Remove(n)
+		return false
+	}
 	byRole(n)
 	switch n.DataAtom {
 	case atom.A:
