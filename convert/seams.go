@@ -131,7 +131,7 @@ func parted(x, y string, left, right *html.Node) bool {
 		return unicode.IsLetter(before) && (capital || unicode.IsDigit(begin))
 	case !unicode.IsLetter(end) && !unicode.IsDigit(end): // the end of a sentence
 		return (capital || unicode.IsDigit(begin)) && unicode.IsLetter(before) && several(x)
-	case dom.Is(left, atom.A) && dom.Is(right, atom.A) && dom.Attr(left, "href") != dom.Attr(right, "href"):
+	case twoLinks(left, right):
 		return capital || unicode.IsDigit(begin) && unicode.IsLower(end)
 	case unicode.IsDigit(end) && unicode.IsDigit(begin): // two amounts
 		return elements && strings.ContainsFunc(x, currency) && strings.ContainsFunc(rest, unit)
@@ -148,6 +148,20 @@ func parted(x, y string, left, right *html.Node) bool {
 		return several(x) && several(y)
 	}
 	return false
+}
+
+// twoLinks reports whether what meets in two siblings are links to two places, or may be: addresses are not known where
+// a page has none, or scripts make them.
+func twoLinks(left, right *html.Node) bool {
+	isLink := func(n *html.Node) bool { return dom.Is(n, atom.A) }
+	for !isLink(left) && left.LastChild != nil {
+		left = left.LastChild
+	}
+	for !isLink(right) && right.FirstChild != nil {
+		right = right.FirstChild
+	}
+	a, b := dom.Attr(left, "href"), dom.Attr(right, "href")
+	return isLink(left) && isLink(right) && (a != b || a == "" || a == "#")
 }
 
 // several reports whether s has more than one word.
