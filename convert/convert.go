@@ -413,6 +413,7 @@ func (d *Document) render(ctx context.Context, o Options, res *Result) (string, 
 			}
 			maps.Copy(c.dropped, d.served.dropped)
 		}
+		r.dropPlaces(c.root, c.dropped)
 		text, res.Path = r.render([]*html.Node{c.root}, c.dropped), c.name+"/"+c.stage.String()
 		if c.stage >= chromeOnly {
 			res.Warnings = append(res.Warnings, WarnLoose)

@@ -1,0 +1,84 @@
+package convert
+
+import (
+	"strings"
+
+	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
+
+	"readthru/convert/chars"
+	"readthru/convert/dom"
+	"readthru/convert/guard"
+)
+
+// placesLabels are the labels, folded, of boxes that list the headings of the page that they stand on. "Contents" is
+// not among them: authors write such lists themselves.
+var placesLabels = func() map[string]bool {
+	m := map[string]bool{}
+	for label := range strings.SplitSeq(`On this page,In this page,On this page contents,In this article,In this section,
+		In this guide,In this document,In this topic,In this post,Jump to section,Auf dieser Seite,In diesem Artikel,
+		Sur cette page,Dans cet article,En esta página,En este artículo,Nesta página,Neste artigo,In questa pagina,
+		In questo articolo,Op deze pagina,In dit artikel,Na tej stronie,På den här sidan,På denne siden,На этой странице,
+		В этой статье,本页内容,本文内容,このページの内容,この記事の内容,이 페이지의 내용,이 문서의 내용`, ",") {
+		m[fold(label)] = true
+	}
+	return m
+}()
+
+// dropPlaces adds to dropped the boxes below root that only list the places on the page: such a label, and links to
+// these places behind it. The headings themselves say the same. A box that is all of the text stays.
+func (r *renderer) dropPlaces(root *html.Node, dropped map[*html.Node]bool) {
+	const longest = 100 // bytes of a label
+	for d := range root.Descendants() {
+		guard.Check(r.ctx)
+		if d.Type != html.TextNode || len(d.Data) > longest || !placesLabels[fold(d.Data)] {
+			continue
+		}
+		label := d
+		for label.Parent != root && aloneIn(label) {
+			label = label.Parent
+		}
+		text, links := dom.OneLine(label), 0
+		next := label.NextSibling
+		for ; next != nil && leadsToPlaces(next); next = next.NextSibling {
+			if shows(next) {
+				text += dom.OneLine(next)
+				links++
+			}
+		}
+		if links == 0 || fold(text) == fold(dom.OneLine(root)) {
+			continue
+		}
+		for n := label; n != next; n = n.NextSibling {
+			dropped[n] = true
+		}
+	}
+}
+
+// aloneIn reports whether n has all of the text of its parent.
+func aloneIn(n *html.Node) bool {
+	for s := n.Parent.FirstChild; s != nil; s = s.NextSibling {
+		if s != n && shows(s) {
+			return false
+		}
+	}
+	return true
+}
+
+// shows reports whether n is a text or has one.
+func shows(n *html.Node) bool {
+	return n.Type == html.TextNode && !chars.Blank(n.Data) || dom.HasText(n)
+}
+
+// leadsToPlaces reports whether all text of n is that of links to places on the page.
+func leadsToPlaces(n *html.Node) bool {
+	if dom.Is(n, atom.A) {
+		return strings.HasPrefix(dom.Attr(n, "href"), "#")
+	}
+	for c := n.FirstChild; c != nil; c = c.NextSibling {
+		if !leadsToPlaces(c) {
+			return false
+		}
+	}
+	return n.Type != html.TextNode || chars.Blank(n.Data)
+}
