@@ -11,6 +11,7 @@ import (
 
 	"readthru/convert"
 	"readthru/llm"
+	"readthru/markdown"
 	"readthru/page"
 	"readthru/store"
 )
@@ -131,14 +132,14 @@ func (s model) convert(ctx context.Context, a *attempt) (*store.Rendition, error
 	i.LLMModel, i.LLMMS = s.f.o.LLM.Model(), answer.Took.Milliseconds()
 	i.LLMPromptTokens, i.LLMCompletionTokens = answer.Usage.Prompt, answer.Usage.Completion
 	i.LLMTotalTokens = i.LLMPromptTokens + i.LLMCompletionTokens
-	c := convert.CleanMarkdown([]byte(unfenced(answer.Text)), "", a.url)
-	markdown := string(c.Text)
-	if disguised([]byte(markdown)) {
+	c := convert.CleanMarkdown([]byte(markdown.Unwrap(answer.Text)), "", a.url)
+	md := string(c.Text)
+	if disguised([]byte(md)) {
 		return nil, unfit("the model wrote HTML")
 	}
-	doubt := convert.DoubtMarkdown([]byte(markdown))
+	doubt := convert.DoubtMarkdown([]byte(md))
 	if doubt == convert.NoDoubt {
-		doubt = convert.DoubtModel(markdown, trim.HTML)
+		doubt = convert.DoubtModel(md, trim.HTML)
 	}
 	if doubt != convert.NoDoubt {
 		return nil, unfit("the answer of the model is rejected: " + string(doubt))
@@ -148,20 +149,20 @@ func (s model) convert(ctx context.Context, a *attempt) (*store.Rendition, error
 		warnings = addWarning(warnings, w)
 	}
 	if trim.Rest != "" {
-		markdown += "\n\n" + trim.Rest
+		md += "\n\n" + trim.Rest
 		warnings = addWarning(warnings, "llm-part")
 	}
-	markdown += "\n"
+	md += "\n"
 	expires := time.Now().Add(modelLifetime)
 	if a.seen != nil {
 		expires = time.Now().Add(min(modelLifetime, s.f.lifetime(a, a.seen.Responses)))
 	}
 	return &store.Rendition{
-		Source: a.sum, Recipe: a.pageRecipe(a.recipe()), Markdown: []byte(markdown), From: page.LLM,
+		Source: a.sum, Recipe: a.pageRecipe(a.recipe()), Markdown: []byte(md), From: page.LLM,
 		Expires: expires, Rendered: a.seen != nil,
 		Title: res.Title, Description: res.Description, CanonicalURL: res.CanonicalURL, PageType: res.PageType,
 		Meta:   res.Meta,
-		Tokens: convert.Tokens(markdown), HTMLTokens: res.HTMLTokens, HTMLChars: res.HTMLChars, Warnings: warnings,
+		Tokens: convert.Tokens(md), HTMLTokens: res.HTMLTokens, HTMLChars: res.HTMLChars, Warnings: warnings,
 		FinalURL: a.url.String(),
 	}, nil
 }
@@ -218,17 +219,4 @@ func modelPrompt(trimmed, about string) llm.Prompt {
 		MaxTokens: convert.Tokens(trimmed) + 500, // markdown is shorter than its HTML
 		About:     about, Why: "llm in fetch.cascade: the page is converted by a model",
 	}
-}
-
-// unfenced removes the fence that some models put round the whole answer despite the prompt.
-func unfenced(text string) string {
-	text = strings.TrimSpace(text)
-	for _, open := range []string{"```markdown\n", "```md\n"} {
-		if body, ok := strings.CutPrefix(text, open); ok {
-			if body, ok = strings.CutSuffix(body, "```"); ok && strings.Count(body, "```")%2 == 0 {
-				return strings.TrimSpace(body)
-			}
-		}
-	}
-	return text
 }

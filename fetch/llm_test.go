@@ -70,16 +70,16 @@ func (m *converting) asked() []string {
 
 const modelParagraph = "The harbour wakes before the town does, and the boats that left at dusk come home in single file past the light, low in the water."
 
-// goodAnswer is what a model makes of article(title).
-func goodAnswer(title string) string {
-	return "# " + title + "\n\n" + strings.TrimSuffix(strings.Repeat(modelParagraph+"\n\n", 12), "\n\n")
+// goodAnswer is what a model makes of article("Harbour").
+func goodAnswer() string {
+	return "# Harbour\n\n" + strings.TrimSuffix(strings.Repeat(modelParagraph+"\n\n", 12), "\n\n")
 }
 
 // withModel returns a model, and what lets a chain ask it. A remote one has an address elsewhere, which leads to it all
 // the same.
 func withModel(t *testing.T, remote bool, cascade ...string) (*converting, func(*fetch.Options)) {
 	t.Helper()
-	m := &converting{say: goodAnswer("Harbour")}
+	m := &converting{say: goodAnswer()}
 	m.Server = httptest.NewServer(m)
 	t.Cleanup(m.Close)
 	base := m.URL
@@ -108,6 +108,19 @@ func withModel(t *testing.T, remote bool, cascade ...string) (*converting, func(
 			cascade = []string{"negotiate", "llm", "local"}
 		}
 		o.LLM, o.Cascade = client, cascade
+	}
+}
+
+func TestAFenceAroundAModelsAnswerIsNoPartOfThePage(t *testing.T) {
+	for _, fence := range []string{"```markdown", "```md", "```Markdown", "```markdown ", "```", "~~~~"} {
+		m, with := withModel(t, false)
+		m.say = fence + "\n" + goodAnswer() + "\n" + strings.TrimRight(fence, " Mmarkdown") + "\n"
+		c := newChain(t, respond(200, article("Harbour"), html), with)
+		ans := c.read(t, "https://site.test/docs/harbour")
+		if _, body := page.SplitFrontMatter(ans.Body); ans.Page.Source != page.LLM ||
+			strings.TrimSpace(string(body)) != goodAnswer() {
+			t.Errorf("%q: source %s, body %q", fence, ans.Page.Source, body)
+		}
 	}
 }
 
@@ -149,7 +162,7 @@ func TestAModelConvertsAPageWhereTheCascadeListsIt(t *testing.T) { // rules E10 
 }
 
 func TestWhatAModelWritesAmissIsNotTaken(t *testing.T) { // rule E12: on failure local
-	good := goodAnswer("Harbour")
+	good := goodAnswer()
 	for name, set := range map[string]func(*converting){
 		"down":               func(m *converting) { m.status = 503 },
 		"wrong key":          func(m *converting) { m.status = 401 },

@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"readthru/llm"
+	"readthru/markdown"
 	"readthru/page"
 )
 
@@ -60,10 +61,7 @@ func unwrap(text string) string {
 	text = strings.TrimSpace(text)
 	for range 3 { // one may hide another
 		before := text
-		text = preface().ReplaceAllString(text, "")
-		if body, ok := fenced(text); ok {
-			text = body
-		}
+		text = markdown.Unwrap(preface().ReplaceAllString(text, ""))
 		_, body := page.SplitFrontMatter([]byte(text + "\n"))
 		text = ownTitle().ReplaceAllString(strings.TrimSpace(string(body))+"\n", "")
 		if text = strings.TrimSpace(closing().ReplaceAllString(text, "")); text == before {
@@ -71,22 +69,6 @@ func unwrap(text string) string {
 		}
 	}
 	return text
-}
-
-// fenced returns the content of a fence around the whole text.
-func fenced(text string) (body string, ok bool) {
-	rest, ok := strings.CutPrefix(text, "```")
-	if !ok {
-		return "", false
-	}
-	lang, rest, ok := strings.Cut(rest, "\n")
-	lang = strings.ToLower(strings.TrimSpace(lang))
-	body, closed := strings.CutSuffix(rest, "```")
-	inner := strings.Count(body, "```")
-	if named := lang == "markdown" || lang == "md"; !ok || !closed || !named && (lang != "" || inner > 0) || inner%2 != 0 {
-		return "", false // two fences with text between them begin and end alike
-	}
-	return strings.TrimSpace(body), true
 }
 
 // repetitive reports whether a text, if not short, mostly repeats itself.

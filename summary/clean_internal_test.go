@@ -58,6 +58,7 @@ func TestAnswersAreCleaned(t *testing.T) {
 			"The harbour takes boats.",
 		},
 		{"fence round all", "```markdown\nThe harbour takes boats.\n```", "The harbour takes boats."},
+		{"bare fence round all", "~~~ \nThe harbour takes boats.\n~~~", "The harbour takes boats."},
 		{"a fence of its own stays", "```sh\nharbour boats\n```", "```sh\nharbour boats\n```"},
 		{"two fences stay", "```\nharbour\n```\n\nand\n\n```\nboats\n```", "```\nharbour\n```\n\nand\n\n```\nboats\n```"},
 		{"front matter", "---\ntitle: x\n---\n\nThe harbour takes boats.", "The harbour takes boats."},
