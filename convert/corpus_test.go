@@ -17,6 +17,7 @@ import (
 	"golang.org/x/net/html"
 
 	"readthru/convert"
+	"readthru/processor"
 )
 
 // corpusPage is a line of manifest.jsonl in a corpus folder.
@@ -108,7 +109,7 @@ func BenchmarkCorpus(b *testing.B) {
 		for b.Loop() {
 			for i, p := range pages {
 				u, _ := url.Parse(p.URL)
-				begun := processorTime()
+				begun := processor.Time()
 				doc, err := convert.Parse(context.Background(), p.content, "text/html", u)
 				if err != nil {
 					b.Fatalf("parse %s/%s: %v", p.Set, p.ID, err)
@@ -116,9 +117,9 @@ func BenchmarkCorpus(b *testing.B) {
 				if _, err := doc.Convert(context.Background(), convert.Options{}); err != nil {
 					b.Fatalf("convert %s/%s: %v", p.Set, p.ID, err)
 				}
-				converted := processorTime()
+				converted := processor.Time()
 				_, _ = html.Parse(bytes.NewReader(p.content)) // some are nested deeper than the parser goes
-				took := [2]time.Duration{converted - begun, processorTime() - converted}
+				took := [2]time.Duration{converted - begun, processor.Time() - converted}
 				whole, alone = whole+took[0], alone+took[1]
 				for j := range took {
 					if best[i][j] == 0 || took[j] < best[i][j] {

@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"readthru/processor"
+
 	"golang.org/x/net/html"
 )
 
@@ -35,15 +37,15 @@ const maxCost = 100
 // programs on the machine do not count. Two seconds are free.
 func checkCost(t *testing.T, content string, do func()) {
 	t.Helper()
-	begun := processorTime()
+	begun := processor.Time()
 	do()
-	took := processorTime() - begun
+	took := processor.Time() - begun
 	if took < 2*time.Second {
 		return
 	}
-	begun = processorTime()
+	begun = processor.Time()
 	_, _ = html.Parse(bytes.NewReader([]byte("<p>" + content))) // too deep a page is none of this function's business
-	if unit := processorTime() - begun; took > maxCost*unit {
+	if unit := processor.Time() - begun; took > maxCost*unit {
 		t.Errorf("it took %v of processor time, parsing takes %v", took, unit)
 	}
 }

@@ -206,7 +206,7 @@ func TestHostileDocumentsAreBounded(t *testing.T) {
 		{"damaged archive", workbook("<sheetData/>")[:200], convert.WarnDamaged},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 			defer cancel()
 			doc, err := convert.Parse(ctx, tt.content, "", nil)
 			if err != nil {

@@ -12,6 +12,7 @@ import (
 
 	"readthru/fetch"
 	"readthru/page"
+	"readthru/processor"
 )
 
 var twin = "# Harbour\n\n" +
@@ -230,13 +231,11 @@ func FuzzLinks(f *testing.F) {
 	})
 }
 
-// quick fails the test when f takes longer than limit.
+// quick fails the test when f takes more processor time than limit.
 func quick(t *testing.T, limit time.Duration, f func()) {
 	t.Helper()
-	begun := time.Now()
-	f()
-	if took := time.Since(begun); took > limit {
-		t.Errorf("it took %s, want %s at most", took, limit)
+	if used := processor.Of(f); used > limit {
+		t.Errorf("it took %s of processor time, want %s at most", used, limit)
 	}
 }
 

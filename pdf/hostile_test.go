@@ -126,7 +126,7 @@ func TestHostileFilesEndInTime(t *testing.T) {
 	pdf.LimitSteps(t, 2_000_000/raceFactor) // a tenth of what is allowed: what is bounded is bounded by it too
 	for name, file := range hostile() {
 		t.Run(name, func(t *testing.T) {
-			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 			defer cancel()
 			f, err := pdf.Open(ctx, file)
 			if err == nil {

@@ -102,13 +102,9 @@ func TestMistakesAreRefusedWithTheirPlace(t *testing.T) {
 
 func TestHostileNestingIsRefused(t *testing.T) {
 	for _, opening := range []string{"[", "{a: ", "- ", "? "} {
-		begun := time.Now()
 		err := strictyaml.Decode([]byte(strings.Repeat(opening, 20000)), new(outer), nil)
 		if err == nil || !strings.Contains(err.Error(), "levels") {
 			t.Errorf("%q: err = %v, want one about levels", opening, err)
-		}
-		if took := time.Since(begun); took > time.Second {
-			t.Errorf("%q took %v", opening, took)
 		}
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
-	"fmt"
 	"io/fs"
 	"maps"
 	"os"
@@ -17,6 +16,7 @@ import (
 	"time"
 
 	"readthru/needs"
+	"readthru/processor"
 	"readthru/symbols"
 )
 
@@ -102,7 +102,7 @@ func compareWithCtags(t *testing.T, engine *symbols.Engine, tree string, least f
 	t.Helper()
 	files := sourceFiles(t, tree)
 	var count, size int
-	began, worked := time.Now(), processorTime()
+	began, worked := time.Now(), processor.Time()
 	b := engine.Begin(t.Context())
 	for _, name := range files {
 		content, err := os.ReadFile(name)
@@ -116,7 +116,7 @@ func compareWithCtags(t *testing.T, engine *symbols.Engine, tree string, least f
 	m := b.Map(4000)
 	t.Logf("%d files, %d lines, %.1f MB: %d symbols of %d files in %v, %v of processors; peak of memory %s", len(files),
 		count, float64(size)/1e6,
-		m.Known, m.Sources, time.Since(began).Round(time.Millisecond), (processorTime() - worked).Round(time.Millisecond),
+		m.Known, m.Sources, time.Since(began).Round(time.Millisecond), (processor.Time() - worked).Round(time.Millisecond),
 		peakMemory())
 	t.Logf("skipped: %+v", m.Skipped)
 
@@ -204,19 +204,6 @@ func ctags(t *testing.T, files []string) (tags []tag, worked time.Duration) {
 		}
 	}
 	return tags, cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
-}
-
-// processorTime returns the processor time of this process, or 0 if it is not available.
-func processorTime() (total time.Duration) {
-	tasks, _ := filepath.Glob("/proc/self/task/*/schedstat")
-	for _, task := range tasks {
-		stat, _ := os.ReadFile(task)
-		var ns int64
-		if _, err := fmt.Sscan(string(stat), &ns); err == nil {
-			total += time.Duration(ns)
-		}
-	}
-	return total
 }
 
 // peakMemory returns the peak memory of this process, or 0 if it is not available.

@@ -1,14 +1,14 @@
 //go:build unix
 
-package convert_test
+package processor
 
 import (
 	"syscall"
 	"time"
 )
 
-// processorTime returns the processor time that this process has used.
-func processorTime() time.Duration {
+// Time returns the processor time that this process has used.
+func Time() time.Duration {
 	var u syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
 		panic(err)
