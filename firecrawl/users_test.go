@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"readthru/eventually"
 	"readthru/store"
 	"readthru/users"
 )
@@ -56,9 +57,11 @@ func TestScrapesAreTheirUsers(t *testing.T) {
 	if status != http.StatusOK {
 		t.Fatalf("batch: status %d, %v", status, got)
 	}
-	for path := got.at("url").(string); got.at("status") != "completed"; _, got = ask("GET", path, "") {
-		time.Sleep(time.Millisecond)
-	}
+	path := got.at("url").(string)
+	eventually.True(t, "the batch is completed", func() bool {
+		_, got = ask("GET", path, "")
+		return got.at("status") == "completed"
+	})
 	visits, _, err := r.store.Visits(store.VisitQuery{})
 	if err != nil || len(visits) != 3 {
 		t.Fatalf("%d visits, %v; want 3", len(visits), err)

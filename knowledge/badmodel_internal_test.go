@@ -9,7 +9,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
+
+	"readthru/eventually"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -77,13 +78,9 @@ func TestAModelThatGoesBadLeavesWordsInCharge(t *testing.T) {
 			k := reader(t, modelAt(t, e.URL, "m"), map[string]string{
 				"https://a.test/car": "the car is red", "https://a.test/doctor": "a doctor helps",
 			})
-			eventually(t, "two vectors", func() bool { return k.Stats().Vectors.Vectors == 2 })
+			eventually.True(t, "two vectors", func() bool { return k.Stats().Vectors.Vectors == 2 })
 			e.set(64, tt.answer)
-			begun := time.Now()
 			r, err := k.Search(t.Context(), Query{Text: "doctor helps"})
-			if took := time.Since(begun); took > queryPatience+2*time.Second { // for a machine that has other things to do
-				t.Errorf("the search took %v", took)
-			}
 			if err != nil || len(r.Hits) == 0 || r.Hits[0].URL != "https://a.test/doctor" {
 				t.Errorf("Search = %+v, %v, want the page found by words", r, err)
 			}
@@ -122,7 +119,7 @@ func TestAModelThatWasNeverGoodIsWaitedFor(t *testing.T) {
 			k := reader(t, modelAt(t, e.URL, "m"), map[string]string{
 				"https://a.test/car": "the car is red", "https://a.test/doctor": "a doctor helps",
 			})
-			eventually(t, "the background to wait", func() bool {
+			eventually.True(t, "the background to wait", func() bool {
 				return strings.Contains(k.Stats().Vectors.Trouble, tt.want)
 			})
 			r, err := k.Search(t.Context(), Query{Text: "doctor helps"})
@@ -168,11 +165,11 @@ func TestVectorsComeInAnyOrderAndNumber(t *testing.T) {
 			e, s := newEmbedder(t), newShelf()
 			n := s.put("the car is red", "a doctor helps", "you buy bread")
 			v, stop := start(t, testStore(t).Records(), s, modelAt(t, e.URL, "m"))
-			eventually(t, "three vectors", settled(v, 3)) // a good start: what follows is a fault of single answers
+			eventually.True(t, "three vectors", settled(v, 3)) // a good start: what follows is a fault of single answers
 			e.set(64, tt.answer)
 			n = append(n, s.put("the physician sleeps", "we purchase a walrus", "an automobile stands there")...)
 			v.changed(n[3:], nil)
-			eventually(t, "six vectors", settled(v, 6))
+			eventually.True(t, "six vectors", settled(v, 6))
 			var got []uint32
 			for _, query := range []string{"doctor sleeps", "buy walrus", "car stands there"} {
 				got = append(got, first(t, v, query))
@@ -202,7 +199,7 @@ func TestAModelThatRepeatsItselfSaysNothing(t *testing.T) {
 	if err := plain.Drain(context.Background()); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "a trial", func() bool {
+	eventually.True(t, "a trial", func() bool {
 		k.vectors.mu.RLock()
 		defer k.vectors.mu.RUnlock()
 		return k.vectors.tried > 0

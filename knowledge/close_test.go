@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"readthru/eventually"
 	"readthru/knowledge"
 )
 
@@ -66,7 +67,7 @@ func TestCloseWhileEverythingGoesOn(t *testing.T) {
 			_, err = k.DeleteBase(ctx, "docs")
 			return err
 		})
-		soon(t, "texts", func() bool { return ingested.Load() >= int64(20*(round+1)) }) // however far the others come
+		eventually.True(t, "texts", func() bool { return ingested.Load() >= int64(20*(round+1)) }) // however far the others come
 		if round == 1 {
 			k.shut(t)
 		}

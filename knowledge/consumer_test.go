@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"readthru/eventually"
 	"readthru/knowledge"
 	"readthru/page"
 	"readthru/store"
@@ -29,38 +30,21 @@ func (o *opened) running(tb testing.TB) {
 	tb.Cleanup(func() { cancel(); wg.Wait() })
 }
 
-// soon waits until f is true: at most half a minute, which is for machines that have other things to do.
-func soon(tb testing.TB, what string, f func() bool) {
-	tb.Helper()
-	const limit = 30 * time.Second
-	ctx, cancel := context.WithTimeout(context.Background(), limit)
-	defer cancel()
-	tick := time.NewTicker(5 * time.Millisecond)
-	defer tick.Stop()
-	for !f() {
-		select {
-		case <-ctx.Done():
-			tb.Fatalf("%s: not within %v", what, limit)
-		case <-tick.C:
-		}
-	}
-}
-
 func TestRunFindsWhatIsReadMeanwhile(t *testing.T) {
 	k := open(t, "", knowledge.Options{})
 	k.running(t)
-	soon(t, "first rebuild", func() bool { return k.Stats().Rebuilding == 0 })
+	eventually.True(t, "first rebuild", func() bool { return k.Stats().Rebuilding == 0 })
 	for n := range 3 {
 		began := time.Now()
 		k.read(t, fmt.Sprintf("https://a.test/%d", n), prose("walrus", n), true)
-		soon(t, "the page is found", func() bool { return len(k.find(t, "", fmt.Sprint("number", n))) == 1 })
+		eventually.True(t, "the page is found", func() bool { return len(k.find(t, "", fmt.Sprint("number", n))) == 1 })
 		t.Logf("found after %v", time.Since(began))
 	}
 	if _, err := k.Ingest(t.Context(), knowledge.Ingestion{Text: "A heron."}); err != nil {
 		t.Fatalf("Ingest: %v", err)
 	}
-	soon(t, "the text is found", func() bool { return len(k.find(t, "", "heron")) == 1 })
-	soon(t, "the queue is empty", func() bool { return k.Stats().Queued == 0 })
+	eventually.True(t, "the text is found", func() bool { return len(k.find(t, "", "heron")) == 1 })
+	eventually.True(t, "the queue is empty", func() bool { return k.Stats().Queued == 0 })
 }
 
 // A page that its origin calls gone is no hit; it comes back with the same text, and its versions stay (rule X6).
@@ -135,12 +119,12 @@ func TestHitsLinkToTheirPlace(t *testing.T) {
 func TestSearchesFindWhatWasStoredBeforeThem(t *testing.T) {
 	k := open(t, "", knowledge.Options{})
 	k.running(t)
-	soon(t, "first rebuild", func() bool { return k.Stats().Rebuilding == 0 })
+	eventually.True(t, "first rebuild", func() bool { return k.Stats().Rebuilding == 0 })
 	found := 0
 	for n := range 20 {
 		k.read(t, fmt.Sprintf("https://a.test/%d", n), prose("walrus", n), true)
 		found += len(k.find(t, "", fmt.Sprint("number", n)))
-		soon(t, "the page is indexed", func() bool { return len(k.find(t, "", fmt.Sprint("number", n))) == 1 })
+		eventually.True(t, "the page is indexed", func() bool { return len(k.find(t, "", fmt.Sprint("number", n))) == 1 })
 	}
 	if found == 0 {
 		t.Error("no search found the page that was stored right before it")

@@ -13,7 +13,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"readthru/llm"
 	"readthru/store"
@@ -232,17 +231,6 @@ func start(t *testing.T, r *store.Records, s *shelf, model *llm.Client) (v *vect
 	}
 	t.Cleanup(stop)
 	return v, stop
-}
-
-// eventually waits until something holds, for ten seconds.
-func eventually(t *testing.T, what string, holds func() bool) {
-	t.Helper()
-	for deadline := time.Now().Add(10 * time.Second); !holds(); {
-		if time.Now().After(deadline) {
-			t.Fatalf("not so after ten seconds: %s", what)
-		}
-		time.Sleep(time.Millisecond)
-	}
 }
 
 func settled(v *vectors, n int) func() bool {

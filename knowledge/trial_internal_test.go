@@ -7,6 +7,8 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+
+	"readthru/eventually"
 )
 
 // A model that knows words finds passages by their sentences and is trusted; one whose vectors say nothing is not.
@@ -37,7 +39,7 @@ func TestAModelIsTrustedAfterItsTrial(t *testing.T) {
 				s.put(fmt.Sprintf("The walrus number%d eats clam%d and sleeps near rock%d every day%d.", n, n, n, n))
 			}
 			v, _ := start(t, testStore(t).Records(), s, modelAt(t, e.URL, "m"))
-			eventually(t, "a trial", func() bool {
+			eventually.True(t, "a trial", func() bool {
 				v.mu.RLock()
 				defer v.mu.RUnlock()
 				return v.tried == trialPassages

@@ -8,6 +8,8 @@ import (
 	"os"
 	"testing"
 	"time"
+
+	"readthru/eventually"
 )
 
 // What the kernel holds for a client shrinks as the client reads: a slow client is known from one that has stopped.
@@ -41,11 +43,7 @@ func TestWhatAClientHasNotTakenIsKnown(t *testing.T) {
 	if _, err := io.CopyN(io.Discard, client, written); err != nil {
 		t.Fatal(err)
 	}
-	for deadline := time.Now().Add(10 * time.Second); unsent(server) > 0; time.Sleep(time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatalf("%d bytes are held although all were read", unsent(server))
-		}
-	}
+	eventually.True(t, "none are held, since all were read", func() bool { return unsent(server) == 0 })
 }
 
 type endless struct{}

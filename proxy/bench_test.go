@@ -213,7 +213,7 @@ func (b *bench) dial() *net.TCPConn {
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	_ = c.SetDeadline(time.Now().Add(20 * time.Second))
+	_ = c.SetDeadline(time.Now().Add(2 * time.Minute))
 	b.t.Cleanup(func() { _ = c.Close() })
 	return c.(*net.TCPConn)
 }

@@ -209,7 +209,7 @@ const (
 // exchangeRaw writes requests and returns the statuses of the answers but the last one's, 0 for one that does not come.
 func exchangeRaw(c net.Conn, request string) (statuses []int) {
 	defer c.Close() //nolint:errcheck // the answers were read
-	_ = c.SetDeadline(time.Now().Add(8 * time.Second))
+	_ = c.SetDeadline(time.Now().Add(2 * time.Minute))
 	written := make(chan struct{})
 	go func() {
 		defer close(written)

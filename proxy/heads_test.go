@@ -127,7 +127,7 @@ func sayForAWhile(w http.ResponseWriter, r *http.Request) {
 func statusOf(t *testing.T, c net.Conn, at *strings.Replacer, head string) int {
 	t.Helper()
 	defer c.Close() //nolint:errcheck // the answer was read
-	_ = c.SetDeadline(time.Now().Add(20 * time.Second))
+	_ = c.SetDeadline(time.Now().Add(2 * time.Minute))
 	r := bufio.NewReader(c)
 	good := at.Replace("GET {T}/often HTTP/1.1\nHost: {HOST}\nAccept: text/plain\n\n")
 	for range 2 {

@@ -80,7 +80,6 @@ func newSite(tb testing.TB) *site {
 				return
 			}
 		}
-		time.Sleep(20 * time.Millisecond) // origins take some time
 		w.Header().Set("Access-Control-Allow-Origin", "*")
 		w.Header().Set("Content-Type", "application/json")
 		_ = json.NewEncoder(w).Encode(story)

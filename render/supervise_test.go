@@ -18,6 +18,7 @@ import (
 	"testing"
 	"time"
 
+	"readthru/eventually"
 	"readthru/render"
 	"readthru/render/rendertest"
 )
@@ -142,13 +143,7 @@ func TestBrowserEndsWhenIdleAndAfterManyPages(t *testing.T) {
 	short := s.browser(t)
 	short.Limit(100, time.Millisecond)
 	rendered(t, short, s.page(t, "/p"))
-	for end := time.NewTimer(time.Minute); short.State().Running; {
-		select {
-		case <-end.C:
-			t.Fatal("it runs still")
-		case <-time.After(10 * time.Millisecond):
-		}
-	}
+	eventually.True(t, "it has ended", func() bool { return !short.State().Running })
 	rendered(t, short, s.page(t, "/p"))
 	if st := short.State(); st.Deaths != 0 || st.Pages != 2 {
 		t.Errorf("state %+v, want two pages and no death", st)

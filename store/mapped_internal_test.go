@@ -68,7 +68,7 @@ func TestTablesAreLetGoUnderReaders(t *testing.T) {
 	if got := residentTables(t, real); got < 1<<18 {
 		t.Fatalf("%d bytes of tables are resident after they were read: the test does not see them", got)
 	}
-	ctx, stop := context.WithTimeout(t.Context(), 30*time.Second)
+	ctx, stop := context.WithTimeout(t.Context(), 5*time.Minute)
 	bounded := make(chan struct{})
 	go func() { defer close(bounded); s.boundMapped(ctx, 0) }()
 	for residentTables(t, real) != 0 && ctx.Err() == nil {

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"readthru/store"
 )
@@ -233,11 +232,7 @@ func TestRecordsAreSyncedByThemselves(t *testing.T) {
 	}
 	defer closeStore(t, s)
 	applyRecords(t, s.Records(), store.Change{Key: "k/1"})
-	select {
-	case <-begun:
-	case <-time.After(30 * time.Second):
-		t.Error("no sync followed")
-	}
+	<-begun
 }
 
 func BenchmarkApplyAMegabyte(b *testing.B) {

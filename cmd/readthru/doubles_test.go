@@ -7,11 +7,11 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
-	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"readthru/convert"
+	"readthru/eventually"
 )
 
 func startModel(ts *testscript.TestScript, neg bool, args []string) {
@@ -89,12 +89,9 @@ func waitEmbedded(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 0 {
 		ts.Fatalf("usage: embedded")
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
-	defer cancel()
+	ctx := context.Background()
 	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
-	poll := time.NewTicker(20 * time.Millisecond)
-	defer poll.Stop()
-	for {
+	ts.Check(eventually.Holds(ctx, func() bool {
 		req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+ts.Getenv("ADMIN")+"/stats", nil)
 		ts.Check(err)
 		resp, err := client.Do(req)
@@ -108,15 +105,9 @@ func waitEmbedded(ts *testscript.TestScript, neg bool, args []string) {
 		err = json.NewDecoder(resp.Body).Decode(&st)
 		resp.Body.Close()
 		ts.Check(err)
-		if i := st.Index; i.Passages > 0 && i.Queued == 0 && i.Vectors.Waiting == 0 && i.Vectors.Vectors >= i.Passages {
-			return
-		}
-		select {
-		case <-ctx.Done():
-			ts.Fatalf("no vectors: %+v", st)
-		case <-poll.C:
-		}
-	}
+		i := st.Index
+		return i.Passages > 0 && i.Queued == 0 && i.Vectors.Waiting == 0 && i.Vectors.Vectors >= i.Passages
+	}))
 }
 
 func startFirecrawl(ts *testscript.TestScript, neg bool, args []string) {

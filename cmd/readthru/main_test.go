@@ -18,12 +18,12 @@ import (
 	"sync"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 	"go.uber.org/goleak"
 
 	main "readthru/cmd/readthru"
+	"readthru/eventually"
 	"readthru/webtest"
 )
 
@@ -233,18 +233,12 @@ func waitAsked(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Fatalf("usage: asked PATH, after origin")
 	}
 	o := v.(*origin)
-	end := time.Now().Add(30 * time.Second)
-	for poll := time.NewTicker(5 * time.Millisecond); ; <-poll.C {
+	if err := eventually.Holds(context.Background(), func() bool {
 		o.mu.Lock()
-		n := o.count[args[0]]
-		o.mu.Unlock()
-		if n > 0 {
-			poll.Stop()
-			return
-		}
-		if time.Now().After(end) {
-			ts.Fatalf("the origin was not asked for %s", args[0])
-		}
+		defer o.mu.Unlock()
+		return o.count[args[0]] > 0
+	}); err != nil {
+		ts.Fatalf("the origin was not asked for %s: %v", args[0], err)
 	}
 }
 
@@ -253,30 +247,27 @@ func waitReady(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 0 {
 		ts.Fatalf("usage: ready")
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
-	defer cancel()
+	ctx := context.Background()
 	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
-	poll := time.NewTicker(20 * time.Millisecond)
-	defer poll.Stop()
-	for {
-		var d struct{ Proxy, Admin string }
+	var d struct{ Proxy, Admin string }
+	if err := eventually.Holds(ctx, func() bool {
 		b, err := os.ReadFile(filepath.Join(ts.Getenv("READTHRU_DATA_DIR"), "daemon.json"))
-		if err == nil && json.Unmarshal(b, &d) == nil {
-			req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+d.Admin+"/healthz", nil)
-			ts.Check(err)
-			if resp, err := client.Do(req); err == nil {
-				resp.Body.Close()
-				ts.Setenv("PROXY", d.Proxy)
-				ts.Setenv("ADMIN", d.Admin)
-				return
-			}
+		if err != nil || json.Unmarshal(b, &d) != nil {
+			return false
 		}
-		select {
-		case <-ctx.Done():
-			ts.Fatalf("the daemon did not come up")
-		case <-poll.C:
+		req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+d.Admin+"/healthz", nil)
+		ts.Check(err)
+		resp, err := client.Do(req)
+		if err != nil {
+			return false
 		}
+		resp.Body.Close()
+		return true
+	}); err != nil {
+		ts.Fatalf("the daemon did not come up: %v", err)
 	}
+	ts.Setenv("PROXY", d.Proxy)
+	ts.Setenv("ADMIN", d.Admin)
 }
 
 func takePort(ts *testscript.TestScript, neg bool, args []string) {

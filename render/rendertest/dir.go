@@ -4,11 +4,9 @@ package rendertest
 import (
 	"os"
 	"testing"
-	"time"
-)
 
-// patience is how long Dir waits for the last process of a browser.
-const patience = 30 * time.Second
+	"readthru/eventually"
+)
 
 // Dir returns a new directory for a browser, which is removed at the end of the test. Unlike [testing.TB.TempDir] it
 // retries, because child processes of a browser that was killed or has exited may still write for a moment.
@@ -19,18 +17,7 @@ func Dir(tb testing.TB) string {
 		tb.Fatal(err)
 	}
 	tb.Cleanup(func() {
-		deadline := time.Now().Add(patience)
-		for {
-			err := os.RemoveAll(dir)
-			if err == nil {
-				return
-			}
-			if time.Now().After(deadline) {
-				tb.Errorf("remove the directory of a browser: %v", err)
-				return
-			}
-			time.Sleep(20 * time.Millisecond)
-		}
+		eventually.True(tb, "the directory of a browser is removed", func() bool { return os.RemoveAll(dir) == nil })
 	})
 	return dir
 }
