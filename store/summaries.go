@@ -22,6 +22,7 @@ type Summary struct {
 	By          string    `json:"by"`             // who made it, and by which rules: another maker's is another summary
 	Text        string    `json:"text"`           // markdown, at most 16 KiB
 	Part        bool      `json:"part,omitempty"` // it is of the content's beginning alone
+	Weak        bool      `json:"weak,omitempty"` // no sentence of the content stands out in it
 	Time        time.Time `json:"time"`
 
 	Model            string        `json:"model,omitempty"` // empty: no model was asked

@@ -13,13 +13,12 @@ import (
 const maxExtract = 4000
 
 // extract makes a summary of a kind from the sentences, commands, signatures and headings of the page. It is never
-// empty.
-func extract(kind Kind, in input) string {
+// empty. weak reports whether no sentence of the page stands out.
+func extract(kind Kind, in input) (text string, weak bool) {
 	if in.file != nil {
-		return bound(in.file.summary(), maxExtract)
+		return bound(in.file.summary(), maxExtract), false
 	}
 	blocks := append(blocksOf(readable(in.readme)), blocksOf(readable(in.content))...)
-	var text string
 	switch kind {
 	case Usage:
 		text = usage(in, blocks)
@@ -31,13 +30,16 @@ func extract(kind Kind, in input) string {
 		text = evaluation(in, blocks)
 	}
 	if text == "" {
-		text = brief(in, blocks, 7)
+		text, weak = brief(in, blocks, 7)
 	}
-	return bound(text, maxExtract)
+	return bound(text, maxExtract), weak
 }
 
 // lead says in a sentence or two what a page is.
-func lead(in input, blocks []block) string { return brief(in, blocks, 2) }
+func lead(in input, blocks []block) string {
+	text, _ := brief(in, blocks, 2)
+	return text
+}
 
 // sentence is a candidate for a brief summary.
 type sentence struct {
@@ -47,14 +49,21 @@ type sentence struct {
 	score     float64
 }
 
+// fewSentences is how many sentences a summary has at least, if the page has as many.
+const fewSentences = 3
+
 // maxSentences is how many sentences of a page are candidates, from the first.
 const maxSentences = 600
 
 // brief returns the n sentences that carry the page, in its order and paragraphs: those early in the page and in their
 // paragraph, full of the words that the page uses most and of those of its title. What the page says of itself comes
-// first.
-func brief(in input, blocks []block, n int) string {
+// first. weak reports whether it does not say of itself what it is, and no sentence stands out: none is prose, or all
+// are alike.
+func brief(in input, blocks []block, n int) (text string, weak bool) {
 	list := candidates(blocks)
+	if len(list) == 0 {
+		list, weak = fragments(blocks), true
+	}
 	weigh(list, in)
 	chosen := slices.Clone(list)
 	sort.SliceStable(chosen, func(i, j int) bool { return chosen[i].score > chosen[j].score })
@@ -64,16 +73,22 @@ func brief(in input, blocks []block, n int) string {
 		said = append(said, short(d, 400))
 		n--
 	}
-	for _, s := range chosen {
-		if len(kept) >= n {
-			break
-		}
-		if !slices.ContainsFunc(said, func(t string) bool { return alike(t, s.text) }) {
-			kept, said = append(kept, s), append(said, s.text)
+	described := len(said) > 0
+	take := func(most int, alike func(a, b string) bool) {
+		for _, s := range chosen {
+			if len(kept) < most && !slices.ContainsFunc(said, func(t string) bool { return alike(t, s.text) }) {
+				kept, said = append(kept, s), append(said, s.text)
+			}
 		}
 	}
+	take(n, alike)
+	if !described && len(kept) < min(n, fewSentences) {
+		before := len(kept)
+		take(min(n, fewSentences), func(a, b string) bool { return a == b })
+		weak = weak || len(kept) > before
+	}
 	sort.Slice(kept, func(i, j int) bool { return kept[i].order < kept[j].order })
-	return written(in, kept)
+	return written(in, kept), !described && (weak || len(kept) == 0)
 }
 
 // written joins the description and the sentences of a page to paragraphs.
@@ -140,6 +155,23 @@ func candidates(blocks []block) []sentence {
 		for i, b := range blocks {
 			if (b.kind == item || b.kind == table) && utf8.RuneCountInString(b.text) >= 15 && len(list) < 60 {
 				list = append(list, sentence{text: short(b.text, 300), paragraph: i, order: len(list)})
+			}
+		}
+	}
+	return list
+}
+
+// fragments returns what a page without prose has: sentences of any length and entries.
+func fragments(blocks []block) []sentence {
+	const most = 60
+	var list []sentence
+	for i, b := range blocks {
+		if b.kind == code || b.kind == heading {
+			continue
+		}
+		for _, text := range sentences(b.text) {
+			if len(list) < most && (wide(text) || len(wordsOf(text)) > 1) {
+				list = append(list, sentence{text: short(text, 300), paragraph: i, order: len(list)})
 			}
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -66,7 +67,7 @@ func TestExtractsHoldWhatTheirKindIsFor(t *testing.T) { // rules B20, B24
 		}, nil},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			got := extract(tt.kind, assemble(tt.p, readme(t), maxInput))
+			got, _ := extract(tt.kind, assemble(tt.p, readme(t), maxInput))
 			for _, s := range tt.has {
 				if !strings.Contains(got, s) {
 					t.Errorf("%q is not in:\n%s", s, got)
@@ -84,10 +85,44 @@ func TestExtractsHoldWhatTheirKindIsFor(t *testing.T) { // rules B20, B24
 func TestAPageWithoutWhatAKindIsForGivesItsGist(t *testing.T) {
 	const page1 = "# Walks\n\nThe coast path runs for sixty miles along the cliffs. Most walkers take four days for it.\n"
 	for _, kind := range []Kind{Usage, API} {
-		if got := extract(kind, assemble(&page.Page{}, page1, maxInput)); !strings.Contains(got,
+		if got, weak := extract(kind, assemble(&page.Page{}, page1, maxInput)); weak || !strings.Contains(got,
 			"The coast path runs for sixty miles along the cliffs.") {
 			t.Errorf("%s: %q", kind, got)
 		}
+	}
+}
+
+func TestTextOfAMachineGivesSentencesAndAWarning(t *testing.T) {
+	many := func(format string) string {
+		var b strings.Builder
+		for i := range 40 {
+			fmt.Fprintf(&b, format, i)
+		}
+		return b.String()
+	}
+	for name, tt := range map[string]struct{ content, want string }{
+		"short sentences":      {many("Line %d of it. "), "Line 0 of it. Line 1 of it. Line 2 of it."},
+		"alike sentences":      {many("The boat of number %d lies in the harbour today. "), "number 0 lies in the harbour today. The boat of number 1"},
+		"numbers":              {many("4711 0815 %d 42 x 7. "), "4711 0815 0 42 x 7."},
+		"no end of a sentence": {many("harbour boat tide %d "), "harbour boat tide 0 harbour boat tide 1"},
+		"short entries":        {many("- Berth %d\n"), "Berth 0 Berth 1"},
+		"a paragraph each":     {many("Page %d.\n\n"), "Page 0. Page 1."},
+	} {
+		p := &page.Page{Record: page.Record{URL: "https://site.test/", Title: "Page 3"}}
+		p.Content = tt.content
+		for _, kind := range []Kind{Brief, Usage, API, Evaluation} {
+			s, err := New(Options{}).Make(t.Context(), p, Request{Kind: kind})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if s.Attach(p); !strings.Contains(p.Summary, tt.want) || !slices.Contains(p.Warnings, WarnWeak) {
+				t.Errorf("%s, %s: summary %q, warnings %q; want %q in it and a warning", name, kind, p.Summary, p.Warnings, tt.want)
+			}
+		}
+	}
+	described := &page.Page{Record: page.Record{Title: "Page 3", Description: "The berths of the harbour by number."}}
+	if _, weak := extract(Brief, assemble(described, many("Berth %d. "), maxInput)); weak {
+		t.Error("a page that says what it is has a weak summary")
 	}
 }
 
@@ -120,7 +155,7 @@ func TestExtractOfAREADMEInAnotherMarkup(t *testing.T) {
 	p := &page.Page{Record: page.Record{Title: "a/order"}, Answer: page.Answer{
 		Readme: "```rst\nOrder\n=====\n\nOrder sorts the boats of a harbour by length. It takes a second for a thousand.\n```\n",
 	}}
-	if got := extract(Brief, assemble(p, "", maxInput)); !strings.Contains(got, "sorts the boats of a harbour") {
+	if got, _ := extract(Brief, assemble(p, "", maxInput)); !strings.Contains(got, "sorts the boats of a harbour") {
 		t.Errorf("summary %q", got)
 	}
 }
@@ -139,7 +174,7 @@ func TestEveryPageThatHoldsSomethingHasAnExtract(t *testing.T) {
 		"setext":              {Answer: page.Answer{Content: "Harbour\n=======\n\nBoats of up to twelve metres may stay.\n"}},
 	} {
 		for _, kind := range []Kind{Brief, Usage, API, Architecture, Evaluation} {
-			if got := extract(kind, assemble(p, p.Content, maxInput)); strings.TrimSpace(got) == "" {
+			if got, _ := extract(kind, assemble(p, p.Content, maxInput)); strings.TrimSpace(got) == "" {
 				t.Errorf("%s of %s is empty", kind, name)
 			}
 		}
@@ -173,7 +208,7 @@ func FuzzExtract(f *testing.F) {
 		}
 		in := assemble(p, markdown, maxInput)
 		for _, kind := range []Kind{Brief, Usage, API, Architecture, Evaluation} {
-			got := extract(kind, in)
+			got, _ := extract(kind, in)
 			if got == "" || !utf8.ValidString(got) || utf8.RuneCountInString(got) > maxExtract {
 				t.Errorf("%s: %d characters, valid %v", kind, utf8.RuneCountInString(got), utf8.ValidString(got))
 			}

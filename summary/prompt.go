@@ -8,7 +8,7 @@ import (
 	"readthru/llm"
 )
 
-// edition counts the changes of prompts and of extraction: what was made by others before is made anew.
+// edition counts the changes of prompts: what was made by others before is made anew.
 const edition = "2"
 
 // system is what holds for every kind.

@@ -31,10 +31,17 @@ var ErrNothing = errors.New("the page has nothing to summarise")
 const (
 	WarnExtractive = "extractive-summary" // no model wrote it: it is sentences and lines of the page
 	WarnPart       = "summary-of-part"    // the page is longer than a summary takes: it is of the beginning alone
+	WarnWeak       = "weak-summary"       // no sentence of the page stands out: it is the first ones, or the title
 )
 
-// extractor is the By of a summary made without a model.
-const extractor = "extract " + edition
+// Warns reports whether a warning of a page is about its summary.
+func Warns(token string) bool {
+	return token == WarnExtractive || token == WarnPart || token == WarnWeak
+}
+
+// extractor is the By of a summary made without a model. Its number counts the changes of extraction: what an earlier
+// one made is made anew.
+const extractor = "extract 3"
 
 // Options configures a Maker. The zero value makes extractive summaries and keeps nothing.
 type Options struct {
@@ -76,6 +83,7 @@ type Summary struct {
 	By    string    // its maker, and the edition of the rules
 	Model string    // empty for an extractive summary
 	Part  bool      // it covers only the beginning of the page
+	Weak  bool      // it is extractive, and no sentence of the page stands out
 	Time  time.Time // when it was made
 
 	Usage llm.Usage
@@ -163,6 +171,9 @@ func (s *Summary) Attach(p *page.Page) {
 	}
 	if s.Part {
 		tokens = append(tokens, WarnPart)
+	}
+	if s.Weak {
+		tokens = append(tokens, WarnWeak)
 	}
 	for _, token := range tokens {
 		if !slices.Contains(p.Warnings, token) {
@@ -313,5 +324,6 @@ func (m *Maker) ask(ctx context.Context, p *page.Page, kind Kind, content string
 func (m *Maker) extractive(ctx context.Context, p *page.Page, kind Kind, content string) *Summary {
 	in := assemble(p, content, maxInput)
 	in.file = fileOf(ctx, in, m.o.Defines)
-	return &Summary{Kind: kind, Text: extract(kind, in), By: extractor, Part: in.cut, Time: time.Now()}
+	text, weak := extract(kind, in)
+	return &Summary{Kind: kind, Text: text, By: extractor, Part: in.cut, Weak: weak, Time: time.Now()}
 }

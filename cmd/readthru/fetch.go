@@ -173,7 +173,7 @@ func (p *program) printPage(pg *page.Page, r api.FetchRequest, front, follows bo
 	}
 	summarised := pg.Summary != "" && r.Summary != "" // a stored summary comes with every hit, asked for or not
 	for _, w := range pg.Warnings {
-		if summarised || format == "prompt" || w != summary.WarnExtractive && w != summary.WarnPart {
+		if summarised || format == "prompt" || !summary.Warns(w) {
 			p.note("warning: %s: %s", w, page.MaskString(pg.URL))
 		}
 	}

@@ -172,7 +172,8 @@ func (c *core) summaries() *summary.Maker {
 			for _, s := range c.store.Summaries(page.KeyOf(p.NormalizedURL)) {
 				if s.ContentHash == p.ContentHash {
 					list = append(list, summary.Summary{
-						Kind: summary.Kind(s.Kind), Text: s.Text, By: s.By, Model: s.Model, Part: s.Part, Time: s.Time, Took: s.Took,
+						Kind: summary.Kind(s.Kind), Text: s.Text, By: s.By, Model: s.Model, Part: s.Part, Weak: s.Weak,
+						Time: s.Time, Took: s.Took,
 						Usage: llm.Usage{Prompt: s.PromptTokens, Completion: s.CompletionTokens},
 					})
 				}
@@ -182,7 +183,7 @@ func (c *core) summaries() *summary.Maker {
 		Keep: func(p *page.Page, s summary.Summary) error {
 			return c.store.AddSummary(page.KeyOf(p.NormalizedURL), store.Summary{
 				ContentHash: p.ContentHash, Kind: string(s.Kind), Text: s.Text, By: s.By, Model: s.Model, Part: s.Part,
-				Time: s.Time, Took: s.Took,
+				Weak: s.Weak, Time: s.Time, Took: s.Took,
 				PromptTokens: s.Usage.Prompt, CompletionTokens: s.Usage.Completion,
 			})
 		},
