@@ -37,7 +37,6 @@ test: ## all tests, with the race detector
 	READTHRU_CACHE_MEMORY=0 go test -count=1 ./proxy ./recording # the same without answers that are given again
 	for os in windows darwin; do GOOS=$$os go build -o /dev/null ./cmd/readthru || exit 1; done # it builds for other systems
 	if [ -n "$$CI" ]; then $(MAKE) --no-print-directory openapi; fi # which fetches its rules
-	go run ./bench/ways # no request runs further through our own code than it did
 
 slow: ## what requests meet, with each answer decided anew; packages below the proxy know nothing of answers that are given again
 	READTHRU_CACHE_MEMORY=0 go test -count=1 ./proxy ./recording ./cmd/readthru ./e2e
@@ -55,12 +54,13 @@ corpora: ## the tests that hold of our own small corpora, over larger ones: PAGE
 lint: ## format, vet and lint
 	$(TOOL) golangci-lint fmt --diff
 	go vet ./...
-	go -C bench/search vet ./... # a module of its own: the root's modules that it needs are in its go.sum, too
+	for dir in bench bench/search; do go -C $$dir vet ./... || exit 1; done # modules of their own: what they need of the root's modules is in their go.sum, too
 	go -C bench/search test ./... # which builds it with all that it is measured beside
 	$(TOOL) golangci-lint run
+	cd bench && go tool -modfile=../tools/go.mod golangci-lint run
 	$(MAKE) --no-print-directory workflows examples
-	@dead=$$($(TOOL) deadcode -test ./... | grep -v -e 'bench/ways/inside/' -e 'func: Example'); \
-	test -z "$$dead" || { echo "$$dead"; exit 1; } # bench/ways compiles inside into the program; an example without output is only compiled
+	@dead=$$($(TOOL) deadcode -test ./... | grep -v -e 'webtest/' -e 'fleet/fleettest/' -e 'func: Example'); \
+	test -z "$$dead" || { echo "$$dead"; exit 1; } # measurements in bench use the packages of tests, too; an example without output is only compiled
 
 workflows: ## what GitHub runs of .github/workflows, by actionlint
 	go tool -modfile=tools/ci.mod actionlint -shellcheck= -pyflakes=
@@ -77,14 +77,14 @@ bench: ## Go benchmarks of every package; docs/benchmarks.md says how figures ar
 	go test -run '^$$' -bench . -benchmem ./...
 
 bench-fleet: build ## what a fleet costs its database, its nodes and origins; FLEET="-nodes 100,1000 nodes" says what and how much
-	go run ./bench/fleet $(FLEET)
+	go run -C bench ./fleet $(FLEET)
 
-ways: ## how many own functions a hit, a page, a search, a hook and a crawl run, and how deep their stacks are; V=1 lists them
-	go run ./bench/ways $(if $(V),-v)
+ways: ## a report: how many own functions a hit, a page, a search, a hook and a crawl run, and how deep their stacks are; V=1 lists them
+	go run -C bench ./ways $(if $(V),-v)
 
 faults: build ## what goes wrong around a daemon, for real: power cuts, kills, errors, an hour of load; FOR=20m, FAULTS="kill soak"
-	go run ./bench/faults -readthru bin/readthru $(if $(FAULTS),$(FAULTS),powercut kill goaway streams storm rotate events memory group clock)
-	$(if $(FAULTS),,go run ./bench/faults -readthru bin/readthru -for $(or $(FOR),1h) soak)
+	go run -C bench ./faults -readthru ../bin/readthru $(if $(FAULTS),$(FAULTS),powercut kill goaway streams storm rotate events memory group clock)
+	$(if $(FAULTS),,go run -C bench ./faults -readthru ../bin/readthru -for $(or $(FOR),1h) soak)
 
 fleet: ## what breaks around three nodes of a fleet, ROUNDS=20 times each, engines that are away for AWAY=3s; TROUBLE="PostgreSQL" runs those alone
 	sh .ci/clients
@@ -125,7 +125,7 @@ pictures: ## the README's pictures of the dashboard, of agents that read a small
 
 search-corpus: ## how well search finds, on judged collections: CORPUS=dir with COLLECTION/{corpus.jsonl,queries.jsonl,qrels.tsv}
 	@test -n "$(CORPUS)" -a -d "$(CORPUS)" || { echo "search-corpus: skipped: no folder CORPUS=$(CORPUS)"; exit 0; }; \
-	$(MAKE) --no-print-directory build && go run ./bench/trec -corpus "$(CORPUS)" -readthru bin/readthru $(if $(RUNS),-runs "$(RUNS)")
+	$(MAKE) --no-print-directory build && go run -C bench ./trec -corpus "$(CORPUS)" -readthru ../bin/readthru $(if $(RUNS),-runs "$(RUNS)")
 
 search-docs: ## how well search and its peers find what agents ask of documentation: DOCS=dir, /usr/share/doc of Debian 12 with the -doc packages that bench/search/main.go names
 	@test -n "$(DOCS)" -a -d "$(DOCS)" || { echo "search-docs: skipped: no folder DOCS=$(DOCS)"; exit 0; }; \

@@ -46,7 +46,7 @@ func build(ctx context.Context, root, dir string) (program string, err error) {
 		"-coverpkg="+strings.Join(packages, ","))
 }
 
-// copyTree copies what the program is built from, and returns its packages without those of measurements.
+// copyTree copies what the program is built from, and what notes need, and returns its packages.
 func copyTree(ctx context.Context, root, tree string) (packages []string, err error) {
 	list := exec.CommandContext(ctx, "go", "list", "-f",
 		"{{.ImportPath}}{{range .GoFiles}} {{.}}{{end}}{{range .EmbedFiles}} {{.}}{{end}}", "./...")
@@ -62,10 +62,9 @@ func copyTree(ctx context.Context, root, tree string) (packages []string, err er
 		for _, file := range fields[1:] {
 			files = append(files, filepath.Join(dir, file))
 		}
-		if !strings.HasPrefix(dir, "bench") {
-			packages = append(packages, fields[0])
-		}
+		packages = append(packages, fields[0])
 	}
+	files = append(files, filepath.Join("bench", "ways", "inside", "inside.go")) // which the notes call
 	for _, file := range files {
 		text, err := os.ReadFile(filepath.Join(root, file))
 		if err != nil {

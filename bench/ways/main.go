@@ -1,7 +1,7 @@
 // Command ways measures how far readthru's requests run through its own code: how many distinct functions one request
 // runs, and how many own functions lie on the stack where the request reaches the store, the origin or the browser.
 //
-//	go run ./bench/ways [-v]
+//	go run -C bench ./ways [-v]
 //
 // The ways are a page that is read for the first time, a hit by a request that equals no other, a hit by the same
 // request again, a search, an agent's hook that asks for a page that is here, a crawl of five pages, and, where there
@@ -10,7 +10,7 @@
 // It builds the program with counters of coverage and asks it as clients do. Each way is run once before, so that what
 // happens at a first request alone is not counted. A function is one with a name: function literals are counted on
 // stacks alone. The stack begins where net/http hands a request over, goes on through goroutines that are started on
-// the way, and ends with the door's function. It fails when a way has become longer than limits.go allows.
+// the way, and ends with the door's function. A test holds how deep stacks are; how many functions run is only told.
 package main
 
 import (
@@ -52,7 +52,7 @@ func run(verbose bool) error {
 			fmt.Print(detail(w))
 		}
 	}
-	return check(ways)
+	return nil
 }
 
 // table returns the figures of the ways.
