@@ -125,7 +125,7 @@ pictures: ## the README's pictures of the dashboard, of agents that read a small
 
 search-corpus: ## how well search finds, on judged collections: CORPUS=dir with COLLECTION/{corpus.jsonl,queries.jsonl,qrels.tsv}
 	@test -n "$(CORPUS)" -a -d "$(CORPUS)" || { echo "search-corpus: skipped: no folder CORPUS=$(CORPUS)"; exit 0; }; \
-	$(MAKE) --no-print-directory build && go run -C bench ./trec -corpus "$(CORPUS)" -readthru ../bin/readthru $(if $(RUNS),-runs "$(RUNS)")
+	$(MAKE) --no-print-directory build && go run -C bench ./trec -corpus "$(abspath $(CORPUS))" -readthru ../bin/readthru $(if $(RUNS),-runs "$(RUNS)")
 
 search-docs: ## how well search and its peers find what agents ask of documentation: DOCS=dir, /usr/share/doc of Debian 12 with the -doc packages that bench/search/main.go names
 	@test -n "$(DOCS)" -a -d "$(DOCS)" || { echo "search-docs: skipped: no folder DOCS=$(DOCS)"; exit 0; }; \

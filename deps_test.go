@@ -17,11 +17,8 @@ const policy = `
 	webtest, render/rendertest → eventually
 	users                 → guess
 	github/githubtest     → needs
-	bench/trec, bench/ways/inside, symbols/pack →
+	symbols/pack          →
 	packaging             → releases
-	bench, bench/faults   → webtest
-	bench/ways            → webtest, bench/ways/inside
-	bench/fleet           → webtest, page, store, fleet, fleet/fleettest
 	markdown, strictyaml  →
 	convert, summary, agents, knowledge → markdown
 	github                → markdown

@@ -4,16 +4,16 @@
 // processor time of a server's whole process tree per answer, read from /proc. Ratios of one run are what counts:
 // absolute figures move with the machine. It needs Linux; a peer that is not installed is left out and named.
 //
-//	go run ./bench hits    [-size 1024,10240,102400,1048576] [-pages 512]
-//	go run ./bench cold    [-pages 10000]
-//	go run ./bench miss
-//	go run ./bench busy    [-pages 1000]
-//	go run ./bench fill    [-pages 10000]
-//	go run ./bench tunnels
-//	go run ./bench start   [-pages 10000]
-//	go run ./bench rooms   [-pages 100000]
-//	go run ./bench bounds  [-rounds 3] [-only idle,chunks,bombs]
-//	go run ./bench compare COMMIT
+//	go run -C bench . hits    [-size 1024,10240,102400,1048576] [-pages 512]
+//	go run -C bench . cold    [-pages 10000]
+//	go run -C bench . miss
+//	go run -C bench . busy    [-pages 1000]
+//	go run -C bench . fill    [-pages 10000]
+//	go run -C bench . tunnels
+//	go run -C bench . start   [-pages 10000]
+//	go run -C bench . rooms   [-pages 100000]
+//	go run -C bench . bounds  [-rounds 3] [-only idle,chunks,bombs]
+//	go run -C bench . compare COMMIT
 //
 // With -cores 0,1 the servers have both cores, for latencies at full load. With -dir what a run has stored is there for
 // the next one.
@@ -124,7 +124,7 @@ func parse(what string, pages int, args []string) (settings, error) {
 	var s settings
 	var sizes string
 	flags := flag.NewFlagSet(what, flag.ContinueOnError)
-	flags.StringVar(&s.readthru, "readthru", "bin/readthru", "the binary under test")
+	flags.StringVar(&s.readthru, "readthru", "../bin/readthru", "the binary under test")
 	flags.StringVar(&sizes, "size", "10240", "bytes of a page, or several numbers")
 	flags.IntVar(&s.rounds, "rounds", 5, "measurements of each row")
 	flags.DurationVar(&s.round, "round", time.Second, "length of one measurement")

@@ -3,9 +3,9 @@
 // Each fault starts the program with an own data directory and an own web on loopback, and ends it again. The tests of
 // this package run them in a short form; the long form is for a machine that does nothing else.
 //
-//	go run ./bench/faults -readthru bin/readthru                 # all
-//	go run ./bench/faults -readthru bin/readthru kill powercut   # these
-//	go run ./bench/faults -readthru bin/readthru -for 1h soak    # one hour of load, without growth
+//	go run -C bench ./faults -readthru ../bin/readthru                 # all
+//	go run -C bench ./faults -readthru ../bin/readthru kill powercut   # these
+//	go run -C bench ./faults -readthru ../bin/readthru -for 1h soak    # one hour of load, without growth
 package main
 
 import (
@@ -74,7 +74,7 @@ func run(args []string) error {
 	defer stop()
 	var s settings
 	flags := flag.NewFlagSet("faults", flag.ContinueOnError)
-	flags.StringVar(&s.readthru, "readthru", "bin/readthru", "the binary under test")
+	flags.StringVar(&s.readthru, "readthru", "../bin/readthru", "the binary under test")
 	flags.IntVar(&s.rounds, "rounds", 20, "rounds of a fault that is repeated")
 	flags.DurationVar(&s.last, "for", time.Minute, "how long a fault goes on that goes on")
 	flags.IntVar(&s.clients, "clients", 16, "clients at once")

@@ -13,7 +13,7 @@ func TestFleetsAreMeasured(t *testing.T) {
 	if testing.Short() {
 		t.Skip("short: no program is built")
 	}
-	binary, err := webtest.Build(t.Context(), t.TempDir())
+	binary, err := webtest.Program(t.Context(), t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,6 +1,6 @@
 // Command fleet measures what a fleet of nodes does to its PostgreSQL server, to origins and to the nodes themselves.
 //
-//	go run ./bench/fleet [nodes] [join] [cold] [hits]
+//	go run -C bench ./fleet [nodes] [join] [cold] [hits]
 //
 // nodes: what 10, 30 and more nodes cost one server, and how late a change reaches all; nodes are package fleet with a
 // store each, without a daemon. join: how long a fresh daemon needs until it answers of others, has all pages, and
@@ -66,7 +66,7 @@ func run() error {
 	defer stop()
 	var s settings
 	var counts string
-	flag.StringVar(&s.readthru, "readthru", "bin/readthru", "the binary under test")
+	flag.StringVar(&s.readthru, "readthru", "../bin/readthru", "the binary under test")
 	flag.StringVar(&counts, "nodes", "10,30", "nodes: how many, or several numbers")
 	flag.DurationVar(&s.idle, "idle", 5*time.Second, "nodes: how long they do nothing")
 	flag.IntVar(&s.changes, "changes", 5, "nodes: pages that one reads and all get")

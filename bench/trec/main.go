@@ -25,7 +25,7 @@ import (
 
 func main() {
 	corpus := flag.String("corpus", "", "`folder` of collections")
-	binary := flag.String("readthru", "bin/readthru", "the `program`")
+	binary := flag.String("readthru", "../bin/readthru", "the `program`")
 	runs := flag.String("runs", "", "`folder` for the TREC runs; none are written without it")
 	yesNo := flag.String("binary", "cranfield,vaswani",
 		"`collections` that are judged yes or no, whatever their grades say")

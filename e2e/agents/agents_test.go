@@ -40,7 +40,7 @@ func TestMain(m *testing.M) {
 	if err != nil {
 		log.Fatal(err)
 	}
-	if binary, err = webtest.Build(context.Background(), dir); err != nil {
+	if binary, err = webtest.Program(context.Background(), dir); err != nil {
 		log.Fatal(err)
 	}
 	if programs, err = installed(folder); err != nil {
