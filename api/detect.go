@@ -8,6 +8,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"readthru/fault"
 	"readthru/page"
 )
 
@@ -78,7 +79,7 @@ func (s *Server) detectAndFetch(ctx context.Context, r DetectRequest) (*FetchedT
 	for i := range t.Pages {
 		one := r.FetchRequest
 		one.URL = t.URLs[i].URL
-		group.Go(func() error {
+		group.Go(fault.Wrap("api: fetch a page that a text names", func() error {
 			p, err := s.fetchPage(ctx, one)
 			if err != nil {
 				return err
@@ -93,7 +94,7 @@ func (s *Server) detectAndFetch(ctx context.Context, r DetectRequest) (*FetchedT
 			}
 			t.Pages[i] = p
 			return nil
-		})
+		}))
 	}
 	if err := group.Wait(); err != nil {
 		return nil, err

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"readthru/agents"
+	"readthru/fault"
 )
 
 // Bounds of the queued work of hooks. Work beyond them is dropped.
@@ -140,7 +141,7 @@ func (q *hookQueue) start(name string, w agents.Work, slots chan struct{}, ended
 		return
 	}
 	q.held[id] = true
-	q.running.Go(func() {
+	q.running.Go(fault.Contain("api: end work of a hook", func() {
 		d, ok := q.work(w, slots)
 		if ok {
 			q.forget(name)
@@ -149,7 +150,7 @@ func (q *hookQueue) start(name string, w agents.Work, slots chan struct{}, ended
 		delete(q.held, id)
 		q.mu.Unlock()
 		ended(d, ok)
-	})
+	}))
 }
 
 // work does a piece of work when there is a slot for it. ok is false if the queue ends before.
@@ -162,7 +163,10 @@ func (q *hookQueue) work(w agents.Work, slots chan struct{}) (d hookDone, ok boo
 			return d, false
 		}
 	}
-	d = q.do(q.ctx, w)
+	err := fault.Catch("api: work of a hook", func() error { d = q.do(q.ctx, w); return nil })
+	if err != nil { // a repetition would fail again
+		q.log.Warn("work of a hook dropped", "error", err)
+	}
 	return d, q.ctx.Err() == nil
 }
 
@@ -186,10 +190,10 @@ func (q *hookQueue) close() {
 // AwaitHooks waits until the work of the events so far is done, or ctx ends. It does not wait for spooled work.
 func (s *Server) AwaitHooks(ctx context.Context) {
 	done := make(chan struct{})
-	go func() {
+	go fault.Contain("api: await work of hooks", func() {
 		s.hooks.events.Wait()
 		close(done)
-	}()
+	})()
 	select {
 	case <-done:
 	case <-ctx.Done():

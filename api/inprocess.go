@@ -8,7 +8,8 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
-	"runtime/debug"
+
+	"readthru/fault"
 )
 
 // inProcess is an [http.RoundTripper] that has a handler answer in this process. Answers stream: what the handler
@@ -34,11 +35,11 @@ func (t inProcess) RoundTrip(req *http.Request) (*http.Response, error) {
 	body, out := io.Pipe()
 	w := &pipedResponse{fields: http.Header{}, out: out, begun: make(chan struct{})}
 	done := make(chan struct{})
-	go func() {
+	go fault.Contain("api: answer in this process", func() {
 		defer close(done)
 		defer r.Body.Close()
 		t.serve(w, r)
-	}()
+	})()
 	<-w.begun
 	end := func() {
 		cancel()
@@ -59,11 +60,10 @@ func (t inProcess) RoundTrip(req *http.Request) (*http.Response, error) {
 // serve runs the handler and ends the response.
 func (t inProcess) serve(w *pipedResponse, r *http.Request) {
 	defer func() {
-		if fault := recover(); fault != nil {
+		if cause := recover(); cause != nil {
 			w.broken = cmp.Or(w.broken, errBrokenOff)
-			if fault != http.ErrAbortHandler { //nolint:errorlint // net/http compares the same way
-				w.broken = fmt.Errorf("internal error: %v", fault)
-				t.log.Error("request failed", "path", r.URL.Path, "fault", fmt.Sprint(fault), "stack", string(debug.Stack()))
+			if cause != http.ErrAbortHandler { //nolint:errorlint // net/http compares the same way
+				w.broken = fmt.Errorf("internal error: %w", fault.Note("api: request", cause))
 			}
 		} else {
 			w.WriteHeader(http.StatusOK)

@@ -13,6 +13,7 @@ import (
 	"sync"
 	"time"
 
+	"readthru/fault"
 	"readthru/knowledge"
 	"readthru/store"
 )
@@ -171,8 +172,8 @@ func (l *jobs) start(first Job, work func(ctx context.Context, j *job) error) (J
 	}
 	l.list = append(l.list, j)
 	j.update(func(*Job) {})
-	l.running.Go(func() {
-		err := work(ctx, j)
+	l.running.Go(fault.Contain("api: end a job", func() {
+		err := fault.Catch("api: job", func() error { return work(ctx, j) })
 		cause := context.Cause(ctx)
 		j.cancel(nil)
 		j.update(func(now *Job) {
@@ -188,7 +189,7 @@ func (l *jobs) start(first Job, work func(ctx context.Context, j *job) error) (J
 				now.State, now.Error = JobFailed, err.Error()
 			}
 		})
-	})
+	}))
 	return first, nil
 }
 

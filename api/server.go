@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"readthru/crawl"
+	"readthru/fault"
 	"readthru/fetch"
 	"readthru/firecrawl"
 	"readthru/fleet"
@@ -334,7 +335,7 @@ const drainTime = 5 * time.Second
 // closes l. A client that takes nothing of an answer is cut off.
 func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	srv := &http.Server{
-		Handler:           s,
+		Handler:           fault.Handler("api: request", s),
 		ReadHeaderTimeout: 10 * time.Second,
 		IdleTimeout:       90 * time.Second,
 		MaxHeaderBytes:    64 << 10,
@@ -343,7 +344,7 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	srv.RegisterOnShutdown(func() { s.holds.update(func() { s.holds.stopping = true }) })
 	var wg sync.WaitGroup
 	stop := make(chan struct{})
-	wg.Go(func() {
+	wg.Go(fault.Contain("api: stop serving", func() {
 		select {
 		case <-ctx.Done():
 		case <-stop:
@@ -355,7 +356,7 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 		if srv.Shutdown(end) != nil {
 			_ = srv.Close() // what Shutdown could not end
 		}
-	})
+	}))
 	err := srv.Serve(pace.Listener(l))
 	close(stop)
 	wg.Wait()

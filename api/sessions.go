@@ -5,6 +5,8 @@ import (
 	"io"
 	"net/http"
 	"time"
+
+	"readthru/fault"
 )
 
 // SessionStats counts what the proxy answered to a session since its first request. Hits and Pages count requests;
@@ -158,10 +160,10 @@ func (s *Server) whileOpen(w http.ResponseWriter, r *http.Request, media string,
 	}
 	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel()
-	go func() {
+	go fault.Contain("api: await the end of the daemon", func() {
 		s.untilStopping(ctx)
 		cancel()
-	}()
+	})()
 	sent := false
 	err := open(ctx, func(addr string) {
 		sent = true

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"time"
 
+	"readthru/fault"
 	"readthru/httpfield"
 	"readthru/store"
 )
@@ -50,7 +51,7 @@ func (c *Cache) fetch(q *request, sel selection, why string, at time.Time) (*htt
 			return c.pass(q, why)
 		}
 		if leader {
-			go f.run()
+			go fault.Contain("cache: end a flight", f.run)()
 			return c.awaitOwn(q, sel, why, f)
 		}
 		resp, next, err := c.answerFollower(q, sel, why, f)
@@ -69,7 +70,7 @@ func (c *Cache) fetch(q *request, sel selection, why string, at time.Time) (*htt
 	if f == nil {
 		return c.pass(q, why)
 	}
-	go f.run()
+	go fault.Contain("cache: end a flight", f.run)()
 	return c.awaitOwn(q, sel, why, f)
 }
 
@@ -183,7 +184,7 @@ func (c *Cache) refresh(q *request, sel selection) {
 	f.name, f.leaderLeft = group, true
 	f.count(0) // starts the timer for flights that no client waits for
 	c.register(f)
-	go f.run()
+	go fault.Contain("cache: end a flight", f.run)()
 }
 
 // shareable reports whether the answer to q may be one that another request asked for.

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"readthru/fault"
 	"readthru/httpfield"
 	"readthru/store"
 )
@@ -182,6 +183,26 @@ func (f *flight) readers(any, keeping bool) {
 func (f *flight) run() {
 	defer f.cache.wg.Done()
 	defer f.cache.forget(f)
+	if err := fault.Catch("cache: ask the origin", func() error { f.fly(); return nil }); err != nil {
+		f.fail(err)
+	}
+}
+
+// fail ends a flight that panicked, for all who wait for it.
+func (f *flight) fail(err error) {
+	f.cache.ungroup(f)
+	select {
+	case <-f.ready:
+		if s := f.out.spool; s != nil {
+			s.end(err, nil, nil)
+		}
+	default:
+		f.publish(outcome{err: err})
+	}
+	f.end(err)
+}
+
+func (f *flight) fly() {
 	ofPeer, done := f.askPeers()
 	defer done()
 	if ofPeer != nil {
@@ -362,8 +383,12 @@ func (f *flight) ask(req *http.Request) (*http.Response, error) {
 			by := len(cancels)
 			cancels = append(cancels, cancel)
 			pending, send = pending+1, false
-			f.cache.wg.Go(func() {
-				resp, err := next.RoundTrip(req.WithContext(ctx))
+			f.cache.wg.Go(fault.Contain("cache: take a response", func() {
+				var resp *http.Response
+				err := fault.Catch("cache: round trip", func() (err error) {
+					resp, err = next.RoundTrip(req.WithContext(ctx))
+					return err
+				})
 				select {
 				case answers <- answer{resp, err, by}:
 				case <-done:
@@ -371,7 +396,7 @@ func (f *flight) ask(req *http.Request) (*http.Response, error) {
 						resp.Body.Close()
 					}
 				}
-			})
+			}))
 		}
 		select {
 		case <-wait.C:

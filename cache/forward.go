@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"time"
 
+	"readthru/fault"
 	"readthru/httpfield"
 	"readthru/store"
 )
@@ -129,11 +130,13 @@ func (c *Cache) keepPost(q *request, resp *http.Response, sent time.Time) *http.
 	f.answered = resp.StatusCode
 	f.join()
 	c.live[f] = struct{}{}
-	c.wg.Go(func() {
+	c.wg.Go(fault.Contain("cache: end a flight", func() {
 		defer c.forget(f)
-		defer f.end(nil)
-		f.keep(resp, entry)
-	})
+		if err := fault.Catch("cache: keep a response", func() error { f.keep(resp, entry); return nil }); err != nil {
+			f.fail(err)
+		}
+		f.end(nil)
+	}))
 	c.mu.Unlock()
 	<-f.ready
 	defer f.count(-1)

@@ -9,6 +9,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"readthru/fault"
 	"readthru/fetch"
 	"readthru/page"
 )
@@ -182,7 +183,7 @@ func (r *run) round(ctx context.Context, items []item) error {
 	for i := range items {
 		results[i] = make(chan result, 1)
 	}
-	g.Go(func() error {
+	g.Go(fault.Wrap("crawl: handle results", func() error {
 		for i, it := range items {
 			var got result
 			select {
@@ -205,15 +206,19 @@ func (r *run) round(ctx context.Context, items []item) error {
 			}
 		}
 		return nil
-	})
+	}))
 	for i, it := range items {
 		if ctx.Err() != nil {
 			break
 		}
-		g.Go(func() error {
-			results[i] <- r.get(ctx, it)
+		g.Go(fault.Wrap("crawl: end a fetch", func() error {
+			var got result
+			if err := fault.Catch("crawl: fetch a page", func() error { got = r.get(ctx, it); return nil }); err != nil {
+				got = result{outcome: Failed, err: err}
+			}
+			results[i] <- got
 			return nil
-		})
+		}))
 	}
 	return g.Wait()
 }

@@ -30,6 +30,7 @@ import (
 
 	"readthru/cache"
 	"readthru/convert"
+	"readthru/fault"
 	"readthru/github"
 	"readthru/llm"
 	"readthru/page"
@@ -152,7 +153,7 @@ func New(o Options) *Fetcher {
 	f.ctx, f.cancel = context.WithCancel(context.Background())
 	f.github = newGitHub(f)
 	f.newest.Store(f)
-	f.running.Go(f.runJobs)
+	f.running.Go(fault.Contain("fetch: work in the background", f.runJobs))
 	return f
 }
 

@@ -14,6 +14,7 @@ import (
 
 	"readthru/cache"
 	"readthru/convert"
+	"readthru/fault"
 	"readthru/github"
 	"readthru/httpfield"
 	"readthru/page"
@@ -431,15 +432,8 @@ func (f *Fetcher) detached(limit time.Duration, work func(context.Context)) erro
 }
 
 // guarded makes a panic of work an error: foreign bytes must not end the process.
-func (f *Fetcher) guarded(work func()) (err error) {
-	defer func() {
-		if r := recover(); r != nil {
-			f.o.Log.Error("conversion panicked", "cause", r)
-			err = fmt.Errorf("convert: panic: %v", r)
-		}
-	}()
-	work()
-	return nil
+func (f *Fetcher) guarded(work func()) error {
+	return fault.Catch("fetch: make a page", func() error { work(); return nil })
 }
 
 // keep stores what the steps made: under the bytes it was made of, or under the page where it was made of others. It

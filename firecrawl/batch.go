@@ -6,6 +6,8 @@ import (
 	"net/url"
 
 	"golang.org/x/sync/errgroup"
+
+	"readthru/fault"
 )
 
 // maxURLs is the maximum number of pages in a batch.
@@ -95,7 +97,7 @@ func (s *Service) batch(ctx context.Context, j *job, targets []target, workers i
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(workers + 1) // one more adds the documents
 	waiting := make(chan chan outcome, workers)
-	g.Go(func() error {
+	g.Go(fault.Wrap("firecrawl: add documents", func() error {
 		for _, t := range targets {
 			var got outcome
 			select {
@@ -117,7 +119,7 @@ func (s *Service) batch(ctx context.Context, j *job, targets []target, workers i
 			}
 		}
 		return nil
-	})
+	}))
 	for _, t := range targets {
 		ch := make(chan outcome, 1)
 		select {
@@ -125,11 +127,15 @@ func (s *Service) batch(ctx context.Context, j *job, targets []target, workers i
 		case <-ctx.Done():
 			return g.Wait()
 		}
-		g.Go(func() error {
-			d, err := get(ctx, t)
-			ch <- outcome{d, err}
+		g.Go(fault.Wrap("firecrawl: end a document", func() error {
+			var got outcome
+			got.err = fault.Catch("firecrawl: get a document", func() (err error) {
+				got.d, err = get(ctx, t)
+				return err
+			})
+			ch <- got
 			return nil
-		})
+		}))
 	}
 	return g.Wait()
 }

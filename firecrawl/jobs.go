@@ -10,6 +10,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"readthru/fault"
 )
 
 // The bounds of jobs.
@@ -117,10 +119,10 @@ func (l *jobs) start(ctx context.Context, k kind, url string, total int,
 	}
 	j := &job{id: rand.Text(), kind: k, url: url, began: now, cancel: cancel, state: scraping, total: total, results: kept}
 	l.list = append(l.list, j)
-	l.running.Go(func() {
+	l.running.Go(fault.Contain("firecrawl: end a job", func() {
 		defer cancel()
-		j.end(work(ctx, j))
-	})
+		j.end(fault.Catch("firecrawl: job", func() error { return work(ctx, j) }))
+	}))
 	return j, nil
 }
 

@@ -14,6 +14,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"readthru/fault"
 	"readthru/knowledge"
 	"readthru/page"
 )
@@ -185,10 +186,10 @@ func (s *Service) serveSearch(v version, r *http.Request) (any, error) {
 func (s *Service) search(ctx context.Context, b *searchBody) (list []found, warning string, err error) {
 	var known, web []found
 	var g errgroup.Group
-	g.Go(func() (err error) {
+	g.Go(fault.Wrap("firecrawl: search known pages", func() (err error) {
 		known, err = s.known(ctx, b)
 		return err
-	})
+	}))
 	var trouble error
 	if s.o.SearXNG != nil {
 		web, trouble = s.o.SearXNG.search(ctx, b)
@@ -265,7 +266,7 @@ func (s *Service) scrapeAll(ctx context.Context, v version, list []found, o *scr
 	g.SetLimit(scrapesAtOnce)
 	for i := range list {
 		f := &list[i]
-		g.Go(func() error {
+		g.Go(fault.Wrap("firecrawl: scrape a result", func() error {
 			u, err := page.Parse(f.URL)
 			if err == nil {
 				f.document, err = s.scrape(ctx, v, u, f.URL, o, agent)
@@ -274,7 +275,7 @@ func (s *Service) scrapeAll(ctx context.Context, v version, list []found, o *scr
 				f.document = &document{Metadata: map[string]any{"sourceURL": f.URL, "error": failed(u, err).text}}
 			}
 			return nil
-		})
+		}))
 	}
 	_ = g.Wait() // none fails
 }

@@ -12,6 +12,7 @@ import (
 
 	"golang.org/x/net/http/httpguts"
 
+	"readthru/fault"
 	"readthru/store"
 )
 
@@ -83,7 +84,7 @@ func (f *Fleet) Ask(ctx context.Context, uri string, choose func([]*store.Respon
 		return nil, done
 	}
 	key := keyOf(uri)
-	end := func() { f.work.Go(func() { f.endFlight(key) }) } //nolint:contextcheck // the request may be over by then
+	end := func() { f.work.Go(fault.Contain("fleet: end a flight", func() { f.endFlight(key) })) } //nolint:contextcheck // the request may be over by then
 	for w := newWaiting(); ; {
 		purges := f.o.Store.PurgeCount()
 		found, err := f.look(ctx, key, uri, choose)
@@ -320,10 +321,10 @@ func (f *Fleet) inTime(ctx context.Context, breaker *breaker, ask func(context.C
 		return ctx.Err()
 	}
 	answer := make(chan error, 1)
-	f.work.Go(func() { // the driver may need longer than ctx to give up
+	f.work.Go(fault.Contain("fleet: await an answer", func() { // the driver may need longer than ctx to give up
 		defer func() { <-f.seats }()
-		answer <- ask(ctx)
-	})
+		answer <- fault.Catch("fleet: ask", func() error { return ask(ctx) })
+	}))
 	select {
 	case err := <-answer:
 		if ctx.Err() == nil || err == nil {

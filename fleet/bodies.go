@@ -13,6 +13,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 	"github.com/lib/pq"
 
+	"readthru/fault"
 	"readthru/page"
 	"readthru/store"
 )
@@ -144,7 +145,7 @@ func (f *Fleet) place(ctx context.Context, list []*blob) {
 			<-seats
 			continue
 		}
-		group.Go(func() {
+		group.Go(fault.Contain("fleet: put content", func() {
 			defer func() { <-seats }()
 			err := f.bucket.put(ctx, b.hash, b.packed, false)
 			if err != nil {
@@ -156,7 +157,7 @@ func (f *Fleet) place(ctx context.Context, list []*blob) {
 			}
 			b.packed = nil
 			f.note(func(s *Status) { s.Bodies.Put++ })
-		})
+		}))
 	}
 	group.Wait()
 }
@@ -184,7 +185,7 @@ func (f *Fleet) bodyOf(ctx context.Context, packed []byte, length int, hash []by
 		f.note(func(s *Status) { s.Bodies.Got++ })
 	case errors.Is(err, errLost):
 		f.note(func(s *Status) { s.Bodies.Lost++ })
-		f.work.Go(func() { f.tellLost(hash) }) //nolint:contextcheck // who asked may be gone
+		f.work.Go(fault.Contain("fleet: tell of lost content", func() { f.tellLost(hash) })) //nolint:contextcheck // who asked may be gone
 	case ctx.Err() == nil:
 		f.noteBodies(err)
 		err = errNotNow

@@ -10,6 +10,7 @@ import (
 
 	"github.com/lib/pq"
 
+	"readthru/fault"
 	"readthru/page"
 	"readthru/store"
 )
@@ -124,10 +125,13 @@ func (f *Fleet) take(ctx context.Context, keys [][]byte) (skipped bool, err erro
 	seats := make(chan struct{}, bucketTasks)
 	for i, r := range rows {
 		seats <- struct{}{}
-		group.Go(func() {
+		group.Go(fault.Contain("fleet: take content", func() {
 			defer func() { <-seats }()
-			contents[i], errs[i] = f.bodyOf(ctx, r.body, r.length, r.sum)
-		})
+			errs[i] = fault.Catch("fleet: read content", func() (err error) {
+				contents[i], err = f.bodyOf(ctx, r.body, r.length, r.sum)
+				return err
+			})
+		}))
 	}
 	group.Wait()
 	if ctx.Err() != nil {

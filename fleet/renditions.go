@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"time"
 
+	"readthru/fault"
 	"readthru/page"
 	"readthru/store"
 )
@@ -29,7 +30,7 @@ func (f *Fleet) AskRendition(ctx context.Context, k page.Key, uri, recipe string
 		return nil, done
 	}
 	id := renditionID(k, recipe)
-	end := func() { f.work.Go(func() { f.endFlight(id) }) } //nolint:contextcheck // the request may be over by then
+	end := func() { f.work.Go(fault.Contain("fleet: end a flight", func() { f.endFlight(id) })) } //nolint:contextcheck // the request may be over by then
 	for w := newWaiting(); ; {
 		found, err := f.lookRendition(ctx, id, makes)
 		switch {
@@ -132,7 +133,7 @@ func (f *Fleet) TellRendition(k page.Key, uri string, began time.Time, r *store.
 		return
 	}
 	id := renditionID(k, r.Recipe)
-	f.work.Go(func() {
+	f.work.Go(fault.Contain("fleet: tell of a rendition", func() {
 		err := errors.New("it stays on its node")
 		if shareableRendition(r) {
 			err = f.sendRendition(id, k, uri, began, r)
@@ -141,7 +142,7 @@ func (f *Fleet) TellRendition(k page.Key, uri string, began time.Time, r *store.
 			f.log.Debug("rendition not told to the fleet", "id", fmt.Sprintf("%x", id[:8]), "err", err)
 			f.endFlight(id)
 		}
-	})
+	}))
 }
 
 func (f *Fleet) sendRendition(id [32]byte, k page.Key, uri string, began time.Time, r *store.Rendition) error {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/lib/pq"
 
+	"readthru/fault"
 	"readthru/store"
 )
 
@@ -20,15 +21,15 @@ const longestWait = 10 * time.Second
 // Run takes part in the fleet until ctx ends. Without the database it waits for it.
 func (f *Fleet) Run(ctx context.Context) error {
 	var telling sync.WaitGroup
-	telling.Go(func() { f.tell(ctx) })
+	telling.Go(fault.Forever(ctx, "fleet: tell", f.tell))
 	if f.bucket != nil {
-		telling.Go(func() { f.keepBodies(ctx) })
+		telling.Go(fault.Forever(ctx, "fleet: keep content", f.keepBodies))
 	}
 	defer telling.Wait()
 	wait := lookEvery
 	for {
 		began := time.Now()
-		err := f.session(ctx)
+		err := fault.Catch("fleet: take part", func() error { return f.session(ctx) })
 		if ctx.Err() != nil {
 			f.leave(ctx)
 			return nil // the end of ctx is no error

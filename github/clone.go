@@ -15,6 +15,7 @@ import (
 	"time"
 	"unicode"
 
+	"readthru/fault"
 	"readthru/page"
 )
 
@@ -92,11 +93,13 @@ func (r *read) fromBare(ctx context.Context, git *gitCommand, bare string, about
 	defer cancel()
 	out, in := io.Pipe()
 	archived := make(chan struct{})
-	go func() {
+	go fault.Contain("github: end an archive", func() {
 		defer close(archived)
-		err := git.run(ctx, in, "--git-dir="+bare, "archive", "--format=tar", "--prefix=r/", "HEAD")
+		err := fault.Catch("github: archive a clone", func() error {
+			return git.run(ctx, in, "--git-dir="+bare, "archive", "--format=tar", "--prefix=r/", "HEAD")
+		})
 		_ = in.CloseWithError(err) // never fails
-	}()
+	})()
 	p, err := r.archivePage(ctx, about, r.limits.unpackedFrom(out, nil))
 	_ = out.Close() // ends git when there is more than was read
 	<-archived

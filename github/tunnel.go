@@ -14,6 +14,8 @@ import (
 	"net/url"
 	"sync"
 	"time"
+
+	"readthru/fault"
 )
 
 const (
@@ -48,7 +50,7 @@ func openTunnel(ctx context.Context, to string, limit int64,
 	ctx, cancel := context.WithCancel(ctx)
 	t := &tunnel{to: to, password: rand.Text(), dial: dial, limit: limit, listener: l, cancel: cancel}
 	slots := make(chan struct{}, tunnelConns)
-	t.running.Go(func() {
+	t.running.Go(fault.Contain("github: accept git", func() {
 		for {
 			conn, err := l.Accept()
 			if err != nil {
@@ -56,15 +58,16 @@ func openTunnel(ctx context.Context, to string, limit int64,
 			}
 			select {
 			case slots <- struct{}{}:
-				t.running.Go(func() {
+				t.running.Go(fault.Contain("github: serve git", func() {
 					defer func() { <-slots }()
+					defer conn.Close()
 					t.serve(ctx, conn)
-				})
+				}))
 			default:
 				_ = conn.Close()
 			}
 		}
-	})
+	}))
 	return t, nil
 }
 
@@ -137,13 +140,13 @@ func (t *tunnel) statusOf(req *http.Request) int {
 // relay copies both ways until one side ends or the limit is exceeded.
 func (t *tunnel) relay(conn, host net.Conn, early []byte) {
 	done := make(chan struct{})
-	go func() {
+	go fault.Contain("github: relay git", func() {
 		defer close(done)
 		if _, err := host.Write(early); err == nil {
 			_, _ = io.Copy(host, conn)
 		}
 		_ = host.Close()
-	}()
+	})()
 	_, _ = io.Copy(conn, &meter{host, 0, func() func(n int64) error {
 		before := int64(0)
 		return func(n int64) error {

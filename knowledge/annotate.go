@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"readthru/fault"
 	"readthru/llm"
 	"readthru/page"
 	"readthru/store"
@@ -154,10 +155,7 @@ const lookAround = 5 * time.Second
 // run annotates until ctx ends, and returns nil.
 func (a *annotator) run(ctx context.Context) error {
 	for ctx.Err() == nil {
-		a.passing.Lock()
-		a.pass(ctx, a.o.model)
-		rest := time.Until(a.rest)
-		a.passing.Unlock()
+		rest := a.passAndRest(ctx)
 		wait := lookAround
 		if rest > 0 {
 			wait = min(wait, rest)
@@ -169,6 +167,14 @@ func (a *annotator) run(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// passAndRest works through the queue once and returns for how long the model is left alone.
+func (a *annotator) passAndRest(ctx context.Context) time.Duration {
+	a.passing.Lock()
+	defer a.passing.Unlock()
+	a.pass(ctx, a.o.model)
+	return time.Until(a.rest)
 }
 
 // describe says of what waits what can be said without a model, unless somebody is at it.
@@ -196,7 +202,11 @@ func (a *annotator) pass(ctx context.Context, model *llm.Client) {
 		if a.fallen[k] && time.Now().Before(a.rest) || model != a.o.model && a.has(k) {
 			continue
 		}
-		if err := a.annotate(ctx, k, model); err != nil && ctx.Err() == nil {
+		err := fault.CatchJob("knowledge: annotate a document", k.Doc(), func() error { return a.annotate(ctx, k, model) })
+		if fault.Is(err) { // it would panic again; a change of the document queues it again
+			err = errors.Join(err, a.o.records.Apply(annotationDone(k)))
+			a.o.log.Warn("document not annotated", "doc", k.Doc(), "err", err)
+		} else if err != nil && ctx.Err() == nil {
 			a.o.log.Warn("annotation waits", "doc", k.Doc(), "err", err)
 		}
 	}

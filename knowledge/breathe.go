@@ -6,6 +6,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"readthru/fault"
 )
 
 // atAStretch is how long indexing and merging work before they let requests that have come go first.
@@ -36,7 +38,7 @@ func breathe() {
 		return
 	}
 	// Reading blocks until the byte is there, and the scheduler learns of it where it learns of requests.
-	go func() { _, _ = breather.w.Write([]byte{0}) }()
+	go fault.Contain("knowledge: let requests go first", func() { _, _ = breather.w.Write([]byte{0}) })()
 	var b [1]byte
 	_, _ = breather.r.Read(b[:])
 	breather.last.Store(int64(time.Since(begin)))

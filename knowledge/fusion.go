@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/RoaringBitmap/roaring/v2"
+
+	"readthru/fault"
 )
 
 // meaning is what vectors answered.
@@ -35,7 +37,11 @@ func (x *searchIndex) askVectors(ctx context.Context, q *Query, allow *roaring.B
 		return answer
 	}
 	allows := x.passageFilter(q, allow)
-	go func() { answer <- x.o.vectors(ctx, q.Text, best, allows) }()
+	go fault.Contain("knowledge: end a search by meaning", func() {
+		m := meaning{failed: true}
+		_ = fault.Catch("knowledge: search by meaning", func() error { m = x.o.vectors(ctx, q.Text, best, allows); return nil })
+		answer <- m
+	})()
 	return answer
 }
 

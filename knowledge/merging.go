@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"readthru/fault"
 	"readthru/store"
 )
 
@@ -50,7 +51,7 @@ func (m *merging) notify() {
 func (x *searchIndex) startMerging(rest time.Duration) {
 	ctx, cancel := context.WithCancel(context.Background())
 	x.merging.cancel = cancel
-	x.merging.wg.Go(func() {
+	x.merging.wg.Go(fault.Contain("knowledge: merge in the background", func() {
 		if rest > 0 {
 			select {
 			case <-ctx.Done():
@@ -64,11 +65,11 @@ func (x *searchIndex) startMerging(rest time.Duration) {
 				return
 			case <-x.merging.wake:
 			}
-			if err := x.mergeAll(ctx); err != nil && ctx.Err() == nil {
+			if err := fault.Catch("knowledge: merge", func() error { return x.mergeAll(ctx) }); err != nil && ctx.Err() == nil {
 				x.o.log.Warn("merge of segments", "error", err)
 			}
 		}
-	})
+	}))
 	x.merging.notify()
 }
 

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"readthru/fault"
 	"readthru/knowledge/vector"
 )
 
@@ -74,14 +75,14 @@ func (v *vectors) compare(space vectorSpace, query []float32, list []scored, has
 	const run = 16
 	var wg sync.WaitGroup
 	for at := 0; at < len(list); at += run {
-		wg.Go(func() {
+		wg.Go(fault.Contain("knowledge: compare vectors", func() {
 			x := make([]float32, space.Dimension)
 			for i := at; i < min(at+run, len(list)); i++ {
 				if value, err := stored.Get(prefix + string(hashes[i][:])); err == nil && readVector(x, value) {
 					list[i].score = float64(vector.Dot(x, query))
 				}
 			}
-		})
+		}))
 	}
 	wg.Wait()
 }
@@ -103,13 +104,17 @@ func (v *vectors) queryVector(ctx context.Context, text string) ([]float32, erro
 		err error
 	}
 	answer := make(chan result, 1)
-	v.queries.Go(func() { //nolint:contextcheck // it outlives the search: a late answer is of use to the next one
+	v.queries.Go(fault.Contain("knowledge: end the vector of a query", func() { //nolint:contextcheck // it outlives the search: a late answer is of use to the next one
 		defer func() { <-v.asking }()
 		ctx, cancel := context.WithTimeout(v.life, queryTimeout)
 		defer cancel()
-		x, err := v.embedQuery(ctx, text)
-		answer <- result{x, err}
-	})
+		var r result
+		r.err = fault.Catch("knowledge: ask for the vector of a query", func() (err error) {
+			r.x, err = v.embedQuery(ctx, text)
+			return err
+		})
+		answer <- r
+	}))
 	timer := time.NewTimer(queryPatience)
 	defer timer.Stop()
 	select {

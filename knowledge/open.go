@@ -12,6 +12,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"readthru/fault"
 	"readthru/llm"
 	"readthru/page"
 	"readthru/store"
@@ -168,7 +169,7 @@ func Open(o Options) (*Knowledge, error) {
 	k.work.Lock()
 	k.index.write.Lock()
 	k.index.mu.Lock()
-	go k.openIndex()
+	go fault.Contain("knowledge: end opening the index", k.openIndex)()
 	return k, nil
 }
 
@@ -178,7 +179,7 @@ func (k *Knowledge) openIndex() {
 	defer k.work.Unlock()
 	defer k.index.write.Unlock()
 	defer k.index.mu.Unlock()
-	if err := k.index.open(); err != nil {
+	if err := fault.Catch("knowledge: open the index", k.index.open); err != nil {
 		k.failed = fmt.Errorf("open knowledge: %w", err)
 		return
 	}
@@ -214,21 +215,22 @@ func (k *Knowledge) await(ctx context.Context) error {
 	}
 }
 
-// Run indexes new pages and documents until ctx ends, then returns nil. The error says that the index cannot be opened.
+// Run indexes new pages and documents until ctx ends, then returns nil. If the index cannot be opened, it only waits.
 func (k *Knowledge) Run(ctx context.Context) error {
 	if err := k.await(ctx); err != nil {
-		if ctx.Err() != nil {
-			return nil //nolint:nilerr // it was told to end
+		if ctx.Err() == nil {
+			k.log.Error("nothing is indexed, and no search answers, until the next start", "err", err)
+			<-ctx.Done()
 		}
-		return err
+		return nil //nolint:nilerr // it was told to end
 	}
 	g, ctx := errgroup.WithContext(ctx)
-	g.Go(func() error {
+	g.Go(fault.Loop(ctx, "knowledge: index what was read", func(ctx context.Context) error {
 		k.consume(ctx)
 		return nil
-	})
-	g.Go(func() error { return k.vectors.run(ctx) })
-	g.Go(func() error { return k.annotator.run(ctx) })
+	}))
+	g.Go(fault.Loop(ctx, "knowledge: make vectors", k.vectors.run))
+	g.Go(fault.Loop(ctx, "knowledge: annotate", k.annotator.run))
 	return g.Wait()
 }
 

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"readthru/fault"
 )
 
 // progressEvery is how often a client that asks for progress gets it.
@@ -20,7 +22,7 @@ func reportProgress(ctx context.Context, req *sdk.CallToolRequest) (stop func())
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	var wg sync.WaitGroup
-	wg.Go(func() {
+	wg.Go(fault.Contain("mcp: report progress", func() {
 		tick := time.NewTicker(progressEvery)
 		defer tick.Stop()
 		for n := 1; ; n++ {
@@ -37,7 +39,7 @@ func reportProgress(ctx context.Context, req *sdk.CallToolRequest) (stop func())
 				return // the client is gone or does not read
 			}
 		}
-	})
+	}))
 	return func() { cancel(); wg.Wait() }
 }
 

@@ -14,6 +14,8 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"readthru/fault"
 )
 
 // lastAnswers is how long calls that run when the input ends may still be answered: a program that pipes requests in
@@ -64,7 +66,7 @@ var _ sdk.Transport = (*stream)(nil)
 
 // Connect starts to read.
 func (s *stream) Connect(context.Context) (sdk.Connection, error) {
-	go s.readLines()
+	go fault.Contain("mcp: read messages", s.readLines)()
 	return s, nil
 }
 

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"readthru/cache"
+	"readthru/fault"
 	"readthru/fetch"
 	"readthru/httpfield"
 	"readthru/journal"
@@ -216,7 +217,7 @@ func (c *framedConn) writeAgain(a *repeat.Answer, content repeat.Content, now ti
 // finished first.
 func (c *framedConn) Close() error {
 	if c.fast.state.CompareAndSwap(leaving, waiting) {
-		go c.fast.s.park(c)
+		go fault.Contain("proxy: park a connection", func() { c.fast.s.park(c) })()
 		return nil
 	}
 	if c.fast.state.CompareAndSwap(giving, closing) {

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"readthru/cache"
+	"readthru/fault"
 	"readthru/fetch"
 	"readthru/httpfield"
 	"readthru/journal"
@@ -64,6 +65,7 @@ func (s *serving) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	x.begin()
 	defer x.end() //nolint:contextcheck // every request gets a record, even a cancelled one
+	defer x.contain()
 	if r.Method == http.MethodConnect {
 		if x.inside != nil {
 			x.refuse(badRequest("CONNECT inside an intercepted connection is not allowed."))
@@ -75,6 +77,24 @@ func (s *serving) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.p.open.Add(1)
 	defer s.p.open.Add(-1)
 	x.serve() //nolint:contextcheck // x has the request, and its context
+}
+
+// contain is deferred: a request that panics is answered with 500 (Internal Server Error) if nothing was answered yet,
+// else its answer is cut short. Other requests go on.
+func (x *exchange) contain() {
+	cause := recover()
+	if cause == nil {
+		return
+	}
+	if cause != http.ErrAbortHandler { //nolint:errorlint // net/http compares it so, too
+		f := fault.Note("proxy: request", cause)
+		if x.rec.Status == 0 && !x.hijacked {
+			clear(x.w.Header())
+			x.refuse(internalError(f))
+			return
+		}
+	}
+	panic(http.ErrAbortHandler)
 }
 
 // serve runs the checks in the order of the package documentation and answers the request.

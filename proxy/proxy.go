@@ -27,6 +27,7 @@ import (
 	"github.com/elazarl/goproxy"
 
 	"readthru/certs"
+	"readthru/fault"
 	"readthru/fetch"
 	"readthru/journal"
 	"readthru/proxy/repeat"
@@ -191,8 +192,12 @@ func (p *Proxy) ServeSession(ctx context.Context, l net.Listener, terms Terms) e
 	inside.TLSConfig = &tls.Config{NextProtos: p.tls.NextProtos}
 	inside.DisableGeneralOptionsHandler = true // the origin is asked for its options
 	ended := make(chan error, 2)
-	go func() { ended <- front.Serve(framedListener{l, s}) }()
-	go func() { ended <- inside.Serve(s.inner) }()
+	go fault.Contain("proxy: end serving", func() {
+		ended <- fault.Catch("proxy: serve", func() error { return front.Serve(framedListener{l, s}) })
+	})()
+	go fault.Contain("proxy: end serving inside tunnels", func() {
+		ended <- fault.Catch("proxy: serve inside tunnels", func() error { return inside.Serve(s.inner) })
+	})()
 
 	var failed error
 	running := 2
@@ -207,11 +212,11 @@ func (p *Proxy) ServeSession(ctx context.Context, l net.Listener, terms Terms) e
 	defer cancel()
 	var servers sync.WaitGroup
 	for _, server := range []*http.Server{front, inside} {
-		servers.Go(func() {
+		servers.Go(fault.Contain("proxy: stop a server", func() {
 			if server.Shutdown(grace) != nil {
 				hangUp(server)
 			}
-		})
+		}))
 	}
 	servers.Wait()
 	for ; running > 0; running-- {

@@ -28,6 +28,13 @@ func badRequest(detail string) *refusal {
 	return &refusal{status: http.StatusBadRequest, title: "Bad request", detail: detail, proxyError: "http_request_error"}
 }
 
+func internalError(cause error) *refusal {
+	return &refusal{
+		status: http.StatusInternalServerError, title: "Internal error", proxyError: "proxy_internal_error", cause: cause,
+		detail: "readthru failed at this request; its log says where. Other requests are not affected.",
+	}
+}
+
 func blockedRefusal(host string) *refusal {
 	return &refusal{
 		status: http.StatusForbidden, title: "Blocked", proxyError: "http_request_denied",

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"time"
 
+	"readthru/fault"
 	"readthru/users"
 )
 
@@ -79,11 +80,12 @@ const tunnelField = "X-Readthru-Tunnel"
 func pipe(client, origin net.Conn) (sent, received int64, err error) {
 	defer hangUp(client, origin)
 	done := make(chan error, 1)
-	go func() {
-		var err error
-		received, err = pump(client, origin)
-		done <- err
-	}()
+	go fault.Contain("proxy: end a relay", func() {
+		done <- fault.Catch("proxy: relay an origin", func() (err error) {
+			received, err = pump(client, origin)
+			return err
+		})
+	})()
 	sent, err = pump(origin, client)
 	if other := <-done; err == nil {
 		err = other

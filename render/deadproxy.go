@@ -5,6 +5,8 @@ import (
 	"net"
 	"sync"
 	"sync/atomic"
+
+	"readthru/fault"
 )
 
 // deadProxy is the only address that the browser's network leads to. It accepts connections and closes them.
@@ -21,7 +23,7 @@ func newDeadProxy() (*deadProxy, error) {
 		return nil, fmt.Errorf("listen for the browser: %w", err)
 	}
 	p := &deadProxy{Listener: l, addr: l.Addr().String()}
-	p.done.Go(func() {
+	p.done.Go(fault.Contain("render: refuse the browser's own network", func() {
 		for {
 			c, err := l.Accept()
 			if err != nil {
@@ -30,7 +32,7 @@ func newDeadProxy() (*deadProxy, error) {
 			p.hits.Add(1)
 			_ = c.Close() // refuse it
 		}
-	})
+	}))
 	return p, nil
 }
 

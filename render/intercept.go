@@ -19,6 +19,8 @@ import (
 	"github.com/chromedp/chromedp"
 
 	pageurl "readthru/page"
+
+	"readthru/fault"
 )
 
 // The limits of one page.
@@ -110,11 +112,11 @@ func (f *traffic) serve(paused iter.Seq2[fetch.EventRequestPaused, error]) {
 		}
 		if reason := f.refusal(&ev); reason != "" {
 			id := ev.RequestID
-			f.running.Go(func() { f.refuse(id, reason) })
+			f.running.Go(fault.Contain("render: refuse a request", func() { f.refuse(id, reason) }))
 			continue
 		}
 		f.count(1)
-		f.running.Go(func() {
+		f.running.Go(fault.Contain("render: answer a request", func() {
 			defer f.count(-1)
 			if f.sockets.owns(&ev) { // it may wait, and needs no slot for that
 				f.answer(&ev)
@@ -127,7 +129,7 @@ func (f *traffic) serve(paused iter.Seq2[fetch.EventRequestPaused, error]) {
 				return
 			}
 			f.answer(&ev)
-		})
+		}))
 	}
 }
 

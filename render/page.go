@@ -22,6 +22,8 @@ import (
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/cdproto/target"
 	"github.com/chromedp/chromedp"
+
+	"readthru/fault"
 )
 
 // The size of a page, in CSS pixels.
@@ -53,11 +55,11 @@ func (p *process) render(ctx context.Context, o Options, r Request) (*Page, erro
 	tabCtx, cancel := context.WithCancelCause(tabCtx)
 	t := &tab{o: o, r: r, ctx: tabCtx, begun: time.Now()}
 	t.traffic = newTraffic(t)
-	defer p.closing.Go(func() { // closing the tab waits for the browser; the caller does not
+	defer p.closing.Go(fault.Contain("render: close a tab", func() { // closing the tab waits for the browser; the caller does not
 		closeTab()
 		t.listening.Wait()
 		t.running.Wait()
-	})
+	}))
 	defer cancel(nil)
 	defer context.AfterFunc(ctx, func() { cancel(context.Cause(ctx)) })()
 	t.deadline, _ = ctx.Deadline() // Browser.Render sets one
@@ -171,7 +173,7 @@ func (t *tab) load() (unsettled string, err error) {
 	var watch sync.WaitGroup
 	defer watch.Wait()
 	defer end(nil)
-	watch.Go(func() { t.watch(ctx, end) })
+	watch.Go(fault.Contain("render: watch a page", func() { t.watch(ctx, end) }))
 	err = chromedp.Do(ctx, chromedp.Navigate(t.r.URL.String()))
 	switch {
 	case errors.Is(context.Cause(ctx), errNoAnswer):
@@ -244,20 +246,20 @@ func set[P, R any](t *tab, command cdp.Command[P, R], params P) func() error {
 // on calls do for the events of a kind until the tab closes.
 func on[E any](t *tab, kind cdp.Event[E], do func(E)) {
 	events := chromedp.Events(t.ctx, kind)
-	t.listening.Go(func() {
+	t.listening.Go(fault.Contain("render: take events", func() {
 		for ev, err := range events {
 			if err != nil {
 				return
 			}
 			do(ev)
 		}
-	})
+	}))
 }
 
 // listen handles the events of a page: requests, dialogs, crashes, errors.
 func (t *tab) listen(cancel context.CancelCauseFunc) {
 	paused := chromedp.Events(t.ctx, fetch.RequestPaused)
-	t.listening.Go(func() { t.serve(paused) })
+	t.listening.Go(fault.Contain("render: take requests", func() { t.serve(paused) }))
 	on(t, page.JavascriptDialogOpening, func(page.EventJavascriptDialogOpening) {
 		// the tab may be gone
 		_, _ = chromedp.Call(t.ctx, page.HandleJavaScriptDialog, page.HandleJavaScriptDialogParams{Accept: false})

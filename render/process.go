@@ -13,6 +13,8 @@ import (
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/remote"
+
+	"readthru/fault"
 )
 
 const (
@@ -72,7 +74,7 @@ func launchOwn(life context.Context, o Options, f executable, s *deadProxy, swee
 		return nil, err
 	}
 	pid := p.browser.Process().Pid
-	p.closing.Go(func() { p.watchMemory(pid) })
+	p.closing.Go(fault.Contain("render: watch memory", func() { p.watchMemory(pid) }))
 	quit := p.quit
 	p.quit = func() {
 		quit()
@@ -86,7 +88,9 @@ func connect(alloc context.Context, stop context.CancelFunc) (*process, error) {
 	quiet := func(string, ...any) {}
 	ctx, quit := chromedp.NewContext(alloc, chromedp.WithLogf(quiet), chromedp.WithErrorf(quiet))
 	started := make(chan error, 1)
-	go func() { started <- chromedp.Do(ctx) }()
+	go fault.Contain("render: end a start", func() {
+		started <- fault.Catch("render: start a browser", func() error { return chromedp.Do(ctx) })
+	})()
 	timer := time.NewTimer(startTime)
 	defer timer.Stop()
 	var err error

@@ -13,6 +13,8 @@ import (
 	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
+
+	"readthru/fault"
 )
 
 // A page is done when its load event has fired and virtualTime has passed since. The page's clock stands still while
@@ -162,7 +164,7 @@ func (t *tab) advance(ctx context.Context, ms float64) (unsettled string, err er
 	var watch sync.WaitGroup
 	defer watch.Wait()
 	defer cancel(nil)
-	watch.Go(func() { t.watch(ctx, cancel) })
+	watch.Go(fault.Contain("render: watch a page", func() { t.watch(ctx, cancel) }))
 	expired := chromedp.Events(ctx, emulation.VirtualTimeBudgetExpired)
 	_, err = chromedp.Call(ctx, emulation.SetVirtualTimePolicy, emulation.SetVirtualTimePolicyParams{
 		Policy: emulation.VirtualTimePolicyPauseIfNetworkFetchesPending, Budget: new(ms),

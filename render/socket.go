@@ -15,6 +15,8 @@ import (
 
 	"github.com/chromedp/cdproto/fetch"
 	"github.com/coder/websocket"
+
+	"readthru/fault"
 )
 
 // A page has no network, so it cannot open a WebSocket. Its class WebSocket is replaced by one that asks for it by
@@ -136,7 +138,9 @@ func (s *sockets) do(q *socketRequest, origin string) (*socketAnswer, error) {
 		}
 		return &socketAnswer{ID: q.ID}, c.conn.Write(s.f.t.ctx, kind, content)
 	case "close":
-		s.f.running.Go(func() { _ = c.conn.Close(websocket.StatusCode(q.Code), q.Reason) }) // it waits for the origin
+		s.f.running.Go(fault.Contain("render: close a WebSocket", func() { // it waits for the origin
+			_ = c.conn.Close(websocket.StatusCode(q.Code), q.Reason)
+		}))
 		return &socketAnswer{ID: q.ID}, nil
 	}
 	return nil, fmt.Errorf("a WebSocket cannot %q", q.Do)
@@ -180,7 +184,7 @@ func (s *sockets) open(q *socketRequest, origin string) (*socketAnswer, error) {
 	s.mu.Lock()
 	s.list[id] = c
 	s.mu.Unlock()
-	s.f.running.Go(func() { s.read(c, q.URL) })
+	s.f.running.Go(fault.Contain("render: read a WebSocket", func() { s.read(c, q.URL) }))
 	return &socketAnswer{ID: id, Protocol: conn.Subprotocol()}, nil
 }
 

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"os"
 	"time"
+
+	"readthru/fault"
 )
 
 const (
@@ -78,7 +80,7 @@ func (b *Browser) current() (*process, *starting, error) {
 		b.starting = l
 		f, sweep := b.found, !b.swept
 		b.swept = true
-		b.running.Go(func() { b.launch(l, f, sweep) })
+		b.running.Go(fault.Contain("render: launch a browser", func() { b.launch(l, f, sweep) }))
 	}
 	return nil, b.starting, nil
 }
@@ -86,7 +88,11 @@ func (b *Browser) current() (*process, *starting, error) {
 // launch starts a process for all callers that wait for l.
 func (b *Browser) launch(l *starting, f executable, sweep bool) {
 	defer close(l.done)
-	p, err := start(b.life, b.o, f, sweep)
+	var p *process
+	err := fault.Catch("render: start a process", func() (err error) {
+		p, err = start(b.life, b.o, f, sweep)
+		return err
+	})
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.starting = nil
@@ -192,7 +198,7 @@ func (b *Browser) drop(p *process) {
 func (b *Browser) retire(p *process) {
 	if b.live[p] {
 		delete(b.live, p)
-		b.running.Go(p.quit)
+		b.running.Go(fault.Contain("render: end a browser", p.quit))
 	}
 }
 

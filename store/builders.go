@@ -5,6 +5,8 @@ import (
 	"unsafe"
 
 	"github.com/dgraph-io/badger/v4"
+
+	"readthru/fault"
 )
 
 // keepNoBuffers has the engine keep no buffers of tables that it has made. It would keep eight while tables are made,
@@ -23,7 +25,7 @@ func keepNoBuffers(db *badger.DB) bool {
 	if _, ok := field.Type().Elem().MethodByName("Release"); !ok {
 		return false
 	}
-	go func() {
+	go fault.Contain("store: release buffers", func() {
 		for {
 			buffers, ok := kept.Recv()
 			if !ok {
@@ -31,6 +33,6 @@ func keepNoBuffers(db *badger.DB) bool {
 			}
 			buffers.Interface().(interface{ Release() }).Release()
 		}
-	}()
+	})()
 	return true
 }

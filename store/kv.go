@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/dgraph-io/badger/v4"
+
+	"readthru/fault"
 )
 
 // defaultMemory is Options.Memory unless that is set.
@@ -439,7 +441,7 @@ const (
 // after closeWait, or as soon as its directory is gone.
 func (k *kv) closeEngine() error {
 	done := make(chan error, 1)
-	go func() { done <- k.db.Close() }()
+	go fault.Contain("store: end the engine", func() { done <- fault.Catch("store: close the engine", k.db.Close) })()
 	limit, probe := time.NewTimer(closeWait), time.NewTicker(closeProbe)
 	defer limit.Stop()
 	defer probe.Stop()

@@ -18,6 +18,8 @@ import (
 
 	"github.com/dgraph-io/badger/v4"
 	"github.com/dgraph-io/badger/v4/options"
+
+	"readthru/fault"
 )
 
 const (
@@ -104,11 +106,11 @@ func open(o Options, d disk) (*Store, error) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	s.cancel = cancel
-	s.wg.Go(func() { s.housekeep(ctx) })
-	s.wg.Go(func() { s.count(ctx) })
-	s.wg.Go(func() { s.reclaim(ctx) })
+	s.wg.Go(fault.Forever(ctx, "store: keep house", s.housekeep))
+	s.wg.Go(fault.Forever(ctx, "store: count", s.count))
+	s.wg.Go(fault.Forever(ctx, "store: reclaim space", s.reclaim))
 	if mappedBytes() > 0 { // the system tells
-		s.wg.Go(func() { s.boundMapped(ctx, maxMapped) })
+		s.wg.Go(fault.Forever(ctx, "store: bound mapped memory", func(ctx context.Context) { s.boundMapped(ctx, maxMapped) }))
 	}
 	return s, nil
 }
@@ -154,8 +156,8 @@ func (s *Store) openEngine(memory int64) error {
 	}
 	k.db = db
 	keepNoBuffers(db)
-	go k.write()
-	go k.syncAll()
+	go fault.Contain("store: write", k.write)()
+	go fault.Contain("store: sync", k.syncAll)()
 	return nil
 }
 

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/dgraph-io/badger/v4"
+
+	"readthru/fault"
 )
 
 // syncEvery is how long what is committed may wait for its sync.
@@ -111,7 +113,8 @@ func (k *kv) sync() error {
 	s.mu.Unlock()
 	var err error
 	if dirty {
-		if err = k.disk.sync(k.db, filepath.Join(k.dir, dbName)); err == nil {
+		err = fault.Catch("store: sync the engine", func() error { return k.disk.sync(k.db, filepath.Join(k.dir, dbName)) })
+		if err == nil {
 			err = s.head.write(seq)
 		}
 	}

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/dgraph-io/badger/v4"
+
+	"readthru/fault"
 )
 
 const (
@@ -74,29 +76,55 @@ func (k *kv) drain() {
 			batches = append(held, batches...)
 		}
 		for _, b := range batches {
-			k.putAhead()
-			if b.barrier == nil {
-				k.put(b)
-				if time.Since(k.w.began) > commitEvery {
-					k.commit()
-				}
-				continue
-			}
-			k.commit()
-			if !b.sync {
-				b.barrier <- nil
-				continue
-			}
-			err := k.w.lost
-			k.w.lost = nil
-			if len(k.w.held) > 0 && err == nil {
-				err = fmt.Errorf("%d deletions wait for the disk: %w", len(k.w.held), ErrFull)
-			}
-			k.syncer.await(waiter{b.barrier, err})
+			k.contained(b, func() { k.drainOne(b) })
 		}
-		k.putAhead()
-		k.commit()
+		k.contained(nil, func() {
+			k.putAhead()
+			k.commit()
+		})
 	}
+}
+
+// contained does some of the writing: b, or what is queued if b is nil. A panic in it drops the batches at hand, which
+// whoever waits for them learns; the others are written.
+func (k *kv) contained(b *batch, write func()) {
+	err := fault.Catch("store: write", func() error { write(); return nil })
+	if err == nil {
+		return
+	}
+	batches := k.w.batches
+	k.w.discard()
+	switch {
+	case b == nil:
+	case b.barrier != nil:
+		b.barrier <- err
+	default:
+		batches = append(batches, b)
+	}
+	k.drop(batches, err)
+}
+
+// drainOne writes a batch, or answers who waits for those before it.
+func (k *kv) drainOne(b *batch) {
+	k.putAhead()
+	if b.barrier == nil {
+		k.put(b)
+		if time.Since(k.w.began) > commitEvery {
+			k.commit()
+		}
+		return
+	}
+	k.commit()
+	if !b.sync {
+		b.barrier <- nil
+		return
+	}
+	err := k.w.lost
+	k.w.lost = nil
+	if len(k.w.held) > 0 && err == nil {
+		err = fmt.Errorf("%d deletions wait for the disk: %w", len(k.w.held), ErrFull)
+	}
+	k.syncer.await(waiter{b.barrier, err})
 }
 
 // putAhead commits the batches that are written first.
@@ -249,7 +277,7 @@ func (k *kv) commitNow() {
 	}
 	err := w.txn.Set([]byte(totalsKey), k.seal.seal(totalsKey, after.encode()))
 	if err == nil {
-		err = w.txn.Commit()
+		err = fault.Catch("store: commit", w.txn.Commit)
 	}
 	batches := w.batches
 	w.discard()

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"readthru/fault"
 )
 
 // The limits. The map says what they leave out.
@@ -102,7 +104,7 @@ func (b *Builder) Add(path string, content []byte) {
 		b.count(&b.skipped.Beyond)
 		return
 	}
-	b.work.Go(func() {
+	b.work.Go(fault.Contain("symbols: read a file", func() {
 		defer func() { <-b.engine.slots }()
 		runtime.LockOSThread() // the watch measures the time of this thread
 		defer runtime.UnlockOSThread()
@@ -124,7 +126,7 @@ func (b *Builder) Add(path string, content []byte) {
 			}
 			b.keep(f, s)
 		}
-	})
+	}))
 }
 
 // accept reports whether a file is to be read, by its content and the limits of the tree, and counts it.

@@ -16,6 +16,7 @@ import (
 
 	lru "github.com/hashicorp/golang-lru/v2"
 
+	"readthru/fault"
 	"readthru/guess"
 )
 
@@ -149,7 +150,7 @@ func (d *Directory) Set(configured, others []User, closed bool) error {
 	for s := range d.stays {
 		if !t.admits(s.known, s.scope) {
 			delete(d.stays, s)
-			go s.end()
+			go fault.Contain("users: end what a user had open", s.end)()
 		}
 	}
 	return nil
@@ -282,7 +283,7 @@ func (d *Directory) WhenGone(l Login, scope string, end func()) (forget func()) 
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if !d.table.Load().admits(s.known, scope) {
-		go end()
+		go fault.Contain("users: end what a user had open", end)()
 		return func() {}
 	}
 	d.stays[s] = struct{}{}
@@ -331,7 +332,7 @@ func (d *Directory) verify(ctx context.Context, remote, name, secret string) (kn
 		c = &check{name: name, secret: secret, client: client, done: make(chan struct{})}
 		d.checks[creds] = c
 		d.asking[client]++
-		go d.run(creds, c)
+		go fault.Contain("users: check a secret", func() { d.run(creds, c) })()
 	}
 	c.waiting++
 	d.mu.Unlock()
@@ -361,13 +362,18 @@ func (d *Directory) run(creds credentials, c *check) {
 	}
 	t := d.table.Load()
 	d.mu.Unlock()
-	c.hash = t.hashOf(c.name, c.secret)
-	hash, padding := t.dear(c.hash)
-	c.right = hash.matches(c.secret)
-	padding.matches(c.secret)
+	err := fault.Catch("users: compare a secret", func() error {
+		c.hash = t.hashOf(c.name, c.secret)
+		hash, padding := t.dear(c.hash)
+		right := hash.matches(c.secret)
+		padding.matches(c.secret)
+		c.right = right
+		return nil
+	})
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	switch {
+	case err != nil: // nothing was learnt
 	case c.right:
 		if d.table.Load().holds(known{c.name, c.hash}) {
 			d.right[creds] = known{c.name, c.hash}

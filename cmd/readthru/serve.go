@@ -19,6 +19,7 @@ import (
 
 	"readthru/api"
 	"readthru/certs"
+	"readthru/fault"
 	"readthru/proxy"
 	"readthru/store"
 )
@@ -102,6 +103,7 @@ func (p *program) serve(ctx context.Context, s *settings, how serving) (err erro
 	end := &logEnd{}
 	log := slog.New(slog.NewMultiHandler(logger(p.err, s, level).Handler(), end.handler(level)))
 	standardLog(log)
+	fault.Log(log)
 	hangups, release := p.hangups() // before the store is open, so that none ends the program
 	defer release()
 	limitMemory(log)
@@ -127,14 +129,16 @@ func (p *program) serve(ctx context.Context, s *settings, how serving) (err erro
 	defer stop()
 	d.end = stop
 	var background sync.WaitGroup
-	background.Go(func() { d.onHangup(ctx, hangups, stop, func() { d.reload(how.load, level) }) })
+	background.Go(fault.Forever(ctx, "serve: reload", func(ctx context.Context) {
+		d.onHangup(ctx, hangups, stop, func() { d.reload(how.load, level) })
+	}))
 	if how.idle > 0 {
-		background.Go(func() {
+		background.Go(fault.Contain("serve: await idleness", func() {
 			if awaitIdle(ctx, how.idle, d.used, d.server.Retire) {
 				log.Info("not used", "for", how.idle)
 				stop()
 			}
-		})
+		}))
 	}
 	err = d.Run(ctx)
 	stop()
@@ -326,7 +330,9 @@ const stopTime = 45 * time.Second
 // most. Once a second it logs what it waits for.
 func (d *daemon) Run(ctx context.Context) error {
 	ended := make(chan error, 1)
-	go func() { ended <- d.run(ctx) }()
+	go fault.Contain("serve: end", func() {
+		ended <- fault.Catch("serve: run", func() error { return d.run(ctx) })
+	})()
 	select {
 	case err := <-ended:
 		return err
@@ -365,22 +371,22 @@ func (d *daemon) awaited(state string) []any {
 func (d *daemon) run(ctx context.Context) error {
 	dir := d.core.settings.dataDir
 	group, ctx := errgroup.WithContext(ctx)
-	group.Go(func() error { return d.proxy.Serve(ctx, d.ports.proxy) })
-	group.Go(func() error { return d.server.Serve(ctx, d.ports.admin) })
+	group.Go(fault.Wrap("serve: proxy", func() error { return d.proxy.Serve(ctx, d.ports.proxy) }))
+	group.Go(fault.Wrap("serve: admin", func() error { return d.server.Serve(ctx, d.ports.admin) }))
 	if d.profiles != nil {
-		group.Go(func() error { return d.server.ServeProfiles(ctx, d.profiles) })
+		group.Go(fault.Wrap("serve: profiles", func() error { return d.server.ServeProfiles(ctx, d.profiles) }))
 	}
-	group.Go(func() error { return d.core.journal.Run(ctx) })
-	group.Go(func() error { return d.core.sweep(ctx) })
-	group.Go(func() error { return d.core.countKept(ctx) })
-	group.Go(func() error { return d.core.knowledge.Run(ctx) })
+	group.Go(fault.Loop(ctx, "serve: journal", d.core.journal.Run))
+	group.Go(fault.Loop(ctx, "serve: sweep", d.core.sweep))
+	group.Go(fault.Loop(ctx, "serve: count what is kept", d.core.countKept))
+	group.Go(fault.Loop(ctx, "serve: knowledge", d.core.knowledge.Run))
 	if d.core.fleet != nil {
-		group.Go(func() error { return d.core.fleet.Run(ctx) })
+		group.Go(fault.Loop(ctx, "serve: fleet", d.core.fleet.Run))
 	}
-	group.Go(func() error { return d.server.RunHooks(ctx) })
-	group.Go(func() error { return d.server.Sample(ctx) })
+	group.Go(fault.Loop(ctx, "serve: hooks", d.server.RunHooks))
+	group.Go(fault.Loop(ctx, "serve: sample", d.server.Sample))
 	d.server.Resume() //nolint:contextcheck // the jobs end with the server, which ctx ends
-	group.Go(func() error {
+	group.Go(fault.Wrap("serve: say that it is ready", func() error {
 		err := d.info.write(dir)
 		if err := tellReady(); err != nil {
 			d.core.log.Warn("tell systemd that the daemon answers", "error", err)
@@ -393,7 +399,7 @@ func (d *daemon) run(ctx context.Context) error {
 		}
 		d.found()
 		return nil
-	})
+	}))
 	err := group.Wait()
 	d.server.Stop() // again: the proxy has ended only now, and what it counted is to be kept
 	d.closeListeners()

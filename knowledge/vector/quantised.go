@@ -6,6 +6,8 @@ import (
 	"runtime"
 	"slices"
 	"sync"
+
+	"readthru/fault"
 )
 
 // Quantised is a set of vectors that finds those nearest to a query. It keeps four bits of each number, half a byte
@@ -351,11 +353,11 @@ func inParallel(n int, f func(i int)) {
 	}
 	var wg sync.WaitGroup
 	for w := range workers {
-		wg.Go(func() {
+		wg.Go(fault.Contain("knowledge: compare codes", func() {
 			for i := n * w / workers; i < n*(w+1)/workers; i++ {
 				f(i)
 			}
-		})
+		}))
 	}
 	wg.Wait()
 }

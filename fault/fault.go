@@ -1,0 +1,242 @@
+// Package fault keeps a panic of this program to the work that had it.
+//
+// A panic in any goroutine ends a Go process, and agents have no web without this one. So every goroutine of the daemon
+// is started through a function of this package: [Contain] for one that ends by itself, [Wrap] in an error group, [Loop]
+// for one that runs as long as the daemon. [Catch] is for a piece of work whose failure its caller handles: a document
+// to index, a crawl, a row of another node. [Handler] answers 500 to a request that panics. Each fault is logged with
+// its stack, counted, and listed by [Caught], which /stats, /readyz, doctor and the dashboard show. A test of the
+// repository finds goroutines that are started in any other way.
+//
+// What Go cannot recover from (a fatal error, memory that is exhausted) is written to the file that [Watch] opens, and
+// told by [LastCrash] at the next start.
+package fault
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"runtime/debug"
+	"slices"
+	"sync"
+	"time"
+)
+
+// A Fault is a panic that was caught. It is an error.
+type Fault struct {
+	Work  string    // what was being done, "package: what"
+	Job   string    // the id of what it was done to; empty if that has none
+	Cause string    // the value of the panic, at most 500 bytes
+	Stack string    // where
+	Time  time.Time // when, in UTC
+}
+
+func (f *Fault) Error() string {
+	if f.Job != "" {
+		return f.Work + " (" + f.Job + "): panic: " + f.Cause
+	}
+	return f.Work + ": panic: " + f.Cause
+}
+
+// maxKept is how many faults are kept, the newest, and maxCause how many bytes of a cause.
+const (
+	maxKept  = 20
+	maxCause = 500
+)
+
+// caught are the faults of this process. It is the only state of the package: a goroutine that panics has no better
+// place to say so than its process.
+var caught struct {
+	sync.Mutex
+	n      int64
+	last   []*Fault
+	log    *slog.Logger
+	inject func(work string)
+}
+
+// Log sends faults to a log from now on, beside counting them.
+func Log(log *slog.Logger) {
+	caught.Lock()
+	defer caught.Unlock()
+	caught.log = log
+}
+
+// Caught returns how many faults this process has had, and the newest of them, the latest last.
+func Caught() (n int64, last []*Fault) {
+	caught.Lock()
+	defer caught.Unlock()
+	return caught.n, slices.Clone(caught.last)
+}
+
+// Inject has every piece of work call f with its name before it begins, so that a test can have it panic. Nil ends that.
+func Inject(f func(work string)) {
+	caught.Lock()
+	defer caught.Unlock()
+	caught.inject = f
+}
+
+// Note records what recover returned, for a caller that has to recover itself.
+func Note(work string, cause any) *Fault { return record(work, "", cause) }
+
+func record(work, job string, cause any) *Fault {
+	f := &Fault{Work: work, Job: job, Cause: fmt.Sprint(cause), Stack: string(debug.Stack()), Time: time.Now().UTC()}
+	if len(f.Cause) > maxCause {
+		f.Cause = f.Cause[:maxCause]
+	}
+	caught.Lock()
+	defer caught.Unlock()
+	caught.n++
+	caught.last = append(caught.last, f)
+	if over := len(caught.last) - maxKept; over > 0 {
+		caught.last = slices.Delete(caught.last, 0, over)
+	}
+	if caught.log != nil {
+		caught.log.Error("fault", "work", f.Work, "job", f.Job, "cause", f.Cause, "stack", f.Stack)
+	}
+	return f
+}
+
+// begin gives a test the chance to have a piece of work panic.
+func begin(work string) {
+	caught.Lock()
+	f := caught.inject
+	caught.Unlock()
+	if f != nil {
+		f(work)
+	}
+}
+
+// Catch does a piece of work. A panic in it becomes a *Fault.
+func Catch(work string, f func() error) error { return CatchJob(work, "", f) }
+
+// CatchJob is Catch for work on something that has an id, which the fault names.
+func CatchJob(work, job string, f func() error) (err error) {
+	defer func() {
+		if cause := recover(); cause != nil {
+			err = record(work, job, cause)
+		}
+	}()
+	begin(work)
+	return f()
+}
+
+// Is reports whether an error is a fault, or wraps one.
+func Is(err error) bool {
+	_, ok := errors.AsType[*Fault](err)
+	return ok
+}
+
+// Contain returns f for a goroutine of its own: a panic in it ends that goroutine and nothing else. Whoever waits for
+// something that f does must learn of its end by a defer in f.
+func Contain(work string, f func()) func() {
+	return func() {
+		_ = Catch(work, func() error { f(); return nil }) // Catch has noted it
+	}
+}
+
+// Wrap returns f for an error group: a panic in it becomes its error.
+func Wrap(work string, f func() error) func() error {
+	return func() error { return Catch(work, f) }
+}
+
+// The pauses of Loop.
+const (
+	firstPause = time.Second
+	lastPause  = time.Minute
+)
+
+// Loop returns f for an error group, as work that goes on as long as ctx: after a panic it waits, a second first, twice
+// as long each further time up to a minute, and runs f again. It returns what f returned, or nil when ctx ends.
+func Loop(ctx context.Context, work string, f func(context.Context) error) func() error {
+	return func() error { return repeat(ctx, work, f) }
+}
+
+func repeat(ctx context.Context, work string, f func(context.Context) error) error {
+	for pause := firstPause; ; pause = min(2*pause, lastPause) {
+		var faulty bool
+		err := Catch(work, func() (err error) {
+			faulty = true
+			err = f(ctx)
+			faulty = false
+			return err
+		})
+		if !faulty && !isFault(err) {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return nil //nolint:nilerr // it was told to end; the fault is noted
+		case <-time.After(pause):
+		}
+	}
+}
+
+// isFault reports whether err is a fault itself, not one that it wraps.
+func isFault(err error) bool {
+	_, ok := err.(*Fault) //nolint:errorlint // what f returned may wrap one that it has handled
+	return ok
+}
+
+// Handler returns h for a server: a request that panics is answered with 500 (Internal Server Error) if nothing was
+// answered yet, else its connection is closed, so that a short answer does not look whole. Other requests go on.
+// [http.ErrAbortHandler] is left to net/http.
+func Handler(work string, h http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		a := &answer{ResponseWriter: w}
+		defer func() {
+			cause := recover()
+			if cause == nil {
+				return
+			}
+			if cause == http.ErrAbortHandler { //nolint:errorlint // net/http compares it so, too
+				panic(cause)
+			}
+			Note(work, cause)
+			if a.begun {
+				panic(http.ErrAbortHandler)
+			}
+			header := w.Header()
+			clear(header)
+			header.Set("Content-Type", "application/problem+json")
+			header.Set("Cache-Control", "no-store")
+			w.WriteHeader(http.StatusInternalServerError)
+			_, _ = w.Write([]byte(`{"status":500,"title":"Internal Server Error",` +
+				`"detail":"readthru failed at this request; its log says where"}` + "\n"))
+		}()
+		begin(work)
+		h.ServeHTTP(a, r)
+	})
+}
+
+// answer notes whether an answer has begun.
+type answer struct {
+	http.ResponseWriter
+	begun bool
+}
+
+func (a *answer) WriteHeader(status int) {
+	a.begun = a.begun || status >= 200 || status == http.StatusSwitchingProtocols
+	a.ResponseWriter.WriteHeader(status)
+}
+
+func (a *answer) Write(b []byte) (int, error) {
+	a.begun = true
+	return a.ResponseWriter.Write(b)
+}
+
+// Flush implements [http.Flusher], for handlers of others.
+func (a *answer) Flush() {
+	a.begun = true
+	_ = http.NewResponseController(a.ResponseWriter).Flush() // a client that has gone shows in the context of its request
+}
+
+// Unwrap is for [http.ResponseController].
+func (a *answer) Unwrap() http.ResponseWriter { return a.ResponseWriter }
+
+// Forever is [Loop] for a goroutine of its own.
+func Forever(ctx context.Context, work string, f func(context.Context)) func() {
+	return func() {
+		_ = repeat(ctx, work, func(ctx context.Context) error { f(ctx); return nil }) // f has no error
+	}
+}
