@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
-	"sort"
 	"strings"
 	"time"
 
@@ -99,9 +98,8 @@ func (s *Server) getLeaving(context.Context, none) (*Leaving, error) {
 		}
 	}
 	l := &Leaving{Since: since, Services: []Service{}, Days: sums(days), Hosts: sums(hosts), More: more}
-	sort.Slice(l.Days, func(i, j int) bool {
-		a, b := &l.Days[i], &l.Days[j]
-		return cmp.Or(cmp.Compare(b.Day, a.Day), cmp.Compare(a.Service, b.Service)) < 0
+	slices.SortFunc(l.Days, func(a, b Disclosed) int {
+		return cmp.Or(cmp.Compare(b.Day, a.Day), cmp.Compare(a.Service, b.Service))
 	})
 	if len(l.Hosts) > leavingHosts {
 		l.Hosts, l.More = l.Hosts[:leavingHosts], true
@@ -145,9 +143,8 @@ func sums(of map[string]*Disclosed) []Disclosed {
 	for _, d := range of {
 		list = append(list, *d)
 	}
-	sort.Slice(list, func(i, j int) bool {
-		a, b := &list[i], &list[j]
-		return cmp.Or(cmp.Compare(b.Sent, a.Sent), cmp.Compare(a.Host, b.Host), cmp.Compare(a.Service, b.Service)) < 0
+	slices.SortFunc(list, func(a, b Disclosed) int {
+		return cmp.Or(cmp.Compare(b.Sent, a.Sent), cmp.Compare(a.Host, b.Host), cmp.Compare(a.Service, b.Service))
 	})
 	return list
 }

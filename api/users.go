@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
-	"sort"
 	"strings"
 	"time"
 
@@ -372,9 +371,8 @@ func (s *Server) getUsage(ctx context.Context, q UsesQuery) (*UseList, error) {
 		}
 		list.Users[i].Add(use.Use)
 	}
-	sort.Slice(list.Users, func(i, j int) bool {
-		a, b := &list.Users[i], &list.Users[j]
-		return cmp.Or(strings.Compare(a.Day, b.Day), strings.Compare(a.User, b.User)) < 0
+	slices.SortFunc(list.Users, func(a, b UserUse) int {
+		return cmp.Or(strings.Compare(a.Day, b.Day), strings.Compare(a.User, b.User))
 	})
 	return list, nil
 }

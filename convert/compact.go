@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"net/url"
 	"slices"
-	"sort"
 	"strings"
 
 	"readthru/markdown"
@@ -57,7 +56,7 @@ func CompactLinks(md []byte, page *url.URL) []byte {
 	if len(edits) == 0 {
 		return md
 	}
-	sort.Slice(edits, func(i, j int) bool { return edits[i].start < edits[j].start }) // a link may hold an image
+	slices.SortFunc(edits, func(a, b edit) int { return a.start - b.start }) // a link may hold an image
 	var out bytes.Buffer
 	end := 0
 	for _, e := range edits {

@@ -8,7 +8,6 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
-	"sort"
 	"strings"
 	"time"
 
@@ -248,7 +247,7 @@ func (s *Service) merge(b *searchBody, lists ...[]found) []found {
 			merged = append(merged, f)
 		}
 	}
-	sort.SliceStable(merged, func(i, j int) bool { return score(scores, merged[i].URL) > score(scores, merged[j].URL) })
+	slices.SortStableFunc(merged, func(a, b found) int { return cmp.Compare(score(scores, b.URL), score(scores, a.URL)) })
 	return merged[:min(len(merged), b.limit())]
 }
 

@@ -1,10 +1,11 @@
 package fleet
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"net/url"
-	"sort"
+	"slices"
 	"strconv"
 	"time"
 
@@ -111,8 +112,8 @@ func (f *Fleet) sendHosts(ctx context.Context, now time.Time, news map[trait]sto
 		return nil
 	}
 	// Nodes that write the same rows wait for each other, in one order.
-	sort.Slice(list, func(i, j int) bool {
-		return list[i].host < list[j].host || list[i].host == list[j].host && list[i].Trait < list[j].Trait
+	slices.SortFunc(list, func(a, b trait) int {
+		return cmp.Or(cmp.Compare(a.host, b.host), cmp.Compare(a.Trait, b.Trait))
 	})
 	var hosts, traits []string
 	var at, until, times []int64

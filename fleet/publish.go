@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"errors"
 	"slices"
-	"sort"
 	"strings"
 	"time"
 
@@ -64,7 +63,7 @@ func (f *Fleet) publish(ctx context.Context) (more bool, err error) {
 		return f.send(ctx, rows)
 	}
 	// Nodes that write the same rows wait for each other, in one order.
-	sort.Slice(keys, func(i, j int) bool { return bytes.Compare(keys[i], keys[j]) < 0 })
+	slices.SortFunc(keys, bytes.Compare)
 	for _, k := range keys {
 		r, record, ok := f.rowOf(newest[page.Key(k)])
 		if !ok || !newer(&r, known[r.key]) || !f.addContent(&r, record) {

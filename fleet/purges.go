@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"slices"
-	"sort"
 	"strconv"
 
 	"github.com/lib/pq"
@@ -19,9 +18,9 @@ func (f *Fleet) tellPurges(ctx context.Context) error {
 		return nil
 	}
 	// Nodes that write the same rows wait for each other, in one order.
-	sort.Slice(list, func(i, j int) bool {
-		x, y := list[i].ID(), list[j].ID()
-		return bytes.Compare(x[:], y[:]) < 0
+	slices.SortFunc(list, func(a, b store.Purge) int {
+		x, y := a.ID(), b.ID()
+		return bytes.Compare(x[:], y[:])
 	})
 	for part := range slices.Chunk(list, batchPages) {
 		if err := f.tellSomePurges(ctx, part); err != nil {

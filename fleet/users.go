@@ -1,11 +1,11 @@
 package fleet
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"slices"
-	"sort"
 	"time"
 
 	"github.com/lib/pq"
@@ -154,7 +154,7 @@ func (f *Fleet) takeUsers(theirs map[string]users.User, changes int64) (int64, e
 				all.Closed = all.Closed || !m.Gone
 			}
 		}
-		sort.Slice(all.List, func(i, j int) bool { return all.List[i].Name < all.List[j].Name })
+		slices.SortFunc(all.List, func(a, b users.User) int { return cmp.Compare(a.Name, b.Name) })
 		return news
 	}
 	if now := f.o.Store.Users(); !differs(&now) {

@@ -1,10 +1,11 @@
 package github
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/url"
-	"sort"
+	"slices"
 	"strings"
 	"time"
 
@@ -69,7 +70,7 @@ func (v *gist) page() *Page {
 	for _, f := range v.Files {
 		files = append(files, f)
 	}
-	sort.Slice(files, func(i, j int) bool { return files[i].Name < files[j].Name })
+	slices.SortFunc(files, func(a, b gistFile) int { return cmp.Compare(a.Name, b.Name) })
 	title := singleLine(v.Description)
 	if title == "" && len(files) > 0 {
 		title = singleLine(files[0].Name)

@@ -1,7 +1,8 @@
 package journal
 
 import (
-	"sort"
+	"cmp"
+	"slices"
 	"strings"
 	"time"
 )
@@ -160,9 +161,8 @@ func (j *Journal) Agents(now time.Time) (list []AgentSeen, others *AgentSeen) {
 		others = &told
 	}
 	j.mu.Unlock()
-	sort.Slice(list, func(i, j int) bool {
-		a, b := &list[i], &list[j]
-		return a.Requests > b.Requests || a.Requests == b.Requests && a.Name < b.Name
+	slices.SortFunc(list, func(a, b AgentSeen) int {
+		return cmp.Or(cmp.Compare(b.Requests, a.Requests), cmp.Compare(a.Name, b.Name))
 	})
 	return list, others
 }

@@ -1,9 +1,9 @@
 package summary
 
 import (
+	"cmp"
 	"math"
 	"slices"
-	"sort"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -66,7 +66,7 @@ func brief(in input, blocks []block, n int) (text string, weak bool) {
 	}
 	weigh(list, in)
 	chosen := slices.Clone(list)
-	sort.SliceStable(chosen, func(i, j int) bool { return chosen[i].score > chosen[j].score })
+	slices.SortStableFunc(chosen, func(a, b sentence) int { return cmp.Compare(b.score, a.score) })
 	var kept []sentence
 	said := []string{}
 	if d := plain(in.description); utf8.RuneCountInString(d) >= 30 {
@@ -87,7 +87,7 @@ func brief(in input, blocks []block, n int) (text string, weak bool) {
 		take(min(n, fewSentences), func(a, b string) bool { return a == b })
 		weak = weak || len(kept) > before
 	}
-	sort.Slice(kept, func(i, j int) bool { return kept[i].order < kept[j].order })
+	slices.SortFunc(kept, func(a, b sentence) int { return cmp.Compare(a.order, b.order) })
 	return written(in, kept), !described && (weak || len(kept) == 0)
 }
 

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"sort"
 	"strings"
 )
 
@@ -70,9 +69,8 @@ func (b *Builder) Map(tokens int) *Map {
 			m.Symbols++
 		}
 	}
-	sort.SliceStable(m.Files, func(i, j int) bool {
-		x, y := &m.Files[i], &m.Files[j]
-		return 0 > cmp.Or(lastIf(x.aside, y.aside), cmp.Compare(y.weight, x.weight))
+	slices.SortStableFunc(m.Files, func(x, y File) int {
+		return cmp.Or(lastIf(x.aside, y.aside), cmp.Compare(y.weight, x.weight))
 	})
 	b.warn(m, full, tokens)
 	return m

@@ -2,7 +2,7 @@ package symbols
 
 import (
 	"cmp"
-	"sort"
+	"slices"
 )
 
 // The weight of a symbol is the number of other files that refer to its name, divided by the number of files that
@@ -73,9 +73,8 @@ func rank(files []*file, names map[name]*count) []ranked {
 			list = append(list, r)
 		}
 	}
-	sort.Slice(list, func(i, j int) bool {
-		a, b := &list[i], &list[j]
-		return 0 > cmp.Or(lastIf(a.aside, b.aside), cmp.Compare(b.weight, a.weight), cmp.Compare(a.file, b.file),
+	slices.SortFunc(list, func(a, b ranked) int {
+		return cmp.Or(lastIf(a.aside, b.aside), cmp.Compare(b.weight, a.weight), cmp.Compare(a.file, b.file),
 			cmp.Compare(a.index, b.index))
 	})
 	ofFile := make([]int, len(files))
@@ -83,9 +82,8 @@ func rank(files []*file, names map[name]*count) []ranked {
 		ofFile[list[i].file]++
 		list[i].rest = ofFile[list[i].file] > maxOfFile
 	}
-	sort.SliceStable(list, func(i, j int) bool {
-		a, b := &list[i], &list[j]
-		return 0 > cmp.Or(lastIf(a.aside, b.aside), lastIf(a.rest, b.rest))
+	slices.SortStableFunc(list, func(a, b ranked) int {
+		return cmp.Or(lastIf(a.aside, b.aside), lastIf(a.rest, b.rest))
 	})
 	return list
 }

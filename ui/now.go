@@ -113,9 +113,8 @@ func (d *dashboard) now(w http.ResponseWriter, r *http.Request) {
 	for source, n := range data.Stats.Pages.BySource {
 		data.Sources = append(data.Sources, share{Name: string(source), N: n})
 	}
-	sort.Slice(data.Sources, func(i, j int) bool {
-		a, b := &data.Sources[i], &data.Sources[j]
-		return cmp.Or(cmp.Compare(b.N, a.N), cmp.Compare(a.Name, b.Name)) < 0
+	slices.SortFunc(data.Sources, func(a, b share) int {
+		return cmp.Or(cmp.Compare(b.N, a.N), cmp.Compare(a.Name, b.Name))
 	})
 	data.Sources = shares(data.Sources)
 	d.show(w, http.StatusOK, "now", view{Title: "Now", At: "/", Live: "/api/v1/events?limit=1&work=1", Data: data})

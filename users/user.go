@@ -11,7 +11,6 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
-	"sort"
 	"time"
 )
 
@@ -151,9 +150,8 @@ func Merge(a, b User) User {
 	slices.Sort(revoked)
 	m.Revoked = slices.Compact(revoked)
 	tokens := slices.Concat(a.Tokens, b.Tokens)
-	sort.Slice(tokens, func(i, j int) bool {
-		x, y := &tokens[i], &tokens[j]
-		return cmp.Or(cmp.Compare(x.ID, y.ID), cmp.Compare(x.Hash, y.Hash)) < 0
+	slices.SortFunc(tokens, func(x, y Token) int {
+		return cmp.Or(cmp.Compare(x.ID, y.ID), cmp.Compare(x.Hash, y.Hash))
 	})
 	tokens = slices.CompactFunc(tokens, func(x, y Token) bool { return x.ID == y.ID })
 	m.Tokens = slices.DeleteFunc(tokens, func(t Token) bool { return slices.Contains(m.Revoked, t.ID) })

@@ -8,7 +8,6 @@ import (
 	"log/slog"
 	"path/filepath"
 	"slices"
-	"sort"
 	"strings"
 	"sync"
 
@@ -91,9 +90,8 @@ func storage(ctx context.Context, dir string) []api.Storage {
 	for _, s := range sizes {
 		list = append(list, *s)
 	}
-	sort.Slice(list, func(i, j int) bool {
-		a, b := &list[i], &list[j]
-		return a.Bytes > b.Bytes || a.Bytes == b.Bytes && a.Name < b.Name
+	slices.SortFunc(list, func(a, b api.Storage) int {
+		return cmp.Or(cmp.Compare(b.Bytes, a.Bytes), cmp.Compare(a.Name, b.Name))
 	})
 	return list
 }

@@ -1,7 +1,8 @@
 package pdflayout
 
 import (
-	"sort"
+	"cmp"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -262,7 +263,7 @@ func (b *builder) cellTexts(table [][][]*line) (rows [][]string) {
 
 // mergedStrips makes one strip of those that overlap.
 func mergedStrips(strips []gutter) (out []gutter) {
-	sort.Slice(strips, func(i, j int) bool { return strips[i].x0 < strips[j].x0 })
+	slices.SortFunc(strips, func(a, b gutter) int { return cmp.Compare(a.x0, b.x0) })
 	for _, s := range strips {
 		if n := len(out); n > 0 && s.x0 < out[n-1].x1 {
 			out[n-1].x1 = max(out[n-1].x1, s.x1)

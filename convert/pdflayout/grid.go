@@ -1,9 +1,9 @@
 package pdflayout
 
 import (
+	"cmp"
 	"math"
 	"slices"
-	"sort"
 
 	"readthru/pdf"
 )
@@ -66,11 +66,10 @@ func joinedRules(list []pdf.Rule, level bool) []pdf.Rule {
 		}
 		return &r.Y0, &r.Y1, r.X0
 	}
-	sort.Slice(list, func(i, j int) bool {
-		fromA, _, acrossA := along(&list[i])
-		fromB, _, acrossB := along(&list[j])
-		a, b := math.Round(float64(acrossA)), math.Round(float64(acrossB))
-		return a < b || a == b && *fromA < *fromB
+	slices.SortFunc(list, func(a, b pdf.Rule) int {
+		fromA, _, acrossA := along(&a)
+		fromB, _, acrossB := along(&b)
+		return cmp.Or(cmp.Compare(math.Round(float64(acrossA)), math.Round(float64(acrossB))), cmp.Compare(*fromA, *fromB))
 	})
 	var out []pdf.Rule
 	for _, r := range list {
@@ -213,7 +212,7 @@ func cellGrid(words []word, taken []bool, rules []pdf.Rule) (*grid, []int) {
 // alike returns the groups of level rules that lie below one another and are of one length, the highest first.
 func alike(level []pdf.Rule) [][]pdf.Rule {
 	level = slices.Clone(level)
-	sort.SliceStable(level, func(i, j int) bool { return level[i].Y0 > level[j].Y0 })
+	slices.SortStableFunc(level, func(a, b pdf.Rule) int { return cmp.Compare(b.Y0, a.Y0) })
 	var groups [][]pdf.Rule
 next:
 	for _, r := range level {
