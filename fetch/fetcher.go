@@ -118,7 +118,7 @@ type shared struct {
 	flights     singleflight.Group
 	failedSteps *lru.Cache[string, time.Time] // failed steps, and until when they are not repeated
 
-	failed     *lru.Cache[string, *failure]         // failed own fetches
+	failed     *lru.Cache[string, failure]          // failed own fetches
 	identities *lru.Cache[string, *identity]        // by URL as written
 	anchors    *lru.Cache[store.Sum, []page.Anchor] // by the body that has them
 	robots     robotsCache
@@ -139,7 +139,7 @@ type shared struct {
 func New(o Options) *Fetcher {
 	o = o.withDefaults()
 	failedSteps, _ := lru.New[string, time.Time](4096) // fails for sizes below 1 only
-	failed, _ := lru.New[string, *failure](1024)
+	failed, _ := lru.New[string, failure](1024)
 	identities, _ := lru.New[string, *identity](1024)
 	anchors, _ := lru.New[store.Sum, []page.Anchor](keptAnchored)
 	f := newFetcher(o, &shared{

@@ -195,7 +195,7 @@ func (f *Fetcher) noteFailure(ctx context.Context, a *attempt, err error, client
 	}
 	// what was asked for one reader says nothing to others
 	if a.req.Own && !httpfield.Directive(a.req.Header, "no-store") {
-		f.failed.Add(a.req.failureKey(), &failure{e, time.Now()})
+		f.failed.Add(a.req.failureKey(), failure{e, time.Now()})
 	}
 	if a.memorable && !page.Gone(e.Status) {
 		f.notePageError(a, e)

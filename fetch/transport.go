@@ -59,13 +59,13 @@ type Transport struct {
 	upstream  *url.URL                         // may be nil
 	behind    func(*url.URL) (*url.URL, error) // returns nothing for what TransportOptions.Direct names
 	userAgent string
-	looked    *lru.Cache[string, *resolved] // lookups of checkBehindUpstream
+	looked    *lru.Cache[string, resolved] // lookups of checkBehindUpstream
 	pools     [3]*http.Transport            // by policy
 }
 
 // NewTransport returns a Transport. The error for an invalid option names the option.
 func NewTransport(o TransportOptions) (*Transport, error) {
-	looked, _ := lru.New[string, *resolved](1024) // fails for sizes below 1 only
+	looked, _ := lru.New[string, resolved](1024) // fails for sizes below 1 only
 	t := &Transport{userAgent: o.UserAgent, looked: looked, dialer: &dialer{avoid: o.Avoid, advice: o.Advice}}
 	t.dialer.private = [3]bool{proxied: o.AllowPrivateProxied, own: o.AllowPrivateOwn, operator: true}
 	for _, s := range o.Resolve {

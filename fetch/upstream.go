@@ -148,7 +148,7 @@ func (t *Transport) checkBehindUpstream(ctx context.Context, p policy, addr stri
 		ctx, cancel := context.WithTimeout(ctx, 500*time.Millisecond)
 		defer cancel()
 		ips, _ := t.dialer.lookup(ctx, host)
-		known = &resolved{ips, now.Add(time.Minute)}
+		known = resolved{ips, now.Add(time.Minute)}
 		t.looked.Add(host, known)
 	}
 	n, err := net.DefaultResolver.LookupPort(ctx, "tcp", port)

@@ -160,13 +160,13 @@ func (r *Reader) markPrivate(t *Target) {
 	key := t.forge().repository(t).String()
 	p := project{asked: time.Now()}
 	if known, ok := r.projects.Get(key); ok {
-		p = *known
+		p = known
 		if time.Since(p.asked) >= projectLifetime {
 			p.asked = time.Now()
 		}
 	}
 	p.Private = true
-	r.projects.Add(key, &p)
+	r.projects.Add(key, p)
 }
 
 // shown calls ask without a credential, so that what everybody may read is known to be public, and again with one if

@@ -132,7 +132,7 @@ func (r *read) project(ctx context.Context) project {
 	u := r.t.forge().repository(r.t)
 	key := u.String()
 	if known, ok := r.projects.Get(key); ok && known.FullName != "" && time.Since(known.asked) < projectLifetime {
-		return *known
+		return known
 	}
 	if r.t.kind == page.GitLab {
 		u = below(u, "", "license=true")
@@ -149,6 +149,6 @@ func (r *read) project(ctx context.Context) project {
 	p := a.project()
 	p.FullName = cmp.Or(p.FullName, r.t.name())
 	p.Private = p.Private || private
-	r.projects.Add(key, &p)
+	r.projects.Add(key, p)
 	return p
 }

@@ -96,9 +96,9 @@ type Reader struct {
 	hosts      []*host
 	limits     archiveLimits
 	reads      *semaphore.Weighted
-	projects   *lru.Cache[string, *project] // by API address
-	refs       *lru.Cache[string, *refList] // by clone address
-	configured map[string]bool              // origins of the URLs in Options
+	projects   *lru.Cache[string, project] // by API address
+	refs       *lru.Cache[string, refList] // by clone address
+	configured map[string]bool             // origins of the URLs in Options
 	clearDir   sync.Once
 }
 
@@ -120,8 +120,8 @@ func New(o Options) *Reader {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	projects, _ := lru.New[string, *project](256) // fails for sizes below 1 only
-	refs, _ := lru.New[string, *refList](64)
+	projects, _ := lru.New[string, project](256) // fails for sizes below 1 only
+	refs, _ := lru.New[string, refList](64)
 	r := &Reader{
 		o: o, limits: defaultLimits, reads: semaphore.NewWeighted(maxReads), projects: projects, refs: refs,
 		configured: map[string]bool{},

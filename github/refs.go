@@ -29,7 +29,7 @@ const (
 func (r *read) listRefs(ctx context.Context) refList {
 	key := r.t.CloneURL
 	if known, ok := r.refs.Get(key); ok && time.Since(known.asked) < projectLifetime {
-		return *known
+		return known
 	}
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
@@ -54,7 +54,7 @@ func (r *read) listRefs(ctx context.Context) refList {
 		r.o.Log.Debug("branches not listed", "host", r.t.host.name, "err", err)
 	}
 	list.asked = time.Now()
-	r.refs.Add(key, &list)
+	r.refs.Add(key, list)
 	return list
 }
 
