@@ -1,9 +1,7 @@
 package api
 
 import (
-	"bytes"
 	"cmp"
-	"compress/gzip"
 	"context"
 	_ "embed"
 	"encoding/json"
@@ -27,18 +25,14 @@ type example struct {
 	Answer any                 `json:"answer,omitempty"` // JSON or text; long texts and lists are cut
 }
 
-// recorded are the examples by the ids of their operations: testdata/examples.json, compressed.
+// recorded are the examples by the ids of their operations.
 //
-//go:embed examples.json.gz
+//go:embed examples.json
 var recorded []byte
 
-// recordedExamples unpacks the examples.
+// recordedExamples reads the examples.
 func recordedExamples() (examples map[string]example, err error) {
-	packed, err := gzip.NewReader(bytes.NewReader(recorded))
-	if err == nil {
-		err = json.NewDecoder(packed).Decode(&examples)
-	}
-	if err != nil {
+	if err := json.Unmarshal(recorded, &examples); err != nil {
 		return nil, fmt.Errorf("read the recorded examples: %w", err)
 	}
 	return examples, nil
