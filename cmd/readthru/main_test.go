@@ -8,12 +8,14 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 	"syscall"
@@ -58,6 +60,7 @@ func (l leakChecked) Run() int {
 //	origin-count PATH N  the origin was asked for PATH N times
 //	ready                wait until the daemon started in the background answers
 //	taken NAME           listen on a free port and put its address into the environment variable NAME
+//	own NAME             put an address of loopback that no other program uses into the environment variable NAME
 //	model                start a model that summarises and converts what it is given, and let readthru know it
 //	embedder             start a model for embeddings, to which caches and larders are the same, and let readthru know it
 //	embedded             wait until the daemon has vectors of all that it has indexed
@@ -97,6 +100,7 @@ func TestScripts(t *testing.T) {
 			"asked":        waitAsked,
 			"ready":        waitReady,
 			"taken":        takePort,
+			"own":          ownHost,
 		},
 	})
 }
@@ -268,6 +272,18 @@ func waitReady(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	ts.Setenv("PROXY", d.Proxy)
 	ts.Setenv("ADMIN", d.Admin)
+}
+
+// ownHost gives a script an address on which all ports are free: a fixed port of 127.0.0.1 is of whoever is first.
+func ownHost(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: own NAME")
+	}
+	host := "127.0.0.1"
+	if runtime.GOOS == "linux" { // where all of 127.0.0.0/8 is loopback
+		host = fmt.Sprintf("127.%d.%d.%d", 1+rand.IntN(254), rand.IntN(256), 1+rand.IntN(254))
+	}
+	ts.Setenv(args[0], host)
 }
 
 func takePort(ts *testscript.TestScript, neg bool, args []string) {
