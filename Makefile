@@ -23,23 +23,31 @@ quick: ## what every commit must pass, in under a minute: format, vet, and tests
 	go vet ./...
 	go test -short ./...
 
+# Packages of arithmetic, and those whose tests drive programs of their own: the race detector would see nothing there.
+PURE = . ./agents ./convert/... ./e2e/... ./eventually ./httpfield ./knowledge/analysis ./knowledge/vector ./markdown \
+	./needs/... ./packaging ./page ./pdf ./processor ./recipe ./releases ./service ./strictyaml ./summary ./webtest
 # A process under the race detector sleeps a second at its end unless it is told not to.
 test: export GORACE = atexit_sleep_ms=20
-test: ## all tests, with the race detector
-	sh .ci/clients
-	sh .ci/npm
-	sh .ci/s3
-	sh .ci/wasm
-	CGO_ENABLED=1 go test -race -count=1 -timeout 20m ./... # e2e builds the program itself, which the test cache does not see
-	go test -count=1 -tags tiktoken -run Estimate ./convert # against the vocabulary itself, which the program does not carry
-	READTHRU_FULL_SIZE=1 go test -count=1 -run 'Hostile|LargePage' ./convert ./pdf # which the race detector would take minutes for
-	go test -count=1 -run 'TrueFirstTen|EstimatesAre' ./knowledge/vector # arithmetic, which races with nothing
-	READTHRU_CACHE_MEMORY=0 go test -count=1 ./proxy ./recording # the same without answers that are given again
-	for os in windows darwin; do GOOS=$$os go build -o /dev/null ./cmd/readthru || exit 1; done # it builds for other systems
+test: export READTHRU_PROGRAM = $(CURDIR)/bin/tested
+test: ## all tests, with the race detector where goroutines meet
+	@go run ./needs/suite -missing
+	@sh .ci/clients
+	@sh .ci/npm
+	@sh .ci/s3
+	@sh .ci/wasm
+	go build -trimpath -o $(READTHRU_PROGRAM) ./cmd/readthru # once for the tests of all packages
+	go run ./needs/suite \
+		-- -race -count=1 -timeout 30m $$(go list ./... | grep -vxF "$$(go list $(PURE))") \
+		-- -count=1 -timeout 30m $(PURE) \
+		-- -C bench -count=1 -timeout 30m -short ./...
 	if [ -n "$$CI" ]; then $(MAKE) --no-print-directory openapi; fi # which fetches its rules
 
-slow: ## what requests meet, with each answer decided anew; packages below the proxy know nothing of answers that are given again
-	READTHRU_CACHE_MEMORY=0 go test -count=1 ./proxy ./recording ./cmd/readthru ./e2e
+slow: ## series that take long: faults, how deep requests run, hostile pages in full size, the model's own vocabulary, other systems, and each answer decided anew
+	go test -C bench -count=1 -timeout 1h ./...
+	READTHRU_FULL_SIZE=1 go test -count=1 -run 'Hostile|LargePage' ./convert ./pdf
+	go test -count=1 -tags tiktoken -run Estimate ./convert # against the vocabulary itself, which the program does not carry
+	for os in windows darwin; do GOOS=$$os go build -o /dev/null ./cmd/readthru || exit 1; done # it builds for other systems
+	READTHRU_CACHE_MEMORY=0 go test -count=1 ./proxy ./recording ./cmd/readthru ./e2e # packages below the proxy know nothing of answers that are given again
 
 corpora: ## the tests that hold of our own small corpora, over larger ones: PAGES=dir, SECURITY=dir, MARKDOWN=dir, TREES=dir of sources, JUDGED=dir, PDFS=dir
 	@run() { echo "corpora: $$3 over $$2"; env "$$1=$$2" go test -count=1 -run "$$3" $$4 || exit 1; }; \

@@ -19,7 +19,7 @@ const policy = `
 	users, symbols, store, cache, knowledge, knowledge/vector, fleet, github, render → fault
 	fetch, crawl, firecrawl, proxy, api, mcp, cmd/readthru → fault
 	github/githubtest     → needs
-	symbols/pack          →
+	symbols/pack, needs/suite →
 	packaging             → releases
 	markdown, strictyaml  →
 	convert, summary, agents, knowledge → markdown
