@@ -28,10 +28,10 @@ var doors = []door{
 	{"renderer", "render", "Browser", []string{"Render"}},
 }
 
-// build makes the program that is measured: with counters of every own function, without inlining, and with a note of
-// the stack in each door's functions. The tree stays as it is: its packages are copied to dir, notes are put into the
+// build makes the program that is measured: without inlining, with counters of every own function if they are asked for,
+// and with a note of the stack in each door's functions. The tree stays as it is: its packages are copied to dir, notes are put into the
 // copies, and these are built. (go build has -overlay for that, but what makes the counters does not see it.)
-func build(ctx context.Context, root, dir string) (program string, err error) {
+func build(ctx context.Context, root, dir string, counting bool) (program string, err error) {
 	tree := filepath.Join(dir, "tree")
 	packages, err := copyTree(ctx, root, tree)
 	if err != nil {
@@ -42,8 +42,11 @@ func build(ctx context.Context, root, dir string) (program string, err error) {
 			return "", err
 		}
 	}
-	return webtest.Build(ctx, dir, "-C", tree, "-gcflags=readthru/...=-l", "-cover", "-covermode=atomic",
-		"-coverpkg="+strings.Join(packages, ","))
+	flags := []string{"-C", tree, "-gcflags=readthru/...=-l"}
+	if counting {
+		flags = append(flags, "-cover", "-covermode=atomic", "-coverpkg="+strings.Join(packages, ","))
+	}
+	return webtest.Build(ctx, dir, flags...)
 }
 
 // copyTree copies what the program is built from, and what notes need, and returns its packages.

@@ -1,6 +1,9 @@
 package main
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 // depths are the deepest stacks of own functions that the ways have reached so far, at each door: lower them when one
 // becomes shorter. They are exact. The goals are met: a hit at most 8 deep, a page at most 12 deep to the origin.
@@ -17,10 +20,7 @@ var depths = map[string]struct{ store, origin, renderer int }{
 // No request runs further through our own code than it did. How many functions it runs is reported by "make ways"
 // alone: that grows with what a request does.
 func TestNoWayIsDeeperThanItWas(t *testing.T) {
-	if testing.Short() {
-		t.Skip("short: no program is built")
-	}
-	ways, err := measure(t.Context(), "../..")
+	ways, err := measure(t.Context(), "../..", false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -28,8 +28,8 @@ func TestNoWayIsDeeperThanItWas(t *testing.T) {
 		limit := depths[w.name]
 		for door, most := range map[string]int{"store": limit.store, "origin": limit.origin, "renderer": limit.renderer} {
 			if _, deepest, _ := w.door(door); len(deepest) > most {
-				t.Errorf("%s: %d own functions on the stack at the %s, want at most %d: %s", w.name, len(deepest), door, most,
-					detail(w))
+				t.Errorf("%s: %d own functions on the stack at the %s, want at most %d:\n%s", w.name, len(deepest), door, most,
+					strings.Join(deepest, "\n"))
 			}
 		}
 	}

@@ -38,7 +38,7 @@ func main() {
 func run(verbose bool) error {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	ways, err := measure(ctx, "..")
+	ways, err := measure(ctx, "..", true)
 	if err != nil {
 		return err
 	}

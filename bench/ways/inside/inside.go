@@ -38,10 +38,13 @@ func init() {
 }
 
 func serve(addr string) error {
-	http.HandleFunc("/clear", func(w http.ResponseWriter, _ *http.Request) {
+	http.HandleFunc("/clear", func(w http.ResponseWriter, r *http.Request) {
 		mu.Lock()
 		visits = nil
 		mu.Unlock()
+		if r.URL.Query().Get("counters") == "" {
+			return
+		}
 		if err := coverage.ClearCounters(); err != nil {
 			http.Error(w, err.Error(), http.StatusInternalServerError)
 		}
@@ -85,6 +88,13 @@ func Note(door string) {
 // frame matches the line of a traceback that names a function of readthru.
 var frame = regexp.MustCompile(`^((?:readthru/|main\.).*)\([^()]*\)$`)
 
+// Package fault keeps a panic to the work that had it. It decides nothing, and so its functions do not count, nor the
+// literals that they call: these are the rest of the function around them.
+const guards = "readthru/fault."
+
+// literal matches the name of a function literal.
+var literal = regexp.MustCompile(`\.func\d+(\.\d+)*$`)
+
 // own returns the functions of readthru in a traceback with its goroutine's ancestors, the outermost first, from where
 // net/http took the request, and over how many goroutines they are spread. requested is false when it took none.
 func own(traceback []byte) (functions []string, turns int, requested bool) {
@@ -98,7 +108,13 @@ func own(traceback []byte) (functions []string, turns int, requested bool) {
 			turns++
 		}
 		m := frame.FindStringSubmatch(text)
-		if m != nil && !strings.HasPrefix(m[1], "readthru/bench/ways/inside.") {
+		switch {
+		case m == nil || strings.HasPrefix(m[1], "readthru/bench/ways/inside."):
+		case strings.HasPrefix(m[1], guards):
+			if len(functions) > 0 && literal.MatchString(functions[0]) {
+				functions = functions[1:]
+			}
+		default:
 			functions = append([]string{m[1]}, functions...)
 		}
 	}
