@@ -68,7 +68,7 @@ func (s *Server) uncache(_ context.Context, sel Selection) (*Removed, error) {
 			return nil, problem(http.StatusBadRequest, "%s", perr)
 		}
 		if sel.URL != "" {
-			return s.invalidate(uri)
+			return s.invalidate(sel.URL, uri)
 		}
 		n, err = s.o.Store.DeletePrefixResponses(uri)
 	case sel.Host != "":
@@ -82,18 +82,18 @@ func (s *Server) uncache(_ context.Context, sel Selection) (*Removed, error) {
 	return &Removed{Removed: n}, nil
 }
 
-// invalidate removes what would answer a fetch of one URL: its stored responses, those of the URL that it redirects to,
-// the renditions made of them, and what sessions have fetched of it (rule B40). The page itself, its versions and its
-// visits stay.
-func (s *Server) invalidate(uri string) (*Removed, error) {
+// invalidate removes what would answer a fetch of one URL: its stored responses, which are those of uri, those of the
+// URL that it redirects to, the renditions made of them, and what sessions have fetched of it (rule B40). The page
+// itself, its versions and its visits stay.
+func (s *Server) invalidate(raw, uri string) (*Removed, error) {
 	gone := &Removed{}
 	uris := []string{uri}
-	u, err := page.Parse(uri)
+	u, err := page.Parse(raw)
 	if err != nil {
 		return nil, problem(http.StatusBadRequest, "%s", err)
 	}
-	key := page.KeyOf(page.Normalize(u)) // renditions are kept by what was asked for
-	if p, err := s.o.Store.Page(key); err == nil {
+	name := page.Normalize(u) // renditions are kept by what was asked for
+	if p, err := s.o.Store.Page(page.KeyOf(name)); err == nil {
 		if final, err := cacheURI(p.FinalURL); err == nil && final != uri {
 			uris = append(uris, final)
 		}
@@ -105,7 +105,7 @@ func (s *Server) invalidate(uri string) (*Removed, error) {
 		}
 		gone.Removed += n
 	}
-	n, err := s.o.Store.DeletePageRenditions(key)
+	n, err := s.o.Store.DeletePageRenditions(page.KeyOf(page.WithoutRoute(name)))
 	if err == nil {
 		gone.Removed += n
 		gone.Fetched, err = s.o.Store.ForgetFetched(s.key(u))

@@ -9,14 +9,15 @@ import (
 
 	"readthru/convert/chars"
 	"readthru/convert/dom"
+	"readthru/page"
 )
 
 // schemes are the schemes that a link may have. A link with another scheme becomes its text.
 var schemes = set("http https mailto tel sms ftp ftps irc ircs git ssh magnet xmpp news geo matrix")
 
-// absolute returns href as an absolute URL, or as a fragment if it points into the page itself. It is empty if the link
-// cannot be followed, as with javascript: and data:. The bytes of an absolute URL stay unchanged except those that
-// would end a link in markdown.
+// absolute returns href as an absolute URL, or as a fragment if it points to a place on the page itself. It is empty if
+// the link cannot be followed, as with javascript: and data:. The bytes of an absolute URL stay unchanged except those
+// that would end a link in markdown.
 func absolute(base *url.URL, href string) string {
 	href = strings.Map(func(r rune) rune {
 		if r < ' ' || r == 0x7f || chars.Invisible(r) {
@@ -31,7 +32,9 @@ func absolute(base *url.URL, href string) string {
 		if href == "#" {
 			return ""
 		}
-		return linkBytes(href)
+		if u, err := url.Parse(href); err != nil || base == nil || page.Route(u) == "" {
+			return linkBytes(href)
+		}
 	}
 	scheme, rest, ok := strings.Cut(href, ":")
 	if ok && !strings.ContainsAny(scheme, "/?#") && validScheme(scheme) {
@@ -129,12 +132,12 @@ func ampersands(s string) string {
 }
 
 // ownPlaces returns what the address of a place on the page itself begins with, or "" if the page has no address.
-func ownPlaces(page *url.URL) string {
-	if page == nil {
+func ownPlaces(u *url.URL) string {
+	if u == nil {
 		return ""
 	}
-	own := *page
-	own.Fragment, own.RawFragment, own.User = "", "", nil
+	own := page.WithoutFragment(u)
+	own.User = nil
 	return linkBytes(own.String()) + "#"
 }
 

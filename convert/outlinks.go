@@ -15,11 +15,11 @@ import (
 // maxLinks is the largest number of links that Links returns. The index of a documentation set has some thousands.
 const maxLinks = 20_000
 
-// Links returns the http and https URLs that a page links to: absolute, without fragments, each once, in document
-// order. It reads the whole page with its menus, because a crawl needs links outside the main content. It omits links
-// that the page asks not to follow (rel and robots nofollow). content is decoded from its content coding and is HTML
-// or, by contentType, markdown; other types have no links. u is the final URL of the page. more is true if the page has
-// over 20,000 links and the others are left out.
+// Links returns the http and https URLs that a page links to: absolute, without fragments other than routes, each once,
+// in document order. It reads the whole page with its menus, because a crawl needs links outside the main content. It
+// omits links that the page asks not to follow (rel and robots nofollow). content is decoded from its content coding and
+// is HTML or, by contentType, markdown; other types have no links. u is the final URL of the page. more is true if the
+// page has over 20,000 links and the others are left out.
 func Links(content []byte, contentType string, u *url.URL) (links []string, more bool) {
 	media, kind := page.MediaType(contentType), page.KindOf(contentType)
 	if media != "" && media != "text/plain" && kind != page.HTML && kind != page.Markdown {
@@ -56,7 +56,7 @@ type linkList struct {
 
 func (c *linkList) add(href string) {
 	href = strings.TrimSpace(href)
-	if href == "" || href[0] == '#' || c.more || c.given[href] {
+	if href == "" || c.more || c.given[href] {
 		return
 	}
 	if len(c.given) < 4*maxLinks {
@@ -69,8 +69,10 @@ func (c *linkList) add(href string) {
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" {
 		return
 	}
-	u.Fragment, u.RawFragment = "", ""
-	s := u.String()
+	if href[0] == '#' && page.Route(u) == "" {
+		return
+	}
+	s := page.WithoutAnchor(u).String()
 	switch {
 	case c.seen[s]:
 	case len(c.links) == maxLinks:

@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"readthru/convert"
+	"readthru/page"
 )
 
 func TestLinks(t *testing.T) {
@@ -46,6 +47,11 @@ func TestLinks(t *testing.T) {
 		{
 			"what is for us", "text/html", `<noscript><a href=n></noscript><noframes><a href=m></noframes>`,
 			"http://a.test/d/n http://a.test/d/m",
+		},
+		{
+			"routes, and no places on the page", "text/html",
+			`<a href="#/one">1</a><a href="#two">2</a><a href="#!">3</a><a href="/app#!four?a=b">4</a><a href="x#five">5</a>`,
+			"http://a.test/d/page#/one http://a.test/app#!four?a=b http://a.test/d/x",
 		},
 		{"broken markup", "text/html", `<a href="x"<a href=y <p><a href='z'`, "http://a.test/d/x"},
 		{"Latin-1", "text/html; charset=iso-8859-1", "<a href=\"/caf\xe9\">", "http://a.test/caf%C3%A9"},
@@ -112,7 +118,8 @@ func FuzzLinksAreAbsolute(f *testing.F) {
 		seen := map[string]bool{}
 		for _, l := range links {
 			u, err := url.Parse(l)
-			if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.Fragment != "" || seen[l] {
+			if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || seen[l] ||
+				u.Fragment != "" && page.Route(u) == "" {
 				t.Errorf("link %q: %v", l, err)
 			}
 			seen[l] = true

@@ -39,6 +39,9 @@ func (s alternate) Try(ctx context.Context, a *attempt) result {
 	if err != nil {
 		return skipped("the page cannot be parsed: " + err.Error())
 	}
+	if a.routed() {
+		return skipped("a twin would be that of the page without its route")
+	}
 	signs := doc.Signs()
 	host, _ := s.f.o.Store.Host(a.url.Hostname())
 	candidates := twins(a.url, a.resp.Header, signs.MarkdownTwin, host.Knows(store.Twins, a.started))
@@ -155,18 +158,16 @@ func unfitTwin(markdown []byte, labelled bool, html []byte, words int) string {
 // and addresses with a secret.
 func twins(u *url.URL, h http.Header, named string, guess bool) []*url.URL {
 	var list []*url.URL
-	self := *u
-	self.Fragment, self.RawFragment = "", ""
+	self := withoutFragment(u)
 	add := func(t *url.URL) {
 		if len(list) == maxTwins || t == nil || t.Scheme != "https" && (t.Scheme != "http" || u.Scheme == "https") ||
 			t.Hostname() == "" || page.HasSecret(t) {
 			return
 		}
-		clean := *t
-		clean.Fragment, clean.RawFragment = "", ""
+		clean := page.WithoutFragment(t)
 		same := func(have *url.URL) bool { return have.String() == clean.String() }
-		if !same(&self) && !slices.ContainsFunc(list, same) {
-			list = append(list, &clean)
+		if clean.String() != self && !slices.ContainsFunc(list, same) {
+			list = append(list, clean)
 		}
 	}
 	for _, l := range parseLinks(h.Values("Link")) {
@@ -193,8 +194,8 @@ func guessTwin(u *url.URL) *url.URL {
 	if u.RawQuery != "" {
 		return nil
 	}
-	t := *u
-	t.Fragment, t.RawFragment, t.RawPath = "", "", ""
+	t := page.WithoutFragment(u)
+	t.RawPath = ""
 	switch ext := path.Ext(u.Path); {
 	case u.Path == "" || strings.HasSuffix(u.Path, "/"):
 		t.Path = u.Path + "index.md"
@@ -206,5 +207,5 @@ func guessTwin(u *url.URL) *url.URL {
 	default:
 		t.Path = u.Path + ".md"
 	}
-	return &t
+	return t
 }

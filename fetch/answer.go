@@ -77,12 +77,8 @@ func (a *attempt) finalURL() string {
 	return a.url.String()
 }
 
-// withoutFragment returns a URL without its fragment.
-func withoutFragment(u *url.URL) string {
-	bare := *u
-	bare.Fragment, bare.RawFragment = "", ""
-	return bare.String()
-}
+// withoutFragment returns a URL without its fragment, as text.
+func withoutFragment(u *url.URL) string { return page.WithoutFragment(u).String() }
 
 // form is what a rendition becomes in one answer: a block, and markdown after it; or other bytes made of the markdown.
 type form struct {

@@ -51,6 +51,7 @@ type asked struct {
 	recipes     *recipe.Set     // site recipes
 	page        *page.Page      // what the URL alone tells, and then what is answered
 	key         page.Key
+	root        page.Key // of the page without its route; what is made of more than its bytes is kept by it
 	started     time.Time
 	credentials bool // the request carries some, in fields or URL (AD4)
 	forced      bool // what others than this program made of the page's bytes is made again
@@ -92,7 +93,7 @@ func (f *Fetcher) newAttempt(r Request, now time.Time) *attempt {
 	a := &attempt{url: r.URL, asked: asked{
 		req: r, started: now, cascade: f.o.Cascade, convert: f.o.Convert, wanted: f.wanted, recipes: f.o.Recipes,
 	}}
-	a.page, a.key = f.identify(r.URL)
+	a.page, a.key, a.root = f.identify(r.URL)
 	a.named = a.key
 	if rule, ok := f.o.Rules.Match(r.URL.Host, r.URL.Path); ok && rule.Cascade != nil {
 		a.cascade = order(rule.Cascade, f.o.MarkdownNew.Mode)
@@ -112,25 +113,26 @@ func (f *Fetcher) newAttempt(r Request, now time.Time) *attempt {
 
 // identity is what a URL alone tells of its page.
 type identity struct {
-	page page.Page
-	key  page.Key
+	page      page.Page
+	key, root page.Key
 }
 
 // maxIdentified is the longest URL whose identity is kept, in bytes. One with a password never is.
 const maxIdentified = 512
 
-// identify returns what a URL alone tells of its page, and the page's key.
-func (f *Fetcher) identify(u *url.URL) (*page.Page, page.Key) {
+// identify returns what a URL alone tells of its page, the page's key, and its key without a route.
+func (f *Fetcher) identify(u *url.URL) (p *page.Page, k, root page.Key) {
 	spelling := u.String()
 	if known, ok := f.identities.Get(spelling); ok {
-		return new(known.page), known.key
+		return new(known.page), known.key, known.root
 	}
-	p := page.New(u)
-	k := page.KeyOf(p.NormalizedURL)
+	p = page.New(u)
+	k = page.KeyOf(p.NormalizedURL)
+	root = page.KeyOf(page.WithoutRoute(p.NormalizedURL))
 	if len(spelling) <= maxIdentified && u.User == nil {
-		f.identities.Add(spelling, &identity{*p, k})
+		f.identities.Add(spelling, &identity{*p, k, root})
 	}
-	return p, k
+	return p, k, root
 }
 
 // look takes note of the head of the origin's response.
@@ -169,9 +171,8 @@ func (a *attempt) recipeOf(wanted string) string { return a.recipeFor(wanted, a.
 
 // recipeFor is that of a response with the head h.
 func (a *attempt) recipeFor(wanted string, h http.Header) string {
-	base := *a.url
-	base.Fragment, base.RawFragment = "", ""
-	return digest(wanted + a.recipes.For(a.url).Edition() + "\n" + mediaType(h) + ";" + charset(h) + "\n" + base.String())
+	return digest(wanted + a.recipes.For(a.url).Edition() + "\n" + mediaType(h) + ";" + charset(h) + "\n" +
+		withoutFragment(a.url))
 }
 
 // pageRecipe names, for the recipe of a body, a rendition that was not made of the origin's bytes: it stands in for
@@ -180,11 +181,17 @@ func (a *attempt) pageRecipe(ofBody string) string {
 	if a.status != http.StatusOK {
 		return digest(ofBody + "\nrefused")
 	}
-	return madeFrom(ofBody, a.sum)
+	return a.madeFrom(ofBody, a.sum)
 }
 
-// madeFrom is pageRecipe for a page whose origin's bytes are known by their sum.
-func madeFrom(ofBody string, sum store.Sum) string { return digest(ofBody + "\n" + sum.String()) }
+// madeFrom is pageRecipe for a page whose origin's bytes are known by their sum. Each route has a rendition of its own.
+func (a *attempt) madeFrom(ofBody string, sum store.Sum) string {
+	from := ofBody + "\n" + sum.String()
+	if route := page.Route(a.url); route != "" {
+		from += "#" + route
+	}
+	return digest(from)
+}
 
 // wanted returns what the rules of conversion and the options have to say in a recipe.
 func wanted(o convert.Options) string { return fmt.Sprintf("%s\n%+v", convert.Version(), o) }
@@ -266,6 +273,10 @@ func (a *attempt) links() []string {
 	if more || rest {
 		a.warn("links-cut")
 		a.page.Warnings = a.warnings
+	}
+	if a.best.From != page.Browser { // its scripts, which would show its routes, do not run
+		own := withoutFragment(a.url) + "#"
+		links = slices.DeleteFunc(links, func(l string) bool { return strings.HasPrefix(l, own) })
 	}
 	return links
 }

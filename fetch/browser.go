@@ -133,7 +133,7 @@ func (s browser) refusal(a *attempt) string {
 		return ""
 	case a.signs != nil && a.signs.Still:
 		return still
-	case a.best == nil || warns(a.best.Warnings, weak...):
+	case a.best == nil || warns(a.best.Warnings, weak...) || a.routed():
 		return ""
 	}
 	return "not needed"
@@ -146,7 +146,7 @@ const (
 
 // warnAbsent warns if the page would need a browser (rule C4).
 func (s browser) warnAbsent(a *attempt) {
-	if a.best == nil || warns(a.best.Warnings, convert.WarnShell) || s.f.renderMode(a) == RenderAlways {
+	if a.best == nil || warns(a.best.Warnings, convert.WarnShell) || s.f.renderMode(a) == RenderAlways || a.routed() {
 		a.warn("no-browser")
 	}
 }
@@ -171,7 +171,7 @@ func (a *attempt) rendering() render.Request {
 	}
 	_, wait := a.recipes.For(a.url).Rendering()
 	return render.Request{
-		URL: a.url, Status: a.status, Header: h, Body: a.content,
+		URL: page.WithoutAnchor(a.url), Status: a.status, Header: h, Body: a.content,
 		Selector: cmp.Or(a.req.WaitFor, wait), Screenshot: a.req.Screenshot, Console: a.req.Console, Fresh: a.forced,
 	}
 }
@@ -210,6 +210,9 @@ func (s browser) convert(ctx context.Context, a *attempt, seen *render.Page) (*s
 		Meta:   res.Meta,
 		Tokens: res.Tokens, HTMLTokens: res.HTMLTokens, HTMLChars: res.HTMLChars, Warnings: res.Warnings,
 		FinalURL: seen.URL.String(),
+	}
+	if withoutFragment(seen.URL) == withoutFragment(a.url) {
+		r.FinalURL = a.url.String() // a script that changes the fragment leads nowhere: see strays
 	}
 	noteRecipe(r, res.Recipe)
 	return r, nil
@@ -322,7 +325,7 @@ func (f *Fetcher) wantsMore(a *attempt) bool {
 	case RenderNever:
 		return false
 	}
-	return f.rendersHost(a) && f.browserState().Mode == "browser"
+	return a.routed() || f.rendersHost(a) && f.browserState().Mode == "browser"
 }
 
 // learn notes whether rendering gives more than twice the text on the host. The first page for which it does not ends

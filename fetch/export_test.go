@@ -2,11 +2,13 @@ package fetch
 
 import (
 	"context"
+	"errors"
 	"net"
 	"net/http"
 	"net/netip"
 	"net/url"
 	"runtime"
+	"time"
 
 	"readthru/render"
 )
@@ -93,4 +95,28 @@ func (f *Fetcher) Drain() {
 		runtime.Gosched()
 	}
 	<-done
+}
+
+// KeepForEveryRoute changes what is kept of a page that a browser rendered to what programs kept that did not tell its
+// routes apart: the text of the route that was rendered last.
+func (f *Fetcher) KeepForEveryRoute(u *url.URL, markdown, final string) error {
+	list, err := f.o.Store.Responses(cacheKey(u))
+	if err != nil {
+		return err
+	}
+	a := f.newAttempt(Request{URL: u}, time.Now())
+	recipe := a.madeFrom(a.recipeFor(a.wanted, list[0].Header), list[0].Body)
+	r, err := f.o.Store.PageRendition(a.root, recipe)
+	if err != nil {
+		return err
+	}
+	old := *r
+	old.Markdown, old.FinalURL, old.ContentHash = []byte(markdown), final, ""
+	p, err := f.o.Store.Page(a.key)
+	if err != nil {
+		return err
+	}
+	p.FinalURL, p.ContentHash = final, hexSum(old.Markdown)
+	_, err = f.o.Store.PutPage(&p.Record, old.Markdown, list[0].Body)
+	return errors.Join(err, f.o.Store.PutPageRendition(a.root, &old))
 }

@@ -90,7 +90,7 @@ func (f *Fetcher) fromGitHub(ctx context.Context, a *attempt, t *github.Target) 
 		return f.githubFile(ctx, a, t)
 	}
 	recipe := digest(f.github.Recipe(t) + "\n" + f.wanted)
-	kept, _ := f.o.Store.PageRendition(a.key, recipe) // nil if there is none
+	kept, _ := f.o.Store.PageRendition(a.root, recipe) // nil if there is none
 	if !a.memorable {
 		kept = nil
 	}
@@ -210,7 +210,7 @@ func (f *Fetcher) keepGitHub(a *attempt, t *github.Target, m *github.Page, kept 
 	if !a.memorable || m.Private && !f.o.Private {
 		return b.best
 	}
-	if err := f.o.Store.PutPageRendition(a.key, b.best); err != nil && !errors.Is(err, store.ErrFull) {
+	if err := f.o.Store.PutPageRendition(a.root, b.best); err != nil && !errors.Is(err, store.ErrFull) {
 		f.o.Log.Warn("rendition not stored", "url", page.Mask(a.url), "err", err)
 	}
 	return b.best

@@ -84,6 +84,9 @@ func (m *markdownNew) Try(ctx context.Context, a *attempt) result {
 	if no := g.refusal(); no != "" {
 		return skipped(no)
 	}
+	if a.routed() {
+		return skipped("the service does not get the route in the URL")
+	}
 	now := time.Now()
 	key := "markdown_new " + a.key.String()
 	switch {
@@ -185,14 +188,13 @@ func (m *markdownNew) ask(ctx context.Context, a *attempt, why string) (*store.R
 	}
 	ctx, cancel := context.WithTimeout(Endpoint(ctx, m.base), markdownNewTimeout)
 	defer cancel()
-	target := *a.url
-	target.Fragment, target.RawFragment = "", ""
+	target := page.WithoutFragment(a.url)
 	req, err := m.request(ctx, target.String(), remoteMethod(a))
 	if err != nil {
 		return nil, unsentError(err.Error())
 	}
 	err = m.f.o.Store.Disclose(store.Disclosure{
-		Time: time.Now().UTC(), Service: MarkdownNewService, URL: page.Mask(&target), Bytes: int64(len(target.String())),
+		Time: time.Now().UTC(), Service: MarkdownNewService, URL: page.Mask(target), Bytes: int64(len(target.String())),
 		Why: why, Rule: "markdown_new.mode " + m.mode,
 	})
 	if err != nil {

@@ -11,8 +11,9 @@ import (
 
 // name decides as which page the attempt's page is kept, and returns what is known of that one; an empty page where
 // there is none. A page has several names if the origin shows the same content at each of them: where it permanently
-// redirects, in the slash or index.html at the end of the path, and where the page names its canonical URL. All are on
-// one host. Nothing that a page says makes it another page while their contents differ.
+// redirects, in the slash or index.html at the end of the path, at each route of a page without scripts, and where the
+// page names its canonical URL. All are on one host, and no other one differs in its route. Nothing that a page says
+// makes it another page while their contents differ.
 func (f *Fetcher) name(a *attempt) *page.Page {
 	p, known := a.page, f.known(a)
 	if known.NormalizedURL == p.NormalizedURL {
@@ -32,13 +33,22 @@ func (f *Fetcher) name(a *attempt) *page.Page {
 			return other
 		}
 	}
-	if n := page.Normalize(a.url); !a.moved && n != p.NormalizedURL && f.join(a.key, n) {
+	if n := a.finalName(); !a.moved && n != p.NormalizedURL && f.join(a.key, n) {
 		a.takeName(n)
 		if other, err := f.o.Store.Page(a.named); err == nil && other.NormalizedURL == n {
 			return other
 		}
 	}
 	return &page.Page{}
+}
+
+// finalName returns the normalised URL of the page in hand. A page without scripts is the same at each route.
+func (a *attempt) finalName() string {
+	n := page.Normalize(a.url)
+	if a.best.From != page.Browser && !a.routed() {
+		return page.WithoutRoute(n)
+	}
+	return n
 }
 
 // alike reports whether two pages have the same content.
@@ -50,7 +60,7 @@ func alike(one, other *page.Page) bool {
 func (a *attempt) otherNames() (names []string) {
 	add := func(u *url.URL) {
 		if n := page.Normalize(u); page.Authority(u) == page.Authority(a.req.URL) && n != a.page.NormalizedURL &&
-			!slices.Contains(names, n) {
+			!slices.Contains(names, n) && page.Route(u) == page.Route(a.url) {
 			names = append(names, n)
 		}
 	}

@@ -72,11 +72,11 @@ func (f *Fetcher) ask(ctx context.Context, a *attempt) error {
 // lookup reads what the store has for a request at once: the cache answers from it, and a page that is a hit needs no
 // more.
 func (f *Fetcher) lookup(a *attempt) *store.Found {
-	q := store.Query{URI: cacheKey(a.url), Host: a.url.Hostname(), Page: a.key}
+	q := store.Query{URI: cacheKey(a.url), Host: a.url.Hostname(), Page: a.root}
 	if a.recalls() {
 		q.Recipes = func(r *store.Response) (ofPage, ofBody string) {
 			ofBody = a.recipeFor(a.wanted, r.Header)
-			return madeFrom(ofBody, r.Body), ofBody
+			return a.madeFrom(ofBody, r.Body), ofBody
 		}
 	}
 	found := f.o.Store.Lookup(q)
@@ -157,12 +157,14 @@ func (f *Fetcher) request(ctx context.Context, r Request, to *url.URL, accept st
 		}
 		u.User = nil
 	}
-	u.Fragment, u.RawFragment = "", ""
 	method := r.Method
 	if method == "" {
 		method = http.MethodGet
 	}
-	req := &http.Request{Method: method, URL: &u, Host: u.Host, Header: h, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1}
+	req := &http.Request{
+		Method: method, URL: page.WithoutFragment(&u), Host: u.Host, Header: h,
+		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
+	}
 	return req.WithContext(ctx)
 }
 

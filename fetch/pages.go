@@ -458,7 +458,7 @@ func (f *Fetcher) keep(a *attempt) (byPage bool) {
 			return false
 		}
 		a.best.Source, a.best.Recipe = a.sum, a.pageRecipe(a.recipe()) // complete made it ours
-		err = f.o.Store.PutPageRendition(a.key, a.best)
+		err = f.o.Store.PutPageRendition(a.root, a.best)
 		byPage = true
 	}
 	if err != nil && !errors.Is(err, store.ErrFull) {
@@ -475,7 +475,7 @@ func (f *Fetcher) recall(a *attempt) bool {
 		ofPage, ofBody = a.found.OfPage, a.found.OfBody
 	} else {
 		recipe := a.recipe()
-		ofPage, _ = f.o.Store.PageRendition(a.key, a.pageRecipe(recipe))
+		ofPage, _ = f.o.Store.PageRendition(a.root, a.pageRecipe(recipe))
 		ofBody, _ = f.o.Store.Rendition(a.sum, recipe)
 	}
 	if r := ofPage; r != nil && f.mayRecall(a, r) {
@@ -484,6 +484,9 @@ func (f *Fetcher) recall(a *attempt) bool {
 		}
 		a.best, a.kept = r, true
 	} else if r := ofBody; r != nil && a.status == http.StatusOK && slices.Contains(a.cascade, "local") {
+		if page.Route(a.url) != "" {
+			return false // whether scripts show another page must be seen
+		}
 		if warns(r.Warnings, weak...) && slices.Contains(a.cascade, "markdown_new") &&
 			f.mdnew.disclosureOf(a).refusal() == "" &&
 			!f.failedRecently("markdown_new "+a.key.String(), a.started) {

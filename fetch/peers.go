@@ -56,7 +56,7 @@ func (f *Fetcher) ofPeer(ctx context.Context, a *attempt, makes bool) (res resul
 // mayRecall reports whether a rendition that was made of more than the bytes in hand may answer now.
 func (f *Fetcher) mayRecall(a *attempt, r *store.Rendition) bool {
 	return a.started.Before(r.Expires) && slices.Contains(a.cascade, string(r.From)) &&
-		(r.From != page.Browser || f.renderMode(a) != RenderNever) &&
+		(r.From != page.Browser || f.renderMode(a) != RenderNever && !a.strays(r.FinalURL)) &&
 		(!a.req.NoRemote || !f.madeByThirdParty(r))
 }
 

@@ -109,10 +109,13 @@ func (a *attempt) record() page.Record {
 // no longer lies where it was. The content hash stays that of what they wrote.
 func (f *Fetcher) put(a *attempt, markdown []byte) (page.Record, error) {
 	kept := a.record()
+	at := a.req.URL
 	if a.named != a.key {
-		kept.URL = withoutFragment(a.url)
+		at = a.url
 	}
-	kept.URL, _, _ = strings.Cut(kept.URL, "#") // it led the reader to a place of the page
+	if kept.URL = withoutFragment(at); strings.Contains(kept.NormalizedURL, "#") {
+		kept.URL = page.WithoutAnchor(at).String()
+	}
 	if a.best.From == page.Negotiated || a.best.From == page.Alternate || a.best.From == page.MarkdownNew {
 		if base, err := url.Parse(a.best.FinalURL); err == nil {
 			markdown = convert.AbsoluteLinks(markdown, base)

@@ -2,6 +2,7 @@ package fetch
 
 import (
 	"net/http"
+	"net/url"
 	"slices"
 	"time"
 
@@ -44,7 +45,7 @@ func (f *Fetcher) preferComplete(a *attempt) {
 	}
 	known := f.known(a)
 	if known.Source != page.Browser || known.StatusCode != http.StatusOK || warns(known.Warnings, warnIncomplete) ||
-		warns(known.Warnings, weak...) {
+		warns(known.Warnings, weak...) || a.strays(known.FinalURL) {
 		return
 	}
 	markdown, err := f.o.Store.Markdown(page.KeyOf(known.NormalizedURL)) // the page may have another name
@@ -60,6 +61,18 @@ func (f *Fetcher) preferComplete(a *attempt) {
 		FinalURL: known.FinalURL, FetchedAt: known.FetchedAt, ContentHash: known.ContentHash,
 		MarkdownChars: known.Info.MarkdownChars, Excerpt: known.Excerpt,
 	}, nil, nil
+}
+
+// strays reports whether final, where a browser came to, is another route of the page. Programs that did not tell the
+// routes of a page apart kept what they had rendered last for all of them.
+func (a *attempt) strays(final string) bool {
+	u, err := url.Parse(final)
+	return err == nil && page.Route(u) != page.Route(a.url) && withoutFragment(u) == withoutFragment(a.url)
+}
+
+// routed reports whether the scripts of the page in hand may show another page, because its URL names a route.
+func (a *attempt) routed() bool {
+	return page.Route(a.url) != "" && a.kind == htmlKind && (a.signs == nil || !a.signs.Still)
 }
 
 // incomplete reports whether a rendition lacks what a browser would show, or may lack it.

@@ -37,7 +37,7 @@ func (f *Fetcher) repeatPage(a *attempt) *Repeat {
 	}
 	repeat := f.repeatResponse(a)
 	repeat.Records = append(repeat.Records, store.RenditionsOf(a.sum), store.PageOf(a.named),
-		store.PageRenditionsOf(a.key))
+		store.PageRenditionsOf(a.root))
 	repeat.until(r.Expires)
 	if set := a.set(); set != "" {
 		repeat.Records = append(repeat.Records, store.FetchedOf(set, a.named))

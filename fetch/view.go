@@ -50,18 +50,12 @@ func (v View) options(o convert.Options) convert.Options {
 // chooses reports whether a view selects elements, which markdown no longer has.
 func (v View) chooses() bool { return v.WholePage || v.Selector != "" || v.Drop != "" }
 
-// section returns the name of the selected section, or "" for the whole page. It ignores fragments for routing by
-// scripts and for highlighting text.
+// section returns the name of the selected section, or "" for the whole page.
 func (v View) section(u *url.URL) string {
 	if v.Section != "" {
 		return strings.TrimPrefix(v.Section, "#")
 	}
-	name, _, _ := strings.Cut(u.Fragment, ":~:")
-	if strings.HasPrefix(name, "/") || strings.HasPrefix(name, "!") || strings.ContainsAny(name, "=&") ||
-		strings.EqualFold(name, "top") {
-		return ""
-	}
-	return name
+	return page.Place(u)
 }
 
 // compacts reports whether the view asks for compact links where pages are stored with others. Their markdown is not

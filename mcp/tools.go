@@ -2,8 +2,9 @@ package mcp
 
 import (
 	"net/url"
-	"strings"
 	"time"
+
+	"readthru/page"
 )
 
 // tools lists the tools in the order in which clients see them.
@@ -56,8 +57,7 @@ func (c *call) section() string {
 	if err != nil {
 		return ""
 	}
-	fragment, _, _ := strings.Cut(u.Fragment, ":~:") // what follows is for browsers
-	return fragment
+	return page.Place(u)
 }
 
 // day formats a time for a model.

@@ -1,6 +1,9 @@
 package page
 
-import "net/url"
+import (
+	"net/url"
+	"strings"
+)
 
 // maxFragment is how long the name of an anchor may be, in bytes.
 const maxFragment = 200
@@ -11,11 +14,22 @@ type Anchor struct {
 	Text string // the heading or the defined term that stands there
 }
 
-// WithFragment returns a URL with a fragment in place of its own. It is empty if raw is no URL or the fragment is too
-// long to be one.
+// Place returns the name of the place on a page that the fragment of u leads to. It is empty for the whole page. What
+// follows ":~:" is for browsers, and a route or parameters are for scripts.
+func Place(u *url.URL) string {
+	name, _, _ := strings.Cut(u.Fragment, ":~:")
+	if strings.HasPrefix(name, "/") || strings.HasPrefix(name, "!") || strings.ContainsAny(name, "=&") ||
+		strings.EqualFold(name, "top") {
+		return ""
+	}
+	return name
+}
+
+// WithFragment returns a URL with a fragment in place of its own. It is empty if raw is no URL, if its own fragment is
+// a [Route], or if the fragment is too long to be one.
 func WithFragment(raw, fragment string) string {
 	u, err := url.Parse(raw)
-	if err != nil || len(fragment) > maxFragment || u.Scheme != "https" && u.Scheme != "http" {
+	if err != nil || len(fragment) > maxFragment || u.Scheme != "https" && u.Scheme != "http" || Route(u) != "" {
 		return ""
 	}
 	u.Fragment, u.RawFragment = fragment, ""

@@ -1,6 +1,7 @@
 package page
 
 import (
+	"cmp"
 	"net/url"
 	"strings"
 	"unicode/utf8"
@@ -116,6 +117,10 @@ func longName(u *url.URL) string {
 	}
 	if port := u.Port(); port != "" {
 		host += ":" + port
+	}
+	if Route(u) != "" {
+		route, _, _ := strings.Cut(u.Fragment, "?")
+		return host + cmp.Or(u.Path, "/") + "#" + route
 	}
 	return host + strings.TrimSuffix(u.Path, "/")
 }

@@ -43,6 +43,8 @@ func TestClassifyAndDisplay(t *testing.T) {
 		{"https://a.test/", page.Web, "a.test"},
 		{"https://a.test", page.Web, "a.test"},
 		{"http://a.test:8080/x", page.Web, "a.test:8080/x"},
+		{"https://a.test#/guide/start?x=1", page.Web, "a.test/#/guide/start"},
+		{"https://a.test/x#place", page.Web, "a.test/x"},
 		{"https://a.test/a/very/long/path/that/goes/on/and/on", page.Web, "a.test/a/very/long/path/that/goes/on/..."},
 		{"file:///etc/passwd", page.Unknown, "/etc/passwd"},
 		{"mailto:a@b.test", page.Unknown, ""},

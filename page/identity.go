@@ -99,10 +99,40 @@ func escapeQuery(query string) string {
 	return b.String()
 }
 
-// Normalize returns the normalised form of u: lower-case scheme and host, no default port, no fragment, dot segments
-// resolved, percent-escapes uniform, one name for a repository of a forge, query sorted stably by name, tracking
-// parameters and sessions dropped (rule E4). User info is not part of a page's identity and is dropped too. It is a
-// page's identity only: the HTTP cache keeps URLs exact.
+// Route returns the fragment of u, escaped, if it names a page that scripts show, as in "#/guide" and "#!/guide", and
+// not a place on the page. It is empty if there is no such fragment; "#!" alone stands in links that lead nowhere.
+func Route(u *url.URL) string {
+	if u.Fragment == "" {
+		return ""
+	}
+	route, _, _ := strings.Cut(u.EscapedFragment(), ":~:") // what follows is for browsers
+	path, _, _ := strings.Cut(route, "?")
+	if !strings.HasPrefix(path, "/") && !strings.HasPrefix(path, "!") || path == "!" {
+		return ""
+	}
+	return uniformEscapes(route)
+}
+
+// WithoutAnchor returns u without its fragment, unless that is a [Route].
+func WithoutAnchor(u *url.URL) *url.URL { return withFragment(u, Route(u)) }
+
+// WithoutFragment returns u without its fragment, even if that is a [Route]: the URL that its origin is asked for.
+func WithoutFragment(u *url.URL) *url.URL { return withFragment(u, "") }
+
+// withFragment returns u with an escaped fragment.
+func withFragment(u *url.URL, escaped string) *url.URL {
+	v := *u
+	v.Fragment, v.RawFragment = "", ""
+	if plain, err := url.PathUnescape(escaped); err == nil {
+		v.Fragment, v.RawFragment = plain, escaped
+	}
+	return &v
+}
+
+// Normalize returns the normalised form of u: lower-case scheme and host, no default port, no fragment but a route, dot
+// segments resolved, percent-escapes uniform, one name for a repository of a forge, query sorted stably by name,
+// tracking parameters and sessions dropped (rule E4). User info is not part of a page's identity and is dropped too. It
+// is a page's identity only: the HTTP cache keeps URLs exact.
 func Normalize(u *url.URL) string {
 	host := *u
 	if name := u.Hostname(); strings.HasSuffix(name, ".") { // the root of names, which every host stands below
@@ -123,7 +153,25 @@ func Normalize(u *url.URL) string {
 		n.Path, n.RawPath = path, ""
 	}
 	n.RawQuery = normalizeQuery(u.RawQuery)
-	return n.String()
+	return withFragment(&n, normalizeRoute(Route(u))).String()
+}
+
+// WithoutRoute returns a normalised URL without its route, if it has one.
+func WithoutRoute(normalized string) string {
+	root, _, _ := strings.Cut(normalized, "#")
+	return root
+}
+
+// normalizeRoute returns a route with its query, if it has one, normalised as that of a URL.
+func normalizeRoute(route string) string {
+	path, query, ok := strings.Cut(route, "?")
+	if !ok {
+		return route
+	}
+	if query = normalizeQuery(query); query == "" {
+		return path
+	}
+	return path + "?" + query
 }
 
 // Siblings returns the other URLs at which servers commonly show the page of u: with and without a slash at the end of

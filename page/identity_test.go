@@ -41,6 +41,14 @@ func TestNormalize(t *testing.T) {
 		{"user info goes", "https://me:pw@a.test/", "https://a.test/"},
 		{"IPv6 keeps its brackets", "http://[2001:DB8::1]:80/x", "http://[2001:db8::1]/x"},
 		{"IPv6 with a port", "http://[::1]:8080/x", "http://[::1]:8080/x"},
+		{"a route stays", "https://a.test/x#/guide/", "https://a.test/x#/guide/"},
+		{"a route with a bang stays", "https://a.test/#!/Guide", "https://a.test/#!/Guide"},
+		{"escapes in a route are made uniform", "https://a.test/#/%7eme/%e4%bd%a0", "https://a.test/#/~me/%E4%BD%A0"},
+		{"the query of a route is sorted, without tracking", "https://a.test/#/q?utm_id=1&b=2&a=1", "https://a.test/#/q?a=1&b=2"},
+		{"nothing but tracking leaves a route no query", "https://a.test/#/q?utm_id=1", "https://a.test/#/q"},
+		{"what marks text in a route goes", "https://a.test/#/guide:~:text=x", "https://a.test/#/guide"},
+		{"a link that leads nowhere is no route", "https://a.test/x#!", "https://a.test/x"},
+		{"an escaped slash begins no route", "https://a.test/x#%2Fguide", "https://a.test/x"},
 		{"a trailing dot of the host goes", "https://a.test./x", "https://a.test/x"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -89,7 +97,7 @@ func TestParseSaysWhatIsWrong(t *testing.T) {
 func FuzzNormalizeIsIdempotent(f *testing.F) {
 	for _, s := range []string{
 		"https://a.test/a/../b?x=1&a=%20", "http://A.test:80//x//y", "https://a.test/?a;b=c",
-		"https://a.test/%2e%2e/x", "http://[::1]/", "https://a.test./?=&&=x",
+		"https://a.test/%2e%2e/x", "http://[::1]/", "https://a.test./?=&&=x", "https://a.test/#/a%7e?b=[c]&a",
 	} {
 		f.Add(s)
 	}

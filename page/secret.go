@@ -9,14 +9,23 @@ import (
 // SecretMask stands in for what is secret in logs, records and error texts.
 const SecretMask = "***"
 
-// HasSecret reports whether u carries something that looks like a credential: user info, a query or fragment
-// parameter whose name or value looks secret, or a segment of its path that does. A request for such a URL counts as
-// one with credentials: it is forwarded, but the page is not stored, indexed, exported or disclosed (rule AD4).
+// HasSecret reports whether u carries something that looks like a credential: user info, a query or fragment parameter
+// whose name or value looks secret, or a segment of its path or of its route that does. A request for such a URL counts
+// as one with credentials: it is forwarded, but the page is not stored, indexed, exported or disclosed (rule AD4).
 func HasSecret(u *url.URL) bool {
 	if u.User != nil {
 		return true
 	}
-	return anyParam(u.RawQuery, secretParam) || anyParam(u.EscapedFragment(), secretParam) || secretPath(u.EscapedPath())
+	return anyParam(u.RawQuery, secretParam) || secretFragment(u) || secretPath(u.EscapedPath())
+}
+
+// secretFragment reports whether the fragment of u carries something that looks like a credential.
+func secretFragment(u *url.URL) bool {
+	if u.Fragment == "" {
+		return false
+	}
+	path, query, _ := strings.Cut(u.EscapedFragment(), "?")
+	return anyParam(path, secretParam) || anyParam(query, secretParam) || Route(u) != "" && secretPath(path)
 }
 
 // Mask returns u as text with everything replaced that looks secret, for logs, the ledger and error pages.
@@ -30,7 +39,7 @@ func Mask(u *url.URL) string {
 		m.Path, _ = url.PathUnescape(m.RawPath) // it was escaped before, and the mask needs no escape
 	}
 	m.RawQuery = maskParams(m.RawQuery)
-	if f := m.EscapedFragment(); anyParam(f, secretParam) {
+	if secretFragment(&m) {
 		m.Fragment, m.RawFragment = SecretMask, ""
 	}
 	return strings.ReplaceAll(m.String(), url.QueryEscape(SecretMask), SecretMask)

@@ -211,14 +211,16 @@ func Unlisted(u *url.URL) bool {
 	if HasSecret(u) {
 		return true
 	}
-	for segment := range strings.SplitSeq(u.Path, "/") {
-		if unguessable(segment) {
-			return true
+	route, query, _ := strings.Cut(Route(u), "?")
+	for _, path := range []string{u.Path, unescape(route)} {
+		for segment := range strings.SplitSeq(path, "/") {
+			if unguessable(segment) {
+				return true
+			}
 		}
 	}
-	return anyParam(u.RawQuery, func(name, value string) bool {
-		return !anyName(clickParameters, name) && unguessable(value)
-	})
+	given := func(name, value string) bool { return !anyName(clickParameters, name) && unguessable(value) }
+	return anyParam(u.RawQuery, given) || anyParam(query, given)
 }
 
 // unguessable reports whether a text has a part of about 64 bits or more that were drawn by lot.

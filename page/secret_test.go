@@ -24,6 +24,8 @@ func TestSecretsInURLs(t *testing.T) {
 		{"https://a.test/?x=ghp_abcdefghijklmnop", "https://a.test/?x=***"},
 		{"https://a.test/?" + jwt, "https://a.test/?***"},
 		{"https://a.test/#access_token=abc&state=1", "https://a.test/#***"},
+		{"https://a.test/#/reset?token=abc", "https://a.test/#***"},
+		{"https://a.test/x#!/reset/8f3a9b2c7d1e4f60", "https://a.test/x#***"},
 		{"https://a.test/?q=1;token=abc;r=2", "https://a.test/?q=1;token=***;r=2"},
 		{"https://a.test/?q=1;r=2&token=abc", "https://a.test/?q=1;r=2&token=***"},
 		{"https://a.test/?user[password]=abc", "https://a.test/?user[password]=***"},
@@ -67,7 +69,7 @@ func TestOrdinaryURLsHaveNoSecret(t *testing.T) {
 		"https://a.test/", "https://a.test/?q=token", "https://a.test/?keyword=go&monkey=1", "https://a.test/?token=",
 		"https://a.test/?zip_code=1",
 		"https://a.test/?country-code=de", "https://a.test/?page=2&sort=key", "https://a.test/token/x",
-		"https://a.test/#section-key", "https://a.test/?q=a;b;c",
+		"https://a.test/#section-key", "https://a.test/#/guide/reset?page=2", "https://a.test/?q=a;b;c",
 		"https://a.test/?design=1&author=x&passage=3",
 		"https://github.test/o/r/commit/c283f40e5b1d2a3f4c5b6a7988796a5b4c3d2e1f", "https://a.test/blob/c283f40/x.go",
 		"https://a.test/docs/3f2504e0-4f89-41d3-9a0c-0305e82c3301/intro", "https://a.test/f/5f4dcc3b5aa765d61d8327deb882cf99",
@@ -106,6 +108,9 @@ func TestUnlistedURLs(t *testing.T) {
 		"https://a.test/how-to-reset-a-password-in-2024-3f2a1b9c8d7e":    false,
 		"https://a.test/2024/05/the-longest-title-that-anybody-has-made": false,
 		"https://a.test/javadoc/AbstractSingletonProxyFactoryBean2":      false,
+		"https://a.test/#/f/5f4dcc3b5aa765d61d8327deb882cf99":            true,
+		"https://a.test/#!x?doc=5f4dcc3b5aa765d61d8327deb882cf99":        true,
+		"https://a.test/#/guide/start?page=2":                            false,
 		"https://a.test/?q=internationalization+2024":                    false,
 	} {
 		if got := page.Unlisted(mustParse(t, raw)); got != want {

@@ -345,7 +345,8 @@ func (s *Store) DeletePage(k page.Key) error {
 		}
 		b.delta.Versions--
 	}
-	s.kv.walk(scan{prefix: pageRenditionPrefix(k)}, func(key string, value []byte) bool {
+	root := page.KeyOf(page.WithoutRoute(record.Page.NormalizedURL))
+	s.kv.walk(scan{prefix: pageRenditionPrefix(root)}, func(key string, value []byte) bool {
 		if s.dropRendition(b, key, value, now) {
 			dead = append(dead, renditionBody(value))
 		}

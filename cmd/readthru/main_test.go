@@ -181,6 +181,11 @@ func (o *origin) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.WriteString(w,
 			`<!doctype html><title>App</title><body><div id=root></div><script>console.error('went wrong');
 			fetch('/data.json').then((r) => r.json()).then((v) => { root.innerHTML = '<main><h1>The answer</h1>' + ('<p id=late>It is ' + v.answer + ', as everybody knows who has read so far.</p>').repeat(12) + '</main>' })</script>`)
+	case "/routes":
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		_, _ = io.WriteString(w, `<!doctype html><title>App</title><body><div id=root></div><script>
+			root.innerHTML = '<main><h1>At ' + (location.hash || 'home') + '</h1>' +
+			'<p>A view that is long enough to be read as one by everybody who comes here.</p>'.repeat(9) + '</main>'</script>`)
 	case "/data.json":
 		w.Header().Set("Content-Type", "application/json")
 		_, _ = io.WriteString(w, `{"answer":42}`)
