@@ -5,6 +5,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"readthru/page"
 )
 
 // Bounds on what looks endless. A site may be endless by mistake (a relative link that makes the path longer on every
@@ -28,7 +30,8 @@ func endless(u *url.URL) bool {
 	if len(u.String()) > maxURL || strings.Count(u.RawQuery, "&") >= maxParams {
 		return true
 	}
-	parts := strings.FieldsFunc(u.Path, func(r rune) bool { return r == '/' })
+	route, _, _ := strings.Cut(page.Route(u), "?")
+	parts := strings.FieldsFunc(u.Path+route, func(r rune) bool { return r == '/' })
 	if len(parts) > maxSegments {
 		return true
 	}
@@ -74,7 +77,7 @@ func (t *traps) full(u *url.URL) bool {
 		}
 		t.kinds[combination]++
 	}
-	subject := u.Path + "?" + u.RawQuery
+	subject := u.Path + "?" + u.RawQuery + page.Route(u)
 	if dated := date.ReplaceAllString(subject, "/0"); dated != subject {
 		return t.count("date "+numbers.ReplaceAllString(dated, "0"), maxDates)
 	}

@@ -132,7 +132,7 @@ func formatless(u *url.URL) (name string, markdown bool) {
 		p = p[:len(p)-len(ext)]
 	}
 	p = strings.TrimSuffix(strings.TrimSuffix(p, "/"), "/index")
-	return p + "?" + u.RawQuery, markdown
+	return p + "?" + u.RawQuery + "#" + page.Route(u), markdown
 }
 
 // next takes the URLs of the next round, all equally near to the start. It returns none at the end of the crawl.

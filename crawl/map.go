@@ -94,8 +94,7 @@ func (s *survey) add(raw string) bool {
 		if !s.o.Subdomains || !s.subdomain(u) {
 			return false
 		}
-		own = withoutSession(u)
-		own.Fragment, own.RawFragment = "", ""
+		own = page.WithoutAnchor(withoutSession(u))
 	}
 	if s.o.Below && same && !s.scope.isBelow(own) || s.o.Keep != nil && !s.o.Keep(own) {
 		return false

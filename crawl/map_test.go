@@ -18,6 +18,7 @@ var mapped = pages{
 	"/llms.txt":    "# Site\n\n- [C](/docs/c.md): the c\n",
 	"/":            html("Home", "/docs/a", "/about#team", "http://blog.site.test/", "http://other.test/"),
 	"/docs/":       html("Docs", "/docs/a", "/about"),
+	"/app":         html("App", "/tool#/b", "/tool#top", "/app#/b"),
 	"/moved":       ">/docs/",
 	"//lost.test/": "!404", "//lost.test/llms.txt": "!404", "//lost.test/robots.txt": "!404",
 	"//lost.test/sitemap.xml": "!404",
@@ -52,6 +53,11 @@ func TestMapListsTheURLsOfTheStartPageAndTheSitesLists(t *testing.T) {
 			"below the start, which redirects",
 			crawl.MapOptions{URL: "http://site.test/moved", Below: true},
 			site("/docs/", "/docs/a", "/docs/b", "/docs/c.md"),
+		},
+		{
+			"routes of other pages",
+			crawl.MapOptions{URL: "http://site.test/app#/start"},
+			site("/app#/start", "/tool#/b", "/tool", "/docs/b", "/report.pdf", "/docs/c.md"),
 		},
 		{
 			"what the caller keeps",

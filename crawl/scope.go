@@ -35,15 +35,14 @@ func newScope(u *url.URL, include, exclude patterns) scope {
 	return s
 }
 
-// site returns u as a URL of the site: with the scheme of the start page, without session and fragment. It returns
+// site returns u as a URL of the site: with the scheme of the start page, without session and anchor. It returns
 // false for a URL of another site. The scheme is adapted because sites link to themselves by http long after they have
 // moved to https.
 func (s scope) site(u *url.URL) (*url.URL, bool) {
 	if u.Scheme != "http" && u.Scheme != "https" || u.User != nil {
 		return nil, false
 	}
-	own := withoutSession(u)
-	own.Fragment, own.RawFragment = "", ""
+	own := page.WithoutAnchor(withoutSession(u))
 	if own.Scheme != s.scheme && own.Port() == "" {
 		own.Scheme = s.scheme
 	}

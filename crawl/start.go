@@ -11,7 +11,7 @@ import (
 // maxStartHops is how many redirects of a start page are followed.
 const maxStartHops = 10
 
-// parseStart parses the URL of a start page and drops its fragment. The error, which names the work, refuses a URL with
+// parseStart parses the URL of a start page and drops its anchor. The error, which names the work, refuses a URL with
 // a credential: every page of the site would be fetched because of it.
 func parseStart(work, raw string) (*url.URL, error) {
 	u, err := page.Parse(raw)
@@ -21,8 +21,7 @@ func parseStart(work, raw string) (*url.URL, error) {
 	if page.HasSecret(u) {
 		return nil, fmt.Errorf("%s %s: the URL carries what looks like a credential", work, page.Mask(u))
 	}
-	u.Fragment, u.RawFragment = "", ""
-	return u, nil
+	return page.WithoutAnchor(u), nil
 }
 
 // arrive gets the start page and follows its redirects, to any host. It returns the last URL and what came of it, which
