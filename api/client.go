@@ -435,6 +435,11 @@ func (c *Client) RebuildIndex(ctx context.Context) (*Job, error) {
 	return call(ctx, c, rebuildIndex, none{})
 }
 
+// CompactStore removes what is left on disk of what was deleted.
+func (c *Client) CompactStore(ctx context.Context) (*Compacted, error) {
+	return call(ctx, c, compactStore, none{})
+}
+
 // Bases lists the knowledge bases.
 func (c *Client) Bases(ctx context.Context) (*BaseList, error) {
 	return call(ctx, c, listBases, none{})

@@ -206,6 +206,9 @@ var (
 		"returns a consistent copy of the store, for readthru restore",
 		"application/octet-stream", (*Server).serveBackup)
 
+	compactStore = op(admins, "compactStore", "POST /api/v1/store/compact",
+		"removes what is left on disk of what was deleted", (*Server).compactStore)
+
 	searchPages = op(reads, "search", "GET /api/v1/search", "searches documents by their passages, best first",
 		(*Server).search)
 	rebuildIndex = op(admins, "rebuildIndex", "POST /api/v1/index/rebuild", "rebuilds the index from what is stored",

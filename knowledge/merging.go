@@ -38,6 +38,7 @@ type merging struct {
 	wake   chan struct{} // capacity 1
 	cancel context.CancelFunc
 	wg     sync.WaitGroup
+	mu     sync.Mutex // held over a merge
 }
 
 func (m *merging) notify() {
@@ -82,6 +83,8 @@ func (x *searchIndex) stopMerging() {
 
 // mergeAll merges until no segments need it.
 func (x *searchIndex) mergeAll(ctx context.Context) error {
+	x.merging.mu.Lock()
+	defer x.merging.mu.Unlock()
 	for {
 		x.mu.RLock()
 		group := slices.Clone(x.unmerged())
@@ -94,6 +97,28 @@ func (x *searchIndex) mergeAll(ctx context.Context) error {
 			return err
 		}
 	}
+}
+
+// purge rewrites the segments that hold passages that have died by now, so that their words are no longer stored.
+func (x *searchIndex) purge(ctx context.Context) error {
+	x.merging.mu.Lock()
+	defer x.merging.mu.Unlock()
+	x.mu.RLock()
+	segments := slices.Clone(x.segments)
+	x.mu.RUnlock()
+	for _, s := range segments {
+		x.mu.RLock()
+		clean := s.live == s.len()
+		x.mu.RUnlock()
+		if clean {
+			continue
+		}
+		if err := x.merge(ctx, []*segment{s}); err != nil {
+			x.markIfDamaged([]*segment{s}, err)
+			return err
+		}
+	}
+	return nil
 }
 
 // unmerged returns the segments to merge next, nil if there are none. The caller holds x.mu.

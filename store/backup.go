@@ -30,6 +30,8 @@ func (s *Store) Backup(w io.Writer) error {
 		return fmt.Errorf("back up store: it is not open: %w", ErrNotFound)
 	}
 	defer s.kv.leave()
+	s.copying.Lock()
+	defer s.copying.Unlock()
 	if err := s.Flush(); err != nil {
 		return fmt.Errorf("back up store: %w", err)
 	}

@@ -106,3 +106,17 @@ func (s *Store) SweepFetched(until time.Time) error { return s.sweepFetched(unti
 
 // PartKey returns the key of a body's part.
 func PartKey(sum Sum, i int) string { return partKey(sum, i) }
+
+// RewriteTables has the engine write its memory to tables, and rewrite all tables if flatten, whatever is read of them.
+func (s *Store) RewriteTables(flatten bool) error {
+	err := s.alone(func() error {
+		if err := s.kv.fence(); err != nil {
+			return err
+		}
+		return s.kv.db.DropPrefix([]byte(compactKey))
+	})
+	if err != nil || !flatten {
+		return err
+	}
+	return s.kv.db.Flatten(1)
+}

@@ -1,12 +1,15 @@
 package store
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"log/slog"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -84,9 +87,10 @@ type batch struct {
 	ahead bool
 
 	seq     uint64
-	last    uint64     // seq of the last batch that was queued together with this one
-	barrier chan error // not nil: no changes; the writer answers when everything before is committed
-	sync    bool       // with barrier: and synced
+	last    uint64       // seq of the last batch that was queued together with this one
+	barrier chan error   // not nil: no changes; the writer answers when everything before is committed
+	sync    bool         // with barrier: and synced
+	do      func() error // with barrier: what the writer does then; its error is the answer
 }
 
 // set puts a value. The batch keeps the value, so the caller must not change it afterwards.
@@ -151,14 +155,15 @@ func (k *kv) read(key string) ([]byte, error) {
 // read a record. No read has one of its own: between a commit and renew it would see what a read after it does not.
 type shared struct {
 	mu  sync.Mutex
-	now *snapshot // nil: the next reader begins one
+	now *snapshot              // nil: the next reader begins one
+	old map[*snapshot]struct{} // that have not ended
 }
 
 // snapshot is what is on disk as of a moment.
 type snapshot struct {
 	txn   *badger.Txn
 	users int
-	old   bool // it ends with its last user
+	ended chan struct{} // not nil: it is old, and ends with its last user, who closes this
 }
 
 // begin returns a snapshot with everything that was committed before the last call of renew, until end.
@@ -175,8 +180,10 @@ func (s *shared) begin(db *badger.DB) *snapshot {
 func (s *shared) end(r *snapshot) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if r.users--; r.old && r.users == 0 {
+	if r.users--; r.ended != nil && r.users == 0 {
 		r.txn.Discard()
+		close(r.ended)
+		delete(s.old, r)
 	}
 }
 
@@ -187,10 +194,31 @@ func (s *shared) renew() {
 	if s.now == nil {
 		return
 	}
-	if s.now.old = true; s.now.users == 0 {
+	if s.now.users == 0 {
 		s.now.txn.Discard()
+	} else {
+		s.now.ended = make(chan struct{})
+		if s.old == nil {
+			s.old = map[*snapshot]struct{}{}
+		}
+		s.old[s.now] = struct{}{}
 	}
 	s.now = nil
+}
+
+// settle waits until every snapshot of before the last call of renew has ended.
+func (s *shared) settle(ctx context.Context) error {
+	s.mu.Lock()
+	old := slices.Collect(maps.Keys(s.old))
+	s.mu.Unlock()
+	for _, r := range old {
+		select {
+		case <-r.ended:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	return nil
 }
 
 // readIn is read as of a transaction's start. The engine may panic on a damaged file.
@@ -391,20 +419,32 @@ func (k *kv) totals() totals {
 // barrier waits until everything queued before is committed, and with synced also synced. The error says what was lost
 // since the last barrier with sync.
 func (k *kv) barrier(synced bool) error {
+	_, err := k.ask(&batch{sync: synced})
+	return err
+}
+
+// inWriter calls f in the writer's goroutine, after everything queued before is committed. The error is that of f, or
+// ErrFull when there is no writer any more.
+func (k *kv) inWriter(f func() error) error {
+	taken, err := k.ask(&batch{do: f})
+	if !taken {
+		return fmt.Errorf("the store is closed: %w", ErrFull)
+	}
+	return err
+}
+
+// ask queues a batch without changes and waits for the writer's answer. Without a writer it is not taken.
+func (k *kv) ask(b *batch) (taken bool, err error) {
+	b.barrier = make(chan error, 1)
 	k.mu.Lock()
-	if k.db == nil {
+	if k.db == nil || k.shut {
 		k.mu.Unlock()
-		return nil
+		return false, nil
 	}
-	if k.shut {
-		k.mu.Unlock()
-		return nil
-	}
-	b := &batch{barrier: make(chan error, 1), sync: synced}
 	k.queue = append(k.queue, b)
 	k.mu.Unlock()
 	k.w.signal()
-	return <-b.barrier
+	return true, <-b.barrier
 }
 
 // close lets the writer and the readers end and closes the engine. The second of two calls does nothing.

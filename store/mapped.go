@@ -29,9 +29,9 @@ func (k *kv) letGo(max int64) {
 	}
 	// An iterator over everything holds each table of its beginning. Those that were listed before and are listed
 	// afterwards were there then, so that their addresses stay theirs until the iterator is closed.
-	txn := k.db.NewTransaction(false)
-	defer txn.Discard()
-	all := txn.NewIterator(badger.IteratorOptions{})
+	r := k.reading.begin(k.db)
+	defer k.reading.end(r)
+	all := r.txn.NewIterator(badger.IteratorOptions{})
 	defer all.Close()
 	held := map[string]bool{}
 	for _, t := range k.db.Tables() {

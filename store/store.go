@@ -150,6 +150,7 @@ type Store struct {
 	hostCount  atomic.Int64 // changes of what is known about hosts
 	disclosed  atomic.Int64 // disclosures since the start
 	records    Records
+	copying    sync.Mutex // held over what reads or rewrites the whole store
 
 	chores   chan struct{} // wakes the housekeeper; capacity 1
 	counts   chan struct{} // wakes count; capacity 1

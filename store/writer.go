@@ -115,6 +115,10 @@ func (k *kv) drainOne(b *batch) {
 		return
 	}
 	k.commit()
+	if b.do != nil {
+		b.barrier <- b.do()
+		return
+	}
 	if !b.sync {
 		b.barrier <- nil
 		return

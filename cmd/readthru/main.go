@@ -160,6 +160,7 @@ func (p *program) app() *cli.App {
 			p.notesCommand(),
 			p.indexCommand(),
 			p.cacheCommand(),
+			p.storeCommand(),
 			p.hostsCommand(),
 			p.rulesCommand(),
 			p.recipeCommand(),

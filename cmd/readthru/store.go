@@ -1,0 +1,35 @@
+package main
+
+import (
+	"github.com/urfave/cli/v2"
+
+	"readthru/api"
+)
+
+func (p *program) storeCommand() *cli.Command {
+	return &cli.Command{
+		Name:  "store",
+		Usage: "manage what is kept on disk",
+		Subcommands: []*cli.Command{
+			{
+				Name: "compact", Usage: "remove what is left on disk of what was deleted",
+				Description: "It rewrites the store, which takes some seconds for each gigabyte. Pages, versions and knowledge " +
+					"bases stay. Stored responses that could be pages and are of none are deleted.",
+				Flags: []cli.Flag{jsonFlag()}, Action: p.compactStore,
+			},
+		},
+	}
+}
+
+func (p *program) compactStore(c *cli.Context) error {
+	if err := noArgs(c.Args().Slice()); err != nil {
+		return err
+	}
+	return p.withClient(c.Context, func(b *api.Client) error {
+		done, err := b.CompactStore(c.Context)
+		if err != nil {
+			return err
+		}
+		return p.done(c, done, "compacted the store")
+	})
+}
