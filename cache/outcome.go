@@ -95,6 +95,21 @@ func (o Outcome) carry(resp *http.Response) {
 	resp.Body = &body{resp.Body, o}
 }
 
+// Precede makes the outcome that resp carries say so if the origin was asked for another response, with the outcome o,
+// in whose place resp stands: a hit is one for which nothing was forwarded (RFC 9211 §2.1).
+func (o Outcome) Precede(resp *http.Response) {
+	if o.Forward == "" || !OutcomeOf(resp).Hit {
+		return
+	}
+	asked := Outcome{Forward: o.Forward, Status: o.Status}
+	switch b := resp.Body.(type) {
+	case *storedBody:
+		b.outcome = asked
+	case *body:
+		b.outcome = asked
+	}
+}
+
 // String returns the outcome as a member of Cache-Status, "readthru; hit; ttl=60", or "" for the zero value.
 func (o Outcome) String() string {
 	if o == (Outcome{}) {

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"readthru/cache"
 	"readthru/httpfield"
 	"readthru/page"
 )
@@ -67,7 +68,12 @@ func (f *Fetcher) askWhole(ctx context.Context, a *attempt, accept string, first
 		return first, nil
 	}
 	first.Body.Close()
-	return f.o.Client.RoundTrip(f.wholeRequest(ctx, a, accept))
+	whole, err := f.o.Client.RoundTrip(f.wholeRequest(ctx, a, accept))
+	if err != nil {
+		return nil, err
+	}
+	cache.OutcomeOf(first).Precede(whole)
+	return whole, nil
 }
 
 // wholeRequest returns the request of the attempt without conditions and ranges.

@@ -29,22 +29,39 @@ const (
 // maxRedirects is how many redirects an own fetch follows.
 const maxRedirects = 10
 
+// accept returns what is asked of the origin of an attempt.
+func (f *Fetcher) accept(a *attempt) string {
+	switch {
+	case a.host.Knows(store.StrictAccept, a.started):
+		return acceptNoMD
+	case f.prefersHTML(a) || a.req.HTML || a.req.Source || a.req.Trimmed || a.req.View.chooses():
+		return acceptHTML
+	}
+	return acceptMarkdown
+}
+
+// RequestFor returns the request that an own fetch of u would send to the cache now.
+func (f *Fetcher) RequestFor(ctx context.Context, u *url.URL) *http.Request {
+	f = f.newest.Load()
+	a := f.newAttempt(Request{URL: u, Own: true}, time.Now())
+	a.host, _ = f.o.Store.Host(u.Hostname()) // it never fails
+	return f.request(OwnPolicy(ctx), a.req, a.url, f.accept(a))
+}
+
 // ask gets the origin's response: one request for a proxied page, with redirects followed for our own, and a second one
 // without text/markdown when the origin answers 406.
 func (f *Fetcher) ask(ctx context.Context, a *attempt) error {
 	for hop := 0; ; hop++ {
 		a.found = f.lookup(a)
 		a.host, a.headOnly = a.found.Host, a.found.HeadOnly
-		accept := acceptMarkdown
-		if f.prefersHTML(a) || a.req.HTML || a.req.Source || a.req.Trimmed || a.req.View.chooses() {
-			accept = acceptHTML
-		}
+		accept := f.accept(a)
 		resp, err := f.o.Client.RoundTrip(f.request(cache.WithFound(ctx, a.found), a.req, a.url, accept))
 		if err != nil {
 			return err
 		}
-		if resp.StatusCode == http.StatusNotAcceptable {
-			resp = f.askAgain(f.request(ctx, a.req, a.url, acceptNoMD), resp)
+		if resp.StatusCode == http.StatusNotAcceptable && accept != acceptNoMD {
+			accept = acceptNoMD
+			resp = f.askAgain(a, f.request(ctx, a.req, a.url, accept), resp)
 		}
 		if resp, err = f.askWhole(ctx, a, accept, resp); err != nil {
 			return err
@@ -84,8 +101,9 @@ func (f *Fetcher) lookup(a *attempt) *store.Found {
 	return found
 }
 
-// askAgain sends a second request after a 406. It returns the first response when that helps nothing.
-func (f *Fetcher) askAgain(req *http.Request, first *http.Response) *http.Response {
+// askAgain sends a second request after a 406. It returns the first response when that helps nothing, and learns it of
+// the host when it does, unless some page of the host is known to be markdown.
+func (f *Fetcher) askAgain(a *attempt, req *http.Request, first *http.Response) *http.Response {
 	again, err := f.o.Client.RoundTrip(req)
 	if err != nil {
 		return first
@@ -95,6 +113,10 @@ func (f *Fetcher) askAgain(req *http.Request, first *http.Response) *http.Respon
 		return first
 	}
 	first.Body.Close()
+	cache.OutcomeOf(first).Precede(again)
+	if again.StatusCode < 400 && !a.host.Knows(store.Negotiates, a.started) {
+		f.learn(a, store.StrictAccept)
+	}
 	return again
 }
 

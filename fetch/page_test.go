@@ -9,10 +9,12 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"readthru/cache"
 	"readthru/fetch"
 	"readthru/page"
+	"readthru/store"
 )
 
 func TestHTMLBecomesMarkdownOnceAndIsRememberedAfterwards(t *testing.T) {
@@ -180,6 +182,77 @@ func TestNotAcceptableIsAskedAgainOnceWithoutMarkdown(t *testing.T) { // rule A2
 	}
 	if n := len(c.origin.asked()); n != 2 {
 		t.Errorf("%d requests, want 2", n)
+	}
+}
+
+func TestAHostThatRefusesMarkdownIsAskedOnceAPage(t *testing.T) { // rule A2
+	c := newChain(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.Contains(r.Header.Get("Accept"), "markdown") {
+			w.Header().Set("Vary", "Accept")
+			w.WriteHeader(http.StatusNotAcceptable)
+			return
+		}
+		respond(200, article("Harbour"), html, "Cache-Control: max-age=3600", "Vary: Accept")(w, r)
+	}))
+	for _, tt := range []struct {
+		path     string
+		forgets  bool // what was learnt of the host has ended
+		requests int
+		status   string
+	}{
+		{"/", false, 2, "readthru; fwd=uri-miss; fwd-status=200"},
+		{"/", false, 0, "readthru; hit; ttl="},
+		{"/second", false, 1, "readthru; fwd=uri-miss; fwd-status=200"},
+		{"/second", false, 0, "readthru; hit; ttl="},
+		{"/", true, 1, "readthru; fwd=vary-miss; fwd-status=406"},
+		{"/", false, 0, "readthru; hit; ttl="},
+	} {
+		if tt.forgets {
+			if n, err := c.store.Forget("site.test", time.Now(), func(f store.Fact) bool {
+				return f.Trait == store.StrictAccept
+			}); n != 1 || err != nil {
+				t.Fatalf("forgot %d facts, %v", n, err)
+			}
+		}
+		before := len(c.origin.asked())
+		ans := c.read(t, "https://site.test"+tt.path)
+		if n := len(c.origin.asked()) - before; n != tt.requests || !strings.HasPrefix(ans.Cache.String(), tt.status) ||
+			ans.Cache.Hit != ans.Page.FromCache || ans.Page.Source != page.Local {
+			t.Errorf("%s: %d requests, %s, from the cache: %v, source %s; want %d, %s", tt.path, n, ans.Cache,
+				ans.Page.FromCache, ans.Page.Source, tt.requests, tt.status)
+		}
+	}
+}
+
+func TestRequestForIsWhatAFetchAsks(t *testing.T) {
+	c := newChain(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch {
+		case r.URL.Path == "/strict" && strings.Contains(r.Header.Get("Accept"), "markdown"):
+			w.WriteHeader(http.StatusNotAcceptable)
+		case r.URL.Path == "/odd" && strings.HasPrefix(r.Header.Get("Accept"), "text/markdown"):
+			respond(200, " ", "Content-Type: text/markdown", "Vary: Accept")(w, r)
+		default:
+			respond(200, article("Harbour"), html, "Cache-Control: max-age=60",
+				"Vary: Accept, User-Agent, Accept-Encoding")(w, r)
+		}
+	}))
+	for _, path := range []string{"/page", "/odd", "/strict", "/other"} {
+		u := parse(t, "https://site.test"+path)
+		for range 2 { // by then what the first one learnt holds
+			if _, err := c.own(t, u.String()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		req := c.RequestFor(t.Context(), u)
+		if fresh, err := c.cache.Fresh(req); !fresh || err != nil {
+			t.Errorf("%s: the cache answers %v: %v, %v", path, req.Header, fresh, err)
+		}
+		want := c.origin.last(t).Header
+		for _, name := range []string{"Accept", "Accept-Encoding", "User-Agent"} {
+			if req.Header.Get(name) != want.Get(name) {
+				t.Errorf("%s: %s: %q, and a fetch asked %q", path, name, req.Header.Get(name), want.Get(name))
+			}
+		}
 	}
 }
 

@@ -14,6 +14,7 @@ type Trait string
 const (
 	Negotiates   Trait = "negotiates"     // it answers text/markdown to a request that names it
 	MarkdownOff  Trait = "markdown-off"   // the markdown that it negotiated was unusable: it is asked for HTML
+	StrictAccept Trait = "strict-accept"  // it answers 406 to a request that names text/markdown: it is asked without
 	Twins        Trait = "markdown-twins" // a page has its markdown at the page's address with .md
 	NeedsBrowser Trait = "needs-browser"  // a rendered page had far more text than the same page without
 	RejectsCA    Trait = "rejects-ca"     // a client rejected our certificate there: it is tunnelled
@@ -29,6 +30,7 @@ var lifetimes = map[Trait]struct {
 }{
 	Negotiates:   {30 * day, 30 * day, 1, true},
 	MarkdownOff:  {day, 30 * day, 3, true},
+	StrictAccept: {day, 30 * day, 1, true},
 	Twins:        {30 * day, 30 * day, 1, true},
 	NeedsBrowser: {30 * day, 30 * day, 3, true},
 	RejectsCA:    {10 * time.Minute, day, 1, false},

@@ -21,6 +21,8 @@ func (p *program) hostsCommand() *cli.Command {
 			"each time, at most a day\n" +
 			"  markdown-off    the markdown of three pages was unusable: it is asked for HTML; a day, then twice as long, " +
 			"at most 30 days, or until a page has good markdown\n" +
+			"  strict-accept   it answered 406 to a request for markdown: it is asked without; a day, then twice as long, " +
+			"at most 30 days\n" +
 			"  negotiates      it answers markdown when asked for it; 30 days\n" +
 			"  markdown-twins  its pages have markdown at their address with .md; 30 days\n" +
 			"  needs-browser   three pages had far more text in a browser; 30 days, or until one has not",
@@ -97,6 +99,7 @@ func explained(f api.HostFact) string {
 	text := map[store.Trait]string{
 		store.Negotiates:   "it answers markdown when asked for it",
 		store.MarkdownOff:  "its own markdown was unusable: it is asked for HTML",
+		store.StrictAccept: "it answers 406 to who asks for markdown: it is asked without",
 		store.Twins:        "its pages have markdown at their address with .md",
 		store.NeedsBrowser: "its pages have far more text in a browser: they are rendered at once",
 		store.RejectsCA:    "rejected our certificate: it is tunnelled, so it gets no markdown and no cache",

@@ -155,6 +155,15 @@ func (o *origin) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Cache-Control", "no-cache")
 		_, _ = fmt.Fprintf(w, article, "A page that changes", "A page that changes",
 			fmt.Sprintf("This is reading number %d of a paragraph that is different whenever it is read.", n))
+	case "/strict": // as some servers answer who names a type that they do not have
+		w.Header().Set("Vary", "Accept")
+		if strings.Contains(r.Header.Get("Accept"), "text/markdown") {
+			w.WriteHeader(http.StatusNotAcceptable)
+			return
+		}
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		w.Header().Set("Cache-Control", "max-age=600")
+		_, _ = fmt.Fprintf(w, article, "A strict page", "A strict page", "It is given to nobody who asks for markdown.")
 	case "/reference":
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
 		_, _ = fmt.Fprintf(w, article, "A reference", "Functions",

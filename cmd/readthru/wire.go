@@ -10,6 +10,7 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
@@ -452,34 +453,22 @@ func sessionStats(n proxy.SessionStats) api.SessionStats {
 	}
 }
 
-// asFetched is the request that a fetch of a URL makes of the cache.
-func (c *core) asFetched(ctx context.Context, url string) (*http.Request, error) {
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, http.NoBody)
-	if err != nil {
-		return nil, err
-	}
-	req.Header.Set("Accept", "text/markdown, text/html;q=0.9, application/xhtml+xml;q=0.9, */*;q=0.1")
-	req.Header.Set("Accept-Encoding", "gzip")
-	req.Header.Set("User-Agent", c.now.Load().Fetch.UserAgent)
-	return req, nil
-}
-
 // fresh has the cache tell whether it answers a fetch of a URL from its store.
-func (c *core) fresh(ctx context.Context, url string) (bool, error) {
-	req, err := c.asFetched(ctx, url)
+func (c *core) fresh(ctx context.Context, uri string) (bool, error) {
+	u, err := url.Parse(uri)
 	if err != nil {
 		return false, err
 	}
-	return c.cache.Fresh(req)
+	return c.cache.Fresh(c.fetcher.RequestFor(ctx, u))
 }
 
 // explain has the cache tell why it would or would not answer a fetch of a URL from its store.
-func (c *core) explain(ctx context.Context, url string) ([]api.ExplainLine, error) {
-	req, err := c.asFetched(ctx, url)
+func (c *core) explain(ctx context.Context, uri string) ([]api.ExplainLine, error) {
+	u, err := url.Parse(uri)
 	if err != nil {
 		return nil, err
 	}
-	lines, err := c.cache.Explain(req)
+	lines, err := c.cache.Explain(c.fetcher.RequestFor(ctx, u))
 	if err != nil {
 		return nil, err
 	}
