@@ -118,7 +118,7 @@ func (m *markdownNew) Try(ctx context.Context, a *attempt) result {
 		return m.ask(ctx, a, g.reason())
 	})
 	if err == nil {
-		if no := m.unfit(a, r); no != "" {
+		if no := m.unfit(ctx, a, r); no != "" {
 			err = unfit(no)
 		}
 	}
@@ -327,8 +327,8 @@ func readMarkdownNew(h http.Header, content []byte, base *url.URL) (*store.Rendi
 }
 
 // unfit returns why an answer is rejected, or "" if it is accepted. It rejects an answer with markedly less content
-// than the local result.
-func (m *markdownNew) unfit(a *attempt, r *store.Rendition) string {
+// than the local result, and one that shares no word with it.
+func (m *markdownNew) unfit(ctx context.Context, a *attempt, r *store.Rendition) string {
 	if a.status != http.StatusOK {
 		return "" // the local result is an error page
 	}
@@ -342,7 +342,28 @@ func (m *markdownNew) unfit(a *attempt, r *store.Rendition) string {
 	if a.signs != nil && a.best == nil && 10*len(bytes.Fields(r.Markdown)) < a.signs.Words {
 		return "markdown.new returned less than a tenth of the page's words"
 	}
+	if !sharesWords(m.f.seenOf(ctx, a), r.Title+" "+string(r.Markdown)) {
+		return "markdown.new returned a text that has no word of the page"
+	}
 	return ""
+}
+
+// seenOf returns what was seen of a page: its title, its description and its text.
+func (f *Fetcher) seenOf(ctx context.Context, a *attempt) string {
+	if r := a.best; r != nil {
+		return r.Title + " " + r.Description + " " + string(r.Markdown)
+	}
+	var seen string
+	if a.kind != htmlKind || f.parsed(ctx, a, func(doc *convert.Document) error {
+		res, err := doc.Convert(ctx, a.convert)
+		if err == nil {
+			seen = res.Title + " " + res.Description + " " + res.Markdown
+		}
+		return err
+	}) != nil {
+		return ""
+	}
+	return seen
 }
 
 // state returns the service's part of [Stats].

@@ -28,7 +28,7 @@ type converter struct {
 }
 
 var converted = "# Converted\n\n" +
-	strings.Repeat("By a [third](https://markdown.new/) party, in words enough to stand for a page.\n\n", 8)
+	strings.Repeat("By a [third](https://markdown.new/) party, in words enough to stand for a page of the harbour.\n\n", 8)
 
 func (c *converter) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	c.mu.Lock()
@@ -405,5 +405,30 @@ func TestMarkdownNewIsNotAskedWhileItIsSwitchedOff(t *testing.T) {
 	}
 	if n := c.Stats(); n.MarkdownNewSent != 0 {
 		t.Errorf("%d requests are counted, want 0", n.MarkdownNewSent)
+	}
+}
+
+func TestMarkdownNewIsBelievedIfItSharesWordsWithThePage(t *testing.T) {
+	moon := "# The moon\n\n" + strings.Repeat("It is made of the finest cheese that anybody has ever eaten up there.\n\n", 8)
+	for _, tt := range []struct {
+		name, page, answer string
+		want               page.Source
+	}{
+		{"another page", "<title>Harbour almanac</title><p>Tides</p>", moon, page.Local},
+		{"the page", "<title>Moonshine and cheese</title><p>Nothing yet</p>", moon, page.MarkdownNew},
+		{"in its description", "<title>A</title><meta name=description content='About dinner and cheese'>", moon, page.MarkdownNew},
+		{"nothing was seen", "<title>App</title><p>Loading…</p>", moon, page.MarkdownNew},
+		{"only that scripts are missing", "<title>App</title><p>Please enable JavaScript in your browser</p>", moon, page.MarkdownNew},
+		{"in Japanese", "<title>月の石について</title>", "# 石\n\n" + strings.Repeat("月の石は月面で集められた岩石です。", 9), page.MarkdownNew},
+		{"another page in Japanese", "<title>港の朝の音</title>", "# 石\n\n" + strings.Repeat("岩石は集められた。", 9), page.Local},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			conv, with := newConverter(t)
+			conv.answer = respond(200, tt.answer, "Content-Type: text/markdown; charset=utf-8")
+			c := newChain(t, respond(200, "<!doctype html><meta charset=utf-8>"+tt.page, html), with("fallback", 0))
+			if ans := c.read(t, "https://site.test/"); ans.Page.Source != tt.want {
+				t.Errorf("by %s, want %s: %+v", ans.Page.Source, tt.want, ans.Page.Attempts)
+			}
+		})
 	}
 }
