@@ -68,7 +68,8 @@ type response struct {
 	sum     store.Sum     // of raw
 	hasSum  bool
 	tree
-	wall string // mark of a bot wall, empty if none
+	framed *framed // nil: its frames were not looked at
+	wall   string  // mark of a bot wall, empty if none
 	// our own fetch converts it here and sends it to no third party; a client gets it unchanged
 	noTransform bool
 }

@@ -131,7 +131,7 @@ func (s browser) refusal(a *attempt) string {
 		return "the page is too large to render"
 	case mode == RenderAlways || s.f.rendersHost(a):
 		return ""
-	case a.signs != nil && a.signs.Still:
+	case a.signs != nil && a.signs.Still && (a.framed == nil || a.framed.ours == 0):
 		return still
 	case a.best == nil || warns(a.best.Warnings, weak...) || a.routed():
 		return ""

@@ -27,6 +27,7 @@ func (s local) Try(ctx context.Context, a *attempt) result {
 	if a.kind == markdownKind {
 		return skipped("the origin answered markdown")
 	}
+	s.f.joinFrames(ctx, a)
 	begun := time.Now()
 	r, err := s.convert(ctx, a)
 	a.page.Info.ConvertMS = s.f.observe("convert", begun)
@@ -61,6 +62,7 @@ func (s local) convert(ctx context.Context, a *attempt) (*store.Rendition, error
 		FinalURL: a.url.String(),
 	}
 	noteRecipe(r, res.Recipe)
+	s.f.noteFrames(a, r)
 	return r, nil
 }
 

@@ -117,6 +117,7 @@ func (f *Fetcher) observed(ctx context.Context, a *attempt, raw []byte) {
 		f.deleteResponses(a)
 		return
 	}
+	a.req.CacheOnly = true
 	f.try(ctx, a, []string{"local"})
 	if a.best == nil {
 		return

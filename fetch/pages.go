@@ -452,7 +452,14 @@ func (f *Fetcher) keep(a *attempt) (byPage bool) {
 		if warns(a.best.Warnings, convert.WarnTruncated) {
 			return false // there may be more time for it
 		}
-		err = f.o.Store.PutRendition(a.best)
+		if !withFramesIn(a.best) {
+			err = f.o.Store.PutRendition(a.best)
+			break
+		}
+		if warns(a.best.Warnings, weak...) {
+			return false // the next steps are tried again
+		}
+		fallthrough
 	case page.Alternate, page.MarkdownNew, page.Browser, page.LLM:
 		if !a.started.Before(a.best.Expires) {
 			return false

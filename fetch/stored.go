@@ -100,7 +100,9 @@ func (f *Fetcher) keptAttempt(p *page.Page) (*attempt, error) {
 			if r.Status != http.StatusOK || r.Partition != "" {
 				continue
 			}
-			a := f.newAttempt(Request{URL: u, Method: http.MethodGet, Own: true, NoRemote: true, NoVisit: true}, time.Now())
+			a := f.newAttempt(Request{
+				URL: u, Method: http.MethodGet, Own: true, CacheOnly: true, NoRemote: true, NoVisit: true,
+			}, time.Now())
 			a.url, a.page.Error = at, p.Error // which is of a fetch since
 			f.look(a, &http.Response{
 				StatusCode: r.Status, Header: r.Header.Clone(), Body: http.NoBody, ContentLength: r.Length,

@@ -60,7 +60,7 @@ type Transport struct {
 	behind    func(*url.URL) (*url.URL, error) // returns nothing for what TransportOptions.Direct names
 	userAgent string
 	looked    *lru.Cache[string, resolved] // lookups of checkBehindUpstream
-	pools     [3]*http.Transport            // by policy
+	pools     [3]*http.Transport           // by policy
 }
 
 // NewTransport returns a Transport. The error for an invalid option names the option.

@@ -88,7 +88,11 @@ func (f *Fetcher) document(ctx context.Context, a *attempt) (*convert.Document, 
 	}
 	ctx, cancel := context.WithTimeout(ctx, convertBudget)
 	defer cancel()
-	doc, err := convert.Parse(ctx, a.content, contentType, a.url, a.recipes.For(a.url).Convert()...)
+	content := a.content
+	if a.framed != nil && a.framed.html != nil {
+		content, contentType = a.framed.html, "text/html; charset=utf-8"
+	}
+	doc, err := convert.Parse(ctx, content, contentType, a.url, a.recipes.For(a.url).Convert()...)
 	if err != nil {
 		t.rest()
 		return nil, err

@@ -81,7 +81,7 @@ func (f *Fetcher) narrow(ctx context.Context, a *attempt) error {
 		a.narrowMarkdown(o)
 		return nil
 	}
-	if o.Section == "" && !v.Receipts {
+	if o.Section == "" && !v.Receipts && !withFramesIn(a.best) {
 		if r, err := f.o.Store.Rendition(a.sum, a.recipeOf(wanted(o))); err == nil {
 			a.shown = r
 			return nil
@@ -91,6 +91,9 @@ func (f *Fetcher) narrow(ctx context.Context, a *attempt) error {
 		if err := a.read(f.o.MaxBody); err != nil {
 			return err
 		}
+	}
+	if withFramesIn(a.best) {
+		f.joinFrames(ctx, a)
 	}
 	return f.narrowPage(ctx, a, o)
 }
@@ -125,7 +128,7 @@ func (f *Fetcher) narrowPage(ctx context.Context, a *attempt, o convert.Options)
 	shown.Recipe, shown.Markdown, shown.Tokens, shown.Warnings, shown.ContentHash = a.recipeOf(wanted(o)),
 		[]byte(res.Markdown), res.Tokens, res.Warnings, ""
 	a.shown = &shown
-	if o.Section != "" || !a.memorable || a.status != http.StatusOK || o == a.convert {
+	if o.Section != "" || !a.memorable || a.status != http.StatusOK || o == a.convert || withFramesIn(a.best) {
 		return nil
 	}
 	if err := f.o.Store.PutRendition(&shown); err != nil && !errors.Is(err, store.ErrFull) {

@@ -332,13 +332,21 @@ const scroll = `(() => {
 const notWhole = "the document is not whole"
 
 // serialise returns the document and its URL. It includes open shadow roots, which outerHTML leaves out, and the
-// content of each visible frame of the same origin after that frame. It throws if that is longer than a number of
-// characters.
+// content of each visible frame of the same origin after that frame. A document that consists of frames gets a body with
+// their contents. It throws if that is longer than a number of characters.
 const serialise = `(() => {
 	const mark = 'frame ' + Math.random() + ' ';
 	const reach = (frame) => {
 		try { return frame.offsetWidth >= 100 && frame.offsetHeight >= 50 && frame.contentDocument?.body; } catch {}
 	};
+	const framed = (body, depth) => {
+		if (body.localName === 'frameset') return parts(body, depth + 1);
+		for (const [which, name] of [['a[href]', 'href'], ['img[src]', 'src']])
+			for (const link of body.querySelectorAll(which)) link.setAttribute(name, link[name]);
+		return content(body, depth + 1);
+	};
+	const parts = (set, depth) => depth > 3 ? '' : [...set.querySelectorAll('frame')].map(reach).filter(Boolean)
+		.map((body) => '<section>' + framed(body, depth) + '</section>').join('');
 	const content = (node, depth) => {
 		const roots = [], frames = [];
 		const walk = (node) => {
@@ -346,9 +354,7 @@ const serialise = `(() => {
 				if (e.shadowRoot) { roots.push(e.shadowRoot); walk(e.shadowRoot); }
 				const body = e.localName === 'iframe' && depth < 3 && reach(e);
 				if (!body) continue;
-				for (const [which, name] of [['a[href]', 'href'], ['img[src]', 'src']])
-					for (const link of body.querySelectorAll(which)) link.setAttribute(name, link[name]);
-				frames.push({e, was: e.textContent, inner: content(body, depth + 1)});
+				frames.push({e, was: e.textContent, inner: framed(body, depth)});
 			}
 		};
 		walk(node);
@@ -363,7 +369,9 @@ const serialise = `(() => {
 	const d = document.documentElement;
 	if (!d) return {url: location.href, html: ''};
 	if (document.readyState === 'loading') throw new Error('the document is not whole');
-	const inner = content(d, 0), outer = d.cloneNode(false).outerHTML, end = outer.lastIndexOf('</');
+	const inner = document.body?.localName !== 'frameset' ? content(d, 0) :
+		(document.head?.outerHTML ?? '') + '<body><main>' + parts(document.body, 0) + '</main></body>';
+	const outer = d.cloneNode(false).outerHTML, end = outer.lastIndexOf('</');
 	const html = '<!DOCTYPE html>' + (end < 0 ? inner : outer.slice(0, end) + inner + outer.slice(end));
 	if (html.length > %d) throw new Error('the document is too large');
 	return {url: location.href, html};

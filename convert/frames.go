@@ -1,0 +1,173 @@
+package convert
+
+import (
+	"bytes"
+	"context"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
+
+	"readthru/convert/chars"
+	"readthru/convert/dom"
+	"readthru/convert/guard"
+	"readthru/page"
+)
+
+// Frames are the frames of a page that a reader sees. The documents of those of the page's own site can be put in their
+// places.
+type Frames struct {
+	root  *html.Node
+	nodes []*html.Node
+	urls  []*url.URL
+	// Others is the number of frames that show documents of other sites, which are left out.
+	Others int
+}
+
+// Frames of at least this size, in CSS pixels, show something to read; counters and advertisements are smaller.
+const minFrameWidth, minFrameHeight = 100, 50
+
+// minFrameWords is the number of words from which on a frame with scripts holds a text, and no shell of one.
+const minFrameWords = 10
+
+// FindFrames returns the frames of a page in HTML. It is nil if there are none.
+func FindFrames(ctx context.Context, content []byte, contentType string, u *url.URL) *Frames {
+	if !mayHaveFrames(content) {
+		return nil
+	}
+	root := parsedFrame(ctx, content, contentType)
+	if root == nil {
+		return nil
+	}
+	f := &Frames{root: root}
+	base := readHead(root, u).base
+	for _, n := range dom.FindAll(root, shownFrame) {
+		src := dom.Attr(n, "src")
+		if src == "" || strings.HasPrefix(src, "about:") {
+			src = dom.Attr(n, "data-src")
+		}
+		to, err := url.Parse(absolute(base, src))
+		if err != nil || src == "" || to.Hostname() == "" || to.Scheme != "http" && to.Scheme != "https" {
+			continue
+		}
+		if embedded, _ := embeddedPage(to); embedded != "" {
+			continue
+		}
+		if !page.SameSite(to.Hostname(), u.Hostname()) {
+			f.Others++
+			continue
+		}
+		f.nodes, f.urls = append(f.nodes, n), append(f.urls, to)
+	}
+	if len(f.nodes) == 0 && f.Others == 0 {
+		return nil
+	}
+	return f
+}
+
+// mayHaveFrames is a look at a page that costs little.
+func mayHaveFrames(content []byte) bool {
+	for _, tag := range []string{"<iframe", "<frame", "<IFRAME", "<FRAME"} {
+		if bytes.Contains(content, []byte(tag)) {
+			return true
+		}
+	}
+	return false
+}
+
+// parsedFrame returns the parsed content; nil if it cannot be read.
+func parsedFrame(ctx context.Context, content []byte, contentType string) *html.Node {
+	text, _, err := decode(content, contentType, guard.MaxPage)
+	if err != nil {
+		return nil
+	}
+	root, _, err := dom.Parse(ctx, text)
+	if err != nil {
+		return nil
+	}
+	return root
+}
+
+// shownFrame reports whether n is a frame that is as large as one to read, by its attributes, and not hidden.
+func shownFrame(n *html.Node) bool {
+	if !dom.Is(n, atom.Iframe, atom.Frame) {
+		return false
+	}
+	small := func(key string, least int) bool {
+		size, err := strconv.Atoi(strings.TrimSuffix(dom.Attr(n, key), "px"))
+		return err == nil && size < least
+	}
+	if small("width", minFrameWidth) || small("height", minFrameHeight) {
+		return false
+	}
+	for e := n; e != nil; e = e.Parent {
+		style := strings.ReplaceAll(strings.ToLower(dom.Attr(e, "style")), " ", "")
+		if dom.HasAttr(e, "hidden") || dom.Is(e, atom.Template) || strings.Contains(style, "display:none") ||
+			strings.Contains(style, "visibility:hidden") {
+			return false
+		}
+	}
+	return true
+}
+
+// URLs returns the addresses of the documents of the page's site, in the order of the page.
+func (f *Frames) URLs() []*url.URL { return f.urls }
+
+// Put puts the text of the document of a frame, which was found at u, in the place of the frame. It reports false for a
+// document that has no text, or none without its scripts.
+func (f *Frames) Put(ctx context.Context, i int, content []byte, contentType string, u *url.URL) bool {
+	root := parsedFrame(ctx, content, contentType)
+	if root == nil {
+		return false
+	}
+	scripts := dom.Contains(root, atom.Script)
+	for _, n := range dom.FindAll(root, func(n *html.Node) bool {
+		return dom.Is(n, atom.Script, atom.Style, atom.Noscript, atom.Template)
+	}) {
+		dom.Remove(n)
+	}
+	body := dom.Find(root, func(n *html.Node) bool { return dom.Is(n, atom.Body) })
+	if body == nil {
+		return false
+	}
+	if words := chars.Words(dom.OneLine(body)); words == 0 || scripts && words < minFrameWords {
+		return false
+	}
+	base := readHead(root, u).base
+	for _, n := range dom.FindAll(body, func(n *html.Node) bool { return dom.Is(n, atom.A, atom.Img) }) {
+		for _, key := range []string{"href", "src"} {
+			if to := absolute(base, dom.Attr(n, key)); to != "" && to[0] != '#' {
+				dom.SetAttr(n, key, to)
+			}
+		}
+	}
+	section := dom.NewElement(atom.Section)
+	dom.MoveChildren(body, section)
+	dom.Replace(f.nodes[i], section)
+	return true
+}
+
+// HTML returns the page with what was put in the places of its frames, in UTF-8. A page that consists of frames has a
+// body then.
+func (f *Frames) HTML() ([]byte, error) {
+	first := true
+	for _, n := range dom.FindAll(f.root, func(n *html.Node) bool { return dom.Is(n, atom.Frameset) }) {
+		for _, c := range dom.FindAll(n, func(n *html.Node) bool { return dom.Is(n, atom.Noframes) }) {
+			dom.Remove(c) // it is for readers who do not get the frames
+		}
+		n.Attr = nil
+		if dom.Rename(n, atom.Div); first {
+			dom.Rename(n, atom.Main)
+			body := dom.NewElement(atom.Body)
+			n.Parent.InsertBefore(body, n)
+			dom.Remove(n)
+			body.AppendChild(n)
+		}
+		first = false
+	}
+	var b bytes.Buffer
+	err := html.Render(&b, f.root)
+	return b.Bytes(), err
+}
