@@ -23,8 +23,9 @@ quick: ## what every commit must pass, in under a minute: format, vet, and tests
 	go vet ./...
 	go test -short ./...
 
-# Packages of arithmetic, and those whose tests drive programs of their own: the race detector would see nothing there.
-PURE = . ./agents ./convert/... ./e2e/... ./eventually ./httpfield ./knowledge/analysis ./knowledge/vector ./markdown \
+# Packages of arithmetic, and those whose tests drive programs of their own: the race detector would see nothing there, or
+# takes minutes for processes that do what other packages' tests do in one (./cmd/readthru, which make slow has under it).
+PURE = . ./agents ./cmd/readthru ./convert/... ./e2e/... ./eventually ./httpfield ./knowledge/analysis ./knowledge/vector ./markdown \
 	./needs/... ./packaging ./page ./pdf ./processor ./recipe ./releases ./service ./strictyaml ./summary ./webtest
 # A process under the race detector sleeps a second at its end unless it is told not to.
 test: export GORACE = atexit_sleep_ms=20
@@ -44,9 +45,11 @@ test: ## all tests, with the race detector where goroutines meet
 
 slow: ## series that take long: faults, how deep requests run, hostile pages in full size, the model's own vocabulary, other systems, and each answer decided anew
 	go test -C bench -count=1 -timeout 1h ./...
-	READTHRU_FULL_SIZE=1 go test -count=1 -run 'Hostile|LargePage' ./convert ./pdf
+	READTHRU_FULL_SIZE=1 go test -count=1 -run 'Hostile|LargePage|NoReaderGetsAnOlder' ./convert ./pdf ./cache
 	go test -count=1 -tags tiktoken -run Estimate ./convert # against the vocabulary itself, which the program does not carry
 	for os in windows darwin; do GOOS=$$os go build -o /dev/null ./cmd/readthru || exit 1; done # it builds for other systems
+	READTHRU_ROUNDS=1 go test -count=1 -timeout 30m -run WhatAFleetPromises ./e2e
+	CGO_ENABLED=1 go test -race -count=1 -timeout 30m ./cmd/readthru
 	READTHRU_CACHE_MEMORY=0 go test -count=1 ./proxy ./recording ./cmd/readthru ./e2e # packages below the proxy know nothing of answers that are given again
 
 corpora: ## the tests that hold of our own small corpora, over larger ones: PAGES=dir, SECURITY=dir, MARKDOWN=dir, TREES=dir of sources, JUDGED=dir, PDFS=dir
