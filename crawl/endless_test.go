@@ -5,6 +5,7 @@ import (
 	"io"
 	"math/rand/v2"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -100,5 +101,102 @@ func TestMaintenanceURLsAndFilesAreNotCrawled(t *testing.T) {
 	if diff := cmp.Diff(told{"new /", "gone /w/index.php?title=A", "gone /wp-json-is-a-word", "gone /a.PDF"},
 		list); diff != "" {
 		t.Errorf("crawl (-want +got):\n%s", diff)
+	}
+}
+
+// TestTrapsTakeAShareOfACrawl crawls a site with 60 pages and four traps, which are linked first.
+func TestTrapsTakeAShareOfACrawl(t *testing.T) {
+	const known, limit, share = 60, 120, 120 / 8
+	trap := map[string]func(r *http.Request) []string{
+		"/cal": func(r *http.Request) []string {
+			at, err := time.Parse("2006-01", r.FormValue("m"))
+			if err != nil {
+				at = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+			}
+			return []string{at.AddDate(0, 1, 0).Format("/cal?m=2006-01"), at.AddDate(0, -1, 0).Format("/cal?m=2006-01")}
+		},
+		"/amp": func(r *http.Request) []string {
+			q := "amp%3B" + strings.TrimPrefix(r.URL.RawQuery, "?")
+			return []string{"/amp?" + q, "/amp?" + q + "&p=2"}
+		},
+		"/infra": func(r *http.Request) []string {
+			return []string{r.URL.Path + "/infra", r.URL.Path + "/common"}
+		},
+		"/grow": func(r *http.Request) []string {
+			n := len(r.URL.Query())
+			return []string{fmt.Sprintf("/grow?%s&f%d=1", r.URL.RawQuery, n), fmt.Sprintf("/grow?%s&g%d=1", r.URL.RawQuery, n)}
+		},
+	}
+	for _, tt := range []struct {
+		name  string
+		traps []string
+	}{
+		{"no trap", nil},
+		{"a calendar", []string{"/cal?m=2026-01"}},
+		{"a parameter that grows", []string{"/amp?p=2"}},
+		{"parameters that become more", []string{"/grow?f=1"}},
+		{"a path that grows", []string{"/infra/common"}},
+		{"all together", []string{"/cal?m=2026-01", "/amp?p=2", "/grow?f=1", "/infra/common"}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			r := newRig(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				var links []string
+				first := "/" + strings.Split(r.URL.Path, "/")[1]
+				n, err := strconv.Atoi(strings.TrimPrefix(r.URL.Path, "/page/"))
+				switch {
+				case r.URL.Path == "/":
+					links = slices.Concat(tt.traps, []string{"/page/1"})
+				case trap[first] != nil:
+					links = trap[first](r)
+				case err == nil && n <= known:
+					links = []string{fmt.Sprintf("/page/%d", n+1), fmt.Sprintf("/page/%d", n+2)}
+				default:
+					http.NotFound(w, r)
+					return
+				}
+				w.Header().Set("Content-Type", "text/html")
+				io.WriteString(w, html(r.URL.String(), links...))
+			}))
+			_, report := must3(t)(r.run(t, crawl.Options{Limit: limit}))
+			for i := range known {
+				if page := fmt.Sprintf("site.test/page/%d", i+1); r.count(page) == 0 {
+					t.Errorf("%s was not read (%+v)", page, report)
+				}
+			}
+			for first := range trap {
+				n := r.count("site.test" + first)
+				if n > share+2 { // those of which each is the first of its kind
+					t.Errorf("%s was read %d times, want at most %d", first, n, share+2)
+				}
+				t.Log(first, n)
+			}
+		})
+	}
+}
+
+// What only looks like a trap on some pages is read whole: dates of posts, a folder that is in itself, one script for
+// all pages.
+func TestSitesThatResembleTrapsAreReadWhole(t *testing.T) {
+	for name, at := range map[string]func(i int) string{
+		"posts by date":          func(i int) string { return fmt.Sprintf("/20%02d/0%d/post-%d-of-all", 10+i/9, 1+i%9, i) },
+		"a folder in itself":     func(i int) string { return fmt.Sprintf("/docs/docs/topic%d", i) },
+		"one script":             func(i int) string { return fmt.Sprintf("/index.php?topic=t%d&lang=en", i) },
+		"a list of single pages": func(i int) string { return fmt.Sprintf("/show?id=%d", i) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			const known = 80
+			site := pages{}
+			var links []string
+			for i := range known {
+				path := at(i)
+				site[path] = html(fmt.Sprintf("%s of %d", name, i))
+				links = append(links, strings.ReplaceAll(path, "&", "&amp;"))
+			}
+			site["/"] = html("Home", links...)
+			r := newRig(t, site)
+			if _, report := must3(t)(r.run(t, crawl.Options{Limit: 120})); report.Pages != known+1 {
+				t.Errorf("%d pages were read, want %d (%+v)", report.Pages, known+1, report)
+			}
+		})
 	}
 }

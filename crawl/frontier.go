@@ -45,6 +45,7 @@ func newFrontier(s scope, limit, depth int) *frontier {
 	return &frontier{
 		scope: s, limit: limit, depth: depth, most: min(max(20_000, 50*limit), max(200_000, 2*limit)),
 		raw: map[string]struct{}{}, seen: map[page.Key]struct{}{}, forms: map[string]formats{}, hashes: map[string]struct{}{},
+		traps:  traps{limit: limit},
 		report: *newReport(),
 	}
 }
