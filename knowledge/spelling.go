@@ -25,6 +25,8 @@ const (
 	minPart         = 3    // letters of each of two words written as one
 	maxPairPassages = 5000 // a more frequent word is not tried as one of two
 	seldom          = 2    // passages that have a word which may be a mistake all the same
+	seldomJoined    = 8    // passages that have a word which may be two all the same
+	farMoreApart    = 5    // times as many passages have the two beside each other
 	farMore         = 100  // times as many passages have the word that was meant
 	spellWeight     = .8   // of a corrected word
 )
@@ -51,10 +53,11 @@ type speller struct {
 // correct puts other words in the place of words that df passages have, none or hardly any, and reports whether it did.
 // Df is by term of the query. The caller holds mu.
 func (x *searchIndex) correct(q *query, df []int) bool {
+	s, lookedFor := speller{x: x, blocks: maxSpellBlocks}, 0
+	df = s.knownIn(q, df)
 	if !fewKnown(q, df) {
 		return false
 	}
-	s, lookedFor := speller{x: x, blocks: maxSpellBlocks}, 0
 	for i := range q.terms {
 		if t := &q.terms[i]; !empty(t.form) && !t.prefix {
 			s.others++
@@ -68,7 +71,7 @@ func (x *searchIndex) correct(q *query, df []int) bool {
 	for i := range q.terms {
 		t := &q.terms[i]
 		var meant []string
-		if t.spellable() && df[i] <= seldom && len(q.corrections) < maxCorrected && lookedFor < maxLookedFor {
+		if t.mayBeMeant(df[i]) && len(q.corrections) < maxCorrected && lookedFor < maxLookedFor {
 			lookedFor++
 			meant = s.meant(t.form, df[i])
 		}
@@ -100,6 +103,9 @@ func fewKnown(q *query, df []int) bool {
 		case empty(t.form):
 		case df[i] > seldom || t.prefix:
 			known++
+			if t.mayBeMeant(df[i]) {
+				unknown++
+			}
 		case t.spellable():
 			unknown++
 		}
@@ -113,6 +119,11 @@ func (t *queryTerm) spellable() bool {
 		strings.IndexFunc(t.form, func(r rune) bool { return !unicode.IsLetter(r) || r > 0x24f }) < 0
 }
 
+// mayBeMeant reports whether other words are looked for in place of a word that df passages have.
+func (t *queryTerm) mayBeMeant(df int) bool {
+	return t.spellable() && (df <= seldom || df <= seldomJoined && utf8.RuneCountInString(t.form) >= 2*minPart)
+}
+
 // passages returns how many passages have a term.
 func (s *speller) passages(stem string) (df int) {
 	for _, seg := range s.x.segments {
@@ -123,8 +134,8 @@ func (s *speller) passages(stem string) (df int) {
 	return df
 }
 
-// split returns the two words that a word is made of if they stand together in a passage.
-func (s *speller) split(word string) []string {
+// split returns the two words that a word is made of if they stand together in least passages.
+func (s *speller) split(word string, least int) []string {
 	type division struct {
 		parts []string
 		df    int
@@ -148,7 +159,7 @@ func (s *speller) split(word string) []string {
 	}
 	slices.SortStableFunc(tries, func(a, b division) int { return cmp.Compare(b.df, a.df) })
 	for _, d := range tries[:min(len(tries), 2)] {
-		if s.together(d.parts) > 0 {
+		if s.together(d.parts) >= least {
 			return d.parts
 		}
 	}
@@ -176,10 +187,11 @@ func (s *speller) together(words []string) (n int) {
 
 // meant returns what may be meant by a word that df passages have, or nil.
 func (s *speller) meant(word string, df int) []string {
-	if df == 0 {
-		if words := s.split(word); words != nil {
-			return words
-		}
+	if words := s.split(word, max(1, df*farMoreApart)); words != nil {
+		return words
+	}
+	if df > seldom {
+		return nil
 	}
 	other := s.nearest(word, df)
 	if other == "" || utf8.RuneCountInString(word) < minTwoMistakes && !anagrams(word, other) && !s.suits(other) {
@@ -221,8 +233,8 @@ func (s *speller) suits(word string) bool {
 }
 
 // nearest returns the word of the index that a word was meant to be, or "". It has the first two letters of the word,
-// or all of its letters but for one that is too many or two that changed places. Of words with as few mistakes it is
-// the most frequent one.
+// or all of its letters but for one that is too many or two that changed places. Of words with as few mistakes one that
+// goes on where the word ends comes first, since nothing in it is wrong, then the most frequent one.
 func (s *speller) nearest(word string, df int) string {
 	least := 1
 	mistakes := 1
@@ -246,17 +258,38 @@ func (s *speller) nearest(word string, df int) string {
 			}
 		})
 	}
-	best, fewest := "", mistakes+1
+	best := spelling{mistakes: mistakes + 1}
 	for form, n := range found {
-		d := distance(letters, []rune(form), mistakes)
-		if n < least || d > fewest || empty(form) || len(letters) < minMistake && !anagrams(word, form) {
+		c := spelling{form, distance(letters, []rune(form), mistakes), strings.HasPrefix(form, word), n}
+		if n < least || c.mistakes > mistakes || empty(form) || len(letters) < minMistake && !anagrams(word, form) {
 			continue
 		}
-		if d < fewest || n > found[best] || n == found[best] && form < best {
-			best, fewest = form, d
+		if c.before(best) {
+			best = c
 		}
 	}
-	return best
+	return best.form
+}
+
+// spelling is a word that may have been meant.
+type spelling struct {
+	form     string
+	mistakes int  // of the word of the query
+	goesOn   bool // the word of the query is its beginning
+	passages int
+}
+
+// before reports whether s is rather meant than o.
+func (s spelling) before(o spelling) bool {
+	switch {
+	case s.mistakes != o.mistakes:
+		return s.mistakes < o.mistakes
+	case s.goesOn != o.goesOn:
+		return s.goesOn
+	case s.passages != o.passages:
+		return s.passages > o.passages
+	}
+	return s.form < o.form
 }
 
 // empty reports whether a word says nothing, or little.

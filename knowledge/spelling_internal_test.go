@@ -174,3 +174,104 @@ func TestDistance(t *testing.T) {
 		}
 	}
 }
+
+// corrected returns what a search in the documents was corrected to.
+func corrected(t *testing.T, query string, docs []*Document) string {
+	t.Helper()
+	x := openTestIndex(t, docs)
+	indexAllOf(t, x, docs)
+	r, err := x.Search(t.Context(), Query{Text: query})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var list []string
+	for _, c := range r.Corrected {
+		list = append(list, c.From+"→"+c.To)
+	}
+	return strings.Join(list, " ")
+}
+
+// pagesSaying returns n pages with a text each, with a number in it.
+func pagesSaying(n int, name, text string) (docs []*Document) {
+	for i := range n {
+		docs = append(docs, doc(fmt.Sprintf("https://a.test/%s%d", name, i), name, fmt.Sprintf(text, i)))
+	}
+	return docs
+}
+
+// A word that is known by its stem alone, which a word of another language has as well, is unknown.
+func TestPagesInAnotherLanguageDoNotMakeAMisspeltWordKnown(t *testing.T) {
+	english := pagesSaying(3, "query", "A recursive query of a table refers to itself, case %d.")
+	for _, tt := range []struct{ name, text, want string }{
+		{
+			"a French word with an accent", "Les journaux sont reçus par le serveur dans les fichiers que vous avez, cas %d.",
+			"recusive→recursive",
+		},
+		{"the same in a text too short to tell its language", "journaux reçus %d", "recusive→recursive"},
+		{
+			"a French word without an accent", "Le juge se recuse dans les cas que vous avez pour le moment, cas %d.",
+			"recusive→recursive",
+		},
+		{"an English word with the stem", "The judge will recuse himself in all of the cases, number %d.", ""},
+		{"the word itself", "A word as recusive is what you have on the page, number %d.", ""},
+		{"the word itself, in French", "Le mot recusive est dans les pages que vous avez pour le moment, cas %d.", ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			docs := append(pagesSaying(20, "other", tt.text), english...)
+			if got := corrected(t, "recusive", docs); got != tt.want {
+				t.Errorf("corrected %q, want %q", got, tt.want)
+			}
+		})
+	}
+	if got := corrected(t, "recusive", english); got != "recusive→recursive" {
+		t.Errorf("without other pages it was corrected %q", got)
+	}
+}
+
+// Of two words that differ by a letter, the one that the word begins was meant.
+func TestAWordThatWasLeftOffIsCompleted(t *testing.T) {
+	docs := append(pagesSaying(30, "refers", "It refers to another page, case %d."),
+		pagesSaying(3, "proxy", "A reverse proxy stands before servers, case %d.")...)
+	for query, want := range map[string]string{"revers": "revers→reverse", "revers proxy": "revers→reverse"} {
+		if got := corrected(t, query, docs); got != want {
+			t.Errorf("%s: corrected %q, want %q", query, got, want)
+		}
+	}
+	if got := corrected(t, "revers", docs[:30]); got != "revers→refers" {
+		t.Errorf("without the word that was meant: corrected %q", got)
+	}
+}
+
+// A few pages write two words as one; far more write them apart.
+func TestWordsThatAFewPagesJoinAreLookedForApart(t *testing.T) {
+	joined := pagesSaying(3, "joined", "One may cherrypick what one likes, case %d.")
+	apart := func(n int) []*Document {
+		return pagesSaying(n, "apart", "To cherry pick a commit is to apply its changes, case %d.")
+	}
+	for _, tt := range []struct {
+		name, want string
+		docs       []*Document
+	}{
+		{"far more apart", "cherrypick→cherry pick", append(apart(15), joined...)},
+		{"hardly more apart", "", append(apart(14), joined...)},
+		{"many joined", "", append(apart(60), pagesSaying(9, "joined", "One may cherrypick what one likes, case %d.")...)},
+	} {
+		if got := corrected(t, "cherrypick commits", tt.docs); got != tt.want {
+			t.Errorf("%s: corrected %q, want %q", tt.name, got, tt.want)
+		}
+	}
+	docs := append(apart(15), joined...)
+	x := openTestIndex(t, docs)
+	indexAllOf(t, x, docs)
+	r, err := x.Search(t.Context(), Query{Text: "cherrypick", Limit: 20})
+	if err != nil {
+		t.Fatal(err)
+	}
+	titles := map[string]bool{}
+	for _, h := range r.Hits {
+		titles[h.Title] = true
+	}
+	if !titles["joined"] || !titles["apart"] {
+		t.Errorf("found %v, want pages that join the words and pages that do not", titles)
+	}
+}
