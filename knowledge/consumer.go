@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"readthru/fault"
 	"readthru/page"
 	"readthru/store"
 )
@@ -130,20 +131,24 @@ func (k *Knowledge) do(ctx context.Context, tasks []*task, each func(*Document))
 		}
 		var batch []indexed
 		var gone []page.Key
+		failed := map[page.Key]error{}
 		n, size := 0, 0
 		for n < len(tasks) && n < stepDocuments && (size < stepBytes || n == 0) {
-			d, err := k.load(tasks[n].key)
-			if err != nil {
-				gone = append(gone, tasks[n].key)
-			} else {
-				batch = append(batch, indexed{d, k.withStatements(d, Split(d.Markdown, k.split))})
-				size += len(d.Markdown)
+			key := tasks[n].key
+			d, err := k.readTask(key)
+			switch {
+			case fault.Is(err):
+				failed[key] = err
+			case err != nil:
+				gone = append(gone, key)
+			default:
+				batch = append(batch, d)
+				size += len(d.doc.Markdown)
 			}
 			n++
 			breathe()
 		}
-		failed, err := k.put(ctx, batch, gone)
-		if err != nil {
+		if err := k.put(ctx, batch, gone, failed); err != nil {
 			return err
 		}
 		if err := k.reannotate(batch); err != nil {
@@ -160,6 +165,19 @@ func (k *Knowledge) do(ctx context.Context, tasks []*task, each func(*Document))
 		}
 	}
 	return nil
+}
+
+// readTask returns a document with its passages. A fault says that it cannot be indexed as it is, any other error that
+// there is nothing to index.
+func (k *Knowledge) readTask(key page.Key) (in indexed, err error) {
+	err = fault.CatchJob("knowledge: read a document", key.Doc(), func() error {
+		d, err := k.load(key)
+		if err == nil {
+			in = indexed{d, k.withStatements(d, Split(d.Markdown, k.split))}
+		}
+		return err
+	})
+	return in, err
 }
 
 // load returns a document as it is to be indexed. Any error means that there is nothing to index.
@@ -188,45 +206,60 @@ func indexable(p *page.Page) bool {
 	return !slices.Contains(p.Warnings, "truncated") && !slices.Contains(p.Warnings, "bot-wall")
 }
 
-// put indexes documents and forgets others. Those that cannot be indexed come back with the reason; an error says that
-// nothing can be indexed now.
-func (k *Knowledge) put(ctx context.Context, batch []indexed, gone []page.Key) (failed map[page.Key]error, err error) {
+// put indexes documents and forgets others. It adds to failed those for which that is not possible, with the reason; an
+// error says that nothing can be indexed now.
+func (k *Knowledge) put(ctx context.Context, batch []indexed, gone []page.Key, failed map[page.Key]error) error {
 	for _, key := range gone {
-		if err := k.removeDocument(ctx, key); err != nil {
-			return nil, err
+		err := k.changeIndex(key.Doc(), func() error { return k.removeDocument(ctx, key) })
+		if fault.Is(err) {
+			failed[key] = err
+		} else if err != nil {
+			return err
 		}
 	}
 	touched := gone
 	begun := time.Now()
-	err = k.index.indexAll(ctx, batch)
+	err := k.changeIndex("", func() error { return k.index.indexAll(ctx, batch) })
 	if k.observe != nil && len(batch) > 0 {
 		k.observe(time.Since(begun))
 	}
 	if err != nil && len(batch) > 0 {
-		if failed, err = k.putEach(ctx, batch); err != nil {
-			return nil, err
+		if err = k.putEach(ctx, batch, failed); err != nil {
+			return err
 		}
 	}
 	for _, d := range batch {
 		touched = append(touched, d.doc.Key)
 	}
 	k.bases.indexed(touched)
-	return failed, err
+	return err
 }
 
-// putEach indexes documents one by one, after they failed together.
-func (k *Knowledge) putEach(ctx context.Context, batch []indexed) (failed map[page.Key]error, err error) {
-	failed = map[page.Key]error{}
+// putEach indexes documents one by one, after they failed together. It adds to failed those that cannot be indexed.
+func (k *Knowledge) putEach(ctx context.Context, batch []indexed, failed map[page.Key]error) error {
 	for _, d := range batch {
-		switch err := k.index.indexAll(ctx, []indexed{d}); {
+		key := d.doc.Key
+		switch err := k.changeIndex(key.Doc(), func() error { return k.index.indexAll(ctx, []indexed{d}) }); {
 		case err == nil:
 		case ctx.Err() != nil, errors.Is(err, store.ErrFull):
-			return nil, err
+			return err
 		default:
-			failed[d.doc.Key] = err
+			failed[key] = err
 		}
 	}
-	return failed, nil
+	return nil
+}
+
+// changeIndex changes the index for a document, or for several if doc is empty. After a panic, which may have left what
+// memory holds behind the disk, it reads the index from the disk again.
+func (k *Knowledge) changeIndex(doc string, change func() error) error {
+	err := fault.CatchJob("knowledge: change the index", doc, change)
+	if fault.Is(err) {
+		if again := fault.Catch("knowledge: read the index again", k.index.reopen); again != nil {
+			err = errors.Join(err, again)
+		}
+	}
+	return err
 }
 
 // removeDocument removes a document from the index, and from its bases if it is stored nowhere or cannot be read.
@@ -259,7 +292,7 @@ func (k *Knowledge) settle(tasks []*task, failed map[page.Key]error) error {
 	var changes []store.Change
 	for _, t := range tasks {
 		cause := failed[t.key]
-		if cause != nil && k.retries.add(t, time.Now()) {
+		if cause != nil && k.retries.add(t, cause, time.Now()) {
 			for _, j := range t.jobs {
 				if err := k.store.RetryJob(Consumer, j, cause); err != nil {
 					return err

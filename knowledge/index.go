@@ -227,6 +227,21 @@ func (x *searchIndex) open() error {
 	return nil
 }
 
+// reopen reads the index from the disk again. If that cannot be read, the index is damaged and will be rebuilt.
+func (x *searchIndex) reopen() error {
+	x.write.Lock()
+	defer x.write.Unlock()
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.empty()
+	x.rebuilt = false
+	err := x.open()
+	if err != nil || x.rebuilt {
+		x.damaged.Store(true)
+	}
+	return err
+}
+
 // Close ends the background work. The store is not closed.
 func (x *searchIndex) Close() error {
 	x.stopMerging()

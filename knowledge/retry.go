@@ -13,7 +13,8 @@ import (
 // failedPrefix begins k/qf/<key>: a document that could not be indexed, and why.
 const failedPrefix = "k/qf/"
 
-const maxAttempts = 5
+// maxAttempts is how often a document is tried: once, and three times more.
+const maxAttempts = 4
 
 // retries keeps which documents failed to be indexed: when to try them again, and which were given up.
 type retries struct {
@@ -26,12 +27,14 @@ type retries struct {
 type retry struct {
 	failures int
 	due      time.Time
+	cause    error
 }
 
 // failure is what k/qf/ holds.
 type failure struct {
-	Error string    `json:"error"`
-	Time  time.Time `json:"time"`
+	Error    string    `json:"error"`
+	Time     time.Time `json:"time"`
+	Attempts int       `json:"attempts,omitempty"`
 }
 
 // load reads which documents were given up.
@@ -70,8 +73,8 @@ func (r *retries) wait(now time.Time) time.Duration {
 	return wait
 }
 
-// add records a failed attempt and reports whether there will be another: after 1, 2, 4 and 8 seconds.
-func (r *retries) add(t *task, now time.Time) bool {
+// add records a failed attempt and reports whether there will be another: after 1, 2 and 4 seconds.
+func (r *retries) add(t *task, cause error, now time.Time) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	next := r.waiting[t.key]
@@ -79,7 +82,9 @@ func (r *retries) add(t *task, now time.Time) bool {
 		next.failures = max(next.failures, j.Attempts)
 	}
 	next.failures++
+	next.cause = cause
 	if next.failures >= maxAttempts {
+		r.waiting[t.key] = next // settle follows
 		return false
 	}
 	next.due = now.Add(time.Second << (next.failures - 1))
@@ -92,6 +97,7 @@ func (r *retries) add(t *task, now time.Time) bool {
 func (r *retries) settle(key page.Key, cause error) (store.Change, bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	attempts := r.waiting[key].failures
 	delete(r.waiting, key)
 	_, was := r.givenUp[key]
 	c := store.Change{Key: failedPrefix + string(key[:])}
@@ -101,8 +107,32 @@ func (r *retries) settle(key page.Key, cause error) (store.Change, bool) {
 		return c, was
 	}
 	r.givenUp[key] = struct{}{}
-	c.Value, _ = json.Marshal(failure{truncateRunes(cause.Error(), 500), time.Now().UTC()})
+	c.Value, _ = json.Marshal(failure{truncateRunes(cause.Error(), 500), time.Now().UTC(), attempts})
 	return c, true
+}
+
+// release forgets that a document was given up, and writes further changes with that.
+func (r *retries) release(records *store.Records, key page.Key, further ...store.Change) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	err := records.Apply(append(further, store.Change{Key: failedPrefix + string(key[:]), Gone: true})...)
+	if err == nil {
+		delete(r.givenUp, key)
+	}
+	return err
+}
+
+// jobs returns the documents that wait to be tried again.
+func (r *retries) jobs() (list []Job) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for key, t := range r.waiting {
+		list = append(list, Job{
+			key: key, ID: key.Doc(), State: JobWaiting, Attempts: t.failures, Error: truncateRunes(t.cause.Error(), 500),
+			Time: t.due.UTC(),
+		})
+	}
+	return list
 }
 
 // failed returns how many documents were given up.

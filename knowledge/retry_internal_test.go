@@ -9,7 +9,7 @@ import (
 	"readthru/store"
 )
 
-func TestDocumentThatFailsIsTriedFiveTimes(t *testing.T) {
+func TestDocumentThatFailsIsTriedFourTimes(t *testing.T) {
 	s, err := store.Open(store.Options{Dir: t.TempDir()})
 	if err != nil {
 		t.Fatalf("open store: %v", err)
@@ -19,9 +19,9 @@ func TestDocumentThatFailsIsTriedFiveTimes(t *testing.T) {
 	r.load(s.Records())
 	key := page.KeyOf("https://a.test/")
 	now := time.Unix(1_000_000, 0)
-	for i := range 4 {
+	for i := range 3 {
 		wait := time.Second << i
-		if !r.due(key, now) || !r.add(&task{key: key}, now) {
+		if !r.due(key, now) || !r.add(&task{key: key}, errors.New("cause"), now) {
 			t.Fatalf("attempt %d: it is not tried again", i+1)
 		}
 		if r.due(key, now.Add(wait-1)) || r.wait(now) != wait {
@@ -29,8 +29,8 @@ func TestDocumentThatFailsIsTriedFiveTimes(t *testing.T) {
 		}
 		now = now.Add(wait)
 	}
-	if r.add(&task{key: key}, now) {
-		t.Errorf("after five attempts it is tried again")
+	if r.add(&task{key: key}, errors.New("cause"), now) {
+		t.Errorf("after four attempts it is tried again")
 	}
 	cause := errors.New("cause")
 	c, ok := r.settle(key, cause)
@@ -47,7 +47,7 @@ func TestDocumentThatFailsIsTriedFiveTimes(t *testing.T) {
 	if c, ok := r.settle(key, nil); !ok || !c.Gone || r.failed() != 0 {
 		t.Errorf("indexed at last: change %+v, %d failed", c, r.failed())
 	}
-	if r.add(&task{key: key, jobs: []store.Job{{Attempts: 7}}}, now) {
+	if r.add(&task{key: key, jobs: []store.Job{{Attempts: 7}}}, cause, now) {
 		t.Errorf("attempts of an earlier process do not count")
 	}
 }

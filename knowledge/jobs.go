@@ -1,0 +1,100 @@
+package knowledge
+
+import (
+	"cmp"
+	"encoding/json"
+	"slices"
+	"time"
+
+	"readthru/page"
+	"readthru/store"
+)
+
+// A Job is a document that could not be indexed: it waits for another attempt, or was set aside after the last one. Its
+// text stays stored, and what was indexed of it before is found. A change of the document is a new job.
+type Job struct {
+	ID       string    `json:"id"` // that of the document
+	URL      string    `json:"url,omitempty"`
+	State    string    `json:"state"` // waiting or aside
+	Attempts int       `json:"attempts,omitempty"`
+	Error    string    `json:"error,omitempty"` // of the last attempt
+	Time     time.Time `json:"time,omitzero"`   // of the last attempt; of one that waits: of the next
+
+	key page.Key
+}
+
+// States of a Job.
+const (
+	JobWaiting = "waiting"
+	JobAside   = "aside"
+)
+
+// Jobs returns the documents that could not be indexed, those set aside last, the latest first.
+func (k *Knowledge) Jobs() []Job {
+	jobs := k.retries.jobs()
+	slices.SortFunc(jobs, func(a, b Job) int { return cmp.Compare(a.ID, b.ID) })
+	var aside []Job
+	k.records.Walk(failedPrefix, "", func(at string, value []byte) bool {
+		if key, ok := keyIn(at, failedPrefix); ok {
+			aside = append(aside, asideJob(key, value))
+		}
+		return true
+	})
+	slices.SortStableFunc(aside, func(a, b Job) int { return b.Time.Compare(a.Time) })
+	jobs = append(jobs, aside...)
+	for i := range jobs {
+		jobs[i].URL = k.urlOf(jobs[i].key)
+	}
+	return jobs
+}
+
+func asideJob(key page.Key, value []byte) Job {
+	var f failure
+	_ = json.Unmarshal(value, &f) // without, only the reason is missing
+	return Job{key: key, ID: key.Doc(), State: JobAside, Attempts: cmp.Or(f.Attempts, maxAttempts), Error: f.Error, Time: f.Time}
+}
+
+// urlOf returns the URL of a document, if that can be read.
+func (k *Knowledge) urlOf(key page.Key) string {
+	if p, err := k.store.Page(key); err == nil {
+		return p.NormalizedURL
+	}
+	h, _ := k.archive.head(key) // a document of a knowledge base, or nothing
+	return h.URL
+}
+
+// RetryJob queues a document that was set aside again. The error is store.ErrNotFound if there is none with the id.
+func (k *Knowledge) RetryJob(id string) error {
+	key, err := k.aside(id)
+	if err != nil {
+		return err
+	}
+	if err := k.retries.release(k.records, key, queued(key)); err != nil {
+		return err
+	}
+	k.notify()
+	return nil
+}
+
+// DropJob forgets that a document was set aside: it is not indexed until it changes. The error is store.ErrNotFound if
+// there is none with the id.
+func (k *Knowledge) DropJob(id string) error {
+	key, err := k.aside(id)
+	if err != nil {
+		return err
+	}
+	return k.retries.release(k.records, key)
+}
+
+// aside returns the key of a document that was set aside.
+func (k *Knowledge) aside(id string) (found page.Key, err error) {
+	err = store.ErrNotFound
+	k.records.Keys(failedPrefix, "", func(at string) bool {
+		key, ok := keyIn(at, failedPrefix)
+		if ok && key.Doc() == id {
+			found, err = key, nil
+		}
+		return err != nil
+	})
+	return found, err
+}
