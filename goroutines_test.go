@@ -75,6 +75,7 @@ func isUncontained(path string) bool {
 
 // checkGoroutines checks the goroutines that a file starts, and adds the names of what they do to works.
 func checkGoroutines(t *testing.T, path string, works map[string]bool) {
+	t.Helper()
 	src, err := os.ReadFile(path) //nolint:gosec // a file of the repository
 	if err != nil {
 		t.Fatal(err)

@@ -1,14 +1,14 @@
 // Package fault keeps a panic of this program to the work that had it.
 //
 // A panic in any goroutine ends a Go process, and agents have no web without this one. So every goroutine of the daemon
-// is started through a function of this package: [Contain] for one that ends by itself, [Wrap] in an error group, [Loop]
-// for one that runs as long as the daemon. [Catch] is for a piece of work whose failure its caller handles: a document
+// is started through a function of this package: [Contain] for one that ends by itself, [Wrap] in an error group,
+// [Loop] for one that runs as long as the daemon. [Catch] is for a piece of work whose failure its caller handles: a document
 // to index, a crawl, a row of another node. [Handler] answers 500 to a request that panics. Each fault is logged with
 // its stack, counted, and listed by [Caught], which /stats, /readyz, doctor and the dashboard show. A test of the
 // repository finds goroutines that are started in any other way.
 //
-// What Go cannot recover from (a fatal error, memory that is exhausted) is written to the file that [Watch] opens, and
-// told by [LastCrash] at the next start.
+// What Go cannot recover from (an endless recursion, memory that is exhausted) ends the process all the same. A [Journal]
+// keeps what was being done then, so that the next start does not do it again.
 package fault
 
 import (
@@ -23,8 +23,8 @@ import (
 	"time"
 )
 
-// A Fault is a panic that was caught. It is an error.
-type Fault struct {
+// An Error is a panic that was caught.
+type Error struct {
 	Work  string    // what was being done, "package: what"
 	Job   string    // the id of what it was done to; empty if that has none
 	Cause string    // the value of the panic, at most 500 bytes
@@ -32,7 +32,7 @@ type Fault struct {
 	Time  time.Time // when, in UTC
 }
 
-func (f *Fault) Error() string {
+func (f *Error) Error() string {
 	if f.Job != "" {
 		return f.Work + " (" + f.Job + "): panic: " + f.Cause
 	}
@@ -50,7 +50,7 @@ const (
 var caught struct {
 	sync.Mutex
 	n      int64
-	last   []*Fault
+	last   []*Error
 	log    *slog.Logger
 	inject func(work string)
 }
@@ -63,13 +63,14 @@ func Log(log *slog.Logger) {
 }
 
 // Caught returns how many faults this process has had, and the newest of them, the latest last.
-func Caught() (n int64, last []*Fault) {
+func Caught() (n int64, last []*Error) {
 	caught.Lock()
 	defer caught.Unlock()
 	return caught.n, slices.Clone(caught.last)
 }
 
-// Inject has every piece of work call f with its name before it begins, so that a test can have it panic. Nil ends that.
+// Inject has every piece of work call f with its name before it begins, so that a test can have it panic. Nil ends
+// that.
 func Inject(f func(work string)) {
 	caught.Lock()
 	defer caught.Unlock()
@@ -77,10 +78,10 @@ func Inject(f func(work string)) {
 }
 
 // Note records what recover returned, for a caller that has to recover itself.
-func Note(work string, cause any) *Fault { return record(work, "", cause) }
+func Note(work string, cause any) *Error { return record(work, "", cause) }
 
-func record(work, job string, cause any) *Fault {
-	f := &Fault{Work: work, Job: job, Cause: fmt.Sprint(cause), Stack: string(debug.Stack()), Time: time.Now().UTC()}
+func record(work, job string, cause any) *Error {
+	f := &Error{Work: work, Job: job, Cause: fmt.Sprint(cause), Stack: string(debug.Stack()), Time: time.Now().UTC()}
 	if len(f.Cause) > maxCause {
 		f.Cause = f.Cause[:maxCause]
 	}
@@ -107,7 +108,7 @@ func begin(work string) {
 	}
 }
 
-// Catch does a piece of work. A panic in it becomes a *Fault.
+// Catch does a piece of work. A panic in it becomes a *Error.
 func Catch(work string, f func() error) error { return CatchJob(work, "", f) }
 
 // CatchJob is Catch for work on something that has an id, which the fault names.
@@ -123,7 +124,7 @@ func CatchJob(work, job string, f func() error) (err error) {
 
 // Is reports whether an error is a fault, or wraps one.
 func Is(err error) bool {
-	_, ok := errors.AsType[*Fault](err)
+	_, ok := errors.AsType[*Error](err)
 	return ok
 }
 
@@ -146,8 +147,8 @@ const (
 	lastPause  = time.Minute
 )
 
-// Loop returns f for an error group, as work that goes on as long as ctx: after a panic it waits, a second first, twice
-// as long each further time up to a minute, and runs f again. It returns what f returned, or nil when ctx ends.
+// Loop returns f for an error group, as work that goes on as long as ctx: after a panic it waits, a second first,
+// twice as long each further time up to a minute, and runs f again. It returns what f returned, or nil when ctx ends.
 func Loop(ctx context.Context, work string, f func(context.Context) error) func() error {
 	return func() error { return repeat(ctx, work, f) }
 }
@@ -166,7 +167,7 @@ func repeat(ctx context.Context, work string, f func(context.Context) error) err
 		}
 		select {
 		case <-ctx.Done():
-			return nil //nolint:nilerr // it was told to end; the fault is noted
+			return nil
 		case <-time.After(pause):
 		}
 	}
@@ -174,7 +175,7 @@ func repeat(ctx context.Context, work string, f func(context.Context) error) err
 
 // isFault reports whether err is a fault itself, not one that it wraps.
 func isFault(err error) bool {
-	_, ok := err.(*Fault) //nolint:errorlint // what f returned may wrap one that it has handled
+	_, ok := err.(*Error) //nolint:errorlint // what f returned may wrap one that it has handled
 	return ok
 }
 
@@ -192,7 +193,7 @@ func Handler(work string, h http.Handler) http.Handler {
 			if cause == http.ErrAbortHandler { //nolint:errorlint // net/http compares it so, too
 				panic(cause)
 			}
-			Note(work, cause)
+			_ = Note(work, cause)
 			if a.begun {
 				panic(http.ErrAbortHandler)
 			}
@@ -228,7 +229,7 @@ func (a *answer) Write(b []byte) (int, error) {
 // Flush implements [http.Flusher], for handlers of others.
 func (a *answer) Flush() {
 	a.begun = true
-	_ = http.NewResponseController(a.ResponseWriter).Flush() // a client that has gone shows in the context of its request
+	_ = http.NewResponseController(a.ResponseWriter).Flush() // a client that has gone shows in its request's context
 }
 
 // Unwrap is for [http.ResponseController].

@@ -84,7 +84,9 @@ func (f *Fleet) Ask(ctx context.Context, uri string, choose func([]*store.Respon
 		return nil, done
 	}
 	key := keyOf(uri)
-	end := func() { f.work.Go(fault.Contain("fleet: end a flight", func() { f.endFlight(key) })) } //nolint:contextcheck // the request may be over by then
+	end := func() { //nolint:contextcheck // the request may be over by then
+		f.work.Go(fault.Contain("fleet: end a flight", func() { f.endFlight(key) }))
+	}
 	for w := newWaiting(); ; {
 		purges := f.o.Store.PurgeCount()
 		found, err := f.look(ctx, key, uri, choose)

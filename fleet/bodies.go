@@ -185,7 +185,8 @@ func (f *Fleet) bodyOf(ctx context.Context, packed []byte, length int, hash []by
 		f.note(func(s *Status) { s.Bodies.Got++ })
 	case errors.Is(err, errLost):
 		f.note(func(s *Status) { s.Bodies.Lost++ })
-		f.work.Go(fault.Contain("fleet: tell of lost content", func() { f.tellLost(hash) })) //nolint:contextcheck // who asked may be gone
+		//nolint:contextcheck // who asked may be gone
+		f.work.Go(fault.Contain("fleet: tell of lost content", func() { f.tellLost(hash) }))
 	case ctx.Err() == nil:
 		f.noteBodies(err)
 		err = errNotNow

@@ -30,7 +30,9 @@ func (f *Fleet) AskRendition(ctx context.Context, k page.Key, uri, recipe string
 		return nil, done
 	}
 	id := renditionID(k, recipe)
-	end := func() { f.work.Go(fault.Contain("fleet: end a flight", func() { f.endFlight(id) })) } //nolint:contextcheck // the request may be over by then
+	end := func() { //nolint:contextcheck // the request may be over by then
+		f.work.Go(fault.Contain("fleet: end a flight", func() { f.endFlight(id) }))
+	}
 	for w := newWaiting(); ; {
 		found, err := f.lookRendition(ctx, id, makes)
 		switch {

@@ -60,7 +60,7 @@ func openTunnel(ctx context.Context, to string, limit int64,
 			case slots <- struct{}{}:
 				t.running.Go(fault.Contain("github: serve git", func() {
 					defer func() { <-slots }()
-					defer conn.Close()
+					defer conn.Close() //nolint:errcheck // again, unless serving it panicked
 					t.serve(ctx, conn)
 				}))
 			default:

@@ -298,6 +298,9 @@ func (k *Knowledge) settle(tasks []*task, failed map[page.Key]error) error {
 					return err
 				}
 			}
+			if len(t.jobs)+len(t.requests) == 0 { // of a rebuild, which goes on without it
+				changes = append(changes, queued(t.key))
+			}
 			continue
 		}
 		for _, j := range t.jobs {

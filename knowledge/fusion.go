@@ -39,7 +39,10 @@ func (x *searchIndex) askVectors(ctx context.Context, q *Query, allow *roaring.B
 	allows := x.passageFilter(q, allow)
 	go fault.Contain("knowledge: end a search by meaning", func() {
 		m := meaning{failed: true}
-		_ = fault.Catch("knowledge: search by meaning", func() error { m = x.o.vectors(ctx, q.Text, best, allows); return nil })
+		_ = fault.Catch("knowledge: search by meaning", func() error {
+			m = x.o.vectors(ctx, q.Text, best, allows)
+			return nil
+		})
 		answer <- m
 	})()
 	return answer

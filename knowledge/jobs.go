@@ -35,7 +35,8 @@ func (k *Knowledge) Jobs() []Job {
 	slices.SortFunc(jobs, func(a, b Job) int { return cmp.Compare(a.ID, b.ID) })
 	var aside []Job
 	k.records.Walk(failedPrefix, "", func(at string, value []byte) bool {
-		if key, ok := keyIn(at, failedPrefix); ok {
+		key, ok := keyIn(at, failedPrefix)
+		if ok && !slices.ContainsFunc(jobs, func(j Job) bool { return j.key == key }) {
 			aside = append(aside, asideJob(key, value))
 		}
 		return true
@@ -51,7 +52,9 @@ func (k *Knowledge) Jobs() []Job {
 func asideJob(key page.Key, value []byte) Job {
 	var f failure
 	_ = json.Unmarshal(value, &f) // without, only the reason is missing
-	return Job{key: key, ID: key.Doc(), State: JobAside, Attempts: cmp.Or(f.Attempts, maxAttempts), Error: f.Error, Time: f.Time}
+	return Job{
+		key: key, ID: key.Doc(), State: JobAside, Attempts: cmp.Or(f.Attempts, maxAttempts), Error: f.Error, Time: f.Time,
+	}
 }
 
 // urlOf returns the URL of a document, if that can be read.
@@ -76,8 +79,8 @@ func (k *Knowledge) RetryJob(id string) error {
 	return nil
 }
 
-// DropJob forgets that a document was set aside: it is not indexed until it changes. The error is store.ErrNotFound if
-// there is none with the id.
+// DropJob forgets that a document was set aside: it is not indexed until it changes. The error is store.ErrNotFound
+// if there is none with the id.
 func (k *Knowledge) DropJob(id string) error {
 	key, err := k.aside(id)
 	if err != nil {

@@ -104,7 +104,8 @@ func (v *vectors) queryVector(ctx context.Context, text string) ([]float32, erro
 		err error
 	}
 	answer := make(chan result, 1)
-	v.queries.Go(fault.Contain("knowledge: end the vector of a query", func() { //nolint:contextcheck // it outlives the search: a late answer is of use to the next one
+	//nolint:contextcheck // it outlives the search: a late answer is of use to the next one
+	v.queries.Go(fault.Contain("knowledge: end the vector of a query", func() {
 		defer func() { <-v.asking }()
 		ctx, cancel := context.WithTimeout(v.life, queryTimeout)
 		defer cancel()

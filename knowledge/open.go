@@ -222,7 +222,7 @@ func (k *Knowledge) Run(ctx context.Context) error {
 			k.log.Error("nothing is indexed, and no search answers, until the next start", "err", err)
 			<-ctx.Done()
 		}
-		return nil //nolint:nilerr // it was told to end
+		return nil
 	}
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(fault.Loop(ctx, "knowledge: index what was read", func(ctx context.Context) error {

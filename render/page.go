@@ -55,7 +55,8 @@ func (p *process) render(ctx context.Context, o Options, r Request) (*Page, erro
 	tabCtx, cancel := context.WithCancelCause(tabCtx)
 	t := &tab{o: o, r: r, ctx: tabCtx, begun: time.Now()}
 	t.traffic = newTraffic(t)
-	defer p.closing.Go(fault.Contain("render: close a tab", func() { // closing the tab waits for the browser; the caller does not
+	// closing the tab waits for the browser; the caller does not
+	defer p.closing.Go(fault.Contain("render: close a tab", func() {
 		closeTab()
 		t.listening.Wait()
 		t.running.Wait()
