@@ -166,6 +166,8 @@ type Stats struct {
 
 	Work Work `json:"work"`
 
+	Faults int64 `json:"faults"` // panics that were caught since the start
+
 	Fleet *fleet.Status `json:"fleet,omitempty"` // nil: this is a node alone
 
 	// Agents are those that have asked the proxy in the last hour, at most 64. OtherAgents sums up those beyond.

@@ -5,8 +5,12 @@ import (
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
+	"fmt"
 	"slices"
 
+	"readthru/fault"
+	"readthru/knowledge"
 	"readthru/store"
 )
 
@@ -38,6 +42,39 @@ const (
 		"the sandbox"
 )
 
+// What to do about documents that were set aside, an index that was left closed, and faults.
+const (
+	JobsRemedy   = `see "readthru store jobs list"; "readthru store jobs retry ID" tries one again`
+	ClosedRemedy = `restart the daemon to open it again; if that crashes, too, stop it and run "readthru index rebuild"`
+	FaultRemedy  = "the log says where; please report it"
+)
+
+// aside says how many documents were set aside.
+func aside(n int) string {
+	if n == 1 {
+		return "a document was set aside, because it could not be indexed"
+	}
+	return fmt.Sprintf("%d documents were set aside, because they could not be indexed", n)
+}
+
+// indexPart returns the state of the index; the zero value if all is well.
+func indexPart(k *knowledge.Knowledge) Part {
+	open, err := k.Opened()
+	if _, crashed := errors.AsType[*knowledge.CrashError](err); crashed {
+		return Part{State: "closed", Reason: err.Error(), Remedy: ClosedRemedy}
+	}
+	switch {
+	case err != nil:
+		return Part{State: "failed", Reason: err.Error()}
+	case !open:
+		return Part{State: "opening", Reason: "searches wait until the index is read"}
+	}
+	if n := k.Aside(); n > 0 {
+		return Part{State: "degraded", Reason: aside(n), Remedy: JobsRemedy}
+	}
+	return Part{}
+}
+
 // getReadiness returns the state of each part. A store that takes no writes leaves the daemon ready: it still answers
 // pages. The path is open to all: to strangers the answer names neither files nor hosts that were visited.
 func (s *Server) getReadiness(ctx context.Context, _ none) (*Readiness, error) {
@@ -62,11 +99,19 @@ func (s *Server) getReadiness(ctx context.Context, _ none) (*Readiness, error) {
 		parts["render"] = Part{State: seen.State, Reason: seen.Reason, Remedy: BrowserRemedy}
 	}
 	if s.o.Knowledge != nil {
-		switch open, err := s.o.Knowledge.Opened(); {
-		case err != nil:
-			parts["index"] = Part{State: "failed", Reason: err.Error()}
-		case !open:
-			parts["index"] = Part{State: "opening", Reason: "searches wait until the index is read"}
+		if part := indexPart(s.o.Knowledge); part.State != "" {
+			parts["index"] = part
+		}
+	}
+	if n, last := fault.Caught(); n > 0 {
+		parts["faults"] = Part{
+			State: "degraded", Remedy: FaultRemedy,
+			Reason: fmt.Sprintf("%d caught since the start; the last: %v", n, last[len(last)-1]),
+		}
+	}
+	if s.o.LastEnd.Crashed {
+		parts["last run"] = Part{
+			State: "crashed", Reason: s.o.LastEnd.Cause(), Remedy: "please report " + s.o.LastEnd.File,
 		}
 	}
 	if s.o.Fleet != nil { // without the database the node is a node alone, and ready

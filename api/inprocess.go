@@ -35,7 +35,7 @@ func (t inProcess) RoundTrip(req *http.Request) (*http.Response, error) {
 	body, out := io.Pipe()
 	w := &pipedResponse{fields: http.Header{}, out: out, begun: make(chan struct{})}
 	done := make(chan struct{})
-	go fault.Contain("api: answer in this process", func() {
+	go fault.Contain("api: end an answer in this process", func() {
 		defer close(done)
 		defer r.Body.Close()
 		t.serve(w, r)

@@ -40,8 +40,9 @@ var (
 		"Deliveries of pages to readers, by source of the markdown.", []string{"source"}, nil)
 	tokensDesc = prometheus.NewDesc("readthru_tokens_total",
 		"Tokens of the HTML and of the markdown delivered in its place.", []string{"form"}, nil)
-	buildDesc = prometheus.NewDesc("readthru_build_info", "The version that runs; always 1.", []string{"version"}, nil)
-	tookDesc  = prometheus.NewDesc("readthru_request_duration_seconds",
+	faultsDesc = prometheus.NewDesc("readthru_faults_total", "Panics that were caught.", nil, nil)
+	buildDesc  = prometheus.NewDesc("readthru_build_info", "The version that runs; always 1.", []string{"version"}, nil)
+	tookDesc   = prometheus.NewDesc("readthru_request_duration_seconds",
 		"Requests through the proxy with what they took, by outcome, each counted once.", []string{"outcome"}, nil)
 	flowDesc = prometheus.NewDesc("readthru_content_bytes_total",
 		"Bytes of the proxy's requests: in from origins, out to clients, saved where the store answered.",
@@ -77,7 +78,7 @@ func (c statsCollector) Describe(ch chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{
 		tunnelsDesc, cacheDesc, entriesDesc, bytesDesc, pagesDesc, versionsDesc,
 		visitsDesc, tokensDesc, sentDesc,
-		buildDesc, tookDesc, flowDesc, savedDesc, openDesc, queuedDesc, renderedDesc, switchDesc, storeDesc,
+		faultsDesc, buildDesc, tookDesc, flowDesc, savedDesc, openDesc, queuedDesc, renderedDesc, switchDesc, storeDesc,
 		fleetDesc, behindDesc, sharedDesc, peersDesc, bodiesDesc, bodiesUpDesc,
 	} {
 		ch <- d
@@ -98,6 +99,7 @@ func (c statsCollector) Collect(ch chan<- prometheus.Metric) {
 		ch <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, float64(n), labels...)
 	}
 	gauge(buildDesc, 1, st.Version)
+	counter(faultsDesc, st.Faults)
 	told := c.s.o.Journal.Sums()
 	for outcome, d := range told.Durations {
 		under, sum := map[float64]uint64{}, uint64(0)

@@ -111,6 +111,8 @@ type Options struct {
 	End func()
 
 	Log *slog.Logger // if nil nothing is logged
+
+	LastEnd fault.LastEnd // of the last daemon; the zero value says nothing
 }
 
 // Server does the operations. It answers them over HTTP as an [http.Handler], and in this process through the clients
@@ -344,16 +346,15 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	srv.RegisterOnShutdown(func() { s.holds.update(func() { s.holds.stopping = true }) })
 	var wg sync.WaitGroup
 	stop := make(chan struct{})
-	wg.Go(fault.Contain("api: stop serving", func() {
+	wg.Go(fault.Contain("api: end serving", func() {
 		select {
 		case <-ctx.Done():
 		case <-stop:
 			return
 		}
-		s.Stop()
 		end, cancel := context.WithTimeout(context.WithoutCancel(ctx), drainTime)
 		defer cancel()
-		if srv.Shutdown(end) != nil {
+		if fault.Catch("api: stop serving", func() error { s.Stop(); return srv.Shutdown(end) }) != nil {
 			_ = srv.Close() // what Shutdown could not end
 		}
 	}))

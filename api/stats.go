@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"readthru/fault"
 	"readthru/journal"
 	"readthru/knowledge"
 	"readthru/page"
@@ -40,6 +41,7 @@ func (s *Server) getStats(context.Context, none) (*Stats, error) {
 	if st.Pages.BySource == nil {
 		st.Pages.BySource = map[page.Source]int64{}
 	}
+	st.Faults, _ = fault.Caught()
 	st.Index.Queued = s.o.Store.QueuedJobs(knowledge.Consumer)
 	if s.o.Knowledge != nil {
 		st.Index = s.o.Knowledge.Stats()

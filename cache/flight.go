@@ -383,7 +383,7 @@ func (f *flight) ask(req *http.Request) (*http.Response, error) {
 			by := len(cancels)
 			cancels = append(cancels, cancel)
 			pending, send = pending+1, false
-			f.cache.wg.Go(fault.Contain("cache: take a response", func() {
+			f.cache.wg.Go(fault.Contain("cache: end a round trip", func() {
 				var resp *http.Response
 				err := fault.Catch("cache: round trip", func() (err error) {
 					resp, err = next.RoundTrip(req.WithContext(ctx))

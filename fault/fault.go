@@ -20,6 +20,7 @@ import (
 	"runtime/debug"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -49,11 +50,13 @@ const (
 // place to say so than its process.
 var caught struct {
 	sync.Mutex
-	n      int64
-	last   []*Error
-	log    *slog.Logger
-	inject func(work string)
+	n    int64
+	last []*Error
+	log  *slog.Logger
 }
+
+// injected is what Begin calls; nil outside tests.
+var injected atomic.Pointer[func(work string)]
 
 // Log sends faults to a log from now on, beside counting them.
 func Log(log *slog.Logger) {
@@ -72,9 +75,11 @@ func Caught() (n int64, last []*Error) {
 // Inject has every piece of work call f with its name before it begins, so that a test can have it panic. Nil ends
 // that.
 func Inject(f func(work string)) {
-	caught.Lock()
-	defer caught.Unlock()
-	caught.inject = f
+	if f == nil {
+		injected.Store(nil)
+		return
+	}
+	injected.Store(&f)
 }
 
 // Note records what recover returned, for a caller that has to recover itself.
@@ -98,13 +103,11 @@ func record(work, job string, cause any) *Error {
 	return f
 }
 
-// begin gives a test the chance to have a piece of work panic.
-func begin(work string) {
-	caught.Lock()
-	f := caught.inject
-	caught.Unlock()
-	if f != nil {
-		f(work)
+// Begin gives a test the chance to have a piece of work panic: see [Inject]. The other functions of this package call
+// it themselves.
+func Begin(work string) {
+	if f := injected.Load(); f != nil {
+		(*f)(work)
 	}
 }
 
@@ -118,7 +121,7 @@ func CatchJob(work, job string, f func() error) (err error) {
 			err = record(work, job, cause)
 		}
 	}()
-	begin(work)
+	Begin(work)
 	return f()
 }
 
@@ -205,7 +208,7 @@ func Handler(work string, h http.Handler) http.Handler {
 			_, _ = w.Write([]byte(`{"status":500,"title":"Internal Server Error",` +
 				`"detail":"readthru failed at this request; its log says where"}` + "\n"))
 		}()
-		begin(work)
+		Begin(work)
 		h.ServeHTTP(a, r)
 	})
 }

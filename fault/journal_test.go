@@ -4,6 +4,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime/debug"
 	"strings"
 	"testing"
 	"time"
@@ -21,6 +22,7 @@ func TestMain(m *testing.M) {
 			panic(err)
 		}
 		done := j.Begin("work", "a", "b")
+		debug.SetMaxStack(1 << 20)
 		_ = recurse(1)
 		done()
 	}

@@ -323,7 +323,7 @@ func (f *Fleet) inTime(ctx context.Context, breaker *breaker, ask func(context.C
 		return ctx.Err()
 	}
 	answer := make(chan error, 1)
-	f.work.Go(fault.Contain("fleet: await an answer", func() { // the driver may need longer than ctx to give up
+	f.work.Go(fault.Contain("fleet: end an answer", func() { // the driver may need longer than ctx to give up
 		defer func() { <-f.seats }()
 		answer <- fault.Catch("fleet: ask", func() error { return ask(ctx) })
 	}))

@@ -133,11 +133,12 @@ func (k *Knowledge) do(ctx context.Context, tasks []*task, each func(*Document))
 		var gone []page.Key
 		failed := map[page.Key]error{}
 		n, size := 0, 0
-		for n < len(tasks) && n < stepDocuments && (size < stepBytes || n == 0) {
+		together, done := k.noteBegun(tasks)
+		for n < together && (size < stepBytes || n == 0) {
 			key := tasks[n].key
 			d, err := k.readTask(key)
 			switch {
-			case fault.Is(err):
+			case fault.Is(err), errors.Is(err, errPoison):
 				failed[key] = err
 			case err != nil:
 				gone = append(gone, key)
@@ -148,7 +149,9 @@ func (k *Knowledge) do(ctx context.Context, tasks []*task, each func(*Document))
 			n++
 			breathe()
 		}
-		if err := k.put(ctx, batch, gone, failed); err != nil {
+		err := k.put(ctx, batch, gone, failed)
+		done()
+		if err != nil {
 			return err
 		}
 		if err := k.reannotate(batch); err != nil {
@@ -167,9 +170,35 @@ func (k *Knowledge) do(ctx context.Context, tasks []*task, each func(*Document))
 	return nil
 }
 
-// readTask returns a document with its passages. A fault says that it cannot be indexed as it is, any other error that
-// there is nothing to index.
+// indexing is what the journal calls the work of this file.
+const indexing = "index"
+
+// errPoison is why a document is set aside at once.
+var errPoison = errors.New("the process ended again and again while this document was being indexed")
+
+// noteBegun notes in the journal that documents are being indexed until done is called, and returns how many of tasks
+// these are: a document during which a process ended is indexed alone.
+func (k *Knowledge) noteBegun(tasks []*task) (n int, done func()) {
+	var ids []string
+	for n < len(tasks) && n < stepDocuments {
+		suspect, _ := k.doing.Suspect(indexing, tasks[n].key.Doc())
+		if suspect && n > 0 {
+			break
+		}
+		ids = append(ids, tasks[n].key.Doc())
+		if n++; suspect {
+			break
+		}
+	}
+	return n, k.doing.Begin(indexing, ids...)
+}
+
+// readTask returns a document with its passages. A fault, or errPoison, says that it cannot be indexed as it is, any
+// other error that there is nothing to index.
 func (k *Knowledge) readTask(key page.Key) (in indexed, err error) {
+	if _, poison := k.doing.Suspect(indexing, key.Doc()); poison {
+		return indexed{}, errPoison
+	}
 	err = fault.CatchJob("knowledge: read a document", key.Doc(), func() error {
 		d, err := k.load(key)
 		if err == nil {
@@ -292,7 +321,7 @@ func (k *Knowledge) settle(tasks []*task, failed map[page.Key]error) error {
 	var changes []store.Change
 	for _, t := range tasks {
 		cause := failed[t.key]
-		if cause != nil && k.retries.add(t, cause, time.Now()) {
+		if cause != nil && !errors.Is(cause, errPoison) && k.retries.add(t, cause, time.Now()) {
 			for _, j := range t.jobs {
 				if err := k.store.RetryJob(Consumer, j, cause); err != nil {
 					return err

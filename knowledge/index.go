@@ -215,8 +215,7 @@ func (x *searchIndex) open() error {
 		if !errors.Is(err, store.ErrNotFound) {
 			x.o.log.Warn("rebuilding the index", "reason", err)
 		}
-		x.empty()
-		x.rebuilt, x.stained = true, true
+		x.giveUp()
 	}
 	if err := x.clean(); err != nil && !errors.Is(err, store.ErrFull) {
 		return fmt.Errorf("open index: %w", err)
@@ -225,6 +224,13 @@ func (x *searchIndex) open() error {
 		return fmt.Errorf("open index: %w", err)
 	}
 	return nil
+}
+
+// giveUp makes the memory that of an index without passages, whose records are still to be deleted, and which is to be
+// rebuilt. The caller holds write and mu, or nobody else uses it.
+func (x *searchIndex) giveUp() {
+	x.empty()
+	x.rebuilt, x.stained = true, true
 }
 
 // reopen reads the index from the disk again. If that cannot be read, the index is damaged and will be rebuilt.

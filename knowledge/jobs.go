@@ -49,6 +49,9 @@ func (k *Knowledge) Jobs() []Job {
 	return jobs
 }
 
+// Aside returns how many documents were set aside.
+func (k *Knowledge) Aside() int { return k.retries.failed() }
+
 func asideJob(key page.Key, value []byte) Job {
 	var f failure
 	_ = json.Unmarshal(value, &f) // without, only the reason is missing
@@ -72,6 +75,7 @@ func (k *Knowledge) RetryJob(id string) error {
 	if err != nil {
 		return err
 	}
+	k.doing.Forget(indexing, id)
 	if err := k.retries.release(k.records, key, queued(key)); err != nil {
 		return err
 	}

@@ -56,6 +56,10 @@ type Options struct {
 	// Observe is told how long it took to index some documents together. If nil, nobody is.
 	Observe func(took time.Duration)
 
+	// Journal notes which documents are being indexed, so that one that ends the process is not indexed for ever. If nil,
+	// nothing is noted.
+	Journal *fault.Journal
+
 	// Log receives what an operator should know. If nil, nothing is logged.
 	Log *slog.Logger
 }
@@ -74,6 +78,8 @@ type Knowledge struct {
 	observe func(took time.Duration)
 	decode  func([]byte) []byte
 	cleaner store.Cleaner
+
+	doing *fault.Journal
 
 	archive archive
 	index   *searchIndex
@@ -108,7 +114,7 @@ func Open(o Options) (*Knowledge, error) {
 	}
 	k := &Knowledge{
 		store: o.Store, records: o.Store.Records(), log: o.Log, convert: o.Convert, decode: o.Decode,
-		cleaner: o.Cleaner, observe: o.Observe,
+		cleaner: o.Cleaner, observe: o.Observe, doing: o.Journal,
 		split: SplitOptions{MaxChars: o.PassageChars},
 		wake:  make(chan struct{}, 1), opened: make(chan struct{}),
 		progress: progress{hurry: make(chan struct{}, 1)},
@@ -179,7 +185,15 @@ func (k *Knowledge) openIndex() {
 	defer k.work.Unlock()
 	defer k.index.write.Unlock()
 	defer k.index.mu.Unlock()
-	if err := fault.Catch("knowledge: open the index", k.index.open); err != nil {
+	if k.failed = k.crashLoop(); k.failed != nil {
+		return
+	}
+	err := fault.Catch("knowledge: open the index", k.index.open)
+	if fault.Is(err) {
+		err = nil
+		k.index.giveUp()
+	}
+	if err != nil {
 		k.failed = fmt.Errorf("open knowledge: %w", err)
 		return
 	}
@@ -193,6 +207,23 @@ func (k *Knowledge) openIndex() {
 		rest = 0
 	}
 	k.index.startMerging(rest)
+}
+
+// A CrashError says why the index is left closed: the last process crashed in it soon after its start. The next start
+// opens it again, unless this one crashes, too.
+type CrashError struct{ Last fault.LastEnd }
+
+func (e *CrashError) Error() string {
+	return "the index is left closed, because the last process crashed in it within a minute after its start: " +
+		e.Last.Cause()
+}
+
+// crashLoop returns a *CrashError if opening the index, or what follows, may end this process as it ended the last one.
+func (k *Knowledge) crashLoop() error {
+	if last := k.doing.Last(); last.Crashed && last.Soon && last.In("knowledge") {
+		return &CrashError{last}
+	}
+	return nil
 }
 
 // Opened reports whether the index is open: until then, whatever needs it waits. The error says why it will never be.
@@ -360,7 +391,7 @@ func (k *Knowledge) Stats() Stats {
 	stats := Stats{Passages: s.Passages, Documents: s.Documents, Segments: s.Segments}
 	stats.Queued = k.store.QueuedJobs(Consumer)
 	k.records.Keys(queuePrefix, "", func(string) bool { stats.Queued++; return stats.Queued < 1_000_000 })
-	stats.Failed = k.retries.failed()
+	stats.Failed = k.Aside()
 	stats.Rebuilding = k.rebuilding()
 	stats.Vectors = k.vectors.state()
 	k.bases.mu.Lock()

@@ -217,7 +217,11 @@ func (c *framedConn) writeAgain(a *repeat.Answer, content repeat.Content, now ti
 // finished first.
 func (c *framedConn) Close() error {
 	if c.fast.state.CompareAndSwap(leaving, waiting) {
-		go fault.Contain("proxy: park a connection", func() { c.fast.s.park(c) })()
+		go fault.Contain("proxy: end parking", func() {
+			if fault.Catch("proxy: park a connection", func() error { c.fast.s.park(c); return nil }) != nil {
+				_ = c.Conn.Close() // its client must not wait for ever
+			}
+		})()
 		return nil
 	}
 	if c.fast.state.CompareAndSwap(giving, closing) {

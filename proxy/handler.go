@@ -66,6 +66,7 @@ func (s *serving) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	x.begin()
 	defer x.end() //nolint:contextcheck // every request gets a record, even a cancelled one
 	defer x.contain()
+	fault.Begin("proxy: request")
 	if r.Method == http.MethodConnect {
 		if x.inside != nil {
 			x.refuse(badRequest("CONNECT inside an intercepted connection is not allowed."))

@@ -193,10 +193,14 @@ func (p *Proxy) ServeSession(ctx context.Context, l net.Listener, terms Terms) e
 	inside.DisableGeneralOptionsHandler = true // the origin is asked for its options
 	ended := make(chan error, 2)
 	go fault.Contain("proxy: end serving", func() {
-		ended <- fault.Catch("proxy: serve", func() error { return front.Serve(framedListener{l, s}) })
+		ended <- fault.Loop(s.draining, "proxy: serve", func(context.Context) error {
+			return front.Serve(framedListener{l, s})
+		})()
 	})()
 	go fault.Contain("proxy: end serving inside tunnels", func() {
-		ended <- fault.Catch("proxy: serve inside tunnels", func() error { return inside.Serve(s.inner) })
+		ended <- fault.Loop(s.draining, "proxy: serve inside tunnels", func(context.Context) error {
+			return inside.Serve(s.inner)
+		})()
 	})()
 
 	var failed error

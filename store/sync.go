@@ -82,7 +82,6 @@ func signal(c chan struct{}) {
 // syncAll is the syncer's goroutine.
 func (k *kv) syncAll() {
 	s := &k.syncer
-	defer close(s.done)
 	var timer <-chan time.Time // nil: nothing waits
 	for {
 		select {

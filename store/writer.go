@@ -46,7 +46,6 @@ func (w *writer) stop() {
 
 // write is the writer's goroutine.
 func (k *kv) write() {
-	defer close(k.w.done)
 	for {
 		select {
 		case <-k.w.wake:

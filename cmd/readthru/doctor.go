@@ -246,10 +246,15 @@ func (p *program) examineStore(ctx context.Context) []finding {
 		if part, told := rd.Parts["fleet bodies"]; told {
 			shared = append(shared, examineBodies(part))
 		}
-		if part, told := rd.Parts["index"]; told { // it is not open, or not yet
+		if part, said := rd.Parts["index"]; said { // it is not open, or not yet, or lacks documents
 			f.Detail += "; the index is " + part.State + ": " + part.Reason
 			if part.State != "opening" {
-				f.State = warning
+				f.State, f.Remedy = warning, part.Remedy
+			}
+		}
+		for _, name := range []string{"faults", "last run"} {
+			if part, said := rd.Parts[name]; said {
+				shared = append(shared, finding{name, warning, part.State + ": " + part.Reason, part.Remedy})
 			}
 		}
 		return nil

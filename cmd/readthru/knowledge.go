@@ -24,6 +24,7 @@ func (c *core) openKnowledge() (err error) {
 		Decode: convert.UTF8, Cleaner: cleaner,
 		Model: c.chat, Embeddings: c.embeddings, Withhold: c.withhold(c.chat, c.embeddings), Log: c.log,
 		Reranker: c.reranker, WithholdRanked: c.withhold(c.reranker),
+		Journal: c.doing,
 		Anchors: func(key page.Key) []page.Anchor { return c.fetcher.Anchors(key) },
 	})
 	if err != nil {

@@ -23,6 +23,7 @@ import (
 	"readthru/cache"
 	"readthru/certs"
 	"readthru/convert"
+	"readthru/fault"
 	"readthru/fetch"
 	"readthru/firecrawl"
 	"readthru/fleet"
@@ -64,6 +65,7 @@ type core struct {
 	running   *proxy.Proxy // nil before there is one
 	serving   *api.Server  // the same
 
+	doing   *fault.Journal // nil: what is being done is not noted
 	times   *api.WorkTimes
 	journal *journal.Journal
 
@@ -122,6 +124,11 @@ func openCore(s *settings, dir string, offline bool, log *slog.Logger) (*core, e
 	if err != nil {
 		return nil, fmt.Errorf("open the store: %w", err)
 	}
+	if c.doing, err = fault.OpenJournal(dir, time.Now()); err != nil { // the store is ours, so the directory is
+		log.Warn("a crash of this process will not be told to the next one", "error", err)
+	} else if last := c.doing.Last(); last.Crashed {
+		log.Error("the last process crashed", "cause", last.Cause(), "file", last.File)
+	}
 	c.journal = journal.New(journal.Options{
 		Dir: requestsDir(dir), Days: s.Requests.Days, MaxSize: int64(s.Requests.MaxSize),
 		Full: func() bool { return c.store.Health().State != "ok" }, Log: log,
@@ -130,16 +137,16 @@ func openCore(s *settings, dir string, offline bool, log *slog.Logger) (*core, e
 		return c.store.UseOf(users.DayOf(now), name).Tokens
 	})
 	if err := c.setUsers(s); err != nil {
-		_ = c.store.Close() // the first error is returned
+		_, _ = c.doing.Close(), c.store.Close() // the first error is returned
 		return nil, usageError{err}
 	}
 	partition, err := partitionKey(dir, log)
 	if err != nil {
-		_ = c.store.Close() // the first error is returned
+		_, _ = c.doing.Close(), c.store.Close() // the first error is returned
 		return nil, err
 	}
 	if err := c.openModels(); err != nil {
-		_ = c.store.Close() // the first error is returned
+		_, _ = c.doing.Close(), c.store.Close() // the first error is returned
 		return nil, err
 	}
 	c.partition, c.kept = partition, readKept(dir).Pages
@@ -217,7 +224,7 @@ func (c *core) Close() error {
 	}
 	c.mustWriteKept()
 	c.transport.CloseIdleConnections()
-	return errors.Join(err, c.store.Close())
+	return errors.Join(err, c.doing.Close(), c.store.Close())
 }
 
 // github returns the options for GitHub. Offline nothing is cloned, since git does not use the cache.
@@ -372,6 +379,7 @@ func (c *core) server(running *proxy.Proxy, authority *certs.Authority, d *daemo
 		Users:     c.users,
 		FileRules: func() fetch.Rules { return c.now.Load().rules() },
 		Log:       c.log,
+		LastEnd:   c.doing.Last(),
 		Proxy:     func() string { return d.Proxy }, AutoConfig: proxy.AutoConfig,
 		Cache: func() api.CacheStats {
 			n := c.cache.Stats()
