@@ -440,6 +440,26 @@ func (c *Client) CompactStore(ctx context.Context) (*Compacted, error) {
 	return call(ctx, c, compactStore, none{})
 }
 
+// StoreJobs lists the documents that could not be indexed.
+func (c *Client) StoreJobs(ctx context.Context) (*StoreJobs, error) {
+	return call(ctx, c, listStoreJobs, none{})
+}
+
+// StoreJob returns a document that could not be indexed.
+func (c *Client) StoreJob(ctx context.Context, id string) (*knowledge.Job, error) {
+	return call(ctx, c, getStoreJob, storeJobRef{id})
+}
+
+// RetryStoreJob queues a document that was set aside again, and returns what it was.
+func (c *Client) RetryStoreJob(ctx context.Context, id string) (*knowledge.Job, error) {
+	return call(ctx, c, retryStoreJob, storeJobRef{id})
+}
+
+// DropStoreJob forgets that a document was set aside, and returns what it was.
+func (c *Client) DropStoreJob(ctx context.Context, id string) (*knowledge.Job, error) {
+	return call(ctx, c, dropStoreJob, storeJobRef{id})
+}
+
 // Bases lists the knowledge bases.
 func (c *Client) Bases(ctx context.Context) (*BaseList, error) {
 	return call(ctx, c, listBases, none{})

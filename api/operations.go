@@ -206,6 +206,15 @@ var (
 		"returns a consistent copy of the store, for readthru restore",
 		"application/octet-stream", (*Server).serveBackup)
 
+	listStoreJobs = op(reads, "listStoreJobs", "GET /api/v1/store/jobs",
+		"lists the documents that could not be indexed: those that wait for another attempt, and those set aside",
+		(*Server).listStoreJobs)
+	getStoreJob = op(reads, "getStoreJob", "GET /api/v1/store/jobs/{id}",
+		"returns a document that could not be indexed", (*Server).getStoreJob)
+	retryStoreJob = op(writes, "retryStoreJob", "POST /api/v1/store/jobs/{id}/retry",
+		"queues a document that was set aside again", (*Server).retryStoreJob)
+	dropStoreJob = op(writes, "dropStoreJob", "DELETE /api/v1/store/jobs/{id}",
+		"forgets that a document was set aside: it is not indexed until it changes", (*Server).dropStoreJob)
 	compactStore = op(admins, "compactStore", "POST /api/v1/store/compact",
 		"removes what is left on disk of what was deleted", (*Server).compactStore)
 

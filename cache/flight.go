@@ -385,6 +385,7 @@ func (f *flight) ask(req *http.Request) (*http.Response, error) {
 			pending, send = pending+1, false
 			f.cache.wg.Go(fault.Contain("cache: end a round trip", func() {
 				var resp *http.Response
+				//nolint:bodyclose // whoever takes the answer closes it
 				err := fault.Catch("cache: round trip", func() (err error) {
 					resp, err = next.RoundTrip(req.WithContext(ctx))
 					return err

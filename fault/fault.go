@@ -2,13 +2,14 @@
 //
 // A panic in any goroutine ends a Go process, and agents have no web without this one. So every goroutine of the daemon
 // is started through a function of this package: [Contain] for one that ends by itself, [Wrap] in an error group,
-// [Loop] for one that runs as long as the daemon. [Catch] is for a piece of work whose failure its caller handles: a document
-// to index, a crawl, a row of another node. [Handler] answers 500 to a request that panics. Each fault is logged with
-// its stack, counted, and listed by [Caught], which /stats, /readyz, doctor and the dashboard show. A test of the
-// repository finds goroutines that are started in any other way.
+// [Loop] for one that runs as long as the daemon. [Catch] is for a piece of work whose failure its caller handles: a
+// document to index, a crawl, a row of another node. [Handler] answers 500 to a request that panics. Each fault is
+// logged with its stack, counted, and listed by [Caught], which /stats, /readyz, doctor and the dashboard show. A test
+// of the repository finds goroutines that are started in any other way. Work whose name begins with "end" only hands on
+// what work within it gave.
 //
-// What Go cannot recover from (an endless recursion, memory that is exhausted) ends the process all the same. A [Journal]
-// keeps what was being done then, so that the next start does not do it again.
+// What Go cannot recover from (an endless recursion, memory that is exhausted) ends the process all the same. A
+// [Journal] keeps what was being done then, so that the next start does not do it again.
 package fault
 
 import (

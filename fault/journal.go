@@ -134,7 +134,7 @@ func (j *Journal) readBefore() (before doing, err error) {
 	_ = json.Unmarshal(text, &before)
 	f, err := os.Open(j.path(crashName))
 	if err != nil {
-		return before, nil //nolint:nilerr // it did not crash, or cannot say so
+		return before, nil // it did not crash, or cannot say so
 	}
 	defer f.Close() //nolint:errcheck // it was only read
 	trace := make([]byte, 64<<10)

@@ -26,7 +26,7 @@ func site(t *testing.T) *httptest.Server {
 	t.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/html")
-		fmt.Fprintf(w, "<html><head><title>T</title></head><body><main><h1>Page %s</h1><p>%s</p></main></body></html>",
+		_, _ = fmt.Fprintf(w, "<html><head><title>T</title></head><body><main><h1>Page %s</h1><p>%s</p></main></body></html>",
 			r.URL.Path, strings.Repeat("A walrus reads "+strings.Trim(r.URL.Path, "/")+" at length. ", 20))
 	}))
 	t.Cleanup(server.Close)

@@ -17,6 +17,7 @@ func (p *program) storeCommand() *cli.Command {
 					"bases stay. Stored responses that could be pages and are of none are deleted.",
 				Flags: []cli.Flag{jsonFlag()}, Action: p.compactStore,
 			},
+			p.storeJobsCommand(),
 		},
 	}
 }

@@ -1,0 +1,98 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+
+	"github.com/urfave/cli/v2"
+
+	"readthru/api"
+	"readthru/knowledge"
+)
+
+func (p *program) storeJobsCommand() *cli.Command {
+	return &cli.Command{
+		Name:  "jobs",
+		Usage: "show, try again and drop documents that could not be indexed",
+		Description: "A document that cannot be indexed is tried three times more, with growing pauses, and then set aside " +
+			"with the reason. It stays stored and readable, but search does not find it as it is now.",
+		Subcommands: []*cli.Command{
+			{
+				Name: "list", Usage: "list the documents that wait for another attempt, and those set aside",
+				Flags: []cli.Flag{jsonFlag()}, Action: p.listStoreJobs,
+			},
+			{
+				Name: "show", Usage: "print why a document could not be indexed", ArgsUsage: "ID",
+				Flags: []cli.Flag{jsonFlag()}, Action: p.storeJobAction((*api.Client).StoreJob, p.printStoreJob),
+			},
+			{
+				Name: "retry", Usage: "try a document that was set aside again", ArgsUsage: "ID", Flags: []cli.Flag{jsonFlag()},
+				Action: p.storeJobAction((*api.Client).RetryStoreJob, p.sayStoreJob("it is tried again")),
+			},
+			{
+				Name: "drop", Usage: "forget a document that was set aside, until it changes", ArgsUsage: "ID",
+				Flags:  []cli.Flag{jsonFlag()},
+				Action: p.storeJobAction((*api.Client).DropStoreJob, p.sayStoreJob("it was dropped")),
+			},
+		},
+	}
+}
+
+func (p *program) listStoreJobs(c *cli.Context) error {
+	if err := noArgs(c.Args().Slice()); err != nil {
+		return err
+	}
+	return p.withClient(c.Context, func(b *api.Client) error {
+		list, err := b.StoreJobs(c.Context)
+		if err != nil {
+			return err
+		}
+		if c.Bool("json") {
+			return p.printJSON(list)
+		}
+		if len(list.Jobs) == 0 {
+			return p.print("every document was indexed\n")
+		}
+		var rows [][]string
+		for _, j := range list.Jobs {
+			rows = append(rows, []string{j.ID, j.State, strconv.Itoa(j.Attempts), j.URL, j.Error})
+		}
+		return p.table([]string{"ID", "STATE", "ATTEMPTS", "URL", "REASON"}, rows)
+	})
+}
+
+// storeJobAction returns the action of a command that asks for one job and prints it.
+func (p *program) storeJobAction(
+	ask func(b *api.Client, ctx context.Context, id string) (*knowledge.Job, error), show func(*knowledge.Job) error,
+) cli.ActionFunc {
+	return func(c *cli.Context) error {
+		id, err := oneArg(c.Args().Slice(), "ID")
+		if err != nil {
+			return err
+		}
+		return p.withClient(c.Context, func(b *api.Client) error {
+			j, err := ask(b, c.Context, id)
+			if err != nil {
+				return err
+			}
+			if c.Bool("json") {
+				return p.printJSON(j)
+			}
+			return show(j)
+		})
+	}
+}
+
+func (p *program) printStoreJob(j *knowledge.Job) error {
+	when := "last tried"
+	if j.State == knowledge.JobWaiting {
+		when = "tried again"
+	}
+	return p.print(fmt.Sprintf("%s  %s\n%s after %d attempts, %s %s\n%s\n", j.ID, j.URL, j.State, j.Attempts, when,
+		day(j.Time), j.Error))
+}
+
+func (p *program) sayStoreJob(what string) func(*knowledge.Job) error {
+	return func(j *knowledge.Job) error { return p.print(j.ID + "  " + j.URL + ": " + what + "\n") }
+}
