@@ -87,6 +87,10 @@ type form struct {
 	markdown []byte
 }
 
+// warnPastEnd is the warning of an answer that is empty because it would begin after the page; followed by =N, the
+// length of the page in code points.
+const warnPastEnd = "start-past-end"
+
 // form brings the rendition into the form asked for.
 func (f *Fetcher) form(a *attempt) form {
 	p, r := a.page, a.best
@@ -101,7 +105,11 @@ func (f *Fetcher) form(a *attempt) form {
 	}
 	markdown, cut := r.Markdown, false
 	if a.req.View.Start > 0 {
-		markdown, cut = skipRunes(bodyOf(markdown, r.From), a.req.View.Start), true
+		body := bodyOf(markdown, r.From)
+		if n := utf8.RuneCount(body); a.req.View.Start >= n {
+			a.warn(warnPastEnd + "=" + strconv.Itoa(n))
+		}
+		markdown, cut = skipRunes(body, a.req.View.Start), true
 		p.Tokens = convert.Tokens(markdown)
 	}
 	// others' counts are their word only

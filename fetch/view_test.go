@@ -1,6 +1,7 @@
 package fetch_test
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -209,5 +210,24 @@ func TestSelectorsAskForHTMLWhereMarkdownIsNegotiated(t *testing.T) {
 	if ans := view(t, c, "https://site.test/p", fetch.View{Links: "text"}, 0); ans.Page.Source != page.Negotiated ||
 		!slices.Contains(ans.Page.Warnings, "options-ignored") {
 		t.Errorf("source %s, warnings %q", ans.Page.Source, ans.Page.Warnings)
+	}
+}
+
+func TestAStartPastTheEndSaysSo(t *testing.T) {
+	c := newChain(t, respond(200, article("Short"), html, "Cache-Control: max-age=600"))
+	whole, err := c.own(t, "https://site.test/")
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := whole.Page.Info.MarkdownChars
+	past := fmt.Sprint("start-past-end=", n)
+	for start, want := range map[int]string{n - 5: "", n: past, 999_991: past} {
+		ans, err := c.try(t, fetch.Request{URL: parse(t, "https://site.test/"), Own: true, View: fetch.View{Start: start}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Join(ans.Page.Warnings, " "); got != want || (len(ans.Body) == 0) != (want != "") {
+			t.Errorf("from %d of %d: warnings %q, want %q; %q", start, n, got, want, ans.Body)
+		}
 	}
 }
