@@ -96,12 +96,13 @@ type Options struct {
 	// everything is included; Exclude wins. The page at URL is always read.
 	Include, Exclude []string
 
-	Below    bool       // crawl only pages below the start page
-	Unlisted bool       // do not read what the site lists (sitemaps, llms.txt)
-	View     fetch.View // the part of each page that is wanted
-	Render   string     // as in [fetch.Request]
-	Source   bool       // set Page.Source
-	Trimmed  bool       // set Page.Trimmed
+	Below    bool          // crawl only pages below the start page
+	Unlisted bool          // do not read what the site lists (sitemaps, llms.txt)
+	View     fetch.View    // the part of each page that is wanted
+	Render   string        // as in [fetch.Request]
+	Wait     time.Duration // as in [fetch.Request]
+	Source   bool          // set Page.Source
+	Trimmed  bool          // set Page.Trimmed
 
 	// Refresh validates every page with its origin. If false, an answer that is fresh in the cache is used.
 	Refresh bool

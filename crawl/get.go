@@ -63,7 +63,7 @@ func (r *run) get(ctx context.Context, it item) result {
 		}
 		ans, err := r.Fetcher.Page(ctx, fetch.Request{
 			URL: u, Own: true, Force: r.o.Refresh || try > 1, NoRemote: true, NoVisit: true, Links: true, Follow: refuseRedirect,
-			View: r.o.View, Render: r.o.Render, Source: r.o.Source, Trimmed: r.o.Trimmed,
+			View: r.o.View, Render: r.o.Render, Wait: r.o.Wait, Source: r.o.Source, Trimmed: r.o.Trimmed,
 		})
 		if err == nil {
 			if ans.Page != nil && ans.Page.Source == page.Alternate {

@@ -83,6 +83,9 @@ func (s browser) Try(ctx context.Context, a *attempt) result {
 	case seen.Unsettled == "":
 		s.learn(a, r)
 	}
+	if seen.More != "" {
+		r.Warnings = addWarning(r.Warnings, warnMore+"="+seen.More)
+	}
 	good := !warns(r.Warnings, weak...)
 	if seen.Unsettled != "" {
 		a.missed, r.Expires = true, a.started
@@ -114,6 +117,10 @@ func (s browser) follow(a *attempt, next *url.URL) error {
 
 // warnIncomplete is the warning of a page that the browser was still working on.
 const warnIncomplete = "render-incomplete"
+
+// warnMore is the warning of a page that has more than was loaded; followed by =scrolling: it adds content whenever it
+// is scrolled to its end.
+const warnMore = "more"
 
 // refusal returns why the page is not rendered, or "" if it is.
 func (s browser) refusal(a *attempt) string {
@@ -173,6 +180,7 @@ func (a *attempt) rendering() render.Request {
 	return render.Request{
 		URL: page.WithoutAnchor(a.url), Status: a.status, Header: h, Body: a.content,
 		Selector: cmp.Or(a.req.WaitFor, wait), Screenshot: a.req.Screenshot, Console: a.req.Console, Fresh: a.forced,
+		Wait: a.req.Wait,
 	}
 }
 
@@ -292,7 +300,9 @@ func (f *Fetcher) wouldRender(a *attempt, r *store.Rendition) bool {
 }
 
 // needsBrowser reports whether the request needs a browser. Nothing stored answers it then.
-func (r *Request) needsBrowser() bool { return r.Screenshot || r.Console || r.WaitFor != "" }
+func (r *Request) needsBrowser() bool {
+	return r.Screenshot || r.Console || r.WaitFor != "" || r.Wait > 0
+}
 
 // renderMode returns the render mode for the page: the request's, else the rule's, else that of a site recipe, else the
 // configured one.

@@ -531,3 +531,31 @@ func TestAScreenshotAndTheConsoleComeOnRequest(t *testing.T) {
 		t.Error("they come without being asked for")
 	}
 }
+
+func TestAWaitIsObeyedAndMoreIsTold(t *testing.T) { // rule C8
+	c := withBrowser(t, "", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		text := "<h1>Harbour</h1>" + strings.Repeat("<p>"+shellText+"</p>", 9)
+		switch r.URL.Path {
+		case "/late":
+			_, _ = io.WriteString(w, "<!doctype html><title>H</title><main id=m>"+text+"</main><script>setTimeout(() => "+
+				"m.insertAdjacentHTML('beforeend', '<p>The tide' + ' is late.</p>'), 40000)</script>")
+		case "/endless":
+			_, _ = io.WriteString(w, "<!doctype html><title>H</title><main id=m>"+text+"<p style='height: 2000px'></main>"+
+				"<script>const one = '<p style=\"height: 900px\">"+shellText+"</p>';"+
+				"addEventListener('scroll', () => m.insertAdjacentHTML('beforeend', one))</script>")
+		}
+	}))
+	for wait, want := range map[time.Duration]bool{time.Second: false, 50 * time.Second: true} {
+		ans, err := c.try(t, fetch.Request{
+			URL: parse(t, "https://site.test/late"), Own: true, Render: fetch.RenderAlways, Wait: wait,
+		})
+		if err != nil || strings.Contains(string(ans.Body), "The tide is late.") != want {
+			t.Errorf("after a wait of %s: %v\n%s", wait, err, ans.Body)
+		}
+	}
+	ans, err := c.try(t, fetch.Request{URL: parse(t, "https://site.test/endless"), Own: true, Render: fetch.RenderAlways})
+	if err != nil || !slices.Contains(ans.Page.Warnings, "more=scrolling") {
+		t.Errorf("%v, warnings %q", err, ans.Page.Warnings)
+	}
+}

@@ -292,8 +292,9 @@ type Request struct {
 	// set of fetched pages to add the page to (rule B37); if empty the set of Session, if any
 	Set     string
 	View    View
-	Render  string // RenderAuto, RenderAlways or RenderNever; if empty the rule's, else the config's
-	WaitFor string // CSS selector: rendering waits until it matches
+	Render  string        // RenderAuto, RenderAlways or RenderNever; if empty the rule's, else the config's
+	WaitFor string        // CSS selector: rendering waits until it matches
+	Wait    time.Duration // that a rendered page gets after it has loaded, by its own clock
 
 	// Timeout is how long the page may take. If zero, as long as every page.
 	Timeout time.Duration

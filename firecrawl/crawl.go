@@ -126,7 +126,7 @@ func (b *crawlBody) options(v version, u *url.URL) crawl.Options {
 		o.Limit = *b.Limit
 	}
 	if b.Scrape.WaitFor > 0 {
-		o.Render = fetch.RenderAlways
+		o.Render, o.Wait = fetch.RenderAlways, time.Duration(b.Scrape.WaitFor)*time.Millisecond
 	}
 	if b.depth() == 0 {
 		o.Limit = 1

@@ -15,7 +15,8 @@
 // The two differ in these points. maxAge bounds the age of a stored answer, and so does its freshness in HTTP;
 // without maxAge, version 2 follows HTTP and version 1 asks the origin. A page may take as long as timeout says,
 // also longer than fetch.timeout, which bounds its rendering; a crawl ignores timeout. waitFor renders the page in a
-// browser, which waits until the page is quiet instead of that long. maxDepth counts links from the start, as
+// browser and gives it at least that long, by the page's own clock, which stands still only while something loads.
+// maxDepth counts links from the start, as
 // maxDiscoveryDepth does. A page that its origin refuses with a status is a success without markdown, as with
 // Firecrawl: its metadata has the status and an error. A page requested with headers of the caller is fetched from
 // its own host only and never kept. changeTracking compares a page with its last version here, whoever read that.

@@ -283,7 +283,7 @@ func (o *scrapeOptions) request(v version, u *url.URL, agent string) fetch.Reque
 		Screenshot: o.wants("screenshot"),
 	}
 	if o.WaitFor > 0 {
-		r.Render = fetch.RenderAlways
+		r.Render, r.Wait = fetch.RenderAlways, time.Duration(o.WaitFor)*time.Millisecond
 	}
 	if o.MaxAge != nil && *o.MaxAge > 0 {
 		r.Header = http.Header{"Cache-Control": {"max-age=" + seconds(*o.MaxAge)}}

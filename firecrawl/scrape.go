@@ -227,9 +227,6 @@ func (o *scrapeOptions) warning(tokens []string) string {
 	if o.SkipTLS {
 		list = append(list, "skipTlsVerification is ignored: certificates are always verified")
 	}
-	if o.WaitFor > 0 && !slices.Contains(tokens, "no-browser") && len(o.Headers) == 0 {
-		list = append(list, "waitFor: a browser waited until the page was quiet")
-	}
 	return strings.Join(list, "; ")
 }
 

@@ -52,10 +52,11 @@ type traffic struct {
 	used      bool   // the response of Request was used
 	limit     string // the limit that the page exceeded, if any
 	heads     []Response
+	streams   map[string]bool // URLs of streams of events that were read
 }
 
 func newTraffic(t *tab) *traffic {
-	f := &traffic{t: t, slots: make(chan struct{}, maxAtOnce), since: time.Now()}
+	f := &traffic{t: t, slots: make(chan struct{}, maxAtOnce), since: time.Now(), streams: map[string]bool{}}
 	f.sockets = newSockets(f)
 	return f
 }
@@ -155,13 +156,9 @@ func (f *traffic) refusal(ev *fetch.EventRequestPaused) network.ErrorReason {
 		if !f.t.r.Screenshot {
 			return network.ErrorReasonBlockedByClient
 		}
-	case network.ResourceTypeMedia, network.ResourceTypePing, network.ResourceTypeEventSource,
-		network.ResourceTypeCSPViolationReport,
+	case network.ResourceTypeMedia, network.ResourceTypePing, network.ResourceTypeCSPViolationReport,
 		network.ResourceTypePrefetch, network.ResourceTypeManifest, network.ResourceTypeTextTrack:
 		return network.ErrorReasonBlockedByClient
-	}
-	if strings.Contains(field(ev.Request.Headers, "Accept"), "text/event-stream") {
-		return network.ErrorReasonBlockedByClient // a stream does not end, so it cannot be answered as a whole
 	}
 	if !strings.HasPrefix(ev.Request.URL, "http://") && !strings.HasPrefix(ev.Request.URL, "https://") {
 		return network.ErrorReasonAccessDenied
@@ -278,11 +275,19 @@ func (f *traffic) ask(ctx context.Context, ev *fetch.EventRequestPaused) (*fetch
 	if err != nil {
 		return nil, err
 	}
-	var content []byte
-	for _, e := range ev.Request.PostDataEntries {
-		content = append(content, e.Bytes...)
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	if isStream(ev) {
+		if !f.firstStream(ev.Request.URL) {
+			return &fetch.FulfillRequestParams{RequestID: ev.RequestID, ResponseCode: http.StatusNoContent}, nil // it ends
+		}
+		defer time.AfterFunc(f.t.eventTime(), stop).Stop()
 	}
-	req, err := http.NewRequestWithContext(ctx, ev.Request.Method, u.String(), bytes.NewReader(content))
+	var upload []byte
+	for _, e := range ev.Request.PostDataEntries {
+		upload = append(upload, e.Bytes...)
+	}
+	req, err := http.NewRequestWithContext(ctx, ev.Request.Method, u.String(), bytes.NewReader(upload))
 	if err != nil {
 		return nil, err
 	}
@@ -302,13 +307,22 @@ func (f *traffic) ask(ctx context.Context, ev *fetch.EventRequestPaused) (*fetch
 	defer func() { f.note(head) }()
 	resp, err := f.t.o.Client.RoundTrip(req)
 	if err != nil {
+		if isStream(ev) {
+			f.t.o.vain.add(f.t.silentHost())
+		}
 		return nil, err
 	}
 	defer resp.Body.Close()
 	if resp.ContentLength > f.t.o.MaxBody {
 		return nil, errTooLarge
 	}
-	body, err := io.ReadAll(io.LimitReader(metered{resp.Body, f}, f.t.o.MaxBody+1))
+	content := io.LimitReader(metered{resp.Body, f}, f.t.o.MaxBody+1)
+	var body []byte
+	if isStream(ev) {
+		body, err = f.begin(content, stop)
+	} else {
+		body, err = io.ReadAll(content)
+	}
 	if err != nil {
 		return nil, err
 	}

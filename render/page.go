@@ -38,6 +38,7 @@ type tab struct {
 	begun     time.Time
 	deadline  time.Time
 	matched   bool           // Request.Selector
+	more      string         // Page.More
 	listening sync.WaitGroup // handlers of the page's events
 
 	*traffic
@@ -82,7 +83,7 @@ func (t *tab) render(cancel context.CancelCauseFunc) (*Page, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := &Page{Unsettled: unsettled, Ended: t.ended(unsettled)}
+	out := &Page{Unsettled: unsettled, Ended: t.ended(unsettled), More: t.more}
 	if out.URL, out.HTML, err = t.read(); err != nil {
 		return nil, fmt.Errorf("read the document: %w", err)
 	}

@@ -51,6 +51,8 @@ type Options struct {
 	UserAgent   string        // sent with every request
 	Sandbox     bool          // refuse to run without Chromium's sandbox, which does not work as root
 	Log         *slog.Logger  // if nil, nothing is logged
+
+	vain *hosts // where patience was in vain; New makes it
 }
 
 // Errors of [Browser.Render].
@@ -72,11 +74,14 @@ type Request struct {
 	Header http.Header
 	Body   []byte
 
-	Selector   string // CSS selector to wait for, within the timeout
-	Scroll     bool   // also load content that loads when it comes into view
-	Screenshot bool   // take a screenshot of the whole page, which loads its images and fonts
-	Console    bool   // keep the errors that the page logs
-	Fresh      bool   // ask for every response with Cache-Control: no-cache
+	Selector string // CSS selector to wait for, within the timeout
+	// Wait is how long the page gets after it has loaded, within the timeout, by its own clock. That stands still while
+	// something loads.
+	Wait       time.Duration
+	Scroll     bool // also load content that loads when it comes into view
+	Screenshot bool // take a screenshot of the whole page, which loads its images and fonts
+	Console    bool // keep the errors that the page logs
+	Fresh      bool // ask for every response with Cache-Control: no-cache
 }
 
 // Page is a rendered page.
@@ -87,6 +92,7 @@ type Page struct {
 	Screenshot []byte   // PNG
 	Console    []string // errors and uncaught exceptions, at most 100, each at most 1,000 characters
 	Unsettled  string   // why the page may be incomplete; empty if it was done
+	More       string   // what there is more of than was loaded: MoreScrolling; empty if nothing is known
 	Ended      string   // what ended the wait: EndedBySelector, EndedByQuiet or EndedByTimeout
 	Requests   int      // number of requests of the page
 	Refused    int      // how many of them were refused: images, fonts, beacons, failures, and requests over a limit
@@ -111,6 +117,9 @@ const (
 	EndedByQuiet    = "quiet"    // the page had nothing more to do
 	EndedByTimeout  = "timeout"  // there was no more time, or there is no match for Request.Selector
 )
+
+// MoreScrolling says that a page adds content whenever it is scrolled to its end, and was left at a limit.
+const MoreScrolling = "scrolling"
 
 // State is the state of a [Browser]. Counts are since New.
 type State struct {
@@ -165,6 +174,7 @@ func New(o Options) *Browser {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
+	o.vain = newHosts()
 	b := &Browser{o: o, pagesPerProcess: maxPages, idleTime: idleTime, found: find(o.Browser), live: map[*process]bool{}}
 	b.life, b.end = context.WithCancel(context.Background())
 	n := o.Concurrency

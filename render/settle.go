@@ -23,7 +23,7 @@ import (
 const (
 	virtualTime = 5000.0 // milliseconds
 	scrollTime  = 1000.0 // milliseconds of virtual time after each scroll
-	maxScrolls  = 5
+	maxScrolls  = 15
 	restTime    = 300 * time.Millisecond // real time without requests, for workers, which have their own clock
 	maxTasks    = 10_000                 // tasks that a page may run before its clock is advanced
 	frameTime   = 100.0                  // milliseconds of virtual time after a frame that the page has waited for
@@ -93,10 +93,18 @@ func (t *tab) settleSteps(ctx context.Context) (unsettled string, err error) {
 			return unsettled, err
 		}
 	}
-	if has&lazy == 0 {
-		return "", nil
+	if unsettled, err = t.linger(ctx); unsettled != "" || err != nil {
+		return unsettled, err
 	}
-	return t.scroll(ctx)
+	if has&lazy != 0 {
+		if unsettled, err = t.scroll(ctx); unsettled != "" || err != nil {
+			return unsettled, err
+		}
+	}
+	if rest := float64(t.r.Wait.Milliseconds()) - virtualTime; rest > 0 {
+		return t.pass(ctx, rest)
+	}
+	return "", nil
 }
 
 // scroll scrolls the page to its end until nothing more appears, but only a few times.
@@ -105,12 +113,19 @@ func (t *tab) scroll(ctx context.Context) (unsettled string, err error) {
 		if err := t.paint(ctx); err != nil {
 			return "", err
 		}
-		if unsettled, err = t.pass(ctx, scrollTime); unsettled != "" || err != nil || i == maxScrolls {
+		if unsettled, err = t.pass(ctx, scrollTime); unsettled != "" || err != nil {
 			return unsettled, err
 		}
-		more, err := evaluate[bool](ctx, t, scroll)
-		if err != nil || !more {
-			return "", err
+		more, unsettled, err := t.scrollDown(ctx, i > 0)
+		if err == nil && !more && unsettled == "" {
+			more, unsettled, err = t.growsLate(ctx)
+		}
+		if err != nil || !more || unsettled != "" {
+			return unsettled, err
+		}
+		if i == maxScrolls {
+			t.more = MoreScrolling
+			return "", nil
 		}
 		if err := t.paint(ctx); err != nil {
 			return "", err
@@ -119,6 +134,33 @@ func (t *tab) scroll(ctx context.Context) (unsettled string, err error) {
 			return unsettled, err
 		}
 	}
+}
+
+// scrollDown scrolls to the end of the page and reports whether it had grown. A page that has grown before paints
+// first, so that it notices that its end went out of sight, and then that it is there again.
+func (t *tab) scrollDown(ctx context.Context, before bool) (more bool, unsettled string, err error) {
+	if before {
+		if err = t.paint(ctx); err == nil {
+			unsettled, err = t.advance(ctx, frameTime)
+		}
+		if unsettled != "" || err != nil {
+			return false, unsettled, err
+		}
+	}
+	more, err = evaluate[bool](ctx, t, scroll)
+	return more, "", err
+}
+
+// growsLate waits for a timer that may add to the page, and then is scrollDown.
+func (t *tab) growsLate(ctx context.Context) (more bool, unsettled string, err error) {
+	is, err := evaluate[mayChange](ctx, t, stillDue)
+	if err != nil || !is.Due {
+		return false, "", err
+	}
+	if unsettled, err = t.pass(ctx, virtualTime); unsettled != "" || err != nil {
+		return false, unsettled, err
+	}
+	return t.scrollDown(ctx, true)
 }
 
 // waitQuiet waits until the page has made no requests for restTime: workers do not follow the page's clock.
@@ -298,6 +340,16 @@ const prepare = `(() => {
 		frames.add(id);
 		return id;
 	};
+	const timers = window[Symbol.for('readthru.timers')] = new Map();
+	const later = window.setTimeout, never = window.clearTimeout, never2 = window.clearInterval;
+	window.setTimeout = function setTimeout(run, ms, ...args) {
+		if (typeof run !== 'function' || !(ms > 1000)) return later.call(window, run, ms, ...args);
+		const id = later.call(window, (...args) => { timers.delete(id); return run.apply(window, args); }, ms, ...args);
+		timers.set(id, performance.now() + ms);
+		return id;
+	};
+	window.clearTimeout = function clearTimeout(id) { timers.delete(id); return never.call(window, id); };
+	window.clearInterval = function clearInterval(id) { timers.delete(id); return never2.call(window, id); };
 	window.cancelAnimationFrame = function cancelAnimationFrame(id) { frames.delete(id); return drop.call(window, id); };
 	const listen = EventTarget.prototype.addEventListener;
 	EventTarget.prototype.addEventListener = function addEventListener(type, ...rest) {
@@ -332,8 +384,8 @@ const scroll = `(() => {
 const notWhole = "the document is not whole"
 
 // serialise returns the document and its URL. It includes open shadow roots, which outerHTML leaves out, and the
-// content of each visible frame of the same origin after that frame. A document that consists of frames gets a body with
-// their contents. It throws if that is longer than a number of characters.
+// content of each visible frame of the same origin after that frame. A document that consists of frames gets a body
+// with their contents. It throws if that is longer than a number of characters.
 const serialise = `(() => {
 	const mark = 'frame ' + Math.random() + ' ';
 	const reach = (frame) => {

@@ -1,0 +1,79 @@
+package render
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/chromedp/cdproto/fetch"
+	"github.com/chromedp/cdproto/network"
+)
+
+// A stream of events (EventSource) does not end, but the browser's requests can only be answered as a whole. So the
+// page gets what came until the stream paused, and its clock stands still until then. When the page connects again, it
+// is told that there is no more (204, which ends an EventSource).
+
+// eventPause is how long a stream that has begun may say nothing before the page gets what came.
+const eventPause = time.Second
+
+// isStream reports whether a request is for a stream of events.
+func isStream(ev *fetch.EventRequestPaused) bool {
+	return ev.ResourceType == network.ResourceTypeEventSource ||
+		strings.Contains(field(ev.Request.Headers, "Accept"), "text/event-stream")
+}
+
+// firstStream reports whether a stream was not read before.
+func (f *traffic) firstStream(url string) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	known := f.streams[url]
+	f.streams[url] = true
+	return !known
+}
+
+// silentHost names a host whose streams say nothing, among those where patience was in vain.
+func (t *tab) silentHost() string { return "events " + t.r.URL.Hostname() }
+
+// eventTime returns how long a stream may take until its first event: all of the page's time if the caller waits for
+// something, and hardly any on a host whose streams said nothing before.
+func (t *tab) eventTime() time.Duration {
+	switch {
+	case t.r.Selector != "":
+		return t.left()
+	case t.r.Wait > 0:
+		return min(t.left(), max(t.r.Wait, t.o.stepTimes().answer))
+	case t.o.vain.has(t.silentHost()):
+		return restTime
+	}
+	return t.o.stepTimes().answer
+}
+
+// begin reads a stream until it pauses. stop ends it.
+func (f *traffic) begin(stream io.Reader, stop func()) ([]byte, error) {
+	var body []byte
+	var pause *time.Timer // runs since the first event
+	part := make([]byte, 16<<10)
+	for {
+		n, err := stream.Read(part)
+		body = append(body, part[:n]...)
+		switch {
+		case pause != nil:
+			pause.Reset(eventPause)
+		case bytes.Contains(body, []byte("data:")):
+			pause = time.AfterFunc(eventPause, stop)
+			defer pause.Stop()
+		}
+		switch {
+		case err == nil:
+			continue
+		case pause == nil:
+			f.t.o.vain.add(f.t.silentHost())
+		}
+		if len(body) > 0 || errors.Is(err, io.EOF) {
+			return body, nil
+		}
+		return nil, err
+	}
+}

@@ -1,0 +1,102 @@
+package render
+
+import (
+	"context"
+	"sync"
+	"time"
+)
+
+// A page that is quiet may still have to draw its text: a timer is due in some seconds, frames of an animation are, or
+// all it shows is that it loads. Such a page gets more of its own time, which costs only what it computes, and more
+// frames. Hosts on which that changed nothing are remembered for a while, so that their other pages do not pay for it.
+const (
+	loadingTime   = 20_000.0 // milliseconds of virtual time for a page that shows that it loads
+	loadingFrames = 120      // frames for it
+	vainTime      = time.Hour
+	maxVain       = 1000 // hosts
+)
+
+// mayChange is the value of stillDue.
+type mayChange struct {
+	Due     bool `json:"due"`     // a timer fires within virtualTime
+	Loading bool `json:"loading"` // all the page shows is that it loads
+}
+
+// stillDue tells what a quiet page is about to do.
+const stillDue = `(() => {
+	const main = document.querySelector('main, [role="main"], #root, #app') || document.body;
+	const text = (main?.innerText || document.body?.innerText || '').trim();
+	const busy = '[aria-busy="true"], [role="progressbar"], progress, [class*="spinner" i], [class*="skeleton" i], ' +
+		'[class*="loader" i]';
+	const loads = new RegExp('^\\W*(?:loading|please wait|wait|hang on|one moment|initiali[sz]ing|fetching|lädt|laden|' +
+		'wird geladen|bitte warten|chargement|veuillez patienter|cargando|caricamento|carregando|ładowanie|загрузка|' +
+		'加载中|正在加载|載入中|読み込み中|로딩)', 'iu');
+	const due = window[Symbol.for('readthru.timers')], until = performance.now() + 5000;
+	return {
+		due: !!due && [...due.values()].some((at) => at <= until),
+		loading: text ? text.length <= 80 && loads.test(text) : !!document.querySelector(busy),
+	};
+})()`
+
+// linger gives a quiet page more time if it is about to change.
+func (t *tab) linger(ctx context.Context) (unsettled string, err error) {
+	is, err := evaluate[mayChange](ctx, t, stillDue)
+	if err != nil || !is.Due && !is.Loading {
+		return "", err
+	}
+	if is.Due {
+		if unsettled, err = t.pass(ctx, virtualTime); unsettled != "" || err != nil {
+			return unsettled, err
+		}
+	}
+	host := t.r.URL.Hostname()
+	if is, err = evaluate[mayChange](ctx, t, stillDue); err != nil || !is.Loading || t.o.vain.has(host) {
+		return "", err
+	}
+	if unsettled, err = t.pass(ctx, loadingTime); unsettled != "" || err != nil {
+		return unsettled, err
+	}
+	for i := 0; ; i++ {
+		var waits bool
+		if is, err = evaluate[mayChange](ctx, t, stillDue); err != nil || !is.Loading {
+			return "", err
+		}
+		if waits, err = evaluate[bool](ctx, t, waitsForFrame); err != nil || !waits || i == loadingFrames {
+			break
+		}
+		if err = t.paint(ctx); err == nil {
+			unsettled, err = t.advance(ctx, frameTime)
+		}
+		if unsettled != "" || err != nil {
+			return unsettled, err
+		}
+	}
+	if err == nil {
+		t.o.vain.add(host)
+	}
+	return "", err
+}
+
+// hosts remembers hosts for vainTime.
+type hosts struct {
+	mu sync.Mutex
+	at map[string]time.Time
+}
+
+func newHosts() *hosts { return &hosts{at: map[string]time.Time{}} }
+
+func (h *hosts) has(host string) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	at, ok := h.at[host]
+	return ok && time.Since(at) < vainTime
+}
+
+func (h *hosts) add(host string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if len(h.at) >= maxVain {
+		clear(h.at)
+	}
+	h.at[host] = time.Now()
+}
