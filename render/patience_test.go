@@ -17,12 +17,14 @@ func loadingUntil(script string) string {
 func TestAPageThatIsAboutToChangeIsNotQuiet(t *testing.T) {
 	s := newSite(t)
 	b := s.browser(t)
+	loaded := make(chan struct{})
+	s.mux.HandleFunc("/loaded", func(http.ResponseWriter, *http.Request) { close(loaded) })
 	s.mux.HandleFunc("/events", func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/event-stream")
 		w.WriteHeader(http.StatusOK)
 		w.(http.Flusher).Flush()
 		select {
-		case <-time.After(800 * time.Millisecond): // as an origin that works on it
+		case <-loaded:
 			_, _ = fmt.Fprint(w, "data: it\n\n")
 			w.(http.Flusher).Flush()
 			<-r.Context().Done()
@@ -34,7 +36,8 @@ func TestAPageThatIsAboutToChangeIsNotQuiet(t *testing.T) {
 		"timers one after other": `setTimeout(() => setTimeout(() => show('it'), 4000), 4900)`,
 		"60 frames":              `let n = 0; const step = () => { ++n < 60 ? requestAnimationFrame(step) : show('it'); }; step()`,
 		"a timer of 18 s":        `setTimeout(() => show('it'), 18000)`,
-		"an EventSource":         `new EventSource('/events').onmessage = (e) => show(e.data)`,
+		"an EventSource": `new EventSource('/events').onmessage = (e) => show(e.data);
+			addEventListener('load', () => fetch('/loaded'))`,
 	} {
 		t.Run(name, func(t *testing.T) {
 			at := "/" + strings.ReplaceAll(name, " ", "-")
