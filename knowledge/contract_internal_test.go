@@ -290,6 +290,35 @@ func testSearcher(t *testing.T, open func(t *testing.T) *engine) {
 			}
 		}
 	})
+	t.Run("pages that differ in where their links lead are shown once", func(t *testing.T) {
+		e := open(t)
+		add := func(name, title, text string) {
+			tree := "https://" + name + ".test"
+			e.add(t, doc(tree+"/mod", title, fmt.Sprintf("# Directive\n\n[Modules](%s/mod/) | [FAQ](%s/faq/)\n\n%s\n\n"+
+				"## See also\n\nThe [list](%s/list) of directives.\n", tree, tree, text, tree)))
+		}
+		for _, name := range []string{"en", "fr", "de"} {
+			add(name, "Directive", "The platypus lets a proxy reverse what it passes.")
+		}
+		add("titled", "Another directive", "The platypus lets a proxy reverse what it passes.")
+		add("other", "Directive", "The platypus lets a server reverse what it passes.")
+		add("longer", "Directive", "The platypus lets a proxy reverse what it passes. And more.")
+		r := e.search(t, Query{Text: "platypus proxy reverse", Limit: 10})
+		also := map[string][]string{}
+		for _, h := range r.Hits {
+			also[h.URL] = h.Also
+		}
+		want := map[string][]string{
+			"https://en.test/mod": {"https://fr.test/mod", "https://de.test/mod"}, "https://titled.test/mod": nil,
+			"https://other.test/mod": nil, "https://longer.test/mod": nil,
+		}
+		if diff := cmp.Diff(want, also); diff != "" {
+			t.Errorf("hits and those that say the same (-want +got):\n%s", diff)
+		}
+		if got := e.urls(t, Query{Text: "platypus", Host: "fr.test"}); !slices.Equal(got, []string{"https://fr.test/mod"}) {
+			t.Errorf("of one tree found %v", got)
+		}
+	})
 	t.Run("equals stand in a stable order", func(t *testing.T) {
 		e := open(t)
 		for i := range 30 {

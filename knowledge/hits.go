@@ -1,12 +1,16 @@
 package knowledge
 
 import (
+	"bytes"
 	"cmp"
 	"context"
+	"crypto/sha256"
 	"encoding/binary"
 	"errors"
+	"io"
 	"slices"
 
+	"readthru/markdown"
 	"readthru/page"
 	"readthru/store"
 )
@@ -64,14 +68,18 @@ func sortRanked(docs []ranked) {
 type shown struct {
 	best  uint64
 	texts []uint64 // ascending
+
+	key   page.Key
+	title string
+	words [sha256.Size]byte // hash of its words, without where its links lead; zero until it is asked for
 }
 
 // present makes hits of the best documents, at most limit, and returns which those are. One whose best passage was
-// shown already, or that has nearly the same passages as one shown, is named there.
+// shown already, that has nearly the same passages as one shown, or the same words, is named there.
 func (x *searchIndex) present(ctx context.Context, results *Results, docs []ranked, parsed *query,
 	limit int,
 ) (hits []ranked, err error) {
-	var before []shown
+	var before []*shown
 	for _, d := range docs {
 		if len(hits) == limit {
 			break
@@ -91,11 +99,9 @@ func (x *searchIndex) present(ctx context.Context, results *Results, docs []rank
 		if at < 0 {
 			continue // indexed again since
 		}
-		now := x.shown(a, at)
+		now := x.shown(key, a, at)
 		if i := slices.IndexFunc(before, now.repeats); i >= 0 {
-			if h := &results.Hits[i]; len(h.Also) < maxAlso && a.url != h.URL {
-				h.Also = append(h.Also, a.url)
-			}
+			results.Hits[i].also(a.url)
 			continue
 		}
 		w := d.text
@@ -105,6 +111,11 @@ func (x *searchIndex) present(ctx context.Context, results *Results, docs []rank
 				continue // deleted, and about to leave the index
 			}
 			w = newLandmarked(md)
+		}
+		saysTheSame := func(s *shown) bool { return x.sayTheSame(now, s, w.md) }
+		if i := slices.IndexFunc(before, saysTheSame); i >= 0 {
+			results.Hits[i].also(a.url)
+			continue
 		}
 		if len(hits) < landmarkedHits {
 			w.readLandmarks(parsed.names)
@@ -117,11 +128,11 @@ func (x *searchIndex) present(ctx context.Context, results *Results, docs []rank
 }
 
 // shown returns the texts of a document, and that of its passage best: its nameplate only where it has nothing else.
-func (x *searchIndex) shown(a *article, best int) shown {
+func (x *searchIndex) shown(key page.Key, a *article, best int) *shown {
 	if a.passages[best].isNameplate() {
 		best = 0
 	}
-	s := shown{texts: make([]uint64, 0, len(a.passages))}
+	s := &shown{key: key, title: a.title, texts: make([]uint64, 0, len(a.passages))}
 	x.mu.RLock()
 	defer x.mu.RUnlock()
 	for i := range a.passages {
@@ -143,7 +154,7 @@ func (x *searchIndex) shown(a *article, best int) shown {
 
 // repeats reports whether a document says what one shown before says: its best passage has the same text, or four
 // fifths of all have.
-func (s shown) repeats(before shown) bool {
+func (s *shown) repeats(before *shown) bool {
 	if s.best == before.best {
 		return true
 	}
@@ -159,6 +170,39 @@ func (s shown) repeats(before shown) bool {
 		}
 	}
 	return 5*both >= 4*(len(s.texts)+len(before.texts)-both)
+}
+
+// sayTheSame reports whether a document, whose text is md, has the same title and words as one shown before. Pages of
+// two trees of a manual, one of which is not translated yet, differ in where their links lead.
+func (x *searchIndex) sayTheSame(now, before *shown, md []byte) bool {
+	if now.title != before.title || len(now.texts) != len(before.texts) || len(md) == 0 { // it cannot be read
+		return false
+	}
+	now.readWords(md)
+	if before.words == [sha256.Size]byte{} { // it is read again, since few are: not all that are shown are kept
+		text, err := x.o.text(before.key)
+		if err != nil {
+			return false
+		}
+		before.readWords(text)
+	}
+	return now.words == before.words
+}
+
+// readWords notes the words of the document's text.
+func (s *shown) readWords(md []byte) {
+	words := sha256.New()
+	for line := range bytes.Lines(md) {
+		_, _ = io.WriteString(words, markdown.Plain(line)) // a hash takes all
+	}
+	words.Sum(s.words[:0])
+}
+
+// also names another document that says what the hit says.
+func (h *Hit) also(url string) {
+	if len(h.Also) < maxAlso && url != h.URL {
+		h.Also = append(h.Also, url)
+	}
 }
 
 // landmarkedHits is how many hits of a search have the landmarks of their documents read, which takes a millisecond.
