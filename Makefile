@@ -7,7 +7,7 @@ TAGS     = urfave_cli_no_docs
 LDFLAGS  = -s -w -X main.stamped=$(VERSION)
 TOOL     = go tool -modfile=tools/go.mod
 
-.PHONY: build run wasm quick test slow corpora check lint workflows examples fmt bench bench-fleet faults fleet ways mcp-conformance openapi agents agents-latest reads rooms pictures search-corpus search-docs dist module size vuln hooks clean
+.PHONY: build run wasm quick test slow sequences corpora check lint workflows examples fmt bench bench-fleet faults fleet ways mcp-conformance openapi agents agents-latest reads rooms pictures search-corpus search-docs dist module size vuln hooks clean
 
 build: wasm ## the binary, in bin/, with the grammars for symbol maps where clang is there
 	go build -trimpath -tags $(TAGS) -ldflags '$(LDFLAGS)' -o bin/readthru ./cmd/readthru
@@ -51,6 +51,10 @@ slow: ## series that take long: faults, how deep requests run, hostile pages in 
 	READTHRU_ROUNDS=1 go test -count=1 -timeout 30m -run WhatAFleetPromises ./e2e
 	CGO_ENABLED=1 go test -race -count=1 -timeout 30m ./cmd/readthru
 	READTHRU_CACHE_MEMORY=0 go test -count=1 ./proxy ./recording ./cmd/readthru ./e2e # packages below the proxy know nothing of answers that are given again
+
+sequences: ## random sequences of what may happen to pages, bases and the index, compared with what must be true: FOR=1h, FROM=first seed
+	READTHRU_SEQUENCES_FOR="$(or $(FOR),1h)" READTHRU_SEQUENCES_FROM="$(or $(FROM),1)" \
+		go test -count=1 -v -timeout 24h -run RandomSequences ./knowledge
 
 corpora: ## the tests that hold of our own small corpora, over larger ones: PAGES=dir, SECURITY=dir, MARKDOWN=dir, TREES=dir of sources, JUDGED=dir, PDFS=dir
 	@run() { echo "corpora: $$3 over $$2"; env "$$1=$$2" go test -count=1 -run "$$3" $$4 || exit 1; }; \
