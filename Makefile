@@ -32,10 +32,7 @@ test: export GORACE = atexit_sleep_ms=20
 test: export READTHRU_PROGRAM = $(CURDIR)/bin/tested
 test: ## all tests, with the race detector where goroutines meet
 	@go run ./needs/suite -missing
-	@sh .ci/clients
-	@sh .ci/npm
-	@sh .ci/s3
-	@sh .ci/wasm
+	@for part in clients npm s3 wasm; do sh .ci/$$part || exit 1; done
 	go build -trimpath -o $(READTHRU_PROGRAM) ./cmd/readthru # once for the tests of all packages
 	go run ./needs/suite \
 		-- -race -count=1 -timeout 30m $$(go list ./... | grep -vxF "$$(go list $(PURE))") \
@@ -44,6 +41,7 @@ test: ## all tests, with the race detector where goroutines meet
 	if [ -n "$$CI" ]; then $(MAKE) --no-print-directory openapi; fi # which fetches its rules
 
 slow: ## series that take long: faults, how deep requests run, hostile pages in full size, the model's own vocabulary, other systems, and each answer decided anew
+	@for part in clients npm s3 wasm; do sh .ci/$$part || exit 1; done
 	go test -C bench -count=1 -timeout 1h ./...
 	READTHRU_FULL_SIZE=1 go test -count=1 -run 'Hostile|LargePage|NoReaderGetsAnOlder' ./convert ./pdf ./cache
 	go test -count=1 -tags tiktoken -run Estimate ./convert # against the vocabulary itself, which the program does not carry
