@@ -438,7 +438,11 @@ func play(t *testing.T, st *store.Store, rnd *rand.Rand, private bool, path stri
 }
 
 func TestTheCacheNeverServesWhatTheModelForbids(t *testing.T) {
-	const histories, steps = 60, 16
+	const steps = 16
+	histories := 60
+	if testing.Short() {
+		histories = 15
+	}
 	for _, private := range []bool{false, true} {
 		t.Run(fmt.Sprint("private ", private), func(t *testing.T) {
 			dir := t.TempDir()

@@ -181,6 +181,9 @@ func TestDocumentsInArchives(t *testing.T) {
 }
 
 func TestHostileDocumentsAreBounded(t *testing.T) {
+	if testing.Short() {
+		t.Skip("short: it takes seconds of a processor")
+	}
 	deep := strings.Repeat("<text:section><text:p>", 20_000)
 	for _, tt := range []struct {
 		name    string

@@ -216,6 +216,9 @@ func manyAttributes(n int) string {
 }
 
 func TestHostilePagesAreConvertedInTime(t *testing.T) {
+	if testing.Short() {
+		t.Skip("short: it takes seconds of a processor")
+	}
 	for _, tt := range bombs {
 		t.Run(tt.name, func(t *testing.T) {
 			var res *convert.Result

@@ -34,6 +34,9 @@ func overLimit(frame string, piece func(i int) string) (page string, pieces int)
 // TestALargePageIsConvertedWhole converts pages that are cut into parts: every piece is there once, in order, and
 // neither furniture nor hidden text is.
 func TestALargePageIsConvertedWhole(t *testing.T) {
+	if testing.Short() {
+		t.Skip("short: it takes seconds of a processor")
+	}
 	filler := strings.Repeat("who live on its banks have moved what they could, and wait for the rest; ", 12)
 	for _, tt := range []struct {
 		name, frame string
@@ -134,6 +137,9 @@ func TestALargePageIsConvertedWhole(t *testing.T) {
 }
 
 func TestOfALargePageAPartCanBeChosen(t *testing.T) {
+	if testing.Short() {
+		t.Skip("short: it takes seconds of a processor")
+	}
 	withoutRace(t)
 	page, n := overLimit("<main><h1>Rivers</h1>%s</main>", func(i int) string {
 		return fmt.Sprintf("<h2 id=r%d>River %d</h2><p id=p%d>%s</p>\n", i, i, i,

@@ -22,6 +22,9 @@ import (
 // that READTHRU_CORPUS_SECURITY names, and checks that each is converted within 2 s of processor time for each 10 MiB
 // and 300 MB, beyond 10 MiB six times its length more, or gives its text alone.
 func TestHostileCorpusPagesCostLittle(t *testing.T) {
+	if testing.Short() {
+		t.Skip("short: it takes seconds of a processor")
+	}
 	dir := cmp.Or(os.Getenv("READTHRU_CORPUS_SECURITY"), "testdata/security")
 	file, err := os.ReadFile(filepath.Join(dir, "bombs.json"))
 	if err != nil {
