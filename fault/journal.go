@@ -223,10 +223,18 @@ func (j *Journal) Close() error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	err := debug.SetCrashOutput(nil, debug.CrashOptions{})
-	err = errors.Join(err, j.crash.Close(), os.Remove(j.path(crashName)))
+	err = errors.Join(err, j.crash.Close(), remove(j.path(crashName)))
 	if len(j.now.Deaths) == 0 {
-		return errors.Join(err, os.Remove(j.path(journalName)))
+		return errors.Join(err, remove(j.path(journalName)))
 	}
 	j.now.Jobs = map[string][]string{} // suspects that were not done stay suspects
 	return errors.Join(err, j.write())
+}
+
+// remove removes a file, unless it is gone, as when somebody has removed the whole directory.
+func remove(name string) error {
+	if err := os.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
 }

@@ -156,10 +156,10 @@ func (c *change) index(d *Document, passages []Passage) error {
 			number = c.add(p.Hash, bare)
 			if bare {
 				c.x.build.add(p.Text(d.Markdown), "", "", "", "", false)
+				c.x.build.mark(barePassage)
 			} else {
 				c.x.build.add(p.Text(d.Markdown), p.Said, f.title, f.path, f.address, f.lead)
 			}
-			c.x.build.setBare(bare)
 		}
 		named = named || i == 0 && !bare
 		now[number] = true

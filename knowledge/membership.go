@@ -257,14 +257,15 @@ func (x *searchIndex) numbersOf(keys map[page.Key]struct{}) *roaring.Bitmap {
 	return numbers
 }
 
-// passagesIn returns how many live passages some documents have; one that several have counts once.
+// passagesIn returns how many live passages some documents have; one that several have counts once, and
+// nameplates do not.
 func (x *searchIndex) passagesIn(docs *roaring.Bitmap) (n int) {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
 	for _, s := range x.segments {
 		for i, number := range s.numbers {
 			switch i := uint32(i); {
-			case s.dead.has(i):
+			case s.dead.has(i), s.lengths[i].kind&nameplate != 0:
 			case !s.orphans.has(i) && docs.Contains(s.owners[i]), slices.ContainsFunc(x.shared[number], docs.Contains):
 				n++
 			}

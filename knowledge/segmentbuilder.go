@@ -22,6 +22,7 @@ const (
 	leadPassage passageKind = 1 << iota // it begins the document that it was indexed for
 	linkPassage                         // it is hardly more than a list of links
 	barePassage                         // it was indexed without the fields of a document, see passageFor
+	nameplate                           // it has no text, see change.nameplate
 )
 
 // A passage is a list of links if it has so many at least, and at most so many words for each.
@@ -121,12 +122,8 @@ func (b *segmentBuilder) add(text, said, title, path, address string, lead bool)
 	b.lengths = append(b.lengths, l)
 }
 
-// setBare says whether the passage that was added last is bare.
-func (b *segmentBuilder) setBare(bare bool) {
-	if bare {
-		b.lengths[len(b.lengths)-1].kind |= barePassage
-	}
-}
+// mark adds to the kind of the passage that was added last.
+func (b *segmentBuilder) mark(kind passageKind) { b.lengths[len(b.lengths)-1].kind |= kind }
 
 // field analyses a field whose first word has the position from, and returns its length in words and its last position.
 func (b *segmentBuilder) field(s string, f field, from int) (n, last int) {

@@ -108,6 +108,7 @@ func (c *change) nameplate(key page.Key, a *article) uint32 {
 	}
 	number := c.add(hash, false)
 	c.x.build.add("", "", a.title, "", a.address(true), true)
+	c.x.build.mark(nameplate)
 	return number
 }
 
