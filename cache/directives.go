@@ -131,13 +131,20 @@ func deltaSeconds(s string) (d time.Duration, ok bool) {
 	return time.Duration(n) * time.Second, true
 }
 
-// fieldNames returns the field names in the argument of a qualified directive, canonical.
+// fieldNames returns the field names in the argument of a qualified directive, canonical. It returns none if something
+// there is unlike every name in use, as two single quotes are: then the directive is about the whole response.
 func fieldNames(arg string) []string {
 	var names []string
 	for name := range strings.SplitSeq(unquote(arg), ",") {
-		if name = strings.TrimSpace(name); name != "" {
-			names = append(names, http.CanonicalHeaderKey(name))
+		if name = strings.TrimSpace(name); name == "" {
+			continue
 		}
+		if strings.ContainsFunc(name, func(r rune) bool {
+			return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '-' && r != '_'
+		}) {
+			return nil
+		}
+		names = append(names, http.CanonicalHeaderKey(name))
 	}
 	return names
 }

@@ -138,3 +138,15 @@ func FuzzControl(f *testing.F) {
 		}
 	})
 }
+
+func TestAnArgumentThatNamesNoFieldIsAboutTheWholeResponse(t *testing.T) {
+	for arg, whole := range map[string]bool{
+		"''": true, "'set-cookie'": true, `"set-cookie, ''"`: true, "": true, `""`: true, "*": true,
+		"set-cookie": false, `"Set-Cookie, X_Y"`: false,
+	} {
+		lines := []string{"private=" + arg + ", max-age=60", "no-cache=" + arg}
+		if cc := parseControl(lines); cc.private != whole || cc.noCache != whole {
+			t.Errorf("%q: private %v, no-cache %v, want %v", lines, cc.private, cc.noCache, whole)
+		}
+	}
+}
