@@ -66,6 +66,14 @@ func (c *strictConn) Read(p []byte) (int, error) {
 	return n, err
 }
 
+// CloseWrite half-closes the connection, where that is possible.
+func (c *strictConn) CloseWrite() error {
+	if h, ok := c.Conn.(interface{ CloseWrite() error }); ok {
+		return h.CloseWrite()
+	}
+	return errors.ErrUnsupported
+}
+
 // joinBehind joins the chunks in p after its head and returns how many bytes that leaves. If they are small, more is
 // read at a time from now on.
 func (c *strictConn) joinBehind(p []byte, head int) int {

@@ -129,7 +129,7 @@ func (t *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
 			req = &r
 		}
 	}
-	if strings.EqualFold(req.Header.Get("Upgrade"), "websocket") {
+	if req.Header.Get("Upgrade") != "" {
 		req = req.WithContext(context.WithValue(ctx, http1Key{}, true))
 	}
 	if _, ok := req.Header["User-Agent"]; !ok {

@@ -130,13 +130,17 @@ func (x *exchange) serve() {
 		x.servePrefix()
 		return
 	}
-	if x.s.terms.Offline && (wantsWebSocket(x.r) || x.r.Method != http.MethodGet && x.r.Method != http.MethodHead) {
+	upgrade := upgradeOf(x.r)
+	if x.s.terms.Offline && (upgrade != "" || x.r.Method != http.MethodGet && x.r.Method != http.MethodHead) {
 		x.refuse(offlineRefusal(thisSession, x.masked()))
 		return
 	}
-	if wantsWebSocket(x.r) {
-		x.relay()
+	if upgrade != "" {
+		x.relay(upgrade)
 		return
+	}
+	if x.r.Header["Upgrade"] != nil {
+		x.rec.Warnings = append(x.rec.Warnings, warnUpgrade)
 	}
 	want := decide(facts{
 		method: x.r.Method, url: x.r.URL, header: x.r.Header,
@@ -325,7 +329,7 @@ func (x *exchange) admit() (user users.Login, bad *refusal) {
 			return user, bad
 		}
 	}
-	if !wantsWebSocket(x.r) {
+	if upgradeOf(x.r) == "" {
 		x.record()
 	}
 	if user.User != nil {

@@ -291,6 +291,71 @@ func TestWebSocketIsRelayedWithItsFirstFrames(t *testing.T) {
 	}
 }
 
+// kubectl and docker switch to protocols of their own for exec and attach. The end of the input is not that of the
+// output.
+func TestUpgradesOfKubectlAndDockerAreRelayed(t *testing.T) {
+	upgrade := func(w http.ResponseWriter, r *http.Request) {
+		asked, err := io.ReadAll(r.Body)
+		protocol := r.Header.Get("Upgrade")
+		if err != nil || r.Header.Get("Connection") != "Upgrade" || protocol == "" {
+			http.Error(w, "Upgrade request required", http.StatusBadRequest)
+			return
+		}
+		c, rw, err := http.NewResponseController(w).Hijack()
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		defer func() { _ = c.Close() }()
+		_, _ = fmt.Fprintf(rw, "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: %s\r\n\r\n%s %s ", protocol,
+			r.Method, asked)
+		_ = rw.Flush()
+		input, _ := io.ReadAll(rw)
+		_, _ = fmt.Fprintf(rw, "ends after %s", input)
+		_ = rw.Flush()
+	}
+	b := newBench(t, origins{"a.test:80": plainOrigin(t, upgrade), "a.test:443": tlsOrigin(t, upgrade)}, nil)
+	for _, tt := range []struct{ method, protocol, content, want string }{
+		{"GET", "SPDY/3.1", "", "GET  "},
+		{"POST", "SPDY/3.1", "", "POST  "},
+		{"POST", "tcp", `{"Tty":false}`, `POST {"Tty":false} `},
+	} {
+		for name, c := range map[string]net.Conn{"http://a.test": b.dial(), "": b.secure("a.test:443", "a.test")} {
+			_, _ = fmt.Fprintf(c, "%s %s/exec HTTP/1.1\r\nHost: a.test\r\nConnection: Upgrade\r\nUpgrade: %s\r\n"+
+				"Content-Length: %d\r\n\r\n%s", tt.method, name, tt.protocol, len(tt.content), tt.content)
+			r := bufio.NewReader(c)
+			resp, err := http.ReadResponse(r, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			_ = resp.Body.Close() // it has none
+			if resp.StatusCode != http.StatusSwitchingProtocols || resp.Header.Get("Upgrade") != tt.protocol {
+				t.Errorf("%s %s at %q: %d %v", tt.method, tt.protocol, name, resp.StatusCode, resp.Header)
+				continue
+			}
+			_, _ = io.WriteString(c, "input")
+			if err := c.(interface{ CloseWrite() error }).CloseWrite(); err != nil {
+				t.Fatal(err)
+			}
+			if got, err := io.ReadAll(r); err != nil || string(got) != tt.want+"ends after input" {
+				t.Errorf("%s %s at %q: %q, %v", tt.method, tt.protocol, name, got, err)
+			}
+		}
+	}
+}
+
+func TestAnUpgradeThatIsNotRelayedIsToldOf(t *testing.T) {
+	b := newBench(t, origins{"a.test:80": plainOrigin(t, func(w http.ResponseWriter, r *http.Request) {
+		io.WriteString(w, r.Header.Get("Upgrade")+r.Header.Get("Connection"))
+	})}, nil)
+	if _, got := b.do(http.MethodGet, "http://a.test/", nil, "Connection: Upgrade", "Upgrade: h2c"); got != "" {
+		t.Errorf("the origin was asked for %q", got)
+	}
+	if told := b.proxy.Recent()[0]; !slices.Contains(told.Warnings, "upgrade-not-relayed") {
+		t.Errorf("warnings %q", told.Warnings)
+	}
+}
+
 func TestUpgradeToUnreachableOriginIsAnsweredWithTheCause(t *testing.T) {
 	l, _ := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	closed := l.Addr().String()

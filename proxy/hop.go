@@ -12,12 +12,31 @@ import (
 	"readthru/httpfield"
 )
 
-// wantsWebSocket reports whether a request asks for a WebSocket (RFC 6455 §4.1). No other upgrade is relayed: h2c would
-// bypass every check of this package.
-func wantsWebSocket(r *http.Request) bool {
-	return r.Method == http.MethodGet && r.ProtoMajor == 1 && httpfield.Has(r.Header, "Connection", "upgrade") &&
-		httpfield.Has(r.Header, "Upgrade", "websocket")
+// webSocket is the protocol of RFC 6455.
+const webSocket = "websocket"
+
+// upgradeOf returns the protocol that a request asks to switch to, if it is one that is relayed, else "": a WebSocket
+// (RFC 6455 §4.1), and what kubectl (SPDY/3.1) and docker (tcp) use for exec and attach. No other is: h2c would bypass
+// every check of this package.
+func upgradeOf(r *http.Request) string {
+	if r.ProtoMajor != 1 || !httpfield.Has(r.Header, "Connection", "upgrade") {
+		return ""
+	}
+	if r.Method == http.MethodGet && httpfield.Has(r.Header, "Upgrade", webSocket) {
+		return webSocket
+	}
+	if r.Method == http.MethodGet || r.Method == http.MethodPost {
+		for _, protocol := range []string{"SPDY/3.1", "tcp"} {
+			if httpfield.Has(r.Header, "Upgrade", protocol) {
+				return protocol
+			}
+		}
+	}
+	return ""
 }
+
+// warnUpgrade is the warning of a request without the upgrade that it asked for.
+const warnUpgrade = "upgrade-not-relayed"
 
 // malformed refuses requests that net/http accepts, but that the next parser could interpret differently. It returns
 // nil for a well-formed request.

@@ -2,7 +2,10 @@ package proxy
 
 import (
 	"bufio"
+	"bytes"
 	"context"
+	"errors"
+	"io"
 	"net"
 	"net/http"
 
@@ -12,13 +15,14 @@ import (
 	"readthru/httpfield"
 )
 
-// relay forwards a WebSocket request to the origin, past the cache. If the origin switches protocols, goproxy copies
-// the frames; any other response is streamed as usual.
-func (x *exchange) relay() {
-	r := x.r
+// relay forwards a request to switch to protocol, which is that of upgradeOf, past the cache. If the origin switches,
+// goproxy copies the frames of a WebSocket; it knows no other protocol, and ends both directions with the first. Any
+// other response is streamed as usual.
+func (x *exchange) relay(protocol string) {
 	x.prepare()
+	r := x.r
 	r.Header.Set("Connection", "Upgrade")
-	r.Header.Set("Upgrade", "websocket")
+	r.Header.Set("Upgrade", protocol)
 	resp, err := x.p.o.Transport.RoundTrip(r)
 	if err != nil {
 		x.fail(r.URL, err)
@@ -30,13 +34,48 @@ func (x *exchange) relay() {
 	}
 	httpfield.RemoveConnection(resp.Header)
 	resp.Header.Set("Connection", "Upgrade")
-	resp.Header.Set("Upgrade", "websocket")
+	resp.Header.Set("Upgrade", protocol)
 	x.p.addVia(resp.Header, resp.ProtoMajor, resp.ProtoMinor)
 	x.rec.Status = resp.StatusCode
 	w := &relayWriter{ResponseWriter: x.w, s: x.s, ctx: r.Context()}
 	defer w.close()
+	if protocol != webSocket {
+		x.join(w, resp)
+		return
+	}
 	x.s.dispatcher.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), relayKey{}, resp)))
 }
+
+// join hands the client the origin's answer, which switches protocols, and copies between them until both sides are
+// done.
+func (x *exchange) join(w *relayWriter, resp *http.Response) {
+	origin, ok := resp.Body.(io.ReadWriteCloser)
+	if !ok {
+		resp.Body.Close()
+		x.fail(x.r.URL, errNotSwitched)
+		return
+	}
+	defer origin.Close()
+	conn, rw, err := w.Hijack()
+	if err != nil {
+		x.rec.Error = err.Error()
+		return
+	}
+	early, err := rw.Peek(rw.Reader.Buffered())
+	head := &http.Response{ProtoMajor: 1, ProtoMinor: 1, StatusCode: resp.StatusCode, Header: resp.Header}
+	if err == nil {
+		err = head.Write(conn)
+	}
+	if err == nil {
+		_, _, err = pipe(&replayConn{conn, bytes.Clone(early)}, origin)
+	}
+	if err != nil {
+		x.rec.Error = err.Error()
+	}
+}
+
+// errNotSwitched means that what carries an answer that switches protocols carries nothing from the client.
+var errNotSwitched = errors.New("the connection to the origin cannot switch protocols")
 
 type relayKey struct{}
 

@@ -77,7 +77,7 @@ const tunnelField = "X-Readthru-Tunnel"
 // pipe copies between two connections in both directions until both have ended, and closes the connections. When one
 // side ends, pipe half-closes the other side, which may still send. There is no deadline: TCP keep-alive detects dead
 // peers. An error in one direction ends both.
-func pipe(client, origin net.Conn) (sent, received int64, err error) {
+func pipe(client, origin io.ReadWriteCloser) (sent, received int64, err error) {
 	defer hangUp(client, origin)
 	done := make(chan error, 1)
 	go fault.Contain("proxy: end a relay", func() {
@@ -95,7 +95,7 @@ func pipe(client, origin net.Conn) (sent, received int64, err error) {
 
 // pump copies from src to dst until EOF and half-closes dst. On an error it closes both, so that the other direction
 // ends.
-func pump(dst, src net.Conn) (n int64, err error) {
+func pump(dst, src io.ReadWriteCloser) (n int64, err error) {
 	if r, ok := src.(*replayConn); ok {
 		// Write the early bytes first. Then copy from the bare connection, which the kernel can splice.
 		if early := r.take(); len(early) > 0 {
@@ -121,8 +121,8 @@ func pump(dst, src net.Conn) (n int64, err error) {
 	return n, nil
 }
 
-// closeWrite half-closes c for writing. It closes c if its type cannot be half-closed.
-func closeWrite(c net.Conn) {
+// closeWrite half-closes c, a connection, for writing. It closes c if its type cannot be half-closed.
+func closeWrite(c io.Closer) {
 	if h, ok := c.(interface{ CloseWrite() error }); ok {
 		h.CloseWrite() //nolint:errcheck // fails only if the peer has gone
 		return

@@ -79,7 +79,8 @@ func (x *exchange) tell() {
 		rec.Type, _, _ = strings.Cut(h.Get("Content-Type"), ";")
 	}
 	if p := x.page; p != nil {
-		rec.Doc, rec.Tokens, rec.HTMLTokens, rec.Warnings = p.Doc, p.Tokens, p.Info.HTMLTokens, p.Warnings
+		rec.Doc, rec.Tokens, rec.HTMLTokens = p.Doc, p.Tokens, p.Info.HTMLTokens
+		rec.Warnings = append(rec.Warnings, p.Warnings...)
 		if !p.FromCache || rec.Cache == "revalidated" {
 			rec.OriginMS = p.Info.FetchMS
 		}
