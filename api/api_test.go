@@ -284,6 +284,34 @@ func TestAKeptPageIsAnAnswerAfterAFailedFetch(t *testing.T) {
 	}
 }
 
+// A page whose text is empty is an answer as well, also when its origin says since that it is gone: 502 would say that
+// the origin was asked now.
+func TestAnEmptyPageIsAnAnswerAfterItIsGone(t *testing.T) {
+	w := newWorld(t, nil)
+	addr := w.listen(t)
+	u, err := page.Parse("https://example.com/empty")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := page.New(u)
+	p.StatusCode = http.StatusOK
+	if _, err := w.store.PutPage(&p.Record, nil, store.Sum{}); err != nil {
+		t.Fatal(err)
+	}
+	key := page.KeyOf(p.NormalizedURL)
+	if err := w.store.PageFailed(key, page.Error{Kind: "http", Message: "HTTP 410", Status: 410}); err != nil {
+		t.Fatal(err)
+	}
+	resp := ask(t, addr, "GET", "/api/v1/pages/"+key.Doc(), "")
+	var got page.Page
+	if err := json.NewDecoder(resp.Body).Decode(&got); err != nil {
+		t.Fatal(err)
+	}
+	if resp.StatusCode != http.StatusOK || got.Content != "" || !got.Error.Gone() {
+		t.Errorf("status %d, page %+v, want 200 with the error", resp.StatusCode, got)
+	}
+}
+
 func TestFormats(t *testing.T) {
 	w := newWorld(t, nil)
 	for _, tt := range []struct {

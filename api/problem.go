@@ -146,7 +146,7 @@ func refuse(w http.ResponseWriter, err error) {
 func statusOf(v any) int {
 	switch v := v.(type) {
 	case *page.Page:
-		if v.Stored && v.Content != "" {
+		if v.Stored && v.ContentFormat != "" { // what is stored may be empty
 			return http.StatusOK // its error is of a fetch since
 		}
 		return failureStatus(v.Error)
