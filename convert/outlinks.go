@@ -18,8 +18,8 @@ const maxLinks = 20_000
 // Links returns the http and https URLs that a page links to: absolute, without fragments other than routes, each once,
 // in document order. It reads the whole page with its menus, because a crawl needs links outside the main content. It
 // omits links that the page asks not to follow (rel and robots nofollow). content is decoded from its content coding
-// and is HTML or, by contentType, markdown; other types have no links. u is the final URL of the page. more is true if the
-// page has over 20,000 links and the others are left out.
+// and is HTML or, by contentType, markdown; other types have no links. u is the final URL of the page. more is true if
+// the page has over 20,000 links and the others are left out.
 func Links(content []byte, contentType string, u *url.URL) (links []string, more bool) {
 	media, kind := page.MediaType(contentType), page.KindOf(contentType)
 	if media != "" && media != "text/plain" && kind != page.HTML && kind != page.Markdown {

@@ -29,8 +29,8 @@ const (
 // and address have, and by no other; the counts are those of what is there; and an index built anew finds the same.
 //
 // A sequence has a small world: pages that are empty, equal, nearly equal, large, renamed, gone and deleted, files of
-// two bases, panics while the index changes, restarts, rebuilds, compaction. Some seeds run each time; make sequences runs
-// them for hours. A seed that failed once is run each time: name it in failedOnce.
+// two bases, panics while the index changes, restarts, rebuilds, compaction. Some seeds run each time; make sequences
+// runs them for hours. A seed that failed once is run each time: name it in failedOnce.
 func TestRandomSequencesLeaveWhatIsThere(t *testing.T) {
 	limit, err := time.ParseDuration(cmp.Or(os.Getenv(sequencesFor), "0"))
 	if err != nil {
