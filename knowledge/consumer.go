@@ -247,13 +247,16 @@ func (k *Knowledge) put(ctx context.Context, batch []indexed, gone []page.Key, f
 		}
 	}
 	touched := gone
-	begun := time.Now()
-	err := k.changeIndex("", func() error { return k.index.indexAll(ctx, batch) })
-	if k.observe != nil && len(batch) > 0 {
-		k.observe(time.Since(begun))
-	}
-	if err != nil && len(batch) > 0 {
-		if err = k.putEach(ctx, batch, failed); err != nil {
+	if len(batch) > 0 {
+		begun := time.Now()
+		err := k.changeIndex("", func() error { return k.index.indexAll(ctx, batch) })
+		if k.observe != nil {
+			k.observe(time.Since(begun))
+		}
+		if err != nil {
+			err = k.putEach(ctx, batch, failed)
+		}
+		if err != nil {
 			return err
 		}
 	}
@@ -261,7 +264,7 @@ func (k *Knowledge) put(ctx context.Context, batch []indexed, gone []page.Key, f
 		touched = append(touched, d.doc.Key)
 	}
 	k.bases.indexed(touched)
-	return err
+	return nil
 }
 
 // putEach indexes documents one by one, after they failed together. It adds to failed those that cannot be indexed.

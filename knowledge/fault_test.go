@@ -81,6 +81,21 @@ func TestAJobThatWasSetAsideEnds(t *testing.T) {
 	}
 }
 
+// A panic while documents leave the index is tried again, too: it is no reason to stop.
+func TestAPanicWhileADocumentIsForgottenIsTriedAgain(t *testing.T) {
+	k := open(t, "", knowledge.Options{})
+	key := k.read(t, "https://a.test/0", prose("walrus", 0), true)
+	k.drain(t)
+	if err := k.store.DeletePage(key); err != nil {
+		t.Fatal(err)
+	}
+	panicAt(t, "knowledge: change the index", 3)
+	k.drain(t)
+	if got := k.find(t, "", "walrus"); len(got) != 0 || len(k.Jobs()) != 0 {
+		t.Errorf("found %q, jobs %+v, want none", got, k.Jobs())
+	}
+}
+
 // A panic while the index changes may leave memory behind the disk: it is read again, and the documents of the batch
 // are indexed one by one.
 func TestAPanicWhileTheIndexChangesLosesNothing(t *testing.T) {

@@ -87,6 +87,11 @@ func runSequence(t *testing.T, seed uint64) (steps int) {
 		bases: map[string]map[string]told{},
 	}
 	defer fault.Inject(nil)
+	defer func() {
+		if t.Failed() {
+			t.Logf("seed %d:\n%s", seed, strings.Join(s.done, "\n"))
+		}
+	}()
 	s.k = open(t, s.dir, knowledge.Options{})
 	for steps = range 40 + s.rng.IntN(80) {
 		s.step()
@@ -104,9 +109,6 @@ func runSequence(t *testing.T, seed uint64) (steps int) {
 			t.Fatal(err)
 		}
 		s.check()
-	}
-	if t.Failed() {
-		t.Logf("seed %d:\n%s", seed, strings.Join(s.done, "\n"))
 	}
 	s.k.shut(t)
 	return steps
