@@ -156,14 +156,8 @@ func (s *Store) openEngine(memory int64) error {
 	}
 	k.db = db
 	keepNoBuffers(db)
-	go fault.Contain("store: end writing", func() {
-		defer close(k.w.done)
-		fault.Forever(context.Background(), "store: write what is queued", func(context.Context) { k.write() })()
-	})()
-	go fault.Contain("store: end syncing", func() {
-		defer close(k.syncer.done)
-		fault.Forever(context.Background(), "store: sync what is written", func(context.Context) { k.syncAll() })()
-	})()
+	go fault.Contain("store: end writing", k.runWriter)()
+	go fault.Contain("store: end syncing", k.runSyncer)()
 	return nil
 }
 

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -79,7 +80,13 @@ func signal(c chan struct{}) {
 	}
 }
 
-// syncAll is the syncer's goroutine.
+// runSyncer is the syncer's goroutine.
+func (k *kv) runSyncer() {
+	defer close(k.syncer.done)
+	fault.Forever(context.Background(), "store: sync what is written", func(context.Context) { k.syncAll() })()
+}
+
+// syncAll syncs what was committed until the syncer is told to stop.
 func (k *kv) syncAll() {
 	s := &k.syncer
 	var timer <-chan time.Time // nil: nothing waits

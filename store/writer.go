@@ -1,6 +1,7 @@
 package store
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -44,7 +45,13 @@ func (w *writer) stop() {
 	<-w.done
 }
 
-// write is the writer's goroutine.
+// runWriter is the writer's goroutine.
+func (k *kv) runWriter() {
+	defer close(k.w.done)
+	fault.Forever(context.Background(), "store: write what is queued", func(context.Context) { k.write() })()
+}
+
+// write writes what is queued until the writer is told to stop.
 func (k *kv) write() {
 	for {
 		select {

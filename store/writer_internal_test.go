@@ -96,7 +96,7 @@ func TestCountsAreRightAgainAfterWritesWereDropped(t *testing.T) {
 // writeAgain starts the writer that was stopped.
 func writeAgain(k *kv) {
 	k.w.quit, k.w.done = make(chan struct{}), make(chan struct{})
-	go k.write()
+	go k.runWriter()
 }
 
 func TestALackOfTheMachineIsNoDamage(t *testing.T) {
