@@ -191,7 +191,7 @@ func awaitBase(t *testing.T, name, want string, nodes ...*node) {
 
 func TestABaseOfOneNodeIsABaseOfAll(t *testing.T) {
 	t.Parallel()
-	server := fleettest.Share(t)
+	server := fleettest.Start(t)
 	a, b, build := twoWithABase(t, server.URL, server.URL, time.Minute, 3)
 	if err := b.BeginFilling(t.Context(), "docs"); !errors.Is(err, knowledge.ErrBuilding) ||
 		!strings.Contains(err.Error(), "node a") {
@@ -268,7 +268,7 @@ func steps(t *testing.T, b *knowledge.Build) (list []string) {
 // them has joined after the base was made.
 func TestABaseIsDeletedEverywhereAfterAFailover(t *testing.T) {
 	t.Parallel()
-	server := fleettest.Share(t)
+	server := fleettest.Start(t)
 	a := joinWithBases(t, server.URL, "a")
 	build := a.startBase("docs")
 	a.crawl(build, "docs", 0, 2)
@@ -307,7 +307,7 @@ func recordOf(name string) string {
 // TestRecordsThatAreNoBasesStayAway writes into the database what no node would.
 func TestRecordsThatAreNoBasesStayAway(t *testing.T) {
 	t.Parallel()
-	server := fleettest.Share(t)
+	server := fleettest.Start(t)
 	a := joinWithBases(t, server.URL, "a")
 	records := map[string]string{
 		"json":   "{",
@@ -348,7 +348,7 @@ func TestRecordsThatAreNoBasesStayAway(t *testing.T) {
 // TestABaseWhoseIDIsTakenStaysHere has the database know an id before the node tells of its base.
 func TestABaseWhoseIDIsTakenStaysHere(t *testing.T) {
 	t.Parallel()
-	server := fleettest.Share(t)
+	server := fleettest.Start(t)
 	a := joinWithBases(t, server.URL, "a")
 	a.stop()
 	a.crawl(a.startBase("own"), "own", 0, 1)
@@ -368,7 +368,7 @@ func TestABaseWhoseIDIsTakenStaysHere(t *testing.T) {
 // TestAQuestionAboutABaseIsAnsweredAtOnce asks for bases that the node cannot have the lease of.
 func TestAQuestionAboutABaseIsAnsweredAtOnce(t *testing.T) {
 	t.Parallel()
-	server := fleettest.Share(t)
+	server := fleettest.Start(t)
 	a := joinWithBases(t, server.URL, "a")
 	a.stop()
 	if _, err := a.CreateBase(knowledge.Base{

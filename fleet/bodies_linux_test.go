@@ -47,7 +47,7 @@ func (n *node) awaitBodies(state string) {
 
 func TestLargeContentGoesToTheObjectStore(t *testing.T) {
 	t.Parallel()
-	server, bucket := fleettest.Share(t), fleettest.StartBucket(t)
+	server, bucket := fleettest.Start(t), fleettest.StartBucket(t)
 	all := shared(t, server, bucket, "a", "b")
 	a, b := all[0], all[1]
 	a.read("https://a.test/large", large("Large"), 0)
@@ -75,7 +75,7 @@ func TestWhatTheObjectStoreDoesNotTakeWaits(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			server, bucket := fleettest.Share(t), fleettest.StartBucket(t)
+			server, bucket := fleettest.Start(t), fleettest.StartBucket(t)
 			all := shared(t, server, bucket, "a", "b")
 			a, b := all[0], all[1]
 			a.read("https://a.test/before", large("Before"), 0)
@@ -113,7 +113,7 @@ func TestWhatTheObjectStoreDoesNotTakeWaits(t *testing.T) {
 
 func TestContentThatCannotBeHadNowIsTakenOverLater(t *testing.T) {
 	t.Parallel()
-	server, bucket := fleettest.Share(t), fleettest.StartBucket(t)
+	server, bucket := fleettest.Start(t), fleettest.StartBucket(t)
 	a := shared(t, server, bucket, "a")[0]
 	a.read("https://a.test/large", large("Large"), 0)
 	eventually.True(t, "a has told", func() bool { return a.Status().Published == 1 })
@@ -154,7 +154,7 @@ func TestLostContentIsPutAgainByWhoHasIt(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			server, bucket := fleettest.Share(t), fleettest.StartBucket(t)
+			server, bucket := fleettest.Start(t), fleettest.StartBucket(t)
 			a := shared(t, server, bucket, "a")[0]
 			a.read("https://a.test/large", large("Large"), 0)
 			a.keep("https://a.test/response", large("Response"), 1)
@@ -188,7 +188,7 @@ func TestLostContentIsPutAgainByWhoHasIt(t *testing.T) {
 
 func TestContentOfOthersIsNotPutForAStranger(t *testing.T) {
 	t.Parallel()
-	server, bucket := fleettest.Share(t), fleettest.StartBucket(t)
+	server, bucket := fleettest.Start(t), fleettest.StartBucket(t)
 	a := shared(t, server, bucket, "a")[0]
 	a.read("https://a.test/?token=dGhpcyBpcyBhIHNlY3JldCB0b2tlbg", large("Secret"), 0)
 	secret := a.put("https://a.test/mine", large("Mine"), 1, func(r *store.Response) { r.Partition = "ann" })
@@ -215,7 +215,7 @@ func bucketBeats(s *fleettest.Server) int {
 
 func TestAnObjectStoreThatCannotBeUsedSaysWhy(t *testing.T) {
 	t.Parallel()
-	server, bucket := fleettest.Share(t), fleettest.StartBucket(t)
+	server, bucket := fleettest.Start(t), fleettest.StartBucket(t)
 	answer := func(status int, code string) string {
 		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 			w.WriteHeader(status)
@@ -282,7 +282,7 @@ func TestBodiesURLs(t *testing.T) {
 
 func TestASlowObjectStoreCostsThreeRequestsTheirWait(t *testing.T) {
 	t.Parallel()
-	server, bucket := fleettest.Share(t), fleettest.StartBucket(t)
+	server, bucket := fleettest.Start(t), fleettest.StartBucket(t)
 	all := shared(t, server, bucket, "a", "b")
 	a, b := all[0], all[1]
 	const count = 12
@@ -313,7 +313,7 @@ func TestASlowObjectStoreCostsThreeRequestsTheirWait(t *testing.T) {
 
 func TestLargeContentIsInItsRowWithoutAnObjectStore(t *testing.T) {
 	t.Parallel()
-	all := nodes(t, fleettest.Share(t).URL, "a", "b")
+	all := nodes(t, fleettest.Start(t).URL, "a", "b")
 	a, b := all[0], all[1]
 	a.keep("https://a.test/large", large("Large"), 1)
 	eventually.True(t, "b gets it", func() bool {

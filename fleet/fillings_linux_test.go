@@ -13,7 +13,7 @@ import (
 // TestANodeThatReturnsLateLeavesItsCrawlToAnother cuts off a node that fills a base, until another one fills it.
 func TestANodeThatReturnsLateLeavesItsCrawlToAnother(t *testing.T) {
 	t.Parallel()
-	server := fleettest.Share(t)
+	server := fleettest.Start(t)
 	relay := server.Relay(t)
 	a, b, alone := twoWithABase(t, relay.URL, server.URL, 3*time.Second, 3)
 	relay.Cut()
@@ -81,7 +81,7 @@ func TestABaseThatIsFilledWithoutTheDatabaseIsToldLater(t *testing.T) {
 // TestALeaseOutlastsABacklog has a node tell of pages for longer than a lease is valid.
 func TestALeaseOutlastsABacklog(t *testing.T) {
 	t.Parallel()
-	server := fleettest.Share(t)
+	server := fleettest.Start(t)
 	relay := server.Relay(t)
 	const lease = 5 * time.Second
 	a, b, build := twoWithABase(t, relay.URL, server.URL, lease, 2)
@@ -110,7 +110,7 @@ func TestALeaseOutlastsABacklog(t *testing.T) {
 
 func TestNoNodeGoesOnWithABaseWhileItIsOffline(t *testing.T) {
 	t.Parallel()
-	server := fleettest.Share(t)
+	server := fleettest.Start(t)
 	a, b, build := twoWithABase(t, server.URL, server.URL, 2*time.Second, 2)
 	a.offline.Store(true)
 	b.offline.Store(true)
@@ -136,7 +136,7 @@ func TestNoNodeGoesOnWithABaseWhileItIsOffline(t *testing.T) {
 // TestATellingWhoseAnswerWasLostIsRead has the database know a round of a node that does not know that it told it.
 func TestATellingWhoseAnswerWasLostIsRead(t *testing.T) {
 	t.Parallel()
-	server := fleettest.Share(t)
+	server := fleettest.Start(t)
 	a, b, build := twoWithABase(t, server.URL, server.URL, time.Minute, 2)
 	server.Exec(`WITH base AS (UPDATE readthru.bases SET rounds = rounds + 1, xid = pg_current_xact_id() RETURNING *)
 		INSERT INTO readthru.rounds (base, filling, n, content) SELECT id, filling, rounds - 1, '{}' FROM base`)
@@ -154,7 +154,7 @@ func TestATellingWhoseAnswerWasLostIsRead(t *testing.T) {
 // TestRoundsThatAreMissingAreWaitedFor has the database lack the last one of many rounds.
 func TestRoundsThatAreMissingAreWaitedFor(t *testing.T) {
 	t.Parallel()
-	server := fleettest.Share(t)
+	server := fleettest.Start(t)
 	a := joinWithBases(t, server.URL, "a")
 	const rounds = 120
 	add := func(n int) {
@@ -177,7 +177,7 @@ func TestRoundsThatAreMissingAreWaitedFor(t *testing.T) {
 // TestARoundThatIsNoneEndsTheTelling damages what a node has told of a base, and has it read that again.
 func TestARoundThatIsNoneEndsTheTelling(t *testing.T) {
 	t.Parallel()
-	server := fleettest.Share(t)
+	server := fleettest.Start(t)
 	a := joinWithBases(t, server.URL, "a")
 	build := a.startBase("docs")
 	a.crawl(build, "docs", 0, 2)
@@ -203,7 +203,7 @@ func TestARoundThatIsNoneEndsTheTelling(t *testing.T) {
 // TestABaseThatNoNodeCanFillWaits has a node take over a base that killed some, none of which told anything.
 func TestABaseThatNoNodeCanFillWaits(t *testing.T) {
 	t.Parallel()
-	server := fleettest.Share(t)
+	server := fleettest.Start(t)
 	relay := server.Relay(t)
 	a, b, lost := twoWithABase(t, relay.URL, server.URL, 2*time.Second, 2)
 	relay.Cut()

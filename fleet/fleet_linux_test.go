@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"flag"
 	"fmt"
 	"log/slog"
 	"strings"
@@ -22,19 +21,7 @@ import (
 	"readthru/store"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(withServer{m}) }
-
-// withServer runs tests and then ends the server that they share.
-type withServer struct{ *testing.M }
-
-func (w withServer) Run() int {
-	defer fleettest.End()
-	// Nodes wait for each other more than they compute: more tests run at once than there are processors.
-	if err := flag.Set("test.parallel", "6"); err != nil {
-		panic(err)
-	}
-	return w.M.Run()
-}
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // node is a node of a fleet: its store, and what runs beside it.
 type node struct {
@@ -157,7 +144,7 @@ func await(tb testing.TB, url, content string, nodes ...*node) {
 
 func TestWhatANodeReadsAllHave(t *testing.T) {
 	t.Parallel()
-	url := fleettest.Share(t).URL
+	url := fleettest.Start(t).URL
 	a, b := join(t, url, "a"), join(t, url, "b")
 	a.awaitState(fleet.Connected)
 	b.awaitState(fleet.Connected)
@@ -214,7 +201,7 @@ func TestWhatIsReadBeforeTheDatabaseAnswersIsToldLater(t *testing.T) {
 
 func TestTheLaterReadingCounts(t *testing.T) {
 	t.Parallel()
-	url := fleettest.Share(t).URL
+	url := fleettest.Start(t).URL
 	late := join(t, url, "late")
 	late.awaitState(fleet.Connected)
 	late.stop()
@@ -240,7 +227,7 @@ func TestTheLaterReadingCounts(t *testing.T) {
 
 func TestWhatIsNobodyElsesBusinessStays(t *testing.T) {
 	t.Parallel()
-	s := fleettest.Share(t)
+	s := fleettest.Start(t)
 	url := s.URL
 	a := join(t, url, "a")
 	a.read("https://a.test/before", "# Before the fleet", 0)
@@ -283,7 +270,7 @@ func (r raw) insert(s *fleettest.Server) {
 
 func TestRowsAreNotTrusted(t *testing.T) {
 	t.Parallel()
-	s := fleettest.Share(t)
+	s := fleettest.Start(t)
 	a := join(t, s.URL, "a")
 	a.awaitState(fleet.Connected)
 	encoder, err := zstd.NewWriter(nil)
@@ -339,7 +326,7 @@ func make32() []byte { return make([]byte, 32) }
 
 func TestWhatCommitsLateIsSeen(t *testing.T) {
 	t.Parallel()
-	s := fleettest.Share(t)
+	s := fleettest.Start(t)
 	a := join(t, s.URL, "a")
 	a.awaitState(fleet.Connected)
 	slow := s.Open()
@@ -502,7 +489,7 @@ func TestADatabaseThatCannotBeUsedSaysWhy(t *testing.T) {
 
 func TestTwoNodesOfOneNameAreTold(t *testing.T) {
 	t.Parallel()
-	url := fleettest.Share(t).URL
+	url := fleettest.Start(t).URL
 	a, b := join(t, url, "same"), join(t, url, "same")
 	eventually.True(t, "one of them says so", func() bool {
 		return strings.Contains(a.Status().Reason+b.Status().Reason, "another node calls itself same")
@@ -511,7 +498,7 @@ func TestTwoNodesOfOneNameAreTold(t *testing.T) {
 
 func TestFleetsOfOneDatabaseAreApart(t *testing.T) {
 	t.Parallel()
-	url := fleettest.Share(t).URL
+	url := fleettest.Start(t).URL
 	a := join(t, url, "a")
 	a.awaitState(fleet.Connected)
 	s, err := store.Open(store.Options{Dir: t.TempDir()})
@@ -569,7 +556,7 @@ func TestADatabaseThatIsSetBackIsToldAgain(t *testing.T) {
 // what is read later by the clock of its reader counts.
 func TestClocksThatAreApart(t *testing.T) {
 	t.Parallel()
-	all := nodes(t, fleettest.Share(t).URL, "ahead", "right", "behind")
+	all := nodes(t, fleettest.Start(t).URL, "ahead", "right", "behind")
 	const url = "https://a.test/clock"
 	off := map[string]int{"ahead": 5, "right": 0, "behind": -5}
 	minute := 0

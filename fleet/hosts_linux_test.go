@@ -39,7 +39,7 @@ func awaitTrait(t *testing.T, host string, trait store.Trait, is bool, nodes ...
 
 func TestWhatOneNodeLearnsAboutAHostAllKnow(t *testing.T) {
 	t.Parallel()
-	server := fleettest.Share(t)
+	server := fleettest.Start(t)
 	before := &node{t: t, store: opened(t), wait: 10 * time.Second}
 	before.learns("before.test", store.Negotiates, time.Now().Add(-time.Hour)) // it is in no fleet yet
 	before.begin(server.URL, "a")
@@ -98,7 +98,7 @@ func TestWhatHoldsNoLongerIsToldAfterTheDatabaseWasAway(t *testing.T) {
 
 func TestANodeTakesNothingAboutHostsThatItCouldNotHaveLearnt(t *testing.T) {
 	t.Parallel()
-	server := fleettest.Share(t)
+	server := fleettest.Start(t)
 	n := nodes(t, server.URL, "a")[0]
 	for _, row := range []string{
 		"'unknown.test', 'likes-cats', now(), now() + interval '1 day', 1, false",

@@ -59,7 +59,7 @@ func (n *node) getsRendition(recipe, want string) {
 
 func TestARenditionOfOneNodeAnswersOnOthers(t *testing.T) {
 	t.Parallel()
-	server := fleettest.Share(t)
+	server := fleettest.Start(t)
 	all := nodes(t, server.URL, "a", "b")
 	a, b := all[0], all[1]
 	a.tell(rendition("one", "# First"))
@@ -83,7 +83,7 @@ func TestARenditionOfOneNodeAnswersOnOthers(t *testing.T) {
 
 func TestRenditionsThatStayOrEnd(t *testing.T) {
 	t.Parallel()
-	server := fleettest.Share(t)
+	server := fleettest.Start(t)
 	all := nodes(t, server.URL, "a", "b")
 	a, b := all[0], all[1]
 	for _, r := range []*store.Rendition{
@@ -133,7 +133,7 @@ func TestRenditionsThatStayOrEnd(t *testing.T) {
 
 func TestANodeTakesNoRenditionThatIsNotWhatItSays(t *testing.T) {
 	t.Parallel()
-	server := fleettest.Share(t)
+	server := fleettest.Start(t)
 	all := nodes(t, server.URL, "a", "b")
 	a, b := all[0], all[1]
 	edit := func(from, to string) string {
@@ -162,7 +162,7 @@ func TestANodeTakesNoRenditionThatIsNotWhatItSays(t *testing.T) {
 
 func TestOneNodeMakesARendition(t *testing.T) {
 	t.Parallel()
-	server := fleettest.Share(t)
+	server := fleettest.Start(t)
 	all := nodes(t, server.URL, "a", "b", "c")
 	var mu sync.Mutex
 	made := 0
@@ -225,7 +225,7 @@ func TestWithoutTheDatabaseANodeMakesRenditionsItself(t *testing.T) {
 
 func TestLargeRenditionsAreInTheBucket(t *testing.T) {
 	t.Parallel()
-	server, bucket := fleettest.Share(t), fleettest.StartBucket(t)
+	server, bucket := fleettest.Start(t), fleettest.StartBucket(t)
 	all := shared(t, server, bucket, "a", "b")
 	all[0].tell(rendition("one", large("Rendition")))
 	all[1].getsRendition("one", large("Rendition"))

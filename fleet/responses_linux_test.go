@@ -87,7 +87,7 @@ func nodes(tb testing.TB, url string, names ...string) (list []*node) {
 
 func TestWhatANodeStoredAnswersOnOthers(t *testing.T) {
 	t.Parallel()
-	all := nodes(t, fleettest.Share(t).URL, "a", "b")
+	all := nodes(t, fleettest.Start(t).URL, "a", "b")
 	a, b := all[0], all[1]
 	const url = "https://a.test/x?q=1"
 	a.keep(url, "first", 1)
@@ -103,7 +103,7 @@ func TestWhatANodeStoredAnswersOnOthers(t *testing.T) {
 
 func TestStoredResponsesThatStay(t *testing.T) {
 	t.Parallel()
-	server := fleettest.Share(t)
+	server := fleettest.Start(t)
 	all := nodes(t, server.URL, "a", "b")
 	a, b := all[0], all[1]
 	for _, url := range []string{
@@ -125,7 +125,7 @@ const patience = 10 * time.Second
 
 func TestOneNodeAsksTheOrigin(t *testing.T) {
 	t.Parallel()
-	all := nodes(t, fleettest.Share(t).URL, "a", "b", "c", "d")
+	all := nodes(t, fleettest.Start(t).URL, "a", "b", "c", "d")
 	for round := range 25 {
 		url := fmt.Sprintf("https://a.test/cold/%d", round)
 		var asked atomic.Int32
@@ -164,7 +164,7 @@ func TestOneNodeAsksTheOrigin(t *testing.T) {
 
 func TestNobodyWaitsForAnAnswerThatIsNotShared(t *testing.T) {
 	t.Parallel()
-	all := nodes(t, fleettest.Share(t).URL, "a", "b")
+	all := nodes(t, fleettest.Start(t).URL, "a", "b")
 	const url = "https://a.test/private"
 	content, done := all[0].ask(url)
 	if content != "" {
@@ -203,7 +203,7 @@ func TestWhatIsPurgedDoesNotComeBack(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			server := fleettest.Share(t)
+			server := fleettest.Start(t)
 			all := nodes(t, server.URL, "a", "b", "c")
 			a, b, late := all[0], all[1], all[2]
 			a.keep(url, "old", 1, tagged)
@@ -240,7 +240,7 @@ func TestWhatIsPurgedDoesNotComeBack(t *testing.T) {
 
 func TestStoredResponsesOfOthersAreNotTrusted(t *testing.T) {
 	t.Parallel()
-	server := fleettest.Share(t)
+	server := fleettest.Start(t)
 	all := nodes(t, server.URL, "a", "b")
 	a, b := all[0], all[1]
 	const good = "https://a.test/good"
@@ -316,7 +316,7 @@ func mostAsked(took time.Duration) int { return 4 + int(took/(5*time.Second)) }
 
 func TestWhatIsPurgedWhileItIsTakenOverDoesNotStay(t *testing.T) {
 	t.Parallel()
-	all := nodes(t, fleettest.Share(t).URL, "a", "b")
+	all := nodes(t, fleettest.Start(t).URL, "a", "b")
 	a, b := all[0], all[1]
 	const url = "https://a.test/x"
 	a.keep(url, "old", 1)
@@ -335,7 +335,7 @@ func TestWhatIsPurgedWhileItIsTakenOverDoesNotStay(t *testing.T) {
 
 func TestAStaleResponseIsValidatedByOneNode(t *testing.T) {
 	t.Parallel()
-	all := nodes(t, fleettest.Share(t).URL, "a", "b", "c")
+	all := nodes(t, fleettest.Start(t).URL, "a", "b", "c")
 	const url = "https://a.test/x"
 	all[2].Tell(all[2].put(url, "stale", 1), time.Now().Add(-time.Second))
 	eventually.True(t, "it was told", func() bool { return all[2].Status().Told == 1 })

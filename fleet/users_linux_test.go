@@ -59,7 +59,7 @@ func (n *node) user(name string) users.User {
 }
 
 func TestUsersOfOneNodeAreUsersOfAll(t *testing.T) {
-	server := fleettest.Share(t)
+	server := fleettest.Start(t)
 	a, b := join(t, server.URL, "a"), join(t, server.URL, "b")
 	a.awaitState("ok")
 	b.awaitState("ok")
@@ -90,7 +90,7 @@ func TestUsersOfOneNodeAreUsersOfAll(t *testing.T) {
 
 // TestARevocationOutlastsWhoeverWritesLast has two nodes that cannot see each other change the same user.
 func TestARevocationOutlastsWhoeverWritesLast(t *testing.T) {
-	server := fleettest.Share(t)
+	server := fleettest.Start(t)
 	a, b := join(t, server.URL, "a"), join(t, server.URL, "b")
 	a.change("ann", func(u *users.User) {
 		second := u.Tokens[0]
@@ -117,7 +117,7 @@ func TestARevocationOutlastsWhoeverWritesLast(t *testing.T) {
 
 // TestRecordsThatAreNoUsersStayAway writes into the database what no node would.
 func TestRecordsThatAreNoUsersStayAway(t *testing.T) {
-	server := fleettest.Share(t)
+	server := fleettest.Start(t)
 	a := join(t, server.URL, "a")
 	a.awaitState("ok")
 	records := map[string]string{"json": "{", "other": `{"name":"another","id":"0123456789","changed":"2026-03-02T00:00:00Z"}`}

@@ -91,7 +91,7 @@ func TestVisitsOfAllNodesAddUp(t *testing.T) {
 
 func TestVisitsAreSelectedAndForgotten(t *testing.T) {
 	t.Parallel()
-	server := fleettest.Share(t)
+	server := fleettest.Start(t)
 	all := nodes(t, server.URL, "a", "b")
 	a, b := all[0], all[1]
 	const one, two = "https://a.test/one", "https://a.test/two"

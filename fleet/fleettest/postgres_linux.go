@@ -20,22 +20,20 @@ import (
 	_ "github.com/lib/pq" // the driver
 
 	"readthru/eventually"
+	"readthru/needs"
 )
 
 // Server is a PostgreSQL server with a data directory of its own, that listens on a socket there.
 type Server struct {
-	// URL is that of its database, for its superuser.
+	// URL is that of its database postgres, for its superuser.
 	URL string
 
-	tb       TB
-	dir      string
-	bin      string
-	name     string   // of the database
-	settings []string // besides those of all
-	shared   bool
-	as       *syscall.Credential // nil: as this process
-	cmd      *exec.Cmd
-	gone     chan struct{}
+	tb   TB
+	dir  string
+	bin  string
+	as   *syscall.Credential // nil: as this process
+	cmd  *exec.Cmd
+	gone chan struct{}
 }
 
 // TB is what a server needs of whoever runs it: a test, or a measurement. Fatal and Fatalf do not return.
@@ -53,14 +51,13 @@ var errMissing = errors.New("PostgreSQL is not installed, with a user postgres: 
 // Start runs a server until the test ends. Short tests have none.
 func Start(tb testing.TB) *Server {
 	tb.Helper()
-	needed(tb)
-	return start(tb)
-}
-
-// start runs a server that need not survive the machine's end: that of its processes costs it nothing.
-func start(tb TB, settings ...string) *Server {
-	tb.Helper()
-	return run(tb, append(settings, "fsync=off", "full_page_writes=off"))
+	if testing.Short() {
+		tb.Skip("short: no database server is started")
+	}
+	if programs() == "" {
+		needs.Missing(tb, "%v", errMissing)
+	}
+	return Run(tb)
 }
 
 // programs returns the folder of the newest PostgreSQL's programs; empty if there is none, or no user that root can
@@ -79,11 +76,6 @@ func programs() string {
 // Run runs a server until tb's cleanups.
 func Run(tb TB) *Server {
 	tb.Helper()
-	return run(tb, nil)
-}
-
-func run(tb TB, settings []string) *Server {
-	tb.Helper()
 	bin := programs()
 	if bin == "" {
 		tb.Fatal(errMissing)
@@ -92,8 +84,9 @@ func run(tb TB, settings []string) *Server {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	s := &Server{tb: tb, dir: dir, bin: bin, name: "postgres", settings: settings}
-	s.URL = s.address(s.name)
+	s := &Server{
+		URL: "postgres:///postgres?user=postgres&host=" + dir, tb: tb, dir: dir, bin: bin,
+	}
 	tb.Cleanup(func() {
 		s.Kill()
 		os.RemoveAll(dir) //nolint:errcheck // what is left is in the folder for temporary files
@@ -111,11 +104,6 @@ func run(tb TB, settings []string) *Server {
 	}
 	s.Begin()
 	return s
-}
-
-// address returns the URL of a database.
-func (s *Server) address(database string) string {
-	return "postgres:///" + database + "?user=postgres&host=" + s.dir
 }
 
 func postgresUser(tb TB) *syscall.Credential {
@@ -145,7 +133,7 @@ func (s *Server) Begin(settings ...string) {
 	args := []string{
 		"-D", filepath.Join(s.dir, "data"), "-c", "listen_addresses=", "-c", "unix_socket_directories=" + s.dir,
 	}
-	for _, each := range slices.Concat(s.settings, settings) {
+	for _, each := range settings {
 		args = append(args, "-c", each)
 	}
 	log, err := os.Create(filepath.Join(s.dir, "log"))
@@ -174,7 +162,6 @@ func (s *Server) Begin(settings ...string) {
 func (s *Server) Kill() { s.signal(syscall.SIGQUIT) }
 
 func (s *Server) signal(sig syscall.Signal) {
-	s.own()
 	if s.cmd == nil || s.cmd.Process == nil {
 		return
 	}
@@ -187,14 +174,6 @@ func (s *Server) signal(sig syscall.Signal) {
 	}
 }
 
-// own ends a test that breaks the server of others.
-func (s *Server) own() {
-	s.tb.Helper()
-	if s.shared {
-		s.tb.Fatal("this server is of all tests: Start has one of its own")
-	}
-}
-
 // Stall has the server and all its processes stand still, until Resume.
 func (s *Server) Stall() { s.each(syscall.SIGSTOP) }
 
@@ -203,7 +182,6 @@ func (s *Server) Resume() { s.each(syscall.SIGCONT) }
 
 func (s *Server) each(sig syscall.Signal) {
 	s.tb.Helper()
-	s.own()
 	for _, pid := range s.processes() {
 		if err := syscall.Kill(pid, sig); err != nil && !errors.Is(err, syscall.ESRCH) {
 			s.tb.Fatal(err)

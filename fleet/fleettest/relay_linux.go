@@ -11,7 +11,7 @@ import (
 // Relay is a network between a node and a server, which can be slow or broken. It is our own because all that is needed
 // is three states of a connection, and the programs that make such trouble bring twenty modules with them.
 type Relay struct {
-	// URL is that of the server's database, by way of the relay.
+	// URL is that of the server's database postgres, by way of the relay.
 	URL string
 
 	listener net.Listener
@@ -33,7 +33,7 @@ func (s *Server) Relay(tb testing.TB) *Relay {
 		tb.Fatal(err)
 	}
 	r := &Relay{
-		URL:      "postgres://postgres@" + l.Addr().String() + "/" + s.name + "?sslmode=disable",
+		URL:      "postgres://postgres@" + l.Addr().String() + "/postgres?sslmode=disable",
 		listener: l, socket: filepath.Join(s.dir, ".s.PGSQL.5432"), open: map[net.Conn]bool{},
 	}
 	r.work.Go(r.accept)
