@@ -190,6 +190,7 @@ func (f *Fleet) look(ctx context.Context, key [32]byte, uri string,
 	var is found
 	var list []*store.Response
 	contents := map[*store.Response]whereabouts{}
+	purges := f.o.Store.Purges() // one that is told while the database answers is in neither of them
 	err := f.inTime(ctx, &f.breaker, func(ctx context.Context) error {
 		var form *int
 		var record []byte
@@ -208,7 +209,9 @@ func (f *Fleet) look(ctx context.Context, key [32]byte, uri string,
 	if err != nil {
 		return found{}, err
 	}
-	list = slices.DeleteFunc(list, f.o.Store.Purged)
+	list = slices.DeleteFunc(list, func(r *store.Response) bool {
+		return f.o.Store.Purged(r) || slices.ContainsFunc(purges, func(p store.Purge) bool { return p.Covers(r) })
+	})
 	if len(list) > 0 {
 		is.chosen = choose(list)
 		is.content = contents[is.chosen]
