@@ -27,7 +27,7 @@ const policy = `
 	llm                   → page, httpfield
 	fetch                 → markdown
 	certs                 →
-	render                → page
+	render                → page, httpfield
 	convert/chars, convert/guard, convert/charset →
 	convert/dom           → convert/chars, convert/guard
 	convert/formula, convert/footnote → convert/chars, convert/dom

@@ -5,25 +5,27 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 
+	"readthru/httpfield"
 	"readthru/page"
 )
 
 // Repeatable returns the request's fields that an equal request can carry: those of the message, none of the connection
 // it came by, and none of which a part is not known, because it was a secret or was too long to keep.
 func (e *Entry) Repeatable() []Field {
-	var list []Field
-	for _, f := range e.Asked.List() {
-		switch f.Name {
-		case "Connection", "Proxy-Connection", "Content-Length", "Via", "Te", "Transfer-Encoding", "Upgrade":
-			continue
-		}
-		if !strings.Contains(f.Value, page.SecretMask) && !strings.HasSuffix(f.Value, cutShort) {
-			list = append(list, f)
-		}
+	asked := e.Asked.List()
+	ofMessage := http.Header{}
+	for _, f := range asked {
+		ofMessage.Add(f.Name, f.Value)
 	}
-	return list
+	httpfield.RemoveConnection(ofMessage)
+	delete(ofMessage, "Content-Length")
+	delete(ofMessage, "Via")
+	return slices.DeleteFunc(asked, func(f Field) bool {
+		return ofMessage[f.Name] == nil || strings.Contains(f.Value, page.SecretMask) || strings.HasSuffix(f.Value, cutShort)
+	})
 }
 
 // Replay returns an equal request, named trace by X-Request-Id. The error says why there is none: requests other than

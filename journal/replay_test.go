@@ -12,7 +12,9 @@ func TestAReplayCarriesWhatIsKnownAndNothingOfTheConnection(t *testing.T) {
 	long := strings.Repeat("a", 2000)
 	e := journal.Entry{Method: "GET", URL: "https://a.test/?q=1", Asked: journal.RequestFields(http.Header{
 		"Accept": {"text/markdown", "text/html"}, "Authorization": {"Bearer s3cret"}, "Cookie": {"id=s3cret"},
-		"Connection": {"X-Own"}, "Te": {"trailers"}, "Via": {"1.1 other"}, "Referer": {"https://b.test/?token=s3cret"},
+		"Connection": {"keep-alive, From"}, "From": {"me@a.test"}, "Keep-Alive": {"timeout=5"}, "Te": {"trailers"},
+		"Http2-Settings": {"AAMAAABkAAQAAP__"}, "Trailer": {"Date"}, "Proxy-Connection": {"keep-alive"},
+		"Via": {"1.1 other"}, "Referer": {"https://b.test/?token=s3cret"},
 		"X-Request-Id": {"first"}, "Traceparent": {"00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"},
 		"Accept-Language": {long},
 	})}

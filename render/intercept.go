@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"maps"
 	"net/http"
 	"net/url"
 	"strings"
@@ -21,6 +22,7 @@ import (
 	pageurl "readthru/page"
 
 	"readthru/fault"
+	"readthru/httpfield"
 )
 
 // The limits of one page.
@@ -340,18 +342,15 @@ func (f *traffic) note(head Response) {
 	f.heads = append(f.heads, head)
 }
 
-// framing are fields about the transfer of content, which do not apply to the decoded content that the browser gets.
-var framing = map[string]bool{
-	"Connection": true, "Content-Encoding": true, "Content-Length": true, "Keep-Alive": true, "Proxy-Authenticate": true,
-	"Proxy-Connection": true,
-	"Te":               true, "Trailer": true, "Transfer-Encoding": true, "Upgrade": true, "Alt-Svc": true,
-	"Content-Disposition": true,
-}
-
+// fulfil gives the browser a response with its content decoded: without the fields that concern the connection or the
+// form of the content on it, and as a page rather than a download.
 func fulfil(id fetch.RequestID, status int, h http.Header, body []byte) *fetch.FulfillRequestParams {
 	p := &fetch.FulfillRequestParams{RequestID: id, ResponseCode: int64(status), Body: body}
+	h = maps.Clone(h)
+	httpfield.RemoveConnection(h)
 	for name, values := range h {
-		if framing[name] {
+		switch name {
+		case "Content-Encoding", "Content-Length", "Content-Disposition", "Alt-Svc":
 			continue
 		}
 		for _, v := range values {
