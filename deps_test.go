@@ -61,7 +61,7 @@ const policy = `
 	proxy                 → proxy/repeat
 	crawl                 → page, httpfield, fetch
 	firecrawl             → page, users, httpfield, store, knowledge, fetch, crawl, summary
-	api                   → page, markdown, pace, guess, users, journal, fetch, store, knowledge
+	api                   → page, markdown, httpfield, pace, guess, users, journal, fetch, store, knowledge
 	api                   → recipe, crawl, firecrawl, fleet, llm, summary, agents
 	mcp                   → page, users, knowledge, api
 	ui                    → page, markdown, journal, api

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"readthru/guess"
+	"readthru/httpfield"
 	"readthru/users"
 )
 
@@ -33,21 +34,15 @@ type guard struct {
 const tokenSecret = "token"
 
 // check returns who asks, if that is known, or why r is refused. The rules, in order: Host names this server (DNS
-// rebinding), Origin is absent or ours, no browser calls the request cross-site or same-site (another port of this
-// machine is same-site), the content has a type that no form has, or is a form of our own pages, and the asker is known
-// unless the path is open.
+// rebinding), no browser says that a page of another site had the request sent, the content has a type that no form has,
+// or is a form of our own pages, and the asker is known unless the path is open.
 func (g *guard) check(r *http.Request, open, page bool) (who users.Login, known bool, refused *Error) {
 	if !g.ours(r.Host, r) {
 		return who, false, problem(http.StatusForbidden,
 			"%q is not a name of this server: add it to admin.hosts, or use 127.0.0.1 or localhost", r.Host)
 	}
-	if origins := r.Header.Values("Origin"); len(origins) > 0 && !sameOrigin(origins, r.Host) {
-		return who, false, problem(http.StatusForbidden, "origin %q may not use this server", origins[0])
-	}
-	for _, site := range r.Header.Values("Sec-Fetch-Site") {
-		if site != "same-origin" && site != "none" {
-			return who, false, problem(http.StatusForbidden, "%s requests of browsers may not use this server", site)
-		}
+	if words, other := httpfield.OtherSite(r.Header, r.Host); other {
+		return who, false, problem(http.StatusForbidden, "%s may not use this server", words)
 	}
 	if e := contentType(r); e != nil && (!page || !isOwnForm(r)) {
 		return who, false, e
@@ -246,18 +241,9 @@ func hostName(hostport string) (string, bool) {
 	return strings.TrimSuffix(strings.ToLower(u.Hostname()), "."), true
 }
 
-// sameOrigin reports whether the one Origin field names the server that the Host field names.
-func sameOrigin(origins []string, host string) bool {
-	if len(origins) != 1 {
-		return false
-	}
-	u, err := url.Parse(origins[0])
-	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != "" && strings.EqualFold(u.Host, host)
-}
-
 // isOwnForm reports whether a request is a form that a page of this server sent. Browsers name the origin of each form.
 func isOwnForm(r *http.Request) bool {
-	if !sameOrigin(r.Header.Values("Origin"), r.Host) || len(r.Header.Values("Content-Type")) != 1 {
+	if !httpfield.SameOrigin(r.Header, r.Host) || len(r.Header.Values("Content-Type")) != 1 {
 		return false
 	}
 	t, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))

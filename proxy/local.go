@@ -21,7 +21,7 @@ import (
 // resolveDirect resolves a request sent to the listener as an origin server, not as a proxy: for the page at
 // readthru.local, or in the prefix form GET /https://host/path, which answers markdown to a client without proxy
 // settings. A web page in the user's browser can send such requests too. Therefore the Host field must name this
-// listener (against DNS rebinding), and Sec-Fetch-Site must not name another site.
+// listener (against DNS rebinding), and no browser may say that a page of another site had it sent.
 func (x *exchange) resolveDirect() *refusal {
 	if !ourHost(x.r.Host, x.ourAddr()) {
 		return &refusal{
@@ -30,12 +30,10 @@ func (x *exchange) resolveDirect() *refusal {
 				"http://%s/.", clip(x.r.Host), clip(x.r.Host), x.ourAddr()),
 		}
 	}
-	switch x.r.Header.Get("Sec-Fetch-Site") {
-	case "", "none", "same-origin":
-	default:
+	if words, other := httpfield.OtherSite(x.r.Header, x.r.Host); other {
 		return &refusal{
 			status: http.StatusForbidden, title: "Forbidden", proxyError: "http_request_denied",
-			detail: "A page of another site may not send requests to this listener.",
+			detail: fmt.Sprintf("A page of another site may not send requests to this listener: %s.", clip(words)),
 		}
 	}
 	target := prefixTarget(x.r.RequestURI)

@@ -175,6 +175,9 @@ func TestListenerAnswersOnlyToItsOwnNames(t *testing.T) {
 		{"Host: localhost.evil.test\r\n", 403},
 		{"Host: " + b.addr + "\r\nSec-Fetch-Site: cross-site\r\n", 403},
 		{"Host: " + b.addr + "\r\nSec-Fetch-Site: same-site\r\n", 403},
+		{"Host: " + b.addr + "\r\nSec-Fetch-Site: none\r\nSec-Fetch-Site: cross-site\r\n", 403},
+		{"Host: " + b.addr + "\r\nOrigin: https://evil.test\r\n", 403},
+		{"Host: " + b.addr + "\r\nOrigin: http://" + b.addr + "\r\n", 200},
 		{"Host: " + b.addr + "\r\nSec-Fetch-Site: none\r\n", 200},
 		{"Host: " + b.addr + "\r\nSec-Fetch-Site: same-origin\r\n", 200},
 	} {
