@@ -2,10 +2,8 @@ package convert
 
 import (
 	"slices"
-	"strings"
 
 	"golang.org/x/net/html"
-	"golang.org/x/net/html/atom"
 
 	"readthru/convert/chars"
 	"readthru/convert/dom"
@@ -16,12 +14,9 @@ import (
 // sees it: into the host. The children of the host replace the slots. Children without a slot are not shown; w takes
 // them out.
 func unwrapShadowRoots(body *html.Node, w *hidden.Cleaner) {
-	roots := dom.FindAll(body, shadowRoot)
+	roots := dom.FindAll(body, dom.ShadowRoot)
 	for _, t := range slices.Backward(roots) { // the innermost first: what slots it leaves belong to the roots round it
 		host := t.Parent
-		if !firstRoot(t) {
-			continue
-		}
 		dom.Remove(t)
 		var light []*html.Node
 		for c := host.FirstChild; c != nil; c = host.FirstChild {
@@ -58,26 +53,6 @@ func unwrapShadowRoots(body *html.Node, w *hidden.Cleaner) {
 			}
 		}
 	}
-}
-
-// shadowHosts are the elements of HTML that can have a shadow root, as can those with a hyphen in their name.
-var shadowHosts = set("article aside blockquote body div footer h1 h2 h3 h4 h5 h6 header main nav p section span")
-
-// shadowRoot reports whether n is a template that browsers make the shadow root of its parent.
-func shadowRoot(n *html.Node) bool {
-	mode := strings.ToLower(dom.Attr(n, "shadowrootmode"))
-	return dom.Is(n, atom.Template) && (mode == "open" || mode == "closed") && n.Parent.Namespace == "" &&
-		(shadowHosts[n.Parent.Data] || strings.Contains(n.Parent.Data, "-"))
-}
-
-// firstRoot reports whether no shadow root of the same host precedes t.
-func firstRoot(t *html.Node) bool {
-	for p := t.PrevSibling; p != nil; p = p.PrevSibling {
-		if shadowRoot(p) {
-			return false
-		}
-	}
-	return true
 }
 
 // filled reports whether nodes hold more than white space. A slot with only white space shows its own content.

@@ -36,11 +36,8 @@ func (s *Sheet) at(css string, i int, c context) int {
 		inner.in &= in
 		inner.style, inner.container, s.asked = style, style == "", true
 	case "scope":
-		from, _, limited := strings.Cut(prelude, ") to")
-		p := parser{quirks: s.quirks}
-		inner.within = p.selectors(strings.Trim(strings.TrimSpace(from), "()"), nil, true)
-		if limited || len(inner.within) == 0 {
-			inner.in = 0 // in doubt text is seen
+		if inner.scope = s.extent(prelude); inner.scope == nil {
+			inner.in = 0
 		}
 	case "keyframes", "-webkit-keyframes":
 		return s.keyframes(strings.Trim(prelude, `"'`), css, end+1)

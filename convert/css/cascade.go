@@ -55,14 +55,16 @@ func (v Values) setBy(name string) *rule {
 	return nil
 }
 
-// The key by which declarations are ranked: importance, the style attribute, the layer, specificity, order.
+// The key by which declarations are ranked: importance, the tree that the rule is of, the style attribute, the layer,
+// specificity, order.
 const (
 	maxLayers    = 1<<10 - 1
 	orderBits    = 16
 	weightBits   = 24
 	layerShift   = orderBits + weightBits
 	inlineSet    = 1 << (layerShift + 10)
-	animatedSet  = inlineSet << 1
+	treeShift    = layerShift + 11
+	animatedSet  = 1 << (treeShift + 2)
 	importantSet = animatedSet << 1
 )
 
@@ -75,7 +77,11 @@ func (r *rule) key(important bool) uint64 {
 	if important { // the order of layers is turned round
 		rank = maxLayers - rank
 	}
-	key := uint64(rank)<<layerShift | uint64(r.weight)<<orderBits | uint64(r.order)
+	from := r.from
+	if important { // likewise that of trees
+		from = fromOuter - from
+	}
+	key := uint64(from)<<treeShift | uint64(rank)<<layerShift | uint64(r.weight)<<orderBits | uint64(r.order)
 	if important {
 		key |= importantSet
 	}
@@ -85,9 +91,9 @@ func (r *rule) key(important bool) uint64 {
 // inlineKey ranks a declaration of a style attribute.
 func inlineKey(important bool) uint64 {
 	if important {
-		return importantSet | inlineSet
+		return importantSet | fromSame<<treeShift | inlineSet
 	}
-	return inlineSet
+	return fromSame<<treeShift | inlineSet
 }
 
 // candidate is the best declaration of a property so far.
@@ -368,8 +374,8 @@ func (s *Sheet) holds(r *rule, n *html.Node) bool {
 	if r.container && !s.containers {
 		return false
 	}
-	if r.plain {
-		return true
+	if s.tree = r.tree; r.plain {
+		return s.trees[n] == r.tree
 	}
 	if len(r.outer) > 0 && !s.near(n, r.outer) {
 		s.steps--
@@ -377,12 +383,11 @@ func (s *Sheet) holds(r *rule, n *html.Node) bool {
 		return false
 	}
 	before := s.steps
-	is := s.matches(r.selector, 0, n, nil)
-	if is && r.within != nil {
-		is = false
-		for e := n; e != nil && !is; e = e.Parent {
-			is = s.any(r.within, e, nil)
-		}
+	is := false
+	if r.scope == nil {
+		is = s.matches(r.selector, 0, n, nil)
+	} else {
+		is = s.scoped(r, n)
 	}
 	if r.costs += before - s.steps; is && r.style != "" {
 		is = s.styled(n.Parent, r.style, 0)

@@ -4,7 +4,8 @@
 // what holds for one element after the cascade (CSS Cascading Level 5): rules by importance, layer and specificity, the
 // style attribute, animations that have ended, and the attributes that set colours before there was CSS; custom
 // properties are put in. Style sheets that the page only links to are not at hand ([Sheet.Unknown]); those that it
-// carries in data: addresses are.
+// carries in data: addresses are. Rules of a shadow root hold for its own elements (shadow.go), those of @scope for what
+// lies in it.
 //
 // Rules are read as browsers read them, because a page that is written for this reader could show one thing to people
 // and another to it: what browsers refuse is refused, by the same syntax (syntax.go). Conditions are judged for four
@@ -47,6 +48,7 @@ type Sheet struct {
 	layerCount    int
 	frames        map[string]*frames
 	properties    map[string]registered
+	owner         *html.Node // the element round the style element that is read
 	scopes        map[*html.Node]*scope
 	substitutions int
 	best          candidates    // of the element whose styles are asked for
@@ -61,7 +63,9 @@ type rule struct {
 	custom []declaration // custom properties
 	in     windows       // the windows in which it holds
 	layer  *layer        // nil for none
-	within []*selector   // of @scope: an element that it lies in; nil for all
+	scope  *extent       // of @scope; nil for all
+	tree   *html.Node    // the shadow root that its style element is in; nil for the document
+	from   int           // see context
 	style  string        // a style query about the element round it
 	order  int
 	costs  int      // comparisons that it took
@@ -97,7 +101,11 @@ func Read(root *html.Node) *Sheet {
 	preferred := "" // the title of the sheets that hold, where some are alternatives
 	var walk func(n *html.Node)
 	walk = func(n *html.Node) {
+		s.owner = n
 		for c := n.FirstChild; c != nil; c = c.NextSibling {
+			if s.tree != nil && c.Type == html.ElementNode {
+				s.trees[c] = s.tree
+			}
 			switch {
 			case c.Type == html.DoctypeNode:
 				s.quirks = quirky(c)
@@ -111,9 +119,15 @@ func Read(root *html.Node) *Sheet {
 				}
 			case dom.Is(c, atom.Link):
 				s.link(c)
-			case dom.Is(c, atom.Template) && !dom.HasAttr(c, "shadowrootmode"): // it is no part of the page
+			case dom.ShadowRoot(c):
+				outer := s.tree
+				s.enter(c)
+				walk(c)
+				s.tree, s.owner = outer, n
+			case dom.Is(c, atom.Template): // it is no part of the page
 			default:
 				walk(c)
+				s.owner = n
 			}
 		}
 	}
@@ -201,7 +215,7 @@ type context struct {
 	in      windows
 	parents []*selector // of a nested rule
 	layer   *layer
-	within  []*selector
+	scope   *extent
 	style   string
 	depth   int
 
@@ -344,8 +358,8 @@ func (s *Sheet) add(all []*selector, set, custom []declaration, c context) {
 		}
 		s.count++
 		s.index(&rule{
-			selector: one, set: set, custom: custom, in: c.in, layer: c.layer, within: c.within, style: c.style, order: s.count,
-			container: c.container,
+			selector: one, set: set, custom: custom, in: c.in, layer: c.layer, scope: c.scope, style: c.style, order: s.count,
+			container: c.container, tree: s.tree, from: one.chain[0].from(),
 		})
 	}
 }
@@ -353,8 +367,8 @@ func (s *Sheet) add(all []*selector, set, custom []declaration, c context) {
 func (s *Sheet) index(r *rule) {
 	subject := &r.chain[0]
 	r.outer = r.outerNames()
-	r.plain = len(r.chain) == 1 && !subject.never && len(subject.attrs)+len(subject.pseudos) == 0 && r.within == nil &&
-		r.style == "" && subject.parts() == 1
+	r.plain = len(r.chain) == 1 && !subject.never && len(subject.attrs)+len(subject.pseudos) == 0 && r.scope == nil &&
+		r.style == "" && subject.parts() == 1 && r.from == fromSame
 	if !subject.never {
 		for _, key := range s.keys(subject, 0) {
 			s.rules[key] = append(s.rules[key], r)
@@ -376,6 +390,8 @@ const maxKeys = 16
 // of which one must hold.
 func (s *Sheet) keys(c *compound, depth int) []string {
 	switch {
+	case c.from() != fromSame:
+		return []string{"*"}
 	case c.id != "":
 		return []string{"#" + c.id}
 	case len(c.classes) > 0:

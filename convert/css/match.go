@@ -25,6 +25,7 @@ type matcher struct {
 	line   []enclosing // see namesOf
 	nearOf *html.Node  // the element whose outer names are in outer
 	outer  filter
+	shadows
 }
 
 // place counts the elements around an element, from 1: among all of its parent, and among those of its name.
@@ -41,20 +42,31 @@ func (m *matcher) matches(s *selector, i int, n, anchor *html.Node) bool {
 	if m.steps--; m.steps < 0 {
 		return false
 	}
-	if c := &s.chain[i]; c.anchor {
+	switch c := &s.chain[i]; {
+	case c.anchor:
 		return n == anchor
-	} else if !m.compound(c, n, anchor) {
-		return false
+	case c.slotted != nil:
+		if !m.fills(c, n) {
+			return false
+		}
+	default:
+		if c.part != "" {
+			n = m.hostOfPart(c, n)
+		}
+		if n == nil || !m.compound(c, n, anchor) {
+			return false
+		}
 	}
 	if i+1 == len(s.chain) {
 		return true
 	}
 	switch s.combinators[i] {
 	case '>':
-		return n.Parent != nil && m.matches(s, i+1, n.Parent, anchor)
+		parent := m.parent(n)
+		return parent != nil && m.matches(s, i+1, parent, anchor)
 	case '+', '~':
 		for p := n.PrevSibling; p != nil; p = p.PrevSibling {
-			if p.Type != html.ElementNode {
+			if p.Type != html.ElementNode || m.trees[p] != m.tree {
 				continue
 			}
 			if m.matches(s, i+1, p, anchor) {
@@ -76,7 +88,7 @@ func (m *matcher) matches(s *selector, i int, n, anchor *html.Node) bool {
 
 // compound reports whether all that c asks for holds of n.
 func (m *matcher) compound(c *compound, n, anchor *html.Node) bool {
-	if c.never || n.Type != html.ElementNode || c.tag != "" && n.Data != c.tag && !strings.EqualFold(n.Data, c.tag) {
+	if c.never || n.Type != html.ElementNode || !m.reaches(c, n) || c.tag != "" && n.Data != c.tag && !strings.EqualFold(n.Data, c.tag) {
 		return false
 	}
 	if c.id != "" && m.cased(dom.Attr(n, "id")) != c.id {
@@ -190,7 +202,14 @@ func (m *matcher) pseudo(p *pseudo, n, anchor *html.Node) bool {
 			}
 		}
 		return false
-	case "root", "scope":
+	case "host", "host-context":
+		return m.isHost(p, n)
+	case "scope":
+		if m.scope != nil {
+			return n == m.scope
+		}
+		fallthrough
+	case "root":
 		return n.Parent != nil && n.Parent.Type == html.DocumentNode
 	case "empty":
 		for c := n.FirstChild; c != nil; c = c.NextSibling {

@@ -23,6 +23,10 @@ type compound struct {
 	pseudos []pseudo
 	never   bool // it matches no element of a page at rest
 	anchor  bool // it is the element that has :has
+
+	host    bool        // it is the host of a shadow root: it has :host or :host-context
+	slotted []*selector // it is a slot: of what fills it one must hold
+	part    string      // it is the host of an element with this part
 }
 
 // attrTest asks for an attribute, and for its value where operator is not 0.
@@ -212,10 +216,10 @@ func (p *parser) compound(s string, parents []*selector, of *selector) (c compou
 	return c, "", begun > 0
 }
 
-// parent returns what & stands for: the elements of the outer rule, or the root of the page.
+// parent returns what & stands for: the elements of the outer rule, or the root of the scope.
 func (p *parser) parent(parents []*selector) pseudo {
 	if parents == nil {
-		return pseudo{name: "root"}
+		return pseudo{name: "scope"}
 	}
 	return parentReference(parents)
 }
@@ -237,7 +241,7 @@ var atRest = wordSet(`hover focus active target focus-within focus-visible targe
 // simple are the pseudo-classes without an argument that match knows.
 var simple = wordSet(`root scope empty first-child last-child only-child first-of-type last-of-type only-of-type link
 	any-link -webkit-any-link checked disabled enabled required optional read-only read-write default placeholder-shown
-	valid in-range defined open host paused volume-locked local-link blank`)
+	valid in-range defined open paused volume-locked local-link blank`)
 
 // nths are the pseudo-classes that count.
 var nths = wordSet("nth-child nth-last-child nth-of-type nth-last-of-type")
@@ -255,6 +259,15 @@ func (p *parser) pseudo(c *compound, s string, parents []*selector, of *selector
 	switch {
 	case name == "":
 		return s, false
+	case element && name == "slotted":
+		if c.slotted = p.selectors(argument, nil, false); c.slotted == nil {
+			return s, false
+		}
+		c.pseudos = append(c.pseudos, pseudo{name: "is", list: c.slotted}) // for its weight
+		return s, true
+	case element && name == "part":
+		c.part = argument
+		return s, argument != ""
 	case element || name == "before" || name == "after" || name == "first-line" || name == "first-letter":
 		c.never = true
 		return s, true
@@ -295,7 +308,14 @@ func (p *parser) pseudo(c *compound, s string, parents []*selector, of *selector
 	case name == "lang" || name == "dir":
 		one.word = strings.ToLower(strings.Trim(argument, `"'`))
 	case name == "host" || name == "host-context":
-		c.never = true
+		c.host = true
+		if called {
+			if one.list = p.selectors(argument, nil, false); one.list == nil {
+				return s, false
+			}
+		} else if name == "host-context" {
+			return s, false
+		}
 	case !simple[name] || called:
 		return s, false
 	}

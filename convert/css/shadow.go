@@ -1,0 +1,183 @@
+package css
+
+import (
+	"slices"
+	"strings"
+
+	"golang.org/x/net/html"
+
+	"readthru/convert/dom"
+)
+
+// The rules of a shadow root hold for the elements in it, those of the document for the elements outside (CSS Scoping
+// Level 1, §3). A root reaches its host by :host and what fills its slots by ::slotted; what is outside reaches into it
+// by ::part.
+//
+// The sheet is read when the roots still are templates. Later their content stands in their hosts, and what fills a slot
+// in the place of the slot: so an element's parent may be of another tree.
+
+// shadows is what is known of shadow roots. The zero value is a page without any.
+type shadows struct {
+	trees map[*html.Node]*html.Node // the root that an element is in; none in the document
+	hosts map[*html.Node]*html.Node // by root
+	slots map[*html.Node]*html.Node // the root whose slots an element fills
+	tree  *html.Node                // the root that the rule at hand is of, nil for the document
+	scope *html.Node                // what :scope stands for; nil: the root of the page
+}
+
+// Where a rule comes from, seen from the element that it is about.
+const (
+	fromInner = iota // from the shadow root that the element is the host of, or fills a slot of
+	fromSame
+	fromOuter // from outside of the shadow root that the element is in
+)
+
+// from says where the rules come from that have this subject.
+func (c *compound) from() int {
+	switch {
+	case c.host || c.slotted != nil:
+		return fromInner
+	case c.part != "":
+		return fromOuter
+	}
+	return fromSame
+}
+
+// enter notes a shadow root and what fills its slots. What it holds is noted as it is read.
+func (s *shadows) enter(root *html.Node) {
+	if s.trees == nil {
+		s.trees, s.hosts, s.slots = map[*html.Node]*html.Node{}, map[*html.Node]*html.Node{}, map[*html.Node]*html.Node{}
+	}
+	host := root.Parent
+	s.hosts[root], s.tree = host, root
+	for c := host.FirstChild; c != nil; c = c.NextSibling {
+		if c.Type == html.ElementNode && c != root {
+			s.slots[c] = root
+		}
+	}
+}
+
+// reaches reports whether the rule at hand can be about n in the place of c.
+func (m *matcher) reaches(c *compound, n *html.Node) bool {
+	if c.host {
+		return m.tree != nil && m.hosts[m.tree] == n
+	}
+	return m.trees[n] == m.tree
+}
+
+// parent returns the element round n in the tree of the rule at hand, or its host.
+func (m *matcher) parent(n *html.Node) *html.Node {
+	p := n.Parent
+	for m.trees != nil && p != nil && m.trees[p] != m.tree && m.hosts[m.tree] != p {
+		p = p.Parent
+	}
+	return p
+}
+
+// within calls f as for a rule of the tree that n is in.
+func (m *matcher) within(n *html.Node, f func() bool) bool {
+	tree := m.tree
+	m.tree = m.trees[n]
+	defer func() { m.tree = tree }()
+	return f()
+}
+
+// isHost reports whether :host or :host-context, with its argument, holds for n.
+func (m *matcher) isHost(p *pseudo, n *html.Node) bool {
+	if p.list == nil {
+		return true // compound has looked
+	}
+	for e := n; e != nil; e = e.Parent {
+		if m.within(e, func() bool { return m.any(p.list, e, nil) }) {
+			return true
+		}
+		if p.name == "host" {
+			break
+		}
+	}
+	return false
+}
+
+// fills reports whether n fills a slot, and is what c, the slot, asks for. N stands where the slot stood. Of a slot
+// only the name is still known: what asks for more holds for none.
+func (m *matcher) fills(c *compound, n *html.Node) bool {
+	if m.tree == nil || m.slots[n] != m.tree || c.id != "" || len(c.classes) > 0 || c.tag != "" && c.tag != "slot" {
+		return false
+	}
+	for _, t := range c.attrs {
+		if t.key != "name" || t.operator != '=' || t.value != dom.Attr(n, "slot") {
+			return false
+		}
+	}
+	return m.within(n, func() bool { return m.any(c.slotted, n, nil) })
+}
+
+// hostOfPart returns the host of the root that n is in if n has the part that c asks for, else nil.
+func (m *matcher) hostOfPart(c *compound, n *html.Node) *html.Node {
+	parts := strings.Fields(dom.Attr(n, "part"))
+	for _, part := range strings.Fields(c.part) {
+		if !slices.Contains(parts, part) {
+			return nil
+		}
+	}
+	return m.hosts[m.trees[n]]
+}
+
+// extent is what a @scope rule is about: the elements in one that from selects, or in a certain one, but not in one
+// further in that to selects (CSS Cascading Level 6, §2.5).
+type extent struct {
+	from, to []*selector
+	owner    *html.Node // without from: what the style element stands in
+}
+
+// extent reads the prelude of @scope. It is nil if browsers refuse it.
+func (s *Sheet) extent(prelude string) *extent {
+	e := &extent{}
+	p := parser{quirks: s.quirks}
+	list := func(rest string) (all []*selector, after string) {
+		end := until(rest, 1, ")")
+		return p.selectors(rest[1:min(end, len(rest))], nil, true), strings.TrimSpace(rest[min(end+1, len(rest)):])
+	}
+	if strings.HasPrefix(prelude, "(") {
+		if e.from, prelude = list(prelude); len(e.from) == 0 {
+			return nil
+		}
+	} else {
+		if e.owner = s.owner; e.owner == s.tree {
+			e.owner = s.hosts[s.tree]
+		}
+	}
+	if word, rest := cutName(prelude); strings.EqualFold(word, "to") {
+		if rest = strings.TrimSpace(rest); !strings.HasPrefix(rest, "(") {
+			return nil
+		}
+		e.to, prelude = list(rest)
+	}
+	if prelude != "" {
+		return nil
+	}
+	return e
+}
+
+// scoped reports whether a rule of @scope holds for n.
+func (s *Sheet) scoped(r *rule, n *html.Node) (is bool) {
+	defer func() { s.scope = nil }()
+	for e := n; e != nil && !is && s.steps >= 0; e = e.Parent {
+		s.scope = nil
+		if e == r.scope.owner || r.scope.from != nil && s.any(r.scope.from, e, nil) {
+			s.scope = e
+			is = !s.limited(r.scope, n, e) && s.matches(r.selector, 0, n, nil)
+		}
+	}
+	return is
+}
+
+// limited reports whether n lies in a limit of an extent, below its root.
+func (s *Sheet) limited(x *extent, n, root *html.Node) bool {
+	for e := n; e != nil && e != root; e = e.Parent {
+		if s.any(x.to, e, nil) {
+			return true
+		}
+	}
+	return false
+}
