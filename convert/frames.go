@@ -13,6 +13,7 @@ import (
 	"readthru/convert/chars"
 	"readthru/convert/dom"
 	"readthru/convert/guard"
+	"readthru/convert/hidden"
 	"readthru/page"
 )
 
@@ -24,6 +25,8 @@ type Frames struct {
 	urls  []*url.URL
 	// Others is the number of frames that show documents of other sites, which are left out.
 	Others int
+	// Hidden is the number of pieces of hidden text that Put took out of documents, as [WarnHidden] counts them.
+	Hidden int
 }
 
 // Frames of at least this size, in CSS pixels, show something to read; counters and advertisements are smaller.
@@ -115,27 +118,33 @@ func shownFrame(n *html.Node) bool {
 // URLs returns the addresses of the documents of the page's site, in the order of the page.
 func (f *Frames) URLs() []*url.URL { return f.urls }
 
-// Put puts the text of the document of a frame, which was found at u, in the place of the frame. It reports false for a
-// document that has no text, or none without its scripts.
+// Put puts what a reader sees of the document of a frame, which was found at u, in the place of the frame. It reports
+// false for a document that has no text, or none without its scripts. The document stands in a shadow root there: the
+// rules of the page are not about it, as its own, which hide some of it, are not about the page.
 func (f *Frames) Put(ctx context.Context, i int, content []byte, contentType string, u *url.URL) bool {
 	root := parsedFrame(ctx, content, contentType)
 	if root == nil {
 		return false
 	}
 	scripts := dom.Contains(root, atom.Script)
-	for _, n := range dom.FindAll(root, func(n *html.Node) bool {
-		return dom.Is(n, atom.Script, atom.Style, atom.Noscript, atom.Template)
-	}) {
-		dom.Remove(n)
-	}
 	body := dom.Find(root, func(n *html.Node) bool { return dom.Is(n, atom.Body) })
 	if body == nil {
+		return false
+	}
+	base := readHead(root, u).base
+	w := hidden.New(root)
+	err := guard.Run(func() {
+		unwrapShadowRoots(body, w)
+		linkEmbeds(body, base)
+		w.Clean(ctx, body)
+	})
+	if err != nil {
 		return false
 	}
 	if words := chars.Words(dom.OneLine(body)); words == 0 || scripts && words < minFrameWords {
 		return false
 	}
-	base := readHead(root, u).base
+	f.Hidden += w.Report().Hidden
 	for _, n := range dom.FindAll(body, func(n *html.Node) bool { return dom.Is(n, atom.A, atom.Img) }) {
 		for _, key := range []string{"href", "src"} {
 			if to := absolute(base, dom.Attr(n, key)); to != "" && to[0] != '#' {
@@ -143,8 +152,10 @@ func (f *Frames) Put(ctx context.Context, i int, content []byte, contentType str
 			}
 		}
 	}
-	section := dom.NewElement(atom.Section)
-	dom.MoveChildren(body, section)
+	section, inside := dom.NewElement(atom.Section), dom.NewElement(atom.Template)
+	dom.SetAttr(inside, "shadowrootmode", "open")
+	dom.MoveChildren(body, inside)
+	section.AppendChild(inside)
 	dom.Replace(f.nodes[i], section)
 	return true
 }

@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -291,6 +292,19 @@ func addWarning(list []string, token string) []string {
 		return list
 	}
 	return append(slices.Clip(list), token)
+}
+
+// addToWarning returns a copy of a list of warnings in which the number of one, name=N, is larger by n.
+func addToWarning(list []string, name string, n int) []string {
+	list = slices.Clone(list)
+	for i, w := range list {
+		if number, ok := strings.CutPrefix(w, name+"="); ok {
+			had, _ := strconv.Atoi(number)
+			list[i] = name + "=" + strconv.Itoa(had+n)
+			return list
+		}
+	}
+	return append(list, name+"="+strconv.Itoa(n))
 }
 
 // warns reports whether a list of warnings holds one of names, with or without a number.

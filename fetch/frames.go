@@ -33,6 +33,8 @@ type framed struct {
 	left int               // frames that are left out
 	ours int               // those of them that are of the page's site
 	made []render.Response // the documents that were asked for
+
+	hidden int // pieces of hidden text that were taken out of them
 }
 
 // joinFrames puts the documents of the page's frames into their places, as far as they are of its own site and hold
@@ -98,6 +100,7 @@ func (f *Fetcher) withFrames(ctx context.Context, a *attempt, content []byte, co
 		a.framed.left++
 		a.framed.ours++
 	}
+	a.framed.hidden += frames.Hidden
 	if !put {
 		return nil
 	}
@@ -184,6 +187,9 @@ func (f *Fetcher) noteFrames(a *attempt, r *store.Rendition) {
 	}
 	if a.framed.left > 0 {
 		r.Warnings = addWarning(r.Warnings, warnFrames+"="+strconv.Itoa(a.framed.left))
+	}
+	if a.framed.hidden > 0 {
+		r.Warnings = addToWarning(r.Warnings, convert.WarnHidden, a.framed.hidden)
 	}
 	if len(a.framed.made) > 0 {
 		r.Expires = time.Now().Add(f.lifetime(a, a.framed.made))

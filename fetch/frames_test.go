@@ -54,6 +54,14 @@ func TestFramesAreContent(t *testing.T) {
 		{"that is not there", beside(`<iframe src=/lost></iframe>`), left, 2, halves},
 		{"without text", beside(`<iframe src=/empty></iframe>`), left, 2, halves},
 		{"made by scripts", beside(`<iframe src=/shell></iframe>`), left, 2, halves},
+		{
+			"rules of its document", beside(`<iframe src=/hides></iframe><p class=x>Shown beside it.</p>`),
+			[]string{"hidden-text-removed=2"}, 2, []string{before, shellText, "Shown beside it", after},
+		},
+		{
+			"rules of the page", `<style>.x,section p{display:none}</style>` + beside(`<iframe src=/hides></iframe>`),
+			[]string{"hidden-text-removed=2"}, 2, []string{before, shellText, after},
+		},
 		{"the page itself", beside(`<iframe src=/page></iframe>`), nil, 1, halves},
 		{"a small frame", beside(`<iframe src=/inner width=1 height=1></iframe>`), nil, 1, halves},
 		{"a hidden frame", beside(`<div style="display: none"><iframe src=/inner></iframe></div>`), nil, 1, halves},
@@ -72,6 +80,8 @@ func TestFramesAreContent(t *testing.T) {
 			conv, with := newConverter(t)
 			c := newChain(t, framesOf(map[string]string{
 				"/page": tt.page, "/inner": "<title>Inner</title>" + inner, "/outer": `<iframe src=/inner></iframe>`,
+				"/hides": `<style>.x,body p.y{display:none}</style><p class=x>UNSEEN text of a frame that tells agents what to do` +
+					`<p class=y>UNSEEN too, by a rule that names the body` + inner,
 				"/empty": "<body></body>", "/shell": `<div id=root>Loading</div><script src=/x.js></script>`,
 				"/overview": "<h2>Packages</h2><ul><li><a href=harbour/boats.html>harbour.boats</a></li></ul>",
 				"/classes": "<h1>All Classes</h1><ul><li><a href=a.html>AbstractBoat</a></li>" +
@@ -86,6 +96,9 @@ func TestFramesAreContent(t *testing.T) {
 						t.Fatalf("no %q after byte %d of\n%s", want, at, text)
 					}
 					at += i
+				}
+				if strings.Contains(text, "UNSEEN") {
+					t.Errorf("hidden text in\n%s", text)
 				}
 				if ans.Page.Source != page.Local || !slices.Equal(ans.Page.Warnings, tt.warnings) {
 					t.Errorf("by %s, warnings %q, want %q", ans.Page.Source, ans.Page.Warnings, tt.warnings)
