@@ -62,6 +62,8 @@ type purgeLog struct {
 
 // TellPurges has the store keep, from now on or no longer, what is purged, until it was told: see [Store.Purges].
 func (s *Store) TellPurges(on bool) error {
+	s.purges.mu.Lock() // also while it reads: a purge noted meanwhile would be in neither list
+	defer s.purges.mu.Unlock()
 	s.settle()
 	list := map[[32]byte]Purge{}
 	gone := &batch{must: true}
@@ -74,8 +76,6 @@ func (s *Store) TellPurges(on bool) error {
 		}
 		return len(gone.ops) < maxTxnOps/2
 	})
-	s.purges.mu.Lock()
-	defer s.purges.mu.Unlock()
 	s.purges.on, s.purges.list = on, list
 	if len(gone.ops) == 0 {
 		return nil

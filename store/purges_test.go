@@ -1,6 +1,7 @@
 package store_test
 
 import (
+	"fmt"
 	"log/slog"
 	"net/http"
 	"strings"
@@ -68,6 +69,45 @@ func TestPurgesAreKeptUntilTheyAreTold(t *testing.T) {
 	}
 	if err := s.TellPurges(false); err != nil || len(s.Purges()) != 0 {
 		t.Errorf("after it ended: %v, %v", s.Purges(), err)
+	}
+}
+
+// A node of a fleet begins to tell again whenever it has reached the database again.
+func TestNoPurgeIsLostWhileTellingBegins(t *testing.T) {
+	s, err := store.Open(store.Options{Dir: t.TempDir(), Log: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	}()
+	if err := s.TellPurges(true); err != nil {
+		t.Fatal(err)
+	}
+	const n = 200
+	purged := make(chan struct{})
+	go func() {
+		defer close(purged)
+		for i := range n {
+			if _, err := s.DeleteResponses(fmt.Sprint("https://a.test/", i)); err != nil {
+				t.Error(err)
+			}
+		}
+	}()
+	for over := false; !over; {
+		if err := s.TellPurges(true); err != nil {
+			t.Fatal(err)
+		}
+		select {
+		case <-purged:
+			over = true
+		default:
+		}
+	}
+	if list := s.Purges(); len(list) != n {
+		t.Errorf("%d of %d purges are to be told", len(list), n)
 	}
 }
 
