@@ -343,11 +343,15 @@ func TestAStaleResponseIsValidatedByOneNode(t *testing.T) {
 	if content != "stale" {
 		t.Fatalf("a got %q", content)
 	}
-	time.AfterFunc(50*time.Millisecond, func() {
-		all[0].keep(url, "validated", 2)
-		done()
-	})
-	if content, _ := all[1].ask(url); content != "validated" || all[1].Status().Waited != 1 {
-		t.Errorf("b got %q, and waited %d times", content, all[1].Status().Waited)
+	answer := make(chan string)
+	go func() {
+		content, _ := all[1].ask(url)
+		answer <- content
+	}()
+	eventually.True(t, "b waits", func() bool { return all[1].Status().Waited == 1 })
+	all[0].keep(url, "validated", 2)
+	done()
+	if content := <-answer; content != "validated" {
+		t.Errorf("b got %q", content)
 	}
 }

@@ -3,6 +3,7 @@ package fleettest
 
 import (
 	"context"
+	"crypto/sha256"
 	"database/sql"
 	"errors"
 	"fmt"
@@ -29,6 +30,7 @@ type Server struct {
 	URL string
 
 	tb   TB
+	fast bool // it is no measurement
 	dir  string
 	bin  string
 	as   *syscall.Credential // nil: as this process
@@ -57,7 +59,8 @@ func Start(tb testing.TB) *Server {
 	if programs() == "" {
 		needs.Missing(tb, "%v", errMissing)
 	}
-	return Run(tb)
+	_, isTest := tb.(*testing.T)
+	return run(tb, isTest)
 }
 
 // programs returns the folder of the newest PostgreSQL's programs; empty if there is none, or no user that root can
@@ -76,6 +79,11 @@ func programs() string {
 // Run runs a server until tb's cleanups.
 func Run(tb TB) *Server {
 	tb.Helper()
+	return run(tb, false)
+}
+
+func run(tb TB, fast bool) *Server {
+	tb.Helper()
 	bin := programs()
 	if bin == "" {
 		tb.Fatal(errMissing)
@@ -85,7 +93,7 @@ func Run(tb TB) *Server {
 		tb.Fatal(err)
 	}
 	s := &Server{
-		URL: "postgres:///postgres?user=postgres&host=" + dir, tb: tb, dir: dir, bin: bin,
+		URL: "postgres:///postgres?user=postgres&host=" + dir, tb: tb, fast: fast, dir: dir, bin: bin,
 	}
 	tb.Cleanup(func() {
 		s.Kill()
@@ -97,14 +105,51 @@ func Run(tb TB) *Server {
 			tb.Fatal(err)
 		}
 	}
-	init := s.command("initdb", "-D", filepath.Join(dir, "data"), "-U", "postgres", "-A", "trust", "--no-sync",
-		"--locale=C", "-E", "UTF8")
-	if out, err := init.CombinedOutput(); err != nil {
-		tb.Fatalf("initdb: %v\n%s", err, out)
-	}
+	s.run("cp", "-a", s.empty(), filepath.Join(dir, "data"))
 	s.Begin()
 	return s
 }
+
+// empty returns the data directory of a server that was never started, which is made once and kept in the user's cache:
+// that takes longer than most tests.
+func (s *Server) empty() string {
+	s.tb.Helper()
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		s.tb.Fatal(err)
+	}
+	sum := sha256.Sum256([]byte(fmt.Sprint(s.bin, s.as, initial)))
+	kept := filepath.Join(cache, "readthru", fmt.Sprintf("postgresql-%x", sum[:8]))
+	if _, err := os.Stat(kept); err == nil {
+		return kept
+	}
+	made := filepath.Join(s.dir, "empty")
+	if out, err := s.command("initdb", append(initial, "-D", made)...).CombinedOutput(); err != nil {
+		s.tb.Fatalf("initdb: %v\n%s", err, out)
+	}
+	// It gets its name at once and whole; another process may have done the same meanwhile.
+	if err := os.MkdirAll(filepath.Dir(kept), 0o700); err != nil {
+		s.tb.Fatal(err)
+	}
+	part, err := os.MkdirTemp(filepath.Dir(kept), "postgresql-")
+	if err != nil {
+		s.tb.Fatal(err)
+	}
+	defer os.RemoveAll(part) //nolint:errcheck // it is empty, or what another process has made, too
+	s.run("cp", "-a", made, filepath.Join(part, "data"))
+	if err := os.Rename(filepath.Join(part, "data"), kept); err != nil {
+		if _, err2 := os.Stat(kept); err2 != nil {
+			s.tb.Fatal(err)
+		}
+	}
+	return kept
+}
+
+// initial is how the data directory of a server is made.
+var initial = []string{"-U", "postgres", "-A", "trust", "--no-sync", "--locale=C", "-E", "UTF8", "--wal-segsize=4"}
+
+// hasty are settings of the servers of tests: what they have written outlasts them, but not the machine.
+var hasty = []string{"fsync=off", "full_page_writes=off", "autovacuum=off", "shared_buffers=16MB"}
 
 func postgresUser(tb TB) *syscall.Credential {
 	tb.Helper()
@@ -132,6 +177,9 @@ func (s *Server) Begin(settings ...string) {
 	s.tb.Helper()
 	args := []string{
 		"-D", filepath.Join(s.dir, "data"), "-c", "listen_addresses=", "-c", "unix_socket_directories=" + s.dir,
+	}
+	if s.fast {
+		settings = append(slices.Clone(hasty), settings...)
 	}
 	for _, each := range settings {
 		args = append(args, "-c", each)
