@@ -215,7 +215,7 @@ func seconds(f http.Header, directive string) time.Duration {
 	return time.Duration(n) * time.Second
 }
 
-// storable is §3 and §3.5, and that a cookie needs the origin's word, too.
+// storable is §3 and §3.5, and that any other field that may tell who asks needs the origin's word, too.
 func (h *history) storable(e *entry) bool {
 	switch {
 	case has(e.asked, "no-store"), has(e.said, "no-store"), h.shared && has(e.said, "private"):
@@ -223,8 +223,29 @@ func (h *history) storable(e *entry) bool {
 	case h.shared && e.asked.Get("Authorization") != "" &&
 		!has(e.said, "public") && !has(e.said, "must-revalidate") && !has(e.said, "s-maxage"):
 		return false
-	case h.shared && e.asked.Get("Cookie") != "":
-		return has(e.said, "public") || has(e.said, "s-maxage") || strings.Contains(e.said.Get("Vary"), "Cookie")
+	}
+	return !h.shared || e.allowsOthers()
+}
+
+// allowsOthers reports whether the origin said by name who else may get e.
+func (e *entry) allowsOthers() bool {
+	if has(e.said, "public") || has(e.said, "s-maxage") {
+		return true
+	}
+	for _, name := range []string{"Cookie", "X-A", "X-B"} {
+		if e.asked.Get(name) != "" && !strings.Contains(e.said.Get("Vary"), name) {
+			return false
+		}
+	}
+	return true
+}
+
+// sameReader reports whether two requests carry the same in every field that may tell who asks.
+func sameReader(a, b http.Header) bool {
+	for _, name := range []string{"Authorization", "Cookie", "X-A", "X-B"} {
+		if a.Get(name) != b.Get(name) {
+			return false
+		}
 	}
 	return true
 }
@@ -254,8 +275,8 @@ func (h *history) freshen(asked, fields http.Header, sent, received time.Time) {
 			kept = append(kept, e) // another representation
 		case has(asked, "no-store"):
 			kept = append(kept, e) // §5.2.1.5: nothing of the answer is stored
-		case !h.shared && (e.asked.Get("Authorization") != asked.Get("Authorization") || has(e.said, "private") &&
-			e.asked.Get("Cookie") != asked.Get("Cookie")):
+		case !h.shared && (e.asked.Get("Authorization") != asked.Get("Authorization") ||
+			(has(e.said, "private") || !e.allowsOthers()) && !sameReader(e.asked, asked)):
 			kept = append(kept, e) // of another partition
 		case e.status == http.StatusPartialContent:
 			kept = append(kept, e) // no cache need ask about a part; a 304 for the client's own copy says nothing of it
@@ -315,8 +336,8 @@ func (h *history) forbids(e *entry, asked http.Header, now time.Time) string {
 		return "§4.1: it is not selected"
 	case !h.shared && e.asked.Get("Authorization") != asked.Get("Authorization"):
 		return "§7: other credentials"
-	case !h.shared && has(cc, "private") && e.asked.Get("Cookie") != asked.Get("Cookie"):
-		return "§7: private to another cookie"
+	case !h.shared && (has(cc, "private") || !e.allowsOthers()) && !sameReader(e.asked, asked):
+		return "§7: another reader's"
 	case has(asked, "no-cache"), asked.Get("Cache-Control") == "" && asked.Get("Pragma") == "no-cache":
 		return "§5.2.1.4: the request says no-cache"
 	case has(cc, "no-cache"):

@@ -63,7 +63,7 @@ func (p *policy) newer(q *request, r, own *store.Response) bool {
 // forEverybody reports whether a stored response says the same whoever asks, so that it may be any peer's.
 func (p *policy) forEverybody(r *store.Response) bool {
 	return p.shared && r.Partition == "" && r.Status != http.StatusPartialContent && !setsCookie(r) &&
-		!strings.Contains(r.Class, classCredentials) &&
+		!strings.Contains(r.Class, classByName) &&
 		!slices.ContainsFunc(r.Vary, func(name string) bool { return !httpfield.Impersonal(http.CanonicalHeaderKey(name)) })
 }
 

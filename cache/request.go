@@ -2,7 +2,6 @@ package cache
 
 import (
 	"net/http"
-	"slices"
 	"strings"
 	"time"
 
@@ -84,21 +83,22 @@ func (q *request) authorization() string {
 	return ""
 }
 
+// everyReader stands in a partition for the credentials other than Authorization that it does not depend on.
+const everyReader = "*"
+
 // partition returns the name of the partition that the answer r to q belongs to: the empty one if it may be shared, and
-// otherwise one for requests with the same Authorization; if the answer is for one cookie only, the same Cookie; and if
-// it is a page, the same other credentials.
-func (p *policy) partition(q *request, r *store.Response, private bool) string {
+// otherwise one for requests with the same Authorization, and with the same other credentials if it is private, or a
+// page, or if its origin does not allow by name that others get it. Older programs put no + into a name: what they
+// stored is found by no request.
+func (p *policy) partition(q *request, r *store.Response, cc *control) string {
 	if p.shared {
 		return ""
 	}
-	part := p.authPartition(q)
-	if private || slices.Contains(r.Vary, "cookie") {
-		part += "." + p.cookiePartition(q)
+	others := everyReader
+	if cc.private || p.isPage(r.Header) || !allowsOthers(q, r, cc) {
+		others = p.othersPartition(q)
 	}
-	if others := p.othersPartition(q); others != "" && p.isPage(r.Header) {
-		part += "~" + others
-	}
-	return part
+	return p.authPartition(q) + "+" + others
 }
 
 func (p *policy) authPartition(q *request) string {
@@ -108,33 +108,23 @@ func (p *policy) authPartition(q *request) string {
 	return "-"
 }
 
-func (p *policy) cookiePartition(q *request) string {
-	if lines := q.Header["Cookie"]; len(lines) > 0 {
-		return keyedHash(p.key, strings.Join(lines, ";"))
-	}
-	return "-"
-}
-
-// othersPartition is empty for a request without other credentials.
+// othersPartition names the credentials of a request other than Authorization.
 func (p *policy) othersPartition(q *request) string {
-	if others := httpfield.Credentials(q.Header, "Authorization", "Cookie"); others != "" {
+	if others := httpfield.Credentials(q.Header, "Authorization"); others != "" {
 		return keyedHash(p.key, others)
 	}
-	return ""
+	return "-"
 }
 
 // owns reports whether q may read the partition of the stored response r, and whether r may answer a request of q's
 // purpose.
 func (p *policy) owns(q *request, r *store.Response) bool {
 	if p.shared {
-		return r.Partition == "" && (!q.forPage || !strings.Contains(r.Class, classCredentials))
+		return r.Partition == "" && !strings.Contains(r.Class, classFormer) &&
+			(!q.forPage || !strings.Contains(r.Class, classByName))
 	}
-	part, others, _ := strings.Cut(r.Partition, "~")
-	if p.isPage(r.Header) && others != p.othersPartition(q) {
-		return false
-	}
-	auth, cookie, bound := strings.Cut(part, ".")
-	return auth == p.authPartition(q) && (!bound || cookie == p.cookiePartition(q))
+	auth, others, ok := strings.Cut(r.Partition, "+")
+	return ok && auth == p.authPartition(q) && (others == everyReader || others == p.othersPartition(q))
 }
 
 // forever is longer than any lifetime.

@@ -109,7 +109,7 @@ func (p *policy) expired(r *store.Response, now time.Time) bool {
 		return true // no request has this key
 	}
 	q := p.request(&http.Request{Method: http.MethodGet, URL: u})
-	q.credentials = q.credentials || strings.Contains(r.Class, classCredentials)
+	q.credentials = q.credentials || strings.Contains(r.Class, classByName)
 	return !p.fresh(q, r, now)
 }
 

@@ -21,9 +21,12 @@ const (
 	classUnasked = "unasked"
 	// classCookies marks a response whose Set-Cookie was removed.
 	classCookies = "cookies"
-	// classCredentials marks a response that a shared cache stored for a request with credentials. It never becomes a page
-	// (AD4).
-	classCredentials = "credentials"
+	// classByName marks a response that a shared cache stored for a request with credentials, because its origin allows
+	// that by name. It never becomes a page (AD4).
+	classByName = "by name"
+	// classFormer marks what an older program stored for a request with credentials, whatever its origin allowed. It
+	// answers nobody.
+	classFormer = "credentials"
 	// classRange begins the mark of a part whose Content-Range contradicts its length, with the Range that it answered.
 	classRange = "range "
 )
@@ -69,10 +72,24 @@ func (p *policy) admits(q *request, r *store.Response, cc *control) bool {
 		return false // the URL contains a credential
 	case q.authorization() != "" && !cc.public && !cc.mustRevalidate && cc.sMaxAge == absent:
 		return false // §3.5
-	case len(q.Header["Cookie"]) > 0 && !cc.public && cc.sMaxAge == absent && !slices.Contains(r.Vary, "cookie"):
-		return false // stricter than §3.5, which knows Authorization only: it may be what the cookie's owner may see
 	case q.credentials && p.isPage(r.Header):
 		return false // a page read with one agent's credentials must not answer another agent
+	}
+	return allowsOthers(q, r, cc)
+}
+
+// allowsOthers reports whether the origin allows by name that the answer r to q answers requests without q's
+// credentials: by public or s-maxage, or by a Vary that tells which requests get it. It is stricter than RFC 9111 §3.5,
+// which knows Authorization only: any other field may be what lets a reader see what others may not. Authorization
+// itself is the business of admits and of partition.
+func allowsOthers(q *request, r *store.Response, cc *control) bool {
+	if cc.public || cc.sMaxAge != absent {
+		return true
+	}
+	for name := range q.Header {
+		if name != "Authorization" && !httpfield.Impersonal(name) && !slices.Contains(r.Vary, strings.ToLower(name)) {
+			return false
+		}
 	}
 	return true
 }
@@ -109,7 +126,7 @@ func (p *policy) entry(q *request, resp *http.Response, sent, received time.Time
 		delete(h, "Set-Cookie")
 	}
 	if p.shared && q.credentials {
-		class = append(class, classCredentials)
+		class = append(class, classByName)
 	}
 	if resp.StatusCode == http.StatusPartialContent {
 		if part, ok := parseContentRange(h.Get("Content-Range")); ok && (r.Length < 0 || r.Length == part.length()) {
@@ -119,7 +136,7 @@ func (p *policy) entry(q *request, resp *http.Response, sent, received time.Time
 		}
 	}
 	r.Class = strings.Join(class, ",")
-	r.Partition = p.partition(q, r, cc.private)
+	r.Partition = p.partition(q, r, &cc)
 	r.Retain = p.retain(q, r, &cc)
 	return r
 }

@@ -158,7 +158,7 @@ func (p *policy) freshen(q *request, r *store.Response, h http.Header, sent, rec
 			delete(fresh.Header, name)
 		}
 	}
-	fresh.Partition = p.partition(q, &fresh, cc.private)
+	fresh.Partition = p.partition(q, &fresh, &cc)
 	fresh.Retain = p.retain(q, &fresh, &cc)
 	fresh.Tags = tagsOf(fresh.Header)
 	return &fresh

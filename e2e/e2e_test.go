@@ -145,10 +145,10 @@ func serve(t *testing.T, w *web) *daemon {
 	return serveIn(t, w, t.TempDir())
 }
 
-// serveIn starts a daemon for a web in a folder that may hold what an earlier one left.
-func serveIn(t *testing.T, w *web, dir string) *daemon {
+// serveIn starts a daemon for a web in a folder that may hold what an earlier one left, with more variables.
+func serveIn(t *testing.T, w *web, dir string, more ...string) *daemon {
 	t.Helper()
-	d := &daemon{t: t, dir: dir, env: environ(w, dir), log: &lockedBuffer{}}
+	d := &daemon{t: t, dir: dir, env: append(environ(w, dir), more...), log: &lockedBuffer{}}
 	d.cmd = exec.CommandContext(context.WithoutCancel(t.Context()), binary, "serve", "--listen", "127.0.0.1:0", "--admin",
 		"127.0.0.1:0")
 	d.cmd.Env = d.env

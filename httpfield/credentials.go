@@ -68,7 +68,11 @@ func Impersonal(name string) bool {
 		"X-Datadog-Trace-Id", "X-Datadog-Parent-Id", "X-Datadog-Sampling-Priority", "X-Datadog-Origin", "X-Datadog-Tags",
 		// tools
 		"Git-Protocol", "Mcp-Protocol-Version", "Npm-Auth-Type", "Npm-Command", "Npm-In-Ci", "Npm-Scope", "Npm-Session",
-		"Pacote-Integrity", "Pacote-Pkg-Id", "Pacote-Req-Type", "Pacote-Version":
+		"Pacote-Integrity", "Pacote-Pkg-Id", "Pacote-Req-Type", "Pacote-Version", "X-Nuget-Client-Version",
+		"X-Nuget-Session-Id", "X-Pub-Command", "X-Pub-Environment", "X-Pub-Os", "X-Pub-Reason", "X-Pub-Session-Id",
+		"X-Terraform-Version", "X-Github-Api-Version",
+		// the public suite of cache tests, which numbers its requests
+		"Test-Id", "Test-Name", "Req-Num":
 		return true
 	// what browsers say of a request
 	case "Sec-Gpc", "Sec-Purpose", "Sec-Speculation-Tags", "Sec-Websocket-Extensions", "Sec-Websocket-Key",
