@@ -54,7 +54,9 @@ func (c Cleaner) record(r page.Record, edition int, md func() ([]byte, error)) p
 		r.Meta = meta
 	}
 	if r.Error != nil {
-		r.Error = &page.Error{Kind: r.Error.Kind, Message: c.Line(r.Error.Message)}
+		e := *r.Error
+		e.Message = c.Line(e.Message)
+		r.Error = &e
 	}
 	if r.Excerpt != "" {
 		content, _ := md() // no excerpt of what cannot be read

@@ -87,6 +87,24 @@ func TestVersionsOfAnOlderProgramAreCleaned(t *testing.T) {
 	}
 }
 
+// That its origin says that a page is gone stays known when a newer edition cleans what is told of it.
+func TestAPageThatIsGoneStaysSoUnderANewEdition(t *testing.T) {
+	dir := t.TempDir()
+	s := openStore(t, store.Options{Dir: dir, Cleaner: hiding(1)})
+	const url = "https://a.test/x"
+	putPage(t, s, url, "one")
+	k := page.KeyOf(url)
+	gone := page.Error{Kind: "http", Message: "HTTP 410", Status: 410}
+	if err := s.PageFailed(k, gone); err != nil {
+		t.Fatal(err)
+	}
+	closeStore(t, s)
+	s = openStore(t, store.Options{Dir: dir, Cleaner: hiding(2)})
+	if p, err := s.Page(k); err != nil || p.Error == nil || *p.Error != gone {
+		t.Errorf("Page = %+v, %v, want one with the error %+v", p, err, gone)
+	}
+}
+
 // Whatever an older program stored beside a page's content is told without what no reader sees, by every list.
 func TestRecordsOfAnOlderProgramAreCleaned(t *testing.T) {
 	dir := t.TempDir()
