@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+
+	"readthru/fault"
 )
 
 // recordsPrefix is what the keys of [Records] begin with.
@@ -104,16 +106,12 @@ func (r *Records) Apply(changes ...Change) error {
 	return nil
 }
 
-func (r *Records) commit(changes []Change) (err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			err = fmt.Errorf("engine panic: %v", p)
-		}
-	}()
+func (r *Records) commit(changes []Change) error {
 	txn := r.kv.db.NewTransaction(true)
 	defer txn.Discard()
 	for i := range changes {
 		c := &changes[i]
+		var err error
 		if c.Gone {
 			err = txn.Delete([]byte(c.Key))
 		} else {
@@ -123,7 +121,7 @@ func (r *Records) commit(changes []Change) (err error) {
 			return err
 		}
 	}
-	return txn.Commit()
+	return fault.Catch("store: commit records", txn.Commit)
 }
 
 // Snapshot returns the records as they are now, or ErrNotFound without a disk or after Close. The caller closes it:
