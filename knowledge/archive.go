@@ -167,15 +167,20 @@ func (a *archive) markdown(k page.Key) ([]byte, error) {
 
 // delete forgets a document, and makes changes in the transaction in which it ceases to exist.
 func (a *archive) delete(k page.Key, with ...store.Change) error {
-	changes := slices.Concat(with, []store.Change{{Key: headKey(k), Gone: true}, {Key: writingKey(k)}})
+	if err := a.records.Apply(append(with, a.forgotten(k)...)...); err != nil {
+		return err
+	}
+	return a.clear(k)
+}
+
+// forgotten returns the changes by which a document ceases to exist. What clear deletes is left.
+func (a *archive) forgotten(k page.Key) []store.Change {
+	changes := []store.Change{{Key: headKey(k), Gone: true}, {Key: writingKey(k)}}
 	if h, err := a.stored(k); err == nil {
 		changes = append(changes, store.Change{Key: urlKey(h.URL) + string(k[:]), Gone: true})
 		changes = append(changes, metadataChanges(h.Metadata, k, true)...)
 	}
-	if err := a.records.Apply(changes...); err != nil {
-		return err
-	}
-	return a.clear(k)
+	return changes
 }
 
 // at returns the documents that have a URL.

@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"net/url"
+	"slices"
 	"strings"
 
 	"readthru/page"
@@ -105,6 +106,9 @@ func (k *Knowledge) ingest(in *Ingestion) (done Ingested, err error) {
 	for _, g := range into {
 		changes = append(changes, join(g, key, member{h.URL, h.Hash})...)
 	}
+	if replaces { // at once: should we die in between, nobody would find it again
+		changes = slices.Concat(changes, s.leave(old), k.archive.forgotten(old), []store.Change{queued(old)})
+	}
 	if err := k.archive.put(key, h, parts, changes...); err != nil {
 		return done, err
 	}
@@ -112,7 +116,7 @@ func (k *Knowledge) ingest(in *Ingestion) (done Ingested, err error) {
 		s.joined(g, key)
 	}
 	if replaces {
-		err = k.drop(old)
+		err = k.archive.clear(old)
 	}
 	return done, err
 }
