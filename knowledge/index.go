@@ -211,7 +211,11 @@ func newIndex(o indexOptions) *searchIndex {
 
 // open reads the index into memory. Nobody else uses it meanwhile, or the caller holds write and mu.
 func (x *searchIndex) open() error {
-	if err := x.load(); err != nil {
+	err := store.ErrNotFound
+	if !x.stained { // else the records are still to be deleted
+		err = x.load()
+	}
+	if err != nil {
 		if !errors.Is(err, store.ErrNotFound) {
 			x.o.log.Warn("rebuilding the index", "reason", err)
 		}
@@ -293,9 +297,13 @@ func (x *searchIndex) clean() error {
 	return nil
 }
 
-// clear deletes all records of the index, first the list of segments.
+// clear deletes all records of the index, first the one without which there is none: should we die before the last is
+// deleted, nothing of the rest is read again.
 func (x *searchIndex) clear() error {
 	x.blocks.clear()
+	if err := x.o.records.Apply(store.Change{Key: indexVersionKey, Gone: true}); err != nil {
+		return fmt.Errorf("empty index: %w", err)
+	}
 	for _, prefix := range indexPrefixes {
 		if err := deletePrefix(x.o.records, prefix); err != nil {
 			return fmt.Errorf("empty index: %w", err)
