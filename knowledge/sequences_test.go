@@ -361,10 +361,11 @@ func (s *sequence) recover(before world) {
 		s.pages[url] = is
 	}
 	for name := range either(before.names, s.names) {
-		if s.k.store.Named(page.KeyOf(name)) == page.KeyOf(s.names[name]) && s.names[name] != "" {
-			continue
+		of := s.k.store.Named(page.KeyOf(name))
+		if s.names[name] == "" || of != page.KeyOf(s.names[name]) {
+			s.names[name] = before.names[name]
 		}
-		if s.names[name] = before.names[name]; s.names[name] == "" {
+		if of == (page.Key{}) {
 			delete(s.names, name)
 		}
 	}
