@@ -6,6 +6,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"readthru/clip"
 	"readthru/markdown"
 )
 
@@ -34,7 +35,7 @@ func libraryOf(input map[string]json.RawMessage) Library {
 
 // ParseLibrary parses a library's id. A name without slashes is that of the project.
 func ParseLibrary(id string) (l Library) {
-	id = cutRunes(clean(strings.TrimSpace(id)), 200)
+	id = clip.Runes(clip.OneLine(id), 200)
 	id, l.Version, _ = strings.Cut(id, "@")
 	var parts []string
 	for p := range strings.SplitSeq(id, "/") {

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"readthru/clip"
 	"readthru/page"
 )
 
@@ -71,7 +72,7 @@ func Parse(text []byte) (*Event, bool) {
 		return nil, false
 	}
 	e := &Event{Session: str(pick(parts, sessionNames))}
-	e.Session = cutRunes(clean(e.Session), 200)
+	e.Session = clip.Runes(clip.OneLine(e.Session), 200)
 	e.strict = parts["conversation_id"] != nil || parts["sessionId"] != nil || parts["hookEventName"] != nil
 	name := str(pick(parts, eventNames))
 	stage, ok := stages[plainName(name)]
@@ -159,7 +160,7 @@ func plainName(s string) string {
 			return r - 'A' + 'a'
 		}
 		return -1
-	}, cutRunes(s, 200))
+	}, clip.Runes(s, 200))
 }
 
 // pick returns the value of the first of names that has one.
@@ -250,25 +251,4 @@ func failed(m map[string]json.RawMessage) bool {
 	}
 	v := m["error"]
 	return len(v) > 0 && string(v) != "null" && string(v) != "false" && string(v) != `""` && string(v) != "{}"
-}
-
-// clean drops control characters.
-func clean(s string) string {
-	return strings.Map(func(r rune) rune {
-		if r < ' ' || r == 0x7f || 0x80 <= r && r < 0xa0 {
-			return -1
-		}
-		return r
-	}, s)
-}
-
-// cutRunes cuts s after n code points.
-func cutRunes(s string, n int) string {
-	for i := range s {
-		if n == 0 {
-			return s[:i]
-		}
-		n--
-	}
-	return s
 }

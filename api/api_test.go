@@ -371,27 +371,6 @@ func TestFormats(t *testing.T) {
 	}
 }
 
-func TestCutCharsNeverCutsACodePoint(t *testing.T) {
-	for _, tt := range []struct {
-		s     string
-		limit int
-		want  string
-		cut   bool
-	}{
-		{"größe", 3, "grö", true},
-		{"größe", 5, "größe", false},
-		{"größe", 6, "größe", false},
-		{"größe", 0, "größe", false},
-		{"", 1, "", false},
-		{"日本語", 1, "日", true},
-		{"a\xff\xffb", 2, "a\xff", true},
-	} {
-		if got, cut := api.CutChars(tt.s, tt.limit); got != tt.want || cut != tt.cut {
-			t.Errorf("cutChars(%q, %d) = %q, %v, want %q, %v", tt.s, tt.limit, got, cut, tt.want, tt.cut)
-		}
-	}
-}
-
 // TestStatsHasTheShapeThatScriptsRelyOn names every key that a script may rely on.
 func TestStatsHasTheShapeThatScriptsRelyOn(t *testing.T) {
 	addr := newWorld(t, nil).listen(t)

@@ -13,9 +13,6 @@ func (s *Server) Routes() (list [][2]string) {
 // Open reports whether strangers are answered on a path.
 func (s *Server) Open(path string) bool { return s.open[path] }
 
-// CutChars is cutChars.
-func CutChars(s string, limit int) (string, bool) { return cutChars(s, limit) }
-
 // AsError is asError.
 func AsError(err error) *Error { return asError(err) }
 

@@ -15,6 +15,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"readthru/clip"
 	"readthru/fetch"
 	"readthru/page"
 	"readthru/store"
@@ -272,13 +273,14 @@ func orUnknown(contentType string) string {
 // shape gives p's content the form and length that r asks for.
 func shape(p *page.Page, r FetchRequest) {
 	limit := r.MaxChars
-	var text string
-	var short bool
-	if r.Format == "prompt" {
+	text, short := p.Content, false
+	switch {
+	case r.Format == "prompt":
 		limit = cmp.Or(limit, promptChars)
 		text, short = prompt(p, limit)
-	} else {
-		text, short = cutChars(p.Content, limit)
+	case limit > 0:
+		text = clip.Runes(p.Content, limit)
+		short = text != p.Content
 	}
 	if short {
 		warn(p, "truncated")

@@ -3,8 +3,8 @@ package api
 import (
 	"cmp"
 	"strings"
-	"unicode/utf8"
 
+	"readthru/clip"
 	"readthru/page"
 )
 
@@ -22,14 +22,16 @@ func Prompt(p *page.Page, maxChars int) string {
 // prompt is [Prompt], and reports whether anything was cut.
 func prompt(p *page.Page, limit int) (text string, short bool) {
 	var b strings.Builder
-	b.WriteString("URL: " + oneLine(p.URL) + "\n")
+	b.WriteString("URL: " + clip.OneLine(p.URL) + "\n")
 	if p.Title != "" {
-		b.WriteString("Title: " + oneLine(p.Title) + "\n")
+		b.WriteString("Title: " + clip.OneLine(p.Title) + "\n")
 	}
 	body := cmp.Or(p.Summary, p.Readme, p.Content)
 	cutBefore := p.Summary == "" && p.Readme == "" && p.Next > 0 // the content is a part
-	body, short = cutChars(strings.TrimRight(body, "\n"), limit)
-	b.WriteString("\n" + body)
+	body = strings.TrimRight(body, "\n")
+	shown := clip.Runes(body, limit)
+	short = shown != body
+	b.WriteString("\n" + shown)
 	if short || cutBefore {
 		b.WriteString("...")
 	}
@@ -37,17 +39,14 @@ func prompt(p *page.Page, limit int) (text string, short bool) {
 	if p.SymbolMap == "" {
 		return b.String(), short
 	}
-	symbols, cut := cutChars(strings.Trim(p.SymbolMap, "\n"), limit)
-	if cut {
-		symbols += "..."
+	symbols := strings.Trim(p.SymbolMap, "\n")
+	if shown = clip.Runes(symbols, limit); shown != symbols {
+		symbols, short = shown+"...", true
 	}
 	fence := fenceOf(symbols)
 	b.WriteString("\n" + fence + "\n" + symbols + "\n" + fence + "\n")
-	return b.String(), short || cut
+	return b.String(), short
 }
-
-// oneLine keeps text from the web from adding lines to a header.
-func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
 
 // fenceOf returns a fence that no line of text closes.
 func fenceOf(text string) string {
@@ -61,20 +60,4 @@ func fenceOf(text string) string {
 		longest = max(longest, run)
 	}
 	return strings.Repeat("`", max(3, longest+1))
-}
-
-// cutChars returns the first limit code points of s, and whether any were left out. A limit of 0 is none.
-func cutChars(s string, limit int) (string, bool) {
-	if limit <= 0 || len(s) <= limit {
-		return s, false
-	}
-	at := 0
-	for range limit {
-		_, size := utf8.DecodeRuneInString(s[at:])
-		at += size
-		if at == len(s) {
-			return s, false
-		}
-	}
-	return s[:at], true
 }

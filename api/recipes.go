@@ -13,6 +13,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/diff"
 
+	"readthru/clip"
 	"readthru/fetch"
 	"readthru/page"
 	"readthru/recipe"
@@ -230,7 +231,7 @@ func (s *Server) addRecipes(ctx context.Context, in RecipeTexts) (*RecipeChanges
 	for _, r := range list {
 		c.Changes = append(c.Changes, changeOf(r, installed))
 		add = append(add, store.SiteRecipe{
-			Name: r.Name, Text: string(r.Text), Source: page.Shorten(from, 300), Signer: signer,
+			Name: r.Name, Text: string(r.Text), Source: clip.Bytes(from, 300), Signer: signer,
 		})
 	}
 	if in.DryRun {

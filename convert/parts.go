@@ -12,6 +12,7 @@ import (
 
 	"golang.org/x/net/html"
 
+	"readthru/clip"
 	"readthru/convert/dom"
 	"readthru/convert/guard"
 	"readthru/convert/hidden"
@@ -188,9 +189,7 @@ func (c *cutter) words(at, end int) {
 			if from+utf8.UTFMax >= end {
 				return
 			}
-			for i = 0; !utf8.RuneStart(c.text[from+i+1]); {
-				i++
-			}
+			i = len(clip.Bytes(c.text[from:], utf8.UTFMax)) - 1
 		}
 		c.cut(from + i + 1)
 	}

@@ -13,6 +13,7 @@ import (
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
 
+	"readthru/clip"
 	"readthru/convert/chars"
 	"readthru/convert/css"
 	"readthru/convert/dom"
@@ -187,11 +188,7 @@ func (s *serving) text(f found, root *html.Node) string {
 		text = s.textBelow(f.node)
 	}
 	text, _ = chars.Visible(text)
-	text = chars.OneLine(text)
-	if cut := []rune(text); len(cut) > maxFieldText {
-		text = strings.TrimSpace(string(cut[:maxFieldText])) + "…"
-	}
-	return text
+	return clip.Ellipsis(chars.OneLine(text), maxFieldText)
 }
 
 // textBelow returns the text below n without what the recipe drops.

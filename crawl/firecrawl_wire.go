@@ -14,6 +14,7 @@ import (
 	"strings"
 	"time"
 
+	"readthru/clip"
 	"readthru/fetch"
 	"readthru/httpfield"
 	"readthru/page"
@@ -326,11 +327,7 @@ func (fc *Firecrawl) oneLine(s string) string {
 	if fc.Firecrawl.Key != "" {
 		s = strings.ReplaceAll(s, fc.Firecrawl.Key, "***")
 	}
-	s = strings.Join(strings.Fields(s), " ")
-	if runes := []rune(s); len(runes) > 200 {
-		s = string(runes[:197]) + "..."
-	}
-	return s
+	return clip.Line(s, 200)
 }
 
 // reason returns a server's text as the end of a sentence.

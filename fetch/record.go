@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"readthru/clip"
 	"readthru/convert"
 	"readthru/page"
 	"readthru/store"
@@ -58,7 +59,7 @@ func (f *Fetcher) record(a *attempt, markdown []byte) {
 func (a *attempt) visit() store.Visit {
 	p := a.page
 	return store.Visit{
-		Doc: p.Doc, URL: p.URL, Agent: page.Shorten(a.req.Agent, 120), Session: a.req.Session,
+		Doc: p.Doc, URL: p.URL, Agent: clip.Bytes(a.req.Agent, 120), Session: a.req.Session,
 		User:   a.req.User,
 		Source: p.Source, FromCache: p.FromCache, Tokens: p.Tokens, HTMLTokens: p.Info.HTMLTokens,
 	}

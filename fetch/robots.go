@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"readthru/clip"
 	"readthru/page"
 )
 
@@ -120,7 +121,7 @@ func (f *Fetcher) askRobots(ctx context.Context, site url.URL, known *siteRobots
 	switch {
 	case err == nil && status >= 200 && status < 300:
 		got.rules = parseRobots(text, f.robotsToken())
-		got.text = string(text[:min(len(text), robotsText)])
+		got.text = string(clip.Bytes(text, robotsText))
 		for _, s := range got.rules.sitemaps {
 			if u, err := site.Parse(s); err == nil && fetchable(u) {
 				got.sitemaps = append(got.sitemaps, u.String())

@@ -14,6 +14,7 @@ import (
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
 
+	"readthru/clip"
 	"readthru/fetch"
 	"readthru/page"
 )
@@ -43,16 +44,12 @@ func NewSearXNG(address string, client http.RoundTripper,
 const (
 	searxngTimeout = 15 * time.Second
 	maxSearXNG     = 4 << 20 // bytes of an answer
-	maxSearXNGText = 1000    // bytes of a title or a description
+	maxSearXNGText = 1000    // characters of a title or a description
 )
 
 // shown returns a text of a stranger as a plain line without what no reader sees.
 func shown(text string) string {
-	line := strings.Join(strings.Fields(string(fetch.CleanMarkdown([]byte(withoutTags(text)), nil))), " ")
-	if len(line) > maxSearXNGText {
-		line = strings.ToValidUTF8(line[:maxSearXNGText], "") + "…"
-	}
-	return line
+	return clip.Line(string(fetch.CleanMarkdown([]byte(withoutTags(text)), nil)), maxSearXNGText)
 }
 
 // withoutTags takes out of a text the tags of elements that engines leave in it, and resolves its entities. Other words

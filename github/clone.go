@@ -13,10 +13,9 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
-	"unicode"
 
+	"readthru/clip"
 	"readthru/fault"
-	"readthru/page"
 )
 
 // killWait is how long to wait for the end of a git that was killed.
@@ -197,14 +196,5 @@ func (t *tail) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// line returns the last line, without characters that cannot be displayed: git passes on what a host sends.
-func (t *tail) line() string {
-	lines := strings.Split(strings.TrimSpace(string(t.text)), "\n")
-	line := strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) || unicode.Is(unicode.Cf, r) || r == unicode.ReplacementChar {
-			return -1
-		}
-		return r
-	}, lines[len(lines)-1])
-	return page.Shorten(line, 200)
-}
+// line returns the last line.
+func (t *tail) line() string { return clip.LastLine(string(t.text), 200) }

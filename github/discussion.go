@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"readthru/clip"
 	"readthru/convert"
 	"readthru/page"
 )
@@ -267,7 +268,7 @@ func (d *discussion) section(b *strings.Builder, heading string, list []comment,
 // writeBody writes a text of a discussion so that it cannot change how the following text is read.
 func (t *Target) writeBody(b *strings.Builder, body string, p *Page) {
 	if len(body) > maxComment*4 {
-		body = page.Shorten(body, maxComment*4) + "\n\n…"
+		body = clip.Bytes(body, maxComment*4) + "\n\n…"
 	}
 	if strings.TrimSpace(body) == "" {
 		return

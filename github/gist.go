@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"readthru/clip"
 	"readthru/page"
 )
 
@@ -89,7 +90,7 @@ func (v *gist) page() *Page {
 			break
 		}
 		fmt.Fprintf(&b, "\n## %s\n\n", inlineText(f.Name))
-		content := []byte(page.Shorten(f.Content, maxGistFile))
+		content := []byte(clip.Bytes(f.Content, maxGistFile))
 		if isMarkdown(f.Name) {
 			b.Write(p.readmeMarkdown(f.Name, content, func(string) *url.URL { return nil }))
 		} else {

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"readthru/clip"
 	"readthru/httpfield"
 	"readthru/page"
 )
@@ -45,10 +46,9 @@ func fieldsOf(h http.Header, told func(name string) bool) Fields {
 				v = maskURLs(name, v)
 			}
 			b = append(append(b, name...), ": "...)
+			b = append(b, clip.Bytes(v, longest)...)
 			if len(v) > longest {
-				b = append(append(b, v[:longest]...), cutShort...)
-			} else {
-				b = append(b, v...)
+				b = append(b, cutShort...)
 			}
 			b = append(b, '\n')
 		}

@@ -5,6 +5,8 @@ import (
 	"path"
 	"strings"
 	"unicode"
+
+	"readthru/clip"
 )
 
 // maxAddress is how much of an address is searched, in bytes.
@@ -22,7 +24,7 @@ func addressWords(address string) string {
 		host = host[:i]
 	}
 	below := strings.TrimSuffix(u.Path, path.Ext(u.Path))
-	words := strings.FieldsFunc(truncateBytes(host+"/"+below, maxAddress), func(r rune) bool {
+	words := strings.FieldsFunc(clip.Bytes(host+"/"+below, maxAddress), func(r rune) bool {
 		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '_'
 	})
 	said := words[:0]

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/cespare/xxhash/v2"
+
+	"readthru/clip"
 )
 
 // maxPassages bounds the passages of a document. One of 32 MiB has some 19,000.
@@ -48,7 +50,7 @@ func joinPath(path []string) string {
 	for {
 		s := strings.Join(path, " › ")
 		if len(s) <= maxPath || len(path) == 1 {
-			return truncateBytes(s, maxPath)
+			return clip.Bytes(s, maxPath)
 		}
 		path = path[1:]
 	}
@@ -72,7 +74,7 @@ func sumOf(said string) uint64 {
 
 func (a *article) encode() ([]byte, error) {
 	b := binary.AppendUvarint(nil, uint64(a.number))
-	for _, s := range []string{truncateBytes(a.url, 1<<14), truncateBytes(a.title, 1<<12), a.also, a.host, a.kind} {
+	for _, s := range []string{clip.Bytes(a.url, 1<<14), clip.Bytes(a.title, 1<<12), a.also, a.host, a.kind} {
 		b = appendText(b, s)
 	}
 	b = binary.AppendVarint(b, a.fetched.UnixMilli())

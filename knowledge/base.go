@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"readthru/clip"
 	"readthru/store"
 )
 
@@ -89,7 +90,7 @@ func (e *UnknownBaseError) Error() string {
 	} else if n > 0 {
 		known = "known are " + strings.Join(e.Known, ", ")
 	}
-	return fmt.Sprintf("unknown knowledge base %q: %s", truncateRunes(e.Name, maxBaseName), known)
+	return fmt.Sprintf("unknown knowledge base %q: %s", clip.Runes(e.Name, maxBaseName), known)
 }
 
 const maxBaseName = 100
@@ -102,7 +103,7 @@ func CheckBaseName(name string) error {
 	case name == "":
 		return errors.New("a knowledge base needs a name")
 	case len(name) > maxBaseName:
-		return fmt.Errorf("knowledge base name %q… is longer than %d characters", truncateRunes(name, 20),
+		return fmt.Errorf("knowledge base name %q… is longer than %d characters", clip.Runes(name, 20),
 			maxBaseName)
 	case !baseName.MatchString(name) || strings.Contains(name, ".."):
 		return fmt.Errorf("invalid knowledge base name %q: use lower-case letters, digits, . _ and -, a letter or "+

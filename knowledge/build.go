@@ -16,6 +16,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"readthru/clip"
 	"readthru/page"
 	"readthru/store"
 )
@@ -262,7 +263,7 @@ func (k *Knowledge) prepare(d *Document) (head, error) {
 	}
 	sum := sha256.Sum256(d.Markdown)
 	return head{
-		URL: d.URL, Title: truncateRunes(d.Title, maxTitle), Host: d.Host, Kind: d.Kind, FetchedAt: d.FetchedAt,
+		URL: d.URL, Title: clip.Runes(d.Title, maxTitle), Host: d.Host, Kind: d.Kind, FetchedAt: d.FetchedAt,
 		Hash: hex.EncodeToString(sum[:]), Length: len(d.Markdown), Edition: k.cleaner.Edition,
 	}, nil
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"readthru/clip"
 	"readthru/page"
 	"readthru/store"
 )
@@ -130,7 +131,7 @@ func (c *change) index(d *Document, passages []Passage) error {
 	if err != nil {
 		return fmt.Errorf("index %s: %w", d.URL, err)
 	}
-	a := &article{url: d.URL, title: truncateBytes(d.Title, maxPath), host: d.Host, kind: d.Kind, fetched: d.FetchedAt}
+	a := &article{url: d.URL, title: clip.Bytes(d.Title, maxPath), host: d.Host, kind: d.Kind, fetched: d.FetchedAt}
 	a.also = furtherWords(d.TitleElement, a.title)
 	before := map[uint32]bool{}
 	if old != nil {

@@ -6,13 +6,15 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"readthru/clip"
 )
 
 // namesIn returns what a query asks for by name: identifiers with their qualifiers, calls and options, beside few other
 // words; in a query of one or two words also what may be a class. A query that has more than maxBeside other words asks
 // for what they say. Only reports whether there are no other words at all.
 func namesIn(text string) (names []string, only bool) {
-	words := strings.Fields(truncateBytes(text, maxQueryText))
+	words := strings.Fields(clip.Bytes(text, maxQueryText))
 	beside := 0
 	for _, word := range words {
 		name, _, called := strings.Cut(strings.Trim(word, "\"'`,;:?!"), "(")

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"readthru/clip"
 	"readthru/knowledge/vector"
 	"readthru/llm"
 	"readthru/store"
@@ -137,7 +138,7 @@ func (v *vectors) embed(ctx context.Context, list []foundPassage) error {
 	texts := make([]string, len(list))
 	for i := range list {
 		p := &list[i]
-		texts[i] = truncateBytes(prefix+p.doc.Title+"\n"+p.path+"\n"+p.said+p.text, maxEmbedBytes)
+		texts[i] = clip.Bytes(prefix+p.doc.Title+"\n"+p.path+"\n"+p.said+p.text, maxEmbedBytes)
 	}
 	answer, err := v.o.model.Embed(ctx, texts, aboutPassages(list), fmt.Sprintf("embeddings of %d passages", len(list)))
 	if err != nil {

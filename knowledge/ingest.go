@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"readthru/clip"
 	"readthru/page"
 	"readthru/store"
 )
@@ -79,7 +80,7 @@ func (k *Knowledge) ingest(in *Ingestion) (done Ingested, err error) {
 			into = append(into, generation{r.id(), r.BuildingGeneration})
 		}
 	}
-	label := truncateRunes(k.cleanLine(in.Label), maxLabel)
+	label := clip.Runes(k.cleanLine(in.Label), maxLabel)
 	key := documentKey(into[0].base, "ingested", label, in.URL, string(text))
 	d := Document{Key: key, URL: ingestedURL(in, label, key), Title: in.Title, Kind: KindText, Markdown: text}
 	h, err := k.prepare(&d)
@@ -123,7 +124,7 @@ func (k *Knowledge) ingest(in *Ingestion) (done Ingested, err error) {
 
 // Ingested returns the last text ingested with a label and a URL and without a base. The error is store.ErrNotFound.
 func (k *Knowledge) Ingested(label, rawURL string) (*Document, error) {
-	key, err := k.records.Get(sourceKey(loose.base, truncateRunes(k.cleanLine(label), maxLabel), rawURL))
+	key, err := k.records.Get(sourceKey(loose.base, clip.Runes(k.cleanLine(label), maxLabel), rawURL))
 	if err != nil {
 		return nil, err
 	}

@@ -11,6 +11,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"readthru/clip"
 	"readthru/markdown"
 
 	"readthru/knowledge/analysis"
@@ -186,7 +187,7 @@ func readParts(md []byte, hosts addresses) passageParts {
 		}
 	}
 	counts := map[string]int{}
-	plain := withoutAddresses(truncateBytes(code.String(), 16<<10))
+	plain := withoutAddresses(clip.Bytes(code.String(), 16<<10))
 	for _, s := range identifier().FindAllString(plain, 500) {
 		if isDistinctive(s) {
 			if counts[s]++; counts[s] == 2 { // a name that code uses once is seldom its subject

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"readthru/clip"
 	"readthru/markdown"
 	"readthru/page"
 )
@@ -92,7 +93,7 @@ func (l *landmark) title() string {
 		}
 		title += ", " + titleText(line)
 	}
-	return truncateRunes(title, maxHeadingChars+len(ellipsis))
+	return clip.Ellipsis(title, maxHeadingChars+1)
 }
 
 // heading returns the landmark as a heading with a fragment.

@@ -3,6 +3,7 @@ package knowledge
 import (
 	"strings"
 
+	"readthru/clip"
 	"readthru/markdown"
 )
 
@@ -96,10 +97,7 @@ func lastSentence(text string) string {
 	if at := strings.LastIndex(strings.TrimRight(text, ".: "), ". "); at >= 0 {
 		text = text[at+2:]
 	}
-	if short := truncateRunes(text, contextChars-1); short != text {
-		return strings.TrimRight(short, " ") + ellipsis
-	}
-	return text
+	return clip.Ellipsis(text, contextChars)
 }
 
 // partOf returns the part of the passage that has most of what is shown of a query, the first of equals. Without any

@@ -5,11 +5,16 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"readthru/clip"
 	"readthru/markdown"
 )
 
 // maxLead is how many bytes of block-quote markers are repeated before a header.
 const maxLead = 24
+
+// ellipsis marks where text was cut off. Before the rest of a cut line it also keeps the rest from being read as the
+// beginning of a block.
+const ellipsis = "…"
 
 // blockCutter cuts one block that is too long for a passage into pieces.
 type blockCutter struct {
@@ -25,7 +30,7 @@ func newBlockCutter(md []byte, b *markdown.Block, limit int) *blockCutter {
 	switch b.Kind {
 	case markdown.Code:
 		closing := b.Fence.Closing()
-		c.opening, c.closing = closing+truncateRunes(b.Fence.Info, limit/8)+"\n", "\n"+closing
+		c.opening, c.closing = closing+clip.Runes(b.Fence.Info, limit/8)+"\n", "\n"+closing
 		if b.Close >= 0 {
 			c.end = b.Start + len(bytes.TrimRight(md[b.Start:b.Close], " \t\r\n\v\f"))
 		}

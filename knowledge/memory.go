@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"readthru/clip"
 	"readthru/page"
 	"readthru/store"
 )
@@ -65,7 +66,7 @@ func (n *Note) title() string {
 	}
 	for line := range strings.Lines(n.Text) {
 		if line = strings.TrimSpace(strings.TrimLeft(line, "#>*- \t")); line != "" {
-			return truncateRunes(line, 80)
+			return clip.Runes(line, 80)
 		}
 	}
 	return ""

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"readthru/clip"
 	"readthru/fault"
 	"readthru/knowledge/vector"
 )
@@ -130,7 +131,7 @@ func (v *vectors) queryVector(ctx context.Context, text string) ([]float32, erro
 
 func (v *vectors) embedQuery(ctx context.Context, text string) ([]float32, error) {
 	prefix := prefixesOf(v.o.model.Model()).query
-	texts := []string{truncateBytes(prefix+text, maxEmbedBytes)}
+	texts := []string{clip.Bytes(prefix+text, maxEmbedBytes)}
 	answer, err := v.o.model.Embed(ctx, texts, "", "embedding of a search query")
 	if err != nil {
 		return nil, err

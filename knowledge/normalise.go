@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 
+	"readthru/clip"
 	"readthru/llm"
 	"readthru/page"
 )
@@ -29,7 +30,7 @@ func normalise(ctx context.Context, model *llm.Client, d *Document, p *Passage) 
 		About: page.MaskString(d.URL), Why: "normalise a passage of a knowledge base",
 		// The mark is made of the passage's own hash: no text can hold it, and so none can pretend to end.
 		User: fmt.Sprintf("Title: %[1]s\nSection: %[2]s\n\n<passage-%[3]x>\n%[4]s\n</passage-%[3]x>",
-			truncateBytes(d.Title, 300), joinPath(p.Path), p.Hash[:8], p.Text(d.Markdown)),
+			clip.Bytes(d.Title, 300), joinPath(p.Path), p.Hash[:8], p.Text(d.Markdown)),
 	}
 	var answer *llm.Answer
 	var err error

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"readthru/clip"
 	"readthru/markdown"
 	"readthru/page"
 	"readthru/store"
@@ -27,10 +28,8 @@ type Heading struct {
 func Outline(md []byte) []Heading {
 	var list []Heading
 	for _, h := range markdown.Headings(md) {
-		if short := truncateRunes(h.Title, maxHeadingChars); short != h.Title {
-			h.Title = short + ellipsis
-		}
-		list = append(list, Heading{Level: h.Level, Title: h.Title, Fragment: h.Fragment, Start: h.Start, End: h.End})
+		title := clip.Ellipsis(h.Title, maxHeadingChars+1)
+		list = append(list, Heading{Level: h.Level, Title: title, Fragment: h.Fragment, Start: h.Start, End: h.End})
 	}
 	return list
 }
@@ -68,7 +67,7 @@ func Section(md []byte, name string, anchors []page.Anchor) (Heading, error) {
 	if h, ok := definedAs(md, wanted); ok {
 		return h, nil
 	}
-	return Heading{}, fmt.Errorf("section %q: %w%s", truncateRunes(name, maxHeadingChars), store.ErrNotFound,
+	return Heading{}, fmt.Errorf("section %q: %w%s", clip.Runes(name, maxHeadingChars), store.ErrNotFound,
 		among(headings))
 }
 
@@ -137,10 +136,7 @@ func among(headings []Heading) string {
 func titleText(md []byte) string {
 	title, _ := markdown.OwnID(md)
 	text := strings.Join(strings.Fields(markdown.Plain(title)), " ")
-	if short := truncateRunes(text, maxHeadingChars); short != text {
-		return short + ellipsis
-	}
-	return text
+	return clip.Ellipsis(text, maxHeadingChars+1)
 }
 
 // headingStack holds the headings above the current place.

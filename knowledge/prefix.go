@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"readthru/clip"
 	"readthru/knowledge/analysis"
 )
 
@@ -73,7 +74,7 @@ func shorterStems(prefix string) []string {
 		stems = append(stems, stem)
 	}
 	for n := len(prefix) - 1; n >= max(3, len(prefix)-4); n-- {
-		if s := truncateBytes(prefix, n); !slices.Contains(stems, s) {
+		if s := clip.Bytes(prefix, n); !slices.Contains(stems, s) {
 			stems = append(stems, s)
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"readthru/clip"
 	"readthru/knowledge/analysis"
 )
 
@@ -51,7 +52,7 @@ type phrase struct {
 // parseQuery reads a query. Nothing in it is an error: "quotes" that pair make a phrase, a word with a * at its end is
 // a prefix, and everything else that is no word separates words.
 func parseQuery(text string) query {
-	text = truncateBytes(text, maxQueryText)
+	text = clip.Bytes(text, maxQueryText)
 	var q query
 	q.names, q.onlyNames = namesIn(text)
 	q.language = analysis.LanguageOf(text)

@@ -8,6 +8,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"readthru/clip"
 	"readthru/markdown"
 )
 
@@ -246,7 +247,7 @@ func (b *strippedText) nearest(quote []byte) (q Quote) {
 	if q.Likeness < minLikeness {
 		return Quote{Likeness: q.Likeness}
 	}
-	q.Nearest = truncateRunes(string(b.text[q.Start:q.End]), maxQuote)
+	q.Nearest = clip.Runes(string(b.text[q.Start:q.End]), maxQuote)
 	q.Start, q.End = b.source(q.Start, q.End)
 	return q
 }

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"readthru/clip"
 	"readthru/llm"
 )
 
@@ -96,7 +97,7 @@ func (x *searchIndex) rerankable(top []ranked) (asked []int, texts []string, lis
 			continue
 		}
 		asked, list = append(asked, i), append(list, f)
-		texts = append(texts, truncateBytes(f.doc.Title+"\n"+f.path+"\n"+f.text, rerankBytes))
+		texts = append(texts, clip.Bytes(f.doc.Title+"\n"+f.path+"\n"+f.text, rerankBytes))
 	}
 	return asked, texts, list
 }
@@ -108,7 +109,7 @@ func (r *reranker) ask(ctx context.Context, text string, texts []string, about s
 	}
 	limited, cancel := context.WithTimeout(ctx, RerankPatience)
 	defer cancel()
-	scores, err := r.model.Rerank(limited, truncateBytes(text, rerankBytes), texts, about,
+	scores, err := r.model.Rerank(limited, clip.Bytes(text, rerankBytes), texts, about,
 		fmt.Sprintf("ranking %d passages for a search query", len(texts)))
 	if err != nil && limited.Err() != nil {
 		err = fmt.Errorf("no answer after %v", RerankPatience)

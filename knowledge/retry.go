@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"readthru/clip"
 	"readthru/page"
 	"readthru/store"
 )
@@ -107,7 +108,7 @@ func (r *retries) settle(key page.Key, cause error) (store.Change, bool) {
 		return c, was
 	}
 	r.givenUp[key] = struct{}{}
-	c.Value, _ = json.Marshal(failure{truncateRunes(cause.Error(), 500), time.Now().UTC(), attempts})
+	c.Value, _ = json.Marshal(failure{clip.Runes(cause.Error(), 500), time.Now().UTC(), attempts})
 	return c, true
 }
 
@@ -128,7 +129,7 @@ func (r *retries) jobs() (list []Job) {
 	defer r.mu.Unlock()
 	for key, t := range r.waiting {
 		list = append(list, Job{
-			key: key, ID: key.Doc(), State: JobWaiting, Attempts: t.failures, Error: truncateRunes(t.cause.Error(), 500),
+			key: key, ID: key.Doc(), State: JobWaiting, Attempts: t.failures, Error: clip.Runes(t.cause.Error(), 500),
 			Time: t.due.UTC(),
 		})
 	}

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"unicode"
 
+	"readthru/clip"
 	"readthru/page"
 )
 
@@ -129,7 +130,7 @@ func (a *article) address(lead bool) string {
 func furtherWords(text, other string) string {
 	known := map[string]bool{}
 	note := func(s string, f func(word string)) {
-		for _, word := range strings.FieldsFunc(truncateBytes(s, maxPath), isSeparator) {
+		for _, word := range strings.FieldsFunc(clip.Bytes(s, maxPath), isSeparator) {
 			if lower := strings.ToLower(word); !known[lower] {
 				known[lower] = true
 				f(word)

@@ -3,6 +3,8 @@ package knowledge
 import (
 	"strings"
 	"unicode"
+
+	"readthru/clip"
 )
 
 // Statement is one thing that a passage says (rule D2). Its lists are never nil.
@@ -30,7 +32,7 @@ const (
 // tidy brings a model's statement into our form: within bounds, without repeats in its lists, with a single word as its
 // frame.
 func (s *Statement) tidy() {
-	s.NormalizedText = truncateBytes(strings.Join(strings.Fields(printable(s.NormalizedText)), " "), maxStatementLen)
+	s.NormalizedText = clip.Bytes(strings.Join(strings.Fields(printable(s.NormalizedText)), " "), maxStatementLen)
 	if s.Frame = strings.ToUpper(strings.TrimSpace(s.Frame)); !isFrame(s.Frame) {
 		s.Frame = defaultFrame
 	}
@@ -103,5 +105,5 @@ func subjects(statements []Statement) []string {
 
 // foldSubject returns a subject as it stands in keys: two that differ in case or white space are one.
 func foldSubject(subject string) string {
-	return truncateBytes(strings.ToLower(strings.Join(strings.Fields(printable(subject)), " ")), maxItemBytes)
+	return clip.Bytes(strings.ToLower(strings.Join(strings.Fields(printable(subject)), " ")), maxItemBytes)
 }

@@ -12,6 +12,8 @@ import (
 	"io"
 
 	"github.com/klauspost/compress/zstd"
+
+	"readthru/clip"
 )
 
 // Bounds of a pack, whatever it says of itself.
@@ -97,8 +99,8 @@ func (k *Knowledge) unpack(ctx context.Context, r io.ReaderAt, size int64, o *Un
 		head.Name = o.Name
 	}
 	base, err := k.createBase(Base{
-		Name: head.Name, Description: truncateRunes(k.cleanLine(head.Description), maxTitle), Source: head.Source,
-		URL:   truncateRunes(head.URL, maxURL),
+		Name: head.Name, Description: clip.Runes(k.cleanLine(head.Description), maxTitle), Source: head.Source,
+		URL:   clip.Runes(head.URL, maxURL),
 		Limit: head.Limit, Depth: head.Depth, Include: head.Include, Exclude: head.Exclude,
 	}, Sharing{Never: true})
 	if err != nil {
@@ -127,10 +129,10 @@ func (k *Knowledge) unpackInto(ctx context.Context, name string, p *packReader, 
 			return Base{}, err
 		}
 		d := Document{
-			URL: line.URL, Title: line.Title, Kind: truncateRunes(line.Kind, 40), FetchedAt: line.FetchedAt.UTC(),
+			URL: line.URL, Title: line.Title, Kind: clip.Runes(line.Kind, 40), FetchedAt: line.FetchedAt.UTC(),
 			Markdown: []byte(line.Markdown),
 		}
-		more := head{Ingested: line.Ingested, Label: truncateRunes(line.Label, maxLabel)}
+		more := head{Ingested: line.Ingested, Label: clip.Runes(line.Label, maxLabel)}
 		if size := metadataSize(line.Metadata); len(line.Metadata) <= maxMetadata && size <= maxMetaText {
 			more.Metadata = line.Metadata
 		}

@@ -7,7 +7,8 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode"
+
+	"readthru/clip"
 )
 
 // Kind says what went wrong.
@@ -79,17 +80,7 @@ func tidy(text, key string) string {
 	if key != "" {
 		text = strings.ReplaceAll(text, key, "***")
 	}
-	text = strings.Join(strings.FieldsFunc(text, func(r rune) bool { return unicode.IsSpace(r) || !unicode.IsPrint(r) }),
-		" ")
-	const most = 300 // characters
-	for i, n := 0, 0; i < len(text); n++ {
-		if n == most {
-			return text[:i] + "…"
-		}
-		for i++; i < len(text) && text[i]&0xc0 == 0x80; i++ {
-		}
-	}
-	return text
+	return clip.Line(text, 300)
 }
 
 // kindOf returns the kind of an error for a status that is not 200.

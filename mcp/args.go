@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"readthru/clip"
 )
 
 // kind is the type that a parameter has in JSON.
@@ -160,7 +162,7 @@ func enumerate(words []string) string {
 		if i > 0 {
 			b.WriteString(", ")
 		}
-		b.WriteString(strconv.Quote(clip(w, 40)))
+		b.WriteString(strconv.Quote(clip.Line(w, 40)))
 	}
 	if n := len(words) - most; n > 0 {
 		fmt.Fprintf(&b, " and %d more", n)
@@ -180,7 +182,7 @@ func (p param) means(name string) bool {
 func (p param) take(value any) (v any, note string, err error) {
 	wrong := func() error {
 		b, _ := json.Marshal(value) // it comes from JSON
-		return argumentError{fmt.Sprintf("'%s' must be of type %s: %s", p.name, p.kind, clip(string(b), 80))}
+		return argumentError{fmt.Sprintf("'%s' must be of type %s: %s", p.name, p.kind, clip.Line(string(b), 80))}
 	}
 	var s string
 	switch value := value.(type) {
@@ -212,9 +214,9 @@ func (p param) take(value any) (v any, note string, err error) {
 	}
 	switch {
 	case f < float64(p.min):
-		return nil, "", argumentError{fmt.Sprintf("'%s' must be %d or more: %s", p.name, p.min, clip(s, 40))}
+		return nil, "", argumentError{fmt.Sprintf("'%s' must be %d or more: %s", p.name, p.min, clip.Line(s, 40))}
 	case p.max > 0 && f > float64(p.max):
-		return p.max, fmt.Sprintf("%s was clamped from %s to %d, its maximum", p.name, clip(s, 40), p.max), nil
+		return p.max, fmt.Sprintf("%s was clamped from %s to %d, its maximum", p.name, clip.Line(s, 40), p.max), nil
 	}
 	return int(min(f, 1<<53)), "", nil
 }

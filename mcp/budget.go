@@ -3,6 +3,8 @@ package mcp
 import (
 	"strings"
 	"unicode/utf8"
+
+	"readthru/clip"
 )
 
 // Budgets of one result, in tokens as [Options.Tokens] counts them. Clients warn of results over 10,000 tokens and
@@ -25,10 +27,10 @@ type window struct {
 // tokens. If the tokens end the part, it ends with a whole line if possible.
 func (s *Server) cut(whole string, start, chars, tokens int) window {
 	w := window{start: start, total: utf8.RuneCountInString(whole)}
-	rest := after(whole, start)
+	rest := whole[len(clip.Runes(whole, start)):]
 	part := rest
 	if chars > 0 {
-		part = rest[:len(rest)-len(after(rest, chars))]
+		part = clip.Runes(rest, chars)
 	}
 	if kept := s.within(part, tokens); kept < len(part) {
 		part, w.spent = part[:kept], true
@@ -38,15 +40,6 @@ func (s *Server) cut(whole string, start, chars, tokens int) window {
 		w.next = start + utf8.RuneCountInString(part)
 	}
 	return w
-}
-
-// after returns what follows the first n code points of a text.
-func after(text string, n int) string {
-	for ; n > 0 && text != ""; n-- {
-		_, size := utf8.DecodeRuneInString(text)
-		text = text[size:]
-	}
-	return text
 }
 
 // within returns how many bytes of a text have at most limit tokens. It counts whole lines, or whole code points of a
@@ -73,10 +66,7 @@ func (s *Server) withinLine(line string, limit int) int {
 	low, high := least, len(line)
 	for low < high {
 		middle := (low + high + 1) / 2
-		for middle > low && middle < len(line) && !utf8.RuneStart(line[middle]) {
-			middle--
-		}
-		if middle == low {
+		if middle = len(clip.Bytes(line, middle)); middle <= low {
 			break
 		}
 		if s.o.Tokens(line[:middle]) <= limit {
@@ -86,13 +76,4 @@ func (s *Server) withinLine(line string, limit int) int {
 		}
 	}
 	return low
-}
-
-// clip returns a text as one line of at most n code points, with an ellipsis if it was cut.
-func clip(s string, n int) string {
-	s = strings.Join(strings.Fields(s), " ")
-	if utf8.RuneCountInString(s) <= n {
-		return s
-	}
-	return s[:len(s)-len(after(s, n-1))] + "…"
 }

@@ -11,6 +11,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"readthru/api"
+	"readthru/clip"
 )
 
 // tool is what an agent may call.
@@ -130,10 +131,7 @@ const maxErrorChars = 12_000
 
 // failed returns an error as a result, since models do not see errors of the protocol.
 func failed(err error, c *call) *sdk.CallToolResult {
-	text := err.Error()
-	if cut := after(text, maxErrorChars); cut != "" {
-		text = text[:len(text)-len(cut)] + "…"
-	}
+	text := clip.Ellipsis(err.Error(), maxErrorChars)
 	if c != nil {
 		text = c.noted() + text
 	}
@@ -172,7 +170,7 @@ func agentOf(req *sdk.CallToolRequest) string {
 	if info == nil || info.Name == "" {
 		return ""
 	}
-	return clip(strings.TrimSuffix(info.Name+"/"+info.Version, "/"), 100)
+	return clip.Line(strings.TrimSuffix(info.Name+"/"+info.Version, "/"), 100)
 }
 
 // survive recovers from a panic in a request.

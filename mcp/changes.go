@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"readthru/api"
+	"readthru/clip"
 	"readthru/knowledge"
 )
 
@@ -36,12 +37,12 @@ func runChanges(ctx context.Context, c *call) (*result, error) {
 			if _, known := c.client.Page(ctx, ref); known != nil {
 				return nil, err
 			}
-			c.note("The page could not be fetched again; this is its stored version: %s", clip(err.Error(), 300))
+			c.note("The page could not be fetched again; this is its stored version: %s", clip.Line(err.Error(), 300))
 		}
 	}
 	d, err := c.client.Changes(ctx, ref, since)
 	if notFound(err) && since == "" {
-		return nil, fmt.Errorf("%s is not stored: fetch it first", clip(ref, 300))
+		return nil, fmt.Errorf("%s is not stored: fetch it first", clip.Line(ref, 300))
 	}
 	if err != nil {
 		return nil, err
@@ -76,7 +77,7 @@ func (c *call) again(ctx context.Context, url string) error {
 
 // showChange shows a section that changed, cut if it alone exceeds the budget of a result.
 func (c *call) showChange(_ int, s knowledge.SectionChange) (string, any) {
-	s.Heading, s.Fragment = clip(s.Heading, 500), clip(s.Fragment, 200)
+	s.Heading, s.Fragment = clip.Line(s.Heading, 500), clip.Line(s.Fragment, 200)
 	if w := c.server.cut(s.Text, 0, 0, usualTokens/2); w.next > 0 {
 		s.Text = w.text + fmt.Sprintf("\n[Cut: %d of %d characters. Read the rest as section %q.]", w.next, w.total,
 			s.Fragment)

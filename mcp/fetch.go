@@ -11,6 +11,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"readthru/api"
+	"readthru/clip"
 	"readthru/page"
 )
 
@@ -204,7 +205,7 @@ func (c *call) warn(p *page.Page) {
 		c.note("Stale: the site did not answer; this copy is of %s", day(p.FetchedAt))
 	}
 	if slices.Contains(p.Warnings, "section-missing") {
-		c.note("There is no section %q: this is the whole page", clip(c.section(), 80))
+		c.note("There is no section %q: this is the whole page", clip.Line(c.section(), 80))
 	}
 	if slices.Contains(p.Warnings, "js-shell") && !slices.Contains(p.Warnings, "no-browser") {
 		c.note("Scripts create the page: parts of it may be missing")

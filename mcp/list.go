@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+
+	"readthru/clip"
 )
 
 // list collects the items of a result until its budget is spent. Each item is a text and a value; the longer of the
@@ -59,7 +61,7 @@ func (c *call) offset() (int, error) {
 	}
 	n, err := strconv.Atoi(cursor)
 	if err != nil || n < 0 || n > maxOffset {
-		return 0, argumentError{fmt.Sprintf("'cursor' is not a next_cursor of this tool: %s", clip(cursor, 40))}
+		return 0, argumentError{fmt.Sprintf("'cursor' is not a next_cursor of this tool: %s", clip.Line(cursor, 40))}
 	}
 	return n, nil
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"readthru/api"
+	"readthru/clip"
 	"readthru/knowledge"
 )
 
@@ -66,7 +67,7 @@ func runSubject(ctx context.Context, c *call) (*result, error) {
 		next, q.Cursor = part.Next, part.Next
 		more = next != ""
 	}
-	return l.result("passages", next, "Nothing is about "+clip(q.Subject, 100)+"."), nil
+	return l.result("passages", next, "Nothing is about "+clip.Line(q.Subject, 100)+"."), nil
 }
 
 // passage is a passage in a list.
@@ -80,9 +81,9 @@ type passage struct {
 }
 
 func showPassage(p *knowledge.PassageInfo) (string, passage) {
-	v := passage{ID: p.ID, Heading: clip(p.Heading, 300), Text: clip(p.Text, 500), Subjects: p.Subjects}
+	v := passage{ID: p.ID, Heading: clip.Line(p.Heading, 300), Text: clip.Line(p.Text, 500), Subjects: p.Subjects}
 	if len(p.Sources) > 0 {
-		v.URL, v.Title = clip(p.Sources[0].URL, 2000), clip(p.Sources[0].Title, 300)
+		v.URL, v.Title = clip.Line(p.Sources[0].URL, 2000), clip.Line(p.Sources[0].Title, 300)
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "- %s\n   %s\n", orURL(v.Title, v.URL), v.URL)
@@ -166,7 +167,7 @@ type note struct {
 }
 
 func showNote(n *knowledge.Note) (string, note) {
-	v := note{ID: n.ID, Doc: n.Doc, Text: clip(n.Text, 1000), Subjects: n.Subjects, Pages: n.Pages}
+	v := note{ID: n.ID, Doc: n.Doc, Text: clip.Line(n.Text, 1000), Subjects: n.Subjects, Pages: n.Pages}
 	return fmt.Sprintf("- note %s of %s: %s\n", v.ID, day(n.CreatedAt), v.Text), v
 }
 

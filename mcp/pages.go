@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"readthru/api"
+	"readthru/clip"
 	"readthru/knowledge"
 	"readthru/page"
 )
@@ -40,7 +41,7 @@ func runPage(ctx context.Context, c *call) (*result, error) {
 	}
 	p, err := c.client.Page(ctx, ref)
 	if notFound(err) {
-		return nil, fmt.Errorf("%s is not stored: fetch it first", clip(ref, 300))
+		return nil, fmt.Errorf("%s is not stored: fetch it first", clip.Line(ref, 300))
 	}
 	if err != nil {
 		return nil, err
@@ -66,7 +67,7 @@ func runPage(ctx context.Context, c *call) (*result, error) {
 		about["next_start"] = w.next
 	}
 	about["start"], about["total_length"] = w.start, w.total
-	head := fmt.Sprintf("%s\n%s\ndoc %s, read %s\n\n", orURL(clip(p.Title, 300), p.URL), p.URL, p.Doc, day(p.FetchedAt))
+	head := fmt.Sprintf("%s\n%s\ndoc %s, read %s\n\n", orURL(clip.Line(p.Title, 300), p.URL), p.URL, p.Doc, day(p.FetchedAt))
 	return &result{text: head + said, about: about}, nil
 }
 
@@ -83,14 +84,14 @@ func outlineTool() tool {
 			}
 			o, err := c.client.Outline(ctx, ref)
 			if notFound(err) {
-				return nil, fmt.Errorf("%s is not stored: fetch it first", clip(ref, 300))
+				return nil, fmt.Errorf("%s is not stored: fetch it first", clip.Line(ref, 300))
 			}
 			if err != nil {
 				return nil, err
 			}
 			r, err := take(c, o.Headings, "headings", "The page has no headings.", showHeading)
 			if err == nil {
-				r.value["doc"], r.value["url"], r.value["title"] = o.Doc, o.URL, clip(o.Title, 300)
+				r.value["doc"], r.value["url"], r.value["title"] = o.Doc, o.URL, clip.Line(o.Title, 300)
 			}
 			return r, err
 		},
@@ -106,7 +107,7 @@ type heading struct {
 }
 
 func showHeading(_ int, h knowledge.Heading) (string, any) {
-	v := heading{h.Level, clip(h.Title, 200), clip(h.Fragment, 200), h.End - h.Start}
+	v := heading{h.Level, clip.Line(h.Title, 200), clip.Line(h.Fragment, 200), h.End - h.Start}
 	return fmt.Sprintf("%s%s #%s (%d bytes)\n", strings.Repeat("  ", h.Level-1), v.Title, v.Fragment, v.Bytes), v
 }
 
@@ -143,7 +144,7 @@ func runRecent(ctx context.Context, c *call) (*result, error) {
 	l := c.server.newList()
 	next := all.Next
 	for i, p := range all.Pages {
-		v := seen{Doc: p.Doc, URL: clip(p.URL, 2000), Title: clip(p.Title, 300), Tokens: p.Tokens, Visits: p.VisitCount}
+		v := seen{Doc: p.Doc, URL: clip.Line(p.URL, 2000), Title: clip.Line(p.Title, 300), Tokens: p.Tokens, Visits: p.VisitCount}
 		if !p.LastVisitedAt.IsZero() {
 			v.LastVisitedAt = p.LastVisitedAt.UTC().Format("2006-01-02T15:04:05Z")
 		}
@@ -182,7 +183,7 @@ func runQuote(ctx context.Context, c *call) (*result, error) {
 	}
 	q, err := c.client.VerifyQuote(ctx, ref, c.args.text("quote"))
 	if notFound(err) {
-		return nil, fmt.Errorf("%s is not stored: fetch it first", clip(ref, 300))
+		return nil, fmt.Errorf("%s is not stored: fetch it first", clip.Line(ref, 300))
 	}
 	if err != nil {
 		return nil, err
@@ -190,7 +191,7 @@ func runQuote(ctx context.Context, c *call) (*result, error) {
 	value := map[string]any{"doc": q.Doc, "url": q.URL, "found": q.Found, "current": q.Current, "likeness": q.Likeness}
 	where := ""
 	if len(q.Path) > 0 {
-		where = " under " + clip(strings.Join(q.Path, " › "), 500)
+		where = " under " + clip.Line(strings.Join(q.Path, " › "), 500)
 		value["path"] = clipAll(q.Path)
 	}
 	switch {
@@ -205,7 +206,7 @@ func runQuote(ctx context.Context, c *call) (*result, error) {
 	case q.Nearest == "":
 		return &result{text: "Not found, and nothing similar.\n", value: value}, nil
 	}
-	nearest := clip(q.Nearest, 2000)
+	nearest := clip.Line(q.Nearest, 2000)
 	value["nearest"], value["line"] = nearest, q.Line
 	return &result{text: fmt.Sprintf("Not found. Nearest sentence (%.0f %% of the words), line %d%s: %s\n",
 		100*q.Likeness, q.Line, where, nearest), value: value}, nil
@@ -215,7 +216,7 @@ func runQuote(ctx context.Context, c *call) (*result, error) {
 func clipAll(path []string) []string {
 	short := make([]string, 0, len(path))
 	for _, title := range path {
-		short = append(short, clip(title, 200))
+		short = append(short, clip.Line(title, 200))
 	}
 	return short
 }

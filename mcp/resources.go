@@ -10,6 +10,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"readthru/api"
+	"readthru/clip"
 	"readthru/knowledge"
 	"readthru/page"
 )
@@ -58,7 +59,7 @@ func (s *Server) listResources(ctx context.Context, req *sdk.ListResourcesReques
 	}
 	for _, p := range pages.Pages {
 		res.Resources = append(res.Resources, &sdk.Resource{
-			URI: "page://" + p.Doc, Name: clip(p.URL, 300), Title: clip(p.Title, 300), Description: clip(p.Description, 300),
+			URI: "page://" + p.Doc, Name: clip.Line(p.URL, 300), Title: clip.Line(p.Title, 300), Description: clip.Line(p.Description, 300),
 			MIMEType: markdownType, Size: int64(p.SizeBytes),
 		})
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"readthru/api"
+	"readthru/clip"
 	"readthru/knowledge"
 )
 
@@ -66,7 +67,7 @@ func runSearch(ctx context.Context, c *call) (*result, error) {
 		return nil, err
 	}
 	if res.Degraded {
-		c.note("W%s", clip(strings.TrimPrefix(res.Reason, "w"), 200))
+		c.note("W%s", clip.Line(strings.TrimPrefix(res.Reason, "w"), 200))
 	}
 	for _, note := range res.Notes() {
 		c.note("%s%s", strings.ToUpper(note[:1]), note[1:])
@@ -85,9 +86,9 @@ func runSearch(ctx context.Context, c *call) (*result, error) {
 
 func showHit(i int, h *knowledge.Hit) (string, hit) {
 	v := hit{
-		Doc: h.Doc, URL: clip(h.URL, 2000), Link: clip(h.Link, 2000), Title: clip(h.Title, 300),
-		Heading: clip(h.Heading, 300), Passage: h.Passage,
-		Snippet: h.Snippet, Score: float64(int(h.Score*100)) / 100, Kind: h.Kind, Statement: clip(h.Statement, 500),
+		Doc: h.Doc, URL: clip.Line(h.URL, 2000), Link: clip.Line(h.Link, 2000), Title: clip.Line(h.Title, 300),
+		Heading: clip.Line(h.Heading, 300), Passage: h.Passage,
+		Snippet: h.Snippet, Score: float64(int(h.Score*100)) / 100, Kind: h.Kind, Statement: clip.Line(h.Statement, 500),
 		Notes: h.Notes, Pages: h.Pages,
 	}
 	if !h.FetchedAt.IsZero() {
@@ -148,7 +149,7 @@ type base struct {
 
 func showBase(_ int, b knowledge.Base) (string, any) {
 	v := base{
-		Name: b.Name, Description: clip(b.Description, 500), Source: b.Source, Documents: b.Documents,
+		Name: b.Name, Description: clip.Line(b.Description, 500), Source: b.Source, Documents: b.Documents,
 		Passages: b.Passages,
 	}
 	if !b.UpdatedAt.IsZero() {

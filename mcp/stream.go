@@ -15,6 +15,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"readthru/clip"
 	"readthru/fault"
 )
 
@@ -186,7 +187,7 @@ func (s *stream) decode(line []byte) jsonrpc.Message {
 		s.refuse(jsonrpc.CodeParseError, "the line is not JSON")
 		return nil
 	case err != nil:
-		s.refuse(jsonrpc.CodeInvalidRequest, "the line is not a JSON-RPC message: "+clip(err.Error(), 200))
+		s.refuse(jsonrpc.CodeInvalidRequest, "the line is not a JSON-RPC message: "+clip.Line(err.Error(), 200))
 		return nil
 	}
 	if call, ok := msg.(*jsonrpc.Request); ok && call.IsCall() {

@@ -7,6 +7,8 @@ import (
 	"unicode/utf8"
 
 	"golang.org/x/net/idna"
+
+	"readthru/clip"
 )
 
 // Type is the kind of a URL (rule B2).
@@ -105,7 +107,7 @@ const displayMax = 40
 func Display(u *url.URL) string { return Shown(longName(u)) }
 
 // Shown returns a name as Display does: on one line, and cut.
-func Shown(name string) string { return cut(oneLine(name), displayMax) }
+func Shown(name string) string { return cut(clip.OneLine(name), displayMax) }
 
 func longName(u *url.URL) string {
 	if g, kind := RepositoryOf(u); kind != "" {
@@ -139,12 +141,12 @@ func asciiHost(u *url.URL) string {
 	return ascii
 }
 
-// cut shortens s to at most limit characters, the last three of them "..." when something was left out.
+// cut shortens s to at most limit characters, the last three of them "..." when something was left out (rule B45).
 func cut(s string, limit int) string {
-	if utf8.RuneCountInString(s) <= limit {
+	if clip.Runes(s, limit) == s {
 		return s
 	}
-	return string([]rune(s)[:limit-3]) + "..."
+	return clip.Runes(s, limit-len("...")) + "..."
 }
 
 func digits(s string) bool {

@@ -6,6 +6,8 @@ import (
 	"time"
 	"unicode"
 	"unicode/utf8"
+
+	"readthru/clip"
 )
 
 // FrontMatter returns the YAML block that stands before a page's markdown: title, url, description, author, date, lang
@@ -13,7 +15,7 @@ import (
 func (p *Page) FrontMatter() string {
 	var b strings.Builder
 	line := func(name, value string) {
-		if value = oneLine(value); value != "" {
+		if value = clip.OneLine(value); value != "" {
 			b.WriteString(name + ": " + yamlString(value) + "\n")
 		}
 	}
@@ -89,22 +91,6 @@ func Excerpt(markdown string, limit int) string {
 		}
 	}
 	return cut(strings.Join(words, " "), limit)
-}
-
-// oneLine returns s on one line, single-spaced, without characters that have no business in a field: control and format
-// characters, and bytes that are no text.
-func oneLine(s string) string {
-	s = strings.Map(func(r rune) rune {
-		switch {
-		case unicode.IsSpace(r):
-			return ' '
-		case r == utf8.RuneError || unicode.In(r, unicode.Cc, unicode.Co, unicode.Noncharacter_Code_Point) || r == 0xfeff ||
-			r >= 0x202a && r <= 0x202e || r >= 0xe0000:
-			return -1
-		}
-		return r
-	}, s)
-	return strings.Join(strings.Fields(s), " ")
 }
 
 // yamlString returns a line as a YAML scalar: plain where YAML reads it as this very text, else in double quotes.

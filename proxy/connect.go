@@ -118,7 +118,7 @@ func (x *exchange) paused() bool { return x.policy.paused && !x.s.terms.Offline 
 func (s *serving) serveConnect(x *exchange) {
 	host, port, err := splitAuthority(x.r.RequestURI, "")
 	if err != nil {
-		x.refuse(badRequest(fmt.Sprintf("CONNECT %s: %v.", clip(x.r.RequestURI), err)))
+		x.refuse(badRequest(fmt.Sprintf("CONNECT %s: %v.", shown(x.r.RequestURI), err)))
 		return
 	}
 	if x.r.ContentLength != 0 { // -1 with Transfer-Encoding; RFC 9110 §9.3.6: no content

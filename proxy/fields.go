@@ -27,12 +27,12 @@ func (x *exchange) readFields() *refusal {
 	x.asked = options{mode: strings.ToLower(strings.TrimSpace(h.Get("X-Readthru-Mode")))}
 	if !validMode(x.asked.mode) {
 		return badRequest(fmt.Sprintf("X-Readthru-Mode must be auto, markdown, text, html or raw, not %q.",
-			clip(x.asked.mode)))
+			shown(x.asked.mode)))
 	}
 	if tokens := h.Get("X-Readthru-Max-Tokens"); tokens != "" {
 		n, err := strconv.Atoi(tokens)
 		if err != nil || n < 0 {
-			return badRequest(fmt.Sprintf("X-Readthru-Max-Tokens must be a number, not %q.", clip(tokens)))
+			return badRequest(fmt.Sprintf("X-Readthru-Max-Tokens must be a number, not %q.", shown(tokens)))
 		}
 		x.asked.maxTokens = n
 	}
@@ -43,7 +43,7 @@ func (x *exchange) readFields() *refusal {
 	case "", fetch.RenderAuto, fetch.RenderAlways, fetch.RenderNever:
 		x.asked.render = render
 	default:
-		return badRequest(fmt.Sprintf("X-Readthru-Render must be auto, always or never, not %q.", clip(render)))
+		return badRequest(fmt.Sprintf("X-Readthru-Render must be auto, always or never, not %q.", shown(render)))
 	}
 	for name := range h {
 		if strings.HasPrefix(name, httpfield.OurPrefix) {
@@ -65,12 +65,12 @@ func (x *exchange) readView(h http.Header) *refusal {
 	case "whole":
 		v.WholePage = true
 	default:
-		return badRequest(fmt.Sprintf("X-Readthru-Content must be main or whole, not %q.", clip(content)))
+		return badRequest(fmt.Sprintf("X-Readthru-Content must be main or whole, not %q.", shown(content)))
 	}
 	if start := h.Get("X-Readthru-Start"); start != "" {
 		n, err := strconv.Atoi(start)
 		if err != nil {
-			return badRequest(fmt.Sprintf("X-Readthru-Start must be a number, not %q.", clip(start)))
+			return badRequest(fmt.Sprintf("X-Readthru-Start must be a number, not %q.", shown(start)))
 		}
 		v.Start = n
 	}

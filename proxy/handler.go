@@ -225,12 +225,12 @@ func (x *exchange) resolve() *refusal {
 	}
 	host, port, err := splitAuthority(r.Host, "443")
 	if err != nil {
-		return badRequest(fmt.Sprintf("Host %q: %v.", clip(r.Host), err))
+		return badRequest(fmt.Sprintf("Host %q: %v.", shown(r.Host), err))
 	}
 	if port != x.inside.port || host != x.inside.host && host != x.inside.named {
 		return &refusal{
 			status: http.StatusMisdirectedRequest, title: "Misdirected request", proxyError: "http_request_denied",
-			detail: fmt.Sprintf("The request is for %s, but the tunnel is to %s.", clip(r.Host), x.inside.target()),
+			detail: fmt.Sprintf("The request is for %s, but the tunnel is to %s.", shown(r.Host), x.inside.target()),
 		}
 	}
 	return setTarget(r, "https", joinAuthority(host, port, "443"))
@@ -244,7 +244,7 @@ func resolvePlain(r *http.Request) *refusal {
 	case "https":
 		defaultPort = "443"
 	default:
-		return badRequest(fmt.Sprintf("Unsupported scheme %s: only http and https URLs are fetched.", clip(u.Scheme)))
+		return badRequest(fmt.Sprintf("Unsupported scheme %s: only http and https URLs are fetched.", shown(u.Scheme)))
 	}
 	if u.Opaque != "" {
 		return badRequest("The request's target must be a URL with a host.")
@@ -266,7 +266,7 @@ func authorityOf(u *url.URL, defaultPort string) (string, *refusal) {
 	}
 	host, port, err := splitAuthority(u.Host, defaultPort)
 	if err != nil {
-		return "", badRequest(fmt.Sprintf("Host %q: %v.", clip(u.Host), err))
+		return "", badRequest(fmt.Sprintf("Host %q: %v.", shown(u.Host), err))
 	}
 	return joinAuthority(host, port, defaultPort), nil
 }
@@ -324,7 +324,7 @@ func (x *exchange) admit() (user users.Login, bad *refusal) {
 			return user, bad
 		}
 	}
-	if named := clip(x.r.Header.Get("X-Readthru-Session")); named != "" {
+	if named := x.r.Header.Get("X-Readthru-Session"); named != "" {
 		if x.session, bad = ownSession(user, named); bad != nil {
 			return user, bad
 		}

@@ -429,7 +429,7 @@ func TestRequestsAreFoundByTheNameThatTheirClientGaveThem(t *testing.T) {
 		{"Traceparent: 00-" + trace + "-00f067aa0ba902b7-01", trace},
 		{"Traceparent: 00-" + strings.Repeat("0", 32) + "-00f067aa0ba902b7-01", ""},
 		{"Traceparent: 00-" + trace, ""},
-		{"X-Request-Id: " + strings.Repeat("x", 300), strings.Repeat("x", 200) + "…"},
+		{"X-Request-Id: " + strings.Repeat("x", 300), strings.Repeat("x", 199) + "…"},
 		{"Accept: */*", ""},
 	}
 	for i, tt := range tests {

@@ -27,13 +27,13 @@ func (x *exchange) resolveDirect() *refusal {
 		return &refusal{
 			status: http.StatusForbidden, title: "Forbidden", proxyError: "http_request_denied",
 			detail: fmt.Sprintf("This is a proxy, and %q is not its name: send requests for http://%s/ through it, or open "+
-				"http://%s/.", clip(x.r.Host), clip(x.r.Host), x.ourAddr()),
+				"http://%s/.", shown(x.r.Host), shown(x.r.Host), x.ourAddr()),
 		}
 	}
 	if words, other := httpfield.OtherSite(x.r.Header, x.r.Host); other {
 		return &refusal{
 			status: http.StatusForbidden, title: "Forbidden", proxyError: "http_request_denied",
-			detail: fmt.Sprintf("A page of another site may not send requests to this listener: %s.", clip(words)),
+			detail: fmt.Sprintf("A page of another site may not send requests to this listener: %s.", shown(words)),
 		}
 	}
 	target := prefixTarget(x.r.RequestURI)

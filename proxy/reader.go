@@ -34,7 +34,7 @@ func readReader(h http.Header) (w readerOptions, bad *refusal) {
 	case "", "markdown", "content", "html", "text":
 		set("X-Readthru-Mode", map[string]string{"html": "html", "text": "text"}[form])
 	default:
-		return w, badRequest(fmt.Sprintf("X-Respond-With must be markdown, html or text, not %q.", clip(form)))
+		return w, badRequest(fmt.Sprintf("X-Respond-With must be markdown, html or text, not %q.", shown(form)))
 	}
 	set("X-Readthru-Selector", h.Get("X-Target-Selector"))
 	set("X-Readthru-Drop", h.Get("X-Remove-Selector"))
@@ -59,7 +59,7 @@ func readReader(h http.Header) (w readerOptions, bad *refusal) {
 	if text := h.Get("X-Timeout"); text != "" {
 		seconds, err := strconv.Atoi(text)
 		if err != nil || seconds < 1 || seconds > 180 {
-			return w, badRequest(fmt.Sprintf("X-Timeout must be a number of seconds from 1 to 180, not %q.", clip(text)))
+			return w, badRequest(fmt.Sprintf("X-Timeout must be a number of seconds from 1 to 180, not %q.", shown(text)))
 		}
 		w.timeout = time.Duration(seconds) * time.Second
 	}

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"readthru/clip"
 	"readthru/fetch"
 )
 
@@ -38,7 +39,7 @@ func internalError(cause error) *refusal {
 func blockedRefusal(host string) *refusal {
 	return &refusal{
 		status: http.StatusForbidden, title: "Blocked", proxyError: "http_request_denied",
-		detail: "Blocked: " + clip(host) + " is on the list of blocked hosts.",
+		detail: "Blocked: " + shown(host) + " is on the list of blocked hosts.",
 	}
 }
 
@@ -108,34 +109,5 @@ func quoted(s string) string {
 	return b.String()
 }
 
-// printable reports whether s contains only printable ASCII.
-func printable(s string) bool {
-	for i := range len(s) {
-		if s[i] < ' ' || s[i] > '~' {
-			return false
-		}
-	}
-	return true
-}
-
-// clip shortens foreign text for an error text or a record and removes control characters.
-func clip(s string) string {
-	const most = 200
-	if len(s) <= most && printable(s) {
-		return s
-	}
-	cut := len(s) > most
-	if cut {
-		s = s[:most]
-	}
-	s = strings.Map(func(r rune) rune {
-		if r < ' ' || r == 0x7f || r >= 0x80 && r < 0xa0 || r == '\uFFFD' {
-			return -1
-		}
-		return r
-	}, s)
-	if cut {
-		s += "…"
-	}
-	return s
-}
+// shown returns foreign text as an error text or a record has it.
+func shown(s string) string { return clip.Line(s, 200) }

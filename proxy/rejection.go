@@ -31,7 +31,7 @@ func clientOf(r *http.Request, user users.Login) string {
 	if user.User != nil {
 		address = user.Name() + "@" + address
 	}
-	if agent := clip(r.UserAgent()); agent != "" {
+	if agent := shown(r.UserAgent()); agent != "" {
 		address += " " + agent
 	}
 	return address

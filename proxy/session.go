@@ -70,6 +70,9 @@ func (s *sessions) count(name string, f func(*SessionStats)) {
 // ownSession returns the name of a session of a user, see [store.OwnSession].
 func ownSession(user users.Login, name string) (string, *refusal) {
 	own, err := store.OwnSession(user.Name(), name)
+	if err == nil && own != "" {
+		err = store.CheckSession(own)
+	}
 	if err != nil {
 		return "", badRequest("The session's name must have no plus sign and no control character, and be short.")
 	}

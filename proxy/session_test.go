@@ -59,6 +59,22 @@ func undated(answer string) string {
 	return regexp.MustCompile(`Date:\[[^]]*\] `).ReplaceAllString(answer, "")
 }
 
+func TestASessionThatCannotBeOneIsRefused(t *testing.T) {
+	b, _ := newSiteBench(t, nil)
+	for _, name := range []string{strings.Repeat("s", 201), "s\xff", "\u0085"} {
+		if got := ask(t, b.client(), "http://a.test/page", "X-Readthru-Session: "+name); !strings.HasPrefix(got, "400") {
+			t.Errorf("%q: %s", name, got)
+		}
+	}
+	if got := ask(t, b.client(), "http://a.test/page", "X-Readthru-Session: größe"); !strings.HasPrefix(got, "200") {
+		t.Error(got)
+	}
+	b.stop()
+	if b.proxy.Session("größe").Requests != 1 {
+		t.Error("a session of 7 bytes is not counted")
+	}
+}
+
 func TestSessionIsNamedByTheProxyUserOrAField(t *testing.T) {
 	hash := proxy.QuickHash(t, "secret")
 	for name, tt := range map[string]struct {

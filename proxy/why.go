@@ -29,7 +29,7 @@ func (x *exchange) begin() {
 // §3.2).
 func traceOf(h http.Header) string {
 	if id := h.Get("X-Request-Id"); id != "" {
-		return clip(id)
+		return shown(id)
 	}
 	parts := strings.Split(h.Get("Traceparent"), "-")
 	if len(parts) < 4 || len(parts[0]) != 2 || len(parts[1]) != 32 || strings.Trim(parts[1], "0123456789abcdef") != "" ||
@@ -51,7 +51,7 @@ func (x *exchange) tell() {
 	rec := &x.rec
 	took := time.Since(x.began)
 	rec.Time, rec.Method, rec.URL = x.began.UTC(), x.r.Method, x.masked()
-	rec.MS, rec.Micros, rec.Agent, rec.Session = took.Milliseconds(), took.Microseconds(), clip(x.r.UserAgent()), x.session
+	rec.MS, rec.Micros, rec.Agent, rec.Session = took.Milliseconds(), took.Microseconds(), shown(x.r.UserAgent()), x.session
 	if rec.Section != "" {
 		rec.Section = "RFC 9111 " + rec.Section
 	}

@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"strings"
 
+	"readthru/clip"
 	"readthru/convert"
 	"readthru/page"
 )
@@ -128,10 +129,7 @@ func nearest(lines []string, want string) string {
 	}
 	for _, line := range lines {
 		if len(longest) > 2 && strings.Contains(line, longest) {
-			if cut := []rune(line); len(cut) > 120 {
-				line = string(cut[:120]) + "…"
-			}
-			return fmt.Sprintf("; one is %q", line)
+			return fmt.Sprintf("; one is %q", clip.Ellipsis(line, 120))
 		}
 	}
 	return ""

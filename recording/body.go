@@ -10,6 +10,8 @@ import (
 	"io"
 	"os"
 	"unicode/utf8"
+
+	"readthru/clip"
 )
 
 // inMemory is the maximum size of a body in memory, in bytes; the rest of a longer one goes to a file.
@@ -71,7 +73,7 @@ func (b *body) lines(f func(*line) error) error {
 		}
 		kept = 0
 		if !last {
-			kept = cutRune(part)
+			kept = clip.Incomplete(part)
 			part = part[:len(part)-kept]
 		}
 		if len(part) > 0 {
@@ -90,19 +92,6 @@ func (b *body) lines(f func(*line) error) error {
 		}
 		copy(buf, buf[len(part):len(part)+kept])
 	}
-}
-
-// cutRune returns the number of bytes at the end of p that begin an incomplete character.
-func cutRune(p []byte) int {
-	for i := 1; i < utf8.UTFMax && i <= len(p); i++ {
-		if utf8.RuneStart(p[len(p)-i]) {
-			if utf8.FullRune(p[len(p)-i:]) {
-				return 0
-			}
-			return i
-		}
-	}
-	return 0
 }
 
 // close removes the temporary file.

@@ -5,6 +5,8 @@ import (
 
 	"github.com/chromedp/cdproto/log"
 	"github.com/chromedp/cdproto/runtime"
+
+	"readthru/clip"
 )
 
 const maxConsole, maxConsoleChars = 100, 1000
@@ -45,9 +47,7 @@ func (t *tab) listenToConsole() {
 
 // logLine keeps a line of the console, shortened.
 func (t *tab) logLine(text string) {
-	if r := []rune(text); len(r) > maxConsoleChars {
-		text = string(r[:maxConsoleChars]) + "…"
-	}
+	text = clip.Ellipsis(text, maxConsoleChars)
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if len(t.console) < maxConsole {

@@ -5,6 +5,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"readthru/clip"
 	"readthru/markdown"
 )
 
@@ -193,7 +194,7 @@ func short(text string, limit int) string {
 	if utf8.RuneCountInString(text) <= limit {
 		return text
 	}
-	kept := first(text, limit-1)
+	kept := clip.Runes(text, limit-1)
 	if i := strings.LastIndexByte(kept, ' '); i > len(kept)/2 {
 		kept = kept[:i]
 	}

@@ -5,6 +5,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"readthru/clip"
 	"readthru/llm"
 	"readthru/markdown"
 	"readthru/page"
@@ -137,7 +138,7 @@ func bound(text string, limit int) string {
 	if utf8.RuneCountInString(text) <= limit {
 		return text
 	}
-	kept := first(text, limit-len(note)-len("\n```"))
+	kept := clip.Runes(text, limit-len(note)-len("\n```"))
 	for _, end := range []string{"\n\n", "\n", " "} {
 		if i := strings.LastIndex(kept, end); i > len(kept)/2 {
 			kept = kept[:i]

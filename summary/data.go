@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/jsonschema-go/jsonschema"
 
+	"readthru/clip"
 	"readthru/llm"
 	"readthru/page"
 )
@@ -95,9 +96,7 @@ func (m *Maker) Data(ctx context.Context, p *page.Page, r DataRequest) (json.Raw
 
 // dataPrompt returns the prompt for data. wrong is what was wrong with an answer before; nil at first.
 func dataPrompt(p *page.Page, r *DataRequest, content string, limit int, wrong error) llm.Prompt {
-	if chars := []rune(content); len(chars) > limit {
-		content = string(chars[:limit])
-	}
+	content = clip.Runes(content, limit)
 	var user strings.Builder
 	say := func(what, text string) {
 		if text != "" {

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"readthru/clip"
 	"readthru/page"
 )
 
@@ -38,23 +39,12 @@ func assemble(p *page.Page, content string, limit int) input {
 		n := utf8.RuneCountInString(text)
 		in.chars += n
 		if n > limit {
-			text, n, in.cut = first(text, limit), limit, true
+			text, n, in.cut = clip.Runes(text, limit), limit, true
 		}
 		*part = text
 		limit -= n
 	}
 	return in
-}
-
-// first returns the first n characters of s.
-func first(s string, n int) string {
-	for i := range s {
-		if n == 0 {
-			return s[:i]
-		}
-		n--
-	}
-	return s
 }
 
 // empty reports whether there is nothing to summarise.

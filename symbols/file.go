@@ -8,6 +8,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"readthru/clip"
 )
 
 // definition is a symbol in its file.
@@ -241,7 +243,7 @@ func oneLine(text []byte, l *language) string {
 		}
 		b.WriteRune(r)
 		if b.Len() > maxSignature {
-			return strings.TrimRight(b.String()[:cutAt(b.String(), maxSignature)], " ,") + "…"
+			return strings.TrimRight(clip.Bytes(b.String(), maxSignature), " ,") + "…"
 		}
 	}
 	line := strings.ReplaceAll(b.String(), ",)", ")")
@@ -266,12 +268,4 @@ func (l *language) remarks() *regexp.Regexp {
 		return hashRemarks()
 	}
 	return slashRemarks()
-}
-
-// cutAt returns the greatest index up to n that is between two characters of text.
-func cutAt(text string, n int) int {
-	for n > 0 && !utf8.RuneStart(text[n]) {
-		n--
-	}
-	return n
 }

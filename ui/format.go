@@ -6,7 +6,8 @@ import (
 	"net/url"
 	"strconv"
 	"time"
-	"unicode/utf8"
+
+	"readthru/clip"
 )
 
 // functions are what templates call.
@@ -111,18 +112,4 @@ func hostText(raw string) string {
 const longestInList = 300
 
 // brief returns a text of a list's row, cut off if it is long.
-func brief(text string) string {
-	text = plain(text)
-	if len(text) <= longestInList {
-		return text
-	}
-	end := 0
-	for range longestInList {
-		_, size := utf8.DecodeRuneInString(text[end:])
-		end += size
-	}
-	if end == len(text) {
-		return text
-	}
-	return text[:end] + "…"
-}
+func brief(text string) string { return clip.Ellipsis(plain(text), longestInList) }

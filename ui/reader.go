@@ -7,7 +7,6 @@ import (
 	"net/url"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/yuin/goldmark"
 	"github.com/yuin/goldmark/ast"
@@ -18,6 +17,7 @@ import (
 	"github.com/yuin/goldmark/text"
 	"github.com/yuin/goldmark/util"
 
+	"readthru/clip"
 	"readthru/markdown"
 )
 
@@ -75,10 +75,7 @@ func lineEnd(md []byte, at, limit int) int {
 	if n := bytes.LastIndexByte(md[at:limit], '\n'); n > 0 {
 		return at + n + 1
 	}
-	for limit > at+1 && limit < len(md) && !utf8.RuneStart(md[limit]) {
-		limit--
-	}
-	return limit
+	return at + len(clip.Bytes(md[at:], limit-at))
 }
 
 // pageView renders the markdown of a page as HTML. Everything that the page wrote is text: HTML in it is shown as it is

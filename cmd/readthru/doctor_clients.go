@@ -25,6 +25,7 @@ import (
 	"time"
 
 	"readthru/certs"
+	"readthru/clip"
 )
 
 // probeHost is the origin's name. No resolver knows it (RFC 6761), so only a client that uses the proxy gets an answer.
@@ -172,19 +173,12 @@ func probe(ctx context.Context, cl client, env []string, token, dir string) (f f
 		return f, true
 	}
 	f.State, f.Detail, f.Remedy = warning, "not covered", cl.remedy
-	if why := lastLine(stderr); why != "" {
+	if why := clip.LastLine(stderr, 160); why != "" {
 		f.Detail += ": " + why
 	} else if err != nil {
 		f.Detail += ": " + err.Error()
 	}
 	return f, true
-}
-
-// lastLine returns the last line of a text, shortened.
-func lastLine(text string) string {
-	lines := strings.Split(strings.TrimSpace(text), "\n")
-	line := []rune(strings.TrimSpace(lines[len(lines)-1]))
-	return string(line[:min(160, len(line))])
 }
 
 // probeOrigin is an HTTPS origin on this machine.

@@ -5,7 +5,6 @@ import (
 	"io"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"readthru/page"
 )
@@ -69,10 +68,7 @@ func (b *bar) draw(i, total int, what string) {
 		line = "[" + strings.Repeat("#", full) + strings.Repeat(".", 20-full) + "] " + line
 	}
 	line += printable(strings.ReplaceAll(what, "\n", " "))
-	for utf8.RuneCountInString(line) >= width {
-		_, size := utf8.DecodeLastRuneInString(line)
-		line = line[:len(line)-size]
-	}
+	line = cut(line, width-1)
 	fmt.Fprintf(b.w, "\r\x1b[K%s", line) //nolint:errcheck // as above
 	b.drawn = true
 }

@@ -7,9 +7,10 @@ import (
 	"strings"
 	"sync"
 	"unicode"
-	"unicode/utf8"
 
 	"golang.org/x/term"
+
+	"readthru/clip"
 )
 
 // screen is a terminal that commands write to. It takes the control characters out of all that is written: text from
@@ -34,15 +35,7 @@ func (s *screen) Write(p []byte) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	text := slices.Concat(s.rest, p)
-	whole := len(text)
-	for n := 1; n < utf8.UTFMax && n <= len(text); n++ {
-		if last := text[len(text)-n:]; utf8.RuneStart(last[0]) {
-			if !utf8.FullRune(last) {
-				whole -= n
-			}
-			break
-		}
-	}
+	whole := len(text) - clip.Incomplete(text)
 	_, err := io.WriteString(s.file, printable(string(text[:whole])))
 	s.rest = append(s.rest[:0:0], text[whole:]...)
 	return len(p), err

@@ -15,6 +15,7 @@ import (
 
 	"readthru/api"
 	"readthru/certs"
+	"readthru/clip"
 	"readthru/llm"
 )
 
@@ -98,7 +99,7 @@ func storage(ctx context.Context, dir string) []api.Storage {
 
 const (
 	logLines    = 200
-	logLineSize = 2000 // bytes; what is longer is cut
+	logLineSize = 2000 // characters; what is longer is cut
 )
 
 // logEnd keeps the last lines of the log, without those of requests, which the journal has.
@@ -114,10 +115,7 @@ func (e *logEnd) handler(level slog.Leveler) slog.Handler {
 
 // Write implements [io.Writer]. It takes a line.
 func (e *logEnd) Write(line []byte) (int, error) {
-	text := strings.TrimSuffix(string(line), "\n")
-	if len(text) > logLineSize {
-		text = strings.ToValidUTF8(text[:logLineSize], "") + "…"
-	}
+	text := clip.Ellipsis(strings.TrimSuffix(string(line), "\n"), logLineSize)
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if len(e.lines) == logLines {

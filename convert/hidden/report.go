@@ -12,6 +12,7 @@ import (
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
 
+	"readthru/clip"
 	"readthru/convert/chars"
 	"readthru/convert/dom"
 	"readthru/page"
@@ -145,14 +146,9 @@ func (r *reporter) note(kind, text string) {
 	if n := r.Removed.Counts[kind]; n > maxOfKind && (!speaks || r.Notes > maxOfKind) {
 		return
 	}
-	length, end := utf8.RuneCountInString(text), 0
-	for i := range text {
-		if end++; end > maxPiece {
-			text = text[:i]
-			break
-		}
-	}
-	r.Removed.Pieces = append(r.Removed.Pieces, page.Piece{Kind: kind, Text: text, Chars: length, Note: speaks})
+	r.Removed.Pieces = append(r.Removed.Pieces, page.Piece{
+		Kind: kind, Text: clip.Runes(text, maxPiece), Chars: utf8.RuneCountInString(text), Note: speaks,
+	})
 }
 
 // noteMarks are how sites tell agents where their markdown is.
