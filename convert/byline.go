@@ -8,6 +8,7 @@ import (
 
 	"readthru/convert/chars"
 	"readthru/convert/dom"
+	"readthru/lazy"
 	"readthru/page"
 )
 
@@ -15,7 +16,7 @@ import (
 const bylineReach = 400
 
 // byWord begins what some pages state as their author.
-var byWord = pattern(`(?i)^by:?\s+`)
+var byWord = lazy.Pattern(`(?i)^by:?\s+`)
 
 // readBelow reads author and date below the first heading where the metadata state none. A name below the heading is
 // better than that of the site, which some pages state as their author.
@@ -97,8 +98,8 @@ func authorElement(n *html.Node) bool {
 }
 
 var (
-	bylineStart = pattern(`(?i)^(?:\W*(?:(?:article |story |post |posted |written |published |created |reported |authored )?by|author|von|par|por|from)\b\s*:?\s*)+`)
-	bylineEnd   = pattern(`(?i)\s*(?:[|•·–—(@<]|\s-\s|\bon\s|\bin\s|\bat\s\d|\bpublished\b|\bupdated\b|\bposted\b|\blast\b|\bsaid\b|\bfollow\b|\s\d).*$`)
+	bylineStart = lazy.Pattern(`(?i)^(?:\W*(?:(?:article |story |post |posted |written |published |created |reported |authored )?by|author|von|par|por|from)\b\s*:?\s*)+`)
+	bylineEnd   = lazy.Pattern(`(?i)\s*(?:[|•·–—(@<]|\s-\s|\bon\s|\bin\s|\bat\s\d|\bpublished\b|\bupdated\b|\bposted\b|\blast\b|\bsaid\b|\bfollow\b|\s\d).*$`)
 )
 
 // byline returns the name in a byline, or "" if s is not a name: one to eight words that begin with a letter.
@@ -115,7 +116,7 @@ func byline(s string) string {
 var dateNames = joined(`date published publish-date pub-date posted posted-on post-date entry-date time-stamp dateline
 	article-date meta-date byline post-meta entry-meta`)
 
-var writtenDate = pattern(`(?i)\b(?:(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.? (\d{1,2})(?:st|nd|rd|th)?,? (\d{4})|(\d{1,2})(?:st|nd|rd|th)?\.? (jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?,? (\d{4})|(\d{4}-\d{2}-\d{2})\b)`)
+var writtenDate = lazy.Pattern(`(?i)\b(?:(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.? (\d{1,2})(?:st|nd|rd|th)?,? (\d{4})|(\d{1,2})(?:st|nd|rd|th)?\.? (jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?,? (\d{4})|(\d{4}-\d{2}-\d{2})\b)`)
 
 // elementDate returns the date in the attributes of an element or, when its name says that it is a date, in its text.
 func elementDate(n *html.Node) string {

@@ -13,6 +13,7 @@ import (
 	"golang.org/x/text/encoding"
 
 	"readthru/convert/charset"
+	"readthru/lazy"
 )
 
 // ErrTooLarge is the error of [Parse] for a body of more than 10 MiB of decoded text that is not HTML, which the caller
@@ -60,7 +61,7 @@ func utf16Text(content []byte, name string, order binary.ByteOrder) ([]byte, boo
 const metaWindow = 4 << 10
 
 // metaCharset finds the encoding that a page declares in a meta element, in either form.
-var metaCharset = pattern(`(?i)<meta\b[^>]{0,300}?\bcharset\s*=\s*["']?\s*([a-z0-9_:.+-]{2,40})`)
+var metaCharset = lazy.Pattern(`(?i)<meta\b[^>]{0,300}?\bcharset\s*=\s*["']?\s*([a-z0-9_:.+-]{2,40})`)
 
 // decode returns content as UTF-8 text. The encoding is that of the byte order mark, of contentType, of a meta element
 // near the top, UTF-8 where the bytes are valid, and else the most probable one. What is declared is not believed where
@@ -123,7 +124,7 @@ func declaredCharset(content []byte, contentType string) string {
 }
 
 // langAttribute finds the language that a page states.
-var langAttribute = pattern(`(?i)<html\b[^>]{0,300}?\slang\s*=\s*["']?\s*([a-z]{2,3}(?:-[a-z0-9]{1,8})*)`)
+var langAttribute = lazy.Pattern(`(?i)<html\b[^>]{0,300}?\slang\s*=\s*["']?\s*([a-z]{2,3}(?:-[a-z0-9]{1,8})*)`)
 
 func pageLanguage(content []byte) string {
 	if m := langAttribute().FindSubmatch(content[:min(len(content), metaWindow)]); m != nil {

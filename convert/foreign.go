@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"readthru/convert/chars"
+	"readthru/lazy"
 	"readthru/markdown"
 )
 
@@ -38,8 +39,8 @@ const (
 )
 
 var (
-	tagLike    = pattern(`</?[a-zA-Z][a-zA-Z0-9-]*(?:\s[^<>]*)?/?>`)
-	codeSyntax = pattern(`^\s*(?:(?:def|class|func|fn|import|package|const|let|var|public|private|return|#include|export|sudo|pip|npm|git|curl|\$|>>>)\s\S.*[^.:!?]|(?:def|class)\s\w+.*:|.*[;{}]|[\w.]+\(.*\)|[\w.\[\]"']+ ?= ?\S+)\s*$`)
+	tagLike    = lazy.Pattern(`</?[a-zA-Z][a-zA-Z0-9-]*(?:\s[^<>]*)?/?>`)
+	codeSyntax = lazy.Pattern(`^\s*(?:(?:def|class|func|fn|import|package|const|let|var|public|private|return|#include|export|sudo|pip|npm|git|curl|\$|>>>)\s\S.*[^.:!?]|(?:def|class)\s\w+.*:|.*[;{}]|[\w.]+\(.*\)|[\w.\[\]"']+ ?= ?\S+)\s*$`)
 )
 
 // DoubtMarkdown judges the first 256 KiB of markdown without knowing the page. [DoubtAgainst] compares it with the

@@ -8,6 +8,7 @@ import (
 	"golang.org/x/net/html/atom"
 
 	"readthru/convert/dom"
+	"readthru/lazy"
 )
 
 // generators are how the names of programs begin that make documentation. A name with "doc" in its first word needs no
@@ -64,7 +65,7 @@ func manualSigns(root *html.Node) bool {
 var bookRelations = set("toc chapter section subsection appendix")
 
 // toolCredit matches the beginning of a line in which a program signs the page.
-var toolCredit = pattern(`(?i)^(generated|created|(site )?built) (by|on|using|with) ` +
+var toolCredit = lazy.Pattern(`(?i)^(generated|created|(site )?built) (by|on|using|with) ` +
 	`|^documentation generated|^produced by `)
 
 // creditWords are the words with which such a line begins.

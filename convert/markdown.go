@@ -4,23 +4,25 @@ import (
 	"bytes"
 	"encoding/json"
 	"regexp"
+
+	"readthru/lazy"
 )
 
 // sniffWindow is the number of bytes that LooksLikeMarkdown examines.
 const sniffWindow = 16 << 10
 
 var (
-	atxHeading  = pattern(`(?m)^ {0,3}#{1,6}[ \t]+\S`)
-	frontMatter = pattern(`\A---[ \t]*\r?\n(?s:.*?)\n(?:---|\.\.\.)[ \t]*(?:\r?\n|\z)`)
+	atxHeading  = lazy.Pattern(`(?m)^ {0,3}#{1,6}[ \t]+\S`)
+	frontMatter = lazy.Pattern(`\A---[ \t]*\r?\n(?s:.*?)\n(?:---|\.\.\.)[ \t]*(?:\r?\n|\z)`)
 
 	// markdownKinds are the constructs of which two kinds together make a text markdown.
 	markdownKinds = []func() *regexp.Regexp{
-		pattern("(?m)^ {0,3}(?:```|~~~)"),
+		lazy.Pattern("(?m)^ {0,3}(?:```|~~~)"),
 		// a list of two items
-		pattern(`(?m)^ {0,3}(?:[-*+]|\d{1,9}[.)])[ \t]+\S.*\n(?:[ \t]+\S.*\n)*(?:[ \t]*\n)? {0,3}(?:[-*+]|\d{1,9}[.)])[ \t]+\S`),
-		pattern(`\[[^\]\n]+\]\([^)\s]+\)`),
-		pattern(`(?m)^ {0,3}\|?[ \t]*:?-{3,}:?[ \t]*(?:\|[ \t]*:?-{3,}:?[ \t]*)+\|?[ \t]*\r?$`),
-		pattern(`(?m)^ {0,3}>[ \t]?\S`),
+		lazy.Pattern(`(?m)^ {0,3}(?:[-*+]|\d{1,9}[.)])[ \t]+\S.*\n(?:[ \t]+\S.*\n)*(?:[ \t]*\n)? {0,3}(?:[-*+]|\d{1,9}[.)])[ \t]+\S`),
+		lazy.Pattern(`\[[^\]\n]+\]\([^)\s]+\)`),
+		lazy.Pattern(`(?m)^ {0,3}\|?[ \t]*:?-{3,}:?[ \t]*(?:\|[ \t]*:?-{3,}:?[ \t]*)+\|?[ \t]*\r?$`),
+		lazy.Pattern(`(?m)^ {0,3}>[ \t]?\S`),
 	}
 )
 

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"readthru/convert/hidden"
+	"readthru/lazy"
 	"readthru/markdown"
 )
 
@@ -167,4 +168,4 @@ func (o *notebookOutput) markdown() string {
 }
 
 // terminalCodes are the sequences by which a traceback is coloured (ECMA-48).
-var terminalCodes = pattern("\x1b\\[[0-9;]*[A-Za-z]")
+var terminalCodes = lazy.Pattern("\x1b\\[[0-9;]*[A-Za-z]")

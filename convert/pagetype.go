@@ -10,6 +10,7 @@ import (
 
 	"readthru/convert/dom"
 	"readthru/convert/guard"
+	"readthru/lazy"
 	"readthru/page"
 )
 
@@ -109,7 +110,7 @@ func manualHost(host string) bool {
 }
 
 // discourseTopic is the path of a topic, /t/SLUG/NUMBER.
-var discourseTopic = pattern(`/t/[^/]+/\d+(/\d+)?/?$`)
+var discourseTopic = lazy.Pattern(`/t/[^/]+/\d+(/\d+)?/?$`)
 
 // forumNames reports whether the address or the names of the body mean a forum. In an address only the words of the
 // host and short segments of the path count: a segment for an article is a sentence and may hold any word.

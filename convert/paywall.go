@@ -9,6 +9,7 @@ import (
 	"readthru/convert/chars"
 	"readthru/convert/dom"
 	"readthru/convert/hidden"
+	"readthru/lazy"
 )
 
 // facts are the facts by which errorPage, softError, loginWall and paywall judge a page: its names, its amount of text,
@@ -26,7 +27,7 @@ type facts struct {
 const contentWords = 400
 
 // lockedMark is how metadata says that an article is not free: in JSON-LD, or in the tiers of article:content_tier.
-var lockedMark = pattern(`(?i)"isaccessibleforfree"\s*:\s*"?false`)
+var lockedMark = lazy.Pattern(`(?i)"isaccessibleforfree"\s*:\s*"?false`)
 
 // factsOf collects the facts about the page below root.
 func factsOf(root, body *html.Node, c counts) facts {

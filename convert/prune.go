@@ -11,6 +11,7 @@ import (
 
 	"readthru/convert/dom"
 	"readthru/convert/guard"
+	"readthru/lazy"
 )
 
 // stage is the set of rules by which a conversion prunes. Each stage is gentler than the one before; see byrules.go.
@@ -313,7 +314,7 @@ func humpNamed(n *html.Node) bool {
 }
 
 // humps are where a word begins with a capital within a name.
-var humps = pattern(`([a-z])([A-Z])`)
+var humps = lazy.Pattern(`([a-z])([A-Z])`)
 
 func weakName(n *html.Node) bool { return named(n, weakNames) }
 

@@ -4,15 +4,16 @@ import (
 	"bytes"
 	"strings"
 
+	"readthru/lazy"
 	"readthru/markdown"
 	"readthru/page"
 )
 
 var (
-	taskBox    = pattern(`^\[[ xX]\]\s+`)
-	definition = pattern(`^\[\d+\]: \S+$`)
-	spacedTag  = pattern(`^</?(?:sub|sup|br)>$`)
-	blankLines = pattern(`\n(?:[ \t]*\n){2,}`)
+	taskBox    = lazy.Pattern(`^\[[ xX]\]\s+`)
+	definition = lazy.Pattern(`^\[\d+\]: \S+$`)
+	spacedTag  = lazy.Pattern(`^</?(?:sub|sup|br)>$`)
+	blankLines = lazy.Pattern(`\n(?:[ \t]*\n){2,}`)
 )
 
 // Text renders markdown as plain text: without links, images and markup, with its words and lines (rule X9).

@@ -3,6 +3,8 @@ package convert
 import (
 	"cmp"
 	"strings"
+
+	"readthru/lazy"
 )
 
 // titleSeparators stand in titles between the page's name and those of its section and its site.
@@ -45,7 +47,7 @@ func (t *titles) parts() titleParts {
 }
 
 // sectionNumber is the number of a section at the beginning of its heading, which a word may precede.
-var sectionNumber = pattern(`^(?:\pL+ )?[A-Z]?[.\d]*\d[.\d]*\W+`)
+var sectionNumber = lazy.Pattern(`^(?:\pL+ )?[A-Z]?[.\d]*\d[.\d]*\W+`)
 
 func unnumbered(heading string) string {
 	return cmp.Or(sectionNumber().ReplaceAllString(heading, ""), heading)

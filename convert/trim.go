@@ -15,6 +15,7 @@ import (
 	"readthru/convert/chars"
 	"readthru/convert/dom"
 	"readthru/convert/guard"
+	"readthru/lazy"
 	"readthru/markdown"
 )
 
@@ -274,7 +275,7 @@ func DoubtModel(md, trimmed string) Doubt {
 }
 
 // modelLink matches addresses in markdown: of links, images and definitions, in elements, in angle brackets and bare.
-var modelLink = pattern(`\]\(\s*<?([^\s<>()]*(?:\([^\s<>()]*\)[^\s<>()]*)*)|(?m:^ {0,3}\[[^\]\n]+\]:\s*<?([^\s<>]+))|(?i:\b(?:href|src)\s*=\s*["']?([^"'\s>]+))|\b([a-zA-Z][a-zA-Z0-9+.-]*://[^\s<>()"'\]]+)`)
+var modelLink = lazy.Pattern(`\]\(\s*<?([^\s<>()]*(?:\([^\s<>()]*\)[^\s<>()]*)*)|(?m:^ {0,3}\[[^\]\n]+\]:\s*<?([^\s<>]+))|(?i:\b(?:href|src)\s*=\s*["']?([^"'\s>]+))|\b([a-zA-Z][a-zA-Z0-9+.-]*://[^\s<>()"'\]]+)`)
 
 // sourceOf returns the text of trimmed HTML, and the addresses in its elements and its text.
 func sourceOf(trimmed string) (text string, addresses map[string]bool) {

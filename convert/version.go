@@ -2,7 +2,6 @@ package convert
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -49,12 +48,6 @@ func version() string {
 	h := xxhash.New()
 	fmt.Fprint(h, ruleTables...) //nolint:errcheck // a hash never fails
 	return strconv.Itoa(edition) + "-" + strconv.FormatUint(h.Sum64(), 36)[:8]
-}
-
-// pattern compiles an expression at its first use: compiling all of them would take most of the time of the start of
-// the program.
-func pattern(expression string) func() *regexp.Regexp {
-	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expression) })
 }
 
 // set makes a set of the words of s.

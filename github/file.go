@@ -7,11 +7,10 @@ import (
 	"net/http"
 	"net/url"
 	"path"
-	"regexp"
 	"strconv"
 	"strings"
-	"sync"
 
+	"readthru/lazy"
 	"readthru/page"
 )
 
@@ -82,9 +81,7 @@ func (t *Target) File(ref string, content []byte) *Page {
 }
 
 // lineRange are the fragments that forges name lines by: L10, L10-L20, L10C5-L20C1, L10-20, lines-10:20.
-var lineRange = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^(?:L(\d{1,7})(?:C\d+)?(?:-L?(\d{1,7})(?:C\d+)?)?|lines-(\d{1,7})(?::(\d{1,7}))?)$`)
-})
+var lineRange = lazy.Pattern(`^(?:L(\d{1,7})(?:C\d+)?(?:-L?(\d{1,7})(?:C\d+)?)?|lines-(\d{1,7})(?::(\d{1,7}))?)$`)
 
 // LineRange returns the first and last line that the fragment of a file's URL names, from 1; ok is false if it names
 // none.

@@ -3,15 +3,14 @@ package knowledge
 import (
 	"bytes"
 	"math"
-	"regexp"
 	"slices"
 	"sort"
 	"strings"
-	"sync"
 	"unicode"
 	"unicode/utf8"
 
 	"readthru/clip"
+	"readthru/lazy"
 	"readthru/markdown"
 
 	"readthru/knowledge/analysis"
@@ -75,24 +74,19 @@ func localStatements(d *Document, passages []Passage) []Statement {
 }
 
 var (
-	problemHeading = pattern(`(?i)\b(errors?|problems?|issues?|troubleshoot\w*|fail(s|ed|ing|ures?)?|bugs?|limitations?|` +
+	problemHeading = lazy.Pattern(`(?i)\b(errors?|problems?|issues?|troubleshoot\w*|fail(s|ed|ing|ures?)?|bugs?|limitations?|` +
 		`pitfalls?|caveats?|warnings?|gotchas?|does not|doesn't|cannot|can't)\b`)
-	resolutionHeading = pattern(`(?i)\b(fix(es|ed|ing)?|solutions?|resolv\w*|resolutions?|workarounds?|remed(y|ies)|` +
+	resolutionHeading = lazy.Pattern(`(?i)\b(fix(es|ed|ing)?|solutions?|resolv\w*|resolutions?|workarounds?|remed(y|ies)|` +
 		`mitigations?|troubleshoot\w*|how to)\b`)
 	// anyHeading matches headings that stand in any document.
-	anyHeading = pattern(`(?i)^(abstract|background|conclusions?|(table of )?contents|(short |long |detailed )?descriptions?|` +
+	anyHeading = lazy.Pattern(`(?i)^(abstract|background|conclusions?|(table of )?contents|(short |long |detailed )?descriptions?|` +
 		`examples?|faq|further reading|getting started|inputs?|installation|introduction|notes?|options|outputs?|overview|parameters|` +
 		`prerequisites|references?|related( links| topics)?|remarks|returns?|see also|summary|synopsis|syntax|usage)$`)
-	codeSpan    = pattern("`([^`\n]{2,60})`")
-	linkText    = pattern(`(!?)\[([^\[\]\n]{3,80})\]\([^()\s]*`)
-	capitalised = pattern(`(?:^|[\s("])(\p{Lu}[\p{L}\p{N}]+(?: \p{Lu}[\p{L}\p{N}]+){1,3})`)
-	identifier  = pattern(`[\p{L}_$][\p{L}\p{N}_$]*(?:[.:\-]+[\p{L}\p{N}_$]+)*`)
+	codeSpan    = lazy.Pattern("`([^`\n]{2,60})`")
+	linkText    = lazy.Pattern(`(!?)\[([^\[\]\n]{3,80})\]\([^()\s]*`)
+	capitalised = lazy.Pattern(`(?:^|[\s("])(\p{Lu}[\p{L}\p{N}]+(?: \p{Lu}[\p{L}\p{N}]+){1,3})`)
+	identifier  = lazy.Pattern(`[\p{L}_$][\p{L}\p{N}_$]*(?:[.:\-]+[\p{L}\p{N}_$]+)*`)
 )
-
-// pattern compiles an expression when it is first needed: these seven took a tenth of the start of every command.
-func pattern(expression string) func() *regexp.Regexp {
-	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expression) })
-}
 
 // addresses are the hosts that a document names, in lower case: they are addresses, not what it is about.
 type addresses map[string]bool

@@ -2,11 +2,11 @@ package markdown
 
 import (
 	"bytes"
-	"regexp"
 	"strconv"
 	"strings"
-	"sync"
 	"unicode"
+
+	"readthru/lazy"
 )
 
 // SectionHeading is a heading of a text, with the section that it begins.
@@ -87,9 +87,7 @@ func OwnID(md []byte) (title []byte, id string) {
 	return title, anchorID(title)
 }
 
-var anchor = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`<a\s[^>]*\b(?:id|name)=["']?([^"'\s>]+)`)
-})
+var anchor = lazy.Pattern(`<a\s[^>]*\b(?:id|name)=["']?([^"'\s>]+)`)
 
 // anchorID returns the id of the first anchor in a line.
 func anchorID(line []byte) string {

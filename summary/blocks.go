@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"readthru/clip"
+	"readthru/lazy"
 	"readthru/markdown"
 )
 
@@ -31,9 +32,9 @@ type block struct {
 }
 
 var (
-	bullet  = pattern(`^\s*(?:[-*+]|\d{1,9}[.)])\s+(?:\[[ xX]\]\s+)?`)
-	ruleRow = pattern(`^\s*\|?\s*:?-{2,}:?\s*(?:\|\s*:?-{2,}:?\s*)*\|?\s*$`)
-	spent   = pattern(`^\s*(?:=+|-{2,}|\*{3,}|_{3,})\s*$`)
+	bullet  = lazy.Pattern(`^\s*(?:[-*+]|\d{1,9}[.)])\s+(?:\[[ xX]\]\s+)?`)
+	ruleRow = lazy.Pattern(`^\s*\|?\s*:?-{2,}:?\s*(?:\|\s*:?-{2,}:?\s*)*\|?\s*$`)
+	spent   = lazy.Pattern(`^\s*(?:=+|-{2,}|\*{3,}|_{3,})\s*$`)
 )
 
 // blocksOf splits markdown into blocks, in one pass.
@@ -119,8 +120,8 @@ func (l *blockList) line(line string) {
 }
 
 var (
-	shortRef = pattern(`\[([^\[\]]{1,80})\]`)
-	footnote = pattern(`\[\^?\d{1,3}\]`)
+	shortRef = lazy.Pattern(`\[([^\[\]]{1,80})\]`)
+	footnote = lazy.Pattern(`\[\^?\d{1,3}\]`)
 )
 
 // plain returns markdown of one line as text, without images, tags, and marks of footnotes.

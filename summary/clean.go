@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"readthru/clip"
+	"readthru/lazy"
 	"readthru/llm"
 	"readthru/markdown"
 	"readthru/page"
@@ -15,17 +16,17 @@ import (
 const maxText = 8000
 
 var (
-	preface  = pattern(`(?i)^(?:sure|certainly|of course|absolutely|okay|ok|great|here(?:'s|’s| is| are)|below is|this is|the following is|summary)\b[^\n]{0,120}:\s*\n`)
-	ownTitle = pattern(`(?i)^(?:#{1,6}\s*|\*\*)(?:(?:a |an |the )?(?:brief |usage |api |architecture |evaluation |page )?(?:summary|overview)|tl;dr)[:.]?(?:\*\*)?\s*\n`)
-	closing  = pattern(`(?i)\n+(?:let me know|i hope|hope this|feel free|would you like|if you (?:need|want|have|would like)|is there anything)\b[^\n]*\s*$`)
-	refusal  = pattern(`(?i)^(?:i['’]?m sorry|i am sorry|sorry[,.]|i can(?:['’]t|not)\b|i can not\b|i['’]m (?:unable|not able)|i am (?:unable|not able)|i won['’]t|as an ai\b|unfortunately,? i\b|i apologi[sz]e)`)
+	preface  = lazy.Pattern(`(?i)^(?:sure|certainly|of course|absolutely|okay|ok|great|here(?:'s|’s| is| are)|below is|this is|the following is|summary)\b[^\n]{0,120}:\s*\n`)
+	ownTitle = lazy.Pattern(`(?i)^(?:#{1,6}\s*|\*\*)(?:(?:a |an |the )?(?:brief |usage |api |architecture |evaluation |page )?(?:summary|overview)|tl;dr)[:.]?(?:\*\*)?\s*\n`)
+	closing  = lazy.Pattern(`(?i)\n+(?:let me know|i hope|hope this|feel free|would you like|if you (?:need|want|have|would like)|is there anything)\b[^\n]*\s*$`)
+	refusal  = lazy.Pattern(`(?i)^(?:i['’]?m sorry|i am sorry|sorry[,.]|i can(?:['’]t|not)\b|i can not\b|i['’]m (?:unable|not able)|i am (?:unable|not able)|i won['’]t|as an ai\b|unfortunately,? i\b|i apologi[sz]e)`)
 
-	image    = pattern(`!\[((?:\\.|[^\]\\])*)\](?:\([^()\n]*(?:\([^()\n]*\)[^()\n]*)*\)|\[[^\]\n]*\])`)
-	asImage  = pattern(`(^|\W)!\[`) // not after a letter: that is Rust's vec![…]
-	link     = pattern(`\[((?:\\.|[^\[\]\\])*)\]\(\s*<?([^()\s<>]*(?:\([^()\s]*\)[^()\s<>]*)*)>?(?:\s+(?:"[^"\n]*"|'[^'\n]*'))?\s*\)`)
-	linkDef  = pattern(`(?m)^ {0,3}\[[^\]\n]+\]:\s*(\S+).*\n?`)
-	bareLink = pattern(`(?i)\b[a-z][a-z0-9+.-]{1,20}://[^\s<>()\[\]"'` + "`" + `]+`)
-	markup   = pattern(`(?i)</?(?:script|style|img|iframe|object|embed|svg|form|input|link|meta|base|video|audio|a)\b[^<>]*>|<!--[\s\S]*?(?:-->|$)`)
+	image    = lazy.Pattern(`!\[((?:\\.|[^\]\\])*)\](?:\([^()\n]*(?:\([^()\n]*\)[^()\n]*)*\)|\[[^\]\n]*\])`)
+	asImage  = lazy.Pattern(`(^|\W)!\[`) // not after a letter: that is Rust's vec![…]
+	link     = lazy.Pattern(`\[((?:\\.|[^\[\]\\])*)\]\(\s*<?([^()\s<>]*(?:\([^()\s]*\)[^()\s<>]*)*)>?(?:\s+(?:"[^"\n]*"|'[^'\n]*'))?\s*\)`)
+	linkDef  = lazy.Pattern(`(?m)^ {0,3}\[[^\]\n]+\]:\s*(\S+).*\n?`)
+	bareLink = lazy.Pattern(`(?i)\b[a-z][a-z0-9+.-]{1,20}://[^\s<>()\[\]"'` + "`" + `]+`)
+	markup   = lazy.Pattern(`(?i)</?(?:script|style|img|iframe|object|embed|svg|form|input|link|meta|base|video|audio|a)\b[^<>]*>|<!--[\s\S]*?(?:-->|$)`)
 )
 
 // clean makes a summary of a model's answer: it removes the wrapper, images, HTML that loads something, and links that

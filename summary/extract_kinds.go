@@ -5,19 +5,21 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"readthru/lazy"
 )
 
 var (
-	installLine = pattern(`(?i)^(?:[$>%#]\s+)?(?:sudo\s+)?(?:(?:python3? -m )?pip3? install|pipx install|uv (?:add|pip install|tool install)|npm (?:i|install|add|create)\b|npx |yarn (?:add|global)|pnpm (?:add|i|install)|bun (?:add|install)|deno (?:add|install)|` +
+	installLine = lazy.Pattern(`(?i)^(?:[$>%#]\s+)?(?:sudo\s+)?(?:(?:python3? -m )?pip3? install|pipx install|uv (?:add|pip install|tool install)|npm (?:i|install|add|create)\b|npx |yarn (?:add|global)|pnpm (?:add|i|install)|bun (?:add|install)|deno (?:add|install)|` +
 		`go (?:get|install)|cargo (?:add|install)|gem install|bundle add|brew (?:install|tap)|apt(?:-get)? install|dnf install|yum install|pacman -S|apk add|zypper install|port install|nix-env|nix profile|snap install|flatpak install|winget install|choco install|scoop install|` +
 		`docker (?:run|pull|compose)|podman (?:run|pull)|helm (?:install|repo add)|kubectl apply|conda install|mamba install|composer require|dotnet (?:add|tool install)|mix |cabal install|stack install|opam install|luarocks install|git clone|curl \S*.*\|\s*(?:ba)?sh|make install|mvn |gradle |terraform init)`)
-	importLine = pattern(`^\s*(?:import\s+["\w{*@.]|from\s+[\w.]+\s+import\b|#include\s*[<"]|use\s+[\w:]+(?:::|;)|using\s+[\w.]+;|require\(|(?:const|let|var)\s+.{1,60}=\s*require\(|require\s+['"]|extern crate\s|@import\s|library\(|(?:\w+\s+)?"[\w-]+\.[a-z]{2,}/[^"\s]+"$|open\s+[A-Z]\w+$|alias\s+[A-Z])`)
+	importLine = lazy.Pattern(`^\s*(?:import\s+["\w{*@.]|from\s+[\w.]+\s+import\b|#include\s*[<"]|use\s+[\w:]+(?:::|;)|using\s+[\w.]+;|require\(|(?:const|let|var)\s+.{1,60}=\s*require\(|require\s+['"]|extern crate\s|@import\s|library\(|(?:\w+\s+)?"[\w-]+\.[a-z]{2,}/[^"\s]+"$|open\s+[A-Z]\w+$|alias\s+[A-Z])`)
 
-	signature = pattern(`^\s*(?:(?:export|default|public|protected|static|async|abstract|final|pub(?:\([a-z]+\))?|unsafe|extern|inline|virtual|override|const|def|declare)\s+)*` +
+	signature = lazy.Pattern(`^\s*(?:(?:export|default|public|protected|static|async|abstract|final|pub(?:\([a-z]+\))?|unsafe|extern|inline|virtual|override|const|def|declare)\s+)*` +
 		`(?:(?:def|class|func|fn|function|fun|interface|trait|struct|enum|type|module|namespace|impl|protocol|record|macro)\s+[\w$.(*\[]|(?:GET|POST|PUT|PATCH|DELETE|HEAD)\s+/|(?:[\w<>\[\]:*&,]+\s+){1,3}\w+\s*\([^)]*\)\s*(?:[;{]|const\b|throws\b|$))`)
-	callLike = pattern(`^(?:[\w$.:<>\[\]*&@-]+ ){0,3}[\w$.:<>\[\]*&@-]*\w\([^()]*(?:\([^()]*\)[^()]*)*\)(?:\s*(?:->|:|=>|→)\s*\S.*|\s+[\w*.\[\]]{1,40}|\s+\([^()]*\))?$`)
-	endpoint = pattern(`^(?:GET|POST|PUT|PATCH|DELETE|HEAD)\s+\S+$`)
-	spans    = pattern("`([^`\n]{2,120})`")
+	callLike = lazy.Pattern(`^(?:[\w$.:<>\[\]*&@-]+ ){0,3}[\w$.:<>\[\]*&@-]*\w\([^()]*(?:\([^()]*\)[^()]*)*\)(?:\s*(?:->|:|=>|→)\s*\S.*|\s+[\w*.\[\]]{1,40}|\s+\([^()]*\))?$`)
+	endpoint = lazy.Pattern(`^(?:GET|POST|PUT|PATCH|DELETE|HEAD)\s+\S+$`)
+	spans    = lazy.Pattern("`([^`\n]{2,120})`")
 )
 
 // sections joins the parts of a summary that are not empty.
@@ -100,7 +102,7 @@ func usage(in input, blocks []block) string {
 }
 
 // usageSections are headings under which examples stand that are worth more than others.
-var usageSections = pattern(`\b(?:usage|use|using|quick ?start|getting started|get started|examples?|how to|tutorial|basics?|first steps|hello|synopsis|verwendung|beispiel)\b`)
+var usageSections = lazy.Pattern(`\b(?:usage|use|using|quick ?start|getting started|get started|examples?|how to|tutorial|basics?|first steps|hello|synopsis|verwendung|beispiel)\b`)
 
 // examplesOf returns at most four blocks of code with what introduces each, those of sections about use first.
 func examplesOf(blocks []block) []string {
@@ -205,10 +207,10 @@ func interfaces(in input, blocks []block) string {
 }
 
 // designSections are headings under which a page tells how a thing is built.
-var designSections = pattern(`\b(?:architectur\w*|design\w*|structure|layout|overview|how it works|internals?|components?|modules?|packages?|concepts?|data ?flow|pipeline|organi[sz]ation|directory|directories|under the hood|aufbau|implementation)\b`)
+var designSections = lazy.Pattern(`\b(?:architectur\w*|design\w*|structure|layout|overview|how it works|internals?|components?|modules?|packages?|concepts?|data ?flow|pipeline|organi[sz]ation|directory|directories|under the hood|aufbau|implementation)\b`)
 
 // usedBy are headings of lists of others that use a thing.
-var usedBy = pattern(`\b(?:us(?:ed|ing|ers?)|projects|adopters|companies)\b`)
+var usedBy = lazy.Pattern(`\b(?:us(?:ed|ing|ers?)|projects|adopters|companies)\b`)
 
 // architecture returns what the page says of its parts, the head of the symbol map, and without either the page's
 // outline with the first sentence of each part.
@@ -267,21 +269,21 @@ var facts = []struct {
 	section func() *regexp.Regexp
 }{
 	{
-		"Version", pattern(`(?i)\b(?:latest|current|stable|released?|versions?|v)\b[^.]{0,40}?\bv?\d+\.\d+|\bv\d+\.\d+`),
+		"Version", lazy.Pattern(`(?i)\b(?:latest|current|stable|released?|versions?|v)\b[^.]{0,40}?\bv?\d+\.\d+|\bv\d+\.\d+`),
 		nil,
 	},
-	{"Maturity", pattern(`(?i)\b(?:alpha|beta|experimental|pre-?release|production[- ]ready|in production|production use|stable api|not (?:yet )?stable|work in progress|deprecated|archived|unmaintained|no longer maintained|actively maintained|maintenance mode|end[- ]of[- ]life|battle[- ]tested|breaking changes|semver|semantic versioning)\b`), pattern(`\b(?:status|stability|maturity|roadmap|support(?:ed)? versions)\b`)},
-	{"Licence", pattern(`\b(?i:licen[cs]ed?)\b|\b(?:MIT|Apache[- ]2(?:\.0)?|GPL(?:v?[23])?|LGPL|AGPL|BSD[- ][23]|MPL[- ]2|ISC|Unlicense|CC0|CC BY)\b`), pattern(`^licen[cs]e`)},
+	{"Maturity", lazy.Pattern(`(?i)\b(?:alpha|beta|experimental|pre-?release|production[- ]ready|in production|production use|stable api|not (?:yet )?stable|work in progress|deprecated|archived|unmaintained|no longer maintained|actively maintained|maintenance mode|end[- ]of[- ]life|battle[- ]tested|breaking changes|semver|semantic versioning)\b`), lazy.Pattern(`\b(?:status|stability|maturity|roadmap|support(?:ed)? versions)\b`)},
+	{"Licence", lazy.Pattern(`\b(?i:licen[cs]ed?)\b|\b(?:MIT|Apache[- ]2(?:\.0)?|GPL(?:v?[23])?|LGPL|AGPL|BSD[- ][23]|MPL[- ]2|ISC|Unlicense|CC0|CC BY)\b`), lazy.Pattern(`^licen[cs]e`)},
 	{
 		"Requirements",
-		pattern(`(?i)\b(?:requires?|required|depends? on|dependenc(?:y|ies)|prerequisites?|compatible with|minimum|needs? (?:go|python|node|java|rust|php|ruby|\.net)\b|(?:go|python|node(?:\.js)?|java|rust|php|ruby|\.net) (?:>=? ?)?\d+(?:\.\d+)*\+?)`), pattern(`\b(?:requirements?|dependenc(?:y|ies)|prerequisites?|compatibility|supported platforms|system requirements)\b`),
+		lazy.Pattern(`(?i)\b(?:requires?|required|depends? on|dependenc(?:y|ies)|prerequisites?|compatible with|minimum|needs? (?:go|python|node|java|rust|php|ruby|\.net)\b|(?:go|python|node(?:\.js)?|java|rust|php|ruby|\.net) (?:>=? ?)?\d+(?:\.\d+)*\+?)`), lazy.Pattern(`\b(?:requirements?|dependenc(?:y|ies)|prerequisites?|compatibility|supported platforms|system requirements)\b`),
 	},
-	{"Limits", pattern(`(?i)\b(?:limitations?|caveats?|known issues?|does not support|doesn't support|not supported|unsupported|drawbacks?|trade-?offs?|slower than|cannot\b)`), pattern(`\b(?:limitations?|caveats?|known issues|drawbacks?|trade-?offs?|non-goals)\b`)},
+	{"Limits", lazy.Pattern(`(?i)\b(?:limitations?|caveats?|known issues?|does not support|doesn't support|not supported|unsupported|drawbacks?|trade-?offs?|slower than|cannot\b)`), lazy.Pattern(`\b(?:limitations?|caveats?|known issues|drawbacks?|trade-?offs?|non-goals)\b`)},
 	{
 		"Alternatives",
-		pattern(`(?i)\b(?:alternatives?|compared (?:to|with)|comparison|unlike|in contrast to|similar to|inspired by|replacement for|instead of using|versus|vs\.?)\b`), pattern(`\b(?:alternatives?|comparison|similar projects|related projects|why not|prior art|versus|vs)\b`),
+		lazy.Pattern(`(?i)\b(?:alternatives?|compared (?:to|with)|comparison|unlike|in contrast to|similar to|inspired by|replacement for|instead of using|versus|vs\.?)\b`), lazy.Pattern(`\b(?:alternatives?|comparison|similar projects|related projects|why not|prior art|versus|vs)\b`),
 	},
-	{"Performance", pattern(`(?i)\b(?:benchmarks?|times faster|x faster|\d+x|faster than|throughput|latency|ns/op|req(?:uests)?/s)\b`), pattern(`\b(?:benchmarks?|performance)\b`)},
+	{"Performance", lazy.Pattern(`(?i)\b(?:benchmarks?|times faster|x faster|\d+x|faster than|throughput|latency|ns/op|req(?:uests)?/s)\b`), lazy.Pattern(`\b(?:benchmarks?|performance)\b`)},
 }
 
 // evaluation returns the sentences of a page about each of facts, and names those that it is silent on.

@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"readthru/clip"
+	"readthru/lazy"
 )
 
 // definition is a symbol in its file.
@@ -109,7 +110,7 @@ func (s *source) nest(d *definition, parent int) {
 	}
 }
 
-var macroBeforeName = pattern(`\b(?:class|struct|union|enum)\s+((?:[A-Z][A-Z0-9_]*(?:\([^()\n]*\))?\s+)+)[A-Za-z_]\w*\s*(?:final\s*)?[:{]`)
+var macroBeforeName = lazy.Pattern(`\b(?:class|struct|union|enum)\s+((?:[A-Z][A-Z0-9_]*(?:\([^()\n]*\))?\s+)+)[A-Za-z_]\w*\s*(?:final\s*)?[:{]`)
 
 // blankMacros replaces macros between class and its name with spaces, as in "class API_EXPORT Table {". The grammar
 // does not recognise a class with an unexpanded macro.
@@ -257,9 +258,9 @@ func oneLine(text []byte, l *language) string {
 }
 
 var (
-	hashRemarks  = pattern(`(?m)(?:^|\s)#.*$`)
-	annotations  = pattern(`^(?:@[A-Za-z][\w.]*(?:\([^()]*\))?\s+)+`) // that end before the definition
-	slashRemarks = pattern(`(?m)(?:^|\s)//.*$|(?s)/\*.*?\*/`)
+	hashRemarks  = lazy.Pattern(`(?m)(?:^|\s)#.*$`)
+	annotations  = lazy.Pattern(`^(?:@[A-Za-z][\w.]*(?:\([^()]*\))?\s+)+`) // that end before the definition
+	slashRemarks = lazy.Pattern(`(?m)(?:^|\s)//.*$|(?s)/\*.*?\*/`)
 )
 
 // remarks returns the pattern of comments in a signature.

@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"strings"
 	"time"
+
+	"readthru/lazy"
 )
 
 // scanner reads a language line by line, without a grammar. It blanks comments and strings. Then rules find
@@ -44,7 +46,7 @@ var notNames = func() map[string]bool {
 	return words
 }()
 
-var called = pattern(`([A-Za-z_$][\w$]*)\s*\(|\b([A-Z][A-Za-z0-9]*[a-z][\w$]*)`)
+var called = lazy.Pattern(`([A-Za-z_$][\w$]*)\s*\(|\b([A-Z][A-Za-z0-9]*[a-z][\w$]*)`)
 
 // read returns the definitions and references that the rules find in content. The error is errLate after the time
 // limit.

@@ -2,17 +2,19 @@ package symbols
 
 import (
 	"strings"
+
+	"readthru/lazy"
 )
 
 func find(kind Kind, expression string) rule {
 	return rule{
-		kind: kind, line: pattern(strings.ReplaceAll(expression, `(\w+)`, `([\w\pL]+)`)),
+		kind: kind, line: lazy.Pattern(strings.ReplaceAll(expression, `(\w+)`, `([\w\pL]+)`)),
 		sure: keyword().MatchString(expression),
 	}
 }
 
 // keyword finds a word in an expression that stands before the name that is defined.
-var keyword = pattern(`[a-z]{2,}\??\)?(?:\\s[+*]|\\b)[^a-z]*\(`)
+var keyword = lazy.Pattern(`[a-z]{2,}\??\)?(?:\\s[+*]|\\b)[^a-z]*\(`)
 
 // findTop returns a rule for lines that would be statements inside a function.
 func findTop(kind Kind, expression string) rule {
@@ -206,7 +208,7 @@ var shellScanner = scanner{
 		find(Function, `^\s*(?:function\s+)?([\w][\w:.-]*)\s*\(\s*\)`),
 		find(Function, `^\s*function\s+([\w][\w:.-]*)`),
 	},
-	calls: pattern(`(?:^|[;&|({]|\b(?:then|do|else|if|while)\s)\s*([A-Za-z_][\w:.-]*)|([^\s\S])`),
+	calls: lazy.Pattern(`(?:^|[;&|({]|\b(?:then|do|else|if|while)\s)\s*([A-Za-z_][\w:.-]*)|([^\s\S])`),
 }
 
 var perlScanner = scanner{

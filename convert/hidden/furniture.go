@@ -1,7 +1,6 @@
 package hidden
 
 import (
-	"regexp"
 	"strings"
 	"sync"
 	"unicode"
@@ -12,6 +11,7 @@ import (
 
 	"readthru/convert/chars"
 	"readthru/convert/dom"
+	"readthru/lazy"
 )
 
 // Half of all pages hide text without any harm: menus, dialogs, forms, labels for screen readers, messages that a
@@ -95,14 +95,12 @@ func mostlyControls(n *html.Node) bool {
 }
 
 // orders are words by which a text speaks to a model instead of a reader.
-var orders = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?i)\b(?:ignore|disregard|forget|override)\b.{0,40}\b(?:previous|prior|above|earlier|preceding|told|instructions?|rules)\b` +
-		`|\b(?:system|developer) (?:prompt|message|instruction)|\bnew instructions?\b|\byou are (?:now )?an? (?:ai|assistant|agent|helpful)\b` +
-		`|\b(?:ai|llm|language model|chatbot|assistant|agent)s?\b.{0,40}\b(?:must|should|shall|please|are (?:asked|required))\b` +
-		`|\b(?:as|if you are|dear|attention|note (?:to|for)) (?:an? |any |all )?(?:ai|llm|language model|chatbot|assistant|agent)s?\b` +
-		`|\b(?:send|post|forward|upload|reveal|leak|exfiltrate|print|output)\b.{0,40}\b(?:keys?|passwords?|secrets?|tokens?|credentials?|conversation)\b` +
-		`|\bdo not (?:tell|inform|mention|reveal)\b|<\|?im_start|\[inst\]|\bprompt injection\b|\bjailbreak`)
-})
+var orders = lazy.Pattern(`(?i)\b(?:ignore|disregard|forget|override)\b.{0,40}\b(?:previous|prior|above|earlier|preceding|told|instructions?|rules)\b` +
+	`|\b(?:system|developer) (?:prompt|message|instruction)|\bnew instructions?\b|\byou are (?:now )?an? (?:ai|assistant|agent|helpful)\b` +
+	`|\b(?:ai|llm|language model|chatbot|assistant|agent)s?\b.{0,40}\b(?:must|should|shall|please|are (?:asked|required))\b` +
+	`|\b(?:as|if you are|dear|attention|note (?:to|for)) (?:an? |any |all )?(?:ai|llm|language model|chatbot|assistant|agent)s?\b` +
+	`|\b(?:send|post|forward|upload|reveal|leak|exfiltrate|print|output)\b.{0,40}\b(?:keys?|passwords?|secrets?|tokens?|credentials?|conversation)\b` +
+	`|\bdo not (?:tell|inform|mention|reveal)\b|<\|?im_start|\[inst\]|\bprompt injection\b|\bjailbreak`)
 
 // orderWords are the beginnings of words of which each order has one, by their first letter.
 var orderWords = sync.OnceValue(func() (byLetter [26][]string) {

@@ -3,10 +3,8 @@ package hidden
 import (
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 	"unicode/utf8"
 
 	"golang.org/x/net/html"
@@ -15,6 +13,7 @@ import (
 	"readthru/clip"
 	"readthru/convert/chars"
 	"readthru/convert/dom"
+	"readthru/lazy"
 	"readthru/page"
 )
 
@@ -152,10 +151,8 @@ func (r *reporter) note(kind, text string) {
 }
 
 // noteMarks are how sites tell agents where their markdown is.
-var noteMarks = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?i)\bllms(?:-full)?\.txt\b|\b(?:ai|llm|coding) (?:agents?|assistants?|crawlers?)\b.{0,120}\b(?:markdown|\.md|/md)\b|` +
-		`\b(?:append|add|adding|appending)\b.{0,12}\.md\b|\.md\b.{0,40}\bto (?:the|this|any) url\b|\bagents?:.{0,60}\.md\b|\baccept: text/markdown\b`)
-})
+var noteMarks = lazy.Pattern(`(?i)\bllms(?:-full)?\.txt\b|\b(?:ai|llm|coding) (?:agents?|assistants?|crawlers?)\b.{0,120}\b(?:markdown|\.md|/md)\b|` +
+	`\b(?:append|add|adding|appending)\b.{0,12}\.md\b|\.md\b.{0,40}\bto (?:the|this|any) url\b|\bagents?:.{0,60}\.md\b|\baccept: text/markdown\b`)
 
 // agentNote reports whether text tells agents how to read the site. Such a note stands in the
 // report. It is no part of the page, and it is not followed.

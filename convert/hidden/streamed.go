@@ -1,21 +1,18 @@
 package hidden
 
 import (
-	"regexp"
 	"strings"
-	"sync"
 
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
 
 	"readthru/convert/dom"
+	"readthru/lazy"
 )
 
 // streamedPart finds where the parts of a page go that React sent after the page: a hidden element each, which a script
 // puts in the place of a template.
-var streamedPart = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`\$RC\("(B:[0-9a-zA-Z_:-]{1,40})","(S:[0-9a-zA-Z_:-]{1,40})"\)`)
-})
+var streamedPart = lazy.Pattern(`\$RC\("(B:[0-9a-zA-Z_:-]{1,40})","(S:[0-9a-zA-Z_:-]{1,40})"\)`)
 
 // placeStreamed puts such parts where the script would.
 func placeStreamed(body *html.Node) {

@@ -6,12 +6,11 @@ import (
 	"context"
 	"encoding/xml"
 	"io"
-	"regexp"
 	"strings"
-	"sync"
 
 	"readthru/convert/dom"
 	"readthru/convert/guard"
+	"readthru/lazy"
 )
 
 // NewDecoder returns a decoder that tolerates errors and knows only the entities of XML itself. Its input is UTF-8.
@@ -92,6 +91,4 @@ func DeclaredCharset(content []byte, contentType string) ([]byte, string) {
 	return content, contentType
 }
 
-var encoding = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^(?:\xef\xbb\xbf)?\s*<\?xml\b[^>]*?\sencoding\s*=\s*["']([A-Za-z][A-Za-z0-9._-]{1,30})["']`)
-})
+var encoding = lazy.Pattern(`^(?:\xef\xbb\xbf)?\s*<\?xml\b[^>]*?\sencoding\s*=\s*["']([A-Za-z][A-Za-z0-9._-]{1,30})["']`)
