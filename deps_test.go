@@ -15,8 +15,8 @@ import (
 const policy = `
 	fault, clip, lazy, page, httpfield, pdf, symbols, recording, pace, guess, service, releases, needs, eventually, processor →
 	webtest, render/rendertest → eventually
-	page, symbols, recording, journal, llm, render, agents, summary, convert/hidden, convert, recipe, github → clip
-	knowledge, fetch, proxy, crawl, firecrawl, api, mcp, ui, cmd/readthru → clip
+	page, symbols, recording, journal, render, agents, summary, convert/hidden, convert, recipe, github → clip
+	knowledge, fetch, proxy, firecrawl, api, mcp, ui, cmd/readthru → clip
 	symbols, markdown, summary, convert, convert/hidden, convert/xmlread, knowledge, github → lazy
 	users                 → guess
 	users, symbols, store, cache, knowledge, knowledge/vector, fleet, github, render → fault

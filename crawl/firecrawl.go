@@ -72,7 +72,7 @@ func (fc *Firecrawl) Scrape(ctx context.Context, raw string) (*Page, error) {
 		return nil, err
 	}
 	if !got.Success {
-		return nil, fmt.Errorf("firecrawl: scrape %s: %s", page.Mask(u), fc.oneLine(got.Error))
+		return nil, fmt.Errorf("firecrawl: scrape %s: %s", page.Mask(u), fc.said(got.Error))
 	}
 	p, err := fc.page(u, got.Data)
 	if err != nil {
@@ -133,7 +133,7 @@ func (fc *Firecrawl) start(ctx context.Context, u *url.URL, o Options) (job stri
 	}
 	switch {
 	case !got.Success:
-		return "", fmt.Errorf("firecrawl: crawl %s: %s", page.Mask(u), fc.oneLine(got.Error))
+		return "", fmt.Errorf("firecrawl: crawl %s: %s", page.Mask(u), fc.said(got.Error))
 	case !jobID.MatchString(got.ID):
 		return "", fmt.Errorf("firecrawl: crawl %s: the server sent no job id", page.Mask(u))
 	}
@@ -173,7 +173,7 @@ func (fc *Firecrawl) follow(ctx context.Context, u *url.URL, job string, c *coll
 		}
 	}
 	if got.Status != "completed" {
-		return true, fmt.Errorf("firecrawl: crawl %s: the job ended as %q%s", page.Mask(u), fc.oneLine(got.Status),
+		return true, fmt.Errorf("firecrawl: crawl %s: the job ended as %q%s", page.Mask(u), fc.said(got.Status),
 			fc.reason(got.Error))
 	}
 	return true, fc.collect(ctx, u, job, got, c)
@@ -225,7 +225,7 @@ func (fc *Firecrawl) page(start *url.URL, doc document) (*Page, error) {
 	case status == "404" || status == "410":
 		return nil, goneError(status)
 	case meta["error"] != "":
-		return nil, errors.New(fc.oneLine(meta["error"]))
+		return nil, errors.New(fc.said(meta["error"]))
 	case len(status) == 3 && status[0] >= '4':
 		return nil, fmt.Errorf("HTTP %s", status)
 	case len(strings.TrimSpace(string(content))) == 0:
@@ -292,7 +292,7 @@ func (c *collector) take(address string, p *Page, err error) error {
 // failures yields the URLs that the server lists as failed.
 func (c *collector) failures(got errorsAnswer, fc *Firecrawl) error {
 	for _, e := range got.Errors {
-		if err := c.emit(Event{URL: e.URL, Outcome: Failed, Err: errors.New(fc.oneLine(e.Error))}); err != nil {
+		if err := c.emit(Event{URL: e.URL, Outcome: Failed, Err: errors.New(fc.said(e.Error))}); err != nil {
 			return err
 		}
 	}

@@ -14,7 +14,6 @@ import (
 	"strings"
 	"time"
 
-	"readthru/clip"
 	"readthru/fetch"
 	"readthru/httpfield"
 	"readthru/page"
@@ -311,7 +310,7 @@ func (fc *Firecrawl) once(ctx context.Context, method, path string, body []byte,
 			told.Error = ""
 		}
 		wait, _ := httpfield.RetryAfter(resp.Header, time.Now(), maxRetryAfter)
-		return &firecrawlError{resp.StatusCode, fc.oneLine(told.Error), wait, fc.Firecrawl.Key == "" &&
+		return &firecrawlError{resp.StatusCode, fc.said(told.Error), wait, fc.Firecrawl.Key == "" &&
 			method == http.MethodPost}
 	case answer == nil:
 		return nil
@@ -322,17 +321,12 @@ func (fc *Firecrawl) once(ctx context.Context, method, path string, body []byte,
 	return nil
 }
 
-// oneLine makes a server's text fit for a log: one short line that never contains the key.
-func (fc *Firecrawl) oneLine(s string) string {
-	if fc.Firecrawl.Key != "" {
-		s = strings.ReplaceAll(s, fc.Firecrawl.Key, "***")
-	}
-	return clip.Line(s, 200)
-}
+// said returns a server's text as it may be told.
+func (fc *Firecrawl) said(s string) string { return page.Said(s, fc.Firecrawl.Key) }
 
 // reason returns a server's text as the end of a sentence.
 func (fc *Firecrawl) reason(s string) string {
-	if s = fc.oneLine(s); s == "" {
+	if s = fc.said(s); s == "" {
 		return ""
 	}
 	return ": " + s

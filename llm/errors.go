@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"readthru/clip"
+	"readthru/page"
 )
 
 // Kind says what went wrong.
@@ -71,16 +71,8 @@ func (c *Client) explain(err error) error {
 		e = &Error{Kind: Malformed, Message: err.Error()}
 	}
 	e.host = c.base.Host
-	e.Message = tidy(e.Message, c.o.APIKey)
+	e.Message = page.Said(e.Message, c.o.APIKey)
 	return e
-}
-
-// tidy makes one short line of an endpoint's message, without the key and without control characters.
-func tidy(text, key string) string {
-	if key != "" {
-		text = strings.ReplaceAll(text, key, "***")
-	}
-	return clip.Line(text, 300)
 }
 
 // kindOf returns the kind of an error for a status that is not 200.
