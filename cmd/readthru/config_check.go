@@ -118,7 +118,7 @@ func (s *settings) checkURLs(bad func(string, error) error) error {
 		}
 		raw := l.raw
 		if strings.Contains(raw, "@") {
-			raw = "***" // it may have a password
+			raw = page.SecretMask // it may have a password
 		}
 		switch u, err := url.Parse(l.raw); {
 		case err != nil || u.Hostname() == "":

@@ -71,7 +71,7 @@ func (s *settings) shown() []api.Setting {
 	for _, l := range s.leaves() {
 		v := plain(l.value)
 		if slices.Contains(secretKeys, l.path) && v != "" {
-			v = "***"
+			v = page.SecretMask
 		}
 		if raw, ok := v.(string); ok && slices.Contains(urlKeys, l.path) {
 			v = page.MaskString(raw)
