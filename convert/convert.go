@@ -58,6 +58,7 @@ const (
 	WarnSpans     = "spans-cut"           // a table has cells with too large spans; they were cut
 	WarnTooLarge  = "too-large"           // the body exceeds a limit; the rest was left out
 	WarnTruncated = "truncated"           // the rest was left out: there was no time for it
+	WarnNoBase    = "links-without-base"  // followed by =N: relative links became text, since the URL is not known
 	WarnSoft404   = "soft-404"            // the page says that it does not exist, with status 200
 	WarnError     = "error-page"          // the page reports a failure of the server, with status 200
 	WarnLogin     = "login-wall"          // the page asks its reader to sign in
@@ -182,6 +183,11 @@ func (d *Document) adopt(ctx context.Context, root *html.Node) {
 		d.served = serve(ctx, root, d.recipes)
 	}
 	manual := manualSigns(root)
+	if d.head.base == nil {
+		if n := needBase(body); n > 0 {
+			d.warnings = append(d.warnings, WarnNoBase+"="+strconv.Itoa(n))
+		}
+	}
 	normalise(ctx, body, d.head.base, d.url, w)
 	d.reportHidden(w.Report())
 	if d.served != nil {

@@ -15,6 +15,20 @@ import (
 // schemes are the schemes that a link may have. A link with another scheme becomes its text.
 var schemes = set("http https mailto tel sms ftp ftps irc ircs git ssh magnet xmpp news geo matrix")
 
+// anyBase is a URL that a page may have.
+var anyBase = &url.URL{Scheme: "https", Host: "any.invalid", Path: "/"}
+
+// needBase counts the links below body that lead somewhere only from a base.
+func needBase(body *html.Node) (n int) {
+	for d := range body.Descendants() {
+		if href := dom.Attr(d, "href"); dom.Is(d, atom.A) && href != "" && absolute(nil, href) == "" &&
+			absolute(anyBase, href) != "" {
+			n++
+		}
+	}
+	return n
+}
+
 // absolute returns href as an absolute URL, or as a fragment if it points to a place on the page itself. It is empty if
 // the link cannot be followed, as with javascript: and data:. The bytes of an absolute URL stay unchanged except those
 // that would end a link in markdown.
