@@ -25,13 +25,17 @@ type FetchRequest struct {
 	URL string `json:"url"` // absolute, http or https
 	// markdown (default), text, html (the origin's own in UTF-8, or the text of what is not HTML), prompt, screenshot (a
 	// PNG, in place of content), or json, which is markdown too
-	Format    string `json:"format,omitempty"`
-	Force     bool   `json:"force_refresh,omitempty"` // ask the origin even if the cache could answer
-	Persist   *bool  `json:"persist,omitempty"`       // false: store no page, version or visit; default true
-	MaxChars  int    `json:"max_chars,omitempty"`     // cut content after so many code points; 0 no limit, for prompt 4000
-	MaxTokens int    `json:"max_tokens,omitempty"`    // cut content at about so many tokens; 0 no limit
+	Format       string `json:"format,omitempty"`
+	OutputFormat string `json:"output_format,omitempty"` // another name of format
+	Force        bool   `json:"force_refresh,omitempty"` // ask the origin even if the cache could answer
+	Persist      *bool  `json:"persist,omitempty"`       // false: store no page, version or visit; default true
+	MaxChars     int    `json:"max_chars,omitempty"`     // cut content after so many code points; 0 no limit, for prompt 4000
+	MaxTokens    int    `json:"max_tokens,omitempty"`    // cut content at about so many tokens; 0 no limit
 	// skip so many code points of the content: next of a page that was cut
-	Start     int    `json:"start,omitempty"`
+	Start int `json:"start,omitempty"`
+	// the most characters of the page's HTML that a model is given which converts it, if less than fetch.max_html_chars
+	MaxHTMLChars int `json:"max_html_chars,omitempty"`
+
 	WholePage bool   `json:"whole_page,omitempty"` // the whole page, not only its main content
 	Selector  string `json:"selector,omitempty"`   // only what this CSS selector matches
 	Drop      string `json:"drop,omitempty"`       // without what this CSS selector matches

@@ -171,6 +171,14 @@ func testOperations(t *testing.T, w *world, ops *api.Client) {
 				api.FetchRequest{URL: pageURL, Format: "docx"})
 			return err
 		}(),
+		"two formats": func() error {
+			_, err := ops.Fetch(ctx, api.FetchRequest{URL: pageURL, Format: "text", OutputFormat: "markdown"})
+			return err
+		}(),
+		"max_html_chars below 0": func() error {
+			_, err := ops.Fetch(ctx, api.FetchRequest{URL: pageURL, MaxHTMLChars: -1})
+			return err
+		}(),
 		"bad render": func() error {
 			_, err := ops.Fetch(ctx,
 				api.FetchRequest{URL: pageURL, Render: "maybe"})
@@ -329,6 +337,7 @@ func TestFormats(t *testing.T) {
 			"",
 		},
 		{"text has no markup", api.FetchRequest{URL: pageURL, Format: "text"}, "text", "A heading\n", ""},
+		{"output_format is format", api.FetchRequest{URL: pageURL, OutputFormat: "text"}, "text", "A heading\n", ""},
 		{"html is the origin's", api.FetchRequest{URL: pageURL, Format: "html"}, "html", "<!doctype html>", ""},
 		{
 			"prompt names the page (rule B34)",

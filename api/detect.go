@@ -64,7 +64,7 @@ func (s *Server) detectAndFetch(ctx context.Context, r DetectRequest) (*FetchedT
 	if r.URL != "" {
 		return nil, problem(http.StatusBadRequest, "url does not go with text, whose URLs are fetched")
 	}
-	if err := r.check(); err != nil {
+	if err := r.resolve(); err != nil {
 		return nil, err
 	}
 	if r.Limit == 0 {

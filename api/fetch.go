@@ -26,7 +26,7 @@ import (
 // fetchPage fetches a page. A failure to fetch it is not an error: the page object's Error is set then. An error means
 // that r itself is wrong.
 func (s *Server) fetchPage(ctx context.Context, r FetchRequest) (*page.Page, error) {
-	if err := r.check(); err != nil {
+	if err := r.resolve(); err != nil {
 		return nil, err
 	}
 	u, err := page.Parse(r.URL)
@@ -92,7 +92,7 @@ func (r FetchRequest) forFetcher(u *url.URL) fetch.Request {
 	return fetch.Request{
 		URL: u, Method: http.MethodGet, Own: true, Force: r.Force, NoRemote: r.local(), NoStore: !r.persists(),
 		Text: r.Format == "text", HTML: r.Format == "html" || r.Format == "verbatim", Reader: r.Format == "verbatim",
-		MaxTokens: r.MaxTokens, Agent: r.Agent, Session: r.Session, Set: cmp.Or(r.Session, DefaultSession), View: r.view(),
+		MaxTokens: r.MaxTokens, MaxHTMLChars: r.MaxHTMLChars, Agent: r.Agent, Session: r.Session, Set: cmp.Or(r.Session, DefaultSession), View: r.view(),
 		Render: r.Render, WaitFor: r.WaitFor, Console: r.Console, Screenshot: r.Format == "screenshot",
 	}
 }
@@ -142,8 +142,19 @@ func whyNotRendered(p *page.Page) string {
 	return "a browser does not render this type"
 }
 
-// check returns an error for values that no fetch takes.
-func (r FetchRequest) check() error {
+// resolve puts the value of a field that has two names into one, and returns an error for values that no fetch takes.
+func (r *FetchRequest) resolve() error {
+	if r.OutputFormat != "" {
+		if r.Format != "" && r.Format != r.OutputFormat {
+			return problem(http.StatusBadRequest, "format %q and output_format %q differ; they are two names of one field",
+				r.Format, r.OutputFormat)
+		}
+		r.Format, r.OutputFormat = r.OutputFormat, ""
+	}
+	return r.check()
+}
+
+func (r *FetchRequest) check() error {
 	switch {
 	case !slices.Contains([]string{"", "markdown", "text", "html", "verbatim", "prompt", "screenshot", "json"}, r.Format):
 		return problem(http.StatusBadRequest,
@@ -154,6 +165,8 @@ func (r FetchRequest) check() error {
 		return problem(http.StatusBadRequest, "max_chars is negative")
 	case r.MaxTokens < 0:
 		return problem(http.StatusBadRequest, "max_tokens is negative")
+	case r.MaxHTMLChars < 0:
+		return problem(http.StatusBadRequest, "max_html_chars is negative")
 	}
 	if _, err := summary.Parse(cmp.Or(r.Summary, "auto")); err != nil {
 		return problem(http.StatusBadRequest, "%s", err)

@@ -286,6 +286,11 @@ type Request struct {
 	Reader    bool
 	Cascade   []string // if nil the rule's, else the config's
 	MaxTokens int      // truncate at a block boundary and report it; 0: no limit
+
+	// MaxHTMLChars is the limit of the page's HTML sent to a model, if it is less than Options.MaxHTMLChars; 0: that. What
+	// is made so is for this request alone.
+	MaxHTMLChars int
+
 	Agent     string   // User-Agent for the visit
 	Session   string   // stored with the visit
 	User      string   // of the proxy, stored with the visit; may be empty

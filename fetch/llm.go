@@ -119,7 +119,7 @@ func (s model) convert(ctx context.Context, a *attempt) (*store.Rendition, error
 			convert.WarnLogin) {
 			return unfit("the page has nothing to convert: " + strings.Join(res.Warnings, ", "))
 		}
-		trim, err = doc.Trimmed(ctx, a.convert, s.f.o.MaxHTMLChars)
+		trim, err = doc.Trimmed(ctx, a.convert, s.f.htmlLimit(a.req))
 		return err
 	}); err != nil {
 		return nil, err
@@ -167,6 +167,14 @@ func (s model) convert(ctx context.Context, a *attempt) (*store.Rendition, error
 	}, nil
 }
 
+// htmlLimit returns how many characters of a page's HTML a model may be sent for a request (rule E8).
+func (f *Fetcher) htmlLimit(r Request) int {
+	if r.MaxHTMLChars > 0 {
+		return min(r.MaxHTMLChars, f.o.MaxHTMLChars)
+	}
+	return f.o.MaxHTMLChars
+}
+
 // parsed calls use with the document to convert: the rendered page, if any, else the fetched content.
 func (s model) parsed(ctx context.Context, a *attempt, use func(*convert.Document) error) error {
 	if a.seen != nil {
@@ -179,7 +187,7 @@ func (s model) parsed(ctx context.Context, a *attempt, use func(*convert.Documen
 // long for the model.
 func (s model) ask(ctx context.Context, a *attempt, trim *convert.Trim) (*convert.Trim, *llm.Answer, error) {
 	client := s.f.o.LLM
-	limit := s.f.o.MaxHTMLChars
+	limit := s.f.htmlLimit(a.req)
 	for try := 1; ; try++ {
 		q := modelPrompt(trim.HTML, page.Mask(a.url))
 		size := len(q.System) + len(q.User)

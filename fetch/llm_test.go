@@ -339,6 +339,15 @@ func TestALongPageIsGivenToAModelUpToTheLimit(t *testing.T) { // rule E11
 			t.Errorf("berth %d stands %d times in the answer", i, n)
 		}
 	}
+	less, err := c.try(t, fetch.Request{URL: parse(t, "https://site.test/"), Own: true, MaxHTMLChars: 900})
+	_, given, _ = strings.Cut(m.asked()[1], ">\n")
+	given, _, _ = strings.Cut(given, "\n</html-")
+	if err != nil || len(given) > 900 || len(given) < 600 || less.Page.Source != page.LLM {
+		t.Errorf("%v: with a limit of its own the model was given %d characters, want nearly 900", err, len(given))
+	}
+	if again := c.read(t, "https://site.test/"); string(again.Body) != string(ans.Body) || len(m.asked()) != 2 {
+		t.Errorf("the model was asked %d times, want 2; another reader now gets\n%s", len(m.asked()), again.Body)
+	}
 }
 
 func TestASlowModelLeavesThePageToLocal(t *testing.T) {
