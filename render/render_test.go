@@ -226,7 +226,7 @@ func TestConsoleErrorsAreKeptOnRequest(t *testing.T) {
 
 func TestRenderWaitsAsLongAsThePageWorks(t *testing.T) {
 	s := newSite(t)
-	b := s.browser(t, func(o *render.Options) { o.Timeout = 30 * time.Second })
+	b := s.browser(t, func(o *render.Options) { o.Timeout = mostTime })
 	s.mux.HandleFunc("/slow", func(w http.ResponseWriter, r *http.Request) {
 		select {
 		case <-time.After(5500 * time.Millisecond): // a sixth of the time and more
@@ -252,11 +252,9 @@ func TestRenderWaitsAsLongAsThePageWorks(t *testing.T) {
 	} {
 		t.Run(tt.path+" "+tt.selector, func(t *testing.T) {
 			t.Parallel()
-			ctx, cancel := context.WithTimeout(t.Context(), tt.limit)
-			defer cancel()
 			r := s.page(t, tt.path)
 			r.Selector = tt.selector
-			p, err := b.Render(ctx, r)
+			p, err := patiently(t, b, r, tt.limit, func(_ *render.Page, err error) bool { return err == nil })
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -265,6 +263,26 @@ func TestRenderWaitsAsLongAsThePageWorks(t *testing.T) {
 				t.Errorf("ended by %s, want %s; %q:\n%s", p.Ended, tt.want, p.Unsettled, p.HTML)
 			}
 		})
+	}
+}
+
+// mostTime is the time that a page gets on a machine that has very much else to do.
+const mostTime = 4 * time.Minute
+
+// patiently renders a page within a limit, and within twice as much each time that it had too little for what is wanted:
+// how long pages wait follows from their limit, and a busy machine is late without being wrong.
+func patiently(t *testing.T, b *render.Browser, r render.Request, limit time.Duration,
+	wanted func(*render.Page, error) bool,
+) (*render.Page, error) {
+	t.Helper()
+	for {
+		ctx, cancel := context.WithTimeout(t.Context(), limit)
+		p, err := b.Render(ctx, r)
+		cancel()
+		late := errors.Is(err, context.DeadlineExceeded) || err == nil && p.Ended == render.EndedByTimeout
+		if limit *= 2; !late || wanted(p, err) || limit > mostTime {
+			return p, err
+		}
 	}
 }
 
@@ -285,7 +303,7 @@ func TestRenderWaitsForASelector(t *testing.T) {
 
 func TestHostilePagesAreBoundedAndDoNotDisturbOthers(t *testing.T) {
 	s := newSite(t)
-	b := s.browser(t, func(o *render.Options) { o.Timeout, o.MaxBody = 30*time.Second, 1<<20 })
+	b := s.browser(t, func(o *render.Options) { o.Timeout, o.MaxBody = mostTime, 1<<20 })
 	s.mux.HandleFunc("/endless", func(w http.ResponseWriter, r *http.Request) {
 		chunk := make([]byte, 1<<16)
 		for r.Context().Err() == nil {
@@ -334,7 +352,7 @@ func TestHostilePagesAreBoundedAndDoNotDisturbOthers(t *testing.T) {
 			`<p>round</p><script>setTimeout(() => { location = '?' + Math.random() }, 1)</script>`, "round",
 			"over 20 documents",
 		},
-		{"all memory", `<script>const a = []; for (;;) a.push(new Array(1e6).fill(Math.random()))</script>`, "", "crashed"},
+		{"all memory", `<script>const a = []; for (;;) a.push(new Array(1e6).fill(Math.random()))</script>`, "", "crashed|does not answer"},
 		{"chrome://crash", `<p>stays</p><script>location = 'chrome://crash'</script>`, "stays", ""},
 		{"windows", `<p>alone</p><script>for (let i = 0; i < 1000; i++) window.open('/told')</script>`, "alone", ""},
 	} {
@@ -345,21 +363,26 @@ func TestHostilePagesAreBoundedAndDoNotDisturbOthers(t *testing.T) {
 			if strings.Contains(tt.problem, "deadline") || tt.problem == "any" && tt.want == "" {
 				limit = 3 * time.Second // nothing more comes of it
 			}
-			ctx, cancel := context.WithTimeout(context.Background(), limit)
-			defer cancel()
-			p, err := b.Render(ctx, s.page(t, at))
-			got := ""
-			if err != nil {
-				got = err.Error()
-			} else if got = p.Unsettled; !strings.Contains(string(p.HTML), tt.want) {
-				t.Errorf("%q is not in %s", tt.want, p.HTML)
+			outcome := func(p *render.Page, err error) (text, problem string) {
+				if err != nil {
+					return "", err.Error()
+				}
+				return string(p.HTML), p.Unsettled
 			}
-			if tt.problem != "" && tt.problem != "any" &&
-				!slices.ContainsFunc(strings.Split(tt.problem, "|"), func(p string) bool { return strings.Contains(got, p) }) {
-				t.Errorf("problem %q, want %q", got, tt.problem)
+			as := func(p *render.Page, err error) bool {
+				text, problem := outcome(p, err)
+				switch tt.problem {
+				case "":
+					return err == nil && strings.Contains(text, tt.want)
+				case "any":
+					return err != nil || strings.Contains(text, tt.want)
+				}
+				return (err != nil || strings.Contains(text, tt.want)) &&
+					slices.ContainsFunc(strings.Split(tt.problem, "|"), func(p string) bool { return strings.Contains(problem, p) })
 			}
-			if tt.problem == "" && err != nil {
-				t.Errorf("error %v", err)
+			p, err := patiently(t, b, s.page(t, at), limit, as)
+			if text, problem := outcome(p, err); !as(p, err) {
+				t.Errorf("problem %q, want %q; %q is to be in\n%s", problem, tt.problem, tt.want, text)
 			}
 			s.add(at+"-next", "<p>fine</p>")
 			if p := rendered(t, b, s.page(t, at+"-next")); !strings.Contains(string(p.HTML), "fine") {
