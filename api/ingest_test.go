@@ -102,7 +102,7 @@ func TestATextIsIngestedOnce(t *testing.T) {
 			t.Fatal(err)
 		}
 		// over the limit of other requests
-		text := strings.Repeat("All that is known of quinces, with \"quotes\" and <tags>.\n\n", 60_000)
+		text := strings.Repeat("All that is known of quinces, with \"quotes\" and <tags>.\n\n", 20_000)
 		in := api.Ingestion{
 			Title: "Quinces", Label: "garden", Text: text, KB: "texts",
 			Metadata: page.Metadata{"source": "test"},
