@@ -16,7 +16,8 @@ func HasSecret(u *url.URL) bool {
 	if u.User != nil {
 		return true
 	}
-	return anyParam(u.RawQuery, secretParam) || secretFragment(u) || secretPath(u.EscapedPath())
+	path := u.EscapedPath()
+	return u.RawQuery != "" && anyParam(u.RawQuery, secretsBehind(path, maxNesting)) || secretFragment(u) || secretPath(path)
 }
 
 // secretFragment reports whether the fragment of u carries something that looks like a credential.
@@ -25,7 +26,7 @@ func secretFragment(u *url.URL) bool {
 		return false
 	}
 	path, query, _ := strings.Cut(u.EscapedFragment(), "?")
-	return anyParam(path, secretParam) || anyParam(query, secretParam) || Route(u) != "" && secretPath(path)
+	return anyParam(path, secretParam) || anyParam(query, secretsBehind(path, maxNesting)) || Route(u) != "" && secretPath(path)
 }
 
 // Mask returns u as text with everything replaced that looks secret, for logs, the ledger and error pages.
@@ -38,7 +39,7 @@ func Mask(u *url.URL) string {
 		m.RawPath = maskPath(path)
 		m.Path, _ = url.PathUnescape(m.RawPath) // it was escaped before, and the mask needs no escape
 	}
-	m.RawQuery = maskParams(m.RawQuery)
+	m.RawQuery = maskParams(m.RawQuery, secretsBehind(u.EscapedPath(), maxNesting))
 	if secretFragment(&m) {
 		m.Fragment, m.RawFragment = SecretMask, ""
 	}
@@ -65,44 +66,11 @@ func MaskString(raw string) string {
 	return Mask(u)
 }
 
-// secretNames are words that, alone or as part of a parameter's name, say that its value is a credential.
-var secretNames = map[string]bool{
-	"token": true, "key": true, "apikey": true, "sig": true, "signature": true, "password": true, "passwd": true,
-	"pwd": true, "pass": true,
-	"secret": true, "auth": true, "authorization": true, "bearer": true, "jwt": true, "credential": true,
-	"credentials": true, "code": true,
-	"session": true, "sessionid": true, "sid": true, "sessid": true, "phpsessid": true, "jsessionid": true, "otp": true,
-	"pin": true, "hmac": true,
-	"access_token": true, "accesstoken": true, "refreshtoken": true, "idtoken": true, "authtoken": true,
-	"privatekey": true, "secretkey": true, "accesskey": true, "csrf": true, "xsrf": true,
-	"ticket": true, "nonce": true, "assertion": true, "samlresponse": true, "samlrequest": true, "passphrase": true,
-}
-
 // jwtLike matches a JSON Web Token: three base64url parts, the first of which begins with {".
 var jwtLike = regexp.MustCompile(`\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*`)
 
 // keyLike matches keys whose issuers gave them a telling prefix.
-var keyLike = regexp.MustCompile(`^(sk-|sk_live_|rk_live_|ghp_|gho_|ghs_|github_pat_|glpat-|xox[abprs]-|AKIA|ASIA|AIza|fc-|ctx7sk|hf_|npm_)[A-Za-z0-9_-]{10,}`)
-
-func secretParam(given, value string) bool {
-	name := strings.ToLower(given)
-	if secretNames[name] || strings.HasPrefix(name, "x-amz-") || strings.HasPrefix(name, "x-goog-") {
-		return value != ""
-	}
-	for word := range strings.FieldsFuncSeq(name,
-		func(r rune) bool { return r == '_' || r == '-' || r == '.' || r == '[' || r == ']' }) {
-		if secretNames[word] && word != "code" && word != "key" && word != "pin" && word != "pass" {
-			return value != ""
-		}
-		if word == "key" && name != "key" { // api_key, private-key; "key" alone is in the table
-			return value != ""
-		}
-	}
-	if value == "" {
-		value = given // a parameter that is but a value
-	}
-	return jwtLike.MatchString(value) || keyLike.MatchString(value)
-}
+var keyLike = regexp.MustCompile(`^(sk-|sk_live_|rk_live_|ghp_|gho_|ghs_|github_pat_|glpat-|xox[abprs]-|AKIA|ASIA|AIza|fc-|ctx7sk|hf_|npm_|glptt-|figd_|syt_|hvs\.|ATTI|ATTA|ATATT)[A-Za-z0-9_-]{10,}`)
 
 func anyParam(query string, match func(name, value string) bool) bool {
 	for part := range strings.FieldsFuncSeq(query, func(r rune) bool { return r == '&' || r == ';' }) {
@@ -114,9 +82,10 @@ func anyParam(query string, match func(name, value string) bool) bool {
 	return false
 }
 
-// maskParams masks the values of the secret parameters in query. Both separators that servers know, & and ;, stay.
-func maskParams(query string) string {
-	if !anyParam(query, secretParam) {
+// maskParams masks the values of the parameters in query that are secret. Both separators that servers know, & and ;,
+// stay.
+func maskParams(query string, secret func(name, value string) bool) string {
+	if !anyParam(query, secret) {
 		return query
 	}
 	var b strings.Builder
@@ -126,7 +95,7 @@ func maskParams(query string) string {
 			end = len(query)
 		}
 		part := query[:end]
-		if name, _, hasValue := strings.Cut(part, "="); anyParam(part, secretParam) {
+		if name, _, hasValue := strings.Cut(part, "="); anyParam(part, secret) {
 			part = SecretMask
 			if hasValue {
 				part = name + "=" + SecretMask

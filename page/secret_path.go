@@ -24,7 +24,8 @@ var secretWords = map[string]bool{
 	"secret": true, "secrets": true, "key": true, "keys": true, "apikey": true, "otp": true, "sso": true, "login": true,
 	"signin": true, "signup": true, "unlock": true, "webhook": true, "webhooks": true, "hooks": true, "join": true,
 	"private": true, "preview": true, "draft": true, "access": true, "ticket": true, "code": true, "callback": true,
-	"onetime": true, "signed": true, "download": true, "oauth": true,
+	"onetime": true, "signed": true, "download": true, "oauth": true, "cancellation": true, "cancellations": true,
+	"webhookb2": true,
 }
 
 // servedWords name directories of a build, whose files are named after digests and builds.
@@ -44,6 +45,7 @@ var listedWords = map[string]bool{
 
 var (
 	aspSession  = regexp.MustCompile(`\([ASF]\([A-Za-z0-9_-]{8,}\)\)`)
+	private     = regexp.MustCompile(`^(?:private-[0-9a-f]{32}|z-app-.*-[0-9a-f]{40})$`) // Google's calendars, Slack's sign-in
 	telegramBot = regexp.MustCompile(`^bot[0-9]{6,}:[A-Za-z0-9_-]{20,}$`)
 	assetName   = regexp.MustCompile(`\.[A-Za-z][A-Za-z0-9]{0,5}$`)
 	uuidLike    = regexp.MustCompile(`^[0-9A-Fa-f]{8}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{12}$`)
@@ -55,15 +57,29 @@ func secretPath(path string) bool {
 	if len(path) < 9 {
 		return false
 	}
-	before, served := "", false
+	at := place{}
 	for segment := range strings.SplitSeq(path, "/") {
-		if secretSegment(segment, before, served) {
+		if secretSegment(segment, at.before, at.served) {
 			return true
 		}
-		served = served || servedWords[segment]
-		before = segment
+		at.pass(segment)
 	}
 	return false
+}
+
+// A place in a path is what the segments before it say of the next.
+type place struct {
+	before string // the one before it; or one up to three before that names a purpose
+	since  int    // segments since that
+	served bool   // it is part of a build
+}
+
+// pass goes on behind a segment. A purpose reaches over whom it is for: reset/12345/…, invite/b/….
+func (p *place) pass(segment string) {
+	p.served = p.served || servedWords[segment]
+	if p.since++; p.since > 2 || !purposeful(p.before) || purposeful(segment) || len(segment) > 16 || segment == SecretMask {
+		p.before, p.since = segment, 0
+	}
 }
 
 // maskPath masks the secret segments of an escaped path. Of a segment with parameters the rest stays.
@@ -72,16 +88,15 @@ func maskPath(path string) string {
 		return path
 	}
 	segments := strings.Split(path, "/")
-	before, served := "", false
+	at := place{}
 	for i, segment := range segments {
-		if secretSegment(segment, before, served) {
+		if secretSegment(segment, at.before, at.served) {
 			segments[i] = SecretMask
-			if name, params, ok := strings.Cut(segment, ";"); ok && !secretSegment(name, before, served) {
-				segments[i] = name + ";" + maskParams(params)
+			if name, params, ok := strings.Cut(segment, ";"); ok && !secretSegment(name, at.before, at.served) {
+				segments[i] = name + ";" + maskParams(params, secretParam)
 			}
 		}
-		served = served || servedWords[segment]
-		before = segment
+		at.pass(segment)
 	}
 	return strings.Join(segments, "/")
 }
@@ -97,6 +112,9 @@ func secretSegment(escaped, before string, served bool) bool {
 			segment = plain
 		}
 	}
+	if segment != escaped && strings.ContainsAny(segment, "?%") && secretValue(segment, maxNesting) {
+		return true // a URL in a segment
+	}
 	name, params, ok := strings.Cut(segment, ";")
 	if ok && anyParam(params, secretParam) {
 		return true
@@ -104,10 +122,11 @@ func secretSegment(escaped, before string, served bool) bool {
 	switch {
 	case strings.Contains(name, "eyJ") && jwtLike.MatchString(name), keyLike.MatchString(name),
 		strings.HasPrefix(name, "bot") && telegramBot.MatchString(name),
-		strings.HasPrefix(name, "(") && aspSession.MatchString(name):
+		strings.HasPrefix(name, "(") && aspSession.MatchString(name), private.MatchString(name):
 		return true
 	case purposeful(before):
-		return given(name)
+		whose, _, _ := strings.Cut(name, "@") // Teams: of a group at a tenant
+		return given(whose)
 	}
 	return !served && len(name) >= 20 && !listedWords[before] && !assetName.MatchString(name) && random(name, 20)
 }

@@ -81,6 +81,14 @@ func TestOrdinaryURLsHaveNoSecret(t *testing.T) {
 		"https://a.test/password/tips-for-2024",
 		"https://a.test/token/access-tokens", "https://a.test/auth/oauth2-with-pkce", "https://a.test/login/windows-11-23h2",
 		"https://notion.test/Release-notes-8f3a9b2c7d1e4f60a1b2c3d4e5f60718", "https://arxiv.test/abs/2401.01234v2",
+		"https://a.test/article.pl?sid=23191137", "https://a.test/?tokenizer=bert-base-uncased&tokens=100",
+		"https://a.test/?next=/docs/intro&lang=en", "https://a.test/go?url=https%3A%2F%2Fb.test%2Fx%3Fpage%3D2%26q%3Dtoken",
+		"https://a.test/?data=%7B%22page%22%3A2%2C%22sort%22%3A%22key%22%7D", "https://a.test/?state=CA&city=x",
+		"https://a.test/s?keywords=UN43NU6900FXZA", "https://a.test/play?code=fn+main()+%7B%7D&edition=2021",
+		"https://a.test/x?v=3f2504e0-4f89-41d3-9a0c-0305e82c3301", "https://a.test/x?1700000000",
+		"https://a.test/privacy#3f2504e0-4f89-41d3-9a0c-0305e82c3301", "https://a.test/login/?next=/reset",
+		"https://a.test/classEigen.html#a5df3d99d47747b72d61f235c9fb925e3", "https://a.test/?time=12:30&ratio=16/9",
+		"https://a.test/link?value=Nzd0Xy9TaG93Rm9ydW0tZzI5NDIzMi1KYXBhbi5odG1sXzJtYg==",
 		"https://a.test/share/2023-annual-report.pdf", "https://a.test/x;v=1.2/y", "https://a.test/reset/",
 	} {
 		u := mustParse(t, raw)
@@ -153,4 +161,23 @@ func FuzzMaskedURLsHaveNoSecretLeft(f *testing.F) {
 			t.Errorf("Mask = %s", got)
 		}
 	})
+}
+
+// However a URL is nested, its judgement costs little.
+func BenchmarkHasSecretOfANestedURL(b *testing.B) {
+	raw := "https://a.test/?x="
+	for range 12 {
+		raw += url.QueryEscape(raw + "&u=/a?b=1&c=" + strings.Repeat("{[", 10))
+		if len(raw) > 8<<10 {
+			break
+		}
+	}
+	u, err := url.Parse(raw)
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.SetBytes(int64(len(raw)))
+	for b.Loop() {
+		page.HasSecret(u)
+	}
 }
