@@ -12,7 +12,7 @@ import (
 )
 
 // HostFact is one thing that was learnt about a host, and until when it holds. Traits are negotiates, markdown-off,
-// strict-accept, markdown-twins, needs-browser and rejects-ca.
+// strict-accept, markdown-twins, needs-browser, loads-in-vain, silent-events and rejects-ca.
 type HostFact struct {
 	Host string `json:"host"`
 	store.Fact
@@ -25,7 +25,7 @@ type HostFacts struct {
 
 // HostQuery chooses what was learnt.
 type HostQuery struct {
-	Trait string `query:"trait" doc:"only this trait: negotiates, markdown-off, strict-accept, markdown-twins, needs-browser or rejects-ca"`
+	Trait string `query:"trait" doc:"only this trait: negotiates, markdown-off, strict-accept, markdown-twins, needs-browser, loads-in-vain, silent-events or rejects-ca"`
 }
 
 // hostRef names a host.
@@ -117,7 +117,8 @@ func (s *Server) hostFacts(trait store.Trait, limit int) (*HostFacts, error) {
 
 func traitOf(name string) (store.Trait, error) {
 	switch t := store.Trait(name); t {
-	case "", store.Negotiates, store.MarkdownOff, store.StrictAccept, store.Twins, store.NeedsBrowser, store.RejectsCA:
+	case "", store.Negotiates, store.MarkdownOff, store.StrictAccept, store.Twins, store.NeedsBrowser,
+		store.LoadsInVain, store.SilentEvents, store.RejectsCA:
 		return t, nil
 	}
 	return "", problem(http.StatusBadRequest, "no such trait: %q", name)

@@ -67,6 +67,12 @@ func (s browser) Try(ctx context.Context, a *attempt) result {
 		return failedWith(err)
 	}
 	a.seen, a.page.Info.RenderEnd = seen, seen.Ended
+	if seen.Vain.Loading {
+		s.f.learn(a, store.LoadsInVain)
+	}
+	if seen.Vain.Events {
+		s.f.learn(a, store.SilentEvents)
+	}
 	r, err := s.convert(ctx, a, seen)
 	elsewhere := seen.Navigated && withoutFragment(seen.URL) != withoutFragment(a.url)
 	if err == nil && elsewhere {
@@ -118,8 +124,8 @@ func (s browser) follow(a *attempt, next *url.URL) error {
 // warnIncomplete is the warning of a page that the browser was still working on.
 const warnIncomplete = "render-incomplete"
 
-// warnMore is the warning of a page that has more than was loaded; followed by =scrolling: it adds content whenever it
-// is scrolled to its end.
+// warnMore is the warning of a page that has more than was loaded; followed by what there is more of: see
+// [render.MoreScrolling].
 const warnMore = "more"
 
 // refusal returns why the page is not rendered, or "" if it is.
@@ -180,7 +186,9 @@ func (a *attempt) rendering() render.Request {
 	return render.Request{
 		URL: page.WithoutAnchor(a.url), Status: a.status, Header: h, Body: a.content,
 		Selector: cmp.Or(a.req.WaitFor, wait), Screenshot: a.req.Screenshot, Console: a.req.Console, Fresh: a.forced,
-		Wait: a.req.Wait,
+		Wait: a.req.Wait, Vain: render.Vain{
+			Loading: a.host.Knows(store.LoadsInVain, a.started), Events: a.host.Knows(store.SilentEvents, a.started),
+		},
 	}
 }
 

@@ -25,6 +25,7 @@ import (
 	"readthru/page"
 	"readthru/render"
 	"readthru/render/rendertest"
+	"readthru/store"
 )
 
 // shell is a page whose text comes with its script.
@@ -557,5 +558,23 @@ func TestAWaitIsObeyedAndMoreIsTold(t *testing.T) { // rule C8
 	ans, err := c.try(t, fetch.Request{URL: parse(t, "https://site.test/endless"), Own: true, Render: fetch.RenderAlways})
 	if err != nil || !slices.Contains(ans.Page.Warnings, "more=scrolling") {
 		t.Errorf("%v, warnings %q", err, ans.Page.Warnings)
+	}
+}
+
+func TestWaitingInVainIsRemembered(t *testing.T) { // rule C8
+	c := withBrowser(t, "", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/events" {
+			w.Header().Set("Content-Type", "text/event-stream")
+			return
+		}
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		_, _ = io.WriteString(w, `<title>Late</title><div id=root>Please wait…</div><script>
+			new EventSource('/events'); setTimeout(() => { document.getElementById('root').textContent += '.' }, 9000)</script>
+			<iframe src="http://other.test/" width=300 height=200></iframe>`)
+	}))
+	c.read(t, "https://site.test/")
+	h, err := c.store.Host("site.test")
+	if err != nil || !h.Knows(store.LoadsInVain, time.Now()) || !h.Knows(store.SilentEvents, time.Now()) {
+		t.Errorf("host %+v, %v: it is not known that patience was in vain", h, err)
 	}
 }

@@ -33,9 +33,6 @@ func (f *traffic) firstStream(url string) bool {
 	return !known
 }
 
-// silentHost names a host whose streams say nothing, among those where patience was in vain.
-func (t *tab) silentHost() string { return "events " + t.r.URL.Hostname() }
-
 // eventTime returns how long a stream may take until its first event: all of the page's time if the caller waits for
 // something, and hardly any on a host whose streams said nothing before.
 func (t *tab) eventTime() time.Duration {
@@ -44,7 +41,7 @@ func (t *tab) eventTime() time.Duration {
 		return t.left()
 	case t.r.Wait > 0:
 		return min(t.left(), max(t.r.Wait, t.o.stepTimes().answer))
-	case t.o.vain.has(t.silentHost()):
+	case t.r.Vain.Events:
 		return restTime
 	}
 	return t.o.stepTimes().answer
@@ -69,7 +66,7 @@ func (f *traffic) begin(stream io.Reader, stop func()) ([]byte, error) {
 		case err == nil:
 			continue
 		case pause == nil:
-			f.t.o.vain.add(f.t.silentHost())
+			f.silent.Store(true)
 		}
 		if len(body) > 0 || errors.Is(err, io.EOF) {
 			return body, nil

@@ -12,6 +12,7 @@ import (
 	"net/url"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/chromedp/cdproto/cdp"
@@ -40,6 +41,7 @@ type traffic struct {
 	slots   chan struct{}
 	running sync.WaitGroup // requests being answered
 	sockets *sockets
+	silent  atomic.Bool // a stream of events said nothing
 
 	mu        sync.Mutex
 	open      int       // requests not yet answered
@@ -310,7 +312,7 @@ func (f *traffic) ask(ctx context.Context, ev *fetch.EventRequestPaused) (*fetch
 	resp, err := f.t.o.Client.RoundTrip(req)
 	if err != nil {
 		if isStream(ev) {
-			f.t.o.vain.add(f.t.silentHost())
+			f.silent.Store(true)
 		}
 		return nil, err
 	}

@@ -35,11 +35,12 @@ type tab struct {
 	r   Request
 	ctx context.Context // of the tab; ends with the caller's
 
-	begun     time.Time
-	deadline  time.Time
-	matched   bool           // Request.Selector
-	more      string         // Page.More
-	listening sync.WaitGroup // handlers of the page's events
+	begun       time.Time
+	deadline    time.Time
+	matched     bool           // Request.Selector
+	more        string         // Page.More
+	loadsInVain bool           // Page.Vain
+	listening   sync.WaitGroup // handlers of the page's events
 
 	*traffic
 	mu      sync.Mutex
@@ -95,6 +96,7 @@ func (t *tab) render(cancel context.CancelCauseFunc) (*Page, error) {
 	t.mu.Lock()
 	out.Console = t.console
 	t.mu.Unlock()
+	out.Vain = Vain{Loading: t.loadsInVain, Events: t.silent.Load()}
 	t.report(out)
 	return out, nil
 }

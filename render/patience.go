@@ -1,19 +1,13 @@
 package render
 
-import (
-	"context"
-	"sync"
-	"time"
-)
+import "context"
 
 // A page that is quiet may still have to draw its text: a timer is due in some seconds, frames of an animation are, or
 // all it shows is that it loads. Such a page gets more of its own time, which costs only what it computes, and more
-// frames. Hosts on which that changed nothing are remembered for a while, so that their other pages do not pay for it.
+// frames. The caller learns on which hosts that changed nothing, so that their other pages do not pay for it.
 const (
 	loadingTime   = 20_000.0 // milliseconds of virtual time for a page that shows that it loads
 	loadingFrames = 120      // frames for it
-	vainTime      = time.Hour
-	maxVain       = 1000 // hosts
 )
 
 // mayChange is the value of stillDue.
@@ -49,8 +43,7 @@ func (t *tab) linger(ctx context.Context) (unsettled string, err error) {
 			return unsettled, err
 		}
 	}
-	host := t.r.URL.Hostname()
-	if is, err = evaluate[mayChange](ctx, t, stillDue); err != nil || !is.Loading || t.o.vain.has(host) {
+	if is, err = evaluate[mayChange](ctx, t, stillDue); err != nil || !is.Loading || t.r.Vain.Loading {
 		return "", err
 	}
 	if unsettled, err = t.pass(ctx, loadingTime); unsettled != "" || err != nil {
@@ -72,31 +65,7 @@ func (t *tab) linger(ctx context.Context) (unsettled string, err error) {
 		}
 	}
 	if err == nil {
-		t.o.vain.add(host)
+		t.loadsInVain = true
 	}
 	return "", err
-}
-
-// hosts remembers hosts for vainTime.
-type hosts struct {
-	mu sync.Mutex
-	at map[string]time.Time
-}
-
-func newHosts() *hosts { return &hosts{at: map[string]time.Time{}} }
-
-func (h *hosts) has(host string) bool {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	at, ok := h.at[host]
-	return ok && time.Since(at) < vainTime
-}
-
-func (h *hosts) add(host string) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if len(h.at) >= maxVain {
-		clear(h.at)
-	}
-	h.at[host] = time.Now()
 }

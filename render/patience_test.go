@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"readthru/render"
 )
 
 // loadingUntil is a page that shows that it loads until a script calls show.
@@ -96,5 +98,30 @@ func TestEndlessPagesAreScrolled(t *testing.T) {
 				t.Errorf("%d items, more %q, want %d, %q", n, p.More, tt.want, tt.more)
 			}
 		})
+	}
+}
+
+func TestWhatWasInVainIsNotDoneAgain(t *testing.T) {
+	s := newSite(t)
+	b := s.browser(t)
+	s.add("/late", loadingUntil(`setTimeout(() => show('it'), 18000)`))
+	s.add("/never", loadingUntil(``))
+	s.add("/events", "")
+	s.add("/silent", `<main>A text</main><script>new EventSource('/events')</script>`)
+	for _, tt := range []struct {
+		at          string
+		known, want render.Vain
+		text        string
+	}{
+		{"/late", render.Vain{}, render.Vain{}, "<article>it came"},
+		{"/late", render.Vain{Loading: true}, render.Vain{}, "Please wait"},
+		{"/never", render.Vain{}, render.Vain{Loading: true}, "Please wait"},
+		{"/silent", render.Vain{}, render.Vain{Events: true}, "A text"},
+	} {
+		r := s.page(t, tt.at)
+		r.Vain = tt.known
+		if p := rendered(t, b, r); p.Vain != tt.want || !strings.Contains(string(p.HTML), tt.text) {
+			t.Errorf("%s, known %+v: %+v, want %+v: %s", tt.at, tt.known, p.Vain, tt.want, p.HTML)
+		}
 	}
 }

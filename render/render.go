@@ -51,8 +51,6 @@ type Options struct {
 	UserAgent   string        // sent with every request
 	Sandbox     bool          // refuse to run without Chromium's sandbox, which does not work as root
 	Log         *slog.Logger  // if nil, nothing is logged
-
-	vain *hosts // where patience was in vain; New makes it
 }
 
 // Errors of [Browser.Render].
@@ -79,9 +77,16 @@ type Request struct {
 	// something loads.
 	Wait       time.Duration
 	Scroll     bool // also load content that loads when it comes into view
+	Vain       Vain // what the page's host was given time for in vain: it gets no more of it
 	Screenshot bool // take a screenshot of the whole page, which loads its images and fonts
 	Console    bool // keep the errors that the page logs
 	Fresh      bool // ask for every response with Cache-Control: no-cache
+}
+
+// Vain says what a page was given time for in vain.
+type Vain struct {
+	Loading bool // it went on showing that it loads
+	Events  bool // its streams of events said nothing
 }
 
 // Page is a rendered page.
@@ -94,6 +99,7 @@ type Page struct {
 	Unsettled  string   // why the page may be incomplete; empty if it was done
 	More       string   // what there is more of than was loaded: MoreScrolling; empty if nothing is known
 	Ended      string   // what ended the wait: EndedBySelector, EndedByQuiet or EndedByTimeout
+	Vain       Vain     // what it was given time for in vain
 	Requests   int      // number of requests of the page
 	Refused    int      // how many of them were refused: images, fonts, beacons, failures, and requests over a limit
 	Bytes      int64    // total size of the responses, decoded
@@ -174,7 +180,6 @@ func New(o Options) *Browser {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	o.vain = newHosts()
 	b := &Browser{o: o, pagesPerProcess: maxPages, idleTime: idleTime, found: find(o.Browser), live: map[*process]bool{}}
 	b.life, b.end = context.WithCancel(context.Background())
 	n := o.Concurrency

@@ -17,6 +17,8 @@ const (
 	StrictAccept Trait = "strict-accept"  // it answers 406 to a request that names text/markdown: it is asked without
 	Twins        Trait = "markdown-twins" // a page has its markdown at the page's address with .md
 	NeedsBrowser Trait = "needs-browser"  // a rendered page had far more text than the same page without
+	LoadsInVain  Trait = "loads-in-vain"  // a rendered page was given time and still showed only that it loads
+	SilentEvents Trait = "silent-events"  // the streams of events of a rendered page said nothing
 	RejectsCA    Trait = "rejects-ca"     // a client rejected our certificate there: it is tunnelled
 )
 
@@ -33,6 +35,8 @@ var lifetimes = map[Trait]struct {
 	StrictAccept: {day, 30 * day, 1, true},
 	Twins:        {30 * day, 30 * day, 1, true},
 	NeedsBrowser: {30 * day, 30 * day, 3, true},
+	LoadsInVain:  {time.Hour, time.Hour, 1, false},
+	SilentEvents: {time.Hour, time.Hour, 1, false},
 	RejectsCA:    {10 * time.Minute, day, 1, false},
 }
 

@@ -25,7 +25,9 @@ func (p *program) hostsCommand() *cli.Command {
 			"at most 30 days\n" +
 			"  negotiates      it answers markdown when asked for it; 30 days\n" +
 			"  markdown-twins  its pages have markdown at their address with .md; 30 days\n" +
-			"  needs-browser   three pages had far more text in a browser; 30 days, or until one has not",
+			"  needs-browser   three pages had far more text in a browser; 30 days, or until one has not\n" +
+			"  loads-in-vain   a rendered page still showed only that it loads after all its time; an hour\n" +
+			"  silent-events   the streams of events of a rendered page said nothing; an hour",
 		Subcommands: []*cli.Command{
 			{
 				Name: "list", Usage: "list what was learnt about all hosts, and until when it holds",
@@ -102,6 +104,8 @@ func explained(f api.HostFact) string {
 		store.StrictAccept: "it answers 406 to who asks for markdown: it is asked without",
 		store.Twins:        "its pages have markdown at their address with .md",
 		store.NeedsBrowser: "its pages have far more text in a browser: they are rendered at once",
+		store.LoadsInVain:  "a page there still loaded after all its time: others are not waited for so long",
+		store.SilentEvents: "streams of events said nothing there: they are not waited for",
 		store.RejectsCA:    "rejected our certificate: it is tunnelled, so it gets no markdown and no cache",
 	}[f.Trait]
 	if f.Client != "" {
