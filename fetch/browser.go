@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -91,6 +92,9 @@ func (s browser) Try(ctx context.Context, a *attempt) result {
 	}
 	if seen.More != "" {
 		r.Warnings = addWarning(r.Warnings, warnMore+"="+seen.More)
+	}
+	if seen.FramesLeft > 0 {
+		r.Warnings = addWarning(r.Warnings, warnFrames+"="+strconv.Itoa(seen.FramesLeft))
 	}
 	good := !warns(r.Warnings, weak...)
 	if seen.Unsettled != "" {

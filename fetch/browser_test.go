@@ -572,7 +572,10 @@ func TestWaitingInVainIsRemembered(t *testing.T) { // rule C8
 			new EventSource('/events'); setTimeout(() => { document.getElementById('root').textContent += '.' }, 9000)</script>
 			<iframe src="http://other.test/" width=300 height=200></iframe>`)
 	}))
-	c.read(t, "https://site.test/")
+	ans := c.read(t, "https://site.test/")
+	if !slices.Contains(ans.Page.Warnings, "frame-left-out=1") {
+		t.Errorf("warnings %q, want frame-left-out=1", ans.Page.Warnings)
+	}
 	h, err := c.store.Host("site.test")
 	if err != nil || !h.Knows(store.LoadsInVain, time.Now()) || !h.Knows(store.SilentEvents, time.Now()) {
 		t.Errorf("host %+v, %v: it is not known that patience was in vain", h, err)

@@ -85,7 +85,7 @@ func (t *tab) render(cancel context.CancelCauseFunc) (*Page, error) {
 		return nil, err
 	}
 	out := &Page{Unsettled: unsettled, Ended: t.ended(unsettled), More: t.more}
-	if out.URL, out.HTML, err = t.read(); err != nil {
+	if err := t.read(out); err != nil {
 		return nil, fmt.Errorf("read the document: %w", err)
 	}
 	if t.r.Screenshot {
@@ -127,8 +127,8 @@ func (t *tab) screenshot(out *Page) error {
 	return nil
 }
 
-// read stops the page's clock and returns the document. If the page is navigating, read returns the next document.
-func (t *tab) read() (*url.URL, []byte, error) {
+// read stops the page's clock and takes the document. If the page is navigating, read takes the next document.
+func (t *tab) read(out *Page) error {
 	ctx, cancel := context.WithTimeout(t.ctx, t.o.stepTimes().answer)
 	defer cancel()
 	// If this fails, so does the reading.
@@ -144,7 +144,7 @@ func (t *tab) read() (*url.URL, []byte, error) {
 				continue
 			}
 			if ctx.Err() != nil || !strings.Contains(err.Error(), "navigated") && !strings.Contains(err.Error(), "context") {
-				return nil, nil, err
+				return err
 			}
 			last = err
 			continue
@@ -155,17 +155,19 @@ func (t *tab) read() (*url.URL, []byte, error) {
 		}
 		at, err := url.Parse(doc.URL)
 		if err != nil || at.Scheme != "http" && at.Scheme != "https" {
-			return nil, nil, errors.New("the page navigated to a URL that is not http or https")
+			return errors.New("the page navigated to a URL that is not http or https")
 		}
-		return at, []byte(doc.HTML), nil
+		out.URL, out.HTML, out.FramesLeft = at, []byte(doc.HTML), doc.Left
+		return nil
 	}
-	return nil, nil, fmt.Errorf("the page does not come to its end: %w", last)
+	return fmt.Errorf("the page does not come to its end: %w", last)
 }
 
 // document is the value of serialise.
 type document struct {
 	URL  string `json:"url"`
 	HTML string `json:"html"`
+	Left int    `json:"left"` // frames that are not in HTML
 }
 
 // load navigates to the page and waits for its load event. If the event does not come but there is a document, load

@@ -97,7 +97,8 @@ type Page struct {
 	Screenshot []byte   // PNG
 	Console    []string // errors and uncaught exceptions, at most 100, each at most 1,000 characters
 	Unsettled  string   // why the page may be incomplete; empty if it was done
-	More       string   // what there is more of than was loaded: MoreScrolling; empty if nothing is known
+	More       string   // what there is more of than was loaded: MoreScrolling, MoreRows or MoreGrowing; empty if nothing is known
+	FramesLeft int      // number of visible frames that are not in HTML: of other origins, or without text
 	Ended      string   // what ended the wait: EndedBySelector, EndedByQuiet or EndedByTimeout
 	Vain       Vain     // what it was given time for in vain
 	Requests   int      // number of requests of the page
@@ -124,8 +125,12 @@ const (
 	EndedByTimeout  = "timeout"  // there was no more time, or there is no match for Request.Selector
 )
 
-// MoreScrolling says that a page adds content whenever it is scrolled to its end, and was left at a limit.
-const MoreScrolling = "scrolling"
+// What there is more of than was loaded.
+const (
+	MoreScrolling = "scrolling" // the page adds content whenever it is scrolled to its end, and was left at a limit
+	MoreRows      = "rows"      // a list, which shows only the rows in view, has more than the limit
+	MoreGrowing   = "growing"   // the page goes on adding content without anybody's doing
+)
 
 // State is the state of a [Browser]. Counts are since New.
 type State struct {

@@ -96,15 +96,24 @@ func (t *tab) settleSteps(ctx context.Context) (unsettled string, err error) {
 	if unsettled, err = t.linger(ctx); unsettled != "" || err != nil {
 		return unsettled, err
 	}
+	if unsettled, err = t.takeLists(ctx); unsettled != "" || err != nil {
+		return unsettled, err
+	}
 	if has&lazy != 0 {
 		if unsettled, err = t.scroll(ctx); unsettled != "" || err != nil {
 			return unsettled, err
 		}
 	}
 	if rest := float64(t.r.Wait.Milliseconds()) - virtualTime; rest > 0 {
-		return t.pass(ctx, rest)
+		if unsettled, err = t.pass(ctx, rest); unsettled != "" || err != nil {
+			return unsettled, err
+		}
 	}
-	return "", nil
+	grows, err := evaluate[bool](ctx, t, growsByItself)
+	if grows && t.more == "" {
+		t.more = MoreGrowing
+	}
+	return "", err
 }
 
 // scroll scrolls the page to its end until nothing more appears, but only a few times.
@@ -348,8 +357,19 @@ const prepare = `(() => {
 		timers.set(id, performance.now() + ms);
 		return id;
 	};
-	window.clearTimeout = function clearTimeout(id) { timers.delete(id); return never.call(window, id); };
-	window.clearInterval = function clearInterval(id) { timers.delete(id); return never2.call(window, id); };
+	const ticks = window[Symbol.for('readthru.ticks')] = new Map(), every = window.setInterval;
+	const end = (id) => { timers.delete(id); ticks.delete(id); };
+	window.clearTimeout = function clearTimeout(id) { end(id); return never.call(window, id); };
+	window.clearInterval = function clearInterval(id) { end(id); return never2.call(window, id); };
+	window.setInterval = function setInterval(run, ms, ...args) {
+		if (typeof run !== 'function' || !(ms >= 200)) return every.call(window, run, ms, ...args);
+		const sizes = [], id = every.call(window, (...args) => {
+			sizes.push(document.getElementsByTagName('*').length);
+			return run.apply(window, args);
+		}, ms, ...args);
+		ticks.set(id, sizes);
+		return id;
+	};
 	window.cancelAnimationFrame = function cancelAnimationFrame(id) { frames.delete(id); return drop.call(window, id); };
 	const listen = EventTarget.prototype.addEventListener;
 	EventTarget.prototype.addEventListener = function addEventListener(type, ...rest) {
@@ -360,6 +380,13 @@ const prepare = `(() => {
 
 // traits returns what prepare has noted: the bits lazy and hasWorkers.
 const traits = `window[Symbol.for('readthru.traits')] | 0`
+
+// growsByItself tells whether the page had more elements at each of the last times that an interval came, and has more
+// since.
+const growsByItself = `[...window[Symbol.for('readthru.ticks')]?.values() ?? []].some((sizes) => {
+	const last = [...sizes, document.getElementsByTagName('*').length].slice(-3);
+	return last.length === 3 && last[0] < last[1] && last[1] < last[2];
+})`
 
 // waitsForFrame tells whether the page has asked for a frame that was not painted yet.
 const waitsForFrame = `!!window[Symbol.for('readthru.frames')]?.size`
@@ -384,12 +411,19 @@ const scroll = `(() => {
 const notWhole = "the document is not whole"
 
 // serialise returns the document and its URL. It includes open shadow roots, which outerHTML leaves out, and the
-// content of each visible frame of the same origin after that frame. A document that consists of frames gets a body
-// with their contents. It throws if that is longer than a number of characters.
+// content of each visible frame of the same origin after that frame, and counts the others. A document that consists of
+// frames gets a body with their contents. It throws if that is longer than a number of characters.
 const serialise = `(() => {
+	` + heldRows + `
+	let left = 0;
 	const mark = 'frame ' + Math.random() + ' ';
 	const reach = (frame) => {
-		try { return frame.offsetWidth >= 100 && frame.offsetHeight >= 50 && frame.contentDocument?.body; } catch {}
+		if (frame.offsetWidth < 100 || frame.offsetHeight < 50) return;
+		let body;
+		try { body = frame.contentDocument?.body; } catch {}
+		const empty = !frame.getAttribute('src') && !frame.hasAttribute('srcdoc'); // as scripts make them, for others
+		if (body?.innerText?.trim() || body?.localName === 'frameset' || body?.querySelector('iframe')) return body;
+		if (!empty) left++;
 	};
 	const framed = (body, depth) => {
 		if (body.localName === 'frameset') return parts(body, depth + 1);
@@ -426,5 +460,5 @@ const serialise = `(() => {
 	const outer = d.cloneNode(false).outerHTML, end = outer.lastIndexOf('</');
 	const html = '<!DOCTYPE html>' + (end < 0 ? inner : outer.slice(0, end) + inner + outer.slice(end));
 	if (html.length > %d) throw new Error('the document is too large');
-	return {url: location.href, html};
+	return {url: location.href, html, left};
 })()`
