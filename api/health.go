@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"readthru/fault"
+	"readthru/fleet"
 	"readthru/knowledge"
 	"readthru/store"
 )
@@ -75,6 +76,18 @@ func indexPart(k *knowledge.Knowledge) Part {
 	return Part{}
 }
 
+// fleetPart returns the state of a node's part in its fleet.
+func fleetPart(st fleet.Status) Part {
+	if n := len(st.Aside); n > 0 && st.State == fleet.Connected && st.Reason == "" {
+		last := st.Aside[n-1]
+		return Part{
+			State: "degraded", Remedy: "see what `readthru fleet status` names",
+			Reason: fmt.Sprintf("%d rows of others set aside; the last: %s %s: %s", st.Refused, last.Kind, last.ID, last.Reason),
+		}
+	}
+	return Part{State: st.State, Reason: st.Reason, Remedy: st.Remedy}
+}
+
 // getReadiness returns the state of each part. A store that takes no writes leaves the daemon ready: it still answers
 // pages. The path is open to all: to strangers the answer names neither files nor hosts that were visited.
 func (s *Server) getReadiness(ctx context.Context, _ none) (*Readiness, error) {
@@ -116,7 +129,7 @@ func (s *Server) getReadiness(ctx context.Context, _ none) (*Readiness, error) {
 	}
 	if s.o.Fleet != nil { // without the database the node is a node alone, and ready
 		st := s.o.Fleet.Status()
-		parts["fleet"] = Part{State: st.State, Reason: st.Reason, Remedy: st.Remedy}
+		parts["fleet"] = fleetPart(st)
 		if b := st.Bodies; b.State != "" {
 			parts["fleet bodies"] = Part{State: b.State, Reason: b.Reason, Remedy: b.Remedy}
 		}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/lib/pq"
 
+	"readthru/fault"
 	"readthru/knowledge"
 	"readthru/page"
 )
@@ -84,7 +85,7 @@ func (f *Fleet) shareBases(ctx context.Context, news bool) error {
 	here := map[string]bool{}
 	for _, b := range f.o.Knowledge.SharedBases() {
 		here[b.Name] = true
-		if err := f.shareBase(ctx, b); err != nil {
+		if err := f.sharing(b.ID, b.Name, func() error { return f.shareBase(ctx, b) }); err != nil {
 			return err
 		}
 	}
@@ -92,17 +93,42 @@ func (f *Fleet) shareBases(ctx context.Context, news bool) error {
 		if here[name] || r.goneAt != nil || s.malformed[r.id] {
 			continue
 		}
-		if err := f.takeBase(r); err != nil {
-			return err
-		}
-		if b, ok := f.o.Knowledge.SharedBase(name); ok && b.ID == r.id {
-			if err := f.shareBase(ctx, b); err != nil {
+		err := f.sharing(r.id, name, func() error {
+			if err := f.takeBase(r); err != nil {
 				return err
 			}
+			if b, ok := f.o.Knowledge.SharedBase(name); ok && b.ID == r.id {
+				return f.shareBase(ctx, b)
+			}
+			return nil
+		})
+		if err != nil {
+			return err
 		}
 	}
 	return f.keepLeases(ctx)
 }
+
+// sharing does share for a base, unless that has panicked before: then the base is left alone until the database is
+// connected to anew.
+func (f *Fleet) sharing(id, name string, share func() error) error {
+	if f.bases.faulty[id] {
+		return nil
+	}
+	f.bases.faulty[id] = true
+	err := f.takeOne("base", name, func() error {
+		err := share()
+		f.bases.faulty[id] = fault.Is(err)
+		return err
+	})
+	if f.bases.faulty[id] {
+		f.refuse(id, errFaulty)
+		f.drop(id)
+	}
+	return err
+}
+
+var errFaulty = errors.New("sharing this knowledge base with the fleet failed; the log of this node says where")
 
 // shareBase has the node and the database agree about a base of the node, and answers the question that waited whether
 // the node may fill it.
@@ -290,8 +316,7 @@ func (f *Fleet) takeBase(r *baseRow) error {
 // refuseBase leaves a base alone that is none, until the database is connected to anew.
 func (f *Fleet) refuseBase(r *baseRow, err error) {
 	f.bases.malformed[r.id] = true
-	f.log.Warn("knowledge base of the fleet not taken over", "kb", r.name, "err", err)
-	f.note(func(s *Status) { s.Refused++ })
+	f.setAside("base", r.name, err)
 }
 
 // base returns the base of a row, after it was checked to be one.

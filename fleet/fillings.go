@@ -34,6 +34,7 @@ type sharedBases struct {
 	beaten      time.Time
 	tried       map[string]time.Time // when a lease was tried to be taken, by base
 	malformed   map[string]bool      // bases that are left alone
+	faulty      map[string]bool      // bases of which sharing panicked, or is under way
 	lacking     map[string]time.Time // when rounds that were not there are looked for again, by base
 	conflicts   map[string]bool      // names of bases that stay here
 	toldDropped map[string]bool
@@ -82,7 +83,7 @@ func leaseOf(base string) string { return "fill/" + base }
 func (s *sharedBases) renew() {
 	s.since, s.rows, s.xid, s.id = time.Now(), map[string]*baseRow{}, 0, ""
 	s.tried, s.malformed, s.lacking = map[string]time.Time{}, map[string]bool{}, map[string]time.Time{}
-	s.conflicts, s.toldDropped = map[string]bool{}, map[string]bool{}
+	s.conflicts, s.toldDropped, s.faulty = map[string]bool{}, map[string]bool{}, map[string]bool{}
 }
 
 func (s *sharedBases) lease(base string) *heldLease {

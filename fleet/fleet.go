@@ -145,18 +145,19 @@ type Status struct {
 	Reason string `json:"reason,omitempty"` // why not ok, for people
 	Remedy string `json:"remedy,omitempty"`
 
-	Outbox     int64     `json:"outbox"`     // pages that the fleet is not told of yet
-	Behind     int64     `json:"behind"`     // changes of others that are not taken over yet, of at most 10,000
-	Published  int64     `json:"published"`  // pages and deletions told, since the start
-	Taken      int64     `json:"taken"`      // pages and deletions of others that were taken over, since the start
-	Refused    int64     `json:"refused"`    // rows of others that were not taken over because they are malformed
-	Told       int64     `json:"told"`       // stored responses told, since the start
-	Reused     int64     `json:"reused"`     // stored responses of others that answered here, or were validated
-	Renditions int64     `json:"renditions"` // renditions of others that were used instead of making them
-	Waited     int64     `json:"waited"`     // requests for which another node was already at work
-	Late       int64     `json:"late"`       // questions that the database did not answer in time
-	Since      time.Time `json:"since"`      // when State began
-	Bodies     Bodies    `json:"bodies"`     // without an object store, its State is empty
+	Outbox     int64     `json:"outbox"`          // pages that the fleet is not told of yet
+	Behind     int64     `json:"behind"`          // changes of others that are not taken over yet, of at most 10,000
+	Published  int64     `json:"published"`       // pages and deletions told, since the start
+	Taken      int64     `json:"taken"`           // pages and deletions of others that were taken over, since the start
+	Refused    int64     `json:"refused"`         // rows of others that were not taken over because they are malformed
+	Aside      []Aside   `json:"aside,omitempty"` // the newest of them
+	Told       int64     `json:"told"`            // stored responses told, since the start
+	Reused     int64     `json:"reused"`          // stored responses of others that answered here, or were validated
+	Renditions int64     `json:"renditions"`      // renditions of others that were used instead of making them
+	Waited     int64     `json:"waited"`          // requests for which another node was already at work
+	Late       int64     `json:"late"`            // questions that the database did not answer in time
+	Since      time.Time `json:"since"`           // when State began
+	Bodies     Bodies    `json:"bodies"`          // without an object store, its State is empty
 }
 
 // nameForm is what may be a schema without quotes.

@@ -21,6 +21,10 @@ const (
 
 	// maxBody is the most markdown of a page that is taken over, in bytes.
 	maxBody = 64 << 20
+
+	// maxPacked and maxRecord are the longest compressed markdown and the longest record that are read, in bytes.
+	maxPacked = maxBody + 1<<20
+	maxRecord = 16 << 20
 )
 
 // The rows of a transaction are seen when it ends, in another order than transactions began. So a look ends before the
@@ -69,17 +73,23 @@ func (f *Fleet) takeAll(ctx context.Context, changes []row) (skipped bool, err e
 	size := 0
 	for i := range changes {
 		c := &changes[i]
-		here := f.here(c.key)
-		switch {
-		case !newer(c, here) || here == nil && (c.goneAt != nil || f.o.Store.Named(c.key) != page.Key{}):
-		case c.goneAt != nil:
-			if err := f.o.Store.DeletePage(c.key); err != nil && !errors.Is(err, store.ErrNotFound) {
-				return false, err
+		err := f.takeOne("page", c.key.Doc(), func() error {
+			here := f.here(c.key)
+			switch {
+			case !newer(c, here) || here == nil && (c.goneAt != nil || f.o.Store.Named(c.key) != page.Key{}):
+			case c.goneAt != nil:
+				if err := f.o.Store.DeletePage(c.key); err != nil && !errors.Is(err, store.ErrNotFound) {
+					return err
+				}
+				f.note(func(s *Status) { s.Taken++ })
+			default:
+				wanted = append(wanted, c.key[:])
+				size += max(0, c.length)
 			}
-			f.note(func(s *Status) { s.Taken++ })
-		default:
-			wanted = append(wanted, c.key[:])
-			size += c.length
+			return nil
+		})
+		if err != nil {
+			return false, err
 		}
 		if size >= batchBytes || len(wanted) > 0 && i == len(changes)-1 {
 			some, err := f.take(ctx, wanted)
@@ -109,14 +119,17 @@ func (f *Fleet) take(ctx context.Context, keys [][]byte) (skipped bool, err erro
 	var r row
 	var rows []*row
 	fields := []any{&key, &r.fetchedAt, &r.hash, &r.record, &r.edition, &r.body, &r.sum, &r.length}
-	err = f.query(ctx, `SELECT key, fetched_at, content_hash, record, edition, body, body_hash, body_length
-		FROM pages WHERE key = ANY($1) AND gone_at IS NULL`, []any{pq.ByteaArray(keys)}, fields, func() error {
-		if len(key) == len(r.key) {
-			r.key = page.Key(key)
-			rows = append(rows, new(r))
-		}
-		return nil
-	})
+	err = f.query(ctx, `SELECT key, fetched_at, content_hash,
+			CASE WHEN octet_length(record) <= $2 THEN record END, edition,
+			CASE WHEN octet_length(body) > $3 THEN '' ELSE body END, body_hash, body_length
+		FROM pages WHERE key = ANY($1) AND gone_at IS NULL`,
+		[]any{pq.ByteaArray(keys), maxRecord, maxPacked}, fields, func() error {
+			if len(key) == len(r.key) {
+				r.key = page.Key(key)
+				rows = append(rows, new(r))
+			}
+			return nil
+		})
 	if err != nil {
 		return false, err
 	}
@@ -138,24 +151,29 @@ func (f *Fleet) take(ctx context.Context, keys [][]byte) (skipped bool, err erro
 		return false, ctx.Err()
 	}
 	for i, r := range rows {
-		record, err := r.read()
-		if err == nil {
-			err = errs[i]
-		}
-		switch {
-		case errors.Is(err, errNotNow) || errors.Is(err, errNoBucket):
-			skipped = true
-			f.note(func(s *Status) { s.Bodies.Held++ })
-		case errors.Is(err, errLost):
-			f.log.Warn("page of the fleet not taken over: its content is lost", "doc", r.key.Doc())
-		case err != nil:
-			f.log.Warn("page of the fleet not taken over", "doc", r.key.Doc(), "err", err)
-			f.note(func(s *Status) { s.Refused++ })
-		default:
-			if _, err := f.o.Store.ImportPage(record, contents[i], r.edition); err != nil {
-				return false, err
+		err := f.takeOne("page", r.key.Doc(), func() error {
+			record, err := r.read()
+			if err == nil {
+				err = errs[i]
 			}
-			f.note(func(s *Status) { s.Taken++ })
+			switch {
+			case errors.Is(err, errNotNow) || errors.Is(err, errNoBucket):
+				skipped = true
+				f.note(func(s *Status) { s.Bodies.Held++ })
+			case errors.Is(err, errLost):
+				f.log.Warn("page of the fleet not taken over: its content is lost", "doc", r.key.Doc())
+			case err != nil:
+				f.setAside("page", r.key.Doc(), err)
+			default:
+				if _, err := f.o.Store.ImportPage(record, contents[i], r.edition); err != nil {
+					return err
+				}
+				f.note(func(s *Status) { s.Taken++ })
+			}
+			return nil
+		})
+		if err != nil {
+			return false, err
 		}
 	}
 	return skipped, nil
@@ -164,7 +182,10 @@ func (f *Fleet) take(ctx context.Context, keys [][]byte) (skipped bool, err erro
 // read returns the page of a row, after it was checked to be the row's.
 func (r *row) read() (*page.Record, error) {
 	if r.record == nil {
-		return nil, errors.New("it has no record")
+		return nil, errors.New("it has no record, or too long a one")
+	}
+	if err := checkTime(r.fetchedAt); err != nil {
+		return nil, err
 	}
 	record := new(page.Record)
 	if err := json.Unmarshal([]byte(*r.record), record); err != nil {

@@ -3,6 +3,7 @@ package fleet
 import (
 	"cmp"
 	"context"
+	"errors"
 	"maps"
 	"net/url"
 	"slices"
@@ -171,19 +172,25 @@ func (f *Fleet) takeHosts(ctx context.Context, now time.Time) error {
 		return err
 	}
 	for _, r := range list {
-		switch {
-		case !shareableHost(r.host):
-			f.note(func(s *Status) { s.Refused++ })
-		case r.gone:
-			if err := f.forgetFact(r.trait, r.Since, now); err != nil {
-				return err
+		err := f.takeOne("host", r.host, func() error {
+			switch {
+			case !shareableHost(r.host):
+				f.setAside("host", r.host, errors.New("nothing of it is shared"))
+			case r.gone:
+				if err := f.forgetFact(r.trait, r.Since, now); err != nil {
+					return err
+				}
+				delete(next.common, r.trait)
+			default:
+				if err := f.o.Store.TakeFact(r.host, r.Fact, now); err != nil {
+					return err
+				}
+				next.common[r.trait] = r.Fact
 			}
-			delete(next.common, r.trait)
-		default:
-			if err := f.o.Store.TakeFact(r.host, r.Fact, now); err != nil {
-				return err
-			}
-			next.common[r.trait] = r.Fact
+			return nil
+		})
+		if err != nil {
+			return err
 		}
 	}
 	next.news = len(list) >= lookPages

@@ -3,6 +3,7 @@ package fleet
 import (
 	"bytes"
 	"context"
+	"encoding/hex"
 	"slices"
 	"strconv"
 
@@ -111,8 +112,10 @@ func (f *Fleet) followPurges(ctx context.Context) (more bool, err error) {
 	if err != nil || len(list) == 0 {
 		return false, err
 	}
-	for i := range list {
-		if err := f.o.Store.ApplyPurge(list[i]); err != nil {
+	for _, p := range list {
+		id := p.ID()
+		err := f.takeOne("purge", hex.EncodeToString(id[:]), func() error { return f.o.Store.ApplyPurge(p) })
+		if err != nil {
 			return false, err
 		}
 	}

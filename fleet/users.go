@@ -78,13 +78,18 @@ func (f *Fleet) mergeUsers(ctx context.Context) (merged map[string]users.User, e
 		if err := rows.Scan(&name, &gone, &record); err != nil {
 			return nil, "", err
 		}
-		u, err := readUser(name, gone, record)
+		err := f.takeOne("user", name, func() error {
+			u, err := readUser(name, gone, record)
+			if err != nil {
+				f.setAside("user", name, err)
+				return nil
+			}
+			merged[name], before[name] = u, record
+			return nil
+		})
 		if err != nil {
-			f.log.Warn("user of the fleet not taken over", "user", name, "err", err)
-			f.note(func(s *Status) { s.Refused++ })
-			continue
+			return nil, "", err
 		}
-		merged[name], before[name] = u, record
 	}
 	if err := errors.Join(rows.Err(), rows.Close()); err != nil {
 		return nil, "", err

@@ -50,6 +50,9 @@ func (p *program) fleetStatus(state *api.FleetState) error {
 	if state.Reason != "" {
 		p.note("%s: %s", state.Reason, cmp.Or(state.Remedy, "nothing to do"))
 	}
+	for _, a := range state.Aside {
+		p.note("set aside: %s %s: %s", a.Kind, a.ID, a.Reason)
+	}
 	if b := state.Bodies; b.State != "" {
 		p.note("object store: %s, %d contents put, %d got, %d lost, %d put again; %d wait here", b.State, b.Put, b.Got,
 			b.Lost, b.Repaired, b.Held)
