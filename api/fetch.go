@@ -92,7 +92,8 @@ func (r FetchRequest) forFetcher(u *url.URL) fetch.Request {
 	return fetch.Request{
 		URL: u, Method: http.MethodGet, Own: true, Force: r.Force, NoRemote: r.local(), NoStore: !r.persists(),
 		Text: r.Format == "text", HTML: r.Format == "html" || r.Format == "verbatim", Reader: r.Format == "verbatim",
-		MaxTokens: r.MaxTokens, MaxHTMLChars: r.MaxHTMLChars, Agent: r.Agent, Session: r.Session, Set: cmp.Or(r.Session, DefaultSession), View: r.view(),
+		MaxTokens: r.MaxTokens, MaxHTMLChars: r.MaxHTMLChars, Agent: r.Agent, Session: r.Session,
+		Set: cmp.Or(r.Session, DefaultSession), View: r.view(),
 		Render: r.Render, WaitFor: r.WaitFor, Console: r.Console, Screenshot: r.Format == "screenshot",
 	}
 }
