@@ -53,7 +53,7 @@ func TestPagesReadWithCredentialsStayWithTheirReader(t *testing.T) {
 		{"none", "", "max-age=3600", true},
 		{"cookie", "Cookie: sid=ALICE", "max-age=3600", false},
 		{"public-cookie", "Cookie: sid=ALICE", "public, max-age=3600", true},
-		{"key", "X-Api-Key: ALICE", "max-age=3600", true},
+		{"key", "X-Api-Key: ALICE", "max-age=3600", false},
 		{"silent-key", "X-Api-Key: ALICE", "", false},
 		{"unheard-of", "Whatever: ALICE", "s-maxage=3600", true},
 		{"authorization", "Authorization: Bearer ALICE", "max-age=3600", false},
