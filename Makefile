@@ -27,11 +27,6 @@ quick: ## what every commit must pass, in under a minute: format, vet, and tests
 # takes minutes for processes that do what other packages' tests do in one (./cmd/readthru, which make slow has under it).
 PURE = . ./agents ./cmd/readthru ./convert/... ./e2e/... ./eventually ./httpfield ./knowledge/analysis ./knowledge/vector ./markdown \
 	./needs/... ./packaging ./page ./pdf ./processor ./recipe ./releases ./service ./strictyaml ./summary ./webtest
-# The packages that take longest begin first, or the run ends with one of them alone.
-LONG = ./store ./fleet ./proxy ./fetch ./render ./api
-# Tests about bytes, of packages whose goroutines other tests have meet: the race detector takes five times as long.
-SERIAL = ^(TestCompactLeavesNothingOfWhatWasDeleted|TestNoDamageStopsTheStoreOrGivesWrongBytes$(\
-	)|TestALargePageIsConvertedHere|TestABombTakesNoMemory|TestContentCodings|TestLongContentIsDecodedInItsOwnLength)$$
 # A process under the race detector sleeps a second at its end unless it is told not to.
 test: export GORACE = atexit_sleep_ms=20
 test: export READTHRU_PROGRAM = $(CURDIR)/bin/tested
@@ -40,9 +35,8 @@ test: ## all tests, with the race detector where goroutines meet
 	@for part in clients npm s3 wasm; do sh .ci/$$part || exit 1; done
 	go build -trimpath -o $(READTHRU_PROGRAM) ./cmd/readthru # once for the tests of all packages
 	go run ./needs/suite \
-		-- -race -count=1 -timeout 30m -skip '$(SERIAL)' $$(go list $(LONG) ./... | grep -vxF "$$(go list $(PURE))") \
-		-- -count=1 -timeout 30m ./e2e ./cmd/readthru $(PURE) \
-		-- -count=1 -timeout 30m -run '$(SERIAL)' ./store ./fetch \
+		-- -race -count=1 -timeout 30m $$(go list ./... | grep -vxF "$$(go list $(PURE))") \
+		-- -count=1 -timeout 30m $(PURE) \
 		-- -C bench -count=1 -timeout 30m -short ./...
 	if [ -n "$$CI" ]; then $(MAKE) --no-print-directory openapi; fi # which fetches its rules
 
