@@ -50,6 +50,18 @@ var owned = []struct {
 		`"(cross-site|same-site)"|(Get|Values)\("(Origin|Sec-Fetch-Site)"\)`,
 		"httpfield.OtherSite or httpfield.SameOrigin: which page had a browser send a request", "httpfield", nil,
 	},
+	{
+		`os\.WriteFile\(|os\.CreateTemp\(filepath\.Dir`, "wholefile.Write or wholefile.WriteFrom: a file is whole or not there",
+		"wholefile",
+		[]string{
+			"cmd/readthru/doctor_clients.go", // which removes it
+			"fault/journal.go",               // written at each step of work, and need not outlive the machine
+			"github/githubtest/host.go",      // of tests
+			"packaging/image.go",             // of a build
+			"packaging/release.go",
+			"store/kv.go", // empty
+		},
+	},
 	{`"\*\*\*"`, "page.SecretMask or page.Said: what stands for a secret", "page", nil},
 }
 

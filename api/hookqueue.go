@@ -17,6 +17,7 @@ import (
 
 	"readthru/agents"
 	"readthru/fault"
+	"readthru/wholefile"
 )
 
 // Bounds of the queued work of hooks. Work beyond them is dropped.
@@ -66,10 +67,7 @@ func spool(dir string, w agents.Work, now time.Time) (string, error) {
 		return "", errSpoolFull
 	}
 	name := filepath.Join(dir, fmt.Sprintf("%020d-%s.0.json", now.UnixNano(), rand.Text()))
-	if err := os.WriteFile(name+".part", text, 0o600); err != nil {
-		return "", fmt.Errorf("spool work of a hook: %w", err)
-	}
-	if err := os.Rename(name+".part", name); err != nil {
+	if err := wholefile.Write(name, text, 0o600); err != nil {
 		return "", fmt.Errorf("spool work of a hook: %w", err)
 	}
 	return name, nil
@@ -256,7 +254,7 @@ func (q *hookQueue) takeUp(name string, now time.Time) {
 	switch {
 	case held || err != nil:
 		return
-	case !ok && strings.HasSuffix(name, ".part") && now.Sub(info.ModTime()) > time.Hour:
+	case !ok && strings.HasPrefix(filepath.Base(name), ".") && now.Sub(info.ModTime()) > time.Hour:
 		q.forget(name) // it was never completed
 		return
 	case !ok:

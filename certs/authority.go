@@ -148,7 +148,7 @@ func (a *Authority) Renew() error {
 	if err != nil {
 		return fmt.Errorf("renew certificate authority: %w", err)
 	}
-	tmp, err := writeTemp(a.keyFile(), keyPEM, 0o600)
+	tmp, err := writeTemp(a.keyFile(), keyPEM)
 	if err != nil {
 		return fmt.Errorf("renew certificate authority: %w", err)
 	}
@@ -177,7 +177,7 @@ func (a *Authority) create() (pair, error) {
 	if err != nil {
 		return pair{}, err
 	}
-	tmp, err := writeTemp(a.keyFile(), keyPEM, 0o600)
+	tmp, err := writeTemp(a.keyFile(), keyPEM)
 	if err != nil {
 		return pair{}, err
 	}

@@ -10,6 +10,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+
+	"readthru/wholefile"
 )
 
 // A Manager keeps programs of a user running.
@@ -98,7 +100,7 @@ func (s Step) Do() error {
 		if err := os.MkdirAll(filepath.Dir(s.Write), 0o755); err != nil {
 			return err
 		}
-		return os.WriteFile(s.Write, []byte(s.Text), 0o600)
+		return wholefile.Write(s.Write, []byte(s.Text), 0o600)
 	case s.Remove != "":
 		if entries, err := os.ReadDir(s.Remove); err == nil && len(entries) > 0 {
 			return nil // it is a folder that others use

@@ -1,16 +1,13 @@
 package main
 
 import (
-	"errors"
-	"fmt"
 	"io"
-	"io/fs"
 	"os"
-	"path/filepath"
 
 	"github.com/urfave/cli/v2"
 
 	"readthru/api"
+	"readthru/wholefile"
 )
 
 func (p *program) backupCommand() *cli.Command {
@@ -36,7 +33,7 @@ func (p *program) backupCommand() *cli.Command {
 					w.bar.clear()
 					return err
 				}
-				err := writeWhole(name, func(f *os.File) error {
+				err := wholefile.WriteFrom(name, func(f *os.File) error {
 					w.w = f
 					return b.Backup(c.Context, w)
 				})
@@ -70,30 +67,4 @@ func (c *counted) Write(b []byte) (int, error) {
 	c.n += int64(n)
 	c.bar.draw(0, 0, bytesText(c.n)+" "+c.what)
 	return n, err
-}
-
-// writeWhole writes a file completely or not at all, for its owner only.
-func writeWhole(name string, write func(*os.File) error) error {
-	f, err := os.CreateTemp(filepath.Dir(name), filepath.Base(name)+".*")
-	if err != nil {
-		if pe, ok := errors.AsType[*fs.PathError](err); ok {
-			err = pe.Err // which names a temporary file
-		}
-		return fmt.Errorf("write %s: %w", name, err)
-	}
-	err = write(f)
-	if err == nil {
-		err = f.Sync()
-	}
-	if cerr := f.Close(); err == nil {
-		err = cerr
-	}
-	if err == nil {
-		err = os.Rename(f.Name(), name)
-	}
-	if err != nil {
-		_ = os.Remove(f.Name()) // the first error is returned
-		return fmt.Errorf("write %s: %w", name, err)
-	}
-	return nil
 }

@@ -15,6 +15,7 @@ import (
 	"readthru/api"
 	"readthru/service"
 	"readthru/store"
+	"readthru/wholefile"
 )
 
 // daemonInfo is the file that a running daemon writes into its data directory, so that commands find it.
@@ -66,22 +67,7 @@ func (d *daemonInfo) write(dir string) error {
 	if err != nil {
 		return err
 	}
-	f, err := os.CreateTemp(dir, "daemon.json.*") // mode 0600
-	if err != nil {
-		return fmt.Errorf("write daemon.json: %w", err)
-	}
-	_, err = f.Write(append(b, '\n'))
-	if cerr := f.Close(); err == nil {
-		err = cerr
-	}
-	if err == nil {
-		err = os.Rename(f.Name(), daemonFile(dir))
-	}
-	if err != nil {
-		_ = os.Remove(f.Name()) // the first error is returned
-		return fmt.Errorf("write daemon.json: %w", err)
-	}
-	return nil
+	return wholefile.Write(daemonFile(dir), append(b, '\n'), 0o600)
 }
 
 // remove deletes daemon.json if it is still d's.

@@ -13,6 +13,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"readthru/certs"
+	"readthru/wholefile"
 )
 
 // variable is one variable of the environment.
@@ -110,10 +111,7 @@ func writeWgetrc(name, bundle string) error {
 	if now, err := os.ReadFile(name); err == nil && bytes.Equal(now, text) {
 		return nil
 	}
-	err := writeWhole(name, func(f *os.File) error { // the wget of another command may be reading it
-		_, err := f.Write(text)
-		return err
-	})
+	err := wholefile.Write(name, text, 0o600) // the wget of another command may be reading it
 	if err != nil {
 		return fmt.Errorf("wget's configuration: %w", err)
 	}

@@ -17,6 +17,7 @@ import (
 	"readthru/api"
 	"readthru/convert"
 	"readthru/knowledge"
+	"readthru/wholefile"
 )
 
 func (p *program) kbCommand() *cli.Command {
@@ -512,7 +513,7 @@ func (p *program) packBase(c *cli.Context) error {
 			return err
 		}
 		w := &counted{bar: newBar(p.err), what: "written"}
-		err := writeWhole(args[1], func(f *os.File) error {
+		err := wholefile.WriteFrom(args[1], func(f *os.File) error {
 			w.w = f
 			return b.Pack(c.Context, args[0], w)
 		})

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"readthru/page"
+	"readthru/wholefile"
 )
 
 // keptPages says how many pages are kept, for the hook of a session's start, which has no time to open the store.
@@ -53,10 +54,7 @@ func (c *core) writeKept() error {
 	if err != nil {
 		return fmt.Errorf("count the pages: %w", err)
 	}
-	err = writeWhole(keptFile(c.dir), func(f *os.File) error {
-		_, err := f.Write(text)
-		return err
-	})
+	err = wholefile.Write(keptFile(c.dir), text, 0o600)
 	if err == nil {
 		c.kept = n
 	}

@@ -14,6 +14,7 @@ import (
 	"readthru/fetch"
 	"readthru/proxy"
 	"readthru/recording"
+	"readthru/wholefile"
 )
 
 // madeBy names this program in recordings.
@@ -115,7 +116,7 @@ func record(ctx context.Context, client *api.Client, session string, offline boo
 	ctx, cancel := context.WithCancel(ctx)
 	begun, done := make(chan string, 1), make(chan error, 1)
 	go func() {
-		done <- writeWhole(name, func(f *os.File) error {
+		done <- wholefile.WriteFrom(name, func(f *os.File) error {
 			if err := client.Record(ctx, session, offline, f, func(addr string) { begun <- addr }); err != nil {
 				return err
 			}

@@ -26,6 +26,7 @@ import (
 
 	"readthru/agents"
 	"readthru/service"
+	"readthru/wholefile"
 )
 
 func (p *program) setupCommand() *cli.Command {
@@ -592,8 +593,5 @@ func (in *installation) keep(j setupRecord) error {
 	if err != nil {
 		return fmt.Errorf("record the setup: %w", err)
 	}
-	return writeWhole(in.journalFile(), func(f *os.File) error {
-		_, err := f.Write(append(text, '\n'))
-		return err
-	})
+	return wholefile.Write(in.journalFile(), append(text, '\n'), 0o600)
 }

@@ -8,6 +8,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"readthru/wholefile"
 )
 
 // maxSettings is the largest settings file that is edited, in bytes. Claude Code stores much in its own.
@@ -85,7 +87,7 @@ func (c *change) write() error {
 	if err := os.MkdirAll(filepath.Dir(c.state.path), 0o700); err != nil {
 		return err
 	}
-	return writeWhole(c.state.path, func(f *os.File) error { // which creates it for its owner only
+	return wholefile.WriteFrom(c.state.path, func(f *os.File) error { // which creates it for its owner only
 		if c.state.info != nil {
 			if err := keepOwner(f, c.state.info); err != nil {
 				return fmt.Errorf("keep its owner: %w", err)

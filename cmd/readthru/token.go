@@ -16,6 +16,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"readthru/api"
+	"readthru/wholefile"
 )
 
 // adminToken returns the token of the admin port: the configured one, else that of the data directory, which exists.
@@ -43,8 +44,11 @@ func keptToken(dir string) (string, error) {
 			return token, err
 		}
 		token = rand.Text()
-		aside := name + "." + rand.Text()
-		if err := os.WriteFile(aside, []byte(token+"\n"), 0o600); err != nil {
+		aside, err := wholefile.Beside(name, func(f *os.File) error {
+			_, err := f.WriteString(token + "\n")
+			return err
+		})
+		if err != nil {
 			return "", err
 		}
 		err = os.Link(aside, name) // which leaves a file that is there already as it is
@@ -170,7 +174,7 @@ func (p *program) startBrowser(ctx context.Context, s *settings, d *daemonInfo, 
 			return err
 		}
 		name := filepath.Join(s.dataDir, "open.html")
-		err = writeWhole(name, func(f *os.File) error {
+		err = wholefile.WriteFrom(name, func(f *os.File) error {
 			_, err := fmt.Fprintf(f, "<!doctype html><meta http-equiv=refresh content=\"0; url=http://%s%s\">\n", d.Admin,
 				link.Path)
 			return err

@@ -39,6 +39,7 @@ import (
 	"readthru/symbols"
 	"readthru/ui"
 	"readthru/users"
+	"readthru/wholefile"
 )
 
 // core holds what every operation needs: store, transport, cache and fetcher.
@@ -542,10 +543,7 @@ func partitionKey(dir string, log *slog.Logger) ([]byte, error) {
 	if errors.Is(err, fs.ErrNotExist) {
 		key = make([]byte, 32)
 		rand.Read(key)
-		err = writeWhole(name, func(f *os.File) error {
-			_, err := f.Write(key)
-			return err
-		})
+		err = wholefile.Write(name, key, 0o600)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("the cache's partition key: %w", err)
