@@ -27,7 +27,7 @@ func (p *program) exportCommand() *cli.Command {
 			if err != nil {
 				return err
 			}
-			if err := os.MkdirAll(dir, 0o755); err != nil {
+			if err := os.MkdirAll(dir, 0o700); err != nil {
 				return fmt.Errorf("export: %w", err)
 			}
 			root, err := os.OpenRoot(dir) // no file name leads out of it
@@ -89,12 +89,12 @@ func exportPages(ctx context.Context, b *api.Client, root *os.Root, host string,
 	}
 }
 
-// writeInto writes a file and creates its folders.
+// writeInto writes a file and creates its folders, for their owner alone: a private page may be among the pages.
 func writeInto(root *os.Root, name string, text []byte) error {
-	if err := root.MkdirAll(path.Dir(name), 0o755); err != nil {
+	if err := root.MkdirAll(path.Dir(name), 0o700); err != nil {
 		return err
 	}
-	return root.WriteFile(name, text, 0o644)
+	return root.WriteFile(name, text, 0o600)
 }
 
 // fileName returns the file for a page: host, path, and the page's id if the URL has a query or a name was changed.

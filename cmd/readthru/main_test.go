@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -16,6 +17,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -74,7 +76,10 @@ func TestScripts(t *testing.T) {
 		Dir:                 "testdata/script",
 		RequireExplicitExec: true,
 		Setup: func(env *testscript.Env) error {
-			env.Defer(func() { stopDaemons(t, env.WorkDir) })
+			env.Defer(func() {
+				stopDaemons(t, env.WorkDir)
+				wantForOwner(t, filepath.Join(env.WorkDir, "data"))
+			})
 			env.Setenv("GORACE", "atexit_sleep_ms=20") // not the second that each command would sleep at its end
 			env.Setenv("HOME", env.WorkDir)
 			env.Setenv("READTHRU_DATA_DIR", filepath.Join(env.WorkDir, "data"))
@@ -117,6 +122,36 @@ func stopDaemons(t *testing.T, dir string) {
 		stop.Args[0], stop.Stdout, stop.Stderr = "readthru", &out, &out
 		if err := stop.Run(); err != nil {
 			t.Errorf("%s: %v: %s", name, err, &out)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+// wantForOwner checks that nobody else can read what commands left in a data directory, but for the certificates that
+// all clients trust.
+func wantForOwner(t *testing.T, dir string) {
+	t.Helper()
+	if runtime.GOOS == "windows" {
+		return // which keeps no such bits
+	}
+	err := filepath.WalkDir(dir, func(name string, e fs.DirEntry, err error) error {
+		if errors.Is(err, fs.ErrNotExist) && name == dir {
+			return nil // the script needed none
+		}
+		if err != nil || slices.Contains([]string{"ca.pem", "bundle.pem"}, e.Name()) {
+			return err
+		}
+		info, err := e.Info()
+		switch {
+		case err != nil:
+			return err
+		case info.Mode().Perm()&0o077 != 0:
+			t.Errorf("%s has mode %v: others can read it", name, info.Mode())
+		case e.IsDir():
+			return fs.SkipDir // nobody else gets to what is below, the engine's files of mode 0644 for one
 		}
 		return nil
 	})
