@@ -51,8 +51,8 @@ var owned = []struct {
 		"httpfield.OtherSite or httpfield.SameOrigin: which page had a browser send a request", "httpfield", nil,
 	},
 	{
-		`os\.WriteFile\(|os\.CreateTemp\(filepath\.Dir`, "wholefile.Write or wholefile.WriteFrom: a file is whole or not there",
-		"wholefile",
+		`os\.WriteFile\(|os\.CreateTemp\(filepath\.Dir`,
+		"wholefile.Write or wholefile.WriteFrom: a file is whole or not there", "wholefile",
 		[]string{
 			"cmd/readthru/doctor_clients.go", // which removes it
 			"fault/journal.go",               // written at each step of work, and need not outlive the machine

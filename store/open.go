@@ -104,6 +104,7 @@ func open(o Options, d disk) (*Store, error) {
 		seal.close()
 		return nil, err
 	}
+	s.keepClosed()
 	ctx, cancel := context.WithCancel(context.Background())
 	s.cancel = cancel
 	s.wg.Go(fault.Forever(ctx, "store: keep house", s.housekeep))

@@ -4,9 +4,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"time"
 
 	"readthru/users"
+	"readthru/wholefile"
 )
 
 // keepGone is how long it is remembered that a user was removed.
@@ -21,8 +25,8 @@ var ErrUsers = errors.New("too many users")
 // Users are the users that were made while the program ran.
 type Users struct {
 	List []users.User `json:"users"` // by name, with those that are gone
-	// Closed: who is no user is refused. It stays so when the last user is removed, and is a record of its own, so that
-	// no damage to the users lets everybody in.
+	// Closed: who is no user is refused. It stays so when the last user is removed. It is a record of its own, and a
+	// file beside the engine, so that no damage to the users or the engine, and no full disk, lets everybody in.
 	Closed bool `json:"-"`
 }
 
@@ -38,8 +42,47 @@ func (s *Store) Users() Users {
 		return true
 	})
 	_, err := s.kv.get(signinKey)
-	u.Closed = !errors.Is(err, ErrNotFound) // a record that cannot be read is there
+	u.Closed = !errors.Is(err, ErrNotFound) || s.markedClosed() // a record that cannot be read is there
 	return u
+}
+
+// closedName is a file that exists only while the store is closed to who is no user. It outlives the engine.
+const closedName = "closed"
+
+// markedClosed reports whether the file exists, or may exist.
+func (s *Store) markedClosed() bool {
+	_, err := os.Stat(filepath.Join(s.kv.dir, closedName))
+	return !errors.Is(err, fs.ErrNotExist)
+}
+
+// markClosed creates or removes the file.
+func (s *Store) markClosed(closed bool) error {
+	name := filepath.Join(s.kv.dir, closedName)
+	if closed {
+		return wholefile.Write(name, nil, 0o600)
+	}
+	if err := os.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return wholefile.SyncDir(s.kv.dir)
+}
+
+// keepClosed makes the file for a store that has only the record: that of an older program, or one that was restored.
+// It tells who reads the log why nobody may use a store whose users are gone.
+func (s *Store) keepClosed() {
+	u := s.Users()
+	if !u.Closed {
+		return
+	}
+	if !s.markedClosed() {
+		if err := s.markClosed(true); err != nil {
+			s.log.Warn("that the proxy is closed to strangers is not noted beside the engine", "error", err)
+		}
+	}
+	if s.setAside != "" || s.kv.db == nil {
+		s.log.Warn("the users cannot be read, and the proxy stays closed", "remedy",
+			`make users again with "readthru users add", or let everybody in with "readthru users clear --yes"`)
+	}
 }
 
 // ChangeUsers stores what change makes of the users. It is on disk when ChangeUsers returns. After an error of change
@@ -74,12 +117,18 @@ func (s *Store) ChangeUsers(now time.Time, change func(*Users) error) error {
 	}
 	if b.del(signinKey); u.Closed {
 		b.set(signinKey, []byte("1"))
+		if err := s.markClosed(true); err != nil {
+			return fmt.Errorf("store users: %w", err)
+		}
 	}
 	s.mu.Lock()
 	err := s.kv.apply(b)
 	s.mu.Unlock()
 	if err == nil {
 		err = s.kv.barrier(true)
+	}
+	if err == nil && !u.Closed {
+		err = s.markClosed(false)
 	}
 	if err != nil {
 		return fmt.Errorf("store users: %w", err)

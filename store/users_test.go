@@ -2,12 +2,15 @@ package store_test
 
 import (
 	"errors"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"go.uber.org/goleak"
 
 	"readthru/store"
 	"readthru/users"
@@ -121,5 +124,79 @@ func TestASessionIsOfItsUser(t *testing.T) {
 		if got != tt.want {
 			t.Errorf("session %q of %q: %q, want %q", tt.name, tt.user, got, tt.want)
 		}
+	}
+}
+
+// A store without its records of users lets nobody in who is none: the engine was damaged and set aside, or a full disk
+// keeps it closed.
+func TestNoDamageToTheStoreLetsEverybodyIn(t *testing.T) {
+	full := func(string) (uint64, uint64, error) { return 1 << 20, 100 << 30, nil }
+	for _, tt := range []struct {
+		name   string
+		damage func(t *testing.T, dir string)
+		open   func(store.Options) (*store.Store, error)
+	}{
+		{"damaged", func(t *testing.T, dir string) {
+			t.Helper()
+			if err := os.WriteFile(filepath.Join(dir, "db", "MANIFEST"), []byte("no manifest"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}, store.Open},
+		{"without its engine", func(t *testing.T, dir string) {
+			t.Helper()
+			if err := os.RemoveAll(filepath.Join(dir, "db")); err != nil {
+				t.Fatal(err)
+			}
+		}, store.Open},
+		{"full disk", func(*testing.T, string) {}, func(o store.Options) (*store.Store, error) {
+			return store.OpenWithSpace(o, full)
+		}},
+		{"of an older program", func(t *testing.T, dir string) {
+			t.Helper()
+			if err := os.Remove(filepath.Join(dir, "closed")); err != nil {
+				t.Fatal(err)
+			}
+		}, store.Open},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			dir := t.TempDir()
+			s := openStore(t, store.Options{Dir: dir})
+			if err := s.ChangeUsers(monday, func(u *store.Users) error {
+				u.List, u.Closed = []users.User{{Name: "ann", ID: "an id", Changed: monday}}, true
+				return nil
+			}); err != nil {
+				t.Fatal(err)
+			}
+			closeStore(t, s)
+			tt.damage(t, dir)
+			s, err := tt.open(store.Options{Dir: dir})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer func() {
+				_ = s.Close()
+				leftByEngine = append(leftByEngine, goleak.IgnoreCurrent())
+			}()
+			if !s.Users().Closed {
+				t.Error("everybody is let in")
+			}
+			if _, err := os.Stat(filepath.Join(dir, "closed")); err != nil {
+				t.Errorf("the next damage would let everybody in: %v", err)
+			}
+			if tt.name == "full disk" {
+				return // nothing can be changed
+			}
+			if err := s.ChangeUsers(monday, func(u *store.Users) error {
+				u.List, u.Closed = nil, false
+				return nil
+			}); err != nil {
+				t.Fatal(err)
+			}
+			closeStore(t, s)
+			if s = openStore(t, store.Options{Dir: dir}); s.Users().Closed {
+				t.Error("closed after it was opened to all")
+			}
+			closeStore(t, s)
+		})
 	}
 }

@@ -24,8 +24,8 @@ func Write(path string, content []byte, mode fs.FileMode) error {
 	})
 }
 
-// WriteFrom makes what write writes the content of the file at path, which is its owner's alone unless write changes its
-// mode. After an error, of write too, the file is as [Write] leaves it.
+// WriteFrom makes what write writes the content of the file at path, which is its owner's alone unless write changes
+// its mode. After an error, of write too, the file is as [Write] leaves it.
 func WriteFrom(path string, write func(*os.File) error) error {
 	temporary, err := Beside(path, write)
 	if err != nil {
