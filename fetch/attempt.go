@@ -100,8 +100,8 @@ func (f *Fetcher) newAttempt(r Request, now time.Time) *attempt {
 	if rule, ok := f.o.Rules.Match(r.URL.Host, r.URL.Path); ok && rule.Cascade != nil {
 		a.cascade = order(rule.Cascade, f.o.MarkdownNew.Mode)
 	}
-	if limit := f.htmlLimit(r); limit < f.o.MaxHTMLChars && f.o.LLM != nil {
-		a.wanted += "\nhtml " + strconv.Itoa(limit) // renditions apart: other readers get what they got before
+	if f.lowersHTMLLimit(r) {
+		a.wanted += "\nhtml " + strconv.Itoa(f.htmlLimit(r)) // renditions apart: other readers get what they got before
 	}
 	if r.Cascade != nil {
 		a.cascade = r.Cascade

@@ -291,9 +291,9 @@ type Request struct {
 	// is made so is for this request alone.
 	MaxHTMLChars int
 
-	Agent     string   // User-Agent for the visit
-	Session   string   // stored with the visit
-	User      string   // of the proxy, stored with the visit; may be empty
+	Agent   string // User-Agent for the visit
+	Session string // stored with the visit
+	User    string // of the proxy, stored with the visit; may be empty
 	// set of fetched pages to add the page to (rule B37); if empty the set of Session, if any
 	Set     string
 	View    View

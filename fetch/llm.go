@@ -169,10 +169,16 @@ func (s model) convert(ctx context.Context, a *attempt) (*store.Rendition, error
 
 // htmlLimit returns how many characters of a page's HTML a model may be sent for a request (rule E8).
 func (f *Fetcher) htmlLimit(r Request) int {
-	if r.MaxHTMLChars > 0 {
-		return min(r.MaxHTMLChars, f.o.MaxHTMLChars)
+	if f.lowersHTMLLimit(r) {
+		return r.MaxHTMLChars
 	}
 	return f.o.MaxHTMLChars
+}
+
+// lowersHTMLLimit reports whether a request has a model see less of a page than others do. What is made so is not what
+// other readers get.
+func (f *Fetcher) lowersHTMLLimit(r Request) bool {
+	return f.o.LLM != nil && r.MaxHTMLChars > 0 && r.MaxHTMLChars < f.o.MaxHTMLChars
 }
 
 // parsed calls use with the document to convert: the rendered page, if any, else the fetched content.

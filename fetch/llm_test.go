@@ -339,11 +339,19 @@ func TestALongPageIsGivenToAModelUpToTheLimit(t *testing.T) { // rule E11
 			t.Errorf("berth %d stands %d times in the answer", i, n)
 		}
 	}
+	kept, err := c.store.Markdown(page.KeyOf(ans.Page.NormalizedURL))
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.say = "# Harbour\n\n" + strings.Repeat("Berth 0 lies on the northern quay, and costs eighteen pounds.\n\n", 8)
 	less, err := c.try(t, fetch.Request{URL: parse(t, "https://site.test/"), Own: true, MaxHTMLChars: 900})
 	_, given, _ = strings.Cut(m.asked()[1], ">\n")
 	given, _, _ = strings.Cut(given, "\n</html-")
 	if err != nil || len(given) > 900 || len(given) < 600 || less.Page.Source != page.LLM {
 		t.Errorf("%v: with a limit of its own the model was given %d characters, want nearly 900", err, len(given))
+	}
+	if now, err := c.store.Markdown(page.KeyOf(ans.Page.NormalizedURL)); err != nil || string(now) != string(kept) {
+		t.Errorf("%v: who has a limit of their own changed the page that is kept to\n%s", err, now)
 	}
 	if again := c.read(t, "https://site.test/"); string(again.Body) != string(ans.Body) || len(m.asked()) != 2 {
 		t.Errorf("the model was asked %d times, want 2; another reader now gets\n%s", len(m.asked()), again.Body)

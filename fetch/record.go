@@ -32,8 +32,9 @@ func (f *Fetcher) record(a *attempt, markdown []byte) {
 	known := f.name(a)
 	same := known.ContentHash == p.ContentHash && (known.FinalURL == p.FinalURL || a.named != a.key) &&
 		known.Title == p.Title
-	// who chooses elements may have got another form
-	if known.NormalizedURL != "" && known.Error == nil && (same || a.req.View.chooses()) {
+	// who chooses elements, or what a model sees, may have got another form
+	other := a.req.View.chooses() || f.lowersHTMLLimit(a.req)
+	if known.NormalizedURL != "" && known.Error == nil && (same || other) {
 		p.CreatedAt, p.UpdatedAt, p.Stored = known.CreatedAt, known.UpdatedAt, true
 	} else if kept, err := f.put(a, markdown); err == nil {
 		p.CreatedAt, p.UpdatedAt, p.Stored = kept.CreatedAt, kept.UpdatedAt, true
