@@ -200,7 +200,7 @@ func makeupOf(s string) (k makeup) {
 	return k
 }
 
-// random reports whether a text of at least so many letters and digits looks as if drawn by lot: its kinds of
+// random reports whether a text of at least so many letters and digits looks random: its kinds of
 // characters change from one to the next as often as they would in base64 (62 % of the time), or in base32 and base36
 // (40 %). In words, slugs and names in camel case they change seldom.
 func random(s string, least int) bool {
@@ -242,7 +242,7 @@ func Unlisted(u *url.URL) bool {
 	return anyParam(u.RawQuery, given) || anyParam(query, given)
 }
 
-// unguessable reports whether a text has a part of about 64 bits or more that were drawn by lot.
+// unguessable reports whether a text has a part of about 64 bits or more that are random.
 func unguessable(s string) bool {
 	if len(s) < 16 {
 		return false

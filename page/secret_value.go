@@ -12,7 +12,7 @@ import (
 
 // A parameter is a secret
 //   - if its name says so, whatever its value is: secretNames has it, or a word of it,
-//   - if its name may say so (maySay, shortNames) and its value looks drawn by lot,
+//   - if its name may say so (secretNameWords, secretShortNames) and its value looks random,
 //   - if its value has a secret itself: a JSON Web Token, a key with a telling prefix, or, however often encoded, a URL,
 //     a query or a JSON text with a parameter or a member that is a secret.
 
@@ -48,27 +48,28 @@ var secretNames = map[string]bool{
 	"zak":         whole, // Zoom: starts a meeting as its host
 }
 
-// maySay are parts of names whose values are credentials if they look drawn by lot: authkey2, vcode, magic_link, state.
-var maySay = []string{
+// secretNameWords are parts of names whose values are credentials if they look random: authkey2, vcode, magic_link,
+// state.
+var secretNameWords = []string{
 	"token", "code", "key", "sig", "pass", "pwd", "secret", "sess", "auth", "nonce", "invit", "magic", "verif", "confirm",
 	"activat", "reset", "forgot", "ticket", "otp", "sso", "login", "state", "share", "access", "saml", "cookie", "policy",
 	"proof", "crumb", "_tk", "feed",
 }
 
-// shortNames are names, too short for maySay, of the same kind: sessions, signatures, tickets.
-var shortNames = map[string]bool{"s": true, "k": true, "tk": true, "hm": true, "mtid": true}
+// secretShortNames are names, too short for secretNameWords, of the same kind: sessions, signatures, tickets.
+var secretShortNames = map[string]bool{"s": true, "k": true, "tk": true, "hm": true, "mtid": true}
 
 // maxNesting bounds how often a value is decoded, or read as something that has values itself.
 const maxNesting = 5
 
 // secretsBehind returns what judges the parameters of the query behind an escaped path, where so many decodings are left.
-// If one of the last two segments is about one reader's account, any value that looks drawn by lot is one.
+// If one of the last two segments is about one reader's account, any value that looks random is one.
 func secretsBehind(path string, left int) func(name, value string) bool {
 	segments := strings.Split(strings.TrimSuffix(path, "/"), "/")
 	account := slices.ContainsFunc(segments[max(len(segments)-2, 0):], aboutAccount)
 	return func(name, value string) bool {
 		return secretParamIn(name, value, left) || value == "" && bare(name) ||
-			account && drawn(value) && !anyName(clickParameters, name)
+			account && looksRandom(value) && !anyName(clickParameters, name)
 	}
 }
 
@@ -106,7 +107,8 @@ func secretParamIn(given, value string, left int) bool {
 		}
 	}
 	says := func(word string) bool { return strings.Contains(name, word) && !strings.Contains(name, "keyword") }
-	return (shortNames[name] || slices.ContainsFunc(maySay, says)) && drawn(value) || secretValue(value, left)
+	mayBe := secretShortNames[name] || slices.ContainsFunc(secretNameWords, says)
+	return mayBe && looksRandom(value) || secretValue(value, left)
 }
 
 func known(name string) bool {
@@ -116,12 +118,12 @@ func known(name string) bool {
 
 func separatesWords(r rune) bool { return r == '_' || r == '-' || r == '.' || r == '[' || r == ']' }
 
-// drawn reports whether a value looks drawn by lot: as [given], with what stands between the parts of signatures.
-func drawn(value string) bool { return !digits(value) && given(inParts.Replace(value)) }
+// looksRandom reports whether a value looks random: as [given], with what stands between the parts of signatures.
+func looksRandom(value string) bool { return !digits(value) && given(inParts.Replace(value)) }
 
 var inParts = strings.NewReplacer("+", "", "/", "", "=", "", ".", "-", "|", "-", "*", "-", "!", "-")
 
-// bare reports whether a query that is nothing but a value looks drawn by lot. A number does not: caches are passed by
+// bare reports whether a query that is nothing but a value looks random. A number does not: caches are passed by
 // with one.
 func bare(value string) bool {
 	return !strings.ContainsAny(value, "/.") && (uuidLike.MatchString(value) || random(value, 16) ||
