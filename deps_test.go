@@ -17,7 +17,7 @@ const policy = `
 	needs, eventually, processor →
 	webtest, render/rendertest → eventually
 	page, symbols, recording, journal, render, agents, summary, convert/hidden, convert, recipe, github → clip
-	knowledge, fetch, proxy, firecrawl, api, mcp, ui, cmd/readthru → clip
+	fleet, knowledge, fetch, proxy, firecrawl, api, mcp, ui, cmd/readthru → clip
 	symbols, markdown, summary, convert, convert/hidden, convert/xmlread, knowledge, github → lazy
 	certs, store, service, api, cmd/readthru → wholefile
 	users                 → guess

@@ -7,6 +7,7 @@ import (
 
 	"github.com/lib/pq"
 
+	"readthru/clip"
 	"readthru/fault"
 )
 
@@ -27,8 +28,7 @@ const (
 // setAside notes that a row is not taken over. It is looked at again only when it changes, or another database comes.
 func (f *Fleet) setAside(kind, id string, err error) {
 	f.log.Warn("row of the fleet set aside", "kind", kind, "id", id, "err", err)
-	a := Aside{kind, id[:min(len(id), maxAsideText)], err.Error(), time.Now().UTC()}
-	a.Reason = a.Reason[:min(len(a.Reason), maxAsideText)]
+	a := Aside{kind, clip.Bytes(id, maxAsideText), clip.Bytes(err.Error(), maxAsideText), time.Now().UTC()}
 	f.note(func(s *Status) {
 		s.Refused++
 		s.Aside = slices.DeleteFunc(slices.Clone(s.Aside), func(old Aside) bool {
