@@ -12,8 +12,9 @@ import (
 )
 
 // A stream of events (EventSource) does not end, but the browser's requests can only be answered as a whole. So the
-// page gets what came until the stream paused, and its clock stands still until then. When the page connects again, it
-// is told that there is no more (204, which ends an EventSource).
+// page gets what came until the stream paused, and its clock stands still until then, unless the caller waits for an
+// element, which may need the clock. When the page connects again, it is told that there is no more (204, which ends an
+// EventSource).
 
 // eventPause is how long a stream that has begun may say nothing before the page gets what came.
 const eventPause = time.Second
@@ -45,6 +46,12 @@ func (t *tab) eventTime() time.Duration {
 		return restTime
 	}
 	return t.o.stepTimes().answer
+}
+
+// onlyListens reports whether the page waits for nothing but streams of events.
+func (f *traffic) onlyListens() bool {
+	n := int(f.listening.Load())
+	return n > 0 && n >= f.loading()
 }
 
 // begin reads a stream until it pauses. stop ends it.

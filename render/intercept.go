@@ -43,6 +43,8 @@ type traffic struct {
 	sockets *sockets
 	silent  atomic.Bool // a stream of events said nothing
 
+	listening atomic.Int32 // requests not yet answered that are for streams of events
+
 	mu        sync.Mutex
 	open      int       // requests not yet answered
 	since     time.Time // when open changed last
@@ -286,6 +288,8 @@ func (f *traffic) ask(ctx context.Context, ev *fetch.EventRequestPaused) (*fetch
 			return &fetch.FulfillRequestParams{RequestID: ev.RequestID, ResponseCode: http.StatusNoContent}, nil // it ends
 		}
 		defer time.AfterFunc(f.t.eventTime(), stop).Stop()
+		f.listening.Add(1)
+		defer f.listening.Add(-1)
 	}
 	var upload []byte
 	for _, e := range ev.Request.PostDataEntries {

@@ -65,6 +65,42 @@ func TestAnExplicitWaitIsObeyed(t *testing.T) {
 	}
 }
 
+func TestAWaitForAnElementOutlastsASilentStream(t *testing.T) {
+	s := newSite(t)
+	b := s.browser(t)
+	tell := make(chan struct{})
+	s.mux.HandleFunc("/tell", func(http.ResponseWriter, *http.Request) { close(tell) })
+	s.mux.HandleFunc("/events", func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/event-stream")
+		_, _ = fmt.Fprint(w, ": a comment is no event\n\n")
+		w.(http.Flusher).Flush()
+		select {
+		case <-tell:
+			_, _ = fmt.Fprint(w, "data: late\n\n")
+		case <-r.Context().Done():
+		}
+	})
+	s.mux.HandleFunc("/silent", func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
+	s.add("/words", "late")
+	for name, script := range map[string]string{
+		"for an event":               `listen('/events'); setTimeout(() => fetch('/tell'), 2500)`,
+		"for a timer, with a stream": `listen('/silent'); setTimeout(() => show('late'), 2500)`,
+		"for words, with a stream":   `listen('/silent'); fetch('/words').then((r) => r.text()).then(show)`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			at := "/" + strings.ReplaceAll(name, " ", "-")
+			s.add(at, `<main id=m>A text that says nothing of what is to come</main><script>
+				const show = () => { m.innerHTML += '<p id=done>late' };
+				const listen = (to) => { new EventSource(to).onmessage = show };`+script+`</script>`)
+			r := s.page(t, at)
+			r.Selector = "#done"
+			if p := rendered(t, b, r); !strings.Contains(string(p.HTML), `<p id="done">late`) {
+				t.Errorf("unsettled %q: %s", p.Unsettled, p.HTML)
+			}
+		})
+	}
+}
+
 func TestEndlessPagesAreScrolled(t *testing.T) {
 	s := newSite(t)
 	b := s.browser(t)
