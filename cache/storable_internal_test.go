@@ -75,8 +75,10 @@ func TestStorable(t *testing.T) {
 		{"… that varies by one of two", "", "X-Api-Key: x\nX-Session-Token: y", 0, fresh + "Vary: X-Api-Key", false, true},
 		{"… that varies by both", "", "X-Api-Key: x\nCookie: y", 0, fresh + "Vary: X-Api-Key, Cookie", true, true},
 		{"Authorization, and Vary names it, §3.5", "", "Authorization: x", 0, fresh + "Vary: Authorization", false, true},
-		{"Authorization with must-revalidate, and a key", "", "Authorization: x\nX-Api-Key: x", 0,
-			"Cache-Control: max-age=60, must-revalidate", false, true},
+		{
+			"Authorization with must-revalidate, and a key", "", "Authorization: x\nX-Api-Key: x", 0,
+			"Cache-Control: max-age=60, must-revalidate", false, true,
+		},
 		{"a page that sets a cookie", "", "", 0, fresh + "Content-Type: text/html\nSet-Cookie: a=b", true, true},
 		{"428, RFC 6585 §3", "", "", 428, fresh, false, false},
 		{"429, RFC 6585 §4", "", "", 429, "Cache-Control: public, max-age=60", false, false},

@@ -1,7 +1,8 @@
 // Package clip makes texts short: it cuts them at a length, between characters, and puts them on one line.
 //
 // A character is a code point here. A byte that is no UTF-8 counts as one, and stays unless a function says otherwise.
-// What has to end at a word, at a line or within a number of tokens or of cells of a terminal is cut where that is known.
+// What has to end at a word, at a line or within a number of tokens or of cells of a terminal is cut where that is
+// known.
 package clip
 
 import (
@@ -47,8 +48,8 @@ func Ellipsis(s string, n int) string {
 	return strings.TrimRightFunc(Runes(s, n-1), unicode.IsSpace) + "…"
 }
 
-// Line returns s as [OneLine] does, and cut as [Ellipsis] cuts it. It is for what others wrote and people or agents read
-// among other words: titles, names, messages of servers.
+// Line returns s as [OneLine] does, and cut as [Ellipsis] cuts it. It is for what others wrote and people or agents
+// read among other words: titles, names, messages of servers.
 func Line(s string, n int) string { return Ellipsis(OneLine(s), n) }
 
 // LastLine returns the last line of s that is not empty, as [Line] does.

@@ -56,11 +56,15 @@ func TestFramesAreContent(t *testing.T) {
 		{"made by scripts", beside(`<iframe src=/shell></iframe>`), left, 2, halves},
 		{
 			"rules of its document", beside(`<iframe src=/hides></iframe><p class=x>Shown beside it.</p>`),
-			[]string{"hidden-text-removed=2"}, 2, []string{before, shellText, "Shown beside it", after},
+			[]string{"hidden-text-removed=2"},
+			2,
+			[]string{before, shellText, "Shown beside it", after},
 		},
 		{
 			"rules of the page", `<style>.x,section p{display:none}</style>` + beside(`<iframe src=/hides></iframe>`),
-			[]string{"hidden-text-removed=2"}, 2, []string{before, shellText, after},
+			[]string{"hidden-text-removed=2"},
+			2,
+			[]string{before, shellText, after},
 		},
 		{"the page itself", beside(`<iframe src=/page></iframe>`), nil, 1, halves},
 		{"a small frame", beside(`<iframe src=/inner width=1 height=1></iframe>`), nil, 1, halves},

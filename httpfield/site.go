@@ -7,11 +7,11 @@ import (
 	"strings"
 )
 
-// OtherSite reports whether a browser says of a request that a page of another origin than the server's had it sent, and
-// in what words: `origin "https://evil.test"`. The server is called host, as the Host field says. Every line of Origin
-// and Sec-Fetch-Site counts. Another port of the same host is another origin, and so is an opaque one. Browsers send no
-// Sec-Fetch-Site to a server without TLS on another machine, and no Origin with what only shows an image: a request of
-// which neither says anything may still be a page's.
+// OtherSite reports whether a browser says of a request that a page of another origin than the server's had it sent,
+// and in what words: `origin "https://evil.test"`. The server is called host, as the Host field says. Every line of
+// Origin and Sec-Fetch-Site counts. Another port of the same host is another origin, and so is an opaque one. Browsers
+// send no Sec-Fetch-Site to a server without TLS on another machine, and no Origin with what only shows an image: a
+// request of which neither says anything may still be a page's.
 func OtherSite(h http.Header, host string) (words string, other bool) {
 	if origins := h["Origin"]; len(origins) > 0 && !SameOrigin(h, host) {
 		return fmt.Sprintf("origin %q", origins[0]), true

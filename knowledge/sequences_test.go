@@ -91,8 +91,12 @@ type world struct {
 }
 
 func (w *world) clone() world {
-	c := world{maps.Clone(w.pages), maps.Clone(w.names), map[string]map[string]told{}, maps.Clone(w.texts),
-		maps.Clone(w.notes)}
+	c := world{
+		maps.Clone(w.pages), maps.Clone(w.names),
+		map[string]map[string]told{},
+		maps.Clone(w.texts),
+		maps.Clone(w.notes),
+	}
 	for name, documents := range w.bases {
 		c.bases[name] = maps.Clone(documents)
 	}
@@ -115,6 +119,7 @@ var vocabulary = []string{
 }
 
 func newSequence(t *testing.T, seed uint64) *sequence {
+	t.Helper()
 	s := &sequence{
 		t: t, rng: rand.New(rand.NewPCG(seed, 36)), seed: seed, dir: t.TempDir(), ctx: t.Context(), world: world{
 			pages: map[string]told{}, names: map[string]string{}, bases: map[string]map[string]told{},

@@ -7,7 +7,8 @@ import (
 )
 
 func TestAPatternIsCompiledOnce(t *testing.T) {
-	if p := lazy.Pattern(`^a+$`); !p().MatchString("aa") || p() != p() {
+	p := lazy.Pattern(`^a+$`)
+	if first := p(); !first.MatchString("aa") || p() != first {
 		t.Error("compiled anew, or otherwise")
 	}
 	wrong := lazy.Pattern(`(`) // no panic yet

@@ -144,7 +144,9 @@ func runRecent(ctx context.Context, c *call) (*result, error) {
 	l := c.server.newList()
 	next := all.Next
 	for i, p := range all.Pages {
-		v := seen{Doc: p.Doc, URL: clip.Line(p.URL, 2000), Title: clip.Line(p.Title, 300), Tokens: p.Tokens, Visits: p.VisitCount}
+		v := seen{
+			Doc: p.Doc, URL: clip.Line(p.URL, 2000), Title: clip.Line(p.Title, 300), Tokens: p.Tokens, Visits: p.VisitCount,
+		}
 		if !p.LastVisitedAt.IsZero() {
 			v.LastVisitedAt = p.LastVisitedAt.UTC().Format("2006-01-02T15:04:05Z")
 		}

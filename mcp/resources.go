@@ -59,8 +59,8 @@ func (s *Server) listResources(ctx context.Context, req *sdk.ListResourcesReques
 	}
 	for _, p := range pages.Pages {
 		res.Resources = append(res.Resources, &sdk.Resource{
-			URI: "page://" + p.Doc, Name: clip.Line(p.URL, 300), Title: clip.Line(p.Title, 300), Description: clip.Line(p.Description, 300),
-			MIMEType: markdownType, Size: int64(p.SizeBytes),
+			URI: "page://" + p.Doc, Name: clip.Line(p.URL, 300), Title: clip.Line(p.Title, 300),
+			Description: clip.Line(p.Description, 300), MIMEType: markdownType, Size: int64(p.SizeBytes),
 		})
 	}
 	return res, nil

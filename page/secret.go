@@ -17,7 +17,8 @@ func HasSecret(u *url.URL) bool {
 		return true
 	}
 	path := u.EscapedPath()
-	return u.RawQuery != "" && anyParam(u.RawQuery, secretsBehind(path, maxNesting)) || secretFragment(u) || secretPath(path)
+	return u.RawQuery != "" && anyParam(u.RawQuery, secretsBehind(path, maxNesting)) || secretFragment(u) ||
+		secretPath(path)
 }
 
 // secretFragment reports whether the fragment of u carries something that looks like a credential.
@@ -26,7 +27,8 @@ func secretFragment(u *url.URL) bool {
 		return false
 	}
 	path, query, _ := strings.Cut(u.EscapedFragment(), "?")
-	return anyParam(path, secretParam) || anyParam(query, secretsBehind(path, maxNesting)) || Route(u) != "" && secretPath(path)
+	return anyParam(path, secretParam) || anyParam(query, secretsBehind(path, maxNesting)) ||
+		Route(u) != "" && secretPath(path)
 }
 
 // Mask returns u as text with everything replaced that looks secret, for logs, the ledger and error pages.

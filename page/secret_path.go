@@ -77,7 +77,9 @@ type place struct {
 // pass goes on behind a segment. A purpose reaches over whom it is for: reset/12345/…, invite/b/….
 func (p *place) pass(segment string) {
 	p.served = p.served || servedWords[segment]
-	if p.since++; p.since > 2 || !purposeful(p.before) || purposeful(segment) || len(segment) > 16 || segment == SecretMask {
+	p.since++
+	long := len(segment) > 16 || segment == SecretMask
+	if p.since > 2 || !purposeful(p.before) || purposeful(segment) || long {
 		p.before, p.since = segment, 0
 	}
 }

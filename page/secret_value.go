@@ -13,8 +13,8 @@ import (
 // A parameter is a secret
 //   - if its name says so, whatever its value is: secretNames has it, or a word of it,
 //   - if its name may say so (secretNameWords, secretShortNames) and its value looks random,
-//   - if its value has a secret itself: a JSON Web Token, a key with a telling prefix, or, however often encoded, a URL,
-//     a query or a JSON text with a parameter or a member that is a secret.
+//   - if its value has a secret itself: a JSON Web Token, a key with a telling prefix, or, however often encoded, a
+//     URL, a query or a JSON text with a parameter or a member that is a secret.
 
 const (
 	whole = false // it is the name
@@ -102,7 +102,7 @@ func secretParamIn(given, value string, left int) bool {
 		return true
 	}
 	for word := range strings.FieldsFuncSeq(name, separatesWords) {
-		if secretNames[word] == part {
+		if secretNames[word] { // part
 			return true
 		}
 	}

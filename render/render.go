@@ -97,7 +97,7 @@ type Page struct {
 	Screenshot []byte   // PNG
 	Console    []string // errors and uncaught exceptions, at most 100, each at most 1,000 characters
 	Unsettled  string   // why the page may be incomplete; empty if it was done
-	More       string   // what there is more of than was loaded: MoreScrolling, MoreRows or MoreGrowing; empty if nothing is known
+	More       string   // what there is more of than was loaded: MoreScrolling, MoreRows, MoreGrowing; empty if unknown
 	FramesLeft int      // number of visible frames that are not in HTML: of other origins, or without text
 	Ended      string   // what ended the wait: EndedBySelector, EndedByQuiet or EndedByTimeout
 	Vain       Vain     // what it was given time for in vain

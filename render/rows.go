@@ -106,7 +106,8 @@ const takeRows = `(() => {
 	const left = box.getBoundingClientRect().left;
 	now.forEach((e, i) => {
 		const at = e.getBoundingClientRect(), html = e.outerHTML, text = e.textContent;
-		const row = {size: html.length, node: e.cloneNode(true), y: numbered ? all[i] : Math.round(at.top - top), x: numbered ? 0 : Math.round(at.left - left)};
+		const [y, x] = numbered ? [all[i], 0] : [Math.round(at.top - top), Math.round(at.left - left)];
+		const row = {size: html.length, node: e.cloneNode(true), y, x};
 		const key = row.y + ' ' + row.x, was = seen.get(e);
 		if (was && was.key !== key && was.text === text) rows.delete(was.key); // the same row, at another place now
 		list.chars += html.length - (rows.get(key)?.size ?? 0);

@@ -383,7 +383,7 @@ func (s *Sheet) holds(r *rule, n *html.Node) bool {
 		return false
 	}
 	before := s.steps
-	is := false
+	var is bool
 	if r.scope == nil {
 		is = s.matches(r.selector, 0, n, nil)
 	} else {

@@ -88,7 +88,10 @@ func (m *matcher) matches(s *selector, i int, n, anchor *html.Node) bool {
 
 // compound reports whether all that c asks for holds of n.
 func (m *matcher) compound(c *compound, n, anchor *html.Node) bool {
-	if c.never || n.Type != html.ElementNode || !m.reaches(c, n) || c.tag != "" && n.Data != c.tag && !strings.EqualFold(n.Data, c.tag) {
+	if c.never || n.Type != html.ElementNode || !m.reaches(c, n) {
+		return false
+	}
+	if c.tag != "" && n.Data != c.tag && !strings.EqualFold(n.Data, c.tag) {
 		return false
 	}
 	if c.id != "" && m.cased(dom.Attr(n, "id")) != c.id {

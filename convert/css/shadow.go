@@ -115,7 +115,7 @@ func (m *matcher) fills(c *compound, n *html.Node) bool {
 // hostOfPart returns the host of the root that n is in if n has the part that c asks for, else nil.
 func (m *matcher) hostOfPart(c *compound, n *html.Node) *html.Node {
 	parts := strings.Fields(dom.Attr(n, "part"))
-	for _, part := range strings.Fields(c.part) {
+	for part := range strings.FieldsSeq(c.part) {
 		if !slices.Contains(parts, part) {
 			return nil
 		}
