@@ -51,8 +51,11 @@ type fast struct {
 	read    int         // bytes of that head
 	request []byte      // that head, in net/http's buffer; nil if its answer is not kept
 	mark    repeat.Mark // before the handler looked at anything
-	taking  *taking     // the answer that is being written; nil: it is not kept
 	spoilt  atomic.Bool // bytes came that must not: off from the next request on
+
+	// taking is the answer that is being written; nil: it is not kept. It is atomic because a server that the connection
+	// left to be parked says late that it is closed, while another server may serve it.
+	taking atomic.Pointer[taking]
 
 	wrote   atomic.Bool // a part of the answer to that head
 	mu      sync.Mutex
@@ -267,7 +270,10 @@ func (c *framedConn) pass(b []byte, begins bool) {
 }
 
 // off ends the giving for the rest of the connection.
-func (f *fast) off() { f.table, f.request, f.taking = nil, nil, nil }
+func (f *fast) off() {
+	f.table, f.request = nil, nil
+	f.take(nil)
+}
 
 // headEnd returns where the head ends in b, -1 if it does not. Heads in pieces continue where the last call ended.
 func (f *fast) headEnd(b []byte) int {
@@ -347,8 +353,22 @@ type taking struct {
 	x      *exchange
 	reuse  *cache.Reuse
 	repeat *fetch.Repeat // nil if package fetch was not asked
+	length int64         // of the content
 	bytes  []byte        // as written so far
-	limit  int64
+}
+
+// usualHead is about how long the head of an answer is, in bytes.
+const usualHead = 1024
+
+// reserved is how much of the memory of the answers is reserved for the copy.
+func (t *taking) reserved() int64 { return usualHead + t.length }
+
+// take replaces the answer that is being written and will be kept, and gives back the memory of the one before.
+func (f *fast) take(t *taking) (before *taking) {
+	if before = f.taking.Swap(t); before != nil {
+		before.x.p.repeats.Release(before.reserved())
+	}
+	return before
 }
 
 // repeats reports whether the answer to the request is kept if it can be given again.
@@ -358,29 +378,43 @@ func (x *exchange) repeats() bool {
 		!httpfield.HasCredentials(x.r.Header)
 }
 
-// offer marks the answer about to be written to be kept, if an equal request may get it again.
-func (x *exchange) offer(reuse *cache.Reuse, page *fetch.Repeat) {
-	if reuse != nil && x.repeats() {
-		x.conn.fast.taking = &taking{x: x, reuse: reuse, repeat: page, limit: x.p.repeats.Largest()}
+// offer marks the answer about to be written, with content of a length, to be kept, if an equal request may get it
+// again and there is memory for the copy. A length below 0 is unknown: the answer is not kept.
+func (x *exchange) offer(reuse *cache.Reuse, page *fetch.Repeat, length int64) {
+	if reuse == nil || length < 0 || !x.repeats() {
+		return
+	}
+	t := &taking{x: x, reuse: reuse, repeat: page, length: length}
+	if x.p.repeats.Reserve(t.reserved()) {
+		x.conn.fast.take(t)
 	}
 }
 
 // sent records bytes that are written to the client.
 func (f *fast) sent(b []byte) {
 	f.wrote.Store(true)
-	t := f.taking
+	t := f.taking.Load()
 	if t == nil {
 		return
 	}
-	if t.bytes = append(t.bytes, b...); int64(len(t.bytes)) > t.limit {
-		f.taking = nil
+	if t.bytes == nil {
+		head := bytes.Index(b, []byte("\r\n\r\n"))
+		if head < 0 || head > maxFastHead {
+			f.take(nil)
+			return
+		}
+		t.bytes = make([]byte, 0, int64(head)+4+t.length) // a copy that grows would take more than was reserved
 	}
+	if len(b) > cap(t.bytes)-len(t.bytes) {
+		f.take(nil) // more than was announced
+		return
+	}
+	t.bytes = append(t.bytes, b...)
 }
 
 // keep keeps the answer that has been written, if it was offered.
 func (f *fast) keep() {
-	t := f.taking
-	f.taking = nil
+	t := f.take(nil)
 	if t == nil || f.table == nil || f.spoilt.Load() {
 		return
 	}

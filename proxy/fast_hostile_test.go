@@ -174,6 +174,63 @@ func TestClientsThatStopReadingAnAnswerGivenAgainAreCutOff(t *testing.T) {
 	}
 }
 
+// Clients that take a large answer at once, before it is one that is given again, have copies of it made in no more
+// memory than was configured. The copies go when the clients have left, and make place for the next one.
+func TestCopiesOfAnswersAreMadeInTheirMemory(t *testing.T) {
+	const clients, size, memory = 20, 900_000, 8 << 20
+	for _, way := range ways[:2] {
+		t.Run(way, func(t *testing.T) {
+			dir := t.TempDir()
+			synctest.Test(t, func(t *testing.T) {
+				s := newStill(t, dir, memory)
+				defer s.stop()
+				conns, readers := make([]net.Conn, clients), make([]*bufio.Reader, clients)
+				var target string
+				for i := range conns {
+					conns[i], readers[i], target = s.dial(t, way)
+					answerTo(t, conns[i], readers[i], requestFor(target, 100+i%2)) // with what a server holds for it
+				}
+				answerTo(t, conns[0], readers[0], requestFor(target, size)) // stored, and not yet kept
+				before := heap()
+				bodies := make([]io.ReadCloser, clients)
+				for i, c := range conns[1:] {
+					io.WriteString(c, requestFor(target, size))
+					resp, err := http.ReadResponse(readers[i+1], nil)
+					if err != nil {
+						t.Fatal(err)
+					}
+					bodies[i+1] = resp.Body
+					if _, err := io.CopyN(io.Discard, resp.Body, size*3/4); err != nil {
+						t.Fatal(err)
+					}
+				}
+				synctest.Wait()
+				if got := s.proxy.Repeats(); got.Making == 0 || got.Making > memory/4 || got.Bytes > memory {
+					t.Errorf("%+v, want something in the making, and at most a quarter of %d bytes", got, memory)
+				}
+				if grown := heap() - before; grown > memory {
+					t.Errorf("%d clients take %d bytes, want at most %d", clients, grown, memory)
+				}
+				for i, c := range conns[1:] { // all leave in the middle
+					_ = c.Close()
+					_ = bodies[i+1].Close()
+				}
+				synctest.Wait()
+				if got := s.proxy.Repeats(); got.Making != 0 {
+					t.Errorf("%+v after the clients have left", got)
+				}
+				for range 2 {
+					answerTo(t, conns[0], readers[0], requestFor(target, size))
+				}
+				if got := s.proxy.Repeats(); got.Repeated == 0 || got.Making != 0 {
+					t.Errorf("%+v, want that who takes all of the answer gets it again", got)
+				}
+				_ = conns[0].Close()
+			})
+		})
+	}
+}
+
 // A client that reads slowly gets the whole answer.
 func TestClientsThatReadAnAnswerGivenAgainSlowlyGetAllOfIt(t *testing.T) {
 	const size = 300_000

@@ -460,7 +460,7 @@ func (x *exchange) passThrough(observe bool) {
 		page.KindOf(resp.Header.Get("Content-Type")) == page.HTML {
 		x.p.o.Fetch.Observe(req, resp, x.r.UserAgent(), x.session, x.rec.User)
 	} else {
-		x.offer(outcome.Reuse, nil)
+		x.offer(outcome.Reuse, nil, resp.ContentLength)
 	}
 	if t := resp.Header.Get("Content-Type"); x.asked.mode == "raw" && (page.IsPage(t) || fetch.Readable(t)) {
 		resp.Header = resp.Header.Clone()

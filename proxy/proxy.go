@@ -300,6 +300,9 @@ func (s *serving) connState(c net.Conn, state http.ConnState) {
 			s.accepted(inside)
 		}
 	case http.StateClosed:
+		if f, ok := c.(*framedConn); ok {
+			f.fast.take(nil)
+		}
 		if inside := linkOf(c).inside; inside != nil && !inside.spoke {
 			s.leftSilently(inside)
 		}

@@ -23,10 +23,10 @@ import (
 
 // send writes the page of an answer, or streams its response if it is not a page.
 func (x *exchange) send(a *fetch.Answer) {
-	if a.Repeat != nil {
-		x.offer(a.Cache.Reuse, a.Repeat)
-	}
 	if a.Response != nil {
+		if a.Repeat != nil {
+			x.offer(a.Cache.Reuse, a.Repeat, a.Response.ContentLength)
+		}
 		x.stream(a.Response, a.Cache)
 		return
 	}
@@ -49,6 +49,9 @@ func (x *exchange) send(a *fetch.Answer) {
 	bodiless := status == http.StatusNotModified || status == http.StatusNoContent
 	if !bodiless && (body != nil || x.r.Method != http.MethodHead) {
 		h["Content-Length"] = []string{strconv.Itoa(len(body))}
+	}
+	if a.Repeat != nil {
+		x.offer(a.Cache.Reuse, a.Repeat, int64(len(body)))
 	}
 	x.w.WriteHeader(status)
 	if bodiless || x.r.Method == http.MethodHead {

@@ -26,8 +26,12 @@ const (
 	// oldest.
 	perPage = 16
 
-	// share is the part of the memory that one answer may take at most.
-	share = 8
+	// makings is the part of the memory that copies of answers in the making may take together. One copy may take half of
+	// what the others leave of that, so that a few long answers to slow clients do not keep out short ones.
+	makings = 4
+
+	// share is the part of the memory that one answer may take at most: that of a copy when there is no other one.
+	share = 2 * makings
 
 	// remembered is how many changes are remembered. An answer that took longer to decide than so many changes is not
 	// kept.
@@ -152,6 +156,7 @@ type Table struct {
 	pages    map[string][]*Answer // oldest first
 	records  map[string][]*Answer
 	bytes    int64
+	making   int64  // reserved for copies of answers that are being written
 	recent   queue  // content in memory that can be read again
 	frequent queue  // of this, what was read again soon after it was let go
 	lets     uint64 // how often content was let go
@@ -247,7 +252,7 @@ func (t *Table) Add(a *Answer, since Mark) bool {
 	a.Records = slices.Compact(a.Records)
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.changedSince(a.Records, since) || a.size()+int64(len(a.Body)) > t.Largest() {
+	if t.changedSince(a.Records, since) || a.size()+int64(len(a.Body)) > t.largest() {
 		return false
 	}
 	t.answers.Remove(a.hash)
@@ -284,9 +289,29 @@ func (t *Table) Add(a *Answer, since Mark) bool {
 	return true
 }
 
+// Reserve takes n bytes of the table's memory for the copy of an answer that is being written, and reports whether it
+// could. Release gives them back.
+func (t *Table) Reserve(n int64) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if n > (t.max/makings-t.making)/2 {
+		return false
+	}
+	t.making += n
+	t.shrink()
+	return true
+}
+
+// Release gives back n bytes that were reserved.
+func (t *Table) Release(n int64) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.making -= n
+}
+
 // shrink takes out the oldest of what is too much: content that can be read again, or an answer.
 func (t *Table) shrink() {
-	for t.bytes > t.max {
+	for t.bytes+t.making > t.max {
 		switch readable := t.recent.bytes + t.frequent.bytes; {
 		case readable <= t.max/contents:
 			t.answers.RemoveOldest()
@@ -332,8 +357,8 @@ func (t *Table) letGo(b *body) {
 	b.Before, b.Rest = bytes.Clone(b.Before), nil // it may be a part of the same memory
 }
 
-// Largest returns how many bytes an answer may have.
-func (t *Table) Largest() int64 { return t.max / share }
+// largest returns how many bytes an answer may have.
+func (t *Table) largest() int64 { return t.max / share }
 
 // size is what an answer takes without its content.
 func (a *Answer) size() int64 {
@@ -412,7 +437,8 @@ func (t *Table) forget(a *Answer, i int, record string) {
 // Stats counts what a table holds, and how often it found an answer.
 type Stats struct {
 	Answers  int
-	Bytes    int64 // of memory, about
+	Bytes    int64 // of memory, about, with those of Making
+	Making   int64 // bytes reserved for copies of answers that are being written
 	Repeated int64
 	Read     int64 // of these, with content that had to be read
 }
@@ -421,5 +447,5 @@ type Stats struct {
 func (t *Table) Stats() Stats {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return Stats{t.answers.Len(), t.bytes, t.repeated, t.reread}
+	return Stats{t.answers.Len(), t.bytes + t.making, t.making, t.repeated, t.reread}
 }

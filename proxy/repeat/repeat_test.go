@@ -342,3 +342,43 @@ func TestContentAskedForOftenStaysLonger(t *testing.T) {
 		t.Errorf("%d of %d read, want 5 %% fewer than the %d when the last used %d stay", reads, asked, lastUsed, held)
 	}
 }
+
+// Copies of answers in the making count as memory, take a part of it together, and leave room for short ones.
+func TestCopiesInTheMakingAreBoundedAndCounted(t *testing.T) {
+	const max = 1 << 20
+	table := repeat.New(max, nil)
+	for n := range 200 {
+		table.Add(answer(fmt.Sprint("GET ", n), fmt.Sprint("page ", n), strings.Repeat("x", 10_000)), table.Mark())
+	}
+	var long, all int64
+	for _, n := range []int64{max/8 + 1, max / 8, max / 8, max / 16, 1000} {
+		want := n != max/8+1 && all+2*n <= max/4
+		if got := table.Reserve(n); got != want {
+			t.Errorf("with %d bytes reserved, %d more: %v, want %v", all, n, got, want)
+		}
+		if want {
+			all += n
+		}
+		if n == max/8 && want {
+			long++
+		}
+		if s := table.Stats(); s.Making != all || s.Bytes > max || s.Bytes < max-30_000 {
+			t.Errorf("%+v, want %d bytes in the making, and at most %d together", s, all, max)
+		}
+	}
+	if long != 1 {
+		t.Errorf("%d copies of an eighth of the memory, want 1", long)
+	}
+	for range 10_000 { // however many
+		if table.Reserve(1000) {
+			all += 1000
+		}
+	}
+	if s := table.Stats(); s.Making > max/4 || s.Making < max/5 {
+		t.Errorf("%d bytes in the making, want a quarter of %d", s.Making, max)
+	}
+	table.Release(all)
+	if s := table.Stats(); s.Making != 0 || !table.Reserve(max/8) {
+		t.Errorf("%+v after all was given back", s)
+	}
+}
