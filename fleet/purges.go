@@ -9,6 +9,7 @@ import (
 
 	"github.com/lib/pq"
 
+	"readthru/page"
 	"readthru/store"
 )
 
@@ -78,7 +79,7 @@ func (f *Fleet) tellSomePurges(ctx context.Context, list []store.Purge) error {
 	for i, kind := range kinds {
 		switch value := values[i]; kind {
 		case store.PurgePrefix:
-			remove("host = $1", hostOf(value))
+			remove("host = $1", page.AuthorityOf(value))
 		case store.PurgeHost:
 			remove("host = $1", value)
 		case store.PurgeTag:

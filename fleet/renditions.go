@@ -170,7 +170,7 @@ func (f *Fleet) sendRendition(id [32]byte, k page.Key, uri string, began time.Ti
 				body_hash = excluded.body_hash, body_length = excluded.body_length
 			WHERE excluded.made_at > r.made_at
 		) UPDATE flights SET until = now() + interval '1 second' WHERE uri = $1 AND node = $5`,
-		id[:], k[:], uri, hostOf(uri), f.o.Node, began.UnixMicro(), r.Expires.UnixMicro(), record, content.packed,
+		id[:], k[:], uri, page.AuthorityOf(uri), f.o.Node, began.UnixMicro(), r.Expires.UnixMicro(), record, content.packed,
 		content.hash[:], len(r.Markdown))
 	return err
 }

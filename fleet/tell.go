@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"net/url"
 	"slices"
 	"strings"
 	"sync"
@@ -205,7 +204,7 @@ func (f *Fleet) tellResponses(ctx context.Context, list map[slot]*stored) error 
 		record := *r.Response
 		record.ID = store.EntryID{}
 		uris, slots = append(uris, bytes.Clone(s.uri[:])), append(slots, bytes.Clone(s.selects[:]))
-		urls, hosts = append(urls, r.URL), append(hosts, hostOf(r.URL))
+		urls, hosts = append(urls, r.URL), append(hosts, page.AuthorityOf(r.URL))
 		tags = append(tags, textOf(strings.Join(r.Tags, "\n")))
 		at, fresh = append(at, r.ResponseTime.UnixMicro()), append(fresh, r.freshUntil.UnixMicro())
 		retain = append(retain, r.Retain.UnixMicro())
@@ -256,15 +255,6 @@ func (f *Fleet) tellResponses(ctx context.Context, list map[slot]*stored) error 
 		f.note(func(s *Status) { s.Told += int64(len(uris)) })
 	}
 	return err
-}
-
-// hostOf returns the host of a cache key as purges name it.
-func hostOf(key string) string {
-	u, err := url.Parse(key)
-	if err != nil {
-		return ""
-	}
-	return strings.ToLower(page.Authority(u))
 }
 
 // textOf returns s without what cannot be in a text of the database.

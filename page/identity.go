@@ -246,6 +246,15 @@ func Authority(u *url.URL) string {
 	return net.JoinHostPort(host, u.Port())
 }
 
+// AuthorityOf is [Authority] of a URL as text; empty if that cannot be parsed.
+func AuthorityOf(uri string) string {
+	u, err := url.Parse(uri)
+	if err != nil {
+		return ""
+	}
+	return Authority(u)
+}
+
 // defaultPort reports whether u names no port but that of its scheme.
 func defaultPort(u *url.URL) bool {
 	port := u.Port()

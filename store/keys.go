@@ -3,7 +3,6 @@ package store
 import (
 	"crypto/sha256"
 	"encoding/binary"
-	"net/url"
 	"strings"
 	"time"
 
@@ -184,15 +183,8 @@ func millis(t time.Time) int64 { return max(t.UnixMilli(), 0) }
 // maxHost is the longest host that gets an index key, in bytes. DNS allows 253, and a port.
 const maxHost = 300
 
-// hostOf returns the lower-case host of a URL, with its port unless that is the scheme's default; empty if there is
-// none that could stand in a key.
-func hostOf(uri string) string {
-	u, err := url.Parse(uri)
-	if err != nil {
-		return ""
-	}
-	return cleanHost(page.Authority(u))
-}
+// hostOf returns [page.AuthorityOf] of a URL; empty if it could not stand in a key.
+func hostOf(uri string) string { return cleanHost(page.AuthorityOf(uri)) }
 
 // cleanHost returns host as it stands in keys: lower case; empty if it cannot.
 func cleanHost(host string) string {

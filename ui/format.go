@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/dustin/go-humanize"
+
 	"readthru/clip"
 )
 
@@ -30,21 +32,8 @@ var functions = template.FuncMap{
 	"class": func(status int) string { return strconv.Itoa(status / 100) }, // the digit that it begins with
 }
 
-// bytesText writes a size with three digits.
-func bytesText(n int64) string {
-	if n < 1000 {
-		return fmt.Sprintf("%d B", n)
-	}
-	v, unit := float64(n), 0
-	for v >= 999.5 && unit < 4 {
-		v, unit = v/1024, unit+1
-	}
-	digits := 0
-	if v < 10 {
-		digits = 1
-	}
-	return strconv.FormatFloat(v, 'f', digits, 64) + " " + []string{"B", "KiB", "MiB", "GiB", "TiB"}[unit]
-}
+// bytesText writes a size with its unit.
+func bytesText(n int64) string { return humanize.IBytes(uint64(max(n, 0))) }
 
 // countText writes a number with spaces between groups of three digits.
 func countText(n int64) string {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/dustin/go-humanize"
 	"github.com/urfave/cli/v2"
 )
 
@@ -54,18 +55,7 @@ func count[N int | int64](n N, noun string) string {
 }
 
 // bytesText writes a size for people.
-func bytesText(n int64) string {
-	if n < 1<<10 {
-		return count(n, "byte")
-	}
-	value, unit := float64(n)/(1<<10), "KiB"
-	for _, next := range []string{"MiB", "GiB"} {
-		if value >= 1<<10 {
-			value, unit = value/(1<<10), next
-		}
-	}
-	return fmt.Sprintf("%.1f %s", value, unit)
-}
+func bytesText(n int64) string { return humanize.IBytes(uint64(max(n, 0))) }
 
 // tell writes err and its hint to standard error.
 func (p *program) tell(err error) {

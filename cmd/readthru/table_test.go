@@ -93,8 +93,7 @@ func TestCountsAgreeWithTheirNouns(t *testing.T) {
 
 func TestBytesAreWrittenForPeople(t *testing.T) {
 	for n, want := range map[int64]string{
-		0: "0 bytes", 1: "1 byte", 1023: "1023 bytes", 1536: "1.5 KiB",
-		2 << 20: "2.0 MiB", 3 << 30: "3.0 GiB", 5 << 40: "5120.0 GiB",
+		-1: "0 B", 0: "0 B", 1023: "1023 B", 1536: "1.5 KiB", 2 << 20: "2.0 MiB", 300 << 20: "300 MiB", 5 << 40: "5.0 TiB",
 	} {
 		if got := bytesText(n); got != want {
 			t.Errorf("bytesText(%d) = %q, want %q", n, got, want)
