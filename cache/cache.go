@@ -378,10 +378,11 @@ func (c *Cache) put(q *request, r *store.Response, content io.Reader) (ok bool) 
 }
 
 // supersedes reports whether the new response r leaves no use for o, which the same request selects. Parts of one
-// representation live beside each other.
+// representation live beside each other, but for those that lie within another.
 func supersedes(r, o *store.Response) bool {
 	part := r.Status == http.StatusPartialContent
-	return !part || !strongMatch(r.Header.Get("ETag"), o.Header.Get("ETag"))
+	within := o.Status == http.StatusPartialContent && o.Total == r.Total && o.Offset >= r.Offset && end(o) <= end(r)
+	return !part || within || !strongMatch(r.Header.Get("ETag"), o.Header.Get("ETag"))
 }
 
 // warn logs an error of the store, if it is one. The cache goes on without what the store could not do.

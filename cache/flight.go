@@ -325,11 +325,7 @@ func (f *flight) keep(resp *http.Response, entry *store.Response) {
 	case out.failed:
 		f.noteFailure(entry, s)
 	default:
-		var sum store.Sum
-		var ok bool
-		if sum, ok, err = f.commit(entry, s); ok {
-			stored = func() (io.ReadSeekCloser, error) { return f.cache.store.Body(sum) }
-		}
+		stored, err = f.commit(entry, s)
 	}
 	if err == nil {
 		err = io.EOF
@@ -340,13 +336,13 @@ func (f *flight) keep(resp *http.Response, entry *store.Response) {
 	s.end(err, resp.Trailer, stored)
 }
 
-// commit stores a complete body and returns its sum if the store has accepted it. It returns an error, which readers
-// get too, if the content is truncated or damaged.
-func (f *flight) commit(entry *store.Response, s *spool) (sum store.Sum, ok bool, err error) {
+// commit stores a complete body and returns how to open it if the store has accepted it, or nil. It returns an error,
+// which readers get too, if the content is truncated or damaged.
+func (f *flight) commit(entry *store.Response, s *spool) (open func() (io.ReadSeekCloser, error), err error) {
 	stored := *entry // a copy, because other goroutines read entry
 	if entry.Status == http.StatusPartialContent {
 		if stored.Length = s.size; !storablePart(f.q, &stored) {
-			return sum, false, nil // pass it on but do not store it
+			return nil, nil // pass it on but do not store it
 		}
 	}
 	state, err := verifyCoding(entry.Header["Content-Encoding"], s.content(), f.cache.policy().maxBody)
@@ -354,10 +350,17 @@ func (f *flight) commit(entry *store.Response, s *spool) (sum store.Sum, ok bool
 		state, err = codingWhole, nil // a part of coded content may end anywhere
 	}
 	if state != codingWhole {
-		return sum, false, err
+		return nil, err
 	}
-	f.write(func() { ok = f.cache.put(f.q, &stored, s.content()) })
-	return stored.Body, ok, nil
+	f.write(func() {
+		if entry.Status == http.StatusPartialContent {
+			open = f.combine(&stored, s)
+		}
+		if open == nil && f.cache.put(f.q, &stored, s.content()) {
+			open = func() (io.ReadSeekCloser, error) { return f.cache.store.Body(stored.Body) }
+		}
+	})
+	return open, nil
 }
 
 // ask sends req. If there is no head after headWait, and others wait for it beside the leader, it sends req once more,

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"readthru/eventually"
 	"readthru/needs"
@@ -164,5 +165,34 @@ print(urllib.request.urlopen(urllib.request.Request("https://api.test/v1", data=
 	}
 	if strings.TrimSpace(out) != `{"method": "POST", "length": 1000}` {
 		t.Errorf("stdout %q", out)
+	}
+}
+
+// TestCurlReadsAFileInRanges: a file that came in ranges is read from the store, also as a whole.
+func TestCurlReadsAFileInRanges(t *testing.T) {
+	needs.Program(t, "curl")
+	file := strings.Repeat("0123456789", 5000)
+	w := newWeb(t, http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+		rw.Header().Set("ETag", `"1"`)
+		rw.Header().Set("Cache-Control", "max-age=600")
+		http.ServeContent(rw, r, "x.bin", time.Time{}, strings.NewReader(file))
+	}))
+	d := serve(t, w)
+	for _, tt := range []struct {
+		asked, want string
+		requests    int // of the origin, until then
+	}{
+		{"-r 0-19999", file[:20000], 1},
+		{"-r 30000-", file[30000:], 2},
+		{"-r 10000-29999", file[10000:30000], 3}, // what is missing, and more
+		{"-r 19990-30009", file[19990:30010], 3},
+		{"-r -5", file[49995:], 3},
+		{"", file, 3},
+	} {
+		got, err := d.withEnv("curl -sS " + tt.asked + " https://site.test/x.bin")
+		if n := len(w.requests("/x.bin")); err != nil || got != tt.want || n != tt.requests {
+			t.Errorf("curl %s: %d bytes, %v, %d requests; want %d bytes, %d requests", tt.asked, len(got), err, n,
+				len(tt.want), tt.requests)
+		}
 	}
 }
