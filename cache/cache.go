@@ -223,7 +223,7 @@ func (c *Cache) Close() error {
 func (c *Cache) RoundTrip(req *http.Request) (*http.Response, error) {
 	q := c.policy().request(req)
 	switch {
-	case len(q.Header["Upgrade"]) > 0, forOriginOnly(q.Header), q.rule.Bypass:
+	case q.bypasses():
 		return q.answered(c.pass(q, "bypass"))
 	case q.Method != http.MethodGet && q.Method != http.MethodHead:
 		return q.answered(c.pass(q, "method"))
@@ -231,41 +231,27 @@ func (c *Cache) RoundTrip(req *http.Request) (*http.Response, error) {
 		return q.answered(c.pass(q, "bypass"))
 	}
 	sel, at := c.lookup(q, q.found)
-	why := "uri-miss"
-	if len(sel.variants) > 0 {
-		why = "vary-miss"
-	}
-	r := sel.complete
-	if r == nil && len(q.Header["Range"]) > 0 {
-		r = sel.part // of a GET: choose sees to it
-	}
+	asks := c.asks(q)
+	r, v := c.policy().answer(q, &sel, asks, time.Now())
 	if r != nil {
-		v := c.policy().judgeSelected(q, &sel, r, time.Now())
-		if v.action != validate {
-			if resp := c.fromStore(q, r, v.hit(), false); resp != nil {
-				if v.action == reuseRefreshing {
-					c.refresh(q, sel)
-				}
-				return resp, nil
+		if resp := c.fromStore(q, r, v.hit(), false); resp != nil {
+			if v.action == reuseRefreshing {
+				c.refresh(q, sel)
 			}
-			sel, v.why = selection{}, "uri-miss" // its content is lost
+			return resp, nil
 		}
-		why = v.why
-	} else if sel.part != nil {
-		why = "partial"
+		sel, v.why = selection{}, "uri-miss" // its content is lost
 	}
-	if q.cc.onlyIfCached || c.policy().offline || c.next == nil {
-		if r := sel.lastResort(); r != nil && r != sel.complete {
-			if v := c.policy().judge(q, r, time.Now()); v.action != validate {
-				if resp := c.fromStore(q, r, v.hit(), false); resp != nil {
-					return resp, nil
-				}
-			}
-		}
+	if !asks {
 		c.misses.Add(1)
-		return c.gatewayTimeout(q, why), nil
+		return c.gatewayTimeout(q, v.why), nil
 	}
-	return q.answered(c.fetch(q, sel, why, at))
+	return q.answered(c.fetch(q, sel, v.why, at))
+}
+
+// asks reports whether the origin may be asked for q.
+func (c *Cache) asks(q *request) bool {
+	return c.next != nil && !q.cc.onlyIfCached && !c.policy().offline
 }
 
 // answered returns the result of forwarding q, with the outcome in an error.

@@ -23,7 +23,7 @@ func (c *Cache) Explain(req *http.Request) ([]Line, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read stored responses of %s: %w", c.mask(q.key), err)
 	}
-	return c.policy().explain(q, stored, time.Now()), nil
+	return c.policy().explain(q, stored, c.asks(q), time.Now()), nil
 }
 
 // Fresh reports whether a stored response answers req now without validation. It sends no request and changes nothing.
@@ -34,11 +34,11 @@ func (c *Cache) Fresh(req *http.Request) (bool, error) {
 		return false, fmt.Errorf("read stored responses of %s: %w", c.mask(q.key), err)
 	}
 	sel := c.policy().choose(q, stored)
-	if sel.complete == nil || c.policy().shared && q.secret {
+	if q.bypasses() || c.policy().shared && q.secret {
 		return false, nil
 	}
-	v := c.policy().judgeSelected(q, &sel, sel.complete, time.Now())
-	return v.action == reuse && v.ttl > 0, nil
+	r, v := c.policy().answer(q, &sel, c.asks(q), time.Now())
+	return r != nil && v.action == reuse && v.ttl > 0, nil
 }
 
 // mask removes the query, which may be secret, from a key for messages.
@@ -47,20 +47,39 @@ func (c *Cache) mask(key string) string {
 	return head
 }
 
-// explain implements Explain for these stored responses and this time.
-func (p *policy) explain(q *request, stored []*store.Response, now time.Time) []Line {
-	sel := p.choose(q, stored)
+// explain implements Explain for these stored responses and this time. asks says whether the origin may be asked.
+func (p *policy) explain(q *request, stored []*store.Response, asks bool, now time.Time) []Line {
+	e := explanation{p: p, q: q, sel: p.choose(q, stored), asks: asks, now: now}
+	e.answers, e.verdict = p.answer(q, &e.sel, asks, now)
 	var lines []Line
 	for i, r := range stored {
 		lines = append(lines, Line{"", fmt.Sprintf("stored response %d of %d: %d, %d bytes, arrived %s", i+1, len(stored),
 			r.Status, r.Length, r.ResponseTime.UTC().Format(time.RFC3339))})
-		lines = append(lines, p.explainOne(q, r, &sel, now)...)
+		lines = append(lines, e.one(r)...)
 	}
 	return lines
 }
 
-// explainOne explains one stored response. sel is what q selects among all of them.
-func (p *policy) explainOne(q *request, r *store.Response, sel *selection, now time.Time) []Line {
+// An explanation is what explains each stored response of a request's URL.
+type explanation struct {
+	p       *policy
+	q       *request
+	sel     selection
+	asks    bool
+	now     time.Time
+	answers *store.Response // what policy.answer decided
+	verdict verdict
+}
+
+// one explains one stored response.
+func (e *explanation) one(r *store.Response) []Line {
+	p, q, sel, now := e.p, e.q, &e.sel, e.now
+	if q.bypasses() {
+		return []Line{
+			{"", "a rule, or the request itself, sends this request past the cache"},
+			conclude("not reused"),
+		}
+	}
 	if p.shared && q.secret {
 		return []Line{
 			{"7.1", "the URL carries a credential: a shared cache answers it with nothing stored"},
@@ -74,6 +93,8 @@ func (p *policy) explainOne(q *request, r *store.Response, sel *selection, now t
 	switch {
 	case !selected && r == sel.complete:
 		lines = append(lines, Line{"4.1", "what was sent to one naming it had the same content: this one is selected"})
+	case r == e.answers && !selected:
+		lines = append(lines, Line{"5.2.1.7", "the origin is not asked for another one"})
 	case !selected:
 		return append(lines, conclude("not reused; its entity tag may go along with the question to the origin (§4.3.1)"))
 	case r != sel.complete && r != sel.part:
@@ -117,16 +138,25 @@ func (p *policy) explainOne(q *request, r *store.Response, sel *selection, now t
 		})
 	}
 	lines = append(lines, Line{"4.3.1", validatorText(r)})
-	return append(lines, p.explainVerdict(q, r, sel, now))
+	return append(lines, e.conclusion(r))
 }
 
-// explainVerdict returns the decision of judge about the selected response.
-func (p *policy) explainVerdict(q *request, r *store.Response, sel *selection, now time.Time) Line {
-	if r == sel.part && len(q.Header["Range"]) == 0 {
+// conclusion returns what becomes of a stored response that is selected, or answers.
+func (e *explanation) conclusion(r *store.Response) Line {
+	v, detail := e.verdict, ""
+	switch {
+	case r == e.answers:
+	case e.answers != nil:
+		return conclude("not reused: another one answers")
+	case !e.asks:
+		return conclude("not reused: the answer is 504, because the origin is not asked (§5.2.1.7)")
+	case r == e.sel.part && e.sel.complete != nil:
+		return conclude("not reused: a whole is stored")
+	case r == e.sel.part && r != e.sel.first(e.q):
 		return conclude("completed: the origin is asked for the rest (§3.4)")
+	default:
+		return conclude("validated, or fetched again, before reuse")
 	}
-	v := p.judgeSelected(q, sel, r, now)
-	detail := ""
 	if v.detail != "" {
 		detail = " (" + v.detail + ")"
 	}
@@ -135,10 +165,8 @@ func (p *policy) explainVerdict(q *request, r *store.Response, sel *selection, n
 		return conclude("reused" + detail)
 	case v.action == reuse:
 		return conclude("reused though stale" + detail)
-	case v.action == reuseRefreshing:
-		return conclude("reused though stale, and validated in the background (RFC 5861 §3)")
 	}
-	return conclude("validated, or fetched again, before reuse")
+	return conclude("reused though stale, and validated in the background (RFC 5861 §3)")
 }
 
 func conclude(text string) Line { return Line{"", "→ " + text} }

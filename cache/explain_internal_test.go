@@ -59,7 +59,7 @@ func TestExplainSaysWhatJudgeDecides(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			var text strings.Builder
 			for _, line := range tt.p.explain(get(tt.p, tt.req), []*store.Response{stored(tt.p, tt.stored)},
-				epoch.Add(time.Hour)) {
+				true, epoch.Add(time.Hour)) {
 				text.WriteString(strings.TrimSpace(line.Section+" "+line.Text) + "\n")
 			}
 			rest := text.String()
@@ -80,7 +80,7 @@ func TestExplainOfSeveral(t *testing.T) {
 	newer, older := stored(p, "Cache-Control: max-age=7200"), stored(p, "Cache-Control: max-age=7200")
 	foreign := stored(p, "Cache-Control: max-age=7200")
 	foreign.Partition = "x"
-	lines := p.explain(q, []*store.Response{newer, older, foreign}, epoch.Add(time.Minute))
+	lines := p.explain(q, []*store.Response{newer, older, foreign}, true, epoch.Add(time.Minute))
 	var ends []string
 	for _, line := range lines {
 		if strings.HasPrefix(line.Text, "→") {
@@ -91,7 +91,7 @@ func TestExplainOfSeveral(t *testing.T) {
 		t.Errorf("conclusions = %q", ends)
 	}
 	q.secret = true
-	if lines := p.explain(q, []*store.Response{newer}, epoch); lines[len(lines)-1].Text != "→ not reused" {
+	if lines := p.explain(q, []*store.Response{newer}, true, epoch); lines[len(lines)-1].Text != "→ not reused" {
 		t.Errorf("with a secret URL: %q", lines)
 	}
 }
@@ -112,7 +112,7 @@ func TestExplainOfANewerResponseInAnotherForm(t *testing.T) {
 	} {
 		newer.Body = tt.body
 		var ends []string
-		for _, line := range p.explain(q, []*store.Response{newer, older}, epoch.Add(time.Minute)) {
+		for _, line := range p.explain(q, []*store.Response{newer, older}, true, epoch.Add(time.Minute)) {
 			if strings.HasPrefix(line.Text, "→") {
 				ends = append(ends, line.Text)
 			}

@@ -72,6 +72,11 @@ func Key(req *http.Request) string {
 	return key
 }
 
+// bypasses reports whether q goes to the origin past everything that is stored.
+func (q *request) bypasses() bool {
+	return len(q.Header["Upgrade"]) > 0 || forOriginOnly(q.Header) || q.rule.Bypass
+}
+
 // authorization returns the request's credentials for the origin, in Authorization or in the URL; empty if it has none.
 func (q *request) authorization() string {
 	if lines := q.Header["Authorization"]; len(lines) > 0 {

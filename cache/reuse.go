@@ -88,6 +88,25 @@ func (p *policy) judgeSelected(q *request, s *selection, r *store.Response, now 
 	return v
 }
 
+// answer returns the stored response of the selection s that answers q at the time now, and how. asks says whether the
+// origin may be asked: if not, a page in another form than q names answers before nothing does. It returns nil if the
+// origin must be asked; the verdict then says why.
+func (p *policy) answer(q *request, s *selection, asks bool, now time.Time) (*store.Response, verdict) {
+	v := verdict{action: validate, why: s.missing()}
+	if r := s.first(q); r != nil {
+		if v = p.judgeSelected(q, s, r, now); v.action != validate {
+			return r, v
+		}
+	}
+	if r := s.lastResort(); !asks && r != nil && r != s.complete {
+		if last := p.judge(q, r, now); last.action != validate {
+			last.action = reuse
+			return r, last
+		}
+	}
+	return nil, v
+}
+
 // fresh reports whether r, which q selects, answers q without validation, and not as a stale response.
 func (p *policy) fresh(q *request, r *store.Response, now time.Time) bool {
 	v := p.judge(q, r, now)
@@ -187,6 +206,25 @@ type selection struct {
 	unasked  *store.Response   // a page of classUnasked that would be selected; nil if none
 	newer    *store.Response   // of classUnasked, with other content than complete, and newer; nil if none
 	part     *store.Response   // a part that contains the requested range, or the beginning of the whole; nil if none
+}
+
+// first returns the stored response that answers q if it may; nil if there is none.
+func (s *selection) first(q *request) *store.Response {
+	if s.complete == nil && len(q.Header["Range"]) > 0 {
+		return s.part // of a GET: choose sees to it
+	}
+	return s.complete
+}
+
+// missing returns the fwd parameter of Cache-Status where nothing answers even if it may (RFC 9211 §2.2).
+func (s *selection) missing() string {
+	switch {
+	case s.part != nil:
+		return "partial"
+	case len(s.variants) > 0:
+		return "vary-miss"
+	}
+	return "uri-miss"
 }
 
 // lastResort returns the stored response that answers when the origin cannot, where that is allowed; nil if none.
