@@ -23,8 +23,8 @@ type validation struct {
 }
 
 // conditions sets in h, the fields of a request to be sent, the validators of the stored responses: those of the
-// selected response, and the entity tags of the other variants, any of which the origin may name. It keeps the client's
-// own entity tags.
+// selected response, and the entity tags of the other variants, any of which the origin may name if its form suits the
+// request. It keeps the client's own entity tags.
 func (p *policy) conditions(q *request, s *selection, h http.Header) validation {
 	if s.part != nil && s.part.Offset == 0 && s.complete == nil && len(h["Range"]) == 0 && !conditional(h) {
 		return askRest(s.part, h)
@@ -37,7 +37,8 @@ func (p *policy) conditions(q *request, s *selection, h http.Header) validation 
 	for _, r := range s.variants {
 		other := r != s.complete && r.Status == http.StatusOK && r.Header.Get("ETag") != ""
 		if other && len(v.candidates) < maxSentTags &&
-			(!strings.Contains(r.Class, classMarkdown) || namesMarkdown(q.Header)) && !unnamed(q, r) {
+			(!strings.Contains(r.Class, classMarkdown) || namesMarkdown(q.Header)) && !unnamed(q, r) &&
+			suits(r, q.Header, p.key) {
 			v.candidates = append(v.candidates, r)
 		}
 	}

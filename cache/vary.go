@@ -114,6 +114,59 @@ func selects(r *store.Response, h http.Header, key []byte) bool {
 	return true
 }
 
+// suits reports whether the stored response r is in a form that a request with the fields h asks for, where the two
+// negotiate differently. Many origins make the entity tag of a file's size and date, and give it to all forms of the
+// file: a 304 with such a tag does not say which form the origin would send.
+func suits(r *store.Response, h http.Header, key []byte) bool {
+	for _, name := range r.Vary {
+		stored, had := r.Selecting[name]
+		if value, has := selectingValue(name, h, key); value == stored && has == had {
+			continue
+		}
+		asked := h[http.CanonicalHeaderKey(name)]
+		switch name {
+		case "accept":
+			if !ranksFirst(asked, mediaType(r.Header)) {
+				return false
+			}
+		case "accept-language":
+			if !prefers(asked, r.Header["Content-Language"]) {
+				return false
+			}
+		case "accept-encoding":
+			for coding := range httpfield.Elements(r.Header["Content-Encoding"]) {
+				if !accepts(asked, coding) {
+					return false
+				}
+			}
+		}
+	}
+	return true
+}
+
+// ranksFirst reports whether an Accept field names the media type, and ranks none above it.
+func ranksFirst(accept []string, mediaType string) bool {
+	var own, best float64
+	for element := range httpfield.Elements(accept) {
+		value, q := qualityOf(element)
+		best = max(best, q)
+		if strings.EqualFold(value, mediaType) {
+			own = max(own, q)
+		}
+	}
+	return own > 0 && own == best
+}
+
+// accepts reports whether a negotiation field names the value as acceptable.
+func accepts(field []string, value string) bool {
+	for element := range httpfield.Elements(field) {
+		if named, q := qualityOf(element); q > 0 && strings.EqualFold(named, value) {
+			return true
+		}
+	}
+	return false
+}
+
 // prefers reports whether an Accept-Language field ranks the only language of a stored response above all others, so
 // that the origin would choose it too.
 func prefers(accept, contentLanguage []string) bool {
@@ -150,14 +203,7 @@ func qualityOf(element string) (value string, q float64) {
 }
 
 // namesMarkdown reports whether an Accept field names text/markdown.
-func namesMarkdown(h http.Header) bool {
-	for element := range httpfield.Elements(h["Accept"]) {
-		if value, q := qualityOf(element); q > 0 && strings.EqualFold(value, "text/markdown") {
-			return true
-		}
-	}
-	return false
-}
+func namesMarkdown(h http.Header) bool { return accepts(h["Accept"], "text/markdown") }
 
 // keyedHash returns a short HMAC-SHA256 of a secret value.
 func keyedHash(key []byte, value string) string {

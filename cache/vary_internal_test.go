@@ -52,3 +52,43 @@ func TestVary(t *testing.T) {
 		})
 	}
 }
+
+// A tag that an origin gives to all forms of a file is offered only for the form that the request asks for.
+func TestSuits(t *testing.T) {
+	const json, html = "Content-Type: application/json; charset=utf-8", "Content-Type: text/html"
+	for _, tt := range []struct {
+		name                string
+		answer, first, then string
+		want                bool
+	}{
+		{"the same request", "Vary: Accept\n" + json, "Accept: */*", "Accept: */*", true},
+		{"another type", "Vary: Accept\n" + json, "Accept: application/json", "Accept: text/html, */*;q=0.8", false},
+		{"its type, named first", "Vary: Accept\n" + html, "Accept: text/html", "Accept: text/html, */*;q=0.8", true},
+		{"its type, named last", "Vary: Accept\n" + html, "Accept: text/html", "Accept: text/html;q=0.5, text/plain", false},
+		{"any type", "Vary: Accept\n" + json, "Accept: application/json", "Accept: */*", false},
+		{"no type", "Vary: Accept\n" + json, "Accept: application/json", "", false},
+		{"another field alone", "Vary: Accept, X\n" + json, "Accept: */*\nX: 1", "Accept: */*\nX: 2", true},
+		{
+			"a coding not asked for", "Vary: Accept-Encoding\nContent-Encoding: gzip", "Accept-Encoding: gzip", "", false,
+		},
+		{
+			"a coding asked for", "Vary: Accept-Encoding\nContent-Encoding: gzip", "Accept-Encoding: gzip",
+			"Accept-Encoding: gzip, br", true,
+		},
+		{
+			"a coding refused", "Vary: Accept-Encoding\nContent-Encoding: gzip", "Accept-Encoding: gzip",
+			"Accept-Encoding: gzip;q=0, br", false,
+		},
+		{"no coding", "Vary: Accept-Encoding", "", "Accept-Encoding: gzip", true},
+		{
+			"another language", "Vary: Accept-Language\nContent-Language: de", "Accept-Language: de", "Accept-Language: en",
+			false,
+		},
+		{"a language not stated", "Vary: Accept-Language", "Accept-Language: de", "Accept-Language: en", false},
+	} {
+		r := answered(&shared, get(&shared, tt.first), 200, "Cache-Control: max-age=60\n"+tt.answer)
+		if got := suits(r, get(&shared, tt.then).Header, shared.key); got != tt.want {
+			t.Errorf("%s: what answered %q suits %q: %v, want %v", tt.name, tt.first, tt.then, got, tt.want)
+		}
+	}
+}
