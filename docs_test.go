@@ -92,3 +92,37 @@ func TestOwnersStandWhereTheDesignSays(t *testing.T) {
 		t.Errorf("read %d owners", owners)
 	}
 }
+
+var reportRow = regexp.MustCompile("(?m)^\\| \\[([^]]+#\\d+)\\]\\(https://[^)]+\\) \\|.* \\| `(Test\\w+)` \\|$")
+
+// A row of docs/reports.md names the test that plays the report, and a row of that test names the report.
+func TestReportsArePlayed(t *testing.T) {
+	text, err := os.ReadFile("docs/reports.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	files, err := filepath.Glob("*/reports_test.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var sources []string
+	for _, file := range files {
+		source, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sources = append(sources, string(source))
+	}
+	rows := reportRow.FindAllStringSubmatch(string(text), -1)
+	for _, m := range rows {
+		played := regexp.MustCompile(`"` + regexp.QuoteMeta(m[1]) + `[",]`)
+		if !slices.ContainsFunc(sources, func(source string) bool {
+			return strings.Contains(source, "\nfunc "+m[2]+"(") && played.MatchString(source)
+		}) {
+			t.Errorf("docs/reports.md: no row of %s names %s", m[2], m[1])
+		}
+	}
+	if want := strings.Count(string(text), "\n| ["); len(rows) != want {
+		t.Errorf("docs/reports.md: %d of %d rows were read", len(rows), want)
+	}
+}
