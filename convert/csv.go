@@ -50,13 +50,8 @@ func writeCell(b *strings.Builder, s string) {
 			b.WriteString("<br>")
 		}
 		first = false
-		line = escapedText(line, false, '\n')
-		for i := range len(line) {
-			if line[i] == '|' && (i == 0 || line[i-1] != '\\') {
-				b.WriteByte('\\')
-			}
-			b.WriteByte(line[i])
-		}
+		// a pipe after a backslash too: that is one of the cell's own
+		b.WriteString(strings.ReplaceAll(escapedText(line, false, '\n'), "|", `\|`))
 	}
 }
 
