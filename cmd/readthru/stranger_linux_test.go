@@ -15,6 +15,7 @@ import (
 	"syscall"
 	"testing"
 
+	"readthru/eventually"
 	"readthru/needs"
 )
 
@@ -138,9 +139,10 @@ func TestAConfiguredTokenIsAskedOfEverybody(t *testing.T) {
 			t.Errorf("%s: status %s, want %s", field, got, want)
 		}
 	}
-	if found := findDaemon(t.Context(), d.core.settings.dataDir); found == nil || found.Token != "open sesame" {
-		t.Errorf("commands find %+v, want a daemon with the token", found)
-	}
+	eventually.True(t, "commands find the daemon with its token", func() bool { // it may be slow to answer
+		found := findDaemon(t.Context(), d.core.settings.dataDir)
+		return found != nil && found.Token == "open sesame"
+	})
 }
 
 // TestAnotherDaemonsProxyLeadsNobodyIn sends requests to the admin port through the proxy of a second daemon of the
