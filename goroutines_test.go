@@ -115,7 +115,7 @@ func ofFault(e ast.Expr) string {
 		return ""
 	}
 	if x, ok := s.X.(*ast.Ident); ok && x.Name == "fault" &&
-		slices.Contains([]string{"Contain", "Wrap", "Forever", "Loop"}, s.Sel.Name) {
+		slices.Contains([]string{"Contain", "ContainTo", "Wrap", "Forever", "Loop"}, s.Sel.Name) {
 		return s.Sel.Name
 	}
 	return ""

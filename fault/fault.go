@@ -140,6 +140,16 @@ func Contain(work string, f func()) func() {
 	}
 }
 
+// ContainTo is [Contain], and calls failed with the error that a panic in f becomes: whoever f works for does not wait
+// for it then.
+func ContainTo(failed func(error), work string, f func()) func() {
+	return func() {
+		if err := Catch(work, func() error { f(); return nil }); err != nil {
+			failed(err)
+		}
+	}
+}
+
 // Wrap returns f for an error group: a panic in it becomes its error.
 func Wrap(work string, f func() error) func() error {
 	return func() error { return Catch(work, f) }

@@ -119,11 +119,11 @@ func (f *traffic) serve(paused iter.Seq2[fetch.EventRequestPaused, error]) {
 		}
 		if reason := f.refusal(&ev); reason != "" {
 			id := ev.RequestID
-			f.running.Go(fault.Contain("render: refuse a request", func() { f.refuse(id, reason) }))
+			f.running.Go(fault.ContainTo(f.t.end, "render: refuse a request", func() { f.refuse(id, reason) }))
 			continue
 		}
 		f.count(1)
-		f.running.Go(fault.Contain("render: answer a request", func() {
+		f.running.Go(fault.ContainTo(f.t.end, "render: answer a request", func() {
 			defer f.count(-1)
 			if f.sockets.owns(&ev) { // it may wait, and needs no slot for that
 				f.answer(&ev)

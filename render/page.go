@@ -34,6 +34,7 @@ type tab struct {
 	o   Options
 	r   Request
 	ctx context.Context // of the tab; ends with the caller's
+	end func(error)     // ends ctx: a page whose work panics is of no use, and nobody waits for it
 
 	begun       time.Time
 	deadline    time.Time
@@ -55,10 +56,10 @@ func (p *process) render(ctx context.Context, o Options, r Request) (*Page, erro
 			c.ProxyServer, c.ProxyBypassList = "http://"+p.proxy.addr, "<-loopback>"
 		}))
 	tabCtx, cancel := context.WithCancelCause(tabCtx)
-	t := &tab{o: o, r: r, ctx: tabCtx, begun: time.Now()}
+	t := &tab{o: o, r: r, ctx: tabCtx, end: cancel, begun: time.Now()}
 	t.traffic = newTraffic(t)
 	// closing the tab waits for the browser; the caller does not
-	defer p.closing.Go(fault.Contain("render: close a tab", func() {
+	defer p.closing.Go(fault.Contain("render: end a tab", func() {
 		closeTab()
 		t.listening.Wait()
 		t.running.Wait()
@@ -252,7 +253,7 @@ func set[P, R any](t *tab, command cdp.Command[P, R], params P) func() error {
 // on calls do for the events of a kind until the tab closes.
 func on[E any](t *tab, kind cdp.Event[E], do func(E)) {
 	events := chromedp.Events(t.ctx, kind)
-	t.listening.Go(fault.Contain("render: take events", func() {
+	t.listening.Go(fault.ContainTo(t.end, "render: take events", func() {
 		for ev, err := range events {
 			if err != nil {
 				return
@@ -265,7 +266,7 @@ func on[E any](t *tab, kind cdp.Event[E], do func(E)) {
 // listen handles the events of a page: requests, dialogs, crashes, errors.
 func (t *tab) listen(cancel context.CancelCauseFunc) {
 	paused := chromedp.Events(t.ctx, fetch.RequestPaused)
-	t.listening.Go(fault.Contain("render: take requests", func() { t.serve(paused) }))
+	t.listening.Go(fault.ContainTo(t.end, "render: take requests", func() { t.serve(paused) }))
 	on(t, page.JavascriptDialogOpening, func(page.EventJavascriptDialogOpening) {
 		// the tab may be gone
 		_, _ = chromedp.Call(t.ctx, page.HandleJavaScriptDialog, page.HandleJavaScriptDialogParams{Accept: false})

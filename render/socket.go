@@ -184,7 +184,7 @@ func (s *sockets) open(q *socketRequest, origin string) (*socketAnswer, error) {
 	s.mu.Lock()
 	s.list[id] = c
 	s.mu.Unlock()
-	s.f.running.Go(fault.Contain("render: read a WebSocket", func() { s.read(c, q.URL) }))
+	s.f.running.Go(fault.ContainTo(s.f.t.end, "render: read a WebSocket", func() { s.read(c, q.URL) }))
 	return &socketAnswer{ID: id, Protocol: conn.Subprotocol()}, nil
 }
 

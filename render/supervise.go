@@ -80,7 +80,7 @@ func (b *Browser) current() (*process, *starting, error) {
 		b.starting = l
 		f, sweep := b.found, !b.swept
 		b.swept = true
-		b.running.Go(fault.Contain("render: launch a browser", func() { b.launch(l, f, sweep) }))
+		b.running.Go(fault.Contain("render: end the start of a browser", func() { b.launch(l, f, sweep) }))
 	}
 	return nil, b.starting, nil
 }
