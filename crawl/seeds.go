@@ -87,7 +87,13 @@ func (r *run) sitemap(ctx context.Context, raw string, list, nested func(string)
 		return err
 	}
 	defer f.Body.Close()
-	return readSitemap(f.Body, list, nested)
+	absolute := func(use func(string) bool) func(string) bool {
+		return func(raw string) bool {
+			u, err := f.URL.Parse(raw)
+			return err != nil || use(u.String())
+		}
+	}
+	return readSitemap(f.Body, absolute(list), absolute(nested))
 }
 
 // llms calls list for the links of an llms.txt. The error is that of ctx: most sites have no llms.txt.

@@ -21,7 +21,7 @@ func TestSitemapsAndLLMsTxtAreSeeds(t *testing.T) {
 		"/robots.txt": "Sitemap: /index.xml\n", "/index.xml": index, "/one.xml.gz": zip(one),
 		"/two.txt": "http://site.test/c\nhttps://other.test/d\n",
 		"/bomb.xml.gz": zip(`<?xml version="1.0"?><urlset><url><loc>http://site.test/late</loc></url>` + strings.Repeat(" ",
-			1<<20)),
+			1<<20) + "</urlset>"),
 		"/llms.txt": "# Site\n\n> About it\n\n- [E](/e.md): the e\n- [G](/g.md)\n- [H](https://site.test/h)\n- <http://site.test/i>\n",
 		"/":         html("Home", "/z", "/g"), "/z": html("Z"), "/a?x=1&y=2": html("A"), "/b": html("B"), "/c": html("C"),
 		"/e.md": "# E\n\nThe text of e, which is markdown.\n",

@@ -1,0 +1,181 @@
+package crawl_test
+
+import (
+	"strings"
+	"testing"
+	"unicode/utf16"
+
+	"github.com/google/go-cmp/cmp"
+
+	"readthru/crawl"
+)
+
+// TestReportsOfOtherSitemapReaders reads the sitemaps, made small, that users of other crawlers reported as read wrong.
+// docs/reports.md says what each report is about.
+func TestReportsOfOtherSitemapReaders(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		report, text string
+		want         []string // URLs without http://site.test, those of sitemaps after a >
+		err          string   // how the error begins
+	}{
+		{"crawler-commons#143", zip("http://site.test/a\nhttp://site.test/b\n"), []string{"/a", "/b"}, ""},
+		{
+			"ultimate-sitemap-parser#6",
+			`<?xml version="1.0"?><urlset><url><loc>http://site.test/a</loc></url></urlset>`, []string{"/a"}, "",
+		},
+		{
+			"wpull#484",
+			zip(`<?xml version="1.0"?><urlset><url><loc>http://site.test/a</loc></url></urlset>`) + "<!-- cached -->",
+			[]string{"/a"}, "",
+		},
+		{
+			"crawler-commons#169",
+			`<sitemapindex><sitemap><loc>http://site.test/s.xml?y=2017&amp;m=07&amp;d=11</loc></sitemap></sitemapindex>`,
+			[]string{">/s.xml?y=2017&m=07&d=11"}, "",
+		},
+		{
+			"crawler-commons#174",
+			`<s:urlset xmlns:s="http://www.sitemaps.org/schemas/sitemap/0.9" xmlns:image="i"><s:url>` +
+				`<s:loc>http://site.test/a</s:loc><image:image><image:loc>http://site.test/a.png</image:loc></image:image>` +
+				`</s:url><s:url><s:loc>http://site.test/b</s:loc></s:url></s:urlset>`, []string{"/a", "/b"}, "",
+		},
+		{
+			"crawler-commons#210",
+			`<urlset xmlns="http://www.google.com/schemas/sitemap/0.84"><url><loc>http://site.test/a</loc></url></urlset>`,
+			[]string{"/a"}, "",
+		},
+		{
+			"crawler-commons#24",
+			`<urlset><url><loc>http://site.test/1&Acirc;&ordm;.html</loc></url><url><loc>http://site.test/b</loc></url>` +
+				`</urlset>`,
+			[]string{"/1Âº.html", "/b"}, "",
+		},
+		{
+			"techblog#146",
+			`<urlset><url><loc>http://site.test/erik-&-king?a=1&b=2</loc></url><url><loc>http://site.test/b</loc></url>` +
+				`</urlset>`,
+			[]string{"/erik-&-king?a=1&b=2", "/b"}, "",
+		},
+		{
+			"crawler-commons#234", "\ufeff\n\n" +
+				`<?xml version="1.0" encoding="UTF-8"?><urlset><url><loc>http://site.test/a</loc></url></urlset>`,
+			[]string{"/a"}, "",
+		},
+		{
+			"hakrawler#3, Latin-1",
+			`<?xml version="1.0" encoding="ISO-8859-1"?><urlset><url><loc>http://site.test/` + "caf\xe9" +
+				`</loc></url></urlset>`,
+			[]string{"/café"}, "",
+		},
+		{
+			"hakrawler#3, UTF-16",
+			inUTF16(`<?xml version="1.0" encoding="UTF-16"?><urlset><url><loc>http://site.test/é</loc></url></urlset>`),
+			[]string{"/é"}, "",
+		},
+		{
+			"retype#125",
+			`<?xml version="1.0" encoding="utf-16"?><urlset><url><loc>http://site.test/a</loc></url></urlset>`,
+			[]string{"/a"}, "",
+		},
+		{
+			"AVideo#5021",
+			"<urlset><url><loc>http://site.test/a</loc><video:title>a \x03 \xff b</video:title></url>" +
+				"<url><loc>http://site.test/\xff</loc></url><url><loc>http://site.test/b</loc></url></urlset>",
+			[]string{"/a", "/b"}, "",
+		},
+		{
+			"spatie/crawler#511",
+			`<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9" xmlns:image="i"><url><loc>http://site.test/a</loc>` +
+				`</url></urlset>`, []string{"/a"}, "",
+		},
+		{
+			"Norconex#761",
+			`<urlset><url><loc>http://site.test/about</loc><image:image><image:loc>https://https://site.test/x.jpg</image:loc>` +
+				`<image:title>About</image:title></image:image></url></urlset>`, []string{"/about"}, "",
+		},
+		{
+			"news-crawl#23", "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n" +
+				"<urlset xmlns=\"http://www.sitemaps.org/schemas/sitemap/0.9\"\n" +
+				"\txmlns:news=\"http://www.google.com/schemas/sitemap-news/0.9\"\n\txsi:schemaLocation=\"a\n b\">\n<url>\n" +
+				"\t<loc>http://site.test/a</loc><news:news><news:title>A</news:title></news:news>\n</url>\n</urlset>\n",
+			[]string{"/a"}, "",
+		},
+		{
+			"beside it: lines that are no URLs",
+			"\ufeffhttp://site.test/a\r\n\r\nHTTP://site.test/b\r\n# end\r\nhttp://site.test/c\r\n\r\n",
+			[]string{"/a", "HTTP://site.test/b", "/c"}, "",
+		},
+		{
+			"beside it: a page",
+			"<!doctype html><title>Not found</title><p>http://site.test/a", nil, "not a sitemap",
+		},
+		{
+			"beside it: a sitemap that is cut off", `<urlset><url><loc>http://site.test/a</loc></url><url><loc>http://site.te`,
+			[]string{"/a"}, "unexpected EOF",
+		},
+	} {
+		var got []string
+		take := func(mark string) func(string) bool {
+			return func(u string) bool { got = append(got, mark+strings.TrimPrefix(u, "http://site.test")); return true }
+		}
+		err := crawl.ReadSitemap(strings.NewReader(tt.text), take(""), take(">"))
+		if diff := cmp.Diff(tt.want, got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", tt.report, diff)
+		}
+		if (err != nil) != (tt.err != "") || err != nil && !strings.HasPrefix(err.Error(), tt.err) {
+			t.Errorf("%s: error %v, want %q", tt.report, err, tt.err)
+		}
+	}
+}
+
+// inUTF16 returns a text in UTF-16 with a byte order mark.
+func inUTF16(s string) string {
+	b := []byte("\xff\xfe")
+	for _, c := range utf16.Encode([]rune(s)) {
+		b = append(b, byte(c), byte(c>>8))
+	}
+	return string(b)
+}
+
+// TestReportsOfOtherCrawlers maps and crawls small sites that users of other crawlers reported as read wrong.
+func TestReportsOfOtherCrawlers(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		report string
+		site   pages
+		want   told
+	}{
+		{
+			"crawl4ai#1559", pages{
+				"/robots.txt":     "Sitemap: maps/index.xml\n",
+				"/maps/index.xml": `<?xml version="1.0"?><sitemapindex><sitemap><loc>one.xml</loc></sitemap></sitemapindex>`,
+				"/maps/one.xml":   ">/list/one.xml",
+				"/list/one.xml":   `<?xml version="1.0"?><urlset><url><loc>/a</loc></url><url><loc>b</loc></url></urlset>`,
+				"/":               html("Home"), "/a": html("A"), "/list/b": html("B"),
+			}, told{"new /", "new /a", "new /list/b"},
+		},
+		{
+			"Norconex#1001", pages{
+				"/robots.txt": "Sitemap: http://site.test/map.xml?id=1&type=841132\n\nUser-agent: *\nDisallow: /no\n",
+				"/map.xml?id=1&type=841132": `<?xml version="1.0"?><urlset><url><loc>http://site.test/no</loc></url>` +
+					`<url><loc>http://site.test/a</loc></url></urlset>`,
+				"/": html("Home"), "/a": html("A"), "/no": html("No"),
+			}, told{"new /", "forbidden /no", "new /a"},
+		},
+		{
+			"Norconex#112", pages{
+				"/":     strings.Replace(html("Home", "/a_de"), "<head>", `<head><link rel="canonical" href="/">`, 1),
+				"/a_de": strings.Replace(html("A"), "<head>", `<head><link rel="canonical" href="/a_de" />`, 1),
+			}, told{"new /", "new /a_de"},
+		},
+	} {
+		t.Run(tt.report, func(t *testing.T) {
+			t.Parallel()
+			list, _ := must3(t)(newRig(t, tt.site).run(t, crawl.Options{}))
+			if diff := cmp.Diff(tt.want, list); diff != "" {
+				t.Errorf("crawl (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
