@@ -18,8 +18,12 @@ var depths = map[string]struct{ store, origin, renderer int }{
 }
 
 // No request runs further through our own code than it did. How many functions it runs is reported by "make ways"
-// alone: that grows with what a request does.
+// alone: that grows with what a request does. Building the program for it, which no other test can use, takes a minute
+// of a processor.
 func TestNoWayIsDeeperThanItWas(t *testing.T) {
+	if testing.Short() {
+		t.Skip("short: make slow runs it")
+	}
 	ways, err := measure(t.Context(), "../..", false)
 	if err != nil {
 		t.Fatal(err)
