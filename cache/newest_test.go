@@ -79,6 +79,14 @@ func TestNoReaderGetsAnOlderResponseThanWasGivenBefore(t *testing.T) {
 		}
 		histories = longer
 	}
+	histories = slices.DeleteFunc(histories, func(h []string) bool { // what equals a shorter one
+		for i, step := range h {
+			if step == "change" && (i == 0 || i == len(h)-1 || h[i-1] == "change") {
+				return true
+			}
+		}
+		return false
+	})
 	for _, origin := range []string{"plain", "varies", "tags", "varies-tags", "negotiates", "negotiates-tags"} {
 		for i, history := range histories {
 			play(fmt.Sprintf("/%s/%d", origin, i), origin, history)
