@@ -91,10 +91,11 @@ func writeTree(t *testing.T, dir string, files map[string]file) {
 	}
 }
 
-const damagePages = 30
+// So many pages are in tables, in logs of values and in the log of what is in memory; the larger ones have two parts.
+const damagePages = 12
 
 func damageContent(n int) string {
-	return strings.Repeat(fmt.Sprintf("paragraph %d of a page\n", n), 100+n*800)
+	return strings.Repeat(fmt.Sprintf("paragraph %d of a page\n", n), 100+n*1400)
 }
 
 func damageURL(n int) string { return fmt.Sprintf("https://damage.test/%d", n) }
