@@ -45,9 +45,11 @@ const (
 
 // What to do about documents that were set aside, an index that was left closed, and faults.
 const (
-	JobsRemedy   = `see "readthru store jobs list"; "readthru store jobs retry ID" tries one again`
-	ClosedRemedy = `restart the daemon to open it again; if that crashes, too, stop it and run "readthru index rebuild"`
-	FaultRemedy  = "the log says where; please report it"
+	JobsRemedy     = `see "readthru store jobs list"; "readthru store jobs retry ID" tries one again`
+	SetAsideRemedy = `pages, cache and index begin anew; "readthru restore" takes a backup into a new data directory`
+	NoUsersRemedy  = `make them again with "readthru users add", or let everybody in with "readthru users clear --yes"`
+	ClosedRemedy   = `restart the daemon to open it again; if that crashes, too, stop it and run "readthru index rebuild"`
+	FaultRemedy    = "the log says where; please report it"
 )
 
 // aside says how many documents were set aside.
@@ -94,7 +96,11 @@ func (s *Server) getReadiness(ctx context.Context, _ none) (*Readiness, error) {
 	h := s.o.Store.Health()
 	st := Part{State: h.State, Reason: h.Reason}
 	if st.Reason == "" && h.SetAside != "" {
-		st.Reason = "a damaged store was moved to " + h.SetAside
+		st.Reason, st.Remedy = "a damaged store was moved to "+h.SetAside, SetAsideRemedy
+		if u := s.o.Store.Users(); u.Closed && len(u.List) == 0 {
+			st.Reason += " with its users: everybody is refused"
+			st.Remedy = NoUsersRemedy
+		}
 	}
 	if st.Reason == "" && h.Lost {
 		st.Reason = "records were lost: the change log is shorter than it was"

@@ -238,7 +238,7 @@ func (p *program) examineStore(ctx context.Context) []finding {
 		f.Detail = fmt.Sprintf("%s, %s of %s", count(st.Pages.Total, "page"), count(st.Cache.Entries, "stored response"),
 			bytesText(st.Cache.Bytes))
 		if part := rd.Parts["store"]; part.State != "ok" || part.Reason != "" {
-			f.State, f.Detail = warning, part.State+": "+part.Reason
+			f.State, f.Detail, f.Remedy = warning, part.State+": "+part.Reason, part.Remedy
 		}
 		if part, told := rd.Parts["fleet"]; told {
 			shared = append(shared, examineFleet(part))
