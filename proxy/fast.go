@@ -111,19 +111,40 @@ func (c *framedConn) readUnanswered(p []byte) (n int, err error) {
 // readBegin reads what begins a request, until it is one that net/http must answer.
 func (c *framedConn) readBegin(p []byte) (n int, err error) {
 	for {
-		n = 0
-		if f := &c.fast; f.holding {
-			p[0], n, f.holding = f.held, 1, false
-		}
-		var m int
-		if m, err = c.Conn.Read(p[n:]); n > 0 {
-			err = nil // the next read returns it again
-		}
-		if n += m; n == 0 || err != nil || !c.giveAgain(p[:n]) {
+		n, err = c.readFirst(p)
+		if n == 0 || err != nil || !c.giveAgain(p[:n]) {
 			if n == 0 {
 				c.leave(err)
 			}
 			return n, err
+		}
+	}
+}
+
+// readFirst reads the first bytes of a request, without the empty line that some clients send before it (RFC 9112
+// §2.2). It drops one at most, and none where net/http has the beginning of a request, which an empty line may end. A
+// read of one byte is net/http's beside a handler: that byte is passed on.
+func (c *framedConn) readFirst(p []byte) (n int, err error) {
+	if f := &c.fast; f.holding {
+		p[0], n, f.holding = f.held, 1, false
+	}
+	for drop := len(p) > 1 && c.scan.between(); ; {
+		m, err := c.Conn.Read(p[n:])
+		if n > 0 {
+			err = nil // the next read returns it again
+		}
+		n += m
+		switch {
+		case !drop || err != nil:
+			return n, err
+		case m > 0 && string(p[:n]) == "\r":
+			continue
+		case !bytes.HasPrefix(p[:n], []byte("\r\n")):
+			return n, nil
+		}
+		drop = false
+		if n = copy(p, p[len("\r\n"):n]); n > 0 {
+			return n, nil
 		}
 	}
 }

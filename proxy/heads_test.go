@@ -2,11 +2,14 @@ package proxy_test
 
 import (
 	"bufio"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"readthru/proxy"
@@ -21,7 +24,7 @@ var heads = []struct {
 }{
 	{"good", "GET {T}/ HTTP/1.1\nHost: {HOST}", 200, 200, 200},
 	{"HTTP/1.0 with a URL", "GET {T}/ HTTP/1.0\nHost: {HOST}", 200, 200, 0},
-	{"empty lines first", "\n\nGET {T}/ HTTP/1.1\nHost: {HOST}", 400, 400, 0},
+	{"two empty lines first", "\n\nGET {T}/ HTTP/1.1\nHost: {HOST}", 400, 400, 0},
 	{"OPTIONS of all", "OPTIONS * HTTP/1.1\nHost: {HOST}", 200, 200, 200},
 	{"a method of its own", "BREW {T}/ HTTP/1.1\nHost: {HOST}", 200, 200, 200},
 	{"the preface of HTTP/2", "PRI * HTTP/2.0", 400, 400, 0},
@@ -148,4 +151,65 @@ func statusOf(t *testing.T, c net.Conn, at *strings.Replacer, head string) int {
 	_ = c.Close()
 	<-sent
 	return resp.StatusCode
+}
+
+// An empty line before a request is ignored (RFC 9112 §2.2), but not what may be the end of a line of it.
+func TestAnEmptyLineBeforeARequestIsIgnored(t *testing.T) {
+	const part = 150 * time.Millisecond
+	for _, memory := range []int64{1 << 20, 0} {
+		for _, way := range ways[:2] {
+			t.Run(fmt.Sprint(way, memory), func(t *testing.T) {
+				dir := t.TempDir()
+				synctest.Test(t, func(t *testing.T) {
+					s := newStill(t, dir, memory)
+					defer s.stop()
+					for _, tt := range []struct {
+						name   string
+						pieces []string // sent one after the other; X is a request
+						want   []int    // statuses
+					}{
+						{"on a new connection", []string{"\r\nX"}, []int{200}},
+						{"by itself", []string{"\r\n", "X"}, []int{200}},
+						{"in halves", []string{"\r", "\n", "X"}, []int{200}},
+						{"behind an answer", []string{"X", "\r\nX", "\r\nX", "\r\n", "X"}, []int{200, 200, 200, 200}},
+						{"two of them", []string{"X", "\r\n\r\nX"}, []int{200, 400}},
+						{"a line feed", []string{"X", "\nX"}, []int{200, 400}},
+						{"the end of a first line", []string{"X", "Y", "\r\nHost: a.test\r\n\r\n"}, []int{200, 200}},
+						{"the end of a first line behind a request", []string{"XY", "\r\nHost: a.test\r\n\r\n"}, []int{200, 200}},
+						{"the end of a first line, once idle", []string{"XY", "\r\nHost: a.test\r\n\r\nX"}, []int{200, 200, 200}},
+					} {
+						c, r, target := s.dial(t, way)
+						at := strings.NewReplacer("X", requestFor(target, 100), "Y", "GET "+target+"/100 HTTP/1.1")
+						sent := make(chan struct{})
+						go func() {
+							defer close(sent)
+							for _, piece := range tt.pieces {
+								io.WriteString(c, at.Replace(piece))
+								time.Sleep(part) // until nothing goes on any longer
+							}
+						}()
+						var got []int
+						for range tt.want {
+							resp, err := http.ReadResponse(r, nil)
+							if err != nil {
+								t.Errorf("%s: %v, then %v", tt.name, got, err)
+								break
+							}
+							_, _ = io.Copy(io.Discard, resp.Body)
+							resp.Body.Close()
+							got = append(got, resp.StatusCode)
+						}
+						if !slices.Equal(got, tt.want) {
+							t.Errorf("%s: %v, want %v", tt.name, got, tt.want)
+						}
+						_ = c.Close()
+						<-sent
+					}
+					if memory > 0 && s.proxy.Repeats().Repeated < 2 {
+						t.Errorf("%+v, want answers given again behind an empty line", s.proxy.Repeats())
+					}
+				})
+			})
+		}
+	}
 }
