@@ -1,7 +1,10 @@
 package crawl_test
 
 import (
+	"fmt"
+	"net/http"
 	"strings"
+	"sync"
 	"testing"
 	"unicode/utf16"
 
@@ -107,6 +110,25 @@ func TestReportsOfOtherSitemapReaders(t *testing.T) {
 			[]string{"/a", "HTTP://site.test/b", "/c"}, "",
 		},
 		{
+			"crawler-commons#203, RSS", `<rss xmlns:atom="a"><channel><link>http://site.test/no</link>` +
+				`<atom:link href="http://site.test/no"/><item><link>http://site.test/a</link></item>` +
+				"<item><link><![CDATA[ http://site.test/b ]]></link></item></channel></rss>", []string{"/a", "/b"}, "",
+		},
+		{
+			"crawler-commons#203, RSS 1.0", `<rdf:RDF xmlns:rdf="r"><channel><link>http://site.test/no</link></channel>` +
+				"<item><link>http://site.test/a</link></item></rdf:RDF>", []string{"/a"}, "",
+		},
+		{
+			"crawler-commons#203, Atom", `<feed><link href="http://site.test/no"/><entry>` +
+				`<link rel="self" href="http://site.test/no"/><link href="http://site.test/a"/></entry><entry>` +
+				`<link rel="alternate" href="http://site.test/b"/></entry></feed>`, []string{"/a", "/b"}, "",
+		},
+		{
+			"beside it: XML 1.1",
+			`<?xml version="1.1" encoding="UTF-8"?><urlset><url><loc>http://site.test/a</loc></url></urlset>`,
+			[]string{"/a"}, "",
+		},
+		{
 			"beside it: a page",
 			"<!doctype html><title>Not found</title><p>http://site.test/a", nil, "not a sitemap",
 		},
@@ -141,9 +163,18 @@ func inUTF16(s string) string {
 // TestReportsOfOtherCrawlers maps and crawls small sites that users of other crawlers reported as read wrong.
 func TestReportsOfOtherCrawlers(t *testing.T) {
 	t.Parallel()
-	for _, tt := range []struct {
+	const declared = `<?xml version="1.0" encoding="UTF-8"?>`
+	list := func(locations ...string) string {
+		return declared + "<urlset><url><loc>" + strings.Join(locations, "</loc></url><url><loc>") + "</loc></url></urlset>"
+	}
+	var sites sync.Map // pages by host
+	r := newRig(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		own, _ := sites.Load(r.Host)
+		own.(pages).ServeHTTP(w, r)
+	}))
+	for i, tt := range []struct {
 		report string
-		site   pages
+		site   pages // with site.test for the host
 		want   told
 	}{
 		{
@@ -169,13 +200,82 @@ func TestReportsOfOtherCrawlers(t *testing.T) {
 				"/a_de": strings.Replace(html("A"), "<head>", `<head><link rel="canonical" href="/a_de" />`, 1),
 			}, told{"new /", "new /a_de"},
 		},
+		{
+			"browsertrix-crawler#578, CDATA",
+			pages{"/sitemap.xml": list("<![CDATA[http://site.test/a]]>"), "/": html("Home"), "/a": html("A")},
+			told{"new /", "new /a"},
+		},
+		{
+			"browsertrix-crawler#578, broken gzip", pages{
+				"/robots.txt": "Sitemap: /s.xml.gz\nSitemap: /t.xml", "/s.xml.gz": "\x1f\x8bnone",
+				"/t.xml": list("http://site.test/a"), "/": html("Home"), "/a": html("A"),
+			}, told{"new /", "new /a"},
+		},
+		{
+			"browsertrix-crawler#933", pages{
+				"/robots.txt": "User-agent: *\nDisallow:", "/sitemap.xml": list("http://site.test/a"), "/": html("Home"),
+				"/a": html("A"),
+			}, told{"new /", "new /a"},
+		},
+		{
+			"chaosbringer#9", pages{
+				"/": html("Home", "http://site.test", "http://site.test/", "/?", "#top", "/a"), "/a": html("A"),
+			}, told{"new /", "new /a"},
+		},
+		{
+			"crawlee-python#2032", pages{"/sitemap.xml": list("", "http://site.test/a"), "/": html("Home"), "/a": html("A")},
+			told{"new /", "new /a"},
+		},
+		{
+			"crawler-commons#203", pages{
+				"/robots.txt": "Sitemap: /rss", "/rss": declared + `<rss version="2.0"><channel><link>/</link>` +
+					"<item><link>/a</link></item><item><link>/b</link></item></channel></rss>",
+				"/": html("Home"), "/a": html("A"), "/b": html("B"),
+			}, told{"new /", "new /a", "new /b"},
+		},
+		{
+			"scrapy#2390", pages{
+				"/robots.txt": "Sitemap: /map.ashx\nSitemap: http://site.test/map.xml\n",
+				"/map.ashx":   list("http://site.test/a"), "/map.xml": list("http://site.test/b"),
+				"/": html("Home"), "/a": html("A"), "/b": html("B"),
+			}, told{"new /", "new /a", "new /b"},
+		},
+		{
+			"ultimate-sitemap-parser#86", pages{
+				"/sitemap.xml": strings.Replace(list("http://site.test/a"), "<urlset>", "<urlset><urlset>", 1) +
+					"<url><loc>http://site.test/b</loc></url></urlset>",
+				"/": html("Home"), "/a": html("A"), "/b": html("B"),
+			}, told{"new /", "new /a", "new /b"},
+		},
+		{
+			"open-seo#61", pages{
+				"/": html("Home", "/services/", "/services"), "/services": ">/services/",
+				"/services/": html("Services", "/services", "/a"), "/a": html("A"),
+			}, told{"new /", "new /services/", "moved /services", "new /a"},
+		},
+		{
+			"fess#1440", pages{
+				"/": html("Home", "/a"), "/a": strings.Replace(html("A"), "<head>",
+					`<head><link rel="canonical" href="/a"><link rel="canonical" href="/a">`, 1),
+			}, told{"new /", "new /a"},
+		},
+		{
+			"indieweb-search#30", pages{
+				"/":      html("Home", "/a"),
+				"/a":     strings.Replace(html("A"), "<head>", `<head><link rel="canonical" href="/round">`, 1),
+				"/round": ">/a",
+			}, told{"new /", "new /a"},
+		},
 	} {
-		t.Run(tt.report, func(t *testing.T) {
-			t.Parallel()
-			list, _ := must3(t)(newRig(t, tt.site).run(t, crawl.Options{}))
-			if diff := cmp.Diff(tt.want, list); diff != "" {
-				t.Errorf("crawl (-want +got):\n%s", diff)
-			}
-		})
+		host := fmt.Sprintf("site-%d.test", i)
+		own := pages{}
+		for path, content := range tt.site {
+			own[path] = strings.ReplaceAll(content, "http://site.test", "http://"+host)
+		}
+		sites.Store(host, own)
+		list, _ := must3(t)(r.run(t, crawl.Options{URL: "http://" + host + "/"}))
+		if diff := cmp.Diff(tt.want, list); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", tt.report, diff)
+		}
 	}
 }

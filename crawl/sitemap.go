@@ -30,8 +30,9 @@ var (
 	errNoSitemap   = errors.New("not a sitemap")
 )
 
-// readSitemap reads a sitemap or an index of sitemaps, as XML or with one URL per line, possibly gzipped. It calls page
-// or sitemap for each URL, as written, until one of them returns false. An error does not undo the calls before it.
+// readSitemap reads a sitemap or an index of sitemaps, as XML or with one URL per line, or a feed, which sitemaps.org
+// allows, too; each possibly gzipped. It calls page or sitemap for each URL, as written, until one returns false. An
+// error does not undo the calls before it.
 //
 // Many sitemaps are not quite XML. Whatever can be told from the rest is skipped, so that it does not hide the URLs
 // after it.
@@ -46,11 +47,18 @@ func readSitemap(r io.Reader, page, sitemap func(url string) bool) error {
 	}
 	b = bufio.NewReader(transform.NewReader(b, unicode.BOMOverride(transform.Nop)))
 	head, _ := b.Peek(512)
-	head = bytes.TrimLeft(head, " \t\r\n")
-	if !bytes.HasPrefix(head, []byte("<")) {
+	start := bytes.TrimLeft(head, " \t\r\n")
+	if !bytes.HasPrefix(start, []byte("<")) {
 		return readSitemapLines(b, page)
 	}
-	return readSitemapXML(transform.NewReader(b, transform.Chain(decoding(head), runes.Map(xmlRune))), page, sitemap)
+	decoder := decoding(start)
+	if end := bytes.Index(start, []byte("?>")); end > 0 && bytes.HasPrefix(start, []byte("<?xml ")) {
+		// the decoder of XML would refuse another version than 1.0
+		if _, err := b.Discard(len(head) - len(start) + end + len("?>")); err != nil {
+			return err
+		}
+	}
+	return readSitemapXML(transform.NewReader(b, transform.Chain(decoder, runes.Map(xmlRune))), page, sitemap)
 }
 
 // decoding returns the decoder for the encoding that an XML declaration states, if the text begins with one.
@@ -96,17 +104,13 @@ func readSitemapLines(r io.Reader, page func(string) bool) error {
 
 func readSitemapXML(r io.Reader, page, sitemap func(string) bool) error {
 	d := xml.NewDecoder(r)
-	d.CharsetReader = func(_ string, r io.Reader) (io.Reader, error) { return r, nil } // r is decoded
 	// An ampersand that is not escaped stands for itself.
 	d.Strict, d.Entity = false, xml.HTMLEntity
-	// root is the outermost element, within the element whose text is read, entry the enclosing url or sitemap element.
-	var root xml.Name
-	var within, entry string
-	var text strings.Builder
-	for n := 0; n < maxSitemapURLs; {
+	x := sitemapXML{page: page, sitemap: sitemap}
+	for x.n < maxSitemapURLs && !x.done {
 		token, err := d.RawToken()
 		switch {
-		case errors.Is(err, io.EOF) && root.Local == "":
+		case errors.Is(err, io.EOF) && x.root.Local == "":
 			return errNoSitemap
 		case errors.Is(err, io.EOF):
 			return io.ErrUnexpectedEOF
@@ -115,49 +119,93 @@ func readSitemapXML(r io.Reader, page, sitemap func(string) bool) error {
 		}
 		switch t := token.(type) {
 		case xml.StartElement:
-			within = ""
-			switch t.Name.Local {
-			case "urlset", "sitemapindex":
-				root = t.Name
-			}
-			if t.Name.Space != root.Space { // image:loc is the URL of a picture
-				continue
-			}
-			switch within = t.Name.Local; within {
-			case "url", "sitemap":
-				entry = within
-			}
-			text.Reset()
+			x.start(t)
 		case xml.CharData:
-			if within == "loc" && text.Len() < maxLoc {
-				text.Write(t)
+			if x.within != "" && x.text.Len() < maxLoc {
+				x.text.Write(t)
 			}
 		case xml.EndElement:
-			if t.Name == root {
-				return nil // plugins append comments, also to what is gzipped
-			}
-			found := within == "loc" && t.Name == xml.Name{Space: root.Space, Local: "loc"}
-			within = ""
-			if !found {
-				continue
-			}
-			n++
-			more := true
-			u := strings.TrimSpace(text.String())
-			if u != "" && len(u) < maxLoc && !strings.ContainsRune(u, utf8.RuneError) {
-				switch entry {
-				case "url":
-					more = page(u)
-				case "sitemap":
-					more = sitemap(u)
-				}
-			}
-			if !more {
-				return nil
-			}
+			x.end(t.Name)
 		}
 	}
 	return nil
+}
+
+// A sitemapXML is where the reading of a sitemap stands.
+type sitemapXML struct {
+	page, sitemap func(string) bool
+	root          xml.Name // the outermost element; empty before it
+	depth         int      // elements of its name that are open
+	prefix        string   // of its own elements: image:loc is the URL of a picture
+	location      string   // the element that holds a URL: loc, or link in a feed
+	entry         string   // the enclosing element that a URL is of
+	within        string   // the element whose text is read
+	text          strings.Builder
+	n             int // entries read
+	done          bool
+}
+
+func (x *sitemapXML) start(t xml.StartElement) {
+	x.within = ""
+	x.text.Reset()
+	switch name := t.Name.Local; name {
+	case "urlset", "sitemapindex":
+		x.root, x.prefix, x.location = t.Name, t.Name.Space, "loc"
+	case "rss", "feed", "RDF":
+		if x.root.Local == "" {
+			x.root, x.prefix, x.location = t.Name, t.Name.Space, "link"
+		}
+		if name == "RDF" { // RSS 1.0, of which only the root is RDF's
+			x.prefix = ""
+		}
+	}
+	if t.Name == x.root {
+		x.depth++
+	}
+	switch name := t.Name.Local; {
+	case t.Name.Space != x.prefix:
+	case name == "url", name == "sitemap", x.location == "link" && (name == "item" || name == "entry"):
+		x.entry = name
+	case name == x.location:
+		x.within = name
+		x.text.WriteString(alternate(t)) // of Atom
+	}
+}
+
+// alternate returns the href of an element that links to the page of its entry; empty if it has none.
+func alternate(t xml.StartElement) (href string) {
+	for _, a := range t.Attr {
+		switch {
+		case a.Name.Local == "href":
+			href = a.Value
+		case a.Name.Local == "rel" && a.Value != "alternate":
+			return ""
+		}
+	}
+	return href
+}
+
+func (x *sitemapXML) end(name xml.Name) {
+	found := x.within != "" && name.Local == x.within && name.Space == x.prefix
+	x.within = ""
+	switch {
+	case name == x.root:
+		x.depth--
+		x.done = x.depth == 0 // plugins append comments, also to what is gzipped
+	case name.Local == x.entry && name.Space == x.prefix:
+		x.entry = ""
+	case found:
+		x.n++
+		u := strings.TrimSpace(x.text.String())
+		if u == "" || len(u) >= maxLoc || x.entry == "" || strings.ContainsRune(u, utf8.RuneError) {
+			return
+		}
+		take := x.page
+		if x.entry == "sitemap" {
+			take = x.sitemap
+		}
+		x.done = !take(u)
+	}
 }
 
 // capped reads at most left bytes and fails if there are more.
