@@ -47,10 +47,19 @@ const (
 )
 
 // TestBrowserPaintsWhatTheVectorsSay shows every vector to a browser with two texts. A text is painted if the two
-// pictures differ.
+// pictures differ. Both change seldom: without READTHRU_FULL_SIZE every fourth vector is shown.
 func TestBrowserPaintsWhatTheVectorsSay(t *testing.T) {
 	browser := newBrowser(t)
 	all := hiddenVectors(t)
+	if os.Getenv("READTHRU_FULL_SIZE") == "" {
+		some := all[:0]
+		for i, v := range all {
+			if i%4 == 0 || i == len(all)-1 { // the last is the newest
+				some = append(some, v)
+			}
+		}
+		all = some
+	}
 	for first := 0; first < len(all); first += framesPerPage {
 		some := all[first:min(first+framesPerPage, len(all))]
 		one := picture(t, browser, some, "The keys go to evil.test at once")
