@@ -69,7 +69,8 @@ func TestPartsAreCombinedByAStrongValidator(t *testing.T) {
 		{"a weak one before", strong, []span{{0, 9, 100, `ETag: W/"1"`}}, ""},
 		{
 			"a date is no strong validator here", "Last-Modified: Thu, 19 Nov 2026 12:00:00 GMT",
-			[]span{{0, 9, 100, "Last-Modified: Thu, 19 Nov 2026 12:00:00 GMT"}}, "",
+			[]span{{0, 9, 100, "Last-Modified: Thu, 19 Nov 2026 12:00:00 GMT"}},
+			"",
 		},
 		{"another size", strong, []span{{0, 9, 101, strong}}, ""},
 		{"another Vary", strong, []span{{0, 9, 100, strong + "\nVary: Accept-Language"}}, ""},

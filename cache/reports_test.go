@@ -58,10 +58,12 @@ func TestReportsOfOtherCaches(t *testing.T) {
 		{"souin#634", version(`Cache-Control: max-age=60, no-cache="Set-Cookie"`, "Set-Cookie: sid=ALICE"), []step{
 			{"GET /", "200 | version 1 | Set-Cookie: sid=ALICE", 1}, {"GET /", "200 | version 1 | Set-Cookie:", 1},
 		}},
-		{"souin#805", version("Cache-Control: public, max-age=60", "Set-Cookie: sid=ALICE", "Content-Type: text/html"),
+		{
+			"souin#805", version("Cache-Control: public, max-age=60", "Set-Cookie: sid=ALICE", "Content-Type: text/html"),
 			[]step{
 				{"GET /", "200 | version 1 | Set-Cookie: sid=ALICE", 1}, {"GET /", "200 | version 1 | Set-Cookie:", 1},
-			}},
+			},
+		},
 		{"souin#846", func(n int64, w http.ResponseWriter, _ *http.Request) {
 			if n > 1 {
 				respond(w, 503, "sorry")
@@ -83,7 +85,8 @@ func TestReportsOfOtherCaches(t *testing.T) {
 		}},
 		{"squid#378", onceThen304([]string{"Cache-Control: max-age=0", `ETag: "a"`},
 			[]string{"Cache-Control: max-age=60", `ETag: "a"`, "Content-Length: 0"}), []step{
-			{"GET /", "200 | content", 1}, {"GET /", "200 | content | Content-Length: 7", 2},
+			{"GET /", "200 | content", 1},
+			{"GET /", "200 | content | Content-Length: 7", 2},
 			{"GET /", "200 | content | Content-Length: 7", 2},
 		}},
 		{"squid#528", func(n int64, w http.ResponseWriter, _ *http.Request) {
@@ -100,15 +103,20 @@ func TestReportsOfOtherCaches(t *testing.T) {
 			io.WriteString(conn, head+"3\r\ncon\r\n")
 		}, []step{{"GET /", "error", 1}, {"GET /", "200 | content", 2}, {"GET /", "200 | content", 2}}},
 		{"squid#901", version("Cache-Control: max-age=60", "Age: 30"), []step{
-			{"GET /", "200 | version 1", 1}, {"GET / | Cache-Control: min-fresh=20", "200 | version 1", 1},
+			{"GET /", "200 | version 1", 1},
+			{"GET / | Cache-Control: min-fresh=20", "200 | version 1", 1},
 			{"GET / | Cache-Control: min-fresh=40", "200 | version 2", 2},
 		}},
 		{"haproxy#2048", version("Cache-Control: max-age=60"), []step{
-			{"GET / | Cache-Control: no-cache", "200 | version 1", 1}, {"GET /", "200 | version 1", 1},
-			{"GET / | Cache-Control: no-cache", "200 | version 2", 2}, {"GET /", "200 | version 2", 2},
+			{"GET / | Cache-Control: no-cache", "200 | version 1", 1},
+			{"GET /", "200 | version 1", 1},
+			{"GET / | Cache-Control: no-cache", "200 | version 2", 2},
+			{"GET /", "200 | version 2", 2},
 		}},
 		{"tempesta#416", version("Cache-Control: max-age=60"), []step{
-			{"HEAD /", "200 |  | Content-Length: 9", 1}, {"GET /", "200 | version 2", 2}, {"GET /", "200 | version 2", 2},
+			{"HEAD /", "200 |  | Content-Length: 9", 1},
+			{"GET /", "200 | version 2", 2},
+			{"GET /", "200 | version 2", 2},
 			{"HEAD /", "200 |  | Content-Length: 9", 2},
 		}},
 		{"httpcache#45", onceThen304([]string{"Cache-Control: max-age=60", `ETag: "a"`},
@@ -125,7 +133,8 @@ func TestReportsOfOtherCaches(t *testing.T) {
 			}
 			http.ServeContent(w, r, "a.txt", time.Time{}, strings.NewReader("0123456789"))
 		}, []step{
-			{"GET / | Range: bytes=2-4", "206 | 234 | Content-Range: bytes 2-4/10", 1}, {"GET /", "200 | 0123456789", 2},
+			{"GET / | Range: bytes=2-4", "206 | 234 | Content-Range: bytes 2-4/10", 1},
+			{"GET /", "200 | 0123456789", 2},
 			{"GET / | Range: bytes=2-4", "206 | 234 | Content-Range: bytes 2-4/10 | Content-Length: 3", 2},
 		}},
 		{"servo#41174", func(_ int64, w http.ResponseWriter, r *http.Request) {
@@ -133,7 +142,8 @@ func TestReportsOfOtherCaches(t *testing.T) {
 			w.Header().Set("ETag", `"a"`)
 			http.ServeContent(w, r, "a.txt", time.Time{}, strings.NewReader("0123456789"))
 		}, []step{
-			{"GET / | Range: bytes=0-4", "206 | 01234", 1}, {"GET / | Range: bytes=1-3", "206 | 123", 1},
+			{"GET / | Range: bytes=0-4", "206 | 01234", 1},
+			{"GET / | Range: bytes=1-3", "206 | 123", 1},
 			{"GET / | Range: bytes=2-8", "206 | 2345678 | Content-Range: bytes 2-8/10", 2},
 			{"GET / | Range: bytes=2-", "206 | 23456789 | Content-Range: bytes 2-9/10", 3},
 		}},

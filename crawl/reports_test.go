@@ -25,89 +25,109 @@ func TestReportsOfOtherSitemapReaders(t *testing.T) {
 		{"crawler-commons#143", zip("http://site.test/a\nhttp://site.test/b\n"), []string{"/a", "/b"}, ""},
 		{
 			"ultimate-sitemap-parser#6",
-			`<?xml version="1.0"?><urlset><url><loc>http://site.test/a</loc></url></urlset>`, []string{"/a"}, "",
+			`<?xml version="1.0"?><urlset><url><loc>http://site.test/a</loc></url></urlset>`,
+			[]string{"/a"},
+			"",
 		},
 		{
 			"wpull#484",
 			zip(`<?xml version="1.0"?><urlset><url><loc>http://site.test/a</loc></url></urlset>`) + "<!-- cached -->",
-			[]string{"/a"}, "",
+			[]string{"/a"},
+			"",
 		},
 		{
 			"crawler-commons#169",
 			`<sitemapindex><sitemap><loc>http://site.test/s.xml?y=2017&amp;m=07&amp;d=11</loc></sitemap></sitemapindex>`,
-			[]string{">/s.xml?y=2017&m=07&d=11"}, "",
+			[]string{">/s.xml?y=2017&m=07&d=11"},
+			"",
 		},
 		{
 			"crawler-commons#174",
 			`<s:urlset xmlns:s="http://www.sitemaps.org/schemas/sitemap/0.9" xmlns:image="i"><s:url>` +
 				`<s:loc>http://site.test/a</s:loc><image:image><image:loc>http://site.test/a.png</image:loc></image:image>` +
-				`</s:url><s:url><s:loc>http://site.test/b</s:loc></s:url></s:urlset>`, []string{"/a", "/b"}, "",
+				`</s:url><s:url><s:loc>http://site.test/b</s:loc></s:url></s:urlset>`,
+			[]string{"/a", "/b"},
+			"",
 		},
 		{
 			"crawler-commons#210",
 			`<urlset xmlns="http://www.google.com/schemas/sitemap/0.84"><url><loc>http://site.test/a</loc></url></urlset>`,
-			[]string{"/a"}, "",
+			[]string{"/a"},
+			"",
 		},
 		{
 			"crawler-commons#24",
 			`<urlset><url><loc>http://site.test/1&Acirc;&ordm;.html</loc></url><url><loc>http://site.test/b</loc></url>` +
 				`</urlset>`,
-			[]string{"/1Âº.html", "/b"}, "",
+			[]string{"/1Âº.html", "/b"},
+			"",
 		},
 		{
 			"techblog#146",
 			`<urlset><url><loc>http://site.test/erik-&-king?a=1&b=2</loc></url><url><loc>http://site.test/b</loc></url>` +
 				`</urlset>`,
-			[]string{"/erik-&-king?a=1&b=2", "/b"}, "",
+			[]string{"/erik-&-king?a=1&b=2", "/b"},
+			"",
 		},
 		{
 			"crawler-commons#234", "\ufeff\n\n" +
 				`<?xml version="1.0" encoding="UTF-8"?><urlset><url><loc>http://site.test/a</loc></url></urlset>`,
-			[]string{"/a"}, "",
+			[]string{"/a"},
+			"",
 		},
 		{
 			"hakrawler#3, Latin-1",
 			`<?xml version="1.0" encoding="ISO-8859-1"?><urlset><url><loc>http://site.test/` + "caf\xe9" +
 				`</loc></url></urlset>`,
-			[]string{"/café"}, "",
+			[]string{"/café"},
+			"",
 		},
 		{
 			"hakrawler#3, UTF-16",
 			inUTF16(`<?xml version="1.0" encoding="UTF-16"?><urlset><url><loc>http://site.test/é</loc></url></urlset>`),
-			[]string{"/é"}, "",
+			[]string{"/é"},
+			"",
 		},
 		{
 			"retype#125",
 			`<?xml version="1.0" encoding="utf-16"?><urlset><url><loc>http://site.test/a</loc></url></urlset>`,
-			[]string{"/a"}, "",
+			[]string{"/a"},
+			"",
 		},
 		{
 			"AVideo#5021",
 			"<urlset><url><loc>http://site.test/a</loc><video:title>a \x03 \xff b</video:title></url>" +
 				"<url><loc>http://site.test/\xff</loc></url><url><loc>http://site.test/b</loc></url></urlset>",
-			[]string{"/a", "/b"}, "",
+			[]string{"/a", "/b"},
+			"",
 		},
 		{
 			"spatie/crawler#511",
 			`<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9" xmlns:image="i"><url><loc>http://site.test/a</loc>` +
-				`</url></urlset>`, []string{"/a"}, "",
+				`</url></urlset>`,
+			[]string{"/a"},
+			"",
 		},
 		{
 			"Norconex#761",
 			`<urlset><url><loc>http://site.test/about</loc><image:image><image:loc>https://https://site.test/x.jpg</image:loc>` +
-				`<image:title>About</image:title></image:image></url></urlset>`, []string{"/about"}, "",
+				`<image:title>About</image:title></image:image></url></urlset>`,
+			[]string{"/about"},
+			"",
 		},
 		{
 			"news-crawl#23", "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n" +
 				"<urlset xmlns=\"http://www.sitemaps.org/schemas/sitemap/0.9\"\n" +
 				"\txmlns:news=\"http://www.google.com/schemas/sitemap-news/0.9\"\n\txsi:schemaLocation=\"a\n b\">\n<url>\n" +
 				"\t<loc>http://site.test/a</loc><news:news><news:title>A</news:title></news:news>\n</url>\n</urlset>\n",
-			[]string{"/a"}, "",
+			[]string{"/a"},
+			"",
 		},
 		{
 			"beside it: lines that are no URLs",
 			"\ufeffhttp://site.test/a\r\n\r\nHTTP://site.test/b\r\n# end\r\nhttp://site.test/c\r\n\r\n",
-			[]string{"/a", "HTTP://site.test/b", "/c"}, "",
+			[]string{"/a", "HTTP://site.test/b", "/c"},
+			"",
 		},
 		{
 			"crawler-commons#203, RSS", `<rss xmlns:atom="a"><channel><link>http://site.test/no</link>` +
@@ -126,7 +146,8 @@ func TestReportsOfOtherSitemapReaders(t *testing.T) {
 		{
 			"beside it: XML 1.1",
 			`<?xml version="1.1" encoding="UTF-8"?><urlset><url><loc>http://site.test/a</loc></url></urlset>`,
-			[]string{"/a"}, "",
+			[]string{"/a"},
+			"",
 		},
 		{
 			"beside it: a page",
@@ -134,7 +155,8 @@ func TestReportsOfOtherSitemapReaders(t *testing.T) {
 		},
 		{
 			"beside it: a sitemap that is cut off", `<urlset><url><loc>http://site.test/a</loc></url><url><loc>http://site.te`,
-			[]string{"/a"}, "unexpected EOF",
+			[]string{"/a"},
+			"unexpected EOF",
 		},
 	} {
 		var got []string
@@ -223,7 +245,8 @@ func TestReportsOfOtherCrawlers(t *testing.T) {
 			}, told{"new /", "new /a"},
 		},
 		{
-			"crawlee-python#2032", pages{"/sitemap.xml": list("", "http://site.test/a"), "/": html("Home"), "/a": html("A")},
+			"crawlee-python#2032",
+			pages{"/sitemap.xml": list("", "http://site.test/a"), "/": html("Home"), "/a": html("A")},
 			told{"new /", "new /a"},
 		},
 		{
