@@ -101,7 +101,7 @@ func TestReportsArePlayed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	files, err := filepath.Glob("*/reports_test.go")
+	files, err := filepath.Glob("*/reports*_test.go")
 	if err != nil {
 		t.Fatal(err)
 	}

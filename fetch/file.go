@@ -41,8 +41,8 @@ func (f *Fetcher) File(ctx context.Context, u *url.URL) (*File, error) {
 	return &File{URL: at, Type: page.MediaType(resp.Header.Get("Content-Type")), Body: resp.Body}, nil
 }
 
-// getFile requests a file that is not a page and follows redirects. It decodes the response's body and returns its
-// final URL. If there are too many redirects, it returns the last redirect response.
+// getFile requests a file that is not a page and follows redirects. It returns the response and its final URL. The body
+// is decoded if the status is a success. If there are too many redirects, it returns the last redirect response.
 func (f *Fetcher) getFile(ctx context.Context, u *url.URL, accept string,
 	h http.Header,
 ) (resp *http.Response, at *url.URL, err error) {
@@ -54,6 +54,9 @@ func (f *Fetcher) getFile(ctx context.Context, u *url.URL, accept string,
 		}
 		next, redirected := location(u, resp)
 		if !redirected || hop == fileRedirects || !fetchable(next) {
+			if resp.StatusCode/100 != 2 { // some say gzip of an error that is not: its status counts all the same
+				return resp, u, nil
+			}
 			return resp, u, decoded(resp)
 		}
 		discard(resp)
