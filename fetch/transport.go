@@ -145,12 +145,14 @@ func (t *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
 		r.Header["User-Agent"] = []string{agent}
 		req = &r
 	}
+	req, content := expecting(req)
 	var x exchange
 	req = req.WithContext(x.observe(watched(req.Context(), req.Method)))
 	resp, err := t.pools[p].RoundTrip(req)
 	if x.repeatable(req, err) {
 		resp, err = t.pools[p].RoundTrip(req)
 	}
+	content.answered(resp, err)
 	if resp, err = x.end(resp, err); err != nil {
 		return nil, err
 	}
@@ -241,7 +243,7 @@ func (t *Transport) pool(p policy) *http.Transport {
 		MaxIdleConns:           512,
 		MaxIdleConnsPerHost:    64,
 		IdleConnTimeout:        90 * time.Second,
-		ExpectContinueTimeout:  time.Second,
+		ExpectContinueTimeout:  continueTimeout,
 		MaxResponseHeaderBytes: 256 << 10,
 	}
 }
