@@ -2,8 +2,9 @@ package cache
 
 import (
 	"net/http"
-	"net/url"
 	"strings"
+
+	"readthru/page"
 )
 
 // safe reports whether a method is safe (RFC 9110 §9.2.1 and the IANA registry). Unknown methods are not.
@@ -41,16 +42,16 @@ func sameOrigin(q *request, reference string) (key string, ok bool) {
 	if reference == "" {
 		return "", false
 	}
-	u, err := url.Parse(reference)
-	if err != nil {
-		return "", false
-	}
 	base := *q.URL
 	base.User = nil
 	if base.Host == "" {
 		base.Host = q.Host
 	}
-	key = Key(&http.Request{URL: base.ResolveReference(u)})
+	u, err := page.Resolve(&base, reference)
+	if err != nil {
+		return "", false
+	}
+	key = Key(&http.Request{URL: u})
 	return key, originOf(key) == originOf(q.key)
 }
 

@@ -8,6 +8,7 @@ import (
 	"readthru/convert/chars"
 	"readthru/lazy"
 	"readthru/markdown"
+	"readthru/page"
 )
 
 // Doubt is a reason not to use markdown that came from elsewhere, such as the origin or a model. The zero value means
@@ -179,7 +180,7 @@ func AbsoluteLinks(md []byte, base *url.URL) []byte {
 		return md
 	}
 	return RelativeLinks(md, func(address string) *url.URL {
-		u, err := base.Parse(address)
+		u, err := page.Resolve(base, address)
 		if err != nil {
 			return nil
 		}

@@ -68,7 +68,7 @@ func absolute(base *url.URL, href string) string {
 	if base == nil {
 		return ""
 	}
-	u, err := base.Parse(strings.ReplaceAll(href, " ", "%20"))
+	u, err := page.Resolve(base, strings.ReplaceAll(href, " ", "%20"))
 	if err != nil || !schemes[u.Scheme] {
 		return ""
 	}

@@ -68,7 +68,7 @@ func readHead(root *html.Node, u *url.URL) head {
 			}
 		case atom.Base:
 			if !baseSeen && u != nil {
-				if b, err := u.Parse(strings.TrimSpace(dom.Attr(n, "href"))); err == nil && dom.Attr(n, "href") != "" &&
+				if b, err := page.Resolve(u, strings.TrimSpace(dom.Attr(n, "href"))); err == nil && dom.Attr(n, "href") != "" &&
 					(b.Scheme == "http" || b.Scheme == "https") && b.Host != "" {
 					h.base, baseSeen = b, true
 				}
@@ -150,7 +150,8 @@ func (h *head) absolute(key string) {
 	if h.meta[key] == "" || h.base == nil {
 		return
 	}
-	if u, err := h.base.Parse(h.meta[key]); err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != "" {
+	u, err := page.Resolve(h.base, h.meta[key])
+	if err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != "" {
 		h.meta[key] = u.String()
 	}
 }
@@ -161,7 +162,7 @@ func (h *head) link(n *html.Node, u *url.URL) {
 	if href == "" || u == nil || len(href) > 4<<10 {
 		return
 	}
-	target, err := u.Parse(strings.TrimSpace(href))
+	target, err := page.Resolve(u, strings.TrimSpace(href))
 	if err != nil || target.Scheme != "http" && target.Scheme != "https" || target.Host == "" {
 		return
 	}

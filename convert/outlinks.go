@@ -65,7 +65,7 @@ func (c *linkList) add(href string) {
 	if plain, ok := page.WithoutSession(href); ok {
 		href = plain
 	}
-	u, err := c.base.Parse(href)
+	u, err := page.Resolve(c.base, href)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" {
 		return
 	}

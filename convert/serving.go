@@ -18,6 +18,7 @@ import (
 	"readthru/convert/css"
 	"readthru/convert/dom"
 	"readthru/convert/guard"
+	"readthru/page"
 )
 
 // RecipeUse is what a recipe did for a page.
@@ -423,7 +424,7 @@ func (s *serving) nextPage(base *url.URL) *url.URL {
 	if s.next == "" || base == nil {
 		return nil
 	}
-	next, err := base.Parse(strings.TrimSpace(s.next))
+	next, err := page.Resolve(base, strings.TrimSpace(s.next))
 	if err != nil || next.Scheme != "http" && next.Scheme != "https" || next.Host == "" {
 		return nil
 	}

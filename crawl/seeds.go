@@ -89,7 +89,7 @@ func (r *run) sitemap(ctx context.Context, raw string, list, nested func(string)
 	defer f.Body.Close()
 	absolute := func(use func(string) bool) func(string) bool {
 		return func(raw string) bool {
-			u, err := f.URL.Parse(raw)
+			u, err := page.Resolve(f.URL, raw)
 			return err != nil || use(u.String())
 		}
 	}

@@ -172,13 +172,13 @@ func twins(u *url.URL, h http.Header, named string, guess bool) []*url.URL {
 	}
 	for _, l := range parseLinks(h.Values("Link")) {
 		if l.has("alternate") && strings.EqualFold(l.mediaType, "text/markdown") {
-			if t, err := u.Parse(l.target); err == nil {
+			if t, err := page.Resolve(u, l.target); err == nil {
 				add(t)
 			}
 		}
 	}
 	if named != "" {
-		if t, err := u.Parse(named); err == nil {
+		if t, err := page.Resolve(u, named); err == nil {
 			add(t)
 		}
 	}

@@ -202,7 +202,7 @@ func location(u *url.URL, resp *http.Response) (*url.URL, bool) {
 	if to == "" {
 		return nil, false
 	}
-	next, err := u.Parse(to)
+	next, err := page.Resolve(u, to)
 	if err != nil {
 		return nil, false
 	}

@@ -123,7 +123,7 @@ func (f *Fetcher) askRobots(ctx context.Context, site url.URL, known *siteRobots
 		got.rules = parseRobots(text, f.robotsToken())
 		got.text = string(clip.Bytes(text, robotsText))
 		for _, s := range got.rules.sitemaps {
-			if u, err := site.Parse(s); err == nil && fetchable(u) {
+			if u, err := page.Resolve(&site, s); err == nil && fetchable(u) {
 				got.sitemaps = append(got.sitemaps, u.String())
 			}
 		}

@@ -63,8 +63,35 @@ func Parse(raw string) (*url.URL, error) {
 	if u.Host, err = sentHost(u.Host); err != nil {
 		return nil, fmt.Errorf("URL %q: %w", MaskString(raw), err)
 	}
+	KeepEscapes(u)
 	u.RawQuery = escapeQuery(u.RawQuery)
 	return u, nil
+}
+
+// Resolve returns the URL that a reference names on a page at base, with its escapes (see [KeepEscapes]).
+func Resolve(base *url.URL, reference string) (*url.URL, error) {
+	u, err := url.Parse(reference)
+	if err != nil {
+		return nil, err
+	}
+	KeepEscapes(u)
+	return base.ResolveReference(u), nil
+}
+
+// KeepEscapes escapes in the path of a URL that was parsed what must be escaped and is not, and leaves the escapes that
+// are there. [url.URL.EscapedPath] makes all of them anew in this case, and then forgets those of slashes and others
+// that it need not escape: of /a%2Fb|c it makes /a/b%7Cc, which names another resource.
+func KeepEscapes(u *url.URL) {
+	if u.RawPath == "" || u.EscapedPath() == u.RawPath {
+		return
+	}
+	escaped := escape(u.RawPath, func(c byte) bool {
+		return c > ' ' && c < 0x7f && !strings.ContainsRune("\"<>\\^`{|}", rune(c))
+	})
+	u.RawPath = ""
+	if u.EscapedPath() != escaped {
+		u.RawPath = escaped
+	}
 }
 
 // sentHost returns a host in the form that is sent: letters outside of ASCII in that of the DNS.
@@ -85,12 +112,16 @@ func sentHost(host string) (string, error) {
 
 // escapeQuery escapes in a query what browsers escape there, and what no request line may hold. Escapes stay.
 func escapeQuery(query string) string {
-	plain := func(c byte) bool {
+	return escape(query, func(c byte) bool {
 		return c > ' ' && c < 0x7f && c != '"' && c != '<' && c != '>' && c != '\''
-	}
+	})
+}
+
+// escape escapes the bytes of a text that are not plain.
+func escape(text string, plain func(byte) bool) string {
 	var b strings.Builder
-	for i := range len(query) {
-		if c := query[i]; plain(c) {
+	for i := range len(text) {
+		if c := text[i]; plain(c) {
 			b.WriteByte(c)
 		} else {
 			fmt.Fprintf(&b, "%%%02X", c)

@@ -94,6 +94,32 @@ func TestParseSaysWhatIsWrong(t *testing.T) {
 	}
 }
 
+func TestEscapesOfAPathStay(t *testing.T) {
+	base, err := page.Parse("https://a.test/x%2Fy/")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct{ path, want string }{
+		{"/a%2Fb", "/a%2Fb"},
+		{"/a%2Fb|c", "/a%2Fb%7Cc"},
+		{"/a%2fb%2Bc%3a/{d}^`\"<>\\", "/a%2fb%2Bc%3a/%7Bd%7D%5E%60%22%3C%3E%5C"},
+		{"/caf\u00e9/a%2Fb", "/caf%C3%A9/a%2Fb"},
+		{"/caf\u00e9", "/caf%C3%A9"},
+		{"/a b%20c", "/a%20b%20c"},
+		{"/[a]|b", "/[a]%7Cb"},
+		{"/a", "/a"},
+	} {
+		u, err := page.Parse("https://a.test" + tt.path)
+		if err != nil || u.String() != "https://a.test"+tt.want {
+			t.Errorf("Parse(%q) = %v, %v, want %q", tt.path, u, err, tt.want)
+		}
+		u, err = page.Resolve(base, "."+tt.path)
+		if err != nil || u.String() != "https://a.test/x%2Fy"+tt.want {
+			t.Errorf("Resolve(%q) = %v, %v, want %q", tt.path, u, err, tt.want)
+		}
+	}
+}
+
 func FuzzNormalizeIsIdempotent(f *testing.F) {
 	for _, s := range []string{
 		"https://a.test/a/../b?x=1&a=%20", "http://A.test:80//x//y", "https://a.test/?a;b=c",

@@ -273,6 +273,7 @@ func authorityOf(u *url.URL, defaultPort string) (string, *refusal) {
 
 func setTarget(r *http.Request, scheme, authority string) *refusal {
 	r.URL.Scheme, r.URL.Host, r.Host = scheme, authority, authority
+	page.KeepEscapes(r.URL)
 	r.URL.RawQuery = escapeNonASCII(r.URL.RawQuery)
 	return nil
 }

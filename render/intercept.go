@@ -281,6 +281,7 @@ func (f *traffic) ask(ctx context.Context, ev *fetch.EventRequestPaused) (*fetch
 	if err != nil {
 		return nil, err
 	}
+	pageurl.KeepEscapes(u)
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	if isStream(ev) {
