@@ -299,12 +299,12 @@ func tlsOrigin(t *testing.T, h http.HandlerFunc) (addr string) {
 func tlsOriginOf(t *testing.T, h http.HandlerFunc, prepare func(*httptest.Server)) (addr string) {
 	t.Helper()
 	s := httptest.NewUnstartedServer(h)
+	s.EnableHTTP2 = true
 	prepare(s)
 	ca := originCA(t)
 	s.TLS = &tls.Config{GetCertificate: func(hello *tls.ClientHelloInfo) (*tls.Certificate, error) {
 		return ca.Leaf(hello.ServerName)
 	}}
-	s.EnableHTTP2 = true
 	s.StartTLS()
 	t.Cleanup(s.Close)
 	return s.Listener.Addr().String()
