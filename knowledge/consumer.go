@@ -4,8 +4,6 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
-	"net/url"
-	"slices"
 	"time"
 
 	"readthru/fault"
@@ -215,24 +213,10 @@ func (k *Knowledge) load(key page.Key) (*Document, error) {
 	switch {
 	case err != nil:
 		return k.Document(key)
-	case !indexable(p):
+	case !p.Findable():
 		return nil, store.ErrNotFound
 	}
 	return k.pageDocument(key, p)
-}
-
-// indexable reports whether a page may be found: not one that its origin calls gone (rule X6). The store keeps only
-// pages that may be kept (AD4, AD6); this is the second look.
-func indexable(p *page.Page) bool {
-	if p.Error.Gone() {
-		return false
-	}
-	for _, raw := range []string{p.NormalizedURL, p.URL, p.FinalURL} {
-		if u, err := url.Parse(raw); err != nil || page.HasSecret(u) {
-			return false
-		}
-	}
-	return !slices.Contains(p.Warnings, "truncated") && !slices.Contains(p.Warnings, "bot-wall")
 }
 
 // put indexes documents and forgets others. It adds to failed those for which that is not possible, with the reason; an

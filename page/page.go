@@ -9,6 +9,8 @@ package page
 
 import (
 	"net/http"
+	"net/url"
+	"slices"
 	"time"
 )
 
@@ -107,6 +109,21 @@ type Record struct {
 	Warnings []string `json:"warnings,omitempty"`
 	Info     Info     `json:"info"`
 	Error    *Error   `json:"error,omitempty"`
+}
+
+// Findable reports whether searches may find a page: not one that its origin calls gone (rule X6), whose address has a
+// secret, or of which only a part or a wall against robots was read. The store keeps only pages that may be kept (AD4,
+// AD6); this is the second look.
+func (r *Record) Findable() bool {
+	if r.Error.Gone() {
+		return false
+	}
+	for _, raw := range []string{r.NormalizedURL, r.URL, r.FinalURL} {
+		if u, err := url.Parse(raw); err != nil || HasSecret(u) {
+			return false
+		}
+	}
+	return !slices.Contains(r.Warnings, "truncated") && !slices.Contains(r.Warnings, "bot-wall")
 }
 
 // Visits counts the visits of a page. The store counts them beside the record, which a visit does not change.

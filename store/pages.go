@@ -97,7 +97,7 @@ func (s *Store) putPage(p *page.Record, markdown []byte, source Sum, edition int
 	} else {
 		before = s.repair(b, k, c, now)
 	}
-	if changed || old.Page.Error.Gone() != p.Error.Gone() || retitled(&old.Page, p) { // it may be there again
+	if changed || old.Page.Findable() != p.Findable() || retitled(&old.Page, p) { // the index must know
 		kind := JobStored
 		if known {
 			kind = JobChanged
