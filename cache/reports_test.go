@@ -163,6 +163,39 @@ func TestReportsOfOtherCaches(t *testing.T) {
 			{"GET / | Accept: text/html", "200 | as text/html", 2},
 			{"GET / | Accept: application/ld+json", "200 | as application/ld+json", 3},
 		}},
+		{"cache-tests#186", func(n int64, w http.ResponseWriter, r *http.Request) {
+			if r.Method == http.MethodHead {
+				respond(w, 200, "", `ETag: "b"`, "Content-Length: 5")
+				return
+			}
+			respond(w, 200, fmt.Sprintf("version %d", n), `ETag: "a"`, "Cache-Control: max-age=60")
+		}, []step{
+			{"GET /", "200 | version 1", 1}, {"HEAD / | Cache-Control: no-cache", "200", 2}, {"GET /", "200 | version 3", 3},
+		}},
+		{"jetty#8905", version(`ETag: "a"`, "Vary: Accept-Encoding", "Cache-Control: max-age=60"), []step{
+			{"GET /", "200 | version 1", 1}, {`GET / | If-None-Match: "a"`, "304 |  | Vary: Accept-Encoding", 1},
+		}},
+		{"varnish-cache#1816", version(`ETag: W/"a"`, "Cache-Control: max-age=60"), []step{
+			{"GET /", "200 | version 1", 1}, {`GET / | If-None-Match: "a"`, "304", 1},
+			{`GET / | If-None-Match: "b", W/"a"`, "304", 1}, {`GET / | If-None-Match: "b"`, "200 | version 1", 1},
+		}},
+		{"varnish#80", version("Cache-Control: max-age=60"), []step{
+			{"GET /", "200 | version 1", 1}, {"HEAD / | Range: bytes=0-1", "200 |  | Content-Length: 9", 1},
+		}},
+		{"souin#247", version("Cache-Control: max-age=60"), []step{
+			{"GET / | Authorization: Basic YTpi", "200 | version 1", 1}, {"GET /", "200 | version 2", 2},
+			{"GET /", "200 | version 2", 2},
+		}},
+		{"nab#667", version("Cache-Control: max-age=600", "Age: 700"), []step{
+			{"GET /", "200 | version 1", 1}, {"GET /", "200 | version 2", 2},
+		}},
+		{"cdp-cache#9", func(n int64, w http.ResponseWriter, r *http.Request) {
+			if r.Method == http.MethodHead {
+				respond(w, 405, "", "Allow: GET")
+				return
+			}
+			respond(w, 200, fmt.Sprintf("version %d", n), "Cache-Control: max-age=60")
+		}, []step{{"HEAD /", "405 |  | Allow: GET", 1}, {"GET /", "200 | version 2", 2}, {"HEAD /", "200", 2}}},
 	} {
 		t.Run(tt.report, func(t *testing.T) {
 			t.Parallel()
