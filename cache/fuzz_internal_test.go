@@ -52,8 +52,8 @@ func FuzzNegotiation(f *testing.F) {
 	f.Fuzz(func(t *testing.T, name, value string) {
 		h := http.Header{"Accept": {value}, "Accept-Language": {value}, "Vary": {name + ", " + value}}
 		for element := range httpfield.Elements([]string{value}) {
-			if _, q := qualityOf(element); !(q >= 0 && q <= 1) {
-				t.Errorf("qualityOf(%q) = %v", element, q)
+			if _, q := httpfield.Weighted(element); !(q >= 0 && q <= 1) {
+				t.Errorf("Weighted(%q) = %v", element, q)
 			}
 		}
 		names, star := varyNames(h)

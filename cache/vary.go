@@ -6,7 +6,6 @@ import (
 	"encoding/hex"
 	"net/http"
 	"slices"
-	"strconv"
 	"strings"
 
 	"readthru/httpfield"
@@ -148,7 +147,7 @@ func suits(r *store.Response, h http.Header, key []byte) bool {
 func ranksFirst(accept []string, mediaType string) bool {
 	var own, best float64
 	for element := range httpfield.Elements(accept) {
-		value, q := qualityOf(element)
+		value, q := httpfield.Weighted(element)
 		best = max(best, q)
 		if strings.EqualFold(value, mediaType) {
 			own = max(own, q)
@@ -160,7 +159,7 @@ func ranksFirst(accept []string, mediaType string) bool {
 // accepts reports whether a negotiation field names the value as acceptable.
 func accepts(field []string, value string) bool {
 	for element := range httpfield.Elements(field) {
-		if named, q := qualityOf(element); q > 0 && strings.EqualFold(named, value) {
+		if named, q := httpfield.Weighted(element); q > 0 && strings.EqualFold(named, value) {
 			return true
 		}
 	}
@@ -175,7 +174,7 @@ func prefers(accept, contentLanguage []string) bool {
 	}
 	best, bestQ, tie := "", 0.0, false
 	for element := range httpfield.Elements(accept) {
-		tag, q := qualityOf(element)
+		tag, q := httpfield.Weighted(element)
 		switch {
 		case q > bestQ:
 			best, bestQ, tie = tag, q, false
@@ -184,22 +183,6 @@ func prefers(accept, contentLanguage []string) bool {
 		}
 	}
 	return !tie && best != "" && strings.EqualFold(best, strings.TrimSpace(contentLanguage[0]))
-}
-
-// qualityOf splits an element of a negotiation field into its value and its weight (RFC 9110 §12.4.2): 1 if it states
-// none, 0 if the weight is malformed.
-func qualityOf(element string) (value string, q float64) {
-	value, params, _ := strings.Cut(element, ";")
-	q = 1
-	for param := range strings.SplitSeq(params, ";") {
-		if name, v, _ := strings.Cut(strings.TrimSpace(param), "="); strings.EqualFold(name, "q") {
-			var err error
-			if q, err = strconv.ParseFloat(v, 64); err != nil || !(q >= 0 && q <= 1) {
-				q = 0
-			}
-		}
-	}
-	return strings.TrimSpace(value), q
 }
 
 // namesMarkdown reports whether an Accept field names text/markdown.
