@@ -68,7 +68,7 @@ const policy = `
 	firecrawl             → page, users, httpfield, store, knowledge, fetch, crawl, summary
 	api                   → page, markdown, httpfield, pace, guess, users, journal, fetch, store, knowledge
 	api                   → recipe, crawl, firecrawl, fleet, llm, summary, agents
-	mcp                   → page, users, knowledge, api
+	mcp                   → page, httpfield, users, knowledge, api
 	ui                    → page, markdown, journal, api
 	cmd/readthru          → page, llm, symbols, certs, convert, render, store, summary, agents, cache, knowledge
 	cmd/readthru          → fleet, users, strictyaml, recipe

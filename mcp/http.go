@@ -3,9 +3,11 @@ package mcp
 import (
 	"context"
 	"net/http"
+	"strings"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"readthru/httpfield"
 	"readthru/users"
 )
 
@@ -14,14 +16,49 @@ const maxRequest = 4 << 20
 
 // handler answers the protocol over HTTP, without sessions. The caller must check Host, Origin and token before.
 func (s *Server) handler() http.Handler {
-	h := sdk.NewStreamableHTTPHandler(s.forRole, &sdk.StreamableHTTPOptions{
+	o := sdk.StreamableHTTPOptions{
 		Stateless: true, MaxRequestBodyBytes: maxRequest, PropagateRequestCancellation: true,
 		DisableLocalhostProtection: true, // the configuration may add names of this server
-	})
+	}
+	streams := sdk.NewStreamableHTTPHandler(s.forRole, &o)
+	o.JSONResponse = true
+	whole := sdk.NewStreamableHTTPHandler(s.forRole, &o)
 	return http.NewCrossOriginProtection().Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("X-Accel-Buffering", "no")
-		h.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), requestKey{}, r.Context())))
+		r = r.WithContext(context.WithValue(r.Context(), requestKey{}, r.Context()))
+		h := streams
+		if inJSON, inStream := takes(r.Header["Accept"]); inJSON || inStream {
+			// The SDK answers only clients that name both types. Many name one, or none.
+			r.Header = r.Header.Clone()
+			r.Header.Set("Accept", "application/json, text/event-stream")
+			if !inStream {
+				h = whole
+			}
+		}
+		h.ServeHTTP(w, r)
 	}))
+}
+
+// takes reports in which forms a client with these lines of Accept takes an answer: as JSON, as a stream of events.
+func takes(accept []string) (inJSON, inStream bool) {
+	if len(accept) == 0 {
+		return true, true
+	}
+	for element := range httpfield.Elements(accept) {
+		mediaType, weight := httpfield.Weighted(element)
+		if weight == 0 {
+			continue
+		}
+		switch strings.ToLower(mediaType) {
+		case "*/*":
+			inJSON, inStream = true, true
+		case "application/json", "application/*":
+			inJSON = true
+		case "text/event-stream", "text/*":
+			inStream = true
+		}
+	}
+	return inJSON, inStream
 }
 
 // forRole returns the server with the tools that who asks may use.

@@ -148,6 +148,9 @@ func (w *world) answer(rw http.ResponseWriter, r *http.Request) {
 	case "/data":
 		rw.Header().Set("Content-Type", "application/json")
 		_, _ = io.WriteString(rw, `{"größe":1}`)
+	case "/letters":
+		rw.Header().Set("Content-Type", "text/plain")
+		_, _ = io.WriteString(rw, "abc🦊 – größer 日本\n")
 	case "/text":
 		rw.Header().Set("Content-Type", "text/plain")
 		_, _ = io.WriteString(rw, "just some words\nin two lines\n")
