@@ -89,7 +89,8 @@ type argumentError struct{ what string }
 func (e argumentError) Error() string { return "Input validation error: " + e.what }
 
 // read reads a call's arguments: each under its name or an alias, numbers and booleans also as text, null as missing.
-// notes name what was ignored or clamped.
+// An optional one is missing, too, if it is empty, or "null" as text, which clients make of null. notes name what was
+// ignored or clamped.
 func read(raw json.RawMessage, params []param) (args arguments, notes []string, err error) {
 	given := map[string]any{}
 	if raw = bytes.TrimSpace(raw); len(raw) > 0 && !bytes.Equal(raw, []byte("null")) {
@@ -111,7 +112,7 @@ func read(raw json.RawMessage, params []param) (args arguments, notes []string, 
 			if !exact {
 				i = slices.IndexFunc(params, func(p param) bool { return p.means(name) })
 			}
-			if value == nil && i >= 0 {
+			if i >= 0 && (value == nil || !params[i].required && (value == "" || value == "null")) {
 				continue
 			}
 			if i < 0 || args[params[i].name] != nil {
