@@ -16,6 +16,7 @@ const policy = `
 	fault, clip, lazy, wholefile, page, httpfield, pdf, symbols, recording, pace, guess, releases →
 	needs, eventually, processor →
 	webtest, render/rendertest → eventually
+	fault/faulttest       → fault, eventually
 	page, symbols, recording, journal, render, agents, summary, convert/hidden, convert, recipe, github → clip
 	fleet, knowledge, fetch, proxy, firecrawl, api, mcp, ui, cmd/readthru → clip
 	symbols, markdown, summary, convert, convert/hidden, convert/xmlread, knowledge, github → lazy

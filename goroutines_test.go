@@ -1,13 +1,16 @@
 package readthru_test
 
 import (
+	"bytes"
 	"go/ast"
 	"go/parser"
 	"go/token"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -62,6 +65,95 @@ func TestGoroutinesOfTheDaemonAreContained(t *testing.T) {
 	if len(works) < 50 {
 		t.Errorf("found %d pieces of work, want those of the whole program", len(works))
 	}
+	checkKinds(t, works)
+}
+
+// checkKinds checks that docs/testing.md names each kind of work but those that only hand on what work within them
+// gave, with a test that has it panic.
+func checkKinds(t *testing.T, works map[string]bool) {
+	t.Helper()
+	tests := testsOfKinds(t)
+	listed := map[string]bool{}
+	text, err := os.ReadFile("docs/testing.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(text)) {
+		row := kindsRow.FindStringSubmatch(strings.TrimSpace(line))
+		if row == nil {
+			continue
+		}
+		for what := range strings.SplitSeq(row[2], ";") {
+			kind := row[1] + ": " + strings.TrimSpace(what)
+			if listed[kind] = true; !works[kind] {
+				t.Errorf("docs/testing.md lists %q, which is no work", kind)
+			}
+			if test := row[3]; !slices.Contains(tests[test], kind) {
+				t.Errorf("docs/testing.md says that %s has %q panic, and it does not", test, kind)
+			}
+		}
+	}
+	for kind := range works {
+		if _, what, _ := strings.Cut(kind, ": "); !strings.HasPrefix(what+" ", "end ") && !listed[kind] {
+			t.Errorf("docs/testing.md does not say what a panic in %q does, and which test shows it", kind)
+		}
+	}
+}
+
+// kindsRow is a row of the table of kinds: package, kinds, what goes on, test.
+var kindsRow = regexp.MustCompile("^\\| `([a-z]+)` \\| ([^|]+) \\| [^|]+ \\| `(Test[A-Za-z]+)` \\|$")
+
+// testsOfKinds returns the strings in tests that have work panic, by the names of the tests.
+func testsOfKinds(t *testing.T) map[string][]string {
+	t.Helper()
+	tests := map[string][]string{}
+	err := filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && path != "." && strings.HasPrefix(d.Name(), "."), d.IsDir() && d.Name() == "testdata":
+			return fs.SkipDir
+		case !strings.HasSuffix(path, "_test.go"), !strings.Contains(path, string(filepath.Separator)):
+			return nil
+		}
+		src, err := os.ReadFile(path) //nolint:gosec // a file of the repository
+		if err != nil || !bytes.Contains(src, []byte("fault")) {
+			return err
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), path, src, parser.SkipObjectResolution)
+		if err != nil {
+			return err
+		}
+		for _, decl := range file.Decls {
+			if f, ok := decl.(*ast.FuncDecl); ok && strings.HasPrefix(f.Name.Name, "Test") {
+				if injects, texts := injected(f); injects {
+					tests[f.Name.Name] = append(tests[f.Name.Name], texts...)
+				}
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tests
+}
+
+// injected reports whether a test has work panic, and returns the strings in it.
+func injected(f *ast.FuncDecl) (injects bool, texts []string) {
+	ast.Inspect(f, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.SelectorExpr:
+			x, ok := n.X.(*ast.Ident)
+			injects = injects || ok && (x.Name == "faulttest" || x.Name == "fault" && n.Sel.Name == "Inject")
+		case *ast.BasicLit:
+			if text, err := strconv.Unquote(n.Value); err == nil {
+				texts = append(texts, strings.TrimSpace(text))
+			}
+		}
+		return true
+	})
+	return injects, texts
 }
 
 func isUncontained(path string) bool {
@@ -131,8 +223,12 @@ func workOf(call *ast.CallExpr) string {
 		return ""
 	}
 	for _, arg := range call.Args {
+		if sum, ok := arg.(*ast.BinaryExpr); ok { // a kind of row follows
+			arg = sum.X
+		}
 		if lit, ok := arg.(*ast.BasicLit); ok && lit.Kind == token.STRING {
-			return lit.Value
+			name, _ := strconv.Unquote(lit.Value) // it is a string
+			return strings.TrimSpace(name)
 		}
 	}
 	return ""

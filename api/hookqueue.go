@@ -188,9 +188,9 @@ func (q *hookQueue) close() {
 // AwaitHooks waits until the work of the events so far is done, or ctx ends. It does not wait for spooled work.
 func (s *Server) AwaitHooks(ctx context.Context) {
 	done := make(chan struct{})
-	go fault.Contain("api: await work of hooks", func() {
+	go fault.Contain("api: end the wait for work of hooks", func() {
+		defer close(done)
 		s.hooks.events.Wait()
-		close(done)
 	})()
 	select {
 	case <-done:

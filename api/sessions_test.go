@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"readthru/api"
+	"readthru/fault/faulttest"
 )
 
 // taker stands for the proxy: it records one line at the start of a recording and one at its end.
@@ -175,5 +176,16 @@ func TestAServerThatStopsEndsItsRecordings(t *testing.T) {
 	stop()
 	if err := errors.Join(<-served, <-done); err != nil || out.String() != "begun s\n" {
 		t.Errorf("recording %q, %v, want its begin alone", out.String(), err)
+	}
+}
+
+// A session whose wait for the end of the daemon panics ends when its client goes, or when the daemon has waited for
+// it.
+func TestASessionWhoseWaitPanicsEndsWithItsClient(t *testing.T) {
+	faulttest.Once(t, "api: await the end of the daemon")
+	w := newWorld(t, func(o *api.Options) { o.SessionProxies = newTaker() })
+	ctx, leave := context.WithCancel(t.Context())
+	if err := w.client.Open(ctx, "s", false, func(string) { leave() }); err != nil && !errors.Is(err, context.Canceled) {
+		t.Errorf("open: %v", err)
 	}
 }

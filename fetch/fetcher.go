@@ -153,7 +153,7 @@ func New(o Options) *Fetcher {
 	f.ctx, f.cancel = context.WithCancel(context.Background())
 	f.github = newGitHub(f)
 	f.newest.Store(f)
-	f.running.Go(fault.Contain("fetch: work in the background", f.runJobs))
+	f.running.Go(fault.Forever(f.ctx, "fetch: work in the background", f.runJobs))
 	return f
 }
 
@@ -241,13 +241,13 @@ func (f *Fetcher) Close() error {
 	return nil
 }
 
-// runJobs runs the queued jobs, one at a time, until Close.
-func (f *Fetcher) runJobs() {
+// runJobs runs the queued jobs, one at a time, until ctx ends.
+func (f *Fetcher) runJobs(ctx context.Context) {
 	for {
 		select {
 		case job := <-f.queue:
-			_ = f.guarded(func() { job(f.ctx) }) // guarded logs a panic; the other jobs go on
-		case <-f.ctx.Done():
+			_ = f.guarded(func() { job(ctx) }) // guarded logs a panic; the other jobs go on
+		case <-ctx.Done():
 			return
 		}
 	}

@@ -265,10 +265,13 @@ func (s *Service) scrapeAll(ctx context.Context, v version, list []found, o *scr
 	g.SetLimit(scrapesAtOnce)
 	for i := range list {
 		f := &list[i]
-		g.Go(fault.Wrap("firecrawl: scrape a result", func() error {
+		g.Go(fault.Wrap("firecrawl: end a result", func() error {
 			u, err := page.Parse(f.URL)
 			if err == nil {
-				f.document, err = s.scrape(ctx, v, u, f.URL, o, agent)
+				err = fault.Catch("firecrawl: scrape a result", func() (err error) {
+					f.document, err = s.scrape(ctx, v, u, f.URL, o, agent)
+					return err
+				})
 			}
 			if err != nil {
 				f.document = &document{Metadata: map[string]any{"sourceURL": f.URL, "error": failed(u, err).text}}

@@ -145,9 +145,9 @@ func (f *Fleet) place(ctx context.Context, list []*blob) {
 			<-seats
 			continue
 		}
-		group.Go(fault.Contain("fleet: put content", func() {
+		group.Go(fault.Contain("fleet: end putting content", func() {
 			defer func() { <-seats }()
-			err := f.bucket.put(ctx, b.hash, b.packed, false)
+			err := fault.Catch("fleet: put content", func() error { return f.bucket.put(ctx, b.hash, b.packed, false) })
 			if err != nil {
 				if b.held = true; ctx.Err() == nil {
 					f.noteBodies(err)

@@ -138,7 +138,7 @@ func (f *Fleet) take(ctx context.Context, keys [][]byte) (skipped bool, err erro
 	seats := make(chan struct{}, bucketTasks)
 	for i, r := range rows {
 		seats <- struct{}{}
-		group.Go(fault.Contain("fleet: take content", func() {
+		group.Go(fault.Contain("fleet: end the content of a row", func() {
 			defer func() { <-seats }()
 			errs[i] = fault.Catch("fleet: read content", func() (err error) {
 				contents[i], err = f.bodyOf(ctx, r.body, r.length, r.sum)

@@ -135,10 +135,10 @@ func (f *Fleet) TellRendition(k page.Key, uri string, began time.Time, r *store.
 		return
 	}
 	id := renditionID(k, r.Recipe)
-	f.work.Go(fault.Contain("fleet: tell of a rendition", func() {
+	f.work.Go(fault.Contain("fleet: end a rendition", func() {
 		err := errors.New("it stays on its node")
 		if shareableRendition(r) {
-			err = f.sendRendition(id, k, uri, began, r)
+			err = fault.Catch("fleet: tell of a rendition", func() error { return f.sendRendition(id, k, uri, began, r) })
 		}
 		if err != nil {
 			f.log.Debug("rendition not told to the fleet", "id", fmt.Sprintf("%x", id[:8]), "err", err)

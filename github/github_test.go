@@ -17,6 +17,7 @@ import (
 	"testing"
 
 	"readthru/certs"
+	"readthru/fault/faulttest"
 	"readthru/github"
 	"readthru/github/githubtest"
 	"readthru/page"
@@ -219,6 +220,23 @@ func TestRepositoriesWithoutArchiveOrFiles(t *testing.T) {
 			contains(t, "warnings", fmt.Sprint(p.Warnings), tt.warning)
 		})
 	}
+}
+
+// A repository whose archive panics cannot be read; asked again it is.
+func TestACloneWhoseArchivePanicsIsMadeAgain(t *testing.T) {
+	h := githubtest.New(t)
+	h.NoArchives = true
+	h.Add("ann/sea", map[string]string{"README.md": "# Sea\n"})
+	s := newSetup(t, h, github.Options{Git: "git"})
+	faulttest.Once(t, "github: archive a clone")
+	if p, err := s.read(t, "https://github.com/ann/sea", ""); err == nil {
+		t.Errorf("while it panics: %s", p.Markdown)
+	}
+	p, err := s.read(t, "https://github.com/ann/sea", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	contains(t, "the page", string(p.Markdown), "# Sea")
 }
 
 func TestIssuesAndPullRequestsAreReadByTheAPI(t *testing.T) {

@@ -50,7 +50,7 @@ func openTunnel(ctx context.Context, to string, limit int64,
 	ctx, cancel := context.WithCancel(ctx)
 	t := &tunnel{to: to, password: rand.Text(), dial: dial, limit: limit, listener: l, cancel: cancel}
 	slots := make(chan struct{}, tunnelConns)
-	t.running.Go(fault.Contain("github: accept git", func() {
+	t.running.Go(fault.ContainTo(t.giveUp, "github: accept git", func() {
 		for {
 			conn, err := l.Accept()
 			if err != nil {
@@ -58,10 +58,12 @@ func openTunnel(ctx context.Context, to string, limit int64,
 			}
 			select {
 			case slots <- struct{}{}:
-				t.running.Go(fault.Contain("github: serve git", func() {
+				t.running.Go(fault.Contain("github: end a connection of git", func() {
 					defer func() { <-slots }()
 					defer conn.Close() //nolint:errcheck // again, unless serving it panicked
-					t.serve(ctx, conn)
+					if err := fault.Catch("github: serve git", func() error { t.serve(ctx, conn); return nil }); err != nil {
+						t.addError(err)
+					}
 				}))
 			default:
 				_ = conn.Close()
@@ -77,6 +79,12 @@ func (t *tunnel) Close() error {
 	err := t.listener.Close()
 	t.running.Wait()
 	return err
+}
+
+// giveUp has git get no connection anymore.
+func (t *tunnel) giveUp(err error) {
+	t.addError(err)
+	_ = t.listener.Close() // it is closed again in the end
 }
 
 // url returns the proxy's URL with the password.
@@ -139,14 +147,17 @@ func (t *tunnel) statusOf(req *http.Request) int {
 
 // relay copies both ways until one side ends or the limit is exceeded.
 func (t *tunnel) relay(conn, host net.Conn, early []byte) {
-	done := make(chan struct{})
-	go fault.Contain("github: relay git", func() {
-		defer close(done)
+	var sending sync.WaitGroup
+	broken := func(err error) {
+		t.addError(err)
+		_ = host.Close() // git must not wait for an answer
+	}
+	sending.Go(fault.ContainTo(broken, "github: relay git", func() {
 		if _, err := host.Write(early); err == nil {
 			_, _ = io.Copy(host, conn)
 		}
 		_ = host.Close()
-	})()
+	}))
 	_, _ = io.Copy(conn, &meter{host, 0, func() func(n int64) error {
 		before := int64(0)
 		return func(n int64) error {
@@ -156,7 +167,7 @@ func (t *tunnel) relay(conn, host net.Conn, early []byte) {
 		}
 	}()})
 	_ = conn.Close()
-	<-done
+	sending.Wait()
 }
 
 // count adds n bytes received from the host.

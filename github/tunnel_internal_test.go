@@ -8,6 +8,9 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+
+	"readthru/fault"
+	"readthru/fault/faulttest"
 )
 
 func TestTunnelIsForOneHostAndWhoKnowsThePassword(t *testing.T) {
@@ -49,4 +52,32 @@ func basic(user, password string) string {
 	r := http.Request{Header: http.Header{}}
 	r.SetBasicAuth(user, password)
 	return r.Header.Get("Authorization")
+}
+
+// Git is not left waiting when what serves it panics: it is refused, or its connection ends, and the cause is told.
+func TestATunnelThatPanicsLeavesNobodyWaiting(t *testing.T) {
+	for _, work := range []string{"github: accept git", "github: serve git", "github: relay git"} {
+		faulttest.Once(t, work)
+		host, far := net.Pipe()
+		tun, err := openTunnel(t.Context(), "github.com:443", 1<<20, func(context.Context, string, string) (net.Conn, error) {
+			return host, nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		conn, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", tun.listener.Addr().String())
+		if err == nil {
+			_, _ = io.WriteString(conn, "CONNECT github.com:443 HTTP/1.1\r\nHost: github.com:443\r\nProxy-Authorization: "+
+				basic("readthru", tun.password)+"\r\n\r\n")
+			_, _ = io.ReadAll(conn)
+			_ = conn.Close()
+		}
+		if err := tun.Close(); err != nil && !errors.Is(err, net.ErrClosed) {
+			t.Error(err)
+		}
+		_ = far.Close()
+		if !fault.Is(tun.failure()) {
+			t.Errorf("%s panics: %v, want the fault", work, tun.failure())
+		}
+	}
 }

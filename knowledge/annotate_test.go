@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"readthru/eventually"
+	"readthru/fault/faulttest"
 	"readthru/knowledge"
 	"readthru/llm"
 )
@@ -253,6 +254,22 @@ func TestAModelIsAskedOncePerPassage(t *testing.T) {
 	if th.about("Only read") != 0 {
 		t.Error("a page of no base was told to the model")
 	}
+}
+
+// A document whose annotation panics is searched without it until the document changes.
+func TestADocumentWhoseAnnotationPanicsIsSearchedWithoutIt(t *testing.T) {
+	th := newThinker(t)
+	o := open(t, "", knowledge.Options{Model: th.model(t)})
+	o.newBase(t, "disks", "text")
+	injected := faulttest.Once(t, "knowledge: annotate a document")
+	o.fill(t, "disks", diskURL, diskMD)
+	o.running(t)
+	injected.Await()
+	eventually.True(t, "found by words", func() bool {
+		return slices.Equal(o.find(t, "disks", "spins"), []string{diskURL})
+	})
+	o.fill(t, "disks", diskURL, diskMD+"\n\nIt is Round.\n")
+	eventually.True(t, "annotated", o.finds(t, knowledge.PassageQuery{Frame: "definition"}, diskURL))
 }
 
 // TestWhatAModelSaysIsSearched: a statement's text takes part in search, as soon as there is one (rule D12).

@@ -13,6 +13,9 @@ import (
 // atAStretch is how long indexing and merging work before they let requests that have come go first.
 const atAStretch = 150 * time.Microsecond
 
+// longestBreath is how long they wait for the byte at most: it comes at once unless writing it failed.
+const longestBreath = time.Second
+
 // breather lets requests that have come go before the index where there is one processor. The scheduler looks for them
 // only once nothing else can run, or every ten milliseconds, so that a request would wait for a whole portion of pages.
 var breather struct {
@@ -38,6 +41,7 @@ func breathe() {
 		return
 	}
 	// Reading blocks until the byte is there, and the scheduler learns of it where it learns of requests.
+	_ = breather.r.SetReadDeadline(time.Now().Add(longestBreath)) // where pipes have none, the byte ends the wait
 	go fault.Contain("knowledge: let requests go first", func() { _, _ = breather.w.Write([]byte{0}) })()
 	var b [1]byte
 	_, _ = breather.r.Read(b[:])

@@ -38,11 +38,14 @@ func (x *searchIndex) askVectors(ctx context.Context, q *Query, allow *roaring.B
 	}
 	allows := x.passageFilter(q, allow)
 	go fault.Contain("knowledge: end a search by meaning", func() {
-		m := meaning{failed: true}
-		_ = fault.Catch("knowledge: search by meaning", func() error {
+		var m meaning
+		err := fault.Catch("knowledge: search by meaning", func() error {
 			m = x.o.vectors(ctx, q.Text, best, allows)
 			return nil
 		})
+		if err != nil {
+			m = meaning{err: err}
+		}
 		answer <- m
 	})()
 	return answer

@@ -52,7 +52,7 @@ func (m *merging) notify() {
 func (x *searchIndex) startMerging(rest time.Duration) {
 	ctx, cancel := context.WithCancel(context.Background())
 	x.merging.cancel = cancel
-	x.merging.wg.Go(fault.Contain("knowledge: merge in the background", func() {
+	x.merging.wg.Go(fault.Forever(ctx, "knowledge: merge in the background", func(ctx context.Context) {
 		if rest > 0 {
 			select {
 			case <-ctx.Done():

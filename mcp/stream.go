@@ -67,7 +67,12 @@ var _ sdk.Transport = (*stream)(nil)
 
 // Connect starts to read.
 func (s *stream) Connect(context.Context) (sdk.Connection, error) {
-	go fault.Contain("mcp: read messages", s.readLines)()
+	go fault.Contain("mcp: end the messages", func() {
+		defer close(s.messages)
+		if err := fault.Catch("mcp: read messages", func() error { s.readLines(); return nil }); err != nil {
+			s.err = err
+		}
+	})()
 	return s, nil
 }
 
@@ -149,7 +154,6 @@ func (s *stream) refuse(code int, what string) {
 
 // readLines reads messages until the input or the session ends.
 func (s *stream) readLines() {
-	defer close(s.messages)
 	r := bufio.NewReaderSize(s.in, 64<<10)
 	for {
 		line, err := readLine(r, maxRequest)

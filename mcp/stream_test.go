@@ -9,6 +9,9 @@ import (
 	"testing"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"readthru/fault"
+	"readthru/fault/faulttest"
 )
 
 // raw is a session whose messages a test writes itself.
@@ -207,4 +210,32 @@ func TestASlowCallReportsProgress(t *testing.T) {
 	}
 	w.end <- struct{}{}
 	<-done
+}
+
+// A session whose reading panics ends, and says so.
+func TestASessionWhoseReadingPanicsEnds(t *testing.T) {
+	faulttest.Once(t, "mcp: read messages")
+	r := newWorld(t, nil).raw(t)
+	if err := <-r.end; !fault.Is(err) {
+		t.Errorf("serve: %v, want the fault", err)
+	}
+}
+
+// A call whose progress cannot be told is answered all the same.
+func TestACallWhoseProgressPanicsIsAnswered(t *testing.T) {
+	injected := faulttest.Once(t, "mcp: report progress")
+	w := newWorld(t, nil)
+	s := w.connect(t, nil)
+	params := &sdk.CallToolParams{Name: "fetch", Arguments: map[string]any{"url": "https://example.com/slow"}}
+	params.SetProgressToken("token")
+	done := make(chan error, 1)
+	go func() {
+		_, err := s.CallTool(t.Context(), params)
+		done <- err
+	}()
+	injected.Await()
+	w.end <- struct{}{}
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
 }

@@ -216,9 +216,10 @@ func (p *Proxy) ServeSession(ctx context.Context, l net.Listener, terms Terms) e
 	defer cancel()
 	var servers sync.WaitGroup
 	for _, server := range []*http.Server{front, inside} {
-		servers.Go(fault.Contain("proxy: stop a server", func() {
-			if server.Shutdown(grace) != nil {
-				hangUp(server)
+		stop := func(error) { hangUp(server) }
+		servers.Go(fault.ContainTo(stop, "proxy: stop a server", func() {
+			if err := server.Shutdown(grace); err != nil {
+				stop(err)
 			}
 		}))
 	}

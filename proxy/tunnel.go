@@ -81,10 +81,14 @@ func pipe(client, origin io.ReadWriteCloser) (sent, received int64, err error) {
 	defer hangUp(client, origin)
 	done := make(chan error, 1)
 	go fault.Contain("proxy: end a relay", func() {
-		done <- fault.Catch("proxy: relay an origin", func() (err error) {
+		err := fault.Catch("proxy: relay an origin", func() (err error) {
 			received, err = pump(client, origin)
 			return err
 		})
+		if fault.Is(err) {
+			hangUp(client, origin) // neither side must wait for the other
+		}
+		done <- err
 	})()
 	sent, err = pump(origin, client)
 	if other := <-done; err == nil {

@@ -1,6 +1,7 @@
 package render
 
 import (
+	"context"
 	"fmt"
 	"net"
 	"sync"
@@ -14,6 +15,7 @@ type deadProxy struct {
 	net.Listener
 	addr string // host:port
 	hits atomic.Int64
+	stop context.CancelFunc
 	done sync.WaitGroup
 }
 
@@ -23,7 +25,9 @@ func newDeadProxy() (*deadProxy, error) {
 		return nil, fmt.Errorf("listen for the browser: %w", err)
 	}
 	p := &deadProxy{Listener: l, addr: l.Addr().String()}
-	p.done.Go(fault.Contain("render: refuse the browser's own network", func() {
+	ctx, stop := context.WithCancel(context.Background())
+	p.stop = stop
+	p.done.Go(fault.Forever(ctx, "render: refuse the browser's own network", func(context.Context) {
 		for {
 			c, err := l.Accept()
 			if err != nil {
@@ -38,6 +42,7 @@ func newDeadProxy() (*deadProxy, error) {
 
 // Close stops listening.
 func (p *deadProxy) Close() error {
+	p.stop()
 	err := p.Listener.Close()
 	p.done.Wait()
 	return err

@@ -1,9 +1,15 @@
 package render_test
 
 import (
+	"net/http"
+	"strings"
 	"testing"
 
+	"github.com/coder/websocket"
+
 	"readthru/fault"
+	"readthru/fault/faulttest"
+	"readthru/render"
 )
 
 // A page whose work panics is given up at once, with the cause, and not when its time is over. The next one is read.
@@ -24,5 +30,38 @@ func TestAPanicInTheWorkOfAPageEndsThePage(t *testing.T) {
 		}
 		fault.Inject(nil)
 		rendered(t, b, s.page(t, "/"))
+	}
+}
+
+// So is a page whose WebSocket panics, or what is refused to it; asked again, it is read. Closing a WebSocket that
+// panics leaves it to the end of the page.
+func TestAPanicInWhatAPageAsksForEndsThePage(t *testing.T) {
+	s := newSite(t)
+	s.mux.HandleFunc("/feed", func(w http.ResponseWriter, r *http.Request) {
+		c, err := websocket.Accept(w, r, nil)
+		if err != nil {
+			return
+		}
+		defer c.CloseNow() //nolint:errcheck // it has ended
+		if c.Write(r.Context(), websocket.MessageText, []byte("news")) == nil {
+			_, _, _ = c.Read(r.Context()) // until it ends
+		}
+	})
+	s.add("/", `<p id=p></p><img src=/missing.png><script>
+		const ws = new WebSocket('/feed');
+		ws.onmessage = (e) => { document.getElementById('p').append(e.data); ws.close(1000); };
+		</script>`)
+	b := s.browser(t, func(o *render.Options) { o.Sockets = guard{o.Client} })
+	kinds := []string{"render: refuse a request", "render: read a WebSocket", "render: close a WebSocket"}
+	for _, work := range kinds {
+		injected := faulttest.Once(t, work)
+		p, err := b.Render(t.Context(), s.page(t, "/"))
+		injected.Await()
+		if work != "render: close a WebSocket" && !fault.Is(err) {
+			t.Errorf("%s panics: %+v, %v, want the fault", work, p, err)
+		}
+		if p := rendered(t, b, s.page(t, "/")); !strings.Contains(string(p.HTML), "news") {
+			t.Errorf("after %s: %s", work, p.HTML)
+		}
 	}
 }

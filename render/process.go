@@ -74,7 +74,7 @@ func launchOwn(life context.Context, o Options, f executable, s *deadProxy, swee
 		return nil, err
 	}
 	pid := p.browser.Process().Pid
-	p.closing.Go(fault.Contain("render: watch memory", func() { p.watchMemory(pid) }))
+	p.closing.Go(fault.Forever(p.ctx, "render: watch memory", func(ctx context.Context) { p.watchMemory(ctx, pid) }))
 	quit := p.quit
 	p.quit = func() {
 		quit()
@@ -144,13 +144,13 @@ func (p *process) kill() {
 	}
 }
 
-// watchMemory checks the memory of the browser's pages until the browser ends.
-func (p *process) watchMemory(pid int) {
+// watchMemory checks the memory of the browser's pages until ctx ends, which the browser ends.
+func (p *process) watchMemory(ctx context.Context, pid int) {
 	tick := time.NewTicker(lookEvery)
 	defer tick.Stop()
 	for {
 		select {
-		case <-p.ctx.Done():
+		case <-ctx.Done():
 			return
 		case <-tick.C:
 			if p.users.Load() > 0 {

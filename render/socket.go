@@ -184,7 +184,11 @@ func (s *sockets) open(q *socketRequest, origin string) (*socketAnswer, error) {
 	s.mu.Lock()
 	s.list[id] = c
 	s.mu.Unlock()
-	s.f.running.Go(fault.ContainTo(s.f.t.end, "render: read a WebSocket", func() { s.read(c, q.URL) }))
+	failed := func(err error) {
+		_ = conn.CloseNow() // the origin must not keep it
+		s.f.t.end(err)
+	}
+	s.f.running.Go(fault.ContainTo(failed, "render: read a WebSocket", func() { s.read(c, q.URL) }))
 	return &socketAnswer{ID: id, Protocol: conn.Subprotocol()}, nil
 }
 

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"context"
 	"reflect"
 	"unsafe"
 
@@ -25,7 +26,8 @@ func keepNoBuffers(db *badger.DB) bool {
 	if _, ok := field.Type().Elem().MethodByName("Release"); !ok {
 		return false
 	}
-	go fault.Contain("store: release buffers", func() {
+	// It ends when the engine closes the channel.
+	go fault.Forever(context.Background(), "store: release buffers", func(context.Context) {
 		for {
 			buffers, ok := kept.Recv()
 			if !ok {

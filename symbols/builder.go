@@ -104,12 +104,17 @@ func (b *Builder) Add(path string, content []byte) {
 		b.count(&b.skipped.Beyond)
 		return
 	}
-	b.work.Go(fault.Contain("symbols: read a file", func() {
+	b.work.Go(fault.Contain("symbols: end a file", func() {
 		defer func() { <-b.engine.slots }()
 		runtime.LockOSThread() // the watch measures the time of this thread
 		defer runtime.UnlockOSThread()
 		watch := startWatch()
-		s, basic, err := b.engine.read(b.ctx, l, content)
+		var s *source
+		var basic bool
+		err := fault.Catch("symbols: read a file", func() (err error) {
+			s, basic, err = b.engine.read(b.ctx, l, content)
+			return err
+		})
 		b.mu.Lock()
 		defer b.mu.Unlock()
 		b.spent += watch.elapsed()

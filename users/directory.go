@@ -332,7 +332,7 @@ func (d *Directory) verify(ctx context.Context, remote, name, secret string) (kn
 		c = &check{name: name, secret: secret, client: client, done: make(chan struct{})}
 		d.checks[creds] = c
 		d.asking[client]++
-		go fault.Contain("users: check a secret", func() { d.run(creds, c) })()
+		go fault.Contain("users: end a check", func() { d.run(creds, c) })()
 	}
 	c.waiting++
 	d.mu.Unlock()
@@ -354,14 +354,19 @@ func (d *Directory) verify(ctx context.Context, remote, name, secret string) (kn
 func (d *Directory) run(creds credentials, c *check) {
 	d.turn <- struct{}{}
 	defer func() { <-d.turn }()
-	d.mu.Lock()
-	if c.waiting == 0 {
+	defer func() {
+		d.mu.Lock()
+		defer d.mu.Unlock()
 		d.forget(creds, c)
-		d.mu.Unlock()
-		return
-	}
+		close(c.done)
+	}()
+	d.mu.Lock()
+	unwanted := c.waiting == 0
 	t := d.table.Load()
 	d.mu.Unlock()
+	if unwanted {
+		return
+	}
 	err := fault.Catch("users: compare a secret", func() error {
 		c.hash = t.hashOf(c.name, c.secret)
 		hash, padding := t.dear(c.hash)
@@ -385,8 +390,6 @@ func (d *Directory) run(creds credentials, c *check) {
 		}
 		d.guess.Wrong(d.secret(c.name), c.client, time.Now())
 	}
-	d.forget(creds, c)
-	close(c.done)
 }
 
 // dear returns the parsed hash, and one that only takes time: every check takes as long as that of the dearest hash, so

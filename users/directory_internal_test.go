@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"sync"
 	"testing"
+
+	"readthru/fault/faulttest"
 )
 
 // signIn signs ali in.
@@ -136,5 +138,20 @@ func TestCheckWithoutWaitingRequestsIsDropped(t *testing.T) {
 	<-d.turn
 	if d.wrong.Len() != 0 {
 		t.Error("it was checked")
+	}
+}
+
+// A check that panics is wrong once, and whoever waits for it learns so; the next one is right.
+func TestACheckThatPanicsIsMadeAgain(t *testing.T) {
+	d := newTestDirectory(t)
+	faulttest.Once(t, "users: compare a secret")
+	if _, err := signIn(t.Context(), d, "192.0.2.1:1", "sesame"); !errors.Is(err, ErrWrong) {
+		t.Errorf("while it panics: %v, want %v", err, ErrWrong)
+	}
+	if user, err := signIn(t.Context(), d, "192.0.2.1:1", "sesame"); err != nil || user != "ali" {
+		t.Errorf("afterwards: %q, %v", user, err)
+	}
+	if len(d.checks) != 0 || len(d.asking) != 0 {
+		t.Errorf("%d checks are left", len(d.checks))
 	}
 }

@@ -4,21 +4,20 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"maps"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"readthru/api"
 	"readthru/eventually"
 	"readthru/fault"
+	"readthru/fault/faulttest"
 )
 
 // site serves pages that are each different.
@@ -61,26 +60,19 @@ func through(t *testing.T, d *daemon) func(uri string) (status int, body string,
 // and is found.
 func TestADaemonSurvivesAPanicInAnyWork(t *testing.T) {
 	origin := site(t)
-	var mu sync.Mutex
-	panicked := map[string]bool{}
-	started := false        // a store that cannot be written is opened by no daemon
-	defer fault.Inject(nil) // before the daemon ends
-	fault.Inject(func(work string) {
-		mu.Lock()
-		defer mu.Unlock()
-		_, what, _ := strings.Cut(work, ": ")
-		if strings.HasPrefix(work, "serve: ") && !slices.Contains(goesOn, work) || panicked[work] ||
-			strings.HasPrefix(what, "end ") || // it only hands on what work within it gave
-			work == "store: commit records" && !started {
-			return
-		}
-		panicked[work] = true
-		panic("injected")
-	})
+	injected := faulttest.Once(t,
+		"cache: ask the origin", "cache: round trip", "fetch: make a page", "fetch: work in the background",
+		"knowledge: annotate", "knowledge: change the index", "knowledge: index what was read", "knowledge: make vectors",
+		"knowledge: merge", "knowledge: merge in the background", "knowledge: open the index",
+		"knowledge: read a document", "knowledge: read the index again", "proxy: request", "proxy: serve",
+		"proxy: serve inside tunnels", "serve: count what is kept", "serve: hooks", "serve: journal", "serve: knowledge",
+		"serve: sample", "serve: sweep", "store: bound mapped memory", "store: commit", "store: count",
+		"store: keep house", "store: reclaim space", "store: release buffers", "store: sync the engine",
+		"store: sync what is written", "store: write", "store: write what is queued",
+	)
 	d := startDaemon(t, nil)
-	mu.Lock()
-	started = true
-	mu.Unlock()
+	defer injected.End()                  // before the daemon ends
+	injected.Add("store: commit records") // a store that cannot be written is opened by no daemon
 	read := through(t, d)
 	for n := range 30 {
 		uri := fmt.Sprintf("%s/page%d", origin.URL, n)
@@ -108,22 +100,36 @@ func TestADaemonSurvivesAPanicInAnyWork(t *testing.T) {
 	if err != nil || !ready.Ready || ready.Parts["faults"].State != "degraded" {
 		t.Errorf("readiness %+v, %v, want ready, with faults", ready, err)
 	}
-	mu.Lock()
-	defer mu.Unlock()
-	t.Logf("%d kinds of work panicked: %s", len(panicked), strings.Join(slices.Sorted(maps.Keys(panicked)), ", "))
-	for _, work := range []string{
-		"cache: ask the origin", "proxy: request", "fetch: make a page", "knowledge: change the index",
-		"knowledge: index what was read", "knowledge: read a document", "store: write", "store: commit",
-	} {
-		if !panicked[work] {
-			t.Errorf("%q did not panic", work)
-		}
-	}
+	injected.Await()
 }
 
-// goesOn is the work of serve.go that goes on after a panic; without the rest there is no daemon.
-var goesOn = []string{
-	"serve: journal", "serve: sweep", "serve: count what is kept", "serve: knowledge", "serve: hooks", "serve: sample",
+// What a panic does in a part without which there is no daemon: it ends in order, with the cause, and is started again
+// by whoever keeps it running.
+func TestADaemonEndsInOrderWithoutAPartThatItNeeds(t *testing.T) {
+	for _, work := range []string{
+		"serve: proxy", "serve: admin", "serve: profiles", "serve: say that it is ready", "serve: run",
+	} {
+		t.Run(work, func(t *testing.T) {
+			faulttest.Once(t, work)
+			s := &settings{config: defaults(), source: map[string]string{}, dataDir: t.TempDir()}
+			s.Proxy.Listen, s.Admin.Listen, s.Render.Mode = "127.0.0.1:0", "127.0.0.1:0", "never"
+			d, err := openDaemon(t.Context(), s, false, nil, slog.New(slog.DiscardHandler))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if d.profiles, err = listen(t.Context(), "127.0.0.1:0", false); err != nil {
+				t.Fatal(err)
+			}
+			if err := d.Run(t.Context()); !fault.Is(err) || !strings.Contains(err.Error(), work) {
+				t.Errorf("Run: %v, want the fault", err)
+			}
+			if work == "serve: run" { // it has begun nothing, not even its end
+				d.closeListeners()
+				_ = d.profiles.Close()
+				_ = d.core.Close()
+			}
+		})
+	}
 }
 
 // A daemon whose predecessor crashed in the index within a minute leaves it closed, says so, and serves; the next one
@@ -165,4 +171,17 @@ func TestADaemonAfterACrashInTheIndexServesWithoutIt(t *testing.T) {
 			return err == nil && len(r.Hits) == 1
 		})
 	})
+}
+
+// What waits beside the daemon goes on after a panic: one that nothing uses ends all the same.
+func TestADaemonThatPanickedWhileItWaitedEnds(t *testing.T) {
+	faulttest.Once(t, "serve: reload", "serve: await idleness", "serve: fleet", "api: stop serving")
+	s := &settings{config: defaults(), source: map[string]string{}, dataDir: t.TempDir()}
+	s.Proxy.Listen, s.Admin.Listen, s.Render.Mode = "127.0.0.1:0", "127.0.0.1:0", "never"
+	s.Fleet.Database = "postgres://nobody@127.0.0.1:1/none?sslmode=disable" // one that is away
+	p := &program{stdio: stdio{strings.NewReader(""), io.Discard, io.Discard}}
+	load := func() (*settings, error) { return s, nil }
+	if err := p.serve(t.Context(), s, serving{idle: time.Millisecond, load: load}); err != nil {
+		t.Error(err)
+	}
 }

@@ -133,7 +133,7 @@ func (p *program) serve(ctx context.Context, s *settings, how serving) (err erro
 		d.onHangup(ctx, hangups, stop, func() { d.reload(how.load, level) })
 	}))
 	if how.idle > 0 {
-		background.Go(fault.Contain("serve: await idleness", func() {
+		background.Go(fault.Forever(ctx, "serve: await idleness", func(ctx context.Context) {
 			if awaitIdle(ctx, how.idle, d.used, d.server.Retire) {
 				log.Info("not used", "for", how.idle)
 				stop()

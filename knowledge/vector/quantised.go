@@ -342,7 +342,8 @@ func largest(scores []float32, n int) []int {
 	return list
 }
 
-// inParallel calls f for 0 … n-1, on several processors if that is worth it.
+// inParallel calls f for 0 … n-1, on several processors if that is worth it. It panics if f does: what f has not done
+// must not be taken for a result.
 func inParallel(n int, f func(i int)) {
 	workers := min(runtime.GOMAXPROCS(0), n/2, 8)
 	if workers < 2 {
@@ -352,12 +353,18 @@ func inParallel(n int, f func(i int)) {
 		return
 	}
 	var wg sync.WaitGroup
+	failed := make(chan error, workers)
 	for w := range workers {
-		wg.Go(fault.Contain("knowledge: compare codes", func() {
+		wg.Go(fault.ContainTo(func(err error) { failed <- err }, "knowledge: compare codes", func() {
 			for i := n * w / workers; i < n*(w+1)/workers; i++ {
 				f(i)
 			}
 		}))
 	}
 	wg.Wait()
+	select {
+	case err := <-failed:
+		panic(err)
+	default:
+	}
 }

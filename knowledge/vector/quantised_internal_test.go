@@ -8,6 +8,9 @@ import (
 	"runtime"
 	"slices"
 	"testing"
+
+	"readthru/fault"
+	"readthru/fault/faulttest"
 )
 
 // vectorsOf returns n unit vectors and 50 queries of the same kind: "random" directions; "clusters" of them, so tight
@@ -268,5 +271,19 @@ func TestTheLargestScores(t *testing.T) {
 		if got := largest(tt.scores, tt.n); !slices.Equal(got, tt.want) {
 			t.Errorf("largest(%v, %d) = %v, want %v", tt.scores, tt.n, got, tt.want)
 		}
+	}
+}
+
+// What was compared in part is no result: a panic is one of the whole search.
+func TestAComparisonThatPanicsGivesNoResult(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(2))
+	data, queries := vectorsOf("random", 1000, 16)
+	s := quantisedOf(data)
+	faulttest.Once(t, "knowledge: compare codes")
+	if err := fault.Catch("test: search", func() error { s.Nearest(queries[0], 10, nil); return nil }); !fault.Is(err) {
+		t.Errorf("got %v, want the fault", err)
+	}
+	if near := s.Nearest(queries[0], 10, nil); len(near) == 0 {
+		t.Error("nothing is found afterwards")
 	}
 }
