@@ -249,7 +249,7 @@ func (a *article) passageAt(at int) int {
 // that. Text is the passage.
 func (x *searchIndex) show(h *Hit, key page.Key, text string, w *landmarked, p *place, parsed *query) {
 	list, defined := w.list, w.defined
-	if p.before+string(w.md[p.start:p.end])+p.after != text {
+	if !p.isIn(w.md) || p.before+string(w.md[p.start:p.end])+p.after != text {
 		list, defined.landmark = nil, -1 // the text has changed since
 	}
 	parts, first := []string{text}, 0

@@ -13,7 +13,7 @@ func (x *searchIndex) find(md []byte, p *place, hash [16]byte) (text string, ok 
 	if p.isNameplate() {
 		return "", false
 	}
-	if p.start >= 0 && p.start <= p.end && p.end <= len(md) {
+	if p.isIn(md) {
 		if text := p.before + string(md[p.start:p.end]) + p.after; passageHash(text) == hash {
 			return text, true
 		}
@@ -25,6 +25,9 @@ func (x *searchIndex) find(md []byte, p *place, hash [16]byte) (text string, ok 
 	}
 	return "", false
 }
+
+// isIn reports whether a text is long enough for a place: it may be another than the one that was indexed.
+func (p *place) isIn(md []byte) bool { return p.start >= 0 && p.start <= p.end && p.end <= len(md) }
 
 // foundPassage is a passage by its number.
 type foundPassage struct {
