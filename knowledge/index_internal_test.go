@@ -344,6 +344,25 @@ func TestALostBlockIsToldAndCostsOnlyItsHits(t *testing.T) {
 	}
 }
 
+// A search may see a page before the index does. One that has lost its beginning is shown by what is still there.
+func TestAHitIsShownInATextThatHasBecomeShorter(t *testing.T) {
+	const kept = "## Kept\n\nA walrus reads at length.\n"
+	text := "# Lost\n\n" + strings.Repeat("Of the harbour and its tides. ", 200) + "\n\n" + kept
+	x, err := openIdle(indexOptions{records: testStore(t).Records(), text: func(page.Key) ([]byte, error) {
+		return []byte(kept), nil
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := indexStep("https://a.test/", text)(x); err != nil {
+		t.Fatal(err)
+	}
+	res, err := x.Search(t.Context(), Query{Text: "walrus"})
+	if err != nil || len(res.Hits) != 1 || !strings.Contains(res.Hits[0].Snippet, "A walrus reads") {
+		t.Errorf("Search = %+v, %v, want the passage that is still there", res, err)
+	}
+}
+
 func TestAMergeThatMeetsALostBlockTellsOfIt(t *testing.T) {
 	r := testStore(t).Records()
 	x := idle(t, r)
