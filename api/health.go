@@ -47,9 +47,14 @@ const (
 const (
 	JobsRemedy     = `see "readthru store jobs list"; "readthru store jobs retry ID" tries one again`
 	SetAsideRemedy = `pages, cache and index begin anew; "readthru restore" takes a backup into a new data directory`
-	NoUsersRemedy  = `make them again with "readthru users add", or let everybody in with "readthru users clear --yes"`
 	ClosedRemedy   = `restart the daemon to open it again; if that crashes, too, stop it and run "readthru index rebuild"`
 	FaultRemedy    = "the log says where; please report it"
+)
+
+// What to say and do about a store that has lost its users.
+const (
+	UsersLost       = "the users cannot be read: all but those of the configuration are refused"
+	UsersLostRemedy = `make them again with "readthru users add", or let everybody in with "readthru users clear --yes"`
 )
 
 // aside says how many documents were set aside.
@@ -97,9 +102,11 @@ func (s *Server) getReadiness(ctx context.Context, _ none) (*Readiness, error) {
 	st := Part{State: h.State, Reason: h.Reason}
 	if st.Reason == "" && h.SetAside != "" {
 		st.Reason, st.Remedy = "a damaged store was moved to "+h.SetAside, SetAsideRemedy
-		if u := s.o.Store.Users(); u.Closed && len(u.List) == 0 {
-			st.Reason += " with its users: everybody is refused"
-			st.Remedy = NoUsersRemedy
+	}
+	if s.o.Store.UsersLost() {
+		st.Reason += "; " + UsersLost
+		if h.SetAside != "" {
+			st.Remedy = UsersLostRemedy
 		}
 	}
 	if st.Reason == "" && h.Lost {

@@ -68,21 +68,20 @@ func (s *Store) markClosed(closed bool) error {
 }
 
 // keepClosed makes the file for a store that has only the record: that of an older program, or one that was restored.
-// It tells who reads the log why nobody may use a store whose users are gone.
 func (s *Store) keepClosed() {
-	u := s.Users()
-	if !u.Closed {
+	if !s.Users().Closed || s.markedClosed() {
 		return
 	}
-	if !s.markedClosed() {
-		if err := s.markClosed(true); err != nil {
-			s.log.Warn("that the proxy is closed to strangers is not noted beside the engine", "error", err)
-		}
+	if err := s.markClosed(true); err != nil {
+		s.log.Warn("that the proxy is closed to strangers is not noted beside the engine", "error", err)
 	}
-	if s.setAside != "" || s.kv.db == nil {
-		s.log.Warn("the users cannot be read, and the proxy stays closed", "remedy",
-			`make users again with "readthru users add", or let everybody in with "readthru users clear --yes"`)
-	}
+}
+
+// UsersLost reports whether the store is closed and cannot tell to whom it is not: its engine was lost, or set aside,
+// with the users, or the disk was full at the start. It is false once users were made, or everybody is let in.
+func (s *Store) UsersLost() bool {
+	_, err := s.kv.get(signinKey)
+	return errors.Is(err, ErrNotFound) && s.markedClosed()
 }
 
 // ChangeUsers stores what change makes of the users. It is on disk when ChangeUsers returns. After an error of change

@@ -180,6 +180,9 @@ func TestNoDamageToTheStoreLetsEverybodyIn(t *testing.T) {
 			if !s.Users().Closed {
 				t.Error("everybody is let in")
 			}
+			if lost := tt.name != "of an older program"; s.UsersLost() != lost {
+				t.Errorf("UsersLost() = %v", !lost)
+			}
 			if _, err := os.Stat(filepath.Join(dir, "closed")); err != nil {
 				t.Errorf("the next damage would let everybody in: %v", err)
 			}

@@ -125,6 +125,9 @@ func (p *program) serve(ctx context.Context, s *settings, how serving) (err erro
 		log.Warn("the proxy is open to other machines", "proxy", d.info.Proxy, "remedy",
 			"make users with \"readthru users add\", or listen on 127.0.0.1")
 	}
+	if d.core.store.UsersLost() {
+		log.Warn(api.UsersLost, "remedy", api.UsersLostRemedy)
+	}
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	d.end = stop
