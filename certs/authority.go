@@ -23,6 +23,8 @@ import (
 
 	lru "github.com/hashicorp/golang-lru/v2"
 	"golang.org/x/sync/singleflight"
+
+	"readthru/wholefile"
 )
 
 // The files of an authority in Options.Dir.
@@ -148,7 +150,7 @@ func (a *Authority) Renew() error {
 	if err != nil {
 		return fmt.Errorf("renew certificate authority: %w", err)
 	}
-	tmp, err := writeTemp(a.keyFile(), keyPEM)
+	tmp, err := wholefile.Beside(a.keyFile(), keyPEM)
 	if err != nil {
 		return fmt.Errorf("renew certificate authority: %w", err)
 	}
@@ -177,7 +179,7 @@ func (a *Authority) create() (pair, error) {
 	if err != nil {
 		return pair{}, err
 	}
-	tmp, err := writeTemp(a.keyFile(), keyPEM)
+	tmp, err := wholefile.Beside(a.keyFile(), keyPEM)
 	if err != nil {
 		return pair{}, err
 	}

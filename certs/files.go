@@ -14,11 +14,3 @@ func replaceFile(path string, content []byte, mode os.FileMode) error {
 	}
 	return wholefile.Write(path, content, mode)
 }
-
-// writeTemp writes the key to a new file beside path, for its owner alone, and returns its name.
-func writeTemp(path string, key []byte) (string, error) {
-	return wholefile.Beside(path, func(f *os.File) error {
-		_, err := f.Write(key)
-		return err
-	})
-}

@@ -27,7 +27,7 @@ func Write(path string, content []byte, mode fs.FileMode) error {
 // WriteFrom makes what write writes the content of the file at path, which is its owner's alone unless write changes
 // its mode. After an error, of write too, the file is as [Write] leaves it.
 func WriteFrom(path string, write func(*os.File) error) error {
-	temporary, err := Beside(path, write)
+	temporary, err := beside(path, write)
 	if err != nil {
 		return err
 	}
@@ -41,9 +41,16 @@ func WriteFrom(path string, write func(*os.File) error) error {
 	return SyncDir(filepath.Dir(path))
 }
 
-// Beside makes a new file beside path, with what write writes, and returns its name, which begins with a dot. It is on
-// disk then, and its owner's alone unless write changes its mode. After an error no file is left.
-func Beside(path string, write func(*os.File) error) (name string, err error) {
+// Beside makes a new file beside path with this content, and returns its name, which begins with a dot. It is on disk
+// then, and its owner's alone. After an error no file is left.
+func Beside(path string, content []byte) (name string, err error) {
+	return beside(path, func(f *os.File) error {
+		_, err := f.Write(content)
+		return err
+	})
+}
+
+func beside(path string, write func(*os.File) error) (name string, err error) {
 	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*") // mode 0600
 	if err != nil {
 		if pe, ok := errors.AsType[*fs.PathError](err); ok {

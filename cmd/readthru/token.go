@@ -44,10 +44,7 @@ func keptToken(dir string) (string, error) {
 			return token, err
 		}
 		token = rand.Text()
-		aside, err := wholefile.Beside(name, func(f *os.File) error {
-			_, err := f.WriteString(token + "\n")
-			return err
-		})
+		aside, err := wholefile.Beside(name, []byte(token+"\n"))
 		if err != nil {
 			return "", err
 		}
