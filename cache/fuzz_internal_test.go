@@ -52,7 +52,7 @@ func FuzzNegotiation(f *testing.F) {
 	f.Fuzz(func(t *testing.T, name, value string) {
 		h := http.Header{"Accept": {value}, "Accept-Language": {value}, "Vary": {name + ", " + value}}
 		for element := range httpfield.Elements([]string{value}) {
-			if _, q := httpfield.Weighted(element); !(q >= 0 && q <= 1) {
+			if _, q, ok := httpfield.Weighted(element); !(q >= 0 && q <= 1) || !ok && q != 0 {
 				t.Errorf("Weighted(%q) = %v", element, q)
 			}
 		}

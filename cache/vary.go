@@ -147,7 +147,7 @@ func suits(r *store.Response, h http.Header, key []byte) bool {
 func ranksFirst(accept []string, mediaType string) bool {
 	var own, best float64
 	for element := range httpfield.Elements(accept) {
-		value, q := httpfield.Weighted(element)
+		value, q, _ := httpfield.Weighted(element)
 		best = max(best, q)
 		if strings.EqualFold(value, mediaType) {
 			own = max(own, q)
@@ -159,7 +159,7 @@ func ranksFirst(accept []string, mediaType string) bool {
 // accepts reports whether a negotiation field names the value as acceptable.
 func accepts(field []string, value string) bool {
 	for element := range httpfield.Elements(field) {
-		if named, q := httpfield.Weighted(element); q > 0 && strings.EqualFold(named, value) {
+		if named, q, _ := httpfield.Weighted(element); q > 0 && strings.EqualFold(named, value) {
 			return true
 		}
 	}
@@ -174,7 +174,7 @@ func prefers(accept, contentLanguage []string) bool {
 	}
 	best, bestQ, tie := "", 0.0, false
 	for element := range httpfield.Elements(accept) {
-		tag, q := httpfield.Weighted(element)
+		tag, q, _ := httpfield.Weighted(element)
 		switch {
 		case q > bestQ:
 			best, bestQ, tie = tag, q, false

@@ -45,7 +45,7 @@ func takes(accept []string) (inJSON, inStream bool) {
 		return true, true
 	}
 	for element := range httpfield.Elements(accept) {
-		mediaType, weight := httpfield.Weighted(element)
+		mediaType, weight, _ := httpfield.Weighted(element)
 		if weight == 0 {
 			continue
 		}

@@ -4,9 +4,9 @@ import (
 	"cmp"
 	"net/http"
 	"net/url"
-	"strconv"
 	"strings"
 
+	"readthru/httpfield"
 	"readthru/page"
 )
 
@@ -101,15 +101,12 @@ func parseAccept(lines []string) accept {
 	ranges, wildcards := 0, 0
 	for _, line := range lines {
 		for item := range strings.SplitSeq(line, ",") {
-			name, params, _ := strings.Cut(item, ";")
-			name = strings.ToLower(strings.TrimSpace(name))
-			if name == "" {
+			name, q, ok := httpfield.Weighted(item)
+			if name == "" || !ok {
 				continue
 			}
-			weight, ok := weightOf(params)
-			if !ok {
-				continue
-			}
+			name = strings.ToLower(name)
+			weight := int(q*1000 + .5)
 			ranges++
 			switch kind := page.KindOf(name); {
 			case kind == page.Markdown:
@@ -125,23 +122,6 @@ func parseAccept(lines []string) accept {
 	}
 	a.anything = ranges == wildcards
 	return a
-}
-
-// weightOf returns the q parameter in thousandths, or 1000 if there is none. It returns false if the parameter is
-// malformed.
-func weightOf(params string) (int, bool) {
-	for p := range strings.SplitSeq(params, ";") {
-		name, value, _ := strings.Cut(strings.TrimSpace(p), "=")
-		if !strings.EqualFold(strings.TrimSpace(name), "q") {
-			continue
-		}
-		q, err := strconv.ParseFloat(strings.TrimSpace(value), 64)
-		if err != nil || !(q >= 0 && q <= 1) { // the negation rejects NaN too
-			return 0, false
-		}
-		return int(q*1000 + 0.5), true
-	}
-	return 1000, true
 }
 
 // isNavigation reports whether a browser navigates to a page. Node's fetch is not a browser: it sends only
