@@ -62,6 +62,9 @@ var owned = []struct {
 			"store/kv.go", // empty
 		},
 	},
+	{
+		`\b(\w*base|root|site|u)\.Parse\(`, "page.Resolve: what a reference names, with the escapes of its path", "page", nil,
+	},
 	{`"\*\*\*"`, "page.SecretMask or page.Said: what stands for a secret", "page", nil},
 }
 

@@ -69,7 +69,7 @@ func (s *Server) serveImage(w http.ResponseWriter, r *http.Request, q imageQuery
 	if err != nil {
 		return problem(http.StatusNotFound, "the page has no address")
 	}
-	ref, err := base.Parse(q.URL)
+	ref, err := page.Resolve(base, q.URL)
 	if err != nil {
 		return problem(http.StatusBadRequest, "the image's address: %s", err)
 	}

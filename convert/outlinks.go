@@ -131,7 +131,8 @@ func (c *linkList) html(text []byte) {
 func (c *linkList) tag(name string, a linkAttributes) (nofollow bool) {
 	switch name {
 	case "base":
-		if u, err := c.base.Parse(strings.TrimSpace(a.href)); err == nil && !c.based && a.href != "" && u.Hostname() != "" {
+		u, err := page.Resolve(c.base, strings.TrimSpace(a.href))
+		if err == nil && !c.based && a.href != "" && u.Hostname() != "" {
 			c.base, c.based = u, true
 			clear(c.given)
 		}

@@ -14,6 +14,7 @@ import (
 
 	"readthru/convert/chars"
 	"readthru/convert/dom"
+	"readthru/page"
 )
 
 // mostHeadings is how many headings of a page may be its title.
@@ -170,7 +171,7 @@ func ledToBy(h *html.Node, u *url.URL) *url.URL {
 	if u == nil || link == nil || dom.Attr(link, "href") == "" {
 		return nil
 	}
-	to, err := u.Parse(strings.TrimSpace(dom.Attr(link, "href")))
+	to, err := page.Resolve(u, strings.TrimSpace(dom.Attr(link, "href")))
 	if err != nil || !strings.EqualFold(to.Host, u.Host) {
 		return nil
 	}

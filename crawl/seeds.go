@@ -63,7 +63,7 @@ func (r *run) seed(ctx context.Context, start *url.URL, enough int, add func(raw
 		places = append(places, below)
 	}
 	for _, place := range places {
-		if u, err := root.Parse(place); err == nil {
+		if u, err := page.Resolve(&root, place); err == nil {
 			if err := r.llms(ctx, u, list); err != nil {
 				return err
 			}

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"net/url"
 	"strings"
+
+	"readthru/page"
 )
 
 // originPrefix marks a name in front matter as the origin's.
@@ -79,7 +81,7 @@ func ofHost(address string, base *url.URL) bool {
 	if base == nil || !strings.Contains(address, "://") && !strings.HasPrefix(address, "/") {
 		return false
 	}
-	u, err := base.Parse(address)
+	u, err := page.Resolve(base, address)
 	bare := func(host string) string { return strings.TrimPrefix(strings.ToLower(host), "www.") }
 	return err == nil && (u.Scheme == "https" || u.Scheme == "http") && bare(u.Hostname()) == bare(base.Hostname())
 }
