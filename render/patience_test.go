@@ -16,23 +16,28 @@ func loadingUntil(script string) string {
 		const show = (text) => { m.innerHTML = '<article>' + text + ' came in the end</article>'; };` + script + `</script>`
 }
 
+// eventAfter answers a stream of events: a comment, which is none, and the event once told is closed.
+func eventAfter(told <-chan struct{}, event string) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/event-stream")
+		_, _ = fmt.Fprint(w, ": none\n\n")
+		w.(http.Flusher).Flush()
+		select {
+		case <-told:
+			_, _ = fmt.Fprintf(w, "data: %s\n\n", event)
+			w.(http.Flusher).Flush()
+			<-r.Context().Done()
+		case <-r.Context().Done():
+		}
+	}
+}
+
 func TestAPageThatIsAboutToChangeIsNotQuiet(t *testing.T) {
 	s := newSite(t)
 	b := s.browser(t)
 	loaded := make(chan struct{})
 	s.mux.HandleFunc("/loaded", func(http.ResponseWriter, *http.Request) { close(loaded) })
-	s.mux.HandleFunc("/events", func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("Content-Type", "text/event-stream")
-		w.WriteHeader(http.StatusOK)
-		w.(http.Flusher).Flush()
-		select {
-		case <-loaded:
-			_, _ = fmt.Fprint(w, "data: it\n\n")
-			w.(http.Flusher).Flush()
-			<-r.Context().Done()
-		case <-r.Context().Done():
-		}
-	})
+	s.mux.HandleFunc("/events", eventAfter(loaded, "it"))
 	for name, script := range map[string]string{
 		"a timer of 7 s":         `setTimeout(() => show('it'), 7000)`,
 		"timers one after other": `setTimeout(() => setTimeout(() => show('it'), 4000), 4900)`,
@@ -70,16 +75,7 @@ func TestAWaitForAnElementOutlastsASilentStream(t *testing.T) {
 	b := s.browser(t)
 	tell := make(chan struct{})
 	s.mux.HandleFunc("/tell", func(http.ResponseWriter, *http.Request) { close(tell) })
-	s.mux.HandleFunc("/events", func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("Content-Type", "text/event-stream")
-		_, _ = fmt.Fprint(w, ": a comment is no event\n\n")
-		w.(http.Flusher).Flush()
-		select {
-		case <-tell:
-			_, _ = fmt.Fprint(w, "data: late\n\n")
-		case <-r.Context().Done():
-		}
-	})
+	s.mux.HandleFunc("/events", eventAfter(tell, "late"))
 	s.mux.HandleFunc("/silent", func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
 	s.add("/words", "late")
 	for name, script := range map[string]string{

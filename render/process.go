@@ -18,7 +18,7 @@ import (
 )
 
 const (
-	startTime   = 20 * time.Second
+	startTime   = 20 * time.Second       // for a browser to start
 	livingTime  = 5 * time.Second        // maximum time for the browser to answer
 	profileMark = "browser-"             // prefix of profile directories
 	maxMemory   = 1 << 30                // maximum memory of one page's process, in bytes
@@ -45,7 +45,8 @@ func start(life context.Context, o Options, f executable, sweep bool) (*process,
 	}
 	var p *process
 	if o.Attach != "" {
-		p, err = connect(remote.NewAllocator(life, o.Attach))
+		alloc, stop := remote.NewAllocator(life, o.Attach)
+		p, err = connect(alloc, stop, o)
 	} else {
 		p, err = launchOwn(life, o, f, s, sweep)
 	}
@@ -68,7 +69,8 @@ func launchOwn(life context.Context, o Options, f executable, s *deadProxy, swee
 	if err != nil {
 		return nil, err
 	}
-	p, err := connect(chromedp.NewExecAllocator(life, flags(f, dir, s.addr, o.Sandbox)...))
+	alloc, stop := chromedp.NewExecAllocator(life, flags(f, dir, s.addr, o.Sandbox)...)
+	p, err := connect(alloc, stop, o)
 	if err != nil {
 		removeProfile(dir)
 		return nil, err
@@ -83,15 +85,16 @@ func launchOwn(life context.Context, o Options, f executable, s *deadProxy, swee
 	return p, nil
 }
 
-// connect waits until the browser of an allocator answers, for startTime at most.
-func connect(alloc context.Context, stop context.CancelFunc) (*process, error) {
+// connect waits until the browser of an allocator answers: for startTime, or for as long as a page may take if that is
+// longer.
+func connect(alloc context.Context, stop context.CancelFunc, o Options) (*process, error) {
 	quiet := func(string, ...any) {}
 	ctx, quit := chromedp.NewContext(alloc, chromedp.WithLogf(quiet), chromedp.WithErrorf(quiet))
 	started := make(chan error, 1)
 	go fault.Contain("render: end a start", func() {
 		started <- fault.Catch("render: start a browser", func() error { return chromedp.Do(ctx) })
 	})()
-	timer := time.NewTimer(startTime)
+	timer := time.NewTimer(max(startTime, o.Timeout))
 	defer timer.Stop()
 	var err error
 	select {
