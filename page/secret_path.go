@@ -78,8 +78,8 @@ type place struct {
 func (p *place) pass(segment string) {
 	p.served = p.served || servedWords[segment]
 	p.since++
-	long := len(segment) > 16 || segment == SecretMask
-	if p.since > 2 || !purposeful(p.before) || purposeful(segment) || long {
+	named := len(segment) <= 16 && segment != SecretMask // whom it is for
+	if p.since > 2 || !purposeful(p.before) || purposeful(segment) || !named {
 		p.before, p.since = segment, 0
 	}
 }
@@ -202,9 +202,9 @@ func makeupOf(s string) (k makeup) {
 	return k
 }
 
-// random reports whether a text of at least so many letters and digits looks random: its kinds of
-// characters change from one to the next as often as they would in base64 (62 % of the time), or in base32 and base36
-// (40 %). In words, slugs and names in camel case they change seldom.
+// random reports whether a text of at least so many letters and digits looks random: its kinds of characters change
+// from one to the next as often as they would in base64 (62 % of the time), or in base32 and base36 (40 %). In words,
+// slugs and names in camel case they change seldom.
 func random(s string, least int) bool {
 	k := makeupOf(s)
 	n := k.lower + k.upper + k.digits
