@@ -7,7 +7,7 @@ TAGS     = urfave_cli_no_docs
 LDFLAGS  = -s -w -X main.stamped=$(VERSION)
 TOOL     = go tool -modfile=tools/go.mod
 
-.PHONY: build run wasm quick test slow sequences corpora check lint workflows examples fmt bench bench-fleet faults fleet ways mcp-conformance openapi agents agents-latest reads rooms pictures search-corpus search-docs dist module size vuln hooks clean
+.PHONY: build run wasm quick test slow sequences corpora check lint workflows examples fmt bench bench-fleet faults fleet ways mcp-conformance openapi agents agents-latest reads rooms pictures search-corpus search-docs dist size vuln hooks clean
 
 build: wasm ## the binary, in bin/, with the grammars for symbol maps where clang is there
 	go build -trimpath -tags $(TAGS) -ldflags '$(LDFLAGS)' -o bin/readthru ./cmd/readthru
@@ -25,16 +25,16 @@ quick: ## what every commit must pass, in under a minute: format, vet, and tests
 
 # Packages of arithmetic, and those whose tests drive programs of their own: the race detector would see nothing there, or
 # takes minutes for processes that do what other packages' tests do in one (./cmd/readthru, which make slow has under it).
-PURE = . ./agents ./cmd/readthru ./convert/... ./e2e/... ./eventually ./httpfield ./knowledge/analysis ./knowledge/vector ./markdown \
-	./needs/... ./packaging ./page ./pdf ./processor ./recipe ./releases ./service ./strictyaml ./summary ./webtest
+PURE = . ./agents ./cmd/readthru ./convert/... ./internal/e2e/... ./internal/eventually ./internal/httpfield ./knowledge/analysis ./knowledge/vector ./internal/markdown \
+	./internal/needs/... ./internal/packaging ./page ./convert/pdf ./internal/processor ./internal/recipe ./internal/releases ./internal/service ./internal/strictyaml ./internal/summary ./internal/webtest
 # A process under the race detector sleeps a second at its end unless it is told not to.
 test: export GORACE = atexit_sleep_ms=20
 test: export READTHRU_PROGRAM = $(CURDIR)/bin/tested
 test: ## all tests, with the race detector where goroutines meet
-	@go run ./needs/suite -missing
+	@go run ./internal/needs/suite -missing
 	@for part in clients npm s3 wasm; do sh .ci/$$part || exit 1; done
 	go build -trimpath -o $(READTHRU_PROGRAM) ./cmd/readthru # once for the tests of all packages
-	go run ./needs/suite \
+	go run ./internal/needs/suite \
 		-- -race -count=1 -timeout 30m $$(go list ./... | grep -vxF "$$(go list $(PURE))") \
 		-- -count=1 -timeout 30m $(PURE) \
 		-- -C bench -count=1 -timeout 30m -short ./...
@@ -43,12 +43,12 @@ test: ## all tests, with the race detector where goroutines meet
 slow: ## series that take long: faults, how deep requests run, hostile pages in full size, the model's own vocabulary, other systems, and each answer decided anew
 	@for part in clients npm s3 wasm; do sh .ci/$$part || exit 1; done
 	go test -C bench -count=1 -timeout 1h ./...
-	READTHRU_FULL_SIZE=1 go test -count=1 -run 'Hostile|LargePage|NoReaderGetsAnOlder|LeaveRoomInTheLimits|BrowserPaints' ./convert ./pdf ./cache ./symbols ./e2e
+	READTHRU_FULL_SIZE=1 go test -count=1 -run 'Hostile|LargePage|NoReaderGetsAnOlder|LeaveRoomInTheLimits|BrowserPaints' ./convert ./convert/pdf ./cache ./internal/symbols ./internal/e2e
 	go test -count=1 -tags tiktoken -run Estimate ./convert # against the vocabulary itself, which the program does not carry
 	for os in windows darwin; do GOOS=$$os go build -o /dev/null ./cmd/readthru || exit 1; done # it builds for other systems
-	READTHRU_ROUNDS=1 go test -count=1 -timeout 30m -run WhatAFleetPromises ./e2e
+	READTHRU_ROUNDS=1 go test -count=1 -timeout 30m -run WhatAFleetPromises ./internal/e2e
 	CGO_ENABLED=1 go test -race -count=1 -timeout 30m ./cmd/readthru
-	READTHRU_CACHE_MEMORY=0 go test -count=1 ./proxy ./recording ./cmd/readthru ./e2e # packages below the proxy know nothing of answers that are given again
+	READTHRU_CACHE_MEMORY=0 go test -count=1 ./proxy ./internal/recording ./cmd/readthru ./internal/e2e # packages below the proxy know nothing of answers that are given again
 
 sequences: ## random sequences of what may happen to pages, bases and the index, compared with what must be true: FOR=1h, FROM=first seed
 	READTHRU_SEQUENCES_FOR="$(or $(FOR),1h)" READTHRU_SEQUENCES_FROM="$(or $(FROM),1)" \
@@ -57,10 +57,10 @@ sequences: ## random sequences of what may happen to pages, bases and the index,
 corpora: ## the tests that hold of our own small corpora, over larger ones: PAGES=dir, SECURITY=dir, MARKDOWN=dir, TREES=dir of sources, JUDGED=dir, PDFS=dir
 	@run() { echo "corpora: $$3 over $$2"; env "$$1=$$2" go test -count=1 -run "$$3" $$4 || exit 1; }; \
 	try() { if [ -d "$$2" ]; then run "$$@"; else echo "corpora: $$3 skipped: no folder $$5=$$2"; fi; }; \
-	try READTHRU_CORPUS "$(PAGES)" 'RarelyFireOnContent|CorpusRoundTrip|TrainModel|VisibleTextOfTheCorpus|AFleetReadsACorpus|WhoSaidWhat' './convert ./e2e ./recipe' PAGES && \
+	try READTHRU_CORPUS "$(PAGES)" 'RarelyFireOnContent|CorpusRoundTrip|TrainModel|VisibleTextOfTheCorpus|AFleetReadsACorpus|WhoSaidWhat' './convert ./internal/e2e ./internal/recipe' PAGES && \
 	try READTHRU_CORPUS_SECURITY "$(SECURITY)" 'InjectionVectors|HostileCorpusPages|NoAddressOfTheCorpus|RequestsOfTheCorpus|ResponsesOfTheCorpus' './convert ./fetch ./proxy' SECURITY && \
 	try READTHRU_CORPUS_MARKDOWN "$(MARKDOWN)" HonestPages ./convert MARKDOWN && \
-	try READTHRU_SYMBOLS_CORPUS "$(TREES)" MatchThoseOfCtags ./symbols TREES && \
+	try READTHRU_SYMBOLS_CORPUS "$(TREES)" MatchThoseOfCtags ./internal/symbols TREES && \
 	try READTHRU_CORPUS_IR "$(JUDGED)" RankingReaches ./knowledge JUDGED && \
 	try READTHRU_CORPUS_PDF "$(PDFS)" PDFReadsInOrder ./convert PDFS
 
@@ -72,7 +72,7 @@ lint: ## format, vet and lint
 	$(TOOL) golangci-lint run
 	cd bench && go tool -modfile=../tools/go.mod golangci-lint run
 	$(MAKE) --no-print-directory workflows examples
-	@dead=$$($(TOOL) deadcode -test ./... | grep -v -e 'webtest/' -e 'fleet/fleettest/' -e 'func: Example'); \
+	@dead=$$($(TOOL) deadcode -test ./... | grep -v -e 'webtest/' -e 'internal/fleet/fleettest/' -e 'func: Example'); \
 	test -z "$$dead" || { echo "$$dead"; exit 1; } # measurements in bench use the packages of tests, too; an example without output is only compiled
 
 workflows: ## what GitHub runs of .github/workflows, by actionlint
@@ -103,7 +103,7 @@ fleet: ## what breaks around three nodes of a fleet, ROUNDS=20 times each, engin
 	sh .ci/clients
 	sh .ci/s3
 	READTHRU_ROUNDS="$(or $(ROUNDS),20)" READTHRU_AWAY="$(or $(AWAY),3s)" READTHRU_TROUBLE="$(TROUBLE)" \
-		go test -count=1 -v -timeout 3h -run WhatAFleetPromises ./e2e
+		go test -count=1 -v -timeout 3h -run WhatAFleetPromises ./internal/e2e
 
 mcp-conformance: build ## the protocol's own conformance suite, which npm fetches, against the daemon's /mcp
 	sh mcp/testdata/conformance "$(CURDIR)/bin/readthru"
@@ -112,8 +112,8 @@ openapi: build ## Redocly's recommended rules, which npm fetches, against the da
 	sh api/testdata/openapi "$(CURDIR)/bin/readthru"
 
 agents: ## the agents themselves, and frameworks of agents, from npm, led by a scripted model through readthru
-	READTHRU_AGENTS="$$(sh .ci/agents)" && READTHRU_FRAMEWORKS="$$(sh .ci/modules e2e/agents/frameworks)" && \
-	export READTHRU_AGENTS READTHRU_FRAMEWORKS && go test -count=1 ./e2e/agents
+	READTHRU_AGENTS="$$(sh .ci/agents)" && READTHRU_FRAMEWORKS="$$(sh .ci/modules internal/e2e/agents/frameworks)" && \
+	export READTHRU_AGENTS READTHRU_FRAMEWORKS && go test -count=1 ./internal/e2e/agents
 
 agents-latest: ## the same with their newest versions, which the list of versions then names
 	sh .ci/agents latest && $(MAKE) --no-print-directory agents
@@ -125,16 +125,16 @@ model: ## the model that chooses content, from a corpus folder, to the same byte
 
 reads: ## what models read of a hundred pages (or PAGES=n), with readthru, without it, and with others' fetch servers: CORPUS=dir
 	@test -n "$(CORPUS)" -a -d "$(CORPUS)" || { echo "reads: skipped: no folder CORPUS=$(CORPUS)"; exit 0; }; \
-	READTHRU_AGENTS="$$(sh .ci/agents)" && READTHRU_SERVERS="$$(sh .ci/modules e2e/agents/servers)" && \
+	READTHRU_AGENTS="$$(sh .ci/agents)" && READTHRU_SERVERS="$$(sh .ci/modules internal/e2e/agents/servers)" && \
 	export READTHRU_AGENTS READTHRU_SERVERS && \
-	READTHRU_CORPUS="$(abspath $(CORPUS))" READTHRU_PAGES="$(PAGES)" go test -count=1 -v -timeout 3h -run TestWhatModelsRead ./e2e/agents
+	READTHRU_CORPUS="$(abspath $(CORPUS))" READTHRU_PAGES="$(PAGES)" go test -count=1 -v -timeout 3h -run TestWhatModelsRead ./internal/e2e/agents
 
 rooms: ## every kind of page of the dashboard of a daemon that runs, in Chromium: DASHBOARD=link of "readthru open --print", PICTURES=dir
 	@test -n "$(DASHBOARD)" || { echo "rooms: skipped: no DASHBOARD=$(DASHBOARD)"; exit 0; }; \
 	READTHRU_DASHBOARD="$(DASHBOARD)" READTHRU_PICTURES="$(PICTURES)" go test -count=1 -v -timeout 1h -run TestRoomsOfADaemon ./ui
 
 pictures: ## the README's pictures of the dashboard, of agents that read a small web of ours
-	READTHRU_PICTURES="$(CURDIR)/docs/pictures" go test -count=1 -run TestPicturesOfTheReadme ./e2e
+	READTHRU_PICTURES="$(CURDIR)/docs/pictures" go test -count=1 -run TestPicturesOfTheReadme ./internal/e2e
 
 search-corpus: ## how well search finds, on judged collections: CORPUS=dir with COLLECTION/{corpus.jsonl,queries.jsonl,qrels.tsv}
 	@test -n "$(CORPUS)" -a -d "$(CORPUS)" || { echo "search-corpus: skipped: no folder CORPUS=$(CORPUS)"; exit 0; }; \
@@ -145,10 +145,7 @@ search-docs: ## how well search and its peers find what agents ask of documentat
 	cd bench/search && go run . -docs "$(DOCS)"
 
 dist: wasm ## a release in dist/: archives, packages, an image, manifests, bill of materials and checksums; ONLY=deb makes the debs
-	go run ./packaging $(if $(ONLY),-only $(ONLY))
-
-module: ## the path under which the module is published, in everything that names it: MODULE=github.com/you/readthru
-	sh .ci/module "$(MODULE)"
+	go run ./internal/packaging $(if $(ONLY),-only $(ONLY))
 
 size: wasm ## fails when the stripped binary passes 64 MB
 	@go build -trimpath -tags $(TAGS) -ldflags '$(LDFLAGS)' -o bin/readthru ./cmd/readthru

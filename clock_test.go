@@ -18,13 +18,13 @@ var mayPause = map[string]string{
 	"cache/model_test.go sleep":                "its callers run in a bubble",
 	"cache/silent_test.go RoundTrip":           "its callers run in a bubble",
 	"cache/spool_slow_internal_test.go readAt": "its callers run in a bubble",
-	"firecrawl/rig_test.go finish":             "its callers run in a bubble",
+	"api/firecrawl/rig_test.go finish":         "its callers run in a bubble",
 	"proxy/pace_test.go Read":                  "its callers run in a bubble",
 	"ui/refresh_internal_test.go counting":     "its callers run in a bubble",
 
-	"e2e/fleet_faults_linux_test.go wait":                       "a long outage, as READTHRU_AWAY says",
-	"fleet/fleettest/bucket_linux.go Slow":                      "a slow server",
-	"fleet/fleettest/relay_linux.go copy":                       "a slow network",
+	"internal/e2e/fleet_faults_linux_test.go wait":              "a long outage, as READTHRU_AWAY says",
+	"internal/fleet/fleettest/bucket_linux.go Slow":             "a slow server",
+	"internal/fleet/fleettest/relay_linux.go copy":              "a slow network",
 	"proxy/slow_test.go TestAPageThatComesLatePassesAsItIs":     "an origin that is later than its limit",
 	"proxy/why_test.go TestARevalidationTellsWhatTheOriginTook": "what an origin takes at least is what is told",
 	"render/bench_test.go watchMemory":                          "a benchmark looks now and then",
@@ -34,15 +34,15 @@ var mayPause = map[string]string{
 // mayMeasure names the functions of tests that compare times which have passed, and why a machine with other things to
 // do cannot turn them red.
 var mayMeasure = map[string]string{
-	"api/hold_test.go TestLeasesDoNotHoldUpAServerThatIsToldToStop":                 "one of many attempts is enough",
-	"certs/leaf_test.go TestLeafIsWhatClientsAccept":                                "a day",
-	"e2e/fleet_linux_test.go TestAFleetSharesWhatItsNodesRead":                      "what took longer than nodes wait does not count",
-	"e2e/fleet_linux_test.go TestOneNodeOfAFleetRendersAPage":                       "what took longer than nodes wait does not count",
-	"fleet/fillings_linux_test.go TestALeaseOutlastsABacklog":                       "it works until that time is over",
-	"fleet/responses_linux_test.go TestOneNodeAsksTheOrigin":                        "what took longer than nodes wait does not count",
-	"fleet/responses_linux_test.go TestNobodyWaitsForAnAnswerThatIsNotShared":       "what took longer than nodes wait does not count",
-	"knowledge/breathe_internal_test.go TestRequestsGoBeforeTheIndexOnOneProcessor": "it works until that time is over",
-	"proxy/fast_random_test.go TestAnswersGivenAgainAreThoseOfTheSlowPath":          "a connection that may have been closed is replaced",
+	"api/hold_test.go TestLeasesDoNotHoldUpAServerThatIsToldToStop":                    "one of many attempts is enough",
+	"certs/leaf_test.go TestLeafIsWhatClientsAccept":                                   "a day",
+	"internal/e2e/fleet_linux_test.go TestAFleetSharesWhatItsNodesRead":                "what took longer than nodes wait does not count",
+	"internal/e2e/fleet_linux_test.go TestOneNodeOfAFleetRendersAPage":                 "what took longer than nodes wait does not count",
+	"internal/fleet/fillings_linux_test.go TestALeaseOutlastsABacklog":                 "it works until that time is over",
+	"internal/fleet/responses_linux_test.go TestOneNodeAsksTheOrigin":                  "what took longer than nodes wait does not count",
+	"internal/fleet/responses_linux_test.go TestNobodyWaitsForAnAnswerThatIsNotShared": "what took longer than nodes wait does not count",
+	"knowledge/breathe_internal_test.go TestRequestsGoBeforeTheIndexOnOneProcessor":    "it works until that time is over",
+	"proxy/fast_random_test.go TestAnswersGivenAgainAreThoseOfTheSlowPath":             "a connection that may have been closed is replaced",
 }
 
 // A test that judges by the clock fails on a machine that has other things to do.

@@ -1,4 +1,4 @@
-module readthru
+module github.com/readthru/readthru
 
 go 1.26.0
 

@@ -18,47 +18,47 @@ var owned = []struct {
 	except []string
 }{
 	{
-		`utf8\.(RuneStart|FullRune)|& *0x[cC]0 *== *0x80`, "clip.Bytes or clip.Incomplete: a text is cut between characters", "clip",
+		`utf8\.(RuneStart|FullRune)|& *0x[cC]0 *== *0x80`, "clip.Bytes or clip.Incomplete: a text is cut between characters", "internal/clip",
 		nil,
 	},
 	{
-		`\+ *"…"|= string\(\w+\[:.*\+ *"\.\.\."`, "clip.Ellipsis or clip.Line: what is cut off is marked", "clip",
+		`\+ *"…"|= string\(\w+\[:.*\+ *"\.\.\."`, "clip.Ellipsis or clip.Line: what is cut off is marked", "internal/clip",
 		[]string{
-			"cmd/readthru/table.go", // cells of a terminal
-			"knowledge/snippet.go",  // both ends
-			"summary/blocks.go",     // between words
-			"symbols/file.go",       // after what is not punctuation
+			"cmd/readthru/table.go",      // cells of a terminal
+			"knowledge/snippet.go",       // both ends
+			"internal/summary/blocks.go", // between words
+			"internal/symbols/file.go",   // after what is not punctuation
 		},
 	},
 	{
 		`func (truncate|shorten|clip|ellipsis|oneLine|cut(Runes|Bytes|Chars))\w*\(\w+ string(, \w+ int)?\)`,
-		"package clip: a text is cut, and put on one line", "clip", nil,
+		"package clip: a text is cut, and put on one line", "internal/clip", nil,
 	},
 	{
 		`sync\.OnceValue\(func\(\) \*regexp\.Regexp|return regexp\.MustCompile\(\w+\) *}\)`,
-		"lazy.Pattern: an expression is compiled at its first use", "lazy", nil,
+		"lazy.Pattern: an expression is compiled at its first use", "internal/lazy", nil,
 	},
 	{
 		`"(Proxy-Connection|Proxy-Authentication-Info)"`,
-		"httpfield.OfConnection or httpfield.RemoveConnection: fields of a connection", "httpfield",
+		"httpfield.OfConnection or httpfield.RemoveConnection: fields of a connection", "internal/httpfield",
 		[]string{
-			"journal/fields.go", // which fields of a response tell who asked
-			"proxy/hop.go",      // what HTTP/2 does not allow
+			"internal/journal/fields.go", // which fields of a response tell who asked
+			"proxy/hop.go",               // what HTTP/2 does not allow
 		},
 	},
 	{
 		`"(cross-site|same-site)"|(Get|Values)\("(Origin|Sec-Fetch-Site)"\)`,
-		"httpfield.OtherSite or httpfield.SameOrigin: which page had a browser send a request", "httpfield", nil,
+		"httpfield.OtherSite or httpfield.SameOrigin: which page had a browser send a request", "internal/httpfield", nil,
 	},
 	{
 		`os\.WriteFile\(|os\.CreateTemp\(filepath\.Dir`,
-		"wholefile.Write or wholefile.WriteFrom: a file is whole or not there", "wholefile",
+		"wholefile.Write or wholefile.WriteFrom: a file is whole or not there", "internal/wholefile",
 		[]string{
-			"cmd/readthru/doctor_clients.go", // which removes it
-			"fault/journal.go",               // written at each step of work, and need not outlive the machine
-			"github/githubtest/host.go",      // of tests
-			"packaging/image.go",             // of a build
-			"packaging/release.go",
+			"cmd/readthru/doctor_clients.go",  // which removes it
+			"internal/fault/journal.go",       // written at each step of work, and need not outlive the machine
+			"fetch/github/githubtest/host.go", // of tests
+			"internal/packaging/image.go",     // of a build
+			"internal/packaging/release.go",
 			"store/kv.go", // empty
 		},
 	},

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"readthru/clip"
-	"readthru/markdown"
+	"github.com/readthru/readthru/internal/clip"
+	"github.com/readthru/readthru/internal/markdown"
 )
 
 // Library is the parsed id of a Context7 library, /org/project[/version] or /org/project@version. Missing parts are

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"readthru/clip"
-	"readthru/page"
+	"github.com/readthru/readthru/internal/clip"
+	"github.com/readthru/readthru/page"
 )
 
 // Stage says when a hook runs.

@@ -11,7 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"readthru/agents"
+	"github.com/readthru/readthru/agents"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")

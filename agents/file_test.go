@@ -9,7 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"readthru/agents"
+	"github.com/readthru/readthru/agents"
 )
 
 var machine = agents.Machine{

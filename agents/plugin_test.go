@@ -10,13 +10,13 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"readthru/agents"
-	"readthru/needs"
+	"github.com/readthru/readthru/agents"
+	"github.com/readthru/readthru/internal/needs"
 )
 
 // TestPluginHasTheHooksThatSetupInstalls compares the plugin directory with this package. -update rewrites its hooks.
 func TestPluginHasTheHooksThatSetupInstalls(t *testing.T) {
-	dir := filepath.Join("..", "plugin")
+	dir := filepath.Join("..", "contrib", "plugin")
 	name := filepath.Join(dir, "hooks", "hooks.json")
 	want := agents.PluginHooks(`"${CLAUDE_PLUGIN_ROOT}/hooks/run.sh"`)
 	if *update {
@@ -44,7 +44,7 @@ func TestPluginIsSilentWithoutReadthru(t *testing.T) {
 	if err != nil {
 		t.Skip("there is no shell, which the script is for")
 	}
-	cmd := exec.CommandContext(t.Context(), sh, filepath.Join("..", "plugin", "hooks", "run.sh"))
+	cmd := exec.CommandContext(t.Context(), sh, filepath.Join("..", "contrib", "plugin", "hooks", "run.sh"))
 	cmd.Env = []string{"PATH=" + t.TempDir()}
 	cmd.Stdin = strings.NewReader("{}")
 	if out, err := cmd.CombinedOutput(); err != nil || len(out) > 0 {

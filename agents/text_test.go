@@ -4,7 +4,7 @@ import (
 	"regexp"
 	"testing"
 
-	"readthru/agents"
+	"github.com/readthru/readthru/agents"
 )
 
 func TestInstructionsNameNoTool(t *testing.T) { // rule C9

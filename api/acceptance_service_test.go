@@ -12,11 +12,11 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"readthru/api"
-	"readthru/fetch"
-	"readthru/page"
-	"readthru/summary"
-	"readthru/symbols"
+	"github.com/readthru/readthru/api"
+	"github.com/readthru/readthru/fetch"
+	"github.com/readthru/readthru/internal/summary"
+	"github.com/readthru/readthru/internal/symbols"
+	"github.com/readthru/readthru/page"
 )
 
 var serviceRows = []acceptance{

@@ -9,8 +9,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"readthru/api"
-	"readthru/page"
+	"github.com/readthru/readthru/api"
+	"github.com/readthru/readthru/page"
 )
 
 // TestURLHandlingIsAccepted goes through what was asked of the handling of URLs, a row a subtest, headed by its rules.

@@ -11,10 +11,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"readthru/api"
-	"readthru/convert"
-	"readthru/page"
-	"readthru/summary"
+	"github.com/readthru/readthru/api"
+	"github.com/readthru/readthru/convert"
+	"github.com/readthru/readthru/internal/summary"
+	"github.com/readthru/readthru/page"
 )
 
 var detectionRows = []acceptance{

@@ -18,13 +18,13 @@ import (
 
 	"github.com/dgraph-io/badger/v4"
 
-	"readthru/api"
-	"readthru/fetch"
-	"readthru/github"
-	"readthru/llm"
-	"readthru/page"
-	"readthru/store"
-	"readthru/summary"
+	"github.com/readthru/readthru/api"
+	"github.com/readthru/readthru/fetch"
+	"github.com/readthru/readthru/fetch/github"
+	"github.com/readthru/readthru/internal/llm"
+	"github.com/readthru/readthru/internal/summary"
+	"github.com/readthru/readthru/page"
+	"github.com/readthru/readthru/store"
 )
 
 func parsed(t *testing.T, raw string) *url.URL {

@@ -4,8 +4,8 @@ import (
 	"context"
 	"net/http"
 
-	"readthru/knowledge"
-	"readthru/page"
+	"github.com/readthru/readthru/knowledge"
+	"github.com/readthru/readthru/page"
 )
 
 // SubjectQuery asks for the subjects of passages. The zero value asks for the most frequent of all passages.

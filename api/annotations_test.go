@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"readthru/api"
-	"readthru/knowledge"
+	"github.com/readthru/readthru/api"
+	"github.com/readthru/readthru/knowledge"
 )
 
 // TestNotesAreSearchedWithThePages: an agent's note is found by words and by subject, from the page and to the page,

@@ -13,11 +13,11 @@ package api
 import (
 	"time"
 
-	"readthru/fleet"
-	"readthru/journal"
-	"readthru/knowledge"
-	"readthru/page"
-	"readthru/store"
+	"github.com/readthru/readthru/internal/fleet"
+	"github.com/readthru/readthru/internal/journal"
+	"github.com/readthru/readthru/knowledge"
+	"github.com/readthru/readthru/page"
+	"github.com/readthru/readthru/store"
 )
 
 // FetchRequest asks for a page. The zero value of each field but URL is its default.

@@ -13,10 +13,10 @@ import (
 	"testing"
 	"time"
 
-	"readthru/api"
-	"readthru/knowledge"
-	"readthru/page"
-	"readthru/store"
+	"github.com/readthru/readthru/api"
+	"github.com/readthru/readthru/knowledge"
+	"github.com/readthru/readthru/page"
+	"github.com/readthru/readthru/store"
 )
 
 // TestClientsAgree runs one suite with a client in this process and with one over HTTP.

@@ -7,9 +7,9 @@ import (
 	"net/http"
 	"strings"
 
-	"readthru/journal"
-	"readthru/store"
-	"readthru/users"
+	"github.com/readthru/readthru/internal/journal"
+	"github.com/readthru/readthru/internal/users"
+	"github.com/readthru/readthru/store"
 )
 
 // userOf returns the name of the user who asks; empty for the operator.

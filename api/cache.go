@@ -7,7 +7,7 @@ import (
 	"net/url"
 	"strings"
 
-	"readthru/page"
+	"github.com/readthru/readthru/page"
 )
 
 // cacheQuery asks for the stored responses of a URL.

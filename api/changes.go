@@ -6,8 +6,8 @@ import (
 	"net/http"
 	"time"
 
-	"readthru/knowledge"
-	"readthru/store"
+	"github.com/readthru/readthru/knowledge"
+	"github.com/readthru/readthru/store"
 )
 
 // Changes holds the sections of a page that changed, without the rest.

@@ -15,10 +15,10 @@ import (
 	"strings"
 	"time"
 
-	"readthru/journal"
-	"readthru/knowledge"
-	"readthru/page"
-	"readthru/store"
+	"github.com/readthru/readthru/internal/journal"
+	"github.com/readthru/readthru/knowledge"
+	"github.com/readthru/readthru/page"
+	"github.com/readthru/readthru/store"
 )
 
 // Client asks for the operations: of a running daemon ([NewClient]), or of a [Server] in this process

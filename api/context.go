@@ -6,8 +6,8 @@ import (
 	"net/http"
 	"strings"
 
-	"readthru/fetch"
-	"readthru/page"
+	"github.com/readthru/readthru/fetch"
+	"github.com/readthru/readthru/page"
 )
 
 // DefaultSession is the session of a fetch that names none (rule B37).

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"readthru/api"
+	"github.com/readthru/readthru/api"
 )
 
 // manyPages answers /p/N with a page of its own, which is plain text for /p/text and not there for /p/gone.

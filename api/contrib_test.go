@@ -8,9 +8,9 @@ import (
 	"regexp"
 	"testing"
 
-	"readthru/api"
-	"readthru/journal"
-	"readthru/needs"
+	"github.com/readthru/readthru/api"
+	"github.com/readthru/readthru/internal/journal"
+	"github.com/readthru/readthru/internal/needs"
 )
 
 // What contrib has for Prometheus and Grafana asks for metrics that exist, and Prometheus' own tool finds no fault with

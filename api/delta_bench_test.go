@@ -12,8 +12,8 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"readthru/api"
-	"readthru/convert"
+	"github.com/readthru/readthru/api"
+	"github.com/readthru/readthru/convert"
 )
 
 // paragraph matches one that is long enough to be content.

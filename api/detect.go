@@ -8,8 +8,8 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"readthru/fault"
-	"readthru/page"
+	"github.com/readthru/readthru/internal/fault"
+	"github.com/readthru/readthru/page"
 )
 
 // Detection holds the URLs in a text, in the order of their first appearance (rule B1).

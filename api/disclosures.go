@@ -9,8 +9,8 @@ import (
 	"strings"
 	"time"
 
-	"readthru/fetch"
-	"readthru/store"
+	"github.com/readthru/readthru/fetch"
+	"github.com/readthru/readthru/store"
 )
 
 // DisclosureList is a part of the ledger of what was sent to third parties, newest first.

@@ -3,8 +3,8 @@ package api_test
 import (
 	"testing"
 
-	"readthru/api"
-	"readthru/store"
+	"github.com/readthru/readthru/api"
+	"github.com/readthru/readthru/store"
 )
 
 func TestAModelOnThisMachineIsNotAmongWhatHasLeft(t *testing.T) {

@@ -8,8 +8,8 @@ import (
 	"sync"
 	"time"
 
-	"readthru/journal"
-	"readthru/knowledge"
+	"github.com/readthru/readthru/internal/journal"
+	"github.com/readthru/readthru/knowledge"
 )
 
 // eventQuery asks for events.

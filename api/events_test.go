@@ -8,8 +8,8 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"readthru/api"
-	"readthru/journal"
+	"github.com/readthru/readthru/api"
+	"github.com/readthru/readthru/internal/journal"
 )
 
 // events opens a stream of events, and returns what reads the name and data of the next one.

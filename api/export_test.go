@@ -1,6 +1,6 @@
 package api
 
-import "readthru/users"
+import "github.com/readthru/readthru/internal/users"
 
 // Routes returns the method and path of every operation.
 func (s *Server) Routes() (list [][2]string) {

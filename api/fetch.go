@@ -15,12 +15,12 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"readthru/clip"
-	"readthru/fetch"
-	"readthru/page"
-	"readthru/store"
-	"readthru/summary"
-	"readthru/users"
+	"github.com/readthru/readthru/fetch"
+	"github.com/readthru/readthru/internal/clip"
+	"github.com/readthru/readthru/internal/summary"
+	"github.com/readthru/readthru/internal/users"
+	"github.com/readthru/readthru/page"
+	"github.com/readthru/readthru/store"
 )
 
 // fetchPage fetches a page. A failure to fetch it is not an error: the page object's Error is set then. An error means

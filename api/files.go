@@ -10,7 +10,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"readthru/knowledge"
+	"github.com/readthru/readthru/knowledge"
 )
 
 // FilesQuery says of what base a parcel of files is. Paths are what the user named: they are kept, so that the command

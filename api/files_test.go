@@ -9,8 +9,8 @@ import (
 	"path/filepath"
 	"testing"
 
-	"readthru/api"
-	"readthru/knowledge"
+	"github.com/readthru/readthru/api"
+	"github.com/readthru/readthru/knowledge"
 )
 
 // fillFrom fills a new base from files, as the command line does.

@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strings"
 
-	"readthru/firecrawl"
-	"readthru/users"
+	"github.com/readthru/readthru/api/firecrawl"
+	"github.com/readthru/readthru/internal/users"
 )
 
 // firecrawlOperations are the paths of Firecrawl's API. Their handlers write their own errors.

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"readthru/api"
+	"github.com/readthru/readthru/api"
 )
 
 // firecrawlExample is example for the paths that clients of Firecrawl know. A job that is to be cancelled is one

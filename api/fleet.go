@@ -3,7 +3,7 @@ package api
 import (
 	"context"
 
-	"readthru/fleet"
+	"github.com/readthru/readthru/internal/fleet"
 )
 
 // FleetNone is the state of a daemon that is no node of a fleet.

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"readthru/page"
+	"github.com/readthru/readthru/page"
 )
 
 func TestWhatHasNoTextSaysWhatItIsAndIsNotKept(t *testing.T) {

@@ -13,9 +13,9 @@ import (
 	"strings"
 	"time"
 
-	"readthru/guess"
-	"readthru/httpfield"
-	"readthru/users"
+	"github.com/readthru/readthru/internal/guess"
+	"github.com/readthru/readthru/internal/httpfield"
+	"github.com/readthru/readthru/internal/users"
 )
 
 // guard decides who may ask. It is the same for every path except that strangers are answered on open paths.

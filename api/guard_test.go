@@ -12,9 +12,9 @@ import (
 	"strings"
 	"testing"
 
-	"readthru/api"
-	"readthru/knowledge"
-	"readthru/store"
+	"github.com/readthru/readthru/api"
+	"github.com/readthru/readthru/knowledge"
+	"github.com/readthru/readthru/store"
 )
 
 // reply is an answer that was read to its end.

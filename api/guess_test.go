@@ -9,7 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"readthru/api"
+	"github.com/readthru/readthru/api"
 )
 
 // present asks a server from an address, showing a token, and returns the status and Retry-After in seconds.

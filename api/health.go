@@ -9,10 +9,10 @@ import (
 	"fmt"
 	"slices"
 
-	"readthru/fault"
-	"readthru/fleet"
-	"readthru/knowledge"
-	"readthru/store"
+	"github.com/readthru/readthru/internal/fault"
+	"github.com/readthru/readthru/internal/fleet"
+	"github.com/readthru/readthru/knowledge"
+	"github.com/readthru/readthru/store"
 )
 
 // livenessQuery asks whether the daemon is alive, and who it is. It is asked before a token is sent.

@@ -13,9 +13,9 @@ import (
 	"testing"
 	"time"
 
-	"readthru/api"
-	"readthru/knowledge"
-	"readthru/store"
+	"github.com/readthru/readthru/api"
+	"github.com/readthru/readthru/knowledge"
+	"github.com/readthru/readthru/store"
 )
 
 func TestNotReadyWithoutAProxy(t *testing.T) {

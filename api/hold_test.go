@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"readthru/api"
-	"readthru/eventually"
+	"github.com/readthru/readthru/api"
+	"github.com/readthru/readthru/internal/eventually"
 )
 
 func TestAServerIsHeldUpByLeases(t *testing.T) {

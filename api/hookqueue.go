@@ -15,9 +15,9 @@ import (
 	"sync"
 	"time"
 
-	"readthru/agents"
-	"readthru/fault"
-	"readthru/wholefile"
+	"github.com/readthru/readthru/agents"
+	"github.com/readthru/readthru/internal/fault"
+	"github.com/readthru/readthru/internal/wholefile"
 )
 
 // Bounds of the queued work of hooks. Work beyond them is dropped.

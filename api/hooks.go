@@ -9,11 +9,11 @@ import (
 	"strings"
 	"time"
 
-	"readthru/agents"
-	"readthru/fetch"
-	"readthru/knowledge"
-	"readthru/page"
-	"readthru/store"
+	"github.com/readthru/readthru/agents"
+	"github.com/readthru/readthru/fetch"
+	"github.com/readthru/readthru/knowledge"
+	"github.com/readthru/readthru/page"
+	"github.com/readthru/readthru/store"
 )
 
 // HookEvent is an event that an agent sent to its hook.

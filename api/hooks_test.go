@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"readthru/agents"
-	"readthru/api"
+	"github.com/readthru/readthru/agents"
+	"github.com/readthru/readthru/api"
 )
 
 // longWait is what an answer may wait for its work in these tests.

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"readthru/store"
+	"github.com/readthru/readthru/store"
 )
 
 // HostFact is one thing that was learnt about a host, and until when it holds. Traits are negotiates, markdown-off,

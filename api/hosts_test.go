@@ -4,8 +4,8 @@ import (
 	"testing"
 	"time"
 
-	"readthru/api"
-	"readthru/store"
+	"github.com/readthru/readthru/api"
+	"github.com/readthru/readthru/store"
 )
 
 func TestWhatWasLearntAboutHostsIsToldAndForgotten(t *testing.T) {

@@ -6,7 +6,7 @@ import (
 	"regexp"
 	"testing"
 
-	"readthru/api"
+	"github.com/readthru/readthru/api"
 )
 
 // TestTheIndexLinksWhatCanBeFollowed follows every link of the index: none is a pattern, or wants a parameter.

@@ -3,8 +3,8 @@ package api
 import (
 	"context"
 
-	"readthru/knowledge"
-	"readthru/page"
+	"github.com/readthru/readthru/knowledge"
+	"github.com/readthru/readthru/page"
 )
 
 // Ingestion is a text to store (rule A21). Storing the same label and text again changes nothing.

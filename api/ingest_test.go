@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"readthru/api"
-	"readthru/page"
+	"github.com/readthru/readthru/api"
+	"github.com/readthru/readthru/page"
 )
 
 func TestMetadataComesBackAndFilters(t *testing.T) {

@@ -9,7 +9,7 @@ import (
 	"log/slog"
 	"net/http"
 
-	"readthru/fault"
+	"github.com/readthru/readthru/internal/fault"
 )
 
 // inProcess is an [http.RoundTripper] that has a handler answer in this process. Answers stream: what the handler

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"readthru/api"
+	"github.com/readthru/readthru/api"
 )
 
 // pieces answers /api/v1/backup with lines, one for each element of more, until that is closed.

@@ -13,9 +13,9 @@ import (
 	"sync"
 	"time"
 
-	"readthru/fault"
-	"readthru/knowledge"
-	"readthru/store"
+	"github.com/readthru/readthru/internal/fault"
+	"github.com/readthru/readthru/knowledge"
+	"github.com/readthru/readthru/store"
 )
 
 // Job is work that outlives the request that started it. The store keeps its last state: a daemon that ends leaves its

@@ -9,9 +9,9 @@ import (
 	"path/filepath"
 	"slices"
 
-	"readthru/crawl"
-	"readthru/knowledge"
-	"readthru/page"
+	"github.com/readthru/readthru/crawl"
+	"github.com/readthru/readthru/knowledge"
+	"github.com/readthru/readthru/page"
 )
 
 // NewBase asks for a knowledge base: its name and its source. At most one of Crawl and Scrape is given; without them

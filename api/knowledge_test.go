@@ -11,10 +11,10 @@ import (
 	"strings"
 	"testing"
 
-	"readthru/api"
-	"readthru/crawl"
-	"readthru/fleet"
-	"readthru/knowledge"
+	"github.com/readthru/readthru/api"
+	"github.com/readthru/readthru/crawl"
+	"github.com/readthru/readthru/internal/fleet"
+	"github.com/readthru/readthru/knowledge"
 )
 
 // finished waits for the job of a filling.

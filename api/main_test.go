@@ -19,16 +19,16 @@ import (
 
 	"go.uber.org/goleak"
 
-	"readthru/api"
-	"readthru/cache"
-	"readthru/convert"
-	"readthru/crawl"
-	"readthru/fetch"
-	"readthru/firecrawl"
-	"readthru/knowledge"
-	"readthru/page"
-	"readthru/proxy"
-	"readthru/store"
+	"github.com/readthru/readthru/api"
+	"github.com/readthru/readthru/api/firecrawl"
+	"github.com/readthru/readthru/cache"
+	"github.com/readthru/readthru/convert"
+	"github.com/readthru/readthru/crawl"
+	"github.com/readthru/readthru/fetch"
+	"github.com/readthru/readthru/knowledge"
+	"github.com/readthru/readthru/page"
+	"github.com/readthru/readthru/proxy"
+	"github.com/readthru/readthru/store"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

@@ -8,8 +8,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
-	"readthru/fleet"
-	"readthru/journal"
+	"github.com/readthru/readthru/internal/fleet"
+	"github.com/readthru/readthru/internal/journal"
 )
 
 // metricsHandler serves the counters of [Stats], from a registry of our own. Labels come from closed sets: never a host

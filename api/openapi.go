@@ -11,7 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"readthru/firecrawl"
+	"github.com/readthru/readthru/api/firecrawl"
 )
 
 // object is JSON that describes something.

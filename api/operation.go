@@ -6,7 +6,7 @@ import (
 	"reflect"
 	"strings"
 
-	"readthru/users"
+	"github.com/readthru/readthru/internal/users"
 )
 
 // The roles that operations need of users.

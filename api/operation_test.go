@@ -7,7 +7,7 @@ import (
 	"slices"
 	"testing"
 
-	"readthru/api"
+	"github.com/readthru/readthru/api"
 )
 
 // TestTheDescriptionNamesEveryOperationOnce reads /openapi.json as a generator of clients does.

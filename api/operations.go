@@ -1,6 +1,6 @@
 package api
 
-import "readthru/knowledge"
+import "github.com/readthru/readthru/knowledge"
 
 // The table of operations: each row is an operationId, a method and path, what it does, and the method of Server that
 // does it. To add an operation, add a row here, the method of Server, and a method of Client if a command or a tool

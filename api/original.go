@@ -9,9 +9,9 @@ import (
 	"slices"
 	"time"
 
-	"readthru/markdown"
-	"readthru/page"
-	"readthru/store"
+	"github.com/readthru/readthru/internal/markdown"
+	"github.com/readthru/readthru/page"
+	"github.com/readthru/readthru/store"
 )
 
 // Original is what the origin answered for a page, as it is stored: text in UTF-8, without content coding.

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"readthru/api"
-	"readthru/store"
+	"github.com/readthru/readthru/api"
+	"github.com/readthru/readthru/store"
 )
 
 const (

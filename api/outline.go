@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"net/http"
 
-	"readthru/knowledge"
+	"github.com/readthru/readthru/knowledge"
 )
 
 // Outline holds the headings of a page.

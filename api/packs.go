@@ -7,7 +7,7 @@ import (
 	"net/http"
 	"os"
 
-	"readthru/knowledge"
+	"github.com/readthru/readthru/knowledge"
 )
 
 // Unpacking says how to unpack a pack.

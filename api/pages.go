@@ -14,10 +14,10 @@ import (
 
 	"github.com/rogpeppe/go-internal/diff"
 
-	"readthru/fetch"
-	"readthru/knowledge"
-	"readthru/page"
-	"readthru/store"
+	"github.com/readthru/readthru/fetch"
+	"github.com/readthru/readthru/knowledge"
+	"github.com/readthru/readthru/page"
+	"github.com/readthru/readthru/store"
 )
 
 // pageRef names a page: a document id, the first 8 or more digits of one, or a URL.

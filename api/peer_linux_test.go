@@ -6,7 +6,7 @@ import (
 	"net/netip"
 	"testing"
 
-	"readthru/api"
+	"github.com/readthru/readthru/api"
 )
 
 // connected returns both ends of a connection within this machine.

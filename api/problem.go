@@ -8,9 +8,9 @@ import (
 	"net/http"
 	"time"
 
-	"readthru/knowledge"
-	"readthru/page"
-	"readthru/store"
+	"github.com/readthru/readthru/knowledge"
+	"github.com/readthru/readthru/page"
+	"github.com/readthru/readthru/store"
 )
 
 // Error is a failure with an HTTP status. On the wire it is a problem document (RFC 9457).

@@ -8,7 +8,7 @@ import (
 	"net/http/pprof"
 	"time"
 
-	"readthru/users"
+	"github.com/readthru/readthru/internal/users"
 )
 
 // ServeProfiles answers with profiles of this process (processor time, heap, goroutines, traces) below /debug/pprof/ on

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"readthru/api"
+	"github.com/readthru/readthru/api"
 )
 
 func TestProfilesAreForOurUser(t *testing.T) {

@@ -4,8 +4,8 @@ import (
 	"cmp"
 	"strings"
 
-	"readthru/clip"
-	"readthru/page"
+	"github.com/readthru/readthru/internal/clip"
+	"github.com/readthru/readthru/page"
 )
 
 // promptChars is the default length of a prompt, in characters (rule B34).

@@ -5,7 +5,7 @@ import (
 	"net/http"
 	"time"
 
-	"readthru/knowledge"
+	"github.com/readthru/readthru/knowledge"
 )
 
 // quoteQuery asks whether a sentence is in a page.

@@ -13,11 +13,11 @@ import (
 
 	"github.com/rogpeppe/go-internal/diff"
 
-	"readthru/clip"
-	"readthru/fetch"
-	"readthru/page"
-	"readthru/recipe"
-	"readthru/store"
+	"github.com/readthru/readthru/fetch"
+	"github.com/readthru/readthru/internal/clip"
+	"github.com/readthru/readthru/internal/recipe"
+	"github.com/readthru/readthru/page"
+	"github.com/readthru/readthru/store"
 )
 
 // SiteRecipe is a recipe for the pages of a site.

@@ -8,7 +8,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"readthru/api"
+	"github.com/readthru/readthru/api"
 )
 
 // shrinking is a site of ten pages, which fail as a test has them fail.

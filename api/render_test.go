@@ -10,14 +10,14 @@ import (
 	"strings"
 	"testing"
 
-	"readthru/api"
-	"readthru/cache"
-	"readthru/fetch"
-	"readthru/needs"
-	"readthru/page"
-	"readthru/render"
-	"readthru/render/rendertest"
-	"readthru/store"
+	"github.com/readthru/readthru/api"
+	"github.com/readthru/readthru/cache"
+	"github.com/readthru/readthru/fetch"
+	"github.com/readthru/readthru/internal/needs"
+	"github.com/readthru/readthru/page"
+	"github.com/readthru/readthru/render"
+	"github.com/readthru/readthru/render/rendertest"
+	"github.com/readthru/readthru/store"
 )
 
 const shell = `<!doctype html><title>App</title><body><div id=root></div><script>console.error('went wrong'); setTimeout(() => {

@@ -11,7 +11,7 @@ import (
 	"net/url"
 	"time"
 
-	"readthru/journal"
+	"github.com/readthru/readthru/internal/journal"
 )
 
 const (

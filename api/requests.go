@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"net/http"
 
-	"readthru/journal"
+	"github.com/readthru/readthru/internal/journal"
 )
 
 // FilterHelp says how the filters of requests are written.

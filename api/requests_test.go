@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"readthru/api"
-	"readthru/journal"
+	"github.com/readthru/readthru/api"
+	"github.com/readthru/readthru/internal/journal"
 )
 
 func TestRequestsAreListedFoundExportedAndWatched(t *testing.T) {

@@ -4,7 +4,7 @@ import (
 	"context"
 	"net/http"
 
-	"readthru/page"
+	"github.com/readthru/readthru/page"
 )
 
 // robotsQuery asks about robots.txt.

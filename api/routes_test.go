@@ -18,12 +18,12 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"readthru/api"
-	"readthru/fault"
-	"readthru/firecrawl"
-	"readthru/journal"
-	"readthru/knowledge"
-	"readthru/users"
+	"github.com/readthru/readthru/api"
+	"github.com/readthru/readthru/api/firecrawl"
+	"github.com/readthru/readthru/internal/fault"
+	"github.com/readthru/readthru/internal/journal"
+	"github.com/readthru/readthru/internal/users"
+	"github.com/readthru/readthru/knowledge"
 )
 
 func TestOpenAPIDescribesEveryPathAndNoOther(t *testing.T) {

@@ -13,7 +13,7 @@ import (
 	"slices"
 	"strings"
 
-	"readthru/page"
+	"github.com/readthru/readthru/page"
 )
 
 // URLResult is a fetched page (rule B36), as JSON-RPC answers it.

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"readthru/page"
+	"github.com/readthru/readthru/page"
 )
 
 func TestRPCKeepsToJSONRPC(t *testing.T) {

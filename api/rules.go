@@ -7,8 +7,8 @@ import (
 	"net/http"
 	"time"
 
-	"readthru/fetch"
-	"readthru/store"
+	"github.com/readthru/readthru/fetch"
+	"github.com/readthru/readthru/store"
 )
 
 // Rule is what is done with requests for some hosts and paths. The first rule that matches a request is the one that

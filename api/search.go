@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"readthru/knowledge"
+	"github.com/readthru/readthru/knowledge"
 )
 
 // SearchQuery asks for documents by their passages. Text or Subject is required.

@@ -7,8 +7,8 @@ import (
 	"sync"
 	"time"
 
-	"readthru/journal"
-	"readthru/store"
+	"github.com/readthru/readthru/internal/journal"
+	"github.com/readthru/readthru/store"
 )
 
 // SeriesQuery asks for what was counted in each step of a time.

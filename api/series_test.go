@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"readthru/api"
-	"readthru/journal"
+	"github.com/readthru/readthru/api"
+	"github.com/readthru/readthru/internal/journal"
 )
 
 func TestSeriesCountWhatTheProxyAndThePagesDid(t *testing.T) {

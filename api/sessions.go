@@ -6,7 +6,7 @@ import (
 	"net/http"
 	"time"
 
-	"readthru/fault"
+	"github.com/readthru/readthru/internal/fault"
 )
 
 // SessionStats counts what the proxy answered to a session since its first request. Hits and Pages count requests;

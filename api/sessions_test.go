@@ -10,8 +10,8 @@ import (
 	"strings"
 	"testing"
 
-	"readthru/api"
-	"readthru/fault/faulttest"
+	"github.com/readthru/readthru/api"
+	"github.com/readthru/readthru/internal/fault/faulttest"
 )
 
 // taker stands for the proxy: it records one line at the start of a recording and one at its end.

@@ -18,7 +18,7 @@ import (
 	"sync"
 	"time"
 
-	"readthru/guess"
+	"github.com/readthru/readthru/internal/guess"
 )
 
 // SigninRequest asks for a link that signs a browser in. Page is where the browser goes then, a path of this server.

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"readthru/api"
+	"github.com/readthru/readthru/api"
 )
 
 // typeToken sends the form with a token from a page of ours, unless change makes it something else.

@@ -10,7 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"readthru/api"
+	"github.com/readthru/readthru/api"
 )
 
 // signinWorld is a server that asks everybody for the token, without the parts that signing in does not use.

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"readthru/store"
+	"github.com/readthru/readthru/store"
 )
 
 // Site is what is known of a host, and what is done with requests for it.

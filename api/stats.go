@@ -5,11 +5,11 @@ import (
 	"fmt"
 	"time"
 
-	"readthru/fault"
-	"readthru/journal"
-	"readthru/knowledge"
-	"readthru/page"
-	"readthru/store"
+	"github.com/readthru/readthru/internal/fault"
+	"github.com/readthru/readthru/internal/journal"
+	"github.com/readthru/readthru/knowledge"
+	"github.com/readthru/readthru/page"
+	"github.com/readthru/readthru/store"
 )
 
 // topHosts is how many hosts Stats lists.

@@ -6,8 +6,8 @@ import (
 	"net/http"
 	"slices"
 
-	"readthru/knowledge"
-	"readthru/store"
+	"github.com/readthru/readthru/knowledge"
+	"github.com/readthru/readthru/store"
 )
 
 // StoreJobs are the documents that could not be indexed.

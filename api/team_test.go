@@ -13,12 +13,12 @@ import (
 	"testing"
 	"time"
 
-	"readthru/api"
-	"readthru/fleet"
-	"readthru/guess"
-	"readthru/journal"
-	"readthru/store"
-	"readthru/users"
+	"github.com/readthru/readthru/api"
+	"github.com/readthru/readthru/internal/fleet"
+	"github.com/readthru/readthru/internal/guess"
+	"github.com/readthru/readthru/internal/journal"
+	"github.com/readthru/readthru/internal/users"
+	"github.com/readthru/readthru/store"
 )
 
 // team is a world with users.

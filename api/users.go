@@ -12,8 +12,8 @@ import (
 	"strings"
 	"time"
 
-	"readthru/store"
-	"readthru/users"
+	"github.com/readthru/readthru/internal/users"
+	"github.com/readthru/readthru/store"
 )
 
 // UserFields are what can be set of a user. In a change, nil leaves a field as it is.

@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"net/http"
 
-	"readthru/fleet"
-	"readthru/page"
-	"readthru/store"
+	"github.com/readthru/readthru/internal/fleet"
+	"github.com/readthru/readthru/page"
+	"github.com/readthru/readthru/store"
 )
 
 // listVisits lists deliveries of pages to readers, newest first.

@@ -7,7 +7,7 @@ import (
 	"os/exec"
 	"path/filepath"
 
-	"readthru/webtest"
+	"github.com/readthru/readthru/internal/webtest"
 )
 
 // slower is the share by which a hit may cost more than at another commit before that counts.

@@ -1,4 +1,4 @@
-module readthru/bench
+module github.com/readthru/readthru/bench
 
 go 1.26.0
 
@@ -6,7 +6,7 @@ require (
 	github.com/klauspost/compress v1.20.3
 	golang.org/x/net v0.62.0
 	golang.org/x/sys v0.49.0
-	readthru v0.0.0
+	github.com/readthru/readthru v0.0.0
 )
 
 require (
@@ -39,4 +39,4 @@ require (
 	google.golang.org/protobuf v1.36.12 // indirect
 )
 
-replace readthru => ../
+replace github.com/readthru/readthru => ../

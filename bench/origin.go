@@ -13,7 +13,7 @@ import (
 	"strconv"
 	"strings"
 
-	"readthru/webtest"
+	"github.com/readthru/readthru/internal/webtest"
 )
 
 // hosts are the names that the origin answers to; a file in the form of /etc/hosts maps them for peers.

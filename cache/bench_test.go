@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"readthru/cache"
-	"readthru/store"
+	"github.com/readthru/readthru/cache"
+	"github.com/readthru/readthru/store"
 )
 
 // benchmarked makes a cache before an origin that answers at once, with the Cache-Control given, and 304 to who has its

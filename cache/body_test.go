@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"readthru/cache"
+	"github.com/readthru/readthru/cache"
 )
 
 func TestTruncatedBodiesAreErrorsAndNeverStored(t *testing.T) {

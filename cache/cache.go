@@ -28,8 +28,8 @@ import (
 	"sync/atomic"
 	"time"
 
-	"readthru/page"
-	"readthru/store"
+	"github.com/readthru/readthru/page"
+	"github.com/readthru/readthru/store"
 )
 
 const (

@@ -14,8 +14,8 @@ import (
 	"testing"
 	"time"
 
-	"readthru/cache"
-	"readthru/store"
+	"github.com/readthru/readthru/cache"
+	"github.com/readthru/readthru/store"
 )
 
 func TestSecondRequestIsAHit(t *testing.T) {

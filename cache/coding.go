@@ -14,7 +14,7 @@ import (
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
 
-	"readthru/httpfield"
+	"github.com/readthru/readthru/internal/httpfield"
 )
 
 // A codingState is the result of verifying the content coding of a body.

@@ -6,9 +6,9 @@ import (
 	"net/http"
 	"time"
 
-	"readthru/fault"
-	"readthru/httpfield"
-	"readthru/store"
+	"github.com/readthru/readthru/internal/fault"
+	"github.com/readthru/readthru/internal/httpfield"
+	"github.com/readthru/readthru/store"
 )
 
 // maxFollowed is how many flights a request waits for: one whose answer turns out to be another variant, and one of its

@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strconv"
 
-	"readthru/store"
+	"github.com/readthru/readthru/store"
 )
 
 // rewritten is how many times longer than the rest of a union a stored part may be that is written again for it. A file

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"readthru/store"
+	"github.com/readthru/readthru/store"
 )
 
 // bounded is shared, for bodies of at most max bytes.

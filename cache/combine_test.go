@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"readthru/cache"
+	"github.com/readthru/readthru/cache"
 )
 
 // ranged serves a body by ranges.

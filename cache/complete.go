@@ -6,7 +6,7 @@ import (
 	"net/http"
 	"time"
 
-	"readthru/store"
+	"github.com/readthru/readthru/store"
 )
 
 // complete combines a stored part with the rest just received into a complete response (RFC 9111 §3.4).

@@ -4,8 +4,8 @@ import (
 	"net/http"
 	"strings"
 
-	"readthru/httpfield"
-	"readthru/store"
+	"github.com/readthru/readthru/internal/httpfield"
+	"github.com/readthru/readthru/store"
 )
 
 // conditional reports whether a request carries a condition that a cache evaluates (RFC 9111 §4.3.2).

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"readthru/cache"
+	"github.com/readthru/readthru/cache"
 )
 
 // Whatever field an origin may know a client by, a page that was asked for with it answers nobody else, and our own

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"readthru/httpfield"
+	"github.com/readthru/readthru/internal/httpfield"
 )
 
 // absent is the value of a missing lifetime directive. Every lifetime that is present is at least 0.

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"readthru/httpfield"
+	"github.com/readthru/readthru/internal/httpfield"
 )
 
 // fields makes a header of lines "Name: value".

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"readthru/store"
+	"github.com/readthru/readthru/store"
 )
 
 // A Line is one step of an explanation.

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"readthru/cache"
-	"readthru/page"
+	"github.com/readthru/readthru/cache"
+	"github.com/readthru/readthru/page"
 )
 
 // What Explain concludes about the only stored response is what is done with it, and Fresh agrees.

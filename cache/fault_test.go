@@ -4,8 +4,8 @@ import (
 	"net/http"
 	"testing"
 
-	"readthru/cache"
-	"readthru/fault/faulttest"
+	"github.com/readthru/readthru/cache"
+	"github.com/readthru/readthru/internal/fault/faulttest"
 )
 
 // An answer whose keeping panics before it begins is passed on; the next one is kept.

@@ -9,9 +9,9 @@ import (
 	"sync"
 	"time"
 
-	"readthru/fault"
-	"readthru/httpfield"
-	"readthru/store"
+	"github.com/readthru/readthru/internal/fault"
+	"github.com/readthru/readthru/internal/httpfield"
+	"github.com/readthru/readthru/store"
 )
 
 const (

@@ -7,7 +7,7 @@ import (
 	"runtime"
 	"testing"
 
-	"readthru/store"
+	"github.com/readthru/readthru/store"
 )
 
 // A write to a slow store keeps nobody waiting but who invalidates the same URL.

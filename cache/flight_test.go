@@ -18,8 +18,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"readthru/cache"
-	"readthru/store"
+	"github.com/readthru/readthru/cache"
+	"github.com/readthru/readthru/store"
 )
 
 // A pipeListener is a network of one address, in memory: synctest can wait on it.

@@ -4,9 +4,9 @@ import (
 	"net/http"
 	"time"
 
-	"readthru/fault"
-	"readthru/httpfield"
-	"readthru/store"
+	"github.com/readthru/readthru/internal/fault"
+	"github.com/readthru/readthru/internal/httpfield"
+	"github.com/readthru/readthru/store"
 )
 
 // head answers a HEAD from the origin. The answer updates or removes stored responses (RFC 9111 §4.3.5).

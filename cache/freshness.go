@@ -4,8 +4,8 @@ import (
 	"net/http"
 	"time"
 
-	"readthru/httpfield"
-	"readthru/store"
+	"github.com/readthru/readthru/internal/httpfield"
+	"github.com/readthru/readthru/store"
 )
 
 // A basis is the source of a freshness lifetime.

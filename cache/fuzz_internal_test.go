@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"readthru/httpfield"
+	"github.com/readthru/readthru/internal/httpfield"
 )
 
 func FuzzTargeted(f *testing.F) {

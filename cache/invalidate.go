@@ -4,7 +4,7 @@ import (
 	"net/http"
 	"strings"
 
-	"readthru/page"
+	"github.com/readthru/readthru/page"
 )
 
 // safe reports whether a method is safe (RFC 9110 §9.2.1 and the IANA registry). Unknown methods are not.

@@ -16,8 +16,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"readthru/cache"
-	"readthru/store"
+	"github.com/readthru/readthru/cache"
+	"github.com/readthru/readthru/store"
 )
 
 // The model of this file is RFC 9111 as it is written, slow and plain, over histories of a few words each. It forbids;

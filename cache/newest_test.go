@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"readthru/cache"
+	"github.com/readthru/readthru/cache"
 )
 
 // TestNoReaderGetsAnOlderResponseThanWasGivenBefore plays every short history of an agent and a browser that read and

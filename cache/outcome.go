@@ -10,7 +10,7 @@ import (
 
 	"github.com/dunglas/httpsfv"
 
-	"readthru/store"
+	"github.com/readthru/readthru/store"
 )
 
 // An Outcome describes how the cache handled a request, in the terms of the response field Cache-Status (RFC 9211 §2).

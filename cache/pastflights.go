@@ -11,7 +11,7 @@ import (
 
 	lru "github.com/hashicorp/golang-lru/v2"
 
-	"readthru/store"
+	"github.com/readthru/readthru/store"
 )
 
 const (

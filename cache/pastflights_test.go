@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"readthru/cache"
+	"github.com/readthru/readthru/cache"
 )
 
 // A hundred clients that wait for a slow head share it: they neither ask each on their own, nor wait longer.

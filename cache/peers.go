@@ -8,8 +8,8 @@ import (
 	"strings"
 	"time"
 
-	"readthru/httpfield"
-	"readthru/store"
+	"github.com/readthru/readthru/internal/httpfield"
+	"github.com/readthru/readthru/store"
 )
 
 // DetailPeer is the detail of an outcome for a response that another cache has stored.

@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"readthru/cache"
-	"readthru/store"
+	"github.com/readthru/readthru/cache"
+	"github.com/readthru/readthru/store"
 )
 
 // A board is what caches tell each other, in memory.

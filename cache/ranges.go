@@ -6,8 +6,8 @@ import (
 	"strings"
 	"time"
 
-	"readthru/httpfield"
-	"readthru/store"
+	"github.com/readthru/readthru/internal/httpfield"
+	"github.com/readthru/readthru/store"
 )
 
 // A byteRange is one range of a Range field (RFC 9110 §14.1.2). first is -1 in a suffix range, where last is the number

@@ -4,7 +4,7 @@ import (
 	"net/http"
 	"testing"
 
-	"readthru/store"
+	"github.com/readthru/readthru/store"
 )
 
 func TestParseContentRange(t *testing.T) {

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"readthru/cache"
+	"github.com/readthru/readthru/cache"
 )
 
 // parts serves ten digits, in parts where asked, with the fields of the part that was asked for first or later.

@@ -4,7 +4,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"readthru/store"
+	"github.com/readthru/readthru/store"
 )
 
 // A Reuse is how a fresh stored response answered a request. An equal request gets an equal answer, but for its age,

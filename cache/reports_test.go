@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"readthru/cache"
+	"github.com/readthru/readthru/cache"
 )
 
 // TestReportsOfOtherCaches plays what users of other caches reported as wrong, made small. docs/reports.md says what

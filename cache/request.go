@@ -5,8 +5,8 @@ import (
 	"strings"
 	"time"
 
-	"readthru/httpfield"
-	"readthru/store"
+	"github.com/readthru/readthru/internal/httpfield"
+	"github.com/readthru/readthru/store"
 )
 
 // A request is a client's request with the facts that the cache needs, parsed once.

@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"time"
 
-	"readthru/store"
+	"github.com/readthru/readthru/store"
 )
 
 // errLost is the error for content that disappeared from the store while a request was answered.

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"readthru/store"
+	"github.com/readthru/readthru/store"
 )
 
 // A policy holds the options that decisions of this package depend on, beside request, stored response and time. Its

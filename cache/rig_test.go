@@ -9,9 +9,9 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"readthru/cache"
-	"readthru/page"
-	"readthru/store"
+	"github.com/readthru/readthru/cache"
+	"github.com/readthru/readthru/page"
+	"github.com/readthru/readthru/store"
 )
 
 // A rig is a cache before a real origin, over a real store.

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"readthru/cache"
+	"github.com/readthru/readthru/cache"
 )
 
 func TestNothingOfAURLWithASecretIsStoredInASharedCache(t *testing.T) {

@@ -15,9 +15,9 @@ import (
 	"testing/synctest"
 	"time"
 
-	"readthru/cache"
-	"readthru/page"
-	"readthru/store"
+	"github.com/readthru/readthru/cache"
+	"github.com/readthru/readthru/page"
+	"github.com/readthru/readthru/store"
 )
 
 // A later error never replaces a good page.

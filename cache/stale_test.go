@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"readthru/cache"
+	"github.com/readthru/readthru/cache"
 )
 
 func TestOnlyIfCachedAndOffline(t *testing.T) {

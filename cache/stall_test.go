@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"readthru/cache"
+	"github.com/readthru/readthru/cache"
 )
 
 // A client that stops reading a body that is complete and stored holds no memory of the spools: it goes on in the

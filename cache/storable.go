@@ -7,8 +7,8 @@ import (
 	"strings"
 	"time"
 
-	"readthru/httpfield"
-	"readthru/store"
+	"github.com/readthru/readthru/internal/httpfield"
+	"github.com/readthru/readthru/store"
 )
 
 // Marks that make up store.Response.Class. They keep apart what Vary does not.

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"time"
 
-	"readthru/httpfield"
-	"readthru/store"
+	"github.com/readthru/readthru/internal/httpfield"
+	"github.com/readthru/readthru/store"
 )
 
 // maxSentTags bounds the entity tags that one If-None-Match carries.

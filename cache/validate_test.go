@@ -7,7 +7,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"readthru/cache"
+	"github.com/readthru/readthru/cache"
 )
 
 // A response whose validation brings fields that forbid its reuse answers who asked, and nobody afterwards (RFC 9111

@@ -8,8 +8,8 @@ import (
 	"slices"
 	"strings"
 
-	"readthru/httpfield"
-	"readthru/store"
+	"github.com/readthru/readthru/internal/httpfield"
+	"github.com/readthru/readthru/store"
 )
 
 // varyNames returns the field names in all Vary lines of a response, in lower case, sorted, without duplicates. star

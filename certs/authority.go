@@ -24,7 +24,7 @@ import (
 	lru "github.com/hashicorp/golang-lru/v2"
 	"golang.org/x/sync/singleflight"
 
-	"readthru/wholefile"
+	"github.com/readthru/readthru/internal/wholefile"
 )
 
 // The files of an authority in Options.Dir.

@@ -16,7 +16,7 @@ import (
 
 	"github.com/elazarl/goproxy"
 
-	"readthru/certs"
+	"github.com/readthru/readthru/certs"
 )
 
 func open(t *testing.T, dir string) *certs.Authority {

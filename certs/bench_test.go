@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"testing"
 
-	"readthru/certs"
+	"github.com/readthru/readthru/certs"
 )
 
 // A certificate for a host that nobody has asked for.

@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"os"
 
-	"readthru/wholefile"
+	"github.com/readthru/readthru/internal/wholefile"
 )
 
 // replaceFile writes the file at path whole, unless it already has this content.

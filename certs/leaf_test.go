@@ -11,7 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"readthru/certs"
+	"github.com/readthru/readthru/certs"
 )
 
 // parsed returns the certificate of a leaf.

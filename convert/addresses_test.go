@@ -9,8 +9,8 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"readthru/convert"
-	"readthru/markdown"
+	"github.com/readthru/readthru/convert"
+	"github.com/readthru/readthru/internal/markdown"
 )
 
 // TestCompactLinksCostLess measures, over the pages of a corpus, which share of the characters of their markdown are

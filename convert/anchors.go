@@ -7,8 +7,8 @@ import (
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
 
-	"readthru/convert/chars"
-	"readthru/page"
+	"github.com/readthru/readthru/convert/chars"
+	"github.com/readthru/readthru/page"
 )
 
 // Limits of Anchors: of their number, and of the bytes of a text.

@@ -6,7 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"readthru/convert"
+	"github.com/readthru/readthru/convert"
 )
 
 // The forms are those of the generators' own pages, shortened.

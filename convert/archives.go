@@ -7,12 +7,12 @@ import (
 	"html"
 	"strings"
 
-	"readthru/convert/archive"
-	"readthru/convert/docx"
-	"readthru/convert/epub"
-	"readthru/convert/opendocument"
-	"readthru/convert/pptx"
-	"readthru/convert/xlsx"
+	"github.com/readthru/readthru/convert/archive"
+	"github.com/readthru/readthru/convert/docx"
+	"github.com/readthru/readthru/convert/epub"
+	"github.com/readthru/readthru/convert/opendocument"
+	"github.com/readthru/readthru/convert/pptx"
+	"github.com/readthru/readthru/convert/xlsx"
 )
 
 // maxPart is how many bytes one part of an archive may unpack to. A test lowers it.

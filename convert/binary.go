@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"readthru/page"
+	"github.com/readthru/readthru/page"
 )
 
 // describe makes a page that says what a body without text is: its kind, the dimensions of a picture, and its size.

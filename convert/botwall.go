@@ -8,7 +8,7 @@ import (
 
 	"golang.org/x/net/html"
 
-	"readthru/convert/chars"
+	"github.com/readthru/readthru/convert/chars"
 )
 
 // wallWindow is the number of bytes of a body that are searched for the marks of a bot wall. One wall had its mark 128

@@ -6,10 +6,10 @@ import (
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
 
-	"readthru/convert/chars"
-	"readthru/convert/dom"
-	"readthru/lazy"
-	"readthru/page"
+	"github.com/readthru/readthru/convert/chars"
+	"github.com/readthru/readthru/convert/dom"
+	"github.com/readthru/readthru/internal/lazy"
+	"github.com/readthru/readthru/page"
 )
 
 // bylineReach is the number of elements after the first heading that are searched for author and date.

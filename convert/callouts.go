@@ -7,7 +7,7 @@ import (
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
 
-	"readthru/convert/dom"
+	"github.com/readthru/readthru/convert/dom"
 )
 
 // calloutAttr marks a blockquote that is a callout. It holds NOTE, TIP, IMPORTANT, WARNING or CAUTION, which GitHub

@@ -7,8 +7,8 @@ import (
 
 	"golang.org/x/net/html/charset"
 
-	"readthru/convert/hidden"
-	"readthru/page"
+	"github.com/readthru/readthru/convert/hidden"
+	"github.com/readthru/readthru/page"
 )
 
 // CleanEdition counts the changes by which [CleanMarkdown] or [CleanText] takes out more than before. Raise it with

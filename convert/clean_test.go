@@ -15,7 +15,7 @@ import (
 	xhtml "golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
 
-	"readthru/convert"
+	"github.com/readthru/readthru/convert"
 )
 
 // TestHonestPagesKeepTheirText cleans the documents of this repository, or all in the folder that

@@ -7,8 +7,8 @@ import (
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
 
-	"readthru/convert/chars"
-	"readthru/convert/dom"
+	"github.com/readthru/readthru/convert/chars"
+	"github.com/readthru/readthru/convert/dom"
 )
 
 // langAttr is where normalised code blocks keep their language. A normalised pre holds one text node and no other

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"readthru/markdown"
+	"github.com/readthru/readthru/internal/markdown"
 )
 
 // rememberedTargets is how many links back CompactLinks looks for the target of a link.

@@ -4,8 +4,8 @@ import (
 	"net/url"
 	"testing"
 
-	"readthru/convert"
-	"readthru/markdown"
+	"github.com/readthru/readthru/convert"
+	"github.com/readthru/readthru/internal/markdown"
 )
 
 func TestCompactLinks(t *testing.T) {

@@ -6,8 +6,8 @@ import (
 
 	"golang.org/x/net/html/atom"
 
-	"readthru/convert/dom"
-	"readthru/convert/guard"
+	"github.com/readthru/readthru/convert/dom"
+	"github.com/readthru/readthru/convert/guard"
 )
 
 // noContent is the name of the choice to keep nothing of a page. It comes with the warning thin.

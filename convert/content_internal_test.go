@@ -6,7 +6,7 @@ import (
 
 	"golang.org/x/net/html"
 
-	"readthru/convert/chars"
+	"github.com/readthru/readthru/convert/chars"
 )
 
 func TestModelIsReadAndSummed(t *testing.T) {

@@ -36,11 +36,11 @@ import (
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
 
-	"readthru/convert/dom"
-	"readthru/convert/guard"
-	"readthru/convert/hidden"
-	"readthru/markdown"
-	"readthru/page"
+	"github.com/readthru/readthru/convert/dom"
+	"github.com/readthru/readthru/convert/guard"
+	"github.com/readthru/readthru/convert/hidden"
+	"github.com/readthru/readthru/internal/markdown"
+	"github.com/readthru/readthru/page"
 )
 
 // Warnings of a [Result]; each is a token of the response field X-Readthru-Warning.

@@ -10,7 +10,7 @@ import (
 
 	"go.uber.org/goleak"
 
-	"readthru/convert"
+	"github.com/readthru/readthru/convert"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

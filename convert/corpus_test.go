@@ -16,8 +16,8 @@ import (
 
 	"golang.org/x/net/html"
 
-	"readthru/convert"
-	"readthru/processor"
+	"github.com/readthru/readthru/convert"
+	"github.com/readthru/readthru/internal/processor"
 )
 
 // corpusPage is a line of manifest.jsonl in a corpus folder.

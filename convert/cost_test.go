@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"readthru/processor"
+	"github.com/readthru/readthru/internal/processor"
 
 	"golang.org/x/net/html"
 )

@@ -8,8 +8,8 @@ import (
 	"slices"
 	"strings"
 
-	"readthru/convert/chars"
-	"readthru/convert/guard"
+	"github.com/readthru/readthru/convert/chars"
+	"github.com/readthru/readthru/convert/guard"
 )
 
 // rows writes a table row by row, from cells that are plain text. The first row is its header; later ones may be

@@ -5,8 +5,8 @@ import (
 	"strconv"
 	"strings"
 
-	"readthru/convert/chars"
-	"readthru/markdown"
+	"github.com/readthru/readthru/convert/chars"
+	"github.com/readthru/readthru/internal/markdown"
 )
 
 // Cut returns the first blocks of md, up to limit tokens in all, and a note that more was left out. It cuts between

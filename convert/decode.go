@@ -12,8 +12,8 @@ import (
 	htmlcharset "golang.org/x/net/html/charset"
 	"golang.org/x/text/encoding"
 
-	"readthru/convert/charset"
-	"readthru/lazy"
+	"github.com/readthru/readthru/convert/charset"
+	"github.com/readthru/readthru/internal/lazy"
 )
 
 // ErrTooLarge is the error of [Parse] for a body of more than 10 MiB of decoded text that is not HTML, which the caller

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"readthru/convert"
+	"github.com/readthru/readthru/convert"
 )
 
 func TestCharset(t *testing.T) {

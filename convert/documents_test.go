@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"readthru/convert"
+	"github.com/readthru/readthru/convert"
 )
 
 // zipOf returns an archive of parts, each a name and its content, in this order.

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"readthru/convert"
+	"github.com/readthru/readthru/convert"
 )
 
 const docxType = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"

@@ -9,9 +9,9 @@ import (
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
 
-	"readthru/convert/chars"
-	"readthru/convert/dom"
-	"readthru/convert/guard"
+	"github.com/readthru/readthru/convert/chars"
+	"github.com/readthru/readthru/convert/dom"
+	"github.com/readthru/readthru/convert/guard"
 )
 
 // escapeTree escapes the text below root so that markdown shows it unchanged. It runs after white space is collapsed,

@@ -7,7 +7,7 @@ import (
 
 	"golang.org/x/net/html/atom"
 
-	"readthru/convert/dom"
+	"github.com/readthru/readthru/convert/dom"
 )
 
 // CheckLinks fails t for a link or an image of d that is neither absolute nor a fragment, or that names a scheme of

@@ -13,10 +13,10 @@ import (
 	xhtml "golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
 
-	"readthru/convert/chars"
-	"readthru/convert/dom"
-	"readthru/convert/guard"
-	"readthru/convert/xmlread"
+	"github.com/readthru/readthru/convert/chars"
+	"github.com/readthru/readthru/convert/dom"
+	"github.com/readthru/readthru/convert/guard"
+	"github.com/readthru/readthru/convert/xmlread"
 )
 
 // feed makes a page of a feed (RSS, Atom, JSON Feed): its title, then for each item a heading with a link to it, date

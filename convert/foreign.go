@@ -5,10 +5,10 @@ import (
 	"net/url"
 	"strings"
 
-	"readthru/convert/chars"
-	"readthru/lazy"
-	"readthru/markdown"
-	"readthru/page"
+	"github.com/readthru/readthru/convert/chars"
+	"github.com/readthru/readthru/internal/lazy"
+	"github.com/readthru/readthru/internal/markdown"
+	"github.com/readthru/readthru/page"
 )
 
 // Doubt is a reason not to use markdown that came from elsewhere, such as the origin or a model. The zero value means

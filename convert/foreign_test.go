@@ -6,7 +6,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"readthru/convert"
+	"github.com/readthru/readthru/convert"
 )
 
 func TestLinksOfForeignMarkdownBecomeAbsolute(t *testing.T) {

@@ -10,17 +10,17 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"readthru/convert/chars"
-	"readthru/convert/docx"
-	"readthru/convert/epub"
-	"readthru/convert/guard"
-	"readthru/convert/hidden"
-	"readthru/convert/mhtml"
-	"readthru/convert/opendocument"
-	"readthru/convert/pptx"
-	"readthru/convert/xlsx"
-	"readthru/convert/xmlread"
-	"readthru/page"
+	"github.com/readthru/readthru/convert/chars"
+	"github.com/readthru/readthru/convert/docx"
+	"github.com/readthru/readthru/convert/epub"
+	"github.com/readthru/readthru/convert/guard"
+	"github.com/readthru/readthru/convert/hidden"
+	"github.com/readthru/readthru/convert/mhtml"
+	"github.com/readthru/readthru/convert/opendocument"
+	"github.com/readthru/readthru/convert/pptx"
+	"github.com/readthru/readthru/convert/xlsx"
+	"github.com/readthru/readthru/convert/xmlread"
+	"github.com/readthru/readthru/page"
 )
 
 // Warnings of bodies that are not HTML.

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"readthru/convert"
+	"github.com/readthru/readthru/convert"
 )
 
 // document converts content of a media type.

@@ -3,8 +3,8 @@ package convert
 import (
 	"slices"
 
-	"readthru/convert/dom"
-	"readthru/convert/guard"
+	"github.com/readthru/readthru/convert/dom"
+	"github.com/readthru/readthru/convert/guard"
 )
 
 // A forum's posts come with more than their text: the author and the time, which a reader needs, and facts about the

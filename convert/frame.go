@@ -9,8 +9,8 @@ import (
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
 
-	"readthru/convert/dom"
-	"readthru/page"
+	"github.com/readthru/readthru/convert/dom"
+	"github.com/readthru/readthru/page"
 )
 
 // dropFrame drops what sites put round an article and no rule or model told from it: short lines above the title, and

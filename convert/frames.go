@@ -10,11 +10,11 @@ import (
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
 
-	"readthru/convert/chars"
-	"readthru/convert/dom"
-	"readthru/convert/guard"
-	"readthru/convert/hidden"
-	"readthru/page"
+	"github.com/readthru/readthru/convert/chars"
+	"github.com/readthru/readthru/convert/dom"
+	"github.com/readthru/readthru/convert/guard"
+	"github.com/readthru/readthru/convert/hidden"
+	"github.com/readthru/readthru/page"
 )
 
 // Frames are the frames of a page that a reader sees. The documents of those of the page's own site can be put in their

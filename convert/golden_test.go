@@ -9,7 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"readthru/convert"
+	"github.com/readthru/readthru/convert"
 )
 
 var update = flag.Bool("update", false, "rewrite testdata/*.md from what the code gives now")

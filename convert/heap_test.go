@@ -13,7 +13,7 @@ import (
 
 	"golang.org/x/net/html"
 
-	"readthru/convert"
+	"github.com/readthru/readthru/convert"
 )
 
 // largePages are pages of 5 MB.

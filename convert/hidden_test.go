@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"readthru/convert"
+	"github.com/readthru/readthru/convert"
 )
 
 const around = "<h1>Real</h1><p>The first visible paragraph of the page, which stays whatever stands beside it, and is long enough.</p>%s<p>The last visible paragraph of the page, which stays as well, and has as many words as the first of them had.</p>"

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"readthru/convert"
+	"github.com/readthru/readthru/convert"
 )
 
 // bombs are inputs that hung or crashed converters, and similar ones.

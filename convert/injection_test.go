@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"readthru/convert"
+	"github.com/readthru/readthru/convert"
 )
 
 // vector is a page of injection-vectors.json with text that a reader does not see.

@@ -3,7 +3,7 @@ package convert
 import (
 	"golang.org/x/net/html/atom"
 
-	"readthru/convert/guard"
+	"github.com/readthru/readthru/convert/guard"
 )
 
 // A page repeats its units: cards, posts, answers, comments, rows. Blocks that are judged one by one cut through them,

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"readthru/convert/dom"
+	"github.com/readthru/readthru/convert/dom"
 )
 
 // outlineOf returns the outline of a page and the texts of its blocks.

@@ -6,8 +6,8 @@ import (
 	"encoding/json"
 	"strings"
 
-	"readthru/convert/chars"
-	"readthru/convert/guard"
+	"github.com/readthru/readthru/convert/chars"
+	"github.com/readthru/readthru/convert/guard"
 )
 
 const (

@@ -4,7 +4,7 @@ import (
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
 
-	"readthru/convert/dom"
+	"github.com/readthru/readthru/convert/dom"
 )
 
 // normaliseTable leaves a table of data unchanged, splits a table at headings between its rows, and turns a layout

@@ -5,7 +5,7 @@ import (
 
 	"golang.org/x/net/html"
 
-	"readthru/convert/dom"
+	"github.com/readthru/readthru/convert/dom"
 )
 
 // manualRoots are the classes of the boxes in which documentation generators put content. A box counts only if it holds

@@ -7,8 +7,8 @@ import (
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
 
-	"readthru/convert/dom"
-	"readthru/lazy"
+	"github.com/readthru/readthru/convert/dom"
+	"github.com/readthru/readthru/internal/lazy"
 )
 
 // generators are how the names of programs begin that make documentation. A name with "doc" in its first word needs no

@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 	"regexp"
 
-	"readthru/lazy"
+	"github.com/readthru/readthru/internal/lazy"
 )
 
 // sniffWindow is the number of bytes that LooksLikeMarkdown examines.

@@ -6,8 +6,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"readthru/convert"
-	"readthru/page"
+	"github.com/readthru/readthru/convert"
+	"github.com/readthru/readthru/page"
 )
 
 func TestMeta(t *testing.T) {

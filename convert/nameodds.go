@@ -5,7 +5,7 @@ import (
 
 	"golang.org/x/net/html"
 
-	"readthru/convert/chars"
+	"github.com/readthru/readthru/convert/chars"
 )
 
 // odds hold how often blocks with a name, or with a first word, are content: from -1, never, to 1, always.

@@ -8,11 +8,11 @@ import (
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
 
-	"readthru/convert/dom"
-	"readthru/convert/footnote"
-	"readthru/convert/formula"
-	"readthru/convert/guard"
-	"readthru/convert/hidden"
+	"github.com/readthru/readthru/convert/dom"
+	"github.com/readthru/readthru/convert/footnote"
+	"github.com/readthru/readthru/convert/formula"
+	"github.com/readthru/readthru/convert/guard"
+	"github.com/readthru/readthru/convert/hidden"
 )
 
 // normalise rewrites the elements below body into the few forms that the renderer knows. It needs the classes and

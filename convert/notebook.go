@@ -6,9 +6,9 @@ import (
 	"slices"
 	"strings"
 
-	"readthru/convert/hidden"
-	"readthru/lazy"
-	"readthru/markdown"
+	"github.com/readthru/readthru/convert/hidden"
+	"github.com/readthru/readthru/internal/lazy"
+	"github.com/readthru/readthru/internal/markdown"
 )
 
 // notebookType is the media type of a Jupyter notebook.

@@ -6,8 +6,8 @@ import (
 
 	"golang.org/x/net/html"
 
-	"readthru/convert/dom"
-	"readthru/convert/guard"
+	"github.com/readthru/readthru/convert/dom"
+	"github.com/readthru/readthru/convert/guard"
 )
 
 // noteState is the state of a footnote during rendering.

@@ -6,9 +6,9 @@ import (
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
 
-	"readthru/convert/chars"
-	"readthru/convert/dom"
-	"readthru/convert/guard"
+	"github.com/readthru/readthru/convert/chars"
+	"github.com/readthru/readthru/convert/dom"
+	"github.com/readthru/readthru/convert/guard"
 )
 
 // placesLabels are the labels, folded, of boxes that list the headings of the page that they stand on. "Contents" is

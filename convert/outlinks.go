@@ -7,9 +7,9 @@ import (
 
 	"golang.org/x/net/html"
 
-	"readthru/convert/guard"
-	"readthru/markdown"
-	"readthru/page"
+	"github.com/readthru/readthru/convert/guard"
+	"github.com/readthru/readthru/internal/markdown"
+	"github.com/readthru/readthru/page"
 )
 
 // maxLinks is the largest number of links that Links returns. The index of a documentation set has some thousands.

@@ -3,7 +3,7 @@ package convert
 import (
 	"golang.org/x/net/html/atom"
 
-	"readthru/convert/dom"
+	"github.com/readthru/readthru/convert/dom"
 )
 
 // pageFacts are the features that all blocks of a page share, and sums that features are taken from.

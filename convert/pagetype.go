@@ -8,10 +8,10 @@ import (
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
 
-	"readthru/convert/dom"
-	"readthru/convert/guard"
-	"readthru/lazy"
-	"readthru/page"
+	"github.com/readthru/readthru/convert/dom"
+	"github.com/readthru/readthru/convert/guard"
+	"github.com/readthru/readthru/internal/lazy"
+	"github.com/readthru/readthru/page"
 )
 
 // pageType is the purpose of a page. It selects rules and never loses text.

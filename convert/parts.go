@@ -12,10 +12,10 @@ import (
 
 	"golang.org/x/net/html"
 
-	"readthru/clip"
-	"readthru/convert/dom"
-	"readthru/convert/guard"
-	"readthru/convert/hidden"
+	"github.com/readthru/readthru/convert/dom"
+	"github.com/readthru/readthru/convert/guard"
+	"github.com/readthru/readthru/convert/hidden"
+	"github.com/readthru/readthru/internal/clip"
 )
 
 // partSize is the length of the parts in which a page over guard.MaxInput is converted, in bytes. The tree of a page

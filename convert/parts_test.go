@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"readthru/convert"
+	"github.com/readthru/readthru/convert"
 )
 
 // withoutRace skips a case that takes the race detector half a minute; "make test" runs it without in full size.

@@ -6,10 +6,10 @@ import (
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
 
-	"readthru/convert/chars"
-	"readthru/convert/dom"
-	"readthru/convert/hidden"
-	"readthru/lazy"
+	"github.com/readthru/readthru/convert/chars"
+	"github.com/readthru/readthru/convert/dom"
+	"github.com/readthru/readthru/convert/hidden"
+	"github.com/readthru/readthru/internal/lazy"
 )
 
 // facts are the facts by which errorPage, softError, loginWall and paywall judge a page: its names, its amount of text,

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"readthru/convert"
+	"github.com/readthru/readthru/convert"
 )
 
 const loginForm = `<form action=/login><label>Email <input type=email name=u></label><label>Password <input type="password" name=p></label><button>Sign in</button><a href=/forgot>Forgot your password?</a></form>`

@@ -8,10 +8,10 @@ import (
 	"strings"
 	"time"
 
-	"readthru/convert/chars"
-	"readthru/convert/guard"
-	"readthru/convert/pdflayout"
-	"readthru/pdf"
+	"github.com/readthru/readthru/convert/chars"
+	"github.com/readthru/readthru/convert/guard"
+	"github.com/readthru/readthru/convert/pdf"
+	"github.com/readthru/readthru/convert/pdflayout"
 )
 
 const (

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"readthru/convert"
+	"github.com/readthru/readthru/convert"
 )
 
 // pdfFile returns a PDF of one page for each content stream, without a table of its objects. F1 is a text font, F2 its

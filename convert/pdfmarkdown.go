@@ -5,9 +5,9 @@ import (
 	"strconv"
 	"strings"
 
-	"readthru/convert/chars"
-	"readthru/convert/guard"
-	"readthru/convert/pdflayout"
+	"github.com/readthru/readthru/convert/chars"
+	"github.com/readthru/readthru/convert/guard"
+	"github.com/readthru/readthru/convert/pdflayout"
 )
 
 // titleOf returns the text of the first heading of the highest level.

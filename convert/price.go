@@ -8,7 +8,7 @@ import (
 
 	"golang.org/x/net/html/atom"
 
-	"readthru/convert/dom"
+	"github.com/readthru/readthru/convert/dom"
 )
 
 // keepPrice keeps the price of a product: the first two amounts of money that are blocks of their own a little below

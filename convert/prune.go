@@ -9,9 +9,9 @@ import (
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
 
-	"readthru/convert/dom"
-	"readthru/convert/guard"
-	"readthru/lazy"
+	"github.com/readthru/readthru/convert/dom"
+	"github.com/readthru/readthru/convert/guard"
+	"github.com/readthru/readthru/internal/lazy"
 )
 
 // stage is the set of rules by which a conversion prunes. Each stage is gentler than the one before; see byrules.go.

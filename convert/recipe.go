@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"strings"
 
-	"readthru/convert/css"
+	"github.com/readthru/readthru/convert/css"
 )
 
 // WarnRecipe says that a recipe is for the page, but its selectors match nothing on it: the page was converted as

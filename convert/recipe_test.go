@@ -7,7 +7,7 @@ import (
 	"sync"
 	"testing"
 
-	"readthru/convert"
+	"github.com/readthru/readthru/convert"
 )
 
 // withRecipe converts a page at https://a.test/dir/page with a recipe.

@@ -19,7 +19,7 @@ import (
 	goldtext "github.com/yuin/goldmark/text"
 	"golang.org/x/net/html"
 
-	"readthru/convert"
+	"github.com/readthru/readthru/convert"
 )
 
 var reader = goldmark.New(goldmark.WithExtensions(extension.GFM, extension.Footnote, extension.DefinitionList),

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"readthru/convert"
+	"github.com/readthru/readthru/convert"
 )
 
 // scopes are pages whose rules hold for a part of them: words with KEEP are painted by Chromium, those with HIDE are

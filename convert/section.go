@@ -7,9 +7,9 @@ import (
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
 
-	"readthru/convert/chars"
-	"readthru/convert/dom"
-	"readthru/convert/guard"
+	"github.com/readthru/readthru/convert/chars"
+	"github.com/readthru/readthru/convert/dom"
+	"github.com/readthru/readthru/convert/guard"
 )
 
 // section returns the elements of the section that id names below body: a heading and what follows it up to the next

@@ -14,8 +14,8 @@ import (
 	"testing"
 	"time"
 
-	"readthru/convert"
-	"readthru/processor"
+	"github.com/readthru/readthru/convert"
+	"github.com/readthru/readthru/internal/processor"
 )
 
 // TestHostileCorpusPagesCostLittle builds the pages that bombs.json describes, in testdata/security or the folder

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"readthru/convert"
+	"github.com/readthru/readthru/convert"
 )
 
 func TestSelectorsMatchTheOriginalPage(t *testing.T) {

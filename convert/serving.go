@@ -13,12 +13,12 @@ import (
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
 
-	"readthru/clip"
-	"readthru/convert/chars"
-	"readthru/convert/css"
-	"readthru/convert/dom"
-	"readthru/convert/guard"
-	"readthru/page"
+	"github.com/readthru/readthru/convert/chars"
+	"github.com/readthru/readthru/convert/css"
+	"github.com/readthru/readthru/convert/dom"
+	"github.com/readthru/readthru/convert/guard"
+	"github.com/readthru/readthru/internal/clip"
+	"github.com/readthru/readthru/page"
 )
 
 // RecipeUse is what a recipe did for a page.

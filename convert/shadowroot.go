@@ -5,9 +5,9 @@ import (
 
 	"golang.org/x/net/html"
 
-	"readthru/convert/chars"
-	"readthru/convert/dom"
-	"readthru/convert/hidden"
+	"github.com/readthru/readthru/convert/chars"
+	"github.com/readthru/readthru/convert/dom"
+	"github.com/readthru/readthru/convert/hidden"
 )
 
 // unwrapShadowRoots moves the content of declarative shadow roots, which a rendered page carries, to where a reader

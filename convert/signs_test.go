@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"readthru/convert"
+	"github.com/readthru/readthru/convert"
 )
 
 var someWords = strings.Repeat("word ", 30)

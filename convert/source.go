@@ -4,14 +4,14 @@ import (
 	"path"
 	"strings"
 
-	"readthru/convert/chars"
-	"readthru/convert/docx"
-	"readthru/convert/epub"
-	"readthru/convert/mhtml"
-	"readthru/convert/opendocument"
-	"readthru/convert/pptx"
-	"readthru/convert/xlsx"
-	"readthru/page"
+	"github.com/readthru/readthru/convert/chars"
+	"github.com/readthru/readthru/convert/docx"
+	"github.com/readthru/readthru/convert/epub"
+	"github.com/readthru/readthru/convert/mhtml"
+	"github.com/readthru/readthru/convert/opendocument"
+	"github.com/readthru/readthru/convert/pptx"
+	"github.com/readthru/readthru/convert/xlsx"
+	"github.com/readthru/readthru/page"
 )
 
 // source makes the markdown of source code: a fenced block with its language. A text without a known language stays

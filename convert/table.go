@@ -9,8 +9,8 @@ import (
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
 
-	"readthru/convert/dom"
-	"readthru/convert/guard"
+	"github.com/readthru/readthru/convert/dom"
+	"github.com/readthru/readthru/convert/guard"
 )
 
 // table writes a table of data in GitHub's form: the first row is the header if none is marked, short cells repeat over

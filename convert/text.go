@@ -4,9 +4,9 @@ import (
 	"bytes"
 	"strings"
 
-	"readthru/lazy"
-	"readthru/markdown"
-	"readthru/page"
+	"github.com/readthru/readthru/internal/lazy"
+	"github.com/readthru/readthru/internal/markdown"
+	"github.com/readthru/readthru/page"
 )
 
 var (

@@ -7,7 +7,7 @@ import (
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
 
-	"readthru/convert/guard"
+	"github.com/readthru/readthru/convert/guard"
 )
 
 // measure tells how much text an element holds: bytes without white space, those inside links, and those inside code

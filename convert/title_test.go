@@ -4,7 +4,7 @@ import (
 	"net/url"
 	"testing"
 
-	"readthru/convert"
+	"github.com/readthru/readthru/convert"
 )
 
 // TestTitlesOfGenerators holds what pages are called whose generator puts the name of the book, the manual or the board

@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"strings"
 
-	"readthru/lazy"
+	"github.com/readthru/readthru/internal/lazy"
 )
 
 // titleSeparators stand in titles between the page's name and those of its section and its site.

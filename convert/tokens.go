@@ -4,7 +4,7 @@ import (
 	"math"
 	"unicode/utf8"
 
-	"readthru/convert/chars"
+	"github.com/readthru/readthru/convert/chars"
 )
 
 // Tokens estimates the number of tokens of text for a language model. Compared with the o200k vocabulary, the error on

@@ -9,7 +9,7 @@ import (
 	"slices"
 	"testing"
 
-	"readthru/convert"
+	"github.com/readthru/readthru/convert"
 )
 
 // TestTokenEstimateIsAsGoodAsDocumented compares [convert.Tokens] with the o200k vocabulary, over the HTML and the markdown

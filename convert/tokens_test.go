@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"readthru/convert"
+	"github.com/readthru/readthru/convert"
 )
 
 func TestTokens(t *testing.T) {

@@ -4,7 +4,7 @@ import (
 	"net/url"
 	"strings"
 
-	"readthru/page"
+	"github.com/readthru/readthru/page"
 )
 
 // redirectors are addresses that count visitors and redirect to the target in their parameter. Host and path must be

@@ -12,11 +12,11 @@ import (
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
 
-	"readthru/convert/chars"
-	"readthru/convert/dom"
-	"readthru/convert/guard"
-	"readthru/lazy"
-	"readthru/markdown"
+	"github.com/readthru/readthru/convert/chars"
+	"github.com/readthru/readthru/convert/dom"
+	"github.com/readthru/readthru/convert/guard"
+	"github.com/readthru/readthru/internal/lazy"
+	"github.com/readthru/readthru/internal/markdown"
 )
 
 // Trim is a page trimmed for a model that converts it (rules E10, E12).

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"readthru/convert"
+	"github.com/readthru/readthru/convert"
 )
 
 // trimPage is a page with chrome, hidden text and all that a model is to be given (rule E10).

@@ -9,11 +9,11 @@ import (
 
 	"github.com/cespare/xxhash/v2"
 
-	"readthru/convert/css"
-	"readthru/convert/footnote"
-	"readthru/convert/formula"
-	"readthru/convert/hidden"
-	"readthru/page"
+	"github.com/readthru/readthru/convert/css"
+	"github.com/readthru/readthru/convert/footnote"
+	"github.com/readthru/readthru/convert/formula"
+	"github.com/readthru/readthru/convert/hidden"
+	"github.com/readthru/readthru/page"
 )
 
 // edition counts the changes of output that no rule table shows.

@@ -6,8 +6,8 @@ import (
 
 	"golang.org/x/net/html"
 
-	"readthru/convert/dom"
-	"readthru/page"
+	"github.com/readthru/readthru/convert/dom"
+	"github.com/readthru/readthru/page"
 )
 
 // rawElements are the elements whose content the parser of HTML takes as text up to their end tag.

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"readthru/convert"
+	"github.com/readthru/readthru/convert"
 )
 
 func TestXHTMLIsReadAsXML(t *testing.T) {

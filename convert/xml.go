@@ -7,9 +7,9 @@ import (
 	"net/url"
 	"strings"
 
-	"readthru/convert/chars"
-	"readthru/convert/guard"
-	"readthru/convert/xmlread"
+	"github.com/readthru/readthru/convert/chars"
+	"github.com/readthru/readthru/convert/guard"
+	"github.com/readthru/readthru/convert/xmlread"
 )
 
 // xml makes the markdown of XML: a feed becomes its items, a sitemap a list of links, a picture its description, and

@@ -9,10 +9,10 @@ import (
 	"strings"
 	"testing"
 
-	"readthru/cache"
-	"readthru/crawl"
-	"readthru/fetch"
-	"readthru/store"
+	"github.com/readthru/readthru/cache"
+	"github.com/readthru/readthru/crawl"
+	"github.com/readthru/readthru/fetch"
+	"github.com/readthru/readthru/store"
 )
 
 // BenchmarkLocal crawls a site over loopback without pauses, with cache and store on disk: pages/s is the rate that the

@@ -19,8 +19,8 @@ import (
 	"net/url"
 	"time"
 
-	"readthru/fetch"
-	"readthru/page"
+	"github.com/readthru/readthru/fetch"
+	"github.com/readthru/readthru/page"
 )
 
 // Service gets the pages of sites.

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"readthru/page"
+	"github.com/readthru/readthru/page"
 )
 
 // Bounds on what looks endless. A site may be endless by mistake (a relative link that makes the path longer on every

@@ -13,7 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"readthru/crawl"
+	"github.com/readthru/readthru/crawl"
 )
 
 func TestEndlessSitesAreBounded(t *testing.T) {

@@ -7,9 +7,9 @@ import (
 	"net/url"
 	"os"
 
-	"readthru/crawl"
-	"readthru/fetch"
-	"readthru/store"
+	"github.com/readthru/readthru/crawl"
+	"github.com/readthru/readthru/fetch"
+	"github.com/readthru/readthru/store"
 )
 
 func Example() {

@@ -13,8 +13,8 @@ import (
 	"sync/atomic"
 	"time"
 
-	"readthru/fetch"
-	"readthru/page"
+	"github.com/readthru/readthru/fetch"
+	"github.com/readthru/readthru/page"
 )
 
 // Firecrawl gets pages through a Firecrawl server. It speaks version 2 of the API, or version 1 to a server that has no

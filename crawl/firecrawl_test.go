@@ -16,9 +16,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"readthru/crawl"
-	"readthru/fetch"
-	"readthru/store"
+	"github.com/readthru/readthru/crawl"
+	"github.com/readthru/readthru/fetch"
+	"github.com/readthru/readthru/store"
 )
 
 // public is a network on which every name is public, except those below private.example.com.

@@ -14,9 +14,9 @@ import (
 	"strings"
 	"time"
 
-	"readthru/fetch"
-	"readthru/httpfield"
-	"readthru/page"
+	"github.com/readthru/readthru/fetch"
+	"github.com/readthru/readthru/internal/httpfield"
+	"github.com/readthru/readthru/page"
 )
 
 // maxAnswer is the largest answer read from a Firecrawl server, in bytes. A part of a job has about 10 MB.

@@ -5,7 +5,7 @@ import (
 	"path"
 	"strings"
 
-	"readthru/page"
+	"github.com/readthru/readthru/page"
 )
 
 // roundSize is how many URLs are fetched in parallel before the next ones are chosen. The choice never depends on which

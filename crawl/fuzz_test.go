@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"readthru/crawl"
+	"github.com/readthru/readthru/crawl"
 )
 
 func FuzzSitemap(f *testing.F) {

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"time"
 
-	"readthru/fetch"
-	"readthru/page"
+	"github.com/readthru/readthru/fetch"
+	"github.com/readthru/readthru/page"
 )
 
 const (

@@ -9,9 +9,9 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"readthru/fault"
-	"readthru/fetch"
-	"readthru/page"
+	"github.com/readthru/readthru/fetch"
+	"github.com/readthru/readthru/internal/fault"
+	"github.com/readthru/readthru/page"
 )
 
 const (

@@ -14,9 +14,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"readthru/crawl"
-	"readthru/fetch"
-	"readthru/page"
+	"github.com/readthru/readthru/crawl"
+	"github.com/readthru/readthru/fetch"
+	"github.com/readthru/readthru/page"
 )
 
 func TestPagesAreFoundByTheirMenus(t *testing.T) {

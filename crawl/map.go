@@ -6,7 +6,7 @@ import (
 	"net/url"
 	"strings"
 
-	"readthru/page"
+	"github.com/readthru/readthru/page"
 )
 
 // MapOptions selects the URLs of a [Map]. Zero values other than URL select the defaults.

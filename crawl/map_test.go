@@ -8,7 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"readthru/crawl"
+	"github.com/readthru/readthru/crawl"
 )
 
 // mapped is the site of these tests. It has a start page, a sitemap that names subdomains, and an llms.txt.

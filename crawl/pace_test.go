@@ -12,8 +12,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"readthru/crawl"
-	"readthru/fetch"
+	"github.com/readthru/readthru/crawl"
+	"github.com/readthru/readthru/fetch"
 )
 
 // paced crawls a site of n pages below /p/, all linked from the start page, in virtual time.

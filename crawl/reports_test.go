@@ -10,7 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"readthru/crawl"
+	"github.com/readthru/readthru/crawl"
 )
 
 // TestReportsOfOtherSitemapReaders reads the sitemaps, made small, that users of other crawlers reported as read wrong.

@@ -13,11 +13,11 @@ import (
 	"testing"
 	"time"
 
-	"readthru/cache"
-	"readthru/crawl"
-	"readthru/fetch"
-	"readthru/page"
-	"readthru/store"
+	"github.com/readthru/readthru/cache"
+	"github.com/readthru/readthru/crawl"
+	"github.com/readthru/readthru/fetch"
+	"github.com/readthru/readthru/page"
+	"github.com/readthru/readthru/store"
 )
 
 // site is an origin in this process, the same on every host. It records the requests.

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"readthru/page"
+	"github.com/readthru/readthru/page"
 )
 
 // scope says which URLs a crawl may fetch: those of one site that the patterns choose.

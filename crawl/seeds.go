@@ -8,8 +8,8 @@ import (
 	"strings"
 	"time"
 
-	"readthru/fetch"
-	"readthru/page"
+	"github.com/readthru/readthru/fetch"
+	"github.com/readthru/readthru/page"
 )
 
 const (

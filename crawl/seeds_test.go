@@ -10,7 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"readthru/crawl"
+	"github.com/readthru/readthru/crawl"
 )
 
 func TestSitemapsAndLLMsTxtAreSeeds(t *testing.T) {

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"net/url"
 
-	"readthru/page"
+	"github.com/readthru/readthru/page"
 )
 
 // maxStartHops is how many redirects of a start page are followed.

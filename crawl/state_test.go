@@ -10,8 +10,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"readthru/crawl"
-	"readthru/fetch"
+	"github.com/readthru/readthru/crawl"
+	"github.com/readthru/readthru/fetch"
 )
 
 func TestInterruptedCrawlResumes(t *testing.T) {

@@ -12,10 +12,10 @@ import (
 	"strings"
 	"time"
 
-	"readthru/convert"
-	"readthru/httpfield"
-	"readthru/page"
-	"readthru/store"
+	"github.com/readthru/readthru/convert"
+	"github.com/readthru/readthru/internal/httpfield"
+	"github.com/readthru/readthru/page"
+	"github.com/readthru/readthru/store"
 )
 
 // alternateLifetime is how long a twin replaces its page before it is fetched again.

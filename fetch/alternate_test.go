@@ -10,9 +10,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"readthru/fetch"
-	"readthru/page"
-	"readthru/processor"
+	"github.com/readthru/readthru/fetch"
+	"github.com/readthru/readthru/internal/processor"
+	"github.com/readthru/readthru/page"
 )
 
 var twin = "# Harbour\n\n" +

@@ -4,8 +4,8 @@ import (
 	"net/http"
 	"net/url"
 
-	"readthru/convert"
-	"readthru/page"
+	"github.com/readthru/readthru/convert"
+	"github.com/readthru/readthru/page"
 )
 
 // Limits of Anchors: the largest page that is read for it, in bytes, and how many pages' anchors are kept in memory.

@@ -15,9 +15,9 @@ import (
 
 	htmlcharset "golang.org/x/net/html/charset"
 
-	"readthru/cache"
-	"readthru/convert"
-	"readthru/page"
+	"github.com/readthru/readthru/cache"
+	"github.com/readthru/readthru/convert"
+	"github.com/readthru/readthru/page"
 )
 
 // answer makes the markdown answer of what the steps found, and records the visit. recalled says that the rendition was

@@ -8,7 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"readthru/fetch"
+	"github.com/readthru/readthru/fetch"
 )
 
 func TestVaryIsMerged(t *testing.T) { // RFC 9110 §12.5.5

@@ -14,13 +14,13 @@ import (
 	"strings"
 	"time"
 
-	"readthru/cache"
-	"readthru/convert"
-	"readthru/httpfield"
-	"readthru/page"
-	"readthru/recipe"
-	"readthru/render"
-	"readthru/store"
+	"github.com/readthru/readthru/cache"
+	"github.com/readthru/readthru/convert"
+	"github.com/readthru/readthru/internal/httpfield"
+	"github.com/readthru/readthru/internal/recipe"
+	"github.com/readthru/readthru/page"
+	"github.com/readthru/readthru/render"
+	"github.com/readthru/readthru/store"
 )
 
 // attempt is what the steps of one page share, by stage: what is asked, what the origin answered, what was made of it.

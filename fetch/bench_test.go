@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"readthru/fetch"
+	"github.com/readthru/readthru/fetch"
 )
 
 // BenchmarkHit is a page that was read before: from the cache, its rendition from the store.

@@ -12,10 +12,10 @@ import (
 	"strings"
 	"time"
 
-	"readthru/convert"
-	"readthru/page"
-	"readthru/render"
-	"readthru/store"
+	"github.com/readthru/readthru/convert"
+	"github.com/readthru/readthru/page"
+	"github.com/readthru/readthru/render"
+	"github.com/readthru/readthru/store"
 )
 
 // When a page is rendered: the values of render.mode, of a rule's render and of [Request.Render].

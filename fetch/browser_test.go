@@ -20,12 +20,12 @@ import (
 	"testing"
 	"time"
 
-	"readthru/fetch"
-	"readthru/needs"
-	"readthru/page"
-	"readthru/render"
-	"readthru/render/rendertest"
-	"readthru/store"
+	"github.com/readthru/readthru/fetch"
+	"github.com/readthru/readthru/internal/needs"
+	"github.com/readthru/readthru/page"
+	"github.com/readthru/readthru/render"
+	"github.com/readthru/readthru/render/rendertest"
+	"github.com/readthru/readthru/store"
 )
 
 // shell is a page whose text comes with its script.

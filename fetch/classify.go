@@ -7,7 +7,7 @@ import (
 	"path"
 	"strings"
 
-	"readthru/page"
+	"github.com/readthru/readthru/page"
 )
 
 // kind classifies a response by its head.

@@ -8,8 +8,8 @@ import (
 	"net/url"
 	"strings"
 
-	"readthru/convert"
-	"readthru/page"
+	"github.com/readthru/readthru/convert"
+	"github.com/readthru/readthru/page"
 )
 
 // Readable reports whether content of this media type is text that an agent reads as it stands: any text but HTML,

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"readthru/fetch"
-	"readthru/page"
+	"github.com/readthru/readthru/fetch"
+	"github.com/readthru/readthru/page"
 )
 
 // concealing is markdown with all that a hostile origin may put into it. HIDE must not reach an agent.

@@ -7,9 +7,9 @@ import (
 	"strconv"
 	"strings"
 
-	"readthru/cache"
-	"readthru/httpfield"
-	"readthru/page"
+	"github.com/readthru/readthru/cache"
+	"github.com/readthru/readthru/internal/httpfield"
+	"github.com/readthru/readthru/page"
 )
 
 // ourTag reports whether an entity tag is that of one of our renditions.

@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"readthru/fetch"
+	"github.com/readthru/readthru/fetch"
 )
 
 func TestCutBodiesAreErrors(t *testing.T) { // rules H1, H2

@@ -10,7 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"readthru/fetch"
+	"github.com/readthru/readthru/fetch"
 )
 
 func TestLinksAreThoseOfTheWholePageFromTheCacheToo(t *testing.T) {

@@ -15,7 +15,7 @@ import (
 	"github.com/andybalholm/brotli"
 	"github.com/klauspost/compress/zstd"
 
-	"readthru/fetch"
+	"github.com/readthru/readthru/fetch"
 )
 
 // code applies a coding.

@@ -14,7 +14,7 @@ import (
 	"syscall"
 	"time"
 
-	"readthru/page"
+	"github.com/readthru/readthru/page"
 )
 
 // connectTimeout limits the time to connect to an origin: name lookup, connection and TLS handshake together.

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"readthru/fetch"
+	"github.com/readthru/readthru/fetch"
 )
 
 const rss = `<?xml version="1.0"?><rss version="2.0"><channel><title>River news</title><link>https://site.test/</link>

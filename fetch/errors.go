@@ -16,7 +16,7 @@ import (
 	"syscall"
 	"time"
 
-	"readthru/page"
+	"github.com/readthru/readthru/page"
 )
 
 // Kinds of an [Error], as in the page object.

@@ -15,7 +15,7 @@ import (
 	"testing"
 	"time"
 
-	"readthru/fetch"
+	"github.com/readthru/readthru/fetch"
 )
 
 func TestErrorsAreExplained(t *testing.T) {

@@ -10,7 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"readthru/httpfield"
+	"github.com/readthru/readthru/internal/httpfield"
 )
 
 // continueTimeout is how long a request waits for 100 (Continue) before it sends its content nevertheless (RFC 9110

@@ -10,7 +10,7 @@ import (
 	"runtime"
 	"time"
 
-	"readthru/render"
+	"github.com/readthru/readthru/render"
 )
 
 // Check judges an address under the policy for own fetches (private false) or for clients on a loopback listener

@@ -28,16 +28,16 @@ import (
 	lru "github.com/hashicorp/golang-lru/v2"
 	"golang.org/x/sync/singleflight"
 
-	"readthru/cache"
-	"readthru/convert"
-	"readthru/fault"
-	"readthru/github"
-	"readthru/llm"
-	"readthru/page"
-	"readthru/recipe"
-	"readthru/render"
-	"readthru/store"
-	"readthru/symbols"
+	"github.com/readthru/readthru/cache"
+	"github.com/readthru/readthru/convert"
+	"github.com/readthru/readthru/fetch/github"
+	"github.com/readthru/readthru/internal/fault"
+	"github.com/readthru/readthru/internal/llm"
+	"github.com/readthru/readthru/internal/recipe"
+	"github.com/readthru/readthru/internal/symbols"
+	"github.com/readthru/readthru/page"
+	"github.com/readthru/readthru/render"
+	"github.com/readthru/readthru/store"
 )
 
 // Options configures a Fetcher.

@@ -7,7 +7,7 @@ import (
 	"net/http"
 	"net/url"
 
-	"readthru/page"
+	"github.com/readthru/readthru/page"
 )
 
 // fileRedirects is the maximal number of redirects to a file (RFC 9309 §2.3.1.2 requires at least five).

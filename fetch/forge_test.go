@@ -8,10 +8,10 @@ import (
 	"strings"
 	"testing"
 
-	"readthru/fetch"
-	"readthru/github"
-	"readthru/github/githubtest"
-	"readthru/page"
+	"github.com/readthru/readthru/fetch"
+	"github.com/readthru/readthru/fetch/github"
+	"github.com/readthru/readthru/fetch/github/githubtest"
+	"github.com/readthru/readthru/page"
 )
 
 // tokens returns the host names that were asked with a secret.

@@ -9,11 +9,11 @@ import (
 	"strconv"
 	"time"
 
-	"readthru/convert"
-	"readthru/httpfield"
-	"readthru/page"
-	"readthru/render"
-	"readthru/store"
+	"github.com/readthru/readthru/convert"
+	"github.com/readthru/readthru/internal/httpfield"
+	"github.com/readthru/readthru/page"
+	"github.com/readthru/readthru/render"
+	"github.com/readthru/readthru/store"
 )
 
 // warnFrames is the warning of a page of which frames are left out; followed by =N, their number.

@@ -8,8 +8,8 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"readthru/fetch"
-	"readthru/page"
+	"github.com/readthru/readthru/fetch"
+	"github.com/readthru/readthru/page"
 )
 
 // framesOf serves pages by path.

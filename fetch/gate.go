@@ -13,8 +13,8 @@ import (
 	"strings"
 	"time"
 
-	"readthru/page"
-	"readthru/store"
+	"github.com/readthru/readthru/page"
+	"github.com/readthru/readthru/store"
 )
 
 // disclosure is an intended disclosure of a URL to a third party, with the facts that decide whether it is allowed.

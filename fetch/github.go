@@ -13,11 +13,11 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"readthru/cache"
-	"readthru/convert"
-	"readthru/github"
-	"readthru/page"
-	"readthru/store"
+	"github.com/readthru/readthru/cache"
+	"github.com/readthru/readthru/convert"
+	"github.com/readthru/readthru/fetch/github"
+	"github.com/readthru/readthru/page"
+	"github.com/readthru/readthru/store"
 )
 
 const (

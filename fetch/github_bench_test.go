@@ -14,9 +14,9 @@ import (
 	"syscall"
 	"testing"
 
-	"readthru/fetch"
-	"readthru/github/githubtest"
-	"readthru/symbols"
+	"github.com/readthru/readthru/fetch"
+	"github.com/readthru/readthru/fetch/github/githubtest"
+	"github.com/readthru/readthru/internal/symbols"
 )
 
 // BenchmarkRepository reads one repository from a host on loopback: its archive, made beforehand as GitHub has it, with

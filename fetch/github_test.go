@@ -11,12 +11,12 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"readthru/cache"
-	"readthru/fetch"
-	"readthru/github"
-	"readthru/github/githubtest"
-	"readthru/page"
-	"readthru/symbols"
+	"github.com/readthru/readthru/cache"
+	"github.com/readthru/readthru/fetch"
+	"github.com/readthru/readthru/fetch/github"
+	"github.com/readthru/readthru/fetch/github/githubtest"
+	"github.com/readthru/readthru/internal/symbols"
+	"github.com/readthru/readthru/page"
 )
 
 // project is a small repository with something of everything.

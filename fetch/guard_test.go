@@ -4,7 +4,7 @@ import (
 	"net/netip"
 	"testing"
 
-	"readthru/fetch"
+	"github.com/readthru/readthru/fetch"
 )
 
 func TestAddressesAreJudgedInEveryForm(t *testing.T) {

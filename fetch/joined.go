@@ -10,9 +10,9 @@ import (
 	"strconv"
 	"strings"
 
-	"readthru/convert"
-	"readthru/page"
-	"readthru/store"
+	"github.com/readthru/readthru/convert"
+	"github.com/readthru/readthru/page"
+	"github.com/readthru/readthru/store"
 )
 
 // Warnings of a page that a site recipe joins with the next ones.

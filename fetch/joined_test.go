@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"readthru/fetch"
-	"readthru/page"
+	"github.com/readthru/readthru/fetch"
+	"github.com/readthru/readthru/page"
 )
 
 // threads serves pages of a thread: the page n leads to n+1.

@@ -9,11 +9,11 @@ import (
 	"strings"
 	"time"
 
-	"readthru/convert"
-	"readthru/llm"
-	"readthru/markdown"
-	"readthru/page"
-	"readthru/store"
+	"github.com/readthru/readthru/convert"
+	"github.com/readthru/readthru/internal/llm"
+	"github.com/readthru/readthru/internal/markdown"
+	"github.com/readthru/readthru/page"
+	"github.com/readthru/readthru/store"
 )
 
 const (

@@ -14,10 +14,10 @@ import (
 	"testing"
 	"time"
 
-	"readthru/fetch"
-	"readthru/llm"
-	"readthru/page"
-	"readthru/store"
+	"github.com/readthru/readthru/fetch"
+	"github.com/readthru/readthru/internal/llm"
+	"github.com/readthru/readthru/page"
+	"github.com/readthru/readthru/store"
 )
 
 // converting is a model that speaks as OpenAI does. It answers say, or an error's status where that is set.

@@ -6,9 +6,9 @@ import (
 	"strings"
 	"time"
 
-	"readthru/convert"
-	"readthru/page"
-	"readthru/store"
+	"github.com/readthru/readthru/convert"
+	"github.com/readthru/readthru/page"
+	"github.com/readthru/readthru/store"
 )
 
 // convertBudget limits the time to convert one page of up to largePage.

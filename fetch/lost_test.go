@@ -4,9 +4,9 @@ import (
 	"net/http"
 	"testing"
 
-	"readthru/cache"
-	"readthru/fetch"
-	"readthru/store"
+	"github.com/readthru/readthru/cache"
+	"github.com/readthru/readthru/fetch"
+	"github.com/readthru/readthru/store"
 )
 
 // losing is a cache whose next stored content is lost before it is read.

@@ -16,10 +16,10 @@ import (
 
 	"github.com/sony/gobreaker/v2"
 
-	"readthru/convert"
-	"readthru/httpfield"
-	"readthru/page"
-	"readthru/store"
+	"github.com/readthru/readthru/convert"
+	"github.com/readthru/readthru/internal/httpfield"
+	"github.com/readthru/readthru/page"
+	"github.com/readthru/readthru/store"
 )
 
 const (

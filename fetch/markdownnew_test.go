@@ -14,8 +14,8 @@ import (
 	"testing"
 	"time"
 
-	"readthru/fetch"
-	"readthru/page"
+	"github.com/readthru/readthru/fetch"
+	"github.com/readthru/readthru/page"
 )
 
 // converter is markdown.new on loopback: GET with the URL as path, POST with JSON, a daily allowance that counts down.

@@ -5,8 +5,8 @@ import (
 	"net/url"
 	"slices"
 
-	"readthru/page"
-	"readthru/store"
+	"github.com/readthru/readthru/page"
+	"github.com/readthru/readthru/store"
 )
 
 // name decides as which page the attempt's page is kept, and returns what is known of that one; an empty page where

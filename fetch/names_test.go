@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"readthru/page"
-	"readthru/store"
+	"github.com/readthru/readthru/page"
+	"github.com/readthru/readthru/store"
 )
 
 // namesOf serves pages by host and path, and redirects where a page says so.

@@ -7,9 +7,9 @@ import (
 	"strconv"
 	"strings"
 
-	"readthru/convert"
-	"readthru/page"
-	"readthru/store"
+	"github.com/readthru/readthru/convert"
+	"github.com/readthru/readthru/page"
+	"github.com/readthru/readthru/store"
 )
 
 // negotiate accepts markdown sent by the origin (rules A2 to A4). It changes no byte but where a reader would not see

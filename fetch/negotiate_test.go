@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"readthru/page"
-	"readthru/store"
+	"github.com/readthru/readthru/page"
+	"github.com/readthru/readthru/store"
 )
 
 // negotiating answers markdown to who names it first, and HTML to others.

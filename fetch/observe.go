@@ -9,8 +9,8 @@ import (
 	"net/http"
 	"time"
 
-	"readthru/convert"
-	"readthru/page"
+	"github.com/readthru/readthru/convert"
+	"github.com/readthru/readthru/page"
 )
 
 // observeLimit is the largest HTML copied while it passes to a browser, in bytes.

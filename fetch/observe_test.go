@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"readthru/fetch"
-	"readthru/page"
+	"github.com/readthru/readthru/fetch"
+	"github.com/readthru/readthru/page"
 )
 
 // browse reads a URL as the proxy does for a browser: through the cache, observed, to the last byte or only the first.

@@ -7,9 +7,9 @@ import (
 	"strings"
 	"testing"
 
-	"readthru/cache"
-	"readthru/fetch"
-	"readthru/store"
+	"github.com/readthru/readthru/cache"
+	"github.com/readthru/readthru/fetch"
+	"github.com/readthru/readthru/store"
 )
 
 // Offline, a page that is not stored fails because we are offline, not because an origin said so.

@@ -10,11 +10,11 @@ import (
 	"strings"
 	"time"
 
-	"readthru/cache"
-	"readthru/convert"
-	"readthru/httpfield"
-	"readthru/page"
-	"readthru/store"
+	"github.com/readthru/readthru/cache"
+	"github.com/readthru/readthru/convert"
+	"github.com/readthru/readthru/internal/httpfield"
+	"github.com/readthru/readthru/page"
+	"github.com/readthru/readthru/store"
 )
 
 // What is asked of origins (RFC 9110 §12.5.1). Never markdown alone: a strict origin would answer 406, and its HTML is

@@ -16,7 +16,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"readthru/fetch"
+	"github.com/readthru/readthru/fetch"
 )
 
 // cutter answers one request on each TLS connection with a body that ends with the connection, with close_notify or

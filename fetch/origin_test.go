@@ -19,7 +19,7 @@ import (
 	"testing"
 	"time"
 
-	"readthru/fetch"
+	"github.com/readthru/readthru/fetch"
 )
 
 // authority signs for origins in tests.

@@ -11,10 +11,10 @@ import (
 	"testing"
 	"time"
 
-	"readthru/cache"
-	"readthru/fetch"
-	"readthru/page"
-	"readthru/store"
+	"github.com/readthru/readthru/cache"
+	"github.com/readthru/readthru/fetch"
+	"github.com/readthru/readthru/page"
+	"github.com/readthru/readthru/store"
 )
 
 func TestHTMLBecomesMarkdownOnceAndIsRememberedAfterwards(t *testing.T) {

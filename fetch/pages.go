@@ -12,13 +12,13 @@ import (
 	"sync/atomic"
 	"time"
 
-	"readthru/cache"
-	"readthru/convert"
-	"readthru/fault"
-	"readthru/github"
-	"readthru/httpfield"
-	"readthru/page"
-	"readthru/store"
+	"github.com/readthru/readthru/cache"
+	"github.com/readthru/readthru/convert"
+	"github.com/readthru/readthru/fetch/github"
+	"github.com/readthru/readthru/internal/fault"
+	"github.com/readthru/readthru/internal/httpfield"
+	"github.com/readthru/readthru/page"
+	"github.com/readthru/readthru/store"
 )
 
 // failureLifetime is how long a failed fetch of our own is remembered (rule X6, which allows 30 s). A retry within it

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"time"
 
-	"readthru/page"
-	"readthru/store"
+	"github.com/readthru/readthru/page"
+	"github.com/readthru/readthru/store"
 )
 
 // Peers are other nodes that share what a browser, markdown.new or a model made of pages. Its methods are safe for

@@ -9,9 +9,9 @@ import (
 	"testing"
 	"time"
 
-	"readthru/fetch"
-	"readthru/page"
-	"readthru/store"
+	"github.com/readthru/readthru/fetch"
+	"github.com/readthru/readthru/page"
+	"github.com/readthru/readthru/store"
 )
 
 // board is what peers share, in memory: package fleet has the real thing.

@@ -1,8 +1,8 @@
 package fetch
 
 import (
-	"readthru/recipe"
-	"readthru/store"
+	"github.com/readthru/readthru/internal/recipe"
+	"github.com/readthru/readthru/store"
 )
 
 // StoredRecipes returns recipes of the store. The error of each is nil unless this program does not understand it.

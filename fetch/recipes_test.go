@@ -5,9 +5,9 @@ import (
 	"strings"
 	"testing"
 
-	"readthru/fetch"
-	"readthru/recipe"
-	"readthru/store"
+	"github.com/readthru/readthru/fetch"
+	"github.com/readthru/readthru/internal/recipe"
+	"github.com/readthru/readthru/store"
 )
 
 // recipes returns an option: the recipes of a text.

@@ -6,10 +6,10 @@ import (
 	"testing"
 	"time"
 
-	"readthru/cache"
-	"readthru/convert"
-	"readthru/fetch"
-	"readthru/page"
+	"github.com/readthru/readthru/cache"
+	"github.com/readthru/readthru/convert"
+	"github.com/readthru/readthru/fetch"
+	"github.com/readthru/readthru/page"
 )
 
 // Fetches and changes of the options meet; the race detector looks on.

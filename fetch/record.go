@@ -10,10 +10,10 @@ import (
 	"strings"
 	"time"
 
-	"readthru/clip"
-	"readthru/convert"
-	"readthru/page"
-	"readthru/store"
+	"github.com/readthru/readthru/convert"
+	"github.com/readthru/readthru/internal/clip"
+	"github.com/readthru/readthru/page"
+	"github.com/readthru/readthru/store"
 )
 
 // becomesPage reports whether what was read becomes a page with a visit: a GET that may be kept, a page and no error,

@@ -6,11 +6,11 @@ import (
 	"slices"
 	"time"
 
-	"readthru/cache"
-	"readthru/convert"
-	"readthru/page"
-	"readthru/render"
-	"readthru/store"
+	"github.com/readthru/readthru/cache"
+	"github.com/readthru/readthru/convert"
+	"github.com/readthru/readthru/page"
+	"github.com/readthru/readthru/render"
+	"github.com/readthru/readthru/store"
 )
 
 // lifetime returns how long a page is fresh that was made of other responses than its own: as long as each of them

@@ -7,9 +7,9 @@ import (
 	"testing"
 	"time"
 
-	"readthru/fetch"
-	"readthru/page"
-	"readthru/store"
+	"github.com/readthru/readthru/fetch"
+	"github.com/readthru/readthru/page"
+	"github.com/readthru/readthru/store"
 )
 
 func TestAPageThatNeedsNoBrowserStartsNone(t *testing.T) {

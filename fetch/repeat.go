@@ -3,8 +3,8 @@ package fetch
 import (
 	"time"
 
-	"readthru/page"
-	"readthru/store"
+	"github.com/readthru/readthru/page"
+	"github.com/readthru/readthru/store"
 )
 
 // A Repeat is why an equal request for a page gets an equal answer again, as long as the cache's own reasons hold

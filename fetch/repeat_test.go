@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"readthru/fetch"
+	"github.com/readthru/readthru/fetch"
 )
 
 func TestEqualContentGivesEqualBytes(t *testing.T) {

@@ -11,8 +11,8 @@ import (
 	"sync"
 	"time"
 
-	"readthru/clip"
-	"readthru/page"
+	"github.com/readthru/readthru/internal/clip"
+	"github.com/readthru/readthru/page"
 )
 
 const (

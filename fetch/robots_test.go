@@ -14,8 +14,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"readthru/fetch"
-	"readthru/store"
+	"github.com/readthru/readthru/fetch"
+	"github.com/readthru/readthru/store"
 )
 
 // inProcess is an origin without a network, so that days pass at once. It counts what it is asked; an answer of status

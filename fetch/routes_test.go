@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"readthru/fetch"
-	"readthru/page"
+	"github.com/readthru/readthru/fetch"
+	"github.com/readthru/readthru/page"
 )
 
 // router serves an application whose scripts show another text at each route. With text, its page has one of its own.

@@ -9,9 +9,9 @@ import (
 	"strings"
 	"time"
 
-	"readthru/cache"
-	"readthru/page"
-	"readthru/store"
+	"github.com/readthru/readthru/cache"
+	"github.com/readthru/readthru/page"
+	"github.com/readthru/readthru/store"
 )
 
 // Rule is one entry of the config's rules; the first match wins.

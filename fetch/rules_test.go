@@ -5,8 +5,8 @@ import (
 	"testing"
 	"time"
 
-	"readthru/cache"
-	"readthru/fetch"
+	"github.com/readthru/readthru/cache"
+	"github.com/readthru/readthru/fetch"
 )
 
 func TestFirstMatchingRuleWins(t *testing.T) {

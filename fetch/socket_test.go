@@ -9,7 +9,7 @@ import (
 
 	"github.com/coder/websocket"
 
-	"readthru/fetch"
+	"github.com/readthru/readthru/fetch"
 )
 
 // TestWebSocketsOfPagesReachWhatPagesReach opens WebSockets as rendered pages do: to a site, and to what no page may

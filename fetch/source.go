@@ -4,8 +4,8 @@ import (
 	"context"
 	"errors"
 
-	"readthru/convert"
-	"readthru/page"
+	"github.com/readthru/readthru/convert"
+	"github.com/readthru/readthru/page"
 )
 
 // origins reports whether the request needs the origin's content beside the page.

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"readthru/fetch"
+	"github.com/readthru/readthru/fetch"
 )
 
 func TestHTMLComesBesideTheMarkdownOfTheSameRequest(t *testing.T) {

@@ -4,9 +4,9 @@ import (
 	"context"
 	"time"
 
-	"readthru/convert"
-	"readthru/page"
-	"readthru/store"
+	"github.com/readthru/readthru/convert"
+	"github.com/readthru/readthru/page"
+	"github.com/readthru/readthru/store"
 )
 
 // Step is a way to obtain the markdown of a page. Steps share an attempt, so that each uses what earlier ones fetched

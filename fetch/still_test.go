@@ -5,7 +5,7 @@ import (
 	"net/http"
 	"testing"
 
-	"readthru/page"
+	"github.com/readthru/readthru/page"
 )
 
 // A short page is rendered only if something in it runs: a browser shows no more of another.

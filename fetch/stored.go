@@ -11,9 +11,9 @@ import (
 	"strings"
 	"time"
 
-	"readthru/convert"
-	"readthru/page"
-	"readthru/store"
+	"github.com/readthru/readthru/convert"
+	"github.com/readthru/readthru/page"
+	"github.com/readthru/readthru/store"
 )
 
 // Original is what an origin answered, as it is stored.

@@ -6,9 +6,9 @@ import (
 	"strings"
 	"testing"
 
-	"readthru/fetch"
-	"readthru/page"
-	"readthru/store"
+	"github.com/readthru/readthru/fetch"
+	"github.com/readthru/readthru/page"
+	"github.com/readthru/readthru/store"
 )
 
 // TestAPageIsMadeAgainOfAStaleAnswer has a page as another converter made it, of an answer that may not be used without

@@ -20,8 +20,8 @@ import (
 	lru "github.com/hashicorp/golang-lru/v2"
 	"golang.org/x/net/http/httpproxy"
 
-	"readthru/httpfield"
-	"readthru/page"
+	"github.com/readthru/readthru/internal/httpfield"
+	"github.com/readthru/readthru/page"
 )
 
 // TransportOptions configures a Transport. The zero value allows only public addresses and uses the system's roots.

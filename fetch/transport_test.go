@@ -20,7 +20,7 @@ import (
 
 	"golang.org/x/net/dns/dnsmessage"
 
-	"readthru/fetch"
+	"github.com/readthru/readthru/fetch"
 )
 
 var quiet = log.New(io.Discard, "", 0)

@@ -6,9 +6,9 @@ import (
 
 	"golang.org/x/sync/semaphore"
 
-	"readthru/convert"
-	"readthru/page"
-	"readthru/render"
+	"github.com/readthru/readthru/convert"
+	"github.com/readthru/readthru/page"
+	"github.com/readthru/readthru/render"
 )
 
 // largeTree is the length of content, in bytes, from which a parsed page takes so much memory that few are at once.

@@ -10,7 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"readthru/store"
+	"github.com/readthru/readthru/store"
 )
 
 // Parsed pages take far more memory than anything else that a request holds.

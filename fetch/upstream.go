@@ -15,7 +15,7 @@ import (
 
 	"golang.org/x/net/proxy"
 
-	"readthru/page"
+	"github.com/readthru/readthru/page"
 )
 
 // parseUpstream parses the URL of an upstream proxy: http, https or socks5, optionally with user info.

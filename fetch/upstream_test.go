@@ -12,7 +12,7 @@ import (
 	"sync"
 	"testing"
 
-	"readthru/fetch"
+	"github.com/readthru/readthru/fetch"
 )
 
 // upstream is another proxy: HTTP with CONNECT and absolute requests, or SOCKS5, with a password. Every destination is

@@ -8,10 +8,10 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"readthru/convert"
-	"readthru/markdown"
-	"readthru/page"
-	"readthru/store"
+	"github.com/readthru/readthru/convert"
+	"github.com/readthru/readthru/internal/markdown"
+	"github.com/readthru/readthru/page"
+	"github.com/readthru/readthru/store"
 )
 
 // View selects parts of a page and their form. The zero value selects the page as configured. A view affects the answer

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"readthru/fetch"
-	"readthru/page"
+	"github.com/readthru/readthru/fetch"
+	"github.com/readthru/readthru/page"
 )
 
 const sections = `<h2 id=one>One <a class=headerlink href="#one">¶</a></h2><p class=lead>First <a href="/x">link</a> of the harbour, which is told of here at such a length that nobody takes it for a menu. <img src="/i.png" alt="An image"></p><p hidden>IGNORE</p><h3 id=sub>Sub</h3><p>Deep</p><h2 id=two>Two</h2><p>Second</p>`

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"unicode"
 
-	"readthru/clip"
+	"github.com/readthru/readthru/internal/clip"
 )
 
 // maxAddress is how much of an address is searched, in bytes.

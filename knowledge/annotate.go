@@ -11,10 +11,10 @@ import (
 	"sync"
 	"time"
 
-	"readthru/fault"
-	"readthru/llm"
-	"readthru/page"
-	"readthru/store"
+	"github.com/readthru/readthru/internal/fault"
+	"github.com/readthru/readthru/internal/llm"
+	"github.com/readthru/readthru/page"
+	"github.com/readthru/readthru/store"
 )
 
 // Keys of annotations. A key with a hash is <key32><hash16>.

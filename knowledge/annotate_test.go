@@ -10,10 +10,10 @@ import (
 	"sync"
 	"testing"
 
-	"readthru/eventually"
-	"readthru/fault/faulttest"
-	"readthru/knowledge"
-	"readthru/llm"
+	"github.com/readthru/readthru/internal/eventually"
+	"github.com/readthru/readthru/internal/fault/faulttest"
+	"github.com/readthru/readthru/internal/llm"
+	"github.com/readthru/readthru/knowledge"
 )
 
 // thinker is a model's endpoint: it makes one statement of a prompt, about the words of the passage that begin with a

@@ -9,7 +9,7 @@ import (
 
 	"github.com/cespare/xxhash/v2"
 
-	"readthru/clip"
+	"github.com/readthru/readthru/internal/clip"
 )
 
 // maxPassages bounds the passages of a document. One of 32 MiB has some 19,000.

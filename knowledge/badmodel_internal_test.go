@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"readthru/eventually"
+	"github.com/readthru/readthru/internal/eventually"
 
 	"github.com/google/go-cmp/cmp"
 )

@@ -11,8 +11,8 @@ import (
 	"strings"
 	"time"
 
-	"readthru/clip"
-	"readthru/store"
+	"github.com/readthru/readthru/internal/clip"
+	"github.com/readthru/readthru/store"
 )
 
 // Keys of knowledge bases.

@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"readthru/knowledge"
+	"github.com/readthru/readthru/knowledge"
 )
 
 // BenchmarkConsume indexes pages from the change log: reading them, cutting, indexing, acknowledging.

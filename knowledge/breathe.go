@@ -7,7 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"readthru/fault"
+	"github.com/readthru/readthru/internal/fault"
 )
 
 // atAStretch is how long indexing and merging work before they let requests that have come go first.

@@ -16,9 +16,9 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"readthru/clip"
-	"readthru/page"
-	"readthru/store"
+	"github.com/readthru/readthru/internal/clip"
+	"github.com/readthru/readthru/page"
+	"github.com/readthru/readthru/store"
 )
 
 // garbagePrefix begins k/mg/<generation>: a generation whose documents are to go.

@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"slices"
 
-	"readthru/clip"
-	"readthru/page"
-	"readthru/store"
+	"github.com/readthru/readthru/internal/clip"
+	"github.com/readthru/readthru/page"
+	"github.com/readthru/readthru/store"
 )
 
 const (

@@ -7,10 +7,10 @@ import (
 	"testing"
 	"unicode"
 
-	"readthru/convert"
-	"readthru/knowledge"
-	"readthru/page"
-	"readthru/store"
+	"github.com/readthru/readthru/convert"
+	"github.com/readthru/readthru/knowledge"
+	"github.com/readthru/readthru/page"
+	"github.com/readthru/readthru/store"
 )
 
 var cleaner = store.Cleaner{Edition: 1, Clean: func(text []byte, markdown bool) []byte {

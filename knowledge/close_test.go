@@ -8,8 +8,8 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"readthru/eventually"
-	"readthru/knowledge"
+	"github.com/readthru/readthru/internal/eventually"
+	"github.com/readthru/readthru/knowledge"
 )
 
 // TestCloseWhileEverythingGoesOn closes knowledge and store under searches, builds, deletions, rebuilds and Run. All

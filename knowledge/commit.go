@@ -6,7 +6,7 @@ import (
 	"maps"
 	"slices"
 
-	"readthru/store"
+	"github.com/readthru/readthru/store"
 )
 
 // commit writes a change and then makes memory agree with the disk. Its last transaction decides: the parts of a new

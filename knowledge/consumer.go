@@ -6,9 +6,9 @@ import (
 	"errors"
 	"time"
 
-	"readthru/fault"
-	"readthru/page"
-	"readthru/store"
+	"github.com/readthru/readthru/internal/fault"
+	"github.com/readthru/readthru/page"
+	"github.com/readthru/readthru/store"
 )
 
 // Two queues feed the index: the store's change log, for pages, and k/q/<key><nonce>, for other documents. Either only

@@ -3,7 +3,7 @@ package knowledge
 import (
 	"testing"
 
-	"readthru/page"
+	"github.com/readthru/readthru/page"
 )
 
 func TestADocumentThatComesBackBeforeItsDeletionIsDoneStaysInItsBase(t *testing.T) {

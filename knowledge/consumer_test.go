@@ -11,10 +11,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"readthru/eventually"
-	"readthru/knowledge"
-	"readthru/page"
-	"readthru/store"
+	"github.com/readthru/readthru/internal/eventually"
+	"github.com/readthru/readthru/knowledge"
+	"github.com/readthru/readthru/page"
+	"github.com/readthru/readthru/store"
 )
 
 // running runs the consumer until the test ends.

@@ -4,7 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 
-	"readthru/store"
+	"github.com/readthru/readthru/store"
 )
 
 // crawlPrefix begins k/c/<generation><u32>: what a crawl noted, in order.

@@ -10,7 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"readthru/store"
+	"github.com/readthru/readthru/store"
 )
 
 // failing are records of which the writes after the first left fail, as if the process had died.

@@ -7,7 +7,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"readthru/clip"
+	"github.com/readthru/readthru/internal/clip"
 )
 
 // namesIn returns what a query asks for by name: identifiers with their qualifiers, calls and options, beside few other

@@ -6,8 +6,8 @@ import (
 	"path/filepath"
 	"testing"
 
-	"readthru/knowledge"
-	"readthru/store"
+	"github.com/readthru/readthru/knowledge"
+	"github.com/readthru/readthru/store"
 )
 
 func TestStoreThatKeepsNothingStillOpens(t *testing.T) {

@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"time"
 
-	"readthru/page"
-	"readthru/store"
+	"github.com/readthru/readthru/page"
+	"github.com/readthru/readthru/store"
 )
 
 // DeleteBase deletes a base, and every document, passage and annotation that belongs to nothing else: pages that were

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"strings"
 
-	"readthru/markdown"
+	"github.com/readthru/readthru/internal/markdown"
 )
 
 // SectionChange is a section of a page that has changed. A section is a heading with what stands under it

@@ -7,7 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"readthru/knowledge"
+	"github.com/readthru/readthru/knowledge"
 )
 
 func TestChangesNamesTheSectionsThatDiffer(t *testing.T) {

@@ -14,8 +14,8 @@ import (
 	"sync"
 	"testing"
 
-	"readthru/llm"
-	"readthru/store"
+	"github.com/readthru/readthru/internal/llm"
+	"github.com/readthru/readthru/store"
 )
 
 // shelf stands for the index: passages by number.

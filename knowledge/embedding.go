@@ -9,10 +9,10 @@ import (
 	"slices"
 	"time"
 
-	"readthru/clip"
-	"readthru/knowledge/vector"
-	"readthru/llm"
-	"readthru/store"
+	"github.com/readthru/readthru/internal/clip"
+	"github.com/readthru/readthru/internal/llm"
+	"github.com/readthru/readthru/knowledge/vector"
+	"github.com/readthru/readthru/store"
 )
 
 // embedding makes the vectors of waiting passages, a batch at a time, in the one goroutine of [vectors.run].

@@ -1,6 +1,6 @@
 package knowledge
 
-import "readthru/markdown"
+import "github.com/readthru/readthru/internal/markdown"
 
 // HasOpenFence reports whether a text leaves a fence open, as the scanner sees it.
 func HasOpenFence(md []byte) bool {

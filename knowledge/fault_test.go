@@ -5,9 +5,9 @@ import (
 	"strings"
 	"testing"
 
-	"readthru/fault"
-	"readthru/knowledge"
-	"readthru/store"
+	"github.com/readthru/readthru/internal/fault"
+	"github.com/readthru/readthru/knowledge"
+	"github.com/readthru/readthru/store"
 )
 
 // panicAt has the work with a name panic until the test ends, or release is called, as often as times says: for ever if

@@ -14,8 +14,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"readthru/markdown"
-	"readthru/page"
+	"github.com/readthru/readthru/internal/markdown"
+	"github.com/readthru/readthru/page"
 )
 
 const (

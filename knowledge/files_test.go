@@ -14,7 +14,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"readthru/knowledge"
+	"github.com/readthru/readthru/knowledge"
 )
 
 // folder writes files into a new folder: names and contents in turn.

@@ -8,7 +8,7 @@ import (
 
 	"github.com/RoaringBitmap/roaring/v2"
 
-	"readthru/fault"
+	"github.com/readthru/readthru/internal/fault"
 )
 
 // meaning is what vectors answered.

@@ -6,7 +6,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"readthru/knowledge"
+	"github.com/readthru/readthru/knowledge"
 )
 
 // TestASearchSeesOneGenerationWhole fills a base anew again and again, each time with other texts, while it is

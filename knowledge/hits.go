@@ -10,9 +10,9 @@ import (
 	"io"
 	"slices"
 
-	"readthru/markdown"
-	"readthru/page"
-	"readthru/store"
+	"github.com/readthru/readthru/internal/markdown"
+	"github.com/readthru/readthru/page"
+	"github.com/readthru/readthru/store"
 )
 
 // ranked is a document with its score.

@@ -13,8 +13,8 @@ import (
 
 	"github.com/RoaringBitmap/roaring/v2"
 
-	"readthru/page"
-	"readthru/store"
+	"github.com/readthru/readthru/page"
+	"github.com/readthru/readthru/store"
 )
 
 // Keys of the index. Numbers are big-endian.

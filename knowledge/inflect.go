@@ -3,7 +3,7 @@ package knowledge
 import (
 	"slices"
 
-	"readthru/knowledge/analysis"
+	"github.com/readthru/readthru/knowledge/analysis"
 )
 
 // inflectedWeight is what the stem of a word in its language counts beside the word as it is written.

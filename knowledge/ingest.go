@@ -9,9 +9,9 @@ import (
 	"slices"
 	"strings"
 
-	"readthru/clip"
-	"readthru/page"
-	"readthru/store"
+	"github.com/readthru/readthru/internal/clip"
+	"github.com/readthru/readthru/page"
+	"github.com/readthru/readthru/store"
 )
 
 // sourcePrefix begins k/du/<id8><hash16>: what was ingested into a base under a label and URL, as a key.

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"time"
 
-	"readthru/page"
-	"readthru/store"
+	"github.com/readthru/readthru/page"
+	"github.com/readthru/readthru/store"
 )
 
 // A Job is a document that could not be indexed: it waits for another attempt, or was set aside after the last one. Its

@@ -9,11 +9,11 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"readthru/clip"
-	"readthru/lazy"
-	"readthru/markdown"
+	"github.com/readthru/readthru/internal/clip"
+	"github.com/readthru/readthru/internal/lazy"
+	"github.com/readthru/readthru/internal/markdown"
 
-	"readthru/knowledge/analysis"
+	"github.com/readthru/readthru/knowledge/analysis"
 )
 
 // What passages are about, found without a model: after RAKE (phrases are what stands between stop words and

@@ -7,7 +7,7 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"readthru/processor"
+	"github.com/readthru/readthru/internal/processor"
 )
 
 const guide = `# Volume snapshots

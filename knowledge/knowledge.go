@@ -34,7 +34,7 @@ import (
 
 	"github.com/RoaringBitmap/roaring/v2"
 
-	"readthru/page"
+	"github.com/readthru/readthru/page"
 )
 
 // Document is a searchable text: a page that was read, or another document of a knowledge base.

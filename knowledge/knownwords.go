@@ -4,7 +4,7 @@ import (
 	"slices"
 	"unicode/utf8"
 
-	"readthru/knowledge/analysis"
+	"github.com/readthru/readthru/knowledge/analysis"
 )
 
 // knownIn returns in how many passages the words of a query are known, by term: df, less the passages that have another

@@ -5,9 +5,9 @@ import (
 	"slices"
 	"strings"
 
-	"readthru/clip"
-	"readthru/markdown"
-	"readthru/page"
+	"github.com/readthru/readthru/internal/clip"
+	"github.com/readthru/readthru/internal/markdown"
+	"github.com/readthru/readthru/page"
 )
 
 // A landmark is what a place in a text is called by: a heading, or a term that is defined, as the functions of a

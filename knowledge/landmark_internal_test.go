@@ -7,7 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"readthru/page"
+	"github.com/readthru/readthru/page"
 )
 
 const reference = `# tools

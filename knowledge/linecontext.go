@@ -3,8 +3,8 @@ package knowledge
 import (
 	"strings"
 
-	"readthru/clip"
-	"readthru/markdown"
+	"github.com/readthru/readthru/internal/clip"
+	"github.com/readthru/readthru/internal/markdown"
 )
 
 // contextChars is the most code points of what a snippet repeats.

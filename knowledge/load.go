@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"slices"
 
-	"readthru/knowledge/analysis"
+	"github.com/readthru/readthru/knowledge/analysis"
 )
 
 // encode returns the record of the next numbers.

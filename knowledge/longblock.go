@@ -5,8 +5,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"readthru/clip"
-	"readthru/markdown"
+	"github.com/readthru/readthru/internal/clip"
+	"github.com/readthru/readthru/internal/markdown"
 )
 
 // maxLead is how many bytes of block-quote markers are repeated before a header.

@@ -3,8 +3,8 @@ package knowledge
 import (
 	"slices"
 
-	"readthru/page"
-	"readthru/store"
+	"github.com/readthru/readthru/page"
+	"github.com/readthru/readthru/store"
 )
 
 // find returns the text of a passage of a document, whose text is md. Where the document changed since it was indexed,

@@ -12,8 +12,8 @@ import (
 
 	"github.com/RoaringBitmap/roaring/v2"
 
-	"readthru/page"
-	"readthru/store"
+	"github.com/readthru/readthru/page"
+	"github.com/readthru/readthru/store"
 )
 
 // Keys of memberships. A generation is <id8><u32>.

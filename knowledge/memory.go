@@ -7,9 +7,9 @@ import (
 	"slices"
 	"strings"
 
-	"readthru/clip"
-	"readthru/page"
-	"readthru/store"
+	"github.com/readthru/readthru/internal/clip"
+	"github.com/readthru/readthru/page"
+	"github.com/readthru/readthru/store"
 )
 
 // A note is a document, too: it is indexed and searched with the rest, its passages have subjects, and it names the

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"readthru/knowledge"
-	"readthru/store"
+	"github.com/readthru/readthru/knowledge"
+	"github.com/readthru/readthru/store"
 )
 
 // hits returns what a query finds, best first.

@@ -9,8 +9,8 @@ import (
 	"sync"
 	"time"
 
-	"readthru/fault"
-	"readthru/store"
+	"github.com/readthru/readthru/internal/fault"
+	"github.com/readthru/readthru/store"
 )
 
 const (

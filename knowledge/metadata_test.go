@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"testing"
 
-	"readthru/knowledge"
-	"readthru/page"
-	"readthru/store"
+	"github.com/readthru/readthru/knowledge"
+	"github.com/readthru/readthru/page"
+	"github.com/readthru/readthru/store"
 )
 
 // forgetMetadata makes the store one of a program that wrote no keys of metadata, but for a mark.

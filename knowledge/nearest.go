@@ -8,9 +8,9 @@ import (
 	"sync"
 	"time"
 
-	"readthru/clip"
-	"readthru/fault"
-	"readthru/knowledge/vector"
+	"github.com/readthru/readthru/internal/clip"
+	"github.com/readthru/readthru/internal/fault"
+	"github.com/readthru/readthru/knowledge/vector"
 )
 
 const (

@@ -6,9 +6,9 @@ import (
 	"errors"
 	"fmt"
 
-	"readthru/clip"
-	"readthru/llm"
-	"readthru/page"
+	"github.com/readthru/readthru/internal/clip"
+	"github.com/readthru/readthru/internal/llm"
+	"github.com/readthru/readthru/page"
 )
 
 const normaliseSystem = `You turn a passage of documentation into statements for a search index.

@@ -13,8 +13,8 @@ import (
 	"sync"
 	"time"
 
-	"readthru/page"
-	"readthru/store"
+	"github.com/readthru/readthru/page"
+	"github.com/readthru/readthru/store"
 )
 
 // Note is something an agent found out and keeps (an insight, in the words of rule D8).

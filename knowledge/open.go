@@ -12,10 +12,10 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"readthru/fault"
-	"readthru/llm"
-	"readthru/page"
-	"readthru/store"
+	"github.com/readthru/readthru/internal/fault"
+	"github.com/readthru/readthru/internal/llm"
+	"github.com/readthru/readthru/page"
+	"github.com/readthru/readthru/store"
 )
 
 // Options configures a Knowledge. Store is needed; the zero value of the rest will do.

@@ -6,8 +6,8 @@ import (
 	"log/slog"
 	"testing"
 
-	"readthru/knowledge"
-	"readthru/store"
+	"github.com/readthru/readthru/knowledge"
+	"github.com/readthru/readthru/store"
 )
 
 // logHeld is a log that holds whoever warns until release is closed.

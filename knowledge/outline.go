@@ -5,10 +5,10 @@ import (
 	"slices"
 	"strings"
 
-	"readthru/clip"
-	"readthru/markdown"
-	"readthru/page"
-	"readthru/store"
+	"github.com/readthru/readthru/internal/clip"
+	"github.com/readthru/readthru/internal/markdown"
+	"github.com/readthru/readthru/page"
+	"github.com/readthru/readthru/store"
 )
 
 // maxHeadingChars is how much of a heading stands in a path, in code points.

@@ -15,7 +15,7 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
-	"readthru/page"
+	"github.com/readthru/readthru/page"
 )
 
 // A pack is a knowledge base in one file: packMagic; a zstd stream of JSON lines, a [packHead] and then a

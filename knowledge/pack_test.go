@@ -15,8 +15,8 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
-	"readthru/knowledge"
-	"readthru/page"
+	"github.com/readthru/readthru/knowledge"
+	"github.com/readthru/readthru/page"
 )
 
 func signer(tb testing.TB) *knowledge.Signer {

@@ -6,7 +6,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"readthru/markdown"
+	"github.com/readthru/readthru/internal/markdown"
 )
 
 // Sizes of passages.

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"unicode"
 
-	"readthru/markdown"
+	"github.com/readthru/readthru/internal/markdown"
 )
 
 // plainLine returns a passage as one line of plain text: without the marks of markdown, the targets of links and the

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"readthru/clip"
-	"readthru/knowledge/analysis"
+	"github.com/readthru/readthru/internal/clip"
+	"github.com/readthru/readthru/knowledge/analysis"
 )
 
 // expand adds the terms that a prefix stands for, the most frequent ones. They count as one word: each has the rarity

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"time"
 
-	"readthru/page"
-	"readthru/store"
+	"github.com/readthru/readthru/page"
+	"github.com/readthru/readthru/store"
 )
 
 // PassageInfo is a passage with where it comes from and what it says.

@@ -15,7 +15,7 @@ import (
 	"testing"
 	"time"
 
-	"readthru/page"
+	"github.com/readthru/readthru/page"
 )
 
 // corpusIR names a folder of larger test collections, each a folder with corpus.jsonl, queries.jsonl and qrels.tsv as

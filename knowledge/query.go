@@ -4,8 +4,8 @@ import (
 	"slices"
 	"strings"
 
-	"readthru/clip"
-	"readthru/knowledge/analysis"
+	"github.com/readthru/readthru/internal/clip"
+	"github.com/readthru/readthru/knowledge/analysis"
 )
 
 const (

@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"errors"
 
-	"readthru/markdown"
+	"github.com/readthru/readthru/internal/markdown"
 )
 
 // Quote is the place of a quote in a text, or the words most like it.

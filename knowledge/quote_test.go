@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"readthru/knowledge"
+	"github.com/readthru/readthru/knowledge"
 )
 
 const quoted = `# Guide

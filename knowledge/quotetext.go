@@ -8,8 +8,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"readthru/clip"
-	"readthru/markdown"
+	"github.com/readthru/readthru/internal/clip"
+	"github.com/readthru/readthru/internal/markdown"
 )
 
 // strippedText is a markdown text without what makes no difference to a quote: markup, and the kinds of spaces, dashes

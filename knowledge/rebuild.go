@@ -7,8 +7,8 @@ import (
 	"strconv"
 	"sync/atomic"
 
-	"readthru/page"
-	"readthru/store"
+	"github.com/readthru/readthru/page"
+	"github.com/readthru/readthru/store"
 )
 
 // rebuildKey exists while the index is being rebuilt. splitKey holds the largest size of its passages, and the edition

@@ -7,9 +7,9 @@ import (
 	"strings"
 	"testing"
 
-	"readthru/knowledge"
-	"readthru/page"
-	"readthru/store"
+	"github.com/readthru/readthru/knowledge"
+	"github.com/readthru/readthru/page"
+	"github.com/readthru/readthru/store"
 )
 
 // passage returns the id of the best passage for a query.

@@ -9,8 +9,8 @@ import (
 	"sync"
 	"time"
 
-	"readthru/clip"
-	"readthru/llm"
+	"github.com/readthru/readthru/internal/clip"
+	"github.com/readthru/readthru/internal/llm"
 )
 
 const (

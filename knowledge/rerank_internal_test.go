@@ -14,8 +14,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"readthru/page"
-	"readthru/store"
+	"github.com/readthru/readthru/page"
+	"github.com/readthru/readthru/store"
 )
 
 // ranker is an endpoint that finds the more relevant what has more ivory.

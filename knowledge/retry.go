@@ -6,9 +6,9 @@ import (
 	"sync"
 	"time"
 
-	"readthru/clip"
-	"readthru/page"
-	"readthru/store"
+	"github.com/readthru/readthru/internal/clip"
+	"github.com/readthru/readthru/page"
+	"github.com/readthru/readthru/store"
 )
 
 // failedPrefix begins k/qf/<key>: a document that could not be indexed, and why.

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"readthru/knowledge/analysis"
+	"github.com/readthru/readthru/knowledge/analysis"
 )
 
 // Documents are ranked by the best passages: this many, or this many for each hit wanted.

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"readthru/knowledge/analysis"
+	"github.com/readthru/readthru/knowledge/analysis"
 )
 
 // lengths are how many words the fields of a passage have, and what kind of passage it is.

@@ -7,7 +7,7 @@ import (
 
 	"github.com/RoaringBitmap/roaring/v2"
 
-	"readthru/page"
+	"github.com/readthru/readthru/page"
 )
 
 // bitset is a set of small numbers.

@@ -10,9 +10,9 @@ import (
 
 	gocmp "github.com/google/go-cmp/cmp"
 
-	"readthru/knowledge"
-	"readthru/page"
-	"readthru/store"
+	"github.com/readthru/readthru/knowledge"
+	"github.com/readthru/readthru/page"
+	"github.com/readthru/readthru/store"
 )
 
 // check compares what is stored and found with what is there.

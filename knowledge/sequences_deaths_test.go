@@ -6,9 +6,9 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"readthru/fault"
-	"readthru/page"
-	"readthru/store"
+	"github.com/readthru/readthru/internal/fault"
+	"github.com/readthru/readthru/page"
+	"github.com/readthru/readthru/store"
 )
 
 // A process may die before any of the writes that a change makes. The next one finds the change done or not, indexes

@@ -9,10 +9,10 @@ import (
 	"strings"
 	"time"
 
-	"readthru/fault"
-	"readthru/knowledge"
-	"readthru/page"
-	"readthru/store"
+	"github.com/readthru/readthru/internal/fault"
+	"github.com/readthru/readthru/knowledge"
+	"github.com/readthru/readthru/page"
+	"github.com/readthru/readthru/store"
 )
 
 // change is something that changes the world.

@@ -14,9 +14,9 @@ import (
 	"testing"
 	"time"
 
-	"readthru/fault"
-	"readthru/knowledge"
-	"readthru/store"
+	"github.com/readthru/readthru/internal/fault"
+	"github.com/readthru/readthru/knowledge"
+	"github.com/readthru/readthru/store"
 )
 
 // sequencesFor names, in the environment, for how long random sequences run, as 1h; sequencesFrom the first seed.

@@ -5,8 +5,8 @@ import (
 	"strings"
 	"unicode"
 
-	"readthru/clip"
-	"readthru/page"
+	"github.com/readthru/readthru/internal/clip"
+	"github.com/readthru/readthru/page"
 )
 
 // fields are what is indexed with the text of a passage: what its document and its place say of it.

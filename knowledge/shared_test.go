@@ -6,9 +6,9 @@ import (
 	"strings"
 	"testing"
 
-	"readthru/knowledge"
-	"readthru/page"
-	"readthru/store"
+	"github.com/readthru/readthru/knowledge"
+	"github.com/readthru/readthru/page"
+	"github.com/readthru/readthru/store"
 )
 
 // A document without a passage may gain one that another document has: this panicked, and each start after it.

@@ -8,8 +8,8 @@ import (
 	"fmt"
 	"time"
 
-	"readthru/page"
-	"readthru/store"
+	"github.com/readthru/readthru/page"
+	"github.com/readthru/readthru/store"
 )
 
 // A Sharing is how far a base agrees with the base of the same id on other nodes. Package fleet decides what it says.

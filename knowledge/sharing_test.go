@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"readthru/knowledge"
+	"github.com/readthru/readthru/knowledge"
 )
 
 // shared is a base that another node fills: it has told one page.

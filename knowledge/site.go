@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"readthru/knowledge/analysis"
+	"github.com/readthru/readthru/knowledge/analysis"
 )
 
 // namedSite is how much a passage gains whose site a query names, as a share of its score: "how do I parse arguments in

@@ -9,7 +9,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"readthru/knowledge/analysis"
+	"github.com/readthru/readthru/knowledge/analysis"
 )
 
 // A word of a query that no passage has, or hardly any, is looked for as it may have been meant: as two words that

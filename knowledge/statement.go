@@ -4,7 +4,7 @@ import (
 	"strings"
 	"unicode"
 
-	"readthru/clip"
+	"github.com/readthru/readthru/internal/clip"
 )
 
 // Statement is one thing that a passage says (rule D2). Its lists are never nil.

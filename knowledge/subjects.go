@@ -10,7 +10,7 @@ import (
 
 	"github.com/RoaringBitmap/roaring/v2"
 
-	"readthru/page"
+	"github.com/readthru/readthru/page"
 )
 
 // Subject is what passages are about: a domain or an entity that their statements name. All passages that name it share

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"readthru/knowledge/vector"
+	"github.com/readthru/readthru/knowledge/vector"
 )
 
 // A model is tried before it may change a ranking that words made: it gets sentences of passages that it has embedded,

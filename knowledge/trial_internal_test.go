@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"readthru/eventually"
+	"github.com/readthru/readthru/internal/eventually"
 )
 
 // A model that knows words finds passages by their sentences and is trusted; one whose vectors say nothing is not.

@@ -13,7 +13,7 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
-	"readthru/clip"
+	"github.com/readthru/readthru/internal/clip"
 )
 
 // Bounds of a pack, whatever it says of itself.

@@ -12,9 +12,9 @@ import (
 
 	lru "github.com/hashicorp/golang-lru/v2"
 
-	"readthru/knowledge/vector"
-	"readthru/llm"
-	"readthru/store"
+	"github.com/readthru/readthru/internal/llm"
+	"github.com/readthru/readthru/knowledge/vector"
+	"github.com/readthru/readthru/store"
 )
 
 // vectors keeps an embedding of every passage, so that a query finds passages that mean the same in other words.

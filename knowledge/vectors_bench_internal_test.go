@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"readthru/knowledge/vector"
-	"readthru/store"
+	"github.com/readthru/readthru/knowledge/vector"
+	"github.com/readthru/readthru/store"
 )
 
 // BenchmarkNearest asks for the nearest of 100,000 passages (READTHRU_VECTORS: another number) with random vectors of

@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"readthru/eventually"
-	"readthru/fault/faulttest"
+	"github.com/readthru/readthru/internal/eventually"
+	"github.com/readthru/readthru/internal/fault/faulttest"
 )
 
 // A search by meaning that panics finds by words and says that it is degraded; the next one finds by meaning.

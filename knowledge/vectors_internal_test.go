@@ -10,10 +10,10 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"readthru/eventually"
-	"readthru/llm"
-	"readthru/page"
-	"readthru/store"
+	"github.com/readthru/readthru/internal/eventually"
+	"github.com/readthru/readthru/internal/llm"
+	"github.com/readthru/readthru/page"
+	"github.com/readthru/readthru/store"
 )
 
 func TestWhatMeansTheSameIsFound(t *testing.T) {

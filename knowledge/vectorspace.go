@@ -8,8 +8,8 @@ import (
 	"slices"
 	"strings"
 
-	"readthru/knowledge/vector"
-	"readthru/page"
+	"github.com/readthru/readthru/knowledge/vector"
+	"github.com/readthru/readthru/page"
 )
 
 // vectorSpace is what two vectors must have in common to be compared.

@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"strings"
 
-	"readthru/clip"
+	"github.com/readthru/readthru/internal/clip"
 )
 
 // kind is the type that a parameter has in JSON.

@@ -7,7 +7,7 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"readthru/api"
+	"github.com/readthru/readthru/api"
 )
 
 // BenchmarkCall measures a call over each transport, and the same operation without one ("work"), in the median: the

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"readthru/clip"
+	"github.com/readthru/readthru/internal/clip"
 )
 
 // Budgets of one result, in tokens as [Options.Tokens] counts them. Clients warn of results over 10,000 tokens and

@@ -10,8 +10,8 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"readthru/api"
-	"readthru/clip"
+	"github.com/readthru/readthru/api"
+	"github.com/readthru/readthru/internal/clip"
 )
 
 // tool is what an agent may call.

@@ -6,9 +6,9 @@ import (
 	"strings"
 	"time"
 
-	"readthru/api"
-	"readthru/clip"
-	"readthru/knowledge"
+	"github.com/readthru/readthru/api"
+	"github.com/readthru/readthru/internal/clip"
+	"github.com/readthru/readthru/knowledge"
 )
 
 func changesTool() tool {

@@ -10,9 +10,9 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"readthru/api"
-	"readthru/clip"
-	"readthru/page"
+	"github.com/readthru/readthru/api"
+	"github.com/readthru/readthru/internal/clip"
+	"github.com/readthru/readthru/page"
 )
 
 // The texts of the reference fetch server, word for word.

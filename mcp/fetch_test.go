@@ -7,7 +7,7 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"readthru/mcp"
+	"github.com/readthru/readthru/mcp"
 )
 
 // TestFetchSaysWhatTheReferenceServerSays compares with the texts of mcp-server-fetch.

@@ -7,8 +7,8 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"readthru/httpfield"
-	"readthru/users"
+	"github.com/readthru/readthru/internal/httpfield"
+	"github.com/readthru/readthru/internal/users"
 )
 
 // maxRequest is the largest content of a request over HTTP, and the longest message on a stream, in bytes.

@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"readthru/clip"
+	"github.com/readthru/readthru/internal/clip"
 )
 
 // list collects the items of a result until its budget is spent. Each item is a text and a value; the longer of the

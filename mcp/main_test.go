@@ -18,15 +18,15 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 	"go.uber.org/goleak"
 
-	"readthru/api"
-	"readthru/cache"
-	"readthru/convert"
-	"readthru/fetch"
-	"readthru/knowledge"
-	"readthru/mcp"
-	"readthru/page"
-	"readthru/store"
-	"readthru/users"
+	"github.com/readthru/readthru/api"
+	"github.com/readthru/readthru/cache"
+	"github.com/readthru/readthru/convert"
+	"github.com/readthru/readthru/fetch"
+	"github.com/readthru/readthru/internal/users"
+	"github.com/readthru/readthru/knowledge"
+	"github.com/readthru/readthru/mcp"
+	"github.com/readthru/readthru/page"
+	"github.com/readthru/readthru/store"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

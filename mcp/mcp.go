@@ -18,7 +18,7 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"readthru/api"
+	"github.com/readthru/readthru/api"
 )
 
 // Options configures a Server. Client and Tokens are required.

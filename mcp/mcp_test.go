@@ -9,9 +9,9 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"readthru/api"
-	"readthru/convert"
-	"readthru/mcp"
+	"github.com/readthru/readthru/api"
+	"github.com/readthru/readthru/convert"
+	"github.com/readthru/readthru/mcp"
 )
 
 // TestAnAgentReadsSearchesAndChecks is what an agent does in a session, over both transports.

@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"strings"
 
-	"readthru/api"
-	"readthru/clip"
-	"readthru/knowledge"
+	"github.com/readthru/readthru/api"
+	"github.com/readthru/readthru/internal/clip"
+	"github.com/readthru/readthru/knowledge"
 )
 
 // baseParam limits a tool to a knowledge base.

@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"readthru/convert"
-	"readthru/mcp"
+	"github.com/readthru/readthru/convert"
+	"github.com/readthru/readthru/mcp"
 )
 
 // TestAnAgentRemembersWhatItReads: it keeps a note about a page, finds it with the pages by words and by subject, and

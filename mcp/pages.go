@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"strings"
 
-	"readthru/api"
-	"readthru/clip"
-	"readthru/knowledge"
-	"readthru/page"
+	"github.com/readthru/readthru/api"
+	"github.com/readthru/readthru/internal/clip"
+	"github.com/readthru/readthru/knowledge"
+	"github.com/readthru/readthru/page"
 )
 
 func pageTool() tool {

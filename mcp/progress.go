@@ -7,7 +7,7 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"readthru/fault"
+	"github.com/readthru/readthru/internal/fault"
 )
 
 // progressEvery is how often a client that asks for progress gets it.

@@ -7,9 +7,9 @@ import (
 	"strconv"
 	"strings"
 
-	"readthru/api"
-	"readthru/clip"
-	"readthru/knowledge"
+	"github.com/readthru/readthru/api"
+	"github.com/readthru/readthru/internal/clip"
+	"github.com/readthru/readthru/knowledge"
 )
 
 // maxHits is the most hits of one search; a cursor gets more.

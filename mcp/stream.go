@@ -15,8 +15,8 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"readthru/clip"
-	"readthru/fault"
+	"github.com/readthru/readthru/internal/clip"
+	"github.com/readthru/readthru/internal/fault"
 )
 
 // lastAnswers is how long calls that run when the input ends may still be answered: a program that pipes requests in

@@ -10,8 +10,8 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"readthru/fault"
-	"readthru/fault/faulttest"
+	"github.com/readthru/readthru/internal/fault"
+	"github.com/readthru/readthru/internal/fault/faulttest"
 )
 
 // raw is a session whose messages a test writes itself.

@@ -4,7 +4,7 @@ import (
 	"net/url"
 	"time"
 
-	"readthru/page"
+	"github.com/readthru/readthru/page"
 )
 
 // tools lists the tools in the order in which clients see them.

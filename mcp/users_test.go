@@ -5,9 +5,9 @@ import (
 	"strings"
 	"testing"
 
-	"readthru/api"
-	"readthru/mcp"
-	"readthru/users"
+	"github.com/readthru/readthru/api"
+	"github.com/readthru/readthru/internal/users"
+	"github.com/readthru/readthru/mcp"
 )
 
 // TestUsersGetTheToolsOfTheirRole has users of two roles list and call tools, in sessions of one name.

@@ -8,7 +8,7 @@ import (
 
 	"golang.org/x/net/idna"
 
-	"readthru/clip"
+	"github.com/readthru/readthru/internal/clip"
 )
 
 // Type is the kind of a URL (rule B2).

@@ -4,7 +4,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"readthru/page"
+	"github.com/readthru/readthru/page"
 )
 
 func TestClassifyAndDisplay(t *testing.T) {

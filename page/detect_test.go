@@ -9,7 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"readthru/page"
+	"github.com/readthru/readthru/page"
 )
 
 func TestDetect(t *testing.T) {

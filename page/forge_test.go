@@ -5,7 +5,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"readthru/page"
+	"github.com/readthru/readthru/page"
 )
 
 func TestURLsOfForges(t *testing.T) {

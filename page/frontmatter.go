@@ -7,7 +7,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"readthru/clip"
+	"github.com/readthru/readthru/internal/clip"
 )
 
 // FrontMatter returns the YAML block that stands before a page's markdown: title, url, description, author, date, lang

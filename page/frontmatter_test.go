@@ -8,7 +8,7 @@ import (
 
 	"github.com/goccy/go-yaml"
 
-	"readthru/page"
+	"github.com/readthru/readthru/page"
 )
 
 func TestFrontMatterHoldsWhatIsKnown(t *testing.T) {

@@ -6,7 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"readthru/page"
+	"github.com/readthru/readthru/page"
 )
 
 func TestGitHubOf(t *testing.T) {

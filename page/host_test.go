@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"readthru/page"
+	"github.com/readthru/readthru/page"
 )
 
 func TestTextsThatNoHostMatchesAreErrors(t *testing.T) {

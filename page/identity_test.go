@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"readthru/page"
+	"github.com/readthru/readthru/page"
 )
 
 func TestNormalize(t *testing.T) {

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"readthru/page"
+	"github.com/readthru/readthru/page"
 )
 
 func TestMembersOfThePageObjectKeepTheirOrder(t *testing.T) {

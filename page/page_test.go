@@ -6,7 +6,7 @@ import (
 
 	"go.uber.org/goleak"
 
-	"readthru/page"
+	"github.com/readthru/readthru/page"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

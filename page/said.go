@@ -3,7 +3,7 @@ package page
 import (
 	"strings"
 
-	"readthru/clip"
+	"github.com/readthru/readthru/internal/clip"
 )
 
 // maxSaid is how much is told of a server's message, in characters.

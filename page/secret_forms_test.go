@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"readthru/page"
+	"github.com/readthru/readthru/page"
 )
 
 // testdata/secret-urls.txt has what products send in mails, show on pages and call as hooks, with made-up values. What

@@ -4,7 +4,7 @@ import (
 	"net/url"
 	"testing"
 
-	"readthru/page"
+	"github.com/readthru/readthru/page"
 )
 
 func TestSessionsAreNoPartOfAnAddress(t *testing.T) {

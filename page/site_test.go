@@ -3,7 +3,7 @@ package page_test
 import (
 	"testing"
 
-	"readthru/page"
+	"github.com/readthru/readthru/page"
 )
 
 func TestSameSite(t *testing.T) {

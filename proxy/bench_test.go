@@ -18,9 +18,9 @@ import (
 	"testing"
 	"time"
 
-	"readthru/certs"
-	"readthru/fetch"
-	"readthru/proxy"
+	"github.com/readthru/readthru/certs"
+	"github.com/readthru/readthru/fetch"
+	"github.com/readthru/readthru/proxy"
 )
 
 // bench is a proxy on a loopback listener, with origins behind names under .test.

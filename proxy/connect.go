@@ -10,8 +10,8 @@ import (
 
 	"github.com/elazarl/goproxy"
 
-	"readthru/page"
-	"readthru/users"
+	"github.com/readthru/readthru/internal/users"
+	"github.com/readthru/readthru/page"
 )
 
 // action is the treatment of a CONNECT.

@@ -12,9 +12,9 @@ import (
 	"testing/synctest"
 	"time"
 
-	"readthru/certs"
-	"readthru/fetch"
-	"readthru/proxy"
+	"github.com/readthru/readthru/certs"
+	"github.com/readthru/readthru/fetch"
+	"github.com/readthru/readthru/proxy"
 )
 
 // untrustedOrigin starts a TLS origin whose certificate is httptest's own.

@@ -22,7 +22,7 @@ import (
 	"testing"
 	"time"
 
-	"readthru/proxy"
+	"github.com/readthru/readthru/proxy"
 )
 
 // corpusCase is a raw request or a raw response, and what is wanted of it: see the texts "about" in testdata.

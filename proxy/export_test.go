@@ -6,8 +6,8 @@ import (
 	"encoding/base64"
 	"testing"
 
-	"readthru/journal"
-	"readthru/proxy/repeat"
+	"github.com/readthru/readthru/internal/journal"
+	"github.com/readthru/readthru/proxy/repeat"
 )
 
 // QuickHash hashes a password as users.HashPassword does, with one iteration: most tests need no hash that is slow to

@@ -12,14 +12,14 @@ import (
 	"sync/atomic"
 	"time"
 
-	"readthru/cache"
-	"readthru/fault"
-	"readthru/fetch"
-	"readthru/httpfield"
-	"readthru/journal"
-	"readthru/proxy/repeat"
-	"readthru/store"
-	"readthru/users"
+	"github.com/readthru/readthru/cache"
+	"github.com/readthru/readthru/fetch"
+	"github.com/readthru/readthru/internal/fault"
+	"github.com/readthru/readthru/internal/httpfield"
+	"github.com/readthru/readthru/internal/journal"
+	"github.com/readthru/readthru/internal/users"
+	"github.com/readthru/readthru/proxy/repeat"
+	"github.com/readthru/readthru/store"
 )
 
 const (

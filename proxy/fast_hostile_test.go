@@ -19,12 +19,12 @@ import (
 	"testing/synctest"
 	"time"
 
-	"readthru/cache"
-	"readthru/certs"
-	"readthru/fetch"
-	"readthru/page"
-	"readthru/proxy"
-	"readthru/store"
+	"github.com/readthru/readthru/cache"
+	"github.com/readthru/readthru/certs"
+	"github.com/readthru/readthru/fetch"
+	"github.com/readthru/readthru/page"
+	"github.com/readthru/readthru/proxy"
+	"github.com/readthru/readthru/store"
 )
 
 // still is a proxy with its store and origin in a bubble of synctest. Its connections are pipes, which hold no byte: a

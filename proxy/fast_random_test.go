@@ -19,11 +19,11 @@ import (
 	"testing"
 	"time"
 
-	"readthru/cache"
-	"readthru/fetch"
-	"readthru/page"
-	"readthru/proxy"
-	"readthru/store"
+	"github.com/readthru/readthru/cache"
+	"github.com/readthru/readthru/fetch"
+	"github.com/readthru/readthru/page"
+	"github.com/readthru/readthru/proxy"
+	"github.com/readthru/readthru/store"
 )
 
 // twin is a proxy with a store of its own.

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"readthru/proxy"
+	"github.com/readthru/readthru/proxy"
 )
 
 // varying is what an answer that is given again may state differently.

@@ -8,7 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"readthru/fault/faulttest"
+	"github.com/readthru/readthru/internal/fault/faulttest"
 )
 
 // A relay that panics hangs up on both sides, and a server whose end panics is hung up on. Serve returns.

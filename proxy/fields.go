@@ -6,8 +6,8 @@ import (
 	"strconv"
 	"strings"
 
-	"readthru/fetch"
-	"readthru/httpfield"
+	"github.com/readthru/readthru/fetch"
+	"github.com/readthru/readthru/internal/httpfield"
 )
 
 // options are the X-Readthru fields of a request. They are for this proxy and are never forwarded.

@@ -4,7 +4,7 @@ import (
 	"net"
 	"sync/atomic"
 
-	"readthru/pace"
+	"github.com/readthru/readthru/internal/pace"
 )
 
 // framedConn checks the framing of HTTP/1 requests while net/http reads them, because net/http tolerates what another

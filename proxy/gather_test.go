@@ -13,8 +13,8 @@ import (
 	"testing"
 	"time"
 
-	"readthru/cache"
-	"readthru/proxy"
+	"github.com/readthru/readthru/cache"
+	"github.com/readthru/readthru/proxy"
 )
 
 // memory is content at hand, as the store has it.

@@ -12,10 +12,10 @@ import (
 	"testing"
 	"time"
 
-	"readthru/cache"
-	"readthru/journal"
-	"readthru/page"
-	"readthru/store"
+	"github.com/readthru/readthru/cache"
+	"github.com/readthru/readthru/internal/journal"
+	"github.com/readthru/readthru/page"
+	"github.com/readthru/readthru/store"
 )
 
 // textOrigin answers everything with a text that is fresh for an hour.

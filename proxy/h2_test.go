@@ -15,8 +15,8 @@ import (
 	"golang.org/x/net/http2"
 	"golang.org/x/net/http2/hpack"
 
-	"readthru/fetch"
-	"readthru/proxy"
+	"github.com/readthru/readthru/fetch"
+	"github.com/readthru/readthru/proxy"
 )
 
 // What HTTP/1 cannot express is refused in HTTP/2, too: it would be forwarded as something else.

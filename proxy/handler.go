@@ -12,14 +12,14 @@ import (
 	"strings"
 	"time"
 
-	"readthru/cache"
-	"readthru/fault"
-	"readthru/fetch"
-	"readthru/httpfield"
-	"readthru/journal"
-	"readthru/page"
-	"readthru/recording"
-	"readthru/users"
+	"github.com/readthru/readthru/cache"
+	"github.com/readthru/readthru/fetch"
+	"github.com/readthru/readthru/internal/fault"
+	"github.com/readthru/readthru/internal/httpfield"
+	"github.com/readthru/readthru/internal/journal"
+	"github.com/readthru/readthru/internal/recording"
+	"github.com/readthru/readthru/internal/users"
+	"github.com/readthru/readthru/page"
 )
 
 // localHost is the host name of the proxy's own pages.

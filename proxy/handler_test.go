@@ -13,11 +13,11 @@ import (
 	"testing"
 	"time"
 
-	"readthru/cache"
-	"readthru/fetch"
-	"readthru/journal"
-	"readthru/proxy"
-	"readthru/users"
+	"github.com/readthru/readthru/cache"
+	"github.com/readthru/readthru/fetch"
+	"github.com/readthru/readthru/internal/journal"
+	"github.com/readthru/readthru/internal/users"
+	"github.com/readthru/readthru/proxy"
 )
 
 func TestHopByHopFieldsEndHereBothWays(t *testing.T) {

@@ -12,7 +12,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"readthru/proxy"
+	"github.com/readthru/readthru/proxy"
 )
 
 // heads are heads of requests with the statuses of their answers: by the listener, in a tunnel, and in a tunnel by

@@ -9,7 +9,7 @@ import (
 
 	"golang.org/x/net/http/httpguts"
 
-	"readthru/httpfield"
+	"github.com/readthru/readthru/internal/httpfield"
 )
 
 // webSocket is the protocol of RFC 6455.

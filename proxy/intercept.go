@@ -12,7 +12,7 @@ import (
 	"syscall"
 	"time"
 
-	"readthru/pace"
+	"github.com/readthru/readthru/internal/pace"
 )
 
 // handshakeTime limits the time from our answer to a CONNECT to the end of the client's TLS handshake.

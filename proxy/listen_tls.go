@@ -14,7 +14,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"readthru/pace"
+	"github.com/readthru/readthru/internal/pace"
 )
 
 // TLSFiles names PEM files: a certificate with its chain, and its key. The zero value names none.

@@ -13,8 +13,8 @@ import (
 	"testing"
 	"time"
 
-	"readthru/pace"
-	"readthru/webtest"
+	"github.com/readthru/readthru/internal/pace"
+	"github.com/readthru/readthru/internal/webtest"
 )
 
 // writePair writes a new certificate for proxy.test and its key.

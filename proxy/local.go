@@ -12,10 +12,10 @@ import (
 	"strconv"
 	"strings"
 
-	"readthru/fetch"
-	"readthru/httpfield"
-	"readthru/page"
-	"readthru/users"
+	"github.com/readthru/readthru/fetch"
+	"github.com/readthru/readthru/internal/httpfield"
+	"github.com/readthru/readthru/internal/users"
+	"github.com/readthru/readthru/page"
 )
 
 // resolveDirect resolves a request sent to the listener as an origin server, not as a proxy: for the page at

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"readthru/proxy"
+	"github.com/readthru/readthru/proxy"
 )
 
 // direct asks the listener itself.

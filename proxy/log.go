@@ -6,7 +6,7 @@ import (
 	"log/slog"
 	"strings"
 
-	"readthru/journal"
+	"github.com/readthru/readthru/internal/journal"
 )
 
 // Keys of the canonical log line. Each request or tunnel writes one when it ends, at level info with the message

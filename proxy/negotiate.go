@@ -6,8 +6,8 @@ import (
 	"net/url"
 	"strings"
 
-	"readthru/httpfield"
-	"readthru/page"
+	"github.com/readthru/readthru/internal/httpfield"
+	"github.com/readthru/readthru/page"
 )
 
 // form is the form of an answer.

@@ -14,8 +14,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"readthru/certs"
-	"readthru/proxy"
+	"github.com/readthru/readthru/certs"
+	"github.com/readthru/readthru/proxy"
 )
 
 // memoryNet is a listener whose connections are pipes: synctest can wait on them.

@@ -10,12 +10,12 @@ import (
 	"testing"
 	"time"
 
-	"readthru/cache"
-	"readthru/fetch"
-	"readthru/page"
-	"readthru/proxy"
-	"readthru/store"
-	"readthru/users"
+	"github.com/readthru/readthru/cache"
+	"github.com/readthru/readthru/fetch"
+	"github.com/readthru/readthru/internal/users"
+	"github.com/readthru/readthru/page"
+	"github.com/readthru/readthru/proxy"
+	"github.com/readthru/readthru/store"
 )
 
 const (

@@ -12,7 +12,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"readthru/proxy"
+	"github.com/readthru/readthru/proxy"
 )
 
 var bubble = regexp.MustCompile(`synctest bubble \d+`)

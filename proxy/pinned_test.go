@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"readthru/proxy"
-	"readthru/store"
+	"github.com/readthru/readthru/proxy"
+	"github.com/readthru/readthru/store"
 )
 
 // Node shakes hands before it looks at the certificate, and then closes. A connection made in advance and given up once

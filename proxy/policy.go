@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strconv"
 
-	"readthru/fetch"
+	"github.com/readthru/readthru/fetch"
 )
 
 // policy is the part of Options that can change while the proxy runs. It is never changed but replaced as a whole, and

@@ -8,9 +8,9 @@ import (
 	"sync"
 	"testing"
 
-	"readthru/fetch"
-	"readthru/proxy"
-	"readthru/users"
+	"github.com/readthru/readthru/fetch"
+	"github.com/readthru/readthru/internal/users"
+	"github.com/readthru/readthru/proxy"
 )
 
 // Requests and changes of the options meet; the race detector looks on.

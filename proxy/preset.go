@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"readthru/page"
+	"github.com/readthru/readthru/page"
 )
 
 // banks is the only category whose www hosts are tunnelled too, because people sign in there.

@@ -26,14 +26,14 @@ import (
 
 	"github.com/elazarl/goproxy"
 
-	"readthru/certs"
-	"readthru/fault"
-	"readthru/fetch"
-	"readthru/journal"
-	"readthru/proxy/repeat"
-	"readthru/recording"
-	"readthru/store"
-	"readthru/users"
+	"github.com/readthru/readthru/certs"
+	"github.com/readthru/readthru/fetch"
+	"github.com/readthru/readthru/internal/fault"
+	"github.com/readthru/readthru/internal/journal"
+	"github.com/readthru/readthru/internal/recording"
+	"github.com/readthru/readthru/internal/users"
+	"github.com/readthru/readthru/proxy/repeat"
+	"github.com/readthru/readthru/store"
 )
 
 const (

@@ -10,8 +10,8 @@ import (
 	"strings"
 	"time"
 
-	"readthru/fetch"
-	"readthru/page"
+	"github.com/readthru/readthru/fetch"
+	"github.com/readthru/readthru/page"
 )
 
 // readerOptions are the options in Jina Reader's request fields that have no X-Readthru field.

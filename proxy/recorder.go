@@ -8,9 +8,9 @@ import (
 	"net/http"
 	"sync"
 
-	"readthru/cache"
-	"readthru/recording"
-	"readthru/store"
+	"github.com/readthru/readthru/cache"
+	"github.com/readthru/readthru/internal/recording"
+	"github.com/readthru/readthru/store"
 )
 
 // recorder is a recording in progress.

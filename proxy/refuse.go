@@ -10,8 +10,8 @@ import (
 	"strconv"
 	"strings"
 
-	"readthru/clip"
-	"readthru/fetch"
+	"github.com/readthru/readthru/fetch"
+	"github.com/readthru/readthru/internal/clip"
 )
 
 // refusal is an error response of the proxy itself: a problem document (RFC 9457) with a detail in plain words, and a

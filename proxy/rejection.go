@@ -5,8 +5,8 @@ import (
 	"net/http"
 	"time"
 
-	"readthru/store"
-	"readthru/users"
+	"github.com/readthru/readthru/internal/users"
+	"github.com/readthru/readthru/store"
 )
 
 // A client that does not trust our certificate breaks the handshake off, with an alert; one that does so without an

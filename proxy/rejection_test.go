@@ -12,9 +12,9 @@ import (
 	"testing"
 	"time"
 
-	"readthru/fetch"
-	"readthru/proxy"
-	"readthru/store"
+	"github.com/readthru/readthru/fetch"
+	"github.com/readthru/readthru/proxy"
+	"github.com/readthru/readthru/store"
 )
 
 // remember gives a proxy a store of its own.

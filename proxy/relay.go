@@ -11,8 +11,8 @@ import (
 
 	"github.com/elazarl/goproxy"
 
-	"readthru/cache"
-	"readthru/httpfield"
+	"github.com/readthru/readthru/cache"
+	"github.com/readthru/readthru/internal/httpfield"
 )
 
 // relay forwards a request to switch to protocol, which is that of upgradeOf, past the cache. If the origin switches,

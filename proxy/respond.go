@@ -14,11 +14,11 @@ import (
 	"strings"
 	"sync"
 
-	"readthru/cache"
-	"readthru/fetch"
-	"readthru/httpfield"
-	"readthru/journal"
-	"readthru/page"
+	"github.com/readthru/readthru/cache"
+	"github.com/readthru/readthru/fetch"
+	"github.com/readthru/readthru/internal/httpfield"
+	"github.com/readthru/readthru/internal/journal"
+	"github.com/readthru/readthru/page"
 )
 
 // send writes the page of an answer, or streams its response if it is not a page.

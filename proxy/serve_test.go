@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"readthru/fetch"
-	"readthru/proxy"
+	"github.com/readthru/readthru/fetch"
+	"github.com/readthru/readthru/proxy"
 )
 
 // What SIGTERM does.

@@ -9,10 +9,10 @@ import (
 
 	lru "github.com/hashicorp/golang-lru/v2"
 
-	"readthru/journal"
-	"readthru/page"
-	"readthru/store"
-	"readthru/users"
+	"github.com/readthru/readthru/internal/journal"
+	"github.com/readthru/readthru/internal/users"
+	"github.com/readthru/readthru/page"
+	"github.com/readthru/readthru/store"
 )
 
 // maxSessions is the number of sessions whose statistics are kept.

@@ -15,10 +15,10 @@ import (
 	"strings"
 	"testing"
 
-	"readthru/fetch"
-	"readthru/proxy"
-	"readthru/recording"
-	"readthru/users"
+	"github.com/readthru/readthru/fetch"
+	"github.com/readthru/readthru/internal/recording"
+	"github.com/readthru/readthru/internal/users"
+	"github.com/readthru/readthru/proxy"
 )
 
 // as returns a client that goes through the proxy with these credentials.

@@ -8,9 +8,9 @@ import (
 	"strings"
 	"time"
 
-	"readthru/guess"
-	"readthru/store"
-	"readthru/users"
+	"github.com/readthru/readthru/internal/guess"
+	"github.com/readthru/readthru/internal/users"
+	"github.com/readthru/readthru/store"
 )
 
 // signIn checks Basic credentials (RFC 7617) from the address remote. It returns their user and the session that they

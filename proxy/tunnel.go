@@ -9,8 +9,8 @@ import (
 	"net/http"
 	"time"
 
-	"readthru/fault"
-	"readthru/users"
+	"github.com/readthru/readthru/internal/fault"
+	"github.com/readthru/readthru/internal/users"
 )
 
 // tunnel dials the target of c and copies between it and the client until both sides are done. If it cannot reach the

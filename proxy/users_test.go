@@ -13,9 +13,9 @@ import (
 	"testing"
 	"time"
 
-	"readthru/fetch"
-	"readthru/proxy"
-	"readthru/users"
+	"github.com/readthru/readthru/fetch"
+	"github.com/readthru/readthru/internal/users"
+	"github.com/readthru/readthru/proxy"
 )
 
 // people returns a directory of users with passwords. Without any it lets everybody in.

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"time"
 
-	"readthru/cache"
-	"readthru/journal"
+	"github.com/readthru/readthru/cache"
+	"github.com/readthru/readthru/internal/journal"
 )
 
 // begin records who asks, and what.

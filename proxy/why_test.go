@@ -7,9 +7,9 @@ import (
 	"testing"
 	"time"
 
-	"readthru/fetch"
-	"readthru/journal"
-	"readthru/proxy"
+	"github.com/readthru/readthru/fetch"
+	"github.com/readthru/readthru/internal/journal"
+	"github.com/readthru/readthru/proxy"
 )
 
 func TestARequestTellsWhyItWasAnsweredSo(t *testing.T) {

@@ -14,8 +14,8 @@ import (
 	"testing"
 	"time"
 
-	"readthru/render"
-	"readthru/render/rendertest"
+	"github.com/readthru/readthru/render"
+	"github.com/readthru/readthru/render/rendertest"
 )
 
 // BenchmarkPages renders the pages of testdata, with this package and with a browser process a page (--dump-dom), one,

@@ -6,7 +6,7 @@ import (
 	"github.com/chromedp/cdproto/log"
 	"github.com/chromedp/cdproto/runtime"
 
-	"readthru/clip"
+	"github.com/readthru/readthru/internal/clip"
 )
 
 const maxConsole, maxConsoleChars = 100, 1000

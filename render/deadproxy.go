@@ -7,7 +7,7 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"readthru/fault"
+	"github.com/readthru/readthru/internal/fault"
 )
 
 // deadProxy is the only address that the browser's network leads to. It accepts connections and closes them.

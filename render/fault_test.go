@@ -7,9 +7,9 @@ import (
 
 	"github.com/coder/websocket"
 
-	"readthru/fault"
-	"readthru/fault/faulttest"
-	"readthru/render"
+	"github.com/readthru/readthru/internal/fault"
+	"github.com/readthru/readthru/internal/fault/faulttest"
+	"github.com/readthru/readthru/render"
 )
 
 // A page whose work panics is given up at once, with the cause, and not when its time is over. The next one is read.

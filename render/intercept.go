@@ -20,10 +20,10 @@ import (
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/chromedp"
 
-	pageurl "readthru/page"
+	pageurl "github.com/readthru/readthru/page"
 
-	"readthru/fault"
-	"readthru/httpfield"
+	"github.com/readthru/readthru/internal/fault"
+	"github.com/readthru/readthru/internal/httpfield"
 )
 
 // The limits of one page.

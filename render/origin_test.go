@@ -25,9 +25,9 @@ import (
 
 	"github.com/coder/websocket"
 
-	"readthru/needs"
-	"readthru/render"
-	"readthru/render/rendertest"
+	"github.com/readthru/readthru/internal/needs"
+	"github.com/readthru/readthru/render"
+	"github.com/readthru/readthru/render/rendertest"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

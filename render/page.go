@@ -23,7 +23,7 @@ import (
 	"github.com/chromedp/cdproto/target"
 	"github.com/chromedp/chromedp"
 
-	"readthru/fault"
+	"github.com/readthru/readthru/internal/fault"
 )
 
 // The size of a page, in CSS pixels.

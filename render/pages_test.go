@@ -10,9 +10,9 @@ import (
 	"testing"
 	"time"
 
-	"readthru/convert"
-	"readthru/needs"
-	"readthru/render"
+	"github.com/readthru/readthru/convert"
+	"github.com/readthru/readthru/internal/needs"
+	"github.com/readthru/readthru/render"
 )
 
 // TestPagesOfRealFrameworksAskForABrowser holds what tells shells and thin pages against pages that are just that.

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"readthru/render"
+	"github.com/readthru/readthru/render"
 )
 
 // loadingUntil is a page that shows that it loads until a script calls show.

@@ -14,7 +14,7 @@ import (
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/remote"
 
-	"readthru/fault"
+	"github.com/readthru/readthru/internal/fault"
 )
 
 const (

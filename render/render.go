@@ -26,7 +26,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"readthru/page"
+	"github.com/readthru/readthru/page"
 )
 
 // Options configures a Browser.

@@ -20,8 +20,8 @@ import (
 	"testing"
 	"time"
 
-	"readthru/render"
-	"readthru/render/rendertest"
+	"github.com/readthru/readthru/render"
+	"github.com/readthru/readthru/render/rendertest"
 )
 
 // render is a page that must succeed.

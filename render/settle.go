@@ -14,7 +14,7 @@ import (
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
 
-	"readthru/fault"
+	"github.com/readthru/readthru/internal/fault"
 )
 
 // A page is done when its load event has fired and virtualTime has passed since. The page's clock stands still while

@@ -16,7 +16,7 @@ import (
 	"github.com/chromedp/cdproto/fetch"
 	"github.com/coder/websocket"
 
-	"readthru/fault"
+	"github.com/readthru/readthru/internal/fault"
 )
 
 // A page has no network, so it cannot open a WebSocket. Its class WebSocket is replaced by one that asks for it by

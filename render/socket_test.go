@@ -9,7 +9,7 @@ import (
 
 	"github.com/coder/websocket"
 
-	"readthru/render"
+	"github.com/readthru/readthru/render"
 )
 
 // TestAPageIsReadOnceItsWebSocketIsQuiet has a page whose text comes over a WebSocket, message by message.

@@ -6,7 +6,7 @@ import (
 	"os"
 	"time"
 
-	"readthru/fault"
+	"github.com/readthru/readthru/internal/fault"
 )
 
 const (

@@ -18,9 +18,9 @@ import (
 	"testing"
 	"time"
 
-	"readthru/eventually"
-	"readthru/render"
-	"readthru/render/rendertest"
+	"github.com/readthru/readthru/internal/eventually"
+	"github.com/readthru/readthru/render"
+	"github.com/readthru/readthru/render/rendertest"
 )
 
 // fake returns a browser that is a shell script.

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"readthru/page"
-	"readthru/store"
+	"github.com/readthru/readthru/page"
+	"github.com/readthru/readthru/store"
 )
 
 // benchContent returns 20 KB of text that compresses about as markdown does.

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"readthru/store"
+	"github.com/readthru/readthru/store"
 )
 
 func TestBodyReadLater(t *testing.T) {

@@ -7,7 +7,7 @@ import (
 
 	"github.com/dgraph-io/badger/v4"
 
-	"readthru/fault"
+	"github.com/readthru/readthru/internal/fault"
 )
 
 // keepNoBuffers has the engine keep no buffers of tables that it has made. It would keep eight while tables are made,

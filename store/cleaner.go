@@ -3,7 +3,7 @@ package store
 import (
 	"maps"
 
-	"readthru/page"
+	"github.com/readthru/readthru/page"
 )
 
 // Cleaner takes out of texts of others what no reader sees. The zero value leaves them as they are.

@@ -8,7 +8,7 @@ import (
 
 	"go.uber.org/goleak"
 
-	"readthru/store"
+	"github.com/readthru/readthru/store"
 )
 
 func TestStoreMayBeClosedByTwo(t *testing.T) {

@@ -10,7 +10,7 @@ import (
 	"github.com/dgraph-io/badger/v4"
 	"github.com/dgraph-io/badger/v4/y"
 
-	"readthru/page"
+	"github.com/readthru/readthru/page"
 )
 
 // compactKey is a record that exists only while the engine is compacted.

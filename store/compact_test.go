@@ -12,8 +12,8 @@ import (
 	"strings"
 	"testing"
 
-	"readthru/page"
-	"readthru/store"
+	"github.com/readthru/readthru/page"
+	"github.com/readthru/readthru/store"
 )
 
 // filesWith returns the files below a directory that hold a text as it is. The store does not compress what is short.

@@ -7,7 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"readthru/page"
+	"github.com/readthru/readthru/page"
 )
 
 const (

@@ -12,8 +12,8 @@ import (
 	"testing"
 	"time"
 
-	"readthru/page"
-	"readthru/store"
+	"github.com/readthru/readthru/page"
+	"github.com/readthru/readthru/store"
 )
 
 // Environment variables that make the test binary a writer: into which directory, and from which number on ("unsynced"

@@ -14,8 +14,8 @@ import (
 
 	"go.uber.org/goleak"
 
-	"readthru/page"
-	"readthru/store"
+	"github.com/readthru/readthru/page"
+	"github.com/readthru/readthru/store"
 )
 
 // file is a file of a store: what is written of it, and how large it is. Logs are mostly holes, which no test needs to

@@ -6,8 +6,8 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"readthru/page"
-	"readthru/store"
+	"github.com/readthru/readthru/page"
+	"github.com/readthru/readthru/store"
 )
 
 // A page whose text is empty is read like any other, whatever becomes of others with that text, and when it is gone.

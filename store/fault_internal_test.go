@@ -3,8 +3,8 @@ package store
 import (
 	"testing"
 
-	"readthru/fault"
-	"readthru/fault/faulttest"
+	"github.com/readthru/readthru/internal/fault"
+	"github.com/readthru/readthru/internal/fault/faulttest"
 )
 
 // A store whose engine panics when it is closed says so, and does not hang.

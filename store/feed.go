@@ -3,7 +3,7 @@ package store
 import (
 	"sync/atomic"
 
-	"readthru/page"
+	"github.com/readthru/readthru/page"
 )
 
 // Record names a record that an answer is made of, for watchers of changes. AllRecords stands for every record.

@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"readthru/page"
-	"readthru/store"
+	"github.com/readthru/readthru/page"
+	"github.com/readthru/readthru/store"
 )
 
 // watched collects what a store tells of its changes.

@@ -11,7 +11,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"readthru/page"
+	"github.com/readthru/readthru/page"
 )
 
 // The limits of sets. What exceeds them is removed, the oldest first.

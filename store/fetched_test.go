@@ -9,8 +9,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"readthru/page"
-	"readthru/store"
+	"github.com/readthru/readthru/page"
+	"github.com/readthru/readthru/store"
 )
 
 func putFetched(t *testing.T, s *store.Store, session, url, content string) (gone int) {

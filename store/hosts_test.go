@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"readthru/store"
+	"github.com/readthru/readthru/store"
 )
 
 var monday = time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)

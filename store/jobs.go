@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"readthru/page"
+	"github.com/readthru/readthru/page"
 )
 
 // Job is one change of a page. The log keeps only the newest job of a page, so a consumer that lags sees only the last

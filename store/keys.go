@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"readthru/page"
+	"github.com/readthru/readthru/page"
 )
 
 // Every key of the store is made here: a class, a slash, then fixed-width big-endian parts. Text ends with a slash

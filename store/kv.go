@@ -16,7 +16,7 @@ import (
 
 	"github.com/dgraph-io/badger/v4"
 
-	"readthru/fault"
+	"github.com/readthru/readthru/internal/fault"
 )
 
 // defaultMemory is Options.Memory unless that is set.

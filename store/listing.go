@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"readthru/page"
+	"github.com/readthru/readthru/page"
 )
 
 // PageQuery selects pages. An empty field selects all.

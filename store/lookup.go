@@ -3,7 +3,7 @@ package store
 import (
 	"time"
 
-	"readthru/page"
+	"github.com/readthru/readthru/page"
 )
 
 // Query names what is read together to answer a request for a page.

@@ -5,8 +5,8 @@ import (
 	"testing"
 	"time"
 
-	"readthru/page"
-	"readthru/store"
+	"github.com/readthru/readthru/page"
+	"github.com/readthru/readthru/store"
 )
 
 func TestLookupReadsWhatAnswersARequestForAPage(t *testing.T) {

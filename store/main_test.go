@@ -14,8 +14,8 @@ import (
 
 	"go.uber.org/goleak"
 
-	"readthru/page"
-	"readthru/store"
+	"github.com/readthru/readthru/page"
+	"github.com/readthru/readthru/store"
 )
 
 // TestMain turns the test binary into a writer that waits to be killed when the environment says so, see crash_test.go.

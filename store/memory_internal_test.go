@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"readthru/page"
+	"github.com/readthru/readthru/page"
 )
 
 func TestDecodedRecordsKeepToTheirBudget(t *testing.T) {

@@ -19,7 +19,7 @@ import (
 	"github.com/dgraph-io/badger/v4"
 	"github.com/dgraph-io/badger/v4/options"
 
-	"readthru/fault"
+	"github.com/readthru/readthru/internal/fault"
 )
 
 const (

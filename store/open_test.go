@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"readthru/store"
+	"github.com/readthru/readthru/store"
 )
 
 func TestStoreWithoutAWriteOpensQuietly(t *testing.T) {

@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"time"
 
-	"readthru/page"
+	"github.com/readthru/readthru/page"
 )
 
 // packedForm is the first byte of a record in the form of this file. Records of pages and renditions that an

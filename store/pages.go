@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"readthru/page"
+	"github.com/readthru/readthru/page"
 )
 
 // maxVersions is how many versions of a page are kept.

@@ -10,7 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"readthru/page"
+	"github.com/readthru/readthru/page"
 )
 
 // kept says of each member of the page object where it is kept: p in the page's record, s in the record of a session's

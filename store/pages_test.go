@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"readthru/page"
-	"readthru/store"
+	"github.com/readthru/readthru/page"
+	"github.com/readthru/readthru/store"
 )
 
 func TestPageKeepsAVersionForEachContent(t *testing.T) {

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"readthru/page"
+	"github.com/readthru/readthru/page"
 )
 
 // DeleteResponse removes one stored response. The error is ErrNotFound when it is not there.

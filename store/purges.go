@@ -11,7 +11,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"readthru/page"
+	"github.com/readthru/readthru/page"
 )
 
 // A Purge says that stored responses were removed on purpose: those that were received until then must not come back.

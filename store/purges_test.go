@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"readthru/store"
+	"github.com/readthru/readthru/store"
 )
 
 func TestPurgesAreKeptUntilTheyAreTold(t *testing.T) {

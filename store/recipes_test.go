@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"readthru/store"
+	"github.com/readthru/readthru/store"
 )
 
 func TestSiteRecipesAreKeptNewestFirstAndOneOfAName(t *testing.T) {

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"testing"
 
-	"readthru/page"
+	"github.com/readthru/readthru/page"
 )
 
 func FuzzRecordsOfForeignBytes(f *testing.F) {

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"sync"
 
-	"readthru/fault"
+	"github.com/readthru/readthru/internal/fault"
 )
 
 // recordsPrefix is what the keys of [Records] begin with.

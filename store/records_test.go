@@ -9,7 +9,7 @@ import (
 	"sync"
 	"testing"
 
-	"readthru/store"
+	"github.com/readthru/readthru/store"
 )
 
 func applyRecords(t *testing.T, r *store.Records, changes ...store.Change) {

@@ -3,7 +3,7 @@ package store
 import (
 	"time"
 
-	"readthru/page"
+	"github.com/readthru/readthru/page"
 )
 
 // Rendition is markdown made from a source, with what readers would otherwise count and hash again. Renditions

@@ -5,8 +5,8 @@ import (
 	"strconv"
 	"testing"
 
-	"readthru/page"
-	"readthru/store"
+	"github.com/readthru/readthru/page"
+	"github.com/readthru/readthru/store"
 )
 
 func TestMemoryNeverKeepsARenditionThatWentMeanwhile(t *testing.T) {

@@ -4,7 +4,7 @@ import (
 	"errors"
 	"testing"
 
-	"readthru/store"
+	"github.com/readthru/readthru/store"
 )
 
 func TestLostContentOfAPageComesBackWithItsNextReading(t *testing.T) {

@@ -15,7 +15,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"readthru/store"
+	"github.com/readthru/readthru/store"
 )
 
 func TestResponseComesBackAsItWasPut(t *testing.T) {

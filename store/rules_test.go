@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"readthru/store"
+	"github.com/readthru/readthru/store"
 )
 
 func TestRulesAreKeptNewestFirstAndOneForAHostAndPath(t *testing.T) {

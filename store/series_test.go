@@ -7,7 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"readthru/store"
+	"github.com/readthru/readthru/store"
 )
 
 func TestCountsAreKeptByMinuteHourAndDay(t *testing.T) {

@@ -11,7 +11,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"readthru/store"
+	"github.com/readthru/readthru/store"
 )
 
 func TestFullDiskStopsWritesAndNothingElse(t *testing.T) {

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"time"
 
-	"readthru/page"
+	"github.com/readthru/readthru/page"
 )
 
 // The most that is kept of a page's summaries.

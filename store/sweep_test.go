@@ -9,8 +9,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"readthru/page"
-	"readthru/store"
+	"github.com/readthru/readthru/page"
+	"github.com/readthru/readthru/store"
 )
 
 // TestSweepDeletesWhatIsPastItsRetain sweeps responses that are kept for an hour, for three, for good, and for an hour

@@ -11,7 +11,7 @@ import (
 
 	"github.com/dgraph-io/badger/v4"
 
-	"readthru/fault"
+	"github.com/readthru/readthru/internal/fault"
 )
 
 // syncEvery is how long what is committed may wait for its sync.

@@ -3,7 +3,7 @@ package store_test
 import (
 	"testing"
 
-	"readthru/store"
+	"github.com/readthru/readthru/store"
 )
 
 func TestReplacedVariantLeavesTheTagsOfOthers(t *testing.T) {

@@ -5,7 +5,7 @@ import (
 	"maps"
 	"strings"
 
-	"readthru/page"
+	"github.com/readthru/readthru/page"
 )
 
 // Totals are running counts, never found by scanning.

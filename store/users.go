@@ -9,8 +9,8 @@ import (
 	"path/filepath"
 	"time"
 
-	"readthru/users"
-	"readthru/wholefile"
+	"github.com/readthru/readthru/internal/users"
+	"github.com/readthru/readthru/internal/wholefile"
 )
 
 // keepGone is how long it is remembered that a user was removed.

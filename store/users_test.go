@@ -12,8 +12,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"go.uber.org/goleak"
 
-	"readthru/store"
-	"readthru/users"
+	"github.com/readthru/readthru/internal/users"
+	"github.com/readthru/readthru/store"
 )
 
 func TestUsersAreKeptAndForgotten(t *testing.T) {

@@ -11,7 +11,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"readthru/page"
+	"github.com/readthru/readthru/page"
 )
 
 // Visit is one delivery of a page to a reader (rule E13).

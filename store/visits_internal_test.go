@@ -12,7 +12,7 @@ import (
 
 	"github.com/dgraph-io/badger/v4"
 
-	"readthru/page"
+	"github.com/readthru/readthru/page"
 )
 
 // TestVisitsAreWrittenBeforeWhatWaits queues a visit behind more than a transaction holds.

@@ -9,7 +9,7 @@ import (
 
 	"github.com/dgraph-io/badger/v4"
 
-	"readthru/fault"
+	"github.com/readthru/readthru/internal/fault"
 )
 
 const (

@@ -1,4 +1,4 @@
-module readthru/tools
+module github.com/readthru/readthru/tools
 
 go 1.26.0
 

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"readthru/api"
+	"github.com/readthru/readthru/api"
 )
 
 const documentsPerPage = 60

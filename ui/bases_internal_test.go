@@ -6,7 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"readthru/api"
+	"github.com/readthru/readthru/api"
 )
 
 func TestAJobSaysHowLongItTakes(t *testing.T) {

@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"time"
 
-	"readthru/api"
+	"github.com/readthru/readthru/api"
 )
 
 // span is a time that the charts show.

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"net/http"
 
-	"readthru/api"
+	"github.com/readthru/readthru/api"
 )
 
 // maxForm is the longest form, in bytes.

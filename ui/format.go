@@ -9,7 +9,7 @@ import (
 
 	"github.com/dustin/go-humanize"
 
-	"readthru/clip"
+	"github.com/readthru/readthru/internal/clip"
 )
 
 // functions are what templates call.

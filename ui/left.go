@@ -4,7 +4,7 @@ import (
 	"net/http"
 	"net/url"
 
-	"readthru/api"
+	"github.com/readthru/readthru/api"
 )
 
 // mountLeft adds the room of what left this machine.

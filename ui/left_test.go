@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"readthru/store"
+	"github.com/readthru/readthru/store"
 )
 
 // fillLedger tells of disclosures to services, about URLs and because of what texts say.

@@ -6,7 +6,7 @@ import (
 
 	"github.com/chromedp/chromedp"
 
-	"readthru/journal"
+	"github.com/readthru/readthru/internal/journal"
 )
 
 // TestAPageSaysWhatTheStreamDoes follows the line that says how a live page stands: what is left out at a flood, two

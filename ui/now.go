@@ -11,8 +11,8 @@ import (
 	"strings"
 	"time"
 
-	"readthru/api"
-	"readthru/journal"
+	"github.com/readthru/readthru/api"
+	"github.com/readthru/readthru/internal/journal"
 )
 
 // How many requests and agents the first page lists.

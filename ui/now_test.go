@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"readthru/journal"
+	"github.com/readthru/readthru/internal/journal"
 )
 
 func TestNowShowsTheAgentsSeenLately(t *testing.T) {

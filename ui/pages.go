@@ -14,9 +14,9 @@ import (
 	"sync"
 	"time"
 
-	"readthru/api"
-	"readthru/markdown"
-	"readthru/page"
+	"github.com/readthru/readthru/api"
+	"github.com/readthru/readthru/internal/markdown"
+	"github.com/readthru/readthru/page"
 )
 
 const (

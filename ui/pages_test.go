@@ -10,9 +10,9 @@ import (
 	"testing"
 	"time"
 
-	"readthru/api"
-	own "readthru/page"
-	"readthru/store"
+	"github.com/readthru/readthru/api"
+	own "github.com/readthru/readthru/page"
+	"github.com/readthru/readthru/store"
 )
 
 // serve has the origin answer a path.

@@ -11,10 +11,10 @@ import (
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
 
-	"readthru/api"
-	"readthru/journal"
-	own "readthru/page"
-	"readthru/store"
+	"github.com/readthru/readthru/api"
+	"github.com/readthru/readthru/internal/journal"
+	own "github.com/readthru/readthru/page"
+	"github.com/readthru/readthru/store"
 )
 
 // pictures writes pictures of pages, light, dark and as on a phone, to the folder in READTHRU_PICTURES.

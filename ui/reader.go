@@ -17,8 +17,8 @@ import (
 	"github.com/yuin/goldmark/text"
 	"github.com/yuin/goldmark/util"
 
-	"readthru/clip"
-	"readthru/markdown"
+	"github.com/readthru/readthru/internal/clip"
+	"github.com/readthru/readthru/internal/markdown"
 )
 
 // partSize is how long a part of a document is, in bytes, at which a page shows it: about ten screens. A browser lays

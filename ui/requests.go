@@ -5,8 +5,8 @@ import (
 	"net/url"
 	"strings"
 
-	"readthru/api"
-	"readthru/journal"
+	"github.com/readthru/readthru/api"
+	"github.com/readthru/readthru/internal/journal"
 )
 
 // perPage is how many requests a page lists.

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"readthru/journal"
+	"github.com/readthru/readthru/internal/journal"
 )
 
 func TestRequestsOnDiskAreShownAndForgotten(t *testing.T) {

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"readthru/api"
+	"github.com/readthru/readthru/api"
 )
 
 // Hits that a search lists, at first and at most.

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"readthru/api"
+	"github.com/readthru/readthru/api"
 )
 
 // mountSessions adds the room of sessions. Their names may be anything, so that they stand in queries, not in paths.

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"readthru/api"
-	own "readthru/page"
+	"github.com/readthru/readthru/api"
+	own "github.com/readthru/readthru/page"
 )
 
 // fillSessions counts requests of sessions with the names in texts, and stores pages that they have fetched.

@@ -5,7 +5,7 @@ import (
 	"net/url"
 	"slices"
 
-	"readthru/api"
+	"github.com/readthru/readthru/api"
 )
 
 type sitesData struct {

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"readthru/store"
+	"github.com/readthru/readthru/store"
 )
 
 // fillSites learns about hosts, from clients that say text.

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"readthru/api"
+	"github.com/readthru/readthru/api"
 )
 
 // mountSystem adds the room of the program itself.

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"readthru/api"
+	"github.com/readthru/readthru/api"
 )
 
 // fillSystem describes a system that says text wherever it can.

@@ -18,7 +18,7 @@ import (
 	"strings"
 	"time"
 
-	"readthru/api"
+	"github.com/readthru/readthru/api"
 )
 
 // Options configures a dashboard. All fields but Log are required.

@@ -17,7 +17,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"readthru/webtest"
+	"github.com/readthru/readthru/internal/webtest"
 )
 
 // jumps are how far off the daemon's clock is, in turn.

@@ -19,7 +19,7 @@ import (
 	"syscall"
 	"time"
 
-	"readthru/webtest"
+	"github.com/readthru/readthru/internal/webtest"
 )
 
 // daemon is a running readthru.

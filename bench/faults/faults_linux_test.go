@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"readthru/webtest"
+	"github.com/readthru/readthru/internal/webtest"
 )
 
 // binary is the program under test.

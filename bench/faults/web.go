@@ -10,7 +10,7 @@ import (
 	"path/filepath"
 	"sync"
 
-	"readthru/webtest"
+	"github.com/readthru/readthru/internal/webtest"
 )
 
 // web is an origin on loopback for every host below faults.test, over HTTP and HTTPS.

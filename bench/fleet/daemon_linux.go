@@ -17,8 +17,8 @@ import (
 	"syscall"
 	"time"
 
-	"readthru/fleet"
-	"readthru/webtest"
+	"github.com/readthru/readthru/internal/fleet"
+	"github.com/readthru/readthru/internal/webtest"
 )
 
 // web is an origin on loopback for every host, that counts what it is asked for.

@@ -10,8 +10,8 @@ import (
 	"sync"
 	"time"
 
-	"readthru/fleet"
-	"readthru/fleet/fleettest"
+	"github.com/readthru/readthru/internal/fleet"
+	"github.com/readthru/readthru/internal/fleet/fleettest"
 )
 
 // join measures a daemon that is new in a fleet with pages: until it answers of others, has all, and finds all.

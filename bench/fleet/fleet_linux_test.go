@@ -4,8 +4,8 @@ import (
 	"testing"
 	"time"
 
-	"readthru/fleet/fleettest"
-	"readthru/webtest"
+	"github.com/readthru/readthru/internal/fleet/fleettest"
+	"github.com/readthru/readthru/internal/webtest"
 )
 
 // All measurements in a short form, whose figures say nothing.

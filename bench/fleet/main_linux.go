@@ -25,7 +25,7 @@ import (
 	"syscall"
 	"time"
 
-	"readthru/fleet/fleettest"
+	"github.com/readthru/readthru/internal/fleet/fleettest"
 )
 
 // settings are the flags.

@@ -14,10 +14,10 @@ import (
 	"syscall"
 	"time"
 
-	"readthru/fleet"
-	"readthru/fleet/fleettest"
-	"readthru/page"
-	"readthru/store"
+	"github.com/readthru/readthru/internal/fleet"
+	"github.com/readthru/readthru/internal/fleet/fleettest"
+	"github.com/readthru/readthru/page"
+	"github.com/readthru/readthru/store"
 )
 
 // member is a node of a fleet without a daemon.

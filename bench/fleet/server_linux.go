@@ -7,7 +7,7 @@ import (
 	"runtime"
 	"slices"
 
-	"readthru/fleet/fleettest"
+	"github.com/readthru/readthru/internal/fleet/fleettest"
 )
 
 // outside is what a server is run by where no test runs. Fatal ends its goroutine, as that of a test.

@@ -11,8 +11,8 @@ import (
 	"strconv"
 	"strings"
 
-	"readthru/knowledge"
-	"readthru/page"
+	"github.com/readthru/readthru/knowledge"
+	"github.com/readthru/readthru/page"
 )
 
 type document struct {

@@ -13,7 +13,7 @@ import (
 	"slices"
 	"strings"
 
-	"readthru/convert"
+	"github.com/readthru/readthru/convert"
 )
 
 // agentQueries are queries as coding agents type them, by class, each with the pages that answer it. They were written

@@ -1,4 +1,4 @@
-module readthru/bench/search
+module github.com/readthru/readthru/bench/search
 
 go 1.26.0
 
@@ -6,7 +6,7 @@ require (
 	github.com/blevesearch/bleve/v2 v2.6.1
 	github.com/lib/pq v1.12.3
 	modernc.org/sqlite v1.61.1
-	readthru v0.0.0
+	github.com/readthru/readthru v0.0.0
 )
 
 require (
@@ -70,4 +70,4 @@ require (
 	modernc.org/memory v1.12.1 // indirect
 )
 
-replace readthru => ../..
+replace github.com/readthru/readthru => ../..

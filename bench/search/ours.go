@@ -4,9 +4,9 @@ import (
 	"context"
 	"errors"
 
-	"readthru/knowledge"
-	"readthru/page"
-	"readthru/store"
+	"github.com/readthru/readthru/knowledge"
+	"github.com/readthru/readthru/page"
+	"github.com/readthru/readthru/store"
 )
 
 // ours is readthru's knowledge, whole: it keeps the documents, too.

@@ -11,8 +11,8 @@ import (
 	"slices"
 	"strings"
 
-	"readthru/knowledge"
-	"readthru/page"
+	"github.com/readthru/readthru/knowledge"
+	"github.com/readthru/readthru/page"
 )
 
 // A definition is what a manual defines at a place of its own, and what one asks to find it.

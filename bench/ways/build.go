@@ -12,7 +12,7 @@ import (
 	"slices"
 	"strings"
 
-	"readthru/webtest"
+	"github.com/readthru/readthru/internal/webtest"
 )
 
 // door is where a way leaves readthru's own decisions: a type whose exported methods, or those named, are its
@@ -43,7 +43,7 @@ func build(ctx context.Context, root, dir string, counting bool) (program string
 			return "", err
 		}
 	}
-	flags := []string{"-C", tree, "-gcflags=readthru/...=-l"}
+	flags := []string{"-C", tree, "-gcflags=github.com/readthru/readthru/...=-l"}
 	if counting {
 		flags = append(flags, "-cover", "-covermode=atomic", "-coverpkg="+strings.Join(packages, ","))
 	}
@@ -62,7 +62,7 @@ func copyTree(ctx context.Context, root, tree string) (packages []string, err er
 	files := []string{"go.mod", "go.sum"}
 	for line := range strings.Lines(string(out)) {
 		fields := strings.Fields(line)
-		dir := strings.TrimPrefix(fields[0], "readthru/")
+		dir := strings.TrimPrefix(fields[0], "github.com/readthru/readthru/")
 		for _, file := range fields[1:] {
 			files = append(files, filepath.Join(dir, file))
 		}
@@ -126,7 +126,7 @@ func (d door) noted(file string) (text []byte, found int, err error) {
 		text = append(append(text, source[at:offset]...), addition...)
 		at = offset
 	}
-	insert(parsed.Name.End(), `; import "readthru/bench/ways/inside"`)
+	insert(parsed.Name.End(), `; import "github.com/readthru/readthru/bench/ways/inside"`)
 	for _, decl := range parsed.Decls {
 		f, ok := decl.(*ast.FuncDecl)
 		if ok && d.has(f) {

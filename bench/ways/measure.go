@@ -19,7 +19,7 @@ import (
 	"syscall"
 	"time"
 
-	"readthru/bench/ways/inside"
+	"github.com/readthru/readthru/bench/ways/inside"
 )
 
 // way is what one request ran through.
@@ -378,11 +378,11 @@ func (m *measured) functions(ctx context.Context) (list []string, err error) {
 	if err != nil {
 		return nil, fmt.Errorf("go tool covdata: %w", err)
 	}
-	for line := range strings.Lines(string(out)) { // readthru/cache/cache.go:12:  New  100.0%
+	for line := range strings.Lines(string(out)) { // github.com/readthru/readthru/cache/cache.go:12:  New  100.0%
 		file, rest, _ := strings.Cut(line, ":")
 		fields := strings.Fields(rest)
 		if len(fields) == 3 && fields[2] != "0.0%" {
-			list = append(list, strings.TrimPrefix(path.Dir(file), "readthru/")+" "+fields[1])
+			list = append(list, strings.TrimPrefix(path.Dir(file), "github.com/readthru/readthru/")+" "+fields[1])
 		}
 	}
 	slices.Sort(list)

@@ -6,8 +6,8 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"readthru/api"
-	"readthru/wholefile"
+	"github.com/readthru/readthru/api"
+	"github.com/readthru/readthru/internal/wholefile"
 )
 
 func (p *program) backupCommand() *cli.Command {

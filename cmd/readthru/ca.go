@@ -7,7 +7,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"readthru/certs"
+	"github.com/readthru/readthru/certs"
 )
 
 func (p *program) caCommand() *cli.Command {

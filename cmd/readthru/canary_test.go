@@ -13,9 +13,9 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
-	"readthru/fetch"
-	"readthru/knowledge"
-	"readthru/store"
+	"github.com/readthru/readthru/fetch"
+	"github.com/readthru/readthru/knowledge"
+	"github.com/readthru/readthru/store"
 )
 
 // Secrets of every kind, in every place of a request, leave no trace in the store: not in a page, a visit, the index,

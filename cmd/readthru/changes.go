@@ -7,9 +7,9 @@ import (
 	"strings"
 	"time"
 
-	"readthru/api"
-	"readthru/knowledge"
-	"readthru/page"
+	"github.com/readthru/readthru/api"
+	"github.com/readthru/readthru/knowledge"
+	"github.com/readthru/readthru/page"
 )
 
 // printChanges fetches pages and prints the sections of each that changed since a time or a version.

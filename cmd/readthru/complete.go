@@ -14,8 +14,8 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"readthru/agents"
-	"readthru/api"
+	"github.com/readthru/readthru/agents"
+	"github.com/readthru/readthru/api"
 )
 
 // A choice is a word that a command line may go on with.

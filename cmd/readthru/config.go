@@ -10,8 +10,8 @@ import (
 	"strings"
 	"time"
 
-	"readthru/page"
-	"readthru/users"
+	"github.com/readthru/readthru/internal/users"
+	"github.com/readthru/readthru/page"
 )
 
 // config is the configuration. The yaml tags make up a key's path; oneof lists the values that a text may have.

@@ -14,12 +14,12 @@ import (
 
 	"golang.org/x/net/http/httpguts"
 
-	"readthru/fetch"
-	"readthru/firecrawl"
-	"readthru/fleet"
-	"readthru/llm"
-	"readthru/page"
-	"readthru/users"
+	"github.com/readthru/readthru/api/firecrawl"
+	"github.com/readthru/readthru/fetch"
+	"github.com/readthru/readthru/internal/fleet"
+	"github.com/readthru/readthru/internal/llm"
+	"github.com/readthru/readthru/internal/users"
+	"github.com/readthru/readthru/page"
 )
 
 // check returns an error for a value that cannot work. The error names the key and its source.

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"readthru/convert"
+	"github.com/readthru/readthru/convert"
 )
 
 // Each value is refused with its key by whatever reads the configuration, and not first where it is used.

@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"readthru/strictyaml"
+	"github.com/readthru/readthru/internal/strictyaml"
 )
 
 // maxConfig is the largest configuration file read, in bytes.

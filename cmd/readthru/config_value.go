@@ -8,8 +8,8 @@ import (
 	"strings"
 	"time"
 
-	"readthru/page"
-	"readthru/strictyaml"
+	"github.com/readthru/readthru/internal/strictyaml"
+	"github.com/readthru/readthru/page"
 )
 
 // size is a number of bytes. In text its unit is B, KiB, MiB, GiB or TiB; KB, MB, GB and TB are powers of a thousand.

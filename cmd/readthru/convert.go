@@ -16,11 +16,11 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"readthru/api"
-	"readthru/convert"
-	"readthru/fetch"
-	"readthru/page"
-	"readthru/recipe"
+	"github.com/readthru/readthru/api"
+	"github.com/readthru/readthru/convert"
+	"github.com/readthru/readthru/fetch"
+	"github.com/readthru/readthru/internal/recipe"
+	"github.com/readthru/readthru/page"
 )
 
 func (p *program) convertCommand() *cli.Command {

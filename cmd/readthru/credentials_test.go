@@ -17,9 +17,9 @@ import (
 	"strings"
 	"testing"
 
-	"readthru/certs"
-	"readthru/fetch"
-	"readthru/store"
+	"github.com/readthru/readthru/certs"
+	"github.com/readthru/readthru/fetch"
+	"github.com/readthru/readthru/store"
 )
 
 // A page that was read with credentials is for that reader alone (AD4), whatever field they are in and whatever its

@@ -12,10 +12,10 @@ import (
 	"path/filepath"
 	"time"
 
-	"readthru/api"
-	"readthru/service"
-	"readthru/store"
-	"readthru/wholefile"
+	"github.com/readthru/readthru/api"
+	"github.com/readthru/readthru/internal/service"
+	"github.com/readthru/readthru/internal/wholefile"
+	"github.com/readthru/readthru/store"
 )
 
 // daemonInfo is the file that a running daemon writes into its data directory, so that commands find it.

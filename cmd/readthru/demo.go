@@ -19,8 +19,8 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"readthru/api"
-	"readthru/convert"
+	"github.com/readthru/readthru/api"
+	"github.com/readthru/readthru/convert"
 )
 
 //go:embed demo.html

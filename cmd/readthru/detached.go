@@ -20,7 +20,7 @@ import (
 	"github.com/rogpeppe/go-internal/lockedfile"
 	"github.com/urfave/cli/v2"
 
-	"readthru/api"
+	"github.com/readthru/readthru/api"
 )
 
 // idleTime is how long a daemon that a command started runs without being used.

@@ -8,7 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"readthru/store"
+	"github.com/readthru/readthru/store"
 )
 
 func TestServeWaitsForAProcessThatEnds(t *testing.T) {

@@ -17,10 +17,10 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"readthru/api"
-	"readthru/certs"
-	"readthru/fleet"
-	"readthru/render"
+	"github.com/readthru/readthru/api"
+	"github.com/readthru/readthru/certs"
+	"github.com/readthru/readthru/internal/fleet"
+	"github.com/readthru/readthru/render"
 )
 
 // finding is a result of doctor.

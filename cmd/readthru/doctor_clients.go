@@ -24,8 +24,8 @@ import (
 	"strings"
 	"time"
 
-	"readthru/certs"
-	"readthru/clip"
+	"github.com/readthru/readthru/certs"
+	"github.com/readthru/readthru/internal/clip"
 )
 
 // probeHost is the origin's name. No resolver knows it (RFC 6761), so only a client that uses the proxy gets an answer.

@@ -6,8 +6,8 @@ import (
 	"net/http"
 	"time"
 
-	"readthru/knowledge"
-	"readthru/llm"
+	"github.com/readthru/readthru/internal/llm"
+	"github.com/readthru/readthru/knowledge"
 )
 
 // rerankerProbe is how long doctor waits for the reranker, which may have to load its model first.

@@ -10,8 +10,8 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"readthru/convert"
-	"readthru/eventually"
+	"github.com/readthru/readthru/convert"
+	"github.com/readthru/readthru/internal/eventually"
 )
 
 func startModel(ts *testscript.TestScript, neg bool, args []string) {

@@ -12,8 +12,8 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"readthru/certs"
-	"readthru/wholefile"
+	"github.com/readthru/readthru/certs"
+	"github.com/readthru/readthru/internal/wholefile"
 )
 
 // variable is one variable of the environment.

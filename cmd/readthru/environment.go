@@ -13,8 +13,8 @@ import (
 
 	"golang.org/x/net/http/httpproxy"
 
-	"readthru/certs"
-	"readthru/page"
+	"github.com/readthru/readthru/certs"
+	"github.com/readthru/readthru/page"
 )
 
 // proxyAdvice is what to do where an environment names a proxy that the daemon does not use.

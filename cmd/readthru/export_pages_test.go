@@ -11,8 +11,8 @@ import (
 	"strings"
 	"testing"
 
-	"readthru/api"
-	"readthru/page"
+	"github.com/readthru/readthru/api"
+	"github.com/readthru/readthru/page"
 )
 
 // shelf answers with some pages, as a server does.

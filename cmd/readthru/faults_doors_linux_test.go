@@ -11,10 +11,10 @@ import (
 	"strings"
 	"testing"
 
-	"readthru/api"
-	"readthru/eventually"
-	"readthru/fault/faulttest"
-	"readthru/needs"
+	"github.com/readthru/readthru/api"
+	"github.com/readthru/readthru/internal/eventually"
+	"github.com/readthru/readthru/internal/fault/faulttest"
+	"github.com/readthru/readthru/internal/needs"
 )
 
 // linked serves a site: three pages that link to each other, one more, and /script, which is made by a script that has

@@ -14,10 +14,10 @@ import (
 	"testing"
 	"time"
 
-	"readthru/api"
-	"readthru/eventually"
-	"readthru/fault"
-	"readthru/fault/faulttest"
+	"github.com/readthru/readthru/api"
+	"github.com/readthru/readthru/internal/eventually"
+	"github.com/readthru/readthru/internal/fault"
+	"github.com/readthru/readthru/internal/fault/faulttest"
 )
 
 // site serves pages that are each different.

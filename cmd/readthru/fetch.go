@@ -11,11 +11,11 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"readthru/api"
-	"readthru/convert"
-	"readthru/fetch"
-	"readthru/page"
-	"readthru/summary"
+	"github.com/readthru/readthru/api"
+	"github.com/readthru/readthru/convert"
+	"github.com/readthru/readthru/fetch"
+	"github.com/readthru/readthru/internal/summary"
+	"github.com/readthru/readthru/page"
 )
 
 // fetchAtOnce is how many of the pages named in one command are fetched at the same time.

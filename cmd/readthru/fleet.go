@@ -8,8 +8,8 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"readthru/api"
-	"readthru/fleet"
+	"github.com/readthru/readthru/api"
+	"github.com/readthru/readthru/internal/fleet"
 )
 
 func (p *program) fleetCommand() *cli.Command {

@@ -15,7 +15,7 @@ import (
 	"strings"
 	"testing"
 
-	"readthru/fetch"
+	"github.com/readthru/readthru/fetch"
 )
 
 // What an origin says in our name never reaches a client: in no form, by no way, from the origin or from the store.

@@ -21,8 +21,8 @@ import (
 	"github.com/dgraph-io/ristretto/v2/z"
 	"github.com/klauspost/compress/zstd"
 
-	"readthru/api"
-	"readthru/knowledge"
+	"github.com/readthru/readthru/api"
+	"github.com/readthru/readthru/knowledge"
 )
 
 // A diskReader finds texts in the files of a data directory, whatever they are packed in.

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"syscall"
 
-	"readthru/store"
+	"github.com/readthru/readthru/store"
 )
 
 // hintOf returns the remedy for err, or "": its own, else that of an error that it wraps.

@@ -9,8 +9,8 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"readthru/agents"
-	"readthru/api"
+	"github.com/readthru/readthru/agents"
+	"github.com/readthru/readthru/api"
 )
 
 const (

@@ -7,7 +7,7 @@ import (
 	"net/url"
 	"os"
 
-	"readthru/agents"
+	"github.com/readthru/readthru/agents"
 )
 
 // sessionStart answers the event of a session that begins: it tells the agent how many pages are kept. If no daemon

@@ -14,10 +14,10 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"readthru/api"
-	"readthru/convert"
-	"readthru/knowledge"
-	"readthru/wholefile"
+	"github.com/readthru/readthru/api"
+	"github.com/readthru/readthru/convert"
+	"github.com/readthru/readthru/internal/wholefile"
+	"github.com/readthru/readthru/knowledge"
 )
 
 func (p *program) kbCommand() *cli.Command {

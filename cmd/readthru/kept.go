@@ -13,8 +13,8 @@ import (
 	"strings"
 	"time"
 
-	"readthru/page"
-	"readthru/wholefile"
+	"github.com/readthru/readthru/internal/wholefile"
+	"github.com/readthru/readthru/page"
 )
 
 // keptPages says how many pages are kept, for the hook of a session's start, which has no time to open the store.

@@ -9,12 +9,12 @@ import (
 	"path/filepath"
 	"strings"
 
-	"readthru/convert"
-	"readthru/crawl"
-	"readthru/fetch"
-	"readthru/knowledge"
-	"readthru/page"
-	"readthru/store"
+	"github.com/readthru/readthru/convert"
+	"github.com/readthru/readthru/crawl"
+	"github.com/readthru/readthru/fetch"
+	"github.com/readthru/readthru/knowledge"
+	"github.com/readthru/readthru/page"
+	"github.com/readthru/readthru/store"
 )
 
 // openKnowledge opens the index over the store, with the configured models.

@@ -30,7 +30,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"readthru/api"
+	"github.com/readthru/readthru/api"
 )
 
 func main() {

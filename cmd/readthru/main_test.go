@@ -26,9 +26,9 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 	"go.uber.org/goleak"
 
-	main "readthru/cmd/readthru"
-	"readthru/eventually"
-	"readthru/webtest"
+	main "github.com/readthru/readthru/cmd/readthru"
+	"github.com/readthru/readthru/internal/eventually"
+	"github.com/readthru/readthru/internal/webtest"
 )
 
 func TestMain(m *testing.M) {

@@ -8,9 +8,9 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"readthru/api"
-	"readthru/convert"
-	"readthru/mcp"
+	"github.com/readthru/readthru/api"
+	"github.com/readthru/readthru/convert"
+	"github.com/readthru/readthru/mcp"
 )
 
 func (p *program) mcpCommand() *cli.Command {

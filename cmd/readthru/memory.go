@@ -7,7 +7,7 @@ import (
 
 	"github.com/KimMachineGun/automemlimit/memlimit"
 
-	"readthru/store"
+	"github.com/readthru/readthru/store"
 )
 
 // memoryPlan says how much memory the parts of the program may take, in bytes.

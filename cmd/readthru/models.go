@@ -9,14 +9,14 @@ import (
 	"slices"
 	"time"
 
-	"readthru/crawl"
-	"readthru/fetch"
-	"readthru/firecrawl"
-	"readthru/knowledge"
-	"readthru/llm"
-	"readthru/page"
-	"readthru/store"
-	"readthru/summary"
+	"github.com/readthru/readthru/api/firecrawl"
+	"github.com/readthru/readthru/crawl"
+	"github.com/readthru/readthru/fetch"
+	"github.com/readthru/readthru/internal/llm"
+	"github.com/readthru/readthru/internal/summary"
+	"github.com/readthru/readthru/knowledge"
+	"github.com/readthru/readthru/page"
+	"github.com/readthru/readthru/store"
 )
 
 // openModels creates clients of the configured models.

@@ -9,9 +9,9 @@ import (
 	"strings"
 	"time"
 
-	"readthru/agents"
-	"readthru/api"
-	"readthru/service"
+	"github.com/readthru/readthru/agents"
+	"github.com/readthru/readthru/api"
+	"github.com/readthru/readthru/internal/service"
 )
 
 // maxProblems is how many of doctor's findings the overview shows.

@@ -8,7 +8,7 @@ import (
 	"os"
 	"strings"
 
-	"readthru/users"
+	"github.com/readthru/readthru/internal/users"
 
 	"github.com/urfave/cli/v2"
 	"golang.org/x/term"

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"readthru/page"
+	"github.com/readthru/readthru/page"
 )
 
 // bar shows the progress of some work: on a terminal a line that is redrawn, elsewhere a line every few seconds.

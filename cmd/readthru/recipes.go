@@ -11,8 +11,8 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"readthru/api"
-	"readthru/recipe"
+	"github.com/readthru/readthru/api"
+	"github.com/readthru/readthru/internal/recipe"
 )
 
 func (p *program) recipeCommand() *cli.Command {

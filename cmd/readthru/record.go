@@ -10,11 +10,11 @@ import (
 	"net/http"
 	"os"
 
-	"readthru/api"
-	"readthru/fetch"
-	"readthru/proxy"
-	"readthru/recording"
-	"readthru/wholefile"
+	"github.com/readthru/readthru/api"
+	"github.com/readthru/readthru/fetch"
+	"github.com/readthru/readthru/internal/recording"
+	"github.com/readthru/readthru/internal/wholefile"
+	"github.com/readthru/readthru/proxy"
 )
 
 // madeBy names this program in recordings.

@@ -10,8 +10,8 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"readthru/api"
-	"readthru/journal"
+	"github.com/readthru/readthru/api"
+	"github.com/readthru/readthru/internal/journal"
 )
 
 func (p *program) requestsCommand() *cli.Command {

@@ -10,7 +10,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"readthru/store"
+	"github.com/readthru/readthru/store"
 )
 
 func (p *program) restoreCommand() *cli.Command {

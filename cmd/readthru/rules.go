@@ -5,7 +5,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"readthru/api"
+	"github.com/readthru/readthru/api"
 )
 
 func (p *program) rulesCommand() *cli.Command {

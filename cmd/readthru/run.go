@@ -11,8 +11,8 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"readthru/api"
-	"readthru/certs"
+	"github.com/readthru/readthru/api"
+	"github.com/readthru/readthru/certs"
 )
 
 // childRun is a command to run, with its options.

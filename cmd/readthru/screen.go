@@ -10,7 +10,7 @@ import (
 
 	"golang.org/x/term"
 
-	"readthru/clip"
+	"github.com/readthru/readthru/internal/clip"
 )
 
 // screen is a terminal that commands write to. It takes the control characters out of all that is written: text from

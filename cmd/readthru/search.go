@@ -9,9 +9,9 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"readthru/api"
-	"readthru/knowledge"
-	"readthru/page"
+	"github.com/readthru/readthru/api"
+	"github.com/readthru/readthru/knowledge"
+	"github.com/readthru/readthru/page"
 )
 
 func (p *program) searchCommand() *cli.Command {

@@ -3,7 +3,7 @@ package main
 import (
 	"testing"
 
-	"readthru/knowledge"
+	"github.com/readthru/readthru/knowledge"
 )
 
 func TestReasonsAreSentences(t *testing.T) {

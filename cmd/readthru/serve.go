@@ -17,11 +17,11 @@ import (
 	"github.com/urfave/cli/v2"
 	"golang.org/x/sync/errgroup"
 
-	"readthru/api"
-	"readthru/certs"
-	"readthru/fault"
-	"readthru/proxy"
-	"readthru/store"
+	"github.com/readthru/readthru/api"
+	"github.com/readthru/readthru/certs"
+	"github.com/readthru/readthru/internal/fault"
+	"github.com/readthru/readthru/proxy"
+	"github.com/readthru/readthru/store"
 )
 
 func (p *program) serveCommand() *cli.Command {

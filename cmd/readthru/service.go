@@ -17,7 +17,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"readthru/service"
+	"github.com/readthru/readthru/internal/service"
 )
 
 func (p *program) serviceCommand() *cli.Command {

@@ -24,9 +24,9 @@ import (
 	"github.com/rogpeppe/go-internal/diff"
 	"github.com/urfave/cli/v2"
 
-	"readthru/agents"
-	"readthru/service"
-	"readthru/wholefile"
+	"github.com/readthru/readthru/agents"
+	"github.com/readthru/readthru/internal/service"
+	"github.com/readthru/readthru/internal/wholefile"
 )
 
 func (p *program) setupCommand() *cli.Command {

@@ -9,7 +9,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"readthru/wholefile"
+	"github.com/readthru/readthru/internal/wholefile"
 )
 
 // maxSettings is the largest settings file that is edited, in bytes. Claude Code stores much in its own.

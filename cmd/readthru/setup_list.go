@@ -6,7 +6,7 @@ import (
 	"os/exec"
 	"slices"
 
-	"readthru/agents"
+	"github.com/readthru/readthru/agents"
 )
 
 // agentState is an agent in a list.

@@ -14,10 +14,10 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"readthru/agents"
-	"readthru/convert"
-	"readthru/page"
-	"readthru/service"
+	"github.com/readthru/readthru/agents"
+	"github.com/readthru/readthru/convert"
+	"github.com/readthru/readthru/internal/service"
+	"github.com/readthru/readthru/page"
 )
 
 // setupMachine leads through all that there is to set up: the service, browsers' trust, agents, and a first page that

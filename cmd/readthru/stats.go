@@ -11,8 +11,8 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"readthru/api"
-	"readthru/store"
+	"github.com/readthru/readthru/api"
+	"github.com/readthru/readthru/store"
 )
 
 func (p *program) statsCommand() *cli.Command {

@@ -3,7 +3,7 @@ package main
 import (
 	"github.com/urfave/cli/v2"
 
-	"readthru/api"
+	"github.com/readthru/readthru/api"
 )
 
 func (p *program) storeCommand() *cli.Command {

@@ -15,8 +15,8 @@ import (
 	"syscall"
 	"testing"
 
-	"readthru/eventually"
-	"readthru/needs"
+	"github.com/readthru/readthru/internal/eventually"
+	"github.com/readthru/readthru/internal/needs"
 )
 
 // nobody is a user that owns nothing.

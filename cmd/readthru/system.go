@@ -13,10 +13,10 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"readthru/api"
-	"readthru/certs"
-	"readthru/clip"
-	"readthru/llm"
+	"github.com/readthru/readthru/api"
+	"github.com/readthru/readthru/certs"
+	"github.com/readthru/readthru/internal/clip"
+	"github.com/readthru/readthru/internal/llm"
 )
 
 // system describes how the program is configured and what it keeps.

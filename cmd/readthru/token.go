@@ -15,8 +15,8 @@ import (
 	"github.com/cli/browser"
 	"github.com/urfave/cli/v2"
 
-	"readthru/api"
-	"readthru/wholefile"
+	"github.com/readthru/readthru/api"
+	"github.com/readthru/readthru/internal/wholefile"
 )
 
 // adminToken returns the token of the admin port: the configured one, else that of the data directory, which exists.

@@ -13,10 +13,10 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"readthru/agents"
-	"readthru/certs"
-	"readthru/service"
-	"readthru/store"
+	"github.com/readthru/readthru/agents"
+	"github.com/readthru/readthru/certs"
+	"github.com/readthru/readthru/internal/service"
+	"github.com/readthru/readthru/store"
 )
 
 func (p *program) uninstallCommand() *cli.Command {

@@ -19,11 +19,11 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
-	"readthru/api"
-	"readthru/cache"
-	"readthru/knowledge"
-	"readthru/page"
-	"readthru/store"
+	"github.com/readthru/readthru/api"
+	"github.com/readthru/readthru/cache"
+	"github.com/readthru/readthru/knowledge"
+	"github.com/readthru/readthru/page"
+	"github.com/readthru/readthru/store"
 )
 
 // Texts of every type, read by every way, arrive with what a reader sees and without what is hidden.

@@ -13,9 +13,9 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"readthru/fetch"
-	"readthru/releases"
-	"readthru/service"
+	"github.com/readthru/readthru/fetch"
+	"github.com/readthru/readthru/internal/releases"
+	"github.com/readthru/readthru/internal/service"
 )
 
 // askTime is how long the address of releases may take.

@@ -8,8 +8,8 @@ import (
 	"slices"
 	"testing"
 
-	"readthru/api"
-	"readthru/users"
+	"github.com/readthru/readthru/api"
+	"github.com/readthru/readthru/internal/users"
 )
 
 // TestSessionsBelongToTheirUser has two users with a session of the same name.

@@ -7,7 +7,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"readthru/api"
+	"github.com/readthru/readthru/api"
 )
 
 func (p *program) visitsCommand() *cli.Command {

@@ -1,4 +1,4 @@
-module readthru/contrib/check
+module github.com/readthru/readthru/contrib/check
 
 go 1.26.0
 

@@ -15,9 +15,9 @@ import (
 	"path"
 	"strings"
 
-	"readthru/convert/chars"
-	"readthru/convert/guard"
-	"readthru/convert/xmlread"
+	"github.com/readthru/readthru/convert/chars"
+	"github.com/readthru/readthru/convert/guard"
+	"github.com/readthru/readthru/convert/xmlread"
 )
 
 const (

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"readthru/convert/archive"
-	"readthru/convert/guard"
+	"github.com/readthru/readthru/convert/archive"
+	"github.com/readthru/readthru/convert/guard"
 )
 
 func file(tb testing.TB, parts ...string) []byte {

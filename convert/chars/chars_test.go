@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"readthru/convert/chars"
+	"github.com/readthru/readthru/convert/chars"
 )
 
 func TestWords(t *testing.T) {

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"readthru/convert/chars"
+	"github.com/readthru/readthru/convert/chars"
 )
 
 func TestVisibleRemovesInvisibleCharacters(t *testing.T) {

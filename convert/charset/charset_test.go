@@ -10,7 +10,7 @@ import (
 	htmlcharset "golang.org/x/net/html/charset"
 	"golang.org/x/text/encoding"
 
-	"readthru/convert/charset"
+	"github.com/readthru/readthru/convert/charset"
 )
 
 // sentences are in the languages of the web's legacy encodings.

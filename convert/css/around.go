@@ -3,7 +3,7 @@ package css
 import (
 	"golang.org/x/net/html"
 
-	"readthru/convert/dom"
+	"github.com/readthru/readthru/convert/dom"
 )
 
 // Style sheets of many pages have hundreds of rules such as ".menu .item", each of which is asked of every item and

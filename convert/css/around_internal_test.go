@@ -6,7 +6,7 @@ import (
 
 	"golang.org/x/net/html"
 
-	"readthru/convert/dom"
+	"github.com/readthru/readthru/convert/dom"
 )
 
 // TestFilterPassesWhatMatches compares every element of a page with every rule, also after elements have moved: what

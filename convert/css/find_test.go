@@ -7,8 +7,8 @@ import (
 
 	"golang.org/x/net/html"
 
-	"readthru/convert/css"
-	"readthru/convert/dom"
+	"github.com/readthru/readthru/convert/css"
+	"github.com/readthru/readthru/convert/dom"
 )
 
 func TestFinderMatchesSelectors(t *testing.T) {

@@ -6,7 +6,7 @@ import (
 
 	"golang.org/x/net/html"
 
-	"readthru/convert/dom"
+	"github.com/readthru/readthru/convert/dom"
 )
 
 // The rules of a shadow root hold for the elements in it, those of the document for the elements outside (CSS Scoping

@@ -4,7 +4,7 @@ import (
 	"iter"
 	"strings"
 
-	"readthru/convert/chars"
+	"github.com/readthru/readthru/convert/chars"
 )
 
 // The syntax of CSS (CSS Syntax Module Level 3), as far as it decides where a rule, a declaration or a value ends. It

@@ -5,7 +5,7 @@ import (
 
 	"golang.org/x/net/html"
 
-	"readthru/convert/dom"
+	"github.com/readthru/readthru/convert/dom"
 )
 
 // The limits of custom properties: a value that refers to others, which refer to others, may grow with each.

@@ -13,8 +13,8 @@ import (
 	"strconv"
 	"strings"
 
-	"readthru/convert/archive"
-	"readthru/convert/xmlread"
+	"github.com/readthru/readthru/convert/archive"
+	"github.com/readthru/readthru/convert/xmlread"
 )
 
 // Type is the media type of a DOCX.

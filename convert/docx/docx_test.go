@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"readthru/convert/docx"
-	"readthru/convert/guard"
+	"github.com/readthru/readthru/convert/docx"
+	"github.com/readthru/readthru/convert/guard"
 )
 
 const maxPart = 1 << 20

@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"fmt"
 
-	"readthru/convert/guard"
+	"github.com/readthru/readthru/convert/guard"
 )
 
 // table is a table in the making. Cells that continue one above are counted into its rowspan when the table is

@@ -9,7 +9,7 @@ import (
 
 	"golang.org/x/net/html"
 
-	"readthru/convert/guard"
+	"github.com/readthru/readthru/convert/guard"
 )
 
 const (

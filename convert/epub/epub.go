@@ -16,10 +16,10 @@ import (
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
 
-	"readthru/convert/archive"
-	"readthru/convert/dom"
-	"readthru/convert/guard"
-	"readthru/convert/xmlread"
+	"github.com/readthru/readthru/convert/archive"
+	"github.com/readthru/readthru/convert/dom"
+	"github.com/readthru/readthru/convert/guard"
+	"github.com/readthru/readthru/convert/xmlread"
 )
 
 // Type is the media type of a book.

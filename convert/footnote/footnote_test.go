@@ -7,8 +7,8 @@ import (
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
 
-	"readthru/convert/dom"
-	"readthru/convert/footnote"
+	"github.com/readthru/readthru/convert/dom"
+	"github.com/readthru/readthru/convert/footnote"
 )
 
 func TestNormalise(t *testing.T) {

@@ -7,8 +7,8 @@ import (
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
 
-	"readthru/convert/dom"
-	"readthru/convert/formula"
+	"github.com/readthru/readthru/convert/dom"
+	"github.com/readthru/readthru/convert/formula"
 )
 
 // normalised returns the body of a page after Normalise.

@@ -6,8 +6,8 @@ import (
 
 	"golang.org/x/net/html"
 
-	"readthru/convert/chars"
-	"readthru/convert/dom"
+	"github.com/readthru/readthru/convert/chars"
+	"github.com/readthru/readthru/convert/dom"
 )
 
 // fromMathML writes presentation MathML, or what MathJax makes of it for the eye (elements mjx-…), as TeX.

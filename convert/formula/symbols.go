@@ -9,8 +9,8 @@ import (
 	"golang.org/x/net/html"
 	"golang.org/x/text/unicode/norm"
 
-	"readthru/convert/chars"
-	"readthru/convert/dom"
+	"github.com/readthru/readthru/convert/chars"
+	"github.com/readthru/readthru/convert/dom"
 )
 
 // character returns the text of a token.

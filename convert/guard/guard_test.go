@@ -5,7 +5,7 @@ import (
 	"errors"
 	"testing"
 
-	"readthru/convert/guard"
+	"github.com/readthru/readthru/convert/guard"
 )
 
 func TestRunReturnsTheReasonOfTheStop(t *testing.T) {

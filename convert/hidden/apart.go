@@ -3,8 +3,8 @@ package hidden
 import (
 	"golang.org/x/net/html"
 
-	"readthru/convert/css"
-	"readthru/convert/dom"
+	"github.com/readthru/readthru/convert/css"
+	"github.com/readthru/readthru/convert/dom"
 )
 
 // Apart returns the elements, of those that stand in a line by their names, that styles take out of it: blocks, items

@@ -6,8 +6,8 @@ import (
 
 	"golang.org/x/net/html"
 
-	"readthru/convert/chars"
-	"readthru/convert/css"
+	"github.com/readthru/readthru/convert/chars"
+	"github.com/readthru/readthru/convert/css"
 )
 
 // ByStyle reports whether a style attribute hides its element.

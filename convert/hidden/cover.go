@@ -4,9 +4,9 @@ import (
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
 
-	"readthru/convert/chars"
-	"readthru/convert/css"
-	"readthru/convert/dom"
+	"github.com/readthru/readthru/convert/chars"
+	"github.com/readthru/readthru/convert/css"
+	"github.com/readthru/readthru/convert/dom"
 )
 
 // The limits of looking for boxes that cover others.

@@ -6,7 +6,7 @@ import (
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
 
-	"readthru/convert/dom"
+	"github.com/readthru/readthru/convert/dom"
 )
 
 // Formulas removes the hidden parts of the formulas below body. It comes first because a formula is rewritten from its

@@ -5,7 +5,7 @@ import (
 	"net/url"
 	"strings"
 
-	"readthru/page"
+	"github.com/readthru/readthru/page"
 )
 
 // originPrefix marks a name in front matter as the origin's.

@@ -9,9 +9,9 @@ import (
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
 
-	"readthru/convert/chars"
-	"readthru/convert/dom"
-	"readthru/lazy"
+	"github.com/readthru/readthru/convert/chars"
+	"github.com/readthru/readthru/convert/dom"
+	"github.com/readthru/readthru/internal/lazy"
 )
 
 // Half of all pages hide text without any harm: menus, dialogs, forms, labels for screen readers, messages that a

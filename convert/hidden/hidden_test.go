@@ -7,8 +7,8 @@ import (
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
 
-	"readthru/convert/dom"
-	"readthru/convert/hidden"
+	"github.com/readthru/readthru/convert/dom"
+	"github.com/readthru/readthru/convert/hidden"
 )
 
 // clean cleans a page with markup between two visible paragraphs, and returns the text of its body with the

@@ -6,8 +6,8 @@ import (
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
 
-	"readthru/convert/css"
-	"readthru/convert/dom"
+	"github.com/readthru/readthru/convert/css"
+	"github.com/readthru/readthru/convert/dom"
 )
 
 // look is how text in an element is shown: what it inherits, and what the elements round it do to it.

@@ -7,9 +7,9 @@ import (
 	"slices"
 	"strings"
 
-	"readthru/convert/chars"
-	"readthru/markdown"
-	"readthru/page"
+	"github.com/readthru/readthru/convert/chars"
+	"github.com/readthru/readthru/internal/markdown"
+	"github.com/readthru/readthru/page"
 )
 
 const (

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"readthru/convert/hidden"
+	"github.com/readthru/readthru/convert/hidden"
 )
 
 // hostile are markdown texts with what their reader does not see. HIDE must not be left, KEEP must.

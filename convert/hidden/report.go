@@ -10,11 +10,11 @@ import (
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
 
-	"readthru/clip"
-	"readthru/convert/chars"
-	"readthru/convert/dom"
-	"readthru/lazy"
-	"readthru/page"
+	"github.com/readthru/readthru/convert/chars"
+	"github.com/readthru/readthru/convert/dom"
+	"github.com/readthru/readthru/internal/clip"
+	"github.com/readthru/readthru/internal/lazy"
+	"github.com/readthru/readthru/page"
 )
 
 // The limits of a report.

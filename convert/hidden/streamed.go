@@ -6,8 +6,8 @@ import (
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
 
-	"readthru/convert/dom"
-	"readthru/lazy"
+	"github.com/readthru/readthru/convert/dom"
+	"github.com/readthru/readthru/internal/lazy"
 )
 
 // streamedPart finds where the parts of a page go that React sent after the page: a hidden element each, which a script

@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"strings"
 
-	"readthru/convert/chars"
+	"github.com/readthru/readthru/convert/chars"
 )
 
 // suspicious reports whether a text may hold something that goes. It is fast, and knows no code.

@@ -9,10 +9,10 @@ import (
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
 
-	"readthru/convert/chars"
-	"readthru/convert/css"
-	"readthru/convert/dom"
-	"readthru/markdown"
+	"github.com/readthru/readthru/convert/chars"
+	"github.com/readthru/readthru/convert/css"
+	"github.com/readthru/readthru/convert/dom"
+	"github.com/readthru/readthru/internal/markdown"
 )
 
 // tags cuts comments and hidden elements.

@@ -3,7 +3,7 @@ package hidden
 import (
 	"bytes"
 
-	"readthru/convert/chars"
+	"github.com/readthru/readthru/convert/chars"
 )
 
 // maxSpelt is how much of a line is looked through for what its invisible characters spell, in bytes.

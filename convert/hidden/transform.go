@@ -4,7 +4,7 @@ import (
 	"math"
 	"strings"
 
-	"readthru/convert/css"
+	"github.com/readthru/readthru/convert/css"
 )
 
 // matrix is a transform of space: what it does to the three axes, and where it moves things, in pixels.

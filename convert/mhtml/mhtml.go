@@ -15,7 +15,7 @@ import (
 	"net/mail"
 	"strings"
 
-	"readthru/convert/guard"
+	"github.com/readthru/readthru/convert/guard"
 )
 
 // Type is the media type of a web archive.

@@ -11,8 +11,8 @@ import (
 	"encoding/xml"
 	"strings"
 
-	"readthru/convert/archive"
-	"readthru/convert/xmlread"
+	"github.com/readthru/readthru/convert/archive"
+	"github.com/readthru/readthru/convert/xmlread"
 )
 
 // TypePrefix begins the media types of OpenDocument: text, spreadsheet and presentation follow.

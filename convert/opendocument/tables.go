@@ -8,9 +8,9 @@ import (
 	"strconv"
 	"strings"
 
-	"readthru/convert/chars"
-	"readthru/convert/guard"
-	"readthru/convert/xmlread"
+	"github.com/readthru/readthru/convert/chars"
+	"github.com/readthru/readthru/convert/guard"
+	"github.com/readthru/readthru/convert/xmlread"
 )
 
 // A sheet ends with a cell and a row that are repeated to its edge, so repeated cells count only when they hold

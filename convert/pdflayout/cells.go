@@ -6,7 +6,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"readthru/pdf"
+	"github.com/readthru/readthru/convert/pdf"
 )
 
 // drawnCell is text of lines below one another that were drawn one after the other.

@@ -4,7 +4,7 @@ import (
 	"context"
 	"slices"
 
-	"readthru/convert/guard"
+	"github.com/readthru/readthru/convert/guard"
 )
 
 // gutter is a strip of a page in which no word stands.

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"unicode"
 
-	"readthru/convert/guard"
+	"github.com/readthru/readthru/convert/guard"
 )
 
 // run is a part of a line that was drawn at one go: words that follow one another on a baseline without a wide gap.

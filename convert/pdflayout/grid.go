@@ -5,7 +5,7 @@ import (
 	"math"
 	"slices"
 
-	"readthru/pdf"
+	"github.com/readthru/readthru/convert/pdf"
 )
 
 // grid is a table whose cells are known, row by row. All rows have as many cells.

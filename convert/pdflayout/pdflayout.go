@@ -17,8 +17,8 @@ import (
 
 	"golang.org/x/text/unicode/norm"
 
-	"readthru/convert/guard"
-	"readthru/pdf"
+	"github.com/readthru/readthru/convert/guard"
+	"github.com/readthru/readthru/convert/pdf"
 )
 
 // row is what stands on one baseline, from left to right.

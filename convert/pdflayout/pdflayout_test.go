@@ -4,8 +4,8 @@ import (
 	"strings"
 	"testing"
 
-	"readthru/convert/pdflayout"
-	"readthru/pdf"
+	"github.com/readthru/readthru/convert/pdf"
+	"github.com/readthru/readthru/convert/pdflayout"
 )
 
 // at returns the glyphs of a line of text in which each glyph is half as wide as its size.

@@ -8,8 +8,8 @@ import (
 
 	"golang.org/x/text/unicode/norm"
 
-	"readthru/convert/chars"
-	"readthru/pdf"
+	"github.com/readthru/readthru/convert/chars"
+	"github.com/readthru/readthru/convert/pdf"
 )
 
 // word is a word with the box it fills. Lengths are in points; y is the baseline, from the page's lower edge.

@@ -15,10 +15,10 @@ import (
 	"strconv"
 	"strings"
 
-	"readthru/convert/archive"
-	"readthru/convert/chars"
-	"readthru/convert/guard"
-	"readthru/convert/xmlread"
+	"github.com/readthru/readthru/convert/archive"
+	"github.com/readthru/readthru/convert/chars"
+	"github.com/readthru/readthru/convert/guard"
+	"github.com/readthru/readthru/convert/xmlread"
 )
 
 // Type is the media type of a presentation.

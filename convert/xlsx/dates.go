@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"readthru/convert/xmlread"
+	"github.com/readthru/readthru/convert/xmlread"
 )
 
 // dateForm says how a number is shown that stands for a point in time.

@@ -16,9 +16,9 @@ import (
 	"strconv"
 	"strings"
 
-	"readthru/convert/archive"
-	"readthru/convert/guard"
-	"readthru/convert/xmlread"
+	"github.com/readthru/readthru/convert/archive"
+	"github.com/readthru/readthru/convert/guard"
+	"github.com/readthru/readthru/convert/xmlread"
 )
 
 // Type is the media type of a workbook.

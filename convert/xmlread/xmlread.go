@@ -8,9 +8,9 @@ import (
 	"io"
 	"strings"
 
-	"readthru/convert/dom"
-	"readthru/convert/guard"
-	"readthru/lazy"
+	"github.com/readthru/readthru/convert/dom"
+	"github.com/readthru/readthru/convert/guard"
+	"github.com/readthru/readthru/internal/lazy"
 )
 
 // NewDecoder returns a decoder that tolerates errors and knows only the entities of XML itself. Its input is UTF-8.

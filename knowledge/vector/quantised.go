@@ -7,7 +7,7 @@ import (
 	"slices"
 	"sync"
 
-	"readthru/fault"
+	"github.com/readthru/readthru/internal/fault"
 )
 
 // Quantised is a set of vectors that finds those nearest to a query. It keeps four bits of each number, half a byte

@@ -9,8 +9,8 @@ import (
 	"slices"
 	"testing"
 
-	"readthru/fault"
-	"readthru/fault/faulttest"
+	"github.com/readthru/readthru/internal/fault"
+	"github.com/readthru/readthru/internal/fault/faulttest"
 )
 
 // vectorsOf returns n unit vectors and 50 queries of the same kind: "random" directions; "clusters" of them, so tight

@@ -14,7 +14,7 @@ import (
 
 	"github.com/hashicorp/golang-lru/v2/simplelru"
 
-	"readthru/proxy/repeat"
+	"github.com/readthru/readthru/proxy/repeat"
 )
 
 var start = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)

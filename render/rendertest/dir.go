@@ -5,7 +5,7 @@ import (
 	"os"
 	"testing"
 
-	"readthru/eventually"
+	"github.com/readthru/readthru/internal/eventually"
 )
 
 // Dir returns a new directory for a browser, which is removed at the end of the test. Unlike [testing.TB.TempDir] it

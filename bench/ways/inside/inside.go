@@ -86,11 +86,11 @@ func Note(door string) {
 }
 
 // frame matches the line of a traceback that names a function of readthru.
-var frame = regexp.MustCompile(`^((?:readthru/|main\.).*)\([^()]*\)$`)
+var frame = regexp.MustCompile(`^((?:github.com/readthru/readthru/|main\.).*)\([^()]*\)$`)
 
 // Package fault keeps a panic to the work that had it. It decides nothing, and so its functions do not count, nor the
 // literals that they call: these are the rest of the function around them.
-const guards = "readthru/fault."
+const guards = "github.com/readthru/readthru/internal/fault."
 
 // literal matches the name of a function literal.
 var literal = regexp.MustCompile(`\.func\d+(\.\d+)*$`)
@@ -109,7 +109,7 @@ func own(traceback []byte) (functions []string, turns int, requested bool) {
 		}
 		m := frame.FindStringSubmatch(text)
 		switch {
-		case m == nil || strings.HasPrefix(m[1], "readthru/bench/ways/inside."):
+		case m == nil || strings.HasPrefix(m[1], "github.com/readthru/readthru/bench/ways/inside."):
 		case strings.HasPrefix(m[1], guards):
 			if len(functions) > 0 && literal.MatchString(functions[0]) {
 				functions = functions[1:]

@@ -1,0 +1,196 @@
+package github
+
+import (
+	"bytes"
+	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/readthru/readthru/page"
+)
+
+// credential is what a host is asked with for what it does not show to everybody. It must not be logged.
+type credential struct {
+	user   string // empty for a token that is enough by itself
+	secret string
+}
+
+// parseCredential reads a token of the configuration: a token, or user:password.
+func parseCredential(token string) *credential {
+	if token == "" {
+		return nil
+	}
+	if user, secret, ok := strings.Cut(token, ":"); ok {
+		return &credential{user, secret}
+	}
+	return &credential{secret: token}
+}
+
+// authorise adds the credential to the fields of a request to the host or its API.
+func (h *host) authorise(fields http.Header, c *credential) {
+	switch {
+	case c == nil:
+	case c.user != "" && h.kind != page.GitHub && h.kind != page.GitLab: // these take a password in the place of a token
+		fields.Set("Authorization", basicAuth(c.user, c.secret))
+	case h.kind == page.Gitea:
+		fields.Set("Authorization", "token "+c.secret)
+	default:
+		fields.Set("Authorization", "Bearer "+c.secret)
+	}
+}
+
+// forGit returns the value of Authorization for git.
+func (h *host) forGit(c *credential) string {
+	if c == nil {
+		return ""
+	}
+	if c.user != "" {
+		return basicAuth(c.user, c.secret)
+	}
+	return basicAuth(h.forge().gitUser(), c.secret)
+}
+
+// basicAuth returns the value of Authorization for a user and a password (RFC 7617).
+func basicAuth(user, password string) string {
+	return "Basic " + base64.StdEncoding.EncodeToString([]byte(user+":"+password))
+}
+
+const (
+	helperTimeout  = 10 * time.Second
+	helperLifetime = 5 * time.Minute // how long an answer of git's credential helpers is used, also that there is none
+)
+
+// wallet holds the credential of one host.
+type wallet struct {
+	configured *credential
+	ask        func(ctx context.Context) *credential // git's credential helpers; nil: they are not asked
+
+	mu    sync.Mutex
+	known *credential
+	asked time.Time
+}
+
+// open returns the host's credential; nil if there is none.
+func (w *wallet) open(ctx context.Context) *credential {
+	if w.configured != nil || w.ask == nil {
+		return w.configured
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.asked.IsZero() || time.Since(w.asked) > helperLifetime {
+		if c := w.ask(ctx); c != nil || ctx.Err() == nil {
+			w.known, w.asked = c, time.Now()
+		}
+	}
+	return w.known
+}
+
+// mayHave reports whether there may be a credential, without asking for it.
+func (w *wallet) mayHave() bool { return w.configured != nil || w.ask != nil }
+
+// fromHelper returns what git's credential helpers know for a host, as the user has configured them; nil if they know
+// nothing. They are not let ask the user.
+func (r *Reader) fromHelper(ctx context.Context, h *host) *credential {
+	program, err := exec.LookPath(r.o.Git)
+	if err != nil {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, helperTimeout)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, program, "-c", "core.askPass=", "credential", "fill")
+	cmd.Env = append(os.Environ(), "GIT_TERMINAL_PROMPT=0", "GIT_ASKPASS=", "SSH_ASKPASS=", "GCM_INTERACTIVE=never")
+	cmd.Stdin = strings.NewReader(fmt.Sprintf("protocol=%s\nhost=%s\n\n", h.base.Scheme, h.name))
+	out := &bytes.Buffer{}
+	cmd.Stdout = &limited{out, 16 << 10} // standard error may say what nobody must read
+	ownGroup(cmd)
+	cmd.WaitDelay = killWait
+	if err := cmd.Run(); err != nil {
+		r.o.Log.Debug("git's credential helpers have nothing", "host", h.name)
+		return nil
+	}
+	c := &credential{}
+	for line := range strings.Lines(out.String()) {
+		switch key, value, _ := strings.Cut(strings.TrimRight(line, "\r\n"), "="); key {
+		case "username":
+			c.user = value
+		case "password":
+			c.secret = value
+		}
+	}
+	if c.secret == "" || strings.ContainsAny(c.user+c.secret, "\r\n\x00") {
+		return nil
+	}
+	return c
+}
+
+// limited passes on the first bytes written to it, and fails beyond.
+type limited struct {
+	to   io.Writer
+	left int
+}
+
+func (l *limited) Write(p []byte) (int, error) {
+	if l.left -= len(p); l.left < 0 {
+		return 0, io.ErrShortWrite
+	}
+	return l.to.Write(p)
+}
+
+// refusedError is an answer by which a host may hide what it shows with a credential.
+type refusedError struct{ error }
+
+func (e *refusedError) Unwrap() error { return e.error }
+
+// private reports whether the target's repository is known to need a credential.
+func (r *Reader) private(t *Target) bool {
+	known, ok := r.projects.Get(t.forge().repository(t).String())
+	return ok && known.Private && time.Since(known.asked) < projectLifetime
+}
+
+// markPrivate remembers that the target's repository needs a credential.
+func (r *Reader) markPrivate(t *Target) {
+	key := t.forge().repository(t).String()
+	p := project{asked: time.Now()}
+	if known, ok := r.projects.Get(key); ok {
+		p = known
+		if time.Since(p.asked) >= projectLifetime {
+			p.asked = time.Now()
+		}
+	}
+	p.Private = true
+	r.projects.Add(key, p)
+}
+
+// shown calls ask without a credential, so that what everybody may read is known to be public, and again with one if
+// the host refuses. It does without the first call if the repository is known to be private. It reports whether the
+// credential was needed.
+func (r *Reader) shown(ctx context.Context, t *Target, ask func(*credential) error) (private bool, err error) {
+	if !r.private(t) {
+		if err = ask(nil); err == nil || ctx.Err() != nil {
+			return false, err
+		}
+		if _, ok := errors.AsType[*refusedError](err); !ok || !t.wallet.mayHave() {
+			return false, err
+		}
+	}
+	c := t.wallet.open(ctx)
+	if c == nil {
+		if err == nil {
+			err = ask(nil)
+		}
+		return false, err
+	}
+	if err := ask(c); err != nil {
+		return true, err
+	}
+	r.markPrivate(t)
+	return true, nil
+}

@@ -1,0 +1,360 @@
+package fleet
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"time"
+
+	"golang.org/x/net/http/httpguts"
+
+	"github.com/readthru/readthru/internal/fault"
+	"github.com/readthru/readthru/store"
+)
+
+const (
+	// flightTime is for how long others wait at most for a node that asks an origin, and then do so themselves.
+	flightTime = 10 * time.Second
+
+	// aloneTime is for how long nodes do not wait for each other where an answer was not shared.
+	aloneTime = 30 * time.Second
+
+	// looksWait is between two looks of a node that waits for another: at first, and at most.
+	looksWait    = 4 * time.Millisecond
+	maxLooksWait = 100 * time.Millisecond
+
+	// maxVariants is how many stored responses of a URI are looked at, the newest first.
+	maxVariants = 16
+
+	// maxLate is after how many questions in a row that the database did not answer in time it is asked no more, for
+	// breakTime.
+	maxLate   = 3
+	breakTime = 5 * time.Second
+
+	// maxAhead is how far in the future a response may have been received, by the clock of another node.
+	maxAhead = 10 * time.Minute
+
+	// maxAsking is how many questions are under way at most.
+	maxAsking = 32
+)
+
+// A breaker keeps questions from a database that does not answer them in time.
+type breaker struct {
+	mu    sync.Mutex
+	late  int
+	until time.Time
+}
+
+// open reports whether the database is not asked just now.
+func (b *breaker) open() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return time.Now().Before(b.until)
+}
+
+// note notes whether a question was answered in time. After a break, the first late answer begins the next.
+func (b *breaker) note(inTime bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if inTime {
+		b.late = 0
+		return
+	}
+	if b.late++; b.late >= maxLate {
+		b.until, b.late = time.Now().Add(breakTime), maxLate-1
+	}
+}
+
+// Ask looks for what other nodes have stored of a URI, before its origin is asked. If choose takes one of their stored
+// responses, Ask puts it into the node's store and returns it. If another node asks the origin just now, Ask waits for
+// what that gets.
+//
+// If it returns no response, the caller asks the origin, and calls done when it has told the fleet of the answer, or
+// knows that there is nothing to tell: others may wait for that. Where nobody else asks the origin, Ask waits for the
+// database twice at most, for Options.Wait each. choose must be quick; what it gets is not stored and has no ID.
+func (f *Fleet) Ask(ctx context.Context, uri string, choose func([]*store.Response) *store.Response) (
+	r *store.Response, done func(),
+) {
+	done = func() {}
+	if !f.mayAsk(uri) {
+		return nil, done
+	}
+	key := keyOf(uri)
+	end := func() { //nolint:contextcheck // the request may be over by then
+		f.work.Go(fault.Contain("fleet: end a flight", func() { f.endFlight(key) }))
+	}
+	for w := newWaiting(); ; {
+		purges := f.o.Store.PurgeCount()
+		found, err := f.look(ctx, key, uri, choose)
+		switch {
+		case err != nil:
+			return nil, end // the database may have noted that this node asks
+		case found.leased:
+			done = end
+		}
+		busy := !found.leased && !found.fresh && !found.alone
+		if found.chosen != nil && !busy {
+			if r, err := f.importResponse(ctx, key, found.chosen, found.content, purges); err == nil {
+				f.note(func(s *Status) { s.Reused++ })
+				return r, done
+			}
+		}
+		if !busy || !f.waitForNews(ctx, w, key) {
+			return nil, done
+		}
+	}
+}
+
+// mayAsk reports whether the database may be asked about a URI, and answers just now.
+func (f *Fleet) mayAsk(uri string) bool {
+	return shareableURI(uri) && f.connected() && !f.breaker.open()
+}
+
+// waiting is how a request waits for what another node does.
+type waiting struct {
+	pause time.Duration // until the next look
+	limit time.Time
+	began bool
+}
+
+func newWaiting() *waiting { return &waiting{pause: looksWait, limit: time.Now().Add(flightTime)} }
+
+// waitForNews waits until another node has ended what key names, and reports whether to look for what came of it. It
+// does not if the time is over, or the database does not answer.
+func (f *Fleet) waitForNews(ctx context.Context, w *waiting, key [32]byte) bool {
+	if time.Now().After(w.limit) {
+		return false
+	}
+	if !w.began {
+		w.began = true
+		f.note(func(s *Status) { s.Waited++ })
+	}
+	for {
+		select {
+		case <-ctx.Done():
+			return false
+		case <-time.After(w.pause/2 + rand.N(w.pause)):
+		}
+		if w.pause = min(w.pause*3/2, maxLooksWait); time.Now().After(w.limit) {
+			return true
+		}
+		switch busy, err := f.busy(ctx, key); {
+		case err != nil:
+			return false
+		case !busy:
+			return true
+		}
+	}
+}
+
+// found is what the fleet has of a URI.
+type found struct {
+	leased  bool            // this node is to ask the origin
+	alone   bool            // every node is
+	fresh   bool            // there is a fresh response, so nobody is
+	chosen  *store.Response // a stored response that suits
+	content whereabouts     // of chosen
+}
+
+// whereabouts say where the content of a response is, unless it is in its row and large.
+type whereabouts struct {
+	packed []byte // it is small
+	away   bool   // in the object store
+}
+
+// A node takes the flight of a URI unless there is a fresh response, or another node has taken it.
+const lookFor = `
+	WITH known AS (
+		SELECT slot, form, record, body, response_time, fresh_until > now() AS fresh FROM responses AS r
+		WHERE uri = $1 AND retain_until > now() AND NOT purged(url, host, tags, response_time)
+		ORDER BY response_time DESC LIMIT $4
+	), taken AS (
+		INSERT INTO flights AS f (uri, node, until) SELECT $1, $2, now() + $3::interval
+		WHERE NOT EXISTS (SELECT FROM known WHERE fresh)
+		ON CONFLICT (uri) DO UPDATE SET node = excluded.node, until = excluded.until, alone = false WHERE f.until < now()
+		RETURNING true
+	)
+	SELECT EXISTS (SELECT FROM taken), EXISTS (SELECT FROM flights WHERE uri = $1 AND alone AND until > now()),
+		EXISTS (SELECT FROM known WHERE fresh), known.form, known.record,
+		CASE WHEN octet_length(known.body) <= $5 THEN known.body END, known.body IS NULL
+	FROM (SELECT) AS one LEFT JOIN known ON true ORDER BY response_time DESC`
+
+// look asks the database once.
+func (f *Fleet) look(ctx context.Context, key [32]byte, uri string,
+	choose func([]*store.Response) *store.Response,
+) (found, error) {
+	var is found
+	var list []*store.Response
+	contents := map[*store.Response]whereabouts{}
+	purges := f.o.Store.Purges() // one that is told while the database answers is in neither of them
+	err := f.inTime(ctx, &f.breaker, func(ctx context.Context) error {
+		var form *int
+		var record []byte
+		var of whereabouts
+		return query(ctx, f.askingOften, lookFor, []any{key[:], f.o.Node, flightTime.String(), maxVariants, inRow},
+			[]any{&is.leased, &is.alone, &is.fresh, &form, &record, &of.packed, &of.away}, func() error {
+				if form == nil || *form != store.ResponseForm {
+					return nil
+				}
+				if r, ok := store.DecodeResponse(record); ok && r.URL == uri && r.Partition == "" && trustable(r) {
+					list, contents[r] = append(list, r), of
+				}
+				return nil
+			})
+	})
+	if err != nil {
+		return found{}, err
+	}
+	list = slices.DeleteFunc(list, func(r *store.Response) bool {
+		return f.o.Store.Purged(r) || slices.ContainsFunc(purges, func(p store.Purge) bool { return p.Covers(r) })
+	})
+	if len(list) > 0 {
+		is.chosen = choose(list)
+		is.content = contents[is.chosen]
+	}
+	return is, nil
+}
+
+// trustable reports whether a stored response of another node is one that this node could have stored.
+func trustable(r *store.Response) bool {
+	if r.Status < 200 || r.Status > 599 || r.Status == 206 || r.Length < 0 || r.Length > maxShared ||
+		time.Until(r.ResponseTime) > maxAhead || r.RequestTime.After(r.ResponseTime) {
+		return false
+	}
+	for name, values := range r.Header {
+		if !httpguts.ValidHeaderFieldName(name) {
+			return false
+		}
+		for _, value := range values {
+			if !httpguts.ValidHeaderFieldValue(value) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// isKnown is true in SQL if the fleet has what the flight $1 is for: a fresh response of a URI, or a rendition.
+const isKnown = `(EXISTS (SELECT FROM responses WHERE uri = $1 AND fresh_until > now())
+	OR EXISTS (SELECT FROM renditions WHERE id = $1 AND expires > now()))`
+
+// busy reports whether another node is still at what key names, and there is no news.
+func (f *Fleet) busy(ctx context.Context, key [32]byte) (busy bool, err error) {
+	err = f.inTime(ctx, &f.breaker, func(ctx context.Context) error {
+		return query(ctx, f.askingOften, `SELECT EXISTS (SELECT FROM flights WHERE uri = $1 AND NOT alone AND until > now())
+			AND NOT `+isKnown, []any{key[:]}, []any{&busy}, func() error { return nil })
+	})
+	if err != nil {
+		return false, err
+	}
+	return busy, nil
+}
+
+// importResponse fetches the content of a stored response where it is not at hand, and stores both. It returns an error
+// if the content is not what its hash says, or if something was purged since purges were counted: it may have been this
+// response.
+func (f *Fleet) importResponse(ctx context.Context, key [32]byte, r *store.Response, of whereabouts, purges int64,
+) (*store.Response, error) {
+	packed, found := of.packed, of.packed != nil || of.away
+	var err error
+	if !found {
+		s := slotOf(r)
+		err = f.inTime(ctx, &f.breaker, func(ctx context.Context) error {
+			const bodyOf = `SELECT body, true FROM responses WHERE uri = $1 AND slot = $2 AND body_hash = $3`
+			return query(ctx, f.askingOften, bodyOf,
+				[]any{key[:], s.selects[:], r.Body[:]}, []any{&packed, &found}, func() error { return nil })
+		})
+	}
+	switch {
+	case err != nil:
+		return nil, err
+	case !found:
+		return nil, errors.New("it was replaced")
+	}
+	content, err := f.contentInTime(ctx, packed, int(r.Length), r.Body[:])
+	if err != nil {
+		return nil, err
+	}
+	if now := time.Now(); r.ResponseTime.After(now) { // the other node's clock is ahead
+		r.RequestTime, r.ResponseTime = now.Add(r.RequestTime.Sub(r.ResponseTime)), now
+	}
+	if err := f.o.Store.PutResponse(r, bytes.NewReader(content), nil); err != nil {
+		return nil, err
+	}
+	if f.o.Store.PurgeCount() != purges {
+		return nil, errors.Join(errors.New("something was purged meanwhile"), f.o.Store.DeleteResponse(r.URL, r.ID))
+	}
+	return r, nil
+}
+
+// contentInTime returns the content of a row: packed, or, if that is nil, the object of its hash, within Options.Wait.
+func (f *Fleet) contentInTime(ctx context.Context, packed []byte, length int, hash []byte) ([]byte, error) {
+	switch {
+	case packed != nil || length == 0:
+		content, err := unpack(packed, length, hash)
+		if err != nil {
+			f.log.Warn("content of the fleet not taken over: it is not what its hash says", "hash", fmt.Sprintf("%x", hash))
+			f.note(func(s *Status) { s.Refused++ })
+		}
+		return content, err
+	case f.bucketBreaker.open():
+		return nil, errNotNow
+	}
+	var content []byte
+	var cause error // which says nothing of how long it took
+	err := f.inTime(ctx, &f.bucketBreaker, func(ctx context.Context) error {
+		content, cause = f.bodyOf(ctx, nil, length, hash)
+		return ctx.Err()
+	})
+	if err != nil {
+		return nil, err // the question may still be under way, and write into content
+	}
+	return content, cause
+}
+
+// inTime asks the database or the object store within Options.Wait. What comes later is thrown away, and noted.
+func (f *Fleet) inTime(ctx context.Context, breaker *breaker, ask func(context.Context) error) error {
+	ctx, cancel := context.WithTimeout(ctx, f.o.Wait)
+	defer cancel()
+	select {
+	case f.seats <- struct{}{}:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	answer := make(chan error, 1)
+	f.work.Go(fault.Contain("fleet: end an answer", func() { // the driver may need longer than ctx to give up
+		defer func() { <-f.seats }()
+		answer <- fault.Catch("fleet: ask", func() error { return ask(ctx) })
+	}))
+	select {
+	case err := <-answer:
+		if ctx.Err() == nil || err == nil {
+			breaker.note(err == nil)
+		}
+		return err
+	case <-ctx.Done():
+		if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+			breaker.note(false)
+			f.note(func(s *Status) { s.Late++ })
+		}
+		return ctx.Err()
+	}
+}
+
+// endFlight says that others need not wait, unless what they wait for is about to be told.
+func (f *Fleet) endFlight(key [32]byte) {
+	if f.untold.waits(key) {
+		return
+	}
+	// Without it, others wait until the time is over.
+	_ = f.inTime(context.Background(), &f.breaker, func(ctx context.Context) error {
+		_, err := f.asking.ExecContext(ctx, `UPDATE flights SET alone = true, until = now() + $3::interval
+			WHERE uri = $1 AND node = $2 AND NOT `+isKnown,
+			key[:], f.o.Node, aloneTime.String())
+		return err
+	})
+}

@@ -1,0 +1,300 @@
+package fleet
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/klauspost/compress/zstd"
+	"github.com/lib/pq"
+
+	"github.com/readthru/readthru/internal/fault"
+	"github.com/readthru/readthru/page"
+	"github.com/readthru/readthru/store"
+)
+
+const (
+	// inRow is the most of a compressed content that stays in its row though there is an object store, in bytes: a
+	// request for an object costs more.
+	inRow = 8 << 10
+
+	// bucketTasks is how many requests for objects are made at once.
+	bucketTasks = 16
+)
+
+// encoder and decoder compress content for the database and the object store. Their options are valid.
+var (
+	encoder, _ = zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1))
+	decoder, _ = zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(maxBody))
+)
+
+func pack(content []byte) []byte { return encoder.EncodeAll(content, nil) }
+
+// unpack returns a content after it was checked to be the one that was told of.
+func unpack(packed []byte, length int, hash []byte) ([]byte, error) {
+	if length < 0 || length > maxBody {
+		return nil, fmt.Errorf("it has %d bytes", length)
+	}
+	content, err := decoder.DecodeAll(packed, nil)
+	if err != nil {
+		return nil, fmt.Errorf("decompress it: %w", err)
+	}
+	if sum := sha256.Sum256(content); len(content) != length || string(sum[:]) != string(hash) {
+		return nil, errors.New("its content is not what its hash says")
+	}
+	return content, nil
+}
+
+// Bodies is the state of the object store that has the content of a fleet.
+type Bodies struct {
+	State  string `json:"state"`            // ok, connecting or degraded
+	Reason string `json:"reason,omitempty"` // why not ok, for people
+	Remedy string `json:"remedy,omitempty"`
+
+	Put      int64 `json:"put"`      // contents put, since the start
+	Got      int64 `json:"got"`      // contents got
+	Held     int64 `json:"held"`     // pages and responses that wait here until their content is taken
+	Lost     int64 `json:"lost"`     // contents that were missing, or something else
+	Repaired int64 `json:"repaired"` // contents put again because any node missed them
+}
+
+var (
+	errNoBucket = errors.New("other nodes keep content in an object store, and this one has none")
+	errNotNow   = errors.New("the object store is away")
+)
+
+// bodiesOK reports whether contents can be put and got, as far as is known.
+func (f *Fleet) bodiesOK() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.bucket != nil && f.state.Bodies.State == Connected
+}
+
+// noteBodies notes whether the object store did what it was asked to.
+func (f *Fleet) noteBodies(err error) {
+	now := Bodies{State: Connected}
+	switch {
+	case errors.Is(err, errNoBucket):
+		now = Bodies{State: Disconnected, Reason: err.Error(), Remedy: "set fleet.bodies as on the other nodes"}
+	case err != nil:
+		now.State = Disconnected
+		now.Reason, now.Remedy = f.bucket.explain(err)
+	}
+	f.mu.Lock()
+	is := &f.state.Bodies
+	changed := is.State != now.State || is.Reason != now.Reason
+	is.State, is.Reason, is.Remedy = now.State, now.Reason, now.Remedy
+	f.mu.Unlock()
+	switch {
+	case !changed:
+	case err != nil:
+		f.log.Warn("the fleet's object store is away: content waits here", "reason", now.Reason, "remedy", now.Remedy)
+	default:
+		f.log.Info("the fleet's object store is there", "bucket", f.bucket.name)
+		f.untold.wake()
+	}
+}
+
+// keepBodies looks for the object store while it is away, and puts into it again what nodes have missed there.
+func (f *Fleet) keepBodies(ctx context.Context) {
+	for {
+		if !f.bodiesOK() {
+			if err := f.bucket.try(ctx); ctx.Err() == nil {
+				f.noteBodies(err)
+			}
+		} else if f.connected() {
+			if err := f.repair(ctx); err != nil && ctx.Err() == nil {
+				f.log.Debug("content that the object store has lost was not put again", "err", err)
+			}
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(beatEvery):
+		}
+	}
+}
+
+// A blob is the content of a row that is to be written.
+type blob struct {
+	hash   [32]byte
+	packed []byte // nil after it was placed in the object store
+	held   bool   // the object store does not take it just now
+}
+
+// place puts contents into the object store, if there is one, but for small ones.
+func (f *Fleet) place(ctx context.Context, list []*blob) {
+	if f.bucket == nil {
+		return
+	}
+	var group sync.WaitGroup
+	seats := make(chan struct{}, bucketTasks)
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	for _, b := range list {
+		if len(b.packed) <= inRow {
+			continue
+		}
+		seats <- struct{}{}
+		if b.held = !f.bodiesOK(); b.held {
+			<-seats
+			continue
+		}
+		group.Go(fault.Contain("fleet: end putting content", func() {
+			defer func() { <-seats }()
+			err := fault.Catch("fleet: put content", func() error { return f.bucket.put(ctx, b.hash, b.packed, false) })
+			if err != nil {
+				if b.held = true; ctx.Err() == nil {
+					f.noteBodies(err)
+					cancel() // the others would wait as long
+				}
+				return
+			}
+			b.packed = nil
+			f.note(func(s *Status) { s.Bodies.Put++ })
+		}))
+	}
+	group.Wait()
+}
+
+// bodyOf returns the content of a row. The error is errNoBucket or errNotNow for one that may come later, and errLost
+// for one that the object store has lost, which is told to the fleet.
+func (f *Fleet) bodyOf(ctx context.Context, packed []byte, length int, hash []byte) ([]byte, error) {
+	switch {
+	case packed != nil || length == 0:
+		return unpack(packed, length, hash)
+	case len(hash) != 32 || length < 0 || length > maxBody:
+		return nil, fmt.Errorf("it has %d bytes, and a hash of %d", length, len(hash))
+	case f.bucket == nil:
+		f.noteBodies(errNoBucket)
+		return nil, errNoBucket
+	case !f.bodiesOK():
+		return nil, errNotNow
+	}
+	content, err := f.bucket.get(ctx, [32]byte(hash), length)
+	if refusedWith(err, http.StatusForbidden) && f.bucket.try(ctx) == nil {
+		err = errLost // one who may not list is not told that an object is missing
+	}
+	switch {
+	case err == nil:
+		f.note(func(s *Status) { s.Bodies.Got++ })
+	case errors.Is(err, errLost):
+		f.note(func(s *Status) { s.Bodies.Lost++ })
+		//nolint:contextcheck // who asked may be gone
+		f.work.Go(fault.Contain("fleet: tell of lost content", func() { f.tellLost(hash) }))
+	case ctx.Err() == nil:
+		f.noteBodies(err)
+		err = errNotNow
+	default:
+		err = errNotNow
+	}
+	return content, err
+}
+
+// tellLost tells the fleet that the object store has lost a content. One that is lost again and again is put again
+// ever later.
+func (f *Fleet) tellLost(hash []byte) {
+	ctx, cancel := context.WithTimeout(context.Background(), statementTime)
+	defer cancel()
+	_, err := f.asking.ExecContext(ctx, `INSERT INTO lost AS l (hash) VALUES ($1)
+		ON CONFLICT (hash) DO UPDATE SET repaired_at = NULL, times = l.times + 1
+		WHERE l.repaired_at < now() - l.times * interval '10 seconds'`, hash)
+	if err != nil {
+		f.log.Debug("content that the object store has lost was not told", "err", err)
+	}
+}
+
+// A missed content is one that the object store has lost, with the page or the URL that it is of.
+type missed struct {
+	hash, page []byte
+	url        *string
+}
+
+const missedBodies = `
+	SELECT l.hash, p.key, NULL FROM lost AS l JOIN pages AS p ON p.body_hash = l.hash
+	WHERE l.repaired_at IS NULL AND p.body IS NULL AND p.gone_at IS NULL
+	UNION ALL SELECT l.hash, NULL, r.url FROM lost AS l JOIN responses AS r ON r.body_hash = l.hash
+	WHERE l.repaired_at IS NULL AND r.body IS NULL LIMIT 1000`
+
+// repair puts contents again that nodes have missed in the object store, and has nodes look at their pages again.
+func (f *Fleet) repair(ctx context.Context) error {
+	var m missed
+	var list []missed
+	err := f.query(ctx, missedBodies, nil, []any{&m.hash, &m.page, &m.url}, func() error {
+		list = append(list, m)
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	var put [][]byte
+	for i := range list {
+		content := f.has(&list[i])
+		if content == nil {
+			continue // another node may have it
+		}
+		if err := f.bucket.put(ctx, [32]byte(list[i].hash), pack(content), true); err != nil {
+			f.noteBodies(err)
+			return err
+		}
+		put = append(put, list[i].hash)
+		f.note(func(s *Status) { s.Bodies.Repaired++ })
+	}
+	if len(put) == 0 {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, statementTime)
+	defer cancel()
+	_, err = f.db.ExecContext(ctx, `WITH put AS (
+			UPDATE lost SET repaired_at = now() WHERE hash = ANY($1) RETURNING hash
+		) UPDATE pages SET xid = pg_current_xact_id()
+		WHERE body IS NULL AND gone_at IS NULL AND body_hash IN (SELECT hash FROM put)`, pq.ByteaArray(put))
+	return err
+}
+
+// has returns a missed content, if the node has it of that page or URL and may share it; else nil.
+func (f *Fleet) has(m *missed) []byte {
+	if len(m.hash) != 32 {
+		return nil
+	}
+	if len(m.page) == 32 {
+		p, err := f.o.Store.Page(page.Key(m.page))
+		if err != nil || !shareable(&p.Record) {
+			return nil
+		}
+		content, err := f.o.Store.Markdown(page.Key(m.page))
+		if sum := sha256.Sum256(content); err != nil || string(sum[:]) != string(m.hash) {
+			return nil
+		}
+		return content
+	}
+	if m.url == nil {
+		return nil
+	}
+	if !shareableURI(*m.url) {
+		return nil
+	}
+	list, _ := f.o.Store.Responses(*m.url) // without, it has none
+	for _, r := range list {
+		if string(r.Body[:]) == string(m.hash) && r.Partition == "" && r.Length <= maxShared {
+			content, _ := f.content(r) // the same
+			return content
+		}
+	}
+	return nil
+}
+
+// content reads the content of a stored response.
+func (f *Fleet) content(r *store.Response) ([]byte, error) {
+	body, err := f.o.Store.Body(r.Body)
+	if err != nil {
+		return nil, err
+	}
+	defer body.Close() //nolint:errcheck // it was only read
+	return io.ReadAll(body)
+}

@@ -1,0 +1,324 @@
+package fleet_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/readthru/readthru/internal/eventually"
+	"github.com/readthru/readthru/internal/fleet"
+	"github.com/readthru/readthru/internal/fleet/fleettest"
+	"github.com/readthru/readthru/page"
+	"github.com/readthru/readthru/store"
+)
+
+// large returns a content that does not stay in its row.
+func large(title string) string {
+	text := make([]byte, 40<<10)
+	r := rand.NewChaCha8([32]byte([]byte(fmt.Sprintf("%-32.32s", title))))
+	_, _ = r.Read(text) // it never fails
+	return fmt.Sprintf("# %s\n\n%x\n", title, text)
+}
+
+// shared returns nodes of a fleet with an object store that are connected to both.
+func shared(tb testing.TB, server *fleettest.Server, bucket *fleettest.Bucket, names ...string) (list []*node) {
+	tb.Helper()
+	for _, name := range names {
+		n := &node{t: tb, store: opened(tb), wait: 10 * time.Second, bodies: bucket.URL}
+		n.begin(server.URL, name)
+		list = append(list, n)
+	}
+	for _, n := range list {
+		n.awaitState(fleet.Connected)
+		n.awaitBodies(fleet.Connected)
+	}
+	return list
+}
+
+func (n *node) awaitBodies(state string) {
+	n.t.Helper()
+	eventually.True(n.t, "the object store of "+n.Status().Node+" is "+state, func() bool { return n.Status().Bodies.State == state })
+}
+
+func TestLargeContentGoesToTheObjectStore(t *testing.T) {
+	t.Parallel()
+	server, bucket := fleettest.Start(t), fleettest.StartBucket(t)
+	all := shared(t, server, bucket, "a", "b")
+	a, b := all[0], all[1]
+	a.read("https://a.test/large", large("Large"), 0)
+	a.read("https://a.test/small", "# Small", 0)
+	a.read("https://a.test/empty", "", 0)
+	await(t, "https://a.test/large", large("Large"), b)
+	await(t, "https://a.test/small", "# Small", b)
+	await(t, "https://a.test/empty", "", b)
+	a.keep("https://a.test/response", large("Response"), 1)
+	a.keep("https://a.test/nothing", "", 1)
+	b.gets("https://a.test/response", large("Response"))
+	eventually.True(t, "it was told", func() bool { return a.Status().Told == 2 })
+	if n, outside := len(bucket.Objects()), server.Count("pages WHERE body IS NULL"); n != 3 || outside != 1 {
+		t.Errorf("%d objects, with that of the probe; %d pages without content in their rows", n, outside)
+	}
+	if st := b.Status(); st.Bodies.Got != 2 || st.Refused != 0 || st.Bodies.Lost != 0 {
+		t.Errorf("status of b: %+v", st)
+	}
+}
+
+func TestWhatTheObjectStoreDoesNotTakeWaits(t *testing.T) {
+	t.Parallel()
+	for name, trouble := range map[string]func(*fleettest.Bucket){
+		"gone": (*fleettest.Bucket).Leave, "503": (*fleettest.Bucket).Refuse, "stalled": (*fleettest.Bucket).Stall,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			server, bucket := fleettest.Start(t), fleettest.StartBucket(t)
+			all := shared(t, server, bucket, "a", "b")
+			a, b := all[0], all[1]
+			a.read("https://a.test/before", large("Before"), 0)
+			await(t, "https://a.test/before", large("Before"), b)
+			trouble(bucket)
+			a.read("https://a.test/large", large("Large"), 0)
+			a.keep("https://a.test/response", large("Response"), 1)
+			a.awaitBodies(fleet.Disconnected)
+			if st := a.Status(); st.State != fleet.Connected || st.Bodies.Reason == "" || st.Bodies.Remedy == "" {
+				t.Errorf("without the object store: %+v", st)
+			}
+			// What is small goes on, and so do deletions.
+			a.read("https://a.test/small", "# Small", 0)
+			await(t, "https://a.test/small", "# Small", b)
+			if err := a.store.DeletePage(page.KeyOf("https://a.test/before")); err != nil {
+				t.Fatal(err)
+			}
+			await(t, "https://a.test/before", "nothing", b)
+			told := server.Count("pages WHERE body IS NULL AND gone_at IS NULL")
+			if got := b.has("https://a.test/large"); got != "nothing" || told != 0 {
+				t.Errorf("b has %.20s, %d are told", got, told)
+			}
+			if got, done := b.ask("https://a.test/response"); got != "" {
+				t.Errorf("b got %.20s", got)
+			} else {
+				done()
+			}
+			bucket.Recover()
+			await(t, "https://a.test/large", large("Large"), b)
+			b.gets("https://a.test/response", large("Response"))
+			eventually.True(t, "nothing is held", func() bool { return a.Status().Bodies.Held+b.Status().Bodies.Held == 0 })
+		})
+	}
+}
+
+func TestContentThatCannotBeHadNowIsTakenOverLater(t *testing.T) {
+	t.Parallel()
+	server, bucket := fleettest.Start(t), fleettest.StartBucket(t)
+	a := shared(t, server, bucket, "a")[0]
+	a.read("https://a.test/large", large("Large"), 0)
+	eventually.True(t, "a has told", func() bool { return a.Status().Published == 1 })
+	bucket.Refuse()
+	late := &node{t: t, store: opened(t), wait: 10 * time.Second, bodies: bucket.URL}
+	late.begin(server.URL, "late")
+	without := join(t, server.URL, "without") // an object store
+	for _, n := range []*node{late, without} {
+		eventually.True(t, "a page is held", func() bool { return n.Status().Bodies.Held == 1 })
+		a.read("https://a.test/small/"+n.Status().Node, "# Small", 0)
+		await(t, "https://a.test/small/"+n.Status().Node, "# Small", n)
+	}
+	if st := without.Status().Bodies; st.State != fleet.Disconnected || !strings.Contains(st.Remedy, "set fleet.bodies") {
+		t.Errorf("without an object store: %+v", st)
+	}
+	bucket.Recover()
+	await(t, "https://a.test/large", large("Large"), late)
+	without.stop()
+	without.bodies = bucket.URL
+	without.begin(server.URL, "without")
+	await(t, "https://a.test/large", large("Large"), without)
+}
+
+func TestLostContentIsPutAgainByWhoHasIt(t *testing.T) {
+	t.Parallel()
+	for name, lose := range map[string]func(file string) error{
+		"lost":        os.Remove,
+		"empty":       func(file string) error { return os.Truncate(file, 0) },
+		"wrong bytes": func(file string) error { return os.WriteFile(file, []byte("something else"), 0o600) },
+		"a byte wrong": func(file string) error {
+			text, err := os.ReadFile(file)
+			if err != nil {
+				return err
+			}
+			text[len(text)/2] ^= 1
+			return os.WriteFile(file, text, 0o600)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			server, bucket := fleettest.Start(t), fleettest.StartBucket(t)
+			a := shared(t, server, bucket, "a")[0]
+			a.read("https://a.test/large", large("Large"), 0)
+			a.keep("https://a.test/response", large("Response"), 1)
+			eventually.True(t, "a has told", func() bool { return a.Status().Published == 1 && a.Status().Told == 1 })
+			a.stop() // so that nothing is put again at first
+			for _, file := range bucket.Objects() {
+				if err := lose(file); err != nil {
+					t.Fatal(err)
+				}
+			}
+			b := shared(t, server, bucket, "b")[0]
+			eventually.True(t, "b has missed the page", func() bool { return b.Status().Bodies.Lost == 1 })
+			if got, done := b.ask("https://a.test/response"); got != "" {
+				t.Errorf("b got %.20s", got)
+			} else {
+				done()
+			}
+			if got := b.has("https://a.test/large"); got != "nothing" {
+				t.Errorf("b has %.20s", got)
+			}
+			eventually.True(t, "both are told", func() bool { return server.Count("lost") == 2 })
+			a.begin(server.URL, "a")
+			await(t, "https://a.test/large", large("Large"), b)
+			b.gets("https://a.test/response", large("Response"))
+			if st := a.Status(); st.Bodies.Repaired != 2 || b.Status().Refused != 0 {
+				t.Errorf("status of a: %+v, of b: %+v", st, b.Status())
+			}
+		})
+	}
+}
+
+func TestContentOfOthersIsNotPutForAStranger(t *testing.T) {
+	t.Parallel()
+	server, bucket := fleettest.Start(t), fleettest.StartBucket(t)
+	a := shared(t, server, bucket, "a")[0]
+	a.read("https://a.test/?token=dGhpcyBpcyBhIHNlY3JldCB0b2tlbg", large("Secret"), 0)
+	secret := a.put("https://a.test/mine", large("Mine"), 1, func(r *store.Response) { r.Partition = "ann" })
+	server.Exec(`INSERT INTO readthru.responses (uri, slot, url, host, tags, node, response_time, fresh_until,
+		retain_until, form, record, body_hash, body_length)
+		VALUES (sha256('x'), sha256('x'), 'https://a.test/mine', 'a.test', '{}', 'x', now(),
+			now() + interval '1 hour', now() + interval '1 hour', 1, '', $1, 1)`, secret.Body[:])
+	server.Exec("INSERT INTO readthru.lost (hash) VALUES ($1)", secret.Body[:])
+	// The beat after this one has looked at it.
+	server.Exec("INSERT INTO readthru.lost (hash) SELECT sha256('marker')")
+	a.read("https://a.test/marker", large("Marker"), 0)
+	eventually.True(t, "the marker was told", func() bool { return a.Status().Published == 1 })
+	marker := server.Count("lost")
+	eventually.True(t, "a has looked three times", func() bool { return bucketBeats(server) >= 3 })
+	if got := len(bucket.Objects()); got != 2 || marker != 2 || a.Status().Bodies.Repaired != 0 {
+		t.Errorf("%d objects, with those of the probe and of the marker; %+v", got, a.Status().Bodies)
+	}
+}
+
+// bucketBeats returns how many beats a node has had, of two seconds each.
+func bucketBeats(s *fleettest.Server) int {
+	return s.Count("nodes, generate_series(1, extract(epoch FROM seen_at - started_at)::int / 2)")
+}
+
+func TestAnObjectStoreThatCannotBeUsedSaysWhy(t *testing.T) {
+	t.Parallel()
+	server, bucket := fleettest.Start(t), fleettest.StartBucket(t)
+	answer := func(status int, code string) string {
+		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			w.WriteHeader(status)
+			_, _ = fmt.Fprintf(w, "<Error><Code>%s</Code></Error>", code)
+		}))
+		t.Cleanup(s.Close)
+		return "s3://k:s@contents?endpoint=" + s.URL
+	}
+	for _, c := range []struct{ name, url, reason, remedy string }{
+		{"no such bucket", strings.Replace(bucket.URL, "@contents", "@nothing", 1), "404 NoSuchBucket", "create the bucket"},
+		{"unknown key", strings.Replace(bucket.URL, "reader:", "stranger:", 1), "404 XAdminUserNotFound", "correct the access key"},
+		{"wrong secret", strings.Replace(bucket.URL, ":secret", ":other", 1), "403 SignatureDoesNotMatch", "correct the access key"},
+		{"wrong region", bucket.URL + "&region=eu-west-1", "AuthorizationHeaderMalformed", "correct the region"},
+		{"denied", answer(403, "AccessDenied"), "403 AccessDenied", "allow the access key s3:GetObject and s3:PutObject on contents/*"},
+		{"clock", answer(403, "RequestTimeTooSkewed"), "403 RequestTimeTooSkewed", "NTP"},
+		{"moved", answer(301, "PermanentRedirect"), "301 PermanentRedirect", "correct the region"},
+		{"busy", answer(503, "SlowDown"), "503 SlowDown", "tries again"},
+		{"old", answer(501, "NotImplemented"), "501 NotImplemented", "If-None-Match"},
+		{"no S3", answer(404, ""), "404 Not Found", "correct the endpoint"},
+		{"nobody there", "s3://k:s@contents?endpoint=http://127.0.0.1:1", "connection refused", "start it"},
+		{"no such host", "s3://k:s@contents?endpoint=http://no.such.host.invalid", "no.such.host.invalid has no address", "correct"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			n := &node{t: t, store: opened(t), wait: 10 * time.Second, bodies: c.url}
+			n.begin(server.URL, strings.ReplaceAll(c.name, " ", "-"))
+			defer n.stop()
+			n.awaitBodies(fleet.Disconnected)
+			st := n.Status().Bodies
+			if !strings.Contains(st.Reason, c.reason) || !strings.Contains(st.Remedy, c.remedy) {
+				t.Errorf("reason %q, remedy %q; want %q and %q", st.Reason, st.Remedy, c.reason, c.remedy)
+			}
+		})
+	}
+}
+
+func TestBodiesURLs(t *testing.T) {
+	t.Setenv("AWS_ACCESS_KEY_ID", "")
+	for _, c := range []struct{ url, want string }{
+		{"s3://key:secret@bucket", ""},
+		{"s3://key:secret@bucket/a/b-c/?endpoint=https://host:9000/&region=eu-west-1", ""},
+		{"https://bucket.test", "no URL like s3://"},
+		{"s3://key:secret@b", "no name of a bucket"},
+		{"s3://key:secret@bucket/a%20b", "no prefix"},
+		{"s3://key:secret@bucket/../b", "no prefix"},
+		{"s3://key:secret@bucket?endpoint=ftp://host", "endpoint is no URL"},
+		{"s3://key:secret@bucket?end=x", `it has "end"`},
+		{"s3://bucket", "there is no access key"},
+		{"s3://key@bucket", "there is no access key"},
+	} {
+		err := fleet.Options{Database: "postgres://db.test/x", Node: "a", Bodies: c.url}.Check()
+		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
+			t.Errorf("%s: %v, want %q", c.url, err, c.want)
+		}
+		if err != nil && strings.Contains(err.Error(), "secret@") {
+			t.Errorf("%v has the secret", err)
+		}
+	}
+	t.Setenv("AWS_ACCESS_KEY_ID", "key")
+	t.Setenv("AWS_SECRET_ACCESS_KEY", "secret")
+	if err := (fleet.Options{Database: "postgres://db.test/x", Node: "a", Bodies: "s3://bucket"}).Check(); err != nil {
+		t.Errorf("with a key of the environment: %v", err)
+	}
+}
+
+func TestASlowObjectStoreCostsThreeRequestsTheirWait(t *testing.T) {
+	t.Parallel()
+	server, bucket := fleettest.Start(t), fleettest.StartBucket(t)
+	all := shared(t, server, bucket, "a", "b")
+	a, b := all[0], all[1]
+	const count = 12
+	url := func(i int) string { return fmt.Sprintf("https://a.test/%d", i) }
+	for i := range count {
+		a.keep(url(i), large(url(i)), i)
+	}
+	eventually.True(t, "all are told", func() bool { return a.Status().Told == count })
+	b.stop()
+	b.wait = 200 * time.Millisecond
+	b.begin(server.URL, "b")
+	b.awaitState(fleet.Connected)
+	b.awaitBodies(fleet.Connected)
+	bucket.Slow(time.Minute)
+	before, began := bucket.Requests(http.MethodGet), time.Now()
+	for i := range count {
+		r, done := b.Ask(t.Context(), url(i), func(l []*store.Response) *store.Response { return l[0] })
+		if r != nil {
+			t.Errorf("request %d: %v", i, r)
+		}
+		done()
+	}
+	got, most := bucket.Requests(http.MethodGet)-before, mostAsked(time.Since(began))
+	if st := b.Status(); got > most || st.Late == 0 || st.State != fleet.Connected {
+		t.Errorf("the object store was asked %d times for %d requests, want at most %d; %+v", got, count, most, st)
+	}
+}
+
+func TestLargeContentIsInItsRowWithoutAnObjectStore(t *testing.T) {
+	t.Parallel()
+	all := nodes(t, fleettest.Start(t).URL, "a", "b")
+	a, b := all[0], all[1]
+	a.keep("https://a.test/large", large("Large"), 1)
+	eventually.True(t, "b gets it", func() bool {
+		content, done := b.ask("https://a.test/large")
+		done()
+		return content == large("Large")
+	})
+}

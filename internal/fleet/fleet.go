@@ -1,0 +1,295 @@
+// Package fleet lets several nodes share what they read, through a PostgreSQL database.
+//
+// Each node keeps its own store and answers from it. A [Fleet] is what runs beside it: it tells the database of pages
+// that the node has read or deleted (publish.go, from the store's change log), of visits (visits.go) and of what it
+// learns about hosts (hosts.go), and takes over what others have (follow.go). Before the node asks an origin, it asks
+// what others have stored of the URI (ask.go), which are told of what it stores (tell.go) and purges (purges.go).
+// Before it has a browser, markdown.new or a model make something of a page, it asks what they made (renditions.go).
+// What is limited for all nodes together is counted there (limits.go). Large content may be in an object store instead
+// of the database (bodies.go, bucket.go).
+//
+// Knowledge bases that are filled from the web are those of all nodes (bases.go). One node at a time fills a base
+// (fillings.go, tellfillings.go), the one that has the lease for that (leases.go); the others take over what it has,
+// and one of them goes on when it ends. A request to fill a base waits for the lease, two seconds at most.
+//
+// Nothing else of a request waits for the database. While that cannot be reached the node is a node alone, with a
+// longer change log, and continues where it was.
+//
+// Of two readings of a page the one that was fetched later counts, whoever told of it first. A deletion counts for what
+// was fetched before it, so that a node that comes late brings nothing back.
+package fleet
+
+import (
+	"cmp"
+	"database/sql"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/url"
+	"regexp"
+	"sync"
+	"time"
+
+	"github.com/readthru/readthru/knowledge"
+	"github.com/readthru/readthru/page"
+	"github.com/readthru/readthru/store"
+)
+
+// Consumer is the fleet's name in the store's change log.
+const Consumer = "fleet"
+
+// Options configures a Fleet. Database, Node and Store must be set.
+type Options struct {
+	// Database is a URL like postgres://user@host/database.
+	Database string
+
+	// Bodies is a URL like s3://bucket/prefix?endpoint=https://host, where content is kept that is too large for a row.
+	// All nodes of a fleet must have the same. If empty, all content is in rows.
+	Bodies string
+
+	// Name keeps the fleets of a database apart, and is the schema of their tables. If empty, "readthru".
+	Name string
+
+	// Node is the name of this node. Two nodes of a fleet must not have the same.
+	Node string
+
+	// Version is the program's, for people.
+	Version string
+
+	// Wait is for how long a request waits at most for an answer of the database, each time it asks. If zero, 50 ms.
+	Wait time.Duration
+
+	// Store is the node's own store.
+	Store *store.Store
+
+	// UsersChanged is called after users of other nodes were taken over in the store. If nil, nobody uses them.
+	UsersChanged func() error
+
+	// UsedElsewhere is told now and then how many tokens other nodes gave each user today. It may be nil.
+	UsedElsewhere func(now time.Time, tokens map[string]int64)
+
+	// Knowledge has the node's knowledge bases. If nil, it shares none. Otherwise Fill and StopFilling must be set.
+	Knowledge *knowledge.Knowledge
+
+	// FillsItself reports whether this program itself crawls for bases with a crawl service, rather than another server.
+	FillsItself func(service string) bool
+
+	// MayFill reports whether this node may go on with a base of its own accord just now. If nil, it always may.
+	MayFill func(b knowledge.Base) bool
+
+	// Fill continues to fill a base, which this node may do, and returns when that has begun.
+	Fill func(base string) error
+
+	// StopFilling ends that, because another node goes on or has deleted the base. It does not wait for the end.
+	StopFilling func(base string, why error)
+
+	// Lease is for how long others leave to a node what it does without hearing of it. If zero, 15 s.
+	Lease time.Duration
+
+	// Log gets what an operator should know. If nil, slog.Default.
+	Log *slog.Logger
+}
+
+// How often a node looks for changes of others and for its own, tells that it is there, and removes what is obsolete.
+const (
+	lookEvery  = 250 * time.Millisecond
+	beatEvery  = 2 * time.Second
+	sweepEvery = time.Hour
+)
+
+// Fleet is a node's part in a fleet. It is safe for concurrent use.
+type Fleet struct {
+	o   Options
+	log *slog.Logger
+
+	db          *sql.DB
+	often       *prepared      // db, for what each look asks
+	asking      *sql.DB        // for requests
+	askingOften *prepared      // asking, for what each request asks
+	seats       chan struct{}  // taken by questions that are under way
+	work        sync.WaitGroup // questions, and what follows from them
+	breaker     breaker
+	bucket      *bucket // nil: all content is in rows
+	untold      untold
+	position    store.FleetPosition // of Run alone
+	shared      sharedUsers         // of Run alone
+	bases       sharedBases
+	hosts       sharedHosts   // of Run alone
+	apart       time.Duration // of Run alone: how far the database's clock is ahead; 0 if that is little
+	lastTold    *row          // of Run alone: what was told last, since the start
+
+	toldVisits map[string]int64 // of Run alone: those that may be looked at again, by id; when they were made
+
+	setBack bool      // of Run alone: the database lacks what it had
+	mark    time.Time // of Run alone: what this node wrote last into its own row; zero: nothing since it connected anew
+	started time.Time
+
+	bucketBreaker breaker
+
+	mu    sync.Mutex
+	state Status
+}
+
+// States of a node.
+const (
+	Connected    = "ok"
+	Connecting   = "connecting" // since the start
+	Disconnected = "degraded"   // the node works alone
+)
+
+// Status is the state of a node's part in its fleet.
+type Status struct {
+	Name   string `json:"name"`
+	Node   string `json:"node"`
+	State  string `json:"state"`            // ok, connecting or degraded
+	Reason string `json:"reason,omitempty"` // why not ok, for people
+	Remedy string `json:"remedy,omitempty"`
+
+	Outbox     int64     `json:"outbox"`          // pages that the fleet is not told of yet
+	Behind     int64     `json:"behind"`          // changes of others that are not taken over yet, of at most 10,000
+	Published  int64     `json:"published"`       // pages and deletions told, since the start
+	Taken      int64     `json:"taken"`           // pages and deletions of others that were taken over, since the start
+	Refused    int64     `json:"refused"`         // rows of others that were not taken over because they are malformed
+	Aside      []Aside   `json:"aside,omitempty"` // the newest of them
+	Told       int64     `json:"told"`            // stored responses told, since the start
+	Reused     int64     `json:"reused"`          // stored responses of others that answered here, or were validated
+	Renditions int64     `json:"renditions"`      // renditions of others that were used instead of making them
+	Waited     int64     `json:"waited"`          // requests for which another node was already at work
+	Late       int64     `json:"late"`            // questions that the database did not answer in time
+	Since      time.Time `json:"since"`           // when State began
+	Bodies     Bodies    `json:"bodies"`          // without an object store, its State is empty
+}
+
+// nameForm is what may be a schema without quotes.
+var nameForm = regexp.MustCompile(`^[a-z][a-z0-9_]{0,39}$`)
+
+// Check returns an error for options that cannot work. It connects to nothing.
+func (o Options) Check() error {
+	u, err := url.Parse(o.Database)
+	if err != nil || u.Scheme != "postgres" && u.Scheme != "postgresql" {
+		return errors.New("the database is no URL like postgres://user@host/database")
+	}
+	if _, err := o.connector(); err != nil {
+		return err
+	}
+	if o.Bodies != "" {
+		if _, err := newBucket(o.Bodies); err != nil {
+			return &BodiesError{err}
+		}
+	}
+	if !nameForm.MatchString(o.name()) || len(o.Node) > 100 {
+		return fmt.Errorf("%q is no name of a fleet: it has up to 40 of a to z, 0 to 9 and _, and begins with a letter",
+			o.Name)
+	}
+	return nil
+}
+
+// BodiesError is the error of Check and New for Options.Bodies.
+type BodiesError struct{ Err error }
+
+func (e *BodiesError) Error() string { return "object store: " + e.Err.Error() }
+
+// Unwrap returns the cause.
+func (e *BodiesError) Unwrap() error { return e.Err }
+
+func (o Options) name() string { return cmp.Or(o.Name, "readthru") }
+
+// New returns a Fleet. It connects to nothing before Run.
+func New(o Options) (*Fleet, error) {
+	if err := o.Check(); err != nil {
+		return nil, err
+	}
+	connector, err := o.connector()
+	if err != nil {
+		return nil, err
+	}
+	f := &Fleet{o: o, log: o.Log, started: time.Now()}
+	if f.log == nil {
+		f.log = slog.Default()
+	}
+	f.db = sql.OpenDB(connector) // which connects when it is used
+	f.db.SetMaxOpenConns(maxConnections)
+	f.db.SetConnMaxIdleTime(time.Minute)
+	if connector, err = o.connector(); err != nil {
+		return nil, err
+	}
+	f.asking = sql.OpenDB(connector)
+	f.asking.SetMaxOpenConns(maxConnections)
+	f.asking.SetMaxIdleConns(maxConnections)
+	f.asking.SetConnMaxIdleTime(time.Minute)
+	f.often, f.askingOften = newPrepared(f.db), newPrepared(f.asking)
+	f.seats = make(chan struct{}, maxAsking)
+	f.bases = sharedBases{held: map[string]*heldLease{}, asked: map[string]*asked{}, wake: make(chan struct{}, 1)}
+	f.hosts.common = map[trait]store.Fact{}
+	f.untold = untold{list: map[slot]*stored{}, ready: make(chan struct{}, 1)}
+	if f.o.Wait == 0 {
+		f.o.Wait = 50 * time.Millisecond
+	}
+	if o.Bodies != "" {
+		if f.bucket, err = newBucket(o.Bodies); err != nil {
+			return nil, &BodiesError{err}
+		}
+	}
+	f.state = Status{Name: o.name(), Node: o.Node, State: Connecting, Since: f.started}
+	if f.bucket != nil {
+		f.state.Bodies.State = Connecting
+	}
+	return f, nil
+}
+
+// Leave has a store forget that its node was in a fleet, so that its change log keeps nothing for that.
+func Leave(s *store.Store) error {
+	if p := s.FleetPosition(); p.Database == "" {
+		return nil
+	}
+	return errors.Join(s.ForgetConsumer(Consumer), s.TellPurges(false), s.SetFleetPosition(store.FleetPosition{}))
+}
+
+// Close ends the connections, after Run.
+func (f *Fleet) Close() {
+	_ = f.db.Close() // nothing is under way
+	f.work.Wait()
+	_ = f.asking.Close() // the same
+	if f.bucket != nil {
+		f.bucket.close()
+	}
+}
+
+// Status returns the node's state.
+func (f *Fleet) Status() Status {
+	f.mu.Lock()
+	st := f.state
+	f.mu.Unlock()
+	st.Bodies.Held += f.untold.heldNow()
+	st.Outbox = f.o.Store.QueuedJobs(Consumer)
+	return st
+}
+
+// connected reports whether the database answers, as far as is known.
+func (f *Fleet) connected() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.state.State == Connected
+}
+
+// note changes what Status tells.
+func (f *Fleet) note(change func(*Status)) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	change(&f.state)
+}
+
+// shareable reports whether a page may leave the node: it was read from the web, and its URL has nothing that its
+// reader alone may know.
+func shareable(r *page.Record) bool { return shareableURI(r.NormalizedURL) }
+
+// shareableURI is shareableURL for a URI as it is written.
+func shareableURI(uri string) bool {
+	u, err := url.Parse(uri)
+	return err == nil && shareableURL(u)
+}
+
+// shareableURL reports whether what a URL names may leave the node.
+func shareableURL(u *url.URL) bool {
+	return (u.Scheme == "http" || u.Scheme == "https") && !page.Loopback(u.Hostname()) && !page.Unlisted(u)
+}

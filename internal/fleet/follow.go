@@ -1,0 +1,204 @@
+package fleet
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"sync"
+
+	"github.com/lib/pq"
+
+	"github.com/readthru/readthru/internal/fault"
+	"github.com/readthru/readthru/page"
+	"github.com/readthru/readthru/store"
+)
+
+const (
+	// lookPages is how many changes are looked at together.
+	lookPages = 1000
+
+	// maxBody is the most markdown of a page that is taken over, in bytes.
+	maxBody = 64 << 20
+
+	// maxPacked and maxRecord are the longest compressed markdown and the longest record that are read, in bytes.
+	maxPacked = maxBody + 1<<20
+	maxRecord = 16 << 20
+)
+
+// The rows of a transaction are seen when it ends, in another order than transactions began. So a look ends before the
+// oldest transaction that still runs, and what that one writes comes later.
+const changesSince = `
+	SELECT xid, key, fetched_at, gone_at, content_hash, body_length FROM pages
+	WHERE (xid, key) > ($1::xid8, $2::bytea) AND xid < pg_snapshot_xmin(pg_current_snapshot())
+	ORDER BY xid, key LIMIT $3`
+
+// follow takes over what changed in the fleet, and reports whether there may be more.
+func (f *Fleet) follow(ctx context.Context) (more bool, err error) {
+	next := f.position
+	var changes []row
+	var key []byte
+	var r row
+	err = f.query(ctx, changesSince, []any{strconv.FormatUint(next.XID, 10), next.Key, lookPages},
+		[]any{&next.XID, &key, &r.fetchedAt, &r.goneAt, &r.hash, &r.length}, func() error {
+			next.Key = key
+			if len(key) == len(r.key) {
+				r.key = page.Key(key)
+				changes = append(changes, r)
+			}
+			return nil
+		})
+	if err != nil || len(changes) == 0 {
+		return false, err
+	}
+	skipped, err := f.takeAll(ctx, changes)
+	if err != nil {
+		return false, err
+	}
+	if skipped && !next.Skipped {
+		next.Skipped, next.SkippedXID, next.SkippedKey = true, f.position.XID, f.position.Key
+	}
+	if err := f.o.Store.SetFleetPosition(next); err != nil {
+		return false, err
+	}
+	f.position = next
+	return len(changes) >= lookPages, nil
+}
+
+// takeAll takes over those changes that are news here, and reports whether any was skipped because the object store is
+// away.
+func (f *Fleet) takeAll(ctx context.Context, changes []row) (skipped bool, err error) {
+	var wanted [][]byte
+	size := 0
+	for i := range changes {
+		c := &changes[i]
+		err := f.takeOne("page", c.key.Doc(), func() error {
+			here := f.here(c.key)
+			switch {
+			case !newer(c, here) || here == nil && (c.goneAt != nil || f.o.Store.Named(c.key) != page.Key{}):
+			case c.goneAt != nil:
+				if err := f.o.Store.DeletePage(c.key); err != nil && !errors.Is(err, store.ErrNotFound) {
+					return err
+				}
+				f.note(func(s *Status) { s.Taken++ })
+			default:
+				wanted = append(wanted, c.key[:])
+				size += max(0, c.length)
+			}
+			return nil
+		})
+		if err != nil {
+			return false, err
+		}
+		if size >= batchBytes || len(wanted) > 0 && i == len(changes)-1 {
+			some, err := f.take(ctx, wanted)
+			if err != nil {
+				return false, err
+			}
+			skipped = skipped || some
+			wanted, size = nil, 0
+		}
+	}
+	return skipped, nil
+}
+
+// here returns what the node has of a page, without content; nil if it has nothing.
+func (f *Fleet) here(k page.Key) *row {
+	p, err := f.o.Store.Page(k)
+	if err != nil || page.KeyOf(p.NormalizedURL) != k {
+		return nil
+	}
+	return &row{key: k, fetchedAt: readAt(&p.Record), hash: p.ContentHash}
+}
+
+// take fetches pages and stores them, and reports whether any was skipped because the object store is away. One that is
+// not what it says it is stays away, and is counted.
+func (f *Fleet) take(ctx context.Context, keys [][]byte) (skipped bool, err error) {
+	var key []byte
+	var r row
+	var rows []*row
+	fields := []any{&key, &r.fetchedAt, &r.hash, &r.record, &r.edition, &r.body, &r.sum, &r.length}
+	err = f.query(ctx, `SELECT key, fetched_at, content_hash,
+			CASE WHEN octet_length(record) <= $2 THEN record END, edition,
+			CASE WHEN octet_length(body) > $3 THEN '' ELSE body END, body_hash, body_length
+		FROM pages WHERE key = ANY($1) AND gone_at IS NULL`,
+		[]any{pq.ByteaArray(keys), maxRecord, maxPacked}, fields, func() error {
+			if len(key) == len(r.key) {
+				r.key = page.Key(key)
+				rows = append(rows, new(r))
+			}
+			return nil
+		})
+	if err != nil {
+		return false, err
+	}
+	contents, errs := make([][]byte, len(rows)), make([]error, len(rows))
+	var group sync.WaitGroup
+	seats := make(chan struct{}, bucketTasks)
+	for i, r := range rows {
+		seats <- struct{}{}
+		group.Go(fault.Contain("fleet: end the content of a row", func() {
+			defer func() { <-seats }()
+			errs[i] = fault.Catch("fleet: read content", func() (err error) {
+				contents[i], err = f.bodyOf(ctx, r.body, r.length, r.sum)
+				return err
+			})
+		}))
+	}
+	group.Wait()
+	if ctx.Err() != nil {
+		return false, ctx.Err()
+	}
+	for i, r := range rows {
+		err := f.takeOne("page", r.key.Doc(), func() error {
+			record, err := r.read()
+			if err == nil {
+				err = errs[i]
+			}
+			switch {
+			case errors.Is(err, errNotNow) || errors.Is(err, errNoBucket):
+				skipped = true
+				f.note(func(s *Status) { s.Bodies.Held++ })
+			case errors.Is(err, errLost):
+				f.log.Warn("page of the fleet not taken over: its content is lost", "doc", r.key.Doc())
+			case err != nil:
+				f.setAside("page", r.key.Doc(), err)
+			default:
+				if _, err := f.o.Store.ImportPage(record, contents[i], r.edition); err != nil {
+					return err
+				}
+				f.note(func(s *Status) { s.Taken++ })
+			}
+			return nil
+		})
+		if err != nil {
+			return false, err
+		}
+	}
+	return skipped, nil
+}
+
+// read returns the page of a row, after it was checked to be the row's.
+func (r *row) read() (*page.Record, error) {
+	if r.record == nil {
+		return nil, errors.New("it has no record, or too long a one")
+	}
+	if err := checkTime(r.fetchedAt); err != nil {
+		return nil, err
+	}
+	record := new(page.Record)
+	if err := json.Unmarshal([]byte(*r.record), record); err != nil {
+		return nil, fmt.Errorf("read its record: %w", err)
+	}
+	u, err := page.Parse(record.NormalizedURL)
+	if err != nil || page.Normalize(u) != record.NormalizedURL || page.KeyOf(record.NormalizedURL) != r.key ||
+		!shareable(record) {
+		return nil, errors.New("its URL is not its own")
+	}
+	if record.ContentHash != r.hash {
+		return nil, errors.New("its content is not what its hash says")
+	}
+	record.FetchedAt, record.Error, record.Info = r.fetchedAt.UTC(), nil, page.Info{}
+	return record, nil
+}

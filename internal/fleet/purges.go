@@ -1,0 +1,128 @@
+package fleet
+
+import (
+	"bytes"
+	"context"
+	"encoding/hex"
+	"slices"
+	"strconv"
+
+	"github.com/lib/pq"
+
+	"github.com/readthru/readthru/page"
+	"github.com/readthru/readthru/store"
+)
+
+// tellPurges tells the fleet what was purged on this node, and removes it there.
+func (f *Fleet) tellPurges(ctx context.Context) error {
+	list := f.o.Store.Purges()
+	if len(list) == 0 {
+		return nil
+	}
+	// Nodes that write the same rows wait for each other, in one order.
+	slices.SortFunc(list, func(a, b store.Purge) int {
+		x, y := a.ID(), b.ID()
+		return bytes.Compare(x[:], y[:])
+	})
+	for part := range slices.Chunk(list, batchPages) {
+		if err := f.tellSomePurges(ctx, part); err != nil {
+			return err
+		}
+		if err := f.o.Store.ToldPurges(part); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (f *Fleet) tellSomePurges(ctx context.Context, list []store.Purge) error {
+	ctx, cancel := context.WithTimeout(ctx, statementTime)
+	defer cancel()
+	tx, err := f.db.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer tx.Rollback() //nolint:errcheck // it was committed, or its error is returned
+	var ids, uris [][]byte
+	var kinds, values []string
+	var at []int64
+	for i := range list {
+		p := &list[i]
+		if p.Value != textOf(p.Value) {
+			continue // nothing of that name was told
+		}
+		id := p.ID()
+		ids, at = append(ids, id[:]), append(at, p.At.UnixMicro())
+		kinds, values = append(kinds, p.Kind), append(values, p.Value)
+		if p.Kind == store.PurgeURL {
+			key := keyOf(p.Value)
+			uris = append(uris, key[:])
+		}
+	}
+	_, err = tx.ExecContext(ctx, `INSERT INTO purges AS p (id, kind, value, at)
+		SELECT id, kind, value, timestamptz 'epoch' + at * interval '1 microsecond'
+		FROM unnest($1::bytea[], $2::text[], $3::text[], $4::bigint[]) AS n (id, kind, value, at)
+		ON CONFLICT (id) DO UPDATE SET at = excluded.at, xid = pg_current_xact_id() WHERE excluded.at > p.at`,
+		pq.ByteaArray(ids), pq.StringArray(kinds), pq.StringArray(values), pq.Int64Array(at))
+	if err != nil {
+		return err
+	}
+	remove := func(where string, value any) {
+		if err == nil {
+			_, err = tx.ExecContext(ctx, "DELETE FROM responses WHERE "+where+
+				" AND purged(url, host, tags, response_time)", value)
+		}
+	}
+	if len(uris) > 0 {
+		remove("uri = ANY($1)", pq.ByteaArray(uris))
+	}
+	for i, kind := range kinds {
+		switch value := values[i]; kind {
+		case store.PurgePrefix:
+			remove("host = $1", page.AuthorityOf(value))
+		case store.PurgeHost:
+			remove("host = $1", value)
+		case store.PurgeTag:
+			remove("tags @> $1", pq.StringArray{value})
+		case store.PurgeAll:
+			remove("$1", true)
+		}
+	}
+	if err != nil {
+		return err
+	}
+	return tx.Commit()
+}
+
+// As with changesSince, a look ends before the oldest transaction that still runs.
+const purgesSince = `
+	SELECT xid, id, kind, value, at FROM purges
+	WHERE (xid, id) > ($1::xid8, $2::bytea) AND xid < pg_snapshot_xmin(pg_current_snapshot())
+	ORDER BY xid, id LIMIT $3`
+
+// followPurges removes what was purged in the fleet, and reports whether there may be more.
+func (f *Fleet) followPurges(ctx context.Context) (more bool, err error) {
+	next := f.position
+	var list []store.Purge
+	var p store.Purge
+	err = f.query(ctx, purgesSince, []any{strconv.FormatUint(next.PurgeXID, 10), next.PurgeID, lookPages},
+		[]any{&next.PurgeXID, &next.PurgeID, &p.Kind, &p.Value, &p.At}, func() error {
+			list = append(list, p)
+			return nil
+		})
+	if err != nil || len(list) == 0 {
+		return false, err
+	}
+	for _, p := range list {
+		id := p.ID()
+		err := f.takeOne("purge", hex.EncodeToString(id[:]), func() error { return f.o.Store.ApplyPurge(p) })
+		if err != nil {
+			return false, err
+		}
+	}
+	if err := f.o.Store.SetFleetPosition(next); err != nil {
+		return false, err
+	}
+	f.position = next
+	return len(list) >= lookPages, nil
+}

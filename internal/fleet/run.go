@@ -1,0 +1,429 @@
+package fleet
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"math/rand/v2"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/lib/pq"
+
+	"github.com/readthru/readthru/internal/fault"
+	"github.com/readthru/readthru/store"
+)
+
+// longestWait is how long a node waits at most before it tries again to reach the database.
+const longestWait = 10 * time.Second
+
+// Run takes part in the fleet until ctx ends. Without the database it waits for it.
+func (f *Fleet) Run(ctx context.Context) error {
+	var telling sync.WaitGroup
+	telling.Go(fault.Forever(ctx, "fleet: tell", f.tell))
+	if f.bucket != nil {
+		telling.Go(fault.Forever(ctx, "fleet: keep content", f.keepBodies))
+	}
+	defer telling.Wait()
+	wait := lookEvery
+	for {
+		began := time.Now()
+		err := fault.Catch("fleet: take part", func() error { return f.session(ctx) })
+		if ctx.Err() != nil {
+			f.leave(ctx)
+			return nil // the end of ctx is no error
+		}
+		f.lost(err)
+		f.fillAlone()
+		if time.Since(began) > longestWait {
+			wait = lookEvery
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-time.After(wait/2 + rand.N(wait)): // nodes do not come back all at once
+		}
+		wait = min(2*wait, longestWait)
+	}
+}
+
+// session takes part until something fails.
+func (f *Fleet) session(ctx context.Context) error {
+	if err := f.enter(); err != nil {
+		return err
+	}
+	identity, err := f.connect(ctx)
+	if err != nil {
+		return err
+	}
+	if err := f.resume(identity); err != nil {
+		return err
+	}
+	f.shared = sharedUsers{}
+	f.bases.renew()
+	f.hosts.renew()
+	if err := f.beat(ctx); err != nil {
+		return err
+	}
+	tick := time.NewTicker(lookEvery)
+	defer tick.Stop()
+	beaten, swept := time.Now(), time.Now()
+	for {
+		told, taken, bases := f.lastTold, f.position.XID, f.bases.toldOften
+		if err := f.exchange(ctx); err != nil {
+			return err
+		}
+		if f.lastTold != told || f.position.XID != taken || f.bases.toldOften != bases {
+			if err := f.renewMark(ctx); err != nil {
+				return err
+			}
+		}
+		if time.Since(beaten) >= beatEvery {
+			if err := f.beat(ctx); err != nil {
+				return err
+			}
+			if err := f.shareUse(ctx, time.Now()); err != nil {
+				return err
+			}
+			if err := f.shareVisits(ctx); err != nil {
+				return err
+			}
+			if err := f.shareHosts(ctx); err != nil {
+				return err
+			}
+			beaten = time.Now()
+		}
+		if time.Since(swept) >= sweepEvery {
+			if err := f.sweep(ctx); err != nil {
+				return err
+			}
+			swept = time.Now()
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-tick.C:
+		case <-f.o.Store.PurgesAdded():
+		case <-f.bases.wake:
+		}
+	}
+}
+
+// renewMark notes in the node's own row that the database has been told something, or gave something: one that is set
+// back has an older mark. Nobody else writes that row.
+func (f *Fleet) renewMark(ctx context.Context) error {
+	if f.mark.IsZero() {
+		return nil
+	}
+	found := false
+	err := f.queryOften(ctx, `UPDATE nodes SET seen_at = greatest(clock_timestamp(), seen_at)
+		WHERE name = $1 AND seen_at >= $2::timestamptz RETURNING seen_at`, []any{f.o.Node, f.mark}, []any{&f.mark},
+		func() error { found = true; return nil })
+	if err == nil && !found {
+		return errMoved
+	}
+	return err
+}
+
+// exchange tells all that is new here but stored responses, and then takes over what is new elsewhere: a deletion is
+// told before the page could come back.
+func (f *Fleet) exchange(ctx context.Context) error {
+	if err := f.tellPurges(ctx); err != nil {
+		return err
+	}
+	if err := f.release(); err != nil {
+		return err
+	}
+	always, is := true, news{}
+	for _, each := range []struct {
+		do  func(context.Context) (more bool, err error)
+		due *bool
+	}{{f.publish, &always}, {f.followPurges, &is.purges}, {f.follow, &is.pages}} {
+		for more := *each.due; more; {
+			var err error
+			if more, err = each.do(ctx); err != nil {
+				return err
+			}
+			if is, err = f.findNews(ctx); err != nil { // each time, since users who lose rights are out soon
+				return err
+			}
+			if err := f.keepLeases(ctx); err != nil { // each time, since all that is new may take longer than a lease
+				return err
+			}
+		}
+	}
+	return f.shareBases(ctx, is.bases)
+}
+
+// news says of what the database has more than the node.
+type news struct{ pages, purges, bases bool }
+
+// In an order and with a limit, the rows are found by the same index as those of changesSince, purgesSince and
+// basesSince.
+const newsSince = `
+	SELECT edition,
+		EXISTS (SELECT FROM (SELECT FROM pages
+			WHERE (xid, key) > ($1::xid8, $2::bytea) AND xid < pg_snapshot_xmin(pg_current_snapshot())
+			ORDER BY xid, key LIMIT 1) AS p),
+		EXISTS (SELECT FROM (SELECT FROM purges
+			WHERE (xid, id) > ($3::xid8, $4::bytea) AND xid < pg_snapshot_xmin(pg_current_snapshot())
+			ORDER BY xid, id LIMIT 1) AS p),
+		EXISTS (SELECT FROM (SELECT FROM bases
+			WHERE (xid, id) > ($5::xid8, $6) AND xid < pg_snapshot_xmin(pg_current_snapshot())
+			ORDER BY xid, id LIMIT 1) AS b)
+	FROM users_edition`
+
+// findNews asks, by one statement, whether there is anything to take over, and does so with users.
+func (f *Fleet) findNews(ctx context.Context) (is news, err error) {
+	at := f.position
+	var users string
+	err = f.queryOften(ctx, newsSince, []any{
+		strconv.FormatUint(at.XID, 10), at.Key, strconv.FormatUint(at.PurgeXID, 10), at.PurgeID,
+		strconv.FormatUint(f.bases.xid, 10), f.bases.id,
+	}, []any{&users, &is.pages, &is.purges, &is.bases}, func() error { return nil })
+	if err == nil {
+		err = f.shareUsers(ctx, users)
+	}
+	return is, err
+}
+
+// enter notes when the node began to be in a fleet, whether that can be reached or not. What it read before stays its
+// own.
+func (f *Fleet) enter() error {
+	s := f.o.Store
+	if err := s.TellPurges(true); err != nil {
+		return err
+	}
+	if s.FleetPosition().Database != "" {
+		return nil
+	}
+	joined := s.LastJob()
+	if err := s.BeginJobs(Consumer, joined); err != nil {
+		return err
+	}
+	now := time.Now().UnixMilli()
+	return s.SetFleetPosition(store.FleetPosition{Database: "none yet", Joined: joined, VisitsFrom: now, Visits: now})
+}
+
+// resume finds where the node stands in a database. In another one than before, or another line of its history, or
+// when it was set back, it looks at everything, and tells again what it has told before.
+func (f *Fleet) resume(identity string) error {
+	s := f.o.Store
+	f.position = s.FleetPosition()
+	if f.position.Database == identity && !f.setBack {
+		return nil
+	}
+	f.setBack, f.lastTold, f.toldVisits, f.mark = false, nil, nil, time.Time{}
+	next := store.FleetPosition{
+		Database: identity, Joined: f.position.Joined, VisitsFrom: f.position.VisitsFrom, Visits: f.position.VisitsFrom,
+	}
+	if err := errors.Join(s.BeginJobs(Consumer, next.Joined), f.forgetBases()); err != nil {
+		return err
+	}
+	if err := s.SetFleetPosition(next); err != nil {
+		return err
+	}
+	f.position = next
+	return nil
+}
+
+// lost notes that the node works alone, and why.
+func (f *Fleet) lost(err error) {
+	reason, remedy := explain(err, f.o.name())
+	if errors.Is(err, store.ErrFull) {
+		reason, remedy = "the node's own store takes no writes", "free space on this machine's disk"
+	}
+	var changed bool
+	f.note(func(s *Status) {
+		changed = s.State != Disconnected || s.Reason != reason
+		if s.State != Disconnected {
+			s.Since = time.Now()
+		}
+		s.State, s.Reason, s.Remedy = Disconnected, reason, remedy
+	})
+	if changed {
+		f.log.Warn("the fleet is away: this node works alone", "reason", reason, "remedy", remedy)
+	}
+}
+
+// query asks the database within the time of a statement. It calls each for every row, with its columns in fields.
+func (f *Fleet) query(ctx context.Context, text string, args, fields []any, each func() error) error {
+	ctx, cancel := context.WithTimeout(ctx, statementTime)
+	defer cancel()
+	return query(ctx, f.db, text, args, fields, each)
+}
+
+// queryOften is query for a statement that each node asks again and again.
+func (f *Fleet) queryOften(ctx context.Context, text string, args, fields []any, each func() error) error {
+	ctx, cancel := context.WithTimeout(ctx, statementTime)
+	defer cancel()
+	return query(ctx, f.often, text, args, fields, each)
+}
+
+// querier is a database, or one that keeps statements prepared.
+type querier interface {
+	QueryContext(ctx context.Context, text string, args ...any) (*sql.Rows, error)
+}
+
+func query(ctx context.Context, db querier, text string, args, fields []any, each func() error) error {
+	rows, err := db.QueryContext(ctx, text, args...)
+	if err != nil {
+		return err
+	}
+	defer rows.Close() //nolint:errcheck // Err tells what went wrong
+	for rows.Next() {
+		if err := rows.Scan(fields...); err != nil {
+			return err
+		}
+		if err := each(); err != nil {
+			return err
+		}
+	}
+	return rows.Err()
+}
+
+// Node is a node of a fleet, as it last told of itself.
+type Node struct {
+	Name    string    `json:"name"`
+	Version string    `json:"version"`
+	Started time.Time `json:"started"`
+	Seen    time.Time `json:"seen"`
+	Away    bool      `json:"away,omitempty"` // it was not seen for longer than it should be
+	Pages   int64     `json:"pages"`
+	Outbox  int64     `json:"outbox"`
+	Behind  int64     `json:"behind"`
+	Crawls  []string  `json:"crawls,omitempty"` // knowledge bases that it has the lease to fill, at most 100
+}
+
+// awayAfter is how long a node may say nothing, five beats, as an interval.
+const awayAfter = "10 seconds"
+
+// beat tells that the node is there, and looks how far it is behind.
+func (f *Fleet) beat(ctx context.Context) error {
+	var behind int64
+	var identity string
+	err := f.queryOften(ctx, `SELECT `+identityOf+`,
+		(SELECT count(*) FROM (SELECT FROM pages WHERE (xid, key) > ($1::xid8, $2::bytea) LIMIT 10000) AS changes),
+		EXISTS (SELECT FROM (SELECT FROM hosts
+			WHERE (xid, host, trait) > ($3::xid8, $4, $5) AND xid < pg_snapshot_xmin(pg_current_snapshot())
+			ORDER BY xid, host, trait LIMIT 1) AS h)
+		FROM fleet`, []any{
+		strconv.FormatUint(f.position.XID, 10), f.position.Key, strconv.FormatUint(f.hosts.xid, 10), f.hosts.last.host,
+		string(f.hosts.last.Trait),
+	}, []any{&identity, &behind, &f.hosts.news}, func() error { return nil })
+	if err != nil {
+		return err
+	}
+	if identity != f.position.Database {
+		return errMoved
+	}
+	// A server that is back before anything is asked of it is not missed: connections are made again without a word.
+	switch is, err := f.wasSetBack(ctx); {
+	case err != nil:
+		return err
+	case is:
+		return errMoved
+	}
+	s := f.o.Store
+	isAnother := true
+	err = f.queryOften(ctx, `INSERT INTO nodes AS n (name, version, started_at, seen_at, pages, outbox, behind)
+		VALUES ($1, $2, $3, now(), $4, $5, $6)
+		ON CONFLICT (name) DO UPDATE SET version = excluded.version, started_at = excluded.started_at,
+			seen_at = now(), pages = excluded.pages, outbox = excluded.outbox, behind = excluded.behind
+		WHERE n.started_at = excluded.started_at OR n.seen_at < now() - $7::interval
+		RETURNING seen_at`, []any{
+		f.o.Node, f.o.Version, f.started.UTC().Truncate(time.Microsecond), s.Totals().Pages, s.QueuedJobs(Consumer), behind,
+		awayAfter,
+	}, []any{&f.mark}, func() error { isAnother = false; return nil })
+	if err != nil {
+		return err
+	}
+	reason, remedy := "", ""
+	switch {
+	case isAnother:
+		f.mark = time.Time{}
+		reason, remedy = "another node calls itself "+f.o.Node+", or this one has just started again", "set fleet.node"
+	case f.apart != 0:
+		reason = "the clock is " + f.apart.Abs().String() + " from the database's"
+		remedy = "set both by NTP: of two readings of a page the later one counts"
+	}
+	var came bool
+	f.note(func(s *Status) {
+		if came = s.State != Connected; came {
+			s.Since = time.Now()
+		}
+		s.State, s.Reason, s.Remedy, s.Behind = Connected, reason, remedy, behind
+	})
+	if came {
+		f.log.Info("part of a fleet", "name", f.o.name(), "node", f.o.Node)
+	}
+	return nil
+}
+
+// leave tells that the node ends.
+func (f *Fleet) leave(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
+	defer cancel()
+	if f.Status().State != Connected {
+		return
+	}
+	if err := f.releaseLeases(ctx); err != nil {
+		f.log.Debug("leases not given back", "err", err)
+	}
+	_, err := f.db.ExecContext(ctx, "DELETE FROM nodes WHERE name = $1 AND started_at = $2", f.o.Node,
+		f.started.UTC().Truncate(time.Microsecond))
+	if err != nil {
+		f.log.Debug("the fleet was not told that this node ends", "err", err)
+	}
+}
+
+// sweep removes nodes that are long gone, what nobody needs any more, and what was deleted so long ago that no node can
+// bring it back.
+func (f *Fleet) sweep(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, statementTime)
+	defer cancel()
+	for _, obsolete := range []string{
+		"pages WHERE gone_at < now() - interval '30 days'",
+		"purges WHERE at < now() - interval '30 days'",
+		"responses WHERE retain_until < now()",
+		"renditions WHERE expires < now()",
+		"flights WHERE until < now()",
+		"spent WHERE day < current_date - 7",
+		"turns WHERE next < now() - interval '1 hour'",
+		"visits WHERE at < now() - interval '180 days'",
+		"lost WHERE told_at < now() - interval '7 days'",
+		"nodes WHERE seen_at < now() - interval '7 days'",
+		"users WHERE gone AND changed_at < now() - interval '30 days'",
+		"usage WHERE day < current_date - 400",
+		"bases WHERE gone_at < now() - interval '30 days'",
+		"rounds AS r WHERE NOT EXISTS (SELECT FROM bases AS b WHERE b.id = r.base)",
+		"hosts WHERE until < now()",
+		"leases WHERE until < now() - interval '30 days'",
+	} {
+		if _, err := f.db.ExecContext(ctx, "DELETE FROM "+obsolete); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Nodes returns the nodes of the fleet, by name. The error says in a sentence why the database does not tell.
+func (f *Fleet) Nodes(ctx context.Context) ([]Node, error) {
+	var nodes []Node
+	var n Node
+	err := f.query(ctx, `SELECT name, version, started_at, seen_at, seen_at < now() - $1::interval, pages, outbox, behind,
+		ARRAY(SELECT b.name FROM leases AS l JOIN bases AS b ON l.what = $2 || b.id
+			WHERE l.node = nodes.name AND l.until >= clock_timestamp() ORDER BY b.name LIMIT 100)
+		FROM nodes ORDER BY name LIMIT 10000`, []any{awayAfter, leaseOf("")},
+		[]any{
+			&n.Name, &n.Version, &n.Started, &n.Seen, &n.Away, &n.Pages, &n.Outbox, &n.Behind,
+			(*pq.StringArray)(&n.Crawls),
+		},
+		func() error { nodes = append(nodes, n); n.Crawls = nil; return nil })
+	if err != nil {
+		reason, _ := explain(err, f.o.name())
+		return nil, errors.New(reason)
+	}
+	return nodes, nil
+}

@@ -1,0 +1,272 @@
+package symbols
+
+import (
+	"bytes"
+	"cmp"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/readthru/readthru/internal/clip"
+	"github.com/readthru/readthru/internal/lazy"
+)
+
+// definition is a symbol in its file.
+type definition struct {
+	name      string
+	signature string // one line
+	owner     string // the type that a method belongs to, if known
+	kind      Kind
+	line      int  // from 1
+	parent    int  // index of the enclosing definition in the same file, which comes before it; -1 if there is none
+	local     bool // not visible outside a function
+}
+
+// source holds the definitions and references of one file.
+type source struct {
+	definitions []definition    // in the order of the text
+	references  map[string]uses // by name, including names that the file defines
+	cut         bool            // the file has more definitions or references than were read
+}
+
+// use says how a file refers to a name. If there are several ways, it is the greatest.
+type use uint8
+
+const (
+	unused    use = iota
+	usedOf        // as a member of something: x.name
+	usedAlone     // called, or a type
+)
+
+// uses is how and how often a file refers to a name.
+type uses struct {
+	way use
+	n   uint32
+}
+
+// refer records a use of a name.
+func (s *source) refer(text []byte, u use) {
+	if nameable(text) {
+		was := s.references[string(text)]
+		s.references[string(text)] = uses{max(was.way, u), was.n + 1}
+	}
+}
+
+// take adds the matches of a grammar in content: it finds the nesting, names and signatures of the definitions.
+func (s *source) take(l *language, content []byte, found []match) {
+	definitions := found[:0]
+	for _, m := range found {
+		switch {
+		// a name that error recovery made up
+		case m.nameStart >= m.nameEnd || m.nameEnd > len(content) || m.end > len(content):
+		case m.kind == reference:
+			s.refer(content[m.nameStart:m.nameEnd], usedAlone)
+		case m.kind == memberReference:
+			s.refer(content[m.nameStart:m.nameEnd], usedOf)
+		default:
+			definitions = append(definitions, m)
+		}
+	}
+	slices.SortStableFunc(definitions, func(a, b match) int {
+		return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(b.end, a.end), cmp.Compare(a.nameStart, b.nameStart),
+			a.kind.value()-b.kind.value())
+	})
+	definitions = slices.CompactFunc(definitions, func(a, b match) bool { return a.nameStart == b.nameStart })
+	type frame struct{ index, end int }
+	var open []frame // enclosing definitions
+	for _, m := range definitions {
+		for len(open) > 0 && open[len(open)-1].end <= m.start {
+			open = open[:len(open)-1]
+		}
+		d := definition{kind: m.kind, line: m.line + 1, parent: -1}
+		d.owner, d.name = bareName(content[m.nameStart:m.nameEnd])
+		if !nameable([]byte(d.name)) {
+			continue
+		}
+		if len(open) > 0 {
+			s.nest(&d, open[len(open)-1].index)
+		}
+		if !d.worthShowing() {
+			continue
+		}
+		d.signature = signature(l, content, m)
+		open = append(open, frame{len(s.definitions), m.end})
+		s.definitions = append(s.definitions, d)
+	}
+}
+
+// nest makes parent the enclosing definition of d.
+func (s *source) nest(d *definition, parent int) {
+	p := s.definitions[parent]
+	d.parent = parent
+	d.local = p.local || p.kind == Function || p.kind == Method
+	if p.kind.holdsMethods() {
+		d.owner = p.name
+		if d.kind == Function {
+			d.kind = Method
+		}
+	}
+}
+
+var macroBeforeName = lazy.Pattern(`\b(?:class|struct|union|enum)\s+((?:[A-Z][A-Z0-9_]*(?:\([^()\n]*\))?\s+)+)[A-Za-z_]\w*\s*(?:final\s*)?[:{]`)
+
+// blankMacros replaces macros between class and its name with spaces, as in "class API_EXPORT Table {". The grammar
+// does not recognise a class with an unexpanded macro.
+func blankMacros(content []byte) {
+	for _, place := range macroBeforeName().FindAllSubmatchIndex(content, -1) {
+		for i := place[2]; i < place[3]; i++ {
+			if content[i] != '\n' {
+				content[i] = ' '
+			}
+		}
+	}
+}
+
+// worthShowing reports whether a definition is worth showing. It corrects kinds that the pattern alone cannot tell.
+func (d *definition) worthShowing() bool {
+	if d.kind == Module && (d.name == "tests" || d.name == "test") { // tests inside a Rust file
+		d.local = true
+	}
+	if d.kind == Variable && isUpper(d.name) { // some languages mark constants only by spelling
+		d.kind = Constant
+	}
+	return d.kind != Variable && (d.kind != Constant || !d.local)
+}
+
+// holdsMethods reports whether functions inside this kind are methods.
+func (k Kind) holdsMethods() bool {
+	switch k {
+	case Class, Struct, Union, Interface, Trait, Impl, Enum:
+		return true
+	}
+	return false
+}
+
+// value orders kinds: a name that matches several patterns gets the kind with the lowest value.
+func (k Kind) value() int {
+	if k == Constant || k == Variable {
+		return 1
+	}
+	return 0
+}
+
+// isUpper reports whether a name is in capitals, as constants are.
+func isUpper(name string) bool {
+	return strings.ContainsFunc(name, unicode.IsUpper) && !strings.ContainsFunc(name, unicode.IsLower)
+}
+
+// maxName is the maximum length of a name in bytes; people do not write longer ones.
+const maxName = 100
+
+// nameable reports whether a name can be shown and searched for.
+func nameable(name []byte) bool {
+	return len(name) > 0 && len(name) <= maxName && utf8.Valid(name) &&
+		!bytes.ContainsFunc(name, func(r rune) bool { return !unicode.IsPrint(r) })
+}
+
+// bareName splits a qualified name: "Table" and "~Table" of "db::Table::~Table", "Vector" and "at" of "Vector<T>::at".
+func bareName(text []byte) (owner, bare string) {
+	qualified := string(text)
+	if i := strings.Index(qualified, "operator"); i == 0 || i > 0 && qualified[i-1] == ':' {
+		bare = strings.Join(strings.Fields(qualified[i:]), " ")
+		qualified = strings.TrimSuffix(qualified[:i], "::")
+		if qualified == "" {
+			return "", bare
+		}
+	} else if i := strings.LastIndex(qualified, "::"); i >= 0 {
+		qualified, bare = qualified[:i], strings.TrimSpace(qualified[i+2:])
+	} else {
+		return "", withoutArguments(qualified)
+	}
+	owner = withoutArguments(qualified)
+	return strings.TrimSpace(owner[strings.LastIndexByte(owner, ':')+1:]), bare
+}
+
+// withoutArguments returns a name without the template arguments at its end.
+func withoutArguments(name string) string {
+	if i := strings.IndexByte(name, '<'); i > 0 && strings.HasSuffix(name, ">") {
+		name = name[:i]
+	}
+	return strings.TrimSpace(name)
+}
+
+// maxSignature is the maximum length of a signature in bytes.
+const maxSignature = 160
+
+// signature returns the text of a definition up to its body as one line, cut with an ellipsis if it is too long.
+func signature(l *language, content []byte, m match) string {
+	end := min(m.body, m.start+4*maxSignature)
+	if m.nameEnd > end {
+		end = min(m.nameEnd+maxSignature, m.end)
+	}
+	text := content[m.start:end]
+	if m.kind == Type {
+		text = typeText(content[m.start:m.end])
+	}
+	if m.kind == Constant || m.kind == Macro {
+		if i := bytes.IndexByte(text, '\n'); i >= 0 {
+			text = text[:i]
+		}
+	}
+	return oneLine(text, l)
+}
+
+// typeText shortens the braces of a long "typedef struct node {…} node_t", because the name is at the end.
+func typeText(text []byte) []byte {
+	first, last := bytes.IndexByte(text, '{'), bytes.LastIndexByte(text, '}')
+	if len(text) > maxSignature/2 && first >= 0 && first < last {
+		text = slices.Concat(text[:first+1], []byte("…"), text[last:])
+	}
+	return text[:min(len(text), 4*maxSignature)]
+}
+
+// oneLine returns text on one line, without comments and without the token that opens a body.
+func oneLine(text []byte, l *language) string {
+	var b strings.Builder
+	text = l.remarks().ReplaceAllLiteral(text, nil)
+	text = annotations().ReplaceAllLiteral(text, nil)
+	space := false
+	for _, r := range string(text) {
+		switch {
+		case unicode.IsSpace(r):
+			space = b.Len() > 0
+			continue
+		case !unicode.IsPrint(r):
+			continue
+		}
+		if space {
+			if last := b.String()[b.Len()-1]; last != '(' && last != '[' && r != ')' && r != ']' && r != ',' {
+				b.WriteByte(' ')
+			}
+			space = false
+		}
+		b.WriteRune(r)
+		if b.Len() > maxSignature {
+			return strings.TrimRight(clip.Bytes(b.String(), maxSignature), " ,") + "…"
+		}
+	}
+	line := strings.ReplaceAll(b.String(), ",)", ")")
+	for _, opening := range []string{"{", "=>", ":", ";", "=", "where", "\\"} {
+		if opening == ":" && l.grammar != python {
+			continue
+		}
+		line = strings.TrimRight(strings.TrimSuffix(line, opening), " ")
+	}
+	return line
+}
+
+var (
+	hashRemarks  = lazy.Pattern(`(?m)(?:^|\s)#.*$`)
+	annotations  = lazy.Pattern(`^(?:@[A-Za-z][\w.]*(?:\([^()]*\))?\s+)+`) // that end before the definition
+	slashRemarks = lazy.Pattern(`(?m)(?:^|\s)//.*$|(?s)/\*.*?\*/`)
+)
+
+// remarks returns the pattern of comments in a signature.
+func (l *language) remarks() *regexp.Regexp {
+	if l.scan != nil && strings.HasPrefix(l.scan.comment, "#") {
+		return hashRemarks()
+	}
+	return slashRemarks()
+}
