@@ -12,6 +12,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/readthru/readthru/internal/eventually"
 )
 
 func TestArgumentsAreCutIntoSets(t *testing.T) {
@@ -141,6 +143,8 @@ func TestASweepEndsWhatARunLeft(t *testing.T) {
 		}
 		left = append(left, cmd)
 	}
+	// A process that has just begun has no arguments for a moment: the kernel sets them after it has begun the program.
+	eventually.True(t, "both processes are found", func() bool { return len(startedWith(dir)) == len(left) })
 	sweep(dir)
 	for _, cmd := range left {
 		var ended *exec.ExitError
