@@ -12,7 +12,7 @@ import (
 var pathOfFile = regexp.MustCompile("[`(]((?:[a-z0-9_]+/)+[\\w.-]+\\.(?:go|md|yaml|txtar))[`)]")
 
 func TestDocsNameFilesThatExist(t *testing.T) {
-	for name, folder := range map[string]string{"README.md": "", "docs/design.md": "docs/", "docs/agents.md": "docs/"} {
+	for name, folder := range map[string]string{"README.md": "", "docs/design.md": "docs/", "docs/agents.md": "docs/", "docs/cli.md": "docs/"} {
 		text, err := os.ReadFile(name)
 		if err != nil {
 			t.Fatal(err)
@@ -25,6 +25,65 @@ func TestDocsNameFilesThatExist(t *testing.T) {
 			}
 		}
 	}
+}
+
+var (
+	linkInDoc = regexp.MustCompile(`\]\(([^)\s]+)\)`)
+	codeBlock = regexp.MustCompile("(?ms)^ *```.*?^ *```")
+	headline  = regexp.MustCompile(`(?m)^#+ (.+)$`)
+	notInSlug = regexp.MustCompile(`[^\p{L}\p{N} _-]`)
+)
+
+// A link of a page for people leads to a file, and to a heading of it, that exist. Links to other sites are not followed.
+func TestLinksOfPagesLeadSomewhere(t *testing.T) {
+	pages, err := filepath.Glob("docs/*.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	decisions, err := filepath.Glob("docs/decisions/*.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	links := 0
+	for _, name := range append(append(pages, decisions...), "README.md", "CHANGELOG.md", "CONTRIBUTING.md") {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range linkInDoc.FindAllStringSubmatch(codeBlock.ReplaceAllString(string(text), ""), -1) {
+			if strings.Contains(m[1], ":") {
+				continue
+			}
+			links++
+			path, anchor, _ := strings.Cut(m[1], "#")
+			to := name
+			if path != "" {
+				to = filepath.Join(filepath.Dir(name), path)
+			}
+			if _, err := os.Stat(to); err != nil {
+				t.Errorf("%s links to %s: %v", name, m[1], err)
+			} else if anchor != "" && !slices.Contains(anchors(t, to), anchor) {
+				t.Errorf("%s links to %s, which has no such heading", name, m[1])
+			}
+		}
+	}
+	if links < 50 {
+		t.Errorf("read %d links", links)
+	}
+}
+
+// anchors returns what the headings of a page are called in links to it.
+func anchors(t *testing.T, name string) (found []string) {
+	t.Helper()
+	text, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range headline.FindAllStringSubmatch(codeBlock.ReplaceAllString(string(text), ""), -1) {
+		slug := notInSlug.ReplaceAllString(strings.ToLower(m[1]), "")
+		found = append(found, strings.ReplaceAll(slug, " ", "-"))
+	}
+	return found
 }
 
 func TestEveryPackageHasALineInTheDesign(t *testing.T) {
