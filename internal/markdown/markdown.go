@@ -162,9 +162,13 @@ func (s *scanner) goesOn(kind LineKind, at, end int, line []byte) bool {
 func (s *scanner) table(next, end int, line []byte) bool {
 	header := s.md[s.last:s.block.End]
 	quote := 0
-	switch indent := Indentation(line); line[indent] {
+	row := line[Indentation(line):]
+	if len(row) == 0 {
+		return false // a form feed, as between the pages of an RFC: white space that makes no blank line
+	}
+	switch row[0] {
 	case '|', ':', '-':
-		if !IsDelimiterRow(line[indent:]) {
+		if !IsDelimiterRow(row) {
 			return false
 		}
 	case '>':

@@ -240,6 +240,20 @@ func FuzzAnyTextIsRead(f *testing.F) {
 	})
 }
 
+// White space other than spaces and tabs makes no blank line in CommonMark, and is cut off the end of a block all the same.
+func TestLinesOfOtherWhiteSpaceAreOfTheirParagraph(t *testing.T) {
+	for _, space := range []string{"\f", "\v", "\r\r", " \f ", "> \f", "\f\r"} {
+		md := "Fielding, et al.  [Page 1]\n" + space + "\nRFC 2616"
+		var got []string
+		for b := range markdown.Blocks([]byte(md)) {
+			got = append(got, md[b.Start:b.End])
+		}
+		if len(got) != 1 || got[0] != md {
+			t.Errorf("blocks of %q = %q, want all of it", md, got)
+		}
+	}
+}
+
 func TestHostileTextCostsLittle(t *testing.T) {
 	for name, md := range hostile {
 		t.Run(name, func(t *testing.T) {
