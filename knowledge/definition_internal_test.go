@@ -122,3 +122,31 @@ func FuzzAlike(f *testing.F) {
 		}
 	})
 }
+
+// Headings over a fence that just fits a passage stand in no passage. A query that names what they head leads to the
+// fence all the same, however often the rest of the page speaks of it.
+func TestDefinitionsInNoPassageAreFound(t *testing.T) {
+	fence := "```\nreturn fetched\n" + strings.Repeat("one more line;\n", 260)
+	fence += strings.Repeat("x", defaultPassageChars-len(fence)-len("\n```")) + "\n```"
+	said := strings.Repeat("Use fetch_all of web_tools, said of fetch_all and of web_tools. ", 20)
+	docs := []*Document{doc("https://a.test/reference", "Reference", "# web_tools\n\n## fetch_all\n\n"+fence+"\n\n## Use\n\n"+
+		said+"\n\n## More\n\n"+said+"It ends.")}
+	if first := Split(docs[0].Markdown, SplitOptions{})[0]; first.Start == 0 {
+		t.Fatal("the headings are in a passage")
+	}
+	x := openTestIndex(t, docs)
+	x.o.anchors = func(page.Key) []page.Anchor {
+		return []page.Anchor{{ID: "tools", Text: "web_tools"}, {ID: "all", Text: "fetch_all"}}
+	}
+	indexAllOf(t, x, docs)
+	for query, want := range map[string]string{"fetch_all": "all", "web_tools": "tools"} {
+		r, err := x.Search(t.Context(), Query{Text: query})
+		if err != nil || len(r.Hits) != 1 {
+			t.Fatalf("%s: %+v, %v, want a hit", query, r, err)
+		}
+		h := r.Hits[0]
+		if h.Link != "https://a.test/reference#"+want || !strings.Contains(h.Snippet, "return fetched") {
+			t.Errorf("%s: the hit leads to %s and shows %q", query, h.Link, h.Snippet)
+		}
+	}
+}

@@ -240,9 +240,10 @@ func (x *searchIndex) hit(key page.Key, a *article, p *place, w *landmarked, par
 	return h
 }
 
-// passageAt returns the passage that holds a place of the text; -1 if none does.
+// passageAt returns the passage that holds a place of the text, or else the first behind it: headings over a block that
+// just fits a passage are in none. It is -1 if there is none.
 func (a *article) passageAt(at int) int {
-	return slices.IndexFunc(a.passages, func(p place) bool { return p.start <= at && at < p.end })
+	return slices.IndexFunc(a.passages, func(p place) bool { return at < p.end })
 }
 
 // show sets the snippet of a hit and, where the landmarks are known, the one that it stands under with the link to
@@ -259,7 +260,8 @@ func (x *searchIndex) show(h *Hit, key page.Key, text string, w *landmarked, p *
 	if list != nil {
 		parts = divide(w.md, p, list[first:])
 	}
-	if n := defined.landmark - first + 1; defined.landmark >= 0 && n < len(parts) {
+	// What is defined may be a heading over the one that the passage stands under: then the passage begins with it.
+	if n := max(defined.landmark-first+1, 0); defined.landmark >= 0 && n < len(parts) {
 		parts = parts[n : n+1]
 	}
 	s, marks, part := snippet(parsed, parts...)
