@@ -18,6 +18,11 @@ type FleetPosition struct {
 	Skipped    bool   `json:"skipped,omitempty"`     // changes were skipped because their content could not be had
 	SkippedXID uint64 `json:"skipped_xid,omitempty"` // after this transaction
 	SkippedKey []byte `json:"skipped_key,omitempty"` // and this page in it
+
+	Aside       bool   `json:"aside,omitempty"`        // pages were set aside
+	AsideXID    uint64 `json:"aside_xid,omitempty"`    // after this transaction
+	AsideKey    []byte `json:"aside_key,omitempty"`    // and this page in it
+	AsidePurges bool   `json:"aside_purges,omitempty"` // purges were set aside
 }
 
 // FleetPosition returns what was last kept; the zero value if nothing was.

@@ -51,7 +51,11 @@ func (p *program) fleetStatus(state *api.FleetState) error {
 		p.note("%s: %s", state.Reason, cmp.Or(state.Remedy, "nothing to do"))
 	}
 	for _, a := range state.Aside {
-		p.note("set aside: %s %s: %s", a.Kind, a.ID, a.Reason)
+		again := ""
+		if a.Again != nil {
+			again = "; tried again at " + a.Again.Local().Format(time.DateTime)
+		}
+		p.note("set aside: %s %s: %s: %s%s", a.Kind, a.ID, a.Reason, a.Remedy, again)
 	}
 	if b := state.Bodies; b.State != "" {
 		p.note("object store: %s, %d contents put, %d got, %d lost, %d put again; %d wait here", b.State, b.Put, b.Got,

@@ -1,7 +1,10 @@
 package fleet
 
 import (
+	"cmp"
+	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"time"
 
@@ -9,34 +12,177 @@ import (
 
 	"github.com/readthru/readthru/internal/clip"
 	"github.com/readthru/readthru/internal/fault"
+	"github.com/readthru/readthru/page"
+	"github.com/readthru/readthru/store"
 )
 
-// Aside is a row of others that this node does not take over.
+// Aside is what others have told that this node does not take over just now.
 type Aside struct {
-	Kind   string    `json:"kind"` // page, purge, user, host or base
-	ID     string    `json:"id"`
-	Reason string    `json:"reason"`
-	Time   time.Time `json:"time"`
+	Kind   string     `json:"kind"` // page, purge, user, host, base, response or rendition
+	ID     string     `json:"id"`
+	Reason string     `json:"reason"`
+	Remedy string     `json:"remedy"`
+	Time   time.Time  `json:"time"`
+	Again  *time.Time `json:"again,omitempty"` // when it is tried again by itself; nil: when it changes
 }
 
-// maxAside is how many rows set aside are named, the newest, and maxAsideText how many bytes of an id and of a reason.
 const (
+	// maxAside is how many of those that were set aside are named, the newest, and maxAsideText how many bytes of an id
+	// and of a reason. maxAsideKept is how many are kept in mind: those before wait for the next start.
 	maxAside     = 100
 	maxAsideText = 300
+	maxAsideKept = 10_000
+
+	// firstPause is after which time a row that could not be taken over is tried again at first, and lastPause at most.
+	firstPause = 5 * time.Second
+	lastPause  = time.Hour
 )
 
-// setAside notes that a row is not taken over. It is looked at again only when it changes, or another database comes.
-func (f *Fleet) setAside(kind, id string, err error) {
-	f.log.Warn("row of the fleet set aside", "kind", kind, "id", id, "err", err)
-	a := Aside{kind, clip.Bytes(id, maxAsideText), clip.Bytes(err.Error(), maxAsideText), time.Now().UTC()}
-	f.note(func(s *Status) {
-		s.Refused++
-		s.Aside = slices.DeleteFunc(slices.Clone(s.Aside), func(old Aside) bool {
-			return old.Kind == a.Kind && old.ID == a.ID
-		})
-		s.Aside = append(s.Aside, a)
-		s.Aside = s.Aside[max(0, len(s.Aside)-maxAside):]
+// asideRow is a row that was set aside.
+type asideRow struct {
+	Aside
+	pause time.Duration // until it is tried again; 0: it is not
+	page  page.Key      // of a row of pages
+}
+
+// asideKey identifies a row in Fleet.asides.
+type asideKey struct{ kind, id string }
+
+// remedyFor says what may be done about a row that is set aside.
+func remedyFor(err error, again bool) string {
+	switch {
+	case errors.Is(err, errFuture):
+		return "set the clocks of all nodes by NTP"
+	case errors.Is(err, errLost), errors.Is(err, errObject):
+		return "nothing at first: a node that has the content puts it again, and it is tried again, after growing pauses"
+	case again:
+		return "nothing at first: it is tried again, after growing pauses; else see the log of the database's server"
+	}
+	return "remove the row from the fleet's database, unless a newer readthru has written it"
+}
+
+// setAside notes that a row is not taken over. It is looked at again when it changes, or another database comes, and
+// after the node has started again.
+func (f *Fleet) setAside(kind, id string, err error) { f.putAside(kind, id, page.Key{}, 0, err) }
+
+// tryLater is setAside for what may pass by itself: the row is tried again, after a pause that grows each time.
+func (f *Fleet) tryLater(kind, id string, key page.Key, err error) {
+	f.putAside(kind, id, key, firstPause, err)
+}
+
+func (f *Fleet) putAside(kind, id string, key page.Key, first time.Duration, err error) {
+	now := time.Now().UTC()
+	a := asideRow{
+		Aside: Aside{
+			Kind: kind, ID: clip.Bytes(id, maxAsideText), Reason: clip.Bytes(err.Error(), maxAsideText),
+			Remedy: remedyFor(err, first > 0), Time: now,
+		},
+		page: key,
+	}
+	f.mu.Lock()
+	old, known := f.asides[asideKey{kind, id}]
+	if first > 0 {
+		a.pause = min(max(first, 2*old.pause), lastPause)
+		a.Again = new(now.Add(a.pause))
+	}
+	if !known && len(f.asides) >= maxAsideKept {
+		f.forgetOldestAside()
+	}
+	f.asides[asideKey{kind, id}] = a
+	news := !known || old.Reason != a.Reason
+	if first == 0 && news {
+		f.state.Refused++
+	}
+	f.mu.Unlock()
+	if news {
+		f.log.Warn("row of the fleet set aside", "kind", kind, "id", a.ID, "err", err, "again", a.pause)
+	}
+}
+
+// forgetOldestAside makes room in f.asides. Under mu.
+func (f *Fleet) forgetOldestAside() {
+	var oldest asideKey
+	var at time.Time
+	for k, a := range f.asides {
+		if at.IsZero() || a.Time.Before(at) {
+			oldest, at = k, a.Time
+		}
+	}
+	delete(f.asides, oldest)
+}
+
+// taken notes that nothing of a row is aside any more.
+func (f *Fleet) taken(kind, id string) {
+	f.mu.Lock()
+	delete(f.asides, asideKey{kind, id})
+	f.mu.Unlock()
+}
+
+// forgetAsides forgets all rows that were set aside: this is another database.
+func (f *Fleet) forgetAsides() {
+	f.mu.Lock()
+	clear(f.asides)
+	f.mu.Unlock()
+}
+
+// hasAside reports whether any row of a kind is aside.
+func (f *Fleet) hasAside(kind string) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for k := range f.asides {
+		if k.kind == kind {
+			return true
+		}
+	}
+	return false
+}
+
+// namedAside returns how many rows are aside, and the newest of them, the newest last. Under mu.
+func (f *Fleet) namedAside() (n int, newest []Aside) {
+	for _, a := range f.asides {
+		newest = append(newest, a.Aside)
+	}
+	slices.SortFunc(newest, func(a, b Aside) int {
+		return cmp.Or(a.Time.Compare(b.Time), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.ID, b.ID))
 	})
+	return len(newest), newest[max(0, len(newest)-maxAside):]
+}
+
+// pagesDue returns the keys of pages that are to be tried again, at most a batch of them.
+func (f *Fleet) pagesDue(now time.Time) (keys [][]byte) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for k, a := range f.asides {
+		if k.kind == "page" && a.Again != nil && !now.Before(*a.Again) && len(keys) < batchPages {
+			keys = append(keys, slices.Clone(a.page[:]))
+		}
+	}
+	return keys
+}
+
+// tryAgain takes over the pages that are due.
+func (f *Fleet) tryAgain(ctx context.Context) error {
+	keys := f.pagesDue(time.Now())
+	if len(keys) == 0 {
+		return nil
+	}
+	known, err := f.known(ctx, keys)
+	if err != nil {
+		return err
+	}
+	var rows []row
+	for _, k := range keys {
+		if r := known[page.Key(k)]; r != nil {
+			rows = append(rows, *r)
+		} else { // it was removed
+			f.taken("page", page.Key(k).Doc())
+		}
+	}
+	skipped, err := f.takeAll(ctx, rows)
+	if err != nil || !skipped {
+		return err
+	}
+	return f.markSkipped(f.position, f.position.AsideXID, f.position.AsideKey)
 }
 
 // takeOne takes over a row. If that panics the row is set aside, so that those behind it are taken over.
@@ -49,6 +195,17 @@ func (f *Fleet) takeOne(kind, id string, take func() error) error {
 	return err
 }
 
+// mayBeRow reports whether an error may be due to a single row: the node's own store takes writes, and the database
+// answers.
+func (f *Fleet) mayBeRow(ctx context.Context, err error) bool {
+	if ctx.Err() != nil || errors.Is(err, store.ErrFull) {
+		return false
+	}
+	ctx, cancel := context.WithTimeout(ctx, statementTime)
+	defer cancel()
+	return f.db.PingContext(ctx) == nil
+}
+
 // The times that infinity of PostgreSQL is read as. database/sql reads it as no time, so that one row with it would end
 // each look.
 var (
@@ -58,12 +215,22 @@ var (
 
 func init() { pq.EnableInfinityTs(leastTime, greatestTime) }
 
-var errNoTime = errors.New("its time is none")
+// maxFuture is how far in the future something may have happened, by the clock of another node. What is later would
+// count for ever as the latest.
+const maxFuture = 24 * time.Hour
 
-// checkTime returns an error for a time that JSON cannot say, or that is before there was a web.
+var (
+	errNoTime = errors.New("its time is none")
+	errFuture = fmt.Errorf("it is more than %v in the future", maxFuture)
+)
+
+// checkTime returns an error for a time that JSON cannot say, or that is before there was a web, and errFuture.
 func checkTime(t time.Time) error {
-	if t.Year() < 1990 || !t.Before(greatestTime) {
+	switch {
+	case t.Year() < 1990 || !t.Before(greatestTime):
 		return errNoTime
+	case time.Until(t) > maxFuture:
+		return errFuture
 	}
 	return nil
 }

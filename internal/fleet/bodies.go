@@ -30,7 +30,8 @@ const (
 // encoder and decoder compress content for the database and the object store. Their options are valid.
 var (
 	encoder, _ = zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1))
-	decoder, _ = zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(maxBody))
+	decoder, _ = zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(maxBody),
+		zstd.WithDecodeAllCapLimit(true))
 )
 
 func pack(content []byte) []byte { return encoder.EncodeAll(content, nil) }
@@ -40,7 +41,7 @@ func unpack(packed []byte, length int, hash []byte) ([]byte, error) {
 	if length < 0 || length > maxBody {
 		return nil, fmt.Errorf("it has %d bytes", length)
 	}
-	content, err := decoder.DecodeAll(packed, nil)
+	content, err := decoder.DecodeAll(packed, make([]byte, 0, length))
 	if err != nil {
 		return nil, fmt.Errorf("decompress it: %w", err)
 	}
@@ -162,8 +163,9 @@ func (f *Fleet) place(ctx context.Context, list []*blob) {
 	group.Wait()
 }
 
-// bodyOf returns the content of a row. The error is errNoBucket or errNotNow for one that may come later, and errLost
-// for one that the object store has lost, which is told to the fleet.
+// bodyOf returns the content of a row. The error is errNoBucket or errNotNow for one that may come later, errLost for
+// one that the object store has lost, which is told to the fleet, and wraps errObject for one that it does not give
+// though it gives others.
 func (f *Fleet) bodyOf(ctx context.Context, packed []byte, length int, hash []byte) ([]byte, error) {
 	switch {
 	case packed != nil || length == 0:
@@ -177,7 +179,11 @@ func (f *Fleet) bodyOf(ctx context.Context, packed []byte, length int, hash []by
 		return nil, errNotNow
 	}
 	content, err := f.bucket.get(ctx, [32]byte(hash), length)
-	if refusedWith(err, http.StatusForbidden) && f.bucket.try(ctx) == nil {
+	if err != nil && !errors.Is(err, errLost) && ctx.Err() == nil && f.bucket.answers(ctx) {
+		if !refusedWith(err, http.StatusForbidden) {
+			reason, _ := f.bucket.explain(err)
+			return nil, fmt.Errorf("%w: %s", errObject, reason)
+		}
 		err = errLost // one who may not list is not told that an object is missing
 	}
 	switch {

@@ -21,8 +21,13 @@ import (
 	v4 "github.com/aws/aws-sdk-go-v2/aws/signer/v4"
 )
 
-// bucketTime bounds a request to the object store.
-const bucketTime = 10 * time.Second
+const (
+	// bucketTime bounds a request to the object store.
+	bucketTime = 10 * time.Second
+
+	// answersTime bounds the question whether a request failed because of the object store or of the object.
+	answersTime = 2 * time.Second
+)
 
 // bucket is where an S3-compatible object store keeps content. An object has the hash of the content as its name, and
 // the content compressed.
@@ -106,6 +111,9 @@ func (b *bucket) close() { b.client.CloseIdleConnections() }
 
 // errLost is the error for an object that is missing, or not what its name says.
 var errLost = errors.New("the object store has lost it")
+
+// errObject is the error for an object that cannot be had though others can.
+var errObject = errors.New("the object store does not give its content, though it gives others")
 
 // A refusal is an answer of the object store that is no success.
 type refusal struct {
@@ -217,6 +225,13 @@ func (b *bucket) try(ctx context.Context) error {
 		}
 	}
 	return err
+}
+
+// answers reports whether the object store can be used just now, though a request has failed.
+func (b *bucket) answers(ctx context.Context) bool {
+	ctx, cancel := context.WithTimeout(ctx, answersTime)
+	defer cancel()
+	return b.try(ctx) == nil
 }
 
 // explain returns an error of the object store in a sentence without secrets, and what to do about it.

@@ -120,14 +120,16 @@ type Fleet struct {
 
 	toldVisits map[string]int64 // of Run alone: those that may be looked at again, by id; when they were made
 
+	resumed bool      // of Run alone: it stands where it stood in a database since the start
 	setBack bool      // of Run alone: the database lacks what it had
 	mark    time.Time // of Run alone: what this node wrote last into its own row; zero: nothing since it connected anew
 	started time.Time
 
 	bucketBreaker breaker
 
-	mu    sync.Mutex
-	state Status
+	mu     sync.Mutex
+	state  Status
+	asides map[asideKey]asideRow
 }
 
 // States of a node.
@@ -150,6 +152,7 @@ type Status struct {
 	Published  int64     `json:"published"`       // pages and deletions told, since the start
 	Taken      int64     `json:"taken"`           // pages and deletions of others that were taken over, since the start
 	Refused    int64     `json:"refused"`         // rows of others that were not taken over because they are malformed
+	SetAside   int64     `json:"set_aside"`       // rows of others that are not taken over just now
 	Aside      []Aside   `json:"aside,omitempty"` // the newest of them
 	Told       int64     `json:"told"`            // stored responses told, since the start
 	Reused     int64     `json:"reused"`          // stored responses of others that answered here, or were validated
@@ -220,7 +223,7 @@ func New(o Options) (*Fleet, error) {
 	f.often, f.askingOften = newPrepared(f.db), newPrepared(f.asking)
 	f.seats = make(chan struct{}, maxAsking)
 	f.bases = sharedBases{held: map[string]*heldLease{}, asked: map[string]*asked{}, wake: make(chan struct{}, 1)}
-	f.hosts.common = map[trait]store.Fact{}
+	f.hosts.common, f.asides = map[trait]store.Fact{}, map[asideKey]asideRow{}
 	f.untold = untold{list: map[slot]*stored{}, ready: make(chan struct{}, 1)}
 	if f.o.Wait == 0 {
 		f.o.Wait = 50 * time.Millisecond
@@ -259,7 +262,9 @@ func (f *Fleet) Close() {
 func (f *Fleet) Status() Status {
 	f.mu.Lock()
 	st := f.state
+	n, newest := f.namedAside()
 	f.mu.Unlock()
+	st.SetAside, st.Aside = int64(n), newest
 	st.Bodies.Held += f.untold.heldNow()
 	st.Outbox = f.o.Store.QueuedJobs(Consumer)
 	return st

@@ -1,12 +1,15 @@
 package fleet
 
 import (
+	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"strconv"
 	"sync"
+	"time"
 
 	"github.com/lib/pq"
 
@@ -30,7 +33,8 @@ const (
 // The rows of a transaction are seen when it ends, in another order than transactions began. So a look ends before the
 // oldest transaction that still runs, and what that one writes comes later.
 const changesSince = `
-	SELECT xid, key, fetched_at, gone_at, content_hash, body_length FROM pages
+	SELECT xid, key, fetched_at, gone_at, left(content_hash, 65),
+		greatest(body_length, octet_length(body), octet_length(record)) FROM pages
 	WHERE (xid, key) > ($1::xid8, $2::bytea) AND xid < pg_snapshot_xmin(pg_current_snapshot())
 	ORDER BY xid, key LIMIT $3`
 
@@ -56,14 +60,31 @@ func (f *Fleet) follow(ctx context.Context) (more bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	if skipped && !next.Skipped {
-		next.Skipped, next.SkippedXID, next.SkippedKey = true, f.position.XID, f.position.Key
+	switch aside := f.hasAside("page"); {
+	case !aside:
+		next.Aside, next.AsideXID, next.AsideKey = false, 0, nil
+	case !next.Aside:
+		next.Aside, next.AsideXID, next.AsideKey = true, f.position.XID, f.position.Key
 	}
-	if err := f.o.Store.SetFleetPosition(next); err != nil {
-		return false, err
+	if skipped {
+		err = f.markSkipped(next, f.position.XID, f.position.Key)
+	} else if err = f.o.Store.SetFleetPosition(next); err == nil {
+		f.position = next
 	}
-	f.position = next
-	return len(changes) >= lookPages, nil
+	return len(changes) >= lookPages, err
+}
+
+// markSkipped keeps a position, and that pages after a transaction and a page in it were skipped because the object
+// store is away.
+func (f *Fleet) markSkipped(next store.FleetPosition, xid uint64, key []byte) error {
+	if !next.Skipped || cmp.Or(cmp.Compare(xid, next.SkippedXID), bytes.Compare(key, next.SkippedKey)) < 0 {
+		next.Skipped, next.SkippedXID, next.SkippedKey = true, xid, key
+	}
+	err := f.o.Store.SetFleetPosition(next)
+	if err == nil {
+		f.position = next
+	}
+	return err
 }
 
 // takeAll takes over those changes that are news here, and reports whether any was skipped because the object store is
@@ -76,11 +97,15 @@ func (f *Fleet) takeAll(ctx context.Context, changes []row) (skipped bool, err e
 		err := f.takeOne("page", c.key.Doc(), func() error {
 			here := f.here(c.key)
 			switch {
+			case c.ahead():
+				f.tryLater("page", c.key.Doc(), c.key, errFuture)
 			case !newer(c, here) || here == nil && (c.goneAt != nil || f.o.Store.Named(c.key) != page.Key{}):
+				f.taken("page", c.key.Doc())
 			case c.goneAt != nil:
 				if err := f.o.Store.DeletePage(c.key); err != nil && !errors.Is(err, store.ErrNotFound) {
 					return err
 				}
+				f.taken("page", c.key.Doc())
 				f.note(func(s *Status) { s.Taken++ })
 			default:
 				wanted = append(wanted, c.key[:])
@@ -93,6 +118,9 @@ func (f *Fleet) takeAll(ctx context.Context, changes []row) (skipped bool, err e
 		}
 		if size >= batchBytes || len(wanted) > 0 && i == len(changes)-1 {
 			some, err := f.take(ctx, wanted)
+			if err != nil && f.mayBeRow(ctx, err) {
+				some, err = f.takeEach(ctx, wanted)
+			}
 			if err != nil {
 				return false, err
 			}
@@ -101,6 +129,28 @@ func (f *Fleet) takeAll(ctx context.Context, changes []row) (skipped bool, err e
 		}
 	}
 	return skipped, nil
+}
+
+// takeEach is take for pages that cannot be had together. One that cannot be had alone is tried again later: the
+// database may have lost a part of it, or it takes longer than a statement may.
+func (f *Fleet) takeEach(ctx context.Context, keys [][]byte) (skipped bool, err error) {
+	for _, k := range keys {
+		some, err := f.take(ctx, [][]byte{k})
+		if err != nil && !f.mayBeRow(ctx, err) {
+			return false, err
+		}
+		if err != nil {
+			reason, _ := explain(err, f.o.name())
+			f.tryLater("page", page.Key(k).Doc(), page.Key(k), errors.New(reason))
+		}
+		skipped = skipped || some
+	}
+	return skipped, nil
+}
+
+// ahead reports whether a row is so far in the future that it counts for nothing.
+func (r *row) ahead() bool {
+	return time.Until(r.fetchedAt) > maxFuture || r.goneAt != nil && time.Until(*r.goneAt) > maxFuture
 }
 
 // here returns what the node has of a page, without content; nil if it has nothing.
@@ -119,9 +169,10 @@ func (f *Fleet) take(ctx context.Context, keys [][]byte) (skipped bool, err erro
 	var r row
 	var rows []*row
 	fields := []any{&key, &r.fetchedAt, &r.hash, &r.record, &r.edition, &r.body, &r.sum, &r.length}
-	err = f.query(ctx, `SELECT key, fetched_at, content_hash,
+	err = f.query(ctx, `SELECT key, fetched_at, left(content_hash, 65),
 			CASE WHEN octet_length(record) <= $2 THEN record END, edition,
-			CASE WHEN octet_length(body) > $3 THEN '' ELSE body END, body_hash, body_length
+			CASE WHEN octet_length(body) > $3 THEN '' ELSE body END,
+			CASE WHEN octet_length(body_hash) = 32 THEN body_hash END, body_length
 		FROM pages WHERE key = ANY($1) AND gone_at IS NULL`,
 		[]any{pq.ByteaArray(keys), maxRecord, maxPacked}, fields, func() error {
 			if len(key) == len(r.key) {
@@ -159,15 +210,22 @@ func (f *Fleet) take(ctx context.Context, keys [][]byte) (skipped bool, err erro
 			switch {
 			case errors.Is(err, errNotNow) || errors.Is(err, errNoBucket):
 				skipped = true
+				f.taken("page", r.key.Doc())
 				f.note(func(s *Status) { s.Bodies.Held++ })
-			case errors.Is(err, errLost):
-				f.log.Warn("page of the fleet not taken over: its content is lost", "doc", r.key.Doc())
+				return nil
+			case errors.Is(err, errLost) || errors.Is(err, errObject):
+				f.tryLater("page", r.key.Doc(), r.key, err)
+				return nil
+			case err == nil:
+				_, err = f.o.Store.ImportPage(record, contents[i], r.edition)
+			}
+			switch {
+			case errors.Is(err, store.ErrFull):
+				return err
 			case err != nil:
 				f.setAside("page", r.key.Doc(), err)
 			default:
-				if _, err := f.o.Store.ImportPage(record, contents[i], r.edition); err != nil {
-					return err
-				}
+				f.taken("page", r.key.Doc())
 				f.note(func(s *Status) { s.Taken++ })
 			}
 			return nil

@@ -157,7 +157,9 @@ func (f *Fleet) known(ctx context.Context, keys [][]byte) (map[page.Key]*row, er
 	known := map[page.Key]*row{}
 	var key []byte
 	var r row
-	err := f.query(ctx, `SELECT key, fetched_at, gone_at, content_hash, body_length FROM pages WHERE key = ANY($1)`,
+	err := f.query(ctx, `SELECT key, fetched_at, gone_at, left(content_hash, 65),
+			greatest(body_length, octet_length(body), octet_length(record))
+		FROM pages WHERE key = ANY($1)`,
 		[]any{pq.ByteaArray(keys)}, []any{&key, &r.fetchedAt, &r.goneAt, &r.hash, &r.length}, func() error {
 			if len(key) == len(r.key) {
 				r.key = page.Key(key)
@@ -171,7 +173,7 @@ func (f *Fleet) known(ctx context.Context, keys [][]byte) (map[page.Key]*row, er
 // newer reports whether r says something that the fleet does not know. The statement of send decides the same again.
 func newer(r, known *row) bool {
 	switch {
-	case known == nil:
+	case known == nil || known.ahead():
 		return true
 	case r.goneAt != nil:
 		return known.goneAt == nil && !known.fetchedAt.After(*r.goneAt)
@@ -275,7 +277,7 @@ const insertPages = `
 		xid = pg_current_xact_id(), node = excluded.node, fetched_at = excluded.fetched_at, gone_at = excluded.gone_at,
 		content_hash = excluded.content_hash, record = excluded.record, edition = excluded.edition,
 		body = excluded.body, body_hash = excluded.body_hash, body_length = excluded.body_length
-	WHERE CASE
+	WHERE greatest(p.fetched_at, p.gone_at) > now() + $11::interval OR CASE
 		WHEN excluded.gone_at IS NOT NULL THEN p.gone_at IS NULL AND p.fetched_at <= excluded.gone_at
 		WHEN p.gone_at IS NOT NULL THEN excluded.fetched_at > p.gone_at
 		ELSE excluded.content_hash <> p.content_hash AND excluded.fetched_at > p.fetched_at
@@ -301,6 +303,6 @@ func (f *Fleet) insert(ctx context.Context, rows []row) error {
 	defer cancel()
 	_, err := f.db.ExecContext(ctx, insertPages, f.o.Node, pq.ByteaArray(keys), pq.Int64Array(fetched),
 		pq.Int64Array(gone), pq.StringArray(hashes), pq.StringArray(records), pq.Int64Array(editions), pq.ByteaArray(bodies),
-		pq.ByteaArray(sums), pq.Int64Array(lengths))
+		pq.ByteaArray(sums), pq.Int64Array(lengths), maxFuture.String())
 	return err
 }

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"context"
 	"encoding/hex"
+	"errors"
+	"fmt"
 	"slices"
 	"strconv"
 
@@ -12,6 +14,9 @@ import (
 	"github.com/readthru/readthru/page"
 	"github.com/readthru/readthru/store"
 )
+
+// maxPurge is the longest value of a purge that is taken over, in bytes.
+const maxPurge = 64 << 10
 
 // tellPurges tells the fleet what was purged on this node, and removes it there.
 func (f *Fleet) tellPurges(ctx context.Context) error {
@@ -94,19 +99,36 @@ func (f *Fleet) tellSomePurges(ctx context.Context, list []store.Purge) error {
 	return tx.Commit()
 }
 
+// checkPurge returns an error for a purge that is none.
+func checkPurge(p store.Purge, id []byte) error {
+	if is := p.ID(); !bytes.Equal(is[:], id) || len(p.Value) > maxPurge {
+		return errors.New("its id is not its own")
+	}
+	switch p.Kind {
+	case store.PurgeURL, store.PurgePrefix, store.PurgeHost, store.PurgeTag, store.PurgeAll:
+		return checkTime(p.At)
+	}
+	return fmt.Errorf("its kind %q is unknown", p.Kind)
+}
+
 // As with changesSince, a look ends before the oldest transaction that still runs.
 const purgesSince = `
-	SELECT xid, id, kind, value, at FROM purges
+	SELECT xid, id, left(kind, 20), left(value, 65537), at FROM purges
 	WHERE (xid, id) > ($1::xid8, $2::bytea) AND xid < pg_snapshot_xmin(pg_current_snapshot())
 	ORDER BY xid, id LIMIT $3`
 
 // followPurges removes what was purged in the fleet, and reports whether there may be more.
 func (f *Fleet) followPurges(ctx context.Context) (more bool, err error) {
 	next := f.position
-	var list []store.Purge
-	var p store.Purge
+	type purge struct {
+		store.Purge
+		id []byte
+	}
+	var list []purge
+	var p purge
 	err = f.query(ctx, purgesSince, []any{strconv.FormatUint(next.PurgeXID, 10), next.PurgeID, lookPages},
 		[]any{&next.PurgeXID, &next.PurgeID, &p.Kind, &p.Value, &p.At}, func() error {
+			p.id = next.PurgeID
 			list = append(list, p)
 			return nil
 		})
@@ -114,12 +136,27 @@ func (f *Fleet) followPurges(ctx context.Context) (more bool, err error) {
 		return false, err
 	}
 	for _, p := range list {
-		id := p.ID()
-		err := f.takeOne("purge", hex.EncodeToString(id[:]), func() error { return f.o.Store.ApplyPurge(p) })
+		id := hex.EncodeToString(p.id)
+		err := f.takeOne("purge", id, func() error {
+			err := checkPurge(p.Purge, p.id)
+			if err == nil {
+				err = f.o.Store.ApplyPurge(p.Purge)
+			}
+			switch {
+			case errors.Is(err, store.ErrFull):
+				return err
+			case err != nil:
+				f.setAside("purge", id, err)
+			default:
+				f.taken("purge", id)
+			}
+			return nil
+		})
 		if err != nil {
 			return false, err
 		}
 	}
+	next.AsidePurges = f.hasAside("purge")
 	if err := f.o.Store.SetFleetPosition(next); err != nil {
 		return false, err
 	}

@@ -153,6 +153,9 @@ func (f *Fleet) exchange(ctx context.Context) error {
 			}
 		}
 	}
+	if err := f.tryAgain(ctx); err != nil {
+		return err
+	}
 	return f.shareBases(ctx, is.bases)
 }
 
@@ -212,8 +215,14 @@ func (f *Fleet) resume(identity string) error {
 	s := f.o.Store
 	f.position = s.FleetPosition()
 	if f.position.Database == identity && !f.setBack {
+		if !f.resumed { // what was aside before the node ended is found again
+			f.position = fromAside(f.position)
+		}
+		f.resumed = true
 		return nil
 	}
+	f.forgetAsides()
+	f.resumed = true
 	f.setBack, f.lastTold, f.toldVisits, f.mark = false, nil, nil, time.Time{}
 	next := store.FleetPosition{
 		Database: identity, Joined: f.position.Joined, VisitsFrom: f.position.VisitsFrom, Visits: f.position.VisitsFrom,
@@ -226,6 +235,17 @@ func (f *Fleet) resume(identity string) error {
 	}
 	f.position = next
 	return nil
+}
+
+// fromAside returns where the rows are that were set aside.
+func fromAside(at store.FleetPosition) store.FleetPosition {
+	if at.Aside {
+		at.XID, at.Key = at.AsideXID, at.AsideKey
+	}
+	if at.AsidePurges {
+		at.PurgeXID, at.PurgeID = 0, nil
+	}
+	return at
 }
 
 // lost notes that the node works alone, and why.
