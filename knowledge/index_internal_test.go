@@ -324,6 +324,32 @@ func TestAnIndexThatCannotBeReadIsMadeAnew(t *testing.T) {
 	}
 }
 
+// The documents are kept in several records. One that is lost in front of others is missed, too.
+func TestAnIndexWithoutSomeOfItsDocumentsIsMadeAnew(t *testing.T) {
+	r := testStore(t).Records()
+	x := idle(t, r)
+	var docs []*Document
+	for i := range documentBlock + 1 {
+		docs = append(docs, doc(fmt.Sprintf("https://a.test/%d", i), "", fmt.Sprintf("walrus harbour %d", i)))
+	}
+	indexAllOf(t, x, docs)
+	if err := deleteStep(docs[documentBlock].URL)(x); err != nil {
+		t.Fatal(err)
+	}
+	if x = idle(t, r); x.rebuilt {
+		t.Fatal("a good index is made anew")
+	}
+	if err := r.Apply(store.Change{Key: rowsKey(0), Gone: true}); err != nil {
+		t.Fatal(err)
+	}
+	if x = idle(t, r); !x.rebuilt {
+		t.Error("the index is not made anew")
+	}
+	if _, err := x.Search(t.Context(), Query{Text: "walrus harbour"}); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestALostBlockIsToldAndCostsOnlyItsHits(t *testing.T) {
 	r := testStore(t).Records()
 	x := idle(t, r)

@@ -107,10 +107,12 @@ func (x *searchIndex) loadSegments() error {
 	x.fitBlocks()
 	for _, s := range x.segments {
 		for i := range s.numbers {
-			if int(s.owners[i]) >= len(x.docs.rows) {
+			owner, ord := s.owners[i], uint32(i)
+			// A record of the documents that is lost leaves a gap among those that follow.
+			if int(owner) >= len(x.docs.rows) || !s.dead.has(ord) && !s.orphans.has(ord) && !x.docs.rows[owner].live {
 				return fmt.Errorf("passage %d belongs to no document: %w", s.numbers[i], errSegment)
 			}
-			if s.dead.has(uint32(i)) {
+			if s.dead.has(ord) {
 				s.live--
 				continue
 			}
