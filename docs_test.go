@@ -1,6 +1,7 @@
 package readthru_test
 
 import (
+	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -150,6 +151,74 @@ func TestOwnersStandWhereTheDesignSays(t *testing.T) {
 	if owners < 25 {
 		t.Errorf("read %d owners", owners)
 	}
+}
+
+// In an item of "Who owns what" of a package's doc.go: owners that stand right before the files they are declared in.
+var (
+	ownersInDoc = regexp.MustCompile(`((?:\[?[\w.]+\]?, )*\[?[\w.]+\]?) \(([\w/]+\.go(?:, [\w/]+\.go)*)\)`)
+	fileInDoc   = regexp.MustCompile(`[\w/]+\.go\b`)
+)
+
+// Owners that a package lists in its doc.go are declared in the files it names.
+func TestOwnersStandWhereDocGoSays(t *testing.T) {
+	var docs []string
+	err := filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
+		if err == nil && d.Name() == "doc.go" {
+			docs = append(docs, path)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	owners := 0
+	for _, doc := range docs {
+		text, err := os.ReadFile(doc)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, list, found := strings.Cut(string(text), "\n// # Who owns what\n")
+		if !found {
+			continue
+		}
+		list = strings.ReplaceAll(strings.ReplaceAll(list, "\n//     ", " "), "\n//", "\n")
+		for line := range strings.Lines(list) {
+			item, ok := strings.CutPrefix(line, "   - ")
+			if !ok {
+				continue
+			}
+			for _, name := range fileInDoc.FindAllString(item, -1) {
+				if source(doc, name) == nil {
+					t.Errorf("%s names %s, which does not exist", doc, name)
+				}
+			}
+			for _, m := range ownersInDoc.FindAllStringSubmatch(item, -1) {
+				var text []byte
+				for name := range strings.SplitSeq(m[2], ", ") {
+					text = append(text, source(doc, name)...)
+				}
+				for owner := range strings.SplitSeq(m[1], ", ") {
+					owners++
+					name := strings.Trim(owner[strings.LastIndexByte(owner, '.')+1:], "[]")
+					if !regexp.MustCompile(`(?m)^(?:func (?:\([^)]*\) )?|type |var |const |\t)` + name + `\b`).Match(text) {
+						t.Errorf("%s: %s is not declared in %s", doc, name, m[2])
+					}
+				}
+			}
+		}
+	}
+	if owners < 80 {
+		t.Errorf("read %d owners", owners)
+	}
+}
+
+// source returns the file that a doc.go names, by its name in the same folder or its path from the root.
+func source(doc, name string) []byte {
+	if !strings.Contains(name, "/") {
+		name = filepath.Join(filepath.Dir(doc), name)
+	}
+	text, _ := os.ReadFile(name)
+	return text
 }
 
 var reportRow = regexp.MustCompile("(?m)^\\| \\[([^]]+#\\d+)\\]\\(https://[^)]+\\) \\|.* \\| `(Test\\w+)` \\|$")

@@ -1,13 +1,3 @@
-// Package api has the operations of readthru for operators and agents: fetch a page, list pages, visits and versions,
-// inspect the cache, search, fill knowledge bases, read figures.
-//
-// The table in operations.go lists the operations. A [Server] does them and answers them over HTTP. A [Client] asks for
-// them, of a daemon over HTTP or of a Server in its own process, so a command works alike with and without a daemon. A
-// failure is an [*Error] with a [Code] for programs; on the wire it is application/problem+json (RFC 9457).
-//
-// Over HTTP every path is guarded (guard.go): the Host field must name this server (DNS rebinding), an Origin field
-// must be ours, cross-site requests of browsers are refused, POST takes only JSON or bytes, and who asks must be the
-// user that the server runs as, by a token, a sign-in or the socket at the other end.
 package api
 
 import (

@@ -1,25 +1,3 @@
-// Package convert turns the bytes of a response into markdown. It is pure: no I/O, no clock, and the same input always
-// gives the same output.
-//
-// [Parse] decodes and parses a body once; the [Document] then answers [Document.Signs], by which a caller decides
-// whether this is the page at all, and [Document.Convert], as often as wanted with different [Options]. The steps, each
-// in a file or a package of its own: decode (decode.go), read what the page says about itself (meta.go, title.go),
-// normalise elements into the few forms the renderer knows (normalise.go and what it calls, packages formula and
-// footnote), remove what no reader sees (packages hidden and css), prune what is not content (prune.go), choose the
-// root (root.go), try again more gently when too little is left (byrules.go), render (render.go, rendercopy.go,
-// escape.go, list.go, table.go).
-//
-// What is not HTML is told apart in format.go: text and source code (source.go), JSON (json.go), CSV (csv.go), XML,
-// sitemaps and SVG (xml.go), feeds (feed.go), notebooks (notebook.go), PDF (pdf.go, pdfmarkdown.go, package pdflayout),
-// web archives (package mhtml), documents in zip archives (archives.go, packages docx, xlsx, pptx, opendocument and
-// epub), and bodies without text (binary.go). Feeds and documents become pages in HTML first, and then go the way of
-// all pages.
-//
-// Every byte is treated as hostile. Input, output, nesting and spans are bounded (package guard), and the context is
-// checked at every node. A conversion that fails for any reason gives the page's text alone, with the warning
-// fallback-text. Whenever something is cut, a warning says so.
-//
-// To add a rule, add a line to a table and a golden pair to testdata.
 package convert
 
 import (

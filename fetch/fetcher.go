@@ -1,15 +1,3 @@
-// Package fetch fetches pages in the requested form.
-//
-// A [Fetcher] sends one request per page to the origin, which prefers markdown to HTML, and passes the response to an
-// ordered list of steps (see [Step]): the first good result is the answer. A response that is not a page (an asset,
-// download, stream or redirect) is returned unchanged and unread. The HTTP cache stands between the Fetcher and the
-// origin as an [http.RoundTripper]. Markdown made from a response is a rendition. The store keeps it under the hash of
-// the source bytes, so that a hit converts nothing and reads no body.
-//
-// A [Transport] sends requests to origins: it verifies certificates, refuses prohibited addresses, and applies one
-// policy to requests of clients (proxied) and another to fetches by readthru itself or caused by a page (own). A call
-// of [Fetcher.Page] with credentials in the request returns the page and leaves no page, rendition or visit behind; no
-// third party learns of it.
 package fetch
 
 import (

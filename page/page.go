@@ -1,10 +1,3 @@
-// Package page says what a page is, what identifies it and what kind of URL names it.
-//
-// A [Page] is what an agent reads at a URL: markdown, with what is known about it. Its [Key] is the hash of the
-// normalised URL, so different spellings of an address are one page. The HTTP cache has a key of its own (the exact
-// URL): the identity of a page never decides whether a stored response may be reused.
-//
-// The package imports nothing of this program and does no I/O.
 package page
 
 import (

@@ -1,12 +1,3 @@
-// Package proxy is the forward proxy: it tunnels or intercepts connections and decides which requests get markdown.
-//
-// One handler answers every request, whether it came in origin form, in absolute form, or inside an intercepted CONNECT
-// ([Proxy.Serve]). It refuses malformed requests and loops, answers requests for the proxy itself (readthru.local),
-// authenticates the user, applies the rules, and chooses the form of the answer ([decide]). Pages in markdown come from
-// [fetch.Fetcher.Page]; all other responses stream through the cache byte for byte. Upgrades bypass the cache.
-//
-// goproxy dispatches CONNECT and relays WebSockets. Its certificates, its dialers and its own handling of requests are
-// not used.
 package proxy
 
 import (

@@ -1,20 +1,3 @@
-// Package store keeps what the program remembers in one directory: stored responses, bodies, renditions, pages with
-// their versions and visits, counters, the change log and the disclosure ledger. It is the only package that knows the
-// engine underneath (Badger).
-//
-// [Open] returns a [Store], whose methods are safe for concurrent use. The package makes three promises:
-//
-//   - Callers do not wait for the disk. A write goes to a bounded queue and is visible to the next read at once; one
-//     goroutine compresses and commits. When the queue or the disk is full, a write fails with [ErrFull] and the caller
-//     continues without it. Only [Store.Flush], [Store.Disclose] and the acknowledging of jobs wait until their writes
-//     are synced, and listings wait until earlier writes can be listed.
-//   - No damaged record is returned. Every record has a hash over its key and value, which each read checks. A record
-//     that does not verify counts in [Health] and is treated as missing.
-//   - A damaged store does not stop the program. It is moved aside, an empty store takes its place, and [Health]
-//     reports that.
-//
-// To read the source, begin with kv.go (records, queue, reads), writer.go (commits) and bodies.go (content by its
-// hash). Then there is a file for each kind of record; keys.go has all keys.
 package store
 
 import (

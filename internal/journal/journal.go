@@ -1,8 +1,3 @@
-// Package journal tells of the last requests: what was asked, by whom, what was answered, and why it was answered so.
-//
-// A [Journal] is a ring in memory. A request that is answered again from an earlier one shares that one's [Entry], so
-// that it costs no more than its time. With [Options.Dir] what is told is kept in files, too, and outlives the process.
-// What is secret is masked before it gets here.
 package journal
 
 import (

@@ -1,0 +1,53 @@
+// Package convert turns the bytes of a response into markdown. It is pure: no I/O, no clock, and the same input always
+// gives the same output.
+//
+// [Parse] decodes and parses a body once; the [Document] then answers [Document.Signs], by which a caller decides
+// whether this is the page at all, and [Document.Convert], as often as wanted with different [Options]. The steps, each
+// in a file or a package of its own: decode (decode.go), read what the page says about itself (meta.go, title.go),
+// normalise elements into the few forms the renderer knows (normalise.go and what it calls, packages formula and
+// footnote), remove what no reader sees (packages hidden and css), prune what is not content (prune.go), choose the
+// root (root.go), try again more gently when too little is left (byrules.go), render (render.go, rendercopy.go,
+// escape.go, list.go, table.go).
+//
+// What is not HTML is told apart in format.go: text and source code (source.go), JSON (json.go), CSV (csv.go), XML,
+// sitemaps and SVG (xml.go), feeds (feed.go), notebooks (notebook.go), PDF (pdf.go, pdfmarkdown.go, package pdflayout),
+// web archives (package mhtml), documents in zip archives (archives.go, packages docx, xlsx, pptx, opendocument and
+// epub), and bodies without text (binary.go). Feeds and documents become pages in HTML first, and then go the way of
+// all pages.
+//
+// Every byte is treated as hostile. Input, output, nesting and spans are bounded (package guard), and the context is
+// checked at every node. A conversion that fails for any reason gives the page's text alone, with the warning
+// fallback-text. Whenever something is cut, a warning says so.
+//
+// To add a rule, add a line to a table and a golden pair to testdata.
+//
+// # Who owns what
+//
+//   - what is a bot wall, a paywall, or a shell that scripts fill: botwall.go, paywall.go, signs.go
+//   - which character encoding a text has that states none, or a false one: decode.go, which calls [charset.Detect]
+//   - which format a body has that is not a page, and who reads it: formatOf (format.go), archiveReaders (archives.go)
+//   - the kind of a page, and what marks it as documentation: typeOf (pagetype.go), manualSigns (manualsigns.go)
+//   - the title of a page: title.go, titleparts.go
+//   - the price of what a page sells: statedPrice, keepPrice (price.go)
+//   - which headings lead away from an article, or offer a newsletter: elsewhere.go
+//   - which lines and links around an article belong to its site: frame.go
+//   - which box only lists the places on its page: renderer.dropPlaces (onthispage.go)
+//   - which links only lead to neighbouring pages of a manual, or up to it: turnsPages, crumbs (turning.go)
+//   - which links of documentation are controls or lead to its source: controls.go
+//   - which frames become a link to what they show: embeds.go
+//   - which frames of a page can be read: [FindFrames] (frames.go)
+//   - which rows between line breaks are a list: listRows (rowlist.go)
+//   - what a forum quotes, and whom: normaliseQuote (quotes.go)
+//   - which comment replies to which: threads.go
+//   - where two texts on a line are two words without a space between them: seams.go
+//   - which buttons are text, as titles of what they fold: keepLabel (convert/hidden/fold.go)
+//   - which text is hidden: package hidden, for other packages [CleanMarkdown], [CleanText] (clean.go)
+//   - how thoroughly texts are cleaned, as a number that is stored with each: [CleanEdition] (clean.go)
+//   - which elements and attributes are the converter's own, with a space in their names: Own (convert/dom/dom.go)
+//   - which addresses compact links leave out: [CompactLinks] (compact.go)
+//   - which anchors a page has: [Anchors] (anchors.go)
+//   - what a recipe chooses of a page, and how its items are written: serving.go
+//   - which recipe suits a page that has none: [Document.Propose] (propose.go)
+//   - which elements a selector of a recipe matches, and at which cost it gives up: Finder (convert/css/find.go)
+//   - how many tokens a text has: [Tokens] (tokens.go)
+package convert

@@ -1,0 +1,33 @@
+// Package fetch fetches pages in the requested form.
+//
+// A [Fetcher] sends one request per page to the origin, which prefers markdown to HTML, and passes the response to an
+// ordered list of steps (see [Step]): the first good result is the answer. A response that is not a page (an asset,
+// download, stream or redirect) is returned unchanged and unread. The HTTP cache stands between the Fetcher and the
+// origin as an [http.RoundTripper]. Markdown made from a response is a rendition. The store keeps it under the hash of
+// the source bytes, so that a hit converts nothing and reads no body.
+//
+// A [Transport] sends requests to origins: it verifies certificates, refuses prohibited addresses, and applies one
+// policy to requests of clients (proxied) and another to fetches by readthru itself or caused by a page (own). A call
+// of [Fetcher.Page] with credentials in the request returns the page and leaves no page, rendition or visit behind; no
+// third party learns of it.
+//
+// # Who owns what
+//
+//   - what is sent to the origin of a page, and to the cache: Fetcher.accept, [Fetcher.RequestFor] (origin.go)
+//   - which addresses a connection may reach: guard.go, in the dialer
+//   - which addresses are metadata services of clouds: metadata.go
+//   - which URLs may be sent to a third party: gate.go
+//   - which entity tags are ours, which no origin sees: [RemoveOurTags] (conditional.go)
+//   - how the bytes of a response are framed: strict.go
+//   - what robots.txt allows: robotstxt.go
+//   - how a page is converted again from the stored response of its origin: [Fetcher.Convert] (stored.go)
+//   - how many pages are parsed at the same time, and for how long: turns (turn.go)
+//   - what a rule may say: [Rule.Check] (rules.go)
+//   - whether a page has several names: Fetcher.name (names.go)
+//   - which frames of a page are read, and put in their places: Fetcher.joinFrames (frames.go)
+//   - whether the text of a third party belongs to the page: sharesWords (shared.go)
+//   - which pages are joined into one, and for whom: attempt.joins, attempt.mayJoin (joined.go)
+//   - which recipes are used, and that a changed recipe has pages converted again: [RecipesOf] (recipes.go),
+//     attempt.recipeFor (attempt.go)
+//   - which text is for an agent, and is cleaned on its way: [Readable] (clean.go)
+package fetch

@@ -1,0 +1,41 @@
+// Package knowledge answers what the stored pages say about a query. It cuts documents into passages, keeps an index of
+// them, ranks hits, and holds the knowledge bases. It runs behind every request, never on its path, and needs no model
+// and no network.
+//
+// [Open] makes a [Knowledge] over a store, [Knowledge.Run] keeps it up to date, and [Knowledge.Search] asks it. All its
+// records have keys that begin with k/; [Knowledge.Rebuild] makes the index again from the others at any time.
+//
+// Read the files in this order:
+//
+//   - open.go opens the knowledge; consumer.go and rebuild.go bring stored documents into the index, and
+//     retry.go repeats what failed;
+//   - passage.go cuts markdown into passages, and longblock.go a block that is too long for one; outline.go
+//     finds headings and sections, quote.go finds quotes, and delta.go finds what changed between two texts;
+//   - index.go holds the index; package analysis and segmentbuilder.go turn text into terms; segment.go,
+//     postings.go and table.go lay them out on disk; change.go and commit.go make one transaction; merging.go
+//     and mergeterms.go merge segments; load.go reads the index at the start, and lookup.go a passage by its
+//     number;
+//   - search.go answers a query, by way of query.go, score.go, prune.go, phrases.go, proximity.go and
+//     prefix.go, with the constants in ranking.go; filter.go limits what may be found; hits.go, snippet.go,
+//     plainline.go, linecontext.go, landmark.go and explain.go show it;
+//   - base.go holds knowledge bases, member.go which documents belong to them; build.go fills a base, and
+//     clear.go deletes one; archive.go keeps documents that are not pages, ingest.go and files.go accept them;
+//     pack.go and unpack.go write and read a base as one file;
+//   - vectors.go, embedding.go and nearest.go find passages that are near in meaning, over package vector, and
+//     fusion.go combines the two rankings; annotate.go describes passages, with a model (normalise.go) or
+//     without (keywords.go); notes.go and relations.go keep what agents
+//     add, and memory.go has their notes searched with the rest; subjects.go finds passages by what they are about.
+//
+// # Who owns what
+//
+//   - how markdown is cut into passages: [Split] (passage.go)
+//   - what a place in a text is called, and which anchor leads there: landmarks, anchorOf (landmark.go)
+//   - what defines a name in a query: namesIn, definitionOf (definition.go)
+//   - which texts are cleaned before the index keeps them: Knowledge.prepare (build.go)
+//   - which stored texts are cleaned when they are read: archive.markdown (archive.go), notes.note (notes.go)
+//   - what a note is as a document, and which pages it is about: memory.go
+//   - what a text is about, without a model: localStatements (keywords.go)
+//   - what a node keeps of the knowledge bases of others: sharing.go
+//   - which documents wait for the index before a search: catchup.go
+//   - which documents are retried, and which are set aside: retry.go, jobs.go
+package knowledge

@@ -1,0 +1,23 @@
+// Package proxy is the forward proxy: it tunnels or intercepts connections and decides which requests get markdown.
+//
+// One handler answers every request, whether it came in origin form, in absolute form, or inside an intercepted CONNECT
+// ([Proxy.Serve]). It refuses malformed requests and loops, answers requests for the proxy itself (readthru.local),
+// authenticates the user, applies the rules, and chooses the form of the answer ([decide]). Pages in markdown come from
+// [fetch.Fetcher.Page]; all other responses stream through the cache byte for byte. Upgrades bypass the cache.
+//
+// goproxy dispatches CONNECT and relays WebSockets. Its certificates, its dialers and its own handling of requests are
+// not used.
+//
+// # Who owns what
+//
+//   - which requests get markdown: negotiate.go
+//   - which requests a listener refuses, and in which order: handler.go
+//   - how the bytes of a request are framed: scan.go
+//   - which hosts are intercepted, tunnelled or blocked: policy.judgeHost (connect.go), with preset.go and rejection.go
+//   - which clients must speak TLS: fromThisMachine (listen_tls.go)
+//   - which requests get an earlier answer again: fast.go
+//   - how long an idle connection keeps the buffers of net/http: park.go
+//   - whose session a request belongs to: ownSession (session.go)
+//   - what the journal records of a request: exchange.tell (why.go)
+//   - the PAC file: [AutoConfig] (local.go)
+package proxy
