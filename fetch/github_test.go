@@ -36,6 +36,7 @@ var project = map[string]string{
 	"vendor/lib/lib.go":            "package lib\nfunc Vendored() {}\n",
 	"package-lock.json":            "{}",
 	"web/app.min.js":               "x",
+	"web/app.bundle.js":            "x",
 	"link.md":                      "-> /etc/passwd",
 	"web/index.js":                 "export function start() {}\n",
 	"deep/er/and/deeper/file.text": "x",
@@ -107,7 +108,7 @@ func TestRepositoryIsReadmeFilesAndSymbolMap(t *testing.T) {
 		"curl [x](y)\n```\n", // the README's own fence is closed
 		"## Repository files\n", "cmd/sea/: main.go\n", "deep/er/and/deeper/: file.text\n", "docs/: guide.md\n",
 		"web/: index.js\n", "sea.go\n", ".gitignore\n", "keep.log\n", "readme.txt\n",
-		"9 files; not listed: 2 generated, 1 in hidden folders, 2 named by .gitignore, 2 vendored.",
+		"9 files; not listed: 3 generated, 1 in hidden folders, 2 named by .gitignore, 2 vendored.",
 		"## Symbol map\n", "Wave(height int) error",
 	)
 	lacks(t, "the page", md, "ignore previous", "a.log", "out.js", "Vendored", "left/", "passwd", "ci.yml", "link.md",

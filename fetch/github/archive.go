@@ -10,6 +10,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/readthru/readthru/internal/symbols"
 )
 
 // archiveLimits bounds what is read of a repository. What exceeds a limit is left out, with a warning.
@@ -273,32 +275,10 @@ func (t *archive) leftOut(name string) reason {
 	switch {
 	case t.ignore.ignores(name):
 		return ignored
-	case isGenerated(path.Base(name)):
+	case symbols.GeneratedName(path.Base(name)):
 		return generated
 	}
 	return ""
-}
-
-// isGenerated reports whether files of this name are written by programs.
-func isGenerated(base string) bool {
-	base = strings.ToLower(base)
-	switch base {
-	case "package-lock.json", "npm-shrinkwrap.json", "yarn.lock", "pnpm-lock.yaml", "bun.lock", "bun.lockb", "go.sum",
-		"cargo.lock", "poetry.lock",
-		"uv.lock", "pdm.lock", "pipfile.lock", "composer.lock", "gemfile.lock", "mix.lock", "flake.lock",
-		"packages.lock.json", "gradle.lockfile", "deno.lock":
-		return true
-	}
-	for _, end := range []string{
-		".min.js", ".min.css", ".min.mjs", ".js.map", ".css.map", ".pb.go", ".pb.cc", ".pb.h",
-		"_pb2.py", "_pb2_grpc.py", "_pb.js", "_pb.d.ts", ".g.dart", ".designer.cs", "_generated.go", ".snap",
-		".tsbuildinfo",
-	} {
-		if strings.HasSuffix(base, end) {
-			return true
-		}
-	}
-	return strings.HasPrefix(base, "zz_generated.") || strings.Contains(base, ".generated.")
 }
 
 // commitID reports whether s is the id of a commit: SHA-1 or SHA-256 in hex.

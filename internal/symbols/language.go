@@ -60,16 +60,32 @@ func languageOf(name string) *language {
 			return nil
 		}
 	}
-	lower := strings.ToLower(file)
-	for _, suffix := range []string{
-		".min.js", ".bundle.js", ".d.ts.map", "_pb2.py", "_pb2_grpc.py", ".pb.go", ".pb.cc",
-		".pb.h",
+	if GeneratedName(file) {
+		return nil
+	}
+	return languages[strings.ToLower(path.Ext(file))]
+}
+
+// GeneratedName reports whether files of this name, without its folder, are surely written by tools: lock files, what
+// compilers of protocol buffers and other generators make, minified and bundled scripts.
+func GeneratedName(base string) bool {
+	base = strings.ToLower(base)
+	switch base {
+	case "package-lock.json", "npm-shrinkwrap.json", "yarn.lock", "pnpm-lock.yaml", "bun.lock", "bun.lockb", "go.sum",
+		"cargo.lock", "poetry.lock", "uv.lock", "pdm.lock", "pipfile.lock", "composer.lock", "gemfile.lock", "mix.lock",
+		"flake.lock", "packages.lock.json", "gradle.lockfile", "deno.lock":
+		return true
+	}
+	for _, end := range []string{
+		".min.js", ".min.css", ".min.mjs", ".bundle.js", ".js.map", ".css.map", ".d.ts.map", ".pb.go", ".pb.cc", ".pb.h",
+		"_pb2.py", "_pb2_grpc.py", "_pb.js", "_pb.d.ts", ".g.dart", ".designer.cs", "_generated.go", ".snap",
+		".tsbuildinfo",
 	} {
-		if strings.HasSuffix(lower, suffix) {
-			return nil
+		if strings.HasSuffix(base, end) {
+			return true
 		}
 	}
-	return languages[path.Ext(lower)]
+	return strings.HasPrefix(base, "zz_generated.") || strings.Contains(base, ".generated.")
 }
 
 // foreign directories have code that others or tools have written.
@@ -79,8 +95,8 @@ var foreign = map[string]bool{
 	"site-packages": true, "__pycache__": true, "Godeps": true, "Pods": true, "Carthage": true,
 }
 
-// isCopy reports whether a file is likely what a tool or other people made: bundled, generated, or a library that is
-// kept beside the code. The rest of the tree has what it was made of, or matters more.
+// isCopy reports whether a file is likely what a tool or other people made, though [GeneratedName] is not sure: bundled,
+// generated, or a library that is kept beside the code. The rest of the tree has what it was made of, or matters more.
 func isCopy(name string, l *language) bool {
 	folders, file := path.Split(strings.ToLower(name))
 	for folder := range strings.SplitSeq(folders, "/") {
@@ -97,8 +113,8 @@ func isCopy(name string, l *language) bool {
 	}
 	stem := strings.TrimSuffix(file, path.Ext(file))
 	for _, end := range []string{
-		".min", ".bundle", ".umd", ".cjs", ".esm", ".prod", ".production", "-min", ".generated",
-		"_generated", ".gen", ".g", ".designer", ".pb", "_pb",
+		".min", ".bundle", ".umd", ".cjs", ".esm", ".prod", ".production", "-min", "_generated", ".gen", ".g", ".designer",
+		".pb", "_pb",
 	} {
 		if strings.HasSuffix(stem, end) {
 			return true

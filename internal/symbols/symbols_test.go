@@ -392,6 +392,8 @@ func TestFilesOfOthersAreNotRead(t *testing.T) {
 		"a.py": true, "src/b.TS": true, "a/b/c.hpp": true, "x.go": true,
 		".hidden/a.py": false, "a/.git/b.c": false, "web/node_modules/x/index.js": false, "vendor/a/b.go": false,
 		"README.md": false, "a.min.js": false, "api/x.pb.go": false, "py": false, "": false,
+		"api/zz_generated.deepcopy.go": false, "web/Types.generated.ts": false, "api/x_generated.go": false,
+		"go.sum": false, "lib/generator.go": true,
 	} {
 		if got := symbols.Supported(name); got != want {
 			t.Errorf("Supported(%q) = %v, want %v", name, got, want)
