@@ -43,7 +43,7 @@ func (t *tab) eventTime() time.Duration {
 	case t.r.Wait > 0:
 		return min(t.left(), max(t.r.Wait, t.o.stepTimes().answer))
 	case t.r.Vain.Events:
-		return restTime
+		return t.o.stepTimes().rest
 	}
 	return t.o.stepTimes().answer
 }

@@ -33,8 +33,8 @@ func TestAPanicInTheWorkOfAPageEndsThePage(t *testing.T) {
 	}
 }
 
-// So is a page whose WebSocket panics, or what is refused to it; asked again, it is read. Closing a WebSocket that
-// panics leaves it to the end of the page.
+// So is a page whose WebSocket panics, or what is refused to it, or a question to its worker; asked again, it is read.
+// Closing a WebSocket that panics leaves it to the end of the page.
 func TestAPanicInWhatAPageAsksForEndsThePage(t *testing.T) {
 	s := newSite(t)
 	s.mux.HandleFunc("/feed", func(w http.ResponseWriter, r *http.Request) {
@@ -51,11 +51,14 @@ func TestAPanicInWhatAPageAsksForEndsThePage(t *testing.T) {
 		const ws = new WebSocket('/feed');
 		ws.onmessage = (e) => { document.getElementById('p').append(e.data); ws.close(1000); };
 		</script>`)
+	s.add("/worker", `<script>new Worker('data:text/javascript,')</script>`)
 	b := s.browser(t, func(o *render.Options) { o.Sockets = guard{o.Client} })
-	kinds := []string{"render: refuse a request", "render: read a WebSocket", "render: close a WebSocket"}
-	for _, work := range kinds {
+	for work, at := range map[string]string{
+		"render: refuse a request": "/", "render: read a WebSocket": "/", "render: close a WebSocket": "/",
+		"render: ask a worker": "/worker",
+	} {
 		injected := faulttest.Once(t, work)
-		p, err := b.Render(t.Context(), s.page(t, "/"))
+		p, err := b.Render(t.Context(), s.page(t, at))
 		injected.Await()
 		if work != "render: close a WebSocket" && !fault.Is(err) {
 			t.Errorf("%s panics: %+v, %v, want the fault", work, p, err)

@@ -42,6 +42,7 @@ type tab struct {
 	more        string         // Page.More
 	loadsInVain bool           // Page.Vain
 	listening   sync.WaitGroup // handlers of the page's events
+	workers     workers
 
 	*traffic
 	mu      sync.Mutex
@@ -271,6 +272,7 @@ func (t *tab) listen(cancel context.CancelCauseFunc) {
 		// the tab may be gone
 		_, _ = chromedp.Call(t.ctx, page.HandleJavaScriptDialog, page.HandleJavaScriptDialogParams{Accept: false})
 	})
+	t.listenToWorkers()
 	on(t, inspector.TargetCrashed, func(inspector.EventTargetCrashed) { cancel(errors.New("the page crashed")) })
 	if t.r.Console {
 		t.listenToConsole()

@@ -24,22 +24,23 @@ const (
 	virtualTime = 5000.0 // milliseconds
 	scrollTime  = 1000.0 // milliseconds of virtual time after each scroll
 	maxScrolls  = 15
-	restTime    = 300 * time.Millisecond // real time without requests, for workers, which have their own clock
-	maxTasks    = 10_000                 // tasks that a page may run before its clock is advanced
-	frameTime   = 100.0                  // milliseconds of virtual time after a frame that the page has waited for
-	maxFrames   = 2                      // such frames; an animation wants one after the other
+	maxTasks    = 10_000 // tasks that a page may run before its clock is advanced
+	frameTime   = 100.0  // milliseconds of virtual time after a frame that the page has waited for
+	maxFrames   = 2      // such frames; an animation wants one after the other
 )
 
-// stepTimes are the maximum real times of what must not take all the time of a page, as shares of Options.Timeout.
+// stepTimes are real times of what must not take all the time of a page, as shares of Options.Timeout. But for rest they
+// are the longest ones.
 type stepTimes struct {
 	answer  time.Duration // until the page answers a call; a page that computes for ever does not answer
 	request time.Duration // for one request to another site
 	message time.Duration // until the next message of a WebSocket
+	rest    time.Duration // without requests, for what has its own clock
 }
 
-// stepTimes returns the shares of Timeout; of 30 s they are 5, 10 and 2 s.
+// stepTimes returns the shares of Timeout; of 30 s they are 5, 10, 2 and 0.3 s.
 func (o Options) stepTimes() stepTimes {
-	return stepTimes{answer: o.Timeout / 6, request: o.Timeout / 3, message: o.Timeout / 15}
+	return stepTimes{answer: o.Timeout / 6, request: o.Timeout / 3, message: o.Timeout / 15, rest: o.Timeout / 100}
 }
 
 // readTime is how much of a page's time is left to read its document.
@@ -88,8 +89,7 @@ func (t *tab) settleSteps(ctx context.Context) (unsettled string, err error) {
 		return "", err
 	}
 	if has&hasWorkers != 0 {
-		t.waitQuiet(ctx)
-		if unsettled, err = t.pass(ctx, scrollTime); unsettled != "" || err != nil {
+		if unsettled, err = t.waitForWorkers(ctx); unsettled != "" || err != nil {
 			return unsettled, err
 		}
 	}
@@ -172,11 +172,12 @@ func (t *tab) growsLate(ctx context.Context) (more bool, unsettled string, err e
 	return t.scrollDown(ctx, true)
 }
 
-// waitQuiet waits until the page has made no requests for restTime: workers do not follow the page's clock.
+// waitQuiet waits until the page rests: it has made no requests for a while.
 func (t *tab) waitQuiet(ctx context.Context) {
-	tick := time.NewTicker(restTime / 4)
+	rest := t.o.stepTimes().rest
+	tick := time.NewTicker(rest / 4)
 	defer tick.Stop()
-	for t.quiet() < restTime {
+	for t.quiet() < rest {
 		select {
 		case <-ctx.Done():
 			return
@@ -346,6 +347,16 @@ const prepare = `(() => {
 	for (const [name, bit] of [['IntersectionObserver', 1], ['Worker', 2], ['SharedWorker', 2]]) {
 		const made = window[name];
 		if (made) window[name] = class extends made { constructor(...args) { super(...args); note(bit); } };
+	}
+	const words = Symbol.for('readthru.words'), says = window.Worker?.prototype, tell = says?.postMessage;
+	if (tell) {
+		says.postMessage = function postMessage(...args) { window[words] = -~window[words]; return tell.apply(this, args); };
+		window.Worker = class extends window.Worker {
+			constructor(...args) {
+				super(...args);
+				this.addEventListener('message', () => { window[words] = -~window[words]; });
+			}
+		};
 	}
 	const attach = Element.prototype.attachShadow; // a closed root is read like an open one
 	Element.prototype.attachShadow = function attachShadow(init) { return attach.call(this, {...init, mode: 'open'}); };
