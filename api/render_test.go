@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/readthru/readthru/api"
 	"github.com/readthru/readthru/cache"
@@ -19,6 +20,9 @@ import (
 	"github.com/readthru/readthru/render/rendertest"
 	"github.com/readthru/readthru/store"
 )
+
+// mostTime is the time that a page gets in the browser of a machine that has very much else to do.
+const mostTime = 3 * time.Minute
 
 const shell = `<!doctype html><title>App</title><body><div id=root></div><script>console.error('went wrong'); setTimeout(() => {
 	root.innerHTML = '<main><h1 id=late>Made</h1>' + '<p>A script wrote this paragraph, which is long enough to be read.</p>'.repeat(12) + '</main>' }, 50)</script>`
@@ -47,11 +51,11 @@ func withBrowser(t *testing.T, name string) string {
 	c := cache.New(cache.Options{Store: st, Next: transport})
 	b := render.New(render.Options{
 		Browser: name, Client: fetch.PageClient(c, func(string) bool { return false }),
-		Dir: rendertest.Dir(t),
+		Dir: rendertest.Dir(t), Timeout: mostTime,
 	})
 	f := fetch.New(fetch.Options{
 		Client: c, Direct: transport, Store: st, MarkdownNew: fetch.MarkdownNew{Mode: "off"},
-		Browser: b,
+		Browser: b, Timeout: mostTime,
 	})
 	t.Cleanup(func() {
 		transport.CloseIdleConnections()

@@ -55,6 +55,9 @@ func spa(w http.ResponseWriter, r *http.Request) {
 // late is a client that is known only when the chain stands.
 type late struct{ http.RoundTripper }
 
+// mostTime is the time that a page gets in the browser of a machine that has very much else to do.
+const mostTime = 3 * time.Minute
+
 // withBrowser returns a chain that renders with the browser named; empty: the one of this machine, whose absence skips
 // the test unless CI is set.
 func withBrowser(t *testing.T, name string, h http.Handler, change ...func(*fetch.Options)) *chain {
@@ -65,13 +68,13 @@ func withBrowser(t *testing.T, name string, h http.Handler, change ...func(*fetc
 	client := new(late)
 	b := render.New(render.Options{
 		Browser: name, Client: fetch.PageClient(client, func(host string) bool { return host == "blocked.test" }),
-		Dir: rendertest.Dir(t), UserAgent: "readthru/test",
+		Dir: rendertest.Dir(t), UserAgent: "readthru/test", Timeout: mostTime,
 	})
 	t.Cleanup(func() { _ = b.Close() })
 	if st := b.State(); name == "" && st.Mode != "browser" {
 		needs.Missing(t, "no browser: %s", st.Reason)
 	}
-	c := newChain(t, h, append(change, func(o *fetch.Options) { o.Browser, o.Timeout = b, 30*time.Second })...)
+	c := newChain(t, h, append(change, func(o *fetch.Options) { o.Browser, o.Timeout = b, mostTime })...)
 	client.RoundTripper = c.cache
 	return c
 }
