@@ -52,16 +52,15 @@ func (s *Server) fetchPage(ctx context.Context, r FetchRequest) (*page.Page, err
 			fe = fetch.Explain(u, err)
 		}
 		p.StatusCode = fe.Status
-		p.Error = &page.Error{Kind: fe.Kind, Message: fe.Error()}
+		p.Error = fe.Page()
 		return p, nil
 	}
 	if p, err = s.pageOf(p, a); err != nil {
-		fe := fetch.Explain(u, err)
-		p.Error = &page.Error{Kind: fe.Kind, Message: fe.Error()}
+		p.Error = fetch.Explain(u, err).Page()
 	}
 	if a.Status >= 300 && p.Error == nil {
 		p.StatusCode = a.Status
-		p.Error = &page.Error{Kind: "http", Message: fmt.Sprintf("HTTP %d fetching %s", a.Status, page.Mask(u))}
+		p.Error = (&fetch.Error{Kind: fetch.KindHTTP, URL: page.Mask(u), Status: a.Status}).Page()
 	}
 	if r.Format == "screenshot" && p.Error == nil {
 		p.Content, p.ContentFormat = "", ""
@@ -222,9 +221,9 @@ func (s *Server) plain(p *page.Page, resp *http.Response) error {
 		return nil
 	}
 	if !textual(p.ContentType) {
+		reason := fmt.Sprintf("is %s, which has no text", orUnknown(p.ContentType))
 		p.Error = &page.Error{
-			Kind:    "unsupported",
-			Message: fmt.Sprintf("%s is %s, which has no text", page.MaskString(p.URL), orUnknown(p.ContentType)),
+			Kind: "unsupported", Message: page.MaskString(p.URL) + " " + reason, Reason: "it " + reason,
 		}
 		return nil
 	}
@@ -238,9 +237,9 @@ func (s *Server) plain(p *page.Page, resp *http.Response) error {
 		return err
 	}
 	if int64(len(b)) > limit {
+		reason := fmt.Sprintf("is over %d bytes (fetch.max_body)", limit)
 		p.Error = &page.Error{
-			Kind:    "too_large",
-			Message: fmt.Sprintf("%s is over %d bytes (fetch.max_body)", page.MaskString(p.URL), limit),
+			Kind: "too_large", Message: page.MaskString(p.URL) + " " + reason, Reason: "it " + reason,
 		}
 		return nil
 	}

@@ -44,28 +44,34 @@ type Error struct {
 }
 
 func (e *Error) Error() string {
-	if e.advice != "" {
-		return e.text() + " (" + e.advice + ")"
-	}
-	return e.text()
+	message, _ := e.say()
+	return message
 }
 
-func (e *Error) text() string {
+// say returns the text of the error, and why it is without the URL.
+func (e *Error) say() (message, reason string) {
 	switch e.Kind {
 	case KindTimeout:
-		return "Timeout fetching " + e.URL
+		message, reason = "Timeout fetching "+e.URL, "Timeout"
 	case KindHTTP:
-		return "HTTP " + strconv.Itoa(e.Status) + " fetching " + e.URL
+		reason = "HTTP " + strconv.Itoa(e.Status)
+		message = reason + " fetching " + e.URL
 	case KindBlocked:
-		return "Blocked: " + e.URL + ": " + e.cause()
+		message, reason = "Blocked: "+e.URL+": "+e.cause(), "Blocked: "+e.cause()
 	case KindTooLarge:
-		return "Too large: " + e.URL + ": " + e.cause()
+		message, reason = "Too large: "+e.URL+": "+e.cause(), "Too large: "+e.cause()
 	case KindOffline:
-		return "Offline: " + e.URL + " is not stored, and readthru asks no origin while it is offline"
+		const state = " is not stored, and readthru asks no origin while it is offline"
+		message, reason = "Offline: "+e.URL+state, "Offline: it"+state
 	case KindUnsupported:
-		return "Cannot fetch " + e.URL + ": " + e.cause()
+		message, reason = "Cannot fetch "+e.URL+": "+e.cause(), e.cause()
+	default:
+		message, reason = "Connection error fetching "+e.URL+": "+e.cause(), e.cause()
 	}
-	return "Connection error fetching " + e.URL + ": " + e.cause()
+	if e.advice != "" {
+		message, reason = message+" ("+e.advice+")", reason+" ("+e.advice+")"
+	}
+	return message, reason
 }
 
 func (e *Error) cause() string {
@@ -94,9 +100,10 @@ func (e *Error) HTTPStatus() int {
 	return http.StatusBadGateway
 }
 
-// page returns the error in the form stored with a page.
-func (e *Error) page() page.Error {
-	return page.Error{Kind: e.Kind, Message: e.Error(), Status: e.Status}
+// Page returns the error in the form that a page has it in.
+func (e *Error) Page() *page.Error {
+	message, reason := e.say()
+	return &page.Error{Kind: e.Kind, Message: message, Reason: reason, Status: e.Status}
 }
 
 // plainError is a cause with a readable text. It wraps the original error for errors.Is and errors.As.

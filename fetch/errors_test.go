@@ -84,6 +84,9 @@ func TestErrorsAreExplained(t *testing.T) {
 			if e.Kind != tt.kind || e.Type != tt.typ || e.HTTPStatus() != tt.status || !strings.Contains(e.Error(), tt.want) {
 				t.Errorf("%s/%s/%d %q, want %s/%s/%d %q", e.Kind, e.Type, e.HTTPStatus(), e, tt.kind, tt.typ, tt.status, tt.want)
 			}
+			if why := e.Page().Why(); e.Page().Message != e.Error() || why == "" || strings.Contains(why, masked) {
+				t.Errorf("the page has %q because of %q, want %q and why without the URL", e.Page().Message, why, e)
+			}
 			if s := e.Error(); strings.Contains(s, "abc&") || strings.Contains(s, "pw") {
 				t.Errorf("%q tells a secret", s)
 			}

@@ -215,7 +215,7 @@ func (f *Fetcher) noteGone(a *attempt, status int) {
 
 // notePageError sets the error of a page on its record, if it has one.
 func (f *Fetcher) notePageError(a *attempt, e *Error) {
-	if err := f.o.Store.PageFailed(a.key, e.page()); err != nil && !errors.Is(err, store.ErrNotFound) {
+	if err := f.o.Store.PageFailed(a.key, *e.Page()); err != nil && !errors.Is(err, store.ErrNotFound) {
 		f.o.Log.Debug("page error not noted", "url", e.URL, "err", err)
 	}
 }

@@ -180,20 +180,8 @@ func (c *call) fetch(ctx context.Context, r api.FetchRequest) (*page.Page, error
 		return nil, fmt.Errorf("Failed to fetch %s - status code %d", r.URL, p.StatusCode)
 	default:
 		//nolint:staticcheck // the reference server's words
-		return nil, fmt.Errorf("Failed to fetch %s: %s", r.URL, cause(e, r.URL))
+		return nil, fmt.Errorf("Failed to fetch %s: %s", r.URL, e.Why())
 	}
-}
-
-// cause returns why a page could not be fetched, without the URL, which precedes it.
-func cause(e *page.Error, url string) string {
-	masked := page.MaskString(url)
-	said := strings.TrimPrefix(e.Message, "Connection error fetching "+masked+": ")
-	said = strings.Replace(said, "Blocked: "+masked+": ", "Blocked: ", 1)
-	said = strings.TrimPrefix(said, "Cannot fetch "+masked+": ")
-	if e.Kind == "timeout" {
-		said = "Timeout"
-	}
-	return said
 }
 
 // warn adds notes that a reader of the page must know.

@@ -1,6 +1,7 @@
 package page
 
 import (
+	"cmp"
 	"net/http"
 	"net/url"
 	"slices"
@@ -40,8 +41,12 @@ const (
 type Error struct {
 	Kind    string `json:"kind"`             // blocked, timeout, http, connect, tls, too_large or unsupported
 	Message string `json:"message"`          // one plain sentence (rule A10)
+	Reason  string `json:"reason,omitempty"` // what it says without the URL, for where that is named; empty: all of it
 	Status  int    `json:"status,omitempty"` // the origin's, of kind http
 }
+
+// Why returns the reason, or the whole message where that names no URL.
+func (e *Error) Why() string { return cmp.Or(e.Reason, e.Message) }
 
 // Gone reports whether the origin says that there is no such page any more. It is false for nil.
 func (e *Error) Gone() bool { return e != nil && Gone(e.Status) }
