@@ -17,8 +17,13 @@ import (
 	"github.com/readthru/readthru/store"
 )
 
-// TestMain turns the test binary into a writer that waits to be killed when the environment says so, see crash_test.go.
+// TestMain turns the test binary into a writer that waits to be killed when the environment says so, see crash_test.go,
+// or into one that kills itself, see jobdeaths_test.go.
 func TestMain(m *testing.M) {
+	if dir := os.Getenv(lifeDir); dir != "" {
+		liveUntilKilled(dir)
+		return
+	}
 	if dir := os.Getenv(crashDir); dir != "" {
 		writeUntilKilled(dir)
 		return
@@ -83,14 +88,22 @@ func (o *opened) read(tb testing.TB, url, md string, visit bool) page.Key {
 
 func pageOf(tb testing.TB, url, md string) *page.Page {
 	tb.Helper()
-	u, err := page.Parse(url)
+	p, err := newPage(url, md)
 	if err != nil {
 		tb.Fatalf("%v", err)
+	}
+	return p
+}
+
+func newPage(url, md string) (*page.Page, error) {
+	u, err := page.Parse(url)
+	if err != nil {
+		return nil, err
 	}
 	p := page.New(u)
 	sum := sha256.Sum256([]byte(md))
 	p.ContentHash, p.Title, p.StatusCode = hex.EncodeToString(sum[:]), "Title of "+url, 200
-	return p
+	return p, nil
 }
 
 func (o *opened) drain(tb testing.TB) {

@@ -200,7 +200,9 @@ func (j *Journal) Suspect(work, job string) (suspect, poison bool) {
 }
 
 // write writes the file. A crash of the process leaves the old one or the new one; the machine's need not be survived.
-func (j *Journal) write() error {
+func (j *Journal) write() error { return Catch("fault: note what is being done", j.writeFile) }
+
+func (j *Journal) writeFile() error {
 	text, err := json.Marshal(j.now)
 	if err != nil {
 		return fmt.Errorf("note what is being done: %w", err)
