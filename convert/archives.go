@@ -1,10 +1,12 @@
 package convert
 
 import (
+	"archive/zip"
 	"bytes"
 	"cmp"
 	"context"
 	"html"
+	"io"
 	"strings"
 
 	"github.com/readthru/readthru/convert/archive"
@@ -26,8 +28,52 @@ var archiveReaders = map[format]func(context.Context, []byte, int) (*archive.Doc
 	},
 }
 
-// archived returns the format of a document in a zip archive, "" if it is another archive.
+// archived returns the format of a document in a zip archive, "" if it is another archive. The archive's own parts
+// decide; of one whose directory cannot be read, the names in its bytes.
 func archived(content []byte) format {
+	z, err := zip.NewReader(bytes.NewReader(content), int64(len(content)))
+	if err != nil {
+		return archivedBytes(content)
+	}
+	book := false
+	for _, file := range z.File {
+		switch name := strings.ToLower(file.Name); {
+		case strings.HasPrefix(name, "word/document"):
+			return docxFormat
+		case name == "xl/workbook.xml":
+			return xlsxFormat
+		case name == "ppt/presentation.xml":
+			return pptxFormat
+		case name == "mimetype":
+			if f := typeFormats[mimetype(file)]; f != "" {
+				return f
+			}
+		case name == "meta-inf/container.xml":
+			book = true
+		}
+	}
+	if book {
+		return epubFormat
+	}
+	return ""
+}
+
+// mimetype returns the media type that a part of an OpenDocument or a book states, wherever in the archive it stands.
+func mimetype(file *zip.File) string {
+	in, err := file.Open()
+	if err != nil {
+		return ""
+	}
+	defer in.Close()
+	text, err := io.ReadAll(io.LimitReader(in, 256))
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSpace(string(text))
+}
+
+// archivedBytes is archived for an archive without a directory: it has been cut off.
+func archivedBytes(content []byte) format {
 	head, tail := content[:min(len(content), 64<<10)], content[max(0, len(content)-64<<10):]
 	for _, f := range []struct {
 		format format

@@ -52,6 +52,7 @@ var signatures = []struct{ begin, name string }{
 	{"\xca\xfe\xba\xbe", "Java class or Mach-O program"},
 	{"SQLite format 3\x00", "SQLite database"},
 	{"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "Microsoft Office document (before 2007)"},
+	{`{\rtf`, "RTF document"},
 	{"\x00asm", "WebAssembly module"},
 	{"!<arch>\ndebian", "Debian package"},
 	{"\xed\xab\xee\xdb", "RPM package"},

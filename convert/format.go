@@ -1,6 +1,7 @@
 package convert
 
 import (
+	"archive/zip"
 	"bytes"
 	"cmp"
 	"context"
@@ -71,8 +72,9 @@ var typeFormats = map[string]format{
 	"application/x-pdf": pdfFormat, docx.Type: docxFormat, xlsx.Type: xlsxFormat, pptx.Type: pptxFormat,
 	epub.Type: epubFormat, opendocument.TypePrefix + "text": openFormat,
 	opendocument.TypePrefix + "spreadsheet": openFormat, opendocument.TypePrefix + "presentation": openFormat,
-	"image/svg+xml": imageFormat,
-	mhtml.Type:      mhtmlFormat, "message/rfc822": mhtmlFormat, "application/x-mimearchive": mhtmlFormat,
+	"image/svg+xml":   imageFormat,
+	"application/rtf": binaryFormat, "application/x-rtf": binaryFormat, "text/rtf": binaryFormat, // markup of its own
+	mhtml.Type: mhtmlFormat, "message/rfc822": mhtmlFormat, "application/x-mimearchive": mhtmlFormat,
 }
 
 // saysNothing are the media types that servers use for unknown files.
@@ -99,7 +101,7 @@ func formatOf(content []byte, contentType string, u *url.URL) format {
 	binary := noText(content)
 	switch {
 	case t == "" || saysNothing[t] || binary && f != htmlFormat:
-		if m := magic(content); m != "" {
+		if m := magic(content); m != "" && !(m == binaryFormat && archiveReaders[f] != nil && opens(content)) {
 			return m
 		}
 		if mhtml.Is(content) {
@@ -164,7 +166,9 @@ func magic(content []byte) format {
 		return ""
 	case bytes.Contains(content[:min(len(content), headerWindow)], []byte("%PDF-")):
 		return pdfFormat
-	case bytes.HasPrefix(content, []byte("PK\x03\x04")):
+	case bytes.HasPrefix(content, []byte(`{\rtf`)):
+		return binaryFormat
+	case isArchive(content):
 		return cmp.Or(archived(content), binaryFormat)
 	case !noText(content):
 		return ""
@@ -172,6 +176,14 @@ func magic(content []byte) format {
 		return imageFormat
 	}
 	return binaryFormat
+}
+
+func isArchive(content []byte) bool { return bytes.HasPrefix(content, []byte("PK\x03\x04")) }
+
+// opens reports whether content is an archive that can be read, of whatever parts.
+func opens(content []byte) bool {
+	_, err := zip.NewReader(bytes.NewReader(content), int64(len(content)))
+	return err == nil
 }
 
 // noText reports whether content is not text: it has a NUL among its first bytes and no byte order mark of UTF-16, or
