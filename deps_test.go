@@ -39,9 +39,11 @@ const policy = `
 	convert/dom           → convert/chars, convert/guard
 	convert/formula, convert/footnote → convert/chars, convert/dom
 	convert/xmlread       → convert/guard, convert/dom
+	convert/omml          → convert/guard, convert/xmlread
 	convert/archive       → convert/guard, convert/chars, convert/xmlread
 	convert/docx, convert/xlsx, convert/pptx, convert/opendocument → convert/archive, convert/guard, convert/chars
 	convert/docx, convert/xlsx, convert/pptx, convert/opendocument → convert/xmlread
+	convert/docx, convert/pptx → convert/omml
 	convert/epub          → convert/archive, convert/guard, convert/dom, convert/xmlread
 	convert/mhtml         → convert/guard
 	convert/css           → convert/chars, convert/dom

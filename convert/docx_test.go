@@ -95,7 +95,7 @@ func TestDocx(t *testing.T) {
 		},
 		{
 			"formula", `<w:p><m:oMath><m:sSup><m:e><m:r><m:t>x</m:t></m:r></m:e><m:sup><m:r><m:t>2</m:t></m:r></m:sup></m:sSup><m:r><m:t>=</m:t></m:r><m:f><m:num><m:r><m:t>1</m:t></m:r></m:num><m:den><m:r><m:t>a+b</m:t></m:r></m:den></m:f><m:d><m:e><m:r><m:t>c+d</m:t></m:r></m:e></m:d></m:oMath></w:p>`,
-			"x^2=1/(a+b)(c+d)\n",
+			"$x^{2} = \\frac{1}{a + b} \\left( c + d \\right)$\n",
 		},
 		{"line breaks", `<w:p>` + run("", "one") + `<w:r><w:br/></w:r>` + run("", "two") + `</w:p>`, "one  \ntwo\n"},
 	} {

@@ -31,6 +31,7 @@ type story struct {
 	skip   int      // depth at which what is skipped began; 0: none
 	field  []string // codes of the fields that are open
 	inText bool
+	alone  bool // formulas are set by themselves
 }
 
 // paragraph is a paragraph in the making.
@@ -40,7 +41,6 @@ type paragraph struct {
 	level    int
 	heading  int
 	text     bytes.Buffer
-	formulas []int  // where the parts of formulas that are open begin in text
 	emphasis string // open tags of the run before
 }
 
@@ -73,7 +73,12 @@ func (w *reader) story(dec *xml.Decoder, end string) string {
 					s.skip = s.depth
 				}
 			}
-			if s.skip == 0 {
+			switch {
+			case s.skip > 0:
+			case t.Name.Local == "oMath" && s.p != nil:
+				s.formula(dec)
+				s.depth--
+			default:
 				s.start(t)
 			}
 		case xml.EndElement:
@@ -83,9 +88,6 @@ func (w *reader) story(dec *xml.Decoder, end string) string {
 			}
 			switch s.skip {
 			case 0:
-				if s.p != nil && t.Name.Space == "m" {
-					s.p.formulaEnd(t.Name.Local)
-				}
 				s.end(t.Name.Local)
 			case s.depth:
 				s.skip = 0
@@ -130,6 +132,8 @@ func (s *story) start(t xml.StartElement) {
 		if n := len(s.tables); n > 0 {
 			s.tables[n-1].cell = &cell{span: 1}
 		}
+	case "oMathPara":
+		s.alone = true
 	case "del", "moveFrom", "pict", "instrText", "delText", "txbxContent", "sectPr", "rPrChange", "pPrChange", "Fallback",
 		"ruby":
 		switch {
@@ -143,9 +147,6 @@ func (s *story) start(t xml.StartElement) {
 		s.property(t)
 		if s.p != nil {
 			s.inline(t)
-		}
-		if s.p != nil && t.Name.Space == "m" {
-			s.p.formula(t.Name.Local)
 		}
 	}
 }
@@ -352,5 +353,7 @@ func (s *story) end(name string) {
 		}
 	case "tbl":
 		s.closeTable()
+	case "oMathPara":
+		s.alone = false
 	}
 }

@@ -62,6 +62,20 @@ func TestNormalise(t *testing.T) {
 		},
 		{"MathML text that is markup of TeX", "<math><mtext>if </mtext><mo>{</mo><mo>%</mo></math>", `\text{if } \{ \%`},
 		{
+			"MathML letters of other alphabets", "<math><mi>ℝ</mi><mo>∋</mo><mi>𝐯</mi><mi>ℒ</mi><mi>𝔤</mi><mi>𝑥</mi></math>",
+			`\mathbb{R} \ni \mathbf{v} \mathcal{L} \mathfrak{g} x`,
+		},
+		{"MathML prime", "<math><mi>f</mi><mo>′</mo><mo>(</mo><mi>x</mi><mo>)</mo></math>", `f' \left( x \right)`},
+		{
+			"MathML cases after what they define",
+			"<math><mi>f</mi><mo>=</mo><mo>{</mo><mtable><mtr><mtd><mn>1</mn></mtd></mtr><mtr><mtd><mi>x</mi></mtd></mtr></mtable></math>",
+			`f = \begin{cases} 1 \\ x \end{cases}`,
+		},
+		{
+			"MathML function that is an operator, and an accent that combines",
+			"<math><mo>sin</mo><mover><mi>x</mi><mo>\u0302</mo></mover></math>", `\sin \hat{x}`,
+		},
+		{
 			"annotation before MathML",
 			`<math><semantics><mi>y</mi><annotation encoding="application/x-tex">y_1</annotation></semantics></math>`, "y_1",
 		},

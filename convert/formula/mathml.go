@@ -69,6 +69,12 @@ func (w *texWriter) row(n *html.Node) string {
 		switch {
 		case tex == "":
 			continue
+		case tex == `\prime` && len(words) > 0: // of what stands before it
+			words[len(words)-1] += "'"
+			continue
+		case partner[i] < 0 && i+2 == len(parts) && mathName(parts[i+1]) == "mtable" && w.character(p) == "{":
+			words = append(words, w.table(parts[i+1], "cases"))
+			return strings.Join(words, " ")
 		case partner[i] > i:
 			tex = `\left` + texFence(w.character(p))
 		case partner[i] < i && partner[i] >= 0:
@@ -223,6 +229,8 @@ var accents = map[string]string{
 	"^": `\hat`, "ˆ": `\hat`, "˜": `\tilde`, "~": `\tilde`, "→": `\vec`, "⃗": `\vec`, "¯": `\bar`, "‾": `\overline`,
 	"―": `\overline`, "˙": `\dot`, "¨": `\ddot`, "⏞": `\overbrace`, "⏟": `\underbrace`, "_": `\underline`,
 	"ˇ": `\check`, "˘": `\breve`, "´": `\acute`, "`": `\grave`,
+	"\u0300": `\grave`, "\u0301": `\acute`, "\u0302": `\hat`, "\u0303": `\tilde`, "\u0304": `\bar`, "\u0305": `\overline`,
+	"\u0306": `\breve`, "\u0307": `\dot`, "\u0308": `\ddot`, "\u030c": `\check`, "\u0332": `\underline`,
 }
 
 func (w *texWriter) limits(n *html.Node, name string) string {

@@ -63,20 +63,25 @@ func (w *texWriter) token(n *html.Node, name string) string {
 	if name == "mtext" || name == "ms" {
 		return wordsTeX(w.text(n))
 	}
-	raw := w.character(n)
 	var words []string
-	for _, r := range norm.NFKC.String(raw) {
-		switch {
-		case r >= 0x2061 && r <= 0x2064 || r == ' ' || r == '\n' || r == '\t': // invisible operators
-		case r == '−':
-			words = append(words, "-")
-		case r < utf8.RuneSelf:
-			words = append(words, asciiTeX(r))
-		default:
-			if command := texSymbols[r]; command != "" {
-				words = append(words, `\`+command)
-			} else {
-				words = append(words, string(r))
+	for _, r := range w.character(n) {
+		if command, letter := alphabet(r); command != "" {
+			words = append(words, command+"{"+letter+"}")
+			continue
+		}
+		for _, r := range norm.NFKC.String(string(r)) {
+			switch {
+			case r >= 0x2061 && r <= 0x2064 || r == ' ' || r == '\n' || r == '\t': // invisible operators
+			case r == '−':
+				words = append(words, "-")
+			case r < utf8.RuneSelf:
+				words = append(words, asciiTeX(r))
+			default:
+				if command := texSymbols[r]; command != "" {
+					words = append(words, `\`+command)
+				} else {
+					words = append(words, string(r))
+				}
 			}
 		}
 	}
@@ -84,7 +89,7 @@ func (w *texWriter) token(n *html.Node, name string) string {
 	if len(words) > 1 && strings.Contains(tex, `\`) {
 		tex = strings.Join(words, " ")
 	}
-	if name == "mi" && functions[tex] {
+	if (name == "mi" || name == "mo") && functions[tex] {
 		return `\` + tex
 	}
 	if variant := dom.Attr(n, "mathvariant"); tex != "" && (variant == "bold" || dom.HasClass(n, "mjx-b")) {
@@ -93,6 +98,26 @@ func (w *texWriter) token(n *html.Node, name string) string {
 		return `\mathbb{` + tex + "}"
 	}
 	return tex
+}
+
+// alphabet returns the command for a letter that Unicode has in another alphabet of mathematics, and the letter in
+// plain form; "" for italic and sans-serif letters, which mean what plain ones do.
+func alphabet(r rune) (command, letter string) {
+	switch {
+	case r == 'ℂ' || r == 'ℍ' || r == 'ℕ' || r == 'ℙ' || r == 'ℚ' || r == 'ℝ' || r == 'ℤ',
+		r >= 0x1d538 && r <= 0x1d56b, r >= 0x1d7d8 && r <= 0x1d7e1:
+		command = `\mathbb`
+	case r >= 0x1d400 && r <= 0x1d433, r >= 0x1d468 && r <= 0x1d49b, r >= 0x1d7ce && r <= 0x1d7d7:
+		command = `\mathbf`
+	case r == 'ℬ' || r == 'ℰ' || r == 'ℱ' || r == 'ℋ' || r == 'ℐ' || r == 'ℒ' || r == 'ℳ' || r == 'ℛ',
+		r >= 0x1d49c && r <= 0x1d503:
+		command = `\mathcal`
+	case r == 'ℭ' || r == 'ℌ' || r == 'ℨ', r >= 0x1d504 && r <= 0x1d537, r >= 0x1d56c && r <= 0x1d59f:
+		command = `\mathfrak`
+	default:
+		return "", ""
+	}
+	return command, norm.NFKC.String(string(r))
 }
 
 func asciiTeX(r rune) string {

@@ -213,6 +213,8 @@ func (r *reader) begin(t xml.StartElement) string {
 		r.beginNote()
 	case "desc", "title":
 		return r.describe()
+	case "object":
+		r.formula(t)
 	}
 	return ""
 }

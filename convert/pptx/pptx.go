@@ -18,6 +18,7 @@ import (
 	"github.com/readthru/readthru/convert/archive"
 	"github.com/readthru/readthru/convert/chars"
 	"github.com/readthru/readthru/convert/guard"
+	"github.com/readthru/readthru/convert/omml"
 	"github.com/readthru/readthru/convert/xmlread"
 )
 
@@ -134,6 +135,14 @@ func (p *presentation) shapes(name string, relations map[string]archive.Relation
 		}
 		switch t := token.(type) {
 		case xml.StartElement:
+			if t.Name.Local == "oMath" && s.skip == 0 {
+				text, ok := omml.Read(p.ctx, dec, false)
+				p.doc.Cut = p.doc.Cut || !ok
+				if !repeated[s.kind] {
+					s.text.WriteString(text)
+				}
+				continue
+			}
 			s.start(t)
 		case xml.EndElement:
 			s.end(t.Name.Local)
