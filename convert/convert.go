@@ -138,8 +138,11 @@ func (d *Document) adopt(ctx context.Context, root *html.Node) {
 		d.whole = true
 	}
 	w := hidden.New(root)
-	if d.partOf != nil {
+	switch {
+	case d.partOf != nil:
 		w = hidden.NewPart(root, d.partOf.unseen.PageShown)
+	case d.form != "":
+		w = hidden.NewFinal(root)
 	}
 	unwrapShadowRoots(body, w) // before words are counted: what a host shows is in its template
 	c := count(ctx, root)

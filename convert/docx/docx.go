@@ -65,6 +65,7 @@ type reader struct {
 	noteOrder  []string
 	noteNumber map[string]int // from 1, of those in noteOrder
 	written    int            // bytes of text and addresses so far
+	colored    bool           // the pages have a background
 	cut        bool
 	damaged    bool
 }
@@ -75,6 +76,8 @@ type style struct {
 	list    string // id of its numbering
 	quote   bool
 	code    bool
+	vanish  bool // text that is not shown
+	shaded  bool // what stands behind its text is not the page
 	based   string
 }
 
@@ -119,6 +122,10 @@ func (w *reader) readStyles() {
 			}
 		case "numId":
 			s.list = value
+		case "vanish":
+			s.vanish = !off(t)
+		case "shd":
+			s.shaded = s.shaded || isShade(t)
 		}
 	})
 	keep()
@@ -157,6 +164,7 @@ func (w *reader) style(id string) style {
 			s.list = below.list
 		}
 		s.quote, s.code = s.quote || below.quote, s.code || below.code
+		s.vanish, s.shaded = s.vanish || below.vanish, s.shaded || below.shaded
 		s.based = below.based
 	}
 	return s
@@ -220,7 +228,9 @@ func (w *reader) body(name string) string {
 			w.damaged = true
 			return ""
 		}
-		if t, ok := token.(xml.StartElement); ok && t.Name.Local == "body" {
+		t, ok := token.(xml.StartElement)
+		w.colored = w.colored || ok && t.Name.Local == "background"
+		if ok && t.Name.Local == "body" {
 			return w.story(dec, "body")
 		}
 	}

@@ -31,6 +31,7 @@ type story struct {
 	skip   int      // depth at which what is skipped began; 0: none
 	field  []string // codes of the fields that are open
 	inText bool
+	inRun  bool // a run of the paragraph has begun
 	alone  bool // formulas are set by themselves
 }
 
@@ -40,14 +41,18 @@ type paragraph struct {
 	list     string
 	level    int
 	heading  int
+	shaded   bool // what stands behind its text is not the page
 	text     bytes.Buffer
-	emphasis string // open tags of the run before
+	emphasis []string // open tags of the run before
 }
 
 // run is how a run of text looks.
 type run struct {
 	bold, italic, strike, code bool
 	raised                     string // sup or sub
+	vanish, shaded             bool
+	color                      string // RRGGBB
+	tiny                       bool   // at most a point high
 }
 
 // story reads blocks to the end of the element with the name given, and returns them as HTML.
@@ -120,7 +125,7 @@ func (s *story) start(t xml.StartElement) {
 				s.around = append(s.around, s.p)
 			}
 			s.p = &paragraph{}
-			s.runs = run{}
+			s.runs, s.inRun = run{}, false
 		}
 	case "tbl":
 		s.openTable()
@@ -182,6 +187,7 @@ func (s *story) property(t xml.StartElement) {
 		if s.p.list == "" {
 			s.p.list = s.p.style.list
 		}
+		s.p.shaded = s.p.shaded || s.p.style.shaded
 	case "outlineLvl":
 		if n, err := strconv.Atoi(value); err == nil && n >= 0 && n < 9 {
 			s.p.heading = min(n+1, 6)
@@ -193,7 +199,18 @@ func (s *story) property(t xml.StartElement) {
 			s.p.level = min(max(n, 0), 8)
 		}
 	case "r":
-		s.runs = run{}
+		s.runs, s.inRun = run{}, true
+	case "vanish":
+		s.runs.vanish = !off(t)
+	case "color":
+		s.runs.color = value
+	case "sz":
+		size, err := strconv.Atoi(value) // of half points
+		s.runs.tiny = err == nil && size <= 2
+	case "highlight":
+		s.runs.shaded = !off(t)
+	case "shd":
+		s.shade(t)
 	case "b":
 		s.runs.bold = !off(t)
 	case "i":
@@ -207,10 +224,25 @@ func (s *story) property(t xml.StartElement) {
 		s.runs.code = s.runs.code || strings.Contains(lower, "code") || strings.Contains(lower, "verbatim")
 		s.runs.bold = s.runs.bold || lower == "strong"
 		s.runs.italic = s.runs.italic || lower == "emphasis"
+		style := s.w.style(value)
+		s.runs.vanish = s.runs.vanish || style.vanish
+		s.runs.shaded = s.runs.shaded || style.shaded
 	case "rFonts":
 		name := strings.ToLower(xmlread.Attr(t, "ascii"))
 		s.runs.code = s.runs.code || strings.Contains(name, "courier") || strings.Contains(name, "consolas") ||
 			strings.Contains(name, "mono") || strings.Contains(name, "menlo")
+	}
+}
+
+// shade takes what stands behind a run or, before the first, behind a paragraph.
+func (s *story) shade(t xml.StartElement) {
+	if !isShade(t) {
+		return
+	}
+	if s.inRun {
+		s.runs.shaded = true
+	} else {
+		s.p.shaded = true
 	}
 }
 
@@ -315,7 +347,7 @@ func (s *story) text(text string) {
 		return
 	}
 	s.w.written += len(text)
-	s.p.open(s.runs.tags(s.p))
+	s.p.open(s.runs.tags(s.p, len(s.tables) == 0 && len(s.around) == 0 && !s.w.colored))
 	s.p.text.WriteString(html.EscapeString(text))
 }
 

@@ -1,17 +1,26 @@
 package docx
 
 import (
+	"encoding/xml"
 	"fmt"
+	"slices"
 	"strings"
+
+	"github.com/readthru/readthru/convert/xmlread"
 )
 
-// tags are the elements for how a run looks. A heading is bold anyway.
-func (r run) tags(p *paragraph) string {
+// tags are the elements for how a run looks. A heading is bold anyway. Whether a reader sees text of a look is for the
+// reader of HTML to say: what Word does not show is not displayed, and letters that are tiny or have a color of their own
+// keep that, the color if they stand on the page itself.
+func (r run) tags(p *paragraph, onPage bool) []string {
 	var list []string
 	for _, t := range []struct {
 		on   bool
 		name string
 	}{
+		{r.vanish || p.style.vanish, `span style="display:none"`},
+		{r.tiny, `span style="font-size:1pt"`},
+		{onPage && !r.shaded && !p.shaded && isColor(r.color), `span style="color:#` + r.color + `"`},
 		{r.bold && p.heading == 0, "strong"},
 		{r.italic, "em"},
 		{r.strike, "del"},
@@ -22,27 +31,48 @@ func (r run) tags(p *paragraph) string {
 			list = append(list, t.name)
 		}
 	}
-	return strings.Join(list, " ")
+	return list
+}
+
+// isColor reports whether a color is six hexadecimal digits and bright: dark text is seen on any page.
+func isColor(value string) bool {
+	bright := 0
+	for _, c := range strings.ToLower(value) {
+		switch {
+		case c >= '0' && c <= '9', c >= 'a' && c <= 'd':
+		case c == 'e' || c == 'f':
+			bright++
+		default:
+			return false
+		}
+	}
+	return len(value) == 6 && bright >= 3
+}
+
+// isShade reports whether an element puts a color behind text.
+func isShade(t xml.StartElement) bool {
+	fill := strings.ToLower(xmlread.Attr(t, "fill"))
+	return fill != "" && fill != "auto" && fill != "ffffff" || xmlread.Attr(t, "themeFill") != ""
 }
 
 // open makes tags those of what follows.
-func (p *paragraph) open(tags string) {
-	if p.emphasis == tags {
+func (p *paragraph) open(tags []string) {
+	if slices.Equal(p.emphasis, tags) {
 		return
 	}
 	p.close()
-	for t := range strings.FieldsSeq(tags) {
+	for _, t := range tags {
 		p.text.WriteString("<" + t + ">")
 	}
 	p.emphasis = tags
 }
 
 func (p *paragraph) close() {
-	list := strings.Fields(p.emphasis)
-	for i := range list {
-		p.text.WriteString("</" + list[len(list)-1-i] + ">")
+	for _, t := range slices.Backward(p.emphasis) {
+		name, _, _ := strings.Cut(t, " ")
+		p.text.WriteString("</" + name + ">")
 	}
-	p.emphasis = ""
+	p.emphasis = nil
 }
 
 // paragraph writes a paragraph: a heading, an item of a list, code, a quotation or text.

@@ -42,6 +42,7 @@ type Cleaner struct {
 	covered  int                 // nodes looked at below such boxes
 	kept     bool                // styles hide the page itself, until a script has run
 	part     bool                // the page is a later part of a larger one
+	final    bool                // no script will change the page
 }
 
 // New returns a Cleaner for the page below root. It reads the style sheets and changes nothing.
@@ -54,6 +55,13 @@ func New(root *html.Node) *Cleaner {
 func NewPart(root *html.Node, shown bool) *Cleaner {
 	w := New(root)
 	w.part, w.kept = true, shown
+	return w
+}
+
+// NewFinal returns a Cleaner for a page that was composed of a document: no script will show what is hidden in it.
+func NewFinal(root *html.Node) *Cleaner {
+	w := New(root)
+	w.final = true
 	return w
 }
 
@@ -82,7 +90,7 @@ func (w *Cleaner) Clean(ctx context.Context, body *html.Node) {
 	if root := body.Parent; root != nil && root.Type == html.ElementNode {
 		l = w.paint(root, l, w.sheet.StylesOf(root))
 	}
-	if l = w.paint(body, l, w.sheet.StylesOf(body)); l.unseen() != "" {
+	if l = w.paint(body, l, w.sheet.StylesOf(body)); l.unseen() != "" && !w.final {
 		l, w.kept = w.plain(), true // the page itself waits for a script
 	}
 	w.walk(ctx, body, l)

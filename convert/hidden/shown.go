@@ -72,7 +72,7 @@ func prose(n *html.Node) bool {
 // isPage reports whether n is the page itself, waiting for a script to show it: it holds over 60 % of all text, and
 // next to nothing is said outside it but navigation, or the page's builder is known to show pages so.
 func (w *Cleaner) isPage(n *html.Node) bool {
-	if w.part {
+	if w.part || w.final {
 		return w.kept
 	}
 	held := 0
