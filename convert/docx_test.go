@@ -40,14 +40,18 @@ func TestDocx(t *testing.T) {
 		"word/styles.xml": `<w:styles><w:style w:styleId="berschrift1"><w:name w:val="heading 1"/></w:style><w:style w:styleId="Own"><w:basedOn w:val="berschrift1"/></w:style>
 			<w:style w:styleId="Lvl"><w:pPr><w:outlineLvl w:val="2"/></w:pPr></w:style><w:style w:styleId="Q"><w:name w:val="Quote"/></w:style><w:style w:styleId="SC"><w:name w:val="Source Code"/></w:style></w:styles>`,
 		"word/numbering.xml": `<w:numbering><w:abstractNum w:abstractNumId="7"><w:lvl w:ilvl="0"><w:numFmt w:val="decimal"/></w:lvl><w:lvl w:ilvl="1"><w:numFmt w:val="bullet"/></w:lvl></w:abstractNum>
-			<w:num w:numId="1"><w:abstractNumId w:val="7"/></w:num></w:numbering>`,
+			<w:abstractNum w:abstractNumId="8"><w:lvl w:ilvl="0"><w:start w:val="0"/><w:numFmt w:val="decimal"/></w:lvl></w:abstractNum>
+			<w:num w:numId="1"><w:abstractNumId w:val="7"/></w:num>
+			<w:num w:numId="2"><w:abstractNumId w:val="7"/><w:lvlOverride w:ilvl="0"><w:startOverride w:val="7"/></w:lvlOverride></w:num>
+			<w:num w:numId="3"><w:abstractNumId w:val="8"/></w:num></w:numbering>`,
 		"word/_rels/document.xml.rels": `<Relationships><Relationship Id="r1" Type="http://x/hyperlink" Target="https://a.test/x"/></Relationships>`,
 		"word/footnotes.xml":           `<w:footnotes><w:footnote w:type="separator" w:id="0"><w:p/></w:footnote><w:footnote w:id="2"><w:p><w:r><w:t>A note.</w:t></w:r></w:p></w:footnote></w:footnotes>`,
 		"docProps/core.xml":            `<cp:coreProperties><dc:title>Of rivers</dc:title><dc:creator>Ann</dc:creator></cp:coreProperties>`,
 	}
-	item := func(level, text string) string {
-		return paragraphOf(`<w:numPr><w:ilvl w:val="`+level+`"/><w:numId w:val="1"/></w:numPr>`, text)
+	listed := func(list, level, text string) string {
+		return paragraphOf(`<w:numPr><w:ilvl w:val="`+level+`"/><w:numId w:val="`+list+`"/></w:numPr>`, text)
 	}
+	item := func(level, text string) string { return listed("1", level, text) }
 	run := func(properties, text string) string {
 		return `<w:r><w:rPr>` + properties + `</w:rPr><w:t xml:space="preserve">` + text + `</w:t></w:r>`
 	}
@@ -88,6 +92,13 @@ func TestDocx(t *testing.T) {
 		},
 		{"code and quotation", paragraphOf(`<w:pStyle w:val="SC"/>`, "if x {") + paragraphOf(`<w:pStyle w:val="SC"/>`,
 			"  y") + paragraphOf(`<w:pStyle w:val="Q"/>`, "Quoted."), "```\nif x {\n  y\n```\n\n> Quoted.\n"},
+		{
+			"a list that goes on after a text",
+			item("0", "one") + paragraphOf("", "Text.") + item("0", "two") + item("1", "a") + item("0", "three"),
+			"1. one\n\nText.\n\n2. two\n   - a\n3. three\n",
+		},
+		{"a list that begins with a number of its own", listed("2", "0", "seven") + listed("2", "0", "eight"), "7. seven\n8. eight\n"},
+		{"a list whose kind begins with another number", listed("3", "0", "zero"), "0. zero\n"},
 		{"picture", `<w:p><w:r><w:drawing><wp:docPr id="1" descr="A river"/></w:drawing></w:r></w:p>`, "*Image: A river*\n"},
 		{
 			"deleted text, and markup that is text",

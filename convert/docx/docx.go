@@ -10,6 +10,7 @@ import (
 	"context"
 	"encoding/xml"
 	"fmt"
+	"maps"
 	"strconv"
 	"strings"
 
@@ -57,7 +58,7 @@ type reader struct {
 	files  *archive.Archive
 	links  map[string]archive.Relation
 	styles map[string]style
-	lists  map[string]map[int]bool // number's id → level → is it numbered
+	lists  map[string]*numbering // by id
 
 	doc archive.Document
 
@@ -68,6 +69,18 @@ type reader struct {
 	colored    bool           // the pages have a background
 	cut        bool
 	damaged    bool
+}
+
+// numbering is how the items of lists of one id are marked.
+type numbering struct {
+	levels map[int]level
+	counts [9]int // items so far, by level
+}
+
+// level is how the items of a level are marked.
+type level struct {
+	numbered bool
+	before   int // number of the first, less one
 }
 
 // style is what a paragraph's style says of its meaning.
@@ -170,30 +183,47 @@ func (w *reader) style(id string) style {
 	return s
 }
 
+// readNumbering reads the kinds of lists (§17.9). A list may begin with other numbers than its kind.
 func (w *reader) readNumbering() {
-	abstract := map[string]map[int]bool{}
-	w.lists = map[string]map[int]bool{}
-	var open map[int]bool
-	number := ""
-	level := 0
+	const maxKinds, maxLists = 5000, 20_000
+	kinds := map[string]map[int]level{}
+	w.lists = map[string]*numbering{}
+	var open map[int]level // of the kind or the list that is being read
+	at := 0
+	set := func(t xml.StartElement, do func(l *level, value string)) {
+		if open != nil && at >= 0 && at < 9 {
+			l := open[at]
+			do(&l, xmlread.Attr(t, "val"))
+			open[at] = l
+		}
+	}
+	start := func(l *level, value string) {
+		if n, err := strconv.Atoi(value); err == nil && n >= 0 && n < 1e6 {
+			l.before = n - 1
+		}
+	}
 	w.files.Each("word/numbering.xml", func(_ *xml.Decoder, t xml.StartElement) {
 		switch t.Name.Local {
 		case "abstractNum":
-			open = map[int]bool{}
-			if len(abstract) < 5000 {
-				abstract[xmlread.Attr(t, "abstractNumId")] = open
+			open = map[int]level{}
+			if len(kinds) < maxKinds {
+				kinds[xmlread.Attr(t, "abstractNumId")] = open
 			}
-		case "lvl":
-			level, _ = strconv.Atoi(xmlread.Attr(t, "ilvl"))
+		case "lvl", "lvlOverride":
+			at, _ = strconv.Atoi(xmlread.Attr(t, "ilvl"))
 		case "numFmt":
-			if v := xmlread.Attr(t, "val"); open != nil && level >= 0 && level < 10 {
-				open[level] = v != "bullet" && v != "none"
-			}
+			set(t, func(l *level, value string) { l.numbered = value != "bullet" && value != "none" })
+		case "start", "startOverride":
+			set(t, start)
 		case "num":
-			number = xmlread.Attr(t, "numId")
+			open = nil
+			if len(w.lists) < maxLists {
+				open = map[int]level{}
+				w.lists[xmlread.Attr(t, "numId")] = &numbering{levels: open}
+			}
 		case "abstractNumId":
-			if number != "" && len(w.lists) < 20000 {
-				w.lists[number] = abstract[xmlread.Attr(t, "val")]
+			if open != nil {
+				maps.Copy(open, kinds[xmlread.Attr(t, "val")])
 			}
 		}
 	})

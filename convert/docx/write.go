@@ -80,15 +80,16 @@ func (s *story) paragraph() {
 	p := s.p
 	p.close()
 	text := p.text.String()
-	numbered, known := s.w.lists[p.list][p.level]
+	list := s.w.lists[p.list]
 	switch {
 	case strings.TrimSpace(text) == "" && !p.style.code:
 	case p.heading > 0:
 		s.closeBlocks()
 		fmt.Fprintf(&s.out, "<h%d>%s</h%d>", p.heading, text, p.heading)
-	case p.list != "" && p.list != "0" && (known || s.w.lists[p.list] != nil):
+	case p.list != "0" && list != nil:
 		s.openBlock("")
-		s.item(p.level, numbered, text)
+		numbered, number := list.next(p.level)
+		s.item(p.level, numbered, number, text)
 	case p.style.code:
 		s.closeLists(0)
 		s.openBlock("pre")
@@ -103,8 +104,17 @@ func (s *story) paragraph() {
 	}
 }
 
-// item writes an item of a list, in lists opened to its level.
-func (s *story) item(level int, numbered bool, text string) {
+// next returns how the next item of a level is marked. Items of deeper levels begin again after it.
+func (n *numbering) next(at int) (numbered bool, number int) {
+	l := n.levels[at]
+	clear(n.counts[at+1:])
+	n.counts[at]++
+	return l.numbered, l.before + n.counts[at]
+}
+
+// item writes an item of a list, in lists opened to its level. A list that goes on after other text, or begins with
+// another number than 1, says so.
+func (s *story) item(level int, numbered bool, number int, text string) {
 	if len(s.lists) == level+1 && s.lists[level] != numbered {
 		s.closeLists(level)
 	}
@@ -116,6 +126,9 @@ func (s *story) item(level int, numbered bool, text string) {
 		tag := "<ul>"
 		if numbered {
 			tag = "<ol>"
+			if number != 1 && len(s.lists) == level {
+				tag = fmt.Sprintf(`<ol start="%d">`, number)
+			}
 		}
 		if len(s.lists) < level { // a level that was left out
 			tag += "<li>"
