@@ -31,7 +31,7 @@ func TestPluginHasTheHooksThatSetupInstalls(t *testing.T) {
 	if d := cmp.Diff(want, string(got)); d != "" {
 		t.Errorf("%s (-want +got)\n%s", name, d)
 	}
-	for _, name := range []string{".mcp.json", ".claude-plugin/plugin.json", "../.claude-plugin/marketplace.json"} {
+	for _, name := range []string{".mcp.json", ".claude-plugin/plugin.json", "../../.claude-plugin/marketplace.json"} {
 		if text, err := os.ReadFile(filepath.Join(dir, name)); err != nil || !json.Valid(text) {
 			t.Errorf("%s: %v, or no JSON", name, err)
 		}
