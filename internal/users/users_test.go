@@ -64,6 +64,10 @@ func TestRolesAllowWhatThoseBeforeThemDo(t *testing.T) {
 func TestATokenIsForItsUserAndItsPlaces(t *testing.T) {
 	ann, anns := newUser(t, "ann", users.Write, users.ScopeProxy, users.ScopeMCP)
 	bob, bobs := newUser(t, "bob", users.Read, users.ScopeAPI)
+	other := "A"
+	if strings.HasSuffix(anns, other) {
+		other = "B"
+	}
 	d := users.NewDirectory(nil)
 	if !d.Open() {
 		t.Error("without users not everybody is let in")
@@ -82,7 +86,7 @@ func TestATokenIsForItsUserAndItsPlaces(t *testing.T) {
 		{"ann", bobs, users.ScopeAPI, users.ErrWrong},
 		{"bob", bobs, users.ScopeAPI, nil},
 		{"bob", bobs, users.ScopeProxy, users.ErrScope},
-		{"ann", anns[:len(anns)-1] + "A", users.ScopeProxy, users.ErrWrong},
+		{"ann", anns[:len(anns)-1] + other, users.ScopeProxy, users.ErrWrong},
 		{"ann", "", users.ScopeProxy, users.ErrWrong},
 		{"", anns, users.ScopeProxy, users.ErrWrong},
 	} {
