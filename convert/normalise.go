@@ -68,7 +68,7 @@ func normalise(ctx context.Context, body *html.Node, base, self *url.URL, w *hid
 		}
 	}
 	walk(body)
-	separate(ctx, body, w.Apart())
+	separate(ctx, body, w.Apart(), w.Boxed())
 	dropOrnaments(body)
 }
 

@@ -19,16 +19,23 @@ import (
 // apartNames are classes of text that is for screen readers alone. Their styles take it out of the line.
 var apartNames = joined("visually-hidden sr-only screen-reader screen-reader-text assistive-text")
 
+// boxNames and boxesNames are classes, of widely used style sheets, of boxes in a line, and of what sets its children
+// side by side as boxes.
+var (
+	boxNames   = joined("inline-block d-inline-block inline-flex d-inline-flex")
+	boxesNames = joined("flex inline-flex grid inline-grid d-flex d-inline-flex d-grid")
+)
+
 // seams finds where texts meet.
 type seams struct {
-	ctx   context.Context
-	apart map[*html.Node]bool // inline elements that styles set apart
-	last  *html.Node          // the text before, in the same line
+	ctx          context.Context
+	apart, boxed map[*html.Node]bool // inline elements that styles set apart, or make boxes
+	last         *html.Node          // the text before, in the same line
 }
 
 // separate puts a space where two texts in a line meet and would be one word, though a reader sees two.
-func separate(ctx context.Context, body *html.Node, apart map[*html.Node]bool) {
-	(&seams{ctx: ctx, apart: apart}).walk(body)
+func separate(ctx context.Context, body *html.Node, apart, boxed map[*html.Node]bool) {
+	(&seams{ctx: ctx, apart: apart, boxed: boxed}).walk(body)
 }
 
 func (s *seams) walk(n *html.Node) {
@@ -66,7 +73,8 @@ func (s *seams) meet(before, after *html.Node) {
 	if left.Type == html.TextNode && right.Type == html.TextNode {
 		return
 	}
-	if s.setApart(before, left) || s.setApart(after, right) || parted(x, y, left, right) {
+	if s.setApart(before, left) || s.setApart(after, right) || parted(x, y, left, right) ||
+		beginsName(x, y) && s.sideBySide(left, right) {
 		right.Parent.InsertBefore(dom.NewText(" "), right)
 	}
 }
@@ -108,6 +116,24 @@ func (s *seams) setApart(n, top *html.Node) bool {
 			return false
 		}
 	}
+}
+
+// sideBySide reports whether two siblings are elements that are drawn beside each other, mostly with room between them:
+// boxes, or a link with a label before or after it.
+func (s *seams) sideBySide(left, right *html.Node) bool {
+	if left.Type != html.ElementNode || right.Type != html.ElementNode {
+		return false
+	}
+	before, after := linksAt(left, right)
+	return (before == nil) != (after == nil) || s.boxed[left] || s.boxed[right] || named(left, boxNames) ||
+		named(right, boxNames) || named(left.Parent, boxesNames)
+}
+
+// beginsName reports whether y begins with a capital, and x ends with a word, not a letter that stands before a name, as
+// in "iPhone".
+func beginsName(x, y string) bool {
+	begin, _ := utf8.DecodeRuneInString(y)
+	return (unicode.IsUpper(begin) || unicode.IsTitle(begin)) && endsLower(x, 2)
 }
 
 // parted reports whether two texts that meet without a space, in the siblings left and right, are surely two: what one
@@ -153,15 +179,24 @@ func parted(x, y string, left, right *html.Node) bool {
 // twoLinks reports whether what meets in two siblings are links to two places, or may be: addresses are not known where
 // a page has none, or scripts make them.
 func twoLinks(left, right *html.Node) bool {
-	isLink := func(n *html.Node) bool { return dom.Is(n, atom.A) }
-	for !isLink(left) && left.LastChild != nil {
-		left = left.LastChild
+	before, after := linksAt(left, right)
+	if before == nil || after == nil {
+		return false
 	}
-	for !isLink(right) && right.FirstChild != nil {
-		right = right.FirstChild
+	a, b := dom.Attr(before, "href"), dom.Attr(after, "href")
+	return a != b || a == "" || a == "#"
+}
+
+// linksAt returns the link that the first of two siblings ends with, and the one that the second begins with; nil for
+// none.
+func linksAt(left, right *html.Node) (before, after *html.Node) {
+	for before = left; before != nil && !dom.Is(before, atom.A); {
+		before = before.LastChild
 	}
-	a, b := dom.Attr(left, "href"), dom.Attr(right, "href")
-	return isLink(left) && isLink(right) && (a != b || a == "" || a == "#")
+	for after = right; after != nil && !dom.Is(after, atom.A); {
+		after = after.FirstChild
+	}
+	return before, after
 }
 
 // several reports whether s has more than one word.

@@ -34,7 +34,7 @@ var ruleTables = slices.Concat([]any{
 	manualLabels, tocNames,
 	page.TrackingParameters, redirectors, adHosts, signInNames, signInRequests,
 	paywallRequests, failureNames, errorPhrases, wallMarks, wallPhrases,
-	badNames, elsewhereHeadings, labels, apartNames, commentNames, extras, postNames, forumKeeps,
+	badNames, elsewhereHeadings, labels, apartNames, boxNames, boxesNames, commentNames, extras, postNames, forumKeeps,
 	manualKeeps, menuNames, tableMenus, weakNames, chromeRoles,
 	generators, bookRelations, directions, turnRelations, controls, sourceLinks,
 	depthKeys, depthClasses, commentParts, quoteBoxes, quoteHeads, quoteLines, quotedNames, postBoxes,

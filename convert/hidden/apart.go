@@ -11,18 +11,28 @@ import (
 // of a flexible box or a grid, and what is placed elsewhere.
 func (w *Cleaner) Apart() map[*html.Node]bool { return w.apart }
 
+// Boxed returns the elements that styles make boxes in a line: they may have a margin between them, or none.
+func (w *Cleaner) Boxed() map[*html.Node]bool { return w.boxed }
+
 // setApart notes whether the styles of n take it or what it holds out of their lines.
 func (w *Cleaner) setApart(n *html.Node, style css.Values) {
 	if len(style) == 0 {
 		return
 	}
-	switch style.Get("display") {
-	case "flex", "grid", "-webkit-box", "-webkit-flex":
+	display := style.Get("display")
+	switch display {
+	case "flex", "grid", "inline-flex", "inline-grid", "-webkit-box", "-webkit-flex":
 		for c := range n.ChildNodes() {
 			if c.Type == html.ElementNode {
 				w.apart[c] = true
 			}
 		}
+	}
+	switch display {
+	case "flex", "grid", "-webkit-box", "-webkit-flex":
+	case "inline-block", "inline-flex", "inline-grid", "inline-table":
+		w.boxed[n] = true
+		return
 	case "block", "flow-root", "list-item", "table":
 	default:
 		if position := style.Get("position"); position != "absolute" && position != "fixed" {

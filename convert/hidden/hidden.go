@@ -36,6 +36,7 @@ type Cleaner struct {
 	reported reporter
 	total    int                 // bytes of text below the body, without scripts and the like
 	apart    map[*html.Node]bool // what Apart returns
+	boxed    map[*html.Node]bool // what Boxed returns
 	controls map[string]bool     // ids of what a control of the page opens: panels of tabs, folded sections
 	gone     []*html.Node        // elements to remove after the walk, because selectors refer to neighbours
 	covers   int                 // elements for which a box that covers others was looked for
@@ -47,7 +48,9 @@ type Cleaner struct {
 
 // New returns a Cleaner for the page below root. It reads the style sheets and changes nothing.
 func New(root *html.Node) *Cleaner {
-	return &Cleaner{sheet: css.Read(root), apart: map[*html.Node]bool{}, controls: map[string]bool{}}
+	return &Cleaner{
+		sheet: css.Read(root), apart: map[*html.Node]bool{}, boxed: map[*html.Node]bool{}, controls: map[string]bool{},
+	}
 }
 
 // NewPart returns a Cleaner for a later part of a page. shown says whether styles hide the page itself, by
