@@ -11,6 +11,7 @@ import (
 	"os"
 	"path"
 	"regexp"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -130,6 +131,9 @@ func (p *program) convertOne(c *cli.Context, s *settings, name string, u *url.UR
 	}
 	if err != nil {
 		return fmt.Errorf("convert %s: %w", contentType, err)
+	}
+	if slices.Contains(res.Warnings, convert.WarnDamaged) && strings.TrimSpace(res.Markdown) == "" {
+		return fmt.Errorf("convert %s: the file is damaged, and nothing of it can be read", cmp.Or(name, "standard input"))
 	}
 	if res.Recipe != nil {
 		p.note("%s", res.Recipe)

@@ -179,6 +179,7 @@ func (p *program) app() *cli.App {
 	app.DisableSliceFlagSeparator = true // URLs and file names may have commas
 	app.Commands = append(app.Commands, p.manCommands()...)
 	p.prepare(app.Commands)
+	app.CustomAppHelpTemplate = grouped(app.Commands)
 	return app
 }
 
@@ -246,7 +247,11 @@ func usageMistake(c *cli.Context, err error, _ bool) error {
 	if c.Command != nil && strings.HasSuffix(err.Error(), "not defined: -json") && len(c.Command.Subcommands) == 0 {
 		err = errors.New("there is no --json: this command prints no data of its own")
 	}
-	mistake := withHint(usagef("%s", err), fmt.Sprintf("see \"%s --help\"", name))
+	hint := fmt.Sprintf("see \"%s --help\"", name)
+	if _, term, ok := strings.Cut(err.Error(), "not defined: "); ok && strings.Contains(term, ":") {
+		hint = fmt.Sprintf("put -- before what begins with a minus and is no option: %s -- '%s'", name, term)
+	}
+	mistake := withHint(usagef("%s", err), hint)
 	if c.Command != nil && c.Command.Name == "hook" { // status 2 would stop the agent
 		(&program{stdio: stdio{err: c.App.ErrWriter}}).tell(mistake)
 		return nil
@@ -274,7 +279,7 @@ func noSubcommand(c *cli.Context) error {
 
 func unknownCommand(commands []*cli.Command, prefix, name string) error {
 	hint := fmt.Sprintf("see \"readthru %s--help\"", prefix)
-	if best := nearest(name, commands); best != "" {
+	if best := meant(name, commands); best != "" {
 		hint = fmt.Sprintf("did you mean \"readthru %s%s\"?", prefix, best)
 	}
 	return withHint(usagef("unknown command %q", prefix+name), hint)

@@ -25,6 +25,8 @@ type childRun struct {
 	login   string // name:password for a proxy with users, else empty
 	record  string // file to record the answers in, or ""
 	quiet   bool
+
+	direct string // hosts for which clients do not ask the proxy, as NO_PROXY names them
 }
 
 func (p *program) runCommand() *cli.Command {
@@ -132,7 +134,7 @@ func (p *program) runIn(ctx context.Context, s *settings, r *childRun, client *a
 	if err != nil {
 		return errors.Join(err, d.close(ctx))
 	}
-	e.session = r.session
+	e.session, r.direct = r.session, withoutProxy(e.direct)
 	status := p.runChild(r.name, r.args, e.variables())
 	if err := d.close(ctx); err != nil {
 		if !errors.Is(err, errLost) { // which was said when it happened
@@ -147,7 +149,8 @@ func (p *program) runIn(ctx context.Context, s *settings, r *childRun, client *a
 	return status
 }
 
-// tellSession prints a line about what the command read since before. It is silent if the command sent no request.
+// tellSession prints a line about what the command read since before, or that nothing came through the proxy, and which
+// hosts go around it.
 func (p *program) tellSession(ctx context.Context, client *api.Client, r *childRun, before *api.SessionStats) {
 	st, err := client.Session(ctx, r.session)
 	if err != nil {
@@ -163,6 +166,7 @@ func (p *program) tellSession(ctx context.Context, client *api.Client, r *childR
 	}
 	requests, tunnels := st.Requests-before.Requests, st.Tunnels-before.Tunnels
 	if requests+tunnels == 0 {
+		p.note("no request came through the proxy; NO_PROXY has clients go around it for %s", strings.ReplaceAll(r.direct, ",", ", "))
 		return
 	}
 	text := count(requests, "request") + ": " + count(st.Pages-before.Pages, "page") + ", " + count(st.Hits-before.Hits,
