@@ -248,14 +248,13 @@ func (a *attempt) links() []string {
 	}
 	var links []string
 	var more, rest bool
-	if a.best.From == page.Browser && a.seen != nil {
-		if links, more = convert.Links(a.seen.HTML, "text/html; charset=utf-8", a.seen.URL); more {
-			a.warn("links-cut")
-			a.page.Warnings = a.warnings
-		}
-		return links
-	}
-	if a.kind == htmlKind && a.content != nil {
+	seen := a.best.Links
+	switch {
+	case seen != nil && !seen.Cut:
+		return slices.Clone(seen.URLs)
+	case seen != nil:
+		links, more = slices.Clone(seen.URLs), true
+	case a.kind == htmlKind && a.content != nil:
 		contentType := a.resp.Header.Get("Content-Type")
 		if page.KindOf(contentType) != page.HTML {
 			contentType = "text/html" // labelled as something else

@@ -229,13 +229,28 @@ func (s browser) convert(ctx context.Context, a *attempt, seen *render.Page) (*s
 		Title: res.Title, Description: res.Description, CanonicalURL: res.CanonicalURL, PageType: res.PageType,
 		Meta:   res.Meta,
 		Tokens: res.Tokens, HTMLTokens: res.HTMLTokens, HTMLChars: res.HTMLChars, Warnings: res.Warnings,
-		FinalURL: seen.URL.String(),
+		FinalURL: seen.URL.String(), Links: linksSeen(seen),
 	}
 	if withoutFragment(seen.URL) == withoutFragment(a.url) {
 		r.FinalURL = a.url.String() // a script that changes the fragment leads nowhere: see strays
 	}
 	noteRecipe(r, res.Recipe)
 	return r, nil
+}
+
+// maxLinkBytes is how long the links of a rendered page that are kept with it may be together, in bytes.
+const maxLinkBytes = 256 << 10
+
+// linksSeen returns the links of a rendered page, of whose document only the markdown is stored.
+func linksSeen(seen *render.Page) *store.Links {
+	urls, more := convert.Links(seen.HTML, "text/html; charset=utf-8", seen.URL)
+	total := 0
+	for i, u := range urls {
+		if total += len(u); total > maxLinkBytes {
+			return &store.Links{URLs: slices.Clone(urls[:i]), Cut: true}
+		}
+	}
+	return &store.Links{URLs: urls, Cut: more}
 }
 
 // PageClient returns the transport for the requests of a rendered page: through client, under the policy for own

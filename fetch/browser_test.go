@@ -400,12 +400,34 @@ func TestWhatARenderedPageLoadsIsDecoded(t *testing.T) {
 func TestARenderedPageLeadsWhereItsScriptsSay(t *testing.T) {
 	c := withBrowser(t, "", respond(200, `<!doctype html><title>App</title><body><div id=root></div><script>
 		document.getElementById('root').innerHTML = '<nav><a href="/made">made</a></nav><main><h1>Harbour</h1>' + '<p>The boats come home in single file before the town wakes.</p>'.repeat(12) + '</main>'</script>`, html))
-	ans, err := c.try(t, fetch.Request{URL: parse(t, "https://site.test/app"), Own: true, Links: true})
-	if err != nil {
-		t.Fatal(err)
+	for _, reading := range []string{"the first reading", "one from the store"} {
+		ans, err := c.try(t, fetch.Request{URL: parse(t, "https://site.test/app"), Own: true, Links: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want := []string{"https://site.test/made"}; !slices.Equal(ans.Links, want) {
+			t.Errorf("%s: links %q, want %q", reading, ans.Links, want)
+		}
 	}
-	if want := []string{"https://site.test/made"}; !slices.Equal(ans.Links, want) {
-		t.Errorf("links %q, want %q", ans.Links, want)
+	if n := c.Browser().State().Pages; n != 1 {
+		t.Errorf("rendered %d times, want 1", n)
+	}
+}
+
+// What is too long to be kept is left out at each reading, which says so, but for what the markdown names.
+func TestTheLinksKeptWithARenderedPageAreBounded(t *testing.T) {
+	c := withBrowser(t, "", respond(200, `<!doctype html><title>App</title><body><div id=root></div><script>
+		let menu = ''; for (let i = 0; i < 3000; i++) menu += '<a href="/' + 'long/'.repeat(20) + i + '">made</a>';
+		document.getElementById('root').innerHTML = '<nav>' + menu + '</nav><main><h1>Harbour</h1>' + '<p>The boats come home in single file before the town wakes.</p>'.repeat(12) + '<a href="/last">The last boat</a></main>'</script>`, html))
+	for _, reading := range []string{"the first reading", "one from the store"} {
+		ans, err := c.try(t, fetch.Request{URL: parse(t, "https://site.test/app"), Own: true, Links: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := len(ans.Links); n < 1000 || n > 2500 || ans.Links[n-1] != "https://site.test/last" ||
+			!slices.Contains(ans.Page.Warnings, "links-cut") {
+			t.Errorf("%s: %d links, warnings %q", reading, n, ans.Page.Warnings)
+		}
 	}
 }
 

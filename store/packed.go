@@ -206,9 +206,18 @@ func (r *renditionRecord) fields(f fields) {
 		f.time(t)
 	}
 	f.bool(&r.Rendered)
-	if f.d != nil && len(f.d.b) == 0 || f.d == nil && r.SiteRecipe == "" {
-		return // an older program does not know of it, and reads what has none
+	// older programs do not know of what follows, and read what has none
+	if f.d != nil && len(f.d.b) == 0 || f.d == nil && r.SiteRecipe == "" && r.Links == nil {
+		return
 	}
 	f.text(&r.SiteRecipe)
 	f.text(&r.Next)
+	if f.d != nil && len(f.d.b) == 0 || f.d == nil && r.Links == nil {
+		return
+	}
+	if f.d != nil {
+		r.Links = new(Links)
+	}
+	f.list(&r.Links.URLs)
+	f.bool(&r.Links.Cut)
 }

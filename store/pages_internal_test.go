@@ -120,6 +120,7 @@ func TestPackedRecordsKeepEachField(t *testing.T) {
 	r.Expires, r.Fresh, r.FetchedAt = p.Page.CreatedAt, p.Page.FetchedAt, time.Unix(-1, 5).UTC()
 	r.FinalURL, r.Rendered, r.Validator, r.ContentHash, r.Excerpt = "f", true, "v", "h", "e"
 	r.Readme, r.SymbolMap = Span{1, 2}, Span{3, 4}
+	r.Links = &Links{URLs: []string{"l"}, Cut: true}
 	for i, f := range reflect.VisibleFields(reflect.TypeFor[Rendition]()) {
 		if f.Name != "Markdown" && reflect.ValueOf(r.Rendition).Field(i).IsZero() {
 			t.Errorf("field %s is not tried", f.Name)
@@ -131,6 +132,10 @@ func TestPackedRecordsKeepEachField(t *testing.T) {
 	}
 	if diff := cmp.Diff(r, again); diff != "" {
 		t.Errorf("rendition (-want +got):\n%s", diff)
+	}
+	r.Links, again = nil, renditionRecord{} // as older programs wrote it
+	if !unmarshal(encodePacked(&r), &again) || !cmp.Equal(r, again) {
+		t.Errorf("a rendition without links becomes %+v", again)
 	}
 	var empty pageRecord
 	if !unmarshal(encodePacked(&pageRecord{}), &empty) || !reflect.DeepEqual(empty, pageRecord{}) {

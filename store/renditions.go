@@ -36,6 +36,15 @@ type Rendition struct {
 	ContentHash   string    // hex SHA-256 of the markdown without front matter
 	MarkdownChars int       // Unicode code points, of the same
 	Excerpt       string    // of the same, at most 300 characters
+
+	// Links are those of the document that a browser made, which is not stored. If nil, they are unknown.
+	Links *Links `json:",omitempty"`
+}
+
+// Links are the links of a document.
+type Links struct {
+	URLs []string // absolute, each once, in the document's order
+	Cut  bool     // there are more
 }
 
 // Span is a range of bytes in a text. The zero value is empty.
@@ -130,7 +139,13 @@ func (s *Store) rendition(key, recipe string) (*Rendition, error) {
 // keepHot keeps a rendition in memory when it is small.
 func (s *Store) keepHot(key string, r *Rendition) {
 	if len(r.Markdown) <= maxHotBody {
-		s.renditions.add(key, r, int64(len(r.Markdown)+len(key)+len(r.Recipe)+1024))
+		size := len(r.Markdown) + len(key) + len(r.Recipe) + 1024
+		if r.Links != nil {
+			for _, u := range r.Links.URLs {
+				size += len(u) + 16
+			}
+		}
+		s.renditions.add(key, r, int64(size))
 	}
 }
 
