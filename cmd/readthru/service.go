@@ -106,12 +106,24 @@ func (p *program) installService(c *cli.Context) error {
 			return err
 		}
 	}
+	if err := keepEdits(m); err != nil {
+		return err
+	}
 	installed := service.Installed(m)
 	done, err := p.take(c, m.Install(d, installed), func() error { return p.makeWay(c.Context, s, installed) })
 	if err != nil || !done {
 		return err
 	}
 	p.noteService(s, m)
+	return nil
+}
+
+// keepEdits returns an error if an installation would lose what a person wrote into the manager's files.
+func keepEdits(m service.Manager) error {
+	if err := service.Edited(m); err != nil {
+		return withHint(fmt.Errorf("install the service: %w", err),
+			`move the change into a drop-in ("systemctl --user edit readthru.service"), remove the file and run this again`)
+	}
 	return nil
 }
 
@@ -130,6 +142,9 @@ func (p *program) noteService(s *settings, m service.Manager) {
 		if ok && key != "data_dir" && key != "config" {
 			p.note("warning: the service does not see %s of the environment: set %s in the configuration", name, key)
 		}
+	}
+	if advice := s.upstreamAdvice(); advice != "" {
+		p.note("warning: the service does not see the proxy of this environment: %s", advice)
 	}
 	p.note("%s keeps the daemon running: proxy on %s, admin on %s", m.Name(), s.Proxy.Listen, s.Admin.Listen)
 }

@@ -96,6 +96,9 @@ func (g *guide) service(ctx context.Context) error {
 		}
 		return nil
 	}
+	if err := keepEdits(m); err != nil {
+		return err
+	}
 	if err := makeDataDir(g.s.dataDir); err != nil {
 		return err
 	}

@@ -177,3 +177,43 @@ func TestUnitsAreValid(t *testing.T) {
 		t.Errorf("%v: %s", err, out)
 	}
 }
+
+// What a person writes into a unit is not lost by another installation.
+func TestAnEditedUnitIsKnown(t *testing.T) {
+	m := service.Systemd{Dir: t.TempDir()}
+	write := func() {
+		for _, step := range m.Install(daemon, false) {
+			if step.Write != "" {
+				if err := step.Do(); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+	}
+	if err := service.Edited(m); err != nil {
+		t.Errorf("before an installation: %v", err)
+	}
+	for _, name := range m.Files() {
+		write()
+		if err := service.Edited(m); err != nil {
+			t.Errorf("as it was written: %v", err)
+		}
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		edited := strings.Replace(string(text), "[Install]", "Environment=HTTPS_PROXY=http://proxy.corp.test\n[Install]", 1)
+		if err := os.WriteFile(name, []byte(edited), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := service.Edited(m); err == nil || !strings.Contains(err.Error(), name) {
+			t.Errorf("after a change of %s: %v", name, err)
+		}
+		if err := os.WriteFile(name, []byte("[Unit]\nDescription=of an earlier version\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := service.Edited(m); err != nil {
+			t.Errorf("a unit without a sum: %v", err)
+		}
+	}
+}

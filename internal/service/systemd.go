@@ -92,15 +92,15 @@ func socketText(d Daemon) string {
 	if streams.Len() == 0 {
 		return ""
 	}
-	return `[Unit]
+	return signed(socketUnit, `[Unit]
 Description=Addresses of readthru
 
 [Socket]
-` + streams.String() + `NoDelay=true
+`+streams.String()+`NoDelay=true
 
 [Install]
 WantedBy=sockets.target
-`
+`)
 }
 
 // serviceText returns the service unit. Chromium and the grammars' compiler need memory that is written and run, and
@@ -114,14 +114,14 @@ func serviceText(d Daemon, socket bool) string {
 	for i, arg := range d.Command {
 		words[i] = unitWord(arg)
 	}
-	return `[Unit]
+	return signed(serviceUnit, `[Unit]
 Description=readthru, a caching proxy that gives agents the web as markdown
 StartLimitIntervalSec=60
 StartLimitBurst=20
-` + needs + `
+`+needs+`
 [Service]
 Type=notify
-ExecStart=` + strings.Join(words, " ") + `
+ExecStart=`+strings.Join(words, " ")+`
 ExecReload=/bin/kill -HUP $MAINPID
 Restart=on-failure
 RestartSec=2
@@ -136,7 +136,7 @@ SystemCallArchitectures=native
 
 [Install]
 WantedBy=default.target
-`
+`)
 }
 
 // unitWord quotes a word of a command line in a unit (systemd.service(5), "Command lines").
