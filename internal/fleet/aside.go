@@ -18,7 +18,7 @@ import (
 
 // Aside is what others have told that this node does not take over just now.
 type Aside struct {
-	Kind   string     `json:"kind"` // page, purge, user, host, base, response or rendition
+	Kind   string     `json:"kind"` // page, purge, user, host, base, response, rendition or content
 	ID     string     `json:"id"`
 	Reason string     `json:"reason"`
 	Remedy string     `json:"remedy"`
@@ -55,6 +55,8 @@ func remedyFor(err error, again bool) string {
 		return "set the clocks of all nodes by NTP"
 	case errors.Is(err, errLost), errors.Is(err, errObject):
 		return "nothing at first: a node that has the content puts it again, and it is tried again, after growing pauses"
+	case errors.Is(err, errRefused):
+		return "see the object store's log; the content is in the database instead"
 	case again:
 		return "nothing at first: it is tried again, after growing pauses; else see the log of the database's server"
 	}
@@ -90,7 +92,7 @@ func (f *Fleet) putAside(kind, id string, key page.Key, first time.Duration, err
 	}
 	f.asides[asideKey{kind, id}] = a
 	news := !known || old.Reason != a.Reason
-	if first == 0 && news {
+	if news && (first == 0 || errors.Is(err, errMalformed)) {
 		f.state.Refused++
 	}
 	f.mu.Unlock()
@@ -137,9 +139,21 @@ func (f *Fleet) hasAside(kind string) bool {
 	return false
 }
 
+// waits reports whether a row was set aside and is not due to be tried again.
+func (f *Fleet) waits(kind, id string) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	a, known := f.asides[asideKey{kind, id}]
+	return known && a.Again != nil && time.Now().Before(*a.Again)
+}
+
 // namedAside returns how many rows are aside, and the newest of them, the newest last. Under mu.
 func (f *Fleet) namedAside() (n int, newest []Aside) {
-	for _, a := range f.asides {
+	for k, a := range f.asides {
+		if (k.kind == "response" || k.kind == "rendition" || k.kind == "content") && time.Since(a.Time) > lastPause {
+			delete(f.asides, k) // its row was removed, or the content is in its row
+			continue
+		}
 		newest = append(newest, a.Aside)
 	}
 	slices.SortFunc(newest, func(a, b Aside) int {
@@ -185,9 +199,14 @@ func (f *Fleet) tryAgain(ctx context.Context) error {
 	return f.markSkipped(f.position, f.position.AsideXID, f.position.AsideKey)
 }
 
+// catchTaking takes over a row. A panic in that is its error.
+func catchTaking(kind, id string, take func() error) error {
+	return fault.CatchJob("fleet: take a "+kind, id, take)
+}
+
 // takeOne takes over a row. If that panics the row is set aside, so that those behind it are taken over.
 func (f *Fleet) takeOne(kind, id string, take func() error) error {
-	err := fault.CatchJob("fleet: take a "+kind, id, take)
+	err := catchTaking(kind, id, take)
 	if fault.Is(err) {
 		f.setAside(kind, id, err)
 		return nil
@@ -220,6 +239,8 @@ func init() { pq.EnableInfinityTs(leastTime, greatestTime) }
 const maxFuture = 24 * time.Hour
 
 var (
+	errNotItsOwn = errors.New("its record is not its own")
+
 	errNoTime = errors.New("its time is none")
 	errFuture = fmt.Errorf("it is more than %v in the future", maxFuture)
 )

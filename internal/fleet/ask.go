@@ -3,13 +3,16 @@ package fleet
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
+	"github.com/lib/pq"
 	"golang.org/x/net/http/httpguts"
 
 	"github.com/readthru/readthru/internal/fault"
@@ -37,6 +40,9 @@ const (
 
 	// maxAhead is how far in the future a response may have been received, by the clock of another node.
 	maxAhead = 10 * time.Minute
+
+	// maxHead is the longest record of a response or a rendition that is read, in bytes.
+	maxHead = 4 << 20
 
 	// maxAsking is how many questions are under way at most.
 	maxAsking = 32
@@ -158,28 +164,43 @@ type found struct {
 	fresh   bool            // there is a fresh response, so nobody is
 	chosen  *store.Response // a stored response that suits
 	content whereabouts     // of chosen
+
+	malformed []malformed
+}
+
+// malformed is a row of a response that is none, by its slot and the hash of its record, and why.
+type malformed struct {
+	slot []byte
+	sum  [32]byte
+	err  error
 }
 
 // whereabouts say where the content of a response is, unless it is in its row and large.
 type whereabouts struct {
-	packed []byte // it is small
-	away   bool   // in the object store
+	packed []byte   // it is small
+	away   bool     // in the object store
+	sum    [32]byte // of the row's record
 }
+
+// flies is true in SQL if a flight is under way. One that ends later than any node says counts for nothing.
+const flies = `until BETWEEN now() AND now() + interval '1 minute'`
 
 // A node takes the flight of a URI unless there is a fresh response, or another node has taken it.
 const lookFor = `
 	WITH known AS (
 		SELECT slot, form, record, body, response_time, fresh_until > now() AS fresh FROM responses AS r
 		WHERE uri = $1 AND retain_until > now() AND NOT purged(url, host, tags, response_time)
+			AND response_time < now() + $6::interval AND octet_length(record) <= $7
 		ORDER BY response_time DESC LIMIT $4
 	), taken AS (
 		INSERT INTO flights AS f (uri, node, until) SELECT $1, $2, now() + $3::interval
 		WHERE NOT EXISTS (SELECT FROM known WHERE fresh)
-		ON CONFLICT (uri) DO UPDATE SET node = excluded.node, until = excluded.until, alone = false WHERE f.until < now()
+		ON CONFLICT (uri) DO UPDATE SET node = excluded.node, until = excluded.until, alone = false
+		WHERE NOT (f.` + flies + `)
 		RETURNING true
 	)
-	SELECT EXISTS (SELECT FROM taken), EXISTS (SELECT FROM flights WHERE uri = $1 AND alone AND until > now()),
-		EXISTS (SELECT FROM known WHERE fresh), known.form, known.record,
+	SELECT EXISTS (SELECT FROM taken), EXISTS (SELECT FROM flights WHERE uri = $1 AND alone AND ` + flies + `),
+		EXISTS (SELECT FROM known WHERE fresh), known.slot, known.form, known.record,
 		CASE WHEN octet_length(known.body) <= $5 THEN known.body END, known.body IS NULL
 	FROM (SELECT) AS one LEFT JOIN known ON true ORDER BY response_time DESC`
 
@@ -193,21 +214,29 @@ func (f *Fleet) look(ctx context.Context, key [32]byte, uri string,
 	purges := f.o.Store.Purges() // one that is told while the database answers is in neither of them
 	err := f.inTime(ctx, &f.breaker, func(ctx context.Context) error {
 		var form *int
-		var record []byte
+		var slot, record []byte
 		var of whereabouts
-		return query(ctx, f.askingOften, lookFor, []any{key[:], f.o.Node, flightTime.String(), maxVariants, inRow},
-			[]any{&is.leased, &is.alone, &is.fresh, &form, &record, &of.packed, &of.away}, func() error {
-				if form == nil || *form != store.ResponseForm {
-					return nil
-				}
-				if r, ok := store.DecodeResponse(record); ok && r.URL == uri && r.Partition == "" && trustable(r) {
-					list, contents[r] = append(list, r), of
-				}
+		return query(ctx, f.askingOften, lookFor, []any{
+			key[:], f.o.Node, flightTime.String(), maxVariants, inRow, maxAhead.String(), maxHead,
+		}, []any{&is.leased, &is.alone, &is.fresh, &slot, &form, &record, &of.packed, &of.away}, func() error {
+			if form == nil || *form != store.ResponseForm {
 				return nil
-			})
+			}
+			switch r, err := readResponse(uri, slot, record); {
+			case err != nil:
+				is.malformed = append(is.malformed, malformed{bytes.Clone(slot), sha256.Sum256(record), err})
+			case trustable(r):
+				of.sum = sha256.Sum256(record)
+				list, contents[r] = append(list, r), of
+			}
+			return nil
+		})
 	})
 	if err != nil {
 		return found{}, err
+	}
+	for _, m := range is.malformed {
+		f.dropResponse(key, uri, m)
 	}
 	list = slices.DeleteFunc(list, func(r *store.Response) bool {
 		return f.o.Store.Purged(r) || slices.ContainsFunc(purges, func(p store.Purge) bool { return p.Covers(r) })
@@ -217,6 +246,35 @@ func (f *Fleet) look(ctx context.Context, key [32]byte, uri string,
 		is.content = contents[is.chosen]
 	}
 	return is, nil
+}
+
+// readResponse returns the stored response of a row, after it was checked to be one of a URI
+// and a slot.
+func readResponse(uri string, slot, record []byte) (*store.Response, error) {
+	r, ok := store.DecodeResponse(record)
+	if !ok {
+		return nil, errors.New("its record cannot be read")
+	}
+	if s := slotOf(r); r.URL != uri || r.Partition != "" || !bytes.Equal(s.selects[:], slot) {
+		return nil, errNotItsOwn
+	}
+	return r, nil
+}
+
+// dropResponse sets a row aside that has no response, and removes it: no node can use it, and while it is there none
+// waits for another.
+func (f *Fleet) dropResponse(key [32]byte, uri string, m malformed) {
+	f.setAside("response", uri, m.err)
+	f.work.Go(fault.Contain("fleet: end a malformed response", func() {
+		err := f.inTime(context.Background(), &f.breaker, func(ctx context.Context) error {
+			_, err := f.asking.ExecContext(ctx, // unless another one has taken its place
+				"DELETE FROM responses WHERE uri = $1 AND slot = $2 AND sha256(record) = $3", key[:], m.slot, m.sum[:])
+			return err
+		})
+		if err != nil {
+			f.log.Debug("malformed response not removed", "err", err)
+		}
+	}))
 }
 
 // trustable reports whether a stored response of another node is one that this node could have stored.
@@ -239,13 +297,14 @@ func trustable(r *store.Response) bool {
 }
 
 // isKnown is true in SQL if the fleet has what the flight $1 is for: a fresh response of a URI, or a rendition.
-const isKnown = `(EXISTS (SELECT FROM responses WHERE uri = $1 AND fresh_until > now())
+const isKnown = `(EXISTS (SELECT FROM responses WHERE uri = $1 AND fresh_until > now()
+		AND response_time < now() + interval '10 minutes')
 	OR EXISTS (SELECT FROM renditions WHERE id = $1 AND expires > now()))`
 
 // busy reports whether another node is still at what key names, and there is no news.
 func (f *Fleet) busy(ctx context.Context, key [32]byte) (busy bool, err error) {
 	err = f.inTime(ctx, &f.breaker, func(ctx context.Context) error {
-		return query(ctx, f.askingOften, `SELECT EXISTS (SELECT FROM flights WHERE uri = $1 AND NOT alone AND until > now())
+		return query(ctx, f.askingOften, `SELECT EXISTS (SELECT FROM flights WHERE uri = $1 AND NOT alone AND `+flies+`)
 			AND NOT `+isKnown, []any{key[:]}, []any{&busy}, func() error { return nil })
 	})
 	if err != nil {
@@ -264,9 +323,10 @@ func (f *Fleet) importResponse(ctx context.Context, key [32]byte, r *store.Respo
 	if !found {
 		s := slotOf(r)
 		err = f.inTime(ctx, &f.breaker, func(ctx context.Context) error {
-			const bodyOf = `SELECT body, true FROM responses WHERE uri = $1 AND slot = $2 AND body_hash = $3`
+			const bodyOf = `SELECT body, true FROM responses WHERE uri = $1 AND slot = $2 AND body_hash = $3
+				AND octet_length(body) <= $4`
 			return query(ctx, f.askingOften, bodyOf,
-				[]any{key[:], s.selects[:], r.Body[:]}, []any{&packed, &found}, func() error { return nil })
+				[]any{key[:], s.selects[:], r.Body[:], maxPacked}, []any{&packed, &found}, func() error { return nil })
 		})
 	}
 	switch {
@@ -276,6 +336,10 @@ func (f *Fleet) importResponse(ctx context.Context, key [32]byte, r *store.Respo
 		return nil, errors.New("it was replaced")
 	}
 	content, err := f.contentInTime(ctx, packed, int(r.Length), r.Body[:])
+	if errors.Is(err, errContent) {
+		s := slotOf(r)
+		f.dropResponse(key, r.URL, malformed{s.selects[:], of.sum, err})
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -288,6 +352,7 @@ func (f *Fleet) importResponse(ctx context.Context, key [32]byte, r *store.Respo
 	if f.o.Store.PurgeCount() != purges {
 		return nil, errors.Join(errors.New("something was purged meanwhile"), f.o.Store.DeleteResponse(r.URL, r.ID))
 	}
+	f.taken("response", r.URL)
 	return r, nil
 }
 
@@ -297,8 +362,7 @@ func (f *Fleet) contentInTime(ctx context.Context, packed []byte, length int, ha
 	case packed != nil || length == 0:
 		content, err := unpack(packed, length, hash)
 		if err != nil {
-			f.log.Warn("content of the fleet not taken over: it is not what its hash says", "hash", fmt.Sprintf("%x", hash))
-			f.note(func(s *Status) { s.Refused++ })
+			err = fmt.Errorf("%w: %w", errContent, err)
 		}
 		return content, err
 	case f.bucketBreaker.open():
@@ -314,6 +378,15 @@ func (f *Fleet) contentInTime(ctx context.Context, packed []byte, length int, ha
 		return nil, err // the question may still be under way, and write into content
 	}
 	return content, cause
+}
+
+// errContent is the error for a content in a row that is not what its hash says.
+var errContent = errors.New("its content cannot be used")
+
+// isOfRow reports whether the database answered in time, that it cannot do what it was asked to for what a row has.
+func isOfRow(err error) bool {
+	e, ok := errors.AsType[*pq.Error](err)
+	return ok && (isAboutData(e) || strings.HasPrefix(string(e.Code), "XX"))
 }
 
 // inTime asks the database or the object store within Options.Wait. What comes later is thrown away, and noted.
@@ -333,7 +406,7 @@ func (f *Fleet) inTime(ctx context.Context, breaker *breaker, ask func(context.C
 	select {
 	case err := <-answer:
 		if ctx.Err() == nil || err == nil {
-			breaker.note(err == nil)
+			breaker.note(err == nil || isOfRow(err))
 		}
 		return err
 	case <-ctx.Done():

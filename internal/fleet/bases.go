@@ -2,9 +2,13 @@ package fleet
 
 import (
 	"context"
+	"database/sql"
+	"database/sql/driver"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
+	"net"
 	"strconv"
 	"time"
 
@@ -85,15 +89,15 @@ func (f *Fleet) shareBases(ctx context.Context, news bool) error {
 	here := map[string]bool{}
 	for _, b := range f.o.Knowledge.SharedBases() {
 		here[b.Name] = true
-		if err := f.sharing(b.ID, b.Name, func() error { return f.shareBase(ctx, b) }); err != nil {
+		if err := f.sharing(ctx, b.ID, b.Name, func() error { return f.shareBase(ctx, b) }); err != nil {
 			return err
 		}
 	}
 	for name, r := range s.rows {
-		if here[name] || r.goneAt != nil || s.malformed[r.id] {
+		if here[name] || r.goneAt != nil {
 			continue
 		}
-		err := f.sharing(r.id, name, func() error {
+		err := f.sharing(ctx, r.id, name, func() error {
 			if err := f.takeBase(r); err != nil {
 				return err
 			}
@@ -109,26 +113,39 @@ func (f *Fleet) shareBases(ctx context.Context, news bool) error {
 	return f.keepLeases(ctx)
 }
 
-// sharing does share for a base, unless that has panicked before: then the base is left alone until the database is
-// connected to anew.
-func (f *Fleet) sharing(id, name string, share func() error) error {
-	if f.bases.faulty[id] {
+// sharing does share for a base. If that fails because of the base, it is set aside, and tried again after a pause.
+func (f *Fleet) sharing(ctx context.Context, id, name string, share func() error) error {
+	if f.waits("base", name) {
+		f.refuse(id, f.bases.unshared[id])
 		return nil
 	}
-	f.bases.faulty[id] = true
-	err := f.takeOne("base", name, func() error {
-		err := share()
-		f.bases.faulty[id] = fault.Is(err)
-		return err
-	})
-	if f.bases.faulty[id] {
+	f.bases.trouble = false
+	err := catchTaking("base", name, share)
+	switch {
+	case err == nil && !f.bases.trouble:
+		f.taken("base", name)
+	case fault.Is(err), err != nil && !isConnection(err) && f.mayBeRow(ctx, err):
+		f.tryLater("base", name, page.Key{}, err)
+		f.bases.unshared[id] = errFaulty
 		f.refuse(id, errFaulty)
 		f.drop(id)
+	default:
+		return err
 	}
-	return err
+	return nil
 }
 
 var errFaulty = errors.New("sharing this knowledge base with the fleet failed; the log of this node says where")
+
+// isConnection reports whether an error may be one of the connection to the database.
+func isConnection(err error) bool {
+	if e, ok := errors.AsType[*pq.Error](err); ok {
+		return !isOfRow(e)
+	}
+	_, is := errors.AsType[net.Error](err)
+	return is || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, driver.ErrBadConn) ||
+		errors.Is(err, sql.ErrConnDone) || errors.Is(err, sql.ErrTxDone) || errors.Is(err, context.Canceled)
+}
 
 // shareBase has the node and the database agree about a base of the node, and answers the question that waited whether
 // the node may fill it.
@@ -157,6 +174,9 @@ func (f *Fleet) lookForBases(ctx context.Context) error {
 		err := f.query(ctx, basesSince, []any{strconv.FormatUint(s.xid, 10), s.id, lookPages},
 			append([]any{&s.xid}, r.fields()...), func() error {
 				n++
+				if old := s.rows[r.name]; old != nil && (old.filling != r.filling || old.filled != r.filled || r.goneAt != nil) {
+					f.taken("base", r.name) // there is something else to take
+				}
 				s.id, s.rows[r.name] = r.id, new(r)
 				delete(s.lacking, r.id)
 				return nil
@@ -313,10 +333,10 @@ func (f *Fleet) takeBase(r *baseRow) error {
 	return nil
 }
 
-// refuseBase leaves a base alone that is none, until the database is connected to anew.
+// refuseBase leaves a base alone that is none, for a while. Meanwhile this node may fill it if it is asked to.
 func (f *Fleet) refuseBase(r *baseRow, err error) {
-	f.bases.malformed[r.id] = true
-	f.setAside("base", r.name, err)
+	f.bases.trouble, f.bases.unshared[r.id] = true, nil
+	f.tryLater("base", r.name, page.Key{}, fmt.Errorf("%w: %w", errMalformed, err))
 }
 
 // base returns the base of a row, after it was checked to be one.
@@ -327,7 +347,7 @@ func (r *baseRow) base() (b knowledge.Base, err error) {
 	u, err := page.Parse(b.URL)
 	switch {
 	case b.Name != r.name || b.ID != r.id || knowledge.CheckBaseName(b.Name) != nil:
-		return b, errors.New("its record is not its own")
+		return b, errNotItsOwn
 	case b.Source != knowledge.SourceCrawl && b.Source != knowledge.SourceScrape || b.Service != "local":
 		return b, fmt.Errorf("its source %.20q is unknown", b.Source)
 	case err != nil || page.HasSecret(u) || !shareableURL(u):
@@ -399,6 +419,10 @@ func (f *Fleet) takeRounds(ctx context.Context, b knowledge.SharedBase, r *baseR
 		return false, nil
 	}
 	if err == nil && from < n { // they are of an older filling by now, or were lost
+		if !f.bases.lacking[r.id].IsZero() {
+			f.bases.trouble, f.bases.unshared[r.id] = true, errNotAll
+			f.tryLater("base", r.name, page.Key{}, errors.New("rounds of it are missing, or too large"))
+		}
 		f.bases.lacking[r.id] = time.Now().Add(beatEvery)
 	}
 	return from == n, err

@@ -65,6 +65,15 @@ func joinWithBases(t *testing.T, url, name string) *node {
 func joinFor(t *testing.T, url, name string, lease time.Duration) *node {
 	t.Helper()
 	n := &node{t: t, store: opened(t), wait: 10 * time.Second, lease: lease}
+	n.openBases(t)
+	n.begin(url, name)
+	n.awaitState("ok")
+	return n
+}
+
+// openBases gives a node that does not take part yet knowledge bases.
+func (n *node) openBases(t *testing.T) {
+	t.Helper()
 	k, err := knowledge.Open(knowledge.Options{Store: n.store})
 	if err != nil {
 		t.Fatal(err)
@@ -85,9 +94,6 @@ func joinFor(t *testing.T, url, name string, lease time.Duration) *node {
 			t.Error(err)
 		}
 	})
-	n.begin(url, name)
-	n.awaitState("ok")
-	return n
 }
 
 // twoWithABase has two nodes join a fleet, of which the first one fills the base docs and has told its first pages.
@@ -185,7 +191,10 @@ func awaitBase(t *testing.T, name, want string, nodes ...*node) {
 				t.Logf("%s: %+v, %+v", n.Status().Node, base, n.Status())
 			}
 		}()
-		eventually.True(t, n.Status().Node+" has "+name+": "+want, func() bool { got = n.baseState(name); return got == want })
+		eventually.True(t, n.Status().Node+" has "+name+": "+want, func() bool {
+			got = n.baseState(name)
+			return got == want
+		})
 	}
 }
 

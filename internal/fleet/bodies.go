@@ -3,6 +3,7 @@ package fleet
 import (
 	"context"
 	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -67,6 +68,7 @@ type Bodies struct {
 var (
 	errNoBucket = errors.New("other nodes keep content in an object store, and this one has none")
 	errNotNow   = errors.New("the object store is away")
+	errRefused  = errors.New("the object store does not take it, though it takes others")
 )
 
 // bodiesOK reports whether contents can be put and got, as far as is known.
@@ -149,7 +151,12 @@ func (f *Fleet) place(ctx context.Context, list []*blob) {
 		group.Go(fault.Contain("fleet: end putting content", func() {
 			defer func() { <-seats }()
 			err := fault.Catch("fleet: put content", func() error { return f.bucket.put(ctx, b.hash, b.packed, false) })
-			if err != nil {
+			switch {
+			case err == nil:
+			case ctx.Err() == nil && f.bucket.answers(ctx): // the content stays in its row
+				f.refuseContent(b.hash[:], err)
+				return
+			default:
 				if b.held = true; ctx.Err() == nil {
 					f.noteBodies(err)
 					cancel() // the others would wait as long
@@ -161,6 +168,12 @@ func (f *Fleet) place(ctx context.Context, list []*blob) {
 		}))
 	}
 	group.Wait()
+}
+
+// refuseContent notes that the object store does not take a content, though it takes others.
+func (f *Fleet) refuseContent(hash []byte, err error) {
+	reason, _ := f.bucket.explain(err)
+	f.tryLater("content", hex.EncodeToString(hash), page.Key{}, fmt.Errorf("%w: %s", errRefused, reason))
 }
 
 // bodyOf returns the content of a row. The error is errNoBucket or errNotNow for one that may come later, errLost for
@@ -208,8 +221,9 @@ func (f *Fleet) tellLost(hash []byte) {
 	ctx, cancel := context.WithTimeout(context.Background(), statementTime)
 	defer cancel()
 	_, err := f.asking.ExecContext(ctx, `INSERT INTO lost AS l (hash) VALUES ($1)
-		ON CONFLICT (hash) DO UPDATE SET repaired_at = NULL, times = l.times + 1
-		WHERE l.repaired_at < now() - l.times * interval '10 seconds'`, hash)
+		ON CONFLICT (hash) DO UPDATE SET repaired_at = NULL, times = greatest(least(l.times, 8640), 0) + 1
+		WHERE l.repaired_at < now() - greatest(least(l.times, 8640), 0) * interval '10 seconds'
+			OR l.repaired_at > now() + interval '1 minute'`, hash)
 	if err != nil {
 		f.log.Debug("content that the object store has lost was not told", "err", err)
 	}
@@ -223,28 +237,43 @@ type missed struct {
 
 const missedBodies = `
 	SELECT l.hash, p.key, NULL FROM lost AS l JOIN pages AS p ON p.body_hash = l.hash
-	WHERE l.repaired_at IS NULL AND p.body IS NULL AND p.gone_at IS NULL
-	UNION ALL SELECT l.hash, NULL, r.url FROM lost AS l JOIN responses AS r ON r.body_hash = l.hash
-	WHERE l.repaired_at IS NULL AND r.body IS NULL LIMIT 1000`
+	WHERE l.repaired_at IS NULL AND l.hash > $1 AND p.body IS NULL AND p.gone_at IS NULL
+	UNION ALL SELECT l.hash, NULL, left(r.url, 65536) FROM lost AS l JOIN responses AS r ON r.body_hash = l.hash
+	WHERE l.repaired_at IS NULL AND l.hash > $1 AND r.body IS NULL ORDER BY hash LIMIT $2`
+
+// lookMissed is how many contents that were missed are looked at together.
+const lookMissed = 1000
 
 // repair puts contents again that nodes have missed in the object store, and has nodes look at their pages again.
 func (f *Fleet) repair(ctx context.Context) error {
 	var m missed
 	var list []missed
-	err := f.query(ctx, missedBodies, nil, []any{&m.hash, &m.page, &m.url}, func() error {
+	err := f.query(ctx, missedBodies, []any{f.missedAt, lookMissed}, []any{&m.hash, &m.page, &m.url}, func() error {
 		list = append(list, m)
 		return nil
 	})
 	if err != nil {
 		return err
 	}
+	f.missedAt = []byte{}
+	if len(list) == lookMissed { // the next look is at what follows: there may be many that nobody has
+		f.missedAt = list[len(list)-1].hash
+	}
 	var put [][]byte
 	for i := range list {
 		content := f.has(&list[i])
-		if content == nil {
+		id := hex.EncodeToString(list[i].hash)
+		if content == nil || f.waits("content", id) {
 			continue // another node may have it
 		}
-		if err := f.bucket.put(ctx, [32]byte(list[i].hash), pack(content), true); err != nil {
+		err := f.bucket.put(ctx, [32]byte(list[i].hash), pack(content), true)
+		switch {
+		case err == nil:
+			f.taken("content", id)
+		case ctx.Err() == nil && f.bucket.answers(ctx):
+			f.refuseContent(list[i].hash, err)
+			continue
+		default:
 			f.noteBodies(err)
 			return err
 		}

@@ -1,11 +1,14 @@
 package fleet_test
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -42,7 +45,9 @@ func shared(tb testing.TB, server *fleettest.Server, bucket *fleettest.Bucket, n
 
 func (n *node) awaitBodies(state string) {
 	n.t.Helper()
-	eventually.True(n.t, "the object store of "+n.Status().Node+" is "+state, func() bool { return n.Status().Bodies.State == state })
+	eventually.True(n.t, "the object store of "+n.Status().Node+" is "+state, func() bool {
+		return n.Status().Bodies.State == state
+	})
 }
 
 func TestLargeContentGoesToTheObjectStore(t *testing.T) {
@@ -226,17 +231,29 @@ func TestAnObjectStoreThatCannotBeUsedSaysWhy(t *testing.T) {
 	}
 	for _, c := range []struct{ name, url, reason, remedy string }{
 		{"no such bucket", strings.Replace(bucket.URL, "@contents", "@nothing", 1), "404 NoSuchBucket", "create the bucket"},
-		{"unknown key", strings.Replace(bucket.URL, "reader:", "stranger:", 1), "404 XAdminUserNotFound", "correct the access key"},
-		{"wrong secret", strings.Replace(bucket.URL, ":secret", ":other", 1), "403 SignatureDoesNotMatch", "correct the access key"},
+		{
+			"unknown key", strings.Replace(bucket.URL, "reader:", "stranger:", 1), "404 XAdminUserNotFound",
+			"correct the access key",
+		},
+		{
+			"wrong secret", strings.Replace(bucket.URL, ":secret", ":other", 1), "403 SignatureDoesNotMatch",
+			"correct the access key",
+		},
 		{"wrong region", bucket.URL + "&region=eu-west-1", "AuthorizationHeaderMalformed", "correct the region"},
-		{"denied", answer(403, "AccessDenied"), "403 AccessDenied", "allow the access key s3:GetObject and s3:PutObject on contents/*"},
+		{
+			"denied", answer(403, "AccessDenied"), "403 AccessDenied",
+			"allow the access key s3:GetObject and s3:PutObject on contents/*",
+		},
 		{"clock", answer(403, "RequestTimeTooSkewed"), "403 RequestTimeTooSkewed", "NTP"},
 		{"moved", answer(301, "PermanentRedirect"), "301 PermanentRedirect", "correct the region"},
 		{"busy", answer(503, "SlowDown"), "503 SlowDown", "tries again"},
 		{"old", answer(501, "NotImplemented"), "501 NotImplemented", "If-None-Match"},
 		{"no S3", answer(404, ""), "404 Not Found", "correct the endpoint"},
 		{"nobody there", "s3://k:s@contents?endpoint=http://127.0.0.1:1", "connection refused", "start it"},
-		{"no such host", "s3://k:s@contents?endpoint=http://no.such.host.invalid", "no.such.host.invalid has no address", "correct"},
+		{
+			"no such host", "s3://k:s@contents?endpoint=http://no.such.host.invalid", "no.such.host.invalid has no address",
+			"correct",
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			n := &node{t: t, store: opened(t), wait: 10 * time.Second, bodies: c.url}
@@ -321,4 +338,57 @@ func TestLargeContentIsInItsRowWithoutAnObjectStore(t *testing.T) {
 		done()
 		return content == large("Large")
 	})
+}
+
+// A content that the object store never takes holds up no other one, and comes by its row.
+func TestContentThatTheObjectStoreRefusesStaysInItsRow(t *testing.T) {
+	t.Parallel()
+	server, bucket := fleettest.Start(t), fleettest.StartBucket(t)
+	all := shared(t, server, bucket, "a", "b")
+	a, b := all[0], all[1]
+	since := a.Status().Since
+	name := func(content string) string {
+		sum := sha256.Sum256([]byte(content))
+		return hex.EncodeToString(sum[:])
+	}
+	refused := map[string]bool{name(large("Page")): true, name(large("Response")): true, name(large("Lost")): true}
+	bucket.Trouble(func(w http.ResponseWriter, r *http.Request) bool {
+		if r.Method != http.MethodPut || !refused[filepath.Base(r.URL.Path)] {
+			return true
+		}
+		w.WriteHeader(http.StatusInternalServerError)
+		return false
+	})
+	a.read("https://a.test/page", large("Page"), 0)
+	a.read("https://a.test/other", large("Other"), 0)
+	a.keep("https://a.test/response", large("Response"), 1)
+	await(t, "https://a.test/page", large("Page"), b)
+	await(t, "https://a.test/other", large("Other"), b)
+	b.gets("https://a.test/response", large("Response"))
+	if is := a.awaitAside("content", name(large("Page"))); !strings.Contains(is.Remedy, "log") {
+		t.Errorf("%+v", is)
+	}
+
+	// Contents that nobody has, and one that cannot be put again, do not keep another one from that.
+	a.keep("https://a.test/lost", large("Good"), 1)
+	b.gets("https://a.test/lost", large("Good"))
+	lost := a.put("https://a.test/refused", large("Lost"), 1)
+	server.Exec(`INSERT INTO readthru.responses (uri, slot, url, host, tags, node, response_time, fresh_until,
+			retain_until, form, record, body_hash, body_length)
+		SELECT sha256(n::text::bytea), sha256('x'),
+			CASE WHEN n = 0 THEN 'https://a.test/refused' ELSE 'https://x.test/' || n END,
+			'x.test', '{}', 'x', now(), now(), now() + interval '1 hour', 1, '',
+			CASE WHEN n = 0 THEN $1::bytea ELSE decode(lpad(to_hex(n), 64, '0'), 'hex') END, 1
+		FROM generate_series(0, 2500) AS n`, lost.Body[:])
+	server.Exec("INSERT INTO readthru.lost (hash) SELECT body_hash FROM readthru.responses WHERE body IS NULL")
+	eventually.True(t, "a has put a content again", func() bool { return a.Status().Bodies.Repaired > 0 })
+	a.awaitAside("content", name(large("Lost")))
+	for _, n := range all {
+		if st := n.Status(); st.Bodies.State != fleet.Connected || st.State != fleet.Connected || st.Bodies.Held != 0 {
+			t.Errorf("%+v", st)
+		}
+	}
+	if !a.Status().Since.Equal(since) {
+		t.Error("a was connected anew")
+	}
 }

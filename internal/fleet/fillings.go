@@ -33,8 +33,8 @@ type sharedBases struct {
 	id          string              // and the base in it
 	beaten      time.Time
 	tried       map[string]time.Time // when a lease was tried to be taken, by base
-	malformed   map[string]bool      // bases that are left alone
-	faulty      map[string]bool      // bases of which sharing panicked, or is under way
+	trouble     bool                 // the base that is shared just now was set aside
+	unshared    map[string]error     // what is answered to who asks for a base that was set aside
 	lacking     map[string]time.Time // when rounds that were not there are looked for again, by base
 	conflicts   map[string]bool      // names of bases that stay here
 	toldDropped map[string]bool
@@ -77,13 +77,17 @@ func (e *FilledElsewhereError) Error() string {
 // Unwrap returns [knowledge.ErrBuilding].
 func (e *FilledElsewhereError) Unwrap() error { return knowledge.ErrBuilding }
 
+// errNotAll is the answer to who asks for a base of which this node lacks a part.
+var errNotAll = fmt.Errorf("%w, and not all of that can be taken over", knowledge.ErrBuilding)
+
 func leaseOf(base string) string { return "fill/" + base }
 
 // renew forgets what was read in an earlier session.
 func (s *sharedBases) renew() {
 	s.since, s.rows, s.xid, s.id = time.Now(), map[string]*baseRow{}, 0, ""
-	s.tried, s.malformed, s.lacking = map[string]time.Time{}, map[string]bool{}, map[string]time.Time{}
-	s.conflicts, s.toldDropped, s.faulty = map[string]bool{}, map[string]bool{}, map[string]bool{}
+	s.unshared = map[string]error{}
+	s.tried, s.lacking = map[string]time.Time{}, map[string]time.Time{}
+	s.conflicts, s.toldDropped = map[string]bool{}, map[string]bool{}
 }
 
 func (s *sharedBases) lease(base string) *heldLease {
@@ -189,9 +193,6 @@ func (f *Fleet) drop(base string) {
 
 // fillOrFollow tells the others what this node does for a base, or takes over what another one does.
 func (f *Fleet) fillOrFollow(ctx context.Context, b knowledge.SharedBase, r *baseRow) error {
-	if f.bases.malformed[r.id] {
-		return nil
-	}
 	if h := f.bases.lease(b.ID); h != nil {
 		err := f.tellFilling(ctx, b, r, h)
 		if errors.Is(err, errLeaseLost) {
@@ -306,7 +307,7 @@ func (f *Fleet) catchUp(ctx context.Context, b knowledge.SharedBase) (ready bool
 		return false, err
 	}
 	if b, _ = f.o.Knowledge.SharedBase(b.Name); !inStep(b, r) {
-		f.refuse(r.id, fmt.Errorf("%w, and not all of that can be taken over", knowledge.ErrBuilding))
+		f.refuse(r.id, errNotAll)
 		return false, nil
 	}
 	return true, nil

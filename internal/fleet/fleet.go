@@ -107,6 +107,7 @@ type Fleet struct {
 	started time.Time
 
 	bucketBreaker breaker
+	missedAt      []byte // of keepBodies alone: after which missed content it looks on
 
 	mu     sync.Mutex
 	state  Status
@@ -204,6 +205,7 @@ func New(o Options) (*Fleet, error) {
 	f.often, f.askingOften = newPrepared(f.db), newPrepared(f.asking)
 	f.seats = make(chan struct{}, maxAsking)
 	f.bases = sharedBases{held: map[string]*heldLease{}, asked: map[string]*asked{}, wake: make(chan struct{}, 1)}
+	f.missedAt = []byte{}
 	f.hosts.common, f.asides = map[trait]store.Fact{}, map[asideKey]asideRow{}
 	f.untold = untold{list: map[slot]*stored{}, ready: make(chan struct{}, 1)}
 	if f.o.Wait == 0 {

@@ -30,6 +30,7 @@ type node struct {
 	store *store.Store
 	wait  time.Duration
 	lease time.Duration
+	log   slog.Handler // nil: nobody reads it
 	stop  func()
 
 	bodies string // URL of the object store; empty: none
@@ -66,6 +67,9 @@ func (n *node) begin(url, name string) {
 	o := fleet.Options{
 		Database: url, Node: name, Version: "test", Store: n.store, Wait: n.wait, Bodies: n.bodies,
 		Log: slog.New(slog.DiscardHandler), Lease: n.lease,
+	}
+	if n.log != nil {
+		o.Log = slog.New(n.log)
 	}
 	if n.library != nil {
 		o.Knowledge, o.MayFill, o.Fill, o.StopFilling = n.Knowledge, n.MayFill, n.Fill, n.StopFilling
@@ -298,8 +302,10 @@ func TestRowsAreNotTrusted(t *testing.T) {
 		return r
 	}
 	bad := map[string]raw{
-		"no JSON":             forge("https://a.test/1", "# x", func(_ *page.Record, r *raw) { r.record = "{" }),
-		"another page's key":  forge("https://a.test/2", "# x", func(p *page.Record, _ *raw) { p.NormalizedURL = "https://b.test/" }),
+		"no JSON": forge("https://a.test/1", "# x", func(_ *page.Record, r *raw) { r.record = "{" }),
+		"another page's key": forge("https://a.test/2", "# x", func(p *page.Record, _ *raw) {
+			p.NormalizedURL = "https://b.test/"
+		}),
 		"not normalised":      forge("https://a.test/3?b=1&a=2", "# x", nil),
 		"a file":              forge("file:///etc/passwd", "# x", nil),
 		"a loopback page":     forge("http://127.0.0.1/", "# x", nil),
@@ -344,7 +350,8 @@ func TestWhatCommitsLateIsSeen(t *testing.T) {
 	encoder, _ := zstd.NewWriter(nil)
 	defer encoder.Close() //nolint:errcheck // nothing is written to it
 	if _, err := tx.ExecContext(t.Context(), `INSERT INTO readthru.pages
-		(key, node, fetched_at, content_hash, record, body, body_hash, body_length) VALUES ($1, 'b', now(), $2, $3, $4, $5, 6)`,
+		(key, node, fetched_at, content_hash, record, body, body_hash, body_length)
+		VALUES ($1, 'b', now(), $2, $3, $4, $5, 6)`,
 		key[:], hex.EncodeToString(sum[:]), string(text), encoder.EncodeAll([]byte("# Slow"), nil), sum[:]); err != nil {
 		t.Fatal(err)
 	}

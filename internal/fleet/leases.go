@@ -16,6 +16,9 @@ const leaseTime = 15 * time.Second
 // errLeaseLost is the error of what needs a lease that another node has taken.
 var errLeaseLost = errors.New("another node has taken the lease")
 
+// holds is true in SQL while a lease is valid. One that is valid for longer than any node says counts for nothing.
+const holds = `until BETWEEN clock_timestamp() AND clock_timestamp() + interval '1 hour'`
+
 // takeLease takes a lease that nobody has, or that was this node's before it started again. epoch is 0 if another node
 // has it. taken is how often it was taken since a holder last told something under it: those before died.
 func (f *Fleet) takeLease(ctx context.Context, what string) (epoch, taken int64, err error) {
@@ -23,7 +26,7 @@ func (f *Fleet) takeLease(ctx context.Context, what string) (epoch, taken int64,
 		VALUES ($1, $2, 1, clock_timestamp() + $3::interval, 1)
 		ON CONFLICT (what) DO UPDATE SET node = excluded.node, epoch = l.epoch + 1, until = excluded.until,
 			taken = l.taken + 1
-		WHERE l.until < clock_timestamp() OR l.node = excluded.node
+		WHERE NOT (l.`+holds+`) OR l.node = excluded.node
 		RETURNING epoch, taken`,
 		[]any{what, f.o.Node, f.lease().String()}, []any{&epoch, &taken}, func() error { return nil })
 	return epoch, taken, err
@@ -31,7 +34,7 @@ func (f *Fleet) takeLease(ctx context.Context, what string) (epoch, taken int64,
 
 // holderOf returns the node that has a lease; empty if none has.
 func (f *Fleet) holderOf(ctx context.Context, what string) (node string, err error) {
-	err = f.query(ctx, "SELECT node FROM leases WHERE what = $1 AND until >= clock_timestamp()", []any{what}, []any{&node},
+	err = f.query(ctx, "SELECT node FROM leases WHERE what = $1 AND "+holds, []any{what}, []any{&node},
 		func() error { return nil })
 	return node, err
 }

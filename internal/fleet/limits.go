@@ -41,9 +41,9 @@ func (f *Fleet) Turn(ctx context.Context, host string, interval time.Duration) (
 	err = f.inTime(ctx, &f.breaker, func(ctx context.Context) error {
 		return query(ctx, f.asking, `INSERT INTO turns AS t (host, next) VALUES ($1, clock_timestamp() + $2::interval)
 			ON CONFLICT (host) DO UPDATE
-				SET next = greatest(t.next, clock_timestamp()) + $2::interval
+				SET next = least(greatest(t.next, clock_timestamp()), clock_timestamp() + $3::interval) + $2::interval
 			RETURNING extract(epoch FROM next - $2::interval - clock_timestamp())`,
-			[]any{host, interval.String()}, []any{&seconds}, func() error { return nil })
+			[]any{host, interval.String(), maxTurn.String()}, []any{&seconds}, func() error { return nil })
 	})
 	if err != nil {
 		return 0, err

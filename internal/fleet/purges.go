@@ -99,6 +99,15 @@ func (f *Fleet) tellSomePurges(ctx context.Context, list []store.Purge) error {
 	return tx.Commit()
 }
 
+// dropPurge removes a purge that is in the future: until then, nothing that it covers could be shared.
+func (f *Fleet) dropPurge(ctx context.Context, id []byte) error {
+	ctx, cancel := context.WithTimeout(ctx, statementTime)
+	defer cancel()
+	_, err := f.db.ExecContext(ctx, "DELETE FROM purges WHERE id = $1 AND at > now() + $2::interval", id,
+		maxFuture.String())
+	return err
+}
+
 // checkPurge returns an error for a purge that is none.
 func checkPurge(p store.Purge, id []byte) error {
 	if is := p.ID(); !bytes.Equal(is[:], id) || len(p.Value) > maxPurge {
@@ -147,6 +156,7 @@ func (f *Fleet) followPurges(ctx context.Context) (more bool, err error) {
 				return err
 			case err != nil:
 				f.setAside("purge", id, err)
+				return f.dropPurge(ctx, p.id)
 			default:
 				f.taken("purge", id)
 			}

@@ -3,6 +3,7 @@ package fleet
 import (
 	"context"
 	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -44,10 +45,14 @@ func (f *Fleet) AskRendition(ctx context.Context, k page.Key, uri, recipe string
 			return nil, end
 		case found.record != nil:
 			r, err := f.readRendition(ctx, &found, recipe)
+			if errors.Is(err, errNotItsOwn) || errors.Is(err, errContent) {
+				f.dropRendition(id, found.record, err)
+			}
 			if err != nil {
 				f.log.Debug("rendition of the fleet not taken over", "id", fmt.Sprintf("%x", id[:8]), "err", err)
 				return nil, done
 			}
+			f.taken("rendition", hex.EncodeToString(id[:]))
 			f.note(func(s *Status) { s.Renditions++ })
 			return r, done
 		case !found.busy || !f.waitForNews(ctx, w, id):
@@ -76,18 +81,21 @@ type foundRendition struct {
 // from taking it.
 const lookForRendition = `
 	WITH known AS (
-		SELECT record, body, body_hash, body_length FROM renditions AS r
+		SELECT record, CASE WHEN octet_length(body) > $6 THEN '' ELSE body END AS body, body_hash, body_length
+		FROM renditions AS r
 		WHERE id = $1 AND expires > now() AND NOT purged(url, host, '{}', made_at)
+			AND made_at < now() + $5::interval AND octet_length(record) <= $7 AND length(body_hash) = 32
 			AND NOT EXISTS (SELECT FROM pages AS p WHERE p.key = r.page AND p.gone_at >= r.made_at)
 	), taken AS (
 		INSERT INTO flights AS f (uri, node, until) SELECT $1, $2, now() + $3::interval
 		WHERE $4 AND NOT EXISTS (SELECT FROM known)
-		ON CONFLICT (uri) DO UPDATE SET node = excluded.node, until = excluded.until, alone = false WHERE f.until < now()
+		ON CONFLICT (uri) DO UPDATE SET node = excluded.node, until = excluded.until, alone = false
+		WHERE NOT (f.` + flies + `)
 		RETURNING true
 	)
 	SELECT EXISTS (SELECT FROM taken), CASE WHEN $4 THEN NOT EXISTS (SELECT FROM taken)
-			AND NOT EXISTS (SELECT FROM flights WHERE uri = $1 AND alone AND until > now())
-			ELSE EXISTS (SELECT FROM flights WHERE uri = $1 AND NOT alone AND until > now()) END,
+			AND NOT EXISTS (SELECT FROM flights WHERE uri = $1 AND alone AND ` + flies + `)
+			ELSE EXISTS (SELECT FROM flights WHERE uri = $1 AND NOT alone AND ` + flies + `) END,
 		record, body, body_hash, COALESCE(body_length, 0)
 	FROM (SELECT) AS one LEFT JOIN known ON true`
 
@@ -95,8 +103,9 @@ const lookForRendition = `
 func (f *Fleet) lookRendition(ctx context.Context, id [32]byte, makes bool) (foundRendition, error) {
 	var is foundRendition
 	err := f.inTime(ctx, &f.breaker, func(ctx context.Context) error {
-		return query(ctx, f.askingOften, lookForRendition, []any{id[:], f.o.Node, flightTime.String(), makes},
-			[]any{&is.leased, &is.busy, &is.record, &is.body, &is.hash, &is.length}, func() error { return nil })
+		return query(ctx, f.askingOften, lookForRendition, []any{
+			id[:], f.o.Node, flightTime.String(), makes, maxAhead.String(), maxPacked, maxHead,
+		}, []any{&is.leased, &is.busy, &is.record, &is.body, &is.hash, &is.length}, func() error { return nil })
 	})
 	if err != nil {
 		return foundRendition{}, err // the question may still be under way, and write into is
@@ -110,8 +119,7 @@ func (f *Fleet) readRendition(ctx context.Context, found *foundRendition, recipe
 	err := json.Unmarshal(found.record, r)
 	if err != nil || !shareableRendition(r) || r.Recipe != recipe ||
 		r.Expires.After(time.Now().Add(maxRenditionLife)) {
-		f.note(func(s *Status) { s.Refused++ })
-		return nil, errors.New("its record is not its own")
+		return nil, errNotItsOwn
 	}
 	r.Markdown, err = f.contentInTime(ctx, found.body, found.length, found.hash)
 	if err != nil {
@@ -119,6 +127,22 @@ func (f *Fleet) readRendition(ctx context.Context, found *foundRendition, recipe
 	}
 	r.ContentHash, r.Excerpt, r.MarkdownChars = "", "", 0 // they are made of the markdown
 	return r, nil
+}
+
+// dropRendition sets a row aside that has no rendition, and removes it: no node can use it, and each would look at it
+// again before it makes one.
+func (f *Fleet) dropRendition(id [32]byte, record []byte, why error) {
+	f.setAside("rendition", hex.EncodeToString(id[:]), why)
+	f.work.Go(fault.Contain("fleet: end a malformed rendition", func() {
+		err := f.inTime(context.Background(), &f.breaker, func(ctx context.Context) error {
+			sum := sha256.Sum256(record) // another one may have taken its place
+			_, err := f.asking.ExecContext(ctx, "DELETE FROM renditions WHERE id = $1 AND sha256(record) = $2", id[:], sum[:])
+			return err
+		})
+		if err != nil {
+			f.log.Debug("malformed rendition not removed", "err", err)
+		}
+	}))
 }
 
 // shareableRendition reports whether a rendition may leave the node, and is worth that. What local conversion makes of
@@ -168,7 +192,7 @@ func (f *Fleet) sendRendition(id [32]byte, k page.Key, uri string, began time.Ti
 			ON CONFLICT (id) DO UPDATE SET url = excluded.url, host = excluded.host, node = excluded.node,
 				made_at = excluded.made_at, expires = excluded.expires, record = excluded.record, body = excluded.body,
 				body_hash = excluded.body_hash, body_length = excluded.body_length
-			WHERE excluded.made_at > r.made_at
+			WHERE excluded.made_at > r.made_at OR r.made_at > now() + interval '10 minutes'
 		) UPDATE flights SET until = now() + interval '1 second' WHERE uri = $1 AND node = $5`,
 		id[:], k[:], uri, page.AuthorityOf(uri), f.o.Node, began.UnixMicro(), r.Expires.UnixMicro(), record, content.packed,
 		content.hash[:], len(r.Markdown))

@@ -415,6 +415,9 @@ func (f *Fleet) sweep(ctx context.Context) error {
 		"lost WHERE told_at < now() - interval '7 days'",
 		"nodes WHERE seen_at < now() - interval '7 days'",
 		"users WHERE gone AND changed_at < now() - interval '30 days'",
+		"turns WHERE next > now() + interval '1 day'",
+		"purges WHERE at > now() + interval '2 days'",
+		"lost WHERE told_at > now() + interval '1 day'",
 		"usage WHERE day < current_date - 400",
 		"bases WHERE gone_at < now() - interval '30 days'",
 		"rounds AS r WHERE NOT EXISTS (SELECT FROM bases AS b WHERE b.id = r.base)",
@@ -432,7 +435,9 @@ func (f *Fleet) sweep(ctx context.Context) error {
 func (f *Fleet) Nodes(ctx context.Context) ([]Node, error) {
 	var nodes []Node
 	var n Node
-	err := f.query(ctx, `SELECT name, version, started_at, seen_at, seen_at < now() - $1::interval, pages, outbox, behind,
+	err := f.query(ctx, `SELECT left(name, 100), left(version, 100),
+			greatest(least(started_at, now() + interval '1 year'), 'epoch'),
+			greatest(least(seen_at, now() + interval '1 year'), 'epoch'), seen_at < now() - $1::interval, pages, outbox, behind,
 		ARRAY(SELECT b.name FROM leases AS l JOIN bases AS b ON l.what = $2 || b.id
 			WHERE l.node = nodes.name AND l.until >= clock_timestamp() ORDER BY b.name LIMIT 100)
 		FROM nodes ORDER BY name LIMIT 10000`, []any{awayAfter, leaseOf("")},

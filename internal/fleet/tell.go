@@ -174,7 +174,8 @@ const upsertResponses = `
 		node = excluded.node, tags = excluded.tags, response_time = excluded.response_time,
 		fresh_until = excluded.fresh_until, retain_until = excluded.retain_until, form = excluded.form,
 		record = excluded.record, body = excluded.body, body_hash = excluded.body_hash, body_length = excluded.body_length
-	WHERE excluded.response_time > r.response_time AND excluded.form >= r.form`
+	WHERE excluded.response_time > r.response_time AND excluded.form >= r.form
+		OR r.response_time > now() + interval '10 minutes'`
 
 // tellResponses writes stored responses, and says that this node no longer asks for them. What a purge covers is left
 // out by those who read.

@@ -5,6 +5,8 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
+	"math"
 	"slices"
 	"time"
 
@@ -85,6 +87,7 @@ func (f *Fleet) mergeUsers(ctx context.Context) (merged map[string]users.User, e
 				return nil
 			}
 			merged[name], before[name] = u, record
+			f.taken("user", name)
 			return nil
 		})
 		if err != nil {
@@ -105,8 +108,10 @@ func (f *Fleet) mergeUsers(ctx context.Context) (merged map[string]users.User, e
 		u = users.Merge(u, other)
 		merged[u.Name] = u
 		record, err := json.Marshal(u)
-		if err != nil {
-			return nil, "", err
+		if err != nil { // a time of it cannot be said
+			f.setAside("user", u.Name, err)
+			delete(merged, u.Name)
+			continue
 		}
 		if string(record) == before[u.Name] {
 			continue
@@ -138,7 +143,7 @@ func readUser(name string, gone bool, record string) (u users.User, err error) {
 		return u, err
 	}
 	if u.Name != name || u.Gone != gone {
-		return u, errors.New("its record is not its own")
+		return u, errNotItsOwn
 	}
 	return users.Merge(u, u), u.Check()
 }
@@ -240,8 +245,8 @@ func (f *Fleet) shareUse(ctx context.Context, now time.Time) error {
 func (f *Fleet) Uses(ctx context.Context, from, to int64) ([]store.DayUse, error) {
 	var list []store.DayUse
 	var use store.DayUse
-	err := f.query(ctx, `SELECT day - date '1970-01-01', name, sum(requests)::bigint, sum(bytes)::bigint,
-			sum(pages)::bigint, sum(tokens)::bigint, sum(html_tokens)::bigint, sum(tokens_saved)::bigint
+	err := f.query(ctx, `SELECT day - date '1970-01-01', name, `+sumOf("requests")+`, `+sumOf("bytes")+`,
+			`+sumOf("pages")+`, `+sumOf("tokens")+`, `+sumOf("html_tokens")+`, `+sumOf("tokens_saved")+`
 		FROM usage WHERE day BETWEEN date '1970-01-01' + $1::int AND date '1970-01-01' + $2::int AND node <> $3
 		GROUP BY day, name ORDER BY day, name LIMIT 100000`, []any{from, to, f.o.Node},
 		[]any{
@@ -249,6 +254,11 @@ func (f *Fleet) Uses(ctx context.Context, from, to int64) ([]store.DayUse, error
 		},
 		func() error { list = append(list, use); return nil })
 	return list, err
+}
+
+// sumOf returns the sum of a column in SQL: of rows that have absurd numbers the least or the greatest.
+func sumOf(column string) string {
+	return fmt.Sprintf("greatest(least(sum(%s), %d), 0)::bigint", column, math.MaxInt64)
 }
 
 // UsesElsewhere is Uses with an error in a sentence, for people.

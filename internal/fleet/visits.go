@@ -166,7 +166,7 @@ func (f *Fleet) Visits(ctx context.Context, q store.VisitQuery) (list []Visit, n
 	err = f.query(ctx, `SELECT id, node, (extract(epoch FROM at) * 1000000)::bigint, left(doc, 100), left(url, 65536),
 			left(agent, 1000), left(session, 1000), left(reader, 1000), left(source, 100), from_cache, tokens, html_tokens, times
 		FROM visits
-		WHERE (at, id) < (timestamptz 'epoch' + $1 * interval '1 microsecond', $2::uuid)
+		WHERE (at, id) < (timestamptz 'epoch' + $1 * interval '1 microsecond', $2::uuid) AND at > 'epoch'
 			AND ($3 = '' OR doc = $3) AND ($4 = '' OR session = $4) AND ($5 = '' OR reader = $5)
 		ORDER BY at DESC, id DESC LIMIT $6`,
 		[]any{before, id, doc, q.Session, q.User, limit + 1},
