@@ -47,6 +47,7 @@ slow: ## series that take long: faults, how deep requests run, hostile pages in 
 	go test -count=1 -tags tiktoken -run Estimate ./convert # against the vocabulary itself, which the program does not carry
 	for os in windows darwin; do GOOS=$$os go build -o /dev/null ./cmd/readthru || exit 1; done # it builds for other systems
 	READTHRU_ROUNDS=1 go test -count=1 -timeout 30m -run WhatAFleetPromises ./internal/e2e
+	READTHRU_POISON_FOR=5m go test -count=1 -timeout 30m -run RandomPoison ./internal/fleet
 	CGO_ENABLED=1 go test -race -count=1 -timeout 30m ./cmd/readthru
 	READTHRU_CACHE_MEMORY=0 go test -count=1 ./proxy ./internal/recording ./cmd/readthru ./internal/e2e # packages below the proxy know nothing of answers that are given again
 
