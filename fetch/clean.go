@@ -2,7 +2,6 @@ package fetch
 
 import (
 	"bytes"
-	"errors"
 	"io"
 	"net/http"
 	"net/url"
@@ -50,13 +49,8 @@ func (a *attempt) readAsPage() bool {
 // and lacks the fields that hold for the origin's bytes only.
 func (f *Fetcher) answerCleaned(a *attempt, warning string) (*Answer, error) {
 	if a.content == nil {
-		switch err := a.read(f.o.MaxBody); {
-		case errors.Is(err, errTooLarge):
-			return f.answerAsIs(a, "too-large")
-		case errors.Is(err, errUnknownCoding):
-			return f.answerAsIs(a, "content-coding")
-		case err != nil:
-			return nil, err
+		if ans, err := f.readOrPass(a); ans != nil || err != nil {
+			return ans, err
 		}
 	}
 	contentType := a.resp.Header.Get("Content-Type")

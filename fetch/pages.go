@@ -254,13 +254,8 @@ func (f *Fetcher) convertible(ctx context.Context, a *attempt) (*Answer, error) 
 	if a.req.Method == http.MethodHead && (a.kind.converted() || !a.hasSum) {
 		return f.headUnknown(a), nil
 	}
-	switch err := a.read(f.o.MaxBody); {
-	case errors.Is(err, errTooLarge):
-		return f.answerAsIs(a, "too-large")
-	case errors.Is(err, errUnknownCoding):
-		return f.answerAsIs(a, "content-coding")
-	case err != nil:
-		return nil, err
+	if ans, err := f.readOrPass(a); ans != nil || err != nil {
+		return ans, err
 	}
 	if err := f.runSuitableSteps(ctx, a); err != nil {
 		return nil, err
@@ -533,6 +528,18 @@ func (f *Fetcher) askHead(ctx context.Context, a *attempt) error {
 		}
 	}
 	return f.ask(ctx, a)
+}
+
+// readOrPass reads the content of a response, or answers with the response as it is if the content cannot be had here.
+func (f *Fetcher) readOrPass(a *attempt) (*Answer, error) {
+	switch err := a.read(f.o.MaxBody); {
+	case errors.Is(err, errTooLarge):
+		return f.answerAsIs(a, "too-large")
+	case errors.Is(err, errUnknownCoding):
+		return f.answerAsIs(a, "content-coding")
+	default:
+		return nil, err
+	}
 }
 
 // answerAsIs answers with the origin's response as it is, and a warning where something was left undone. An own fetch
