@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"iter"
 	"strings"
 
 	"github.com/readthru/readthru/convert/chars"
@@ -71,21 +72,16 @@ func (d *Document) json(ctx context.Context, text string) {
 // indented returns valid JSON indented by two spaces a level, or unchanged if indenting would make it grow out of
 // proportion.
 func indented(raw []byte) string {
-	size, depth, quoted := 0, 0, false
-	for i := 0; i < len(raw); i++ {
-		switch c := raw[i]; {
-		case quoted && c == '\\':
-			i++
-		case c == '"':
-			quoted = !quoted
-		case quoted:
-		case c == '{' || c == '[':
+	size, depth := 0, 0
+	for _, c := range signs(raw) {
+		switch c {
+		case '{', '[':
 			depth++
 			size += 2 * depth
-		case c == '}' || c == ']':
+		case '}', ']':
 			depth--
 			size += 2 * depth
-		case c == ',':
+		case ',':
 			size += 2 * depth
 		}
 	}
@@ -94,6 +90,23 @@ func indented(raw []byte) string {
 		return string(raw)
 	}
 	return out.String()
+}
+
+// signs yields the bytes of JSON that stand in no string, with their places.
+func signs(raw []byte) iter.Seq2[int, byte] {
+	return func(yield func(int, byte) bool) {
+		quoted := false
+		for i := 0; i < len(raw); i++ {
+			switch c := raw[i]; {
+			case quoted && c == '\\':
+				i++
+			case c == '"':
+				quoted = !quoted
+			case !quoted && !yield(i, c):
+				return
+			}
+		}
+	}
 }
 
 // member is a member of an object; key and value are JSON.
@@ -118,14 +131,9 @@ func eachValue(raw []byte, open byte, do func(key, value []byte) bool) bool {
 		return false
 	}
 	var key []byte
-	depth, quoted, start := 0, false, 1
-	for i := 0; i < len(raw); i++ {
-		switch c := raw[i]; {
-		case quoted && c == '\\':
-			i++
-		case c == '"':
-			quoted = !quoted
-		case quoted:
+	depth, start := 0, 1
+	for i, c := range signs(raw) {
+		switch {
 		case c == '{' || c == '[':
 			depth++
 		case c == ':' && depth == 1 && open == '{':
