@@ -204,6 +204,37 @@ func checkDamaged(t *testing.T, dir string) {
 	t.Logf("%d bodies, %d pages, %+v %s", bodies, pages, h, strings.Join(strings.Split(log.String(), "\n"), " / "))
 }
 
+// What is behind damage in the log of what was in memory is not read. The log says so, also if nothing of it was synced;
+// after a kill without damage it says nothing.
+func TestWhatCannotBeReadOfALogIsTold(t *testing.T) {
+	source := t.TempDir()
+	s := openStore(t, store.Options{Dir: source})
+	for n := range damagePages {
+		put(t, s, response(damageURL(n)), damageContent(n))
+	}
+	flush(t, s)
+	files := readTree(t, source) // as a process leaves it that is killed
+	delete(files, filepath.Join("db", "LOCK"))
+	for _, damaged := range []bool{false, true} {
+		dir := t.TempDir()
+		for name, f := range files {
+			if damaged && filepath.Ext(name) == ".mem" {
+				files[name] = *flip(f, 0.5)
+			}
+		}
+		writeTree(t, dir, files)
+		var log bytes.Buffer
+		s, err := store.Open(store.Options{Dir: dir, Log: logTo(&log)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		closeStore(t, s)
+		if told := strings.Contains(log.String(), "the end of a log cannot be read"); told != damaged {
+			t.Errorf("damaged is %v, and the log says %s", damaged, &log)
+		}
+	}
+}
+
 func TestDamagedRecordIsAMissAndDeleted(t *testing.T) {
 	s := openStore(t, store.Options{})
 	long := strings.Repeat("a line of text\n", store.PartSize/5)

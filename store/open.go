@@ -190,6 +190,9 @@ func openBadger(dir string, memory int64, log *slog.Logger, unreadable *atomic.I
 	if err = moveUnreadable(dir, log, time.Now()); err == nil {
 		fresh, err = inspect(dir, dirty != nil)
 	}
+	if err == nil && dirty != nil {
+		err = tellCutLogs(dir, log)
+	}
 	if err == nil {
 		err = os.Remove(clean)
 		if errors.Is(err, fs.ErrNotExist) {

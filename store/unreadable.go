@@ -1,8 +1,10 @@
 package store
 
 import (
+	"bytes"
 	"encoding/binary"
 	"fmt"
+	"hash/crc32"
 	"io"
 	"log/slog"
 	"os"
@@ -47,6 +49,57 @@ func moveUnreadable(dir string, log *slog.Logger, now time.Time) error {
 	return nil
 }
 
+// tellCutLogs logs which logs of what was in memory the engine will not read to their end: it reads each up to the first
+// record that is not whole, and drops what follows without a word. After a kill that is the last write at most, and
+// after damage everything behind it.
+func tellCutLogs(dir string, log *slog.Logger) error {
+	names, err := filepath.Glob(filepath.Join(dir, "*.mem"))
+	if err != nil {
+		return fmt.Errorf("look at logs: %w", err)
+	}
+	for _, name := range names {
+		content, err := os.ReadFile(name)
+		if err != nil {
+			return fmt.Errorf("look at logs: %w", err)
+		}
+		if lost := len(bytes.TrimRight(content[wholeRecords(content):], "\x00")); lost > 0 {
+			log.Warn("the end of a log cannot be read: what was written last is lost", "file", name, "bytes", lost)
+		}
+	}
+	return nil
+}
+
+// logHead is the length of what a log begins with.
+const logHead = 20
+
+// wholeRecords returns where the last whole record of a log ends. A record is two bytes of flags, the lengths of key and
+// value and the time of its end as varints, key, value, and a checksum of all that.
+func wholeRecords(log []byte) (end int) {
+	end = min(logHead, len(log))
+	for {
+		rest := log[end:]
+		at, sizes := 2, [3]uint64{}
+		for i := range sizes {
+			n, size := binary.Uvarint(rest[min(at, len(rest)):])
+			if size <= 0 {
+				return end
+			}
+			sizes[i], at = n, at+size
+		}
+		left := uint64(len(rest) - at)
+		if sizes[0] == 0 || sizes[0] > left || sizes[1] > left-sizes[0] || left-sizes[0]-sizes[1] < crc32.Size {
+			return end
+		}
+		at += int(sizes[0] + sizes[1])
+		if crc32.Checksum(rest[:at], castagnoli) != binary.BigEndian.Uint32(rest[at:]) {
+			return end
+		}
+		end += at + crc32.Size
+	}
+}
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
 // isLog reports whether a file begins like a log: with the number of its encryption key (8 bytes, which are 0) and 12
 // more bytes.
 func isLog(name string) bool {
@@ -55,7 +108,7 @@ func isLog(name string) bool {
 		return false
 	}
 	defer func() { _ = f.Close() }() // it was only read
-	var head [20]byte
+	var head [logHead]byte
 	_, err = io.ReadFull(f, head[:])
 	return err == nil && binary.BigEndian.Uint64(head[:]) == 0
 }
