@@ -14,8 +14,8 @@ import (
 )
 
 // table writes a table of data in GitHub's form: the first row is the header if none is marked, short cells repeat over
-// the columns and rows that they span, and <br> joins the blocks in a cell. A table with code blocks has no such form:
-// it becomes a list with an item for each row.
+// the columns and rows that they span, and <br> joins the blocks in a cell. A table with longer code has no such form: it
+// becomes a list with an item for each row.
 func (r *renderer) table(out *bytes.Buffer, n *html.Node) {
 	for c := range r.kept(n) {
 		if dom.Is(c, atom.Caption) {
@@ -113,13 +113,29 @@ func (r *renderer) rows(table *html.Node) iter.Seq[*html.Node] {
 	}
 }
 
-// irregular reports whether a cell holds a code block of several lines.
+// Code of at most so many lines and bytes a line stands in a cell as code within the line, each line by itself.
+const maxCellLines, maxCellLine = 5, 60
+
+// irregular reports whether a cell holds a code block that no line of a table can hold.
 func (r *renderer) irregular(n *html.Node) bool {
 	for c := n.FirstChild; c != nil; c = c.NextSibling {
 		if r.dropped[c] {
 			continue
 		}
-		if dom.Is(c, atom.Pre) && strings.Contains(dom.Text(c), "\n") || r.irregular(c) {
+		if dom.Is(c, atom.Pre) && isLongCode(dom.Text(c)) || r.irregular(c) {
+			return true
+		}
+	}
+	return false
+}
+
+func isLongCode(code string) bool {
+	code = strings.Trim(code, "\n")
+	if strings.Count(code, "\n") >= maxCellLines {
+		return true
+	}
+	for line := range strings.Lines(code) {
+		if len(line) > maxCellLine && len(line) < len(code) {
 			return true
 		}
 	}
@@ -192,26 +208,46 @@ func (r *renderer) appendCell(text []byte, n *html.Node) []byte {
 	return text
 }
 
-// codeLine turns fenced code of one line each into code within the line.
+// codeLine turns fenced code into code within the line: the parts between its newlines, each on a line of the cell.
 func codeLine(content []byte) []byte {
-	parts := bytes.Split(content, []byte{codeNewline})
 	var out bytes.Buffer
+	fence, first := "", false
+	parts := bytes.Split(content, []byte{codeNewline})
 	for i, part := range parts {
-		if i%2 == 1 {
-			writeInlineCode(&out, strings.TrimSpace(string(part)))
-			continue
-		}
-		if fence := bytes.LastIndex(part, []byte("```")); fence >= 0 {
-			part = bytes.Trim(part, "`")
-			if fence := bytes.Index(part, []byte("```")); fence >= 0 {
-				part = part[:fence]
-			} else if i == 0 || len(part) < 30 && !bytes.ContainsAny(part, " \n") {
-				part = nil
+		if fence != "" {
+			rest, closed := bytes.CutPrefix(bytes.TrimLeft(part, " "), []byte(fence))
+			if !closed {
+				if code := strings.TrimRight(string(part), " \t"); code != "" {
+					if !first {
+						out.WriteByte('\n')
+					}
+					first = false
+					writeInlineCode(&out, code)
+				}
+				continue
 			}
+			fence, part = "", rest
+		}
+		if before, ticks := opensCode(part); ticks != "" && i+1 < len(parts) {
+			fence, first, part = ticks, true, before
 		}
 		out.Write(part)
 	}
 	return out.Bytes()
+}
+
+// opensCode returns what stands before the fence at the end of a text, and its backticks. Nothing follows them but the
+// name of a language.
+func opensCode(text []byte) (before []byte, ticks string) {
+	end := bytes.LastIndex(text, []byte("```"))
+	if end < 0 || bytes.ContainsAny(text[end:], " \t\n") {
+		return text, ""
+	}
+	begin := end
+	for begin > 0 && text[begin-1] == '`' {
+		begin--
+	}
+	return text[:begin], string(text[begin : end+3])
 }
 
 // span reads colspan or rowspan, at least 1 and at most limit.
