@@ -44,7 +44,7 @@ const Timeout = 2 * time.Minute
 const (
 	maxRedirects = 5
 	maxReads     = 2 // repositories read at once
-	recipe       = 2 // raise it when the same source gives a different page
+	recipe       = 3 // raise it when the same source gives a different page
 	symbolTokens = 6000
 )
 
