@@ -64,7 +64,7 @@ var populate = []act{
 	{name: "a base of pages", ask: asks(makeBase("green", knowledge.SourceCrawl), fillPages("green", pageB, pageC))},
 	{name: "a base of files", ask: asks(makeBase("red", knowledge.SourceFile),
 		fillFiles("red", fileA, about("jubilee"), fileB, about("dolmen")))},
-	{name: "a text", ask: ingest(textA, about("harpsichord"))},
+	{name: "a text", ask: ingest(about("harpsichord"))},
 	{name: "a note", ask: note("Of the oxbow this is known.")},
 }
 
@@ -97,10 +97,10 @@ func lives() []life {
 			{name: "is deleted", ask: deleteBase("green")},
 		}},
 		{"texts and notes", []act{
-			{name: "a text is another one", ask: ingest(textA, about("harpsichord", "wombat"))},
+			{name: "a text is another one", ask: ingest(about("harpsichord", "wombat"))},
 			{name: "a note", ask: note("Of the wombat this is known.")},
 			{name: "one less", ask: deleteNote("Of the oxbow this is known.")},
-			{name: "a text less", ask: deleteText(textA)},
+			{name: "a text less", ask: deleteText},
 		}},
 		{"what origins said", []act{
 			{name: "is stored", ask: respond(pageA)},
@@ -122,7 +122,7 @@ func lives() []life {
 			"a file", fileA, fillFiles("red", fileA, about("wombat"), fileB, about("dolmen")),
 			fillFiles("red", fileA, about("wombat", "oxbow"), fileB, about("dolmen")),
 		},
-		{"a text", textA, ingest(textA, about("wombat")), ingest(textA, about("wombat", "oxbow"))},
+		{"a text", textA, ingest(about("wombat")), ingest(about("wombat", "oxbow"))},
 		{"a deletion", pageA, remove(pageA), read(pageA, about("quokka", "oxbow"), true)},
 	} {
 		fails := readingFails
@@ -278,21 +278,19 @@ func deleteBase(name string) func(*worker) error {
 	}
 }
 
-func ingest(url, text string) func(*worker) error {
+func ingest(text string) func(*worker) error {
 	return func(w *worker) error {
-		_, err := w.Ingest(w.ctx, knowledge.Ingestion{Title: url, Label: "label", Text: text, URL: url})
+		_, err := w.Ingest(w.ctx, knowledge.Ingestion{Title: textA, Label: "label", Text: text, URL: textA})
 		return err
 	}
 }
 
-func deleteText(url string) func(*worker) error {
-	return func(w *worker) error {
-		d, err := w.Ingested("label", url)
-		if err == nil {
-			err = w.DeleteDocument(d.Key)
-		}
-		return unlessGone(err)
+func deleteText(w *worker) error {
+	d, err := w.Ingested("label", textA)
+	if err == nil {
+		err = w.DeleteDocument(d.Key)
 	}
+	return unlessGone(err)
 }
 
 func note(text string) func(*worker) error {

@@ -447,14 +447,16 @@ const (
 // is as if nobody had died. So does one that is killed, which is a process of its own.
 func TestAProcessThatDiesAtAnyWriteOfAJobLosesNothing(t *testing.T) {
 	dir, all := template(t, lives())
-	die := func(kind string, every int, once func(e *expected, t *testing.T, dir string, until int) (told int, last bool)) {
+	type once func(e *expected, t *testing.T, dir string, until int) (told int, last bool)
+	die := func(kind string, every int, once once) {
 		points, deaths, from := 0, 0, 0
 		for i := range all {
 			e := &all[i]
 			points += e.points
 			t.Run(kind+"/"+e.name, func(t *testing.T) {
 				for last := false; !last && (everyPoint() || from < e.points) && !t.Failed(); from += every {
-					dir, told := copied(t, dir), 0
+					dir := copied(t, dir)
+					var told int
 					told, last = once(e, t, dir, from)
 					deaths++
 					e.checkNext(t, dir, told)

@@ -22,8 +22,8 @@ const (
 //
 // Changes do not pass through the queue of other writes: an index is written in large pieces by a writer that can
 // wait, and the queue is held in memory. So Apply commits before it returns, and every later read sees what it wrote.
-// It lets the queue be committed first, because a change may say something of what waits there: that a page was read, or
-// deleted. As with all writes, a change survives the death of the process at once, and that of the machine after a
+// It lets the queue be committed first, because a change may say something of what waits there: that a page was read,
+// or deleted. As with all writes, a change survives the death of the process at once, and that of the machine after a
 // second.
 //
 // The methods are safe for concurrent use, but conflicts are not detected: callers that change the same key from

@@ -49,9 +49,9 @@ func moveUnreadable(dir string, log *slog.Logger, now time.Time) error {
 	return nil
 }
 
-// tellCutLogs logs which logs of what was in memory the engine will not read to their end: it reads each up to the first
-// record that is not whole, and drops what follows without a word. After a kill that is the last write at most, and
-// after damage everything behind it.
+// tellCutLogs logs which logs of what was in memory the engine will not read to their end: it reads each up to the
+// first record that is not whole, and drops what follows without a word. After a kill that is the last write at most,
+// and after damage everything behind it.
 func tellCutLogs(dir string, log *slog.Logger) error {
 	names, err := filepath.Glob(filepath.Join(dir, "*.mem"))
 	if err != nil {

@@ -83,7 +83,8 @@ func writeHoles(name string, content io.Reader, size int64) error {
 	}
 }
 
-// openOlder opens a data directory as commands do, and has the index brought up to date. The log has warnings and errors.
+// openOlder opens a data directory as commands do, and has the index brought up to date. The log has warnings and
+// errors.
 func openOlder(t *testing.T, dir string) (c *core, b *api.Client, log *bytes.Buffer, done func()) {
 	t.Helper()
 	s := &settings{config: defaults(), source: map[string]string{}, dataDir: dir}
