@@ -131,7 +131,7 @@ func (s *Sheet) keyframes(name, css string, i int) int {
 	end := until(css, i, "}")
 	body := css[i:min(end, len(css))]
 	f := &frames{first: map[string]string{}, last: map[string]string{}}
-	count := 0
+	count := 0 // of states: a frame may be that of several
 	for i := blank(body, 0); i < len(body); i = blank(body, i) {
 		open := until(body, i, "{")
 		if open >= len(body) {
@@ -145,6 +145,7 @@ func (s *Sheet) keyframes(name, css string, i int) int {
 			}
 		})
 		for at := range split(strings.ToLower(withoutComments(body[i:open])), ",") {
+			count++
 			into := map[string]map[string]string{"from": f.first, "0%": f.first, "to": f.last, "100%": f.last}[at]
 			for name, value := range set {
 				if into != nil {
@@ -152,7 +153,7 @@ func (s *Sheet) keyframes(name, css string, i int) int {
 				}
 			}
 		}
-		if count++; count == 1 {
+		if f.same == nil {
 			f.same = set
 		} else {
 			for name, value := range f.same {

@@ -2,6 +2,7 @@ package css
 
 import (
 	"math"
+	"slices"
 	"strings"
 )
 
@@ -116,6 +117,9 @@ func parseColour(value string, depth int) (c Colour, ok bool) {
 	case "color-mix":
 		return mixed(arguments, depth+1)
 	}
+	if rest, ok := strings.CutPrefix(strings.TrimSpace(arguments), "from "); ok {
+		return relative(name, rest, depth+1)
+	}
 	space := ""
 	if name == "color" {
 		space, arguments = cutSpace(arguments)
@@ -124,7 +128,7 @@ func parseColour(value string, depth int) (c Colour, ok bool) {
 	var percent [4]bool
 	n := 0
 	for one := range words(strings.NewReplacer(",", " ", "/", " ").Replace(arguments)) {
-		if n == 4 || one == "from" {
+		if n == 4 {
 			return c, false
 		}
 		l, ok := ParseLength(one, 0)
@@ -145,6 +149,41 @@ func parseColour(value string, depth int) (c Colour, ok bool) {
 	}
 	return ofSpace(name, space, parts, percent)
 }
+
+// channels are the names of the parts of a colour in each function, by which a relative colour takes those of another.
+var channels = map[string]string{
+	"rgb": "r g b", "rgba": "r g b", "hsl": "h s l", "hsla": "h s l", "hwb": "h w b", "lab": "l a b", "oklab": "l a b",
+	"lch": "l c h", "oklch": "l c h",
+}
+
+// relative reads a colour that is made of another (CSS Color 5, §4): its own channels as they are, or others, with an
+// opacity of its own. It is false for channels that are computed, unless next to nothing shows of them.
+func relative(name, arguments string, depth int) (c Colour, ok bool) {
+	list := slices.Collect(words(strings.NewReplacer(",", " ", "/", " ").Replace(arguments)))
+	if name == "color" && len(list) > 1 { // the space stands after the other colour
+		list = slices.Delete(list, 1, 2)
+	}
+	if len(list) != 4 && len(list) != 5 {
+		return c, false
+	}
+	c, ok = parseColour(list[0], depth)
+	same := strings.Join(list[1:4], " ") == channels[name] || name == "color" && strings.Join(list[1:4], " ") == "r g b"
+	if !same {
+		c, ok = parseColour(name+"("+strings.Join(list[1:4], " ")+")", depth)
+	}
+	if len(list) == 5 && list[4] != "alpha" {
+		l, stated := ParseLength(list[4], 0)
+		if !stated && list[4] != "none" {
+			return c, false
+		}
+		c.A = min(1, max(0, l.Px+l.Share))
+		ok = ok || c.A <= faint
+	}
+	return c, ok
+}
+
+// faint is an opacity at which no colour is seen.
+const faint = .05
 
 // cutSpace splits the name of a colour space from what follows it.
 func cutSpace(s string) (space, rest string) {

@@ -448,6 +448,8 @@ func shown(name, value string) bool {
 	case "height", "max-height", "width", "max-width":
 		l, ok := ParseLength(value, 16)
 		return !ok || l.Px > 1 || l.Share > 0
+	case "grid-template-rows":
+		return value != "0fr"
 	}
 	return false
 }

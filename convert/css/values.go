@@ -13,7 +13,7 @@ var properties = wordSet(`display visibility opacity font font-size line-height 
 	overflow overflow-x overflow-y width height max-width max-height min-width min-height padding padding-top
 	padding-bottom padding-left padding-right content-visibility content filter mask mask-image mask-size animation
 	animation-name animation-fill-mode animation-iteration-count animation-direction transition will-change z-index
-	contain container container-type grid-template-rows isolation all`)
+	contain container container-type grid-template-rows isolation offset-path all`)
 
 // aliases are other names of some of them, and the directions of a text that runs from left to right.
 var aliases = map[string]string{

@@ -117,12 +117,36 @@ func offScreen(style css.Values, em float64) bool {
 	if far(style.Get("margin-left"), em, true) || far(style.Get("margin-top"), em, false) {
 		return true
 	}
+	if pathAway(style.Get("offset-path"), em) {
+		return true
+	}
 	m, ok := transformed(style, em)
 	if !ok {
 		return false
 	}
 	return m.smallest() <= .02 || m.away() && style.Get("backface-visibility") == "hidden" || distant(m.move[0], true) ||
 		distant(m.move[1], false)
+}
+
+// pathAway reports whether a path on which an element stands begins outside of every window: path("M -9999 0").
+func pathAway(path string, em float64) bool {
+	path, ok := strings.CutPrefix(path, "path(")
+	if !ok {
+		return false
+	}
+	path = strings.NewReplacer(",", " ", `"`, " ", "'", " ", ")", " ").Replace(strings.ToLower(path))
+	_, path, ok = strings.Cut(path, "m")
+	if !ok {
+		return false
+	}
+	for i, word := range strings.Fields(path) {
+		if l, ok := css.ParseLength(word, em); i > 1 || !ok {
+			break
+		} else if distant(l, i == 0) {
+			return true
+		}
+	}
+	return false
 }
 
 // fixedAway reports whether a box that stays where it is in the window lies outside it.

@@ -326,6 +326,10 @@ func (w *Cleaner) hides(n *html.Node, style css.Styles, outer look) string {
 	if kind == "" && outer.covered && below(style.Values) || w.under(n, style.Values) {
 		kind, property = "covered", ""
 	}
+	if kind == "" && outer.flat && cutsOff(style.Values) && !room(style.Values, em, "min-height", "padding-top",
+		"padding-bottom") {
+		kind, property = "size", "height"
+	}
 	if kind == "" {
 		return ""
 	}

@@ -27,6 +27,7 @@ type look struct {
 	outlined   bool
 	background ink  // what lies behind
 	covered    bool // a box round it paints over what lies below the page's plane
+	flat       bool // its rows have no height but what its children insist on
 
 	hidden string           // the kind of hiding when text with this look is not seen, else ""
 	piece  *strings.Builder // where such text goes
@@ -53,6 +54,8 @@ func (w *Cleaner) plain() look {
 // paint returns the look of n's own text: what it inherits and what its style says.
 func (w *Cleaner) paint(n *html.Node, l look, s css.Styles) look {
 	style := s.Values
+	l.flat = strings.HasSuffix(style.Get("display"), "grid") && style.Get("grid-template-rows") == "0fr" &&
+		!w.sheet.Toggled(n, s, "grid-template-rows")
 	if style == nil {
 		w.plainly(n, &l)
 		return l
