@@ -104,6 +104,9 @@ func TestColours(t *testing.T) {
 		"color(srgb 1 0 0 / .5)": {R: 1, A: .5}, "color-mix(in srgb, red, blue)": {R: .5, B: .5, A: 1},
 		"color-mix(in srgb, red 25%, blue)": {R: .25, B: .75, A: 1}, "light-dark(#fff, #000)": {R: 1, G: 1, B: 1, A: 1},
 		"rgb(calc(255 * 1) 0 0)": {R: 1, A: 1},
+		"rgb(from red r g b)":    {R: 1, A: 1}, "hsl(from rgb(255 0 0 / .5) h s l)": {R: 1, A: .5},
+		"rgb(from red 0 0 255 / alpha)": {B: 1, A: 1}, "color(from red srgb r g b / 25%)": {R: 1, A: .25},
+		"rgb(from currentcolor r g b / 0)": {},
 	} {
 		got, ok := css.ParseColour(value)
 		if far := max(math.Abs(got.R-want.R), math.Abs(got.G-want.G), math.Abs(got.B-want.B), math.Abs(got.A-want.A)); !ok ||
@@ -111,7 +114,8 @@ func TestColours(t *testing.T) {
 			t.Errorf("ParseColour(%q) = %v, %v; want %v", value, got, ok, want)
 		}
 	}
-	for _, value := range []string{"currentcolor", "", "#ff", "nonsense", "rgb(1 2)", "rgb(from red r g b)"} {
+	for _, value := range []string{"currentcolor", "", "#ff", "nonsense", "rgb(1 2)", "rgb(from red r g)",
+		"rgb(from currentcolor r g b)", "rgb(from red calc(r / 2) g b)", "rgb(from red r g b / x)"} {
 		if got, ok := css.ParseColour(value); ok {
 			t.Errorf("ParseColour(%q) = %v, want none", value, got)
 		}
