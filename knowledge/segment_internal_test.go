@@ -248,6 +248,52 @@ func FuzzIndexRecords(f *testing.F) {
 	})
 }
 
+func FuzzChangesOfASegment(f *testing.F) {
+	const passages = changesPart + 100
+	untouched := func() *segment {
+		s := &segment{numbers: make([]uint32, passages)}
+		s.ready()
+		return s
+	}
+	for _, every := range []int{1, 2, 7, 5000, 2 * passages} {
+		s := untouched()
+		for i := range uint32(passages) {
+			if i%uint32(every) == 0 {
+				s.dead.add(i)
+			} else if i%3 == 0 {
+				s.orphans.add(i)
+			}
+		}
+		f.Add(s.encodeChanges(0), false)
+		f.Add(s.encodeChanges(1), true)
+	}
+	f.Fuzz(func(t *testing.T, b []byte, second bool) {
+		part := 0
+		if second {
+			part = 1
+		}
+		s := untouched()
+		if s.decodeChanges(part, b) != nil {
+			return
+		}
+		for i := range uint32(passages) {
+			if within := int(i)/changesPart == part; !within && (s.dead.has(i) || s.orphans.has(i)) {
+				t.Fatalf("passage %d changed in part %d", i, part)
+			}
+			if s.dead.has(i) {
+				s.orphans.remove(i) // nobody asks
+			}
+		}
+		back := untouched()
+		if err := back.decodeChanges(part, s.encodeChanges(part)); err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Equal(back.dead, s.dead) || !slices.Equal(back.orphans, s.orphans) {
+			t.Error("what was encoded comes back as something else")
+		}
+	})
+}
+
 func TestBoundsHoldWhateverTheAveragesBecome(t *testing.T) {
 	rng := rand.New(rand.NewPCG(9, 9))
 	for range 20000 {

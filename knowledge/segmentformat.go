@@ -199,16 +199,16 @@ func (s *segment) decodeChanges(part int, b []byte) error {
 			return errSegment
 		}
 		set := roaring.New()
-		if err := set.UnmarshalBinary(b[:size]); err != nil {
+		if set.UnmarshalBinary(b[:size]) != nil || set.Validate() != nil { // the first does not look into containers
 			return errSegment
 		}
 		b = b[size:]
 		for it := set.Iterator(); it.HasNext(); {
-			i := it.Next() + uint32(part*changesPart)
-			if int(i) >= s.len() {
+			i := uint64(it.Next()) + uint64(part)*changesPart
+			if i >= uint64(s.len()) || i >= uint64(part+1)*changesPart {
 				return errSegment
 			}
-			into.add(i)
+			into.add(uint32(i))
 		}
 	}
 	return nil
