@@ -16,8 +16,8 @@ import (
 // keepGone is how long it is remembered that a user was removed.
 const keepGone = 30 * day
 
-// maxUsers bounds the users, with those that are gone.
-const maxUsers = 2000
+// MaxUsers bounds the users, with those that are gone.
+const MaxUsers = 2000
 
 // ErrUsers says that there are as many users as can be.
 var ErrUsers = errors.New("too many users")
@@ -97,8 +97,8 @@ func (s *Store) ChangeUsers(now time.Time, change func(*Users) error) error {
 	if err := change(&u); err != nil {
 		return err
 	}
-	if len(u.List) > maxUsers {
-		return fmt.Errorf("%w: %d are kept", ErrUsers, maxUsers)
+	if len(u.List) > MaxUsers {
+		return fmt.Errorf("%w: %d are kept", ErrUsers, MaxUsers)
 	}
 	b := &batch{must: true} // a user must be removed on a full disk too
 	for _, one := range u.List {

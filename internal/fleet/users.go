@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"time"
@@ -49,7 +50,8 @@ func (f *Fleet) shareUsers(ctx context.Context, edition string) error {
 	if err != nil {
 		return err
 	}
-	if changes, err = f.takeUsers(theirs, changes); err != nil {
+	changes, err = f.takeUsers(slices.Sorted(maps.Keys(theirs)), theirs, changes)
+	if err != nil {
 		return err
 	}
 	f.shared.edition, f.shared.changes = edition, changes
@@ -87,7 +89,6 @@ func (f *Fleet) mergeUsers(ctx context.Context) (merged map[string]users.User, e
 				return nil
 			}
 			merged[name], before[name] = u, record
-			f.taken("user", name)
 			return nil
 		})
 		if err != nil {
@@ -148,11 +149,13 @@ func readUser(name string, gone bool, record string) (u users.User, err error) {
 	return users.Merge(u, u), u.Check()
 }
 
-// takeUsers takes over users in the store, and returns how often its users have changed with that. What has changed
-// there since then is told next time.
-func (f *Fleet) takeUsers(theirs map[string]users.User, changes int64) (int64, error) {
+// takeUsers takes over the users of some names in the store, and returns how often its users have changed with that.
+// What has changed there since then is told next time. Users that the store does not take, because they are too many or
+// too large, are set aside.
+func (f *Fleet) takeUsers(names []string, theirs map[string]users.User, changes int64) (int64, error) {
 	differs := func(all *store.Users) (news bool) {
-		for name, u := range theirs {
+		for _, name := range names {
+			u := theirs[name]
 			at := slices.IndexFunc(all.List, func(mine users.User) bool { return mine.Name == name })
 			if at < 0 {
 				all.List, news = append(all.List, u), true
@@ -167,12 +170,45 @@ func (f *Fleet) takeUsers(theirs map[string]users.User, changes int64) (int64, e
 		slices.SortFunc(all.List, func(a, b users.User) int { return cmp.Compare(a.Name, b.Name) })
 		return news
 	}
-	if now := f.o.Store.Users(); !differs(&now) {
+	now := f.o.Store.Users()
+	here := map[string]bool{}
+	for i := range now.List {
+		here[now.List[i].Name] = true
+	}
+	room := store.MaxUsers - len(here)
+	names = slices.DeleteFunc(slices.Clone(names), func(name string) bool {
+		if !here[name] {
+			room--
+		}
+		tooMany := !here[name] && room < 0
+		if tooMany {
+			f.setAside("user", name, store.ErrUsers)
+		}
+		return tooMany
+	})
+	took := func() {
+		for _, name := range names {
+			f.taken("user", name)
+		}
+	}
+	if !differs(&now) {
+		took()
 		return changes, nil
 	}
-	if err := f.o.Store.ChangeUsers(time.Now(), func(all *store.Users) error { differs(all); return nil }); err != nil {
+	err := f.o.Store.ChangeUsers(time.Now(), func(all *store.Users) error { differs(all); return nil })
+	switch half := len(names) / 2; {
+	case errors.Is(err, store.ErrFull):
 		return changes, err
+	case err != nil && half > 0:
+		if changes, err = f.takeUsers(names[:half], theirs, changes); err != nil {
+			return changes, err
+		}
+		return f.takeUsers(names[half:], theirs, changes)
+	case err != nil:
+		f.setAside("user", names[0], err)
+		return changes, nil
 	}
+	took()
 	if f.o.UsersChanged != nil {
 		if err := f.o.UsersChanged(); err != nil {
 			return changes, err

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/readthru/readthru/internal/eventually"
+	"github.com/readthru/readthru/internal/fleet"
 	"github.com/readthru/readthru/internal/fleet/fleettest"
 	"github.com/readthru/readthru/internal/users"
 	"github.com/readthru/readthru/store"
@@ -120,7 +121,9 @@ func TestRecordsThatAreNoUsersStayAway(t *testing.T) {
 	server := fleettest.Start(t)
 	a := join(t, server.URL, "a")
 	a.awaitState("ok")
-	records := map[string]string{"json": "{", "other": `{"name":"another","id":"0123456789","changed":"2026-03-02T00:00:00Z"}`}
+	records := map[string]string{
+		"json": "{", "other": `{"name":"another","id":"0123456789","changed":"2026-03-02T00:00:00Z"}`,
+	}
 	for name, spoil := range map[string]func(*users.User){
 		"role": func(u *users.User) { u.Role = "root" },
 		"dear": func(u *users.User) { u.Tokens[0].Hash = strings.Replace(hash, "600000", "9999999", 1) },
@@ -194,5 +197,25 @@ func TestUsageOfAllNodesAddsUp(t *testing.T) {
 	server.Kill()
 	if _, err := nodes[0].UsesElsewhere(t.Context(), today, today); err == nil {
 		t.Error("without the database, the usage of others is known")
+	}
+}
+
+// There are more users than a node keeps. What is too much is set aside, and what comes after arrives.
+func TestTooManyUsersHoldUpNothing(t *testing.T) {
+	t.Parallel()
+	server := fleettest.Start(t)
+	n := join(t, server.URL, "a")
+	n.awaitState(fleet.Connected)
+	since := n.Status().Since
+	server.Exec(`INSERT INTO readthru.users (name, changed_at, record) SELECT name, now(), json_build_object('name', name,
+			'id', name, 'role', 'read', 'made', '2026-01-01T00:00:00Z', 'changed', '2026-01-01T00:00:00Z')
+		FROM (SELECT 'user' || i AS name FROM generate_series(10000, 12999) AS i) AS names`)
+	server.Exec("UPDATE readthru.users_edition SET edition = gen_random_uuid()")
+	n.awaitAside("user", "user12999")
+	n.read("https://a.test/after", "# After", 0)
+	await(t, "https://a.test/after", "# After", join(t, server.URL, "b"))
+	eventually.True(t, "a has told of itself", func() bool { return n.Status().Outbox == 0 })
+	if st := n.Status(); st.State != fleet.Connected || !st.Since.Equal(since) || len(n.store.Users().List) != 2000 {
+		t.Errorf("%d users; %+v", len(n.store.Users().List), st.SetAside)
 	}
 }
