@@ -60,7 +60,10 @@ const findLists = `(() => {
 	const text = (e) => e.textContent.trim().length;
 	const rowsOf = (box) => {
 		const kinds = {};
-		for (const e of box.children) if (e.offsetHeight > 0 && text(e)) (kinds[e.localName] ??= []).push(e);
+		const top = box.getBoundingClientRect().top; // rows that are kept for later use stand above it, or are hidden
+		for (const e of box.children)
+			if (e.offsetHeight > 0 && text(e) && e.getBoundingClientRect().bottom > top &&
+				getComputedStyle(e).visibility !== 'hidden') (kinds[e.localName] ??= []).push(e);
 		return Object.values(kinds).sort((a, b) => b.length - a.length)[0] ?? [];
 	};
 	const scrollerOf = (e) => {
@@ -74,7 +77,8 @@ const findLists = `(() => {
 		if (box.childElementCount < 3 || lists.some((l) => l.box.contains(box))) continue;
 		const rows = rowsOf(box);
 		if (rows.length < 3) continue;
-		const own = rows.reduce((n, e) => n + text(e), 0), scroller = scrollerOf(box);
+		const own = [...box.children].reduce((n, e) => n + (e.localName === rows[0].localName ? text(e) : 0), 0);
+		const scroller = scrollerOf(box);
 		let around = box;
 		while (around !== scroller && around.parentElement && around.parentElement !== document.body &&
 			text(around.parentElement) <= own * 1.05 + 20) around = around.parentElement;
@@ -83,17 +87,33 @@ const findLists = `(() => {
 		const span = Math.max(...ends.map((r) => r.bottom)) - Math.min(...ends.map((r) => r.top));
 		const room = Math.max(around.offsetHeight, around.scrollHeight);
 		if (room - span <= 200 || scroller.scrollHeight - scroller.clientHeight < 100) continue;
-		lists.push({box, rowsOf, scroller, path: rows[0].localName, seen: new WeakMap(), rows: new Map(), chars: 0});
+		lists.push({box, rowsOf, scroller, path: rows[0].localName, rows: new Map(), last: [], moved: 0, back: 0, chars: 0});
 	}
 	return lists.length;
 })()`
 
 // takeRows takes the rows that are in a list and scrolls on. It returns "more" if there may be others, "full" if the
-// rows are too long together, and "" at the end. A row is told from others by its number, else by its place.
+// rows are too long together or some were passed over, and "" at the end. A row is told from others by its number, else
+// by its place. But a list that learns from its rows how high they are moves those that follow: how far, the rows tell
+// that were there before it was scrolled. Without such rows it is scrolled back.
 const takeRows = `(() => {
+	// join returns by how many places rows stand before those that were taken last, or undefined if none are the same
+	const join = ({last, moved}, taken, numbered) => {
+		if (!last.length || !taken.length) return 0;
+		const same = (a, b) => numbered ? a.y === b.y : a.text === b.text && a.x === b.x;
+		let best, nearest = Infinity;
+		for (let shift = 1 - taken.length; shift < last.length; shift++) {
+			const from = Math.max(0, -shift), to = Math.min(taken.length, last.length - shift);
+			let n = 0;
+			for (let i = from; i < to; i++) if (same(taken[i], last[i + shift])) n++;
+			const off = Math.abs(last[from + shift].y - taken[from].y - moved);
+			if (n >= (to - from) * 0.7 && off < nearest) [best, nearest] = [shift, off];
+		}
+		return best ?? (numbered && taken[0].y === last.at(-1).y + 1 ? last.length : undefined);
+	};
 	const list = window[Symbol.for('readthru.lists')]?.[%d];
 	if (!list) return '';
-	const {box, scroller, rows, seen} = list, page = scroller === document.scrollingElement;
+	const {box, scroller, rows} = list, page = scroller === document.scrollingElement;
 	if (!box.isConnected) return 'full';
 	const numbers = ['data-index', 'data-item-index', 'data-row-index', 'aria-rowindex', 'aria-posinset'];
 	const numberOf = (e) => {
@@ -104,28 +124,50 @@ const takeRows = `(() => {
 	const numbered = all.every((n) => n >= 0) && new Set(all).size === all.length;
 	const top = page ? -scrollY : scroller.getBoundingClientRect().top - scroller.scrollTop;
 	const left = box.getBoundingClientRect().left;
-	now.forEach((e, i) => {
-		const at = e.getBoundingClientRect(), html = e.outerHTML, text = e.textContent;
-		const [y, x] = numbered ? [all[i], 0] : [Math.round(at.top - top), Math.round(at.left - left)];
-		const row = {size: html.length, node: e.cloneNode(true), y, x};
-		const key = row.y + ' ' + row.x, was = seen.get(e);
-		if (was && was.key !== key && was.text === text) rows.delete(was.key); // the same row, at another place now
-		list.chars += html.length - (rows.get(key)?.size ?? 0);
+	const taken = now.map((e, i) => {
+		const at = e.getBoundingClientRect(), [y, x] = numbered ? [all[i], 0] : [at.top - top, Math.round(at.left - left)];
+		return {node: e.cloneNode(true), size: e.outerHTML.length, text: e.textContent, y, x};
+	}).sort((a, b) => a.y - b.y || a.x - b.x);
+	const before = scroller.scrollTop, shift = join(list, taken, numbered);
+	if (shift === undefined && !list.gap) { // it moved its rows while it was scrolled, and some were passed over
+		if (list.back++ < 3) {
+			scroller.scrollTo({top: before - scroller.clientHeight * 0.6, behavior: 'instant'});
+			return 'more';
+		}
+		list.gap = true;
+	}
+	list.back = 0;
+	const first = Math.max(0, -shift), begun = list.last[first + shift];
+	if (begun && !numbered) list.moved = begun.y - taken[first].y;
+	taken.forEach((row, i) => {
+		const same = list.last[i + shift];
+		if (same && !numbered) list.moved = same.y - row.y;
+		row.y = Math.round(row.y + list.moved);
+		if (i < first) return; // it was taken before
+		const key = row.y + ' ' + row.x;
+		list.chars += row.size - (rows.get(key)?.size ?? 0);
 		rows.set(key, row);
-		seen.set(e, {key, text});
 	});
+	if (taken.length) list.last = taken;
 	if (list.chars > %d) return 'full';
-	const before = scroller.scrollTop;
 	scroller.scrollTo({top: before + Math.max(50, scroller.clientHeight * 0.8), behavior: 'instant'});
-	return scroller.scrollTop > before ? 'more' : '';
+	return scroller.scrollTop > before ? 'more' : list.gap ? 'full' : '';
 })()`
 
-// heldRows puts the rows of virtual lists in their places. It runs when the page's clock stands still.
-const heldRows = `for (const {box, rows, rowsOf, path} of window[Symbol.for('readthru.lists')] ?? []) {
+// heldRows puts the rows of virtual lists in their places, one after the other. Where they stood in the list is of no
+// use any more, and far down it looks like something that is kept out of sight. It runs when the page's clock stands
+// still.
+const heldRows = `const unplace = (e) => {
+		for (const name of ['position', 'inset', 'transform', 'translate', 'margin-top']) e.style?.removeProperty(name);
+	};
+	for (const {box, rows, rowsOf, path, scroller} of window[Symbol.for('readthru.lists')] ?? []) {
 		const now = rowsOf(box).filter((e) => e.localName === path);
 		if (!box.isConnected || rows.size <= now.length) continue;
-		for (const e of [...box.children]) if (now.includes(e) || !e.textContent.trim() && !e.querySelector('img')) e.remove();
+		for (const e of [...box.children])
+			if (e.localName === path || !e.textContent.trim() && !e.querySelector('img')) e.remove();
 		const order = [...rows.values()].sort((a, b) => a.y - b.y || a.x - b.x).map((r) => r.node);
+		for (let e = box; e && e !== scroller; e = e.parentElement) unplace(e);
+		order.forEach(unplace);
 		box.append(...order);
 		rows.clear();
 	}`

@@ -5,6 +5,9 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/readthru/readthru/convert"
+	"github.com/readthru/readthru/internal/needs"
 )
 
 // virtual is a page whose list has only the rows in view in its document. place says how a script places rows from a
@@ -84,8 +87,8 @@ func TestAListThatIsWholeStaysAsItIs(t *testing.T) {
 	for i := range 40 {
 		_, _ = fmt.Fprintf(&rows, `<li>Harbour %d is open</li>`, i%7)
 	}
-	s.add("/whole", `<main style="height:300px;overflow:auto"><h1>Harbours</h1><ul style="margin-bottom:900px">`+rows.String()+
-		`</ul></main>`)
+	s.add("/whole", `<main style="height:300px;overflow:auto"><h1>Harbours</h1><ul style="margin-bottom:900px">`+
+		rows.String()+`</ul></main>`)
 	p := rendered(t, s.browser(t), s.page(t, "/whole"))
 	if !strings.Contains(string(p.HTML), rows.String()+"</ul>") || p.More != "" {
 		t.Errorf("more %q: %s", p.More, p.HTML)
@@ -121,3 +124,76 @@ func TestFramesThatAreLeftOutAreCounted(t *testing.T) {
 		t.Errorf("%d frames are left out, want 2: %s", p.FramesLeft, p.HTML)
 	}
 }
+
+// realLists are lists of 500 rows, made with what the web makes them with, and one that does what others do.
+var realLists = map[string]string{
+	"rows whose height is a guess": guessing,
+	"Clusterize": `<div id=s style="max-height:320px;overflow:auto"><ol id=t></ol></div>
+		<script src="/npm/clusterize.js/clusterize.min.js"></script><script>
+		new Clusterize({rows: Array.from({length: 500}, (_, i) => '<li style="height:30px">Harbour ' + i + ' is open</li>'),
+			scrollId: 's', contentId: 't'});</script>`,
+	"react-window": `<div id=s></div>
+		<script src="/npm/react/umd/react.production.min.js"></script>
+		<script src="/npm/react-dom/umd/react-dom.production.min.js"></script>
+		<script src="/npm/react-window/dist/index-prod.umd.js"></script><script>
+		ReactDOM.createRoot(s).render(React.createElement(ReactWindow.VariableSizeList, {height: 320, width: 400,
+			itemCount: 500, itemSize: (i) => 25 + i % 4 * 10},
+			({index, style}) => React.createElement('div', {style}, 'Harbour ' + index + ' is open')));</script>`,
+}
+
+// A list may be so long that its last rows stand where a page hides things, and it may learn how high rows are as they
+// come, keep rows for later use above itself, and show none before it knows their height.
+func TestListsOfRealLibrariesAreReadWhole(t *testing.T) {
+	s := newSite(t)
+	b := s.browser(t)
+	if err := unpackAll(); err != nil {
+		needs.Missing(t, "the packages are not there, .ci/npm fetches them: %v", err)
+	}
+	for name, list := range realLists {
+		t.Run(name, func(t *testing.T) {
+			at := "/" + strings.ReplaceAll(name, " ", "-")
+			s.add(at, `<main><h1>Harbours</h1><p>A list of all harbours of the coast follows.</p>`+list+`</main>`)
+			p := rendered(t, b, s.page(t, at))
+			doc, err := convert.Parse(t.Context(), p.HTML, "text/html; charset=utf-8", p.URL)
+			if err != nil {
+				t.Fatal(err)
+			}
+			res, err := doc.Convert(t.Context(), convert.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			found := regexp.MustCompile(`Harbour (\d+) is open`).FindAllStringSubmatch(res.Markdown, -1)
+			for i, m := range found {
+				if m[1] != fmt.Sprint(i) {
+					t.Fatalf("row %d of %d is %s", i, len(found), m[1])
+				}
+			}
+			if len(found) != 500 || p.More != "" {
+				t.Errorf("%d rows, more %q, unsettled %q; want 500", len(found), p.More, p.Unsettled)
+			}
+		})
+	}
+}
+
+// guessing is a list in the page that places rows as if they were 40 pixels high until it has seen that they are less,
+// and then also those that it has not seen, which it hides until it has measured them.
+const guessing = `<div id=t style="position:relative"></div><script>
+	const height = [], real = (i) => 20 + i % 3 * 10;
+	const rest = () => height.length > 60 ? 30 : 40, of = (i) => height[i] ?? rest();
+	const draw = () => {
+		const at = Math.max(0, scrollY - t.offsetTop), tops = [];
+		let y = 0;
+		for (let i = 0; i < 500; i++) { tops.push(y); y += of(i); }
+		t.style.height = y + 'px';
+		let fresh = false, rows = '<div style="position:absolute;top:-9999px">Harbour 7 is open</div>';
+		for (let i = 0; i < 500; i++) if (tops[i] > at - 200 && tops[i] < at + innerHeight + 200) {
+			rows += '<div style="position:absolute;top:' + tops[i] + 'px;height:' + real(i) + 'px;visibility:' +
+				(height[i] ? 'visible' : 'hidden') + '">Harbour ' + i + ' is open</div>';
+			if (height[i] === undefined && tops[i] < at + innerHeight) { height[i] = real(i); fresh = true; }
+		}
+		t.innerHTML = rows;
+		if (fresh) requestAnimationFrame(draw);
+	};
+	draw();
+	addEventListener('scroll', () => requestAnimationFrame(draw));
+	</script>`
