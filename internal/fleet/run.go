@@ -165,7 +165,7 @@ type news struct{ pages, purges, bases bool }
 // In an order and with a limit, the rows are found by the same index as those of changesSince, purgesSince and
 // basesSince.
 const newsSince = `
-	SELECT edition,
+	SELECT COALESCE((SELECT edition::text FROM users_edition), ''),
 		EXISTS (SELECT FROM (SELECT FROM pages
 			WHERE (xid, key) > ($1::xid8, $2::bytea) AND xid < pg_snapshot_xmin(pg_current_snapshot())
 			ORDER BY xid, key LIMIT 1) AS p),
@@ -174,8 +174,7 @@ const newsSince = `
 			ORDER BY xid, id LIMIT 1) AS p),
 		EXISTS (SELECT FROM (SELECT FROM bases
 			WHERE (xid, id) > ($5::xid8, $6) AND xid < pg_snapshot_xmin(pg_current_snapshot())
-			ORDER BY xid, id LIMIT 1) AS b)
-	FROM users_edition`
+			ORDER BY xid, id LIMIT 1) AS b)`
 
 // findNews asks, by one statement, whether there is anything to take over, and does so with users.
 func (f *Fleet) findNews(ctx context.Context) (is news, err error) {

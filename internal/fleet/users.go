@@ -3,6 +3,7 @@ package fleet
 import (
 	"cmp"
 	"context"
+	"database/sql"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -43,7 +44,7 @@ type useKey struct {
 // Records are merged, so that what was revoked anywhere stays revoked whoever writes last.
 func (f *Fleet) shareUsers(ctx context.Context, edition string) error {
 	changes := f.o.Store.UsersChanges()
-	if edition == f.shared.edition && changes == f.shared.changes {
+	if edition != "" && edition == f.shared.edition && changes == f.shared.changes {
 		return nil
 	}
 	theirs, edition, err := f.mergeUsers(ctx)
@@ -66,7 +67,14 @@ func (f *Fleet) mergeUsers(ctx context.Context) (merged map[string]users.User, e
 		return nil, "", err
 	}
 	defer tx.Rollback() //nolint:errcheck // it was committed, or its error is returned
-	if err := tx.QueryRowContext(ctx, "SELECT edition FROM users_edition FOR UPDATE").Scan(&edition); err != nil {
+	const lock = "SELECT edition FROM users_edition FOR UPDATE"
+	err = tx.QueryRowContext(ctx, lock).Scan(&edition)
+	if errors.Is(err, sql.ErrNoRows) { // somebody has removed it
+		if _, err = tx.ExecContext(ctx, "INSERT INTO users_edition DEFAULT VALUES ON CONFLICT DO NOTHING"); err == nil {
+			err = tx.QueryRowContext(ctx, lock).Scan(&edition)
+		}
+	}
+	if err != nil {
 		return nil, "", err
 	}
 	rows, err := tx.QueryContext(ctx, `SELECT name, gone, record FROM users WHERE length(record) <= $1

@@ -200,6 +200,22 @@ func TestUsageOfAllNodesAddsUp(t *testing.T) {
 	}
 }
 
+// The row that says which edition the users have is gone: it is made again, and nodes go on.
+func TestALostEditionOfTheUsersIsMadeAgain(t *testing.T) {
+	t.Parallel()
+	server := fleettest.Start(t)
+	all := nodes(t, server.URL, "a", "b")
+	server.Exec("DELETE FROM readthru.users_edition")
+	all[0].read("https://a.test/after", "# After", 0)
+	await(t, "https://a.test/after", "# After", all...)
+	eventually.True(t, "there is an edition", func() bool { return server.Count("users_edition") == 1 })
+	for _, n := range all {
+		if st := n.Status(); st.State != fleet.Connected {
+			t.Errorf("%+v", st)
+		}
+	}
+}
+
 // There are more users than a node keeps. What is too much is set aside, and what comes after arrives.
 func TestTooManyUsersHoldUpNothing(t *testing.T) {
 	t.Parallel()
