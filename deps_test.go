@@ -76,7 +76,8 @@ const policy = `
 	ui                    → page, markdown, journal, api
 	cmd/readthru          → page, llm, symbols, certs, convert, render, store, summary, agents, cache, knowledge
 	cmd/readthru          → fleet, users, strictyaml, recipe
-	cmd/readthru          → service, releases, fetch/github, fetch, recording, proxy, crawl, api/firecrawl, journal, api, mcp, ui
+	cmd/readthru          → service, releases, fetch/github, fetch, recording, proxy, crawl, api/firecrawl
+	cmd/readthru          → journal, api, mcp, ui
 `
 
 // alone names modules that exactly one package may import, so that they can be replaced there.

@@ -13,7 +13,9 @@ import (
 var pathOfFile = regexp.MustCompile("[`(]((?:[a-z0-9_]+/)+[\\w.-]+\\.(?:go|md|yaml|txtar))[`)]")
 
 func TestDocsNameFilesThatExist(t *testing.T) {
-	for name, folder := range map[string]string{"README.md": "", "docs/design.md": "docs/", "docs/agents.md": "docs/", "docs/cli.md": "docs/"} {
+	for name, folder := range map[string]string{
+		"README.md": "", "docs/design.md": "docs/", "docs/agents.md": "docs/", "docs/cli.md": "docs/",
+	} {
 		text, err := os.ReadFile(name)
 		if err != nil {
 			t.Fatal(err)
@@ -35,7 +37,8 @@ var (
 	notInSlug = regexp.MustCompile(`[^\p{L}\p{N} _-]`)
 )
 
-// A link of a page for people leads to a file, and to a heading of it, that exist. Links to other sites are not followed.
+// A link of a page for people leads to a file, and to a heading of it, that exist. Links to other sites are not
+// followed.
 func TestLinksOfPagesLeadSomewhere(t *testing.T) {
 	pages, err := filepath.Glob("docs/*.md")
 	if err != nil {

@@ -68,8 +68,8 @@ var owned = []struct {
 	{`"\*\*\*"`, "page.SecretMask or page.Said: what stands for a secret", "page", nil},
 }
 
-// TestIdeasHaveOneOwner finds copies of ideas that have an owner: see "Who owns what" in docs/design.md. The owner calls
-// nobody; whoever needs something else of the idea adds it there.
+// TestIdeasHaveOneOwner finds copies of ideas that have an owner: see "Who owns what" in docs/design.md. The owner
+// calls nobody; whoever needs something else of the idea adds it there.
 func TestIdeasHaveOneOwner(t *testing.T) {
 	unused, read := map[string]bool{}, 0
 	patterns := make([]*regexp.Regexp, 0, len(owned))

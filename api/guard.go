@@ -34,8 +34,8 @@ type guard struct {
 const tokenSecret = "token"
 
 // check returns who asks, if that is known, or why r is refused. The rules, in order: Host names this server (DNS
-// rebinding), no browser says that a page of another site had the request sent, the content has a type that no form has,
-// or is a form of our own pages, and the asker is known unless the path is open.
+// rebinding), no browser says that a page of another site had the request sent, the content has a type that no form
+// has, or is a form of our own pages, and the asker is known unless the path is open.
 func (g *guard) check(r *http.Request, open, page bool) (who users.Login, known bool, refused *Error) {
 	if !g.ours(r.Host, r) {
 		return who, false, problem(http.StatusForbidden,

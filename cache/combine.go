@@ -241,7 +241,7 @@ func (f *flight) putUnion(u *union, s *spool) bool {
 	if err != nil {
 		return false
 	}
-	defer content.Close() //nolint:errcheck // it was only read
+	defer content.Close()
 	return c.put(f.q, u.entry, content)
 }
 

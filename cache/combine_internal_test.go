@@ -26,7 +26,9 @@ func received(q *request, first, last, total int64, text string) *store.Response
 	h := fields("Cache-Control: max-age=60\n" + text)
 	h.Set("Date", epoch.Format(http.TimeFormat))
 	h.Set("Content-Range", fmt.Sprintf("bytes %d-%d/%s", first, last, length))
-	return shared.entry(q, &http.Response{StatusCode: 206, Header: h, ContentLength: last - first + 1}, epoch, epoch)
+	return shared.entry(q, &http.Response{
+		StatusCode: http.StatusPartialContent, Header: h, ContentLength: last - first + 1,
+	}, epoch, epoch)
 }
 
 // described returns the pieces of a union: whose bytes they are, and where.

@@ -34,7 +34,7 @@ func TestReportsOfOtherCaches(t *testing.T) {
 			if err != nil {
 				panic(err)
 			}
-			defer conn.Close()
+			defer func() { _ = conn.Close() }()
 			io.WriteString(conn, "HTTP/1.1 304 Not Modified\r\n"+strings.Join(second, "\r\n")+"\r\n\r\n")
 		}
 	}
@@ -98,7 +98,7 @@ func TestReportsOfOtherCaches(t *testing.T) {
 			if err != nil {
 				panic(err)
 			}
-			defer conn.Close()
+			defer func() { _ = conn.Close() }()
 			const head = "HTTP/1.1 200 OK\r\nCache-Control: max-age=60\r\nTransfer-Encoding: chunked\r\n\r\n"
 			io.WriteString(conn, head+"3\r\ncon\r\n")
 		}, []step{{"GET /", "error", 1}, {"GET /", "200 | content", 2}, {"GET /", "200 | content", 2}}},

@@ -101,7 +101,7 @@ func formatOf(content []byte, contentType string, u *url.URL) format {
 	binary := noText(content)
 	switch {
 	case t == "" || saysNothing[t] || binary && f != htmlFormat:
-		if m := magic(content); m != "" && !(m == binaryFormat && archiveReaders[f] != nil && opens(content)) {
+		if m := magic(content); m != "" && (m != binaryFormat || archiveReaders[f] == nil || !opens(content)) {
 			return m
 		}
 		if mhtml.Is(content) {

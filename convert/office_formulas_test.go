@@ -23,7 +23,8 @@ func chr(name, value string) string { return "<m:" + name + ` m:val="` + value +
 var office = []struct{ name, formula, want string }{
 	{
 		"a sum with limits",
-		m("nary", m("naryPr", chr("chr", "∑"), chr("limLoc", "undOvr")), m("sub", mr("i=1")), m("sup", mr("n")), m("e", mr("i"))),
+		m("nary", m("naryPr", chr("chr", "∑"), chr("limLoc", "undOvr")), m("sub", mr("i=1")), m("sup", mr("n")),
+			m("e", mr("i"))),
 		`\sum_{i = 1}^{n} i`,
 	},
 	{

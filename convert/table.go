@@ -14,8 +14,8 @@ import (
 )
 
 // table writes a table of data in GitHub's form: the first row is the header if none is marked, short cells repeat over
-// the columns and rows that they span, and <br> joins the blocks in a cell. A table with longer code has no such form: it
-// becomes a list with an item for each row.
+// the columns and rows that they span, and <br> joins the blocks in a cell. A table with longer code has no such form:
+// it becomes a list with an item for each row.
 func (r *renderer) table(out *bytes.Buffer, n *html.Node) {
 	for c := range r.kept(n) {
 		if dom.Is(c, atom.Caption) {

@@ -50,7 +50,7 @@ func TestContentThatTheOriginDoesNotAskForIsNotRead(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				ours, theirs := net.Pipe()
 				go func() {
-					defer theirs.Close()
+					defer func() { _ = theirs.Close() }()
 					r := bufio.NewReader(theirs)
 					if _, err := http.ReadRequest(r); err != nil {
 						t.Error(err)

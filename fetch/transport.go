@@ -147,7 +147,7 @@ func (t *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	}
 	req, content := expecting(req)
 	var x exchange
-	req = req.WithContext(x.observe(watched(req.Context(), req.Method)))
+	req = req.WithContext(x.observe(watched(req.Context(), req.Method))) //nolint:contextcheck // of the request's
 	resp, err := t.pools[p].RoundTrip(req)
 	if x.repeatable(req, err) {
 		resp, err = t.pools[p].RoundTrip(req)

@@ -129,7 +129,8 @@ func TestDefinitionsInNoPassageAreFound(t *testing.T) {
 	fence := "```\nreturn fetched\n" + strings.Repeat("one more line;\n", 260)
 	fence += strings.Repeat("x", defaultPassageChars-len(fence)-len("\n```")) + "\n```"
 	said := strings.Repeat("Use fetch_all of web_tools, said of fetch_all and of web_tools. ", 20)
-	docs := []*Document{doc("https://a.test/reference", "Reference", "# web_tools\n\n## fetch_all\n\n"+fence+"\n\n## Use\n\n"+
+	docs := []*Document{doc("https://a.test/reference", "Reference", "# web_tools\n\n## fetch_all\n\n"+fence+
+		"\n\n## Use\n\n"+
 		said+"\n\n## More\n\n"+said+"It ends.")}
 	if first := Split(docs[0].Markdown, SplitOptions{})[0]; first.Start == 0 {
 		t.Fatal("the headings are in a passage")

@@ -67,7 +67,8 @@ func runPage(ctx context.Context, c *call) (*result, error) {
 		about["next_start"] = w.next
 	}
 	about["start"], about["total_length"] = w.start, w.total
-	head := fmt.Sprintf("%s\n%s\ndoc %s, read %s\n\n", orURL(clip.Line(p.Title, 300), p.URL), p.URL, p.Doc, day(p.FetchedAt))
+	head := fmt.Sprintf("%s\n%s\ndoc %s, read %s\n\n", orURL(clip.Line(p.Title, 300), p.URL), p.URL, p.Doc,
+		day(p.FetchedAt))
 	return &result{text: head + said, about: about}, nil
 }
 

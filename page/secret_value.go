@@ -62,8 +62,8 @@ var secretShortNames = map[string]bool{"s": true, "k": true, "tk": true, "hm": t
 // maxNesting bounds how often a value is decoded, or read as something that has values itself.
 const maxNesting = 5
 
-// secretsBehind returns what judges the parameters of the query behind an escaped path, where so many decodings are left.
-// If one of the last two segments is about one reader's account, any value that looks random is one.
+// secretsBehind returns what judges the parameters of the query behind an escaped path, where so many decodings are
+// left. If one of the last two segments is about one reader's account, any value that looks random is one.
 func secretsBehind(path string, left int) func(name, value string) bool {
 	segments := strings.Split(strings.TrimSuffix(path, "/"), "/")
 	account := slices.ContainsFunc(segments[max(len(segments)-2, 0):], aboutAccount)

@@ -195,7 +195,7 @@ func TestCopiesOfAnswersAreMadeInTheirMemory(t *testing.T) {
 				bodies := make([]io.ReadCloser, clients)
 				for i, c := range conns[1:] {
 					io.WriteString(c, requestFor(target, size))
-					resp, err := http.ReadResponse(readers[i+1], nil)
+					resp, err := http.ReadResponse(readers[i+1], nil) //nolint:bodyclose // the connection is closed in its middle
 					if err != nil {
 						t.Fatal(err)
 					}

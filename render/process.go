@@ -39,7 +39,7 @@ type process struct {
 // start starts a browser that ends with life, or connects to the one at o.Attach. If sweep is set, it first removes the
 // profiles of browsers that were killed together with an earlier process of this program.
 func start(life context.Context, o Options, f executable, sweep bool) (*process, error) {
-	s, err := newDeadProxy()
+	s, err := newDeadProxy() //nolint:contextcheck // stop ends it
 	if err != nil {
 		return nil, err
 	}
@@ -76,7 +76,8 @@ func launchOwn(life context.Context, o Options, f executable, s *deadProxy, swee
 		return nil, err
 	}
 	pid := p.browser.Process().Pid
-	p.closing.Go(fault.Forever(p.ctx, "render: watch memory", func(ctx context.Context) { p.watchMemory(ctx, pid) }))
+	watch := func(ctx context.Context) { p.watchMemory(ctx, pid) }
+	p.closing.Go(fault.Forever(p.ctx, "render: watch memory", watch)) //nolint:contextcheck // the browser's
 	quit := p.quit
 	p.quit = func() {
 		quit()

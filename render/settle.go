@@ -219,7 +219,7 @@ func (t *tab) advance(ctx context.Context, ms float64) (unsettled string, err er
 	watch.Go(fault.Contain("render: watch a page", func() { t.watch(ctx, cancel) }))
 	expired := chromedp.Events(ctx, emulation.VirtualTimeBudgetExpired)
 	policy := emulation.VirtualTimePolicyPauseIfNetworkFetchesPending
-	if t.r.Selector != "" && t.traffic.onlyListens() {
+	if t.r.Selector != "" && t.onlyListens() {
 		policy = emulation.VirtualTimePolicyAdvance
 	}
 	_, err = chromedp.Call(ctx, emulation.SetVirtualTimePolicy, emulation.SetVirtualTimePolicyParams{
@@ -293,7 +293,7 @@ func (t *tab) waitSelector(ctx context.Context) (string, error) {
 		if ctx.Err() == nil && err == nil && passed < t.o.Timeout.Seconds()*1000 {
 			step, cancel := context.WithTimeout(ctx, time.Second)
 			unsettled, err := t.pass(step, scrollTime)
-			if err == nil && t.traffic.onlyListens() { // a stream follows no clock: the page's goes as ours does
+			if err == nil && t.onlyListens() { // a stream follows no clock: the page's goes as ours does
 				<-step.Done()
 			}
 			cancel()

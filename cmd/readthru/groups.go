@@ -14,7 +14,10 @@ var groups = []struct{ name, commands string }{
 	{"Remember", "search pages kb notes export index"},
 	{"Watch", "requests visits sessions sites hosts disclosures stats usage open"},
 	{"Set up", "setup env service ca config doctor demo completion upgrade uninstall"},
-	{"Operate", "serve stop pause offline rules cache store backup restore users token password fleet system hook version help"},
+	{
+		"Operate",
+		"serve stop pause offline rules cache store backup restore users token password fleet system hook version help",
+	},
 }
 
 // grouped returns the template of the program's help: that of the library, with its list of commands in groups.
@@ -47,8 +50,9 @@ GLOBAL OPTIONS:{{template "visibleFlagTemplate" .}}
 var synonyms = map[string]string{
 	"setup": "install init", "serve": "start up daemon proxy", "doctor": "status check health", "requests": "logs log tail",
 	"upgrade": "update self-update", "pages": "ls list", "visits": "history", "fetch": "get read open-url scrape curl",
-	"stop": "down quit kill", "kb": "bases knowledge", "rm": "remove delete del forget clear", "delete": "remove rm del forget",
-	"forget": "remove rm delete del clear", "clear": "remove rm delete del forget", "list": "ls all", "show": "get info view cat",
+	"stop": "down quit kill", "kb": "bases knowledge", "rm": "remove delete del forget clear",
+	"delete": "remove rm del forget", "forget": "remove rm delete del clear", "clear": "remove rm delete del forget",
+	"list": "ls all", "show": "get info view cat",
 	"add": "new create make set", "new": "add create make", "set": "add change edit", "help": "man commands",
 }
 

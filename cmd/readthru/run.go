@@ -166,7 +166,8 @@ func (p *program) tellSession(ctx context.Context, client *api.Client, r *childR
 	}
 	requests, tunnels := st.Requests-before.Requests, st.Tunnels-before.Tunnels
 	if requests+tunnels == 0 {
-		p.note("no request came through the proxy; NO_PROXY has clients go around it for %s", strings.ReplaceAll(r.direct, ",", ", "))
+		p.note("no request came through the proxy; NO_PROXY has clients go around it for %s",
+			strings.ReplaceAll(r.direct, ",", ", "))
 		return
 	}
 	text := count(requests, "request") + ": " + count(st.Pages-before.Pages, "page") + ", " + count(st.Hits-before.Hits,

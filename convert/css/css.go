@@ -4,8 +4,8 @@
 // what holds for one element after the cascade (CSS Cascading Level 5): rules by importance, layer and specificity, the
 // style attribute, animations that have ended, and the attributes that set colours before there was CSS; custom
 // properties are put in. Style sheets that the page only links to are not at hand ([Sheet.Unknown]); those that it
-// carries in data: addresses are. Rules of a shadow root hold for its own elements (shadow.go), those of @scope for what
-// lies in it.
+// carries in data: addresses are. Rules of a shadow root hold for its own elements (shadow.go), those of @scope for
+// what lies in it.
 //
 // Rules are read as browsers read them, because a page that is written for this reader could show one thing to people
 // and another to it: what browsers refuse is refused, by the same syntax (syntax.go). Conditions are judged for four

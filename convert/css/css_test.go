@@ -114,8 +114,10 @@ func TestColours(t *testing.T) {
 			t.Errorf("ParseColour(%q) = %v, %v; want %v", value, got, ok, want)
 		}
 	}
-	for _, value := range []string{"currentcolor", "", "#ff", "nonsense", "rgb(1 2)", "rgb(from red r g)",
-		"rgb(from currentcolor r g b)", "rgb(from red calc(r / 2) g b)", "rgb(from red r g b / x)"} {
+	for _, value := range []string{
+		"currentcolor", "", "#ff", "nonsense", "rgb(1 2)", "rgb(from red r g)",
+		"rgb(from currentcolor r g b)", "rgb(from red calc(r / 2) g b)", "rgb(from red r g b / x)",
+	} {
 		if got, ok := css.ParseColour(value); ok {
 			t.Errorf("ParseColour(%q) = %v, want none", value, got)
 		}

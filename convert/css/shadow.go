@@ -13,8 +13,8 @@ import (
 // Level 1, §3). A root reaches its host by :host and what fills its slots by ::slotted; what is outside reaches into it
 // by ::part.
 //
-// The sheet is read when the roots still are templates. Later their content stands in their hosts, and what fills a slot
-// in the place of the slot: so an element's parent may be of another tree.
+// The sheet is read when the roots still are templates. Later their content stands in their hosts, and what fills a
+// slot in the place of the slot: so an element's parent may be of another tree.
 
 // shadows is what is known of shadow roots. The zero value is a page without any.
 type shadows struct {

@@ -10,8 +10,8 @@ import (
 )
 
 // tags are the elements for how a run looks. A heading is bold anyway. Whether a reader sees text of a look is for the
-// reader of HTML to say: what Word does not show is not displayed, and letters that are tiny or have a color of their own
-// keep that, the color if they stand on the page itself.
+// reader of HTML to say: what Word does not show is not displayed, and letters that are tiny or have a color of their
+// own keep that, the color if they stand on the page itself.
 func (r run) tags(p *paragraph, onPage bool) []string {
 	var list []string
 	for _, t := range []struct {

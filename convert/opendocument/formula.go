@@ -12,8 +12,8 @@ import (
 
 const maxFormula = 256 << 10 // bytes of a formula as MathML
 
-// mathAttributes are the attributes that say something of what a formula means. Whether it is set by itself is not among
-// them: LibreOffice says so of every formula.
+// mathAttributes are the attributes that say something of what a formula means. Whether it is set by itself is not
+// among them: LibreOffice says so of every formula.
 var mathAttributes = map[string]bool{
 	"mathvariant": true, "linethickness": true, "open": true, "close": true, "separators": true, "columnalign": true,
 	"notation": true, "encoding": true,

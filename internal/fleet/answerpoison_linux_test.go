@@ -17,12 +17,12 @@ import (
 )
 
 // response writes the row of a stored response as a stranger could.
-func (s *stranger) response(uri, slot string, record, body []byte, at, until string) {
+func (s *stranger) response(uri, slot string, record, body []byte, at string) {
 	s.t.Helper()
 	key, selects, sum := sha256.Sum256([]byte(uri)), sha256.Sum256([]byte(slot)), sha256.Sum256(body)
 	s.server.Exec(`INSERT INTO readthru.responses (uri, slot, url, host, tags, node, response_time, fresh_until,
 			retain_until, form, record, body, body_hash, body_length)
-		VALUES ($1, $2, $3, 'bad.test', '{}', 'stranger', `+at+`, `+until+`, 'infinity', $4, $5, $6, $7, $8)`,
+		VALUES ($1, $2, $3, 'bad.test', '{}', 'stranger', `+at+`, 'infinity', 'infinity', $4, $5, $6, $7, $8)`,
 		key[:], selects[:], uri, store.ResponseForm, record, body, sum[:], len(body))
 }
 
@@ -42,13 +42,13 @@ func TestAnswersThatPoisonAreReplaced(t *testing.T) {
 		return copied.Encode()
 	}
 	const u = "https://bad.test/response/"
-	s.response(u+"random", "x", []byte("no record"), []byte("body"), "now()", "'infinity'")
-	s.response(u+"cut", "x", encoded(whole, u+"cut")[:40], []byte("body"), "now()", "'infinity'")
-	s.response(u+"another", "x", encoded(other, "https://bad.test/elsewhere"), []byte("body"), "now()", "'infinity'")
-	s.response(u+"slot", "x", encoded(whole, u+"slot"), []byte("no content"), "now()", "'infinity'")
-	s.response(u+"body", `["",null]`, encoded(whole, u+"body"), []byte("no content"), "now()", "'infinity'")
-	s.response(u+"future", "x", []byte("no record"), []byte("body"), "'infinity'", "'infinity'")
-	s.response(u+"huge", "x", make([]byte, 20<<20), []byte("body"), "now()", "'infinity'")
+	s.response(u+"random", "x", []byte("no record"), []byte("body"), "now()")
+	s.response(u+"cut", "x", encoded(whole, u+"cut")[:40], []byte("body"), "now()")
+	s.response(u+"another", "x", encoded(other, "https://bad.test/elsewhere"), []byte("body"), "now()")
+	s.response(u+"slot", "x", encoded(whole, u+"slot"), []byte("no content"), "now()")
+	s.response(u+"body", `["",null]`, encoded(whole, u+"body"), []byte("no content"), "now()")
+	s.response(u+"future", "x", []byte("no record"), []byte("body"), "'infinity'")
+	s.response(u+"huge", "x", make([]byte, 20<<20), []byte("body"), "now()")
 	for _, what := range []string{"random", "cut", "another", "slot", "body", "future", "huge"} {
 		// The first that asks may find the row; when it is removed, one at a time asks the origin.
 		eventually.True(t, "a may ask the origin of "+what, func() bool {

@@ -236,7 +236,7 @@ func (f *Fleet) look(ctx context.Context, key [32]byte, uri string,
 		return found{}, err
 	}
 	for _, m := range is.malformed {
-		f.dropResponse(key, uri, m)
+		f.dropResponse(key, uri, m) //nolint:contextcheck // it outlives who asks
 	}
 	list = slices.DeleteFunc(list, func(r *store.Response) bool {
 		return f.o.Store.Purged(r) || slices.ContainsFunc(purges, func(p store.Purge) bool { return p.Covers(r) })
@@ -338,7 +338,7 @@ func (f *Fleet) importResponse(ctx context.Context, key [32]byte, r *store.Respo
 	content, err := f.contentInTime(ctx, packed, int(r.Length), r.Body[:])
 	if errors.Is(err, errContent) {
 		s := slotOf(r)
-		f.dropResponse(key, r.URL, malformed{s.selects[:], of.sum, err})
+		f.dropResponse(key, r.URL, malformed{s.selects[:], of.sum, err}) //nolint:contextcheck // it outlives who asks
 	}
 	if err != nil {
 		return nil, err

@@ -46,7 +46,7 @@ func (f *Fleet) AskRendition(ctx context.Context, k page.Key, uri, recipe string
 		case found.record != nil:
 			r, err := f.readRendition(ctx, &found, recipe)
 			if errors.Is(err, errNotItsOwn) || errors.Is(err, errContent) {
-				f.dropRendition(id, found.record, err)
+				f.dropRendition(id, found.record, err) //nolint:contextcheck // it outlives who asks
 			}
 			if err != nil {
 				f.log.Debug("rendition of the fleet not taken over", "id", fmt.Sprintf("%x", id[:8]), "err", err)

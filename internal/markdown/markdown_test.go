@@ -240,7 +240,8 @@ func FuzzAnyTextIsRead(f *testing.F) {
 	})
 }
 
-// White space other than spaces and tabs makes no blank line in CommonMark, and is cut off the end of a block all the same.
+// White space other than spaces and tabs makes no blank line in CommonMark, and is cut off the end of a block all the
+// same.
 func TestLinesOfOtherWhiteSpaceAreOfTheirParagraph(t *testing.T) {
 	for _, space := range []string{"\f", "\v", "\r\r", " \f ", "> \f", "\f\r"} {
 		md := "Fielding, et al.  [Page 1]\n" + space + "\nRFC 2616"
