@@ -126,7 +126,7 @@ func (p *program) serve(ctx context.Context, s *settings, how serving) (err erro
 			"make users with \"readthru users add\", or listen on 127.0.0.1")
 	}
 	if d.core.store.UsersLost() {
-		log.Warn("users lost", "what", api.UsersLost, "remedy", api.UsersLostRemedy)
+		log.Warn(api.UsersLost, "remedy", api.UsersLostRemedy) //nolint:sloglint // a constant of another package
 	}
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
