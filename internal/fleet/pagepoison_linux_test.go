@@ -195,7 +195,9 @@ func TestPagesAndObjectsThatPoisonAreSetAside(t *testing.T) {
 	}
 	mu.Lock()
 	for what, n := range asked {
-		if n > 2*4 { // each node at first, after 5 s, 10 s, 20 s
+		// Each node tries at first, after 5 s, 10 s and so on, and a try has a few requests: even an hour has less than
+		// this, and a node that does not pause has more in a second.
+		if n > 150 {
 			t.Errorf("the object %s was asked for %d times", what, n)
 		}
 	}
