@@ -91,6 +91,20 @@ func (f *traffic) quiet() time.Duration {
 	return time.Since(f.since)
 }
 
+// stir has the rest of the page begin anew.
+func (f *traffic) stir() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.since = time.Now()
+}
+
+// made returns how many requests the page has made.
+func (f *traffic) made() int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.requests
+}
+
 // report sets the counts of a page.
 func (f *traffic) report(p *Page) {
 	f.mu.Lock()

@@ -56,8 +56,13 @@ func (t *tab) waitForWorkers(ctx context.Context) (unsettled string, err error) 
 			return "", err
 		}
 		t.waitQuiet(ctx)
+		requests := t.made()
 		if !t.workersAnswer(ctx) {
 			return fmt.Sprintf("a worker is still busy after %s", t.waited()), nil
+		}
+		t.stir() // a worker that has just computed may make a request, which takes a moment to come here
+		if t.waitQuiet(ctx); t.made() != requests {
+			continue
 		}
 		if unsettled, err = t.pass(ctx, scrollTime); unsettled != "" || err != nil {
 			return unsettled, err
