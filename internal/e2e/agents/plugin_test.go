@@ -16,7 +16,7 @@ func TestPluginInstallsAndWorks(t *testing.T) {
 	}
 	for _, args := range [][]string{
 		{"plugin", "validate", "--strict", root},
-		{"plugin", "validate", "--strict", filepath.Join(root, "plugin")},
+		{"plugin", "validate", "--strict", filepath.Join(root, "contrib", "plugin")},
 		{"plugin", "marketplace", "add", root},
 		{"plugin", "install", "readthru@readthru"},
 	} {
