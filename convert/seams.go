@@ -129,8 +129,8 @@ func (s *seams) sideBySide(left, right *html.Node) bool {
 		named(right, boxNames) || named(left.Parent, boxesNames)
 }
 
-// beginsName reports whether y begins with a capital, and x ends with a word, not a letter that stands before a name, as
-// in "iPhone".
+// beginsName reports whether y begins with a capital, and x ends with a word, not a letter that stands before a name,
+// as in "iPhone".
 func beginsName(x, y string) bool {
 	begin, _ := utf8.DecodeRuneInString(y)
 	return (unicode.IsUpper(begin) || unicode.IsTitle(begin)) && endsLower(x, 2)

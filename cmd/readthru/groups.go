@@ -48,8 +48,9 @@ GLOBAL OPTIONS:{{template "visibleFlagTemplate" .}}
 
 // synonyms are what other programs call our commands and verbs, by ours.
 var synonyms = map[string]string{
-	"setup": "install init", "serve": "start up daemon proxy", "doctor": "status check health", "requests": "logs log tail",
-	"upgrade": "update self-update", "pages": "ls list", "visits": "history", "fetch": "get read open-url scrape curl",
+	"setup": "install init", "serve": "start up daemon proxy", "doctor": "status check health",
+	"requests": "logs log tail",
+	"upgrade":  "update self-update", "pages": "ls list", "visits": "history", "fetch": "get read open-url scrape curl",
 	"stop": "down quit kill", "kb": "bases knowledge", "rm": "remove delete del forget clear",
 	"delete": "remove rm del forget", "forget": "remove rm delete del clear", "clear": "remove rm delete del forget",
 	"list": "ls all", "show": "get info view cat",

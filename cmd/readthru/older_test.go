@@ -189,8 +189,8 @@ func whatIsTold(t *testing.T, c *core, b *api.Client) map[string]string {
 	return told
 }
 
-// A store of an older program is read whole: each kind of record says what it said, what waited is indexed, and the next
-// start finds all as this one left it.
+// A store of an older program is read whole: each kind of record says what it said, what waited is indexed, and the
+// next start finds all as this one left it.
 func TestAStoreOfAnOlderProgramIsReadWhole(t *testing.T) {
 	dir := t.TempDir() // what the process makes once is made outside of bubbles
 	unpackOlder(t, olderStores[0], dir)

@@ -96,7 +96,8 @@ var foreign = map[string]bool{
 }
 
 // isCopy reports whether a file is likely what a tool or other people made, though [GeneratedName] is not sure:
-// bundled, generated, or a library that is kept beside the code. The rest of the tree has what it was made of, or matters more.
+// bundled, generated, or a library that is kept beside the code. The rest of the tree has what it was made of, or
+// matters more.
 func isCopy(name string, l *language) bool {
 	folders, file := path.Split(strings.ToLower(name))
 	for folder := range strings.SplitSeq(folders, "/") {
