@@ -89,7 +89,8 @@ func fleetPart(st fleet.Status) Part {
 		last := st.Aside[n-1]
 		return Part{
 			State: "degraded", Remedy: "see what `readthru fleet status` names",
-			Reason: fmt.Sprintf("%d rows of others set aside; the last: %s %s: %s", st.SetAside, last.Kind, last.ID, last.Reason),
+			Reason: fmt.Sprintf("%d rows of others set aside; the last: %s %s: %s", st.SetAside, last.Kind, last.ID,
+				last.Reason),
 		}
 	}
 	return Part{State: st.State, Reason: st.Reason, Remedy: st.Remedy}

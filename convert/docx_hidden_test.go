@@ -45,7 +45,9 @@ func TestHiddenTextOfDocxIsRemoved(t *testing.T) { // rule E10
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			res := document(t, string(docxFile(tt.body, map[string]string{"word/styles.xml": styles})), "")
-			told := slices.ContainsFunc(res.Warnings, func(w string) bool { return strings.HasPrefix(w, "hidden-text-removed=") })
+			told := slices.ContainsFunc(res.Warnings, func(w string) bool {
+				return strings.HasPrefix(w, "hidden-text-removed=")
+			})
 			if strings.Contains(res.Markdown, secret) == tt.hidden || told != tt.hidden {
 				t.Errorf("%q, warnings %v", res.Markdown, res.Warnings)
 			}

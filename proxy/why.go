@@ -51,7 +51,8 @@ func (x *exchange) tell() {
 	rec := &x.rec
 	took := time.Since(x.began)
 	rec.Time, rec.Method, rec.URL = x.began.UTC(), x.r.Method, x.masked()
-	rec.MS, rec.Micros, rec.Agent, rec.Session = took.Milliseconds(), took.Microseconds(), shown(x.r.UserAgent()), x.session
+	rec.MS, rec.Micros = took.Milliseconds(), took.Microseconds()
+	rec.Agent, rec.Session = shown(x.r.UserAgent()), x.session
 	if rec.Section != "" {
 		rec.Section = "RFC 9111 " + rec.Section
 	}

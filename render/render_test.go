@@ -269,8 +269,8 @@ func TestRenderWaitsAsLongAsThePageWorks(t *testing.T) {
 // mostTime is the time that a page gets on a machine that has very much else to do.
 const mostTime = 4 * time.Minute
 
-// patiently renders a page within a limit, and within twice as much each time that it had too little for what is wanted:
-// how long pages wait follows from their limit, and a busy machine is late without being wrong.
+// patiently renders a page within a limit, and within twice as much each time that it had too little for what is
+// wanted: how long pages wait follows from their limit, and a busy machine is late without being wrong.
 func patiently(t *testing.T, b *render.Browser, r render.Request, limit time.Duration,
 	wanted func(*render.Page, error) bool,
 ) (*render.Page, error) {

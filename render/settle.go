@@ -29,8 +29,8 @@ const (
 	maxFrames   = 2      // such frames; an animation wants one after the other
 )
 
-// stepTimes are real times of what must not take all the time of a page, as shares of Options.Timeout. But for rest they
-// are the longest ones.
+// stepTimes are real times of what must not take all the time of a page, as shares of Options.Timeout. But for rest
+// they are the longest ones.
 type stepTimes struct {
 	answer  time.Duration // until the page answers a call; a page that computes for ever does not answer
 	request time.Duration // for one request to another site

@@ -49,7 +49,7 @@ func TestAPageWhoseWorkerIsBusyIsNotComplete(t *testing.T) {
 	b := s.browser(t, func(o *render.Options) { o.Timeout = 30 * time.Second })
 	s.add("/busy", `<p>Computing</p><script>const worker = new Worker(URL.createObjectURL(new Blob(["onmessage = () => { `+
 		compute("Infinity")+`}"]))); worker.postMessage(1)</script>`)
-	if p, err := b.Render(t.Context(), s.page(t, "/busy")); err == nil && p.Unsettled == "" { // slow machines give an error
+	if p, err := b.Render(t.Context(), s.page(t, "/busy")); err == nil && p.Unsettled == "" { // slow machines err
 		t.Errorf("it is complete: %s", p.HTML)
 	} else {
 		t.Log(p.Unsettled, err)

@@ -204,8 +204,8 @@ func checkDamaged(t *testing.T, dir string) {
 	t.Logf("%d bodies, %d pages, %+v %s", bodies, pages, h, strings.Join(strings.Split(log.String(), "\n"), " / "))
 }
 
-// What is behind damage in the log of what was in memory is not read. The log says so, also if nothing of it was synced;
-// after a kill without damage it says nothing.
+// What is behind damage in the log of what was in memory is not read. The log says so, also if nothing of it was
+// synced; after a kill without damage it says nothing.
 func TestWhatCannotBeReadOfALogIsTold(t *testing.T) {
 	source := t.TempDir()
 	s := openStore(t, store.Options{Dir: source})

@@ -72,8 +72,8 @@ func tellCutLogs(dir string, log *slog.Logger) error {
 // logHead is the length of what a log begins with.
 const logHead = 20
 
-// wholeRecords returns where the last whole record of a log ends. A record is two bytes of flags, the lengths of key and
-// value and the time of its end as varints, key, value, and a checksum of all that.
+// wholeRecords returns where the last whole record of a log ends. A record is two bytes of flags, the lengths of key
+// and value and the time of its end as varints, key, value, and a checksum of all that.
 func wholeRecords(log []byte) (end int) {
 	end = min(logHead, len(log))
 	for {

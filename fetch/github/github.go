@@ -12,9 +12,9 @@
 // read, and what is left out is a warning of the page. A host's token goes to that host alone, and only for what the
 // host does not show without it: such a page is private. The API of GitHub is always asked with it.
 //
-// The limits of a repository: 256 MiB compressed, 1 GiB unpacked, a ratio of 100, 100,000 entries, 1 MiB for a file, two
-// minutes. What is left out is named by the warnings repository-cut=…, repository-empty, readme-cut, names-refused=N,
-// submodules, gitignore-cut, symbols-basic, symbols-cut, comments-cut=N and gist-cut.
+// The limits of a repository: 256 MiB compressed, 1 GiB unpacked, a ratio of 100, 100,000 entries, 1 MiB for a file,
+// two minutes. What is left out is named by the warnings repository-cut=…, repository-empty, readme-cut,
+// names-refused=N, submodules, gitignore-cut, symbols-basic, symbols-cut, comments-cut=N and gist-cut.
 package github
 
 import (

@@ -21,8 +21,8 @@ import (
 	"github.com/readthru/readthru/store"
 )
 
-// Rows of every kind that no node can take over come among good ones: they are set aside by each node, and the good ones
-// arrive. Then taking over a row of every kind panics.
+// Rows of every kind that no node can take over come among good ones: they are set aside by each node, and the good
+// ones arrive. Then taking over a row of every kind panics.
 func TestRowsThatPoisonAreSetAside(t *testing.T) { // alone: it injects panics
 	s := fleettest.Start(t)
 	all := []*node{joinWithBases(t, s.URL, "a"), joinWithBases(t, s.URL, "b"), joinWithBases(t, s.URL, "c")}
