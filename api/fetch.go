@@ -221,10 +221,7 @@ func (s *Server) plain(p *page.Page, resp *http.Response) error {
 		return nil
 	}
 	if !textual(p.ContentType) {
-		reason := fmt.Sprintf("is %s, which has no text", orUnknown(p.ContentType))
-		p.Error = &page.Error{
-			Kind: "unsupported", Message: page.MaskString(p.URL) + " " + reason, Reason: "it " + reason,
-		}
+		p.Error = errorOf(p, "unsupported", fmt.Sprintf("is %s, which has no text", orUnknown(p.ContentType)))
 		return nil
 	}
 	content, err := decoded(resp)
@@ -237,10 +234,7 @@ func (s *Server) plain(p *page.Page, resp *http.Response) error {
 		return err
 	}
 	if int64(len(b)) > limit {
-		reason := fmt.Sprintf("is over %d bytes (fetch.max_body)", limit)
-		p.Error = &page.Error{
-			Kind: "too_large", Message: page.MaskString(p.URL) + " " + reason, Reason: "it " + reason,
-		}
+		p.Error = errorOf(p, "too_large", fmt.Sprintf("is over %d bytes (fetch.max_body)", limit))
 		return nil
 	}
 	p.Bytes, p.SizeBytes = int64(len(b)), len(b)
@@ -313,4 +307,9 @@ func warn(p *page.Page, token string) {
 	if !slices.Contains(p.Warnings, token) {
 		p.Warnings = append(slices.Clip(p.Warnings), token)
 	}
+}
+
+// errorOf returns the error of a page that says of it what is wrong, as "is over 10 bytes".
+func errorOf(p *page.Page, kind, what string) *page.Error {
+	return &page.Error{Kind: kind, Message: page.MaskString(p.URL) + " " + what, Reason: "it " + what}
 }

@@ -91,15 +91,15 @@ func (f *traffic) quiet() time.Duration {
 	return time.Since(f.since)
 }
 
-// stir has the rest of the page begin anew.
-func (f *traffic) stir() {
+// restartQuiet has quiet count from now.
+func (f *traffic) restartQuiet() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.since = time.Now()
 }
 
-// made returns how many requests the page has made.
-func (f *traffic) made() int {
+// requestCount returns how many requests the page has made.
+func (f *traffic) requestCount() int {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.requests

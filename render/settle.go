@@ -348,13 +348,16 @@ const prepare = `(() => {
 		const made = window[name];
 		if (made) window[name] = class extends made { constructor(...args) { super(...args); note(bit); } };
 	}
-	const words = Symbol.for('readthru.words'), says = window.Worker?.prototype, tell = says?.postMessage;
-	if (tell) {
-		says.postMessage = function postMessage(...args) { window[words] = -~window[words]; return tell.apply(this, args); };
+	const messages = Symbol.for('readthru.messages'), worker = window.Worker?.prototype, post = worker?.postMessage;
+	if (post) {
+		worker.postMessage = function postMessage(...args) {
+			window[messages] = -~window[messages]; // one more; undefined counts as 0
+			return post.apply(this, args);
+		};
 		window.Worker = class extends window.Worker {
 			constructor(...args) {
 				super(...args);
-				this.addEventListener('message', () => { window[words] = -~window[words]; });
+				this.addEventListener('message', () => { window[messages] = -~window[messages]; });
 			}
 		};
 	}

@@ -17,11 +17,11 @@ import (
 
 // Workers do not follow the page's clock: on a busy machine they start late, and some compute for seconds before they
 // ask for anything or tell the page. So a page with workers is done when it makes no requests for a while, each of its
-// workers answers a call, which it does between two of its tasks, and the page, given time for what they told it, has
-// no more words with them.
+// workers answers a call, which it does between two of its tasks, and the page, given time for their messages, exchanges
+// no more with them.
 const (
 	maxWorkers = 32 // workers that are asked
-	maxTalks   = 10 // how often they are asked; some talk for ever
+	maxRounds  = 10 // how often they are asked; some exchange messages for ever
 )
 
 // workers are the dedicated workers of a page.
@@ -50,24 +50,24 @@ func (t *tab) listenToWorkers() {
 // waitForWorkers waits until the page's workers have nothing to do, and gives the page time for what they tell it. It
 // returns why the page may be incomplete, or "".
 func (t *tab) waitForWorkers(ctx context.Context) (unsettled string, err error) {
-	for range maxTalks {
-		before, err := evaluate[int](ctx, t, wordsWithWorkers)
+	for range maxRounds {
+		before, err := evaluate[int](ctx, t, messagesOfWorkers)
 		if err != nil {
 			return "", err
 		}
 		t.waitQuiet(ctx)
-		requests := t.made()
+		requests := t.requestCount()
 		if !t.workersAnswer(ctx) {
 			return fmt.Sprintf("a worker is still busy after %s", t.waited()), nil
 		}
-		t.stir() // a worker that has just computed may make a request, which takes a moment to come here
-		if t.waitQuiet(ctx); t.made() != requests {
+		t.restartQuiet() // a worker that has just computed may make a request, which takes a moment to come here
+		if t.waitQuiet(ctx); t.requestCount() != requests {
 			continue
 		}
 		if unsettled, err = t.pass(ctx, scrollTime); unsettled != "" || err != nil {
 			return unsettled, err
 		}
-		if now, err := evaluate[int](ctx, t, wordsWithWorkers); err != nil || now == before {
+		if now, err := evaluate[int](ctx, t, messagesOfWorkers); err != nil || now == before {
 			return "", err
 		}
 	}
@@ -96,5 +96,5 @@ func (t *tab) workersAnswer(ctx context.Context) bool {
 	return !busy.Load()
 }
 
-// wordsWithWorkers is how many messages the page and its workers have sent each other.
-const wordsWithWorkers = `window[Symbol.for('readthru.words')] | 0`
+// messagesOfWorkers is how many messages the page and its workers have sent each other.
+const messagesOfWorkers = `window[Symbol.for('readthru.messages')] | 0`

@@ -191,7 +191,7 @@ func openBadger(dir string, memory int64, log *slog.Logger, unreadable *atomic.I
 		fresh, err = inspect(dir, dirty != nil)
 	}
 	if err == nil && dirty != nil {
-		err = tellCutLogs(dir, log)
+		tellCutLogs(dir, log)
 	}
 	if err == nil {
 		err = os.Remove(clean)

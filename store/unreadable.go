@@ -51,22 +51,21 @@ func moveUnreadable(dir string, log *slog.Logger, now time.Time) error {
 
 // tellCutLogs logs which logs of what was in memory the engine will not read to their end: it reads each up to the
 // first record that is not whole, and drops what follows without a word. After a kill that is the last write at most,
-// and after damage everything behind it.
-func tellCutLogs(dir string, log *slog.Logger) error {
+// and after damage everything behind it. A file that cannot be read is left to the engine.
+func tellCutLogs(dir string, log *slog.Logger) {
 	names, err := filepath.Glob(filepath.Join(dir, "*.mem"))
 	if err != nil {
-		return fmt.Errorf("look at logs: %w", err)
+		return
 	}
 	for _, name := range names {
 		content, err := os.ReadFile(name)
 		if err != nil {
-			return fmt.Errorf("look at logs: %w", err)
+			continue
 		}
 		if lost := len(bytes.TrimRight(content[wholeRecords(content):], "\x00")); lost > 0 {
 			log.Warn("the end of a log cannot be read: what was written last is lost", "file", name, "bytes", lost)
 		}
 	}
-	return nil
 }
 
 // logHead is the length of what a log begins with.

@@ -227,7 +227,7 @@ func checkOlder(t *testing.T, c *core, b *api.Client, edition string, told map[s
 		t.Errorf("the store is %+v", h)
 	}
 	words := maps.Clone(olderWords)
-	if edition == "c283f40" { // a redirect was a page of its own, and of a page that is gone no more is known than an error
+	if edition == "c283f40" { // a redirect was a page of its own, and of a page that is gone only an error was known
 		words["quokka"], words["zeppelin"] = []string{"http://old.test/old"}, []string{"http://old.test/gone"}
 	}
 	for word, want := range words {

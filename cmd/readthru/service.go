@@ -120,7 +120,7 @@ func (p *program) installService(c *cli.Context) error {
 
 // keepEdits returns an error if an installation would lose what a person wrote into the manager's files.
 func keepEdits(m service.Manager) error {
-	if err := service.Edited(m); err != nil {
+	if err := service.CheckUnchanged(m); err != nil {
 		return withHint(fmt.Errorf("install the service: %w", err),
 			`move the change into a drop-in ("systemctl --user edit readthru.service"), remove the file and run this again`)
 	}

@@ -177,13 +177,13 @@ func relative(name, arguments string, depth int) (c Colour, ok bool) {
 			return c, false
 		}
 		c.A = min(1, max(0, l.Px+l.Share))
-		ok = ok || c.A <= faint
+		ok = ok || c.A <= Faintest
 	}
 	return c, ok
 }
 
-// faint is an opacity at which no colour is seen.
-const faint = .05
+// Faintest is the share of a colour, or of an element's opacity, up to which nothing is seen of it.
+const Faintest = .05
 
 // cutSpace splits the name of a colour space from what follows it.
 func cutSpace(s string) (space, rest string) {

@@ -444,7 +444,7 @@ func shown(name, value string) bool {
 		return value == "visible"
 	case "opacity":
 		n, ok := Fraction(value)
-		return ok && n > .05
+		return ok && n > Faintest
 	case "height", "max-height", "width", "max-width":
 		l, ok := ParseLength(value, 16)
 		return !ok || l.Px > 1 || l.Share > 0

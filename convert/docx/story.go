@@ -52,7 +52,7 @@ type run struct {
 	raised                     string // sup or sub
 	vanish, shaded             bool
 	color                      string // RRGGBB
-	tiny                       bool   // at most a point high
+	size                       int    // of letters, in half points; 0 where it is not stated, or usual
 }
 
 // story reads blocks to the end of the element with the name given, and returns them as HTML.
@@ -205,8 +205,9 @@ func (s *story) property(t xml.StartElement) {
 	case "color":
 		s.runs.color = value
 	case "sz":
-		size, err := strconv.Atoi(value) // of half points
-		s.runs.tiny = err == nil && size <= 2
+		if size, err := strconv.Atoi(value); err == nil && size > 0 && size < usualSize {
+			s.runs.size = size
+		}
 	case "highlight":
 		s.runs.shaded = !off(t)
 	case "shd":

@@ -4,14 +4,18 @@ import (
 	"encoding/xml"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/readthru/readthru/convert/xmlread"
 )
 
-// tags are the elements for how a run looks. A heading is bold anyway. Whether a reader sees text of a look is for the
-// reader of HTML to say: what Word does not show is not displayed, and letters that are tiny or have a color of their
-// own keep that, the color if they stand on the page itself.
+// usualSize is the size of letters, in half points, from which on it is not written: all can read them.
+const usualSize = 16
+
+// tags are the elements for how a run looks. A heading is bold anyway. Whether people see text of a look is for the
+// converter of HTML to say: what Word does not show is not displayed, small letters have their size, and letters that
+// stand on the page itself have their color.
 func (r run) tags(p *paragraph, onPage bool) []string {
 	var list []string
 	for _, t := range []struct {
@@ -19,7 +23,7 @@ func (r run) tags(p *paragraph, onPage bool) []string {
 		name string
 	}{
 		{r.vanish || p.style.vanish, `span style="display:none"`},
-		{r.tiny, `span style="font-size:1pt"`},
+		{r.size > 0, fmt.Sprintf(`span style="font-size:%.1fpt"`, float64(r.size)/2)},
 		{onPage && !r.shaded && !p.shaded && isColor(r.color), `span style="color:#` + r.color + `"`},
 		{r.bold && p.heading == 0, "strong"},
 		{r.italic, "em"},
@@ -34,19 +38,10 @@ func (r run) tags(p *paragraph, onPage bool) []string {
 	return list
 }
 
-// isColor reports whether a color is six hexadecimal digits and bright: dark text is seen on any page.
+// isColor reports whether a value is a color: six hexadecimal digits. It may be "auto".
 func isColor(value string) bool {
-	bright := 0
-	for _, c := range strings.ToLower(value) {
-		switch {
-		case c >= '0' && c <= '9', c >= 'a' && c <= 'd':
-		case c == 'e' || c == 'f':
-			bright++
-		default:
-			return false
-		}
-	}
-	return len(value) == 6 && bright >= 3
+	_, err := strconv.ParseUint(value, 16, 32)
+	return err == nil && len(value) == 6
 }
 
 // isShade reports whether an element puts a color behind text.

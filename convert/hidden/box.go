@@ -33,7 +33,7 @@ func hiddenByStyle(style css.Values, em float64) (kind, property string) {
 	}
 	// A moved element that is transparent waits for its entrance: it is content.
 	moved := style.Get("transform") != "" || style.Get("transition") != "" || style.Get("will-change") != ""
-	if n, ok := css.Fraction(style.Get("opacity")); ok && n <= faintest {
+	if n, ok := css.Fraction(style.Get("opacity")); ok && n <= css.Faintest {
 		if moved {
 			return "opacity", "entrance"
 		}
@@ -59,7 +59,7 @@ func filtered(filter string, em float64) bool {
 		name, argument, _ := strings.Cut(strings.TrimSuffix(f, ")"), "(")
 		switch name {
 		case "opacity":
-			if n, ok := css.Fraction(argument); ok && n <= faintest {
+			if n, ok := css.Fraction(argument); ok && n <= css.Faintest {
 				return true
 			}
 		case "blur":
@@ -88,7 +88,7 @@ func masked(style css.Values) bool {
 	if strings.Contains(mask, "gradient(") {
 		c = gradient(mask)
 	}
-	return c.known && c.A <= faintest
+	return c.known && c.A <= css.Faintest
 }
 
 // The distances from which on a box lies outside every window.

@@ -242,7 +242,7 @@ func (l *look) unseen() string {
 	case l.size*l.scale < smallestFont, l.cut && l.line >= 0 && l.line <= 1, l.masked,
 		l.spacing < 0 && l.spacing <= -.75*l.size:
 		return "size"
-	case l.opacity <= faintest:
+	case l.opacity <= css.Faintest:
 		return "opacity"
 	case l.indent.Px <= -900 || l.indent.Px >= 9000 || l.indent.Share <= -1.5,
 		l.indent.Share >= .99 && l.oneLine && l.cut, l.indent.Window && l.indent.Px > 1300, l.spacing > 300:
@@ -258,11 +258,8 @@ func (l *look) unseen() string {
 
 // lost reports whether a known colour cannot be told from what lies behind.
 func (l *look) lost(c ink) bool {
-	return c.A <= faintest || l.background.known && css.Alike(c.Over(l.background.Colour), l.background.Colour)
+	return c.A <= css.Faintest || l.background.known && css.Alike(c.Over(l.background.Colour), l.background.Colour)
 }
-
-// faintest is the share of a colour under which nothing is seen of it.
-const faintest = .05
 
 // fontSize returns the font size that a style sets, in pixels, where parent is that of the element's parent.
 func fontSize(style css.Values, parent float64) float64 {

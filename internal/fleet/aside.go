@@ -239,9 +239,9 @@ func init() { pq.EnableInfinityTs(leastTime, greatestTime) }
 const maxFuture = 24 * time.Hour
 
 var (
-	errNotItsOwn = errors.New("its record is not its own")
+	errNotItsOwn = errors.New("its record names another one")
 
-	errNoTime = errors.New("its time is none")
+	errNoTime = errors.New("its time is out of range")
 	errFuture = fmt.Errorf("it is more than %v in the future", maxFuture)
 )
 

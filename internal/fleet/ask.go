@@ -38,8 +38,10 @@ const (
 	maxLate   = 3
 	breakTime = 5 * time.Second
 
-	// maxAhead is how far in the future a response may have been received, by the clock of another node.
-	maxAhead = 10 * time.Minute
+	// maxAhead is how far in the future a response may have been received, by the clock of another node; maxAheadSQL is
+	// the same in SQL.
+	maxAhead    = 10 * time.Minute
+	maxAheadSQL = `interval '10 minutes'`
 
 	// maxHead is the longest record of a response or a rendition that is read, in bytes.
 	maxHead = 4 << 20
@@ -190,7 +192,7 @@ const lookFor = `
 	WITH known AS (
 		SELECT slot, form, record, body, response_time, fresh_until > now() AS fresh FROM responses AS r
 		WHERE uri = $1 AND retain_until > now() AND NOT purged(url, host, tags, response_time)
-			AND response_time < now() + $6::interval AND octet_length(record) <= $7
+			AND response_time < now() + ` + maxAheadSQL + ` AND octet_length(record) <= $6
 		ORDER BY response_time DESC LIMIT $4
 	), taken AS (
 		INSERT INTO flights AS f (uri, node, until) SELECT $1, $2, now() + $3::interval
@@ -217,7 +219,7 @@ func (f *Fleet) look(ctx context.Context, key [32]byte, uri string,
 		var slot, record []byte
 		var of whereabouts
 		return query(ctx, f.askingOften, lookFor, []any{
-			key[:], f.o.Node, flightTime.String(), maxVariants, inRow, maxAhead.String(), maxHead,
+			key[:], f.o.Node, flightTime.String(), maxVariants, inRow, maxHead,
 		}, []any{&is.leased, &is.alone, &is.fresh, &slot, &form, &record, &of.packed, &of.away}, func() error {
 			if form == nil || *form != store.ResponseForm {
 				return nil
@@ -248,8 +250,7 @@ func (f *Fleet) look(ctx context.Context, key [32]byte, uri string,
 	return is, nil
 }
 
-// readResponse returns the stored response of a row, after it was checked to be one of a URI
-// and a slot.
+// readResponse returns the stored response of a row, after it was checked to be one of a URI and a slot.
 func readResponse(uri string, slot, record []byte) (*store.Response, error) {
 	r, ok := store.DecodeResponse(record)
 	if !ok {
@@ -298,7 +299,7 @@ func trustable(r *store.Response) bool {
 
 // isKnown is true in SQL if the fleet has what the flight $1 is for: a fresh response of a URI, or a rendition.
 const isKnown = `(EXISTS (SELECT FROM responses WHERE uri = $1 AND fresh_until > now()
-		AND response_time < now() + interval '10 minutes')
+		AND response_time < now() + ` + maxAheadSQL + `)
 	OR EXISTS (SELECT FROM renditions WHERE id = $1 AND expires > now()))`
 
 // busy reports whether another node is still at what key names, and there is no news.

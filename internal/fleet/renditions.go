@@ -192,7 +192,7 @@ func (f *Fleet) sendRendition(id [32]byte, k page.Key, uri string, began time.Ti
 			ON CONFLICT (id) DO UPDATE SET url = excluded.url, host = excluded.host, node = excluded.node,
 				made_at = excluded.made_at, expires = excluded.expires, record = excluded.record, body = excluded.body,
 				body_hash = excluded.body_hash, body_length = excluded.body_length
-			WHERE excluded.made_at > r.made_at OR r.made_at > now() + interval '10 minutes'
+			WHERE excluded.made_at > r.made_at OR r.made_at > now() + `+maxAheadSQL+`
 		) UPDATE flights SET until = now() + interval '1 second' WHERE uri = $1 AND node = $5`,
 		id[:], k[:], uri, page.AuthorityOf(uri), f.o.Node, began.UnixMicro(), r.Expires.UnixMicro(), record, content.packed,
 		content.hash[:], len(r.Markdown))

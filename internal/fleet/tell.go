@@ -175,7 +175,7 @@ const upsertResponses = `
 		fresh_until = excluded.fresh_until, retain_until = excluded.retain_until, form = excluded.form,
 		record = excluded.record, body = excluded.body, body_hash = excluded.body_hash, body_length = excluded.body_length
 	WHERE excluded.response_time > r.response_time AND excluded.form >= r.form
-		OR r.response_time > now() + interval '10 minutes'`
+		OR r.response_time > now() + ` + maxAheadSQL
 
 // tellResponses writes stored responses, and says that this node no longer asks for them. What a purge covers is left
 // out by those who read.

@@ -11,7 +11,7 @@ import (
 // written begins the first line of a unit, which has a sum of the other lines.
 const written = "# readthru wrote this unit ("
 
-// signed returns a unit with a line before it that says where changes belong, and by which [Edited] knows them.
+// signed returns a unit with a line before it that says where changes belong, and by which [CheckUnchanged] knows them.
 func signed(unit, text string) string {
 	return written + sum(text) + "). For changes of your own: systemctl --user edit " + unit + "\n" + text
 }
@@ -21,9 +21,9 @@ func sum(text string) string {
 	return hex.EncodeToString(h[:8])
 }
 
-// Edited returns an error if somebody changed one of the manager's files since it was written: writing it again would
+// CheckUnchanged returns an error if somebody changed one of the manager's files since it was written: writing it again would
 // lose the change. A file that has no sum is not looked at.
-func Edited(m Manager) error {
+func CheckUnchanged(m Manager) error {
 	for _, name := range m.Files() {
 		text, err := os.ReadFile(name)
 		if err != nil {

@@ -190,12 +190,12 @@ func TestAnEditedUnitIsKnown(t *testing.T) {
 			}
 		}
 	}
-	if err := service.Edited(m); err != nil {
+	if err := service.CheckUnchanged(m); err != nil {
 		t.Errorf("before an installation: %v", err)
 	}
 	for _, name := range m.Files() {
 		write()
-		if err := service.Edited(m); err != nil {
+		if err := service.CheckUnchanged(m); err != nil {
 			t.Errorf("as it was written: %v", err)
 		}
 		text, err := os.ReadFile(name)
@@ -206,13 +206,13 @@ func TestAnEditedUnitIsKnown(t *testing.T) {
 		if err := os.WriteFile(name, []byte(edited), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if err := service.Edited(m); err == nil || !strings.Contains(err.Error(), name) {
+		if err := service.CheckUnchanged(m); err == nil || !strings.Contains(err.Error(), name) {
 			t.Errorf("after a change of %s: %v", name, err)
 		}
 		if err := os.WriteFile(name, []byte("[Unit]\nDescription=of an earlier version\n"), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if err := service.Edited(m); err != nil {
+		if err := service.CheckUnchanged(m); err != nil {
 			t.Errorf("a unit without a sum: %v", err)
 		}
 	}
