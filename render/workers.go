@@ -17,8 +17,8 @@ import (
 
 // Workers do not follow the page's clock: on a busy machine they start late, and some compute for seconds before they
 // ask for anything or tell the page. So a page with workers is done when it makes no requests for a while, each of its
-// workers answers a call, which it does between two of its tasks, and the page, given time for their messages, exchanges
-// no more with them.
+// workers answers a call, which it does between two of its tasks, and the page, given time for their messages,
+// exchanges no more with them.
 const (
 	maxWorkers = 32 // workers that are asked
 	maxRounds  = 10 // how often they are asked; some exchange messages for ever

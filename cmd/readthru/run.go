@@ -168,6 +168,7 @@ func (p *program) tellSession(ctx context.Context, client *api.Client, r *childR
 	if requests+tunnels == 0 {
 		p.note("no request came through the proxy; NO_PROXY has clients go around it for %s",
 			strings.ReplaceAll(r.direct, ",", ", "))
+		p.note(`hint: if it asked for other hosts, it ignores HTTPS_PROXY; see "readthru doctor"`)
 		return
 	}
 	text := count(requests, "request") + ": " + count(st.Pages-before.Pages, "page") + ", " + count(st.Hits-before.Hits,

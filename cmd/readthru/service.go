@@ -143,8 +143,9 @@ func (p *program) noteService(s *settings, m service.Manager) {
 			p.note("warning: the service does not see %s of the environment: set %s in the configuration", name, key)
 		}
 	}
-	if advice := s.upstreamAdvice(); advice != "" {
-		p.note("warning: the service does not see the proxy of this environment: %s", advice)
+	if s.upstreamAdvice() != "" {
+		p.note("warning: the service does not see HTTPS_PROXY and HTTP_PROXY of this environment: " +
+			"set proxy.upstream in the configuration")
 	}
 	p.note("%s keeps the daemon running: proxy on %s, admin on %s", m.Name(), s.Proxy.Listen, s.Admin.Listen)
 }

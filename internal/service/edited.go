@@ -21,8 +21,8 @@ func sum(text string) string {
 	return hex.EncodeToString(h[:8])
 }
 
-// CheckUnchanged returns an error if somebody changed one of the manager's files since it was written: writing it again would
-// lose the change. A file that has no sum is not looked at.
+// CheckUnchanged returns an error if somebody changed one of the manager's files since it was written: writing it again
+// would lose the change. A file that has no sum is not looked at.
 func CheckUnchanged(m Manager) error {
 	for _, name := range m.Files() {
 		text, err := os.ReadFile(name)
