@@ -33,7 +33,8 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// All faults in a short form, on a machine that does other things too: nothing is too slow here. Short tests kill alone.
+// All faults in a short form, on a machine that does other things too: nothing is too slow here. Short tests kill
+// alone.
 func TestFaultsAreSurvived(t *testing.T) {
 	for _, f := range faults {
 		t.Run(f.name, func(t *testing.T) {

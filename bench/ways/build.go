@@ -28,10 +28,10 @@ var doors = []door{
 	{"renderer", "render", "Browser", []string{"Render"}},
 }
 
-// build makes the program that is measured: without inlining, with counters of every own function if they are asked for,
-// and with a note of the stack in each door's functions. The tree stays as it is: its packages are copied to dir, notes
-// are put into the copies, and these are built. (go build has -overlay for that, but what makes the counters does not
-// see it.)
+// build makes the program that is measured: without inlining, with counters of every own function if they are asked
+// for, and with a note of the stack in each door's functions. The tree stays as it is: its packages are copied to dir,
+// notes are put into the copies, and these are built. (go build has -overlay for that, but what makes the counters does
+// not see it.)
 func build(ctx context.Context, root, dir string, counting bool) (program string, err error) {
 	tree := filepath.Join(dir, "tree")
 	packages, err := copyTree(ctx, root, tree)

@@ -53,8 +53,8 @@ func (w way) door(name string) (calls int, deepest []string, turns int) {
 	return calls, deepest, turns
 }
 
-// measure builds the program of the tree at root and runs every way. Without counting it notes stacks alone, which takes
-// a third of the time.
+// measure builds the program of the tree at root and runs every way. Without counting it notes stacks alone, which
+// takes a third of the time.
 func measure(ctx context.Context, root string, counting bool) (ways []way, err error) {
 	dir, err := os.MkdirTemp("", "readthru-ways-")
 	if err != nil {
