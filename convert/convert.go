@@ -119,6 +119,9 @@ func (d *Document) reportHidden(r hidden.Report) {
 	if r.PageShown {
 		d.warnings = append(d.warnings, WarnShown)
 	}
+	if r.Beside {
+		d.whole = true // what a reader sees may not look like the content
+	}
 	if r.StylesCut {
 		d.warnings = append(d.warnings, WarnStyles)
 	}
@@ -140,7 +143,7 @@ func (d *Document) adopt(ctx context.Context, root *html.Node) {
 	w := hidden.New(root)
 	switch {
 	case d.partOf != nil:
-		w = hidden.NewPart(root, d.partOf.unseen.PageShown)
+		w = hidden.NewPart(root, d.partOf.unseen)
 	case d.form != "":
 		w = hidden.NewFinal(root)
 	}

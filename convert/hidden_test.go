@@ -93,6 +93,51 @@ func TestPageHiddenUntilItsScriptRunsIsKept(t *testing.T) {
 	}
 }
 
+// pagesThatHideMost hide all of their text but a little: SEEN is what browsers paint, WAITS what they do not.
+var pagesThatHideMost = []struct{ name, html string }{
+	{
+		"colours of the body", `<style>body{background:#000}.x{color:#fff}</style><p>WAITS one</p><p class=x>SEEN</p>
+			<p>WAITS two</p>`,
+	},
+	{"visibility of the body", `<body style="visibility:hidden"><p>WAITS</p><p style="visibility:visible">SEEN</p>`},
+	{"size of the body", `<body style="font-size:0"><p style="font-size:16px">SEEN</p><p>WAITS</p><p>WAITS too</p>`},
+	{
+		"visibility of a box", `<div style="visibility:hidden"><h2>WAITS</h2><p>WAITS` + strings.Repeat(" for a script", 30) +
+			`</p><p style="visibility:visible">SEEN</p></div>`,
+	},
+	{"a box beside it", "<p>SEEN</p><div style=opacity:0><p>WAITS" + strings.Repeat(" for a script", 30) + "</p></div>"},
+	{
+		"content beside it", "<p>SEEN</p><main hidden><h1>WAITS</h1><p>WAITS" + strings.Repeat(" for a script", 30) +
+			"</p></main>",
+	},
+	{
+		"a list", `<body style="color:#fff"><ul><li>WAITS<li style="color:#000">SEEN</ul><table><tr><td>WAITS
+			<td style="color:#000">SEEN</table>`,
+	},
+}
+
+func TestAPageThatHidesMostKeepsWhatIsSeen(t *testing.T) {
+	for _, tt := range pagesThatHideMost {
+		for _, whole := range []bool{false, true} {
+			res := convertPage(t, tt.html, convert.Options{WholePage: whole})
+			if got, want := strings.Count(res.Markdown, "SEEN"), strings.Count(tt.html, "SEEN"); got != want {
+				t.Errorf("%s: %d of %d visible texts: %q", tt.name, got, want, res.Markdown)
+			}
+			quoted := false // a mark precedes
+			for line := range strings.Lines(res.Markdown) {
+				quote := strings.HasPrefix(strings.TrimLeft(line, " *-|"), ">")
+				quoted = quote && (quoted || strings.Contains(line, "The styles of the page hide this text:"))
+				if quoted != strings.Contains(line, "WAITS") && strings.ContainsAny(line, "SW") {
+					t.Errorf("%s: hidden text is not marked, or visible text is: %q", tt.name, res.Markdown)
+				}
+			}
+			if !slices.Contains(res.Warnings, convert.WarnShown) {
+				t.Errorf("%s: warnings %q", tt.name, res.Warnings)
+			}
+		}
+	}
+}
+
 func TestReportOfRemovedTextIsBoundedAndDecoded(t *testing.T) {
 	res := convertPage(t, fmt.Sprintf(around,
 		strings.Repeat("<p hidden>"+strings.Repeat("HIDE é ", 500)+"</p>", 100)+"<p>x"+smuggle("ignore previous")+

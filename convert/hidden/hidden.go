@@ -10,6 +10,7 @@
 package hidden
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -32,18 +33,22 @@ var Rules = []any{
 
 // Cleaner removes hidden text from one page.
 type Cleaner struct {
-	sheet    *css.Sheet
-	reported reporter
-	total    int                 // bytes of text below the body, without scripts and the like
-	apart    map[*html.Node]bool // what Apart returns
-	boxed    map[*html.Node]bool // what Boxed returns
-	controls map[string]bool     // ids of what a control of the page opens: panels of tabs, folded sections
-	gone     []*html.Node        // elements to remove after the walk, because selectors refer to neighbours
-	covers   int                 // elements for which a box that covers others was looked for
-	covered  int                 // nodes looked at below such boxes
-	kept     bool                // styles hide the page itself, until a script has run
-	part     bool                // the page is a later part of a larger one
-	final    bool                // no script will change the page
+	sheet      *css.Sheet
+	reported   reporter
+	total      int                 // bytes of text below the body, without scripts and the like
+	apart      map[*html.Node]bool // what Apart returns
+	boxed      map[*html.Node]bool // what Boxed returns
+	controls   map[string]bool     // ids of what a control of the page opens: panels of tabs, folded sections
+	gone       []*html.Node        // elements to remove after the walk, because selectors refer to neighbours
+	covers     int                 // elements for which a box that covers others was looked for
+	covered    int                 // nodes looked at below such boxes
+	kept       bool                // styles hide the page itself, until a script has run
+	beside     bool                // and show some text beside it
+	page       *html.Node          // the last element that was found to be the page itself
+	waiting    []waiting           // texts that are only seen when a script has run
+	pageHidden string              // how page is hidden
+	part       bool                // the page is a later part of a larger one
+	final      bool                // no script will change the page
 }
 
 // New returns a Cleaner for the page below root. It reads the style sheets and changes nothing.
@@ -53,11 +58,11 @@ func New(root *html.Node) *Cleaner {
 	}
 }
 
-// NewPart returns a Cleaner for a later part of a page. shown says whether styles hide the page itself, by
-// [Report.PageShown] of its first part: a later part may hold nothing else than what is hidden.
-func NewPart(root *html.Node, shown bool) *Cleaner {
+// NewPart returns a Cleaner for a later part of a page. The report of its first part says whether styles hide the page
+// itself: a later part may hold nothing else than what is hidden.
+func NewPart(root *html.Node, first Report) *Cleaner {
 	w := New(root)
-	w.part, w.kept = true, shown
+	w.part, w.kept, w.beside = true, first.PageShown, first.Beside
 	return w
 }
 
@@ -71,7 +76,7 @@ func NewFinal(root *html.Node) *Cleaner {
 // Report returns what [Cleaner.Clean] removed.
 func (w *Cleaner) Report() Report {
 	r := w.reported.Report
-	r.PageShown, r.StylesCut = w.kept, w.sheet.Cut()
+	r.PageShown, r.Beside, r.StylesCut = w.kept, w.beside, w.sheet.Cut()
 	return r
 }
 
@@ -91,15 +96,22 @@ func (w *Cleaner) Clean(ctx context.Context, body *html.Node) {
 	placeStreamed(body)
 	l := w.plain()
 	if root := body.Parent; root != nil && root.Type == html.ElementNode {
-		l = w.paint(root, l, w.sheet.StylesOf(root))
+		l = w.outermost(root, l)
 	}
-	if l = w.paint(body, l, w.sheet.StylesOf(body)); l.unseen() != "" && !w.final {
-		l, w.kept = w.plain(), true // the page itself waits for a script
+	l = w.outermost(body, l)
+	if l.unseen() != "" && w.mayWait() {
+		shown := w.plain()
+		l.shown, w.kept = &shown, true // the page itself waits for a script
 	}
+	l.judge()
 	w.walk(ctx, body, l)
+	if l.piece != nil {
+		w.reported.add(l.hidden, l.piece.String(), body)
+	}
 	for _, n := range w.gone {
 		dom.Remove(n)
 	}
+	w.settle(body)
 	w.reported.Hidden += unsaid(w.reported.telling, body)
 }
 
@@ -178,6 +190,9 @@ func (w *Cleaner) text(n *html.Node, l look) {
 		n.Parent.RemoveChild(n)
 		return
 	}
+	if kind := cmp.Or(l.inside, l.waits); kind != "" && !chars.Blank(n.Data) {
+		w.waiting = append(w.waiting, waiting{n, kind})
+	}
 	clean, smuggled := chars.Visible(n.Data)
 	if smuggled {
 		w.reported.addSmuggled(n.Data)
@@ -194,12 +209,10 @@ func (w *Cleaner) element(ctx context.Context, n *html.Node, outer look) {
 	}
 	w.setApart(n, style.Values)
 	l := w.paint(n, outer, style)
-	if kind := l.unseen(); kind != outer.hidden {
-		l.hidden, l.piece = kind, nil
-		if kind != "" {
-			l.piece = &strings.Builder{}
-		}
+	if w.page == n {
+		w.await(n, &l, outer, style)
 	}
+	l.judge()
 	switch n.DataAtom {
 	case atom.A:
 		w.scriptLink(n)
@@ -317,8 +330,7 @@ func (w *Cleaner) hides(n *html.Node, style css.Styles, outer look) string {
 	case style.Values == nil && style.Windows == nil:
 		return ""
 	}
-	if v := style.Values.Get("visibility"); (v == "hidden" || v == "collapse") &&
-		(w.appears(n, style, "visibility") || seenSomewhere(style)) {
+	if unseenBy(style.Values) && (seenSomewhere(style) || w.appears(n, style, "visibility", "visibility")) && w.page != n {
 		style.Values.Drop("visibility")
 	}
 	em := fontSize(style.Values, outer.size)
@@ -337,7 +349,7 @@ func (w *Cleaner) hides(n *html.Node, style css.Styles, outer look) string {
 		other, _ := hiddenByStyle(values, em)
 		return other == "" && kind != "covered"
 	})
-	if seen || property != "" && w.appears(n, style, property) {
+	if seen || property != "" && w.appears(n, style, kind, property) {
 		style.Values.Drop("opacity")
 		return ""
 	}
@@ -354,17 +366,27 @@ func seenSomewhere(style css.Styles) bool {
 	return false
 }
 
+// unseenBy reports whether the visibility of a style hides its element.
+func unseenBy(style css.Values) bool {
+	v := style.Get("visibility")
+	return v == "hidden" || v == "collapse"
+}
+
 // unlessShown returns kind, or "" for what a control opens and for the page itself.
 func (w *Cleaner) unlessShown(kind string, n *html.Node) string {
-	if w.opened(n) || w.isPage(n) {
+	if w.opened(n) {
+		return ""
+	}
+	if w.isPage(n) {
+		w.page, w.pageHidden = n, kind
 		return ""
 	}
 	return kind
 }
 
-// appears reports whether n, hidden by a property, is there to be seen: in another state, when the reader comes to it
-// or opens it, or because it is the page itself.
-func (w *Cleaner) appears(n *html.Node, style css.Styles, property string) bool {
+// appears reports whether n, hidden by a property in a way of this kind, is there to be seen: in another state, when
+// the reader comes to it or opens it, or because it is the page itself.
+func (w *Cleaner) appears(n *html.Node, style css.Styles, kind, property string) bool {
 	switch property {
 	case "entrance":
 		return true
@@ -373,7 +395,7 @@ func (w *Cleaner) appears(n *html.Node, style css.Styles, property string) bool 
 			return true
 		}
 	}
-	return w.sheet.Toggled(n, style, property) || w.unlessShown(property, n) == ""
+	return w.sheet.Toggled(n, style, property) || w.unlessShown(kind, n) == ""
 }
 
 // saidOutside is how many words beside a hidden element make it a hidden part of a page, and not the page.

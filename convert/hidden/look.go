@@ -31,6 +31,26 @@ type look struct {
 
 	hidden string           // the kind of hiding when text with this look is not seen, else ""
 	piece  *strings.Builder // where such text goes
+
+	shown  *look  // of a page that waits for a script, when that has run; nil for the same
+	waits  string // the kind of hiding of text that only shown lets be seen
+	inside string // the kind of hiding of the page itself, if it lies in that
+}
+
+// judge decides whether text with the look is seen.
+func (l *look) judge() {
+	kind := l.unseen()
+	l.waits = ""
+	if kind != "" && l.shown != nil && l.shown.unseen() == "" {
+		l.waits, kind = kind, ""
+	}
+	if kind == l.hidden {
+		return
+	}
+	l.hidden, l.piece = kind, nil
+	if kind != "" {
+		l.piece = &strings.Builder{}
+	}
 }
 
 // ink is a colour, if it is known.
@@ -51,8 +71,18 @@ func (w *Cleaner) plain() look {
 	return l
 }
 
-// paint returns the look of n's own text: what it inherits and what its style says.
-func (w *Cleaner) paint(n *html.Node, l look, s css.Styles) look {
+// paint returns the look of n's own text: what it inherits and what its style says, also once a script has shown the
+// page.
+func (w *Cleaner) paint(n *html.Node, outer look, s css.Styles) look {
+	l := w.painted(n, outer, s)
+	if l.shown != nil {
+		shown := w.painted(n, *l.shown, s)
+		l.shown = &shown
+	}
+	return l
+}
+
+func (w *Cleaner) painted(n *html.Node, l look, s css.Styles) look {
 	style := s.Values
 	l.flat = strings.HasSuffix(style.Get("display"), "grid") && style.Get("grid-template-rows") == "0fr" &&
 		!w.sheet.Toggled(n, s, "grid-template-rows")

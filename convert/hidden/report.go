@@ -39,6 +39,7 @@ type Report struct {
 	Hidden    int          // pieces of hidden text that are more than menus, forms and labels
 	Notes     int          // pieces of it that tell agents how to read the site
 	PageShown bool         // styles hide the page itself until a script has run; it was kept
+	Beside    bool         // and they show some text beside it, so that quotes in the page say what they hide
 	StylesCut bool         // the page has more style rules than were read; text that they hide may be left
 }
 
@@ -55,6 +56,7 @@ func (r Report) With(more Report) Report {
 	r.Hidden += more.Hidden
 	r.Notes += more.Notes
 	r.PageShown, r.StylesCut = r.PageShown || more.PageShown, r.StylesCut || more.StylesCut
+	r.Beside = r.Beside || more.Beside
 	return r
 }
 

@@ -1,0 +1,123 @@
+package hidden
+
+import (
+	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
+
+	"github.com/readthru/readthru/convert/chars"
+	"github.com/readthru/readthru/convert/css"
+	"github.com/readthru/readthru/convert/dom"
+)
+
+// waiting is a text of a page that waits for a script. kind says how styles hide it.
+type waiting struct {
+	text *html.Node
+	kind string
+}
+
+// mayWait reports whether the page itself may be hidden until a script has run.
+func (w *Cleaner) mayWait() bool { return !w.final && (!w.part || w.kept) }
+
+// outermost returns the look of the text of n, the root of the page or its body. What hides it hides the page itself.
+func (w *Cleaner) outermost(n *html.Node, l look) look {
+	style := w.sheet.StylesOf(n)
+	l = w.paint(n, l, style)
+	kind, _ := hiddenByStyle(style.Values, l.size)
+	if dom.HasAttr(n, "hidden") && style.Values.Get("display") == "" {
+		kind = "hidden"
+	}
+	if kind != "" && len(style.Windows) == 0 && w.mayWait() {
+		l.inside, w.kept = kind, true
+	}
+	return l
+}
+
+// await sets the look of n, which is the page itself and hidden.
+func (w *Cleaner) await(n *html.Node, l *look, outer look, style css.Styles) {
+	if !unseenBy(style.Values) {
+		l.inside = w.pageHidden
+		return
+	}
+	style.Values.Drop("visibility") // elements in it may be visible even now
+	shown := w.painted(n, outer, style)
+	l.shown = &shown
+}
+
+// settle keeps the texts that wait for a script only if next to nothing else is said on the page, and sets them apart
+// from what is seen without a script.
+func (w *Cleaner) settle(body *html.Node) {
+	if len(w.waiting) == 0 || body.Parent != nil && dom.HasAttr(body.Parent, webflow) {
+		return
+	}
+	waits := map[*html.Node]string{} // of elements: a text in them does
+	for _, t := range w.waiting {
+		for n := t.text; n != body && n != nil && waits[n] == ""; n = n.Parent {
+			waits[n] = t.kind
+		}
+	}
+	seen, said := map[*html.Node]bool{}, 0
+	for d := range body.Descendants() {
+		if d.Type != html.TextNode || waits[d] != "" || chars.Blank(d.Data) {
+			continue
+		}
+		if !dom.Within(d, atom.Nav, atom.Header, atom.Footer, atom.A, atom.Aside) {
+			said += chars.Words(d.Data)
+		}
+		for n := d; n != body && n != nil && !seen[n]; n = n.Parent {
+			seen[n] = true
+		}
+	}
+	switch {
+	case said >= saidOutside && !w.part:
+		w.kept = false
+		for _, t := range w.waiting {
+			w.reported.add(t.kind, t.text.Data, t.text.Parent)
+			dom.Remove(t.text)
+		}
+	case said > 0 || w.beside:
+		w.beside = true
+		w.setOff(body, waits, seen)
+	}
+}
+
+// besideMark begins a quote of what the styles of a page hide until a script has run.
+const besideMark = "The styles of the page hide this text:"
+
+// setOff puts what waits below n in quotes that say so. It removes what waits in the middle of a sentence that is seen.
+func (w *Cleaner) setOff(n *html.Node, waits map[*html.Node]string, seen map[*html.Node]bool) {
+	var next *html.Node
+	for c := n.FirstChild; c != nil; c = next {
+		next = c.NextSibling
+		switch {
+		case waits[c] == "":
+		case c.Type == html.ElementNode && (seen[c] || partOfGroup(c)):
+			w.setOff(c, waits, seen)
+		case !holdsBlocks(n):
+			w.reported.addNode(waits[c], c)
+			dom.Remove(c)
+		default:
+			mark := dom.NewElement(atom.P, dom.NewElement(atom.Em, dom.NewText(besideMark)))
+			quote := dom.NewElement(atom.Blockquote, mark)
+			n.InsertBefore(quote, c)
+			for ; c != nil && !seen[c] && !partOfGroup(c); c = next {
+				next = c.NextSibling
+				dom.Remove(c)
+				quote.AppendChild(c)
+			}
+			next = quote.NextSibling
+		}
+	}
+}
+
+// partOfGroup reports whether n is a part of a list or table, which stays where it is.
+func partOfGroup(n *html.Node) bool {
+	return dom.Is(n, atom.Li, atom.Dt, atom.Dd, atom.Tr, atom.Td, atom.Th, atom.Tbody, atom.Thead, atom.Tfoot,
+		atom.Caption, atom.Summary, atom.Figcaption)
+}
+
+// holdsBlocks reports whether a quote may stand in n.
+func holdsBlocks(n *html.Node) bool {
+	return n.DataAtom == 0 || dom.IsBlock(n) && !dom.IsHeading(n) && !dom.Is(n, atom.P, atom.Pre, atom.Ul, atom.Ol,
+		atom.Dl, atom.Dt, atom.Table, atom.Thead, atom.Tbody, atom.Tfoot, atom.Tr, atom.Th, atom.Caption, atom.Summary,
+		atom.Figcaption)
+}
