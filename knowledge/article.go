@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/cespare/xxhash/v2"
@@ -40,20 +39,6 @@ type place struct {
 	path          string // headings, joined
 	before, after string
 	said          uint64 // the sum of what was indexed with it, see sumOf; 0: nothing
-}
-
-// maxPath bounds a path as shown and indexed, in bytes.
-const maxPath = 500
-
-// joinPath returns headings as one text. Of a path that is too long the outer headings go.
-func joinPath(path []string) string {
-	for {
-		s := strings.Join(path, " › ")
-		if len(s) <= maxPath || len(path) == 1 {
-			return clip.Bytes(s, maxPath)
-		}
-		path = path[1:]
-	}
 }
 
 // What a passage shares with the one before.

@@ -3,6 +3,7 @@ package knowledge_test
 import (
 	"fmt"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"github.com/readthru/readthru/knowledge"
@@ -12,7 +13,7 @@ import (
 func BenchmarkConsume(b *testing.B) {
 	var texts []string
 	for seed := range uint64(500) {
-		texts = append(texts, document(rand.New(rand.NewPCG(seed, 4)), 40))
+		texts = append(texts, benchText(rand.New(rand.NewPCG(seed, 4))))
 	}
 	passages, bytes := 0, 0
 	for b.Loop() {
@@ -32,4 +33,17 @@ func BenchmarkConsume(b *testing.B) {
 	b.ReportMetric(float64(passages)/b.Elapsed().Seconds(), "passages/s")
 	b.ReportMetric(float64(bytes)/b.Elapsed().Seconds()/1e6, "MB/s")
 	b.ReportMetric(float64(len(texts)*b.N)/b.Elapsed().Seconds(), "pages/s")
+}
+
+// benchText makes a page of some sections, with words that many pages have and words of its own.
+func benchText(r *rand.Rand) string {
+	var b strings.Builder
+	for section := range 12 {
+		fmt.Fprintf(&b, "## Section %d\n\n", section)
+		for range 30 + r.IntN(60) {
+			fmt.Fprintf(&b, "word%d ", int(r.ExpFloat64()*100))
+		}
+		b.WriteString("\n\n")
+	}
+	return b.String()
 }

@@ -4,58 +4,9 @@ import (
 	"bytes"
 	"slices"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
-	"github.com/readthru/readthru/internal/clip"
+	"github.com/readthru/readthru/knowledge/analysis"
 )
-
-// namesIn returns what a query asks for by name: identifiers with their qualifiers, calls and options, beside few other
-// words; in a query of one or two words also what may be a class. A query that has more than maxBeside other words asks
-// for what they say. Only reports whether there are no other words at all.
-func namesIn(text string) (names []string, only bool) {
-	words := strings.Fields(clip.Bytes(text, maxQueryText))
-	beside := 0
-	for _, word := range words {
-		name, _, called := strings.Cut(strings.Trim(word, "\"'`,;:?!"), "(")
-		name = qualified(strings.TrimRight(name, ".*"))
-		switch {
-		case len(name) > 1 && (called || len(words) == 1 || isCode(name, len(words) <= maxWithClass)):
-			names = append(names, name)
-		case !empty(strings.ToLower(word)):
-			beside++
-		}
-	}
-	if beside > maxBeside || len(names) > maxNames {
-		return nil, false
-	}
-	return names, beside == 0
-}
-
-const (
-	maxNames     = 4
-	maxBeside    = 4
-	maxWithClass = 2
-)
-
-// isCode reports whether a word is written as an identifier or an option is, and as no word of a sentence. A word that
-// begins with a capital and has others is one with class; else it may be the name of a product.
-func isCode(word string, class bool) bool {
-	if word[0] == '-' {
-		return true
-	}
-	first, _ := utf8.DecodeRuneInString(word)
-	class = class || !unicode.IsUpper(first)
-	before := ' '
-	for _, r := range word {
-		switch {
-		case r == '_', before == '.' && unicode.IsLetter(r), class && unicode.IsUpper(r) && unicode.IsLower(before):
-			return true
-		}
-		before = r
-	}
-	return false
-}
 
 // qualified writes a name with one sign between its parts, whatever the language writes there.
 func qualified(name string) string {
@@ -82,7 +33,7 @@ func definitionOf(list []landmark, names []string) definition {
 				if isReference(line) {
 					continue
 				}
-				if n := alike(titleText(line), name, list[i].level == 0); n > most {
+				if n := alike(TitleText(line), name, list[i].level == 0); n > most {
 					found, most = definition{i, j, n > qualifiedLess}, n
 				}
 			}
@@ -161,69 +112,13 @@ func leading(title string, term bool) string {
 }
 
 // kinds are words that stand in front of what is defined.
-var kinds = wordSet("class Class async exception classmethod staticmethod static abstractmethod abstract property " +
+var kinds = analysis.WordSet("class Class async exception classmethod staticmethod static abstractmethod abstract property " +
 	"new Event function Function func def method Method const var let interface type enum struct fn pub export default " +
 	"final public option Option command Command macro module Module coroutine awaitable decorator")
-
-// searchedForNames is how many of the best documents are looked through for what a query names, and definedHere how
-// much one gains that defines it, as a share of the best score.
-const (
-	searchedForNames = 10
-	definedHere      = .5
-)
-
-// landmarked is the text of a document with its landmarks, and where it defines what the query names, once
-// readLandmarks was called.
-type landmarked struct {
-	md      []byte
-	known   bool
-	list    []landmark
-	defined definition
-}
-
-func newLandmarked(md []byte) *landmarked {
-	return &landmarked{md: md, defined: definition{landmark: -1}}
-}
-
-// readLandmarks finds the landmarks of the text, the first time. A text that is too long has none.
-func (w *landmarked) readLandmarks(names []string) {
-	if w.known || len(w.md) > maxWalked {
-		return
-	}
-	w.known, w.list = true, landmarks(w.md)
-	w.defined = definitionOf(w.list, names)
-}
 
 // mayDefine reports whether a text has one of the names in it, without their qualifiers.
 func mayDefine(md []byte, names []string) bool {
 	return slices.ContainsFunc(names, func(name string) bool {
 		return bytes.Contains(md, []byte(name[strings.LastIndexByte(name, '.')+1:]))
 	})
-}
-
-// favourDefinitions adds to the scores of documents that define what the query names, and sorts them again.
-func (x *searchIndex) favourDefinitions(parsed *query, docs []ranked) {
-	if len(parsed.names) == 0 || len(docs) == 0 {
-		return
-	}
-	most := docs[0].score
-	for i := range docs[:min(len(docs), searchedForNames)] {
-		d := &docs[i]
-		key, ok := x.document(d.doc)
-		if !ok {
-			continue
-		}
-		md, err := x.o.text(key)
-		if err != nil {
-			continue // whoever shows it reads it again, and says so
-		}
-		if d.text = newLandmarked(md); mayDefine(md, parsed.names) {
-			d.text.readLandmarks(parsed.names)
-		}
-		if d.text.defined.exact {
-			d.defines = definedHere * most
-			d.score += d.defines
-		}
-	}
-	sortRanked(docs)
 }

@@ -32,7 +32,7 @@ func (s *shelf) put(texts ...string) (numbers []uint32) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, text := range texts {
-		p := foundPassage{number: s.next, text: text, hash: passageHash(text)}
+		p := foundPassage{number: s.next, text: text, hash: PassageHash(text)}
 		p.doc = Document{Title: "Title", URL: "https://a.test/?token=secret"}
 		s.list[s.next] = p
 		numbers = append(numbers, s.next)

@@ -313,7 +313,7 @@ func titleOf(md []byte, name string) string {
 	for b := range markdown.Blocks(head) {
 		if b.Kind == markdown.Heading {
 			if b.Level == 1 {
-				title = titleText(b.Title(head))
+				title = TitleText(b.Title(head))
 			}
 			break
 		}

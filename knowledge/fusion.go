@@ -9,6 +9,7 @@ import (
 	"github.com/RoaringBitmap/roaring/v2"
 
 	"github.com/readthru/readthru/internal/fault"
+	"github.com/readthru/readthru/knowledge/analysis"
 )
 
 // meaning is what vectors answered.
@@ -169,15 +170,6 @@ func (q *query) isExact(text string) bool {
 	return false
 }
 
-// wordSet returns a set of the words of a text.
-func wordSet(words string) map[string]bool {
-	set := map[string]bool{}
-	for word := range strings.FieldsSeq(words) {
-		set[word] = true
-	}
-	return set
-}
-
 // errorWords are what error messages are told by.
-var errorWords = wordSet(`error errors exception fatal failed failure traceback cannot unexpected invalid denied
+var errorWords = analysis.WordSet(`error errors exception fatal failed failure traceback cannot unexpected invalid denied
 	refused undefined`)

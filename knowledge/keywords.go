@@ -191,7 +191,7 @@ func readParts(md []byte, hosts addresses) passageParts {
 	}
 	for _, m := range linkText().FindAllStringSubmatch(text, 50) {
 		if m[1] == "" {
-			named(&p.links, titleText([]byte(m[2])))
+			named(&p.links, TitleText([]byte(m[2])))
 		}
 	}
 	text = withoutAddresses(codeSpan().ReplaceAllString(linkText().ReplaceAllString(text, "$2("), ". "))

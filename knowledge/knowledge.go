@@ -27,19 +27,6 @@ type Document struct {
 	Metadata page.Metadata
 }
 
-// Passage is a part of a document's markdown: a range, with what to repeat so that it stands alone.
-type Passage struct {
-	Start, End int      // bytes of the markdown
-	Path       []string // headings it stands under, outermost first; plain text
-	Before     string   // put before the range: the fence line or table header of a block that was cut
-	After      string   // put after it: the closing fence of a block that was cut
-	Hash       [16]byte // of its white-space-normalised text
-	Said       string   // what a model said that it says: it is searched with the text; Split leaves it empty
-}
-
-// Text returns the passage as markdown that stands alone. md is the document's markdown.
-func (p *Passage) Text(md []byte) string { return p.Before + string(md[p.Start:p.End]) + p.After }
-
 // Query asks for passages.
 type Query struct {
 	Text    string    // may be empty with a Subject: then all its passages are found

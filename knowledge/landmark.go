@@ -71,7 +71,7 @@ func landmarks(md []byte) []landmark {
 // isAside reports whether a heading is that of a box beside the text, as DocBook has them: what follows the box does
 // not stand under it.
 func isAside(title []byte) bool {
-	switch strings.ToLower(titleText(title)) {
+	switch strings.ToLower(TitleText(title)) {
 	case "note", "tip", "warning", "caution", "important":
 		return true
 	}
@@ -82,7 +82,7 @@ func isAside(title []byte) bool {
 type openTerm struct{ at, indent int }
 
 // name returns the heading or the first term as plain text.
-func (l *landmark) name() string { return titleText(l.lines[0]) }
+func (l *landmark) name() string { return TitleText(l.lines[0]) }
 
 // title returns the heading, or all terms, as plain text.
 func (l *landmark) title() string {
@@ -91,7 +91,7 @@ func (l *landmark) title() string {
 		if len(title) > maxHeadingChars {
 			break
 		}
-		title += ", " + titleText(line)
+		title += ", " + TitleText(line)
 	}
 	return clip.Ellipsis(title, maxHeadingChars+1)
 }
@@ -128,7 +128,7 @@ func anchorOf(list []landmark, i, term int, anchors []page.Anchor) string {
 	if id := list[i].id(); id != "" {
 		return id
 	}
-	wanted := anchorName(titleText(list[i].lines[term]))
+	wanted := anchorName(TitleText(list[i].lines[term]))
 	if wanted == "" {
 		return ""
 	}

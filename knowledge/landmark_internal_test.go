@@ -180,38 +180,6 @@ func TestSectionFindsDefinitions(t *testing.T) {
 	}
 }
 
-// A snippet is read as what it stands under: the header of its table, the item around it, the words before its list.
-func TestSnippetsRepeatWhatTheyAreToBeReadWith(t *testing.T) {
-	filler := strings.Repeat("Some words of no use at all. ", 14)
-	rows := ""
-	for n := range 30 {
-		rows += fmt.Sprintf("| setting%d | %d | What the %dth of them does. |\n", n, n, n)
-	}
-	items := ""
-	for n := range 30 {
-		items += fmt.Sprintf("- `name%d` does what the %dth of them does.\n", n, n)
-	}
-	for _, tt := range []struct{ name, md, query, want string }{
-		{
-			"a row", filler + "\n\n| Name | Default | Meaning |\n|---|---|---|\n" + rows, "setting20",
-			"Name | Default | Meaning …",
-		},
-		{"its header is shown itself", "| Name | Default |\n|---|---|\n" + rows, "setting1", "Name | Default · setting0"},
-		{"an item", filler + "\n\nWords. These are the names:\n" + items, "name20", "These are the names: …"},
-		{"an item of a loose list", "The names:\n\n" + strings.ReplaceAll(items, "\n", "\n\n"), "name20", "The names: …"},
-		{"an item in an item", "- outer item\n" + strings.ReplaceAll("\n"+items, "\n-", "\n  -"), "name20", "outer item …"},
-		{"a list without words before it", "# A\n\n" + filler + "\n\n" + items, "name20", "…"},
-		{"after a list", "The names:\n" + items + "\nA walrus. " + filler, "walrus", "…"},
-	} {
-		q := parseQuery(tt.query)
-		s, marks, _ := snippet(&q, tt.md)
-		if n := len([]rune(s)); !strings.HasPrefix(s, tt.want) || n > snippetChars || len(marks) == 0 ||
-			string([]rune(s)[marks[0][0]:marks[0][1]]) != tt.query {
-			t.Errorf("%s: %d characters, %v: %q, want %q", tt.name, n, marks, s, tt.want)
-		}
-	}
-}
-
 func FuzzLandmarks(f *testing.F) {
 	f.Add([]byte(reference))
 	f.Fuzz(func(t *testing.T, md []byte) {

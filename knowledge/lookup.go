@@ -14,7 +14,7 @@ func (x *searchIndex) find(md []byte, p *place, hash [16]byte) (text string, ok 
 		return "", false
 	}
 	if p.isIn(md) {
-		if text := p.before + string(md[p.start:p.end]) + p.after; passageHash(text) == hash {
+		if text := p.before + string(md[p.start:p.end]) + p.after; PassageHash(text) == hash {
 			return text, true
 		}
 	}

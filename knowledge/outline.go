@@ -103,7 +103,7 @@ func anchored(md []byte, id string, anchors []page.Anchor) (Heading, bool) {
 	text, list := anchorName(anchors[at].Text), landmarks(md)
 	for i := range list {
 		for term, line := range list[i].lines {
-			name := strings.TrimSuffix(anchorName(titleText(line)), ellipsis)
+			name := strings.TrimSuffix(anchorName(TitleText(line)), ellipsis)
 			if name != "" && strings.HasPrefix(text, name) && anchorOf(list, i, term, anchors) == id {
 				return list[i].heading(id), true
 			}
@@ -132,11 +132,25 @@ func among(headings []Heading) string {
 	return ": it has " + strings.Join(names, ", ")
 }
 
-// titleText returns the text of a heading's markdown: plain, with single spaces, at most 200 code points.
-func titleText(md []byte) string {
+// TitleText returns the text of a heading's markdown: plain, with single spaces, at most 200 code points.
+func TitleText(md []byte) string {
 	title, _ := markdown.OwnID(md)
 	text := strings.Join(strings.Fields(markdown.Plain(title)), " ")
 	return clip.Ellipsis(text, maxHeadingChars+1)
+}
+
+// maxPath bounds a path as shown and indexed, in bytes.
+const maxPath = 500
+
+// joinPath returns headings as one text. Of a path that is too long the outer headings go.
+func joinPath(path []string) string {
+	for {
+		s := strings.Join(path, " › ")
+		if len(s) <= maxPath || len(path) == 1 {
+			return clip.Bytes(s, maxPath)
+		}
+		path = path[1:]
+	}
 }
 
 // headingStack holds the headings above the current place.

@@ -72,8 +72,8 @@ func TestTitleText(t *testing.T) {
 		"<script>alert(1)</script> x":     "alert(1) x",
 		strings.Repeat("[", 5000) + "x":   strings.Repeat("[", 200) + "…",
 	} {
-		if got := knowledge.TitleText(md); got != want {
-			t.Errorf("titleText(%.40q) = %.60q, want %.60q", md, got, want)
+		if got := knowledge.TitleText([]byte(md)); got != want {
+			t.Errorf("TitleText(%.40q) = %.60q, want %.60q", md, got, want)
 		}
 	}
 }

@@ -23,6 +23,19 @@ const (
 	mostPassages = 20_000
 )
 
+// Passage is a part of a document's markdown: a range, with what to repeat so that it stands alone.
+type Passage struct {
+	Start, End int      // bytes of the markdown
+	Path       []string // headings it stands under, outermost first; plain text
+	Before     string   // put before the range: the fence line or table header of a block that was cut
+	After      string   // put after it: the closing fence of a block that was cut
+	Hash       [16]byte // of its white-space-normalised text
+	Said       string   // what a model said that it says: it is searched with the text; Split leaves it empty
+}
+
+// Text returns the passage as markdown that stands alone. md is the document's markdown.
+func (p *Passage) Text(md []byte) string { return p.Before + string(md[p.Start:p.End]) + p.After }
+
 // SplitOptions says how large passages are.
 type SplitOptions struct {
 	// MaxChars is the most code points a passage has, with all that it repeats. If zero, 4000; at least 320.
@@ -78,7 +91,7 @@ func (p *packer) add(b markdown.Block) {
 		p.endSection(b.Level)
 	case b.Kind == markdown.Heading:
 		p.endSection(b.Level)
-		p.headings.push(b.Level, titleText(b.Title(p.md)))
+		p.headings.push(b.Level, TitleText(b.Title(p.md)))
 	default:
 		p.define(&b)
 	}
@@ -121,7 +134,7 @@ func (p *packer) define(b *markdown.Block) {
 	}
 	p.headings.pop(termLevel + indent)
 	if terms != nil {
-		p.headings.push(termLevel+indent, titleText(terms[0]))
+		p.headings.push(termLevel+indent, TitleText(terms[0]))
 	}
 }
 
@@ -235,8 +248,8 @@ func unclosed(b *markdown.Block) string {
 	return "\n" + b.Fence.Closing()
 }
 
-// passageHash returns the hash that a passage with this text has.
-func passageHash(text string) [16]byte { return normalHash(appendNormal(nil, text)) }
+// PassageHash returns the hash that a passage with this text has.
+func PassageHash(text string) [16]byte { return normalHash(appendNormal(nil, text)) }
 
 // normalHash hashes a text that appendNormal made.
 func normalHash(text []byte) [16]byte {

@@ -111,7 +111,7 @@ func TestEqualTextHasEqualHash(t *testing.T) {
 		t.Errorf("passages %v and %v: want one hash for texts that differ in white space alone", pa, pb)
 	}
 	if got := knowledge.PassageHash(pb[1].Text(b)); got != pb[1].Hash {
-		t.Errorf("passageHash of a passage's text = %x, want %x", got, pb[1].Hash)
+		t.Errorf("PassageHash of a passage's text = %x, want %x", got, pb[1].Hash)
 	}
 }
 
@@ -153,7 +153,7 @@ func checkGap(t *testing.T, gap []byte, next *knowledge.Passage, cutFence bool) 
 			continue
 		}
 		if next != nil && (bytes.HasPrefix(line, []byte("#")) || len(bytes.Trim(line, "=-")) == 0 ||
-			slices.Contains(next.Path, knowledge.TitleText(string(line)))) {
+			slices.Contains(next.Path, knowledge.TitleText(line))) {
 			continue // it stands in the path, or a heading after it does
 		}
 		if len(bytes.TrimFunc(line, unicode.IsSpace)) > 0 {

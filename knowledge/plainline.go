@@ -57,7 +57,7 @@ func (w *lineWriter) block(b markdown.Block) {
 		if w.out.Len() == 0 {
 			return
 		}
-		title := titleText(b.Title(w.md))
+		title := TitleText(b.Title(w.md))
 		w.put(title)
 		if title != "" && !strings.ContainsRune(".:!?…", rune(title[len(title)-1])) {
 			w.put(":")

@@ -56,7 +56,7 @@ func (q *Quote) locate(md []byte) {
 	var stack headingStack
 	for b := range markdown.Blocks(md[:q.Start]) {
 		if b.Kind == markdown.Heading {
-			stack.push(b.Level, titleText(b.Title(md)))
+			stack.push(b.Level, TitleText(b.Title(md)))
 		}
 	}
 	q.Path = stack.path()

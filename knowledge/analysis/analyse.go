@@ -365,11 +365,11 @@ func withoutAccents(s string) string {
 }
 
 // StopWords are words that a query leaves out when it has others: Lucene's list for English.
-var StopWords = wordSet(`a an and are as at be but by for if in into is it no not of on or such that the their then
+var StopWords = WordSet(`a an and are as at be but by for if in into is it no not of on or such that the their then
 	there these they this to was will with`)
 
 // FunctionWords are words that say little in a question; they count for less.
-var FunctionWords = wordSet(`about after all also am any because been before being between both can could did do does doing done
+var FunctionWords = WordSet(`about after all also am any because been before being between both can could did do does doing done
 	during each from get give given had has have he her him his how i its just like made make many may
 	me might more most much must my need one only other our out over own same shall she should so some
 	than them those through too under up us use used using versus very vs was we were what when where
@@ -392,7 +392,8 @@ var SameName = func() map[string]string {
 	return names
 }()
 
-func wordSet(words string) map[string]bool {
+// WordSet returns the words of a text, which white space parts.
+func WordSet(words string) map[string]bool {
 	set := map[string]bool{}
 	for w := range strings.FieldsSeq(words) {
 		set[w] = true
