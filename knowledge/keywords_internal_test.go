@@ -33,7 +33,7 @@ spec:
 
 func TestWithoutAModelAPassageIsDescribedByItsOwnWords(t *testing.T) {
 	d := &Document{Title: "Guide", Host: "www.docs.test", Subjects: []string{"snapshotter"}, Markdown: []byte(guide)}
-	passages := Split(d.Markdown, SplitOptions{MaxChars: minPassageChars})
+	passages := Split(d.Markdown, SplitOptions{MaxChars: 320})
 	list := localStatements(d, passages)
 	all := Statement{}
 	for i := range list {
