@@ -59,10 +59,11 @@ const policy = `
 	agents                → page
 	cache                 → page, store, httpfield
 	knowledge/analysis, knowledge/vector →
+	knowledge/outline     → page, markdown, clip, store, knowledge/analysis
 	journal               → page, httpfield
 	fleet                 → page, store, users, knowledge
 	fleet/fleettest       → needs, eventually
-	knowledge             → page, store, llm, knowledge/analysis, knowledge/vector
+	knowledge             → page, store, llm, knowledge/analysis, knowledge/outline, knowledge/vector
 	fetch/github          → page, convert, symbols
 	fetch                 → recipe, page, httpfield, convert, render, symbols, llm, store, cache, fetch/github
 	proxy/repeat          →
@@ -70,11 +71,12 @@ const policy = `
 	proxy                 → proxy/repeat
 	crawl                 → page, httpfield, fetch
 	api/firecrawl         → page, users, httpfield, store, knowledge, fetch, crawl, summary
-	api                   → page, markdown, httpfield, pace, guess, users, journal, fetch, store, knowledge
+	api                   → page, markdown, httpfield, pace, guess, users, journal, fetch, store, knowledge, knowledge/outline
 	api                   → recipe, crawl, api/firecrawl, fleet, llm, summary, agents
-	mcp                   → page, httpfield, users, knowledge, api
+	mcp                   → page, httpfield, users, knowledge, knowledge/outline, api
 	ui                    → page, markdown, journal, api
 	cmd/readthru          → page, llm, symbols, certs, convert, render, store, summary, agents, cache, knowledge
+	cmd/readthru          → knowledge/outline
 	cmd/readthru          → fleet, users, strictyaml, recipe
 	cmd/readthru          → service, releases, fetch/github, fetch, recording, proxy, crawl, api/firecrawl
 	cmd/readthru          → journal, api, mcp, ui

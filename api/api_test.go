@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"github.com/readthru/readthru/api"
-	"github.com/readthru/readthru/knowledge"
+	"github.com/readthru/readthru/knowledge/outline"
 	"github.com/readthru/readthru/page"
 	"github.com/readthru/readthru/store"
 )
@@ -205,11 +205,11 @@ func testOperations(t *testing.T, w *world, ops *api.Client) {
 func testChanges(t *testing.T, ops *api.Client, versions []store.Version) {
 	t.Helper()
 	for _, tt := range []struct{ since, kind, base string }{
-		{"", knowledge.SectionChanged, versions[1].ContentHash},
-		{versions[1].ContentHash[:12], knowledge.SectionChanged, versions[1].ContentHash},
+		{"", outline.SectionChanged, versions[1].ContentHash},
+		{versions[1].ContentHash[:12], outline.SectionChanged, versions[1].ContentHash},
 		{versions[1].Time.Add(time.Second).Format(time.RFC3339), "", ""}, // either version: the clock decides
 		{"0s", "", versions[0].ContentHash},
-		{"7d", knowledge.SectionAdded, ""},
+		{"7d", outline.SectionAdded, ""},
 	} {
 		c, err := ops.Changes(t.Context(), pageURL, tt.since)
 		if err != nil || c.Now.ContentHash != versions[0].ContentHash || c.Changes == nil {

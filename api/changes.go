@@ -6,7 +6,7 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/readthru/readthru/knowledge"
+	"github.com/readthru/readthru/knowledge/outline"
 	"github.com/readthru/readthru/store"
 )
 
@@ -16,10 +16,10 @@ type Changes struct {
 	URL   string `json:"url"`
 	Title string `json:"title,omitempty"`
 	// the version compared with; absent if no version that old is kept, and all sections are listed as added then
-	Since   *store.Version            `json:"since,omitempty"`
-	Now     store.Version             `json:"now"`
-	Changed bool                      `json:"changed"`
-	Changes []knowledge.SectionChange `json:"changes"`
+	Since   *store.Version          `json:"since,omitempty"`
+	Now     store.Version           `json:"now"`
+	Changed bool                    `json:"changed"`
+	Changes []outline.SectionChange `json:"changes"`
 }
 
 // changesQuery asks for the changes of a page.
@@ -44,7 +44,7 @@ func (s *Server) getChanges(_ context.Context, q changesQuery) (*Changes, error)
 	}
 	c := &Changes{
 		Doc: p.Doc, URL: p.URL, Title: p.Title, Since: base, Now: versions[0],
-		Changes: []knowledge.SectionChange{},
+		Changes: []outline.SectionChange{},
 	}
 	newer, err := s.o.Store.VersionMarkdown(key, versions[0])
 	if err != nil {
@@ -59,7 +59,7 @@ func (s *Server) getChanges(_ context.Context, q changesQuery) (*Changes, error)
 			return nil, fmt.Errorf("read version %.12s of %s: %w", base.ContentHash, p.URL, err)
 		}
 	}
-	if list := knowledge.Changes(older, newer); list != nil {
+	if list := outline.Changes(older, newer); list != nil {
 		c.Changes, c.Changed = list, true
 	}
 	return c, nil

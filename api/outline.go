@@ -6,14 +6,15 @@ import (
 	"net/http"
 
 	"github.com/readthru/readthru/knowledge"
+	"github.com/readthru/readthru/knowledge/outline"
 )
 
 // Outline holds the headings of a page.
 type Outline struct {
-	Doc      string              `json:"doc"`
-	URL      string              `json:"url"`
-	Title    string              `json:"title,omitempty"`
-	Headings []knowledge.Heading `json:"headings"`
+	Doc      string            `json:"doc"`
+	URL      string            `json:"url"`
+	Title    string            `json:"title,omitempty"`
+	Headings []outline.Heading `json:"headings"`
 }
 
 // sectionQuery asks for a section of a page.
@@ -24,10 +25,10 @@ type sectionQuery struct {
 
 // SectionText is one section of a page.
 type SectionText struct {
-	Doc     string            `json:"doc"`
-	URL     string            `json:"url"`
-	Heading knowledge.Heading `json:"heading"`
-	Content string            `json:"content"`
+	Doc     string          `json:"doc"`
+	URL     string          `json:"url"`
+	Heading outline.Heading `json:"heading"`
+	Content string          `json:"content"`
 }
 
 // pageOrDocument returns a page that was read, or a document of a knowledge base, by document id or URL.
@@ -61,9 +62,9 @@ func (s *Server) getOutline(_ context.Context, ref pageRef) (*Outline, error) {
 	if err != nil {
 		return nil, err
 	}
-	list := knowledge.Outline(d.Markdown)
+	list := outline.Of(d.Markdown)
 	if list == nil {
-		list = []knowledge.Heading{}
+		list = []outline.Heading{}
 	}
 	return &Outline{doc, d.URL, d.Title, list}, nil
 }
@@ -77,7 +78,7 @@ func (s *Server) getSection(_ context.Context, q sectionQuery) (*SectionText, er
 	if err != nil {
 		return nil, err
 	}
-	h, err := knowledge.Section(d.Markdown, q.Name, s.o.Fetch.Anchors(d.Key))
+	h, err := outline.Section(d.Markdown, q.Name, s.o.Fetch.Anchors(d.Key))
 	if err != nil {
 		return nil, err
 	}

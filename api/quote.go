@@ -5,7 +5,7 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/readthru/readthru/knowledge"
+	"github.com/readthru/readthru/knowledge/outline"
 )
 
 // quoteQuery asks whether a sentence is in a page.
@@ -21,7 +21,7 @@ type QuoteCheck struct {
 	Current bool      `json:"current"`           // it is in the newest version
 	Version string    `json:"version,omitempty"` // content_hash of the newest version that has it
 	Time    time.Time `json:"time,omitzero"`     // when that version was read
-	knowledge.Quote
+	outline.Quote
 }
 
 // verifyQuote looks for a sentence in the newest version of a page, then in the older ones.
@@ -31,7 +31,7 @@ func (s *Server) verifyQuote(_ context.Context, q quoteQuery) (*QuoteCheck, erro
 		return nil, err
 	}
 	check := &QuoteCheck{Doc: doc, URL: d.URL}
-	if check.Quote, err = knowledge.FindQuote(d.Markdown, q.Quote); err != nil {
+	if check.Quote, err = outline.FindQuote(d.Markdown, q.Quote); err != nil {
 		return nil, problem(http.StatusBadRequest, "%s", err)
 	}
 	check.Current = check.Found
@@ -51,7 +51,7 @@ func (s *Server) verifyQuote(_ context.Context, q quoteQuery) (*QuoteCheck, erro
 		if err != nil {
 			continue
 		}
-		if found, err := knowledge.FindQuote(md, q.Quote); err == nil && found.Found {
+		if found, err := outline.FindQuote(md, q.Quote); err == nil && found.Found {
 			check.Quote, check.Version, check.Time = found, v.ContentHash, v.Time
 		}
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/readthru/readthru/internal/fault"
 	"github.com/readthru/readthru/internal/llm"
+	"github.com/readthru/readthru/knowledge/outline"
 	"github.com/readthru/readthru/page"
 	"github.com/readthru/readthru/store"
 )
@@ -128,7 +129,7 @@ type annotatorOptions struct {
 	records  *store.Records
 	model    *llm.Client // may be nil
 	document func(page.Key) (*Document, error)
-	split    func(markdown []byte) []Passage
+	split    func(markdown []byte) []outline.Passage
 	member   func(page.Key) bool    // is it to be annotated?
 	withhold func(d *Document) bool // may nothing of it be told to the model? May be nil
 	gone     func(passageKey) error // a passage is gone: so are its relations
@@ -302,7 +303,7 @@ func (a *annotator) annotate(ctx context.Context, k page.Key, model *llm.Client)
 
 // statements returns what a passage says. An error says that the model should be asked again later. The annotation is
 // to be used until then.
-func (a *annotator) statements(ctx context.Context, d *Document, p *Passage, local Statement,
+func (a *annotator) statements(ctx context.Context, d *Document, p *outline.Passage, local Statement,
 	model *llm.Client,
 ) (*annotation, error) {
 	now := &annotation{Version: localVersion, Statements: []Statement{local}}
@@ -481,7 +482,7 @@ func (k *Knowledge) reannotate(batch []indexed) error {
 }
 
 // withStatements adds to a document's passages what is said of them.
-func (k *Knowledge) withStatements(d *Document, passages []Passage) []Passage {
+func (k *Knowledge) withStatements(d *Document, passages []outline.Passage) []outline.Passage {
 	if !k.described(d.Key) {
 		return passages
 	}

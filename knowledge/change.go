@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/readthru/readthru/internal/clip"
+	"github.com/readthru/readthru/knowledge/outline"
 	"github.com/readthru/readthru/page"
 	"github.com/readthru/readthru/store"
 )
@@ -20,7 +21,7 @@ const (
 )
 
 // Index replaces the passages of d with those given. See indexAll.
-func (x *searchIndex) Index(ctx context.Context, d *Document, passages []Passage) error {
+func (x *searchIndex) Index(ctx context.Context, d *Document, passages []outline.Passage) error {
 	return x.indexAll(ctx, []indexed{{d, passages}})
 }
 
@@ -118,7 +119,7 @@ func (c *change) full(d *indexed) bool {
 }
 
 // index records that a document has the passages given and no others.
-func (c *change) index(d *Document, passages []Passage) error {
+func (c *change) index(d *Document, passages []outline.Passage) error {
 	if len(passages) > maxPassages {
 		return fmt.Errorf("index %s: %d passages, at most %d allowed: %w", d.URL, len(passages), maxPassages,
 			ErrTooManyPassages)
@@ -131,7 +132,7 @@ func (c *change) index(d *Document, passages []Passage) error {
 	if err != nil {
 		return fmt.Errorf("index %s: %w", d.URL, err)
 	}
-	a := &article{url: d.URL, title: clip.Bytes(d.Title, maxPath), host: d.Host, kind: d.Kind, fetched: d.FetchedAt}
+	a := &article{url: d.URL, title: clip.Bytes(d.Title, outline.MaxPath), host: d.Host, kind: d.Kind, fetched: d.FetchedAt}
 	a.also = furtherWords(d.TitleElement, a.title)
 	before := map[uint32]bool{}
 	if old != nil {
@@ -151,7 +152,7 @@ func (c *change) index(d *Document, passages []Passage) error {
 		if p.Start < 0 || p.End < p.Start || p.End > len(d.Markdown) {
 			return fmt.Errorf("index %s: passage %d is outside the document", d.URL, i)
 		}
-		f := fields{a.title, joinPath(p.Path), a.address(i == 0), sumOf(p.Said), i == 0}
+		f := fields{a.title, outline.JoinPath(p.Path), a.address(i == 0), sumOf(p.Said), i == 0}
 		number, bare, ok := c.passageFor(a, old, p.Hash, f, now)
 		if !ok {
 			number = c.add(p.Hash, bare)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/readthru/readthru/internal/fault"
+	"github.com/readthru/readthru/knowledge/outline"
 	"github.com/readthru/readthru/page"
 	"github.com/readthru/readthru/store"
 )
@@ -200,7 +201,7 @@ func (k *Knowledge) readTask(key page.Key) (in indexed, err error) {
 	err = fault.CatchJob("knowledge: read a document", key.Doc(), func() error {
 		d, err := k.load(key)
 		if err == nil {
-			in = indexed{d, k.withStatements(d, Split(d.Markdown, k.split))}
+			in = indexed{d, k.withStatements(d, outline.Split(d.Markdown, k.split))}
 		}
 		return err
 	})

@@ -13,6 +13,7 @@ import (
 	"github.com/RoaringBitmap/roaring/v2"
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/readthru/readthru/knowledge/outline"
 	"github.com/readthru/readthru/page"
 	"github.com/readthru/readthru/store"
 )
@@ -21,7 +22,7 @@ import (
 // its markdown, so that indexing it twice changes nothing.
 type searcher interface {
 	// Index makes d's passages those given, in place of what was indexed for d.Key.
-	Index(ctx context.Context, d *Document, passages []Passage) error
+	Index(ctx context.Context, d *Document, passages []outline.Passage) error
 	// Delete forgets a document. One that is not indexed is no error.
 	Delete(ctx context.Context, key page.Key) error
 	// Search returns hits without error for any text but an empty one.
@@ -39,7 +40,7 @@ type engine struct {
 func (e *engine) add(t *testing.T, d *Document) {
 	t.Helper()
 	e.texts[d.Key] = d.Markdown
-	if err := e.Index(t.Context(), d, Split(d.Markdown, SplitOptions{})); err != nil {
+	if err := e.Index(t.Context(), d, outline.Split(d.Markdown, outline.SplitOptions{})); err != nil {
 		t.Fatalf("Index(%s): %v", d.URL, err)
 	}
 }

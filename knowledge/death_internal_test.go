@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/readthru/readthru/knowledge/outline"
 	"github.com/readthru/readthru/store"
 )
 
@@ -154,12 +155,12 @@ func TestAChangeThatDoesNotFitLeavesNothingBehind(t *testing.T) {
 		fmt.Fprintf(&text, "word%d ", i)
 	}
 	d := doc("https://a.test/", "", text.String())
-	if err := x.Index(t.Context(), d, Split(d.Markdown, SplitOptions{})); !errors.Is(err, store.ErrFull) {
+	if err := x.Index(t.Context(), d, outline.Split(d.Markdown, outline.SplitOptions{})); !errors.Is(err, store.ErrFull) {
 		t.Fatalf("Index with room for a part of it: %v, want ErrFull", err)
 	}
 	noLeftovers(t, s, x)
 	f.room = -1
-	if err := x.Index(t.Context(), d, Split(d.Markdown, SplitOptions{})); err != nil {
+	if err := x.Index(t.Context(), d, outline.Split(d.Markdown, outline.SplitOptions{})); err != nil {
 		t.Fatalf("Index with room: %v", err)
 	}
 }

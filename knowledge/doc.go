@@ -9,15 +9,15 @@
 //
 //   - open.go opens the knowledge; consumer.go and rebuild.go bring stored documents into the index, and
 //     retry.go repeats what failed;
-//   - passage.go cuts markdown into passages, and longblock.go a block that is too long for one; outline.go
-//     finds headings and sections, quote.go finds quotes, and delta.go finds what changed between two texts;
+//   - package outline cuts markdown into passages, and finds headings, sections, definitions and quotes;
 //   - index.go holds the index; package analysis and segmentbuilder.go turn text into terms; segment.go,
 //     postings.go and table.go lay them out on disk; change.go and commit.go make one transaction; merging.go
 //     and mergeterms.go merge segments; load.go reads the index at the start, and lookup.go a passage by its
 //     number;
 //   - search.go answers a query, by way of query.go, score.go, prune.go, phrases.go, proximity.go and
-//     prefix.go, with the constants in ranking.go; filter.go limits what may be found; hits.go, snippet.go,
-//     plainline.go, linecontext.go, landmark.go and explain.go show it;
+//     prefix.go, with the constants in ranking.go; names.go finds names in it, and favour.go documents that
+//     define them; filter.go limits what may be found; hits.go, snippet.go, plainline.go, linecontext.go and
+//     explain.go show it;
 //   - base.go holds knowledge bases, member.go which documents belong to them; build.go fills a base, and
 //     clear.go deletes one; archive.go keeps documents that are not pages, ingest.go and files.go accept them;
 //     pack.go and unpack.go write and read a base as one file;
@@ -28,9 +28,8 @@
 //
 // # Who owns what
 //
-//   - how markdown is cut into passages: [Split] (passage.go)
-//   - what a place in a text is called, and which anchor leads there: landmarks, anchorOf (landmark.go)
-//   - what defines a name in a query: namesIn, definitionOf (definition.go)
+//   - how markdown is cut into passages, and what its places are called: package outline
+//   - what a query names: namesIn (names.go)
 //   - which texts are cleaned before the index keeps them: Knowledge.prepare (build.go)
 //   - which stored texts are cleaned when they are read: archive.markdown (archive.go), notes.note (notes.go)
 //   - what a note is as a document, and which pages it is about: memory.go

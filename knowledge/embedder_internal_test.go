@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"github.com/readthru/readthru/internal/llm"
+	"github.com/readthru/readthru/knowledge/outline"
 	"github.com/readthru/readthru/store"
 )
 
@@ -32,7 +33,7 @@ func (s *shelf) put(texts ...string) (numbers []uint32) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, text := range texts {
-		p := foundPassage{number: s.next, text: text, hash: PassageHash(text)}
+		p := foundPassage{number: s.next, text: text, hash: outline.PassageHash(text)}
 		p.doc = Document{Title: "Title", URL: "https://a.test/?token=secret"}
 		s.list[s.next] = p
 		numbers = append(numbers, s.next)

@@ -1,5 +1,7 @@
 package knowledge
 
+import "github.com/readthru/readthru/knowledge/outline"
+
 // searchedForNames is how many of the best documents are looked through for what a query names, and definedHere how
 // much one gains that defines it, as a share of the best score.
 const (
@@ -12,21 +14,21 @@ const (
 type landmarked struct {
 	md      []byte
 	known   bool
-	list    []landmark
-	defined definition
+	list    []outline.Landmark
+	defined outline.Definition
 }
 
 func newLandmarked(md []byte) *landmarked {
-	return &landmarked{md: md, defined: definition{landmark: -1}}
+	return &landmarked{md: md, defined: outline.Definition{Landmark: -1}}
 }
 
 // readLandmarks finds the landmarks of the text, the first time. A text that is too long has none.
 func (w *landmarked) readLandmarks(names []string) {
-	if w.known || len(w.md) > maxWalked {
+	if w.known || len(w.md) > outline.MaxWalked {
 		return
 	}
-	w.known, w.list = true, landmarks(w.md)
-	w.defined = definitionOf(w.list, names)
+	w.known, w.list = true, outline.Landmarks(w.md)
+	w.defined = outline.DefinitionOf(w.list, names)
 }
 
 // favourDefinitions adds to the scores of documents that define what the query names, and sorts them again.
@@ -45,10 +47,10 @@ func (x *searchIndex) favourDefinitions(parsed *query, docs []ranked) {
 		if err != nil {
 			continue // whoever shows it reads it again, and says so
 		}
-		if d.text = newLandmarked(md); mayDefine(md, parsed.names) {
+		if d.text = newLandmarked(md); outline.MayDefine(md, parsed.names) {
 			d.text.readLandmarks(parsed.names)
 		}
-		if d.text.defined.exact {
+		if d.text.defined.Exact {
 			d.defines = definedHere * most
 			d.score += d.defines
 		}

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/readthru/readthru/knowledge/outline"
 	"github.com/readthru/readthru/page"
 )
 
@@ -55,7 +56,7 @@ func TestDefinitionsInNoPassageAreFound(t *testing.T) {
 	docs := []*Document{doc("https://a.test/reference", "Reference", "# web_tools\n\n## fetch_all\n\n"+fence+
 		"\n\n## Use\n\n"+
 		said+"\n\n## More\n\n"+said+"It ends.")}
-	if first := Split(docs[0].Markdown, SplitOptions{})[0]; first.Start == 0 {
+	if first := outline.Split(docs[0].Markdown, outline.SplitOptions{})[0]; first.Start == 0 {
 		t.Fatal("the headings are in a passage")
 	}
 	x := openTestIndex(t, docs)

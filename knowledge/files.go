@@ -15,6 +15,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/readthru/readthru/internal/markdown"
+	"github.com/readthru/readthru/knowledge/outline"
 	"github.com/readthru/readthru/page"
 )
 
@@ -313,7 +314,7 @@ func titleOf(md []byte, name string) string {
 	for b := range markdown.Blocks(head) {
 		if b.Kind == markdown.Heading {
 			if b.Level == 1 {
-				title = TitleText(b.Title(head))
+				title = outline.TitleText(b.Title(head))
 			}
 			break
 		}

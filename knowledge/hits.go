@@ -11,6 +11,7 @@ import (
 	"slices"
 
 	"github.com/readthru/readthru/internal/markdown"
+	"github.com/readthru/readthru/knowledge/outline"
 	"github.com/readthru/readthru/page"
 	"github.com/readthru/readthru/store"
 )
@@ -211,8 +212,8 @@ const landmarkedHits = 50
 // hit makes a hit of a document and of its passage p: of the one that defines what the query names, if one does. W.md
 // is nil if the text cannot be read: then there is no snippet.
 func (x *searchIndex) hit(key page.Key, a *article, p *place, w *landmarked, parsed *query) Hit {
-	if w.defined.landmark >= 0 {
-		if i := a.passageAt(w.list[w.defined.landmark].start); i >= 0 {
+	if w.defined.Landmark >= 0 {
+		if i := a.passageAt(w.list[w.defined.Landmark].Start); i >= 0 {
 			p = &a.passages[i]
 		}
 	}
@@ -251,21 +252,21 @@ func (a *article) passageAt(at int) int {
 func (x *searchIndex) show(h *Hit, key page.Key, text string, w *landmarked, p *place, parsed *query) {
 	list, defined := w.list, w.defined
 	if !p.isIn(w.md) || p.before+string(w.md[p.start:p.end])+p.after != text {
-		list, defined.landmark = nil, -1 // the text has changed since
+		list, defined.Landmark = nil, -1 // the text has changed since
 	}
 	parts, first := []string{text}, 0
-	for first < len(list) && list[first].start <= p.start {
+	for first < len(list) && list[first].Start <= p.start {
 		first++
 	}
 	if list != nil {
 		parts = divide(w.md, p, list[first:])
 	}
 	// What is defined may be a heading over the one that the passage stands under: then the passage begins with it.
-	if n := max(defined.landmark-first+1, 0); defined.landmark >= 0 && n < len(parts) {
+	if n := max(defined.Landmark-first+1, 0); defined.Landmark >= 0 && n < len(parts) {
 		parts = parts[n : n+1]
 	}
 	s, marks, part := snippet(parsed, parts...)
-	if defined.landmark >= 0 && parsed.onlyNames {
+	if defined.Landmark >= 0 && parsed.onlyNames {
 		s, marks = opening(parsed, parts[0]) // the rest has the name again, in examples
 	}
 	h.Snippet, h.Highlights = s, marks
@@ -273,33 +274,33 @@ func (x *searchIndex) show(h *Hit, key page.Key, text string, w *landmarked, p *
 	switch {
 	case list == nil:
 		return
-	case defined.landmark >= 0:
-		at = defined.landmark
+	case defined.Landmark >= 0:
+		at = defined.Landmark
 	case part == 0:
-		at = landmarkAt(list, p.start)
+		at = outline.LandmarkAt(list, p.start)
 	}
 	if at < 0 {
 		return
 	}
-	h.Heading = x.o.cleaner.Line(pathOf(list, at))
+	h.Heading = x.o.cleaner.Line(outline.PathOf(list, at))
 	var anchors []page.Anchor
 	if x.o.anchors != nil {
 		anchors = x.o.anchors(key)
 	}
-	if fragment := anchorOf(list, at, defined.term, anchors); fragment != "" {
+	if fragment := outline.AnchorOf(list, at, defined.Term, anchors); fragment != "" {
 		h.Link = page.WithFragment(h.URL, fragment)
 	}
 }
 
 // divide cuts a passage where landmarks begin in it.
-func divide(md []byte, p *place, inside []landmark) (parts []string) {
+func divide(md []byte, p *place, inside []outline.Landmark) (parts []string) {
 	at := p.start
 	for _, l := range inside {
-		if l.start >= p.end {
+		if l.Start >= p.end {
 			break
 		}
-		parts = append(parts, string(md[at:l.start]))
-		at = l.start
+		parts = append(parts, string(md[at:l.Start]))
+		at = l.Start
 	}
 	parts = append(parts, string(md[at:p.end])+p.after)
 	parts[0] = p.before + parts[0]

@@ -13,6 +13,7 @@ import (
 
 	"github.com/RoaringBitmap/roaring/v2"
 
+	"github.com/readthru/readthru/knowledge/outline"
 	"github.com/readthru/readthru/page"
 	"github.com/readthru/readthru/store"
 )
@@ -79,7 +80,7 @@ type indexOptions struct {
 	cleaner store.Cleaner
 
 	// split is how documents are cut into passages.
-	split SplitOptions
+	split outline.SplitOptions
 
 	// members returns the documents of a knowledge base, which nobody may change afterwards. Its error is that of a search
 	// that names the base.
@@ -113,7 +114,7 @@ type scored struct {
 // indexed is a document with its passages.
 type indexed struct {
 	doc      *Document
-	passages []Passage
+	passages []outline.Passage
 }
 
 // searchIndex is an inverted index over passages, kept in the store. It is safe for concurrent use. Close ends it.

@@ -13,6 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/readthru/readthru/knowledge/outline"
 	"github.com/readthru/readthru/page"
 	"github.com/readthru/readthru/store"
 )
@@ -174,7 +175,7 @@ type step func(x *searchIndex) error
 func indexStep(url, text string) step {
 	return func(x *searchIndex) error {
 		d := doc(url, "", text)
-		return x.Index(context.Background(), d, Split(d.Markdown, SplitOptions{}))
+		return x.Index(context.Background(), d, outline.Split(d.Markdown, outline.SplitOptions{}))
 	}
 }
 
@@ -248,7 +249,7 @@ func TestPruningChangesNoResult(t *testing.T) {
 			fmt.Fprintf(&text, "w%d ", int(1/(rng.Float64()+.001)))
 		}
 		d := doc(fmt.Sprintf("https://h%d.test/%d", i%3, i), "", text.String())
-		batch = append(batch, indexed{d, Split(d.Markdown, SplitOptions{})})
+		batch = append(batch, indexed{d, outline.Split(d.Markdown, outline.SplitOptions{})})
 		if len(batch) == 800 { // several segments
 			if err := x.indexAll(t.Context(), batch); err != nil {
 				t.Fatal(err)
@@ -508,9 +509,9 @@ func TestVectorsAndWordsAreFused(t *testing.T) {
 func TestTooManyPassagesAreRefusedAndChangeNothing(t *testing.T) {
 	x := idle(t, testStore(t).Records())
 	d := doc("https://a.test/1", "", strings.Repeat("a", maxPassages+1))
-	passages := make([]Passage, maxPassages+1)
+	passages := make([]outline.Passage, maxPassages+1)
 	for i := range passages {
-		passages[i] = Passage{Start: i, End: i + 1}
+		passages[i] = outline.Passage{Start: i, End: i + 1}
 	}
 	if err := x.Index(t.Context(), d, passages); !errors.Is(err, ErrTooManyPassages) {
 		t.Errorf("Index of %d passages: %v, want ErrTooManyPassages", len(passages), err)

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/readthru/readthru/internal/clip"
+	"github.com/readthru/readthru/knowledge/outline"
 	"github.com/readthru/readthru/page"
 	"github.com/readthru/readthru/store"
 )
@@ -88,7 +89,7 @@ func (k *Knowledge) ingest(in *Ingestion) (done Ingested, err error) {
 		return done, err
 	}
 	h.Ingested, h.Label, h.Metadata = true, label, cleanMetadata(in.Metadata, k.cleaner)
-	done = Ingested{Doc: key.Doc(), URL: h.URL, KB: in.KB, Passages: len(Split(d.Markdown, k.split))}
+	done = Ingested{Doc: key.Doc(), URL: h.URL, KB: in.KB, Passages: len(outline.Split(d.Markdown, k.split))}
 	if _, err := k.archive.head(key); err == nil {
 		return done, nil
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/readthru/readthru/internal/markdown"
 
 	"github.com/readthru/readthru/knowledge/analysis"
+	"github.com/readthru/readthru/knowledge/outline"
 )
 
 // What passages are about, found without a model: after RAKE (phrases are what stands between stop words and
@@ -28,7 +29,7 @@ const (
 )
 
 // localStatements returns a statement for each passage of a document.
-func localStatements(d *Document, passages []Passage) []Statement {
+func localStatements(d *Document, passages []outline.Passage) []Statement {
 	hosts := hostsIn(d)
 	parts := make([]passageParts, len(passages))
 	for i := range passages {
@@ -191,7 +192,7 @@ func readParts(md []byte, hosts addresses) passageParts {
 	}
 	for _, m := range linkText().FindAllStringSubmatch(text, 50) {
 		if m[1] == "" {
-			named(&p.links, TitleText([]byte(m[2])))
+			named(&p.links, outline.TitleText([]byte(m[2])))
 		}
 	}
 	text = withoutAddresses(codeSpan().ReplaceAllString(linkText().ReplaceAllString(text, "$2("), ". "))

@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/readthru/readthru/internal/processor"
+	"github.com/readthru/readthru/knowledge/outline"
 )
 
 const guide = `# Volume snapshots
@@ -33,7 +34,7 @@ spec:
 
 func TestWithoutAModelAPassageIsDescribedByItsOwnWords(t *testing.T) {
 	d := &Document{Title: "Guide", Host: "www.docs.test", Subjects: []string{"snapshotter"}, Markdown: []byte(guide)}
-	passages := Split(d.Markdown, SplitOptions{MaxChars: 320})
+	passages := outline.Split(d.Markdown, outline.SplitOptions{MaxChars: 320})
 	list := localStatements(d, passages)
 	all := Statement{}
 	for i := range list {
@@ -75,7 +76,7 @@ func TestSubjectsAreWordsThatPeopleUse(t *testing.T) {
 		"HTML over https is told by `docs.test` and by Node.js.\n\n", 4) +
 		"```\ncurl https://api.docs.test/v1/x.html\ncurl https://api.docs.test/v1/y.html\n```\n"
 	d := &Document{Title: "https://www.docs.test/", Host: "www.docs.test", Markdown: []byte(md)}
-	list := subjects(localStatements(d, Split(d.Markdown, SplitOptions{})))
+	list := subjects(localStatements(d, outline.Split(d.Markdown, outline.SplitOptions{})))
 	for _, s := range list {
 		switch fold := strings.ToLower(s); {
 		case strings.Contains(fold, "docs.test"), strings.Contains(fold, "://"), fold == "http", fold == "https",
@@ -93,7 +94,7 @@ func TestSubjectsAreWordsThatPeopleUse(t *testing.T) {
 func TestDescribingTheSameTwiceGivesTheSame(t *testing.T) {
 	d := &Document{Title: "Guide", Markdown: []byte(guide + strings.Repeat("\nAlpha beta. Gamma delta. Epsilon zeta.\n",
 		50))}
-	passages := Split(d.Markdown, SplitOptions{})
+	passages := outline.Split(d.Markdown, outline.SplitOptions{})
 	first := localStatements(d, passages)
 	for range 5 {
 		again := localStatements(d, passages)
@@ -131,7 +132,7 @@ func TestHostileProseIsDescribedInTime(t *testing.T) {
 		md := []byte(strings.Repeat(unit, 50_000/len(unit)))
 		begun := processor.Time()
 		d := &Document{Title: unit, Markdown: md}
-		for _, s := range localStatements(d, Split(md, SplitOptions{})) {
+		for _, s := range localStatements(d, outline.Split(md, outline.SplitOptions{})) {
 			for _, item := range append(s.Entities, s.Domains...) {
 				if !utf8.ValidString(item) || len(item) > maxItemBytes {
 					t.Errorf("%s: item %q", name, item)
@@ -153,7 +154,7 @@ func FuzzLocalStatements(f *testing.F) {
 	f.Add([]byte("\xff[`\x00](`Ab Cd"))
 	f.Fuzz(func(t *testing.T, md []byte) {
 		d := &Document{Title: "T", Host: "a.test", Markdown: md}
-		for _, s := range localStatements(d, Split(md, SplitOptions{MaxChars: 200})) {
+		for _, s := range localStatements(d, outline.Split(md, outline.SplitOptions{MaxChars: 200})) {
 			before := s
 			s.tidy()
 			if !slices.Equal(before.Entities, s.Entities) || !slices.Equal(before.Domains, s.Domains) ||

@@ -3,6 +3,7 @@ package knowledge
 import (
 	"slices"
 
+	"github.com/readthru/readthru/knowledge/outline"
 	"github.com/readthru/readthru/page"
 	"github.com/readthru/readthru/store"
 )
@@ -14,11 +15,11 @@ func (x *searchIndex) find(md []byte, p *place, hash [16]byte) (text string, ok 
 		return "", false
 	}
 	if p.isIn(md) {
-		if text := p.before + string(md[p.start:p.end]) + p.after; PassageHash(text) == hash {
+		if text := p.before + string(md[p.start:p.end]) + p.after; outline.PassageHash(text) == hash {
 			return text, true
 		}
 	}
-	for _, p := range Split(md, x.o.split) {
+	for _, p := range outline.Split(md, x.o.split) {
 		if p.Hash == hash {
 			return p.Text(md), true
 		}

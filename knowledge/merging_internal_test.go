@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/readthru/readthru/knowledge/outline"
 )
 
 func TestAMergeChangesNoResult(t *testing.T) {
@@ -22,7 +23,7 @@ func TestAMergeChangesNoResult(t *testing.T) {
 			fmt.Fprintf(&text, "w%d ", rng.IntN(1+rng.IntN(200)))
 		}
 		d := doc(fmt.Sprintf("https://a.test/%d", i), fmt.Sprintf("title w%d", i%7), text.String())
-		if err := x.Index(t.Context(), d, Split(d.Markdown, SplitOptions{})); err != nil {
+		if err := x.Index(t.Context(), d, outline.Split(d.Markdown, outline.SplitOptions{})); err != nil {
 			t.Fatal(err)
 		}
 	}

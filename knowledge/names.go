@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/readthru/readthru/internal/clip"
+	"github.com/readthru/readthru/knowledge/outline"
 )
 
 // namesIn returns what a query asks for by name: identifiers with their qualifiers, calls and options, beside few other
@@ -16,7 +17,7 @@ func namesIn(text string) (names []string, only bool) {
 	beside := 0
 	for _, word := range words {
 		name, _, called := strings.Cut(strings.Trim(word, "\"'`,;:?!"), "(")
-		name = qualified(strings.TrimRight(name, ".*"))
+		name = outline.Qualified(strings.TrimRight(name, ".*"))
 		switch {
 		case len(name) > 1 && (called || len(words) == 1 || isCode(name, len(words) <= maxWithClass)):
 			names = append(names, name)

@@ -14,6 +14,7 @@ import (
 
 	"github.com/readthru/readthru/internal/fault"
 	"github.com/readthru/readthru/internal/llm"
+	"github.com/readthru/readthru/knowledge/outline"
 	"github.com/readthru/readthru/page"
 	"github.com/readthru/readthru/store"
 )
@@ -73,7 +74,7 @@ type Knowledge struct {
 	store   *store.Store
 	records *store.Records
 	log     *slog.Logger
-	split   SplitOptions
+	split   outline.SplitOptions
 	convert Converter
 	observe func(took time.Duration)
 	decode  func([]byte) []byte
@@ -115,7 +116,7 @@ func Open(o Options) (*Knowledge, error) {
 	k := &Knowledge{
 		store: o.Store, records: o.Store.Records(), log: o.Log, convert: o.Convert, decode: o.Decode,
 		cleaner: o.Cleaner, observe: o.Observe, doing: o.Journal,
-		split: SplitOptions{MaxChars: o.PassageChars},
+		split: outline.SplitOptions{MaxChars: o.PassageChars},
 		wake:  make(chan struct{}, 1), opened: make(chan struct{}),
 		progress: progress{hurry: make(chan struct{}, 1)},
 	}
@@ -145,7 +146,7 @@ func Open(o Options) (*Knowledge, error) {
 	})
 	k.annotator = newAnnotator(annotatorOptions{
 		records: k.records, model: o.Model, withhold: o.Withhold, log: o.Log, document: k.load,
-		split:   func(markdown []byte) []Passage { return Split(markdown, k.split) },
+		split:   func(markdown []byte) []outline.Passage { return outline.Split(markdown, k.split) },
 		member:  k.described,
 		gone:    func(p passageKey) error { return k.notes.forget(p.page, p.hash[:4]) },
 		reindex: k.notify,

@@ -6,6 +6,7 @@ import (
 	"unicode"
 
 	"github.com/readthru/readthru/internal/markdown"
+	"github.com/readthru/readthru/knowledge/outline"
 )
 
 // plainLine returns a passage as one line of plain text: without the marks of markdown, the targets of links and the
@@ -57,7 +58,7 @@ func (w *lineWriter) block(b markdown.Block) {
 		if w.out.Len() == 0 {
 			return
 		}
-		title := TitleText(b.Title(w.md))
+		title := outline.TitleText(b.Title(w.md))
 		w.put(title)
 		if title != "" && !strings.ContainsRune(".:!?…", rune(title[len(title)-1])) {
 			w.put(":")

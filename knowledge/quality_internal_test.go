@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/readthru/readthru/knowledge/outline"
 	"github.com/readthru/readthru/page"
 )
 
@@ -206,7 +207,7 @@ func indexAllOf(tb testing.TB, x *searchIndex, docs []*Document) {
 		batch, n = nil, 0
 	}
 	for _, d := range docs {
-		passages := Split(d.Markdown, SplitOptions{})
+		passages := outline.Split(d.Markdown, outline.SplitOptions{})
 		batch = append(batch, indexed{d, passages})
 		if n += len(passages); n >= 2000 {
 			flush()

@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/readthru/readthru/knowledge/outline"
 )
 
 // randomPostings returns postings as a builder would make them, up to the largest counts.
@@ -389,7 +390,7 @@ func FuzzQuery(f *testing.F) {
 	x := idle(f, testStore(f).Records())
 	for i := range 3 {
 		d := doc(fmt.Sprint("https://a.test/", i), "Title", strings.Repeat("useEffect of the foo_bar a b c d 日本語 ", 3+i))
-		if err := x.Index(f.Context(), d, Split(d.Markdown, SplitOptions{})); err != nil {
+		if err := x.Index(f.Context(), d, outline.Split(d.Markdown, outline.SplitOptions{})); err != nil {
 			f.Fatal(err)
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"unicode"
 
 	"github.com/readthru/readthru/internal/clip"
+	"github.com/readthru/readthru/knowledge/outline"
 	"github.com/readthru/readthru/page"
 )
 
@@ -130,7 +131,7 @@ func (a *article) address(lead bool) string {
 func furtherWords(text, other string) string {
 	known := map[string]bool{}
 	note := func(s string, f func(word string)) {
-		for _, word := range strings.FieldsFunc(clip.Bytes(s, maxPath), isSeparator) {
+		for _, word := range strings.FieldsFunc(clip.Bytes(s, outline.MaxPath), isSeparator) {
 			if lower := strings.ToLower(word); !known[lower] {
 				known[lower] = true
 				f(word)

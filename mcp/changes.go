@@ -8,7 +8,7 @@ import (
 
 	"github.com/readthru/readthru/api"
 	"github.com/readthru/readthru/internal/clip"
-	"github.com/readthru/readthru/knowledge"
+	"github.com/readthru/readthru/knowledge/outline"
 )
 
 func changesTool() tool {
@@ -76,7 +76,7 @@ func (c *call) again(ctx context.Context, url string) error {
 }
 
 // showChange shows a section that changed, cut if it alone exceeds the budget of a result.
-func (c *call) showChange(_ int, s knowledge.SectionChange) (string, any) {
+func (c *call) showChange(_ int, s outline.SectionChange) (string, any) {
 	s.Heading, s.Fragment = clip.Line(s.Heading, 500), clip.Line(s.Fragment, 200)
 	if w := c.server.cut(s.Text, 0, 0, usualTokens/2); w.next > 0 {
 		s.Text = w.text + fmt.Sprintf("\n[Cut: %d of %d characters. Read the rest as section %q.]", w.next, w.total,

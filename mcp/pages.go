@@ -7,7 +7,7 @@ import (
 
 	"github.com/readthru/readthru/api"
 	"github.com/readthru/readthru/internal/clip"
-	"github.com/readthru/readthru/knowledge"
+	"github.com/readthru/readthru/knowledge/outline"
 	"github.com/readthru/readthru/page"
 )
 
@@ -107,7 +107,7 @@ type heading struct {
 	Bytes    int    `json:"bytes"` // of its section
 }
 
-func showHeading(_ int, h knowledge.Heading) (string, any) {
+func showHeading(_ int, h outline.Heading) (string, any) {
 	v := heading{h.Level, clip.Line(h.Title, 200), clip.Line(h.Fragment, 200), h.End - h.Start}
 	return fmt.Sprintf("%s%s #%s (%d bytes)\n", strings.Repeat("  ", h.Level-1), v.Title, v.Fragment, v.Bytes), v
 }

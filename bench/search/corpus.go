@@ -11,7 +11,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/readthru/readthru/knowledge"
+	"github.com/readthru/readthru/knowledge/outline"
 	"github.com/readthru/readthru/page"
 )
 
@@ -30,7 +30,7 @@ type passage struct {
 
 func (d *document) passages() []passage {
 	var list []passage
-	for i, p := range knowledge.Split([]byte(d.markdown), knowledge.SplitOptions{}) {
+	for i, p := range outline.Split([]byte(d.markdown), outline.SplitOptions{}) {
 		list = append(list, passage{
 			id: fmt.Sprintf("%s#%d", d.url, i), url: d.url, title: d.title, path: strings.Join(p.Path, " › "),
 			text: p.Text([]byte(d.markdown)),

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/readthru/readthru/api"
-	"github.com/readthru/readthru/knowledge"
+	"github.com/readthru/readthru/knowledge/outline"
 	"github.com/readthru/readthru/page"
 )
 
@@ -69,7 +69,7 @@ func (p *program) printChanged(ctx context.Context, b *api.Client, r api.FetchRe
 }
 
 // changesText returns changes as markdown, each under a comment with its kind and heading.
-func changesText(changes []knowledge.SectionChange) string {
+func changesText(changes []outline.SectionChange) string {
 	var b strings.Builder
 	for i, c := range changes {
 		if i > 0 {

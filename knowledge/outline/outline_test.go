@@ -1,4 +1,4 @@
-package knowledge_test
+package outline_test
 
 import (
 	"errors"
@@ -7,7 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/readthru/readthru/knowledge"
+	"github.com/readthru/readthru/knowledge/outline"
 	"github.com/readthru/readthru/store"
 )
 
@@ -15,7 +15,7 @@ func TestOutlineAndSections(t *testing.T) {
 	md := []byte("intro\n\n# Guide\n\na\n\n## Install `it`\n\nb\n\n```\n# no heading\n```\n\n## Use\n\nc\n\n" +
 		"## Install it\n\nd\n\nOther\n=====\n\ne\n\n## Größe & 文字!\n")
 	var got []string
-	for _, h := range knowledge.Outline(md) {
+	for _, h := range outline.Of(md) {
 		got = append(got, strings.Repeat("#", h.Level)+" "+h.Title+" "+h.Fragment)
 	}
 	want := []string{
@@ -34,7 +34,7 @@ func TestOutlineAndSections(t *testing.T) {
 		"## use":              "## Use\n\nc",
 		"größe":               "## Größe & 文字!",
 	} {
-		h, err := knowledge.Section(md, name, nil)
+		h, err := outline.Section(md, name, nil)
 		if err != nil {
 			t.Errorf("Section(%q): %v", name, err)
 		} else if got := strings.TrimSpace(string(md[h.Start:h.End])); got != want {
@@ -42,14 +42,14 @@ func TestOutlineAndSections(t *testing.T) {
 		}
 	}
 	for _, name := range []string{"", "#", "nope"} {
-		if _, err := knowledge.Section(md, name, nil); !errors.Is(err, store.ErrNotFound) {
+		if _, err := outline.Section(md, name, nil); !errors.Is(err, store.ErrNotFound) {
 			t.Errorf("Section(%q): error %v, want ErrNotFound", name, err)
 		}
 	}
-	if _, err := knowledge.Section(md, "nope", nil); err == nil || !strings.Contains(err.Error(), "install-it") {
+	if _, err := outline.Section(md, "nope", nil); err == nil || !strings.Contains(err.Error(), "install-it") {
 		t.Errorf("error %v, want it to name the headings", err)
 	}
-	if n := len(knowledge.Outline([]byte(strings.Repeat("# a\n## a\n", 50_000)))); n != 100_000 {
+	if n := len(outline.Of([]byte(strings.Repeat("# a\n## a\n", 50_000)))); n != 100_000 {
 		t.Errorf("outline of 100,000 headings has %d", n)
 	}
 }
@@ -72,7 +72,7 @@ func TestTitleText(t *testing.T) {
 		"<script>alert(1)</script> x":     "alert(1) x",
 		strings.Repeat("[", 5000) + "x":   strings.Repeat("[", 200) + "…",
 	} {
-		if got := knowledge.TitleText([]byte(md)); got != want {
+		if got := outline.TitleText([]byte(md)); got != want {
 			t.Errorf("TitleText(%.40q) = %.60q, want %.60q", md, got, want)
 		}
 	}

@@ -1,4 +1,4 @@
-package knowledge
+package outline
 
 import (
 	"bytes"
@@ -92,7 +92,7 @@ func sections(md []byte) []section {
 			list = append(list, s)
 		}
 	}
-	headings := Outline(md)
+	headings := Of(md)
 	if len(headings) == 0 {
 		add(section{md: md})
 		return list

@@ -1,4 +1,4 @@
-package knowledge
+package outline
 
 import (
 	"bytes"
@@ -10,22 +10,22 @@ import (
 	"github.com/readthru/readthru/page"
 )
 
-// A landmark is what a place in a text is called by: a heading, or a term that is defined, as the functions of a
+// A Landmark is what a place in a text is called by: a heading, or a term that is defined, as the functions of a
 // reference are.
-type landmark struct {
+type Landmark struct {
 	level int      // of a heading, 1 to 6; 0 for a term
 	lines [][]byte // its markdown: of a heading one line, of a definition each term
-	start int      // bytes of the text
+	Start int      // bytes of the text
 	end   int      // where the section or the definition ends
 	above int      // the landmark that it stands under; -1 for none
 }
 
-// maxWalked is the longest text whose landmarks are looked for, in bytes: they take some milliseconds.
-const maxWalked = 1 << 20
+// MaxWalked is the longest text whose landmarks are looked for, in bytes: they take some milliseconds.
+const MaxWalked = 1 << 20
 
-// landmarks returns the landmarks of a text, in order.
-func landmarks(md []byte) []landmark {
-	var list []landmark
+// Landmarks returns the landmarks of a text, in order.
+func Landmarks(md []byte) []Landmark {
+	var list []Landmark
 	var headings []int   // the sections that have not ended, from the outermost inwards
 	var terms []openTerm // likewise
 	for b := range markdown.Blocks(md) {
@@ -38,7 +38,7 @@ func landmarks(md []byte) []landmark {
 			list[terms[n-1].at].end = b.Start
 			terms = terms[:n-1]
 		}
-		now := landmark{lines: lines, start: b.Start, end: len(md), above: -1}
+		now := Landmark{lines: lines, Start: b.Start, end: len(md), above: -1}
 		switch {
 		case b.Kind == markdown.Heading && isAside(b.Title(md)):
 			continue
@@ -82,10 +82,10 @@ func isAside(title []byte) bool {
 type openTerm struct{ at, indent int }
 
 // name returns the heading or the first term as plain text.
-func (l *landmark) name() string { return TitleText(l.lines[0]) }
+func (l *Landmark) name() string { return TitleText(l.lines[0]) }
 
 // title returns the heading, or all terms, as plain text.
-func (l *landmark) title() string {
+func (l *Landmark) title() string {
 	title := l.name()
 	for _, line := range l.lines[1:] {
 		if len(title) > maxHeadingChars {
@@ -97,34 +97,34 @@ func (l *landmark) title() string {
 }
 
 // heading returns the landmark as a heading with a fragment.
-func (l *landmark) heading(fragment string) Heading {
+func (l *Landmark) heading(fragment string) Heading {
 	level := l.level
 	if level == 0 {
 		level = 7
 	}
-	return Heading{Level: level, Title: l.title(), Fragment: fragment, Start: l.start, End: l.end}
+	return Heading{Level: level, Title: l.title(), Fragment: fragment, Start: l.Start, End: l.end}
 }
 
 // id returns the id that the text gives a heading; empty if it gives none.
-func (l *landmark) id() string {
+func (l *Landmark) id() string {
 	_, id := markdown.OwnID(l.lines[0])
 	return id
 }
 
-// pathOf returns what a landmark stands under and itself, joined by " › ".
-func pathOf(list []landmark, i int) string {
+// PathOf returns what a landmark stands under and itself, joined by " › ".
+func PathOf(list []Landmark, i int) string {
 	var path []string
 	for ; i >= 0; i = list[i].above {
 		path = append(path, list[i].title())
 	}
 	slices.Reverse(path)
-	return joinPath(path)
+	return JoinPath(path)
 }
 
-// anchorOf returns the fragment that leads to a landmark of a page, if one of the page's anchors does: an id that the
+// AnchorOf returns the fragment that leads to a landmark of a page, if one of the page's anchors does: an id that the
 // text gives it, or the anchor with its name. Of several landmarks with one name, it is the one in the same order, but
 // only if the page has as many. Term is which of the landmark's terms is meant; the first if that has no anchor.
-func anchorOf(list []landmark, i, term int, anchors []page.Anchor) string {
+func AnchorOf(list []Landmark, i, term int, anchors []page.Anchor) string {
 	if id := list[i].id(); id != "" {
 		return id
 	}
@@ -160,7 +160,7 @@ func anchorOf(list []landmark, i, term int, anchors []page.Anchor) string {
 	case len(same) == all:
 		return same[before]
 	case term > 0:
-		return anchorOf(list, i, 0, anchors)
+		return AnchorOf(list, i, 0, anchors)
 	}
 	return ""
 }
@@ -173,11 +173,11 @@ func anchorName(title string) string {
 	return strings.ToLower(strings.Join(strings.Fields(strings.Trim(title, "¶§#🔗∞⚓◆ \u00a0")), ""))
 }
 
-// landmarkAt returns the last landmark that begins at or before a place; -1 if there is none that holds it.
-func landmarkAt(list []landmark, at int) int {
+// LandmarkAt returns the last landmark that begins at or before a place; -1 if there is none that holds it.
+func LandmarkAt(list []Landmark, at int) int {
 	last := -1
 	for i := range list {
-		if list[i].start <= at && at < list[i].end {
+		if list[i].Start <= at && at < list[i].end {
 			last = i
 		}
 	}

@@ -1,4 +1,4 @@
-package knowledge
+package outline
 
 import (
 	"fmt"
@@ -51,10 +51,10 @@ Other words.
 
 func TestLandmarksAreHeadingsAndTerms(t *testing.T) {
 	var got []string
-	list := landmarks([]byte(reference))
+	list := Landmarks([]byte(reference))
 	for i, l := range list {
-		text := strings.Fields(reference[l.start:l.end])
-		got = append(got, fmt.Sprintf("%d %s … %s", l.level, pathOf(list, i), text[len(text)-1]))
+		text := strings.Fields(reference[l.Start:l.end])
+		got = append(got, fmt.Sprintf("%d %s … %s", l.level, PathOf(list, i), text[len(text)-1]))
 	}
 	want := []string{
 		"1 tools … words.",
@@ -76,12 +76,12 @@ func TestLandmarksAreHeadingsAndTerms(t *testing.T) {
 		{"After the def", "Functions"},
 		{"# tools", "tools"},
 	} {
-		i := landmarkAt(list, strings.Index(reference, tt.at))
+		i := LandmarkAt(list, strings.Index(reference, tt.at))
 		if i < 0 || list[i].title() != tt.want {
 			t.Errorf("landmark at %q is %d, want %s", tt.at, i, tt.want)
 		}
 	}
-	if i := landmarkAt(landmarks([]byte("Words.\n\n# A")), 0); i != -1 {
+	if i := LandmarkAt(Landmarks([]byte("Words.\n\n# A")), 0); i != -1 {
 		t.Errorf("landmark before the first heading = %d, want none", i)
 	}
 }
@@ -121,7 +121,7 @@ func TestBoxesAreNoLandmarks(t *testing.T) {
 	if diff := cmp.Diff([]string{"pg_dump › Options", "pg_dump › Options", "pg_dump › Notes"}, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	if list := landmarks([]byte(md)); len(list) != 3 || pathOf(list, 2) != "pg_dump › Notes" {
+	if list := Landmarks([]byte(md)); len(list) != 3 || PathOf(list, 2) != "pg_dump › Notes" {
 		t.Errorf("the landmarks are %+v", list)
 	}
 }
@@ -154,7 +154,7 @@ func TestAnchorOf(t *testing.T) {
 		{"a long one", "# " + strings.Repeat("long ", 100), 0, 0, anchors("long=" + strings.Repeat("long ", 100)), "long"},
 		{"no text", "# ![](x.png)", 0, 0, anchors("x=¶"), ""},
 	} {
-		if got := anchorOf(landmarks([]byte(tt.md)), tt.at, tt.term, tt.anchors); got != tt.want {
+		if got := AnchorOf(Landmarks([]byte(tt.md)), tt.at, tt.term, tt.anchors); got != tt.want {
 			t.Errorf("%s: %q, want %q", tt.name, got, tt.want)
 		}
 	}
@@ -184,11 +184,11 @@ func FuzzLandmarks(f *testing.F) {
 	f.Add([]byte(reference))
 	f.Fuzz(func(t *testing.T, md []byte) {
 		at := 0
-		for _, l := range landmarks(md) {
-			if l.start < at || l.end < l.start || l.end > len(md) {
+		for _, l := range Landmarks(md) {
+			if l.Start < at || l.end < l.Start || l.end > len(md) {
 				t.Fatalf("landmark %+v after %d in %d bytes", l, at, len(md))
 			}
-			at = l.start
+			at = l.Start
 		}
 	})
 }
@@ -197,6 +197,6 @@ func BenchmarkLandmarks(b *testing.B) {
 	md := []byte(strings.Repeat(reference, 300))
 	b.SetBytes(int64(len(md)))
 	for b.Loop() {
-		landmarks(md)
+		Landmarks(md)
 	}
 }

@@ -1,4 +1,4 @@
-package knowledge
+package outline
 
 import (
 	"bytes"
@@ -8,25 +8,25 @@ import (
 	"github.com/readthru/readthru/knowledge/analysis"
 )
 
-// qualified writes a name with one sign between its parts, whatever the language writes there.
-func qualified(name string) string {
+// Qualified writes a name with one sign between its parts, whatever the language writes there.
+func Qualified(name string) string {
 	if !strings.ContainsAny(name, ":#>") {
 		return name
 	}
 	return strings.Trim(strings.NewReplacer("::", ".", "->", ".", "#", ".").Replace(name), ".:")
 }
 
-// definition is where a text defines what a query names.
-type definition struct {
-	landmark int  // -1: nowhere
-	term     int  // which of the landmark's terms it is
-	exact    bool // the name is the whole one, or lacks only qualifiers
+// Definition is where a text defines what a query names.
+type Definition struct {
+	Landmark int  // -1: nowhere
+	Term     int  // which of the landmark's terms it is
+	Exact    bool // the name is the whole one, or lacks only qualifiers
 }
 
-// definitionOf returns which landmark's name it is that a query names, whole or but for the qualifiers in front of it:
+// DefinitionOf returns which landmark's name it is that a query names, whole or but for the qualifiers in front of it:
 // of several the first of those that are written most like it.
-func definitionOf(list []landmark, names []string) definition {
-	found, most := definition{landmark: -1}, 0
+func DefinitionOf(list []Landmark, names []string) Definition {
+	found, most := Definition{Landmark: -1}, 0
 	for _, name := range names {
 		for i := range list {
 			for j, line := range list[i].lines {
@@ -34,7 +34,7 @@ func definitionOf(list []landmark, names []string) definition {
 					continue
 				}
 				if n := alike(TitleText(line), name, list[i].level == 0); n > most {
-					found, most = definition{i, j, n > qualifiedLess}, n
+					found, most = Definition{i, j, n > qualifiedLess}, n
 				}
 			}
 		}
@@ -92,7 +92,7 @@ func leading(title string, term bool) string {
 	title = strings.ReplaceAll(title, "[no-]", "")
 	if call, _, ok := strings.Cut(title, "("); ok && term && !strings.HasPrefix(title, "-") {
 		if i := strings.LastIndexAny(call, " *&@"); i+1 < len(call) {
-			return qualified(call[i+1:])
+			return Qualified(call[i+1:])
 		}
 	}
 	words := strings.Fields(title)
@@ -106,7 +106,7 @@ func leading(title string, term bool) string {
 		} else if i+1 < len(words) && !strings.HasPrefix(word, "-") && !strings.ContainsAny(words[i+1][:1], "([{=<|") {
 			return "" // a sentence
 		}
-		return qualified(word)
+		return Qualified(word)
 	}
 	return ""
 }
@@ -116,8 +116,8 @@ var kinds = analysis.WordSet("class Class async exception classmethod staticmeth
 	"new Event function Function func def method Method const var let interface type enum struct fn pub export default " +
 	"final public option Option command Command macro module Module coroutine awaitable decorator")
 
-// mayDefine reports whether a text has one of the names in it, without their qualifiers.
-func mayDefine(md []byte, names []string) bool {
+// MayDefine reports whether a text has one of the names in it, without their qualifiers.
+func MayDefine(md []byte, names []string) bool {
 	return slices.ContainsFunc(names, func(name string) bool {
 		return bytes.Contains(md, []byte(name[strings.LastIndexByte(name, '.')+1:]))
 	})

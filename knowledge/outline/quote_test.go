@@ -1,11 +1,11 @@
-package knowledge_test
+package outline_test
 
 import (
 	"math/rand/v2"
 	"strings"
 	"testing"
 
-	"github.com/readthru/readthru/knowledge"
+	"github.com/readthru/readthru/knowledge/outline"
 )
 
 const quoted = `# Guide
@@ -61,7 +61,7 @@ func TestFindQuote(t *testing.T) {
 		{"other words", "The timeout is 60 seconds", "", ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			q, err := knowledge.FindQuote([]byte(quoted), tt.quote)
+			q, err := outline.FindQuote([]byte(quoted), tt.quote)
 			if err != nil {
 				t.Fatalf("FindQuote: %v", err)
 			}
@@ -85,7 +85,7 @@ func TestFindQuote(t *testing.T) {
 }
 
 func TestNearestTextToAWrongQuoteIsTold(t *testing.T) {
-	q, err := knowledge.FindQuote([]byte(quoted), "The timeout is 60 seconds")
+	q, err := outline.FindQuote([]byte(quoted), "The timeout is 60 seconds")
 	if err != nil || q.Found {
 		t.Fatalf("FindQuote = %+v, %v", q, err)
 	}
@@ -93,12 +93,12 @@ func TestNearestTextToAWrongQuoteIsTold(t *testing.T) {
 		quoted[q.Start:q.End] != "The timeout is 30 seconds" || q.Line != 7 {
 		t.Errorf("nearest %+v, want the sentence with 30, likeness .8, line 7", q)
 	}
-	q, err = knowledge.FindQuote([]byte(quoted), "Completely unrelated sentence about penguins")
+	q, err = outline.FindQuote([]byte(quoted), "Completely unrelated sentence about penguins")
 	if err != nil || q.Found || q.Nearest != "" {
 		t.Errorf("FindQuote of what is nowhere = %+v, %v", q, err)
 	}
 	for _, quote := range []string{"", " \n", "**", "...", strings.Repeat("x", 10_001)} {
-		if _, err := knowledge.FindQuote([]byte(quoted), quote); err == nil {
+		if _, err := outline.FindQuote([]byte(quoted), quote); err == nil {
 			t.Errorf("FindQuote(%.20q) gave no error", quote)
 		}
 	}
@@ -111,11 +111,11 @@ func TestQuoteInHostileTextIsLookedForInBounds(t *testing.T) {
 		"lines": "a\n", "bad bytes": "\xff",
 	} {
 		md := []byte(strings.Repeat(piece, (1<<18)/len(piece)) + "\n\nthe end of it")
-		if q, err := knowledge.FindQuote(md, "the end of it"); err != nil || !q.Found ||
+		if q, err := outline.FindQuote(md, "the end of it"); err != nil || !q.Found ||
 			string(md[q.Start:q.End]) != "the end of it" {
 			t.Errorf("%s: %+v, %v", name, q, err)
 		}
-		if q, err := knowledge.FindQuote(md, "no end "+strings.Repeat("word ", 1500)); err != nil || q.Found {
+		if q, err := outline.FindQuote(md, "no end "+strings.Repeat("word ", 1500)); err != nil || q.Found {
 			t.Errorf("%s: %+v, %v", name, q, err)
 		}
 	}
@@ -126,7 +126,7 @@ func FuzzFindQuote(f *testing.F) {
 	f.Add([]byte(document(rand.New(rand.NewPCG(1, 1)), 5)), "größer 文字 cache")
 	f.Add([]byte("a [[b](c)](d) ![e][f] <x> &lt; \\* \xff"), "b")
 	f.Fuzz(func(t *testing.T, md []byte, quote string) {
-		q, err := knowledge.FindQuote(md, quote)
+		q, err := outline.FindQuote(md, quote)
 		if err != nil {
 			return
 		}

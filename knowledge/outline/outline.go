@@ -1,4 +1,4 @@
-package knowledge
+package outline
 
 import (
 	"fmt"
@@ -23,9 +23,9 @@ type Heading struct {
 	End      int    `json:"end"`   // to the next heading of this level or a higher one
 }
 
-// Outline returns the headings of a markdown text without front matter, in order. Fragments are those of GitHub, and
+// Of returns the headings of a markdown text without front matter, in order. Fragments are those of GitHub, and
 // unique.
-func Outline(md []byte) []Heading {
+func Of(md []byte) []Heading {
 	var list []Heading
 	for _, h := range markdown.Headings(md) {
 		title := clip.Ellipsis(h.Title, maxHeadingChars+1)
@@ -40,7 +40,7 @@ func Outline(md []byte) []Heading {
 // links of hits; anchors are those of the page, if they are known. If there is no such section, the error wraps
 // store.ErrNotFound and lists headings of the text.
 func Section(md []byte, name string, anchors []page.Anchor) (Heading, error) {
-	headings := Outline(md)
+	headings := Of(md)
 	wanted := strings.TrimSpace(strings.TrimLeft(strings.TrimSpace(name), "#"))
 	if wanted == "" {
 		return Heading{}, fmt.Errorf("section %q: %w", name, store.ErrNotFound)
@@ -75,18 +75,18 @@ func Section(md []byte, name string, anchors []page.Anchor) (Heading, error) {
 // or else one whose term begins with name.
 func definedAs(md []byte, name string) (Heading, bool) {
 	path := strings.ReplaceAll(name, " > ", " › ")
-	list := landmarks(md)
-	at := slices.IndexFunc(list, func(l landmark) bool { return l.level == 0 && strings.EqualFold(l.title(), name) })
+	list := Landmarks(md)
+	at := slices.IndexFunc(list, func(l Landmark) bool { return l.level == 0 && strings.EqualFold(l.title(), name) })
 	for i := range list {
-		if at < 0 && strings.EqualFold(pathOf(list, i), path) {
+		if at < 0 && strings.EqualFold(PathOf(list, i), path) {
 			at = i
 		}
 	}
 	if at < 0 {
-		at = definitionOf(list, []string{qualified(name)}).landmark
+		at = DefinitionOf(list, []string{Qualified(name)}).Landmark
 	}
 	if at < 0 {
-		at = slices.IndexFunc(list, func(l landmark) bool { return l.level == 0 && hasPrefixFold(l.name(), name) })
+		at = slices.IndexFunc(list, func(l Landmark) bool { return l.level == 0 && hasPrefixFold(l.name(), name) })
 	}
 	if at < 0 {
 		return Heading{}, false
@@ -100,11 +100,11 @@ func anchored(md []byte, id string, anchors []page.Anchor) (Heading, bool) {
 	if at < 0 {
 		return Heading{}, false
 	}
-	text, list := anchorName(anchors[at].Text), landmarks(md)
+	text, list := anchorName(anchors[at].Text), Landmarks(md)
 	for i := range list {
 		for term, line := range list[i].lines {
 			name := strings.TrimSuffix(anchorName(TitleText(line)), ellipsis)
-			if name != "" && strings.HasPrefix(text, name) && anchorOf(list, i, term, anchors) == id {
+			if name != "" && strings.HasPrefix(text, name) && AnchorOf(list, i, term, anchors) == id {
 				return list[i].heading(id), true
 			}
 		}
@@ -139,15 +139,15 @@ func TitleText(md []byte) string {
 	return clip.Ellipsis(text, maxHeadingChars+1)
 }
 
-// maxPath bounds a path as shown and indexed, in bytes.
-const maxPath = 500
+// MaxPath bounds a path as shown and indexed, in bytes.
+const MaxPath = 500
 
-// joinPath returns headings as one text. Of a path that is too long the outer headings go.
-func joinPath(path []string) string {
+// JoinPath returns headings as one text. Of a path that is too long the outer headings go.
+func JoinPath(path []string) string {
 	for {
 		s := strings.Join(path, " › ")
-		if len(s) <= maxPath || len(path) == 1 {
-			return clip.Bytes(s, maxPath)
+		if len(s) <= MaxPath || len(path) == 1 {
+			return clip.Bytes(s, MaxPath)
 		}
 		path = path[1:]
 	}

@@ -1,4 +1,4 @@
-package knowledge
+package outline
 
 import "github.com/readthru/readthru/internal/markdown"
 

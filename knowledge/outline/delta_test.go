@@ -1,4 +1,4 @@
-package knowledge_test
+package outline_test
 
 import (
 	"fmt"
@@ -7,54 +7,54 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/readthru/readthru/knowledge"
+	"github.com/readthru/readthru/knowledge/outline"
 )
 
 func TestChangesNamesTheSectionsThatDiffer(t *testing.T) {
 	const old = "Intro.\n\n# Guide\n\nWelcome.\n\n## Install\n\nRun `make`.\n\n## Use\n\nCall it.\n\n## Gone\n\nOld news.\n"
 	kept, _, _ := strings.Cut(old, "## Gone")
-	added := func(heading, fragment, text string) knowledge.SectionChange {
-		return knowledge.SectionChange{Kind: knowledge.SectionAdded, Heading: heading, Fragment: fragment, Text: text}
+	added := func(heading, fragment, text string) outline.SectionChange {
+		return outline.SectionChange{Kind: outline.SectionAdded, Heading: heading, Fragment: fragment, Text: text}
 	}
 	for _, tt := range []struct {
 		name       string
 		old, newer string
-		want       []knowledge.SectionChange
+		want       []outline.SectionChange
 	}{
 		{"the same text has no changes", old, old, nil},
 		{"white space alone is no change", old, strings.ReplaceAll(old, "\n\n", "\n\n\n"), nil},
 		{"both empty", "", "", nil},
-		{"all is new", "", "# A\n\nText.\n", []knowledge.SectionChange{added("A", "a", "# A\n\nText.")}},
+		{"all is new", "", "# A\n\nText.\n", []outline.SectionChange{added("A", "a", "# A\n\nText.")}},
 		{
 			"a paragraph changed", old, strings.Replace(old, "Run `make`.", "Run `make all`.", 1),
-			[]knowledge.SectionChange{{
-				Kind: knowledge.SectionChanged, Heading: "Guide › Install", Fragment: "install",
+			[]outline.SectionChange{{
+				Kind: outline.SectionChanged, Heading: "Guide › Install", Fragment: "install",
 				Text: "## Install\n\nRun `make all`.", Removed: 1,
 			}},
 		},
 		{
 			"a section went", old, kept,
-			[]knowledge.SectionChange{{Kind: knowledge.SectionRemoved, Heading: "Guide › Gone"}},
+			[]outline.SectionChange{{Kind: outline.SectionRemoved, Heading: "Guide › Gone"}},
 		},
 		{
 			"a section came, with a heading that was there already", old, old + "\n## Use\n\nCall it twice.\n",
-			[]knowledge.SectionChange{added("Guide › Use", "use-1", "## Use\n\nCall it twice.")},
+			[]outline.SectionChange{added("Guide › Use", "use-1", "## Use\n\nCall it twice.")},
 		},
 		{"sections that only moved have not changed", "# A\n\none\n\n# B\n\ntwo\n", "# B\n\ntwo\n\n# A\n\none\n", nil},
 		{
 			"children of a heading that got another name have not changed", "# Old\n\n## Child\n\ntext\n",
 			"# New\n\n## Child\n\ntext\n",
-			[]knowledge.SectionChange{added("New", "new", "# New"), {Kind: knowledge.SectionRemoved, Heading: "Old"}},
+			[]outline.SectionChange{added("New", "new", "# New"), {Kind: outline.SectionRemoved, Heading: "Old"}},
 		},
 		{
 			"text before the first heading", old, strings.Replace(old, "Intro.", "Hello.", 1),
-			[]knowledge.SectionChange{{Kind: knowledge.SectionChanged, Text: "Hello.", Removed: 1}},
+			[]outline.SectionChange{{Kind: outline.SectionChanged, Text: "Hello.", Removed: 1}},
 		},
-		{"a heading in a fence is none", "# A\n\n```\n# x\n```\n", "# A\n\n```\n# y\n```\n", []knowledge.SectionChange{
-			{Kind: knowledge.SectionChanged, Heading: "A", Fragment: "a", Text: "# A\n\n```\n# y\n```", Removed: 1},
+		{"a heading in a fence is none", "# A\n\n```\n# x\n```\n", "# A\n\n```\n# y\n```\n", []outline.SectionChange{
+			{Kind: outline.SectionChanged, Heading: "A", Fragment: "a", Text: "# A\n\n```\n# y\n```", Removed: 1},
 		}},
 	} {
-		if diff := cmp.Diff(tt.want, knowledge.Changes([]byte(tt.old), []byte(tt.newer))); diff != "" {
+		if diff := cmp.Diff(tt.want, outline.Changes([]byte(tt.old), []byte(tt.newer))); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", tt.name, diff)
 		}
 	}
@@ -89,8 +89,8 @@ func TestALongSectionShowsWhatChangedInIt(t *testing.T) {
 		},
 	} {
 		older := "# Log\n\n" + tt.text
-		got := knowledge.Changes([]byte(older), []byte(strings.Replace(older, tt.from, tt.to, 1)))
-		if len(got) != 1 || got[0].Kind != knowledge.SectionChanged || got[0].Removed != 1 ||
+		got := outline.Changes([]byte(older), []byte(strings.Replace(older, tt.from, tt.to, 1)))
+		if len(got) != 1 || got[0].Kind != outline.SectionChanged || got[0].Removed != 1 ||
 			!strings.HasPrefix(got[0].Text, "# Log\n") {
 			t.Errorf("%s: %+v, want one change of section Log", tt.name, got)
 			continue
@@ -110,11 +110,11 @@ func FuzzChanges(f *testing.F) {
 	f.Add("# A\n\ntext\n", "# A\n\nother\n")
 	f.Add("| a |\n|---|\n| 1 |\n", "- x\n- y\n\n```\n# z")
 	f.Fuzz(func(t *testing.T, older, newer string) {
-		if got := knowledge.Changes([]byte(newer), []byte(newer)); got != nil {
+		if got := outline.Changes([]byte(newer), []byte(newer)); got != nil {
 			t.Errorf("a text differs from itself: %+v", got)
 		}
-		for _, c := range knowledge.Changes([]byte(older), []byte(newer)) {
-			if (c.Kind == knowledge.SectionRemoved) != (c.Text == "") {
+		for _, c := range outline.Changes([]byte(older), []byte(newer)) {
+			if (c.Kind == outline.SectionRemoved) != (c.Text == "") {
 				t.Errorf("%+v: text stands with what is there, and only with that", c)
 			}
 		}

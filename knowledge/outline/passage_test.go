@@ -1,4 +1,4 @@
-package knowledge_test
+package outline_test
 
 import (
 	"bytes"
@@ -14,7 +14,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/readthru/readthru/knowledge"
+	"github.com/readthru/readthru/knowledge/outline"
 )
 
 func TestSplit(t *testing.T) {
@@ -90,7 +90,7 @@ func TestSplit(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			var got []string
-			for _, p := range knowledge.Split([]byte(tt.md), knowledge.SplitOptions{MaxChars: tt.max}) {
+			for _, p := range outline.Split([]byte(tt.md), outline.SplitOptions{MaxChars: tt.max}) {
 				got = append(got, strings.Join(p.Path, " › ")+": "+strings.TrimRight(p.Text([]byte(tt.md)), " "))
 			}
 			for i := range tt.want {
@@ -105,20 +105,20 @@ func TestSplit(t *testing.T) {
 
 func TestEqualTextHasEqualHash(t *testing.T) {
 	a, b := []byte("# T\n\nsome  text\nhere\n"), []byte("x\n\n# T\n\n\nsome text here")
-	pa := knowledge.Split(a, knowledge.SplitOptions{})
-	pb := knowledge.Split(b, knowledge.SplitOptions{})
+	pa := outline.Split(a, outline.SplitOptions{})
+	pb := outline.Split(b, outline.SplitOptions{})
 	if len(pa) != 1 || len(pb) != 2 || pa[0].Hash != pb[1].Hash {
 		t.Errorf("passages %v and %v: want one hash for texts that differ in white space alone", pa, pb)
 	}
-	if got := knowledge.PassageHash(pb[1].Text(b)); got != pb[1].Hash {
+	if got := outline.PassageHash(pb[1].Text(b)); got != pb[1].Hash {
 		t.Errorf("PassageHash of a passage's text = %x, want %x", got, pb[1].Hash)
 	}
 }
 
 // checkPassages holds what must be true of any text's passages.
-func checkPassages(t *testing.T, md []byte, limit int) []knowledge.Passage {
+func checkPassages(t *testing.T, md []byte, limit int) []outline.Passage {
 	t.Helper()
-	passages := knowledge.Split(md, knowledge.SplitOptions{MaxChars: limit})
+	passages := outline.Split(md, outline.SplitOptions{MaxChars: limit})
 	valid := utf8.Valid(md)
 	at := 0
 	for i, p := range passages {
@@ -134,7 +134,7 @@ func checkPassages(t *testing.T, md []byte, limit int) []knowledge.Passage {
 		if valid && (!utf8.RuneStart(md[p.Start]) || p.End < len(md) && !utf8.RuneStart(md[p.End])) {
 			t.Errorf("passage %d splits a character", i)
 		}
-		if knowledge.HasOpenFence([]byte(text)) {
+		if outline.HasOpenFence([]byte(text)) {
 			t.Errorf("passage %d leaves a fence open:\n%s", i, text)
 		}
 	}
@@ -143,7 +143,7 @@ func checkPassages(t *testing.T, md []byte, limit int) []knowledge.Passage {
 }
 
 // checkGap holds that nothing is left out between passages.
-func checkGap(t *testing.T, gap []byte, next *knowledge.Passage, cutFence bool) {
+func checkGap(t *testing.T, gap []byte, next *outline.Passage, cutFence bool) {
 	t.Helper()
 	for line := range bytes.Lines(gap) {
 		line = bytes.TrimSpace(line)
@@ -153,7 +153,7 @@ func checkGap(t *testing.T, gap []byte, next *knowledge.Passage, cutFence bool) 
 			continue
 		}
 		if next != nil && (bytes.HasPrefix(line, []byte("#")) || len(bytes.Trim(line, "=-")) == 0 ||
-			slices.Contains(next.Path, knowledge.TitleText(line))) {
+			slices.Contains(next.Path, outline.TitleText(line))) {
 			continue // it stands in the path, or a heading after it does
 		}
 		if len(bytes.TrimFunc(line, unicode.IsSpace)) > 0 {
@@ -357,7 +357,7 @@ func BenchmarkSplit(b *testing.B) {
 	passages := 0
 	for b.Loop() {
 		for _, md := range texts {
-			passages += len(knowledge.Split(md, knowledge.SplitOptions{}))
+			passages += len(outline.Split(md, outline.SplitOptions{}))
 		}
 	}
 	b.ReportMetric(float64(passages)/b.Elapsed().Seconds(), "passages/s")
@@ -365,7 +365,7 @@ func BenchmarkSplit(b *testing.B) {
 
 func ExampleSplit() {
 	md := []byte("# Install\n\nFrom source:\n\n```sh\ngo install ./...\n```\n\n# Use\n\nRun it.\n")
-	for _, p := range knowledge.Split(md, knowledge.SplitOptions{}) {
+	for _, p := range outline.Split(md, outline.SplitOptions{}) {
 		fmt.Println(p.Path, len(p.Text(md)))
 	}
 	// Output:

@@ -1,4 +1,4 @@
-package knowledge
+package outline
 
 import "testing"
 
@@ -39,9 +39,9 @@ func FuzzAlike(f *testing.F) {
 	f.Add("class Queue(maxsize=0)", "asyncio.Queue")
 	f.Add("-n, --lines[=<count>]", "--lines")
 	f.Fuzz(func(t *testing.T, title, name string) {
-		name = qualified(name)
+		name = Qualified(name)
 		alike(title, name, true)
 		alike(title, name, false)
-		mayDefine([]byte(title), []string{name})
+		MayDefine([]byte(title), []string{name})
 	})
 }
