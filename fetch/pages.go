@@ -22,7 +22,7 @@ import (
 )
 
 // failureLifetime is how long a failed fetch of our own is remembered (rule X6, which allows 30 s). A retry within it
-// gets the same failure and does not reach the origin.
+// gets the same failure and does not reach the origin, unless a reader has got the page since.
 const failureLifetime = 5 * time.Second
 
 // warnWall is the warning of a page that is a wall for bots.
@@ -36,18 +36,26 @@ type failure struct {
 
 // failureKey names what fails alike.
 func (r Request) failureKey() string {
-	return digest(fmt.Sprintf("%s %t %s", r.Method, r.NoRemote, r.URL))
+	return digest(fmt.Sprintf("%s %t %s", cmp.Or(r.Method, http.MethodGet), r.NoRemote, r.URL))
 }
 
 // failedBefore returns why the same own fetch failed a moment ago; nil if it did not.
 func (f *Fetcher) failedBefore(r Request) *Error {
-	if !r.Own || r.Force || r.CacheOnly {
+	if !r.Own || r.Force || r.CacheOnly || httpfield.HasCredentials(r.Header) {
 		return nil
 	}
 	if e, ok := f.failed.Get(r.failureKey()); ok && time.Since(e.at) < failureLifetime {
 		return e.err
 	}
 	return nil
+}
+
+// forgetFailures forgets that own fetches of a page failed.
+func (f *Fetcher) forgetFailures(r Request) {
+	r.Method = http.MethodGet
+	for _, r.NoRemote = range []bool{false, true} {
+		f.failed.Remove(r.failureKey())
+	}
 }
 
 // Page gets a page for a client that wants markdown. The error is always an [*Error]. When the answer is the origin's
@@ -130,6 +138,7 @@ func (f *Fetcher) Page(ctx context.Context, r Request) (*Answer, error) {
 		return nil, e
 	}
 	cancel(nil)
+	f.forgetFailures(a.req)
 	return ans, nil
 }
 
@@ -193,8 +202,7 @@ func (f *Fetcher) noteFailure(ctx context.Context, a *attempt, err error, client
 		e.Kind == KindOffline {
 		return e
 	}
-	// what was asked for one reader says nothing to others
-	if a.req.Own && !httpfield.Directive(a.req.Header, "no-store") {
+	if a.req.Own && meetsAll(a, e) {
 		f.failed.Add(a.req.failureKey(), failure{e, time.Now()})
 	}
 	if a.memorable && !page.Gone(e.Status) {
@@ -202,6 +210,14 @@ func (f *Fetcher) noteFailure(ctx context.Context, a *attempt, err error, client
 	}
 	f.noteGone(a, e.Status)
 	return e
+}
+
+// meetsAll reports whether a failure is one that the next reader would meet, too. One with credentials, with less time
+// or who wants nothing kept may have met it alone, and for how long an origin's answer holds is the cache's to say.
+func meetsAll(a *attempt, e *Error) bool {
+	busy := e.Status == 0 || e.Status >= 500 || e.Status == http.StatusTooManyRequests
+	return busy && !httpfield.HasCredentials(a.req.Header) && !httpfield.Directive(a.req.Header, "no-store") &&
+		(a.req.Timeout == 0 || e.Kind != KindTimeout)
 }
 
 // noteGone notes with a page that its origin calls it gone, which takes it out of search (rule X6). A response that may

@@ -117,3 +117,50 @@ func TestAFailureIsRememberedForAMoment(t *testing.T) { // rule X6
 		t.Errorf("status %d, want a client's own request sent", ans.Status)
 	}
 }
+
+// A failure that is remembered is one that the next reader would meet, too.
+func TestAFailureOfOneReaderIsNotThatOfTheNext(t *testing.T) {
+	refuses := func(status int) http.HandlerFunc { return respond(status, "no", "Content-Type: text/plain") }
+	page := respond(200, article("H"), html, "Cache-Control: no-cache")
+	for name, tt := range map[string]struct {
+		then   http.HandlerFunc // after the first request
+		first  http.HandlerFunc
+		failed fetch.Request // whose URL and Own are set
+		next   fetch.Request
+		reads  bool // a client reads the page meanwhile
+	}{
+		"a page that was gone is there again": {first: refuses(410), then: page},
+		"one who shows who it is":             {first: refuses(401), then: page, next: fetch.Request{Header: header("Cookie: a=b")}},
+		"one who showed who it is": {
+			first: refuses(503), then: page, failed: fetch.Request{Header: header("Cookie: a=b")},
+		},
+		"one with less patience": {
+			first:  func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() },
+			then:   page,
+			failed: fetch.Request{Timeout: time.Millisecond},
+		},
+		"a client has read it since": {first: refuses(503), then: page, reads: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var asked atomic.Int64
+			c := newChain(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				if asked.Add(1) == 1 {
+					tt.first(w, r)
+				} else {
+					tt.then(w, r)
+				}
+			}))
+			tt.failed.URL, tt.failed.Own = parse(t, "https://site.test/a"), true
+			tt.next.URL, tt.next.Own = tt.failed.URL, true
+			if _, err := c.try(t, tt.failed); err == nil {
+				t.Fatal("no error at first")
+			}
+			if tt.reads {
+				c.read(t, "https://site.test/a")
+			}
+			if ans, err := c.try(t, tt.next); err != nil || ans.Page == nil {
+				t.Errorf("%v, want the page", err)
+			}
+		})
+	}
+}
