@@ -114,6 +114,24 @@ func (s *Server) parcelOf(b knowledge.Base) string {
 	return filepath.Join(s.o.Dir, "parcel-"+b.ID+".tar")
 }
 
+// removeParcels removes what processes that died have left: parcels that were not sent whole, and those of bases that
+// are filled or deleted.
+func (s *Server) removeParcels() {
+	left, err := filepath.Glob(filepath.Join(s.o.Dir, "parcel*"))
+	if err != nil || s.o.Dir == "" {
+		return
+	}
+	wanted := map[string]bool{}
+	for _, b := range s.o.Knowledge.Bases() {
+		wanted[s.parcelOf(b)] = b.Building || b.Generation == 0
+	}
+	for _, name := range left {
+		if !wanted[name] {
+			_ = os.Remove(name) // the next start tries again
+		}
+	}
+}
+
 // addFiles adds the files of a base's parcel to its build.
 func (s *Server) addFiles(ctx context.Context, j *job, b knowledge.Base, build *knowledge.Build) error {
 	in, err := os.Open(s.parcelOf(b))

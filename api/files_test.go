@@ -78,3 +78,23 @@ func TestNoPathIsReadForWhoAsks(t *testing.T) {
 		t.Errorf("to read the files again: status %d, want 409", resp.StatusCode)
 	}
 }
+
+// A daemon that died between the end of a job, or of a base, and the removal of its files leaves them to the next one.
+func TestFilesThatNoJobNeedsAreRemovedAtTheStart(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(t.TempDir(), "note.md")
+	write(t, file, "# A note\n\nOf a quince.\n")
+	w := newWorldIn(t, dir, nil, nil, nil)
+	f, err := fillFrom(t, w.client, "garden", file)
+	if last := finished(t, w.client, f, err); last.State != api.JobDone {
+		t.Fatalf("job %+v", last)
+	}
+	w.shut()
+	for _, name := range []string{"parcel-" + f.KB.ID + ".tar", "parcel-DELETED.tar", "parcel.123"} {
+		write(t, filepath.Join(dir, name), "the user's files")
+	}
+	newWorldIn(t, dir, nil, nil, nil).server.Resume()
+	if left, err := filepath.Glob(filepath.Join(dir, "parcel*")); err != nil || len(left) > 0 {
+		t.Errorf("left: %q, %v", left, err)
+	}
+}

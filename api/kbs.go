@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net/http"
 	"os"
-	"path/filepath"
 	"slices"
 
 	"github.com/readthru/readthru/crawl"
@@ -222,11 +221,7 @@ func (s *Server) Resume() {
 	if s.o.Knowledge == nil {
 		return
 	}
-	if cut, err := filepath.Glob(filepath.Join(s.o.Dir, "parcel.*")); err == nil && s.o.Dir != "" {
-		for _, name := range cut { // files that were not sent whole
-			_ = os.Remove(name) // one that stays does no harm
-		}
-	}
+	s.removeParcels()
 	for _, b := range s.o.Knowledge.Bases() {
 		begun := b.Building || b.Generation == 0
 		if !begun || b.Paused || b.Source == knowledge.SourceText || !s.MayFill(b) {

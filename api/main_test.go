@@ -14,6 +14,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 
@@ -44,6 +45,7 @@ type world struct {
 
 	revised atomic.Bool // a page of the site has changed
 	crawled string      // id of a Firecrawl client's crawl
+	shut    func()      // ends all of it; again, it does nothing
 }
 
 const article = `<!doctype html><html lang="en"><head><title>%s</title></head><body><main><h1>%s</h1>
@@ -60,6 +62,14 @@ func newWorld(t *testing.T, change func(*api.Options)) *world {
 // fetcher.
 func newWorldOver(tb testing.TB, origin func(http.ResponseWriter, *http.Request) bool, fetching func(*fetch.Options),
 	change func(*api.Options),
+) *world {
+	tb.Helper()
+	return newWorldIn(tb, tb.TempDir(), origin, fetching, change)
+}
+
+// newWorldIn is newWorldOver with its files in a directory, where an earlier one may have left some.
+func newWorldIn(tb testing.TB, dir string, origin func(http.ResponseWriter, *http.Request) bool,
+	fetching func(*fetch.Options), change func(*api.Options),
 ) *world {
 	tb.Helper()
 	w := &world{}
@@ -115,7 +125,7 @@ func newWorldOver(tb testing.TB, origin func(http.ResponseWriter, *http.Request)
 		tb.Fatal(err)
 	}
 	tb.Cleanup(transport.CloseIdleConnections)
-	if w.store, err = store.Open(store.Options{Dir: tb.TempDir()}); err != nil {
+	if w.store, err = store.Open(store.Options{Dir: filepath.Join(dir, "store")}); err != nil {
 		tb.Fatal(err)
 	}
 	c := cache.New(cache.Options{Page: page.IsPage, Markdown: page.IsMarkdown, Store: w.store, Next: transport})
@@ -139,7 +149,7 @@ func newWorldOver(tb testing.TB, origin func(http.ResponseWriter, *http.Request)
 		tb.Fatal(err)
 	}
 	o := api.Options{
-		Knowledge: w.know, Dir: tb.TempDir(),
+		Knowledge: w.know, Dir: dir,
 		Crawl: func(name string) (crawl.Service, error) {
 			return crawl.New(name, crawl.Config{Fetcher: f, Interval: -1})
 		},
@@ -167,13 +177,14 @@ func newWorldOver(tb testing.TB, origin func(http.ResponseWriter, *http.Request)
 	o.Token = cmp.Or(o.Token, "token")
 	w.server = api.New(o)
 	w.client = w.server.Client("agent/1")
-	tb.Cleanup(func() {
+	w.shut = sync.OnceFunc(func() {
 		w.server.Stop()
 		w.origin.CloseClientConnections() // the cache waits a while for what an origin has not answered yet
 		if err := errors.Join(w.know.Close(), f.Close(), c.Close(), w.store.Close()); err != nil {
 			tb.Error(err)
 		}
 	})
+	tb.Cleanup(w.shut)
 	return w
 }
 
