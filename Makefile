@@ -51,9 +51,9 @@ slow: ## series that take long: faults, how deep requests run, hostile pages in 
 	CGO_ENABLED=1 go test -race -count=1 -timeout 30m ./cmd/readthru
 	READTHRU_CACHE_MEMORY=0 go test -count=1 ./proxy ./internal/recording ./cmd/readthru ./internal/e2e # packages below the proxy know nothing of answers that are given again
 
-sequences: ## random sequences of what may happen to pages, bases and the index, and deaths at each write of a job, compared with what must be true: FOR=1h, FROM=first seed
+sequences: ## random sequences of what may happen to pages, bases and the index, and of how pages are read, and deaths at each write of a job, compared with what must be true: FOR=1h, FROM=first seed
 	READTHRU_SEQUENCES_FOR="$(or $(FOR),1h)" READTHRU_SEQUENCES_FROM="$(or $(FROM),1)" \
-		go test -count=1 -v -timeout 24h -run 'RandomSequences|AnyWriteOfAJob' ./knowledge
+		go test -count=1 -v -timeout 24h -run 'RandomSequences|AnyWriteOfAJob' ./knowledge ./api ./internal/e2e
 
 corpora: ## the tests that hold of our own small corpora, over larger ones: PAGES=dir, SECURITY=dir, MARKDOWN=dir, TREES=dir of sources, JUDGED=dir, PDFS=dir
 	@run() { echo "corpora: $$3 over $$2"; env "$$1=$$2" go test -count=1 -run "$$3" $$4 || exit 1; }; \
