@@ -26,7 +26,7 @@ quick: ## what every commit must pass, in under a minute: format, vet, and tests
 # Packages of arithmetic, and those whose tests drive programs of their own: the race detector would see nothing there, or
 # takes minutes for processes that do what other packages' tests do in one (./cmd/readthru, which make slow has under it).
 PURE = . ./agents ./cmd/readthru ./convert/... ./internal/e2e/... ./internal/eventually ./internal/httpfield ./knowledge/analysis ./knowledge/outline ./knowledge/vector ./internal/markdown \
-	./internal/needs/... ./internal/packaging ./page ./convert/pdf ./internal/processor ./internal/recipe ./internal/releases ./internal/service ./internal/strictyaml ./internal/summary ./internal/webtest
+	./internal/needs/... ./internal/packaging ./internal/preference ./page ./convert/pdf ./internal/processor ./internal/recipe ./internal/releases ./internal/service ./internal/strictyaml ./internal/summary ./internal/webtest
 # A process under the race detector sleeps a second at its end unless it is told not to.
 test: export GORACE = atexit_sleep_ms=20
 test: export READTHRU_PROGRAM = $(CURDIR)/bin/tested

@@ -34,6 +34,8 @@ const policy = `
 	llm                   → page, httpfield
 	fetch                 → markdown
 	certs                 →
+	preference            → page
+	fetch                 → preference
 	render                → page, httpfield
 	convert/chars, convert/guard, convert/charset →
 	convert/dom           → convert/chars, convert/guard
@@ -99,7 +101,6 @@ var alone = map[string]string{
 	"github.com/tetratelabs/wazero":                 "symbols",
 	"github.com/modelcontextprotocol/go-sdk":        "mcp",
 	"github.com/yuin/goldmark":                      "ui",
-	"github.com/dunglas/httpsfv":                    "cache",
 	"github.com/tailscale/hujson":                   "agents",
 	"github.com/pelletier/go-toml/":                 "agents",
 	"github.com/pressly/goose/":                     "fleet",

@@ -31,6 +31,8 @@ type RuleFields struct {
 	Bypass  bool     `json:"bypass,omitempty"`  // past the cache
 	Cascade []string `json:"cascade,omitempty"` // of the file alone
 	Render  string   `json:"render,omitempty"`  // auto, always or never
+	// what is done about the preferences that origins state: auto, respect, tell or ignore
+	Preferences string `json:"preferences,omitempty"`
 }
 
 // RuleList lists rules in the order in which they are tried.
@@ -59,6 +61,7 @@ func (s *Server) listRules(_ context.Context, q RuleQuery) (*RuleList, error) {
 		if q.Host == "" || f.MatchesHost(q.Host) {
 			r.RuleFields = RuleFields{
 				Host: f.Host, Path: f.Path, Action: f.Action, Mode: f.Mode, Bypass: f.Bypass, Cascade: f.Cascade, Render: f.Render,
+				Preferences: f.Preferences,
 			}
 			if f.TTL > 0 {
 				r.TTL = f.TTL.String()
@@ -80,7 +83,8 @@ func (s *Server) listRules(_ context.Context, q RuleQuery) (*RuleList, error) {
 
 // addRule makes a rule, in the place of one of the store for the same host and path.
 func (s *Server) addRule(_ context.Context, in RuleFields) (*Rule, error) {
-	r := store.Rule{Host: in.Host, Path: in.Path, Action: in.Action, Mode: in.Mode, Bypass: in.Bypass, Render: in.Render}
+	r := store.Rule{Host: in.Host, Path: in.Path, Action: in.Action, Mode: in.Mode, Bypass: in.Bypass, Render: in.Render,
+		Preferences: in.Preferences}
 	var err error
 	if in.TTL != "" {
 		if r.TTL, err = time.ParseDuration(in.TTL); err != nil {

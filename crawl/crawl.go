@@ -161,7 +161,7 @@ const (
 	Duplicate Outcome = "duplicate" // the content equals that of another page of this crawl
 	Moved     Outcome = "moved"     // a redirect; its target is crawled as a URL of its own if it is on the site
 	Skipped   Outcome = "skipped"   // not a page
-	Forbidden Outcome = "forbidden" // robots.txt forbids it
+	Forbidden Outcome = "forbidden" // robots.txt forbids it, or the origin denies its use
 	Gone      Outcome = "gone"      // the origin says that there is no such page: 404 or 410
 	Failed    Outcome = "failed"    // fetching it failed: Event.Err
 	Waiting   Outcome = "waiting"   // the service is still crawling and has I of Total pages

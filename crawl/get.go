@@ -58,14 +58,23 @@ func (r *run) get(ctx context.Context, it item) result {
 			return result{outcome: Forbidden, err: fmt.Errorf("%s asks for %v between requests, which is more than %v", v.URL,
 				v.Delay, maxDelay)}
 		}
+		if err := r.Fetcher.Unwanted(u, v.Preferences); err != nil {
+			return result{outcome: Forbidden, err: err}
+		}
 		if err := r.pacer.wait(ctx, host, v.Delay); err != nil {
 			return result{outcome: Failed, err: err}
 		}
 		ans, err := r.Fetcher.Page(ctx, fetch.Request{
 			URL: u, Own: true, Force: r.o.Refresh || try > 1, NoRemote: true, NoVisit: true, Links: true, Follow: refuseRedirect,
-			View: r.o.View, Render: r.o.Render, Wait: r.o.Wait, Source: r.o.Source, Trimmed: r.o.Trimmed,
+			Unattended: true,
+			View:       r.o.View, Render: r.o.Render, Wait: r.o.Wait, Source: r.o.Source, Trimmed: r.o.Trimmed,
 		})
 		if err == nil {
+			if ans.Page != nil {
+				if err := r.Fetcher.Unwanted(u, ans.Page.Preferences); err != nil {
+					return result{outcome: Forbidden, err: err, links: ans.Links}
+				}
+			}
 			if ans.Page != nil && ans.Page.Source == page.Alternate {
 				r.pacer.charge(ctx, host, v.Delay) // the fetch also requested the markdown twin
 			}

@@ -17,6 +17,7 @@ import (
 	"github.com/readthru/readthru/crawl"
 	"github.com/readthru/readthru/fetch"
 	"github.com/readthru/readthru/page"
+	"github.com/readthru/readthru/store"
 )
 
 func TestPagesAreFoundByTheirMenus(t *testing.T) {
@@ -417,5 +418,43 @@ func TestTheTotalCountsWhatIsBeingRead(t *testing.T) {
 	}
 	if diff := cmp.Diff(slices.Repeat([]int{71}, 71), totals); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// TestACrawlLeavesOutWhatOriginsDenyItsUse: a page that may not be searched or given to models is not kept and its links
+// are followed; noindex speaks to public search engines.
+func TestACrawlLeavesOutWhatOriginsDenyItsUse(t *testing.T) {
+	p := pages{
+		"/robots.txt": "User-agent: *\nContent-Usage: /denied search=n\nAllow: /\n",
+		"/":           html("Home", "/denied", "/signal", "/noindex"),
+		"/denied":     html("Denied"),
+		"/signal":     html("Signal", "/behind"),
+		"/behind":     html("Behind"),
+		"/noindex": strings.Replace(html("Noindex"), "<head>",
+			`<head><meta name="robots" content="noindex">`, 1),
+	}
+	site := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/signal" {
+			w.Header().Set("Content-Signal", "search=yes, ai-input=no")
+		}
+		p.ServeHTTP(w, r)
+	})
+	r := newRig(t, site)
+	list, _ := must3(t)(r.run(t, crawl.Options{}))
+	want := told{"new /", "forbidden /denied", "forbidden /signal", "new /noindex", "new /behind"}
+	if diff := cmp.Diff(want, list); diff != "" {
+		t.Errorf("crawl (-want +got):\n%s", diff)
+	}
+	if n := r.count("site.test/denied"); n != 0 {
+		t.Errorf("robots.txt denies the use of a page, which was asked for %d times", n)
+	}
+	if _, err := r.store.Page(page.KeyOf("http://site.test/signal")); !errors.Is(err, store.ErrNotFound) {
+		t.Errorf("the page that may not be given to models: %v, want that it is not stored", err)
+	}
+
+	tell := func(_ *crawl.Config, o *fetch.Options) { o.Preferences = fetch.PreferencesTell }
+	list, _ = must3(t)(newRig(t, site, tell).run(t, crawl.Options{}))
+	if refused := list.of(crawl.Forbidden); len(refused) > 0 || len(list) != 5 {
+		t.Errorf("where preferences are only told: %v", list)
 	}
 }

@@ -45,6 +45,7 @@ type Options struct {
 	Rules            Rules
 	Recipes          *recipe.Set // for the conversion of HTML; if nil there are none
 	PagesWithCookies string      // skip (default), reread, remember
+	Preferences      string      // PreferencesAuto (default), PreferencesRespect, PreferencesTell, PreferencesIgnore
 	Private          bool        // the cache is private: pages read with credentials may be stored
 	FrontMatter      bool        // answers begin with front matter
 	Convert          convert.Options
@@ -182,6 +183,7 @@ func (o Options) withDefaults() Options {
 	if o.Render == "" {
 		o.Render = RenderAuto
 	}
+	o.Preferences = cmp.Or(o.Preferences, PreferencesAuto)
 	if o.PagesWithCookies == "" {
 		o.PagesWithCookies = "skip"
 	}
@@ -294,6 +296,11 @@ type Request struct {
 
 	Console    bool // return the errors that a rendered page logs: Answer.Console
 	Screenshot bool // take a screenshot: Answer.Screenshot
+
+	// Unattended says that nobody asked for this page in particular, as in a crawl: it is not stored where its origin
+	// denies that (see Options.Preferences), and the caller does not use it if [Fetcher.Unwanted] says so. Its links may be
+	// followed.
+	Unattended bool
 
 	NoVisit bool // store the page but count no visit, because there is no reader (rule E13)
 	Links   bool // return the page's links: Answer.Links

@@ -139,6 +139,11 @@ func (f *Fetcher) Page(ctx context.Context, r Request) (*Answer, error) {
 	}
 	cancel(nil)
 	f.forgetFailures(a.req)
+	if ans.Page != nil && !r.Unattended {
+		if p, unwanted := f.unwanted(&a.req, a.url, ans.Page.Preferences); unwanted {
+			return nil, unwantedError(a.url, p) // it says nothing of the page for others: no failure to note
+		}
+	}
 	return ans, nil
 }
 

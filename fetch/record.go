@@ -7,6 +7,7 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -19,7 +20,8 @@ import (
 // becomesPage reports whether what was read becomes a page with a visit: a GET that may be kept, a page and no error,
 // wall, form to sign in or "not found" in disguise (rules AD6, X6).
 func (f *Fetcher) becomesPage(a *attempt) bool {
-	return a.memorable && a.req.Method != http.MethodHead && a.wall == "" &&
+	_, unwanted := f.unwanted(&a.req, a.url, a.page.Preferences)
+	return !unwanted && a.memorable && a.req.Method != http.MethodHead && a.wall == "" &&
 		!warns(a.warnings, convert.WarnSoft404, convert.WarnError, convert.WarnLogin, convert.WarnBinary, convert.WarnScanned,
 			convert.WarnEncrypted) &&
 		(a.status == http.StatusOK || a.best.From == page.MarkdownNew)
@@ -31,7 +33,8 @@ func (f *Fetcher) record(a *attempt, markdown []byte) {
 	p := a.page
 	known := f.name(a)
 	same := known.ContentHash == p.ContentHash && (known.FinalURL == p.FinalURL || a.named != a.key) &&
-		known.Title == p.Title
+		known.Title == p.Title && slices.Equal(known.Preferences, p.Preferences) &&
+		warns(known.Warnings, page.WarnNotIndexed) == warns(a.warnings, page.WarnNotIndexed)
 	// who chooses elements, or what a model sees, may have got another form
 	other := a.req.View.chooses() || f.lowersHTMLLimit(a.req)
 	if known.NormalizedURL != "" && known.Error == nil && (same || other) {
@@ -104,6 +107,9 @@ func (f *Fetcher) putFetched(a *attempt) {
 func (a *attempt) record() page.Record {
 	r := a.page.Record
 	r.ContentFormat, r.Tokens, r.Warnings = "markdown", a.best.Tokens, a.best.Warnings
+	if warns(a.warnings, page.WarnNotIndexed) {
+		r.Warnings = append(slices.Clip(r.Warnings), page.WarnNotIndexed)
+	}
 	return r
 }
 

@@ -31,6 +31,10 @@ type Verdict struct {
 	Delay    time.Duration // Crawl-delay between requests; 0: none
 	Sitemaps []string      // absolute URLs of the sitemaps that it names; at most 100
 
+	// Preferences are what it states about the use of the URL's content. They are not in Allowed: a preference is about
+	// what is done with content, and its reader may be a person. See [Fetcher.Unwanted].
+	Preferences page.Preferences
+
 	URL    string // of robots.txt
 	Status int    // of its response; 0: none was received
 	Text   string // its first 8 KiB
@@ -46,7 +50,7 @@ func (f *Fetcher) Allowed(ctx context.Context, u *url.URL) (Verdict, error) {
 	if _, err := page.Parse(u.String()); err != nil {
 		return Verdict{}, err
 	}
-	site := url.URL{Scheme: u.Scheme, Host: page.Authority(u), Path: "/robots.txt"}
+	site := robotsOf(u)
 	known := f.robots.get(site.String())
 	if known == nil || !time.Now().Before(known.until) {
 		fresh, err := f.freshRobots(ctx, site, known)
@@ -63,11 +67,16 @@ func (f *Fetcher) Allowed(ctx context.Context, u *url.URL) (Verdict, error) {
 	case known.why != "":
 		v.Reason = known.why
 	case u.EscapedPath() == "/robots.txt" || known.rules.allows(robotsPath(u)):
-		v.Allowed = true
+		v.Allowed, v.Preferences = true, known.rules.preferences(robotsPath(u))
 	default:
 		v.Reason = fmt.Sprintf("%s does not let %s read %s", site.String(), f.robotsToken(), page.Mask(u))
 	}
 	return v, nil
+}
+
+// robotsOf returns the URL of the robots.txt of u's site.
+func robotsOf(u *url.URL) url.URL {
+	return url.URL{Scheme: u.Scheme, Host: page.Authority(u), Path: "/robots.txt"}
 }
 
 // robotsToken returns our product token for robots.txt.

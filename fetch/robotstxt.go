@@ -6,6 +6,9 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/readthru/readthru/internal/preference"
+	"github.com/readthru/readthru/page"
 )
 
 // robotsLimit is the number of bytes read of a robots.txt (RFC 9309 §2.5).
@@ -16,6 +19,14 @@ type robotsRules struct {
 	rules    []robotsRule
 	delay    time.Duration // Crawl-delay, which is not part of the RFC; 0: none
 	sitemaps []string      // as written
+	usage    []robotsUsage // Content-Usage and Content-Signal
+}
+
+// robotsUsage is a line that states preferences about the use of what lies below a path.
+type robotsUsage struct {
+	key   string // content-usage or content-signal
+	scope robotsRule
+	says  page.Preferences
 }
 
 // robotsRule is one allow or disallow line.
@@ -71,6 +82,16 @@ func parseRobots(text []byte, token string) robotsRules {
 			}
 			for _, g := range groups {
 				g.delay = time.Duration(min(seconds, 1e6) * float64(time.Second))
+			}
+		case "content-usage", "content-signal":
+			begun = true // a rule of the group (draft-ietf-aipref-attach-04)
+			pattern, statement := preference.SplitRobots(value)
+			says := preference.OfRobots(key, statement)
+			if len(says) == 0 {
+				continue
+			}
+			for _, g := range groups {
+				g.usage = append(g.usage, robotsUsage{key, newRobotsRule(true, pattern), says})
 			}
 		case "sitemap":
 			if value != "" && len(sitemaps) < 100 {
@@ -155,11 +176,34 @@ func (rs robotsRules) allows(path string) bool {
 	return allowed
 }
 
+// preferences returns what the lines of each key that match the path most specifically state. Statements about equal
+// paths count together (draft-ietf-aipref-attach-04, "Content-Usage Rule Semantics").
+func (rs robotsRules) preferences(path string) (stated page.Preferences) {
+	longest := map[string]int{}
+	for _, u := range rs.usage {
+		if u.scope.length > longest[u.key] && u.scope.matches(path) {
+			longest[u.key] = u.scope.length
+		}
+	}
+	for _, u := range rs.usage {
+		if u.scope.length == longest[u.key] && u.scope.matches(path) {
+			stated = append(stated, u.says...)
+		}
+	}
+	return stated
+}
+
 // size returns the approximate memory size of the rules in bytes.
 func (rs robotsRules) size() int {
 	n := 0
 	for _, r := range rs.rules {
 		n += 64 + r.length + 16*len(r.parts)
+	}
+	for _, u := range rs.usage {
+		n += 96 + u.scope.length + 16*len(u.scope.parts)
+		for _, p := range u.says {
+			n += 64 + len(p.Says)
+		}
 	}
 	for _, s := range rs.sitemaps {
 		n += 16 + len(s)

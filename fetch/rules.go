@@ -23,6 +23,8 @@ type Rule struct {
 	Bypass     bool          // bypass the cache
 	Cascade    []string
 	Render     string // as render.mode; if empty, render.mode applies
+	// as the key preferences: auto, respect, tell or ignore; if empty, that key applies
+	Preferences string
 }
 
 // Rules are tried in order.
@@ -34,6 +36,7 @@ func StoredRules(list []store.Rule) Rules {
 	for i, r := range list {
 		rules[i] = Rule{
 			Host: r.Host, Path: r.Path, Action: r.Action, Mode: r.Mode, TTL: r.TTL, Bypass: r.Bypass, Render: r.Render,
+			Preferences: r.Preferences,
 		}
 	}
 	return rules
@@ -45,6 +48,7 @@ func (r Rule) Check() error {
 		{"action", r.Action, "intercept tunnel block"},
 		{"mode", r.Mode, "auto always negotiate never"},
 		{"render", r.Render, "auto always never"},
+		{"preferences", r.Preferences, "auto respect tell ignore"},
 	} {
 		if allowed := strings.Fields(field.allowed); field.value != "" && !slices.Contains(allowed, field.value) {
 			return fmt.Errorf("%s %.40q is none of %s", field.name, field.value, strings.Join(allowed, ", "))
@@ -60,8 +64,9 @@ func (r Rule) Check() error {
 		return fmt.Errorf("%.80q is not a path such as /docs/*", r.Path)
 	case r.TTL < 0:
 		return fmt.Errorf("ttl %s is negative", r.TTL)
-	case r.Action == "" && r.Mode == "" && r.TTL == 0 && !r.Bypass && r.Render == "" && len(r.Cascade) == 0:
-		return errors.New("the rule says nothing: give an action, a mode, a ttl, bypass or render")
+	case r.Action == "" && r.Mode == "" && r.TTL == 0 && !r.Bypass && r.Render == "" && r.Preferences == "" &&
+		len(r.Cascade) == 0:
+		return errors.New("the rule says nothing: give an action, a mode, a ttl, bypass, render or preferences")
 	case r.Path != "" && r.Action == "intercept":
 		return errors.New("only whole hosts are intercepted: leave out the path")
 	}

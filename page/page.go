@@ -103,6 +103,8 @@ type Record struct {
 	UpdatedAt time.Time `json:"updated_at,omitzero"` // when the content last changed
 	FetchedAt time.Time `json:"fetched_at,omitzero"`
 
+	Preferences Preferences `json:"preferences,omitempty"` // what the origin says about the use of the content
+
 	Stored   bool     `json:"stored"`
 	Warnings []string `json:"warnings,omitempty"`
 	Info     Info     `json:"info"`
@@ -110,7 +112,8 @@ type Record struct {
 }
 
 // Findable reports whether searches may find a page: not one that its origin calls gone (rule X6), whose address has a
-// secret, or of which only a part or a wall against robots was read. The store keeps only pages that may be kept (AD4,
+// secret, of which only a part or a wall against robots was read, or whose origin wants it in no index, where that is
+// respected. The store keeps only pages that may be kept (AD4,
 // AD6); this is the second look.
 func (r *Record) Findable() bool {
 	if r.Error.Gone() {
@@ -121,7 +124,9 @@ func (r *Record) Findable() bool {
 			return false
 		}
 	}
-	return !slices.Contains(r.Warnings, "truncated") && !slices.Contains(r.Warnings, "bot-wall")
+	return !slices.ContainsFunc(r.Warnings, func(w string) bool {
+		return w == "truncated" || w == "bot-wall" || w == WarnNotIndexed
+	})
 }
 
 // Visits counts the visits of a page. The store counts them beside the record, which a visit does not change.

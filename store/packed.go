@@ -181,6 +181,17 @@ func (r *pageRecord) fields(f fields) {
 	f.sum(&r.Source)
 	integer(f, &r.Job)
 	integer(f, &r.Edition)
+	// older programs do not know of what follows, and read what has none
+	if f.d != nil && len(f.d.b) == 0 || f.d == nil && len(p.Preferences) == 0 {
+		return
+	}
+	stated := &p.Preferences
+	if f.d != nil {
+		stated = nil
+	}
+	if rare(f, &stated); stated != nil {
+		p.Preferences = *stated
+	}
 }
 
 func (r *renditionRecord) fields(f fields) {

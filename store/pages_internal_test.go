@@ -20,7 +20,7 @@ const kept = `
 	title ps, description ps, meta ps, content -, content_format ps, excerpt ps, section -, next -,
 	metadata -, kbs -, readme -, symbol_map -, github_info ps, summary -, summary_type -,
 	markdown_source ps, markdown_tokens ps, content_hash ps, size_bytes ps, bytes ps, status_code ps, content_type ps,
-	created_at ps, updated_at ps, first_visited_at s, last_visited_at s, fetched_at ps, visit_id -, visit_count s,
+	preferences ps, created_at ps, updated_at ps, first_visited_at s, last_visited_at s, fetched_at ps, visit_id -, visit_count s,
 	from_cache -, stored ps, warnings ps, removed -, attempts -, info ps, error ps,
 	console -, screenshot -`
 
@@ -141,8 +141,14 @@ func TestPackedRecordsKeepEachField(t *testing.T) {
 	if !unmarshal(encodePacked(&pageRecord{}), &empty) || !reflect.DeepEqual(empty, pageRecord{}) {
 		t.Errorf("an empty record becomes %+v", empty)
 	}
+	older := p // as older programs wrote it
+	older.Page.Preferences = nil
+	var read pageRecord
+	if !unmarshal(encodePacked(&older), &read) || !cmp.Equal(older, read) {
+		t.Errorf("a page without preferences becomes %+v", read)
+	}
 	for n := range encodePacked(&p) {
-		if unmarshal(encodePacked(&p)[:n], &pageRecord{}) {
+		if n != len(encodePacked(&older)) && unmarshal(encodePacked(&p)[:n], &pageRecord{}) {
 			t.Errorf("the first %d bytes are a record", n)
 		}
 	}

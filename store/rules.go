@@ -20,6 +20,8 @@ type Rule struct {
 	TTL    time.Duration `json:"ttl,omitempty"`
 	Bypass bool          `json:"bypass,omitempty"`
 	Render string        `json:"render,omitempty"`
+
+	Preferences string `json:"preferences,omitempty"`
 }
 
 // maxRules bounds the rules: each request is held against all of them.

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/readthru/readthru/fetch"
 	"github.com/readthru/readthru/internal/users"
 	"github.com/readthru/readthru/page"
 )
@@ -34,6 +35,7 @@ type config struct {
 		TLS    tlsFiles `yaml:"tls"`
 	} `yaml:"admin"`
 	Rules          []ruleConfig `yaml:"rules"`
+	Preferences    string       `yaml:"preferences" oneof:"auto respect tell ignore"`
 	BlockedDomains []string     `yaml:"blocked_domains"`
 	Fetch          struct {
 		Cascade      []string      `yaml:"cascade" oneof:"negotiate alternate local browser markdown_new llm"`
@@ -164,11 +166,14 @@ type ruleConfig struct {
 	Bypass  bool          `yaml:"bypass"`
 	Cascade []string      `yaml:"cascade" oneof:"negotiate alternate local browser markdown_new llm"`
 	Render  string        `yaml:"render" oneof:"auto always never"`
+
+	Preferences string `yaml:"preferences" oneof:"auto respect tell ignore"`
 }
 
 // defaults returns the default configuration.
 func defaults() *config {
 	c := new(config)
+	c.Preferences = fetch.PreferencesAuto
 	c.Proxy.Listen, c.Proxy.Mode, c.Proxy.ConnectPorts = "127.0.0.1:7887", "auto", []int{443}
 	c.Admin.Listen = "127.0.0.1:7888"
 	c.BlockedDomains = []string{"medium.com", "substack.com"}

@@ -28,6 +28,10 @@ func (p *program) rulesCommand() *cli.Command {
 					&cli.DurationFlag{Name: "ttl", Usage: "answers are fresh for `TIME`", DefaultText: "as the origin says"},
 					&cli.BoolFlag{Name: "bypass", Usage: "pass the cache by"},
 					&cli.StringFlag{Name: "render", Usage: "use of the browser: auto, always or never"},
+					&cli.StringFlag{
+						Name:  "preferences",
+						Usage: "what is done about the preferences that origins state: auto, respect, tell or ignore",
+					},
 					jsonFlag(),
 				},
 				Action: p.rulesAdd,
@@ -76,6 +80,7 @@ func ruleText(r api.RuleFields) string {
 	}
 	add("cascade", strings.Join(r.Cascade, " "))
 	add("render", r.Render)
+	add("preferences", r.Preferences)
 	return strings.Join(parts, ", ")
 }
 
@@ -93,7 +98,7 @@ func (p *program) rulesAdd(c *cli.Context) error {
 	}
 	r := api.RuleFields{
 		Host: host, Path: c.String("path"), Action: c.String("action"), Mode: c.String("mode"), Bypass: c.Bool("bypass"),
-		Render: c.String("render"),
+		Render: c.String("render"), Preferences: c.String("preferences"),
 	}
 	if c.IsSet("ttl") {
 		r.TTL = c.Duration("ttl").String()

@@ -193,6 +193,7 @@ func (c *core) fetchOptions(s *settings) fetch.Options {
 		Client: c.cache, Direct: c.transport, Store: c.store,
 		Cascade: s.Fetch.Cascade, Timeout: s.Fetch.Timeout, MaxBody: int64(s.Fetch.MaxBody), UserAgent: s.Fetch.UserAgent,
 		BlockedDomains: s.BlockedDomains, Rules: c.rules(s), PagesWithCookies: s.Pages.WithCookies,
+		Preferences: s.Preferences,
 		Recipes:     fetch.RecipesOf(c.store.SiteRecipes()),
 		Private:     s.Cache.Mode == "private",
 		FrontMatter: s.Convert.FrontMatter, Convert: convert.Options{Links: s.Convert.Links, Images: s.Convert.Images},
@@ -520,7 +521,7 @@ func (s *settings) rules() fetch.Rules {
 	for _, r := range s.Rules {
 		list = append(list, fetch.Rule{
 			Host: r.Host, Path: r.Path, Action: r.Action, Mode: r.Mode, TTL: r.TTL,
-			Bypass: r.Bypass, Cascade: r.Cascade, Render: r.Render,
+			Bypass: r.Bypass, Cascade: r.Cascade, Render: r.Render, Preferences: r.Preferences,
 		})
 	}
 	return list
