@@ -34,15 +34,15 @@ var mayPause = map[string]string{
 // mayMeasure names the functions of tests that compare times which have passed, and why a machine with other things to
 // do cannot turn them red.
 var mayMeasure = map[string]string{
-	"api/hold_test.go TestLeasesDoNotHoldUpAServerThatIsToldToStop":                    "one of many attempts is enough",
-	"certs/leaf_test.go TestLeafIsWhatClientsAccept":                                   "a day",
-	"internal/e2e/fleet_linux_test.go TestAFleetSharesWhatItsNodesRead":                "what took longer than nodes wait does not count",
-	"internal/e2e/fleet_linux_test.go TestOneNodeOfAFleetRendersAPage":                 "what took longer than nodes wait does not count",
-	"internal/fleet/fillings_linux_test.go TestALeaseOutlastsABacklog":                 "it works until that time is over",
-	"internal/fleet/responses_linux_test.go TestOneNodeAsksTheOrigin":                  "what took longer than nodes wait does not count",
-	"internal/fleet/responses_linux_test.go TestNobodyWaitsForAnAnswerThatIsNotShared": "what took longer than nodes wait does not count",
-	"knowledge/breathe_internal_test.go TestRequestsGoBeforeTheIndexOnOneProcessor":    "it works until that time is over",
-	"proxy/fast_random_test.go TestAnswersGivenAgainAreThoseOfTheSlowPath":             "a connection that may have been closed is replaced",
+	"api/hold_test.go TestLeasesDoNotHoldUpAServerThatIsToldToStop":                       "one of many attempts is enough",
+	"certs/leaf_test.go TestLeafIsWhatClientsAccept":                                      "a day",
+	"internal/e2e/fleet_linux_test.go TestAFleetSharesWhatItsNodesRead":                   "what took longer than nodes wait does not count",
+	"internal/e2e/fleet_linux_test.go TestOneNodeOfAFleetRendersAPage":                    "what took longer than nodes wait does not count",
+	"internal/fleet/fillings_linux_test.go TestALeaseOutlastsABacklog":                    "it works until that time is over",
+	"internal/fleet/responses_linux_test.go TestOneNodeAsksTheOrigin":                     "what took longer than nodes wait does not count",
+	"internal/fleet/responses_linux_test.go TestNobodyWaitsForAnAnswerThatIsNotShared":    "what took longer than nodes wait does not count",
+	"knowledge/breath/breath_internal_test.go TestRequestsGoBeforeTheIndexOnOneProcessor": "it works until that time is over",
+	"proxy/fast_random_test.go TestAnswersGivenAgainAreThoseOfTheSlowPath":                "a connection that may have been closed is replaced",
 }
 
 // A test that judges by the clock fails on a machine that has other things to do.

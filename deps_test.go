@@ -24,6 +24,7 @@ const policy = `
 	certs, store, service, api, cmd/readthru → wholefile
 	users                 → guess
 	users, symbols, store, cache, knowledge, knowledge/vector, fleet, fetch/github, render → fault
+	knowledge/breath      → fault
 	fetch, crawl, api/firecrawl, proxy, api, mcp, cmd/readthru → fault
 	fetch/github/githubtest → needs
 	symbols/pack, needs/suite →
@@ -65,7 +66,7 @@ const policy = `
 	journal               → page, httpfield
 	fleet                 → page, store, users, knowledge
 	fleet/fleettest       → needs, eventually
-	knowledge             → page, store, llm, knowledge/analysis, knowledge/outline, knowledge/vector
+	knowledge             → page, store, llm, knowledge/analysis, knowledge/breath, knowledge/outline, knowledge/vector
 	fetch/github          → page, convert, symbols
 	fetch                 → recipe, page, httpfield, convert, render, symbols, llm, store, cache, fetch/github
 	proxy/repeat          →
@@ -73,7 +74,8 @@ const policy = `
 	proxy                 → proxy/repeat
 	crawl                 → page, httpfield, fetch
 	api/firecrawl         → page, users, httpfield, store, knowledge, fetch, crawl, summary
-	api                   → page, markdown, httpfield, pace, guess, users, journal, fetch, store, knowledge, knowledge/outline
+	api                   → page, markdown, httpfield, pace, guess, users, journal, fetch, store, knowledge
+	api                   → knowledge/outline
 	api                   → recipe, crawl, api/firecrawl, fleet, llm, summary, agents
 	mcp                   → page, httpfield, users, knowledge, knowledge/outline, api
 	ui                    → page, markdown, journal, api

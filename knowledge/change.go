@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/readthru/readthru/internal/clip"
+	"github.com/readthru/readthru/knowledge/breath"
 	"github.com/readthru/readthru/knowledge/outline"
 	"github.com/readthru/readthru/page"
 	"github.com/readthru/readthru/store"
@@ -147,7 +148,7 @@ func (c *change) index(d *Document, passages []outline.Passage) error {
 	had, named := len(c.hashes), false
 	now := map[uint32]bool{}
 	for i := range passages {
-		breathe()
+		breath.Take()
 		p := &passages[i]
 		if p.Start < 0 || p.End < p.Start || p.End > len(d.Markdown) {
 			return fmt.Errorf("index %s: passage %d is outside the document", d.URL, i)

@@ -126,12 +126,6 @@ func (c *change) segment() (*segment, []store.Change, error) {
 	return s, blocks, nil
 }
 
-// writer returns a writer for the terms of the segment, whose table is complete.
-func (s *segment) writer(out func([]byte) error) *segmentWriter {
-	norm := newNorms(s.avg)
-	return &segmentWriter{out: out, bound: func(p *posting) uint8 { return norm.bound(p, s.lengths[p.ord]) }}
-}
-
 // owned is the new ownership of a passage.
 type owned struct {
 	s      *segment
@@ -237,17 +231,6 @@ func (c *change) plan(fresh *segment) *ownership {
 		}
 	}
 	return o
-}
-
-// own records the owners of a passage.
-func (s *segment) own(ord uint32, owners []uint32) {
-	s.dead.remove(ord)
-	s.orphans.remove(ord)
-	if len(owners) == 0 {
-		s.dead.add(ord)
-	} else if _, has := slices.BinarySearch(owners, s.owners[ord]); !has {
-		s.orphans.add(ord)
-	}
 }
 
 // applyToMemory applies a committed change to what memory holds, and returns the passages that were added and removed.

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/readthru/readthru/internal/fault"
+	"github.com/readthru/readthru/knowledge/breath"
 	"github.com/readthru/readthru/knowledge/outline"
 	"github.com/readthru/readthru/page"
 	"github.com/readthru/readthru/store"
@@ -146,7 +147,7 @@ func (k *Knowledge) do(ctx context.Context, tasks []*task, each func(*Document))
 				size += len(d.doc.Markdown)
 			}
 			n++
-			breathe()
+			breath.Take()
 		}
 		err := k.put(ctx, batch, gone, failed)
 		done()

@@ -265,9 +265,9 @@ func (x *searchIndex) show(h *Hit, key page.Key, text string, w *landmarked, p *
 	if n := max(defined.Landmark-first+1, 0); defined.Landmark >= 0 && n < len(parts) {
 		parts = parts[n : n+1]
 	}
-	s, marks, part := snippet(parsed, parts...)
+	s, marks, part := snippet(parsed.spots, parts...)
 	if defined.Landmark >= 0 && parsed.onlyNames {
-		s, marks = opening(parsed, parts[0]) // the rest has the name again, in examples
+		s, marks = opening(parsed.spots, parts[0]) // the rest has the name again, in examples
 	}
 	h.Snippet, h.Highlights = s, marks
 	at := first + part - 1

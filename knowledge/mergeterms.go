@@ -1,6 +1,10 @@
 package knowledge
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/readthru/readthru/knowledge/breath"
+)
 
 // source is a segment that is being merged.
 type source struct {
@@ -37,7 +41,7 @@ func mergeTerms(sources []*source, w *segmentWriter) error {
 		if !any {
 			return w.flush()
 		}
-		breathe()
+		breath.Take()
 		forms, others := mergedForms(sources, term)
 		w.begin(term, forms, others)
 		for _, s := range sources {

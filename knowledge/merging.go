@@ -28,9 +28,6 @@ const (
 	// restAtStart is how long an index that earlier processes left with work to do is not merged: a start answers
 	// requests first, and a process of a few seconds would only begin what the next one begins again.
 	restAtStart = 30 * time.Second
-
-	// largestSegment is the largest result of a merge, in passages.
-	largestSegment = 1 << 20
 )
 
 // merging is the state of the background work.
@@ -330,17 +327,6 @@ func (x *searchIndex) swap(group []*segment, merged *segment) error {
 	maps.Copy(x.sharedBy, sharedBy)
 	x.fitBlocks()
 	return nil
-}
-
-// changed reports whether a range of passages has dead ones or orphans.
-func (s *segment) changed(part int) bool {
-	from, to := part*changesPart/64, min((part+1)*changesPart/64, len(s.dead))
-	for i := from; i < to; i++ {
-		if s.dead[i]|s.orphans[i] != 0 {
-			return true
-		}
-	}
-	return false
 }
 
 // drop deletes the terms and the table of a segment that is not listed.

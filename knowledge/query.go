@@ -3,6 +3,7 @@ package knowledge
 import (
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/readthru/readthru/internal/clip"
 	"github.com/readthru/readthru/knowledge/analysis"
@@ -165,4 +166,55 @@ func (q *query) dropStopWords() {
 	if len(said) > 0 {
 		q.terms = said
 	}
+}
+
+// spots finds the words of a query in a line.
+func (q *query) spots(line string) []spot {
+	var begins [256]bool // what words of the query begin with; a stem may lack an accent that a form has
+	for i := range q.terms {
+		for _, word := range [...]string{q.terms[i].stem, q.terms[i].form} {
+			if word != "" {
+				begins[word[0]] = true
+			}
+		}
+	}
+	var spots []spot
+	at, chars := 0, 0
+	analysis.Tokenise(line, func(t analysis.Token) {
+		if t.Surface[0] < utf8.RuneSelf && !begins[t.Surface[0]] {
+			return
+		}
+		weight, term := q.weightOf(string(t.Surface))
+		if weight == 0 {
+			return
+		}
+		if t.Start > at { // parts of an identifier come after the whole
+			chars += utf8.RuneCountInString(line[at:t.Start])
+			at = t.Start
+		}
+		spots = append(spots, spot{start: t.Start, end: t.End, char: chars, term: term, weight: weight})
+	})
+	return spots
+}
+
+// weightOf returns how much a word counts for the choice of a snippet, and which term of the query it is; 0 for none.
+func (q *query) weightOf(surface string) (weight float64, term int) {
+	stem := analysis.Stem(surface)
+	for i := range q.terms {
+		t := &q.terms[i]
+		switch {
+		case t.prefix && strings.HasPrefix(surface, t.form), !t.prefix && t.stem == stem,
+			t.language != 0 && t.stem == t.language.Stem(surface):
+			weight, term = 1, i
+		default:
+			continue
+		}
+		if analysis.FunctionWords[t.form] {
+			weight = functionWeight
+		}
+		if t.form == surface {
+			return weight * (1 + exactForm), i
+		}
+	}
+	return weight, term
 }

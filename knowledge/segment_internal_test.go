@@ -4,12 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
-	"strings"
 	"testing"
-	"unicode/utf8"
-
-	"github.com/google/go-cmp/cmp"
-	"github.com/readthru/readthru/knowledge/outline"
 )
 
 // randomPostings returns postings as a builder would make them, up to the largest counts.
@@ -207,16 +202,7 @@ func FuzzBlock(f *testing.F) {
 	})
 }
 
-func FuzzIndexRecords(f *testing.F) {
-	a := &article{
-		number: 3, url: "https://a.test/", title: "T",
-		passages: []place{{number: 7, end: 20, path: "A › B", before: "```\n"}, {number: 5, start: 30, end: 31}},
-	}
-	b, err := a.encode()
-	if err != nil {
-		f.Fatal(err)
-	}
-	f.Add(b)
+func FuzzRecordsOfASegment(f *testing.F) {
 	s := &segment{
 		numbers: []uint32{4, 9}, hashes: make([][16]byte, 2), owners: []uint32{1, 2},
 		lengths: make([]lengths, 2),
@@ -226,25 +212,13 @@ func FuzzIndexRecords(f *testing.F) {
 	f.Add(s.encodeTable(0))
 	f.Add(s.encodeMeta())
 	f.Add(s.encodeChanges(0))
-	d := &docTable{}
-	f.Add(d.encodeBlock(0, map[uint32]docRow{}))
 	f.Fuzz(func(t *testing.T, b []byte) {
-		if a, err := decodeArticle(b); err == nil {
-			again, err := a.encode()
-			if err != nil {
-				return
-			}
-			if back, err := decodeArticle(again); err != nil || !cmp.Equal(a, back, cmp.AllowUnexported(article{}, place{})) {
-				t.Fatalf("article %+v comes back as %+v, %v", a, back, err)
-			}
-		}
 		s := &segment{}
 		if s.decodeTable(b) == nil && s.len() < 1000 {
 			s.ready()
 			_ = s.decodeChanges(0, b)
 		}
 		_, _ = (&segment{}).decodeMeta(b)
-		_ = (&docTable{}).decodeBlock(0, b)
 		_, _ = decodeNumbers(b)
 	})
 }
@@ -306,135 +280,5 @@ func TestBoundsHoldWhateverTheAveragesBecome(t *testing.T) {
 		if got := saturated(newNorms(now).weighted(l, int(p.text), int(p.title), int(p.path))); float64(got) > bound+1e-5 {
 			t.Fatalf("posting %+v of %+v is worth %v with %+v, over its bound %v made with %+v", p, l, got, now, bound, then)
 		}
-	}
-}
-
-func TestSnippetShowsWhereTheQueryIs(t *testing.T) {
-	long := strings.Repeat("Nothing to see in this sentence at all. ", 20)
-	for _, tt := range []struct {
-		name, text, query, want string // want: the snippet with its highlights in brackets
-	}{
-		{"short", "The cats sleep.", "cat", "The [cats] sleep."},
-		{"identifiers are marked whole", "Call useEffect now.", "useEffect", "Call [useEffect] now."},
-		{"a part is marked alone", "Call useEffect now.", "effect", "Call use[Effect] now."},
-		{"links lose their targets", "See [the guide](https://a.test/x) there.", "guide", "See the [guide] there."},
-		{"its own heading, fences and rules go", "## Head\n\n```go\ncode()\n```\n\n---\n", "code", "[code]()"},
-		{
-			"a heading further down ends in a colon", "Pools **end**.\n\n### Notes `x`\n\nThe pool\nis _deep_.", "pool",
-			"[Pools] end. Notes x: The [pool] is deep.",
-		},
-		{"nothing but headings", "# One\n\n## Two", "two", "# One ## [Two]"},
-		{"lists and quotes", "> quoted\n\n- one\n- `two`\n\n1. three", "two", "quoted • one • [two] 1. three"},
-		{"tables", "| a | b |\n|---|---|\n| one | [two](x) |", "two", "a | b · one | [two]"},
-		{"definitions of links and comments", "See [it][1].\n\n<!-- no -->\n\n[1]: https://a.test/it", "see", "[See] it."},
-		{"entities and escapes", "a &lt;b&gt; \\*c\\*", "b", "a <[b]> *c*"},
-		{"accents", "Das Café öffnet", "cafe öffnet", "Das [Café] [öffnet]"},
-		{"accents of the second letter", "Neue Möbel", "möbel", "Neue [Möbel]"},
-		{"versions", "Since 15.4 and 15-20", "15.4", "Since [15.4] and [15]-20"},
-		{"prefix", "configured by configuration", "conf*", "[configured] by [configuration]"},
-		{"prefix of identifiers", "jsonb and jsonb_agg(x)", "jsonb_*", "jsonb and [jsonb_agg](x)"},
-		{"no word of it", "Only the title has it.", "walrus", "Only the title has it."},
-		{"control characters are no text", "a\x1b[1m red\x00", "red", "a\ufffd[1m [red]\ufffd"},
-	} {
-		q := parseQuery(tt.query)
-		s, marks, _ := snippet(&q, tt.text)
-		if got := bracketed(s, marks); got != tt.want {
-			t.Errorf("%s: %q, want %q", tt.name, got, tt.want)
-		}
-	}
-	q := parseQuery("walrus tusks")
-	s, marks, _ := snippet(&q, long+"A walrus has two tusks. "+long+"walrus walrus")
-	if n := utf8.RuneCountInString(s); n > snippetChars || n < snippetChars/2 || len(marks) != 2 ||
-		!strings.Contains(s, "A walrus has two tusks.") ||
-		!strings.HasPrefix(s, "…") || !strings.HasSuffix(s, "…") {
-		t.Errorf("snippet of a long text = %d characters, %v: %q", n, marks, s)
-	}
-}
-
-// bracketed puts brackets round what is highlighted.
-func bracketed(s string, marks [][2]int) string {
-	r := []rune(s)
-	for _, m := range slices.Backward(marks) {
-		r = slices.Insert(slices.Insert(r, m[1], ']'), m[0], '[')
-	}
-	return string(r)
-}
-
-func FuzzSnippet(f *testing.F) {
-	f.Add("The cats [sleep](x) "+strings.Repeat("日本 ", 200), "cat sleep 日本")
-	f.Add(strings.Repeat("aAbB_c ", 100)+"\xff\xfe", `"a b" a*`)
-	f.Fuzz(func(t *testing.T, text, query string) {
-		q := parseQuery(query)
-		s, marks, _ := snippet(&q, text)
-		n := utf8.RuneCountInString(s)
-		if n > snippetChars || !utf8.ValidString(s) || strings.ContainsAny(s, "\n\r\x00\x1b") {
-			t.Fatalf("snippet of %d characters: %q", n, s)
-		}
-		at := 0
-		for _, m := range marks {
-			if m[0] < at || m[1] <= m[0] || m[1] > n {
-				t.Fatalf("highlights %v in %d characters %q", marks, n, s)
-			}
-			at = m[1]
-		}
-	})
-}
-
-func FuzzQuery(f *testing.F) {
-	for _, s := range []string{
-		`"a b`, `a* "b c" d`, "foo-bar:baz", "the of and", "useEffect* *", `"""" "" " "`,
-		strings.Repeat("w ", 300),
-	} {
-		f.Add(s)
-	}
-	x := idle(f, testStore(f).Records())
-	for i := range 3 {
-		d := doc(fmt.Sprint("https://a.test/", i), "Title", strings.Repeat("useEffect of the foo_bar a b c d 日本語 ", 3+i))
-		if err := x.Index(f.Context(), d, outline.Split(d.Markdown, outline.SplitOptions{})); err != nil {
-			f.Fatal(err)
-		}
-	}
-	f.Fuzz(func(t *testing.T, text string) {
-		_, err := x.Search(t.Context(), Query{Text: text, Explain: true})
-		if (err != nil) != (strings.TrimSpace(text) == "") {
-			t.Fatalf("Search(%q): %v", text, err)
-		}
-		if x.stats().Damaged {
-			t.Fatalf("Search(%q) found damage", text)
-		}
-	})
-}
-
-func TestAQueryOfManyWordsIsBounded(t *testing.T) {
-	var text strings.Builder
-	for i := range 10_000 {
-		fmt.Fprintf(&text, `w%d* "p%d q%d" `, i, i, i)
-	}
-	q := parseQuery(text.String())
-	prefixes := 0
-	for _, term := range q.terms {
-		if term.prefix {
-			prefixes++
-		}
-	}
-	if len(q.terms) > maxQueryWords || len(q.phrases) > maxPhrases || prefixes > maxPrefixes {
-		t.Errorf("%d terms, %d phrases, %d prefixes, want at most %d, %d, %d", len(q.terms), len(q.phrases), prefixes,
-			maxQueryWords, maxPhrases, maxPrefixes)
-	}
-}
-
-func TestStopWordsCountOnlyAlone(t *testing.T) {
-	stems := func(text string) (list []string) {
-		q := parseQuery(text)
-		for _, term := range q.terms {
-			list = append(list, term.stem)
-		}
-		return list
-	}
-	if got := stems("to be or not to be"); len(got) == 0 {
-		t.Error("a query of stop words has no words")
-	}
-	if got := stems("the state of the art"); !slices.Equal(got, []string{"state", "art"}) {
-		t.Errorf("words = %v, want state, art", got)
 	}
 }

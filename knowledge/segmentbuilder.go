@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/readthru/readthru/knowledge/analysis"
+	"github.com/readthru/readthru/knowledge/breath"
 )
 
 // lengths are how many words the fields of a passage have, and what kind of passage it is.
@@ -245,7 +246,7 @@ func (b *segmentBuilder) write(w *segmentWriter) error {
 	}
 	slices.Sort(names)
 	for _, name := range names {
-		breathe()
+		breath.Take()
 		e := b.terms[name]
 		w.begin(name, e.forms, e.others)
 		for i := range e.postings {

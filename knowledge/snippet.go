@@ -5,8 +5,6 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
-
-	"github.com/readthru/readthru/knowledge/analysis"
 )
 
 // snippetChars is the most code points of a snippet.
@@ -16,10 +14,10 @@ const snippetChars = 300
 // query's words stand in it, in code points, [start, end). A cut at either end shows as "…". Before a row of a table it
 // repeats the header, and before an item of a list what leads up to it. The passage comes in parts; part is the one
 // that the snippet is of.
-func snippet(q *query, parts ...string) (shown string, marks [][2]int, part int) {
+func snippet(find func(line string) []spot, parts ...string) (shown string, marks [][2]int, part int) {
 	w := writeLine(parts)
 	line := w.out.String()
-	spots := q.spots(line)
+	spots := find(line)
 	from, to := window(line, spots, w.begins, snippetChars)
 	context := w.contextOf(spots, from, to)
 	if context != "" {
@@ -35,10 +33,10 @@ func snippet(q *query, parts ...string) (shown string, marks [][2]int, part int)
 }
 
 // opening is snippet for a text that is to be shown from its beginning.
-func opening(q *query, text string) (shown string, marks [][2]int) {
+func opening(find func(line string) []spot, text string) (shown string, marks [][2]int) {
 	line := writeLine([]string{text}).out.String()
 	from, to := window(line, nil, nil, snippetChars)
-	return cutOut(line, q.spots(line), "", from, to)
+	return cutOut(line, find(line), "", from, to)
 }
 
 // cutOut returns what stands from one place of a line to another, after a context, and where the spots stand in that.
@@ -70,57 +68,6 @@ type spot struct {
 	char       int // of its start
 	term       int // of the query
 	weight     float64
-}
-
-// spots finds the words of a query in a line.
-func (q *query) spots(line string) []spot {
-	var begins [256]bool // what words of the query begin with; a stem may lack an accent that a form has
-	for i := range q.terms {
-		for _, word := range [...]string{q.terms[i].stem, q.terms[i].form} {
-			if word != "" {
-				begins[word[0]] = true
-			}
-		}
-	}
-	var spots []spot
-	at, chars := 0, 0
-	analysis.Tokenise(line, func(t analysis.Token) {
-		if t.Surface[0] < utf8.RuneSelf && !begins[t.Surface[0]] {
-			return
-		}
-		weight, term := q.weightOf(string(t.Surface))
-		if weight == 0 {
-			return
-		}
-		if t.Start > at { // parts of an identifier come after the whole
-			chars += utf8.RuneCountInString(line[at:t.Start])
-			at = t.Start
-		}
-		spots = append(spots, spot{start: t.Start, end: t.End, char: chars, term: term, weight: weight})
-	})
-	return spots
-}
-
-// weightOf returns how much a word counts for the choice of a snippet, and which term of the query it is; 0 for none.
-func (q *query) weightOf(surface string) (weight float64, term int) {
-	stem := analysis.Stem(surface)
-	for i := range q.terms {
-		t := &q.terms[i]
-		switch {
-		case t.prefix && strings.HasPrefix(surface, t.form), !t.prefix && t.stem == stem,
-			t.language != 0 && t.stem == t.language.Stem(surface):
-			weight, term = 1, i
-		default:
-			continue
-		}
-		if analysis.FunctionWords[t.form] {
-			weight = functionWeight
-		}
-		if t.form == surface {
-			return weight * (1 + exactForm), i
-		}
-	}
-	return weight, term
 }
 
 // window chooses what to show of a line: at most chars code points, with as much of the query as possible, different

@@ -32,7 +32,7 @@ func TestASnippetBeginsWithASentence(t *testing.T) {
 			strings.Repeat("and so on, ", 20), "…"},
 	} {
 		q := parseQuery("boats herring")
-		got, marks, _ := snippet(&q, tt.text)
+		got, marks, _ := snippet(q.spots, tt.text)
 		if !strings.HasPrefix(got, tt.want) && !strings.Contains(got, " …"+strings.TrimPrefix(tt.want, "…")) ||
 			len(marks) < 2 || len([]rune(got)) > snippetChars {
 			t.Errorf("%s: %q with %v, want one that begins %q", tt.name, got, marks, tt.want)
@@ -64,7 +64,7 @@ func TestSnippetsRepeatWhatTheyAreToBeReadWith(t *testing.T) {
 		{"after a list", "The names:\n" + items + "\nA walrus. " + filler, "walrus", "…"},
 	} {
 		q := parseQuery(tt.query)
-		s, marks, _ := snippet(&q, tt.md)
+		s, marks, _ := snippet(q.spots, tt.md)
 		if n := len([]rune(s)); !strings.HasPrefix(s, tt.want) || n > snippetChars || len(marks) == 0 ||
 			string([]rune(s)[marks[0][0]:marks[0][1]]) != tt.query {
 			t.Errorf("%s: %d characters, %v: %q, want %q", tt.name, n, marks, s, tt.want)

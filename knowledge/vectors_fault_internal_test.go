@@ -1,7 +1,6 @@
 package knowledge
 
 import (
-	"runtime"
 	"strings"
 	"testing"
 
@@ -32,15 +31,5 @@ func TestASearchByMeaningThatPanicsFindsByWords(t *testing.T) {
 		if err != nil || len(r.Hits) == 0 || r.Hits[0].URL != "https://a.test/car" || r.Degraded {
 			t.Errorf("after %s: %+v, %v, want what means the same", work, r, err)
 		}
-	}
-}
-
-// The index goes on if what wakes it panics.
-func TestABreathThatPanicsEnds(t *testing.T) {
-	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
-	faulttest.Once(t, "knowledge: let requests go first")
-	for range 2 {
-		breather.last.Store(-int64(atAStretch))
-		breathe()
 	}
 }

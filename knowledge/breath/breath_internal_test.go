@@ -1,4 +1,4 @@
-package knowledge
+package breath
 
 import (
 	"net"
@@ -6,6 +6,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/readthru/readthru/internal/fault/faulttest"
 )
 
 // On one processor, whoever waits for bytes that have come is served at the next breath, not when the work is done.
@@ -46,12 +48,22 @@ func TestRequestsGoBeforeTheIndexOnOneProcessor(t *testing.T) {
 		for served.Load() < n && !t.Failed() {
 			for began := time.Now(); time.Since(began) < atAStretch; { // as the index works
 			}
-			breathe()
+			Take()
 			breaths++
 		}
 	}
 	<-ended
 	if breaths > 3*requests {
 		t.Errorf("%d requests were served after %d breaths", requests, breaths)
+	}
+}
+
+// The index goes on if what wakes it panics.
+func TestABreathThatPanicsEnds(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	faulttest.Once(t, "knowledge: let requests go first")
+	for range 2 {
+		breather.last.Store(-int64(atAStretch))
+		Take()
 	}
 }

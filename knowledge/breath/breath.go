@@ -1,4 +1,5 @@
-package knowledge
+// Package breath lets the requests of clients go before work in the background where there is one processor.
+package breath
 
 import (
 	"os"
@@ -26,8 +27,9 @@ var breather struct {
 
 var begin = time.Now()
 
-// breathe is called between small portions of work.
-func breathe() {
+// Take lets requests that have come go first. Work in the background calls it between small portions, and may do so
+// often: where nothing is to be done, it takes some nanoseconds.
+func Take() {
 	now := int64(time.Since(begin))
 	if now-breather.last.Load() < int64(atAStretch) {
 		return
