@@ -6,6 +6,7 @@ import (
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
 
+	"github.com/readthru/readthru/convert/chars"
 	"github.com/readthru/readthru/convert/dom"
 )
 
@@ -20,7 +21,7 @@ var labels = func() map[string]bool {
 		Publicidad,Leer más,Lea también,Te puede interesar,Compartir,Sin comentarios,Pubblicità,Leggi anche,Condividi,Nessun commento,
 		Publicidade,Leia também,Leia mais,Compartilhe,Nenhum comentário,Reklama,Czytaj także,Zobacz także,Udostępnij,Brak komentarzy,
 		Advertentie,Lees ook,Lees meer,Deel dit artikel,Annons,Läs också,Läs även,Annonce,Læs også,Annonse,Les også,Реклама,Читайте также,Поделиться,Reklam`, ",") {
-		m[fold(line)] = true
+		m[chars.Fold(line)] = true
 	}
 	return m
 }()
@@ -52,7 +53,7 @@ func (t *outline) dropLabels(keep []bool) {
 // longestLabel is the longest label in bytes, however it is spelled.
 const longestLabel = 80
 
-// foldedText returns the text of n as fold does, or "" if n has more than limit bytes or nodes: the element around a
+// foldedText returns the text of n as [chars.Fold] does, or "" if n has more than limit bytes or nodes: the element around a
 // line may be a whole page.
 func foldedText(n *html.Node, limit int) string {
 	var text strings.Builder
@@ -65,5 +66,5 @@ func foldedText(n *html.Node, limit int) string {
 			return ""
 		}
 	}
-	return fold(text.String())
+	return chars.Fold(text.String())
 }

@@ -22,7 +22,7 @@ var byWord = lazy.Pattern(`(?i)^by:?\s+`)
 // better than that of the site, which some pages state as their author.
 func (h *head) readBelow(root *html.Node) {
 	stated := h.meta["author"]
-	if stated != "" && fold(stated) == fold(h.meta["og:site_name"]) {
+	if stated != "" && chars.Fold(stated) == chars.Fold(h.meta["og:site_name"]) {
 		delete(h.meta, "author")
 	}
 	for _, key := range []string{"author", "date"} {
@@ -31,7 +31,7 @@ func (h *head) readBelow(root *html.Node) {
 		}
 	}
 	readByline(h.meta, root)
-	found, known := fold(h.meta["author"]), fold(stated)
+	found, known := chars.Fold(h.meta["author"]), chars.Fold(stated)
 	if stated != "" && (strings.Contains(found, known) || strings.Contains(known, found)) { // also if none was found
 		h.meta["author"] = stated
 	}
@@ -81,7 +81,7 @@ func readByline(meta page.Meta, root *html.Node) {
 }
 
 // authorNames are the names of elements that say who wrote a page.
-var authorNames = joined(`byline by-line author author-name post-author entry-author byline-name byline-author
+var authorNames = dom.Names(`byline by-line author author-name post-author entry-author byline-name byline-author
 	article-author username contributor writer`)
 
 func authorElement(n *html.Node) bool {
@@ -92,7 +92,7 @@ func authorElement(n *html.Node) bool {
 		return true
 	}
 	class, id := dom.Attr(n, "class"), strings.ReplaceAll(strings.ToLower(dom.Attr(n, "id")), "-", "")
-	return len(class) < 400 && anyNamed(class, authorNames) ||
+	return len(class) < 400 && dom.AnyNamed(class, authorNames) ||
 		// generators of documentation make the id of a section of its heading
 		authorNames[id] && !dom.Is(n, atom.H1, atom.H2, atom.H3)
 }
@@ -113,7 +113,7 @@ func byline(s string) string {
 	return s
 }
 
-var dateNames = joined(`date published publish-date pub-date posted posted-on post-date entry-date time-stamp dateline
+var dateNames = dom.Names(`date published publish-date pub-date posted posted-on post-date entry-date time-stamp dateline
 	article-date meta-date byline post-meta entry-meta`)
 
 var writtenDate = lazy.Pattern(`(?i)\b(?:(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.? (\d{1,2})(?:st|nd|rd|th)?,? (\d{4})|(\d{1,2})(?:st|nd|rd|th)?\.? (jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?,? (\d{4})|(\d{4}-\d{2}-\d{2})\b)`)
@@ -126,7 +126,7 @@ func elementDate(n *html.Node) string {
 				return d
 			}
 		}
-	} else if !named(n, dateNames) {
+	} else if !dom.Named(n, dateNames) {
 		return ""
 	}
 	text := dom.Text(n)

@@ -7,12 +7,9 @@ import (
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
 
+	"github.com/readthru/readthru/convert/chars"
 	"github.com/readthru/readthru/convert/dom"
 )
-
-// calloutAttr marks a blockquote that is a callout. It holds NOTE, TIP, IMPORTANT, WARNING or CAUTION, which GitHub
-// knows. No attribute of a page has a name with a space.
-const calloutAttr = "callout kind"
 
 // callouts maps names in the classes of an element to kinds of callouts.
 var callouts = map[string]string{
@@ -27,9 +24,9 @@ var callouts = map[string]string{
 // calloutBoxes name the boxes of callouts; their kind is another class. Those of titledBoxes are used for much else,
 // and count only with a title.
 var (
-	calloutBoxes = set(`admonition admonitionblock notecard theme-admonition markdown-alert starlight-aside custom-block
+	calloutBoxes = chars.Set(`admonition admonitionblock notecard theme-admonition markdown-alert starlight-aside custom-block
 	hint-container book-hint nextra-callout confluence-information-macro bd-callout`)
-	titledBoxes = set("alert callout hint")
+	titledBoxes = chars.Set("alert callout hint")
 )
 
 // These stand before the kind in one class. Those of the first list make an element a callout by themselves.
@@ -124,7 +121,7 @@ func calloutLabel(n *html.Node, kind string) *html.Node {
 		return nil
 	}
 	class, text := dom.Attr(n, "class"), dom.OneLine(label)
-	if dom.Is(label, atom.P) && callouts[handle(text)] == kind ||
+	if dom.Is(label, atom.P) && callouts[chars.Fold(text)] == kind ||
 		strings.ToUpper(class) == class && len(text) < 30 && (dom.Is(label, atom.P) || dom.IsHeading(label)) {
 		return label
 	}
@@ -197,7 +194,7 @@ func iconTable(n *html.Node) *html.Node {
 	if !dom.Is(table, atom.Table) || len(dom.OneLine(table)) != len(dom.OneLine(n)) {
 		return nil
 	}
-	rows := tableRows(table)
+	rows := dom.Rows(table)
 	if len(rows) != 2 || dom.HasText(firstElement(rows[0])) || !dom.Contains(rows[0], atom.Img) ||
 		!dom.Contains(rows[0], atom.Th) || !dom.Is(firstElement(rows[1]), atom.Td) {
 		return nil
@@ -220,7 +217,7 @@ func normaliseCallout(n *html.Node, kind string) {
 	title := calloutTitle(n)
 	if table := iconTable(n); table != nil { // DocBook: a table of an icon, the title and the text
 		title = dom.Find(table, func(d *html.Node) bool { return dom.Is(d, atom.Th) })
-		rows := tableRows(table)
+		rows := dom.Rows(table)
 		text := rows[len(rows)-1].LastChild
 		for !dom.Is(text, atom.Td) {
 			text = text.PrevSibling
@@ -241,8 +238,8 @@ func normaliseCallout(n *html.Node, kind string) {
 		dom.Remove(title)
 	}
 	dom.Rename(n, atom.Blockquote)
-	n.Attr = []html.Attribute{{Key: calloutAttr, Val: kind}}
-	if name := handle(text); name != "" && !strings.EqualFold(name, kind) && callouts[name] != kind {
+	n.Attr = []html.Attribute{{Key: dom.CalloutAttr, Val: kind}}
+	if name := chars.Fold(text); name != "" && !strings.EqualFold(name, kind) && callouts[name] != kind {
 		n.InsertBefore(dom.NewElement(atom.P, dom.NewElement(atom.Strong, dom.NewText(text))), n.FirstChild)
 	}
 }

@@ -11,10 +11,6 @@ import (
 	"github.com/readthru/readthru/convert/dom"
 )
 
-// langAttr is where normalised code blocks keep their language. A normalised pre holds one text node and no other
-// attribute.
-const langAttr = "data-lang"
-
 // normaliseCode rewrites a pre, or another element that shows code, into a pre with its language and its exact text.
 func normaliseCode(n *html.Node) {
 	code := codeText(n)
@@ -24,7 +20,7 @@ func normaliseCode(n *html.Node) {
 	if lang != "" {
 		dropLanguageLabel(n, lang)
 	}
-	pre.Attr = []html.Attribute{{Key: langAttr, Val: lang}}
+	pre.Attr = []html.Attribute{{Key: dom.LangAttr, Val: lang}}
 	if id := dom.Attr(n, "id"); id != "" {
 		pre.Attr = append(pre.Attr, html.Attribute{Key: "id", Val: id})
 	}

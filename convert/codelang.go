@@ -197,7 +197,7 @@ func language(s string) string {
 }
 
 // knownLanguages are names that mean a language also when they stand alone among an element's classes.
-var knownLanguages = set(`actionscript ada apache asm awk bash basic batch bibtex c clojure cmake cobol coffeescript
+var knownLanguages = chars.Set(`actionscript ada apache asm awk bash basic batch bibtex c clojure cmake cobol coffeescript
 	console cpp crystal csharp csh css csv cuda cython d dart delphi diff docker dockerfile elixir elm erlang fish
 	fortran fsharp glsl go golang gradle graphql groovy haml handlebars haskell hcl html http ini ipython ipython3 java
 	javascript jinja jinja2 js json json5 jsonc jsx julia kotlin latex less lisp llvm lua makefile markdown matlab

@@ -6,6 +6,7 @@ import (
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
 
+	"github.com/readthru/readthru/convert/chars"
 	"github.com/readthru/readthru/convert/dom"
 )
 
@@ -43,7 +44,7 @@ func (t *outline) dropComments(chance []float32) {
 }
 
 // commentNames are names of comment boxes that do not begin with "comment".
-var commentNames = set("respond disqus_thread")
+var commentNames = chars.Set("respond disqus_thread")
 
 // commentBox reports whether a class or the id of n begins like the name of a comment box. Names that also say forum
 // are for the posts of a thread. A name in the middle of another does not count: it may be the commentary on a match.

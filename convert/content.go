@@ -6,6 +6,7 @@ import (
 
 	"golang.org/x/net/html/atom"
 
+	"github.com/readthru/readthru/convert/chars"
 	"github.com/readthru/readthru/convert/dom"
 	"github.com/readthru/readthru/convert/guard"
 )
@@ -49,7 +50,7 @@ func (d *Document) choose(ctx context.Context) choice {
 	}
 	keep := t.decide(chance, cut*cutFactor(d.kind))
 	t.keepFields(keep)
-	t.keepTitle(keep, fold(d.head.title))
+	t.keepTitle(keep, chars.Fold(d.head.title))
 	t.dropEchoes(keep)
 	switch d.kind {
 	case forum:
@@ -281,7 +282,7 @@ func (t *outline) keepTitle(keep []bool, title string) {
 			return
 		}
 		if t.blocks[i].tag == atom.H1 && dom.Is(t.blocks[i].first.Parent, atom.H1) &&
-			fold(dom.OneLine(t.blocks[i].first.Parent)) == title {
+			chars.Fold(dom.OneLine(t.blocks[i].first.Parent)) == title {
 			keep[i] = true
 			return
 		}

@@ -6,16 +6,17 @@ import (
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
 
+	"github.com/readthru/readthru/convert/chars"
 	"github.com/readthru/readthru/convert/dom"
 )
 
 // controls are the texts, folded, of links of documentation that do something with the page.
-var controls = set(`collapse collapseall expand expandall hide hideall show showall hidesource showsource toggle
+var controls = chars.Set(`collapse collapseall expand expandall hide hideall show showall hidesource showsource toggle
 	togglesource copy print`)
 
 // sourceLinks are the texts, folded, of links of documentation that lead to the code or the text which a part of the
 // page was made of.
-var sourceLinks = set("source src viewsource viewcode sourcecode edit editthispage editongithub improvethisdoc")
+var sourceLinks = chars.Set("source src viewsource viewcode sourcecode edit editthispage editongithub improvethisdoc")
 
 // control reports whether a link of documentation does something with the page, leads to what it was made of, or is the
 // picture of an arrow to the next page.
@@ -28,7 +29,7 @@ func control(a *html.Node) bool {
 		return false
 	}
 	href := dom.Attr(a, "href")
-	switch text = fold(text); {
+	switch text = chars.Fold(text); {
 	case controls[text]:
 		return href == "" || strings.HasPrefix(href, "#")
 	case sourceLinks[text]:
@@ -44,7 +45,7 @@ func toRepository(href string) bool {
 
 // sourceLine reports whether n only says which file of a repository the page was made of: "Source: R/map.R".
 func sourceLine(n *html.Node) bool {
-	if !dom.Is(n, atom.Small, atom.P, atom.Div, atom.Span) || n.FirstChild == nil || fold(n.FirstChild.Data) != "source" {
+	if !dom.Is(n, atom.Small, atom.P, atom.Div, atom.Span) || n.FirstChild == nil || chars.Fold(n.FirstChild.Data) != "source" {
 		return false
 	}
 	a := n.FirstChild.NextSibling
@@ -60,7 +61,7 @@ func implementation(pre *html.Node) bool {
 
 // foldedContents reports whether n is a list of the places on the page that can be folded up.
 func foldedContents(n *html.Node) bool {
-	return dom.Is(n, atom.Details) && (!dom.HasAttr(n, "open") || named(n, tocNames)) && leadsWithin(n) &&
+	return dom.Is(n, atom.Details) && (!dom.HasAttr(n, "open") || dom.Named(n, tocNames)) && leadsWithin(n) &&
 		!dom.Contains(n, atom.Dl, atom.P, atom.Pre, atom.Table)
 }
 

@@ -41,7 +41,7 @@ func (r *renderer) definitions(out *bytes.Buffer, n *html.Node) {
 		default:
 			r.loneTerms(out, terms)
 			terms, defined = nil, false
-			r.block(out, elementAround(c))
+			r.block(out, dom.Around(c))
 		}
 	}
 	r.loneTerms(out, terms)

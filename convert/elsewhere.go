@@ -7,6 +7,7 @@ import (
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
 
+	"github.com/readthru/readthru/convert/chars"
 	"github.com/readthru/readthru/convert/dom"
 )
 
@@ -24,7 +25,7 @@ var elsewhereHeadings = func() map[string]bool {
 		More stories like this,Customers also bought,Related products,Similar products,Recently viewed,
 		Customers who viewed this item also viewed`,
 		",") {
-		m[fold(name)] = true
+		m[chars.Fold(name)] = true
 	}
 	return m
 }()
@@ -34,7 +35,7 @@ func elsewhere(n *html.Node) bool {
 	if !dom.Is(n, atom.H2, atom.H3, atom.H4, atom.H5, atom.H6) {
 		return false
 	}
-	text := fold(dom.OneLine(n))
+	text := chars.Fold(dom.OneLine(n))
 	return len(text) < 40 && elsewhereHeadings[text]
 }
 

@@ -12,10 +12,6 @@ import (
 	"github.com/readthru/readthru/convert/dom"
 )
 
-// embedAttr marks an image that stands for a video or a post in a frame, and is written as a link to its page. No
-// attribute of a page has a name with a space.
-const embedAttr = "embedded page"
-
 // linkEmbeds replaces the frames that show a video or a post of another site by images that stand for them. Other
 // frames are left out with the rest that is no text: they are advertisements and counters more often than not.
 func linkEmbeds(body *html.Node, base *url.URL) {
@@ -40,7 +36,7 @@ func linkEmbeds(body *html.Node, base *url.URL) {
 			kind = title
 		}
 		img := dom.NewElement(atom.Img)
-		img.Attr = []html.Attribute{{Key: "src", Val: page}, {Key: "alt", Val: kind}, {Key: embedAttr}}
+		img.Attr = []html.Attribute{{Key: "src", Val: page}, {Key: "alt", Val: kind}, {Key: dom.EmbedAttr}}
 		place := dom.NewElement(atom.P, img)
 		place.Attr = n.Attr // it may be hidden
 		dom.Replace(n, place)

@@ -117,7 +117,7 @@ func special(s string, i int, inLink bool) bool {
 	case '<':
 		return next == 0 || chars.Letter(next) || next == '/' || next == '!' || next == '?'
 	case '&':
-		return entity(s[i+1:])
+		return chars.Entity(s[i+1:])
 	}
 	return false
 }
@@ -145,19 +145,6 @@ func numbered(s string) bool {
 			return i > 0
 		}
 		if s[i] < '0' || s[i] > '9' {
-			return false
-		}
-	}
-	return false
-}
-
-// entity reports whether s, the text after an ampersand, completes a character reference.
-func entity(s string) bool {
-	for i := range min(len(s), 32) {
-		switch c := s[i]; {
-		case c == ';':
-			return i > 0
-		case !chars.Letter(c) && (c < '0' || c > '9') && (c != '#' || i != 0):
 			return false
 		}
 	}

@@ -78,7 +78,7 @@ var typeFormats = map[string]format{
 }
 
 // saysNothing are the media types that servers use for unknown files.
-var saysNothing = set("text/plain application/octet-stream binary/octet-stream application/x-download " +
+var saysNothing = chars.Set("text/plain application/octet-stream binary/octet-stream application/x-download " +
 	"application/force-download application/download application/zip application/unknown unknown/unknown")
 
 // endings are the formats of files by the end of their path, for servers and callers that name no type.

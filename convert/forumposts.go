@@ -12,7 +12,7 @@ import (
 
 // extras are the names that forum programs (XenForo, phpBB, vBulletin, FluxBB, SMF, MyBB, Invision) give to boxes
 // around a post: ranks, counts, signatures, reactions and controls.
-var extras = joined(`signature sig-text post-signature extra-user-info userinfo-extra user-rank user-stats
+var extras = dom.Names(`signature sig-text post-signature extra-user-info userinfo-extra user-rank user-stats
 	author-statistics member-group post-group post-count profile-rank profile-posts profile-joined profile-location
 	profile-custom-field profile-contact reaction-summary reactions-bar likes-summary expand-link quote-expand
 	post-foot-left post-foot-right post-links flat-list message-attribution-opposite`)
@@ -20,7 +20,7 @@ var extras = joined(`signature sig-text post-signature extra-user-info userinfo-
 // dropExtras drops the blocks in such boxes.
 func (t *outline) dropExtras(keep []bool) {
 	for i := range t.boxes {
-		if x := &t.boxes[i]; named(x.node, extras) {
+		if x := &t.boxes[i]; dom.Named(x.node, extras) {
 			for j := x.begin; j < x.end; j++ {
 				keep[j] = false
 			}
@@ -34,7 +34,7 @@ func (t *outline) keepNames(keep []bool) {
 	const near, deep = 4, 8
 	posts := newPosts(t, keep)
 	for i := range t.blocks {
-		if i+1 < len(keep) && dom.HasAttr(t.boxes[t.blocks[i].box].node, saidAttr) {
+		if i+1 < len(keep) && dom.HasAttr(t.boxes[t.blocks[i].box].node, dom.SaidAttr) {
 			keep[i] = keep[i+1] // who is quoted stands with the quotation
 			continue
 		}
@@ -44,11 +44,11 @@ func (t *outline) keepNames(keep []bool) {
 		timed, said := t.blocks[i].signs&signTime != 0, false
 		for level, x := 0, t.blocks[i].box; level < deep && x >= 0; level, x = level+1, t.boxes[x].parent {
 			b := &t.boxes[x]
-			if b.begin == int32(i) && dom.HasAttr(b.node, depthAttr) && slices.Contains(keep[b.begin:b.end], true) {
+			if b.begin == int32(i) && dom.HasAttr(b.node, dom.DepthAttr) && slices.Contains(keep[b.begin:b.end], true) {
 				keep[i] = true
 				break
 			}
-			said = said || dom.Attr(b.node, "rel") == "author" || named(b.node, postNames)
+			said = said || dom.Attr(b.node, "rel") == "author" || dom.Named(b.node, postNames)
 			if (timed || level < near && (said || b.begin == int32(i))) && posts.kept(b) {
 				keep[i] = true
 				break
@@ -58,7 +58,7 @@ func (t *outline) keepNames(keep []bool) {
 }
 
 // postNames are the names of elements that hold the author or the time of a post.
-var postNames = joined(`author username user-name post-author post-date post-time poster posted date time-stamp
+var postNames = dom.Names(`author username user-name post-author post-date post-time poster posted date time-stamp
 	author-name p-author topic-author comment-author comment-date`)
 
 // posts tells which boxes are posts that are kept.

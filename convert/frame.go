@@ -9,6 +9,7 @@ import (
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
 
+	"github.com/readthru/readthru/convert/chars"
 	"github.com/readthru/readthru/convert/dom"
 	"github.com/readthru/readthru/page"
 )
@@ -47,7 +48,7 @@ func (t *outline) dropElsewhere(keep []bool) {
 		if !keep[i] {
 			continue
 		}
-		if t.news && b.linked > 0 && b.words-b.linked <= 5 && labels[fold(ownText(b))] {
+		if t.news && b.linked > 0 && b.words-b.linked <= 5 && labels[chars.Fold(ownText(b))] {
 			keep[i] = false
 		}
 		heading := t.boxes[b.box].node
@@ -212,7 +213,7 @@ func (t *outline) dropBelow(keep []bool, base *url.URL) {
 		if !keep[last] {
 			continue
 		}
-		tags := tagLabels[fold(ownText(b))]
+		tags := tagLabels[chars.Fold(ownText(b))]
 		if b.linked*3 < b.words*2 && !tags || b.linked == 0 || headingTag(b.tag) || b.first.Type == html.TextNode && !tags {
 			break
 		}
@@ -230,7 +231,7 @@ func (t *outline) dropBelow(keep []bool, base *url.URL) {
 }
 
 // tagLabels stand before the tags of an article.
-var tagLabels = set("tag tags topic topics filedunder postedin category categories keywords labels schlagwörter " +
+var tagLabels = chars.Set("tag tags topic topics filedunder postedin category categories keywords labels schlagwörter " +
 	"themen étiquettes motsclés etiquetas temas")
 
 // linksOf returns the number of links in a block, and whether all lead to pages of the site.

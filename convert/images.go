@@ -32,7 +32,7 @@ const smallest = 24
 
 // normaliseImage leaves an image with its real address, absolute, and its alternative text, or removes it.
 func normaliseImage(n *html.Node, base *url.URL) {
-	if dom.HasAttr(n, embedAttr) {
+	if dom.HasAttr(n, dom.EmbedAttr) {
 		return
 	}
 	src := imageAddress(n, base)
@@ -164,7 +164,7 @@ func tracker(src string) bool {
 }
 
 // spacerNames are names of image files that only fill space.
-var spacerNames = set("clear cleardot spacer space blank pixel transparent trans 1x1 dot shim empty placeholder")
+var spacerNames = chars.Set("clear cleardot spacer space blank pixel transparent trans 1x1 dot shim empty placeholder")
 
 // spacer reports whether an address names a file that only fills space.
 func spacer(src string) bool {

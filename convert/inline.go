@@ -308,7 +308,7 @@ func (r *renderer) writeLink(out *bytes.Buffer, content []byte, href, text strin
 func (r *renderer) image(out *bytes.Buffer, n *html.Node) {
 	var alt strings.Builder
 	writeEscaped(&alt, dom.Attr(n, "alt"), false, true)
-	if dom.HasAttr(n, embedAttr) {
+	if dom.HasAttr(n, dom.EmbedAttr) {
 		r.writeLink(out, []byte(alt.String()), dom.Attr(n, "src"), dom.Attr(n, "alt"))
 		return
 	}

@@ -42,14 +42,14 @@ func TakeInventory(d *Document) Inventory {
 			}
 		case dom.Is(n, atom.Pre):
 			if text := dom.Text(n); !chars.Blank(text) && !inLine(n) {
-				inv.Code = append(inv.Code, dom.Attr(n, langAttr)+"\n"+text)
+				inv.Code = append(inv.Code, dom.Attr(n, dom.LangAttr)+"\n"+text)
 			}
 		case dom.Is(n, atom.A):
 			if text := Letters(dom.Text(n)); text != "" && dom.Attr(n, "href") != "" && !dom.Within(n, atom.A, atom.Table) &&
 				!inCodeLine(n) && !dom.Contains(n, atom.Pre) {
 				inv.Links = append(inv.Links, dom.Attr(n, "href")+" "+text)
 			}
-		case dom.HasAttr(n, embedAttr):
+		case dom.HasAttr(n, dom.EmbedAttr):
 			inv.Links = append(inv.Links, dom.Attr(n, "src")+" "+Letters(dom.Attr(n, "alt")))
 		case dom.Is(n, atom.Table):
 			if !(&renderer{}).irregular(n) && dom.HasText(n) && !dom.Within(n, atom.Table) {

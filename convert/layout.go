@@ -25,7 +25,7 @@ func layout(n *html.Node) bool {
 		return true
 	}
 	rows, columns := 0, 0
-	for _, row := range tableRows(n) {
+	for _, row := range dom.Rows(n) {
 		cells := 0
 		for c := row.FirstChild; c != nil; c = c.NextSibling {
 			if dom.Is(c, atom.Td, atom.Th) {
@@ -44,7 +44,7 @@ func layout(n *html.Node) bool {
 		return !dom.Contains(n, atom.Th)
 	}
 	alone := map[*html.Node]bool{} // headings that are all of their row
-	for _, row := range tableRows(n) {
+	for _, row := range dom.Rows(n) {
 		alone[rowHeading(row)] = true
 	}
 	return dom.Find(n, func(d *html.Node) bool {
@@ -73,7 +73,7 @@ func headedRows(n *html.Node) bool {
 	if dom.Find(n, func(d *html.Node) bool { return dom.Is(d, atom.Thead, atom.Th) && dom.HasText(d) }) != nil {
 		return false
 	}
-	for _, row := range tableRows(n) {
+	for _, row := range dom.Rows(n) {
 		if rowHeading(row) != nil {
 			return true
 		}
@@ -83,7 +83,7 @@ func headedRows(n *html.Node) bool {
 
 // splitTable turns a table into a box with its headings and the tables between them.
 func splitTable(n *html.Node) {
-	rows := tableRows(n)
+	rows := dom.Rows(n)
 	dom.Rename(n, atom.Div)
 	caption := dom.Find(n, func(d *html.Node) bool { return dom.Is(d, atom.Caption) })
 	dom.Empty(n)
@@ -108,27 +108,9 @@ func splitTable(n *html.Node) {
 	}
 }
 
-// tableRows returns the rows of a table, not those of tables in its cells.
-func tableRows(table *html.Node) []*html.Node {
-	var rows []*html.Node
-	for c := table.FirstChild; c != nil; c = c.NextSibling {
-		switch {
-		case dom.Is(c, atom.Tr):
-			rows = append(rows, c)
-		case dom.Is(c, atom.Thead, atom.Tbody, atom.Tfoot):
-			for r := c.FirstChild; r != nil; r = r.NextSibling {
-				if dom.Is(r, atom.Tr) {
-					rows = append(rows, r)
-				}
-			}
-		}
-	}
-	return rows
-}
-
 // unwrapTable turns the cells of a table into blocks; those of one row without blocks in it become one line.
 func unwrapTable(n *html.Node) {
-	rows := tableRows(n)
+	rows := dom.Rows(n)
 	for _, row := range rows {
 		oneLine := len(rows) == 1 && dom.Find(row, func(d *html.Node) bool {
 			return dom.IsBlock(d) && !dom.Is(d, atom.Td) || dom.Is(d, atom.Br, atom.Img)

@@ -13,7 +13,7 @@ import (
 )
 
 // schemes are the schemes that a link may have. A link with another scheme becomes its text.
-var schemes = set("http https mailto tel sms ftp ftps irc ircs git ssh magnet xmpp news geo matrix")
+var schemes = chars.Set("http https mailto tel sms ftp ftps irc ircs git ssh magnet xmpp news geo matrix")
 
 // anyBase is a URL that a page may have.
 var anyBase = &url.URL{Scheme: "https", Host: "any.invalid", Path: "/"}
@@ -137,7 +137,7 @@ func ampersands(s string) string {
 	var b strings.Builder
 	from := 0
 	for i := range len(s) {
-		if s[i] == '&' && entity(s[i+1:]) {
+		if s[i] == '&' && chars.Entity(s[i+1:]) {
 			b.WriteString(s[from:i] + "&amp;")
 			from = i + 1
 		}

@@ -32,7 +32,7 @@ func (r *renderer) list(out *bytes.Buffer, n *html.Node) {
 		case c.Type == html.TextNode && chars.Blank(c.Data):
 			continue
 		default: // not allowed in a list, and yet there
-			item = r.item(elementAround(c))
+			item = r.item(dom.Around(c))
 			if r.isList(c) && len(items) > 0 { // a list inside a list belongs to the item before it
 				text.WriteByte('\n')
 				text.Write(item)
@@ -77,13 +77,6 @@ func (r *renderer) list(out *bytes.Buffer, n *html.Node) {
 
 // listedItem is an item's number, and where its text ends in that of all items.
 type listedItem struct{ number, end int }
-
-// elementAround returns a block that renders c alone; the tree stays as it is.
-func elementAround(c *html.Node) *html.Node {
-	twin := *c
-	twin.Parent, twin.PrevSibling, twin.NextSibling = nil, nil, nil
-	return &html.Node{Type: html.ElementNode, DataAtom: atom.Div, Data: "div", FirstChild: &twin, LastChild: &twin}
-}
 
 // item returns the content of a list item. Lists below its first paragraph stay close to it.
 func (r *renderer) item(n *html.Node) []byte {

@@ -7,6 +7,7 @@ import (
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
 
+	"github.com/readthru/readthru/convert/chars"
 	"github.com/readthru/readthru/convert/dom"
 	"github.com/readthru/readthru/internal/lazy"
 )
@@ -62,7 +63,7 @@ func manualSigns(root *html.Node) bool {
 }
 
 // bookRelations are relations of HTML 4 between a page and parts of its book. Sites have contents and glossary as well.
-var bookRelations = set("toc chapter section subsection appendix")
+var bookRelations = chars.Set("toc chapter section subsection appendix")
 
 // toolCredit matches the beginning of a line in which a program signs the page.
 var toolCredit = lazy.Pattern(`(?i)^(generated|created|(site )?built) (by|on|using|with) ` +

@@ -15,7 +15,7 @@ import (
 )
 
 // metaKeys are the names of meta elements that are kept unchanged, besides all that begin with "article:".
-var metaKeys = set("description og:title og:description og:image og:site_name og:type og:url twitter:title " +
+var metaKeys = chars.Set("description og:title og:description og:image og:site_name og:type og:url twitter:title " +
 	"twitter:description twitter:image twitter:card author keywords robots")
 
 // dateKeys and authorKeys are other names under which pages state both, best first.
@@ -133,7 +133,7 @@ func readHead(root *html.Node, u *url.URL) head {
 	put(h.meta, "canonical_url", h.canonical)
 	t.og, t.home = trimIcons(h.meta["og:title"]), u != nil && home(u)
 	if u != nil {
-		t.host = fold(page.SiteName(u.Hostname()))
+		t.host = chars.Fold(page.SiteName(u.Hostname()))
 	}
 	t.readCaption(root)
 	t.nameSite(h.meta["og:site_name"])

@@ -148,12 +148,12 @@ func normaliseElement(n *html.Node, base *url.URL, own string) bool {
 }
 
 // clones are the names that carousels give to the copies of their slides, which they need to turn in a circle.
-var clones = joined("slick-cloned slide-duplicate slide-clone bx-clone owl-item-cloned flickity-clone")
+var clones = dom.Names("slick-cloned slide-duplicate slide-clone bx-clone owl-item-cloned flickity-clone")
 
 // clone reports whether n is such a copy.
 func clone(n *html.Node) bool {
 	class := dom.Attr(n, "class")
-	return (strings.Contains(class, "clone") || strings.Contains(class, "duplicate")) && named(n, clones)
+	return (strings.Contains(class, "clone") || strings.Contains(class, "duplicate")) && dom.Named(n, clones)
 }
 
 func raw(markdown string) *html.Node {

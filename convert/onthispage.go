@@ -20,7 +20,7 @@ var placesLabels = func() map[string]bool {
 		Sur cette page,Dans cet article,En esta página,En este artículo,Nesta página,Neste artigo,In questa pagina,
 		In questo articolo,Op deze pagina,In dit artikel,Na tej stronie,På den här sidan,På denne siden,На этой странице,
 		В этой статье,本页内容,本文内容,このページの内容,この記事の内容,이 페이지의 내용,이 문서의 내용`, ",") {
-		m[fold(label)] = true
+		m[chars.Fold(label)] = true
 	}
 	return m
 }()
@@ -31,7 +31,7 @@ func (r *renderer) dropPlaces(root *html.Node, dropped map[*html.Node]bool) {
 	const longest = 100 // bytes of a label
 	for d := range root.Descendants() {
 		guard.Check(r.ctx)
-		if d.Type != html.TextNode || len(d.Data) > longest || !placesLabels[fold(d.Data)] {
+		if d.Type != html.TextNode || len(d.Data) > longest || !placesLabels[chars.Fold(d.Data)] {
 			continue
 		}
 		label := d
@@ -46,7 +46,7 @@ func (r *renderer) dropPlaces(root *html.Node, dropped map[*html.Node]bool) {
 				links++
 			}
 		}
-		if links == 0 || fold(text) == fold(dom.OneLine(root)) {
+		if links == 0 || chars.Fold(text) == chars.Fold(dom.OneLine(root)) {
 			continue
 		}
 		for n := label; n != next; n = n.NextSibling {

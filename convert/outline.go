@@ -209,7 +209,7 @@ func (t *outline) enter(n *html.Node, parent int32, c choice, dropped bool) {
 // holdsBlocks reports whether cells of a table hold blocks of text, so that it is not only a table of data.
 func (t *outline) holdsBlocks(table *html.Node) bool {
 	count := 0
-	for _, row := range tableRows(table) {
+	for _, row := range dom.Rows(table) {
 		for cell := row.FirstChild; cell != nil; cell = cell.NextSibling {
 			for c := cell.FirstChild; c != nil; c = c.NextSibling {
 				if dom.IsBlock(c) || t.nested[c] {

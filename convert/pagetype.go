@@ -8,6 +8,7 @@ import (
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
 
+	"github.com/readthru/readthru/convert/chars"
 	"github.com/readthru/readthru/convert/dom"
 	"github.com/readthru/readthru/convert/guard"
 	"github.com/readthru/readthru/internal/lazy"
@@ -34,7 +35,7 @@ var documentationClasses = []string{
 }
 
 // forumMarks are words in hosts, paths and names of the body that mean a forum.
-var forumMarks = set("forum forums thread threads topic topics discussion discussions discourse phpbb vbulletin " +
+var forumMarks = chars.Set("forum forums thread threads topic topics discussion discussions discourse phpbb vbulletin " +
 	"xenforo question questions answer answers showthread viewtopic viewforum community reddit boards")
 
 // typeOf decides the type of a page from its address, metadata and elements.
@@ -64,7 +65,7 @@ func typeOf(ctx context.Context, u *url.URL, h *head, body *html.Node) pageType 
 		if dom.Attr(d, "itemprop") == "comment" {
 			posts++
 		}
-		if dom.HasAttr(d, depthAttr) {
+		if dom.HasAttr(d, dom.DepthAttr) {
 			said += measureOf(ctx, d, nil).text
 		}
 		_, thing, _ := strings.Cut(dom.Attr(d, "itemtype"), "schema.org/")
@@ -102,7 +103,7 @@ func typeOf(ctx context.Context, u *url.URL, h *head, body *html.Node) pageType 
 }
 
 // manualLabels are the first labels of host names of documentation.
-var manualLabels = set("docs doc developer developers man manual manuals wiki")
+var manualLabels = chars.Set("docs doc developer developers man manual manuals wiki")
 
 func manualHost(host string) bool {
 	label, rest, _ := strings.Cut(host, ".")

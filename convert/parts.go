@@ -12,6 +12,7 @@ import (
 
 	"golang.org/x/net/html"
 
+	"github.com/readthru/readthru/convert/chars"
 	"github.com/readthru/readthru/convert/dom"
 	"github.com/readthru/readthru/convert/guard"
 	"github.com/readthru/readthru/convert/hidden"
@@ -79,17 +80,17 @@ func cutPage(ctx context.Context, text []byte) []part {
 
 // implied names, for start tags before which HTML closes elements that have no end tag, these elements.
 var implied = map[string]map[string]bool{
-	"li": set("li p"), "dt": set("dt dd p"), "dd": set("dt dd p"), "option": set("option"),
-	"td": set("td th p"), "th": set("td th p"), "tr": set("td th tr p"),
-	"thead": set("td th tr tbody p"), "tbody": set("td th tr thead tbody p"), "tfoot": set("td th tr thead tbody p"),
+	"li": chars.Set("li p"), "dt": chars.Set("dt dd p"), "dd": chars.Set("dt dd p"), "option": chars.Set("option"),
+	"td": chars.Set("td th p"), "th": chars.Set("td th p"), "tr": chars.Set("td th tr p"),
+	"thead": chars.Set("td th tr tbody p"), "tbody": chars.Set("td th tr thead tbody p"), "tfoot": chars.Set("td th tr thead tbody p"),
 }
 
 // partStarts are elements before which a page may be cut.
-var partStarts = set(`p div section article h1 h2 h3 h4 h5 h6 ul ol dl li dt dd table tr pre blockquote figure hr
+var partStarts = chars.Set(`p div section article h1 h2 h3 h4 h5 h6 ul ol dl li dt dd table tr pre blockquote figure hr
 	details`)
 
 // void are elements without content.
-var void = set("area base br col embed hr img input link meta param source track wbr")
+var void = chars.Set("area base br col embed hr img input link meta param source track wbr")
 
 func (c *cutter) top() *tag {
 	if len(c.open) == 0 {
@@ -101,7 +102,7 @@ func (c *cutter) top() *tag {
 func (c *cutter) start(name, raw string, at int) {
 	closes := implied[name]
 	if closes == nil && partStarts[name] {
-		closes = set("p")
+		closes = chars.Set("p")
 	}
 	for closes[c.top().name] {
 		c.open = c.open[:len(c.open)-1]

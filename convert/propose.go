@@ -213,7 +213,7 @@ func longText(n *html.Node) bool {
 	own := 0
 	for c := range n.ChildNodes() {
 		if c.Type == html.TextNode || dom.Is(c, atom.P) || !dom.IsBlock(c) {
-			own += len(dom.OneLine(elementAround(c)))
+			own += len(dom.OneLine(dom.Around(c)))
 		}
 	}
 	return own > 80

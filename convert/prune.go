@@ -1,14 +1,13 @@
 package convert
 
 import (
-	"bytes"
 	"context"
 	"strings"
-	"unicode"
 
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
 
+	"github.com/readthru/readthru/convert/chars"
 	"github.com/readthru/readthru/convert/dom"
 	"github.com/readthru/readthru/convert/guard"
 	"github.com/readthru/readthru/internal/lazy"
@@ -70,7 +69,7 @@ func (p *pruner) walk(n *html.Node, inContent bool) {
 }
 
 // chromeRoles are the roles of what surrounds a page's content.
-var chromeRoles = set("navigation banner contentinfo search dialog alertdialog menu menubar toolbar complementary " +
+var chromeRoles = chars.Set("navigation banner contentinfo search dialog alertdialog menu menubar toolbar complementary " +
 	"tablist")
 
 func (p *pruner) drop(n *html.Node, inContent bool) bool {
@@ -84,7 +83,7 @@ func (p *pruner) drop(n *html.Node, inContent bool) bool {
 	case atom.H1:
 		return p.kind == documentation && siteTitle(n)
 	case atom.H2, atom.H3, atom.H4, atom.H5, atom.H6: // a link above the contents of the manual
-		return p.kind == documentation && m.links == m.text && named(n, tocNames)
+		return p.kind == documentation && m.links == m.text && dom.Named(n, tocNames)
 	case atom.A:
 		if p.kind == documentation && control(n) {
 			return true
@@ -133,7 +132,7 @@ func (p *pruner) drop(n *html.Node, inContent bool) bool {
 }
 
 // tableMenus are the names of badNames by which also a table with a head is no content.
-var tableMenus = joined(`nav navbar navigation nav-bar nav-header nav-footer menu breadcrumb footer sidebar`)
+var tableMenus = dom.Names(`nav navbar navigation nav-bar nav-header nav-footer menu breadcrumb footer sidebar`)
 
 // misnamed reports whether n is content in spite of its name: a link in a heading and, in documentation, a table with a
 // head, a section whose id consists of the words of its heading, or the list of a chapter's pages below its title.
@@ -144,18 +143,18 @@ func (p *pruner) misnamed(n *html.Node) bool {
 	if p.kind != documentation {
 		return false
 	}
-	if dom.Is(n, atom.Table) && dom.Contains(n, atom.Th) && !named(n, tableMenus) {
+	if dom.Is(n, atom.Table) && dom.Contains(n, atom.Th) && !dom.Named(n, tableMenus) {
 		return true
 	}
 	if id := dom.Attr(n, "id"); id != "" && dom.Is(n, atom.Section, atom.Div) {
 		if h := dom.Find(n, dom.IsHeading); h != nil && opensBox(h, n) {
-			if title := handle(dom.OneLine(h)); title != "" && strings.HasSuffix(handle(id), title) {
+			if title := chars.Fold(dom.OneLine(h)); title != "" && strings.HasSuffix(chars.Fold(id), title) {
 				return true
 			}
 		}
 	}
-	return (named(n, tocNames) || dom.Is(n, atom.Table) && dom.HasClass(n, "menu")) &&
-		(belowTitle(n) || named(n.Parent, tocNames) && belowTitle(n.Parent)) && leadsAway(n)
+	return (dom.Named(n, tocNames) || dom.Is(n, atom.Table) && dom.HasClass(n, "menu")) &&
+		(belowTitle(n) || dom.Named(n.Parent, tocNames) && belowTitle(n.Parent)) && leadsAway(n)
 }
 
 // opensBox reports whether h is the first thing with text in box.
@@ -166,16 +165,6 @@ func opensBox(h, box *html.Node) bool {
 		}
 	}
 	return true
-}
-
-// handle returns the letters and digits of s in lower case, from which generators make ids.
-func handle(s string) string {
-	return strings.Map(func(r rune) rune {
-		if unicode.IsLetter(r) || unicode.IsDigit(r) {
-			return unicode.ToLower(r)
-		}
-		return -1
-	}, s)
 }
 
 // siteTitle reports whether a first-level heading only links to another page and the page has a heading of its own
@@ -211,7 +200,7 @@ func after(n *html.Node) *html.Node {
 }
 
 // tocNames are those of badNames that also name a chapter's list of its pages.
-var tocNames = joined(`toc table-of-contents`)
+var tocNames = dom.Names(`toc table-of-contents`)
 
 // belowTitle reports whether a heading, perhaps in a box, stands before n among its siblings.
 func belowTitle(n *html.Node) bool {
@@ -254,12 +243,12 @@ func (p *pruner) guarded(n *html.Node) bool {
 	if weakName(n) && m.links*2 < m.text && m.text*20 > p.total {
 		return true
 	}
-	return dom.Is(n, atom.Table) && m.links*2 < m.text && len(tableRows(n)) > 2
+	return dom.Is(n, atom.Table) && m.links*2 < m.text && len(dom.Rows(n)) > 2
 }
 
 // badNames are words, or pairs and triples of words, in class and id that say an element is not content. Hyphens and
 // plurals do not matter.
-var badNames = joined(`nav navbar navigation navigation-bar nav-menu nav-bar nav-header nav-footer menu mega-menu
+var badNames = dom.Names(`nav navbar navigation navigation-bar nav-menu nav-bar nav-header nav-footer menu mega-menu
 	sub-menu main-menu mobile-menu breadcrumb breadcrumbs footer foot sidebar side-bar side-nav side-col right-col
 	left-col cookie cookie-banner cookie-consent cookie-notice cookie-bar gdpr consent popup modal overlay lightbox
 	newsletter subscribe subscription sign-up opt-in social share sharing share-bar share-button sharedaddy addtoany
@@ -272,31 +261,26 @@ var badNames = joined(`nav navbar navigation navigation-bar nav-menu nav-bar nav
 	language-switcher nav-links catlinks printfooter noprint site-footer page-footer`)
 
 // forumKeeps are the names that are content on a forum and chrome elsewhere; they do not count on span and p.
-var forumKeeps = joined(`comment comment-list comments-area disqus respond reply replies`)
+var forumKeeps = dom.Names(`comment comment-list comments-area disqus respond reply replies`)
 
 // manualKeeps are those of forumKeeps that are chrome in documentation. There, a comment is what the source says of the
 // thing that is documented.
-var manualKeeps = joined(`comments comment-list comments-area disqus respond reply replies`)
+var manualKeeps = dom.Names(`comments comment-list comments-area disqus respond reply replies`)
 
 // weakNames may mean layout. They count only for elements that are small or mostly links.
-var weakNames = joined(`left-col right-col foot promo popular overlay widget side-col drawer modal`)
-
-// joined makes a set of names without their hyphens.
-func joined(names string) map[string]bool {
-	return set(strings.ReplaceAll(names, "-", ""))
-}
+var weakNames = dom.Names(`left-col right-col foot promo popular overlay widget side-col drawer modal`)
 
 func badName(n *html.Node, kind pageType) bool {
-	if named(n, badNames) {
+	if dom.Named(n, badNames) {
 		return true
 	}
 	switch kind {
 	case forum:
 		return false
 	case documentation:
-		return humpNamed(n) || !dom.Is(n, atom.Span, atom.P) && named(n, manualKeeps)
+		return humpNamed(n) || !dom.Is(n, atom.Span, atom.P) && dom.Named(n, manualKeeps)
 	}
-	return !dom.Is(n, atom.Span, atom.P) && named(n, forumKeeps)
+	return !dom.Is(n, atom.Span, atom.P) && dom.Named(n, forumKeeps)
 }
 
 // humpNamed reports whether a name in badNames is among the words of n's class and id where capitals begin words, as in
@@ -306,7 +290,7 @@ func humpNamed(n *html.Node) bool {
 		if strings.ToLower(value) == value { // as nearly all are
 			continue
 		}
-		if parted := humps().ReplaceAllString(value, "$1-$2"); parted != value && anyNamed(parted, badNames) {
+		if parted := humps().ReplaceAllString(value, "$1-$2"); parted != value && dom.AnyNamed(parted, badNames) {
 			return true
 		}
 	}
@@ -316,51 +300,4 @@ func humpNamed(n *html.Node) bool {
 // humps are where a word begins with a capital within a name.
 var humps = lazy.Pattern(`([a-z])([A-Z])`)
 
-func weakName(n *html.Node) bool { return named(n, weakNames) }
-
-// named reports whether a name in names is among the words of n's class and id.
-func named(n *html.Node, names map[string]bool) bool {
-	class, id := dom.Attr(n, "class"), dom.Attr(n, "id")
-	if class == "" && id == "" || len(class)+len(id) > 400 {
-		return false
-	}
-	return anyNamed(class, names) || anyNamed(id, names)
-}
-
-// anyNamed reports whether a name in names is among the words of an attribute.
-func anyNamed(value string, names map[string]bool) bool {
-	var room [64]byte
-	for token, rest := dom.CutWord(value); token != ""; token, rest = dom.CutWord(rest) {
-		token = strings.TrimPrefix(strings.ToLower(token), "elementor-widget") // a site builder's every box
-		for token != "" {
-			word, others := cutPart(token)
-			token = others
-			name := room[:0]
-			for range 4 {
-				name = append(name, word...)
-				if names[string(name)] || names[string(bytes.TrimSuffix(name, []byte("s")))] {
-					return true
-				}
-				if word, others = cutPart(others); word == "" {
-					break
-				}
-			}
-		}
-	}
-	return false
-}
-
-// cutPart splits a name at its first hyphen or other separator.
-func cutPart(name string) (part, rest string) {
-	begin := 0
-	for begin < len(name) && parts(name[begin]) {
-		begin++
-	}
-	end := begin
-	for end < len(name) && !parts(name[end]) {
-		end++
-	}
-	return name[begin:end], name[end:]
-}
-
-func parts(c byte) bool { return c == '-' || c == '_' || c == ':' }
+func weakName(n *html.Node) bool { return dom.Named(n, weakNames) }

@@ -14,16 +14,13 @@ import (
 // and where the line stands differs: in a box of its own, in cite, or before the quotation. What comes out is one
 // blockquote, whose first paragraph is the line.
 
-// saidAttr marks the line that says who is quoted. No attribute of a page has a name with a space.
-const saidAttr = "quoted from"
-
 // The names that forum programs (vBulletin, phpBB, SMF, Invision, WoltLab) give to the parts of quotations.
 var (
-	quoteBoxes = joined("bbcode-quote")                      // boxes that are quotations
-	quoteHeads = joined("quote-header quote-title citation") // lines that stand before their quotation
-	quoteLines = joined(`bbcode-postedby bbcode-block-title attribution citation quote-header quote-title quote-author
+	quoteBoxes = dom.Names("bbcode-quote")                      // boxes that are quotations
+	quoteHeads = dom.Names("quote-header quote-title citation") // lines that stand before their quotation
+	quoteLines = dom.Names(`bbcode-postedby bbcode-block-title attribution citation quote-header quote-title quote-author
 	quote-box-title title`)  // lines in their quotation
-	postBoxes = joined("post-content message-text") // blockquotes that are whole posts
+	postBoxes = dom.Names("post-content message-text") // blockquotes that are whole posts
 )
 
 // quotedNames are attributes by which boxes of quotations name who is quoted. Scripts read them, and readers do not.
@@ -35,7 +32,7 @@ const maxQuotedLine = 300
 // normaliseQuote makes n a blockquote if it is the box of a quotation, and moves who is quoted into it.
 func normaliseQuote(n *html.Node) {
 	head := before(n)
-	if head != nil && (!named(head, quoteHeads) || dom.HasAttr(head, saidAttr) || !dom.HasText(head)) {
+	if head != nil && (!dom.Named(head, quoteHeads) || dom.HasAttr(head, dom.SaidAttr) || !dom.HasText(head)) {
 		head = nil
 	}
 	switch {
@@ -58,14 +55,14 @@ func normaliseQuote(n *html.Node) {
 		}
 	case !dom.Is(n, atom.Blockquote):
 		inner := lastIn(n)
-		if head == nil && !named(n, quoteBoxes) && (inner == nil || !saysWho(n, inner)) {
+		if head == nil && !dom.Named(n, quoteBoxes) && (inner == nil || !saysWho(n, inner)) {
 			return
 		}
 		dom.Rename(n, atom.Blockquote)
 		if inner != nil {
 			dom.Rename(inner, atom.Div)
 		}
-	case named(n, postBoxes):
+	case dom.Named(n, postBoxes):
 		dom.Rename(n, atom.Div)
 		return
 	}
@@ -92,7 +89,7 @@ func before(n *html.Node) *html.Node {
 // says who is quoted if that is another. The quotation is nil if the table is none: it has a label above it, a class,
 // or begins with who is quoted.
 func quotedCells(table *html.Node) (line, cell *html.Node) {
-	rows := tableRows(table)
+	rows := dom.Rows(table)
 	if len(rows) == 0 || len(rows) > 2 {
 		return nil, nil
 	}
@@ -189,12 +186,12 @@ func markLine(quote *html.Node) {
 	if line == nil || len(dom.OneLine(line)) > maxQuotedLine {
 		return
 	}
-	if box := dom.Is(line, atom.Div, atom.P) && (named(line, quoteLines) || dom.HasClass(line.Parent, "alt2")); !box &&
+	if box := dom.Is(line, atom.Div, atom.P) && (dom.Named(line, quoteLines) || dom.HasClass(line.Parent, "alt2")); !box &&
 		!dom.Is(line, atom.Cite) {
 		return
 	}
 	for _, d := range dom.FindAll(line, func(d *html.Node) bool { return dom.Is(d, atom.Img, atom.A) }) {
-		if dom.Is(d, atom.Img) || handle(dom.OneLine(d)) == "" {
+		if dom.Is(d, atom.Img) || chars.Fold(dom.OneLine(d)) == "" {
 			dom.Remove(d)
 		}
 	}
@@ -202,5 +199,5 @@ func markLine(quote *html.Node) {
 		dom.Remove(line.PrevSibling)
 	}
 	dom.Rename(line, atom.P)
-	dom.SetAttr(line, saidAttr, "")
+	dom.SetAttr(line, dom.SaidAttr, "")
 }

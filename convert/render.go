@@ -63,12 +63,12 @@ func (r *renderer) render(roots []*html.Node, dropped map[*html.Node]bool) strin
 	defer outputs.Put(buf)
 	for _, root := range roots {
 		buf.WriteString("\n\n")
-		r.pieces(buf, elementAround(root))
+		r.pieces(buf, dom.Around(root))
 		buf.WriteString("\n\n")
 	}
 	r.dropped = nil // at the page's end nothing of a footnote is
 	for _, n := range elsewhere {
-		r.pieces(buf, elementAround(n))
+		r.pieces(buf, dom.Around(n))
 	}
 	out := tidy(buf.Bytes())
 	for i, c := range out {
@@ -94,7 +94,7 @@ func (r *renderer) write(out *bytes.Buffer, n *html.Node) {
 	case atom.H1, atom.H2, atom.H3, atom.H4, atom.H5, atom.H6:
 		r.heading(out, n)
 	case atom.Pre:
-		writeCodeBlock(out, dom.Text(n), dom.Attr(n, langAttr))
+		writeCodeBlock(out, dom.Text(n), dom.Attr(n, dom.LangAttr))
 	case atom.Code, atom.Kbd, atom.Samp, atom.Tt:
 		r.inlineCode(out, n)
 	case atom.Strong, atom.B:
@@ -235,7 +235,7 @@ func (r *renderer) quote(out *bytes.Buffer, n *html.Node) {
 		return
 	}
 	out.WriteString("\n\n")
-	if kind := dom.Attr(n, calloutAttr); kind != "" {
+	if kind := dom.Attr(n, dom.CalloutAttr); kind != "" {
 		out.WriteString("> [!" + kind + "]\n")
 	}
 	r.spend(len(content))

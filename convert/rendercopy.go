@@ -32,11 +32,11 @@ func (r *renderer) gather(out *bytes.Buffer, run, n *html.Node) {
 	for c := range r.kept(n) {
 		guard.Check(r.ctx)
 		switch {
-		case dom.HasAttr(c, depthAttr):
+		case dom.HasAttr(c, dom.DepthAttr):
 			r.piece(out, run)
 			thread = append(thread, c)
 			continue
-		case thread != nil && !dom.HasText(elementAround(c)) && !dom.Contains(c, atom.Img): // space between them
+		case thread != nil && !dom.HasText(dom.Around(c)) && !dom.Contains(c, atom.Img): // space between them
 			continue
 		}
 		r.thread(out, thread)

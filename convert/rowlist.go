@@ -8,6 +8,7 @@ import (
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
 
+	"github.com/readthru/readthru/convert/chars"
 	"github.com/readthru/readthru/convert/dom"
 )
 
@@ -110,7 +111,7 @@ func makeList(n *html.Node, rows []textRow, lead string) {
 			b.WriteString(dom.Text(d))
 		}
 		items[i] = strings.TrimRightFunc(b.String(), unicode.IsSpace)
-		if handle(items[i]) == "" ||
+		if chars.Fold(items[i]) == "" ||
 			!strings.ContainsRune(rowBullets, sign) && (len(items[i]) > 200 || strings.ContainsAny(items[i], ".?!…")) {
 			return
 		}

@@ -17,13 +17,13 @@ import (
 // its price, two options, a name and a time. Without styles they would be one word.
 
 // apartNames are classes of text that is for screen readers alone. Their styles take it out of the line.
-var apartNames = joined("visually-hidden sr-only screen-reader screen-reader-text assistive-text")
+var apartNames = dom.Names("visually-hidden sr-only screen-reader screen-reader-text assistive-text")
 
 // boxNames and boxesNames are classes, of widely used style sheets, of boxes in a line, and of what sets its children
 // side by side as boxes.
 var (
-	boxNames   = joined("inline-block d-inline-block inline-flex d-inline-flex")
-	boxesNames = joined("flex inline-flex grid inline-grid d-flex d-inline-flex d-grid")
+	boxNames   = dom.Names("inline-block d-inline-block inline-flex d-inline-flex")
+	boxesNames = dom.Names("flex inline-flex grid inline-grid d-flex d-inline-flex d-grid")
 )
 
 // seams finds where texts meet.
@@ -109,7 +109,7 @@ func siblingsAround(a, b *html.Node) (left, right *html.Node) {
 // setApart reports whether an element from n up to top stands apart from the line that it is in.
 func (s *seams) setApart(n, top *html.Node) bool {
 	for ; ; n = n.Parent {
-		if n.Type == html.ElementNode && (s.apart[n] || dom.Is(n, atom.Time, atom.Label) || named(n, apartNames)) {
+		if n.Type == html.ElementNode && (s.apart[n] || dom.Is(n, atom.Time, atom.Label) || dom.Named(n, apartNames)) {
 			return true
 		}
 		if n == top {
@@ -125,8 +125,8 @@ func (s *seams) sideBySide(left, right *html.Node) bool {
 		return false
 	}
 	before, after := linksAt(left, right)
-	return (before == nil) != (after == nil) || s.boxed[left] || s.boxed[right] || named(left, boxNames) ||
-		named(right, boxNames) || named(left.Parent, boxesNames)
+	return (before == nil) != (after == nil) || s.boxed[left] || s.boxed[right] || dom.Named(left, boxNames) ||
+		dom.Named(right, boxNames) || dom.Named(left.Parent, boxesNames)
 }
 
 // beginsName reports whether y begins with a capital, and x ends with a word, not a letter that stands before a name,

@@ -29,7 +29,7 @@ func section(ctx context.Context, body *html.Node, id string) []*html.Node {
 	case dom.IsHeading(n):
 		return headed(n, body)
 	}
-	if h := dom.Find(n, dom.IsHeading); h != nil && leadsIn(h, n) && fold(dom.OneLine(h)) == fold(dom.OneLine(n)) {
+	if h := dom.Find(n, dom.IsHeading); h != nil && leadsIn(h, n) && chars.Fold(dom.OneLine(h)) == chars.Fold(dom.OneLine(n)) {
 		return headed(h, body) // a box round a heading alone
 	}
 	return []*html.Node{n}
@@ -132,7 +132,7 @@ func headed(h, body *html.Node) []*html.Node {
 	}
 	first := h
 	for first.Parent != body && first.Parent != nil && leadsIn(first, first.Parent) &&
-		fold(dom.OneLine(first.Parent)) == fold(dom.OneLine(h)) {
+		chars.Fold(dom.OneLine(first.Parent)) == chars.Fold(dom.OneLine(h)) {
 		first = first.Parent // a box round the heading and its handles
 	}
 	return following(first, ends)

@@ -280,7 +280,7 @@ func (s *serving) list(d *Document, use *RecipeUse) []*html.Node {
 		}
 		nested = nested || depth > 0
 		if !titled || !sections { // else it is what the comments are about
-			dom.SetAttr(box, depthAttr, strconv.Itoa(depth))
+			dom.SetAttr(box, dom.DepthAttr, strconv.Itoa(depth))
 		}
 		written = append(written, box)
 	}
@@ -308,7 +308,7 @@ func (s *serving) list(d *Document, use *RecipeUse) []*html.Node {
 		all.AppendChild(in)
 	}
 	for _, box := range written {
-		dom.DropAttr(box, depthAttr)
+		dom.DropAttr(box, dom.DepthAttr)
 		if !sections {
 			dom.Rename(box, atom.Li)
 		}

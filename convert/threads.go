@@ -18,16 +18,13 @@ import (
 // or a class with a number, a margin, or an empty image or cell of some width. They are written as nested lists. Until
 // then they stay side by side, so that the choice of content sees each of them alike.
 
-// depthAttr holds the depth of a comment in its thread. No attribute of a page has a name with a space.
-const depthAttr = "thread depth"
-
 var (
 	// depthKeys are attributes whose number is a depth.
 	depthKeys = strings.Fields("indent data-indent data-depth depth data-level aria-level data-nesting data-nest-level")
 	// depthClasses are the beginnings of classes that end with a depth.
 	depthClasses = strings.Fields("depth level indent comment-depth comment-level comment-indent nest")
 	// commentParts are names of comments, and of what each has.
-	commentParts = joined(`comment reply response answer post message author username user-name poster timestamp
+	commentParts = dom.Names(`comment reply response answer post message author username user-name poster timestamp
 		time-stamp date age`)
 )
 
@@ -74,7 +71,7 @@ func markThreads(ctx context.Context, body *html.Node) {
 // markThread marks the children of parent if they are comments. Where comments themselves have an indent, those without
 // that look like the others have the depth 0.
 func markThread(parent *html.Node, indented []reply) {
-	if !dom.Attached(indented[0].node, parent) || dom.HasAttr(indented[0].node, depthAttr) {
+	if !dom.Attached(indented[0].node, parent) || dom.HasAttr(indented[0].node, dom.DepthAttr) {
 		return
 	}
 	depths, own := map[*html.Node]float64{}, true
@@ -116,7 +113,7 @@ func markThread(parent *html.Node, indented []reply) {
 		for len(open) > 0 && open[len(open)-1] >= c.depth {
 			open = open[:len(open)-1]
 		}
-		dom.SetAttr(c.node, depthAttr, strconv.Itoa(len(open)))
+		dom.SetAttr(c.node, dom.DepthAttr, strconv.Itoa(len(open)))
 		open = append(open, c.depth)
 		if dom.Is(c.node, atom.Li) || !dom.IsBlock(c.node) {
 			dom.Rename(c.node, atom.Div)
@@ -132,11 +129,11 @@ func saysComment(n *html.Node) bool {
 		if steps++; steps > most {
 			break
 		}
-		if d.Type == html.ElementNode && (dom.Is(d, atom.Time) || named(d, commentParts)) {
+		if d.Type == html.ElementNode && (dom.Is(d, atom.Time) || dom.Named(d, commentParts)) {
 			return true
 		}
 	}
-	return named(n, commentParts)
+	return dom.Named(n, commentParts)
 }
 
 // indent returns what kind of indent n is or has, and its size; an empty kind without one.
@@ -204,7 +201,7 @@ func (r *renderer) thread(out *bytes.Buffer, comments []*html.Node) {
 	var open []*html.Node // the items that the next comment may answer
 	var depths []int
 	for _, c := range comments {
-		depth, _ := strconv.Atoi(dom.Attr(c, depthAttr))
+		depth, _ := strconv.Atoi(dom.Attr(c, dom.DepthAttr))
 		for len(open) > 0 && depths[len(open)-1] >= depth {
 			open = open[:len(open)-1]
 		}
@@ -212,9 +209,9 @@ func (r *renderer) thread(out *bytes.Buffer, comments []*html.Node) {
 			open, r.tooDeep = open[:guard.MaxNesting-1], true
 		}
 		depths = append(depths[:len(open)], depth)
-		box := elementAround(c)
+		box := dom.Around(c)
 		box.FirstChild.Attr = slices.Clone(c.Attr) // those of the page stay
-		dom.DropAttr(box.FirstChild, depthAttr)
+		dom.DropAttr(box.FirstChild, dom.DepthAttr)
 		item := dom.NewElement(atom.Li, box)
 		in := list
 		if len(open) > 0 {

@@ -49,7 +49,7 @@ func (t *titles) add(h *html.Node, u *url.URL) {
 		return
 	}
 	text := headingText(h)
-	if fold(text) == "" {
+	if chars.Fold(text) == "" {
 		return
 	}
 	if list == &t.h3 {
@@ -58,7 +58,7 @@ func (t *titles) add(h *html.Node, u *url.URL) {
 	}
 	if to := ledToBy(h, u); to != nil && home(to) && !home(u) {
 		t.nameSite(text)
-	} else if to != nil && !t.sites[fold(text)] && to.Fragment == "" && t.self == "" && samePage(to, u) {
+	} else if to != nil && !t.sites[chars.Fold(text)] && to.Fragment == "" && t.self == "" && samePage(to, u) {
 		t.self = text
 	}
 	switch {
@@ -93,7 +93,7 @@ func (t *titles) names(part string) bool {
 }
 
 func (t *titles) nameSite(name string) {
-	if name = fold(name); name != "" {
+	if name = chars.Fold(name); name != "" {
 		if t.sites == nil {
 			t.sites = map[string]bool{}
 		}
@@ -105,7 +105,7 @@ func (t *titles) nameSite(name string) {
 // documentation call a page so whose headings are all sections. Doxygen's block lacks the name of the project, which
 // begins the title element.
 func (t *titles) readCaption(root *html.Node) {
-	if t.element == "" || len(t.h1) > 0 && strings.Contains(fold(t.element), fold(t.h1[0])) &&
+	if t.element == "" || len(t.h1) > 0 && strings.Contains(chars.Fold(t.element), chars.Fold(t.h1[0])) &&
 		strings.Contains(t.element, " ") { // else a module's last name may be that of its first section
 		return
 	}
@@ -129,7 +129,7 @@ func (t *titles) readCaption(root *html.Node) {
 // above the page says more, such as the class that a list is of, that. It returns "" if they do not agree.
 func (t *titles) ofProject(text string) string {
 	_, name, _ := strings.Cut(t.element, ": ")
-	switch above, name := fold(text), fold(name); {
+	switch above, name := chars.Fold(text), chars.Fold(name); {
 	case above == "" || name == "":
 		return ""
 	case strings.HasSuffix(above, name):
@@ -238,24 +238,24 @@ func (t *titles) choose() string {
 	p := t.parts()
 	delete(p.leads, "")
 	maps.DeleteFunc(p.leads, func(lead string, _ bool) bool { return t.sites[lead] })
-	own := slices.DeleteFunc(slices.Clone(t.h1), func(h string) bool { return t.sites[fold(h)] })
+	own := slices.DeleteFunc(slices.Clone(t.h1), func(h string) bool { return t.sites[chars.Fold(h)] })
 	if len(own) > 1 && own[0] == t.menu && len(p.leads) == 0 {
 		return own[1]
 	}
 	if len(own) > 0 {
-		h := fold(own[0])
-		if self := fold(t.self); (p.leads[h] || h == p.last) && self != "" && strings.Contains(fold(t.element), self) {
+		h := chars.Fold(own[0])
+		if self := chars.Fold(t.self); (p.leads[h] || h == p.last) && self != "" && strings.Contains(chars.Fold(t.element), self) {
 			return t.self
 		}
 		if better := cmp.Or(t.besideSite(p, own), t.besideSections(p, own)); better != "" {
 			return better
 		}
-		if t.og == "" && len(own) == len(t.h1) || strings.Contains(fold(t.og), h) ||
-			strings.Contains(fold(t.element), h) {
+		if t.og == "" && len(own) == len(t.h1) || strings.Contains(chars.Fold(t.og), h) ||
+			strings.Contains(chars.Fold(t.element), h) {
 			return t.spelled(own[0])
 		}
 	}
-	if p.leads[fold(t.og)] {
+	if p.leads[chars.Fold(t.og)] {
 		return t.og
 	}
 	if len(own) == 0 {
@@ -272,10 +272,10 @@ func (t *titles) below(p titleParts) string {
 	begin, rest, _ := strings.Cut(t.element, ": ") // too frequent within names to be one of the separators
 	_, section, _ := strings.Cut(rest, " ")        // its number, as in "Manual: Section 2.1"
 	if first, _ := utf8.DecodeRuneInString(rest); unicode.IsUpper(first) && !t.home {
-		p.leads[fold(begin)] = true
+		p.leads[chars.Fold(begin)] = true
 	}
 	for _, other := range t.h2 {
-		if h := fold(other); p.leads[h] || h == p.last && 2*len(h) > len(fold(t.element)) {
+		if h := chars.Fold(other); p.leads[h] || h == p.last && 2*len(h) > len(chars.Fold(t.element)) {
 			return other
 		}
 	}
@@ -284,11 +284,11 @@ func (t *titles) below(p titleParts) string {
 	}
 	name, manual, _ := strings.Cut(t.element, " (")
 	inManual := strings.HasSuffix(manual, ")")
-	name, rest = fold(name), unnumbered(rest)
+	name, rest = chars.Fold(name), unnumbered(rest)
 	for _, other := range slices.Concat(t.h2, t.h3) {
 		text := unnumbered(other)
-		if inManual && (fold(text) == name || endsIn(other, name)) ||
-			text != other && (fold(text) == fold(rest) || section != "" && strings.HasPrefix(other, section+" ")) {
+		if inManual && (chars.Fold(text) == name || endsIn(other, name)) ||
+			text != other && (chars.Fold(text) == chars.Fold(rest) || section != "" && strings.HasPrefix(other, section+" ")) {
 			return other
 		}
 	}
@@ -300,16 +300,16 @@ func (t *titles) below(p titleParts) string {
 // the other part of the title element or, where the first one lies outside, if it is in the page's main element.
 // Without one the title element says it, if the first h1 stands in a banner or is less than the last part.
 func (t *titles) besideSite(p titleParts, own []string) string {
-	h := fold(own[0])
+	h := chars.Fold(own[0])
 	_, afterColon, _ := strings.Cut(t.element, ": ")
 	inLast := strings.Contains(p.last, h)
-	inBanner := t.banner == own[0] && strings.HasPrefix(fold(t.element), h) // and the page's name at the end
-	if p.leads[h] || fold(afterColon) == h || !inLast && !inBanner {
+	inBanner := t.banner == own[0] && strings.HasPrefix(chars.Fold(t.element), h) // and the page's name at the end
+	if p.leads[h] || chars.Fold(afterColon) == h || !inLast && !inBanner {
 		return ""
 	}
 	for _, other := range slices.Concat(own[1:], t.h2) {
-		o := fold(other)
-		if inLast && (p.leads[o] || endsIn(other, fold(p.first))) || !inLast && p.tails[o] {
+		o := chars.Fold(other)
+		if inLast && (p.leads[o] || endsIn(other, chars.Fold(p.first))) || !inLast && p.tails[o] {
 			return other
 		}
 	}
@@ -321,7 +321,7 @@ func (t *titles) besideSite(p titleParts, own []string) string {
 		return ""
 	case t.main != "":
 		return t.main
-	case t.banner == own[0] || h != p.last && !strings.Contains(fold(p.first), h):
+	case t.banner == own[0] || h != p.last && !strings.Contains(chars.Fold(p.first), h):
 		return p.first
 	}
 	return ""
@@ -331,19 +331,19 @@ func (t *titles) besideSite(p titleParts, own []string) string {
 // does not know it: the text of the title element, if another heading or a box above has it or if it knows none of
 // several h1.
 func (t *titles) besideSections(p titleParts, own []string) string {
-	element := fold(t.element)
-	knows := func(h string) bool { return strings.Contains(element, fold(h)) }
+	element := chars.Fold(t.element)
+	knows := func(h string) bool { return strings.Contains(element, chars.Fold(h)) }
 	manual := own[0] == "NAME" // the first section of a manual page
-	if t.og != "" || element == "" || knows(own[0]) && !manual && (t.caption == "" || fold(own[0]) == element) {
+	if t.og != "" || element == "" || knows(own[0]) && !manual && (t.caption == "" || chars.Fold(own[0]) == element) {
 		return ""
 	}
 	for _, other := range slices.Concat([]string{t.caption}, own[1:], t.h2) {
-		if other != "" && (other == t.caption || fold(other) == element ||
-			unnumbered(other) != other && fold(unnumbered(other)) == fold(unnumbered(t.element))) {
+		if other != "" && (other == t.caption || chars.Fold(other) == element ||
+			unnumbered(other) != other && chars.Fold(unnumbered(other)) == chars.Fold(unnumbered(t.element))) {
 			return other
 		}
 	}
-	if name := unnumbered(own[0]); name != own[0] && strings.HasSuffix(element, fold(name)) {
+	if name := unnumbered(own[0]); name != own[0] && strings.HasSuffix(element, chars.Fold(name)) {
 		return own[0]
 	}
 	if len(own) > 1 && (manual || !slices.ContainsFunc(own, knows)) {
@@ -355,20 +355,8 @@ func (t *titles) besideSections(p titleParts, own []string) string {
 // spelled returns the name that a heading is, as the title element has it if that has signs between its parts and the
 // heading has none: style sheets add them there.
 func (t *titles) spelled(h string) string {
-	if len(t.element) > len(h) && !strings.Contains(t.element, " ") && fold(t.element) == fold(h) {
+	if len(t.element) > len(h) && !strings.Contains(t.element, " ") && chars.Fold(t.element) == chars.Fold(h) {
 		return t.element
 	}
 	return h
-}
-
-// fold keeps letters and digits, in lower case.
-//
-//go:noinline
-func fold(s string) string {
-	return strings.Map(func(r rune) rune {
-		if unicode.IsLetter(r) || unicode.IsDigit(r) {
-			return unicode.ToLower(r)
-		}
-		return -1
-	}, s)
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"strings"
 
+	"github.com/readthru/readthru/convert/chars"
 	"github.com/readthru/readthru/internal/lazy"
 )
 
@@ -30,15 +31,15 @@ func (t *titles) parts() titleParts {
 			}
 			head, tail := t.element[:at+i], t.element[at+i+len(separator):]
 			at += i + len(separator) - 1 // two separators may share a space
-			p.leads[fold(head)], p.tails[fold(tail)] = true, true
+			p.leads[chars.Fold(head)], p.tails[chars.Fold(tail)] = true, true
 			if at > last {
-				last, p.last = at, fold(tail)
+				last, p.last = at, chars.Fold(tail)
 				p.first, _, _ = strings.Cut(t.element, separator)
 			}
 			switch {
-			case t.names(fold(tail)):
+			case t.names(chars.Fold(tail)):
 				p.page = head
-			case p.page == "" && !t.home && t.host != "" && fold(head) == t.host:
+			case p.page == "" && !t.home && t.host != "" && chars.Fold(head) == t.host:
 				p.page = tail
 			}
 		}
@@ -57,7 +58,7 @@ func unnumbered(heading string) string {
 func endsIn(heading, name string) bool {
 	heading, _, _ = strings.Cut(heading, "<") // parameters of a type
 	for range 3 {
-		if _, heading, _ = strings.Cut(heading, " "); fold(heading) == name {
+		if _, heading, _ = strings.Cut(heading, " "); chars.Fold(heading) == name {
 			return name != ""
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"github.com/readthru/readthru/convert/chars"
 	"io"
 	"maps"
 	"os"
@@ -35,7 +36,7 @@ var chosen = params{trees: 160, leaves: 10, rate: .08, l2: 3, min: .3, sample: .
 // out of the model, so that a real scorer can judge it by them. Without READTHRU_CORPUS that is done with a small
 // corpus of our own, on which a model must be nearly perfect.
 func TestTrainModel(t *testing.T) {
-	samples := loadSamples(t, CorpusDir(t), set(trainingSets))
+	samples := loadSamples(t, CorpusDir(t), chars.Set(trainingSets))
 	if file := os.Getenv("READTHRU_MODEL"); file != "" {
 		if half := os.Getenv("READTHRU_HALF"); half != "" {
 			samples = slices.DeleteFunc(samples, func(s *sample) bool { return strconv.Itoa(foldOf(s.site, 2)) == half })

@@ -30,7 +30,7 @@ var ErrNoTree = errors.New("the page has no HTML elements with main content")
 
 // keptElements are the elements that a Trim keeps (rule E10, and others that hold text). Of other elements it keeps the
 // content.
-var keptElements = set("h1 h2 h3 h4 h5 h6 p ul ol li table caption thead tbody tfoot tr th td blockquote pre code a " +
+var keptElements = chars.Set("h1 h2 h3 h4 h5 h6 p ul ol li table caption thead tbody tfoot tr th td blockquote pre code a " +
 	"img dl dt dd details summary figcaption sub sup em strong b i del kbd samp br hr")
 
 // keptAttributes are the attributes that a Trim keeps, by element.
@@ -158,7 +158,7 @@ func (t *trimmer) write(b *strings.Builder, n *html.Node, most int) bool {
 		return true
 	case dom.Is(n, atom.Pre):
 		b.WriteString("<pre><code")
-		if lang := dom.Attr(n, langAttr); lang != "" {
+		if lang := dom.Attr(n, dom.LangAttr); lang != "" {
 			b.WriteString(` class="language-` + html.EscapeString(lang) + `"`)
 		}
 		b.WriteString(">" + html.EscapeString(dom.Text(n)) + "</code></pre>\n")
@@ -239,7 +239,7 @@ const (
 // any: every address, every heading and nine in ten words must be in the HTML.
 func DoubtModel(md, trimmed string) Doubt {
 	text, addresses := sourceOf(trimmed)
-	source := fold(text)
+	source := chars.Fold(text)
 	prose := withoutCode(md)
 	for _, m := range modelLink().FindAllStringSubmatch(prose, -1) {
 		for _, address := range m[1:] {
@@ -249,7 +249,7 @@ func DoubtModel(md, trimmed string) Doubt {
 		}
 	}
 	for _, h := range markdown.Headings([]byte(md)) {
-		if !strings.Contains(source, fold(h.Title)) {
+		if !strings.Contains(source, chars.Fold(h.Title)) {
 			return DoubtHeadings
 		}
 	}
@@ -259,7 +259,7 @@ func DoubtModel(md, trimmed string) Doubt {
 	}
 	all, strange := 0, 0
 	for w := range strings.FieldsFuncSeq(modelLink().ReplaceAllString(prose, " "), notWord) {
-		if all++; !known[strings.ToLower(w)] && !strings.Contains(source, fold(w)) {
+		if all++; !known[strings.ToLower(w)] && !strings.Contains(source, chars.Fold(w)) {
 			strange++
 		}
 	}
@@ -310,7 +310,7 @@ func sourceOf(trimmed string) (text string, addresses map[string]bool) {
 }
 
 // inlineNames are elements of a Trim that do not separate words.
-var inlineNames = set("a code em strong b i del kbd samp sub sup")
+var inlineNames = chars.Set("a code em strong b i del kbd samp sub sup")
 
 // sameAddress returns one spelling for equivalent addresses.
 func sameAddress(address string) string {

@@ -11,12 +11,12 @@ import (
 )
 
 // directions are the texts, folded, of links that lead to the pages around a page of a manual.
-var directions = set(`next nextpage nextchapter nextsection nexttopic prev previous previouspage previouschapter
+var directions = chars.Set(`next nextpage nextchapter nextsection nexttopic prev previous previouspage previouschapter
 	previoussection previoustopic up top home contents toc tableofcontents index first last back forward start backtotop
 	gotoindex page generalindex`)
 
 // turnRelations are the relations that such links state.
-var turnRelations = set("next prev previous up start home contents index top first last toc")
+var turnRelations = chars.Set("next prev previous up start home contents index top first last toc")
 
 // mostBesideTurns is the number of letters and digits that may stand beside the links of a bar, such as "Goto Chapter".
 const mostBesideTurns = 20
@@ -36,7 +36,7 @@ func turnsPages(n *html.Node) bool {
 		switch {
 		case dom.Within(d, atom.A):
 		case d.Type == html.TextNode:
-			if label = fold(d.Data); !directions[label] {
+			if label = chars.Fold(d.Data); !directions[label] {
 				beside += len(label)
 			}
 		case dom.Is(d, atom.A) && dom.Attr(d, "href") != "":
@@ -63,11 +63,11 @@ func turnsPages(n *html.Node) bool {
 	return turns >= 2 && others <= turns
 }
 
-// linkName returns the text of a link, or else the alternative text of its image, as fold does.
+// linkName returns the text of a link, or else the alternative text of its image, as [chars.Fold] does.
 func linkName(a *html.Node) string {
-	text := fold(dom.Text(a))
+	text := chars.Fold(dom.Text(a))
 	if img := dom.Find(a, func(d *html.Node) bool { return dom.Is(d, atom.Img) }); text == "" && img != nil {
-		text = fold(dom.Attr(img, "alt"))
+		text = chars.Fold(dom.Attr(img, "alt"))
 	}
 	return text
 }
@@ -90,7 +90,7 @@ func crumbs(n *html.Node) bool {
 			}
 		default:
 			mark, _, _ := strings.Cut(d.Data+"a", strings.TrimLeftFunc(d.Data+"a", notWord))
-			words := fold(d.Data)
+			words := chars.Fold(d.Data)
 			switch {
 			case links == 0 && words == "" && strings.ContainsAny(mark, "<‹"):
 				begun = true

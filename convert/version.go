@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
-	"strings"
 	"sync"
 
 	"github.com/cespare/xxhash/v2"
@@ -48,13 +47,4 @@ func version() string {
 	h := xxhash.New()
 	fmt.Fprint(h, ruleTables...) //nolint:errcheck // a hash never fails
 	return strconv.Itoa(edition) + "-" + strconv.FormatUint(h.Sum64(), 36)[:8]
-}
-
-// set makes a set of the words of s.
-func set(s string) map[string]bool {
-	m := map[string]bool{}
-	for word := range strings.FieldsSeq(s) {
-		m[word] = true
-	}
-	return m
 }

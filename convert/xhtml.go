@@ -6,12 +6,13 @@ import (
 
 	"golang.org/x/net/html"
 
+	"github.com/readthru/readthru/convert/chars"
 	"github.com/readthru/readthru/convert/dom"
 	"github.com/readthru/readthru/page"
 )
 
 // rawElements are the elements whose content the parser of HTML takes as text up to their end tag.
-var rawElements = set("script style title textarea iframe noframes noembed noscript xmp")
+var rawElements = chars.Set("script style title textarea iframe noframes noembed noscript xmp")
 
 // asHTML returns XHTML as HTML: its parser knows no elements that close themselves and no sections of characters. A
 // page that is XHTML by its media type is changed throughout, one that only begins as XHTML where HTML would take the
