@@ -11,6 +11,11 @@ import (
 	"github.com/readthru/readthru/page"
 )
 
+// binaryRules are the rules that are data, for [Version].
+var binaryRules = []any{
+	mediaNames,
+}
+
 // describe makes a page that says what a body without text is: its kind, the dimensions of a picture, and its size.
 func (d *Document) describe(content []byte, contentType string) {
 	what := kindOf(content, page.MediaType(contentType), d.path())

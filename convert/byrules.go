@@ -9,6 +9,13 @@ import (
 	"github.com/readthru/readthru/convert/dom"
 )
 
+// pruneRules are the rules that are data, for [Version].
+var pruneRules = []any{
+	manualRoots, manualLabels, tocNames, badNames, elsewhereHeadings, forumKeeps, manualKeeps, tableMenus,
+	weakNames, chromeRoles, generators, bookRelations, directions, turnRelations, controls, sourceLinks,
+	documentationClasses, forumMarks, elsewhereBeginnings,
+}
+
 // choice is the content of a page by the rules: a root, and the elements dropped below it.
 type choice struct {
 	root    *html.Node

@@ -11,6 +11,11 @@ import (
 	"github.com/readthru/readthru/convert/guard"
 )
 
+// contentRules are the rules that are data, for [Version].
+var contentRules = []any{
+	labels, commentNames, extras, postNames, packedModel, tagLabels,
+}
+
 // noContent is the name of the choice to keep nothing of a page. It comes with the warning thin.
 const noContent = "nothing"
 

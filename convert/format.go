@@ -24,6 +24,11 @@ import (
 	"github.com/readthru/readthru/page"
 )
 
+// formatRules are the rules that are data, for [Version].
+var formatRules = []any{
+	pageFormats, typeFormats, saysNothing, endings,
+}
+
 // Warnings of bodies that are not HTML.
 const (
 	WarnBinary    = "binary"    // the body is not text; the markdown only says what it is

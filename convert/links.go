@@ -12,6 +12,11 @@ import (
 	"github.com/readthru/readthru/page"
 )
 
+// linkRules are the rules that are data, for [Version].
+var linkRules = []any{
+	schemes, permalinks, redirectors, adHosts,
+}
+
 // schemes are the schemes that a link may have. A link with another scheme becomes its text.
 var schemes = chars.Set("http https mailto tel sms ftp ftps irc ircs git ssh magnet xmpp news geo matrix")
 

@@ -95,7 +95,7 @@ func creditsTool(n *html.Node) bool {
 	if len(line) > 300 {
 		return false
 	}
-	for _, word := range strings.FieldsFunc(line, notWord) {
+	for _, word := range strings.FieldsFunc(line, chars.NotWord) {
 		if !strings.EqualFold(word, "document") && manualTool(word) {
 			return true
 		}

@@ -14,6 +14,11 @@ import (
 	"github.com/readthru/readthru/page"
 )
 
+// headRules are the rules that are data, for [Version].
+var headRules = []any{
+	menuNames, metaKeys, dateKeys, authorKeys, dateForms, dayForms, authorNames, dateNames,
+}
+
 // metaKeys are the names of meta elements that are kept unchanged, besides all that begin with "article:".
 var metaKeys = chars.Set("description og:title og:description og:image og:site_name og:type og:url twitter:title " +
 	"twitter:description twitter:image twitter:card author keywords robots")

@@ -15,6 +15,14 @@ import (
 	"github.com/readthru/readthru/convert/hidden"
 )
 
+// normaliseRules are the rules that are data, for [Version].
+var normaliseRules = []any{
+	gutterClasses, notCode, lineClasses, langPrefixes, knownLanguages, lazySources, trackers, spacerNames,
+	callouts, labelPrefixes, langKeys, editorClasses, editorTextClasses, calloutBoxes, titledBoxes, boxPrefixes,
+	kindPrefixes, calloutTitles, apartNames, boxNames, boxesNames, depthKeys, depthClasses, commentParts,
+	quoteBoxes, quoteHeads, quoteLines, quotedNames, postBoxes, rowBullets, rowDashes, partRoles, clones,
+}
+
 // normalise rewrites the elements below body into the few forms that the renderer knows. It needs the classes and
 // inputs that later steps remove. Addresses are resolved against base; self is the page's own. w removes text that
 // readers do not see.

@@ -12,6 +12,11 @@ import (
 	"github.com/readthru/readthru/convert/guard"
 )
 
+// signRules are the rules that are data, for [Version].
+var signRules = []any{
+	signInNames, signInRequests, paywallRequests, failureNames, errorPhrases, wallMarks, wallPhrases,
+}
+
 // Signs are facts by which a caller decides whether a response holds the page at all. A text field is empty if the page
 // lacks that sign.
 type Signs struct {

@@ -14,6 +14,11 @@ import (
 	"github.com/readthru/readthru/page"
 )
 
+// fileRules are the rules that are data, for [Version].
+var fileRules = []any{
+	fileEndings, fileNames,
+}
+
 // source makes the markdown of source code: a fenced block with its language. A text without a known language stays
 // unchanged.
 func (d *Document) source(text, contentType string) {

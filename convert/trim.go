@@ -6,7 +6,6 @@ import (
 	"maps"
 	"net/url"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 
 	"golang.org/x/net/html"
@@ -254,11 +253,11 @@ func DoubtModel(md, trimmed string) Doubt {
 		}
 	}
 	known := map[string]bool{}
-	for w := range strings.FieldsFuncSeq(text, notWord) {
+	for w := range strings.FieldsFuncSeq(text, chars.NotWord) {
 		known[strings.ToLower(w)] = true
 	}
 	all, strange := 0, 0
-	for w := range strings.FieldsFuncSeq(modelLink().ReplaceAllString(prose, " "), notWord) {
+	for w := range strings.FieldsFuncSeq(modelLink().ReplaceAllString(prose, " "), chars.NotWord) {
 		if all++; !known[strings.ToLower(w)] && !strings.Contains(source, chars.Fold(w)) {
 			strange++
 		}
@@ -320,5 +319,3 @@ func sameAddress(address string) string {
 	}
 	return strings.TrimSuffix(address, "/")
 }
-
-func notWord(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }

@@ -89,7 +89,7 @@ func crumbs(n *html.Node) bool {
 				return false
 			}
 		default:
-			mark, _, _ := strings.Cut(d.Data+"a", strings.TrimLeftFunc(d.Data+"a", notWord))
+			mark, _, _ := strings.Cut(d.Data+"a", strings.TrimLeftFunc(d.Data+"a", chars.NotWord))
 			words := chars.Fold(d.Data)
 			switch {
 			case links == 0 && words == "" && strings.ContainsAny(mark, "<‹"):

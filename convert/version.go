@@ -23,25 +23,11 @@ const edition = 30
 var Version = sync.OnceValue(version)
 
 // ruleTables are the rules that are data.
-var ruleTables = slices.Concat([]any{
-	gutterClasses, notCode, lineClasses, langPrefixes, knownLanguages, schemes, permalinks,
-	lazySources, trackers, spacerNames, callouts,
-	labelPrefixes, langKeys, editorClasses, editorTextClasses, calloutBoxes, titledBoxes, boxPrefixes, kindPrefixes,
-	calloutTitles,
-}, footnote.Rules, formula.Rules, css.Rules, hidden.Rules, []any{
-	manualRoots,
-	manualLabels, tocNames,
-	page.TrackingParameters, redirectors, adHosts, signInNames, signInRequests,
-	paywallRequests, failureNames, errorPhrases, wallMarks, wallPhrases,
-	badNames, elsewhereHeadings, labels, apartNames, boxNames, boxesNames, commentNames, extras, postNames, forumKeeps,
-	manualKeeps, menuNames, tableMenus, weakNames, chromeRoles,
-	generators, bookRelations, directions, turnRelations, controls, sourceLinks,
-	depthKeys, depthClasses, commentParts, quoteBoxes, quoteHeads, quoteLines, quotedNames, postBoxes,
-	rowBullets, rowDashes,
-	documentationClasses, forumMarks, metaKeys, dateKeys, authorKeys, dateForms, dayForms,
-	authorNames, dateNames, packedModel, pageFormats, typeFormats, saysNothing, endings, fileEndings, fileNames,
-	mediaNames, elsewhereBeginnings, tagLabels, partRoles, clones,
-})
+var ruleTables = slices.Concat(
+	[]any{page.TrackingParameters},
+	linkRules, headRules, signRules, hidden.Rules, css.Rules, footnote.Rules, formula.Rules, normaliseRules, pruneRules,
+	contentRules, formatRules, fileRules, binaryRules,
+)
 
 func version() string {
 	h := xxhash.New()

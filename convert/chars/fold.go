@@ -25,3 +25,6 @@ func Set(s string) map[string]bool {
 	}
 	return m
 }
+
+// NotWord reports whether r is neither a letter nor a digit, and so parts two words.
+func NotWord(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }
