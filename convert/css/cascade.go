@@ -1,6 +1,7 @@
 package css
 
 import (
+	"math"
 	"slices"
 	"strings"
 
@@ -205,12 +206,18 @@ func (s *Sheet) cascade(n *html.Node, rules []*rule, inline string, in windows, 
 		return nil
 	}
 	values := make(Values, 0, len(best))
+	anchor := ""
+	for i := range best {
+		if best[i].name == "position-anchor" {
+			anchor = best[i].value
+		}
+	}
 	for i := range best {
 		c := best[i]
 		for tries := 0; c.value == "revert-layer" && tries < 4; tries++ {
 			c = s.reverted(c, rules, in)
 		}
-		if computed, ok := s.computed(n, &c); ok {
+		if computed, ok := s.computed(n, &c, anchor); ok {
 			values = append(values, Value{c.name, computed, c.by})
 		}
 	}
@@ -237,8 +244,8 @@ func (s *Sheet) reverted(c candidate, rules []*rule, in windows) candidate {
 
 // computed returns the value of a declaration with all it refers to. It is false when the property is as if it were not
 // set.
-func (s *Sheet) computed(n *html.Node, c *candidate) (value string, ok bool) {
-	value = c.value
+func (s *Sheet) computed(n *html.Node, c *candidate, anchor string) (value string, ok bool) {
+	value = s.anchored(c.value, anchor)
 	if c.shorthand != "" {
 		full, ok := s.substitute(n, value, 0)
 		if !ok {
@@ -283,19 +290,25 @@ var initials = map[string]string{
 	"-webkit-text-fill-color": "currentcolor", "opacity": "1",
 }
 
-// animate puts what ended animations leave into place.
+// animate puts what animations leave into place: those that have ended, and those that nobody waits for.
 func (s *Sheet) animate(best *candidates) {
-	var names, fill, count, direction string
+	names, a := "", animation{fill: "none", count: "1", direction: "normal", state: "running"}
 	for i := range *best {
 		switch c := &(*best)[i]; c.name {
 		case "animation-name":
 			names = c.value
 		case "animation-fill-mode":
-			fill = c.value
+			a.fill = c.value
 		case "animation-iteration-count":
-			count = c.value
+			a.count = c.value
 		case "animation-direction":
-			direction = c.value
+			a.direction = c.value
+		case "animation-duration":
+			a.duration = c.value
+		case "animation-delay":
+			a.delay = c.value
+		case "animation-play-state":
+			a.state = c.value
 		}
 	}
 	if names == "" || names == "none" {
@@ -306,19 +319,54 @@ func (s *Sheet) animate(best *candidates) {
 		if f == nil {
 			continue
 		}
-		set := f.same
-		if fill == "forwards" || fill == "both" {
-			if set = f.last; direction == "reverse" || direction == "alternate" && count == "2" {
-				set = f.first
-			}
-		}
-		if count == "infinite" {
-			set = f.same
-		}
-		for name, value := range set {
+		for name, value := range a.leaves(f) {
 			best.put(&declaration{name: name, value: value}, animatedSet, nil)
 		}
 	}
+}
+
+// animation is how the frames of an animation are shown.
+type animation struct{ fill, count, direction, duration, delay, state string }
+
+// longest is for how many seconds a reader waits for the end of an animation.
+const longest = 60
+
+// leaves returns what is seen of an animation by somebody who waits a while.
+func (a *animation) leaves(f *frames) map[string]string {
+	count, _, known := Number(a.count)
+	duration, delay := seconds(a.duration), seconds(a.delay)
+	switch {
+	case a.count == "infinite", !known, count != math.Trunc(count), strings.Contains(a.count, ","),
+		duration*count+delay > longest, a.state == "paused" && duration > 0:
+		return f.same
+	case a.fill != "forwards" && a.fill != "both":
+		return nil
+	}
+	// At the end of an odd number of turns the last frame is seen, of none the first.
+	last := true
+	switch even := math.Mod(count, 2) == 0; a.direction {
+	case "normal":
+		last = count > 0
+	case "reverse":
+		last = count == 0
+	case "alternate":
+		last = !even
+	case "alternate-reverse":
+		last = even
+	}
+	if last {
+		return f.last
+	}
+	return f.first
+}
+
+// seconds reads a time.
+func seconds(value string) float64 {
+	n, unit, _ := Number(value)
+	if unit == "ms" {
+		return n / 1000
+	}
+	return n
 }
 
 // Animated reports whether one of these animations is defined in a style sheet that is not at hand.

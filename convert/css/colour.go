@@ -3,6 +3,7 @@ package css
 import (
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -153,33 +154,109 @@ func parseColour(value string, depth int) (c Colour, ok bool) {
 // channels are the names of the parts of a colour in each function, by which a relative colour takes those of another.
 var channels = map[string]string{
 	"rgb": "r g b", "rgba": "r g b", "hsl": "h s l", "hsla": "h s l", "hwb": "h w b", "lab": "l a b", "oklab": "l a b",
-	"lch": "l c h", "oklch": "l c h",
+	"lch": "l c h", "oklch": "l c h", "color": "r g b",
 }
 
-// relative reads a colour that is made of another (CSS Color 5, §4): its own channels as they are, or others, with an
-// opacity of its own. It is false for channels that are computed, unless next to nothing shows of them.
+// relative reads a colour that is made of another (CSS Color 5, §4): of its channels, of others, or of computed ones. It
+// is false for channels of a colour that is not known, unless next to nothing shows of them.
 func relative(name, arguments string, depth int) (c Colour, ok bool) {
 	list := slices.Collect(words(strings.NewReplacer(",", " ", "/", " ").Replace(arguments)))
+	space := ""
 	if name == "color" && len(list) > 1 { // the space stands after the other colour
+		space = list[1]
 		list = slices.Delete(list, 1, 2)
 	}
-	if len(list) != 4 && len(list) != 5 {
+	if len(list) == 4 {
+		list = append(list, "alpha")
+	}
+	if len(list) != 5 {
 		return c, false
 	}
-	c, ok = parseColour(list[0], depth)
-	same := strings.Join(list[1:4], " ") == channels[name] || name == "color" && strings.Join(list[1:4], " ") == "r g b"
-	if !same {
-		c, ok = parseColour(name+"("+strings.Join(list[1:4], " ")+")", depth)
+	base, known := parseColour(list[0], depth)
+	if !known {
+		base.A = 1
 	}
-	if len(list) == 5 && list[4] != "alpha" {
-		l, stated := ParseLength(list[4], 0)
-		if !stated && list[4] != "none" {
-			return c, false
+	parts := partsIn(name, base)
+	for i, one := range strings.Fields(channels[name]) {
+		for j := 1; j < 4; j++ {
+			value := spell(list[j], one, parts[i])
+			ok, list[j] = ok || value != list[j], value
 		}
-		c.A = min(1, max(0, l.Px+l.Share))
-		ok = ok || c.A <= Faintest
 	}
-	return c, ok
+	known = known || !ok // no channel of the unknown colour is used
+	list[4] = spell(list[4], "alpha", base.A)
+	c, ok = parseColour(name+"("+space+" "+strings.Join(list[1:4], " ")+" / "+list[4]+")", depth)
+	return c, ok && (known || c.A <= Faintest)
+}
+
+// spell puts a number in the place of a name in a value.
+func spell(value, name string, n float64) string {
+	number := strconv.FormatFloat(n, 'f', 6, 64)
+	for i := 0; i+len(name) <= len(value); i++ {
+		if !strings.HasPrefix(value[i:], name) || i > 0 && nameByte(value[i-1]) ||
+			i+len(name) < len(value) && (nameByte(value[i+len(name)]) || value[i+len(name)] == '(') {
+			continue
+		}
+		value = value[:i] + number + value[i+len(name):]
+		i += len(number)
+	}
+	return value
+}
+
+// partsIn returns the parts of a colour as a function takes them: ofSpace the other way round.
+func partsIn(name string, c Colour) (p [3]float64) {
+	switch name {
+	case "rgb", "rgba":
+		return [3]float64{c.R * 255, c.G * 255, c.B * 255}
+	case "hsl", "hsla", "hwb":
+		most, least := max(c.R, c.G, c.B), min(c.R, c.G, c.B)
+		hue, spread := 0.0, most-least
+		switch {
+		case spread == 0:
+		case most == c.R:
+			hue = 60 * (c.G - c.B) / spread
+		case most == c.G:
+			hue = 120 + 60*(c.B-c.R)/spread
+		default:
+			hue = 240 + 60*(c.R-c.G)/spread
+		}
+		hue = math.Round(math.Mod(hue+360, 360)) // a whole number, which is one of degrees
+		if name == "hwb" {
+			return [3]float64{hue, 100 * least, 100 * (1 - most)}
+		}
+		saturation, light := 0.0, (most+least)/2
+		if light > 0 && light < 1 {
+			saturation = spread / (1 - math.Abs(2*light-1))
+		}
+		return [3]float64{hue, 100 * saturation, 100 * light}
+	case "oklab", "oklch":
+		r, g, b := linear(c.R), linear(c.G), linear(c.B)
+		long := math.Cbrt(.4122214708*r + .5363325363*g + .0514459929*b)
+		medium := math.Cbrt(.2119034982*r + .6806995451*g + .1073969566*b)
+		short := math.Cbrt(.0883024619*r + .2817188376*g + .6299787005*b)
+		p = [3]float64{
+			.2104542553*long + .793617785*medium - .0040720468*short,
+			1.9779984951*long - 2.428592205*medium + .4505937099*short,
+			.0259040371*long + .7827717662*medium - .808675766*short,
+		}
+	case "lab", "lch":
+		r, g, b := linear(c.R), linear(c.G), linear(c.B)
+		root := func(v float64) float64 {
+			if v > 216.0/24389 {
+				return math.Cbrt(v)
+			}
+			return v*841/108 + 4.0/29
+		}
+		x, y, z := root((.4360747*r+.3850649*g+.1430804*b)/.9643), root(.2225045*r+.7168786*g+.0606169*b),
+			root((.0139322*r+.0971045*g+.7141733*b)/.8251)
+		p = [3]float64{116*y - 16, 500 * (x - y), 200 * (y - z)}
+	default:
+		return [3]float64{c.R, c.G, c.B}
+	}
+	if strings.HasSuffix(name, "lch") {
+		return [3]float64{p[0], math.Hypot(p[1], p[2]), math.Round(math.Atan2(p[2], p[1]) * 180 / math.Pi)}
+	}
+	return p
 }
 
 // Faintest is the share of a colour, or of an element's opacity, up to which nothing is seen of it.

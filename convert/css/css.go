@@ -50,6 +50,7 @@ type Sheet struct {
 	properties    map[string]registered
 	owner         *html.Node // the element round the style element that is read
 	scopes        map[*html.Node]*scope
+	anchors       map[string]bool // names of boxes by which others are placed
 	substitutions int
 	best          candidates    // of the element whose styles are asked for
 	declared      []declaration // of the rule that is read
@@ -134,10 +135,11 @@ func Read(root *html.Node) *Sheet {
 	walk(root)
 	s.layers.number(0)
 	for n := range root.Descendants() {
-		if !s.asked || s.containers {
-			break
+		style := dom.Attr(n, "style")
+		if strings.Contains(style, "anchor-name") {
+			eachDeclaration(style, func(d declaration) { s.anchorNames(&d) })
 		}
-		s.containers = strings.Contains(dom.Attr(n, "style"), "container")
+		s.containers = s.containers || s.asked && strings.Contains(style, "container")
 	}
 	return s
 }
@@ -349,6 +351,7 @@ func (s *Sheet) refused(set []declaration) {
 // add takes a rule for each of its selectors.
 func (s *Sheet) add(all []*selector, set, custom []declaration, c context) {
 	for i := range set {
+		s.anchorNames(&set[i])
 		s.containers = s.containers || set[i].name == "container-type" && set[i].value != "normal" && set[i].value != ""
 	}
 	for _, one := range all {

@@ -78,8 +78,12 @@ const (
 
 type expression struct {
 	em    float64
-	nodes int // numbers and functions that may still be read
+	nodes int    // numbers and functions that may still be read
+	size  Length // of the basis of calc-size
 }
+
+// someSize stands for the size that a box has by what it holds.
+const someSize = 100
 
 // parse reads one number, function or sum in parentheses.
 func (e *expression) parse(s string, depth int) (Length, bool) {
@@ -97,6 +101,8 @@ func (e *expression) parse(s string, depth int) (Length, bool) {
 		return Length{Px: math.E, Bare: true}, true
 	case "infinity":
 		return Length{Px: math.MaxFloat32, Bare: true}, true
+	case "size":
+		return e.size, true
 	case "-infinity":
 		return Length{Px: -math.MaxFloat32, Bare: true}, true
 	}
@@ -105,8 +111,14 @@ func (e *expression) parse(s string, depth int) (Length, bool) {
 		return Length{}, false
 	}
 	var list []Length
+	if name == "calc-size" {
+		e.size = Length{Px: someSize}
+	}
 	for one := range split(arguments, ",") {
 		l, ok := e.sum(one, depth+1)
+		if ok && name == "calc-size" && len(list) == 0 {
+			e.size = l
+		}
 		if !ok {
 			if name == "round" || name == "calc-size" || name == "clamp" && one == "none" || name == "env" {
 				continue // a strategy, a basis, a name

@@ -13,7 +13,9 @@ var properties = wordSet(`display visibility opacity font font-size line-height 
 	overflow overflow-x overflow-y width height max-width max-height min-width min-height padding padding-top
 	padding-bottom padding-left padding-right content-visibility content filter mask mask-image mask-size animation
 	animation-name animation-fill-mode animation-iteration-count animation-direction transition will-change z-index
-	contain container container-type grid-template-rows isolation offset-path all`)
+	contain container container-type grid-template-rows grid-template-columns grid-column grid-area flex flex-basis
+	flex-grow flex-direction isolation offset-path offset-distance anchor-name position-anchor position-visibility
+	animation-duration animation-delay animation-play-state all`)
 
 // aliases are other names of some of them, and the directions of a text that runs from left to right.
 var aliases = map[string]string{
@@ -137,7 +139,12 @@ func longhands(name string) []string {
 	case "overflow":
 		return []string{"overflow-x", "overflow-y"}
 	case "animation":
-		return []string{"animation-name", "animation-fill-mode", "animation-iteration-count", "animation-direction"}
+		return []string{
+			"animation-name", "animation-fill-mode", "animation-iteration-count", "animation-direction",
+			"animation-duration", "animation-delay", "animation-play-state",
+		}
+	case "flex":
+		return []string{"flex-grow", "flex-basis"}
 	case "mask":
 		return []string{"mask-image", "mask-size"}
 	case "container":
@@ -178,6 +185,8 @@ func expand(name, value string, put func(name, value string)) {
 		}
 	case name == "animation":
 		expandAnimation(value, put)
+	case name == "flex":
+		expandFlex(value, put)
 	case name == "mask":
 		put("mask-image", value)
 		put("mask-size", "auto")
@@ -261,13 +270,43 @@ func expandBackground(value string, put func(name, value string)) {
 var fillModes, animationDirections = wordSet("forwards backwards both"),
 	wordSet("normal reverse alternate alternate-reverse")
 
+// expandFlex reads the shorthand of a flexible item: its growth, its shrinking and its size.
+func expandFlex(value string, put func(name, value string)) {
+	grow, basis, numbers := "1", "0", 0
+	switch value {
+	case "none":
+		grow, basis = "0", "auto"
+	case "auto":
+		basis = "auto"
+	default:
+		for word := range words(value) {
+			if _, unit, ok := Number(word); ok && unit == "" && numbers < 2 {
+				if numbers++; numbers == 1 {
+					grow = word
+				}
+			} else {
+				basis = word
+			}
+		}
+	}
+	put("flex-grow", grow)
+	put("flex-basis", basis)
+}
+
 func expandAnimation(value string, put func(name, value string)) {
 	var names []string
-	fill, count, direction := "none", "1", "normal"
+	fill, count, direction, state := "none", "1", "normal", "running"
+	times := [2]string{"0s", "0s"}
 	for one := range split(value, ",") {
+		stated := 0 // times
 		for word := range words(one) {
 			_, unit, number := Number(word)
 			switch {
+			case word == "paused" || word == "running":
+				state = word
+			case number && (unit == "s" || unit == "ms") && stated < 2:
+				times[stated] = word
+				stated++
 			case fillModes[word]:
 				fill = word
 			case animationDirections[word]:
@@ -287,6 +326,9 @@ func expandAnimation(value string, put func(name, value string)) {
 	put("animation-fill-mode", fill)
 	put("animation-iteration-count", count)
 	put("animation-direction", direction)
+	put("animation-duration", times[0])
+	put("animation-delay", times[1])
+	put("animation-play-state", state)
 }
 
 var timings = wordSet("ease linear ease-in ease-out ease-in-out step-start step-end running paused auto")

@@ -102,8 +102,11 @@ func (s *Sheet) custom(n *html.Node, name string, depth int) string {
 		if !has || strings.EqualFold(value, "inherit") || strings.EqualFold(value, "unset") {
 			continue
 		}
-		if value == "" || strings.EqualFold(value, "initial") {
+		if strings.EqualFold(value, "initial") {
 			break
+		}
+		if value == "" {
+			return " " // a value of its own
 		}
 		if known, is := at.known[name]; is {
 			return known

@@ -27,8 +27,8 @@ func hiddenByStyle(style css.Values, em float64) (kind, property string) {
 	switch display := style.Get("display"); {
 	case display == "none":
 		return "display", "display"
-	case strings.HasPrefix(display, "table-column"), style.Get("content-visibility") == "hidden",
-		strings.HasPrefix(style.Get("content"), "url("):
+	case strings.HasPrefix(display, "table-column"), strings.HasPrefix(style.Get("content"), "url("),
+		style.Get("content-visibility") == "hidden" && display != "inline" && display != "contents":
 		return "display", ""
 	}
 	// A moved element that is transparent waits for its entrance: it is content.
@@ -117,7 +117,7 @@ func offScreen(style css.Values, em float64) bool {
 	if far(style.Get("margin-left"), em, true) || far(style.Get("margin-top"), em, false) {
 		return true
 	}
-	if pathAway(style.Get("offset-path"), em) {
+	if pathAway(style, em) {
 		return true
 	}
 	m, ok := transformed(style, em)
@@ -128,25 +128,79 @@ func offScreen(style css.Values, em float64) bool {
 		distant(m.move[1], false)
 }
 
-// pathAway reports whether a path on which an element stands begins outside of every window: path("M -9999 0").
-func pathAway(path string, em float64) bool {
-	path, ok := strings.CutPrefix(path, "path(")
+// pathAway reports whether the point of a path on which an element stands lies outside of every window. Of a path of
+// straight lines that is the one at offset-distance, of others the first.
+func pathAway(style css.Values, em float64) bool {
+	path, ok := strings.CutPrefix(style.Get("offset-path"), "path(")
 	if !ok {
 		return false
 	}
-	path = strings.NewReplacer(",", " ", `"`, " ", "'", " ", ")", " ").Replace(strings.ToLower(path))
-	_, path, ok = strings.Cut(path, "m")
-	if !ok {
+	points, straight := pathPoints(path)
+	if len(points) == 0 {
 		return false
 	}
-	for i, word := range strings.Fields(path) {
-		if l, ok := css.ParseLength(word, em); i > 1 || !ok {
-			break
-		} else if distant(l, i == 0) {
-			return true
+	at := points[0]
+	if along, ok := css.ParseLength(style.Get("offset-distance"), em); ok && straight {
+		at = pointAt(points, along)
+	}
+	return distant(css.Length{Px: at[0]}, true) || distant(css.Length{Px: at[1]}, false)
+}
+
+// maxPoints is how many points of a path are read.
+const maxPoints = 1000
+
+// pathPoints returns the points of the path that begins an argument of path(), up to the first that is not of a straight
+// line. straight reports whether all are.
+func pathPoints(path string) (points [][2]float64, straight bool) {
+	path = strings.NewReplacer(",", " ", `"`, " ", "'", " ", ")", " ", "m", " m ", "l", " l ", "h", " h ", "v", " v ").
+		Replace(strings.ToLower(path))
+	var at [2]float64
+	var numbers []float64
+	command := ""
+	for word := range strings.FieldsSeq(path) {
+		n, unit, ok := css.Number(word)
+		if !ok || unit != "" {
+			if command, numbers = word, nil; command != "m" && command != "l" && command != "h" && command != "v" {
+				return points, false
+			}
+			continue
+		}
+		numbers = append(numbers, n)
+		switch {
+		case command == "h":
+			at[0] = n
+		case command == "v":
+			at[1] = n
+		case len(numbers) == 2:
+			at = [2]float64{numbers[0], numbers[1]}
+		default:
+			continue
+		}
+		numbers = nil
+		if points = append(points, at); len(points) >= maxPoints {
+			return points, false
 		}
 	}
-	return false
+	return points, true
+}
+
+// pointAt returns the point of lines between points at a distance from the first.
+func pointAt(points [][2]float64, along css.Length) [2]float64 {
+	total := 0.0
+	for i := 1; i < len(points); i++ {
+		total += math.Hypot(points[i][0]-points[i-1][0], points[i][1]-points[i-1][1])
+	}
+	left := min(max(along.Px+along.Share*total, 0), total)
+	for i := 1; i < len(points); i++ {
+		from, to := points[i-1], points[i]
+		length := math.Hypot(to[0]-from[0], to[1]-from[1])
+		if left <= length && length > 0 {
+			share := left / length
+			return [2]float64{from[0] + share*(to[0]-from[0]), from[1] + share*(to[1]-from[1])}
+		}
+		left -= length
+	}
+	return points[len(points)-1]
 }
 
 // fixedAway reports whether a box that stays where it is in the window lies outside it.
@@ -258,7 +312,8 @@ func clippedTo(path string, em float64) bool {
 
 // meet reports whether two opposite sides of a box are moved inwards until nothing is between them.
 func meet(a, b *css.Length) bool {
-	return a != nil && b != nil && (a.Share+b.Share >= .99 && a.Px+b.Px >= 0 || a.Px+b.Px >= farOn)
+	past := func(side *css.Length) bool { return side.Share >= .99 && side.Px >= 0 }
+	return a != nil && b != nil && (a.Share+b.Share >= .99 && a.Px+b.Px >= 0 || a.Px+b.Px >= farOn || past(a) || past(b))
 }
 
 // flat reports whether a polygon has no area, in a box of 300 by 60 pixels.
@@ -302,8 +357,7 @@ func collapsed(style css.Values, em float64) string {
 	sized := strings.Contains(contain, "strict") || strings.HasPrefix(contain, "size") ||
 		strings.Contains(contain, " size")
 	height := style.Get("height")
-	if sized && (height == "" || height == "auto") && !room(style, em, "min-height", "padding-top",
-		"padding-bottom") {
+	if sized && (height == "" || height == "auto") && !roomBelow(style, em) {
 		return "contain"
 	}
 	for _, name := range [...]string{"height", "max-height", "width", "max-width"} {
@@ -313,12 +367,22 @@ func collapsed(style css.Values, em float64) string {
 		if !ok || l.Px > 1 || l.Px < 0 || l.Share > 0 || high && strings.HasSuffix(value, "%") {
 			continue
 		}
-		if high && !room(style, em, "min-height", "padding-top", "padding-bottom") ||
-			!high && !room(style, em, "min-width", "padding-left", "padding-right") {
+		if high && !roomBelow(style, em) || !high && !roomBeside(style, em) {
 			return name
 		}
 	}
 	return ""
+}
+
+// roomBelow reports whether a box of no height shows text all the same. The padding over the text shows what is placed
+// in the box.
+func roomBelow(style css.Values, em float64) bool {
+	return room(style, em, "min-height", "padding-bottom") || placed(style) && room(style, em, "padding-top")
+}
+
+// roomBeside is the same of a box of no width.
+func roomBeside(style css.Values, em float64) bool {
+	return room(style, em, "min-width", "padding-right") || placed(style) && room(style, em, "padding-left")
 }
 
 // room reports whether one of some properties makes room in a box.

@@ -97,3 +97,24 @@ func placed(style css.Values) bool {
 	return position != "" && position != "static" && position != "inherit" || style.Get("transform") != "" &&
 		style.Get("transform") != "none"
 }
+
+// escaped reports whether something in n, which is not placed, is placed by a box round n: it is not cut off with the
+// rest.
+func (w *Cleaner) escaped(n *html.Node) bool {
+	for c := range n.ChildNodes() {
+		if w.covered++; w.covered > maxCovered {
+			return false
+		}
+		if c.Type != html.ElementNode || neverText[c.DataAtom] {
+			continue
+		}
+		style := w.sheet.StylesOf(c).Values
+		if position := style.Get("position"); position == "absolute" || position == "fixed" {
+			return true
+		}
+		if !placed(style) && w.escaped(c) {
+			return true
+		}
+	}
+	return false
+}

@@ -39,6 +39,7 @@ type Cleaner struct {
 	apart      map[*html.Node]bool // what Apart returns
 	boxed      map[*html.Node]bool // what Boxed returns
 	controls   map[string]bool     // ids of what a control of the page opens: panels of tabs, folded sections
+	roomless   *html.Node          // the last box without room, out of which something is placed elsewhere
 	gone       []*html.Node        // elements to remove after the walk, because selectors refer to neighbours
 	covers     int                 // elements for which a box that covers others was looked for
 	covered    int                 // nodes looked at below such boxes
@@ -212,6 +213,9 @@ func (w *Cleaner) element(ctx context.Context, n *html.Node, outer look) {
 	if w.page == n {
 		w.await(n, &l, outer, style)
 	}
+	if w.roomless == n {
+		l.roomless, l.held = true, false
+	}
 	l.judge()
 	switch n.DataAtom {
 	case atom.A:
@@ -333,13 +337,16 @@ func (w *Cleaner) hides(n *html.Node, style css.Styles, outer look) string {
 	if unseenBy(style.Values) && (seenSomewhere(style) || w.appears(n, style, "visibility", "visibility")) && w.page != n {
 		style.Values.Drop("visibility")
 	}
+	if style.Values.Get("content-visibility") == "hidden" && style.Values.Get("display") == "" && !dom.IsBlock(n) {
+		style.Values.Drop("content-visibility") // it is about boxes
+	}
 	em := fontSize(style.Values, outer.size)
 	kind, property := hiddenByStyle(style.Values, em)
 	if kind == "" && outer.covered && below(style.Values) || w.under(n, style.Values) {
 		kind, property = "covered", ""
 	}
-	if kind == "" && outer.flat && cutsOff(style.Values) && !room(style.Values, em, "min-height", "padding-top",
-		"padding-bottom") {
+	if kind == "" && cutsOff(style.Values) && (outer.flat && !roomBelow(style.Values, em) ||
+		narrow(n, style.Values, outer) && !roomBeside(style.Values, em)) {
 		kind, property = "size", "height"
 	}
 	if kind == "" {
@@ -351,6 +358,10 @@ func (w *Cleaner) hides(n *html.Node, style css.Styles, outer look) string {
 	})
 	if seen || property != "" && w.appears(n, style, kind, property) {
 		style.Values.Drop("opacity")
+		return ""
+	}
+	if kind == "size" && !placed(style.Values) && w.escaped(n) {
+		w.roomless = n
 		return ""
 	}
 	return kind

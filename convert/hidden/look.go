@@ -1,6 +1,7 @@
 package hidden
 
 import (
+	"slices"
 	"strings"
 
 	"golang.org/x/net/html"
@@ -25,9 +26,13 @@ type look struct {
 	color      ink
 	fill       ink // what glyphs are filled with, if not the colour
 	outlined   bool
-	background ink  // what lies behind
-	covered    bool // a box round it paints over what lies below the page's plane
-	flat       bool // its rows have no height but what its children insist on
+	background ink      // what lies behind
+	covered    bool     // a box round it paints over what lies below the page's plane
+	flat       bool     // its rows have no height but what its children insist on
+	columns    []string // of its grid
+	flexible   bool     // its children stand in a row, as wide as they say
+	roomless   bool     // a box round it has no room for it
+	held       bool     // and something in that box places what is placed
 
 	hidden string           // the kind of hiding when text with this look is not seen, else ""
 	piece  *strings.Builder // where such text goes
@@ -84,8 +89,20 @@ func (w *Cleaner) paint(n *html.Node, outer look, s css.Styles) look {
 
 func (w *Cleaner) painted(n *html.Node, l look, s css.Styles) look {
 	style := s.Values
-	l.flat = strings.HasSuffix(style.Get("display"), "grid") && style.Get("grid-template-rows") == "0fr" &&
-		!w.sheet.Toggled(n, s, "grid-template-rows")
+	l.flat, l.columns, l.flexible = false, nil, false
+	if position := style.Get("position"); position == "fixed" || position == "absolute" && !l.held {
+		l.roomless = false
+	}
+	l.held = l.held || placed(style)
+	switch display := style.Get("display"); {
+	case strings.HasSuffix(display, "grid"):
+		l.flat = noTrack(style.Get("grid-template-rows")) && !w.sheet.Toggled(n, s, "grid-template-rows")
+		if columns := style.Get("grid-template-columns"); columns != "" && !strings.Contains(columns, "repeat") {
+			l.columns = slices.Collect(css.Words(columns))
+		}
+	case strings.HasSuffix(display, "flex"):
+		l.flexible = !strings.HasPrefix(style.Get("flex-direction"), "column")
+	}
 	if style == nil {
 		w.plainly(n, &l)
 		return l
@@ -120,6 +137,35 @@ func (w *Cleaner) painted(n *html.Node, l look, s css.Styles) look {
 	w.backdrop(n, &l, style)
 	l.stacked(n, style)
 	return l
+}
+
+// noTrack reports whether a row or column of a grid has no size but what its items insist on.
+func noTrack(size string) bool {
+	switch size {
+	case "0fr", "0", "0px", "minmax(0,0)", "minmax(0, 0)", "minmax(0,0fr)", "minmax(0, 0fr)", "minmax(0px,0px)":
+		return true
+	}
+	return false
+}
+
+// narrow reports whether n, in a box with this look, is given no width: it stands in a column of none, or is told to
+// have none and not to grow.
+func narrow(n *html.Node, style css.Values, outer look) bool {
+	if outer.flexible {
+		basis, ok := css.ParseLength(style.Get("flex-basis"), outer.size)
+		grow, _ := css.Fraction(style.Get("flex-grow"))
+		return ok && basis.Px == 0 && basis.Share == 0 && grow == 0
+	}
+	if len(outer.columns) == 0 || style.Get("grid-column") != "" || style.Get("grid-area") != "" {
+		return false
+	}
+	column := 0
+	for p := n.PrevSibling; p != nil; p = p.PrevSibling {
+		if p.Type == html.ElementNode {
+			column++
+		}
+	}
+	return noTrack(outer.columns[column%len(outer.columns)])
 }
 
 // plainly paints an element without a style of its own.
@@ -269,7 +315,7 @@ func (l *look) unseen() string {
 	switch {
 	case l.visibility == "hidden" || l.visibility == "collapse":
 		return "visibility"
-	case l.size*l.scale < smallestFont, l.cut && l.line >= 0 && l.line <= 1, l.masked,
+	case l.roomless, l.size*l.scale < smallestFont, l.cut && l.line >= 0 && l.line <= 1, l.masked,
 		l.spacing < 0 && l.spacing <= -.75*l.size:
 		return "size"
 	case l.opacity <= css.Faintest:
