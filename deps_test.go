@@ -41,6 +41,7 @@ const policy = `
 	convert/chars, convert/guard, convert/charset →
 	convert/dom           → convert/chars, convert/guard
 	convert/formula, convert/footnote → convert/chars, convert/dom
+	convert/links         → page, convert/chars, convert/dom
 	convert/xmlread       → convert/guard, convert/dom
 	convert/omml          → convert/guard, convert/xmlread
 	convert/archive       → convert/guard, convert/chars, convert/xmlread
@@ -55,7 +56,7 @@ const policy = `
 	convert               → page, convert/pdf, convert/chars, convert/guard, convert/dom, convert/formula, convert/footnote
 	convert               → convert/charset, convert/xmlread, convert/css, convert/hidden, convert/pdflayout
 	convert               → convert/archive, convert/docx, convert/xlsx, convert/pptx, convert/opendocument, convert/epub
-	convert               → convert/mhtml
+	convert               → convert/mhtml, convert/links
 	recipe                → page, convert, strictyaml
 	store                 → page, users
 	summary               → page, llm

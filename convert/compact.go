@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/readthru/readthru/convert/links"
 	"github.com/readthru/readthru/internal/markdown"
 )
 
@@ -21,7 +22,7 @@ func CompactLinks(md []byte, page *url.URL) []byte {
 	if page == nil || len(md) > maxRewrite {
 		return md
 	}
-	self, host := ownPlaces(page), page.Scheme+"://"+page.Host
+	self, host := links.OfPage(page), page.Scheme+"://"+page.Host
 
 	type edit struct {
 		start, end int

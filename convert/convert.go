@@ -17,6 +17,7 @@ import (
 	"github.com/readthru/readthru/convert/dom"
 	"github.com/readthru/readthru/convert/guard"
 	"github.com/readthru/readthru/convert/hidden"
+	"github.com/readthru/readthru/convert/links"
 	"github.com/readthru/readthru/internal/markdown"
 	"github.com/readthru/readthru/page"
 )
@@ -168,7 +169,7 @@ func (d *Document) adopt(ctx context.Context, root *html.Node) {
 	}
 	manual := manualSigns(root)
 	if d.head.base == nil {
-		if n := needBase(body); n > 0 {
+		if n := links.NeedBase(body); n > 0 {
 			d.warnings = append(d.warnings, WarnNoBase+"="+strconv.Itoa(n))
 		}
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/readthru/readthru/convert/chars"
 	"github.com/readthru/readthru/convert/dom"
+	"github.com/readthru/readthru/convert/links"
 )
 
 // linkEmbeds replaces the frames that show a video or a post of another site by images that stand for them. Other
@@ -24,7 +25,7 @@ func linkEmbeds(body *html.Node, base *url.URL) {
 		if id := dom.Attr(n, "videoid"); id != "" {
 			address = "https://www.youtube.com/embed/" + id
 		}
-		u, err := url.Parse(absolute(base, address))
+		u, err := url.Parse(links.Absolute(base, address))
 		if err != nil {
 			continue
 		}

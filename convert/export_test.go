@@ -8,6 +8,7 @@ import (
 	"golang.org/x/net/html/atom"
 
 	"github.com/readthru/readthru/convert/dom"
+	"github.com/readthru/readthru/convert/links"
 )
 
 // CheckLinks fails t for a link or an image of d that is neither absolute nor a fragment, or that names a scheme of
@@ -22,7 +23,7 @@ func CheckLinks(t *testing.T, d *Document) {
 			if v := dom.Attr(n, key); v != "" && dom.Is(n, atom.A, atom.Img) && dom.Attached(n, d.body) &&
 				!dom.Within(n, atom.Pre) {
 				scheme, _, ok := strings.Cut(v, ":")
-				if v[0] != '#' && (!ok || !schemes[strings.ToLower(scheme)]) {
+				if v[0] != '#' && (!ok || !links.Schemes[strings.ToLower(scheme)]) {
 					t.Errorf("link %q is not absolute", v)
 				}
 				if strings.ContainsAny(v, " <>\n") {

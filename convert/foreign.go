@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/readthru/readthru/convert/chars"
+	"github.com/readthru/readthru/convert/links"
 	"github.com/readthru/readthru/internal/lazy"
 	"github.com/readthru/readthru/internal/markdown"
 	"github.com/readthru/readthru/page"
@@ -220,12 +221,12 @@ func resolved(address string, resolve func(string) *url.URL) (full string, ok bo
 	if address == "" || address[0] == '#' {
 		return "", false
 	}
-	if scheme, _, found := strings.Cut(address, ":"); found && validScheme(scheme) && !strings.Contains(scheme, ".") {
+	if scheme, _, found := strings.Cut(address, ":"); found && links.ValidScheme(scheme) && !strings.Contains(scheme, ".") {
 		return "", false
 	}
 	u := resolve(address)
 	if u == nil {
 		return "", false
 	}
-	return linkBytes(u.String()), true
+	return links.Escape(u.String()), true
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/readthru/readthru/convert/dom"
 	"github.com/readthru/readthru/convert/guard"
 	"github.com/readthru/readthru/convert/hidden"
+	"github.com/readthru/readthru/convert/links"
 	"github.com/readthru/readthru/page"
 )
 
@@ -51,7 +52,7 @@ func FindFrames(ctx context.Context, content []byte, contentType string, u *url.
 		if src == "" || strings.HasPrefix(src, "about:") {
 			src = dom.Attr(n, "data-src")
 		}
-		to, err := url.Parse(absolute(base, src))
+		to, err := url.Parse(links.Absolute(base, src))
 		if err != nil || src == "" || to.Hostname() == "" || to.Scheme != "http" && to.Scheme != "https" {
 			continue
 		}
@@ -147,7 +148,7 @@ func (f *Frames) Put(ctx context.Context, i int, content []byte, contentType str
 	f.Hidden += w.Report().Hidden
 	for _, n := range dom.FindAll(body, func(n *html.Node) bool { return dom.Is(n, atom.A, atom.Img) }) {
 		for _, key := range []string{"href", "src"} {
-			if to := absolute(base, dom.Attr(n, key)); to != "" && to[0] != '#' {
+			if to := links.Absolute(base, dom.Attr(n, key)); to != "" && to[0] != '#' {
 				dom.SetAttr(n, key, to)
 			}
 		}

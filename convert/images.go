@@ -12,6 +12,7 @@ import (
 	"github.com/readthru/readthru/convert/chars"
 	"github.com/readthru/readthru/convert/css"
 	"github.com/readthru/readthru/convert/dom"
+	"github.com/readthru/readthru/convert/links"
 )
 
 // lazySources are the attributes in which scripts that load images late store the address.
@@ -94,7 +95,7 @@ func imageURL(base *url.URL, value string) string {
 	if !strings.ContainsAny(value, "/.") || strings.Contains(value, "{") || strings.TrimSpace(value) == "/" {
 		return ""
 	}
-	if src := absolute(base, value); strings.HasPrefix(src, "http") {
+	if src := links.Absolute(base, value); strings.HasPrefix(src, "http") {
 		return src
 	}
 	return ""

@@ -9,6 +9,7 @@ import (
 
 	"github.com/readthru/readthru/convert/chars"
 	"github.com/readthru/readthru/convert/dom"
+	"github.com/readthru/readthru/convert/links"
 	"github.com/readthru/readthru/internal/lazy"
 )
 
@@ -52,7 +53,7 @@ func manualSigns(root *html.Node) bool {
 			}
 		case dom.Is(d, atom.Pre):
 			blocks++
-		case dom.Is(d, atom.A) && dom.Within(d, atom.H2, atom.H3, atom.H4) && permalink(d):
+		case dom.Is(d, atom.A) && dom.Within(d, atom.H2, atom.H3, atom.H4) && links.Permalink(d):
 			handles++
 		}
 		if handles >= 3 && blocks > 0 {

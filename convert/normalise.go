@@ -13,6 +13,7 @@ import (
 	"github.com/readthru/readthru/convert/formula"
 	"github.com/readthru/readthru/convert/guard"
 	"github.com/readthru/readthru/convert/hidden"
+	"github.com/readthru/readthru/convert/links"
 )
 
 // normaliseRules are the rules that are data, for [Version].
@@ -27,7 +28,7 @@ var normaliseRules = []any{
 // inputs that later steps remove. Addresses are resolved against base; self is the page's own. w removes text that
 // readers do not see.
 func normalise(ctx context.Context, body *html.Node, base, self *url.URL, w *hidden.Cleaner) {
-	own := ownPlaces(self)
+	own := links.OfPage(self)
 	lazyImages(body)
 	w.Formulas(body)
 	for _, source := range formula.Normalise(body) {
@@ -96,18 +97,18 @@ func normaliseElement(n *html.Node, base *url.URL, own string) bool {
 		dom.Remove(n)
 		return false
 	}
-	if dom.Is(n, atom.Span, atom.Div) && editsSection(n) {
+	if dom.Is(n, atom.Span, atom.Div) && links.EditsSection(n) {
 		dom.Remove(n)
 		return false
 	}
 	byRole(n)
 	switch n.DataAtom {
 	case atom.A:
-		if permalink(n) {
+		if links.Permalink(n) {
 			dom.Remove(n)
 			return false
 		}
-		if href := untracked(absolute(base, dom.Attr(n, "href"))); href != "" && !selfLink(n) {
+		if href := links.Untracked(links.Absolute(base, dom.Attr(n, "href"))); href != "" && !links.SelfLink(n) {
 			if place, ok := strings.CutPrefix(href, own); ok && own != "" && place != "" {
 				href = "#" + place
 			}
@@ -115,7 +116,7 @@ func normaliseElement(n *html.Node, base *url.URL, own string) bool {
 		} else {
 			dom.DropAttr(n, "href")
 		}
-		liftHeading(n)
+		links.LiftHeading(n)
 	case atom.H1, atom.H2, atom.H3, atom.H4, atom.H5, atom.H6:
 		dropIcons(n)
 	case atom.P:

@@ -10,6 +10,7 @@ import (
 
 	"github.com/readthru/readthru/convert/chars"
 	"github.com/readthru/readthru/convert/guard"
+	"github.com/readthru/readthru/convert/links"
 	"github.com/readthru/readthru/convert/pdf"
 	"github.com/readthru/readthru/convert/pdflayout"
 )
@@ -99,6 +100,6 @@ func sensibleTitle(s string) string {
 // linkable reports whether a URL may be written in markdown unchanged.
 func linkable(u string) bool {
 	scheme, _, ok := strings.Cut(u, ":")
-	return ok && schemes[strings.ToLower(scheme)] && !strings.ContainsAny(u, " <>()\\\"\n\r\t") &&
+	return ok && links.Schemes[strings.ToLower(scheme)] && !strings.ContainsAny(u, " <>()\\\"\n\r\t") &&
 		strings.IndexFunc(u, chars.Invisible) < 0
 }

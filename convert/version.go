@@ -12,6 +12,7 @@ import (
 	"github.com/readthru/readthru/convert/footnote"
 	"github.com/readthru/readthru/convert/formula"
 	"github.com/readthru/readthru/convert/hidden"
+	"github.com/readthru/readthru/convert/links"
 	"github.com/readthru/readthru/page"
 )
 
@@ -25,7 +26,7 @@ var Version = sync.OnceValue(version)
 // ruleTables are the rules that are data.
 var ruleTables = slices.Concat(
 	[]any{page.TrackingParameters},
-	linkRules, headRules, signRules, hidden.Rules, css.Rules, footnote.Rules, formula.Rules, normaliseRules, pruneRules,
+	links.Rules, headRules, signRules, hidden.Rules, css.Rules, footnote.Rules, formula.Rules, normaliseRules, pruneRules,
 	contentRules, formatRules, fileRules, binaryRules,
 )
 

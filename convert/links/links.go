@@ -1,4 +1,10 @@
-package convert
+// Package links decides what becomes of the links of a page: where they lead, which of them are no text of the page,
+// and how an address is written in markdown.
+//
+// An address passes [Absolute], which resolves it and refuses schemes such as javascript:, and then [Untracked], which
+// takes redirectors and parameters that count visitors out of it. [Permalink], [EditsSection] and [SelfLink] know the
+// links that generators put beside headings; [LiftHeading] brings a link round a heading into a form that markdown has.
+package links
 
 import (
 	"net/url"
@@ -12,32 +18,30 @@ import (
 	"github.com/readthru/readthru/page"
 )
 
-// linkRules are the rules that are data, for [Version].
-var linkRules = []any{
-	schemes, permalinks, redirectors, adHosts,
-}
+// Rules are the tables of this package, which count in the version of the rules.
+var Rules = []any{Schemes, permalinks, redirectors, adHosts}
 
-// schemes are the schemes that a link may have. A link with another scheme becomes its text.
-var schemes = chars.Set("http https mailto tel sms ftp ftps irc ircs git ssh magnet xmpp news geo matrix")
+// Schemes are the schemes that a link may have. A link with another scheme becomes its text.
+var Schemes = chars.Set("http https mailto tel sms ftp ftps irc ircs git ssh magnet xmpp news geo matrix")
 
 // anyBase is a URL that a page may have.
 var anyBase = &url.URL{Scheme: "https", Host: "any.invalid", Path: "/"}
 
-// needBase counts the links below body that lead somewhere only from a base.
-func needBase(body *html.Node) (n int) {
+// NeedBase counts the links below body that lead somewhere only from a base.
+func NeedBase(body *html.Node) (n int) {
 	for d := range body.Descendants() {
-		if href := dom.Attr(d, "href"); dom.Is(d, atom.A) && href != "" && absolute(nil, href) == "" &&
-			absolute(anyBase, href) != "" {
+		if href := dom.Attr(d, "href"); dom.Is(d, atom.A) && href != "" && Absolute(nil, href) == "" &&
+			Absolute(anyBase, href) != "" {
 			n++
 		}
 	}
 	return n
 }
 
-// absolute returns href as an absolute URL, or as a fragment if it points to a place on the page itself. It is empty if
+// Absolute returns href as an absolute URL, or as a fragment if it points to a place on the page itself. It is empty if
 // the link cannot be followed, as with javascript: and data:. The bytes of an absolute URL stay unchanged except those
 // that would end a link in markdown.
-func absolute(base *url.URL, href string) string {
+func Absolute(base *url.URL, href string) string {
 	href = strings.Map(func(r rune) rune {
 		if r < ' ' || r == 0x7f || chars.Invisible(r) {
 			return -1 // browsers drop tabs and newlines inside an address too
@@ -52,21 +56,21 @@ func absolute(base *url.URL, href string) string {
 			return ""
 		}
 		if u, err := url.Parse(href); err != nil || base == nil || page.Route(u) == "" {
-			return linkBytes(href)
+			return Escape(href)
 		}
 	}
 	scheme, rest, ok := strings.Cut(href, ":")
-	if ok && !strings.ContainsAny(scheme, "/?#") && validScheme(scheme) {
+	if ok && !strings.ContainsAny(scheme, "/?#") && ValidScheme(scheme) {
 		scheme = strings.ToLower(scheme)
-		if !schemes[scheme] {
+		if !Schemes[scheme] {
 			return ""
 		}
 		if scheme != "http" && scheme != "https" || strings.HasPrefix(rest, "//") && len(rest) > 2 {
 			if plainURL(rest) {
-				return linkBytes(href)
+				return Escape(href)
 			}
 			if _, err := url.Parse(href); err == nil {
-				return linkBytes(href)
+				return Escape(href)
 			}
 		}
 	}
@@ -74,10 +78,10 @@ func absolute(base *url.URL, href string) string {
 		return ""
 	}
 	u, err := page.Resolve(base, strings.ReplaceAll(href, " ", "%20"))
-	if err != nil || !schemes[u.Scheme] {
+	if err != nil || !Schemes[u.Scheme] {
 		return ""
 	}
-	return linkBytes(u.String())
+	return Escape(u.String())
 }
 
 // plainURL reports whether what follows a scheme is surely read by [url.Parse], without reading it: that takes memory
@@ -98,7 +102,8 @@ func plainURL(rest string) bool {
 	return host != ""
 }
 
-func validScheme(s string) bool {
+// ValidScheme reports whether s may be the scheme of an address (RFC 3986, section 3.1). It need not be one of [Schemes].
+func ValidScheme(s string) bool {
 	for i, r := range s {
 		isLetter := r|0x20 >= 'a' && r|0x20 <= 'z'
 		isOther := r >= '0' && r <= '9' || r == '+' || r == '-' || r == '.'
@@ -113,8 +118,8 @@ func validScheme(s string) bool {
 var linkEscapes = strings.NewReplacer(" ", "%20", "<", "%3C", ">", "%3E", "\\", "%5C", "\"", "%22", "`", "%60", "|",
 	"%7C", "*", "%2A")
 
-// linkBytes returns an address as a link destination of markdown. Balanced brackets stay.
-func linkBytes(s string) string {
+// Escape returns an address as a link destination of markdown. Balanced brackets stay.
+func Escape(s string) string {
 	s = linkEscapes.Replace(s)
 	if strings.IndexByte(s, ';') >= 0 {
 		s = ampersands(s)
@@ -150,14 +155,14 @@ func ampersands(s string) string {
 	return b.String() + s[from:]
 }
 
-// ownPlaces returns what the address of a place on the page itself begins with, or "" if the page has no address.
-func ownPlaces(u *url.URL) string {
+// OfPage returns what the address of a place on the page itself begins with, or "" if the page has no address.
+func OfPage(u *url.URL) string {
 	if u == nil {
 		return ""
 	}
 	own := page.WithoutFragment(u)
 	own.User = nil
-	return linkBytes(own.String()) + "#"
+	return Escape(own.String()) + "#"
 }
 
 // permalinks name the classes of links that point at their own heading.
@@ -168,8 +173,8 @@ var permalinks = []string{
 	"copy-link",
 }
 
-// permalink reports whether a link only points at the heading beside it and is not text of the page.
-func permalink(n *html.Node) bool {
+// Permalink reports whether a link only points at the heading beside it and is not text of the page.
+func Permalink(n *html.Node) bool {
 	marked := dom.HasClass(n, permalinks...)
 	if !marked && !strings.Contains(dom.Attr(n, "href"), "#") {
 		return false
@@ -187,9 +192,9 @@ func permalink(n *html.Node) bool {
 		!dom.Contains(n, atom.Img)
 }
 
-// editsSection reports whether n holds only the links by which readers of a wiki edit the section of a heading, as in
+// EditsSection reports whether n holds only the links by which readers of a wiki edit the section of a heading, as in
 // "[edit]". Skins that drop the class keep the brackets.
-func editsSection(n *html.Node) bool {
+func EditsSection(n *html.Node) bool {
 	const most = 80 // bytes of its text, in any language
 	if dom.HasClass(n, "mw-editsection", "mw-editsection-like", "editsection") {
 		return len(chars.OneLine(dom.Text(n))) <= most
@@ -208,8 +213,8 @@ func editsSection(n *html.Node) bool {
 	return len(links) > 0 && len(text) <= most && strings.HasSuffix(text, "]")
 }
 
-// selfLink reports whether the text of a heading is one link to that heading.
-func selfLink(n *html.Node) bool {
+// SelfLink reports whether the text of a heading is one link to that heading.
+func SelfLink(n *html.Node) bool {
 	id, ok := strings.CutPrefix(dom.Attr(n, "href"), "#")
 	if !ok || id == "" {
 		return false
@@ -236,8 +241,8 @@ func headingAround(n *html.Node) *html.Node {
 	return h
 }
 
-// liftHeading moves a link around a heading into the heading, because a markdown link cannot hold blocks.
-func liftHeading(n *html.Node) {
+// LiftHeading moves a link around a heading into the heading, because a markdown link cannot hold blocks.
+func LiftHeading(n *html.Node) {
 	h := dom.Find(n, dom.IsHeading)
 	if h == nil || n.Parent == nil {
 		return

@@ -1,4 +1,4 @@
-package convert
+package links
 
 import (
 	"net/url"

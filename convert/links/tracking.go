@@ -1,4 +1,4 @@
-package convert
+package links
 
 import (
 	"net/url"
@@ -40,10 +40,10 @@ var adHosts = []string{
 	"outbrain.com", "criteo.com",
 }
 
-// untracked returns an absolute link without tracking: the target of a redirector if the link holds it, the link
+// Untracked returns an absolute link without tracking: the target of a redirector if the link holds it, the link
 // without tracking parameters and the reader's session, and "" for a link into an advertisement. A link with a
 // signature or another secret stays unchanged, because each of its bytes may count.
-func untracked(link string) string {
+func Untracked(link string) string {
 	if !strings.HasPrefix(link, "http") || !strings.ContainsAny(link, "?;") && !strings.Contains(link, "ad") &&
 		!strings.Contains(link, "click") && !strings.Contains(link, "taboola") && !strings.Contains(link, "outbrain") &&
 		!strings.Contains(link, "criteo") {
@@ -83,7 +83,7 @@ func ledTo(u *url.URL) string {
 		}
 		if t, err := url.Parse(target); err == nil && (t.Scheme == "http" || t.Scheme == "https") && t.Host != "" &&
 			t.User == nil {
-			return linkBytes(target)
+			return Escape(target)
 		}
 	}
 	return ""
