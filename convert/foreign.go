@@ -221,7 +221,8 @@ func resolved(address string, resolve func(string) *url.URL) (full string, ok bo
 	if address == "" || address[0] == '#' {
 		return "", false
 	}
-	if scheme, _, found := strings.Cut(address, ":"); found && links.ValidScheme(scheme) && !strings.Contains(scheme, ".") {
+	if scheme, _, found := strings.Cut(address, ":"); found && links.ValidScheme(scheme) &&
+		!strings.Contains(scheme, ".") {
 		return "", false
 	}
 	u := resolve(address)

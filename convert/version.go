@@ -26,8 +26,8 @@ var Version = sync.OnceValue(version)
 // ruleTables are the rules that are data.
 var ruleTables = slices.Concat(
 	[]any{page.TrackingParameters},
-	links.Rules, headRules, signRules, hidden.Rules, css.Rules, footnote.Rules, formula.Rules, normaliseRules, pruneRules,
-	contentRules, formatRules, fileRules, binaryRules,
+	links.Rules, headRules, signRules, hidden.Rules, css.Rules, footnote.Rules, formula.Rules, normaliseRules,
+	pruneRules, contentRules, formatRules, fileRules, binaryRules,
 )
 
 func version() string {

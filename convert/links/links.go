@@ -102,7 +102,8 @@ func plainURL(rest string) bool {
 	return host != ""
 }
 
-// ValidScheme reports whether s may be the scheme of an address (RFC 3986, section 3.1). It need not be one of [Schemes].
+// ValidScheme reports whether s may be the scheme of an address (RFC 3986, section 3.1). It need not be one of
+// [Schemes].
 func ValidScheme(s string) bool {
 	for i, r := range s {
 		isLetter := r|0x20 >= 'a' && r|0x20 <= 'z'
