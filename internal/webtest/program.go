@@ -23,7 +23,8 @@ func Program(ctx context.Context, dir string) (binary string, err error) {
 }
 
 // Build builds this module's program without C, as it is released, and returns the path of the binary, which is in dir.
-// flags are further ones of "go build"; "-C" and its folder come first and name another tree.
+// flags are further ones of "go build"; "-C" and its folder come first and name another tree. It is built without
+// -trimpath, so that it shares all compiled packages with the tests.
 func Build(ctx context.Context, dir string, flags ...string) (binary string, err error) {
 	binary = filepath.Join(dir, "readthru")
 	if len(flags) == 0 || flags[0] != "-C" {
@@ -33,7 +34,7 @@ func Build(ctx context.Context, dir string, flags ...string) (binary string, err
 		}
 		flags = append([]string{"-C", root}, flags...)
 	}
-	args := slices.Concat([]string{"build"}, flags, []string{"-trimpath", "-o", binary, command})
+	args := slices.Concat([]string{"build"}, flags, []string{"-o", binary, command})
 	cmd := exec.CommandContext(ctx, "go", args...)
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := cmd.CombinedOutput(); err != nil {
