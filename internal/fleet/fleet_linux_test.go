@@ -590,3 +590,22 @@ func TestClocksThatAreApart(t *testing.T) {
 		t.Errorf("received in the future: %+v, %v", list, err)
 	}
 }
+
+// Origins count seconds, and so does the time of a page: of two readings in one second, all nodes keep the same.
+func TestOfTwoReadingsInOneSecondAllKeepTheSame(t *testing.T) {
+	t.Parallel()
+	url := fleettest.Start(t).URL
+	a, b := join(t, url, "a"), join(t, url, "b")
+	a.awaitState(fleet.Connected)
+	b.awaitState(fleet.Connected)
+	b.stop()
+	contents := []string{"# One of them", "# Another of them"}
+	for i, raw := range []string{"https://a.test/one", "https://a.test/two"} {
+		a.read(raw, contents[i], 0)
+		b.read(raw, contents[1-i], 0) // before it hears of the other one
+	}
+	b.begin(url, "b")
+	for _, raw := range []string{"https://a.test/one", "https://a.test/two"} {
+		eventually.True(t, "both have the same of "+raw, func() bool { return a.has(raw) == b.has(raw) })
+	}
+}

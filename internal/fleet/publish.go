@@ -2,6 +2,7 @@ package fleet
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/json"
@@ -180,7 +181,8 @@ func newer(r, known *row) bool {
 	case known.goneAt != nil:
 		return r.fetchedAt.After(*known.goneAt)
 	}
-	return r.hash != known.hash && r.fetchedAt.After(known.fetchedAt)
+	// The time of a page counts seconds: of two readings in one, all nodes must keep the same.
+	return cmp.Or(r.fetchedAt.Compare(known.fetchedAt), cmp.Compare(r.hash, known.hash)) > 0 && r.hash != known.hash
 }
 
 // rowOf returns what a job tells the fleet, unless it is nothing, and the record that [Fleet.addContent] adds if it is
@@ -280,7 +282,8 @@ const insertPages = `
 	WHERE greatest(p.fetched_at, p.gone_at) > now() + $11::interval OR CASE
 		WHEN excluded.gone_at IS NOT NULL THEN p.gone_at IS NULL AND p.fetched_at <= excluded.gone_at
 		WHEN p.gone_at IS NOT NULL THEN excluded.fetched_at > p.gone_at
-		ELSE excluded.content_hash <> p.content_hash AND excluded.fetched_at > p.fetched_at
+		ELSE excluded.content_hash <> p.content_hash AND (excluded.fetched_at, excluded.content_hash COLLATE "C")
+			> (p.fetched_at, p.content_hash COLLATE "C")
 	END`
 
 func (f *Fleet) insert(ctx context.Context, rows []row) error {
