@@ -17,7 +17,7 @@ import (
 )
 
 // nodeIn starts a daemon with its files in dir that is a node of the fleet in a database.
-func nodeIn(t *testing.T, server *fleettest.Server, w *web, dir, name string) *daemon {
+func nodeIn(t *testing.T, server *fleettest.Server, w *web, dir, name string, more ...string) *daemon {
 	t.Helper()
 	file := filepath.Join(dir, ".config", "readthru", "config.yaml")
 	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
@@ -27,7 +27,7 @@ func nodeIn(t *testing.T, server *fleettest.Server, w *web, dir, name string) *d
 	if err := os.WriteFile(file, []byte(config), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	return serveIn(t, w, dir)
+	return serveIn(t, w, dir, more...)
 }
 
 // fleetWait is for how long requests of a node wait for the database: as long as can be configured, so that a busy
