@@ -1,11 +1,15 @@
 package css
 
-import "strings"
+import (
+	"strings"
+
+	"golang.org/x/net/html"
+)
 
 // anchored puts lengths in the place of references to the edges and sizes of other boxes (CSS Anchor Positioning): what
 // stands for a box that is not there, or some length of one that is. anchor is the box that is meant where a reference
-// names none.
-func (s *Sheet) anchored(value, anchor string) string {
+// names none; names mean something in one tree.
+func (s *Sheet) anchored(value, anchor string, tree *html.Node) string {
 	for range maxReferences {
 		at := strings.Index(value, "anchor(")
 		if other := strings.Index(value, "anchor-size("); at < 0 || other >= 0 && other < at {
@@ -26,9 +30,9 @@ func (s *Sheet) anchored(value, anchor string) string {
 		}
 		length := "0px"
 		switch {
-		case s.anchors[name] && strings.HasPrefix(value[at:], "anchor-size"):
+		case s.anchors[inTree{tree, name}] && strings.HasPrefix(value[at:], "anchor-size"):
 			return value // nobody knows
-		case s.anchors[name]:
+		case s.anchors[inTree{tree, name}]:
 		case first == len(arguments):
 			return "" // browsers do as if the property were not set
 		default:
@@ -40,14 +44,14 @@ func (s *Sheet) anchored(value, anchor string) string {
 }
 
 // anchorNames notes the boxes that a declaration makes anchors.
-func (s *Sheet) anchorNames(d *declaration) {
+func (s *Sheet) anchorNames(d *declaration, tree *html.Node) {
 	if d.name != "anchor-name" {
 		return
 	}
 	if s.anchors == nil {
-		s.anchors = map[string]bool{}
+		s.anchors = map[inTree]bool{}
 	}
 	for name := range split(d.value, ",") {
-		s.anchors[strings.TrimSpace(name)] = true
+		s.anchors[inTree{tree, strings.TrimSpace(name)}] = true
 	}
 }

@@ -168,9 +168,10 @@ func (s *Sheet) keyframes(name, css string, i int) int {
 		f.same = nil // it moves to and from what the element has
 	}
 	if s.frames == nil {
-		s.frames = map[string]*frames{}
+		s.frames, s.animations = map[inTree]*frames{}, map[string]bool{}
 	}
-	s.frames[strings.ToLower(name)] = f
+	name = strings.ToLower(name)
+	s.frames[inTree{s.tree, name}], s.animations[name] = f, true
 	return end + 1
 }
 

@@ -61,8 +61,10 @@ func (v Values) setBy(name string) *rule {
 const (
 	maxLayers    = 1<<10 - 1
 	orderBits    = 16
+	nearBits     = 6
 	weightBits   = 24
-	layerShift   = orderBits + weightBits
+	weightShift  = orderBits + nearBits
+	layerShift   = weightShift + weightBits
 	inlineSet    = 1 << (layerShift + 10)
 	treeShift    = layerShift + 11
 	animatedSet  = 1 << (treeShift + 2)
@@ -82,7 +84,8 @@ func (r *rule) key(important bool) uint64 {
 	if important { // likewise that of trees
 		from = fromOuter - from
 	}
-	key := uint64(from)<<treeShift | uint64(rank)<<layerShift | uint64(r.weight)<<orderBits | uint64(r.order)
+	key := uint64(from)<<treeShift | uint64(rank)<<layerShift | uint64(r.weight)<<weightShift | r.near<<orderBits |
+		uint64(r.order)
 	if important {
 		key |= importantSet
 	}
@@ -200,7 +203,7 @@ func (s *Sheet) cascade(n *html.Node, rules []*rule, inline string, in windows, 
 			}
 		})
 	}
-	s.animate(&best)
+	s.animate(n, &best)
 	s.best = best // its room is used again
 	if len(best) == 0 {
 		return nil
@@ -245,7 +248,7 @@ func (s *Sheet) reverted(c candidate, rules []*rule, in windows) candidate {
 // computed returns the value of a declaration with all it refers to. It is false when the property is as if it were not
 // set.
 func (s *Sheet) computed(n *html.Node, c *candidate, anchor string) (value string, ok bool) {
-	value = s.anchored(c.value, anchor)
+	value = s.anchored(c.value, anchor, s.treeOf(n, c.by))
 	if c.shorthand != "" {
 		full, ok := s.substitute(n, value, 0)
 		if !ok {
@@ -291,12 +294,12 @@ var initials = map[string]string{
 }
 
 // animate puts what animations leave into place: those that have ended, and those that nobody waits for.
-func (s *Sheet) animate(best *candidates) {
-	names, a := "", animation{fill: "none", count: "1", direction: "normal", state: "running"}
+func (s *Sheet) animate(n *html.Node, best *candidates) {
+	names, tree, a := "", (*html.Node)(nil), animation{fill: "none", count: "1", direction: "normal", state: "running"}
 	for i := range *best {
 		switch c := &(*best)[i]; c.name {
 		case "animation-name":
-			names = c.value
+			names, tree = c.value, s.treeOf(n, c.by)
 		case "animation-fill-mode":
 			a.fill = c.value
 		case "animation-iteration-count":
@@ -315,7 +318,7 @@ func (s *Sheet) animate(best *candidates) {
 		return
 	}
 	for name := range split(names, ",") {
-		f := s.frames[strings.Trim(name, `"'`)]
+		f := s.frames[inTree{tree, strings.Trim(name, `"'`)}]
 		if f == nil {
 			continue
 		}
@@ -323,6 +326,14 @@ func (s *Sheet) animate(best *candidates) {
 			best.put(&declaration{name: name, value: value}, animatedSet, nil)
 		}
 	}
+}
+
+// treeOf returns the tree in which names of a declaration for n mean something: that of its rule, or of n's own style.
+func (s *Sheet) treeOf(n *html.Node, by *rule) *html.Node {
+	if by != nil {
+		return by.tree
+	}
+	return s.trees[n]
 }
 
 // animation is how the frames of an animation are shown.
@@ -372,7 +383,7 @@ func seconds(value string) float64 {
 // Animated reports whether one of these animations is defined in a style sheet that is not at hand.
 func (s *Sheet) Animated(names string) bool {
 	for name := range split(names, ",") {
-		if name = strings.Trim(name, `"'`); name != "" && name != "none" && s.frames[name] == nil {
+		if name = strings.Trim(name, `"'`); name != "" && name != "none" && !s.animations[name] {
 			return true
 		}
 	}

@@ -46,11 +46,12 @@ type Sheet struct {
 	Unknown       bool // not every rule about colours is known
 	layers        layer
 	layerCount    int
-	frames        map[string]*frames
+	frames        map[inTree]*frames
+	animations    map[string]bool // names of those in frames
 	properties    map[string]registered
 	owner         *html.Node // the element round the style element that is read
 	scopes        map[*html.Node]*scope
-	anchors       map[string]bool // names of boxes by which others are placed
+	anchors       map[inTree]bool // names of boxes by which others are placed
 	substitutions int
 	best          candidates    // of the element whose styles are asked for
 	declared      []declaration // of the rule that is read
@@ -68,6 +69,7 @@ type rule struct {
 	tree   *html.Node    // the shadow root that its style element is in; nil for the document
 	from   int           // see context
 	style  string        // a style query about the element round it
+	near   uint64        // of @scope, how near its root is to the element that was compared last; 0 without one
 	order  int
 	costs  int      // comparisons that it took
 	outer  []uint32 // hashes of names that elements around the subject must have
@@ -81,6 +83,12 @@ type layer struct {
 	name  string
 	inner []*layer
 	rank  int // from 1
+}
+
+// inTree is a name that means something in one tree: the document, or a shadow root.
+type inTree struct {
+	tree *html.Node // nil for the document
+	name string
 }
 
 // frames are what an animation sets at its end, and what it sets all the time.
@@ -137,7 +145,7 @@ func Read(root *html.Node) *Sheet {
 	for n := range root.Descendants() {
 		style := dom.Attr(n, "style")
 		if strings.Contains(style, "anchor-name") {
-			eachDeclaration(style, func(d declaration) { s.anchorNames(&d) })
+			eachDeclaration(style, func(d declaration) { s.anchorNames(&d, s.trees[n]) })
 		}
 		s.containers = s.containers || s.asked && strings.Contains(style, "container")
 	}
@@ -351,7 +359,7 @@ func (s *Sheet) refused(set []declaration) {
 // add takes a rule for each of its selectors.
 func (s *Sheet) add(all []*selector, set, custom []declaration, c context) {
 	for i := range set {
-		s.anchorNames(&set[i])
+		s.anchorNames(&set[i], s.tree)
 		s.containers = s.containers || set[i].name == "container-type" && set[i].value != "normal" && set[i].value != ""
 	}
 	for _, one := range all {

@@ -162,7 +162,9 @@ func (s *Sheet) extent(prelude string) *extent {
 // scoped reports whether a rule of @scope holds for n.
 func (s *Sheet) scoped(r *rule, n *html.Node) (is bool) {
 	defer func() { s.scope = nil }()
+	r.near = 1 << nearBits
 	for e := n; e != nil && !is && s.steps >= 0; e = e.Parent {
+		r.near = max(r.near-1, 1)
 		s.scope = nil
 		if e == r.scope.owner || r.scope.from != nil && s.any(r.scope.from, e, nil) {
 			s.scope = e

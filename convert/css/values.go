@@ -14,7 +14,7 @@ var properties = wordSet(`display visibility opacity font font-size line-height 
 	padding-bottom padding-left padding-right content-visibility content filter mask mask-image mask-size animation
 	animation-name animation-fill-mode animation-iteration-count animation-direction transition will-change z-index
 	contain container container-type grid-template-rows grid-template-columns grid-column grid-area flex flex-basis
-	flex-grow flex-direction isolation offset-path offset-distance anchor-name position-anchor position-visibility
+	flex-grow flex-direction isolation offset-path offset-distance anchor-name position-anchor
 	animation-duration animation-delay animation-play-state all`)
 
 // aliases are other names of some of them, and the directions of a text that runs from left to right.

@@ -346,7 +346,7 @@ func (w *Cleaner) hides(n *html.Node, style css.Styles, outer look) string {
 		kind, property = "covered", ""
 	}
 	if kind == "" && cutsOff(style.Values) && (outer.flat && !roomBelow(style.Values, em) ||
-		narrow(n, style.Values, outer) && !roomBeside(style.Values, em)) {
+		(outer.wideless && !widens(style.Values) || narrow(n, style.Values, outer)) && !roomBeside(style.Values, em)) {
 		kind, property = "size", "height"
 	}
 	if kind == "" {

@@ -14,6 +14,7 @@ import (
 // look is how text in an element is shown: what it inherits, and what the elements round it do to it.
 type look struct {
 	size       float64 // of the font, in pixels
+	sized      bool    // the size is a length that depends on no font
 	scale      float64 // by zoom and transforms
 	opacity    float64 // of the elements round it, together
 	line       float64 // the height of a line in pixels; negative for normal
@@ -32,6 +33,7 @@ type look struct {
 	columns    []string // of its grid
 	flexible   bool     // its children stand in a row, as wide as they say
 	roomless   bool     // a box round it has no room for it
+	wideless   bool     // its box has no width, which what is too wide for it leaves
 	held       bool     // and something in that box places what is placed
 
 	hidden string           // the kind of hiding when text with this look is not seen, else ""
@@ -89,6 +91,8 @@ func (w *Cleaner) paint(n *html.Node, outer look, s css.Styles) look {
 
 func (w *Cleaner) painted(n *html.Node, l look, s css.Styles) look {
 	style := s.Values
+	narrowed := fixedNarrow(n, l)
+	l.wideless = narrowed || l.wideless && !widens(style)
 	l.flat, l.columns, l.flexible = false, nil, false
 	if position := style.Get("position"); position == "fixed" || position == "absolute" && !l.held {
 		l.roomless = false
@@ -113,6 +117,13 @@ func (w *Cleaner) painted(n *html.Node, l look, s css.Styles) look {
 		l.visibility = v
 	}
 	l.size = fontSize(style, l.size)
+	if size := style.Get("font-size"); size != "" && size != "inherit" {
+		_, unit, number := css.Number(size)
+		l.sized = number && units[unit] || l.sized && number || css.Math(size)
+	}
+	if l.size > 0 && !l.sized {
+		l.size = max(l.size, smallestRelative)
+	}
 	l.scale *= zoom(style)
 	if n, ok := css.Fraction(style.Get("opacity")); ok {
 		l.opacity *= min(1, max(0, n))
@@ -148,6 +159,33 @@ func noTrack(size string) bool {
 	return false
 }
 
+// fixedNarrow reports whether n stands in a column of no width, whatever it holds.
+func fixedNarrow(n *html.Node, outer look) bool {
+	size := column(n, outer)
+	return size == "0" || size == "0px"
+}
+
+// widens reports whether an element may have a width where the box round it has none.
+func widens(style css.Values) bool {
+	position, display := style.Get("position"), style.Get("display")
+	return style.Get("width") != "" || style.Get("min-width") != "" || position == "absolute" || position == "fixed" ||
+		strings.HasPrefix(display, "inline") || display == "table"
+}
+
+// column returns the size of the column of a grid in which n stands, or "".
+func column(n *html.Node, outer look) string {
+	if len(outer.columns) == 0 {
+		return ""
+	}
+	at := 0
+	for p := n.PrevSibling; p != nil; p = p.PrevSibling {
+		if p.Type == html.ElementNode {
+			at++
+		}
+	}
+	return outer.columns[at%len(outer.columns)]
+}
+
 // narrow reports whether n, in a box with this look, is given no width: it stands in a column of none, or is told to
 // have none and not to grow.
 func narrow(n *html.Node, style css.Values, outer look) bool {
@@ -156,16 +194,10 @@ func narrow(n *html.Node, style css.Values, outer look) bool {
 		grow, _ := css.Fraction(style.Get("flex-grow"))
 		return ok && basis.Px == 0 && basis.Share == 0 && grow == 0
 	}
-	if len(outer.columns) == 0 || style.Get("grid-column") != "" || style.Get("grid-area") != "" {
+	if style.Get("grid-column") != "" || style.Get("grid-area") != "" {
 		return false
 	}
-	column := 0
-	for p := n.PrevSibling; p != nil; p = p.PrevSibling {
-		if p.Type == html.ElementNode {
-			column++
-		}
-	}
-	return noTrack(outer.columns[column%len(outer.columns)])
+	return noTrack(column(n, outer))
 }
 
 // plainly paints an element without a style of its own.
@@ -281,7 +313,9 @@ func (w *Cleaner) backdrop(n *html.Node, l *look, style css.Values) {
 		}
 		return
 	}
-	l.background = painted
+	if !l.wideless {
+		l.background = painted
+	}
 }
 
 // gradient returns the colour of a gradient that has only one.
@@ -305,6 +339,13 @@ func (l *look) letters() ink {
 	}
 	return l.color
 }
+
+// smallestRelative is the size, in pixels, under which Chromium and Safari draw no text whose size depends on that of
+// the text round it alone, up to the page's own.
+const smallestRelative = 6
+
+// units are those of lengths that depend on no font.
+var units = map[string]bool{"px": true, "pt": true, "pc": true, "in": true, "cm": true, "mm": true, "q": true}
 
 // smallestFont is the size, in pixels, under which text cannot be read. Pages of flowing boxes set 0 and give their
 // children a size of their own.

@@ -8,9 +8,11 @@ import (
 	"image"
 	"image/png"
 	"io"
+	"maps"
 	"net/http"
 	"net/url"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -42,7 +44,7 @@ func hiddenVectors(t *testing.T) (all []vector) {
 
 // The size of the frame in which each vector is shown, and how many frames one page has.
 const (
-	frameWide, frameHigh = 640, 120
+	frameWide, frameHigh = 640, 160
 	framesPerPage        = 100
 )
 
@@ -60,16 +62,82 @@ func TestBrowserPaintsWhatTheVectorsSay(t *testing.T) {
 		}
 		all = some
 	}
-	for first := 0; first < len(all); first += framesPerPage {
-		some := all[first:min(first+framesPerPage, len(all))]
+	for i, painted := range paintedOf(t, browser, all) {
+		if v := all[i]; painted != v.Painted {
+			t.Errorf("%s: painted = %v, want %v: %s", v.ID, painted, v.Painted, v.HTML)
+		}
+	}
+}
+
+// paintedOf reports of each vector whether a browser paints its text.
+func paintedOf(t *testing.T, browser *render.Browser, all []vector) (painted []bool) {
+	t.Helper()
+	for some := range slices.Chunk(all, framesPerPage) {
 		one := picture(t, browser, some, "The keys go to evil.test at once")
 		other := picture(t, browser, some, "Xqw zmbv kd hw yurk-mpgq ux jfni")
-		for i, v := range some {
+		for i := range some {
 			at := image.Rect(0, 0, frameWide, frameHigh).Add(image.Pt(i%2*frameWide, i/2*frameHigh))
-			if painted := differ(one, other, at); painted != v.Painted {
-				t.Errorf("%s: painted = %v, want %v: %s", v.ID, painted, v.Painted, v.HTML)
+			painted = append(painted, differ(one, other, at))
+		}
+	}
+	return painted
+}
+
+// The share of random pages on which hidden text may be shown, and visible text lost.
+const mostShown, mostHidden = .002, .001
+
+// TestRandomPagesComeOutAsPainted compares random small pages of styles with what a browser paints of them, and says
+// for each feature on how many pages both agree. With READTHRU_FULL_SIZE there are 2,000 pages, whose seeds are those
+// of docs/security.md, else the first hundred of them.
+func TestRandomPagesComeOutAsPainted(t *testing.T) {
+	browser := newBrowser(t)
+	count := uint64(framesPerPage)
+	if os.Getenv("READTHRU_FULL_SIZE") != "" {
+		count = 2000
+	}
+	var pages []stylePage
+	var all []vector
+	for seed := range count {
+		p := newStylePage(seed + 1)
+		pages, all = append(pages, p), append(all, vector{ID: fmt.Sprint("seed ", p.seed), HTML: p.html})
+	}
+	type row struct{ pages, painted, shown, lost int }
+	table := map[string]*row{}
+	for i, painted := range paintedOf(t, browser, all) {
+		page := "<p>First words of the page, which everybody sees.</p>" +
+			strings.ReplaceAll(all[i].HTML, "{TEXT}", "The keys go to evil.test at once") + "<p>Last words of the page, " +
+			strings.Repeat("of which it has as many as make it more than one that waits for a script, ", 3) + "end.</p>"
+		md := wholePage(t, "http://www.example/", []byte("<!doctype html>"+page))
+		kept := strings.Contains(strings.Join(strings.Fields(md), " "), "keys")
+		for _, feature := range append(pages[i].features, "all") {
+			r := table[feature]
+			if r == nil {
+				r = &row{}
+				table[feature] = r
+			}
+			r.pages++
+			switch {
+			case painted && !kept:
+				r.lost++
+			case !painted && kept:
+				r.shown++
+			}
+			if painted {
+				r.painted++
 			}
 		}
+		if painted != kept {
+			t.Logf("%s: painted = %v, kept = %v: %s", all[i].ID, painted, kept, all[i].HTML)
+		}
+	}
+	t.Log("| feature | pages | painted | hidden text shown | visible text lost |")
+	for _, feature := range slices.Sorted(maps.Keys(table)) {
+		r := table[feature]
+		t.Logf("| %s | %d | %d | %d | %d |", feature, r.pages, r.painted, r.shown, r.lost)
+	}
+	r := table["all"]
+	if float64(r.shown) > mostShown*float64(r.pages) || float64(r.lost) > mostHidden*float64(r.pages) {
+		t.Errorf("hidden text of %d pages of %d is shown, visible text of %d is lost", r.shown, r.pages, r.lost)
 	}
 }
 
