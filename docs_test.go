@@ -14,7 +14,7 @@ var pathOfFile = regexp.MustCompile("[`(]((?:[a-z0-9_]+/)+[\\w.-]+\\.(?:go|md|ya
 
 func TestDocsNameFilesThatExist(t *testing.T) {
 	for name, folder := range map[string]string{
-		"README.md": "", "docs/design.md": "docs/", "docs/agents.md": "docs/", "docs/cli.md": "docs/",
+		"README.md": "", "docs/design.md": "docs/", "docs/agents.md": "docs/", "docs/cli.md": "docs/", "docs/clients.md": "docs/",
 	} {
 		text, err := os.ReadFile(name)
 		if err != nil {

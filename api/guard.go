@@ -60,7 +60,7 @@ func (g *guard) check(r *http.Request, open, page bool) (who users.Login, known 
 	}
 	if !known && !open {
 		return who, false, problem(http.StatusUnauthorized, "this server answers the user it runs as: send "+
-			`"Authorization: Bearer TOKEN" with what "readthru token" prints, or sign in with "readthru open"`)
+			`"Authorization: Bearer TOKEN" with what "readthru user admin-token" prints, or sign in with "readthru open"`)
 	}
 	return who, known, nil
 }

@@ -46,15 +46,15 @@ const (
 // What to do about documents that were set aside, an index that was left closed, and faults.
 const (
 	JobsRemedy     = `see "readthru store jobs list"; "readthru store jobs retry ID" tries one again`
-	SetAsideRemedy = `pages, cache and index begin anew; "readthru restore" takes a backup into a new data directory`
-	ClosedRemedy   = `restart the daemon to open it again; if that crashes, too, stop it and run "readthru index rebuild"`
+	SetAsideRemedy = `pages, cache and index begin anew; "readthru store restore" takes a backup into a new data directory`
+	ClosedRemedy   = `restart the daemon to open it again; if that crashes, too, stop it and run "readthru store index rebuild"`
 	FaultRemedy    = "the log says where; please report it"
 )
 
 // What to say and do about a store that has lost its users.
 const (
 	UsersLost       = "the users cannot be read: all but those of the configuration are refused"
-	UsersLostRemedy = `make them again with "readthru users add", or let everybody in with "readthru users clear --yes"`
+	UsersLostRemedy = `make them again with "readthru user add", or let everybody in with "readthru user clear --yes"`
 )
 
 // aside says how many documents were set aside.
@@ -88,7 +88,7 @@ func fleetPart(st fleet.Status) Part {
 	if n := len(st.Aside); n > 0 && st.State == fleet.Connected && st.Reason == "" {
 		last := st.Aside[n-1]
 		return Part{
-			State: "degraded", Remedy: "see what `readthru fleet status` names",
+			State: "degraded", Remedy: "see what `readthru stats fleet` names",
 			Reason: fmt.Sprintf("%d rows of others set aside; the last: %s %s: %s", st.SetAside, last.Kind, last.ID,
 				last.Reason),
 		}

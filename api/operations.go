@@ -203,7 +203,7 @@ var (
 		"stays open and tells of requests as they end", "text/event-stream",
 		(*Server).serveEvents)
 	getBackup = stream(admins, "getBackup", "GET /api/v1/backup",
-		"returns a consistent copy of the store, for readthru restore",
+		"returns a consistent copy of the store, for readthru store restore",
 		"application/octet-stream", (*Server).serveBackup)
 
 	listStoreJobs = op(reads, "listStoreJobs", "GET /api/v1/store/jobs",

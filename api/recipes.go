@@ -137,7 +137,7 @@ func (s *Server) getRecipe(_ context.Context, ref recipeRef) (*SiteRecipe, error
 }
 
 func unknownRecipe(name string) error {
-	return problem(http.StatusNotFound, "no recipe is called %.80q: see \"readthru recipe list\"", name)
+	return problem(http.StatusNotFound, "no recipe is called %.80q: see \"readthru site recipe list\"", name)
 }
 
 // deleteRecipe deletes a recipe that was added.
@@ -242,7 +242,7 @@ func (s *Server) addRecipes(ctx context.Context, in RecipeTexts) (*RecipeChanges
 	}
 	if err := s.o.Store.PutSiteRecipes(add, time.Now()); err != nil {
 		if errors.Is(err, store.ErrRecipes) {
-			return nil, problem(http.StatusBadRequest, "%s: remove some with \"readthru recipe rm\"", err)
+			return nil, problem(http.StatusBadRequest, "%s: remove some with \"readthru site recipe rm\"", err)
 		}
 		return nil, fmt.Errorf("store the recipes: %w", err)
 	}

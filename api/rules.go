@@ -102,7 +102,7 @@ func (s *Server) addRule(_ context.Context, in RuleFields) (*Rule, error) {
 	}
 	if r, err = s.o.Store.PutRule(r, time.Now()); err != nil {
 		if errors.Is(err, store.ErrRules) {
-			return nil, problem(http.StatusBadRequest, "%s: remove some with \"readthru rules rm\"", err)
+			return nil, problem(http.StatusBadRequest, "%s: remove some with \"readthru site rule rm\"", err)
 		}
 		return nil, fmt.Errorf("store the rule: %w", err)
 	}

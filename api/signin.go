@@ -211,7 +211,7 @@ var signinPage = template.Must(template.New("signin").Parse(`<!doctype html>
 <pre class="curl" tabindex="0">readthru open</pre>
 <p>It opens this page signed in, and prints a link that works once for another browser.</p>
 <form method="post" action="/signin"><input type="hidden" name="page" value="{{.Page}}">
-<label for="token">Or with what <code>readthru token</code> prints</label>
+<label for="token">Or with what <code>readthru user admin-token</code> prints</label>
 <div class="acts"><input id="token" name="token" type="password" required autocomplete="off">
 <button>Sign in</button></div></form>
 </main></body>

@@ -12,7 +12,7 @@ import (
 // Keys of the canonical log line. Each request or tunnel writes one when it ends, at level info with the message
 // "request".
 const (
-	KeyID       = "id" // of the request's story, in the dashboard and "readthru requests"; none for answers given again
+	KeyID       = "id" // of the request's story, in the dashboard and "readthru log"; none for answers given again
 	KeyMethod   = "method"
 	KeyURL      = "url" // masked
 	KeyStatus   = "status"

@@ -69,7 +69,7 @@ func (s *serving) rejected(c *connect) {
 	case news:
 		s.p.log.Warn("client rejects our certificate: the host is tunnelled for it", "host", c.host, "client", c.client,
 			"until", f.Until.Format(time.RFC3339), "times", f.Times,
-			"remedy", "readthru ca install, or the environment of readthru env; readthru hosts forget "+c.host)
+			"remedy", "readthru ca install, or the environment of readthru env; readthru site forget "+c.host)
 	}
 }
 

@@ -113,7 +113,7 @@ func stale(list *api.CacheEntries) error {
 		return nil
 	}
 	return withHint(fmt.Errorf("the stored response for %s is stale: it will be validated before use",
-		page.MaskString(list.URL)), "see \"readthru cache get --explain\"")
+		page.MaskString(list.URL)), "see \"readthru store cache get --explain\"")
 }
 
 func (p *program) cacheRemove(c *cli.Context) error {

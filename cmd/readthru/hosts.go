@@ -173,6 +173,6 @@ func distrust(facts []api.HostFact) finding {
 	text := "tunnelled because a client rejected the authority: " + strings.Join(list, "; ")
 	return finding{
 		"trust of clients", warning, text,
-		`use the environment of "readthru env", or run "readthru ca install"; "readthru hosts forget HOST" ends it now`,
+		`use the environment of "readthru env", or run "readthru ca install"; "readthru site forget HOST" ends it now`,
 	}
 }

@@ -9,8 +9,8 @@ import (
 
 // notData are the commands that print no data of their own.
 var notData = []string{
-	"__complete", "completion", "demo", "help", "hook", "mcp", "password", "requests clear", "run", "serve",
-	"service logs", "service restart", // the system's own
+	"__complete", "completion", "demo", "help", "hook", "log clear", "mcp", "password", "requests clear", "run", "serve",
+	"user password", "service logs", "service restart", // the system's own
 }
 
 func TestEveryCommandWithDataHasJSON(t *testing.T) {

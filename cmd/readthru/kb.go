@@ -54,10 +54,7 @@ func (p *program) kbCommand() *cli.Command {
 				Name: "refresh", Usage: "fill a base again from its source; the present content answers until then",
 				ArgsUsage: "BASE", Flags: []cli.Flag{limit, jsonFlag()}, Action: p.refreshBase,
 			},
-			{
-				Name: "delete", Usage: "delete a base and what no other base holds", ArgsUsage: "BASE",
-				Flags: []cli.Flag{jsonFlag()}, Action: p.deleteBase,
-			},
+			p.deleteBaseCommand("rm"), p.former(p.deleteBaseCommand("delete"), "kb rm"),
 			{
 				Name: "add", Usage: "add a text to a base", ArgsUsage: "BASE [FILE]",
 				Flags: []cli.Flag{
@@ -103,6 +100,13 @@ func (p *program) kbCommand() *cli.Command {
 				Name: "cancel", Usage: "cancel a job", ArgsUsage: "JOB", Flags: []cli.Flag{jsonFlag()}, Action: p.cancelJob,
 			},
 		},
+	}
+}
+
+func (p *program) deleteBaseCommand(name string) *cli.Command {
+	return &cli.Command{
+		Name: name, Usage: "delete a base and what no other base holds", ArgsUsage: "BASE",
+		Flags: []cli.Flag{jsonFlag()}, Action: p.deleteBase,
 	}
 }
 
@@ -175,7 +179,7 @@ func (p *program) newBase(c *cli.Context) error {
 		}
 		switch api.CodeOf(err) {
 		case api.CodeBaseExists, api.CodeBaseBuilding:
-			return withHint(err, fmt.Sprintf("readthru kb refresh %s fills it again; readthru kb delete %s deletes it", name,
+			return withHint(err, fmt.Sprintf("readthru kb refresh %s fills it again; readthru kb rm %s deletes it", name,
 				name))
 		}
 		if err != nil {

@@ -123,72 +123,23 @@ func (p *program) app() *cli.App {
 		ExitErrHandler: func(*cli.Context, error) {}, // run reports and chooses the status
 		OnUsageError:   usageMistake,
 		Action:         p.noCommand,
-		Commands: []*cli.Command{
-			p.serveCommand(),
-			p.stopCommand(),
-			p.serviceCommand(),
-			p.runCommand(),
-			p.mcpCommand(),
-			p.envCommand(),
-			p.fetchCommand(),
-			p.convertCommand(),
-			p.detectCommand(),
-			p.pagesCommand(),
-			p.visitsCommand(),
-			p.usersCommand(),
-			p.usageCommand(),
-			p.requestsCommand(),
-			p.contextCommand(),
-			p.searchCommand(),
-			p.kbCommand(),
-			p.notesCommand(),
-			p.indexCommand(),
-			p.cacheCommand(),
-			p.storeCommand(),
-			p.hostsCommand(),
-			p.rulesCommand(),
-			p.recipeCommand(),
-			p.sitesCommand(),
-			p.fleetCommand(),
-			p.disclosuresCommand(),
-			p.sessionsCommand(),
-			p.systemCommand(),
-			p.pauseCommand(),
-			p.offlineCommand(),
-			p.caCommand(),
-			p.passwordCommand(),
-			p.tokenCommand(),
-			p.openCommand(),
-			p.hookCommand(),
-			p.setupCommand(),
-			p.upgradeCommand(),
-			p.uninstallCommand(),
-			p.demoCommand(),
-			p.doctorCommand(),
-			p.statsCommand(),
-			p.exportCommand(),
-			p.backupCommand(),
-			p.restoreCommand(),
-			p.configCommand(),
-			p.versionCommand(),
-			p.completionCommand(),
-			p.completeCommand(),
-			p.helpCommand(),
-		},
+		Commands:       append(p.commands(), p.formerCommands()...),
 	}
 	app.DisableSliceFlagSeparator = true // URLs and file names may have commas
 	app.Commands = append(app.Commands, p.manCommands()...)
-	p.prepare(app.Commands)
+	p.prepare("", app.Commands)
 	app.CustomAppHelpTemplate = grouped(app.Commands)
 	return app
 }
 
-// prepare gives every command the common flags, the reporting of mistakes, and an error for a missing subcommand.
-func (p *program) prepare(commands []*cli.Command) {
+// prepare gives every command the common flags, the reporting of mistakes, an error for a missing subcommand, and its
+// example. Prefix is what stands before the names of commands.
+func (p *program) prepare(prefix string, commands []*cli.Command) {
 	for _, c := range commands {
 		c.OnUsageError = usageMistake
+		c.CustomHelpTemplate = withExample(c, prefix+c.Name)
 		if len(c.Subcommands) > 0 {
-			p.prepare(c.Subcommands)
+			p.prepare(prefix+c.Name+" ", c.Subcommands)
 			if c.Action == nil {
 				c.Action = noSubcommand
 			}
@@ -270,17 +221,30 @@ func (p *program) noCommand(c *cli.Context) error {
 }
 
 func noSubcommand(c *cli.Context) error {
+	name := fullName(c)
 	if !c.Args().Present() {
-		return withHint(usagef("%s needs a subcommand", c.Command.FullName()),
-			fmt.Sprintf("see \"readthru %s --help\"", c.Command.FullName()))
+		return withHint(usagef("%s needs a subcommand", name), fmt.Sprintf("see \"readthru %s --help\"", name))
 	}
-	return unknownCommand(c.Command.Subcommands, c.Command.FullName()+" ", c.Args().First())
+	return unknownCommand(c.Command.Subcommands, name+" ", c.Args().First())
+}
+
+// fullName returns the names of c's command and of those above it: "store cache". The library's own FullName knows two
+// levels.
+func fullName(c *cli.Context) string {
+	var names []string
+	for _, level := range c.Lineage() {
+		if level.Command != nil && level.Command.Name != "" && level.Command.Name != c.App.Name {
+			names = append(names, level.Command.Name)
+		}
+	}
+	slices.Reverse(names)
+	return strings.Join(names, " ")
 }
 
 func unknownCommand(commands []*cli.Command, prefix, name string) error {
 	hint := fmt.Sprintf("see \"readthru %s--help\"", prefix)
-	if best := meant(name, commands); best != "" {
-		hint = fmt.Sprintf("did you mean \"readthru %s%s\"?", prefix, best)
+	if best := meant(name, commands, prefix == ""); len(best) > 0 {
+		hint = fmt.Sprintf("did you mean \"readthru %s%s\"?", prefix, strings.Join(best, "\" or \"readthru "+prefix))
 	}
 	return withHint(usagef("unknown command %q", prefix+name), hint)
 }

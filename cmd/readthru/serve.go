@@ -123,7 +123,7 @@ func (p *program) serve(ctx context.Context, s *settings, how serving) (err erro
 		how.offline)
 	if !loopback(s.Proxy.Listen) && d.core.users.Open() {
 		log.Warn("the proxy is open to other machines", "proxy", d.info.Proxy, "remedy",
-			"make users with \"readthru users add\", or listen on 127.0.0.1")
+			"make users with \"readthru user add\", or listen on 127.0.0.1")
 	}
 	if d.core.store.UsersLost() {
 		log.Warn(api.UsersLost, "remedy", api.UsersLostRemedy) //nolint:sloglint // a constant of another package

@@ -23,7 +23,7 @@ import (
 func (p *program) serviceCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "service",
-		Usage: "have the system keep the daemon running: systemd, launchd or the task scheduler of Windows",
+		Usage: "have the system keep the daemon running, and see how to upgrade it",
 		Subcommands: []*cli.Command{
 			{
 				Name: "install", Usage: "start the daemon now, at every login, and again when it fails",
@@ -43,6 +43,7 @@ func (p *program) serviceCommand() *cli.Command {
 				Name: "uninstall", Usage: "end the daemon and remove the service", Flags: stepFlags(),
 				Action: p.uninstallService,
 			},
+			p.upgradeCommand(),
 		},
 	}
 }
@@ -236,7 +237,7 @@ func (p *program) agree(c *cli.Context, question string) (bool, error) {
 	case c.Bool("yes"):
 		return true, nil
 	case !terminal(p.in):
-		return false, withHint(usagef("%s needs confirmation: pass --yes or run it in a terminal", c.Command.FullName()),
+		return false, withHint(usagef("%s needs confirmation: pass --yes or run it in a terminal", fullName(c)),
 			"--dry-run only shows the steps")
 	}
 	ask := asker{in: bufio.NewReader(p.in), out: p.err}

@@ -18,7 +18,7 @@ import (
 func (p *program) statsCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "stats",
-		Usage: "print figures of the daemon and of the store, or what was counted in each minute, hour or day",
+		Usage: "print figures: of the daemon and the store, of users, of the fleet, by minute, hour or day",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "since", Usage: "print what was counted since `TIME`: an age (36h, 7d), a day or a time"},
 			&cli.StringFlag{
@@ -47,6 +47,9 @@ func (p *program) statsCommand() *cli.Command {
 				}
 			}
 			return p.withDaemonOr(c.Context, show(true), func(s *api.Server) error { return show(false)(s.Client(agentName)) })
+		},
+		Subcommands: []*cli.Command{
+			p.usageCommand(), p.systemCommand(), named("fleet", sub(p.fleetCommand(), "status")),
 		},
 	}
 }

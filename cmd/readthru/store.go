@@ -9,7 +9,7 @@ import (
 func (p *program) storeCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "store",
-		Usage: "manage what is kept on disk",
+		Usage: "manage what is kept on disk: backups, exports, the cache, the search index",
 		Subcommands: []*cli.Command{
 			{
 				Name: "compact", Usage: "remove what is left on disk of what was deleted",
@@ -17,7 +17,7 @@ func (p *program) storeCommand() *cli.Command {
 					"bases stay. Stored responses that could be pages and are of none are deleted.",
 				Flags: []cli.Flag{jsonFlag()}, Action: p.compactStore,
 			},
-			p.storeJobsCommand(),
+			p.storeJobsCommand(), p.backupCommand(), p.restoreCommand(), p.exportCommand(), p.cacheCommand(), p.indexCommand(),
 		},
 	}
 }

@@ -14,7 +14,7 @@ import (
 func (p *program) storeJobsCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "jobs",
-		Usage: "show, try again and drop documents that could not be indexed",
+		Usage: "show documents that could not be indexed, try them again, or forget them",
 		Description: "A document that cannot be indexed is tried three times more, with growing pauses, and then set aside " +
 			"with the reason. It stays stored and readable, but search does not find it as it is now.",
 		Subcommands: []*cli.Command{
@@ -30,12 +30,16 @@ func (p *program) storeJobsCommand() *cli.Command {
 				Name: "retry", Usage: "try a document that was set aside again", ArgsUsage: "ID", Flags: []cli.Flag{jsonFlag()},
 				Action: p.storeJobAction((*api.Client).RetryStoreJob, p.sayStoreJob("it is tried again")),
 			},
-			{
-				Name: "drop", Usage: "forget a document that was set aside, until it changes", ArgsUsage: "ID",
-				Flags:  []cli.Flag{jsonFlag()},
-				Action: p.storeJobAction((*api.Client).DropStoreJob, p.sayStoreJob("it was dropped")),
-			},
+			p.dropStoreJob("rm"), p.former(p.dropStoreJob("drop"), "store jobs rm"),
 		},
+	}
+}
+
+func (p *program) dropStoreJob(name string) *cli.Command {
+	return &cli.Command{
+		Name: name, Usage: "forget a document that was set aside, until it changes", ArgsUsage: "ID",
+		Flags:  []cli.Flag{jsonFlag()},
+		Action: p.storeJobAction((*api.Client).DropStoreJob, p.sayStoreJob("it was dropped")),
 	}
 }
 

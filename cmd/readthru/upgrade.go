@@ -70,7 +70,7 @@ func (p *program) upgrade(c *cli.Context) error {
 	text := "this is      " + st.Version + ", installed by " + st.By + "\n"
 	switch {
 	case st.Latest == "":
-		text += "latest       not asked: see \"readthru upgrade --check\"\n"
+		text += "latest       not asked: see \"readthru service upgrade --check\"\n"
 	case st.Newer == nil:
 		text += "latest       " + st.Latest + "; this program was not built from a release\n"
 	case *st.Newer:
@@ -106,7 +106,7 @@ func latestRelease(ctx context.Context, s *settings) (string, error) {
 	}
 	hint := s.upstreamAdvice()
 	if hint == "" {
-		hint = "is this machine offline? \"readthru upgrade\" alone asks nobody"
+		hint = "is this machine offline? \"readthru service upgrade\" alone asks nobody"
 	}
 	return "", withHint(err, hint)
 }

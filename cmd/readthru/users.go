@@ -95,7 +95,7 @@ func (p *program) usersList(c *cli.Context) error {
 			return p.printJSON(list)
 		}
 		if len(list.Users) == 0 && list.Closed {
-			p.note(`there are no users, and the proxy refuses everybody: "readthru users clear" opens it`)
+			p.note(`there are no users, and the proxy refuses everybody: "readthru user clear" opens it`)
 		}
 		var rows [][]string
 		for _, u := range list.Users {
