@@ -132,9 +132,14 @@ func (e *explanation) one(r *store.Response) []Line {
 			", ")})
 	}
 	if r == sel.complete && sel.newer != nil {
+		names := "naming"
+		if namesMarkdown(e.q.Header) {
+			names = "not naming"
+		}
 		lines = append(lines, Line{
 			"4",
-			"a newer response of other content went to a request not naming text/markdown: this one is validated before reuse",
+			"a newer response of other content went to a request " + names +
+				" text/markdown: this one is validated before reuse",
 		})
 	}
 	lines = append(lines, Line{"4.3.1", validatorText(r)})

@@ -20,7 +20,8 @@ func TestNoReaderGetsAnOlderResponseThanWasGivenBefore(t *testing.T) {
 	var version int
 	r := newRig(t, cache.Options{}, func(w http.ResponseWriter, req *http.Request) {
 		form := "html"
-		if strings.Contains(req.URL.Path, "negotiates") && strings.Contains(req.Header.Get("Accept"), "text/markdown") {
+		if strings.Contains(req.URL.Path, "negotiates") && strings.Contains(req.Header.Get("Accept"), "text/markdown") ||
+			strings.Contains(req.URL.Path, "markdown") {
 			form = "markdown"
 		}
 		fields := []string{"Cache-Control: max-age=600", "Content-Type: text/" + form}
@@ -55,6 +56,9 @@ func TestNoReaderGetsAnOlderResponseThanWasGivenBefore(t *testing.T) {
 				t.Fatalf("%d %q", g.code, g.body)
 			}
 			want, least := "html", newest["html"]
+			if origin == "markdown" { // to everybody
+				want, least = "markdown", newest["markdown"]
+			}
 			if negotiates := strings.Contains(origin, "negotiates"); negotiates && steps[step][0] == agent {
 				want, least = "markdown", max(newest["html"], newest["markdown"])
 			}
@@ -87,7 +91,7 @@ func TestNoReaderGetsAnOlderResponseThanWasGivenBefore(t *testing.T) {
 		}
 		return false
 	})
-	for _, origin := range []string{"plain", "varies", "tags", "varies-tags", "negotiates", "negotiates-tags"} {
+	for _, origin := range []string{"plain", "varies", "tags", "varies-tags", "negotiates", "negotiates-tags", "markdown"} {
 		for i, history := range histories {
 			play(fmt.Sprintf("/%s/%d", origin, i), origin, history)
 		}

@@ -204,7 +204,7 @@ type selection struct {
 	variants []*store.Response // all stored responses of its URI that its client may see, newest first
 	complete *store.Response   // the newest selected one that is not a part; nil if none
 	unasked  *store.Response   // a page of classUnasked that would be selected; nil if none
-	newer    *store.Response   // of classUnasked, with other content than complete, and newer; nil if none
+	newer    *store.Response   // sent to a request of the other class, with other content than complete, and newer; nil if none
 	part     *store.Response   // a part that contains the requested range, or the beginning of the whole; nil if none
 }
 
@@ -247,8 +247,8 @@ func (p *policy) choose(q *request, stored []*store.Response) selection {
 		}
 		s.variants = append(s.variants, r)
 		if !p.matches(q, r) {
-			if unnamed(q, r) && selects(r, q.Header, p.key) {
-				s.skip(r)
+			if selects(r, q.Header, p.key) {
+				s.skip(q, r)
 			}
 			continue
 		}
@@ -259,8 +259,8 @@ func (p *policy) choose(q *request, stored []*store.Response) selection {
 			s.part = r
 		}
 	}
-	if s.complete == nil {
-		s.newer = nil
+	if s.complete == nil || !namesMarkdown(q.Header) && !p.isMarkdown(s.complete.Header) {
+		s.newer = nil // markdown says nothing of the HTML of an origin that negotiates
 	}
 	if s.part != nil && s.complete != nil && strongMatch(s.part.Header.Get("ETag"), s.complete.Header.Get("ETag")) {
 		s.part = nil // prefer the whole to a part of the same representation
@@ -268,9 +268,9 @@ func (p *policy) choose(q *request, stored []*store.Response) selection {
 	return s
 }
 
-// skip notes r, a response of classUnasked that would be selected. A later error never replaces a good page.
-func (s *selection) skip(r *store.Response) {
-	if s.unasked == nil && r.Status == http.StatusOK {
+// skip notes r, a response that q would select if it were not for its class. A later error never replaces a good page.
+func (s *selection) skip(q *request, r *store.Response) {
+	if s.unasked == nil && r.Status == http.StatusOK && unnamed(q, r) {
 		s.unasked = r
 	}
 	if s.newer == nil && s.complete == nil && r.Status != http.StatusPartialContent && !hidable(r.Status) {

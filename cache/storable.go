@@ -33,14 +33,14 @@ const (
 
 // unmarked reports whether the answer to q is markdown that q asked for by name, without a Vary that says so.
 func (p *policy) unmarked(q *request, h http.Header, vary []string) bool {
-	return p.markdown != nil && p.markdown(h.Get("Content-Type")) && namesMarkdown(q.Header) &&
+	return p.isMarkdown(h) && namesMarkdown(q.Header) &&
 		!slices.Contains(vary, "accept")
 }
 
 // unasked reports whether the answer to q is a page in another form than markdown, which q did not name, without a Vary
 // that says so.
 func (p *policy) unasked(q *request, h http.Header, vary []string) bool {
-	return p.markdown != nil && p.isPage(h) && !p.markdown(h.Get("Content-Type")) && !namesMarkdown(q.Header) &&
+	return p.markdown != nil && p.isPage(h) && !p.isMarkdown(h) && !namesMarkdown(q.Header) &&
 		!slices.Contains(vary, "accept")
 }
 
@@ -215,6 +215,10 @@ func tagsOf(h http.Header) []string {
 
 // isPage reports whether the media type of a response is that of a page.
 func (p *policy) isPage(h http.Header) bool { return p.page != nil && p.page(h.Get("Content-Type")) }
+
+func (p *policy) isMarkdown(h http.Header) bool {
+	return p.markdown != nil && p.markdown(h.Get("Content-Type"))
+}
 
 // mediaType returns the media type of a response in lower case without parameters, empty if it has none.
 func mediaType(h http.Header) string {
