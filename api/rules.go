@@ -83,8 +83,10 @@ func (s *Server) listRules(_ context.Context, q RuleQuery) (*RuleList, error) {
 
 // addRule makes a rule, in the place of one of the store for the same host and path.
 func (s *Server) addRule(_ context.Context, in RuleFields) (*Rule, error) {
-	r := store.Rule{Host: in.Host, Path: in.Path, Action: in.Action, Mode: in.Mode, Bypass: in.Bypass, Render: in.Render,
-		Preferences: in.Preferences}
+	r := store.Rule{
+		Host: in.Host, Path: in.Path, Action: in.Action, Mode: in.Mode, Bypass: in.Bypass, Render: in.Render,
+		Preferences: in.Preferences,
+	}
 	var err error
 	if in.TTL != "" {
 		if r.TTL, err = time.ParseDuration(in.TTL); err != nil {

@@ -421,7 +421,7 @@ func TestTheTotalCountsWhatIsBeingRead(t *testing.T) {
 	}
 }
 
-// TestACrawlLeavesOutWhatOriginsDenyItsUse: a page that may not be searched or given to models is not kept and its links
+// TestACrawlLeavesOutWhatOriginsDenyItsUse: a page that may not be searched or given to models is not kept; its links
 // are followed; noindex speaks to public search engines.
 func TestACrawlLeavesOutWhatOriginsDenyItsUse(t *testing.T) {
 	p := pages{

@@ -298,7 +298,7 @@ type Request struct {
 	Screenshot bool // take a screenshot: Answer.Screenshot
 
 	// Unattended says that nobody asked for this page in particular, as in a crawl: it is not stored where its origin
-	// denies that (see Options.Preferences), and the caller does not use it if [Fetcher.Unwanted] says so. Its links may be
+	// denies that (see Options.Preferences), and the caller does not use it if [Fetcher.Unwanted] says so. Links may be
 	// followed.
 	Unattended bool
 

@@ -37,8 +37,8 @@ func (f *Fetcher) stated(a *attempt) page.Preferences {
 	return list
 }
 
-// unwanted returns the statement because of which a page is neither given to whoever made the request nor kept for it. A
-// client's proxied request is its own business.
+// unwanted returns the statement because of which a page is neither given to whoever made the request nor kept for it.
+// What a client asks through the proxy is its own business.
 func (f *Fetcher) unwanted(r *Request, u *url.URL, stated page.Preferences) (p page.Preference, unwanted bool) {
 	policy := f.policy(u)
 	respects := policy == PreferencesRespect || policy == PreferencesAuto && r.Unattended

@@ -15,7 +15,8 @@ var liveKeys = []string{
 	"proxy.mode", "proxy.users", "proxy.connect_ports", "rules", "blocked_domains",
 	"fetch.cascade", "fetch.timeout", "fetch.max_body", "fetch.user_agent", "fetch.max_html_chars",
 	"markdown_new.daily_limit", "render.mode", "convert.links", "convert.images", "convert.front_matter",
-	"pages.with_cookies", "preferences", "cache.page_ttl", "cache.stale_limit", "cache.heuristic_max", "cache.max_size", "log.level",
+	"pages.with_cookies", "preferences", "cache.page_ttl", "cache.stale_limit", "cache.heuristic_max", "cache.max_size",
+	"log.level",
 }
 
 // hangups returns a channel with the SIGHUPs that the program gets. It gets none if they were ignored at its start, as
