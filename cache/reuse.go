@@ -204,8 +204,9 @@ type selection struct {
 	variants []*store.Response // all stored responses of its URI that its client may see, newest first
 	complete *store.Response   // the newest selected one that is not a part; nil if none
 	unasked  *store.Response   // a page of classUnasked that would be selected; nil if none
-	newer    *store.Response   // sent to a request of the other class, with other content than complete, and newer; nil if none
-	part     *store.Response   // a part that contains the requested range, or the beginning of the whole; nil if none
+	// newer than complete, with other content, and sent to a request of the other class; nil if none
+	newer *store.Response
+	part  *store.Response // a part that contains the requested range, or the beginning of the whole; nil if none
 }
 
 // first returns the stored response that answers q if it may; nil if there is none.
