@@ -115,6 +115,8 @@ var bombs = []struct {
 	{"20,000 texts that meet", "<p>" + many("<b>a b</b><i>C d</i>", 20000) + "kept", "kept"},
 	{"20,000 headings of icons", "<p>kept" + many("<h2><i>\ue000</i><i>\ue000</i></h2>", 20000), "kept"},
 	{"a heading of 100,000 icons", "<p>kept<h2>" + many("<i>\ue000</i>", 100000) + "</h2>", "kept"},
+	{"300,000 items of a grid", "<style>div{display:grid;grid-template-columns:1fr 1fr}</style><p>kept<div>" +
+		many("<p>x", 300000), "kept"},
 	{"open table", "<table><tr><td>kept", "kept"},
 	{"crossed b and i", "<b>a<i>b</b>kept</i>", "kept"},
 	{"list closed by another", "<ol><li>kept</ul>after", "kept"},

@@ -149,8 +149,8 @@ func pathAway(style css.Values, em float64) bool {
 // maxPoints is how many points of a path are read.
 const maxPoints = 1000
 
-// pathPoints returns the points of the path that begins an argument of path(), up to the first that is not of a straight
-// line. straight reports whether all are.
+// pathPoints returns the points of the path that begins an argument of path(), up to the first that is not of a
+// straight line. straight reports whether all are.
 func pathPoints(path string) (points [][2]float64, straight bool) {
 	path = strings.NewReplacer(",", " ", `"`, " ", "'", " ", ")", " ", "m", " m ", "l", " l ", "h", " h ", "v", " v ").
 		Replace(strings.ToLower(path))

@@ -35,21 +35,22 @@ var Rules = []any{
 type Cleaner struct {
 	sheet      *css.Sheet
 	reported   reporter
-	total      int                 // bytes of text below the body, without scripts and the like
-	apart      map[*html.Node]bool // what Apart returns
-	boxed      map[*html.Node]bool // what Boxed returns
-	controls   map[string]bool     // ids of what a control of the page opens: panels of tabs, folded sections
-	roomless   *html.Node          // the last box without room, out of which something is placed elsewhere
-	gone       []*html.Node        // elements to remove after the walk, because selectors refer to neighbours
-	covers     int                 // elements for which a box that covers others was looked for
-	covered    int                 // nodes looked at below such boxes
-	kept       bool                // styles hide the page itself, until a script has run
-	beside     bool                // and show some text beside it
-	page       *html.Node          // the last element that was found to be the page itself
-	waiting    []waiting           // texts that are only seen when a script has run
-	pageHidden string              // how page is hidden
-	part       bool                // the page is a later part of a larger one
-	final      bool                // no script will change the page
+	total      int                     // bytes of text below the body, without scripts and the like
+	apart      map[*html.Node]bool     // what Apart returns
+	boxed      map[*html.Node]bool     // what Boxed returns
+	controls   map[string]bool         // ids of what a control of the page opens: panels of tabs, folded sections
+	roomless   *html.Node              // the last box without room, out of which something is placed elsewhere
+	gone       []*html.Node            // elements to remove after the walk, because selectors refer to neighbours
+	items      map[*html.Node]gridItem // of each grid, the item that was counted last
+	covers     int                     // elements for which a box that covers others was looked for
+	covered    int                     // nodes looked at below such boxes
+	kept       bool                    // styles hide the page itself, until a script has run
+	beside     bool                    // and show some text beside it
+	page       *html.Node              // the last element that was found to be the page itself
+	waiting    []waiting               // texts that are only seen when a script has run
+	pageHidden string                  // how page is hidden
+	part       bool                    // the page is a later part of a larger one
+	final      bool                    // no script will change the page
 }
 
 // New returns a Cleaner for the page below root. It reads the style sheets and changes nothing.
@@ -346,7 +347,7 @@ func (w *Cleaner) hides(n *html.Node, style css.Styles, outer look) string {
 		kind, property = "covered", ""
 	}
 	if kind == "" && cutsOff(style.Values) && (outer.flat && !roomBelow(style.Values, em) ||
-		(outer.wideless && !widens(style.Values) || narrow(n, style.Values, outer)) && !roomBeside(style.Values, em)) {
+		(outer.wideless && !widens(style.Values) || w.narrow(n, style.Values, outer)) && !roomBeside(style.Values, em)) {
 		kind, property = "size", "height"
 	}
 	if kind == "" {

@@ -91,7 +91,7 @@ func (w *Cleaner) paint(n *html.Node, outer look, s css.Styles) look {
 
 func (w *Cleaner) painted(n *html.Node, l look, s css.Styles) look {
 	style := s.Values
-	narrowed := fixedNarrow(n, l)
+	narrowed := w.fixedNarrow(n, l)
 	l.wideless = narrowed || l.wideless && !widens(style)
 	l.flat, l.columns, l.flexible = false, nil, false
 	if position := style.Get("position"); position == "fixed" || position == "absolute" && !l.held {
@@ -160,8 +160,8 @@ func noTrack(size string) bool {
 }
 
 // fixedNarrow reports whether n stands in a column of no width, whatever it holds.
-func fixedNarrow(n *html.Node, outer look) bool {
-	size := column(n, outer)
+func (w *Cleaner) fixedNarrow(n *html.Node, outer look) bool {
+	size := w.column(n, outer)
 	return size == "0" || size == "0px"
 }
 
@@ -173,22 +173,36 @@ func widens(style css.Values) bool {
 }
 
 // column returns the size of the column of a grid in which n stands, or "".
-func column(n *html.Node, outer look) string {
+func (w *Cleaner) column(n *html.Node, outer look) string {
 	if len(outer.columns) == 0 {
 		return ""
 	}
-	at := 0
-	for p := n.PrevSibling; p != nil; p = p.PrevSibling {
-		if p.Type == html.ElementNode {
+	at, last := 0, w.items[n.Parent]
+	for p := n; p != nil; p = p.PrevSibling { // from the item that was counted last: a grid may have many
+		if p != n && p.Type == html.ElementNode {
 			at++
 		}
+		if p == last.item {
+			at += last.at
+			break
+		}
 	}
+	if w.items == nil {
+		w.items = map[*html.Node]gridItem{}
+	}
+	w.items[n.Parent] = gridItem{n, at}
 	return outer.columns[at%len(outer.columns)]
+}
+
+// gridItem is an item of a grid, and how many stand before it.
+type gridItem struct {
+	item *html.Node
+	at   int
 }
 
 // narrow reports whether n, in a box with this look, is given no width: it stands in a column of none, or is told to
 // have none and not to grow.
-func narrow(n *html.Node, style css.Values, outer look) bool {
+func (w *Cleaner) narrow(n *html.Node, style css.Values, outer look) bool {
 	if outer.flexible {
 		basis, ok := css.ParseLength(style.Get("flex-basis"), outer.size)
 		grow, _ := css.Fraction(style.Get("flex-grow"))
@@ -197,7 +211,7 @@ func narrow(n *html.Node, style css.Values, outer look) bool {
 	if style.Get("grid-column") != "" || style.Get("grid-area") != "" {
 		return false
 	}
-	return noTrack(column(n, outer))
+	return noTrack(w.column(n, outer))
 }
 
 // plainly paints an element without a style of its own.
