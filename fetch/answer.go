@@ -32,14 +32,7 @@ func (f *Fetcher) answer(a *attempt, recalled bool) *Answer {
 	for _, w := range r.Warnings {
 		a.warn(w)
 	}
-	p.Preferences = f.stated(a)
-	if _, denied := p.Preferences.Denied(page.UseInput); denied {
-		a.warn(page.WarnInputDenied)
-	}
-	policy := f.policy(a.url)
-	if _, unlisted := unlisted(policy, p.Preferences); unlisted && policy == PreferencesRespect {
-		a.warn(page.WarnNotIndexed)
-	}
+	f.notePreferences(a)
 	if a.outcome.Hit && a.outcome.TTL < 0 {
 		a.warn("stale")
 	}

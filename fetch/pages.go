@@ -141,7 +141,10 @@ func (f *Fetcher) Page(ctx context.Context, r Request) (*Answer, error) {
 	f.forgetFailures(a.req)
 	if ans.Page != nil && !r.Unattended {
 		if p, unwanted := f.unwanted(&a.req, a.url, ans.Page.Preferences); unwanted {
-			return nil, unwantedError(a.url, p) // it says nothing of the page for others: no failure to note
+			// others may get the page: no failure to note
+			return nil, &Error{
+				Kind: KindBlocked, URL: page.Mask(a.url), Type: "http_request_denied", Cause: &UnwantedError{p},
+			}
 		}
 	}
 	return ans, nil

@@ -37,6 +37,20 @@ func (f *Fetcher) stated(a *attempt) page.Preferences {
 	return list
 }
 
+// notePreferences sets what the origin states about the attempt's page, and warns of what is denied.
+func (f *Fetcher) notePreferences(a *attempt) {
+	a.page.Preferences = f.stated(a)
+	if _, denied := a.page.Preferences.Denied(page.UseInput); denied {
+		a.warn(page.WarnInputDenied)
+	}
+	if f.policy(a.url) != PreferencesRespect {
+		return
+	}
+	if _, unlisted := unlisted(PreferencesRespect, a.page.Preferences); unlisted {
+		a.warn(page.WarnNotIndexed)
+	}
+}
+
 // unwanted returns the statement because of which a page is neither given to whoever made the request nor kept for it.
 // What a client asks through the proxy is its own business.
 func (f *Fetcher) unwanted(r *Request, u *url.URL, stated page.Preferences) (p page.Preference, unwanted bool) {
@@ -60,23 +74,19 @@ func unlisted(policy string, stated page.Preferences) (p page.Preference, unlist
 	return stated.Denied(page.UseIndex)
 }
 
-// Unwanted returns an [*Error] if what an origin states about u forbids an unattended fetch, such as that of a crawl.
-// Its cause is an [*UnwantedError].
+// Unwanted returns an [*UnwantedError] if what an origin states about u forbids an unattended fetch, such as that of a
+// crawl.
 func (f *Fetcher) Unwanted(u *url.URL, stated page.Preferences) error {
 	f = f.newest.Load()
 	if p, unwanted := f.unwanted(&Request{Own: true, Unattended: true}, u, stated); unwanted {
-		return unwantedError(u, p)
+		return &UnwantedError{p}
 	}
 	return nil
 }
 
-// An UnwantedError is the cause of the [*Error] for a page that its origin does not want used so.
+// An UnwantedError names the statement by which an origin denies a use of its page.
 type UnwantedError struct{ Preference page.Preference }
 
 func (e *UnwantedError) Error() string {
 	return "its origin denies " + e.Preference.Use.Words() + ": " + e.Preference.String()
-}
-
-func unwantedError(u *url.URL, p page.Preference) *Error {
-	return &Error{Kind: KindBlocked, URL: page.Mask(u), Type: "http_request_denied", Cause: &UnwantedError{p}}
 }

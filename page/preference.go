@@ -21,7 +21,7 @@ const (
 	UseSnippet Use = "snippet"  // to show a part of it in a list of results
 )
 
-// Words says in plain words what the use is: "use as input of a model".
+// Words returns the use in plain words: "use as input of a model".
 func (u Use) Words() string {
 	switch u {
 	case UseSearch:
@@ -57,6 +57,7 @@ func (ps Preferences) Denied(use Use) (p Preference, denied bool) {
 // String names the statement and where it stands: "Content-Usage: train-ai=n" in robots.txt.
 func (p Preference) String() string { return `"` + p.Says + `" in ` + where(p.In) }
 
+// where names a place of a [Preference] in a sentence.
 func where(in string) string {
 	switch in {
 	case InHeader:
@@ -76,6 +77,6 @@ const (
 
 // Warnings of pages about the use of which their origin has said something.
 const (
-	WarnNotIndexed  = "not-indexed"     // searches do not find the page, because its origin wants it in no index
-	WarnInputDenied = "ai-input-denied" // the origin does not want it given to models; the reader asked for it all the same
+	WarnNotIndexed  = "not-indexed"     // searches do not find the page, because its origin denies that
+	WarnInputDenied = "ai-input-denied" // the origin denies the use by models; the reader asked for the page by its URL
 )

@@ -1,11 +1,11 @@
-// Package preference reads what origins say about how their content may be used: by search engines, as input of a model,
-// to train one.
+// Package preference reads what origins say about how their content may be used: by search engines, as input of a
+// model, to train one.
 //
 // There are four ways to say it, and each may stand in the fields of a response, in the page or in robots.txt:
 //
 //   - Content-Usage (draft-ietf-aipref-attach-04 of October 2025, with the vocabulary of draft-ietf-aipref-vocab-06 of
 //     April 2026): a Dictionary of Structured Fields, train-ai=n, search=y;
-//   - Content-Signal (contentsignals.org, September 2025; draft-romm-aipref-contentsignals-00): search=yes, ai-train=no;
+//   - Content-Signal (contentsignals.org, September 2025; draft-romm-aipref-contentsignals): search=yes, ai-train=no;
 //   - X-Robots-Tag and <meta name=robots>: noindex, noarchive, nosnippet, none, and noai, which some sites invented.
 //
 // A malformed statement says nothing, as the drafts ask: a use that nobody speaks of is neither allowed nor denied.
@@ -123,8 +123,8 @@ func signals(line, in string) (list page.Preferences) {
 	return list
 }
 
-// denials are what rules for robots deny. Google and Bing document the first four; noai is what DeviantArt introduced in
-// 2022 against training, and sites use it against any use by a model.
+// denials are what rules for robots deny. Google and Bing document the first four. DeviantArt introduced noai in 2022,
+// against training; sites use it against any use by a model.
 var denials = map[string][]page.Use{
 	"noindex":   {page.UseIndex},
 	"none":      {page.UseIndex},

@@ -30,34 +30,69 @@ func TestPreferencesOfAHeader(t *testing.T) {
 		want   []string
 	}{
 		{"nothing", nil, nil},
-		{"Content-Usage (attach-04 §2)", http.Header{"Content-Usage": {"train-ai=n, search=y"}},
-			[]string{`ai-train- "Content-Usage: train-ai=n" in the response`, `search+ "Content-Usage: search=y" in the response`}},
-		{"two lines are one dictionary", http.Header{"Content-Usage": {"train-ai=n", "search=n"}},
-			[]string{`ai-train- "Content-Usage: train-ai=n" in the response`, `search- "Content-Usage: search=n" in the response`}},
-		{"the last value of a key counts, also if it is no token (vocab-06 §6.5.1)",
-			http.Header{"Content-Usage": {`train-ai=y, train-ai, search=n, search="n"`}}, nil},
-		{"parameters are ignored (vocab-06 §6.5.2)", http.Header{"Content-Usage": {"train-ai;allow=n, train-ai=y;x=1"}},
-			[]string{`ai-train+ "Content-Usage: train-ai=y" in the response`}},
+		{
+			"Content-Usage (attach-04 §2)",
+			http.Header{"Content-Usage": {"train-ai=n, search=y"}},
+			[]string{`ai-train- "Content-Usage: train-ai=n" in the response`, `search+ "Content-Usage: search=y" in the response`},
+		},
+		{
+			"two lines are one dictionary",
+			http.Header{"Content-Usage": {"train-ai=n", "search=n"}},
+			[]string{`ai-train- "Content-Usage: train-ai=n" in the response`, `search- "Content-Usage: search=n" in the response`},
+		},
+		{
+			"the last value of a key counts, also if it is no token (vocab-06 §6.5.1)",
+			http.Header{"Content-Usage": {`train-ai=y, train-ai, search=n, search="n"`}},
+			nil,
+		},
+		{
+			"parameters are ignored (vocab-06 §6.5.2)",
+			http.Header{"Content-Usage": {"train-ai;allow=n, train-ai=y;x=1"}},
+			[]string{`ai-train+ "Content-Usage: train-ai=y" in the response`},
+		},
 		{"a malformed dictionary says nothing", http.Header{"Content-Usage": {"train-ai=n, SEARCH=n"}}, nil},
 		{"unknown labels say nothing", http.Header{"Content-Usage": {"bots=n, ai=n"}}, nil},
 
-		{"Content-Signal", http.Header{"Content-Signal": {"ai-train=no, search=yes, ai-input=no"}},
-			[]string{`ai-train- "Content-Signal: ai-train=no" in the response`, `search+ "Content-Signal: search=yes" in the response`,
-				`ai-input- "Content-Signal: ai-input=no" in the response`}},
-		{"signals in capitals, with spaces, and what is none", http.Header{"Content-Signal": {"AI-Train = NO , use=reference, ,search=maybe"}},
-			[]string{`ai-train- "Content-Signal: ai-train=no" in the response`}},
+		{
+			"Content-Signal",
+			http.Header{"Content-Signal": {"ai-train=no, search=yes, ai-input=no"}},
+			[]string{
+				`ai-train- "Content-Signal: ai-train=no" in the response`, `search+ "Content-Signal: search=yes" in the response`,
+				`ai-input- "Content-Signal: ai-input=no" in the response`,
+			},
+		},
+		{
+			"signals in capitals, with spaces, and what is none",
+			http.Header{"Content-Signal": {"AI-Train = NO , use=reference, ,search=maybe"}},
+			[]string{`ai-train- "Content-Signal: ai-train=no" in the response`},
+		},
 
-		{"X-Robots-Tag", http.Header{"X-Robots-Tag": {"noindex, nofollow", "noai, noimageai"}},
-			[]string{`index- "X-Robots-Tag: noindex" in the response`, `ai-input- "X-Robots-Tag: noai" in the response`,
-				`ai-train- "X-Robots-Tag: noai" in the response`}},
+		{
+			"X-Robots-Tag",
+			http.Header{"X-Robots-Tag": {"noindex, nofollow", "noai, noimageai"}},
+			[]string{
+				`index- "X-Robots-Tag: noindex" in the response`, `ai-input- "X-Robots-Tag: noai" in the response`,
+				`ai-train- "X-Robots-Tag: noai" in the response`,
+			},
+		},
 		{"a line for another crawler", http.Header{"X-Robots-Tag": {"googlebot: noindex", "otherbot: none"}}, nil},
-		{"a line for us", http.Header{"X-Robots-Tag": {"ReadThru: noarchive, nosnippet"}},
-			[]string{`archive- "X-Robots-Tag: noarchive" in the response`, `snippet- "X-Robots-Tag: nosnippet" in the response`}},
-		{"a rule with a value is no crawler", http.Header{"X-Robots-Tag": {"max-snippet: 20, noindex",
-			"unavailable_after: 25 Jun 2010 15:00:00 PST, none"}},
-			[]string{`index- "X-Robots-Tag: noindex" in the response`, `index- "X-Robots-Tag: none" in the response`}},
-		{"a line of a megabyte says nothing", http.Header{"X-Robots-Tag": {strings.Repeat("x,", 1<<19) + "noindex"},
-			"Content-Usage": {"search=n;x=\"" + strings.Repeat("y", 1<<20) + `"`}}, nil},
+		{
+			"a line for us",
+			http.Header{"X-Robots-Tag": {"ReadThru: noarchive, nosnippet"}},
+			[]string{`archive- "X-Robots-Tag: noarchive" in the response`, `snippet- "X-Robots-Tag: nosnippet" in the response`},
+		},
+		{
+			"a rule with a value is no crawler",
+			http.Header{"X-Robots-Tag": {
+				"max-snippet: 20, noindex",
+				"unavailable_after: 25 Jun 2010 15:00:00 PST, none",
+			}},
+			[]string{`index- "X-Robots-Tag: noindex" in the response`, `index- "X-Robots-Tag: none" in the response`},
+		},
+		{"a line of a megabyte says nothing", http.Header{
+			"X-Robots-Tag":  {strings.Repeat("x,", 1<<19) + "noindex"},
+			"Content-Usage": {"search=n;x=\"" + strings.Repeat("y", 1<<20) + `"`},
+		}, nil},
 	} {
 		if diff := cmp.Diff(tt.want, list(preference.OfHeader(tt.header, "readthru"))); diff != "" {
 			t.Errorf("%s: (-want +got)\n%s", tt.name, diff)
@@ -88,8 +123,10 @@ func TestPreferencesOfALineOfRobots(t *testing.T) {
 		{"content-usage", "train-ai=n", "/", []string{`ai-train- "Content-Usage: train-ai=n" in robots.txt`}},
 		{"content-usage", "/ai-ok/ train-ai=y", "/ai-ok/", []string{`ai-train+ "Content-Usage: train-ai=y" in robots.txt`}},
 		{"content-usage", "/path-without-statement", "/path-without-statement", nil},
-		{"content-signal", "search=yes,ai-train=no", "/", []string{`search+ "Content-Signal: search=yes" in robots.txt`,
-			`ai-train- "Content-Signal: ai-train=no" in robots.txt`}},
+		{"content-signal", "search=yes,ai-train=no", "/", []string{
+			`search+ "Content-Signal: search=yes" in robots.txt`,
+			`ai-train- "Content-Signal: ai-train=no" in robots.txt`,
+		}},
 		{"noindex", "/", "/", nil}, // Google's unofficial line, given up in 2019
 	} {
 		pattern, statement := preference.SplitRobots(tt.value)
@@ -103,7 +140,8 @@ func TestPreferencesOfALineOfRobots(t *testing.T) {
 }
 
 func TestTheMostRestrictivePreferenceApplies(t *testing.T) {
-	ps := append(preference.OfRobots("content-signal", "search=yes"), preference.OfHeader(http.Header{"Content-Usage": {"search=n"}}, "")...)
+	ps := append(preference.OfRobots("content-signal", "search=yes"),
+		preference.OfHeader(http.Header{"Content-Usage": {"search=n"}}, "")...)
 	if p, denied := ps.Denied(page.UseSearch); !denied || p.In != page.InHeader {
 		t.Errorf("search: %v, denied %v; want the response's statement (vocab-06 §5.1)", p, denied)
 	}
@@ -120,7 +158,10 @@ func FuzzHeader(f *testing.F) {
 }
 
 func BenchmarkOfHeader(b *testing.B) {
-	h := http.Header{"Content-Usage": {"train-ai=n, search=y"}, "Content-Signal": {"search=yes, ai-train=no"}, "X-Robots-Tag": {"noarchive"}}
+	h := http.Header{
+		"Content-Usage": {"train-ai=n, search=y"}, "Content-Signal": {"search=yes, ai-train=no"},
+		"X-Robots-Tag": {"noarchive"},
+	}
 	for b.Loop() {
 		preference.OfHeader(h, "readthru")
 	}
