@@ -91,7 +91,9 @@ func TestNoReaderGetsAnOlderResponseThanWasGivenBefore(t *testing.T) {
 		}
 		return false
 	})
-	for _, origin := range []string{"plain", "varies", "tags", "varies-tags", "negotiates", "negotiates-tags", "markdown"} {
+	for _, origin := range []string{
+		"plain", "varies", "tags", "varies-tags", "negotiates", "negotiates-tags", "markdown",
+	} {
 		for i, history := range histories {
 			play(fmt.Sprintf("/%s/%d", origin, i), origin, history)
 		}

@@ -45,7 +45,8 @@ func toRepository(href string) bool {
 
 // sourceLine reports whether n only says which file of a repository the page was made of: "Source: R/map.R".
 func sourceLine(n *html.Node) bool {
-	if !dom.Is(n, atom.Small, atom.P, atom.Div, atom.Span) || n.FirstChild == nil || chars.Fold(n.FirstChild.Data) != "source" {
+	if !dom.Is(n, atom.Small, atom.P, atom.Div, atom.Span) || n.FirstChild == nil ||
+		chars.Fold(n.FirstChild.Data) != "source" {
 		return false
 	}
 	a := n.FirstChild.NextSibling

@@ -158,12 +158,12 @@ func lostCode(md string) bool {
 // deadLinks reports whether many links in prose have no address, or an address that shows a mistake of the program that
 // wrote it.
 func deadLinks(prose string) bool {
-	links, dead := 0, 0
+	all, dead := 0, 0
 	for l := range markdown.Links([]byte(prose)) {
 		if l.Kind != markdown.InlineLink {
 			continue
 		}
-		links++
+		all++
 		switch to := prose[l.Start:l.End]; {
 		case to == "", to == "undefined", to == "/undefined", to == "null", to == "None", strings.HasPrefix(to, "{{"),
 			strings.HasPrefix(to, "http://localhost"), strings.HasPrefix(to, "http://127.0.0.1"),
@@ -171,7 +171,7 @@ func deadLinks(prose string) bool {
 			dead++
 		}
 	}
-	return dead >= 3 && dead*brokenShare >= links
+	return dead >= 3 && dead*brokenShare >= all
 }
 
 // AbsoluteLinks makes the addresses of links and images in markdown absolute, resolved against base. Fragments and code

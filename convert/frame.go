@@ -231,8 +231,8 @@ func (t *outline) dropBelow(keep []bool, base *url.URL) {
 }
 
 // tagLabels stand before the tags of an article.
-var tagLabels = chars.Set("tag tags topic topics filedunder postedin category categories keywords labels schlagwörter " +
-	"themen étiquettes motsclés etiquetas temas")
+var tagLabels = chars.Set("tag tags topic topics filedunder postedin category categories keywords labels " +
+	"schlagwörter themen étiquettes motsclés etiquetas temas")
 
 // linksOf returns the number of links in a block, and whether all lead to pages of the site.
 func linksOf(b *block, base *url.URL) (count int, inside bool) {

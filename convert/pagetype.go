@@ -35,8 +35,8 @@ var documentationClasses = []string{
 }
 
 // forumMarks are words in hosts, paths and names of the body that mean a forum.
-var forumMarks = chars.Set("forum forums thread threads topic topics discussion discussions discourse phpbb vbulletin " +
-	"xenforo question questions answer answers showthread viewtopic viewforum community reddit boards")
+var forumMarks = chars.Set("forum forums thread threads topic topics discussion discussions discourse phpbb " +
+	"vbulletin xenforo question questions answer answers showthread viewtopic viewforum community reddit boards")
 
 // typeOf decides the type of a page from its address, metadata and elements.
 func typeOf(ctx context.Context, u *url.URL, h *head, body *html.Node) pageType {

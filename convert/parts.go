@@ -82,7 +82,8 @@ func cutPage(ctx context.Context, text []byte) []part {
 var implied = map[string]map[string]bool{
 	"li": chars.Set("li p"), "dt": chars.Set("dt dd p"), "dd": chars.Set("dt dd p"), "option": chars.Set("option"),
 	"td": chars.Set("td th p"), "th": chars.Set("td th p"), "tr": chars.Set("td th tr p"),
-	"thead": chars.Set("td th tr tbody p"), "tbody": chars.Set("td th tr thead tbody p"), "tfoot": chars.Set("td th tr thead tbody p"),
+	"thead": chars.Set("td th tr tbody p"), "tbody": chars.Set("td th tr thead tbody p"),
+	"tfoot": chars.Set("td th tr thead tbody p"),
 }
 
 // partStarts are elements before which a page may be cut.

@@ -29,7 +29,8 @@ func section(ctx context.Context, body *html.Node, id string) []*html.Node {
 	case dom.IsHeading(n):
 		return headed(n, body)
 	}
-	if h := dom.Find(n, dom.IsHeading); h != nil && leadsIn(h, n) && chars.Fold(dom.OneLine(h)) == chars.Fold(dom.OneLine(n)) {
+	if h := dom.Find(n, dom.IsHeading); h != nil && leadsIn(h, n) &&
+		chars.Fold(dom.OneLine(h)) == chars.Fold(dom.OneLine(n)) {
 		return headed(h, body) // a box round a heading alone
 	}
 	return []*html.Node{n}

@@ -244,7 +244,8 @@ func (t *titles) choose() string {
 	}
 	if len(own) > 0 {
 		h := chars.Fold(own[0])
-		if self := chars.Fold(t.self); (p.leads[h] || h == p.last) && self != "" && strings.Contains(chars.Fold(t.element), self) {
+		self := chars.Fold(t.self)
+		if (p.leads[h] || h == p.last) && self != "" && strings.Contains(chars.Fold(t.element), self) {
 			return t.self
 		}
 		if better := cmp.Or(t.besideSite(p, own), t.besideSections(p, own)); better != "" {

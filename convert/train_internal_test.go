@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"github.com/readthru/readthru/convert/chars"
 	"io"
 	"maps"
 	"os"
@@ -16,6 +15,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/readthru/readthru/convert/chars"
 )
 
 // trainingSets are the sets that the model learns from. Documentation is none: no model judges it.

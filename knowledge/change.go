@@ -133,7 +133,9 @@ func (c *change) index(d *Document, passages []outline.Passage) error {
 	if err != nil {
 		return fmt.Errorf("index %s: %w", d.URL, err)
 	}
-	a := &article{url: d.URL, title: clip.Bytes(d.Title, outline.MaxPath), host: d.Host, kind: d.Kind, fetched: d.FetchedAt}
+	a := &article{
+		url: d.URL, title: clip.Bytes(d.Title, outline.MaxPath), host: d.Host, kind: d.Kind, fetched: d.FetchedAt,
+	}
 	a.also = furtherWords(d.TitleElement, a.title)
 	before := map[uint32]bool{}
 	if old != nil {

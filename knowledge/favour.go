@@ -126,4 +126,5 @@ func siteNames(host string) (names []string) {
 }
 
 // commonLabels are names of hosts that say nothing of what a site is about.
-var commonLabels = analysis.WordSet("www docs doc dev developer developers api help support learn wiki blog man en co com org")
+var commonLabels = analysis.WordSet(
+	"www docs doc dev developer developers api help support learn wiki blog man en co com org")

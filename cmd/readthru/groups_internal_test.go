@@ -116,7 +116,7 @@ func TestHelpFitsAScreenAndEndsWithAnExample(t *testing.T) {
 }
 
 // An example names a command that there is, with options that it has and the arguments that it wants.
-func TestExamplesCanBePasted(t *testing.T) {
+func TestExamplesAreOfTheirCommands(t *testing.T) {
 	app := (&program{}).app()
 	check := func(path string, c *cli.Command) {
 		_, line, _ := strings.Cut(exampleOf(path), "readthru ")

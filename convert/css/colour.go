@@ -157,8 +157,8 @@ var channels = map[string]string{
 	"lch": "l c h", "oklch": "l c h", "color": "r g b",
 }
 
-// relative reads a colour that is made of another (CSS Color 5, §4): of its channels, of others, or of computed ones. It
-// is false for channels of a colour that is not known, unless next to nothing shows of them.
+// relative reads a colour that is made of another (CSS Color 5, §4): of its channels, of others, or of computed ones.
+// It is false for channels of a colour that is not known, unless next to nothing shows of them.
 func relative(name, arguments string, depth int) (c Colour, ok bool) {
 	list := slices.Collect(words(strings.NewReplacer(",", " ", "/", " ").Replace(arguments)))
 	space := ""
