@@ -63,7 +63,7 @@ const policy = `
 	agents                → page
 	cache                 → page, store, httpfield
 	knowledge/analysis, knowledge/vector →
-	knowledge/outline     → page, markdown, clip, store, knowledge/analysis
+	knowledge/outline     → page, markdown, clip, knowledge/analysis
 	journal               → page, httpfield
 	fleet                 → page, store, users, knowledge
 	fleet/fleettest       → needs, eventually

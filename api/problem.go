@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/readthru/readthru/knowledge"
+	"github.com/readthru/readthru/knowledge/outline"
 	"github.com/readthru/readthru/page"
 	"github.com/readthru/readthru/store"
 )
@@ -117,7 +118,7 @@ func asError(err error) *Error {
 		status, code = http.StatusForbidden, CodeUnknownSigner
 	case refused:
 		status = http.StatusUnprocessableEntity
-	case is(store.ErrNotFound):
+	case is(store.ErrNotFound), is(outline.ErrNoSection):
 		status = http.StatusNotFound
 	case is(store.ErrFull):
 		status, code = http.StatusServiceUnavailable, CodeStoreFull

@@ -85,9 +85,8 @@ type sequence struct {
 // node is a daemon, and what its readers know of the pages. Places are places in the history of a page.
 type node struct {
 	*doors
-	floor  map[string]int            // by URL: nothing older is shown
-	stored map[string]int            // by URL: nothing older is kept; not there: maybe nothing
-	forms  map[string]map[int]string // by URL and number: the markdown that was shown first
+	floor map[string]int            // by URL: nothing older is shown
+	forms map[string]map[int]string // by URL and number: the markdown that was shown first
 }
 
 func newSequence(t *testing.T, seed uint64) *sequence {
@@ -111,7 +110,7 @@ func newSequence(t *testing.T, seed uint64) *sequence {
 func (s *sequence) start(daemons ...*daemon) {
 	for _, d := range daemons {
 		s.nodes = append(s.nodes, &node{
-			doors: openDoors(d), floor: map[string]int{}, stored: map[string]int{}, forms: map[string]map[int]string{},
+			doors: openDoors(d), floor: map[string]int{}, forms: map[string]map[int]string{},
 		})
 	}
 }
@@ -187,7 +186,6 @@ func (s *sequence) step(n *node) {
 	case k == 36 && len(s.nodes) == 1:
 		s.note("delete %s", p.url)
 		n.send(http.DefaultClient, http.MethodDelete, "http://"+n.admin+"/api/v1/pages/"+url.PathEscape(p.url), "")
-		delete(n.stored, p.url)
 	case k == 37 && s.rng.IntN(3) == 0:
 		s.restart(n)
 	case k == 38 && s.rng.IntN(3) == 0:
@@ -329,7 +327,6 @@ func (s *sequence) restart(n *node) {
 		s.note("kill")
 		d.kill() // what was not written yet is lost
 		clear(n.floor)
-		clear(n.stored)
 	}
 	again := serveIn(s.t, s.web, d.dir, s.env...)
 	n.doors = openDoors(again)

@@ -1,6 +1,7 @@
 package outline
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -8,7 +9,6 @@ import (
 	"github.com/readthru/readthru/internal/clip"
 	"github.com/readthru/readthru/internal/markdown"
 	"github.com/readthru/readthru/page"
-	"github.com/readthru/readthru/store"
 )
 
 // maxHeadingChars is how much of a heading stands in a path, in code points.
@@ -34,16 +34,19 @@ func Of(md []byte) []Heading {
 	return list
 }
 
+// ErrNoSection is returned for a section that a text does not have.
+var ErrNoSection = errors.New("not found")
+
 // Section returns the first section whose fragment, title or heading path ("Install › Linux") equals name, ignoring
 // case, or else whose title begins with name. If there is none, it is the definition of a term with that path, title or
 // name, as hits have them. Before all of them comes the place to which the page's anchor of that name leads, as in the
 // links of hits; anchors are those of the page, if they are known. If there is no such section, the error wraps
-// store.ErrNotFound and lists headings of the text.
+// ErrNoSection and lists headings of the text.
 func Section(md []byte, name string, anchors []page.Anchor) (Heading, error) {
 	headings := Of(md)
 	wanted := strings.TrimSpace(strings.TrimLeft(strings.TrimSpace(name), "#"))
 	if wanted == "" {
-		return Heading{}, fmt.Errorf("section %q: %w", name, store.ErrNotFound)
+		return Heading{}, fmt.Errorf("section %q: %w", name, ErrNoSection)
 	}
 	if h, ok := anchored(md, wanted, anchors); ok {
 		return h, nil
@@ -67,7 +70,7 @@ func Section(md []byte, name string, anchors []page.Anchor) (Heading, error) {
 	if h, ok := definedAs(md, wanted); ok {
 		return h, nil
 	}
-	return Heading{}, fmt.Errorf("section %q: %w%s", clip.Runes(name, maxHeadingChars), store.ErrNotFound,
+	return Heading{}, fmt.Errorf("section %q: %w%s", clip.Runes(name, maxHeadingChars), ErrNoSection,
 		among(headings))
 }
 

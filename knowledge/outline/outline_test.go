@@ -8,7 +8,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/readthru/readthru/knowledge/outline"
-	"github.com/readthru/readthru/store"
 )
 
 func TestOutlineAndSections(t *testing.T) {
@@ -42,7 +41,7 @@ func TestOutlineAndSections(t *testing.T) {
 		}
 	}
 	for _, name := range []string{"", "#", "nope"} {
-		if _, err := outline.Section(md, name, nil); !errors.Is(err, store.ErrNotFound) {
+		if _, err := outline.Section(md, name, nil); !errors.Is(err, outline.ErrNoSection) {
 			t.Errorf("Section(%q): error %v, want ErrNotFound", name, err)
 		}
 	}
