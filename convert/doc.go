@@ -43,7 +43,7 @@
 //   - which buttons are text, as titles of what they fold: keepLabel (convert/hidden/fold.go)
 //   - which text is hidden: package hidden, for other packages [CleanMarkdown], [CleanText] (clean.go)
 //   - how thoroughly texts are cleaned, as a number that is stored with each: [CleanEdition] (clean.go)
-//   - which elements and attributes are the converter's own: Own (convert/dom/dom.go), for attributes convert/dom/own.go
+//   - which elements and attributes are our own: Own (convert/dom/dom.go), of attributes convert/dom/own.go
 //   - which addresses compact links leave out: [CompactLinks] (compact.go)
 //   - which anchors a page has: [Anchors] (anchors.go)
 //   - what a recipe chooses of a page, and how its items are written: serving.go

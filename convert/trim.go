@@ -29,8 +29,8 @@ var ErrNoTree = errors.New("the page has no HTML elements with main content")
 
 // keptElements are the elements that a Trim keeps (rule E10, and others that hold text). Of other elements it keeps the
 // content.
-var keptElements = chars.Set("h1 h2 h3 h4 h5 h6 p ul ol li table caption thead tbody tfoot tr th td blockquote pre code " +
-	"a img dl dt dd details summary figcaption sub sup em strong b i del kbd samp br hr")
+var keptElements = chars.Set("h1 h2 h3 h4 h5 h6 p ul ol li table caption thead tbody tfoot tr th td blockquote pre " +
+	"code a img dl dt dd details summary figcaption sub sup em strong b i del kbd samp br hr")
 
 // keptAttributes are the attributes that a Trim keeps, by element.
 var keptAttributes = map[atom.Atom][]string{

@@ -113,8 +113,8 @@ func leading(title string, term bool) string {
 
 // kinds are words that stand in front of what is defined.
 var kinds = analysis.WordSet("class Class async exception classmethod staticmethod static abstractmethod abstract " +
-	"property new Event function Function func def method Method const var let interface type enum struct fn pub export default " +
-	"final public option Option command Command macro module Module coroutine awaitable decorator")
+	"property new Event function Function func def method Method const var let interface type enum struct fn pub export " +
+	"default final public option Option command Command macro module Module coroutine awaitable decorator")
 
 // MayDefine reports whether a text has one of the names in it, without their qualifiers.
 func MayDefine(md []byte, names []string) bool {
