@@ -37,7 +37,9 @@ func (f *Fetcher) record(a *attempt, markdown []byte) {
 		warns(known.Warnings, page.WarnNotIndexed) == warns(a.warnings, page.WarnNotIndexed)
 	// who chooses elements, or what a model sees, may have got another form
 	other := a.req.View.chooses() || f.lowersHTMLLimit(a.req)
-	if known.NormalizedURL != "" && known.Error == nil && (same || other) {
+	// another node of a fleet, or a request of another form, has read it since
+	older := a.outcome.Hit && p.FetchedAt.Before(known.FetchedAt)
+	if known.NormalizedURL != "" && known.Error == nil && (same || other || older) {
 		p.CreatedAt, p.UpdatedAt, p.Stored = known.CreatedAt, known.UpdatedAt, true
 	} else if kept, err := f.put(a, markdown); err == nil {
 		p.CreatedAt, p.UpdatedAt, p.Stored = kept.CreatedAt, kept.UpdatedAt, true

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/readthru/readthru/fetch"
 	"github.com/readthru/readthru/page"
@@ -81,4 +82,29 @@ func redirecting(from, to string, h http.Handler) http.Handler {
 		w.Header().Set("Cache-Control", "no-store")
 		w.WriteHeader(http.StatusFound)
 	})
+}
+
+// TestAHitDoesNotReplaceANewerReadingOfAPage: another node of a fleet may have read the page since.
+func TestAHitDoesNotReplaceANewerReadingOfAPage(t *testing.T) {
+	c := newChain(t, respond(200, article("Harbour"), html, "Cache-Control: max-age=600"))
+	ans, err := c.own(t, "https://site.test/a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	key := page.KeyOf(ans.Page.NormalizedURL)
+	newer := ans.Page.Record
+	newer.FetchedAt, newer.ContentHash = newer.FetchedAt.Add(time.Minute), strings.Repeat("0", 64)
+	if _, err := c.store.PutPage(&newer, []byte("# Newer\n"), store.Sum{}); err != nil {
+		t.Fatal(err)
+	}
+	ans, err = c.own(t, "https://site.test/a")
+	if err != nil || !ans.Cache.Hit || !strings.Contains(string(ans.Body), "The harbour wakes") {
+		t.Fatalf("%v, %+v, want a hit", err, ans)
+	}
+	if md, err := c.store.Markdown(key); err != nil || string(md) != "# Newer\n" {
+		t.Errorf("the page is %.80q, %v, want the newer reading", md, err)
+	}
+	if p, err := c.store.Page(key); err != nil || p.VisitCount != 2 {
+		t.Errorf("%+v, %v, want two visits", p, err)
+	}
 }
