@@ -607,5 +607,11 @@ func TestOfTwoReadingsInOneSecondAllKeepTheSame(t *testing.T) {
 	b.begin(url, "b")
 	for _, raw := range []string{"https://a.test/one", "https://a.test/two"} {
 		eventually.True(t, "both have the same of "+raw, func() bool { return a.has(raw) == b.has(raw) })
+		for _, content := range contents { // one of which b has heard is overruled
+			b.read(raw, content, 0)
+			eventually.True(t, "both have the same of "+raw+" again", func() bool {
+				return b.Status().Outbox == 0 && a.has(raw) == b.has(raw)
+			})
+		}
 	}
 }

@@ -117,10 +117,7 @@ func (f *Fleet) takeAll(ctx context.Context, changes []row) (skipped bool, err e
 			return false, err
 		}
 		if size >= batchBytes || len(wanted) > 0 && i == len(changes)-1 {
-			some, err := f.take(ctx, wanted)
-			if err != nil && f.mayBeRow(ctx, err) {
-				some, err = f.takeEach(ctx, wanted)
-			}
+			some, err := f.takeAny(ctx, wanted)
 			if err != nil {
 				return false, err
 			}
@@ -129,6 +126,17 @@ func (f *Fleet) takeAll(ctx context.Context, changes []row) (skipped bool, err e
 		}
 	}
 	return skipped, nil
+}
+
+// takeAny is take for any number of pages: those that cannot be had together are asked for one by one.
+func (f *Fleet) takeAny(ctx context.Context, keys [][]byte) (skipped bool, err error) {
+	if len(keys) == 0 {
+		return false, nil
+	}
+	if skipped, err = f.take(ctx, keys); err != nil && f.mayBeRow(ctx, err) {
+		skipped, err = f.takeEach(ctx, keys)
+	}
+	return skipped, err
 }
 
 // takeEach is take for pages that cannot be had together. One that cannot be had alone is tried again later: the

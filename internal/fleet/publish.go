@@ -57,6 +57,7 @@ func (f *Fleet) publish(ctx context.Context) (more bool, err error) {
 		return false, err
 	}
 	var rows []row
+	var overruled [][]byte
 	size := 0
 	held := map[page.Key]bool{}
 	send := func() error {
@@ -67,6 +68,9 @@ func (f *Fleet) publish(ctx context.Context) (more bool, err error) {
 	slices.SortFunc(keys, bytes.Compare)
 	for _, k := range keys {
 		r, record, ok := f.rowOf(newest[page.Key(k)])
+		if ok && overrules(known[r.key], &r) {
+			overruled = append(overruled, k)
+		}
 		if !ok || !newer(&r, known[r.key]) || !f.addContent(&r, record) {
 			continue
 		}
@@ -80,6 +84,13 @@ func (f *Fleet) publish(ctx context.Context) (more bool, err error) {
 	}
 	if err := send(); err != nil {
 		return false, err
+	}
+	skipped, err := f.takeAny(ctx, overruled)
+	if err != nil {
+		return false, err
+	}
+	for _, k := range overruled {
+		held[page.Key(k)] = held[page.Key(k)] || skipped
 	}
 	if err := f.hold(jobs, held); err != nil {
 		return false, err
@@ -183,6 +194,13 @@ func newer(r, known *row) bool {
 	}
 	// The time of a page counts seconds: of two readings in one, all nodes must keep the same.
 	return cmp.Or(r.fetchedAt.Compare(known.fetchedAt), cmp.Compare(r.hash, known.hash)) > 0 && r.hash != known.hash
+}
+
+// overrules reports whether of two readings in one second, which may be nil, the fleet keeps known and not r. The node
+// may have read r when it had taken over known already, so that it does not come by itself.
+func overrules(known, r *row) bool {
+	return known != nil && !known.ahead() && known.goneAt == nil && r.goneAt == nil &&
+		known.fetchedAt.Equal(r.fetchedAt) && newer(known, r)
 }
 
 // rowOf returns what a job tells the fleet, unless it is nothing, and the record that [Fleet.addContent] adds if it is
