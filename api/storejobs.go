@@ -50,7 +50,7 @@ func (s *Server) retryStoreJob(ctx context.Context, ref storeJobRef) (*knowledge
 
 // dropStoreJob forgets that a document was set aside.
 func (s *Server) dropStoreJob(ctx context.Context, ref storeJobRef) (*knowledge.Job, error) {
-	return s.endStoreJob(ctx, ref, (*knowledge.Knowledge).DropJob)
+	return s.endStoreJob(ctx, ref, func(k *knowledge.Knowledge, id string) error { return k.DropJob(ctx, id) })
 }
 
 // endStoreJob ends that a document is set aside, and returns what it was.

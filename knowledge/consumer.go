@@ -138,10 +138,10 @@ func (k *Knowledge) do(ctx context.Context, tasks []*task, each func(*Document))
 			key := tasks[n].key
 			d, err := k.readTask(key)
 			switch {
-			case fault.Is(err), errors.Is(err, errPoison):
-				failed[key] = err
-			case err != nil:
+			case nothingToIndex(err):
 				gone = append(gone, key)
+			case err != nil:
+				failed[key] = err
 			default:
 				batch = append(batch, d)
 				size += len(d.doc.Markdown)
@@ -193,8 +193,14 @@ func (k *Knowledge) noteBegun(tasks []*task) (n int, done func()) {
 	return n, k.doing.Begin(indexing, ids...)
 }
 
+// nothingToIndex reports whether an error of readTask says that the document is stored no longer, and not that it
+// cannot be indexed as it is.
+func nothingToIndex(err error) bool {
+	return err != nil && !fault.Is(err) && !errors.Is(err, errPoison)
+}
+
 // readTask returns a document with its passages. A fault, or errPoison, says that it cannot be indexed as it is, any
-// other error that there is nothing to index.
+// other error that there is nothing to index (nothingToIndex).
 func (k *Knowledge) readTask(key page.Key) (in indexed, err error) {
 	if _, poison := k.doing.Suspect(indexing, key.Doc()); poison {
 		return indexed{}, errPoison

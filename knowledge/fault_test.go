@@ -69,7 +69,7 @@ func TestAJobThatWasSetAsideEnds(t *testing.T) {
 	}
 	for _, j := range jobs {
 		if j.URL == "https://a.test/a" {
-			if err := k.DropJob(j.ID); err != nil {
+			if err := k.DropJob(t.Context(), j.ID); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -93,6 +93,31 @@ func TestAPanicWhileADocumentIsForgottenIsTriedAgain(t *testing.T) {
 	k.drain(t)
 	if got := k.find(t, "", "walrus"); len(got) != 0 || len(k.Jobs()) != 0 {
 		t.Errorf("found %q, jobs %+v, want none", got, k.Jobs())
+	}
+}
+
+// Words of a deleted document do not stay in the index when its deletion, which was set aside, is dropped.
+func TestADeletionThatIsDroppedLeavesNoWords(t *testing.T) {
+	k := open(t, "", knowledge.Options{})
+	key := k.read(t, "https://a.test/0", prose("walrus", 0), true)
+	k.read(t, "https://a.test/1", prose("heron", 1), true)
+	k.drain(t)
+	if err := k.store.DeletePage(key); err != nil {
+		t.Fatal(err)
+	}
+	release := panicAt(t, "knowledge: change the index", -1)
+	k.drain(t)
+	release()
+	jobs := k.Jobs()
+	if len(jobs) != 1 || jobs[0].State != knowledge.JobAside {
+		t.Fatalf("jobs %+v, want the deletion, set aside", jobs)
+	}
+	if err := k.DropJob(t.Context(), jobs[0].ID); err != nil {
+		t.Fatal(err)
+	}
+	k.drain(t)
+	if n := k.Stats().Documents; n != 1 || len(k.find(t, "", "heron")) != 1 || len(k.Jobs()) != 0 {
+		t.Errorf("%d documents, jobs %+v, want the page that is stored, and no job", n, k.Jobs())
 	}
 }
 

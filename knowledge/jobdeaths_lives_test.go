@@ -1,6 +1,7 @@
 package knowledge_test
 
 import (
+	"context"
 	"errors"
 	"net/http"
 	"slices"
@@ -357,7 +358,7 @@ func drop(deletions bool) func(*worker) error {
 		for _, j := range w.Jobs() {
 			end := w.RetryJob
 			if deletions == (j.URL == "") {
-				end = w.DropJob
+				end = func(id string) error { return w.DropJob(context.Background(), id) }
 			}
 			if err := unlessGone(end(j.ID)); err != nil {
 				return err

@@ -2,6 +2,7 @@ package knowledge
 
 import (
 	"cmp"
+	"context"
 	"encoding/json"
 	"slices"
 	"time"
@@ -83,12 +84,20 @@ func (k *Knowledge) RetryJob(id string) error {
 	return nil
 }
 
-// DropJob forgets that a document was set aside: it is not indexed until it changes. The error is store.ErrNotFound
-// if there is none with the id.
-func (k *Knowledge) DropJob(id string) error {
+// DropJob forgets that a document was set aside: it is not indexed until it changes. If the document is deleted, the
+// index is built anew, without what it has of it. The error is store.ErrNotFound if there is none with the id.
+func (k *Knowledge) DropJob(ctx context.Context, id string) error {
+	k.work.Lock()
+	defer k.work.Unlock()
 	key, err := k.aside(id)
 	if err != nil {
 		return err
+	}
+	if _, err := k.readTask(key); nothingToIndex(err) {
+		if err := k.startRebuildLocked(ctx, nil); err != nil {
+			return err
+		}
+		defer k.notify()
 	}
 	return k.retries.release(k.records, key)
 }
