@@ -53,7 +53,8 @@ const policy = `
 	convert/css           → convert/chars, convert/dom
 	convert/pdflayout     → convert/pdf, convert/chars, convert/guard
 	convert/hidden        → page, markdown, convert/chars, convert/dom, convert/guard, convert/css
-	convert               → page, convert/pdf, convert/chars, convert/guard, convert/dom, convert/formula, convert/footnote
+	convert               → page, convert/pdf, convert/chars, convert/guard, convert/dom, convert/formula
+	convert               → convert/footnote
 	convert               → convert/charset, convert/xmlread, convert/css, convert/hidden, convert/pdflayout
 	convert               → convert/archive, convert/docx, convert/xlsx, convert/pptx, convert/opendocument, convert/epub
 	convert               → convert/mhtml, convert/links
@@ -65,6 +66,7 @@ const policy = `
 	knowledge/analysis, knowledge/vector →
 	knowledge/outline     → page, markdown, clip, knowledge/analysis
 	journal               → page, httpfield
+	fetch, crawl, api/firecrawl → journal
 	fleet                 → page, store, users, knowledge
 	fleet/fleettest       → needs, eventually
 	knowledge             → page, store, llm, knowledge/analysis, knowledge/breath, knowledge/outline, knowledge/vector

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"net"
 	"net/http"
 	"strings"
 
@@ -16,6 +17,35 @@ import (
 func userOf(ctx context.Context) string {
 	who, _ := users.Of(ctx)
 	return who.Name()
+}
+
+// Doors by which the readers of a [Client] come.
+const (
+	DoorMCP       = journal.DoorMCP
+	DoorCommand   = journal.DoorCommand
+	DoorDashboard = journal.DoorDashboard
+)
+
+// doorField is the field by which a client of ours says by which door its reader came.
+const doorField = "X-Readthru-Door"
+
+// asking returns the context of a request, with who asks. A request that this server makes of itself is asked by whom
+// it makes it for.
+func asking(r *http.Request) context.Context {
+	asker, asked := journal.AskerOf(r.Context())
+	if !asked {
+		asker.Client, asker.Trace = r.RemoteAddr, journal.TraceOf(r.Header)
+		if host, _, err := net.SplitHostPort(asker.Client); err == nil {
+			asker.Client = host
+		}
+	}
+	switch door := r.Header.Get(doorField); door {
+	case DoorMCP, DoorCommand, DoorDashboard:
+		asker.Door = door
+	default:
+		asker.Door = cmp.Or(asker.Door, journal.DoorAPI)
+	}
+	return journal.With(r.Context(), asker)
 }
 
 // may returns why who asks may not do an operation, or nil. The guard has let them in.

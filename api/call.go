@@ -76,6 +76,9 @@ func (c *Client) do(ctx context.Context, o *operation, in any, content io.Reader
 		return nil, err
 	}
 	req.Header = fields
+	if c.door != "" {
+		req.Header.Set(doorField, c.door)
+	}
 	if o.method == http.MethodPost {
 		req.Header.Set("Content-Type", o.content)
 		if o.body == nil && content != nil { // which may be long: a refusal comes before it

@@ -27,6 +27,7 @@ type Client struct {
 	base  string
 	token string
 	agent string
+	door  string // by which the client's readers come; empty: the API itself
 	http  *http.Client
 
 	daemon string // where it is, for errors; empty in process
@@ -55,6 +56,13 @@ func asIs(t http.RoundTripper) *http.Client {
 	return &http.Client{Transport: t, CheckRedirect: func(*http.Request, []*http.Request) error {
 		return http.ErrUseLastResponse
 	}}
+}
+
+// By returns the same client for readers who come by a door: [DoorMCP], [DoorCommand] or [DoorDashboard].
+func (c *Client) By(door string) *Client {
+	by := *c
+	by.door = door
+	return &by
 }
 
 // Close frees the client's connections.

@@ -17,6 +17,7 @@ import (
 
 	"github.com/readthru/readthru/fetch"
 	"github.com/readthru/readthru/internal/clip"
+	"github.com/readthru/readthru/internal/journal"
 	"github.com/readthru/readthru/internal/summary"
 	"github.com/readthru/readthru/internal/users"
 	"github.com/readthru/readthru/page"
@@ -45,7 +46,15 @@ func (s *Server) fetchPage(ctx context.Context, r FetchRequest) (*page.Page, err
 		ask.Session, _ = store.OwnSession(ask.User, r.Session) // as it is checked
 	}
 	p := page.New(u)
+	told := fetch.Reading{Began: time.Now(), Asked: ask, Form: r.Format}
 	a, err := s.o.Fetch.Page(ctx, ask)
+	told.Answer, told.Err = a, err
+	defer func() {
+		if told.Given = len(p.Content) + len(p.Screenshot); p.Error != nil {
+			told.Given, told.Wrong = 0, p.Error.Message
+		}
+		s.tell(ctx, r, told)
+	}()
 	if err != nil {
 		var fe *fetch.Error
 		if !errors.As(err, &fe) {
@@ -84,6 +93,15 @@ func (s *Server) fetchPage(ctx context.Context, r FetchRequest) (*page.Page, err
 	}
 	shape(p, r)
 	return p, nil
+}
+
+// tell adds what was read to the list of requests. The tool server reads data and text twice, and the first time is
+// told.
+func (s *Server) tell(ctx context.Context, r FetchRequest, told fetch.Reading) {
+	if asker, _ := journal.AskerOf(ctx); asker.Door == DoorMCP && r.Format == "verbatim" && !r.persists() {
+		return
+	}
+	s.o.Fetch.Tell(ctx, told)
 }
 
 // forFetcher returns r as the fetcher takes it.

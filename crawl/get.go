@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/readthru/readthru/fetch"
+	"github.com/readthru/readthru/internal/journal"
 	"github.com/readthru/readthru/page"
 )
 
@@ -64,11 +65,13 @@ func (r *run) get(ctx context.Context, it item) result {
 		if err := r.pacer.wait(ctx, host, v.Delay); err != nil {
 			return result{outcome: Failed, err: err}
 		}
-		ans, err := r.Fetcher.Page(ctx, fetch.Request{
-			URL: u, Own: true, Force: r.o.Refresh || try > 1, NoRemote: true, NoVisit: true, Links: true, Follow: refuseRedirect,
+		ask := fetch.Request{
+			URL: u, Method: http.MethodGet, Own: true, Force: r.o.Refresh || try > 1, NoRemote: true, NoVisit: true,
+			Links: true, Follow: refuseRedirect,
 			Unattended: true,
 			View:       r.o.View, Render: r.o.Render, Wait: r.o.Wait, Source: r.o.Source, Trimmed: r.o.Trimmed,
-		})
+		}
+		ans, err := r.fetch(ctx, ask)
 		if err == nil {
 			if ans.Page != nil {
 				if err := r.Fetcher.Unwanted(u, ans.Page.Preferences); err != nil {
@@ -101,6 +104,16 @@ func (r *run) get(ctx context.Context, it item) result {
 		}
 		r.pacer.pause(ctx, host, wait)
 	}
+}
+
+// fetch gets a page, and tells of it. A redirect is told where it leads.
+func (l *local) fetch(ctx context.Context, ask fetch.Request) (*fetch.Answer, error) {
+	told := fetch.Reading{Began: time.Now(), Asked: ask}
+	told.Answer, told.Err = l.Fetcher.Page(ctx, ask)
+	if _, moved := errors.AsType[*movedError](told.Err); !moved {
+		l.Fetcher.Tell(journal.By(ctx, journal.DoorCrawl), told)
+	}
+	return told.Answer, told.Err
 }
 
 // originTrouble reports whether an error says that the origin is in trouble, which may pass, rather than one page.

@@ -31,7 +31,7 @@ func (l *local) Scrape(ctx context.Context, raw string) (*Page, error) {
 	if err != nil {
 		return nil, err
 	}
-	ans, err := l.Fetcher.Page(ctx, fetch.Request{URL: u, Own: true, NoVisit: true})
+	ans, err := l.fetch(ctx, fetch.Request{URL: u, Own: true, NoVisit: true})
 	if err != nil {
 		return nil, err
 	}

@@ -16,6 +16,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/readthru/readthru/cache"
 	"github.com/readthru/readthru/page"
 )
 
@@ -39,6 +40,9 @@ type Error struct {
 	Type   string // error type for Proxy-Status (RFC 9209 §2.3): dns_error, connection_refused …; empty for KindHTTP
 	Cause  error  // with a readable text; nil if Kind is sufficient
 	advice string // what to do about it; empty if nothing is known
+
+	outcome cache.Outcome // KindHTTP: the cache's
+	again   bool          // it is that of an earlier request, and the origin was not asked
 
 	RetryAfter time.Duration // KindHTTP: the delay that the origin asks for, at most a week; 0: none
 }

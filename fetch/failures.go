@@ -34,7 +34,9 @@ func (f *Fetcher) failedBefore(r Request) *Error {
 		return nil
 	}
 	if e, ok := f.failed.Get(r.failureKey()); ok && time.Since(e.at) < failureLifetime {
-		return e.err
+		again := *e.err
+		again.again = true
+		return &again
 	}
 	return nil
 }

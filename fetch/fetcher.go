@@ -20,6 +20,7 @@ import (
 	"github.com/readthru/readthru/convert"
 	"github.com/readthru/readthru/fetch/github"
 	"github.com/readthru/readthru/internal/fault"
+	"github.com/readthru/readthru/internal/journal"
 	"github.com/readthru/readthru/internal/llm"
 	"github.com/readthru/readthru/internal/recipe"
 	"github.com/readthru/readthru/internal/symbols"
@@ -62,6 +63,8 @@ type Options struct {
 	Symbols      *symbols.Engine // makes the symbol maps of repositories; if nil there are none
 	// Observe is told how long a part of the work took: origin, convert or render. If nil, nobody is.
 	Observe func(part string, took time.Duration)
+	// Journal is told what doors other than the proxy's port read: [Fetcher.Tell]. If nil, nothing is told.
+	Journal *journal.Journal
 	Log     *slog.Logger
 }
 
@@ -158,11 +161,11 @@ func newFetcher(o Options, with *shared, before *markdownNew) *Fetcher {
 }
 
 // Reconfigure replaces the options by those of o for what begins from now on, but for Client, Direct, Store, Workers,
-// MaxWaiting, GitHub, Symbols and Log.
+// MaxWaiting, GitHub, Symbols, Journal and Log.
 func (f *Fetcher) Reconfigure(o Options) {
 	f = f.newest.Load()
 	o.Client, o.Direct, o.Store, o.Workers, o.MaxWaiting = f.o.Client, f.o.Direct, f.o.Store, f.o.Workers, f.o.MaxWaiting
-	o.GitHub, o.Symbols, o.Log = f.o.GitHub, f.o.Symbols, f.o.Log
+	o.GitHub, o.Symbols, o.Journal, o.Log = f.o.GitHub, f.o.Symbols, f.o.Journal, f.o.Log
 	f.newest.Store(newFetcher(o.withDefaults(), f.shared, f.mdnew))
 }
 

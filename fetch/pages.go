@@ -232,7 +232,10 @@ func (a *attempt) headOfView() bool { return a.req.Method == http.MethodHead && 
 // answerRefused handles a status that is no success in an own fetch: an error, unless a third party may be asked and
 // has the page.
 func (f *Fetcher) answerRefused(ctx context.Context, a *attempt) (*Answer, error) {
-	none := &Error{Kind: KindHTTP, URL: page.Mask(a.url), Status: a.status, RetryAfter: retryAfter(a.resp, time.Now())}
+	none := &Error{
+		Kind: KindHTTP, URL: page.Mask(a.url), Status: a.status, RetryAfter: retryAfter(a.resp, time.Now()),
+		outcome: a.outcome,
+	}
 	if a.outcome.Unasked() && a.outcome.Detail == cache.DetailOffline {
 		none.Kind, none.Type = KindOffline, "destination_unavailable"
 	}

@@ -85,7 +85,7 @@ func (s *Server) add(to *sdk.Server, t tool) {
 		if c.args, c.notes, err = read(req.Params.Arguments, t.params); err != nil {
 			return failed(err, c), nil
 		}
-		if c.client, err = s.o.Client(ctx); err != nil {
+		if c.client, err = s.client(ctx); err != nil {
 			return failed(err, c), nil
 		}
 		r, err := t.run(ctx, c)

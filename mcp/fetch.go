@@ -268,7 +268,7 @@ func (s *Server) addPrompt(to *sdk.Server) {
 		}
 		c := &call{server: s, args: arguments{}, session: s.o.Session}
 		var err error
-		if c.client, err = s.o.Client(ctx); err != nil {
+		if c.client, err = s.client(ctx); err != nil {
 			return nil, err
 		}
 		g, err := c.get(ctx, url, false)

@@ -71,6 +71,15 @@ func New(o Options) *Server {
 	return s
 }
 
+// client returns the client that does the operations, for readers who come by this door.
+func (s *Server) client(ctx context.Context) (*api.Client, error) {
+	c, err := s.o.Client(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return c.By(api.DoorMCP), nil
+}
+
 // newSDK returns a server with the tools, with or without those that write.
 func (s *Server) newSDK(write bool) *sdk.Server {
 	to := sdk.NewServer(&sdk.Implementation{Name: "readthru", Title: "readthru", Version: s.o.Version}, &sdk.ServerOptions{

@@ -45,7 +45,7 @@ func (s *Server) listResources(ctx context.Context, req *sdk.ListResourcesReques
 	if req.Params != nil {
 		q.Cursor = req.Params.Cursor
 	}
-	b, err := s.o.Client(ctx)
+	b, err := s.client(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -69,7 +69,7 @@ func (s *Server) listResources(ctx context.Context, req *sdk.ListResourcesReques
 // readResource returns a page or a passage. It cuts a page that exceeds the most tokens of a result, with a note.
 func (s *Server) readResource(ctx context.Context, req *sdk.ReadResourceRequest) (*sdk.ReadResourceResult, error) {
 	uri := req.Params.URI
-	b, err := s.o.Client(ctx)
+	b, err := s.client(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -488,7 +488,7 @@ func (x *exchange) fail(u *url.URL, err error) {
 				return
 			}
 		}
-		x.rec.Status, x.rec.Error, x.cut = statusGone, journal.Gone, true
+		x.rec.Status, x.rec.Error, x.cut = journal.StatusGone, journal.Gone, true
 		if errors.Is(context.Cause(x.r.Context()), errSignedOut) {
 			x.rec.Error = errSignedOut.Error()
 		}
@@ -507,9 +507,6 @@ func (x *exchange) tellOutcome(bad *refusal, outcome cache.Outcome) {
 	}
 	outcome.AddTo(bad.header)
 }
-
-// statusGone is the status in records of clients that went away before the answer: nginx's 499.
-const statusGone = 499
 
 // refuse answers with the problem document of bad.
 func (x *exchange) refuse(bad *refusal) {

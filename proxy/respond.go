@@ -38,8 +38,6 @@ func (x *exchange) send(a *fetch.Answer) {
 	x.rec.Status = a.Status
 	if a.Page != nil {
 		x.page = a.Page
-		x.rec.Source, x.rec.BytesIn = string(a.Page.Source), a.Page.Bytes
-		x.rec.Attempts = a.Page.Attempts
 	}
 	status, body := a.Status, a.Body
 	if status == http.StatusOK {
@@ -64,8 +62,8 @@ func (x *exchange) send(a *fetch.Answer) {
 }
 
 // conditional evaluates the conditions and the range of the request against the page with the fields h, and against
-// nothing else: the origin's representation is another one (RFC 9110 §13.2.2). It returns the status and the content of
-// the answer, and changes h to suit.
+// nothing else: the origin's representation is another one (RFC 9110 §13.2.2). It returns the status and the content
+// of the answer, and changes h to suit.
 func (x *exchange) conditional(h http.Header, body []byte) (int, []byte) {
 	asked := x.r.Header
 	tag := h.Get("Etag") // none after HEAD for a page without a rendition at hand

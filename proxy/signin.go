@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/readthru/readthru/internal/guess"
+	"github.com/readthru/readthru/internal/journal"
 	"github.com/readthru/readthru/internal/users"
 	"github.com/readthru/readthru/store"
 )
@@ -80,7 +81,7 @@ func notSignedIn(err error) *refusal {
 	case errors.Is(err, users.ErrWrong):
 		return challenge("Wrong name or password for the proxy.")
 	}
-	return &refusal{status: statusGone, title: "Client gone", detail: "the client went away"}
+	return &refusal{status: journal.StatusGone, title: "Client gone", detail: "the client went away"}
 }
 
 // tooMany is a refusal that ends after a time.

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/readthru/readthru/internal/fault"
+	"github.com/readthru/readthru/internal/journal"
 	"github.com/readthru/readthru/internal/users"
 )
 
@@ -30,7 +31,7 @@ func (s *serving) tunnel(ctx context.Context, c *connect, client net.Conn) {
 	}
 	if _, err := io.WriteString(client, established(c.verdict.why)); err != nil {
 		hangUp(origin)
-		c.end(statusGone, 0, 0, err)
+		c.end(journal.StatusGone, 0, 0, err)
 		return
 	}
 	s.join(c, client, origin)

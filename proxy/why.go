@@ -2,11 +2,11 @@ package proxy
 
 import (
 	"net"
-	"net/http"
 	"strings"
 	"time"
 
 	"github.com/readthru/readthru/cache"
+	"github.com/readthru/readthru/fetch"
 	"github.com/readthru/readthru/internal/journal"
 )
 
@@ -19,32 +19,14 @@ func (x *exchange) begin() {
 		}
 	}
 	rec.Asked = journal.RequestFields(x.r.Header)
-	rec.Trace = traceOf(x.r.Header)
+	rec.Trace = journal.TraceOf(x.r.Header)
 	if x.inside != nil {
 		rec.Taken = x.inside.verdict.why
 	}
 }
 
-// traceOf returns what the client calls a request: X-Request-Id, or the trace of a traceparent (W3C Trace Context
-// §3.2).
-func traceOf(h http.Header) string {
-	if id := h.Get("X-Request-Id"); id != "" {
-		return shown(id)
-	}
-	parts := strings.Split(h.Get("Traceparent"), "-")
-	if len(parts) < 4 || len(parts[0]) != 2 || len(parts[1]) != 32 || strings.Trim(parts[1], "0123456789abcdef") != "" ||
-		strings.Trim(parts[1], "0") == "" {
-		return ""
-	}
-	return parts[1]
-}
-
 // answeredBy records what the cache did.
-func (x *exchange) answeredBy(o cache.Outcome) {
-	x.rec.Cache = o.Summary()
-	x.rec.Why, x.rec.Section = o.Why()
-	x.rec.SavedMS = o.Took.Milliseconds()
-}
+func (x *exchange) answeredBy(o cache.Outcome) { fetch.TellOutcome(&x.rec, o) }
 
 // tell completes what is told of the request, and tells it.
 func (x *exchange) tell() {
@@ -53,8 +35,8 @@ func (x *exchange) tell() {
 	rec.Time, rec.Method, rec.URL = x.began.UTC(), x.r.Method, x.masked()
 	rec.MS, rec.Micros = took.Milliseconds(), took.Microseconds()
 	rec.Agent, rec.Session = shown(x.r.UserAgent()), x.session
-	if rec.Section != "" {
-		rec.Section = "RFC 9111 " + rec.Section
+	if rec.Door = journal.DoorProxy; x.prefix != nil {
+		rec.Door = journal.DoorPrefix
 	}
 	switch bad := x.refused; {
 	case bad != nil:
@@ -79,13 +61,7 @@ func (x *exchange) tell() {
 		rec.Answered = journal.ResponseFields(h)
 		rec.Type, _, _ = strings.Cut(h.Get("Content-Type"), ";")
 	}
-	if p := x.page; p != nil {
-		rec.Doc, rec.Tokens, rec.HTMLTokens = p.Doc, p.Tokens, p.Info.HTMLTokens
-		rec.Warnings = append(rec.Warnings, p.Warnings...)
-		if !p.FromCache || rec.Cache == "revalidated" {
-			rec.OriginMS = p.Info.FetchMS
-		}
-	}
+	fetch.TellPage(rec, x.page)
 	x.told = new(journal.Entry)
 	*x.told = *rec
 	writeLog(x.p.log, x.p.journal.Add(x.told), x.told)

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/readthru/readthru/fetch"
+	"github.com/readthru/readthru/internal/journal"
 	"github.com/readthru/readthru/internal/summary"
 	"github.com/readthru/readthru/internal/users"
 	"github.com/readthru/readthru/page"
@@ -61,7 +62,7 @@ func (s *Service) serveScrape(v version, r *http.Request) (any, error) {
 // scrape gets a page. asked is the URL as the caller wrote it.
 func (s *Service) scrape(ctx context.Context, v version, u *url.URL, asked string, o *scrapeOptions,
 	agent string,
-) (*document, error) {
+) (got *document, wrong error) {
 	if o.dataRequest() != nil && !s.o.Summary.HasModel() {
 		return nil, bad("formats: json needs a model, and none is configured here: set llm.provider")
 	}
@@ -77,7 +78,15 @@ func (s *Service) scrape(ctx context.Context, v version, u *url.URL, asked strin
 	before := s.before(u, o)
 	req := o.request(v, u, agent)
 	req.User = who.Name()
+	reading := fetch.Reading{Began: time.Now(), Asked: req}
 	ans, err := s.o.Crawl.Fetcher.Page(ctx, req)
+	reading.Answer, reading.Err = ans, err
+	defer func() {
+		if wrong != nil && err == nil {
+			reading.Given, reading.Wrong = 0, wrong.Error()
+		}
+		s.o.Crawl.Fetcher.Tell(journal.By(ctx, journal.DoorFirecrawl), reading)
+	}()
 	if refused, ok := errors.AsType[*fetch.Error](err); ok && refused.Kind == fetch.KindHTTP {
 		if o.Lockdown && refused.Status == http.StatusGatewayTimeout {
 			return nil, &failure{http.StatusNotFound, codeNotCached, "nothing in the cache answers " + refused.URL}
@@ -103,6 +112,12 @@ func (s *Service) scrape(ctx context.Context, v version, u *url.URL, asked strin
 	_, markdown := page.SplitFrontMatter(ans.Body)
 	d := &document{Metadata: metadata(asked, ans.Page), private: ans.Private || !ans.Page.Stored}
 	d.fill(o, string(markdown), ans.Links, ans.Source, ans.Trimmed)
+	reading.Given = len(ans.Screenshot)
+	for _, text := range []*string{d.Markdown, d.HTML, d.RawHTML} {
+		if text != nil {
+			reading.Given += len(*text)
+		}
+	}
 	if ans.Screenshot != nil {
 		d.Screenshot = "data:image/png;base64," + base64.StdEncoding.EncodeToString(ans.Screenshot)
 	}

@@ -207,7 +207,7 @@ func openOrShare(ctx context.Context, s *settings, open func() (*daemonInfo, err
 		client := api.NewClient(d.Admin, d.Token, agentName)
 		release, err := client.Hold(ctx)
 		if err == nil {
-			return &sharedDaemon{d, client, func() { release(); client.Close() }, other}, nil
+			return &sharedDaemon{d, client.By(api.DoorCommand), func() { release(); client.Close() }, other}, nil
 		}
 		client.Close()
 		switch api.CodeOf(err) {
@@ -231,7 +231,7 @@ var agentName = "readthru/" + version
 
 // withClient runs do with a client of the daemon, or of the store opened here if no daemon runs.
 func (p *program) withClient(ctx context.Context, do func(*api.Client) error) error {
-	return p.withDaemonOr(ctx, do, func(s *api.Server) error { return do(s.Client(agentName)) })
+	return p.withDaemonOr(ctx, do, func(s *api.Server) error { return do(s.Client(agentName).By(api.DoorCommand)) })
 }
 
 // withDaemonOr runs asked with a client of the daemon; if no daemon runs, it runs here with a server over the store.

@@ -203,7 +203,7 @@ func (c *core) fetchOptions(s *settings) fetch.Options {
 		Browser: c.browser, Render: s.Render.Mode, LLM: c.chat, MaxHTMLChars: s.Fetch.MaxHTMLChars,
 		Workers: c.memory.workers, MaxWaiting: c.memory.waiting,
 		GitHub: c.github(), PageLifetime: s.Cache.PageTTL, Symbols: c.symbols,
-		Observe: c.times.Observe, Log: c.log,
+		Observe: c.times.Observe, Journal: c.journal, Log: c.log,
 	}
 }
 
@@ -442,7 +442,8 @@ func (c *core) server(running *proxy.Proxy, authority *certs.Authority, d *daemo
 		}
 		o.Dashboard = func(s *api.Server) *http.ServeMux {
 			return ui.New(ui.Options{
-				Client: s.Client(agentName), Version: version, Instance: d.Instance, Proxy: o.Proxy, Log: c.log,
+				Client: s.Client(agentName).By(api.DoorDashboard), Version: version, Instance: d.Instance,
+				Proxy: o.Proxy, Log: c.log,
 			})
 		}
 		o.MCP = func(s *api.Server) http.Handler {

@@ -50,8 +50,11 @@ type agentSum struct {
 	requests, html, markdown int64
 }
 
-// add adds a request.
+// add adds a request, unless this program made it for no agent.
 func (g *agents) add(s slot) {
+	if s.of.Door == DoorCrawl || s.of.Door == DoorDashboard {
+		return
+	}
 	end := s.began + int64(s.took)
 	step := end / int64(agentStep)
 	a := g.byName[s.of.Agent]

@@ -102,6 +102,15 @@ func (a *archive) read(s segment) ([][]byte, error) {
 	return lines[:len(lines)-1], nil
 }
 
+// readEntry reads a line of a file. The programs that named no door told of the proxy's requests alone.
+func readEntry(line []byte, e *Entry) error {
+	err := json.Unmarshal(line, e)
+	if e.Door == "" {
+		e.Door = DoorProxy
+	}
+	return err
+}
+
 // place says where a request stands: in which process, and as which of its requests.
 type place struct {
 	run uint32
@@ -138,7 +147,7 @@ func (a *archive) walk(s segment, end place, backwards bool, do func(*Entry) boo
 			at = len(lines) - 1 - i
 		}
 		var e Entry
-		err := json.Unmarshal(lines[at], &e)
+		err := readEntry(lines[at], &e)
 		p, ok := placeOf(e.ID)
 		if err != nil || !ok {
 			bad, first = bad+1, at+1
@@ -210,7 +219,7 @@ func (a *archive) find(id string) (found Entry, ok bool) {
 		}
 		lines, _ := a.read(s) // what cannot be read has nothing to find
 		for _, line := range lines {
-			if bytes.Contains(line, mark) && json.Unmarshal(line, &found) == nil && found.ID == id {
+			if bytes.Contains(line, mark) && readEntry(line, &found) == nil && found.ID == id {
 				return found, true
 			}
 		}

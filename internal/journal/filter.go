@@ -17,9 +17,9 @@ type term struct {
 }
 
 // FilterHelp says how filters are written.
-const FilterHelp = "words of the URL, and host:, method:, status: (404, 4xx, >=400), outcome:, why:, client:, " +
-	"user:, session:, agent:, trace:, type:, source:, ms: (>100), bytes: (>10000); a minus before one excludes what it " +
-	"matches"
+const FilterHelp = "words of the URL, and host:, door: (mcp), method:, status: (404, 4xx, >=400), outcome:, why:, " +
+	"client:, user:, session:, agent:, trace:, type:, source:, ms: (>100), bytes: (>10000); a minus before one " +
+	"excludes what it matches"
 
 // texts are the terms that look for text, by their names.
 var texts = map[string]func(*Entry) []string{
@@ -63,6 +63,8 @@ func ParseFilter(text string) (Filter, error) {
 			}
 		case name == "outcome":
 			t.match = func(e *Entry) bool { return e.Outcome == value }
+		case name == "door":
+			t.match = func(e *Entry) bool { return e.Door == value }
 		case numbers[name] != nil:
 			compare, err := comparison(name, value)
 			if err != nil {

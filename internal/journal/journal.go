@@ -34,11 +34,15 @@ const (
 // Gone is the error of a request whose client did not wait for the end of its answer.
 const Gone = "the client went away"
 
+// StatusGone is the status of requests whose client went away before the answer: nginx's 499.
+const StatusGone = 499
+
 // Entry is what is told of a request. URL and fields are masked. BytesIn counts the origin's content and BytesOut the
 // bytes written to the client; for a tunnel (method CONNECT) they count the bytes that the client and the origin sent.
 type Entry struct {
 	ID   string    `json:"id"`
 	Time time.Time `json:"time"` // when it began
+	Door string    `json:"door"` // by which it came: one of Doors
 
 	Client  string `json:"client,omitempty"` // the address it came from
 	User    string `json:"user,omitempty"`   // of the proxy

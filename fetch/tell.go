@@ -1,0 +1,113 @@
+package fetch
+
+import (
+	"context"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/readthru/readthru/cache"
+	"github.com/readthru/readthru/internal/clip"
+	"github.com/readthru/readthru/internal/journal"
+	"github.com/readthru/readthru/page"
+)
+
+// TellOutcome records what the cache did for a request.
+func TellOutcome(e *journal.Entry, o cache.Outcome) {
+	e.Cache = o.Summary()
+	if e.Why, e.Section = o.Why(); e.Section != "" {
+		e.Section = "RFC 9111 " + e.Section
+	}
+	e.SavedMS = o.Took.Milliseconds()
+}
+
+// TellPage records the page that a request got; nil is none. What the cache did is recorded already.
+func TellPage(e *journal.Entry, p *page.Page) {
+	if p == nil {
+		return
+	}
+	e.Doc, e.Source, e.BytesIn, e.Attempts = p.Doc, string(p.Source), p.Bytes, p.Attempts
+	e.Tokens, e.HTMLTokens = p.Tokens, p.Info.HTMLTokens
+	e.Warnings = append(e.Warnings, p.Warnings...)
+	if !p.FromCache || e.Cache == "revalidated" {
+		e.OriginMS = p.Info.FetchMS
+	}
+}
+
+// Reading is what came of a page that was asked for by another door than the proxy's port.
+type Reading struct {
+	Began  time.Time
+	Asked  Request
+	Answer *Answer // nil if Err says why there is none
+	Err    error
+	Form   string // in which the reader gets the page; if empty, markdown
+	Given  int    // bytes of content that the reader gets
+	Wrong  string // why an answer is of no use to the reader; empty if it is of use
+}
+
+// Tell adds a reading to the list of requests. Who asks is known by ctx ([journal.With]).
+func (f *Fetcher) Tell(ctx context.Context, r Reading) {
+	f = f.newest.Load()
+	if f.o.Journal == nil {
+		return
+	}
+	took := time.Since(r.Began)
+	asker, _ := journal.AskerOf(ctx)
+	e := &journal.Entry{
+		Time: r.Began.UTC(), Door: asker.Door, Client: asker.Client, Trace: asker.Trace,
+		User: r.Asked.User, Session: r.Asked.Session, Agent: clip.Line(r.Asked.Agent, 200),
+		Method: http.MethodGet, URL: page.Mask(r.Asked.URL), Form: r.Form,
+		MS: took.Milliseconds(), Micros: took.Microseconds(),
+	}
+	if e.Form == "" {
+		e.Form = "markdown"
+	}
+	if rule, ok := f.o.Rules.Match(r.Asked.URL.Hostname(), r.Asked.URL.EscapedPath()); ok {
+		e.Rule = rule.Host + rule.Path
+	}
+	switch {
+	case r.Err == nil:
+		tellAnswer(e, r)
+	case ctx.Err() != nil:
+		e.Outcome, e.Status, e.Error = journal.Failed, journal.StatusGone, journal.Gone
+	default:
+		tellError(e, Explain(r.Asked.URL, r.Err))
+	}
+	f.o.Journal.Add(e)
+}
+
+// tellAnswer records an answer.
+func tellAnswer(e *journal.Entry, r Reading) {
+	a := r.Answer
+	TellOutcome(e, a.Cache)
+	TellPage(e, a.Page)
+	e.Status, e.BytesOut, e.Error = a.Status, int64(r.Given), r.Wrong
+	if a.Page == nil {
+		e.BytesIn = e.BytesOut
+	}
+	e.Type, _, _ = strings.Cut(a.Header.Get("Content-Type"), ";")
+	if e.Outcome = e.Cache; e.Outcome == "" {
+		e.Outcome, e.Why = journal.Passed, "The answer did not come through the cache."
+	}
+}
+
+// tellError records why there is no answer. An answer of the origin that is no success is told like any answer.
+func tellError(e *journal.Entry, err *Error) {
+	e.Status = err.HTTPStatus()
+	TellOutcome(e, err.outcome)
+	switch {
+	case err.again:
+		e.Outcome, e.Cache, e.Section, e.SavedMS = journal.Failed, "", "", 0
+		e.Why, e.Error = "It failed a moment ago, and its origin is not asked again so soon.", err.Error()
+		return
+	case err.Kind == KindHTTP && e.Cache != "":
+		e.Outcome = e.Cache
+		return
+	case err.Kind == KindBlocked || err.Kind == KindOffline || err.Kind == KindUnsupported:
+		e.Outcome = journal.Refused
+	default:
+		e.Outcome = journal.Failed
+	}
+	e.Why = err.Error()
+	e.Error = e.Why
+}
