@@ -381,7 +381,9 @@ func TestContentThatTheObjectStoreRefusesStaysInItsRow(t *testing.T) {
 			CASE WHEN n = 0 THEN $1::bytea ELSE decode(lpad(to_hex(n), 64, '0'), 'hex') END, 1
 		FROM generate_series(0, 2500) AS n`, lost.Body[:])
 	server.Exec("INSERT INTO readthru.lost (hash) SELECT body_hash FROM readthru.responses WHERE body IS NULL")
-	eventually.True(t, "a has put a content again", func() bool { return a.Status().Bodies.Repaired > 0 })
+	eventually.True(t, "a content was put again by a node that has it, which are both", func() bool {
+		return a.Status().Bodies.Repaired+b.Status().Bodies.Repaired > 0
+	})
 	a.awaitAside("content", name(large("Lost")))
 	for _, n := range all {
 		if st := n.Status(); st.Bodies.State != fleet.Connected || st.State != fleet.Connected || st.Bodies.Held != 0 {
