@@ -331,6 +331,12 @@ func TestNothingPrivateIsSentToThirdParties(t *testing.T) {
 		{"… encoded twice", at("https://example.com/?u=https%253A%252F%252Fb.test%252F%253Ftoken%253Dabc"), false},
 		{"password in JSON", at("https://example.com/?d=%7B%22password%22%3A%22abc%22%7D"), false},
 		{"reset of Firebase", at("https://example.com/?oobCode=abc"), false},
+		{"password in JSON in base64", at("https://example.com/?d=eyJwYXNzd29yZCI6ImFiYyJ9"), false},
+		{"token of a URL in base64", at("https://example.com/?u=aHR0cHM6Ly9iLnRlc3QvP3Rva2VuPWFiYw"), false},
+		{"token in the fragment of a path", at("https://example.com/?next=%2Fa%23token%3Dabc"), false},
+		{"key in the fragment", at("https://example.com/file/8kVmSKLZ#C5Q52ryFlwRlOEVHzc0X0A"), false},
+		{"invitation to a meeting", at("https://meet.google.com/abc-defg-hij"), false},
+		{"calendar", at("https://example.com/icalendar/22ca78e2ee9bf6d2d3b4d67777a0c891.ics"), false},
 		{"state of OAuth", at("https://example.com/?state=Xq7Lw2Zp9Rk4Vt6Y"), false},
 		{"a UUID", at("https://example.com/docs/3f2504e0-4f89-41d3-9a0c-0305e82c3301/intro"), false},
 		{"a random parameter", at("https://example.com/x?id=Xq7Lw2Zp9Rk4Vt6Ym1Nc8Bd3"), false},
@@ -414,18 +420,31 @@ func TestMarkdownNewIsNotAskedWhileItIsSwitchedOff(t *testing.T) {
 }
 
 func TestMarkdownNewIsBelievedIfItSharesWordsWithThePage(t *testing.T) {
-	moon := "# The moon\n\n" + strings.Repeat("It is made of the finest cheese that anybody has ever eaten up there.\n\n", 8)
+	moon := "# The moon\n\n" +
+		strings.Repeat("It is made of the finest cheese that anybody has ever eaten up there.\n\n", 8)
 	for _, tt := range []struct {
 		name, page, answer string
 		want               page.Source
 	}{
 		{"another page", "<title>Harbour almanac</title><p>Tides</p>", moon, page.Local},
 		{"the page", "<title>Moonshine and cheese</title><p>Nothing yet</p>", moon, page.MarkdownNew},
-		{"in its description", "<title>A</title><meta name=description content='About dinner and cheese'>", moon, page.MarkdownNew},
+		{
+			"in its description", "<title>A</title><meta name=description content='About dinner and cheese'>", moon,
+			page.MarkdownNew,
+		},
 		{"nothing was seen", "<title>App</title><p>Loading…</p>", moon, page.MarkdownNew},
-		{"only that scripts are missing", "<title>App</title><p>Please enable JavaScript in your browser</p>", moon, page.MarkdownNew},
-		{"in Japanese", "<title>月の石について</title>", "# 石\n\n" + strings.Repeat("月の石は月面で集められた岩石です。", 9), page.MarkdownNew},
-		{"another page in Japanese", "<title>港の朝の音</title>", "# 石\n\n" + strings.Repeat("岩石は集められた。", 9), page.Local},
+		{
+			"only that scripts are missing", "<title>App</title><p>Please enable JavaScript in your browser</p>", moon,
+			page.MarkdownNew,
+		},
+		{
+			"in Japanese", "<title>月の石について</title>",
+			"# 石\n\n" + strings.Repeat("月の石は月面で集められた岩石です。", 9), page.MarkdownNew,
+		},
+		{
+			"another page in Japanese", "<title>港の朝の音</title>",
+			"# 石\n\n" + strings.Repeat("岩石は集められた。", 9), page.Local,
+		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			conv, with := newConverter(t)

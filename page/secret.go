@@ -10,26 +10,51 @@ import (
 const SecretMask = "***"
 
 // HasSecret reports whether u carries something that looks like a credential: user info, a query or fragment parameter
-// whose name or value looks secret, or a segment of its path or of its route that does. A request for such a URL counts
-// as one with credentials: it is forwarded, but the page is not stored, indexed, exported or disclosed (rule AD4).
+// whose name or value looks secret, a segment of its path or of its route that does, or a key as its fragment.
+//
+// A request for such a URL counts as one with credentials: it is forwarded, but the page is not stored, indexed,
+// exported or disclosed (rule AD4).
 func HasSecret(u *url.URL) bool {
 	if u.User != nil {
 		return true
 	}
 	path := u.EscapedPath()
-	return u.RawQuery != "" && anyParam(u.RawQuery, secretsBehind(path, maxNesting)) || secretFragment(u) ||
-		secretPath(path)
+	return u.RawQuery != "" && anyParam(u.RawQuery, secretsBehind(path, u.RawQuery, maxNesting)) || secretFragment(u) ||
+		secretPath(u.Host, path)
 }
 
 // secretFragment reports whether the fragment of u carries something that looks like a credential.
 func secretFragment(u *url.URL) bool {
-	if u.Fragment == "" {
+	return u.Fragment != "" && secretAnchor(u.EscapedFragment(), Route(u) != "", maxNesting)
+}
+
+// secretAnchor is [secretFragment] for an escaped fragment, which may be the route of a page.
+func secretAnchor(fragment string, route bool, left int) bool {
+	path, query, _ := strings.Cut(fragment, "?")
+	return anyParam(path, func(name, value string) bool { return secretParamIn(name, value, left) }) ||
+		query != "" && anyParam(query, secretsBehind(path, query, left)) || route && secretPath("", path) || isKey(fragment)
+}
+
+// isKey reports whether a fragment, or a part of it, is a key that no server is to see: Mega, Bitwarden, PrivateBin,
+// Excalidraw. Headings are words, and what documentation generators make is hexadecimal digits.
+func isKey(fragment string) bool {
+	if len(fragment) < 12 || !mixed(fragment) || strings.Contains(fragment, ":~:") {
 		return false
 	}
-	path, query, _ := strings.Cut(u.EscapedFragment(), "?")
-	return anyParam(path, secretParam) || anyParam(query, secretsBehind(path, maxNesting)) ||
-		Route(u) != "" && secretPath(path)
+	if random(fragment, 12) {
+		return true
+	}
+	parts := func(r rune) bool { return r == '/' || r == ',' || r == '&' || r == '=' }
+	for part := range strings.FieldsFuncSeq(fragment, parts) {
+		if mixed(part) && random(part, 20) {
+			return true
+		}
+	}
+	return false
 }
+
+// mixed reports whether a text has capitals and digits.
+func mixed(s string) bool { return kindsOf(s)&(isUpper|isDigit) == isUpper|isDigit }
 
 // Mask returns u as text with everything replaced that looks secret, for logs, the ledger and error pages.
 func Mask(u *url.URL) string {
@@ -37,11 +62,11 @@ func Mask(u *url.URL) string {
 	if m.User != nil {
 		m.User = url.User(SecretMask)
 	}
-	if path := m.EscapedPath(); secretPath(path) {
-		m.RawPath = maskPath(path)
+	if path := m.EscapedPath(); secretPath(m.Host, path) {
+		m.RawPath = maskPath(m.Host, path)
 		m.Path, _ = url.PathUnescape(m.RawPath) // it was escaped before, and the mask needs no escape
 	}
-	m.RawQuery = maskParams(m.RawQuery, secretsBehind(u.EscapedPath(), maxNesting))
+	m.RawQuery = maskParams(m.RawQuery, secretsBehind(u.EscapedPath(), u.RawQuery, maxNesting))
 	if secretFragment(&m) {
 		m.Fragment, m.RawFragment = SecretMask, ""
 	}
@@ -59,7 +84,7 @@ func MaskString(raw string) string {
 		if at := strings.LastIndexByte(head, '@'); at >= 0 {
 			head = SecretMask + head[at:]
 		}
-		head = maskPath(head)
+		head = maskPath("", head)
 		if cut {
 			head += "?" + SecretMask
 		}
@@ -72,7 +97,25 @@ func MaskString(raw string) string {
 var jwtLike = regexp.MustCompile(`\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*`)
 
 // keyLike matches keys whose issuers gave them a telling prefix.
-var keyLike = regexp.MustCompile(`^(sk-|sk_live_|rk_live_|ghp_|gho_|ghs_|github_pat_|glpat-|xox[abprs]-|AKIA|ASIA|AIza|fc-|ctx7sk|hf_|npm_|glptt-|figd_|syt_|hvs\.|ATTI|ATTA|ATATT)[A-Za-z0-9_-]{10,}`)
+var keyLike = regexp.MustCompile(`^(?:sk-|sk_live_|rk_live_|ghp_|gho_|ghs_|github_pat_|glpat-|xox[abprs]-|AKIA|ASIA|` +
+	`AIza|fc-|ctx7sk|hf_|npm_|glptt-|figd_|syt_|hvs\.|ATTI|ATTA|ATATT|wc_order_|SCT[0-9]+T)[A-Za-z0-9_-]{10,}`)
+
+// signedLike matches what Rails signs: base64, and a digest.
+var signedLike = regexp.MustCompile(`^[A-Za-z0-9+/=_-]{16,}--(?:[0-9a-f]{40}|[0-9a-f]{64})$`)
+
+// shaped reports whether a text has the shape of a secret, wherever it stands.
+func shaped(s string) bool {
+	if len(s) < 12 {
+		return false
+	}
+	switch s[:2] {
+	case "sk", "rk", "gh", "gi", "gl", "xo", "AK", "AS", "AI", "AT", "fc", "ct", "hf", "np", "fi", "sy", "hv", "wc", "SC":
+		if keyLike.MatchString(s) && (s[2] != '-' || strings.ContainsAny(s, "0123456789")) { // not sk-… in Slovak
+			return true
+		}
+	}
+	return strings.Contains(s, "eyJ") && jwtLike.MatchString(s) || strings.Contains(s, "--") && signedLike.MatchString(s)
+}
 
 func anyParam(query string, match func(name, value string) bool) bool {
 	for part := range strings.FieldsFuncSeq(query, func(r rune) bool { return r == '&' || r == ';' }) {

@@ -9,10 +9,12 @@ import (
 // A path is full of what looks random and is public: commits, digests, builds, identifiers of articles. So a segment
 // counts as a secret only if
 //   - it is a path parameter with a secret name (;jsessionid=…), a session in parentheses (ASP.NET), a JSON Web Token
-//     or a key with a telling prefix,
-//   - it is random, and the segment before it says what it is for: reset, invite, share, …,
-//   - or it is random by itself: 20 characters or more of three kinds that change as often as in base64. Hexadecimal
-//     digits and UUIDs are never a secret by themselves; see [Unlisted].
+//     or a key with a telling shape,
+//   - it is random, and the segment before it says what it is for (reset, invite, share), or the one behind it does
+//     (unsubscribe, decline),
+//   - it is of a host that gives each reader an address of their own,
+//   - or it is random by itself, 20 characters or more, and the path does not lead to an image or a part of a page.
+//     Hexadecimal digits and UUIDs are never a secret by themselves; see [Unlisted].
 
 // secretWords name the purpose of the segment behind them.
 var secretWords = map[string]bool{
@@ -24,8 +26,51 @@ var secretWords = map[string]bool{
 	"secret": true, "secrets": true, "key": true, "keys": true, "apikey": true, "otp": true, "sso": true, "login": true,
 	"signin": true, "signup": true, "unlock": true, "webhook": true, "webhooks": true, "hooks": true, "join": true,
 	"private": true, "preview": true, "draft": true, "access": true, "ticket": true, "code": true, "callback": true,
-	"onetime": true, "signed": true, "download": true, "oauth": true, "cancellation": true, "cancellations": true,
-	"webhookb2": true,
+	"onetime": true, "signed": true, "download": true, "downloads": true, "oauth": true, "cancellation": true,
+	"cancellations": true, "reschedulings": true, "webhookb2": true, "hook": true, "trigger": true, "triggers": true,
+	"integration": true, "integrations": true, "heartbeat": true, "ping": true, "deploy": true, "accept": true,
+	"joinchat": true, "notifications": true, "booking": true, "poll": true, "sign": true, "esign": true, "trusted": true,
+	"snapshot": true, "published": true, "public": true, "upload": true, "uploads": true, "apitul": true, "ical": true,
+	"icalendar": true, "calendar": true, "calendars": true, "feeds": true, "sh": true, "interaction": true, "gifts": true,
+	"confirmemail": true, "setup": true, "goto": true, "tus": true, "rec": true, "form": true, "up": true,
+}
+
+// answerWords name what the reader does who was given the segment before.
+var answerWords = map[string]bool{
+	"unsubscribe": true, "authenticate": true, "enqueue": true, "accept": true, "decline": true, "reschedule": true,
+	"admin": true, "calendar.ics": true,
+}
+
+// secretHosts are those of products that give an address of their own to each of those who may see something. Every
+// segment of a path there that is long enough is secret.
+var secretHosts = map[string]bool{
+	"photos.app.goo.gl":     true, // Google Photos: a shared album
+	"meet.google.com":       true, // Google Meet: a meeting
+	"chat.whatsapp.com":     true, // WhatsApp: an invitation to a group
+	"we.tl":                 true, // WeTransfer: a transfer
+	"1drv.ms":               true, // OneDrive: a shared file
+	"share.icloud.com":      true, // iCloud: photos and notes
+	"gofile.me":             true, // Synology: a shared file
+	"hc-ping.com":           true, // Healthchecks: who has it reports for a job
+	"nosnch.in":             true, // Dead Man's Snitch: the same
+	"cronitor.link":         true, // Cronitor: the same
+	"discord.gift":          true, // Discord: a gift
+	"login.tailscale.com":   true, // Tailscale: adds a machine
+	"up.1drv.com":           true, // OneDrive: an upload
+	"ical.booking.com":      true, // Booking: a calendar
+	"trip.uber.com":         true, // Uber: where somebody is
+	"send.bitwarden.com":    true, // Bitwarden: a text or file for one reader
+	"teamup.com":            true, // Teamup: a calendar
+	"public.3.basecamp.com": true, // Basecamp: what was shared
+	"infura.io":             true, // Infura and Alchemy: the key of a project
+	"g.alchemy.com":         true,
+	"tus.vimeo.com":         true, // Vimeo: an upload
+}
+
+// assets are the endings of files that are parts of pages.
+var assets = map[string]bool{
+	"png": true, "jpg": true, "jpeg": true, "gif": true, "webp": true, "avif": true, "svg": true, "ico": true, "css": true,
+	"js": true, "mjs": true, "woff": true, "woff2": true, "ttf": true, "map": true,
 }
 
 // servedWords name directories of a build, whose files are named after digests and builds.
@@ -41,96 +86,181 @@ var listedWords = map[string]bool{
 	"publications": true, "tag": true, "tags": true, "compare": true, "commit": true, "tree": true, "blob": true,
 	"play": true, "embed": true, "video": true, "videos": true, "stories": true, "category": true, "post": true,
 	"posts": true, "p": true, "dp": true, "watch": true, "badge": true, "play-audio": true, "ipfs": true, "address": true,
+	"shop": true, "products": true, "product": true, "profile": true, "news": true,
 }
 
 var (
 	aspSession  = regexp.MustCompile(`\([ASF]\([A-Za-z0-9_-]{8,}\)\)`)
-	private     = regexp.MustCompile(`^(?:private-[0-9a-f]{32}|z-app-.*-[0-9a-f]{40})$`) // Google's calendars, Slack's sign-in
+	private     = regexp.MustCompile(`^(?:private-[0-9a-f]{32}|z-app-.*-[0-9a-f]{40})$`) // Google Calendar, Slack
 	telegramBot = regexp.MustCompile(`^bot[0-9]{6,}:[A-Za-z0-9_-]{20,}$`)
+	cloudinary  = regexp.MustCompile(`^s--[A-Za-z0-9_-]{8,32}--$`)   // signed media
+	meeting     = regexp.MustCompile(`^[a-z]{3}-[a-z]{4}-[a-z]{3}$`) // Google Meet
+	overleaf    = regexp.MustCompile(`^[0-9]{10}[a-z]{12}$`)         // a project that may be edited
 	assetName   = regexp.MustCompile(`\.[A-Za-z][A-Za-z0-9]{0,5}$`)
 	uuidLike    = regexp.MustCompile(`^[0-9A-Fa-f]{8}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{12}$`)
-	hexLike     = regexp.MustCompile(`^(?:0x)?[0-9A-Fa-f]+$`)
 )
 
-// secretPath reports whether a segment of an escaped path is a secret.
-func secretPath(path string) bool {
+// secretPath reports whether a segment of an escaped path at a host is a secret.
+func secretPath(host, path string) bool {
 	if len(path) < 9 {
 		return false
 	}
-	at := place{}
-	for segment := range strings.SplitSeq(path, "/") {
-		if secretSegment(segment, at.before, at.served) {
+	at := placeAt(host, path)
+	for rest, more := path, true; more; {
+		var segment string
+		segment, rest, more = strings.Cut(rest, "/")
+		if at.secret(segment, rest) {
 			return true
 		}
-		at.pass(segment)
+		at.pass(segment, false)
 	}
 	return false
 }
 
-// A place in a path is what the segments before it say of the next.
-type place struct {
-	before string // the one before it; or one up to three before that names a purpose
-	since  int    // segments since that
-	served bool   // it is part of a build
-}
-
-// pass goes on behind a segment. A purpose reaches over whom it is for: reset/12345/…, invite/b/….
-func (p *place) pass(segment string) {
-	p.served = p.served || servedWords[segment]
-	p.since++
-	named := len(segment) <= 16 && segment != SecretMask // whom it is for
-	if p.since > 2 || !purposeful(p.before) || purposeful(segment) || !named {
-		p.before, p.since = segment, 0
-	}
-}
-
 // maskPath masks the secret segments of an escaped path. Of a segment with parameters the rest stays.
-func maskPath(path string) string {
-	if !secretPath(path) {
+func maskPath(host, path string) string {
+	if !secretPath(host, path) {
 		return path
 	}
-	segments := strings.Split(path, "/")
-	at := place{}
-	for i, segment := range segments {
-		if secretSegment(segment, at.before, at.served) {
-			segments[i] = SecretMask
-			if name, params, ok := strings.Cut(segment, ";"); ok && !secretSegment(name, at.before, at.served) {
-				segments[i] = name + ";" + maskParams(params, secretParam)
+	var masked []string
+	at := placeAt(host, path)
+	for rest, more := path, true; more; {
+		var segment string
+		segment, rest, more = strings.Cut(rest, "/")
+		secret, shown := at.secret(segment, rest), segment
+		if secret {
+			shown = SecretMask
+			if name, params, ok := strings.Cut(segment, ";"); ok && !at.secret(name, rest) {
+				shown = name + ";" + maskParams(params, secretParam)
 			}
 		}
-		at.pass(segment)
+		masked = append(masked, shown)
+		at.pass(segment, secret)
 	}
-	return strings.Join(segments, "/")
+	return strings.Join(masked, "/")
 }
 
-// secretSegment judges a segment by itself, by the one before it, and by whether it is part of a build.
-func secretSegment(escaped, before string, served bool) bool {
-	if len(escaped) < 8 {
-		return false
+// A place in a path is what the host, the segments before it and the end of the path say of the next.
+type place struct {
+	before  [3]string // the segments before it, the nearest first
+	reached int       // how many of them a purpose may be among: it reaches over whom it is for, and over a secret
+	secrets bool      // the host gives each reader an address of their own
+	served  bool      // it is part of a build, or of a page
+}
+
+// placeAt returns the place of the first segment.
+func placeAt(host, path string) place {
+	at := place{secrets: secretHosts[host]}
+	if _, parent, ok := strings.Cut(host, "."); ok && !at.secrets {
+		at.secrets = secretHosts[parent]
 	}
-	segment := escaped
-	if strings.IndexByte(escaped, '%') >= 0 {
-		if plain, err := url.PathUnescape(escaped); err == nil {
-			segment = plain
+	if dot := strings.LastIndexByte(path, '.'); dot >= 0 && len(path)-dot <= 6 {
+		at.served = assets[path[dot+1:]]
+	}
+	return at
+}
+
+// pass goes on behind a segment.
+func (p *place) pass(segment string, secret bool) {
+	p.served = p.served || servedWords[segment]
+	p.before = [3]string{segment, p.before[0], p.before[1]}
+	p.reached++
+	if len(segment) > 16 && !secret {
+		p.reached = 1
+	}
+	p.reached = min(p.reached, len(p.before))
+}
+
+// purpose returns the segment before p that names a purpose, as in reset/12345/… and invite/b/…; empty if there is
+// none.
+func (p *place) purpose() string {
+	for _, segment := range p.before[:p.reached] {
+		if purposeful(segment) {
+			return segment
 		}
 	}
-	if segment != escaped && strings.ContainsAny(segment, "?%") && secretValue(segment, maxNesting) {
-		return true // a URL in a segment
+	return ""
+}
+
+// secret judges a segment by itself, by its place, and by what is behind it.
+func (p *place) secret(escaped, behind string) bool {
+	if len(escaped) < 7 {
+		return false
 	}
-	name, params, ok := strings.Cut(segment, ";")
-	if ok && anyParam(params, secretParam) {
+	kinds := kindsOf(escaped)
+	segment := escaped
+	if kinds&isEscape != 0 {
+		if plain, err := url.PathUnescape(escaped); err == nil {
+			segment = plain
+			kinds = kindsOf(plain)
+		}
+	}
+	name := segment
+	if kinds&isOther != 0 {
+		if segment != escaped && strings.ContainsAny(segment, "?%") && secretValue(segment, maxNesting) {
+			return true // a URL in a segment
+		}
+		var params string
+		if name, params, _ = strings.Cut(segment, ";"); params != "" && anyParam(params, secretParam) ||
+			strings.IndexByte(name, '=') > 0 && anyParam(name, secretParam) {
+			return true
+		}
+		if what, ok := strings.CutPrefix(name, "secret:"); ok && what != "" { // Pinboard's feeds
+			return true
+		}
+	}
+	if len(name) < 7 || shaped(name) || shapedSegment(name) {
+		return len(name) >= 7
+	}
+	if kinds&(isUpper|isDigit) == 0 {
+		return p.secrets && meeting.MatchString(name)
+	}
+	if p.secrets {
 		return true
 	}
-	switch {
-	case strings.Contains(name, "eyJ") && jwtLike.MatchString(name), keyLike.MatchString(name),
-		strings.HasPrefix(name, "bot") && telegramBot.MatchString(name),
-		strings.HasPrefix(name, "(") && aspSession.MatchString(name), private.MatchString(name):
+	if next, _, _ := strings.Cut(behind, "/"); answerWords[next] && given(name) {
 		return true
-	case purposeful(before):
+	}
+	if purpose := p.purpose(); purpose != "" {
 		whose, _, _ := strings.Cut(name, "@") // Teams: of a group at a tenant
-		return given(whose)
+		return given(strings.TrimSuffix(whose, ".ics")) || shortGiven[purpose] && random(name, 7)
 	}
-	return !served && len(name) >= 20 && !listedWords[before] && !assetName.MatchString(name) && random(name, 20)
+	switch before := p.before[0]; {
+	case before == "s" && len(name) == 15 && random(name, 15): // Nextcloud, ownCloud, Dropbox
+		return true
+	case (before == "d" || before == "p") && len(name) >= 20 && digest(name): // Seafile, Gumroad, PandaDoc
+		return true
+	case p.served, len(name) < 20, listedWords[before], assetName.MatchString(name), !random(name, 20):
+		return false
+	}
+	plain, ok := plainOf(name) // what it says decides
+	return !ok || secretValue(plain, maxNesting)
+}
+
+// shortGiven are the words of purpose behind which seven characters that look random are enough.
+var shortGiven = map[string]bool{
+	"invite": true, "invites": true, "invitation": true, "sharing": true, "join": true, "hooks": true,
+}
+
+// shapedSegment reports whether a segment has the shape of one that a single product makes.
+func shapedSegment(name string) bool {
+	switch name[0] {
+	case 'b':
+		return strings.HasPrefix(name, "bot") && telegramBot.MatchString(name)
+	case '(':
+		return aspSession.MatchString(name)
+	case 'p', 'z':
+		return (strings.HasPrefix(name, "private-") || strings.HasPrefix(name, "z-app-")) && private.MatchString(name)
+	case 's':
+		return strings.HasPrefix(name, "s--") && cloudinary.MatchString(name) ||
+			strings.HasPrefix(name, "s-") && len(name) == 13 && random(name[2:], 11) || // SoundCloud
+			strings.HasPrefix(name, "shr") && len(name) == 17 && random(name[3:], 14) // Airtable
+	case '+':
+		return len(name) == 17 && random(name[1:], 14) // Telegram: an invitation
+	case 'l':
+		return strings.HasPrefix(name, "live_") && len(name) >= 40 // Stripe: invoices
+	}
+	return len(name) == 22 && name[0] <= '9' && overleaf.MatchString(name)
 }
 
 // purposeful reports whether a segment names a purpose for which secrets are made.
@@ -138,11 +268,15 @@ func purposeful(segment string) bool {
 	if len(segment) > 40 {
 		return false
 	}
-	for word := range strings.FieldsFuncSeq(strings.ToLower(segment),
-		func(r rune) bool { return r == '-' || r == '_' || r == '.' }) {
-		if secretWords[word] {
+	for rest := strings.ToLower(segment); rest != ""; {
+		end := strings.IndexAny(rest, "-_.:")
+		if end < 0 {
+			return secretWords[rest]
+		}
+		if secretWords[rest[:end]] {
 			return true
 		}
+		rest = rest[end+1:]
 	}
 	return false
 }
@@ -150,33 +284,87 @@ func purposeful(segment string) bool {
 // given reports whether a segment behind a word of purpose is what was given to one reader: a UUID, sixteen
 // hexadecimal digits, or ten characters without words that are random. A slug is none of these.
 func given(segment string) bool {
-	if assetName.MatchString(segment) {
+	if k := kindsOf(segment); len(segment) < 10 || k&isDigit == 0 && k&(isLower|isUpper) != isLower|isUpper ||
+		strings.IndexByte(segment, '.') >= 0 && assetName.MatchString(segment) {
 		return false
 	}
-	if uuidLike.MatchString(segment) || random(segment, 12) {
+	if n := len(segment); n >= 36 && uuidLike.MatchString(segment[n-36:]) || random(segment, 12) { // inv_…
 		return true
 	}
 	for part := range strings.FieldsFuncSeq(segment, separates) {
-		if len(part) >= 16 && hexLike.MatchString(part) && makeupOf(part).digits > 0 || random(part, 10) {
+		if len(part) >= 16 && digest(part) || random(part, 10) {
 			return true
 		}
 	}
 	return false
 }
 
+// hexadecimal reports whether a text is hexadecimal digits.
+func hexadecimal(s string) bool {
+	s = strings.TrimPrefix(s, "0x")
+	for i := range len(s) {
+		if c := s[i] | 0x20; (c < '0' || c > '9') && (c < 'a' || c > 'f') {
+			return false
+		}
+	}
+	return s != ""
+}
+
+// Kinds of characters in a text.
+const (
+	isLower = 1 << iota
+	isUpper
+	isDigit
+	isEscape
+	isOther // neither these nor what separates words
+)
+
+var kindTable = func() (t [256]uint8) {
+	for i := range t {
+		switch c := byte(i); {
+		case c >= 'a' && c <= 'z':
+			t[i] = isLower
+		case c >= 'A' && c <= 'Z':
+			t[i] = isUpper
+		case c >= '0' && c <= '9':
+			t[i] = isDigit
+		case c == '%':
+			t[i] = isEscape | isOther
+		case c != '-' && c != '_' && c != '.' && c != '~' && c != '+':
+			t[i] = isOther
+		}
+	}
+	return t
+}()
+
+// kindsOf returns the kinds of the characters in a text.
+func kindsOf(s string) (k uint8) {
+	for i := range len(s) {
+		k |= kindTable[s[i]]
+	}
+	return k
+}
+
+// digest reports whether a text is hexadecimal digits, some of them letters.
+func digest(s string) bool {
+	k := kindsOf(s)
+	return k&isDigit != 0 && k&(isLower|isUpper) != 0 && k&isOther == 0 && hexadecimal(s)
+}
+
 func separates(r rune) bool {
 	return r == '-' || r == '_' || r == '.' || r == '~' || r == ':' || r == '+' || r == '='
 }
 
-// makeup counts the letters and digits of a text, and how often neighbours are of different kinds.
-type makeup struct{ lower, upper, digits, changes, pairs, separators, others int }
+// makeup counts the letters and digits of a text, and the pairs of neighbours that words seldom have.
+type makeup struct{ lower, upper, digits, odd, pairs, separators, others int }
 
 // makeupOf returns the makeup of a text.
 func makeupOf(s string) (k makeup) {
-	var last byte
+	var last, lastKind byte
 	for i := range len(s) {
 		var kind byte
-		switch c := s[i]; {
+		c := s[i]
+		switch {
 		case c >= 'a' && c <= 'z':
 			kind = 'a'
 			k.lower++
@@ -191,37 +379,62 @@ func makeupOf(s string) (k makeup) {
 		default:
 			k.others++
 		}
-		if kind != 0 && last != 0 {
+		if kind != 0 && lastKind != 0 {
 			k.pairs++
-			if kind != last {
-				k.changes++
+			if kind != lastKind || kind != '0' && !common(last, c) {
+				k.odd++
 			}
 		}
-		last = kind
+		last, lastKind = c, kind
 	}
 	return k
 }
 
-// random reports whether a text of at least so many letters and digits looks random: its kinds of characters change
-// from one to the next as often as they would in base64 (62 % of the time), or in base32 and base36 (40 %). In words,
-// slugs and names in camel case they change seldom.
+// followers are the letters that often follow each letter of the alphabet in words, above all in English and German.
+// They are two in five of all pairs, and nine in ten of those in words.
+var followers = masks("bcdghiklmnprstuvwy", "aeilorsuy", "acehikloqrtuy", "adeiorsuy", "abcdefgilmnprstuvwxy",
+	"aefilorstuy", "aeghilnorstu", "aeilnortuy", "abcdefgklmnoprstvz", "aeou", "aeilnorsty", "adefiklmopstuvy",
+	"abeimnopsuy", "acdefgiknostuvyz", "bcdfgiklmnoprstuvwxy", "aehiloprstuy", "u", "abcdefgiklmnoprstuvy",
+	"acehiklmnopstuwy", "acehilmorstuwyz", "abcdefgilmnprstvz", "aeioru", "aehinors", "acepty", "aelmnoprst", "aeiouwyz")
+
+func masks(after ...string) (m [26]uint32) {
+	for i, letters := range after {
+		for _, l := range letters {
+			m[i] |= 1 << (l - 'a')
+		}
+	}
+	return m
+}
+
+// common reports whether b often follows a in words, whatever their case.
+func common(a, b byte) bool { return followers[a|0x20-'a']&(1<<(b|0x20-'a')) != 0 }
+
+// random reports whether a text of at least so many letters and digits looks random: half of its neighbours or more
+// are of different kinds, or letters that are seldom neighbours in words. In base64 that is four of five, in base32 and
+// base36 two of three; in words, slugs and names in camel case it is one of five. Where it has no digits more is asked.
 func random(s string, least int) bool {
+	if len(s) < least {
+		return false
+	}
 	k := makeupOf(s)
 	n := k.lower + k.upper + k.digits
-	if n < least || k.others > 0 || k.digits == 0 || k.pairs == 0 || n == k.digits ||
-		k.separators > n/8 { // a slug: base64 has one in 32
+	if n < least || k.others > 0 || k.pairs == 0 || n == k.digits ||
+		k.separators > max(n/8, 1) { // a slug: base64 has one in 32
 		return false
 	}
 	for part := range strings.FieldsFuncSeq(s, separates) {
-		if len(part) >= 8 && hexLike.MatchString(part) {
+		if len(part) >= 8 && hexadecimal(part) {
 			return false
 		}
 	}
-	often := float64(k.changes) / float64(k.pairs)
-	if k.lower > 0 && k.upper > 0 {
-		return often >= .4 && k.digits+k.upper >= 4
+	odd := float64(k.odd) / float64(k.pairs)
+	switch {
+	case k.digits == 0:
+		return n >= 12 && odd >= .6 && k.lower > 0 && k.upper > 2
+	case k.lower > 0 && k.upper > 0:
+		return odd >= .5 && k.digits+k.upper >= 4
 	}
-	return k.digits >= 3 && often >= .28
+	return k.digits >= 2 && odd >= .45
 }
 
 // Unlisted reports whether u may be known only to those who were given it: it has a secret ([HasSecret]), or a segment
@@ -253,7 +466,7 @@ func unguessable(s string) bool {
 		return true
 	}
 	for part := range strings.FieldsFuncSeq(s, separates) {
-		if len(part) >= 24 && hexLike.MatchString(part) && makeupOf(part).digits > 0 || random(part, 16) {
+		if len(part) >= 24 && digest(part) || random(part, 16) {
 			return true
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/url"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -12,9 +13,10 @@ import (
 
 // A parameter is a secret
 //   - if its name says so, whatever its value is: secretNames has it, or a word of it,
-//   - if its name may say so (secretNameWords, secretShortNames) and its value looks random,
-//   - if its value has a secret itself: a JSON Web Token, a key with a telling prefix, or, however often encoded, a
-//     URL, a query or a JSON text with a parameter or a member that is a secret.
+//   - if its name may say so (secretNameWords, secretShortNames), or the URL is about one reader's account, and its
+//     value looks random,
+//   - if its value has a secret itself: the shape of one, such as a JSON Web Token, or, however often encoded, a URL, a
+//     query, a JSON text, or one of these in base64, with a parameter or a member that is a secret.
 
 const (
 	whole = false // it is the name
@@ -44,6 +46,12 @@ var secretNames = map[string]bool{
 	"cftoken": whole, "cfid": whole, // ColdFusion: sessions
 	"hdnea": whole, "hdnts": whole, "hdntl": whole, "hdnia": whole, // Akamai: signed media
 	"resourcekey": whole, // Google Drive: a shared file
+	"edit2":       whole, // Google Forms: an answer that may be changed
+	"upload_id":   whole, // Google: an upload that may be continued
+	"uploadid":    whole, // Amazon S3: the same
+	"wresult":     whole, // WS-Federation: a sign-in
+	"adminkey":    whole, // Doodle
+	"sesame":      whole, // django-sesame: signs in by mail
 	"_wpnonce":    whole, // WordPress: forms of a session
 	"zak":         whole, // Zoom: starts a meeting as its host
 }
@@ -56,21 +64,57 @@ var secretNameWords = []string{
 	"proof", "crumb", "_tk", "feed",
 }
 
-// secretShortNames are names, too short for secretNameWords, of the same kind: sessions, signatures, tickets.
-var secretShortNames = map[string]bool{"s": true, "k": true, "tk": true, "hm": true, "mtid": true}
+// secretShortNames are names, too short or too common for secretNameWords, of the same kind: sessions, signatures,
+// tickets.
+var secretShortNames = map[string]bool{
+	"s": true, "k": true, "t": true, "tk": true, "tok": true, "sectok": true, "hm": true, "mtid": true, "md5": true,
+	"secure": true, "hash": true, "_hash": true, "sk": true, "appid": true,
+	"h":                 true,                           // Vimeo
+	"pt":                true,                           // Spotify: who has it may edit a list
+	"st":                true,                           // Battle.net
+	"tx":                true,                           // Duo
+	"tl":                true,                           // Google: goes on with a sign-in
+	"arb":               true,                           // Amazon: approves a sign-in
+	"sm":                true,                           // SurveyMonkey
+	"tsid":              true,                           // Adobe Sign
+	"ssid":              true,                           // QNAP: a shared file
+	"eqbct":             true,                           // Smartsheet: a published sheet
+	"consent_challenge": true, "logout_challenge": true, // Ory Hydra
+}
 
-// maxNesting bounds how often a value is decoded, or read as something that has values itself.
-const maxNesting = 5
+// innocentNames are names of what only says where a list goes on.
+var innocentNames = map[string]bool{
+	"pagetoken": true, "page_token": true, "nexttoken": true, "next_token": true, "nextpagetoken": true,
+	"continuation_token": true, "continuationtoken": true, "synctoken": true, "sync_token": true,
+}
 
-// secretsBehind returns what judges the parameters of the query behind an escaped path, where so many decodings are
-// left. If one of the last two segments is about one reader's account, any value that looks random is one.
-func secretsBehind(path string, left int) func(name, value string) bool {
-	segments := strings.Split(strings.TrimSuffix(path, "/"), "/")
-	account := slices.ContainsFunc(segments[max(len(segments)-2, 0):], aboutAccount)
-	return func(name, value string) bool {
-		return secretParamIn(name, value, left) || value == "" && bare(name) ||
-			account && looksRandom(value) && !anyName(clickParameters, name)
+// maxNesting bounds how often a value is decoded, or read as something that has values itself. What needs more is taken
+// for a secret.
+const maxNesting = 8
+
+// secretsBehind returns what judges the parameters of a query behind an escaped path, where so many decodings are
+// left. If one of the last two segments, or a value, is about one reader's account, any value that looks random is one.
+func secretsBehind(path, query string, left int) func(name, value string) bool {
+	asked, account := false, false
+	aboutOne := func() bool {
+		if !asked {
+			asked = true
+			segments := strings.Split(strings.TrimSuffix(path, "/"), "/")
+			account = slices.ContainsFunc(segments[max(len(segments)-2, 0):], aboutAccount) ||
+				anyParam(query, func(_, value string) bool { return accountActions[strings.ToLower(value)] })
+		}
+		return account
 	}
+	return func(name, value string) bool {
+		return secretParamOf(name, value, left, aboutOne) || value == "" && bare(name) ||
+			name == "n" && len(value) >= 5 && digits(value) && aboutOne() // Facebook: the code of a recovery
+	}
+}
+
+// accountActions are values by which a query names such a step.
+var accountActions = map[string]bool{
+	"unsubscribe": true, "confirm": true, "confirmsubscription": true, "reset": true, "resetpassword": true, "rp": true,
+	"activate": true, "verify": true, "cfmpw": true,
 }
 
 // aboutAccount reports whether a segment names a step that only the owner of an account is invited to.
@@ -78,7 +122,8 @@ func aboutAccount(segment string) bool {
 	for word := range strings.FieldsFuncSeq(strings.ToLower(segment), separatesWords) {
 		switch word {
 		case "reset", "recover", "recovery", "verify", "verification", "confirm", "confirmation", "activate", "activation",
-			"invite", "invitation", "magic", "magiclink", "unsubscribe", "optout", "unlock", "signup":
+			"invite", "invitation", "magic", "magiclink", "unsubscribe", "optout", "unlock", "signup", "signing", "esign",
+			"redeem":
 			return true
 		}
 	}
@@ -90,25 +135,45 @@ func secretParam(given, value string) bool { return secretParamIn(given, value, 
 
 // secretParamIn is [secretParam] where so many decodings are left.
 func secretParamIn(given, value string, left int) bool {
-	name := strings.ToLower(given)
+	return secretParamOf(given, value, left, func() bool { return false })
+}
+
+// secretParamOf is [secretParamIn] for a parameter beside others that may be about one reader's account.
+func secretParamOf(given, value string, left int, aboutOne func() bool) bool {
 	if value == "" { // a parameter that is but a value
 		return secretValue(given, left)
 	}
+	name := strings.ToLower(given)
 	switch {
-	case name == "sid" && digits(value), name == "code" && strings.ContainsFunc(value, unicode.IsSpace):
-		return false // an article, and a program
+	case name == "sid" && digits(strings.ReplaceAll(value, "/", "")),
+		name == "code" && strings.ContainsFunc(value, unicode.IsSpace), name == "key" && isWord(value),
+		strings.HasSuffix(name, "_id") && !strings.Contains(name, "sess") && digits(value):
+		return false // an article, a program, an order of sorting, a form for tickets
+	case innocentNames[name]:
+		return secretValue(value, left)
+	case strings.HasSuffix(name, "token"), strings.HasSuffix(name, "password"), strings.HasSuffix(name, "secret"):
+		return true
 	case known(name), strings.HasPrefix(name, "x-amz-"), strings.HasPrefix(name, "x-goog-"),
 		strings.HasPrefix(name, "aspsessionid"):
 		return true
 	}
-	for word := range strings.FieldsFuncSeq(name, separatesWords) {
-		if secretNames[word] { // part
-			return true
+	if strings.ContainsAny(name, "_-.[]") {
+		for word := range strings.FieldsFuncSeq(name, separatesWords) {
+			if secretNames[word] { // part
+				return true
+			}
 		}
 	}
-	says := func(word string) bool { return strings.Contains(name, word) && !strings.Contains(name, "keyword") }
-	mayBe := secretShortNames[name] || slices.ContainsFunc(secretNameWords, says)
-	return mayBe && looksRandom(value) || secretValue(value, left)
+	if looksRandom(value) && (mayBeSecret(name) || !anyName(clickParameters, name) && aboutOne()) {
+		return true
+	}
+	return secretValue(value, left)
+}
+
+// mayBeSecret reports whether a name in lower case may be that of a credential.
+func mayBeSecret(name string) bool {
+	says := func(word string) bool { return strings.Contains(name, word) }
+	return secretShortNames[name] || slices.ContainsFunc(secretNameWords, says) && !says("keyword")
 }
 
 func known(name string) bool {
@@ -116,77 +181,125 @@ func known(name string) bool {
 	return ok
 }
 
+// isWord reports whether a text has letters only, and does not look random.
+func isWord(s string) bool {
+	k := makeupOf(s)
+	return k.digits+k.others == 0 && !random(s, 8)
+}
+
 func separatesWords(r rune) bool { return r == '_' || r == '-' || r == '.' || r == '[' || r == ']' }
 
-// looksRandom reports whether a value looks random: as [given], with what stands between the parts of signatures.
-func looksRandom(value string) bool { return !digits(value) && given(inParts.Replace(value)) }
+// looksRandom reports whether a value looks random: as [given], with what stands between the parts of signatures, or
+// ten hexadecimal digits.
+func looksRandom(value string) bool {
+	k := kindsOf(value)
+	if len(value) < 10 || k&(isLower|isUpper) == 0 || k&isDigit == 0 && k&(isLower|isUpper) != isLower|isUpper {
+		return false
+	}
+	if k&isOther == 0 && hexadecimal(value) {
+		m := makeupOf(value)
+		return m.digits > 1 && m.digits < len(value)-1
+	}
+	return given(inParts.Replace(value))
+}
 
-var inParts = strings.NewReplacer("+", "", "/", "", "=", "", ".", "-", "|", "-", "*", "-", "!", "-")
+var inParts = strings.NewReplacer("+", "", "/", "", "=", "", ".", "-", "|", "-", "*", "-", "!", "-", ",", "-", "_", "-")
 
 // bare reports whether a query that is nothing but a value looks random. A number does not: caches are passed by
 // with one.
 func bare(value string) bool {
 	return !strings.ContainsAny(value, "/.") && (uuidLike.MatchString(value) || random(value, 16) ||
-		len(value) >= 32 && hexLike.MatchString(value) && makeupOf(value).digits > 0)
+		len(value) >= 32 && hexadecimal(value) && makeupOf(value).digits > 0)
 }
 
 // secretValue reports whether a value carries a secret, whatever its name is.
 func secretValue(value string, left int) bool {
-	if jwtLike.MatchString(value) || keyLike.MatchString(value) {
+	if len(value) < 6 {
+		return false
+	}
+	if shaped(value) {
 		return true
 	}
-	if left == 0 || len(value) < 6 {
-		return false
-	}
-	if strings.Contains(value, "%") {
+	if strings.IndexByte(value, '%') >= 0 {
 		if plain, err := url.QueryUnescape(value); err == nil && plain != value {
-			return secretValue(plain, left-1)
+			return left == 0 || secretValue(plain, left-1)
 		}
 	}
-	switch text := strings.TrimSpace(value); {
-	case text == "":
+	text := strings.TrimSpace(value)
+	if text == "" {
 		return false
-	case text[0] == '{' || text[0] == '[':
-		return secretJSON([]byte(text), left-1)
-	case strings.HasPrefix(text, "ey") || strings.HasPrefix(text, "W3") || strings.HasPrefix(text, "ew"),
-		strings.HasPrefix(text, "Wy"): // what {" and [{ begin with
-		for _, coding := range []*base64.Encoding{base64.RawURLEncoding, base64.RawStdEncoding} {
-			if plain, err := coding.DecodeString(strings.TrimRight(text, "=")); err == nil && secretJSON(plain, left-1) {
-				return true
-			}
-		}
-	case strings.ContainsAny(text, "=:/"):
-		return secretText(text, left-1)
 	}
-	return false
+	if left == 0 {
+		return false
+	}
+	if text[0] == '{' || text[0] == '[' {
+		return secretJSON([]byte(text), left-1)
+	}
+	if plain, ok := plainOf(text); ok {
+		return secretValue(plain, left-1)
+	}
+	return strings.ContainsAny(text, "=/?#") && secretText(text, left-1)
+}
+
+// plainOf returns the text that another text is in base64. What is short, or is no text, is not taken for that.
+func plainOf(s string) (string, bool) {
+	if s = strings.TrimRight(s, "="); len(s) < 12 || len(s)%4 == 1 || strings.IndexByte(s, ' ') >= 0 {
+		return "", false
+	}
+	coding := base64.RawStdEncoding
+	if strings.ContainsAny(s, "-_") {
+		coding = base64.RawURLEncoding
+	}
+	var head [6]byte // most texts are not, which their beginning says
+	if _, err := coding.Decode(head[:], []byte(s[:8])); err != nil || !printable(head[:]) {
+		return "", false
+	}
+	plain, err := coding.DecodeString(s)
+	return string(plain), err == nil && printable(plain)
+}
+
+func printable(text []byte) bool {
+	return !slices.ContainsFunc(text, func(c byte) bool { return c < ' ' && c != '\n' && c != '\t' || c > '~' })
 }
 
 // secretText judges a value that may be a URL, or a part of one.
 func secretText(text string, left int) bool {
 	text, fragment, _ := strings.Cut(text, "#")
 	path, query, hasQuery := strings.Cut(text, "?")
+	host := ""
 	if scheme, rest, ok := strings.Cut(path, "://"); ok {
 		authority, local, _ := strings.Cut(rest, "/")
 		if scheme != "" && strings.Contains(authority, "@") {
 			return true
 		}
-		path = "/" + local
-	} else if !strings.HasPrefix(path, "/") && !hasQuery {
+		host, path = authority, "/"+local
+	} else if !strings.HasPrefix(path, "/") && !hasQuery && strings.Contains(path, "=") {
 		path, query = "", path // a=b&c=d by itself
 	}
-	inside := func(name, value string) bool { return secretParamIn(name, value, left) }
-	behind := inside
+	judge := func(name, value string) bool { return secretParamIn(name, value, left) }
 	if hasQuery {
-		behind = secretsBehind(path, left)
+		judge = secretsBehind(path, query, left)
 	}
-	return secretPath(path) || anyParam(query, behind) || anyParam(fragment, inside)
+	return secretPath(host, path) || anyParam(query, judge) ||
+		fragment != "" && secretAnchor(fragment, strings.HasPrefix(fragment, "/"), left)
 }
 
 // secretJSON judges the members of a JSON text.
 func secretJSON(text []byte, left int) bool {
 	var v any
-	return json.Unmarshal(text, &v) == nil && secretMember("", v, left)
+	if json.Unmarshal(text, &v) == nil {
+		return secretMember("", v, left)
+	}
+	for _, m := range member.FindAllSubmatch(text, -1) { // cut short, or JavaScript
+		if secretParamIn(string(m[1]), string(m[2]), left) {
+			return true
+		}
+	}
+	return false
 }
+
+// member matches a member of what is like JSON.
+var member = regexp.MustCompile(`["']?([A-Za-z0-9_.-]+)["']?\s*[:=]\s*["']?([^"',}\]\s]+)`)
 
 func secretMember(name string, v any, left int) bool {
 	switch v := v.(type) {
