@@ -36,7 +36,8 @@ const policy = `
 	fetch                 → markdown
 	certs                 →
 	preference            → page
-	fetch                 → preference
+	payment               → page
+	fetch                 → preference, payment
 	render                → page, httpfield
 	convert/chars, convert/guard, convert/charset →
 	convert/dom           → convert/chars, convert/guard

@@ -15,8 +15,44 @@ import (
 // KB into the body.
 const wallWindow = 512 << 10
 
+// wallField is a field of responses that challenge, and whose wall has it.
+type wallField struct{ name, value, by string }
+
+// mark returns the field as the mark of a wall.
+func (f wallField) mark() string { return strings.ToLower(f.name) + ": " + f.value }
+
+// wallFields are fields of responses that challenge, as their documentation has them. They need no look at the content.
+var wallFields = []wallField{
+	{"Cf-Mitigated", "challenge", "Cloudflare"},
+	{"X-Amzn-Waf-Action", "challenge", "AWS WAF"}, // with status 202
+	{"X-Amzn-Waf-Action", "captcha", "AWS WAF"},   // with status 405
+	{"X-Vercel-Mitigated", "challenge", "Vercel"},
+}
+
+// wallOwners are whose walls have a mark, for marks that name one.
+var wallOwners = map[string]string{
+	"_cf_chl_opt": "Cloudflare", "/cdn-cgi/challenge-platform/h/": "Cloudflare", "cf-challenge-running": "Cloudflare",
+	"cf-browser-verification": "Cloudflare", "__cf_chl_managed_tk__": "Cloudflare", "__cf_chl_f_tk=": "Cloudflare",
+	"cf-error-code": "Cloudflare", "Attention Required! | Cloudflare": "Cloudflare", `class="cf-turnstile"`: "Cloudflare",
+	"captcha-delivery.com": "DataDome", "window._pxAppId": "HUMAN", "captcha.px-cdn.net": "HUMAN",
+	"_Incapsula_Resource": "Imperva", "Incapsula incident ID": "Imperva", "KPSDK.scriptStart": "Kasada",
+	"awsWafCookieDomainList": "AWS WAF", "/_sec/cp_challenge/": "Akamai", "Reference #18.": "Akamai",
+	"Sucuri WebSite Firewall": "Sucuri", "anubis_challenge": "Anubis", "/.within.website/x/cmd/anubis/": "Anubis",
+}
+
+// WallOwner returns whose bot wall has a mark that [Wall] returned; "" if the mark does not say it.
+func WallOwner(mark string) string {
+	for _, field := range wallFields {
+		if mark == field.mark() {
+			return field.by
+		}
+	}
+	return wallOwners[mark]
+}
+
 // wallMarks are names in the scripts and tags of challenges. Other pages do not have them there.
 var wallMarks = []string{
+	"anubis_challenge", "/.within.website/x/cmd/anubis/",
 	"_cf_chl_opt", "/cdn-cgi/challenge-platform/h/", "cf-challenge-running", "cf-browser-verification",
 	"__cf_chl_managed_tk__", "__cf_chl_f_tk=", "cf-error-code",
 }
@@ -50,8 +86,10 @@ var wallClasses = []string{`class="g-recaptcha"`, `class="h-captcha"`, `class="c
 // matched, or "". The status does not decide, because many bot walls have status 200. Marks count in tags and scripts
 // only, and phrases only where the text is short, so that a page about bot walls does not match.
 func Wall(status int, header map[string][]string, content []byte) string {
-	if http.Header(header).Get("Cf-Mitigated") == "challenge" {
-		return "cf-mitigated: challenge"
+	for _, field := range wallFields {
+		if strings.EqualFold(http.Header(header).Get(field.name), field.value) {
+			return field.mark()
+		}
 	}
 	content = content[:min(len(content), wallWindow)]
 	sentences := wallSentences

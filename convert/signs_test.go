@@ -97,6 +97,26 @@ func TestTwinAndCanonical(t *testing.T) {
 	}
 }
 
+// Marks that stand for one firm's or project's walls name it.
+func TestOwnersOfWalls(t *testing.T) {
+	for _, tt := range []struct {
+		header http.Header
+		body   string
+		want   string
+	}{
+		{http.Header{"Cf-Mitigated": {"challenge"}}, "", "Cloudflare"},
+		{http.Header{"X-Amzn-Waf-Action": {"captcha"}}, "", "AWS WAF"},
+		{nil, "<script src=https://ct.captcha-delivery.com/c.js></script>", "DataDome"},
+		{nil, "<script src='/.within.website/x/cmd/anubis/static/js/main.mjs'></script>", "Anubis"},
+		{nil, "<h1>Access Denied</h1><p>Reference #18.2d35", ""},
+		{nil, "<p>text", ""},
+	} {
+		if got := convert.WallOwner(convert.Wall(403, tt.header, []byte(tt.body))); got != tt.want {
+			t.Errorf("%v %s: %q, want %q", tt.header, tt.body, got, tt.want)
+		}
+	}
+}
+
 func TestWalls(t *testing.T) {
 	long := strings.Repeat("<p>"+someWords, 20)
 	for _, tt := range []struct {
@@ -122,6 +142,13 @@ func TestWalls(t *testing.T) {
 		{"Incapsula", 200, nil, "<iframe src='/_Incapsula_Resource?x'></iframe>", true},
 		{"a page that Incapsula let pass", 200, nil, long + "<script src='/_Incapsula_Resource?x'></script>", false},
 		{"a page that PerimeterX let pass", 200, nil, long + "<script>window._pxAppId = id</script>", false},
+		{"AWS' challenge", 202, http.Header{"X-Amzn-Waf-Action": {"challenge"}}, "", true},
+		{"AWS' puzzle", 405, http.Header{"X-Amzn-Waf-Action": {"captcha"}}, "", true},
+		{"Vercel's checkpoint", 429, http.Header{"X-Vercel-Mitigated": {"challenge"}}, "", true},
+		{"Vercel let pass", 200, http.Header{"X-Vercel-Mitigated": {"deny"}}, long, false},
+		{
+			"Anubis", 200, nil, long + `<script id="anubis_challenge" type="application/json">{"rules":{}}</script>`, true,
+		},
 		{"a small page of one phrase", 200, nil, "<title>Just a moment...</title><p>Checking your browser", true},
 		{"a small refusal", 403, nil, "<h1>Access Denied</h1>You have no permission.", true},
 		{"a challenge box on a small page", 403, nil, `<form><div class="h-captcha"></div></form>`, true},

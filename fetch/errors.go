@@ -44,7 +44,8 @@ type Error struct {
 	outcome cache.Outcome // KindHTTP: the cache's
 	again   bool          // it is that of an earlier request, and the origin was not asked
 
-	RetryAfter time.Duration // KindHTTP: the delay that the origin asks for, at most a week; 0: none
+	Payment    []page.Payment // KindHTTP: how the origin offers to be paid for the page
+	RetryAfter time.Duration  // KindHTTP: the delay that the origin asks for, at most a week; 0: none
 }
 
 func (e *Error) Error() string {
@@ -60,6 +61,10 @@ func (e *Error) say() (message, reason string) {
 	case KindHTTP:
 		reason = "HTTP " + strconv.Itoa(e.Status)
 		message = reason + " fetching " + e.URL
+		if len(e.Payment) > 0 {
+			asks := ": its origin asks for payment: " + e.Payment[0].String() + "; nothing was paid"
+			message, reason = message+asks, reason+asks
+		}
 	case KindBlocked:
 		message, reason = "Blocked: "+e.URL+": "+e.cause(), "Blocked: "+e.cause()
 	case KindTooLarge:
@@ -107,7 +112,7 @@ func (e *Error) HTTPStatus() int {
 // Page returns the error in the form that a page has it in.
 func (e *Error) Page() *page.Error {
 	message, reason := e.say()
-	return &page.Error{Kind: e.Kind, Message: message, Reason: reason, Status: e.Status}
+	return &page.Error{Kind: e.Kind, Message: message, Reason: reason, Status: e.Status, Payment: e.Payment}
 }
 
 // plainError is a cause with a readable text. It wraps the original error for errors.Is and errors.As.

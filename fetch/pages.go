@@ -16,6 +16,7 @@ import (
 	"github.com/readthru/readthru/convert"
 	"github.com/readthru/readthru/fetch/github"
 	"github.com/readthru/readthru/internal/fault"
+	"github.com/readthru/readthru/internal/payment"
 	"github.com/readthru/readthru/page"
 	"github.com/readthru/readthru/store"
 )
@@ -239,6 +240,11 @@ func (f *Fetcher) answerRefused(ctx context.Context, a *attempt) (*Answer, error
 	if a.outcome.Unasked() && a.outcome.Detail == cache.DetailOffline {
 		none.Kind, none.Type = KindOffline, "destination_unavailable"
 	}
+	if a.status == http.StatusPaymentRequired {
+		_ = a.read(f.o.MaxBody) // without its content, a price in a field is read still
+		none.Payment = payment.Of(a.status, a.resp.Header, a.content)
+	}
+	defer func() { none.advice = f.adviceOf(a, none) }()
 	if !isRefusal(a.status) || a.req.Method == http.MethodHead || a.kind == opaque || a.read(f.o.MaxBody) != nil {
 		return nil, none
 	}
@@ -251,6 +257,27 @@ func (f *Fetcher) answerRefused(ctx context.Context, a *attempt) (*Answer, error
 	return f.answer(a, false), nil
 }
 
+// adviceOf returns what helps a reader of an attempt that its origin refused; "" if nothing does.
+func (f *Fetcher) adviceOf(a *attempt, e *Error) string {
+	var advice []string
+	if a.wall != "" {
+		advice = append(advice, strings.TrimSuffix("a bot wall of "+convert.WallOwner(a.wall), " of "))
+	}
+	if read := f.copyRead(a); !read.IsZero() && e.Kind == KindHTTP && !page.Gone(a.status) {
+		advice = append(advice,
+			fmt.Sprintf("a copy of %s is stored: readthru pages show %s", read.Format(time.DateOnly), a.key.Doc()))
+	}
+	return strings.Join(advice, "; ")
+}
+
+// copyRead returns when the copy of the attempt's page that is stored was read; the zero time if none is.
+func (f *Fetcher) copyRead(a *attempt) time.Time {
+	if known := f.known(a); known.ContentHash != "" {
+		return known.FetchedAt
+	}
+	return time.Time{}
+}
+
 // runSuitableSteps looks at the content in hand and runs the steps that suit it.
 func (f *Fetcher) runSuitableSteps(ctx context.Context, a *attempt) error {
 	names := a.cascade
@@ -260,12 +287,16 @@ func (f *Fetcher) runSuitableSteps(ctx context.Context, a *attempt) error {
 	}
 	if a.wall = convert.Wall(a.status, a.resp.Header, said); a.wall != "" {
 		a.warn(warnWall)
+		a.page.Wall = &page.Wall{By: convert.WallOwner(a.wall), Copy: f.copyRead(a)}
 		a.memorable = false
 		f.deleteResponses(a)
 		if a.kind != documentKind {
 			a.kind = htmlKind // whatever it is labelled as
 		}
 		names = []string{"local"}
+	}
+	if a.status == http.StatusPaymentRequired {
+		a.warn("payment-required")
 	}
 	if a.status != http.StatusOK && a.wall == "" {
 		names = keepOnly(names, "negotiate", "local")

@@ -53,6 +53,9 @@ func (f *Fetcher) try(ctx context.Context, a *attempt, names []string) {
 		begun := time.Now()
 		res := step.Try(ctx, a)
 		entry := page.Attempt{Step: name, Outcome: res.outcome, Reason: res.reason, MS: time.Since(begun).Milliseconds()}
+		if a.wall != "" {
+			entry.Reason = "bot wall: " + a.wall
+		}
 		if res.rendition != nil {
 			entry.Outcome = page.Answered
 			if better(res, a.best) {

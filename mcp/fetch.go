@@ -176,8 +176,11 @@ func (c *call) fetch(ctx context.Context, r api.FetchRequest) (*page.Page, error
 	case e == nil:
 		return p, nil
 	case e.Kind == "http":
-		//nolint:staticcheck // the reference server's words
-		return nil, fmt.Errorf("Failed to fetch %s - status code %d", r.URL, p.StatusCode)
+		said := fmt.Sprintf("Failed to fetch %s - status code %d", r.URL, p.StatusCode)
+		if why, ok := strings.CutPrefix(e.Why(), fmt.Sprintf("HTTP %d", p.StatusCode)); ok {
+			said += why // a price, or a copy that is stored
+		}
+		return nil, errors.New(said)
 	default:
 		//nolint:staticcheck // the reference server's words
 		return nil, fmt.Errorf("Failed to fetch %s: %s", r.URL, e.Why())
@@ -191,6 +194,12 @@ func (c *call) warn(p *page.Page) {
 	}
 	if slices.Contains(p.Warnings, "stale") {
 		c.note("Stale: the site did not answer; this copy is of %s", day(p.FetchedAt))
+	}
+	if slices.Contains(p.Warnings, "bot-wall") {
+		c.note("This is a bot wall and not the page: a person can open it in a browser")
+		if w := p.Wall; w != nil && !w.Copy.IsZero() {
+			c.note("A copy of the page of %s is stored: document %s", day(w.Copy), p.Doc)
+		}
 	}
 	if slices.Contains(p.Warnings, "section-missing") {
 		c.note("There is no section %q: this is the whole page", clip.Line(c.section(), 80))

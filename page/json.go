@@ -14,7 +14,7 @@ const members = `
 	metadata kbs readme symbol_map github_info summary summary_type
 	markdown_source markdown_tokens content_hash size_bytes bytes status_code content_type
 	created_at updated_at first_visited_at last_visited_at fetched_at visit_id visit_count
-	from_cache stored warnings preferences removed attempts info error
+	from_cache stored warnings preferences removed attempts wall info error
 	console screenshot`
 
 // ordered is a struct with all fields of a Page in the order of members, and from says where in a Page each is.

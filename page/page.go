@@ -43,6 +43,14 @@ type Error struct {
 	Message string `json:"message"`          // one plain sentence (rule A10)
 	Reason  string `json:"reason,omitempty"` // what it says without the URL, for where that is named; empty: all of it
 	Status  int    `json:"status,omitempty"` // the origin's, of kind http
+
+	Payment []Payment `json:"payment,omitempty"` // how the origin offers to be paid for the page, of status 402
+}
+
+// A Wall is a bot wall that stands in the place of a page.
+type Wall struct {
+	By   string    `json:"by,omitempty"`  // whose it is: Cloudflare, DataDome, …; empty: its marks do not say
+	Copy time.Time `json:"copy,omitzero"` // when the copy of the page that is stored was read; zero: there is none
 }
 
 // Why returns the reason, or the whole message where that names no URL.
@@ -154,6 +162,7 @@ type Answer struct {
 	FromCache bool      `json:"from_cache"`
 	Removed   *Removed  `json:"removed,omitempty"` // on request: what was removed because no reader sees it
 	Attempts  []Attempt `json:"attempts,omitempty"`
+	Wall      *Wall     `json:"wall,omitempty"` // of a page with the warning bot-wall
 
 	Console    []string `json:"console,omitempty"`    // on request: what the page logged as errors in a browser
 	Screenshot []byte   `json:"screenshot,omitempty"` // on request: PNG of the whole page

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -180,7 +181,7 @@ func (s *Store) PageFailed(k page.Key, e page.Error) error {
 		return err
 	}
 	before := record.Job
-	if record.Page.Error != nil && *record.Page.Error == e {
+	if record.Page.Error != nil && reflect.DeepEqual(*record.Page.Error, e) {
 		return nil
 	}
 	if record.Page.Error.Gone() != e.Gone() {

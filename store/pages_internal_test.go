@@ -21,7 +21,7 @@ const kept = `
 	metadata -, kbs -, readme -, symbol_map -, github_info ps, summary -, summary_type -,
 	markdown_source ps, markdown_tokens ps, content_hash ps, size_bytes ps, bytes ps, status_code ps, content_type ps,
 	created_at ps, updated_at ps, first_visited_at s, last_visited_at s, fetched_at ps, visit_id -, visit_count s,
-	from_cache -, stored ps, warnings ps, preferences ps, removed -, attempts -, info ps, error ps,
+	from_cache -, stored ps, warnings ps, preferences ps, removed -, attempts -, wall -, info ps, error ps,
 	console -, screenshot -`
 
 func TestWhereEachFieldOfAPageIsKept(t *testing.T) {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -100,7 +101,7 @@ func TestAPageThatIsGoneStaysSoUnderANewEdition(t *testing.T) {
 	}
 	closeStore(t, s)
 	s = openStore(t, store.Options{Dir: dir, Cleaner: hiding(2)})
-	if p, err := s.Page(k); err != nil || p.Error == nil || *p.Error != gone {
+	if p, err := s.Page(k); err != nil || p.Error == nil || !reflect.DeepEqual(*p.Error, gone) {
 		t.Errorf("Page = %+v, %v, want one with the error %+v", p, err, gone)
 	}
 }

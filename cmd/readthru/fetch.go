@@ -8,6 +8,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/urfave/cli/v2"
 
@@ -212,8 +213,16 @@ func pageWall(pg *page.Page) error {
 	if !slices.Contains(pg.Warnings, "bot-wall") {
 		return nil
 	}
-	return withHint(fmt.Errorf("%s is a bot wall and not the page", page.MaskString(pg.URL)),
-		"readthru gets round no wall: open the page in a browser")
+	what, help := "a bot wall", "readthru gets round no wall: open the page in a browser, or ask its owner"
+	if w := pg.Wall; w != nil {
+		if w.By != "" {
+			what += " of " + w.By
+		}
+		if !w.Copy.IsZero() {
+			help += fmt.Sprintf("; readthru pages show %s prints the copy of %s", pg.Doc, w.Copy.Format(time.DateOnly))
+		}
+	}
+	return withHint(fmt.Errorf("%s is %s and not the page", page.MaskString(pg.URL), what), help)
 }
 
 // summaryOf returns a page whose content is its summary.
