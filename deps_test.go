@@ -58,7 +58,9 @@ const policy = `
 	convert               → convert/footnote
 	convert               → convert/charset, convert/xmlread, convert/css, convert/hidden, convert/pdflayout
 	convert               → convert/archive, convert/docx, convert/xlsx, convert/pptx, convert/opendocument, convert/epub
-	convert               → convert/mhtml, convert/links
+	convert/normalise     → convert/chars, convert/dom, convert/footnote, convert/formula, convert/guard, convert/hidden
+	convert/normalise     → convert/links, convert/css
+	convert               → convert/mhtml, convert/links, convert/normalise
 	recipe                → page, convert, strictyaml
 	store                 → page, users
 	summary               → page, llm

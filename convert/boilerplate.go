@@ -4,38 +4,32 @@ import (
 	"strings"
 
 	"golang.org/x/net/html"
-	"golang.org/x/net/html/atom"
 
 	"github.com/readthru/readthru/convert/chars"
-	"github.com/readthru/readthru/convert/dom"
 )
 
 // labels are lines of an article that say nothing about its subject, such as links to other pages, offers, and the
 // number of comments.
 var labels = func() map[string]bool {
 	m := map[string]bool{}
-	for line := range strings.SplitSeq(`Advertisement,Advertisements,Story continues below advertisement,Article continues below advertisement,Continue reading below,Scroll to continue,Sponsored content,
-		Comments are closed,No comments,No comments yet,Be the first to comment,Like this,Share this,Read also,Also read,Read more,See more,Related,
-		Anzeige,Werbung,Mehr zum Thema,Mehr Themen,Lesen Sie auch,Lesen Sie mehr,Das könnte Sie auch interessieren,Auch interessant,Weiterlesen,Keine Kommentare,Bisher keine Kommentare,
-		Noch keine Kommentare,Teilen,Artikel teilen,Drucken,Publicité,Lire aussi,À lire aussi,Sur le même sujet,Lire la suite,Partager,Aucun commentaire,
-		Publicidad,Leer más,Lea también,Te puede interesar,Compartir,Sin comentarios,Pubblicità,Leggi anche,Condividi,Nessun commento,
-		Publicidade,Leia também,Leia mais,Compartilhe,Nenhum comentário,Reklama,Czytaj także,Zobacz także,Udostępnij,Brak komentarzy,
-		Advertentie,Lees ook,Lees meer,Deel dit artikel,Annons,Läs också,Läs även,Annonce,Læs også,Annonse,Les også,Реклама,Читайте также,Поделиться,Reklam`, ",") {
+	for line := range strings.SplitSeq(`Advertisement,Advertisements,Story continues below advertisement,
+		Article continues below advertisement,Continue reading below,Scroll to continue,Sponsored content,
+		Comments are closed,No comments,No comments yet,Be the first to comment,Like this,Share this,Read also,Also read,
+		Read more,See more,Related,
+		Anzeige,Werbung,Mehr zum Thema,Mehr Themen,Lesen Sie auch,Lesen Sie mehr,Das könnte Sie auch interessieren,
+		Auch interessant,Weiterlesen,Keine Kommentare,Bisher keine Kommentare,
+		Noch keine Kommentare,Teilen,Artikel teilen,Drucken,Publicité,Lire aussi,À lire aussi,Sur le même sujet,
+		Lire la suite,Partager,Aucun commentaire,
+		Publicidad,Leer más,Lea también,Te puede interesar,Compartir,Sin comentarios,Pubblicità,Leggi anche,Condividi,
+		Nessun commento,
+		Publicidade,Leia também,Leia mais,Compartilhe,Nenhum comentário,Reklama,Czytaj także,Zobacz także,Udostępnij,
+		Brak komentarzy,
+		Advertentie,Lees ook,Lees meer,Deel dit artikel,Annons,Läs också,Läs även,Annonce,Læs også,Annonse,
+		Les også,Реклама,Читайте также,Поделиться,Reklam`, ",") {
 		m[chars.Fold(line)] = true
 	}
 	return m
 }()
-
-// appearedFirst reports whether n is the line that WordPress puts under each article of a feed, and other sites copy.
-func appearedFirst(n *html.Node) bool {
-	first := n.FirstChild
-	if first == nil || !strings.HasPrefix(strings.TrimSpace(first.Data), "The post") { // as few paragraphs begin
-		return false
-	}
-	text := dom.OneLine(n)
-	return len(text) < 400 && strings.HasPrefix(text, "The post ") && strings.Contains(text, " appeared first on ") &&
-		dom.Contains(n, atom.A)
-}
 
 // dropLabels drops blocks that hold only a label.
 func (t *outline) dropLabels(keep []bool) {
@@ -53,8 +47,8 @@ func (t *outline) dropLabels(keep []bool) {
 // longestLabel is the longest label in bytes, however it is spelled.
 const longestLabel = 80
 
-// foldedText returns the text of n as [chars.Fold] does, or "" if n has more than limit bytes or nodes: the element around a
-// line may be a whole page.
+// foldedText returns the text of n as [chars.Fold] does, or "" if n has more than limit bytes or nodes: the element
+// around a line may be a whole page.
 func foldedText(n *html.Node, limit int) string {
 	var text strings.Builder
 	nodes := 0

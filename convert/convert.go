@@ -18,6 +18,7 @@ import (
 	"github.com/readthru/readthru/convert/guard"
 	"github.com/readthru/readthru/convert/hidden"
 	"github.com/readthru/readthru/convert/links"
+	"github.com/readthru/readthru/convert/normalise"
 	"github.com/readthru/readthru/internal/markdown"
 	"github.com/readthru/readthru/page"
 )
@@ -138,7 +139,7 @@ func (d *Document) adopt(ctx context.Context, root *html.Node) {
 	d.signs.Wall = Wall(0, nil, d.content)
 	body := dom.Find(root, func(n *html.Node) bool { return dom.Is(n, atom.Body) })
 	if body == nil {
-		body = framesetBody(root)
+		body = normalise.Frameset(root)
 		d.whole = true
 	}
 	w := hidden.New(root)
@@ -148,7 +149,7 @@ func (d *Document) adopt(ctx context.Context, root *html.Node) {
 	case d.form != "":
 		w = hidden.NewFinal(root)
 	}
-	unwrapShadowRoots(body, w) // before words are counted: what a host shows is in its template
+	normalise.UnwrapShadowRoots(body, w) // before words are counted: what a host shows is in its template
 	c := count(ctx, root)
 	switch {
 	case noscriptPage(body, c):
@@ -173,7 +174,7 @@ func (d *Document) adopt(ctx context.Context, root *html.Node) {
 			d.warnings = append(d.warnings, WarnNoBase+"="+strconv.Itoa(n))
 		}
 	}
-	normalise(ctx, body, d.head.base, d.url, w)
+	normalise.Body(ctx, body, d.head.base, d.url, w)
 	d.reportHidden(w.Report())
 	if d.served != nil {
 		d.served.describe(&d.head, root)

@@ -4,8 +4,8 @@
 // [Parse] decodes and parses a body once; the [Document] then answers [Document.Signs], by which a caller decides
 // whether this is the page at all, and [Document.Convert], as often as wanted with different [Options]. The steps, each
 // in a file or a package of its own: decode (decode.go), read what the page says about itself (meta.go, title.go),
-// normalise elements into the few forms the renderer knows (normalise.go and what it calls, packages formula and
-// footnote), remove what no reader sees (packages hidden and css), prune what is not content (prune.go), choose the
+// bring elements into the few forms the renderer knows (packages normalise, formula and footnote), remove what no
+// reader sees (packages hidden and css), prune what is not content (prune.go), choose the
 // root (root.go), try again more gently when too little is left (byrules.go), render (render.go, rendercopy.go,
 // escape.go, list.go, table.go).
 //
@@ -34,12 +34,7 @@
 //   - which box only lists the places on its page: renderer.dropPlaces (onthispage.go)
 //   - which links only lead to neighbouring pages of a manual, or up to it: turnsPages, crumbs (turning.go)
 //   - which links of documentation are controls or lead to its source: controls.go
-//   - which frames become a link to what they show: embeds.go
 //   - which frames of a page can be read: [FindFrames] (frames.go)
-//   - which rows between line breaks are a list: listRows (rowlist.go)
-//   - what a forum quotes, and whom: normaliseQuote (quotes.go)
-//   - which comment replies to which: threads.go
-//   - where two texts on a line are two words without a space between them: seams.go
 //   - which buttons are text, as titles of what they fold: keepLabel (convert/hidden/fold.go)
 //   - which text is hidden: package hidden, for other packages [CleanMarkdown], [CleanText] (clean.go)
 //   - how thoroughly texts are cleaned, as a number that is stored with each: [CleanEdition] (clean.go)

@@ -7,6 +7,7 @@ import (
 	"golang.org/x/net/html/atom"
 
 	"github.com/readthru/readthru/convert/dom"
+	"github.com/readthru/readthru/convert/normalise"
 )
 
 // dropped returns the largest nodes that hold nothing to keep.
@@ -128,7 +129,7 @@ func (t *outline) titleFirst(keep []bool) bool {
 func linksElsewhere(img *html.Node) bool {
 	for n := img.Parent; n != nil && !dom.Is(n, atom.Body); n = n.Parent {
 		if dom.Is(n, atom.A) {
-			return !picture(dom.Attr(n, "href"))
+			return !normalise.IsPicture(dom.Attr(n, "href"))
 		}
 	}
 	return false

@@ -15,6 +15,7 @@ import (
 	"github.com/readthru/readthru/convert/guard"
 	"github.com/readthru/readthru/convert/hidden"
 	"github.com/readthru/readthru/convert/links"
+	"github.com/readthru/readthru/convert/normalise"
 	"github.com/readthru/readthru/page"
 )
 
@@ -56,7 +57,7 @@ func FindFrames(ctx context.Context, content []byte, contentType string, u *url.
 		if err != nil || src == "" || to.Hostname() == "" || to.Scheme != "http" && to.Scheme != "https" {
 			continue
 		}
-		if embedded, _ := embeddedPage(to); embedded != "" {
+		if embedded, _ := normalise.EmbeddedPage(to); embedded != "" {
 			continue
 		}
 		if !page.SameSite(to.Hostname(), u.Hostname()) {
@@ -135,8 +136,8 @@ func (f *Frames) Put(ctx context.Context, i int, content []byte, contentType str
 	base := readHead(root, u).base
 	w := hidden.New(root)
 	err := guard.Run(func() {
-		unwrapShadowRoots(body, w)
-		linkEmbeds(body, base)
+		normalise.UnwrapShadowRoots(body, w)
+		normalise.LinkEmbeds(body, base)
 		w.Clean(ctx, body)
 	})
 	if err != nil {

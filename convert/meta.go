@@ -69,7 +69,7 @@ func readHead(root *html.Node, u *url.URL) head {
 			put(h.meta, "lang", dom.Attr(n, "lang"))
 		case atom.Title:
 			if t.element == "" {
-				t.element = chars.Clip(trimIcons(dom.Text(n)))
+				t.element = chars.Clip(chars.TrimIcons(dom.Text(n)))
 			}
 		case atom.Base:
 			if !baseSeen && u != nil {
@@ -136,7 +136,7 @@ func readHead(root *html.Node, u *url.URL) head {
 	}
 	put(h.meta, "description", h.meta["og:description"])
 	put(h.meta, "canonical_url", h.canonical)
-	t.og, t.home = trimIcons(h.meta["og:title"]), u != nil && home(u)
+	t.og, t.home = chars.TrimIcons(h.meta["og:title"]), u != nil && home(u)
 	if u != nil {
 		t.host = chars.Fold(page.SiteName(u.Hostname()))
 	}

@@ -157,7 +157,7 @@ func (t *outline) enter(n *html.Node, parent int32, c choice, dropped bool) {
 	}
 	b.inRoot = b.inRoot || n == c.root
 	b.marks |= markOf(n)
-	b.shape = shapeOf(n)
+	b.shape = dom.Shape(n)
 	b.low, b.high = t.odds.names(n)
 	b.lowest, b.highest, b.sum = min(b.lowest, b.low), max(b.highest, b.high), b.sum+b.low+b.high
 	t.boxes = append(t.boxes, b)
@@ -372,7 +372,8 @@ func (b *block) add(s string, link bool, o odds) {
 			case '，', '、':
 				b.commas++
 			}
-			b.ended = r == '。' || r == '！' || r == '？' || r == '…' || (r == '”' || r == '’' || r == '»') && b.sentences > 0
+			b.ended = r == '。' || r == '！' || r == '？' || r == '…' ||
+				(r == '”' || r == '’' || r == '»') && b.sentences > 0
 			word(i)
 			continue
 		}

@@ -348,7 +348,7 @@ func (s *serving) write(box *html.Node, h *helping, d *Document, has []bool, sec
 		has[i] = true
 		switch f.name {
 		case fieldDepth:
-			if n, ok := number(values[0]); ok {
+			if n, ok := chars.Number(values[0]); ok {
 				depth = int(min(max(n, 0), guard.MaxNesting))
 			}
 		case fieldTitle:

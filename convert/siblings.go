@@ -1,8 +1,6 @@
 package convert
 
 import (
-	"strings"
-
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
 
@@ -44,19 +42,6 @@ func (t *outline) compare() {
 			b.alike = alike[key{b.parent, b.shape}]
 		}
 	}
-}
-
-// shapeOf returns equal values for elements that the author of a page would style alike.
-func shapeOf(n *html.Node) uint32 {
-	h := uint32(n.DataAtom) * 2654435761
-	class := dom.Attr(n, "class")
-	first, _, _ := strings.Cut(strings.TrimSpace(class), " ")
-	for i := range len(first) {
-		if c := first[i]; c < '0' || c > '9' {
-			h = (h ^ uint32(c)) * 16777619
-		}
-	}
-	return h
 }
 
 func markOf(n *html.Node) uint32 {

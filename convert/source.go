@@ -8,6 +8,7 @@ import (
 	"github.com/readthru/readthru/convert/docx"
 	"github.com/readthru/readthru/convert/epub"
 	"github.com/readthru/readthru/convert/mhtml"
+	"github.com/readthru/readthru/convert/normalise"
 	"github.com/readthru/readthru/convert/opendocument"
 	"github.com/readthru/readthru/convert/pptx"
 	"github.com/readthru/readthru/convert/xlsx"
@@ -134,7 +135,7 @@ func codePath(p string) string {
 	case "md", "markdown", "txt", "text", "basic", "console", "http", "julia", "mermaid", "source":
 		return ""
 	}
-	if knownLanguages[ending] {
+	if normalise.KnownLanguages[ending] {
 		return ending
 	}
 	return ""
@@ -165,7 +166,7 @@ func codeType(t string) string {
 	case "httpd-php":
 		return "php"
 	}
-	if knownLanguages[name] && name != "http" {
+	if normalise.KnownLanguages[name] && name != "http" {
 		return name
 	}
 	return ""

@@ -159,7 +159,7 @@ func headingText(h *html.Node) string {
 		}
 	}
 	walk(h)
-	return chars.Clip(strings.TrimRight(trimIcons(b.String()), "¶#§ "))
+	return chars.Clip(strings.TrimRight(chars.TrimIcons(b.String()), "¶#§ "))
 }
 
 // ledToBy returns the address to which a heading leads that is in a link, or is one, if it is on the site of u.
@@ -194,40 +194,6 @@ func samePage(a, b *url.URL) bool {
 		}
 	}
 	return false
-}
-
-// trimIcons removes the white space at both ends of s, and the characters there that have a meaning in one font alone:
-// icons.
-func trimIcons(s string) string { return strings.TrimFunc(s, icon) }
-
-// icon reports whether r is white space or for private use.
-func icon(r rune) bool { return unicode.IsSpace(r) || unicode.Is(unicode.Co, r) }
-
-// dropIcons removes the icons at both ends of a heading.
-func dropIcons(h *html.Node) {
-	var texts []*html.Node
-	for d := range h.Descendants() {
-		if d.Type == html.TextNode {
-			texts = append(texts, d)
-		}
-	}
-	private := func(r rune) bool { return unicode.Is(unicode.Co, r) }
-	for _, n := range texts {
-		if rest := strings.TrimLeftFunc(n.Data, icon); strings.ContainsFunc(n.Data[:len(n.Data)-len(rest)], private) {
-			n.Data = rest
-		}
-		if !chars.Blank(n.Data) {
-			break
-		}
-	}
-	for _, n := range slices.Backward(texts) {
-		if rest := strings.TrimRightFunc(n.Data, icon); strings.ContainsFunc(n.Data[len(rest):], private) {
-			n.Data = rest
-		}
-		if !chars.Blank(n.Data) {
-			break
-		}
-	}
 }
 
 // choose returns the page's title: its first h1 if that is part of og:title or of the title element, or if there is no

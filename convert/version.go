@@ -13,6 +13,7 @@ import (
 	"github.com/readthru/readthru/convert/formula"
 	"github.com/readthru/readthru/convert/hidden"
 	"github.com/readthru/readthru/convert/links"
+	"github.com/readthru/readthru/convert/normalise"
 	"github.com/readthru/readthru/page"
 )
 
@@ -26,7 +27,7 @@ var Version = sync.OnceValue(version)
 // ruleTables are the rules that are data.
 var ruleTables = slices.Concat(
 	[]any{page.TrackingParameters},
-	links.Rules, headRules, signRules, hidden.Rules, css.Rules, footnote.Rules, formula.Rules, normaliseRules,
+	links.Rules, headRules, signRules, hidden.Rules, css.Rules, footnote.Rules, formula.Rules, normalise.Rules,
 	pruneRules, contentRules, formatRules, fileRules, binaryRules,
 )
 

@@ -1,4 +1,4 @@
-package convert
+package normalise
 
 import (
 	"slices"
@@ -10,10 +10,10 @@ import (
 	"github.com/readthru/readthru/convert/hidden"
 )
 
-// unwrapShadowRoots moves the content of declarative shadow roots, which a rendered page carries, to where a reader
+// UnwrapShadowRoots moves the content of declarative shadow roots, which a rendered page carries, to where a reader
 // sees it: into the host. The children of the host replace the slots. Children without a slot are not shown; w takes
 // them out.
-func unwrapShadowRoots(body *html.Node, w *hidden.Cleaner) {
+func UnwrapShadowRoots(body *html.Node, w *hidden.Cleaner) {
 	roots := dom.FindAll(body, dom.ShadowRoot)
 	for _, t := range slices.Backward(roots) { // the innermost first: what slots it leaves belong to the roots round it
 		host := t.Parent

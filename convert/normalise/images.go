@@ -1,4 +1,4 @@
-package convert
+package normalise
 
 import (
 	"net/url"
@@ -79,7 +79,7 @@ func imageAddress(n *html.Node, base *url.URL) string {
 			address = a.Val
 		case strings.HasSuffix(a.Key, "srcset"):
 			address, _ = largest(a.Val)
-		case strings.HasPrefix(a.Key, "data-") && picture(a.Val):
+		case strings.HasPrefix(a.Key, "data-") && IsPicture(a.Val):
 			address = a.Val
 		}
 		if src := imageURL(base, address); src != "" {
@@ -101,8 +101,8 @@ func imageURL(base *url.URL, value string) string {
 	return ""
 }
 
-// picture reports whether an address ends like that of an image.
-func picture(address string) bool {
+// IsPicture reports whether an address ends like that of an image.
+func IsPicture(address string) bool {
 	address, _, _ = strings.Cut(address, "?")
 	switch strings.ToLower(path.Ext(address)) {
 	case ".jpg", ".jpeg", ".png", ".webp", ".gif", ".avif", ".svg":

@@ -1,4 +1,4 @@
-package convert
+package normalise
 
 import (
 	"slices"
@@ -24,8 +24,8 @@ var callouts = map[string]string{
 // calloutBoxes name the boxes of callouts; their kind is another class. Those of titledBoxes are used for much else,
 // and count only with a title.
 var (
-	calloutBoxes = chars.Set(`admonition admonitionblock notecard theme-admonition markdown-alert starlight-aside custom-block
-	hint-container book-hint nextra-callout confluence-information-macro bd-callout`)
+	calloutBoxes = chars.Set(`admonition admonitionblock notecard theme-admonition markdown-alert starlight-aside
+		custom-block hint-container book-hint nextra-callout confluence-information-macro bd-callout`)
 	titledBoxes = chars.Set("alert callout hint")
 )
 

@@ -1,7 +1,6 @@
-package convert
+package normalise
 
 import (
-	"bytes"
 	"context"
 	"slices"
 	"strconv"
@@ -10,6 +9,7 @@ import (
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
 
+	"github.com/readthru/readthru/convert/chars"
 	"github.com/readthru/readthru/convert/dom"
 	"github.com/readthru/readthru/convert/guard"
 )
@@ -85,7 +85,7 @@ func markThread(parent *html.Node, indented []reply) {
 	nested, said := false, 0
 	for c := range parent.ChildNodes() {
 		depth, known := depths[c]
-		if !known && (!own || c.Type != html.ElementNode || shapeOf(c) != shapeOf(indented[0].node) || !dom.HasText(c)) {
+		if !known && (!own || c.Type != html.ElementNode || dom.Shape(c) != dom.Shape(indented[0].node) || !dom.HasText(c)) {
 			continue
 		}
 		all = append(all, reply{node: c, depth: depth})
@@ -152,20 +152,20 @@ func indent(n *html.Node) (kind string, size float64) {
 	style := dom.Attr(n, "style")
 	switch {
 	case width != "" && dom.Is(n, atom.Img):
-		if height, ok := number(dom.Attr(n, "height")); !ok || height > 2 {
+		if height, ok := chars.Number(dom.Attr(n, "height")); !ok || height > 2 {
 			return "", 0
 		}
-		if w, ok := number(width); ok {
+		if w, ok := chars.Number(width); ok {
 			return "image", w
 		}
 	case width != "" && dom.Is(n, atom.Td) && n.FirstChild == nil:
-		if w, ok := number(width); ok {
+		if w, ok := chars.Number(width); ok {
 			return "cell", w
 		}
 	}
 	for _, property := range []string{"margin-left:", "padding-left:"} {
 		if _, value, ok := strings.Cut(style, property); ok {
-			if w, ok := number(value); ok {
+			if w, ok := chars.Number(value); ok {
 				return "style", w
 			}
 		}
@@ -174,55 +174,9 @@ func indent(n *html.Node) (kind string, size float64) {
 		name := strings.TrimRight(class, "0123456789")
 		if depth := class[len(name):]; depth != "" && len(depth) < 3 &&
 			slices.Contains(depthClasses, strings.TrimRight(name, "-_")) {
-			w, _ := number(depth)
+			w, _ := chars.Number(depth)
 			return "class", w
 		}
 	}
 	return "", 0
-}
-
-// number returns the number that s begins with.
-func number(s string) (n float64, ok bool) {
-	s = strings.TrimSpace(s)
-	end := 0
-	for end < len(s) && (s[end] >= '0' && s[end] <= '9' || s[end] == '.') {
-		end++
-	}
-	n, err := strconv.ParseFloat(s[:end], 64)
-	return n, err == nil
-}
-
-// thread writes comments as nested lists.
-func (r *renderer) thread(out *bytes.Buffer, comments []*html.Node) {
-	if len(comments) == 0 {
-		return
-	}
-	list := dom.NewElement(atom.Ul)
-	var open []*html.Node // the items that the next comment may answer
-	var depths []int
-	for _, c := range comments {
-		depth, _ := strconv.Atoi(dom.Attr(c, dom.DepthAttr))
-		for len(open) > 0 && depths[len(open)-1] >= depth {
-			open = open[:len(open)-1]
-		}
-		if len(open) >= guard.MaxNesting {
-			open, r.tooDeep = open[:guard.MaxNesting-1], true
-		}
-		depths = append(depths[:len(open)], depth)
-		box := dom.Around(c)
-		box.FirstChild.Attr = slices.Clone(c.Attr) // those of the page stay
-		dom.DropAttr(box.FirstChild, dom.DepthAttr)
-		item := dom.NewElement(atom.Li, box)
-		in := list
-		if len(open) > 0 {
-			parent := open[len(open)-1]
-			if !dom.Is(parent.LastChild, atom.Ul) {
-				parent.AppendChild(dom.NewElement(atom.Ul))
-			}
-			in = parent.LastChild
-		}
-		in.AppendChild(item)
-		open = append(open, item)
-	}
-	r.nest(out, list)
 }

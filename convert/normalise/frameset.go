@@ -1,4 +1,4 @@
-package convert
+package normalise
 
 import (
 	"cmp"
@@ -14,9 +14,9 @@ import (
 // maxFrames is how many frames of a page are listed.
 const maxFrames = 50
 
-// framesetBody makes the body of a page that consists of frames: what it says to readers without frames, and links to
+// Frameset makes the body of a page that consists of frames: what it says to readers without frames, and links to
 // its frames, which are pages of their own.
-func framesetBody(root *html.Node) *html.Node {
+func Frameset(root *html.Node) *html.Node {
 	body := dom.NewElement(atom.Body)
 	if page := dom.Find(root, func(n *html.Node) bool { return dom.Is(n, atom.Html) }); page != nil {
 		page.AppendChild(body)

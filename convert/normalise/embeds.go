@@ -1,4 +1,4 @@
-package convert
+package normalise
 
 import (
 	"net/url"
@@ -13,9 +13,9 @@ import (
 	"github.com/readthru/readthru/convert/links"
 )
 
-// linkEmbeds replaces the frames that show a video or a post of another site by images that stand for them. Other
+// LinkEmbeds replaces the frames that show a video or a post of another site by images that stand for them. Other
 // frames are left out with the rest that is no text: they are advertisements and counters more often than not.
-func linkEmbeds(body *html.Node, base *url.URL) {
+func LinkEmbeds(body *html.Node, base *url.URL) {
 	frame := func(n *html.Node) bool { return dom.Is(n, atom.Iframe) || n.Data == "lite-youtube" }
 	for _, n := range dom.FindAll(body, frame) {
 		address := dom.Attr(n, "src")
@@ -29,7 +29,7 @@ func linkEmbeds(body *html.Node, base *url.URL) {
 		if err != nil {
 			continue
 		}
-		page, kind := embeddedPage(u)
+		page, kind := EmbeddedPage(u)
 		if page == "" {
 			continue
 		}
@@ -44,8 +44,8 @@ func linkEmbeds(body *html.Node, base *url.URL) {
 	}
 }
 
-// embeddedPage returns the page of what a frame shows, and what that is.
-func embeddedPage(u *url.URL) (address, kind string) {
+// EmbeddedPage returns the page of what a frame shows, and what that is.
+func EmbeddedPage(u *url.URL) (address, kind string) {
 	id := path.Base(u.Path)
 	switch strings.TrimPrefix(u.Hostname(), "www.") {
 	case "youtube.com", "youtube-nocookie.com":

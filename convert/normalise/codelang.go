@@ -1,4 +1,4 @@
-package convert
+package normalise
 
 import (
 	"strings"
@@ -56,7 +56,7 @@ func labelLanguage(n, root *html.Node) string {
 				return ""
 			}
 		}
-		if l := language(d.Data); knownLanguages[l] {
+		if l := language(d.Data); KnownLanguages[l] {
 			return l
 		}
 	}
@@ -123,7 +123,7 @@ func statedLanguage(n *html.Node, own bool) string {
 		}
 	}
 	for _, key := range [...]string{"language", "lang", "syntax"} { // lang is a human language elsewhere
-		if l := language(dom.Attr(n, key)); knownLanguages[l] {
+		if l := language(dom.Attr(n, key)); KnownLanguages[l] {
 			return l
 		}
 	}
@@ -135,13 +135,13 @@ func statedLanguage(n *html.Node, own bool) string {
 	for word := range strings.FieldsSeq(class) {
 		for _, prefix := range langPrefixes {
 			if l, ok := strings.CutPrefix(word, prefix); ok {
-				if l = language(l); l != "" && (own || prefix != "lang-" || knownLanguages[l]) {
+				if l = language(l); l != "" && (own || prefix != "lang-" || KnownLanguages[l]) {
 					return l
 				}
 			}
 		}
 		for _, prefix := range labelPrefixes {
-			if l, ok := strings.CutPrefix(word, prefix); ok && (knownLanguages[l] || prefix == "highlight-" && docutilsBox(n)) {
+			if l, ok := strings.CutPrefix(word, prefix); ok && (KnownLanguages[l] || prefix == "highlight-" && docutilsBox(n)) {
 				if l = language(l); l != "" {
 					return l
 				}
@@ -154,11 +154,11 @@ func statedLanguage(n *html.Node, own bool) string {
 			}
 		}
 		if previous == "brush:" || previous == "sourcecode" {
-			if l := language(name); l != "" && (previous == "brush:" || knownLanguages[l]) {
+			if l := language(name); l != "" && (previous == "brush:" || KnownLanguages[l]) {
 				return l
 			}
 		}
-		if (own || previous == "highlight" || previous == "hljs" || previous == "syntaxhighlighter") && knownLanguages[name] {
+		if (own || previous == "highlight" || previous == "hljs" || previous == "syntaxhighlighter") && KnownLanguages[name] {
 			return name
 		}
 		previous = word
@@ -196,8 +196,9 @@ func language(s string) string {
 	return s
 }
 
-// knownLanguages are names that mean a language also when they stand alone among an element's classes.
-var knownLanguages = chars.Set(`actionscript ada apache asm awk bash basic batch bibtex c clojure cmake cobol coffeescript
+// KnownLanguages are names that mean a language also when they stand alone among an element's classes.
+var KnownLanguages = chars.Set(`actionscript ada apache asm awk bash basic batch bibtex c clojure cmake cobol
+	coffeescript
 	console cpp crystal csharp csh css csv cuda cython d dart delphi diff docker dockerfile elixir elm erlang fish
 	fortran fsharp glsl go golang gradle graphql groovy haml handlebars haskell hcl html http ini ipython ipython3 java
 	javascript jinja jinja2 js json json5 jsonc jsx julia kotlin latex less lisp llvm lua makefile markdown matlab

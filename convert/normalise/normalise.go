@@ -1,4 +1,4 @@
-package convert
+package normalise
 
 import (
 	"context"
@@ -16,18 +16,18 @@ import (
 	"github.com/readthru/readthru/convert/links"
 )
 
-// normaliseRules are the rules that are data, for [Version].
-var normaliseRules = []any{
-	gutterClasses, notCode, lineClasses, langPrefixes, knownLanguages, lazySources, trackers, spacerNames,
+// Rules are the tables of this package, which count in the version of the rules.
+var Rules = []any{
+	gutterClasses, notCode, lineClasses, langPrefixes, KnownLanguages, lazySources, trackers, spacerNames,
 	callouts, labelPrefixes, langKeys, editorClasses, editorTextClasses, calloutBoxes, titledBoxes, boxPrefixes,
 	kindPrefixes, calloutTitles, apartNames, boxNames, boxesNames, depthKeys, depthClasses, commentParts,
 	quoteBoxes, quoteHeads, quoteLines, quotedNames, postBoxes, rowBullets, rowDashes, partRoles, clones,
 }
 
-// normalise rewrites the elements below body into the few forms that the renderer knows. It needs the classes and
-// inputs that later steps remove. Addresses are resolved against base; self is the page's own. w removes text that
-// readers do not see.
-func normalise(ctx context.Context, body *html.Node, base, self *url.URL, w *hidden.Cleaner) {
+// Body rewrites the elements below body into the few forms that the renderer knows. It needs the classes and inputs
+// that later steps remove. Addresses are resolved against base; self is the page's own. w removes text that readers do
+// not see.
+func Body(ctx context.Context, body *html.Node, base, self *url.URL, w *hidden.Cleaner) {
 	own := links.OfPage(self)
 	lazyImages(body)
 	w.Formulas(body)
@@ -35,7 +35,7 @@ func normalise(ctx context.Context, body *html.Node, base, self *url.URL, w *hid
 		w.Unshown(dom.NewText(source))
 	}
 	footnote.Normalise(body, base)
-	linkEmbeds(body, base)
+	LinkEmbeds(body, base)
 	openCallouts(body)
 	for _, box := range dom.FindAll(body, checkbox) {
 		mark := "[ ] "
@@ -163,6 +163,17 @@ var clones = dom.Names("slick-cloned slide-duplicate slide-clone bx-clone owl-it
 func clone(n *html.Node) bool {
 	class := dom.Attr(n, "class")
 	return (strings.Contains(class, "clone") || strings.Contains(class, "duplicate")) && dom.Named(n, clones)
+}
+
+// appearedFirst reports whether n is the line that WordPress puts under each article of a feed, and other sites copy.
+func appearedFirst(n *html.Node) bool {
+	first := n.FirstChild
+	if first == nil || !strings.HasPrefix(strings.TrimSpace(first.Data), "The post") { // as few paragraphs begin
+		return false
+	}
+	text := dom.OneLine(n)
+	return len(text) < 400 && strings.HasPrefix(text, "The post ") && strings.Contains(text, " appeared first on ") &&
+		dom.Contains(n, atom.A)
 }
 
 func raw(markdown string) *html.Node {
