@@ -1,7 +1,9 @@
 package e2e_test
 
 import (
+	"crypto/tls"
 	"fmt"
+	"hash/crc32"
 	"io"
 	"net/http"
 	"strings"
@@ -22,13 +24,16 @@ func (w *way) tells(kind string) bool {
 }
 
 // TestNobodyGetsWhatAnotherAskedFor has one reader ask by each way with each kind of credential for each type of
-// content, whose origin says how long it is fresh and nothing of who may get it. Then others ask by every way.
+// content, whose origin says, one time so and the next so, how long it is fresh, and nothing of who may get it. Then
+// others ask by every way.
 func TestNobodyGetsWhatAnotherAskedFor(t *testing.T) {
 	names := []string{"Cookie", "Authorization", "X-Api-Key", "X-Session-Token", "X-Nobody-Knows"}
 	types := map[string]string{
 		"html": "text/html", "markdown": "text/markdown", "json": "application/json", "text": "text/plain",
-		"image": "image/png", "bytes": "application/octet-stream", "none": "",
+		"image": "image/png", "bytes": "application/octet-stream", "none": "", "xml": "application/xml",
+		"feed": "application/atom+xml", "rows": "text/csv",
 	}
+	sayings := []string{"max-age=600", "max-age=600, immutable", "max-age=1, stale-while-revalidate=600", "no-cache", ""}
 	for _, mode := range []string{"shared", "private"} {
 		t.Run(mode, func(t *testing.T) {
 			w := newWeb(t, http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
@@ -43,11 +48,19 @@ func TestNobodyGetsWhatAnotherAskedFor(t *testing.T) {
 				if kind == "" {
 					rw.Header()["Content-Type"] = nil
 				}
-				rw.Header().Set("Cache-Control", "max-age=600")
+				if said := sayings[crc32.ChecksumIEEE([]byte(r.Host+r.URL.Path))%uint32(len(sayings))]; said != "" {
+					rw.Header().Set("Cache-Control", said)
+				} else {
+					rw.Header().Set("Last-Modified", "Wed, 01 Jan 2020 00:00:00 GMT")
+				}
 				rw.Header().Set("ETag", `"`+reader+`"`)
 				body := fmt.Sprintf("{\"of\": %q}", reader)
 				if kind == "text/html" || kind == "text/markdown" {
 					body = "<h1>Account</h1>\n\n<p>This is what belongs to " + reader + " and to nobody else.</p>\n"
+				}
+				if kind == "application/atom+xml" {
+					body = "<feed xmlns='http://www.w3.org/2005/Atom'><title>Of " + reader + "</title>" +
+						"<entry><title>One</title><summary>It belongs to " + reader + "</summary></entry></feed>"
 				}
 				_, _ = io.WriteString(rw, body)
 			}))
@@ -94,7 +107,12 @@ func TestNobodyGetsWhatAnotherAskedFor(t *testing.T) {
 func waysOf(d *daemon) []way {
 	d.t.Helper()
 	client, second := d.client(), d.client()
-	second.Transport.(*http.Transport).ForceAttemptHTTP2 = true
+	transport := second.Transport.(*http.Transport)
+	transport.ForceAttemptHTTP2 = true
+	transport.TLSClientConfig.GetClientCertificate = func(*tls.CertificateRequestInfo) (*tls.Certificate, error) {
+		d.t.Error("a client was asked for its certificate, which tells who asks")
+		return new(tls.Certificate), nil
+	}
 	send := func(c *http.Client, method, target, content string, fields ...string) string {
 		req, err := http.NewRequestWithContext(d.t.Context(), method, target, strings.NewReader(content))
 		if err != nil {

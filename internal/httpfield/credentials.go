@@ -70,7 +70,7 @@ func Impersonal(name string) bool {
 		"Git-Protocol", "Mcp-Protocol-Version", "Npm-Auth-Type", "Npm-Command", "Npm-In-Ci", "Npm-Scope", "Npm-Session",
 		"Pacote-Integrity", "Pacote-Pkg-Id", "Pacote-Req-Type", "Pacote-Version", "X-Nuget-Client-Version",
 		"X-Nuget-Session-Id", "X-Pub-Command", "X-Pub-Environment", "X-Pub-Os", "X-Pub-Reason", "X-Pub-Session-Id",
-		"X-Terraform-Version", "X-Github-Api-Version",
+		"X-Terraform-Version", "X-Github-Api-Version", "Cargo-Protocol",
 		// the public suite of cache tests, which numbers its requests
 		"Test-Id", "Test-Name", "Req-Num":
 		return true

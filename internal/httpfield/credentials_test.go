@@ -14,8 +14,8 @@ import (
 	"github.com/readthru/readthru/internal/httpfield"
 )
 
-// The requests of testdata/clients are what clients sent to a server of ours, field by field; those of Firefox and of
-// agents are written after their sources.
+// The requests of testdata/clients are what clients sent to a server of ours, field by field; those of Firefox, cargo
+// and agents are written after their sources.
 func TestNothingThatClientsSendForEverybodyIsACredential(t *testing.T) {
 	files, err := filepath.Glob("testdata/clients/*.txt")
 	if err != nil || len(files) == 0 {
