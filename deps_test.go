@@ -60,7 +60,8 @@ const policy = `
 	convert               → convert/archive, convert/docx, convert/xlsx, convert/pptx, convert/opendocument, convert/epub
 	convert/normalise     → convert/chars, convert/dom, convert/footnote, convert/formula, convert/guard, convert/hidden
 	convert/normalise     → convert/links, convert/css
-	convert               → convert/mhtml, convert/links, convert/normalise
+	convert/mdwrite       → convert/chars, convert/dom, convert/guard
+	convert               → convert/mhtml, convert/links, convert/normalise, convert/mdwrite
 	recipe                → page, convert, strictyaml
 	store                 → page, users
 	summary               → page, llm
@@ -96,7 +97,7 @@ const policy = `
 var alone = map[string]string{
 	"github.com/dgraph-io/badger/":                  "store",
 	"github.com/elazarl/goproxy":                    "proxy",
-	"github.com/JohannesKaufmann/html-to-markdown/": "convert",
+	"github.com/JohannesKaufmann/html-to-markdown/": "convert/mdwrite",
 	"github.com/mmcdole/gofeed":                     "convert",
 	"github.com/prometheus/client_golang/":          "api",
 	"github.com/urfave/cli/":                        "cmd/readthru",

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/readthru/readthru/convert/mdwrite"
 	"github.com/readthru/readthru/page"
 )
 
@@ -39,7 +40,7 @@ func (d *Document) say(b *strings.Builder, what string, size int) {
 	name := fileName(d.path())
 	d.head.title = name
 	if name != "" {
-		b.WriteString(escapedText(name, true, ':') + ": ")
+		b.WriteString(mdwrite.Escaped(name, true, ':') + ": ")
 	}
 	b.WriteString(what + ", " + strconv.Itoa(size) + " bytes.")
 	d.warnings = append(d.warnings, WarnBinary)

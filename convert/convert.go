@@ -18,6 +18,7 @@ import (
 	"github.com/readthru/readthru/convert/guard"
 	"github.com/readthru/readthru/convert/hidden"
 	"github.com/readthru/readthru/convert/links"
+	"github.com/readthru/readthru/convert/mdwrite"
 	"github.com/readthru/readthru/convert/normalise"
 	"github.com/readthru/readthru/internal/markdown"
 	"github.com/readthru/readthru/page"
@@ -379,21 +380,18 @@ func (d *Document) render(ctx context.Context, o Options, res *Result) (string, 
 			return "", err
 		}
 	}
-	r := &renderer{
-		ctx: ctx, options: o, budget: guard.OutputLimit(len(d.content)) * 2,
-		notes: notesBelow(append(roots, d.body)...),
-	}
+	r := mdwrite.New(ctx, o.Links, o.Images, len(d.content), append(roots, d.body)...)
 	var text string
 	switch {
 	case roots != nil:
-		text, res.Path = r.render(roots, nil), "selector"
+		text, res.Path = r.Render(roots, nil), "selector"
 	case o.WholePage, d.whole:
-		text, res.Path = r.render([]*html.Node{d.body}, nil), "body/whole"
+		text, res.Path = r.Render([]*html.Node{d.body}, nil), "body/whole"
 	default:
 		if s := d.served; s != nil && s.chooses() {
 			var chosen []*html.Node
 			if chosen, res.Recipe = s.roots(d); chosen != nil {
-				text, res.Path = r.render(chosen, nil), "recipe/"+s.name
+				text, res.Path = r.Render(chosen, nil), "recipe/"+s.name
 				break
 			}
 			res.Warnings = append(res.Warnings, WarnRecipe)
@@ -405,8 +403,8 @@ func (d *Document) render(ctx context.Context, o Options, res *Result) (string, 
 			}
 			maps.Copy(c.dropped, d.served.dropped)
 		}
-		r.dropPlaces(c.root, c.dropped)
-		text, res.Path = r.render([]*html.Node{c.root}, c.dropped), c.name+"/"+c.stage.String()
+		dropPlaces(ctx, c.root, c.dropped)
+		text, res.Path = r.Render([]*html.Node{c.root}, c.dropped), c.name+"/"+c.stage.String()
 		if c.stage >= chromeOnly {
 			res.Warnings = append(res.Warnings, WarnLoose)
 		}
@@ -420,10 +418,10 @@ func (d *Document) render(ctx context.Context, o Options, res *Result) (string, 
 		}
 		res.Recipe.Next = d.served.nextPage(d.head.base)
 	}
-	if r.tooDeep {
+	if r.TooDeep {
 		res.Warnings = append(res.Warnings, WarnDeep)
 	}
-	if r.spansCut {
+	if r.SpansCut {
 		res.Warnings = append(res.Warnings, WarnSpans)
 	}
 	if o.Links == "compact" {

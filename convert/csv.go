@@ -8,60 +8,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/readthru/readthru/convert/chars"
 	"github.com/readthru/readthru/convert/guard"
+	"github.com/readthru/readthru/convert/mdwrite"
 )
-
-// rows writes a table row by row, from cells that are plain text. The first row is its header; later ones may be
-// shorter.
-type rows struct {
-	b strings.Builder
-	n int
-}
-
-// add writes one row. The header must have as many cells as the widest row.
-func (t *rows) add(cells []string) {
-	t.b.WriteByte('|')
-	for _, c := range cells {
-		t.b.WriteByte(' ')
-		writeCell(&t.b, c)
-		t.b.WriteString(" |")
-	}
-	t.b.WriteByte('\n')
-	if t.n == 0 {
-		t.b.WriteString("|" + strings.Repeat(" --- |", len(cells)) + "\n")
-	}
-	t.n++
-}
-
-// writeCell writes plain text as the content of a table's cell.
-func writeCell(b *strings.Builder, s string) {
-	s, _ = chars.Visible(strings.TrimSpace(s))
-	if !strings.ContainsAny(s, "|\n\r\t\\`*_[]<&~!\f") {
-		b.WriteString(s)
-		return
-	}
-	first := true
-	for line := range strings.FieldsFuncSeq(s, func(r rune) bool { return r == '\n' || r == '\r' }) {
-		if line = chars.OneLine(line); line == "" {
-			continue
-		}
-		if !first {
-			b.WriteString("<br>")
-		}
-		first = false
-		// a pipe after a backslash too: that is one of the cell's own
-		b.WriteString(strings.ReplaceAll(escapedText(line, false, '\n'), "|", `\|`))
-	}
-}
-
-// escapedText escapes plain text so that markdown shows it unchanged. lineStart says that the text begins a line; next
-// is the character after it.
-func escapedText(s string, lineStart bool, next byte) string {
-	var b strings.Builder
-	writeEscaped(&b, s+string(next), lineStart, false)
-	return strings.TrimSuffix(b.String(), string(next))
-}
 
 // maxCSVColumns is the number of columns up to which CSV becomes a table. Wider tables are unreadable and grow out of
 // proportion; they stay as they are.
@@ -78,7 +27,7 @@ func (d *Document) csv(ctx context.Context, text, mediaType string) {
 		r.Comma = '\t'
 	}
 	if tooWide(text, string(r.Comma)) {
-		d.ready = fence(text, "csv")
+		d.ready = mdwrite.Fence(text, "csv")
 		return
 	}
 	var header []string
@@ -98,12 +47,12 @@ func (d *Document) csv(ctx context.Context, text, mediaType string) {
 	case widest == 0:
 		return
 	case widest > maxCSVColumns:
-		d.ready = fence(text, "csv")
+		d.ready = mdwrite.Fence(text, "csv")
 		return
 	}
 	again := csv.NewReader(strings.NewReader(text))
 	again.Comma, again.LazyQuotes, again.FieldsPerRecord, again.ReuseRecord = r.Comma, true, -1, true
-	table := rows{}
+	table := mdwrite.Rows{}
 	for {
 		record, err := again.Read()
 		if err != nil {
@@ -113,12 +62,12 @@ func (d *Document) csv(ctx context.Context, text, mediaType string) {
 			break
 		}
 		guard.Check(ctx)
-		if table.n == 0 {
+		if table.N == 0 {
 			record = slices.Concat(header, make([]string, widest-len(header)))
 		}
-		table.add(record)
+		table.Add(record)
 	}
-	d.ready = strings.TrimRight(table.b.String(), "\n")
+	d.ready = strings.TrimRight(table.String(), "\n")
 }
 
 // tooWide reports whether a line has more columns than a table may have. It runs before a CSV reader allocates them.

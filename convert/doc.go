@@ -6,8 +6,7 @@
 // in a file or a package of its own: decode (decode.go), read what the page says about itself (meta.go, title.go),
 // bring elements into the few forms the renderer knows (packages normalise, formula and footnote), remove what no
 // reader sees (packages hidden and css), prune what is not content (prune.go), choose the
-// root (root.go), try again more gently when too little is left (byrules.go), render (render.go, rendercopy.go,
-// escape.go, list.go, table.go).
+// root (root.go), try again more gently when too little is left (byrules.go), render (package mdwrite).
 //
 // What is not HTML is told apart in format.go: text and source code (source.go), JSON (json.go), CSV (csv.go), XML,
 // sitemaps and SVG (xml.go), feeds (feed.go), notebooks (notebook.go), PDF (pdf.go, pdfmarkdown.go, package pdflayout),
@@ -31,7 +30,7 @@
 //   - the price of what a page sells: statedPrice, keepPrice (price.go)
 //   - which headings lead away from an article, or offer a newsletter: elsewhere.go
 //   - which lines and links around an article belong to its site: frame.go
-//   - which box only lists the places on its page: renderer.dropPlaces (onthispage.go)
+//   - which box only lists the places on its page: dropPlaces (onthispage.go)
 //   - which links only lead to neighbouring pages of a manual, or up to it: turnsPages, crumbs (turning.go)
 //   - which links of documentation are controls or lead to its source: controls.go
 //   - which frames of a page can be read: [FindFrames] (frames.go)

@@ -11,6 +11,7 @@ import (
 	"github.com/readthru/readthru/convert/chars"
 	"github.com/readthru/readthru/convert/dom"
 	"github.com/readthru/readthru/convert/hidden"
+	"github.com/readthru/readthru/convert/mdwrite"
 )
 
 // fallback returns the text of the page without structure: from its tree, which has no hidden text any more, or else
@@ -70,7 +71,7 @@ func paragraphs(text string) string {
 		if out.Len() > 0 {
 			out.WriteString("\n\n")
 		}
-		writeEscaped(&out, line, true, false)
+		mdwrite.WriteEscaped(&out, line, true, false)
 	}
 	return out.String()
 }

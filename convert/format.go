@@ -16,6 +16,7 @@ import (
 	"github.com/readthru/readthru/convert/epub"
 	"github.com/readthru/readthru/convert/guard"
 	"github.com/readthru/readthru/convert/hidden"
+	"github.com/readthru/readthru/convert/mdwrite"
 	"github.com/readthru/readthru/convert/mhtml"
 	"github.com/readthru/readthru/convert/opendocument"
 	"github.com/readthru/readthru/convert/pptx"
@@ -272,7 +273,7 @@ func (d *Document) read(ctx context.Context, content []byte, contentType string)
 	d.form = f
 	if guard.Run(func() { d.text(ctx, f, contentType) }) != nil && ctx.Err() == nil {
 		d.form, d.body = plainFormat, nil
-		d.ready = fence(string(text), "")
+		d.ready = mdwrite.Fence(string(text), "")
 		d.warnings = append(d.warnings, WarnFallback)
 	}
 	d.signs.Words = chars.Words(d.ready)
@@ -292,7 +293,7 @@ func (d *Document) webArchive(ctx context.Context, content []byte) error {
 		}
 		text, unseen := hidden.Text(UTF8(content))
 		d.reportHidden(unseen)
-		d.form, d.ready = mhtmlFormat, fence(string(text), "")
+		d.form, d.ready = mhtmlFormat, mdwrite.Fence(string(text), "")
 		d.content, d.entire = text, text
 		d.warnings = append(d.warnings, WarnDamaged)
 		return nil

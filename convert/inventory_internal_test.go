@@ -9,6 +9,7 @@ import (
 
 	"github.com/readthru/readthru/convert/chars"
 	"github.com/readthru/readthru/convert/dom"
+	"github.com/readthru/readthru/convert/mdwrite"
 )
 
 // Inventory is what a page's markdown must be read back to: letters and digits of headings and of the text of links,
@@ -52,7 +53,7 @@ func TakeInventory(d *Document) Inventory {
 		case dom.HasAttr(n, dom.EmbedAttr):
 			inv.Links = append(inv.Links, dom.Attr(n, "src")+" "+Letters(dom.Attr(n, "alt")))
 		case dom.Is(n, atom.Table):
-			if !(&renderer{}).irregular(n) && dom.HasText(n) && !dom.Within(n, atom.Table) {
+			if !mdwrite.Irregular(n, nil) && dom.HasText(n) && !dom.Within(n, atom.Table) {
 				inv.Tables++
 			}
 		case n.Data == dom.NoteRefElement:
@@ -67,7 +68,7 @@ func TakeInventory(d *Document) Inventory {
 // line.
 func inLine(pre *html.Node) bool {
 	for p := pre.Parent; p != nil; p = p.Parent {
-		if dom.Is(p, atom.Table) && !(&renderer{}).irregular(p) {
+		if dom.Is(p, atom.Table) && !mdwrite.Irregular(p, nil) {
 			return true
 		}
 	}
@@ -78,7 +79,7 @@ func inLine(pre *html.Node) bool {
 func inCodeLine(a *html.Node) bool {
 	for p := a.Parent; p != nil; p = p.Parent {
 		if dom.Is(p, atom.Code, atom.Kbd, atom.Samp, atom.Tt) && chars.OneLine(dom.Text(p)) != chars.OneLine(dom.Text(a)) &&
-			!listsLinks(p) {
+			!mdwrite.ListsLinks(p) {
 			return true
 		}
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/readthru/readthru/convert/chars"
 	"github.com/readthru/readthru/convert/guard"
+	"github.com/readthru/readthru/convert/mdwrite"
 )
 
 const (
@@ -25,7 +26,7 @@ func (d *Document) json(ctx context.Context, text string) {
 	}
 	raw := []byte(text)
 	if !json.Valid(raw) {
-		d.ready = fence(text, "json")
+		d.ready = mdwrite.Fence(text, "json")
 		return
 	}
 	guard.Check(ctx)
@@ -41,7 +42,7 @@ func (d *Document) json(ctx context.Context, text string) {
 	}
 	members, ok := jsonMembers(raw)
 	if !ok {
-		d.ready = fence(indented(raw), "json")
+		d.ready = mdwrite.Fence(indented(raw), "json")
 		return
 	}
 	var tables strings.Builder
@@ -54,7 +55,7 @@ func (d *Document) json(ctx context.Context, text string) {
 		rest.WriteByte(':')
 		if table, ok := jsonTable(ctx, m.value); ok {
 			tables.WriteString("\n\n## ")
-			tables.WriteString(escapedText(chars.Clip(unquoted(m.key)), true, '\n'))
+			tables.WriteString(mdwrite.Escaped(chars.Clip(unquoted(m.key)), true, '\n'))
 			tables.WriteString("\n\n" + table)
 			rest.WriteString(`"(the table below)"`)
 			continue
@@ -62,11 +63,11 @@ func (d *Document) json(ctx context.Context, text string) {
 		rest.Write(m.value)
 	}
 	if tables.Len() == 0 {
-		d.ready = fence(indented(raw), "json")
+		d.ready = mdwrite.Fence(indented(raw), "json")
 		return
 	}
 	rest.WriteByte('}')
-	d.ready = fence(indented(rest.Bytes()), "json") + tables.String()
+	d.ready = mdwrite.Fence(indented(rest.Bytes()), "json") + tables.String()
 }
 
 // indented returns valid JSON indented by two spaces a level, or unchanged if indenting would make it grow out of
@@ -157,7 +158,7 @@ func eachValue(raw []byte, open byte, do func(key, value []byte) bool) bool {
 // arrays and wide objects.
 func jsonTable(ctx context.Context, raw []byte) (string, bool) {
 	var header []string
-	table := rows{}
+	table := mdwrite.Rows{}
 	ok := eachValue(raw, '[', func(_, element []byte) bool {
 		guard.Check(ctx)
 		var names, cells []string
@@ -177,7 +178,7 @@ func jsonTable(ctx context.Context, raw []byte) (string, bool) {
 			for i, name := range names {
 				titles[i] = unquoted([]byte(name))
 			}
-			table.add(titles)
+			table.Add(titles)
 		}
 		if len(names) != len(header) {
 			return false
@@ -187,10 +188,10 @@ func jsonTable(ctx context.Context, raw []byte) (string, bool) {
 				return false
 			}
 		}
-		table.add(cells)
+		table.Add(cells)
 		return true
 	})
-	return strings.TrimRight(table.b.String(), "\n"), ok && table.n > minTableRows
+	return strings.TrimRight(table.String(), "\n"), ok && table.N > minTableRows
 }
 
 // unquoted returns the text of a JSON string, and other values unchanged.

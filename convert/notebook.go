@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/readthru/readthru/convert/hidden"
+	"github.com/readthru/readthru/convert/mdwrite"
 	"github.com/readthru/readthru/internal/lazy"
 	"github.com/readthru/readthru/internal/markdown"
 )
@@ -105,14 +106,14 @@ func (d *Document) notebook(text string) bool {
 				source = strings.TrimRight(string(c.Input), " \t\r\n")
 			}
 			if source != "" {
-				blocks = append(blocks, fence(source, lang))
+				blocks = append(blocks, mdwrite.Fence(source, lang))
 			}
 			for j := range c.Outputs {
 				blocks = append(blocks, c.Outputs[j].markdown())
 			}
 		default: // raw, for another program
 			if source != "" {
-				blocks = append(blocks, fence(source, ""))
+				blocks = append(blocks, mdwrite.Fence(source, ""))
 			}
 		}
 	}
@@ -162,9 +163,9 @@ func (o *notebookOutput) markdown() string {
 		return picture
 	}
 	if picture != "" {
-		return picture + "\n\n" + fence(text, "")
+		return picture + "\n\n" + mdwrite.Fence(text, "")
 	}
-	return fence(text, "")
+	return mdwrite.Fence(text, "")
 }
 
 // terminalCodes are the sequences by which a traceback is coloured (ECMA-48).

@@ -1,6 +1,7 @@
 package convert
 
 import (
+	"context"
 	"strings"
 
 	"golang.org/x/net/html"
@@ -18,8 +19,10 @@ var placesLabels = func() map[string]bool {
 	for label := range strings.SplitSeq(`On this page,In this page,On this page contents,In this article,In this section,
 		In this guide,In this document,In this topic,In this post,Jump to section,Auf dieser Seite,In diesem Artikel,
 		Sur cette page,Dans cet article,En esta página,En este artículo,Nesta página,Neste artigo,In questa pagina,
-		In questo articolo,Op deze pagina,In dit artikel,Na tej stronie,På den här sidan,På denne siden,На этой странице,
-		В этой статье,本页内容,本文内容,このページの内容,この記事の内容,이 페이지의 내용,이 문서의 내용`, ",") {
+		In questo articolo,Op deze pagina,In dit artikel,Na tej stronie,På den här sidan,På denne siden,
+		На этой странице,В этой статье,
+		本页内容,本文内容,このページの内容,この記事の内容,
+		이 페이지의 내용,이 문서의 내용`, ",") {
 		m[chars.Fold(label)] = true
 	}
 	return m
@@ -27,10 +30,10 @@ var placesLabels = func() map[string]bool {
 
 // dropPlaces adds to dropped the boxes below root that only list the places on the page: such a label, and links to
 // these places behind it. The headings themselves say the same. A box that is all of the text stays.
-func (r *renderer) dropPlaces(root *html.Node, dropped map[*html.Node]bool) {
+func dropPlaces(ctx context.Context, root *html.Node, dropped map[*html.Node]bool) {
 	const longest = 100 // bytes of a label
 	for d := range root.Descendants() {
-		guard.Check(r.ctx)
+		guard.Check(ctx)
 		if d.Type != html.TextNode || len(d.Data) > longest || !placesLabels[chars.Fold(d.Data)] {
 			continue
 		}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/readthru/readthru/convert/chars"
 	"github.com/readthru/readthru/convert/guard"
+	"github.com/readthru/readthru/convert/mdwrite"
 	"github.com/readthru/readthru/convert/pdflayout"
 )
 
@@ -60,13 +61,13 @@ func blockMarkdown(k *pdflayout.Block) string {
 	var b strings.Builder
 	switch k.Kind {
 	case pdflayout.Table:
-		t := rows{}
+		t := mdwrite.Rows{}
 		for _, cells := range k.Rows() {
-			t.add(cells)
+			t.Add(cells)
 		}
-		return strings.TrimRight(t.b.String(), "\n")
+		return strings.TrimRight(t.String(), "\n")
 	case pdflayout.Code:
-		return fence(k.Text(), "")
+		return mdwrite.Fence(k.Text(), "")
 	case pdflayout.Heading:
 		b.WriteString(strings.Repeat("#", k.Level) + " ")
 	case pdflayout.Item:
@@ -79,11 +80,11 @@ func blockMarkdown(k *pdflayout.Block) string {
 			if i+1 < len(k.Pieces) {
 				next = '[' // a link
 			}
-			b.WriteString(escapedText(p.Text, b.Len() == start && k.Kind != pdflayout.Heading, next))
+			b.WriteString(mdwrite.Escaped(p.Text, b.Len() == start && k.Kind != pdflayout.Heading, next))
 			continue
 		}
 		b.WriteByte('[')
-		writeEscaped(&b, strings.TrimSpace(p.Text), false, true)
+		mdwrite.WriteEscaped(&b, strings.TrimSpace(p.Text), false, true)
 		b.WriteString("](" + p.URL + ")")
 	}
 	if b.Len() == start {

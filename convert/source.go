@@ -7,6 +7,7 @@ import (
 	"github.com/readthru/readthru/convert/chars"
 	"github.com/readthru/readthru/convert/docx"
 	"github.com/readthru/readthru/convert/epub"
+	"github.com/readthru/readthru/convert/mdwrite"
 	"github.com/readthru/readthru/convert/mhtml"
 	"github.com/readthru/readthru/convert/normalise"
 	"github.com/readthru/readthru/convert/opendocument"
@@ -35,13 +36,7 @@ func (d *Document) source(text, contentType string) {
 		d.ready = text
 		return
 	}
-	d.ready = fence(text, lang)
-}
-
-// fence puts text between fences that are longer than any run of backticks in it.
-func fence(text, lang string) string {
-	marks := strings.Repeat("`", max(3, longestRun(text, '`')+1))
-	return marks + lang + "\n" + strings.TrimRight(text, "\n") + "\n" + marks
+	d.ready = mdwrite.Fence(text, lang)
 }
 
 // fileEndings maps file name extensions that are not the name of a language to languages.

@@ -14,6 +14,7 @@ import (
 	"github.com/readthru/readthru/convert/chars"
 	"github.com/readthru/readthru/convert/dom"
 	"github.com/readthru/readthru/convert/guard"
+	"github.com/readthru/readthru/convert/mdwrite"
 	"github.com/readthru/readthru/internal/lazy"
 	"github.com/readthru/readthru/internal/markdown"
 )
@@ -72,8 +73,8 @@ func (d *Document) Trimmed(ctx context.Context, o Options, limit int) (t *Trim, 
 		}
 		t = &Trim{HTML: strings.TrimSpace(w.out.String())}
 		if !all {
-			r := &renderer{ctx: ctx, options: o, budget: guard.OutputLimit(len(d.content)) * 2, notes: notesBelow(d.body)}
-			t.Rest = strings.TrimSpace(r.render(roots, w.written))
+			r := mdwrite.New(ctx, o.Links, o.Images, len(d.content), d.body)
+			t.Rest = strings.TrimSpace(r.Render(roots, w.written))
 		}
 	})
 	switch {
@@ -153,7 +154,7 @@ func (t *trimmer) write(b *strings.Builder, n *html.Node, most int) bool {
 	case t.dropped[n], n.Type == html.CommentNode:
 		return true
 	case n.Type == html.TextNode:
-		b.WriteString(html.EscapeString(spaced(n.Data)))
+		b.WriteString(html.EscapeString(chars.Spaced(n.Data)))
 		return true
 	case dom.Is(n, atom.Pre):
 		b.WriteString("<pre><code")
@@ -208,24 +209,6 @@ func (t *trimmer) attributes(n *html.Node) string {
 	return b.String()
 }
 
-// spaced returns text with each run of white space as one space.
-func spaced(s string) string {
-	text := strings.Join(strings.Fields(s), " ")
-	if text == "" {
-		if s != "" {
-			return " "
-		}
-		return ""
-	}
-	if strings.TrimLeft(s, " \t\r\n\f") != s {
-		text = " " + text
-	}
-	if strings.TrimRight(s, " \t\r\n\f") != s {
-		text += " "
-	}
-	return text
-}
-
 // Doubts about markdown that a model made.
 const (
 	DoubtNewLink  Doubt = "the markdown has a link that is not on the page"
@@ -274,7 +257,10 @@ func DoubtModel(md, trimmed string) Doubt {
 }
 
 // modelLink matches addresses in markdown: of links, images and definitions, in elements, in angle brackets and bare.
-var modelLink = lazy.Pattern(`\]\(\s*<?([^\s<>()]*(?:\([^\s<>()]*\)[^\s<>()]*)*)|(?m:^ {0,3}\[[^\]\n]+\]:\s*<?([^\s<>]+))|(?i:\b(?:href|src)\s*=\s*["']?([^"'\s>]+))|\b([a-zA-Z][a-zA-Z0-9+.-]*://[^\s<>()"'\]]+)`)
+var modelLink = lazy.Pattern(`\]\(\s*<?([^\s<>()]*(?:\([^\s<>()]*\)[^\s<>()]*)*)` +
+	`|(?m:^ {0,3}\[[^\]\n]+\]:\s*<?([^\s<>]+))` +
+	`|(?i:\b(?:href|src)\s*=\s*["']?([^"'\s>]+))` +
+	`|\b([a-zA-Z][a-zA-Z0-9+.-]*://[^\s<>()"'\]]+)`)
 
 // sourceOf returns the text of trimmed HTML, and the addresses in its elements and its text.
 func sourceOf(trimmed string) (text string, addresses map[string]bool) {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/readthru/readthru/convert/chars"
 	"github.com/readthru/readthru/convert/guard"
+	"github.com/readthru/readthru/convert/mdwrite"
 	"github.com/readthru/readthru/convert/xmlread"
 )
 
@@ -42,7 +43,7 @@ func (d *Document) xml(ctx context.Context, text string) {
 	if d.url != nil {
 		d.head.title = fileName(d.url.Path)
 	}
-	d.ready = fence(text, "xml")
+	d.ready = mdwrite.Fence(text, "xml")
 }
 
 // sitemap returns a list of the pages in a sitemap with the dates of their last change (sitemaps.org 0.9). It omits
@@ -96,7 +97,7 @@ func writeEntry(b *strings.Builder, loc, changed, title string) {
 	b.WriteString("- ")
 	if title, _ = chars.Visible(title); title != "" {
 		b.WriteByte('[')
-		writeEscaped(b, title, false, true)
+		mdwrite.WriteEscaped(b, title, false, true)
 		b.WriteString("](<" + loc + ">)")
 	} else {
 		b.WriteString("<" + loc + ">")
@@ -166,7 +167,7 @@ func (d *Document) svg(ctx context.Context, text string) {
 	for _, part := range []string{title, description, strings.Join(words, " ")} {
 		if part != "" {
 			b.WriteString("\n\n")
-			b.WriteString(escapedText(part, true, '\n'))
+			b.WriteString(mdwrite.Escaped(part, true, '\n'))
 		}
 	}
 	if texts >= maxPictureText {

@@ -82,3 +82,21 @@ func Clip(s string) string {
 	}
 	return s
 }
+
+// Spaced returns text with each run of white space as one space.
+func Spaced(s string) string {
+	text := strings.Join(strings.Fields(s), " ")
+	if text == "" {
+		if s != "" {
+			return " "
+		}
+		return ""
+	}
+	if strings.TrimLeft(s, " \t\r\n\f") != s {
+		text = " " + text
+	}
+	if strings.TrimRight(s, " \t\r\n\f") != s {
+		text += " "
+	}
+	return text
+}

@@ -1,4 +1,4 @@
-package convert
+package mdwrite
 
 import (
 	"context"
@@ -29,7 +29,7 @@ func escapeTree(ctx context.Context, root *html.Node) {
 			switch {
 			case c.Type == html.TextNode:
 				b.Reset()
-				writeEscaped(&b, c.Data, lineStart, inLink)
+				WriteEscaped(&b, c.Data, lineStart, inLink)
 				if !chars.Blank(c.Data) {
 					lineStart = false
 				}
@@ -58,9 +58,9 @@ func verbatim(n *html.Node) bool {
 		n.Data == dom.RawElement
 }
 
-// writeEscaped writes s with a backslash before each character that markdown would take for markup. lineStart says that
+// WriteEscaped writes s with a backslash before each character that markdown would take for markup. lineStart says that
 // s begins a line, inLink that it is the text of a link, where brackets always count.
-func writeEscaped(b *strings.Builder, s string, lineStart, inLink bool) {
+func WriteEscaped(b *strings.Builder, s string, lineStart, inLink bool) {
 	if lineStart {
 		s = strings.TrimLeft(s, " \t\n")
 		n := lineMark(s)
@@ -80,6 +80,14 @@ func writeEscaped(b *strings.Builder, s string, lineStart, inLink bool) {
 		}
 	}
 	b.WriteString(s[from:])
+}
+
+// Escaped escapes plain text so that markdown shows it unchanged. lineStart says that the text begins a line; next
+// is the character after it.
+func Escaped(s string, lineStart bool, next byte) string {
+	var b strings.Builder
+	WriteEscaped(&b, s+string(next), lineStart, false)
+	return strings.TrimSuffix(b.String(), string(next))
 }
 
 // escapes are the characters that special decides about.

@@ -1,4 +1,4 @@
-package convert
+package mdwrite
 
 import (
 	"bytes"
@@ -114,7 +114,7 @@ func (r *renderer) asCopy(write func()) {
 func (r *renderer) nest(out *bytes.Buffer, n *html.Node) {
 	r.nesting++
 	if r.nesting > guard.MaxNesting {
-		r.tooDeep = true
+		r.TooDeep = true
 		r.block(out, n)
 	} else {
 		r.write(out, n)
@@ -182,7 +182,7 @@ func (r *renderer) copyNested(parent, n *html.Node, nesting int) {
 			nesting++
 		}
 		if nesting > guard.MaxNesting {
-			r.tooDeep = true
+			r.TooDeep = true
 			dom.Rename(twin, atom.Div)
 		}
 	}

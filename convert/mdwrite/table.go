@@ -1,4 +1,4 @@
-package convert
+package mdwrite
 
 import (
 	"bytes"
@@ -26,14 +26,14 @@ func (r *renderer) table(out *bytes.Buffer, n *html.Node) {
 			}
 		}
 	}
-	if r.irregular(n) {
+	if Irregular(n, r.dropped) {
 		r.rowsAsItems(out, n)
 		return
 	}
 	g := r.grid(n)
 	used, ok := g.used()
 	if !ok {
-		r.spansCut = true
+		r.SpansCut = true
 		for i := range g.cells {
 			g.cells[i].columns, g.cells[i].rows = 1, 1
 		}
@@ -116,13 +116,14 @@ func (r *renderer) rows(table *html.Node) iter.Seq[*html.Node] {
 // Code of at most so many lines and bytes a line stands in a cell as code within the line, each line by itself.
 const maxCellLines, maxCellLine = 5, 60
 
-// irregular reports whether a cell holds a code block that no line of a table can hold.
-func (r *renderer) irregular(n *html.Node) bool {
+// Irregular reports whether a cell of a table holds a code block that no line of a table can hold. Its rows are written
+// as items of a list. What is dropped does not count.
+func Irregular(n *html.Node, dropped map[*html.Node]bool) bool {
 	for c := n.FirstChild; c != nil; c = c.NextSibling {
-		if r.dropped[c] {
+		if dropped[c] {
 			continue
 		}
-		if dom.Is(c, atom.Pre) && isLongCode(dom.Text(c)) || r.irregular(c) {
+		if dom.Is(c, atom.Pre) && isLongCode(dom.Text(c)) || Irregular(c, dropped) {
 			return true
 		}
 	}

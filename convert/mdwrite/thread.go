@@ -1,4 +1,4 @@
-package convert
+package mdwrite
 
 import (
 	"bytes"
@@ -26,7 +26,7 @@ func (r *renderer) thread(out *bytes.Buffer, comments []*html.Node) {
 			open = open[:len(open)-1]
 		}
 		if len(open) >= guard.MaxNesting {
-			open, r.tooDeep = open[:guard.MaxNesting-1], true
+			open, r.TooDeep = open[:guard.MaxNesting-1], true
 		}
 		depths = append(depths[:len(open)], depth)
 		box := dom.Around(c)

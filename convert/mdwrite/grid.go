@@ -1,4 +1,4 @@
-package convert
+package mdwrite
 
 // grid holds the cells of a table in few allocations: a large table has a million cells.
 type grid struct {

@@ -1,4 +1,4 @@
-package convert
+package mdwrite
 
 import (
 	"bytes"
@@ -22,9 +22,10 @@ const codeNewline = '\x01'
 // renderer writes a normalised tree as markdown, in time linear in its output. html-to-markdown collapses the white
 // space; its renderers and its escaping take quadratic time on hostile pages, so elements and text are written here.
 type renderer struct {
-	ctx     context.Context
-	options Options
-	budget  int // bytes that indenting may still write
+	ctx    context.Context
+	links  string // inline (or empty), reference, text or none
+	images string // keep (or empty), alt or none
+	budget int    // bytes that indenting may still write
 
 	dropped map[*html.Node]bool // of the page: what is not rendered
 	nesting int                 // how many lists and quotes of the page are open
@@ -42,15 +43,24 @@ type renderer struct {
 	references []string       // addresses of links by reference
 	numbers    map[string]int // their numbers
 
-	tooDeep, spansCut bool
+	// tooDeep says that elements nested too deep and were flattened, SpansCut that a cell had too large a span.
+	TooDeep, SpansCut bool
+}
+
+// New returns a renderer that writes links and images in the forms that [Options] name. source is the size of
+// the page in bytes, which bounds what is written; the footnotes that are referred to stand below pages.
+func New(ctx context.Context, links, images string, source int, pages ...*html.Node) *renderer {
+	return &renderer{
+		ctx: ctx, links: links, images: images, budget: guard.OutputLimit(source) * 2, notes: notesBelow(pages...),
+	}
 }
 
 // outputs holds buffers for the markdown of a page, which is copied when it is whole.
 var outputs = sync.Pool{New: func() any { return new(bytes.Buffer) }}
 
-// render returns the markdown of roots without the elements in dropped, with a newline at its end. It does not change
+// Render returns the markdown of roots without the elements in dropped, with a newline at its end. It does not change
 // the tree.
-func (r *renderer) render(roots []*html.Node, dropped map[*html.Node]bool) string {
+func (r *renderer) Render(roots []*html.Node, dropped map[*html.Node]bool) string {
 	if len(r.notes) > 0 {
 		for _, root := range roots {
 			r.meetNotes(root, dropped)

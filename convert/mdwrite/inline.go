@@ -1,4 +1,4 @@
-package convert
+package mdwrite
 
 import (
 	"bytes"
@@ -153,19 +153,6 @@ func (r *renderer) math(out *bytes.Buffer, n *html.Node) {
 	out.WriteString("$" + tex + "$")
 }
 
-func longestRun(s string, c byte) int {
-	longest, run := 0, 0
-	for i := range len(s) {
-		if s[i] == c {
-			run++
-			longest = max(longest, run)
-		} else {
-			run = 0
-		}
-	}
-	return longest
-}
-
 // inlineCode writes code within a line. If the code is one link or a list of links, these go outside, because markdown
 // shows a link in code as text.
 func (r *renderer) inlineCode(out *bytes.Buffer, n *html.Node) {
@@ -184,7 +171,7 @@ func (r *renderer) inlineCode(out *bytes.Buffer, n *html.Node) {
 		var code bytes.Buffer
 		writeInlineCode(&code, trimmed)
 		r.writeLink(out, code.Bytes(), dom.Attr(link, "href"), "")
-	case linkable && r.options.Links != "text" && r.options.Links != "none" && listsLinks(n):
+	case linkable && r.links != "text" && r.links != "none" && ListsLinks(n):
 		r.linkedCode(out, n)
 	default:
 		writeInlineCode(out, trimmed)
@@ -194,9 +181,9 @@ func (r *renderer) inlineCode(out *bytes.Buffer, n *html.Node) {
 	}
 }
 
-// listsLinks reports whether code is a list of links with white space and commas between them, such as the methods of a
+// ListsLinks reports whether code is a list of links with white space and commas between them, such as the methods of a
 // class. A type or a declaration with links in it stays in one piece.
-func listsLinks(n *html.Node) bool {
+func ListsLinks(n *html.Node) bool {
 	links := 0
 	for d := range n.Descendants() {
 		switch {
@@ -221,7 +208,7 @@ func (r *renderer) linkedCode(out *bytes.Buffer, n *html.Node) {
 			writeInlineCode(&code, chars.OneLine(dom.Text(d)))
 			r.writeLink(out, code.Bytes(), dom.Attr(d, "href"), "")
 		case d.Type == html.TextNode && !dom.Within(d, atom.A):
-			out.WriteString(spaced(d.Data))
+			out.WriteString(chars.Spaced(d.Data))
 		}
 	}
 }
@@ -252,12 +239,12 @@ func (r *renderer) anchor(out *bytes.Buffer, n *html.Node) {
 	r.children(&buf, n)
 	r.link--
 	content := buf.Bytes()
-	if bytes.IndexByte(content, codeNewline) >= 0 || r.options.Links == "text" {
+	if bytes.IndexByte(content, codeNewline) >= 0 || r.links == "text" {
 		out.Write(content)
 		return
 	}
 	trimmed := bytes.Join(bytes.Fields(content), []byte{' '})
-	if len(trimmed) == 0 || r.options.Links == "none" {
+	if len(trimmed) == 0 || r.links == "none" {
 		return
 	}
 	if content[0] == '\n' && bytes.HasPrefix(content, []byte("\n\n")) {
@@ -280,10 +267,10 @@ func (r *renderer) writeLink(out *bytes.Buffer, content []byte, href, text strin
 		out.WriteString(`\!`) // would make the link an image
 	}
 	switch {
-	case r.options.Links == "text":
+	case r.links == "text":
 		out.Write(content)
-	case r.options.Links == "none":
-	case r.options.Links == "reference" && href[0] != '#':
+	case r.links == "none":
+	case r.links == "reference" && href[0] != '#':
 		number := r.numbers[href]
 		if number == 0 {
 			r.references = append(r.references, href)
@@ -307,12 +294,12 @@ func (r *renderer) writeLink(out *bytes.Buffer, content []byte, href, text strin
 
 func (r *renderer) image(out *bytes.Buffer, n *html.Node) {
 	var alt strings.Builder
-	writeEscaped(&alt, dom.Attr(n, "alt"), false, true)
+	WriteEscaped(&alt, dom.Attr(n, "alt"), false, true)
 	if dom.HasAttr(n, dom.EmbedAttr) {
 		r.writeLink(out, []byte(alt.String()), dom.Attr(n, "src"), dom.Attr(n, "alt"))
 		return
 	}
-	switch r.options.Images {
+	switch r.images {
 	case "none":
 	case "alt":
 		out.WriteString(alt.String())
