@@ -70,7 +70,7 @@ func (s *Server) listRequests(ctx context.Context, q RequestQuery) (*RequestList
 func (s *Server) getRequest(ctx context.Context, r requestRef) (*journal.Entry, error) {
 	e, ok := s.o.Journal.Find(r.ID)
 	if !ok || !seesUser(ctx, e.User) {
-		return nil, problem(http.StatusNotFound, "no request %.40q: the last few thousand since the start are kept, "+
+		return nil, problem(http.StatusNotFound, "no request %.40q: the last few thousand are kept (requests.last), "+
 			"and those of requests.days", r.ID)
 	}
 	return &e, nil

@@ -123,6 +123,7 @@ type config struct {
 		Wait     time.Duration `yaml:"wait"`
 	} `yaml:"fleet"`
 	Requests struct {
+		Last    int  `yaml:"last"`
 		Days    int  `yaml:"days"`
 		MaxSize size `yaml:"max_size"`
 	} `yaml:"requests"`
@@ -194,7 +195,7 @@ func defaults() *config {
 	c.Cache.Memory = 64 << 20
 	c.MCP.Robots = true
 	c.Fleet.Name, c.Fleet.Wait = "readthru", 50*time.Millisecond
-	c.Requests.MaxSize = 256 << 20
+	c.Requests.Last, c.Requests.MaxSize = 5000, 256<<20
 	c.Log.Level, c.Log.Format = "info", "auto"
 	return c
 }

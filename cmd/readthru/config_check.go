@@ -172,6 +172,7 @@ func (s *settings) checkNumbers(bad func(string, error) error) error {
 		{"cache.memory", 0, int64(s.Cache.Memory)},
 		{"llm.max_context", 1, int64(s.LLM.MaxContext)},
 		{"knowledge.passage_chars", 1, int64(s.Knowledge.PassageChars)},
+		{"requests.last", 0, int64(s.Requests.Last)},
 		{"requests.days", 0, int64(s.Requests.Days)},
 		{"requests.max_size", 2 << 20, int64(s.Requests.MaxSize)},
 		{"crawl.workers", 1, int64(s.Crawl.Workers)},

@@ -19,8 +19,8 @@ func (p *program) requestsCommand() *cli.Command {
 		Name:      "requests",
 		Usage:     "list the daemon's last requests: what was done, and why",
 		ArgsUsage: "[FILTER…]",
-		Description: "FILTER is made of " + api.FilterHelp + ". The last 5,000 requests are kept in memory, and\n" +
-			"with requests.days in the configuration, requests are kept on disk for so many days, too.",
+		Description: "FILTER is made of " + api.FilterHelp + ". The last 5,000 requests are kept\n" +
+			"(requests.last in the configuration), and with requests.days all those of so many days.",
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "har", Usage: "print an HTTP archive, which browsers and other tools read"},
 			&cli.BoolFlag{Name: "jsonl", Usage: "print each request as a line of JSON, the oldest first"},
@@ -47,7 +47,7 @@ func (p *program) withRequests(c *cli.Context, ask func(*api.Client) error) erro
 	}
 	if _, err := os.Stat(requestsDir(s.dataDir)); err != nil && findDaemon(c.Context, s.dataDir) == nil {
 		return withHint(errors.New("no daemon runs, and no requests are kept on disk"),
-			"start one with \"readthru serve\"; requests.days in the configuration keeps them")
+			"start one with \"readthru serve\"; requests.last in the configuration says how many are kept")
 	}
 	return p.withClient(c.Context, ask)
 }

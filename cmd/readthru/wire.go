@@ -131,7 +131,7 @@ func openCore(s *settings, dir string, offline bool, log *slog.Logger) (*core, e
 		log.Error("the last process crashed", "cause", last.Cause(), "file", last.File)
 	}
 	c.journal = journal.New(journal.Options{
-		Dir: requestsDir(dir), Days: s.Requests.Days, MaxSize: int64(s.Requests.MaxSize),
+		Dir: requestsDir(dir), Last: s.Requests.Last, Days: s.Requests.Days, MaxSize: int64(s.Requests.MaxSize),
 		Full: func() bool { return c.store.Health().State != "ok" }, Log: log,
 	})
 	c.users = users.NewDirectory(func(name string, now time.Time) int64 {

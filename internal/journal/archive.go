@@ -21,9 +21,11 @@ import (
 type Options struct {
 	// Dir is the directory of the files in which requests are kept beyond memory. If empty, there are none.
 	Dir string
-	// Days is for how many days requests are kept in files, beside the present one. If 0, none are added, and those that
-	// are kept can be read.
+	// Days is for how many days requests are kept in files, beside the present one.
 	Days int
+	// Last is how many of the last requests at least are kept in files, however old they are. If it and Days are 0, none
+	// are added, and those that are kept can be read.
+	Last int
 	// MaxSize limits the files, in bytes: the oldest go first. If zero, 256 MiB.
 	MaxSize int64
 	// Full, if not nil, reports that nothing may be written now.
@@ -38,6 +40,17 @@ const (
 	perList     = 16 << 20 // is read for one part of a list: a filter that matches little gives parts that are short
 )
 
+// When Days is 0, what is kept in files may be a few seconds behind what is told, so that a busy process writes each of
+// its requests at most once, and most of them never.
+const (
+	maxFiles = 256             // of the last requests: processes that told of little have small files
+	few      = 256             // requests are written within a second
+	lazy     = 5 * time.Second // after which more are
+)
+
+// keeps reports whether requests are written.
+func (o *Options) keeps() bool { return o.Days > 0 || o.Last > 0 }
+
 // archive keeps requests in files of a directory, each line of which is an [Entry] in JSON. Their names begin with a
 // number that grows, and tell the day and the process. A process adds to files of its own alone, so that a line that a
 // crash cut off is the last one of its file.
@@ -51,6 +64,8 @@ type archive struct {
 	size int64
 	last uint64 // number of the last request that was written
 	bad  bool   // the last write did not succeed, which was logged
+
+	wrote time.Time // when requests were written last
 }
 
 // segment is a file of an archive.
@@ -231,15 +246,29 @@ func (a *archive) find(id string) (found Entry, ok bool) {
 func (a *archive) run(ctx context.Context, j *Journal) {
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
+	wake := j.wake
+	if a.o.Days == 0 {
+		wake = nil
+	}
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case <-tick.C:
-		case <-j.wake:
+			if a.o.Days == 0 && !a.due(j) {
+				continue
+			}
+		case <-wake:
 		}
 		a.write(j)
 	}
+}
+
+// due reports whether the last requests are to be written.
+func (a *archive) due(j *Journal) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return j.Last()-a.last <= few || time.Since(a.wrote) >= lazy
 }
 
 // write writes the requests that were not written yet.
@@ -250,6 +279,10 @@ func (a *archive) write(j *Journal) {
 	a.last = last
 	if len(list) == 0 {
 		return
+	}
+	a.wrote = time.Now()
+	if a.o.Days == 0 {
+		list, lost = list[max(0, len(list)-a.o.Last):], 0
 	}
 	err := errors.New("the disk is nearly full")
 	if a.o.Full == nil || !a.o.Full() {
@@ -314,12 +347,19 @@ func (a *archive) prune() ([]segment, error) {
 	}
 	oldest := time.Now().UTC().AddDate(0, 0, -a.o.Days).Format(dayForm)
 	room := a.o.MaxSize - segmentSize // for the file that begins
+	rows := 0                         // in the files after this one
 	for i, s := range slices.Backward(all) {
 		info, err := os.Stat(filepath.Join(a.o.Dir, s.name))
 		if err == nil {
 			room -= info.Size()
 		}
-		if room >= 0 && s.day >= oldest {
+		ofDays := a.o.Days > 0 && s.day >= oldest
+		ofLast := rows < a.o.Last && len(all)-i < maxFiles
+		if rows < a.o.Last {
+			lines, _ := a.read(s) // what cannot be read has none
+			rows += len(lines)
+		}
+		if room >= 0 && (ofDays || ofLast) {
 			continue
 		}
 		for _, s := range all[:i+1] {

@@ -222,3 +222,73 @@ func TestNothingIsWrittenUnlessAsked(t *testing.T) {
 		}
 	}
 }
+
+func TestTheLastRequestsAreKeptHoweverOldTheyAre(t *testing.T) {
+	o := journal.Options{Dir: t.TempDir(), Last: 1000}
+	synctest.Test(t, func(t *testing.T) {
+		var want []string
+		for run := range 8 {
+			kept(t, o, func(j *journal.Journal) {
+				for i := range 4 {
+					want = append(want, fill(j, fmt.Sprint(run, "/", i), 200)...)
+					time.Sleep(2 * time.Second)
+				}
+			})
+			time.Sleep(48 * time.Hour)
+		}
+		j := journal.New(o)
+		if got := all(t, j, "", 5000); len(got) < 1000 || len(got) > 1000+2*800 || !slices.Equal(got, want[len(want)-len(got):]) {
+			t.Errorf("%d requests are kept, want the last 1,000 and those of two files", len(got))
+		}
+	})
+}
+
+func TestProcessesThatTellLittleLeaveFewFiles(t *testing.T) {
+	o := journal.Options{Dir: t.TempDir(), Last: 5000}
+	var want []string
+	for run := range 300 {
+		kept(t, o, func(j *journal.Journal) { want = append(want, fill(j, fmt.Sprint(run), 1)...) })
+	}
+	if n := len(files(t, o.Dir)); n > 257 || n < 250 {
+		t.Errorf("%d files of 300 processes", n)
+	}
+	if got := all(t, journal.New(o), "", 5000); !slices.Equal(got, want[len(want)-len(got):]) {
+		t.Error("the requests are not the last ones")
+	}
+}
+
+func TestMuchIsWrittenSeldom(t *testing.T) {
+	o := journal.Options{Dir: t.TempDir(), Last: 5000}
+	written := func() (n int64) {
+		for _, name := range files(t, o.Dir) {
+			info, err := os.Stat(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			n += info.Size()
+		}
+		return n
+	}
+	synctest.Test(t, func(t *testing.T) {
+		kept(t, o, func(j *journal.Journal) {
+			time.Sleep(500 * time.Millisecond)
+			fill(j, "few", 100)
+			time.Sleep(time.Second)
+			first := written()
+			if first == 0 {
+				t.Error("a few requests are not written after a second")
+			}
+			for range 3 {
+				fill(j, "many", 4000)
+				time.Sleep(time.Second)
+			}
+			if now := written(); now != first {
+				t.Errorf("%d bytes more are written after three seconds", now-first)
+			}
+			time.Sleep(3 * time.Second)
+			if got := all(t, journal.New(o), "", 9000); len(got) != 5100 || got[5099] != "https://a.test/many/3999" {
+				t.Errorf("%d requests are on disk, want the 5,000 in memory and 100", len(got))
+			}
+		})
+	})
+}

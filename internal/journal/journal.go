@@ -130,7 +130,7 @@ func New(o Options) *Journal {
 
 // Run writes requests to files, if it should, until ctx ends. Close writes the last ones.
 func (j *Journal) Run(ctx context.Context) error {
-	if j.archive != nil && j.archive.o.Days > 0 {
+	if j.archive != nil && j.archive.o.keeps() {
 		j.archive.run(ctx, j)
 	}
 	return nil
@@ -138,7 +138,7 @@ func (j *Journal) Run(ctx context.Context) error {
 
 // Close writes what was not written yet. No request may be added afterwards.
 func (j *Journal) Close() {
-	if j.archive != nil && j.archive.o.Days > 0 {
+	if j.archive != nil && j.archive.o.keeps() {
 		j.archive.write(j)
 		j.archive.mu.Lock()
 		defer j.archive.mu.Unlock()

@@ -2,6 +2,7 @@ package journal_test
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -256,7 +257,8 @@ func TestReadersAndWritersDoNotDisturbEachOther(t *testing.T) {
 	}
 }
 
-// BenchmarkTell is what the story of a request costs: of one that is answered again, and of one that net/http answers.
+// BenchmarkTell is what the story of a request costs: of one that is answered again, also while the last ones are kept
+// on disk, and of one that net/http answers.
 func BenchmarkTell(b *testing.B) {
 	asked := http.Header{"Accept": {"*/*"}, "User-Agent": {"curl/8.5.0"}, "Accept-Encoding": {"gzip"}}
 	answered := http.Header{
@@ -270,6 +272,21 @@ func BenchmarkTell(b *testing.B) {
 	b.Run("again", func(b *testing.B) {
 		for b.Loop() {
 			j.Again(e, now, time.Microsecond, false)
+		}
+	})
+	b.Run("again, kept", func(b *testing.B) {
+		j := journal.New(journal.Options{Dir: b.TempDir(), Last: 5000})
+		e := request("https://a.test/docs/page", 200, "hit")
+		e.Asked, e.Answered = journal.RequestFields(asked), journal.ResponseFields(answered)
+		ctx, stop := context.WithCancel(b.Context())
+		done := make(chan error)
+		go func() { done <- j.Run(ctx) }()
+		for b.Loop() {
+			j.Again(e, now, time.Microsecond, false)
+		}
+		stop()
+		if err := <-done; err != nil {
+			b.Error(err)
 		}
 	})
 	b.Run("first", func(b *testing.B) {
