@@ -19,8 +19,9 @@ type FetchRequest struct {
 	OutputFormat string `json:"output_format,omitempty"` // another name of format
 	Force        bool   `json:"force_refresh,omitempty"` // ask the origin even if the cache could answer
 	Persist      *bool  `json:"persist,omitempty"`       // false: store no page, version or visit; default true
-	MaxChars     int    `json:"max_chars,omitempty"`     // cut content after so many code points; 0 no limit, for prompt 4000
-	MaxTokens    int    `json:"max_tokens,omitempty"`    // cut content at about so many tokens; 0 no limit
+	// cut content after so many code points; 0 no limit, for prompt 4000
+	MaxChars  int `json:"max_chars,omitempty"`
+	MaxTokens int `json:"max_tokens,omitempty"` // cut content at about so many tokens; 0 no limit
 	// skip so many code points of the content: next of a page that was cut
 	Start int `json:"start,omitempty"`
 	// the most characters of the page's HTML that a model is given which converts it, if less than fetch.max_html_chars
@@ -59,7 +60,7 @@ type PageQuery struct {
 	Sort    string    `query:"sort" doc:"recent (default), visits, url or tokens"`
 	Limit   int       `query:"limit" range:"1,500"` // 0 is 50
 	Cursor  string    `query:"cursor"`              // Next of the list before
-	Look    int       `query:"look" range:"1" doc:"look at so many recent pages at most: the list may be shorter, even empty, and go on at next"`
+	Look    int       `query:"look" range:"1" doc:"look at this many recent pages at most, for a list that may be short"`
 }
 
 // PageList is a part of the list of pages. Next is empty at the end.
@@ -177,17 +178,21 @@ type Work struct {
 	Jobs     int `json:"jobs"`
 }
 
-// RequestStats counts the proxy's requests since start.
+// RequestStats counts requests by all doors since start, as the list of requests has them: those of all outcomes are
+// the total, and so are those of all doors. Of the proxy's requests, some were inside intercepted connections, some
+// were refused with 403, and for some the origin failed.
 type RequestStats struct {
-	Total       int64 `json:"total"`
-	Intercepted int64 `json:"intercepted"`
-	Tunnelled   int64 `json:"tunnelled"`
-	Blocked     int64 `json:"blocked"`
-	Errors      int64 `json:"errors"`
+	Total       int64            `json:"total"`
+	Outcomes    map[string]int64 `json:"outcomes"`
+	Doors       map[string]int64 `json:"doors"`
+	Intercepted int64            `json:"intercepted"`
+	Tunnelled   int64            `json:"tunnelled"`
+	Blocked     int64            `json:"blocked"`
+	Errors      int64            `json:"errors"`
 }
 
-// CacheStats counts the cache's answers since start, and what is stored now. HitRatio, 0 to 1, is the part of the
-// answers, without bypassed ones, that used a stored response (hits, revalidated, stale).
+// CacheStats counts the requests since start by what the cache did, and what is stored now. HitRatio, 0 to 1, is the
+// part of these, without bypassed ones, that used a stored response (hits, revalidated, stale).
 type CacheStats struct {
 	Hits        int64   `json:"hits"`
 	Misses      int64   `json:"misses"`

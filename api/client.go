@@ -296,12 +296,12 @@ func (c *Client) Disclosures(ctx context.Context, cursor string, limit int) (*Di
 	return call(ctx, c, listDisclosures, listQuery{limit, cursor})
 }
 
-// Requests lists the proxy's last requests, newest first.
+// Requests lists the last requests, newest first.
 func (c *Client) Requests(ctx context.Context, q RequestQuery) (*RequestList, error) {
 	return call(ctx, c, listRequests, q)
 }
 
-// Request returns one of the proxy's last requests.
+// Request returns one of the last requests.
 func (c *Client) Request(ctx context.Context, id string) (*journal.Entry, error) {
 	return call(ctx, c, getRequest, requestRef{id})
 }
@@ -317,7 +317,7 @@ func (c *Client) ClearRequests(ctx context.Context) error {
 	return err
 }
 
-// ExportRequests writes the proxy's last requests to w, oldest first.
+// ExportRequests writes the last requests to w, oldest first.
 func (c *Client) ExportRequests(ctx context.Context, q RequestExport, w io.Writer) error {
 	return download(ctx, c, exportRequests, q, w)
 }

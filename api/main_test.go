@@ -26,6 +26,7 @@ import (
 	"github.com/readthru/readthru/convert"
 	"github.com/readthru/readthru/crawl"
 	"github.com/readthru/readthru/fetch"
+	"github.com/readthru/readthru/internal/journal"
 	"github.com/readthru/readthru/knowledge"
 	"github.com/readthru/readthru/page"
 	"github.com/readthru/readthru/proxy"
@@ -49,8 +50,9 @@ type world struct {
 }
 
 const article = `<!doctype html><html lang="en"><head><title>%s</title></head><body><main><h1>%s</h1>
-<p>A cache keeps what an origin said, and says it again for as long as the origin allowed. Whoever asks a second time need not wait.</p>
-<p>This is reading number %d, and it is a paragraph that is long enough to be taken for content by whoever looks at it.</p></main></body></html>`
+<p>A cache keeps what an origin said, and says it again for as long as the origin allowed. Whoever asks a second time
+need not wait.</p><p>This is reading number %d, and it is a paragraph that is long enough to be taken for content by
+whoever looks at it.</p></main></body></html>`
 
 // newWorld opens everything; change may adjust the server's options.
 func newWorld(t *testing.T, change func(*api.Options)) *world {
@@ -132,6 +134,7 @@ func newWorldIn(tb testing.TB, dir string, origin func(http.ResponseWriter, *htt
 	fo := fetch.Options{
 		Client: c, Direct: transport, Store: w.store, FrontMatter: true,
 		BlockedDomains: []string{"medium.com"}, MarkdownNew: fetch.MarkdownNew{Mode: "off"},
+		Journal: journal.New(journal.Options{}),
 	}
 	if fetching != nil {
 		fetching(&fo)
@@ -149,7 +152,7 @@ func newWorldIn(tb testing.TB, dir string, origin func(http.ResponseWriter, *htt
 		tb.Fatal(err)
 	}
 	o := api.Options{
-		Knowledge: w.know, Dir: dir,
+		Journal: fo.Journal, Knowledge: w.know, Dir: dir,
 		Crawl: func(name string) (crawl.Service, error) {
 			return crawl.New(name, crawl.Config{Fetcher: f, Interval: -1})
 		},

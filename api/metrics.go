@@ -30,7 +30,8 @@ type statsCollector struct{ s *Server }
 var (
 	tunnelsDesc = prometheus.NewDesc("readthru_tunnels_total",
 		"Tunnels, by the reason for which their content was not looked at.", []string{"reason"}, nil)
-	cacheDesc = prometheus.NewDesc("readthru_cache_answers_total", "Answers of the cache, by outcome.",
+	cacheDesc = prometheus.NewDesc("readthru_cache_answers_total",
+		"Answers of the cache, also to requests that no reader made, such as those for robots.txt, by outcome.",
 		[]string{"outcome"}, nil)
 	entriesDesc  = prometheus.NewDesc("readthru_cache_entries", "Stored responses.", nil, nil)
 	bytesDesc    = prometheus.NewDesc("readthru_cache_bytes", "Bytes of stored content.", nil, nil)
@@ -43,9 +44,11 @@ var (
 	faultsDesc = prometheus.NewDesc("readthru_faults_total", "Panics that were caught.", nil, nil)
 	buildDesc  = prometheus.NewDesc("readthru_build_info", "The version that runs; always 1.", []string{"version"}, nil)
 	tookDesc   = prometheus.NewDesc("readthru_request_duration_seconds",
-		"Requests through the proxy with what they took, by outcome, each counted once.", []string{"outcome"}, nil)
+		"Requests by all doors with what they took, by outcome, each counted once.", []string{"outcome"}, nil)
+	doorsDesc = prometheus.NewDesc("readthru_requests_total", "Requests by their doors, each counted once.",
+		[]string{"door"}, nil)
 	flowDesc = prometheus.NewDesc("readthru_content_bytes_total",
-		"Bytes of the proxy's requests: in from origins, out to clients, saved where the store answered.",
+		"Bytes of requests: in from origins, out to clients, saved where the store answered.",
 		[]string{"direction"}, nil)
 	savedDesc = prometheus.NewDesc("readthru_origin_seconds_saved_total",
 		"Time that origins took for what was answered from the store.", nil, nil)
@@ -78,7 +81,8 @@ func (c statsCollector) Describe(ch chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{
 		tunnelsDesc, cacheDesc, entriesDesc, bytesDesc, pagesDesc, versionsDesc,
 		visitsDesc, tokensDesc, sentDesc,
-		faultsDesc, buildDesc, tookDesc, flowDesc, savedDesc, openDesc, queuedDesc, renderedDesc, switchDesc, storeDesc,
+		faultsDesc, buildDesc, tookDesc, doorsDesc, flowDesc, savedDesc, openDesc, queuedDesc, renderedDesc, switchDesc,
+		storeDesc,
 		fleetDesc, behindDesc, sharedDesc, peersDesc, bodiesDesc, bodiesUpDesc,
 	} {
 		ch <- d
@@ -108,6 +112,9 @@ func (c statsCollector) Collect(ch chan<- prometheus.Metric) {
 			under[limit.Seconds()] = sum
 		}
 		ch <- prometheus.MustNewConstHistogram(tookDesc, uint64(d.Count), d.Sum.Seconds(), under, outcome)
+	}
+	for door, n := range told.Doors {
+		counter(doorsDesc, n, door)
 	}
 	counter(flowDesc, told.BytesIn, "in")
 	counter(flowDesc, told.BytesOut, "out")
@@ -150,11 +157,14 @@ func (c statsCollector) Collect(ch chan<- prometheus.Metric) {
 	for reason, n := range told.Tunnels {
 		counter(tunnelsDesc, n, reason)
 	}
-	counter(cacheDesc, st.Cache.Hits, "hit")
-	counter(cacheDesc, st.Cache.Misses, "miss")
-	counter(cacheDesc, st.Cache.Revalidated, "revalidated")
-	counter(cacheDesc, st.Cache.Stale, "stale")
-	counter(cacheDesc, st.Cache.Bypass, "bypass")
+	if c.s.o.Cache != nil {
+		own := c.s.o.Cache()
+		counter(cacheDesc, own.Hits, "hit")
+		counter(cacheDesc, own.Misses, "miss")
+		counter(cacheDesc, own.Revalidated, "revalidated")
+		counter(cacheDesc, own.Stale, "stale")
+		counter(cacheDesc, own.Bypass, "bypass")
+	}
 	gauge(entriesDesc, st.Cache.Entries)
 	gauge(bytesDesc, st.Cache.Bytes)
 	gauge(pagesDesc, st.Pages.Total)

@@ -187,7 +187,7 @@ var (
 	switchService = op(admins, "switchService", "POST /api/v1/disclosures/services",
 		"switches a third party off, so that nothing is sent to it, or on again", (*Server).switchService)
 	listRequests = op(reads, "listRequests", "GET /api/v1/requests",
-		"lists the proxy's last requests, and those kept on disk, with what was done and why, newest first",
+		"lists the last requests by every door, and those kept on disk, with what was done and why, newest first",
 		(*Server).listRequests)
 	getRequest = op(reads, "getRequest", "GET /api/v1/requests/{id}", "returns one of these requests",
 		(*Server).getRequest)

@@ -12,14 +12,14 @@ import (
 // FilterHelp says how the filters of requests are written.
 const FilterHelp = journal.FilterHelp
 
-// RequestQuery asks for the proxy's last requests.
+// RequestQuery asks for the last requests.
 type RequestQuery struct {
 	Filter string `query:"q" doc:"only those that match: words of the URL, and host:, status:, outcome:, why: …"`
 	Limit  int    `query:"limit" range:"1,5000" doc:"how many at most, 1 to 5000; default 500"`
 	Cursor string `query:"cursor"`
 }
 
-// RequestList is a part of the proxy's last requests, newest first. Next is empty at the end. Warnings say what of the
+// RequestList is a part of the last requests, newest first. Next is empty at the end. Warnings say what of the
 // requests on disk could not be read.
 type RequestList struct {
 	Requests []journal.Entry `json:"requests"`
@@ -53,7 +53,7 @@ func parseFilter(text string) (journal.Filter, error) {
 	return f, nil
 }
 
-// listRequests lists the proxy's last requests, newest first.
+// listRequests lists the last requests, newest first.
 func (s *Server) listRequests(ctx context.Context, q RequestQuery) (*RequestList, error) {
 	f, err := parseFilter(q.Filter)
 	if err != nil {

@@ -72,13 +72,13 @@ type Options struct {
 
 	Proxy      func() string                  // the proxy's address, host:port
 	AutoConfig func(addr string) string       // the proxy auto-configuration for that address
-	Requests   func() RequestStats            // counts of the proxy
+	Requests   func() RequestStats            // counts of the proxy; the server sets those of all doors
 	Open       func() (requests, origins int) // requests to the proxy, and of it to origins, in progress
-	Cache      func() CacheStats              // counts of the cache; the server sets entries, bytes and ratio
+	Cache      func() CacheStats              // the cache's own counts of its answers, for /metrics
 	// Fleet is this node's part in a fleet. If nil, it is a node alone.
 	Fleet *fleet.Fleet
 
-	Journal        *journal.Journal               // what is told of the proxy's last requests; if nil, there are none
+	Journal        *journal.Journal               // what is told of the last requests; if nil, there are none
 	Session        func(name string) SessionStats // counts of a session; the server sets its name
 	Sessions       func() []SessionStats          // counts of all sessions, with their names
 	SessionProxies SessionProxies                 // if nil, sessions have no proxies of their own

@@ -49,9 +49,9 @@ func (s *Server) getStats(context.Context, none) (*Stats, error) {
 	if s.o.Requests != nil {
 		st.Requests = s.o.Requests()
 	}
-	if s.o.Cache != nil {
-		st.Cache = s.o.Cache()
-	}
+	told := s.o.Journal.Sums()
+	st.Requests.count(told)
+	st.Cache = cacheStatsOf(told)
 	st.Cache.Entries, st.Cache.Bytes, st.Cache.HitRatio = totals.Responses, totals.ResponseBytes, st.Cache.ratio()
 	st.Work = s.work()
 	if s.o.Fleet != nil {
@@ -70,6 +70,22 @@ func (s *Server) getStats(context.Context, none) (*Stats, error) {
 		st.Hosts = append(st.Hosts, HostStats{h.Host, h.Visits, h.Hits})
 	}
 	return st, nil
+}
+
+// count sets what the list of requests knows.
+func (r *RequestStats) count(told journal.Sums) {
+	r.Total, r.Outcomes, r.Doors = told.Requests(), map[string]int64{}, told.Doors
+	for outcome, d := range told.Durations {
+		r.Outcomes[outcome] = d.Count
+	}
+}
+
+// cacheStatsOf returns how many requests the cache answered, and how.
+func cacheStatsOf(told journal.Sums) CacheStats {
+	n := func(outcome string) int64 { return told.Durations[outcome].Count }
+	return CacheStats{
+		Hits: n("hit"), Misses: n("miss"), Revalidated: n("revalidated"), Stale: n("stale"), Bypass: n("bypass"),
+	}
 }
 
 // work returns what is in progress.

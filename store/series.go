@@ -57,7 +57,7 @@ func (c *Counts) Sub(d Counts) {
 	}
 }
 
-// Requests returns how many requests of the proxy are counted.
+// Requests returns how many requests are counted.
 func (c *Counts) Requests() (sum int64) {
 	for _, n := range c.fields()[:10] {
 		sum += *n

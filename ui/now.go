@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
+	"net/url"
 	"slices"
 	"sort"
 	"strconv"
@@ -24,8 +25,9 @@ const (
 type nowData struct {
 	Stats   *api.Stats
 	Parts   []part
-	Trouble int // parts that want attention
-	Shares  []share
+	Trouble int     // parts that want attention
+	Shares  []share // of requests, by outcome
+	Doors   []share // of requests, by door
 	Sources []share
 	Jobs    []api.Job
 	Last    []journal.Entry
@@ -52,9 +54,11 @@ type otherAgents struct {
 
 // share is one of several figures that make a whole. Positions are thousandths.
 type share struct {
-	Name string
-	N    int64
-	X, W int
+	Name  string
+	Class string // of its colour; if empty, the name
+	Link  string // to what it counts; may be empty
+	N     int64
+	X, W  int
 }
 
 // now shows how it stands.
@@ -102,14 +106,8 @@ func (d *dashboard) now(w http.ResponseWriter, r *http.Request) {
 	}
 	data.Last = last.Requests
 	data.Agents, data.Others = agentsOf(data.Stats)
-	n := data.Stats.Cache
-	data.Shares = shares([]share{
-		{Name: "hit", N: n.Hits},
-		{Name: "revalidated", N: n.Revalidated},
-		{Name: "stale", N: n.Stale},
-		{Name: "miss", N: n.Misses},
-		{Name: "bypass", N: n.Bypass},
-	})
+	data.Shares = sharesOf("outcome", data.Stats.Requests.Outcomes, journal.Outcomes)
+	data.Doors = sharesOf("door", data.Stats.Requests.Doors, journal.Doors)
 	for source, n := range data.Stats.Pages.BySource {
 		data.Sources = append(data.Sources, share{Name: string(source), N: n})
 	}
@@ -161,6 +159,20 @@ func sessionsText(n int) string {
 		return strconv.Itoa(n) + "+"
 	}
 	return strconv.Itoa(n)
+}
+
+// sharesOf returns the requests of each value of a filter's term, in the order of their names. Those that there were
+// none of are left out.
+func sharesOf(term string, figures map[string]int64, names []string) []share {
+	var list []share
+	for _, name := range names {
+		if n := figures[name]; n > 0 {
+			list = append(list, share{
+				Name: name, Class: term + "-" + name, Link: "/requests?" + url.Values{"q": {term + ":" + name}}.Encode(), N: n,
+			})
+		}
+	}
+	return shares(list)
 }
 
 // shares sets the positions of figures in a bar. Figures that are zero have no width.

@@ -104,7 +104,8 @@ func (w *world) fillDay(t *testing.T) {
 			host = "go.dev"
 		}
 		w.store.AddVisit(own.KeyOf("https://"+host+"/"), store.Visit{
-			URL: "https://" + host + "/", Source: "local", FromCache: true, Tokens: 900, HTMLTokens: 9000, Count: int64(900 - i*20),
+			URL: "https://" + host + "/", Source: "local", FromCache: true, Tokens: 900, HTMLTokens: 9000,
+			Count: int64(900 - i*20),
 		})
 		if i%5 == 3 {
 			for _, trait := range []store.Trait{store.RejectsCA, store.Negotiates} {
@@ -145,8 +146,10 @@ func (w *world) fillDay(t *testing.T) {
 			URL:     "https://" + hosts[i%5] + "/doc/" + strings.Repeat("section-", i%9+1) + "effective_go?lang=en#formatting",
 			Outcome: outcomes[i%10], Why: "A stored response is fresh.", Section: "RFC 9111 §4.2",
 			Agent:  []string{"claude-code/2.1", "claude-code/2.1", "curl/8.14", "Mozilla/5.0 (X11; Linux) Gecko", ""}[i%5],
-			Client: "127.0.0.1", Session: fmt.Sprintf("run-4f2a-%d", i%4), Type: "text/markdown", BytesIn: 48000, BytesOut: 9000 + int64(i)*377,
-			Tokens: 1200 + i, HTMLTokens: 9000, Micros: int64(i) * 1300, MS: int64(i) * 13 / 10,
+			Client: "127.0.0.1", Session: fmt.Sprintf("run-4f2a-%d", i%4), Type: "text/markdown", BytesIn: 48000,
+			BytesOut: 9000 + int64(i)*377,
+			Tokens:   1200 + i, HTMLTokens: 9000, Micros: int64(i) * 1300, MS: int64(i) * 13 / 10,
+			Door: []string{"proxy", "proxy", "mcp", "proxy", "hook", "cli", "proxy", "crawl", "prefix"}[i%9],
 		}
 		if e.Outcome == "refused" {
 			e.Status, e.Why = 403, "The host ads.example is blocked by a rule."

@@ -17,7 +17,7 @@ import (
 func (p *program) requestsCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "requests",
-		Usage:     "list the daemon's last requests: what was done, and why",
+		Usage:     "list the last requests by every door: what was done, and why",
 		ArgsUsage: "[FILTER…]",
 		Description: "FILTER is made of " + api.FilterHelp + ". The last 5,000 requests are kept\n" +
 			"(requests.last in the configuration), and with requests.days all those of so many days.",
@@ -83,14 +83,14 @@ func (p *program) listRequests(c *cli.Context) error {
 		for _, e := range list.Requests {
 			rows = append(rows, []string{
 				e.ID, e.Time.Local().Format(time.DateTime), e.Method, strconv.Itoa(e.Status), e.Outcome,
-				strconv.FormatInt(e.MS, 10), strconv.FormatInt(e.BytesOut, 10), e.URL,
+				strconv.FormatInt(e.MS, 10), strconv.FormatInt(e.BytesOut, 10), e.Door, e.URL,
 			})
 		}
 		p.more(c, list.Next)
 		for _, w := range list.Warnings {
 			p.note("requests on disk: %s", w)
 		}
-		return p.table([]string{"ID", "TIME", "METHOD", "STATUS", "OUTCOME", "MS", "BYTES", "URL"}, rows)
+		return p.table([]string{"ID", "TIME", "METHOD", "STATUS", "OUTCOME", "MS", "BYTES", "DOOR", "URL"}, rows)
 	})
 }
 
@@ -131,6 +131,7 @@ func (p *program) printRequest(c *cli.Context, e *journal.Entry) error {
 		{"request", e.Method + " " + e.URL},
 		{"time", e.Time.Local().Format(time.RFC3339) + ", " + (time.Duration(e.Micros) * time.Microsecond).String()},
 		{"answer", fmt.Sprintf("%d %s, %d bytes of %d", e.Status, e.Type, e.BytesOut, e.BytesIn)},
+		{"door", e.Door},
 		{"outcome", e.Outcome},
 		{"why", e.Why},
 		{"decided by", e.Section},
@@ -142,6 +143,7 @@ func (p *program) printRequest(c *cli.Context, e *journal.Entry) error {
 		{"user", e.User},
 		{"session", e.Session},
 		{"agent", e.Agent},
+		{"page", e.Doc},
 		{"source", e.Source},
 		{"error", e.Error},
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/readthru/readthru/api"
+	"github.com/readthru/readthru/internal/journal"
 	"github.com/readthru/readthru/store"
 )
 
@@ -92,13 +93,30 @@ func (p *program) series(c *cli.Context) error {
 	})
 }
 
+// counts writes figures in the order of their names, without those that are 0; begin comes before the first.
+func counts(begin string, figures map[string]int64, names []string) string {
+	var list []string
+	for _, name := range names {
+		if n := figures[name]; n > 0 {
+			list = append(list, strconv.FormatInt(n, 10)+" "+name)
+		}
+	}
+	if len(list) == 0 {
+		return ""
+	}
+	return begin + strings.Join(list, ", ")
+}
+
 // statsText shows the figures of a daemon that runs, or those of the store.
 func statsText(st *api.Stats, running bool) string {
 	var t strings.Builder
 	if running {
 		fmt.Fprintf(&t, "version       %s, up %s\n", st.Version, time.Duration(st.UptimeS)*time.Second)
-		fmt.Fprintf(&t, "requests      %d (%d intercepted, %d tunnelled, %d blocked, %d errors)\n", st.Requests.Total,
-			st.Requests.Intercepted, st.Requests.Tunnelled, st.Requests.Blocked, st.Requests.Errors)
+		fmt.Fprintf(&t, "requests      %d%s\n", st.Requests.Total, counts(": ", st.Requests.Outcomes, journal.Outcomes))
+		if st.Requests.Total > 0 {
+			fmt.Fprintf(&t, "by doors      %s; %d intercepted\n", counts("", st.Requests.Doors, journal.Doors),
+				st.Requests.Intercepted)
+		}
 		fmt.Fprintf(&t, "cache         %d hits, %d misses, %d revalidated, %d stale, %d bypassed: ratio %.2f\n",
 			st.Cache.Hits, st.Cache.Misses, st.Cache.Revalidated, st.Cache.Stale, st.Cache.Bypass, st.Cache.HitRatio)
 		fmt.Fprintf(&t, "in progress   %s, %d of origins, %s, %s\n", count(int64(st.Work.Requests), "request"),

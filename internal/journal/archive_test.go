@@ -237,7 +237,8 @@ func TestTheLastRequestsAreKeptHoweverOldTheyAre(t *testing.T) {
 			time.Sleep(48 * time.Hour)
 		}
 		j := journal.New(o)
-		if got := all(t, j, "", 5000); len(got) < 1000 || len(got) > 1000+2*800 || !slices.Equal(got, want[len(want)-len(got):]) {
+		if got := all(t, j, "", 5000); len(got) < 1000 || len(got) > 1000+2*800 ||
+			!slices.Equal(got, want[len(want)-len(got):]) {
 			t.Errorf("%d requests are kept, want the last 1,000 and those of two files", len(got))
 		}
 	})

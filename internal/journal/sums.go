@@ -35,11 +35,21 @@ type Sums struct {
 	BytesSaved int64                // of origins' content that came from the store
 	Saved      time.Duration        // that origins took for what came from the store
 	Tunnels    map[string]int64     // by the reason
+	Doors      map[string]int64     // by the door; all doors are there
+}
+
+// Requests returns how many requests there were: those of all outcomes, and those of all doors.
+func (s Sums) Requests() (n int64) {
+	for _, d := range s.Durations {
+		n += d.Count
+	}
+	return n
 }
 
 // sums is what Sums are made of. A request adds to it under the journal's lock.
 type sums struct {
 	byOutcome        [10]durations
+	byDoor           [9]int64
 	in, out, unasked int64
 	savedMS          int64
 	tunnels          map[string]int64
@@ -58,6 +68,8 @@ func (t *sums) add(s slot) {
 	if at < 0 {
 		at = len(Outcomes) - 1
 	}
+	door := slices.Index(Doors, e.Door)
+	t.byDoor[max(0, door)]++
 	d := &t.byOutcome[at]
 	d.n++
 	d.sum += s.took
@@ -96,7 +108,10 @@ func (j *Journal) Sums() Sums {
 	j.mu.Unlock()
 	s := Sums{
 		Durations: map[string]Durations{}, BytesIn: t.in, BytesOut: t.out, BytesSaved: t.unasked,
-		Saved: time.Duration(t.savedMS) * time.Millisecond, Tunnels: tunnels,
+		Saved: time.Duration(t.savedMS) * time.Millisecond, Tunnels: tunnels, Doors: map[string]int64{},
+	}
+	for i, name := range Doors {
+		s.Doors[name] = t.byDoor[i]
 	}
 	for i, name := range Outcomes {
 		d := &t.byOutcome[i]
