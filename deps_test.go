@@ -61,7 +61,8 @@ const policy = `
 	convert/normalise     → convert/chars, convert/dom, convert/footnote, convert/formula, convert/guard, convert/hidden
 	convert/normalise     → convert/links, convert/css
 	convert/mdwrite       → convert/chars, convert/dom, convert/guard
-	convert               → convert/mhtml, convert/links, convert/normalise, convert/mdwrite
+	convert/head          → page, lazy, convert/chars, convert/dom
+	convert               → convert/mhtml, convert/links, convert/normalise, convert/mdwrite, convert/head
 	recipe                → page, convert, strictyaml
 	store                 → page, users
 	summary               → page, llm

@@ -122,6 +122,6 @@ func (d *Document) archive(ctx context.Context, f format, content []byte) {
 		d.warnings = append(d.warnings, WarnTooLarge)
 	}
 	d.compose(ctx, b.Bytes())
-	d.head.title = cmp.Or(doc.Title, d.head.title, fileName(d.path()))
-	d.head.meta["title"] = d.head.title
+	d.head.Title = cmp.Or(doc.Title, d.head.Title, fileName(d.path()))
+	d.head.Meta["title"] = d.head.Title
 }

@@ -38,7 +38,7 @@ func (d *Document) path() string {
 // say writes the description of a body without text.
 func (d *Document) say(b *strings.Builder, what string, size int) {
 	name := fileName(d.path())
-	d.head.title = name
+	d.head.Title = name
 	if name != "" {
 		b.WriteString(mdwrite.Escaped(name, true, ':') + ": ")
 	}

@@ -55,14 +55,14 @@ func (d *Document) choose(ctx context.Context) choice {
 	}
 	keep := t.decide(chance, cut*cutFactor(d.kind))
 	t.keepFields(keep)
-	t.keepTitle(keep, chars.Fold(d.head.title))
+	t.keepTitle(keep, chars.Fold(d.head.Title))
 	t.dropEchoes(keep)
 	switch d.kind {
 	case forum:
 		t.dropExtras(keep)
 		t.keepNames(keep)
 	case product:
-		t.keepPrice(keep, d.head.price)
+		t.keepPrice(keep, d.head.Price)
 	case article, service:
 		t.dropLabels(keep)
 	}
@@ -78,10 +78,10 @@ func (d *Document) choose(ctx context.Context) choice {
 		}
 	}
 	if kept == 0 || kept < fewWords && kept*4 < ruled || all < smallPage && ruled*2 > all {
-		return t.framed(rules, d.head.base)
+		return t.framed(rules, d.head.Base)
 	}
 	if t.kind == article || t.kind == service {
-		t.dropFrame(keep, d.head.base)
+		t.dropFrame(keep, d.head.Base)
 	}
 	return choice{root: d.body, name: "blocks", stage: allRules, dropped: t.dropped(keep)}
 }

@@ -16,6 +16,7 @@ import (
 
 	"github.com/readthru/readthru/convert/dom"
 	"github.com/readthru/readthru/convert/guard"
+	"github.com/readthru/readthru/convert/head"
 	"github.com/readthru/readthru/convert/hidden"
 	"github.com/readthru/readthru/convert/links"
 	"github.com/readthru/readthru/convert/mdwrite"
@@ -56,7 +57,7 @@ type Document struct {
 	entire  []byte    // decoded, as a whole
 	rest    []part    // of a large page, the further parts
 	partOf  *Document // of a further part, the first one
-	head    head
+	head    head.Head
 	signs   Signs
 	kind    pageType
 	body    *html.Node // normalised; nil when there is no tree, and the text alone is left
@@ -132,11 +133,11 @@ func (d *Document) reportHidden(r hidden.Report) {
 
 // adopt makes the page with this root the content of d.
 func (d *Document) adopt(ctx context.Context, root *html.Node) {
-	d.head = readHead(root, d.url)
-	if d.saved != nil && d.head.base == d.url { // the page names no base of its own
-		d.head.base = d.saved
+	d.head = head.Read(root, d.url)
+	if d.saved != nil && d.head.Base == d.url { // the page names no base of its own
+		d.head.Base = d.saved
 	}
-	d.signs.MarkdownTwin, d.signs.Canonical = d.head.twin, d.head.canonical
+	d.signs.MarkdownTwin, d.signs.Canonical = d.head.Twin, d.head.Canonical
 	d.signs.Wall = Wall(0, nil, d.content)
 	body := dom.Find(root, func(n *html.Node) bool { return dom.Is(n, atom.Body) })
 	if body == nil {
@@ -155,7 +156,7 @@ func (d *Document) adopt(ctx context.Context, root *html.Node) {
 	switch {
 	case noscriptPage(body, c):
 		c = count(ctx, root)
-	case structuredPage(body, c, d.head.articleBody):
+	case structuredPage(body, c, d.head.ArticleBody):
 		c = count(ctx, root)
 		d.warnings = append(d.warnings, WarnStructured)
 	}
@@ -170,12 +171,12 @@ func (d *Document) adopt(ctx context.Context, root *html.Node) {
 		d.served = serve(ctx, root, d.recipes)
 	}
 	manual := manualSigns(root)
-	if d.head.base == nil {
+	if d.head.Base == nil {
 		if n := links.NeedBase(body); n > 0 {
 			d.warnings = append(d.warnings, WarnNoBase+"="+strconv.Itoa(n))
 		}
 	}
-	normalise.Body(ctx, body, d.head.base, d.url, w)
+	normalise.Body(ctx, body, d.head.Base, d.url, w)
 	d.reportHidden(w.Report())
 	if d.served != nil {
 		d.served.describe(&d.head, root)
@@ -196,11 +197,11 @@ func (d *Document) adopt(ctx context.Context, root *html.Node) {
 		}
 	}
 	d.kind = typeOf(ctx, d.url, &d.head, body)
-	if manual && (d.kind == service || d.kind == listing || d.kind == article && d.head.meta["og:type"] != "article") {
+	if manual && (d.kind == service || d.kind == listing || d.kind == article && d.head.Meta["og:type"] != "article") {
 		d.kind = documentation
 	}
 	if d.kind == listing && d.signs.Words >= thinWords {
-		d.head.forget()
+		d.head.Forget()
 	}
 	d.body = body
 }
@@ -248,8 +249,8 @@ func (d *Document) Convert(ctx context.Context, o Options) (*Result, error) {
 		return nil, err
 	}
 	res := &Result{
-		Title: d.head.title, Description: d.head.meta["description"], CanonicalURL: d.head.canonical,
-		PageType: string(d.kind), Meta: maps.Clone(d.head.meta),
+		Title: d.head.Title, Description: d.head.Meta["description"], CanonicalURL: d.head.Canonical,
+		PageType: string(d.kind), Meta: maps.Clone(d.head.Meta),
 		HTMLTokens: d.sourceTokens(), HTMLChars: characters(d.entire), Warnings: append([]string(nil), d.warnings...),
 		Removed: d.removed,
 	}
@@ -416,7 +417,7 @@ func (d *Document) render(ctx context.Context, o Options, res *Result) (string, 
 		if res.Recipe == nil {
 			res.Recipe = &RecipeUse{Name: d.served.name}
 		}
-		res.Recipe.Next = d.served.nextPage(d.head.base)
+		res.Recipe.Next = d.served.nextPage(d.head.Base)
 	}
 	if r.TooDeep {
 		res.Warnings = append(res.Warnings, WarnDeep)

@@ -19,7 +19,7 @@ const maxCSVColumns = 1000
 // csv makes a table of comma-separated values (RFC 4180). It finds the actual separator in the text.
 func (d *Document) csv(ctx context.Context, text, mediaType string) {
 	if d.url != nil {
-		d.head.title = fileName(d.url.Path)
+		d.head.Title = fileName(d.url.Path)
 	}
 	r := csv.NewReader(strings.NewReader(text))
 	r.Comma, r.LazyQuotes, r.FieldsPerRecord, r.ReuseRecord = separator(text), true, -1, true

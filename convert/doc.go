@@ -3,7 +3,7 @@
 //
 // [Parse] decodes and parses a body once; the [Document] then answers [Document.Signs], by which a caller decides
 // whether this is the page at all, and [Document.Convert], as often as wanted with different [Options]. The steps, each
-// in a file or a package of its own: decode (decode.go), read what the page says about itself (meta.go, title.go),
+// in a file or a package of its own: decode (decode.go), read what the page says about itself (package head),
 // bring elements into the few forms the renderer knows (packages normalise, formula and footnote), remove what no
 // reader sees (packages hidden and css), prune what is not content (prune.go), choose the
 // root (root.go), try again more gently when too little is left (byrules.go), render (package mdwrite).
@@ -26,8 +26,7 @@
 //   - which character encoding a text has that states none, or a false one: decode.go, which calls [charset.Detect]
 //   - which format a body has that is not a page, and who reads it: formatOf (format.go), archiveReaders (archives.go)
 //   - the kind of a page, and what marks it as documentation: typeOf (pagetype.go), manualSigns (manualsigns.go)
-//   - the title of a page: title.go, titleparts.go
-//   - the price of what a page sells: statedPrice, keepPrice (price.go)
+//   - which blocks are the price of what a page sells: keepPrice (price.go)
 //   - which headings lead away from an article, or offer a newsletter: elsewhere.go
 //   - which lines and links around an article belong to its site: frame.go
 //   - which box only lists the places on its page: dropPlaces (onthispage.go)

@@ -4,12 +4,14 @@ import (
 	"math"
 	"strings"
 	"testing"
+
+	"github.com/readthru/readthru/convert/head"
 )
 
 func TestFeaturesOfPicturesEmphasisAndTitle(t *testing.T) {
 	o, body := outlined(t, `<h1>The title</h1><div><p>`+strings.Repeat("Some words of prose. ", 12)+`</p></div>
 <div class=photo><div><img src=x></div><p>(<i>Photo: <b>An</b> agency</i>)</p></div><p>`+"What it says"+`</p>`)
-	o.about(&head{title: "The Title!", meta: map[string]string{"description": "What it says."}})
+	o.about(&head.Head{Title: "The Title!", Meta: map[string]string{"description": "What it says."}})
 	p := o.facts(article)
 	if len(o.blocks) != 4 || o.boxes[p.titleBox].node != body || p.titleAt != 0 {
 		t.Fatalf("%d blocks; title at %d, with prose in %s", len(o.blocks), p.titleAt, o.boxes[p.titleBox].node.Data)

@@ -13,6 +13,7 @@ import (
 	"github.com/readthru/readthru/convert/chars"
 	"github.com/readthru/readthru/convert/dom"
 	"github.com/readthru/readthru/convert/guard"
+	"github.com/readthru/readthru/convert/head"
 	"github.com/readthru/readthru/convert/hidden"
 	"github.com/readthru/readthru/convert/links"
 	"github.com/readthru/readthru/convert/normalise"
@@ -47,7 +48,7 @@ func FindFrames(ctx context.Context, content []byte, contentType string, u *url.
 		return nil
 	}
 	f := &Frames{root: root}
-	base := readHead(root, u).base
+	base := head.Read(root, u).Base
 	for _, n := range dom.FindAll(root, shownFrame) {
 		src := dom.Attr(n, "src")
 		if src == "" || strings.HasPrefix(src, "about:") {
@@ -133,7 +134,7 @@ func (f *Frames) Put(ctx context.Context, i int, content []byte, contentType str
 	if body == nil {
 		return false
 	}
-	base := readHead(root, u).base
+	base := head.Read(root, u).Base
 	w := hidden.New(root)
 	err := guard.Run(func() {
 		normalise.UnwrapShadowRoots(body, w)

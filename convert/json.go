@@ -22,7 +22,7 @@ const (
 // valid JSON stays unchanged between fences.
 func (d *Document) json(ctx context.Context, text string) {
 	if d.url != nil {
-		d.head.title = fileName(d.url.Path)
+		d.head.Title = fileName(d.url.Path)
 	}
 	raw := []byte(text)
 	if !json.Valid(raw) {

@@ -121,7 +121,7 @@ func (d *Document) notebook(text string) bool {
 	clean, unseen := hidden.Markdown([]byte(strings.Join(blocks, "\n\n")), d.url) // the strings of JSON were escaped
 	d.reportHidden(unseen)
 	d.ready = string(clean)
-	d.head.title = cmp.Or(n.Metadata.Title, firstHeading(clean), d.head.title)
+	d.head.Title = cmp.Or(n.Metadata.Title, firstHeading(clean), d.head.Title)
 	return true
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/readthru/readthru/convert/chars"
 	"github.com/readthru/readthru/convert/dom"
 	"github.com/readthru/readthru/convert/guard"
+	"github.com/readthru/readthru/convert/head"
 )
 
 // block is a block of text: a paragraph, a heading, the own words of a list item, a table of data, or a code block. It
@@ -119,8 +120,8 @@ func (t *outline) free() {
 }
 
 // about records the title and the description of the page, and whether it is news.
-func (t *outline) about(h *head) {
-	t.title, t.abstract, t.news = hashOf(h.title), hashOf(h.meta["description"]), h.news
+func (t *outline) about(h *head.Head) {
+	t.title, t.abstract, t.news = hashOf(h.Title), hashOf(h.Meta["description"]), h.News
 }
 
 // hashOf returns the hash of a block with the text s.

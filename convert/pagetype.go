@@ -11,6 +11,7 @@ import (
 	"github.com/readthru/readthru/convert/chars"
 	"github.com/readthru/readthru/convert/dom"
 	"github.com/readthru/readthru/convert/guard"
+	"github.com/readthru/readthru/convert/head"
 	"github.com/readthru/readthru/internal/lazy"
 	"github.com/readthru/readthru/page"
 )
@@ -39,15 +40,15 @@ var forumMarks = chars.Set("forum forums thread threads topic topics discussion 
 	"vbulletin xenforo question questions answer answers showthread viewtopic viewforum community reddit boards")
 
 // typeOf decides the type of a page from its address, metadata and elements.
-func typeOf(ctx context.Context, u *url.URL, h *head, body *html.Node) pageType {
-	ogType := h.meta["og:type"]
-	if manualTool(h.generator) {
+func typeOf(ctx context.Context, u *url.URL, h *head.Head, body *html.Node) pageType {
+	ogType := h.Meta["og:type"]
+	if manualTool(h.Generator) {
 		return documentation
 	}
 	if u != nil && (page.Classify(u) == page.Documentation || manualHost(u.Hostname())) {
 		return documentation
 	}
-	articles, posts, isProduct := 0, 0, h.sells || strings.HasPrefix(ogType, "product")
+	articles, posts, isProduct := 0, 0, h.Sells || strings.HasPrefix(ogType, "product")
 	docs, asked := false, false
 	said := int32(0) // text of comments that answer one another
 	for d := range body.Descendants() {
@@ -85,7 +86,7 @@ func typeOf(ctx context.Context, u *url.URL, h *head, body *html.Node) pageType 
 	if docs {
 		return documentation
 	}
-	if !h.sells && (posts > 1 || forumNames(u, body)) {
+	if !h.Sells && (posts > 1 || forumNames(u, body)) {
 		return forum
 	}
 	m := measureOf(ctx, body, nil)

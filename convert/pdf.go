@@ -10,6 +10,7 @@ import (
 
 	"github.com/readthru/readthru/convert/chars"
 	"github.com/readthru/readthru/convert/guard"
+	"github.com/readthru/readthru/convert/head"
 	"github.com/readthru/readthru/convert/links"
 	"github.com/readthru/readthru/convert/pdf"
 	"github.com/readthru/readthru/convert/pdflayout"
@@ -30,7 +31,7 @@ func (d *Document) pdf(ctx context.Context, content []byte) {
 		if errors.Is(err, pdf.ErrEncrypted) {
 			warning = WarnEncrypted
 		}
-		d.head.title = fileName(d.path())
+		d.head.Title = fileName(d.path())
 		d.warnings = append(d.warnings, warning)
 		return
 	}
@@ -52,13 +53,13 @@ func (d *Document) pdf(ctx context.Context, content []byte) {
 	pdflayout.DropMargins(pages)
 	blocks := pdflayout.Blocks(ctx, pages)
 	d.ready = blocksMarkdown(ctx, blocks)
-	d.head.title = cmp.Or(sensibleTitle(f.Title), titleOf(blocks), fileName(d.path()))
-	d.head.meta = map[string]string{}
-	put(d.head.meta, "title", d.head.title)
-	put(d.head.meta, "author", chars.Clip(f.Author))
-	put(d.head.meta, "lang", chars.Clip(f.Lang))
+	d.head.Title = cmp.Or(sensibleTitle(f.Title), titleOf(blocks), fileName(d.path()))
+	d.head.Meta = map[string]string{}
+	head.Put(d.head.Meta, "title", d.head.Title)
+	head.Put(d.head.Meta, "author", chars.Clip(f.Author))
+	head.Put(d.head.Meta, "lang", chars.Clip(f.Lang))
 	if !f.Created.IsZero() {
-		put(d.head.meta, "date", f.Created.Format(time.RFC3339))
+		head.Put(d.head.Meta, "date", f.Created.Format(time.RFC3339))
 	}
 	if hidden > 0 {
 		d.warnings = append(d.warnings, WarnHidden+"="+strconv.Itoa(hidden))

@@ -3,12 +3,12 @@ package convert
 import (
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 
 	"golang.org/x/net/html/atom"
 
 	"github.com/readthru/readthru/convert/dom"
+	"github.com/readthru/readthru/convert/head"
 )
 
 // keepPrice keeps the price of a product: the first two amounts of money that are blocks of their own a little below
@@ -91,56 +91,9 @@ func names(b *block, stated float64) bool {
 	}
 	for rest := text.String(); rest != ""; {
 		var sum float64
-		if sum, rest = amount(rest); math.Abs(sum-stated) < .005 {
+		if sum, rest = head.Amount(rest); math.Abs(sum-stated) < .005 {
 			return true
 		}
 	}
 	return false
-}
-
-// amount returns the first number in s, as prices are written anywhere: 1,646.00, 1.646,00, 1646 or 39,99; and what
-// follows it. Without a number it returns 0 and "".
-func amount(s string) (sum float64, rest string) {
-	begin := strings.IndexAny(s, "0123456789")
-	if begin < 0 {
-		return 0, ""
-	}
-	s = s[begin:]
-	end := 0
-	for end < len(s) && (s[end] >= '0' && s[end] <= '9' || (s[end] == '.' || s[end] == ',') && end+1 < len(s) &&
-		s[end+1] >= '0' && s[end+1] <= '9') {
-		end++
-	}
-	number, cents := s[:end], ""
-	if at := strings.LastIndexAny(number, ".,"); at >= 0 && len(number)-at <= 3 {
-		number, cents = number[:at], number[at+1:]
-	}
-	number = strings.NewReplacer(".", "", ",", "").Replace(number)
-	sum, _ = strconv.ParseFloat(number+"."+cents+"0", 64)
-	return sum, s[end:]
-}
-
-// priceKeys are the names under which a page's metadata state the price of what it sells.
-var priceKeys = []string{"product:price:amount", "og:price:amount", "product:sale_price:amount", "price", "lowprice"}
-
-// statedPrice returns the price in JSON-LD about a product, or 0.
-func statedPrice(product map[string]any) float64 {
-	offers := product["offers"]
-	if list, ok := offers.([]any); ok && len(list) > 0 {
-		offers = list[0]
-	}
-	offer, ok := offers.(map[string]any)
-	if !ok {
-		return 0
-	}
-	for _, key := range []string{"price", "lowPrice"} {
-		switch v := offer[key].(type) {
-		case float64:
-			return v
-		case string:
-			sum, _ := amount(v)
-			return sum
-		}
-	}
-	return 0
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/readthru/readthru/convert/css"
 	"github.com/readthru/readthru/convert/dom"
 	"github.com/readthru/readthru/convert/guard"
+	"github.com/readthru/readthru/convert/head"
 )
 
 // proposeSteps bounds the comparisons with selectors by which names for elements are tried.
@@ -90,7 +91,7 @@ func (u *units) propose(by *namer) (parts RecipeParts, ok bool) {
 		is   func(*html.Node) bool
 	}{
 		{fieldTitle, dom.IsHeading},
-		{fieldAuthor, func(n *html.Node) bool { return authorElement(n) && !blankBelow(n) }},
+		{fieldAuthor, func(n *html.Node) bool { return head.AuthorElement(n) && !blankBelow(n) }},
 		{fieldDate, func(n *html.Node) bool { return dom.Is(n, atom.Time) && !blankBelow(n) }},
 		{fieldPrice, priceElement},
 		{fieldBody, longText},

@@ -17,6 +17,7 @@ import (
 	"github.com/readthru/readthru/convert/css"
 	"github.com/readthru/readthru/convert/dom"
 	"github.com/readthru/readthru/convert/guard"
+	"github.com/readthru/readthru/convert/head"
 	"github.com/readthru/readthru/internal/clip"
 	"github.com/readthru/readthru/page"
 )
@@ -154,20 +155,20 @@ func (v valueSelector) found(n *html.Node) found {
 }
 
 // describe puts what the recipe says of the page into its metadata.
-func (s *serving) describe(h *head, root *html.Node) {
+func (s *serving) describe(h *head.Head, root *html.Node) {
 	if title := s.first(s.title, root); title != "" {
-		h.title = title
+		h.Title = title
 	}
 	if author := s.first(s.author, root); author != "" {
-		h.meta["author"] = author
+		h.Meta["author"] = author
 	}
 	if d := s.first(s.date, root); d != "" {
-		h.meta["date"] = cmp.Or(dayIn(d), d)
+		h.Meta["date"] = cmp.Or(dayIn(d), d)
 	}
 }
 
 // dayIn returns the date in a text in RFC 3339 or as a day; "" without one.
-func dayIn(text string) string { return cmp.Or(date(text), wordedDate(text)) }
+func dayIn(text string) string { return cmp.Or(head.Date(text), head.WordedDate(text)) }
 
 // first returns the first value that is not empty.
 func (s *serving) first(list []found, root *html.Node) string {
@@ -293,8 +294,8 @@ func (s *serving) list(d *Document, use *RecipeUse) []*html.Node {
 		}
 	}
 	all := dom.NewElement(atom.Div)
-	if d.head.title != "" {
-		all.AppendChild(dom.NewElement(atom.H1, dom.NewText(d.head.title)))
+	if d.head.Title != "" {
+		all.AppendChild(dom.NewElement(atom.H1, dom.NewText(d.head.Title)))
 	}
 	if nested { // comments that answer one another
 		for _, box := range written {

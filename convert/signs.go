@@ -131,6 +131,33 @@ func noscriptPage(body *html.Node, c counts) bool {
 	return true
 }
 
+// structuredPage replaces the content of the body by the article in its JSON-LD if the page itself has hardly any text,
+// because scripts would have put the article there. It reports whether it did.
+func structuredPage(body *html.Node, c counts, articleBody string) bool {
+	if c.words >= thinWords || chars.Words(articleBody) < noscriptWords {
+		return false
+	}
+	holder := dom.NewElement(atom.Div)
+	if strings.Contains(articleBody, "</p>") || strings.Contains(articleBody, "<br") {
+		nodes, err := html.ParseFragment(strings.NewReader(articleBody), dom.NewElement(atom.Body))
+		if err != nil {
+			return false
+		}
+		for _, n := range nodes {
+			holder.AppendChild(n)
+		}
+	} else {
+		for line := range strings.Lines(articleBody) {
+			if !chars.Blank(line) {
+				holder.AppendChild(dom.NewElement(atom.P, dom.NewText(strings.TrimSpace(line))))
+			}
+		}
+	}
+	dom.Empty(body)
+	dom.MoveChildren(holder, body)
+	return true
+}
+
 // judge sets the signs that follow from the counts.
 func (s *Signs) judge(c counts, size int) {
 	s.Words, s.Still = c.words, !c.scripts && !c.moves

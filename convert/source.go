@@ -27,7 +27,7 @@ func (d *Document) source(text, contentType string) {
 	lang := ""
 	if d.url != nil {
 		lang = codePath(d.url.Path)
-		d.head.title = fileName(d.url.Path)
+		d.head.Title = fileName(d.url.Path)
 	}
 	if lang == "" {
 		lang = codeType(page.MediaType(contentType))

@@ -11,6 +11,7 @@ import (
 	"github.com/readthru/readthru/convert/css"
 	"github.com/readthru/readthru/convert/footnote"
 	"github.com/readthru/readthru/convert/formula"
+	"github.com/readthru/readthru/convert/head"
 	"github.com/readthru/readthru/convert/hidden"
 	"github.com/readthru/readthru/convert/links"
 	"github.com/readthru/readthru/convert/normalise"
@@ -27,7 +28,7 @@ var Version = sync.OnceValue(version)
 // ruleTables are the rules that are data.
 var ruleTables = slices.Concat(
 	[]any{page.TrackingParameters},
-	links.Rules, headRules, signRules, hidden.Rules, css.Rules, footnote.Rules, formula.Rules, normalise.Rules,
+	links.Rules, head.Rules, signRules, hidden.Rules, css.Rules, footnote.Rules, formula.Rules, normalise.Rules,
 	pruneRules, contentRules, formatRules, fileRules, binaryRules,
 )
 

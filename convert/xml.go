@@ -9,6 +9,7 @@ import (
 
 	"github.com/readthru/readthru/convert/chars"
 	"github.com/readthru/readthru/convert/guard"
+	"github.com/readthru/readthru/convert/head"
 	"github.com/readthru/readthru/convert/mdwrite"
 	"github.com/readthru/readthru/convert/xmlread"
 )
@@ -41,7 +42,7 @@ func (d *Document) xml(ctx context.Context, text string) {
 		return
 	}
 	if d.url != nil {
-		d.head.title = fileName(d.url.Path)
+		d.head.Title = fileName(d.url.Path)
 	}
 	d.ready = mdwrite.Fence(text, "xml")
 }
@@ -102,7 +103,7 @@ func writeEntry(b *strings.Builder, loc, changed, title string) {
 	} else {
 		b.WriteString("<" + loc + ">")
 	}
-	if day := date(changed); day != "" {
+	if day := head.Date(changed); day != "" {
 		b.WriteString(", " + day)
 	}
 	b.WriteByte('\n')
@@ -163,7 +164,7 @@ func (d *Document) svg(ctx context.Context, text string) {
 		what += ", " + strings.TrimSuffix(width, "px") + " × " + strings.TrimSuffix(height, "px") + " pixels"
 	}
 	d.say(&b, what, len(text))
-	d.head.title = chars.Clip(title)
+	d.head.Title = chars.Clip(title)
 	for _, part := range []string{title, description, strings.Join(words, " ")} {
 		if part != "" {
 			b.WriteString("\n\n")

@@ -1,4 +1,4 @@
-package convert
+package head
 
 import (
 	"cmp"
@@ -6,11 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"golang.org/x/net/html"
-	"golang.org/x/net/html/atom"
-
 	"github.com/readthru/readthru/convert/chars"
-	"github.com/readthru/readthru/convert/dom"
 	"github.com/readthru/readthru/page"
 )
 
@@ -37,7 +33,7 @@ func readStructured(meta page.Meta, text string) (articleBody string, sells bool
 		case map[string]any:
 			for _, key := range []string{"datePublished", "dateCreated"} {
 				if s, ok := v[key].(string); ok {
-					put(meta, "date", date(s))
+					Put(meta, "date", Date(s))
 				}
 			}
 			if body, ok := v["articleBody"].(string); ok && len(body) > len(articleBody) {
@@ -47,7 +43,7 @@ func readStructured(meta page.Meta, text string) (articleBody string, sells bool
 				isType(v["@type"], "ProductGroup") {
 				sells, price = true, cmp.Or(price, statedPrice(v))
 			}
-			put(meta, "author", byline(chars.Clip(personName(v["author"]))))
+			Put(meta, "author", byline(chars.Clip(personName(v["author"]))))
 			walk(v["@graph"])
 			walk(v["mainEntity"])
 			walk(v["mainEntityOfPage"])
@@ -73,33 +69,6 @@ func isType(v any, name string) bool {
 		return slices.Contains(v, any(name))
 	}
 	return false
-}
-
-// structuredPage replaces the content of the body by the article in its JSON-LD if the page itself has hardly any text,
-// because scripts would have put the article there. It reports whether it did.
-func structuredPage(body *html.Node, c counts, articleBody string) bool {
-	if c.words >= thinWords || chars.Words(articleBody) < noscriptWords {
-		return false
-	}
-	holder := dom.NewElement(atom.Div)
-	if strings.Contains(articleBody, "</p>") || strings.Contains(articleBody, "<br") {
-		nodes, err := html.ParseFragment(strings.NewReader(articleBody), dom.NewElement(atom.Body))
-		if err != nil {
-			return false
-		}
-		for _, n := range nodes {
-			holder.AppendChild(n)
-		}
-	} else {
-		for line := range strings.Lines(articleBody) {
-			if !chars.Blank(line) {
-				holder.AppendChild(dom.NewElement(atom.P, dom.NewText(strings.TrimSpace(line))))
-			}
-		}
-	}
-	dom.Empty(body)
-	dom.MoveChildren(holder, body)
-	return true
 }
 
 // repairJSON removes what pages put into JSON against its grammar: comments and CDATA marks, control characters in

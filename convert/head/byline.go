@@ -1,4 +1,4 @@
-package convert
+package head
 
 import (
 	"strings"
@@ -20,27 +20,27 @@ var byWord = lazy.Pattern(`(?i)^by:?\s+`)
 
 // readBelow reads author and date below the first heading where the metadata state none. A name below the heading is
 // better than that of the site, which some pages state as their author.
-func (h *head) readBelow(root *html.Node) {
-	stated := h.meta["author"]
-	if stated != "" && chars.Fold(stated) == chars.Fold(h.meta["og:site_name"]) {
-		delete(h.meta, "author")
+func (h *Head) readBelow(root *html.Node) {
+	stated := h.Meta["author"]
+	if stated != "" && chars.Fold(stated) == chars.Fold(h.Meta["og:site_name"]) {
+		delete(h.Meta, "author")
 	}
 	for _, key := range []string{"author", "date"} {
-		if h.meta[key] == "" {
+		if h.Meta[key] == "" {
 			h.guessed = append(h.guessed, key)
 		}
 	}
-	readByline(h.meta, root)
-	found, known := chars.Fold(h.meta["author"]), chars.Fold(stated)
+	readByline(h.Meta, root)
+	found, known := chars.Fold(h.Meta["author"]), chars.Fold(stated)
 	if stated != "" && (strings.Contains(found, known) || strings.Contains(known, found)) { // also if none was found
-		h.meta["author"] = stated
+		h.Meta["author"] = stated
 	}
 }
 
-// forget drops the author and the date that were read from a page that lists others: they are those of the first.
-func (h *head) forget() {
+// Forget drops the author and the date that were read from a page that lists others: they are those of the first.
+func (h *Head) Forget() {
 	for _, key := range h.guessed {
-		delete(h.meta, key)
+		delete(h.Meta, key)
 	}
 }
 
@@ -69,13 +69,13 @@ func readByline(meta page.Meta, root *html.Node) {
 		if reach++; reach > bylineReach {
 			return
 		}
-		if authorElement(n) && meta["author"] == "" {
+		if AuthorElement(n) && meta["author"] == "" {
 			if text := dom.Text(n); len(text) < 300 {
-				put(meta, "author", byline(chars.Clip(dom.OneLine(n))))
+				Put(meta, "author", byline(chars.Clip(dom.OneLine(n))))
 			}
 		}
 		if meta["date"] == "" {
-			put(meta, "date", elementDate(n))
+			Put(meta, "date", elementDate(n))
 		}
 	}
 }
@@ -84,7 +84,7 @@ func readByline(meta page.Meta, root *html.Node) {
 var authorNames = dom.Names(`byline by-line author author-name post-author entry-author byline-name byline-author
 	article-author username contributor writer`)
 
-func authorElement(n *html.Node) bool {
+func AuthorElement(n *html.Node) bool {
 	switch {
 	case dom.Is(n, atom.Img, atom.Ul, atom.Form, atom.Input, atom.Meta, atom.Link):
 		return false
@@ -98,8 +98,11 @@ func authorElement(n *html.Node) bool {
 }
 
 var (
-	bylineStart = lazy.Pattern(`(?i)^(?:\W*(?:(?:article |story |post |posted |written |published |created |reported |authored )?by|author|von|par|por|from)\b\s*:?\s*)+`)
-	bylineEnd   = lazy.Pattern(`(?i)\s*(?:[|•·–—(@<]|\s-\s|\bon\s|\bin\s|\bat\s\d|\bpublished\b|\bupdated\b|\bposted\b|\blast\b|\bsaid\b|\bfollow\b|\s\d).*$`)
+	bylineStart = lazy.Pattern(`(?i)^(?:\W*(?:` +
+		`(?:article |story |post |posted |written |published |created |reported |authored )?by|` +
+		`author|von|par|por|from)\b\s*:?\s*)+`)
+	bylineEnd = lazy.Pattern(`(?i)\s*(?:[|•·–—(@<]|\s-\s|\bon\s|\bin\s|\bat\s\d|\bpublished\b|\bupdated\b|` +
+		`\bposted\b|\blast\b|\bsaid\b|\bfollow\b|\s\d).*$`)
 )
 
 // byline returns the name in a byline, or "" if s is not a name: one to eight words that begin with a letter.
@@ -113,16 +116,19 @@ func byline(s string) string {
 	return s
 }
 
-var dateNames = dom.Names(`date published publish-date pub-date posted posted-on post-date entry-date time-stamp dateline
-	article-date meta-date byline post-meta entry-meta`)
+var dateNames = dom.Names(`date published publish-date pub-date posted posted-on post-date entry-date time-stamp
+	dateline article-date meta-date byline post-meta entry-meta`)
 
-var writtenDate = lazy.Pattern(`(?i)\b(?:(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.? (\d{1,2})(?:st|nd|rd|th)?,? (\d{4})|(\d{1,2})(?:st|nd|rd|th)?\.? (jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?,? (\d{4})|(\d{4}-\d{2}-\d{2})\b)`)
+var writtenDate = lazy.Pattern(`(?i)\b(?:` +
+	`(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.? (\d{1,2})(?:st|nd|rd|th)?,? (\d{4})|` +
+	`(\d{1,2})(?:st|nd|rd|th)?\.? (jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?,? (\d{4})|` +
+	`(\d{4}-\d{2}-\d{2})\b)`)
 
 // elementDate returns the date in the attributes of an element or, when its name says that it is a date, in its text.
 func elementDate(n *html.Node) string {
 	if dom.Is(n, atom.Time) || strings.HasPrefix(dom.Attr(n, "itemprop"), "date") {
 		for _, s := range []string{dom.Attr(n, "datetime"), dom.Attr(n, "content")} {
-			if d := date(s); d != "" {
+			if d := Date(s); d != "" {
 				return d
 			}
 		}
@@ -133,21 +139,21 @@ func elementDate(n *html.Node) string {
 	if len(text) > 400 {
 		return ""
 	}
-	return wordedDate(text)
+	return WordedDate(text)
 }
 
-// wordedDate returns the first day that a text names, or "".
-func wordedDate(text string) string {
+// WordedDate returns the first day that a text names, or "".
+func WordedDate(text string) string {
 	m := writtenDate().FindStringSubmatch(chars.OneLine(text))
 	switch {
 	case m == nil:
 		return ""
 	case m[1] != "":
-		return date(titleCase(m[1]) + " " + m[2] + ", " + m[3])
+		return Date(titleCase(m[1]) + " " + m[2] + ", " + m[3])
 	case m[5] != "":
-		return date(m[4] + " " + titleCase(m[5]) + " " + m[6])
+		return Date(m[4] + " " + titleCase(m[5]) + " " + m[6])
 	}
-	return date(m[7])
+	return Date(m[7])
 }
 
 func titleCase(month string) string { return strings.ToUpper(month[:1]) + strings.ToLower(month[1:]) }

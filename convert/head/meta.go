@@ -1,4 +1,4 @@
-package convert
+package head
 
 import (
 	"cmp"
@@ -14,8 +14,8 @@ import (
 	"github.com/readthru/readthru/page"
 )
 
-// headRules are the rules that are data, for [Version].
-var headRules = []any{
+// Rules are the tables of this package, which count in the version of the rules.
+var Rules = []any{
 	menuNames, metaKeys, dateKeys, authorKeys, dateForms, dayForms, authorNames, dateNames,
 }
 
@@ -36,26 +36,26 @@ var (
 	}
 )
 
-// head is the metadata of a page.
-type head struct {
-	meta      page.Meta
-	title     string
-	generator string
-	canonical string // absolute, on the same site; else empty
-	twin      string // absolute URL of the page in markdown; else empty
+// Head is the metadata of a page.
+type Head struct {
+	Meta      page.Meta // what meta elements and JSON-LD say, by their names
+	Title     string    // of the page, without the name of its site
+	Generator string    // the tools that made the page, as they name themselves
+	Canonical string    // absolute, on the same site; else empty
+	Twin      string    // absolute URL of the page in markdown; else empty
 
-	articleBody string  // the article's text as JSON-LD has it; else empty
-	sells       bool    // JSON-LD says that the page sells one thing
-	price       float64 // of it, as the metadata state; else 0
-	news        bool    // JSON-LD or its keywords say that the page is news
-	base        *url.URL
+	ArticleBody string   // the article's text as JSON-LD has it; else empty
+	Sells       bool     // JSON-LD says that the page sells one thing
+	Price       float64  // of it, as the metadata state; else 0
+	News        bool     // JSON-LD or its keywords say that the page is news
+	Base        *url.URL // what relative addresses are resolved against; may be nil
 
 	guessed []string // what of the metadata was read from the page itself, and not stated
 }
 
-// readHead collects the metadata of the page at u before anything is removed.
-func readHead(root *html.Node, u *url.URL) head {
-	h := head{meta: page.Meta{}, base: u}
+// Read collects the metadata of the page at u before anything is removed.
+func Read(root *html.Node, u *url.URL) Head {
+	h := Head{Meta: page.Meta{}, Base: u}
 	other := map[string]string{}
 	var t titles
 	var structured []*html.Node
@@ -66,7 +66,7 @@ func readHead(root *html.Node, u *url.URL) head {
 		}
 		switch n.DataAtom {
 		case atom.Html:
-			put(h.meta, "lang", dom.Attr(n, "lang"))
+			Put(h.Meta, "lang", dom.Attr(n, "lang"))
 		case atom.Title:
 			if t.element == "" {
 				t.element = chars.Clip(chars.TrimIcons(dom.Text(n)))
@@ -75,7 +75,7 @@ func readHead(root *html.Node, u *url.URL) head {
 			if !baseSeen && u != nil {
 				if b, err := page.Resolve(u, strings.TrimSpace(dom.Attr(n, "href"))); err == nil && dom.Attr(n, "href") != "" &&
 					(b.Scheme == "http" || b.Scheme == "https") && b.Host != "" {
-					h.base, baseSeen = b, true
+					h.Base, baseSeen = b, true
 				}
 			}
 		case atom.H1, atom.H2, atom.H3, atom.H4:
@@ -87,12 +87,12 @@ func readHead(root *html.Node, u *url.URL) head {
 				switch {
 				case key == "" || value == "":
 				case key == "generator":
-					h.generator += value
-				case metaKeys[key] || strings.HasPrefix(key, "article:") && len(key) < 60 && len(h.meta) < 60:
-					put(h.meta, key, value)
-					put(other, key, value)
+					h.Generator += value
+				case metaKeys[key] || strings.HasPrefix(key, "article:") && len(key) < 60 && len(h.Meta) < 60:
+					Put(h.Meta, key, value)
+					Put(other, key, value)
 				case len(other) < 200:
-					put(other, key, value)
+					Put(other, key, value)
 				}
 			}
 		case atom.Link:
@@ -104,46 +104,46 @@ func readHead(root *html.Node, u *url.URL) head {
 		}
 	}
 	for _, key := range authorKeys {
-		put(h.meta, "author", other[key])
+		Put(h.Meta, "author", other[key])
 	}
-	if author := h.meta["author"]; author != "" {
-		h.meta["author"] = byWord().ReplaceAllString(author, "")
+	if author := h.Meta["author"]; author != "" {
+		h.Meta["author"] = byWord().ReplaceAllString(author, "")
 	}
 	for _, key := range dateKeys {
-		put(h.meta, "date", date(other[key]))
+		Put(h.Meta, "date", Date(other[key]))
 	}
-	h.news = other["news_keywords"] != ""
+	h.News = other["news_keywords"] != ""
 	for _, n := range structured {
-		body, sells, price := readStructured(h.meta, dom.Text(n))
-		if len(body) > len(h.articleBody) {
-			h.articleBody = body
+		body, sells, price := readStructured(h.Meta, dom.Text(n))
+		if len(body) > len(h.ArticleBody) {
+			h.ArticleBody = body
 		}
-		h.sells, h.price = h.sells || sells, cmp.Or(h.price, price)
-		h.news = h.news || strings.Contains(dom.Text(n), "NewsArticle")
+		h.Sells, h.Price = h.Sells || sells, cmp.Or(h.Price, price)
+		h.News = h.News || strings.Contains(dom.Text(n), "NewsArticle")
 	}
 	for _, key := range priceKeys {
-		price, _ := amount(other[key])
-		h.price = cmp.Or(h.price, price)
+		price, _ := Amount(other[key])
+		h.Price = cmp.Or(h.Price, price)
 	}
 	h.readBelow(root)
-	if h.meta["date"] == "" {
+	if h.Meta["date"] == "" {
 		h.guessed = append(h.guessed, "date")
 		if t := dom.Find(root, func(n *html.Node) bool {
-			return dom.Is(n, atom.Time) && date(dom.Attr(n, "datetime")) != "" && !dom.Within(n, atom.Footer, atom.Nav)
+			return dom.Is(n, atom.Time) && Date(dom.Attr(n, "datetime")) != "" && !dom.Within(n, atom.Footer, atom.Nav)
 		}); t != nil {
-			put(h.meta, "date", date(dom.Attr(t, "datetime")))
+			Put(h.Meta, "date", Date(dom.Attr(t, "datetime")))
 		}
 	}
-	put(h.meta, "description", h.meta["og:description"])
-	put(h.meta, "canonical_url", h.canonical)
-	t.og, t.home = chars.TrimIcons(h.meta["og:title"]), u != nil && home(u)
+	Put(h.Meta, "description", h.Meta["og:description"])
+	Put(h.Meta, "canonical_url", h.Canonical)
+	t.og, t.home = chars.TrimIcons(h.Meta["og:title"]), u != nil && home(u)
 	if u != nil {
 		t.host = chars.Fold(page.SiteName(u.Hostname()))
 	}
 	t.readCaption(root)
-	t.nameSite(h.meta["og:site_name"])
-	h.title = t.choose()
-	put(h.meta, "title", cmp.Or(t.element, t.og, h.title))
+	t.nameSite(h.Meta["og:site_name"])
+	h.Title = t.choose()
+	Put(h.Meta, "title", cmp.Or(t.element, t.og, h.Title))
 	for _, key := range []string{"og:image", "og:url", "twitter:image"} {
 		h.absolute(key)
 	}
@@ -151,17 +151,17 @@ func readHead(root *html.Node, u *url.URL) head {
 }
 
 // absolute resolves a URL of the metadata against the page's base. It keeps what is none.
-func (h *head) absolute(key string) {
-	if h.meta[key] == "" || h.base == nil {
+func (h *Head) absolute(key string) {
+	if h.Meta[key] == "" || h.Base == nil {
 		return
 	}
-	u, err := page.Resolve(h.base, h.meta[key])
+	u, err := page.Resolve(h.Base, h.Meta[key])
 	if err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != "" {
-		h.meta[key] = u.String()
+		h.Meta[key] = u.String()
 	}
 }
 
-func (h *head) link(n *html.Node, u *url.URL) {
+func (h *Head) link(n *html.Node, u *url.URL) {
 	rel := " " + strings.ToLower(dom.Attr(n, "rel")) + " "
 	href := dom.Attr(n, "href")
 	if href == "" || u == nil || len(href) > 4<<10 {
@@ -171,18 +171,18 @@ func (h *head) link(n *html.Node, u *url.URL) {
 	if err != nil || target.Scheme != "http" && target.Scheme != "https" || target.Host == "" {
 		return
 	}
-	if strings.Contains(rel, " canonical ") && h.canonical == "" &&
+	if strings.Contains(rel, " canonical ") && h.Canonical == "" &&
 		page.SameSite(u.Hostname(), target.Hostname()) {
-		h.canonical = target.String()
+		h.Canonical = target.String()
 	}
-	if strings.Contains(rel, " alternate ") && h.twin == "" &&
+	if strings.Contains(rel, " alternate ") && h.Twin == "" &&
 		strings.HasPrefix(strings.ToLower(dom.Attr(n, "type")), "text/markdown") {
-		h.twin = target.String()
+		h.Twin = target.String()
 	}
 }
 
-// put sets key unless it is set already or value is empty.
-func put(m map[string]string, key, value string) {
+// Put sets key unless it is set already or value is empty.
+func Put(m map[string]string, key, value string) {
 	if value = strings.TrimSpace(value); value != "" && m[key] == "" {
 		m[key] = value
 	}
@@ -200,8 +200,8 @@ var dayForms = []string{
 	"2 January 2006", "2 Jan 2006", "2006-01-02T15:04:05", "2006-01-02 15:04:05", "2006-01-02T15:04",
 }
 
-// date returns a date in RFC 3339, or only its day, or "" if s is neither. It guesses nothing.
-func date(s string) string {
+// Date returns a date in RFC 3339, or only its day, or "" if s is neither. It guesses nothing.
+func Date(s string) string {
 	s = strings.TrimSpace(s)
 	if len(s) < 8 || len(s) > 40 {
 		return ""
@@ -217,7 +217,7 @@ func date(s string) string {
 		}
 	}
 	if len(s) > 10 && s[10] == 'T' {
-		return date(s[:10])
+		return Date(s[:10])
 	}
 	return ""
 }
