@@ -3,16 +3,19 @@ package main
 import (
 	"bytes"
 	"encoding/binary"
+	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/klauspost/compress/zstd"
 
+	"github.com/readthru/readthru/api"
 	"github.com/readthru/readthru/fetch"
 	"github.com/readthru/readthru/knowledge"
 	"github.com/readthru/readthru/store"
@@ -111,6 +114,120 @@ func TestNoSecretIsStored(t *testing.T) {
 		}
 		t.Errorf("in the backup: %q", after[:min(len(after), 30)])
 		text = after
+	}
+}
+
+// A secret in a URL, by whatever door it comes in, is nowhere in the data directory: not in a record of the store, the
+// present one or an older one, nor in the requests that are kept in files, as it is or packed. Nor is it in a backup or
+// in what is exported of the requests.
+func TestNoSecretOfAURLIsOnDisk(t *testing.T) {
+	const canary = "k7Qx2mZp9Rt4Vw6Y"
+	origin := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch {
+		case strings.HasPrefix(r.URL.Path, "/moved"):
+			w.Header().Set("Location", "/page?token="+canary+"location")
+			w.WriteHeader(http.StatusFound)
+			return
+		case strings.HasPrefix(r.URL.Path, "/broken"):
+			panic(http.ErrAbortHandler)
+		case strings.HasPrefix(r.URL.Path, "/json"):
+			w.Header().Set("Content-Type", "application/json")
+			w.Header().Set("Set-Cookie", "sid="+canary+"setcookie")
+			if r.Header.Get("Referer") == "" {
+				w.Header().Set("Content-Location", "/json?sig="+canary+"contentlocation")
+				w.Header().Set("Link", "</a?token="+canary+"link>; rel=next")
+			} else {
+				w.Header().Set("Cache-Control", "public, max-age=60")
+			}
+			_, _ = io.WriteString(w, `{"plain": "data"}`)
+			return
+		}
+		w.Header().Set("Content-Type", "text/html")
+		_, _ = io.WriteString(w, "<title>Account</title><h1>Account</h1><p>Balance of the one who asks: plenty.</p>")
+	}))
+	t.Cleanup(origin.Close)
+	c, client := startCore(t, func(s *settings) { s.Requests.Days = 7 })
+	server := c.server(nil, nil, &daemonInfo{}, nil)
+	t.Cleanup(server.Stop)
+	b, ctx := server.Client(agentName), t.Context()
+	read(t, client, origin.URL+"/plain", "Accept: text/html")
+	read(t, client, origin.URL+"/json/stored", "Referer: https://a.test/?token="+canary+"referer")
+	read(t, client, origin.URL+"/json")
+	read(t, client, origin.URL+"/moved", "Accept: text/html")
+	for _, target := range []string{
+		"/page?token=" + canary + "query", "/page?state=" + canary + "state", "/page?" + canary + "bare1",
+		"/page?next=%2Freset%3Ftoken%3D" + canary + "next", "/page?u=https%253A%252F%252Fb.test%252F%253Fsig%253D" + canary,
+		"/page?d=%7B%22password%22%3A%22" + canary + "json%22%7D", "/reset/" + canary + "reset", "/s/" + canary[:15],
+		"/mail/" + canary + "/unsubscribe", "/feeds/calendars/user_" + canary + "calendar.ics",
+		"/moved/page?token=" + canary + "moved", "/broken?token=" + canary + "broken", "/file/x#" + canary + "k3Y5fragment7",
+		"/page#access_token=" + canary + "fragment", "/json?sig=" + canary + "json",
+	} {
+		raw := origin.URL + target
+		for _, accept := range []string{"*/*", "text/markdown"} {
+			req, err := http.NewRequestWithContext(ctx, http.MethodGet, raw, http.NoBody)
+			if err != nil {
+				t.Fatal(err)
+			}
+			req.Header.Set("Accept", accept)
+			if resp, err := client.Do(req); err == nil { // some are broken off
+				_, _ = io.Copy(io.Discard, resp.Body)
+				_ = resp.Body.Close()
+			}
+		}
+		// What each of these answers does not matter: many refuse such a URL.
+		_, _ = b.Fetch(ctx, api.FetchRequest{URL: raw, Session: "work", Summary: "brief"})
+		_, _ = b.DetectAndFetch(ctx, api.DetectRequest{Text: "Read " + raw + " for me."})
+		_, _ = b.Cached(ctx, raw, true)
+		_, _ = b.Changes(ctx, raw, "")
+		_, _ = b.Robots(ctx, raw)
+		_, _ = b.ContextPage(ctx, "work", raw)
+		_, _ = b.ProposeRecipe(ctx, raw)
+		_, _ = b.CreateBase(ctx, api.NewBase{Name: "scraped", Scrape: raw})
+		_, _ = b.AddNote(ctx, api.NewNote{Text: "A note of the account.", Pages: []string{raw}})
+		event, err := json.Marshal(map[string]any{
+			"hook_event_name": "PostToolUse", "session_id": "hooked", "tool_name": "WebFetch",
+			"tool_input": map[string]any{"url": raw}, "tool_response": map[string]any{"result": "Balance", "url": raw},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, _ = b.Hook(ctx, api.HookEvent{Agent: "claude-code", Event: event})
+	}
+	list, err := b.Requests(ctx, api.RequestQuery{})
+	if err != nil || len(list.Requests) < 30 {
+		t.Fatalf("requests: %v, %v", list, err)
+	}
+	for _, e := range list.Requests {
+		_, _ = b.ReplayRequest(ctx, e.ID)
+	}
+	if err := b.Flush(ctx); err != nil {
+		t.Fatal(err)
+	}
+	var exported, backup bytes.Buffer
+	for _, format := range []string{"har", "jsonl"} {
+		if err := b.ExportRequests(ctx, api.RequestExport{Format: format}, &exported); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := b.Backup(ctx, &backup); err != nil {
+		t.Fatal(err)
+	}
+	for what, text := range map[string][]byte{"the export": exported.Bytes(), "the backup": unpacked(t, backup.Bytes())} {
+		if at := bytes.Index(text, []byte(canary[:15])); at >= 0 {
+			t.Errorf("in %s: %q", what, text[max(at-80, 0):min(at+60, len(text))])
+		}
+	}
+	client.CloseIdleConnections()
+	if err := c.Close(); err != nil { // which writes what is in memory
+		t.Error(err)
+	}
+	secret, text, page := strings.ToLower(canary[:15]), "balance of the one", origin.URL+"/plain"
+	found := textsOnDisk(t, c.dir, secret, text, page)
+	if len(found[text]) == 0 || !slices.Contains(found[page], ".jsonl") {
+		t.Errorf("what may be on disk is at %v", found)
+	}
+	if places := found[secret]; len(places) > 0 {
+		t.Errorf("a secret is at %v", places)
 	}
 }
 
