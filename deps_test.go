@@ -21,7 +21,7 @@ const policy = `
 	page, symbols, recording, journal, render, agents, summary, convert/hidden, convert, recipe, fetch/github → clip
 	fleet, knowledge, fetch, proxy, api/firecrawl, api, mcp, ui, cmd/readthru → clip
 	symbols, markdown, summary, convert, convert/hidden, convert/xmlread, knowledge, fetch/github → lazy
-	certs, store, service, api, cmd/readthru → wholefile
+	certs, store, service, api, cmd/readthru, botauth → wholefile
 	users                 → guess
 	users, symbols, store, cache, knowledge, knowledge/vector, fleet, fetch/github, render → fault
 	knowledge/breath      → fault
@@ -37,7 +37,8 @@ const policy = `
 	certs                 →
 	preference            → page
 	payment               → page
-	fetch                 → preference, payment
+	fetch                 → preference, payment, botauth
+	api, cmd/readthru     → botauth
 	render                → page, httpfield
 	convert/chars, convert/guard, convert/charset →
 	convert/dom           → convert/chars, convert/guard

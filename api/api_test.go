@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/readthru/readthru/api"
+	"github.com/readthru/readthru/internal/botauth"
 	"github.com/readthru/readthru/knowledge/outline"
 	"github.com/readthru/readthru/page"
 	"github.com/readthru/readthru/store"
@@ -437,6 +438,10 @@ func TestAuthorityAndProxySettings(t *testing.T) {
 	der, _ := io.ReadAll(ask(t, addr, "GET", "/ca.der", "").Body)
 	if c, err := x509.ParseCertificate(der); err != nil || !c.Equal(w.origin.Certificate()) {
 		t.Errorf("ca.der: %v", err)
+	}
+	if resp := ask(t, addr, "GET", botauth.DirectoryPath, ""); resp.StatusCode != http.StatusOK ||
+		resp.Header.Get("Content-Type") != botauth.DirectoryType {
+		t.Errorf("signing keys: %d %v", resp.StatusCode, resp.Header)
 	}
 	pac, _ := io.ReadAll(ask(t, addr, "GET", "/proxy.pac", "").Body)
 	if !strings.Contains(string(pac), `return "PROXY 127.0.0.1:7887";`) {

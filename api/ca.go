@@ -4,6 +4,8 @@ import (
 	"encoding/pem"
 	"io"
 	"net/http"
+
+	"github.com/readthru/readthru/internal/botauth"
 )
 
 func (s *Server) serveCAPEM(w http.ResponseWriter, _ *http.Request, _ none) error {
@@ -37,6 +39,17 @@ func (s *Server) authority() ([]byte, error) {
 		return nil, problem(http.StatusNotFound, "this server has no authority")
 	}
 	return s.o.CA(), nil
+}
+
+// serveSigningKeys answers the directory of the key that signs own requests, as its origin must publish it.
+func (s *Server) serveSigningKeys(w http.ResponseWriter, _ *http.Request, _ none) error {
+	if s.o.SigningKeys == nil {
+		return problem(http.StatusNotFound, "own requests are not signed: see fetch.sign in the configuration")
+	}
+	w.Header().Set("Content-Type", botauth.DirectoryType)
+	w.Header().Set("Cache-Control", "max-age=86400")
+	_, _ = w.Write(s.o.SigningKeys) // an error is a client that has gone
+	return nil
 }
 
 // servePAC answers proxy settings: everything but this machine through the proxy.

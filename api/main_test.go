@@ -159,7 +159,8 @@ func newWorldIn(tb testing.TB, dir string, origin func(http.ResponseWriter, *htt
 		Firecrawl: firecrawl.New(firecrawl.Options{Crawl: crawl.Config{Fetcher: f, Interval: -1}, Dir: tb.TempDir()}),
 		Fetch:     f, Store: w.store, Version: "test", Instance: "instance-1", Secret: "secret", MarkdownNewMode: "off",
 		Proxy: func() string { return "127.0.0.1:7887" }, AutoConfig: proxy.AutoConfig,
-		CA: func() []byte { return pemOf(w.origin.Certificate()) },
+		CA:          func() []byte { return pemOf(w.origin.Certificate()) },
+		SigningKeys: []byte(`{"keys":[]}`),
 		Fresh: func(ctx context.Context, url string) (bool, error) {
 			req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, http.NoBody)
 			if err != nil {

@@ -1,6 +1,9 @@
 package api
 
-import "github.com/readthru/readthru/knowledge"
+import (
+	"github.com/readthru/readthru/internal/botauth"
+	"github.com/readthru/readthru/knowledge"
+)
 
 // The table of operations: each row is an operationId, a method and path, what it does, and the method of Server that
 // does it. To add an operation, add a row here, the method of Server, and a method of Client if a command or a tool
@@ -31,6 +34,9 @@ var (
 		"application/x-pem-file", (*Server).serveCAPEM, openToAll)
 	_ = stream(reads, "getAuthorityDER", "GET /ca.der", "returns the certificate of the authority, DER",
 		"application/x-x509-ca-cert", (*Server).serveCADER, openToAll)
+	_ = stream(reads, "getSigningKeys", "GET "+botauth.DirectoryPath,
+		"returns the key that signs own requests, for the origin of fetch.sign.directory to publish", botauth.DirectoryType,
+		(*Server).serveSigningKeys, openToAll)
 	_ = stream(reads, "getProxySettings", "GET /proxy.pac", "returns proxy settings for browsers",
 		"application/x-ns-proxy-autoconfig", (*Server).servePAC, openToAll)
 

@@ -83,6 +83,7 @@ type Options struct {
 	Sessions       func() []SessionStats          // counts of all sessions, with their names
 	SessionProxies SessionProxies                 // if nil, sessions have no proxies of their own
 	CA             func() []byte                  // the authority's certificate, PEM
+	SigningKeys    []byte                         // the directory of the key that signs own requests; nil: none does
 	Trust          func(context.Context) []Trust  // whether each trust store has the authority
 	RenewCA        func() error                   // replaces the authority; if nil, it cannot be replaced here
 

@@ -13,6 +13,7 @@ import (
 	"net/netip"
 	"net/url"
 	"os"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -20,6 +21,7 @@ import (
 	lru "github.com/hashicorp/golang-lru/v2"
 	"golang.org/x/net/http/httpproxy"
 
+	"github.com/readthru/readthru/internal/botauth"
 	"github.com/readthru/readthru/internal/httpfield"
 	"github.com/readthru/readthru/page"
 )
@@ -45,7 +47,10 @@ type TransportOptions struct {
 
 	Advice    string // follows the error of a connection to an origin that failed; may be empty
 	UserAgent string // for own requests without one
-	Log       *slog.Logger
+
+	Signer *botauth.Signer // signs own requests over TLS; nil: none
+
+	Log *slog.Logger
 }
 
 // Transport sends requests to origins: it verifies certificates and refuses prohibited addresses. It takes the policy
@@ -59,6 +64,7 @@ type Transport struct {
 	upstream  *url.URL                         // may be nil
 	behind    func(*url.URL) (*url.URL, error) // returns nothing for what TransportOptions.Direct names
 	userAgent string
+	signer    *botauth.Signer              // may be nil
 	looked    *lru.Cache[string, resolved] // lookups of checkBehindUpstream
 	pools     [3]*http.Transport           // by policy
 }
@@ -66,7 +72,9 @@ type Transport struct {
 // NewTransport returns a Transport. The error for an invalid option names the option.
 func NewTransport(o TransportOptions) (*Transport, error) {
 	looked, _ := lru.New[string, resolved](1024) // fails for sizes below 1 only
-	t := &Transport{userAgent: o.UserAgent, looked: looked, dialer: &dialer{avoid: o.Avoid, advice: o.Advice}}
+	t := &Transport{
+		userAgent: o.UserAgent, signer: o.Signer, looked: looked, dialer: &dialer{avoid: o.Avoid, advice: o.Advice},
+	}
 	t.dialer.private = [3]bool{proxied: o.AllowPrivateProxied, own: o.AllowPrivateOwn, operator: true}
 	for _, s := range o.Resolve {
 		m, err := parseMapping(s)
@@ -145,6 +153,14 @@ func (t *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
 		r.Header["User-Agent"] = []string{agent}
 		req = &r
 	}
+	signed := t.signer != nil && p == own && req.URL.Scheme == "https"
+	if signed {
+		req = req.Clone(ctx)
+		if err := t.signer.Sign(req, time.Now()); err != nil {
+			closeBody(req)
+			return nil, err
+		}
+	}
 	req, content := expecting(req)
 	var x exchange
 	req = req.WithContext(x.observe(watched(req.Context(), req.Method))) //nolint:contextcheck // of the request's
@@ -157,6 +173,10 @@ func (t *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	httpfield.RemoveOurs(resp.Header)
+	varies := func(name string) bool { return httpfield.Has(resp.Header, "Vary", name) }
+	if signed && slices.ContainsFunc(botauth.Fields, varies) {
+		resp.Header.Add("Vary", "*") // the cache does not know the request's signature
+	}
 	return resp, nil
 }
 

@@ -15,7 +15,7 @@ func (p *program) backupCommand() *cli.Command {
 		Name:        "backup",
 		Usage:       "write a consistent copy of the store",
 		ArgsUsage:   "FILE",
-		Description: "If FILE is \"-\", the copy goes to standard output. It does not contain the authority.",
+		Description: "If FILE is \"-\", the copy goes to standard output. It has neither the authority nor the signing key.",
 		Flags:       []cli.Flag{jsonFlag()},
 		Action: func(c *cli.Context) error {
 			name, err := oneArg(c.Args().Slice(), "FILE")

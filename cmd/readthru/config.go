@@ -44,6 +44,10 @@ type config struct {
 		UserAgent    string        `yaml:"user_agent"`
 		AllowPrivate bool          `yaml:"allow_private"`
 		MaxHTMLChars int           `yaml:"max_html_chars"`
+		Sign         struct {
+			Directory string `yaml:"directory"`
+			Key       string `yaml:"key"`
+		} `yaml:"sign"`
 	} `yaml:"fetch"`
 	GitHub struct {
 		BaseURL     string `yaml:"base_url"`

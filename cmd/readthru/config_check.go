@@ -16,6 +16,7 @@ import (
 
 	"github.com/readthru/readthru/api/firecrawl"
 	"github.com/readthru/readthru/fetch"
+	"github.com/readthru/readthru/internal/botauth"
 	"github.com/readthru/readthru/internal/fleet"
 	"github.com/readthru/readthru/internal/llm"
 	"github.com/readthru/readthru/internal/users"
@@ -223,6 +224,11 @@ func (s *settings) checkLists(bad func(string, error) error) error {
 	}
 	if !httpguts.ValidHeaderFieldValue(s.Fetch.UserAgent) {
 		return bad("fetch.user_agent", fmt.Errorf("%q is not the value of a field", s.Fetch.UserAgent))
+	}
+	if s.Fetch.Sign.Directory != "" {
+		if _, err := botauth.CheckDirectory(s.Fetch.Sign.Directory); err != nil {
+			return bad("fetch.sign.directory", err)
+		}
 	}
 	return nil
 }

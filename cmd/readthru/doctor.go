@@ -106,6 +106,9 @@ func (p *program) examine(ctx context.Context, s *settings, probes bool) []findi
 	found = append(found, examineAuthority(ctx, authority, time.Now())...)
 	found = append(found, examineRoots(authorityOptions(s))...)
 	found = append(found, examineBrowser(ctx, s, probes))
+	if s.Fetch.Sign.Directory != "" {
+		found = append(found, examineSigner(ctx, s, probes))
+	}
 	if !probes {
 		return found
 	}

@@ -26,6 +26,7 @@ import (
 	"github.com/readthru/readthru/convert"
 	"github.com/readthru/readthru/fetch"
 	"github.com/readthru/readthru/fetch/github"
+	"github.com/readthru/readthru/internal/botauth"
 	"github.com/readthru/readthru/internal/fault"
 	"github.com/readthru/readthru/internal/fleet"
 	"github.com/readthru/readthru/internal/journal"
@@ -57,6 +58,7 @@ type core struct {
 	store     *store.Store
 	transport *fetch.Transport
 	cache     *cache.Cache
+	signer    *botauth.Signer // nil: own requests are not signed
 	fetcher   *fetch.Fetcher
 	browser   *render.Browser
 	symbols   *symbols.Engine
@@ -103,10 +105,13 @@ func openCore(s *settings, dir string, offline bool, log *slog.Logger) (*core, e
 	c.offline.Store(offline)
 	c.now.Store(s)
 	var err error
+	if c.signer, err = s.signer(dir); err != nil {
+		return nil, err
+	}
 	c.transport, err = fetch.NewTransport(fetch.TransportOptions{
 		Resolve: s.Upstream.Resolve, CAFile: s.Upstream.CAFile, Upstream: s.Proxy.Upstream, Direct: s.Proxy.Direct,
 		AllowPrivateOwn: s.Fetch.AllowPrivate, AllowPrivateProxied: s.allowPrivate(),
-		Avoid: c.avoid, UserAgent: s.Fetch.UserAgent, Advice: s.upstreamAdvice(), Log: log,
+		Avoid: c.avoid, UserAgent: s.Fetch.UserAgent, Signer: c.signer, Advice: s.upstreamAdvice(), Log: log,
 	})
 	if err != nil {
 		return nil, usageError{err}
@@ -403,6 +408,9 @@ func (c *core) server(running *proxy.Proxy, authority *certs.Authority, d *daemo
 	})
 	if host, _, err := net.SplitHostPort(c.settings.Admin.Listen); err == nil && net.ParseIP(host) == nil && host != "" {
 		o.Hosts = append(o.Hosts, host)
+	}
+	if c.signer != nil {
+		o.SigningKeys = c.signer.Directory()
 	}
 	if authority != nil {
 		o.CA = authority.PEM
