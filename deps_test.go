@@ -63,7 +63,8 @@ const policy = `
 	convert/normalise     → convert/links, convert/css
 	convert/mdwrite       → convert/chars, convert/dom, convert/guard
 	convert/head          → page, lazy, convert/chars, convert/dom
-	convert               → convert/mhtml, convert/links, convert/normalise, convert/mdwrite, convert/head
+	convert/signs         → lazy, convert/chars, convert/dom, convert/guard, convert/hidden
+	convert               → convert/mhtml, convert/links, convert/normalise, convert/mdwrite, convert/head, convert/signs
 	recipe                → page, convert, strictyaml
 	store                 → page, users
 	summary               → page, llm

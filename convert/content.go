@@ -9,6 +9,7 @@ import (
 	"github.com/readthru/readthru/convert/chars"
 	"github.com/readthru/readthru/convert/dom"
 	"github.com/readthru/readthru/convert/guard"
+	"github.com/readthru/readthru/convert/signs"
 )
 
 // contentRules are the rules that are data, for [Version].
@@ -50,7 +51,7 @@ func (d *Document) choose(ctx context.Context) choice {
 	}
 	chance := t.judge(d.kind, m.forest)
 	cut := t.bestCut(chance)
-	if t.empty(cut) && d.signs.Words > 20 && d.signs.Words < shellWords {
+	if t.empty(cut) && d.signs.Words > 20 && d.signs.Words < signs.ShellWords {
 		return choice{root: d.body, name: noContent, dropped: t.dropped(make([]bool, len(t.blocks)))}
 	}
 	keep := t.decide(chance, cut*cutFactor(d.kind))

@@ -21,6 +21,7 @@ import (
 	"github.com/readthru/readthru/convert/links"
 	"github.com/readthru/readthru/convert/mdwrite"
 	"github.com/readthru/readthru/convert/normalise"
+	"github.com/readthru/readthru/convert/signs"
 	"github.com/readthru/readthru/internal/markdown"
 	"github.com/readthru/readthru/page"
 )
@@ -58,7 +59,7 @@ type Document struct {
 	rest    []part    // of a large page, the further parts
 	partOf  *Document // of a further part, the first one
 	head    head.Head
-	signs   Signs
+	signs   signs.Signs
 	kind    pageType
 	body    *html.Node // normalised; nil when there is no tree, and the text alone is left
 	form    format     // of a body that is not HTML, else empty
@@ -138,7 +139,7 @@ func (d *Document) adopt(ctx context.Context, root *html.Node) {
 		d.head.Base = d.saved
 	}
 	d.signs.MarkdownTwin, d.signs.Canonical = d.head.Twin, d.head.Canonical
-	d.signs.Wall = Wall(0, nil, d.content)
+	d.signs.Wall = signs.Wall(0, nil, d.content)
 	body := dom.Find(root, func(n *html.Node) bool { return dom.Is(n, atom.Body) })
 	if body == nil {
 		body = normalise.Frameset(root)
@@ -152,18 +153,9 @@ func (d *Document) adopt(ctx context.Context, root *html.Node) {
 		w = hidden.NewFinal(root)
 	}
 	normalise.UnwrapShadowRoots(body, w) // before words are counted: what a host shows is in its template
-	c := count(ctx, root)
-	switch {
-	case noscriptPage(body, c):
-		c = count(ctx, root)
-	case structuredPage(body, c, d.head.ArticleBody):
-		c = count(ctx, root)
+	if d.signs.Judge(ctx, root, body, d.head.ArticleBody, len(d.content)) {
 		d.warnings = append(d.warnings, WarnStructured)
 	}
-	d.signs.judge(c, len(d.content))
-	f := factsOf(root, body, c)
-	d.signs.SoftError, d.signs.ErrorPage, d.signs.Login, d.signs.Paywall = f.softError(), f.errorPage(), f.loginWall(),
-		f.paywall()
 	if d.pick != nil {
 		d.pick.apply(ctx, body)
 	}
@@ -200,14 +192,14 @@ func (d *Document) adopt(ctx context.Context, root *html.Node) {
 	if manual && (d.kind == service || d.kind == listing || d.kind == article && d.head.Meta["og:type"] != "article") {
 		d.kind = documentation
 	}
-	if d.kind == listing && d.signs.Words >= thinWords {
+	if d.kind == listing && d.signs.Words >= signs.ThinWords {
 		d.head.Forget()
 	}
 	d.body = body
 }
 
 // Signs returns facts by which a caller decides whether this is the page at all, or what stands in its place.
-func (d *Document) Signs() Signs { return d.signs }
+func (d *Document) Signs() signs.Signs { return d.signs }
 
 // Options choose the part of a page to convert, and the form of links and images. The zero value is the main content
 // with inline links and images.

@@ -22,7 +22,7 @@
 //
 // # Who owns what
 //
-//   - what is a bot wall, a paywall, or a shell that scripts fill: botwall.go, paywall.go, signs.go
+//   - what is a bot wall, a paywall, or a shell that scripts fill: package signs
 //   - which character encoding a text has that states none, or a false one: decode.go, which calls [charset.Detect]
 //   - which format a body has that is not a page, and who reads it: formatOf (format.go), archiveReaders (archives.go)
 //   - the kind of a page, and what marks it as documentation: typeOf (pagetype.go), manualSigns (manualsigns.go)

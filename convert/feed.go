@@ -16,6 +16,8 @@ import (
 	"github.com/readthru/readthru/convert/chars"
 	"github.com/readthru/readthru/convert/dom"
 	"github.com/readthru/readthru/convert/guard"
+	"github.com/readthru/readthru/convert/hidden"
+	"github.com/readthru/readthru/convert/signs"
 	"github.com/readthru/readthru/convert/xmlread"
 )
 
@@ -87,7 +89,7 @@ func (d *Document) compose(ctx context.Context, markup []byte) {
 	before := len(d.warnings)
 	d.adopt(ctx, root)
 	words := d.signs.Words
-	d.signs = Signs{Words: words}
+	d.signs = signs.Signs{Words: words}
 	kept := d.warnings[:before]
 	for _, w := range d.warnings[before:] {
 		if w != WarnThin && w != WarnShell && w != WarnSoft404 {
@@ -146,7 +148,7 @@ func writeHead(b *bytes.Buffer, name, value string) {
 func line(s string) string {
 	if strings.IndexByte(s, '<') >= 0 {
 		var b strings.Builder
-		writeText(&b, xhtml.NewTokenizer(strings.NewReader(s)))
+		hidden.WriteText(&b, xhtml.NewTokenizer(strings.NewReader(s)))
 		s = b.String()
 	} else {
 		s = html.UnescapeString(s)

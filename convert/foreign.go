@@ -7,6 +7,7 @@ import (
 
 	"github.com/readthru/readthru/convert/chars"
 	"github.com/readthru/readthru/convert/links"
+	"github.com/readthru/readthru/convert/signs"
 	"github.com/readthru/readthru/internal/lazy"
 	"github.com/readthru/readthru/internal/markdown"
 	"github.com/readthru/readthru/page"
@@ -42,7 +43,10 @@ const (
 
 var (
 	tagLike    = lazy.Pattern(`</?[a-zA-Z][a-zA-Z0-9-]*(?:\s[^<>]*)?/?>`)
-	codeSyntax = lazy.Pattern(`^\s*(?:(?:def|class|func|fn|import|package|const|let|var|public|private|return|#include|export|sudo|pip|npm|git|curl|\$|>>>)\s\S.*[^.:!?]|(?:def|class)\s\w+.*:|.*[;{}]|[\w.]+\(.*\)|[\w.\[\]"']+ ?= ?\S+)\s*$`)
+	codeSyntax = lazy.Pattern(`^\s*(?:` +
+		`(?:def|class|func|fn|import|package|const|let|var|public|private|return|#include|export|sudo|pip|npm|git|` +
+		`curl|\$|>>>)\s\S.*[^.:!?]|` +
+		`(?:def|class)\s\w+.*:|.*[;{}]|[\w.]+\(.*\)|[\w.\[\]"']+ ?= ?\S+)\s*$`)
 )
 
 // DoubtMarkdown judges the first 256 KiB of markdown without knowing the page. [DoubtAgainst] compares it with the
@@ -54,7 +58,7 @@ func DoubtMarkdown(md []byte) Doubt {
 	switch {
 	case len(bytes.TrimSpace(md)) == 0:
 		return DoubtEmpty
-	case Wall(0, nil, md) != "":
+	case signs.Wall(0, nil, md) != "":
 		return DoubtWall
 	case soup(prose):
 		return DoubtHTML
@@ -120,11 +124,11 @@ func soup(prose string) bool {
 
 // saysError reports whether markdown is only a short text under a heading that names an error.
 func saysError(md []byte, seen int) bool {
-	if seen >= shellWords || bytes.Contains(md, []byte("```")) {
+	if seen >= signs.ShellWords || bytes.Contains(md, []byte("```")) {
 		return false
 	}
 	headings := markdown.Headings(md[:min(len(md), 8<<10)])
-	return len(headings) > 0 && firstIn(errorPhrases, strings.ToLower(headings[0].Title)) != ""
+	return len(headings) > 0 && signs.FirstIn(signs.ErrorPhrases, strings.ToLower(headings[0].Title)) != ""
 }
 
 // lostCode reports whether markdown without fences has many lines of code among its prose.

@@ -74,7 +74,7 @@ func (d *Document) json(ctx context.Context, text string) {
 // proportion.
 func indented(raw []byte) string {
 	size, depth := 0, 0
-	for _, c := range signs(raw) {
+	for _, c := range punctuation(raw) {
 		switch c {
 		case '{', '[':
 			depth++
@@ -93,8 +93,8 @@ func indented(raw []byte) string {
 	return out.String()
 }
 
-// signs yields the bytes of JSON that stand in no string, with their places.
-func signs(raw []byte) iter.Seq2[int, byte] {
+// punctuation yields the bytes of JSON that stand in no string, with their places.
+func punctuation(raw []byte) iter.Seq2[int, byte] {
 	return func(yield func(int, byte) bool) {
 		quoted := false
 		for i := 0; i < len(raw); i++ {
@@ -133,7 +133,7 @@ func eachValue(raw []byte, open byte, do func(key, value []byte) bool) bool {
 	}
 	var key []byte
 	depth, start := 0, 1
-	for i, c := range signs(raw) {
+	for i, c := range punctuation(raw) {
 		switch {
 		case c == '{' || c == '[':
 			depth++

@@ -100,3 +100,13 @@ func Spaced(s string) string {
 	}
 	return text
 }
+
+// SpacesForNewlines returns s with spaces for its newlines.
+func SpacesForNewlines(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r == '\n' || r == '\r' {
+			return ' '
+		}
+		return r
+	}, s)
+}

@@ -1,15 +1,15 @@
-package convert
+package signs
 
 // softError returns the words by which a page with status 200 says that it does not exist, "" when it does not say so.
 // Long pages, and pages with an article or code, are about errors and are not errors themselves.
 func (f facts) softError() string {
-	if f.words >= shellWords || f.content {
+	if f.words >= ShellWords || f.content {
 		return ""
 	}
-	if phrase := firstIn(errorPhrases, f.title); phrase != "" {
+	if phrase := FirstIn(ErrorPhrases, f.title); phrase != "" {
 		return phrase
 	}
-	return firstIn(errorPhrases, f.h1)
+	return FirstIn(ErrorPhrases, f.h1)
 }
 
 // failureNames are words in the titles of pages that report a failure of the server.
@@ -31,12 +31,12 @@ func (f facts) errorPage() string {
 		return ""
 	}
 	for _, name := range []string{f.title, f.h1} {
-		if phrase := firstIn(failureNames, name); phrase != "" {
+		if phrase := FirstIn(failureNames, name); phrase != "" {
 			return phrase
 		}
 	}
-	if f.words < thinWords/2 {
-		return firstIn(failureNames, f.text)
+	if f.words < ThinWords/2 {
+		return FirstIn(failureNames, f.text)
 	}
 	return ""
 }

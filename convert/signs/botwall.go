@@ -1,4 +1,4 @@
-package convert
+package signs
 
 import (
 	"bytes"
@@ -9,6 +9,7 @@ import (
 	"golang.org/x/net/html"
 
 	"github.com/readthru/readthru/convert/chars"
+	"github.com/readthru/readthru/convert/hidden"
 )
 
 // wallWindow is the number of bytes of a body that are searched for the marks of a bot wall. One wall had its mark 128
@@ -96,7 +97,7 @@ func Wall(status int, header map[string][]string, content []byte) string {
 	if len(content) < smallWall {
 		sentences = append(append(append([]string{}, sentences...), wallPhrases...), "Reference #18.")
 		for _, box := range wallClasses {
-			if bytes.Contains(content, []byte(box)) && (status >= 400 || chars.Words(textWithoutTags(content)) < thinWords) {
+			if bytes.Contains(content, []byte(box)) && (status >= 400 || chars.Words(textWithoutTags(content)) < ThinWords) {
 				return box
 			}
 		}
@@ -115,7 +116,7 @@ func Wall(status int, header map[string][]string, content []byte) string {
 			return mark
 		}
 	}
-	if len(said) > 0 && seen < shellWords {
+	if len(said) > 0 && seen < ShellWords {
 		return said[0]
 	}
 	return ""
@@ -186,6 +187,6 @@ func inMachinery(content []byte, marks []string) string {
 
 func textWithoutTags(content []byte) string {
 	var b strings.Builder
-	writeText(&b, html.NewTokenizer(bytes.NewReader(content)))
+	hidden.WriteText(&b, html.NewTokenizer(bytes.NewReader(content)))
 	return b.String()
 }

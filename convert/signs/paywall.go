@@ -1,4 +1,4 @@
-package convert
+package signs
 
 import (
 	"strings"
@@ -113,15 +113,15 @@ func (f facts) loginWall() string {
 	if f.words >= contentWords/2 {
 		return ""
 	}
-	name := firstIn(signInNames, f.h1)
+	name := FirstIn(signInNames, f.h1)
 	if name == "" {
-		name = firstIn(signInNames, f.title)
+		name = FirstIn(signInNames, f.title)
 	}
-	request := firstIn(signInRequests, f.text)
+	request := FirstIn(signInRequests, f.text)
 	switch {
 	case f.passwords > 0 && (name != "" || request != ""):
 		return name + request
-	case f.passwords > 0 && f.words > 0 && f.words < thinWords:
+	case f.passwords > 0 && f.words > 0 && f.words < ThinWords:
 		return "password"
 	case request != "" && f.words < contentWords/4:
 		return request
@@ -139,25 +139,26 @@ var paywallRequests = []string{
 	"unlock this article", "unlock the full", "to read the full", "you have reached your limit",
 	"you've reached your limit",
 	"free articles remaining", "free articles left", "articles remaining this month", "jetzt weiterlesen",
-	"weiterlesen mit", "lesen sie diesen artikel mit", "nur für abonnenten", "réservé aux abonnés", "pour lire la suite",
+	"weiterlesen mit", "lesen sie diesen artikel mit", "nur für abonnenten", "réservé aux abonnés",
+	"pour lire la suite",
 	"contenido exclusivo para suscriptores", "para seguir leyendo",
 }
 
 // paywall returns the words at which an article is cut off for readers who have not paid, "" when it is not cut off.
 // Metadata alone does not prove a cut: many pages that say that they are not free hold the whole text.
 func (f facts) paywall() string {
-	request := firstIn(paywallRequests, f.text)
+	request := FirstIn(paywallRequests, f.text)
 	switch {
 	case request != "" && f.words < contentWords:
 		return request
-	case f.locked && f.words < shellWords:
+	case f.locked && f.words < ShellWords:
 		return "isAccessibleForFree"
 	}
 	return ""
 }
 
-// firstIn returns the first of phrases that stands in text as whole words, or "".
-func firstIn(phrases []string, text string) string {
+// FirstIn returns the first of phrases that stands in text as whole words, or "".
+func FirstIn(phrases []string, text string) string {
 	if text == "" {
 		return ""
 	}
