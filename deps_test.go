@@ -64,7 +64,9 @@ const policy = `
 	convert/mdwrite       → convert/chars, convert/dom, convert/guard
 	convert/head          → page, lazy, convert/chars, convert/dom
 	convert/signs         → lazy, convert/chars, convert/dom, convert/guard, convert/hidden
+	convert/rules         → page, lazy, convert/chars, convert/dom, convert/guard, convert/head, convert/links
 	convert               → convert/mhtml, convert/links, convert/normalise, convert/mdwrite, convert/head, convert/signs
+	convert               → convert/rules
 	recipe                → page, convert, strictyaml
 	store                 → page, users
 	summary               → page, llm

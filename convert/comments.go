@@ -8,6 +8,7 @@ import (
 
 	"github.com/readthru/readthru/convert/chars"
 	"github.com/readthru/readthru/convert/dom"
+	"github.com/readthru/readthru/convert/rules"
 )
 
 // articleWords is the number of words of prose outside comments, weighted by the chance that they are content, from
@@ -63,7 +64,7 @@ func commentBox(n *html.Node) bool {
 		return false
 	}
 	for word := range namesOf(n) {
-		if forumMarks[word] {
+		if rules.ForumMarks[word] {
 			return false
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/readthru/readthru/convert/chars"
 	"github.com/readthru/readthru/convert/dom"
 	"github.com/readthru/readthru/convert/guard"
+	"github.com/readthru/readthru/convert/rules"
 	"github.com/readthru/readthru/convert/signs"
 )
 
@@ -37,34 +38,34 @@ const maxJudged = 30_000
 
 // choose decides which part of the page is its content. On documentation the rules alone decide, because they lose
 // nothing there. Elsewhere a model judges every block of text; the decision of the rules is one of its features.
-func (d *Document) choose(ctx context.Context) choice {
-	rules := byRules(ctx, d.body, d.kind)
-	if d.kind == documentation {
-		return rules
+func (d *Document) choose(ctx context.Context) rules.Choice {
+	prior := rules.Choose(ctx, d.body, d.kind)
+	if d.kind == rules.Documentation {
+		return prior
 	}
 	m := contentModel()
-	t := newOutline(ctx, d.body, rules, m.odds)
+	t := newOutline(ctx, d.body, prior, m.odds)
 	defer t.free()
 	t.about(&d.head)
 	if len(t.blocks) > maxJudged {
-		return rules
+		return prior
 	}
 	chance := t.judge(d.kind, m.forest)
 	cut := t.bestCut(chance)
 	if t.empty(cut) && d.signs.Words > 20 && d.signs.Words < signs.ShellWords {
-		return choice{root: d.body, name: noContent, dropped: t.dropped(make([]bool, len(t.blocks)))}
+		return rules.Choice{Root: d.body, Name: noContent, Dropped: t.dropped(make([]bool, len(t.blocks)))}
 	}
 	keep := t.decide(chance, cut*cutFactor(d.kind))
 	t.keepFields(keep)
 	t.keepTitle(keep, chars.Fold(d.head.Title))
 	t.dropEchoes(keep)
 	switch d.kind {
-	case forum:
+	case rules.Forum:
 		t.dropExtras(keep)
 		t.keepNames(keep)
-	case product:
+	case rules.Product:
 		t.keepPrice(keep, d.head.Price)
-	case article, service:
+	case rules.Article, rules.Service:
 		t.dropLabels(keep)
 	}
 	kept, ruled, all := int32(0), int32(0), int32(0)
@@ -78,13 +79,13 @@ func (d *Document) choose(ctx context.Context) choice {
 			ruled += b.words
 		}
 	}
-	if kept == 0 || kept < fewWords && kept*4 < ruled || all < smallPage && ruled*2 > all {
-		return t.framed(rules, d.head.Base)
+	if kept == 0 || kept < rules.FewWords && kept*4 < ruled || all < smallPage && ruled*2 > all {
+		return t.framed(prior, d.head.Base)
 	}
-	if t.kind == article || t.kind == service {
+	if t.kind == rules.Article || t.kind == rules.Service {
 		t.dropFrame(keep, d.head.Base)
 	}
-	return choice{root: d.body, name: "blocks", stage: allRules, dropped: t.dropped(keep)}
+	return rules.Choice{Root: d.body, Name: "blocks", Stage: rules.AllRules, Dropped: t.dropped(keep)}
 }
 
 // empty reports whether a page of few words with this best cut has no content.
@@ -107,15 +108,15 @@ func (t *outline) empty(cut float32) bool {
 // cutFactor returns the factor of the best cut for a type of page. Outside articles, losing a short block loses
 // structure, such as the title of a card or an item of a list, while keeping it costs a few words. The values are the
 // best of five on sites that the model was not trained on.
-func cutFactor(kind pageType) float32 {
-	if kind == article {
+func cutFactor(kind rules.PageType) float32 {
+	if kind == rules.Article {
 		return 1
 	}
 	return .8
 }
 
 // judge returns the chance of each block to be content.
-func (t *outline) judge(kind pageType, trees forest) []float32 {
+func (t *outline) judge(kind rules.PageType, trees forest) []float32 {
 	facts := t.facts(kind)
 	t.kind = kind
 	chance := make([]float32, len(t.blocks))
@@ -125,7 +126,7 @@ func (t *outline) judge(kind pageType, trees forest) []float32 {
 		t.features(i, facts, &f)
 		chance[i] = sigmoid(trees.sum(&f))
 	}
-	if kind == article {
+	if kind == rules.Article {
 		t.dropComments(chance)
 	}
 	return chance
@@ -217,7 +218,7 @@ func (t *outline) keepWhole(keep []bool) {
 	for i := len(t.boxes) - 1; i >= 0; i-- { // the inner ones first
 		x := &t.boxes[i]
 		if x.end-x.begin < 2 || !dom.Is(x.node, atom.Table) &&
-			(t.kind == forum || !dom.Is(x.node, atom.Ul, atom.Ol, atom.Dl)) {
+			(t.kind == rules.Forum || !dom.Is(x.node, atom.Ul, atom.Ol, atom.Dl)) {
 			continue
 		}
 		kept, all := int32(0), int32(0)

@@ -7,6 +7,7 @@ import (
 	"golang.org/x/net/html"
 
 	"github.com/readthru/readthru/convert/chars"
+	"github.com/readthru/readthru/convert/rules"
 )
 
 func TestModelIsReadAndSummed(t *testing.T) {
@@ -53,12 +54,13 @@ func TestBestCutIsHalfOfTheBestExpectedScore(t *testing.T) {
 }
 
 func TestOutlineDividesAPageIntoBlocks(t *testing.T) {
-	root, err := html.Parse(strings.NewReader(`<h1>Title</h1>some <b>bold</b> text<p>Para <a href=/x>link</a>.</p><ul><li>one<ul><li>inner</ul></ul><pre>code here</pre><table><tr><td>1<td>2</table><a href=/y><div>card</div></a>`))
+	root, err := html.Parse(strings.NewReader(`<h1>Title</h1>some <b>bold</b> text<p>Para <a href=/x>link</a>.</p><ul>` +
+		`<li>one<ul><li>inner</ul></ul><pre>code here</pre><table><tr><td>1<td>2</table><a href=/y><div>card</div></a>`))
 	if err != nil {
 		t.Fatal(err)
 	}
 	body := root.FirstChild.LastChild
-	o := newOutline(t.Context(), body, choice{root: body}, odds{})
+	o := newOutline(t.Context(), body, rules.Choice{Root: body}, odds{})
 	var got []string
 	for i := range o.blocks {
 		b := &o.blocks[i]

@@ -21,6 +21,7 @@ import (
 	"github.com/readthru/readthru/convert/links"
 	"github.com/readthru/readthru/convert/mdwrite"
 	"github.com/readthru/readthru/convert/normalise"
+	"github.com/readthru/readthru/convert/rules"
 	"github.com/readthru/readthru/convert/signs"
 	"github.com/readthru/readthru/internal/markdown"
 	"github.com/readthru/readthru/page"
@@ -60,7 +61,7 @@ type Document struct {
 	partOf  *Document // of a further part, the first one
 	head    head.Head
 	signs   signs.Signs
-	kind    pageType
+	kind    rules.PageType
 	body    *html.Node // normalised; nil when there is no tree, and the text alone is left
 	form    format     // of a body that is not HTML, else empty
 	whole   bool       // the tree was written here: there is nothing to prune
@@ -162,7 +163,7 @@ func (d *Document) adopt(ctx context.Context, root *html.Node) {
 	if len(d.recipes) > 0 && d.form == "" && d.rest == nil && d.partOf == nil {
 		d.served = serve(ctx, root, d.recipes)
 	}
-	manual := manualSigns(root)
+	manual := rules.ManualSigns(root)
 	if d.head.Base == nil {
 		if n := links.NeedBase(body); n > 0 {
 			d.warnings = append(d.warnings, WarnNoBase+"="+strconv.Itoa(n))
@@ -188,11 +189,12 @@ func (d *Document) adopt(ctx context.Context, root *html.Node) {
 			d.warnings = append(d.warnings, w.name)
 		}
 	}
-	d.kind = typeOf(ctx, d.url, &d.head, body)
-	if manual && (d.kind == service || d.kind == listing || d.kind == article && d.head.Meta["og:type"] != "article") {
-		d.kind = documentation
+	d.kind = rules.TypeOf(ctx, d.url, &d.head, body)
+	if manual && (d.kind == rules.Service || d.kind == rules.Listing ||
+		d.kind == rules.Article && d.head.Meta["og:type"] != "article") {
+		d.kind = rules.Documentation
 	}
-	if d.kind == listing && d.signs.Words >= signs.ThinWords {
+	if d.kind == rules.Listing && d.signs.Words >= signs.ThinWords {
 		d.head.Forget()
 	}
 	d.body = body
@@ -391,17 +393,17 @@ func (d *Document) render(ctx context.Context, o Options, res *Result) (string, 
 		}
 		c := d.choose(ctx)
 		if d.served != nil && !d.served.chooses() {
-			if c.dropped == nil {
-				c.dropped = map[*html.Node]bool{}
+			if c.Dropped == nil {
+				c.Dropped = map[*html.Node]bool{}
 			}
-			maps.Copy(c.dropped, d.served.dropped)
+			maps.Copy(c.Dropped, d.served.dropped)
 		}
-		dropPlaces(ctx, c.root, c.dropped)
-		text, res.Path = r.Render([]*html.Node{c.root}, c.dropped), c.name+"/"+c.stage.String()
-		if c.stage >= chromeOnly {
+		rules.DropPlaces(ctx, c.Root, c.Dropped)
+		text, res.Path = r.Render([]*html.Node{c.Root}, c.Dropped), c.Name+"/"+c.Stage.String()
+		if c.Stage >= rules.ChromeOnly {
 			res.Warnings = append(res.Warnings, WarnLoose)
 		}
-		if c.name == noContent && !d.signs.Thin {
+		if c.Name == noContent && !d.signs.Thin {
 			res.Warnings = append(res.Warnings, WarnThin)
 		}
 	}

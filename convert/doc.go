@@ -3,10 +3,10 @@
 //
 // [Parse] decodes and parses a body once; the [Document] then answers [Document.Signs], by which a caller decides
 // whether this is the page at all, and [Document.Convert], as often as wanted with different [Options]. The steps, each
-// in a file or a package of its own: decode (decode.go), read what the page says about itself (package head),
-// bring elements into the few forms the renderer knows (packages normalise, formula and footnote), remove what no
-// reader sees (packages hidden and css), prune what is not content (prune.go), choose the
-// root (root.go), try again more gently when too little is left (byrules.go), render (package mdwrite).
+// in a file or a package of its own: decode (decode.go), read what the page says about itself (package head), bring
+// elements into the few forms the renderer knows (packages normalise, formula and footnote), remove what no reader sees
+// (packages hidden and css), prune what is not content and choose the root (package rules), judge each block by a model
+// (content.go), render (package mdwrite).
 //
 // What is not HTML is told apart in format.go: text and source code (source.go), JSON (json.go), CSV (csv.go), XML,
 // sitemaps and SVG (xml.go), feeds (feed.go), notebooks (notebook.go), PDF (pdf.go, pdfmarkdown.go, package pdflayout),
@@ -25,13 +25,8 @@
 //   - what is a bot wall, a paywall, or a shell that scripts fill: package signs
 //   - which character encoding a text has that states none, or a false one: decode.go, which calls [charset.Detect]
 //   - which format a body has that is not a page, and who reads it: formatOf (format.go), archiveReaders (archives.go)
-//   - the kind of a page, and what marks it as documentation: typeOf (pagetype.go), manualSigns (manualsigns.go)
 //   - which blocks are the price of what a page sells: keepPrice (price.go)
-//   - which headings lead away from an article, or offer a newsletter: elsewhere.go
 //   - which lines and links around an article belong to its site: frame.go
-//   - which box only lists the places on its page: dropPlaces (onthispage.go)
-//   - which links only lead to neighbouring pages of a manual, or up to it: turnsPages, crumbs (turning.go)
-//   - which links of documentation are controls or lead to its source: controls.go
 //   - which frames of a page can be read: [FindFrames] (frames.go)
 //   - which buttons are text, as titles of what they fold: keepLabel (convert/hidden/fold.go)
 //   - which text is hidden: package hidden, for other packages [CleanMarkdown], [CleanText] (clean.go)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/readthru/readthru/convert/dom"
 	"github.com/readthru/readthru/convert/normalise"
+	"github.com/readthru/readthru/convert/rules"
 )
 
 // dropped returns the largest nodes that hold nothing to keep.
@@ -113,7 +114,7 @@ func (t *outline) illustrates(p illustration, before []int32, top bool) bool {
 	}
 	ahead := before[max(around.begin, f.begin-near)] < before[f.begin]
 	after := before[min(around.end, f.end+near)] > before[f.end]
-	if t.kind == article && ahead != after && !dom.Is(f.node, atom.Figure) && linksElsewhere(p.node) {
+	if t.kind == rules.Article && ahead != after && !dom.Is(f.node, atom.Figure) && linksElsewhere(p.node) {
 		return false // to another article, or to its author
 	}
 	return ahead || after

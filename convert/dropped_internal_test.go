@@ -9,6 +9,7 @@ import (
 	"golang.org/x/net/html/atom"
 
 	"github.com/readthru/readthru/convert/dom"
+	"github.com/readthru/readthru/convert/rules"
 )
 
 // outlined divides the body of a page and returns both.
@@ -19,7 +20,7 @@ func outlined(t *testing.T, page string) (*outline, *html.Node) {
 		t.Fatal(err)
 	}
 	body := root.FirstChild.LastChild
-	return newOutline(t.Context(), body, choice{root: body}, odds{}), body
+	return newOutline(t.Context(), body, rules.Choice{Root: body}, odds{}), body
 }
 
 func TestPicturesStayWithTheTextTheyIllustrate(t *testing.T) {
@@ -41,7 +42,7 @@ func TestPicturesStayWithTheTextTheyIllustrate(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			o, body := outlined(t, tt.page)
-			o.kind = article
+			o.kind = rules.Article
 			keep := make([]bool, len(o.blocks))
 			for i := range o.blocks {
 				keep[i] = strings.HasPrefix(dom.OneLine(o.blocks[i].first.Parent), "Text")
@@ -63,14 +64,14 @@ func TestListsAndTablesAreKeptOrDroppedWhole(t *testing.T) {
 	const list = "<ul><li>a<li>b<li>c<li>d</ul>"
 	for _, tt := range []struct {
 		name, page string
-		kind       pageType
+		kind       rules.PageType
 		keep, want string
 	}{
-		{"most are kept, so are all", list, article, "1110", "1111"},
-		{"half is kept, and stays half", list, article, "1100", "1100"},
-		{"lists of a forum stay as they are", list, forum, "1110", "1110"},
+		{"most are kept, so are all", list, rules.Article, "1110", "1111"},
+		{"half is kept, and stays half", list, rules.Article, "1100", "1100"},
+		{"lists of a forum stay as they are", list, rules.Forum, "1110", "1110"},
 		{
-			"tables of a forum do not", "<table><tr><td><p>a</p><p>b</p><tr><td><p>c</p><p>d</p></table>", forum, "1110",
+			"tables of a forum do not", "<table><tr><td><p>a</p><p>b</p><tr><td><p>c</p><p>d</p></table>", rules.Forum, "1110",
 			"1111",
 		},
 	} {

@@ -4,6 +4,8 @@ import (
 	"math"
 
 	"golang.org/x/net/html/atom"
+
+	"github.com/readthru/readthru/convert/rules"
 )
 
 // featureCount is the length of the feature vector of a block. The order of the calls of put defines the features; a
@@ -245,8 +247,8 @@ func (t *outline) pageFeatures(v *vector, i int, p *pageFacts) {
 	v.put(p.repeated)
 	v.put(lg(int32(p.longest)))
 	v.put(float32(typeNumbers[p.kind]))
-	v.put(flag(p.kind == forum))
-	v.put(flag(p.kind == product))
+	v.put(flag(p.kind == rules.Forum))
+	v.put(flag(p.kind == rules.Product))
 }
 
 // styleFeatures puts features of blocks that look like the block, and the box that an article extractor would choose.
@@ -327,7 +329,9 @@ func (t *outline) titleFeatures(v *vector, i int, p *pageFacts) {
 	v.put(flag(inside), ratio(x.own(), int32(p.own)+1), ratio(x.linked, x.words), lg(past+1))
 }
 
-var typeNumbers = map[pageType]int{article: 0, service: 1, documentation: 2, listing: 3, product: 4, forum: 5}
+var typeNumbers = map[rules.PageType]int{
+	rules.Article: 0, rules.Service: 1, rules.Documentation: 2, rules.Listing: 3, rules.Product: 4, rules.Forum: 5,
+}
 
 // saying sums up the odds of the first words of a block: the lowest, the highest, and the mean.
 func (b *block) saying() (low, high, mean float32) {

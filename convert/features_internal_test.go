@@ -6,13 +6,14 @@ import (
 	"testing"
 
 	"github.com/readthru/readthru/convert/head"
+	"github.com/readthru/readthru/convert/rules"
 )
 
 func TestFeaturesOfPicturesEmphasisAndTitle(t *testing.T) {
 	o, body := outlined(t, `<h1>The title</h1><div><p>`+strings.Repeat("Some words of prose. ", 12)+`</p></div>
 <div class=photo><div><img src=x></div><p>(<i>Photo: <b>An</b> agency</i>)</p></div><p>`+"What it says"+`</p>`)
 	o.about(&head.Head{Title: "The Title!", Meta: map[string]string{"description": "What it says."}})
-	p := o.facts(article)
+	p := o.facts(rules.Article)
 	if len(o.blocks) != 4 || o.boxes[p.titleBox].node != body || p.titleAt != 0 {
 		t.Fatalf("%d blocks; title at %d, with prose in %s", len(o.blocks), p.titleAt, o.boxes[p.titleBox].node.Data)
 	}
@@ -41,7 +42,7 @@ func TestFeaturesOfPicturesEmphasisAndTitle(t *testing.T) {
 
 func TestFeatureVectorIsFull(t *testing.T) {
 	o, _ := outlined(t, "<p>Some text")
-	p := o.facts(article)
+	p := o.facts(rules.Article)
 	var f [featureCount]float32
 	v := &vector{f: &f}
 	o.selfFeatures(v, 0)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/readthru/readthru/convert/chars"
 	"github.com/readthru/readthru/convert/dom"
+	"github.com/readthru/readthru/convert/rules"
 	"github.com/readthru/readthru/page"
 )
 
@@ -55,8 +56,8 @@ func (t *outline) dropElsewhere(keep []bool) {
 		if !headingTag(b.tag) {
 			continue
 		}
-		offer := offersNewsletter(dom.OneLine(heading))
-		if !offer && !elsewhere(heading) && (!t.news || !leadsElsewhere(heading)) {
+		offer := rules.OffersNewsletter(dom.OneLine(heading))
+		if !offer && !rules.Elsewhere(heading) && (!t.news || !rules.LeadsElsewhere(heading)) {
 			continue
 		}
 		words, linked := int32(0), int32(0)
@@ -257,8 +258,8 @@ func linksOf(b *block, base *url.URL) (count int, inside bool) {
 }
 
 // framed returns a choice of the rules without the frame of an article.
-func (t *outline) framed(c choice, base *url.URL) choice {
-	if t.kind != article && t.kind != service {
+func (t *outline) framed(c rules.Choice, base *url.URL) rules.Choice {
+	if t.kind != rules.Article && t.kind != rules.Service {
 		return c
 	}
 	keep := make([]bool, len(t.blocks))
@@ -268,11 +269,11 @@ func (t *outline) framed(c choice, base *url.URL) choice {
 	}
 	before := slices.Clone(keep)
 	t.dropFrame(keep, base)
-	c.dropped = maps.Clone(c.dropped)
+	c.Dropped = maps.Clone(c.Dropped)
 	for i := range t.blocks {
 		if before[i] && !keep[i] {
 			for n := t.blocks[i].first; n != nil; n = n.NextSibling {
-				c.dropped[n] = true
+				c.Dropped[n] = true
 				if n == t.blocks[i].last {
 					break
 				}

@@ -4,6 +4,7 @@ import (
 	"golang.org/x/net/html/atom"
 
 	"github.com/readthru/readthru/convert/guard"
+	"github.com/readthru/readthru/convert/rules"
 )
 
 // A page repeats its units: cards, posts, answers, comments, rows. Blocks that are judged one by one cut through them,
@@ -61,7 +62,7 @@ func (t *outline) keepFields(keep []bool) {
 		return
 	}
 	u.judge()
-	if (t.kind == listing || t.kind == service) && u.keepGoods() {
+	if (t.kind == rules.Listing || t.kind == rules.Service) && u.keepGoods() {
 		u.judge()
 	}
 	u.keepMissed()
@@ -73,7 +74,7 @@ func (t *outline) keepFields(keep []bool) {
 		}
 		c, b := &counts[f], &t.blocks[i]
 		fact := b.fact()
-		keep[i] = (t.kind != forum || u.missed[u.around[b.box]]) && c.kept*2 > c.units ||
+		keep[i] = (t.kind != rules.Forum || u.missed[u.around[b.box]]) && c.kept*2 > c.units ||
 			fact != 0 && c.facts*3 > c.units*2 && told[u.around[b.box]]&fact == 0
 	}
 }
@@ -145,7 +146,7 @@ func (u *units) judge() {
 // their short blocks keepFields keeps what it keeps in the others. Articles and documentation have no such lists;
 // among their sections are advertisements.
 func (u *units) keepMissed() {
-	if u.kind == article || u.kind == documentation {
+	if u.kind == rules.Article || u.kind == rules.Documentation {
 		return
 	}
 	words := u.keptWords()
@@ -169,7 +170,7 @@ func (u *units) keepMissed() {
 			continue
 		}
 		alike := seen[l] && int32(i) < last[l] // between others
-		if u.kind != forum {
+		if u.kind != rules.Forum {
 			asLong := list.units > fewestInRow && x.words >= list.words/list.units/2
 			alike = (alike || asLong) && list.words/list.units <= longestCard
 		}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/readthru/readthru/convert/dom"
+	"github.com/readthru/readthru/convert/rules"
 )
 
 // outlineOf returns the outline of a page and the texts of its blocks.
@@ -18,8 +19,8 @@ func outlineOf(t *testing.T, page string) (*outline, []string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	o := newOutline(t.Context(), d.body, byRules(t.Context(), d.body, listing), odds{})
-	o.kind = listing
+	o := newOutline(t.Context(), d.body, rules.Choose(t.Context(), d.body, rules.Listing), odds{})
+	o.kind = rules.Listing
 	texts := make([]string, len(o.blocks))
 	for i := range o.blocks {
 		for n := o.blocks[i].first; n != nil; n = n.NextSibling {
@@ -35,13 +36,15 @@ func outlineOf(t *testing.T, page string) (*outline, []string) {
 func TestFieldsOfUnitsAreDecidedAlike(t *testing.T) {
 	var cards strings.Builder
 	for i := range 5 {
-		fmt.Fprintf(&cards, `<div class=card><h3><a href=/p%d>Name %[1]d of a thing</a></h3><div class=text>It is made of wood and
+		fmt.Fprintf(&cards, `<div class=card><h3><a href=/p%d>Name %[1]d of a thing</a></h3><div class=text>It is made
+			of wood and
 			paper and lasts for a long time, say those who have it.</div>
 			<div class=by><p>by <a href=/u%[1]d>Ann%[1]d</a></p></div>
 			<div class=price><p>$1%[1]d.50</p></div><div class=when><p><time>May %[1]d, 2024</time></p></div>
 			<div class=more><p><a href=/p%[1]d>Compare</a></p></div></div>`, i)
 	}
-	o, texts := outlineOf(t, `<main><h1>Things</h1>`+cards.String()+`</main><blockquote><div class=q><p>one</p><p>two</p></div>
+	o, texts := outlineOf(t, `<main><h1>Things</h1>`+cards.String()+`</main>`+
+		`<blockquote><div class=q><p>one</p><p>two</p></div>
 		<div class=q><p>one</p><p>two</p></div><div class=q><p>one</p><p>two</p></div></blockquote>`)
 	keep := make([]bool, len(texts))
 	for i, text := range texts {
@@ -71,17 +74,17 @@ func TestUnitsMissingFromARowAreKept(t *testing.T) {
 	}
 	for _, tt := range []struct {
 		name, text string
-		kind       pageType
+		kind       rules.PageType
 		missing    string // numbers of units
 		want       string // numbers of those that are kept all the same
 	}{
-		{"cards between others", "", listing, "35", "35"},
-		{"the first card and the last", "", listing, "07", "07"},
-		{"half of the cards", "", listing, "0246", ""},
-		{"posts between others", long, forum, "35", "35"},
-		{"the first post and the last", long, forum, "07", ""},
-		{"long sections", strings.Repeat(long, 3), service, "35", ""},
-		{"an article's boxes", "", article, "35", ""},
+		{"cards between others", "", rules.Listing, "35", "35"},
+		{"the first card and the last", "", rules.Listing, "07", "07"},
+		{"half of the cards", "", rules.Listing, "0246", ""},
+		{"posts between others", long, rules.Forum, "35", "35"},
+		{"the first post and the last", long, rules.Forum, "07", ""},
+		{"long sections", strings.Repeat(long, 3), rules.Service, "35", ""},
+		{"an article's boxes", "", rules.Article, "35", ""},
 	} {
 		o, texts := outlineOf(t, `<main><h1>Things</h1>`+row(tt.text)+`</main>`)
 		o.kind = tt.kind
@@ -125,13 +128,17 @@ func TestGoodsThatThePageIsAboutAreKept(t *testing.T) {
 		fmt.Fprintf(&cards, `<li class=card><h3><a href=/p%d>Board %[1]d of walnut and maple</a></h3><div class=price>
 			<p>$1%[1]d.50</p></div><div class=more><p><a href=/p%[1]d>Compare</a></p></div></li>`, i)
 	}
-	prose := strings.Repeat("<p>We make the boards of our shop by hand and send them to all countries of the world.</p>", 6)
+	prose := strings.Repeat(
+		"<p>We make the boards of our shop by hand and send them to all countries of the world.</p>", 6)
 	for _, tt := range []struct {
 		name, page string
 		want       bool
 	}{
 		{"the page's own list", `<main><ul class=goods>` + cards.String() + `</ul>` + prose + `</main>`, true},
-		{"a few goods under a long text", `<main>` + strings.Repeat(prose, 12) + `<ul>` + cards.String() + `</ul></main>`, false},
+		{
+			"a few goods under a long text",
+			`<main>` + strings.Repeat(prose, 12) + `<ul>` + cards.String() + `</ul></main>`, false,
+		},
 		{"goods in a menu", `<main>` + prose + `</main><nav><ul>` + cards.String() + `</ul></nav>`, false},
 	} {
 		o, texts := outlineOf(t, tt.page)

@@ -14,6 +14,7 @@ import (
 	"github.com/readthru/readthru/convert/dom"
 	"github.com/readthru/readthru/convert/guard"
 	"github.com/readthru/readthru/convert/head"
+	"github.com/readthru/readthru/convert/rules"
 )
 
 // block is a block of text: a paragraph, a heading, the own words of a list item, a table of data, or a code block. It
@@ -76,7 +77,7 @@ func (b *box) own() int32 { return b.words - b.linked }
 type outline struct {
 	ctx      context.Context
 	odds     odds
-	kind     pageType
+	kind     rules.PageType
 	boxes    []box
 	blocks   []block
 	pictures []illustration
@@ -98,7 +99,7 @@ type illustration struct {
 
 // newOutline divides what is below body into blocks. It stops after maxJudged of them. Who needs it no longer calls
 // [outline.free].
-func newOutline(ctx context.Context, body *html.Node, c choice, o odds) *outline {
+func newOutline(ctx context.Context, body *html.Node, c rules.Choice, o odds) *outline {
 	t := &outline{ctx: ctx, odds: o, nested: map[*html.Node]bool{}, price: -1}
 	if room, ok := outlines.Get().(*outline); ok {
 		t.boxes, t.blocks = room.boxes[:0], room.blocks[:0]
@@ -149,14 +150,14 @@ func (t *outline) findNested(n *html.Node) bool {
 	return found
 }
 
-func (t *outline) enter(n *html.Node, parent int32, c choice, dropped bool) {
+func (t *outline) enter(n *html.Node, parent int32, c rules.Choice, dropped bool) {
 	i := int32(len(t.boxes))
-	b := box{node: n, parent: parent, begin: int32(len(t.blocks)), dropped: dropped || c.dropped[n]}
+	b := box{node: n, parent: parent, begin: int32(len(t.blocks)), dropped: dropped || c.Dropped[n]}
 	if parent >= 0 {
 		p := &t.boxes[parent]
 		b.marks, b.lowest, b.highest, b.sum, b.depth, b.inRoot = p.marks, p.lowest, p.highest, p.sum, p.depth+1, p.inRoot
 	}
-	b.inRoot = b.inRoot || n == c.root
+	b.inRoot = b.inRoot || n == c.Root
 	b.marks |= markOf(n)
 	b.shape = dom.Shape(n)
 	b.low, b.high = t.odds.names(n)
@@ -181,7 +182,7 @@ func (t *outline) enter(n *html.Node, parent int32, c choice, dropped bool) {
 			t.enter(d, i, c, t.boxes[i].dropped)
 			t.cur = nil
 		default:
-			if c.dropped[d] && !t.boxes[i].dropped {
+			if c.Dropped[d] && !t.boxes[i].dropped {
 				t.cur = nil
 				t.enter(d, i, c, false)
 				t.cur = nil

@@ -4,13 +4,14 @@ import (
 	"golang.org/x/net/html/atom"
 
 	"github.com/readthru/readthru/convert/dom"
+	"github.com/readthru/readthru/convert/rules"
 )
 
 // pageFacts are the features that all blocks of a page share, and sums that features are taken from.
 type pageFacts struct {
 	words, own, prose       float32
 	density                 float32
-	kind                    pageType
+	kind                    rules.PageType
 	articles, h1            float32
 	h1At                    int // the first h1, or -1
 	keptShare               float32
@@ -95,7 +96,7 @@ func (t *outline) entitled(h1 int32) (at, around int32) {
 
 func blockRun(b *block) bool { return !dom.Is(b.first, b.tag) }
 
-func (t *outline) facts(kind pageType) *pageFacts {
+func (t *outline) facts(kind rules.PageType) *pageFacts {
 	n := len(t.blocks)
 	p := &pageFacts{
 		kind: kind, h1At: -1,

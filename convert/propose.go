@@ -11,6 +11,7 @@ import (
 	"github.com/readthru/readthru/convert/dom"
 	"github.com/readthru/readthru/convert/guard"
 	"github.com/readthru/readthru/convert/head"
+	"github.com/readthru/readthru/convert/rules"
 )
 
 // proposeSteps bounds the comparisons with selectors by which names for elements are tried.
@@ -56,9 +57,9 @@ func (d *Document) Propose(ctx context.Context) (parts RecipeParts, ok bool, err
 }
 
 // droppedIn reports whether a choice drops n or what is round it.
-func droppedIn(c choice, n *html.Node) bool {
+func droppedIn(c rules.Choice, n *html.Node) bool {
 	for ; n != nil; n = n.Parent {
-		if c.dropped[n] {
+		if c.Dropped[n] {
 			return true
 		}
 	}

@@ -21,13 +21,14 @@ import (
 
 	"github.com/readthru/readthru/convert/chars"
 	"github.com/readthru/readthru/convert/dom"
+	"github.com/readthru/readthru/convert/rules"
 )
 
 // sample is a page of a corpus and what its reference says of its blocks: what the model of content.go is made from.
 type sample struct {
 	set, id, typ, site string
 	doc                *Document
-	choice             choice
+	choice             rules.Choice
 	ref                []string // reference words
 	refBag             map[string]int
 	with, without      []string
@@ -124,7 +125,7 @@ func loadSamples(t *testing.T, dir string, sets map[string]bool) []*sample {
 			return
 		}
 		s := &sample{set: p.Set, id: p.ID, typ: p.Type, site: siteOf(p.URL), doc: doc}
-		s.choice = byRules(context.Background(), doc.body, doc.kind)
+		s.choice = rules.Choose(context.Background(), doc.body, doc.kind)
 		ref := ""
 		switch {
 		case e.Text != nil:
@@ -326,7 +327,7 @@ func (s *sample) labelBox(ref string) {
 	}
 	value := func(b *block) float64 { return math.Sqrt(float64(b.words)) }
 	wanted, total := map[uint64]int{}, 0.0
-	r := newOutline(context.Background(), doc.body, choice{root: doc.body}, odds{})
+	r := newOutline(context.Background(), doc.body, rules.Choice{Root: doc.body}, odds{})
 	for i := range r.blocks {
 		wanted[r.blocks[i].hash]++
 		total += value(&r.blocks[i])

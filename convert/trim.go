@@ -61,7 +61,7 @@ func (d *Document) Trimmed(ctx context.Context, o Options, limit int) (t *Trim, 
 			roots = []*html.Node{d.body}
 		default:
 			c := d.choose(ctx)
-			roots, dropped = []*html.Node{c.root}, c.dropped
+			roots, dropped = []*html.Node{c.Root}, c.Dropped
 		}
 		w := trimmer{ctx: ctx, dropped: dropped, limit: limit, written: maps.Clone(dropped)}
 		if w.written == nil {

@@ -15,6 +15,7 @@ import (
 	"github.com/readthru/readthru/convert/hidden"
 	"github.com/readthru/readthru/convert/links"
 	"github.com/readthru/readthru/convert/normalise"
+	"github.com/readthru/readthru/convert/rules"
 	"github.com/readthru/readthru/convert/signs"
 	"github.com/readthru/readthru/page"
 )
@@ -30,7 +31,7 @@ var Version = sync.OnceValue(version)
 var ruleTables = slices.Concat(
 	[]any{page.TrackingParameters},
 	links.Rules, head.Rules, signs.Rules, hidden.Rules, css.Rules, footnote.Rules, formula.Rules, normalise.Rules,
-	pruneRules, contentRules, formatRules, fileRules, binaryRules,
+	rules.Rules, contentRules, formatRules, fileRules, binaryRules,
 )
 
 func version() string {

@@ -1,4 +1,4 @@
-package convert
+package rules
 
 import (
 	"context"
@@ -57,7 +57,7 @@ func chooseRoot(body *html.Node, left *remainder) (root *html.Node, name string)
 // linkPass adds to dropped the blocks below root that are only lists of links, such as links to other pages of the
 // site, and sections that lead away from an article. It does nothing if over half of the root is links: such a page is
 // itself a list.
-func linkPass(ctx context.Context, root *html.Node, left *remainder, dropped map[*html.Node]bool, kind pageType) {
+func linkPass(ctx context.Context, root *html.Node, left *remainder, dropped map[*html.Node]bool, kind PageType) {
 	whole := left.of(root)
 	if whole.links*2 > whole.text {
 		return
@@ -69,7 +69,7 @@ func linkPass(ctx context.Context, root *html.Node, left *remainder, dropped map
 			if c.Type != html.ElementNode || dropped[c] {
 				continue
 			}
-			if kind != forum && elsewhere(c) {
+			if kind != Forum && Elsewhere(c) {
 				dropSection(c, root, left, dropped)
 				continue
 			}

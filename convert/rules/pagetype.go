@@ -1,4 +1,4 @@
-package convert
+package rules
 
 import (
 	"context"
@@ -16,16 +16,17 @@ import (
 	"github.com/readthru/readthru/page"
 )
 
-// pageType is the purpose of a page. It selects rules and never loses text.
-type pageType string
+// PageType is the purpose of a page. It selects rules and never loses text.
+type PageType string
 
+// The purposes that rules know. A page that is none of the others is an article.
 const (
-	article       pageType = "article"
-	documentation pageType = "documentation"
-	forum         pageType = "forum"
-	product       pageType = "product"
-	listing       pageType = "listing"
-	service       pageType = "service"
+	Article       PageType = "article"
+	Documentation PageType = "documentation"
+	Forum         PageType = "forum"
+	Product       PageType = "product"
+	Listing       PageType = "listing"
+	Service       PageType = "service"
 )
 
 // documentationClasses are classes of the body or root of documentation whose generator does not name itself.
@@ -35,18 +36,18 @@ var documentationClasses = []string{
 	"module-content",
 }
 
-// forumMarks are words in hosts, paths and names of the body that mean a forum.
-var forumMarks = chars.Set("forum forums thread threads topic topics discussion discussions discourse phpbb " +
+// ForumMarks are words in hosts, paths and names of the body that mean a forum.
+var ForumMarks = chars.Set("forum forums thread threads topic topics discussion discussions discourse phpbb " +
 	"vbulletin xenforo question questions answer answers showthread viewtopic viewforum community reddit boards")
 
-// typeOf decides the type of a page from its address, metadata and elements.
-func typeOf(ctx context.Context, u *url.URL, h *head.Head, body *html.Node) pageType {
+// TypeOf decides the type of a page from its address, metadata and elements.
+func TypeOf(ctx context.Context, u *url.URL, h *head.Head, body *html.Node) PageType {
 	ogType := h.Meta["og:type"]
 	if manualTool(h.Generator) {
-		return documentation
+		return Documentation
 	}
 	if u != nil && (page.Classify(u) == page.Documentation || manualHost(u.Hostname())) {
-		return documentation
+		return Documentation
 	}
 	articles, posts, isProduct := 0, 0, h.Sells || strings.HasPrefix(ogType, "product")
 	docs, asked := false, false
@@ -84,23 +85,23 @@ func typeOf(ctx context.Context, u *url.URL, h *head.Head, body *html.Node) page
 		}
 	}
 	if docs {
-		return documentation
+		return Documentation
 	}
 	if !h.Sells && (posts > 1 || forumNames(u, body)) {
-		return forum
+		return Forum
 	}
 	m := measureOf(ctx, body, nil)
 	switch {
 	case isProduct:
-		return product
+		return Product
 	case said*2 > m.text && articles == 0 && ogType != "article":
-		return forum
+		return Forum
 	case articles == 1 || ogType == "article":
-		return article
+		return Article
 	case m.links*2 > m.text:
-		return listing
+		return Listing
 	}
-	return service
+	return Service
 }
 
 // manualLabels are the first labels of host names of documentation.
@@ -131,7 +132,7 @@ func forumNames(u *url.URL, body *html.Node) bool {
 		}
 	}
 	for _, word := range words {
-		if forumMarks[strings.ToLower(word)] {
+		if ForumMarks[strings.ToLower(word)] {
 			return true
 		}
 	}

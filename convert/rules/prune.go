@@ -1,4 +1,4 @@
-package convert
+package rules
 
 import (
 	"context"
@@ -13,17 +13,19 @@ import (
 	"github.com/readthru/readthru/internal/lazy"
 )
 
-// stage is the set of rules by which a conversion prunes. Each stage is gentler than the one before; see byrules.go.
-type stage int
+// Stage is the set of rules by which a conversion prunes. Each stage is gentler than the one before; see byrules.go.
+type Stage int
 
+// The stages, from the strictest.
 const (
-	allRules     stage = iota // names, chrome, roles, link pass
+	AllRules     Stage = iota // names, chrome, roles, link pass
 	withoutNames              // chrome, roles, link pass
-	chromeOnly                // chrome and roles
+	ChromeOnly                // chrome and roles
 	wholeBody                 // nothing
 )
 
-func (s stage) String() string { return [...]string{"all", "no-names", "chrome", "whole"}[s] }
+// String returns the name of a stage, as it stands in the path of a conversion.
+func (s Stage) String() string { return [...]string{"all", "no-names", "chrome", "whole"}[s] }
 
 // pruner decides which elements of a page are not content. It marks elements and does not change the tree, so that a
 // gentler stage can start again.
@@ -32,14 +34,14 @@ type pruner struct {
 	all     map[*html.Node]measure
 	total   int32 // text of the whole body
 	own     int32 // of that, outside links
-	stage   stage
-	kind    pageType
+	stage   Stage
+	kind    PageType
 	dropped map[*html.Node]bool
 }
 
 // prune returns the elements of body that the rules of a stage drop.
-func prune(ctx context.Context, body *html.Node, all map[*html.Node]measure, s stage,
-	kind pageType,
+func prune(ctx context.Context, body *html.Node, all map[*html.Node]measure, s Stage,
+	kind PageType,
 ) map[*html.Node]bool {
 	p := &pruner{ctx, all, all[body].text, all[body].own(), s, kind, map[*html.Node]bool{}}
 	if s < wholeBody {
@@ -55,7 +57,7 @@ func (p *pruner) walk(n *html.Node, inContent bool) {
 			continue
 		}
 		if dom.Is(c, atom.Pre) {
-			if p.kind == documentation && implementation(c) {
+			if p.kind == Documentation && implementation(c) {
 				p.dropped[c] = true
 			}
 			continue
@@ -69,8 +71,8 @@ func (p *pruner) walk(n *html.Node, inContent bool) {
 }
 
 // chromeRoles are the roles of what surrounds a page's content.
-var chromeRoles = chars.Set("navigation banner contentinfo search dialog alertdialog menu menubar toolbar complementary " +
-	"tablist")
+var chromeRoles = chars.Set("navigation banner contentinfo search dialog alertdialog menu menubar toolbar " +
+	"complementary tablist")
 
 func (p *pruner) drop(n *html.Node, inContent bool) bool {
 	m := p.all[n]
@@ -81,17 +83,17 @@ func (p *pruner) drop(n *html.Node, inContent bool) bool {
 		}
 		return p.soft(n)
 	case atom.H1:
-		return p.kind == documentation && siteTitle(n)
+		return p.kind == Documentation && siteTitle(n)
 	case atom.H2, atom.H3, atom.H4, atom.H5, atom.H6: // a link above the contents of the manual
-		return p.kind == documentation && m.links == m.text && dom.Named(n, tocNames)
+		return p.kind == Documentation && m.links == m.text && dom.Named(n, tocNames)
 	case atom.A:
-		if p.kind == documentation && control(n) {
+		if p.kind == Documentation && control(n) {
 			return true
 		}
 	case atom.Form:
 		return m.text*3 < p.total && !p.guarded(n)
 	case atom.Header:
-		if p.kind == documentation {
+		if p.kind == Documentation {
 			if dom.Is(n.Parent, atom.Section, atom.Article) && dom.Find(n, dom.IsHeading) != nil {
 				return false
 			}
@@ -116,7 +118,7 @@ func (p *pruner) drop(n *html.Node, inContent bool) bool {
 		}
 		return p.soft(n)
 	}
-	if p.kind == documentation &&
+	if p.kind == Documentation &&
 		(m.text*2 < p.total && (turnsPages(n) || crumbs(n)) || foldedContents(n) || p.sideColumn(n) || sourceLine(n) ||
 			m.text < 100 && credit(n)) {
 		return true
@@ -140,7 +142,7 @@ func (p *pruner) misnamed(n *html.Node) bool {
 	if dom.Is(n, atom.A) {
 		return dom.Within(n, atom.H1, atom.H2, atom.H3, atom.H4, atom.H5, atom.H6, atom.Dt)
 	}
-	if p.kind != documentation {
+	if p.kind != Documentation {
 		return false
 	}
 	if dom.Is(n, atom.Table) && dom.Contains(n, atom.Th) && !dom.Named(n, tableMenus) {
@@ -270,14 +272,14 @@ var manualKeeps = dom.Names(`comments comment-list comments-area disqus respond 
 // weakNames may mean layout. They count only for elements that are small or mostly links.
 var weakNames = dom.Names(`left-col right-col foot promo popular overlay widget side-col drawer modal`)
 
-func badName(n *html.Node, kind pageType) bool {
+func badName(n *html.Node, kind PageType) bool {
 	if dom.Named(n, badNames) {
 		return true
 	}
 	switch kind {
-	case forum:
+	case Forum:
 		return false
-	case documentation:
+	case Documentation:
 		return humpNamed(n) || !dom.Is(n, atom.Span, atom.P) && dom.Named(n, manualKeeps)
 	}
 	return !dom.Is(n, atom.Span, atom.P) && dom.Named(n, forumKeeps)

@@ -1,4 +1,4 @@
-package convert
+package rules
 
 import (
 	"slices"
@@ -14,7 +14,8 @@ import (
 // elsewhereHeadings are the headings of lists of other pages below an article.
 var elsewhereHeadings = func() map[string]bool {
 	m := map[string]bool{}
-	for name := range strings.SplitSeq(`Related Articles,Related Stories,Related Posts,Related Content,Related Topics,Related News,Related Links,
+	for name := range strings.SplitSeq(`Related Articles,Related Stories,Related Posts,Related Content,
+		Related Topics,Related News,Related Links,
 		Related,More Stories,More News,More from this author,More on this,More on this topic,More to read,
 		More like this,You may also like,You might also like,You may like,Read next,Read more,Up next,
 		What to read next,Recommended,Recommended for you,Recommended stories,Recommended reading,Trending,
@@ -30,8 +31,8 @@ var elsewhereHeadings = func() map[string]bool {
 	return m
 }()
 
-// elsewhere reports whether n is a heading that leads away from an article.
-func elsewhere(n *html.Node) bool {
+// Elsewhere reports whether n is a heading that leads away from an article.
+func Elsewhere(n *html.Node) bool {
 	if !dom.Is(n, atom.H2, atom.H3, atom.H4, atom.H5, atom.H6) {
 		return false
 	}
@@ -46,16 +47,16 @@ var elsewhereBeginnings = []string{
 	"sur le même ", "lea también", "leia também", "leggi anche",
 }
 
-// leadsElsewhere reports whether a heading of a news page leads away from it if most of what it heads is links.
-func leadsElsewhere(heading *html.Node) bool {
+// LeadsElsewhere reports whether a heading of a news page leads away from it if most of what it heads is links.
+func LeadsElsewhere(heading *html.Node) bool {
 	text := strings.ToLower(dom.OneLine(heading))
 	return len(text) < 60 && slices.ContainsFunc(elsewhereBeginnings, func(beginning string) bool {
 		return strings.HasPrefix(text, beginning)
 	})
 }
 
-// offersNewsletter reports whether a heading asks its reader to take a newsletter, and is not about one.
-func offersNewsletter(heading string) bool {
+// OffersNewsletter reports whether a heading asks its reader to take a newsletter, and is not about one.
+func OffersNewsletter(heading string) bool {
 	heading = strings.ToLower(heading)
 	if !strings.Contains(heading, "newsletter") || len(heading) > 100 {
 		return false

@@ -1,4 +1,4 @@
-package convert
+package rules
 
 import (
 	"context"
@@ -28,9 +28,9 @@ var placesLabels = func() map[string]bool {
 	return m
 }()
 
-// dropPlaces adds to dropped the boxes below root that only list the places on the page: such a label, and links to
+// DropPlaces adds to dropped the boxes below root that only list the places on the page: such a label, and links to
 // these places behind it. The headings themselves say the same. A box that is all of the text stays.
-func dropPlaces(ctx context.Context, root *html.Node, dropped map[*html.Node]bool) {
+func DropPlaces(ctx context.Context, root *html.Node, dropped map[*html.Node]bool) {
 	const longest = 100 // bytes of a label
 	for d := range root.Descendants() {
 		guard.Check(ctx)

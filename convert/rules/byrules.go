@@ -1,4 +1,4 @@
-package convert
+package rules
 
 import (
 	"context"
@@ -9,50 +9,50 @@ import (
 	"github.com/readthru/readthru/convert/dom"
 )
 
-// pruneRules are the rules that are data, for [Version].
-var pruneRules = []any{
+// Rules are the tables of this package, which count in the version of the rules.
+var Rules = []any{
 	manualRoots, manualLabels, tocNames, badNames, elsewhereHeadings, forumKeeps, manualKeeps, tableMenus,
 	weakNames, chromeRoles, generators, bookRelations, directions, turnRelations, controls, sourceLinks,
-	documentationClasses, forumMarks, elsewhereBeginnings,
+	documentationClasses, ForumMarks, elsewhereBeginnings,
 }
 
-// choice is the content of a page by the rules: a root, and the elements dropped below it.
-type choice struct {
-	root    *html.Node
-	name    string // which rule chose the root
-	stage   stage
-	dropped map[*html.Node]bool
+// Choice is the content of a page by the rules: a root, and the elements dropped below it.
+type Choice struct {
+	Root    *html.Node
+	Name    string              // which rule chose the root
+	Stage   Stage               // the strictest at which enough was left
+	Dropped map[*html.Node]bool // elements below the root that are not content
 }
 
-// fewWords is the number of words under which a result is suspicious when the page has more.
-const fewWords = 50
+// FewWords is the number of words under which a result is suspicious when the page has more.
+const FewWords = 50
 
-// byRules prunes a page and chooses its root. When too little is left, it tries again with gentler rules: the first
+// Choose prunes a page and chooses its root. When too little is left, it tries again with gentler rules: the first
 // stage that keeps a quarter of the body's text wins, and the last stage keeps everything. Agreement between two
 // results is not a measure, because both may be wrong in the same way.
-func byRules(ctx context.Context, body *html.Node, kind pageType) choice {
+func Choose(ctx context.Context, body *html.Node, kind PageType) Choice {
 	bodyText := contentText(ctx, body)
 	all := measureAll(ctx, body)
-	var c choice
-	for s := allRules; s <= wholeBody; s++ {
-		c = choice{root: body, name: "body", stage: s, dropped: prune(ctx, body, all, s, kind)}
-		left := newRemainder(ctx, body, all, c.dropped)
+	var c Choice
+	for s := AllRules; s <= wholeBody; s++ {
+		c = Choice{Root: body, Name: "body", Stage: s, Dropped: prune(ctx, body, all, s, kind)}
+		left := newRemainder(ctx, body, all, c.Dropped)
 		if s < wholeBody {
-			c.root, c.name = chooseRoot(body, left)
-			if kind == documentation {
-				c.root, c.name = manualRoot(c.root, c.name, left)
-				c.root = withTitle(c.root, body, left)
+			c.Root, c.Name = chooseRoot(body, left)
+			if kind == Documentation {
+				c.Root, c.Name = manualRoot(c.Root, c.Name, left)
+				c.Root = withTitle(c.Root, body, left)
 			}
 		}
-		kept := left.of(c.root).text
-		if s <= withoutNames && kind != documentation {
-			linkPass(ctx, c.root, left, c.dropped, kind)
-			kept = newRemainder(ctx, c.root, all, c.dropped).of(c.root).text
+		kept := left.of(c.Root).text
+		if s <= withoutNames && kind != Documentation {
+			linkPass(ctx, c.Root, left, c.Dropped, kind)
+			kept = newRemainder(ctx, c.Root, all, c.Dropped).of(c.Root).text
 		}
-		if kind == documentation && left.of(c.root).own()*5 >= all[body].own()*2 && left.of(c.root).own() >= 2*fewWords {
+		if kind == Documentation && left.of(c.Root).own()*5 >= all[body].own()*2 && left.of(c.Root).own() >= 2*FewWords {
 			break // what is dropped is links, however many
 		}
-		if kept*4 >= bodyText && (kept >= 6*fewWords || kept*2 >= bodyText) && kept > 0 {
+		if kept*4 >= bodyText && (kept >= 6*FewWords || kept*2 >= bodyText) && kept > 0 {
 			break
 		}
 	}

@@ -1,4 +1,4 @@
-package convert
+package rules
 
 import (
 	"strings"
@@ -90,7 +90,7 @@ func (p *pruner) sideColumn(n *html.Node) bool {
 		return false
 	}
 	for s := n.NextSibling; s != nil; s = s.NextSibling {
-		if own := p.all[s].own(); own*10 > p.own*7 && own > 2*fewWords {
+		if own := p.all[s].own(); own*10 > p.own*7 && own > 2*FewWords {
 			return true
 		}
 	}

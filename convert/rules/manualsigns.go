@@ -1,4 +1,4 @@
-package convert
+package rules
 
 import (
 	"slices"
@@ -36,10 +36,10 @@ func manualTool(name string) bool {
 	return false
 }
 
-// manualSigns reports whether a page, before it is normalised, looks as documentation does: a program that makes
+// ManualSigns reports whether a page, before it is normalised, looks as documentation does: a program that makes
 // documentation signed it, its head names the place of the page in a book, or it has code and headings with permalinks,
 // as pages of all documentation generators have and few others.
-func manualSigns(root *html.Node) bool {
+func ManualSigns(root *html.Node) bool {
 	handles, blocks := 0, 0
 	for d := range root.Descendants() {
 		switch {
