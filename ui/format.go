@@ -1,15 +1,18 @@
 package ui
 
 import (
+	"cmp"
 	"fmt"
 	"html/template"
 	"net/url"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/dustin/go-humanize"
 
 	"github.com/readthru/readthru/internal/clip"
+	"github.com/readthru/readthru/internal/journal"
 )
 
 // functions are what templates call.
@@ -22,7 +25,7 @@ var functions = template.FuncMap{
 	"iso":    func(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) },
 	"took":   func(micros int64) string { return tookText(time.Duration(micros) * time.Microsecond) },
 	"uptime": uptimeText, "saved": savedText, "plain": func(text any) string { return plain(fmt.Sprint(text)) },
-	"brief": brief, "short": shortTime, "left": leftText, "host": hostText,
+	"parts": partsOfURL, "reader": readerText, "brief": brief, "short": shortTime, "left": leftText, "host": hostText,
 	"lines": func(text string) string { return string(withoutControls([]byte(text))) },
 	"plus":  func(a, b int) int { return a + b }, "minus": func(a, b int) int { return a - b },
 	"wide":    func(n int) int64 { return int64(n) },
@@ -96,6 +99,36 @@ func hostText(raw string) string {
 	}
 	return u.Host
 }
+
+// urlParts are the parts of a URL as a list shows it, where the path is cut in the middle if there is too little room.
+type urlParts struct{ Host, Path, End string }
+
+// pathEnd is how many characters of the end of a path are seen in any case.
+const pathEnd = 10
+
+// partsOfURL cuts a URL, or the target of a CONNECT, into parts. The scheme is left out where it is https.
+func partsOfURL(raw string) urlParts {
+	text := plain(raw)
+	scheme, rest, ok := strings.Cut(text, "://")
+	if !ok {
+		scheme, rest = "https", text
+	}
+	at := strings.IndexAny(rest, "/?#")
+	if at < 0 {
+		at = len(rest)
+	}
+	p := urlParts{Host: rest[:at]}
+	if scheme != "https" {
+		p.Host = scheme + "://" + p.Host
+	}
+	path := []rune(rest[at:])
+	end := max(0, len(path)-pathEnd)
+	p.Host, p.Path, p.End = brief(p.Host), brief(string(path[:end])), string(path[end:])
+	return p
+}
+
+// readerText says who got the answer of a request, as well as is known.
+func readerText(e journal.Entry) string { return cmp.Or(e.Session, e.User, e.Agent, e.Client) }
 
 // longestInList is how many characters of a text a list shows. The page of what is listed shows all of it.
 const longestInList = 300

@@ -12,7 +12,28 @@ import (
 // perPage is how many requests a page lists.
 const perPage = 50
 
+// chip is a filter that is often wanted.
+type chip struct {
+	Name, Filter string
+	On           bool
+}
+
+// chipsFor returns the usual filters, and which of them is the present one.
+func chipsFor(filter string) []chip {
+	list := []chip{
+		{Name: "all"}, {Name: "failed", Filter: "outcome:failed"}, {Name: "refused", Filter: "outcome:refused"},
+		{Name: "tunnelled", Filter: "outcome:tunnel"}, {Name: "from origins", Filter: "outcome:miss"},
+		{Name: "slow", Filter: "ms:>1000"}, {Name: "pages", Filter: "tokens:>0"}, {Name: "by tools", Filter: "door:mcp"},
+		{Name: "without crawls", Filter: "-door:crawl"},
+	}
+	for i := range list {
+		list[i].On = list[i].Filter == filter
+	}
+	return list
+}
+
 type requestsData struct {
+	Chips    []chip
 	Filter   string
 	Problem  string // of the filter
 	Help     string
@@ -30,7 +51,7 @@ type requestsData struct {
 func (d *dashboard) requests(w http.ResponseWriter, r *http.Request) {
 	filter, cursor := r.URL.Query().Get("q"), r.URL.Query().Get("cursor")
 	data := requestsData{
-		Filter: filter, Help: journal.FilterHelp, Older: cursor != "", Token: d.token,
+		Chips: chipsFor(filter), Filter: filter, Help: journal.FilterHelp, Older: cursor != "", Token: d.token,
 		Done: doneTexts[r.URL.Query().Get("done")],
 	}
 	query := url.Values{"q": {filter}}
@@ -134,8 +155,16 @@ func waterfall(e *journal.Entry) []bar {
 	return bars
 }
 
-// curl returns a command that repeats a request. Fields that are masked are left out.
+// curl returns a command that repeats a request by its door. What only programs can ask for is a command of ours.
+// Fields that are masked are left out.
 func (d *dashboard) curl(e *journal.Entry) string {
+	switch e.Door {
+	case journal.DoorPrefix:
+		return "curl " + quote("http://"+d.o.Proxy()+"/"+e.URL)
+	case journal.DoorMCP, journal.DoorHook, journal.DoorCommand, journal.DoorAPI, journal.DoorFirecrawl,
+		journal.DoorCrawl, journal.DoorDashboard:
+		return "readthru fetch " + quote(e.URL)
+	}
 	var b strings.Builder
 	b.WriteString("curl -x http://" + d.o.Proxy())
 	if strings.HasPrefix(e.URL, "https:") {

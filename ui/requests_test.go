@@ -53,3 +53,44 @@ func TestRequestsThatOnlyReadHaveAButtonToBeSentAgain(t *testing.T) {
 		}
 	}
 }
+
+func TestARequestLeadsToItsPageSiteAndSession(t *testing.T) {
+	w := newWorld(t)
+	id := w.told.Add(&journal.Entry{
+		Door: journal.DoorMCP, Method: "GET", URL: "https://a.test/x?y=1", Status: 200, Outcome: "hit",
+		Doc: "0123456789abcdef", Session: "s 1", Agent: "Cursor/2 <b>", Rule: "a.test",
+	})
+	body := w.do(t, http.MethodGet, "/requests/"+id, nil).body
+	for _, want := range []string{
+		`href="/pages/0123456789abcdef"`, `href="/sites/a.test"`, `href="/session?name=s%201"`, `href="/requests?q=door:mcp"`,
+		"readthru fetch &#39;https://a.test/x?y=1&#39;",
+	} {
+		if !strings.Contains(body, want) {
+			t.Errorf("the page of a request has no %s", want)
+		}
+	}
+	list := w.do(t, http.MethodGet, "/requests", nil).body
+	for _, want := range []string{
+		`<td class="door">mcp</td>`, `<bdi class="host">a.test</bdi>`, `title="Cursor/2 &lt;b&gt;"`, `aria-current="true">all<`,
+	} {
+		if !strings.Contains(list, want) {
+			t.Errorf("the list has no %s", want)
+		}
+	}
+}
+
+func TestURLsInListsAreCutInTheMiddle(t *testing.T) {
+	w := newWorld(t)
+	for target, want := range map[string]string{
+		"https://a.test/": `<bdi class="host">a.test</bdi><bdi class="path"></bdi><bdi class="end">/</bdi>`,
+		"http://a.test:81/one/two/three/four": `<bdi class="host">http://a.test:81</bdi>` +
+			`<bdi class="path">/one/two/</bdi><bdi class="end">three/four</bdi>`,
+		"a.test:443":         `<bdi class="host">a.test:443</bdi><bdi class="path"></bdi><bdi class="end"></bdi>`,
+		"https://a.test?q=1": `<bdi class="host">a.test</bdi><bdi class="path"></bdi><bdi class="end">?q=1</bdi>`,
+	} {
+		w.told.Add(&journal.Entry{Method: "GET", URL: target, Status: 200, Outcome: "hit"})
+		if body := w.do(t, http.MethodGet, "/requests", nil).body; !strings.Contains(body, want) {
+			t.Errorf("%s is not shown as %s", target, want)
+		}
+	}
+}
