@@ -90,7 +90,8 @@ func TestPDFReadsInOrder(t *testing.T) {
 		fmt.Fprintf(&report, "%.3f %.3f %.3f | %.3f | %.3f %.3f %.3f %s\n", got[0].recall, got[0].precision, got[0].order,
 			got[1].order, got[2].order, got[3].order, got[4].order, name)
 	}
-	t.Logf("recall, precision and order:\n%sfiles without known text, against pdftotext's modes\n%sfiles with known text\n%s",
+	t.Logf("recall, precision and order:\n%sfiles without known text, against pdftotext's modes\n%s"+
+		"files with known text\n%s",
 		report.String(), &agreed, &known)
 	if out := os.Getenv("READTHRU_CORPUS_OUT"); out != "" {
 		for _, path := range files {
@@ -381,8 +382,8 @@ func drawnPDFs() []drawnPDF {
 			"cells of several lines", pdfFile(grid.String()), strings.Join(cells, "\n"),
 		},
 		{
-			"scan with its text behind the picture", pdfFile("BI /W 1 ID x EI 3 Tr\n" + lines(50, 760, left...) +
-				lines(200, 760, middle...)), join(left, middle),
+			"scan with its text behind the picture", pdfFile("q 600 0 0 800 0 0 cm BI /W 1 ID x EI Q 3 Tr\n" +
+				lines(50, 760, left...) + lines(200, 760, middle...)), join(left, middle),
 		},
 	}
 }

@@ -14,13 +14,21 @@ type state struct {
 	charSpace, wordSpace float64
 	scale, rise, leading float64
 	mode                 int
+
+	fill, stroke           paint
+	fillSpace, strokeSpace colorSpace
+	alpha                  float64 // of fills
+	blended, masked        bool    // with what is below; by a mask
+	clip                   rect
 }
 
 // canvas draws a page's operators and keeps the glyphs.
 type canvas struct {
 	f         *File
 	page      *Page
-	invisible []Glyph // drawn in mode 3: the text behind a scanned page
+	invisible []Glyph // drawn in mode 3, or below a picture: the text of a scanned page
+	seen      seen
+	off       int // groups of optional content around that are not shown
 
 	// operators is the variable of that name. run does not read it itself: Do runs a form, and Go refuses a table whose
 	// functions refer to the table.
@@ -33,17 +41,21 @@ type markedContent struct {
 	text    string
 	stated  bool
 	skip    bool // an artefact of pagination
+	off     bool // of a group of optional content that is not shown
 	written bool
+	own     []byte // what its glyphs say
+	glyphs  int
+	at      int // index of the glyph that has text
 }
 
 // finish decides whether text that is not painted is kept. Behind a picture of the page, as scanners write it, it is
 // the text of the picture; elsewhere it cannot be seen.
 func (c *canvas) finish() {
-	if len(c.page.Glyphs) == 0 || c.page.Images > 0 {
-		if len(c.invisible) > len(c.page.Glyphs) || len(c.page.Glyphs) == 0 {
-			c.page.Glyphs = append(c.page.Glyphs, c.invisible...)
-			return
-		}
+	outlined := len(c.page.Glyphs) == 0 && c.seen.curves > len(c.invisible) // letters that are drawings
+	if pictured := c.seen.pictures > covers*c.page.Width*c.page.Height; (pictured || outlined) &&
+		len(c.invisible) > len(c.page.Glyphs) {
+		c.page.Glyphs = append(c.page.Glyphs, c.invisible...)
+		return
 	}
 	c.page.Hidden += len(c.invisible)
 }
@@ -72,13 +84,14 @@ func (c *canvas) links(v any, base matrix) {
 	}
 }
 
-// run executes a content stream.
-func (c *canvas) run(content []byte, resources dict, base matrix, depth int) {
+// run executes a content stream, which begins with the state g.
+func (c *canvas) run(content []byte, resources dict, g state, depth int) {
 	r := c.f.r
 	e := &interpreter{
 		c: c, lexer: lexer{b: content}, depth: depth, resources: resources, fonts: r.dict(resources["Font"]),
-		objects: r.dict(resources["XObject"]), properties: r.dict(resources["Properties"]), g: state{ctm: base, scale: 1},
+		objects: r.dict(resources["XObject"]), properties: r.dict(resources["Properties"]), g: g,
 	}
+	defer func(off int) { c.off = off }(c.off)
 	for {
 		r.step()
 		v, ok := e.lexer.next()
@@ -99,15 +112,19 @@ func (c *canvas) run(content []byte, resources dict, base matrix, depth int) {
 	}
 }
 
-// object draws a form, or counts a picture.
-func (c *canvas) object(v any, resources dict, ctm matrix, depth int) {
+// object draws a form, or a picture.
+func (c *canvas) object(v any, resources dict, g state, depth int) {
 	r := c.f.r
 	s, ok := r.resolve(v).(*stream)
 	if !ok {
 		return
 	}
+	if c.f.hidden(s.dict["OC"]) {
+		c.off++
+		defer func() { c.off-- }()
+	}
 	if r.name(s.dict["Subtype"]) != "Form" {
-		c.page.Images++
+		c.pictured(g.ctm, s.dict, &g)
 		return
 	}
 	if depth >= maxForms {
@@ -116,14 +133,18 @@ func (c *canvas) object(v any, resources dict, ctm matrix, depth int) {
 	}
 	if m, ok := r.resolve(s.dict["Matrix"]).([]any); ok && len(m) == 6 {
 		own := matrix{r.number(m[0]), r.number(m[1]), r.number(m[2]), r.number(m[3]), r.number(m[4]), r.number(m[5])}
-		if own = own.then(ctm); own.finite() {
-			ctm = own
+		if own = own.then(g.ctm); own.finite() {
+			g.ctm = own
 		}
+	}
+	if b := r.box(s.dict["BBox"]); b[2] > b[0] && b[3] > b[1] {
+		inForm := matrix{b[2] - b[0], 0, 0, b[3] - b[1], b[0], b[1]}
+		g.clip = g.clip.and(unitSquare(inForm.then(g.ctm)))
 	}
 	if own := r.dict(s.dict["Resources"]); own != nil {
 		resources = own
 	}
-	c.run(r.decode(s), resources, ctm, depth+1)
+	c.run(r.decode(s), resources, g, depth+1)
 }
 
 // add keeps a glyph whose baseline and size m gives, if a reader can see it.
@@ -132,6 +153,10 @@ func (c *canvas) add(text string, m matrix, width float64, g *state) {
 	size := math.Hypot(m[2], m[3]) * g.font.height
 	x, y := m[4], m[5]
 	if strings.TrimSpace(text) != "" && (size < 1 || x < -size || y < -size || x > p.Width+size || y > p.Height+size) {
+		p.Hidden++
+		return
+	}
+	if strings.TrimSpace(text) != "" && c.hides(m[4]+width*m[0]/2+m[2]/3, m[5]+width*m[1]/2+m[3]/3, size, g) {
 		p.Hidden++
 		return
 	}

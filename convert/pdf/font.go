@@ -28,6 +28,7 @@ type font struct {
 	vertical bool
 	unit     float64 // size of a width
 	height   float64 // of a font of size 1: 1, except of some Type 3 fonts
+	drawn    bool    // its glyphs are drawings (Type 3), which may have colors
 }
 
 // char is one code of a shown string.
@@ -109,6 +110,7 @@ func (r *reader) style(base string, descriptor dict) (s Style) {
 func (r *reader) simple(f *font, d, descriptor dict, base string) {
 	f.simple = r.encoding(d, descriptor, base)
 	if r.name(d["Subtype"]) == "Type3" {
+		f.drawn = true
 		if m, ok := r.resolve(d["FontMatrix"]).([]any); ok && len(m) == 6 {
 			if f.unit = r.number(m[0]); f.unit <= 0 || f.unit > 1e3 {
 				f.unit = .001

@@ -15,6 +15,7 @@ type interpreter struct {
 	saved      []state
 	text, line matrix // of the next glyph, and of the start of its line
 	path       path
+	clips      bool // the path that is built becomes the clipping path when it was painted
 	marks      []markedContent
 	args       []any
 }
@@ -64,6 +65,13 @@ var operators = map[word]func(*interpreter){
 	"b":  func(e *interpreter) { e.closePath(); e.paint(true, true) },
 	"b*": func(e *interpreter) { e.closePath(); e.paint(true, true) },
 	"n":  func(e *interpreter) { e.paint(false, false) }, // it only clips
+	"W":  func(e *interpreter) { e.clips = true },
+	"W*": func(e *interpreter) { e.clips = true },
+	"sh": func(e *interpreter) { e.c.painted(e.g.clip, paint{}, false, false, &e.g) },
+
+	"g": setGray(false), "G": setGray(true), "rg": setRGB(false), "RG": setRGB(true), "k": setCMYK(false),
+	"K": setCMYK(true), "cs": setSpace(false), "CS": setSpace(true), "sc": setColor(false), "SC": setColor(true),
+	"scn": setColor(false), "SCN": setColor(true),
 }
 
 var identity = matrix{1, 0, 0, 1, 0, 0}
@@ -111,13 +119,15 @@ func (e *interpreter) concatenate() {
 	}
 }
 
-// setState takes the font of a dictionary of graphics state.
+// setState takes the font and the opacity of a dictionary of graphics state.
 func (e *interpreter) setState() {
 	r := e.c.f.r
 	if len(e.args) == 0 {
 		return
 	}
-	list, _ := r.resolve(r.dict(r.dict(e.resources["ExtGState"])[e.name(0)])["Font"]).([]any)
+	d := r.dict(r.dict(e.resources["ExtGState"])[e.name(0)])
+	e.setTransparency(d)
+	list, _ := r.resolve(d["Font"]).([]any)
 	if len(list) == 2 {
 		e.g.font, e.g.size = e.c.f.font(list[0]), r.number(list[1])
 	}
@@ -176,27 +186,35 @@ func (e *interpreter) beginMarked() {
 			m.text, m.stated = r.text(text), true
 		}
 		m.skip = e.name(0) == "Artifact" && r.name(p["Type"]) == "Pagination"
+		m.off = e.name(0) == "OC" && len(e.args) > 1 && e.c.f.hidden(e.properties[e.name(1)])
 	}
 	if len(e.marks) < 256 {
 		e.marks = append(e.marks, m)
+		if m.off {
+			e.c.off++
+		}
 	}
 }
 
 func (e *interpreter) endMarked() {
 	if n := len(e.marks); n > 0 {
+		if e.marks[n-1].off {
+			e.c.off--
+		}
+		e.c.judge(&e.marks[n-1])
 		e.marks = e.marks[:n-1]
 	}
 }
 
 func (e *interpreter) drawObject() {
 	if len(e.args) > 0 {
-		e.c.object(e.objects[e.name(0)], e.resources, e.g.ctm, e.depth)
+		e.c.object(e.objects[e.name(0)], e.resources, e.g, e.depth)
 	}
 }
 
-// passImage counts an inline image and goes on behind its data.
+// passImage notes an inline image and goes on behind its data.
 func (e *interpreter) passImage() {
-	e.c.page.Images++
+	e.c.pictured(e.g.ctm, nil, &e.g)
 	e.lexer.at = afterImage(e.lexer.b, e.lexer.at)
 	e.c.f.r.spend(maxImageEntries / stepBytes)
 }
@@ -227,11 +245,16 @@ func (e *interpreter) show(v any) {
 			if e.marks[i].skip {
 				text, replaced = "", true
 			} else if e.marks[i].stated {
+				m := &e.marks[i]
 				replaced = true
-				if text = e.marks[i].text; e.marks[i].written {
+				m.own = append(m.own, ch.text...)
+				m.glyphs++
+				if text = m.text; m.written {
 					text = ""
+				} else {
+					m.at = len(c.page.Glyphs)
 				}
-				e.marks[i].written = true
+				m.written = true
 			}
 		}
 		switch {

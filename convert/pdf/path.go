@@ -37,6 +37,9 @@ type corner struct {
 
 func (e *interpreter) corner(x, y float64, first, bent bool) {
 	p := &e.path
+	if bent {
+		e.c.seen.curves++
+	}
 	px, py := e.g.ctm.apply(x, y)
 	p.at = corner{px, py, first, bent}
 	if first {
@@ -67,6 +70,10 @@ func (e *interpreter) rectangle() {
 func (e *interpreter) paint(stroke, fill bool) {
 	corners, page := e.path.corners, e.c.page
 	e.path.corners = corners[:0]
+	defer e.clipTo(corners)
+	if fill {
+		e.fill(corners)
+	}
 	for from := 0; from < len(corners); {
 		end := from + 1
 		for end < len(corners) && !corners[end].first {

@@ -1,5 +1,5 @@
-// Package pdf reads the text of PDF files (ISO 32000): its pages, and on each page the glyphs with their place, size
-// and style, and the lines that were ruled.
+// Package pdf reads the text of PDF files (ISO 32000): its pages, and on each page the glyphs that a viewer shows,
+// with their place, size and style, and the lines that were ruled.
 //
 // [Open] finds the pages of a file, and [File.Pages] returns them one after the other. The package does not put glyphs
 // together: package readthru/convert/pdflayout makes words, lines and columns of them.
@@ -57,6 +57,7 @@ type File struct {
 	r     *reader
 	pages []dict
 	fonts map[ref]*font
+	off   map[ref]bool // groups of optional content: true for those that are not shown
 	cut   bool
 }
 
@@ -121,6 +122,7 @@ func Open(ctx context.Context, content []byte) (f *File, err error) {
 		return nil, ErrDamaged
 	}
 	f.describe()
+	f.layers()
 	return f, nil
 }
 
@@ -246,7 +248,11 @@ func (f *File) read(p *Page, d dict) {
 	c := &canvas{f: f, page: p, operators: operators}
 	c.links(d["Annots"], base)
 	defer c.finish()
-	c.run(f.r.contents(d["Contents"]), f.r.dict(d["Resources"]), base, 0)
+	everywhere := rect{math.Inf(-1), math.Inf(-1), math.Inf(1), math.Inf(1)}
+	c.run(f.r.contents(d["Contents"]), f.r.dict(d["Resources"]), state{
+		ctm: base, scale: 1, fill: black, stroke: black, alpha: 1, clip: everywhere,
+		fillSpace: colorSpace{channels: 1}, strokeSpace: colorSpace{channels: 1},
+	}, 0)
 }
 
 // contents returns the content stream of a page, which may be in several parts. It ends before a damaged part.

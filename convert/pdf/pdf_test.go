@@ -100,10 +100,16 @@ func TestRulesAreLinesAndThinBoxes(t *testing.T) {
 		want          []pdf.Rule
 	}{
 		{"line", "2 0 0 2 0 0 cm 10 20 m 60 20 l S", []pdf.Rule{{20, 40, 120, 40}}},
-		{"box drawn round", "10 20 40 30 re s", []pdf.Rule{{10, 20, 50, 20}, {50, 20, 50, 50}, {10, 50, 50, 50}, {10, 20, 10, 50}}},
+		{
+			"box drawn round", "10 20 40 30 re s",
+			[]pdf.Rule{{10, 20, 50, 20}, {50, 20, 50, 50}, {10, 50, 50, 50}, {10, 20, 10, 50}},
+		},
 		{"thin boxes", "10 20 40 1 re f 10 20 2 -12 re f*", []pdf.Rule{{10, 20.5, 50, 20.5}, {11, 8, 11, 20}}},
 		{"triangle that is closed", "10 10 m 60 10 l 60 50 l b", []pdf.Rule{{10, 10, 60, 10}, {60, 10, 60, 50}}},
-		{"areas, curves, dots and what only clips", "10 20 40 30 re f 10 10 m 20 10 30 10 40 10 c S 9 9 m 10 9 l S 0 0 99 1 re W n 7 7 l S", nil},
+		{
+			"areas, curves, dots and what only clips",
+			"10 20 40 30 re f 10 10 m 20 10 30 10 40 10 c S 9 9 m 10 9 l S 0 0 99 1 re W n 7 7 l S", nil,
+		},
 		{"off the page, and no numbers", "-90 20 m -50 20 l S 9e9 1 m 1e99 1 l S (a) 1 m /b 2 l S", nil},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -121,7 +127,8 @@ func TestRulesAreLinesAndThinBoxes(t *testing.T) {
 }
 
 func TestGlyphsOfPicturesHaveText(t *testing.T) {
-	const font = "/F2 << /Subtype /Type3 /FontMatrix [1 0 0 1 0 0] /FontBBox [0 -2 8 10] /FirstChar 0 /Widths [%s] /Encoding << /Differences [%s] >> >>"
+	const font = "/F2 << /Subtype /Type3 /FontMatrix [1 0 0 1 0 0] /FontBBox [0 -2 8 10] /FirstChar 0 /Widths [%s] " +
+		"/Encoding << /Differences [%s] >> >>"
 	widths := strings.Repeat("8 ", 128)
 	for _, tt := range []struct {
 		name, glyphs, shown, want string
@@ -157,7 +164,8 @@ func TestInvisibleTextIsKeptOnlyOnAScannedPage(t *testing.T) {
 	if got, _ := read(t, document(hidden)); got != "seen" {
 		t.Errorf("got %q", got)
 	}
-	if got, _ := read(t, document("BT /F1 12 Tf 3 Tr (behind) Tj ET BI /W 1 ID x EI ")); got != "behind" {
+	behind := "BT /F1 12 Tf 3 Tr (behind) Tj ET q 612 0 0 792 0 0 cm BI /W 1 ID x EI Q"
+	if got, _ := read(t, document(behind)); got != "behind" {
 		t.Errorf("behind a picture: got %q", got)
 	}
 	if got, _ := read(t,
@@ -180,7 +188,8 @@ func TestFiltersAreDecoded(t *testing.T) {
 			b := &builder{}
 			font := b.add("<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>")
 			content := b.add(stream(tt.entries, tt.data))
-			page := b.add(fmt.Sprintf("<< /Type /Page /MediaBox [0 0 612 792] /Contents %d 0 R /Resources << /Font << /F1 %d 0 R >> >> >>", content, font))
+			page := b.add(fmt.Sprintf("<< /Type /Page /MediaBox [0 0 612 792] /Contents %d 0 R "+
+				"/Resources << /Font << /F1 %d 0 R >> >> >>", content, font))
 			pages := b.add(fmt.Sprintf("<< /Type /Pages /Kids [%d 0 R] >>", page))
 			root := b.add(fmt.Sprintf("<< /Type /Catalog /Pages %d 0 R >>", pages))
 			got, _ := read(t, b.finish(root, ""))
@@ -219,7 +228,8 @@ func predicted(s string) string {
 }
 
 func TestFontsMapCodesToText(t *testing.T) {
-	const cmap = "1 begincodespacerange <0000> <FFFF> endcodespacerange 1 beginbfchar <0001> <00660069> endbfchar 2 beginbfrange <0010> <0012> <0041> <0020> <0021> [<03B1> <03B2>] endbfrange"
+	const cmap = "1 begincodespacerange <0000> <FFFF> endcodespacerange 1 beginbfchar <0001> <00660069> endbfchar " +
+		"2 beginbfrange <0010> <0012> <0041> <0020> <0021> [<03B1> <03B2>] endbfrange"
 	for _, tt := range []struct{ name, font, shown, want string }{
 		{
 			"differences", "/Type1 /BaseFont /X /Encoding << /Differences [1 /fi /eacute /uni20AC /f_i /afii10065 /a.sc] >>",
@@ -238,7 +248,8 @@ func TestFontsMapCodesToText(t *testing.T) {
 			b := &builder{}
 			b.add(stream("", cmap))
 			content := b.add(stream("", "BT /F1 12 Tf "+tt.shown+" Tj ET"))
-			page := b.add(fmt.Sprintf("<< /Type /Page /Contents %d 0 R /Resources << /Font << /F1 << /Type /Font /Subtype %s >> >> >> >>", content, tt.font))
+			page := b.add(fmt.Sprintf("<< /Type /Page /Contents %d 0 R "+
+				"/Resources << /Font << /F1 << /Type /Font /Subtype %s >> >> >> >>", content, tt.font))
 			pages := b.add(fmt.Sprintf("<< /Type /Pages /Kids [%d 0 R] >>", page))
 			root := b.add(fmt.Sprintf("<< /Type /Catalog /Pages %d 0 R >>", pages))
 			if got, _ := read(t, b.finish(root, "")); got != tt.want {
@@ -280,7 +291,8 @@ func TestContentThatIsNotAPDFIsAnError(t *testing.T) {
 		}
 	}
 	locked := bytes.Replace(document("BT ET"), []byte("/Info"),
-		[]byte("/Encrypt << /Filter /Standard /V 1 /R 2 /O (aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa) /U (aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa) /P -4 >> /Info"), 1)
+		[]byte("/Encrypt << /Filter /Standard /V 1 /R 2 /O (aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa) "+
+			"/U (aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa) /P -4 >> /Info"), 1)
 	if _, err := pdf.Open(t.Context(), locked); !errors.Is(err, pdf.ErrEncrypted) {
 		t.Errorf("%v, want ErrEncrypted", err)
 	}

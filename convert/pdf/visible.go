@@ -1,0 +1,452 @@
+package pdf
+
+import (
+	"math"
+	"slices"
+)
+
+// What a reader sees of a page is what was painted last. This file follows the colors of text, the areas that are
+// painted below and above it, clipping and optional content, as far as text that nobody sees can be told from them:
+//   - text in the color of its ground, or that is transparent,
+//   - text outside of what its clipping path leaves,
+//   - text below an opaque box or picture that was painted later,
+//   - text of a layer that is off,
+//   - text that is said to stand for a few letters and is far longer.
+//
+// What is not known counts as seen: grounds that are shadings, patterns and odd shapes, colors of spaces other than
+// gray, RGB and CMYK.
+
+// paint is a color, or what is not known to be one.
+type paint struct {
+	known   bool
+	r, g, b float64
+}
+
+var (
+	black = paint{known: true}
+	white = paint{true, 1, 1, 1}
+)
+
+// sameColor is how much the channels of two colors differ at most, of 1, if no reader tells them apart.
+const sameColor = .06
+
+func (p paint) like(q paint) bool {
+	return p.known && q.known && math.Abs(p.r-q.r) < sameColor && math.Abs(p.g-q.g) < sameColor &&
+		math.Abs(p.b-q.b) < sameColor
+}
+
+// rect is a box on the page: the smaller coordinates first.
+type rect struct{ x0, y0, x1, y1 float64 }
+
+func (a rect) area() float64 { return max(a.x1-a.x0, 0) * max(a.y1-a.y0, 0) }
+
+func (a rect) and(b rect) rect {
+	return rect{max(a.x0, b.x0), max(a.y0, b.y0), min(a.x1, b.x1), min(a.y1, b.y1)}
+}
+
+func (a rect) holds(x, y float64) bool { return x >= a.x0 && x <= a.x1 && y >= a.y0 && y <= a.y1 }
+
+// ground is an area that was painted.
+type ground struct {
+	rect
+	color paint
+}
+
+// The most areas of one page that are followed. Those beyond are of drawings; text on them is taken for seen.
+const maxGrounds = 4000
+
+// covers is how much of a page pictures must cover to be what it shows, so that text behind them is theirs.
+const covers = .4
+
+// A seen is what is known of a page that is painted.
+type seen struct {
+	grounds  []ground
+	pictures float64 // the area of all pictures
+	curves   int     // drawn, as outlines of letters are
+	lost     bool    // not every ground is known
+}
+
+// below returns the color that was painted last at a point: the page is white.
+func (s *seen) below(x, y float64) paint {
+	if s.lost {
+		return paint{}
+	}
+	for _, g := range slices.Backward(s.grounds) {
+		if g.holds(x, y) {
+			return g.color
+		}
+	}
+	return white
+}
+
+// apart reports whether no two of a few boxes overlap, so that none is a hole in another.
+func apart(boxes []rect) bool {
+	if len(boxes) > 16 {
+		return false
+	}
+	for i, a := range boxes {
+		for _, b := range boxes[:i] {
+			if a.and(b).area() > 0 {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// painted notes that an area was painted. A box that is opaque hides the glyphs below it.
+func (c *canvas) painted(area rect, color paint, isBox, picture bool, g *state) {
+	area = area.and(g.clip).and(rect{0, 0, c.page.Width, c.page.Height})
+	if area.area() < 4 || g.alpha < .05 || c.off > 0 {
+		return
+	}
+	c.f.r.spend(1 + len(c.page.Glyphs)/64)
+	if g.alpha < .99 || g.blended {
+		color, isBox = paint{}, false
+	}
+	if len(c.seen.grounds) >= maxGrounds {
+		c.seen.lost = true
+	} else {
+		c.seen.grounds = append(c.seen.grounds, ground{area, color})
+	}
+	if !isBox {
+		return
+	}
+	kept := c.page.Glyphs[:0]
+	for _, glyph := range c.page.Glyphs {
+		x, y := c.middle(&glyph)
+		switch {
+		case !area.holds(x, y):
+			kept = append(kept, glyph)
+		case picture:
+			glyph.Style = 0
+			c.invisible = append(c.invisible, glyph)
+		default:
+			c.page.Hidden++
+		}
+	}
+	c.page.Glyphs = kept
+}
+
+// middle returns the middle of a glyph on the page, whose baseline may be turned.
+func (c *canvas) middle(g *Glyph) (x, y float64) {
+	x, y = float64(g.X+g.W/2), float64(g.Y+g.Size/3)
+	switch g.Turn {
+	case 1:
+		return c.page.Width - y, x
+	case 2:
+		return c.page.Width - x, c.page.Height - y
+	case 3:
+		return y, c.page.Height - x
+	}
+	return x, y
+}
+
+// hides reports whether nobody sees what is written in the middle of a glyph of a size.
+func (c *canvas) hides(x, y, size float64, g *state) bool {
+	if c.off > 0 || g.alpha < .05 {
+		return true
+	}
+	if clip := g.clip; !(rect{clip.x0 - size, clip.y0 - size, clip.x1 + size, clip.y1 + size}).holds(x, y) ||
+		clip.x1 <= clip.x0 || clip.y1 <= clip.y0 {
+		return true
+	}
+	c.f.r.spend(len(c.seen.grounds) / 64)
+	if g.font.drawn {
+		return false // its glyphs have colors of their own
+	}
+	switch g.mode & 3 {
+	case 0:
+		return g.fill.known && g.fill.like(c.seen.below(x, y))
+	case 1:
+		return g.stroke.known && g.stroke.like(c.seen.below(x, y))
+	case 2:
+		ground := c.seen.below(x, y)
+		return g.fill.like(ground) && g.stroke.like(ground)
+	}
+	return false
+}
+
+// pictured notes a picture that fills the unit square of a matrix. One with transparent parts hides nothing.
+func (c *canvas) pictured(ctm matrix, d dict, g *state) {
+	c.page.Images++
+	area := unitSquare(ctm).and(g.clip).and(rect{0, 0, c.page.Width, c.page.Height})
+	c.seen.pictures += area.area()
+	upright := math.Abs(ctm[1])+math.Abs(ctm[2]) < .01 || math.Abs(ctm[0])+math.Abs(ctm[3]) < .01
+	mask, _ := c.f.r.resolve(d["ImageMask"]).(bool)
+	opaque := d != nil && !mask && d["SMask"] == nil && d["Mask"] == nil && d["SMaskInData"] == nil
+	c.painted(unitSquare(ctm), paint{}, opaque && upright, true, g)
+}
+
+func unitSquare(m matrix) rect {
+	box := rect{math.Inf(1), math.Inf(1), math.Inf(-1), math.Inf(-1)}
+	for _, p := range [][2]float64{{0, 0}, {1, 0}, {0, 1}, {1, 1}} {
+		x, y := m.apply(p[0], p[1])
+		box = rect{min(box.x0, x), min(box.y0, y), max(box.x1, x), max(box.y1, y)}
+	}
+	return box
+}
+
+// bounds returns the box around corners, and whether they are its own.
+func bounds(part []corner) (box rect, isBox bool) {
+	box = rect{math.Inf(1), math.Inf(1), math.Inf(-1), math.Inf(-1)}
+	isBox = len(part) >= 4 && len(part) <= 6
+	for i, p := range part {
+		box = rect{min(box.x0, p.x), min(box.y0, p.y), max(box.x1, p.x), max(box.y1, p.y)}
+		if p.bent || i > 0 && math.Abs(p.x-part[i-1].x) > .1 && math.Abs(p.y-part[i-1].y) > .1 {
+			isBox = false
+		}
+	}
+	return box, isBox
+}
+
+// fill notes the areas that a path fills.
+func (e *interpreter) fill(corners []corner) {
+	if len(corners) >= maxCorners {
+		e.c.seen.lost = true
+		return
+	}
+	var boxes []rect
+	allBoxes := !e.g.masked
+	for from := 0; from < len(corners); {
+		end := from + 1
+		for end < len(corners) && !corners[end].first {
+			end++
+		}
+		box, isBox := bounds(corners[from:end])
+		boxes, allBoxes = append(boxes, box), allBoxes && isBox
+		from = end
+	}
+	color := e.g.fill
+	if allBoxes = allBoxes && apart(boxes); !allBoxes {
+		color = paint{}
+	}
+	for _, box := range boxes {
+		e.c.painted(box, color, allBoxes, false, &e.g)
+	}
+}
+
+// clipTo narrows the clipping path to the one that was built, if W asked for it.
+func (e *interpreter) clipTo(corners []corner) {
+	if e.clips && len(corners) < maxCorners {
+		box, _ := bounds(corners)
+		e.g.clip = e.g.clip.and(box)
+	}
+	e.clips = false
+}
+
+// judge takes back an ActualText that says far more than the glyphs in its place, which nobody sees.
+func (c *canvas) judge(m *markedContent) {
+	if !m.written || len(m.text) <= 4*m.glyphs+8 || m.at >= len(c.page.Glyphs) || c.page.Glyphs[m.at].Text != m.text {
+		return
+	}
+	c.page.Glyphs[m.at].Text = string(m.own)
+	c.page.Hidden++
+}
+
+// setGray, setRGB and setCMYK return the operator that sets the color of fills, or of strokes.
+func setGray(stroke bool) func(*interpreter) {
+	return func(e *interpreter) { e.setPaint(stroke, e.paintOf(1)) }
+}
+
+func setRGB(stroke bool) func(*interpreter) {
+	return func(e *interpreter) { e.setPaint(stroke, e.paintOf(3)) }
+}
+
+func setCMYK(stroke bool) func(*interpreter) {
+	return func(e *interpreter) { e.setPaint(stroke, e.paintOf(4)) }
+}
+
+func (e *interpreter) setPaint(stroke bool, p paint) {
+	if stroke {
+		e.g.stroke = p
+	} else {
+		e.g.fill = p
+	}
+}
+
+// paintOf returns the color that so many operands are: of gray, RGB or CMYK.
+func (e *interpreter) paintOf(channels int) paint {
+	if len(e.args) < channels {
+		return paint{}
+	}
+	n := func(i int) float64 { return min(max(e.number(i), 0), 1) }
+	switch channels {
+	case 1:
+		return paint{true, n(0), n(0), n(0)}
+	case 3:
+		return paint{true, n(0), n(1), n(2)}
+	case 4:
+		k := 1 - n(3)
+		return paint{true, (1 - n(0)) * k, (1 - n(1)) * k, (1 - n(2)) * k}
+	}
+	return paint{}
+}
+
+// setSpace returns the operator that sets a color space, with its first color.
+func setSpace(stroke bool) func(*interpreter) {
+	return func(e *interpreter) {
+		space := e.c.f.r.colorSpace(e.operand(0), e.resources)
+		first := paint{}
+		if space.channels > 0 {
+			first = black
+		}
+		if stroke {
+			e.g.strokeSpace = space
+		} else {
+			e.g.fillSpace = space
+		}
+		e.setPaint(stroke, first)
+	}
+}
+
+// setColor returns the operator that sets a color of the space that was set.
+func setColor(stroke bool) func(*interpreter) {
+	return func(e *interpreter) {
+		space := e.g.fillSpace
+		if stroke {
+			space = e.g.strokeSpace
+		}
+		p := paint{}
+		switch {
+		case space.channels > 0 && len(e.args) == space.channels:
+			p = e.paintOf(space.channels)
+		case space.inks:
+			none := true
+			for i := range e.args {
+				none = none && e.number(i) == 0
+			}
+			if none {
+				p = white
+			}
+		}
+		e.setPaint(stroke, p)
+	}
+}
+
+// A colorSpace is one as far as it is understood.
+type colorSpace struct {
+	channels int  // 1: gray, 3: RGB, 4: CMYK; 0: another
+	inks     bool // its colors are amounts of inks: none of all is white
+}
+
+// colorSpace reads a color space (§8.6).
+func (r *reader) colorSpace(v any, resources dict) colorSpace {
+	if n := r.name(v); n != "" {
+		switch n {
+		case "DeviceGray", "CalGray", "G":
+			return colorSpace{channels: 1}
+		case "DeviceRGB", "CalRGB", "RGB":
+			return colorSpace{channels: 3}
+		case "DeviceCMYK", "CMYK":
+			return colorSpace{channels: 4}
+		}
+		v = r.dict(resources["ColorSpace"])[n]
+	}
+	if n := r.name(v); n != "" {
+		return r.colorSpace(n, nil)
+	}
+	list, _ := r.resolve(v).([]any)
+	if len(list) == 0 {
+		return colorSpace{}
+	}
+	switch r.name(list[0]) {
+	case "CalGray":
+		return colorSpace{channels: 1}
+	case "CalRGB":
+		return colorSpace{channels: 3}
+	case "ICCBased":
+		if s, ok := r.resolve(at(list, 1)).(*stream); ok {
+			if n := int(r.number(s.dict["N"])); n == 1 || n == 3 || n == 4 {
+				return colorSpace{channels: n}
+			}
+		}
+	case "Separation", "DeviceN":
+		return colorSpace{inks: true}
+	}
+	return colorSpace{}
+}
+
+func at(list []any, i int) any {
+	if i < len(list) {
+		return list[i]
+	}
+	return nil
+}
+
+// setTransparency takes what a dictionary of graphics state says of opacity (§11.6).
+func (e *interpreter) setTransparency(d dict) {
+	r := e.c.f.r
+	if v, ok := r.resolve(d["ca"]).(float64); ok {
+		e.g.alpha = v
+	}
+	if v, ok := d["BM"]; ok {
+		n := r.name(v)
+		e.g.blended = n != "Normal" && n != "Compatible"
+	}
+	if v, ok := d["SMask"]; ok {
+		e.g.masked = r.name(v) != "None"
+	}
+}
+
+// layers reads which groups of optional content a viewer does not show (§8.11).
+func (f *File) layers() {
+	r := f.r
+	properties := r.dict(r.dict(r.trailer["Root"])["OCProperties"])
+	if properties == nil {
+		return
+	}
+	f.off = map[ref]bool{}
+	set := func(v any, off bool) {
+		list, _ := r.resolve(v).([]any)
+		for _, item := range list {
+			r.step()
+			if to, ok := item.(ref); ok {
+				f.off[to] = off
+			}
+		}
+	}
+	shown := r.dict(properties["D"])
+	if r.name(shown["BaseState"]) == "OFF" {
+		set(properties["OCGs"], true)
+	}
+	set(shown["ON"], false)
+	set(shown["OFF"], true)
+}
+
+// hidden reports whether content of a group, or of a set of groups, is not shown.
+func (f *File) hidden(v any) bool {
+	if len(f.off) == 0 || v == nil {
+		return false
+	}
+	if to, ok := v.(ref); ok && f.off[to] {
+		return true
+	}
+	d := f.r.dict(v)
+	if f.r.name(d["Type"]) != "OCMD" {
+		return false
+	}
+	groups, isList := f.r.resolve(d["OCGs"]).([]any)
+	if !isList {
+		groups = []any{d["OCGs"]}
+	}
+	on, off := 0, 0
+	for _, g := range groups {
+		if to, ok := g.(ref); ok {
+			if f.off[to] {
+				off++
+			} else {
+				on++
+			}
+		}
+	}
+	switch f.r.name(d["P"]) {
+	case "AllOn":
+		return off > 0
+	case "AnyOff":
+		return on > 0 && off == 0
+	case "AllOff":
+		return on > 0
+	}
+	return off > 0 && on == 0
+}
