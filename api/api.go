@@ -185,6 +185,7 @@ type RequestStats struct {
 	Total       int64            `json:"total"`
 	Outcomes    map[string]int64 `json:"outcomes"`
 	Doors       map[string]int64 `json:"doors"`
+	Hidden      int64            `json:"hidden"` // not in the total: a rule with log: off is for them
 	Intercepted int64            `json:"intercepted"`
 	Tunnelled   int64            `json:"tunnelled"`
 	Blocked     int64            `json:"blocked"`

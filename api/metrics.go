@@ -47,6 +47,8 @@ var (
 		"Requests by all doors with what they took, by outcome, each counted once.", []string{"outcome"}, nil)
 	doorsDesc = prometheus.NewDesc("readthru_requests_total", "Requests by their doors, each counted once.",
 		[]string{"door"}, nil)
+	hiddenDesc = prometheus.NewDesc("readthru_requests_hidden_total",
+		"Requests that are in no other figure, because a rule says log: off.", nil, nil)
 	flowDesc = prometheus.NewDesc("readthru_content_bytes_total",
 		"Bytes of requests: in from origins, out to clients, saved where the store answered.",
 		[]string{"direction"}, nil)
@@ -81,9 +83,8 @@ func (c statsCollector) Describe(ch chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{
 		tunnelsDesc, cacheDesc, entriesDesc, bytesDesc, pagesDesc, versionsDesc,
 		visitsDesc, tokensDesc, sentDesc,
-		faultsDesc, buildDesc, tookDesc, doorsDesc, flowDesc, savedDesc, openDesc, queuedDesc, renderedDesc, switchDesc,
-		storeDesc,
-		fleetDesc, behindDesc, sharedDesc, peersDesc, bodiesDesc, bodiesUpDesc,
+		faultsDesc, buildDesc, tookDesc, doorsDesc, hiddenDesc, flowDesc, savedDesc, openDesc, queuedDesc, renderedDesc,
+		switchDesc, storeDesc, fleetDesc, behindDesc, sharedDesc, peersDesc, bodiesDesc, bodiesUpDesc,
 	} {
 		ch <- d
 	}
@@ -116,6 +117,7 @@ func (c statsCollector) Collect(ch chan<- prometheus.Metric) {
 	for door, n := range told.Doors {
 		counter(doorsDesc, n, door)
 	}
+	counter(hiddenDesc, told.Hidden)
 	counter(flowDesc, told.BytesIn, "in")
 	counter(flowDesc, told.BytesOut, "out")
 	counter(flowDesc, told.BytesSaved, "saved")

@@ -33,6 +33,7 @@ type RuleFields struct {
 	Render  string   `json:"render,omitempty"`  // auto, always or never
 	// what is done about the preferences that origins state: auto, respect, tell or ignore
 	Preferences string `json:"preferences,omitempty"`
+	Log         string `json:"log,omitempty"` // off: requests are neither listed nor in figures
 }
 
 // RuleList lists rules in the order in which they are tried.
@@ -61,7 +62,7 @@ func (s *Server) listRules(_ context.Context, q RuleQuery) (*RuleList, error) {
 		if q.Host == "" || f.MatchesHost(q.Host) {
 			r.RuleFields = RuleFields{
 				Host: f.Host, Path: f.Path, Action: f.Action, Mode: f.Mode, Bypass: f.Bypass, Cascade: f.Cascade, Render: f.Render,
-				Preferences: f.Preferences,
+				Preferences: f.Preferences, Log: f.Log,
 			}
 			if f.TTL > 0 {
 				r.TTL = f.TTL.String()
@@ -85,7 +86,7 @@ func (s *Server) listRules(_ context.Context, q RuleQuery) (*RuleList, error) {
 func (s *Server) addRule(_ context.Context, in RuleFields) (*Rule, error) {
 	r := store.Rule{
 		Host: in.Host, Path: in.Path, Action: in.Action, Mode: in.Mode, Bypass: in.Bypass, Render: in.Render,
-		Preferences: in.Preferences,
+		Preferences: in.Preferences, Log: in.Log,
 	}
 	var err error
 	if in.TTL != "" {

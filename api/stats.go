@@ -74,10 +74,11 @@ func (s *Server) getStats(context.Context, none) (*Stats, error) {
 
 // count sets what the list of requests knows.
 func (r *RequestStats) count(told journal.Sums) {
-	r.Total, r.Outcomes, r.Doors = told.Requests(), map[string]int64{}, told.Doors
+	r.Total, r.Outcomes, r.Doors, r.Hidden = told.Requests(), map[string]int64{}, told.Doors, told.Hidden
 	for outcome, d := range told.Durations {
 		r.Outcomes[outcome] = d.Count
 	}
+	r.Tunnelled = r.Outcomes[journal.Tunnelled]
 }
 
 // cacheStatsOf returns how many requests the cache answered, and how.

@@ -25,7 +25,11 @@ type Rule struct {
 	Render     string // as render.mode; if empty, render.mode applies
 	// as the key preferences: auto, respect, tell or ignore; if empty, that key applies
 	Preferences string
+	Log         string // off: requests are neither listed nor in figures; they are counted as hidden
 }
+
+// Hides reports whether requests that the rule is for are not told of.
+func (r Rule) Hides() bool { return r.Log == "off" }
 
 // Rules are tried in order.
 type Rules []Rule
@@ -36,7 +40,7 @@ func StoredRules(list []store.Rule) Rules {
 	for i, r := range list {
 		rules[i] = Rule{
 			Host: r.Host, Path: r.Path, Action: r.Action, Mode: r.Mode, TTL: r.TTL, Bypass: r.Bypass, Render: r.Render,
-			Preferences: r.Preferences,
+			Preferences: r.Preferences, Log: r.Log,
 		}
 	}
 	return rules
@@ -49,6 +53,7 @@ func (r Rule) Check() error {
 		{"mode", r.Mode, "auto always negotiate never"},
 		{"render", r.Render, "auto always never"},
 		{"preferences", r.Preferences, "auto respect tell ignore"},
+		{"log", r.Log, "off"},
 	} {
 		if allowed := strings.Fields(field.allowed); field.value != "" && !slices.Contains(allowed, field.value) {
 			return fmt.Errorf("%s %.40q is none of %s", field.name, field.value, strings.Join(allowed, ", "))
@@ -65,8 +70,8 @@ func (r Rule) Check() error {
 	case r.TTL < 0:
 		return fmt.Errorf("ttl %s is negative", r.TTL)
 	case r.Action == "" && r.Mode == "" && r.TTL == 0 && !r.Bypass && r.Render == "" && r.Preferences == "" &&
-		len(r.Cascade) == 0:
-		return errors.New("the rule says nothing: give an action, a mode, a ttl, bypass, render or preferences")
+		r.Log == "" && len(r.Cascade) == 0:
+		return errors.New("the rule says nothing: give an action, a mode, a ttl, bypass, render, preferences or log")
 	case r.Path != "" && r.Action == "intercept":
 		return errors.New("only whole hosts are intercepted: leave out the path")
 	}

@@ -63,7 +63,7 @@ func (f *Fetcher) Tell(ctx context.Context, r Reading) {
 		e.Form = "markdown"
 	}
 	if rule, ok := f.o.Rules.Match(r.Asked.URL.Hostname(), r.Asked.URL.EscapedPath()); ok {
-		e.Rule = rule.Host + rule.Path
+		e.Rule, e.Hidden = rule.Host+rule.Path, rule.Hides()
 	}
 	switch {
 	case r.Err == nil:

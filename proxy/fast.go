@@ -523,7 +523,7 @@ func (g *given) may(now time.Time) bool {
 func (g *given) again(now time.Time, took time.Duration, err error) {
 	p := g.p
 	p.stats.total.Add(1)
-	if g.inside {
+	if g.inside && !g.rec.Hidden {
 		p.stats.intercepted.Add(1)
 	}
 	g.reuse.Repeated(now)
@@ -532,6 +532,10 @@ func (g *given) again(now time.Time, took time.Duration, err error) {
 	}
 	p.sessions.count(g.session, func(st *SessionStats) { st.add(g.rec, g.page) })
 	p.journal.Again(g.rec, now, took, err != nil)
+	if g.rec.Hidden {
+		g.meter.Count(now, useOf(g.rec.BytesOut, g.page))
+		return
+	}
 	if err != nil {
 		g.meter.Count(now, useOf(0, g.page))
 		rec := *g.rec

@@ -528,6 +528,7 @@ func (x *exchange) refuse(bad *refusal) {
 func (x *exchange) count(bad *refusal) {
 	x.rec.Status, x.rec.Error, x.refused = bad.status, bad.detail, bad
 	switch {
+	case x.hidden():
 	case bad.status == http.StatusForbidden:
 		x.p.stats.blocked.Add(1)
 	case bad.status >= 500:
@@ -544,7 +545,7 @@ func (x *exchange) end() {
 		return
 	}
 	x.tally()
-	if x.inside != nil {
+	if x.inside != nil && !x.hidden() {
 		x.p.stats.intercepted.Add(1)
 	}
 	x.writeRecord()

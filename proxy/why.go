@@ -62,9 +62,21 @@ func (x *exchange) tell() {
 		rec.Type, _, _ = strings.Cut(h.Get("Content-Type"), ";")
 	}
 	fetch.TellPage(rec, x.page)
+	rec.Hidden = x.hidden()
 	x.told = new(journal.Entry)
 	*x.told = *rec
-	writeLog(x.p.log, x.p.journal.Add(x.told), x.told)
+	if id := x.p.journal.Add(x.told); !rec.Hidden {
+		writeLog(x.p.log, id, x.told)
+	}
+}
+
+// hidden reports whether a rule keeps the request out of lists and figures.
+func (x *exchange) hidden() bool {
+	if len(x.policy.rules) == 0 {
+		return false
+	}
+	rule, ok := x.policy.rules.Match(x.url().Hostname(), x.url().EscapedPath())
+	return ok && rule.Hides()
 }
 
 // whyTunnelled says in a sentence what the verdict about a CONNECT says in a word.

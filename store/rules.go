@@ -22,6 +22,7 @@ type Rule struct {
 	Render string        `json:"render,omitempty"`
 
 	Preferences string `json:"preferences,omitempty"`
+	Log         string `json:"log,omitempty"`
 }
 
 // maxRules bounds the rules: each request is held against all of them.

@@ -173,6 +173,7 @@ type ruleConfig struct {
 	Render  string        `yaml:"render" oneof:"auto always never"`
 
 	Preferences string `yaml:"preferences" oneof:"auto respect tell ignore"`
+	Log         string `yaml:"log" oneof:"off"`
 }
 
 // defaults returns the default configuration.

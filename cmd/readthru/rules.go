@@ -32,6 +32,7 @@ func (p *program) rulesCommand() *cli.Command {
 						Name:  "preferences",
 						Usage: "what is done about the preferences that origins state: auto, respect, tell or ignore",
 					},
+					&cli.StringFlag{Name: "log", Usage: "off: requests are neither listed nor in figures, as for favicons"},
 					jsonFlag(),
 				},
 				Action: p.rulesAdd,
@@ -81,6 +82,7 @@ func ruleText(r api.RuleFields) string {
 	add("cascade", strings.Join(r.Cascade, " "))
 	add("render", r.Render)
 	add("preferences", r.Preferences)
+	add("log", r.Log)
 	return strings.Join(parts, ", ")
 }
 
@@ -99,6 +101,7 @@ func (p *program) rulesAdd(c *cli.Context) error {
 	r := api.RuleFields{
 		Host: host, Path: c.String("path"), Action: c.String("action"), Mode: c.String("mode"), Bypass: c.Bool("bypass"),
 		Render: c.String("render"), Preferences: c.String("preferences"),
+		Log: c.String("log"),
 	}
 	if c.IsSet("ttl") {
 		r.TTL = c.Duration("ttl").String()

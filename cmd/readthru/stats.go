@@ -117,6 +117,9 @@ func statsText(st *api.Stats, running bool) string {
 			fmt.Fprintf(&t, "by doors      %s; %d intercepted\n", counts("", st.Requests.Doors, journal.Doors),
 				st.Requests.Intercepted)
 		}
+		if st.Requests.Hidden > 0 {
+			fmt.Fprintf(&t, "hidden        %s, by rules with log: off\n", count(st.Requests.Hidden, "request"))
+		}
 		fmt.Fprintf(&t, "cache         %d hits, %d misses, %d revalidated, %d stale, %d bypassed: ratio %.2f\n",
 			st.Cache.Hits, st.Cache.Misses, st.Cache.Revalidated, st.Cache.Stale, st.Cache.Bypass, st.Cache.HitRatio)
 		fmt.Fprintf(&t, "in progress   %s, %d of origins, %s, %s\n", count(int64(st.Work.Requests), "request"),

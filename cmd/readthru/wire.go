@@ -531,6 +531,7 @@ func (s *settings) rules() fetch.Rules {
 		list = append(list, fetch.Rule{
 			Host: r.Host, Path: r.Path, Action: r.Action, Mode: r.Mode, TTL: r.TTL,
 			Bypass: r.Bypass, Cascade: r.Cascade, Render: r.Render, Preferences: r.Preferences,
+			Log: r.Log,
 		})
 	}
 	return list

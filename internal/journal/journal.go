@@ -82,6 +82,9 @@ type Entry struct {
 	Warnings   []string       `json:"warnings,omitempty"`
 	Error      string         `json:"error,omitempty"`
 
+	// Hidden: a rule keeps the request out of lists and figures. It is counted, and nothing else is told of it.
+	Hidden bool `json:"-"`
+
 	// Again: the answer is that of an equal request before, whose fields these are.
 	Again bool `json:"again,omitempty"`
 
@@ -170,9 +173,13 @@ type slot struct {
 	gone  bool // the client went away
 }
 
-// Add adds a request and returns its id. The entry must not change afterwards.
+// Add adds a request and returns its id, which is empty if it is hidden. The entry must not change afterwards.
 func (j *Journal) Add(e *Entry) string {
-	return id(j.run, j.add(slot{of: e, began: e.Time.UnixNano(), took: time.Duration(e.Micros) * time.Microsecond}))
+	n := j.add(slot{of: e, began: e.Time.UnixNano(), took: time.Duration(e.Micros) * time.Microsecond})
+	if n == 0 {
+		return ""
+	}
+	return id(j.run, n)
 }
 
 // Again adds a request that got the answer of another one. gone says that the client did not take it.
@@ -183,11 +190,15 @@ func (j *Journal) Again(e *Entry, began time.Time, took time.Duration, gone bool
 // wakeEvery is after how many requests they are written to files, if a second has not passed before.
 const wakeEvery = 1024
 
-// add returns the number of the request.
+// add returns the number of the request, 0 if it is hidden.
 func (j *Journal) add(s slot) (n uint64) {
 	size := s.of.size()
 	j.mu.Lock()
 	defer j.mu.Unlock()
+	if s.of.Hidden {
+		j.sums.hidden++
+		return 0
+	}
 	j.sums.add(s)
 	j.agents.add(s)
 	if len(j.ring) < maxRequests {

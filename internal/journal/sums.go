@@ -36,6 +36,7 @@ type Sums struct {
 	Saved      time.Duration        // that origins took for what came from the store
 	Tunnels    map[string]int64     // by the reason
 	Doors      map[string]int64     // by the door; all doors are there
+	Hidden     int64                // requests that are in none of the other sums
 }
 
 // Requests returns how many requests there were: those of all outcomes, and those of all doors.
@@ -50,6 +51,7 @@ func (s Sums) Requests() (n int64) {
 type sums struct {
 	byOutcome        [10]durations
 	byDoor           [9]int64
+	hidden           int64
 	in, out, unasked int64
 	savedMS          int64
 	tunnels          map[string]int64
@@ -109,6 +111,7 @@ func (j *Journal) Sums() Sums {
 	s := Sums{
 		Durations: map[string]Durations{}, BytesIn: t.in, BytesOut: t.out, BytesSaved: t.unasked,
 		Saved: time.Duration(t.savedMS) * time.Millisecond, Tunnels: tunnels, Doors: map[string]int64{},
+		Hidden: t.hidden,
 	}
 	for i, name := range Doors {
 		s.Doors[name] = t.byDoor[i]
