@@ -80,6 +80,8 @@ const policy = `
 	fleet/fleettest       → needs, eventually
 	knowledge             → page, store, llm, knowledge/analysis, knowledge/breath, knowledge/outline, knowledge/vector
 	fetch/github          → page, convert, symbols
+	fetch/sitecheck       → fetch, convert, page, httpfield, payment, preference
+	api, cmd/readthru     → fetch/sitecheck
 	fetch                 → recipe, page, httpfield, convert, render, symbols, llm, store, cache, fetch/github
 	proxy/repeat          →
 	proxy                 → page, httpfield, pace, guess, users, store, cache, fetch, certs, recording, journal

@@ -15,6 +15,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/readthru/readthru/fetch/sitecheck"
 	"github.com/readthru/readthru/internal/journal"
 	"github.com/readthru/readthru/knowledge"
 	"github.com/readthru/readthru/page"
@@ -170,6 +171,11 @@ func (c *Client) RevokeToken(ctx context.Context, name, id string) (*Gone, error
 // Usage returns what users used.
 func (c *Client) Usage(ctx context.Context, q UsesQuery) (*UseList, error) {
 	return call(ctx, c, getUsage, q)
+}
+
+// CheckSite asks an origin for a page as agents do, and says what they get.
+func (c *Client) CheckSite(ctx context.Context, url string) (*sitecheck.Report, error) {
+	return call(ctx, c, checkSite, checkQuery{url})
 }
 
 // Robots reports whether robots.txt allows fetching a URL.

@@ -70,6 +70,8 @@ var (
 		"returns an image that stands in a page, through the cache", "image/*", (*Server).serveImage)
 	getRobots = op(reads, "getRobots", "GET /api/v1/robots", "reports whether robots.txt allows fetching a URL",
 		(*Server).getRobots)
+	checkSite = op(reads, "checkSite", "GET /api/v1/check",
+		"asks an origin for a page as agents do, and says what they get", (*Server).checkSite)
 	detectURLs = op(reads, "detectURLs", "POST /api/v1/detect", "lists the URLs in a text with their kinds",
 		(*Server).detectURLs)
 	detectAndFetch = op(reads, "detectAndFetch", "POST /api/v1/detect-and-fetch",

@@ -66,7 +66,7 @@ const examplesFile = "examples.json"
 // unrecorded are the operations without an example: their answers are bytes, stay open, want a proxy, or are this
 // description.
 var unrecorded = []string{
-	"endRecording", "getAuthorityDER", "getBackup", "getImage", "getOpenAPI", "getSigningKeys", "holdDaemon",
+	"endRecording", "getAuthorityDER", "getBackup", "getImage", "getOpenAPI", "holdDaemon",
 	"openSession", "packBase", "recordSession", "replayRequest", "watchEvents",
 }
 
@@ -221,7 +221,7 @@ func TestEveryRouteWorks(t *testing.T) {
 		write(t, examplesFile, text)
 	}
 	for _, path := range []string{
-		"/api/v1/robots", "/api/v1/pages/https:%2F%2Fexample.com%2Fpage/changes?since=whenever", "/api/v1/pages?hots=a",
+		"/api/v1/robots", "/api/v1/check", "/api/v1/pages/https:%2F%2Fexample.com%2Fpage/changes?since=whenever", "/api/v1/pages?hots=a",
 		"/api/v1/pages?limit=0", "/api/v1/pages?limit=501", "/api/v1/pages?limit=x", "/api/v1/visits?url=x", "/api/v1/cache",
 		"/api/v1/cache?uri=" + pageURL,
 		"/api/v1/context?session=%00", "/api/v1/context?user=x", "/api/v1/context/page", "/api/v1/context/text?max_chars=x",
@@ -372,7 +372,7 @@ func (w *world) example(t *testing.T, route, file string) (path, body string) {
 		body = `{"unused":true}`
 	case "GET /api/v1/cache", "DELETE /api/v1/cache":
 		path += "?url=" + pageURL
-	case "GET /api/v1/robots":
+	case "GET /api/v1/robots", "GET /api/v1/check":
 		path += "?url=" + pageURL
 	case "DELETE /api/v1/hosts":
 		path += "?all=1"

@@ -44,7 +44,7 @@ func (s alternate) Try(ctx context.Context, a *attempt) result {
 	}
 	signs := doc.Signs()
 	host, _ := s.f.o.Store.Host(a.url.Hostname())
-	candidates := twins(a.url, a.resp.Header, signs.MarkdownTwin, host.Knows(store.Twins, a.started))
+	candidates := Twins(a.url, a.resp.Header, signs.MarkdownTwin, host.Knows(store.Twins, a.started))
 	if len(candidates) == 0 {
 		return skipped("the page names no markdown twin")
 	}
@@ -153,10 +153,10 @@ func unfitTwin(markdown []byte, labelled bool, html []byte, words int) string {
 	return ""
 }
 
-// twins returns at most maxTwins addresses where a page may have a markdown twin, the likeliest first: those of the
-// Link field (RFC 8288), of the head, and the guessed one. It omits the page itself, http addresses for an https page,
-// and addresses with a secret.
-func twins(u *url.URL, h http.Header, named string, guess bool) []*url.URL {
+// Twins returns at most two addresses where a page may have a markdown twin, the likeliest first: those of the
+// Link field (RFC 8288), of the head (named, may be empty), and with guess the usual one. It omits the page itself,
+// http addresses for an https page, and addresses with a secret.
+func Twins(u *url.URL, h http.Header, named string, guess bool) []*url.URL {
 	var list []*url.URL
 	self := withoutFragment(u)
 	add := func(t *url.URL) {

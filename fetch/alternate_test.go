@@ -3,6 +3,7 @@ package fetch_test
 import (
 	"fmt"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 	"testing"
@@ -17,6 +18,14 @@ import (
 
 var twin = "# Harbour\n\n" +
 	strings.Repeat("The harbour wakes before the town does, and the boats that left at dusk come home.\n\n", 12)
+
+// texts returns URLs as text.
+func texts(urls []*url.URL) (list []string) {
+	for _, u := range urls {
+		list = append(list, u.String())
+	}
+	return list
+}
 
 func TestMarkdownTwinsAreTaken(t *testing.T) { // AD3: Link, head, .md
 	for _, tt := range []struct {
@@ -183,7 +192,7 @@ func TestCandidatesForTwins(t *testing.T) {
 			if tt.link != "" {
 				h.Set("Link", tt.link)
 			}
-			if diff := cmp.Diff(tt.want, fetch.Twins(parse(t, tt.url), h, tt.named, tt.guess)); diff != "" {
+			if diff := cmp.Diff(tt.want, texts(fetch.Twins(parse(t, tt.url), h, tt.named, tt.guess))); diff != "" {
 				t.Errorf("candidates (-want +got):\n%s", diff)
 			}
 		})

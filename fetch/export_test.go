@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"net"
-	"net/http"
 	"net/netip"
 	"net/url"
 	"runtime"
@@ -45,15 +44,6 @@ func Refusal(d Disclosure) string {
 		d.Mode, u, d.Blocked, d.Status, d.Have, d.NoRemote, d.Credentials, d.Private, d.NoTransform, wall,
 		[]byte(d.Content),
 	}.refusal()
-}
-
-// Twins returns candidates as text.
-func Twins(u *url.URL, h http.Header, named string, guess bool) []string {
-	var list []string
-	for _, t := range twins(u, h, named, guess) {
-		list = append(list, t.String())
-	}
-	return list
 }
 
 // Links returns target, rel and type of each link.

@@ -38,7 +38,7 @@ func (p *program) siteCommand() *cli.Command {
 		Name: "site", Usage: "show how sites are treated and what was learnt about them; rules and recipes",
 		Subcommands: []*cli.Command{
 			named("list", p.sitesCommand()), sub(hosts, "show"), learnt, sub(hosts, "forget"),
-			named("rule", p.rulesCommand()), p.recipeCommand(),
+			named("rule", p.rulesCommand()), p.recipeCommand(), p.checkCommand(),
 		},
 	}
 }

@@ -1,0 +1,270 @@
+package sitecheck
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/readthru/readthru/convert"
+	"github.com/readthru/readthru/fetch"
+	"github.com/readthru/readthru/internal/httpfield"
+	"github.com/readthru/readthru/internal/payment"
+	"github.com/readthru/readthru/internal/preference"
+	"github.com/readthru/readthru/page"
+)
+
+// page looks at the page in HTML: whether it is one, and what it costs as markdown of ours.
+func (c *check) page(ctx context.Context, html *answer) error {
+	r := c.report
+	if offers := payment.Of(html.status, html.header, html.content); len(offers) > 0 {
+		r.add("page", Advice, "asks for payment: "+offers[0].String(), "agents that do not pay read nothing")
+		c.blocked = true
+		return nil
+	}
+	if mark := convert.Wall(html.status, html.header, html.content); mark != "" {
+		r.add("page", Wrong, strings.TrimSuffix("a bot wall of "+convert.WallOwner(mark), " of ")+" answers agents",
+			"let signed agents pass (Web Bot Auth), or those whose names you know")
+		c.blocked = true
+		return nil
+	}
+	if html.status != http.StatusOK {
+		r.add("page", Wrong, fmt.Sprintf("answers with status %d", html.status), "")
+		c.blocked = true
+		return nil
+	}
+	if page.KindOf(html.header.Get("Content-Type")) != page.HTML {
+		r.add("page", Good, "is "+mediaType(html), "")
+		return nil
+	}
+	doc, err := convert.Parse(ctx, html.content, html.header.Get("Content-Type"), html.url)
+	if err != nil {
+		return err
+	}
+	result, err := doc.Convert(ctx, convert.Options{})
+	if err != nil {
+		return err
+	}
+	r.HTMLTokens, r.MarkdownTokens = result.HTMLTokens, result.Tokens
+	switch signs := doc.Signs(); {
+	case signs.JSShell:
+		r.add("page", Advice, "is empty until its scripts run", "agents without a browser see nothing: send the text as HTML")
+	case signs.Thin:
+		r.add("page", Advice, "has hardly any text", "")
+	default:
+		r.add("page", Good, "has its text in HTML", "")
+	}
+	return nil
+}
+
+// negotiation looks at how the page answers to forms of Accept (RFC 9110 §12.5.1), and whether it says so in Vary
+// (§12.5.5), without which a cache gives one client's form to another.
+func (c *check) negotiation(ctx context.Context, html *answer) error {
+	r := c.report
+	answers := map[string]*answer{acceptHTML: html}
+	for _, accept := range []string{acceptMarkdown, preferMarkdown, preferHTML, refuseMarkdown} {
+		a, err := c.optional(ctx, html.url, accept)
+		if err != nil {
+			return err
+		}
+		answers[accept] = a
+	}
+	md := answers[acceptMarkdown]
+	if html.markdown() {
+		r.add("negotiation", Good, "the page is markdown for everybody", "")
+		c.found("it is markdown")
+		return nil
+	}
+	if !md.markdown() {
+		detail := "Accept: text/markdown is answered with " + mediaType(md)
+		if md.status == http.StatusNotAcceptable {
+			detail = "Accept: text/markdown is answered with status 406"
+		}
+		r.add("negotiation", Advice, detail,
+			"answer it with text/markdown: agents then read what you write, not what they guess")
+		return nil
+	}
+	c.found("Accept: text/markdown")
+	r.MarkdownTokens = convert.Tokens(md.content)
+	r.add("negotiation", Good, fmt.Sprintf("Accept: text/markdown gets %d tokens of markdown", r.MarkdownTokens), "")
+	var silent []string
+	for _, form := range []struct {
+		name string
+		*answer
+	}{{"the markdown", md}, {"the HTML", html}} {
+		if !httpfield.Has(form.header, "Vary", "Accept") && !httpfield.Has(form.header, "Vary", "*") {
+			silent = append(silent, form.name)
+		}
+	}
+	if len(silent) > 0 {
+		r.add("Vary", Wrong, strings.Join(silent, " and ")+" does not say Vary: Accept",
+			"say Vary: Accept in both forms, or caches give one to who asked for the other")
+	} else {
+		r.add("Vary", Good, "both forms say Vary: Accept", "")
+	}
+	var wrong []string
+	for _, form := range []struct {
+		accept   string
+		markdown bool
+	}{{preferMarkdown, true}, {preferHTML, false}, {refuseMarkdown, false}} {
+		if answers[form.accept].markdown() != form.markdown {
+			wrong = append(wrong, form.accept+" gets "+mediaType(answers[form.accept]))
+		}
+	}
+	if len(wrong) > 0 {
+		r.add("weights", Wrong, list(wrong), "compare the q values of Accept (RFC 9110 §12.4.2)")
+	} else {
+		r.add("weights", Good, "the q values of Accept decide", "")
+	}
+	return nil
+}
+
+// twins looks at the markdown that has an address of its own: one that the page names, or the usual ones.
+func (c *check) twins(ctx context.Context, html *answer) error {
+	if html.markdown() {
+		return nil
+	}
+	r := c.report
+	named := ""
+	if doc, err := convert.Parse(ctx, html.content, html.header.Get("Content-Type"), html.url); err == nil {
+		named = doc.Signs().MarkdownTwin
+	}
+	list := fetch.Twins(html.url, html.header, named, false)
+	for _, u := range list {
+		a, err := c.optional(ctx, u, "*/*")
+		if err != nil {
+			return err
+		}
+		if why := unfit(a); why != "" {
+			r.add("twin", Wrong, page.Mask(u)+", which the page names as its markdown, "+why, "")
+			continue
+		}
+		c.found("a twin")
+		r.add("twin", Good, "the page names "+page.Mask(u), "")
+		return nil
+	}
+	if len(list) > 0 {
+		return nil
+	}
+	for _, u := range fetch.Twins(html.url, nil, "", true) {
+		a, err := c.optional(ctx, u, "*/*")
+		if err != nil {
+			return err
+		}
+		if unfit(a) == "" {
+			c.found("a twin")
+			r.add("twin", Advice, page.Mask(u)+" is markdown, and the page does not name it",
+				`name it: <link rel="alternate" type="text/markdown" href="…">, or a Link field`)
+			return nil
+		}
+	}
+	if len(c.own) == 0 {
+		r.add("twin", Advice, "the page names no markdown, and there is none beside it", "")
+	}
+	return nil
+}
+
+// unfit returns why an answer is no markdown with an address of its own; "" if it is.
+func unfit(a *answer) string {
+	switch {
+	case a.status == 0:
+		return "cannot be reached"
+	case a.status != http.StatusOK:
+		return fmt.Sprintf("answers with status %d", a.status)
+	case page.IsMarkdown(a.header.Get("Content-Type")):
+		return ""
+	case mediaType(a) == "text/plain" && convert.LooksLikeMarkdown(a.content[:min(len(a.content), 16<<10)]):
+		return ""
+	}
+	return "is " + mediaType(a)
+}
+
+// lists looks for llms.txt (llmstxt.org), the list of what agents should read.
+func (c *check) lists(ctx context.Context, html *answer) error {
+	r := c.report
+	var names []string
+	for _, name := range []string{"/llms.txt", "/llms-full.txt"} {
+		a, err := c.optional(ctx, below(html.url, name), "*/*")
+		if err != nil {
+			return err
+		}
+		if a.status != http.StatusOK {
+			continue
+		}
+		inHTML := page.KindOf(a.header.Get("Content-Type")) == page.HTML
+		if inHTML || bytes.HasPrefix(bytes.TrimSpace(a.content), []byte("<")) {
+			r.add("llms.txt", Wrong, name+" is a page in HTML", "answer 404 if there is none")
+			return nil
+		}
+		names = append(names, name)
+	}
+	if len(names) > 0 {
+		r.add("llms.txt", Good, "there is "+list(names), "")
+	} else {
+		r.add("llms.txt", Advice, "there is none", "list in /llms.txt what agents should read (llmstxt.org)")
+	}
+	return nil
+}
+
+// preferences says what the origin states about the use of the page, and whether robots.txt lets agents read it.
+func (c *check) preferences(ctx context.Context, html *answer) error {
+	r := c.report
+	stated := preference.OfHeader(html.header, "")
+	verdict, err := c.Allowed(ctx, html.url)
+	if err != nil {
+		return err
+	}
+	stated = append(stated, verdict.Preferences...)
+	if doc, err := convert.Parse(ctx, html.content, html.header.Get("Content-Type"), html.url); err == nil {
+		if result, err := doc.Convert(ctx, convert.Options{}); err == nil {
+			stated = append(stated, preference.OfMeta(result.Meta["robots"])...)
+		}
+	}
+	if !verdict.Allowed {
+		r.add("robots.txt", Advice, verdict.Reason, "agents that obey it do not read the page by themselves")
+	} else {
+		r.add("robots.txt", Good, "lets agents read the page", "")
+	}
+	var says []string
+	for _, p := range stated {
+		if !slices.Contains(says, p.Says) {
+			says = append(says, p.Says)
+		}
+	}
+	if len(says) == 0 {
+		r.add("preferences", Advice, "nothing is stated about use by models",
+			"Content-Signal or Content-Usage says what you allow, as a field or in robots.txt")
+	} else {
+		r.add("preferences", Good, list(says), "")
+	}
+	return nil
+}
+
+// validation looks at whether the page can be asked for again cheaply (RFC 9110 §13).
+func (c *check) validation(ctx context.Context, html *answer) error {
+	r := c.report
+	condition := http.Header{}
+	if tag := html.header.Get("Etag"); tag != "" {
+		condition.Set("If-None-Match", tag)
+	} else if modified := html.header.Get("Last-Modified"); modified != "" {
+		condition.Set("If-Modified-Since", modified)
+	}
+	if len(condition) == 0 {
+		r.add("validation", Advice, "the page has neither ETag nor Last-Modified",
+			"with one, agents ask for what changed alone")
+		return nil
+	}
+	a, err := c.get(ctx, html.url, acceptHTML, condition)
+	if err != nil {
+		return err
+	}
+	if a.status == http.StatusNotModified {
+		r.add("validation", Good, "an unchanged page is answered with 304", "")
+	} else {
+		r.add("validation", Advice, fmt.Sprintf("a conditional request is answered with status %d", a.status),
+			"answer 304 while the validator is the same")
+	}
+	return nil
+}
