@@ -23,6 +23,7 @@ type door struct {
 	name string
 	read func(d *doors, url string, anew bool) said
 	odd  func(d *doors, url string, n int) said
+	odds int  // how many such options there are: n from 0 on
 	own  bool // follows redirects
 	html bool // is not given markdown
 
@@ -172,20 +173,20 @@ func (d *doors) command(url string, flags ...string) said {
 }
 
 var allDoors = []door{
-	{name: "proxy", read: proxied("*/*"), odd: func(d *doors, url string, n int) said {
+	{name: "proxy", odds: 8, read: proxied("*/*"), odd: func(d *doors, url string, n int) said {
 		return d.send(d.client, http.MethodGet, url, "", pick(n, "X-Readthru-Mode: text", "X-Readthru-Mode: html",
 			"X-Readthru-Selector: h2", "X-Readthru-Links: none", "X-Readthru-Max-Tokens: 20", "Range: bytes=0-9",
 			"Cache-Control: no-store", "Cache-Control: only-if-cached"))
 	}},
-	{name: "agent", read: proxied("text/markdown, text/html;q=0.9"), odd: func(d *doors, url string, n int) said {
+	{name: "agent", odds: 6, read: proxied("text/markdown, text/html;q=0.9"), odd: func(d *doors, url string, n int) said {
 		return d.send(d.client, pick(n, http.MethodHead, http.MethodGet), url, "", "Accept: text/markdown",
 			pick(n/2, "X-Readthru-Drop: h2", "If-None-Match: *", "X-Readthru-Images: none"))
 	}},
-	{name: "browser", read: proxied("text/html"), html: true, odd: func(d *doors, url string, n int) said {
+	{name: "browser", odds: 3, read: proxied("text/html"), html: true, odd: func(d *doors, url string, n int) said {
 		return d.send(d.client, http.MethodGet, url, "", "Accept: text/html", "Sec-Fetch-Dest: document",
 			pick(n, "Range: bytes=5-", "Cache-Control: max-age=0", "If-Modified-Since: Thu, 01 Jan 2026 00:00:00 GMT"))
 	}},
-	{name: "prefix", own: true, read: func(d *doors, url string, anew bool) said {
+	{name: "prefix", odds: 9, own: true, read: func(d *doors, url string, anew bool) said {
 		got := d.send(http.DefaultClient, http.MethodGet, "http://"+d.proxy+"/"+url, "", "Accept: */*",
 			fmt.Sprintf("X-No-Cache: %v", anew))
 		_, text := page.SplitFrontMatter([]byte(got.text))
@@ -195,7 +196,7 @@ var allDoors = []door{
 			"X-Respond-With: html", "X-Target-Selector: h2", "X-Remove-Selector: p", "X-Max-Tokens: 10",
 			"X-Retain-Links: none", "X-Retain-Images: none", "Dnt: 1", "Accept: application/json"))
 	}},
-	{name: "API", own: true, fragment: true, read: func(d *doors, url string, anew bool) said {
+	{name: "API", odds: 18, own: true, fragment: true, read: func(d *doors, url string, anew bool) said {
 		return d.api(url, object{"force_refresh": anew})
 	}, odd: func(d *doors, url string, n int) said {
 		return d.api(url, pick(n, object{"format": "text"}, object{"format": "html"}, object{"format": "verbatim"},
@@ -204,13 +205,13 @@ var allDoors = []door{
 			object{"images": "none"}, object{"summary": "auto"}, object{"section": "quokka"}, object{"receipts": true},
 			object{"render": "never"}, object{"max_html_chars": 100}, object{"persist": false, "force_refresh": true}))
 	}},
-	{name: "MCP", own: true, fragment: true, read: func(d *doors, url string, anew bool) said {
+	{name: "MCP", odds: 5, own: true, fragment: true, read: func(d *doors, url string, anew bool) said {
 		return d.mcp(url, object{"fresh": anew, "max_length": 900_000})
 	}, odd: func(d *doors, url string, n int) said {
 		return d.mcp(url, pick(n, object{"raw": true}, object{"max_length": 20}, object{"start_index": 30},
 			object{"section": "zeppelin"}, object{"max_tokens": 5}))
 	}},
-	{name: "Firecrawl", own: true, fragment: true, read: func(d *doors, url string, anew bool) said {
+	{name: "Firecrawl", odds: 8, own: true, fragment: true, read: func(d *doors, url string, anew bool) said {
 		if anew {
 			return d.firecrawl(url, object{"maxAge": 0})
 		}
@@ -221,7 +222,7 @@ var allDoors = []door{
 			object{"includeTags": []string{"h2"}}, object{"formats": []string{"changeTracking", "markdown"}},
 			object{"storeInCache": false}))
 	}},
-	{name: "command", own: true, fragment: true, read: func(d *doors, url string, anew bool) said {
+	{name: "command", odds: 8, own: true, fragment: true, read: func(d *doors, url string, anew bool) said {
 		return d.command(url, fmt.Sprintf("--force=%v", anew))
 	}, odd: func(d *doors, url string, n int) said {
 		return d.command(url, pick(n, "--summary=brief", "--format=text", "--selector=h2", "--no-store", "--max-chars=10",
