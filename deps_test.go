@@ -40,7 +40,8 @@ const policy = `
 	fetch                 → preference, payment, botauth
 	api, cmd/readthru     → botauth
 	render                → page, httpfield
-	convert/chars, convert/guard, convert/charset →
+	convert/chars, convert/guard →
+	convert/charset       → lazy
 	convert/dom           → convert/chars, convert/guard
 	convert/formula, convert/footnote → convert/chars, convert/dom
 	convert/links         → page, convert/chars, convert/dom

@@ -11,6 +11,7 @@ import (
 
 	"github.com/readthru/readthru/convert/archive"
 	"github.com/readthru/readthru/convert/docx"
+	"github.com/readthru/readthru/convert/dom"
 	"github.com/readthru/readthru/convert/epub"
 	"github.com/readthru/readthru/convert/opendocument"
 	"github.com/readthru/readthru/convert/pptx"
@@ -24,7 +25,7 @@ var maxPart = 32 << 20
 var archiveReaders = map[format]func(context.Context, []byte, int) (*archive.Document, error){
 	docxFormat: docx.Read, xlsxFormat: xlsx.Read, pptxFormat: pptx.Read, openFormat: opendocument.Read,
 	epubFormat: func(ctx context.Context, content []byte, maxPart int) (*archive.Document, error) {
-		return epub.Read(ctx, content, maxPart, func(chapter []byte) []byte { return fromXHTML(ctx, chapter, true) })
+		return epub.Read(ctx, content, maxPart, func(chapter []byte) []byte { return dom.FromXHTML(ctx, chapter, true) })
 	},
 }
 

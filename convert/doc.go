@@ -3,10 +3,10 @@
 //
 // [Parse] decodes and parses a body once; the [Document] then answers [Document.Signs], by which a caller decides
 // whether this is the page at all, and [Document.Convert], as often as wanted with different [Options]. The steps, each
-// in a file or a package of its own: decode (decode.go), read what the page says about itself (package head), bring
-// elements into the few forms the renderer knows (packages normalise, formula and footnote), remove what no reader sees
-// (packages hidden and css), prune what is not content and choose the root (package rules), judge each block by a model
-// (content.go), render (package mdwrite).
+// in a file or a package of its own: decode (package charset), read what the page says about itself (package head),
+// bring elements into the few forms the renderer knows (packages normalise, formula and footnote), remove what no
+// reader sees (packages hidden and css), prune what is not content and choose the root (package rules), judge each block by a
+// model (content.go), render (package mdwrite).
 //
 // What is not HTML is told apart in format.go: text and source code (source.go), JSON (json.go), CSV (csv.go), XML,
 // sitemaps and SVG (xml.go), feeds (feed.go), notebooks (notebook.go), PDF (pdf.go, pdfmarkdown.go, package pdflayout),
@@ -23,7 +23,7 @@
 // # Who owns what
 //
 //   - what is a bot wall, a paywall, or a shell that scripts fill: package signs
-//   - which character encoding a text has that states none, or a false one: decode.go, which calls [charset.Detect]
+//   - which character encoding a text has that states none, or a false one: [charset.Decode]
 //   - which format a body has that is not a page, and who reads it: formatOf (format.go), archiveReaders (archives.go)
 //   - which blocks are the price of what a page sells: keepPrice (price.go)
 //   - which lines and links around an article belong to its site: frame.go

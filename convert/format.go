@@ -12,7 +12,9 @@ import (
 	"unicode/utf8"
 
 	"github.com/readthru/readthru/convert/chars"
+	"github.com/readthru/readthru/convert/charset"
 	"github.com/readthru/readthru/convert/docx"
+	"github.com/readthru/readthru/convert/dom"
 	"github.com/readthru/readthru/convert/epub"
 	"github.com/readthru/readthru/convert/guard"
 	"github.com/readthru/readthru/convert/hidden"
@@ -184,6 +186,9 @@ func magic(content []byte) format {
 	return binaryFormat
 }
 
+// isXHTML reports whether a page is XHTML by its media type.
+func isXHTML(contentType string) bool { return page.MediaType(contentType) == "application/xhtml+xml" }
+
 func isArchive(content []byte) bool { return bytes.HasPrefix(content, []byte("PK\x03\x04")) }
 
 // opens reports whether content is an archive that can be read, of whatever parts.
@@ -241,7 +246,7 @@ func (d *Document) read(ctx context.Context, content []byte, contentType string)
 	if f == htmlFormat {
 		limit = guard.MaxPage
 	}
-	text, guessed, err := decode(content, contentType, limit)
+	text, guessed, err := charset.Decode(content, contentType, limit)
 	if err != nil {
 		return err
 	}
@@ -259,7 +264,7 @@ func (d *Document) read(ctx context.Context, content []byte, contentType string)
 	d.reportHidden(unseen)
 	d.content, d.entire = text, text
 	if f == htmlFormat {
-		text = asHTML(ctx, text, contentType)
+		text = dom.FromXHTML(ctx, text, isXHTML(contentType))
 		d.content = text
 		if len(text) > guard.MaxInput {
 			parts := cutPage(ctx, text)
@@ -289,9 +294,9 @@ func (d *Document) webArchive(ctx context.Context, content []byte) error {
 	}
 	if err != nil || p == nil {
 		if len(content) > guard.MaxInput {
-			return ErrTooLarge
+			return charset.ErrTooLarge
 		}
-		text, unseen := hidden.Text(UTF8(content))
+		text, unseen := hidden.Text(charset.UTF8(content))
 		d.reportHidden(unseen)
 		d.form, d.ready = mhtmlFormat, mdwrite.Fence(string(text), "")
 		d.content, d.entire = text, text

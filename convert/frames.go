@@ -11,6 +11,7 @@ import (
 	"golang.org/x/net/html/atom"
 
 	"github.com/readthru/readthru/convert/chars"
+	"github.com/readthru/readthru/convert/charset"
 	"github.com/readthru/readthru/convert/dom"
 	"github.com/readthru/readthru/convert/guard"
 	"github.com/readthru/readthru/convert/head"
@@ -85,7 +86,7 @@ func mayHaveFrames(content []byte) bool {
 
 // parsedFrame returns the parsed content; nil if it cannot be read.
 func parsedFrame(ctx context.Context, content []byte, contentType string) *html.Node {
-	text, _, err := decode(content, contentType, guard.MaxPage)
+	text, _, err := charset.Decode(content, contentType, guard.MaxPage)
 	if err != nil {
 		return nil
 	}

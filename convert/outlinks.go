@@ -7,6 +7,8 @@ import (
 
 	"golang.org/x/net/html"
 
+	"github.com/readthru/readthru/convert/charset"
+	"github.com/readthru/readthru/convert/dom"
 	"github.com/readthru/readthru/convert/guard"
 	"github.com/readthru/readthru/internal/markdown"
 	"github.com/readthru/readthru/page"
@@ -25,7 +27,7 @@ func Links(content []byte, contentType string, u *url.URL) (links []string, more
 	if media != "" && media != "text/plain" && kind != page.HTML && kind != page.Markdown {
 		return nil, false
 	}
-	text, _, err := decode(content, contentType, guard.MaxPage)
+	text, _, err := charset.Decode(content, contentType, guard.MaxPage)
 	if err != nil {
 		return nil, false
 	}
@@ -39,7 +41,7 @@ func Links(content []byte, contentType string, u *url.URL) (links []string, more
 			}
 		}
 	} else {
-		c.html(unclosed(html.NewTokenizer(bytes.NewReader(text)), text, isXHTML(contentType)))
+		c.html(dom.CloseElements(html.NewTokenizer(bytes.NewReader(text)), text, isXHTML(contentType)))
 	}
 	return c.links, c.more
 }

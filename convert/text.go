@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"strings"
 
+	"github.com/readthru/readthru/convert/charset"
 	"github.com/readthru/readthru/internal/lazy"
 	"github.com/readthru/readthru/internal/markdown"
 	"github.com/readthru/readthru/page"
@@ -15,6 +16,14 @@ var (
 	spacedTag  = lazy.Pattern(`^</?(?:sub|sup|br)>$`)
 	blankLines = lazy.Pattern(`\n(?:[ \t]*\n){2,}`)
 )
+
+// ErrTooLarge is the error of [Parse] for a body of more than 10 MiB of decoded text that is not HTML, which the caller
+// should pass on unconverted.
+var ErrTooLarge = charset.ErrTooLarge
+
+// UTF8 returns a text in UTF-8: one of UTF-16, with or without a byte order mark, else of the most probable encoding if
+// the bytes are not UTF-8. It returns other content as it is.
+func UTF8(content []byte) []byte { return charset.UTF8(content) }
 
 // Text renders markdown as plain text: without links, images and markup, with its words and lines (rule X9).
 func Text(md string) string {

@@ -3,6 +3,9 @@
 // [Detect] asks of every encoding that pages of the web have, and of every language that is written in it, how probable
 // the bytes of the text are: how frequent each of its letters is in that language (letters.go, multibyte.go). The most
 // probable encoding wins. Nothing but bytes beyond ASCII counts, because all these encodings share ASCII.
+//
+// [Decode] decodes a body by what its response and its page declare, and by that where they declare nothing that can be
+// believed.
 package charset
 
 import (

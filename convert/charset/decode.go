@@ -1,4 +1,4 @@
-package convert
+package charset
 
 import (
 	"bytes"
@@ -12,12 +12,10 @@ import (
 	htmlcharset "golang.org/x/net/html/charset"
 	"golang.org/x/text/encoding"
 
-	"github.com/readthru/readthru/convert/charset"
 	"github.com/readthru/readthru/internal/lazy"
 )
 
-// ErrTooLarge is the error of [Parse] for a body of more than 10 MiB of decoded text that is not HTML, which the caller
-// should pass on unconverted.
+// ErrTooLarge is the error of [Decode] for a text that is longer than the limit.
 var ErrTooLarge = errors.New("the body is larger than 10 MiB")
 
 // UTF8 returns a text in UTF-8: one of UTF-16, with or without a byte order mark, else of the most probable encoding if
@@ -63,11 +61,11 @@ const metaWindow = 4 << 10
 // metaCharset finds the encoding that a page declares in a meta element, in either form.
 var metaCharset = lazy.Pattern(`(?i)<meta\b[^>]{0,300}?\bcharset\s*=\s*["']?\s*([a-z0-9_:.+-]{2,40})`)
 
-// decode returns content as UTF-8 text. The encoding is that of the byte order mark, of contentType, of a meta element
+// Decode returns content as UTF-8 text. The encoding is that of the byte order mark, of contentType, of a meta element
 // near the top, UTF-8 where the bytes are valid, and else the most probable one. What is declared is not believed where
 // the bytes contradict it: text that is UTF-8 beyond chance is UTF-8, and utf-8 with invalid bytes and what would be
 // gibberish are detected. guessed is true if the encoding was detected. Text longer than limit is ErrTooLarge.
-func decode(content []byte, contentType string, limit int) (text []byte, guessed bool, err error) {
+func Decode(content []byte, contentType string, limit int) (text []byte, guessed bool, err error) {
 	if len(content) > limit {
 		return nil, false, ErrTooLarge
 	}
@@ -85,7 +83,7 @@ func decode(content []byte, contentType string, limit int) (text []byte, guessed
 	case name == "utf-8":
 		return utf8Text(content, limit)
 	case name == "":
-		if utf8.Valid(content) && !charset.Escapes(content) {
+		if utf8.Valid(content) && !Escapes(content) {
 			return content, false, nil
 		}
 		return detected(content, limit)
@@ -94,7 +92,7 @@ func decode(content []byte, contentType string, limit int) (text []byte, guessed
 	case surelyUTF8(content):
 		return content, false, nil
 	}
-	if guess := charset.Detect(content, pageLanguage(content)); guess.Contradicts(name) {
+	if guess := Detect(content, pageLanguage(content)); guess.Contradicts(name) {
 		text, _, err = convertFrom(guess.Name, content, limit)
 		return text, true, err
 	}
@@ -153,7 +151,7 @@ func surelyUTF8(content []byte) bool {
 
 // detected decodes content from the encoding in which it is most probable.
 func detected(content []byte, limit int) (text []byte, guessed bool, err error) {
-	name := charset.Detect(content, pageLanguage(content)).Name
+	name := Detect(content, pageLanguage(content)).Name
 	if name == "" {
 		name = "windows-1252"
 	}
