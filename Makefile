@@ -65,7 +65,7 @@ sequences: ## random sequences of what may happen to pages, bases and the index,
 corpora: ## the tests that hold of our own small corpora, over larger ones: PAGES=dir, SECURITY=dir, MARKDOWN=dir, TREES=dir of sources, JUDGED=dir, PDFS=dir
 	@run() { echo "corpora: $$3 over $$2"; env "$$1=$$2" go test -count=1 -run "$$3" $$4 || exit 1; }; \
 	try() { if [ -d "$$2" ]; then run "$$@"; else echo "corpora: $$3 skipped: no folder $$5=$$2"; fi; }; \
-	try READTHRU_CORPUS "$(PAGES)" 'RarelyFireOnContent|CorpusRoundTrip|TrainModel|VisibleTextOfTheCorpus|AFleetReadsACorpus|WhoSaidWhat' './convert ./internal/e2e ./internal/recipe' PAGES && \
+	try READTHRU_CORPUS "$(PAGES)" 'RarelyFireOnContent|CorpusRoundTrip|TrainModel|VisibleTextOfTheCorpus|AFleetReadsACorpus|WhoSaidWhat' './convert ./convert/judge ./internal/e2e ./internal/recipe' PAGES && \
 	try READTHRU_CORPUS_SECURITY "$(SECURITY)" 'InjectionVectors|HostileCorpusPages|NoAddressOfTheCorpus|RequestsOfTheCorpus|ResponsesOfTheCorpus' './convert ./fetch ./proxy' SECURITY && \
 	try READTHRU_CORPUS_MARKDOWN "$(MARKDOWN)" HonestPages ./convert MARKDOWN && \
 	try READTHRU_SYMBOLS_CORPUS "$(TREES)" MatchThoseOfCtags ./internal/symbols TREES && \
@@ -128,8 +128,8 @@ agents-latest: ## the same with their newest versions, which the list of version
 
 model: ## the model that chooses content, from a corpus folder, to the same bytes each time on amd64: CORPUS=dir
 	@test -n "$(CORPUS)" -a -d "$(CORPUS)" || { echo "model: skipped: no folder CORPUS=$(CORPUS)"; exit 0; }; \
-	READTHRU_CORPUS="$(abspath $(CORPUS))" READTHRU_MODEL="$(CURDIR)/convert/content.model.gz" \
-		go test -count=1 -run TestTrainModel ./convert
+	READTHRU_CORPUS="$(abspath $(CORPUS))" READTHRU_MODEL="$(CURDIR)/convert/judge/content.model.gz" \
+		go test -count=1 -run TestTrainModel ./convert/judge
 
 reads: ## what models read of a hundred pages (or PAGES=n), with readthru, without it, and with others' fetch servers: CORPUS=dir
 	@test -n "$(CORPUS)" -a -d "$(CORPUS)" || { echo "reads: skipped: no folder CORPUS=$(CORPUS)"; exit 0; }; \

@@ -67,7 +67,10 @@ const policy = `
 	convert/signs         → lazy, convert/chars, convert/dom, convert/guard, convert/hidden
 	convert/rules         → page, lazy, convert/chars, convert/dom, convert/guard, convert/head, convert/links
 	convert               → convert/mhtml, convert/links, convert/normalise, convert/mdwrite, convert/head, convert/signs
-	convert               → convert/rules
+	convert/judge         → convert/chars, convert/dom, convert/guard, convert/head, convert/normalise, convert/rules
+	convert/judge         → convert/signs, page
+	convert/corpustest    →
+	convert               → convert/rules, convert/judge
 	recipe                → page, convert, strictyaml
 	store                 → page, users
 	summary               → page, llm

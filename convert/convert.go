@@ -18,6 +18,7 @@ import (
 	"github.com/readthru/readthru/convert/guard"
 	"github.com/readthru/readthru/convert/head"
 	"github.com/readthru/readthru/convert/hidden"
+	"github.com/readthru/readthru/convert/judge"
 	"github.com/readthru/readthru/convert/links"
 	"github.com/readthru/readthru/convert/mdwrite"
 	"github.com/readthru/readthru/convert/normalise"
@@ -189,15 +190,16 @@ func (d *Document) adopt(ctx context.Context, root *html.Node) {
 			d.warnings = append(d.warnings, w.name)
 		}
 	}
-	d.kind = rules.TypeOf(ctx, d.url, &d.head, body)
-	if manual && (d.kind == rules.Service || d.kind == rules.Listing ||
-		d.kind == rules.Article && d.head.Meta["og:type"] != "article") {
-		d.kind = rules.Documentation
-	}
+	d.kind = rules.TypeOf(ctx, d.url, &d.head, body, manual)
 	if d.kind == rules.Listing && d.signs.Words >= signs.ThinWords {
 		d.head.Forget()
 	}
 	d.body = body
+}
+
+// page returns what the choice of content needs to know of d.
+func (d *Document) page() judge.Page {
+	return judge.Page{Body: d.body, Kind: d.kind, Head: &d.head, Words: d.signs.Words}
 }
 
 // Signs returns facts by which a caller decides whether this is the page at all, or what stands in its place.
@@ -391,7 +393,7 @@ func (d *Document) render(ctx context.Context, o Options, res *Result) (string, 
 			}
 			res.Warnings = append(res.Warnings, WarnRecipe)
 		}
-		c := d.choose(ctx)
+		c := judge.Choose(ctx, d.page())
 		if d.served != nil && !d.served.chooses() {
 			if c.Dropped == nil {
 				c.Dropped = map[*html.Node]bool{}
@@ -403,7 +405,7 @@ func (d *Document) render(ctx context.Context, o Options, res *Result) (string, 
 		if c.Stage >= rules.ChromeOnly {
 			res.Warnings = append(res.Warnings, WarnLoose)
 		}
-		if c.Name == noContent && !d.signs.Thin {
+		if c.Name == judge.Nothing && !d.signs.Thin {
 			res.Warnings = append(res.Warnings, WarnThin)
 		}
 	}

@@ -17,6 +17,7 @@ import (
 	"golang.org/x/net/html"
 
 	"github.com/readthru/readthru/convert"
+	"github.com/readthru/readthru/convert/corpustest"
 	"github.com/readthru/readthru/internal/processor"
 )
 
@@ -29,7 +30,7 @@ type corpusPage struct {
 // readCorpus reads the corpus in the folder that READTHRU_CORPUS names, or our own.
 func readCorpus(tb testing.TB) []corpusPage {
 	tb.Helper()
-	dir := convert.CorpusDir(tb)
+	dir := corpustest.Dir(tb, os.Getenv("READTHRU_CORPUS"))
 	manifest, err := os.Open(filepath.Join(dir, "manifest.jsonl"))
 	if err != nil {
 		tb.Fatal(err)

@@ -5,8 +5,8 @@
 // whether this is the page at all, and [Document.Convert], as often as wanted with different [Options]. The steps, each
 // in a file or a package of its own: decode (package charset), read what the page says about itself (package head),
 // bring elements into the few forms the renderer knows (packages normalise, formula and footnote), remove what no
-// reader sees (packages hidden and css), prune what is not content and choose the root (package rules), judge each block by a
-// model (content.go), render (package mdwrite).
+// reader sees (packages hidden and css), prune what is not content and choose the root (package rules), judge each
+// block by a model (package judge), render (package mdwrite).
 //
 // What is not HTML is told apart in format.go: text and source code (source.go), JSON (json.go), CSV (csv.go), XML,
 // sitemaps and SVG (xml.go), feeds (feed.go), notebooks (notebook.go), PDF (pdf.go, pdfmarkdown.go, package pdflayout),
@@ -18,15 +18,13 @@
 // checked at every node. A conversion that fails for any reason gives the page's text alone, with the warning
 // fallback-text. Whenever something is cut, a warning says so.
 //
-// To add a rule, add a line to a table and a golden pair to testdata.
+// To add a rule, add a line to a table of the package whose step it is, and a golden pair to testdata.
 //
 // # Who owns what
 //
 //   - what is a bot wall, a paywall, or a shell that scripts fill: package signs
 //   - which character encoding a text has that states none, or a false one: [charset.Decode]
 //   - which format a body has that is not a page, and who reads it: formatOf (format.go), archiveReaders (archives.go)
-//   - which blocks are the price of what a page sells: keepPrice (price.go)
-//   - which lines and links around an article belong to its site: frame.go
 //   - which frames of a page can be read: [FindFrames] (frames.go)
 //   - which buttons are text, as titles of what they fold: keepLabel (convert/hidden/fold.go)
 //   - which text is hidden: package hidden, for other packages [CleanMarkdown], [CleanText] (clean.go)

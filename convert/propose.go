@@ -11,7 +11,7 @@ import (
 	"github.com/readthru/readthru/convert/dom"
 	"github.com/readthru/readthru/convert/guard"
 	"github.com/readthru/readthru/convert/head"
-	"github.com/readthru/readthru/convert/rules"
+	"github.com/readthru/readthru/convert/judge"
 )
 
 // proposeSteps bounds the comparisons with selectors by which names for elements are tried.
@@ -32,22 +32,10 @@ func (d *Document) Propose(ctx context.Context) (parts RecipeParts, ok bool, err
 		return parts, false, nil
 	}
 	err = guard.Run(func() {
-		c := d.choose(ctx)
-		t := newOutline(ctx, d.body, c, contentModel().odds)
-		defer t.free()
-		if len(t.blocks) > maxJudged {
-			return
-		}
-		keep := make([]bool, len(t.blocks))
-		for i := range t.blocks {
-			x := &t.boxes[t.blocks[i].box]
-			keep[i] = !x.dropped && !droppedIn(c, t.blocks[i].first) && x.inRoot
-		}
-		u := newUnits(t, keep)
-		u.judge()
+		places := judge.PlacesOf(ctx, d.page())
 		by := &namer{ctx, css.NewFinder(proposeSteps), d.body}
-		if parts, ok = u.propose(by); !ok {
-			parts, ok = t.proposeContent(keep, by)
+		if parts, ok = by.items(places.Units); !ok {
+			parts, ok = by.content(places.Boxes)
 		}
 	})
 	if ctx.Err() != nil {
@@ -56,33 +44,10 @@ func (d *Document) Propose(ctx context.Context) (parts RecipeParts, ok bool, err
 	return parts, ok && err == nil, nil
 }
 
-// droppedIn reports whether a choice drops n or what is round it.
-func droppedIn(c rules.Choice, n *html.Node) bool {
-	for ; n != nil; n = n.Parent {
-		if c.Dropped[n] {
-			return true
-		}
-	}
-	return false
-}
-
-// propose names the units of the longest list of which most are kept, and their fields.
-func (u *units) propose(by *namer) (parts RecipeParts, ok bool) {
-	best := int32(-1)
-	for i := range u.lists {
-		l := &u.lists[i]
-		if l.whole*2 > l.units && l.whole >= fewestUnits && (best < 0 || l.words > u.lists[best].words) {
-			best = int32(i)
-		}
-	}
-	if best < 0 {
+// items names the units of a list, and their fields.
+func (by *namer) items(nodes []*html.Node) (parts RecipeParts, ok bool) {
+	if len(nodes) == 0 {
 		return parts, false
-	}
-	var nodes []*html.Node
-	for i, l := range u.of {
-		if l == best && u.whole[i] {
-			nodes = append(nodes, u.boxes[i].node)
-		}
 	}
 	if parts.Item = by.selectorOf(nodes[0], len(nodes)); parts.Item == "" {
 		return parts, false
@@ -104,26 +69,10 @@ func (u *units) propose(by *namer) (parts RecipeParts, ok bool) {
 	return parts, true
 }
 
-// proposeContent names the smallest box that holds the words that are kept.
-func (t *outline) proposeContent(keep []bool, by *namer) (parts RecipeParts, ok bool) {
-	all := int32(0)
-	for i := range keep {
-		if keep[i] {
-			all += t.blocks[i].words
-		}
-	}
-	for i := len(t.boxes) - 1; i >= 0; i-- { // the inner ones first
-		guard.Check(t.ctx)
-		x, kept := &t.boxes[i], int32(0)
-		for j := x.begin; j < x.end; j++ {
-			if keep[j] {
-				kept += t.blocks[j].words
-			}
-		}
-		if all == 0 || kept*10 < all*9 {
-			continue
-		}
-		if parts.Content = by.selectorOf(x.node, 1); parts.Content != "" {
+// content names the smallest of boxes that has a name.
+func (by *namer) content(boxes []*html.Node) (parts RecipeParts, ok bool) {
+	for _, box := range boxes {
+		if parts.Content = by.selectorOf(box, 1); parts.Content != "" {
 			return parts, true
 		}
 	}

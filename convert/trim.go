@@ -14,6 +14,7 @@ import (
 	"github.com/readthru/readthru/convert/chars"
 	"github.com/readthru/readthru/convert/dom"
 	"github.com/readthru/readthru/convert/guard"
+	"github.com/readthru/readthru/convert/judge"
 	"github.com/readthru/readthru/convert/mdwrite"
 	"github.com/readthru/readthru/internal/lazy"
 	"github.com/readthru/readthru/internal/markdown"
@@ -60,7 +61,7 @@ func (d *Document) Trimmed(ctx context.Context, o Options, limit int) (t *Trim, 
 		case o.WholePage:
 			roots = []*html.Node{d.body}
 		default:
-			c := d.choose(ctx)
+			c := judge.Choose(ctx, d.page())
 			roots, dropped = []*html.Node{c.Root}, c.Dropped
 		}
 		w := trimmer{ctx: ctx, dropped: dropped, limit: limit, written: maps.Clone(dropped)}

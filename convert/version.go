@@ -13,6 +13,7 @@ import (
 	"github.com/readthru/readthru/convert/formula"
 	"github.com/readthru/readthru/convert/head"
 	"github.com/readthru/readthru/convert/hidden"
+	"github.com/readthru/readthru/convert/judge"
 	"github.com/readthru/readthru/convert/links"
 	"github.com/readthru/readthru/convert/normalise"
 	"github.com/readthru/readthru/convert/rules"
@@ -31,7 +32,7 @@ var Version = sync.OnceValue(version)
 var ruleTables = slices.Concat(
 	[]any{page.TrackingParameters},
 	links.Rules, head.Rules, signs.Rules, hidden.Rules, css.Rules, footnote.Rules, formula.Rules, normalise.Rules,
-	rules.Rules, contentRules, formatRules, fileRules, binaryRules,
+	rules.Rules, judge.Rules, formatRules, fileRules, binaryRules,
 )
 
 func version() string {

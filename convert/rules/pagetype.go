@@ -40,8 +40,18 @@ var documentationClasses = []string{
 var ForumMarks = chars.Set("forum forums thread threads topic topics discussion discussions discourse phpbb " +
 	"vbulletin xenforo question questions answer answers showthread viewtopic viewforum community reddit boards")
 
-// TypeOf decides the type of a page from its address, metadata and elements.
-func TypeOf(ctx context.Context, u *url.URL, h *head.Head, body *html.Node) PageType {
+// TypeOf decides the type of a page from its address, metadata and elements. manual is what [ManualSigns] said of it
+// before it was normalised.
+func TypeOf(ctx context.Context, u *url.URL, h *head.Head, body *html.Node, manual bool) PageType {
+	t := typeOf(ctx, u, h, body)
+	if manual && (t == Service || t == Listing || t == Article && h.Meta["og:type"] != "article") {
+		return Documentation
+	}
+	return t
+}
+
+// typeOf decides the type of a page from its address, metadata and elements.
+func typeOf(ctx context.Context, u *url.URL, h *head.Head, body *html.Node) PageType {
 	ogType := h.Meta["og:type"]
 	if manualTool(h.Generator) {
 		return Documentation

@@ -1,4 +1,4 @@
-package convert
+package judge
 
 import (
 	"slices"
@@ -8,8 +8,9 @@ import (
 // TestWhoIsQuotedStandsWithTheQuotation holds that the line of a quotation is kept if the quotation is, and goes with
 // it otherwise, whatever was judged of it.
 func TestWhoIsQuotedStandsWithTheQuotation(t *testing.T) {
-	o, texts := outlineOf(t, `<div class=post><blockquote><div><cite>ann wrote:</cite>Which max-age is sound?</div></blockquote>
-		<p>An hour.</p></div><div class=post><blockquote><div><cite>bob wrote:</cite>An hour.</div></blockquote><p>So it is.</p></div>`)
+	o, texts := outlineOf(t, `<div class=post>
+		<blockquote><div><cite>ann wrote:</cite>Which max-age is sound?</div></blockquote><p>An hour.</p></div>
+		<div class=post><blockquote><div><cite>bob wrote:</cite>An hour.</div></blockquote><p>So it is.</p></div>`)
 	keep := make([]bool, len(texts))
 	for i, text := range texts {
 		keep[i] = slices.Contains([]string{"Which max-age is sound?", "bob wrote:", "So it is."}, text)

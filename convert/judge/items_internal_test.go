@@ -1,4 +1,4 @@
-package convert
+package judge
 
 import (
 	"fmt"
@@ -15,11 +15,11 @@ import (
 func outlineOf(t *testing.T, page string) (*outline, []string) {
 	t.Helper()
 	u, _ := url.Parse("https://a.test/x")
-	d, err := Parse(t.Context(), []byte("<body>"+page), "text/html; charset=utf-8", u)
+	p, err := readPage(t.Context(), []byte("<body>"+page), "text/html; charset=utf-8", u)
 	if err != nil {
 		t.Fatal(err)
 	}
-	o := newOutline(t.Context(), d.body, rules.Choose(t.Context(), d.body, rules.Listing), odds{})
+	o := newOutline(t.Context(), p.Body, rules.Choose(t.Context(), p.Body, rules.Listing), odds{})
 	o.kind = rules.Listing
 	texts := make([]string, len(o.blocks))
 	for i := range o.blocks {

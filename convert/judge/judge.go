@@ -1,25 +1,27 @@
-package convert
+package judge
 
 import (
 	"context"
 	"math"
 
+	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
 
 	"github.com/readthru/readthru/convert/chars"
 	"github.com/readthru/readthru/convert/dom"
 	"github.com/readthru/readthru/convert/guard"
+	"github.com/readthru/readthru/convert/head"
 	"github.com/readthru/readthru/convert/rules"
 	"github.com/readthru/readthru/convert/signs"
 )
 
-// contentRules are the rules that are data, for [Version].
-var contentRules = []any{
+// Rules are the tables of this package, which count in the version of the rules.
+var Rules = []any{
 	labels, commentNames, extras, postNames, packedModel, tagLabels,
 }
 
-// noContent is the name of the choice to keep nothing of a page. It comes with the warning thin.
-const noContent = "nothing"
+// Nothing is the name of the choice to keep nothing of a page. It comes with the warning thin.
+const Nothing = "nothing"
 
 // noContentCut is the best cut below which a page of few words has no content. Such a page consists of footers and
 // notices around the place that scripts would fill. An empty answer makes the caller use a browser.
@@ -36,35 +38,43 @@ const smallPage = 120
 // readers has as many.
 const maxJudged = 30_000
 
-// choose decides which part of the page is its content. On documentation the rules alone decide, because they lose
+// Page is a normalised page, with what is known of it.
+type Page struct {
+	Body  *html.Node
+	Kind  rules.PageType
+	Head  *head.Head
+	Words int // that a reader sees
+}
+
+// Choose decides which part of the page is its content. On documentation the rules alone decide, because they lose
 // nothing there. Elsewhere a model judges every block of text; the decision of the rules is one of its features.
-func (d *Document) choose(ctx context.Context) rules.Choice {
-	prior := rules.Choose(ctx, d.body, d.kind)
-	if d.kind == rules.Documentation {
+func Choose(ctx context.Context, p Page) rules.Choice {
+	prior := rules.Choose(ctx, p.Body, p.Kind)
+	if p.Kind == rules.Documentation {
 		return prior
 	}
 	m := contentModel()
-	t := newOutline(ctx, d.body, prior, m.odds)
+	t := newOutline(ctx, p.Body, prior, m.odds)
 	defer t.free()
-	t.about(&d.head)
+	t.about(p.Head)
 	if len(t.blocks) > maxJudged {
 		return prior
 	}
-	chance := t.judge(d.kind, m.forest)
+	chance := t.judge(p.Kind, m.forest)
 	cut := t.bestCut(chance)
-	if t.empty(cut) && d.signs.Words > 20 && d.signs.Words < signs.ShellWords {
-		return rules.Choice{Root: d.body, Name: noContent, Dropped: t.dropped(make([]bool, len(t.blocks)))}
+	if t.empty(cut) && p.Words > 20 && p.Words < signs.ShellWords {
+		return rules.Choice{Root: p.Body, Name: Nothing, Dropped: t.dropped(make([]bool, len(t.blocks)))}
 	}
-	keep := t.decide(chance, cut*cutFactor(d.kind))
+	keep := t.decide(chance, cut*cutFactor(p.Kind))
 	t.keepFields(keep)
-	t.keepTitle(keep, chars.Fold(d.head.Title))
+	t.keepTitle(keep, chars.Fold(p.Head.Title))
 	t.dropEchoes(keep)
-	switch d.kind {
+	switch p.Kind {
 	case rules.Forum:
 		t.dropExtras(keep)
 		t.keepNames(keep)
 	case rules.Product:
-		t.keepPrice(keep, d.head.Price)
+		t.keepPrice(keep, p.Head.Price)
 	case rules.Article, rules.Service:
 		t.dropLabels(keep)
 	}
@@ -80,12 +90,12 @@ func (d *Document) choose(ctx context.Context) rules.Choice {
 		}
 	}
 	if kept == 0 || kept < rules.FewWords && kept*4 < ruled || all < smallPage && ruled*2 > all {
-		return t.framed(prior, d.head.Base)
+		return t.framed(prior, p.Head.Base)
 	}
 	if t.kind == rules.Article || t.kind == rules.Service {
-		t.dropFrame(keep, d.head.Base)
+		t.dropFrame(keep, p.Head.Base)
 	}
-	return rules.Choice{Root: d.body, Name: "blocks", Stage: rules.AllRules, Dropped: t.dropped(keep)}
+	return rules.Choice{Root: p.Body, Name: "blocks", Stage: rules.AllRules, Dropped: t.dropped(keep)}
 }
 
 // empty reports whether a page of few words with this best cut has no content.

@@ -1,4 +1,4 @@
-package convert
+package judge
 
 import (
 	"bufio"
@@ -24,10 +24,11 @@ import (
 	"github.com/readthru/readthru/convert/rules"
 )
 
-// sample is a page of a corpus and what its reference says of its blocks: what the model of content.go is made from.
+// sample is a page of a corpus and what its reference says of its blocks: what the model is made from.
 type sample struct {
 	set, id, typ, site string
-	doc                *Document
+	url                *url.URL
+	page               Page
 	choice             rules.Choice
 	ref                []string // reference words
 	refBag             map[string]int
@@ -114,26 +115,24 @@ func loadSamples(t *testing.T, dir string, sets map[string]bool) []*sample {
 		var e struct {
 			Text          *string
 			With, Without []string
-			MD, HTML      string
+			HTML          string
 		}
 		if json.Unmarshal(readGz(filepath.Join(dir, "expect", p.Set, p.ID+".json.gz")), &e) != nil {
 			return
 		}
 		u, _ := url.Parse(p.URL)
-		doc, err := Parse(context.Background(), readGz(filepath.Join(dir, p.HTML)), "text/html", u)
-		if err != nil || doc.body == nil {
+		page, err := readPage(context.Background(), readGz(filepath.Join(dir, p.HTML)), "text/html", u)
+		if err != nil {
 			return
 		}
-		s := &sample{set: p.Set, id: p.ID, typ: p.Type, site: siteOf(p.URL), doc: doc}
-		s.choice = rules.Choose(context.Background(), doc.body, doc.kind)
+		s := &sample{set: p.Set, id: p.ID, typ: p.Type, site: siteOf(p.URL), url: u, page: page}
+		s.choice = rules.Choose(context.Background(), page.Body, page.Kind)
 		ref := ""
 		switch {
 		case e.Text != nil:
 			ref = *e.Text
 		case e.HTML != "":
 			ref = htmlText(e.HTML)
-		case e.MD != "":
-			ref = Text(e.MD)
 		default:
 			s.with, s.without = e.With, e.Without
 		}
@@ -202,7 +201,7 @@ func (b *block) textOf() string {
 
 // label aligns blocks to the reference.
 func (s *sample) label() {
-	o := newOutline(context.Background(), s.doc.body, s.choice, odds{})
+	o := newOutline(context.Background(), s.page.Body, s.choice, odds{})
 	n := len(o.blocks)
 	s.labels, s.weights, s.words = make([]float32, n), make([]float32, n), make([][]string, n)
 	total := 0
@@ -321,18 +320,18 @@ func (s *sample) label() {
 // labelBox labels by the box whose blocks are most like those of ref, an element of the page as it was written. Where
 // none is like it the labels stay.
 func (s *sample) labelBox(ref string) {
-	doc, err := Parse(context.Background(), []byte("<body>"+ref), "text/html", s.doc.url)
-	if err != nil || doc.body == nil {
+	page, err := readPage(context.Background(), []byte("<body>"+ref), "text/html", s.url)
+	if err != nil {
 		return
 	}
 	value := func(b *block) float64 { return math.Sqrt(float64(b.words)) }
 	wanted, total := map[uint64]int{}, 0.0
-	r := newOutline(context.Background(), doc.body, rules.Choice{Root: doc.body}, odds{})
+	r := newOutline(context.Background(), page.Body, rules.Choice{Root: page.Body}, odds{})
 	for i := range r.blocks {
 		wanted[r.blocks[i].hash]++
 		total += value(&r.blocks[i])
 	}
-	o := newOutline(context.Background(), s.doc.body, s.choice, odds{})
+	o := newOutline(context.Background(), s.page.Body, s.choice, odds{})
 	best, at := .6, -1
 	for i := range o.boxes {
 		met := map[uint64]int{}

@@ -1,4 +1,4 @@
-package convert
+package judge
 
 import (
 	"bytes"
@@ -17,6 +17,7 @@ import (
 	"testing"
 
 	"github.com/readthru/readthru/convert/chars"
+	"github.com/readthru/readthru/convert/corpustest"
 )
 
 // trainingSets are the sets that the model learns from. Documentation is none: no model judges it.
@@ -27,7 +28,7 @@ var chosen = params{trees: 160, leaves: 10, rate: .08, l2: 3, min: .3, sample: .
 
 // TestTrainModel makes content.model.gz:
 //
-//	READTHRU_CORPUS=DIR READTHRU_MODEL=content.model.gz go test -run TestTrainModel -v ./convert
+//	READTHRU_CORPUS=DIR READTHRU_MODEL=content.model.gz go test -run TestTrainModel -v ./convert/judge
 //
 // DIR is a folder with manifest.jsonl, html and expect, as a scorer reads it. Each block of a page is labelled by how
 // much of it the page's reference holds, or by whether it stands in the reference where that is an element of the page;
@@ -37,7 +38,7 @@ var chosen = params{trees: 160, leaves: 10, rate: .08, l2: 3, min: .3, sample: .
 // out of the model, so that a real scorer can judge it by them. Without READTHRU_CORPUS that is done with a small
 // corpus of our own, on which a model must be nearly perfect.
 func TestTrainModel(t *testing.T) {
-	samples := loadSamples(t, CorpusDir(t), chars.Set(trainingSets))
+	samples := loadSamples(t, corpustest.Dir(t, os.Getenv("READTHRU_CORPUS")), chars.Set(trainingSets))
 	if file := os.Getenv("READTHRU_MODEL"); file != "" {
 		if half := os.Getenv("READTHRU_HALF"); half != "" {
 			samples = slices.DeleteFunc(samples, func(s *sample) bool { return strconv.Itoa(foldOf(s.site, 2)) == half })
@@ -70,7 +71,7 @@ func TestTrainModel(t *testing.T) {
 			for j := range chance {
 				chance[j] = sigmoid(trees.sum(&features[i][j]))
 			}
-			o := newOutline(t.Context(), s.doc.body, s.choice, odds{})
+			o := newOutline(t.Context(), s.page.Body, s.choice, odds{})
 			keep := o.decide(chance, o.bestCut(chance))
 			scores.add(s, s.score(func(i int) bool { return keep[i] }))
 		}
@@ -160,7 +161,7 @@ func collectVotes(ss []*sample) (name, text map[string]*tally) {
 		if s.set == "traf" {
 			continue
 		}
-		o := newOutline(context.Background(), s.doc.body, s.choice, odds{})
+		o := newOutline(context.Background(), s.page.Body, s.choice, odds{})
 		// a name's rate: of the words in its box
 		y, w := make([]float32, len(o.blocks)+1), make([]float32, len(o.blocks)+1)
 		for i := range o.blocks {
@@ -215,9 +216,9 @@ func build(ss []*sample, name, text map[string]*tally, exclude bool) ([][][featu
 				mu.Unlock()
 			}
 		}
-		ol := newOutline(context.Background(), s.doc.body, s.choice, o)
-		ol.about(&s.doc.head)
-		f := ol.facts(s.doc.kind)
+		ol := newOutline(context.Background(), s.page.Body, s.choice, o)
+		ol.about(s.page.Head)
+		f := ol.facts(s.page.Kind)
 		per[i] = make([][featureCount]float32, len(ol.blocks))
 		for j := range ol.blocks {
 			ol.features(j, f, &per[i][j])

@@ -1,4 +1,5 @@
-package convert
+// Package corpustest has a small corpus of pages, whose content is known, for the tests of what converts pages.
+package corpustest
 
 import (
 	"bytes"
@@ -12,12 +13,12 @@ import (
 	"testing"
 )
 
-// CorpusDir returns the folder with the corpus that READTHRU_CORPUS names. Without one it is made: a small one of our
-// own, so that what is held of a corpus is held in each run of the tests.
-func CorpusDir(tb testing.TB) string {
+// Dir returns the folder of a corpus that a test was given. Without one it makes a small one of our own, so that what
+// is held of a corpus is held in each run of the tests.
+func Dir(tb testing.TB, given string) string {
 	tb.Helper()
-	if dir := os.Getenv("READTHRU_CORPUS"); dir != "" {
-		return dir
+	if given != "" {
+		return given
 	}
 	dir := tb.TempDir()
 	var manifest bytes.Buffer
@@ -52,7 +53,8 @@ func CorpusDir(tb testing.TB) string {
 var layouts = []string{
 	`<header class=top><nav class=menu>MENU</nav></header><main><article class=post>TITLETEXT</article></main>
 		<aside class=sidebar>ASIDE</aside><footer class=footer>END</footer>`,
-	`<div id=menu class=nav>MENU</div><div id=page><div class=sidebar>ASIDE</div><div class="content text">TITLETEXT</div></div>
+	`<div id=menu class=nav>MENU</div>
+		<div id=page><div class=sidebar>ASIDE</div><div class="content text">TITLETEXT</div></div>
 		<div id=footer class=footer>END</div>`,
 	`<div class="bar top">MENU</div><div class=story>TITLE<div class=body>TEXT</div><div class=related>ASIDE</div></div>
 		<div class=bottom>END</div>`,
@@ -60,7 +62,8 @@ var layouts = []string{
 		<p class=footer>END</p>`,
 	`<header>MENU</header><section class=wrapper><div class=post>TITLE<div class=content>TEXT</div></div></section>
 		<section class=related>ASIDE</section><footer>END</footer>`,
-	`<div class=wrapper><ul class=nav>MENU</ul>TITLE<div class=story>TEXT</div><div class="sidebar related">ASIDE</div></div>
+	`<div class=wrapper><ul class=nav>MENU</ul>TITLE<div class=story>TEXT</div>
+		<div class="sidebar related">ASIDE</div></div>
 		<div class=bottom>END</div>`,
 	`<nav>MENU</nav><div class=page><main class=content>TITLETEXT</main></div><div class=sidebar>ASIDE</div>
 		<div class=legal>END</div>`,
@@ -78,8 +81,8 @@ func layoutPage(layout string, seed int) (page, content string) {
 		return words[next%len(words)]
 	}
 	sentence := func() string {
-		return fmt.Sprintf("The %s near the %s was older than the %s, and nobody in the %s remembered the %s.", word(), word(),
-			word(), word(), word())
+		return fmt.Sprintf("The %s near the %s was older than the %s, and nobody in the %s remembered the %s.",
+			word(), word(), word(), word(), word())
 	}
 	title := fmt.Sprintf("A %s without a %s", word(), word())
 	var body strings.Builder
