@@ -9,8 +9,8 @@
 // ends with the slowest packages and tests, and with how many tests were skipped because something is missing. With
 // -missing nothing is run: it says what this machine lacks, how that is installed, and what will be skipped.
 //
-// All that tests leave in the folder for temporary files, and all processes that were started with files there, end
-// with the run, however that ends: see [sweep].
+// All that tests leave in the folder for temporary files, which is in memory where there is room (see [suits]), and all
+// processes that were started with files there, end with the run, however that ends: see [sweep].
 package main
 
 import (
@@ -30,12 +30,14 @@ import (
 
 func main() {
 	lacking := flag.Bool("missing", false, "only say what this machine lacks")
-	after := flag.String("after", "", "wait for the end of the standard input, and sweep this folder")
+	after := flag.Bool("after", false, "wait for the end of the standard input, and sweep the folders that are named")
 	flag.Parse()
 	switch {
-	case *after != "":
+	case *after:
 		_, _ = io.Copy(io.Discard, os.Stdin) // it ends with the run, however that ends
-		sweep(*after)
+		for _, dir := range flag.Args() {
+			sweep(dir)
+		}
 	case *lacking:
 		_, _ = io.WriteString(os.Stdout, missing(exec.LookPath))
 	default:
@@ -67,11 +69,12 @@ func sets(args []string) (list [][]string) {
 func run(list [][]string) (err error) {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	dir, end, err := workDir()
+	tests, builds, end, err := workDirs()
 	if err != nil {
 		return err
 	}
 	defer end()
+	env := append(os.Environ(), "TMPDIR="+tests, "GOTMPDIR="+builds)
 	_, noCompiler := exec.LookPath("cc")
 	r := newReport(os.Stdout)
 	var group sync.WaitGroup
@@ -81,7 +84,7 @@ func run(list [][]string) (err error) {
 			args = slices.DeleteFunc(args, func(arg string) bool { return arg == "-race" })
 		}
 		group.Go(func() {
-			if e := test(ctx, r, dir, args); e != nil {
+			if e := test(ctx, r, env, args); e != nil {
 				mu.Lock()
 				defer mu.Unlock()
 				err = errors.Join(err, e)
@@ -97,15 +100,15 @@ func run(list [][]string) (err error) {
 }
 
 // test runs one set, and reports what it says.
-func test(ctx context.Context, r *report, dir string, args []string) error {
+func test(ctx context.Context, r *report, env, args []string) error {
 	var folder []string // "-C" comes first
 	if len(args) > 1 && args[0] == "-C" {
 		folder, args = args[:2], args[2:]
 	}
 	cmd := exec.CommandContext(ctx, "go", slices.Concat([]string{"test"}, folder, []string{"-json"}, args)...)
-	cmd.Env = append(os.Environ(), "TMPDIR="+dir)
+	cmd.Env = env
 	if slices.Contains(args, "-race") {
-		cmd.Env = append(cmd.Env, "CGO_ENABLED=1")
+		cmd.Env = append(slices.Clip(env), "CGO_ENABLED=1")
 	}
 	cmd.Stderr = os.Stderr
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }

@@ -1,0 +1,10 @@
+//go:build unix && !linux
+
+package main
+
+// memoryDir is empty: there is no folder for files in memory that is always there.
+const memoryDir = ""
+
+func suits(string) bool { return false }
+
+func forgetShared(string) {}
