@@ -83,7 +83,7 @@ func TestALeaseOutlastsABacklog(t *testing.T) {
 	t.Parallel()
 	server := fleettest.Start(t)
 	relay := server.Relay(t)
-	const lease = 5 * time.Second
+	const lease = 15 * time.Second // many times what a batch takes, for machines with other things to do
 	a, b, build := twoWithABase(t, relay.URL, server.URL, lease, 2)
 	relay.Slow(150 * time.Millisecond)
 	began, read := time.Now(), 0

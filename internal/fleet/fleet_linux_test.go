@@ -315,7 +315,7 @@ func TestRowsAreNotTrusted(t *testing.T) {
 		"another hash":        forge("https://a.test/7", "# x", func(_ *page.Record, r *raw) { r.hash = "00" }),
 		"longer than allowed": forge("https://a.test/8", "# x", func(_ *page.Record, r *raw) { r.length = 1 << 30 }),
 		"a bomb": forge("https://a.test/9", "# x", func(_ *page.Record, r *raw) {
-			r.body = encoder.EncodeAll(make([]byte, 200<<20), nil)
+			r.body = encoder.EncodeAll(make([]byte, 65<<20), nil)
 		}),
 	}
 	for _, r := range bad {
@@ -451,10 +451,10 @@ func TestADatabaseThatCannotBeUsedSaysWhy(t *testing.T) {
 	t.Parallel()
 	s := fleettest.Start(t)
 	s.Exec("CREATE ROLE guest LOGIN")
-	s.Exec("CREATE DATABASE standby")
+	s.Exec("CREATE DATABASE standby TEMPLATE postgres")
 	s.Exec("ALTER DATABASE standby SET default_transaction_read_only = on")
 	for _, name := range []string{"newer", "other", "owned"} {
-		s.Exec("CREATE DATABASE " + name)
+		s.Exec("CREATE DATABASE " + name + " TEMPLATE postgres")
 	}
 	s.Exec("ALTER DATABASE owned OWNER TO guest")
 	do := func(db, sql string) {
