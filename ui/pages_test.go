@@ -63,17 +63,23 @@ func hostilePages(t *testing.T, w *world) []string {
 	var md strings.Builder
 	for i, v := range all {
 		w.put(t, fmt.Sprint("vector", i), v, v)
-		fmt.Fprintf(&md, "# %s\n\n%s\n\n[link](<%s>) ![image](<%s>) <%s>\n\n```%s\n%s\n```\n\n| %s |\n|---|\n| %s |\n\n- [x] %s\n\n"+
+		fmt.Fprintf(&md, "# %s\n\n%s\n\n[link](<%s>) ![image](<%s>) <%s>\n\n```%s\n%s\n```\n\n"+
+			"| %s |\n|---|\n| %s |\n\n- [x] %s\n\n"+
 			"[ref%d]\n\n[ref%d]: <%s> \"%s\"\n\n", v, v, v, v, v, v, v, v, v, v, i, i, v, v)
 	}
 	everything := w.put(t, "everything", strings.Join(all, " "), md.String())
-	long := w.put(t, "long", strings.Repeat("long", 2500), "# "+strings.Repeat("long", 2500)+"\n\n`"+strings.Repeat("x", 9000)+"`\n")
+	long := w.put(t, "long", strings.Repeat("long", 2500), "# "+strings.Repeat("long", 2500)+
+		"\n\n`"+strings.Repeat("x", 9000)+"`\n")
 	escaped := html.EscapeString(strings.Join(all, " "))
-	converted := w.read(t, w.serve("/hostile", "text/html", `<!doctype html><title>`+escaped+`</title><meta name=author content="`+
-		escaped+`"><script type="application/ld+json">{"@type":"Article","headline":"</script><script>hit()</script>"}</script>
-		<main><h1>`+escaped+`</h1><p>`+strings.Repeat("Words of a page that are enough. ", 30)+escaped+strings.Join(all, "\n")+`</main>`,
+	converted := w.read(t, w.serve("/hostile", "text/html", `<!doctype html><title>`+escaped+
+		`</title><meta name=author content="`+
+		escaped+`"><script type="application/ld+json">{"@type":"Article","headline":`+
+		`"</script><script>hit()</script>"}</script>
+		<main><h1>`+escaped+`</h1><p>`+strings.Repeat("Words of a page that are enough. ", 30)+escaped+
+		strings.Join(all, "\n")+`</main>`,
 		"Content-Disposition", `inline; filename="`+strings.ReplaceAll(all[0], `"`, "")+`.html"`))
-	w.read(t, w.serve("/hostile", "text/html", `<title>x</title><main><p>`+strings.Repeat("Another version. ", 60)+escaped+`</main>`))
+	w.read(t, w.serve("/hostile", "text/html", `<title>x</title><main><p>`+
+		strings.Repeat("Another version. ", 60)+escaped+`</main>`))
 	client := w.server.Client("test")
 	base := api.NewBase{Name: "hostile", Description: strings.Join(all[:20], " ")}
 	if _, err := client.CreateBase(t.Context(), base); err != nil {
@@ -112,8 +118,10 @@ func hostilePages(t *testing.T, w *world) []string {
 // calmPages stores a page as most are, and returns the paths that show it.
 func calmPages(t *testing.T, w *world) []string {
 	t.Helper()
-	md := "# Calm\n\nA page with a [link](/x), an image ![a dot](/dot.png), an empty link [](/y), `code`.\n\n- [x] done\n\n" +
-		"```go\nfunc main() { " + strings.Repeat("wide ", 80) + "}\n```\n\n| a | b |\n|---|---|\n| " + strings.Repeat("wide", 80) +
+	md := "# Calm\n\nA page with a [link](/x), an image ![a dot](/dot.png), an empty link [](/y), `code`.\n\n" +
+		"- [x] done\n\n" +
+		"```go\nfunc main() { " + strings.Repeat("wide ", 80) + "}\n```\n\n| a | b |\n|---|---|\n| " +
+		strings.Repeat("wide", 80) +
 		" | 2 |\n\n<div>\nHTML " + strings.Repeat("wide ", 80) + "\n</div>\n\n> A quote.\n\n## Next\n\nText.\n"
 	w.read(t, w.serve("/calm", "text/markdown", md))
 	doc := w.read(t, w.serve("/calm", "text/markdown", strings.Replace(md, "Text", "Other text", 1)))
@@ -225,8 +233,10 @@ func TestAPageIsReadAndWorkedOn(t *testing.T) {
 		t.Errorf("what was removed: %d %s", got.status, got.body)
 	}
 	for view, want := range map[string][]string{
-		"":               {`>Convert again</button>`, `<h3 id="h-cooking">Cooking</h3>`, `#h-cooking"`, "image: a dot", w.origin + "/more", "1 image is not loaded"},
-		"?images=1":      {`<img loading="lazy" src="/api/v1/pages/` + doc + "/image?url=" + url.QueryEscape(w.origin+"/dot.png")},
+		"": {`>Convert again</button>`, `<h3 id="h-cooking">Cooking</h3>`, `#h-cooking"`, "image: a dot", w.origin + "/more",
+			"1 image is not loaded"},
+		"?images=1": {`<img loading="lazy" src="/api/v1/pages/` + doc + "/image?url=" +
+			url.QueryEscape(w.origin+"/dot.png")},
 		"?view=raw":      {"## Cooking"},
 		"?view=original": {"&lt;h2 id=x&gt;"},
 		"?view=versions": {"<del>an</del><ins>two</ins>"},
@@ -255,10 +265,12 @@ func TestAPageIsReadAndWorkedOn(t *testing.T) {
 func TestALongPageIsReadInParts(t *testing.T) {
 	w := newWorld(t)
 	var md strings.Builder
-	for i := range 2000 {
+	const headings, lines, letters = 400, 10_000, 100_000 // each two parts and more
+	for i := range headings {
 		fmt.Fprintf(&md, "## Heading %d\n\nText %d. %s\n\n", i, i, strings.Repeat("word ", 100))
 	}
-	fmt.Fprintf(&md, "```go\n%s```\n\n%s\n\nThe end.\n", strings.Repeat("line of code\n", 20000), strings.Repeat("ü", 200_000))
+	fmt.Fprintf(&md, "```go\n%s```\n\n%s\n\nThe end.\n", strings.Repeat("line of code\n", lines),
+		strings.Repeat("ü", letters))
 	doc := w.put(t, "long", "Long", md.String())
 	path, all := "/pages/"+doc, 0
 	for n := 0; path != ""; n++ {
@@ -279,7 +291,7 @@ func TestALongPageIsReadInParts(t *testing.T) {
 			path = html.UnescapeString(next)
 		}
 	}
-	if all != 2000+20000+200_000+1 {
+	if all != headings+lines+letters+1 {
 		t.Errorf("%d pieces are shown", all)
 	}
 }
@@ -317,7 +329,8 @@ func TestPagesAreListedByFilters(t *testing.T) {
 
 func TestSearchFindsAndVerifies(t *testing.T) {
 	w := newWorld(t)
-	w.put(t, "quince", "Quinces <b>", "# Quinces\n\n## Cooking <i>\n\nA quince is boiled for an hour.\n\n## Eating\n\nIt is eaten.\n")
+	w.put(t, "quince", "Quinces <b>", "# Quinces\n\n## Cooking <i>\n\nA quince is boiled for an hour.\n\n"+
+		"## Eating\n\nIt is eaten.\n")
 	for i := range 30 {
 		text := fmt.Sprintf("# Other %d\n\nA text about apples, the %dth.\n", i, i)
 		w.put(t, fmt.Sprint("other", i), fmt.Sprint("Other ", i), text)
@@ -362,7 +375,8 @@ func TestBasesAreMadeAndMoved(t *testing.T) {
 		t.Fatal(err)
 	}
 	for path, want := range map[string]string{
-		"/bases": "Of &lt;b&gt;", "/bases/fruit": "Quince &lt;b&gt;", "/bases/none": "none", "/bases/fruit?done=created": "was created",
+		"/bases": "Of &lt;b&gt;", "/bases/fruit": "Quince &lt;b&gt;", "/bases/none": "none",
+		"/bases/fruit?done=created": "was created",
 	} {
 		if got := w.do(t, http.MethodGet, path, nil); !strings.Contains(got.body, want) {
 			t.Errorf("%s lacks %q", path, want)
