@@ -294,7 +294,8 @@ func TestAScriptsRedirectIsSaid(t *testing.T) {
 		case "site.test/script":
 			respond(200, `<body><script>location = 'https://docs.site.test/page?a=1#top'</script>`, html)(w, r)
 		case "site.test/meta":
-			respond(200, `<head><meta http-equiv=refresh content="0; url=https://docs.site.test/page?a=1"></head><body><script></script>`,
+			respond(200, `<head><meta http-equiv=refresh content="0; url=https://docs.site.test/page?a=1"></head><body>`+
+				`<script></script>`,
 				html)(w, r)
 		case "site.test/secret":
 			respond(200, `<body><script>location = 'https://docs.site.test/page?access_token=eyJhbGciOiJIUzI1NiJ9'</script>`,
@@ -357,7 +358,8 @@ func TestALargePageIsConvertedHere(t *testing.T) {
 	var b strings.Builder
 	b.WriteString("<!doctype html><title>Rivers</title><body><main><h1>Rivers</h1>")
 	for b.Len() < 12<<20 {
-		fmt.Fprintf(&b, "<p>River %d: %s</p>\n", b.Len(), strings.Repeat("it flows to the sea, as it does each spring; ", 20))
+		fmt.Fprintf(&b, "<p>River %d: %s</p>\n", b.Len(),
+			strings.Repeat("it flows to the sea, as it does each spring; ", 200))
 	}
 	b.WriteString("<p>And that was the last one.</p></main>")
 	for _, mode := range []string{"fallback", "prefer"} {
@@ -398,7 +400,8 @@ func TestWhatARenderedPageLoadsIsDecoded(t *testing.T) {
 
 func TestARenderedPageLeadsWhereItsScriptsSay(t *testing.T) {
 	c := withBrowser(t, "", respond(200, `<!doctype html><title>App</title><body><div id=root></div><script>
-		document.getElementById('root').innerHTML = '<nav><a href="/made">made</a></nav><main><h1>Harbour</h1>' + '<p>The boats come home in single file before the town wakes.</p>'.repeat(12) + '</main>'</script>`, html))
+		document.getElementById('root').innerHTML = '<nav><a href="/made">made</a></nav><main><h1>Harbour</h1>' +
+			'<p>The boats come home in single file before the town wakes.</p>'.repeat(12) + '</main>'</script>`, html))
 	for _, reading := range []string{"the first reading", "one from the store"} {
 		ans, err := c.try(t, fetch.Request{URL: parse(t, "https://site.test/app"), Own: true, Links: true})
 		if err != nil {
@@ -417,7 +420,9 @@ func TestARenderedPageLeadsWhereItsScriptsSay(t *testing.T) {
 func TestTheLinksKeptWithARenderedPageAreBounded(t *testing.T) {
 	c := withBrowser(t, "", respond(200, `<!doctype html><title>App</title><body><div id=root></div><script>
 		let menu = ''; for (let i = 0; i < 3000; i++) menu += '<a href="/' + 'long/'.repeat(20) + i + '">made</a>';
-		document.getElementById('root').innerHTML = '<nav>' + menu + '</nav><main><h1>Harbour</h1>' + '<p>The boats come home in single file before the town wakes.</p>'.repeat(12) + '<a href="/last">The last boat</a></main>'</script>`, html))
+		document.getElementById('root').innerHTML = '<nav>' + menu + '</nav><main><h1>Harbour</h1>' +
+			'<p>The boats come home in single file before the town wakes.</p>'.repeat(12) +
+			'<a href="/last">The last boat</a></main>'</script>`, html))
 	for _, reading := range []string{"the first reading", "one from the store"} {
 		ans, err := c.try(t, fetch.Request{URL: parse(t, "https://site.test/app"), Own: true, Links: true})
 		if err != nil {
