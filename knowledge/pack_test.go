@@ -17,6 +17,7 @@ import (
 
 	"github.com/readthru/readthru/knowledge"
 	"github.com/readthru/readthru/page"
+	"github.com/readthru/readthru/store"
 )
 
 func signer(tb testing.TB) *knowledge.Signer {
@@ -206,5 +207,39 @@ func TestSignerIsKept(t *testing.T) {
 	}
 	if _, err := knowledge.OpenSigner(dir); err == nil {
 		t.Errorf("a damaged key gave no error")
+	}
+}
+
+// A pack says what the origins of its pages deny, and so does the base that is made of it.
+func TestAPackSaysWhatOriginsDeny(t *testing.T) {
+	from := open(t, "", knowledge.Options{})
+	if _, err := from.CreateBase(knowledge.Base{Name: "docs", Source: knowledge.SourceScrape}); err != nil {
+		t.Fatal(err)
+	}
+	build := from.build(t, "docs")
+	for i, stated := range []page.Preferences{
+		{{Use: page.UseTrain, Says: "Content-Signal: ai-train=no", In: page.InHeader}}, {{Use: page.UseTrain, Allowed: true}},
+	} {
+		p := pageOf(t, fmt.Sprintf("https://a.test/%d", i), prose("walrus", i+1))
+		p.Preferences = stated
+		if _, err := from.store.PutPage(&p.Record, []byte(prose("walrus", i+1)), store.Sum{}); err != nil {
+			t.Fatal(err)
+		}
+		if err := build.Add(t.Context(), knowledge.Document{Key: page.KeyOf(p.NormalizedURL)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := build.Commit(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	to := open(t, "", knowledge.Options{})
+	if _, err := unpack(to, pack(t, from, "docs", signer(t)), knowledge.UnpackOptions{AnySigner: true}); err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []any{"Content-Signal: ai-train=no", nil} {
+		d, err := to.FindDocument(fmt.Sprintf("https://a.test/%d", i))
+		if err != nil || d.Metadata["preferences"] != want {
+			t.Errorf("%d: %+v, %v, want metadata with %v", i, d, err, want)
+		}
 	}
 }

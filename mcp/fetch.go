@@ -195,6 +195,9 @@ func (c *call) warn(p *page.Page) {
 	if slices.Contains(p.Warnings, "stale") {
 		c.note("Stale: the site did not answer; this copy is of %s", day(p.FetchedAt))
 	}
+	if p, denied := p.Preferences.Denied(page.UseInput); denied {
+		c.note("The site asks that models do not use this page: %s", clip.Line(p.Says, 80))
+	}
 	if slices.Contains(p.Warnings, "bot-wall") {
 		c.note("This is a bot wall and not the page: a person can open it in a browser")
 		if w := p.Wall; w != nil && !w.Copy.IsZero() {

@@ -10,6 +10,18 @@ import (
 	"github.com/readthru/readthru/mcp"
 )
 
+// What stands in the place of a page, and what its origin denies, is told before the content.
+func TestFetchTellsOfWallsAndPreferences(t *testing.T) {
+	s := newWorld(t, nil).connect(t, nil)
+	for path, want := range map[string]string{
+		"/wall": "This is a bot wall and not the page", "/denied": "The site asks that models do not use this page: Content-Signal: ai-input=no",
+	} {
+		if got, _, failed := try(t, s, "fetch", map[string]any{"url": "https://example.com" + path}); failed || !strings.Contains(got, want) {
+			t.Errorf("%s: %q, want %q", path, got, want)
+		}
+	}
+}
+
 // TestFetchSaysWhatTheReferenceServerSays compares with the texts of mcp-server-fetch.
 func TestFetchSaysWhatTheReferenceServerSays(t *testing.T) {
 	s := newWorld(t, nil).connect(t, nil)
@@ -60,6 +72,11 @@ func TestFetchSaysWhatTheReferenceServerSays(t *testing.T) {
 			"a status",
 			map[string]any{"url": "https://example.com/none"},
 			"Failed to fetch https://example.com/none - status code 404", true,
+		},
+		{
+			"a price",
+			map[string]any{"url": "https://example.com/paid"},
+			"Failed to fetch https://example.com/paid - status code 402: its origin asks for payment: USD 0.01, by pay per crawl; nothing was paid", true,
 		},
 		{
 			"a section",

@@ -145,6 +145,15 @@ func (w *world) answer(rw http.ResponseWriter, r *http.Request) {
 		}
 	case "/empty":
 		_, _ = io.WriteString(rw, "<!doctype html><html><body></body></html>")
+	case "/paid":
+		rw.Header().Set("Crawler-Price", "USD 0.01")
+		rw.WriteHeader(http.StatusPaymentRequired)
+	case "/denied":
+		rw.Header().Set("Content-Signal", "ai-input=no")
+		_, _ = fmt.Fprintf(rw, guide, "Models should not read of quinces.")
+	case "/wall":
+		rw.Header().Set("Cf-Mitigated", "challenge")
+		_, _ = io.WriteString(rw, "<p>Just a moment")
 	case "/data":
 		rw.Header().Set("Content-Type", "application/json")
 		_, _ = io.WriteString(rw, `{"größe":1}`)

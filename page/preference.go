@@ -1,5 +1,7 @@
 package page
 
+import "slices"
+
 // A Preference is what an origin says about one use of its content.
 type Preference struct {
 	Use     Use    `json:"use"`
@@ -52,6 +54,16 @@ func (ps Preferences) Denied(use Use) (p Preference, denied bool) {
 		}
 	}
 	return Preference{}, false
+}
+
+// Denials returns the statements that disallow a use as they were written, each once: Content-Signal: ai-train=no.
+func (ps Preferences) Denials() (says []string) {
+	for _, p := range ps {
+		if !p.Allowed && !slices.Contains(says, p.Says) {
+			says = append(says, p.Says)
+		}
+	}
+	return says
 }
 
 // String names the statement and where it stands: "Content-Usage: train-ai=n" in robots.txt.

@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
 	"net/url"
 	"os"
@@ -37,8 +38,13 @@ func (p *program) exportCommand() *cli.Command {
 			defer root.Close() //nolint:errcheck // the errors of its files are returned
 			return p.withClient(c.Context, func(b *api.Client) error {
 				bar := newBar(p.err)
-				n, err := exportPages(c.Context, b, root, c.String("host"), bar)
+				n, denied, err := exportPages(c.Context, b, root, c.String("host"), bar)
 				bar.clear()
+				if err == nil && len(denied) > 0 {
+					err = exportDenials(root, denied)
+					p.note("the origins of %s deny uses, such as the training of models: preferences.json lists them",
+						count(len(denied), "page"))
+				}
 				told := p.done(c, struct {
 					Dir   string `json:"dir"`
 					Pages int    `json:"pages"`
@@ -49,14 +55,34 @@ func (p *program) exportCommand() *cli.Command {
 	}
 }
 
-// exportPages writes the pages and returns how many.
-func exportPages(ctx context.Context, b *api.Client, root *os.Root, host string, bar *bar) (n int, err error) {
+// deniedUses are the uses that the origin of an exported page denies, as it says it.
+type deniedUses struct {
+	File   string   `json:"file"`
+	URL    string   `json:"url"`
+	Denies []string `json:"denies"`
+}
+
+// exportDenials writes the list of pages whose origins deny uses.
+func exportDenials(root *os.Root, list []deniedUses) error {
+	text, err := json.MarshalIndent(list, "", "  ")
+	if err == nil {
+		err = writeInto(root, "preferences.json", append(text, '\n'))
+	}
+	if err != nil {
+		return fmt.Errorf("export preferences: %w", err)
+	}
+	return nil
+}
+
+// exportPages writes the pages. It returns how many, and those whose origins deny uses.
+func exportPages(ctx context.Context, b *api.Client, root *os.Root, host string, bar *bar,
+) (n int, denied []deniedUses, err error) {
 	taken := map[string]bool{} // in lower case: many file systems ignore case
 	q := api.PageQuery{Host: host, Sort: "url", Limit: 500}
 	for {
 		list, err := b.Pages(ctx, q)
 		if err != nil {
-			return n, err
+			return n, denied, err
 		}
 		for _, known := range list.Pages {
 			bar.draw(n, 0, known.URL)
@@ -65,7 +91,7 @@ func exportPages(ctx context.Context, b *api.Client, root *os.Root, host string,
 				continue // deleted since it was listed
 			}
 			if err != nil {
-				return n, err
+				return n, denied, err
 			}
 			name := fileName(pg)
 			if taken[strings.ToLower(name)] {
@@ -75,15 +101,19 @@ func exportPages(ctx context.Context, b *api.Client, root *os.Root, host string,
 			text := []byte(withFrontMatter(pg))
 			err = writeInto(root, name, text)
 			if err != nil { // the name may be that of a folder, as with /a and /a.md/b
-				err = writeInto(root, "unnamed/"+pg.Doc+".md", text)
+				name = "unnamed/" + pg.Doc + ".md"
+				err = writeInto(root, name, text)
 			}
 			if err != nil {
-				return n, fmt.Errorf("export %s: %w", pg.URL, err)
+				return n, denied, fmt.Errorf("export %s: %w", pg.URL, err)
+			}
+			if says := pg.Preferences.Denials(); len(says) > 0 {
+				denied = append(denied, deniedUses{name, pg.NormalizedURL, says})
 			}
 			n++
 		}
 		if list.Next == "" {
-			return n, nil
+			return n, denied, nil
 		}
 		q.Cursor = list.Next
 	}

@@ -46,9 +46,19 @@ func TestEveryPageIsExportedWhateverTheOthersAreCalled(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = root.Close() }()
-	n, err := exportPages(t.Context(), api.NewLocalClient(s, "", ""), root, "", newBar(io.Discard))
+	s[1].Preferences = page.Preferences{
+		{Use: page.UseTrain, Says: "Content-Signal: ai-train=no", In: page.InHeader}, {Use: page.UseSearch, Allowed: true},
+	}
+	n, denied, err := exportPages(t.Context(), api.NewLocalClient(s, "", ""), root, "", newBar(io.Discard))
 	if n != len(s) || err != nil {
 		t.Errorf("exportPages = %d, %v, want all %d", n, err, len(s))
+	}
+	if len(denied) != 1 || denied[0].URL != "https://a.test/a.md/b" || denied[0].Denies[0] != "Content-Signal: ai-train=no" ||
+		exportDenials(root, denied) != nil {
+		t.Errorf("%+v, want the page whose origin denies training", denied)
+	}
+	if text, err := root.ReadFile(denied[0].File); err != nil || !strings.Contains(string(text), "content of") {
+		t.Errorf("the file that the list names: %q, %v", text, err)
 	}
 	var all strings.Builder
 	err = filepath.WalkDir(dir, func(name string, d os.DirEntry, err error) error {
