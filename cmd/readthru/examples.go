@@ -42,8 +42,8 @@ var examples = map[string]string{
 	"notes add":           "readthru notes add 'go.dev/doc lists the tutorials' --url https://go.dev/doc/",
 	"notes rm":            "readthru notes rm NOTE",
 	"log":                 "readthru log outcome:miss",
-	"log show":            "readthru log show ID",
-	"log replay":          "readthru log replay ID",
+	"log show":            "readthru log show last",
+	"log replay":          "readthru log replay last",
 	"log visits":          "readthru log visits --url https://go.dev/doc/",
 	"log context":         "readthru log context show --max-chars 1000",
 	"log context rm":      "readthru log context rm https://go.dev/doc/",
@@ -96,6 +96,17 @@ var examples = map[string]string{
 	"help":                "readthru help fetch",
 }
 
+// whence says where to get what an example has a name for in capitals, by the command.
+var whence = map[string]string{
+	"kb cancel":        `JOB is in the list of "readthru kb jobs"`,
+	"notes rm":         `NOTE is in the list of "readthru notes list"`,
+	"site rule rm":     `ID is in the list of "readthru site rule list"`,
+	"site recipe rm":   `NAME is in the list of "readthru site recipe list"`,
+	"store jobs show":  `ID is in the list of "readthru store jobs list"`,
+	"store jobs retry": `ID is in the list of "readthru store jobs list"`,
+	"store jobs rm":    `ID is in the list of "readthru store jobs list"`,
+}
+
 // exampleOf returns the example of a command, by its names.
 func exampleOf(path string) string {
 	if e := examples[path]; e != "" {
@@ -113,5 +124,14 @@ func withExample(c *cli.Command, path string) string {
 	if c.Hidden && examples[path] == "" {
 		return template
 	}
-	return strings.TrimRight(template, "\n") + "\n\nEXAMPLE:\n   " + exampleOf(path) + "\n"
+	return strings.TrimRight(template, "\n") + exampleText(path)
+}
+
+// exampleText returns the end of a command's help.
+func exampleText(path string) string {
+	text := "\n\nEXAMPLE:\n   " + exampleOf(path) + "\n"
+	if from := whence[path]; from != "" {
+		text += "   " + from + "\n"
+	}
+	return text
 }

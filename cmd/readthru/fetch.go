@@ -24,9 +24,10 @@ const fetchAtOnce = 4
 
 func (p *program) fetchCommand() *cli.Command {
 	return &cli.Command{
-		Name:      "fetch",
-		Usage:     "print pages as markdown",
-		ArgsUsage: "URL…",
+		Name:        "fetch",
+		Usage:       "print pages as markdown",
+		ArgsUsage:   "URL…",
+		Description: "A URL of - stands for a list of URLs on standard input, one in a line, where # begins a comment.",
 		Flags: append([]cli.Flag{
 			&cli.StringFlag{
 				Name: "format", Value: "markdown",
@@ -74,10 +75,9 @@ func (p *program) fetchCommand() *cli.Command {
 			if len(urls) == 0 {
 				return withHint(usagef("URL is missing"), "readthru fetch https://go.dev/doc/")
 			}
-			for _, raw := range urls {
-				if _, err := page.Parse(raw); err != nil {
-					return usageError{err}
-				}
+			urls, listed, err := p.withList(urls)
+			if err != nil {
+				return usageError{err}
 			}
 			format := c.String("format")
 			if c.Bool("json") {
@@ -112,46 +112,91 @@ func (p *program) fetchCommand() *cli.Command {
 				return err
 			}
 			front := s.Convert.FrontMatter && !c.Bool("no-front-matter")
-			return p.withClient(c.Context, func(b *api.Client) error { return p.fetchAll(c.Context, b, urls, r, front) })
+			return p.withClient(c.Context, func(b *api.Client) error {
+				return p.fetchAll(c.Context, b, urls, r, front, listed)
+			})
 		},
 	}
 }
 
+// withList puts the URLs of standard input in the place of -, and reports whether there was one. The error names the
+// first that is no URL.
+func (p *program) withList(args []string) (urls []string, listed bool, err error) {
+	for _, raw := range args {
+		if raw == "-" && !listed {
+			list, err := readURLs(p.in, "standard input")
+			if err != nil {
+				return nil, false, err
+			}
+			urls, listed = append(urls, list...), true
+			continue
+		}
+		if _, err := page.Parse(raw); err != nil {
+			return nil, false, err
+		}
+		urls = append(urls, raw)
+	}
+	return urls, listed, nil
+}
+
 // fetchAll prints the pages in the given order. A page that fails does not stop the others.
-func (p *program) fetchAll(ctx context.Context, b *api.Client, urls []string, r api.FetchRequest, front bool) error {
-	type result struct {
-		page *page.Page
-		err  error
+func (p *program) fetchAll(ctx context.Context, b *api.Client, urls []string, r api.FetchRequest,
+	front, listed bool,
+) error {
+	failures, last := p.fetchEach(ctx, b, urls, r, func(i int, got fetched) error {
+		if got.err != nil {
+			return got.err
+		}
+		return p.printPage(got.page, r, front, i > 0)
+	})
+	if listed {
+		p.tellFailures(failures, urls)
 	}
-	results := make([]chan result, len(urls))
+	return last
+}
+
+// fetched is what came of one of several URLs.
+type fetched struct {
+	page *page.Page
+	err  error
+}
+
+// fetchEach fetches pages, some at the same time, and calls do with each in the given order. It tells how far it is.
+// A page that could not be fetched is an error of do.
+func (p *program) fetchEach(ctx context.Context, b *api.Client, urls []string, r api.FetchRequest,
+	do func(i int, got fetched) error,
+) (failures int, last error) {
+	results := make([]chan fetched, len(urls))
 	places := make(chan struct{}, fetchAtOnce)
-	for i, raw := range urls {
-		results[i] = make(chan result, 1)
-		go func() {
-			places <- struct{}{}
-			defer func() { <-places }()
-			one := r
-			one.URL = raw
-			got, err := b.Fetch(ctx, one)
-			results[i] <- result{got, err}
-		}()
+	for i := range urls {
+		results[i] = make(chan fetched, 1)
 	}
-	var failed error
+	go func() {
+		for i, raw := range urls {
+			places <- struct{}{}
+			go func() {
+				defer func() { <-places }()
+				one := r
+				one.URL = raw
+				got, err := b.Fetch(ctx, one)
+				results[i] <- fetched{got, err}
+			}()
+		}
+	}()
 	waiting := newWait(p.err)
 	for i, ch := range results {
 		got := await(waiting, ch, i, urls)
-		if got.err == nil {
-			got.err = p.printPage(got.page, r, front, i > 0)
-		}
-		if got.err == nil {
+		err := do(i, got)
+		if err == nil {
 			continue
 		}
-		if failed != nil {
-			p.tell(failed) // the caller prints the last one
+		failures++
+		if last != nil {
+			p.tell(last) // the caller prints the last one
 		}
-		failed = got.err
+		last = err
 	}
-	return failed
+	return failures, last
 }
 
 // printPage prints a page in its format, with its warnings on standard error. A page that could not be fetched is an

@@ -65,6 +65,9 @@ var verbs = map[string]string{
 // says whether commands are those of the program, and not the subcommands of one.
 func meant(name string, commands []*cli.Command, top bool) (found []string) {
 	known := slices.DeleteFunc(slices.Clone(commands), func(c *cli.Command) bool { return c.Hidden })
+	if len(known) == 0 {
+		known = commands // of a former name
+	}
 	if top {
 		for _, ours := range slices.Sorted(maps.Keys(synonyms)) {
 			if slices.Contains(strings.Fields(synonyms[ours]), name) {

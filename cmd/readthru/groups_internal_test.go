@@ -109,7 +109,7 @@ func TestHelpFitsAScreenAndEndsWithAnExample(t *testing.T) {
 		if n := strings.Count(out.String(), "\n"); n > screenLines {
 			t.Errorf("%s: %d lines of help, want %d at most", path, n, screenLines)
 		}
-		if !strings.HasSuffix(out.String(), "EXAMPLE:\n   "+exampleOf(path)+"\n") {
+		if !strings.HasSuffix(out.String(), exampleText(path)) {
 			t.Errorf("%s: no example at the end of\n%s", path, &out)
 		}
 	})
@@ -155,6 +155,29 @@ func TestExamplesAreOfTheirCommands(t *testing.T) {
 	for path := range examples {
 		if find(app.Commands, strings.Fields(path)) == nil {
 			t.Errorf("the example of %s, which is no command", path)
+		}
+	}
+}
+
+// What an example has a name for in capitals, its help says where to get.
+func TestExamplesSayWhereToGetWhatTheyName(t *testing.T) {
+	app := (&program{}).app()
+	for path, example := range examples {
+		named := ""
+		for word := range strings.FieldsSeq(example) {
+			if len(word) > 1 && strings.Trim(word, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") == "" {
+				named = word
+			}
+		}
+		if from := whence[path]; named != "" && !strings.HasPrefix(from, named+" is in ") {
+			t.Errorf("%s: who pastes %q is not told where to get %s: %q", path, example, named, from)
+		}
+	}
+	for path, from := range whence {
+		_, quoted, _ := strings.Cut(from, `"readthru `)
+		lists := find(app.Commands, strings.Fields(strings.TrimSuffix(quoted, `"`)))
+		if lists == nil || examples[path] == "" {
+			t.Errorf("%s: %q names no command", path, from)
 		}
 	}
 }

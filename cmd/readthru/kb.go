@@ -34,7 +34,8 @@ func (p *program) kbCommand() *cli.Command {
 					&cli.StringFlag{Name: "crawl", Usage: "fill it from a site, starting at `URL`"},
 					&cli.StringFlag{Name: "scrape", Usage: "fill it from the page at `URL`"},
 					&cli.StringSliceFlag{
-						Name: "file", Usage: "fill it from `PATH`: markdown, text, HTML, PDF, JSON lines or a folder",
+						Name:  "file",
+						Usage: "fill it from `PATH`: markdown, text, HTML, PDF, JSON lines, a folder, or a .txt list of URLs",
 					},
 					limit,
 					&cli.IntFlag{Name: "depth", Usage: "follow at most `N` links from the start", DefaultText: "any"},
@@ -169,9 +170,18 @@ func (p *program) newBase(c *cli.Context) error {
 		}
 		paths = append(paths, abs)
 	}
+	var urls []string
+	if len(paths) == 1 {
+		if urls, _, err = listedIn(paths[0]); err != nil {
+			return usageError{err}
+		}
+	}
 	return p.withClient(c.Context, func(b *api.Client) error {
 		var f *api.Filling
 		var err error
+		if urls != nil {
+			return p.fillFromURLs(c, b, n, urls)
+		}
 		if paths == nil {
 			f, err = b.CreateBase(c.Context, n)
 		} else {

@@ -64,6 +64,9 @@ func writeCommand(b *strings.Builder, path string, c *cli.Command) {
 	}
 	if example := exampleOf(path); example != usage && example != "readthru "+path {
 		fmt.Fprintf(b, "\n`%s`, for example:\n\n```sh\n%s\n```\n", usage, example)
+		if from := whence[path]; from != "" {
+			fmt.Fprintf(b, "\n%s.\n", markdownOf(from))
+		}
 	}
 	writeOptions(b, c.Flags)
 	for _, s := range c.Subcommands {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -28,7 +29,8 @@ func (p *program) requestsCommand() *cli.Command {
 		},
 		Action: p.listRequests,
 		Subcommands: []*cli.Command{{
-			Name: "show", Usage: "print all that is told of a request", ArgsUsage: "ID", Flags: []cli.Flag{jsonFlag()},
+			Name: "show", Usage: "print all that is told of a request, by its id or as last", ArgsUsage: "ID",
+			Flags:  []cli.Flag{jsonFlag()},
 			Action: p.showRequest,
 		}, {
 			Name: "replay", Usage: "send a request (GET or HEAD) again, without credentials, and print what was done",
@@ -100,6 +102,9 @@ func (p *program) showRequest(c *cli.Context) error {
 		return err
 	}
 	return p.withRequests(c, func(b *api.Client) error {
+		if id, err = requestID(c.Context, b, id); err != nil {
+			return err
+		}
 		e, err := b.Request(c.Context, id)
 		if err != nil {
 			return err
@@ -114,12 +119,30 @@ func (p *program) replayRequest(c *cli.Context) error {
 		return err
 	}
 	return p.withRequests(c, func(b *api.Client) error {
+		if id, err = requestID(c.Context, b, id); err != nil {
+			return err
+		}
 		e, err := b.ReplayRequest(c.Context, id)
 		if err != nil {
 			return err
 		}
 		return p.printRequest(c, e)
 	})
+}
+
+// requestID returns the id of the request that an argument names: itself, or that of the last one.
+func requestID(ctx context.Context, b *api.Client, id string) (string, error) {
+	if id != "last" {
+		return id, nil
+	}
+	list, err := b.Requests(ctx, api.RequestQuery{Limit: 1})
+	if err != nil {
+		return "", err
+	}
+	if len(list.Requests) == 0 {
+		return "", errors.New("no request was told yet")
+	}
+	return list.Requests[0].ID, nil
 }
 
 // printRequest prints all that is told of a request.

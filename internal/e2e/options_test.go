@@ -64,7 +64,9 @@ func options(screenshots bool) (list []option) {
 	api("max_tokens", object{"max_tokens": 3, "receipts": true, "links": "reference", "images": "alt"})
 	list = append(list,
 		option{"Firecrawl, version 1", func(d *doors, url string) said {
-			return d.post("/v1/scrape", object{"url": url, "formats": []string{"markdown", "links"}, "excludeTags": []string{"p"}})
+			return d.post("/v1/scrape", object{
+				"url": url, "formats": []string{"markdown", "links"}, "excludeTags": []string{"p"},
+			})
 		}},
 		option{"a hook in place of a tool", func(d *doors, url string) said {
 			return d.hooked("PreToolUse", url, "max_tokens=5")
