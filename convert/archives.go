@@ -9,10 +9,13 @@ import (
 	"io"
 	"strings"
 
+	xhtml "golang.org/x/net/html"
+
 	"github.com/readthru/readthru/convert/archive"
 	"github.com/readthru/readthru/convert/docx"
 	"github.com/readthru/readthru/convert/dom"
 	"github.com/readthru/readthru/convert/epub"
+	"github.com/readthru/readthru/convert/hidden"
 	"github.com/readthru/readthru/convert/opendocument"
 	"github.com/readthru/readthru/convert/pptx"
 	"github.com/readthru/readthru/convert/xlsx"
@@ -24,9 +27,21 @@ var maxPart = 32 << 20
 // archiveReaders read documents that are zip archives.
 var archiveReaders = map[format]func(context.Context, []byte, int) (*archive.Document, error){
 	docxFormat: docx.Read, xlsxFormat: xlsx.Read, pptxFormat: pptx.Read, openFormat: opendocument.Read,
-	epubFormat: func(ctx context.Context, content []byte, maxPart int) (*archive.Document, error) {
-		return epub.Read(ctx, content, maxPart, func(chapter []byte) []byte { return dom.FromXHTML(ctx, chapter, true) })
-	},
+}
+
+// book reads a book, each chapter without what its sheets hide. Notes stay: readers of books show them on a click.
+func (d *Document) book(ctx context.Context, content []byte, maxPart int) (*archive.Document, error) {
+	return epub.Read(ctx, content, maxPart, func(chapter []byte) []byte { return dom.FromXHTML(ctx, chapter, true) },
+		func(root, body *xhtml.Node) {
+			for n := range body.Descendants() {
+				if kind := dom.Attr(n, "epub:type"); strings.Contains(kind, "note") {
+					dom.SetAttr(n, "style", "display:block")
+				}
+			}
+			w := hidden.NewFinal(root)
+			w.Clean(ctx, body)
+			d.reportHidden(w.Report())
+		})
 }
 
 // archived returns the format of a document in a zip archive, "" if it is another archive. The archive's own parts
@@ -95,7 +110,11 @@ func archivedBytes(content []byte) format {
 
 // archive converts a document in a zip archive to HTML, which the rules for HTML then convert.
 func (d *Document) archive(ctx context.Context, f format, content []byte) {
-	doc, err := archiveReaders[f](ctx, content, maxPart)
+	read := archiveReaders[f]
+	if f == epubFormat {
+		read = d.book
+	}
+	doc, err := read(ctx, content, maxPart)
 	if err != nil {
 		d.warnings = append(d.warnings, WarnDamaged)
 		return

@@ -1,7 +1,6 @@
 package convert
 
 import (
-	"bytes"
 	"context"
 	"encoding/xml"
 	"net/url"
@@ -107,88 +106,4 @@ func writeEntry(b *strings.Builder, loc, changed, title string) {
 		b.WriteString(", " + day)
 	}
 	b.WriteByte('\n')
-}
-
-// svg describes a picture by its title, description and text.
-func (d *Document) svg(ctx context.Context, text string) {
-	var words []string
-	var title, description, field string
-	var width, height string
-	texts, skip := 0, 0
-	dec := xmlread.NewDecoder(strings.NewReader(text))
-	for {
-		guard.Check(ctx)
-		token, err := dec.RawToken()
-		if err != nil {
-			break
-		}
-		switch t := token.(type) {
-		case xml.StartElement:
-			switch t.Name.Local {
-			case "svg":
-				if width == "" {
-					width, height = xmlread.Attr(t, "width"), xmlread.Attr(t, "height")
-				}
-			case "style", "script":
-				skip++
-			case "title", "desc", "text":
-				field = t.Name.Local
-			}
-		case xml.EndElement:
-			switch t.Name.Local {
-			case "style", "script":
-				skip = max(0, skip-1)
-			case "title", "desc", "text":
-				field = ""
-			}
-		case xml.CharData:
-			s, _ := chars.Visible(string(t))
-			if s = chars.OneLine(s); s == "" || skip > 0 {
-				continue
-			}
-			switch field {
-			case "title":
-				title = join(title, s)
-			case "desc":
-				description = join(description, s)
-			case "text":
-				if texts += len(s); texts < maxPictureText {
-					words = append(words, s)
-				}
-			}
-		}
-	}
-	var b strings.Builder
-	what := "SVG image"
-	if pixels(width) && pixels(height) {
-		what += ", " + strings.TrimSuffix(width, "px") + " × " + strings.TrimSuffix(height, "px") + " pixels"
-	}
-	d.say(&b, what, len(text))
-	d.head.Title = chars.Clip(title)
-	for _, part := range []string{title, description, strings.Join(words, " ")} {
-		if part != "" {
-			b.WriteString("\n\n")
-			b.WriteString(mdwrite.Escaped(part, true, '\n'))
-		}
-	}
-	if texts >= maxPictureText {
-		d.warnings = append(d.warnings, WarnTooLarge)
-	}
-	d.ready = b.String()
-}
-
-// maxPictureText is the number of bytes of the text in a picture that are kept.
-const maxPictureText = 64 << 10
-
-func join(a, b string) string { return strings.TrimSpace(a + " " + b) }
-
-func pixels(s string) bool {
-	s = strings.TrimSuffix(s, "px")
-	return s != "" && len(s) < 10 && strings.Trim(s, "0123456789.") == ""
-}
-
-// svg reports whether content is a picture in SVG.
-func svg(content []byte) bool {
-	head := content[:min(len(content), 4<<10)]
-	return !noText(head) && bytes.Contains(head, []byte("<svg"))
 }

@@ -34,13 +34,18 @@ func Is(content []byte) bool {
 
 // Read reads a book (EPUB 3, and 2). Chapters outside of the reading order and the table of contents are left out.
 // Links between chapters lead to the place within the page, and pictures are their descriptions. asHTML turns the XHTML
-// of a chapter into HTML. One part may unpack to maxPart bytes. Read fails if content is not a zip archive.
-func Read(ctx context.Context, content []byte, maxPart int, asHTML func([]byte) []byte) (*archive.Document, error) {
+// of a chapter into HTML. clean takes out of the body of a chapter what its sheets hide, which stand in its head by
+// then. One part may unpack to maxPart bytes. Read fails if content is not a zip archive.
+func Read(
+	ctx context.Context, content []byte, maxPart int, asHTML func([]byte) []byte, clean func(root, body *html.Node),
+) (*archive.Document, error) {
 	files, err := archive.Open(ctx, content, maxPart)
 	if err != nil {
 		return nil, err //nolint:wrapcheck // it says what was being done
 	}
-	b := &book{ctx: ctx, files: files, asHTML: asHTML, items: map[string]item{}, encrypted: map[string]bool{}}
+	b := &book{
+		ctx: ctx, files: files, asHTML: asHTML, clean: clean, items: map[string]item{}, encrypted: map[string]bool{},
+	}
 	b.readEncryption()
 	b.readPackage()
 	for _, id := range b.order {
@@ -61,6 +66,8 @@ type book struct {
 	ctx       context.Context
 	files     *archive.Archive
 	asHTML    func([]byte) []byte
+	clean     func(root, body *html.Node)
+	sheets    int             // bytes of style sheets that were taken
 	items     map[string]item // by id
 	order     []string        // ids of the chapters
 	encrypted map[string]bool // parts
@@ -134,6 +141,8 @@ func (b *book) chapter(part string) {
 	if body == nil {
 		return
 	}
+	b.style(root, path.Dir(part))
+	b.clean(root, body)
 	for n := range body.Descendants() {
 		if n.Type == html.ElementNode {
 			place(n)
@@ -143,6 +152,33 @@ func (b *book) chapter(part string) {
 		if err := html.Render(&b.out, c); err != nil {
 			b.doc.Damaged = true
 		}
+	}
+}
+
+// maxSheets bounds the style sheets of all chapters together, in bytes: each is read anew for each chapter.
+const maxSheets = 8 << 20
+
+// style puts the style sheets that a chapter links to into the chapter, in their places.
+func (b *book) style(root *html.Node, dir string) {
+	for _, n := range dom.FindAll(root, func(n *html.Node) bool { return dom.Is(n, atom.Link) }) {
+		rel := " " + strings.ToLower(dom.Attr(n, "rel")) + " "
+		href, err := url.PathUnescape(dom.Attr(n, "href"))
+		part := path.Join(dir, href)
+		if err != nil || !strings.Contains(rel, " stylesheet ") || strings.Contains(rel, " alternate ") ||
+			!b.files.Has(part) {
+			continue
+		}
+		sheet := b.files.Part(part)
+		if b.sheets += len(sheet); b.sheets > maxSheets {
+			return
+		}
+		style := &html.Node{Type: html.ElementNode, DataAtom: atom.Style, Data: "style"}
+		if media := dom.Attr(n, "media"); media != "" {
+			dom.SetAttr(style, "media", media)
+		}
+		style.AppendChild(dom.NewText(string(sheet)))
+		n.Parent.InsertBefore(style, n)
+		dom.Remove(n) // what it says is known
 	}
 }
 

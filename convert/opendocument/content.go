@@ -44,12 +44,15 @@ type reader struct {
 	rows   []row    // of the tables that are open, the row that is being read
 	copied int      // bytes that repeated cells and rows have made
 	skip   int      // depth at which what is skipped began; 0: none
+	shaded bool     // what stands behind the paragraph is not the page
 }
 
 // element is an element that is open, with what is written when it ends.
 type element struct {
 	name, end string
 	described bool // a frame whose picture has a description
+	begin     int  // where a paragraph begins in out
+	gone      bool // the paragraph is hidden
 }
 
 // row is a row that is being read.
@@ -69,7 +72,7 @@ var left = map[string]bool{
 	"forms": true, "sequence-decls": true, "variable-decls": true, "user-field-decls": true, "styles": true,
 	"master-styles": true, "note-citation": true, "calculation-settings": true, "content-validations": true,
 	"named-expressions": true, "database-ranges": true, "ruby-text": true, "object-ole": true, "event-listeners": true,
-	"label-ranges": true, "table-of-content-source": true, "shapes": true, "date-time-decl": true,
+	"label-ranges": true, "table-of-content-source": true, "shapes": true, "date-time-decl": true, "script": true,
 }
 
 func (r *reader) read(dec *xml.Decoder) {
@@ -117,10 +120,12 @@ func (r *reader) inText() bool {
 func (r *reader) start(t xml.StartElement) {
 	name := t.Name.Local
 	e := element{name: name}
-	if r.skip == 0 && (left[name] || len(r.open) >= maxDepth) {
-		r.doc.Cut = r.doc.Cut || !left[name]
+	unseen := name != "section" && xmlread.Attr(t, "display") == "none" // a field
+	if r.skip == 0 && (left[name] || unseen || len(r.open) >= maxDepth) {
+		r.doc.Cut = r.doc.Cut || !left[name] && !unseen
 		r.skip = len(r.open) + 1
 	}
+	e.begin = r.out.Len()
 	if r.skip == 0 {
 		e.end = r.begin(t)
 	}
@@ -155,6 +160,11 @@ func (r *reader) end(name string) {
 		return
 	}
 	r.out.WriteString(e.end)
+	if e.gone && e.begin < r.out.Len() {
+		written := bytes.Clone(r.out.Bytes()[e.begin:])
+		r.out.Truncate(e.begin)
+		r.out.WriteString(`<div style="display:none">` + string(written) + "</div>")
+	}
 }
 
 // begin writes the begin of an element and returns its end.
@@ -165,7 +175,28 @@ func (r *reader) begin(t xml.StartElement) string {
 		level, _ := strconv.Atoi(xmlread.Attr(t, "outline-level"))
 		return r.tag(fmt.Sprintf("h%d", min(max(level, 1), 6)))
 	case "p":
-		return r.paragraph(r.style(xmlread.Attr(t, "style-name")), xmlread.Attr(t, "style-name"))
+		s := r.style(xmlread.Attr(t, "style-name"))
+		end := r.paragraph(s, xmlread.Attr(t, "style-name"))
+		r.shaded = s.shaded
+		return r.look(s) + end
+	case "section":
+		if xmlread.Attr(t, "display") == "none" || xmlread.Attr(t, "is-hidden") == "true" {
+			r.block("")
+			r.out.WriteString(`<div style="display:none">`)
+			return "</div>"
+		}
+	case "hidden-text":
+		if xmlread.Attr(t, "is-hidden") == "true" {
+			r.out.WriteString(`<span style="display:none">`)
+			return "</span>"
+		}
+	case "hidden-paragraph":
+		for i, e := range slices.Backward(r.open) {
+			if e.name == "p" || e.name == "h" {
+				r.open[i].gone = xmlread.Attr(t, "is-hidden") == "true"
+				break
+			}
+		}
 	case "span":
 		return r.span(r.style(xmlread.Attr(t, "style-name")))
 	case "a":
@@ -319,12 +350,29 @@ func (r *reader) within(names ...string) bool {
 	return slices.ContainsFunc(r.open, func(e element) bool { return slices.Contains(names, e.name) })
 }
 
-// span begins text that looks otherwise, and returns its end.
-func (r *reader) span(s style) (end string) {
+// look begins text in a style as far as that says whether people see it, and returns its end. Whether they do is for
+// the converter of HTML to say. Letters that stand on the page itself have their color.
+func (r *reader) look(s style) string {
+	look := ""
 	if s.hidden {
-		r.skip = len(r.open) + 1
+		look = "display:none;"
+	}
+	if s.size != "" {
+		look += "font-size:" + s.size + ";"
+	}
+	if s.color != "" && !s.shaded && !r.shaded && r.within("text") && !r.within("table-cell", "text-box", "frame") {
+		look += "color:" + s.color + ";"
+	}
+	if look == "" {
 		return ""
 	}
+	r.out.WriteString(`<span style="` + look + `">`)
+	return "</span>"
+}
+
+// span begins text that looks otherwise, and returns its end.
+func (r *reader) span(s style) (end string) {
+	end = r.look(s)
 	for _, t := range []struct {
 		on   bool
 		name string

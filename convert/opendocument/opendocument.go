@@ -7,8 +7,11 @@ package opendocument
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/xml"
+	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/readthru/readthru/convert/archive"
@@ -60,6 +63,8 @@ type style struct {
 	raised             string // sup or sub
 	quote, pre         bool   // of paragraphs
 	hidden             bool   // of text, tables, rows and columns
+	color, size        string // of text, "" if it does not say; #rrggbb, and points or a share
+	shaded             bool   // what stands behind its text is not the page
 }
 
 // readStyles reads the styles of a part, and which lists are numbered.
@@ -86,6 +91,8 @@ func (r *reader) readStyles(part string) {
 			s.italic = s.italic || xmlread.Attr(t, "font-style") == "italic"
 			s.strike = s.strike || strikes(xmlread.Attr(t, "text-line-through-style"))
 			s.hidden = s.hidden || xmlread.Attr(t, "display") == "none"
+			s.color, s.size = color(t), size(xmlread.Attr(t, "font-size"))
+			s.shaded = s.shaded || shades(xmlread.Attr(t, "background-color"))
 			font := strings.ToLower(xmlread.Attr(t, "font-name"))
 			s.code = s.code || strings.Contains(font, "mono") || strings.Contains(font, "courier") ||
 				strings.Contains(font, "consolas")
@@ -95,6 +102,8 @@ func (r *reader) readStyles(part string) {
 			case strings.HasPrefix(position, "sub"):
 				s.raised = "sub"
 			}
+		case "paragraph-properties":
+			s.shaded = s.shaded || shades(xmlread.Attr(t, "background-color"))
 		case "table-properties":
 			s.hidden = s.hidden || xmlread.Attr(t, "display") == "false"
 		case "list-style":
@@ -122,6 +131,33 @@ func named(name string) (s style) {
 	return s
 }
 
+// color returns the color of text in HTML, "" if it is not known.
+func color(t xml.StartElement) string {
+	v := xmlread.Attr(t, "color")
+	if _, err := strconv.ParseUint(strings.TrimPrefix(v, "#"), 16, 32); err != nil || len(v) != 7 ||
+		xmlread.Attr(t, "use-window-font-color") == "true" {
+		return ""
+	}
+	return v
+}
+
+// size returns the size of small letters in HTML, "" of others: all can read them.
+func size(v string) string {
+	points, isPoints := strings.CutSuffix(v, "pt")
+	if n, err := strconv.ParseFloat(points, 64); isPoints && err == nil && n < 8 {
+		return v
+	}
+	share, isShare := strings.CutSuffix(v, "%")
+	if n, err := strconv.ParseFloat(share, 64); isShare && err == nil && n < 50 {
+		return fmt.Sprintf("%.1fpt", n/100*12) // browsers let no share become as small as a length
+	}
+	return ""
+}
+
+func shades(color string) bool {
+	return color != "" && color != "transparent" && strings.ToLower(color) != "#ffffff"
+}
+
 func strikes(style string) bool { return style != "" && style != "none" }
 
 // style returns the meaning of a style, with what it takes from those it is based on.
@@ -137,6 +173,8 @@ func (r *reader) style(name string) style {
 		p := r.styles[s.parent]
 		s.bold, s.italic, s.code = s.bold || p.bold, s.italic || p.italic, s.code || p.code
 		s.quote, s.pre, s.parent = s.quote || p.quote, s.pre || p.pre, p.parent
+		s.hidden, s.shaded = s.hidden || p.hidden, s.shaded || p.shaded
+		s.color, s.size = cmp.Or(s.color, p.color), cmp.Or(s.size, p.size)
 	}
 	return s
 }

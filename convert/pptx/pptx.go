@@ -27,7 +27,8 @@ const Type = "application/vnd.openxmlformats-officedocument.presentationml.prese
 
 const (
 	maxSlides = 2000
-	maxLevel  = 8 // of a list
+	maxLevel  = 8   // of a list
+	maxDepth  = 200 // of elements whose names are known
 )
 
 // Read reads a presentation (ECMA-376 part 1, §19). One part may unpack to maxPart bytes. Read fails if content is not
@@ -44,6 +45,12 @@ func Read(ctx context.Context, content []byte, maxPart int) (*archive.Document, 
 		p.doc.Damaged = true
 	}
 	relations := files.Relations(part)
+	files.Each(part, func(_ *xml.Decoder, t xml.StartElement) {
+		if t.Name.Local == "sldSz" {
+			p.width, _ = strconv.ParseFloat(xmlread.Attr(t, "cx"), 64)
+			p.height, _ = strconv.ParseFloat(xmlread.Attr(t, "cy"), 64)
+		}
+	})
 	files.Each(part, func(_ *xml.Decoder, t xml.StartElement) {
 		if t.Name.Local != "sldId" {
 			return
@@ -65,6 +72,8 @@ type presentation struct {
 	slides int
 	doc    archive.Document
 	out    bytes.Buffer
+
+	width, height float64 // of slides; 0: not known
 }
 
 // slide writes a slide and its notes.
@@ -74,7 +83,7 @@ func (p *presentation) slide(name string) {
 		return
 	}
 	relations := p.files.Relations(name)
-	s := p.shapes(name, relations)
+	s := p.shapes(name, relations, true)
 	if s.hidden {
 		return
 	}
@@ -88,7 +97,7 @@ func (p *presentation) slide(name string) {
 		if r.Kind != "notesSlide" || !p.files.Has(r.Target) {
 			continue
 		}
-		if notes := p.shapes(r.Target, p.files.Relations(r.Target)); notes.out.Len() > 0 {
+		if notes := p.shapes(r.Target, p.files.Relations(r.Target), false); notes.out.Len() > 0 {
 			p.out.WriteString("<blockquote><p>Notes:</p>" + notes.out.String() + "</blockquote>")
 		}
 	}
@@ -114,14 +123,23 @@ type shapes struct {
 	merged bool // a cell before it spans this one
 	inText bool
 	skip   int // elements whose content is not shown
+
+	slide bool     // not notes, whose pages have another size
+	path  []string // names of the open elements
+	deep  int      // how many more are open than path has
+	place frame    // of the shape, or of the group, that is being read
+	group []frame  // around it
+	away  bool     // the shape is beside the slide
+	fill  string   // color of the shape, "" if it is not known
+	run   look     // of the text
 }
 
 // Places of a slide that repeat on every slide.
 var repeated = map[string]bool{"dt": true, "ftr": true, "sldNum": true, "hdr": true, "sldImg": true}
 
 // shapes reads the shapes of a slide or of its notes.
-func (p *presentation) shapes(name string, relations map[string]archive.Relation) *shapes {
-	s := &shapes{p: p, relations: relations}
+func (p *presentation) shapes(name string, relations map[string]archive.Relation, slide bool) *shapes {
+	s := &shapes{p: p, relations: relations, slide: slide}
 	dec := p.files.Decoder(name)
 	for {
 		guard.Check(p.ctx)
@@ -135,17 +153,20 @@ func (p *presentation) shapes(name string, relations map[string]archive.Relation
 		}
 		switch t := token.(type) {
 		case xml.StartElement:
+			s.push(t.Name.Local)
 			if t.Name.Local == "oMath" && s.skip == 0 {
 				text, ok := omml.Read(p.ctx, dec, false)
 				p.doc.Cut = p.doc.Cut || !ok
 				if !repeated[s.kind] {
 					s.text.WriteString(text)
 				}
+				s.pop()
 				continue
 			}
 			s.start(t)
 		case xml.EndElement:
 			s.end(t.Name.Local)
+			s.pop()
 		case xml.CharData:
 			if s.inText && !repeated[s.kind] && s.skip == 0 {
 				s.text.WriteString(html.EscapeString(string(t)))
@@ -157,13 +178,14 @@ func (p *presentation) shapes(name string, relations map[string]archive.Relation
 }
 
 func (s *shapes) start(t xml.StartElement) {
+	s.look(t)
 	switch t.Name.Local {
 	case "sld":
 		s.hidden = xmlread.Attr(t, "show") == "0"
 	case "Fallback": // of what another element says in a newer form
 		s.skip++
 	case "sp", "pic", "graphicFrame":
-		s.kind, s.body = "", false
+		s.kind, s.body, s.fill = "", false, ""
 	case "cNvPr":
 		if v := xmlread.Attr(t, "hidden"); v == "1" || v == "true" {
 			s.kind = "sldImg"
@@ -190,8 +212,14 @@ func (s *shapes) start(t xml.StartElement) {
 			s.link = r.Target
 		}
 	case "t":
-		if s.inText = true; s.link != "" && s.skip == 0 {
+		if s.inText = true; s.skip > 0 {
+			break
+		}
+		if s.link != "" {
 			s.text.WriteString(`<a href="` + html.EscapeString(s.link) + `">`)
+		}
+		if style := s.style(); style != "" {
+			s.text.WriteString(`<span style="` + style + `">`)
 		}
 	case "br":
 		s.text.WriteString("<br>")
@@ -218,8 +246,13 @@ func (s *shapes) end(name string) {
 	case "Fallback":
 		s.skip = max(0, s.skip-1)
 	case "t":
-		if s.inText && s.link != "" && s.skip == 0 {
-			s.text.WriteString("</a>")
+		if s.inText && s.skip == 0 {
+			if s.style() != "" {
+				s.text.WriteString("</span>")
+			}
+			if s.link != "" {
+				s.text.WriteString("</a>")
+			}
 		}
 		s.inText = false
 	case "r", "fld":
@@ -237,8 +270,16 @@ func (s *shapes) end(name string) {
 	case "tbl":
 		s.out.WriteString("</table>")
 		s.table = false
-	case "sp":
+	case "xfrm":
+		s.placed()
+	case "grpSp":
+		s.group = s.group[:max(len(s.group)-1, 0)]
+	case "sp", "pic", "graphicFrame":
 		s.lists(0)
+		if s.away {
+			s.out.WriteString("</div>")
+		}
+		s.away = false
 	}
 }
 
@@ -248,7 +289,7 @@ func (s *shapes) paragraph() {
 	s.text.Reset()
 	switch {
 	case text == "" || text == "<br>":
-	case s.kind == "title" || s.kind == "ctrTitle":
+	case (s.kind == "title" || s.kind == "ctrTitle") && !s.away:
 		s.title = strings.TrimSpace(s.title + " " + strings.ReplaceAll(text, "<br>", " "))
 	case s.bullet && !s.table:
 		s.lists(s.level + 1)

@@ -26,11 +26,13 @@ var builtIn = map[int]dateForm{
 	45: clock, 46: clock, 47: clock,
 }
 
-// readFormats reads which styles of cells show dates.
+// readFormats reads which styles of cells show dates, and how others show their text.
 func (b *book) readFormats() {
 	own := map[int]dateForm{}
+	tables := styles{blank: map[int][2]bool{}}
 	inCells := false
 	b.files.Each("xl/styles.xml", func(_ *xml.Decoder, t xml.StartElement) {
+		tables.read(t)
 		switch t.Name.Local {
 		case "numFmt":
 			if id, err := strconv.Atoi(xmlread.Attr(t, "numFmtId")); err == nil && len(own) < 10_000 {
@@ -50,6 +52,7 @@ func (b *book) readFormats() {
 				form = builtIn[id]
 			}
 			b.dates = append(b.dates, form)
+			b.looks = append(b.looks, tables.of(t))
 		}
 	})
 }

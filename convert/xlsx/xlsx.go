@@ -37,7 +37,7 @@ func Read(ctx context.Context, content []byte, maxPart int) (*archive.Document, 
 	if err != nil {
 		return nil, err //nolint:wrapcheck // it says what was being done
 	}
-	b := &book{ctx: ctx, files: files}
+	b := &book{ctx: ctx, files: files, rich: map[int][]run{}}
 	files.Properties("docProps/core.xml", &b.doc)
 	b.readStrings()
 	b.readFormats()
@@ -50,8 +50,10 @@ func Read(ctx context.Context, content []byte, maxPart int) (*archive.Document, 
 type book struct {
 	ctx     context.Context
 	files   *archive.Archive
-	strings []string // that cells refer to by number
+	strings []string      // that cells refer to by number
+	rich    map[int][]run // those of them that have parts with looks of their own
 	dates   []dateForm
+	looks   []cellStyle
 	since   int // year of the first day
 	doc     archive.Document
 	out     bytes.Buffer
@@ -64,7 +66,8 @@ func (b *book) readStrings() {
 		return
 	}
 	var text strings.Builder
-	inText, skip := false, false
+	var runs []run
+	inText, skip, styled := false, false, false
 	for {
 		guard.Check(b.ctx)
 		token, err := dec.RawToken()
@@ -76,6 +79,14 @@ func (b *book) readStrings() {
 			switch t.Name.Local {
 			case "si":
 				text.Reset()
+				runs, styled = nil, false
+			case "r":
+				runs = append(runs, run{})
+			case "color", "sz":
+				if n := len(runs); n > 0 {
+					runs[n-1].read(t)
+					runs[n-1].own, styled = runs[n-1].own || t.Name.Local == "color", true
+				}
 			case "t":
 				inText = !skip
 			case "rPh":
@@ -84,6 +95,9 @@ func (b *book) readStrings() {
 		case xml.EndElement:
 			switch t.Name.Local {
 			case "si":
+				if styled {
+					b.rich[len(b.strings)] = runs
+				}
 				b.strings = append(b.strings, text.String())
 			case "t":
 				inText = false
@@ -93,6 +107,9 @@ func (b *book) readStrings() {
 		case xml.CharData:
 			if inText {
 				text.Write(t)
+				if n := len(runs); n > 0 {
+					runs[n-1].text += string(t)
+				}
 			}
 		}
 	}
@@ -144,15 +161,16 @@ type sheet struct {
 	links  map[string]string // by cell
 	table  []map[int]string  // HTML of the cells of each row, by column
 	row    map[int]string
-	skip   bool // the row is hidden
-	number int  // of the row before
+	areas  []area // whose colors are not known
+	skip   bool   // the row is hidden
+	number int    // of the row before
 }
 
 func (b *book) sheet(name string) {
-	s := &sheet{book: b, hidden: map[int]bool{}, links: b.links(name)}
+	s := &sheet{book: b, hidden: map[int]bool{}, links: b.links(name), areas: b.areasOf(name)}
 	dec := b.files.Decoder(name)
 	var c cell
-	value := false
+	value, inCell := false, false
 	for {
 		guard.Check(b.ctx)
 		token, err := dec.RawToken()
@@ -172,6 +190,14 @@ func (b *book) sheet(name string) {
 				s.begin(t)
 			case "c":
 				c = s.cell(t, c.column)
+				inCell = true
+			case "r":
+				c.runs = append(c.runs, run{})
+			case "color", "sz":
+				if n := len(c.runs); n > 0 && inCell {
+					c.runs[n-1].read(t)
+					c.runs[n-1].own = c.runs[n-1].own || t.Name.Local == "color"
+				}
 			case "v", "t":
 				value = true
 			}
@@ -182,12 +208,16 @@ func (b *book) sheet(name string) {
 				c = cell{}
 			case "c":
 				s.add(&c)
+				inCell = false
 			case "v", "t":
 				value = false
 			}
 		case xml.CharData:
 			if value {
 				c.value.Write(t)
+				if n := len(c.runs); n > 0 {
+					c.runs[n-1].text += string(t)
+				}
 			}
 		}
 	}
@@ -209,9 +239,11 @@ func (b *book) links(name string) map[string]string {
 	return links
 }
 
-// column notes the columns that are hidden.
+// column notes the columns that are hidden, or have next to no width.
 func (s *sheet) column(t xml.StartElement) {
-	if v := xmlread.Attr(t, "hidden"); v != "1" && v != "true" {
+	v := xmlread.Attr(t, "hidden")
+	if width, err := strconv.ParseFloat(xmlread.Attr(t, "width"), 64); v != "1" && v != "true" &&
+		(err != nil || width > .1) {
 		return
 	}
 	first, _ := strconv.Atoi(xmlread.Attr(t, "min"))
@@ -230,7 +262,8 @@ func (s *sheet) begin(t xml.StartElement) {
 		s.flush()
 	}
 	v := xmlread.Attr(t, "hidden")
-	s.number, s.row, s.skip = number, map[int]string{}, v == "1" || v == "true"
+	height, err := strconv.ParseFloat(xmlread.Attr(t, "ht"), 64)
+	s.number, s.row, s.skip = number, map[int]string{}, v == "1" || v == "true" || err == nil && height < 1
 }
 
 func (s *sheet) end() {
@@ -250,17 +283,14 @@ type cell struct {
 	column    int
 	style     int
 	value     strings.Builder
+	runs      []run // of a text that stands in the cell itself
 }
 
 // cell begins a cell, which without a reference stands behind the one before.
 func (s *sheet) cell(t xml.StartElement, before int) cell {
 	c := cell{ref: xmlread.Attr(t, "r"), kind: xmlread.Attr(t, "t"), column: before + 1}
 	c.style, _ = strconv.Atoi(xmlread.Attr(t, "s"))
-	column := 0
-	for i := 0; i < len(c.ref) && i < 3 && c.ref[i] >= 'A' && c.ref[i] <= 'Z'; i++ {
-		column = column*26 + int(c.ref[i]-'A') + 1
-	}
-	if column > 0 {
+	if column, _ := place(c.ref); column > 0 {
 		c.column = column
 	}
 	return c
@@ -271,7 +301,7 @@ func (s *sheet) add(c *cell) {
 	if text == "" || s.row == nil || s.skip || s.hidden[c.column] || c.column > maxColumn {
 		return
 	}
-	markup := strings.ReplaceAll(html.EscapeString(text), "\n", "<br>")
+	markup := s.markup(c, text)
 	if target := s.links[c.ref]; target != "" {
 		markup = `<a href="` + html.EscapeString(target) + `">` + markup + "</a>"
 	}
