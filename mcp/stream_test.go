@@ -2,9 +2,12 @@ package mcp_test
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -107,6 +110,59 @@ func TestMessagesThatCannotBeReadEndNothing(t *testing.T) {
 	r.send(`{"jsonrpc":"2.0","id":"` + id + `","method":"ping"}`)
 	if a := r.receive(); a.Error != nil || a.ID != id {
 		t.Errorf("ping afterwards: %+v", a)
+	}
+	_ = r.in.Close()
+	if err := <-r.end; err != nil {
+		t.Errorf("serve: %v", err)
+	}
+}
+
+// A client that calls ten thousand times without waiting, and sends arguments of 100 MB, gets an answer to each call,
+// and costs no more memory than a message may have.
+func TestAHostileClientIsBounded(t *testing.T) {
+	const calls, huge = 10_000, 100 << 20
+	r := newWorld(t, nil).raw(t)
+	r.send(strings.Replace(initialize, "VERSION", "2025-06-18", 1))
+	r.receive()
+	r.send(initialized)
+	sent := make(chan error, 1)
+	go func() {
+		var err error
+		for i := 0; i < calls && err == nil; i++ {
+			_, err = fmt.Fprintf(r.in, `{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"read_section","arguments":{"url":%d}}}`+"\n", i, i)
+		}
+		sent <- err
+	}()
+	answered := map[any]bool{}
+	for range calls {
+		answered[r.receive().ID] = true
+	}
+	if err := <-sent; err != nil || len(answered) != calls {
+		t.Fatalf("%d of %d calls were answered: %v", len(answered), calls, err)
+	}
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	go func() {
+		part := bytes.Repeat([]byte("x"), 1<<20)
+		_, err := io.WriteString(r.in, `{"jsonrpc":"2.0","id":"huge","method":"tools/call","params":{"name":"fetch","arguments":{"url":"`)
+		for range huge / len(part) {
+			if err == nil {
+				_, err = r.in.Write(part)
+			}
+		}
+		if err == nil {
+			_, err = io.WriteString(r.in, `"}}}`+"\n")
+		}
+		sent <- err
+	}()
+	if a := r.receive(); a.Error == nil || a.Error.Code != -32600 {
+		t.Errorf("%+v, want error -32600", a)
+	}
+	if err := <-sent; err != nil {
+		t.Error(err)
+	}
+	if runtime.ReadMemStats(&after); after.TotalAlloc-before.TotalAlloc > huge/4 {
+		t.Errorf("%d MB were allocated for a message of %d", (after.TotalAlloc-before.TotalAlloc)>>20, huge>>20)
 	}
 	_ = r.in.Close()
 	if err := <-r.end; err != nil {
