@@ -7,6 +7,7 @@
 package docx
 
 import (
+	"cmp"
 	"context"
 	"encoding/xml"
 	"fmt"
@@ -91,6 +92,8 @@ type style struct {
 	code    bool
 	vanish  bool // text that is not shown
 	shaded  bool // what stands behind its text is not the page
+	color   string
+	size    int // of letters, as that of a run
 	based   string
 }
 
@@ -114,6 +117,7 @@ func (w *reader) main() string {
 func (w *reader) readStyles() {
 	var id string
 	var s style
+	ofText := false
 	keep := func() {
 		if id != "" && len(w.styles) < 20000 {
 			w.styles[id] = s
@@ -125,6 +129,8 @@ func (w *reader) readStyles() {
 		case "style":
 			keep()
 			id, s = xmlread.Attr(t, "styleId"), style{}
+			kind := xmlread.Attr(t, "type")
+			ofText = kind == "" || kind == "paragraph" || kind == "character"
 		case "name":
 			s.named(value)
 		case "basedOn":
@@ -137,6 +143,14 @@ func (w *reader) readStyles() {
 			s.list = value
 		case "vanish":
 			s.vanish = !off(t)
+		case "color":
+			if ofText {
+				s.color = colorOf(t)
+			}
+		case "sz":
+			if size, small := sizeOf(value); ofText && small {
+				s.size = size
+			}
 		case "shd":
 			s.shaded = s.shaded || isShade(t)
 		}
@@ -178,6 +192,7 @@ func (w *reader) style(id string) style {
 		}
 		s.quote, s.code = s.quote || below.quote, s.code || below.code
 		s.vanish, s.shaded = s.vanish || below.vanish, s.shaded || below.shaded
+		s.color, s.size = cmp.Or(s.color, below.color), cmp.Or(s.size, below.size)
 		s.based = below.based
 	}
 	return s

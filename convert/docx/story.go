@@ -33,6 +33,8 @@ type story struct {
 	inText bool
 	inRun  bool // a run of the paragraph has begun
 	alone  bool // formulas are set by themselves
+	frame  int  // depth of the drawing that is open
+	placed bool // its place is being read
 }
 
 // paragraph is a paragraph in the making.
@@ -53,6 +55,7 @@ type run struct {
 	vanish, shaded             bool
 	color                      string // RRGGBB
 	size                       int    // of letters, in half points; 0 where it is not stated, or usual
+	sized                      bool   // it is stated
 }
 
 // story reads blocks to the end of the element with the name given, and returns them as HTML.
@@ -99,7 +102,11 @@ func (w *reader) story(dec *xml.Decoder, end string) string {
 			}
 			s.depth = max(0, s.depth-1)
 		case xml.CharData:
-			if s.inText && s.skip == 0 {
+			switch {
+			case s.skip > 0:
+			case s.placed:
+				s.place(string(t))
+			case s.inText:
 				s.text(string(t))
 			}
 		}
@@ -139,6 +146,10 @@ func (s *story) start(t xml.StartElement) {
 		}
 	case "oMathPara":
 		s.alone = true
+	case "inline", "anchor":
+		s.frame = s.depth
+	case "posOffset":
+		s.placed = true
 	case "del", "moveFrom", "pict", "instrText", "delText", "txbxContent", "sectPr", "rPrChange", "pPrChange", "Fallback",
 		"ruby":
 		switch {
@@ -203,10 +214,15 @@ func (s *story) property(t xml.StartElement) {
 	case "vanish":
 		s.runs.vanish = !off(t)
 	case "color":
-		s.runs.color = value
+		s.runs.color = colorOf(t)
 	case "sz":
-		if size, err := strconv.Atoi(value); err == nil && size > 0 && size < usualSize {
+		size, small := sizeOf(value)
+		if s.runs.size, s.runs.sized = 0, true; small {
 			s.runs.size = size
+		}
+	case "w": // how wide letters are, in percent
+		if n, err := strconv.Atoi(strings.TrimSuffix(value, "%")); err == nil && n > 0 && n < 10 {
+			s.runs.vanish = true
 		}
 	case "highlight":
 		s.runs.shaded = !off(t)
@@ -228,6 +244,7 @@ func (s *story) property(t xml.StartElement) {
 		style := s.w.style(value)
 		s.runs.vanish = s.runs.vanish || style.vanish
 		s.runs.shaded = s.runs.shaded || style.shaded
+		s.runs.color, s.runs.size = cmp.Or(s.runs.color, style.color), cmp.Or(s.runs.size, style.size)
 	case "rFonts":
 		name := strings.ToLower(xmlread.Attr(t, "ascii"))
 		s.runs.code = s.runs.code || strings.Contains(name, "courier") || strings.Contains(name, "consolas") ||
@@ -282,10 +299,23 @@ func (s *story) inline(t xml.StartElement) {
 	case "endnoteReference":
 		s.note("endnote" + xmlread.Attr(t, "id"))
 	case "docPr":
+		if v := xmlread.Attr(t, "hidden"); (v == "1" || v == "true") && s.frame > 0 {
+			s.skip = s.frame
+			return
+		}
 		if text := strings.TrimSpace(cmp.Or(xmlread.Attr(t, "descr"), xmlread.Attr(t, "title"))); text != "" {
 			s.p.close()
 			s.p.text.WriteString("<em>Image: " + html.EscapeString(chars.Clip(text)) + "</em>")
 		}
+	}
+}
+
+// place leaves out a drawing that stands farther from its text than any page is large, in EMU.
+func (s *story) place(offset string) {
+	const farthest = 20_000_000 // 55 cm
+	s.placed = false
+	if n, err := strconv.Atoi(strings.TrimSpace(offset)); err == nil && max(n, -n) > farthest && s.frame > 0 {
+		s.skip = s.frame
 	}
 }
 
@@ -354,6 +384,8 @@ func (s *story) text(text string) {
 
 func (s *story) end(name string) {
 	switch name {
+	case "posOffset":
+		s.placed = false
 	case "t", "instrText":
 		s.inText = false
 		if n := len(s.field); name == "instrText" && n > 0 { // opened when it began

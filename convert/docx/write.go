@@ -1,6 +1,7 @@
 package docx
 
 import (
+	"cmp"
 	"encoding/xml"
 	"fmt"
 	"slices"
@@ -18,6 +19,12 @@ const usualSize = 16
 // stand on the page itself have their color.
 func (r run) tags(p *paragraph, onPage bool) []string {
 	var list []string
+	if !r.sized {
+		r.size = cmp.Or(r.size, p.style.size)
+	}
+	if p.heading == 0 { // a title often stands on a picture
+		r.color = cmp.Or(r.color, p.style.color)
+	}
 	for _, t := range []struct {
 		on   bool
 		name string
@@ -36,6 +43,22 @@ func (r run) tags(p *paragraph, onPage bool) []string {
 		}
 	}
 	return list
+}
+
+// colorOf returns the color that an element states for letters. That of the page has no value of its own.
+func colorOf(t xml.StartElement) string {
+	value := xmlread.Attr(t, "val")
+	if theme := xmlread.Attr(t, "themeColor"); (value == "" || value == "auto") &&
+		(theme == "background1" || theme == "light1") && xmlread.Attr(t, "themeShade") == "" {
+		return "FFFFFF"
+	}
+	return value
+}
+
+// sizeOf returns a size of letters in half points, and whether it is smaller than usual.
+func sizeOf(value string) (size int, small bool) {
+	size, err := strconv.Atoi(value)
+	return size, err == nil && size > 0 && size < usualSize
 }
 
 // isColor reports whether a value is a color: six hexadecimal digits. It may be "auto".
