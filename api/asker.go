@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/readthru/readthru/internal/clip"
 	"github.com/readthru/readthru/internal/journal"
 	"github.com/readthru/readthru/internal/users"
 	"github.com/readthru/readthru/store"
@@ -39,6 +40,7 @@ func asking(r *http.Request) context.Context {
 			asker.Client = host
 		}
 	}
+	asker.Agent = clip.Line(r.UserAgent(), 200)
 	switch door := r.Header.Get(doorField); door {
 	case DoorMCP, DoorCommand, DoorDashboard:
 		asker.Door = door

@@ -2,6 +2,7 @@ package api
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/hmac"
 	"crypto/rand"
@@ -63,6 +64,13 @@ func asIs(t http.RoundTripper) *http.Client {
 func (c *Client) By(door string) *Client {
 	by := *c
 	by.door = door
+	return &by
+}
+
+// For returns the same client for a reader who calls themselves agent; empty is the client's own name.
+func (c *Client) For(agent string) *Client {
+	by := *c
+	by.agent = cmp.Or(agent, c.agent)
 	return &by
 }
 

@@ -91,6 +91,19 @@ func TestEachReadIsARequestByItsDoor(t *testing.T) {
 			t.Helper()
 			scrape(t, w, `{"url":"`+pageURL+`"}`)
 		}, []told{page("firecrawl", "sdk/1", "", "hit")}},
+		{"a tool that reads a stored page", func(t *testing.T, w *world) {
+			t.Helper()
+			if _, err := w.client.By(api.DoorMCP).For("Cursor/2").Page(t.Context(), pageURL); err != nil {
+				t.Error(err)
+			}
+		}, []told{page("mcp", "Cursor/2", "", "hit")}},
+		{"a person who reads in the dashboard", func(t *testing.T, w *world) {
+			t.Helper()
+			fetched("", api.FetchRequest{URL: pageURL})(t, w)
+			if _, err := w.client.By(api.DoorDashboard).Page(t.Context(), pageURL); err != nil {
+				t.Error(err)
+			}
+		}, []told{page("api", "agent/1", "", "hit")}},
 		{"not found", fetched("", api.FetchRequest{URL: gone}),
 			[]told{{Door: "api", Agent: "agent/1", Outcome: "miss", Status: 404}}},
 		{"not found, for Firecrawl", func(t *testing.T, w *world) {

@@ -15,6 +15,7 @@ import (
 	"github.com/rogpeppe/go-internal/diff"
 
 	"github.com/readthru/readthru/fetch"
+	"github.com/readthru/readthru/internal/journal"
 	"github.com/readthru/readthru/knowledge"
 	"github.com/readthru/readthru/page"
 	"github.com/readthru/readthru/store"
@@ -58,7 +59,8 @@ func (s *Server) listPages(_ context.Context, q PageQuery) (*PageList, error) {
 
 // getPage returns a page with its content: of a repository also its README and symbol map (rule B33), and of every page
 // the stored summary. A document of a knowledge base that is not a page has the same form.
-func (s *Server) getPage(_ context.Context, ref pageRef) (*page.Page, error) {
+func (s *Server) getPage(ctx context.Context, ref pageRef) (*page.Page, error) {
+	began := time.Now()
 	key, p, err := s.find(ref.Doc)
 	if err != nil {
 		if d, known := s.document(ref.Doc); known {
@@ -79,6 +81,9 @@ func (s *Server) getPage(_ context.Context, ref pageRef) (*page.Page, error) {
 	}
 	if full.GitHub != nil {
 		full.Readme, full.SymbolMap = fetch.PartsOf(md)
+	}
+	if asker, _ := journal.AskerOf(ctx); asker.Door == DoorMCP || asker.Door == DoorCommand {
+		s.o.Fetch.TellStored(ctx, &full, began, userOf(ctx))
 	}
 	return s.summarised(&full), nil
 }

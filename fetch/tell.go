@@ -3,6 +3,7 @@ package fetch
 import (
 	"context"
 	"net/http"
+	"net/url"
 	"strings"
 	"time"
 
@@ -43,6 +44,8 @@ type Reading struct {
 	Form   string // in which the reader gets the page; if empty, markdown
 	Given  int    // bytes of content that the reader gets
 	Wrong  string // why an answer is of no use to the reader; empty if it is of use
+
+	stored bool // the answer is a page as it is stored
 }
 
 // Tell adds a reading to the list of requests. Who asks is known by ctx ([journal.With]).
@@ -76,6 +79,20 @@ func (f *Fetcher) Tell(ctx context.Context, r Reading) {
 	f.o.Journal.Add(e)
 }
 
+// TellStored adds to the list of requests that a reader got a page as it is stored.
+func (f *Fetcher) TellStored(ctx context.Context, p *page.Page, began time.Time, user string) {
+	u, err := url.Parse(p.URL)
+	f = f.newest.Load()
+	if err != nil || f.o.Journal == nil {
+		return
+	}
+	asker, _ := journal.AskerOf(ctx)
+	f.Tell(ctx, Reading{
+		Began: began, Asked: Request{URL: u, User: user, Agent: asker.Agent}, Given: len(p.Content), stored: true,
+		Answer: &Answer{Page: p, Status: http.StatusOK, Header: http.Header{"Content-Type": {"text/markdown"}}},
+	})
+}
+
 // tellAnswer records an answer.
 func tellAnswer(e *journal.Entry, r Reading) {
 	a := r.Answer
@@ -86,6 +103,10 @@ func tellAnswer(e *journal.Entry, r Reading) {
 		e.BytesIn = e.BytesOut
 	}
 	e.Type, _, _ = strings.Cut(a.Header.Get("Content-Type"), ";")
+	if r.stored {
+		e.Outcome, e.Why, e.OriginMS = "hit", "The page was read as it is stored: its origin was not asked.", 0
+		return
+	}
 	if e.Outcome = e.Cache; e.Outcome == "" {
 		e.Outcome, e.Why = journal.Passed, "The answer did not come through the cache."
 	}

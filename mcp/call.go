@@ -88,6 +88,7 @@ func (s *Server) add(to *sdk.Server, t tool) {
 		if c.client, err = s.client(ctx); err != nil {
 			return failed(err, c), nil
 		}
+		c.client = c.client.For(c.agent)
 		r, err := t.run(ctx, c)
 		if err != nil {
 			return failed(err, c), nil

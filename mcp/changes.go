@@ -34,7 +34,7 @@ func runChanges(ctx context.Context, c *call) (*result, error) {
 	}
 	if strings.Contains(ref, ":") { // a URL; the page of a document id is not fetched again
 		if err := c.again(ctx, ref); err != nil {
-			if _, known := c.client.Page(ctx, ref); known != nil {
+			if _, known := c.client.Versions(ctx, ref); known != nil {
 				return nil, err
 			}
 			c.note("The page could not be fetched again; this is its stored version: %s", clip.Line(err.Error(), 300))

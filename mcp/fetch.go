@@ -247,7 +247,7 @@ func (c *call) mayFetch(ctx context.Context, url string) error {
 	case r.Allowed:
 		return nil
 	case r.Status == 0:
-		if _, err := c.client.Page(ctx, url); err == nil {
+		if _, err := c.client.Versions(ctx, url); err == nil {
 			return nil
 		}
 		if strings.Contains(r.Reason, "Blocked: "+r.URL) {

@@ -31,6 +31,7 @@ type Asker struct {
 	Door   string
 	Client string // the address that the request came from; empty: none, as in a job
 	Trace  string // what the client calls the request
+	Agent  string // User-Agent, shortened
 }
 
 type askerKey struct{}
