@@ -42,6 +42,7 @@ func TestPagesOfRealFrameworksAskForABrowser(t *testing.T) { // rule C2
 // TestPagesOfRealFrameworksAreComplete renders small pages made with what the web is made with, two at once: machines
 // that test are busy, and a page that has its time is shown as far as it came.
 func TestPagesOfRealFrameworksAreComplete(t *testing.T) {
+	t.Parallel()
 	s := newSite(t)
 	b := s.browser(t, func(o *render.Options) { o.Concurrency = 2 })
 	files, err := os.ReadDir("testdata/pages")
@@ -92,6 +93,7 @@ func TestPagesOfRealFrameworksAreComplete(t *testing.T) {
 // A page that draws in frames is read when they were painted: they follow no clock, and the page's time may be over
 // before the next one.
 func TestAPageIsReadWithTheFramesItWaitsFor(t *testing.T) {
+	t.Parallel()
 	s := newSite(t)
 	s.add("/frames", `<p id=p>nothing</p><script>
 		const draw = (text) => requestAnimationFrame(() => { document.getElementById('p').textContent += text; });

@@ -33,6 +33,7 @@ func eventAfter(told <-chan struct{}, event string) http.HandlerFunc {
 }
 
 func TestAPageThatIsAboutToChangeIsNotQuiet(t *testing.T) {
+	t.Parallel()
 	s := newSite(t)
 	b := s.browser(t)
 	loaded := make(chan struct{})
@@ -41,8 +42,9 @@ func TestAPageThatIsAboutToChangeIsNotQuiet(t *testing.T) {
 	for name, script := range map[string]string{
 		"a timer of 7 s":         `setTimeout(() => show('it'), 7000)`,
 		"timers one after other": `setTimeout(() => setTimeout(() => show('it'), 4000), 4900)`,
-		"60 frames":              `let n = 0; const step = () => { ++n < 60 ? requestAnimationFrame(step) : show('it'); }; step()`,
-		"a timer of 18 s":        `setTimeout(() => show('it'), 18000)`,
+		"60 frames": `let n = 0; const step = () => {
+				++n < 60 ? requestAnimationFrame(step) : show('it'); }; step()`,
+		"a timer of 18 s": `setTimeout(() => show('it'), 18000)`,
 		"an EventSource": `new EventSource('/events').onmessage = (e) => show(e.data);
 			addEventListener('load', () => fetch('/loaded'))`,
 	} {
@@ -57,6 +59,7 @@ func TestAPageThatIsAboutToChangeIsNotQuiet(t *testing.T) {
 }
 
 func TestAnExplicitWaitIsObeyed(t *testing.T) {
+	t.Parallel()
 	s := newSite(t)
 	b := s.browser(t)
 	s.add("/late", `<main id=m>A text that says nothing of what is to come</main>
@@ -71,6 +74,7 @@ func TestAnExplicitWaitIsObeyed(t *testing.T) {
 }
 
 func TestAWaitForAnElementOutlastsASilentStream(t *testing.T) {
+	t.Parallel()
 	s := newSite(t)
 	b := s.browser(t)
 	tell := make(chan struct{})
@@ -98,10 +102,12 @@ func TestAWaitForAnElementOutlastsASilentStream(t *testing.T) {
 }
 
 func TestEndlessPagesAreScrolled(t *testing.T) {
+	t.Parallel()
 	s := newSite(t)
 	b := s.browser(t)
 	observed := func(do string) string {
-		return `const o = new IntersectionObserver((l) => { if (l.some((e) => e.isIntersecting)) ` + do + ` }); o.observe(end)`
+		return `const o = new IntersectionObserver((l) => { if (l.some((e) => e.isIntersecting)) ` + do +
+			` }); o.observe(end)`
 	}
 	for name, tt := range map[string]struct {
 		items, want int
@@ -109,10 +115,11 @@ func TestEndlessPagesAreScrolled(t *testing.T) {
 		height      int
 		script      string
 	}{
-		"after a moment":    {60, 60, "", 200, observed(`setTimeout(add, 300)`)},
-		"after some time":   {60, 60, "", 200, observed(`setTimeout(add, 1800)`)},
-		"at once":           {60, 60, "", 200, observed(`add()`)},
-		"small items":       {60, 60, "", 40, observed(`setTimeout(() => { add(); o.unobserve(end); o.observe(end); }, 300)`)},
+		"after a moment":  {60, 60, "", 200, observed(`setTimeout(add, 300)`)},
+		"after some time": {60, 60, "", 200, observed(`setTimeout(add, 1800)`)},
+		"at once":         {60, 60, "", 200, observed(`add()`)},
+		"small items": {60, 60, "", 40, observed(`setTimeout(() => { add();
+				o.unobserve(end); o.observe(end); }, 300)`)},
 		"by scroll events":  {60, 60, "", 200, `addEventListener('scroll', () => setTimeout(add, 400))`},
 		"that does not end": {1_000_000, 100, "scrolling", 200, observed(`setTimeout(add, 300)`)},
 	} {
@@ -134,6 +141,7 @@ func TestEndlessPagesAreScrolled(t *testing.T) {
 }
 
 func TestWhatWasInVainIsNotDoneAgain(t *testing.T) {
+	t.Parallel()
 	s := newSite(t)
 	b := s.browser(t)
 	s.add("/late", loadingUntil(`setTimeout(() => show('it'), 18000)`))

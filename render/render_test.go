@@ -48,11 +48,13 @@ func eachBrowser(t *testing.T, test func(t *testing.T, name string)) {
 }
 
 func TestGivenResponseIsNotRequestedAgain(t *testing.T) {
+	t.Parallel()
 	s := newSite(t)
 	b := s.browser(t)
 	r := s.page(t, "/held")
 	r.Status, r.Header = http.StatusOK, http.Header{"Content-Type": {"text/html; charset=utf-8"}}
-	r.Body = []byte(`<!doctype html><p id=p>held</p><script>document.getElementById('p').textContent += ' and run'</script>`)
+	r.Body = []byte(`<!doctype html><p id=p>held</p><script>
+		document.getElementById('p').textContent += ' and run'</script>`)
 	if p := rendered(t, b, r); !strings.Contains(string(p.HTML), "held and run") {
 		t.Errorf("got %s", p.HTML)
 	}
@@ -62,6 +64,7 @@ func TestGivenResponseIsNotRequestedAgain(t *testing.T) {
 }
 
 func TestRequestsOfPagesWork(t *testing.T) {
+	t.Parallel()
 	s := newSite(t)
 	b := s.browser(t)
 	s.mux.HandleFunc("/set", func(w http.ResponseWriter, r *http.Request) {
@@ -95,7 +98,8 @@ func TestRequestsOfPagesWork(t *testing.T) {
 		{"cookies set by a redirect are sent on", into(`return (await fetch('/set')).text()`), "cookie seen=yes"},
 		{
 			"a form with a file arrives whole",
-			into(`const f = new FormData(); f.append('file', new Blob([new Uint8Array(3000000)])); return (await fetch('/echo', {method: 'POST', body: f})).text()`), "got 3000000 bytes",
+			into(`const f = new FormData(); f.append('file', new Blob([new Uint8Array(3000000)]));
+				return (await fetch('/echo', {method: 'POST', body: f})).text()`), "got 3000000 bytes",
 		},
 		{"our User-Agent is on the wire", into(`return (await fetch('/agent')).text()`), "readthru/test"},
 		{
@@ -118,7 +122,8 @@ func TestRequestsOfPagesWork(t *testing.T) {
 		},
 		{
 			"a frame that nobody sees is not read",
-			`<p>beside</p><iframe style="display:none" srcdoc="<p>unseen"></iframe><script>document.currentScript.previousSibling.removeAttribute('srcdoc')</script>`, `></iframe><script>`,
+			`<p>beside</p><iframe style="display:none" srcdoc="<p>unseen"></iframe><script>
+				document.currentScript.previousSibling.removeAttribute('srcdoc')</script>`, `></iframe><script>`,
 		},
 		{
 			"a frame of another origin is not read", `<iframe src="http://other.example/agent"></iframe><p>after</p>`,
@@ -126,7 +131,9 @@ func TestRequestsOfPagesWork(t *testing.T) {
 		},
 		{
 			"a closed shadow root is read",
-			`<a-b></a-b><script>document.querySelector('a-b').attachShadow({mode: 'closed'}).innerHTML = '<p>was closed</p>'</script>`, `<template shadowrootmode="open"><p>was closed</p>`,
+			`<a-b></a-b><script>
+				document.querySelector('a-b').attachShadow({mode: 'closed'}).innerHTML = '<p>was closed</p>'</script>`,
+			`<template shadowrootmode="open"><p>was closed</p>`,
 		},
 		{"a request that asks for a password fails", into(`return (await fetch('/secret')).status`), ">401<"},
 		{
@@ -136,7 +143,8 @@ func TestRequestsOfPagesWork(t *testing.T) {
 		},
 		{
 			"a socket fails and the page goes on",
-			into(`return await new Promise(d => { const w = new WebSocket('ws://www.example/x'); w.onerror = () => d('went on without') })`), "went on without",
+			into(`return await new Promise(d => { const w = new WebSocket('ws://www.example/x');
+				w.onerror = () => d('went on without') })`), "went on without",
 		},
 		{"a window does not open", into(`return 'opened ' + window.open('/agent')`), "opened null"},
 		{
@@ -157,7 +165,9 @@ func TestRequestsOfPagesWork(t *testing.T) {
 		},
 		{
 			"a nested shadow root is seen",
-			`<a-b></a-b><script>const r = document.querySelector('a-b').attachShadow({mode: 'open'}); r.innerHTML = '<c-d></c-d>'; r.firstChild.attachShadow({mode: 'open'}).innerHTML = '<p>deep</p>'</script>`, `<template shadowrootmode="open"><p>deep</p>`,
+			`<a-b></a-b><script>const r = document.querySelector('a-b').attachShadow({mode: 'open'});
+				r.innerHTML = '<c-d></c-d>'; r.firstChild.attachShadow({mode: 'open'}).innerHTML = '<p>deep</p>'</script>`,
+			`<template shadowrootmode="open"><p>deep</p>`,
 		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -171,9 +181,12 @@ func TestRequestsOfPagesWork(t *testing.T) {
 }
 
 func TestPagesShareNothing(t *testing.T) {
+	t.Parallel()
 	s := newSite(t)
 	b := s.browser(t)
-	s.add("/a", `<p id=p></p><script>document.getElementById('p').textContent = 'cookie:' + document.cookie + ' stored:' + localStorage.getItem('x'); document.cookie = 'x=1'; localStorage.setItem('x', 1)</script>`)
+	s.add("/a", `<p id=p></p><script>
+		document.getElementById('p').textContent = 'cookie:' + document.cookie + ' stored:' + localStorage.getItem('x');
+		document.cookie = 'x=1'; localStorage.setItem('x', 1)</script>`)
 	for range 2 {
 		if p := rendered(t, b, s.page(t, "/a")); !strings.Contains(string(p.HTML), ">cookie: stored:null<") {
 			t.Errorf("got %s", p.HTML)
@@ -182,6 +195,7 @@ func TestPagesShareNothing(t *testing.T) {
 }
 
 func TestImagesAreLoadedForAScreenshotOnly(t *testing.T) {
+	t.Parallel()
 	s := newSite(t)
 	b := s.browser(t)
 	s.add("/shown", `<body style="margin:0;background:#0a0"><img src="/i.png"><div style="height:3000px"></div>`)
@@ -208,9 +222,11 @@ func TestImagesAreLoadedForAScreenshotOnly(t *testing.T) {
 }
 
 func TestConsoleErrorsAreKeptOnRequest(t *testing.T) {
+	t.Parallel()
 	s := newSite(t)
 	b := s.browser(t)
-	s.add("/noisy", `<script>console.log('chat'); console.error('went wrong', 7); for (let i = 0; i < 500; i++) console.error('x'.repeat(5000)); throw new Error('thrown')</script>`)
+	s.add("/noisy", `<script>console.log('chat'); console.error('went wrong', 7);
+		for (let i = 0; i < 500; i++) console.error('x'.repeat(5000)); throw new Error('thrown')</script>`)
 	r := s.page(t, "/noisy")
 	r.Console = true
 	p := rendered(t, b, r)
@@ -225,6 +241,7 @@ func TestConsoleErrorsAreKeptOnRequest(t *testing.T) {
 }
 
 func TestRenderWaitsAsLongAsThePageWorks(t *testing.T) {
+	t.Parallel()
 	s := newSite(t)
 	b := s.browser(t, func(o *render.Options) { o.Timeout = mostTime })
 	s.mux.HandleFunc("/slow", func(w http.ResponseWriter, r *http.Request) {
@@ -287,9 +304,11 @@ func patiently(t *testing.T, b *render.Browser, r render.Request, limit time.Dur
 }
 
 func TestRenderWaitsForASelector(t *testing.T) {
+	t.Parallel()
 	s := newSite(t)
 	b := s.browser(t)
-	s.add("/late", `<body><script>setTimeout(() => document.body.insertAdjacentHTML('beforeend', '<p id=late>here</p>'), 9000)</script>`)
+	s.add("/late", `<body><script>setTimeout(() =>
+		document.body.insertAdjacentHTML('beforeend', '<p id=late>here</p>'), 9000)</script>`)
 	r := s.page(t, "/late")
 	r.Selector = "#late"
 	if p := rendered(t, b, r); !strings.Contains(string(p.HTML), "here") || p.Unsettled != "" {
@@ -302,6 +321,7 @@ func TestRenderWaitsForASelector(t *testing.T) {
 }
 
 func TestHostilePagesAreBoundedAndDoNotDisturbOthers(t *testing.T) {
+	t.Parallel()
 	s := newSite(t)
 	b := s.browser(t, func(o *render.Options) { o.Timeout, o.MaxBody = mostTime, 1<<20 })
 	s.mux.HandleFunc("/endless", func(w http.ResponseWriter, r *http.Request) {
@@ -330,20 +350,23 @@ func TestHostilePagesAreBoundedAndDoNotDisturbOthers(t *testing.T) {
 		{"a document over the limit", `<script>document.write('<p>' + 'x'.repeat(2000000))</script>`, "", "too large"},
 		{
 			"uploads without end",
-			`<p>kept</p><script>const much = new Blob([new Uint8Array(6000000)]); for (let i = 0; i < 200; i++) fetch('/told', {method: 'POST', body: much}).catch(() => {})</script>`, "", "any",
+			`<p>kept</p><script>const much = new Blob([new Uint8Array(6000000)]);
+				for (let i = 0; i < 200; i++) fetch('/told', {method: 'POST', body: much}).catch(() => {})</script>`, "", "any",
 		},
 		{
 			"a talkative page",
-			`<p>said</p><script>const much = 'x'.repeat(10000000); for (let i = 0; i < 50; i++) console.error(much + i)</script>`, "", "any",
+			`<p>said</p><script>const much = 'x'.repeat(10000000);
+				for (let i = 0; i < 50; i++) console.error(much + i)</script>`, "", "any",
 		},
 		{
-			"ten thousand requests",
-			`<p>many</p><script>for (let i = 0; i < 10000; i++) fetch('/never?' + i, {mode: 'no-cors'})</script>`, "many",
+			"three thousand requests",
+			`<p>many</p><script>for (let i = 0; i < 3000; i++) fetch('/never?' + i, {mode: 'no-cors'})</script>`, "many",
 			"any",
 		},
 		{
 			"a response without end",
-			`<p id=p></p><script>fetch('/endless').then((r) => r.text()).catch(() => { document.getElementById('p').textContent = 'refused' })</script>`, ">refused<", "",
+			`<p id=p></p><script>fetch('/endless').then((r) => r.text()).catch(() => {
+				document.getElementById('p').textContent = 'refused' })</script>`, ">refused<", "",
 		},
 		{"a request that never ends", `<p>partial</p><script>fetch('/never')</script>`, "partial", "still loading"},
 		{"a page that never rests", `<p>restless</p><script>setInterval(() => fetch('/told'), 1)</script>`, "restless", ""},
@@ -352,7 +375,8 @@ func TestHostilePagesAreBoundedAndDoNotDisturbOthers(t *testing.T) {
 			`<p>round</p><script>setTimeout(() => { location = '?' + Math.random() }, 1)</script>`, "round",
 			"over 20 documents",
 		},
-		{"all memory", `<script>const a = []; for (;;) a.push(new Array(1e6).fill(Math.random()))</script>`, "", "crashed|does not answer"},
+		{"all memory", `<script>const a = [];
+				for (;;) a.push(new Array(1e6).fill(Math.random()))</script>`, "", "crashed|does not answer"},
 		{"chrome://crash", `<p>stays</p><script>location = 'chrome://crash'</script>`, "stays", ""},
 		{"windows", `<p>alone</p><script>for (let i = 0; i < 1000; i++) window.open('/told')</script>`, "alone", ""},
 	} {
@@ -395,6 +419,7 @@ func TestHostilePagesAreBoundedAndDoNotDisturbOthers(t *testing.T) {
 // TestEveryRequestGoesThroughTheClient has pages try every way to a listener of the machine, which must not hear of
 // them.
 func TestEveryRequestGoesThroughTheClient(t *testing.T) {
+	t.Parallel()
 	eachBrowser(t, func(t *testing.T, name string) {
 		t.Helper()
 		s := newSite(t)
@@ -417,8 +442,11 @@ func nothingGoesPast(t *testing.T, s *site, b *render.Browser) {
 	}
 	defer func() { _ = u.Close() }()
 	at, stun := l.Addr().String(), u.LocalAddr().String()
-	s.add("/probe", fmt.Sprintf(`<body><img src="http://%[1]s/img"><link rel=stylesheet href="http://%[1]s/css"><script src="http://%[1]s/js"></script><iframe src="http://%[1]s/frame"></iframe>
-		<link rel=preconnect href="http://%[1]s"><link rel=dns-prefetch href="http://%[1]s"><link rel=prefetch href="http://%[1]s/p"><video src="http://%[1]s/v"></video>
+	s.add("/probe", fmt.Sprintf(`<body><img src="http://%[1]s/img"><link rel=stylesheet href="http://%[1]s/css">
+		<script src="http://%[1]s/js"></script><iframe src="http://%[1]s/frame"></iframe>
+		<link rel=preconnect href="http://%[1]s"><link rel=dns-prefetch href="http://%[1]s">
+		<link rel=prefetch href="http://%[1]s/p">
+		<video src="http://%[1]s/v"></video>
 		<script>
 		fetch('http://%[1]s/fetch', {mode: 'no-cors'}).catch(() => {});
 		navigator.sendBeacon('http://%[1]s/beacon', 'x');
@@ -499,7 +527,8 @@ func killed(t *testing.T, name string) {
 		}
 		_, _ = fmt.Fprint(w, "alive")
 	})
-	s.add("/mid", `<p id=p></p><script>fetch('/kill').then((r) => r.text()).then((t) => { document.getElementById('p').textContent = t })</script>`)
+	s.add("/mid", `<p id=p></p><script>
+		fetch('/kill').then((r) => r.text()).then((t) => { document.getElementById('p').textContent = t })</script>`)
 	const kills = 2
 	for range kills {
 		s.reset()
@@ -569,6 +598,7 @@ func TestProgramThatIsNotABrowserIsNotRestarted(t *testing.T) {
 }
 
 func TestRenderEndsWithItsContext(t *testing.T) {
+	t.Parallel()
 	s := newSite(t)
 	b := s.browser(t)
 	s.mux.HandleFunc("/slow", func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })

@@ -28,6 +28,7 @@ func virtual(rows int, scroller, place string) string {
 }
 
 func TestAVirtualListIsReadWhole(t *testing.T) {
+	t.Parallel()
 	s := newSite(t)
 	b := s.browser(t)
 	const inner = "height:320px;overflow:auto"
@@ -82,6 +83,7 @@ func TestAVirtualListIsReadWhole(t *testing.T) {
 }
 
 func TestAListThatIsWholeStaysAsItIs(t *testing.T) {
+	t.Parallel()
 	s := newSite(t)
 	var rows strings.Builder
 	for i := range 40 {
@@ -96,6 +98,7 @@ func TestAListThatIsWholeStaysAsItIs(t *testing.T) {
 }
 
 func TestAPageThatGoesOnGrowingSaysSo(t *testing.T) {
+	t.Parallel()
 	s := newSite(t)
 	b := s.browser(t)
 	s.add("/data", "{}")
@@ -114,6 +117,7 @@ func TestAPageThatGoesOnGrowingSaysSo(t *testing.T) {
 }
 
 func TestFramesThatAreLeftOutAreCounted(t *testing.T) {
+	t.Parallel()
 	s := newSite(t)
 	s.add("/told", `<p>A frame with a text</p>`)
 	s.add("/mute", `<p></p>`)
@@ -144,6 +148,7 @@ var realLists = map[string]string{
 // A list may be so long that its last rows stand where a page hides things, and it may learn how high rows are as they
 // come, keep rows for later use above itself, and show none before it knows their height.
 func TestListsOfRealLibrariesAreReadWhole(t *testing.T) {
+	t.Parallel()
 	s := newSite(t)
 	b := s.browser(t)
 	if err := unpackAll(); err != nil {

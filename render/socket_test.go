@@ -14,6 +14,7 @@ import (
 
 // TestAPageIsReadOnceItsWebSocketIsQuiet has a page whose text comes over a WebSocket, message by message.
 func TestAPageIsReadOnceItsWebSocketIsQuiet(t *testing.T) {
+	t.Parallel()
 	eachBrowser(t, func(t *testing.T, name string) {
 		t.Helper()
 		s := newSite(t)
@@ -77,6 +78,7 @@ func TestAPageIsReadOnceItsWebSocketIsQuiet(t *testing.T) {
 
 // TestAPageWhoseWebSocketNeverPausesEndsInTime: its reader gets what came so far, and learns that there was more.
 func TestAPageWhoseWebSocketNeverPausesEndsInTime(t *testing.T) {
+	t.Parallel()
 	s := newSite(t)
 	s.mux.HandleFunc("/feed", func(w http.ResponseWriter, r *http.Request) {
 		c, err := websocket.Accept(w, r, nil)
@@ -105,6 +107,7 @@ func TestAPageWhoseWebSocketNeverPausesEndsInTime(t *testing.T) {
 
 // TestAPolicyOfConnectionsLeavesWebSockets has pages whose Content-Security-Policy names the origin of the feed alone.
 func TestAPolicyOfConnectionsLeavesWebSockets(t *testing.T) {
+	t.Parallel()
 	s := newSite(t)
 	s.mux.HandleFunc("/feed", func(w http.ResponseWriter, r *http.Request) {
 		c, err := websocket.Accept(w, r, &websocket.AcceptOptions{OriginPatterns: []string{"*"}})

@@ -128,6 +128,7 @@ func TestBrowserInstalledLaterIsFound(t *testing.T) { // rule C6
 }
 
 func TestBrowserEndsWhenIdleAndAfterManyPages(t *testing.T) {
+	t.Parallel()
 	s := newSite(t)
 	s.add("/p", "<p>fine")
 	b := s.browser(t)
@@ -151,6 +152,7 @@ func TestBrowserEndsWhenIdleAndAfterManyPages(t *testing.T) {
 }
 
 func TestCloseEndsRunningPages(t *testing.T) {
+	t.Parallel()
 	s := newSite(t)
 	b := s.browser(t)
 	asked := make(chan struct{})
@@ -179,6 +181,7 @@ func TestCloseEndsRunningPages(t *testing.T) {
 
 // TestAttachedBrowserIsIsolatedToo attaches to a browser with a network of its own.
 func TestAttachedBrowserIsIsolatedToo(t *testing.T) {
+	t.Parallel()
 	eachBrowser(t, func(t *testing.T, name string) {
 		t.Helper()
 		s := newSite(t)

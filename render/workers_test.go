@@ -18,13 +18,15 @@ func compute(ms string) string {
 
 // A worker may start late on a busy machine, and compute for long before it asks for anything or tells the page.
 func TestAPageIsReadWhenItsWorkersAreDone(t *testing.T) {
+	t.Parallel()
 	s := newSite(t)
 	b := s.browser(t)
 	s.mux.HandleFunc("/word", func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "whole") })
 	compute := compute("2500") // longer than a page without requests is waited for
 	for name, script := range map[string]string{
-		"computes before it asks":      compute + `fetch(e.data).then((r) => r.text()).then(postMessage);`,
-		"computes what it was told":    `fetch(e.data).then((r) => r.text()).then((text) => { ` + compute + `postMessage(text); });`,
+		"computes before it asks": compute + `fetch(e.data).then((r) => r.text()).then(postMessage);`,
+		"computes what it was told": `fetch(e.data).then((r) => r.text()).then((text) => { ` + compute +
+			`postMessage(text); });`,
 		"is asked again when it tells": compute + `postMessage(e.data === 'again' ? 'whole' : 'again');`,
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -45,6 +47,7 @@ func TestAPageIsReadWhenItsWorkersAreDone(t *testing.T) {
 }
 
 func TestAPageWhoseWorkerIsBusyIsNotComplete(t *testing.T) {
+	t.Parallel()
 	s := newSite(t)
 	b := s.browser(t, func(o *render.Options) { o.Timeout = 30 * time.Second })
 	s.add("/busy", `<p>Computing</p><script>const worker = new Worker(URL.createObjectURL(new Blob(["onmessage = () => { `+
