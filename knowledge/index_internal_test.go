@@ -534,7 +534,7 @@ func TestALargeDocumentIsOneChange(t *testing.T) {
 	x := idle(t, s.Records())
 	var text strings.Builder
 	for i := range 3000 {
-		fmt.Fprintf(&text, "# Heading %d\n\nbody%d of it. %s\n\n", i, i, strings.Repeat("More is to be said. ", 60))
+		fmt.Fprintf(&text, "# Heading %d\n\nbody%d of it. %s\n\n", i, i, strings.Repeat("More is to be said. ", 20))
 	}
 	for _, url := range []string{"https://a.test/large", "https://b.test/same"} {
 		if err := indexStep(url, text.String())(x); err != nil {
