@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"os"
 	"strings"
 	"sync"
 	"testing"
@@ -357,6 +358,22 @@ func TestNothingPrivateIsSentToThirdParties(t *testing.T) {
 				t.Errorf("refusal %q, want sent %v", why, tt.sent)
 			}
 		})
+	}
+}
+
+// No third party learns of a link that a product gives to one reader: none of the forms that package page masks.
+func TestNoThirdPartyLearnsOfTheLinksOfProducts(t *testing.T) {
+	text, err := os.ReadFile("../page/testdata/secret-urls.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(text)) {
+		fields := strings.Split(strings.TrimSpace(line), "\t")
+		raw := strings.NewReplacer("«", "", "»", "").Replace(fields[1])
+		sent := fetch.Disclosure{Mode: "fallback", URL: raw, Status: 200, Have: true, Content: "<p>thin"}
+		if fetch.Refusal(sent) == "" {
+			t.Errorf("%s: %s is sent", fields[0], raw)
+		}
 	}
 }
 

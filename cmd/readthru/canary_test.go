@@ -6,9 +6,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -118,8 +121,8 @@ func TestNoSecretIsStored(t *testing.T) {
 }
 
 // A secret in a URL, by whatever door it comes in, is nowhere in the data directory: not in a record of the store, the
-// present one or an older one, nor in the requests that are kept in files, as it is or packed. Nor is it in a backup or
-// in what is exported of the requests.
+// present one or an older one, nor in the requests that are kept in files, as it is or packed. Nor is it in a backup,
+// in what is exported of the requests, or in the log.
 func TestNoSecretOfAURLIsOnDisk(t *testing.T) {
 	const canary = "k7Qx2mZp9Rt4Vw6Y"
 	origin := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -146,7 +149,13 @@ func TestNoSecretOfAURLIsOnDisk(t *testing.T) {
 		_, _ = io.WriteString(w, "<title>Account</title><h1>Account</h1><p>Balance of the one who asks: plenty.</p>")
 	}))
 	t.Cleanup(origin.Close)
-	c, client := startCore(t, func(s *settings) { s.Requests.Days = 7 })
+	log, err := os.Create(filepath.Join(t.TempDir(), "log"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer log.Close()
+	c, client := startLogged(t, slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug})),
+		func(s *settings) { s.Requests.Days = 7 })
 	server := c.server(nil, nil, &daemonInfo{}, nil)
 	t.Cleanup(server.Stop)
 	b, ctx := server.Client(agentName), t.Context()
@@ -161,8 +170,13 @@ func TestNoSecretOfAURLIsOnDisk(t *testing.T) {
 		"/mail/" + canary + "/unsubscribe", "/feeds/calendars/user_" + canary + "calendar.ics",
 		"/moved/page?token=" + canary + "moved", "/broken?token=" + canary + "broken", "/file/x#" + canary + "k3Y5fragment7",
 		"/page#access_token=" + canary + "fragment", "/json?sig=" + canary + "json",
+		"http://127.0.0.1:1/page?token=" + canary + "refused", "http://none.invalid/reset/" + canary + "unresolved",
+		"https" + origin.URL[len("http"):] + "/page?token=" + canary + "handshake",
 	} {
-		raw := origin.URL + target
+		raw := target
+		if strings.HasPrefix(target, "/") {
+			raw = origin.URL + target
+		}
 		for _, accept := range []string{"*/*", "text/markdown"} {
 			req, err := http.NewRequestWithContext(ctx, http.MethodGet, raw, http.NoBody)
 			if err != nil {
@@ -220,6 +234,10 @@ func TestNoSecretOfAURLIsOnDisk(t *testing.T) {
 	client.CloseIdleConnections()
 	if err := c.Close(); err != nil { // which writes what is in memory
 		t.Error(err)
+	}
+	logged, err := os.ReadFile(log.Name())
+	if at := bytes.Index(logged, []byte(canary[:15])); err != nil || at >= 0 || len(logged) == 0 {
+		t.Errorf("log of %d bytes, %v: %q", len(logged), err, logged[max(at-80, 0):min(max(at, 0)+200, len(logged))])
 	}
 	secret, text, page := strings.ToLower(canary[:15]), "balance of the one", origin.URL+"/plain"
 	found := textsOnDisk(t, c.dir, secret, text, page)

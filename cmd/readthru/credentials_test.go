@@ -141,13 +141,19 @@ func TestPagesReadWithCredentialsStayWithTheirReader(t *testing.T) {
 // trusts its authority.
 func startCore(t *testing.T, adjust ...func(*settings)) (*core, *http.Client) {
 	t.Helper()
+	return startLogged(t, slog.New(slog.DiscardHandler), adjust...)
+}
+
+// startLogged is startCore with a log.
+func startLogged(t *testing.T, log *slog.Logger, adjust ...func(*settings)) (*core, *http.Client) {
+	t.Helper()
 	dir := t.TempDir()
 	s := &settings{config: defaults(), source: map[string]string{}, dataDir: dir}
 	s.MarkdownNew.Mode, s.Render.Mode, s.Fetch.AllowPrivate = "off", "never", true
 	for _, f := range adjust {
 		f(s)
 	}
-	c, err := openCore(s, dir, false, slog.New(slog.DiscardHandler))
+	c, err := openCore(s, dir, false, log)
 	if err != nil {
 		t.Fatal(err)
 	}
