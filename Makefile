@@ -32,7 +32,7 @@ PURE = . ./agents ./cmd/readthru ./convert/... ./internal/botauth ./internal/cli
 	./internal/needs/... ./internal/packaging ./internal/payment ./internal/preference ./page ./internal/processor ./internal/recipe ./internal/releases ./internal/service ./internal/strictyaml ./internal/summary ./internal/webtest
 # Packages under the race detector whose tests wait the longest: go test begins with what is named first, and at the end
 # nothing waits for one of them alone.
-LONGEST = ./render ./internal/fleet ./knowledge ./fetch ./api ./ui ./store ./proxy
+LONGEST = ./render ./internal/fleet ./knowledge ./knowledge/index ./fetch ./api ./ui ./store ./proxy
 TESTED  = -count=1 -timeout 30m -vet=off # which "make quick" and "make lint" do
 # A process under the race detector sleeps a second at its end unless it is told not to.
 test: export GORACE = atexit_sleep_ms=20
@@ -69,7 +69,7 @@ corpora: ## the tests that hold of our own small corpora, over larger ones: PAGE
 	try READTHRU_CORPUS_SECURITY "$(SECURITY)" 'InjectionVectors|HostileCorpusPages|NoAddressOfTheCorpus|RequestsOfTheCorpus|ResponsesOfTheCorpus' './convert ./fetch ./proxy' SECURITY && \
 	try READTHRU_CORPUS_MARKDOWN "$(MARKDOWN)" HonestPages ./convert MARKDOWN && \
 	try READTHRU_SYMBOLS_CORPUS "$(TREES)" MatchThoseOfCtags ./internal/symbols TREES && \
-	try READTHRU_CORPUS_IR "$(JUDGED)" RankingReaches ./knowledge JUDGED && \
+	try READTHRU_CORPUS_IR "$(JUDGED)" RankingReaches ./knowledge/index JUDGED && \
 	try READTHRU_CORPUS_PDF "$(PDFS)" PDFReadsInOrder ./convert PDFS
 
 lint: ## format, vet and lint

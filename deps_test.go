@@ -82,7 +82,11 @@ const policy = `
 	fetch, crawl, api/firecrawl → journal
 	fleet                 → page, store, users, knowledge
 	fleet/fleettest       → needs, eventually
+	knowledge/excerpt     → markdown, clip, knowledge/outline
+	knowledge/index       → page, store, llm, clip, fault, markdown, knowledge/analysis, knowledge/breath
+	knowledge/index       → knowledge/excerpt, knowledge/outline
 	knowledge             → page, store, llm, knowledge/analysis, knowledge/breath, knowledge/outline, knowledge/vector
+	knowledge             → knowledge/excerpt, knowledge/index
 	fetch/github          → page, convert, symbols
 	fetch/sitecheck       → fetch, convert, page, httpfield, payment, preference
 	api, cmd/readthru     → fetch/sitecheck

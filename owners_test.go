@@ -18,16 +18,17 @@ var owned = []struct {
 	except []string
 }{
 	{
-		`utf8\.(RuneStart|FullRune)|& *0x[cC]0 *== *0x80`, "clip.Bytes or clip.Incomplete: a text is cut between characters", "internal/clip",
+		`utf8\.(RuneStart|FullRune)|& *0x[cC]0 *== *0x80`, "clip.Bytes or clip.Incomplete: a text is cut between characters",
+		"internal/clip",
 		nil,
 	},
 	{
 		`\+ *"…"|= string\(\w+\[:.*\+ *"\.\.\."`, "clip.Ellipsis or clip.Line: what is cut off is marked", "internal/clip",
 		[]string{
-			"cmd/readthru/table.go",      // cells of a terminal
-			"knowledge/snippet.go",       // both ends
-			"internal/summary/blocks.go", // between words
-			"internal/symbols/file.go",   // after what is not punctuation
+			"cmd/readthru/table.go",        // cells of a terminal
+			"knowledge/excerpt/snippet.go", // both ends
+			"internal/summary/blocks.go",   // between words
+			"internal/symbols/file.go",     // after what is not punctuation
 		},
 	},
 	{

@@ -13,6 +13,7 @@ import (
 
 	"github.com/readthru/readthru/internal/fault"
 	"github.com/readthru/readthru/internal/llm"
+	"github.com/readthru/readthru/knowledge/index"
 	"github.com/readthru/readthru/knowledge/outline"
 	"github.com/readthru/readthru/page"
 	"github.com/readthru/readthru/store"
@@ -470,10 +471,10 @@ func (k *Knowledge) forgetAnnotations(key page.Key) error {
 }
 
 // reannotate queues documents of annotated bases for annotation, because they may have changed.
-func (k *Knowledge) reannotate(batch []indexed) error {
+func (k *Knowledge) reannotate(batch []index.Item) error {
 	var jobs []store.Change
 	for i := range batch {
-		if key := batch[i].doc.Key; k.described(key) {
+		if key := batch[i].Doc.Key; k.described(key) {
 			jobs = append(jobs, annotationJob(key))
 		}
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
+	"github.com/readthru/readthru/knowledge/index"
 	"github.com/readthru/readthru/page"
 	"github.com/readthru/readthru/store"
 )
@@ -197,7 +198,7 @@ func (a *archive) at(rawURL string) (keys []page.Key) {
 
 // clear deletes the parts of a document without head.
 func (a *archive) clear(k page.Key) error {
-	if err := deletePrefix(a.records, partPrefix+string(k[:])); err != nil {
+	if err := index.DeletePrefix(a.records, partPrefix+string(k[:])); err != nil {
 		return err
 	}
 	return a.records.Apply(store.Change{Key: writingKey(k), Gone: true})

@@ -14,7 +14,7 @@ func (k *Knowledge) Compact(ctx context.Context) error {
 	if err := k.Drain(ctx); err != nil {
 		return fmt.Errorf("compact the index: %w", err)
 	}
-	if err := k.index.purge(ctx); err != nil {
+	if err := k.index.Purge(ctx); err != nil {
 		return fmt.Errorf("compact the index: %w", err)
 	}
 	return nil

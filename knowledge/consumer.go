@@ -8,6 +8,7 @@ import (
 
 	"github.com/readthru/readthru/internal/fault"
 	"github.com/readthru/readthru/knowledge/breath"
+	"github.com/readthru/readthru/knowledge/index"
 	"github.com/readthru/readthru/knowledge/outline"
 	"github.com/readthru/readthru/page"
 	"github.com/readthru/readthru/store"
@@ -56,7 +57,7 @@ func (k *Knowledge) step(ctx context.Context, now bool) (more bool, err error) {
 	if err := k.clearMarked(ctx); err != nil {
 		return false, err
 	}
-	if k.rebuild == nil && k.index.stats().Damaged {
+	if k.rebuild == nil && k.index.Stats().Damaged {
 		k.log.Warn("index is damaged, rebuilding it")
 		if err := k.startRebuildLocked(ctx, nil); err != nil {
 			return false, err
@@ -129,7 +130,7 @@ func (k *Knowledge) do(ctx context.Context, tasks []*task, each func(*Document))
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		var batch []indexed
+		var batch []index.Item
 		var gone []page.Key
 		failed := map[page.Key]error{}
 		n, size := 0, 0
@@ -144,7 +145,7 @@ func (k *Knowledge) do(ctx context.Context, tasks []*task, each func(*Document))
 				failed[key] = err
 			default:
 				batch = append(batch, d)
-				size += len(d.doc.Markdown)
+				size += len(d.Doc.Markdown)
 			}
 			n++
 			breath.Take()
@@ -163,7 +164,7 @@ func (k *Knowledge) do(ctx context.Context, tasks []*task, each func(*Document))
 		tasks = tasks[n:]
 		for _, d := range batch {
 			if each != nil {
-				each(d.doc)
+				each(d.Doc)
 			}
 		}
 	}
@@ -201,14 +202,14 @@ func nothingToIndex(err error) bool {
 
 // readTask returns a document with its passages. A fault, or errPoison, says that it cannot be indexed as it is, any
 // other error that there is nothing to index (nothingToIndex).
-func (k *Knowledge) readTask(key page.Key) (in indexed, err error) {
+func (k *Knowledge) readTask(key page.Key) (in index.Item, err error) {
 	if _, poison := k.doing.Suspect(indexing, key.Doc()); poison {
-		return indexed{}, errPoison
+		return index.Item{}, errPoison
 	}
 	err = fault.CatchJob("knowledge: read a document", key.Doc(), func() error {
 		d, err := k.load(key)
 		if err == nil {
-			in = indexed{d, k.withStatements(d, outline.Split(d.Markdown, k.split))}
+			in = index.Item{Doc: d, Passages: k.withStatements(d, outline.Split(d.Markdown, k.split))}
 		}
 		return err
 	})
@@ -229,7 +230,7 @@ func (k *Knowledge) load(key page.Key) (*Document, error) {
 
 // put indexes documents and forgets others. It adds to failed those for which that is not possible, with the reason; an
 // error says that nothing can be indexed now.
-func (k *Knowledge) put(ctx context.Context, batch []indexed, gone []page.Key, failed map[page.Key]error) error {
+func (k *Knowledge) put(ctx context.Context, batch []index.Item, gone []page.Key, failed map[page.Key]error) error {
 	for _, key := range gone {
 		err := k.changeIndex(key.Doc(), func() error { return k.removeDocument(ctx, key) })
 		if fault.Is(err) {
@@ -241,7 +242,7 @@ func (k *Knowledge) put(ctx context.Context, batch []indexed, gone []page.Key, f
 	touched := gone
 	if len(batch) > 0 {
 		begun := time.Now()
-		err := k.changeIndex("", func() error { return k.index.indexAll(ctx, batch) })
+		err := k.changeIndex("", func() error { return k.index.IndexAll(ctx, batch) })
 		if k.observe != nil {
 			k.observe(time.Since(begun))
 		}
@@ -253,17 +254,17 @@ func (k *Knowledge) put(ctx context.Context, batch []indexed, gone []page.Key, f
 		}
 	}
 	for _, d := range batch {
-		touched = append(touched, d.doc.Key)
+		touched = append(touched, d.Doc.Key)
 	}
 	k.bases.indexed(touched)
 	return nil
 }
 
 // putEach indexes documents one by one, after they failed together. It adds to failed those that cannot be indexed.
-func (k *Knowledge) putEach(ctx context.Context, batch []indexed, failed map[page.Key]error) error {
+func (k *Knowledge) putEach(ctx context.Context, batch []index.Item, failed map[page.Key]error) error {
 	for _, d := range batch {
-		key := d.doc.Key
-		switch err := k.changeIndex(key.Doc(), func() error { return k.index.indexAll(ctx, []indexed{d}) }); {
+		key := d.Doc.Key
+		switch err := k.changeIndex(key.Doc(), func() error { return k.index.IndexAll(ctx, []index.Item{d}) }); {
 		case err == nil:
 		case ctx.Err() != nil, errors.Is(err, store.ErrFull):
 			return err
@@ -279,7 +280,7 @@ func (k *Knowledge) putEach(ctx context.Context, batch []indexed, failed map[pag
 func (k *Knowledge) changeIndex(doc string, change func() error) error {
 	err := fault.CatchJob("knowledge: change the index", doc, change)
 	if fault.Is(err) {
-		if again := fault.Catch("knowledge: read the index again", k.index.reopen); again != nil {
+		if again := fault.Catch("knowledge: read the index again", k.index.Reopen); again != nil {
 			err = errors.Join(err, again)
 		}
 	}
@@ -340,7 +341,7 @@ func (k *Knowledge) settle(tasks []*task, failed map[page.Key]error) error {
 			changes = append(changes, c)
 		}
 	}
-	if err := applyAll(k.records, changes); err != nil {
+	if err := index.ApplyAll(k.records, changes); err != nil {
 		return err
 	}
 	return k.store.AckJobs(Consumer, done...)

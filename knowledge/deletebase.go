@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/readthru/readthru/knowledge/index"
 	"github.com/readthru/readthru/page"
 	"github.com/readthru/readthru/store"
 )
@@ -111,11 +112,11 @@ func (k *Knowledge) clear(ctx context.Context, g generation) error {
 			}
 		}
 	}
-	if err := deletePrefix(k.records, crawlPrefix+g.key()); err != nil {
+	if err := index.DeletePrefix(k.records, crawlPrefix+g.key()); err != nil {
 		return err
 	}
 	if _, err := k.records.Get(baseIDPrefix + string(g.base[:])); err != nil { // the base is gone
-		if err := deletePrefix(k.records, sourcePrefix+string(g.base[:])); err != nil {
+		if err := index.DeletePrefix(k.records, sourcePrefix+string(g.base[:])); err != nil {
 			return err
 		}
 	}

@@ -10,26 +10,18 @@
 //   - open.go opens the knowledge; consumer.go and rebuild.go bring stored documents into the index, and
 //     retry.go repeats what failed;
 //   - package outline cuts markdown into passages, and finds headings, sections, definitions and quotes;
-//   - index.go holds the index; package analysis and segmentbuilder.go turn text into terms; segment.go,
-//     postings.go and table.go lay them out on disk; change.go and commit.go make one transaction; merging.go
-//     and mergeterms.go merge segments; load.go reads the index at the start, and lookup.go a passage by its
-//     number;
-//   - search.go answers a query, by way of query.go, score.go, prune.go, phrases.go, proximity.go and
-//     prefix.go, with the constants in ranking.go; names.go finds names in it, and favour.go documents that
-//     define them; filter.go limits what may be found; hits.go, snippet.go, plainline.go, linecontext.go and
-//     explain.go show it;
-//   - base.go holds knowledge bases, member.go which documents belong to them; build.go fills a base, and
-//     clear.go deletes one; archive.go keeps documents that are not pages, ingest.go and files.go accept them;
+//   - package index finds passages by words, and package excerpt shows them; open.go asks them;
+//   - base.go holds knowledge bases, membership.go which documents belong to them; build.go fills a base, and
+//     deletebase.go deletes one; archive.go keeps documents that are not pages, ingest.go and files.go accept them;
 //     pack.go and unpack.go write and read a base as one file;
-//   - vectors.go, embedding.go and nearest.go find passages that are near in meaning, over package vector, and
-//     fusion.go combines the two rankings; annotate.go describes passages, with a model (normalise.go) or
-//     without (keywords.go); notes.go and relations.go keep what agents
-//     add, and memory.go has their notes searched with the rest; subjects.go finds passages by what they are about.
+//   - vectors.go, embedding.go and nearest.go find passages that are near in meaning, over package vector, and package
+//     index combines the two rankings; annotate.go describes passages, with a model (normalise.go) or without
+//     (keywords.go); notes.go and relations.go keep what agents add, and memory.go has their notes searched with the
+//     rest; subjects.go finds passages by what they are about.
 //
 // # Who owns what
 //
 //   - how markdown is cut into passages, and what its places are called: package outline
-//   - what a query names: namesIn (names.go)
 //   - which texts are cleaned before the index keeps them: Knowledge.prepare (build.go)
 //   - which stored texts are cleaned when they are read: archive.markdown (archive.go), notes.note (notes.go)
 //   - what a note is as a document, and which pages it is about: memory.go

@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"github.com/readthru/readthru/internal/llm"
+	"github.com/readthru/readthru/knowledge/index"
 	"github.com/readthru/readthru/knowledge/outline"
 	"github.com/readthru/readthru/store"
 )
@@ -22,19 +23,19 @@ import (
 // shelf stands for the index: passages by number.
 type shelf struct {
 	mu      sync.Mutex
-	list    map[uint32]foundPassage
+	list    map[uint32]index.Passage
 	next    uint32
 	cleared bool
 }
 
-func newShelf() *shelf { return &shelf{list: map[uint32]foundPassage{}} }
+func newShelf() *shelf { return &shelf{list: map[uint32]index.Passage{}} }
 
 func (s *shelf) put(texts ...string) (numbers []uint32) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, text := range texts {
-		p := foundPassage{number: s.next, text: text, hash: outline.PassageHash(text)}
-		p.doc = Document{Title: "Title", URL: "https://a.test/?token=secret"}
+		p := index.Passage{Number: s.next, Text: text, Hash: outline.PassageHash(text)}
+		p.Doc = Document{Title: "Title", URL: "https://a.test/?token=secret"}
 		s.list[s.next] = p
 		numbers = append(numbers, s.next)
 		s.next++
@@ -47,7 +48,7 @@ func (s *shelf) say(n uint32, said string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	p := s.list[n]
-	p.said = said
+	p.Said = said
 	s.list[n] = p
 }
 
@@ -62,27 +63,27 @@ func (s *shelf) passages() iter.Seq2[uint32, [16]byte] {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		for n, p := range s.list {
-			if !yield(n, p.hash) {
+			if !yield(n, p.Hash) {
 				return
 			}
 		}
 	}
 }
 
-func (s *shelf) passage(n uint32) (foundPassage, error) {
+func (s *shelf) passage(n uint32) (index.Passage, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if p, ok := s.list[n]; ok {
 		return p, nil
 	}
-	return foundPassage{}, store.ErrNotFound
+	return index.Passage{}, store.ErrNotFound
 }
 
 func (s *shelf) live(hash [16]byte) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, p := range s.list {
-		if p.hash == hash {
+		if p.Hash == hash {
 			return true
 		}
 	}
@@ -259,5 +260,5 @@ func first(t *testing.T, v *vectors, text string) uint32 {
 	if len(list) == 0 {
 		t.Fatalf("nearest(%q) finds nothing", text)
 	}
-	return list[0].passage
+	return list[0].Passage
 }

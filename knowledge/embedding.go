@@ -11,6 +11,7 @@ import (
 
 	"github.com/readthru/readthru/internal/clip"
 	"github.com/readthru/readthru/internal/llm"
+	"github.com/readthru/readthru/knowledge/index"
 	"github.com/readthru/readthru/knowledge/vector"
 	"github.com/readthru/readthru/store"
 )
@@ -98,8 +99,8 @@ func (v *vectors) countWithheld() {
 
 // wanting returns the passages of a batch that still exist and have no vector. A passage whose text already has a
 // vector in the store gets that one.
-func (v *vectors) wanting(batch []uint32) ([]foundPassage, error) {
-	var list []foundPassage
+func (v *vectors) wanting(batch []uint32) ([]index.Passage, error) {
+	var list []index.Passage
 	slices.Sort(batch)
 	for _, n := range slices.Compact(batch) { // one may wait twice: found missing, and told of by the index
 		v.mu.RLock()
@@ -117,13 +118,13 @@ func (v *vectors) wanting(batch []uint32) ([]foundPassage, error) {
 		}
 		if v.space.Dimension != 0 {
 			x := make([]float32, v.space.Dimension)
-			if value, err := v.o.records.Get(v.space.vector(p.hash)); err == nil && readVector(x, value) &&
-				embeddedWith(value, len(x), p.said) {
-				v.add([]foundPassage{p}, [][]float32{x})
+			if value, err := v.o.records.Get(v.space.vector(p.Hash)); err == nil && readVector(x, value) &&
+				embeddedWith(value, len(x), p.Said) {
+				v.add([]index.Passage{p}, [][]float32{x})
 				continue
 			}
 		}
-		if v.o.withhold != nil && v.o.withhold(&p.doc) {
+		if v.o.withhold != nil && v.o.withhold(&p.Doc) {
 			v.countWithheld()
 			continue
 		}
@@ -133,14 +134,15 @@ func (v *vectors) wanting(batch []uint32) ([]foundPassage, error) {
 }
 
 // embed asks for the vectors of passages, stores them and adds them to the set in memory.
-func (v *vectors) embed(ctx context.Context, list []foundPassage) error {
+func (v *vectors) embed(ctx context.Context, list []index.Passage) error {
 	prefix := prefixesOf(v.o.model.Model()).passage
 	texts := make([]string, len(list))
 	for i := range list {
 		p := &list[i]
-		texts[i] = clip.Bytes(prefix+p.doc.Title+"\n"+p.path+"\n"+p.said+p.text, maxEmbedBytes)
+		texts[i] = clip.Bytes(prefix+p.Doc.Title+"\n"+p.Path+"\n"+p.Said+p.Text, maxEmbedBytes)
 	}
-	answer, err := v.o.model.Embed(ctx, texts, aboutPassages(list), fmt.Sprintf("embeddings of %d passages", len(list)))
+	reason := fmt.Sprintf("embeddings of %d passages", len(list))
+	answer, err := v.o.model.Embed(ctx, texts, index.AboutPassages(list), reason)
 	if err != nil {
 		return err
 	}
@@ -155,7 +157,7 @@ func (v *vectors) embed(ctx context.Context, list []foundPassage) error {
 		return err
 	}
 	for i, x := range answer.Vectors {
-		c := store.Change{Key: v.space.vector(list[i].hash), Value: appendVector(x, list[i].said)}
+		c := store.Change{Key: v.space.vector(list[i].Hash), Value: appendVector(x, list[i].Said)}
 		if bytes += len(c.Value); bytes > maxVectorWrite {
 			if err := write(); err != nil {
 				return err
@@ -211,10 +213,10 @@ func (v *vectors) checkSpace(dimension int, sample [][]float32) error {
 }
 
 // add puts the vectors of passages into the set in memory.
-func (v *vectors) add(list []foundPassage, vectors [][]float32) {
+func (v *vectors) add(list []index.Passage, vectors [][]float32) {
 	v.mu.Lock()
 	for i := range list {
-		v.slot[list[i].number] = v.near.Add(list[i].number, list[i].hash, vectors[i])
+		v.slot[list[i].Number] = v.near.Add(list[i].Number, list[i].Hash, vectors[i])
 	}
 	space, poor := v.space, v.sample < goodSample && len(v.slot) >= 4*v.sample
 	v.mu.Unlock()

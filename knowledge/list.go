@@ -62,7 +62,7 @@ func (k *Knowledge) Documents(kb, cursor string, limit int) (list []Entry, next 
 
 // entry returns what a list says of a document. The error is store.ErrNotFound.
 func (k *Knowledge) entry(key page.Key) (Entry, error) {
-	e := Entry{Key: key, Doc: key.Doc(), Passages: len(k.index.passagesOf(key))}
+	e := Entry{Key: key, Doc: key.Doc(), Passages: len(k.index.PassagesOf(key))}
 	if p, err := k.store.Page(key); err == nil {
 		e.URL, e.Title, e.Kind, e.FetchedAt = p.NormalizedURL, p.Title, string(p.Type), p.FetchedAt
 		return e, nil
@@ -74,12 +74,6 @@ func (k *Knowledge) entry(key page.Key) (Entry, error) {
 	e.URL, e.Title, e.Kind, e.Label, e.FetchedAt = h.URL, h.Title, h.Kind, h.Label, h.FetchedAt
 	e.Metadata = h.Metadata
 	return e, nil
-}
-
-// Note returns a document as a complete file: front matter, then markdown.
-func (d *Document) Note() []byte {
-	p := page.Page{Record: page.Record{Title: d.Title, URL: d.URL, FetchedAt: d.FetchedAt}}
-	return append([]byte(p.FrontMatter()), d.Markdown...)
 }
 
 // FindDocument finds a document that is no page, or a note, by its doc id (or more or fewer digits of its key, at least

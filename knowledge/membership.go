@@ -12,6 +12,7 @@ import (
 
 	"github.com/RoaringBitmap/roaring/v2"
 
+	"github.com/readthru/readthru/knowledge/index"
 	"github.com/readthru/readthru/page"
 	"github.com/readthru/readthru/store"
 )
@@ -58,7 +59,7 @@ type member struct {
 // bases holds the knowledge bases in memory, and which documents are whose.
 type bases struct {
 	records *store.Records
-	index   *searchIndex
+	index   *index.Index
 
 	mu     sync.Mutex // held over every change of a base or its members
 	byName map[string]*baseRecord
@@ -86,7 +87,7 @@ func (s *bases) set(g generation) *memberSet {
 		}
 		return true
 	})
-	set.numbers = s.index.numbersOf(set.keys)
+	set.numbers = s.index.NumbersOf(set.keys)
 	s.sets[g] = set
 	return set
 }
@@ -119,7 +120,7 @@ func (s *bases) liveOf(kb string) (g generation) {
 func (s *bases) counts(g generation) (documents, passages int) {
 	set := s.set(g)
 	if set.passages < 0 {
-		set.passages = s.index.passagesIn(set.numbers)
+		set.passages = s.index.PassagesIn(set.numbers)
 	}
 	return len(set.keys), set.passages
 }
@@ -135,7 +136,7 @@ func (s *bases) indexed(keys []page.Key) {
 				continue
 			}
 			set.passages = -1
-			if n, ok := s.index.number(k); ok && !set.numbers.Contains(n) {
+			if n, ok := s.index.Number(k); ok && !set.numbers.Contains(n) {
 				if numbers == nil {
 					numbers = set.numbers.Clone()
 				}
@@ -176,7 +177,7 @@ func (s *bases) joined(g generation, k page.Key) {
 	}
 	set.keys[k] = struct{}{}
 	set.passages = -1
-	if n, ok := s.index.number(k); ok {
+	if n, ok := s.index.Number(k); ok {
 		set.numbers = set.numbers.Clone()
 		set.numbers.Add(n)
 	}
@@ -239,37 +240,4 @@ func (k *Knowledge) memberKeys(kb string) (iter.Seq[page.Key], error) {
 
 func sortKeys(list []page.Key) {
 	sort.Slice(list, func(i, j int) bool { return bytes.Compare(list[i][:], list[j][:]) < 0 })
-}
-
-// numbersOf returns the numbers of those of some documents that are indexed.
-func (x *searchIndex) numbersOf(keys map[page.Key]struct{}) *roaring.Bitmap {
-	numbers := roaring.New()
-	if len(keys) == 0 {
-		return numbers
-	}
-	x.mu.RLock()
-	defer x.mu.RUnlock()
-	for n, row := range x.docs.rows {
-		if _, ok := keys[row.key]; ok && row.live {
-			numbers.Add(uint32(n))
-		}
-	}
-	return numbers
-}
-
-// passagesIn returns how many live passages some documents have; one that several have counts once, and
-// nameplates do not.
-func (x *searchIndex) passagesIn(docs *roaring.Bitmap) (n int) {
-	x.mu.RLock()
-	defer x.mu.RUnlock()
-	for _, s := range x.segments {
-		for i, number := range s.numbers {
-			switch i := uint32(i); {
-			case s.dead.has(i), s.lengths[i].kind&nameplate != 0:
-			case !s.orphans.has(i) && docs.Contains(s.owners[i]), slices.ContainsFunc(x.shared[number], docs.Contains):
-				n++
-			}
-		}
-	}
-	return n
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/readthru/readthru/internal/clip"
+	"github.com/readthru/readthru/knowledge/index"
 	"github.com/readthru/readthru/page"
 	"github.com/readthru/readthru/store"
 )
@@ -146,8 +147,8 @@ func (k *Knowledge) noteNamed(ref string) (*Document, error) {
 		return nil, store.ErrNotFound
 	}
 	var found *Document
-	k.records.Keys(articlePrefix+string(doc), "", func(at string) bool {
-		if key, ok := keyIn(at, articlePrefix); ok {
+	k.records.Keys(index.ArticlePrefix+string(doc), "", func(at string) bool {
+		if key, ok := keyIn(at, index.ArticlePrefix); ok {
 			found, _ = k.noteDocument(key)
 		}
 		return found == nil
@@ -187,7 +188,7 @@ const maxHitNotes = 10
 // connect says of hits which notes are about them, of notes which pages they are about, and of hits that have the words
 // of the query in no other place which statement has them.
 func (k *Knowledge) connect(hits []Hit, query string) {
-	parsed := parseQuery(query)
+	parsed := index.ParseQuery(query)
 	for i := range hits {
 		h := &hits[i]
 		if len(h.Highlights) == 0 {
@@ -209,14 +210,14 @@ func (k *Knowledge) connect(hits []Hit, query string) {
 }
 
 // statementWith returns the statement of a passage that has most words of a query, or nothing.
-func (k *Knowledge) statementWith(passage string, q *query) (best string) {
+func (k *Knowledge) statementWith(passage string, q *index.ParsedQuery) (best string) {
 	key, hash, err := k.resolve(passage)
 	if err != nil {
 		return ""
 	}
 	most := 0
 	for text := range strings.Lines(k.saidOf(key, hash)) {
-		if n := len(q.spots(text)); n > most {
+		if n := q.Matches(text); n > most {
 			most, best = n, strings.TrimSuffix(text, "\n")
 		}
 	}

@@ -86,7 +86,7 @@ func (k *Knowledge) withMetadata(values map[string]string) *roaring.Bitmap {
 			}
 			return true
 		})
-		numbers := k.index.numbersOf(keys)
+		numbers := k.index.NumbersOf(keys)
 		if found != nil {
 			numbers.And(found)
 		}

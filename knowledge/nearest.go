@@ -10,28 +10,30 @@ import (
 
 	"github.com/readthru/readthru/internal/clip"
 	"github.com/readthru/readthru/internal/fault"
+	"github.com/readthru/readthru/knowledge/index"
 	"github.com/readthru/readthru/knowledge/vector"
 )
 
 const (
 	queryPatience = 300 * time.Millisecond // a search waits so long for its query's vector
 	queryTimeout  = 10 * time.Second       // the model has so long to answer, for the sake of later searches
-	sureOf        = 10                     // passages that are exactly the nearest
 	mostExact     = 400                    // passages that are compared exactly for that, at most
 )
 
 // meaning is nearest with how much the model is trusted.
-func (v *vectors) meaning(ctx context.Context, text string, n int, allow func(passage uint32) bool) meaning {
+func (v *vectors) meaning(ctx context.Context, text string, n int, allow func(passage uint32) bool) index.Meaning {
 	passages, err := v.nearest(ctx, text, n, allow)
 	v.mu.RLock()
 	defer v.mu.RUnlock()
-	return meaning{passages, v.trust, v.tried > 0 && v.trust == 0, err}
+	return index.Meaning{Passages: passages, Trust: v.trust, Failed: v.tried > 0 && v.trust == 0, Err: err}
 }
 
 // nearest returns the n passages whose meaning is nearest to a text's, best first, with their cosines: exact for the
 // first few, estimated for the rest. Allow (nil: all) says which passages count. On an error the caller answers by
 // words alone.
-func (v *vectors) nearest(ctx context.Context, text string, n int, allow func(passage uint32) bool) ([]scored, error) {
+func (v *vectors) nearest(
+	ctx context.Context, text string, n int, allow func(passage uint32) bool,
+) ([]index.Scored, error) {
 	query, err := v.queryVector(ctx, text)
 	if err != nil {
 		return nil, err
@@ -44,29 +46,29 @@ func (v *vectors) nearest(ctx context.Context, text string, n int, allow func(pa
 	}
 	near := v.near.Nearest(query, n, allow)
 	near = near[:min(len(near), max(n, mostExact))]
-	list, hashes := make([]scored, len(near)), make([][16]byte, len(near))
+	list, hashes := make([]index.Scored, len(near)), make([][16]byte, len(near))
 	for i, c := range near {
-		list[i].passage, hashes[i] = v.near.Passage(c.Slot)
-		list[i].score = float64(c.Score)
+		list[i].Passage, hashes[i] = v.near.Passage(c.Slot)
+		list[i].Score = float64(c.Score)
 	}
 	v.mu.RUnlock()
 
-	exact := vector.Unsure(near, min(n, sureOf), mostExact)
+	exact := vector.Unsure(near, min(n, index.SureOf), mostExact)
 	v.compare(space, query, list[:exact], hashes)
-	slices.SortStableFunc(list[:exact], func(a, b scored) int {
+	slices.SortStableFunc(list[:exact], func(a, b index.Scored) int {
 		switch {
-		case a.score > b.score:
+		case a.Score > b.Score:
 			return -1
-		case a.score < b.score:
+		case a.Score < b.Score:
 			return 1
 		}
-		return int(a.passage) - int(b.passage)
+		return int(a.Passage) - int(b.Passage)
 	})
 	return list[:min(n, len(list))], nil
 }
 
 // compare makes the scores of a list exact, as far as the vectors can be read.
-func (v *vectors) compare(space vectorSpace, query []float32, list []scored, hashes [][16]byte) {
+func (v *vectors) compare(space vectorSpace, query []float32, list []index.Scored, hashes [][16]byte) {
 	stored, err := v.o.records.Snapshot()
 	if err != nil {
 		return
@@ -80,7 +82,7 @@ func (v *vectors) compare(space vectorSpace, query []float32, list []scored, has
 			x := make([]float32, space.Dimension)
 			for i := at; i < min(at+run, len(list)); i++ {
 				if value, err := stored.Get(prefix + string(hashes[i][:])); err == nil && readVector(x, value) {
-					list[i].score = float64(vector.Dot(x, query))
+					list[i].Score = float64(vector.Dot(x, query))
 				}
 			}
 		}))

@@ -12,8 +12,11 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/RoaringBitmap/roaring/v2"
+
 	"github.com/readthru/readthru/internal/fault"
 	"github.com/readthru/readthru/internal/llm"
+	"github.com/readthru/readthru/knowledge/index"
 	"github.com/readthru/readthru/knowledge/outline"
 	"github.com/readthru/readthru/page"
 	"github.com/readthru/readthru/store"
@@ -83,7 +86,7 @@ type Knowledge struct {
 	doing *fault.Journal
 
 	archive archive
-	index   *searchIndex
+	index   *index.Index
 	bases   bases
 
 	vectors   *vectors // nil without Options.Embeddings
@@ -130,18 +133,18 @@ func Open(o Options) (*Knowledge, error) {
 	k.notes.records, k.notes.cleaner = k.records, k.cleaner
 	k.vectors = newVectors(vectorOptions{
 		records: k.records, model: o.Embeddings, withhold: o.Withhold, log: o.Log,
-		passages: func() iter.Seq2[uint32, [16]byte] { return k.index.passages() },
-		passage: func(n uint32) (foundPassage, error) {
-			p, err := k.index.passage(n)
-			if p.bare {
-				p.doc.Title, p.path = "", ""
+		passages: func() iter.Seq2[uint32, [16]byte] { return k.index.Passages() },
+		passage: func(n uint32) (index.Passage, error) {
+			p, err := k.index.Passage(n)
+			if p.Bare {
+				p.Doc.Title, p.Path = "", ""
 			} else {
-				p.said = k.saidOf(p.key, p.hash)
+				p.Said = k.saidOf(p.Key, p.Hash)
 			}
-			p.hash = vectorHash(p.hash, p.bare)
+			p.Hash = index.VectorHash(p.Hash, p.Bare)
 			return p, err
 		},
-		live:  func(hash [16]byte) bool { return k.index.hasVectorHash(hash) },
+		live:  func(hash [16]byte) bool { return k.index.HasVectorHash(hash) },
 		whole: func() bool { return k.rebuilding() == 0 },
 	})
 	k.annotator = newAnnotator(annotatorOptions{
@@ -152,19 +155,19 @@ func Open(o Options) (*Knowledge, error) {
 		reindex: k.notify,
 		cleaner: k.cleaner,
 	})
-	index := indexOptions{
-		records: k.records, text: k.markdown, split: k.split, members: k.bases.members, changed: k.vectors.changed,
-		log: o.Log, cleaner: k.cleaner, anchors: o.Anchors,
-		reranker: newReranker(o.Reranker, o.WithholdRanked, o.Log),
-		metadata: func(key page.Key) page.Metadata {
+	about := index.Options{
+		Records: k.records, Text: k.markdown, Split: k.split, Members: k.bases.members, Changed: k.vectors.changed,
+		Log: o.Log, Cleaner: k.cleaner, Anchors: o.Anchors,
+		Reranker: index.NewReranker(o.Reranker, o.WithholdRanked, o.Log),
+		Metadata: func(key page.Key) page.Metadata {
 			h, _ := k.archive.head(key) // pages that were read have none
 			return h.Metadata
 		},
 	}
 	if k.vectors != nil {
-		index.vectors = k.vectors.meaning
+		about.Vectors = k.vectors.meaning
 	}
-	k.index = newIndex(index)
+	k.index = index.New(about)
 	k.bases = bases{
 		records: k.records, index: k.index, byName: map[string]*baseRecord{}, sets: map[generation]*memberSet{},
 		busy: map[baseID]bool{},
@@ -174,8 +177,7 @@ func Open(o Options) (*Knowledge, error) {
 	k.garbage.Store(true)
 	// Everybody else waits for these, until all of the index is there.
 	k.work.Lock()
-	k.index.write.Lock()
-	k.index.mu.Lock()
+	k.index.Hold()
 	go fault.Contain("knowledge: end opening the index", k.openIndex)()
 	return k, nil
 }
@@ -184,15 +186,14 @@ func Open(o Options) (*Knowledge, error) {
 func (k *Knowledge) openIndex() {
 	defer close(k.opened)
 	defer k.work.Unlock()
-	defer k.index.write.Unlock()
-	defer k.index.mu.Unlock()
+	defer k.index.Release()
 	if k.failed = k.crashLoop(); k.failed != nil {
 		return
 	}
-	err := fault.Catch("knowledge: open the index", k.index.open)
+	err := fault.Catch("knowledge: open the index", k.index.Open)
 	if fault.Is(err) {
 		err = nil
-		k.index.giveUp()
+		k.index.GiveUp()
 	}
 	if err != nil {
 		k.failed = fmt.Errorf("open knowledge: %w", err)
@@ -203,11 +204,7 @@ func (k *Knowledge) openIndex() {
 		k.failed = fmt.Errorf("open knowledge: %w", err)
 		return
 	}
-	rest := restAtStart
-	if k.index.unmerged() == nil {
-		rest = 0
-	}
-	k.index.startMerging(rest)
+	k.index.MergeAtStart()
 }
 
 // A CrashError says why the index is left closed: the last process crashed in it soon after its start. The next start
@@ -283,11 +280,11 @@ func (k *Knowledge) Search(ctx context.Context, q Query) (*Results, error) {
 	k.progress.await(ctx, k.position())
 	for {
 		before := k.bases.liveOf(q.KB)
+		var about *roaring.Bitmap
 		if q.Subject != "" {
-			q.among = k.passagesAbout(q.Subject)
+			about = k.passagesAbout(q.Subject)
 		}
-		q.documents = k.withMetadata(q.Metadata)
-		r, err := k.index.Search(ctx, q)
+		r, err := k.index.Search(ctx, q.Within(k.withMetadata(q.Metadata), about))
 		if err != nil {
 			return nil, err
 		}
@@ -388,7 +385,7 @@ type Stats struct {
 
 // Stats returns the counts.
 func (k *Knowledge) Stats() Stats {
-	s := k.index.stats()
+	s := k.index.Stats()
 	stats := Stats{Passages: s.Passages, Documents: s.Documents, Segments: s.Segments}
 	stats.Queued = k.store.QueuedJobs(Consumer)
 	k.records.Keys(queuePrefix, "", func(string) bool { stats.Queued++; return stats.Queued < 1_000_000 })

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/readthru/readthru/knowledge/index"
 	"github.com/readthru/readthru/page"
 	"github.com/readthru/readthru/store"
 )
@@ -61,13 +62,13 @@ func (k *Knowledge) resolve(id string) (key page.Key, hash [16]byte, err error) 
 		return key, hash, fmt.Errorf("want 16 hex digits, a hyphen and 8 hex digits: %w", ErrInvalid)
 	}
 	err = store.ErrNotFound
-	prefix := articlePrefix + string(d)
+	prefix := index.ArticlePrefix + string(d)
 	k.records.Keys(prefix, "", func(at string) bool {
-		if copy(key[:], at[len(articlePrefix):]) != len(key) {
+		if copy(key[:], at[len(index.ArticlePrefix):]) != len(key) {
 			return true
 		}
-		for _, n := range k.index.passagesOf(key) {
-			if full, ok := k.index.hashOf(n); ok && string(full[:4]) == string(h) {
+		for _, n := range k.index.PassagesOf(key) {
+			if full, ok := k.index.HashOf(n); ok && string(full[:4]) == string(h) {
 				hash, err = full, nil
 				return false
 			}
@@ -79,31 +80,32 @@ func (k *Knowledge) resolve(id string) (key page.Key, hash [16]byte, err error) 
 
 // passageInfo returns a passage as it stands in a document.
 func (k *Knowledge) passageInfo(p passageKey) (*PassageInfo, error) {
-	var f foundPassage
+	var f index.Passage
 	var owners []uint32
 	err := store.ErrNotFound
-	for _, n := range k.index.passagesByHash(p.hash) {
-		if f, err = k.index.passage(n); err != nil {
+	for _, n := range k.index.PassagesByHash(p.hash) {
+		if f, err = k.index.Passage(n); err != nil {
 			return nil, err
 		}
-		owners = append(owners, f.owners...)
+		owners = append(owners, f.Owners...)
 	}
 	if err != nil {
 		return nil, err
 	}
 	slices.Sort(owners)
 	info := &PassageInfo{
-		ID: passageID(p), Text: f.text, Heading: f.path, Hash: hex.EncodeToString(p.hash[:]), Owners: len(owners),
+		ID: index.PassageID(p.page, p.hash), Text: f.Text, Heading: f.Path, Hash: hex.EncodeToString(p.hash[:]),
+		Owners:  len(owners),
 		Sources: []PassageSource{}, Subjects: []string{}, Statements: []Statement{},
 	}
 	keys := []page.Key{p.page}
 	for _, owner := range owners {
-		if key, ok := k.index.document(owner); ok && key != p.page {
+		if key, ok := k.index.Document(owner); ok && key != p.page {
 			keys = append(keys, key)
 		}
 	}
 	for _, key := range keys[:min(len(keys), maxSources)] {
-		a, err := k.index.article(key)
+		a, err := k.index.Article(key)
 		if err != nil {
 			if key == p.page {
 				return nil, err
@@ -111,7 +113,7 @@ func (k *Knowledge) passageInfo(p passageKey) (*PassageInfo, error) {
 			continue
 		}
 		info.Sources = append(info.Sources, PassageSource{
-			Doc: key.Doc(), URL: k.cleaner.Line(a.url), Title: k.cleaner.Line(a.title), FetchedAt: a.fetched,
+			Doc: key.Doc(), URL: k.cleaner.Line(a.URL), Title: k.cleaner.Line(a.Title), FetchedAt: a.Fetched,
 			Bases: append([]string{}, k.BasesOf(key)...),
 		})
 		if len(info.Statements) > 0 {
@@ -123,8 +125,4 @@ func (k *Knowledge) passageInfo(p passageKey) (*PassageInfo, error) {
 		}
 	}
 	return info, nil
-}
-
-func passageID(p passageKey) string {
-	return p.page.Doc() + "-" + hex.EncodeToString(p.hash[:4])
 }

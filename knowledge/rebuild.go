@@ -41,7 +41,7 @@ func (k *Knowledge) openRebuild() error {
 		size += " cleaned " + strconv.Itoa(k.cleaner.Edition)
 	}
 	before, err := k.records.Get(splitKey)
-	if k.index.rebuilt || err != nil || string(before) != size {
+	if k.index.Rebuilt || err != nil || string(before) != size {
 		changes := []store.Change{{Key: splitKey, Value: []byte(size)}}
 		if !k.empty() {
 			changes = append(changes, store.Change{Key: rebuildKey})
@@ -94,7 +94,7 @@ func (k *Knowledge) startRebuildLocked(ctx context.Context, progress Progress) e
 	// Before the index is emptied: whoever misses a passage in it must know why.
 	k.rebuild = &rebuild{progress: progress}
 	k.rebuildSeen.Store(k.rebuild)
-	err := k.index.reset(ctx)
+	err := k.index.Reset(ctx)
 	k.bases.forget()
 	return err
 }

@@ -4,15 +4,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"log/slog"
 	"math"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"sync/atomic"
 	"testing"
-	"testing/synctest"
-	"time"
 
 	"github.com/readthru/readthru/page"
 	"github.com/readthru/readthru/store"
@@ -174,39 +171,4 @@ func TestARerankerThatHangsCostsOneSearch(t *testing.T) {
 	if n := r.asked.Load(); n != 1 {
 		t.Errorf("the endpoint was asked %d times, want once", n)
 	}
-}
-
-// It is tried again after a while, by one search at a time, and then used as before.
-func TestARerankerIsTriedAgain(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r := &reranker{log: slog.New(slog.DiscardHandler)}
-		bad := fmt.Errorf("no answer")
-		for n, rest := range []time.Duration{30 * time.Second, time.Minute, 2 * time.Minute} {
-			if err := r.enter(time.Now()); err != nil {
-				t.Fatalf("try %d: %v", n, err)
-			}
-			if err := r.enter(time.Now()); err == nil {
-				t.Error("two searches try at the same time")
-			}
-			r.leave(time.Now(), bad, false)
-			time.Sleep(rest - time.Second)
-			if err := r.enter(time.Now()); err == nil {
-				t.Errorf("try %d: asked again before %v are over", n, rest)
-			}
-			time.Sleep(time.Second)
-		}
-		if err := r.enter(time.Now()); err != nil {
-			t.Fatal(err)
-		}
-		r.leave(time.Now(), bad, true) // whoever searched left
-		if err := r.enter(time.Now()); err != nil {
-			t.Errorf("after a searcher who left: %v", err)
-		}
-		r.leave(time.Now(), nil, false)
-		for range 3 {
-			if err := r.enter(time.Now()); err != nil {
-				t.Errorf("at the same time, once it answers: %v", err)
-			}
-		}
-	})
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/RoaringBitmap/roaring/v2"
 
+	"github.com/readthru/readthru/knowledge/index"
 	"github.com/readthru/readthru/page"
 )
 
@@ -173,8 +174,8 @@ func (k *Knowledge) documentsNamed(doc, rawURL string) []page.Key {
 		if err != nil || len(prefix) < 4 {
 			return found
 		}
-		k.records.Keys(articlePrefix+string(prefix), "", func(at string) bool {
-			if key, ok := keyIn(at, articlePrefix); ok {
+		k.records.Keys(index.ArticlePrefix+string(prefix), "", func(at string) bool {
+			if key, ok := keyIn(at, index.ArticlePrefix); ok {
 				found = append(found, key)
 			}
 			return len(found) < 100
@@ -205,8 +206,8 @@ func (k *Knowledge) inOrder(documents iter.Seq[page.Key]) passageWalk {
 				}
 			}
 			seen := map[[16]byte]bool{}
-			for _, n := range k.index.passagesOf(key) {
-				hash, ok := k.index.hashOf(n)
+			for _, n := range k.index.PassagesOf(key) {
+				hash, ok := k.index.HashOf(n)
 				if !ok || seen[hash] {
 					continue
 				}
@@ -233,7 +234,7 @@ func (k *Knowledge) hasFrame(p passageKey, frame string) bool {
 func (k *Knowledge) passagesAbout(subject string) *roaring.Bitmap {
 	found := roaring.New()
 	lookup(k.records, subjectLookup(subject), "", func(p passageKey) bool {
-		found.AddMany(k.index.passagesByHash(p.hash))
+		found.AddMany(k.index.PassagesByHash(p.hash))
 		return true
 	})
 	return found

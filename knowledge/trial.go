@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/readthru/readthru/knowledge/excerpt"
+	"github.com/readthru/readthru/knowledge/index"
 	"github.com/readthru/readthru/knowledge/vector"
 )
 
@@ -53,7 +55,7 @@ func (v *vectors) try(ctx context.Context) error {
 		}
 		list := v.near.Nearest(vector.Unit(x), trialPlaces, nil)
 		list = list[:min(len(list), trialPlaces)]
-		if len(list) == 0 || list[0].Score-list[len(list)-1].Score <= sameScore {
+		if len(list) == 0 || list[0].Score-list[len(list)-1].Score <= index.SameScore {
 			continue // all are as near: it is there by chance
 		}
 		for _, near := range list {
@@ -105,7 +107,7 @@ func (v *vectors) trialSample() (numbers []uint32, sentences []string) {
 		if err != nil {
 			continue
 		}
-		if s := sentenceOf(plainLine(p.text)); s != "" {
+		if s := sentenceOf(excerpt.PlainLine(p.Text)); s != "" {
 			numbers, sentences = append(numbers, c.number), append(sentences, s)
 		}
 	}

@@ -45,8 +45,8 @@ func TestAModelIsTrustedAfterItsTrial(t *testing.T) {
 				return v.tried == trialPassages
 			})
 			m := v.meaning(t.Context(), "walrus number7 eats clam7", 3, nil)
-			if m.err != nil || (m.trust > .9) != tt.trusted || !tt.trusted && m.trust != 0 {
-				t.Errorf("trust %v, %v", m.trust, m.err)
+			if m.Err != nil || (m.Trust > .9) != tt.trusted || !tt.trusted && m.Trust != 0 {
+				t.Errorf("trust %v, %v", m.Trust, m.Err)
 			}
 		})
 	}

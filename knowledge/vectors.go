@@ -13,6 +13,7 @@ import (
 	lru "github.com/hashicorp/golang-lru/v2"
 
 	"github.com/readthru/readthru/internal/llm"
+	"github.com/readthru/readthru/knowledge/index"
 	"github.com/readthru/readthru/knowledge/vector"
 	"github.com/readthru/readthru/store"
 )
@@ -54,7 +55,7 @@ type vectorOptions struct {
 	records  *store.Records
 	model    *llm.Client
 	passages func() iter.Seq2[uint32, [16]byte]
-	passage  func(n uint32) (foundPassage, error)
+	passage  func(n uint32) (index.Passage, error)
 	live     func(hash [16]byte) bool // reports whether a passage has a vector under it
 	whole    func() bool              // false during a rebuild of the index
 	withhold func(d *Document) bool   // reports whether the model must not see a document; may be nil

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/readthru/readthru/knowledge/index"
 	"github.com/readthru/readthru/knowledge/vector"
 	"github.com/readthru/readthru/store"
 )
@@ -32,7 +33,7 @@ func BenchmarkNearest(b *testing.B) {
 	var changes []store.Change
 	for i, x := range data {
 		s.put(fmt.Sprint(i))
-		changes = append(changes, store.Change{Key: space.vector(s.list[uint32(i)].hash), Value: vector.AppendHalf(nil, x)})
+		changes = append(changes, store.Change{Key: space.vector(s.list[uint32(i)].Hash), Value: vector.AppendHalf(nil, x)})
 		if len(changes) == 500 || i == n-1 {
 			if err := r.Apply(changes...); err != nil {
 				b.Fatal(err)
@@ -59,7 +60,7 @@ func BenchmarkNearest(b *testing.B) {
 			b.Fatal(err)
 		}
 		for _, want := range firstTen(data, q) {
-			if slices.ContainsFunc(list, func(s scored) bool { return int(s.passage) == want }) {
+			if slices.ContainsFunc(list, func(s index.Scored) bool { return int(s.Passage) == want }) {
 				found++
 			}
 		}

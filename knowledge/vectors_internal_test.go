@@ -12,6 +12,7 @@ import (
 
 	"github.com/readthru/readthru/internal/eventually"
 	"github.com/readthru/readthru/internal/llm"
+	"github.com/readthru/readthru/knowledge/index"
 	"github.com/readthru/readthru/page"
 	"github.com/readthru/readthru/store"
 )
@@ -27,7 +28,7 @@ func TestWhatMeansTheSameIsFound(t *testing.T) {
 		}
 	}
 	list, err := v.nearest(t.Context(), "automobile", 3, func(p uint32) bool { return p == n[2] })
-	if err != nil || len(list) != 1 || list[0].passage != n[2] {
+	if err != nil || len(list) != 1 || list[0].Passage != n[2] {
 		t.Errorf("with one passage allowed: %v, %v, want that", list, err)
 	}
 }
@@ -278,12 +279,12 @@ func TestManyPassagesGetABetterCentreOnTheWay(t *testing.T) {
 }
 
 func TestTheLedgerTellsWhatWasEmbeddedWithoutSecrets(t *testing.T) {
-	p := foundPassage{doc: Document{URL: "https://a.test/?token=s3cr3tvalue12345"}}
-	list := []foundPassage{p, p}
+	p := index.Passage{Doc: Document{URL: "https://a.test/?token=s3cr3tvalue12345"}}
+	list := []index.Passage{p, p}
 	for i := range 4 {
-		list = append(list, foundPassage{doc: Document{URL: fmt.Sprintf("https://b.test/%d", i)}})
+		list = append(list, index.Passage{Doc: Document{URL: fmt.Sprintf("https://b.test/%d", i)}})
 	}
-	got := aboutPassages(list)
+	got := index.AboutPassages(list)
 	if strings.Contains(got, "s3cr3t") || !strings.Contains(got, "https://b.test/0") ||
 		!strings.HasSuffix(got, "and 2 more documents") {
 		t.Errorf("about = %q", got)

@@ -5,11 +5,10 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
-	"slices"
 	"strings"
 
+	"github.com/readthru/readthru/knowledge/index"
 	"github.com/readthru/readthru/knowledge/vector"
-	"github.com/readthru/readthru/page"
 )
 
 // vectorSpace is what two vectors must have in common to be compared.
@@ -43,7 +42,7 @@ func (s vectorSpace) vector(hash [16]byte) string { return s.prefix() + string(h
 // appendVector and readVector write and read a vector as it is stored: with the sum of what was said of its passage.
 func appendVector(x []float32, said string) []byte {
 	b := vector.AppendHalf(nil, vector.Unit(x))
-	if sum := sumOf(said); sum != 0 {
+	if sum := index.SumOf(said); sum != 0 {
 		b = binary.BigEndian.AppendUint64(b, sum)
 	}
 	return b
@@ -62,7 +61,7 @@ func embeddedWith(b []byte, numbers int, said string) bool {
 	if rest := b[min(len(b), 2*numbers):]; len(rest) == 8 {
 		sum = binary.BigEndian.Uint64(rest)
 	}
-	return sum == sumOf(said)
+	return sum == index.SumOf(said)
 }
 
 // spaces calls f for each space in the store.
@@ -129,18 +128,4 @@ func prefixesOf(model string) prefixes {
 		}
 	}
 	return prefixes{}
-}
-
-// aboutPassages names the documents of passages for the ledger: a few URLs, masked.
-func aboutPassages(list []foundPassage) string {
-	var urls []string
-	for i := range list {
-		if u := page.MaskString(list[i].doc.URL); !slices.Contains(urls, u) {
-			urls = append(urls, u)
-		}
-	}
-	if len(urls) > 3 {
-		return fmt.Sprintf("%s and %d more documents", strings.Join(urls[:3], " "), len(urls)-3)
-	}
-	return strings.Join(urls, " ")
 }

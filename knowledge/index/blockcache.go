@@ -1,0 +1,109 @@
+package index
+
+import (
+	linked "container/list"
+	"sync"
+)
+
+// Memory holds this much of the terms' blocks at least, and of a large index one part in so many, at most this much.
+const (
+	leastBlocks = 12 << 20
+	mostBlocks  = 128 << 20
+	blocksPart  = 4
+)
+
+// blockID names a block. Segments' numbers are given once, so it never comes to mean another.
+type blockID struct{ segment, block uint32 }
+
+// blockCache holds the blocks used last. Blocks are shared: never change one.
+type blockCache struct {
+	mu    sync.Mutex
+	max   int
+	bytes int
+	order *linked.List // of *cachedBlock, last used first
+	byID  map[blockID]*linked.Element
+}
+
+type cachedBlock struct {
+	id   blockID
+	data []byte
+}
+
+func newBlockCache(bytes int) *blockCache {
+	return &blockCache{max: bytes, order: linked.New(), byID: map[blockID]*linked.Element{}}
+}
+
+// fit sets how much the cache holds, for an index whose blocks have so many bytes.
+func (c *blockCache) fit(all int64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.max = int(min(max(all/blocksPart, leastBlocks), mostBlocks))
+	c.shrink()
+}
+
+// fitBlocks has memory hold as much of the blocks as suits the segments. The caller holds mu.
+func (x *Index) fitBlocks() {
+	all := int64(0)
+	for _, s := range x.segments {
+		all += s.bytes
+	}
+	x.blocks.fit(all)
+}
+
+func (c *blockCache) get(id blockID) ([]byte, bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	e, ok := c.byID[id]
+	if !ok {
+		return nil, false
+	}
+	c.order.MoveToFront(e)
+	return e.Value.(*cachedBlock).data, true
+}
+
+func (c *blockCache) put(id blockID, data []byte) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if _, ok := c.byID[id]; ok || len(data) > c.max {
+		return
+	}
+	c.byID[id] = c.order.PushFront(&cachedBlock{id, data})
+	c.bytes += len(data)
+	c.shrink()
+}
+
+// shrink forgets the blocks that were not used for longest. The caller holds mu.
+func (c *blockCache) shrink() {
+	for c.bytes > c.max {
+		last := c.order.Back()
+		b := c.order.Remove(last).(*cachedBlock)
+		delete(c.byID, b.id)
+		c.bytes -= len(b.data)
+	}
+}
+
+func (c *blockCache) clear() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.order.Init()
+	clear(c.byID)
+	c.bytes = 0
+}
+
+// blocksOf returns how to read the blocks of a segment. With keep, they stay in memory.
+func (x *Index) blocksOf(s *segment, keep bool) blockSource {
+	return func(n int) ([]byte, error) {
+		id := blockID{s.id, uint32(n)}
+		if b, ok := x.blocks.get(id); ok {
+			return b, nil
+		}
+		b, err := x.o.Records.Get(blockKey(s.id, uint32(n)))
+		if err != nil {
+			return nil, err
+		}
+		if keep {
+			x.blocks.put(id, b)
+		}
+		return b, nil
+	}
+}

@@ -1,0 +1,66 @@
+package index
+
+import (
+	"container/heap"
+	"slices"
+)
+
+// candidate is a passage with its score.
+type candidate struct {
+	seg   int // in Index.segments
+	ord   uint32
+	score float32
+}
+
+// top holds the best candidates. Of equal ones the one with the smaller number stays: segments and ordinals are in its
+// order.
+type top struct {
+	list []candidate
+	max  int
+}
+
+func (t *top) Len() int           { return len(t.list) }
+func (t *top) Less(i, j int) bool { return worse(t.list[i], t.list[j]) }
+func (t *top) Swap(i, j int)      { t.list[i], t.list[j] = t.list[j], t.list[i] }
+func (t *top) Push(c any)         { t.list = append(t.list, c.(candidate)) }
+func (t *top) Pop() any {
+	last := t.list[len(t.list)-1]
+	t.list = t.list[:len(t.list)-1]
+	return last
+}
+
+func worse(a, b candidate) bool {
+	if a.score != b.score {
+		return a.score < b.score
+	}
+	if a.seg != b.seg {
+		return a.seg > b.seg
+	}
+	return a.ord > b.ord
+}
+
+func (t *top) full() bool     { return len(t.list) == t.max }
+func (t *top) least() float32 { return t.list[0].score }
+
+func (t *top) offer(c candidate) {
+	if !t.full() {
+		heap.Push(t, c)
+	} else if worse(t.list[0], c) {
+		t.list[0] = c
+		heap.Fix(t, 0)
+	}
+}
+
+// ranked returns the candidates, best first.
+func (t *top) ranked() []candidate {
+	slices.SortFunc(t.list, func(a, b candidate) int {
+		switch {
+		case worse(b, a):
+			return -1
+		case worse(a, b):
+			return 1
+		}
+		return 0
+	})
+	return t.list
+}

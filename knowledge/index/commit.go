@@ -1,0 +1,289 @@
+package index
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/readthru/readthru/store"
+)
+
+// commit writes a change and then makes memory agree with the disk. Its last transaction decides: the parts of a new
+// segment that do not fit into it are written before, and nothing lists them until then.
+func (c *change) commit() error {
+	if len(c.puts) == 0 {
+		return nil
+	}
+	x := c.x
+	seg, blocks, err := c.segment()
+	if err != nil {
+		return fmt.Errorf("write segment: %w", err)
+	}
+	plan := c.plan(seg)
+	if err := c.write(seg, blocks, plan); err != nil {
+		if seg != nil { // a full store must not fill up with records that will never be used
+			err = errors.Join(err, x.drop(seg.id))
+		}
+		return fmt.Errorf("write index: %w", err)
+	}
+	added, removed := c.applyToMemory(seg, plan)
+	if x.o.Changed != nil && len(added)+len(removed) > 0 {
+		x.o.Changed(added, removed)
+	}
+	x.merging.notify()
+	return nil
+}
+
+// write brings a change to the disk.
+func (c *change) write(seg *segment, blocks []store.Change, plan *ownership) error {
+	x := c.x
+	var early, last []store.Change
+	if seg != nil {
+		early = append(early, blocks...)
+		for part := range seg.parts() {
+			early = append(early, store.Change{Key: tableKey(seg.id, part), Value: seg.encodeTable(part)})
+		}
+		last = append(last, store.Change{Key: segmentKey(seg.id), Value: seg.encodeMeta()})
+	}
+	last = append(last, c.puts...)
+	last = append(last, plan.puts...)
+	for _, block := range slices.Sorted(maps.Keys(rowBlocks(c.docs))) {
+		last = append(last, store.Change{Key: rowsKey(block), Value: x.docs.encodeBlock(block, c.docs)})
+	}
+	last = append(last, store.Change{Key: indexVersionKey, Value: c.next.encode()})
+	if sizeOf(early)+sizeOf(last) <= store.MaxChangeBytes && len(early)+len(last) <= store.MaxChanges {
+		last = append(early, last...)
+	} else if err := ApplyAll(x.o.Records, early); err != nil {
+		return err
+	}
+	return x.o.Records.Apply(last...)
+}
+
+func rowBlocks(rows map[uint32]docRow) map[uint32]bool {
+	blocks := map[uint32]bool{}
+	for number := range rows {
+		blocks[number/documentBlock] = true
+	}
+	return blocks
+}
+
+func sizeOf(changes []store.Change) int {
+	n := 0
+	for i := range changes {
+		n += len(changes[i].Key) + len(changes[i].Value) + 32
+	}
+	return n
+}
+
+// ApplyAll applies independent changes in as few transactions as possible.
+func ApplyAll(r records, changes []store.Change) error {
+	for len(changes) > 0 {
+		n, bytes := 0, 0
+		for n < len(changes) && n < store.MaxChanges {
+			if bytes += sizeOf(changes[n : n+1]); bytes > store.MaxChangeBytes && n > 0 {
+				break
+			}
+			n++
+		}
+		if err := r.Apply(changes[:n]...); err != nil {
+			return err
+		}
+		changes = changes[n:]
+	}
+	return nil
+}
+
+// segment returns a segment of the new passages and the records of its blocks, or nil if there are no new passages.
+func (c *change) segment() (*segment, []store.Change, error) {
+	if len(c.hashes) == 0 {
+		return nil, nil, nil
+	}
+	s := &segment{id: c.x.lastSegment.Add(1), hashes: c.hashes, lengths: c.x.build.lengths}
+	c.next.passage = c.base + uint32(len(c.hashes))
+	sums := c.x.sums
+	for i, l := range s.lengths {
+		number := c.base + uint32(i)
+		s.numbers = append(s.numbers, number)
+		owner := uint32(0)
+		if owners := c.owners[number]; len(owners) > 0 {
+			owner = owners[0]
+		}
+		s.owners = append(s.owners, owner)
+		sums.add(l, 1)
+	}
+	s.avg = sums.averages()
+	s.ready()
+	var blocks []store.Change
+	w := s.writer(func(b []byte) error {
+		blocks = append(blocks, store.Change{Key: blockKey(s.id, uint32(len(blocks))), Value: b})
+		return nil
+	})
+	if err := c.x.build.write(w); err != nil {
+		return nil, nil, err
+	}
+	s.refs, s.bytes = w.refs, w.bytes
+	return s, blocks, nil
+}
+
+// owned is the new ownership of a passage.
+type owned struct {
+	s      *segment
+	ord    uint32
+	owners []uint32
+}
+
+// ownership is how a change alters which documents own which passages.
+type ownership struct {
+	touched  []owned
+	sharedBy map[uint32][]uint32 // of the documents that change
+	puts     []store.Change
+}
+
+// plan computes the records of ownership: which passages die or lose the owner in their table, and which further
+// passages documents own.
+func (c *change) plan(fresh *segment) *ownership {
+	x := c.x
+	o := &ownership{sharedBy: map[uint32][]uint32{}}
+	type part struct {
+		s *segment
+		n int
+	}
+	parts := map[part]bool{}
+	edit := func(doc, number uint32, add bool) {
+		list, ok := o.sharedBy[doc]
+		if !ok {
+			list = slices.Clone(x.sharedBy[doc])
+		}
+		i, has := slices.BinarySearch(list, number)
+		switch {
+		case add && !has:
+			list = slices.Insert(list, i, number)
+		case !add && has:
+			list = slices.Delete(list, i, i+1)
+		case !ok:
+			return
+		}
+		o.sharedBy[doc] = list
+	}
+	for _, number := range slices.Sorted(maps.Keys(c.owners)) {
+		s := fresh
+		if number < c.base {
+			s = segmentOf(x.segments, number)
+		}
+		if s == nil {
+			continue
+		}
+		ord, ok := s.ordinal(number)
+		if !ok {
+			continue
+		}
+		owners := c.owners[number]
+		o.touched = append(o.touched, owned{s, ord, owners})
+		var before []uint32
+		if number < c.base {
+			before = x.owners(s, ord)
+		}
+		if slices.Equal(owners, before) && len(owners) > 0 {
+			continue
+		}
+		table := s.owners[ord]
+		for _, doc := range before {
+			if _, still := slices.BinarySearch(owners, doc); !still {
+				edit(doc, number, false)
+			}
+		}
+		for _, doc := range owners {
+			if doc != table {
+				edit(doc, number, true)
+			}
+		}
+		_, has := slices.BinarySearch(owners, table)
+		wasDead, wasOrphan := s.dead.has(ord), s.orphans.has(ord)
+		if s == fresh {
+			wasDead, wasOrphan = false, false
+		}
+		if (len(owners) == 0) != wasDead || !has != wasOrphan {
+			parts[part{s, int(ord / changesPart)}] = true
+		}
+	}
+	// The sets are encoded as they will be, on a copy: memory must not change before the disk has.
+	copies := map[*segment]*segment{}
+	for _, t := range o.touched {
+		s := copies[t.s]
+		if s == nil {
+			s = &segment{
+				numbers: t.s.numbers, owners: t.s.owners, dead: slices.Clone(t.s.dead),
+				orphans: slices.Clone(t.s.orphans),
+			}
+			copies[t.s] = s
+		}
+		s.own(t.ord, t.owners)
+	}
+	for p := range parts {
+		o.puts = append(o.puts, store.Change{Key: changesKey(p.s.id, p.n), Value: copies[p.s].encodeChanges(p.n)})
+	}
+	for doc, list := range o.sharedBy {
+		if len(list) == 0 {
+			o.puts = append(o.puts, store.Change{Key: sharedKey(doc), Gone: true})
+		} else {
+			o.puts = append(o.puts, store.Change{Key: sharedKey(doc), Value: encodeNumbers(list)})
+		}
+	}
+	return o
+}
+
+// applyToMemory applies a committed change to what memory holds, and returns the passages that were added and removed.
+func (c *change) applyToMemory(fresh *segment, o *ownership) (added, removed []uint32) {
+	x := c.x
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.next = c.next
+	if fresh != nil {
+		x.segments = append(x.segments, fresh)
+		for i := range fresh.numbers {
+			fresh.dead.add(uint32(i)) // until it gets an owner below
+		}
+		fresh.live = 0
+	}
+	for _, t := range o.touched {
+		number := t.s.numbers[t.ord]
+		was := !t.s.dead.has(t.ord)
+		t.s.own(t.ord, t.owners)
+		switch is := len(t.owners) > 0; {
+		case is && !was:
+			t.s.live++
+			x.sums.add(t.s.lengths[t.ord], 1)
+			x.table(t.s.lengths[t.ord].kind).set(t.s.hashes[t.ord], number)
+			added = append(added, number)
+		case was && !is:
+			t.s.live--
+			x.sums.add(t.s.lengths[t.ord], -1)
+			x.table(t.s.lengths[t.ord].kind).remove(t.s.hashes[t.ord], number)
+			removed = append(removed, number)
+		}
+		delete(x.shared, number)
+		if rest := without(t.owners, t.s.owners[t.ord]); len(rest) > 0 {
+			x.shared[number] = rest
+		}
+	}
+	for doc, list := range o.sharedBy {
+		if len(list) == 0 {
+			delete(x.sharedBy, doc)
+		} else {
+			x.sharedBy[doc] = list
+		}
+	}
+	for number, row := range c.docs {
+		x.docs.set(number, row)
+	}
+	return added, removed
+}
+
+func without(list []uint32, n uint32) []uint32 {
+	i, has := slices.BinarySearch(list, n)
+	if !has {
+		return slices.Clone(list)
+	}
+	return slices.Delete(slices.Clone(list), i, i+1)
+}

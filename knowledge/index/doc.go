@@ -1,0 +1,20 @@
+// Package index is an inverted index over the passages of documents: it keeps their terms, and answers a query with the
+// documents whose passages suit it best. It knows no knowledge bases and no pages beyond what a [Document] says.
+//
+// [New] makes an [Index] over the records of a store, and [Index.Open] reads it. [Index.IndexAll] and [Index.Delete]
+// change it, each in one transaction; [Index.Search] asks it.
+//
+// Read the files in this order:
+//
+//   - index.go holds the index; package analysis and segmentbuilder.go turn text into terms; segment.go, postings.go
+//     and segmentformat.go lay them out on disk; change.go and commit.go make one transaction; merging.go and
+//     mergeterms.go merge segments; load.go reads the index at the start, and lookup.go a passage by its number;
+//   - search.go answers a query, by way of query.go, score.go, prune.go, phrases.go, proximity.go and prefix.go, with
+//     the constants in ranking.go; names.go finds names in it, and favour.go documents that define them; filter.go
+//     limits what may be found; fusion.go combines what words and vectors say; hits.go, explain.go and package excerpt
+//     show it.
+//
+// # Who owns what
+//
+//   - what a query names: namesIn (names.go)
+package index

@@ -1,0 +1,118 @@
+package index
+
+import (
+	"encoding/binary"
+
+	"github.com/readthru/readthru/page"
+)
+
+// docRow is the part of a document that is kept in memory.
+type docRow struct {
+	key     page.Key
+	host    uint32 // its name's number in docTable.names
+	kind    uint32
+	fetched int64 // Unix seconds
+	live    bool
+}
+
+// docTable holds all documents by number. Its rows are stored in blocks of documentBlock.
+type docTable struct {
+	rows  []docRow
+	names names // hosts and kinds
+	live  int
+}
+
+const documentBlock = 128
+
+// encodeBlock encodes a block of rows with the changes of changed.
+func (d *docTable) encodeBlock(block uint32, changed map[uint32]docRow) []byte {
+	from := block * documentBlock
+	to := min(from+documentBlock, uint32(len(d.rows)))
+	for number := range changed {
+		if number/documentBlock == block {
+			to = max(to, number+1)
+		}
+	}
+	b := binary.AppendUvarint(nil, uint64(to-from))
+	for i := from; i < to; i++ {
+		row, ok := changed[i]
+		if !ok && int(i) < len(d.rows) {
+			row = d.rows[i]
+		}
+		if !row.live {
+			b = append(b, 0)
+			continue
+		}
+		b = append(append(b, 1), row.key[:]...)
+		b = binary.AppendVarint(b, row.fetched)
+		b = appendText(appendText(b, d.names.list[row.host]), d.names.list[row.kind])
+	}
+	return b
+}
+
+func (d *docTable) decodeBlock(block uint32, b []byte) error {
+	n, b := uvarint(b)
+	if n > documentBlock {
+		return errSegment
+	}
+	for i := range uint32(n) {
+		if len(b) == 0 {
+			return errSegment
+		}
+		row := docRow{live: b[0] == 1}
+		b = b[1:]
+		if row.live {
+			if len(b) < len(row.key) {
+				return errSegment
+			}
+			row.key = page.Key(b)
+			v, size := binary.Varint(b[len(row.key):])
+			if size <= 0 {
+				return errSegment
+			}
+			row.fetched = v
+			var host, kind string
+			var ok1, ok2 bool
+			host, b, ok1 = cutText(b[len(row.key)+size:])
+			kind, b, ok2 = cutText(b)
+			if !ok1 || !ok2 {
+				return errSegment
+			}
+			row.host, row.kind = d.names.number(host), d.names.number(kind)
+		}
+		d.set(block*documentBlock+i, row)
+	}
+	return nil
+}
+
+func (d *docTable) set(number uint32, row docRow) {
+	for uint32(len(d.rows)) <= number {
+		d.rows = append(d.rows, docRow{})
+	}
+	if d.rows[number].live {
+		d.live--
+	}
+	if row.live {
+		d.live++
+	}
+	d.rows[number] = row
+}
+
+// names assigns numbers to strings that occur often.
+type names struct {
+	list    []string
+	numbers map[string]uint32
+}
+
+func (n *names) number(name string) uint32 {
+	i, ok := n.numbers[name]
+	if !ok {
+		if n.numbers == nil {
+			n.numbers = map[string]uint32{}
+		}
+		i = uint32(len(n.list))
+		n.list = append(n.list, name)
+		n.numbers[name] = i
+	}
+	return i
+}

@@ -1,0 +1,120 @@
+package index
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/RoaringBitmap/roaring/v2"
+
+	"github.com/readthru/readthru/page"
+)
+
+// Document is a searchable text: a page that was read, or another document of a knowledge base.
+type Document struct {
+	Key   page.Key
+	URL   string // what a hit shows: the page's normalised URL; of a record in a file its _id
+	Title string
+	// TitleElement is what the title element of the page says, empty where none is known. Title is often its heading.
+	TitleElement string
+	Host         string // of the URL, lower case, with its port unless that is the default; empty when there is none
+	Kind         string // a page.Type, or "file", "text" or "note"
+	FetchedAt    time.Time
+	Subjects     []string // that it is known to be about, whatever its text says: the library that its URL names
+	Markdown     []byte   // without front matter
+
+	// Metadata is what the author of an ingested text says about it.
+	Metadata page.Metadata
+}
+
+// Note returns a document as a complete file: front matter, then markdown.
+func (d *Document) Note() []byte {
+	p := page.Page{Record: page.Record{Title: d.Title, URL: d.URL, FetchedAt: d.FetchedAt}}
+	return append([]byte(p.FrontMatter()), d.Markdown...)
+}
+
+// Query asks for passages.
+type Query struct {
+	Text    string    // may be empty with a Subject: then all its passages are found
+	KB      string    // a knowledge base; empty: everything
+	Subject string    // only passages about it, in any case
+	Host    string    // only this host
+	Kind    string    // only documents of this kind
+	Since   time.Time // only what was fetched since
+	Limit   int       // documents; 0: 5, at most 1000
+	Explain bool
+
+	// Metadata are values that the metadata of ingested texts must have, a number as it was written.
+	Metadata map[string]string
+
+	documents *roaring.Bitmap // with Metadata: those that have them
+	among     *roaring.Bitmap // only these passages, those about Subject; nil: any
+}
+
+// Within returns q for some documents and passages alone. nil means any; passages that do not have the words of q are
+// found, too.
+func (q Query) Within(documents, passages *roaring.Bitmap) Query {
+	q.documents, q.among = documents, passages
+	return q
+}
+
+// Hit is a document with its best passage.
+type Hit struct {
+	Doc   string `json:"doc"`
+	URL   string `json:"url"`
+	Title string `json:"title,omitempty"`
+	Kind  string `json:"kind"` // of the document: a page.Type, or file, text or note
+	// Heading is what the snippet stands under: headings, and the term that is defined, joined by " › ".
+	Heading string `json:"heading,omitempty"`
+	Link    string `json:"link,omitempty"` // the URL with the fragment that leads there; empty if none is known
+	Passage string `json:"passage"`        // the doc and the first 8 hex digits of the passage's hash
+	Snippet string `json:"snippet"`
+	// Highlights are the words of the query in the snippet: where each begins and ends, in code points.
+	Highlights [][2]int `json:"highlights,omitempty"`
+	// Statement is what a model said of the passage, if words of the query stand there and not in the passage.
+	Statement string        `json:"statement,omitempty"`
+	Score     float64       `json:"score"`
+	FetchedAt time.Time     `json:"fetched_at,omitzero"`
+	Also      []string      `json:"also,omitempty"`     // other URLs with the same passage, or nearly the same page
+	Notes     []string      `json:"notes,omitempty"`    // ids of notes about the page, at most 10
+	Pages     []string      `json:"pages,omitempty"`    // of a note: the pages it is about
+	Metadata  page.Metadata `json:"metadata,omitempty"` // of an ingested text
+	Explain   []Term        `json:"explain,omitempty"`
+}
+
+// Term is a part of a hit's score. The parts add up to it, but for rounding.
+type Term struct {
+	// Term is a term of the query, or several of a phrase or pair.
+	Term string `json:"term"`
+
+	// Field is where the term stands in the best passage: text, title or path. Or it is phrase, for words that are quoted
+	// in the query; near, for neighbours in the query that stand near each other; passages, for what further passages of
+	// the document add; vectors or reranker, for what a model adds.
+	Field string  `json:"field"`
+	Score float64 `json:"score"`
+}
+
+// Notes returns what to say about a query beside its hits: which words were looked for in another form, and which no
+// page has. Each is a sentence that begins with a small letter, without a full stop.
+func (r *Results) Notes() (notes []string) {
+	for _, c := range r.Corrected {
+		notes = append(notes, c.String())
+	}
+	if last := len(r.Unknown) - 1; last >= 0 {
+		words := fmt.Sprintf("%q", r.Unknown[last])
+		if last > 0 {
+			words = `"` + strings.Join(r.Unknown[:last], `", "`) + `" or ` + words
+		}
+		notes = append(notes, "no page has "+words)
+	}
+	return notes
+}
+
+// Results are the hits of a query, best first.
+type Results struct {
+	Hits      []Hit        `json:"results"`
+	Corrected []Correction `json:"corrected,omitempty"` // words of the query that were looked for in another form
+	Unknown   []string     `json:"unknown,omitempty"`   // words of the query that no page has
+	Degraded  bool         `json:"degraded,omitempty"`  // a model was wanted and was of no use: ranked without it
+	Reason    string       `json:"degraded_reason,omitempty"`
+}

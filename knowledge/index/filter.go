@@ -1,0 +1,138 @@
+package index
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/RoaringBitmap/roaring/v2"
+)
+
+// filter returns the documents that a query may find; nil: all. The caller holds mu.
+func (x *Index) filter(q *Query, allow *roaring.Bitmap) bitset {
+	if allow == nil && q.Host == "" && q.Kind == "" && q.Since.IsZero() {
+		return nil
+	}
+	docs := newBitset(len(x.docs.rows))
+	host, knowsHost := x.docs.names.numbers[strings.ToLower(q.Host)]
+	kind, knowsKind := x.docs.names.numbers[q.Kind]
+	if q.Host != "" && !knowsHost || q.Kind != "" && !knowsKind {
+		return docs
+	}
+	f := documentFilter{q: q, host: host, kind: kind}
+	if allow != nil {
+		for it := allow.Iterator(); it.HasNext(); {
+			if n := it.Next(); int(n) < len(x.docs.rows) && f.accepts(&x.docs.rows[n]) {
+				docs.add(n)
+			}
+		}
+		return docs
+	}
+	for n := range x.docs.rows {
+		if f.accepts(&x.docs.rows[n]) {
+			docs.add(uint32(n))
+		}
+	}
+	return docs
+}
+
+// documentFilter is what a query asks of a document beside membership.
+type documentFilter struct {
+	q          *Query
+	host, kind uint32
+}
+
+func (f *documentFilter) accepts(row *docRow) bool {
+	return row.live && (f.q.Host == "" || row.host == f.host) && (f.q.Kind == "" || row.kind == f.kind) &&
+		(f.q.Since.IsZero() || row.fetched >= f.q.Since.Unix())
+}
+
+// allowed returns for each segment the passages that may be hits, of among if that is not nil; nil: all. The caller
+// holds mu.
+func (x *Index) allowed(docs bitset, among *roaring.Bitmap) []bitset {
+	sets := make([]bitset, len(x.segments))
+	at := make(map[*segment]bitset, len(x.segments))
+	for n, s := range x.segments {
+		if docs == nil && among == nil && s.live == s.len() {
+			continue
+		}
+		set := newBitset(s.len())
+		for i, number := range s.numbers {
+			ord := uint32(i)
+			if (docs == nil || docs.has(s.owners[i]) && !s.orphans.has(ord)) && (among == nil || among.Contains(number)) {
+				set.add(ord)
+			}
+		}
+		sets[n], at[s] = set, set
+	}
+	if docs != nil { // looking each passage's further owners up would cost more than all else
+		for doc, numbers := range x.sharedBy {
+			if !docs.has(doc) {
+				continue
+			}
+			for _, number := range numbers {
+				if s := segmentOf(x.segments, number); s != nil && (among == nil || among.Contains(number)) {
+					if ord, ok := s.ordinal(number); ok {
+						at[s].add(ord)
+					}
+				}
+			}
+		}
+	}
+	for s, set := range at {
+		for i, dead := range s.dead {
+			set[i] &^= dead
+		}
+	}
+	return sets
+}
+
+// ownersIn returns those owners of a passage that may be hits, the first maxOwners. The caller holds mu.
+func (x *Index) ownersIn(s *segment, ord uint32, docs bitset) []uint32 {
+	owners := x.owners(s, ord)
+	if docs != nil {
+		owners = slices.DeleteFunc(owners, func(n uint32) bool { return !docs.has(n) })
+	}
+	return owners[:min(len(owners), maxOwners)]
+}
+
+// passageFilter returns which passages may be hits, as of now; nil: all.
+func (x *Index) passageFilter(q *Query, allow *roaring.Bitmap) func(passage uint32) bool {
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	docs := x.filter(q, allow)
+	if docs == nil && q.among == nil {
+		return nil
+	}
+	set := newBitset(int(x.next.passage))
+	sets := x.allowed(docs, q.among)
+	for n, s := range x.segments {
+		for i, number := range s.numbers {
+			if sets[n].has(uint32(i)) {
+				set.add(number)
+			}
+		}
+	}
+	return func(passage uint32) bool { return int(passage>>6) < len(set) && set.has(passage) }
+}
+
+// allowedOwners is ownersIn for a single passage. The caller holds mu.
+func (x *Index) allowedOwners(passage uint32, q *Query, allow *roaring.Bitmap) []uint32 {
+	s := segmentOf(x.segments, passage)
+	if s == nil {
+		return nil
+	}
+	ord, ok := s.ordinal(passage)
+	if !ok {
+		return nil
+	}
+	host, knowsHost := x.docs.names.numbers[strings.ToLower(q.Host)]
+	kind, knowsKind := x.docs.names.numbers[q.Kind]
+	if q.Host != "" && !knowsHost || q.Kind != "" && !knowsKind {
+		return nil
+	}
+	f := documentFilter{q: q, host: host, kind: kind}
+	owners := slices.DeleteFunc(x.owners(s, ord), func(n uint32) bool {
+		return allow != nil && !allow.Contains(n) || !f.accepts(&x.docs.rows[n])
+	})
+	return owners[:min(len(owners), maxOwners)]
+}

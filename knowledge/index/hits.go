@@ -1,0 +1,335 @@
+package index
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"io"
+	"slices"
+
+	"github.com/readthru/readthru/internal/markdown"
+	"github.com/readthru/readthru/knowledge/excerpt"
+	"github.com/readthru/readthru/knowledge/outline"
+	"github.com/readthru/readthru/page"
+	"github.com/readthru/readthru/store"
+)
+
+// ranked is a document with its score.
+type ranked struct {
+	doc   uint32
+	score float64
+	best  *match // its best passage
+	count int
+
+	reranked float64     // what a reranker added to score
+	defines  float64     // what it gained because it defines what the query names
+	text     *landmarked // if it was read
+}
+
+// groupByDocument ranks documents by their passages, which are in order: the score of the best, and decreasing shares
+// of the second and third.
+func groupByDocument(found []match) []ranked {
+	at := map[uint32]int{}
+	var docs []ranked
+	for n := range found {
+		m := &found[n]
+		for _, owner := range m.owners {
+			i, ok := at[owner]
+			if !ok {
+				i = len(docs)
+				at[owner] = i
+				docs = append(docs, ranked{doc: owner, best: m})
+			}
+			d := &docs[i]
+			switch d.count {
+			case 0:
+				d.score = m.score
+			case 1:
+				d.score += secondPassage * m.score
+			case 2:
+				d.score += thirdPassage * m.score
+			}
+			d.count++
+		}
+	}
+	sortRanked(docs)
+	return docs
+}
+
+// sortRanked sorts documents by their scores, the best first.
+func sortRanked(docs []ranked) {
+	slices.SortFunc(docs, func(a, b ranked) int {
+		return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(a.doc, b.doc))
+	})
+}
+
+// shown is a hit with its texts, which those of later documents are compared with: the beginnings of their hashes.
+type shown struct {
+	best  uint64
+	texts []uint64 // ascending
+
+	key   page.Key
+	title string
+	words [sha256.Size]byte // hash of its words, without where its links lead; zero until it is asked for
+}
+
+// present makes hits of the best documents, at most limit, and returns which those are. One whose best passage was
+// shown already, that has nearly the same passages as one shown, or the same words, is named there.
+func (x *Index) present(ctx context.Context, results *Results, docs []ranked, parsed *ParsedQuery,
+	limit int,
+) (hits []ranked, err error) {
+	var before []*shown
+	for _, d := range docs {
+		if len(hits) == limit {
+			break
+		}
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		key, ok := x.Document(d.doc)
+		if !ok {
+			continue // deleted since
+		}
+		a, err := x.Article(key)
+		if err != nil || a.number != d.doc {
+			continue
+		}
+		at := slices.IndexFunc(a.passages, func(p place) bool { return p.number == d.best.number })
+		if at < 0 {
+			continue // indexed again since
+		}
+		now := x.shown(key, a, at)
+		if i := slices.IndexFunc(before, now.repeats); i >= 0 {
+			results.Hits[i].also(a.URL)
+			continue
+		}
+		w := d.text
+		if w == nil {
+			md, err := x.o.Text(key)
+			if errors.Is(err, store.ErrNotFound) {
+				continue // deleted, and about to leave the index
+			}
+			w = newLandmarked(md)
+		}
+		saysTheSame := func(s *shown) bool { return x.sayTheSame(now, s, w.md) }
+		if i := slices.IndexFunc(before, saysTheSame); i >= 0 {
+			results.Hits[i].also(a.URL)
+			continue
+		}
+		if len(hits) < landmarkedHits {
+			w.readLandmarks(parsed.names)
+		}
+		h := x.hit(key, a, &a.passages[at], w, parsed)
+		h.Score = d.score
+		before, hits, results.Hits = append(before, now), append(hits, d), append(results.Hits, h)
+	}
+	return hits, nil
+}
+
+// shown returns the texts of a document, and that of its passage best: its nameplate only where it has nothing else.
+func (x *Index) shown(key page.Key, a *Article, best int) *shown {
+	if a.passages[best].isNameplate() {
+		best = 0
+	}
+	s := &shown{key: key, title: a.Title, texts: make([]uint64, 0, len(a.passages))}
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	for i := range a.passages {
+		if i > 0 && a.passages[i].isNameplate() {
+			continue
+		}
+		if hash, ok := x.hashIn(a.passages[i].number); ok {
+			text := binary.BigEndian.Uint64(hash[:])
+			s.texts = append(s.texts, text)
+			if i == best {
+				s.best = text
+			}
+		}
+	}
+	slices.Sort(s.texts)
+	s.texts = slices.Compact(s.texts)
+	return s
+}
+
+// repeats reports whether a document says what one shown before says: its best passage has the same text, or four
+// fifths of all have.
+func (s *shown) repeats(before *shown) bool {
+	if s.best == before.best {
+		return true
+	}
+	both := 0
+	for i, j := 0, 0; i < len(s.texts) && j < len(before.texts); {
+		switch cmp.Compare(s.texts[i], before.texts[j]) {
+		case -1:
+			i++
+		case 1:
+			j++
+		default:
+			both, i, j = both+1, i+1, j+1
+		}
+	}
+	return 5*both >= 4*(len(s.texts)+len(before.texts)-both)
+}
+
+// sayTheSame reports whether a document, whose text is md, has the same title and words as one shown before. Pages of
+// two trees of a manual, one of which is not translated yet, differ in where their links lead.
+func (x *Index) sayTheSame(now, before *shown, md []byte) bool {
+	if now.title != before.title || len(now.texts) != len(before.texts) || len(md) == 0 { // it cannot be read
+		return false
+	}
+	now.readWords(md)
+	if before.words == [sha256.Size]byte{} { // it is read again, since few are: not all that are shown are kept
+		text, err := x.o.Text(before.key)
+		if err != nil {
+			return false
+		}
+		before.readWords(text)
+	}
+	return now.words == before.words
+}
+
+// readWords notes the words of the document's text.
+func (s *shown) readWords(md []byte) {
+	words := sha256.New()
+	for line := range bytes.Lines(md) {
+		_, _ = io.WriteString(words, markdown.Plain(line)) // a hash takes all
+	}
+	words.Sum(s.words[:0])
+}
+
+// also names another document that says what the hit says.
+func (h *Hit) also(url string) {
+	if len(h.Also) < maxAlso && url != h.URL {
+		h.Also = append(h.Also, url)
+	}
+}
+
+// landmarkedHits is how many hits of a search have the landmarks of their documents read, which takes a millisecond.
+const landmarkedHits = 50
+
+// hit makes a hit of a document and of its passage p: of the one that defines what the query names, if one does. W.md
+// is nil if the text cannot be read: then there is no snippet.
+func (x *Index) hit(key page.Key, a *Article, p *place, w *landmarked, parsed *ParsedQuery) Hit {
+	if w.defined.Landmark >= 0 {
+		if i := a.passageAt(w.list[w.defined.Landmark].Start); i >= 0 {
+			p = &a.passages[i]
+		}
+	}
+	if p.isNameplate() && len(a.passages) > 1 {
+		p = &a.passages[0]
+	}
+	h := Hit{
+		Doc: key.Doc(), URL: x.o.Cleaner.Line(a.URL), Title: x.o.Cleaner.Line(a.Title), Kind: a.kind,
+		Heading: x.o.Cleaner.Line(p.path), FetchedAt: a.Fetched,
+	}
+	if a.Fetched.Year() <= 1 {
+		h.FetchedAt = a.Fetched.UTC()
+	}
+	if x.o.Metadata != nil {
+		h.Metadata = x.o.Metadata(key)
+	}
+	if hash, ok := x.HashOf(p.number); ok {
+		h.Passage = PassageID(key, hash)
+		if text, ok := x.find(w.md, p, hash); ok {
+			x.show(&h, key, text, w, p, parsed)
+		} else if w.md != nil {
+			h.Heading = "" // nothing below it is there any more
+		}
+	}
+	return h
+}
+
+// PassageID returns the id of a passage of a document, as it is shown: the doc and the first 8 hex digits of the hash.
+func PassageID(doc page.Key, hash [16]byte) string {
+	return doc.Doc() + "-" + hex.EncodeToString(hash[:4])
+}
+
+// passageAt returns the passage that holds a place of the text, or else the first behind it: headings over a block that
+// just fits a passage are in none. It is -1 if there is none.
+func (a *Article) passageAt(at int) int {
+	return slices.IndexFunc(a.passages, func(p place) bool { return at < p.end })
+}
+
+// show sets the snippet of a hit and, where the landmarks are known, the one that it stands under with the link to
+// that. Text is the passage.
+func (x *Index) show(h *Hit, key page.Key, text string, w *landmarked, p *place, parsed *ParsedQuery) {
+	list, defined := w.list, w.defined
+	if !p.isIn(w.md) || p.before+string(w.md[p.start:p.end])+p.after != text {
+		list, defined.Landmark = nil, -1 // the text has changed since
+	}
+	parts, first := []string{text}, 0
+	for first < len(list) && list[first].Start <= p.start {
+		first++
+	}
+	if list != nil {
+		parts = divide(w.md, p, list[first:])
+	}
+	// What is defined may be a heading over the one that the passage stands under: then the passage begins with it.
+	if n := max(defined.Landmark-first+1, 0); defined.Landmark >= 0 && n < len(parts) {
+		parts = parts[n : n+1]
+	}
+	s, marks, part := excerpt.Snippet(parsed.spots, parts...)
+	if defined.Landmark >= 0 && parsed.onlyNames {
+		s, marks = excerpt.Opening(parsed.spots, parts[0]) // the rest has the name again, in examples
+	}
+	h.Snippet, h.Highlights = s, marks
+	at := first + part - 1
+	switch {
+	case list == nil:
+		return
+	case defined.Landmark >= 0:
+		at = defined.Landmark
+	case part == 0:
+		at = outline.LandmarkAt(list, p.start)
+	}
+	if at < 0 {
+		return
+	}
+	h.Heading = x.o.Cleaner.Line(outline.PathOf(list, at))
+	var anchors []page.Anchor
+	if x.o.Anchors != nil {
+		anchors = x.o.Anchors(key)
+	}
+	if fragment := outline.AnchorOf(list, at, defined.Term, anchors); fragment != "" {
+		h.Link = page.WithFragment(h.URL, fragment)
+	}
+}
+
+// divide cuts a passage where landmarks begin in it.
+func divide(md []byte, p *place, inside []outline.Landmark) (parts []string) {
+	at := p.start
+	for _, l := range inside {
+		if l.Start >= p.end {
+			break
+		}
+		parts = append(parts, string(md[at:l.Start]))
+		at = l.Start
+	}
+	parts = append(parts, string(md[at:p.end])+p.after)
+	parts[0] = p.before + parts[0]
+	return parts
+}
+
+// HashOf returns the hash of a live passage; ok is false if there is none of this number.
+func (x *Index) HashOf(number uint32) (hash [16]byte, ok bool) {
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	return x.hashIn(number)
+}
+
+// hashIn is hashOf for a caller who holds mu.
+func (x *Index) hashIn(number uint32) (hash [16]byte, ok bool) {
+	s := segmentOf(x.segments, number)
+	if s == nil {
+		return hash, false
+	}
+	ord, ok := s.ordinal(number)
+	if ok {
+		hash = s.hashes[ord]
+	}
+	return hash, ok
+}

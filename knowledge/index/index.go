@@ -1,0 +1,450 @@
+package index
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"iter"
+	"log/slog"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"github.com/RoaringBitmap/roaring/v2"
+
+	"github.com/readthru/readthru/knowledge/outline"
+	"github.com/readthru/readthru/page"
+	"github.com/readthru/readthru/store"
+)
+
+// Keys of the index. Numbers are big-endian.
+//
+//	k/g/<page>                     article: a document's URL, title and passages
+//	k/n/<block u32>                documentBlock rows of the documents' table
+//	k/x/<document u32>             passages that a document owns beside the one they were indexed for
+//	k/s/<segment u32>              segment: the list of segments is the list of these
+//	k/p/<segment u32><part u32>    tablePart rows of a segment's passages
+//	k/r/<segment u32><part u32>    which of changesPart passages are dead, or lost the owner in the table
+//	k/t/<segment u32><block u32>   terms
+//	k/z                            version of the format, and the next numbers
+const (
+	ArticlePrefix   = "k/g/"
+	rowsPrefix      = "k/n/"
+	sharedPrefix    = "k/x/"
+	segmentPrefix   = "k/s/"
+	tablePrefix     = "k/p/"
+	changesPrefix   = "k/r/"
+	blockPrefix     = "k/t/"
+	indexVersionKey = "k/z"
+)
+
+var indexPrefixes = []string{
+	segmentPrefix, ArticlePrefix, rowsPrefix, sharedPrefix, tablePrefix, changesPrefix,
+	blockPrefix,
+}
+
+func bigEndian(n ...uint32) string {
+	var b []byte
+	for _, n := range n {
+		b = binary.BigEndian.AppendUint32(b, n)
+	}
+	return string(b)
+}
+
+func articleKey(k page.Key) string            { return ArticlePrefix + string(k[:]) }
+func rowsKey(block uint32) string             { return rowsPrefix + bigEndian(block) }
+func sharedKey(document uint32) string        { return sharedPrefix + bigEndian(document) }
+func segmentKey(id uint32) string             { return segmentPrefix + bigEndian(id) }
+func tableKey(id uint32, part int) string     { return tablePrefix + bigEndian(id, uint32(part)) }
+func changesKey(id uint32, part int) string   { return changesPrefix + bigEndian(id, uint32(part)) }
+func blockKey(id uint32, block uint32) string { return blockPrefix + bigEndian(id, block) }
+
+// records is what the index needs of [store.Records].
+type records interface {
+	Get(key string) ([]byte, error)
+	Walk(prefix, from string, f func(key string, value []byte) bool)
+	Keys(prefix, from string, f func(key string) bool)
+	Apply(changes ...store.Change) error
+}
+
+// Options configures an Index. Records and Text are needed.
+type Options struct {
+	// Records keeps the index; it is that of a store.
+	Records records
+
+	// Text returns the markdown of a document, as it was indexed or newer. A document for which the error is
+	// store.ErrNotFound is no hit any more; after any other error its hit has no snippet.
+	Text func(key page.Key) ([]byte, error)
+
+	// Cleaner cleans the titles and headings of documents that were indexed before it cleaned their texts.
+	Cleaner store.Cleaner
+
+	// Split is how documents are cut into passages.
+	Split outline.SplitOptions
+
+	// Members returns the documents of a knowledge base, which nobody may change afterwards. Its error is that of a search
+	// that names the base.
+	Members func(kb string) (*roaring.Bitmap, error)
+
+	// Vectors returns the passages nearest to a text, best first, of those that allow (nil: all) accepts. If nil, words
+	// alone rank. After an error, too, and the results say so.
+	Vectors func(ctx context.Context, text string, n int, allow func(passage uint32) bool) Meaning
+
+	// Reranker ranks the best documents again. If nil, nobody does.
+	Reranker *Reranker
+
+	// Changed is called after passages came or went. It must not block or call the index.
+	Changed func(added, removed []uint32)
+
+	// Anchors returns the anchors of a page. If nil, none are known.
+	Anchors func(key page.Key) []page.Anchor
+
+	// Metadata returns what the author of a document says about it. If nil, hits have no metadata.
+	Metadata func(key page.Key) page.Metadata
+
+	// Log gets what goes wrong. If nil, it is discarded.
+	Log *slog.Logger
+}
+
+// Scored is a passage that somebody ranked.
+type Scored struct {
+	Passage uint32  // its number
+	Score   float64 // the greater the better
+}
+
+// Item is a document with its passages.
+type Item struct {
+	Doc      *Document
+	Passages []outline.Passage
+}
+
+// Index is an inverted index over passages, kept in the store. It is safe for concurrent use. Close ends it.
+//
+// Passages are numbered as they come and keep their number. They lie in segments, which never change but for the
+// passages that die in them; in the background many small segments become a large one. A change of the index is one
+// transaction: what comes before it (terms of a segment that nothing lists yet) and after it (terms of one that nothing
+// lists any more) is found and removed at the next start if the process dies.
+type Index struct {
+	o Options
+
+	write   sync.Mutex      // held over a change, from reading what was to the memory being as the disk
+	build   *segmentBuilder // under write
+	stained bool            // under write: records of an index that is given up are still to be deleted
+
+	mu       sync.RWMutex // guards what follows; searches hold it while they read segments
+	segments []*segment   // in order of their passages' numbers
+	docs     docTable
+	shared   map[uint32][]uint32 // further owners of a passage
+	sharedBy map[uint32][]uint32 // k/x: the other way round, ascending; some may be in the segment's table by now
+	byHash   hashTable           // live passages that are not bare
+	bare     hashTable           // live passages that are bare
+	sums     sums
+	next     counters
+
+	damaged     atomic.Bool   // a search met a segment it could not read
+	lastSegment atomic.Uint32 // the newest segment's number; none is given twice while the process lives
+	blocks      *blockCache
+	merging     merging
+
+	pruneFrom int  // postings of a list that make it worth looking whether they are needed: worthPruning, but in tests
+	Rebuilt   bool // openIndex found no index, or one of another version: everything must be indexed again
+}
+
+// counters are the numbers given next to passages and documents. None is given twice.
+type counters struct{ passage, document uint32 }
+
+// sums are totals over the live passages.
+type sums struct {
+	passages           int
+	text, title, path  int64 // words
+	titled, underPaths int   // passages that have the field
+}
+
+func (s *sums) add(l lengths, sign int) {
+	s.passages += sign
+	s.text += int64(sign) * int64(l.text)
+	s.title += int64(sign) * int64(l.title)
+	s.path += int64(sign) * int64(l.path)
+	if l.title > 0 {
+		s.titled += sign
+	}
+	if l.path > 0 {
+		s.underPaths += sign
+	}
+}
+
+func (s *sums) averages() averages {
+	mean := func(sum int64, n int) float64 {
+		if n == 0 {
+			return 1
+		}
+		return max(float64(sum)/float64(n), 1)
+	}
+	return averages{text: mean(s.text, s.passages), title: mean(s.title, s.titled), path: mean(s.path, s.underPaths)}
+}
+
+// New returns an index that is not open.
+func New(o Options) *Index {
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	x := &Index{o: o, build: newSegmentBuilder(), blocks: newBlockCache(leastBlocks), pruneFrom: worthPruning}
+	x.merging.wake = make(chan struct{}, 1)
+	x.empty()
+	return x
+}
+
+// Hold has nobody else use the index until release.
+func (x *Index) Hold() {
+	x.write.Lock()
+	x.mu.Lock()
+}
+
+// Release ends what hold began.
+func (x *Index) Release() {
+	x.mu.Unlock()
+	x.write.Unlock()
+}
+
+// Open reads the index into memory. Nobody else uses it meanwhile, or the caller holds it.
+func (x *Index) Open() error {
+	err := store.ErrNotFound
+	if !x.stained { // else the records are still to be deleted
+		err = x.load()
+	}
+	if err != nil {
+		if !errors.Is(err, store.ErrNotFound) {
+			x.o.Log.Warn("rebuilding the index", "reason", err)
+		}
+		x.GiveUp()
+	}
+	if err := x.clean(); err != nil && !errors.Is(err, store.ErrFull) {
+		return fmt.Errorf("open index: %w", err)
+	}
+	if err := x.sweep(); err != nil && !errors.Is(err, store.ErrFull) {
+		return fmt.Errorf("open index: %w", err)
+	}
+	return nil
+}
+
+// GiveUp makes the memory that of an index without passages, whose records are still to be deleted, and which is to be
+// rebuilt. The caller holds write and mu, or nobody else uses it.
+func (x *Index) GiveUp() {
+	x.empty()
+	x.Rebuilt, x.stained = true, true
+}
+
+// Reopen reads the index from the disk again. If that cannot be read, the index is damaged and will be rebuilt.
+func (x *Index) Reopen() error {
+	x.write.Lock()
+	defer x.write.Unlock()
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.empty()
+	x.Rebuilt = false
+	err := x.Open()
+	if err != nil || x.Rebuilt {
+		x.damaged.Store(true)
+	}
+	return err
+}
+
+// Close ends the background work. The store is not closed.
+func (x *Index) Close() error {
+	x.stopMerging()
+	return nil
+}
+
+// empty makes the memory that of an index without passages. Numbers go on.
+func (x *Index) empty() {
+	x.segments, x.docs, x.sums = nil, docTable{}, sums{}
+	x.damaged.Store(false)
+	x.shared, x.sharedBy = map[uint32][]uint32{}, map[uint32][]uint32{}
+	x.byHash, x.bare = hashTable{hashOf: x.hashIn}, hashTable{hashOf: x.hashIn}
+}
+
+// Reset forgets everything indexed.
+func (x *Index) Reset(ctx context.Context) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	x.write.Lock()
+	defer x.write.Unlock()
+	x.mu.Lock()
+	removed := slices.AppendSeq(slices.Collect(x.byHash.numbers()), x.bare.numbers())
+	x.empty()
+	x.mu.Unlock()
+	x.stained = true
+	err := x.clean()
+	if x.o.Changed != nil && len(removed) > 0 {
+		x.o.Changed(nil, removed)
+	}
+	return err
+}
+
+// clean deletes the records of an index that was given up, if there are any.
+func (x *Index) clean() error {
+	if !x.stained {
+		return nil
+	}
+	if err := x.clear(); err != nil {
+		return err
+	}
+	x.stained = false
+	return nil
+}
+
+// clear deletes all records of the index, first the one without which there is none: should we die before the last is
+// deleted, nothing of the rest is read again.
+func (x *Index) clear() error {
+	x.blocks.clear()
+	if err := x.o.Records.Apply(store.Change{Key: indexVersionKey, Gone: true}); err != nil {
+		return fmt.Errorf("empty index: %w", err)
+	}
+	for _, prefix := range indexPrefixes {
+		if err := DeletePrefix(x.o.Records, prefix); err != nil {
+			return fmt.Errorf("empty index: %w", err)
+		}
+	}
+	return x.o.Records.Apply(store.Change{Key: indexVersionKey, Value: x.next.encode()})
+}
+
+// DeletePrefix deletes all records whose keys begin with prefix.
+func DeletePrefix(r records, prefix string) error {
+	for {
+		var changes []store.Change
+		r.Keys(prefix, "", func(key string) bool {
+			changes = append(changes, store.Change{Key: key, Gone: true})
+			return len(changes) < 4000
+		})
+		if len(changes) == 0 {
+			return nil
+		}
+		if err := r.Apply(changes...); err != nil {
+			return err
+		}
+	}
+}
+
+// Article returns the record of a document, or store.ErrNotFound.
+func (x *Index) Article(key page.Key) (*Article, error) {
+	b, err := x.o.Records.Get(articleKey(key))
+	if err != nil {
+		return nil, err
+	}
+	return decodeArticle(b)
+}
+
+// Number returns a document's number. It stays the same until the document is deleted, and is given to no other.
+func (x *Index) Number(key page.Key) (uint32, bool) {
+	b, err := x.o.Records.Get(articleKey(key))
+	if err != nil {
+		return 0, false
+	}
+	n, _ := uvarint(b)
+	return uint32(n), true
+}
+
+// Document returns the document of a number.
+func (x *Index) Document(number uint32) (page.Key, bool) {
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	if int(number) >= len(x.docs.rows) || !x.docs.rows[number].live {
+		return page.Key{}, false
+	}
+	return x.docs.rows[number].key, true
+}
+
+// Passages returns the numbers of all live passages, segment by segment, with the hashes that their vectors are kept
+// under. Passages that change during the walk may be among them or not.
+func (x *Index) Passages() iter.Seq2[uint32, [16]byte] {
+	return func(yield func(uint32, [16]byte) bool) {
+		x.mu.RLock()
+		segments := slices.Clone(x.segments)
+		x.mu.RUnlock()
+		for _, s := range segments {
+			x.mu.RLock()
+			dead := slices.Clone(s.dead)
+			x.mu.RUnlock()
+			for i, number := range s.numbers {
+				if !dead.has(uint32(i)) && !yield(number, VectorHash(s.hashes[i], s.lengths[i].kind&barePassage != 0)) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// table returns the table of the live passages of a kind.
+func (x *Index) table(kind passageKind) *hashTable {
+	if kind&barePassage != 0 {
+		return &x.bare
+	}
+	return &x.byHash
+}
+
+// PassagesByHash returns the live passages with a text hash: at most two, see passageFor.
+func (x *Index) PassagesByHash(hash [16]byte) (numbers []uint32) {
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	for _, t := range []*hashTable{&x.byHash, &x.bare} {
+		if n, ok := t.get(hash); ok {
+			numbers = append(numbers, n)
+		}
+	}
+	return numbers
+}
+
+// PassagesOf returns the passages of a document in its order; a passage that stands in it twice is there twice.
+func (x *Index) PassagesOf(key page.Key) []uint32 {
+	a, err := x.Article(key)
+	if err != nil {
+		return nil
+	}
+	numbers := make([]uint32, len(a.passages))
+	for i := range a.passages {
+		numbers[i] = a.passages[i].number
+	}
+	return numbers
+}
+
+// owners returns the documents that have a passage, ascending. The caller holds mu.
+func (x *Index) owners(s *segment, ord uint32) []uint32 {
+	shared := x.shared[s.numbers[ord]]
+	if s.dead.has(ord) {
+		return nil
+	}
+	owners := make([]uint32, 0, len(shared)+1)
+	if !s.orphans.has(ord) {
+		owners = append(owners, s.owners[ord])
+	}
+	owners = append(owners, shared...)
+	slices.Sort(owners)
+	return owners
+}
+
+// Stats are figures of an index.
+type Stats struct {
+	Documents int
+	Passages  int
+	Segments  int
+	Dead      int   // passages that wait for a merge to be gone
+	Bytes     int64 // of terms on disk, before compression
+	Damaged   bool  // something could not be read: rebuild
+}
+
+// Stats returns figures of the index as it is now.
+func (x *Index) Stats() Stats {
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	s := Stats{
+		Documents: x.docs.live, Passages: x.sums.passages, Segments: len(x.segments),
+		Damaged: x.damaged.Load(),
+	}
+	for _, seg := range x.segments {
+		s.Bytes += seg.bytes
+		s.Dead += seg.len() - seg.live
+	}
+	return s
+}

@@ -1,0 +1,127 @@
+package index
+
+import (
+	"slices"
+	"unicode/utf8"
+
+	"github.com/readthru/readthru/knowledge/analysis"
+)
+
+// knownIn returns in how many passages the words of a query are known, by term: df, less the passages that have another
+// word with the same stem, in another language. "Recusive" has the stem of the French "reçus", and is misspelt all the
+// same. A number above seldomJoined may be too low.
+func (s *speller) knownIn(q *ParsedQuery, df []int) []int {
+	known := slices.Clone(df)
+	for i := range q.terms {
+		if t := &q.terms[i]; df[i] > seldom && t.spellable() {
+			known[i] = s.ownPassages(t, q.language)
+		}
+	}
+	return known
+}
+
+// ownPassages returns how many passages have a term in a form that may be of its word: the word itself, or any form in
+// a passage of the query's language. It stops counting above seldomJoined.
+func (s *speller) ownPassages(t *queryTerm, language analysis.Language) (n int) {
+	for _, seg := range s.x.segments {
+		blocks := s.x.blocksOf(seg, true)
+		l, err := find(seg.refs, blocks, t.stem)
+		if err != nil || l == nil {
+			continue
+		}
+		postings := newCursor(l)
+		exact, accented := formBit(l, t.form), accentedForms(l, t.form)
+		var foreign []*cursor // of the same words as other languages have them; made when they are needed
+		for ord := uint32(0); n <= seldomJoined; ord++ {
+			at, ok := postings.seek(ord)
+			if !ok {
+				break
+			}
+			ord = at
+			forms := postings.c.forms[postings.i]
+			if forms&exact == 0 {
+				if forms&^accented == 0 {
+					continue
+				}
+				if foreign == nil {
+					foreign = foreignWords(seg, blocks, l, language)
+				}
+				if anyHas(foreign, ord) {
+					continue
+				}
+			}
+			n++
+		}
+		if postings.err != nil {
+			s.x.unreadable(seg, postings.err)
+		}
+	}
+	return n
+}
+
+// foreignWords returns the postings of a list's words in the languages that are not a query's.
+func foreignWords(seg *segment, blocks blockSource, l *list, language analysis.Language) []*cursor {
+	words := []*cursor{}
+	stems := map[string]bool{}
+	for _, other := range analysis.Others {
+		for _, form := range l.forms {
+			stem := other.Stem(form)
+			if other == language || stem == "" || stems[stem] {
+				continue
+			}
+			stems[stem] = true
+			if word, err := find(seg.refs, blocks, stem); err == nil && word != nil {
+				words = append(words, newCursor(word))
+			}
+		}
+	}
+	return words
+}
+
+// anyHas reports whether one of the cursors, which only go forward, is at a passage.
+func anyHas(cursors []*cursor, ord uint32) bool {
+	for _, c := range cursors {
+		if at, ok := c.seek(ord); ok && at == ord {
+			return true
+		}
+	}
+	return false
+}
+
+// accentedForms returns the bits of the forms that have accents where a word has none, and are more than the word with
+// accents.
+func accentedForms(l *list, word string) (bits uint8) {
+	if !isASCII(word) {
+		return 0
+	}
+	for i, form := range l.forms {
+		if !isASCII(form) && !differsInAccents(form, word) {
+			bits |= 1 << i
+		}
+	}
+	return bits
+}
+
+// differsInAccents reports whether a form has the letters of a word in ASCII, but for accents.
+func differsInAccents(form, word string) bool {
+	if utf8.RuneCountInString(form) != len(word) {
+		return false
+	}
+	i := 0
+	for _, r := range form {
+		if r < utf8.RuneSelf && byte(r) != word[i] {
+			return false
+		}
+		i++
+	}
+	return true
+}
+
+func isASCII(s string) bool {
+	for i := range len(s) {
+		if s[i] >= utf8.RuneSelf {
+			return false
+		}
+	}
+	return true
+}

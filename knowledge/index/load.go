@@ -1,0 +1,177 @@
+package index
+
+import (
+	"encoding/binary"
+	"fmt"
+	"slices"
+
+	"github.com/readthru/readthru/knowledge/analysis"
+)
+
+// encode returns the record of the next numbers.
+func (c counters) encode() []byte {
+	b := binary.AppendUvarint(nil, analysis.Version)
+	for _, n := range []uint32{c.passage, c.document} {
+		b = binary.AppendUvarint(b, uint64(n))
+	}
+	return b
+}
+
+// load reads the index into memory. The error is store.ErrNotFound if there is no index.
+func (x *Index) load() error {
+	b, err := x.o.Records.Get(indexVersionKey)
+	if err != nil {
+		return err
+	}
+	version, b := uvarint(b)
+	if version != analysis.Version {
+		return fmt.Errorf("index format %d, want %d", version, analysis.Version)
+	}
+	for _, n := range []*uint32{&x.next.passage, &x.next.document} {
+		var v uint64
+		v, b = uvarint(b)
+		*n = uint32(v)
+	}
+	x.o.Records.Walk(rowsPrefix, "", func(key string, b []byte) bool {
+		err = x.docs.decodeBlock(binary.BigEndian.Uint32([]byte(key[len(rowsPrefix):])), b)
+		return err == nil
+	})
+	if err != nil {
+		return err
+	}
+	if err := x.loadSegments(); err != nil {
+		return err
+	}
+	if n := len(x.segments); n > 0 && x.segments[n-1].last() >= x.next.passage || len(x.docs.rows) > int(x.next.document) {
+		return fmt.Errorf("passage numbers not recorded: %w", errSegment) // records of another moment
+	}
+	x.o.Records.Walk(sharedPrefix, "", func(key string, b []byte) bool {
+		var numbers []uint32
+		if numbers, err = decodeNumbers(b); err == nil {
+			x.loadShared(binary.BigEndian.Uint32([]byte(key[len(sharedPrefix):])), numbers)
+		}
+		return err == nil
+	})
+	for _, s := range x.segments {
+		for i, number := range s.numbers {
+			if s.orphans.has(uint32(i)) && len(x.shared[number]) == 0 {
+				return fmt.Errorf("passage %d has no owner: %w", number, errSegment)
+			}
+		}
+		x.lastSegment.Store(max(x.lastSegment.Load(), s.id))
+	}
+	return err
+}
+
+func (x *Index) loadSegments() error {
+	var err error
+	x.o.Records.Walk(segmentPrefix, "", func(key string, b []byte) bool {
+		s := &segment{id: binary.BigEndian.Uint32([]byte(key[len(segmentPrefix):]))}
+		var n int
+		if n, err = s.decodeMeta(b); err != nil {
+			return false
+		}
+		s.makeRoom(n)
+		x.o.Records.Walk(tablePrefix+bigEndian(s.id), "", func(_ string, b []byte) bool {
+			err = s.decodeTable(b)
+			return err == nil
+		})
+		if err == nil && (s.len() != n || n == 0) {
+			err = fmt.Errorf("segment %d has %d of %d passages: %w", s.id, s.len(), n, errSegment)
+		}
+		if err != nil {
+			return false
+		}
+		s.ready()
+		x.o.Records.Walk(changesPrefix+bigEndian(s.id), "", func(key string, b []byte) bool {
+			part := binary.BigEndian.Uint32([]byte(key[len(changesPrefix)+4:]))
+			if part > uint32(s.len()/changesPart) {
+				err = errSegment
+			} else {
+				err = s.decodeChanges(int(part), b)
+			}
+			return err == nil
+		})
+		x.segments = append(x.segments, s)
+		return err == nil
+	})
+	if err != nil {
+		return err
+	}
+	slices.SortFunc(x.segments, func(a, b *segment) int { return int(int64(a.numbers[0]) - int64(b.numbers[0])) })
+	passages := 0
+	for _, s := range x.segments {
+		passages += s.len()
+	}
+	x.byHash.makeRoom(passages)
+	x.fitBlocks()
+	for _, s := range x.segments {
+		for i := range s.numbers {
+			owner, ord := s.owners[i], uint32(i)
+			// A record of the documents that is lost leaves a gap among those that follow.
+			if int(owner) >= len(x.docs.rows) || !s.dead.has(ord) && !s.orphans.has(ord) && !x.docs.rows[owner].live {
+				return fmt.Errorf("passage %d belongs to no document: %w", s.numbers[i], errSegment)
+			}
+			if s.dead.has(ord) {
+				s.live--
+				continue
+			}
+			x.table(s.lengths[i].kind).set(s.hashes[i], s.numbers[i])
+			x.sums.add(s.lengths[i], 1)
+		}
+	}
+	return nil
+}
+
+func (x *Index) loadShared(doc uint32, numbers []uint32) {
+	if int(doc) >= len(x.docs.rows) {
+		return
+	}
+	for _, number := range numbers {
+		s := segmentOf(x.segments, number)
+		if s == nil {
+			continue
+		}
+		if i, ok := s.ordinal(number); ok && !s.dead.has(i) && s.owners[i] != doc {
+			x.shared[number] = append(x.shared[number], doc)
+		}
+	}
+	x.sharedBy[doc] = numbers
+}
+
+// sweep deletes what an uncommitted change left behind: parts of segments that are not listed.
+func (x *Index) sweep() error {
+	listed := map[uint32]bool{}
+	for _, s := range x.segments {
+		listed[s.id] = true
+	}
+	for _, prefix := range []string{blockPrefix, tablePrefix, changesPrefix} {
+		from := prefix
+		for {
+			found := ""
+			x.o.Records.Keys(prefix, from, func(key string) bool { found = key; return false })
+			if found == "" {
+				break
+			}
+			id := binary.BigEndian.Uint32([]byte(found[len(prefix):]))
+			x.lastSegment.Store(max(x.lastSegment.Load(), id))
+			if !listed[id] {
+				if err := DeletePrefix(x.o.Records, prefix+bigEndian(id)); err != nil {
+					return err
+				}
+			}
+			if id == gone {
+				break
+			}
+			from = prefix + bigEndian(id+1)
+		}
+	}
+	return nil
+}
+
+// unreadable records that a segment could not be read. The caller holds mu for reading.
+func (x *Index) unreadable(s *segment, err error) {
+	if !x.damaged.Swap(true) {
+		x.o.Log.Error("index is damaged and must be rebuilt", "segment", s.id, "error", err)
+	}
+}

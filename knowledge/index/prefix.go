@@ -1,0 +1,82 @@
+package index
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/readthru/readthru/internal/clip"
+	"github.com/readthru/readthru/knowledge/analysis"
+)
+
+// expand adds the terms that a prefix stands for, the most frequent ones. They count as one word: each has the rarity
+// of all together.
+func (s *scorer) expand(t *queryTerm) {
+	byStem := map[string]*scoredTerm{}
+	df := 0
+	add := func(n int, l *list) {
+		var only uint8
+		for i, f := range l.forms {
+			if strings.HasPrefix(f, t.form) {
+				only |= 1 << i
+			}
+		}
+		if l.others && strings.HasPrefix(l.term, t.form) {
+			only |= otherFormBit
+		}
+		if only == 0 {
+			return
+		}
+		st := byStem[l.term]
+		if st == nil {
+			st = &scoredTerm{queryTerm: *t, lists: make([]termList, len(s.x.segments))}
+			st.stem = l.term
+			byStem[l.term] = st
+		}
+		st.df += l.postings
+		st.lists[n] = termList{list: l, only: only, most: 1}
+		df += l.postings
+	}
+	for n, seg := range s.x.segments {
+		blocks := s.x.blocksOf(seg, true)
+		// An ending changes a stem's last letter: the stem may be shorter than the prefix, or differ from it at its end.
+		for _, stem := range shorterStems(t.form) {
+			if l, err := find(seg.refs, blocks, stem); err == nil && l != nil {
+				add(n, l)
+			}
+		}
+		next := walkTerms(seg.refs, blocks, t.form)
+		for range maxWalk {
+			l, err := next()
+			if err != nil {
+				s.x.unreadable(seg, err)
+			}
+			if l == nil || err != nil || !strings.HasPrefix(l.term, t.form) {
+				break
+			}
+			add(n, l)
+		}
+	}
+	expanded := slices.SortedFunc(maps.Values(byStem), func(a, b *scoredTerm) int {
+		return cmp.Or(cmp.Compare(b.df, a.df), strings.Compare(a.stem, b.stem))
+	})
+	for _, st := range expanded[:min(len(expanded), maxExpansion)] {
+		st.idf = rarity(s.total, df) * t.weight
+		s.terms = append(s.terms, *st)
+	}
+}
+
+// shorterStems returns the stems that words beginning with prefix may have, but for those that begin with it, too.
+func shorterStems(prefix string) []string {
+	stems := []string{}
+	if stem := analysis.Stem(prefix); !strings.HasPrefix(stem, prefix) {
+		stems = append(stems, stem)
+	}
+	for n := len(prefix) - 1; n >= max(3, len(prefix)-4); n-- {
+		if s := clip.Bytes(prefix, n); !slices.Contains(stems, s) {
+			stems = append(stems, s)
+		}
+	}
+	return stems
+}

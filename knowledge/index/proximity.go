@@ -1,0 +1,115 @@
+package index
+
+import (
+	"cmp"
+	"slices"
+)
+
+// nearWords is the largest distance at which two words count as near each other.
+const nearWords = 8
+
+// pair is two neighbouring words of a query.
+type pair struct {
+	a, b int // in scorer.terms
+	idf  float64
+}
+
+// pairs returns the neighbours among the words of the query. A pair is as rare as the more frequent of its words.
+func (s *scorer) pairs() []pair {
+	order := make([]int, 0, len(s.terms))
+	for i := range s.terms {
+		if t := &s.terms[i]; !t.prefix && !t.part {
+			order = append(order, i)
+		}
+	}
+	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(s.terms[a].pos, s.terms[b].pos) })
+	var pairs []pair
+	for i := 1; i < len(order); i++ {
+		a, b := order[i-1], order[i]
+		if s.terms[a].stem != s.terms[b].stem {
+			pairs = append(pairs, pair{a, b, min(s.terms[a].idf, s.terms[b].idf)})
+		}
+	}
+	return pairs
+}
+
+// scoreNeighbours raises the scores of the best passages in which neighbours of the query stand near each other.
+func (s *scorer) scoreNeighbours() {
+	pairs := s.pairs()
+	if len(pairs) == 0 {
+		return
+	}
+	list := s.top.list
+	slices.SortFunc(list, func(a, b candidate) int { return cmp.Or(cmp.Compare(a.seg, b.seg), cmp.Compare(a.ord, b.ord)) })
+	var cursors []*cursor
+	seg := -1
+	for i := range list {
+		c := &list[i]
+		if c.seg != seg {
+			seg = c.seg
+			cursors = s.cursors(seg)
+		}
+		places := placesIn(cursors, c.ord)
+		for _, p := range pairs {
+			c.score += s.pairWorth(p, places, s.x.segments[seg].lengths[c.ord])
+		}
+	}
+}
+
+// cursors returns a cursor for each term in a segment, nil for a term that the segment does not have.
+func (s *scorer) cursors(seg int) []*cursor {
+	cursors := make([]*cursor, len(s.terms))
+	for t := range s.terms {
+		if l := s.terms[t].lists[seg].list; l != nil {
+			cursors[t] = newCursor(l)
+		}
+	}
+	return cursors
+}
+
+// termPlaces is where a term stands in a passage.
+type termPlaces struct{ title, text []uint32 }
+
+// placesIn returns where the terms of cursors stand in a passage. Cursors only move forward.
+func placesIn(cursors []*cursor, ord uint32) []termPlaces {
+	places := make([]termPlaces, len(cursors))
+	for t, c := range cursors {
+		if c == nil {
+			continue
+		}
+		if at, ok := c.seek(ord); ok && at == ord {
+			places[t].title, places[t].text = c.positions()
+		}
+	}
+	return places
+}
+
+// pairWorth returns what a passage gains by a pair.
+func (s *scorer) pairWorth(p pair, places []termPlaces, l lengths) float32 {
+	a, b := places[p.a], places[p.b]
+	w := closeness(a.text, b.text)*s.norms.text[l.text] + closeness(a.title, b.title)*s.norms.title[l.title]
+	return float32(pairWeight*p.idf) * float32(k1+1) * saturated(w)
+}
+
+// closeness counts how often two words stand near each other. Adjacent words in order count 1, others less.
+func closeness(a, b []uint32) float32 {
+	sum := float32(0)
+	j := 0
+	for _, p := range a {
+		for j < len(b) && int(b[j]) < int(p)-nearWords {
+			j++
+		}
+		best := float32(0)
+		for k := j; k < len(b) && b[k] <= p+nearWords; k++ {
+			d := float32(int(b[k]) - int(p))
+			if d < 0 {
+				d = 1 - d // the other way round
+			}
+			if d > 0 {
+				best = max(best, 1/d)
+			}
+		}
+		sum += best
+	}
+	return sum
+}

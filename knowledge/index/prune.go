@@ -1,0 +1,115 @@
+package index
+
+// most returns the most that a posting of a list can be worth. It does not read a short list for that.
+func (s *scorer) most(seg *segment, l *list) float64 {
+	if l.postings < s.x.pruneFrom {
+		return 1
+	}
+	var c chunk
+	bound := uint8(0)
+	for _, b := range l.parts {
+		for len(b) > 0 {
+			var err error
+			if b, err = c.head(b, l.several()); err != nil {
+				return 1
+			}
+			bound = max(bound, c.bound)
+		}
+	}
+	return loosened(bound, growth(seg.avg, s.avg))
+}
+
+// worthPruning is the number of postings from which it pays to check whether they are needed.
+const worthPruning = 4096
+
+// mostLeft returns for each term the most that it and the terms after it can add to a passage of a segment.
+func (s *scorer) mostLeft(n int) []float32 {
+	left := make([]float32, len(s.terms)+1)
+	for i := len(s.terms) - 1; i >= 0; i-- {
+		left[i] = left[i+1]
+		if t := &s.terms[i]; t.lists[n].list != nil {
+			left[i] += float32(t.idf * (k1 + 1) * (1 + exactForm) * t.lists[n].most)
+		}
+	}
+	return left
+}
+
+// leastOfBest returns a lower bound of the score that the last of the best will have: the score of the last so far, in
+// earlier segments or in this one, or 0 while there are too few.
+func (s *scorer) leastOfBest() float32 {
+	least := float32(0)
+	if s.top.full() {
+		least = s.top.least()
+	}
+	scores := s.sheet.scratch[:0]
+	for _, some := range s.sheet.regions() {
+		for _, score := range some {
+			if score > least {
+				scores = append(scores, score)
+			}
+		}
+	}
+	s.sheet.scratch = scores
+	if len(scores) < s.top.max {
+		return least
+	}
+	return nthLargest(scores, s.top.max)
+}
+
+// nthLargest returns the nth largest number of list, and reorders list. N is from 1 to len(list).
+func nthLargest(list []float32, n int) float32 {
+	for len(list) > 1 {
+		pivot := list[len(list)/2]
+		i, j := 0, len(list)-1
+		for i <= j {
+			for list[i] > pivot {
+				i++
+			}
+			for list[j] < pivot {
+				j--
+			}
+			if i <= j {
+				list[i], list[j] = list[j], list[i]
+				i, j = i+1, j-1
+			}
+		}
+		switch {
+		case n <= j+1:
+			list = list[:j+1]
+		case n > i:
+			list, n = list[i:], n-i
+		default:
+			return pivot
+		}
+	}
+	return list[0]
+}
+
+// above returns the passages whose score is at least least, with a margin for rounding errors.
+func (s *scorer) above(least float32) []uint32 {
+	least -= least * 1e-4
+	open := []uint32{}
+	for from, scores := range s.sheet.regions() {
+		for i, score := range scores {
+			if score >= least {
+				open = append(open, from+uint32(i))
+			}
+		}
+	}
+	return open
+}
+
+// lookUp adds the worth of a term to the scores of the passages in ords, which ascend.
+func (s *scorer) lookUp(ords []uint32, seg *segment, l *termList) error {
+	c := newCursor(l.list)
+	for _, ord := range ords {
+		at, ok := c.seek(ord)
+		if !ok {
+			break
+		}
+		if at == ord {
+			s.sheet.scores[ord] += l.worth(&c.c, c.i, s.norms, seg.lengths[ord])
+		}
+	}
+	return c.err
+}

@@ -1,0 +1,143 @@
+package index
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/readthru/readthru/knowledge/excerpt"
+	"github.com/readthru/readthru/knowledge/outline"
+)
+
+func TestSnippetShowsWhereTheQueryIs(t *testing.T) {
+	long := strings.Repeat("Nothing to see in this sentence at all. ", 20)
+	for _, tt := range []struct {
+		name, text, ParsedQuery, want string // want: the snippet with its highlights in brackets
+	}{
+		{"short", "The cats sleep.", "cat", "The [cats] sleep."},
+		{"identifiers are marked whole", "Call useEffect now.", "useEffect", "Call [useEffect] now."},
+		{"a part is marked alone", "Call useEffect now.", "effect", "Call use[Effect] now."},
+		{"links lose their targets", "See [the guide](https://a.test/x) there.", "guide", "See the [guide] there."},
+		{"its own heading, fences and rules go", "## Head\n\n```go\ncode()\n```\n\n---\n", "code", "[code]()"},
+		{
+			"a heading further down ends in a colon", "Pools **end**.\n\n### Notes `x`\n\nThe pool\nis _deep_.", "pool",
+			"[Pools] end. Notes x: The [pool] is deep.",
+		},
+		{"nothing but headings", "# One\n\n## Two", "two", "# One ## [Two]"},
+		{"lists and quotes", "> quoted\n\n- one\n- `two`\n\n1. three", "two", "quoted • one • [two] 1. three"},
+		{"tables", "| a | b |\n|---|---|\n| one | [two](x) |", "two", "a | b · one | [two]"},
+		{"definitions of links and comments", "See [it][1].\n\n<!-- no -->\n\n[1]: https://a.test/it", "see", "[See] it."},
+		{"entities and escapes", "a &lt;b&gt; \\*c\\*", "b", "a <[b]> *c*"},
+		{"accents", "Das Café öffnet", "cafe öffnet", "Das [Café] [öffnet]"},
+		{"accents of the second letter", "Neue Möbel", "möbel", "Neue [Möbel]"},
+		{"versions", "Since 15.4 and 15-20", "15.4", "Since [15.4] and [15]-20"},
+		{"prefix", "configured by configuration", "conf*", "[configured] by [configuration]"},
+		{"prefix of identifiers", "jsonb and jsonb_agg(x)", "jsonb_*", "jsonb and [jsonb_agg](x)"},
+		{"no word of it", "Only the title has it.", "walrus", "Only the title has it."},
+		{"control characters are no text", "a\x1b[1m red\x00", "red", "a\ufffd[1m [red]\ufffd"},
+	} {
+		q := ParseQuery(tt.ParsedQuery)
+		s, marks, _ := excerpt.Snippet(q.spots, tt.text)
+		if got := bracketed(s, marks); got != tt.want {
+			t.Errorf("%s: %q, want %q", tt.name, got, tt.want)
+		}
+	}
+	q := ParseQuery("walrus tusks")
+	s, marks, _ := excerpt.Snippet(q.spots, long+"A walrus has two tusks. "+long+"walrus walrus")
+	if n := utf8.RuneCountInString(s); n > excerpt.Chars || n < excerpt.Chars/2 || len(marks) != 2 ||
+		!strings.Contains(s, "A walrus has two tusks.") ||
+		!strings.HasPrefix(s, "…") || !strings.HasSuffix(s, "…") {
+		t.Errorf("snippet of a long text = %d characters, %v: %q", n, marks, s)
+	}
+}
+
+// bracketed puts brackets round what is highlighted.
+func bracketed(s string, marks [][2]int) string {
+	r := []rune(s)
+	for _, m := range slices.Backward(marks) {
+		r = slices.Insert(slices.Insert(r, m[1], ']'), m[0], '[')
+	}
+	return string(r)
+}
+
+func FuzzSnippet(f *testing.F) {
+	f.Add("The cats [sleep](x) "+strings.Repeat("日本 ", 200), "cat sleep 日本")
+	f.Add(strings.Repeat("aAbB_c ", 100)+"\xff\xfe", `"a b" a*`)
+	f.Fuzz(func(t *testing.T, text, query string) {
+		q := ParseQuery(query)
+		s, marks, _ := excerpt.Snippet(q.spots, text)
+		n := utf8.RuneCountInString(s)
+		if n > excerpt.Chars || !utf8.ValidString(s) || strings.ContainsAny(s, "\n\r\x00\x1b") {
+			t.Fatalf("snippet of %d characters: %q", n, s)
+		}
+		at := 0
+		for _, m := range marks {
+			if m[0] < at || m[1] <= m[0] || m[1] > n {
+				t.Fatalf("highlights %v in %d characters %q", marks, n, s)
+			}
+			at = m[1]
+		}
+	})
+}
+
+func FuzzQuery(f *testing.F) {
+	for _, s := range []string{
+		`"a b`, `a* "b c" d`, "foo-bar:baz", "the of and", "useEffect* *", `"""" "" " "`,
+		strings.Repeat("w ", 300),
+	} {
+		f.Add(s)
+	}
+	x := idle(f, testStore(f).Records())
+	for i := range 3 {
+		d := doc(fmt.Sprint("https://a.test/", i), "Title", strings.Repeat("useEffect of the foo_bar a b c d "+
+			"日本語 ", 3+i))
+		if err := x.Index(f.Context(), d, outline.Split(d.Markdown, outline.SplitOptions{})); err != nil {
+			f.Fatal(err)
+		}
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		_, err := x.Search(t.Context(), Query{Text: text, Explain: true})
+		if (err != nil) != (strings.TrimSpace(text) == "") {
+			t.Fatalf("Search(%q): %v", text, err)
+		}
+		if x.Stats().Damaged {
+			t.Fatalf("Search(%q) found damage", text)
+		}
+	})
+}
+
+func TestAQueryOfManyWordsIsBounded(t *testing.T) {
+	var text strings.Builder
+	for i := range 10_000 {
+		fmt.Fprintf(&text, `w%d* "p%d q%d" `, i, i, i)
+	}
+	q := ParseQuery(text.String())
+	prefixes := 0
+	for _, term := range q.terms {
+		if term.prefix {
+			prefixes++
+		}
+	}
+	if len(q.terms) > maxQueryWords || len(q.phrases) > maxPhrases || prefixes > maxPrefixes {
+		t.Errorf("%d terms, %d phrases, %d prefixes, want at most %d, %d, %d", len(q.terms), len(q.phrases), prefixes,
+			maxQueryWords, maxPhrases, maxPrefixes)
+	}
+}
+
+func TestStopWordsCountOnlyAlone(t *testing.T) {
+	stems := func(text string) (list []string) {
+		q := ParseQuery(text)
+		for _, term := range q.terms {
+			list = append(list, term.stem)
+		}
+		return list
+	}
+	if got := stems("to be or not to be"); len(got) == 0 {
+		t.Error("a query of stop words has no words")
+	}
+	if got := stems("the state of the art"); !slices.Equal(got, []string{"state", "art"}) {
+		t.Errorf("words = %v, want state, art", got)
+	}
+}

@@ -1,0 +1,243 @@
+package index
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/readthru/readthru/knowledge/analysis"
+)
+
+// Documents are ranked by the best passages: this many, or this many for each hit wanted.
+const (
+	best           = 300
+	passagesPerHit = 3
+)
+
+// scorer ranks passages for one query. It is used under the index's read lock.
+type scorer struct {
+	x       *Index
+	norms   *norms
+	avg     averages
+	total   int   // passages in all segments
+	df      []int // passages that have the terms of the query, one after the other; of a prefix not told
+	terms   []scoredTerm
+	phrases []scoredPhrase
+	top     top
+	sheet   *sheet // scores in the current segment
+}
+
+// scoredTerm is a term of the query with its postings in each segment.
+type scoredTerm struct {
+	queryTerm
+	idf   float64
+	df    int
+	lists []termList // by segment
+}
+
+// termList is the postings of a term in a segment.
+type termList struct {
+	*list
+	exact uint8   // bits of the query's own form
+	only  uint8   // if not 0, only postings with one of these forms count
+	most  float64 // the most that a posting is worth, see saturated
+
+	plain, own float32 // what saturated is multiplied with: of other forms, and of the query's own
+}
+
+// newScorer returns a scorer for a query. The caller holds mu as long as it uses the scorer.
+func (x *Index) newScorer(q *ParsedQuery) *scorer {
+	s := &scorer{x: x, avg: x.sums.averages()}
+	s.norms = newNorms(s.avg)
+	s.load(q)
+	return s
+}
+
+// load finds the postings of the query's terms.
+func (s *scorer) load(q *ParsedQuery) {
+	for _, seg := range s.x.segments {
+		s.total += seg.len()
+	}
+	s.df = make([]int, len(q.terms))
+	for i := range q.terms {
+		t := &q.terms[i]
+		if t.prefix {
+			s.expand(t)
+			continue
+		}
+		named := []scoredTerm{s.find(t)}
+		if same := analysis.SameName[t.form]; same != "" && t.language == 0 {
+			other := *t
+			other.form, other.stem = same, analysis.Stem(same)
+			named = append(named, s.find(&other))
+		}
+		df := 0
+		for i := range named {
+			df += named[i].df
+		}
+		s.df[i] = df
+		for _, st := range named {
+			if st.df == 0 {
+				continue
+			}
+			st.idf = rarity(s.total, df) * t.weight // names of one thing are as rare as they are together
+			if t.part {
+				st.idf *= partWeight
+			}
+			if analysis.FunctionWords[t.form] {
+				st.idf *= functionWeight
+			}
+			s.terms = append(s.terms, st)
+		}
+	}
+	slices.SortStableFunc(s.terms, func(a, b scoredTerm) int {
+		return cmp.Or(cmp.Compare(b.idf, a.idf), strings.Compare(a.stem, b.stem))
+	})
+	s.terms = s.terms[:min(len(s.terms), maxQueryTerms)]
+	for i := range s.terms {
+		t := &s.terms[i]
+		for n := range t.lists {
+			t.lists[n].plain = float32(t.idf * (k1 + 1))
+			t.lists[n].own = float32(t.idf * (k1 + 1) * (1 + exactForm))
+		}
+	}
+	for _, p := range q.phrases {
+		s.phrases = append(s.phrases, s.loadPhrase(p))
+	}
+}
+
+// find returns a term of the query with its postings.
+func (s *scorer) find(t *queryTerm) scoredTerm {
+	st := scoredTerm{queryTerm: *t, lists: make([]termList, len(s.x.segments))}
+	for n, seg := range s.x.segments {
+		l, err := find(seg.refs, s.x.blocksOf(seg, true), t.stem)
+		if err != nil {
+			s.x.unreadable(seg, err)
+			continue
+		}
+		if l == nil {
+			continue
+		}
+		st.df += l.postings
+		st.lists[n] = termList{list: l, exact: formBit(l, t.form), most: s.most(seg, l)}
+	}
+	return st
+}
+
+// formBit returns the bit of a form in the postings of a list, or 0 if no posting has the form.
+func formBit(l *list, form string) uint8 {
+	if i := slices.Index(l.forms, form); i >= 0 {
+		return 1 << i
+	}
+	if l.others {
+		return otherFormBit
+	}
+	return 0
+}
+
+// score ranks the passages of a segment. Only passages in allowed may be hits; nil allows all.
+//
+// It reads the rarest term first. Once the remaining terms cannot lift a passage that has no other term among the best,
+// it looks up only the passages that can still get there and skips the chunks between them, so that it never reads most
+// postings of a common word.
+func (s *scorer) score(n int, q *ParsedQuery, allowed bitset) {
+	seg := s.x.segments[n]
+	left := s.mostLeft(n)
+	if left[0] == 0 {
+		return
+	}
+	s.sheet = sheets.Get().(*sheet)
+	s.sheet.begin(seg.len())
+	defer func() {
+		s.sheet.end()
+		sheets.Put(s.sheet)
+		s.sheet = nil
+	}()
+	var open []uint32 // passages that can still be among the best; nil means all
+	var c chunk
+	for i := range s.terms {
+		l := &s.terms[i].lists[n]
+		if l.list == nil {
+			continue
+		}
+		if open == nil && l.postings >= s.x.pruneFrom && len(s.phrases) == 0 {
+			if least := s.leastOfBest(); least > left[i] {
+				open = s.above(least - left[i])
+			}
+		}
+		var err error
+		if open != nil {
+			err = s.lookUp(open, seg, l)
+		} else {
+			err = l.each(&c, func(c *chunk) error {
+				s.addChunk(c, seg, l, allowed)
+				return nil
+			})
+		}
+		if err != nil {
+			s.x.unreadable(seg, err)
+		}
+	}
+	if len(s.phrases) > 0 {
+		s.scorePhrases(n, q.onlyPhrases, allowed)
+	}
+	for from, scores := range s.sheet.regions() {
+		for i, score := range scores {
+			if score > 0 && (!s.top.full() || score >= s.top.least()) {
+				s.top.offer(candidate{seg: n, ord: from + uint32(i), score: score})
+			}
+		}
+	}
+}
+
+// scoreKinds weighs the best passages by what kind they are of.
+func (s *scorer) scoreKinds() {
+	for i := range s.top.list {
+		c := &s.top.list[i]
+		c.score *= s.x.segments[c.seg].lengths[c.ord].kind.factor()
+	}
+}
+
+// addChunk adds the worth of a term in the passages of a chunk to their scores. It is the innermost loop of a search.
+func (s *scorer) addChunk(c *chunk, seg *segment, l *termList, allowed bitset) {
+	scores, touched, lens, norms := s.sheet.scores, s.sheet.touched, seg.lengths, s.norms
+	exact, only, plain, own := l.exact, l.only, l.plain, l.own
+	for i := range c.n {
+		ord := c.ords[i]
+		if allowed != nil && !allowed.has(ord) || only != 0 && c.forms[i]&only == 0 {
+			continue
+		}
+		factor := plain
+		if c.forms[i]&exact != 0 {
+			factor = own
+		}
+		scores[ord] += factor * saturated(c.weighted(i, norms, lens[ord]))
+		touched[ord>>regionBits] = true
+	}
+}
+
+// worth returns what a term is worth in the passage of a posting.
+func (l *termList) worth(c *chunk, i int, norms *norms, length lengths) float32 {
+	if l.only != 0 && c.forms[i]&l.only == 0 {
+		return 0
+	}
+	factor := l.plain
+	if c.forms[i]&l.exact != 0 {
+		factor = l.own
+	}
+	return factor * saturated(c.weighted(i, norms, length))
+}
+
+// weighted returns the weighted number of occurrences that a posting stands for.
+func (c *chunk) weighted(i int, norms *norms, length lengths) float32 {
+	count := c.count[i]
+	tf := float32(count & 15)
+	if count&15 == textEscape {
+		tf += float32(c.extra[i])
+	}
+	w := tf * norms.text[length.text]
+	if count > 15 {
+		w += float32(count>>4&3)*norms.title[length.title] + float32(count>>6)*norms.path[length.path]
+	}
+	return w
+}

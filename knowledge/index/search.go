@@ -1,0 +1,175 @@
+package index
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/RoaringBitmap/roaring/v2"
+)
+
+const (
+	defaultHits = 5
+	maxHits     = 1000
+
+	// maxOwners is how many documents with one passage can be hits by it.
+	maxOwners = 32
+
+	// maxAlso is how many other URLs a hit names.
+	maxAlso = 10
+)
+
+// ErrEmptyQuery means that a query has no text.
+var ErrEmptyQuery = errors.New("the query is empty")
+
+// Search returns the documents whose passages suit a query best. Any text is a query but an empty one (ErrEmptyQuery)
+// without a subject; one without words has no hits.
+func (x *Index) Search(ctx context.Context, q Query) (*Results, error) {
+	var allow *roaring.Bitmap
+	if q.KB != "" {
+		if x.o.Members == nil {
+			return nil, fmt.Errorf("search knowledge base %s: no knowledge bases exist", q.KB)
+		}
+		var err error
+		if allow, err = x.o.Members(q.KB); err != nil {
+			return nil, err
+		}
+	}
+	switch {
+	case allow == nil:
+		allow = q.documents
+	case q.documents != nil:
+		allow = roaring.And(allow, q.documents)
+	}
+	return x.search(ctx, q, allow)
+}
+
+// search is Search among the documents that allow holds; nil: all. It does not look at q.KB.
+func (x *Index) search(ctx context.Context, q Query, allow *roaring.Bitmap) (*Results, error) {
+	all := strings.TrimSpace(q.Text) == ""
+	if all && q.among == nil {
+		return nil, ErrEmptyQuery
+	}
+	if all {
+		q.Text = q.Subject
+	}
+	if q.Limit <= 0 {
+		q.Limit = defaultHits
+	}
+	q.Limit = min(q.Limit, maxHits)
+	parsed := ParseQuery(q.Text)
+	near := x.askVectors(ctx, &q, allow)
+	words, err := x.lexical(ctx, &parsed, &q, allow)
+	byMeaning := <-near // in any case: nothing goes on behind a search that has ended
+	if err != nil {
+		return nil, err
+	}
+	results := &Results{Hits: []Hit{}, Corrected: parsed.corrections, Unknown: words.unknown}
+	if byMeaning.Err != nil {
+		results.degrade("ranked without vectors", byMeaning.Err)
+	}
+	found := words.passages
+	if byMeaning.Err == nil && byMeaning.says() {
+		found = x.fuse(words, byMeaning, &q, allow)
+	}
+	if all {
+		found = x.rest(found, &q, allow)
+	}
+	docs := groupByDocument(found)
+	x.favourDefinitions(&parsed, docs)
+	if x.o.Reranker != nil && !all && !parsed.isExact(q.Text) {
+		if err := x.rerank(ctx, q.Text, docs); err != nil {
+			results.degrade("ranked without the reranker", err)
+		}
+	}
+	shown, err := x.present(ctx, results, docs, &parsed, q.Limit)
+	if err == nil && q.Explain {
+		x.explain(&parsed, results.Hits, shown)
+	}
+	return results, err
+}
+
+// degrade notes that something took no part in the ranking, and why.
+func (r *Results) degrade(how string, why error) {
+	if r.Degraded {
+		r.Reason += "; "
+	}
+	r.Degraded = true
+	r.Reason += how + ": " + why.Error()
+}
+
+// match is a passage found, with the documents it makes hits of.
+type match struct {
+	number uint32
+	score  float64
+	owners []uint32 // ascending
+	fused  fusedScores
+	site   float64 // what of score its site adds, because the query names it
+}
+
+// lexicalResult is what words found.
+type lexicalResult struct {
+	passages []match  // best first
+	coverage float64  // how much of the query the best of them have, from 0 to 1
+	exact    bool     // words alone decide
+	unknown  []string // words of the query that no passage has
+}
+
+// lexical ranks passages by words.
+func (x *Index) lexical(ctx context.Context, parsed *ParsedQuery, q *Query, allow *roaring.Bitmap) (
+	found lexicalResult, err error,
+) {
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	docs := x.filter(q, allow)
+	s := x.newScorer(parsed)
+	if x.inflect(parsed, s.df) {
+		s = x.newScorer(parsed)
+	}
+	if x.correct(parsed, s.df) {
+		s = x.newScorer(parsed)
+	}
+	found.unknown = parsed.unknown(s.df)
+	s.top.max = max(best, passagesPerHit*q.Limit)
+	allowed := x.allowed(docs, q.among)
+	for n := range x.segments {
+		if err := ctx.Err(); err != nil {
+			return found, err
+		}
+		s.score(n, parsed, allowed[n])
+	}
+	s.scoreNeighbours()
+	s.scoreKinds()
+	candidates := s.top.ranked()
+	if x.o.Vectors != nil {
+		found.coverage, found.exact = s.coverage(parsed, candidates), parsed.isExact(q.Text)
+	}
+	found.passages = make([]match, 0, len(candidates))
+	for _, c := range candidates {
+		seg := x.segments[c.seg]
+		found.passages = append(found.passages, match{
+			number: seg.numbers[c.ord], score: float64(c.score),
+			owners: x.ownersIn(seg, c.ord, docs),
+		})
+	}
+	x.favourSites(parsed, found.passages)
+	return found, nil
+}
+
+// rest adds to the passages that were found those of q.among that were not, with a score of 0.
+func (x *Index) rest(found []match, q *Query, allow *roaring.Bitmap) []match {
+	missing := q.among.Clone()
+	for i := range found {
+		missing.Remove(found[i].number)
+	}
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	for it := missing.Iterator(); it.HasNext() && len(found) < max(best, passagesPerHit*q.Limit); {
+		number := it.Next()
+		if owners := x.allowedOwners(number, q, allow); len(owners) > 0 {
+			found = append(found, match{number: number, owners: owners})
+		}
+	}
+	return found
+}

@@ -1,0 +1,75 @@
+package index
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/readthru/readthru/knowledge/excerpt"
+)
+
+func TestASnippetBeginsWithASentence(t *testing.T) {
+	filler := strings.Repeat("Nothing of that kind is told in this long part of the text, which goes on. ", 6)
+	after := "\n\n" + filler
+	for _, tt := range []struct{ name, text, want string }{
+		{"a sentence", filler + "Boats come home at night with herring." + after, "…Boats come home"},
+		{
+			"an item of a list", filler + "\n\n- one thing\n- boats come home with herring\n- more" + after,
+			"…• boats come home",
+		},
+		{"a row of a table", filler + "\n\n| a | b |\n|---|---|\n| one | two |\n| boats | herring |\n" + after, "· boats"},
+		{
+			"a paragraph after a fence",
+			filler + "\n\n```\ncode without end\n```\n\nhow boats come home with herring" + after, "…how boats",
+		},
+		{
+			"what is said of a term", filler + "\n\nboat\n: brings herring home, as boats do, at night" + after,
+			"…boat : brings",
+		},
+		{"a question before it", filler + "Do they? “Boats” come home with herring." + after, "…“Boats” come home"},
+		{"ideographs", filler + "長い話です。" + "boatsはherringと帰る" + after, "…boats"},
+		{"no abbreviation", filler + "All kinds of vessels, e.g. boats, come home with herring." + after, "…All kinds"},
+		{"the end of the text", filler + "Boats come home at night with herring.", "…Nothing of that kind"},
+		{"too long a sentence", strings.Repeat("on and on it goes, ", 40) + "and boats come home with herring " +
+			strings.Repeat("and so on, ", 20), "…"},
+	} {
+		q := ParseQuery("boats herring")
+		got, marks, _ := excerpt.Snippet(q.spots, tt.text)
+		if !strings.HasPrefix(got, tt.want) && !strings.Contains(got, " …"+strings.TrimPrefix(tt.want, "…")) ||
+			len(marks) < 2 || len([]rune(got)) > excerpt.Chars {
+			t.Errorf("%s: %q with %v, want one that begins %q", tt.name, got, marks, tt.want)
+		}
+	}
+}
+
+// A snippet is read as what it stands under: the header of its table, the item around it, the words before its list.
+func TestSnippetsRepeatWhatTheyAreToBeReadWith(t *testing.T) {
+	filler := strings.Repeat("Some words of no use at all. ", 14)
+	rows := ""
+	for n := range 30 {
+		rows += fmt.Sprintf("| setting%d | %d | What the %dth of them does. |\n", n, n, n)
+	}
+	items := ""
+	for n := range 30 {
+		items += fmt.Sprintf("- `name%d` does what the %dth of them does.\n", n, n)
+	}
+	for _, tt := range []struct{ name, md, ParsedQuery, want string }{
+		{
+			"a row", filler + "\n\n| Name | Default | Meaning |\n|---|---|---|\n" + rows, "setting20",
+			"Name | Default | Meaning …",
+		},
+		{"its header is shown itself", "| Name | Default |\n|---|---|\n" + rows, "setting1", "Name | Default · setting0"},
+		{"an item", filler + "\n\nWords. These are the names:\n" + items, "name20", "These are the names: …"},
+		{"an item of a loose list", "The names:\n\n" + strings.ReplaceAll(items, "\n", "\n\n"), "name20", "The names: …"},
+		{"an item in an item", "- outer item\n" + strings.ReplaceAll("\n"+items, "\n-", "\n  -"), "name20", "outer item …"},
+		{"a list without words before it", "# A\n\n" + filler + "\n\n" + items, "name20", "…"},
+		{"after a list", "The names:\n" + items + "\nA walrus. " + filler, "walrus", "…"},
+	} {
+		q := ParseQuery(tt.ParsedQuery)
+		s, marks, _ := excerpt.Snippet(q.spots, tt.md)
+		if n := len([]rune(s)); !strings.HasPrefix(s, tt.want) || n > excerpt.Chars || len(marks) == 0 ||
+			string([]rune(s)[marks[0][0]:marks[0][1]]) != tt.ParsedQuery {
+			t.Errorf("%s: %d characters, %v: %q, want %q", tt.name, n, marks, s, tt.want)
+		}
+	}
+}
