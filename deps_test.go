@@ -81,7 +81,7 @@ const policy = `
 	journal               → page, httpfield
 	fetch, crawl, api/firecrawl → journal
 	fleet                 → page, store, users, knowledge
-	fleet/fleettest       → needs, eventually
+	fleet/fleettest       → needs, eventually, wholefile
 	knowledge/excerpt     → markdown, clip, knowledge/outline
 	knowledge/index       → page, store, llm, clip, fault, markdown, knowledge/analysis, knowledge/breath
 	knowledge/index       → knowledge/excerpt, knowledge/outline

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/x509"
 	"database/sql"
+	"database/sql/driver"
 	"embed"
 	"errors"
 	"fmt"
@@ -12,6 +13,7 @@ import (
 	"net/url"
 	"os"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -35,6 +37,10 @@ const (
 //go:embed migrations/*.sql
 var migrations embed.FS
 
+// directSetting is a setting of ours that each connection begins with. A pooler that gives each transaction another
+// connection does not pass it on.
+const directSetting = "readthru.direct"
+
 // connector returns what connects to the database.
 func (o Options) connector() (*pq.Connector, error) {
 	u, err := url.Parse(o.Database)
@@ -44,6 +50,7 @@ func (o Options) connector() (*pq.Connector, error) {
 	q := u.Query()
 	q.Set("search_path", o.name())
 	q.Set("application_name", "readthru "+o.Node)
+	q.Set(directSetting, "yes")
 	q.Set("statement_timeout", strconv.FormatInt(statementTime.Milliseconds(), 10))
 	q.Set("binary_parameters", "yes") // else each statement goes to the server twice: to be parsed, and to be run
 	q.Set("connect_timeout", strconv.Itoa(int(connectTime.Seconds())))
@@ -107,6 +114,8 @@ var (
 	errNewerTables = errors.New("a newer readthru has made the fleet's tables")
 	errOldServer   = errors.New("the server is older than PostgreSQL 15")
 	errReadOnly    = errors.New("the database takes no writes: it is a standby, or read-only")
+	errNoTransact  = errors.New("the pooler before the database gives each statement another connection")
+	errSearchPath  = errors.New("the pooler before the database does not say in which schema the tables are")
 )
 
 // connect makes the tables where they are missing, and returns which database this is.
@@ -114,11 +123,13 @@ func (f *Fleet) connect(ctx context.Context) (identity string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, time.Minute) // nodes may wait for one that makes the tables
 	defer cancel()
 	var server int
-	var readOnly, schema bool
+	var readOnly, schema, pooled, named bool
 	var now time.Time
 	err = f.db.QueryRowContext(ctx, `SELECT current_setting('server_version_num')::int,
 		current_setting('transaction_read_only')::bool, clock_timestamp(),
-		EXISTS (SELECT FROM pg_namespace WHERE nspname = $1)`, f.o.name()).Scan(&server, &readOnly, &now, &schema)
+		EXISTS (SELECT FROM pg_namespace WHERE nspname = $1), current_setting($2, true) IS NULL,
+		parse_ident(split_part(current_setting('search_path'), ',', 1)) = ARRAY[$1::text]`, f.o.name(), directSetting).
+		Scan(&server, &readOnly, &now, &schema, &pooled, &named)
 	switch {
 	case err != nil:
 		return "", err
@@ -126,7 +137,16 @@ func (f *Fleet) connect(ctx context.Context) (identity string, err error) {
 		return "", errOldServer
 	case readOnly:
 		return "", errReadOnly
+	case !named:
+		return "", errSearchPath
 	}
+	if pooled {
+		if err := f.tryTransaction(ctx); err != nil {
+			return "", err
+		}
+	}
+	f.often.noteWay(pooled)
+	f.askingOften.noteWay(pooled)
 	f.noteClock(time.Until(now))
 	if !schema {
 		create := "CREATE SCHEMA IF NOT EXISTS " + pq.QuoteIdentifier(f.o.name())
@@ -142,6 +162,19 @@ func (f *Fleet) connect(ctx context.Context) (identity string, err error) {
 	}
 	f.setBack, err = f.wasSetBack(ctx)
 	return identity, err
+}
+
+// tryTransaction returns errNoTransact if the connection ends when a transaction begins, as a pooler of statements has
+// it, whose message the driver does not tell.
+func (f *Fleet) tryTransaction(ctx context.Context) error {
+	tx, err := f.db.BeginTx(ctx, nil)
+	if err == nil {
+		err = tx.Commit()
+	}
+	if errors.Is(err, driver.ErrBadConn) && ctx.Err() == nil {
+		return errNoTransact
+	}
+	return err
 }
 
 // wasSetBack reports whether the database lacks what this node told it last, what it took last, or its mark, which is
@@ -239,21 +272,35 @@ func (f *Fleet) identify(ctx context.Context) (identity string, err error) {
 }
 
 // prepared asks a database what is asked again and again: each connection keeps the statement with its plan, since to
-// plan one takes the server several times as long as to run it. It is safe for concurrent use.
+// plan one takes the server several times as long as to run it. Behind a pooler nothing is prepared: what the next
+// transaction finds under the name of a statement may be another client's. It is safe for concurrent use.
 type prepared struct {
 	db *sql.DB
 
 	mu         sync.Mutex
 	statements map[string]*sql.Stmt
+	pooled     bool
 }
 
-func newPrepared(db *sql.DB) *prepared { return &prepared{db: db, statements: map[string]*sql.Stmt{}} }
+func newPrepared(db *sql.DB) *prepared {
+	return &prepared{db: db, statements: map[string]*sql.Stmt{}, pooled: true}
+}
+
+// noteWay notes whether there is a pooler before the database. Before it is called there may be one.
+func (p *prepared) noteWay(pooled bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.pooled = pooled
+}
 
 // QueryContext runs a statement, which is prepared unless it is already.
 func (p *prepared) QueryContext(ctx context.Context, text string, args ...any) (*sql.Rows, error) {
 	p.mu.Lock()
-	s := p.statements[text]
+	s, pooled := p.statements[text], p.pooled
 	p.mu.Unlock()
+	if pooled {
+		return p.db.QueryContext(ctx, text, args...)
+	}
 	if s == nil {
 		fresh, err := p.db.PrepareContext(ctx, text)
 		if err != nil {
@@ -305,12 +352,22 @@ func explain(err error, name string) (reason, remedy string) {
 			return errReadOnly.Error(), "name the primary in fleet.database"
 		case "53100":
 			return reason, "free space on the database's disk"
+		case "08P01":
+			if strings.Contains(e.Message, "startup parameter") {
+				return reason, "in PgBouncer, set ignore_startup_parameters = extra_float_digits,search_path,statement_timeout," +
+					directSetting + "; in the database, ALTER ROLE … SET search_path = " + name
+			}
 		case "53300":
 			return reason, "raise max_connections: a node uses at most 8"
 		}
 		return reason, "see the server's log"
 	}
 	switch {
+	case errors.Is(err, errNoTransact):
+		return err.Error(), "have it pool transactions: pool_mode = transaction in PgBouncer"
+	case errors.Is(err, errSearchPath):
+		return err.Error(), "say it for the user of fleet.database: ALTER ROLE … SET search_path = " + name +
+			"; then have the pooler connect anew"
 	case errors.Is(err, errNewerTables):
 		return err.Error(), "upgrade readthru on this node"
 	case errors.Is(err, errOldServer):

@@ -19,7 +19,10 @@ var needed = []struct {
 	{"need a browser: render, ui, much of e2e", []string{
 		"chromium:chromium", "chromium-headless-shell:chromium-headless-shell", "certutil:libnss3-tools",
 	}},
-	{"need a database: fleet, fleets in e2e", []string{"pg_lsclusters:postgresql", "haproxy:haproxy"}},
+	{
+		"need a database: fleet, fleets in e2e",
+		[]string{"pg_lsclusters:postgresql", "pgbouncer:pgbouncer", "haproxy:haproxy"},
+	},
 	{"drive clients through the proxy: e2e, cmd/readthru", []string{
 		"curl:curl", "wget:wget", "git:git", "python3:python3", "node:nodejs", "npm:npm", "jq:jq",
 	}},
