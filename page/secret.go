@@ -19,8 +19,8 @@ func HasSecret(u *url.URL) bool {
 		return true
 	}
 	path := u.EscapedPath()
-	return u.RawQuery != "" && anyParam(u.RawQuery, secretsBehind(path, u.RawQuery, maxNesting)) || secretFragment(u) ||
-		secretPath(u.Host, path)
+	return u.RawQuery != "" && anyParam(u.RawQuery, secretsBehind(u.Host, path, u.RawQuery, maxNesting)) ||
+		secretFragment(u) || secretPath(u.Host, path)
 }
 
 // secretFragment reports whether the fragment of u carries something that looks like a credential.
@@ -32,13 +32,16 @@ func secretFragment(u *url.URL) bool {
 func secretAnchor(fragment string, route bool, left int) bool {
 	path, query, _ := strings.Cut(fragment, "?")
 	return anyParam(path, func(name, value string) bool { return secretParamIn(name, value, left) }) ||
-		query != "" && anyParam(query, secretsBehind(path, query, left)) || route && secretPath("", path) || isKey(fragment)
+		query != "" && anyParam(query, secretsBehind("", path, query, left)) || route && secretPath("", path) ||
+		isKey(fragment)
 }
 
 // isKey reports whether a fragment, or a part of it, is a key that no server is to see: Mega, Bitwarden, PrivateBin,
-// Excalidraw. Headings are words, and what documentation generators make is hexadecimal digits.
+// Excalidraw. Headings are words, what documentation generators make is hexadecimal digits, and so are the names of
+// files in a change on GitHub.
 func isKey(fragment string) bool {
-	if len(fragment) < 12 || !mixed(fragment) || strings.Contains(fragment, ":~:") {
+	if len(fragment) < 12 || !mixed(fragment) || strings.Contains(fragment, ":~:") ||
+		strings.HasPrefix(fragment, "diff-") {
 		return false
 	}
 	if random(fragment, 12) {
@@ -66,7 +69,7 @@ func Mask(u *url.URL) string {
 		m.RawPath = maskPath(m.Host, path)
 		m.Path, _ = url.PathUnescape(m.RawPath) // it was escaped before, and the mask needs no escape
 	}
-	m.RawQuery = maskParams(m.RawQuery, secretsBehind(u.EscapedPath(), u.RawQuery, maxNesting))
+	m.RawQuery = maskParams(m.RawQuery, secretsBehind(u.Host, u.EscapedPath(), u.RawQuery, maxNesting))
 	if secretFragment(&m) {
 		m.Fragment, m.RawFragment = SecretMask, ""
 	}

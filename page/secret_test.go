@@ -101,6 +101,8 @@ func TestOrdinaryURLsHaveNoSecret(t *testing.T) {
 		"https://wiki.test/index.php?title=Special:CreateAccount&returnto=Sudo",
 		"https://a.test/?tweet=Lockdown%3A%20Gottesdienste%20bleiben", "https://a.test/ical/java-one-u98zvjm6",
 		"https://a.test/calendar/2024-03-12/", "https://a.test/public/api/v2/schema-2024.json", "https://teamup.com/pricing/",
+		"https://twitter.test/ann/status/1?s=20&t=Xq7Lw2Zp9Rk4Vt6Ym1Nc8B", "https://youtu.test/x?si=Xq7Lw2Zp9Rk4Vt6Y&t=120s",
+		"https://git.test/o/r/pull/12/files#diff-8a6d2b1f3c4e5d6a7b8c9d0e1f2a3b4c5d6e7f808a6d2b1f3c4e5d6a7b8c9d0eR12",
 		"https://a.test/users/OhGodOhNo/profile", "https://a.test/?cid=eref:nbcnews:text&primaryColor=0f0&sortBy=a",
 	} {
 		u := mustParse(t, raw)

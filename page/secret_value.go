@@ -67,7 +67,7 @@ var secretNameWords = []string{
 // secretShortNames are names, too short or too common for secretNameWords, of the same kind: sessions, signatures,
 // tickets.
 var secretShortNames = map[string]bool{
-	"s": true, "k": true, "t": true, "tk": true, "tok": true, "sectok": true, "hm": true, "mtid": true, "md5": true,
+	"s": true, "k": true, "tk": true, "tok": true, "sectok": true, "hm": true, "mtid": true, "md5": true,
 	"secure": true, "hash": true, "_hash": true, "sk": true, "appid": true,
 	"h":                 true,                           // Vimeo
 	"pt":                true,                           // Spotify: who has it may edit a list
@@ -92,15 +92,16 @@ var innocentNames = map[string]bool{
 // for a secret.
 const maxNesting = 8
 
-// secretsBehind returns what judges the parameters of a query behind an escaped path, where so many decodings are
-// left. If one of the last two segments, or a value, is about one reader's account, any value that looks random is one.
-func secretsBehind(path, query string, left int) func(name, value string) bool {
+// secretsBehind returns what judges the parameters of a query behind an escaped path at a host, where so many decodings
+// are left. Any value that looks random is one if one of the last two segments, or a value, is about one reader's
+// account, or if the host gives each reader an address of their own.
+func secretsBehind(host, path, query string, left int) func(name, value string) bool {
 	asked, account := false, false
 	aboutOne := func() bool {
 		if !asked {
 			asked = true
 			segments := strings.Split(strings.TrimSuffix(path, "/"), "/")
-			account = slices.ContainsFunc(segments[max(len(segments)-2, 0):], aboutAccount) ||
+			account = secretHosts[host] || slices.ContainsFunc(segments[max(len(segments)-2, 0):], aboutAccount) ||
 				anyParam(query, func(_, value string) bool { return accountActions[strings.ToLower(value)] })
 		}
 		return account
@@ -278,7 +279,7 @@ func secretText(text string, left int) bool {
 	}
 	judge := func(name, value string) bool { return secretParamIn(name, value, left) }
 	if hasQuery {
-		judge = secretsBehind(path, query, left)
+		judge = secretsBehind(host, path, query, left)
 	}
 	return secretPath(host, path) || anyParam(query, judge) ||
 		fragment != "" && secretAnchor(fragment, strings.HasPrefix(fragment, "/"), left)
