@@ -20,7 +20,7 @@ const policy = `
 	fault/faulttest       → fault, eventually
 	page, symbols, recording, journal, render, agents, summary, convert/hidden, convert, recipe, fetch/github → clip
 	fleet, knowledge, fetch, proxy, api/firecrawl, api, mcp, ui, cmd/readthru → clip
-	symbols, markdown, summary, convert, convert/hidden, convert/xmlread, knowledge, fetch/github → lazy
+	symbols, markdown, summary, convert, convert/hidden, convert/xmlread, fetch/github → lazy
 	certs, store, service, api, cmd/readthru, botauth → wholefile
 	users                 → guess
 	users, symbols, store, cache, knowledge, knowledge/vector, fleet, fetch/github, render → fault
@@ -85,8 +85,9 @@ const policy = `
 	knowledge/excerpt     → markdown, clip, knowledge/outline
 	knowledge/index       → page, store, llm, clip, fault, markdown, knowledge/analysis, knowledge/breath
 	knowledge/index       → knowledge/excerpt, knowledge/outline
-	knowledge             → page, store, llm, knowledge/analysis, knowledge/breath, knowledge/outline, knowledge/vector
-	knowledge             → knowledge/excerpt, knowledge/index
+	knowledge             → page, store, llm, knowledge/breath, knowledge/outline, knowledge/vector
+	knowledge/statement   → page, llm, clip, lazy, markdown, knowledge/analysis, knowledge/index, knowledge/outline
+	knowledge             → knowledge/excerpt, knowledge/index, knowledge/statement
 	fetch/github          → page, convert, symbols
 	fetch/sitecheck       → fetch, convert, page, httpfield, payment, preference
 	api, cmd/readthru     → fetch/sitecheck

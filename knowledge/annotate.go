@@ -15,6 +15,7 @@ import (
 	"github.com/readthru/readthru/internal/llm"
 	"github.com/readthru/readthru/knowledge/index"
 	"github.com/readthru/readthru/knowledge/outline"
+	"github.com/readthru/readthru/knowledge/statement"
 	"github.com/readthru/readthru/page"
 	"github.com/readthru/readthru/store"
 )
@@ -100,14 +101,16 @@ func (a *annotation) lookups(p passageKey) map[string]string {
 	for i := range a.Statements {
 		keys[frameLookup(a.Statements[i].Frame)+p.String()] = ""
 	}
-	for _, subject := range subjects(a.Statements) {
+	for _, subject := range statement.Subjects(a.Statements) {
 		keys[subjectLookup(subject)+p.String()] = subject
 	}
 	return keys
 }
 
-func frameLookup(frame string) string     { return framePrefix + frame + "\x00" }
-func subjectLookup(subject string) string { return subjectPrefix + foldSubject(subject) + "\x00" }
+func frameLookup(frame string) string { return framePrefix + frame + "\x00" }
+func subjectLookup(subject string) string {
+	return subjectPrefix + statement.FoldSubject(subject) + "\x00"
+}
 
 // annotator describes every passage of a knowledge base, of an ingested text and of a note (rules D2, D7, D12): with a
 // model, by one prompt for each; without one, and for texts that may not leave the machine, from the text alone. It
@@ -236,7 +239,7 @@ func (a *annotator) annotate(ctx context.Context, k page.Key, model *llm.Client)
 	var waits error // for the model
 	seen := map[[16]byte]bool{}
 	for passages := range slices.Chunk(a.o.split(d.Markdown), together) {
-		local := localStatements(d, passages)
+		local := statement.Local(d, passages)
 		for i := range passages {
 			p := &passages[i]
 			if seen[p.Hash] {
@@ -318,11 +321,11 @@ func (a *annotator) statements(ctx context.Context, d *Document, p *outline.Pass
 	if wait := time.Until(a.rest); wait > 0 {
 		return now, fmt.Errorf("the model is not asked for another %v", wait.Round(time.Second))
 	}
-	list, err := normalise(ctx, model, d, p)
+	list, err := statement.Normalise(ctx, model, d, p)
 	if err == nil {
 		a.failures = 0
 		list[0].Domains = slices.Concat(d.Subjects, list[0].Domains) // what is known is not the model's to leave out
-		list[0].tidy()
+		list[0].Tidy()
 		return &annotation{By: model.Model(), Statements: list}, nil
 	}
 	switch e, _ := errors.AsType[*llm.Error](err); {

@@ -15,8 +15,8 @@
 //     deletebase.go deletes one; archive.go keeps documents that are not pages, ingest.go and files.go accept them;
 //     pack.go and unpack.go write and read a base as one file;
 //   - vectors.go, embedding.go and nearest.go find passages that are near in meaning, over package vector, and package
-//     index combines the two rankings; annotate.go describes passages, with a model (normalise.go) or without
-//     (keywords.go); notes.go and relations.go keep what agents add, and memory.go has their notes searched with the
+//     index combines the two rankings; annotate.go describes passages, in the words of package statement;
+//     notes.go and relations.go keep what agents add, and memory.go has their notes searched with the
 //     rest; subjects.go finds passages by what they are about.
 //
 // # Who owns what
@@ -25,7 +25,7 @@
 //   - which texts are cleaned before the index keeps them: Knowledge.prepare (build.go)
 //   - which stored texts are cleaned when they are read: archive.markdown (archive.go), notes.note (notes.go)
 //   - what a note is as a document, and which pages it is about: memory.go
-//   - what a text is about, without a model: localStatements (keywords.go)
+//   - what a text is about, without a model: package statement
 //   - what a node keeps of the knowledge bases of others: sharing.go
 //   - which documents wait for the index before a search: catchup.go
 //   - which documents are retried, and which are set aside: retry.go, jobs.go

@@ -1,8 +1,11 @@
 package knowledge
 
-import "github.com/readthru/readthru/knowledge/index"
+import (
+	"github.com/readthru/readthru/knowledge/index"
+	"github.com/readthru/readthru/knowledge/statement"
+)
 
-// What a search is asked and answers stands in package index.
+// What a search is asked and answers stands in package index, what passages say in package statement.
 type (
 	// Document is a searchable text: a page that was read, or another document of a knowledge base.
 	Document = index.Document
@@ -14,6 +17,8 @@ type (
 	Term = index.Term
 	// Results are the hits of a query, best first.
 	Results = index.Results
+	// Statement is one thing that a passage says (rule D2).
+	Statement = statement.Statement
 )
 
 // Errors of a search and of a document that cannot be indexed.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/readthru/readthru/internal/clip"
 	"github.com/readthru/readthru/knowledge/index"
+	"github.com/readthru/readthru/knowledge/statement"
 	"github.com/readthru/readthru/page"
 	"github.com/readthru/readthru/store"
 )
@@ -27,7 +28,7 @@ const notedPrefix = "k/nu/"
 
 const (
 	maxNotePages    = 20 // that a note is about
-	maxNoteSubjects = maxItems
+	maxNoteSubjects = statement.MaxItems
 	noteURL         = "note:" // before an id, where a page has its URL
 )
 
@@ -104,11 +105,11 @@ func (n *Note) link() error {
 	if len(n.Subjects) > maxNoteSubjects {
 		return fmt.Errorf("note with %d subjects, at most %d allowed: %w", len(n.Subjects), maxNoteSubjects, ErrInvalid)
 	}
-	var subjects itemList
+	var subjects statement.List
 	for _, s := range n.Subjects {
-		subjects.add(s)
+		subjects.Add(s)
 	}
-	n.Subjects = subjects.list
+	n.Subjects = subjects.Items
 	return nil
 }
 
@@ -170,16 +171,16 @@ func (k *Knowledge) described(key page.Key) bool {
 
 // withSubjects adds to what a note's author names the subjects that its text was found to be about.
 func (k *Knowledge) withSubjects(n *Note, e end) {
-	var all itemList
+	var all statement.List
 	for _, s := range n.Subjects {
-		all.add(s)
+		all.Add(s)
 	}
 	k.annotator.eachCurrent(noteKey(e), func(a *annotation) {
-		for _, s := range subjects(a.Statements) {
-			all.add(s)
+		for _, s := range statement.Subjects(a.Statements) {
+			all.Add(s)
 		}
 	})
-	n.Subjects = all.list
+	n.Subjects = all.Items
 }
 
 // maxHitNotes is how many notes a hit names.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/readthru/readthru/knowledge/index"
+	"github.com/readthru/readthru/knowledge/statement"
 	"github.com/readthru/readthru/page"
 	"github.com/readthru/readthru/store"
 )
@@ -121,7 +122,7 @@ func (k *Knowledge) passageInfo(p passageKey) (*PassageInfo, error) {
 		}
 		if said, err := k.annotator.of(passageKey{key, p.hash}); err == nil {
 			info.Statements, info.AnnotatedBy = said.Statements, said.By
-			info.Subjects = append(info.Subjects, subjects(said.Statements)...)
+			info.Subjects = append(info.Subjects, statement.Subjects(said.Statements)...)
 		}
 	}
 	return info, nil

@@ -11,6 +11,7 @@ import (
 	"github.com/RoaringBitmap/roaring/v2"
 
 	"github.com/readthru/readthru/knowledge/index"
+	"github.com/readthru/readthru/knowledge/statement"
 	"github.com/readthru/readthru/page"
 )
 
@@ -26,7 +27,7 @@ type Subject struct {
 func (k *Knowledge) Subjects(kb string, limit int) ([]Subject, error) {
 	counts := map[string]*Subject{}
 	count := func(name string) {
-		fold := foldSubject(name)
+		fold := statement.FoldSubject(name)
 		if counts[fold] == nil {
 			counts[fold] = &Subject{Name: name}
 		}
@@ -47,7 +48,7 @@ func (k *Knowledge) Subjects(kb string, limit int) ([]Subject, error) {
 		}
 		for key := range keys {
 			k.annotator.eachCurrent(key, func(a *annotation) {
-				for _, name := range subjects(a.Statements) {
+				for _, name := range statement.Subjects(a.Statements) {
 					count(name)
 				}
 			})

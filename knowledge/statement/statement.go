@@ -1,4 +1,8 @@
-package knowledge
+// Package statement says what a passage says: its subjects, problems and resolutions, in lists of short items.
+//
+// [Local] makes statements without a model, from names, headings and code (keywords.go); [Normalise] asks a model for
+// them (normalise.go). Whatever a model says is tidied before it is kept: [Statement.Tidy].
+package statement
 
 import (
 	"strings"
@@ -24,22 +28,22 @@ const (
 	localConfidence = .3
 
 	maxStatements   = 8    // of a passage
-	maxItems        = 12   // of a list
+	MaxItems        = 12   // of a list
 	maxItemBytes    = 120  // of an item
 	maxStatementLen = 2000 // bytes
 )
 
-// tidy brings a model's statement into our form: within bounds, without repeats in its lists, with a single word as its
+// Tidy brings a model's statement into our form: within bounds, without repeats in its lists, with a single word as its
 // frame.
-func (s *Statement) tidy() {
+func (s *Statement) Tidy() {
 	s.NormalizedText = clip.Bytes(strings.Join(strings.Fields(printable(s.NormalizedText)), " "), maxStatementLen)
 	if s.Frame = strings.ToUpper(strings.TrimSpace(s.Frame)); !isFrame(s.Frame) {
 		s.Frame = defaultFrame
 	}
 	for _, list := range []*[]string{&s.Domains, &s.Entities, &s.Problems, &s.Resolutions, &s.Contexts} {
-		var kept itemList
+		var kept List
 		for _, item := range *list {
-			kept.add(item)
+			kept.Add(item)
 		}
 		*list = kept.items()
 	}
@@ -54,27 +58,28 @@ func isFrame(s string) bool {
 		func(r rune) bool { return (r < 'A' || r > 'Z') && r != '_' })
 }
 
-// itemList gathers the items of a list: tidy, each once in any case, at most maxItems.
-type itemList struct {
-	list []string
-	seen map[string]bool
+// List gathers the items of a list: tidy, each once in any case, at most MaxItems.
+type List struct {
+	Items []string // as they were added
+	seen  map[string]bool
 }
 
-func (l *itemList) add(item string) {
+// Add adds an item unless it is empty, too long, in the list already, or one too many.
+func (l *List) Add(item string) {
 	item = strings.Join(strings.Fields(printable(item)), " ")
 	fold := strings.ToLower(item)
-	if item == "" || len(item) > maxItemBytes || len(l.list) == maxItems || l.seen[fold] {
+	if item == "" || len(item) > maxItemBytes || len(l.Items) == MaxItems || l.seen[fold] {
 		return
 	}
 	if l.seen == nil {
 		l.seen = map[string]bool{}
 	}
 	l.seen[fold] = true
-	l.list = append(l.list, item)
+	l.Items = append(l.Items, item)
 }
 
 // items returns the list, never nil.
-func (l *itemList) items() []string { return append([]string{}, l.list...) }
+func (l *List) items() []string { return append([]string{}, l.Items...) }
 
 // printable returns text without what nobody can see: control characters, and those that hide or turn text.
 func printable(text string) string {
@@ -86,14 +91,14 @@ func printable(text string) string {
 	}, strings.ToValidUTF8(text, ""))
 }
 
-// subjects returns what a passage is about: the domains and entities of its statements (rule D7).
-func subjects(statements []Statement) []string {
+// Subjects returns what a passage is about: the domains and entities of its statements (rule D7).
+func Subjects(statements []Statement) []string {
 	var all []string
 	seen := map[string]bool{}
 	for i := range statements {
 		for _, list := range [][]string{statements[i].Domains, statements[i].Entities} {
 			for _, item := range list {
-				if fold := foldSubject(item); fold != "" && !seen[fold] {
+				if fold := FoldSubject(item); fold != "" && !seen[fold] {
 					seen[fold] = true
 					all = append(all, item)
 				}
@@ -103,7 +108,7 @@ func subjects(statements []Statement) []string {
 	return all
 }
 
-// foldSubject returns a subject as it stands in keys: two that differ in case or white space are one.
-func foldSubject(subject string) string {
+// FoldSubject returns a subject as it stands in keys: two that differ in case or white space are one.
+func FoldSubject(subject string) string {
 	return clip.Bytes(strings.ToLower(strings.Join(strings.Fields(printable(subject)), " ")), maxItemBytes)
 }

@@ -1,4 +1,4 @@
-package knowledge
+package statement
 
 import (
 	"bytes"
@@ -14,6 +14,7 @@ import (
 	"github.com/readthru/readthru/internal/markdown"
 
 	"github.com/readthru/readthru/knowledge/analysis"
+	"github.com/readthru/readthru/knowledge/index"
 	"github.com/readthru/readthru/knowledge/outline"
 )
 
@@ -28,8 +29,8 @@ const (
 	manyPhrases     = 4
 )
 
-// localStatements returns a statement for each passage of a document.
-func localStatements(d *Document, passages []outline.Passage) []Statement {
+// Local returns a statement for each passage of a document.
+func Local(d *index.Document, passages []outline.Passage) []Statement {
 	hosts := hostsIn(d)
 	parts := make([]passageParts, len(passages))
 	for i := range passages {
@@ -40,30 +41,30 @@ func localStatements(d *Document, passages []outline.Passage) []Statement {
 	list := make([]Statement, len(passages))
 	for i := range passages {
 		path, p := passages[i].Path, &parts[i]
-		var domains, entities, problems, resolutions, contexts itemList
+		var domains, entities, problems, resolutions, contexts List
 		for _, told := range slices.Concat(d.Subjects, overall) {
-			domains.add(told)
+			domains.Add(told)
 		}
 		if n := len(path); n > 0 && !anyHeading().MatchString(path[n-1]) {
-			entities.add(hosts.without(path[n-1]))
+			entities.Add(hosts.without(path[n-1]))
 		} else {
-			entities.add(hosts.without(d.Title))
+			entities.Add(hosts.without(d.Title))
 		}
 		for _, source := range [][]string{
 			p.identifiers[:min(len(p.identifiers), manyIdentifiers)], p.links[:min(len(p.links), manyLinks)],
 			p.names[:min(len(p.names), manyNames)], topics.of(p, manyPhrases),
 		} {
 			for _, item := range source {
-				entities.add(item)
+				entities.Add(item)
 			}
 		}
 		for _, heading := range path {
-			contexts.add(heading)
+			contexts.Add(heading)
 			if problemHeading().MatchString(heading) {
-				problems.add(heading)
+				problems.Add(heading)
 			}
 			if resolutionHeading().MatchString(heading) {
-				resolutions.add(heading)
+				resolutions.Add(heading)
 			}
 		}
 		list[i] = Statement{
@@ -75,13 +76,14 @@ func localStatements(d *Document, passages []outline.Passage) []Statement {
 }
 
 var (
-	problemHeading = lazy.Pattern(`(?i)\b(errors?|problems?|issues?|troubleshoot\w*|fail(s|ed|ing|ures?)?|bugs?|limitations?|` +
-		`pitfalls?|caveats?|warnings?|gotchas?|does not|doesn't|cannot|can't)\b`)
-	resolutionHeading = lazy.Pattern(`(?i)\b(fix(es|ed|ing)?|solutions?|resolv\w*|resolutions?|workarounds?|remed(y|ies)|` +
-		`mitigations?|troubleshoot\w*|how to)\b`)
+	problemHeading = lazy.Pattern(`(?i)\b(errors?|problems?|issues?|troubleshoot\w*|fail(s|ed|ing|ures?)?|bugs?|` +
+		`limitations?|pitfalls?|caveats?|warnings?|gotchas?|does not|doesn't|cannot|can't)\b`)
+	resolutionHeading = lazy.Pattern(`(?i)\b(fix(es|ed|ing)?|solutions?|resolv\w*|resolutions?|workarounds?|` +
+		`remed(y|ies)|mitigations?|troubleshoot\w*|how to)\b`)
 	// anyHeading matches headings that stand in any document.
-	anyHeading = lazy.Pattern(`(?i)^(abstract|background|conclusions?|(table of )?contents|(short |long |detailed )?descriptions?|` +
-		`examples?|faq|further reading|getting started|inputs?|installation|introduction|notes?|options|outputs?|overview|parameters|` +
+	anyHeading = lazy.Pattern(`(?i)^(abstract|background|conclusions?|(table of )?contents|` +
+		`(short |long |detailed )?descriptions?|examples?|faq|further reading|getting started|inputs?|installation|` +
+		`introduction|notes?|options|outputs?|overview|parameters|` +
 		`prerequisites|references?|related( links| topics)?|remarks|returns?|see also|summary|synopsis|syntax|usage)$`)
 	codeSpan    = lazy.Pattern("`([^`\n]{2,60})`")
 	linkText    = lazy.Pattern(`(!?)\[([^\[\]\n]{3,80})\]\([^()\s]*`)
@@ -92,7 +94,7 @@ var (
 // addresses are the hosts that a document names, in lower case: they are addresses, not what it is about.
 type addresses map[string]bool
 
-func hostsIn(d *Document) addresses {
+func hostsIn(d *index.Document) addresses {
 	hosts := addresses{d.Host: true}
 	text := string(d.Markdown)
 	for _, at := range findAddresses(text) {

@@ -1,4 +1,4 @@
-package knowledge
+package statement
 
 import (
 	"slices"
@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/readthru/readthru/internal/processor"
+	"github.com/readthru/readthru/knowledge/index"
 	"github.com/readthru/readthru/knowledge/outline"
 )
 
@@ -33,9 +34,9 @@ spec:
 `
 
 func TestWithoutAModelAPassageIsDescribedByItsOwnWords(t *testing.T) {
-	d := &Document{Title: "Guide", Host: "www.docs.test", Subjects: []string{"snapshotter"}, Markdown: []byte(guide)}
+	d := &index.Document{Title: "Guide", Host: "www.docs.test", Subjects: []string{"snapshotter"}, Markdown: []byte(guide)}
 	passages := outline.Split(d.Markdown, outline.SplitOptions{MaxChars: 320})
-	list := localStatements(d, passages)
+	list := Local(d, passages)
 	all := Statement{}
 	for i := range list {
 		s := list[i]
@@ -75,8 +76,8 @@ func TestSubjectsAreWordsThatPeopleUse(t *testing.T) {
 		"then see ![a picture](pic.html) and [the cache manual](../manual.html#top) at mirror.docs.test.\n"+
 		"HTML over https is told by `docs.test` and by Node.js.\n\n", 4) +
 		"```\ncurl https://api.docs.test/v1/x.html\ncurl https://api.docs.test/v1/y.html\n```\n"
-	d := &Document{Title: "https://www.docs.test/", Host: "www.docs.test", Markdown: []byte(md)}
-	list := subjects(localStatements(d, outline.Split(d.Markdown, outline.SplitOptions{})))
+	d := &index.Document{Title: "https://www.docs.test/", Host: "www.docs.test", Markdown: []byte(md)}
+	list := Subjects(Local(d, outline.Split(d.Markdown, outline.SplitOptions{})))
 	for _, s := range list {
 		switch fold := strings.ToLower(s); {
 		case strings.Contains(fold, "docs.test"), strings.Contains(fold, "://"), fold == "http", fold == "https",
@@ -92,12 +93,12 @@ func TestSubjectsAreWordsThatPeopleUse(t *testing.T) {
 }
 
 func TestDescribingTheSameTwiceGivesTheSame(t *testing.T) {
-	d := &Document{Title: "Guide", Markdown: []byte(guide + strings.Repeat("\nAlpha beta. Gamma delta. Epsilon zeta.\n",
-		50))}
+	d := &index.Document{Title: "Guide"}
+	d.Markdown = []byte(guide + strings.Repeat("\nAlpha beta. Gamma delta. Epsilon zeta.\n", 50))
 	passages := outline.Split(d.Markdown, outline.SplitOptions{})
-	first := localStatements(d, passages)
+	first := Local(d, passages)
 	for range 5 {
-		again := localStatements(d, passages)
+		again := Local(d, passages)
 		for i := range first {
 			if !slices.Equal(first[i].Entities, again[i].Entities) || !slices.Equal(first[i].Domains, again[i].Domains) {
 				t.Fatalf("passage %d: %q and %q, then %q and %q", i, first[i].Entities, first[i].Domains, again[i].Entities,
@@ -131,14 +132,14 @@ func TestHostileProseIsDescribedInTime(t *testing.T) {
 	} {
 		md := []byte(strings.Repeat(unit, 50_000/len(unit)))
 		begun := processor.Time()
-		d := &Document{Title: unit, Markdown: md}
-		for _, s := range localStatements(d, outline.Split(md, outline.SplitOptions{})) {
+		d := &index.Document{Title: unit, Markdown: md}
+		for _, s := range Local(d, outline.Split(md, outline.SplitOptions{})) {
 			for _, item := range append(s.Entities, s.Domains...) {
 				if !utf8.ValidString(item) || len(item) > maxItemBytes {
 					t.Errorf("%s: item %q", name, item)
 				}
 			}
-			if len(s.Entities) > maxItems {
+			if len(s.Entities) > MaxItems {
 				t.Errorf("%s: %d entities", name, len(s.Entities))
 			}
 		}
@@ -153,10 +154,10 @@ func FuzzLocalStatements(f *testing.F) {
 	f.Add([]byte("```\nfoo_bar foo_bar\n"))
 	f.Add([]byte("\xff[`\x00](`Ab Cd"))
 	f.Fuzz(func(t *testing.T, md []byte) {
-		d := &Document{Title: "T", Host: "a.test", Markdown: md}
-		for _, s := range localStatements(d, outline.Split(md, outline.SplitOptions{MaxChars: 200})) {
+		d := &index.Document{Title: "T", Host: "a.test", Markdown: md}
+		for _, s := range Local(d, outline.Split(md, outline.SplitOptions{MaxChars: 200})) {
 			before := s
-			s.tidy()
+			s.Tidy()
 			if !slices.Equal(before.Entities, s.Entities) || !slices.Equal(before.Domains, s.Domains) ||
 				!slices.Equal(before.Contexts, s.Contexts) {
 				t.Errorf("statement is not tidy: %+v, tidied %+v", before, s)
@@ -173,14 +174,14 @@ func TestAForeignStatementIsBroughtWithinBounds(t *testing.T) {
 	for i := range 100 {
 		s.Problems = append(s.Problems, strings.Repeat("p", i+1))
 	}
-	s.tidy()
+	s.Tidy()
 	switch {
 	case !strings.HasPrefix(s.NormalizedText, "a[31m bx"), len(s.NormalizedText) > maxStatementLen:
 		t.Errorf("text = %.40q… of %d bytes", s.NormalizedText, len(s.NormalizedText))
 	case s.Frame != "CAUSAL", s.Confidence != 1:
 		t.Errorf("frame %q, confidence %v, want the defaults", s.Frame, s.Confidence)
 	case !slices.Equal(s.Domains, []string{"Go"}), !slices.Equal(s.Entities, []string{"a", "b"}),
-		len(s.Problems) != maxItems:
+		len(s.Problems) != MaxItems:
 		t.Errorf("lists = %q, %q, %d problems", s.Domains, s.Entities, len(s.Problems))
 	case s.Resolutions == nil, s.Contexts == nil:
 		t.Error("an empty list is nil")
@@ -188,7 +189,7 @@ func TestAForeignStatementIsBroughtWithinBounds(t *testing.T) {
 }
 
 func TestSubjectsThatDifferInCaseAndSpaceAreOne(t *testing.T) {
-	list := subjects([]Statement{
+	list := Subjects([]Statement{
 		{Domains: []string{"Storage Class"}, Entities: []string{"storage  class", "CSI"}},
 		{Entities: []string{"csi"}},
 	})
