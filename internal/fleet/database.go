@@ -48,6 +48,7 @@ func (o Options) connector() (*pq.Connector, error) {
 		return nil, errUnreadable // the error may have the password
 	}
 	q := u.Query()
+	spreadHosts(u, q)
 	q.Set("search_path", o.name())
 	q.Set("application_name", "readthru "+o.Node)
 	q.Set(directSetting, "yes")
@@ -61,6 +62,27 @@ func (o Options) connector() (*pq.Connector, error) {
 	}
 	c.Dialer(dialer{})
 	return c, nil
+}
+
+// spreadHosts has the driver, which knows several hosts in the query alone, understand those of an URL as libpq does:
+// postgres://a:5432,b:5432/name. The one that takes writes is used, unless the URL says another.
+func spreadHosts(u *url.URL, q url.Values) {
+	var hosts, ports []string
+	for each := range strings.SplitSeq(u.Host, ",") {
+		host, port, err := net.SplitHostPort(each)
+		if err != nil {
+			host, port = each, "5432"
+		}
+		hosts, ports = append(hosts, host), append(ports, port)
+	}
+	if len(hosts) > 1 {
+		u.Host = ""
+		q.Set("host", strings.Join(hosts, ","))
+		q.Set("port", strings.Join(ports, ","))
+	}
+	if strings.Contains(q.Get("host"), ",") && !q.Has("target_session_attrs") {
+		q.Set("target_session_attrs", "read-write")
+	}
 }
 
 // dialer makes connections that end when the server stalls.
