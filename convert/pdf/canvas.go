@@ -18,6 +18,7 @@ type state struct {
 	fill, stroke           paint
 	fillSpace, strokeSpace colorSpace
 	alpha                  float64 // of fills
+	line                   float64 // width of lines
 	blended, masked        bool    // with what is below; by a mask
 	clip                   rect
 }

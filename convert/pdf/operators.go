@@ -65,6 +65,7 @@ var operators = map[word]func(*interpreter){
 	"b":  func(e *interpreter) { e.closePath(); e.paint(true, true) },
 	"b*": func(e *interpreter) { e.closePath(); e.paint(true, true) },
 	"n":  func(e *interpreter) { e.paint(false, false) }, // it only clips
+	"w":  func(e *interpreter) { e.g.line = e.number(0) },
 	"W":  func(e *interpreter) { e.clips = true },
 	"W*": func(e *interpreter) { e.clips = true },
 	"sh": func(e *interpreter) { e.c.painted(e.g.clip, paint{}, false, false, &e.g) },

@@ -74,6 +74,9 @@ func (e *interpreter) paint(stroke, fill bool) {
 	if fill {
 		e.fill(corners)
 	}
+	if stroke {
+		e.thicken(corners)
+	}
 	for from := 0; from < len(corners); {
 		end := from + 1
 		for end < len(corners) && !corners[end].first {

@@ -250,7 +250,7 @@ func (f *File) read(p *Page, d dict) {
 	defer c.finish()
 	everywhere := rect{math.Inf(-1), math.Inf(-1), math.Inf(1), math.Inf(1)}
 	c.run(f.r.contents(d["Contents"]), f.r.dict(d["Resources"]), state{
-		ctm: base, scale: 1, fill: black, stroke: black, alpha: 1, clip: everywhere,
+		ctm: base, scale: 1, fill: black, stroke: black, alpha: 1, line: 1, clip: everywhere,
 		fillSpace: colorSpace{channels: 1}, strokeSpace: colorSpace{channels: 1},
 	}, 0)
 }

@@ -226,6 +226,16 @@ func (e *interpreter) fill(corners []corner) {
 	}
 }
 
+// thicken notes the area round a line that is as thick as letters are high: text may stand on it.
+func (e *interpreter) thicken(corners []corner) {
+	width := e.g.line * math.Sqrt(math.Abs(e.g.ctm[0]*e.g.ctm[3]-e.g.ctm[1]*e.g.ctm[2]))
+	if width < 4 || len(corners) == 0 || len(corners) >= maxCorners {
+		return
+	}
+	box, _ := bounds(corners)
+	e.c.painted(rect{box.x0 - width/2, box.y0 - width/2, box.x1 + width/2, box.y1 + width/2}, paint{}, false, false, &e.g)
+}
+
 // clipTo narrows the clipping path to the one that was built, if W asked for it.
 func (e *interpreter) clipTo(corners []corner) {
 	if e.clips && len(corners) < maxCorners {
@@ -377,6 +387,9 @@ func at(list []any, i int) any {
 // setTransparency takes what a dictionary of graphics state says of opacity (§11.6).
 func (e *interpreter) setTransparency(d dict) {
 	r := e.c.f.r
+	if v, ok := r.resolve(d["LW"]).(float64); ok {
+		e.g.line = v
+	}
 	if v, ok := r.resolve(d["ca"]).(float64); ok {
 		e.g.alpha = v
 	}

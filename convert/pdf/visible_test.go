@@ -41,6 +41,11 @@ func TestTextThatNobodySeesIsLeftOut(t *testing.T) {
 		{"white on a black triangle", "0 g 50 400 m 250 400 l 150 700 l f 1 g " + words, false},
 		{"white in the hole of a black box", "0 g 0 0 612 792 re 90 490 80 30 re f* 1 g " + words, false}, // not known
 		{"white on two black boxes of one path", "0 g 100 495 60 20 re 300 495 60 20 re f 1 g " + words, false},
+		{"white on a thick line", "20 w 90 500 m 200 500 l S 1 g " + words, false},
+		{"white on a line that is scaled", "q 10 0 0 10 0 0 cm 2 w 9 50 m 20 50 l S Q 1 g " + words, false},
+		{"white on a thin line", "1 w 90 500 m 200 500 l S 1 g " + words, true},
+		{"white on a box with round corners", "100 495 m 160 495 l 165 495 165 500 165 505 c 165 520 l 95 520 l f 1 g " +
+			words, false},
 		{"white on a shading", "q 100 495 60 20 re W n /S1 sh Q 1 g " + words, false},
 		{"white on a picture", photo + "1 g " + words, false},
 		{"white on a box of half opacity", "/Half gs 0 g " + below + "1 g " + words, false},
