@@ -10,28 +10,28 @@ import (
 	"strings"
 )
 
-// needed are the programs that tests use, with the Debian packages that have them, and which tests need them.
+// needed are the programs that tests use, with the Debian packages that have them, and what does not run without them.
 var needed = []struct {
-	tests    string
+	without  string
 	programs []string // each "program:package"
 }{
-	{"run under the race detector", []string{"cc:g++"}},
-	{"need a browser: render, ui, much of e2e", []string{
+	{"no test runs under the race detector", []string{"cc:g++"}},
+	{"no test that needs a browser: render, ui, much of e2e", []string{
 		"chromium:chromium", "chromium-headless-shell:chromium-headless-shell", "certutil:libnss3-tools",
 	}},
 	{
-		"need a database: fleet, fleets in e2e",
+		"no test that needs a database: fleet, fleets in e2e",
 		[]string{"pg_lsclusters:postgresql", "pgbouncer:pgbouncer", "haproxy:haproxy"},
 	},
-	{"drive clients through the proxy: e2e, cmd/readthru", []string{
+	{"no test that drives these clients: e2e, cmd/readthru", []string{
 		"curl:curl", "wget:wget", "git:git", "python3:python3", "node:nodejs", "npm:npm", "jq:jq",
 	}},
-	{"run completions in shells: cmd/readthru", []string{"zsh:zsh", "fish:fish"}},
-	{"check files for other programs: contrib, service, packaging", []string{
+	{"no completions in these shells: cmd/readthru", []string{"zsh:zsh", "fish:fish"}},
+	{"no check of files for these programs: contrib, service, packaging", []string{
 		"promtool:prometheus", "systemd-analyze:systemd", "unshare:util-linux",
 	}},
-	{"compare symbols with those of ctags", []string{"ctags:universal-ctags"}},
-	{"need grammars of symbols; maps are of the basic kind", []string{
+	{"no comparison of symbols with those of ctags", []string{"ctags:universal-ctags"}},
+	{"no test of the grammars of symbols; maps are of the basic kind", []string{
 		"clang:clang", "wasm-ld:lld", // with wasi-libc and libclang-rt-dev-wasm32
 	}},
 }
@@ -49,7 +49,7 @@ func missing(look func(name string) (string, error)) string {
 			}
 		}
 		if len(lacking) > 0 {
-			fmt.Fprintf(&text, "without %s, tests do not run that %s\n", strings.Join(lacking, ", "), n.tests)
+			fmt.Fprintf(&text, "without %s: %s\n", strings.Join(lacking, ", "), n.without)
 		}
 	}
 	if cache, err := os.UserCacheDir(); err == nil {

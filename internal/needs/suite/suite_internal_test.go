@@ -29,10 +29,12 @@ func TestTheReportIsThatOfGoTestWithoutWhatPassed(t *testing.T) {
 {"Action":"run","Package":"github.com/readthru/readthru/a","Test":"TestGood"}
 {"Action":"output","Package":"github.com/readthru/readthru/a","Test":"TestGood","Output":"    a_test.go:1: chatter\n"}
 {"Action":"pass","Package":"github.com/readthru/readthru/a","Test":"TestGood","Elapsed":2.5}
-{"Action":"output","Package":"github.com/readthru/readthru/a","Test":"TestSkipped","Output":"    a_test.go:7: curl is not installed\n"}
+{"Action":"output","Package":"github.com/readthru/readthru/a","Test":"TestSkipped",` +
+		`"Output":"    a_test.go:7: curl is not installed\n"}
 {"Action":"skip","Package":"github.com/readthru/readthru/a","Test":"TestSkipped"}
 {"Action":"output","Package":"github.com/readthru/readthru/a","Test":"TestBad","Output":"=== RUN   TestBad\n"}
-{"Action":"output","Package":"github.com/readthru/readthru/a","Test":"TestBad","Output":"    a_test.go:3: got 1, want 2\n"}
+{"Action":"output","Package":"github.com/readthru/readthru/a","Test":"TestBad",` +
+		`"Output":"    a_test.go:3: got 1, want 2\n"}
 {"Action":"output","Package":"github.com/readthru/readthru/a","Test":"TestBad","Output":"--- FAIL: TestBad (0.10s)\n"}
 {"Action":"fail","Package":"github.com/readthru/readthru/a","Test":"TestBad","Elapsed":0.1}
 {"Action":"output","Package":"github.com/readthru/readthru/a","Output":"FAIL\n"}
@@ -45,7 +47,8 @@ func TestTheReportIsThatOfGoTestWithoutWhatPassed(t *testing.T) {
 {"Action":"build-output","ImportPath":"github.com/readthru/readthru/c","Output":"c.go:1: no\n"}
 {"Action":"output","Package":"github.com/readthru/readthru/d","Output":"ok  \tgithub.com/readthru/readthru/d\t0.100s\n"}
 {"Action":"pass","Package":"github.com/readthru/readthru/d","Elapsed":0.1}
-{"Action":"output","Package":"github.com/readthru/readthru/e","Output":"?   \tgithub.com/readthru/readthru/e\t[no test files]\n"}
+{"Action":"output","Package":"github.com/readthru/readthru/e",` +
+		`"Output":"?   \tgithub.com/readthru/readthru/e\t[no test files]\n"}
 {"Action":"skip","Package":"github.com/readthru/readthru/e"}
 `
 	const want = `not JSON
@@ -84,7 +87,7 @@ func TestWhatIsMissingIsSaidInFewLines(t *testing.T) {
 		t.Errorf("%d lines:\n%s", n, text)
 	}
 	for _, want := range []string{
-		"without chromium, chromium-headless-shell, certutil, tests do not run that need a browser: ",
+		"without chromium, chromium-headless-shell, certutil: no test that needs a browser: ",
 		"to install it: apt-get install chromium chromium-headless-shell ",
 	} {
 		if !strings.Contains(text, want) {
