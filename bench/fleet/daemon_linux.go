@@ -9,12 +9,10 @@ import (
 	"net/http"
 	"net/url"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
 	"sync"
-	"syscall"
 	"time"
 
 	"github.com/readthru/readthru/internal/fleet"
@@ -74,10 +72,6 @@ func serve(ctx context.Context, s settings, w *web, name, database string) (*dae
 	}
 	started, err := webtest.StartDaemon(ctx, &webtest.DaemonOptions{
 		Binary: s.readthru, Home: dir, Web: w.Web, Env: env,
-		Prepare: func(cmd *exec.Cmd) error {
-			cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
-			return nil
-		},
 	})
 	if err != nil {
 		return nil, err

@@ -18,6 +18,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -32,8 +33,14 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	testscript.Main(leakChecked{m}, map[string]func(){"readthru": func() { os.Exit(main.Main()) }})
+	testscript.Main(leakChecked{m}, map[string]func(){"readthru": func() {
+		endWithTests(os.Getenv(testsPID))
+		os.Exit(main.Main())
+	}})
 }
+
+// testsPID is the variable that tells commands of scripts the process of the tests.
+const testsPID = "TESTS_PID"
 
 // leakChecked runs the tests and then looks for goroutines left over.
 type leakChecked struct{ m *testing.M }
@@ -80,6 +87,7 @@ func TestScripts(t *testing.T) {
 				stopDaemons(t, env.WorkDir)
 				wantForOwner(t, filepath.Join(env.WorkDir, "data"))
 			})
+			env.Setenv(testsPID, strconv.Itoa(os.Getpid()))
 			env.Setenv("GORACE", "atexit_sleep_ms=20") // not the second that each command would sleep at its end
 			env.Setenv("HOME", env.WorkDir)
 			env.Setenv("READTHRU_DATA_DIR", filepath.Join(env.WorkDir, "data"))
@@ -169,9 +177,12 @@ type origin struct {
 	count map[string]int
 }
 
-const article = `<!doctype html><html lang="en"><head><title>%s</title></head><body><nav><a href="/elsewhere">Elsewhere</a></nav>
-<main><h1>%s</h1><p>A cache keeps what an origin said, and says it again for as long as the origin allowed. Whoever asks a second time need not wait for the origin, and the origin need not answer.</p>
-<p>%s</p><p>See <a href="/next">the next page</a> for validation, which asks an origin whether what is kept still holds, and for what may be said when the origin is gone.</p></main>
+const article = `<!doctype html><html lang="en"><head><title>%s</title></head><body>` +
+	`<nav><a href="/elsewhere">Elsewhere</a></nav>
+<main><h1>%s</h1><p>A cache keeps what an origin said, and says it again for as long as the origin allowed. ` +
+	`Whoever asks a second time need not wait for the origin, and the origin need not answer.</p>
+<p>%s</p><p>See <a href="/next">the next page</a> for validation, which asks an origin whether what is kept ` +
+	`still holds, and for what may be said when the origin is gone.</p></main>
 <footer>Imprint</footer></body></html>`
 
 func (o *origin) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -219,12 +230,14 @@ func (o *origin) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			"A title that would like to be a terminal's, in a paragraph that is long enough to be content.")
 	case "/wall":
 		w.Header().Set("Content-Type", "text/markdown")
-		_, _ = io.WriteString(w, "<html><head><title>Just a moment...</title></head><body><script>window._cf_chl_opt={}</script></body></html>")
+		_, _ = io.WriteString(w, "<html><head><title>Just a "+
+			"moment...</title></head><body><script>window._cf_chl_opt={}</script></body></html>")
 	case "/app":
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
 		_, _ = io.WriteString(w,
 			`<!doctype html><title>App</title><body><div id=root></div><script>console.error('went wrong');
-			fetch('/data.json').then((r) => r.json()).then((v) => { root.innerHTML = '<main><h1>The answer</h1>' + ('<p id=late>It is ' + v.answer + ', as everybody knows who has read so far.</p>').repeat(12) + '</main>' })</script>`)
+			fetch('/data.json').then((r) => r.json()).then((v) => { root.innerHTML = '<main><h1>The answer</h1>' + ('<p `+
+				`id=late>It is ' + v.answer + ', as everybody knows who has read so far.</p>').repeat(12) + '</main>' })</script>`)
 	case "/routes":
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
 		_, _ = io.WriteString(w, `<!doctype html><title>App</title><body><div id=root></div><script>

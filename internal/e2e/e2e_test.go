@@ -153,6 +153,7 @@ func serveIn(t *testing.T, w *web, dir string, more ...string) *daemon {
 		"127.0.0.1:0")
 	d.cmd.Env = d.env
 	d.cmd.Stderr, d.cmd.Stdout = d.log, d.log
+	webtest.EndWithTests(d.cmd)
 	if err := d.cmd.Start(); err != nil {
 		t.Fatal(err)
 	}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/readthru/readthru/internal/eventually"
 	"github.com/readthru/readthru/internal/needs"
+	"github.com/readthru/readthru/internal/webtest"
 )
 
 // A real Prometheus reads the metrics, and its alerts fire for faults that are made.
@@ -45,6 +46,7 @@ scrape_configs:
 	cmd := exec.CommandContext(context.WithoutCancel(t.Context()), program, "--web.listen-address", at,
 		"--config.file", filepath.Join(dir, "prometheus.yaml"), "--storage.tsdb.path", filepath.Join(dir, "series"))
 	cmd.Stdout, cmd.Stderr = log, log
+	webtest.EndWithTests(cmd)
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}

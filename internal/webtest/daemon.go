@@ -37,7 +37,7 @@ type Daemon struct {
 }
 
 // StartDaemon starts "readthru serve" on free ports of loopback, without markdown.new and without a browser, and
-// returns once the daemon has said where it is. ctx does not end it. The error has what the daemon said.
+// returns once the daemon has said where it is. It ends with this process, not with ctx. The error has what it said.
 func StartDaemon(ctx context.Context, o *DaemonOptions) (*Daemon, error) {
 	d := &Daemon{Data: o.Data}
 	if d.Data == "" {
@@ -60,6 +60,7 @@ func StartDaemon(ctx context.Context, o *DaemonOptions) (*Daemon, error) {
 		"READTHRU_UPSTREAM_RESOLVE=*:443=" + o.Web.HTTPS + ",*:80=" + o.Web.HTTP,
 	}, o.Env...)
 	d.Cmd.Stdout, d.Cmd.Stderr = out, out
+	EndWithTests(d.Cmd)
 	if o.Prepare != nil {
 		if err := o.Prepare(d.Cmd); err != nil {
 			return nil, err
