@@ -13,10 +13,13 @@ var indexPage = template.Must(template.New("index").Parse(`<!doctype html>
 <body>
 <h1>readthru {{.Version}}</h1>
 <p>A caching forward proxy for agents. Its proxy listens on {{.Proxy}}.</p>
+<p><a href="/">Dashboard</a> · <a href="/openapi.json">openapi.json</a></p>
 <table>
 <thead><tr><th>method</th><th>path</th><th>answers</th></tr></thead>
 <tbody>
-{{range .Routes}}<tr><td>{{.Method}}</td><td>{{if .Link}}<a href="{{.Path}}">{{.Path}}</a>{{else}}{{.Path}}{{end}}</td><td>{{.Summary}}</td></tr>
+{{range .Routes}}<tr><td>{{.Method}}</td>
+<td>{{if .Link}}<a href="{{.Path}}">{{.Path}}</a>{{else}}{{.Path}}{{end}}</td>
+<td>{{.Summary}}</td></tr>
 {{end}}</tbody>
 </table>
 </body>

@@ -247,9 +247,18 @@ func (s *Server) isPage(r *http.Request) bool {
 	if s.pages == nil || r.URL.Path == "/" && !wantsPage(r) {
 		return false
 	}
-	_, pattern := s.pages.Handler(r)
-	return pattern != ""
+	switch _, pattern := s.pages.Handler(r); pattern {
+	case "":
+		return false
+	case missingPage: // a person at a path that nobody answers
+		_, ours := s.mux.Handler(r)
+		return ours == "/" && wantsPage(r)
+	}
+	return true
 }
+
+// missingPage is the pattern by which the dashboard says that there is no such page.
+const missingPage = "GET /"
 
 // referrerOf returns what requests may say of where they come from. Those of pages say it to this server: browsers name
 // the origin of a form only if they do.
@@ -290,6 +299,9 @@ func (s *Server) mount() {
 		}
 		s.mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) { s.dispatch(w, r, list) })
 	}
+	s.mux.HandleFunc("GET /api", func(w http.ResponseWriter, r *http.Request) { // as at /, where people get the dashboard
+		_ = s.serveIndex(w, r, none{}) // an error is a client that has gone
+	})
 	s.mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
 		if s.o.Firecrawl != nil && firecrawl.Owns(r.URL.Path) {
 			s.refuse(w, r, problem(http.StatusNotFound, "%s", firecrawl.Missing(r.URL.Path)))

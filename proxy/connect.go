@@ -84,7 +84,7 @@ func (p *policy) judgeHost(host string, paused bool) (v verdict, rule string, de
 		rule = r.Host
 		switch {
 		case r.Action == "block":
-			return verdict{refuse, "rule", blockedRefusal(host)}, rule, true
+			return verdict{refuse, "rule", blockedRefusal(host, byRule)}, rule, true
 		case r.Action == "tunnel":
 			return verdict{action: tunnel, why: "rule"}, rule, true
 		case r.Action == "intercept" && !paused:

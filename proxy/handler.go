@@ -369,7 +369,7 @@ func (x *exchange) permit() *refusal {
 		if rule, ok := x.policy.rules.Match(host, x.url().EscapedPath()); ok {
 			x.rec.Rule = rule.Host + rule.Path
 			if rule.Action == "block" {
-				return blockedRefusal(host)
+				return blockedRefusal(host, byRule)
 			}
 			x.rule = rule
 		}
@@ -387,7 +387,7 @@ func (x *exchange) permit() *refusal {
 // blockedPage refuses a page of a host on the list of blocked domains (rule A11).
 func (x *exchange) blockedPage() *refusal {
 	if host := x.url().Hostname(); page.Blocked(host, x.policy.blocked) {
-		return blockedRefusal(host)
+		return blockedRefusal(host, byList)
 	}
 	return nil
 }

@@ -36,12 +36,19 @@ func internalError(cause error) *refusal {
 	}
 }
 
-func blockedRefusal(host string) *refusal {
+// blockedRefusal refuses a host, and says by what it is blocked.
+func blockedRefusal(host, by string) *refusal {
 	return &refusal{
 		status: http.StatusForbidden, title: "Blocked", proxyError: "http_request_denied",
-		detail: "Blocked: " + shown(host) + " is on the list of blocked hosts.",
+		detail: "Blocked: " + shown(host) + " is blocked by " + by + ".",
 	}
 }
+
+// What blocks a host, with where that is listed.
+const (
+	byRule = "a rule (rules in the configuration, or readthru site rule list)"
+	byList = "the list of blocked domains (blocked_domains in the configuration)"
+)
 
 // explain returns the refusal for an error of a round trip or a dial.
 func (p *Proxy) explain(u *url.URL, err error) *refusal {

@@ -88,6 +88,7 @@ func New(o Options) *http.ServeMux {
 	mux := http.NewServeMux()
 	mux.Handle("GET /assets/", cached(http.StripPrefix("/assets/", http.FileServerFS(files))))
 	mux.HandleFunc("GET /{$}", d.live(d.now))
+	mux.HandleFunc("GET /", d.missing)
 	mux.HandleFunc("GET /requests", d.live(d.requests))
 	mux.HandleFunc("GET /requests/{id}", d.request)
 	mux.HandleFunc("POST /requests/{id}/replay", d.form("/requests", d.replayRequest))
@@ -146,6 +147,11 @@ func (d *dashboard) fail(w http.ResponseWriter, at string, err error) {
 		status = e.Status
 	}
 	d.show(w, status, "problem", view{Title: http.StatusText(status), At: at, Data: errorText(err)})
+}
+
+// missing says that there is no such page.
+func (d *dashboard) missing(w http.ResponseWriter, r *http.Request) {
+	d.fail(w, "/", api.NewError(http.StatusNotFound, api.CodeNotFound, "there is no page "+plain(r.URL.Path)))
 }
 
 // plain replaces characters that control how text is laid out: foreign text must not reorder what stands beside it.

@@ -545,6 +545,28 @@ func TestPagesAreGuarded(t *testing.T) {
 	}
 }
 
+func TestAPersonAtAnUnknownPathGetsAPage(t *testing.T) {
+	w := newWorld(t)
+	got := w.do(t, http.MethodGet, "/nothing/<b>", nil)
+	if got.status != http.StatusNotFound || !strings.Contains(got.body, "there is no page /nothing/&lt;b&gt;") ||
+		!strings.Contains(got.body, `<a href="/">Back</a>`) {
+		t.Errorf("status %d, %.300s", got.status, got.body)
+	}
+	asProgram := func(r *http.Request) { r.Header.Set("Accept", "application/json") }
+	if got := w.do(t, http.MethodGet, "/nothing", asProgram); got.status != http.StatusNotFound ||
+		!strings.HasPrefix(got.body, "{") {
+		t.Errorf("a program gets %d, %.300s", got.status, got.body)
+	}
+	if got := w.do(t, http.MethodGet, "/api/v1/rules", nil); got.status != http.StatusOK ||
+		!strings.HasPrefix(got.body, "{") {
+		t.Errorf("an operation answers a person with %d, %.300s", got.status, got.body)
+	}
+	if got := w.do(t, http.MethodGet, "/api", nil); !strings.Contains(got.body, "/api/v1/requests") ||
+		!strings.Contains(got.body, `href="/"`) {
+		t.Errorf("the list of operations: %d, %.300s", got.status, got.body)
+	}
+}
+
 func TestPagesListInPartsAndSayWhatIsWrong(t *testing.T) {
 	w := newWorld(t)
 	for i := range 250 {

@@ -3,6 +3,7 @@ package main
 import (
 	"io"
 	"os"
+	"time"
 
 	"github.com/urfave/cli/v2"
 
@@ -65,6 +66,9 @@ type counted struct {
 func (c *counted) Write(b []byte) (int, error) {
 	n, err := c.w.Write(b)
 	c.n += int64(n)
+	if c.bar.last.IsZero() {
+		c.bar.last = time.Now() // the first bytes say nothing of the whole: the first line has time
+	}
 	c.bar.draw(0, 0, bytesText(c.n)+" "+c.what)
 	return n, err
 }

@@ -134,15 +134,15 @@ func (p *program) showDemo(ctx context.Context, d *daemon, asked *atomic.Int32) 
 		printable(strings.Join(strings.Fields(hit.snippet), " "))); err != nil {
 		return err
 	}
-	link, err := own.SigninLink(ctx, "/")
-	if err != nil {
-		return err
-	}
-	if err := p.printf("4. The dashboard, for a browser within a minute:\n\n     http://%s%s\n\n", d.info.Admin,
-		link.Path); err != nil {
-		return err
-	}
-	if terminal(p.in) {
+	if terminal(p.in) { // else the demo ends now, and with it the dashboard
+		link, err := own.SigninLink(ctx, "/")
+		if err != nil {
+			return err
+		}
+		if err := p.printf("4. The dashboard, for a browser within a minute:\n\n     http://%s%s\n\n", d.info.Admin,
+			link.Path); err != nil {
+			return err
+		}
 		p.note("press Enter to end the demo")
 		enter := make(chan struct{})
 		go func() { // ends with the process, if nobody presses it

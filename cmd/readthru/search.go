@@ -56,6 +56,9 @@ func (p *program) searchCommand() *cli.Command {
 				if err != nil {
 					return err
 				}
+				if strings.TrimSpace(text) == "" {
+					res.Unknown = nil // nobody asked for words
+				}
 				if c.Bool("json") {
 					return p.printJSON(res)
 				}
