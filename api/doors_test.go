@@ -71,20 +71,28 @@ func TestEachReadIsARequestByItsDoor(t *testing.T) {
 		read func(*testing.T, *world)
 		want []told
 	}{
-		{"API", fetched("", api.FetchRequest{URL: pageURL, Session: "s1", Agent: "sdk/1"}),
-			[]told{page("api", "sdk/1", "s1", "miss")}},
-		{"command", fetched(api.DoorCommand, api.FetchRequest{URL: pageURL, Force: true}),
-			[]told{page("cli", "agent/1", "", "miss")}},
-		{"tool server", fetched(api.DoorMCP, api.FetchRequest{URL: pageURL, Agent: "Cursor/2"}),
-			[]told{page("mcp", "Cursor/2", "", "hit")}},
+		{
+			"API", fetched("", api.FetchRequest{URL: pageURL, Session: "s1", Agent: "sdk/1"}),
+			[]told{page("api", "sdk/1", "s1", "miss")},
+		},
+		{
+			"command", fetched(api.DoorCommand, api.FetchRequest{URL: pageURL, Force: true}),
+			[]told{page("cli", "agent/1", "", "miss")},
+		},
+		{
+			"tool server", fetched(api.DoorMCP, api.FetchRequest{URL: pageURL, Agent: "Cursor/2"}),
+			[]told{page("mcp", "Cursor/2", "", "hit")},
+		},
 		{"data, which the tool server reads twice", func(t *testing.T, w *world) {
 			t.Helper()
 			const data = "https://example.com/data"
 			fetched(api.DoorMCP, api.FetchRequest{URL: data})(t, w)
 			fetched(api.DoorMCP, api.FetchRequest{URL: data, Format: "verbatim", Persist: new(false)})(t, w)
 		}, []told{page("mcp", "agent/1", "", "miss")}},
-		{"a dashboard's refetch", fetched(api.DoorDashboard, api.FetchRequest{URL: pageURL, Force: true}),
-			[]told{page("dashboard", "agent/1", "", "miss")}},
+		{
+			"a dashboard's refetch", fetched(api.DoorDashboard, api.FetchRequest{URL: pageURL, Force: true}),
+			[]told{page("dashboard", "agent/1", "", "miss")},
+		},
 		{"an unknown door", fetched("window", api.FetchRequest{URL: pageURL}), []told{page("api", "agent/1", "", "hit")}},
 		{"a tool that is spared a request", hooked("PreToolUse"), []told{page("hook", "claude", "s1", "hit")}},
 		{"Firecrawl", func(t *testing.T, w *world) {
@@ -104,18 +112,26 @@ func TestEachReadIsARequestByItsDoor(t *testing.T) {
 				t.Error(err)
 			}
 		}, []told{page("api", "agent/1", "", "hit")}},
-		{"not found", fetched("", api.FetchRequest{URL: gone}),
-			[]told{{Door: "api", Agent: "agent/1", Outcome: "miss", Status: 404}}},
+		{
+			"not found", fetched("", api.FetchRequest{URL: gone}),
+			[]told{{Door: "api", Agent: "agent/1", Outcome: "miss", Status: 404}},
+		},
 		{"not found, for Firecrawl", func(t *testing.T, w *world) {
 			t.Helper()
 			scrape(t, w, `{"url":"`+gone+`"}`)
 		}, []told{{Door: "firecrawl", Agent: "sdk/1", Outcome: "miss", Status: 404}}},
-		{"a blocked site", fetched("", api.FetchRequest{URL: "https://medium.com/x"}),
-			[]told{{Door: "api", Agent: "agent/1", Outcome: "refused", Status: 403}}},
-		{"a site that cannot be reached", fetched("", api.FetchRequest{URL: "https://nobody.test/x"}),
-			[]told{{Door: "api", Agent: "agent/1", Outcome: "failed", Status: 502}}},
-		{"and at once again", fetched("", api.FetchRequest{URL: "https://nobody.test/x"}),
-			[]told{{Door: "api", Agent: "agent/1", Outcome: "failed", Status: 502}}},
+		{
+			"a blocked site", fetched("", api.FetchRequest{URL: "https://medium.com/x"}),
+			[]told{{Door: "api", Agent: "agent/1", Outcome: "refused", Status: 403}},
+		},
+		{
+			"a site that cannot be reached", fetched("", api.FetchRequest{URL: "https://nobody.test/x"}),
+			[]told{{Door: "api", Agent: "agent/1", Outcome: "failed", Status: 502}},
+		},
+		{
+			"and at once again", fetched("", api.FetchRequest{URL: "https://nobody.test/x"}),
+			[]told{{Door: "api", Agent: "agent/1", Outcome: "failed", Status: 502}},
+		},
 	} {
 		w, j := newToldWorld(t)
 		if len(tt.want) == 1 && tt.want[0].Outcome == "hit" || strings.HasPrefix(tt.name, "and at once") {

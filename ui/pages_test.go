@@ -233,8 +233,10 @@ func TestAPageIsReadAndWorkedOn(t *testing.T) {
 		t.Errorf("what was removed: %d %s", got.status, got.body)
 	}
 	for view, want := range map[string][]string{
-		"": {`>Convert again</button>`, `<h3 id="h-cooking">Cooking</h3>`, `#h-cooking"`, "image: a dot", w.origin + "/more",
-			"1 image is not loaded"},
+		"": {
+			`>Convert again</button>`, `<h3 id="h-cooking">Cooking</h3>`, `#h-cooking"`, "image: a dot", w.origin + "/more",
+			"1 image is not loaded",
+		},
 		"?images=1": {`<img loading="lazy" src="/api/v1/pages/` + doc + "/image?url=" +
 			url.QueryEscape(w.origin+"/dot.png")},
 		"?view=raw":      {"## Cooking"},

@@ -21,9 +21,14 @@ type chip struct {
 // chipsFor returns the usual filters, and which of them is the present one.
 func chipsFor(filter string) []chip {
 	list := []chip{
-		{Name: "all"}, {Name: "failed", Filter: "outcome:failed"}, {Name: "refused", Filter: "outcome:refused"},
-		{Name: "tunnelled", Filter: "outcome:tunnel"}, {Name: "from origins", Filter: "outcome:miss"},
-		{Name: "slow", Filter: "ms:>1000"}, {Name: "pages", Filter: "tokens:>0"}, {Name: "by tools", Filter: "door:mcp"},
+		{Name: "all"},
+		{Name: "failed", Filter: "outcome:failed"},
+		{Name: "refused", Filter: "outcome:refused"},
+		{Name: "tunnelled", Filter: "outcome:tunnel"},
+		{Name: "from origins", Filter: "outcome:miss"},
+		{Name: "slow", Filter: "ms:>1000"},
+		{Name: "pages", Filter: "tokens:>0"},
+		{Name: "by tools", Filter: "door:mcp"},
 		{Name: "without crawls", Filter: "-door:crawl"},
 	}
 	for i := range list {

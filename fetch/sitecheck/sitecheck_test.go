@@ -73,7 +73,7 @@ func (s site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	accept := r.Header.Get("Accept")
 	wants := strings.Contains(accept, "text/markdown")
-	if s.weights && (strings.Contains(accept, "markdown;q=0")) {
+	if s.weights && strings.Contains(accept, "markdown;q=0") {
 		wants = false
 	}
 	if s.negotiates && wants {
@@ -102,42 +102,63 @@ func TestWhatAgentsGetOfASite(t *testing.T) {
 		wrong   int
 	}{
 		{
-			"all is right", site{
+			"all is right",
+			site{
 				negotiates: true, vary: true, weights: true, named: "/page.md",
 				files:  map[string]string{"/page.md": md, "/llms.txt": "text/plain\n# Site", "/llms-full.txt": "text/plain\n# Site"},
 				fields: http.Header{"Etag": {`"1"`}, "Content-Signal": {"ai-input=yes, ai-train=no"}},
-			}, fetch.Verdict{Allowed: true},
+			},
+			fetch.Verdict{Allowed: true},
 			[]string{
 				"page good", "negotiation good", "Vary good", "weights good", "twin good", "llms.txt good", "robots.txt good",
 				"preferences good", "validation good",
-			}, 0,
+			},
+			0,
 		},
 		{
-			"nothing for agents", site{}, fetch.Verdict{Allowed: true},
+			"nothing for agents",
+			site{},
+			fetch.Verdict{Allowed: true},
 			[]string{
 				"page good", "negotiation advice", "twin advice", "llms.txt advice", "preferences advice", "validation advice",
-			}, 0,
+			},
+			0,
 		},
 		{
-			"caches mix the forms", site{negotiates: true, weights: true}, fetch.Verdict{Allowed: true},
-			[]string{"negotiation good", "Vary wrong", "weights good"}, 1,
+			"caches mix the forms",
+			site{negotiates: true, weights: true},
+			fetch.Verdict{Allowed: true},
+			[]string{"negotiation good", "Vary wrong", "weights good"},
+			1,
 		},
 		{
-			"weights do not count", site{negotiates: true, vary: true}, fetch.Verdict{Allowed: true},
-			[]string{"negotiation good", "Vary good", "weights wrong"}, 1,
+			"weights do not count",
+			site{negotiates: true, vary: true},
+			fetch.Verdict{Allowed: true},
+			[]string{"negotiation good", "Vary good", "weights wrong"},
+			1,
 		},
 		{"a twin that is gone", site{named: "/gone.md"}, fetch.Verdict{Allowed: true}, []string{"twin wrong"}, 1},
 		{
-			"a twin that is HTML", site{named: "/page.md", files: map[string]string{"/page.md": "text/html\n" + html}},
-			fetch.Verdict{Allowed: true}, []string{"twin wrong"}, 1,
+			"a twin that is HTML",
+			site{named: "/page.md", files: map[string]string{"/page.md": "text/html\n" + html}},
+			fetch.Verdict{Allowed: true},
+			[]string{"twin wrong"},
+			1,
 		},
 		{
-			"a twin that is not named", site{files: map[string]string{"/page.md": md}}, fetch.Verdict{Allowed: true},
-			[]string{"twin advice"}, 0,
+			"a twin that is not named",
+			site{files: map[string]string{"/page.md": md}},
+			fetch.Verdict{Allowed: true},
+			[]string{"twin advice"},
+			0,
 		},
 		{
-			"llms.txt is a page", site{files: map[string]string{"/llms.txt": "text/html\n" + html}}, fetch.Verdict{Allowed: true},
-			[]string{"llms.txt wrong"}, 1,
+			"llms.txt is a page",
+			site{files: map[string]string{"/llms.txt": "text/html\n" + html}},
+			fetch.Verdict{Allowed: true},
+			[]string{"llms.txt wrong"},
+			1,
 		},
 		{
 			"robots.txt forbids it", site{}, fetch.Verdict{Reason: "robots.txt disallows it", Preferences: page.Preferences{{
@@ -145,21 +166,33 @@ func TestWhatAgentsGetOfASite(t *testing.T) {
 			}}}, []string{"robots.txt advice", "preferences good"}, 0,
 		},
 		{
-			"no 304", site{fields: http.Header{"Last-Modified": {"Mon, 02 Nov 2026 00:00:00 GMT"}}}, fetch.Verdict{Allowed: true},
-			[]string{"validation advice"}, 0,
+			"no 304",
+			site{fields: http.Header{"Last-Modified": {"Mon, 02 Nov 2026 00:00:00 GMT"}}},
+			fetch.Verdict{Allowed: true},
+			[]string{"validation advice"},
+			0,
 		},
 		{
-			"a wall", site{status: 403, fields: http.Header{"Cf-Mitigated": {"challenge"}}}, fetch.Verdict{Allowed: true},
-			[]string{"page wrong"}, 1,
+			"a wall",
+			site{status: 403, fields: http.Header{"Cf-Mitigated": {"challenge"}}},
+			fetch.Verdict{Allowed: true},
+			[]string{"page wrong"},
+			1,
 		},
 		{
-			"a price", site{status: 402, fields: http.Header{"Crawler-Price": {"USD 1"}}}, fetch.Verdict{Allowed: true},
-			[]string{"page advice"}, 0,
+			"a price",
+			site{status: 402, fields: http.Header{"Crawler-Price": {"USD 1"}}},
+			fetch.Verdict{Allowed: true},
+			[]string{"page advice"},
+			0,
 		},
 		{"an error", site{status: 500}, fetch.Verdict{Allowed: true}, []string{"page wrong"}, 1},
 		{
-			"scripts make it", site{body: `<html><body><div id="root"></div><script src="/app.js"></script></body></html>`},
-			fetch.Verdict{Allowed: true}, []string{"page advice"}, 0,
+			"scripts make it",
+			site{body: `<html><body><div id="root"></div><script src="/app.js"></script></body></html>`},
+			fetch.Verdict{Allowed: true},
+			[]string{"page advice"},
+			0,
 		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -50,11 +50,15 @@ func TestAPoolerThatCannotBeUsedSaysWhy(t *testing.T) {
 	}{
 		{"as it comes", nil, false, "startup parameter", "ignore_startup_parameters = extra_float_digits,search_path"},
 		{
-			"without the schema", []string{"pool_mode = transaction", ignored}, false,
+			"without the schema",
+			[]string{"pool_mode = transaction", ignored},
+			false,
 			"in which schema", "ALTER ROLE … SET search_path = readthru",
 		},
 		{
-			"statements", []string{"pool_mode = statement", ignored}, true,
+			"statements",
+			[]string{"pool_mode = statement", ignored},
+			true,
 			"gives each statement another connection", "pool_mode = transaction",
 		},
 	} {

@@ -29,11 +29,15 @@ func TestDemandsAreRead(t *testing.T) {
 		want    []string
 	}{
 		{
-			"pay per crawl", 402, http.Header{"Crawler-Price": {"USD 0.01"}}, "<h1>Payment required</h1>",
+			"pay per crawl", 402,
+			http.Header{"Crawler-Price": {"USD 0.01"}},
+			"<h1>Payment required</h1>",
 			[]string{"USD 0.01, by pay per crawl"},
 		},
 		{
-			"x402 in a field", 402, http.Header{"Payment-Required": {encoded}}, "{}",
+			"x402 in a field", 402,
+			http.Header{"Payment-Required": {encoded}},
+			"{}",
 			[]string{"10000 units of 0x036C (USDC) on eip155:84532 to 0x2096, by x402 exact"},
 		},
 		{
@@ -41,11 +45,15 @@ func TestDemandsAreRead(t *testing.T) {
 			[]string{"500 units of 0x5425 on avalanche-fuji to 0x742d, by x402 exact", "7 on base, by x402 upto"},
 		},
 		{
-			"both at once", 402, http.Header{"Crawler-Price": {"USD 1"}, "Payment-Required": {encoded}}, v1,
+			"both at once", 402,
+			http.Header{"Crawler-Price": {"USD 1"}, "Payment-Required": {encoded}},
+			v1,
 			[]string{"USD 1, by pay per crawl", "10000 units of 0x036C (USDC) on eip155:84532 to 0x2096, by x402 exact"},
 		},
 		{
-			"an invoice", 402, http.Header{"Www-Authenticate": {`Basic realm="x"`, `L402 macaroon="AGI", invoice="lnbc1"`}}, "",
+			"an invoice", 402,
+			http.Header{"Www-Authenticate": {`Basic realm="x"`, `L402 macaroon="AGI", invoice="lnbc1"`}},
+			"",
 			[]string{"an amount that it does not say on lightning to lnbc1, by L402"},
 		},
 		{"another status", 200, http.Header{"Crawler-Price": {"USD 0.01"}}, v1, nil},
@@ -56,7 +64,8 @@ func TestDemandsAreRead(t *testing.T) {
 		{"amounts of another type", 402, nil, `{"x402Version":1,"accepts":[{"amount":7}]}`, nil},
 		{
 			"control characters and length", 402,
-			http.Header{"Crawler-Price": {"USD\x1b[31m \u202e" + strings.Repeat("9", 500)}}, "",
+			http.Header{"Crawler-Price": {"USD\x1b[31m \u202e" + strings.Repeat("9", 500)}},
+			"",
 			[]string{"USD[31m " + strings.Repeat("9", 112) + ", by pay per crawl"},
 		},
 	} {
