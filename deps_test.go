@@ -70,7 +70,8 @@ const policy = `
 	convert/judge         → convert/chars, convert/dom, convert/guard, convert/head, convert/normalise, convert/rules
 	convert/judge         → convert/signs, page
 	convert/corpustest    →
-	convert               → convert/rules, convert/judge
+	convert/formats       → lazy, convert/chars, convert/guard, convert/mdwrite, convert/normalise, convert/pdflayout
+	convert               → convert/rules, convert/judge, convert/formats
 	recipe                → page, convert, strictyaml
 	store                 → page, users
 	summary               → page, llm

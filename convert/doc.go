@@ -8,11 +8,10 @@
 // reader sees (packages hidden and css), prune what is not content and choose the root (package rules), judge each
 // block by a model (package judge), render (package mdwrite).
 //
-// What is not HTML is told apart in format.go: text and source code (source.go), JSON (json.go), CSV (csv.go), XML and
-// sitemaps (xml.go), SVG (svg.go), feeds (feed.go), notebooks (notebook.go), PDF (pdf.go, pdfmarkdown.go, pdflayout),
-// web archives (package mhtml), documents in zip archives (archives.go, packages docx, xlsx, pptx, opendocument and
-// epub), and bodies without text (binary.go). Feeds and documents become pages in HTML first, and then go the way of
-// all pages.
+// What is not HTML is told apart in format.go: source code, JSON, CSV, notebooks and bodies without text (package
+// formats), XML, sitemaps and SVG (xml.go), feeds (feed.go), PDF (pdf.go, packages pdflayout and formats), web archives
+// (package mhtml), and documents in zip archives (archives.go, packages docx, xlsx, pptx, opendocument and epub). Feeds
+// and documents become pages in HTML first, and then go the way of all pages.
 //
 // Every byte is treated as hostile. Input, output, nesting and spans are bounded (package guard), and the context is
 // checked at every node. A conversion that fails for any reason gives the page's text alone, with the warning

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"encoding/json"
 	"net/http"
 	"net/url"
 	"path"
@@ -16,6 +17,7 @@ import (
 	"github.com/readthru/readthru/convert/docx"
 	"github.com/readthru/readthru/convert/dom"
 	"github.com/readthru/readthru/convert/epub"
+	"github.com/readthru/readthru/convert/formats"
 	"github.com/readthru/readthru/convert/guard"
 	"github.com/readthru/readthru/convert/hidden"
 	"github.com/readthru/readthru/convert/mdwrite"
@@ -24,12 +26,13 @@ import (
 	"github.com/readthru/readthru/convert/pptx"
 	"github.com/readthru/readthru/convert/xlsx"
 	"github.com/readthru/readthru/convert/xmlread"
+	"github.com/readthru/readthru/internal/markdown"
 	"github.com/readthru/readthru/page"
 )
 
 // formatRules are the rules that are data, for [Version].
 var formatRules = []any{
-	pageFormats, typeFormats, saysNothing, endings,
+	pageFormats, typeFormats, formats.SaysNothing, endings,
 }
 
 // Warnings of bodies that are not HTML.
@@ -74,7 +77,7 @@ var pageFormats = map[page.Kind]format{
 // text, images and the like.
 var typeFormats = map[string]format{
 	"application/json": jsonFormat, "text/json": jsonFormat, "application/x-json": jsonFormat,
-	"application/manifest+json": jsonFormat, notebookType: jsonFormat,
+	"application/manifest+json": jsonFormat, formats.NotebookType: jsonFormat,
 	"application/xml": xmlFormat, "text/xml": xmlFormat,
 	"text/csv": csvFormat, "application/csv": csvFormat, "text/tab-separated-values": csvFormat,
 	"application/x-pdf": pdfFormat, docx.Type: docxFormat, xlsx.Type: xlsxFormat, pptx.Type: pptxFormat,
@@ -84,10 +87,6 @@ var typeFormats = map[string]format{
 	"application/rtf": binaryFormat, "application/x-rtf": binaryFormat, "text/rtf": binaryFormat, // markup of its own
 	mhtml.Type: mhtmlFormat, "message/rfc822": mhtmlFormat, "application/x-mimearchive": mhtmlFormat,
 }
-
-// saysNothing are the media types that servers use for unknown files.
-var saysNothing = chars.Set("text/plain application/octet-stream binary/octet-stream application/x-download " +
-	"application/force-download application/download application/zip application/unknown unknown/unknown")
 
 // endings are the formats of files by the end of their path, for servers and callers that name no type.
 var endings = map[string]format{
@@ -108,7 +107,7 @@ func formatOf(content []byte, contentType string, u *url.URL) format {
 	}
 	binary := noText(content)
 	switch {
-	case t == "" || saysNothing[t] || binary && f != htmlFormat:
+	case t == "" || formats.SaysNothing[t] || binary && f != htmlFormat:
 		if m := magic(content); m != "" && (m != binaryFormat || archiveReaders[f] == nil || !opens(content)) {
 			return m
 		}
@@ -130,7 +129,7 @@ func formatOf(content []byte, contentType string, u *url.URL) format {
 		return jsonFormat
 	case strings.HasSuffix(t, "+xml"):
 		return xmlFormat
-	case t == "" || saysNothing[t]:
+	case t == "" || formats.SaysNothing[t]:
 		return undeclared(content, t, u)
 	case strings.HasPrefix(t, "image/"), strings.HasPrefix(t, "audio/"), strings.HasPrefix(t, "video/"),
 		strings.HasPrefix(t, "font/"):
@@ -150,7 +149,7 @@ func undeclared(content []byte, t string, u *url.URL) format {
 		switch {
 		case known && (f != htmlFormat || t == ""):
 			return f
-		case codePath(u.Path) != "" && !LooksLikeMarkdown(content):
+		case formats.Language(u.Path) != "" && !LooksLikeMarkdown(content):
 			return sourceFormat
 		}
 	}
@@ -221,6 +220,58 @@ func looksLikeHTML(content []byte) bool {
 	return markupStart(start) && (bytes.HasPrefix(bytes.ToLower(start), []byte("<!doctype html")) ||
 		bytes.Contains(bytes.ToLower(start), []byte("<html")) ||
 		bytes.Contains(bytes.ToLower(start), []byte("<body")) || bytes.Contains(bytes.ToLower(start), []byte("<head")))
+}
+
+// csv makes a table of comma-separated values.
+func (d *Document) csv(ctx context.Context, text, mediaType string) {
+	if d.url != nil {
+		d.head.Title = fileName(d.url.Path)
+	}
+	var damaged bool
+	if d.ready, damaged = formats.CSV(ctx, text, mediaType); damaged {
+		d.warnings = append(d.warnings, WarnDamaged)
+	}
+}
+
+// json makes the markdown of JSON, of a notebook, or of a feed. A text that is not valid JSON stays unchanged between
+// fences.
+func (d *Document) json(ctx context.Context, text string) {
+	if d.url != nil {
+		d.head.Title = fileName(d.url.Path)
+	}
+	raw := []byte(text)
+	if !json.Valid(raw) {
+		d.ready = mdwrite.Fence(text, "json")
+		return
+	}
+	guard.Check(ctx)
+	if formats.IsNotebook(text) && d.notebook(text) {
+		return
+	}
+	if strings.Contains(text[:min(len(text), 1<<10)], "https://jsonfeed.org/version/") && d.feed(ctx, text) {
+		return
+	}
+	d.ready = formats.JSON(ctx, raw)
+}
+
+// notebook makes the markdown of a notebook. It reports whether text is one.
+func (d *Document) notebook(text string) bool {
+	md, title, ok := formats.Notebook(text)
+	if !ok {
+		return false
+	}
+	clean, unseen := hidden.Markdown([]byte(md), d.url) // the strings of JSON were escaped
+	d.reportHidden(unseen)
+	d.ready = string(clean)
+	d.head.Title = cmp.Or(title, firstHeading(clean), d.head.Title)
+	return true
+}
+
+func firstHeading(md []byte) string {
+	if list := markdown.Headings(md); len(list) > 0 {
+		return list[0].Title
+	}
+	return ""
 }
 
 // read finds the format of content and reads it.

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/readthru/readthru/convert/chars"
+	"github.com/readthru/readthru/convert/formats"
 	"github.com/readthru/readthru/convert/guard"
 	"github.com/readthru/readthru/convert/head"
 	"github.com/readthru/readthru/convert/links"
@@ -52,8 +53,8 @@ func (d *Document) pdf(ctx context.Context, content []byte) {
 	}
 	pdflayout.DropMargins(pages)
 	blocks := pdflayout.Blocks(ctx, pages)
-	d.ready = blocksMarkdown(ctx, blocks)
-	d.head.Title = cmp.Or(sensibleTitle(f.Title), titleOf(blocks), fileName(d.path()))
+	d.ready = formats.PDF(ctx, blocks)
+	d.head.Title = cmp.Or(sensibleTitle(f.Title), formats.PDFTitle(blocks), fileName(d.path()))
 	d.head.Meta = map[string]string{}
 	head.Put(d.head.Meta, "title", d.head.Title)
 	head.Put(d.head.Meta, "author", chars.Clip(f.Author))

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/readthru/readthru/convert/charset"
+	"github.com/readthru/readthru/convert/formats"
 	"github.com/readthru/readthru/internal/lazy"
 	"github.com/readthru/readthru/internal/markdown"
 	"github.com/readthru/readthru/page"
@@ -35,7 +36,7 @@ func Text(md string) string {
 		case kind == markdown.FenceOpen || kind == markdown.FenceClose:
 		case kind == markdown.FenceText:
 			b.WriteString(line + "\n")
-		case markdown.IsDelimiterRow([]byte(line)), definition().MatchString(line), strings.HasPrefix(line, pageMark),
+		case markdown.IsDelimiterRow([]byte(line)), definition().MatchString(line), strings.HasPrefix(line, formats.PageMark),
 			strings.HasPrefix(strings.TrimLeft(line, " >\t"), "[!"):
 		default:
 			b.WriteString(textLine([]byte(line)) + "\n")

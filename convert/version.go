@@ -10,6 +10,7 @@ import (
 
 	"github.com/readthru/readthru/convert/css"
 	"github.com/readthru/readthru/convert/footnote"
+	"github.com/readthru/readthru/convert/formats"
 	"github.com/readthru/readthru/convert/formula"
 	"github.com/readthru/readthru/convert/head"
 	"github.com/readthru/readthru/convert/hidden"
@@ -32,7 +33,7 @@ var Version = sync.OnceValue(version)
 var ruleTables = slices.Concat(
 	[]any{page.TrackingParameters},
 	links.Rules, head.Rules, signs.Rules, hidden.Rules, css.Rules, footnote.Rules, formula.Rules, normalise.Rules,
-	rules.Rules, judge.Rules, formatRules, fileRules, binaryRules,
+	rules.Rules, judge.Rules, formatRules, formats.NameRules, formats.KindRules,
 )
 
 func version() string {

@@ -1,4 +1,4 @@
-package convert
+package formats
 
 import (
 	"bytes"
@@ -17,33 +17,15 @@ const (
 	maxTableColumns = 24 // and with at most as many members each: wider rows do not
 )
 
-// json makes the markdown of JSON (RFC 8259): indented code between fences, with numbers and order unchanged. An array
-// of flat objects with the same keys, alone or as a member of the outermost object, becomes a table. A text that is not
-// valid JSON stays unchanged between fences.
-func (d *Document) json(ctx context.Context, text string) {
-	if d.url != nil {
-		d.head.Title = fileName(d.url.Path)
-	}
-	raw := []byte(text)
-	if !json.Valid(raw) {
-		d.ready = mdwrite.Fence(text, "json")
-		return
-	}
-	guard.Check(ctx)
-	if isNotebook(text) && d.notebook(text) {
-		return
-	}
-	if strings.Contains(text[:min(len(text), 1<<10)], "https://jsonfeed.org/version/") && d.feed(ctx, text) {
-		return
-	}
+// JSON returns valid JSON (RFC 8259) as markdown: indented code between fences, with numbers and order unchanged. An
+// array of flat objects with the same keys, alone or as a member of the outermost object, becomes a table.
+func JSON(ctx context.Context, raw []byte) string {
 	if table, ok := jsonTable(ctx, raw); ok {
-		d.ready = table
-		return
+		return table
 	}
 	members, ok := jsonMembers(raw)
 	if !ok {
-		d.ready = mdwrite.Fence(indented(raw), "json")
-		return
+		return mdwrite.Fence(indented(raw), "json")
 	}
 	var tables strings.Builder
 	rest := bytes.NewBufferString("{")
@@ -63,11 +45,10 @@ func (d *Document) json(ctx context.Context, text string) {
 		rest.Write(m.value)
 	}
 	if tables.Len() == 0 {
-		d.ready = mdwrite.Fence(indented(raw), "json")
-		return
+		return mdwrite.Fence(indented(raw), "json")
 	}
 	rest.WriteByte('}')
-	d.ready = mdwrite.Fence(indented(rest.Bytes()), "json") + tables.String()
+	return mdwrite.Fence(indented(rest.Bytes()), "json") + tables.String()
 }
 
 // indented returns valid JSON indented by two spaces a level, or unchanged if indenting would make it grow out of

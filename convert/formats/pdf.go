@@ -1,4 +1,4 @@
-package convert
+package formats
 
 import (
 	"context"
@@ -11,8 +11,8 @@ import (
 	"github.com/readthru/readthru/convert/pdflayout"
 )
 
-// titleOf returns the text of the first heading of the highest level.
-func titleOf(blocks []*pdflayout.Block) string {
+// PDFTitle returns the text of the first heading of the highest level.
+func PDFTitle(blocks []*pdflayout.Block) string {
 	for _, k := range blocks[:min(len(blocks), 40)] {
 		if k.Kind == pdflayout.Heading && k.Level <= 2 {
 			var s strings.Builder
@@ -25,11 +25,11 @@ func titleOf(blocks []*pdflayout.Block) string {
 	return ""
 }
 
-// pageMark begins the comment that names a page of a PDF.
-const pageMark = "<!-- page "
+// PageMark begins the comment that names a page of a PDF.
+const PageMark = "<!-- page "
 
-// blocksMarkdown writes the blocks of a PDF.
-func blocksMarkdown(ctx context.Context, blocks []*pdflayout.Block) string {
+// PDF writes the blocks of a PDF.
+func PDF(ctx context.Context, blocks []*pdflayout.Block) string {
 	var out strings.Builder
 	page := 1
 	var previous *pdflayout.Block
@@ -48,7 +48,7 @@ func blocksMarkdown(ctx context.Context, blocks []*pdflayout.Block) string {
 		}
 		if marked {
 			page = k.Page
-			out.WriteString(pageMark + strconv.Itoa(page) + " -->\n\n")
+			out.WriteString(PageMark + strconv.Itoa(page) + " -->\n\n")
 		}
 		out.WriteString(text)
 		previous = k

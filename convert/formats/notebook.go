@@ -1,19 +1,16 @@
-package convert
+package formats
 
 import (
-	"cmp"
 	"encoding/json"
 	"slices"
 	"strings"
 
-	"github.com/readthru/readthru/convert/hidden"
 	"github.com/readthru/readthru/convert/mdwrite"
 	"github.com/readthru/readthru/internal/lazy"
-	"github.com/readthru/readthru/internal/markdown"
 )
 
-// notebookType is the media type of a Jupyter notebook.
-const notebookType = "application/x-ipynb+json"
+// NotebookType is the media type of a Jupyter notebook.
+const NotebookType = "application/x-ipynb+json"
 
 // notebook is a Jupyter notebook (nbformat 4, and 3 with its worksheets).
 type notebook struct {
@@ -66,24 +63,24 @@ func (l *lines) UnmarshalJSON(raw []byte) error {
 	return nil
 }
 
-// isNotebook reports whether a text in JSON is a notebook by its members.
-func isNotebook(text string) bool {
+// IsNotebook reports whether a text in JSON is a notebook by its members.
+func IsNotebook(text string) bool {
 	return strings.Contains(text, `"nbformat"`) && strings.Contains(text, `"cell_type"`)
 }
 
-// notebook makes the markdown of a notebook: its texts as they are, its code and what it printed between fences. It
-// reports whether text is a notebook.
-func (d *Document) notebook(text string) bool {
+// Notebook returns the markdown of a notebook: its texts as they are, its code and what it printed between fences; and
+// the title that it states. ok is false for a text that is no notebook. Hidden text is still in the markdown.
+func Notebook(text string) (md, title string, ok bool) {
 	var n notebook
 	if json.Unmarshal([]byte(text), &n) != nil || n.Format == 0 {
-		return false
+		return "", "", false
 	}
 	cells := n.Cells
 	for _, w := range n.Worksheets {
 		cells = append(cells, w.Cells...)
 	}
 	if len(cells) == 0 {
-		return false
+		return "", "", false
 	}
 	lang := strings.ToLower(n.Metadata.Language.Name)
 	if lang == "" {
@@ -118,18 +115,7 @@ func (d *Document) notebook(text string) bool {
 		}
 	}
 	blocks = slices.DeleteFunc(blocks, func(b string) bool { return strings.TrimSpace(b) == "" })
-	clean, unseen := hidden.Markdown([]byte(strings.Join(blocks, "\n\n")), d.url) // the strings of JSON were escaped
-	d.reportHidden(unseen)
-	d.ready = string(clean)
-	d.head.Title = cmp.Or(n.Metadata.Title, firstHeading(clean), d.head.Title)
-	return true
-}
-
-func firstHeading(md []byte) string {
-	if list := markdown.Headings(md); len(list) > 0 {
-		return list[0].Title
-	}
-	return ""
+	return strings.Join(blocks, "\n\n"), n.Metadata.Title, true
 }
 
 // markdown returns what an output shows: its markdown, else its text. A picture is named.

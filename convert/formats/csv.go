@@ -1,4 +1,4 @@
-package convert
+package formats
 
 import (
 	"context"
@@ -16,19 +16,16 @@ import (
 // proportion; they stay as they are.
 const maxCSVColumns = 1000
 
-// csv makes a table of comma-separated values (RFC 4180). It finds the actual separator in the text.
-func (d *Document) csv(ctx context.Context, text, mediaType string) {
-	if d.url != nil {
-		d.head.Title = fileName(d.url.Path)
-	}
+// CSV returns comma-separated values (RFC 4180) as a table. It finds the actual separator in the text. damaged says
+// that part of the text could not be read.
+func CSV(ctx context.Context, text, mediaType string) (md string, damaged bool) {
 	r := csv.NewReader(strings.NewReader(text))
 	r.Comma, r.LazyQuotes, r.FieldsPerRecord, r.ReuseRecord = separator(text), true, -1, true
 	if mediaType == "text/tab-separated-values" {
 		r.Comma = '\t'
 	}
 	if tooWide(text, string(r.Comma)) {
-		d.ready = mdwrite.Fence(text, "csv")
-		return
+		return mdwrite.Fence(text, "csv"), false
 	}
 	var header []string
 	widest := 0
@@ -45,10 +42,9 @@ func (d *Document) csv(ctx context.Context, text, mediaType string) {
 	}
 	switch {
 	case widest == 0:
-		return
+		return "", false
 	case widest > maxCSVColumns:
-		d.ready = mdwrite.Fence(text, "csv")
-		return
+		return mdwrite.Fence(text, "csv"), false
 	}
 	again := csv.NewReader(strings.NewReader(text))
 	again.Comma, again.LazyQuotes, again.FieldsPerRecord, again.ReuseRecord = r.Comma, true, -1, true
@@ -57,7 +53,7 @@ func (d *Document) csv(ctx context.Context, text, mediaType string) {
 		record, err := again.Read()
 		if err != nil {
 			if !errors.Is(err, io.EOF) {
-				d.warnings = append(d.warnings, WarnDamaged)
+				damaged = true
 			}
 			break
 		}
@@ -67,7 +63,7 @@ func (d *Document) csv(ctx context.Context, text, mediaType string) {
 		}
 		table.Add(record)
 	}
-	d.ready = strings.TrimRight(table.String(), "\n")
+	return strings.TrimRight(table.String(), "\n"), damaged
 }
 
 // tooWide reports whether a line has more columns than a table may have. It runs before a CSV reader allocates them.

@@ -1,4 +1,4 @@
-package convert
+package formats
 
 import (
 	"bytes"
@@ -8,43 +8,27 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/readthru/readthru/convert/mdwrite"
-	"github.com/readthru/readthru/page"
+	"github.com/readthru/readthru/convert/chars"
 )
 
-// binaryRules are the rules that are data, for [Version].
-var binaryRules = []any{
+// KindRules are tables of this package, which count in the version of the rules.
+var KindRules = []any{
 	mediaNames,
 }
 
-// describe makes a page that says what a body without text is: its kind, the dimensions of a picture, and its size.
-func (d *Document) describe(content []byte, contentType string) {
-	what := kindOf(content, page.MediaType(contentType), d.path())
+// Kind says what a body without text is, with the dimensions of a picture. declared is its media type, name that of the
+// file.
+func Kind(content []byte, declared, name string) string {
+	what := kindOf(content, declared, name)
 	if w, h := dimensions(content); w > 0 && h > 0 {
 		what += ", " + strconv.Itoa(w) + " × " + strconv.Itoa(h) + " pixels"
 	}
-	var b strings.Builder
-	d.say(&b, what, len(content))
-	d.ready = b.String()
+	return what
 }
 
-func (d *Document) path() string {
-	if d.url == nil {
-		return ""
-	}
-	return d.url.Path
-}
-
-// say writes the description of a body without text.
-func (d *Document) say(b *strings.Builder, what string, size int) {
-	name := fileName(d.path())
-	d.head.Title = name
-	if name != "" {
-		b.WriteString(mdwrite.Escaped(name, true, ':') + ": ")
-	}
-	b.WriteString(what + ", " + strconv.Itoa(size) + " bytes.")
-	d.warnings = append(d.warnings, WarnBinary)
-}
+// SaysNothing are the media types that servers use for unknown files.
+var SaysNothing = chars.Set("text/plain application/octet-stream binary/octet-stream application/x-download " +
+	"application/force-download application/download application/zip application/unknown unknown/unknown")
 
 // signatures are the first bytes of file formats that [http.DetectContentType] does not know.
 var signatures = []struct{ begin, name string }{
@@ -123,7 +107,7 @@ func kindOf(content []byte, declared, name string) string {
 	if sniffed == "application/octet-stream" || strings.HasPrefix(sniffed, "text/") {
 		sniffed = declared
 	}
-	if sniffed == "" || saysNothing[sniffed] {
+	if sniffed == "" || SaysNothing[sniffed] {
 		return "Binary file of unknown type"
 	}
 	if readable := mediaNames[sniffed]; readable != "" {
