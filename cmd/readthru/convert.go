@@ -118,6 +118,9 @@ func (p *program) convertOne(c *cli.Context, s *settings, name string, u *url.UR
 	if contentType == "" {
 		contentType = guessType(name, u, content)
 	}
+	if u == nil {
+		u = savedFrom(content)
+	}
 	doc, err := convert.Parse(c.Context, content, contentType, u, recipes.Convert()...)
 	if err != nil {
 		return fmt.Errorf("convert %s: %w", contentType, err)
@@ -220,6 +223,23 @@ func (p *program) readInput(name string, limit int64) ([]byte, error) {
 var makesPages = map[string]bool{
 	".php": true, ".php5": true, ".phtml": true, ".asp": true, ".aspx": true, ".ashx": true, ".jsp": true, ".jspx": true,
 	".pl": true, ".cgi": true, ".cfm": true, ".py": true, ".rb": true, ".lua": true, ".do": true,
+}
+
+// savedPage matches the comment by which SingleFile says where it saved a page.
+var savedPage = regexp.MustCompile(`<!--\s+Page saved with SingleFile\s+url: (\S+)\s`)
+
+// savedFrom returns the URL of a page that SingleFile saved; nil if content does not say so at its beginning.
+func savedFrom(content []byte) *url.URL {
+	found := savedPage.FindSubmatch(content[:min(len(content), 8<<10)])
+	if found == nil {
+		return nil
+	}
+	u, err := page.Parse(string(found[1]))
+	if err != nil {
+		return nil
+	}
+	u.User = nil
+	return u
 }
 
 // markupStart matches text that begins with a tag or a doctype; "<?php" and "<%@" begin a program.
