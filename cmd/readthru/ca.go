@@ -32,15 +32,12 @@ func (p *program) caCommand() *cli.Command {
 				}),
 			},
 			{
-				Name: "install", Usage: "make this system trust the authority", Flags: []cli.Flag{jsonFlag()},
-				Action: p.withAuthority(func(c *cli.Context, a *certs.Authority) error {
-					err := p.changeTrust(c, "install the authority", a.Install)
-					p.forgetRejections(c.Context)
-					return err
-				}),
+				Name: "install", Usage: "make this system trust the authority", Flags: []cli.Flag{dryRunFlag(), jsonFlag()},
+				Action: p.installAuthority,
 			},
 			{
-				Name: "uninstall", Usage: "make this system stop trusting the authority", Flags: []cli.Flag{jsonFlag()},
+				Name: "uninstall", Usage: "make this system stop trusting the authority",
+				Flags:  []cli.Flag{dryRunFlag(), jsonFlag()},
 				Action: p.uninstallAuthority,
 			},
 			{
@@ -66,6 +63,47 @@ func (p *program) withAuthority(do func(*cli.Context, *certs.Authority) error) c
 	}
 }
 
+func dryRunFlag() cli.Flag {
+	return &cli.BoolFlag{Name: "dry-run", Usage: "say what would change, and change nothing"}
+}
+
+func (p *program) installAuthority(c *cli.Context) error {
+	s, err := p.loadAlone(c)
+	if err != nil {
+		return err
+	}
+	if c.Bool("dry-run") && !certs.Exist(authorityDir(s)) { // opening it would make one
+		return p.changeTrust(c, "", func() ([]string, error) {
+			return []string{"would create an authority in " + authorityDir(s), "would add to " + certs.SystemStore}, nil
+		})
+	}
+	a, err := openAuthority(s)
+	if err != nil {
+		return err
+	}
+	if c.Bool("dry-run") {
+		return p.changeTrust(c, "", func() ([]string, error) { return wouldTrust(a.Trust(c.Context)), nil })
+	}
+	err = p.changeTrust(c, "install the authority", a.Install)
+	p.forgetRejections(c.Context)
+	return err
+}
+
+// wouldTrust says what an installation would do in each trust store.
+func wouldTrust(stores []certs.Trust) (notes []string) {
+	for _, t := range stores {
+		switch {
+		case t.Err != nil:
+			notes = append(notes, fmt.Sprintf("cannot tell what is in %s: %s", t.Store, t.Err))
+		case t.Has:
+			notes = append(notes, "would leave "+t.Store+" as it is: it has the authority")
+		default:
+			notes = append(notes, "would add to "+t.Store)
+		}
+	}
+	return notes
+}
+
 func (p *program) uninstallAuthority(c *cli.Context) error {
 	s, err := p.loadAlone(c)
 	if err != nil {
@@ -77,6 +115,17 @@ func (p *program) uninstallAuthority(c *cli.Context) error {
 	a, err := openAuthority(s)
 	if err != nil {
 		return err
+	}
+	if c.Bool("dry-run") {
+		return p.changeTrust(c, "", func() (notes []string, err error) {
+			for _, store := range a.Trusting(c.Context) {
+				notes = append(notes, "would remove from "+store)
+			}
+			if notes == nil {
+				notes = []string{"no trust store has the authority"}
+			}
+			return notes, nil
+		})
 	}
 	return p.changeTrust(c, "uninstall the authority", a.Uninstall)
 }

@@ -45,7 +45,8 @@ func (p *program) convertCommand() *cli.Command {
 			&cli.IntFlag{Name: "max-tokens", Usage: "cut at about `N` tokens", DefaultText: "no limit"},
 			&cli.StringFlag{Name: "section", Usage: "convert only the section with this `ID` or heading"},
 			&cli.StringFlag{
-				Name: "recipe", Usage: "use the recipes of `FILE`, whatever the URL, or none", DefaultText: "those shipped for --url",
+				Name: "recipe", Usage: "use the recipes of `FILE`, whatever the URL, or none",
+				DefaultText: "those shipped for --url",
 			},
 		}, contentFlags()...),
 		Action: p.convertAction,
