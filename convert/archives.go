@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	xhtml "golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
 
 	"github.com/readthru/readthru/convert/archive"
 	"github.com/readthru/readthru/convert/docx"
@@ -29,12 +30,22 @@ var archiveReaders = map[format]func(context.Context, []byte, int) (*archive.Doc
 	docxFormat: docx.Read, xlsxFormat: xlsx.Read, pptxFormat: pptx.Read, openFormat: opendocument.Read,
 }
 
+// maxMark is how long the mark of a note in a book may be, in bytes.
+const maxMark = 6
+
 // book reads a book, each chapter without what its sheets hide. Notes stay: readers of books show them on a click.
 func (d *Document) book(ctx context.Context, content []byte, maxPart int) (*archive.Document, error) {
 	return epub.Read(ctx, content, maxPart, func(chapter []byte) []byte { return dom.FromXHTML(ctx, chapter, true) },
 		func(root, body *xhtml.Node) {
+			noted := map[string]bool{} // ids that marks of notes lead to
 			for n := range body.Descendants() {
-				if kind := dom.Attr(n, "epub:type"); strings.Contains(kind, "note") {
+				if _, id, ok := strings.Cut(dom.Attr(n, "href"), "#"); ok && dom.Is(n, atom.A) && len(dom.Text(n)) <= maxMark {
+					noted[id] = true
+				}
+			}
+			for n := range body.Descendants() {
+				if strings.Contains(dom.Attr(n, "epub:type"), "note") || strings.HasSuffix(dom.Attr(n, "role"), "note") ||
+					noted[dom.Attr(n, "id")] && dom.HasAttr(n, "id") {
 					dom.SetAttr(n, "style", "display:block")
 				}
 			}

@@ -288,6 +288,14 @@ func TestHiddenTextOfBooksIsRemoved(t *testing.T) {
 			"a note that opens on a click",
 			chapter(sheet, `<aside epub:type="footnote" id="n" class="ghost"><p>`+order+`</p></aside>`), true,
 		},
+		{
+			"a note that its mark opens", chapter(sheet, `<p>Lakes<a href="#n">*</a></p><div id="n" class="ghost"><p>`+order+
+				`</p></div>`), true,
+		},
+		{
+			"what a link leads to", chapter(sheet, `<p><a href="#n">More of lakes</a></p><div id="n" class="ghost"><p>`+order+
+				`</p></div>`), false,
+		},
 		{"in a comment", chapter("", "<!-- "+order+" -->"), false},
 		{"in a template", chapter("", "<template>"+order+"</template>"), false},
 		{"in a script", chapter("", "<script>"+order+"</script>"), false},
