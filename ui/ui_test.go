@@ -190,6 +190,9 @@ type browser struct {
 
 func newBrowser(t *testing.T, base string) *browser {
 	t.Helper()
+	if testing.Short() {
+		t.Skip("short: it starts a browser")
+	}
 	path := os.Getenv("READTHRU_TEST_BROWSER")
 	for _, name := range []string{"chromium-headless-shell", "chromium", "google-chrome", "chrome"} {
 		if path == "" {
