@@ -15,7 +15,7 @@ const DefaultMaxBody = 32 << 20
 const (
 	NoPage   Kind = iota // an asset, data or a download; also text/plain, which a tool may read as a file
 	HTML                 // HTML or XHTML
-	Markdown             // markdown, under either of its names
+	Markdown             // markdown, under any of its names, or with components in it (MDX)
 	Feed                 // RSS, Atom or JSON Feed
 	PDF
 )
@@ -23,7 +23,7 @@ const (
 // kinds are the media types of pages.
 var kinds = map[string]Kind{
 	"text/html": HTML, "application/xhtml+xml": HTML,
-	"text/markdown": Markdown, "text/x-markdown": Markdown,
+	"text/markdown": Markdown, "text/x-markdown": Markdown, "text/mdx": Markdown,
 	"application/rss+xml": Feed, "application/atom+xml": Feed, "application/feed+json": Feed,
 	"application/pdf": PDF,
 }

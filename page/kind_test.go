@@ -14,6 +14,8 @@ func TestKindOf(t *testing.T) {
 		"application/xhtml+xml":          page.HTML,
 		"text/markdown; charset=utf-8":   page.Markdown,
 		"text/x-markdown":                page.Markdown,
+		"text/mdx":                       page.Markdown,
+		"text/markdown; variant=GFM":     page.Markdown,
 		"application/rss+xml":            page.Feed,
 		"application/atom+xml;type=feed": page.Feed,
 		"application/feed+json":          page.Feed,

@@ -80,6 +80,8 @@ func TestWhoGetsMarkdown(t *testing.T) {
 		{"markdown refused", "", "Accept: text/markdown;q=0, */*", "", observed},
 		{"anything refused", "", "Accept: */*;q=0", "", observed},
 		{"two lines are one list", "", "Accept: text/html\nAccept: text/markdown", "", markdown},
+		{"a variant of it (RFC 7763)", "", "Accept: text/markdown; variant=GFM, text/html;q=0.9", "", markdown},
+		{"markdown with components", "", "Accept: text/mdx, text/html;q=0.9", "", markdown},
 		{"case does not count", "", "Accept: TEXT/Markdown", "", markdown},
 		{"malformed weights are skipped", "", "Accept: text/html;q=x, text/markdown;q=0.1", "", markdown},
 		{"an empty field is an absent one", "", "Accept: ", "", markdown},
