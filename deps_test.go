@@ -86,9 +86,12 @@ const policy = `
 	knowledge/excerpt     → markdown, clip, knowledge/outline
 	knowledge/index       → page, store, llm, clip, fault, markdown, knowledge/analysis, knowledge/breath
 	knowledge/index       → knowledge/excerpt, knowledge/outline
-	knowledge             → page, store, llm, knowledge/breath, knowledge/outline, knowledge/vector
+	knowledge             → page, store, llm, knowledge/breath, knowledge/outline
 	knowledge/statement   → page, llm, clip, lazy, markdown, knowledge/analysis, knowledge/index, knowledge/outline
-	knowledge             → knowledge/excerpt, knowledge/index, knowledge/statement
+	knowledge/meaning     → store, llm, clip, fault, knowledge/excerpt, knowledge/index, knowledge/vector
+	knowledge/meaning/embedtest → llm
+	knowledge/storetest   → store
+	knowledge             → knowledge/index, knowledge/meaning, knowledge/statement
 	fetch/github          → page, convert, symbols
 	fetch/sitecheck       → fetch, convert, page, httpfield, payment, preference
 	api, cmd/readthru     → fetch/sitecheck

@@ -338,7 +338,7 @@ func (a *annotator) statements(ctx context.Context, d *Document, p *outline.Pass
 		return now, nil
 	}
 	a.failures++
-	a.rest = time.Now().Add(waitAfter(a.failures, err))
+	a.rest = time.Now().Add(llm.WaitAfter(a.failures, err))
 	return now, err
 }
 

@@ -3,11 +3,13 @@ package knowledge
 import (
 	"testing"
 
+	"github.com/readthru/readthru/knowledge/storetest"
+
 	"github.com/readthru/readthru/page"
 )
 
 func TestADocumentThatComesBackBeforeItsDeletionIsDoneStaysInItsBase(t *testing.T) {
-	k, err := Open(Options{Store: testStore(t)})
+	k, err := Open(Options{Store: storetest.Open(t)})
 	if err != nil {
 		t.Fatalf("Open: %v", err)
 	}
@@ -39,7 +41,7 @@ func TestADocumentThatComesBackBeforeItsDeletionIsDoneStaysInItsBase(t *testing.
 }
 
 func TestARequestMadeWhileItsDocumentIsIndexedIsKept(t *testing.T) {
-	k, err := Open(Options{Store: testStore(t)})
+	k, err := Open(Options{Store: storetest.Open(t)})
 	if err != nil {
 		t.Fatalf("Open: %v", err)
 	}

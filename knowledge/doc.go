@@ -14,10 +14,10 @@
 //   - base.go holds knowledge bases, membership.go which documents belong to them; build.go fills a base, and
 //     deletebase.go deletes one; archive.go keeps documents that are not pages, ingest.go and files.go accept them;
 //     pack.go and unpack.go write and read a base as one file;
-//   - vectors.go, embedding.go and nearest.go find passages that are near in meaning, over package vector, and package
-//     index combines the two rankings; annotate.go describes passages, in the words of package statement;
-//     notes.go and relations.go keep what agents add, and memory.go has their notes searched with the
-//     rest; subjects.go finds passages by what they are about.
+//   - package meaning finds passages that are near in meaning, over package vector, and package index combines the
+//     two rankings; annotate.go describes passages, in the words of package statement; notes.go and relations.go keep
+//     what agents add, and memory.go has their notes searched with the rest; subjects.go finds passages by what they
+//     are about.
 //
 // # Who owns what
 //

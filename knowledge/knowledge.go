@@ -2,10 +2,12 @@ package knowledge
 
 import (
 	"github.com/readthru/readthru/knowledge/index"
+	"github.com/readthru/readthru/knowledge/meaning"
 	"github.com/readthru/readthru/knowledge/statement"
 )
 
-// What a search is asked and answers stands in package index, what passages say in package statement.
+// What a search is asked and answers stands in package index, what passages say in package
+// statement, and how far vectors are in package meaning.
 type (
 	// Document is a searchable text: a page that was read, or another document of a knowledge base.
 	Document = index.Document
@@ -19,6 +21,8 @@ type (
 	Results = index.Results
 	// Statement is one thing that a passage says (rule D2).
 	Statement = statement.Statement
+	// VectorState tells how far the vectors are.
+	VectorState = meaning.VectorState
 )
 
 // Errors of a search and of a document that cannot be indexed.

@@ -17,6 +17,7 @@ import (
 	"github.com/readthru/readthru/internal/fault"
 	"github.com/readthru/readthru/internal/llm"
 	"github.com/readthru/readthru/knowledge/index"
+	"github.com/readthru/readthru/knowledge/meaning"
 	"github.com/readthru/readthru/knowledge/outline"
 	"github.com/readthru/readthru/page"
 	"github.com/readthru/readthru/store"
@@ -89,7 +90,7 @@ type Knowledge struct {
 	index   *index.Index
 	bases   bases
 
-	vectors   *vectors // nil without Options.Embeddings
+	vectors   *meaning.Vectors // nil without Options.Embeddings
 	annotator *annotator
 	notes     notes
 
@@ -131,10 +132,10 @@ func Open(o Options) (*Knowledge, error) {
 		return nil, fmt.Errorf("open knowledge: key the documents by their metadata: %w", err)
 	}
 	k.notes.records, k.notes.cleaner = k.records, k.cleaner
-	k.vectors = newVectors(vectorOptions{
-		records: k.records, model: o.Embeddings, withhold: o.Withhold, log: o.Log,
-		passages: func() iter.Seq2[uint32, [16]byte] { return k.index.Passages() },
-		passage: func(n uint32) (index.Passage, error) {
+	k.vectors = meaning.New(meaning.Options{
+		Records: k.records, Model: o.Embeddings, Withhold: o.Withhold, Log: o.Log,
+		Passages: func() iter.Seq2[uint32, [16]byte] { return k.index.Passages() },
+		Passage: func(n uint32) (index.Passage, error) {
 			p, err := k.index.Passage(n)
 			if p.Bare {
 				p.Doc.Title, p.Path = "", ""
@@ -144,8 +145,8 @@ func Open(o Options) (*Knowledge, error) {
 			p.Hash = index.VectorHash(p.Hash, p.Bare)
 			return p, err
 		},
-		live:  func(hash [16]byte) bool { return k.index.HasVectorHash(hash) },
-		whole: func() bool { return k.rebuilding() == 0 },
+		Live:  func(hash [16]byte) bool { return k.index.HasVectorHash(hash) },
+		Whole: func() bool { return k.rebuilding() == 0 },
 	})
 	k.annotator = newAnnotator(annotatorOptions{
 		records: k.records, model: o.Model, withhold: o.Withhold, log: o.Log, document: k.load,
@@ -156,7 +157,7 @@ func Open(o Options) (*Knowledge, error) {
 		cleaner: k.cleaner,
 	})
 	about := index.Options{
-		Records: k.records, Text: k.markdown, Split: k.split, Members: k.bases.members, Changed: k.vectors.changed,
+		Records: k.records, Text: k.markdown, Split: k.split, Members: k.bases.members, Changed: k.vectors.Changed,
 		Log: o.Log, Cleaner: k.cleaner, Anchors: o.Anchors,
 		Reranker: index.NewReranker(o.Reranker, o.WithholdRanked, o.Log),
 		Metadata: func(key page.Key) page.Metadata {
@@ -165,7 +166,7 @@ func Open(o Options) (*Knowledge, error) {
 		},
 	}
 	if k.vectors != nil {
-		about.Vectors = k.vectors.meaning
+		about.Vectors = k.vectors.Meaning
 	}
 	k.index = index.New(about)
 	k.bases = bases{
@@ -258,7 +259,7 @@ func (k *Knowledge) Run(ctx context.Context) error {
 		k.consume(ctx)
 		return nil
 	}))
-	g.Go(fault.Loop(ctx, "knowledge: make vectors", k.vectors.run))
+	g.Go(fault.Loop(ctx, "knowledge: make vectors", k.vectors.Run))
 	g.Go(fault.Loop(ctx, "knowledge: annotate", k.annotator.run))
 	return g.Wait()
 }
@@ -266,7 +267,7 @@ func (k *Knowledge) Run(ctx context.Context) error {
 // Close stops the background work of Open and waits for it.
 func (k *Knowledge) Close() error {
 	<-k.opened
-	k.vectors.close()
+	k.vectors.Close()
 	return k.index.Close()
 }
 
@@ -391,7 +392,7 @@ func (k *Knowledge) Stats() Stats {
 	k.records.Keys(queuePrefix, "", func(string) bool { stats.Queued++; return stats.Queued < 1_000_000 })
 	stats.Failed = k.Aside()
 	stats.Rebuilding = k.rebuilding()
-	stats.Vectors = k.vectors.state()
+	stats.Vectors = k.vectors.State()
 	k.bases.mu.Lock()
 	stats.Bases = len(k.bases.byName)
 	k.bases.mu.Unlock()

@@ -11,6 +11,8 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/readthru/readthru/knowledge/meaning/embedtest"
+
 	"github.com/readthru/readthru/page"
 	"github.com/readthru/readthru/store"
 )
@@ -57,7 +59,7 @@ func rankedBy(t *testing.T, k *ranker, pages ...string) *Knowledge {
 		t.Fatal(err)
 	}
 	know, err := Open(Options{
-		Store: st, Reranker: modelAt(t, k.URL, "m"),
+		Store: st, Reranker: embedtest.Model(t, k.URL, "m"),
 		WithholdRanked: func(d *Document) bool { return d.Host == "intranet.test" },
 	})
 	if err != nil {

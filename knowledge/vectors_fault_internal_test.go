@@ -4,14 +4,16 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/readthru/readthru/knowledge/meaning/embedtest"
+
 	"github.com/readthru/readthru/internal/eventually"
 	"github.com/readthru/readthru/internal/fault/faulttest"
 )
 
 // A search by meaning that panics finds by words and says that it is degraded; the next one finds by meaning.
 func TestASearchByMeaningThatPanicsFindsByWords(t *testing.T) {
-	e := newEmbedder(t)
-	k := reader(t, modelAt(t, e.URL, "m"), map[string]string{
+	e := embedtest.New(t)
+	k := reader(t, embedtest.Model(t, e.URL, "m"), map[string]string{
 		"https://a.test/car": "the car is red", "https://a.test/doctor": "a doctor helps",
 	})
 	eventually.True(t, "two vectors", func() bool { return k.Stats().Vectors.Vectors == 2 })

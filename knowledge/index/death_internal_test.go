@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/readthru/readthru/knowledge/storetest"
+
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/readthru/readthru/knowledge/outline"
@@ -57,7 +59,7 @@ func history() []step {
 func TestEveryDeathLeavesTheIndexBeforeOrAfterAChange(t *testing.T) {
 	// What the index is after each step, undisturbed, and how many writes that took.
 	states := []map[string]string{{}}
-	all := &failing{Records: testStore(t).Records(), left: -1}
+	all := &failing{Records: storetest.Open(t).Records(), left: -1}
 	x := idle(t, all)
 	opening := all.done
 	for _, do := range history() {
@@ -71,7 +73,7 @@ func TestEveryDeathLeavesTheIndexBeforeOrAfterAChange(t *testing.T) {
 	}
 	t.Logf("%d writes", all.done-opening)
 	for n := range all.done - opening {
-		s := testStore(t)
+		s := storetest.Open(t)
 		f := &failing{Records: s.Records(), left: -1}
 		x := idle(t, f)
 		f.left = n
@@ -147,7 +149,7 @@ func (f *full) Apply(changes ...store.Change) error {
 }
 
 func TestAChangeThatDoesNotFitLeavesNothingBehind(t *testing.T) {
-	s := testStore(t)
+	s := storetest.Open(t)
 	f := &full{Records: s.Records(), room: 1}
 	x := idle(t, f)
 	var text strings.Builder

@@ -11,26 +11,14 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/readthru/readthru/knowledge/storetest"
+
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/readthru/readthru/knowledge/outline"
 	"github.com/readthru/readthru/page"
 	"github.com/readthru/readthru/store"
 )
-
-func testStore(tb testing.TB) *store.Store {
-	tb.Helper()
-	s, err := store.Open(store.Options{Dir: tb.TempDir()})
-	if err != nil {
-		tb.Fatal(err)
-	}
-	tb.Cleanup(func() {
-		if err := s.Close(); err != nil {
-			tb.Error(err)
-		}
-	})
-	return s
-}
 
 // noText is for tests in which documents are there and nobody shows them.
 func noText(page.Key) ([]byte, error) { return nil, errors.New("texts are not kept") }
@@ -205,7 +193,7 @@ func mergeStep(x *Index) error { return x.mergeAll(context.Background()) }
 func TestAnyHistoryLeavesWhatAFreshIndexHas(t *testing.T) {
 	for seed := range uint64(12) {
 		rng := rand.New(rand.NewPCG(seed, 1))
-		s := testStore(t)
+		s := storetest.Open(t)
 		x := idle(t, s.Records())
 		now := map[string]string{}
 		for range 120 {
@@ -240,7 +228,7 @@ func TestAnyHistoryLeavesWhatAFreshIndexHas(t *testing.T) {
 				}
 			}
 		}
-		fresh := idle(t, testStore(t).Records())
+		fresh := idle(t, storetest.Open(t).Records())
 		for _, url := range slices.Sorted(maps.Keys(now)) {
 			if err := indexStep(url, now[url])(fresh); err != nil {
 				t.Fatal(err)
@@ -256,7 +244,7 @@ func TestAnyHistoryLeavesWhatAFreshIndexHas(t *testing.T) {
 }
 
 func TestPruningChangesNoResult(t *testing.T) {
-	x := idle(t, testStore(t).Records())
+	x := idle(t, storetest.Open(t).Records())
 	rng := rand.New(rand.NewPCG(5, 6))
 	var batch []Item
 	for i := range 1600 {
@@ -316,7 +304,7 @@ func TestAnIndexThatCannotBeReadIsMadeAnew(t *testing.T) {
 			return r.Apply(changes...)
 		},
 	} {
-		r := testStore(t).Records()
+		r := storetest.Open(t).Records()
 		x := idle(t, r)
 		if !x.Rebuilt {
 			t.Errorf("%s: a new index does not say that everything must be indexed", name)
@@ -344,7 +332,7 @@ func TestAnIndexThatCannotBeReadIsMadeAnew(t *testing.T) {
 
 // The documents are kept in several records. One that is lost in front of others is missed, too.
 func TestAnIndexWithoutSomeOfItsDocumentsIsMadeAnew(t *testing.T) {
-	r := testStore(t).Records()
+	r := storetest.Open(t).Records()
 	x := idle(t, r)
 	var docs []*Document
 	for i := range documentBlock + 1 {
@@ -369,7 +357,7 @@ func TestAnIndexWithoutSomeOfItsDocumentsIsMadeAnew(t *testing.T) {
 }
 
 func TestALostBlockIsToldAndCostsOnlyItsHits(t *testing.T) {
-	r := testStore(t).Records()
+	r := storetest.Open(t).Records()
 	x := idle(t, r)
 	for i := range 2 {
 		if err := indexStep(fmt.Sprintf("https://a.test/%d", i), fmt.Sprintf("some words %d", i))(x); err != nil {
@@ -392,7 +380,7 @@ func TestALostBlockIsToldAndCostsOnlyItsHits(t *testing.T) {
 func TestAHitIsShownInATextThatHasBecomeShorter(t *testing.T) {
 	const kept = "## Kept\n\nA walrus reads at length.\n"
 	text := "# Lost\n\n" + strings.Repeat("Of the harbour and its tides. ", 200) + "\n\n" + kept
-	x, err := openIdle(Options{Records: testStore(t).Records(), Text: func(page.Key) ([]byte, error) {
+	x, err := openIdle(Options{Records: storetest.Open(t).Records(), Text: func(page.Key) ([]byte, error) {
 		return []byte(kept), nil
 	}})
 	if err != nil {
@@ -408,7 +396,7 @@ func TestAHitIsShownInATextThatHasBecomeShorter(t *testing.T) {
 }
 
 func TestAMergeThatMeetsALostBlockTellsOfIt(t *testing.T) {
-	r := testStore(t).Records()
+	r := storetest.Open(t).Records()
 	x := idle(t, r)
 	for i := range mergeWidth {
 		if err := indexStep(fmt.Sprintf("https://a.test/%d", i), fmt.Sprintf("some words %d", i))(x); err != nil {
@@ -426,7 +414,7 @@ func TestAMergeThatMeetsALostBlockTellsOfIt(t *testing.T) {
 func TestResetForgetsAndTellsOfEveryPassage(t *testing.T) {
 	live := map[uint32]bool{}
 	x, err := openIdle(Options{
-		Records: testStore(t).Records(),
+		Records: storetest.Open(t).Records(),
 		Text:    noText,
 		Changed: func(added, removed []uint32) {
 			for _, n := range added {
@@ -524,7 +512,7 @@ func TestVectorsAndWordsAreFused(t *testing.T) {
 }
 
 func TestTooManyPassagesAreRefusedAndChangeNothing(t *testing.T) {
-	x := idle(t, testStore(t).Records())
+	x := idle(t, storetest.Open(t).Records())
 	d := doc("https://a.test/1", "", strings.Repeat("a", maxPassages+1))
 	passages := make([]outline.Passage, maxPassages+1)
 	for i := range passages {
@@ -547,7 +535,7 @@ func TestTooManyPassagesAreRefusedAndChangeNothing(t *testing.T) {
 }
 
 func TestALargeDocumentIsOneChange(t *testing.T) {
-	s := testStore(t)
+	s := storetest.Open(t)
 	x := idle(t, s.Records())
 	var text strings.Builder
 	for i := range 3000 {

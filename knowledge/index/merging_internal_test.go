@@ -10,13 +10,15 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/readthru/readthru/knowledge/storetest"
+
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/readthru/readthru/knowledge/outline"
 )
 
 func TestAMergeChangesNoResult(t *testing.T) {
-	x := idle(t, testStore(t).Records())
+	x := idle(t, storetest.Open(t).Records())
 	rng := rand.New(rand.NewPCG(7, 7))
 	for i := range 60 {
 		var text strings.Builder
@@ -85,7 +87,7 @@ func TestSearchesAndChangesGoOnDuringMerges(t *testing.T) {
 
 func TestBackgroundMergesBoundTheSegments(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := testStore(t)
+		s := storetest.Open(t)
 		x, err := openIndex(Options{Records: s.Records(), Text: noText})
 		if err != nil {
 			t.Fatal(err)
@@ -108,7 +110,7 @@ func TestBackgroundMergesBoundTheSegments(t *testing.T) {
 // What an earlier process left to merge rests while a start answers its first requests, also when more comes.
 func TestAStartMergesLater(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := testStore(t)
+		s := storetest.Open(t)
 		left, err := openIdle(Options{Records: s.Records(), Text: noText})
 		if err != nil {
 			t.Fatal(err)

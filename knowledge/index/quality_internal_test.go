@@ -15,6 +15,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/readthru/readthru/knowledge/storetest"
+
 	"github.com/readthru/readthru/knowledge/outline"
 	"github.com/readthru/readthru/page"
 )
@@ -183,7 +185,7 @@ func openTestIndex(tb testing.TB, docs []*Document) *Index {
 		texts[d.Key] = d.Markdown
 	}
 	x, err := openIndex(Options{
-		Records: testStore(tb).Records(), Text: func(key page.Key) ([]byte, error) { return texts[key], nil },
+		Records: storetest.Open(tb).Records(), Text: func(key page.Key) ([]byte, error) { return texts[key], nil },
 	})
 	if err != nil {
 		tb.Fatal(err)

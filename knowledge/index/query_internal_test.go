@@ -7,6 +7,8 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"github.com/readthru/readthru/knowledge/storetest"
+
 	"github.com/readthru/readthru/knowledge/excerpt"
 	"github.com/readthru/readthru/knowledge/outline"
 )
@@ -89,7 +91,7 @@ func FuzzQuery(f *testing.F) {
 	} {
 		f.Add(s)
 	}
-	x := idle(f, testStore(f).Records())
+	x := idle(f, storetest.Open(f).Records())
 	for i := range 3 {
 		d := doc(fmt.Sprint("https://a.test/", i), "Title", strings.Repeat("useEffect of the foo_bar a b c d "+
 			"日本語 ", 3+i))

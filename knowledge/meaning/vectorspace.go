@@ -1,4 +1,4 @@
-package knowledge
+package meaning
 
 import (
 	"crypto/sha256"
@@ -65,8 +65,8 @@ func embeddedWith(b []byte, numbers int, said string) bool {
 }
 
 // spaces calls f for each space in the store.
-func (v *vectors) spaces(f func(s vectorSpace) bool) {
-	v.o.records.Walk(spacesPrefix, "", func(key string, value []byte) bool {
+func (v *Vectors) spaces(f func(s vectorSpace) bool) {
+	v.o.Records.Walk(spacesPrefix, "", func(key string, value []byte) bool {
 		var s vectorSpace
 		if json.Unmarshal(value, &s) != nil || s.record() != key {
 			return true // of another version of this program
@@ -76,9 +76,9 @@ func (v *vectors) spaces(f func(s vectorSpace) bool) {
 }
 
 // findSpace returns what the store knows of the model's space.
-func (v *vectors) findSpace() (found vectorSpace, ok bool) {
+func (v *Vectors) findSpace() (found vectorSpace, ok bool) {
 	v.spaces(func(s vectorSpace) bool {
-		if s.Provider == v.o.model.Provider() && s.Model == v.o.model.Model() {
+		if s.Provider == v.o.Model.Provider() && s.Model == v.o.Model.Model() {
 			found, ok = s, true
 		}
 		return !ok
@@ -87,7 +87,7 @@ func (v *vectors) findSpace() (found vectorSpace, ok bool) {
 }
 
 // dropOtherSpaces deletes the vectors of models that are no longer configured.
-func (v *vectors) dropOtherSpaces() {
+func (v *Vectors) dropOtherSpaces() {
 	var others []vectorSpace
 	v.spaces(func(s vectorSpace) bool {
 		if s != v.space {
@@ -97,12 +97,12 @@ func (v *vectors) dropOtherSpaces() {
 	})
 	for _, s := range others {
 		var keys []string
-		v.o.records.Keys(s.prefix(), "", func(key string) bool {
+		v.o.Records.Keys(s.prefix(), "", func(key string) bool {
 			keys = append(keys, key)
 			return true
 		})
 		v.erase(append(keys, s.record()))
-		v.o.log.Info("vectors of another model deleted", "model", s.Model, "dimension", s.Dimension, "vectors", len(keys))
+		v.o.Log.Info("vectors of another model deleted", "model", s.Model, "dimension", s.Dimension, "vectors", len(keys))
 	}
 }
 

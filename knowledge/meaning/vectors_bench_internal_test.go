@@ -1,4 +1,4 @@
-package knowledge
+package meaning
 
 import (
 	"cmp"
@@ -10,6 +10,10 @@ import (
 	"strconv"
 	"testing"
 	"time"
+
+	"github.com/readthru/readthru/knowledge/storetest"
+
+	"github.com/readthru/readthru/knowledge/meaning/embedtest"
 
 	"github.com/readthru/readthru/knowledge/index"
 	"github.com/readthru/readthru/knowledge/vector"
@@ -28,7 +32,7 @@ func BenchmarkNearest(b *testing.B) {
 		}
 	}
 	data, queries := randomVectors(n), randomVectors(50)
-	r, s := testStore(b).Records(), newShelf()
+	r, s := storetest.Open(b).Records(), newShelf()
 	space := vectorSpace{Provider: "openai", Model: "m", Dimension: 384}
 	var changes []store.Change
 	for i, x := range data {
@@ -41,11 +45,11 @@ func BenchmarkNearest(b *testing.B) {
 			changes = changes[:0]
 		}
 	}
-	v := newVectors(vectorOptions{
-		records: r, model: modelAt(b, "http://127.0.0.1:1", "m"), passages: s.passages,
-		whole: s.whole, log: slog.New(slog.DiscardHandler),
+	v := New(Options{
+		Records: r, Model: embedtest.Model(b, "http://127.0.0.1:1", "m"), Passages: s.passages,
+		Whole: s.whole, Log: slog.New(slog.DiscardHandler),
 	})
-	defer v.close()
+	defer v.Close()
 	begun := time.Now()
 	if missing := v.load(space); len(missing) != 0 {
 		b.Fatalf("%d passages have no vector", len(missing))

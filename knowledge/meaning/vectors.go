@@ -1,8 +1,7 @@
-package knowledge
+package meaning
 
 import (
 	"context"
-	"errors"
 	"iter"
 	"log/slog"
 	"maps"
@@ -18,15 +17,15 @@ import (
 	"github.com/readthru/readthru/store"
 )
 
-// vectors keeps an embedding of every passage, so that a query finds passages that mean the same in other words.
+// Vectors keeps an embedding of every passage, so that a query finds passages that mean the same in other words.
 //
 // It makes them in the background and stores them under the hash of a passage's text, apart for each space: vectors of
 // two models, or of two dimensions, are never compared. It needs no queue on disk, because the index tells which
 // passages have no vector: an endpoint that is down costs only time. In memory it keeps a [vector.Quantised] set.
 //
 // A nil *vectors is the feature switched off.
-type vectors struct {
-	o       vectorOptions
+type Vectors struct {
+	o       Options
 	wake    chan struct{}
 	asked   *lru.Cache[string, []float32] // queries' vectors
 	asking  chan struct{}                 // a token for each query that is being embedded
@@ -51,15 +50,16 @@ type vectors struct {
 	without int    // passages that go without a vector until the next start
 }
 
-type vectorOptions struct {
-	records  *store.Records
-	model    *llm.Client
-	passages func() iter.Seq2[uint32, [16]byte]
-	passage  func(n uint32) (index.Passage, error)
-	live     func(hash [16]byte) bool // reports whether a passage has a vector under it
-	whole    func() bool              // false during a rebuild of the index
-	withhold func(d *Document) bool   // reports whether the model must not see a document; may be nil
-	log      *slog.Logger
+// Options configures vectors. All but withhold are needed.
+type Options struct {
+	Records  *store.Records                        // where they are kept
+	Model    *llm.Client                           // what is asked for them
+	Passages func() iter.Seq2[uint32, [16]byte]    // all passages, with the hashes under which they have vectors
+	Passage  func(n uint32) (index.Passage, error) // one of them
+	Live     func(hash [16]byte) bool              // reports whether a passage has a vector under it
+	Whole    func() bool                           // false during a rebuild of the index
+	Withhold func(d *index.Document) bool          // reports whether the model must not see a document; may be nil
+	Log      *slog.Logger
 }
 
 // VectorState tells how far the vectors are.
@@ -80,34 +80,34 @@ const (
 	queriesAtOnce  = 4
 )
 
-// newVectors returns nil without a model.
-func newVectors(o vectorOptions) *vectors {
-	if o.model == nil {
+// New returns nil without a model.
+func New(o Options) *Vectors {
+	if o.Model == nil {
 		return nil
 	}
 	asked, _ := lru.New[string, []float32](64) // fails for a size below 1 alone
 	life, die := context.WithCancel(context.Background())
-	return &vectors{
+	return &Vectors{
 		o: o, wake: make(chan struct{}, 1), asked: asked, asking: make(chan struct{}, queriesAtOnce), life: life, die: die,
 		slot: map[uint32]int{},
 	}
 }
 
-// close ends queries under way.
-func (v *vectors) close() {
+// Close ends queries under way.
+func (v *Vectors) Close() {
 	if v != nil {
 		v.die()
 		v.queries.Wait()
 	}
 }
 
-// state returns nil when the feature is switched off.
-func (v *vectors) state() *VectorState {
+// State returns nil when the feature is switched off.
+func (v *Vectors) State() *VectorState {
 	if v == nil {
 		return nil
 	}
 	v.mu.RLock()
-	s := &VectorState{Model: v.o.model.Model(), Dimension: v.space.Dimension, Vectors: len(v.slot)}
+	s := &VectorState{Model: v.o.Model.Model(), Dimension: v.space.Dimension, Vectors: len(v.slot)}
 	v.mu.RUnlock()
 	v.news.Lock()
 	defer v.news.Unlock()
@@ -115,8 +115,8 @@ func (v *vectors) state() *VectorState {
 	return s
 }
 
-// changed notes that passages joined the index or left it. It neither blocks nor calls back.
-func (v *vectors) changed(added, removed []uint32) {
+// Changed notes that passages joined the index or left it. It neither blocks nor calls back.
+func (v *Vectors) Changed(added, removed []uint32) {
 	if v == nil {
 		return
 	}
@@ -130,8 +130,8 @@ func (v *vectors) changed(added, removed []uint32) {
 	}
 }
 
-// run makes vectors until ctx ends, and returns nil.
-func (v *vectors) run(ctx context.Context) error {
+// Run makes vectors until ctx ends, and returns nil.
+func (v *Vectors) Run(ctx context.Context) error {
 	if v == nil {
 		return nil
 	}
@@ -143,9 +143,9 @@ func (v *vectors) run(ctx context.Context) error {
 		more, err := b.next(ctx)
 		if err != nil && ctx.Err() == nil {
 			failures++
-			wait := waitAfter(failures, err)
+			wait := llm.WaitAfter(failures, err)
 			if v.note(err.Error()) {
-				v.o.log.Warn("embedding waits", "err", err, "wait", wait)
+				v.o.Log.Warn("embedding waits", "err", err, "wait", wait)
 			}
 			select {
 			case <-time.After(wait):
@@ -155,13 +155,13 @@ func (v *vectors) run(ctx context.Context) error {
 		}
 		failures = 0
 		if v.note("") {
-			v.o.log.Info("embedding goes on")
+			v.o.Log.Info("embedding goes on")
 		}
 		if more {
 			continue
 		}
 		if err := v.try(ctx); err != nil && ctx.Err() == nil {
-			v.o.log.Info("the model for embeddings is not tried yet", "err", err)
+			v.o.Log.Info("the model for embeddings is not tried yet", "err", err)
 		}
 		var later <-chan time.Time
 		if !v.sweep() {
@@ -177,7 +177,7 @@ func (v *vectors) run(ctx context.Context) error {
 }
 
 // note records what the background waits for, and reports whether waiting began or ended with it.
-func (v *vectors) note(trouble string) bool {
+func (v *Vectors) note(trouble string) bool {
 	v.news.Lock()
 	defer v.news.Unlock()
 	turned := (trouble == "") != (v.trouble == "")
@@ -185,20 +185,10 @@ func (v *vectors) note(trouble string) bool {
 	return turned
 }
 
-// waitAfter returns how long to wait after a number of failures in a row: a second, then twice as long each time up to
-// five minutes, and at least as long as the endpoint asks for.
-func waitAfter(failures int, err error) time.Duration {
-	wait := min(time.Second<<min(failures-1, 9), 5*time.Minute)
-	if e, ok := errors.AsType[*llm.Error](err); ok {
-		wait = max(wait, e.RetryAfter)
-	}
-	return wait
-}
-
 // load reads the vectors of a space into a new set. It returns the passages without one.
-func (v *vectors) load(space vectorSpace) (missing []uint32) {
+func (v *Vectors) load(space vectorSpace) (missing []uint32) {
 	live := map[[16]byte]uint32{}
-	for n, hash := range v.o.passages() {
+	for n, hash := range v.o.Passages() {
 		live[hash] = n
 	}
 	if space.Dimension == 0 {
@@ -207,7 +197,7 @@ func (v *vectors) load(space vectorSpace) (missing []uint32) {
 	// The keys are hashes, so the first vectors are as good a sample as any.
 	centre, sample := make([]float32, space.Dimension), 0
 	x := make([]float32, space.Dimension)
-	v.o.records.Walk(space.prefix(), "", func(_ string, value []byte) bool {
+	v.o.Records.Walk(space.prefix(), "", func(_ string, value []byte) bool {
 		if readVector(x, value) {
 			sample++
 			for i := range x {
@@ -220,7 +210,7 @@ func (v *vectors) load(space vectorSpace) (missing []uint32) {
 		centre[i] /= float32(max(sample, 1))
 	}
 	s, slot := vector.NewQuantised(centre), make(map[uint32]int, len(live))
-	v.o.records.Walk(space.prefix(), "", func(key string, value []byte) bool {
+	v.o.Records.Walk(space.prefix(), "", func(key string, value []byte) bool {
 		hash := [16]byte([]byte(key[len(key)-16:]))
 		if n, ok := live[hash]; ok && readVector(x, value) {
 			slot[n] = s.Add(n, hash, x)
@@ -237,28 +227,28 @@ func (v *vectors) load(space vectorSpace) (missing []uint32) {
 }
 
 // await adds passages to those that wait for a vector.
-func (v *vectors) await(passages []uint32) {
+func (v *Vectors) await(passages []uint32) {
 	v.news.Lock()
 	defer v.news.Unlock()
 	v.waiting = append(v.waiting, passages...)
 }
 
 // erase deletes records. The next start finds again what could not be deleted.
-func (v *vectors) erase(keys []string) {
+func (v *Vectors) erase(keys []string) {
 	for chunk := range slices.Chunk(keys, 1000) {
 		changes := make([]store.Change, len(chunk))
 		for i, key := range chunk {
 			changes[i] = store.Change{Key: key, Gone: true}
 		}
-		if err := v.o.records.Apply(changes...); err != nil {
-			v.o.log.Warn("vectors not deleted", "err", err)
+		if err := v.o.Records.Apply(changes...); err != nil {
+			v.o.Log.Warn("vectors not deleted", "err", err)
 			return
 		}
 	}
 }
 
 // forgetRemoved drops the vectors of passages that left the index.
-func (v *vectors) forgetRemoved() {
+func (v *Vectors) forgetRemoved() {
 	v.news.Lock()
 	removed := v.removed
 	v.removed = nil
@@ -285,23 +275,23 @@ func (v *vectors) forgetRemoved() {
 
 // dead returns the keys of the vectors whose text no passage has. It reports false during a rebuild of the index: they
 // are not known then.
-func (v *vectors) dead(hashes [][16]byte) (keys []string, ok bool) {
+func (v *Vectors) dead(hashes [][16]byte) (keys []string, ok bool) {
 	for _, hash := range hashes {
-		if !v.o.live(hash) {
+		if !v.o.Live(hash) {
 			keys = append(keys, v.space.vector(hash))
 		}
 	}
-	return keys, v.o.whole() // asked last: the index may have been emptied while we looked
+	return keys, v.o.Whole() // asked last: the index may have been emptied while we looked
 }
 
 // sweep deletes, once, the vectors of models that are no longer configured and of passages that are gone. It reports
 // false if it must be called again: during a rebuild of the index it is not known which passages are gone.
-func (v *vectors) sweep() bool {
+func (v *Vectors) sweep() bool {
 	if v.swept || v.space.Dimension == 0 {
 		return true
 	}
 	var hashes [][16]byte
-	v.o.records.Keys(v.space.prefix(), "", func(key string) bool {
+	v.o.Records.Keys(v.space.prefix(), "", func(key string) bool {
 		hashes = append(hashes, [16]byte([]byte(key[len(key)-16:])))
 		return v.life.Err() == nil
 	})

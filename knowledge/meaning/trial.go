@@ -1,4 +1,4 @@
-package knowledge
+package meaning
 
 import (
 	"context"
@@ -26,7 +26,7 @@ const (
 
 // try tries the model when it has vectors of all passages, and again when there are twice as many. A failure is no
 // news: whatever keeps the endpoint from answering is told when it keeps passages waiting.
-func (v *vectors) try(ctx context.Context) error {
+func (v *Vectors) try(ctx context.Context) error {
 	v.mu.RLock()
 	space, vectors, tried := v.space, len(v.slot), v.tried
 	v.mu.RUnlock()
@@ -37,12 +37,12 @@ func (v *vectors) try(ctx context.Context) error {
 	if len(sentences) == 0 {
 		return nil
 	}
-	prefix := prefixesOf(v.o.model.Model()).query
+	prefix := prefixesOf(v.o.Model.Model()).query
 	texts := make([]string, len(sentences))
 	for i, s := range sentences {
 		texts[i] = prefix + s
 	}
-	answer, err := v.o.model.Embed(ctx, texts, "", "sentences of passages, to try the model for embeddings")
+	answer, err := v.o.Model.Embed(ctx, texts, "", "sentences of passages, to try the model for embeddings")
 	if err != nil {
 		return err
 	}
@@ -65,7 +65,7 @@ func (v *vectors) try(ctx context.Context) error {
 		}
 	}
 	v.trust, v.tried = trustIn(found, len(sentences)), vectors
-	v.o.log.Info("tried the model for embeddings", "found", found, "of", len(sentences), "trust", v.trust)
+	v.o.Log.Info("tried the model for embeddings", "found", found, "of", len(sentences), "trust", v.trust)
 	return nil
 }
 
@@ -77,14 +77,14 @@ func trustIn(found, asked int) float64 {
 
 // trialSample returns passages, and a sentence of each. They are those with the smallest hashes: as good as any, and
 // the same each time.
-func (v *vectors) trialSample() (numbers []uint32, sentences []string) {
+func (v *Vectors) trialSample() (numbers []uint32, sentences []string) {
 	type candidate struct {
 		number uint32
 		hash   [16]byte
 	}
 	var list []candidate
 	smaller := func(a, b candidate) int { return slices.Compare(a.hash[:], b.hash[:]) }
-	for number, hash := range v.o.passages() {
+	for number, hash := range v.o.Passages() {
 		c := candidate{number, hash}
 		if len(list) == 4*trialSentences && smaller(c, list[len(list)-1]) > 0 {
 			continue
@@ -103,7 +103,7 @@ func (v *vectors) trialSample() (numbers []uint32, sentences []string) {
 		if len(sentences) == trialSentences {
 			break
 		}
-		p, err := v.o.passage(c.number)
+		p, err := v.o.Passage(c.number)
 		if err != nil {
 			continue
 		}

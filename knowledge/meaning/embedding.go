@@ -1,4 +1,4 @@
-package knowledge
+package meaning
 
 import (
 	"context"
@@ -18,7 +18,7 @@ import (
 
 // embedding makes the vectors of waiting passages, a batch at a time, in the one goroutine of [vectors.run].
 type embedding struct {
-	v       *vectors
+	v       *Vectors
 	size    int // passages in the next batch: grows while the endpoint is quick, shrinks while it is slow or refuses
 	refused int // single passages in a row
 }
@@ -86,12 +86,12 @@ func (b *embedding) give(e *llm.Error, texts int) bool {
 	}
 	b.refused++
 	v.countWithheld()
-	v.o.log.Warn("passage goes without a vector", "err", e)
+	v.o.Log.Warn("passage goes without a vector", "err", e)
 	return true
 }
 
 // countWithheld counts a passage that gets no vector.
-func (v *vectors) countWithheld() {
+func (v *Vectors) countWithheld() {
 	v.news.Lock()
 	defer v.news.Unlock()
 	v.without++
@@ -99,7 +99,7 @@ func (v *vectors) countWithheld() {
 
 // wanting returns the passages of a batch that still exist and have no vector. A passage whose text already has a
 // vector in the store gets that one.
-func (v *vectors) wanting(batch []uint32) ([]index.Passage, error) {
+func (v *Vectors) wanting(batch []uint32) ([]index.Passage, error) {
 	var list []index.Passage
 	slices.Sort(batch)
 	for _, n := range slices.Compact(batch) { // one may wait twice: found missing, and told of by the index
@@ -109,7 +109,7 @@ func (v *vectors) wanting(batch []uint32) ([]index.Passage, error) {
 		if done {
 			continue
 		}
-		p, err := v.o.passage(n)
+		p, err := v.o.Passage(n)
 		if errors.Is(err, store.ErrNotFound) {
 			continue
 		}
@@ -118,13 +118,13 @@ func (v *vectors) wanting(batch []uint32) ([]index.Passage, error) {
 		}
 		if v.space.Dimension != 0 {
 			x := make([]float32, v.space.Dimension)
-			if value, err := v.o.records.Get(v.space.vector(p.Hash)); err == nil && readVector(x, value) &&
+			if value, err := v.o.Records.Get(v.space.vector(p.Hash)); err == nil && readVector(x, value) &&
 				embeddedWith(value, len(x), p.Said) {
 				v.add([]index.Passage{p}, [][]float32{x})
 				continue
 			}
 		}
-		if v.o.withhold != nil && v.o.withhold(&p.Doc) {
+		if v.o.Withhold != nil && v.o.Withhold(&p.Doc) {
 			v.countWithheld()
 			continue
 		}
@@ -134,15 +134,15 @@ func (v *vectors) wanting(batch []uint32) ([]index.Passage, error) {
 }
 
 // embed asks for the vectors of passages, stores them and adds them to the set in memory.
-func (v *vectors) embed(ctx context.Context, list []index.Passage) error {
-	prefix := prefixesOf(v.o.model.Model()).passage
+func (v *Vectors) embed(ctx context.Context, list []index.Passage) error {
+	prefix := prefixesOf(v.o.Model.Model()).passage
 	texts := make([]string, len(list))
 	for i := range list {
 		p := &list[i]
 		texts[i] = clip.Bytes(prefix+p.Doc.Title+"\n"+p.Path+"\n"+p.Said+p.Text, maxEmbedBytes)
 	}
 	reason := fmt.Sprintf("embeddings of %d passages", len(list))
-	answer, err := v.o.model.Embed(ctx, texts, index.AboutPassages(list), reason)
+	answer, err := v.o.Model.Embed(ctx, texts, index.AboutPassages(list), reason)
 	if err != nil {
 		return err
 	}
@@ -152,7 +152,7 @@ func (v *vectors) embed(ctx context.Context, list []index.Passage) error {
 	var changes []store.Change
 	bytes := 0
 	write := func() error {
-		err := v.o.records.Apply(changes...)
+		err := v.o.Records.Apply(changes...)
 		changes, bytes = changes[:0], 0
 		return err
 	}
@@ -176,21 +176,21 @@ func (v *vectors) embed(ctx context.Context, list []index.Passage) error {
 // checkSpace makes sure that vectors of a dimension are those of the present space. With the first answer since the
 // start the space may be another than the store's, or the first at all; afterwards another dimension is an error:
 // vectors are never mixed.
-func (v *vectors) checkSpace(dimension int, sample [][]float32) error {
+func (v *Vectors) checkSpace(dimension int, sample [][]float32) error {
 	v.mu.RLock()
 	space, proved := v.space, v.proved
 	v.mu.RUnlock()
 	if dimension != space.Dimension {
 		if proved {
 			return fmt.Errorf("model %s returned vectors of %d numbers instead of %d: restart to embed all passages again",
-				v.o.model.Model(), dimension, space.Dimension)
+				v.o.Model.Model(), dimension, space.Dimension)
 		}
-		next := vectorSpace{Provider: v.o.model.Provider(), Model: v.o.model.Model(), Dimension: dimension}
+		next := vectorSpace{Provider: v.o.Model.Provider(), Model: v.o.Model.Model(), Dimension: dimension}
 		value, err := json.Marshal(next)
 		if err != nil {
 			return err
 		}
-		if err := v.o.records.Apply(store.Change{Key: next.record(), Value: value}); err != nil {
+		if err := v.o.Records.Apply(store.Change{Key: next.record(), Value: value}); err != nil {
 			return err
 		}
 		if missing := v.load(next); space.Dimension != 0 {
@@ -213,7 +213,7 @@ func (v *vectors) checkSpace(dimension int, sample [][]float32) error {
 }
 
 // add puts the vectors of passages into the set in memory.
-func (v *vectors) add(list []index.Passage, vectors [][]float32) {
+func (v *Vectors) add(list []index.Passage, vectors [][]float32) {
 	v.mu.Lock()
 	for i := range list {
 		v.slot[list[i].Number] = v.near.Add(list[i].Number, list[i].Hash, vectors[i])

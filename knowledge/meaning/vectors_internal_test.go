@@ -1,8 +1,6 @@
-package knowledge
+package meaning
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"net/http"
 	"strings"
@@ -10,17 +8,18 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/readthru/readthru/knowledge/storetest"
+
+	"github.com/readthru/readthru/knowledge/meaning/embedtest"
+
 	"github.com/readthru/readthru/internal/eventually"
-	"github.com/readthru/readthru/internal/llm"
 	"github.com/readthru/readthru/knowledge/index"
-	"github.com/readthru/readthru/page"
-	"github.com/readthru/readthru/store"
 )
 
 func TestWhatMeansTheSameIsFound(t *testing.T) {
-	e, s := newEmbedder(t), newShelf()
+	e, s := embedtest.New(t), newShelf()
 	n := s.put("the car is red", "a doctor helps", "you buy bread")
-	v, _ := start(t, testStore(t).Records(), s, modelAt(t, e.URL, "m"))
+	v, _ := start(t, storetest.Open(t).Records(), s, embedtest.Model(t, e.URL, "m"))
 	eventually.True(t, "three vectors", settled(v, 3))
 	for query, want := range map[string]uint32{"automobile": n[0], "physician": n[1], "purchase": n[2]} {
 		if got := first(t, v, query); got != want {
@@ -34,20 +33,20 @@ func TestWhatMeansTheSameIsFound(t *testing.T) {
 }
 
 func TestPassagesThatComeAndGo(t *testing.T) {
-	e, s, r := newEmbedder(t), newShelf(), testStore(t).Records()
-	v, _ := start(t, r, s, modelAt(t, e.URL, "m"))
+	e, s, r := embedtest.New(t), newShelf(), storetest.Open(t).Records()
+	v, _ := start(t, r, s, embedtest.Model(t, e.URL, "m"))
 	n := s.put("the car is red", "a doctor helps")
-	v.changed(n, nil)
+	v.Changed(n, nil)
 	eventually.True(t, "two vectors", settled(v, 2))
 
 	s.remove(n[0])
-	v.changed(nil, n[:1])
-	eventually.True(t, "one vector", func() bool { return v.state().Vectors == 1 && storedVectors(r) == 1 })
+	v.Changed(nil, n[:1])
+	eventually.True(t, "one vector", func() bool { return v.State().Vectors == 1 && storedVectors(r) == 1 })
 	if got := first(t, v, "automobile"); got != n[1] {
 		t.Errorf("nearest is passage %d, which is gone", got)
 	}
 	again := s.put("the car is red")
-	v.changed(again, nil)
+	v.Changed(again, nil)
 	eventually.True(t, "two vectors", settled(v, 2))
 	if got := first(t, v, "automobile"); got != again[0] {
 		t.Errorf("nearest is passage %d, want %d in the slot that was free", got, again[0])
@@ -55,15 +54,15 @@ func TestPassagesThatComeAndGo(t *testing.T) {
 }
 
 func TestATextThatComesBackKeepsItsVector(t *testing.T) {
-	e, s, r := newEmbedder(t), newShelf(), testStore(t).Records()
+	e, s, r := embedtest.New(t), newShelf(), storetest.Open(t).Records()
 	n := s.put("the car is red", "a doctor helps")
-	v, _ := start(t, r, s, modelAt(t, e.URL, "m"))
+	v, _ := start(t, r, s, embedtest.Model(t, e.URL, "m"))
 	eventually.True(t, "two vectors", settled(v, 2))
 	again := s.put("the car is red")
 	s.remove(n[0])
-	v.changed(again, n[:1])
+	v.Changed(again, n[:1])
 	eventually.True(t, "the vector again", func() bool { return settled(v, 2)() && first(t, v, "automobile") == again[0] })
-	if got := e.count(); got != 3 { // two passages and a query
+	if got := e.Count(); got != 3 { // two passages and a query
 		t.Errorf("%d texts were embedded, want 3", got)
 	}
 	if got := storedVectors(r); got != 2 {
@@ -73,71 +72,71 @@ func TestATextThatComesBackKeepsItsVector(t *testing.T) {
 
 // TestWhatIsSaidOfATextIsEmbeddedWithIt: when it comes the text is embedded anew, once.
 func TestWhatIsSaidOfATextIsEmbeddedWithIt(t *testing.T) {
-	e, s, r := newEmbedder(t), newShelf(), testStore(t).Records()
+	e, s, r := embedtest.New(t), newShelf(), storetest.Open(t).Records()
 	n := s.put("the car is red", "a doctor helps")
-	v, stop := start(t, r, s, modelAt(t, e.URL, "m"))
+	v, stop := start(t, r, s, embedtest.Model(t, e.URL, "m"))
 	eventually.True(t, "two vectors", settled(v, 2))
 	again := s.put("the car is red")
 	s.say(again[0], "vehicles have colours\n")
 	s.remove(n[0])
-	v.changed(again, n[:1])
-	eventually.True(t, "a vector with it", func() bool { return e.about("colours") == 1 && settled(v, 2)() })
+	v.Changed(again, n[:1])
+	eventually.True(t, "a vector with it", func() bool { return e.About("colours") == 1 && settled(v, 2)() })
 	stop()
-	v, _ = start(t, r, s, modelAt(t, e.URL, "m"))
+	v, _ = start(t, r, s, embedtest.Model(t, e.URL, "m"))
 	eventually.True(t, "both after a restart", settled(v, 2))
 	again2 := s.put("the car is red")
 	s.say(again2[0], "vehicles have colours\n")
 	s.remove(again[0])
-	v.changed(again2, again)
+	v.Changed(again2, again)
 	eventually.True(t, "the same again", func() bool { return settled(v, 2)() && first(t, v, "automobile") == again2[0] })
-	if got := e.about("colours"); got != 1 {
+	if got := e.About("colours"); got != 1 {
 		t.Errorf("embedded %d times with it, want once", got)
 	}
 }
 
 func TestARestartEmbedsNothingAgainAndFindsWhatIsMissing(t *testing.T) {
-	e, s, r := newEmbedder(t), newShelf(), testStore(t).Records()
+	e, s, r := embedtest.New(t), newShelf(), storetest.Open(t).Records()
 	n := s.put("the car is red", "a doctor helps")
-	v, stop := start(t, r, s, modelAt(t, e.URL, "m"))
+	v, stop := start(t, r, s, embedtest.Model(t, e.URL, "m"))
 	eventually.True(t, "two vectors", settled(v, 2))
 	stop()
 	s.remove(n[0])
 	s.put("you buy bread")
-	v, _ = start(t, r, s, modelAt(t, e.URL, "m"))
+	v, _ = start(t, r, s, embedtest.Model(t, e.URL, "m"))
 	eventually.True(t, "two vectors", settled(v, 2))
 	eventually.True(t, "what is gone deleted", func() bool { return storedVectors(r) == 2 })
-	if got := e.count(); got != 3 {
+	if got := e.Count(); got != 3 {
 		t.Errorf("%d texts were embedded in all, want 3", got)
 	}
 }
 
 func TestAnIndexThatIsMadeAnewKeepsItsVectors(t *testing.T) {
-	e, s, r := newEmbedder(t), newShelf(), testStore(t).Records()
+	e, s, r := embedtest.New(t), newShelf(), storetest.Open(t).Records()
 	s.put("the car is red", "a doctor helps")
-	v, stop := start(t, r, s, modelAt(t, e.URL, "m"))
+	v, stop := start(t, r, s, embedtest.Model(t, e.URL, "m"))
 	eventually.True(t, "two vectors", settled(v, 2))
-	v.changed(nil, s.clear())
+	v.Changed(nil, s.clear())
 	eventually.True(t, "none in memory", settled(v, 0))
 	stop()
-	v, _ = start(t, r, s, modelAt(t, "http://127.0.0.1:1", "m")) // also over a restart, and with the endpoint down
-	eventually.True(t, "the vectors of the space", func() bool { return v.state().Dimension == 64 })
-	v.changed(s.put("a doctor helps", "the car is red"), nil)
+	v, _ = start(t, r, s, embedtest.Model(t, "http://127.0.0.1:1", "m")) // also over a restart, and with the endpoint down
+	eventually.True(t, "the vectors of the space", func() bool { return v.State().Dimension == 64 })
+	v.Changed(s.put("a doctor helps", "the car is red"), nil)
 	eventually.True(t, "two vectors", settled(v, 2))
-	if got := e.count(); got != 2 {
+	if got := e.Count(); got != 2 {
 		t.Errorf("%d texts were embedded, want 2", got)
 	}
 }
 
 func TestAnotherModelEmbedsAnewAndTheOldVectorsGo(t *testing.T) {
-	e, s, r := newEmbedder(t), newShelf(), testStore(t).Records()
+	e, s, r := embedtest.New(t), newShelf(), storetest.Open(t).Records()
 	n := s.put("the car is red", "a doctor helps")
-	v, stop := start(t, r, s, modelAt(t, e.URL, "old"))
+	v, stop := start(t, r, s, embedtest.Model(t, e.URL, "old"))
 	eventually.True(t, "two vectors", settled(v, 2))
 	stop()
-	e.set(96, nil)
-	v, _ = start(t, r, s, modelAt(t, e.URL, "new"))
+	e.Set(96, nil)
+	v, _ = start(t, r, s, embedtest.Model(t, e.URL, "new"))
 	eventually.True(t, "two vectors of the new model alone", func() bool {
-		s := v.state()
+		s := v.State()
 		return s.Vectors == 2 && s.Dimension == 96 && storedVectors(r) == 2
 	})
 	if got := first(t, v, "automobile"); got != n[0] {
@@ -146,32 +145,32 @@ func TestAnotherModelEmbedsAnewAndTheOldVectorsGo(t *testing.T) {
 }
 
 func TestAnotherDimensionIsNeverMixed(t *testing.T) {
-	e, s, r := newEmbedder(t), newShelf(), testStore(t).Records()
+	e, s, r := embedtest.New(t), newShelf(), storetest.Open(t).Records()
 	s.put("the car is red")
-	v, stop := start(t, r, s, modelAt(t, e.URL, "m"))
+	v, stop := start(t, r, s, embedtest.Model(t, e.URL, "m"))
 	eventually.True(t, "a vector", settled(v, 1))
-	e.set(32, nil)
-	v.changed(s.put("a doctor helps"), nil)
-	eventually.True(t, "the background to wait", func() bool { return strings.Contains(v.state().Trouble, "numbers") })
+	e.Set(32, nil)
+	v.Changed(s.put("a doctor helps"), nil)
+	eventually.True(t, "the background to wait", func() bool { return strings.Contains(v.State().Trouble, "numbers") })
 	if _, err := v.nearest(t.Context(), "automobile", 3, nil); err == nil {
 		t.Error("a query of another dimension is answered")
 	}
-	if got := v.state(); got.Vectors != 1 || got.Waiting != 1 || got.Dimension != 64 {
+	if got := v.State(); got.Vectors != 1 || got.Waiting != 1 || got.Dimension != 64 {
 		t.Errorf("state = %+v, want the one vector kept and the other passage waiting", got)
 	}
 	stop()
-	v, _ = start(t, r, s, modelAt(t, e.URL, "m"))
+	v, _ = start(t, r, s, embedtest.Model(t, e.URL, "m"))
 	eventually.True(t, "all of the new dimension after a restart", func() bool {
-		s := v.state()
+		s := v.State()
 		return s.Vectors == 2 && s.Dimension == 32 && storedVectors(r) == 2
 	})
 }
 
 func TestADeadEndpointLosesNothing(t *testing.T) {
-	e, s, r := newEmbedder(t), newShelf(), testStore(t).Records()
+	e, s, r := embedtest.New(t), newShelf(), storetest.Open(t).Records()
 	var down sync.Map
 	down.Store("now", true)
-	e.set(64, func(w http.ResponseWriter, _ []string) bool {
+	e.Set(64, func(w http.ResponseWriter, _ []string) bool {
 		if _, ok := down.Load("now"); ok {
 			http.Error(w, `{"error":{"message":"loading"}}`, http.StatusServiceUnavailable)
 			return true
@@ -179,26 +178,26 @@ func TestADeadEndpointLosesNothing(t *testing.T) {
 		return false
 	})
 	s.put("the car is red")
-	v, _ := start(t, r, s, modelAt(t, e.URL, "m"))
-	eventually.True(t, "the background to wait", func() bool { return strings.Contains(v.state().Trouble, "503") })
+	v, _ := start(t, r, s, embedtest.Model(t, e.URL, "m"))
+	eventually.True(t, "the background to wait", func() bool { return strings.Contains(v.State().Trouble, "503") })
 	if _, err := v.nearest(t.Context(), "automobile", 3, nil); err == nil || strings.Contains(err.Error(), "not ready") {
 		t.Errorf("nearest: %v, want the endpoint's error, not the end of patience", err)
 	}
 	down.Delete("now")
 	eventually.True(t, "the vector", settled(v, 1))
-	if got := v.state().Trouble; got != "" {
+	if got := v.State().Trouble; got != "" {
 		t.Errorf("trouble = %q, want none any more", got)
 	}
 }
 
 func TestASlowModelDoesNotHoldUpASearch(t *testing.T) {
-	e, s := newEmbedder(t), newShelf()
+	e, s := embedtest.New(t), newShelf()
 	s.put("the car is red")
-	v, _ := start(t, testStore(t).Records(), s, modelAt(t, e.URL, "m"))
+	v, _ := start(t, storetest.Open(t).Records(), s, embedtest.Model(t, e.URL, "m"))
 	eventually.True(t, "a vector", settled(v, 1))
 	release := make(chan struct{})
 	var asked atomic.Int64
-	e.set(64, func(http.ResponseWriter, []string) bool {
+	e.Set(64, func(http.ResponseWriter, []string) bool {
 		asked.Add(1)
 		<-release
 		return false
@@ -220,8 +219,8 @@ func TestASlowModelDoesNotHoldUpASearch(t *testing.T) {
 }
 
 func TestOneTextThatTheModelRefusesHoldsUpNoOther(t *testing.T) {
-	e, s := newEmbedder(t), newShelf()
-	e.set(64, func(w http.ResponseWriter, texts []string) bool {
+	e, s := embedtest.New(t), newShelf()
+	e.Set(64, func(w http.ResponseWriter, texts []string) bool {
 		if strings.Contains(strings.Join(texts, " "), "poison") {
 			http.Error(w, `{"error":{"message":"input is too long"}}`, http.StatusBadRequest)
 			return true
@@ -235,35 +234,35 @@ func TestOneTextThatTheModelRefusesHoldsUpNoOther(t *testing.T) {
 	for i := range 20 {
 		s.put(fmt.Sprint("further passage ", i))
 	}
-	v, _ := start(t, testStore(t).Records(), s, modelAt(t, e.URL, "m"))
+	v, _ := start(t, storetest.Open(t).Records(), s, embedtest.Model(t, e.URL, "m"))
 	eventually.True(t, "all vectors but one", settled(v, 40))
-	if got := v.state().Withheld; got != 1 {
+	if got := v.State().Withheld; got != 1 {
 		t.Errorf("withheld = %d, want 1", got)
 	}
 }
 
 func TestAnEndpointThatRefusesEverythingIsWaitedFor(t *testing.T) {
-	e, s := newEmbedder(t), newShelf()
-	e.set(64, func(w http.ResponseWriter, _ []string) bool {
+	e, s := embedtest.New(t), newShelf()
+	e.Set(64, func(w http.ResponseWriter, _ []string) bool {
 		http.Error(w, `{"error":{"message":"this model does not support embeddings"}}`, http.StatusBadRequest)
 		return true
 	})
 	s.put("one", "two", "three")
-	v, _ := start(t, testStore(t).Records(), s, modelAt(t, e.URL, "m"))
+	v, _ := start(t, storetest.Open(t).Records(), s, embedtest.Model(t, e.URL, "m"))
 	eventually.True(t, "the background to wait", func() bool {
-		return strings.Contains(v.state().Trouble, "does not support")
+		return strings.Contains(v.State().Trouble, "does not support")
 	})
-	if got := v.state(); got.Waiting != 3 || got.Withheld != 0 {
+	if got := v.State(); got.Waiting != 3 || got.Withheld != 0 {
 		t.Errorf("state = %+v, want all three waiting", got)
 	}
 }
 
 func TestManyPassagesGetABetterCentreOnTheWay(t *testing.T) {
-	e, s := newEmbedder(t), newShelf()
+	e, s := embedtest.New(t), newShelf()
 	for i := range 300 {
 		s.put(fmt.Sprintf("passage about subject%d and matter%d", i, i))
 	}
-	v, _ := start(t, testStore(t).Records(), s, modelAt(t, e.URL, "m"))
+	v, _ := start(t, storetest.Open(t).Records(), s, embedtest.Model(t, e.URL, "m"))
 	eventually.True(t, "300 vectors", settled(v, 300))
 	v.mu.RLock()
 	sample := v.sample
@@ -279,10 +278,10 @@ func TestManyPassagesGetABetterCentreOnTheWay(t *testing.T) {
 }
 
 func TestTheLedgerTellsWhatWasEmbeddedWithoutSecrets(t *testing.T) {
-	p := index.Passage{Doc: Document{URL: "https://a.test/?token=s3cr3tvalue12345"}}
+	p := index.Passage{Doc: index.Document{URL: "https://a.test/?token=s3cr3tvalue12345"}}
 	list := []index.Passage{p, p}
 	for i := range 4 {
-		list = append(list, index.Passage{Doc: Document{URL: fmt.Sprintf("https://b.test/%d", i)}})
+		list = append(list, index.Passage{Doc: index.Document{URL: fmt.Sprintf("https://b.test/%d", i)}})
 	}
 	got := index.AboutPassages(list)
 	if strings.Contains(got, "s3cr3t") || !strings.Contains(got, "https://b.test/0") ||
@@ -292,79 +291,10 @@ func TestTheLedgerTellsWhatWasEmbeddedWithoutSecrets(t *testing.T) {
 }
 
 func TestVectorsSwitchedOff(t *testing.T) {
-	v := newVectors(vectorOptions{})
-	v.changed([]uint32{1}, nil)
-	if err := v.run(t.Context()); err != nil || v.state() != nil {
-		t.Errorf("without a model: %v, %v", err, v.state())
+	v := New(Options{})
+	v.Changed([]uint32{1}, nil)
+	if err := v.Run(t.Context()); err != nil || v.State() != nil {
+		t.Errorf("without a model: %v, %v", err, v.State())
 	}
-	v.close()
-}
-
-// reader is a knowledge of pages whose passages are embedded.
-func reader(t *testing.T, model *llm.Client, pages map[string]string) *Knowledge {
-	t.Helper()
-	st, err := store.Open(store.Options{Dir: t.TempDir()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	k, err := Open(Options{
-		Store: st, Embeddings: model,
-		Withhold: func(d *Document) bool { return d.Host == "intranet.test" },
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for url, md := range pages {
-		u, err := page.Parse(url)
-		if err != nil {
-			t.Fatal(err)
-		}
-		p := page.New(u)
-		p.ContentHash = md
-		if _, err := st.PutPage(&p.Record, []byte(md), store.Sum{}); err != nil {
-			t.Fatal(err)
-		}
-	}
-	ctx, cancel := context.WithCancel(t.Context())
-	done := make(chan error, 1)
-	go func() { done <- k.Run(ctx) }()
-	t.Cleanup(func() {
-		cancel()
-		if err := <-done; err != nil {
-			t.Error(err)
-		}
-		if err := errors.Join(k.Close(), st.Close()); err != nil {
-			t.Error(err)
-		}
-	})
-	return k
-}
-
-func TestASearchFindsWhatMeansTheSame(t *testing.T) {
-	e := newEmbedder(t)
-	k := reader(t, modelAt(t, e.URL, "m"), map[string]string{
-		"https://a.test/car": "the car is red", "https://a.test/doctor": "a doctor helps",
-		"https://b.test/car":        "this car was blue",
-		"https://intranet.test/car": "our car is secret",
-	})
-	eventually.True(t, "three vectors", func() bool {
-		s := k.Stats().Vectors
-		return s.Vectors == 3 && s.Waiting == 0 && s.Withheld == 1
-	})
-	r, err := k.Search(t.Context(), Query{Text: "automobile", Limit: 1})
-	if err != nil || len(r.Hits) != 1 || !strings.HasSuffix(r.Hits[0].URL, "/car") || r.Degraded {
-		t.Errorf("Search(automobile) = %+v, %v, want a page about cars", r, err)
-	}
-	r, err = k.Search(t.Context(), Query{Text: "automobile", Host: "b.test"})
-	if err != nil || len(r.Hits) != 1 || r.Hits[0].URL != "https://b.test/car" {
-		t.Errorf("Search(automobile) on a host = %+v, %v, want its one page", r, err)
-	}
-	if n := e.about("secret"); n != 0 {
-		t.Errorf("what is withheld was embedded %d times", n)
-	}
-	e.Close()
-	r, err = k.Search(t.Context(), Query{Text: "doctor helps me"})
-	if err != nil || len(r.Hits) == 0 || r.Hits[0].URL != "https://a.test/doctor" || !r.Degraded {
-		t.Errorf("Search with a dead model = %+v, %v, want the page found by words, degraded", r, err)
-	}
+	v.Close()
 }

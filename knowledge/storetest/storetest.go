@@ -1,4 +1,5 @@
-package knowledge
+// Package storetest opens stores for the tests of packages that keep records in one.
+package storetest
 
 import (
 	"testing"
@@ -6,7 +7,8 @@ import (
 	"github.com/readthru/readthru/store"
 )
 
-func testStore(tb testing.TB) *store.Store {
+// Open opens a store that is closed and removed with the test.
+func Open(tb testing.TB) *store.Store {
 	tb.Helper()
 	s, err := store.Open(store.Options{Dir: tb.TempDir()})
 	if err != nil {

@@ -1,4 +1,4 @@
-package knowledge
+package meaning
 
 import (
 	"context"
@@ -20,8 +20,8 @@ const (
 	mostExact     = 400                    // passages that are compared exactly for that, at most
 )
 
-// meaning is nearest with how much the model is trusted.
-func (v *vectors) meaning(ctx context.Context, text string, n int, allow func(passage uint32) bool) index.Meaning {
+// Meaning is nearest with how much the model is trusted.
+func (v *Vectors) Meaning(ctx context.Context, text string, n int, allow func(passage uint32) bool) index.Meaning {
 	passages, err := v.nearest(ctx, text, n, allow)
 	v.mu.RLock()
 	defer v.mu.RUnlock()
@@ -31,7 +31,7 @@ func (v *vectors) meaning(ctx context.Context, text string, n int, allow func(pa
 // nearest returns the n passages whose meaning is nearest to a text's, best first, with their cosines: exact for the
 // first few, estimated for the rest. Allow (nil: all) says which passages count. On an error the caller answers by
 // words alone.
-func (v *vectors) nearest(
+func (v *Vectors) nearest(
 	ctx context.Context, text string, n int, allow func(passage uint32) bool,
 ) ([]index.Scored, error) {
 	query, err := v.queryVector(ctx, text)
@@ -68,8 +68,8 @@ func (v *vectors) nearest(
 }
 
 // compare makes the scores of a list exact, as far as the vectors can be read.
-func (v *vectors) compare(space vectorSpace, query []float32, list []index.Scored, hashes [][16]byte) {
-	stored, err := v.o.records.Snapshot()
+func (v *Vectors) compare(space vectorSpace, query []float32, list []index.Scored, hashes [][16]byte) {
+	stored, err := v.o.Records.Snapshot()
 	if err != nil {
 		return
 	}
@@ -93,7 +93,7 @@ func (v *vectors) compare(space vectorSpace, query []float32, list []index.Score
 // queryVector returns the unit vector of a query. It waits 300 ms for it. An answer that comes later is kept for the
 // next time the same is asked, and wakes a model that sleeps; an endpoint that hangs holds up a few searches that long,
 // and no more.
-func (v *vectors) queryVector(ctx context.Context, text string) ([]float32, error) {
+func (v *Vectors) queryVector(ctx context.Context, text string) ([]float32, error) {
 	if x, ok := v.asked.Get(text); ok {
 		return x, nil
 	}
@@ -131,10 +131,10 @@ func (v *vectors) queryVector(ctx context.Context, text string) ([]float32, erro
 	}
 }
 
-func (v *vectors) embedQuery(ctx context.Context, text string) ([]float32, error) {
-	prefix := prefixesOf(v.o.model.Model()).query
+func (v *Vectors) embedQuery(ctx context.Context, text string) ([]float32, error) {
+	prefix := prefixesOf(v.o.Model.Model()).query
 	texts := []string{clip.Bytes(prefix+text, maxEmbedBytes)}
-	answer, err := v.o.model.Embed(ctx, texts, "", "embedding of a search query")
+	answer, err := v.o.Model.Embed(ctx, texts, "", "embedding of a search query")
 	if err != nil {
 		return nil, err
 	}

@@ -1,4 +1,4 @@
-package knowledge
+package meaning
 
 import (
 	"encoding/json"
@@ -7,6 +7,10 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+
+	"github.com/readthru/readthru/knowledge/storetest"
+
+	"github.com/readthru/readthru/knowledge/meaning/embedtest"
 
 	"github.com/readthru/readthru/internal/eventually"
 )
@@ -33,18 +37,18 @@ func TestAModelIsTrustedAfterItsTrial(t *testing.T) {
 		trusted bool
 	}{{"words", nil, true}, {"lengths", flat, false}} {
 		t.Run(tt.name, func(t *testing.T) {
-			e, s := newEmbedder(t), newShelf()
-			e.set(64, tt.instead)
+			e, s := embedtest.New(t), newShelf()
+			e.Set(64, tt.instead)
 			for n := range trialPassages {
 				s.put(fmt.Sprintf("The walrus number%d eats clam%d and sleeps near rock%d every day%d.", n, n, n, n))
 			}
-			v, _ := start(t, testStore(t).Records(), s, modelAt(t, e.URL, "m"))
+			v, _ := start(t, storetest.Open(t).Records(), s, embedtest.Model(t, e.URL, "m"))
 			eventually.True(t, "a trial", func() bool {
 				v.mu.RLock()
 				defer v.mu.RUnlock()
 				return v.tried == trialPassages
 			})
-			m := v.meaning(t.Context(), "walrus number7 eats clam7", 3, nil)
+			m := v.Meaning(t.Context(), "walrus number7 eats clam7", 3, nil)
 			if m.Err != nil || (m.Trust > .9) != tt.trusted || !tt.trusted && m.Trust != 0 {
 				t.Errorf("trust %v, %v", m.Trust, m.Err)
 			}
