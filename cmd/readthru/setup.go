@@ -488,7 +488,9 @@ func (in *installation) choice(ctx context.Context, w setupChoices,
 	return c, nil, nil
 }
 
-// checkPort returns an error if another program, or another user's daemon, has the address to which the agent's
+var errPortTaken = errors.New("another program or user has the proxy's address")
+
+// checkPort returns errPortTaken if another program, or another user's daemon, has the address to which the agent's
 // requests would go.
 func (in *installation) checkPort(ctx context.Context, proxy string) error {
 	s := in.settings
@@ -505,8 +507,8 @@ func (in *installation) checkPort(ctx context.Context, proxy string) error {
 	if m, merr := serviceManager(s); merr == nil && service.Installed(m) || !errors.Is(err, syscall.EADDRINUSE) {
 		return nil // the system listens for the service; what else is wrong with an address, its daemon tells
 	}
-	return withHint(fmt.Errorf("set up %s: another program or user has %s, where the agent's web requests would go",
-		in.agent.Title(), proxy), "end that program, or set proxy.listen in the configuration to another address; "+
+	return withHint(fmt.Errorf("set up %s: %w: %s, where the agent's web requests would go", in.agent.Title(),
+		errPortTaken, proxy), "end that program, or set proxy.listen in the configuration to another address; "+
 		"--no-proxy leaves the agent's web requests as they are")
 }
 

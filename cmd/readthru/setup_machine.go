@@ -40,7 +40,7 @@ func (p *program) setupMachine(c *cli.Context, s *settings) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if err := part(ctx); err != nil {
+		for _, err := range eachOf(part(ctx)) {
 			p.tell(err)
 			failed = append(failed, err)
 		}
@@ -51,6 +51,17 @@ func (p *program) setupMachine(c *cli.Context, s *settings) error {
 			"mend that and run \"readthru setup\" again: what is complete stays as it is")
 	}
 	return nil
+}
+
+// eachOf returns the errors that are joined in one.
+func eachOf(err error) []error {
+	if joined, ok := err.(interface{ Unwrap() []error }); ok { //nolint:errorlint // of errors.Join itself
+		return joined.Unwrap()
+	}
+	if err == nil {
+		return nil
+	}
+	return []error{err}
 }
 
 // guide is a setup of all.
@@ -149,7 +160,11 @@ func (g *guide) agents(ctx context.Context) error {
 		case st.State == "yes":
 			g.p.note("%s is set up already", a.Title())
 		default:
-			failed = append(failed, in.install(ctx, setupChoices{Proxy: true, Text: true}))
+			err := in.install(ctx, setupChoices{Proxy: true, Text: true})
+			if errors.Is(err, errPortTaken) {
+				return err // the others would meet the same
+			}
+			failed = append(failed, err)
 		}
 		found = true
 	}
@@ -160,9 +175,9 @@ func (g *guide) agents(ctx context.Context) error {
 }
 
 // provingPage is HTML that makes a page of markdown.
-const provingPage = `<!doctype html><title>readthru works</title><nav><a href="/">Home</a></nav><main><h1>readthru works</h1>
-<p>This page came from an origin on this machine as HTML, went through the proxy, and arrives as markdown. Nothing was
-asked of the internet, and the page is not kept.</p></main><script>track()</script>`
+const provingPage = `<!doctype html><title>readthru works</title><nav><a href="/">Home</a></nav>
+<main><h1>readthru works</h1><p>This page came from an origin on this machine as HTML, went through the proxy, and
+arrives as markdown. Nothing was asked of the internet, and the page is not kept.</p></main><script>track()</script>`
 
 // prove reads a page of an origin on this machine through the daemon.
 func (g *guide) prove(ctx context.Context) error {
