@@ -171,6 +171,9 @@ func (b *Build) Add(ctx context.Context, d Document) error {
 }
 
 func (b *Build) addPage(key page.Key) error {
+	if of := b.k.store.Named(key); of != (page.Key{}) {
+		key = of
+	}
 	p, err := b.k.store.Page(key)
 	if err != nil {
 		return err
