@@ -84,6 +84,7 @@ func readByline(meta page.Meta, root *html.Node) {
 var authorNames = dom.Names(`byline by-line author author-name post-author entry-author byline-name byline-author
 	article-author username contributor writer`)
 
+// AuthorElement reports whether an element says by its name, or by what it is marked as, who wrote the page.
 func AuthorElement(n *html.Node) bool {
 	switch {
 	case dom.Is(n, atom.Img, atom.Ul, atom.Form, atom.Input, atom.Meta, atom.Link):

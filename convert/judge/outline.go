@@ -66,7 +66,7 @@ type box struct {
 	low, high     float32 // what its own names say, see nameOdds
 	lowest, highest,
 	sum float32 // of itself and all around it
-	dropped bool // by the rules of prune.go, or around it
+	dropped bool // by the rules of package rules, or around it
 	inRoot  bool
 }
 

@@ -47,8 +47,9 @@ type renderer struct {
 	TooDeep, SpansCut bool
 }
 
-// New returns a renderer that writes links and images in the forms that [Options] name. source is the size of
-// the page in bytes, which bounds what is written; the footnotes that are referred to stand below pages.
+// New returns a renderer that writes links inline (or ""), by reference, as their text, or with none of it, and images
+// as keep (or ""), alt or none say. source is the size of the page in bytes, which bounds what is written; the
+// footnotes that are referred to stand below pages.
 func New(ctx context.Context, links, images string, source int, pages ...*html.Node) *renderer {
 	return &renderer{
 		ctx: ctx, links: links, images: images, budget: guard.OutputLimit(source) * 2, notes: notesBelow(pages...),
