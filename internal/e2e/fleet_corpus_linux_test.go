@@ -25,6 +25,7 @@ import (
 	"github.com/readthru/readthru/internal/eventually"
 	"github.com/readthru/readthru/internal/fleet/fleettest"
 	"github.com/readthru/readthru/internal/needs"
+	"github.com/readthru/readthru/internal/webtest"
 	"github.com/readthru/readthru/page"
 )
 
@@ -112,6 +113,7 @@ func balance(t *testing.T, daemons ...*daemon) string {
 	cmd.ExtraFiles = []*os.File{socket}
 	var said bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &said, &said
+	webtest.EndWithTests(cmd)
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
