@@ -280,6 +280,9 @@ func (h *history) freshen(asked, fields http.Header, sent, received time.Time) {
 			kept = append(kept, e) // of another partition
 		case e.status == http.StatusPartialContent:
 			kept = append(kept, e) // no cache need ask about a part; a 304 for the client's own copy says nothing of it
+			if h.storable(&fresh) {
+				kept = append(kept, fresh) // but a cache that has all parts may have asked about the whole
+			}
 		case !e.selects(asked):
 			kept = append(kept, e) // another variant, that may now serve this request, too
 			if h.storable(&fresh) {
