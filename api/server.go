@@ -329,7 +329,7 @@ func (s *Server) dispatch(w http.ResponseWriter, r *http.Request, list []*operat
 				r.Body = http.MaxBytesReader(w, r.Body, o.limit)
 			}
 			r = r.WithContext(asking(r))
-			if err := o.serve(s, w, r); err != nil {
+			if err := o.serve(s, w, r); err != nil { //nolint:contextcheck // jobs and what is told outlive a request
 				s.refuse(w, r, err)
 			}
 			return

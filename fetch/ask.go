@@ -8,21 +8,21 @@ import (
 	"github.com/readthru/readthru/page"
 )
 
-// Ask sends an own request past the cache, and returns the response with its decoded content, of at most limit bytes.
-// The response's body is read and closed. It follows no redirect.
-func (f *Fetcher) Ask(req *http.Request, limit int64) (*http.Response, []byte, error) {
+// Ask sends an own request past the cache, and returns status, header and decoded content of the response, of at most
+// limit bytes. It follows no redirect.
+func (f *Fetcher) Ask(req *http.Request, limit int64) (status int, h http.Header, content []byte, err error) {
 	f = f.newest.Load()
 	if err := f.Blocked(req.URL); err != nil {
-		return nil, nil, err
+		return 0, nil, nil, err
 	}
 	if f.o.UserAgent != "" {
 		req.Header.Set("User-Agent", f.o.UserAgent)
 	}
 	resp, err := f.o.Direct.RoundTrip(req.WithContext(OwnPolicy(req.Context())))
 	if err != nil {
-		return nil, nil, Explain(req.URL, err)
+		return 0, nil, nil, Explain(req.URL, err)
 	}
-	defer resp.Body.Close() //nolint:errcheck // it was only read
+	defer resp.Body.Close()
 	raw, err := io.ReadAll(io.LimitReader(resp.Body, limit+1))
 	if err == nil && int64(len(raw)) > limit {
 		err = errTooLarge
@@ -31,7 +31,7 @@ func (f *Fetcher) Ask(req *http.Request, limit int64) (*http.Response, []byte, e
 		raw, err = decode(raw, resp.Header, limit)
 	}
 	if err != nil {
-		return nil, nil, fmt.Errorf("read %s: %w", page.Mask(req.URL), err)
+		return 0, nil, nil, fmt.Errorf("read %s: %w", page.Mask(req.URL), err)
 	}
-	return resp, raw, nil
+	return resp.StatusCode, resp.Header, raw, nil
 }

@@ -463,7 +463,8 @@ func TestAPageThatCostsMoneyIsTold(t *testing.T) {
 	for _, want := range []string{"USD 0.01, by pay per crawl", "7 units of 0x1, by x402 exact"} {
 		_, err := c.try(t, fetch.Request{URL: parse(t, "https://site.test/"), Own: true, Force: true})
 		e, ok := errors.AsType[*fetch.Error](err)
-		if !ok || e.Status != 402 || len(e.Payment) != 1 || e.Payment[0].String() != want || e.Page().Payment[0] != e.Payment[0] {
+		if !ok || e.Status != 402 || len(e.Payment) != 1 || e.Payment[0].String() != want ||
+			e.Page().Payment[0] != e.Payment[0] {
 			t.Fatalf("error %+v, want 402 and the price %q", err, want)
 		}
 		for _, text := range []string{want + "; nothing was paid", "a copy of 20", "readthru pages show " + doc.Doc} {
@@ -494,7 +495,8 @@ func TestBotWallsAreTold(t *testing.T) {
 		t.Fatalf("page %+v, %v, want Cloudflare's wall and the time of the copy", ans.Page, err)
 	}
 	_, err = c.try(t, fetch.Request{URL: parse(t, "https://site.test/"), Own: true, Force: true})
-	if err == nil || !strings.Contains(err.Error(), "HTTP 403") || !strings.Contains(err.Error(), "a bot wall of Cloudflare; a copy of 20") {
+	if err == nil || !strings.Contains(err.Error(), "HTTP 403") ||
+		!strings.Contains(err.Error(), "a bot wall of Cloudflare; a copy of 20") {
 		t.Errorf("error %v, want the wall and the copy", err)
 	}
 }

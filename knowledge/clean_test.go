@@ -130,7 +130,7 @@ func TestPackOfOthersIsCleaned(t *testing.T) {
 		t.Fatal(err)
 	}
 	to := open(t, "", knowledge.Options{Cleaner: cleaner})
-	b, err := unpack(to, pack(t, from, "docs", signer(t)), knowledge.UnpackOptions{AnySigner: true})
+	b, err := unpack(to, pack(t, from, signer(t)), knowledge.UnpackOptions{AnySigner: true})
 	if err != nil || b.Description != "ab" {
 		t.Fatalf("unpacked %+v, %v", b, err)
 	}

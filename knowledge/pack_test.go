@@ -29,10 +29,11 @@ func signer(tb testing.TB) *knowledge.Signer {
 	return s
 }
 
-func pack(tb testing.TB, k *opened, name string, s *knowledge.Signer) []byte {
+// pack packs the base docs.
+func pack(tb testing.TB, k *opened, s *knowledge.Signer) []byte {
 	tb.Helper()
 	var b bytes.Buffer
-	if err := k.Pack(tb.Context(), name, s, &b, nil); err != nil {
+	if err := k.Pack(tb.Context(), "docs", s, &b, nil); err != nil {
 		tb.Fatalf("Pack: %v", err)
 	}
 	return b.Bytes()
@@ -71,7 +72,7 @@ func TestPackedBaseIsTheSameElsewhere(t *testing.T) {
 	}
 	from.drain(t)
 	s := signer(t)
-	file := pack(t, from, "docs", s)
+	file := pack(t, from, s)
 	if bytes.Contains(file, []byte(dir)) {
 		t.Errorf("the pack tells where the files were")
 	}
@@ -113,7 +114,7 @@ func TestChangedPackIsRefused(t *testing.T) {
 	k := open(t, "", knowledge.Options{})
 	k.newBase(t, "docs", knowledge.SourceText)
 	k.fill(t, "docs", "a", prose("walrus", 1))
-	file := pack(t, k, "docs", signer(t))
+	file := pack(t, k, signer(t))
 	try := func(name string, file []byte) {
 		t.Helper()
 		if _, err := unpack(k, file, knowledge.UnpackOptions{AnySigner: true, Name: "x"}); !errors.Is(err,
@@ -233,7 +234,7 @@ func TestAPackSaysWhatOriginsDeny(t *testing.T) {
 		t.Fatal(err)
 	}
 	to := open(t, "", knowledge.Options{})
-	if _, err := unpack(to, pack(t, from, "docs", signer(t)), knowledge.UnpackOptions{AnySigner: true}); err != nil {
+	if _, err := unpack(to, pack(t, from, signer(t)), knowledge.UnpackOptions{AnySigner: true}); err != nil {
 		t.Fatal(err)
 	}
 	for i, want := range []any{"Content-Signal: ai-train=no", nil} {

@@ -14,9 +14,11 @@ import (
 func TestFetchTellsOfWallsAndPreferences(t *testing.T) {
 	s := newWorld(t, nil).connect(t, nil)
 	for path, want := range map[string]string{
-		"/wall": "This is a bot wall and not the page", "/denied": "The site asks that models do not use this page: Content-Signal: ai-input=no",
+		"/wall":   "This is a bot wall and not the page",
+		"/denied": "The site asks that models do not use this page: Content-Signal: ai-input=no",
 	} {
-		if got, _, failed := try(t, s, "fetch", map[string]any{"url": "https://example.com" + path}); failed || !strings.Contains(got, want) {
+		got, _, failed := try(t, s, "fetch", map[string]any{"url": "https://example.com" + path})
+		if failed || !strings.Contains(got, want) {
 			t.Errorf("%s: %q, want %q", path, got, want)
 		}
 	}

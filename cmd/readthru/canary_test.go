@@ -153,7 +153,7 @@ func TestNoSecretOfAURLIsOnDisk(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer log.Close()
+	defer func() { _ = log.Close() }()
 	c, client := startLogged(t, slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 		func(s *settings) { s.Requests.Days = 7 })
 	server := c.server(nil, nil, &daemonInfo{}, nil)

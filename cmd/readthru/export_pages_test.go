@@ -53,8 +53,8 @@ func TestEveryPageIsExportedWhateverTheOthersAreCalled(t *testing.T) {
 	if n != len(s) || err != nil {
 		t.Errorf("exportPages = %d, %v, want all %d", n, err, len(s))
 	}
-	if len(denied) != 1 || denied[0].URL != "https://a.test/a.md/b" || denied[0].Denies[0] != "Content-Signal: ai-train=no" ||
-		exportDenials(root, denied) != nil {
+	if len(denied) != 1 || denied[0].URL != "https://a.test/a.md/b" ||
+		denied[0].Denies[0] != "Content-Signal: ai-train=no" || exportDenials(root, denied) != nil {
 		t.Errorf("%+v, want the page whose origin denies training", denied)
 	}
 	if text, err := root.ReadFile(denied[0].File); err != nil || !strings.Contains(string(text), "content of") {

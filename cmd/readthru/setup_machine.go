@@ -55,7 +55,7 @@ func (p *program) setupMachine(c *cli.Context, s *settings) error {
 
 // eachOf returns the errors that are joined in one.
 func eachOf(err error) []error {
-	if joined, ok := err.(interface{ Unwrap() []error }); ok { //nolint:errorlint // of errors.Join itself
+	if joined, ok := err.(interface{ Unwrap() []error }); ok {
 		return joined.Unwrap()
 	}
 	if err == nil {

@@ -72,7 +72,7 @@ func findKey(ctx context.Context, s *settings, signer *botauth.Signer) error {
 	if err != nil {
 		return fetch.Explain(req.URL, err)
 	}
-	defer resp.Body.Close() //nolint:errcheck // it was only read
+	defer resp.Body.Close()
 	content, err := io.ReadAll(io.LimitReader(resp.Body, 64<<10))
 	switch {
 	case err != nil:

@@ -52,11 +52,11 @@ func readURLs(r io.Reader, name string) (urls []string, err error) {
 func listedIn(name string) (urls []string, ok bool, err error) {
 	info, err := os.Stat(name)
 	if err != nil || !info.Mode().IsRegular() || !strings.HasSuffix(name, ".txt") {
-		return nil, false, nil //nolint:nilerr // whoever reads it tells
+		return nil, false, nil // whoever reads it tells
 	}
 	f, err := os.Open(name)
 	if err != nil {
-		return nil, false, nil //nolint:nilerr // as above
+		return nil, false, nil // as above
 	}
 	defer f.Close() //nolint:errcheck // it was read
 	if urls, err = readURLs(f, name); errors.Is(err, errNoList) {

@@ -140,7 +140,10 @@ func readLayers(t *testing.T, content string) (text string, hidden int) {
 		t.Fatal("the page is not the first object")
 	}
 	text, f := read(t, b.finish(root, ""))
-	for p := range f.Pages(t.Context()) {
+	for p, err := range f.Pages(t.Context()) {
+		if err != nil {
+			t.Fatal(err)
+		}
 		hidden += p.Hidden
 	}
 	return strings.TrimSpace(text), hidden

@@ -2,6 +2,7 @@ package pptx
 
 import (
 	"encoding/xml"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -135,8 +136,8 @@ func (s *shapes) placed() {
 	if isGroup && len(around) > 0 {
 		around = around[:len(around)-1]
 	}
-	for i := len(around) - 1; i >= 0; i-- {
-		f = f.within(around[i])
+	for _, each := range slices.Backward(around) {
+		f = f.within(each)
 	}
 	if isGroup {
 		if len(s.group) > 0 {

@@ -71,7 +71,7 @@ func (s *styles) read(t xml.StartElement) {
 		}
 	case "fgColor":
 		if n := len(s.fills); s.section == "fills" && n > 0 && s.fills[n-1] == "" {
-			s.fills[n-1], _ = color(t)
+			s.fills[n-1] = color(t)
 		}
 	}
 }
@@ -97,29 +97,31 @@ func (s *styles) of(t xml.StartElement) cellStyle {
 func (l *letter) read(t xml.StartElement) {
 	switch t.Name.Local {
 	case "color":
-		l.color, _ = color(t)
+		l.color = color(t)
 	case "sz":
 		l.size, _ = strconv.ParseFloat(xmlread.Attr(t, "val"), 64)
 	}
 }
 
-// color reads a color, if it is known. The first two of a theme are those of the page and of its letters.
-func color(t xml.StartElement) (hex string, known bool) {
+// color reads a color; empty if it is not known. The first two of a theme are those of the page and of its letters.
+func color(t xml.StartElement) (hex string) {
 	if tint := xmlread.Attr(t, "tint"); tint != "" && tint != "0" {
-		return "", false
+		return ""
 	}
 	if rgb := strings.ToLower(xmlread.Attr(t, "rgb")); len(rgb) == 8 {
-		_, err := strconv.ParseUint(rgb, 16, 32)
-		return rgb[2:], err == nil
+		if _, err := strconv.ParseUint(rgb, 16, 32); err != nil {
+			return ""
+		}
+		return rgb[2:]
 	}
 	switch {
 	case xmlread.Attr(t, "theme") == "0", xmlread.Attr(t, "indexed") == "1", xmlread.Attr(t, "indexed") == "9":
-		return "ffffff", true
+		return "ffffff"
 	case xmlread.Attr(t, "theme") == "1", xmlread.Attr(t, "indexed") == "0", xmlread.Attr(t, "indexed") == "8",
 		xmlread.Attr(t, "indexed") == "64", xmlread.Attr(t, "auto") == "1":
-		return "000000", true
+		return "000000"
 	}
-	return "", false
+	return ""
 }
 
 // alike reports whether two known colors may look the same.

@@ -10,6 +10,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
 	"strings"
@@ -70,7 +71,7 @@ const maxContent = 5 << 20
 
 // An Asker sends requests to origins past any cache, and knows what their robots.txt says.
 type Asker interface {
-	Ask(req *http.Request, limit int64) (*http.Response, []byte, error)
+	Ask(req *http.Request, limit int64) (status int, h http.Header, content []byte, err error)
 	Allowed(context.Context, *url.URL) (fetch.Verdict, error)
 }
 
@@ -122,15 +123,13 @@ func (c *check) get(ctx context.Context, u *url.URL, accept string, more http.He
 		if err != nil {
 			return nil, err
 		}
-		for name, values := range more {
-			req.Header[name] = values
-		}
+		maps.Copy(req.Header, more)
 		req.Header.Set("Accept", accept)
-		resp, content, err := c.Ask(req, maxContent)
+		status, h, content, err := c.Ask(req, maxContent)
 		if err != nil {
 			return nil, err
 		}
-		if to := resp.Header.Get("Location"); to != "" && resp.StatusCode >= 300 && resp.StatusCode < 400 {
+		if to := h.Get("Location"); to != "" && status >= 300 && status < 400 {
 			next, err := page.Resolve(u, to)
 			if err != nil {
 				return nil, fmt.Errorf("%s redirects to %q: %w", page.Mask(u), to, err)
@@ -138,7 +137,7 @@ func (c *check) get(ctx context.Context, u *url.URL, accept string, more http.He
 			u = next
 			continue
 		}
-		return &answer{u, resp.StatusCode, resp.Header, content}, nil
+		return &answer{u, status, h, content}, nil
 	}
 	return nil, fmt.Errorf("%s redirects ten times", page.Mask(u))
 }

@@ -3,6 +3,7 @@ package sitecheck_test
 import (
 	"context"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -17,14 +18,14 @@ import (
 // direct asks without a transport of ours, whose rules are not what is tested.
 type direct struct{ verdict fetch.Verdict }
 
-func (direct) Ask(req *http.Request, _ int64) (*http.Response, []byte, error) {
+func (direct) Ask(req *http.Request, _ int64) (int, http.Header, []byte, error) {
 	resp, err := http.DefaultTransport.RoundTrip(req)
 	if err != nil {
-		return nil, nil, err
+		return 0, nil, nil, err
 	}
 	defer resp.Body.Close()
 	content, err := io.ReadAll(resp.Body)
-	return resp, content, err
+	return resp.StatusCode, resp.Header, content, err
 }
 
 func (d direct) Allowed(context.Context, *url.URL) (fetch.Verdict, error) { return d.verdict, nil }
@@ -58,9 +59,7 @@ func (s site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.NotFound(w, r)
 		return
 	}
-	for name, values := range s.fields {
-		w.Header()[name] = values
-	}
+	maps.Copy(w.Header(), s.fields)
 	if tag := w.Header().Get("Etag"); tag != "" && r.Header.Get("If-None-Match") == tag {
 		w.WriteHeader(http.StatusNotModified)
 		return
@@ -105,7 +104,9 @@ func TestWhatAgentsGetOfASite(t *testing.T) {
 			"all is right",
 			site{
 				negotiates: true, vary: true, weights: true, named: "/page.md",
-				files:  map[string]string{"/page.md": md, "/llms.txt": "text/plain\n# Site", "/llms-full.txt": "text/plain\n# Site"},
+				files: map[string]string{
+					"/page.md": md, "/llms.txt": "text/plain\n# Site", "/llms-full.txt": "text/plain\n# Site",
+				},
 				fields: http.Header{"Etag": {`"1"`}, "Content-Signal": {"ai-input=yes, ai-train=no"}},
 			},
 			fetch.Verdict{Allowed: true},
@@ -229,7 +230,8 @@ func TestASiteThatCannotBeRead(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := sitecheck.Check(t.Context(), direct{}, u); err == nil || !strings.Contains(err.Error(), "redirects ten times") {
+	_, err = sitecheck.Check(t.Context(), direct{}, u)
+	if err == nil || !strings.Contains(err.Error(), "redirects ten times") {
 		t.Errorf("error %v, want that it redirects", err)
 	}
 	srv.Close()

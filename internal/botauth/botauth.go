@@ -30,8 +30,9 @@ import (
 )
 
 const (
-	// DirectoryPath is where an origin publishes its keys, and DirectoryType the media type of the document there.
+	// DirectoryPath is where an origin publishes its keys.
 	DirectoryPath = "/.well-known/http-message-signatures-directory"
+	// DirectoryType is the media type of the document there.
 	DirectoryType = "application/http-message-signatures-directory+json"
 
 	tag      = "web-bot-auth"

@@ -3,6 +3,7 @@ package e2e_test
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	neturl "net/url"
 	"os/exec"
@@ -53,9 +54,7 @@ func options(screenshots bool) (list []option) {
 	api := func(name string, o object) {
 		list = append(list, option{"API, " + name, func(d *doors, url string) said {
 			given := object{"session": "other"}
-			for k, v := range o {
-				given[k] = v
-			}
+			maps.Copy(given, o)
 			return d.api(url, given)
 		}})
 	}

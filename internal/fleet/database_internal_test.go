@@ -20,7 +20,8 @@ func TestHostsOfAURL(t *testing.T) {
 		}
 		q := u.Query()
 		spreadHosts(u, q)
-		if u.Host != tt.host || q.Get("host") != tt.hosts || q.Get("port") != tt.ports || q.Get("target_session_attrs") != tt.target {
+		if u.Host != tt.host || q.Get("host") != tt.hosts || q.Get("port") != tt.ports ||
+			q.Get("target_session_attrs") != tt.target {
 			t.Errorf("%s: host %q, query %v", tt.url, u.Host, q)
 		}
 	}

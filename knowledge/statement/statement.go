@@ -23,12 +23,14 @@ type Statement struct {
 	Confidence     float64  `json:"confidence"` // 0 to 1: a model's own, or .3 without one
 }
 
+// MaxItems is how many items a list of a statement has at most.
+const MaxItems = 12
+
 const (
 	defaultFrame    = "CAUSAL"
 	localConfidence = .3
 
 	maxStatements   = 8    // of a passage
-	MaxItems        = 12   // of a list
 	maxItemBytes    = 120  // of an item
 	maxStatementLen = 2000 // bytes
 )

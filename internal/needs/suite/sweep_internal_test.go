@@ -46,7 +46,7 @@ func TestAKilledRunLeavesNothing(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer in.Close() //nolint:errcheck // the run is over
+		defer in.Close()
 		if err := run.Start(); err != nil {
 			t.Fatal(err)
 		}

@@ -74,7 +74,7 @@ func TestPublishedSignaturesVerify(t *testing.T) {
 			`agent2="https://signature-agent.test"`,
 		},
 	} {
-		r, _ := http.NewRequest(http.MethodGet, "https://example.com/path/to/resource", nil)
+		r, _ := http.NewRequestWithContext(t.Context(), http.MethodGet, "https://example.com/path/to/resource", nil)
 		r.Header.Set("Signature-Input", tt.input)
 		r.Header.Set("Signature", tt.signature)
 		if tt.agent != "" {
@@ -100,7 +100,7 @@ func TestASignatureIsForOneRequest(t *testing.T) {
 	}
 	now := time.Unix(1_790_000_000, 0)
 	sign := func() *http.Request {
-		r, _ := http.NewRequest(http.MethodGet, "https://WWW.Example.com:443/a%2Fb?q=1", nil)
+		r, _ := http.NewRequestWithContext(t.Context(), http.MethodGet, "https://WWW.Example.com:443/a%2Fb?q=1", nil)
 		if err := s.Sign(r, now); err != nil {
 			t.Fatal(err)
 		}
@@ -187,7 +187,8 @@ func TestKeysAreKept(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, err := New(file, "https://bot.example")
-		if kept, _ := os.ReadFile(file); err == nil || strings.Contains(err.Error(), "secret") || !bytes.Equal(kept, content) {
+		kept, _ := os.ReadFile(file)
+		if err == nil || strings.Contains(err.Error(), "secret") || !bytes.Equal(kept, content) {
 			t.Errorf("%s: %v, want an error without the content, and the file as it was", name, err)
 		}
 	}
@@ -212,7 +213,7 @@ func BenchmarkSign(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	r, _ := http.NewRequest(http.MethodGet, "https://www.example.com/path/to/resource?q=1", nil)
+	r, _ := http.NewRequestWithContext(b.Context(), http.MethodGet, "https://www.example.com/path/to/resource?q=1", nil)
 	for b.Loop() {
 		if err := s.Sign(r, time.Now()); err != nil {
 			b.Fatal(err)
