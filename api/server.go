@@ -328,8 +328,8 @@ func (s *Server) dispatch(w http.ResponseWriter, r *http.Request, list []*operat
 			if _, local := w.(*pipedResponse); !local {
 				r.Body = http.MaxBytesReader(w, r.Body, o.limit)
 			}
-			r = r.WithContext(asking(r))
-			if err := o.serve(s, w, r); err != nil { //nolint:contextcheck // jobs and what is told outlive a request
+			r = r.WithContext(asking(r)) //nolint:contextcheck // jobs and what is told outlive a request
+			if err := o.serve(s, w, r); err != nil {
 				s.refuse(w, r, err)
 			}
 			return

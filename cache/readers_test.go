@@ -114,6 +114,7 @@ type matrix struct {
 	t       *testing.T
 	private bool
 	nodes   []*cache.Cache // of a fleet
+	mu      sync.Mutex     // of the next two, which the origin reads in the background, too
 	said    []string       // by the origin, of caching
 	kind    string         // of content
 	fails   atomic.Bool    // the origin does not answer
@@ -160,10 +161,13 @@ func (m *matrix) RoundTrip(req *http.Request) (*http.Response, error) {
 		}
 	}
 	h := http.Header{"Etag": {strconv.Quote(of)}, "X-Of": {of}}
-	if m.kind != "" {
-		h.Set("Content-Type", m.kind)
+	m.mu.Lock()
+	said, kind := m.said, m.kind
+	m.mu.Unlock()
+	if kind != "" {
+		h.Set("Content-Type", kind)
 	}
-	for _, field := range m.said {
+	for _, field := range said {
 		name, value, _ := strings.Cut(field, ": ")
 		h.Add(name, value)
 	}
@@ -189,8 +193,16 @@ func (m *matrix) RoundTrip(req *http.Request) (*http.Response, error) {
 	}, nil
 }
 
+// say sets what the origin says of caching, and the type of its content.
+func (m *matrix) say(said []string, kind string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.said, m.kind = said, kind
+}
+
 // ask asks a node as a reader, and returns header and content of the response, and its status with the cache's outcome.
-func (m *matrix) ask(node int, reader string, who []string, way wayToAsk, path string) (h http.Header, body, outcome string) {
+func (m *matrix) ask(node int, reader string, who []string, way wayToAsk, path string,
+) (h http.Header, body, outcome string) {
 	m.t.Helper()
 	req, err := http.NewRequestWithContext(m.t.Context(), way.method, "https://origin.test"+path, http.NoBody)
 	if err != nil {
@@ -216,7 +228,7 @@ func (m *matrix) ask(node int, reader string, who []string, way wayToAsk, path s
 // try asks for a path as Alice, then as others.
 func (m *matrix) try(said saying, kind string, who credential, first wayToAsk, path string) {
 	m.t.Helper()
-	m.said, m.kind = said.fields, kind
+	m.say(said.fields, kind)
 	m.fails.Store(false)
 	if h, body, _ := m.ask(0, "ALICE", who.fields, first, path); strings.Contains(body, "BOB") {
 		m.t.Fatalf("%v: the first gets %s", h, body)
@@ -270,17 +282,18 @@ func TestReadersWhoAskAtOnceShareNothing(t *testing.T) {
 			}),
 		})
 		m.nodes = []*cache.Cache{c}
-		for _, m.kind = range kindsOfContent {
+		for _, kind := range kindsOfContent {
+			m.say(m.said, kind)
 			for _, who := range whoAsks {
 				for i, way := range waysToAsk {
 					release = make(chan struct{})
 					var wg sync.WaitGroup
 					for _, reader := range []string{"ALICE", "BOB", "", "ALICE", "BOB", ""} {
 						wg.Go(func() {
-							h, body, _ := m.ask(0, reader, who.fields, way, fmt.Sprintf("/%s/%s/%d", m.kind, who.name, i))
+							h, body, _ := m.ask(0, reader, who.fields, way, fmt.Sprintf("/%s/%s/%d", kind, who.name, i))
 							of := h.Get("X-Of")
 							if of != "" && of != "NOBODY" && of != reader {
-								t.Errorf("%q by %s, %s %v: %q gets %s %q", m.kind, who.name, way.method, way.fields, reader, of, body)
+								t.Errorf("%q by %s, %s %v: %q gets %s %q", kind, who.name, way.method, way.fields, reader, of, body)
 							}
 						})
 					}

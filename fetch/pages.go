@@ -244,7 +244,8 @@ func (f *Fetcher) answerRefused(ctx context.Context, a *attempt) (*Answer, error
 		_ = a.read(f.o.MaxBody) // without its content, a price in a field is read still
 		none.Payment = payment.Of(a.status, a.resp.Header, a.content)
 	}
-	defer func() { none.advice = f.adviceOf(a, none) }()
+	copied := f.copyRead(a) // now: steps that go on after us read the attempt
+	defer func() { none.advice = adviceOf(a, none, copied) }()
 	if !isRefusal(a.status) || a.req.Method == http.MethodHead || a.kind == opaque || a.read(f.o.MaxBody) != nil {
 		return nil, none
 	}
@@ -257,15 +258,16 @@ func (f *Fetcher) answerRefused(ctx context.Context, a *attempt) (*Answer, error
 	return f.answer(a, false), nil
 }
 
-// adviceOf returns what helps a reader of an attempt that its origin refused; "" if nothing does.
-func (f *Fetcher) adviceOf(a *attempt, e *Error) string {
+// adviceOf returns what helps a reader of an attempt that its origin refused; "" if nothing does. copied is when the
+// copy that is stored was read.
+func adviceOf(a *attempt, e *Error, copied time.Time) string {
 	var advice []string
 	if a.wall != "" {
 		advice = append(advice, strings.TrimSuffix("a bot wall of "+convert.WallOwner(a.wall), " of "))
 	}
-	if read := f.copyRead(a); !read.IsZero() && e.Kind == KindHTTP && !page.Gone(a.status) {
+	if !copied.IsZero() && e.Kind == KindHTTP && !page.Gone(a.status) {
 		advice = append(advice,
-			fmt.Sprintf("a copy of %s is stored: readthru pages show %s", read.Format(time.DateOnly), a.key.Doc()))
+			fmt.Sprintf("a copy of %s is stored: readthru pages show %s", copied.Format(time.DateOnly), a.key.Doc()))
 	}
 	return strings.Join(advice, "; ")
 }
