@@ -99,7 +99,7 @@ func (f *Fleet) takeAll(ctx context.Context, changes []row) (skipped bool, err e
 			switch {
 			case c.ahead():
 				f.tryLater("page", c.key.Doc(), c.key, errFuture)
-			case !newer(c, here) || here == nil && (c.goneAt != nil || f.o.Store.Named(c.key) != page.Key{}):
+			case !newer(c, here) || here == nil && c.goneAt != nil:
 				f.taken("page", c.key.Doc())
 			case c.goneAt != nil:
 				if err := f.o.Store.DeletePage(c.key); err != nil && !errors.Is(err, store.ErrNotFound) {
