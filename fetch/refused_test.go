@@ -1,0 +1,70 @@
+package fetch_test
+
+import (
+	"errors"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/readthru/readthru/fetch"
+)
+
+// inTurn answers the first request as the first handler does, and so on; the last one answers all further requests.
+func inTurn(handlers ...http.HandlerFunc) http.HandlerFunc {
+	var n atomic.Int64
+	return func(w http.ResponseWriter, r *http.Request) {
+		handlers[min(n.Add(1), int64(len(handlers)))-1](w, r)
+	}
+}
+
+// What an origin asks to be paid is told, and which copy of the page is stored, but never kept as the page.
+func TestAPageThatCostsMoneyIsTold(t *testing.T) {
+	price := "Crawler-Price: USD 0.01"
+	answers := inTurn(respond(200, article("Harbour"), html), respond(402, "<h1>Pay</h1>", html, price),
+		respond(402, `{"x402Version":1,"accepts":[{"scheme":"exact","maxAmountRequired":"7","asset":"0x1"}]}`, "Content-Type: application/json"))
+	c := newChain(t, answers)
+	if _, err := c.own(t, "https://site.test/"); err != nil {
+		t.Fatal(err)
+	}
+	doc := c.stored(t, "https://site.test/")
+	for _, want := range []string{"USD 0.01, by pay per crawl", "7 units of 0x1, by x402 exact"} {
+		_, err := c.try(t, fetch.Request{URL: parse(t, "https://site.test/"), Own: true, Force: true})
+		e, ok := errors.AsType[*fetch.Error](err)
+		if !ok || e.Status != 402 || len(e.Payment) != 1 || e.Payment[0].String() != want ||
+			e.Page().Payment[0] != e.Payment[0] {
+			t.Fatalf("error %+v, want 402 and the price %q", err, want)
+		}
+		for _, text := range []string{want + "; nothing was paid", "a copy of 20", "readthru pages show " + doc.Doc} {
+			if !strings.Contains(e.Error(), text) {
+				t.Errorf("%q does not say %q", e, text)
+			}
+		}
+	}
+	ans := c.read(t, "https://site.test/", "Cache-Control: no-cache")
+	if ans.Status == 200 {
+		t.Errorf("answer %+v", ans)
+	}
+	if now := c.stored(t, "https://site.test/"); now.ContentHash != doc.ContentHash {
+		t.Error("the demand replaced the page")
+	}
+}
+
+// A wall says whose it is, as far as its marks tell, and which copy of the page is stored.
+func TestBotWallsAreTold(t *testing.T) {
+	wall := "<html><body><script>window._cf_chl_opt={}</script><p>Checking your browser</p></body></html>"
+	c := newChain(t, inTurn(respond(200, article("Harbour"), html), respond(200, wall, html), respond(403, wall, html)))
+	if _, err := c.own(t, "https://site.test/"); err != nil {
+		t.Fatal(err)
+	}
+	ans, err := c.try(t, fetch.Request{URL: parse(t, "https://site.test/"), Own: true, Force: true})
+	if err != nil || ans.Page.Wall == nil || ans.Page.Wall.By != "Cloudflare" || ans.Page.Wall.Copy.IsZero() ||
+		ans.Page.Attempts[len(ans.Page.Attempts)-1].Reason != "bot wall: _cf_chl_opt" {
+		t.Fatalf("page %+v, %v, want Cloudflare's wall and the time of the copy", ans.Page, err)
+	}
+	_, err = c.try(t, fetch.Request{URL: parse(t, "https://site.test/"), Own: true, Force: true})
+	if err == nil || !strings.Contains(err.Error(), "HTTP 403") ||
+		!strings.Contains(err.Error(), "a bot wall of Cloudflare; a copy of 20") {
+		t.Errorf("error %v, want the wall and the copy", err)
+	}
+}
