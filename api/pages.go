@@ -217,11 +217,7 @@ func (s *Server) find(ref string) (page.Key, *page.Page, error) {
 
 // key returns the key of the page at a URL, which may be another name of it.
 func (s *Server) key(u *url.URL) page.Key {
-	key := page.KeyOf(page.Normalize(u))
-	if of := s.o.Store.Named(key); of != (page.Key{}) {
-		return of
-	}
-	return key
+	return s.o.Store.Resolve(page.KeyOf(page.Normalize(u)))
 }
 
 // isDoc reports whether ref can be a document id or the first digits of one.

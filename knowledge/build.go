@@ -171,9 +171,7 @@ func (b *Build) Add(ctx context.Context, d Document) error {
 }
 
 func (b *Build) addPage(key page.Key) error {
-	if of := b.k.store.Named(key); of != (page.Key{}) {
-		key = of
-	}
+	key = b.k.store.Resolve(key)
 	p, err := b.k.store.Page(key)
 	if err != nil {
 		return err

@@ -218,7 +218,7 @@ func (k *Knowledge) readTask(key page.Key) (in index.Item, err error) {
 
 // load returns a document as it is to be indexed. Any error means that there is nothing to index.
 func (k *Knowledge) load(key page.Key) (*Document, error) {
-	p, err := k.pageAt(key)
+	p, err := k.store.PageAt(key)
 	switch {
 	case err != nil:
 		return k.Document(key)
@@ -295,7 +295,7 @@ func (k *Knowledge) removeDocument(ctx context.Context, key page.Key) error {
 	s := &k.bases
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if _, err := k.pageAt(key); err == nil {
+	if _, err := k.store.PageAt(key); err == nil {
 		return nil
 	}
 	if _, err := k.archive.markdown(key); err == nil {

@@ -136,7 +136,7 @@ func (k *Knowledge) release(g generation, key page.Key, keepPages bool) error {
 	if _, err := k.archive.head(key); err == nil && last {
 		return k.archive.delete(key, append(gone, queued(key))...)
 	}
-	if p, err := k.pageAt(key); err == nil && last && p.VisitCount == 0 && !keepPages {
+	if p, err := k.store.PageAt(key); err == nil && last && p.VisitCount == 0 && !keepPages {
 		// First the page: should we die here, the membership brings us back to it.
 		if err := k.store.DeletePage(key); err != nil && !errors.Is(err, store.ErrNotFound) {
 			return err

@@ -63,7 +63,7 @@ func asideJob(key page.Key, value []byte) Job {
 
 // urlOf returns the URL of a document, if that can be read.
 func (k *Knowledge) urlOf(key page.Key) string {
-	if p, err := k.pageAt(key); err == nil {
+	if p, err := k.store.PageAt(key); err == nil {
 		return p.NormalizedURL
 	}
 	h, _ := k.archive.head(key) // a document of a knowledge base, or nothing

@@ -63,7 +63,7 @@ func (k *Knowledge) Documents(kb, cursor string, limit int) (list []Entry, next 
 // entry returns what a list says of a document. The error is store.ErrNotFound.
 func (k *Knowledge) entry(key page.Key) (Entry, error) {
 	e := Entry{Key: key, Doc: key.Doc(), Passages: len(k.index.PassagesOf(key))}
-	if p, err := k.pageAt(key); err == nil {
+	if p, err := k.store.PageAt(key); err == nil {
 		e.URL, e.Title, e.Kind, e.FetchedAt = p.NormalizedURL, p.Title, string(p.Type), p.FetchedAt
 		return e, nil
 	}

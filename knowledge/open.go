@@ -297,23 +297,13 @@ func (k *Knowledge) Search(ctx context.Context, q Query) (*Results, error) {
 	}
 }
 
-// pageAt returns the page of a key. A key that is another name of a page, as one is after its own page was deleted and
-// its address moved, has none: the error is store.ErrNotFound then, too.
-func (k *Knowledge) pageAt(key page.Key) (*page.Page, error) {
-	p, err := k.store.Page(key)
-	if err == nil && k.store.Named(key) != (page.Key{}) {
-		return nil, store.ErrNotFound
-	}
-	return p, err
-}
-
 // Document returns a page that was read, a document of a knowledge base, or a note, with its markdown. The error is
 // store.ErrNotFound.
 func (k *Knowledge) Document(key page.Key) (*Document, error) {
 	if _, ok := noteIn(key); ok {
 		return k.noteDocument(key)
 	}
-	if p, err := k.pageAt(key); err == nil {
+	if p, err := k.store.PageAt(key); err == nil {
 		return k.pageDocument(key, p)
 	}
 	h, err := k.archive.head(key)

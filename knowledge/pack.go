@@ -112,7 +112,7 @@ func (k *Knowledge) pack(ctx context.Context, base Base, s *Signer, w io.Writer,
 			Metadata:  h.Metadata,
 			FetchedAt: d.FetchedAt, Markdown: string(d.Markdown),
 		}
-		if p, err := k.pageAt(key); err == nil && len(p.Preferences.Denials()) > 0 {
+		if p, err := k.store.PageAt(key); err == nil && len(p.Preferences.Denials()) > 0 {
 			line.Metadata = page.Metadata{"preferences": strings.Join(p.Preferences.Denials(), "; ")}
 		}
 		if err := lines.Encode(line); err != nil {

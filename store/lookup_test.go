@@ -1,6 +1,7 @@
 package store_test
 
 import (
+	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -98,6 +99,9 @@ func TestAnotherNameOfAPageIsReadOnce(t *testing.T) {
 		if got := s.Named(name); got != (page.Key{}) {
 			t.Fatalf("named %s before it is", got.Doc())
 		}
+		if got := s.Resolve(name); got != name {
+			t.Fatalf("a key that names no page leads to %s", got.Doc())
+		}
 	}
 	for _, of := range []page.Key{other, page.KeyOf("https://a.test/third")} {
 		if err := s.NamePage(name, of); err != nil {
@@ -107,8 +111,30 @@ func TestAnotherNameOfAPageIsReadOnce(t *testing.T) {
 			if got := s.Named(name); got != of {
 				t.Fatalf("named %s, want %s", got.Doc(), of.Doc())
 			}
+			if got := s.Resolve(name); got != of {
+				t.Fatalf("leads to %s, want %s", got.Doc(), of.Doc())
+			}
 		}
 		flush(t, s)
 		s.Chill()
+	}
+}
+
+// A page is at its own key alone, and found by its other names.
+func TestAPageIsAtItsOwnKey(t *testing.T) {
+	s := openStore(t, store.Options{})
+	own, name := page.KeyOf("https://a.test/own"), page.KeyOf("https://a.test/name")
+	putPage(t, s, "https://a.test/own", "# Own")
+	if err := s.NamePage(name, own); err != nil {
+		t.Fatal(err)
+	}
+	if p, err := s.PageAt(own); err != nil || p.NormalizedURL != "https://a.test/own" {
+		t.Errorf("at its key: %v, %v", p, err)
+	}
+	if _, err := s.Page(name); err != nil {
+		t.Errorf("by its name: %v", err)
+	}
+	if _, err := s.PageAt(name); !errors.Is(err, store.ErrNotFound) {
+		t.Errorf("at its name: %v, want ErrNotFound", err)
 	}
 }

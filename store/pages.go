@@ -213,6 +213,16 @@ func (s *Store) Page(k page.Key) (*page.Page, error) {
 	return s.withVisits(k, s.told(k, record)), nil
 }
 
+// PageAt returns the page that is kept under a key itself, as Page does. The error is ErrNotFound, also for another name
+// of a page.
+func (s *Store) PageAt(k page.Key) (*page.Page, error) {
+	p, err := s.Page(k)
+	if err == nil && s.Named(k) != (page.Key{}) {
+		return nil, ErrNotFound
+	}
+	return p, err
+}
+
 // told returns the record of a page as it is told.
 func (s *Store) told(k page.Key, r *pageRecord) page.Record {
 	return s.cleaner.record(r.Page, r.Edition, func() ([]byte, error) { return s.Markdown(k) })
@@ -309,6 +319,14 @@ func (s *Store) Named(k page.Key) (of page.Key) {
 		of = *named
 	}
 	return of
+}
+
+// Resolve returns the key of the page that k is another name of, and otherwise k itself.
+func (s *Store) Resolve(k page.Key) page.Key {
+	if of := s.Named(k); of != (page.Key{}) {
+		return of
+	}
+	return k
 }
 
 // NamePage makes k another name of a page. The error is ErrFull, or says that k has a page of its own.

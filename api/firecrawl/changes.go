@@ -72,9 +72,8 @@ func (s *Service) before(u *url.URL, o *scrapeOptions) *previous {
 	if wanted == nil || s.o.Store == nil {
 		return nil
 	}
-	b := &previous{store: s.o.Store, key: page.KeyOf(page.Normalize(u)), diff: len(wanted.Modes) > 0}
-	if of := s.o.Store.Named(b.key); of != (page.Key{}) {
-		b.key = of
+	b := &previous{
+		store: s.o.Store, key: s.o.Store.Resolve(page.KeyOf(page.Normalize(u))), diff: len(wanted.Modes) > 0,
 	}
 	p, err := b.store.Page(b.key)
 	if err != nil {

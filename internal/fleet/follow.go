@@ -163,8 +163,8 @@ func (r *row) ahead() bool {
 
 // here returns what the node has of a page, without content; nil if it has nothing.
 func (f *Fleet) here(k page.Key) *row {
-	p, err := f.o.Store.Page(k)
-	if err != nil || page.KeyOf(p.NormalizedURL) != k {
+	p, err := f.o.Store.PageAt(k)
+	if err != nil {
 		return nil
 	}
 	return &row{key: k, fetchedAt: readAt(&p.Record), hash: p.ContentHash}
