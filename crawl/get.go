@@ -169,7 +169,7 @@ func pageOf(raw string, ans *fetch.Answer) (*Page, error) {
 		switch w {
 		case "binary", "scanned", "encrypted":
 			return nil, noPage(ans.Page.ContentType)
-		case "bot-wall":
+		case page.WarnWall:
 			return nil, errors.New("the answer is a bot wall")
 		case "soft-404":
 			return nil, errors.New("the page says that it does not exist")

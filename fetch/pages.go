@@ -21,9 +21,6 @@ import (
 	"github.com/readthru/readthru/store"
 )
 
-// warnWall is the warning of a page that is a wall for bots.
-const warnWall = "bot-wall"
-
 // Page gets a page for a client that wants markdown. The error is always an [*Error]. When the answer is the origin's
 // response (Answer.Response), the caller closes its body; the time limit for pages does not hold for it.
 func (f *Fetcher) Page(ctx context.Context, r Request) (*Answer, error) {
@@ -288,7 +285,7 @@ func (f *Fetcher) runSuitableSteps(ctx context.Context, a *attempt) error {
 		said = nil // no wall looks like that, and data may speak of walls
 	}
 	if a.wall = convert.Wall(a.status, a.resp.Header, said); a.wall != "" {
-		a.warn(warnWall)
+		a.warn(page.WarnWall)
 		a.page.Wall = &page.Wall{By: convert.WallOwner(a.wall), Copy: f.copyRead(a)}
 		a.memorable = false
 		f.deleteResponses(a)

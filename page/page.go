@@ -47,6 +47,9 @@ type Error struct {
 	Payment []Payment `json:"payment,omitempty"` // how the origin offers to be paid for the page, of status 402
 }
 
+// WarnWall is the warning of a page in whose place a bot wall stands. It is never kept.
+const WarnWall = "bot-wall"
+
 // A Wall is a bot wall that stands in the place of a page.
 type Wall struct {
 	By   string    `json:"by,omitempty"`  // whose it is: Cloudflare, DataDome, …; empty: its marks do not say
@@ -133,7 +136,7 @@ func (r *Record) Findable() bool {
 		}
 	}
 	return !slices.ContainsFunc(r.Warnings, func(w string) bool {
-		return w == "truncated" || w == "bot-wall" || w == WarnNotIndexed
+		return w == "truncated" || w == WarnWall || w == WarnNotIndexed
 	})
 }
 

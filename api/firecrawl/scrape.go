@@ -209,7 +209,7 @@ func unreadable(p *page.Page) error {
 				http.StatusInternalServerError, codeUnsupported,
 				fmt.Sprintf("%s has no text: it is %s", page.MaskString(p.URL), w),
 			}
-		case "bot-wall":
+		case page.WarnWall:
 			return &failure{
 				http.StatusInternalServerError, codeFailed,
 				page.MaskString(p.URL) + " answers with a challenge to bots instead of the page",

@@ -255,7 +255,7 @@ func (p *program) printPage(pg *page.Page, r api.FetchRequest, front, follows bo
 
 // pageWall returns an error for what stands in the place of a page that its origin shows to humans alone.
 func pageWall(pg *page.Page) error {
-	if !slices.Contains(pg.Warnings, "bot-wall") {
+	if !slices.Contains(pg.Warnings, page.WarnWall) {
 		return nil
 	}
 	what, help := "a bot wall", "readthru gets round no wall: open the page in a browser, or ask its owner"
