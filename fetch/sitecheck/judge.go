@@ -16,25 +16,28 @@ import (
 	"github.com/readthru/readthru/page"
 )
 
-// page looks at the page in HTML: whether it is one, and what it costs as markdown of ours.
-func (c *check) page(ctx context.Context, html *answer) error {
+// isPage reports whether the origin answers with the page. If not, what it answers is a finding.
+func (c *check) isPage(html *answer) bool {
 	r := c.report
-	if offers := payment.Of(html.status, html.header, html.content); len(offers) > 0 {
+	offers := payment.Of(html.status, html.header, html.content)
+	mark := convert.Wall(html.status, html.header, html.content)
+	switch {
+	case len(offers) > 0:
 		r.add("page", Advice, "asks for payment: "+offers[0].String(), "agents that do not pay read nothing")
-		c.blocked = true
-		return nil
-	}
-	if mark := convert.Wall(html.status, html.header, html.content); mark != "" {
+	case mark != "":
 		r.add("page", Wrong, strings.TrimSuffix("a bot wall of "+convert.WallOwner(mark), " of ")+" answers agents",
 			"let signed agents pass (Web Bot Auth), or those whose names you know")
-		c.blocked = true
-		return nil
-	}
-	if html.status != http.StatusOK {
+	case html.status != http.StatusOK:
 		r.add("page", Wrong, fmt.Sprintf("answers with status %d", html.status), "")
-		c.blocked = true
-		return nil
+	default:
+		return true
 	}
+	return false
+}
+
+// convert reads the page in HTML: whether it has text, and what it costs as markdown of ours.
+func (c *check) convert(ctx context.Context, html *answer) error {
+	r := c.report
 	if page.KindOf(html.header.Get("Content-Type")) != page.HTML {
 		r.add("page", Good, "is "+mediaType(html), "")
 		return nil
@@ -47,11 +50,12 @@ func (c *check) page(ctx context.Context, html *answer) error {
 	if err != nil {
 		return err
 	}
+	c.signs, c.robots = doc.Signs(), result.Meta["robots"]
 	r.HTMLTokens, r.MarkdownTokens = result.HTMLTokens, result.Tokens
-	switch signs := doc.Signs(); {
-	case signs.JSShell:
+	switch {
+	case c.signs.JSShell:
 		r.add("page", Advice, "is empty until its scripts run", "agents without a browser see nothing: send the text as HTML")
-	case signs.Thin:
+	case c.signs.Thin:
 		r.add("page", Advice, "has hardly any text", "")
 	default:
 		r.add("page", Good, "has its text in HTML", "")
@@ -74,7 +78,7 @@ func (c *check) negotiation(ctx context.Context, html *answer) error {
 	md := answers[acceptMarkdown]
 	if html.markdown() {
 		r.add("negotiation", Good, "the page is markdown for everybody", "")
-		c.found("it is markdown")
+		c.found = true
 		return nil
 	}
 	if !md.markdown() {
@@ -86,7 +90,7 @@ func (c *check) negotiation(ctx context.Context, html *answer) error {
 			"answer it with text/markdown: agents then read what you write, not what they guess")
 		return nil
 	}
-	c.found("Accept: text/markdown")
+	c.found = true
 	r.MarkdownTokens = convert.Tokens(md.content)
 	r.add("negotiation", Good, fmt.Sprintf("Accept: text/markdown gets %d tokens of markdown", r.MarkdownTokens), "")
 	var silent []string
@@ -114,7 +118,7 @@ func (c *check) negotiation(ctx context.Context, html *answer) error {
 		}
 	}
 	if len(wrong) > 0 {
-		r.add("weights", Wrong, list(wrong), "compare the q values of Accept (RFC 9110 §12.4.2)")
+		r.add("weights", Wrong, strings.Join(wrong, ", "), "compare the q values of Accept (RFC 9110 §12.4.2)")
 	} else {
 		r.add("weights", Good, "the q values of Accept decide", "")
 	}
@@ -127,11 +131,7 @@ func (c *check) twins(ctx context.Context, html *answer) error {
 		return nil
 	}
 	r := c.report
-	named := ""
-	if doc, err := convert.Parse(ctx, html.content, html.header.Get("Content-Type"), html.url); err == nil {
-		named = doc.Signs().MarkdownTwin
-	}
-	list := fetch.Twins(html.url, html.header, named, false)
+	list := fetch.Twins(html.url, html.header, c.signs.MarkdownTwin, false)
 	for _, u := range list {
 		a, err := c.optional(ctx, u, "*/*")
 		if err != nil {
@@ -141,7 +141,6 @@ func (c *check) twins(ctx context.Context, html *answer) error {
 			r.add("twin", Wrong, page.Mask(u)+", which the page names as its markdown, "+why, "")
 			continue
 		}
-		c.found("a twin")
 		r.add("twin", Good, "the page names "+page.Mask(u), "")
 		return nil
 	}
@@ -154,13 +153,12 @@ func (c *check) twins(ctx context.Context, html *answer) error {
 			return err
 		}
 		if unfit(a) == "" {
-			c.found("a twin")
 			r.add("twin", Advice, page.Mask(u)+" is markdown, and the page does not name it",
 				`name it: <link rel="alternate" type="text/markdown" href="…">, or a Link field`)
 			return nil
 		}
 	}
-	if len(c.own) == 0 {
+	if !c.found {
 		r.add("twin", Advice, "the page names no markdown, and there is none beside it", "")
 	}
 	return nil
@@ -201,7 +199,7 @@ func (c *check) lists(ctx context.Context, html *answer) error {
 		names = append(names, name)
 	}
 	if len(names) > 0 {
-		r.add("llms.txt", Good, "there is "+list(names), "")
+		r.add("llms.txt", Good, "there is "+strings.Join(names, ", "), "")
 	} else {
 		r.add("llms.txt", Advice, "there is none", "list in /llms.txt what agents should read (llmstxt.org)")
 	}
@@ -217,11 +215,7 @@ func (c *check) preferences(ctx context.Context, html *answer) error {
 		return err
 	}
 	stated = append(stated, verdict.Preferences...)
-	if doc, err := convert.Parse(ctx, html.content, html.header.Get("Content-Type"), html.url); err == nil {
-		if result, err := doc.Convert(ctx, convert.Options{}); err == nil {
-			stated = append(stated, preference.OfMeta(result.Meta["robots"])...)
-		}
-	}
+	stated = append(stated, preference.OfMeta(c.robots)...)
 	if !verdict.Allowed {
 		r.add("robots.txt", Advice, verdict.Reason, "agents that obey it do not read the page by themselves")
 	} else {
@@ -237,7 +231,7 @@ func (c *check) preferences(ctx context.Context, html *answer) error {
 		r.add("preferences", Advice, "nothing is stated about use by models",
 			"Content-Signal or Content-Usage says what you allow, as a field or in robots.txt")
 	} else {
-		r.add("preferences", Good, list(says), "")
+		r.add("preferences", Good, strings.Join(says, ", "), "")
 	}
 	return nil
 }

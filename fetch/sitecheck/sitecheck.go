@@ -13,8 +13,8 @@ import (
 	"maps"
 	"net/http"
 	"net/url"
-	"strings"
 
+	"github.com/readthru/readthru/convert"
 	"github.com/readthru/readthru/fetch"
 	"github.com/readthru/readthru/page"
 )
@@ -96,14 +96,17 @@ func Check(ctx context.Context, asker Asker, u *url.URL) (*Report, error) {
 		return nil, err
 	}
 	c.report.FinalURL = page.Mask(html.url)
+	if !c.isPage(html) {
+		return c.report, nil
+	}
+	if err := c.convert(ctx, html); err != nil {
+		return nil, err
+	}
 	for _, look := range []func(context.Context, *answer) error{
-		c.page, c.negotiation, c.twins, c.lists, c.preferences, c.validation,
+		c.negotiation, c.twins, c.lists, c.preferences, c.validation,
 	} {
 		if err := look(ctx, html); err != nil {
 			return nil, err
-		}
-		if c.blocked {
-			break
 		}
 	}
 	return c.report, nil
@@ -111,9 +114,10 @@ func Check(ctx context.Context, asker Asker, u *url.URL) (*Report, error) {
 
 type check struct {
 	Asker
-	report  *Report
-	blocked bool     // there is no page to look at
-	own     []string // media types and ways by which markdown was found
+	report *Report
+	signs  convert.Signs // of the page in HTML
+	robots string        // what its <meta name=robots> says
+	found  bool          // the origin has markdown of the page
 }
 
 // get asks for u, follows redirects, and reads the response.
@@ -154,6 +158,7 @@ func (c *check) optional(ctx context.Context, u *url.URL, accept string) (*answe
 	return a, nil
 }
 
+// mediaType returns the media type of an answer in words.
 func mediaType(a *answer) string {
 	if t := page.MediaType(a.header.Get("Content-Type")); t != "" {
 		return t
@@ -161,13 +166,9 @@ func mediaType(a *answer) string {
 	return "no media type"
 }
 
-func (c *check) found(way string) { c.own = append(c.own, way) }
-
+// below returns the URL of a path at u's origin.
 func below(u *url.URL, path string) *url.URL {
 	t := *u
 	t.Path, t.RawPath, t.RawQuery, t.Fragment = path, "", "", ""
 	return &t
 }
-
-// list joins words as in a sentence.
-func list(words []string) string { return strings.Join(words, ", ") }
