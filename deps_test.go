@@ -36,7 +36,7 @@ const policy = `
 	fetch                 → markdown
 	certs                 →
 	preference            → page
-	payment               → page
+	payment               → page, clip
 	fetch                 → preference, payment, botauth
 	api, cmd/readthru     → botauth
 	render                → page, httpfield

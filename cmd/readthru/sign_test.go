@@ -25,9 +25,15 @@ func TestDoctorLooksForTheKeyThatSigns(t *testing.T) {
 			w.Header().Set("Content-Type", botauth.DirectoryType)
 			_, _ = w.Write(s.Directory())
 		}, good, "own requests are signed as https://example.com, key "},
-		{"of another type", func(w http.ResponseWriter, s *botauth.Signer) { _, _ = w.Write(s.Directory()) }, warning, "has the type"},
-		{"another key", func(w http.ResponseWriter, _ *botauth.Signer) { _, _ = io.WriteString(w, `{"keys":[]}`) }, warning, "does not have the key"},
-		{"none", func(w http.ResponseWriter, _ *botauth.Signer) { w.WriteHeader(http.StatusNotFound) }, warning, "status 404"},
+		{"of another type", func(w http.ResponseWriter, s *botauth.Signer) {
+			_, _ = w.Write(s.Directory())
+		}, warning, "has the type"},
+		{"another key", func(w http.ResponseWriter, _ *botauth.Signer) {
+			_, _ = io.WriteString(w, `{"keys":[]}`)
+		}, warning, "does not have the key"},
+		{"none", func(w http.ResponseWriter, _ *botauth.Signer) {
+			w.WriteHeader(http.StatusNotFound)
+		}, warning, "status 404"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			s := &settings{config: defaults(), dataDir: t.TempDir()}

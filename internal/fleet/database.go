@@ -136,7 +136,7 @@ var (
 	errNewerTables = errors.New("a newer readthru has made the fleet's tables")
 	errOldServer   = errors.New("the server is older than PostgreSQL 15")
 	errReadOnly    = errors.New("the database takes no writes: it is a standby, or read-only")
-	errNoTransact  = errors.New("the pooler before the database gives each statement another connection")
+	errStatements  = errors.New("the pooler before the database gives each statement another connection")
 	errSearchPath  = errors.New("the pooler before the database does not say in which schema the tables are")
 )
 
@@ -186,7 +186,7 @@ func (f *Fleet) connect(ctx context.Context) (identity string, err error) {
 	return identity, err
 }
 
-// tryTransaction returns errNoTransact if the connection ends when a transaction begins, as a pooler of statements has
+// tryTransaction returns errStatements if the connection ends when a transaction begins, as a pooler of statements has
 // it, whose message the driver does not tell.
 func (f *Fleet) tryTransaction(ctx context.Context) error {
 	tx, err := f.db.BeginTx(ctx, nil)
@@ -194,7 +194,7 @@ func (f *Fleet) tryTransaction(ctx context.Context) error {
 		err = tx.Commit()
 	}
 	if errors.Is(err, driver.ErrBadConn) && ctx.Err() == nil {
-		return errNoTransact
+		return errStatements
 	}
 	return err
 }
@@ -385,7 +385,7 @@ func explain(err error, name string) (reason, remedy string) {
 		return reason, "see the server's log"
 	}
 	switch {
-	case errors.Is(err, errNoTransact):
+	case errors.Is(err, errStatements):
 		return err.Error(), "have it pool transactions: pool_mode = transaction in PgBouncer"
 	case errors.Is(err, errSearchPath):
 		return err.Error(), "say it for the user of fleet.database: ALTER ROLE … SET search_path = " + name +

@@ -8,7 +8,7 @@
 //   - the field crawler-price: USD 0.01 (Cloudflare's pay per crawl, 2025);
 //   - a challenge with the scheme L402, or LSAT as it was called, for an invoice of the Lightning network.
 //
-// Every text is the origin's: it is bounded, and reduced to the printable characters of ASCII.
+// Every text is the origin's: it is bounded, and on one line without characters that show nothing.
 package payment
 
 import (
@@ -17,6 +17,7 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/readthru/readthru/internal/clip"
 	"github.com/readthru/readthru/page"
 )
 
@@ -24,7 +25,7 @@ import (
 const (
 	maxContent = 64 << 10 // bytes of a JSON object, also in a field
 	maxOffers  = 5
-	maxText    = 120 // bytes of each text
+	maxText    = 120 // characters of each text
 )
 
 // Of returns the ways to pay that a response with status 402 offers, in its order. It is nil if none is readable, or if
@@ -91,14 +92,5 @@ func parameter(challenge, name string) string {
 	return value
 }
 
-// text returns the printable ASCII of a text of an origin's, cut to maxText.
-func text(s string) string {
-	s = strings.Map(func(r rune) rune {
-		if r < ' ' || r > '~' {
-			return -1
-		}
-		return r
-	}, s[:min(len(s), maxContent)])
-	s = strings.TrimSpace(s)
-	return s[:min(len(s), maxText)]
-}
+// text returns a text of an origin's as people and agents are shown it.
+func text(s string) string { return clip.Line(s[:min(len(s), maxContent)], maxText) }

@@ -66,7 +66,7 @@ func TestDemandsAreRead(t *testing.T) {
 			"control characters and length", 402,
 			http.Header{"Crawler-Price": {"USD\x1b[31m \u202e" + strings.Repeat("9", 500)}},
 			"",
-			[]string{"USD[31m " + strings.Repeat("9", 112) + ", by pay per crawl"},
+			[]string{"USD[31m " + strings.Repeat("9", 111) + "…, by pay per crawl"},
 		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
