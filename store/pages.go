@@ -213,8 +213,8 @@ func (s *Store) Page(k page.Key) (*page.Page, error) {
 	return s.withVisits(k, s.told(k, record)), nil
 }
 
-// PageAt returns the page that is kept under a key itself, as Page does. The error is ErrNotFound, also for another name
-// of a page.
+// PageAt returns the page that is kept under a key itself, as Page does. The error is ErrNotFound, also for another
+// name of a page.
 func (s *Store) PageAt(k page.Key) (*page.Page, error) {
 	p, err := s.Page(k)
 	if err == nil && s.Named(k) != (page.Key{}) {
