@@ -215,6 +215,7 @@ func (f *flight) fly() {
 		f.conclude(out)
 	case entry == nil:
 		f.cache.past.noteUnshared(f.name)
+		f.outdate(resp.StatusCode)
 		f.handOver(resp)
 	default:
 		f.keep(resp, entry)
@@ -327,6 +328,9 @@ func (f *flight) keep(resp *http.Response, entry *store.Response) {
 	default:
 		stored, err = f.commit(entry, s)
 	}
+	if err == nil && stored == nil {
+		f.outdate(entry.Status)
+	}
 	if err == nil {
 		err = io.EOF
 	} else if !errors.Is(err, errAbandoned) {
@@ -334,6 +338,23 @@ func (f *flight) keep(resp *http.Response, entry *store.Response) {
 	}
 	f.cache.ungroup(f) // before readers see the end: later requests use the store or the origin
 	s.end(err, resp.Trailer, stored)
+}
+
+// outdate drops what is stored for the flight's URL when its answer, which is not stored, says that it is no longer
+// there: no reader gets an older response than another was given. An answer to credentials may be for them alone.
+func (f *flight) outdate(status int) {
+	c, q := f.cache, f.q
+	shared := c.policy().shared
+	switch {
+	case q.Method != http.MethodGet || q.cc.noStore || !outdates(status) || shared && q.credentials:
+	case !shared:
+		for _, r := range f.sel.variants { // other readers have their own
+			c.warn("delete a stored response", q.key, c.store.DeleteResponse(q.key, r.ID))
+		}
+	case len(f.sel.variants) > 0,
+		c.peers != nil && f.name == "" && gone(status): // peers were not asked, and may have what is gone
+		c.invalidate(q.key)
+	}
 }
 
 // commit stores a complete body and returns how to open it if the store has accepted it, or nil. It returns an error,

@@ -31,6 +31,16 @@ func invalidated(q *request, status int, h http.Header) []string {
 	return keys
 }
 
+// outdates reports whether a full answer to a GET with this status says that what was stored for its URL before is no
+// longer there (RFC 9111 §4.3.3). Redirections for the moment do not, nor errors that may be the client's, nor a 200:
+// one that may not be stored may be a bot wall in place of a page.
+func outdates(status int) bool {
+	return gone(status) || status == http.StatusMovedPermanently || status == http.StatusPermanentRedirect
+}
+
+// gone reports whether a status says that the URL has nothing.
+func gone(status int) bool { return status == http.StatusNotFound || status == http.StatusGone }
+
 // locatesItself reports whether a Content-Location names the request's own URI.
 func locatesItself(q *request, location string) bool {
 	key, ok := sameOrigin(q, location)

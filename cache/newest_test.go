@@ -147,3 +147,68 @@ func TestTheNewestAnswersWhenTheOriginIsNotAsked(t *testing.T) {
 		})
 	}
 }
+
+// An answer that is not stored may say all the same that nothing is there any more, or that it is elsewhere (RFC 9111
+// §4.3.3): what was stored before answers no other reader then.
+func TestAnAnswerThatIsNotStoredOutdatesWhatIs(t *testing.T) {
+	const agent, browser, reload = "Accept: text/markdown", "Accept: text/html", "Cache-Control: no-cache"
+	for _, tt := range []struct {
+		name   string
+		status int
+		field  string // of the answer
+		asked  string // of the request that gets it
+		want   string // what the others get then
+	}{
+		{"not found", 404, "X-A: b", reload, "new"},
+		{"gone", 410, "X-A: b", reload, "new"},
+		{"gone, to who asks for a part", 410, "X-A: b", reload + "\nRange: bytes=0-1", "new"},
+		{"perhaps a bot wall", 200, "Cache-Control: no-store", reload, "old"},
+		{"moved", 301, "Location: /there", reload, "new"},
+		{"moved for the moment", 302, "Location: /there", reload, "old"},
+		{"forbidden", 403, "X-A: b", reload, "old"},
+		{"too many", 429, "X-A: b", reload, "old"},
+		{"server error", 500, "X-A: b", reload, "old"},
+		{"of one reader", 404, "X-A: b", reload + "\nCookie: a=b", "old"},
+		{"of who leaves no trace", 404, "X-A: b", "Cache-Control: no-store", "old"},
+	} {
+		for _, first := range []string{agent, browser} {
+			for _, second := range []string{agent, browser} {
+				t.Run(tt.name, func(t *testing.T) {
+					status, body, field := 200, "old", "Cache-Control: max-age=60"
+					r := newRig(t, cache.Options{}, func(w http.ResponseWriter, _ *http.Request) {
+						respond(w, status, body, field, "Content-Type: text/html")
+					})
+					r.get(first)
+					status, body, field = tt.status, "new", tt.field
+					if g := r.get(append([]string{second}, strings.Split(tt.asked, "\n")...)...); g.body != "new" {
+						t.Fatalf("the reload: %q (%s)", g.body, g.status)
+					}
+					if g := r.get(first); g.body != tt.want {
+						t.Errorf("then: %q (%s), want %q", g.body, g.status, tt.want)
+					}
+				})
+			}
+		}
+	}
+}
+
+// In a private cache, what one reader is told outdates what that reader had.
+func TestAnAnswerOfOneReaderOutdatesNothingOfAnother(t *testing.T) {
+	r := newRig(t, cache.Options{Private: true, PartitionKey: []byte("k")}, func(w http.ResponseWriter, req *http.Request) {
+		if req.Header.Get("Cache-Control") == "no-cache" {
+			respond(w, 404, "none")
+			return
+		}
+		respond(w, 200, "page", "Cache-Control: max-age=60")
+	})
+	const ann, bob = "Authorization: a", "Authorization: b"
+	r.get(ann)
+	r.get(bob)
+	r.get(ann, "Cache-Control: no-cache")
+	if g := r.get(bob); !strings.Contains(g.status, "hit") {
+		t.Errorf("the other reader: %s", g.status)
+	}
+	if g := r.get(ann); strings.Contains(g.status, "hit") {
+		t.Errorf("the reader: %s", g.status)
+	}
+}

@@ -270,11 +270,8 @@ func (s *sequence) judge(n *node, d *door, p *changing, anew bool, got said) {
 			is, got.status, got.text, p.history[least:])
 		return
 	}
-	if is < 0 { // an error is not kept, and what was kept before may answer for as long as it is fresh
-		return
-	}
 	n.floor[p.url] = max(n.floor[p.url], place)
-	if is == 0 {
+	if is <= 0 {
 		return
 	}
 	t := &s.small.texts[is]
