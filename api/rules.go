@@ -17,6 +17,7 @@ type Rule struct {
 	ID     string    `json:"id,omitempty"` // of a rule of the store
 	Source string    `json:"source"`       // store or file
 	Made   time.Time `json:"made,omitzero"`
+	Used   time.Time `json:"used,omitzero"` // when the latest of the last requests met it
 
 	RuleFields
 }
@@ -56,19 +57,24 @@ type Gone struct {
 }
 
 // listRules lists the rules in the order in which they are tried.
-func (s *Server) listRules(_ context.Context, q RuleQuery) (*RuleList, error) {
+func (s *Server) listRules(ctx context.Context, q RuleQuery) (*RuleList, error) {
 	list := &RuleList{Rules: []Rule{}}
-	add := func(r Rule, f fetch.Rule) {
-		if q.Host == "" || f.MatchesHost(q.Host) {
-			r.RuleFields = RuleFields{
-				Host: f.Host, Path: f.Path, Action: f.Action, Mode: f.Mode, Bypass: f.Bypass, Cascade: f.Cascade, Render: f.Render,
-				Preferences: f.Preferences, Log: f.Log,
-			}
-			if f.TTL > 0 {
-				r.TTL = f.TTL.String()
-			}
-			list.Rules = append(list.Rules, r)
+	used := map[string]time.Time{}
+	for _, e := range s.recentRequests(ctx) {
+		if e.Rule != "" {
+			used[e.Rule] = e.Time // the oldest come first
 		}
+	}
+	add := func(r Rule, f fetch.Rule) {
+		r.RuleFields = RuleFields{
+			Host: f.Host, Path: f.Path, Action: f.Action, Mode: f.Mode, Bypass: f.Bypass, Cascade: f.Cascade, Render: f.Render,
+			Preferences: f.Preferences, Log: f.Log,
+		}
+		if f.TTL > 0 {
+			r.TTL = f.TTL.String()
+		}
+		r.Used = used[f.Host+f.Path] // as the proxy tells it
+		list.Rules = append(list.Rules, r)
 	}
 	stored := s.o.Store.Rules()
 	for i, f := range fetch.StoredRules(stored) {
@@ -79,7 +85,21 @@ func (s *Server) listRules(_ context.Context, q RuleQuery) (*RuleList, error) {
 			add(Rule{Source: "file"}, f)
 		}
 	}
+	if q.Host != "" {
+		list.Rules = rulesFor(list.Rules, q.Host)
+	}
 	return list, nil
+}
+
+// rulesFor returns the rules that match a host, if only for some of its paths.
+func rulesFor(rules []Rule, host string) []Rule {
+	found := []Rule{}
+	for _, r := range rules {
+		if (fetch.Rule{Host: r.Host}).MatchesHost(host) {
+			found = append(found, r)
+		}
+	}
+	return found
 }
 
 // addRule makes a rule, in the place of one of the store for the same host and path.

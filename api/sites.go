@@ -4,10 +4,13 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"iter"
+	"math"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/readthru/readthru/internal/journal"
 	"github.com/readthru/readthru/store"
 )
 
@@ -22,63 +25,186 @@ type Site struct {
 	Treatment string `json:"treatment,omitempty"`
 	Why       string `json:"why,omitempty"`
 
+	// Exception is what sets it apart from other hosts, one of Exceptions; empty if nothing does.
+	Exception string `json:"exception,omitempty"`
+	Tunnels   int    `json:"tunnels,omitempty"` // of the last requests, the connections that were tunnelled
+	Failed    int    `json:"failed,omitempty"`  // of the last requests, those that failed
+
 	Rules []Rule       `json:"rules"` // that match it; the first without a path is the one that applies
 	Facts []store.Fact `json:"facts"` // that hold
 }
 
-// SiteList lists the hosts with the most visits, and those about which something was learnt or a rule of the store is.
+// What sets a host apart.
+const (
+	SiteBlocked   = "blocked"
+	SiteTunnelled = "tunnelled" // each connection, or some of the last ones
+	SiteRuled     = "ruled"     // a rule is for it and not for all hosts
+	SiteLearnt    = "learnt"    // something was learnt about it
+	SiteFailing   = "failing"   // its last request failed
+)
+
+// Exceptions are the values of Site.Exception in the order in which such hosts are listed.
+var Exceptions = []string{SiteBlocked, SiteTunnelled, SiteRuled, SiteLearnt, SiteFailing}
+
+// maxExceptions is how many hosts that something sets apart a list has at most.
+const maxExceptions = 5000
+
+// SiteList lists hosts: first all that something sets apart, then those with the most visits.
 type SiteList struct {
 	Sites []Site `json:"sites"`
-	More  bool   `json:"more,omitempty"` // hosts with fewer visits are left out
+	More  bool   `json:"more,omitempty"` // hosts are left out: those with fewer visits, or more than 5,000 exceptions
 }
 
 // SiteQuery selects hosts.
 type SiteQuery struct {
 	Text  string `query:"q" doc:"only hosts with this text"`
-	Limit int    `query:"limit" range:"1,500" doc:"how many at most, 1 to 500; default 100"`
+	Limit int    `query:"limit" range:"1,500" doc:"how many hosts without exception at most, 1 to 500; default 100"`
 }
 
-// listSites lists hosts, those with the most visits first.
+// listSites lists hosts, those that something sets apart first.
 func (s *Server) listSites(ctx context.Context, q SiteQuery) (*SiteList, error) {
-	limit, text := cmp.Or(q.Limit, 100), strings.ToLower(q.Text)
-	top, err := s.o.Store.TopHosts(1 << 20)
-	if err != nil {
-		return nil, fmt.Errorf("read hosts: %w", err)
-	}
-	list, seen := &SiteList{Sites: []Site{}}, map[string]bool{}
-	add := func(host string, visits, hits int64) bool {
-		if seen[host] || !strings.Contains(host, text) {
-			return true
-		}
-		if len(list.Sites) == limit {
-			list.More = true
-			return false
-		}
-		seen[host] = true
-		list.Sites = append(list.Sites, Site{Host: host, Visits: visits, Hits: hits})
-		return true
-	}
-	for _, h := range top {
-		if !add(h.Host, h.Visits, h.Hits) {
-			break
-		}
-	}
-	for _, r := range s.o.Store.Rules() {
-		if !strings.Contains(r.Host, "*") {
-			add(strings.ToLower(r.Host), 0, 0)
-		}
-	}
 	now := time.Now()
-	err = s.o.Store.Hosts(func(name string, h store.Host) bool { return len(h.Holding(now)) == 0 || add(name, 0, 0) })
+	rules, err := s.listRules(ctx, RuleQuery{})
 	if err != nil {
-		return nil, fmt.Errorf("read hosts: %w", err)
+		return nil, err
 	}
-	for i := range list.Sites {
-		if err := s.describe(ctx, &list.Sites[i], now); err != nil {
-			return nil, err
+	known, err := s.knownSites(ctx, rules.Rules, now)
+	if err != nil {
+		return nil, err
+	}
+	var apart, others []*Site
+	for site := range matching(known, strings.ToLower(q.Text)) {
+		s.judgeSite(site, rules.Rules)
+		if site.Exception != "" {
+			apart = append(apart, site)
+		} else {
+			others = append(others, site)
+		}
+	}
+	list := &SiteList{Sites: []Site{}}
+	for _, part := range []struct {
+		sites []*Site
+		limit int
+	}{{apart, maxExceptions}, {others, cmp.Or(q.Limit, 100)}} {
+		slices.SortFunc(part.sites, (*Site).compare)
+		list.More = list.More || len(part.sites) > part.limit
+		for _, site := range part.sites[:min(len(part.sites), part.limit)] {
+			list.Sites = append(list.Sites, *site)
 		}
 	}
 	return list, nil
+}
+
+// compare orders hosts for a list.
+func (s *Site) compare(o *Site) int {
+	return cmp.Or(cmp.Compare(slices.Index(Exceptions, s.Exception), slices.Index(Exceptions, o.Exception)),
+		cmp.Compare(o.Visits, s.Visits), strings.Compare(s.Host, o.Host))
+}
+
+// matching yields the hosts with a text.
+func matching(sites map[string]*Site, text string) iter.Seq[*Site] {
+	return func(yield func(*Site) bool) {
+		for host, site := range sites {
+			if strings.Contains(host, text) && !yield(site) {
+				return
+			}
+		}
+	}
+}
+
+// knownSites returns the hosts with visits, rules, facts, or recent requests that were tunnelled or failed.
+func (s *Server) knownSites(ctx context.Context, rules []Rule, now time.Time) (map[string]*Site, error) {
+	known := map[string]*Site{}
+	site := func(host string) *Site {
+		if known[host] == nil {
+			known[host] = &Site{Host: host, Rules: []Rule{}, Facts: []store.Fact{}}
+		}
+		return known[host]
+	}
+	for h := range s.o.Store.HostTotals() {
+		of := site(h.Host)
+		of.Visits, of.Hits = h.Visits, h.Hits
+	}
+	for _, r := range rules {
+		if r.Host != "" && !strings.Contains(r.Host, "*") {
+			site(strings.ToLower(r.Host))
+		}
+	}
+	err := s.o.Store.Hosts(func(name string, h store.Host) bool {
+		if facts := h.Holding(now); len(facts) > 0 {
+			site(name).Facts = facts
+		}
+		return true
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read hosts: %w", err)
+	}
+	for host, told := range s.recentTrouble(ctx) {
+		told.tell(site(host))
+	}
+	return known, nil
+}
+
+// trouble is what the last requests tell of a host.
+type trouble struct {
+	tunnels, failed int
+	failing         bool // the last one failed
+}
+
+func (t *trouble) tell(site *Site) {
+	site.Tunnels, site.Failed = t.tunnels, t.failed
+	if t.failing {
+		site.Exception = SiteFailing // unless something else is found
+	}
+}
+
+// recentTrouble returns the hosts that were tunnelled or failed, by the requests in memory that the reader may see.
+func (s *Server) recentTrouble(ctx context.Context) map[string]*trouble {
+	found := map[string]*trouble{}
+	for _, e := range s.recentRequests(ctx) {
+		host := e.Host()
+		t := found[host]
+		bad := e.Outcome == journal.Tunnelled || e.Outcome == journal.Failed
+		switch {
+		case host == "" || t == nil && !bad:
+			continue
+		case t == nil:
+			t = &trouble{}
+			found[host] = t
+		}
+		t.failing = e.Outcome == journal.Failed
+		if t.failing {
+			t.failed++
+		} else if bad {
+			t.tunnels++
+		}
+	}
+	return found
+}
+
+// recentRequests returns the requests in memory that the reader may see, oldest first.
+func (s *Server) recentRequests(ctx context.Context) []journal.Entry {
+	list, _, _ := s.o.Journal.After(0, ownRequests(ctx, journal.Filter{}), math.MaxInt)
+	return list
+}
+
+// judgeSite adds what is done with requests for a host, and what sets it apart.
+func (s *Server) judgeSite(site *Site, rules []Rule) {
+	site.Rules = rulesFor(rules, site.Host)
+	if s.o.Treatment != nil {
+		site.Treatment, site.Why = s.o.Treatment(site.Host)
+	}
+	ruled := slices.ContainsFunc(site.Rules, func(r Rule) bool { return strings.Trim(r.Host, "*.") != "" })
+	switch {
+	case site.Treatment == "block" || site.Why == "blocked domain":
+		site.Exception = SiteBlocked
+	case site.Treatment == "tunnel" && site.Why != "paused", site.Tunnels > 0 && site.Why != "rule":
+		site.Exception = SiteTunnelled
+	case ruled:
+		site.Exception = SiteRuled
+	case len(site.Facts) > 0:
+		site.Exception = SiteLearnt
+	}
 }
 
 // getSite returns what is known of a host.
@@ -87,33 +213,22 @@ func (s *Server) getSite(ctx context.Context, ref hostRef) (*Site, error) {
 	if err != nil {
 		return nil, err
 	}
-	site := &Site{Host: name}
-	top, err := s.o.Store.TopHosts(1 << 20)
+	total := s.o.Store.HostTotal(name)
+	site := &Site{Host: name, Visits: total.Visits, Hits: total.Hits, Facts: []store.Fact{}}
+	if told := s.recentTrouble(ctx)[name]; told != nil {
+		told.tell(site)
+	}
+	h, err := s.o.Store.Host(name)
 	if err != nil {
-		return nil, fmt.Errorf("read hosts: %w", err)
+		return nil, fmt.Errorf("read host %s: %w", name, err)
 	}
-	if at := slices.IndexFunc(top, func(h store.HostTotal) bool { return h.Host == name }); at >= 0 {
-		site.Visits, site.Hits = top[at].Visits, top[at].Hits
+	if facts := h.Holding(time.Now()); facts != nil {
+		site.Facts = facts
 	}
-	return site, s.describe(ctx, site, time.Now())
-}
-
-// describe adds what is done with requests for a host, and what was learnt about it.
-func (s *Server) describe(ctx context.Context, site *Site, now time.Time) error {
-	rules, err := s.listRules(ctx, RuleQuery{Host: site.Host})
+	rules, err := s.listRules(ctx, RuleQuery{})
 	if err != nil {
-		return err
+		return nil, err
 	}
-	site.Rules = rules.Rules
-	if s.o.Treatment != nil {
-		site.Treatment, site.Why = s.o.Treatment(site.Host)
-	}
-	h, err := s.o.Store.Host(site.Host)
-	if err != nil {
-		return fmt.Errorf("read host %s: %w", site.Host, err)
-	}
-	if site.Facts = h.Holding(now); site.Facts == nil {
-		site.Facts = []store.Fact{}
-	}
-	return nil
+	s.judgeSite(site, rules.Rules)
+	return site, nil
 }

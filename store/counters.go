@@ -2,6 +2,7 @@ package store
 
 import (
 	"cmp"
+	"iter"
 	"slices"
 	"strings"
 	"sync"
@@ -269,19 +270,34 @@ type HostTotal struct {
 
 // TopHosts returns the hosts with the most visits, most first; at most limit.
 func (s *Store) TopHosts(limit int) ([]HostTotal, error) {
-	s.flushCounts()
-	s.settle()
 	var top []HostTotal
 	order := func(a, b HostTotal) int {
 		return cmp.Or(cmp.Compare(b.Visits, a.Visits), strings.Compare(a.Host, b.Host))
 	}
-	prefix := hostTallyKey("")
-	s.kv.walk(scan{prefix: prefix}, func(key string, value []byte) bool {
-		t := decodeTally(value)
-		top = insert(top, HostTotal{key[len(prefix):], t.N, t.Hits}, limit, order)
-		return true
-	})
+	for h := range s.HostTotals() {
+		top = insert(top, h, limit, order)
+	}
 	return top, nil
+}
+
+// HostTotals yields the use of each host, by name.
+func (s *Store) HostTotals() iter.Seq[HostTotal] {
+	return func(yield func(HostTotal) bool) {
+		s.flushCounts()
+		s.settle()
+		prefix := hostTallyKey("")
+		s.kv.walk(scan{prefix: prefix}, func(key string, value []byte) bool {
+			t := decodeTally(value)
+			return yield(HostTotal{key[len(prefix):], t.N, t.Hits})
+		})
+	}
+}
+
+// HostTotal counts the use of one host.
+func (s *Store) HostTotal(host string) HostTotal {
+	s.flushCounts()
+	t := s.tallies.read(s.kv, hostTallyKey(host))
+	return HostTotal{host, t.N, t.Hits}
 }
 
 // insert puts v into a sorted list that keeps its first limit elements.

@@ -4,6 +4,8 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/readthru/readthru/api"
 )
@@ -11,8 +13,51 @@ import (
 type sitesData struct {
 	Filter string
 	Done   string
-	List   *api.SiteList
+	Apart  []*siteRow // treated differently
+	Others []*siteRow
+	More   bool // some are left out
+	Rules  []api.Rule
 	Token  string
+}
+
+// siteRow is a host in the list.
+type siteRow struct {
+	api.Site
+	Token string
+}
+
+// Own returns the rule of the store for this host and all its paths, or nil.
+func (s *siteRow) Own() *api.Rule { return ownRule(&s.Site) }
+
+// Closed reports whether a rule to intercept changes something: connections are tunnelled or refused.
+func (s *siteRow) Closed() bool {
+	return s.Exception == api.SiteTunnelled || s.Exception == api.SiteBlocked && s.Treatment == "block"
+}
+
+// Class is the class of the exception's tag.
+func (s *siteRow) Class() string {
+	switch s.Exception {
+	case api.SiteBlocked:
+		return "o-refused"
+	case api.SiteTunnelled:
+		return "o-tunnel"
+	case api.SiteFailing:
+		return "o-failed"
+	}
+	return ""
+}
+
+// Reason says why the host is treated as it is. What is done with all hosts is not said.
+func (s *siteRow) Reason() string {
+	switch {
+	case s.Why != "" && s.Why != "default":
+		return s.Why
+	case s.Tunnels > 0:
+		return strconv.Itoa(s.Tunnels) + " tunnelled lately"
+	case s.Failed > 0:
+		return strconv.Itoa(s.Failed) + " failed lately"
+	}
+	return ""
 }
 
 // mountSites adds the room of hosts.
@@ -20,20 +65,36 @@ func (d *dashboard) mountSites(mux *http.ServeMux) {
 	mux.HandleFunc("GET /sites", d.sites)
 	mux.HandleFunc("GET /sites/{host}", d.site)
 	for action, do := range map[string]func(http.ResponseWriter, *http.Request) error{
-		"rule": d.setRule, "unrule": d.unrule, "forget": d.forget,
+		"rule": d.setRule, "forget": d.forget,
 	} {
 		mux.HandleFunc("POST /sites/{host}/"+action, d.form("/sites", do))
 	}
+	mux.HandleFunc("POST /sites/rules", d.form("/sites", d.addRule))
+	mux.HandleFunc("POST /sites/unrule", d.form("/sites", d.unrule))
 	mux.HandleFunc("POST /switches", d.form("/", d.setSwitch))
 }
 
-// sites lists hosts.
+// sites lists hosts, those first that are treated differently, and all rules.
 func (d *dashboard) sites(w http.ResponseWriter, r *http.Request) {
 	data := sitesData{Filter: r.URL.Query().Get("q"), Done: doneTexts[r.URL.Query().Get("done")], Token: d.token}
-	var err error
-	if data.List, err = d.o.Client.Sites(r.Context(), api.SiteQuery{Text: data.Filter}); err != nil {
+	list, err := d.o.Client.Sites(r.Context(), api.SiteQuery{Text: data.Filter})
+	if err != nil {
 		d.fail(w, "/sites", err)
 		return
+	}
+	rules, err := d.o.Client.Rules(r.Context(), api.RuleQuery{})
+	if err != nil {
+		d.fail(w, "/sites", err)
+		return
+	}
+	data.More, data.Rules = list.More, rules.Rules
+	for _, s := range list.Sites {
+		row := &siteRow{s, d.token}
+		if s.Exception != "" {
+			data.Apart = append(data.Apart, row)
+		} else {
+			data.Others = append(data.Others, row)
+		}
 	}
 	d.show(w, http.StatusOK, "sites", view{Title: "Sites", At: "/sites", Data: data})
 }
@@ -58,11 +119,7 @@ func (d *dashboard) site(w http.ResponseWriter, r *http.Request) {
 	data := siteData{
 		Site: s, Done: doneTexts[r.URL.Query().Get("done")], Token: d.token, Link: "/sites/" + url.PathEscape(s.Host),
 	}
-	own := func(r api.Rule) bool { return r.Source == "store" && r.Host == s.Host && r.Path == "" }
-	if i := slices.IndexFunc(s.Rules, own); i >= 0 {
-		data.Own = &s.Rules[i]
-	}
-	data.Now = ruleNow(s)
+	data.Own, data.Now = ownRule(s), ruleNow(s)
 	if r.URL.Query().Get("robots") != "" {
 		if data.Robots, err = d.o.Client.Robots(r.Context(), "https://"+s.Host+"/"); err != nil {
 			d.fail(w, "/sites", err)
@@ -70,6 +127,15 @@ func (d *dashboard) site(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	d.show(w, http.StatusOK, "site", view{Title: plain(s.Host), At: "/sites", Data: data})
+}
+
+// ownRule returns the rule of the store for a host and all its paths, or nil.
+func ownRule(s *api.Site) *api.Rule {
+	own := func(r api.Rule) bool { return r.Source == "store" && strings.EqualFold(r.Host, s.Host) && r.Path == "" }
+	if i := slices.IndexFunc(s.Rules, own); i >= 0 {
+		return &s.Rules[i]
+	}
+	return nil
 }
 
 // ruleNow is what the rule that applies to a host says: a change of it keeps the rest.
@@ -100,7 +166,19 @@ func (d *dashboard) setRule(w http.ResponseWriter, r *http.Request) error {
 	if _, err := d.o.Client.AddRule(r.Context(), rule); err != nil {
 		return err
 	}
+	if r.PostForm.Get("back") == "list" {
+		return done(w, "/sites", "ruled")
+	}
 	return done(w, "/sites/"+url.PathEscape(s.Host), "ruled")
+}
+
+// addRule makes a rule for hosts.
+func (d *dashboard) addRule(w http.ResponseWriter, r *http.Request) error {
+	rule := api.RuleFields{Host: r.PostForm.Get("host"), Action: r.PostForm.Get("action")}
+	if _, err := d.o.Client.AddRule(r.Context(), rule); err != nil {
+		return err
+	}
+	return done(w, "/sites", "ruled")
 }
 
 // unrule removes a rule of the store.
@@ -108,7 +186,7 @@ func (d *dashboard) unrule(w http.ResponseWriter, r *http.Request) error {
 	if _, err := d.o.Client.DeleteRule(r.Context(), r.PostForm.Get("rule")); err != nil {
 		return err
 	}
-	return done(w, "/sites/"+url.PathEscape(r.PathValue("host")), "unruled")
+	return done(w, "/sites", "unruled")
 }
 
 // forget forgets what was learnt about a host.

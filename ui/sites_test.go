@@ -47,6 +47,20 @@ func useSites(t *testing.T, w *world, b *browser) {
 	if h, err := w.store.Host("hostile.test"); err != nil || len(h.Facts) != 0 || len(w.store.Rules()) != 1 {
 		t.Errorf("it is not forgotten: %v, %+v, %+v", err, h, w.store.Rules())
 	}
+	b.open("/sites")
+	b.see(`//tbody[contains(., "Treated differently")]//td[contains(., "tunnelled")]`)
+	b.press(`//tr[contains(., "calm.test")]//button[.="Remove rule"]`)
+	b.see(`//p[@role="status" and contains(., "removed")]`)
+	b.press(`//tr[contains(., "hostile.test")]//button[.="Intercept"]`)
+	b.see(`//p[@role="status" and contains(., "The rule is in effect.")]`)
+	b.press(`//tr[contains(., "hostile.test")]//button[.="Remove rule"]`)
+	b.see(`//p[@role="status" and contains(., "removed")]`)
+	b.find(`//input[@id="host"]`, `(e.value = "*.quiet.test", true)`)
+	b.press(`//button[.="Add rule"]`)
+	b.see(`//section[@aria-labelledby="rules"]//tr[contains(., "*.quiet.test")]`)
+	if rules := w.store.Rules(); len(rules) != 1 || rules[0].Host != "*.quiet.test" || rules[0].Action != "intercept" {
+		t.Errorf("rules: %+v", rules)
+	}
 	b.open("/")
 	b.press(`//button[@name="paused"]`)
 	b.see(`//p[contains(., "Paused: ")]`)
@@ -90,7 +104,7 @@ func TestSitesAreChangedByOurFormsAlone(t *testing.T) {
 		if got := post("/sites/calm.test/rule", tt.form, tt.change); got != tt.want {
 			t.Errorf("%s: status %d, want %d", name, got, tt.want)
 		}
-		for _, path := range []string{"/sites/calm.test/forget", "/sites/calm.test/unrule", "/switches"} {
+		for _, path := range []string{"/sites/calm.test/forget", "/sites/unrule", "/sites/rules", "/switches"} {
 			if got := post(path, tt.form, tt.change); tt.want > 400 && got != tt.want {
 				t.Errorf("%s, %s: status %d, want %d", name, path, got, tt.want)
 			}

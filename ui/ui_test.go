@@ -111,10 +111,15 @@ func newWorld(t *testing.T) *world {
 			RenewCA: func() error { w.renewed.Add(1); return nil },
 			System:  func(context.Context) (*api.System, error) { return new(*w.system.Load()), nil },
 			Journal: w.told, Proxy: proxy, Sessions: func() []api.SessionStats { return *w.sessions.Load() },
-			Treatment: func(string) (string, string) { return "tunnel", `preset; category="chat"` },
-			Open:      func() (int, int) { return int(w.open.Load()), 1 },
-			Switches:  func() api.Switches { return *w.switches.Load() },
-			Switch:    func(to api.Switches) error { w.switches.Store(&to); return nil },
+			Treatment: func(host string) (string, string) {
+				if host == "hostile.test" || strings.HasPrefix(host, "longlong-") {
+					return "tunnel", `preset; category="chat"`
+				}
+				return "intercept", "default"
+			},
+			Open:     func() (int, int) { return int(w.open.Load()), 1 },
+			Switches: func() api.Switches { return *w.switches.Load() },
+			Switch:   func(to api.Switches) error { w.switches.Store(&to); return nil },
 			Dashboard: func(s *api.Server) *http.ServeMux {
 				return ui.New(ui.Options{Client: s.Client("ui"), Version: "test", Instance: instance, Proxy: proxy})
 			},

@@ -2,6 +2,7 @@ package main
 
 import (
 	"strings"
+	"time"
 
 	"github.com/urfave/cli/v2"
 
@@ -59,9 +60,15 @@ func (p *program) rulesList(c *cli.Context) error {
 		}
 		var rows [][]string
 		for _, r := range list.Rules {
-			rows = append(rows, []string{orDash(r.ID), r.Source, orDash(r.Host), orDash(r.Path), ruleText(r.RuleFields)})
+			used := "-"
+			if !r.Used.IsZero() {
+				used = r.Used.Local().Format(time.DateTime)
+			}
+			rows = append(rows, []string{
+				orDash(r.ID), r.Source, orDash(r.Host), orDash(r.Path), ruleText(r.RuleFields), used,
+			})
 		}
-		return p.table([]string{"ID", "FROM", "HOST", "PATH", "RULE"}, rows)
+		return p.table([]string{"ID", "FROM", "HOST", "PATH", "RULE", "USED"}, rows)
 	})
 }
 

@@ -11,9 +11,13 @@ import (
 
 func (p *program) sitesCommand() *cli.Command {
 	return &cli.Command{
-		Name: "sites", Usage: "list hosts with what is done with them, why, and what was learnt", ArgsUsage: "[HOST]",
+		Name: "sites", ArgsUsage: "[HOST]",
+		Usage: "list hosts, those treated differently first, with what is done and why",
 		Flags: []cli.Flag{
-			&cli.IntFlag{Name: "limit", Usage: "at most `N` hosts, those with the most visits", Value: 100}, jsonFlag(),
+			&cli.IntFlag{
+				Name: "limit", Usage: "at most `N` hosts treated like all others, those with the most visits", Value: 100,
+			},
+			jsonFlag(),
 		},
 		Action: func(c *cli.Context) error {
 			if c.NArg() > 1 {
@@ -47,13 +51,13 @@ func (p *program) sitesCommand() *cli.Command {
 					}
 					rows = append(rows, []string{
 						s.Host, orDash(s.Treatment), orDash(s.Why), rule, orDash(strings.Join(learnt, " ")),
-						strconv.FormatInt(s.Visits, 10), strconv.FormatInt(s.Hits, 10),
+						strconv.FormatInt(s.Visits, 10), strconv.FormatInt(s.Hits, 10), orDash(s.Exception),
 					})
 				}
 				if list.More {
-					p.note("hosts with fewer visits are left out: --limit says how many are listed")
+					p.note("hosts are left out: --limit says how many are listed")
 				}
-				return p.table([]string{"HOST", "TREATMENT", "WHY", "RULE", "LEARNT", "VISITS", "HITS"}, rows)
+				return p.table([]string{"HOST", "TREATMENT", "WHY", "RULE", "LEARNT", "VISITS", "HITS", "APART"}, rows)
 			})
 		},
 	}
