@@ -3,10 +3,11 @@ module github.com/readthru/readthru/bench
 go 1.26.0
 
 require (
+	github.com/google/pprof v0.0.0-20261105003125-4bf881d7fb0b
 	github.com/klauspost/compress v1.20.3
+	github.com/readthru/readthru v0.0.0
 	golang.org/x/net v0.62.0
 	golang.org/x/sys v0.49.0
-	github.com/readthru/readthru v0.0.0
 )
 
 require (

@@ -7,6 +7,7 @@
 //	go run -C bench . hits    [-size 1024,10240,102400,1048576] [-pages 512]
 //	go run -C bench . cold    [-pages 10000]
 //	go run -C bench . miss
+//	go run -C bench . budget  [-size 10240,102400]
 //	go run -C bench . busy    [-pages 1000]
 //	go run -C bench . fill    [-pages 10000]
 //	go run -C bench . tunnels
@@ -64,10 +65,11 @@ var measurements = map[string]struct {
 
 	"rooms":   {100_000, rooms},
 	"bounds":  {1, bounds},
+	"budget":  {1, budget},
 	"tunnels": {1, tunnels},
 }
 
-const measured = "hits, cold, miss, busy, fill, tunnels, start, rooms, bounds or compare COMMIT"
+const measured = "hits, cold, miss, budget, busy, fill, tunnels, start, rooms, bounds or compare COMMIT"
 
 func main() {
 	if err := run(os.Args[1:]); err != nil {
@@ -123,9 +125,13 @@ func run(args []string) error {
 func parse(what string, pages int, args []string) (settings, error) {
 	var s settings
 	var sizes string
+	usual := "10240"
+	if what == "budget" {
+		usual = "10240,102400"
+	}
 	flags := flag.NewFlagSet(what, flag.ContinueOnError)
 	flags.StringVar(&s.readthru, "readthru", "../bin/readthru", "the binary under test")
-	flags.StringVar(&sizes, "size", "10240", "bytes of a page, or several numbers")
+	flags.StringVar(&sizes, "size", usual, "bytes of a page, or several numbers")
 	flags.IntVar(&s.rounds, "rounds", 5, "measurements of each row")
 	flags.DurationVar(&s.round, "round", time.Second, "length of one measurement")
 	flags.IntVar(&s.conns, "conns", 16, "keep-alive connections")
