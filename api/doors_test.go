@@ -1,6 +1,7 @@
 package api_test
 
 import (
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -30,7 +31,14 @@ func toldOf(e journal.Entry) told {
 func newToldWorld(t *testing.T) (*world, *journal.Journal) {
 	t.Helper()
 	j := journal.New(journal.Options{})
-	w := newWorldOver(t, nil, func(o *fetch.Options) { o.Journal = j }, func(o *api.Options) { o.Journal = j })
+	robots := func(w http.ResponseWriter, r *http.Request) bool {
+		if r.URL.Path != "/robots.txt" {
+			return false
+		}
+		_, _ = io.WriteString(w, "User-agent: *\nDisallow: /forbidden/\n")
+		return true
+	}
+	w := newWorldOver(t, robots, func(o *fetch.Options) { o.Journal = j }, func(o *api.Options) { o.Journal = j })
 	return w, j
 }
 
@@ -120,6 +128,22 @@ func TestEachReadIsARequestByItsDoor(t *testing.T) {
 			t.Helper()
 			scrape(t, w, `{"url":"`+gone+`"}`)
 		}, []told{{Door: "firecrawl", Agent: "sdk/1", Outcome: "miss", Status: 404}}},
+		{
+			"what robots.txt forbids the tool server", func(t *testing.T, w *world) {
+				t.Helper()
+				r, err := w.client.By(api.DoorMCP).For("Cursor/2").Robots(t.Context(), "https://example.com/forbidden/x")
+				if err != nil || r.Allowed {
+					t.Errorf("allowed: %+v, %v", r, err)
+				}
+			},
+			[]told{{Door: "mcp", Agent: "Cursor/2", Outcome: "refused", Status: 403}},
+		},
+		{"what robots.txt forbids, for who only wants to know", func(t *testing.T, w *world) {
+			t.Helper()
+			if _, err := w.client.Robots(t.Context(), "https://example.com/forbidden/x"); err != nil {
+				t.Error(err)
+			}
+		}, nil},
 		{
 			"a blocked site", fetched("", api.FetchRequest{URL: "https://medium.com/x"}),
 			[]told{{Door: "api", Agent: "agent/1", Outcome: "refused", Status: 403}},

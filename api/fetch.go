@@ -35,9 +35,6 @@ func (s *Server) fetchPage(ctx context.Context, r FetchRequest) (*page.Page, err
 		return nil, problem(http.StatusBadRequest, "%s", err)
 	}
 	who, _ := users.Of(ctx)
-	if err := limited(who.Meter.AskPage(time.Now())); err != nil {
-		return nil, err
-	}
 	ask := r.forFetcher(u)
 	if ask.User = who.Name(); ask.User != "" {
 		if ask.Set, err = ownSession(ctx, r.Session); err != nil {
@@ -45,8 +42,13 @@ func (s *Server) fetchPage(ctx context.Context, r FetchRequest) (*page.Page, err
 		}
 		ask.Session, _ = store.OwnSession(ask.User, r.Session) // as it is checked
 	}
-	p := page.New(u)
 	told := fetch.Reading{Began: time.Now(), Asked: ask, Form: r.Format}
+	if over := limited(who.Meter.AskPage(told.Began)); over != nil {
+		told.Err = &fetch.RefusedError{Status: over.Status, Why: over.Detail}
+		s.o.Fetch.Tell(ctx, told)
+		return nil, over
+	}
+	p := page.New(u)
 	a, err := s.o.Fetch.Page(ctx, ask)
 	told.Answer, told.Err = a, err
 	defer func() {

@@ -3,7 +3,11 @@ package api
 import (
 	"context"
 	"net/http"
+	"net/url"
+	"time"
 
+	"github.com/readthru/readthru/fetch"
+	"github.com/readthru/readthru/internal/journal"
 	"github.com/readthru/readthru/page"
 )
 
@@ -41,5 +45,17 @@ func (s *Server) getRobots(ctx context.Context, q robotsQuery) (*Robots, error) 
 	if v.Status == http.StatusUnauthorized || v.Status == http.StatusForbidden {
 		r.Allowed, r.Reason = false, v.URL+" may not be read"
 	}
+	if asker, _ := journal.AskerOf(ctx); asker.Door == DoorMCP && !r.Allowed && (r.Status != 0 || !s.stored(u)) {
+		s.o.Fetch.Tell(ctx, fetch.Reading{ // the tool server asks before it reads, and leaves it at that
+			Began: time.Now(), Asked: fetch.Request{URL: u, User: userOf(ctx), Agent: asker.Agent},
+			Err: &fetch.RefusedError{Status: http.StatusForbidden, Why: r.Reason},
+		})
+	}
 	return r, nil
+}
+
+// stored reports whether a page is stored.
+func (s *Server) stored(u *url.URL) bool {
+	_, err := s.o.Store.Page(s.key(u))
+	return err == nil
 }

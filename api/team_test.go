@@ -333,6 +333,10 @@ func TestTokensOfPagesAreLimitedAtTheAdminPort(t *testing.T) {
 	if status, _ := m.as(t, "write", "POST", "/api/v1/fetch", fetch); status != 200 {
 		t.Errorf("another user: status %d", status)
 	}
+	told, err := m.client.Requests(t.Context(), api.RequestQuery{Filter: "outcome:refused status:429 user:read why:tokens"})
+	if err != nil || len(told.Requests) != 2 {
+		t.Errorf("%d requests are told as refused, %v; want 2", len(told.Requests), err)
+	}
 }
 
 // TestUsageAddsUpExactly holds what users used against their visits.

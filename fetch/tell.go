@@ -2,6 +2,7 @@ package fetch
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"net/url"
 	"strings"
@@ -48,6 +49,14 @@ type Reading struct {
 	stored bool // the answer is a page as it is stored
 }
 
+// RefusedError is the Err of a reading that a reader was refused before anything was fetched.
+type RefusedError struct {
+	Status int    // of HTTP, as the proxy's answer would have it
+	Why    string // in a sentence
+}
+
+func (e *RefusedError) Error() string { return e.Why }
+
 // Tell adds a reading to the list of requests. Who asks is known by ctx ([journal.With]).
 func (f *Fetcher) Tell(ctx context.Context, r Reading) {
 	f = f.newest.Load()
@@ -74,6 +83,10 @@ func (f *Fetcher) Tell(ctx context.Context, r Reading) {
 	case ctx.Err() != nil:
 		e.Outcome, e.Status, e.Error = journal.Failed, journal.StatusGone, journal.Gone
 	default:
+		if refused, ok := errors.AsType[*RefusedError](r.Err); ok {
+			e.Outcome, e.Status, e.Why, e.Error = journal.Refused, refused.Status, refused.Why, refused.Why
+			break
+		}
 		tellError(e, Explain(r.Asked.URL, r.Err))
 	}
 	f.o.Journal.Add(e)

@@ -72,13 +72,15 @@ func (s *Service) scrape(ctx context.Context, v version, u *url.URL, asked strin
 		defer cancel()
 	}
 	who, _ := users.Of(ctx)
-	if over, ok := errors.AsType[*users.OverError](who.Meter.AskPage(time.Now())); ok {
-		return nil, &failure{http.StatusTooManyRequests, codeLimited, over.Error()}
-	}
-	before := s.before(u, o)
 	req := o.request(v, u, agent)
 	req.User = who.Name()
 	reading := fetch.Reading{Began: time.Now(), Asked: req}
+	if over, ok := errors.AsType[*users.OverError](who.Meter.AskPage(reading.Began)); ok {
+		reading.Err = &fetch.RefusedError{Status: http.StatusTooManyRequests, Why: over.Error()}
+		s.o.Crawl.Fetcher.Tell(journal.By(ctx, journal.DoorFirecrawl), reading)
+		return nil, &failure{http.StatusTooManyRequests, codeLimited, over.Error()}
+	}
+	before := s.before(u, o)
 	ans, err := s.o.Crawl.Fetcher.Page(ctx, req)
 	reading.Answer, reading.Err = ans, err
 	defer func() {
