@@ -18,7 +18,10 @@ import (
 func (r *renderer) list(out *bytes.Buffer, n *html.Node) {
 	var text bytes.Buffer // of all items
 	var items []listedItem
-	number := 1
+	number, step := 1, 1
+	if dom.HasAttr(n, "reversed") {
+		number, step = r.countItems(n), -1
+	}
 	if start, err := strconv.Atoi(dom.Attr(n, "start")); err == nil && start >= 0 && start < 1e6 {
 		number = start
 	}
@@ -48,7 +51,7 @@ func (r *renderer) list(out *bytes.Buffer, n *html.Node) {
 		}
 		text.Write(item)
 		items = append(items, listedItem{number, text.Len()})
-		number++
+		number = max(number+step, 0)
 		loose = loose || bytes.Contains(item, []byte("\n\n"))
 	}
 	bullet, point := "- ", ". "
@@ -73,6 +76,16 @@ func (r *renderer) list(out *bytes.Buffer, n *html.Node) {
 		begin = item.end
 	}
 	out.WriteString("\n\n")
+}
+
+// countItems returns the number of the items of a list, from which a reversed one counts down.
+func (r *renderer) countItems(n *html.Node) (items int) {
+	for c := range r.kept(n) {
+		if dom.Is(c, atom.Li) {
+			items++
+		}
+	}
+	return items
 }
 
 // listedItem is an item's number, and where its text ends in that of all items.

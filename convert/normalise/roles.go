@@ -19,6 +19,13 @@ func byRole(n *html.Node) {
 		if level := dom.Attr(n, "aria-level"); len(level) == 1 && level >= "2" && level <= "6" {
 			dom.Rename(n, atom.Lookup([]byte("h"+level)))
 		}
+	case dom.Attr(n, "role") == "list":
+		if items := listItems(n); len(items) > 1 {
+			dom.Rename(n, atom.Ul)
+			for _, item := range items {
+				dom.Rename(item, atom.Li)
+			}
+		}
 	case dom.Attr(n, "role") == "table":
 		if parts := tableParts(n); parts != nil {
 			dom.Rename(n, atom.Table)
@@ -28,6 +35,24 @@ func byRole(n *html.Node) {
 		}
 	}
 }
+
+// listItems returns the items of a list by their roles, or nil if there is anything else in it, or more than a line in
+// one of them: site builders call rows of cards lists.
+func listItems(list *html.Node) (items []*html.Node) {
+	for c := list.FirstChild; c != nil; c = c.NextSibling {
+		switch {
+		case dom.Attr(c, "role") == "listitem" && dom.Is(c, atom.Div, atom.Span, atom.P) && dom.Find(c, notInLine) == nil:
+			items = append(items, c)
+		case c.Type == html.TextNode && chars.Blank(c.Data), c.Type == html.CommentNode:
+		default:
+			return nil
+		}
+	}
+	return items
+}
+
+// notInLine reports whether n is no part of a line of text.
+func notInLine(n *html.Node) bool { return dom.IsBlock(n) || dom.Is(n, atom.Img, atom.Br) }
 
 // partRoles are the roles of the parts of a table.
 var partRoles = map[string]atom.Atom{
