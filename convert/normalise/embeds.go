@@ -1,6 +1,7 @@
 package normalise
 
 import (
+	"cmp"
 	"net/url"
 	"path"
 	"strings"
@@ -8,7 +9,6 @@ import (
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
 
-	"github.com/readthru/readthru/convert/chars"
 	"github.com/readthru/readthru/convert/dom"
 	"github.com/readthru/readthru/convert/links"
 )
@@ -33,12 +33,8 @@ func LinkEmbeds(body *html.Node, base *url.URL) {
 		if page == "" {
 			continue
 		}
-		if title, _ := chars.Visible(chars.OneLine(dom.Attr(n, "title"))); title != "" && len(title) <= 100 {
-			kind = title
-		}
-		img := dom.NewElement(atom.Img)
-		img.Attr = []html.Attribute{{Key: "src", Val: page}, {Key: "alt", Val: kind}, {Key: dom.EmbedAttr}}
-		place := dom.NewElement(atom.P, img)
+		kind = cmp.Or(titleOf(n), kind)
+		place := dom.NewElement(atom.P, embedded(page, kind))
 		place.Attr = n.Attr // it may be hidden
 		dom.Replace(n, place)
 	}
