@@ -19,6 +19,8 @@ func normaliseCode(n *html.Node) {
 	lang := codeLanguage(n)
 	if lang != "" {
 		dropLanguageLabel(n, lang)
+	} else {
+		lang = writtenLanguage(code)
 	}
 	pre.Attr = []html.Attribute{{Key: dom.LangAttr, Val: lang}}
 	if id := dom.Attr(n, "id"); id != "" {
@@ -104,7 +106,7 @@ func linesAlone(n *html.Node) bool {
 var (
 	editorClasses = []string{
 		"codemirror", "cm-editor", "monaco-editor", "ace_editor", "syntaxhighlighter",
-		"crayon-syntax", "enlighter-code",
+		"crayon-syntax", "enlighter-default", "enlighter-code",
 	}
 	editorTextClasses = []string{
 		"codemirror-code", "cm-content", "view-lines", "ace_text-layer", "code", "crayon-code",

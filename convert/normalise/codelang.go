@@ -11,8 +11,7 @@ import (
 )
 
 // codeLanguage returns the language that a page states for a code block, or "". It looks at n, at what holds the code
-// inside it, at up to three ancestors, not counting the parts of a table, and at the label beside the code. It never
-// guesses from the text.
+// inside it, at up to three ancestors, not counting the parts of a table, and at the label beside the code.
 func codeLanguage(n *html.Node) string {
 	if l := statedLanguage(n, true); l != "" {
 		return l
