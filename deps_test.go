@@ -61,7 +61,7 @@ const policy = `
 	convert               → convert/charset, convert/xmlread, convert/css, convert/hidden, convert/pdflayout
 	convert               → convert/archive, convert/docx, convert/xlsx, convert/pptx, convert/opendocument, convert/epub
 	convert/normalise     → convert/chars, convert/dom, convert/footnote, convert/formula, convert/guard, convert/hidden
-	convert/normalise     → convert/links, convert/css
+	convert/normalise     → lazy, convert/links, convert/css
 	convert/mdwrite       → convert/chars, convert/dom, convert/guard
 	convert/head          → page, lazy, convert/chars, convert/dom
 	convert/signs         → lazy, convert/chars, convert/dom, convert/guard, convert/hidden

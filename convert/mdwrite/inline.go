@@ -71,12 +71,44 @@ const (
 	closers = ".,:;?!\"'”’»…、。：；，！？"
 )
 
+// brackets are the pairs that emphasis may leave to the text around it.
+var brackets = [...][2]string{
+	{"(", ")"},
+	{"（", "）"},
+	{"「", "」"},
+	{"『", "』"},
+	{"《", "》"},
+	{"〈", "〉"},
+	{"【", "】"},
+	{"［", "］"},
+	{"〔", "〕"},
+}
+
+// inBrackets returns the brackets that are round all of content, and what is between them.
+func inBrackets(content []byte) (opening, inner, closing []byte, ok bool) {
+	for _, pair := range brackets {
+		inner, begins := bytes.CutPrefix(content, []byte(pair[0]))
+		inner, ends := bytes.CutSuffix(inner, []byte(pair[1]))
+		if begins && ends && len(inner) > 0 && len(bytes.TrimSpace(inner)) == len(inner) &&
+			!bytes.ContainsAny(inner, pair[0]+pair[1]) {
+			return []byte(pair[0]), inner, []byte(pair[1]), true
+		}
+	}
+	return nil, nil, nil, false
+}
+
 // flank moves punctuation out of emphasis where a mark between the punctuation and a letter would not count (CommonMark
 // 6.2: a delimiter run beside a letter must not have punctuation on its other side). ok is false if moving does not
 // help.
 func flank(before, content, tail []byte, n *html.Node) (prefix, inner, suffix []byte, ok bool) {
 	inner = content
-	if last, _ := utf8.DecodeLastRune(before); len(before) > 0 && wordRune(last) {
+	last, _ := utf8.DecodeLastRune(before)
+	if len(before) > 0 && wordRune(last) || len(tail) == 0 && wordRune(runeAfter(n)) {
+		if opening, within, closing, ok := inBrackets(content); ok {
+			return opening, within, closing, true
+		}
+	}
+	if len(before) > 0 && wordRune(last) {
 		inner = bytes.TrimLeft(content, openers)
 		prefix = content[:len(content)-len(inner)]
 		if first, _ := utf8.DecodeRune(inner); len(inner) == 0 || !wordRune(first) {

@@ -15,7 +15,58 @@ func normaliseTable(n *html.Node) {
 		unwrapTable(n)
 	case headedRows(n):
 		splitTable(n)
+	default:
+		for _, inner := range dom.FindAll(n, func(d *html.Node) bool { return dom.Is(d, atom.Table) }) {
+			flattenTable(inner)
+		}
 	}
+}
+
+// longestInner is the most bytes of text in a table that is part of a cell of data.
+const longestInner = 200
+
+// arranges reports whether a table that holds tables only arranges them: it has no head, or they are more than a part
+// of a cell.
+func arranges(n *html.Node) bool {
+	rows := dom.Rows(n)
+	if len(rows) < 3 {
+		return true
+	}
+	heads := 0
+	for c := rows[0].FirstChild; c != nil; c = c.NextSibling {
+		switch {
+		case dom.Is(c, atom.Th) && dom.HasText(c) && !dom.Contains(c, atom.Table):
+			heads++
+		case dom.Is(c, atom.Td):
+			return true
+		}
+	}
+	return heads < 2 || dom.Find(n, func(d *html.Node) bool {
+		return dom.Is(d, atom.Table) && (len(dom.OneLine(d)) > longestInner || dom.Contains(d, atom.Table))
+	}) != nil
+}
+
+// flattenTable makes a line of each row of a table in a cell.
+func flattenTable(n *html.Node) {
+	for _, row := range dom.Rows(n) {
+		var cells []*html.Node
+		for c := row.FirstChild; c != nil; c = c.NextSibling {
+			if dom.Is(c, atom.Td, atom.Th) && dom.HasText(c) {
+				cells = append(cells, c)
+			}
+		}
+		for i, c := range cells {
+			if i > 0 {
+				row.InsertBefore(dom.NewText(", "), c)
+			}
+			dom.Rename(c, atom.Span)
+		}
+		if dom.Is(row.Parent, atom.Thead, atom.Tbody, atom.Tfoot) {
+			dom.Rename(row.Parent, atom.Div)
+		}
+		dom.Rename(row, atom.Div)
+	}
+	dom.Rename(n, atom.Div)
 }
 
 // layout reports whether a table only arranges its content: it says so, it has one column or one row, or a cell holds
@@ -37,7 +88,7 @@ func layout(n *html.Node) bool {
 		}
 		columns = max(columns, cells)
 	}
-	if columns <= 1 || dom.Contains(n, atom.Table) {
+	if columns <= 1 || dom.Contains(n, atom.Table) && arranges(n) {
 		return true
 	}
 	if rows == 1 {

@@ -159,8 +159,8 @@ func parted(x, y string, left, right *html.Node) bool {
 		return (capital || unicode.IsDigit(begin)) && unicode.IsLetter(before) && several(x)
 	case twoLinks(left, right):
 		return capital || unicode.IsDigit(begin) && unicode.IsLower(end)
-	case unicode.IsDigit(end) && unicode.IsDigit(begin): // two amounts
-		return elements && strings.ContainsFunc(x, currency) && strings.ContainsFunc(rest, unit)
+	case unicode.IsDigit(end) && unicode.IsDigit(begin): // two amounts, or a date and an amount
+		return elements && (strings.ContainsFunc(x, currency) && strings.ContainsFunc(rest, unit) || endsYear(x) && counts(y))
 	case unicode.IsDigit(end):
 		return elements && capital && startsLower(rest, 2)
 	case !unicode.IsLower(end):
@@ -197,6 +197,21 @@ func linksAt(left, right *html.Node) (before, after *html.Node) {
 		after = after.FirstChild
 	}
 	return before, after
+}
+
+// endsYear reports whether s ends with a year of these two centuries.
+func endsYear(s string) bool {
+	rest := strings.TrimRight(s, "0123456789")
+	year := s[len(rest):]
+	return len(year) == 4 && (year[:2] == "20" || year[:2] == "19")
+}
+
+// counts reports whether s begins with a number and a word for what it counts: "4 min read".
+func counts(s string) bool {
+	rest := strings.TrimLeft(s, "0123456789")
+	unit := strings.TrimLeft(rest, " \u00a0")
+	first, _ := utf8.DecodeRuneInString(unit)
+	return len(rest) < len(s) && len(unit) < len(rest) && unicode.IsLetter(first)
 }
 
 // several reports whether s has more than one word.
