@@ -28,6 +28,7 @@ func chipsFor(filter string) []chip {
 		{Name: "from origins", Filter: "outcome:miss"},
 		{Name: "slow", Filter: "ms:>1000"},
 		{Name: "pages", Filter: "tokens:>0"},
+		{Name: "left this machine", Filter: journal.Sent},
 		{Name: "by tools", Filter: "door:mcp"},
 		{Name: "without crawls", Filter: "-door:crawl"},
 	}

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/readthru/readthru/page"
 )
 
 // Filter selects requests. The zero value matches all.
@@ -18,8 +20,11 @@ type term struct {
 
 // FilterHelp says how filters are written.
 const FilterHelp = "words of the URL, and host:, door: (mcp), method:, status: (404, 4xx, >=400), outcome:, why:, " +
-	"client:, user:, session:, agent:, trace:, type:, source:, ms: (>100), bytes: (>10000); a minus before one " +
-	"excludes what it matches"
+	"client:, user:, session:, agent:, trace:, type:, source:, step: (browser), ms: (>100), bytes: (>10000); a minus " +
+	"before one excludes what it matches"
+
+// Sent is the filter for requests in which a page or its URL was given to markdown.new or to a model.
+const Sent = "step:markdown_new,llm"
 
 // texts are the terms that look for text, by their names.
 var texts = map[string]func(*Entry) []string{
@@ -65,6 +70,8 @@ func ParseFilter(text string) (Filter, error) {
 			t.match = func(e *Entry) bool { return e.Outcome == value }
 		case name == "door":
 			t.match = func(e *Entry) bool { return e.Door == value }
+		case name == "step":
+			t.match = tried(strings.Split(value, ","))
 		case numbers[name] != nil:
 			compare, err := comparison(name, value)
 			if err != nil {
@@ -97,6 +104,15 @@ func split(text string) []string {
 		}
 		return !quoted && (r == ' ' || r == '\t')
 	})
+}
+
+// tried matches requests for which one of some steps of fetch.cascade was tried.
+func tried(steps []string) func(*Entry) bool {
+	return func(e *Entry) bool {
+		return slices.ContainsFunc(e.Attempts, func(a page.Attempt) bool {
+			return a.Outcome != page.Skipped && slices.Contains(steps, a.Step)
+		})
+	}
 }
 
 func contains(of func(*Entry) []string, part string) func(*Entry) bool {

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/readthru/readthru/internal/journal"
+	"github.com/readthru/readthru/page"
 )
 
 func request(url string, status int, outcome string) *journal.Entry {
@@ -102,6 +103,8 @@ func TestFilters(t *testing.T) {
 	}
 	entries[2].Tunnel, entries[2].Method = `preset; category="banks"`, "CONNECT"
 	entries[3].Why, entries[3].MS, entries[3].Session = "Connection error fetching", 250, "s1"
+	entries[1].Attempts = []page.Attempt{{Step: "browser", Outcome: page.Answered}, {Step: "llm", Outcome: page.Skipped}}
+	entries[3].Attempts = []page.Attempt{{Step: "markdown_new", Outcome: page.Failed}}
 	for _, e := range entries {
 		j.Add(e)
 	}
@@ -120,6 +123,8 @@ func TestFilters(t *testing.T) {
 		`why:"connection error"`:   "3",
 		"method:connect":           "2",
 		"session:s1 why:error":     "3",
+		"step:browser":             "1",
+		journal.Sent:               "3",
 		"https://b.test":           "1",
 		"-status:200 -status:404":  "3",
 		"nothing-has-this-in-it":   "",
