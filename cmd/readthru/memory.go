@@ -60,10 +60,6 @@ func memoryAtHand() int64 {
 	return int64(limit)
 }
 
-// garbagePercent is how much garbage the daemon may hold, in percent of what is in use, unless GOGC says otherwise.
-// While pages are stored, 100 is a third more memory for some 5 % less processor time.
-const garbagePercent = 50
-
 // limitMemory sets the collector's limits in the daemon, unless the environment does.
 func limitMemory(log *slog.Logger) {
 	limit := memoryAtHand()
@@ -75,6 +71,6 @@ func limitMemory(log *slog.Logger) {
 		debug.SetMemoryLimit(plan.heap)
 	}
 	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(garbagePercent)
+		collectAsNeeded(min(mostGarbage, plan.heap/8))
 	}
 }
