@@ -45,7 +45,8 @@ func (w *world) put(t *testing.T, name, text, md string) string {
 	p := own.Record{
 		URL: target + "?" + text, NormalizedURL: target, FinalURL: target, Title: text, Display: text, Description: text,
 		Type: own.Type(text), Source: own.Source(text), Warnings: []string{text, text}, ContentType: text,
-		Meta: own.Meta{text: text}, Excerpt: text, FetchedAt: time.Now(), Tokens: 7, Error: &own.Error{Message: text},
+		Preferences: own.Preferences{{Use: own.Use(text), Says: text, In: text}},
+		Meta:        own.Meta{text: text}, Excerpt: text, FetchedAt: time.Now(), Tokens: 7, Error: &own.Error{Message: text},
 	}
 	if _, err := w.store.PutPage(&p, []byte(md), store.Sum{}); err != nil {
 		t.Fatal(err)
@@ -413,5 +414,18 @@ func TestBasesAreMadeAndMoved(t *testing.T) {
 	}
 	if list, err := client.Bases(t.Context()); err != nil || len(list.KBs) != 1 || list.KBs[0].Name != "copy" {
 		t.Errorf("bases %+v, %v", list, err)
+	}
+}
+
+// TestWhatAnOriginStatesAboutUseIsShown beside the page.
+func TestWhatAnOriginStatesAboutUseIsShown(t *testing.T) {
+	w := newWorld(t)
+	doc := w.read(t, w.serve("/stated", "text/html", "<title>Stated</title><main><h1>Stated</h1><p>"+
+		strings.Repeat("Words of a page that are enough. ", 30)+"</main>", "Content-Signal", "search=yes, ai-train=no"))
+	page := w.do(t, http.MethodGet, "/pages/"+doc, nil)
+	for _, want := range []string{"listing in a search: yes", "training of a model: no", "&#34;Content-Signal: ai-train=no&#34; in"} {
+		if !strings.Contains(page.body, want) {
+			t.Errorf("no %q on the page", want)
+		}
 	}
 }
