@@ -64,10 +64,10 @@ type result struct {
 func (s *Server) add(to *sdk.Server, t tool) {
 	declared := &sdk.Tool{
 		Name: t.name, Title: t.title, Description: t.about, InputSchema: schema(t.params),
-		Annotations: &sdk.ToolAnnotations{
-			ReadOnlyHint: !t.writes, IdempotentHint: !t.adds, OpenWorldHint: &t.open,
-			DestructiveHint: new(false),
-		},
+		Annotations: &sdk.ToolAnnotations{ReadOnlyHint: !t.writes, OpenWorldHint: &t.open},
+	}
+	if t.writes { // else these say nothing, and cost each agent tokens
+		declared.Annotations.IdempotentHint, declared.Annotations.DestructiveHint = !t.adds, new(false)
 	}
 	if t.shape != "" {
 		declared.OutputSchema = outputSchema(t.shape)

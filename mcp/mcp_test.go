@@ -170,7 +170,7 @@ func testResources(t *testing.T, s *sdk.ClientSession, doc, passage string) {
 }
 
 func TestTheToolsAreListedInAFewTokens(t *testing.T) {
-	const most = 3000
+	most := map[bool]int{true: 2900, false: 2350} // as convert.Tokens counts
 	writers := []string{"ingest", "add_note", "relate"}
 	for _, writes := range []bool{true, false} {
 		s := newWorld(t, func(o *mcp.Options) { o.Write = writes }).connect(t, nil)
@@ -182,7 +182,7 @@ func TestTheToolsAreListedInAFewTokens(t *testing.T) {
 		for _, tool := range list.Tools {
 			names = append(names, tool.Name)
 			if tool.Annotations == nil || tool.Annotations.ReadOnlyHint == slices.Contains(writers, tool.Name) ||
-				tool.Annotations.OpenWorldHint == nil {
+				tool.Annotations.OpenWorldHint == nil || !tool.Annotations.ReadOnlyHint && tool.Annotations.DestructiveHint == nil {
 				t.Errorf("%s: annotations %+v", tool.Name, tool.Annotations)
 			}
 		}
@@ -200,8 +200,8 @@ func TestTheToolsAreListedInAFewTokens(t *testing.T) {
 		}
 		n := convert.Tokens(string(b))
 		t.Logf("%d tools: %d tokens, %d bytes", len(list.Tools), n, len(b))
-		if n >= most {
-			t.Errorf("the tools take %d tokens, want under %d", n, most)
+		if n >= most[writes] {
+			t.Errorf("the tools take %d tokens, want under %d", n, most[writes])
 		}
 	}
 }

@@ -34,7 +34,7 @@ var (
 		aliases: "id doc_id document page_id",
 	}
 	urlParam    = param{name: "url", kind: text, about: "its URL", aliases: "uri link href address page page_url"}
-	cursorParam = param{name: "cursor", kind: text, about: "next_cursor of the previous part", aliases: "next_cursor next"}
+	cursorParam = param{name: "cursor", kind: text, about: "next_cursor of the last part", aliases: "next_cursor next"}
 )
 
 // ref returns the id or URL of the page that a call names.
