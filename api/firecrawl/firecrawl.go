@@ -123,6 +123,8 @@ func (s *Service) Routes() []Route {
 		}
 		add("Search", "POST", "/search", "finds pages read, and pages of the web by SearXNG if that is configured"+as, nil,
 			searchBody{}, results, s.serveSearch)
+		add("CreditUsage", "GET", "/team/credit-usage", "says that nothing is charged here"+as, nil, nil, creditAnswer{},
+			s.serveCredits)
 		add("Crawl", "POST", "/crawl", "starts to crawl a site"+as, nil, crawlBody{}, startAnswer{}, s.serveCrawl)
 		add("ListCrawls", "GET", "/crawl/active", "lists the running crawls", nil, nil, activeAnswer{}, s.serveActive)
 		add("Batch", "POST", "/batch/scrape", "starts to get a batch of pages"+as, nil, batchBody{}, startAnswer{},

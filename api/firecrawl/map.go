@@ -37,8 +37,8 @@ type mapBody struct {
 	Audit       ignored `json:"auditMetadata"`
 	Index       ignored `json:"useIndex"`
 	NoCache     ignored `json:"ignoreCache"`
+	Location    ignored `json:"location"` // with a warning
 
-	Location wanted `json:"location"`
 	Headers  wanted `json:"headers"`
 	External wanted `json:"allowExternalLinks"`
 	NoRobots wanted `json:"ignoreRobotsTxt"`
@@ -106,7 +106,11 @@ func (s *Service) serveMap(v version, r *http.Request) (any, error) {
 		links = withoutQueries(links)
 	}
 	links = nearest(links, b.Search)
-	warning := strings.Join(m.Sitemaps, "; ")
+	warnings := m.Sitemaps
+	if wanted(b.Location).something() {
+		warnings = append(warnings, locationIgnored)
+	}
+	warning := strings.Join(warnings, "; ")
 	links = links[:min(limit, len(links))]
 	if v == 1 {
 		return mapAnswer[string]{true, links, warning}, nil

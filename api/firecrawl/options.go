@@ -44,12 +44,12 @@ type scrapeOptions struct {
 	Parsers      ignored `json:"parsers"`
 	ParsePDF     ignored `json:"parsePDF"`
 	RemoveImages ignored `json:"removeBase64Images"`
+	Location     ignored `json:"location"` // with a warning: some clients always send it
 
 	Actions      wanted `json:"actions"`
 	Agent        wanted `json:"agent"`
 	Extract      wanted `json:"extract"`
 	Geolocation  wanted `json:"geolocation"`
-	Location     wanted `json:"location"`
 	MinAge       wanted `json:"minAge"`
 	Mobile       wanted `json:"mobile"`
 	CleanContent wanted `json:"onlyCleanContent"`

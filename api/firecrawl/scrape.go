@@ -238,11 +238,17 @@ func refusedPage(asked string, u *url.URL, status int, o *scrapeOptions) *docume
 	return d
 }
 
+// locationIgnored says that a country and languages were not obeyed.
+const locationIgnored = "location is ignored: pages are read from this machine"
+
 // warning returns the warnings about a page in one line. tokens are the page's own warnings.
 func (o *scrapeOptions) warning(tokens []string) string {
 	list := slices.Clone(tokens)
 	if o.SkipTLS {
 		list = append(list, "skipTlsVerification is ignored: certificates are always verified")
+	}
+	if wanted(o.Location).something() {
+		list = append(list, locationIgnored)
 	}
 	return strings.Join(list, "; ")
 }

@@ -20,7 +20,7 @@ func TestPageComesInEveryRequestedFormat(t *testing.T) {
 		r := newRig(t, map[string]string{"/a": html("Harbour", "/b", "https://other.test/c")})
 		got := r.must(t, "POST", v+"/scrape",
 			`{"url":"http://site.test/a","formats":["markdown","html",{"type":"rawHtml"},"links","summary"],"excludeTags":[".ad"],`+
-				`"origin":"js-sdk@4.42.0","integration":"x","proxy":"auto","blockAds":true,"parsers":["pdf"],"removeBase64Images":true,"mobile":false,"actions":[],"fastMode":true,"skipTlsVerification":true}`)
+				`"origin":"js-sdk@4.42.0","integration":"x","proxy":"auto","blockAds":true,"parsers":["pdf"],"removeBase64Images":true,"mobile":false,"actions":[],"fastMode":true,"skipTlsVerification":true,"location":{"country":"US","languages":["en"]}}`)
 		md, _ := got.at("data.markdown").(string)
 		trimmed, _ := got.at("data.html").(string)
 		if !strings.HasPrefix(md, "# Harbour\n\n"+about[:40]) || strings.Contains(md, "Buy now") ||
@@ -41,7 +41,8 @@ func TestPageComesInEveryRequestedFormat(t *testing.T) {
 		if s, _ := got.at("data.summary").(string); s == "" {
 			t.Errorf("%s: no summary", v)
 		}
-		if w, _ := got.at("data.warning").(string); !strings.Contains(w, "skipTlsVerification is ignored") {
+		if w, _ := got.at("data.warning").(string); !strings.Contains(w, "skipTlsVerification is ignored") ||
+			!strings.Contains(w, "location is ignored") {
 			t.Errorf("%s: warning %q", v, w)
 		}
 		for key, want := range map[string]any{
@@ -209,8 +210,8 @@ func TestUnknownKeysAreRefusedByName(t *testing.T) {
 			`"formats":[{"type":"markdown","x":1}]`:                  `"x"`,
 			`"formats":[1]`:                                          "formats",
 			`"formats":"markdown"`:                                   "formats", `"actions":[{"type":"wait"}]`: "actions",
-			`"mobile":true`:               "mobile",
-			`"location":{"country":"US"}`: "location", `"timeout":0`: "timeout", `"timeout":"1s"`: "timeout",
+			`"mobile":true`: "mobile",
+			`"timeout":0`:   "timeout", `"timeout":"1s"`: "timeout",
 			`"waitFor":60001`: "waitFor", `"maxAge":-1`: "maxAge", `"includeTags":["a["]`: "includeTags", `"minAge":5`: "minAge",
 			`"zeroDataRetention":true`: "zeroDataRetention", `"jsonOptions":{"prompt":"x"}`: "jsonOptions", `"url":5`: "url",
 		},
@@ -228,7 +229,7 @@ func TestUnknownKeysAreRefusedByName(t *testing.T) {
 		},
 		"/map": {
 			`"x":1`: `"x"`, `"limit":0`: "limit", `"limit":30001`: "limit", `"sitemap":"maybe"`: "sitemap",
-			`"location":{"country":"US"}`: "location", `"timeout":-1`: "timeout",
+			`"timeout":-1`: "timeout",
 		},
 		"/batch/scrape": {
 			`"urls":[],"x":1`: `"x"`, `"urls":[]`: "urls",
@@ -307,4 +308,16 @@ func TestAPageMayTakeAsLongAsItsTimeoutSays(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestClientsThatAskForTheirCreditsReadOn asks as the clients of both versions do before they read.
+func TestClientsThatAskForTheirCreditsReadOn(t *testing.T) {
+	r := newRig(t, nil)
+	for path, key := range map[string]string{
+		"/v1/team/credit-usage": "data.remaining_credits", "/v2/team/credit-usage": "data.remainingCredits",
+	} {
+		if got := r.must(t, http.MethodGet, path, ""); got.at(key) != 1_000_000.0 {
+			t.Errorf("%s: %v", path, got)
+		}
+	}
 }
