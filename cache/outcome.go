@@ -25,6 +25,7 @@ type Outcome struct {
 	Collapsed bool
 	Detail    string
 	Took      time.Duration // of a hit: what the origin took to answer when the response was stored
+	Received  time.Time     // of a hit: when the stored response was received, or validated last
 	Reuse     *Reuse        // of a fresh hit that an equal request would get again; else nil
 }
 

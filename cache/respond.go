@@ -26,7 +26,7 @@ func (c *Cache) fromStore(q *request, r *store.Response, o Outcome, validated bo
 	}
 	now := time.Now()
 	if o.Hit {
-		o.Took = max(0, r.ResponseTime.Sub(r.RequestTime))
+		o.Took, o.Received = max(0, r.ResponseTime.Sub(r.RequestTime)), r.ResponseTime
 	}
 	h["Age"] = []string{strconv.FormatInt(int64(age(r, now)/time.Second), 10)}
 	cut, ok := cutFor(q, r)

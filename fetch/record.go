@@ -119,6 +119,7 @@ func (a *attempt) record() page.Record {
 // no longer lies where it was. The content hash stays that of what they wrote.
 func (f *Fetcher) put(a *attempt, markdown []byte) (page.Record, error) {
 	kept := a.record()
+	kept.ReadAt = a.outcome.Received
 	at := a.req.URL
 	if a.named != a.key {
 		at = a.url

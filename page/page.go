@@ -114,12 +114,26 @@ type Record struct {
 	UpdatedAt time.Time `json:"updated_at,omitzero"` // when the content last changed
 	FetchedAt time.Time `json:"fetched_at,omitzero"`
 
+	// ReadAt is when the content was read, or its origin last called it gone, by the clock of the store that did it first.
+	// It orders readings and deletions; FetchedAt is what the origin says, whose clock counts seconds.
+	ReadAt time.Time `json:"-"`
+
 	Preferences Preferences `json:"preferences,omitempty"` // what the origin says about the use of the content
 
 	Stored   bool     `json:"stored"`
 	Warnings []string `json:"warnings,omitempty"`
 	Info     Info     `json:"info"`
 	Error    *Error   `json:"error,omitempty"`
+}
+
+// LastRead returns ReadAt, or what comes nearest in the record of an older program.
+func (r *Record) LastRead() time.Time {
+	for _, t := range []time.Time{r.ReadAt, r.FetchedAt} {
+		if !t.IsZero() {
+			return t
+		}
+	}
+	return r.UpdatedAt
 }
 
 // Findable reports whether searches may find a page: not one that its origin calls gone (rule X6), whose address has a

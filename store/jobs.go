@@ -54,7 +54,10 @@ func (s *Store) addJob(b *batch, j Job, old uint64) uint64 {
 			b.delta.Jobs--
 		}
 	}
-	b.set(jobKey(seq), encodeJSON(jobRecord{j.Kind, Sum(j.Page), j.URL, time.Now().UnixMilli()}))
+	if j.Time.IsZero() {
+		j.Time = time.Now()
+	}
+	b.set(jobKey(seq), encodeJSON(jobRecord{j.Kind, Sum(j.Page), j.URL, j.Time.UnixMilli()}))
 	b.delta.Seq = seq
 	return seq
 }

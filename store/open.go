@@ -18,8 +18,10 @@ import (
 
 	"github.com/dgraph-io/badger/v4"
 	"github.com/dgraph-io/badger/v4/options"
+	"github.com/hashicorp/golang-lru/v2/simplelru"
 
 	"github.com/readthru/readthru/internal/fault"
+	"github.com/readthru/readthru/page"
 )
 
 const (
@@ -27,6 +29,9 @@ const (
 	headName = "head" // see headFile
 
 	defaultMaxSize = 2 << 30
+
+	// knownDeletions is how many of the last deletions of pages are kept in mind.
+	knownDeletions = 4096
 )
 
 // schemaVersion is what this program writes, oldestReader the oldest version that can read it. Raise the second only
@@ -75,8 +80,10 @@ func open(o Options, d disk) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open store: %w", err)
 	}
+	deletions, _ := simplelru.NewLRU[page.Key, time.Time](knownDeletions, nil) // fails for sizes below 1 only
 	s := &Store{
-		log: o.Log, chores: make(chan struct{}, 1), counts: make(chan struct{}, 1), reclaims: make(chan struct{}, 1),
+		deletions: deletions,
+		log:       o.Log, chores: make(chan struct{}, 1), counts: make(chan struct{}, 1), reclaims: make(chan struct{}, 1),
 		added:      make(chan struct{}, 1),
 		purges:     purgeLog{added: make(chan struct{}, 1)},
 		bodies:     newWeighed[Sum, []byte](tiers.bodies),

@@ -182,7 +182,7 @@ func (r *pageRecord) fields(f fields) {
 	integer(f, &r.Job)
 	integer(f, &r.Edition)
 	// older programs do not know of what follows, and read what has none
-	if f.d != nil && len(f.d.b) == 0 || f.d == nil && len(p.Preferences) == 0 {
+	if f.d != nil && len(f.d.b) == 0 || f.d == nil && len(p.Preferences) == 0 && p.ReadAt.IsZero() {
 		return
 	}
 	stated := &p.Preferences
@@ -192,6 +192,10 @@ func (r *pageRecord) fields(f fields) {
 	if rare(f, &stated); stated != nil {
 		p.Preferences = *stated
 	}
+	if f.d != nil && len(f.d.b) == 0 || f.d == nil && p.ReadAt.IsZero() {
+		return
+	}
+	f.time(&p.ReadAt)
 }
 
 func (r *renditionRecord) fields(f fields) {

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -44,22 +45,23 @@ type versionRecord struct {
 
 // PutPage creates or updates the record of a page, adds a version when ContentHash changed, and writes the change-log
 // job in the same transaction. Markdown is the content without front matter; the store keeps it: never change it
-// afterwards. PutPage sets Doc, CreatedAt, UpdatedAt and Stored of p and reports whether the content was new. The error
-// is ErrFull, or says that p has no normalised URL.
+// afterwards. PutPage sets Doc, CreatedAt, UpdatedAt and Stored of p and reports whether the content was new. The page
+// was read at p.ReadAt, or now if that is zero; what replaces another reading, or comes after a deletion that the store
+// knows of, counts as read after it. The error is ErrFull, or says that p has no normalised URL.
 func (s *Store) PutPage(p *page.Record, markdown []byte, source Sum) (changed bool, err error) {
-	return s.putPage(p, markdown, source, s.cleaner.Edition)
+	return s.putPage(p, markdown, source, s.cleaner.Edition, true)
 }
 
 // ImportPage is PutPage for a page that another store had, with the edition of the Cleaner that its texts passed there
 // ([Store.PageEdition]).
 func (s *Store) ImportPage(p *page.Record, markdown []byte, edition int) (changed bool, err error) {
-	return s.putPage(p, markdown, Sum{}, min(edition, s.cleaner.Edition))
+	return s.putPage(p, markdown, Sum{}, min(edition, s.cleaner.Edition), false)
 }
 
 // PageEdition returns the edition of the Cleaner that the texts of a page pass when they are read.
 func (s *Store) PageEdition() int { return s.cleaner.Edition }
 
-func (s *Store) putPage(p *page.Record, markdown []byte, source Sum, edition int) (changed bool, err error) {
+func (s *Store) putPage(p *page.Record, markdown []byte, source Sum, edition int, own bool) (changed bool, err error) {
 	if p.NormalizedURL == "" {
 		return false, errors.New("store page: it has no normalised URL")
 	}
@@ -104,6 +106,11 @@ func (s *Store) putPage(p *page.Record, markdown []byte, source Sum, edition int
 			kind = JobChanged
 		}
 		record.Job = s.addJob(b, Job{Kind: kind, Page: k, URL: p.NormalizedURL}, old.Job)
+		if own {
+			record.Page.ReadAt = s.readAfter(k, cmp.Or(p.ReadAt, now), &old.Page)
+		}
+	} else if own {
+		record.Page.ReadAt = old.Page.ReadAt
 	}
 	b.set(pageKey(k), encodePacked(&record))
 	if err := s.tallies.list(s.kv, k, now, b, before); err != nil {
@@ -115,6 +122,33 @@ func (s *Store) putPage(p *page.Record, markdown []byte, source Sum, edition int
 	s.deleteLater(dead)
 	p.Doc, p.Stored, p.CreatedAt, p.UpdatedAt = record.Page.Doc, true, record.Page.CreatedAt, record.Page.UpdatedAt
 	return changed, nil
+}
+
+// readAfter returns at, when a page was read, or the first millisecond after what it replaces: the record old, which
+// may be empty, or a deletion. A clock may be set back, and that of another store be ahead; a cache may have answered
+// from before the deletion. The caller holds s.mu.
+func (s *Store) readAfter(k page.Key, at time.Time, old *page.Record) time.Time {
+	last := old.ReadAt
+	if gone, ok := s.deletions.Get(k); ok && last.IsZero() && !at.After(gone) {
+		at, last = time.Now(), gone
+	}
+	if !at.After(last) {
+		at = last.Add(time.Millisecond)
+	}
+	return at.UTC().Truncate(time.Millisecond)
+}
+
+// NoteDeletion notes that another store has deleted a page at a time: see [Store.PutPage].
+func (s *Store) NoteDeletion(k page.Key, at time.Time) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.noteDeletion(k, at)
+}
+
+func (s *Store) noteDeletion(k page.Key, at time.Time) {
+	if last, ok := s.deletions.Get(k); !ok || at.After(last) {
+		s.deletions.Add(k, at)
+	}
 }
 
 // retitled reports whether a page with the same text says otherwise what it is called, which is searched, too.
@@ -186,6 +220,7 @@ func (s *Store) PageFailed(k page.Key, e page.Error) error {
 	}
 	if record.Page.Error.Gone() != e.Gone() {
 		record.Job = s.addJob(b, Job{Kind: JobChanged, Page: k, URL: record.Page.NormalizedURL}, before)
+		record.Page.ReadAt = s.readAfter(k, time.Now(), &record.Page)
 	}
 	record.Page.Error = &e
 	b.set(pageKey(k), encodePacked(&record))
@@ -380,7 +415,11 @@ func (s *Store) DeletePage(k page.Key) error {
 		b.del(hostPageKey(host, k))
 	}
 	b.delta.Pages--
-	job := s.addJob(b, Job{Kind: JobDeleted, Page: k, URL: record.Page.NormalizedURL}, record.Job)
+	if last := record.Page.ReadAt; !now.After(last) {
+		now = last.Add(time.Millisecond) // the clock of the store that read it may be ahead
+	}
+	job := s.addJob(b, Job{Kind: JobDeleted, Page: k, URL: record.Page.NormalizedURL, Time: now}, record.Job)
+	s.noteDeletion(k, now)
 	if err := s.tallies.deleteTally(s.kv, k, b); err != nil {
 		return fmt.Errorf("delete page %s: %w", k.Doc(), err)
 	}

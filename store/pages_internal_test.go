@@ -54,7 +54,7 @@ func TestWhereEachFieldOfAPageIsKept(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("members (-want +got):\n%s", diff)
 	}
-	if n := len(reflect.VisibleFields(reflect.TypeFor[page.Page]())) - 3; n != len(answer) { // 3 embedded types
+	if n := len(reflect.VisibleFields(reflect.TypeFor[page.Page]())) - 4; n != len(answer) { // 3 embedded types, ReadAt
 		t.Errorf("an answer has %d members of a page's %d fields", len(answer), n)
 	}
 }
@@ -102,6 +102,7 @@ func TestPackedRecordsKeepEachField(t *testing.T) {
 	p.Page = filledPage(t).Record
 	p.Page.FetchedAt = time.Date(9999, 12, 31, 23, 59, 59, 999, time.UTC) // an origin's word
 	fillNumbers(&p.Page.Info)
+	p.Page.ReadAt = time.Unix(5, 6).UTC()
 	p.Page.GitHub.Owner, p.Page.Error.Kind = "owner", "http"
 	var got pageRecord
 	if !unmarshal(encodePacked(&p), &got) {
@@ -141,14 +142,20 @@ func TestPackedRecordsKeepEachField(t *testing.T) {
 	if !unmarshal(encodePacked(&pageRecord{}), &empty) || !reflect.DeepEqual(empty, pageRecord{}) {
 		t.Errorf("an empty record becomes %+v", empty)
 	}
-	older := p // as older programs wrote it
-	older.Page.Preferences = nil
-	var read pageRecord
-	if !unmarshal(encodePacked(&older), &read) || !cmp.Equal(older, read) {
-		t.Errorf("a page without preferences becomes %+v", read)
+	lengths := map[int]bool{} // of what older programs wrote
+	for older := range 2 {
+		former := p
+		if former.Page.ReadAt = (time.Time{}); older == 1 {
+			former.Page.Preferences = nil
+		}
+		var read pageRecord
+		if !unmarshal(encodePacked(&former), &read) || !cmp.Equal(former, read) {
+			t.Errorf("a page of an older program becomes %+v", read)
+		}
+		lengths[len(encodePacked(&former))] = true
 	}
 	for n := range encodePacked(&p) {
-		if n != len(encodePacked(&older)) && unmarshal(encodePacked(&p)[:n], &pageRecord{}) {
+		if !lengths[n] && unmarshal(encodePacked(&p)[:n], &pageRecord{}) {
 			t.Errorf("the first %d bytes are a record", n)
 		}
 	}

@@ -8,6 +8,11 @@ import (
 	"log/slog"
 	"sync"
 	"sync/atomic"
+	"time"
+
+	"github.com/hashicorp/golang-lru/v2/simplelru"
+
+	"github.com/readthru/readthru/page"
 )
 
 // ErrNotFound is returned for a record that does not exist or is damaged.
@@ -118,6 +123,8 @@ type Store struct {
 	// memory and point reads only, never waits for the writer.
 	mu  sync.Mutex
 	seq uint64 // newest job's sequence number; under mu
+	// when pages were deleted lately, here or in another store; under mu
+	deletions *simplelru.LRU[page.Key, time.Time]
 
 	hot        responseCache
 	bodies     *weighed[Sum, []byte]

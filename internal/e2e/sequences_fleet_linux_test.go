@@ -76,8 +76,12 @@ func (s *sequence) checkAlike() {
 // contents returns what a node has of each page.
 func (s *sequence) contents(n *node) map[string]string {
 	list := map[string]string{}
-	for _, p := range s.pages(n) { // that its origin calls it gone, each node learns by itself
-		list[p.NormalizedURL] = strings.TrimSpace(p.text)
+	for _, p := range s.pages(n) {
+		text := strings.TrimSpace(p.text)
+		if p.gone() {
+			text = fmt.Sprint(p.Error.Status, " ", text)
+		}
+		list[p.NormalizedURL] = text
 	}
 	return list
 }

@@ -186,8 +186,7 @@ func (s *sequence) step(n *node) {
 		s.note("uncache %s", p.url)
 		n.send(http.DefaultClient, http.MethodDelete, "http://"+n.admin+"/api/v1/cache?url="+url.QueryEscape(p.url), "")
 		n.floor[p.url] = s.now(p)
-	// The time of a page counts seconds: one that is read again in the second of its deletion is not told to a fleet.
-	case k == 36 && len(s.nodes) == 1:
+	case k == 36:
 		s.note("delete %s", p.url)
 		n.send(http.DefaultClient, http.MethodDelete, "http://"+n.admin+"/api/v1/pages/"+url.PathEscape(p.url), "")
 	case k == 37 && s.rng.IntN(3) == 0:
@@ -349,6 +348,11 @@ type listed struct {
 	text          string
 }
 
+// gone reports whether the origin of a page says that there is none any more.
+func (p *listed) gone() bool {
+	return p.Error != nil && (p.Error.Status == http.StatusNotFound || p.Error.Status == http.StatusGone)
+}
+
 // pages returns the stored pages.
 func (s *sequence) pages(n *node) (list []listed) {
 	s.t.Helper()
@@ -394,8 +398,7 @@ func (s *sequence) checkNode(n *node) {
 	for _, word := range append(slices.Clone(words), "secretofalicex", "secretofbobx") {
 		want := []string{}
 		for _, p := range pages {
-			gone := p.Error != nil && (p.Error.Status == http.StatusNotFound || p.Error.Status == http.StatusGone)
-			if !gone && strings.Contains(p.text+" "+p.Title, word) {
+			if !p.gone() && strings.Contains(p.text+" "+p.Title, word) {
 				want = append(want, p.URL)
 			}
 		}

@@ -118,6 +118,7 @@ func record(url, content string, minutes int) *page.Record {
 	return &page.Record{
 		URL: url, NormalizedURL: url, Title: "Title of " + content, ContentHash: hex.EncodeToString(sum[:]),
 		Source: page.Local, FetchedAt: start.Add(time.Duration(minutes) * time.Minute),
+		ReadAt: start.Add(time.Duration(minutes) * time.Minute),
 	}
 }
 
@@ -591,8 +592,8 @@ func TestClocksThatAreApart(t *testing.T) {
 	}
 }
 
-// Origins count seconds, and so does the time of a page: of two readings in one second, all nodes keep the same.
-func TestOfTwoReadingsInOneSecondAllKeepTheSame(t *testing.T) {
+// Of two readings at one moment, all nodes keep the same.
+func TestOfTwoReadingsAtOneMomentAllKeepTheSame(t *testing.T) {
 	t.Parallel()
 	url := fleettest.Start(t).URL
 	a, b := join(t, url, "a"), join(t, url, "b")
@@ -614,4 +615,65 @@ func TestOfTwoReadingsInOneSecondAllKeepTheSame(t *testing.T) {
 			})
 		}
 	}
+}
+
+// A page that is deleted and read again is there again on all nodes: in the same moment, too, with the same content, and
+// also if its origin's clock is late, or a cache nearer to it answers. So is the word of its origin that it is gone.
+func TestAPageThatIsReadAfterItsDeletionIsThereAgain(t *testing.T) {
+	t.Parallel()
+	url := fleettest.Start(t).URL
+	a, b := join(t, url, "a"), join(t, url, "b")
+	a.awaitState(fleet.Connected)
+	b.awaitState(fleet.Connected)
+	const raw = "https://a.test/again"
+	k := page.KeyOf(raw)
+	readNow := func(n *node, content string) {
+		t.Helper()
+		r := record(raw, content, 0) // by the origin's clock
+		r.ReadAt = time.Time{}
+		if _, err := n.store.PutPage(r, []byte(content), store.Sum{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	gone := func(n *node) bool {
+		p, err := n.store.Page(k)
+		return err == nil && p.Error.Gone()
+	}
+	readNow(a, "# One")
+	await(t, raw, "# One", b)
+	for i, again := range []*node{a, b, b, a} {
+		if err := a.store.DeletePage(k); err != nil {
+			t.Fatal(err)
+		}
+		await(t, raw, "nothing", a, b)
+		content := []string{"# One", "# Two"}[i%2]
+		readNow(again, content)
+		await(t, raw, content, a, b)
+		eventually.True(t, "all is told", func() bool { return a.Status().Outbox+b.Status().Outbox == 0 })
+		await(t, raw, content, a, b)
+	}
+	for _, n := range []*node{a, b} {
+		if err := n.store.PageFailed(k, page.Error{Kind: "http", Status: 410}); err != nil {
+			t.Fatal(err)
+		}
+		eventually.True(t, "it is gone everywhere", func() bool { return gone(a) && gone(b) })
+		readNow(n, "# Two")
+		eventually.True(t, "it is nowhere gone", func() bool { return !gone(a) && !gone(b) })
+	}
+
+	// What a cache had from before the deletion does not bring the page back, but a reader who asks for it again does.
+	if err := a.store.DeletePage(k); err != nil {
+		t.Fatal(err)
+	}
+	await(t, raw, "nothing", a, b)
+	b.read(raw, "# Of a cache", 5)
+	await(t, raw, "# Of a cache", a, b)
+	b.stop()
+	if err := a.store.DeletePage(k); err != nil {
+		t.Fatal(err)
+	}
+	eventually.True(t, "a has told", func() bool { return a.Status().Outbox == 0 })
+	b.read(raw, "# Of a cache, changed", 6)
+	b.begin(url, "b")
+	await(t, raw, "nothing", a, b)
 }

@@ -33,7 +33,7 @@ const (
 // The rows of a transaction are seen when it ends, in another order than transactions began. So a look ends before the
 // oldest transaction that still runs, and what that one writes comes later.
 const changesSince = `
-	SELECT xid, key, fetched_at, gone_at, left(content_hash, 65),
+	SELECT xid, key, fetched_at, gone_at, left(content_hash, 65), status,
 		greatest(body_length, octet_length(body), octet_length(record)) FROM pages
 	WHERE (xid, key) > ($1::xid8, $2::bytea) AND xid < pg_snapshot_xmin(pg_current_snapshot())
 	ORDER BY xid, key LIMIT $3`
@@ -45,7 +45,7 @@ func (f *Fleet) follow(ctx context.Context) (more bool, err error) {
 	var key []byte
 	var r row
 	err = f.query(ctx, changesSince, []any{strconv.FormatUint(next.XID, 10), next.Key, lookPages},
-		[]any{&next.XID, &key, &r.fetchedAt, &r.goneAt, &r.hash, &r.length}, func() error {
+		[]any{&next.XID, &key, &r.fetchedAt, &r.goneAt, &r.hash, &r.status, &r.length}, func() error {
 			next.Key = key
 			if len(key) == len(r.key) {
 				r.key = page.Key(key)
@@ -99,10 +99,13 @@ func (f *Fleet) takeAll(ctx context.Context, changes []row) (skipped bool, err e
 			switch {
 			case c.ahead():
 				f.tryLater("page", c.key.Doc(), c.key, errFuture)
-			case !newer(c, here) || here == nil && c.goneAt != nil:
+			case here == nil && c.goneAt != nil:
+				f.o.Store.NoteDeletion(c.key, *c.goneAt)
+				f.taken("page", c.key.Doc())
+			case !newer(c, here):
 				f.taken("page", c.key.Doc())
 			case c.goneAt != nil:
-				if err := f.o.Store.DeletePage(c.key); err != nil && !errors.Is(err, store.ErrNotFound) {
+				if err := f.deleteHere(c.key, *c.goneAt); err != nil {
 					return err
 				}
 				f.taken("page", c.key.Doc())
@@ -167,7 +170,7 @@ func (f *Fleet) here(k page.Key) *row {
 	if err != nil {
 		return nil
 	}
-	return &row{key: k, fetchedAt: readAt(&p.Record), hash: p.ContentHash}
+	return &row{key: k, fetchedAt: readAt(&p.Record), hash: p.ContentHash, status: goneBy(&p.Record)}
 }
 
 // take fetches pages and stores them, and reports whether any was skipped because the object store is away. One that is
@@ -176,8 +179,8 @@ func (f *Fleet) take(ctx context.Context, keys [][]byte) (skipped bool, err erro
 	var key []byte
 	var r row
 	var rows []*row
-	fields := []any{&key, &r.fetchedAt, &r.hash, &r.record, &r.edition, &r.body, &r.sum, &r.length}
-	err = f.query(ctx, `SELECT key, fetched_at, left(content_hash, 65),
+	fields := []any{&key, &r.fetchedAt, &r.hash, &r.status, &r.record, &r.edition, &r.body, &r.sum, &r.length}
+	err = f.query(ctx, `SELECT key, fetched_at, left(content_hash, 65), status,
 			CASE WHEN octet_length(record) <= $2 THEN record END, edition,
 			CASE WHEN octet_length(body) > $3 THEN '' ELSE body END,
 			CASE WHEN octet_length(body_hash) = 32 THEN body_hash END, body_length
@@ -265,6 +268,18 @@ func (r *row) read() (*page.Record, error) {
 	if record.ContentHash != r.hash {
 		return nil, errors.New("its content is not what its hash says")
 	}
-	record.FetchedAt, record.Error, record.Info = r.fetchedAt.UTC(), nil, page.Info{}
+	if err := checkTime(record.FetchedAt); err != nil { // an origin's word
+		record.FetchedAt = r.fetchedAt.UTC()
+	}
+	record.ReadAt, record.Error, record.Info = r.fetchedAt.UTC(), nil, page.Info{}
+	if r.status != 0 {
+		if !page.Gone(r.status) {
+			return nil, fmt.Errorf("its status is %d, by which no page is gone", r.status)
+		}
+		reason := fmt.Sprint("HTTP ", r.status)
+		record.Error = &page.Error{
+			Kind: "http", Message: reason + " fetching " + record.URL, Reason: reason, Status: r.status,
+		}
+	}
 	return record, nil
 }

@@ -29,6 +29,7 @@ type row struct {
 	fetchedAt time.Time
 	goneAt    *time.Time
 	hash      string // the page's content hash
+	status    int    // by which its origin calls it gone; else 0
 	record    *string
 	edition   int
 	body      []byte // compressed; nil if it is in the object store
@@ -57,7 +58,7 @@ func (f *Fleet) publish(ctx context.Context) (more bool, err error) {
 		return false, err
 	}
 	var rows []row
-	var overruled [][]byte
+	var overruled [][]byte // keys of pages
 	size := 0
 	held := map[page.Key]bool{}
 	send := func() error {
@@ -68,8 +69,14 @@ func (f *Fleet) publish(ctx context.Context) (more bool, err error) {
 	slices.SortFunc(keys, bytes.Compare)
 	for _, k := range keys {
 		r, record, ok := f.rowOf(newest[page.Key(k)])
-		if ok && overrules(known[r.key], &r) {
+		switch last := known[r.key]; {
+		case !ok || !overrules(last, &r):
+		case last.goneAt == nil:
 			overruled = append(overruled, k)
+		default:
+			if err := f.deleteHere(r.key, *last.goneAt); err != nil {
+				return false, err
+			}
 		}
 		if !ok || !newer(&r, known[r.key]) || !f.addContent(&r, record) {
 			continue
@@ -169,10 +176,10 @@ func (f *Fleet) known(ctx context.Context, keys [][]byte) (map[page.Key]*row, er
 	known := map[page.Key]*row{}
 	var key []byte
 	var r row
-	err := f.query(ctx, `SELECT key, fetched_at, gone_at, left(content_hash, 65),
+	err := f.query(ctx, `SELECT key, fetched_at, gone_at, left(content_hash, 65), status,
 			greatest(body_length, octet_length(body), octet_length(record))
 		FROM pages WHERE key = ANY($1)`,
-		[]any{pq.ByteaArray(keys)}, []any{&key, &r.fetchedAt, &r.goneAt, &r.hash, &r.length}, func() error {
+		[]any{pq.ByteaArray(keys)}, []any{&key, &r.fetchedAt, &r.goneAt, &r.hash, &r.status, &r.length}, func() error {
 			if len(key) == len(r.key) {
 				r.key = page.Key(key)
 				known[r.key] = new(r)
@@ -192,15 +199,26 @@ func newer(r, known *row) bool {
 	case known.goneAt != nil:
 		return r.fetchedAt.After(*known.goneAt)
 	}
-	// The time of a page counts seconds: of two readings in one, all nodes must keep the same.
-	return cmp.Or(r.fetchedAt.Compare(known.fetchedAt), cmp.Compare(r.hash, known.hash)) > 0 && r.hash != known.hash
+	// Of two readings at the same moment, all nodes must keep the same.
+	return cmp.Or(r.fetchedAt.Compare(known.fetchedAt), cmp.Compare(r.hash, known.hash),
+		cmp.Compare(r.status, known.status)) > 0
 }
 
-// overrules reports whether of two readings in one second, which may be nil, the fleet keeps known and not r. The node
-// may have read r when it had taken over known already, so that it does not come by itself.
+// overrules reports whether the fleet keeps known, which may be nil, and not the reading r: another one of the same
+// moment, or a deletion. The node may have read r when it had taken over known already, so that it does not come by
+// itself.
 func overrules(known, r *row) bool {
-	return known != nil && !known.ahead() && known.goneAt == nil && r.goneAt == nil &&
-		known.fetchedAt.Equal(r.fetchedAt) && newer(known, r)
+	return known != nil && !known.ahead() && r.goneAt == nil && !newer(r, known) &&
+		(known.goneAt != nil || known.fetchedAt.Equal(r.fetchedAt) && newer(known, r))
+}
+
+// deleteHere deletes a page that another node has deleted.
+func (f *Fleet) deleteHere(k page.Key, at time.Time) error {
+	f.o.Store.NoteDeletion(k, at)
+	if err := f.o.Store.DeletePage(k); err != nil && !errors.Is(err, store.ErrNotFound) {
+		return err
+	}
+	return nil
 }
 
 // rowOf returns what a job tells the fleet, unless it is nothing, and the record that [Fleet.addContent] adds if it is
@@ -215,7 +233,7 @@ func (f *Fleet) rowOf(j store.Job) (r row, record *page.Record, ok bool) {
 	if err != nil || page.KeyOf(p.NormalizedURL) != j.Page || !shareable(&p.Record) {
 		return r, nil, false // it was deleted since, which is another job, or it stays here
 	}
-	r.fetchedAt, r.hash = readAt(&p.Record), p.ContentHash
+	r.fetchedAt, r.hash, r.status = readAt(&p.Record), p.ContentHash, goneBy(&p.Record)
 	return r, &p.Record, true
 }
 
@@ -242,11 +260,15 @@ func (f *Fleet) addContent(r *row, record *page.Record) bool {
 
 // readAt returns when a page was read, as the database keeps it.
 func readAt(r *page.Record) time.Time {
-	t := r.FetchedAt
-	if t.IsZero() {
-		t = r.UpdatedAt
+	return r.LastRead().UTC().Truncate(time.Microsecond)
+}
+
+// goneBy returns the status by which the origin of a page calls it gone; 0 if it does not.
+func goneBy(r *page.Record) int {
+	if r.Error.Gone() {
+		return r.Error.Status
 	}
-	return t.UTC().Truncate(time.Microsecond)
+	return 0
 }
 
 // send writes rows. One that the database refuses for what is in it stays on the node, and is told.
@@ -286,33 +308,34 @@ func isAboutData(e *pq.Error) bool {
 }
 
 const insertPages = `
-	INSERT INTO pages AS p (key, node, fetched_at, gone_at, content_hash, record, edition, body, body_hash, body_length)
+	INSERT INTO pages AS p (key, node, fetched_at, gone_at, content_hash, status, record, edition, body, body_hash,
+		body_length)
 	SELECT r.key, $1, timestamptz 'epoch' + r.fetched_at * interval '1 microsecond', 
-		timestamptz 'epoch' + NULLIF(r.gone_at, 0) * interval '1 microsecond', r.content_hash, r.record, r.edition,
-		NULLIF(r.body, ''), r.body_hash, r.body_length
+		timestamptz 'epoch' + NULLIF(r.gone_at, 0) * interval '1 microsecond', r.content_hash, r.status, r.record,
+		r.edition, NULLIF(r.body, ''), r.body_hash, r.body_length
 	FROM unnest($2::bytea[], $3::bigint[], $4::bigint[], $5::text[], $6::text[], $7::int[], $8::bytea[],
-		$9::bytea[], $10::int[])
-		AS r (key, fetched_at, gone_at, content_hash, record, edition, body, body_hash, body_length)
+		$9::bytea[], $10::int[], $12::int[])
+		AS r (key, fetched_at, gone_at, content_hash, record, edition, body, body_hash, body_length, status)
 	ON CONFLICT (key) DO UPDATE SET
 		xid = pg_current_xact_id(), node = excluded.node, fetched_at = excluded.fetched_at, gone_at = excluded.gone_at,
-		content_hash = excluded.content_hash, record = excluded.record, edition = excluded.edition,
+		content_hash = excluded.content_hash, status = excluded.status, record = excluded.record, edition = excluded.edition,
 		body = excluded.body, body_hash = excluded.body_hash, body_length = excluded.body_length
 	WHERE greatest(p.fetched_at, p.gone_at) > now() + $11::interval OR CASE
 		WHEN excluded.gone_at IS NOT NULL THEN p.gone_at IS NULL AND p.fetched_at <= excluded.gone_at
 		WHEN p.gone_at IS NOT NULL THEN excluded.fetched_at > p.gone_at
-		ELSE excluded.content_hash <> p.content_hash AND (excluded.fetched_at, excluded.content_hash COLLATE "C")
-			> (p.fetched_at, p.content_hash COLLATE "C")
+		ELSE (excluded.fetched_at, excluded.content_hash COLLATE "C", excluded.status)
+			> (p.fetched_at, p.content_hash COLLATE "C", p.status)
 	END`
 
 func (f *Fleet) insert(ctx context.Context, rows []row) error {
 	n := len(rows)
 	keys, bodies, sums := make([][]byte, n), make([][]byte, n), make([][]byte, n)
 	fetched, gone, editions, lengths := make([]int64, n), make([]int64, n), make([]int64, n), make([]int64, n)
-	hashes, records := make([]string, n), make([]string, n)
+	hashes, records, statuses := make([]string, n), make([]string, n), make([]int64, n)
 	for i := range rows {
 		r := &rows[i]
 		keys[i], bodies[i], sums[i], fetched[i] = r.key[:], r.body, r.sum, r.fetchedAt.UnixMicro()
-		hashes[i], editions[i], lengths[i] = r.hash, int64(r.edition), int64(r.length)
+		hashes[i], editions[i], lengths[i], statuses[i] = r.hash, int64(r.edition), int64(r.length), int64(r.status)
 		if r.goneAt != nil {
 			gone[i] = r.goneAt.UnixMicro()
 		}
@@ -324,6 +347,6 @@ func (f *Fleet) insert(ctx context.Context, rows []row) error {
 	defer cancel()
 	_, err := f.db.ExecContext(ctx, insertPages, f.o.Node, pq.ByteaArray(keys), pq.Int64Array(fetched),
 		pq.Int64Array(gone), pq.StringArray(hashes), pq.StringArray(records), pq.Int64Array(editions), pq.ByteaArray(bodies),
-		pq.ByteaArray(sums), pq.Int64Array(lengths), maxFuture.String())
+		pq.ByteaArray(sums), pq.Int64Array(lengths), maxFuture.String(), pq.Int64Array(statuses))
 	return err
 }
