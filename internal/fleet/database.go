@@ -266,6 +266,10 @@ func (f *Fleet) identify(ctx context.Context) (identity string, err error) {
 		return "", err
 	}
 	defer tx.Rollback() //nolint:errcheck // it was committed, or its error is returned
+	// A row that a person has removed is another fleet's from now on: nodes tell again what they have.
+	if _, err := tx.ExecContext(ctx, "INSERT INTO fleet DEFAULT VALUES ON CONFLICT DO NOTHING"); err != nil {
+		return "", err
+	}
 	var ahead bool
 	err = tx.QueryRowContext(ctx, `SELECT `+identityOf+`,
 		COALESCE(greatest((SELECT max(xid) FROM pages), (SELECT max(xid) FROM purges), (SELECT max(xid) FROM bases),

@@ -677,3 +677,30 @@ func TestAPageThatIsReadAfterItsDeletionIsThereAgain(t *testing.T) {
 	b.begin(url, "b")
 	await(t, raw, "nothing", a, b)
 }
+
+// A row that says which fleet this is, or which node, may be removed by a person: the fleet goes on.
+func TestAFleetOutlivesTheRowsThatNameIt(t *testing.T) {
+	t.Parallel()
+	server := fleettest.Start(t)
+	a, b := join(t, server.URL, "a"), join(t, server.URL, "b")
+	a.awaitState(fleet.Connected)
+	b.awaitState(fleet.Connected)
+	a.read("https://a.test/before", "# Before", 0)
+	await(t, "https://a.test/before", "# Before", b)
+	for _, table := range []string{"fleet", "nodes"} {
+		server.Exec("DELETE FROM readthru." + table)
+		for _, n := range []*node{a, b} {
+			url := "https://a.test/" + table + "/" + n.Status().Node
+			n.read(url, "# After", 0)
+			await(t, url, "# After", a, b)
+		}
+		a.awaitState(fleet.Connected)
+		b.awaitState(fleet.Connected)
+		eventually.True(t, "both are known", func() bool {
+			nodes, err := a.Nodes(t.Context())
+			return err == nil && len(nodes) == 2
+		})
+	}
+	c := join(t, server.URL, "c")
+	await(t, "https://a.test/before", "# Before", c)
+}
