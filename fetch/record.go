@@ -43,8 +43,12 @@ func (f *Fetcher) record(a *attempt, markdown []byte) {
 		p.CreatedAt, p.UpdatedAt, p.Stored = known.CreatedAt, known.UpdatedAt, true
 	} else if kept, err := f.put(a, markdown); err == nil {
 		p.CreatedAt, p.UpdatedAt, p.Stored = kept.CreatedAt, kept.UpdatedAt, true
+		known = &page.Page{Record: kept, Visits: known.Visits}
 	} else if !errors.Is(err, store.ErrFull) {
 		f.o.Log.Warn("page not stored", "url", page.Mask(a.url), "err", err)
+	}
+	if known.ContentHash == p.ContentHash {
+		f.keepLinks(a, &known.Record)
 	}
 	if a.req.NoVisit {
 		p.VisitCount, p.LastVisitedAt, p.FirstVisitedAt = known.VisitCount, known.LastVisitedAt, known.FirstVisitedAt

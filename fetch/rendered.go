@@ -1,6 +1,7 @@
 package fetch
 
 import (
+	"errors"
 	"net/http"
 	"net/url"
 	"slices"
@@ -54,13 +55,37 @@ func (f *Fetcher) preferComplete(a *attempt) {
 	}
 	a.kept = true
 	a.warn("stale")
+	links, _ := f.o.Store.PageRendition(linksKey(&known.Record)) // nil if there are none
+	if links == nil || links.ContentHash != known.ContentHash {
+		links = new(store.Rendition)
+	}
 	a.best, a.seen, a.shown = &store.Rendition{
 		Markdown: markdown, From: page.Browser, Rendered: true,
 		Title: known.Title, Description: known.Description, CanonicalURL: known.CanonicalURL, Meta: known.Meta,
 		Tokens: known.Tokens, HTMLTokens: known.Info.HTMLTokens, HTMLChars: known.Info.HTMLChars, Warnings: known.Warnings,
 		FinalURL: known.FinalURL, FetchedAt: known.FetchedAt, ContentHash: known.ContentHash,
-		MarkdownChars: known.Info.MarkdownChars, Excerpt: known.Excerpt,
+		MarkdownChars: known.Info.MarkdownChars, Excerpt: known.Excerpt, Links: links.Links,
 	}, nil, nil
+}
+
+// linksKey returns where the links of a page are kept as it was rendered last: its rendition ends with the responses
+// that it was made of, and is another one for other bytes.
+func linksKey(r *page.Record) (root page.Key, recipe string) {
+	return page.KeyOf(page.WithoutRoute(r.NormalizedURL)), digest("links as rendered\n" + r.NormalizedURL)
+}
+
+// keepLinks keeps the links of a page that a browser has just made, for as long as the page.
+func (f *Fetcher) keepLinks(a *attempt, r *page.Record) {
+	if a.seen == nil || a.best.From != page.Browser || a.best.Links == nil {
+		return
+	}
+	root, recipe := linksKey(r)
+	err := f.o.Store.PutPageRendition(root, &store.Rendition{
+		Recipe: recipe, From: page.Browser, ContentHash: r.ContentHash, Links: a.best.Links,
+	})
+	if err != nil && !errors.Is(err, store.ErrFull) {
+		f.o.Log.Warn("links of a page not stored", "url", page.Mask(a.url), "err", err)
+	}
 }
 
 // strays reports whether final, where a browser came to, is another route of the page. Programs that did not tell the
