@@ -94,11 +94,14 @@ type Term struct {
 	Score float64 `json:"score"`
 }
 
-// Notes returns what to say about a query beside its hits: which words were looked for in another form, and which no
-// page has. Each is a sentence that begins with a small letter, without a full stop.
+// Notes returns what to say about a query beside its hits: which words were looked for in another form and how to
+// prevent that, and which no page has. Each is a sentence that begins with a small letter, without a full stop.
 func (r *Results) Notes() (notes []string) {
 	for _, c := range r.Corrected {
 		notes = append(notes, c.String())
+	}
+	if len(notes) > 0 {
+		notes = append(notes, "words in quotation marks are searched for as they are")
 	}
 	if last := len(r.Unknown) - 1; last >= 0 {
 		words := fmt.Sprintf("%q", r.Unknown[last])

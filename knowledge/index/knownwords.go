@@ -9,20 +9,30 @@ import (
 
 // knownIn returns in how many passages the words of a query are known, by term: df, less the passages that have another
 // word with the same stem, in another language. "Recusive" has the stem of the French "reçus", and is misspelt all the
-// same. A number above seldomJoined may be too low.
+// same. Passages count, too, that have the word as the query's language has it. A number above seldomJoined may be too
+// low.
 func (s *speller) knownIn(q *ParsedQuery, df []int) []int {
 	known := slices.Clone(df)
 	for i := range q.terms {
-		if t := &q.terms[i]; df[i] > seldom && t.spellable() {
-			known[i] = s.ownPassages(t, q.language)
+		t := &q.terms[i]
+		if df[i] > seldom && t.spellable() {
+			known[i] = s.ownPassages(t, q.language, seldomJoined)
+		}
+		for j := range q.terms {
+			if o := &q.terms[j]; t.inflected && o.language != 0 && o.pos == t.pos {
+				t.abroad += df[j]
+			}
+		}
+		if q.language != 0 {
+			known[i] += t.abroad
 		}
 	}
 	return known
 }
 
 // ownPassages returns how many passages have a term in a form that may be of its word: the word itself, or any form in
-// a passage of the query's language. It stops counting above seldomJoined.
-func (s *speller) ownPassages(t *queryTerm, language analysis.Language) (n int) {
+// a passage of the query's language. It stops counting above most.
+func (s *speller) ownPassages(t *queryTerm, language analysis.Language, most int) (n int) {
 	for _, seg := range s.x.segments {
 		blocks := s.x.blocksOf(seg, true)
 		l, err := find(seg.refs, blocks, t.stem)
@@ -32,7 +42,7 @@ func (s *speller) ownPassages(t *queryTerm, language analysis.Language) (n int) 
 		postings := newCursor(l)
 		exact, accented := formBit(l, t.form), accentedForms(l, t.form)
 		var foreign []*cursor // of the same words as other languages have them; made when they are needed
-		for ord := uint32(0); n <= seldomJoined; ord++ {
+		for ord := uint32(0); n <= most; ord++ {
 			at, ok := postings.seek(ord)
 			if !ok {
 				break
@@ -51,6 +61,31 @@ func (s *speller) ownPassages(t *queryTerm, language analysis.Language) (n int) 
 				}
 			}
 			n++
+		}
+		if postings.err != nil {
+			s.x.unreadable(seg, postings.err)
+		}
+	}
+	return n
+}
+
+// formPassages returns how many passages have a word as it is written. It stops counting above most.
+func (s *speller) formPassages(form string, most int) (n int) {
+	for _, seg := range s.x.segments {
+		l, err := find(seg.refs, s.x.blocksOf(seg, true), analysis.Stem(form))
+		if err != nil || l == nil {
+			continue
+		}
+		exact, postings := formBit(l, form), newCursor(l)
+		for ord := uint32(0); exact != 0 && n <= most; ord++ {
+			at, ok := postings.seek(ord)
+			if !ok {
+				break
+			}
+			ord = at
+			if postings.c.forms[postings.i]&exact != 0 {
+				n++
+			}
 		}
 		if postings.err != nil {
 			s.x.unreadable(seg, postings.err)

@@ -27,6 +27,7 @@ type ParsedQuery struct {
 	phrases     []phrase
 	onlyPhrases bool // it is nothing but phrases: passages without them are no hits
 	corrections []Correction
+	neighbours  []twoWords
 	names       []string // what it names as code does, see namesIn
 	onlyNames   bool
 	language    analysis.Language // as its function words tell
@@ -42,7 +43,10 @@ type queryTerm struct {
 
 	language  analysis.Language // whose stem it is, beside a term that is the word's own
 	inflected bool              // there is such a stem, which passages have
+	abroad    int               // how many passages have it
 	pos       int               // place in the query
+	insisted  bool              // it is in quotation marks
+	half      bool              // of a word that pages write as one
 }
 
 // phrase is words that must follow one another.
@@ -58,20 +62,11 @@ func ParseQuery(text string) ParsedQuery {
 	var q ParsedQuery
 	q.names, q.onlyNames = namesIn(text)
 	q.language = analysis.LanguageOf(text)
-	words := q.words(text)
+	marks := quotes(text)
+	words := q.words(text, marks)
 	quoted := 0
-	rest := text
-	for len(q.phrases) < maxPhrases {
-		_, after, ok := strings.Cut(rest, `"`)
-		if !ok {
-			break
-		}
-		inside, next, ok := strings.Cut(after, `"`)
-		if !ok {
-			break
-		}
-		rest = next
-		if p := parsePhrase(inside); len(p.stems) > 1 {
+	for _, m := range marks {
+		if p := parsePhrase(text[m.start:m.end]); len(p.stems) > 1 && len(q.phrases) < maxPhrases {
 			q.phrases = append(q.phrases, p)
 			quoted += len(p.stems)
 		}
@@ -81,11 +76,37 @@ func ParseQuery(text string) ParsedQuery {
 	return q
 }
 
-// words adds the words of a text and returns how many there are.
-func (q *ParsedQuery) words(text string) int {
+// span is a part of a text.
+type span struct{ start, end int }
+
+// quotes returns what stands between quotation marks that pair.
+func quotes(text string) (marks []span) {
+	for at := 0; ; {
+		open := strings.IndexByte(text[at:], '"')
+		if open < 0 {
+			return marks
+		}
+		at += open + 1
+		end := strings.IndexByte(text[at:], '"')
+		if end < 0 {
+			return marks
+		}
+		marks = append(marks, span{at, at + end})
+		at += end + 1
+	}
+}
+
+// words adds the words of a text, some of them between quotation marks, and returns how many there are.
+func (q *ParsedQuery) words(text string, marks []span) int {
 	n, prefixes := 0, 0
 	at := map[string]int{}
+	var before analysis.Token
+	beforeForm := ""
 	analysis.Tokenise(text, func(t analysis.Token) {
+		for len(marks) > 0 && marks[0].end <= t.Start {
+			marks = marks[1:]
+		}
+		insisted := len(marks) > 0 && marks[0].start <= t.Start
 		if !t.Part {
 			n++
 		}
@@ -95,6 +116,14 @@ func (q *ParsedQuery) words(text string) int {
 			form, end = form+"_", end+1
 		}
 		prefix := end < len(text) && text[end] == '*' && (end+1 == len(text) || !wordByte(text[end+1]))
+		beside := beforeForm != "" && t.Start == before.End+1 && text[before.End] == ' '
+		if beside && !insisted && !prefix && len(q.neighbours) < maxPairsTried && mayBeOne(beforeForm, form) {
+			q.neighbours = append(q.neighbours, twoWords{beforeForm, form, before.Pos})
+		}
+		before, beforeForm = t, form
+		if insisted || prefix || t.Part {
+			beforeForm = ""
+		}
 		key := form
 		if prefix {
 			key += "*"
@@ -115,7 +144,7 @@ func (q *ParsedQuery) words(text string) int {
 		at[key] = len(q.terms)
 		q.terms = append(q.terms, queryTerm{
 			stem: analysis.Stem(form), form: form, weight: 1, prefix: prefix, part: t.Part,
-			pos: t.Pos,
+			pos: t.Pos, insisted: insisted,
 		})
 	})
 	return n

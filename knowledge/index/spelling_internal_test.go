@@ -49,7 +49,17 @@ func TestMisspeltWordsAreSearchedAsTheyWereMeant(t *testing.T) {
 		{"xyzzy", ""},
 		{"recurisve*", ""},
 		{"v2.5 1.2.3 sha256 日本語", ""},
-		{`"recurisve query"`, "recurisve→recursive"},
+		{`"recurisve query"`, ""},
+		{`"recurisve" query`, ""},
+		{`recurisve "query"`, "recurisve→recursive"},
+		{`recurisve 5" query`, "recurisve→recursive"},
+		{"ecursive query", "ecursive→recursive"},
+		{"tecursive query", "tecursive→recursive"},
+		{"rwcursive query", "rwcursive→recursive"},
+		{"work tree checkout", "work tree→worktree"},
+		{`"work tree" checkout`, ""},
+		{"work tree* checkout", ""},
+		{"work trees checkout", ""}, // which no page writes as one
 		{"qqqqqa qqqqqb qqqqqc qqqqqd qqqqqe recurisve", "recurisve→recursive"},
 		{"qqqqqa qqqqqb qqqqqc qqqqqd qqqqqe qqqqqf recurisve", ""}, // enough was looked for
 		// enough other words are known
@@ -91,7 +101,7 @@ func TestWordsThatNoPageHasAreNamed(t *testing.T) {
 		"kubernetes ingress query":            `no page has "kubernetes" or "ingress"`,
 		"how do I xyzzy the plugh, with quux": `no page has "xyzzy", "plugh" or "quux"`,
 		"cherrypick kubernetes": `searched for "cherry pick": hardly any page has "cherrypick"; ` +
-			`no page has "kubernetes"`,
+			`words in quotation marks are searched for as they are; no page has "kubernetes"`,
 		"kubern* recursive":                     "",
 		"qqqqqa_qqqqqb recursive":               `no page has "qqqqqa_qqqqqb"`,
 		"a1a b2b c3c d4d e5e f6f g7g h8h i9i j": `no page has "a1a", "b2b", "c3c", "d4d", "e5e", "f6f", "g7g" or "h8h"`,
@@ -118,7 +128,7 @@ func TestARareWordStaysBesideWhatMayBeMeant(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := []Correction{{"replicaton", "replication"}}; !slices.Equal(r.Corrected, want) {
+	if want := []Correction{{"replicaton", "replication", true}}; !slices.Equal(r.Corrected, want) {
 		t.Errorf("corrected %v, want %v", r.Corrected, want)
 	}
 	if len(r.Hits) < 5 || r.Hits[0].URL != "https://a.test/typo" {
@@ -143,7 +153,7 @@ func TestAQueryOfMistakesCostsLittle(t *testing.T) {
 	}
 	sp := speller{x: x, blocks: 2}
 	for range 10 {
-		sp.nearest("recursivx", 0)
+		sp.nearest(&queryTerm{form: "recursivx"}, 0, 0)
 	}
 	if sp.blocks < 0 {
 		t.Errorf("%d blocks were read too many", -sp.blocks)
@@ -171,6 +181,53 @@ func TestDistance(t *testing.T) {
 	} {
 		if got := distance([]rune(tt.a), []rune(tt.b), tt.most); got != tt.want {
 			t.Errorf("distance of %q and %q, at most %d: %d, want %d", tt.a, tt.b, tt.most, got, tt.want)
+		}
+	}
+}
+
+func TestUnlikelihoodOfMistakes(t *testing.T) {
+	for _, tt := range []struct {
+		word, meant string
+		want        int
+	}{
+		{"same", "same", 0},
+		{"", "a", letterMistake + beginMistake},
+		{"windw", "window", letterMistake},
+		{"windowx", "window", letterMistake},
+		{"stagging", "staging", doubleMistake},
+		{"stagging", "tagging", letterMistake + beginMistake},
+		{"begining", "beginning", doubleMistake},
+		{"stsah", "stash", swapMistake},
+		{"tsash", "stash", swapMistake + beginMistake},
+		{"trsnsaction", "transaction", nearMistake},
+		{"brtanch", "branch", nearMistake},
+		{"seperate", "separate", soundMistake},
+		{"rebse", "reuse", otherMistake},
+		{"rebse", "rebase", letterMistake},
+		{"tebase", "rebase", nearMistake + beginMistake},
+		{"revers", "reverse", endingMistake},
+		{"authenticat", "authentication", 3 * endingMistake},
+		{"größse", "größe", nearMistake},
+	} {
+		if got := unlikelihood([]rune(tt.word), []rune(tt.meant)); got != tt.want {
+			t.Errorf("%q for %q: %d, want %d", tt.word, tt.meant, got, tt.want)
+		}
+	}
+	long := []rune(strings.Repeat("a", maxMistakeRunes+1))
+	if unlikelihood(long, long[1:]) < otherMistake {
+		t.Error("a word that is too long to look at is a likely mistake")
+	}
+}
+
+func TestKeysThatAreNeighbours(t *testing.T) {
+	for pair, want := range map[string]bool{
+		"qw": true, "qa": true, "aq": true, "as": true, "az": true, "sw": true, "se": true, "sx": true,
+		"sz": true, "hb": true, "pl": true, "ml": false,
+		"ad": false, "sq": false, "sc": false, "tb": false, "aa": false, "aä": false, "é1": false,
+	} {
+		r := []rune(pair)
+		if nearKeys(r[0], r[1]) != want || nearKeys(r[1], r[0]) != want {
+			t.Errorf("%q are neighbours: %t, want %t", pair, !want, want)
 		}
 	}
 }
@@ -228,6 +285,30 @@ func TestPagesInAnotherLanguageDoNotMakeAMisspeltWordKnown(t *testing.T) {
 	}
 }
 
+// A word of another language is not meant while there is one of the query's.
+func TestAWordOfTheQuerysLanguageIsMeant(t *testing.T) {
+	spanish := pagesSaying(40, "spanish", "La referencia de los archivos que se usa en el servidor para los casos, caso %d.")
+	english := pagesSaying(10, "english", "Referential integrity of the keys in a table is kept, case %d.")
+	for query, want := range map[string]string{
+		"referencial integrity":                     "referencial→referential",
+		"referencja de los archivos que se usan":    "referencja→referencia",
+		"referencia de los archivos en el servidor": "",
+	} {
+		if got := corrected(t, query, append(spanish, english...)); got != want {
+			t.Errorf("%s: corrected %q, want %q", query, got, want)
+		}
+	}
+}
+
+// The stem that a misspelt word would have in another language does not make it a word.
+func TestAStemInAnotherLanguageDoesNotMakeAMisspeltWordKnown(t *testing.T) {
+	docs := append(pagesSaying(3, "french", "Les mergeurs des fichiers que vous avez sont merges par le serveur, cas %d."),
+		pagesSaying(100, "english", "To merge the branches of a tree is to join them, case %d.")...)
+	if got := corrected(t, "mergge branches", docs); got != "mergge→merge" {
+		t.Errorf("corrected %q", got)
+	}
+}
+
 // Of two words that differ by a letter, the one that the word begins was meant.
 func TestAWordThatWasLeftOffIsCompleted(t *testing.T) {
 	docs := append(pagesSaying(30, "refers", "It refers to another page, case %d."),
@@ -254,7 +335,10 @@ func TestWordsThatAFewPagesJoinAreLookedForApart(t *testing.T) {
 	}{
 		{"far more apart", "cherrypick→cherry pick", append(apart(15), joined...)},
 		{"hardly more apart", "", append(apart(14), joined...)},
-		{"many joined", "", append(apart(60), pagesSaying(9, "joined", "One may cherrypick what one likes, case %d.")...)},
+		{
+			"many joined", "",
+			append(apart(10*seldomJoined), pagesSaying(seldomJoined+1, "joined", "One may cherrypick what one likes, case %d.")...),
+		},
 	} {
 		if got := corrected(t, "cherrypick commits", tt.docs); got != tt.want {
 			t.Errorf("%s: corrected %q, want %q", tt.name, got, tt.want)

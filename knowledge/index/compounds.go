@@ -1,0 +1,130 @@
+package index
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/readthru/readthru/knowledge/analysis"
+)
+
+// Pages write some words as one that others write as two: worktree, work tree. What a query writes in one way is looked
+// for in the other, too, if far more pages write it so.
+const (
+	minPart         = 3    // letters of each of two words written as one
+	minCompound     = 6    // letters of two words that may be one
+	maxPairPassages = 5000 // a more frequent word is not tried as one of two
+	seldomJoined    = 50   // passages that have a word which may be two all the same
+	farMoreApart    = 5    // times as many passages have the two beside each other
+	farMoreJoined   = 5    // times as many passages have them as one word
+	maxPairsTried   = 8    // of neighbours in a query
+	halvesWeight    = .5   // of each of two words beside the one that they are
+)
+
+// twoWords are neighbours in a query.
+type twoWords struct {
+	a, b string
+	pos  int // of a
+}
+
+// join returns the terms of neighbours in a query as one word where far more passages have that.
+func (s *speller) join(q *ParsedQuery) (joined []queryTerm) {
+	for _, two := range q.neighbours {
+		if len(q.corrections) == maxCorrected {
+			break
+		}
+		one := two.a + two.b
+		if slices.ContainsFunc(q.terms, func(t queryTerm) bool { return t.form == one }) || !s.rather(one, two, q.language) {
+			continue
+		}
+		weight := 0.
+		for i := range q.terms {
+			if t := &q.terms[i]; t.pos == two.pos && t.form == two.a || t.pos == two.pos+1 && t.form == two.b {
+				weight = max(weight, t.weight)
+				t.weight *= halvesWeight
+				t.half = true
+			}
+		}
+		if weight == 0 {
+			continue
+		}
+		q.corrections = append(q.corrections, Correction{two.a + " " + two.b, one, true})
+		joined = append(joined, queryTerm{form: one, stem: analysis.Stem(one), weight: weight, pos: two.pos})
+	}
+	return joined
+}
+
+// rather reports whether far more passages have two words as one than beside each other.
+func (s *speller) rather(one string, two twoWords, language analysis.Language) bool {
+	t := queryTerm{form: one, stem: analysis.Stem(one)}
+	if s.ownPassages(&t, language, seldom) <= seldom ||
+		min(s.passages(analysis.Stem(two.a)), s.passages(analysis.Stem(two.b))) > maxPairPassages {
+		return false
+	}
+	least := max(seldom, farMoreJoined*s.together([]string{two.a, two.b}))
+	return s.formPassages(one, least) > least
+}
+
+// mayBeOne reports whether two words may be parts of one.
+func mayBeOne(a, b string) bool {
+	return utf8.RuneCountInString(a)+utf8.RuneCountInString(b) >= minCompound && onlyLetters(a) && onlyLetters(b) &&
+		!(empty(a) && empty(b))
+}
+
+// onlyLetters reports whether a word is made of letters whose words have spaces between them.
+func onlyLetters(word string) bool {
+	return strings.IndexFunc(word, func(r rune) bool { return !unicode.IsLetter(r) || r > 0x24f }) < 0
+}
+
+// split returns the two words that a word is made of if they stand together in least passages.
+func (s *speller) split(word string, least int) []string {
+	type division struct {
+		parts []string
+		df    int
+	}
+	var tries []division
+	for at := range word {
+		parts := []string{word[:at], word[at:]}
+		if min(utf8.RuneCountInString(parts[0]), utf8.RuneCountInString(parts[1])) < minPart {
+			continue
+		}
+		if empty(parts[0]) || empty(parts[1]) {
+			continue
+		}
+		df := s.passages(analysis.Stem(parts[0]))
+		if df > 0 {
+			df = min(df, s.passages(analysis.Stem(parts[1])))
+		}
+		if df > 0 && df <= maxPairPassages {
+			tries = append(tries, division{parts, df})
+		}
+	}
+	slices.SortStableFunc(tries, func(a, b division) int { return cmp.Compare(b.df, a.df) })
+	for _, d := range tries[:min(len(tries), 2)] {
+		if s.together(d.parts) >= least {
+			return d.parts
+		}
+	}
+	return nil
+}
+
+// together returns in how many passages words follow one another.
+func (s *speller) together(words []string) (n int) {
+	for _, seg := range s.x.segments {
+		var lists []*list
+		for _, w := range words {
+			if l, err := find(seg.refs, s.x.blocksOf(seg, true), analysis.Stem(w)); err == nil && l != nil {
+				lists = append(lists, l)
+			}
+		}
+		if len(lists) < len(words) {
+			continue
+		}
+		if err := occurrences(lists, []int{0, 1}, func(uint32, int, int) { n++ }); err != nil {
+			s.x.unreadable(seg, err)
+		}
+	}
+	return n
+}
