@@ -22,6 +22,12 @@ import (
 //go:embed testdata/agent-queries.tsv
 var agentQueries string
 
+// misspeltQueries are queries with a mistake each, by ten classes of mistakes, what was meant, and the pages that
+// answer it. They were written before any result was seen.
+//
+//go:embed testdata/misspelt-queries.tsv
+var misspeltQueries string
+
 // manuals are the folders below the folder of Debian's documentation that the queries ask about, by the name that a
 // page's address begins with, and where their pages stand on the web.
 var manuals = []struct{ name, folder, web, ext string }{
@@ -36,15 +42,43 @@ var manuals = []struct{ name, folder, web, ext string }{
 // repeating are pages that hold other pages of their manual once more.
 var repeating = []string{"node:all", "sqlite:capi3ref"}
 
-// readDocumentation converts the pages of the manuals below a folder, as the proxy does, and judges the queries.
+// readDocumentation returns the manuals below a folder with the queries that agents ask of them.
 func readDocumentation(ctx context.Context, dir string) (*collection, error) {
-	c := &collection{name: "documentation"}
-	address := map[string]string{} // by what the queries call a page
+	docs, address, err := readManuals(ctx, dir)
+	if err != nil {
+		return nil, err
+	}
+	c := &collection{name: "documentation", docs: docs}
+	c.queries, err = readQueries(agentQueries, 1, address)
+	return c, err
+}
+
+// readMisspelt returns the manuals twice: with misspelt queries, and with these as they were meant.
+func readMisspelt(ctx context.Context, dir string) ([]*collection, error) {
+	docs, address, err := readManuals(ctx, dir)
+	if err != nil {
+		return nil, err
+	}
+	var list []*collection
+	for i, name := range []string{"misspelt", "spelt right"} {
+		c := &collection{name: name, docs: docs}
+		if c.queries, err = readQueries(misspeltQueries, 1+i, address); err != nil {
+			return nil, err
+		}
+		list = append(list, c)
+	}
+	return list, nil
+}
+
+// readManuals converts the pages of the manuals below a folder, as the proxy does. Address has them by what the queries
+// call a page.
+func readManuals(ctx context.Context, dir string) (docs []document, address map[string]string, err error) {
+	address = map[string]string{}
 	for _, m := range manuals {
 		root, err := filepath.EvalSymlinks(filepath.Join(dir, m.folder))
 		if err != nil {
-			return nil, fmt.Errorf("read documentation: %w; install python3-doc, postgresql-doc, git-doc, sqlite3-doc, "+
-				"nodejs-doc and golang-doc of Debian 12", err)
+			return nil, nil, fmt.Errorf("read documentation: %w; install python3-doc, postgresql-doc, git-doc, "+
+				"sqlite3-doc, nodejs-doc and golang-doc of Debian 12", err)
 		}
 		err = filepath.WalkDir(root, func(name string, d fs.DirEntry, err error) error {
 			if err != nil || d.IsDir() || filepath.Ext(name) != ".html" {
@@ -63,17 +97,15 @@ func readDocumentation(ctx context.Context, dir string) (*collection, error) {
 				return fmt.Errorf("read %s: %w", name, err)
 			}
 			doc.manual = m.name
-			c.docs = append(c.docs, doc)
+			docs = append(docs, doc)
 			address[m.name+":"+page] = doc.url
 			return nil
 		})
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 	}
-	var err error
-	c.queries, err = readAgentQueries(agentQueries, address)
-	return c, err
+	return docs, address, nil
 }
 
 // htmlOption is where a page of git's manual begins to define an option. These have no anchors.
@@ -103,17 +135,20 @@ func readPage(ctx context.Context, name, address string) (document, error) {
 	return d, nil
 }
 
-// readAgentQueries reads lines of class, query and pages. The queries of a class belong in turn to its two halves.
-func readAgentQueries(table string, address map[string]string) (queries []query, err error) {
+// readQueries reads lines that begin with a class and end with pages; the query is the column of that number. The
+// queries of a class belong in turn to its two halves.
+func readQueries(table string, column int, address map[string]string) (queries []query, err error) {
 	inClass := map[string]int{}
-	for i, line := range strings.Split(strings.TrimSpace(table), "\n")[1:] {
+	lines := strings.Split(strings.TrimSpace(table), "\n")
+	columns := strings.Count(lines[0], "\t") + 1
+	for i, line := range lines[1:] {
 		fields := strings.Split(line, "\t")
-		if len(fields) != 3 {
-			return nil, fmt.Errorf("line %d of the queries has %d fields, want class, query and pages", i+2, len(fields))
+		if len(fields) != columns {
+			return nil, fmt.Errorf("line %d of the queries has %d fields, want %d", i+2, len(fields), columns)
 		}
-		q := query{text: fields[1], class: fields[0], half: inClass[fields[0]] % 2, grades: map[string]float64{}}
+		q := query{text: fields[column], class: fields[0], half: inClass[fields[0]] % 2, grades: map[string]float64{}}
 		inClass[q.class]++
-		for _, page := range strings.Fields(fields[2]) {
+		for _, page := range strings.Fields(fields[columns-1]) {
 			if address[page] == "" {
 				err = errors.Join(err, fmt.Errorf("%q: there is no page %s", q.text, page))
 			}
