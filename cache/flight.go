@@ -384,67 +384,14 @@ func (f *flight) commit(entry *store.Response, s *spool) (open func() (io.ReadSe
 	return open, nil
 }
 
-// ask sends req. If there is no head after headWait, and others wait for it beside the leader, it sends req once more,
-// because the connection may be lost, and takes the first answer.
-func (f *flight) ask(req *http.Request) (*http.Response, error) {
-	next := f.cache.next
-	if f.group == "" {
-		return next.RoundTrip(req)
-	}
-	type answer struct {
-		resp *http.Response
-		err  error
-		by   int
-	}
-	answers, done := make(chan answer), make(chan struct{})
-	defer close(done)
-	var cancels []context.CancelFunc
-	wait := time.NewTicker(headWait)
-	defer wait.Stop()
-	for pending, send := 0, true; ; {
-		if send {
-			ctx, cancel := context.WithCancel(req.Context())
-			by := len(cancels)
-			cancels = append(cancels, cancel)
-			pending, send = pending+1, false
-			f.cache.wg.Go(fault.Contain("cache: end a round trip", func() {
-				var resp *http.Response
-				//nolint:bodyclose // whoever takes the answer closes it
-				err := fault.Catch("cache: round trip", func() (err error) {
-					resp, err = next.RoundTrip(req.WithContext(ctx))
-					return err
-				})
-				select {
-				case answers <- answer{resp, err, by}:
-				case <-done:
-					if err == nil {
-						resp.Body.Close()
-					}
-				}
-			}))
-		}
-		select {
-		case <-wait.C:
-			send = len(cancels) == 1 && f.others() > 0
-		case a := <-answers:
-			if pending--; a.err != nil && pending > 0 {
-				continue
-			}
-			for by, cancel := range cancels {
-				if by != a.by || a.err != nil {
-					cancel()
-				}
-			}
-			return a.resp, a.err
-		}
-	}
-}
-
 // exchange sends the request to the origin. It returns the origin's response and, if it may be stored, the entry for
 // it; or no response, and the outcome.
 func (f *flight) exchange() (*http.Response, *store.Response, outcome) {
 	p := f.cache.policy()
-	req := f.q.Clone(f.ctx)
+	req := f.q.Request // a copy already
+	if len(f.sel.variants) > 0 {
+		req = req.Clone(f.ctx) // for conditions
+	}
 	v := p.conditions(f.q, &f.sel, req.Header)
 	for attempt := 0; ; attempt++ {
 		sent := time.Now()
