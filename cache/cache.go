@@ -124,6 +124,7 @@ type Cache struct {
 	live   map[*flight]struct{} // all
 	closed bool
 	wg     sync.WaitGroup
+	crew   crew
 
 	hits, misses, revalidated, stale, bypass, collapsed, stored atomic.Int64
 }
@@ -133,7 +134,7 @@ func New(o Options) *Cache {
 	c := &Cache{
 		store: o.Store, next: o.Next, log: o.Log,
 		budget: budget{limit: cmp.Or(o.Memory, spoolLimit)}, past: newPastFlights(),
-		groups: make(map[string]*flight), live: make(map[*flight]struct{}),
+		groups: make(map[string]*flight), live: make(map[*flight]struct{}), crew: newCrew(),
 	}
 	c.Reconfigure(o)
 	if c.log == nil {
@@ -202,6 +203,7 @@ func (c *Cache) Close() error {
 	timer := time.AfterFunc(closeWait, c.Abandon)
 	defer timer.Stop()
 	c.wg.Wait()
+	c.crew.dismiss()
 	return nil
 }
 

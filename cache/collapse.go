@@ -6,7 +6,6 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/readthru/readthru/internal/fault"
 	"github.com/readthru/readthru/internal/httpfield"
 	"github.com/readthru/readthru/store"
 )
@@ -51,7 +50,7 @@ func (c *Cache) fetch(q *request, sel selection, why string, at time.Time) (*htt
 			return c.pass(q, why)
 		}
 		if leader {
-			go fault.Contain("cache: end a flight", f.run)()
+			c.crew.fly(f)
 			return c.awaitOwn(q, sel, why, f)
 		}
 		resp, next, err := c.answerFollower(q, sel, why, f)
@@ -70,7 +69,7 @@ func (c *Cache) fetch(q *request, sel selection, why string, at time.Time) (*htt
 	if f == nil {
 		return c.pass(q, why)
 	}
-	go fault.Contain("cache: end a flight", f.run)()
+	c.crew.fly(f)
 	return c.awaitOwn(q, sel, why, f)
 }
 
@@ -184,7 +183,7 @@ func (c *Cache) refresh(q *request, sel selection) {
 	f.name, f.leaderLeft = group, true
 	f.count(0) // starts the timer for flights that no client waits for
 	c.register(f)
-	go fault.Contain("cache: end a flight", f.run)()
+	c.crew.fly(f)
 }
 
 // shareable reports whether the answer to q may be one that another request asked for.
