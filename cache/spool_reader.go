@@ -187,3 +187,11 @@ func (r *chunkReader) Read(p []byte) (int, error) {
 	r.offset += n
 	return n, nil
 }
+
+// Whole returns the content if all of it is in one chunk that it fills, else nil.
+func (r *chunkReader) Whole() []byte {
+	if len(r.chunks) != 1 || cap(r.chunks[0]) > len(r.chunks[0])*9/8 {
+		return nil
+	}
+	return r.chunks[0][r.offset:]
+}

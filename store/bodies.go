@@ -33,8 +33,21 @@ type content struct {
 // scratch holds buffers of a part's size for content of unknown length.
 var scratch = sync.Pool{New: func() any { return new([partSize]byte) }}
 
+// whole is a reader of content that may be in memory in one piece, which nobody changes any more.
+type whole interface{ Whole() []byte } // nil: it is not
+
 // readContent reads r to its end, part by part. The error is that of r, or ErrFull when the queue has no room for it.
 func (k *kv) readContent(r io.Reader) (c *content, err error) {
+	if w, ok := r.(whole); ok {
+		if body := w.Whole(); body != nil {
+			if err := k.reserve(int64(len(body))); err != nil {
+				return nil, err
+			}
+			c = contentOf(body)
+			c.reserved = c.length
+			return c, nil
+		}
+	}
 	c = &content{}
 	defer func() {
 		if err != nil {

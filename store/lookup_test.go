@@ -1,7 +1,10 @@
 package store_test
 
 import (
+	"bytes"
 	"errors"
+	"fmt"
+	"io"
 	"strings"
 	"testing"
 	"time"
@@ -136,5 +139,31 @@ func TestAPageIsAtItsOwnKey(t *testing.T) {
 	}
 	if _, err := s.PageAt(name); !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("at its name: %v, want ErrNotFound", err)
+	}
+}
+
+// inOnePiece is content in memory whose reader fails.
+type inOnePiece []byte
+
+func (inOnePiece) Read([]byte) (int, error) { return 0, errors.New("it was read") }
+func (c inOnePiece) Whole() []byte          { return c }
+
+func TestContentInOnePieceIsKeptUnread(t *testing.T) {
+	s := openStore(t, store.Options{})
+	for _, n := range []int{0, 1, 300 << 10} { // of no part, of one, and of two
+		content := bytes.Repeat([]byte("x"), n)
+		r := response(fmt.Sprint("https://a.test/", n))
+		if err := s.PutResponse(r, inOnePiece(content), nil); err != nil {
+			t.Fatal(err)
+		}
+		body, err := s.Body(r.Body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := io.ReadAll(body)
+		body.Close()
+		if err != nil || !bytes.Equal(got, content) || r.Length != int64(n) {
+			t.Errorf("%d bytes: got %d of length %d, error %v", n, len(got), r.Length, err)
+		}
 	}
 }

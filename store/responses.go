@@ -90,9 +90,10 @@ func newestFirst(list []*Response) {
 
 // PutResponse stores r with its content; a stored response with the same ID, or the same URL, Selecting, Partition and
 // Class (and for a 206 the same offset), is replaced, and gets an ID of its own. So are those of the URI that are
-// obsolete, a function that must be quick, because other writes wait; nil: none. Body, Length and ID are filled in on
-// r. It does not wait for the disk, and what it stored is visible to the next call. The error is that of content,
-// ErrFull, or says that the head is too large; nothing is stored then.
+// obsolete, a function that must be quick, because other writes wait; nil: none. If content has a method Whole, what it
+// returns is kept, unless that is nil, and content is not read. Body, Length and ID are filled in on r. It does not
+// wait for the disk, and what it stored is visible to the next call. The error is that of content, ErrFull, or says
+// that the head is too large; nothing is stored then.
 func (s *Store) PutResponse(r *Response, content io.Reader, obsolete func(*Response) bool) error {
 	c, err := s.kv.readContent(content)
 	if err != nil {
