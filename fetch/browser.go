@@ -90,6 +90,9 @@ func (s browser) Try(ctx context.Context, a *attempt) result {
 	case seen.Unsettled == "":
 		s.learn(a, r)
 	}
+	if soon := time.Now().Add(computingTime); seen.More == render.MoreComputing && soon.Before(r.Expires) {
+		r.Expires = soon // another reading may show more
+	}
 	if seen.More != "" {
 		r.Warnings = addWarning(r.Warnings, warnMore+"="+seen.More)
 	}
@@ -127,6 +130,9 @@ func (s browser) follow(a *attempt, next *url.URL) error {
 
 // warnIncomplete is the warning of a page that the browser was still working on.
 const warnIncomplete = "render-incomplete"
+
+// computingTime is for how long the rendition of a page is kept that had a worker which did not answer in time.
+const computingTime = 10 * time.Minute
 
 // warnMore is the warning of a page that has more than was loaded; followed by what there is more of: see
 // [render.MoreScrolling].

@@ -244,6 +244,9 @@ func (f *traffic) answer(ev *fetch.EventRequestPaused) {
 		f.documents++
 	}
 	f.mu.Unlock()
+	if ev.Request.URLFragment == sharedMark {
+		resp.Body = append([]byte(connectShared), resp.Body...)
+	}
 	_, _ = chromedp.Call(f.t.ctx, fetch.FulfillRequest, *resp) // as above
 }
 

@@ -40,6 +40,7 @@ type tab struct {
 	deadline    time.Time
 	matched     bool           // Request.Selector
 	more        string         // Page.More
+	computing   bool           // a worker did not answer in time
 	loadsInVain bool           // Page.Vain
 	listening   sync.WaitGroup // handlers of the page's events
 	workers     workers
@@ -227,6 +228,9 @@ func (t *tab) settings() []func() error {
 	list := []func() error{
 		set(t, fetch.Enable, fetch.EnableParams{}),
 		set(t, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: prepare}),
+		set(t, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{
+			Source: fmt.Sprintf(prepareShared, connectShared, sharedMark),
+		}),
 		set(t, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{
 			Source: fmt.Sprintf(prepareSockets, t.sockets.path),
 		}),

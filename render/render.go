@@ -84,7 +84,7 @@ type Page struct {
 	Screenshot []byte   // PNG
 	Console    []string // errors and uncaught exceptions, at most 100, each at most 1,000 characters
 	Unsettled  string   // why the page may be incomplete; empty if it was done
-	More       string   // what there is more of than was loaded: MoreScrolling, MoreRows, MoreGrowing; empty if unknown
+	More       string   // what there may be more of than was loaded: MoreScrolling and so on; empty if unknown
 	FramesLeft int      // number of visible frames that are not in HTML: of other origins, or without text
 	Ended      string   // what ended the wait: EndedBySelector, EndedByQuiet or EndedByTimeout
 	Vain       Vain     // what it was given time for in vain
@@ -117,6 +117,7 @@ const (
 	MoreScrolling = "scrolling" // the page adds content whenever it is scrolled to its end, and was left at a limit
 	MoreRows      = "rows"      // a list, which shows only the rows in view, has more than the limit
 	MoreGrowing   = "growing"   // the page goes on adding content without anybody's doing
+	MoreComputing = "computing" // a worker of the page did not answer in time, and may still tell it something
 )
 
 // State is the state of a [Browser]. Counts are since New.

@@ -88,7 +88,7 @@ func (t *tab) settleSteps(ctx context.Context) (unsettled string, err error) {
 	if err != nil {
 		return "", err
 	}
-	if has&hasWorkers != 0 {
+	if has&hasWorkers != 0 || t.hasWorkers() {
 		if unsettled, err = t.waitForWorkers(ctx); unsettled != "" || err != nil {
 			return unsettled, err
 		}
@@ -110,7 +110,11 @@ func (t *tab) settleSteps(ctx context.Context) (unsettled string, err error) {
 		}
 	}
 	grows, err := evaluate[bool](ctx, t, growsByItself)
-	if grows && t.more == "" {
+	switch {
+	case t.more != "":
+	case t.computing:
+		t.more = MoreComputing
+	case grows:
 		t.more = MoreGrowing
 	}
 	return "", err
@@ -344,16 +348,19 @@ const prepare = `(() => {
 		try { Object.defineProperty(window, name, {value: () => null, writable: true, configurable: true}); } catch {}
 	}
 	const traits = Symbol.for('readthru.traits'), note = (bit) => { window[traits] |= bit; };
-	for (const [name, bit] of [['IntersectionObserver', 1], ['Worker', 2], ['SharedWorker', 2]]) {
+	for (const [name, bit] of [['IntersectionObserver', 1], ['Worker', 2]]) {
 		const made = window[name];
 		if (made) window[name] = class extends made { constructor(...args) { super(...args); note(bit); } };
 	}
-	const messages = Symbol.for('readthru.messages'), worker = window.Worker?.prototype, post = worker?.postMessage;
-	if (post) {
-		worker.postMessage = function postMessage(...args) {
+	const messages = Symbol.for('readthru.messages');
+	for (const sender of [window.Worker?.prototype, window.MessagePort?.prototype]) {
+		const post = sender?.postMessage;
+		if (post) sender.postMessage = function postMessage(...args) {
 			window[messages] = -~window[messages]; // one more; undefined counts as 0
 			return post.apply(this, args);
 		};
+	}
+	if (window.Worker) {
 		window.Worker = class extends window.Worker {
 			constructor(...args) {
 				super(...args);
@@ -399,8 +406,20 @@ const prepare = `(() => {
 	};
 })()`
 
-// traits returns what prepare has noted: the bits lazy and hasWorkers.
-const traits = `window[Symbol.for('readthru.traits')] | 0`
+// traits returns what prepare has noted: the bits lazy, and hasWorkers also of frames.
+const traits = inFrames + `.reduce((all, w) => all | w[Symbol.for('readthru.traits')] & (w === window ? 3 : 2), 0)`
+
+// inFrames is the windows of the page and of its frames of the same origin.
+const inFrames = `(() => {
+	const list = [];
+	const add = (w) => {
+		try { w.document; } catch { return; }
+		list.push(w);
+		for (let i = 0; i < w.length && list.length < 100; i++) add(w[i]);
+	};
+	add(window);
+	return list;
+})()`
 
 // growsByItself tells whether the page had more elements at each of the last times that an interval came, and has more
 // since.

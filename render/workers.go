@@ -3,7 +3,6 @@ package render
 import (
 	"context"
 	"errors"
-	"fmt"
 	"maps"
 	"slices"
 	"sync"
@@ -47,8 +46,16 @@ func (t *tab) listenToWorkers() {
 	})
 }
 
+// hasWorkers reports whether the page has workers now.
+func (t *tab) hasWorkers() bool {
+	t.workers.mu.Lock()
+	defer t.workers.mu.Unlock()
+	return len(t.workers.live) > 0
+}
+
 // waitForWorkers waits until the page's workers have nothing to do, and gives the page time for what they tell it. It
-// returns why the page may be incomplete, or "".
+// returns why the page may be incomplete, or "". One that does not answer may be of a pool that sleeps, and may never
+// do so: the page is what it shows.
 func (t *tab) waitForWorkers(ctx context.Context) (unsettled string, err error) {
 	for range maxRounds {
 		before, err := evaluate[int](ctx, t, messagesOfWorkers)
@@ -58,7 +65,8 @@ func (t *tab) waitForWorkers(ctx context.Context) (unsettled string, err error) 
 		t.waitQuiet(ctx)
 		requests := t.requestCount()
 		if !t.workersAnswer(ctx) {
-			return fmt.Sprintf("a worker is still busy after %s", t.waited()), nil
+			t.computing = true
+			return "", nil
 		}
 		t.restartQuiet() // a worker that has just computed may make a request, which takes a moment to come here
 		if t.waitQuiet(ctx); t.requestCount() != requests {
@@ -96,5 +104,53 @@ func (t *tab) workersAnswer(ctx context.Context) bool {
 	return !busy.Load()
 }
 
-// messagesOfWorkers is how many messages the page and its workers have sent each other.
-const messagesOfWorkers = `window[Symbol.for('readthru.messages')] | 0`
+// messagesOfWorkers is how many messages the page, its frames and their workers have sent each other.
+const messagesOfWorkers = inFrames + `.reduce((all, w) => all + (w[Symbol.for('readthru.messages')] | 0), 0)`
+
+// A shared worker would be no part of the page: it is a target of its own, whose requests are those of no page. A page
+// here shares its workers with its frames alone, so a dedicated worker of the topmost frame of their origin stands for
+// it. That begins with connectShared, which makes messages with a port the events that its script expects.
+
+// sharedMark is the fragment of the URL of a script that connectShared is put before.
+const sharedMark = "#readthru-shared-worker"
+
+const connectShared = `self.onconnect = null; self.SharedWorkerGlobalScope = self.constructor;` +
+	` addEventListener('message', (e) => { if (e.data !== 'readthru.connect') return; e.stopImmediatePropagation();` +
+	` const c = new MessageEvent('connect', {data: '', ports: e.ports, source: e.ports[0]});` +
+	` dispatchEvent(c); self.onconnect?.call(self, c); });
+`
+
+// prepareShared replaces the class SharedWorker in each frame before the page's own scripts.
+const prepareShared = `(() => {
+	if (!window.SharedWorker) return;
+	const begin = %q, mark = %q, shared = Symbol.for('readthru.shared'), messages = Symbol.for('readthru.messages');
+	let top = window;
+	try { while (top.parent !== top && top.parent.document) top = top.parent; } catch {}
+	const known = top[shared] ??= new Map();
+	const script = (url) => {
+		if (/^https?:$/.test(url.protocol)) return url.href.split('#')[0] + mark;
+		const ask = new XMLHttpRequest(); // of a blob or data
+		ask.open('GET', url, false);
+		ask.send();
+		return URL.createObjectURL(new Blob([begin, ask.responseText], {type: 'text/javascript'}));
+	};
+	window.SharedWorker = class SharedWorker extends EventTarget {
+		onerror = null;
+		constructor(url, options = {}) {
+			super();
+			if (typeof options === 'string') options = {name: options};
+			const at = new URL(url, document.baseURI), key = JSON.stringify([at.href, options.name ?? '']);
+			let worker = known.get(key);
+			if (!worker) known.set(key, worker = new top.Worker(script(at), options));
+			worker.addEventListener('error', () => {
+				const e = new Event('error');
+				this.dispatchEvent(e);
+				this.onerror?.call(this, e);
+			});
+			const {port1, port2} = new MessageChannel();
+			port1.addEventListener('message', () => { window[messages] = -~window[messages]; });
+			this.port = port1;
+			worker.postMessage('readthru.connect', [port2]);
+		}
+	};
+})()`
