@@ -207,6 +207,7 @@ type selection struct {
 	// newer than complete, with other content, and sent to a request of the other class; nil if none
 	newer *store.Response
 	part  *store.Response // a part that contains the requested range, or the beginning of the whole; nil if none
+	other bool            // another part would be selected
 }
 
 // first returns the stored response that answers q if it may; nil if there is none.
@@ -220,7 +221,7 @@ func (s *selection) first(q *request) *store.Response {
 // missing returns the fwd parameter of Cache-Status where nothing answers even if it may (RFC 9211 §2.2).
 func (s *selection) missing() string {
 	switch {
-	case s.part != nil:
+	case s.part != nil, s.other:
 		return "partial"
 	case len(s.variants) > 0:
 		return "vary-miss"
@@ -258,6 +259,8 @@ func (p *policy) choose(q *request, stored []*store.Response) selection {
 			s.take(r)
 		case s.part == nil && s.complete == nil && usablePart(q, r):
 			s.part = r
+		default:
+			s.other = true
 		}
 	}
 	if s.complete == nil || !namesMarkdown(q.Header) && !p.isMarkdown(s.complete.Header) {
