@@ -4,7 +4,7 @@ export CGO_ENABLED = 0
 
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo devel)
 TAGS     = urfave_cli_no_docs
-LDFLAGS  = -s -w -X main.stamped=$(VERSION)
+LDFLAGS  = -s -w -X github.com/readthru/readthru/internal/releases.stamped=$(VERSION)
 TOOL     = go tool -modfile=tools/go.mod
 # What golangci-lint does to format, by the same versions of the same tools, which compile in seconds.
 FORMATTED = bad=$$($(TOOL) gofumpt -l . && $(TOOL) goimports -local github.com/readthru/readthru -l .) && \

@@ -34,7 +34,7 @@ var uncontained = []struct{ prefix, why string }{
 	{"cmd/readthru/demo.go", "a command, not the daemon"},
 	{"cmd/readthru/detached.go", "a command, not the daemon"},
 	{"cmd/readthru/doctor_clients.go", "a command, not the daemon"},
-	{"cmd/readthru/fetch.go", "a command, not the daemon"},
+	{"cmd/readthru/urls.go", "a command, not the daemon"},
 	{"cmd/readthru/hook.go", "a command, not the daemon"},
 	{"cmd/readthru/kb.go", "a command, not the daemon"},
 	{"cmd/readthru/main.go", "a command, not the daemon"},

@@ -76,37 +76,3 @@ func flagLength(flags []cli.Flag, arg string) int {
 	}
 	return 1
 }
-
-// nearest returns the name of the command nearest to name, at most two edits away, or "".
-func nearest(name string, commands []*cli.Command) string {
-	best, distance := "", 3
-	for _, c := range commands {
-		if d := edits(name, c.Name); d < distance {
-			best, distance = c.Name, d
-		}
-	}
-	return best
-}
-
-// edits returns the least number of insertions, deletions, replacements and swaps of neighbours that turn a into b.
-func edits(a, b string) int {
-	before, last, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
-	for j := range last {
-		last[j] = j
-	}
-	for i := range len(a) {
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := 1
-			if a[i] == b[j] {
-				cost = 0
-			}
-			row[j+1] = min(last[j+1]+1, row[j]+1, last[j]+cost)
-			if i > 0 && j > 0 && a[i] == b[j-1] && a[i-1] == b[j] {
-				row[j+1] = min(row[j+1], before[j-1]+1)
-			}
-		}
-		before, last, row = last, row, before
-	}
-	return last[len(b)]
-}

@@ -1,9 +1,7 @@
 package main
 
 import (
-	"io"
 	"os"
-	"time"
 
 	"github.com/urfave/cli/v2"
 
@@ -24,51 +22,26 @@ func (p *program) backupCommand() *cli.Command {
 				return err
 			}
 			return p.withClient(c.Context, func(b *api.Client) error {
-				w := &counted{bar: newBar(p.err), what: "written"}
+				w := newCounted(p.stdio, "written")
 				if name == "-" {
 					if c.Bool("json") {
 						return usagef("--json does not go with the copy on standard output")
 					}
-					w.w = p.out
+					w.to = p.out
 					err := b.Backup(c.Context, w)
 					w.bar.clear()
 					return err
 				}
 				err := wholefile.WriteFrom(name, func(f *os.File) error {
-					w.w = f
+					w.to = f
 					return b.Backup(c.Context, w)
 				})
 				w.bar.clear()
 				if err != nil {
 					return err
 				}
-				return p.done(c, fileWritten{name, w.n}, "wrote %s: %s", name, bytesText(w.n))
+				return p.done(c, fileWritten{File: name, Bytes: w.bytes}, "wrote %s: %s", name, bytesText(w.bytes))
 			})
 		},
 	}
-}
-
-// fileWritten is a file that a command wrote.
-type fileWritten struct {
-	File  string `json:"file"`
-	Bytes int64  `json:"bytes"`
-}
-
-// counted counts what passes, and shows it.
-type counted struct {
-	w    io.Writer
-	n    int64
-	bar  *bar
-	what string
-}
-
-// Write implements [io.Writer].
-func (c *counted) Write(b []byte) (int, error) {
-	n, err := c.w.Write(b)
-	c.n += int64(n)
-	if c.bar.last.IsZero() {
-		c.bar.last = time.Now() // the first bytes say nothing of the whole: the first line has time
-	}
-	c.bar.draw(0, 0, bytesText(c.n)+" "+c.what)
-	return n, err
 }

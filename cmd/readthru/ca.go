@@ -2,12 +2,14 @@ package main
 
 import (
 	"cmp"
+	"context"
 	"fmt"
-	"path/filepath"
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/readthru/readthru/api"
 	"github.com/readthru/readthru/certs"
+	"github.com/readthru/readthru/store"
 )
 
 func (p *program) caCommand() *cli.Command {
@@ -130,24 +132,6 @@ func (p *program) uninstallAuthority(c *cli.Context) error {
 	return p.changeTrust(c, "uninstall the authority", a.Uninstall)
 }
 
-func authorityDir(s *settings) string { return filepath.Join(s.dataDir, "ca") }
-
-// authorityOptions are those of this data directory's authority.
-func authorityOptions(s *settings) certs.Options {
-	return certs.Options{Dir: authorityDir(s), RootFile: s.Upstream.CAFile}
-}
-
-func openAuthority(s *settings) (*certs.Authority, error) {
-	if err := makeDataDir(s.dataDir); err != nil {
-		return nil, err
-	}
-	a, err := certs.Open(authorityOptions(s))
-	if err != nil {
-		return nil, fmt.Errorf("open the authority: %w", err)
-	}
-	return a, nil
-}
-
 // changeTrust changes trust stores and prints what was done in each.
 func (p *program) changeTrust(c *cli.Context, what string, change func() ([]string, error)) error {
 	notes, err := change()
@@ -198,4 +182,18 @@ func (p *program) renewAuthority(c *cli.Context, a *certs.Authority) error {
 		}
 	}
 	return p.printAuthorityPath(c, a)
+}
+
+// forgetRejections forgets which clients rejected our certificate, because they may trust it now.
+func (p *program) forgetRejections(ctx context.Context) {
+	err := p.withClient(ctx, func(b *api.Client) error {
+		gone, err := b.ForgetHosts(ctx, store.RejectsCA)
+		if err == nil && gone.Removed > 0 {
+			p.note("forgot %s of our certificate: those clients are intercepted again", count(gone.Removed, "rejection"))
+		}
+		return err
+	})
+	if err != nil {
+		p.note("warning: clients that rejected our certificate are not forgotten: %s", err)
+	}
 }

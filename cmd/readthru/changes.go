@@ -91,11 +91,11 @@ func changesText(changes []outline.SectionChange) string {
 func checkChangedSince(r api.FetchRequest) error {
 	switch {
 	case r.Format != "markdown" && r.Format != "json":
-		return usageError{errors.New("--changed-since prints markdown or json")}
+		return mistake(errors.New("--changed-since prints markdown or json"))
 	case r.Persist != nil || r.WholePage || r.Selector != "" || r.Drop != "" || r.Section != "" || r.Start > 0 ||
 		r.MaxChars > 0 || r.MaxTokens > 0:
-		return usageError{errors.New("--changed-since compares whole stored pages: it does not go with --no-store, " +
-			"--whole-page, --selector, --drop, --section, --start and --max-…")}
+		return mistake(errors.New("--changed-since compares whole stored pages: it does not go with --no-store, " +
+			"--whole-page, --selector, --drop, --section, --start and --max-…"))
 	}
 	return nil
 }

@@ -8,7 +8,6 @@ import (
 	"os/exec"
 	"os/signal"
 	"slices"
-	"strings"
 	"syscall"
 )
 
@@ -90,22 +89,4 @@ func childStatus(err error) error {
 		return exitError(128 + int(ws.Signal()))
 	}
 	return exitError(exit.ExitCode())
-}
-
-// withVariables returns env with vars set, and without ALL_PROXY, which some clients prefer.
-func withVariables(env []string, vars []variable) []string {
-	replaced := map[string]bool{"ALL_PROXY": true, "all_proxy": true}
-	for _, v := range vars {
-		replaced[v.name] = true
-	}
-	var out []string
-	for _, e := range env {
-		if name, _, _ := strings.Cut(e, "="); !replaced[name] {
-			out = append(out, e)
-		}
-	}
-	for _, v := range vars {
-		out = append(out, v.name+"="+v.value)
-	}
-	return out
 }

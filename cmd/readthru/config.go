@@ -5,12 +5,12 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
-	"runtime"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/readthru/readthru/fetch"
+	"github.com/readthru/readthru/internal/releases"
 	"github.com/readthru/readthru/internal/users"
 	"github.com/readthru/readthru/page"
 )
@@ -184,7 +184,7 @@ func defaults() *config {
 	c.Admin.Listen = "127.0.0.1:7888"
 	c.BlockedDomains = []string{"medium.com", "substack.com"}
 	c.Fetch.Cascade = []string{"negotiate", "alternate", "local", "browser", "markdown_new"}
-	c.Fetch.Timeout, c.Fetch.MaxBody, c.Fetch.UserAgent = 30*time.Second, page.DefaultMaxBody, "readthru/"+version
+	c.Fetch.Timeout, c.Fetch.MaxBody, c.Fetch.UserAgent = 30*time.Second, page.DefaultMaxBody, "readthru/"+releases.Version
 	c.GitHub.BaseURL, c.GitHub.Git = "https://github.com", "git"
 	c.MarkdownNew.Mode, c.MarkdownNew.BaseURL, c.MarkdownNew.DailyLimit = "fallback", "https://markdown.new", 500
 	c.Fetch.MaxHTMLChars = 40_000
@@ -223,12 +223,12 @@ type settings struct {
 // set is a value from the command line.
 type set struct{ path, flag, value string }
 
-// load reads the configuration. Flags override the environment, which overrides the file, which overrides the defaults.
+// loadSettings reads the configuration. Flags override the environment, which overrides the file, which overrides the defaults.
 // Mistakes are usage errors that name the source.
-func (p *program) load(flags ...set) (*settings, error) {
+func loadSettings(dirFlag, configFlag string, flags ...set) (*settings, error) {
 	s := &settings{config: defaults(), source: map[string]string{}}
 	var err error
-	if s.dataDir, s.source["data_dir"], err = dataDir(p.dataDirFlag); err != nil {
+	if s.dataDir, s.source["data_dir"], err = dataDir(dirFlag); err != nil {
 		return nil, err
 	}
 	s.source["config"] = "default"
@@ -236,7 +236,7 @@ func (p *program) load(flags ...set) (*settings, error) {
 	for _, l := range leaves {
 		s.source[l.path] = "default"
 	}
-	if err := s.readFile(p.configFlag); err != nil {
+	if err := s.readFile(configFlag); err != nil {
 		return nil, err
 	}
 	for _, l := range leaves {
@@ -315,32 +315,6 @@ func (s *settings) allowPrivate() bool {
 		return *s.Proxy.AllowPrivate
 	}
 	return loopback(s.Proxy.Listen)
-}
-
-// dataDir returns the data directory and its source: a flag, the environment, or the default of the platform.
-func dataDir(flag string) (dir, source string, err error) {
-	if flag != "" {
-		dir, err = filepath.Abs(flag)
-		return dir, "flag --data-dir", err
-	}
-	if named := os.Getenv("READTHRU_DATA_DIR"); named != "" {
-		dir, err = filepath.Abs(named)
-		return dir, "environment READTHRU_DATA_DIR", err
-	}
-	if xdg := os.Getenv("XDG_DATA_HOME"); filepath.IsAbs(xdg) {
-		return filepath.Join(xdg, "readthru"), "environment XDG_DATA_HOME", nil
-	}
-	home, err := os.UserHomeDir()
-	if err != nil {
-		return "", "", withHint(usagef("find the data directory: %w", err), "name one with --data-dir or READTHRU_DATA_DIR")
-	}
-	switch local := os.Getenv("LocalAppData"); {
-	case runtime.GOOS == "darwin":
-		return filepath.Join(home, "Library", "Application Support", "readthru"), "default", nil
-	case runtime.GOOS == "windows" && local != "":
-		return filepath.Join(local, "readthru"), "environment LocalAppData", nil
-	}
-	return filepath.Join(home, ".local", "share", "readthru"), "default", nil
 }
 
 // leaf is one key of the configuration.

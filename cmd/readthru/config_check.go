@@ -19,6 +19,7 @@ import (
 	"github.com/readthru/readthru/internal/botauth"
 	"github.com/readthru/readthru/internal/fleet"
 	"github.com/readthru/readthru/internal/llm"
+	"github.com/readthru/readthru/internal/releases"
 	"github.com/readthru/readthru/internal/users"
 	"github.com/readthru/readthru/page"
 )
@@ -98,7 +99,7 @@ func (s *settings) fleetOptions(address string) fleet.Options {
 	}
 	return fleet.Options{
 		Database: s.Fleet.Database, Bodies: s.Fleet.Bodies, Name: s.Fleet.Name, Node: node, Wait: s.Fleet.Wait,
-		Version: version,
+		Version: releases.Version,
 	}
 }
 

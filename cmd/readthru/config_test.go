@@ -84,8 +84,7 @@ func TestFlagWinsOverEnvironmentOverFileOverDefault(t *testing.T) {
 	}
 	t.Setenv("READTHRU_PROXY_LISTEN", "127.0.0.1:2")
 	t.Setenv("READTHRU_ADMIN_LISTEN", "127.0.0.1:2")
-	p := &program{dataDirFlag: dir, configFlag: file}
-	s, err := p.load(set{"admin.listen", "admin", "127.0.0.1:3"})
+	s, err := loadSettings(dir, file, set{"admin.listen", "admin", "127.0.0.1:3"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -107,7 +106,7 @@ func TestListsAndRulesFromTheEnvironment(t *testing.T) {
 	t.Setenv("READTHRU_BLOCKED_DOMAINS", "")
 	t.Setenv("READTHRU_RULES", `[{host: a.test, ttl: 90s, cascade: [local]}, {action: block}]`)
 	t.Setenv("READTHRU_PROXY_ALLOW_PRIVATE", "false")
-	s, err := (&program{dataDirFlag: t.TempDir()}).load()
+	s, err := loadSettings(t.TempDir(), "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -128,7 +127,7 @@ func TestListsAndRulesFromTheEnvironment(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Setenv(name, value)
-			if _, err := (&program{dataDirFlag: t.TempDir()}).load(); err == nil {
+			if _, err := loadSettings(t.TempDir(), ""); err == nil {
 				t.Errorf("%s=%s was taken", name, value)
 			}
 		})

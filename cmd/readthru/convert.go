@@ -5,10 +5,8 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"net/url"
-	"os"
 	"path"
 	"regexp"
 	"slices"
@@ -197,27 +195,6 @@ func convertOptions(c *cli.Context, s *settings) convert.Options {
 		o.Images = c.String("images")
 	}
 	return o
-}
-
-// readInput reads a file, or standard input for "" and "-", up to limit bytes.
-func (p *program) readInput(name string, limit int64) ([]byte, error) {
-	in := p.in
-	if name != "" && name != "-" {
-		f, err := os.Open(name)
-		if err != nil {
-			return nil, err
-		}
-		defer f.Close() //nolint:errcheck // it was only read
-		in = f
-	}
-	b, err := io.ReadAll(io.LimitReader(in, limit+1))
-	if err != nil {
-		return nil, fmt.Errorf("read %s: %w", name, err)
-	}
-	if int64(len(b)) > limit {
-		return nil, withHint(errors.New("the input exceeds "+size(limit).String()), "raise fetch.max_body")
-	}
-	return b, nil
 }
 
 // makesPages are endings of URLs, and of what was saved from there, that name what makes a page, not what the page is.

@@ -11,7 +11,6 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
-	"net/netip"
 	"net/url"
 	"path/filepath"
 	"strings"
@@ -170,7 +169,7 @@ func startLogged(t *testing.T, log *slog.Logger, adjust ...func(*settings)) (*co
 	if err != nil {
 		t.Fatal(err)
 	}
-	c.listening.Store(new([]netip.AddrPort{addrPort(l)}))
+	c.listensOn(l)
 	ctx, cancel := context.WithCancel(t.Context())
 	served := make(chan error, 1)
 	go func() { served <- handler.Serve(ctx, l) }()

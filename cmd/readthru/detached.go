@@ -18,13 +18,9 @@ import (
 	"time"
 
 	"github.com/rogpeppe/go-internal/lockedfile"
-	"github.com/urfave/cli/v2"
 
 	"github.com/readthru/readthru/api"
 )
-
-// idleTime is how long a daemon that a command started runs without being used.
-const idleTime = 5 * time.Minute
 
 // maxLog is the size in bytes from which the log of daemons that commands start begins anew.
 const maxLog = 1 << 20
@@ -49,7 +45,7 @@ type started struct {
 func (s *started) err() error {
 	err := errors.New(s.Error)
 	if s.Usage {
-		err = usageError{err}
+		err = mistake(err)
 	}
 	if s.Hint != "" {
 		err = withHint(err, s.Hint)
@@ -229,55 +225,6 @@ func openLog(dir string) (*os.File, error) {
 	return os.OpenFile(name, how, 0o600)
 }
 
-// serveDetached is serve for the daemon that spawnDaemon runs. It tells the command that waits for it when it listens
-// and when it answers, or why it does not.
-func (p *program) serveDetached(ctx context.Context, s *settings, how serving) error {
-	ignoreBrokenPipe() // that command may have been interrupted
-	tell := func(said started) {
-		_ = json.NewEncoder(p.out).Encode(said) // as above
-	}
-	how.made, how.idle = madeOf(s), idleTime
-	ready := false
-	how.tell = func(said started) {
-		ready = ready || said.Daemon != nil
-		tell(said)
-	}
-	err := p.serve(ctx, s, how)
-	if err != nil && !ready {
-		_, mistake := errors.AsType[usageError](err)
-		tell(started{Error: err.Error(), Hint: hintOf(err), Usage: mistake})
-	}
-	return err
-}
-
-// used reports whether something uses the daemon, and counts what has used it.
-func (d *daemon) used() (now bool, begun int64) {
-	open, asked := d.server.Use()
-	n := d.proxy.Stats()
-	return open+d.proxy.Open()+int64(d.core.cache.Open()) > 0 || d.server.Running() > 0, asked + n.Total + n.Tunnelled
-}
-
-// awaitIdle waits until used has told nothing new for a while and end agrees. It reports false if ctx ends first.
-func awaitIdle(ctx context.Context, idle time.Duration, used func() (bool, int64), end func() bool) bool {
-	tick := time.NewTicker(max(1, min(idle/4, 5*time.Second)))
-	defer tick.Stop()
-	last, before := time.Now(), int64(-1)
-	for {
-		now, begun := used()
-		if now || begun != before {
-			last, before = time.Now(), begun
-		}
-		if time.Since(last) >= idle && end() {
-			return true
-		}
-		select {
-		case <-ctx.Done():
-			return false
-		case <-tick.C:
-		}
-	}
-}
-
 // stopDaemon has a daemon stop and waits until it has. With unused it does nothing to a daemon that commands use, and
 // reports false.
 func stopDaemon(ctx context.Context, dir string, d *daemonInfo, unused bool) (stopped bool, err error) {
@@ -308,31 +255,8 @@ func stopDaemon(ctx context.Context, dir string, d *daemonInfo, unused bool) (st
 	}
 }
 
-func (p *program) stopCommand() *cli.Command {
-	return &cli.Command{
-		Name:  "stop",
-		Usage: "stop the daemon of the data directory, and wait until it has ended",
-		Flags: []cli.Flag{jsonFlag()},
-		Action: func(c *cli.Context) error {
-			s, err := p.loadAlone(c)
-			if err != nil {
-				return err
-			}
-			type result struct {
-				Stopped bool `json:"stopped"`
-				PID     int  `json:"pid,omitempty"`
-			}
-			if unlock, err := lockStart(c.Context, s.dataDir, func() {}); err == nil { // one that starts can be found then
-				unlock()
-			}
-			d := findDaemon(c.Context, s.dataDir)
-			if d == nil {
-				return p.done(c, result{}, "no daemon runs")
-			}
-			if _, err := stopDaemon(c.Context, s.dataDir, d, false); err != nil {
-				return err
-			}
-			return p.done(c, result{true, d.PID}, "stopped process %d", d.PID)
-		},
-	}
-}
+// stopTime limits the time from the end of Run's context to the end of Run. The proxy waits 30 s for its requests.
+const stopTime = 45 * time.Second
+
+// listenTime is how long an agent waits for its tools until the daemon listens.
+const listenTime = 2 * time.Second

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"crypto/x509"
 	"errors"
@@ -100,7 +101,7 @@ func (p *program) examine(ctx context.Context, s *settings, probes bool) []findi
 	if err != nil {
 		return append(found, finding{
 			"authority", failed, err.Error(),
-			firstNonEmpty(hintOf(err), "move "+authorityDir(s)+" away: readthru creates a new one"),
+			cmp.Or(hintOf(err), "move "+authorityDir(s)+" away: readthru creates a new one"),
 		})
 	}
 	found = append(found, examineAuthority(ctx, authority, time.Now())...)
@@ -339,11 +340,15 @@ func readBundle(name string, want *x509.Certificate) (n int, found bool, err err
 	return len(list), slices.ContainsFunc(list, want.Equal), nil
 }
 
-func firstNonEmpty(texts ...string) string {
-	for _, t := range texts {
-		if strings.TrimSpace(t) != "" {
-			return t
-		}
+// distrust is doctor's finding about clients that rejected our certificate.
+func distrust(facts []api.HostFact) finding {
+	list := make([]string, len(facts))
+	for i, f := range facts {
+		list[i] = fmt.Sprintf("%s (%s, until %s)", f.Host, f.Client, f.Until.Local().Format(time.TimeOnly))
 	}
-	return ""
+	text := "tunnelled because a client rejected the authority: " + strings.Join(list, "; ")
+	return finding{
+		"trust of clients", warning, text,
+		`use the environment of "readthru env", or run "readthru ca install"; "readthru site forget HOST" ends it now`,
+	}
 }

@@ -16,7 +16,6 @@ import (
 	"math/big"
 	"net"
 	"net/http"
-	"net/netip"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -115,7 +114,7 @@ func probeClients(ctx context.Context, s *settings, authority *certs.Authority) 
 	if err != nil {
 		return nil, fmt.Errorf("try clients: %w", err)
 	}
-	c.listening.Store(new([]netip.AddrPort{addrPort(l)}))
+	c.listensOn(l)
 	tried, err := c.proxy(authority, "http://"+s.Admin.Listen)
 	if err != nil {
 		_ = l.Close() // the first error is returned

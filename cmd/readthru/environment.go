@@ -1,67 +1,17 @@
 package main
 
 import (
+	"cmp"
 	"crypto/x509"
 	"encoding/pem"
 	"fmt"
-	"net"
-	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
-	"golang.org/x/net/http/httpproxy"
-
 	"github.com/readthru/readthru/certs"
-	"github.com/readthru/readthru/page"
 )
-
-// proxyAdvice is what to do where an environment names a proxy that the daemon does not use.
-const proxyAdvice = "HTTPS_PROXY or HTTP_PROXY names a proxy: set proxy.upstream to it, or use readthru serve " +
-	"--proxy-from-env"
-
-// environmentProxy returns the URL of the proxy that HTTPS_PROXY or else HTTP_PROXY names. It is empty if they are not
-// set or name our own proxy, as "readthru run" and "readthru env" make them: requests would go round in a ring. also is
-// another address at which the proxy listens, or empty.
-func (s *settings) environmentProxy(also string) string {
-	env := httpproxy.FromEnvironment()
-	raw := firstNonEmpty(env.HTTPSProxy, env.HTTPProxy)
-	if raw == "" {
-		return ""
-	}
-	if !strings.Contains(raw, "://") {
-		raw = "http://" + raw
-	}
-	u, err := url.Parse(raw)
-	if err != nil {
-		return raw // whoever uses it says what is wrong
-	}
-	for _, addr := range []string{s.Proxy.Listen, also} {
-		if host, port, err := net.SplitHostPort(addr); err == nil && u.Port() == port &&
-			(page.Loopback(u.Hostname()) || u.Hostname() == host) {
-			return ""
-		}
-	}
-	if page.Loopback(u.Hostname()) && os.Getenv("WGETRC") == filepath.Join(s.dataDir, "wgetrc") {
-		return "" // the proxy of a run
-	}
-	return raw
-}
-
-// environmentDirect returns what NO_PROXY names, but for this machine, which no proxy is asked for.
-func environmentDirect() []string {
-	names := strings.FieldsFunc(httpproxy.FromEnvironment().NoProxy, func(r rune) bool { return r == ',' || r == ' ' })
-	return slices.DeleteFunc(names, page.Loopback)
-}
-
-// upstreamAdvice returns proxyAdvice if it applies to connections that fail, else "".
-func (s *settings) upstreamAdvice() string {
-	if s.Proxy.Upstream != "" || s.environmentProxy("") == "" {
-		return ""
-	}
-	return proxyAdvice
-}
 
 // examineUpstream checks whether the environment names a proxy that is not configured, or exceptions from the one that
 // is. d is nil if no daemon runs.
@@ -122,7 +72,7 @@ func examineRoots(o certs.Options) []finding {
 		var unknown []string
 		for _, cert := range certificates(text) {
 			if cert.IsCA && !known[string(cert.Raw)] {
-				unknown = append(unknown, firstNonEmpty(cert.Subject.CommonName, cert.Subject.String()))
+				unknown = append(unknown, cmp.Or(cert.Subject.CommonName, cert.Subject.String()))
 			}
 		}
 		if len(unknown) > 0 {

@@ -179,9 +179,10 @@ func TestADaemonThatPanickedWhileItWaitedEnds(t *testing.T) {
 	s := &settings{config: defaults(), source: map[string]string{}, dataDir: t.TempDir()}
 	s.Proxy.Listen, s.Admin.Listen, s.Render.Mode = "127.0.0.1:0", "127.0.0.1:0", "never"
 	s.Fleet.Database = "postgres://nobody@127.0.0.1:1/none?sslmode=disable" // one that is away
-	p := &program{stdio: stdio{strings.NewReader(""), io.Discard, io.Discard}}
 	load := func() (*settings, error) { return s, nil }
-	if err := p.serve(t.Context(), s, serving{idle: time.Millisecond, load: load}); err != nil {
+	if err := serve(t.Context(), s, serving{
+		std: stdio{in: strings.NewReader(""), out: io.Discard, err: io.Discard}, idle: time.Millisecond, load: load,
+	}); err != nil {
 		t.Error(err)
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -14,13 +13,10 @@ import (
 
 	"github.com/readthru/readthru/api"
 	"github.com/readthru/readthru/convert"
-	"github.com/readthru/readthru/fetch"
+	"github.com/readthru/readthru/internal/releases"
 	"github.com/readthru/readthru/internal/summary"
 	"github.com/readthru/readthru/page"
 )
-
-// fetchAtOnce is how many of the pages named in one command are fetched at the same time.
-const fetchAtOnce = 4
 
 func (p *program) fetchCommand() *cli.Command {
 	return &cli.Command{
@@ -77,7 +73,7 @@ func (p *program) fetchCommand() *cli.Command {
 			}
 			urls, listed, err := p.withList(urls)
 			if err != nil {
-				return usageError{err}
+				return mistake(err)
 			}
 			format := c.String("format")
 			if c.Bool("json") {
@@ -93,7 +89,7 @@ func (p *program) fetchCommand() *cli.Command {
 				Selector: c.String("selector"), Drop: c.String("drop"),
 				Links: c.String("links"), Images: c.String("images"), Receipts: c.Bool("receipts"),
 				Render: c.String("render"), WaitFor: c.String("wait-for"), Console: c.Bool("console"), Session: c.String("session"),
-				Agent: "readthru/" + version,
+				Agent: "readthru/" + releases.Version,
 			}
 			if c.Bool("no-remote") {
 				r.Remote = new(false)
@@ -153,50 +149,6 @@ func (p *program) fetchAll(ctx context.Context, b *api.Client, urls []string, r 
 		p.tellFailures(failures, urls)
 	}
 	return last
-}
-
-// fetched is what came of one of several URLs.
-type fetched struct {
-	page *page.Page
-	err  error
-}
-
-// fetchEach fetches pages, some at the same time, and calls do with each in the given order. It tells how far it is.
-// A page that could not be fetched is an error of do.
-func (p *program) fetchEach(ctx context.Context, b *api.Client, urls []string, r api.FetchRequest,
-	do func(i int, got fetched) error,
-) (failures int, last error) {
-	results := make([]chan fetched, len(urls))
-	places := make(chan struct{}, fetchAtOnce)
-	for i := range urls {
-		results[i] = make(chan fetched, 1)
-	}
-	go func() {
-		for i, raw := range urls {
-			places <- struct{}{}
-			go func() {
-				defer func() { <-places }()
-				one := r
-				one.URL = raw
-				got, err := b.Fetch(ctx, one)
-				results[i] <- fetched{got, err}
-			}()
-		}
-	}()
-	waiting := newWait(p.err)
-	for i, ch := range results {
-		got := await(waiting, ch, i, urls)
-		err := do(i, got)
-		if err == nil {
-			continue
-		}
-		failures++
-		if last != nil {
-			p.tell(last) // the caller prints the last one
-		}
-		last = err
-	}
-	return failures, last
 }
 
 // printPage prints a page in its format, with its warnings on standard error. A page that could not be fetched is an
@@ -288,79 +240,4 @@ func (p *program) printImage(png []byte) error {
 	}
 	_, err := p.out.Write(png)
 	return err
-}
-
-// pageError returns the failure to fetch a page, with the remedy if there is one.
-func pageError(e *page.Error) error {
-	err := errors.New(e.Message)
-	switch {
-	case e.Kind == "blocked" && strings.HasSuffix(e.Message, "private or special-purpose address"):
-		return withHint(err,
-			"set fetch.allow_private: true to fetch private addresses; then restart the daemon")
-	case e.Kind == "blocked" && strings.HasSuffix(e.Message, "list of blocked domains"):
-		return withHint(err, "blocked_domains in the configuration has the list")
-	case e.Kind == fetch.KindOffline:
-		return withHint(err, "\"readthru offline off\" has the daemon ask origins")
-	case e.Kind == "too_large":
-		return withHint(err, "raise fetch.max_body")
-	}
-	return err
-}
-
-// withFrontMatter returns a page's markdown under its YAML block. Markdown from the origin is returned unchanged.
-func withFrontMatter(pg *page.Page) string {
-	if pg.Source == page.Negotiated || pg.Source == page.Alternate {
-		return pg.Content
-	}
-	return pg.FrontMatter() + pg.Content
-}
-
-// contentFlags select a part of a page and its form.
-func contentFlags() []cli.Flag {
-	return []cli.Flag{
-		&cli.BoolFlag{Name: "whole-page", Usage: "keep navigation, footer and the like"},
-		&cli.StringFlag{Name: "selector", Usage: "`CSS` selector of what to keep"},
-		&cli.StringFlag{Name: "drop", Usage: "`CSS` selector of what to leave out"},
-		&cli.StringFlag{
-			Name: "links", Usage: "`FORM` of links: inline, compact, reference, text or none",
-			DefaultText: "convert.links",
-		},
-		&cli.StringFlag{Name: "images", Usage: "`FORM` of images: keep, alt or none", DefaultText: "convert.images"},
-		&cli.BoolFlag{
-			Name:  "receipts",
-			Usage: "print on standard error what was removed because no reader sees it; with json in the page object",
-		},
-	}
-}
-
-// noteRemoved prints what was removed from a page: a line per piece, and the number of further pieces of a kind.
-func (p *program) noteRemoved(r *page.Removed) {
-	if r == nil {
-		return
-	}
-	shown := map[string]int{}
-	for _, piece := range r.Pieces {
-		shown[piece.Kind]++
-		p.note("removed: %s: %q", piece.Kind, piece.Text)
-	}
-	for _, kind := range slices.Sorted(maps.Keys(r.Counts)) {
-		if n := r.Counts[kind]; n > shown[kind] {
-			p.note("removed: %s: %d more", kind, n-shown[kind])
-		}
-	}
-}
-
-func sessionFlag() cli.Flag {
-	return &cli.StringFlag{
-		Name: "session", EnvVars: []string{"READTHRU_SESSION"},
-		Usage: "`NAME` of the session, stored with visits",
-	}
-}
-
-// oneOf returns an error if the value of a flag is not one of some words.
-func oneOf(flag, value string, words ...string) error {
-	if slices.Contains(words, value) {
-		return nil
-	}
-	return usagef("--%s: %q is not one of %v", flag, value, fmt.Sprint(words))
 }

@@ -194,7 +194,7 @@ func TestNothingIsLeftOnDiskOfWhatWasDeleted(t *testing.T) {
 
 // openForCommands opens the store of a data directory. What it returns calls a function with a client, and with nil
 // closes the store.
-func openForCommands(t *testing.T, s *settings, daemon bool) func(f func(b *api.Client, c *core) error) {
+func openForCommands(t *testing.T, s *settings, running bool) func(f func(b *api.Client, c *core) error) {
 	t.Helper()
 	c, err := openCore(s, s.dataDir, false, slog.New(slog.DiscardHandler))
 	if err != nil {
@@ -202,7 +202,7 @@ func openForCommands(t *testing.T, s *settings, daemon bool) func(f func(b *api.
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
-	if daemon {
+	if running {
 		go func() { ended <- c.knowledge.Run(ctx) }()
 	} else {
 		ended <- nil

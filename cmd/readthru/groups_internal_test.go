@@ -19,7 +19,7 @@ func TestEveryCommandIsInOneGroup(t *testing.T) {
 			listed[name]++
 		}
 	}
-	app := (&program{}).app()
+	app := newProgram(stdio{}).app()
 	shown, subs := map[string]bool{}, map[string]bool{}
 	for _, c := range app.Commands {
 		if !c.Hidden {
@@ -80,7 +80,7 @@ func TestWhatNewcomersTypeLeadsToWhatTheyMeant(t *testing.T) {
 		"ls": "pages", "remove": "pages rm", "fecth": "fetch", "site lst": "list", "kb remove": "rm", "kb del": "rm",
 		"user create": "add",
 	} {
-		commands, words := (&program{}).app().Commands, strings.Fields(typed)
+		commands, words := newProgram(stdio{}).app().Commands, strings.Fields(typed)
 		top := len(words) == 1
 		if !top {
 			commands = find(commands, words[:1]).Subcommands
@@ -99,10 +99,10 @@ func TestWhatNewcomersTypeLeadsToWhatTheyMeant(t *testing.T) {
 const screenLines = 40
 
 func TestHelpFitsAScreenAndEndsWithAnExample(t *testing.T) {
-	app := (&program{}).app()
+	app := newProgram(stdio{}).app()
 	everyCommand(app.Commands, "", func(path string, c *cli.Command) {
 		var out strings.Builder
-		p := &program{stdio: stdio{in: strings.NewReader(""), out: &out, err: &out}}
+		p := newProgram(stdio{in: strings.NewReader(""), out: &out, err: &out})
 		if err := p.app().Run(slices.Concat([]string{"readthru"}, strings.Fields(path), []string{"--help"})); err != nil {
 			t.Fatalf("%s: %v", path, err)
 		}
@@ -117,7 +117,7 @@ func TestHelpFitsAScreenAndEndsWithAnExample(t *testing.T) {
 
 // An example names a command that there is, with options that it has and the arguments that it wants.
 func TestExamplesAreOfTheirCommands(t *testing.T) {
-	app := (&program{}).app()
+	app := newProgram(stdio{}).app()
 	check := func(path string, c *cli.Command) {
 		_, line, _ := strings.Cut(exampleOf(path), "readthru ")
 		line, _, _ = strings.Cut(line, " <")
@@ -161,7 +161,7 @@ func TestExamplesAreOfTheirCommands(t *testing.T) {
 
 // What an example has a name for in capitals, its help says where to get.
 func TestExamplesSayWhereToGetWhatTheyName(t *testing.T) {
-	app := (&program{}).app()
+	app := newProgram(stdio{}).app()
 	for path, example := range examples {
 		named := ""
 		for word := range strings.FieldsSeq(example) {
@@ -184,7 +184,7 @@ func TestExamplesSayWhereToGetWhatTheyName(t *testing.T) {
 
 // A former name takes the options and arguments that it took, so that scripts go on.
 func TestFormerNamesTakeWhatTheyTook(t *testing.T) {
-	app := (&program{}).app()
+	app := newProgram(stdio{}).app()
 	for old, now := range map[string]string{
 		"requests": "log", "requests show": "log show", "visits": "log visits", "sessions": "log sessions",
 		"disclosures list": "log disclosures list", "context show": "log context show", "sites": "site list",

@@ -124,8 +124,8 @@ func (p *program) hookHere(ctx context.Context, h api.HookEvent) (text []byte, o
 		server.AwaitHooks(own)
 		cancel()
 		server.Stop()
-		c.cache.Abandon() // the agent waits for the end of this process
-		_ = c.Close()     //nolint:contextcheck // closing takes none; an error is not reported
+		c.Abandon()   // the agent waits for the end of this process
+		_ = c.Close() //nolint:contextcheck // closing takes none; an error is not reported
 	}()
 	select {
 	case a := <-told:

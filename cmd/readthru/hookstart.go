@@ -3,8 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"net"
-	"net/url"
 	"os"
 
 	"github.com/readthru/readthru/agents"
@@ -20,7 +18,7 @@ func (p *program) sessionStart(ctx context.Context, agent agents.Agent) (a agent
 	}
 	count := func() {
 		dir, _ := os.Getwd() // without one there is no project
-		a.Context = readKept(s.dataDir).line(projectHosts(dir))
+		a.Context = keptLine(readKept(s.dataDir), projectHosts(dir))
 	}
 	var proxy string
 	if d := findDaemon(ctx, s.dataDir); d != nil {
@@ -39,7 +37,7 @@ func (p *program) sessionStart(ctx context.Context, agent agents.Agent) (a agent
 			"\"readthru setup %s\" again", points, agent.Title(), agent)
 		a.Context = "readthru: web requests of this session would reach another program at " + points + ", not readthru. " +
 			"Do not read the web until the user has run \"readthru doctor\"."
-		if s.redirect(os.Getenv("CLAUDE_ENV_FILE"), proxy) == nil {
+		if redirect(s, os.Getenv("CLAUDE_ENV_FILE"), proxy) == nil {
 			a.Context = "readthru: your web fetch tool would reach another program at " + points + ", not readthru. Read " +
 				"the web by curl or by readthru's tools until the user has run \"readthru doctor\"."
 		}
@@ -48,7 +46,7 @@ func (p *program) sessionStart(ctx context.Context, agent agents.Agent) (a agent
 }
 
 // redirect has the shell of a session of Claude Code, whose file of variables this is, use a proxy at another address.
-func (s *settings) redirect(file, proxy string) error {
+func redirect(s *settings, file, proxy string) error {
 	if file == "" {
 		return os.ErrNotExist
 	}
@@ -73,36 +71,4 @@ func (s *settings) redirect(file, proxy string) error {
 		err = cerr
 	}
 	return err
-}
-
-// pointsAt returns the address of the proxy that setup wrote into the agent's settings, or "" if it wrote none.
-func (in *installation) pointsAt() string {
-	j, err := in.journal()
-	if err != nil {
-		return ""
-	}
-	for _, file := range j.Files {
-		for _, w := range file.Wants {
-			value, ok := w.Value.(string)
-			if !ok || w.Path[len(w.Path)-1] != "HTTPS_PROXY" {
-				continue
-			}
-			if u, err := url.Parse(value); err == nil {
-				return u.Host
-			}
-		}
-	}
-	return ""
-}
-
-// sameAddress reports whether settings that point at an address reach a listener at another. A name, and the address of
-// all interfaces, stand for any.
-func sameAddress(points, at string) bool {
-	host, port, errX := net.SplitHostPort(points)
-	to, toPort, errY := net.SplitHostPort(at)
-	if errX != nil || errY != nil || port != toPort {
-		return false
-	}
-	ip := net.ParseIP(host)
-	return host == to || ip == nil || ip.IsUnspecified()
 }

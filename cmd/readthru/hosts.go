@@ -1,10 +1,7 @@
 package main
 
 import (
-	"context"
 	"fmt"
-	"strings"
-	"time"
 
 	"github.com/urfave/cli/v2"
 
@@ -148,31 +145,4 @@ func (p *program) hostsForget(c *cli.Context) error {
 		}
 		return p.print("forgot " + count(gone.Removed, "fact") + "\n")
 	})
-}
-
-// forgetRejections forgets which clients rejected our certificate, because they may trust it now.
-func (p *program) forgetRejections(ctx context.Context) {
-	err := p.withClient(ctx, func(b *api.Client) error {
-		gone, err := b.ForgetHosts(ctx, store.RejectsCA)
-		if err == nil && gone.Removed > 0 {
-			p.note("forgot %s of our certificate: those clients are intercepted again", count(gone.Removed, "rejection"))
-		}
-		return err
-	})
-	if err != nil {
-		p.note("warning: clients that rejected our certificate are not forgotten: %s", err)
-	}
-}
-
-// distrust is doctor's finding about clients that rejected our certificate.
-func distrust(facts []api.HostFact) finding {
-	list := make([]string, len(facts))
-	for i, f := range facts {
-		list[i] = fmt.Sprintf("%s (%s, until %s)", f.Host, f.Client, f.Until.Local().Format(time.TimeOnly))
-	}
-	text := "tunnelled because a client rejected the authority: " + strings.Join(list, "; ")
-	return finding{
-		"trust of clients", warning, text,
-		`use the environment of "readthru env", or run "readthru ca install"; "readthru site forget HOST" ends it now`,
-	}
 }

@@ -28,5 +28,5 @@ func TestEveryCommandWithDataHasJSON(t *testing.T) {
 			}
 		}
 	}
-	walk("", (&program{}).app().Commands)
+	walk("", newProgram(stdio{}).app().Commands)
 }

@@ -111,33 +111,13 @@ func (p *program) deleteBaseCommand(name string) *cli.Command {
 	}
 }
 
-// withIndex is withClient, and indexes what was read first if no daemon does that.
-func (p *program) withIndex(ctx context.Context, do func(*api.Client) error) error {
-	return p.withDaemonOr(ctx, do, func(s *api.Server) error {
-		if err := s.CatchUp(ctx); err != nil {
-			return err
-		}
-		return do(s.Client(agentName))
-	})
-}
-
-// withSubjects is withIndex, and finds the subjects of what has none yet if no daemon does that.
-func (p *program) withSubjects(ctx context.Context, do func(*api.Client) error) error {
-	return p.withDaemonOr(ctx, do, func(s *api.Server) error {
-		if err := s.CatchUpOnSubjects(ctx); err != nil {
-			return err
-		}
-		return do(s.Client(agentName))
-	})
-}
-
 func (p *program) newBase(c *cli.Context) error {
 	name, err := oneArg(c.Args().Slice(), "NAME")
 	if err != nil {
 		return err
 	}
 	if err := knowledge.CheckBaseName(name); err != nil {
-		return usageError{err}
+		return mistake(err)
 	}
 	if c.IsSet("crawl") && c.IsSet("scrape") || (c.IsSet("crawl") || c.IsSet("scrape")) && c.IsSet("file") {
 		return usagef("use at most one of --crawl, --scrape and --file")
@@ -166,14 +146,14 @@ func (p *program) newBase(c *cli.Context) error {
 			_, err = os.Stat(abs)
 		}
 		if err != nil {
-			return usageError{err}
+			return mistake(err)
 		}
 		paths = append(paths, abs)
 	}
 	var urls []string
 	if len(paths) == 1 {
 		if urls, _, err = listedIn(paths[0]); err != nil {
-			return usageError{err}
+			return mistake(err)
 		}
 	}
 	return p.withClient(c.Context, func(b *api.Client) error {
@@ -324,33 +304,6 @@ func (p *program) tellJob(j *api.Job) {
 		}
 		p.note("warning: %s", w)
 	}
-}
-
-// watch follows a job until it ends, with a bar on a terminal, else with a line now and then. When ctx ends it cancels
-// the job.
-func (p *program) watch(ctx context.Context, b *api.Client, id string) (*api.Job, error) {
-	bar := newBar(p.err)
-	var last *api.Job
-	err := b.WatchJob(ctx, id, func(now api.Job) error {
-		last = &now
-		bar.draw(now.I, now.Total, now.URL)
-		return nil
-	})
-	bar.clear()
-	if err != nil && ctx.Err() != nil {
-		last, err = b.CancelJob(context.WithoutCancel(ctx), id)
-		if err != nil {
-			return last, err
-		}
-		return last, context.Canceled
-	}
-	if err == nil && last.State != api.JobDone {
-		err = errors.New(last.Error)
-	}
-	if err != nil && (last == nil || last.State == api.JobRunning || last.State == api.JobInterrupted) {
-		err = withHint(err, "the next daemon continues the job: readthru serve")
-	}
-	return last, err
 }
 
 func (p *program) listBases(c *cli.Context) error {
@@ -526,16 +479,16 @@ func (p *program) packBase(c *cli.Context) error {
 		if _, err := b.Base(c.Context, args[0]); err != nil {
 			return err
 		}
-		w := &counted{bar: newBar(p.err), what: "written"}
+		w := newCounted(p.stdio, "written")
 		err := wholefile.WriteFrom(args[1], func(f *os.File) error {
-			w.w = f
+			w.to = f
 			return b.Pack(c.Context, args[0], w)
 		})
 		w.bar.clear()
 		if err != nil {
 			return fmt.Errorf("pack %s: %w", args[0], err)
 		}
-		return p.done(c, fileWritten{args[1], w.n}, "wrote %s", args[1])
+		return p.done(c, fileWritten{File: args[1], Bytes: w.bytes}, "wrote %s", args[1])
 	})
 }
 

@@ -15,12 +15,12 @@ func standardLog(l *slog.Logger) {
 	slog.SetDefault(l)
 }
 
-// askedLog returns the log of a command that uses standard error for other things: it discards messages unless
+// askedLog returns the log of a command that uses standard error, w, for other things: it discards messages unless
 // log.level is set. It becomes the standard log.
-func (p *program) askedLog(s *settings) *slog.Logger {
+func askedLog(w io.Writer, s *settings) *slog.Logger {
 	log := slog.New(slog.DiscardHandler)
 	if s.source["log.level"] != "default" {
-		log = logger(p.err, s, levelOf(s))
+		log = logger(w, s, levelOf(s))
 	}
 	standardLog(log)
 	return log

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"os"
 	"os/signal"
@@ -15,32 +14,15 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/readthru/readthru/api"
+	"github.com/readthru/readthru/internal/releases"
 )
 
 func main() {
 	os.Exit(run(context.Background(), os.Args, ofProcess()))
 }
 
-// stdio is where a command reads and writes.
-type stdio struct {
-	in       io.Reader
-	out, err io.Writer
-}
-
-// ofProcess returns the standard streams of this process.
-func ofProcess() stdio { return stdio{os.Stdin, onScreen(os.Stdout), onScreen(os.Stderr)} }
-
-// program is one run of readthru: where it reads and writes, and the values of the flags that every command has.
-type program struct {
-	stdio
-	dataDirFlag, configFlag string
-
-	// ignores reports whether a signal was ignored when the program started.
-	ignores func(os.Signal) bool
-
-	// releaseSignals stops the handling of signals that run set up, for a command with its own handling.
-	releaseSignals func()
-}
+// newProgram returns a program that has read no flag.
+func newProgram(std stdio) *program { return &program{stdio: std} }
 
 // run runs the command that args name (args[0] is the program) and returns the exit status.
 func run(ctx context.Context, args []string, std stdio) int {
@@ -49,10 +31,8 @@ func run(ctx context.Context, args []string, std stdio) int {
 		func(s os.Signal) bool { return !signal.Ignored(s) })
 	ctx, release := withSignals(ctx)
 	defer release()
-	p := &program{
-		stdio: std, releaseSignals: release,
-		ignores: func(s os.Signal) bool { return slices.Contains(ignored, s) },
-	}
+	p := newProgram(std)
+	p.releaseSignals, p.ignores = release, func(s os.Signal) bool { return slices.Contains(ignored, s) }
 	app := p.app() //nolint:contextcheck // each action has its own context
 	err := app.RunContext(ctx, hoist(app, args))
 	if sig, ok := errors.AsType[interruptError](context.Cause(ctx)); ok &&
@@ -112,7 +92,7 @@ func (p *program) app() *cli.App {
 	app := &cli.App{
 		Name:            "readthru",
 		Usage:           "a caching forward proxy that gives agents the web as markdown",
-		Version:         version,
+		Version:         releases.Version,
 		HideVersion:     true,
 		HideHelpCommand: true, // we have our own
 		Reader:          p.in,
@@ -204,7 +184,7 @@ func usageMistake(c *cli.Context, err error, _ bool) error {
 	}
 	mistake := withHint(usagef("%s", err), hint)
 	if c.Command != nil && c.Command.Name == "hook" { // status 2 would stop the agent
-		(&program{stdio: stdio{err: c.App.ErrWriter}}).tell(mistake)
+		stdio{err: c.App.ErrWriter}.tell(mistake)
 		return nil
 	}
 	return mistake
@@ -227,52 +207,6 @@ func noSubcommand(c *cli.Context) error {
 	}
 	return unknownCommand(c.Command.Subcommands, name+" ", c.Args().First())
 }
-
-// fullName returns the names of c's command and of those above it: "store cache". The library's own FullName knows two
-// levels.
-func fullName(c *cli.Context) string {
-	var names []string
-	for _, level := range c.Lineage() {
-		if level.Command != nil && level.Command.Name != "" && level.Command.Name != c.App.Name {
-			names = append(names, level.Command.Name)
-		}
-	}
-	slices.Reverse(names)
-	return strings.Join(names, " ")
-}
-
-func unknownCommand(commands []*cli.Command, prefix, name string) error {
-	hint := fmt.Sprintf("see \"readthru %s--help\"", prefix)
-	if best := meant(name, commands, prefix == ""); len(best) > 0 {
-		hint = fmt.Sprintf("did you mean \"readthru %s%s\"?", prefix, strings.Join(best, "\" or \"readthru "+prefix))
-	}
-	return withHint(usagef("unknown command %q", prefix+name), hint)
-}
-
-// A usageError is a mistake in the command line or the configuration: exit status 2.
-type usageError struct{ error }
-
-func usagef(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
-
-// Unwrap returns the mistake.
-func (e usageError) Unwrap() error { return e.error }
-
-// A hintError has a remedy, which is printed on its own line.
-type hintError struct {
-	error
-	hint string
-}
-
-func withHint(err error, hint string) error { return hintError{err, hint} }
-
-// Unwrap returns the error that the hint is for.
-func (e hintError) Unwrap() error { return e.error }
-
-// An exitError ends the program with a status and no message.
-type exitError int
-
-// Error returns the status as text.
-func (e exitError) Error() string { return fmt.Sprintf("exit status %d", int(e)) }
 
 // report prints err with its hint and returns the exit status.
 func (p *program) report(err error) int {

@@ -2,14 +2,12 @@ package main
 
 import (
 	"context"
-	"log/slog"
 	"sync"
 	"time"
 
 	"github.com/urfave/cli/v2"
 
 	"github.com/readthru/readthru/api"
-	"github.com/readthru/readthru/convert"
 	"github.com/readthru/readthru/mcp"
 )
 
@@ -30,20 +28,12 @@ func (p *program) mcpCommand() *cli.Command {
 	}
 }
 
-// mcpOptions returns the configured options of the protocol.
-func (s *settings) mcpOptions(log *slog.Logger) mcp.Options {
-	return mcp.Options{
-		Tokens: convert.Tokens[string], Version: version, UserAgent: s.Fetch.UserAgent, Write: s.MCP.Write,
-		Robots: s.MCP.Robots, Log: log,
-	}
-}
-
 // serveMCP speaks the protocol until standard input ends or ctx does.
 func (p *program) serveMCP(ctx context.Context, s *settings, session string) error {
-	log := p.askedLog(s) // agents show standard error as errors
+	log := askedLog(p.err, s) // agents show standard error as errors
 	l := &link{settings: s}
 	defer l.close()
-	o := s.mcpOptions(log)
+	o := mcpOptions(s, log)
 	o.Session, o.Client, o.Listed = session, l.client, l.begin(ctx)
 	return mcp.New(o).Serve(ctx, p.in, p.out)
 }
@@ -55,9 +45,6 @@ type link struct {
 	mu     sync.Mutex
 	shared *sharedDaemon
 }
-
-// listenTime is how long an agent waits for its tools until the daemon listens.
-const listenTime = 2 * time.Second
 
 // begin connects to the daemon in the background. It returns a function that waits until the daemon listens, so that
 // what the agent does first finds it, but not long.

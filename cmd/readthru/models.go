@@ -5,7 +5,6 @@ import (
 	"context"
 	"net/http"
 	"net/url"
-	"os"
 	"slices"
 	"time"
 
@@ -32,15 +31,6 @@ func (c *core) openModels() (err error) {
 		return err
 	}
 	return c.openSearXNG()
-}
-
-// reranker returns the configured reranker as a model. Its one request is that of the servers that speak OpenAI's API.
-func (s *settings) reranker() modelConfig {
-	m := modelConfig{Provider: "none"}
-	if r := s.Rerank; r.BaseURL != "" {
-		m = modelConfig{Provider: llm.OpenAI, BaseURL: r.BaseURL, Model: r.Model, APIKey: r.APIKey, Timeout: time.Minute}
-	}
-	return m
 }
 
 // openSearXNG creates a client of the configured search engine; none if the program is offline.
@@ -85,24 +75,6 @@ func (c *core) observer(part string) func(took time.Duration) {
 	return func(took time.Duration) { c.times.Observe(part, took) }
 }
 
-// client returns a client of the model that a section of the configuration describes.
-func (m modelConfig) client(section string, o llm.Options) (*llm.Client, error) {
-	o.Provider, o.BaseURL, o.Model, o.APIKey, o.Timeout = m.Provider, m.BaseURL, m.Model, m.key(), m.Timeout
-	client, err := llm.New(o)
-	if err != nil {
-		err = usagef("%s: %w", section, err)
-		if m.Model == "" {
-			off := section + ".provider to none"
-			if section == "rerank" {
-				off = "rerank.base_url to nothing"
-			}
-			err = withHint(err, "set "+section+".model, or set "+off)
-		}
-		return nil, err
-	}
-	return client, nil
-}
-
 // services returns the third parties that the configuration lets be asked, by their names in the ledger, and whether
 // each runs on this machine.
 func (c *core) services() map[string]bool {
@@ -122,15 +94,6 @@ func (c *core) services() map[string]bool {
 		list[crawl.FirecrawlService] = false
 	}
 	return list
-}
-
-// key returns the configured key, else that of the environment variable that the provider's own programs read. The
-// latter is sent only to the provider's own address.
-func (m modelConfig) key() string {
-	if m.APIKey != "" || m.BaseURL != "" {
-		return m.APIKey
-	}
-	return os.Getenv(map[string]string{llm.OpenAI: "OPENAI_API_KEY", llm.Anthropic: "ANTHROPIC_API_KEY"}[m.Provider])
 }
 
 // endpoint connects to the configured address, private or not, and to no other.

@@ -103,6 +103,6 @@ func (p *program) removeNote(c *cli.Context) error {
 		if err := b.DeleteNote(c.Context, id); err != nil {
 			return err
 		}
-		return p.done(c, isDeleted{true}, "deleted %s", id)
+		return p.done(c, isDeleted{Deleted: true}, "deleted %s", id)
 	})
 }

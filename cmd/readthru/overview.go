@@ -11,6 +11,7 @@ import (
 
 	"github.com/readthru/readthru/agents"
 	"github.com/readthru/readthru/api"
+	"github.com/readthru/readthru/internal/releases"
 	"github.com/readthru/readthru/internal/service"
 )
 
@@ -25,7 +26,7 @@ func (p *program) overview(ctx context.Context) error {
 		return err
 	}
 	var t strings.Builder
-	fmt.Fprintf(&t, "readthru %s, a caching forward proxy that gives agents the web as markdown\n\n", version)
+	fmt.Fprintf(&t, "readthru %s, a caching forward proxy that gives agents the web as markdown\n\n", releases.Version)
 	d := findDaemon(ctx, s.dataDir)
 	t.WriteString("daemon   " + daemonState(ctx, d) + "\n")
 	installed := false
@@ -84,7 +85,7 @@ func daemonState(ctx context.Context, d *daemonInfo) string {
 func (p *program) agentsFound(ctx context.Context, s *settings) (text string, next agents.Agent) {
 	var list []string
 	for _, a := range agents.All() {
-		st := (&installation{p: p, settings: s, agent: a}).look(ctx)
+		st := (&installation{std: p.stdio, settings: s, agent: a}).look(ctx)
 		if !st.Found {
 			continue
 		}

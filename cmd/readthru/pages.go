@@ -217,7 +217,7 @@ func (p *program) removePage(c *cli.Context) error {
 		if err := b.DeletePage(c.Context, ref); err != nil {
 			return err
 		}
-		return p.done(c, isDeleted{true}, "removed")
+		return p.done(c, isDeleted{Deleted: true}, "removed")
 	})
 }
 
@@ -248,41 +248,6 @@ func (p *program) removeHost(c *cli.Context, b *api.Client, host string) error {
 		return nil
 	}
 	return p.done(c, api.Removed{Removed: len(pages)}, "removed %s", count(len(pages), "page"))
-}
-
-// isDeleted says that something was deleted.
-type isDeleted struct {
-	Deleted bool `json:"deleted"`
-}
-
-// more says that a list goes on. It is silent to a user at a terminal who chose the limit.
-func (p *program) more(c *cli.Context, cursor string) {
-	if cursor != "" && (!c.IsSet("limit") || !terminal(p.out)) {
-		p.note("there are more: --cursor %s", cursor)
-	}
-}
-
-func limitFlag() cli.Flag {
-	return &cli.IntFlag{Name: "limit", Value: 50, Usage: "print at most `N`, up to 500"}
-}
-
-func cursorFlag() cli.Flag {
-	return &cli.StringFlag{Name: "cursor", Usage: "continue at `CURSOR` of the list before"}
-}
-
-func limitOf(c *cli.Context) (int, error) {
-	if n := c.Int("limit"); n >= 1 && n <= 500 {
-		return n, nil
-	}
-	return 0, usagef("--limit: %d is not a number from 1 to 500", c.Int("limit"))
-}
-
-// day formats a time for people, in their time zone; an unknown time is a dash.
-func day(t time.Time) string {
-	if t.IsZero() {
-		return "-"
-	}
-	return t.Local().Format("2006-01-02 15:04")
 }
 
 func short(hash string) string { return hash[:min(12, len(hash))] }

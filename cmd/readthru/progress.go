@@ -113,3 +113,33 @@ func (b *bar) clear() {
 		fmt.Fprint(b.w, "\r\x1b[K") //nolint:errcheck // as above
 	}
 }
+
+// counted counts what passes, and shows it.
+type counted struct {
+	to    io.Writer
+	bytes int64 // that passed
+	bar   *bar
+	what  string
+}
+
+// newCounted returns what counts in a bar on std; what says what was done with the bytes.
+func newCounted(std stdio, what string) *counted {
+	return &counted{to: io.Discard, bar: newBar(std.err), what: what}
+}
+
+// Write implements [io.Writer].
+func (c *counted) Write(b []byte) (int, error) {
+	n, err := c.to.Write(b)
+	c.bytes += int64(n)
+	if c.bar.last.IsZero() {
+		c.bar.last = time.Now() // the first bytes say nothing of the whole: the first line has time
+	}
+	c.bar.draw(0, 0, bytesText(c.bytes)+" "+c.what)
+	return n, err
+}
+
+// fileWritten is a file that a command wrote.
+type fileWritten struct {
+	File  string `json:"file"`
+	Bytes int64  `json:"bytes"`
+}

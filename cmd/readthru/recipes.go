@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"errors"
 	"fmt"
 	"io"
@@ -62,21 +61,6 @@ func (p *program) recipeCommand() *cli.Command {
 			},
 		},
 	}
-}
-
-// readRecipes reads the recipes of a file, or of standard input for "-".
-func (p *program) readRecipes(name string) ([]*recipe.Recipe, error) {
-	text, err := p.readInput(name, recipe.MaxFile)
-	if err != nil {
-		return nil, err
-	}
-	list, err := recipe.Parse(text)
-	if mistake, ok := errors.AsType[*recipe.Error](err); ok && mistake.Line > 0 {
-		return nil, fmt.Errorf("%s:%d:%d: %w", name, mistake.Line, mistake.Column, mistake.Err)
-	} else if err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
-	}
-	return list, nil
 }
 
 // recipeTexts returns the recipes that an argument names: a URL, or a file whose text is sent.
@@ -156,7 +140,7 @@ func (p *program) recipeAdd(c *cli.Context) error {
 			p.noteChanges(changes)
 		}
 		if texts.DryRun = c.Bool("dry-run"); !texts.DryRun {
-			ask := asker{in: bufio.NewReader(p.in), out: p.err}
+			ask := newAsker(p.stdio, false)
 			switch {
 			case c.Bool("yes"):
 			case !terminal(p.in):

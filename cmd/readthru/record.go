@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net"
 	"net/http"
 	"os"
@@ -16,60 +15,6 @@ import (
 	"github.com/readthru/readthru/internal/wholefile"
 	"github.com/readthru/readthru/proxy"
 )
-
-// madeBy names this program in recordings.
-var madeBy = "readthru/" + version
-
-// sessionProxies opens listeners for sessions, since not every client can name its session to a proxy.
-type sessionProxies struct {
-	core  *core
-	proxy *proxy.Proxy
-}
-
-// Record implements [api.SessionProxies].
-func (d sessionProxies) Record(ctx context.Context, session string, offline bool, w io.Writer,
-	begun func(addr string),
-) error {
-	return d.serve(ctx, proxy.Terms{Session: session, Offline: offline}, func(addr string) error {
-		return asConflict(d.proxy.Record(ctx, session, madeBy, w, func() { begun(addr) }))
-	})
-}
-
-// Open implements [api.SessionProxies].
-func (d sessionProxies) Open(ctx context.Context, session string, offline bool, begun func(addr string)) error {
-	return d.serve(ctx, proxy.Terms{Session: session, Offline: offline}, func(addr string) error {
-		begun(addr)
-		<-ctx.Done()
-		return nil
-	})
-}
-
-// serve serves a listener on terms while do runs.
-func (d sessionProxies) serve(ctx context.Context, terms proxy.Terms, do func(addr string) error) error {
-	l, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
-	if err != nil {
-		return fmt.Errorf("listen for session %s: %w", terms.Session, err)
-	}
-	defer d.core.avoidToo(addrPort(l))()
-	serving, stop := context.WithCancel(context.WithoutCancel(ctx))
-	served := make(chan error, 1)
-	go func() { served <- d.proxy.ServeSession(serving, l, terms) }()
-	err = do(l.Addr().String())
-	stop()
-	return errors.Join(err, <-served)
-}
-
-// EndRecording implements [api.SessionProxies].
-func (d sessionProxies) EndRecording(ctx context.Context, session string) error {
-	return asConflict(d.proxy.EndRecording(ctx, session))
-}
-
-func asConflict(err error) error {
-	if errors.Is(err, proxy.ErrRecording) {
-		return api.NewError(http.StatusConflict, api.CodeRecording, err.Error())
-	}
-	return err
-}
 
 // sessionProxy is a proxy of one session, while it is open.
 type sessionProxy struct {
@@ -143,10 +88,6 @@ func record(ctx context.Context, client *api.Client, session string, offline boo
 	}
 }
 
-// replayVariable names the recording in the environment of a command in a replay. readthru's own commands do not use
-// the proxy, so no recording has what they read, and they must not read it from the network instead.
-const replayVariable = "READTHRU_REPLAY"
-
 // runReplayed runs a command with a proxy that answers from a recording.
 func (p *program) runReplayed(ctx context.Context, s *settings, r *childRun, name string) (err error) {
 	from, err := recording.Open(name)
@@ -158,7 +99,7 @@ func (p *program) runReplayed(ctx context.Context, s *settings, r *childRun, nam
 	if err != nil {
 		return err
 	}
-	log := p.askedLog(s)
+	log := askedLog(p.err, s)
 	replayer, err := proxy.New(proxy.Options{
 		Replay: from, Client: disconnected{}, Transport: disconnected{},
 		Dial: disconnected{}.Dial, Authority: authority, Log: log,
@@ -181,7 +122,7 @@ func (p *program) runReplayed(ctx context.Context, s *settings, r *childRun, nam
 	if err != nil {
 		return err
 	}
-	status := p.runChild(r.name, r.args, append(e.variables(), variable{replayVariable, name}))
+	status := p.runChild(r.name, r.args, append(e.variables(), variable{name: replayVariable, value: name}))
 	return cmp.Or(status, p.tellReplay(from.Outcome(), r, name))
 }
 

@@ -48,7 +48,7 @@ func (p *program) restoreCommand() *cli.Command {
 				defer f.Close() //nolint:errcheck // it was only read
 				in = f
 			}
-			read := &counted{w: io.Discard, bar: newBar(p.err), what: "read"}
+			read := newCounted(p.stdio, "read")
 			err = restoreAside(dir, io.TeeReader(in, read), name)
 			read.bar.clear()
 			if err != nil {
@@ -57,7 +57,7 @@ func (p *program) restoreCommand() *cli.Command {
 			return p.done(c, struct {
 				Store string `json:"store"`
 				Bytes int64  `json:"bytes"`
-			}{dir, read.n}, "restored %s from %s", dir, name)
+			}{dir, read.bytes}, "restored %s from %s", dir, name)
 		},
 	}
 }

@@ -93,13 +93,6 @@ func ruleText(r api.RuleFields) string {
 	return strings.Join(parts, ", ")
 }
 
-func orDash(text string) string {
-	if text == "" {
-		return "-"
-	}
-	return text
-}
-
 func (p *program) rulesAdd(c *cli.Context) error {
 	host, err := oneArg(c.Args().Slice(), "HOST")
 	if err != nil {
@@ -140,55 +133,4 @@ func (p *program) rulesRemove(c *cli.Context) error {
 		}
 		return p.print("removed rule " + gone.Deleted + "\n")
 	})
-}
-
-func (p *program) pauseCommand() *cli.Command {
-	return p.switchCommand("pause", "have the daemon pass everything on untouched, or end that",
-		func(s *api.SwitchChange) **bool { return &s.Paused }, func(s *api.Switches) bool { return s.Paused })
-}
-
-func (p *program) offlineCommand() *cli.Command {
-	return p.switchCommand("offline", "have the daemon answer from what is stored and ask nobody, or end that",
-		func(s *api.SwitchChange) **bool { return &s.Offline }, func(s *api.Switches) bool { return s.Offline })
-}
-
-// switchCommand is a command that switches something of a daemon that runs.
-func (p *program) switchCommand(name, usage string, of func(*api.SwitchChange) **bool,
-	is func(*api.Switches) bool,
-) *cli.Command {
-	return &cli.Command{
-		Name: name, Usage: usage, ArgsUsage: "[on|off]", Flags: []cli.Flag{jsonFlag()},
-		Description: "Without on or off it prints how it is. A daemon that is started again is as it was configured.",
-		Action: func(c *cli.Context) error {
-			var change api.SwitchChange
-			switch c.Args().First() {
-			case "on":
-				*of(&change) = new(true)
-			case "off":
-				*of(&change) = new(false)
-			case "":
-			default:
-				return usagef("%s takes on or off, not %q", name, c.Args().First())
-			}
-			return p.withClient(c.Context, func(b *api.Client) error {
-				var now *api.Switches
-				var err error
-				if change == (api.SwitchChange{}) {
-					now, err = b.Switches(c.Context)
-				} else {
-					now, err = b.Switch(c.Context, change)
-				}
-				if err != nil {
-					return err
-				}
-				if c.Bool("json") {
-					return p.printJSON(now)
-				}
-				if is(now) {
-					return p.print(name + " is on\n")
-				}
-				return p.print(name + " is off\n")
-			})
-		},
-	}
 }

@@ -95,7 +95,7 @@ func (r *childRun) check(replay string) error {
 
 // runThrough runs a command with the environment of clients. It starts a daemon if none runs.
 func (p *program) runThrough(ctx context.Context, s *settings, r *childRun) error {
-	p.askedLog(s) // standard error belongs to the command
+	askedLog(p.err, s) // standard error belongs to the command
 	d, err := share(ctx, s)
 	if err != nil {
 		return err

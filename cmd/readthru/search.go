@@ -41,7 +41,7 @@ func (p *program) searchCommand() *cli.Command {
 			}
 			since, err := api.Since(c.String("since"), time.Now())
 			if err != nil {
-				return usageError{err}
+				return mistake(err)
 			}
 			q := api.SearchQuery{
 				Text: text, KB: c.String("kb"), Subject: c.String("subject"), Host: c.String("host"), Since: since, Limit: limit,
@@ -144,34 +144,6 @@ func reasonOf(t knowledge.Term) string {
 		return "other passages of the page suit, too"
 	}
 	return fmt.Sprintf("%q is in the %s", t.Term, t.Field)
-}
-
-func (p *program) indexCommand() *cli.Command {
-	return &cli.Command{
-		Name:  "index",
-		Usage: "manage the search index",
-		Subcommands: []*cli.Command{
-			{
-				Name: "rebuild", Usage: "rebuild the index from what is stored", Flags: []cli.Flag{jsonFlag()},
-				Action: func(c *cli.Context) error {
-					if err := noArgs(c.Args().Slice()); err != nil {
-						return err
-					}
-					return p.withClient(c.Context, func(b *api.Client) error {
-						j, err := b.RebuildIndex(c.Context)
-						if err != nil {
-							return err
-						}
-						last, err := p.watch(c.Context, b, j.ID)
-						if err != nil {
-							return err
-						}
-						return p.done(c, last, "indexed %s", count(last.I, "document"))
-					})
-				},
-			},
-		},
-	}
 }
 
 // outlinePage, sectionOfPage and verifyQuote are subcommands of pages.

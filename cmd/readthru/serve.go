@@ -10,79 +10,23 @@ import (
 	"net"
 	"net/netip"
 	"os"
-	"strings"
 	"sync"
 	"time"
 
-	"github.com/urfave/cli/v2"
 	"golang.org/x/sync/errgroup"
 
 	"github.com/readthru/readthru/api"
 	"github.com/readthru/readthru/certs"
 	"github.com/readthru/readthru/internal/fault"
+	"github.com/readthru/readthru/internal/releases"
 	"github.com/readthru/readthru/proxy"
 	"github.com/readthru/readthru/store"
 )
 
-func (p *program) serveCommand() *cli.Command {
-	return &cli.Command{
-		Name:  "serve",
-		Usage: "run the daemon with its proxy and admin port",
-		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "listen", Usage: "the proxy's `ADDRESS` (proxy.listen)"},
-			&cli.StringFlag{Name: "admin", Usage: "the admin port's `ADDRESS` (admin.listen)"},
-			&cli.BoolFlag{Name: "offline", Usage: "answer from what is stored and ask no origin"},
-			&cli.BoolFlag{
-				Name: "proxy-from-env",
-				Usage: "connect through the proxy that HTTPS_PROXY or HTTP_PROXY names, but to what NO_PROXY names " +
-					"directly, unless proxy.upstream is set",
-			},
-			&cli.DurationFlag{Name: "idle", Usage: "end when the daemon was not used for `DURATION`", DefaultText: "never"},
-			&cli.BoolFlag{Name: "detached", Hidden: true}, // see startShared
-			&cli.StringFlag{Name: "pprof", Usage: "answer with profiles of the daemon on this loopback `ADDRESS`"},
-		},
-		Action: func(c *cli.Context) error {
-			if err := noArgs(c.Args().Slice()); err != nil {
-				return err
-			}
-			var flags []set
-			if c.IsSet("listen") {
-				flags = append(flags, set{"proxy.listen", "listen", c.String("listen")})
-			}
-			if c.IsSet("admin") {
-				flags = append(flags, set{"admin.listen", "admin", c.String("admin")})
-			}
-			s, err := p.load(flags...)
-			if err != nil {
-				return err
-			}
-			if c.Bool("proxy-from-env") && s.Proxy.Upstream == "" {
-				flags = append(flags, set{"proxy.upstream", "proxy-from-env", s.environmentProxy("")})
-				if len(s.Proxy.Direct) == 0 {
-					flags = append(flags, set{"proxy.direct", "proxy-from-env", strings.Join(environmentDirect(), ",")})
-				}
-				if s, err = p.load(flags...); err != nil {
-					return err
-				}
-			}
-			profiles := c.String("pprof")
-			if c.IsSet("pprof") && !loopback(profiles) {
-				return usagef("--pprof: %q is not a loopback address such as 127.0.0.1:6060", profiles)
-			}
-			how := serving{
-				offline: c.Bool("offline"), idle: c.Duration("idle"), profiles: profiles,
-				load: func() (*settings, error) { return p.load(flags...) },
-			}
-			if c.Bool("detached") {
-				return p.serveDetached(c.Context, s, how)
-			}
-			return p.serve(c.Context, s, how)
-		},
-	}
-}
-
 // serving is how a daemon is run.
 type serving struct {
+	std      stdio
+	ignores  func(os.Signal) bool // whether a signal was ignored when the program started; nil: none was
 	offline  bool
 	idle     time.Duration             // the daemon ends when it was not used for so long, unless it is 0
 	profiles string                    // address of profiles, or ""
@@ -94,20 +38,20 @@ type serving struct {
 }
 
 // serve runs the daemon until ctx ends.
-func (p *program) serve(ctx context.Context, s *settings, how serving) (err error) {
+func serve(ctx context.Context, s *settings, how serving) (err error) {
 	level := new(slog.LevelVar)
 	level.Set(levelOf(s))
 	if how.made != "" && s.source["log.level"] == "default" {
 		level.Set(slog.LevelWarn) // nobody reads its log unless something is wrong
 	}
 	end := &logEnd{}
-	log := slog.New(slog.NewMultiHandler(logger(p.err, s, level).Handler(), end.handler(level)))
+	log := slog.New(slog.NewMultiHandler(logger(how.std.err, s, level).Handler(), end.handler(level)))
 	standardLog(log)
 	fault.Log(log)
-	hangups, release := p.hangups() // before the store is open, so that none ends the program
+	hangups, release := takeHangups(how.ignores) // before the store is open, so that none ends the program
 	defer release()
 	limitMemory(log)
-	d, err := p.openServed(ctx, s, how, log)
+	d, err := openServed(ctx, s, how, log)
 	if d == nil {
 		return err
 	}
@@ -119,7 +63,7 @@ func (p *program) serve(ctx context.Context, s *settings, how serving) (err erro
 		}
 		log.Info("profiling", "url", "http://"+d.profiles.Addr().String()+"/debug/pprof/")
 	}
-	log.Info("serving", "proxy", d.info.Proxy, "admin", d.info.Admin, "data_dir", s.dataDir, "version", version, "offline",
+	log.Info("serving", "proxy", d.info.Proxy, "admin", d.info.Admin, "data_dir", s.dataDir, "version", releases.Version, "offline",
 		how.offline)
 	if !loopback(s.Proxy.Listen) && d.core.users.Open() {
 		log.Warn("the proxy is open to other machines", "proxy", d.info.Proxy, "remedy",
@@ -153,7 +97,7 @@ func (p *program) serve(ctx context.Context, s *settings, how serving) (err erro
 // openServed opens the daemon that serve runs. A daemon that a command started and that nothing uses makes way for
 // another. If such a daemon is to be started and one runs by now, that one is told to be ready, and openServed returns
 // nil.
-func (p *program) openServed(ctx context.Context, s *settings, how serving, log *slog.Logger) (d *daemon, err error) {
+func openServed(ctx context.Context, s *settings, how serving, log *slog.Logger) (d *daemon, err error) {
 	if err := makeDataDir(s.dataDir); err != nil {
 		return nil, err
 	}
@@ -161,7 +105,7 @@ func (p *program) openServed(ctx context.Context, s *settings, how serving, log 
 		if how.made != "" {
 			how.tell(started{Another: true})
 		} else {
-			p.note("waiting for a daemon that is starting")
+			how.std.note("waiting for a daemon that is starting")
 		}
 	})
 	if err != nil {
@@ -180,7 +124,7 @@ func (p *program) openServed(ctx context.Context, s *settings, how serving, log 
 					"wait for their end, or stop it with \"readthru stop\""))
 			}
 		}
-		err := awaitStore(ctx, s.dataDir, p.note, func() (err error) {
+		err := awaitStore(ctx, s.dataDir, how.std.note, func() (err error) {
 			d, err = openDaemon(ctx, s, how.offline, nil, log)
 			return err
 		})
@@ -284,7 +228,7 @@ func openDaemon(ctx context.Context, s *settings, offline bool, at *ports, log *
 	}
 	d := &daemon{end: func() {}, found: func() {}, ports: at, info: &daemonInfo{
 		Instance: newInstance(), PID: os.Getpid(), Secret: rand.Text(), Offline: offline,
-		Started: time.Now().UTC(), Version: version,
+		Started: time.Now().UTC(), Version: releases.Version,
 	}}
 	//nolint:contextcheck // opening the store takes none
 	if d.core, err = openCore(s, s.dataDir, offline, log); err != nil {
@@ -313,7 +257,7 @@ func openDaemon(ctx context.Context, s *settings, offline bool, at *ports, log *
 		return nil, err
 	}
 	d.info.Proxy, d.info.Admin = reachable(d.ports.proxy.Addr()), reachable(d.ports.admin.Addr())
-	d.core.listening.Store(new([]netip.AddrPort{addrPort(d.ports.proxy), addrPort(d.ports.admin)}))
+	d.core.listensOn(d.ports.proxy, d.ports.admin)
 	//nolint:contextcheck // what fills a base does not end with what started the daemon
 	if err := d.core.openFleet(d.info.Proxy); err != nil {
 		return nil, err
@@ -325,9 +269,6 @@ func openDaemon(ctx context.Context, s *settings, offline bool, at *ports, log *
 	d.core.serving = d.server
 	return d, nil
 }
-
-// stopTime limits the time from the end of Run's context to the end of Run. The proxy waits 30 s for its requests.
-const stopTime = 45 * time.Second
 
 // Run serves until ctx ends or a part fails. Then it waits for open requests and closes everything, for stopTime at
 // most. Once a second it logs what it waits for.

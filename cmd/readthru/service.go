@@ -1,19 +1,14 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
 	"maps"
-	"os"
 	"os/exec"
-	"os/user"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/urfave/cli/v2"
 
@@ -56,49 +51,12 @@ func stepFlags() []cli.Flag {
 	}
 }
 
-// serviceManager returns what keeps programs running on this system.
-func serviceManager(s *settings) (service.Manager, error) {
-	switch runtime.GOOS {
-	case "darwin":
-		home, err := os.UserHomeDir()
-		return service.Launchd{Dir: filepath.Join(home, "Library", "LaunchAgents"), UID: os.Getuid()}, err
-	case "windows":
-		u, err := user.Current()
-		if err != nil {
-			return nil, err
-		}
-		return service.Tasks{Dir: s.dataDir, User: u.Username}, nil
-	}
-	dir, err := os.UserConfigDir()
-	if err != nil {
-		return nil, err
-	}
-	return service.Systemd{Dir: filepath.Join(dir, "systemd", "user")}, nil
-}
-
-// reachableManager returns the manager, or an error if it cannot be asked.
-func reachableManager(ctx context.Context, s *settings) (service.Manager, error) {
-	m, err := serviceManager(s)
-	if _, ok := m.(service.Systemd); !ok || err != nil {
-		return m, err
-	}
-	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
-	defer cancel()
-	out, err := exec.CommandContext(ctx, "systemctl", "--user", "show-environment").CombinedOutput()
-	if err == nil {
-		return m, nil
-	}
-	return nil, withHint(fmt.Errorf("ask systemd's user manager: %w: %s", err, strings.TrimSpace(string(out))),
-		"this system has none, as in a container, or this is no login: have what starts programs here run \"readthru "+
-			"serve\"; commands under \"readthru run\" start the daemon by themselves")
-}
-
 func (p *program) installService(c *cli.Context) error {
 	s, m, err := p.forService(c)
 	if err != nil {
 		return err
 	}
-	d, err := s.serviceDaemon()
+	d, err := serviceDaemon(s)
 	if err != nil {
 		return err
 	}
@@ -129,8 +87,8 @@ func keepEdits(m service.Manager) error {
 }
 
 // serviceDaemon returns the daemon that a manager keeps running.
-func (s *settings) serviceDaemon() (service.Daemon, error) {
-	command, err := s.serveCommandLine()
+func serviceDaemon(s *settings) (service.Daemon, error) {
+	command, err := serveCommandLine(s)
 	return service.Daemon{
 		Command: command, Listen: []string{s.Proxy.Listen, s.Admin.Listen}, Log: logFile(s.dataDir),
 	}, err
@@ -153,7 +111,7 @@ func (p *program) noteService(s *settings, m service.Manager) {
 
 // serveCommandLine returns the command that the manager runs. It names the data directory and the configuration,
 // because the manager's environment is not this one.
-func (s *settings) serveCommandLine() ([]string, error) {
+func serveCommandLine(s *settings) ([]string, error) {
 	program, err := thisProgram()
 	if err != nil {
 		return nil, err
@@ -240,7 +198,7 @@ func (p *program) agree(c *cli.Context, question string) (bool, error) {
 		return false, withHint(usagef("%s needs confirmation: pass --yes or run it in a terminal", fullName(c)),
 			"--dry-run only shows the steps")
 	}
-	ask := asker{in: bufio.NewReader(p.in), out: p.err}
+	ask := newAsker(p.stdio, false)
 	if !ask.yes(question, false) {
 		p.note("nothing was changed")
 		return false, nil

@@ -3,21 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
-	"os/exec"
-	"slices"
-
-	"github.com/readthru/readthru/agents"
 )
-
-// agentState is an agent in a list.
-type agentState struct {
-	Agent agents.Agent `json:"agent"`
-	Title string       `json:"title"`
-	Found bool         `json:"found"`
-	State string       `json:"state"` // set up, partly, or no
-	Files []string     `json:"files"`
-	Error string       `json:"error,omitempty"`
-}
 
 // listAgents lists the agents, whether they are on this machine, and whether they are set up.
 func (p *program) listAgents(ctx context.Context, s *settings, asJSON bool) error {
@@ -34,61 +20,4 @@ func (p *program) listAgents(ctx context.Context, s *settings, asJSON bool) erro
 		rows = append(rows, []string{string(st.Agent), st.Title, found, cmp.Or(st.Error, st.State)})
 	}
 	return p.table([]string{"AGENT", "NAME", "FOUND", "SET UP"}, rows)
-}
-
-func agentStates(ctx context.Context, s *settings) (list []agentState) {
-	for _, a := range agents.All() {
-		list = append(list, (&installation{settings: s, agent: a}).look(ctx))
-	}
-	return list
-}
-
-func (in *installation) look(ctx context.Context) agentState {
-	m := thisMachine()
-	st := agentState{Agent: in.agent, Title: in.agent.Title(), State: "no", Found: m.Exists(m.Dir(in.agent))}
-	for _, name := range in.agent.Programs() {
-		if _, err := exec.LookPath(name); err == nil {
-			st.Found = true
-		}
-	}
-	j, err := in.journal()
-	if err != nil {
-		st.Error = err.Error()
-		return st
-	}
-	w := j.Choices
-	if len(j.Files) == 0 {
-		w = setupChoices{Proxy: true, Text: true}
-	}
-	choice, _, err := in.choice(ctx, w, false)
-	if err != nil {
-		st.Error = err.Error()
-		return st
-	}
-	files := agents.Files(in.agent, m, choice)
-	changes, err := in.plan(files, j)
-	for _, f := range files {
-		st.Files = append(st.Files, f.Path)
-	}
-	if err != nil {
-		st.Error = err.Error()
-		return st
-	}
-	missing, ours := 0, 0
-	for _, c := range changes {
-		if c.changes() {
-			missing++
-		}
-		if without, err := c.file.Remove(c.state.text, j.entry(c.file.Path).Record); err == nil &&
-			(without.Gone || !slices.Equal(without.Text, c.state.text)) {
-			ours++
-		}
-	}
-	switch {
-	case missing == 0:
-		st.State = "yes"
-	case ours > 0:
-		st.State = "partly"
-	}
-	return st
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -33,7 +32,7 @@ func (p *program) setupMachine(c *cli.Context, s *settings) error {
 		return nil
 	}
 	g := &guide{p: p, s: s, yes: c.Bool("yes")}
-	g.ask = &asker{in: bufio.NewReader(p.in), out: p.err, mute: g.yes}
+	g.ask = newAsker(p.stdio, g.yes)
 	ctx := c.Context
 	var failed []error
 	for _, part := range []func(context.Context) error{g.network, g.service, g.trust, g.agents, g.prove} {
@@ -95,7 +94,7 @@ func (g *guide) service(ctx context.Context) error {
 		g.p.note("no service: %v. Agents that are set up start the daemon themselves", err)
 		return nil
 	}
-	d, err := g.s.serviceDaemon()
+	d, err := serviceDaemon(g.s)
 	if err != nil {
 		return err
 	}
@@ -103,7 +102,7 @@ func (g *guide) service(ctx context.Context) error {
 	if status := m.Status(); installed && exec.CommandContext(ctx, status[0], status[1:]...).Run() == nil {
 		g.p.note("%s keeps the daemon running already", m.Name())
 		if now := findDaemon(ctx, g.s.dataDir); now != nil {
-			g.p.noteOtherVersion(g.s, now)
+			noteOtherVersion(g.p.stdio, g.s, now)
 		}
 		return nil
 	}
@@ -153,7 +152,7 @@ func (g *guide) agents(ctx context.Context) error {
 	var failed []error
 	found := false
 	for _, a := range agents.All() {
-		in := &installation{p: g.p, settings: g.s, agent: a, ask: g.ask, yes: g.yes, wanted: true}
+		in := &installation{std: g.p.stdio, settings: g.s, agent: a, ask: g.ask, yes: g.yes, wanted: true}
 		switch st := in.look(ctx); {
 		case !st.Found:
 			continue

@@ -4,6 +4,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"time"
 	"unicode"
 
 	"golang.org/x/text/width"
@@ -11,8 +12,8 @@ import (
 
 // table writes rows in columns under a header. On a terminal it cuts titles, URLs and the like so that a row fits a
 // line; in a file or pipe they are whole. It removes control characters and line breaks from cells.
-func (p *program) table(header []string, rows [][]string) error {
-	_, err := io.WriteString(p.out, layout(header, rows, terminalWidth(p.out)))
+func (std stdio) table(header []string, rows [][]string) error {
+	_, err := io.WriteString(std.out, layout(header, rows, terminalWidth(std.out)))
 	return err
 }
 
@@ -115,4 +116,19 @@ func runeCells(r rune) int {
 		return 2
 	}
 	return 1
+}
+
+func orDash(text string) string {
+	if text == "" {
+		return "-"
+	}
+	return text
+}
+
+// day formats a time for people, in their time zone; an unknown time is a dash.
+func day(t time.Time) string {
+	if t.IsZero() {
+		return "-"
+	}
+	return t.Local().Format("2006-01-02 15:04")
 }

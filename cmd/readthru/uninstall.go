@@ -164,13 +164,14 @@ func (p *program) agentUndoings(ctx context.Context, s *settings) (steps []undoi
 		})
 	}
 	for _, a := range agents.All() {
-		add(&installation{p: p, settings: s, agent: a})
+		add(&installation{std: p.stdio, settings: s, agent: a})
 	}
 	others, _ := filepath.Glob(filepath.Join(s.dataDir, "setup", "*.json")) // a folder that cannot be read has none
 	for _, name := range others {
 		agent, _, _ := strings.Cut(strings.TrimSuffix(filepath.Base(name), ".json"), "-")
 		if !done[name] && agents.Known(agents.Agent(agent)) {
-			add(&installation{p: p, settings: s, agent: agents.Agent(agent), record: name})
+			add(&installation{
+				std: p.stdio, settings: s, agent: agents.Agent(agent), record: name})
 		}
 	}
 	return steps, problems

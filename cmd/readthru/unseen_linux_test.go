@@ -2,11 +2,13 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"io"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -57,7 +59,7 @@ func TestNothingUnseenArrivesByAnyWay(t *testing.T) {
 	}))
 	t.Cleanup(origin.Close)
 	var dir string
-	d := startDaemon(t, func(s *settings) { s.Fetch.AllowPrivate, dir = true, s.dataDir })
+	d := startReader(t, func(s *settings) { s.Fetch.AllowPrivate, dir = true, s.dataDir })
 	through := &http.Client{Transport: &http.Transport{
 		Proxy: http.ProxyURL(&url.URL{Scheme: "http", Host: d.info.Proxy}), DisableKeepAlives: true,
 	}}
@@ -100,7 +102,7 @@ func TestNothingUnseenArrivesByAnyWay(t *testing.T) {
 				fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"fetch","arguments":{"url":%q}}}`,
 					target), "application/json, text/event-stream")
 			var out bytes.Buffer
-			command := &program{stdio: stdio{strings.NewReader(""), &out, io.Discard}}
+			command := newProgram(stdio{in: strings.NewReader(""), out: &out, err: io.Discard})
 			args := []string{"readthru", "--data-dir", dir, "fetch", target}
 			if err := command.app().RunContext(t.Context(), args); err != nil {
 				t.Fatal(err)
@@ -120,6 +122,28 @@ func TestNothingUnseenArrivesByAnyWay(t *testing.T) {
 			}
 		}
 	}
+}
+
+// startReader runs a daemon in a data directory of its own until the test ends.
+func startReader(t *testing.T, change func(*settings)) *daemon {
+	t.Helper()
+	s := &settings{config: defaults(), source: map[string]string{}, dataDir: t.TempDir()}
+	s.Proxy.Listen, s.Admin.Listen, s.MarkdownNew.Mode, s.Render.Mode = "127.0.0.1:0", "127.0.0.1:0", "off", "never"
+	change(s)
+	d, err := openDaemon(t.Context(), s, false, nil, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- d.Run(ctx) }()
+	t.Cleanup(func() {
+		cancel()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	})
+	return d
 }
 
 // planted is a text with all that is cleaned: what nobody sees says PWN, names Pwnshire, or stands in our name.
@@ -245,7 +269,7 @@ func TestNothingUnseenOfAnOlderStoreArrives(t *testing.T) {
 	target := origin.URL + "/page"
 	var dir string
 	var key page.Key
-	d := startDaemon(t, func(s *settings) {
+	d := startReader(t, func(s *settings) {
 		s.Fetch.AllowPrivate, dir = true, s.dataDir
 		key = plantOldStore(t, dir, target)
 		origin.Close() // what arrives now was stored
@@ -384,7 +408,7 @@ func TestNothingUnseenOfAnOlderStoreArrives(t *testing.T) {
 			{"export", filepath.Join(written, "pages")},
 		} {
 			var out bytes.Buffer
-			command := &program{stdio: stdio{strings.NewReader(""), &out, &out}}
+			command := newProgram(stdio{in: strings.NewReader(""), out: &out, err: &out})
 			err := command.app().RunContext(t.Context(), append([]string{"readthru", "--data-dir", dir}, args...))
 			if err != nil {
 				t.Errorf("readthru %q: %v, %s", args, err, &out)
@@ -410,7 +434,7 @@ func TestNothingUnseenOfAnOlderStoreArrives(t *testing.T) {
 		}
 	}
 	everywhere() // while the index is being made again
-	if err := d.core.knowledge.Describe(t.Context()); err != nil {
+	if err := d.server.CatchUpOnSubjects(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	everywhere()

@@ -46,7 +46,7 @@ func (p *program) upgrade(c *cli.Context) error {
 		By      string   `json:"installed_by"`
 		Upgrade []string `json:"upgrade"` // what to do, line by line
 		Page    string   `json:"page,omitempty"`
-	}{Version: version}
+	}{Version: releases.Version}
 	if c.Bool("check") {
 		if st.Latest, err = latestRelease(c.Context, s); err != nil {
 			return err
@@ -95,7 +95,7 @@ func latestRelease(ctx context.Context, s *settings) (string, error) {
 		Advice: s.upstreamAdvice(),
 	})
 	if err != nil {
-		return "", usageError{err}
+		return "", mistake(err)
 	}
 	defer t.CloseIdleConnections()
 	ctx, cancel := context.WithTimeout(fetch.OwnPolicy(ctx), askTime)
@@ -159,7 +159,7 @@ func installedBy(ctx context.Context, file string) installer {
 	if _, err := os.Stat(filepath.Join(filepath.Dir(real), "..", "cmd", "readthru")); err == nil {
 		return byCheckout
 	}
-	if stamped == "" && version != "devel" {
+	if !releases.Stamped() && releases.Version != "devel" {
 		return byGo
 	}
 	return byArchive

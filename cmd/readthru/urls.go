@@ -2,13 +2,12 @@ package main
 
 import (
 	"bufio"
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"strings"
-
-	"github.com/urfave/cli/v2"
 
 	"github.com/readthru/readthru/api"
 	"github.com/readthru/readthru/page"
@@ -72,48 +71,49 @@ func (p *program) tellFailures(failures int, urls []string) {
 	}
 }
 
-// fillFromURLs creates a base and fills it with the pages of a list. What fails is told, and does not keep the others
-// back.
-func (p *program) fillFromURLs(c *cli.Context, b *api.Client, n api.NewBase, urls []string) error {
-	if _, err := b.CreateBase(c.Context, n); err != nil {
-		return err
+// fetchAtOnce is how many of the pages named in one command are fetched at the same time.
+const fetchAtOnce = 4
+
+// fetched is what came of one of several URLs.
+type fetched struct {
+	page *page.Page
+	err  error
+}
+
+// fetchEach fetches pages, some at the same time, and calls do with each in the given order. It tells how far it is.
+// A page that could not be fetched is an error of do.
+func (p *program) fetchEach(ctx context.Context, b *api.Client, urls []string, r api.FetchRequest,
+	do func(i int, got fetched) error,
+) (failures int, last error) {
+	results := make([]chan fetched, len(urls))
+	places := make(chan struct{}, fetchAtOnce)
+	for i := range urls {
+		results[i] = make(chan fetched, 1)
 	}
-	bar := newBar(p.err)
-	passages, documents := 0, 0
-	add := func(i int, got fetched) error {
-		bar.draw(i+1, len(urls), page.MaskString(urls[i]))
-		switch {
-		case got.err != nil:
-			return got.err
-		case got.page.Error != nil:
-			return pageError(got.page.Error)
+	go func() {
+		for i, raw := range urls {
+			places <- struct{}{}
+			go func() {
+				defer func() { <-places }()
+				one := r
+				one.URL = raw
+				got, err := b.Fetch(ctx, one)
+				results[i] <- fetched{got, err}
+			}()
 		}
-		done, err := b.Ingest(c.Context, api.Ingestion{
-			Title: got.page.Title, Label: "list", URL: got.page.URL, Text: got.page.Content, KB: n.Name,
-		})
-		if err != nil {
-			return fmt.Errorf("%s: %w", page.MaskString(urls[i]), err)
+	}()
+	waiting := newWait(p.err)
+	for i, ch := range results {
+		got := await(waiting, ch, i, urls)
+		err := do(i, got)
+		if err == nil {
+			continue
 		}
-		passages, documents = passages+done.Passages, documents+1
-		return nil
-	}
-	failures, err := p.fetchEach(c.Context, b, urls, api.FetchRequest{}, add)
-	bar.clear()
-	if err != nil && documents > 0 { // the base is there, with what could be read
-		p.tell(err)
-		p.tellFailures(failures, urls)
-		err = nil
-	}
-	if err != nil {
-		return err
-	}
-	if c.Bool("json") {
-		kb, err := b.Base(c.Context, n.Name)
-		if err != nil {
-			return err
+		failures++
+		if last != nil {
+			p.tell(last) // the caller prints the last one
 		}
-		return p.printJSON(kb)
+		last = err
 	}
-	p.note("created %s: %s in %s", n.Name, count(int64(passages), "passage"), count(int64(documents), "document"))
-	return nil
+	return failures, last
 }

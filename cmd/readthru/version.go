@@ -4,27 +4,12 @@ import (
 	"fmt"
 	"runtime"
 	"runtime/debug"
-	"strings"
 	"time"
 
 	"github.com/urfave/cli/v2"
+
+	"github.com/readthru/readthru/internal/releases"
 )
-
-// stamped is set when the program is built by make: -ldflags "-X main.stamped=…".
-var stamped = ""
-
-// version is the program's: that of its build, else that of the module or commit that go install or go build used.
-var version = versionOf(stamped)
-
-func versionOf(stamped string) string {
-	if stamped != "" {
-		return stamped
-	}
-	if info, ok := debug.ReadBuildInfo(); ok && strings.HasPrefix(info.Main.Version, "v") {
-		return info.Main.Version
-	}
-	return "devel"
-}
 
 func (p *program) versionCommand() *cli.Command {
 	return &cli.Command{
@@ -48,7 +33,7 @@ func (p *program) printVersion(asJSON bool) error {
 		Platform  string `json:"platform"`
 		Revision  string `json:"revision,omitempty"`
 		Committed string `json:"committed,omitempty"` // when, in RFC 3339
-	}{version, runtime.Version(), runtime.GOOS + "/" + runtime.GOARCH, revision, committed}
+	}{releases.Version, runtime.Version(), runtime.GOOS + "/" + runtime.GOARCH, revision, committed}
 	if asJSON {
 		return p.printJSON(v)
 	}
@@ -76,5 +61,3 @@ func commit() (revision, at string) {
 	}
 	return revision, at
 }
-
-func jsonFlag() cli.Flag { return &cli.BoolFlag{Name: "json", Usage: "print JSON"} }

@@ -31,6 +31,7 @@ import (
 	"github.com/readthru/readthru/internal/fleet"
 	"github.com/readthru/readthru/internal/journal"
 	"github.com/readthru/readthru/internal/llm"
+	"github.com/readthru/readthru/internal/releases"
 	"github.com/readthru/readthru/internal/symbols"
 	"github.com/readthru/readthru/internal/users"
 	"github.com/readthru/readthru/internal/wholefile"
@@ -85,20 +86,6 @@ type core struct {
 	kept      int64 // pages, as the file of keptPages has it
 }
 
-// elsewhere is the remedy for an unusable data directory.
-const elsewhere = "choose another directory with --data-dir or READTHRU_DATA_DIR"
-
-// makeDataDir creates the data directory, for its owner only.
-func makeDataDir(dir string) error {
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return withHint(fmt.Errorf("create the data directory: %w", err), elsewhere)
-	}
-	if err := os.Chmod(dir, 0o700); err != nil {
-		return withHint(fmt.Errorf("restrict the data directory to its owner: %w", err), elsewhere)
-	}
-	return nil
-}
-
 // openCore opens the parts from the store upwards. dir is the data directory, which exists.
 func openCore(s *settings, dir string, offline bool, log *slog.Logger) (*core, error) {
 	c := &core{settings: s, dir: dir, memory: planMemory(memoryAtHand()), times: api.NewWorkTimes(), log: log}
@@ -114,7 +101,7 @@ func openCore(s *settings, dir string, offline bool, log *slog.Logger) (*core, e
 		Avoid: c.avoid, UserAgent: s.Fetch.UserAgent, Signer: c.signer, Advice: s.upstreamAdvice(), Log: log,
 	})
 	if err != nil {
-		return nil, usageError{err}
+		return nil, mistake(err)
 	}
 	c.transport.SetOffline(offline)
 	answers := int64(s.Cache.Memory)
@@ -144,7 +131,7 @@ func openCore(s *settings, dir string, offline bool, log *slog.Logger) (*core, e
 	})
 	if err := c.setUsers(s); err != nil {
 		_, _ = c.doing.Close(), c.store.Close() // the first error is returned
-		return nil, usageError{err}
+		return nil, mistake(err)
 	}
 	partition, err := partitionKey(dir, log)
 	if err != nil {
@@ -215,9 +202,6 @@ func (c *core) fetchOptions(s *settings) fetch.Options {
 // blocked reports whether a host is on the list of blocked domains.
 func (c *core) blocked(host string) bool { return page.Blocked(host, c.now.Load().BlockedDomains) }
 
-// requestsDir is the directory of a data directory in which requests are kept.
-func requestsDir(dataDir string) string { return filepath.Join(dataDir, "requests") }
-
 // Close closes the parts in the reverse order of opening, all of them, and returns the first error.
 func (c *core) Close() error {
 	var err error
@@ -235,6 +219,18 @@ func (c *core) Close() error {
 }
 
 // github returns the options for GitHub. Offline nothing is cloned, since git does not use the cache.
+// Abandon has Close not wait for what would only be stored.
+func (c *core) Abandon() { c.cache.Abandon() }
+
+// listensOn says at which addresses this program listens: no request may be sent there.
+func (c *core) listensOn(listeners ...net.Listener) {
+	list := make([]netip.AddrPort, 0, len(listeners))
+	for _, l := range listeners {
+		list = append(list, addrPort(l))
+	}
+	c.listening.Store(&list)
+}
+
 func (c *core) github() github.Options {
 	s := c.settings
 	g := github.Options{
@@ -378,7 +374,7 @@ func (c *core) server(running *proxy.Proxy, authority *certs.Authority, d *daemo
 	end func(),
 ) *api.Server {
 	o := api.Options{
-		Fetch: c.fetcher, Store: c.store, Version: version, Instance: d.Instance, Hosts: c.settings.Admin.Hosts,
+		Fetch: c.fetcher, Store: c.store, Version: releases.Version, Instance: d.Instance, Hosts: c.settings.Admin.Hosts,
 		Token: d.Token, TrustUser: c.settings.Admin.Token == "", Secret: d.Secret,
 		MarkdownNewMode: c.settings.MarkdownNew.Mode, Services: c.services,
 		Switches:  func() api.Switches { return api.Switches{Paused: c.paused.Load(), Offline: c.offline.Load()} },
@@ -450,12 +446,12 @@ func (c *core) server(running *proxy.Proxy, authority *certs.Authority, d *daemo
 		}
 		o.Dashboard = func(s *api.Server) *http.ServeMux {
 			return ui.New(ui.Options{
-				Client: s.Client(agentName).By(api.DoorDashboard), Version: version, Instance: d.Instance,
+				Client: s.Client(agentName).By(api.DoorDashboard), Version: releases.Version, Instance: d.Instance,
 				Proxy: o.Proxy, Log: c.log,
 			})
 		}
 		o.MCP = func(s *api.Server) http.Handler {
-			mo := c.settings.mcpOptions(c.log)
+			mo := mcpOptions(c.settings, c.log)
 			client := s.Client(agentName)
 			mo.Client = func(context.Context) (*api.Client, error) { return client, nil }
 			return mcp.New(mo)
@@ -522,19 +518,6 @@ func (c *core) sweep(ctx context.Context) error {
 // rules are all rules: those of the store come first.
 func (c *core) rules(s *settings) fetch.Rules {
 	return append(fetch.StoredRules(c.store.Rules()), s.rules()...)
-}
-
-// rules turns the configured rules into fetch's.
-func (s *settings) rules() fetch.Rules {
-	var list fetch.Rules
-	for _, r := range s.Rules {
-		list = append(list, fetch.Rule{
-			Host: r.Host, Path: r.Path, Action: r.Action, Mode: r.Mode, TTL: r.TTL,
-			Bypass: r.Bypass, Cascade: r.Cascade, Render: r.Render, Preferences: r.Preferences,
-			Log: r.Log,
-		})
-	}
-	return list
 }
 
 // partitionKey returns the key that separates credentials in the cache, from a file that the first use creates. A

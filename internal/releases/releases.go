@@ -1,4 +1,5 @@
-// Package releases knows where readthru is published, and asks there for the latest release.
+// Package releases knows which version this program is and where readthru is published, and asks there for the latest
+// release.
 package releases
 
 import (

@@ -6,6 +6,15 @@ import (
 	"testing"
 )
 
+func TestEnvironmentDirectIsWhatNoProxyNames(t *testing.T) {
+	t.Setenv("no_proxy", "")
+	t.Setenv("NO_PROXY", "localhost,127.0.0.1, ::1,.intern.test,10.0.0.0/8,a.test:8443")
+	want := []string{".intern.test", "10.0.0.0/8", "a.test:8443"}
+	if got := environmentDirect(); !slices.Equal(got, want) {
+		t.Errorf("environmentDirect() = %q, want %q", got, want)
+	}
+}
+
 // The environment's proxy is that of the network, never our own.
 func TestEnvironmentProxyIsNotOurOwn(t *testing.T) {
 	dir := t.TempDir()
@@ -34,14 +43,5 @@ func TestEnvironmentProxyIsNotOurOwn(t *testing.T) {
 		if got := s.environmentProxy("127.0.0.1:9999"); got != tt.want {
 			t.Errorf("HTTPS_PROXY=%s HTTP_PROXY=%s WGETRC=%s: %q, want %q", tt.https, tt.http, tt.wgetrc, got, tt.want)
 		}
-	}
-}
-
-func TestEnvironmentDirectIsWhatNoProxyNames(t *testing.T) {
-	t.Setenv("no_proxy", "")
-	t.Setenv("NO_PROXY", "localhost,127.0.0.1, ::1,.intern.test,10.0.0.0/8,a.test:8443")
-	want := []string{".intern.test", "10.0.0.0/8", "a.test:8443"}
-	if got := environmentDirect(); !slices.Equal(got, want) {
-		t.Errorf("environmentDirect() = %q, want %q", got, want)
 	}
 }
