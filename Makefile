@@ -27,8 +27,8 @@ quick: ## what every commit must pass, in under a minute: format, vet, and tests
 	go test -vet=off -short ./...
 
 # Packages of arithmetic, and those whose tests drive programs of their own: the race detector would see nothing there, or
-# takes minutes for processes that do what other packages' tests do in one (./cmd/readthru, which make slow has under it).
-PURE = . ./agents ./cmd/readthru ./convert/... ./internal/botauth ./internal/clip ./internal/e2e/... ./internal/eventually ./internal/httpfield ./knowledge/analysis ./knowledge/outline ./knowledge/vector ./internal/markdown \
+# takes minutes for processes that do what other packages' tests do in one (./cmd/readthru/..., which make slow has under it).
+PURE = . ./agents ./cmd/readthru/... ./convert/... ./internal/botauth ./internal/clip ./internal/e2e/... ./internal/eventually ./internal/httpfield ./knowledge/analysis ./knowledge/outline ./knowledge/vector ./internal/markdown \
 	./internal/needs/... ./internal/packaging ./internal/payment ./internal/preference ./page ./internal/processor ./internal/recipe ./internal/releases ./internal/service ./internal/strictyaml ./internal/summary ./internal/webtest
 # Packages under the race detector whose tests wait the longest: go test begins with what is named first, and at the end
 # nothing waits for one of them alone.
@@ -55,8 +55,8 @@ slow: ## series that take long: faults, how deep requests run, hostile pages in 
 	for os in windows darwin; do GOOS=$$os go build -o /dev/null ./cmd/readthru || exit 1; done # it builds for other systems
 	READTHRU_ROUNDS=1 go test -count=1 -timeout 30m -run WhatAFleetPromises ./internal/e2e
 	READTHRU_POISON_FOR=5m go test -count=1 -timeout 30m -run RandomPoison ./internal/fleet
-	CGO_ENABLED=1 go test -race -count=1 -timeout 30m ./cmd/readthru
-	READTHRU_CACHE_MEMORY=0 go test -count=1 ./proxy ./internal/recording ./cmd/readthru ./internal/e2e # packages below the proxy know nothing of answers that are given again
+	CGO_ENABLED=1 go test -race -count=1 -timeout 30m ./cmd/readthru/...
+	READTHRU_CACHE_MEMORY=0 go test -count=1 ./proxy ./internal/recording ./cmd/readthru/... ./internal/e2e # packages below the proxy know nothing of answers that are given again
 
 sequences: ## random sequences of what may happen to pages, bases and the index, and of how pages are read, and deaths at each write of a job, compared with what must be true: FOR=1h, FROM=first seed
 	READTHRU_SEQUENCES_FOR="$(or $(FOR),1h)" READTHRU_SEQUENCES_FROM="$(or $(FROM),1)" \

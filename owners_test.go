@@ -25,10 +25,10 @@ var owned = []struct {
 	{
 		`\+ *"…"|= string\(\w+\[:.*\+ *"\.\.\."`, "clip.Ellipsis or clip.Line: what is cut off is marked", "internal/clip",
 		[]string{
-			"cmd/readthru/table.go",        // cells of a terminal
-			"knowledge/excerpt/snippet.go", // both ends
-			"internal/summary/blocks.go",   // between words
-			"internal/symbols/file.go",     // after what is not punctuation
+			"cmd/readthru/internal/terminal/table.go", // cells of a terminal
+			"knowledge/excerpt/snippet.go",            // both ends
+			"internal/summary/blocks.go",              // between words
+			"internal/symbols/file.go",                // after what is not punctuation
 		},
 	},
 	{
@@ -55,11 +55,11 @@ var owned = []struct {
 		`os\.WriteFile\(|os\.CreateTemp\(filepath\.Dir`,
 		"wholefile.Write or wholefile.WriteFrom: a file is whole or not there", "internal/wholefile",
 		[]string{
-			"cmd/readthru/doctor_clients.go",   // which removes it
-			"convert/corpustest/corpustest.go", // of tests
-			"internal/fault/journal.go",        // written at each step of work, and need not outlive the machine
-			"fetch/github/githubtest/host.go",  // of tests
-			"internal/packaging/image.go",      // of a build
+			"cmd/readthru/internal/setup/doctor_clients.go", // which removes it
+			"convert/corpustest/corpustest.go",              // of tests
+			"internal/fault/journal.go",                     // written at each step of work, and need not outlive the machine
+			"fetch/github/githubtest/host.go",               // of tests
+			"internal/packaging/image.go",                   // of a build
 			"internal/packaging/release.go",
 			"store/kv.go", // empty
 		},

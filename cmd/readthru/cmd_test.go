@@ -5,10 +5,12 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/readthru/readthru/cmd/readthru/internal/terminal"
 )
 
 func TestFlagsMayStandAfterArguments(t *testing.T) {
-	app := newProgram(stdio{in: strings.NewReader(""), out: io.Discard, err: io.Discard}).app()
+	app := newProgram(terminal.Streams{In: strings.NewReader(""), Out: io.Discard, Err: io.Discard}).app()
 	for _, tt := range []struct{ in, want string }{
 		{"fetch URL --json", "fetch --json -- URL"},
 		{"fetch URL --max-chars 5 URL2", "fetch --max-chars 5 -- URL URL2"},

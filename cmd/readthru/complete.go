@@ -16,6 +16,7 @@ import (
 
 	"github.com/readthru/readthru/agents"
 	"github.com/readthru/readthru/api"
+	"github.com/readthru/readthru/cmd/readthru/internal/terminal"
 )
 
 // A choice is a word that a command line may go on with.
@@ -50,7 +51,7 @@ func (p *program) completeCommand() *cli.Command {
 			ctx, cancel := context.WithTimeout(c.Context, completionTime)
 			defer cancel()
 			choose := func(words []string) []choice { return p.choices(ctx, words) }
-			return p.print(shell(words[:min(at, len(words))], choose))
+			return p.Print(shell(words[:min(at, len(words))], choose))
 		},
 	}
 }
@@ -132,9 +133,9 @@ func (p *program) walk(words []string) *place {
 			}
 			switch f.Names()[0] {
 			case "data-dir":
-				p.dataDirFlag = value
+				p.DataDirFlag = value
 			case "config":
-				p.configFlag = value
+				p.ConfigFlag = value
 			}
 		default:
 			i := slices.IndexFunc(at.commands, func(c *cli.Command) bool { return c.HasName(word) })
@@ -204,14 +205,14 @@ func (p *program) values(ctx context.Context, usage, word string) (found []choic
 	name := m[1]
 	switch ask := stored[name]; {
 	case ask != nil:
-		s, err := p.load()
+		s, err := p.Load()
 		if err != nil {
 			return nil
 		}
-		if _, err := os.Stat(s.dataDir); err != nil {
+		if _, err := os.Stat(s.DataDir); err != nil {
 			return nil // nothing is stored, and completion makes no directories
 		}
-		err = p.withClient(ctx, func(b *api.Client) (err error) {
+		err = p.WithClient(ctx, func(b *api.Client) (err error) {
 			found, err = ask(ctx, b, word)
 			return err
 		})
@@ -257,7 +258,7 @@ var stored = map[string]func(ctx context.Context, b *api.Client, word string) ([
 			return nil, err
 		}
 		for _, s := range list.Subjects {
-			found = append(found, choice{s.Name, count(s.Passages, "passage")})
+			found = append(found, choice{s.Name, terminal.Count(s.Passages, "passage")})
 		}
 		return found, nil
 	},
@@ -313,7 +314,7 @@ func hostChoices(ctx context.Context, b *api.Client, word string) (found []choic
 		pages[f.Host] += 0
 	}
 	for _, host := range slices.Sorted(maps.Keys(pages)) {
-		found = append(found, choice{host, count(pages[host], "page")})
+		found = append(found, choice{host, terminal.Count(pages[host], "page")})
 	}
 	return found, nil
 }

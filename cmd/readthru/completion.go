@@ -9,6 +9,9 @@ import (
 	"unicode/utf8"
 
 	"github.com/urfave/cli/v2"
+
+	"github.com/readthru/readthru/cmd/readthru/internal/command"
+	"github.com/readthru/readthru/cmd/readthru/internal/terminal"
 )
 
 // completions are scripts that ask this program for the choices and give them to the shell. Each says how it is loaded.
@@ -99,8 +102,8 @@ func bare(words []string) []string {
 func lines(found []choice, line func(choice) string) string {
 	var b strings.Builder
 	for _, c := range found {
-		c.text = printable(c.text)
-		c.about = strings.Join(strings.Fields(printable(c.about)), " ")
+		c.text = terminal.Printable(c.text)
+		c.about = strings.Join(strings.Fields(terminal.Printable(c.about)), " ")
 		b.WriteString(line(c) + "\n")
 	}
 	return b.String()
@@ -144,7 +147,7 @@ func bashLines(words []string, choose func([]string) []choice) string {
 	}
 	widest := 0
 	for _, c := range found {
-		widest = max(widest, cells(c.text)-kept)
+		widest = max(widest, terminal.Cells(c.text)-kept)
 	}
 	return lines(found, func(c choice) string {
 		text := c.text[min(kept, len(c.text)):]
@@ -152,7 +155,7 @@ func bashLines(words []string, choose func([]string) []choice) string {
 			text = escape(text)
 		}
 		if room := width - widest - len("  ()") - 1; listing && c.about != "" && room > 10 {
-			text += strings.Repeat(" ", max(0, widest-cells(text))) + "  (" + cut(c.about, room) + ")"
+			text += strings.Repeat(" ", max(0, widest-terminal.Cells(text))) + "  (" + terminal.Cut(c.about, room) + ")"
 		}
 		return text
 	})
@@ -208,15 +211,15 @@ func (p *program) completionCommand() *cli.Command {
 		Description: "The first line of the script says where it is loaded. It completes commands and options, and the " +
 			"pages, hosts, bases and agents that they take.",
 		Action: func(c *cli.Context) error {
-			shell, err := oneArg(c.Args().Slice(), "the shell (bash, zsh, fish or powershell)")
+			shell, err := command.OneArg(c.Args().Slice(), "the shell (bash, zsh, fish or powershell)")
 			if err != nil {
 				return err
 			}
 			script, ok := completions[shell]
 			if !ok {
-				return usagef("%q is not one of bash, zsh, fish, powershell", shell)
+				return terminal.Usagef("%q is not one of bash, zsh, fish, powershell", shell)
 			}
-			_, err = fmt.Fprint(p.out, script)
+			_, err = fmt.Fprint(p.Out, script)
 			return err
 		},
 	}

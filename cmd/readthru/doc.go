@@ -15,18 +15,8 @@
 // Data goes to standard output and everything else to standard error. The exit status is 0 for success, 1 for failure
 // and 2 for a mistake in the command line or the configuration; run exits with the status of the command it ran.
 //
-// # Who owns what
-//
-//   - which rules there are, and which comes first: core.rules (wire.go)
-//   - whether everything is passed on, or no origin is contacted: core (wire.go), core.apply (wire.go)
-//   - which keys of the configuration change while the daemon runs: liveKeys (config_live.go)
-//   - whether the environment names the network's proxy, and not ours: environmentProxy (config_environment.go)
-//   - how much memory the parts may use: planMemory (memory.go)
-//   - which daemon a command uses, and when it starts or replaces one: openOrShare (share.go)
-//   - the token of the admin port, and where commands find it: adminToken (admintoken.go), findDaemon (daemon.go)
-//   - how a program that was installed is upgraded: upgradeOf (upgrade.go)
-//   - what readthru did on this machine, and how it is undone: program.undoings (uninstall.go)
-//   - what an agent reads when its session begins: program.sessionStart (hookstart.go), keptPages (kept.go)
-//   - what a terminal may receive: screen (screen.go), as standard output and standard error
-//   - how cells of a table are cut: cut (table.go)
+// Its packages, each of which may use those before it: terminal says things to people; settings is the configuration;
+// daemon finds, starts and stops the daemon; agentsetup changes agents' settings; wiring makes a program of the parts;
+// command is what commands share; and read, remember, watch, setup and operate have the commands, as the help groups
+// them. This one has the table of commands.
 package main

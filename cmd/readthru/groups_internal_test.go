@@ -6,6 +6,9 @@ import (
 	"testing"
 
 	"github.com/urfave/cli/v2"
+
+	"github.com/readthru/readthru/cmd/readthru/internal/command"
+	"github.com/readthru/readthru/cmd/readthru/internal/terminal"
 )
 
 // maxCommands is how many commands the help lists at most: what a person takes in at a glance.
@@ -19,7 +22,7 @@ func TestEveryCommandIsInOneGroup(t *testing.T) {
 			listed[name]++
 		}
 	}
-	app := newProgram(stdio{}).app()
+	app := newProgram(terminal.Streams{}).app()
 	shown, subs := map[string]bool{}, map[string]bool{}
 	for _, c := range app.Commands {
 		if !c.Hidden {
@@ -40,12 +43,12 @@ func TestEveryCommandIsInOneGroup(t *testing.T) {
 			t.Errorf("the groups list %s, which is no command, or hidden", name)
 		}
 	}
-	for ours, list := range synonyms {
+	for ours, list := range command.Synonyms {
 		if find(app.Commands, strings.Fields(ours)) == nil && ours != "--help" {
 			t.Errorf("%q stand for %s, which is no command", list, ours)
 		}
 	}
-	for ours, list := range verbs {
+	for ours, list := range command.Verbs {
 		if !subs[ours] {
 			t.Errorf("%q stand for %s, which is no subcommand", list, ours)
 		}
@@ -80,12 +83,12 @@ func TestWhatNewcomersTypeLeadsToWhatTheyMeant(t *testing.T) {
 		"ls": "pages", "remove": "pages rm", "fecth": "fetch", "site lst": "list", "kb remove": "rm", "kb del": "rm",
 		"user create": "add",
 	} {
-		commands, words := newProgram(stdio{}).app().Commands, strings.Fields(typed)
+		commands, words := newProgram(terminal.Streams{}).app().Commands, strings.Fields(typed)
 		top := len(words) == 1
 		if !top {
 			commands = find(commands, words[:1]).Subcommands
 		}
-		found := meant(words[len(words)-1], commands, top)
+		found := command.Meant(words[len(words)-1], commands, top)
 		if len(found) == 0 || found[0] != want {
 			t.Errorf("%s: %q, want %s", typed, found, want)
 		}
@@ -99,10 +102,10 @@ func TestWhatNewcomersTypeLeadsToWhatTheyMeant(t *testing.T) {
 const screenLines = 40
 
 func TestHelpFitsAScreenAndEndsWithAnExample(t *testing.T) {
-	app := newProgram(stdio{}).app()
+	app := newProgram(terminal.Streams{}).app()
 	everyCommand(app.Commands, "", func(path string, c *cli.Command) {
 		var out strings.Builder
-		p := newProgram(stdio{in: strings.NewReader(""), out: &out, err: &out})
+		p := newProgram(terminal.Streams{In: strings.NewReader(""), Out: &out, Err: &out})
 		if err := p.app().Run(slices.Concat([]string{"readthru"}, strings.Fields(path), []string{"--help"})); err != nil {
 			t.Fatalf("%s: %v", path, err)
 		}
@@ -117,7 +120,7 @@ func TestHelpFitsAScreenAndEndsWithAnExample(t *testing.T) {
 
 // An example names a command that there is, with options that it has and the arguments that it wants.
 func TestExamplesAreOfTheirCommands(t *testing.T) {
-	app := newProgram(stdio{}).app()
+	app := newProgram(terminal.Streams{}).app()
 	check := func(path string, c *cli.Command) {
 		_, line, _ := strings.Cut(exampleOf(path), "readthru ")
 		line, _, _ = strings.Cut(line, " <")
@@ -161,7 +164,7 @@ func TestExamplesAreOfTheirCommands(t *testing.T) {
 
 // What an example has a name for in capitals, its help says where to get.
 func TestExamplesSayWhereToGetWhatTheyName(t *testing.T) {
-	app := newProgram(stdio{}).app()
+	app := newProgram(terminal.Streams{}).app()
 	for path, example := range examples {
 		named := ""
 		for word := range strings.FieldsSeq(example) {
@@ -184,7 +187,7 @@ func TestExamplesSayWhereToGetWhatTheyName(t *testing.T) {
 
 // A former name takes the options and arguments that it took, so that scripts go on.
 func TestFormerNamesTakeWhatTheyTook(t *testing.T) {
-	app := newProgram(stdio{}).app()
+	app := newProgram(terminal.Streams{}).app()
 	for old, now := range map[string]string{
 		"requests": "log", "requests show": "log show", "visits": "log visits", "sessions": "log sessions",
 		"disclosures list": "log disclosures list", "context show": "log context show", "sites": "site list",

@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/urfave/cli/v2"
+
+	"github.com/readthru/readthru/cmd/readthru/internal/terminal"
 )
 
 // notData are the commands that print no data of their own.
@@ -28,5 +30,5 @@ func TestEveryCommandWithDataHasJSON(t *testing.T) {
 			}
 		}
 	}
-	walk("", newProgram(stdio{}).app().Commands)
+	walk("", newProgram(terminal.Streams{}).app().Commands)
 }

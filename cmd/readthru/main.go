@@ -11,28 +11,33 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/readthru/readthru/cmd/readthru/internal/setup"
+
 	"github.com/urfave/cli/v2"
 
 	"github.com/readthru/readthru/api"
+	"github.com/readthru/readthru/cmd/readthru/internal/command"
+	"github.com/readthru/readthru/cmd/readthru/internal/settings"
+	"github.com/readthru/readthru/cmd/readthru/internal/terminal"
 	"github.com/readthru/readthru/internal/releases"
 )
 
 func main() {
-	os.Exit(run(context.Background(), os.Args, ofProcess()))
+	os.Exit(run(context.Background(), os.Args, terminal.OfProcess()))
 }
 
 // newProgram returns a program that has read no flag.
-func newProgram(std stdio) *program { return &program{stdio: std} }
+func newProgram(std terminal.Streams) *program { return &program{&command.Program{Streams: std}} }
 
 // run runs the command that args name (args[0] is the program) and returns the exit status.
-func run(ctx context.Context, args []string, std stdio) int {
-	standardLog(slog.New(slog.DiscardHandler)) // a command that logs sets its own
+func run(ctx context.Context, args []string, std terminal.Streams) int {
+	settings.StandardLog(slog.New(slog.DiscardHandler)) // a command that logs sets its own
 	ignored := slices.DeleteFunc([]os.Signal{os.Interrupt, syscall.SIGHUP},
 		func(s os.Signal) bool { return !signal.Ignored(s) })
 	ctx, release := withSignals(ctx)
 	defer release()
 	p := newProgram(std)
-	p.releaseSignals, p.ignores = release, func(s os.Signal) bool { return slices.Contains(ignored, s) }
+	p.ReleaseSignals, p.Ignores = release, func(s os.Signal) bool { return slices.Contains(ignored, s) }
 	app := p.app() //nolint:contextcheck // each action has its own context
 	err := app.RunContext(ctx, hoist(app, args))
 	if sig, ok := errors.AsType[interruptError](context.Cause(ctx)); ok &&
@@ -49,8 +54,8 @@ func (e interruptError) Error() string { return "interrupted" }
 
 // as returns the error of work that e ended, with the hint of that work's own error.
 func (e interruptError) as(err error) error {
-	if h, ok := errors.AsType[hintError](err); ok {
-		return withHint(e, h.hint)
+	if h, ok := errors.AsType[terminal.HintError](err); ok {
+		return terminal.WithHint(e, h.Hint)
 	}
 	return e
 }
@@ -95,9 +100,9 @@ func (p *program) app() *cli.App {
 		Version:         releases.Version,
 		HideVersion:     true,
 		HideHelpCommand: true, // we have our own
-		Reader:          p.in,
-		Writer:          p.out,
-		ErrWriter:       p.err,
+		Reader:          p.In,
+		Writer:          p.Out,
+		ErrWriter:       p.Err,
 		Flags: append(p.commonFlags(),
 			&cli.BoolFlag{Name: "version", Usage: "print the version", DisableDefaultText: true}, cli.HelpFlag),
 		ExitErrHandler: func(*cli.Context, error) {}, // run reports and chooses the status
@@ -146,7 +151,7 @@ func (p *program) helpCommand() *cli.Command {
 			for i, name := range names {
 				at := slices.IndexFunc(commands, func(c *cli.Command) bool { return c.HasName(name) })
 				if at < 0 {
-					return unknownCommand(commands, strings.Join(append(names[:i:i], ""), " "), name)
+					return command.UnknownCommand(commands, strings.Join(append(names[:i:i], ""), " "), name)
 				}
 				commands = commands[at].Subcommands
 			}
@@ -161,11 +166,11 @@ func (p *program) commonFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.StringFlag{
 			Name: "data-dir", Usage: "`DIR` of store and authority (READTHRU_DATA_DIR)",
-			Action: func(_ *cli.Context, v string) error { p.dataDirFlag = v; return nil },
+			Action: func(_ *cli.Context, v string) error { p.DataDirFlag = v; return nil },
 		},
 		&cli.StringFlag{
 			Name: "config", Usage: "configuration `FILE` (READTHRU_CONFIG)",
-			Action: func(_ *cli.Context, v string) error { p.configFlag = v; return nil },
+			Action: func(_ *cli.Context, v string) error { p.ConfigFlag = v; return nil },
 		},
 	}
 }
@@ -182,9 +187,9 @@ func usageMistake(c *cli.Context, err error, _ bool) error {
 	if _, term, ok := strings.Cut(err.Error(), "not defined: "); ok && strings.Contains(term, ":") {
 		hint = fmt.Sprintf("put -- before what begins with a minus and is no option: %s -- '%s'", name, term)
 	}
-	mistake := withHint(usagef("%s", err), hint)
+	mistake := terminal.WithHint(terminal.Usagef("%s", err), hint)
 	if c.Command != nil && c.Command.Name == "hook" { // status 2 would stop the agent
-		stdio{err: c.App.ErrWriter}.tell(mistake)
+		terminal.Streams{Err: c.App.ErrWriter}.Tell(mistake)
 		return nil
 	}
 	return mistake
@@ -195,17 +200,18 @@ func (p *program) noCommand(c *cli.Context) error {
 		return p.printVersion(false)
 	}
 	if !c.Args().Present() {
-		return p.overview(c.Context)
+		return setup.Overview(c.Context, p.Program)
 	}
-	return unknownCommand(c.App.Commands, "", c.Args().First())
+	return command.UnknownCommand(c.App.Commands, "", c.Args().First())
 }
 
 func noSubcommand(c *cli.Context) error {
-	name := fullName(c)
+	name := command.FullName(c)
 	if !c.Args().Present() {
-		return withHint(usagef("%s needs a subcommand", name), fmt.Sprintf("see \"readthru %s --help\"", name))
+		return terminal.WithHint(terminal.Usagef("%s needs a subcommand", name),
+			fmt.Sprintf("see \"readthru %s --help\"", name))
 	}
-	return unknownCommand(c.Command.Subcommands, name+" ", c.Args().First())
+	return command.UnknownCommand(c.Command.Subcommands, name+" ", c.Args().First())
 }
 
 // report prints err with its hint and returns the exit status.
@@ -213,17 +219,17 @@ func (p *program) report(err error) int {
 	if err == nil {
 		return 0
 	}
-	if status, ok := errors.AsType[exitError](err); ok {
+	if status, ok := errors.AsType[terminal.ExitError](err); ok {
 		return int(status)
 	}
-	p.tell(err)
+	p.Tell(err)
 	if sig, ok := errors.AsType[interruptError](err); ok {
 		if n, ok := sig.signal.(syscall.Signal); ok {
 			return 128 + int(n)
 		}
 		return 130
 	}
-	if _, ok := errors.AsType[usageError](err); ok {
+	if _, ok := errors.AsType[terminal.UsageError](err); ok {
 		return 2
 	}
 	if api.CodeOf(err) == api.CodeInvalid {
@@ -231,3 +237,6 @@ func (p *program) report(err error) int {
 	}
 	return 1
 }
+
+// program is the program with its table of commands.
+type program struct{ *command.Program }

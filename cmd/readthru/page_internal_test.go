@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/urfave/cli/v2"
+
+	"github.com/readthru/readthru/cmd/readthru/internal/terminal"
 )
 
 var update = flag.Bool("update", false, "write docs/cli.md from the commands")
@@ -40,7 +42,7 @@ func commandsPage() string {
 		"[clients.md](clients.md) goes by task. Every command takes `--data-dir DIR` and `--config FILE`, and `--help`.\n" +
 		"Data goes to standard output, everything else to standard error; `--json` is for programs. The exit status is 0\n" +
 		"for success, 1 for failure and 2 for a mistake in the command line or the configuration.\n")
-	app := newProgram(stdio{}).app()
+	app := newProgram(terminal.Streams{}).app()
 	for _, g := range groups {
 		fmt.Fprintf(&b, "\n## %s\n", g.name)
 		for name := range strings.FieldsSeq(g.commands) {

@@ -12,6 +12,8 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/readthru/readthru/cmd/readthru/internal/terminal"
 )
 
 // newTerminal opens a terminal. What is written to it ends up in shown, which must be read after the terminal is
@@ -72,9 +74,9 @@ func TestATerminalGetsNoControlCharacters(t *testing.T) {
 	} {
 		tty, shown := newTerminal(t)
 		run(context.Background(), append([]string{"readthru"}, strings.SplitN(args, " ", 4)...),
-			stdio{strings.NewReader(""), onScreen(tty), onScreen(tty)})
+			terminal.Streams{In: strings.NewReader(""), Out: terminal.OnScreen(tty), Err: terminal.OnScreen(tty)})
 		text := strings.ReplaceAll(shown(), "\r\n", "\n") // a terminal's own line ends
-		if printable(text) != text {
+		if terminal.Printable(text) != text {
 			t.Errorf("readthru %+q shows %+q", args, text)
 		}
 		if text == "" {
@@ -85,7 +87,7 @@ func TestATerminalGetsNoControlCharacters(t *testing.T) {
 
 func TestACharacterMayBeWrittenInPieces(t *testing.T) {
 	tty, shown := newTerminal(t)
-	s := onScreen(tty)
+	s := terminal.OnScreen(tty)
 	for _, b := range []byte("aé–\U0001f600\u202ez\x1b\n") {
 		if n, err := s.Write([]byte{b}); n != 1 || err != nil {
 			t.Fatal(n, err)

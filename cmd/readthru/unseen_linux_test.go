@@ -23,6 +23,9 @@ import (
 
 	"github.com/readthru/readthru/api"
 	"github.com/readthru/readthru/cache"
+	"github.com/readthru/readthru/cmd/readthru/internal/settings"
+	"github.com/readthru/readthru/cmd/readthru/internal/terminal"
+	"github.com/readthru/readthru/cmd/readthru/internal/wiring"
 	"github.com/readthru/readthru/knowledge"
 	"github.com/readthru/readthru/page"
 	"github.com/readthru/readthru/store"
@@ -59,9 +62,9 @@ func TestNothingUnseenArrivesByAnyWay(t *testing.T) {
 	}))
 	t.Cleanup(origin.Close)
 	var dir string
-	d := startReader(t, func(s *settings) { s.Fetch.AllowPrivate, dir = true, s.dataDir })
+	d := startReader(t, func(s *settings.Settings) { s.Fetch.AllowPrivate, dir = true, s.DataDir })
 	through := &http.Client{Transport: &http.Transport{
-		Proxy: http.ProxyURL(&url.URL{Scheme: "http", Host: d.info.Proxy}), DisableKeepAlives: true,
+		Proxy: http.ProxyURL(&url.URL{Scheme: "http", Host: d.Info.Proxy}), DisableKeepAlives: true,
 	}}
 	direct := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
 	ask := func(c *http.Client, method, target, body, accept string) string {
@@ -72,7 +75,7 @@ func TestNothingUnseenArrivesByAnyWay(t *testing.T) {
 		}
 		req.Header.Set("Accept", accept)
 		req.Header.Set("Content-Type", "application/json")
-		req.Header.Set("Authorization", "Bearer "+d.info.Token)
+		req.Header.Set("Authorization", "Bearer "+d.Info.Token)
 		if c == through {
 			req.Header.Del("Authorization")
 			req.Header.Del("Content-Type")
@@ -88,7 +91,7 @@ func TestNothingUnseenArrivesByAnyWay(t *testing.T) {
 		}
 		return string(all)
 	}
-	client := api.NewClient(d.info.Admin, d.info.Token, "test")
+	client := api.NewClient(d.Info.Admin, d.Info.Token, "test")
 	for name := range texts {
 		for _, kind := range types {
 			target := origin.URL + "/" + name + "/" + kind
@@ -98,11 +101,11 @@ func TestNothingUnseenArrivesByAnyWay(t *testing.T) {
 				t.Fatal(err)
 			}
 			got["API"] = p.Content
-			got["MCP"] = ask(direct, http.MethodPost, "http://"+d.info.Admin+"/mcp",
+			got["MCP"] = ask(direct, http.MethodPost, "http://"+d.Info.Admin+"/mcp",
 				fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"fetch","arguments":{"url":%q}}}`,
 					target), "application/json, text/event-stream")
 			var out bytes.Buffer
-			command := newProgram(stdio{in: strings.NewReader(""), out: &out, err: io.Discard})
+			command := newProgram(terminal.Streams{In: strings.NewReader(""), Out: &out, Err: io.Discard})
 			args := []string{"readthru", "--data-dir", dir, "fetch", target}
 			if err := command.app().RunContext(t.Context(), args); err != nil {
 				t.Fatal(err)
@@ -125,12 +128,12 @@ func TestNothingUnseenArrivesByAnyWay(t *testing.T) {
 }
 
 // startReader runs a daemon in a data directory of its own until the test ends.
-func startReader(t *testing.T, change func(*settings)) *daemon {
+func startReader(t *testing.T, change func(*settings.Settings)) *wiring.Daemon {
 	t.Helper()
-	s := &settings{config: defaults(), source: map[string]string{}, dataDir: t.TempDir()}
+	s := &settings.Settings{Config: settings.Defaults(), Source: map[string]string{}, DataDir: t.TempDir()}
 	s.Proxy.Listen, s.Admin.Listen, s.MarkdownNew.Mode, s.Render.Mode = "127.0.0.1:0", "127.0.0.1:0", "off", "never"
 	change(s)
-	d, err := openDaemon(t.Context(), s, false, nil, slog.New(slog.DiscardHandler))
+	d, err := wiring.OpenDaemon(t.Context(), s, false, nil, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -269,13 +272,13 @@ func TestNothingUnseenOfAnOlderStoreArrives(t *testing.T) {
 	target := origin.URL + "/page"
 	var dir string
 	var key page.Key
-	d := startReader(t, func(s *settings) {
-		s.Fetch.AllowPrivate, dir = true, s.dataDir
+	d := startReader(t, func(s *settings.Settings) {
+		s.Fetch.AllowPrivate, dir = true, s.DataDir
 		key = plantOldStore(t, dir, target)
 		origin.Close() // what arrives now was stored
 	})
-	site, through := "http://"+d.info.Admin, &http.Transport{
-		Proxy: http.ProxyURL(&url.URL{Scheme: "http", Host: d.info.Proxy}), DisableKeepAlives: true,
+	site, through := "http://"+d.Info.Admin, &http.Transport{
+		Proxy: http.ProxyURL(&url.URL{Scheme: "http", Host: d.Info.Proxy}), DisableKeepAlives: true,
 	}
 	direct := &http.Transport{DisableKeepAlives: true}
 	read := 0
@@ -314,7 +317,7 @@ func TestNothingUnseenOfAnOlderStoreArrives(t *testing.T) {
 		_ = resp.Header.Write(&head) // a Builder takes everything
 		return head.String() + "\n\n" + string(all)
 	}
-	token := "Authorization: Bearer " + d.info.Token
+	token := "Authorization: Bearer " + d.Info.Token
 	admin := func(method, path, body string, want ...string) string {
 		t.Helper()
 		text := ask(direct, method, site+path, body, token, "Content-Type: application/json",
@@ -352,7 +355,7 @@ func TestNothingUnseenOfAnOlderStoreArrives(t *testing.T) {
 		}
 		check("proxy", ask(through, http.MethodGet, target, "", "Accept: text/markdown"),
 			"Seen walrus first", "Seen walrus last")
-		check("prefix", ask(direct, http.MethodGet, "http://"+d.info.Proxy+"/"+target, "", "Accept: text/markdown"),
+		check("prefix", ask(direct, http.MethodGet, "http://"+d.Info.Proxy+"/"+target, "", "Accept: text/markdown"),
 			"Seen walrus first", "Seen walrus last")
 		admin(http.MethodPost, "/api/v1/fetch", fmt.Sprintf(`{"url":%q}`, target), "Seen walrus last")
 		admin(http.MethodPost, "/api/v1/fetch", fmt.Sprintf(`{"url":%q,"summary":"brief"}`, target), "walrus")
@@ -408,7 +411,7 @@ func TestNothingUnseenOfAnOlderStoreArrives(t *testing.T) {
 			{"export", filepath.Join(written, "pages")},
 		} {
 			var out bytes.Buffer
-			command := newProgram(stdio{in: strings.NewReader(""), out: &out, err: &out})
+			command := newProgram(terminal.Streams{In: strings.NewReader(""), Out: &out, Err: &out})
 			err := command.app().RunContext(t.Context(), append([]string{"readthru", "--data-dir", dir}, args...))
 			if err != nil {
 				t.Errorf("readthru %q: %v, %s", args, err, &out)
@@ -434,7 +437,7 @@ func TestNothingUnseenOfAnOlderStoreArrives(t *testing.T) {
 		}
 	}
 	everywhere() // while the index is being made again
-	if err := d.server.CatchUpOnSubjects(t.Context()); err != nil {
+	if err := d.Server.CatchUpOnSubjects(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	everywhere()

@@ -8,6 +8,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/readthru/readthru/cmd/readthru/internal/command"
 	"github.com/readthru/readthru/internal/releases"
 )
 
@@ -15,9 +16,9 @@ func (p *program) versionCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "version",
 		Usage: "print the version",
-		Flags: []cli.Flag{jsonFlag()},
+		Flags: []cli.Flag{command.JSONFlag()},
 		Action: func(c *cli.Context) error {
-			if err := noArgs(c.Args().Slice()); err != nil {
+			if err := command.NoArgs(c.Args().Slice()); err != nil {
 				return err
 			}
 			return p.printVersion(c.Bool("json"))
@@ -35,13 +36,13 @@ func (p *program) printVersion(asJSON bool) error {
 		Committed string `json:"committed,omitempty"` // when, in RFC 3339
 	}{releases.Version, runtime.Version(), runtime.GOOS + "/" + runtime.GOARCH, revision, committed}
 	if asJSON {
-		return p.printJSON(v)
+		return p.PrintJSON(v)
 	}
 	built := v.Go + ", " + v.Platform
 	if len(revision) >= 12 && len(committed) >= len(time.DateOnly) {
 		built = "commit " + revision[:12] + " of " + committed[:len(time.DateOnly)] + ", " + built
 	}
-	_, err := fmt.Fprintf(p.out, "readthru %s (%s)\n", v.Version, built)
+	_, err := fmt.Fprintf(p.Out, "readthru %s (%s)\n", v.Version, built)
 	return err
 }
 

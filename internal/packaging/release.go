@@ -57,7 +57,8 @@ func (r *release) build(ctx context.Context, t target) (string, error) {
 	name := filepath.Join(r.work, t.String(), t.program())
 	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath",
 		"-tags", "urfave_cli_no_docs", // the program leaves its manual to a build of its own
-		"-ldflags", "-s -w -X github.com/readthru/readthru/internal/releases.stamped="+r.version, "-o", name, "./cmd/readthru")
+		"-ldflags", "-s -w -X github.com/readthru/readthru/internal/releases.stamped="+r.version, "-o", name,
+		"./cmd/readthru")
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS="+t.os, "GOARCH="+t.arch)
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("build for %s: %w\n%s", t, err, out)

@@ -1,0 +1,73 @@
+package command
+
+import (
+	"context"
+	"log/slog"
+
+	"github.com/readthru/readthru/api"
+	"github.com/readthru/readthru/cmd/readthru/internal/daemon"
+	"github.com/readthru/readthru/cmd/readthru/internal/settings"
+	"github.com/readthru/readthru/cmd/readthru/internal/wiring"
+)
+
+// WithClient runs do with a client of the daemon, or of the store opened here if no daemon runs.
+func (p *Program) WithClient(ctx context.Context, do func(*api.Client) error) error {
+	return p.WithDaemonOr(ctx, do, func(s *api.Server) error { return do(s.Client(daemon.UserAgent).By(api.DoorCommand)) })
+}
+
+// WithDaemonOr runs asked with a client of the daemon; if no daemon runs, it runs here with a server over the store.
+func (p *Program) WithDaemonOr(ctx context.Context, asked func(*api.Client) error,
+	here func(*api.Server) error,
+) (err error) {
+	s, err := p.Load()
+	if err != nil {
+		return err
+	}
+	if err := settings.MakeDataDir(s.DataDir); err != nil {
+		return err
+	}
+	var c *wiring.Core
+	// opening the store takes none
+	d, err := daemon.OpenOrShare(ctx, s, func() (_ *daemon.Info, err error) { //nolint:contextcheck
+		c, err = wiring.Open(s, s.DataDir, false, slog.New(slog.DiscardHandler))
+		return nil, err
+	})
+	if err != nil {
+		return err
+	}
+	if d != nil {
+		defer d.Release()
+		return asked(d.Client)
+	}
+	defer func() {
+		if ctx.Err() != nil { // whoever interrupted us does not wait for what would only be stored
+			c.Abandon()
+		}
+		if cerr := c.Close(); err == nil { //nolint:contextcheck // closing takes none
+			err = cerr
+		}
+	}()
+	server := c.Server(nil, nil, &daemon.Info{}, nil)
+	defer server.Stop()
+	return here(server)
+}
+
+// WithIndex is WithClient, and indexes what was read first if no daemon does that.
+func (p *Program) WithIndex(ctx context.Context, do func(*api.Client) error) error {
+	return p.WithDaemonOr(ctx, do, func(s *api.Server) error {
+		if err := s.CatchUp(ctx); err != nil {
+			return err
+		}
+		return do(s.Client(daemon.UserAgent))
+	})
+}
+
+// WithSubjects is WithIndex, and finds the subjects of what has none yet if no daemon does that.
+func (p *Program) WithSubjects(ctx context.Context, do func(*api.Client) error) error {
+	return p.WithDaemonOr(ctx, do, func(s *api.Server) error {
+		if err := s.CatchUpOnSubjects(ctx); err != nil {
+			return err
+		}
+		return do(s.Client(daemon.UserAgent))
+	})
+}

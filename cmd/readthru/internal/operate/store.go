@@ -1,0 +1,37 @@
+package operate
+
+import (
+	"github.com/urfave/cli/v2"
+
+	"github.com/readthru/readthru/api"
+	"github.com/readthru/readthru/cmd/readthru/internal/command"
+)
+
+func (p *program) storeCommand() *cli.Command {
+	return &cli.Command{
+		Name:  "store",
+		Usage: "manage what is kept on disk: backups, exports, the cache, the search index",
+		Subcommands: []*cli.Command{
+			{
+				Name: "compact", Usage: "remove what is left on disk of what was deleted",
+				Description: "It rewrites the store, which takes some seconds for each gigabyte. Pages, versions and knowledge " +
+					"bases stay. Stored responses that could be pages and are of none are deleted.",
+				Flags: []cli.Flag{command.JSONFlag()}, Action: p.compactStore,
+			},
+			p.storeJobsCommand(), p.backupCommand(), p.restoreCommand(), p.exportCommand(), p.cacheCommand(), p.indexCommand(),
+		},
+	}
+}
+
+func (p *program) compactStore(c *cli.Context) error {
+	if err := command.NoArgs(c.Args().Slice()); err != nil {
+		return err
+	}
+	return p.WithClient(c.Context, func(b *api.Client) error {
+		done, err := b.CompactStore(c.Context)
+		if err != nil {
+			return err
+		}
+		return p.Done(c, done, "compacted the store")
+	})
+}

@@ -1,0 +1,234 @@
+package operate
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/readthru/readthru/api"
+	"github.com/readthru/readthru/cmd/readthru/internal/command"
+	"github.com/readthru/readthru/cmd/readthru/internal/terminal"
+	"github.com/readthru/readthru/internal/users"
+)
+
+func (p *program) usersCommand() *cli.Command {
+	fields := []cli.Flag{
+		&cli.StringFlag{Name: "role", Usage: "what the user may do: read, write or admin", DefaultText: "read"},
+		&cli.StringFlag{
+			Name: "mode", Usage: "who gets markdown: auto, always, negotiate or never", DefaultText: "as configured",
+		},
+		&cli.Int64Flag{Name: "requests-per-minute", Usage: "at most `N` requests a minute; 0: no limit"},
+		&cli.Int64Flag{Name: "tokens-per-day", Usage: "at most `N` tokens of pages a day of UTC; 0: no limit"},
+	}
+	scopes := &cli.StringFlag{
+		Name: "scopes", Value: strings.Join(users.Scopes, ","), Usage: "where the token may be shown",
+	}
+	return &cli.Command{
+		Name:  "users",
+		Usage: "list, make, change and remove the users of a team",
+		Description: "Who is no user is refused by the proxy once there are users. A user signs in to the proxy with a\n" +
+			"name and a token, and shows the token to the admin port and to /mcp (Authorization: Bearer TOKEN). Users\n" +
+			"with the role read may read and search, with write they may also change what all share, and with admin do\n" +
+			"everything. All changes take effect at once.",
+		Subcommands: []*cli.Command{
+			{Name: "list", Usage: "list the users", Flags: []cli.Flag{command.JSONFlag()}, Action: p.usersList},
+			{
+				Name: "add", Usage: "make a user, and print the user's token, which is shown this once", ArgsUsage: "NAME",
+				Flags: append(slices.Clone(fields), scopes, command.JSONFlag()), Action: p.usersAdd,
+			},
+			{
+				Name: "set", Usage: "change role, mode or limits of a user", ArgsUsage: "NAME",
+				Flags: append(slices.Clone(fields), command.JSONFlag()), Action: p.usersSet,
+			},
+			{
+				Name: "token", Usage: "make another token of a user, and print it; it is shown this once", ArgsUsage: "NAME",
+				Flags: []cli.Flag{scopes, command.JSONFlag()}, Action: p.usersToken,
+			},
+			{
+				Name: "rm", Usage: "remove a user, or one token of a user", ArgsUsage: "NAME",
+				Flags: []cli.Flag{
+					&cli.StringFlag{Name: "token", Usage: "remove only the token with this `ID`"}, command.JSONFlag(),
+				},
+				Action: p.usersRemove,
+			},
+			{
+				Name: "clear", Usage: "remove all users, and let everybody use the proxy again",
+				Flags:  []cli.Flag{&cli.BoolFlag{Name: "yes", Usage: "do it; without this it is not done"}, command.JSONFlag()},
+				Action: p.usersClear,
+			},
+		},
+	}
+}
+
+// userFields returns what flags set.
+func userFields(c *cli.Context) (f api.UserFields) {
+	if c.IsSet("role") {
+		f.Role = new(c.String("role"))
+	}
+	if c.IsSet("mode") {
+		f.Mode = new(c.String("mode"))
+	}
+	if c.IsSet("requests-per-minute") {
+		f.RequestsPerMinute = new(c.Int64("requests-per-minute"))
+	}
+	if c.IsSet("tokens-per-day") {
+		f.TokensPerDay = new(c.Int64("tokens-per-day"))
+	}
+	return f
+}
+
+func scopesOf(c *cli.Context) []string {
+	return strings.FieldsFunc(c.String("scopes"), func(r rune) bool { return r == ',' || r == ' ' })
+}
+
+func (p *program) usersList(c *cli.Context) error {
+	if err := command.NoArgs(c.Args().Slice()); err != nil {
+		return err
+	}
+	return p.WithClient(c.Context, func(b *api.Client) error {
+		list, err := b.Users(c.Context)
+		if err != nil {
+			return err
+		}
+		if c.Bool("json") {
+			return p.PrintJSON(list)
+		}
+		if len(list.Users) == 0 && list.Closed {
+			p.Note(`there are no users, and the proxy refuses everybody: "readthru user clear" opens it`)
+		}
+		var rows [][]string
+		for _, u := range list.Users {
+			row := []string{
+				u.Name, u.Source, terminal.OrDash(u.Role), terminal.OrDash(u.Mode), limitText(u.Limits.RequestsPerMinute),
+				limitText(u.Limits.TokensPerDay),
+			}
+			if len(u.Tokens) == 0 {
+				rows = append(rows, append(row, "-", "-"))
+			}
+			for _, t := range u.Tokens {
+				rows = append(rows, append(slices.Clone(row), t.ID, strings.Join(t.Scopes, ",")))
+			}
+		}
+		return p.Table([]string{"NAME", "FROM", "ROLE", "MODE", "REQUESTS/MIN", "TOKENS/DAY", "TOKEN", "SCOPES"}, rows)
+	})
+}
+
+func limitText(n int64) string {
+	if n == 0 {
+		return "-"
+	}
+	return strconv.FormatInt(n, 10)
+}
+
+func (p *program) usersAdd(c *cli.Context) error {
+	name, err := command.OneArg(c.Args().Slice(), "NAME")
+	if err != nil {
+		return err
+	}
+	return p.WithClient(c.Context, func(b *api.Client) error {
+		before, err := b.Users(c.Context)
+		if err != nil {
+			return err
+		}
+		made, err := b.AddUser(c.Context, api.NewUser{Name: name, Scopes: scopesOf(c), UserFields: userFields(c)})
+		if err != nil {
+			return err
+		}
+		if !before.Closed {
+			p.Note("the proxy refuses everybody who is no user from now on")
+		}
+		return p.showToken(c, made)
+	})
+}
+
+// showToken prints a token, the only time that it is shown.
+func (p *program) showToken(c *cli.Context, made *api.MadeToken) error {
+	if c.Bool("json") {
+		return p.PrintJSON(made)
+	}
+	p.Note("token %s of %s (%s), role %s; it is not shown again:", made.ID, made.User.Name,
+		strings.Join(made.User.Tokens[len(made.User.Tokens)-1].Scopes, ","), made.User.Role)
+	return p.Print(made.Token + "\n")
+}
+
+func (p *program) usersSet(c *cli.Context) error {
+	name, err := command.OneArg(c.Args().Slice(), "NAME")
+	if err != nil {
+		return err
+	}
+	fields := userFields(c)
+	if fields == (api.UserFields{}) {
+		return terminal.Usagef("name what to change: --role, --mode, --requests-per-minute or --tokens-per-day")
+	}
+	return p.WithClient(c.Context, func(b *api.Client) error {
+		u, err := b.ChangeUser(c.Context, api.UserChange{Name: name, UserFields: fields})
+		if err != nil {
+			return err
+		}
+		if c.Bool("json") {
+			return p.PrintJSON(u)
+		}
+		return p.Print(fmt.Sprintf("%s: role %s, mode %s, requests per minute %s, tokens per day %s\n", u.Name, u.Role,
+			terminal.OrDash(u.Mode), limitText(u.Limits.RequestsPerMinute), limitText(u.Limits.TokensPerDay)))
+	})
+}
+
+func (p *program) usersToken(c *cli.Context) error {
+	name, err := command.OneArg(c.Args().Slice(), "NAME")
+	if err != nil {
+		return err
+	}
+	return p.WithClient(c.Context, func(b *api.Client) error {
+		made, err := b.AddToken(c.Context, api.TokenRequest{Name: name, Scopes: scopesOf(c)})
+		if err != nil {
+			return err
+		}
+		return p.showToken(c, made)
+	})
+}
+
+func (p *program) usersRemove(c *cli.Context) error {
+	name, err := command.OneArg(c.Args().Slice(), "NAME")
+	if err != nil {
+		return err
+	}
+	return p.WithClient(c.Context, func(b *api.Client) error {
+		what, remove := "user "+name, func() (*api.Gone, error) { return b.RemoveUser(c.Context, name) }
+		if id := c.String("token"); id != "" {
+			what, remove = "token "+id+" of "+name, func() (*api.Gone, error) { return b.RevokeToken(c.Context, name, id) }
+		}
+		gone, err := remove()
+		if err != nil {
+			return err
+		}
+		if c.Bool("json") {
+			return p.PrintJSON(gone)
+		}
+		return p.Print("removed " + what + "\n")
+	})
+}
+
+func (p *program) usersClear(c *cli.Context) error {
+	if err := command.NoArgs(c.Args().Slice()); err != nil {
+		return err
+	}
+	if !c.Bool("yes") {
+		return terminal.Usagef("this removes all users and opens the proxy to everybody who reaches it: repeat it with --yes")
+	}
+	return p.WithClient(c.Context, func(b *api.Client) error {
+		if err := b.OpenProxy(c.Context); err != nil {
+			return err
+		}
+		if c.Bool("json") {
+			list, err := b.Users(c.Context)
+			if err != nil {
+				return err
+			}
+			return p.PrintJSON(list)
+		}
+		return p.Print("removed all users; those of the configuration file stay\n")
+	})
+}

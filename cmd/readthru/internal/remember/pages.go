@@ -1,0 +1,255 @@
+package remember
+
+import (
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/readthru/readthru/api"
+	"github.com/readthru/readthru/cmd/readthru/internal/command"
+	"github.com/readthru/readthru/cmd/readthru/internal/terminal"
+	"github.com/readthru/readthru/page"
+)
+
+func (p *program) pagesCommand() *cli.Command {
+	return &cli.Command{
+		Name:  "pages",
+		Usage: "list pages that were read, their versions and differences",
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "host", Usage: "list only pages of `HOST`"},
+			&cli.StringFlag{Name: "query", Usage: "list only pages with `TEXT` in title or URL"},
+			&cli.StringFlag{Name: "kind", Usage: "list only pages of the `TYPE` (github, docs, …)"},
+			&cli.StringFlag{Name: "source", Usage: "list only pages whose markdown came from `STEP`"},
+			&cli.StringFlag{Name: "warning", Usage: "list only pages with a warning that begins with `TEXT`, or any"},
+			&cli.StringFlag{Name: "since", Usage: "list only pages fetched since `TIME` (2026-01-31, 36h, 7d)"},
+			&cli.StringFlag{Name: "sort", Value: "recent", Usage: "`ORDER`: recent, visits, url or tokens"},
+			command.LimitFlag(), command.CursorFlag(), command.JSONFlag(),
+		},
+		Action: p.listPages,
+		Subcommands: []*cli.Command{
+			{
+				Name: "show", Usage: "print a stored page", ArgsUsage: "URL|DOC", Flags: []cli.Flag{command.JSONFlag()},
+				Action: p.showPage,
+			},
+			{
+				Name: "versions", Usage: "list the versions of a page", ArgsUsage: "URL|DOC",
+				Flags: []cli.Flag{command.JSONFlag()}, Action: p.pageVersions,
+			},
+			{
+				Name: "diff", Usage: "print the difference between two versions of a page", ArgsUsage: "URL|DOC [A B]",
+				Description: "A and B name versions by the first digits of a content hash, or by how many versions back they " +
+					"are. Without them, diff prints the last change.", Flags: []cli.Flag{command.JSONFlag()}, Action: p.diffPage,
+			},
+			{
+				Name: "outline", Usage: "print the headings of a page", ArgsUsage: "URL|DOC", Flags: []cli.Flag{command.JSONFlag()},
+				Action: p.outlinePage,
+			},
+			{
+				Name: "section", Usage: "print the section under a heading", ArgsUsage: "URL|DOC HEADING",
+				Flags: []cli.Flag{command.JSONFlag()}, Action: p.sectionOfPage,
+			},
+			{
+				Name: "verify", Usage: "print where a sentence is in a page; exit status 1 if it is not",
+				ArgsUsage: "URL|DOC QUOTE", Flags: []cli.Flag{command.JSONFlag()}, Action: p.verifyQuote,
+			},
+			{
+				Name: "original", Usage: "print what the origin answered for a page", ArgsUsage: "URL|DOC",
+				Flags: []cli.Flag{command.JSONFlag()}, Action: p.originalOfPage,
+			},
+			{
+				Name: "convert", Usage: "convert a page again from what its origin answered, as it is stored",
+				ArgsUsage: "URL|DOC", Flags: []cli.Flag{command.JSONFlag()}, Action: p.convertPage,
+			},
+			{
+				Name: "rm", Usage: "delete a page, or all pages of a host, with versions and stored responses",
+				ArgsUsage: "URL|DOC", Flags: []cli.Flag{
+					&cli.StringFlag{Name: "host", Usage: "delete all pages of `HOST`, with its port unless that is the default"},
+					&cli.BoolFlag{Name: "dry-run", Usage: "with --host, print the pages and delete none"},
+					command.JSONFlag(),
+				}, Action: p.removePage,
+			},
+		},
+	}
+}
+
+func (p *program) listPages(c *cli.Context) error {
+	if c.Args().Present() {
+		return command.UnknownCommand(c.Command.Subcommands, "pages ", c.Args().First())
+	}
+	if err := command.OneOf("sort", c.String("sort"), "recent", "visits", "url", "tokens"); err != nil {
+		return err
+	}
+	limit, err := command.LimitOf(c)
+	if err != nil {
+		return err
+	}
+	since, err := api.Since(c.String("since"), time.Now())
+	if err != nil {
+		return err
+	}
+	q := api.PageQuery{
+		Host: c.String("host"), Text: c.String("query"), Sort: c.String("sort"), Limit: limit,
+		Cursor: c.String("cursor"), Kind: c.String("kind"), Source: c.String("source"), Warning: c.String("warning"),
+		Since: since,
+	}
+	return p.WithClient(c.Context, func(b *api.Client) error {
+		list, err := b.Pages(c.Context, q)
+		if err != nil {
+			return err
+		}
+		var rows [][]string
+		for _, pg := range list.Pages {
+			rows = append(rows, []string{
+				pg.Doc, terminal.Day(pg.LastVisitedAt), strconv.FormatInt(pg.VisitCount, 10),
+				strconv.Itoa(pg.Tokens), pg.Title, pg.URL,
+			})
+		}
+		p.More(c, list.Next)
+		return p.List(c, list, []string{"DOC", "LAST READ", "VISITS", "TOKENS", "TITLE", "URL"}, rows)
+	})
+}
+
+func (p *program) showPage(c *cli.Context) error {
+	ref, err := command.OneArg(c.Args().Slice(), "URL")
+	if err != nil {
+		return err
+	}
+	return p.WithClient(c.Context, func(b *api.Client) error {
+		pg, err := b.Page(c.Context, ref)
+		if err != nil {
+			return err
+		}
+		if c.Bool("json") {
+			return p.PrintJSON(pg)
+		}
+		return p.Print(command.WithFrontMatter(pg))
+	})
+}
+
+func (p *program) pageVersions(c *cli.Context) error {
+	ref, err := command.OneArg(c.Args().Slice(), "URL")
+	if err != nil {
+		return err
+	}
+	return p.WithClient(c.Context, func(b *api.Client) error {
+		list, err := b.Versions(c.Context, ref)
+		if err != nil {
+			return err
+		}
+		var rows [][]string
+		for i, v := range list.Versions {
+			rows = append(rows, []string{
+				strconv.Itoa(i), terminal.Day(v.Time), short(v.ContentHash), strconv.Itoa(v.Tokens),
+				string(v.Source), v.Title,
+			})
+		}
+		return p.List(c, list, []string{"BACK", "TIME", "HASH", "TOKENS", "SOURCE", "TITLE"}, rows)
+	})
+}
+
+func (p *program) diffPage(c *cli.Context) error {
+	args := c.Args().Slice()
+	if len(args) != 1 && len(args) != 3 {
+		return terminal.Usagef("want URL, or URL and two versions")
+	}
+	args = append(args, "", "")
+	return p.WithClient(c.Context, func(b *api.Client) error {
+		d, err := b.Diff(c.Context, args[0], args[1], args[2])
+		if err != nil {
+			return err
+		}
+		if c.Bool("json") {
+			return p.PrintJSON(d)
+		}
+		if !d.Changed {
+			p.Note("no difference")
+		}
+		return p.Print(d.Unified)
+	})
+}
+
+func (p *program) originalOfPage(c *cli.Context) error {
+	ref, err := command.OneArg(c.Args().Slice(), "URL")
+	if err != nil {
+		return err
+	}
+	return p.WithClient(c.Context, func(b *api.Client) error {
+		o, err := b.Original(c.Context, ref)
+		if err != nil {
+			return err
+		}
+		if c.Bool("json") {
+			return p.PrintJSON(o)
+		}
+		return p.Print(o.Content)
+	})
+}
+
+func (p *program) convertPage(c *cli.Context) error {
+	ref, err := command.OneArg(c.Args().Slice(), "URL")
+	if err != nil {
+		return err
+	}
+	return p.WithClient(c.Context, func(b *api.Client) error {
+		pg, err := b.ConvertPage(c.Context, ref)
+		if err != nil {
+			return err
+		}
+		return p.Done(c, pg, "converted")
+	})
+}
+
+func (p *program) removePage(c *cli.Context) error {
+	if host := c.String("host"); host != "" {
+		if c.Args().Present() {
+			return terminal.Usagef("name a page or --host, not both")
+		}
+		return p.WithClient(c.Context, func(b *api.Client) error { return p.removeHost(c, b, host) })
+	}
+	if c.Bool("dry-run") {
+		return terminal.Usagef("--dry-run goes with --host")
+	}
+	ref, err := command.OneArg(c.Args().Slice(), "URL")
+	if err != nil {
+		return err
+	}
+	return p.WithClient(c.Context, func(b *api.Client) error {
+		if err := b.DeletePage(c.Context, ref); err != nil {
+			return err
+		}
+		return p.Done(c, command.IsDeleted{Deleted: true}, "removed")
+	})
+}
+
+// removeHost deletes all pages of a host.
+func (p *program) removeHost(c *cli.Context, b *api.Client, host string) error {
+	var pages []*page.Page
+	for q := (api.PageQuery{Host: host, Sort: "url", Limit: 500}); ; {
+		list, err := b.Pages(c.Context, q)
+		if err != nil {
+			return err
+		}
+		pages = append(pages, list.Pages...)
+		if q.Cursor = list.Next; list.Next == "" {
+			break
+		}
+	}
+	for i, pg := range pages {
+		if c.Bool("dry-run") {
+			if err := p.Print(pg.URL + "\n"); err != nil {
+				return err
+			}
+		} else if err := b.DeletePage(c.Context, pg.Doc); err != nil {
+			return fmt.Errorf("%w, after %s", err, terminal.Count(i, "page"))
+		}
+	}
+	if c.Bool("dry-run") {
+		p.Note("would remove %s", terminal.Count(len(pages), "page"))
+		return nil
+	}
+	return p.Done(c, api.Removed{Removed: len(pages)}, "removed %s", terminal.Count(len(pages), "page"))
+}
+
+func short(hash string) string { return hash[:min(12, len(hash))] }

@@ -1,0 +1,227 @@
+package remember
+
+import (
+	"cmp"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/readthru/readthru/api"
+	"github.com/readthru/readthru/cmd/readthru/internal/command"
+	"github.com/readthru/readthru/cmd/readthru/internal/terminal"
+	"github.com/readthru/readthru/knowledge"
+	"github.com/readthru/readthru/page"
+)
+
+func (p *program) searchCommand() *cli.Command {
+	return &cli.Command{
+		Name:        "search",
+		Usage:       "search pages that were read, knowledge bases and notes",
+		ArgsUsage:   "QUERY…",
+		Description: "The query is words, \"phrases\" and prefixes*. A page can be found within seconds of being read.",
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "kb", Usage: "search only the knowledge base `BASE`"},
+			&cli.StringFlag{Name: "subject", Usage: "search only passages and notes about `SUBJECT`; without QUERY, print all"},
+			&cli.StringFlag{Name: "host", Usage: "search only pages of `HOST`"},
+			&cli.StringFlag{Name: "since", Usage: "search only pages read since `TIME`: a day, a time, or an age (36h, 7d)"},
+			&cli.StringSliceFlag{Name: "metadata", Usage: "search only ingested texts that have `NAME=VALUE`"},
+			&cli.IntFlag{Name: "limit", Value: 5, Usage: "print at most `N` hits, up to 500"},
+			&cli.BoolFlag{Name: "explain", Usage: "print what each score is made of"},
+			command.JSONFlag(),
+		},
+		Action: func(c *cli.Context) error {
+			text := strings.Join(c.Args().Slice(), " ")
+			if strings.TrimSpace(text) == "" && c.String("subject") == "" {
+				return terminal.WithHint(terminal.Usagef("QUERY is missing"),
+					`readthru search "connection pool" --host docs.example.com`)
+			}
+			limit, err := command.LimitOf(c)
+			if err != nil {
+				return err
+			}
+			since, err := api.Since(c.String("since"), time.Now())
+			if err != nil {
+				return terminal.Mistake(err)
+			}
+			q := api.SearchQuery{
+				Text: text, KB: c.String("kb"), Subject: c.String("subject"), Host: c.String("host"), Since: since, Limit: limit,
+				Explain: c.Bool("explain"), Metadata: c.StringSlice("metadata"),
+			}
+			with := p.WithIndex
+			if q.Subject != "" {
+				with = p.WithSubjects
+			}
+			return with(c.Context, func(b *api.Client) error {
+				res, err := b.Search(c.Context, q)
+				if err != nil {
+					return err
+				}
+				if strings.TrimSpace(text) == "" {
+					res.Unknown = nil // nobody asked for words
+				}
+				if c.Bool("json") {
+					return p.PrintJSON(res)
+				}
+				return p.printHits(res)
+			})
+		},
+	}
+}
+
+// printHits prints hits for people.
+func (p *program) printHits(res *knowledge.Results) error {
+	if res.Degraded {
+		p.Note("warning: %s", res.Reason)
+	}
+	for _, note := range res.Notes() {
+		p.Note("%s", note)
+	}
+	if len(res.Hits) == 0 {
+		p.Note("nothing found")
+		return nil
+	}
+	var text strings.Builder
+	for i, h := range res.Hits {
+		if i > 0 {
+			text.WriteString("\n")
+		}
+		title := h.Title
+		if title == "" {
+			title = h.URL
+		}
+		fmt.Fprintf(&text, "%d. %s\n   %s\n", i+1, title, page.MaskString(cmp.Or(h.Link, h.URL)))
+		if h.Heading != "" {
+			fmt.Fprintf(&text, "   %s\n", h.Heading)
+		}
+		for line := range strings.Lines(h.Snippet) {
+			if line = strings.TrimSpace(line); line != "" {
+				fmt.Fprintf(&text, "   | %s\n", line)
+			}
+		}
+		if h.Statement != "" {
+			fmt.Fprintf(&text, "   a model says of it: %s\n", h.Statement)
+		}
+		if len(h.Pages) > 0 {
+			fmt.Fprintf(&text, "   a note about %s\n", strings.Join(h.Pages, " "))
+		}
+		if len(h.Notes) > 0 {
+			fmt.Fprintf(&text, "   notes about it: %s\n", strings.Join(h.Notes, " "))
+		}
+		if len(h.Also) > 0 {
+			fmt.Fprintf(&text, "   also at %s\n", strings.Join(h.Also, " "))
+		}
+		fmt.Fprintf(&text, "   passage %s  score %.2f  read %s\n", h.Passage, h.Score, terminal.Day(h.FetchedAt))
+		for _, t := range h.Explain {
+			fmt.Fprintf(&text, "   %8.3f %s\n", t.Score, reasonOf(t))
+		}
+	}
+	return p.Print(terminal.Printable(text.String()))
+}
+
+// reasonOf tells a part of a score in words.
+func reasonOf(t knowledge.Term) string {
+	switch t.Field {
+	case "title":
+		return fmt.Sprintf("%q is in the title", t.Term)
+	case "path":
+		return fmt.Sprintf("%q is in the headings above", t.Term)
+	case "phrase":
+		return fmt.Sprintf("%q stands there word for word", t.Term)
+	case "near":
+		first, second, _ := strings.Cut(t.Term, " ")
+		return fmt.Sprintf("%q and %q stand near each other", first, second)
+	case "kind":
+		return "the passage is a " + t.Term
+	case "site":
+		return "the query names the site"
+	case "definition":
+		return "the page defines what the query names"
+	case "vectors":
+		return "the passage means something like it"
+	case "reranker":
+		return "the reranker finds the passage relevant"
+	case "passages":
+		return "other passages of the page suit, too"
+	}
+	return fmt.Sprintf("%q is in the %s", t.Term, t.Field)
+}
+
+// outlinePage, sectionOfPage and verifyQuote are subcommands of pages.
+func (p *program) outlinePage(c *cli.Context) error {
+	ref, err := command.OneArg(c.Args().Slice(), "URL")
+	if err != nil {
+		return err
+	}
+	return p.WithClient(c.Context, func(b *api.Client) error {
+		o, err := b.Outline(c.Context, ref)
+		if err != nil {
+			return err
+		}
+		if c.Bool("json") {
+			return p.PrintJSON(o)
+		}
+		var text strings.Builder
+		for _, h := range o.Headings {
+			fmt.Fprintf(&text, "%s%s #%s\n", strings.Repeat("  ", h.Level-1), h.Title, h.Fragment)
+		}
+		return p.Print(terminal.Printable(text.String()))
+	})
+}
+
+func (p *program) sectionOfPage(c *cli.Context) error {
+	args := c.Args().Slice()
+	if len(args) != 2 {
+		return terminal.Usagef("want URL and the heading or fragment of a section")
+	}
+	return p.WithClient(c.Context, func(b *api.Client) error {
+		s, err := b.Section(c.Context, args[0], args[1])
+		if err != nil {
+			return err
+		}
+		if c.Bool("json") {
+			return p.PrintJSON(s)
+		}
+		return p.Print(s.Content)
+	})
+}
+
+func (p *program) verifyQuote(c *cli.Context) error {
+	args := c.Args().Slice()
+	if len(args) != 2 {
+		return terminal.Usagef("want URL and the sentence to look for")
+	}
+	return p.WithClient(c.Context, func(b *api.Client) error {
+		q, err := b.VerifyQuote(c.Context, args[0], args[1])
+		if err != nil {
+			return err
+		}
+		if c.Bool("json") {
+			if err := p.PrintJSON(q); err != nil {
+				return err
+			}
+		}
+		switch where := strings.Join(q.Path, " › "); {
+		case !q.Found:
+			p.Note("not found; nearest sentence (%.0f%% of the words): %s", 100*q.Likeness, q.Nearest)
+			return terminal.ExitError(1)
+		case c.Bool("json"):
+		case q.Current || q.Version == "":
+			return p.Print("found in line " + strconv.Itoa(q.Line) + under(where) + "\n")
+		default:
+			return p.Print(fmt.Sprintf("found in the version of %s, but not in the newest: line %d%s\n", terminal.Day(q.Time),
+				q.Line,
+				under(where)))
+		}
+		return nil
+	})
+}
+
+func under(where string) string {
+	if where == "" {
+		return ""
+	}
+	return " under " + where
+}

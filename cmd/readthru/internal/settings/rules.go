@@ -1,0 +1,18 @@
+package settings
+
+import (
+	"github.com/readthru/readthru/fetch"
+)
+
+// FetchRules turns the configured rules into fetch's.
+func (s *Settings) FetchRules() fetch.Rules {
+	var list fetch.Rules
+	for _, r := range s.Rules {
+		list = append(list, fetch.Rule{
+			Host: r.Host, Path: r.Path, Action: r.Action, Mode: r.Mode, TTL: r.TTL,
+			Bypass: r.Bypass, Cascade: r.Cascade, Render: r.Render, Preferences: r.Preferences,
+			Log: r.Log,
+		})
+	}
+	return list
+}

@@ -1,0 +1,135 @@
+package watch
+
+import (
+	"fmt"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/readthru/readthru/api"
+	"github.com/readthru/readthru/cmd/readthru/internal/command"
+	"github.com/readthru/readthru/cmd/readthru/internal/terminal"
+	"github.com/readthru/readthru/page"
+)
+
+func (p *program) contextCommand() *cli.Command {
+	return &cli.Command{
+		Name:  "context",
+		Usage: "manage what a session has fetched, which is kept apart from the cache",
+		Subcommands: []*cli.Command{
+			{
+				Name: "list", Usage: "list the pages, the oldest fetch first", Flags: []cli.Flag{setFlag(), command.JSONFlag()},
+				Action: p.contextList,
+			},
+			{
+				Name: "show", Usage: "print the pages as one text for a model", ArgsUsage: "[URL…]",
+				Flags: []cli.Flag{
+					setFlag(),
+					&cli.StringSliceFlag{Name: "exclude", Usage: "leave out the page at `URL`"},
+					&cli.IntFlag{Name: "max-chars", Usage: "cut each page after `N` characters", DefaultText: "4000"},
+					command.JSONFlag(),
+				},
+				Action: p.contextShow,
+			},
+			{
+				Name: "rm", Usage: "remove a page; the cache keeps it", ArgsUsage: "URL",
+				Flags: []cli.Flag{setFlag(), command.JSONFlag()}, Action: p.contextRemove,
+			},
+			{
+				Name: "clear", Usage: "remove all pages; the cache keeps them", Flags: []cli.Flag{setFlag(), command.JSONFlag()},
+				Action: p.contextClear,
+			},
+		},
+	}
+}
+
+func setFlag() cli.Flag {
+	return &cli.StringFlag{
+		Name: "session", EnvVars: []string{"READTHRU_SESSION"}, Usage: "`NAME` of the session",
+		DefaultText: api.DefaultSession,
+	}
+}
+
+func (p *program) contextList(c *cli.Context) error {
+	if err := command.NoArgs(c.Args().Slice()); err != nil {
+		return err
+	}
+	return p.WithClient(c.Context, func(b *api.Client) error {
+		set, err := b.Context(c.Context, c.String("session"), "")
+		if err != nil {
+			return err
+		}
+		if c.Bool("json") {
+			return p.PrintJSON(set)
+		}
+		var rows [][]string
+		for _, pg := range set.Pages {
+			rows = append(rows, []string{terminal.Day(pg.LastVisitedAt), string(pg.Type), pg.Title, pg.URL})
+		}
+		if set.Dropped > 0 {
+			p.Note("dropped %s for newer ones", terminal.Count(set.Dropped, "page"))
+		}
+		return p.Table([]string{"FETCHED", "TYPE", "TITLE", "URL"}, rows)
+	})
+}
+
+func (p *program) contextShow(c *cli.Context) error {
+	q := api.ContextQuery{
+		Session: c.String("session"), URLs: c.Args().Slice(), Exclude: c.StringSlice("exclude"),
+		MaxChars: c.Int("max-chars"),
+	}
+	return p.WithClient(c.Context, func(b *api.Client) error {
+		t, err := b.ContextText(c.Context, q)
+		if err != nil {
+			return err
+		}
+		if c.Bool("json") {
+			return p.PrintJSON(t)
+		}
+		for _, raw := range t.LeftOut {
+			p.Note("warning: left out, because it was not fetched: %s", page.MaskString(raw))
+		}
+		if len(t.URLs) == 0 {
+			return fmt.Errorf("session %s has fetched no page to show", t.Session)
+		}
+		return p.Print(t.Text + "\n")
+	})
+}
+
+func (p *program) contextRemove(c *cli.Context) error {
+	raw, err := command.OneArg(c.Args().Slice(), "URL")
+	if err != nil {
+		return err
+	}
+	return p.WithClient(c.Context, func(b *api.Client) error {
+		gone, err := b.Forget(c.Context, c.String("session"), raw)
+		if err != nil {
+			return err
+		}
+		return p.printForgotten(c, gone)
+	})
+}
+
+func (p *program) contextClear(c *cli.Context) error {
+	if err := command.NoArgs(c.Args().Slice()); err != nil {
+		return err
+	}
+	return p.WithClient(c.Context, func(b *api.Client) error {
+		gone, err := b.ForgetAll(c.Context, c.String("session"))
+		if err != nil {
+			return err
+		}
+		return p.printForgotten(c, gone)
+	})
+}
+
+func (p *program) printForgotten(c *cli.Context, gone *api.Removed) error {
+	if c.Bool("json") {
+		return p.PrintJSON(gone)
+	}
+	text := "removed " + terminal.Count(gone.Removed, "page")
+	if gone.Removed == 0 {
+		text = "nothing to remove"
+	}
+	_, err := fmt.Fprintln(p.Out, text)
+	return err
+}

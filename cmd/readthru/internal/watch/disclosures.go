@@ -1,0 +1,112 @@
+package watch
+
+import (
+	"strconv"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/readthru/readthru/api"
+	"github.com/readthru/readthru/cmd/readthru/internal/command"
+	"github.com/readthru/readthru/cmd/readthru/internal/terminal"
+)
+
+func (p *program) disclosuresCommand() *cli.Command {
+	return &cli.Command{
+		Name:  "disclosures",
+		Usage: "list what was sent to third parties, and switch services off",
+		Subcommands: []*cli.Command{
+			{
+				Name: "list", Usage: "list what was sent, the newest first", Flags: []cli.Flag{
+					&cli.IntFlag{Name: "limit", Usage: "at most `N`", Value: 50}, command.JSONFlag(),
+				},
+				Action: p.disclosuresList,
+			},
+			{
+				Name: "services", Usage: "list the services with what they were sent in the last 30 days",
+				Flags: []cli.Flag{command.JSONFlag()},
+				Action: func(c *cli.Context) error {
+					if err := command.NoArgs(c.Args().Slice()); err != nil {
+						return err
+					}
+					return p.WithClient(c.Context, func(b *api.Client) error {
+						l, err := b.Leaving(c.Context)
+						if err != nil {
+							return err
+						}
+						return p.printServices(c, l)
+					})
+				},
+			},
+			p.serviceSwitch("off", "send nothing to a service any more", true),
+			p.serviceSwitch("on", "end that", false),
+		},
+	}
+}
+
+func (p *program) disclosuresList(c *cli.Context) error {
+	if err := command.NoArgs(c.Args().Slice()); err != nil {
+		return err
+	}
+	return p.WithClient(c.Context, func(b *api.Client) error {
+		list, err := b.Disclosures(c.Context, "", c.Int("limit"))
+		if err != nil {
+			return err
+		}
+		if c.Bool("json") {
+			return p.PrintJSON(list)
+		}
+		var rows [][]string
+		for _, d := range list.Disclosures {
+			rows = append(rows, []string{terminal.Day(d.Time), d.Service, strconv.FormatInt(d.Bytes, 10), d.Why, d.URL})
+		}
+		if list.Next != "" {
+			p.Note("older ones are left out: --limit says how many are listed")
+		}
+		return p.Table([]string{"TIME", "SERVICE", "BYTES", "WHY", "ABOUT"}, rows)
+	})
+}
+
+// serviceSwitch is a command that switches a service off, or on again.
+func (p *program) serviceSwitch(name, usage string, off bool) *cli.Command {
+	return &cli.Command{
+		Name: name, Usage: usage, ArgsUsage: "SERVICE", Flags: []cli.Flag{command.JSONFlag()},
+		Action: func(c *cli.Context) error {
+			service, err := command.OneArg(c.Args().Slice(), "SERVICE")
+			if err != nil {
+				return err
+			}
+			return p.WithClient(c.Context, func(b *api.Client) error {
+				l, err := b.SwitchService(c.Context, api.ServiceSwitch{Service: service, Off: off})
+				if err != nil {
+					return err
+				}
+				return p.printServices(c, l)
+			})
+		},
+	}
+}
+
+func (p *program) printServices(c *cli.Context, l *api.Leaving) error {
+	if c.Bool("json") {
+		return p.PrintJSON(l)
+	}
+	var rows [][]string
+	for _, s := range l.Services {
+		state := "not configured"
+		switch {
+		case s.Off:
+			state = "off"
+		case s.Configured:
+			state = "on"
+		}
+		last := "-"
+		if !s.Last.IsZero() {
+			last = terminal.Day(s.Last)
+		}
+		rows = append(rows, []string{s.Service, state, strconv.FormatInt(s.Sent, 10), strconv.FormatInt(s.Bytes, 10), last})
+	}
+	if l.More {
+		p.Note("there is more than was counted")
+	}
+	return p.Table([]string{"SERVICE", "STATE", "SENT", "BYTES", "LAST"}, rows)
+}

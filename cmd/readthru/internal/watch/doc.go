@@ -1,0 +1,2 @@
+// Package watch has the commands that show what happened, how sites are treated, and figures.
+package watch

@@ -1,0 +1,201 @@
+package watch
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/readthru/readthru/api"
+	"github.com/readthru/readthru/cmd/readthru/internal/command"
+	"github.com/readthru/readthru/cmd/readthru/internal/daemon"
+	"github.com/readthru/readthru/cmd/readthru/internal/settings"
+	"github.com/readthru/readthru/cmd/readthru/internal/terminal"
+	"github.com/readthru/readthru/internal/journal"
+)
+
+func (p *program) requestsCommand() *cli.Command {
+	return &cli.Command{
+		Name:      "requests",
+		Usage:     "list the last requests by every door: what was done, and why",
+		ArgsUsage: "[FILTER…]",
+		Description: "FILTER is made of " + api.FilterHelp + ". The last 5,000 requests are kept\n" +
+			"(requests.last in the configuration), and with requests.days all those of so many days.",
+		Flags: []cli.Flag{
+			&cli.BoolFlag{Name: "har", Usage: "print an HTTP archive, which browsers and other tools read"},
+			&cli.BoolFlag{Name: "jsonl", Usage: "print each request as a line of JSON, the oldest first"},
+			command.LimitFlag(), command.CursorFlag(), command.JSONFlag(),
+		},
+		Action: p.listRequests,
+		Subcommands: []*cli.Command{{
+			Name: "show", Usage: "print all that is told of a request, by its id or as last", ArgsUsage: "ID",
+			Flags:  []cli.Flag{command.JSONFlag()},
+			Action: p.showRequest,
+		}, {
+			Name: "replay", Usage: "send a request (GET or HEAD) again, without credentials, and print what was done",
+			ArgsUsage: "ID", Flags: []cli.Flag{command.JSONFlag()}, Action: p.replayRequest,
+		}, {
+			Name: "clear", Usage: "forget all requests, those in memory and those on disk", Action: p.clearRequests,
+		}},
+	}
+}
+
+// withRequests runs ask with a client of the daemon, or, if none runs, of the requests on disk.
+func (p *program) withRequests(c *cli.Context, ask func(*api.Client) error) error {
+	s, err := p.Load()
+	if err != nil {
+		return err
+	}
+	if _, err := os.Stat(settings.RequestsDir(s.DataDir)); err != nil && daemon.Find(c.Context, s.DataDir) == nil {
+		return terminal.WithHint(errors.New("no daemon runs, and no requests are kept on disk"),
+			"start one with \"readthru serve\"; requests.last in the configuration says how many are kept")
+	}
+	return p.WithClient(c.Context, ask)
+}
+
+func (p *program) clearRequests(c *cli.Context) error {
+	if err := command.NoArgs(c.Args().Slice()); err != nil {
+		return err
+	}
+	return p.withRequests(c, func(b *api.Client) error { return b.ClearRequests(c.Context) })
+}
+
+func (p *program) listRequests(c *cli.Context) error {
+	limit, err := command.LimitOf(c)
+	if err != nil {
+		return err
+	}
+	filter := strings.Join(c.Args().Slice(), " ")
+	return p.withRequests(c, func(b *api.Client) error {
+		switch {
+		case c.Bool("har"):
+			return b.ExportRequests(c.Context, api.RequestExport{Filter: filter, Format: "har"}, p.Out)
+		case c.Bool("jsonl"):
+			return b.ExportRequests(c.Context, api.RequestExport{Filter: filter, Format: "jsonl"}, p.Out)
+		}
+		list, err := b.Requests(c.Context, api.RequestQuery{Filter: filter, Limit: limit, Cursor: c.String("cursor")})
+		if err != nil {
+			return err
+		}
+		if c.Bool("json") {
+			return p.PrintJSON(list)
+		}
+		var rows [][]string
+		for _, e := range list.Requests {
+			rows = append(rows, []string{
+				e.ID, e.Time.Local().Format(time.DateTime), e.Method, strconv.Itoa(e.Status), e.Outcome,
+				strconv.FormatInt(e.MS, 10), strconv.FormatInt(e.BytesOut, 10), e.Door, e.URL,
+			})
+		}
+		p.More(c, list.Next)
+		for _, w := range list.Warnings {
+			p.Note("requests on disk: %s", w)
+		}
+		return p.Table([]string{"ID", "TIME", "METHOD", "STATUS", "OUTCOME", "MS", "BYTES", "DOOR", "URL"}, rows)
+	})
+}
+
+func (p *program) showRequest(c *cli.Context) error {
+	id, err := command.OneArg(c.Args().Slice(), "ID")
+	if err != nil {
+		return err
+	}
+	return p.withRequests(c, func(b *api.Client) error {
+		if id, err = requestID(c.Context, b, id); err != nil {
+			return err
+		}
+		e, err := b.Request(c.Context, id)
+		if err != nil {
+			return err
+		}
+		return p.printRequest(c, e)
+	})
+}
+
+func (p *program) replayRequest(c *cli.Context) error {
+	id, err := command.OneArg(c.Args().Slice(), "ID")
+	if err != nil {
+		return err
+	}
+	return p.withRequests(c, func(b *api.Client) error {
+		if id, err = requestID(c.Context, b, id); err != nil {
+			return err
+		}
+		e, err := b.ReplayRequest(c.Context, id)
+		if err != nil {
+			return err
+		}
+		return p.printRequest(c, e)
+	})
+}
+
+// requestID returns the id of the request that an argument names: itself, or that of the last one.
+func requestID(ctx context.Context, b *api.Client, id string) (string, error) {
+	if id != "last" {
+		return id, nil
+	}
+	list, err := b.Requests(ctx, api.RequestQuery{Limit: 1})
+	if err != nil {
+		return "", err
+	}
+	if len(list.Requests) == 0 {
+		return "", errors.New("no request was told yet")
+	}
+	return list.Requests[0].ID, nil
+}
+
+// printRequest prints all that is told of a request.
+func (p *program) printRequest(c *cli.Context, e *journal.Entry) error {
+	if c.Bool("json") {
+		return p.PrintJSON(e)
+	}
+	rows := [][]string{
+		{"request", e.Method + " " + e.URL},
+		{"time", e.Time.Local().Format(time.RFC3339) + ", " + (time.Duration(e.Micros) * time.Microsecond).String()},
+		{"answer", fmt.Sprintf("%d %s, %d bytes of %d", e.Status, e.Type, e.BytesOut, e.BytesIn)},
+		{"door", e.Door},
+		{"outcome", e.Outcome},
+		{"why", e.Why},
+		{"decided by", e.Section},
+		{"rule", e.Rule},
+		{"form", e.Form},
+		{"intercepted", e.Taken},
+		{"tunnelled", e.Tunnel},
+		{"client", e.Client},
+		{"user", e.User},
+		{"session", e.Session},
+		{"agent", e.Agent},
+		{"page", e.Doc},
+		{"source", e.Source},
+		{"error", e.Error},
+	}
+	if e.Tokens > 0 {
+		rows = append(rows, []string{"tokens", fmt.Sprintf("%d, of HTML %d", e.Tokens, e.HTMLTokens)})
+	}
+	for _, w := range e.Warnings {
+		rows = append(rows, []string{"warning", w})
+	}
+	for _, a := range e.Attempts {
+		rows = append(rows, []string{"step", fmt.Sprintf("%s %s, %d ms %s", a.Step, a.Outcome, a.MS, a.Reason)})
+	}
+	for _, f := range e.Asked.List() {
+		rows = append(rows, []string{"asked", f.Name + ": " + f.Value})
+	}
+	for _, f := range e.Answered.List() {
+		rows = append(rows, []string{"answered", f.Name + ": " + f.Value})
+	}
+	for _, row := range rows {
+		if row[1] == "" {
+			continue
+		}
+		if _, err := fmt.Fprintf(p.Out, "%-12s %s\n", row[0], terminal.Printable(row[1])); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,138 @@
+package watch
+
+import (
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/readthru/readthru/api"
+	"github.com/readthru/readthru/cmd/readthru/internal/command"
+	"github.com/readthru/readthru/cmd/readthru/internal/terminal"
+)
+
+func (p *program) rulesCommand() *cli.Command {
+	return &cli.Command{
+		Name:  "rules",
+		Usage: "list, make and remove rules for hosts and paths",
+		Description: "Rules that are made here are kept in the store, take effect at once and come before those of the\n" +
+			"configuration file: the first rule that matches a request applies, and of those of the store the one made last.",
+		Subcommands: []*cli.Command{
+			{
+				Name: "list", Usage: "list the rules in the order in which they are tried", ArgsUsage: "[HOST]",
+				Flags: []cli.Flag{command.JSONFlag()}, Action: p.rulesList,
+			},
+			{
+				Name: "add", Usage: "make a rule for a host, such as a.example or *.a.example", ArgsUsage: "HOST",
+				Flags: []cli.Flag{
+					&cli.StringFlag{Name: "path", Usage: "only for paths like `PATTERN`, such as /docs/*"},
+					&cli.StringFlag{Name: "action", Usage: "intercept, tunnel or block"},
+					&cli.StringFlag{Name: "mode", Usage: "who gets markdown: auto, always, negotiate or never"},
+					&cli.DurationFlag{Name: "ttl", Usage: "answers are fresh for `TIME`", DefaultText: "as the origin says"},
+					&cli.BoolFlag{Name: "bypass", Usage: "pass the cache by"},
+					&cli.StringFlag{Name: "render", Usage: "use of the browser: auto, always or never"},
+					&cli.StringFlag{
+						Name:  "preferences",
+						Usage: "what is done about the preferences that origins state: auto, respect, tell or ignore",
+					},
+					&cli.StringFlag{Name: "log", Usage: "off: requests are neither listed nor in figures, as for favicons"},
+					command.JSONFlag(),
+				},
+				Action: p.rulesAdd,
+			},
+			{
+				Name: "rm", Usage: "remove a rule of the store", ArgsUsage: "ID", Flags: []cli.Flag{command.JSONFlag()},
+				Action: p.rulesRemove,
+			},
+		},
+	}
+}
+
+func (p *program) rulesList(c *cli.Context) error {
+	if c.NArg() > 1 {
+		return terminal.Usagef("name one HOST, or none")
+	}
+	return p.WithClient(c.Context, func(b *api.Client) error {
+		list, err := b.Rules(c.Context, api.RuleQuery{Host: c.Args().First()})
+		if err != nil {
+			return err
+		}
+		if c.Bool("json") {
+			return p.PrintJSON(list)
+		}
+		var rows [][]string
+		for _, r := range list.Rules {
+			used := "-"
+			if !r.Used.IsZero() {
+				used = r.Used.Local().Format(time.DateTime)
+			}
+			rows = append(rows, []string{
+				terminal.OrDash(r.ID), r.Source, terminal.OrDash(r.Host), terminal.OrDash(r.Path), ruleText(r.RuleFields), used,
+			})
+		}
+		return p.Table([]string{"ID", "FROM", "HOST", "PATH", "RULE", "USED"}, rows)
+	})
+}
+
+// ruleText says what a rule does.
+func ruleText(r api.RuleFields) string {
+	var parts []string
+	add := func(name, value string) {
+		if value != "" {
+			parts = append(parts, strings.TrimSpace(name+" "+value))
+		}
+	}
+	add("", r.Action)
+	add("mode", r.Mode)
+	add("ttl", r.TTL)
+	if r.Bypass {
+		add("", "bypass")
+	}
+	add("cascade", strings.Join(r.Cascade, " "))
+	add("render", r.Render)
+	add("preferences", r.Preferences)
+	add("log", r.Log)
+	return strings.Join(parts, ", ")
+}
+
+func (p *program) rulesAdd(c *cli.Context) error {
+	host, err := command.OneArg(c.Args().Slice(), "HOST")
+	if err != nil {
+		return err
+	}
+	r := api.RuleFields{
+		Host: host, Path: c.String("path"), Action: c.String("action"), Mode: c.String("mode"), Bypass: c.Bool("bypass"),
+		Render: c.String("render"), Preferences: c.String("preferences"),
+		Log: c.String("log"),
+	}
+	if c.IsSet("ttl") {
+		r.TTL = c.Duration("ttl").String()
+	}
+	return p.WithClient(c.Context, func(b *api.Client) error {
+		made, err := b.AddRule(c.Context, r)
+		if err != nil {
+			return err
+		}
+		if c.Bool("json") {
+			return p.PrintJSON(made)
+		}
+		return p.Print("made rule " + made.ID + " for " + host + ": " + ruleText(made.RuleFields) + "\n")
+	})
+}
+
+func (p *program) rulesRemove(c *cli.Context) error {
+	id, err := command.OneArg(c.Args().Slice(), "ID")
+	if err != nil {
+		return err
+	}
+	return p.WithClient(c.Context, func(b *api.Client) error {
+		gone, err := b.DeleteRule(c.Context, id)
+		if err != nil {
+			return err
+		}
+		if c.Bool("json") {
+			return p.PrintJSON(gone)
+		}
+		return p.Print("removed rule " + gone.Deleted + "\n")
+	})
+}

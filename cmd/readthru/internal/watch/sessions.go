@@ -1,0 +1,44 @@
+package watch
+
+import (
+	"strconv"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/readthru/readthru/api"
+	"github.com/readthru/readthru/cmd/readthru/internal/command"
+)
+
+func (p *program) sessionsCommand() *cli.Command {
+	return &cli.Command{
+		Name: "sessions", Usage: "list sessions with what they were answered and what they have fetched",
+		Flags: []cli.Flag{command.JSONFlag()},
+		Action: func(c *cli.Context) error {
+			if err := command.NoArgs(c.Args().Slice()); err != nil {
+				return err
+			}
+			return p.WithClient(c.Context, func(b *api.Client) error {
+				list, err := b.Sessions(c.Context)
+				if err != nil {
+					return err
+				}
+				if c.Bool("json") {
+					return p.PrintJSON(list)
+				}
+				var rows [][]string
+				for _, s := range list.Sessions {
+					recording := "-"
+					if s.Recording {
+						recording = "yes"
+					}
+					row := []string{s.Session, recording}
+					for _, n := range []int64{s.Requests, s.Hits, s.Errors, s.Tokens.Saved, int64(s.Fetched.Pages)} {
+						row = append(row, strconv.FormatInt(n, 10))
+					}
+					rows = append(rows, row)
+				}
+				return p.Table([]string{"SESSION", "RECORDED", "REQUESTS", "HITS", "ERRORS", "TOKENS SAVED", "FETCHED"}, rows)
+			})
+		},
+	}
+}

@@ -1,0 +1,66 @@
+package watch
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/readthru/readthru/api"
+	"github.com/readthru/readthru/cmd/readthru/internal/command"
+	"github.com/readthru/readthru/cmd/readthru/internal/terminal"
+)
+
+func (p *program) sitesCommand() *cli.Command {
+	return &cli.Command{
+		Name: "sites", ArgsUsage: "[HOST]",
+		Usage: "list hosts, those treated differently first, with what is done and why",
+		Flags: []cli.Flag{
+			&cli.IntFlag{
+				Name: "limit", Usage: "at most `N` hosts treated like all others, those with the most visits", Value: 100,
+			},
+			command.JSONFlag(),
+		},
+		Action: func(c *cli.Context) error {
+			if c.NArg() > 1 {
+				return terminal.Usagef("name one HOST, or none")
+			}
+			return p.WithClient(c.Context, func(b *api.Client) error {
+				list := &api.SiteList{}
+				var err error
+				if host := c.Args().First(); host != "" {
+					var site *api.Site
+					if site, err = b.Site(c.Context, host); err == nil {
+						list.Sites = []api.Site{*site}
+					}
+				} else {
+					list, err = b.Sites(c.Context, api.SiteQuery{Limit: c.Int("limit")})
+				}
+				if err != nil {
+					return err
+				}
+				if c.Bool("json") {
+					return p.PrintJSON(list)
+				}
+				var rows [][]string
+				for _, s := range list.Sites {
+					rule, learnt := "-", []string{}
+					if len(s.Rules) > 0 {
+						rule = ruleText(s.Rules[0].RuleFields) + " (" + s.Rules[0].Source + ")"
+					}
+					for _, f := range s.Facts {
+						learnt = append(learnt, string(f.Trait))
+					}
+					rows = append(rows, []string{
+						s.Host, terminal.OrDash(s.Treatment), terminal.OrDash(s.Why), rule, terminal.OrDash(strings.Join(learnt, " ")),
+						strconv.FormatInt(s.Visits, 10), strconv.FormatInt(s.Hits, 10), terminal.OrDash(s.Exception),
+					})
+				}
+				if list.More {
+					p.Note("hosts are left out: --limit says how many are listed")
+				}
+				return p.Table([]string{"HOST", "TREATMENT", "WHY", "RULE", "LEARNT", "VISITS", "HITS", "APART"}, rows)
+			})
+		},
+	}
+}

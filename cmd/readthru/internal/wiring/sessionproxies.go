@@ -1,0 +1,71 @@
+package wiring
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+
+	"github.com/readthru/readthru/api"
+	"github.com/readthru/readthru/internal/fault"
+	"github.com/readthru/readthru/internal/releases"
+	"github.com/readthru/readthru/proxy"
+)
+
+// madeBy names this program in recordings.
+var madeBy = "readthru/" + releases.Version
+
+// sessionProxies opens listeners for sessions, since not every client can name its session to a proxy.
+type sessionProxies struct {
+	core  *Core
+	proxy *proxy.Proxy
+}
+
+// Record implements [api.SessionProxies].
+func (d sessionProxies) Record(ctx context.Context, session string, offline bool, w io.Writer,
+	begun func(addr string),
+) error {
+	return d.serve(ctx, proxy.Terms{Session: session, Offline: offline}, func(addr string) error {
+		return asConflict(d.proxy.Record(ctx, session, madeBy, w, func() { begun(addr) }))
+	})
+}
+
+// Open implements [api.SessionProxies].
+func (d sessionProxies) Open(ctx context.Context, session string, offline bool, begun func(addr string)) error {
+	return d.serve(ctx, proxy.Terms{Session: session, Offline: offline}, func(addr string) error {
+		begun(addr)
+		<-ctx.Done()
+		return nil
+	})
+}
+
+// serve serves a listener on terms while do runs.
+func (d sessionProxies) serve(ctx context.Context, terms proxy.Terms, do func(addr string) error) error {
+	l, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
+	if err != nil {
+		return fmt.Errorf("listen for session %s: %w", terms.Session, err)
+	}
+	defer d.core.avoidToo(addrPort(l))()
+	serving, stop := context.WithCancel(context.WithoutCancel(ctx))
+	served := make(chan error, 1)
+	go fault.Contain("serve: end a session", func() {
+		served <- fault.Catch("serve: end a session", func() error { return d.proxy.ServeSession(serving, l, terms) })
+	})()
+	err = do(l.Addr().String())
+	stop()
+	return errors.Join(err, <-served)
+}
+
+// EndRecording implements [api.SessionProxies].
+func (d sessionProxies) EndRecording(ctx context.Context, session string) error {
+	return asConflict(d.proxy.EndRecording(ctx, session))
+}
+
+func asConflict(err error) error {
+	if errors.Is(err, proxy.ErrRecording) {
+		return api.NewError(http.StatusConflict, api.CodeRecording, err.Error())
+	}
+	return err
+}

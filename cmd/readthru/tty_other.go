@@ -1,6 +1,0 @@
-//go:build !unix
-
-package main
-
-// hasTerminal reports false: these systems send no SIGHUP.
-func hasTerminal() bool { return false }
