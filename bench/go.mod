@@ -2,6 +2,8 @@ module github.com/readthru/readthru/bench
 
 go 1.26.0
 
+toolchain go1.26.11
+
 require (
 	github.com/google/pprof v0.0.0-20261105003125-4bf881d7fb0b
 	github.com/klauspost/compress v1.20.3
