@@ -402,7 +402,7 @@ func (d *Document) render(ctx context.Context, o Options, res *Result) (string, 
 		}
 		rules.DropPlaces(ctx, c.Root, c.Dropped)
 		text, res.Path = r.Render([]*html.Node{c.Root}, c.Dropped), c.Name+"/"+c.Stage.String()
-		if c.Stage >= rules.ChromeOnly {
+		if c.Stage == rules.WholeBody {
 			res.Warnings = append(res.Warnings, WarnLoose)
 		}
 		if c.Name == judge.Nothing && !d.signs.Thin {

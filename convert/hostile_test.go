@@ -263,7 +263,7 @@ func TestCutsAreReportedAsWarnings(t *testing.T) {
 	for _, tt := range []struct{ name, html, warning string }{
 		{"deep nesting", many("<div>", 3000) + "x", convert.WarnDeep},
 		{"deep lists", many("<ul><li>", 60) + "x", convert.WarnDeep},
-		{"deep threads", numbered("<div class=comment data-depth=%d>x %d</div>", 60), convert.WarnDeep},
+		{"deep threads", numbered("<div class=comment data-depth=%d>What reader %d says of it.</div>", 60), convert.WarnDeep},
 		{"spans", "<table><tr>" + many("<td rowspan=60000>a", 300) + many("<tr><td>c", 3000) + "</table>", convert.WarnSpans},
 		{"style rules", "<style>" + strings.Repeat("i{opacity:0}", 20_001) + "</style><p>x", convert.WarnStyles},
 	} {

@@ -29,7 +29,7 @@ func (t *outline) dropped(keep []bool) map[*html.Node]bool {
 			gone[i] = true
 			continue
 		}
-		if x.parent < 0 || shown[i] || before[x.end] > before[x.begin] {
+		if x.parent < 0 || shown[i] || before[x.end] > before[x.begin] || between(x, keep) {
 			continue
 		}
 		gone[i] = true
@@ -59,6 +59,11 @@ func (t *outline) dropped(keep []bool) map[*html.Node]bool {
 		}
 	}
 	return dropped
+}
+
+// between reports whether x is a rule between two blocks that are kept.
+func between(x *box, keep []bool) bool {
+	return dom.Is(x.node, atom.Hr) && x.begin > 0 && int(x.begin) < len(keep) && keep[x.begin-1] && keep[x.begin]
 }
 
 // keptBefore returns the number of kept blocks before each block, and last the number of all.

@@ -16,12 +16,7 @@ const (
 	longestField = 25 // words; what is longer differs from unit to unit
 	longestFact  = 6  // words of a price or a time
 	longestPrice = 12 // words of a price with what is said of it
-
-	fewestGoods  = 4  // units of a list of goods
-	longestGoods = 40 // blocks of such a unit
-
-	fewestInRow = 4  // units of which one that is missing is noticed
-	longestCard = 80 // words of a card, in the mean
+	longestCard  = 80 // words of a card
 )
 
 // units are the repeated units of a page, and their fields.
@@ -33,13 +28,11 @@ type units struct {
 	around []int32  // the innermost unit around each box, itself included, or -1
 	ways   []uint64 // the shapes of the boxes between each box and its unit
 	whole  []bool   // is most of a unit kept, and of most units of its list?
-	missed []bool   // is it one that keepMissed brought back?
 }
 
 // unitList is a list of units.
 type unitList struct {
-	units, whole, priced int32
-	words                int32
+	units, whole, words int32
 }
 
 // field is a place in the units of a list.
@@ -62,10 +55,6 @@ func (t *outline) keepFields(keep []bool) {
 		return
 	}
 	u.judge()
-	if (t.kind == rules.Listing || t.kind == rules.Service) && u.keepGoods() {
-		u.judge()
-	}
-	u.keepMissed()
 	at, counts := u.fields()
 	told := u.told()
 	for i, f := range at {
@@ -74,7 +63,7 @@ func (t *outline) keepFields(keep []bool) {
 		}
 		c, b := &counts[f], &t.blocks[i]
 		fact := b.fact()
-		keep[i] = (t.kind != rules.Forum || u.missed[u.around[b.box]]) && c.kept*2 > c.units ||
+		keep[i] = t.kind != rules.Forum && c.kept*2 > c.units ||
 			fact != 0 && c.facts*3 > c.units*2 && told[u.around[b.box]]&fact == 0
 	}
 }
@@ -92,7 +81,7 @@ func newUnits(t *outline, keep []bool) *units {
 	n := len(t.boxes)
 	u := &units{
 		outline: t, keep: keep, of: make([]int32, n), around: make([]int32, n), ways: make([]uint64, n),
-		whole: make([]bool, n), missed: make([]bool, n),
+		whole: make([]bool, n),
 	}
 	type key struct {
 		parent int32
@@ -137,49 +126,6 @@ func (u *units) judge() {
 	for i, l := range u.of {
 		if l >= 0 && u.lists[l].whole*2 <= u.lists[l].units {
 			u.whole[i] = false
-		}
-	}
-}
-
-// keepMissed keeps units of which nothing is kept though most units of their list are: cards and posts in a row are
-// content alike. What is first or last in a row may be something else, so it must be a card as long as the others. Of
-// their short blocks keepFields keeps what it keeps in the others. Articles and documentation have no such lists;
-// among their sections are advertisements.
-func (u *units) keepMissed() {
-	if u.kind == rules.Article || u.kind == rules.Documentation {
-		return
-	}
-	words := u.keptWords()
-	last := make([]int32, len(u.lists)) // the last whole unit of each list
-	seen := make([]bool, len(u.lists))  // has one come?
-	for i, l := range u.of {
-		if l >= 0 && u.whole[i] {
-			last[l] = int32(i)
-		}
-	}
-	for i, l := range u.of {
-		if l < 0 {
-			continue
-		}
-		if u.whole[i] {
-			seen[l] = true
-			continue
-		}
-		x, list := &u.boxes[i], &u.lists[l]
-		if list.units < fewestInRow || list.whole*3 < list.units*2 || (words[x.end]-words[x.begin])*10 >= x.words {
-			continue
-		}
-		alike := seen[l] && int32(i) < last[l] // between others
-		if u.kind != rules.Forum {
-			asLong := list.units > fewestInRow && x.words >= list.words/list.units/2
-			alike = (alike || asLong) && list.words/list.units <= longestCard
-		}
-		if !alike {
-			continue
-		}
-		u.whole[i], u.missed[i] = true, true
-		for j := x.begin; j < x.end; j++ {
-			u.keep[j] = u.keep[j] || u.blocks[j].words > longestField && u.blocks[j].long()
 		}
 	}
 }
@@ -246,73 +192,6 @@ func (u *units) told() map[int32]uint8 {
 		}
 	}
 	return told
-}
-
-// keepGoods keeps the list of goods that a page is about if hardly any of it is kept, and reports whether it did. The
-// prose below such a list looks more like content than the goods do.
-func (u *units) keepGoods() bool {
-	goods := u.goods()
-	if goods < 0 {
-		return false
-	}
-	words, kept := u.keptWords(), int32(0)
-	labels := map[uint64]int32{} // what most units say is a label of a control
-	for i, l := range u.of {
-		if x := &u.boxes[i]; l == goods {
-			kept += words[x.end] - words[x.begin]
-			for j := x.begin; j < x.end; j++ {
-				labels[u.blocks[j].hash]++
-			}
-		}
-	}
-	list := &u.lists[goods]
-	if kept*4 > list.words {
-		return false
-	}
-	for i, l := range u.of {
-		if l != goods {
-			continue
-		}
-		for j := u.boxes[i].begin; j < u.boxes[i].end; j++ {
-			b := &u.blocks[j]
-			u.keep[j] = u.keep[j] || b.digits > 0 || labels[b.hash]*2 <= list.units
-		}
-	}
-	return true
-}
-
-// goods returns the longest list of units with prices and links, if it has a quarter of the words that the rules for
-// the page keep; else -1.
-func (u *units) goods() int32 {
-	const share = 4
-	total := int32(0)
-	prices := make([]int32, len(u.blocks)+1)
-	for i := range u.blocks {
-		b := &u.blocks[i]
-		prices[i+1] = prices[i]
-		if b.signs&signCurrency != 0 && b.digits > 0 && b.words <= longestPrice {
-			prices[i+1]++
-		}
-		if x := &u.boxes[b.box]; x.inRoot && !x.dropped {
-			total += b.words
-		}
-	}
-	for i, l := range u.of {
-		x := &u.boxes[i]
-		if l >= 0 && prices[x.end] > prices[x.begin] && x.linked > 0 && x.inRoot && !x.dropped &&
-			x.end-x.begin < longestGoods {
-			u.lists[l].priced++
-		}
-	}
-	best := int32(-1)
-	for i := range u.lists {
-		l := &u.lists[i]
-		if l.units >= fewestGoods && l.priced*3 >= l.units*2 && l.words*share >= total &&
-			(best < 0 || l.words > u.lists[best].words) {
-			best = int32(i)
-		}
-	}
-	return best
 }
 
 // fact returns the signs of a price and of a time if the block is hardly more than that, else 0.

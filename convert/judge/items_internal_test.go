@@ -62,53 +62,6 @@ func TestFieldsOfUnitsAreDecidedAlike(t *testing.T) {
 	}
 }
 
-func TestUnitsMissingFromARowAreKept(t *testing.T) {
-	const long = "It is made of wood and paper and lasts for a long time, say those who have it, and so do their " +
-		"children, who bought theirs a year ago or two. "
-	row := func(text string) (html string) {
-		for i := range 8 {
-			html += fmt.Sprintf(`<div class=card><h3><a href=/p%d>Name %[1]d</a></h3><div class=text><p>Unit %[1]d. %s</p></div>
-				<div class=more><p><a href=/p%[1]d>Compare</a></p></div></div>`, i, text)
-		}
-		return html
-	}
-	for _, tt := range []struct {
-		name, text string
-		kind       rules.PageType
-		missing    string // numbers of units
-		want       string // numbers of those that are kept all the same
-	}{
-		{"cards between others", "", rules.Listing, "35", "35"},
-		{"the first card and the last", "", rules.Listing, "07", "07"},
-		{"half of the cards", "", rules.Listing, "0246", ""},
-		{"posts between others", long, rules.Forum, "35", "35"},
-		{"the first post and the last", long, rules.Forum, "07", ""},
-		{"long sections", strings.Repeat(long, 3), rules.Service, "35", ""},
-		{"an article's boxes", "", rules.Article, "35", ""},
-	} {
-		o, texts := outlineOf(t, `<main><h1>Things</h1>`+row(tt.text)+`</main>`)
-		o.kind = tt.kind
-		unit := func(text string) string {
-			i := strings.IndexAny(text, "01234567")
-			if i < 0 {
-				return "-"
-			}
-			return text[i : i+1]
-		}
-		keep := make([]bool, len(texts))
-		for i, text := range texts {
-			keep[i] = text != "Compare" && !strings.Contains(tt.missing, unit(text))
-		}
-		o.keepFields(keep)
-		for i, text := range texts {
-			want := text != "Compare" && (!strings.Contains(tt.missing, unit(text)) || strings.Contains(tt.want, unit(text)))
-			if keep[i] != want {
-				t.Errorf("%s: block %.40q kept: %t, want %t", tt.name, text, keep[i], want)
-			}
-		}
-	}
-}
-
 func TestStatedPriceIsNotThatOfAnotherCard(t *testing.T) {
 	card := `<div class=card><h3><a href=/p>Another bench</a></h3><div class=price><p>$130.00</p></div></div>`
 	o, texts := outlineOf(t, `<div class=buy><p>$130.00</p></div><main><h1>Bench</h1>`+
@@ -119,45 +72,5 @@ func TestStatedPriceIsNotThatOfAnotherCard(t *testing.T) {
 	}
 	if o.keepPrice(keep, 130); !keep[0] {
 		t.Error("the price above the title is not kept")
-	}
-}
-
-func TestGoodsThatThePageIsAboutAreKept(t *testing.T) {
-	var cards strings.Builder
-	for i := range 6 {
-		fmt.Fprintf(&cards, `<li class=card><h3><a href=/p%d>Board %[1]d of walnut and maple</a></h3><div class=price>
-			<p>$1%[1]d.50</p></div><div class=more><p><a href=/p%[1]d>Compare</a></p></div></li>`, i)
-	}
-	prose := strings.Repeat(
-		"<p>We make the boards of our shop by hand and send them to all countries of the world.</p>", 6)
-	for _, tt := range []struct {
-		name, page string
-		want       bool
-	}{
-		{"the page's own list", `<main><ul class=goods>` + cards.String() + `</ul>` + prose + `</main>`, true},
-		{
-			"a few goods under a long text",
-			`<main>` + strings.Repeat(prose, 12) + `<ul>` + cards.String() + `</ul></main>`, false,
-		},
-		{"goods in a menu", `<main>` + prose + `</main><nav><ul>` + cards.String() + `</ul></nav>`, false},
-	} {
-		o, texts := outlineOf(t, tt.page)
-		keep := make([]bool, len(texts))
-		for i, text := range texts {
-			keep[i] = strings.HasPrefix(text, "We make")
-		}
-		o.keepFields(keep)
-		for i, text := range texts {
-			want := keep[i]
-			switch {
-			case strings.HasPrefix(text, "Board"), strings.HasPrefix(text, "$"):
-				want = tt.want
-			case text == "Compare":
-				want = false
-			}
-			if keep[i] != want {
-				t.Errorf("%s: block %q kept: %t, want %t", tt.name, text, keep[i], want)
-			}
-		}
 	}
 }

@@ -7,7 +7,6 @@ import (
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
 
-	"github.com/readthru/readthru/convert/chars"
 	"github.com/readthru/readthru/convert/dom"
 	"github.com/readthru/readthru/convert/guard"
 	"github.com/readthru/readthru/convert/head"
@@ -17,7 +16,7 @@ import (
 
 // Rules are the tables of this package, which count in the version of the rules.
 var Rules = []any{
-	labels, commentNames, extras, postNames, packedModel, tagLabels,
+	labels, commentNames, extras, postNames, packedModel,
 }
 
 // Nothing is the name of the choice to keep nothing of a page. It comes with the warning thin.
@@ -25,14 +24,10 @@ const Nothing = "nothing"
 
 // noContentCut is the best cut below which a page of few words has no content. Such a page consists of footers and
 // notices around the place that scripts would fill. An empty answer makes the caller use a browser.
-const noContentCut = .235
+const noContentCut = .275
 
 // menusCut is the same for a page that is menus alone: mostly links, without a sentence and a heading of level one.
 const menusCut = .35
-
-// smallPage is the number of words from which a page is judged block by block. On smaller pages a wrong judgement loses
-// more than the little chrome that rules leave.
-const smallPage = 120
 
 // maxJudged is the number of blocks of a page that are judged, because judging takes time. No page that is made for
 // readers has as many.
@@ -67,7 +62,6 @@ func Choose(ctx context.Context, p Page) rules.Choice {
 	}
 	keep := t.decide(chance, cut*cutFactor(p.Kind))
 	t.keepFields(keep)
-	t.keepTitle(keep, chars.Fold(p.Head.Title))
 	t.dropEchoes(keep)
 	switch p.Kind {
 	case rules.Forum:
@@ -78,9 +72,8 @@ func Choose(ctx context.Context, p Page) rules.Choice {
 	case rules.Article, rules.Service:
 		t.dropLabels(keep)
 	}
-	kept, ruled, all := int32(0), int32(0), int32(0)
+	kept, ruled := int32(0), int32(0)
 	for i := range t.blocks {
-		all += t.blocks[i].words
 		b := &t.blocks[i]
 		if keep[i] {
 			kept += b.words
@@ -89,8 +82,8 @@ func Choose(ctx context.Context, p Page) rules.Choice {
 			ruled += b.words
 		}
 	}
-	if kept == 0 || kept < rules.FewWords && kept*4 < ruled || all < smallPage && ruled*2 > all {
-		return t.framed(prior, p.Head.Base)
+	if kept == 0 || kept < rules.FewWords && kept*4 < ruled {
+		return prior
 	}
 	if t.kind == rules.Article || t.kind == rules.Service {
 		t.dropFrame(keep, p.Head.Base)
@@ -288,20 +281,6 @@ func (t *outline) headed(i int, keep []bool) (kept, all int32) {
 		}
 		if all >= few || kept > 0 || x.parent < 0 || x.begin != int32(i) {
 			return kept, all
-		}
-	}
-}
-
-// keepTitle keeps the heading that is the title of the page when it precedes the blocks that are kept.
-func (t *outline) keepTitle(keep []bool, title string) {
-	for i := range t.blocks {
-		if keep[i] {
-			return
-		}
-		if t.blocks[i].tag == atom.H1 && dom.Is(t.blocks[i].first.Parent, atom.H1) &&
-			chars.Fold(dom.OneLine(t.blocks[i].first.Parent)) == title {
-			keep[i] = true
-			return
 		}
 	}
 }
