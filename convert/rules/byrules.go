@@ -13,7 +13,7 @@ import (
 var Rules = []any{
 	manualRoots, manualLabels, tocNames, badNames, elsewhereHeadings, forumKeeps, manualKeeps, tableMenus,
 	weakNames, chromeRoles, generators, bookRelations, directions, turnRelations, controls, sourceLinks,
-	documentationClasses, ForumMarks, elsewhereBeginnings,
+	documentationClasses, ForumMarks,
 }
 
 // Choice is the content of a page by the rules: a root, and the elements dropped below it.
@@ -34,10 +34,10 @@ func Choose(ctx context.Context, body *html.Node, kind PageType) Choice {
 	bodyText := contentText(ctx, body)
 	all := measureAll(ctx, body)
 	var c Choice
-	for s := AllRules; s <= wholeBody; s++ {
+	for s := AllRules; s <= WholeBody; s++ {
 		c = Choice{Root: body, Name: "body", Stage: s, Dropped: prune(ctx, body, all, s, kind)}
 		left := newRemainder(ctx, body, all, c.Dropped)
-		if s < wholeBody {
+		if s < WholeBody {
 			c.Root, c.Name = chooseRoot(body, left)
 			if kind == Documentation {
 				c.Root, c.Name = manualRoot(c.Root, c.Name, left)
@@ -45,10 +45,6 @@ func Choose(ctx context.Context, body *html.Node, kind PageType) Choice {
 			}
 		}
 		kept := left.of(c.Root).text
-		if s <= withoutNames && kind != Documentation {
-			linkPass(ctx, c.Root, left, c.Dropped, kind)
-			kept = newRemainder(ctx, c.Root, all, c.Dropped).of(c.Root).text
-		}
 		if kind == Documentation && left.of(c.Root).own()*5 >= all[body].own()*2 && left.of(c.Root).own() >= 2*FewWords {
 			break // what is dropped is links, however many
 		}

@@ -1,7 +1,6 @@
 package rules
 
 import (
-	"slices"
 	"strings"
 
 	"golang.org/x/net/html"
@@ -38,33 +37,4 @@ func Elsewhere(n *html.Node) bool {
 	}
 	text := chars.Fold(dom.OneLine(n))
 	return len(text) < 40 && elsewhereHeadings[text]
-}
-
-// elsewhereBeginnings begin headings that lead away from news, if links follow.
-var elsewhereBeginnings = []string{
-	"related ", "more from ", "more on ", "more about ", "more stories ", "most read ", "most popular ", "latest ",
-	"read more ", "recommended ", "trending ", "popular ", "recent ", "mehr zu", "lesen sie ", "lire aussi",
-	"sur le même ", "lea también", "leia também", "leggi anche",
-}
-
-// LeadsElsewhere reports whether a heading of a news page leads away from it if most of what it heads is links.
-func LeadsElsewhere(heading *html.Node) bool {
-	text := strings.ToLower(dom.OneLine(heading))
-	return len(text) < 60 && slices.ContainsFunc(elsewhereBeginnings, func(beginning string) bool {
-		return strings.HasPrefix(text, beginning)
-	})
-}
-
-// OffersNewsletter reports whether a heading asks its reader to take a newsletter, and is not about one.
-func OffersNewsletter(heading string) bool {
-	heading = strings.ToLower(heading)
-	if !strings.Contains(heading, "newsletter") || len(heading) > 100 {
-		return false
-	}
-	for _, asks := range []string{"sign up", "subscribe", "join ", "get ", "our ", "your ", "free ", "abonn", "anmeld"} {
-		if strings.Contains(heading, asks) {
-			return true
-		}
-	}
-	return len(heading) <= len("newsletters:")
 }

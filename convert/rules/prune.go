@@ -10,7 +10,6 @@ import (
 	"github.com/readthru/readthru/convert/chars"
 	"github.com/readthru/readthru/convert/dom"
 	"github.com/readthru/readthru/convert/guard"
-	"github.com/readthru/readthru/internal/lazy"
 )
 
 // Stage is the set of rules by which a conversion prunes. Each stage is gentler than the one before; see byrules.go.
@@ -18,14 +17,13 @@ type Stage int
 
 // The stages, from the strictest.
 const (
-	AllRules     Stage = iota // names, chrome, roles, link pass
-	withoutNames              // chrome, roles, link pass
-	ChromeOnly                // chrome and roles
-	wholeBody                 // nothing
+	AllRules   Stage = iota // names, chrome and roles
+	ChromeOnly              // chrome and roles
+	WholeBody               // nothing
 )
 
 // String returns the name of a stage, as it stands in the path of a conversion.
-func (s Stage) String() string { return [...]string{"all", "no-names", "chrome", "whole"}[s] }
+func (s Stage) String() string { return [...]string{"all", "chrome", "whole"}[s] }
 
 // pruner decides which elements of a page are not content. It marks elements and does not change the tree, so that a
 // gentler stage can start again.
@@ -44,7 +42,7 @@ func prune(ctx context.Context, body *html.Node, all map[*html.Node]measure, s S
 	kind PageType,
 ) map[*html.Node]bool {
 	p := &pruner{ctx, all, all[body].text, all[body].own(), s, kind, map[*html.Node]bool{}}
-	if s < wholeBody {
+	if s < WholeBody {
 		p.walk(body, false)
 	}
 	return p.dropped
@@ -57,9 +55,6 @@ func (p *pruner) walk(n *html.Node, inContent bool) {
 			continue
 		}
 		if dom.Is(c, atom.Pre) {
-			if p.kind == Documentation && implementation(c) {
-				p.dropped[c] = true
-			}
 			continue
 		}
 		if p.drop(c, inContent) {
@@ -118,12 +113,10 @@ func (p *pruner) drop(n *html.Node, inContent bool) bool {
 		}
 		return p.soft(n)
 	}
-	if p.kind == Documentation &&
-		(m.text*2 < p.total && (turnsPages(n) || crumbs(n)) || foldedContents(n) || p.sideColumn(n) || sourceLine(n) ||
-			m.text < 100 && credit(n)) {
+	if p.kind == Documentation && (m.text*2 < p.total && turnsPages(n) || p.sideColumn(n)) {
 		return true
 	}
-	if p.stage >= withoutNames {
+	if p.stage >= ChromeOnly {
 		return false
 	}
 	switch n.DataAtom {
@@ -232,20 +225,14 @@ func leadsAway(n *html.Node) bool {
 // soft reports whether n, which looks like chrome, may go.
 func (p *pruner) soft(n *html.Node) bool { return !p.guarded(n) }
 
-// guarded reports whether n holds something that no rule may drop: much of the text of the page, code, or a table of
-// data.
+// guarded reports whether n holds something that no rule may drop: code, or text in a box whose name may mean its
+// place.
 func (p *pruner) guarded(n *html.Node) bool {
 	m := p.all[n]
-	if m.text*5 > p.total*2 && m.links*2 < m.text {
-		return true
-	}
 	if m.code > 200 && m.code*3 > m.text {
 		return true
 	}
-	if weakName(n) && m.links*2 < m.text && m.text*20 > p.total {
-		return true
-	}
-	return dom.Is(n, atom.Table) && m.links*2 < m.text && len(dom.Rows(n)) > 2
+	return weakName(n) && m.links*2 < m.text && m.text*20 > p.total
 }
 
 // badNames are words, or pairs and triples of words, in class and id that say an element is not content. Hyphens and
@@ -280,26 +267,9 @@ func badName(n *html.Node, kind PageType) bool {
 	case Forum:
 		return false
 	case Documentation:
-		return humpNamed(n) || !dom.Is(n, atom.Span, atom.P) && dom.Named(n, manualKeeps)
+		return !dom.Is(n, atom.Span, atom.P) && dom.Named(n, manualKeeps)
 	}
 	return !dom.Is(n, atom.Span, atom.P) && dom.Named(n, forumKeeps)
 }
-
-// humpNamed reports whether a name in badNames is among the words of n's class and id where capitals begin words, as in
-// topNav. The pages of few generators other than those of documentation have such names.
-func humpNamed(n *html.Node) bool {
-	for _, value := range [...]string{dom.Attr(n, "class"), dom.Attr(n, "id")} {
-		if strings.ToLower(value) == value { // as nearly all are
-			continue
-		}
-		if parted := humps().ReplaceAllString(value, "$1-$2"); parted != value && dom.AnyNamed(parted, badNames) {
-			return true
-		}
-	}
-	return false
-}
-
-// humps are where a word begins with a capital within a name.
-var humps = lazy.Pattern(`([a-z])([A-Z])`)
 
 func weakName(n *html.Node) bool { return dom.Named(n, weakNames) }

@@ -71,37 +71,3 @@ func linkName(a *html.Node) string {
 	}
 	return text
 }
-
-// crumbs reports whether n is a path of links from the site to the page, with a sign such as ">" between them. The page
-// itself may stand after the last one. A path that begins with "<" may go on with bars.
-func crumbs(n *html.Node) bool {
-	if !dom.Is(n, atom.Div, atom.P, atom.Span, atom.Ul, atom.Ol) {
-		return false
-	}
-	links, signs := 0, 0
-	begun, last := false, "" // a "<" begins the path; the words after the last sign
-	for d := range n.Descendants() {
-		switch {
-		case dom.Is(d, atom.A):
-			links++
-		case d.Type != html.TextNode || chars.Blank(d.Data) || dom.Within(d, atom.A):
-			if dom.IsBlock(d) && !dom.Is(d, atom.Li) {
-				return false
-			}
-		default:
-			mark, _, _ := strings.Cut(d.Data+"a", strings.TrimLeftFunc(d.Data+"a", chars.NotWord))
-			words := chars.Fold(d.Data)
-			switch {
-			case links == 0 && words == "" && strings.ContainsAny(mark, "<‹"):
-				begun = true
-				continue
-			case links == 0, last != "", len(words) > 60, strings.ContainsAny(mark, "-="),
-				!strings.ContainsAny(mark, ">»›") && (!begun || !strings.Contains(mark, "|")):
-				return false
-			}
-			last = words
-			signs++
-		}
-	}
-	return links > 1 && signs >= links-1 && signs <= links
-}
