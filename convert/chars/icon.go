@@ -7,7 +7,6 @@ import (
 
 // TrimIcons removes the white space at both ends of s, and the characters there that have a meaning in one font alone:
 // icons.
-func TrimIcons(s string) string { return strings.TrimFunc(s, Icon) }
-
-// Icon reports whether r is white space or for private use.
-func Icon(r rune) bool { return unicode.IsSpace(r) || unicode.Is(unicode.Co, r) }
+func TrimIcons(s string) string {
+	return strings.TrimFunc(s, func(r rune) bool { return unicode.IsSpace(r) || unicode.Is(unicode.Co, r) })
+}

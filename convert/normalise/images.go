@@ -178,27 +178,6 @@ func spacer(src string) bool {
 	return false
 }
 
-// dropOrnaments removes images without alternative text that the page shows three times or more: bullets, stars, icons.
-// In tables they are marks in cells and stay.
-func dropOrnaments(body *html.Node) {
-	seen := map[string][]*html.Node{}
-	for d := range body.Descendants() {
-		if dom.Is(d, atom.Img) && dom.Attr(d, "alt") == "" {
-			seen[dom.Attr(d, "src")] = append(seen[dom.Attr(d, "src")], d)
-		}
-	}
-	for _, images := range seen {
-		if len(images) < 3 {
-			continue
-		}
-		for _, n := range images {
-			if !dom.Within(n, atom.Td, atom.Th) {
-				dom.Remove(n)
-			}
-		}
-	}
-}
-
 // lazyImages replaces the empty image that a script would fill by the image in the noscript element beside it.
 func lazyImages(body *html.Node) {
 	for _, noscript := range dom.FindAll(body, func(n *html.Node) bool { return dom.Is(n, atom.Noscript) }) {

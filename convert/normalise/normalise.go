@@ -21,7 +21,7 @@ var Rules = []any{
 	gutterClasses, notCode, lineClasses, langPrefixes, KnownLanguages, lazySources, trackers, spacerNames,
 	callouts, labelPrefixes, langKeys, editorClasses, editorTextClasses, calloutBoxes, titledBoxes, boxPrefixes,
 	kindPrefixes, calloutTitles, apartNames, boxNames, boxesNames, depthKeys, depthClasses, commentParts,
-	quoteBoxes, quoteHeads, quoteLines, quotedNames, postBoxes, rowBullets, rowDashes, partRoles, clones,
+	quoteBoxes, quoteHeads, quoteLines, quotedNames, postBoxes, partRoles,
 }
 
 // Body rewrites the elements below body into the few forms that the renderer knows. It needs the classes and inputs
@@ -80,7 +80,6 @@ func Body(ctx context.Context, body *html.Node, base, self *url.URL, w *hidden.C
 	}
 	walk(body)
 	separate(ctx, body, w.Apart(), w.Boxed())
-	dropOrnaments(body)
 }
 
 // inCode reports whether n lies in an element that is a code block already.
@@ -95,10 +94,6 @@ func inCode(n *html.Node, listings map[*html.Node]bool) bool {
 
 // normaliseElement rewrites one element. It reports whether its children need a visit.
 func normaliseElement(n *html.Node, base *url.URL, own string) bool {
-	if dom.Is(n, atom.Div, atom.Li, atom.Figure) && clone(n) {
-		dom.Remove(n)
-		return false
-	}
 	if dom.Is(n, atom.Span, atom.Div) && links.EditsSection(n) {
 		dom.Remove(n)
 		return false
@@ -119,14 +114,6 @@ func normaliseElement(n *html.Node, base *url.URL, own string) bool {
 			dom.DropAttr(n, "href")
 		}
 		links.LiftHeading(n)
-	case atom.H1, atom.H2, atom.H3, atom.H4, atom.H5, atom.H6:
-		dropIcons(n)
-	case atom.P:
-		if appearedFirst(n) {
-			dom.Remove(n)
-			return false
-		}
-		listRows(n)
 	case atom.Img:
 		normaliseImage(n, base)
 	case atom.Table:
@@ -136,7 +123,6 @@ func normaliseElement(n *html.Node, base *url.URL, own string) bool {
 	case atom.Blockquote:
 		normaliseQuote(n)
 	case atom.Div, atom.Aside:
-		listRows(n)
 		if strings.Contains(dom.Attr(n, "class"), "uote") {
 			normaliseQuote(n)
 		}
@@ -156,26 +142,6 @@ func normaliseElement(n *html.Node, base *url.URL, own string) bool {
 		normaliseCallout(n, kind)
 	}
 	return true
-}
-
-// clones are the names that carousels give to the copies of their slides, which they need to turn in a circle.
-var clones = dom.Names("slick-cloned slide-duplicate slide-clone bx-clone owl-item-cloned flickity-clone")
-
-// clone reports whether n is such a copy.
-func clone(n *html.Node) bool {
-	class := dom.Attr(n, "class")
-	return (strings.Contains(class, "clone") || strings.Contains(class, "duplicate")) && dom.Named(n, clones)
-}
-
-// appearedFirst reports whether n is the line that WordPress puts under each article of a feed, and other sites copy.
-func appearedFirst(n *html.Node) bool {
-	first := n.FirstChild
-	if first == nil || !strings.HasPrefix(strings.TrimSpace(first.Data), "The post") { // as few paragraphs begin
-		return false
-	}
-	text := dom.OneLine(n)
-	return len(text) < 400 && strings.HasPrefix(text, "The post ") && strings.Contains(text, " appeared first on ") &&
-		dom.Contains(n, atom.A)
 }
 
 func raw(markdown string) *html.Node {
