@@ -6,8 +6,7 @@
 //
 // # Who owns what
 //
-//   - which frames become a link to what they show: embeds.go
-//   - which rows between line breaks are a list: listRows (rowlist.go)
+//   - which frames, films and recordings become a link to what they show: embeds.go, media.go
 //   - what a forum quotes, and whom: normaliseQuote (quotes.go)
 //   - which comment replies to which: threads.go
 //   - where two texts on a line are two words without a space between them: seams.go

@@ -7,8 +7,8 @@
 // # Who owns what
 //
 //   - the purpose of a page, and what marks it as documentation: TypeOf (pagetype.go), ManualSigns (manualsigns.go)
-//   - which headings lead away from an article, or offer a newsletter: elsewhere.go
+//   - which headings lead away from an article: elsewhere.go
 //   - which box only lists the places on its page: DropPlaces (onthispage.go)
-//   - which links only lead to neighbouring pages of a manual, or up to it: turnsPages, crumbs (turning.go)
+//   - which links only lead to neighbouring pages of a manual: turnsPages (turning.go)
 //   - which links of documentation are controls or lead to its source: controls.go
 package rules
