@@ -372,7 +372,11 @@ func (s *Server) crawl(ctx context.Context, j *job, b knowledge.Base, build *kno
 		Known: build.Known, Held: build.Held(), State: build.CrawlLog(),
 	}, func(e crawl.Event) error {
 		refused := ""
-		if e.Page != nil {
+		if e.Outcome == crawl.Duplicate {
+			if err := build.Leave(e.URL); err != nil {
+				return err
+			}
+		} else if e.Page != nil {
 			err := add(ctx, build, e.Page)
 			if no, is := errors.AsType[*knowledge.RefusedError](err); is {
 				refused = no.Error()

@@ -130,3 +130,44 @@ func TestABaseAnswersWhileItIsFilledForTheFirstTime(t *testing.T) {
 		t.Errorf("base %+v, %v, want it filled", b, err)
 	}
 }
+
+// A page that says the same as another one of its site is read and belongs to no base: it goes at once, since nothing
+// would delete it with the base, unless somebody has read it.
+func TestNoCopyOfAPageOutlivesItsBase(t *testing.T) {
+	w := newWorldOver(t, func(rw http.ResponseWriter, r *http.Request) bool {
+		name, ok := strings.CutPrefix(r.URL.Path, "/tree/")
+		if !ok {
+			return false
+		}
+		rw.Header().Set("Content-Type", "text/html; charset=utf-8")
+		if name == "" {
+			_, _ = fmt.Fprintf(rw, article, "Start", "The trees", 1)
+			_, _ = fmt.Fprint(rw, `<a href=en>en</a> <a href=de>de</a> <a href=fr>fr</a>`)
+			return true
+		}
+		_, _ = fmt.Fprintf(rw, article, "Same", "The same in each tree", 2)
+		return true
+	}, nil, nil)
+	ctx, ops := t.Context(), w.client
+	if _, err := ops.Fetch(ctx, api.FetchRequest{URL: "https://example.com/tree/fr"}); err != nil {
+		t.Fatal(err)
+	}
+	f, err := ops.CreateBase(ctx, api.NewBase{Name: "trees", Crawl: "https://example.com/tree/", Limit: 10})
+	if last := finished(t, ops, f, err); last.Documents != 2 || last.Outcomes["duplicate"] != 2 {
+		t.Fatalf("crawl: %+v, want 2 documents and 2 copies", last)
+	}
+	f, err = ops.RefreshBase(ctx, "trees", 0)
+	if last := finished(t, ops, f, err); last.Documents != 2 {
+		t.Fatalf("refresh: %+v, want 2 documents", last)
+	}
+	if _, err := ops.DeleteBase(ctx, "trees"); err != nil {
+		t.Fatal(err)
+	}
+	list, err := ops.Pages(ctx, api.PageQuery{})
+	if err != nil || len(list.Pages) != 1 || list.Pages[0].NormalizedURL != "https://example.com/tree/fr" {
+		for _, p := range list.Pages {
+			t.Errorf("%s is stored", p.URL)
+		}
+		t.Errorf("%v, want only the page that was read", err)
+	}
+}

@@ -170,6 +170,27 @@ func (b *Build) Add(ctx context.Context, d Document) error {
 	return b.k.stepIfMuchAdded(ctx)
 }
 
+// Leave tells that the page of a URL was read for the build and is not added, because another one has the same content.
+// It is deleted, unless it was visited or belongs to a base: nobody would delete it with the base.
+func (b *Build) Leave(rawURL string) error {
+	u, err := page.Parse(rawURL)
+	if err != nil {
+		return nil //nolint:nilerr // no page has this URL
+	}
+	key := page.KeyOf(page.Normalize(u))
+	s := &b.k.bases
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	p, err := b.k.store.PageAt(key)
+	if err != nil || p.VisitCount > 0 || len(s.owners(key)) > 0 {
+		return nil //nolint:nilerr // it is not there
+	}
+	if err := b.k.store.DeletePage(key); err != nil && !errors.Is(err, store.ErrNotFound) {
+		return fmt.Errorf("leave %s out of knowledge base %s: %w", page.MaskString(rawURL), b.name, err)
+	}
+	return nil
+}
+
 func (b *Build) addPage(key page.Key) error {
 	key = b.k.store.Resolve(key)
 	p, err := b.k.store.Page(key)
