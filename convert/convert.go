@@ -191,7 +191,7 @@ func (d *Document) adopt(ctx context.Context, root *html.Node) {
 		}
 	}
 	d.kind = rules.TypeOf(ctx, d.url, &d.head, body, manual)
-	if d.kind == rules.Listing && d.signs.Words >= signs.ThinWords {
+	if d.kind == rules.Product || d.kind == rules.Listing && d.signs.Words >= signs.ThinWords {
 		d.head.Forget()
 	}
 	d.body = body

@@ -138,6 +138,22 @@ func TestDateAndAuthor(t *testing.T) {
 			"broken JSON-LD fails nothing",
 			`<script type="application/ld+json">{"datePublished":</script><meta name=author content=Ann>`, "", "Ann",
 		},
+		{"a byline with a day", `<h1>T</h1><p class=byline>By Ann Lee Dec 16, 2024</p>`, "2024-12-16", "Ann Lee"},
+		{"a placeholder", `<h1>T</h1><p class=author>. .</p><p class=author>Name</p>`, "", ""},
+		{"a sentence is no name", `<h1>T</h1><p class=author>This review is by nobody.</p>`, "", ""},
+		{"a small name", `<h1>T</h1><p class=author>Anna van der Berg</p>`, "", "Anna van der Berg"},
+		{"who reviews it", `<h1>T</h1><div class=reviews><p class=author>Ann</p></div>`, "", ""},
+		{"a form", `<h1>T</h1><form><p class=author>Ann</p></form>`, "", ""},
+		{"a change", `<h1>T</h1><p>Last updated on <time datetime="2024-01-02">then</time></p>`, "", ""},
+		{"a change in words", `<h1>T</h1><p class=date>Last modified: January 2, 2024</p>`, "", ""},
+		{
+			"a day and a change",
+			`<h1>T</h1><p class=date>January 2, 2024, updated March 3, 2024</p>`, "2024-01-02", "",
+		},
+		{
+			"what is sold",
+			`<meta property=og:type content=product><h1>T</h1><p class=author>Ann</p><time datetime="2024-01-02"></time>`, "", "",
+		},
 		{"an address is no author", `<script type="application/ld+json">{"author":"https://a.test/ann"}</script>`, "", ""},
 	} {
 		meta := convertPage(t, tt.html, convert.Options{}).Meta

@@ -2,6 +2,8 @@ package head
 
 import (
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
@@ -37,7 +39,8 @@ func (h *Head) readBelow(root *html.Node) {
 	}
 }
 
-// Forget drops the author and the date that were read from a page that lists others: they are those of the first.
+// Forget drops the author and the date that were read from a page that lists others, or sells something: they are those
+// of the first, or of somebody who says what he thinks of it.
 func (h *Head) Forget() {
 	for _, key := range h.guessed {
 		delete(h.Meta, key)
@@ -56,7 +59,8 @@ func readByline(meta page.Meta, root *html.Node) {
 			continue
 		}
 		if skip[n.Parent] || dom.Is(n, atom.Nav, atom.Footer, atom.Script, atom.Style, atom.Noscript, atom.Template, atom.Svg,
-			atom.Head) || dom.Attr(n, "aria-hidden") == "true" { // such as initials in place of a portrait
+			atom.Head, atom.Form) || dom.HasClass(n, saidByOthers...) ||
+			dom.Attr(n, "aria-hidden") == "true" { // such as initials in place of a portrait
 			skip[n] = true
 			continue
 		}
@@ -79,6 +83,9 @@ func readByline(meta page.Meta, root *html.Node) {
 		}
 	}
 }
+
+// saidByOthers are the classes of boxes in which others say what they think of what the page is about.
+var saidByOthers = strings.Fields("review reviews customer-review customer-reviews testimonial testimonials")
 
 // authorNames are the names of elements that say who wrote a page.
 var authorNames = dom.Names(`byline by-line author author-name post-author entry-author byline-name byline-author
@@ -103,7 +110,8 @@ var (
 		`(?:article |story |post |posted |written |published |created |reported |authored )?by|` +
 		`author|von|par|por|from)\b\s*:?\s*)+`)
 	bylineEnd = lazy.Pattern(`(?i)\s*(?:[|•·–—(@<]|\s-\s|\bon\s|\bin\s|\bat\s\d|\bpublished\b|\bupdated\b|` +
-		`\bposted\b|\blast\b|\bsaid\b|\bfollow\b|\s\d).*$`)
+		`\bposted\b|\blast\b|\bsaid\b|\bfollow\b|\s\d|` +
+		`\s(?:jan|feb|mar|apr|may|june?|july?|aug|sept?|oct|nov|dec)[a-z]*\.?\s\d).*$`)
 )
 
 // byline returns the name in a byline, or "" if s is not a name: one to eight words that begin with a letter.
@@ -111,10 +119,23 @@ func byline(s string) string {
 	s = strings.TrimSpace(bylineEnd().ReplaceAllString(bylineStart().ReplaceAllString(s, ""), ""))
 	s = strings.Trim(s, " ,;:/")
 	if s == "" || len(s) > 120 || strings.Contains(s, "://") || strings.ContainsAny(s, "»›") ||
-		len(strings.Fields(s)) > 12 {
+		len(strings.Fields(s)) > 12 || !nameLike(s) {
 		return ""
 	}
 	return s
+}
+
+// nameLike reports whether s may be a name, and is not a label, a placeholder or a sentence: of three words or more at
+// most half begin with a small letter.
+func nameLike(s string) bool {
+	words, small := strings.Fields(s), 0
+	for _, word := range words {
+		if first, _ := utf8.DecodeRuneInString(word); unicode.IsLower(first) {
+			small++
+		}
+	}
+	return strings.ContainsFunc(s, unicode.IsLetter) && !strings.EqualFold(s, "name") &&
+		(len(words) < 3 || small*2 <= len(words))
 }
 
 var dateNames = dom.Names(`date published publish-date pub-date posted posted-on post-date entry-date time-stamp
@@ -125,8 +146,32 @@ var writtenDate = lazy.Pattern(`(?i)\b(?:` +
 	`(\d{1,2})(?:st|nd|rd|th)?\.? (jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?,? (\d{4})|` +
 	`(\d{4}-\d{2}-\d{2})\b)`)
 
+// revision ends what stands before the date of a change.
+var revision = lazy.Pattern(
+	`(?i)\b(?:modified|updated|edited|revised|reviewed|changed|geändert|aktualisiert)\b\W{0,3}(?:on|at|by|am)?\W*$`)
+
+// revised reports whether the text before n in its line says that what follows is the date of a change.
+func revised(n *html.Node) bool {
+	before := n.PrevSibling
+	if before == nil && dom.Is(n.Parent, atom.Span, atom.P, atom.B, atom.Strong, atom.Em, atom.Small) {
+		before = n.Parent.PrevSibling
+	}
+	for before != nil && before.Type == html.TextNode && chars.Blank(before.Data) {
+		before = before.PrevSibling
+	}
+	if before == nil {
+		return false
+	}
+	text := chars.OneLine(dom.Text(before))
+	return len(text) < 200 && revision().MatchString(text)
+}
+
 // elementDate returns the date in the attributes of an element or, when its name says that it is a date, in its text.
+// The date of a change is none.
 func elementDate(n *html.Node) string {
+	if revised(n) {
+		return ""
+	}
 	if dom.Is(n, atom.Time) || strings.HasPrefix(dom.Attr(n, "itemprop"), "date") {
 		for _, s := range []string{dom.Attr(n, "datetime"), dom.Attr(n, "content")} {
 			if d := Date(s); d != "" {
@@ -136,8 +181,11 @@ func elementDate(n *html.Node) string {
 	} else if !dom.Named(n, dateNames) {
 		return ""
 	}
-	text := dom.Text(n)
+	text := chars.OneLine(dom.Text(n))
 	if len(text) > 400 {
+		return ""
+	}
+	if at := writtenDate().FindStringIndex(text); at == nil || revision().MatchString(text[:at[0]]) {
 		return ""
 	}
 	return WordedDate(text)

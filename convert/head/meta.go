@@ -16,7 +16,7 @@ import (
 
 // Rules are the tables of this package, which count in the version of the rules.
 var Rules = []any{
-	menuNames, metaKeys, dateKeys, authorKeys, dateForms, dayForms, authorNames, dateNames,
+	menuNames, metaKeys, dateKeys, authorKeys, dateForms, dayForms, authorNames, dateNames, saidByOthers,
 }
 
 // metaKeys are the names of meta elements that are kept unchanged, besides all that begin with "article:".
@@ -129,7 +129,8 @@ func Read(root *html.Node, u *url.URL) Head {
 	if h.Meta["date"] == "" {
 		h.guessed = append(h.guessed, "date")
 		if t := dom.Find(root, func(n *html.Node) bool {
-			return dom.Is(n, atom.Time) && Date(dom.Attr(n, "datetime")) != "" && !dom.Within(n, atom.Footer, atom.Nav)
+			return dom.Is(n, atom.Time) && Date(dom.Attr(n, "datetime")) != "" && !dom.Within(n, atom.Footer, atom.Nav) &&
+				!revised(n)
 		}); t != nil {
 			Put(h.Meta, "date", Date(dom.Attr(t, "datetime")))
 		}
