@@ -387,7 +387,7 @@ func (k *kv) applyReserved(reserved int64, batches ...*batch) error {
 			k.queue = append(k.queue, b)
 		}
 	}
-	k.w.signal()
+	k.w.signal(len(k.ahead) > 0 || k.queued > gatherBytes)
 	return nil
 }
 
@@ -443,7 +443,7 @@ func (k *kv) ask(b *batch) (taken bool, err error) {
 	}
 	k.queue = append(k.queue, b)
 	k.mu.Unlock()
-	k.w.signal()
+	k.w.signal(true)
 	return true, <-b.barrier
 }
 

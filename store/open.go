@@ -91,7 +91,9 @@ func open(o Options, d disk) (*Store, error) {
 		kv: &kv{
 			most: o.Memory / 5 * 4,
 			seal: seal, log: o.Log, dir: o.Dir, disk: d, pending: map[string]pending{}, decoded: newDecoded(tiers.records),
-			w:      writer{wake: make(chan struct{}, 1), quit: make(chan struct{}), done: make(chan struct{})},
+			w: writer{
+				wake: make(chan struct{}, 1), hurry: make(chan struct{}, 1), quit: make(chan struct{}), done: make(chan struct{}),
+			},
 			syncer: newSyncer(),
 		},
 	}
