@@ -89,6 +89,7 @@ type Field struct{ Name, Value string }
 
 // List returns the fields by name.
 func (f Fields) List() (list []Field) {
+	list = make([]Field, 0, strings.Count(string(f), "\n"))
 	for line := range strings.Lines(string(f)) {
 		name, value, _ := strings.Cut(strings.TrimSuffix(line, "\n"), ": ")
 		list = append(list, Field{name, value})
@@ -97,13 +98,38 @@ func (f Fields) List() (list []Field) {
 	return list
 }
 
-// MarshalJSON writes the fields as an object of lists.
+// MarshalJSON writes the fields as an object of lists. It is called twice for each request that is kept in a file.
 func (f Fields) MarshalJSON() ([]byte, error) {
-	m := map[string][]string{}
+	b := append(make([]byte, 0, len(f)+len(f)/2+16), '{')
+	last := "\n" // no name
 	for _, field := range f.List() {
-		m[field.Name] = append(m[field.Name], field.Value)
+		if field.Name == last {
+			b = append(b, ',')
+		} else {
+			if len(b) > 1 {
+				b = append(b, "],"...)
+			}
+			b, last = append(appendText(b, field.Name), ":["...), field.Name
+		}
+		b = appendText(b, field.Value)
 	}
-	return json.Marshal(m)
+	if len(b) > 1 {
+		b = append(b, ']')
+	}
+	return append(b, '}'), nil
+}
+
+// appendText appends a JSON string.
+func appendText(b []byte, s string) []byte {
+	for i := range len(s) {
+		if c := s[i]; c < ' ' || c > '~' || strings.IndexByte(`"\\<>&`, c) >= 0 {
+			quoted, _ := json.Marshal(s) // a string always has a form
+			return append(b, quoted...)
+		}
+	}
+	b = append(b, '"')
+	b = append(b, s...)
+	return append(b, '"')
 }
 
 // JSONSchema describes that object.
