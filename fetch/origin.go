@@ -92,6 +92,9 @@ func (f *Fetcher) lookup(a *attempt) *store.Found {
 	q := store.Query{URI: cacheKey(a.url), Host: a.url.Hostname(), Page: a.root}
 	if a.recalls() {
 		q.Recipes = func(r *store.Response) (ofPage, ofBody string) {
+			if !classify(a.req.Own, r.Status, r.Header).converted() {
+				return "", "" // it is no page: none is kept
+			}
 			ofBody = a.recipeFor(a.wanted, r.Header)
 			return a.madeFrom(ofBody, r.Body), ofBody
 		}

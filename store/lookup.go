@@ -13,7 +13,7 @@ type Query struct {
 	Page page.Key // for the renditions kept by it
 
 	// Recipes returns the recipes of the renditions that suit a stored response: the one kept by page, and the one made of
-	// the response's body. If nil, no rendition is read.
+	// the response's body. If nil, or where they are empty, no rendition is read.
 	Recipes func(*Response) (ofPage, ofBody string)
 }
 
@@ -40,8 +40,12 @@ func (s *Store) Lookup(q Query) *Found {
 	if len(found.Responses) > 0 && q.Recipes != nil {
 		newest := found.Responses[0]
 		ofPage, ofBody := q.Recipes(newest)
-		found.OfPage, _ = s.PageRendition(q.Page, ofPage)
-		found.OfBody, _ = s.Rendition(newest.Body, ofBody)
+		if ofPage != "" {
+			found.OfPage, _ = s.PageRendition(q.Page, ofPage)
+		}
+		if ofBody != "" {
+			found.OfBody, _ = s.Rendition(newest.Body, ofBody)
+		}
 	}
 	return found
 }
