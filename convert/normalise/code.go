@@ -1,6 +1,7 @@
 package normalise
 
 import (
+	"cmp"
 	"strings"
 	"unicode"
 
@@ -20,7 +21,7 @@ func normaliseCode(n *html.Node) {
 	if lang != "" {
 		dropLanguageLabel(n, lang)
 	} else {
-		lang = writtenLanguage(code)
+		lang = cmp.Or(signature(n), writtenLanguage(code))
 	}
 	pre.Attr = []html.Attribute{{Key: dom.LangAttr, Val: lang}}
 	if id := dom.Attr(n, "id"); id != "" {
@@ -79,6 +80,8 @@ func digitsOnly(s string) bool {
 // such lines, or a code element that is set as a block.
 func codeBlock(n *html.Node) bool {
 	switch {
+	case signature(n) != "":
+		return true
 	case dom.Is(n, atom.Div) && dom.HasClass(n, "fragment"): // Doxygen
 		return dom.Find(n, func(d *html.Node) bool { return dom.Is(d, atom.Div) && dom.HasClass(d, "line") }) != nil
 	case dom.Is(n, atom.Div) && dom.HasClass(n, editorClasses...):
@@ -90,6 +93,18 @@ func codeBlock(n *html.Node) bool {
 			!dom.Contains(n, atom.Pre)
 	}
 	return false
+}
+
+// signature returns the language of the declaration of a type or a method that Javadoc and Dokka show without a pre, ""
+// if n is none. Haddock's are lines of links, and stay that: as code they cost its pages structure .06.
+func signature(n *html.Node) string {
+	switch {
+	case dom.Is(n, atom.Div) && dom.HasClass(n, "member-signature", "type-signature"):
+		return "java"
+	case dom.Is(n, atom.Div) && dom.HasClass(n, "symbol") && dom.HasClass(n, "monospace"):
+		return "kotlin"
+	}
+	return ""
 }
 
 // linesAlone reports whether a code element has several lines and its block holds nothing else.
