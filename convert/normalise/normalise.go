@@ -20,7 +20,7 @@ import (
 var Rules = []any{
 	gutterClasses, notCode, lineClasses, langPrefixes, KnownLanguages, lazySources, trackers, spacerNames,
 	callouts, labelPrefixes, langKeys, editorClasses, editorTextClasses, calloutBoxes, titledBoxes, boxPrefixes,
-	kindPrefixes, calloutTitles, apartNames, boxNames, boxesNames, depthKeys, depthClasses, commentParts,
+	kindPrefixes, calloutTitles, apartNames, gapNames, boxNames, boxesNames, depthKeys, depthClasses, commentParts,
 	quoteBoxes, quoteHeads, quoteLines, quotedNames, postBoxes, partRoles,
 }
 

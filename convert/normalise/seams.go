@@ -19,6 +19,9 @@ import (
 // apartNames are classes of text that is for screen readers alone. Their styles take it out of the line.
 var apartNames = dom.Names("visually-hidden sr-only screen-reader screen-reader-text assistive-text")
 
+// gapNames are classes of elements without text in which styles draw what parts their neighbours: a bar, or a dot.
+var gapNames = dom.Names("sep separator divider spacer")
+
 // boxNames and boxesNames are classes, of widely used style sheets, of boxes in a line, and of what sets its children
 // side by side as boxes.
 var (
@@ -54,6 +57,9 @@ func (s *seams) walk(n *html.Node) {
 		case dom.IsBlock(c):
 			s.last = nil
 			s.walk(c)
+			s.last = nil
+		case dom.Named(c, gapNames) && c.FirstChild == nil:
+			c.AppendChild(dom.NewText(" "))
 			s.last = nil
 		default:
 			s.walk(c)
