@@ -236,3 +236,27 @@ func TestAPeersAnswerToAnotherVariantDoesNotAnswer(t *testing.T) {
 	}
 	a.wantAsked(2)
 }
+
+// A reload that finds the page gone is answered without peers, which may have stored it: they are told to drop it.
+func TestPeersDropWhatAReloadFindsGone(t *testing.T) {
+	status := http.StatusOK
+	_, b, _ := peers(t, func(w http.ResponseWriter, _ *http.Request) {
+		respond(w, status, "page", map[int]string{200: "Cache-Control: max-age=60", 404: "X-A: b"}[status])
+	})
+	if err := b.store.TellPurges(true); err != nil {
+		t.Fatal(err)
+	}
+	b.get("Cache-Control: no-cache")
+	if n := b.store.PurgeCount(); n != 0 {
+		t.Errorf("%d purges by a page that is there", n)
+	}
+	if _, err := b.store.DeleteResponses(cache.Key(b.request(http.MethodGet, "/"))); err != nil {
+		t.Fatal(err)
+	}
+	before := b.store.PurgeCount()
+	status = http.StatusNotFound
+	b.get("Cache-Control: no-cache") // it has nothing stored itself
+	if n := b.store.PurgeCount() - before; n != 1 {
+		t.Errorf("%d purges by a page that is gone, want 1", n)
+	}
+}
