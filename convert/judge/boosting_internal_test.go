@@ -140,7 +140,8 @@ func train(m *matrix, p params) forest {
 			root.H += h[r]
 		}
 		best(root)
-		tree := []fork{{}}
+		forks := []fork{{}}
+		answers := []float32{0}
 		leaves := []*leaf{root}
 		for len(leaves) < p.leaves {
 			k := -1
@@ -153,7 +154,7 @@ func train(m *matrix, p params) forest {
 				break
 			}
 			l := leaves[k]
-			a, b := &leaf{at: len(tree)}, &leaf{at: len(tree) + 1}
+			a, b := &leaf{at: len(forks)}, &leaf{at: len(forks) + 1}
 			for _, r := range l.rows {
 				to := a
 				if int(binned[l.f][r]) > l.bin {
@@ -163,20 +164,22 @@ func train(m *matrix, p params) forest {
 				to.G += g[r]
 				to.H += h[r]
 			}
-			tree[l.at] = fork{int16(l.f), int16(len(tree)), cuts[l.f][l.bin]}
-			tree = append(tree, fork{}, fork{})
+			forks[l.at] = fork{int16(l.f), int16(len(forks)), cuts[l.f][l.bin]}
+			forks, answers = append(forks, fork{}, fork{}), append(answers, 0, 0)
 			best(a)
 			best(b)
 			leaves[k] = a
 			leaves = append(leaves, b)
 		}
 		for _, l := range leaves {
-			tree[l.at] = fork{-1, 0, float32(-p.rate * l.G / (l.H + p.l2))}
+			forks[l.at], answers[l.at] = leafAt(l.at), float32(-p.rate*l.G/(l.H+p.l2))
 		}
-		out = append(out, tree)
-		one := forest{tree}
+		grown := tree{forks: forks, answers: answers}
+		grown.measure()
+		out = append(out, grown)
+		one := forest{grown}
 		for i := range n {
-			score[i] += float64(one.sum(&m.x[i]))
+			score[i] += float64(one.sumOf(&m.x[i]))
 		}
 	}
 	return out

@@ -123,11 +123,17 @@ func (t *outline) judge(kind rules.PageType, trees forest) []float32 {
 	facts := t.facts(kind)
 	t.kind = kind
 	chance := make([]float32, len(t.blocks))
-	var f [featureCount]float32
-	for i := range t.blocks {
-		guard.Check(t.ctx)
-		t.features(i, facts, &f)
-		chance[i] = sigmoid(trees.sum(&f))
+	var fs [together][featureCount]float32
+	for from := 0; from < len(chance); from += together {
+		some := chance[from:min(from+together, len(chance))]
+		for n := range some {
+			guard.Check(t.ctx)
+			t.features(from+n, facts, &fs[n])
+		}
+		odds := trees.sum(&fs)
+		for n := range some {
+			some[n] = sigmoid(odds[n])
+		}
 	}
 	if kind == rules.Article {
 		t.dropComments(chance)

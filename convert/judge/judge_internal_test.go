@@ -20,7 +20,7 @@ func TestModelIsReadAndSummed(t *testing.T) {
 	}
 	for _, tt := range []struct{ first, fifth, want float32 }{{2.5, 0, 0}, {3, 0, 1.25}, {3, .1, 1.5}} {
 		f := [featureCount]float32{0: tt.first, 4: tt.fifth}
-		if got := m.forest.sum(&f); got != tt.want {
+		if got := m.forest.sumOf(&f); got != tt.want {
 			t.Errorf("sum with features %v, %v = %v, want %v", tt.first, tt.fifth, got, tt.want)
 		}
 	}

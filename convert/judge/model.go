@@ -5,6 +5,7 @@ import (
 	_ "embed"
 	"fmt"
 	"io"
+	"math"
 	"strconv"
 	"strings"
 	"sync"
@@ -80,51 +81,84 @@ func parseWeight(s string) (float32, error) {
 }
 
 // forest is a sum of decision trees: log odds that a block is content.
-type forest [][]fork
+type forest []tree
 
-// fork is a node of a tree. A block whose feature is at most value goes on at low, other blocks at low+1. A leaf has
-// feature -1 and the answer value.
+// tree is a decision tree. Every path through it takes as many steps as the longest one, so that the processor can
+// follow those of several blocks at once: a leaf leads to itself.
+type tree struct {
+	forks   []fork
+	answers []float32 // of leaves
+	steps   int
+}
+
+// fork is a node of a tree. A block whose feature is at most value goes on at low, other blocks at low+1.
 type fork struct {
 	feature, low int16
 	value        float32
 }
 
+// leafAt returns the fork of a leaf at a place.
+func leafAt(at int) fork { return fork{0, int16(at), float32(math.Inf(1))} }
+
 // grow adds the tree that fields describe: FEATURE:LOW:VALUE for a split, VALUE for a leaf.
 func (t *forest) grow(fields []string) error {
-	tree := make([]fork, len(fields))
+	n := tree{forks: make([]fork, len(fields)), answers: make([]float32, len(fields))}
 	for i, field := range fields {
-		tree[i].feature = -1
-		if feature, rest, ok := strings.Cut(field, ":"); ok {
-			low, value, _ := strings.Cut(rest, ":")
-			f, err := strconv.Atoi(feature)
-			l, err2 := strconv.Atoi(low)
-			if err != nil || err2 != nil || f < 0 || f >= featureCount || l <= i || l+1 >= len(fields) {
-				return fmt.Errorf("split %q", field)
-			}
-			tree[i].feature, tree[i].low, field = int16(f), int16(l), value
-		}
+		feature, rest, split := strings.Cut(field, ":")
 		var err error
-		if tree[i].value, err = parseWeight(field); err != nil {
+		if !split {
+			n.forks[i] = leafAt(i)
+			if n.answers[i], err = parseWeight(field); err != nil {
+				return err
+			}
+			continue
+		}
+		low, value, _ := strings.Cut(rest, ":")
+		f, err := strconv.Atoi(feature)
+		l, err2 := strconv.Atoi(low)
+		if err != nil || err2 != nil || f < 0 || f >= featureCount || l <= i || l+1 >= len(fields) {
+			return fmt.Errorf("split %q", field)
+		}
+		n.forks[i].feature, n.forks[i].low = int16(f), int16(l)
+		if n.forks[i].value, err = parseWeight(value); err != nil {
 			return err
 		}
 	}
-	*t = append(*t, tree)
+	n.measure()
+	*t = append(*t, n)
 	return nil
 }
 
-// sum adds up the trees' answers.
-func (t forest) sum(f *[featureCount]float32) float32 {
-	total := float32(0)
-	for _, tree := range t {
-		i := int16(0)
-		for tree[i].feature >= 0 {
-			s := &tree[i]
-			i = s.low
-			if f[s.feature] > s.value {
-				i++
+// measure counts the steps.
+func (n *tree) measure() {
+	depth := make([]int, len(n.forks))
+	for i, s := range n.forks {
+		if n.steps = max(n.steps, depth[i]); int(s.low) != i {
+			depth[s.low], depth[s.low+1] = depth[i]+1, depth[i]+1
+		}
+	}
+}
+
+// together is how many blocks a forest judges at once.
+const together = 8
+
+// sum adds up the trees' answers for some blocks, given their features.
+func (t forest) sum(fs *[together][featureCount]float32) (totals [together]float32) {
+	for k := range t {
+		tree := &t[k]
+		var at [together]int
+		for range tree.steps {
+			for n := range at {
+				s, up := &tree.forks[at[n]], 0
+				if fs[n][s.feature] > s.value {
+					up = 1 // no branch: half of them would be mispredicted
+				}
+				at[n] = int(s.low) + up
 			}
 		}
-		total += tree[i].value
+		for n := range at {
+			totals[n] += tree.answers[at[n]]
+		}
 	}
-	return total
+	return totals
 }

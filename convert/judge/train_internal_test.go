@@ -69,7 +69,7 @@ func TestTrainModel(t *testing.T) {
 		for i, s := range unseen {
 			chance := make([]float32, len(features[i]))
 			for j := range chance {
-				chance[j] = sigmoid(trees.sum(&features[i][j]))
+				chance[j] = sigmoid(trees.sumOf(&features[i][j]))
 			}
 			o := newOutline(t.Context(), s.page.Body, s.choice, odds{})
 			keep := o.decide(chance, o.bestCut(chance))
@@ -259,9 +259,9 @@ func writeModel(o odds, fo forest) string {
 	}
 	for _, tree := range fo {
 		b.WriteString("tree")
-		for _, n := range tree {
-			if n.feature < 0 {
-				fmt.Fprintf(&b, " %s", strconv.FormatFloat(float64(n.value), 'g', 4, 32))
+		for i, n := range tree.forks {
+			if int(n.low) == i {
+				fmt.Fprintf(&b, " %s", strconv.FormatFloat(float64(tree.answers[i]), 'g', 4, 32))
 			} else {
 				fmt.Fprintf(&b, " %d:%d:%s", n.feature, n.low, strconv.FormatFloat(float64(n.value), 'g', -1, 32))
 			}
