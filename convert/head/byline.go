@@ -169,17 +169,16 @@ func revised(n *html.Node) bool {
 // elementDate returns the date in the attributes of an element or, when its name says that it is a date, in its text.
 // The date of a change is none.
 func elementDate(n *html.Node) string {
-	if revised(n) {
+	stated := dom.Is(n, atom.Time) || strings.HasPrefix(dom.Attr(n, "itemprop"), "date")
+	if !stated && !dom.Named(n, dateNames) || revised(n) {
 		return ""
 	}
-	if dom.Is(n, atom.Time) || strings.HasPrefix(dom.Attr(n, "itemprop"), "date") {
+	if stated {
 		for _, s := range []string{dom.Attr(n, "datetime"), dom.Attr(n, "content")} {
 			if d := Date(s); d != "" {
 				return d
 			}
 		}
-	} else if !dom.Named(n, dateNames) {
-		return ""
 	}
 	text := chars.OneLine(dom.Text(n))
 	if len(text) > 400 {
