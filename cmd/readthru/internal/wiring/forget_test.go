@@ -25,6 +25,7 @@ import (
 	"github.com/readthru/readthru/cmd/readthru/internal/daemon"
 	"github.com/readthru/readthru/cmd/readthru/internal/settings"
 	"github.com/readthru/readthru/knowledge"
+	"github.com/readthru/readthru/page"
 )
 
 // A diskReader finds texts in the files of a data directory, whatever they are packed in.
@@ -132,6 +133,10 @@ const (
 	wordOfBase    = "wqondlebase"
 	wordOfFile    = "yqandrilfile"
 	wordOfMemo    = "kqestermemo"
+	wordOfNote    = "fqelbannote"
+	wordOfData    = "gqorvandata"
+	wordOfTagged  = "pqadrictagged"
+	wordOfAddress = "bqulmeaddress"
 	wordOfKept    = "hquivenkept"
 )
 
@@ -156,6 +161,16 @@ func (f *forgotten) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		word = wordOfBase
 	case "/kept":
 		word = wordOfKept
+	case "/" + wordOfAddress:
+	case "/data", "/tagged":
+		word = wordOfData
+		if r.URL.Path == "/tagged" {
+			word = wordOfTagged
+			w.Header().Set("Cache-Tag", "forgotten")
+		}
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = fmt.Fprintf(w, `{"text": %q, "more": %q}`, word, strings.Repeat("It goes on for a while. ", 40))
+		return
 	default:
 		http.NotFound(w, r)
 		return
@@ -273,6 +288,32 @@ func rememberAndForget(t *testing.T, running bool, dir, origin string, do func(f
 		return err
 	})
 	do(func(_ *api.Client, c *Core) error { return c.knowledge.Describe(ctx) })
+	fetch(api.FetchRequest{URL: "/" + wordOfAddress})
+	note := ""
+	do(func(b *api.Client, _ *Core) error {
+		n, err := b.AddNote(ctx, api.NewNote{
+			Text: "The note says " + wordOfNote + ".", Label: wordOfNote, Pages: []string{origin + "/kept"},
+			Subjects: []string{wordOfNote}, Metadata: page.Metadata{"said": wordOfNote},
+		})
+		if err == nil {
+			note = n.ID
+		}
+		return err
+	})
+	for _, path := range []string{"/data", "/tagged"} { // which a page's scripts load
+		do(func(_ *api.Client, c *Core) error {
+			req, err := http.NewRequestWithContext(ctx, http.MethodGet, origin+path, http.NoBody)
+			if err != nil {
+				return err
+			}
+			resp, err := c.cache.RoundTrip(req)
+			if err != nil {
+				return err
+			}
+			_, err = io.Copy(io.Discard, resp.Body)
+			return errors.Join(err, resp.Body.Close())
+		})
+	}
 
 	tails := func(words ...string) (tails []string) {
 		for _, w := range words {
@@ -280,7 +321,8 @@ func rememberAndForget(t *testing.T, running bool, dir, origin string, do func(f
 		}
 		return tails
 	}
-	gone := tails(wordOfTitle, wordOfHeading, wordOfText, wordOfOld, wordOfTwin, wordOfBase, wordOfFile, wordOfMemo)
+	gone := tails(wordOfTitle, wordOfHeading, wordOfText, wordOfOld, wordOfTwin, wordOfBase, wordOfFile, wordOfMemo,
+		wordOfNote, wordOfData, wordOfTagged, wordOfAddress)
 	before := textsOnDisk(t, dir, gone...)
 	var places []string
 	for _, w := range gone {
@@ -299,12 +341,19 @@ func rememberAndForget(t *testing.T, running bool, dir, origin string, do func(f
 		}
 	}
 
-	for _, path := range []string{"/page", "/moved", "/twin"} {
+	for _, path := range []string{"/page", "/moved", "/twin", "/" + wordOfAddress} {
 		do(func(b *api.Client, _ *Core) error { return b.DeletePage(ctx, origin+path) })
 	}
 	for _, name := range []string{"scraped", "files", "texts"} {
 		do(func(b *api.Client, _ *Core) error {
 			_, err := b.DeleteBase(ctx, name)
+			return err
+		})
+	}
+	do(func(b *api.Client, _ *Core) error { return b.DeleteNote(ctx, note) })
+	for _, sel := range []api.Selection{{URL: origin + "/data"}, {Tag: "forgotten"}} {
+		do(func(b *api.Client, _ *Core) error {
+			_, err := b.Uncache(ctx, sel)
 			return err
 		})
 	}
@@ -314,6 +363,9 @@ func rememberAndForget(t *testing.T, running bool, dir, origin string, do func(f
 	})
 	after := textsOnDisk(t, dir, gone...)
 	for _, w := range gone {
+		if w == wordOfAddress[2:] {
+			after[w] = slices.DeleteFunc(after[w], func(place string) bool { return place == ".jsonl" }) // the log of requests
+		}
 		if len(after[w]) > 0 {
 			t.Errorf("%q is still on disk: in %v", w, after[w])
 		}
