@@ -150,7 +150,7 @@ search-corpus: ## how well search finds, on judged collections: CORPUS=dir with 
 
 search-docs: ## how well search and its peers find what agents ask of documentation: DOCS=dir, /usr/share/doc of Debian 12 with the -doc packages that bench/search/main.go names
 	@test -n "$(DOCS)" -a -d "$(DOCS)" || { echo "search-docs: skipped: no folder DOCS=$(DOCS)"; exit 0; }; \
-	cd bench/search && go run . -docs "$(DOCS)" && go run . -docs "$(DOCS)" -misspelt
+	cd bench/search && for set in agent misspelt concept; do go run . -docs "$(DOCS)" -queries $$set || exit 1; done
 
 dist: wasm ## a release in dist/: archives, packages, an image, manifests, bill of materials and checksums; ONLY=deb makes the debs
 	go run ./internal/packaging $(if $(ONLY),-only $(ONLY))

@@ -28,6 +28,11 @@ var agentQueries string
 //go:embed testdata/misspelt-queries.tsv
 var misspeltQueries string
 
+// conceptQueries say in other words what pages are about, with the pages. They were written before any result was seen.
+//
+//go:embed testdata/concept-queries.tsv
+var conceptQueries string
+
 // manuals are the folders below the folder of Debian's documentation that the queries ask about, by the name that a
 // page's address begins with, and where their pages stand on the web.
 var manuals = []struct{ name, folder, web, ext string }{
@@ -42,32 +47,30 @@ var manuals = []struct{ name, folder, web, ext string }{
 // repeating are pages that hold other pages of their manual once more.
 var repeating = []string{"node:all", "sqlite:capi3ref"}
 
-// readDocumentation returns the manuals below a folder with the queries that agents ask of them.
-func readDocumentation(ctx context.Context, dir string) (*collection, error) {
+// readDocumentation returns the manuals below a folder with a set of queries, once for each way to ask them.
+func readDocumentation(ctx context.Context, dir, set string) (list []*collection, err error) {
 	docs, address, err := readManuals(ctx, dir)
 	if err != nil {
 		return nil, err
 	}
-	c := &collection{name: "documentation", docs: docs}
-	c.queries, err = readQueries(agentQueries, 1, address)
-	return c, err
-}
-
-// readMisspelt returns the manuals twice: with misspelt queries, and with these as they were meant.
-func readMisspelt(ctx context.Context, dir string) ([]*collection, error) {
-	docs, address, err := readManuals(ctx, dir)
-	if err != nil {
-		return nil, err
-	}
-	var list []*collection
-	for i, name := range []string{"misspelt", "spelt right"} {
+	ask := func(name, table string, column int) {
 		c := &collection{name: name, docs: docs}
-		if c.queries, err = readQueries(misspeltQueries, 1+i, address); err != nil {
-			return nil, err
-		}
-		list = append(list, c)
+		var wrong error
+		c.queries, wrong = readQueries(table, column, address)
+		list, err = append(list, c), errors.Join(err, wrong)
 	}
-	return list, nil
+	switch set {
+	case "agent":
+		ask("documentation", agentQueries, 1)
+	case "misspelt":
+		ask("misspelt", misspeltQueries, 1)
+		ask("spelt right", misspeltQueries, 2)
+	case "concept":
+		ask("concepts", conceptQueries, 1)
+	default:
+		err = fmt.Errorf("-queries: there is no set %q", set)
+	}
+	return list, err
 }
 
 // readManuals converts the pages of the manuals below a folder, as the proxy does. Address has them by what the queries

@@ -4,12 +4,11 @@
 //	go run . [-corpus FOLDER] [-docs FOLDER] [-copies N] [-only readthru]
 //	go run . -docs FOLDER -copies 32 -only readthru -clients 1,2,8
 //	go run . -docs FOLDER -places
-//	go run . -docs FOLDER -misspelt
+//	go run . -docs FOLDER -queries misspelt|concept
 //
 // The corpus is a folder of test collections as BEIR has them (corpus.jsonl, queries.jsonl, qrels.tsv). The docs are
-// where Debian 12 installs python3-doc, postgresql-doc, git-doc, sqlite3-doc, nodejs-doc and golang-doc, which
-// testdata/agent-queries.tsv and, with mistakes, testdata/misspelt-queries.tsv ask about: /usr/share/doc. PostgreSQL is
-// measured where it is installed.
+// where Debian 12 installs python3-doc, postgresql-doc, git-doc, sqlite3-doc, nodejs-doc and golang-doc, which the
+// queries in testdata ask about: /usr/share/doc. PostgreSQL is measured where it is installed.
 //
 // It is a module of its own, so that what it measures against is no part of readthru.
 package main
@@ -33,14 +32,15 @@ func main() {
 	only := flag.String("only", "", "measure this engine alone")
 	clients := flag.String("clients", "", "ask the queries by so many clients at once, too: numbers with commas between")
 	places := flag.Bool("places", false, "with -docs: measure how often the first hit leads to what a query names")
-	misspelt := flag.Bool("misspelt", false, "with -docs: ask queries with a mistake each, and the same without")
+	queries := flag.String("queries", "agent", "with -docs: what to ask: agent, what agents do; misspelt, queries with a "+
+		"mistake each, and the same without; concept, what pages are about in other words")
 	verbose := flag.Bool("v", false, "with -places: name the definitions that it does not lead to")
 	flag.Parse()
 	var err error
 	if *places {
 		err = runPlaces(*docs, *verbose)
 	} else {
-		err = run(*dir, *docs, *misspelt, *copies, *only, *clients)
+		err = run(*dir, *docs, *queries, *copies, *only, *clients)
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "search:", err)
@@ -57,7 +57,7 @@ type engine interface {
 	close() error
 }
 
-func run(dir, docs string, misspelt bool, copies int, only, clients string) error {
+func run(dir, docs, queries string, copies int, only, clients string) error {
 	ctx := context.Background()
 	atOnce, err := numbers(clients)
 	if err != nil {
@@ -73,19 +73,12 @@ func run(dir, docs string, misspelt bool, copies int, only, clients string) erro
 			return err
 		}
 	}
-	switch {
-	case docs != "" && misspelt:
-		list, err := readMisspelt(ctx, docs)
+	if docs != "" {
+		list, err := readDocumentation(ctx, docs, queries)
 		if err != nil {
 			return err
 		}
 		collections = append(collections, list...)
-	case docs != "":
-		c, err := readDocumentation(ctx, docs)
-		if err != nil {
-			return err
-		}
-		collections = append(collections, c)
 	}
 	fmt.Printf("%-10s %-16s %8s %10s %8s %8s %9s %9s %9s\n", "engine", "collection", "docs", "docs/s", "disk", "nDCG@10",
 		"p50", "p90", "p99")

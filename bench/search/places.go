@@ -124,9 +124,9 @@ func share(n, of int) float64 { return float64(n) / float64(of) }
 
 func runPlaces(docs string, verbose bool) error {
 	ctx := context.Background()
-	c, err := readDocumentation(ctx, docs)
+	list, err := readDocumentation(ctx, docs, "agent")
 	if err != nil {
 		return err
 	}
-	return measurePlaces(ctx, c, verbose)
+	return measurePlaces(ctx, list[0], verbose)
 }
