@@ -20,16 +20,6 @@ func userOf(ctx context.Context) string {
 	return who.Name()
 }
 
-// Doors by which the readers of a [Client] come.
-const (
-	DoorMCP       = journal.DoorMCP
-	DoorCommand   = journal.DoorCommand
-	DoorDashboard = journal.DoorDashboard
-)
-
-// doorField is the field by which a client of ours says by which door its reader came.
-const doorField = "X-Readthru-Door"
-
 // asking returns the context of a request, with who asks. A request that this server makes of itself is asked by whom
 // it makes it for.
 func asking(r *http.Request) context.Context {

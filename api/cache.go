@@ -10,12 +10,6 @@ import (
 	"github.com/readthru/readthru/page"
 )
 
-// cacheQuery asks for the stored responses of a URL.
-type cacheQuery struct {
-	URL     string `query:"url" doc:"the exact URL"`
-	Explain bool   `query:"explain" doc:"1: also say why each is reused or not"`
-}
-
 // listCached lists the stored responses of a URL. With Explain it says why each would or would not answer a fetch now.
 func (s *Server) listCached(ctx context.Context, q cacheQuery) (*CacheEntries, error) {
 	uri, err := cacheURI(q.URL)

@@ -9,6 +9,8 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+
+	"github.com/readthru/readthru/internal/journal"
 )
 
 // call asks for an operation and reads its JSON answer.
@@ -126,3 +128,16 @@ func refusal(resp *http.Response) error {
 	}
 	return e
 }
+
+// doorField is the field by which a client of ours says by which door its reader came.
+const doorField = "X-Readthru-Door"
+
+// proxyField has the address of a session's proxy.
+const proxyField = "X-Readthru-Proxy"
+
+// Doors by which the readers of a [Client] come.
+const (
+	DoorMCP       = journal.DoorMCP
+	DoorCommand   = journal.DoorCommand
+	DoorDashboard = journal.DoorDashboard
+)

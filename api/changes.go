@@ -10,24 +10,6 @@ import (
 	"github.com/readthru/readthru/store"
 )
 
-// Changes holds the sections of a page that changed, without the rest.
-type Changes struct {
-	Doc   string `json:"doc"`
-	URL   string `json:"url"`
-	Title string `json:"title,omitempty"`
-	// the version compared with; absent if no version that old is kept, and all sections are listed as added then
-	Since   *store.Version          `json:"since,omitempty"`
-	Now     store.Version           `json:"now"`
-	Changed bool                    `json:"changed"`
-	Changes []outline.SectionChange `json:"changes"`
-}
-
-// changesQuery asks for the changes of a page.
-type changesQuery struct {
-	Doc   string `path:"doc"`
-	Since string `query:"since" doc:"a time, a day, an age (36h, 7d) or digits of a content_hash"`
-}
-
 // getChanges compares the newest version of a page with the one of an earlier time. It asks no origin: fetch the page
 // first to compare with its present content.
 func (s *Server) getChanges(_ context.Context, q changesQuery) (*Changes, error) {

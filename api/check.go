@@ -8,11 +8,6 @@ import (
 	"github.com/readthru/readthru/page"
 )
 
-// checkQuery asks what agents get of a page.
-type checkQuery struct {
-	URL string `query:"url" doc:"of a page, absolute"`
-}
-
 // checkSite asks an origin for a page as agents do, and says what they get. It keeps nothing.
 func (s *Server) checkSite(ctx context.Context, q checkQuery) (*sitecheck.Report, error) {
 	u, err := page.Parse(q.URL)

@@ -46,11 +46,10 @@ func NewClient(addr, token, agent string) *Client {
 	return &Client{base: base, token: token, agent: agent, http: asIs(t), daemon: base}
 }
 
-// NewLocalClient returns a Client whose requests h, which answers as a [Server] does, answers in process.
-func NewLocalClient(h http.Handler, token, agent string) *Client {
-	return &Client{
-		base: "http://localhost", token: token, agent: agent, http: asIs(inProcess{h, slog.New(slog.DiscardHandler)}),
-	}
+// NewLocalClient returns a Client whose requests h, which answers as a server does, answers in process. Panics of h are
+// logged.
+func NewLocalClient(h http.Handler, token, agent string, log *slog.Logger) *Client {
+	return &Client{base: "http://localhost", token: token, agent: agent, http: asIs(inProcess{h, log})}
 }
 
 // asIs returns an HTTP client that follows no redirects.

@@ -10,50 +10,6 @@ import (
 	"github.com/readthru/readthru/page"
 )
 
-// DefaultSession is the session of a fetch that names none (rule B37).
-const DefaultSession = "default"
-
-// Context lists the pages that a session has fetched, which are kept apart from the cache (rules B37, B42).
-type Context struct {
-	Session string       `json:"session"`
-	Pages   []*page.Page `json:"pages"` // without content, the oldest fetch first; last_visited_at is its time
-	Bytes   int64        `json:"bytes"` // of their content
-	// pages dropped, oldest first, since the session began: it holds at most 500 pages and 16 MiB
-	Dropped int64 `json:"dropped"`
-}
-
-// contextQuery asks for pages of a session.
-type contextQuery struct {
-	Session string `query:"session" header:"X-Readthru-Session"`
-	URL     string `query:"url" doc:"only this page, with its content"`
-}
-
-// ContextQuery selects pages to write into one text. Its zero value selects all that the default session has fetched.
-type ContextQuery struct {
-	// Session is the name of the session; empty is [DefaultSession].
-	Session string `query:"session" header:"X-Readthru-Session"`
-	// URLs are the pages, in this order; empty is all, in the order in which they were fetched.
-	URLs []string `query:"url" doc:"URL of a page, repeatable; default: all of the session"`
-	// Exclude are URLs of pages to leave out.
-	Exclude []string `query:"exclude" doc:"URL of a page to leave out, repeatable"`
-	// MaxChars is the longest text of each page, in code points; 0 is 4000.
-	MaxChars int `query:"max_chars" doc:"longest text of each page, in characters; default 4000"`
-}
-
-// forgetQuery asks to remove pages from a session.
-type forgetQuery struct {
-	Session string  `query:"session" header:"X-Readthru-Session"`
-	URL     *string `query:"url" doc:"only this page; default: all"`
-}
-
-// ContextText holds pages as one text for a model to read (rule B43).
-type ContextText struct {
-	Session string   `json:"session"`
-	Text    string   `json:"text"`
-	URLs    []string `json:"urls"`     // of the pages in the text
-	LeftOut []string `json:"left_out"` // URLs of pages that are neither excluded nor stored
-}
-
 // pageSeparator separates the pages of a text (rule B43).
 const pageSeparator = "\n\n---\n\n"
 

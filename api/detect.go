@@ -12,36 +12,12 @@ import (
 	"github.com/readthru/readthru/page"
 )
 
-// Detection holds the URLs in a text, in the order of their first appearance (rule B1).
-type Detection struct {
-	URLs []page.Detected `json:"urls"`
-}
-
-// DetectRequest asks for the pages that a text names. Its FetchRequest, whose URL is empty, applies to each of them.
-type DetectRequest struct {
-	Text  string `json:"text"`
-	Limit int    `json:"limit,omitempty"` // fetch only the first pages; 0 is 3 (rule B8), at most 50
-	FetchRequest
-}
-
-// FetchedText holds the pages that a text names. A page that could not be fetched has its Error set.
-type FetchedText struct {
-	URLs  []page.Detected `json:"urls"`  // all of the text
-	Pages []*page.Page    `json:"pages"` // of the first of them, in the same order
-	Left  int             `json:"left"`  // number of URLs beyond the limit, which were not fetched
-}
-
 const (
 	messageURLs     = 3        // fetched of one message where the caller names no limit (rule B8)
 	maxTextURLs     = 50       // fetched of one text at most (rule B9)
 	textURLsAtOnce  = 3        // fetched at the same time (rule B9)
 	maxFetchedBytes = 64 << 20 // content of the pages of one text together
 )
-
-// textRequest is the content of a request about a text.
-type textRequest struct {
-	Text string `json:"text"`
-}
 
 // detectURLs finds the URLs in a text and their kinds. It sends no request.
 func (s *Server) detectURLs(_ context.Context, r textRequest) (*Detection, error) {
@@ -64,7 +40,7 @@ func (s *Server) detectAndFetch(ctx context.Context, r DetectRequest) (*FetchedT
 	if r.URL != "" {
 		return nil, problem(http.StatusBadRequest, "url does not go with text, whose URLs are fetched")
 	}
-	if err := r.resolve(); err != nil {
+	if err := resolve(&r.FetchRequest); err != nil {
 		return nil, err
 	}
 	if r.Limit == 0 {

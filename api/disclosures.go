@@ -13,53 +13,6 @@ import (
 	"github.com/readthru/readthru/store"
 )
 
-// DisclosureList is a part of the ledger of what was sent to third parties, newest first.
-type DisclosureList struct {
-	Disclosures []store.Disclosure `json:"disclosures"`
-	Next        string             `json:"next,omitempty"`
-}
-
-// Leaving sums what was sent to third parties.
-type Leaving struct {
-	Since    time.Time   `json:"since"`
-	Services []Service   `json:"services"`       // those that are configured, are off, or were sent something
-	Days     []Disclosed `json:"days"`           // newest first, by service
-	Hosts    []Disclosed `json:"hosts"`          // whose URLs were sent, the most often first
-	More     bool        `json:"more,omitempty"` // older disclosures and rarer hosts are left out
-}
-
-// Disclosed counts what was sent. Day is a date (UTC), Host that of the URLs; each is empty where it is not told apart.
-type Disclosed struct {
-	Day     string    `json:"day,omitempty"`
-	Service string    `json:"service"`
-	Host    string    `json:"host,omitempty"`
-	Sent    int64     `json:"sent"`
-	Bytes   int64     `json:"bytes"`
-	Last    time.Time `json:"last,omitzero"`
-}
-
-// Service is a third party, and what it was sent.
-type Service struct {
-	Disclosed
-
-	Configured bool   `json:"configured"`      // the configuration lets it be asked
-	Off        bool   `json:"off"`             // it is switched off: nothing is sent
-	Here       bool   `json:"here,omitempty"`  // it runs on this machine
-	Limit      *Limit `json:"limit,omitempty"` // of a day (UTC)
-}
-
-// Limit is how much a service may be asked in a day.
-type Limit struct {
-	Sent      int64 `json:"sent"`
-	Remaining int64 `json:"remaining"`
-}
-
-// ServiceSwitch switches a service off, or on again.
-type ServiceSwitch struct {
-	Service string `json:"service"` // as in the ledger
-	Off     bool   `json:"off"`
-}
-
 const (
 	leavingDays  = 30     // that Leaving covers
 	leavingMost  = 20_000 // disclosures that it reads

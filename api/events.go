@@ -12,13 +12,6 @@ import (
 	"github.com/readthru/readthru/knowledge"
 )
 
-// eventQuery asks for events.
-type eventQuery struct {
-	Filter string `query:"q" doc:"only requests that match, as in the list of requests"`
-	Work   bool   `query:"work" doc:"also an event, work, when other work is in progress, and now and then while jobs run"`
-	Limit  int    `query:"limit" range:"1,500" doc:"how many requests an event has at most, the last ones; default 100"`
-}
-
 // RequestEvent is an event of the stream: requests since the last one, oldest first. Dropped are those that were too
 // many: over the limit, or so many at once that they were forgotten, whether the filter matches them or not.
 type RequestEvent struct {

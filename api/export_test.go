@@ -25,7 +25,7 @@ func (s *Server) ID(route [2]string) string { return s.operation(route).id }
 func (s *Server) operation(route [2]string) *operation {
 	for _, o := range s.table {
 		if route == [2]string{o.method, o.path} {
-			return o
+			return o.operation
 		}
 	}
 	return &operation{}

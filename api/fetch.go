@@ -27,7 +27,7 @@ import (
 // fetchPage fetches a page. A failure to fetch it is not an error: the page object's Error is set then. An error means
 // that r itself is wrong.
 func (s *Server) fetchPage(ctx context.Context, r FetchRequest) (*page.Page, error) {
-	if err := r.resolve(); err != nil {
+	if err := resolve(&r); err != nil {
 		return nil, err
 	}
 	u, err := page.Parse(r.URL)
@@ -35,7 +35,7 @@ func (s *Server) fetchPage(ctx context.Context, r FetchRequest) (*page.Page, err
 		return nil, problem(http.StatusBadRequest, "%s", err)
 	}
 	who, _ := users.Of(ctx)
-	ask := r.forFetcher(u)
+	ask := forFetcher(r, u)
 	if ask.User = who.Name(); ask.User != "" {
 		if ask.Set, err = ownSession(ctx, r.Session); err != nil {
 			return nil, err
@@ -100,26 +100,26 @@ func (s *Server) fetchPage(ctx context.Context, r FetchRequest) (*page.Page, err
 // tell adds what was read to the list of requests. The tool server reads data and text twice, and the first time is
 // told.
 func (s *Server) tell(ctx context.Context, r FetchRequest, told fetch.Reading) {
-	if asker, _ := journal.AskerOf(ctx); asker.Door == DoorMCP && r.Format == "verbatim" && !r.persists() {
+	if asker, _ := journal.AskerOf(ctx); asker.Door == DoorMCP && r.Format == "verbatim" && !persists(r) {
 		return
 	}
 	s.o.Fetch.Tell(ctx, told)
 }
 
 // forFetcher returns r as the fetcher takes it.
-func (r FetchRequest) forFetcher(u *url.URL) fetch.Request {
+func forFetcher(r FetchRequest, u *url.URL) fetch.Request {
 	return fetch.Request{
-		URL: u, Method: http.MethodGet, Own: true, Force: r.Force, NoRemote: r.local(), NoStore: !r.persists(),
+		URL: u, Method: http.MethodGet, Own: true, Force: r.Force, NoRemote: isLocal(r), NoStore: !persists(r),
 		Text: r.Format == "text", HTML: r.Format == "html" || r.Format == "verbatim", Reader: r.Format == "verbatim",
 		MaxTokens: r.MaxTokens, MaxHTMLChars: r.MaxHTMLChars, Agent: r.Agent, Session: r.Session,
-		Set: cmp.Or(r.Session, DefaultSession), View: r.view(),
+		Set: cmp.Or(r.Session, DefaultSession), View: viewOf(r),
 		Render: r.Render, WaitFor: r.WaitFor, Console: r.Console, Screenshot: r.Format == "screenshot",
 	}
 }
 
-// persists reports whether the page may be stored, local whether nothing may be sent to third parties.
-func (r FetchRequest) persists() bool { return r.Persist == nil || *r.Persist }
-func (r FetchRequest) local() bool    { return r.Remote != nil && !*r.Remote }
+// persists reports whether the page may be stored, isLocal whether nothing may be sent to third parties.
+func persists(r FetchRequest) bool { return r.Persist == nil || *r.Persist }
+func isLocal(r FetchRequest) bool  { return r.Remote != nil && !*r.Remote }
 
 // pageOf returns the page of an answer with its content. An answer that is not a page gives p its text. pageOf closes
 // the answer's response. After an error the page has no content.
@@ -140,7 +140,7 @@ func (s *Server) summarise(ctx context.Context, p *page.Page, r FetchRequest, pr
 		return nil
 	}
 	made, err := s.o.Summary.Make(ctx, p, summary.Request{Kind: summary.Kind(r.Summary), Hint: r.Hint, Local: private ||
-		r.local()})
+		isLocal(r)})
 	if errors.Is(err, summary.ErrNothing) {
 		warn(p, "nothing-to-summarise")
 		return nil
@@ -163,7 +163,7 @@ func whyNotRendered(p *page.Page) string {
 }
 
 // resolve puts the value of a field that has two names into one, and returns an error for values that no fetch takes.
-func (r *FetchRequest) resolve() error {
+func resolve(r *FetchRequest) error {
 	if r.OutputFormat != "" {
 		if r.Format != "" && r.Format != r.OutputFormat {
 			return problem(http.StatusBadRequest, "format %q and output_format %q differ; they are two names of one field",
@@ -171,10 +171,10 @@ func (r *FetchRequest) resolve() error {
 		}
 		r.Format, r.OutputFormat = r.OutputFormat, ""
 	}
-	return r.check()
+	return checkFetch(r)
 }
 
-func (r *FetchRequest) check() error {
+func checkFetch(r *FetchRequest) error {
 	switch {
 	case !slices.Contains([]string{"", "markdown", "text", "html", "verbatim", "prompt", "screenshot", "json"}, r.Format):
 		return problem(http.StatusBadRequest,
@@ -202,14 +202,14 @@ func (r *FetchRequest) check() error {
 	if len(r.WaitFor) > 1000 {
 		return problem(http.StatusBadRequest, "wait_for is over 1,000 characters")
 	}
-	if err := r.view().Check(); err != nil {
+	if err := viewOf(*r).Check(); err != nil {
 		return problem(http.StatusBadRequest, "%s", err)
 	}
 	return nil
 }
 
-// view returns which part of the page is asked for, and in which form.
-func (r FetchRequest) view() fetch.View {
+// viewOf returns which part of the page is asked for, and in which form.
+func viewOf(r FetchRequest) fetch.View {
 	return fetch.View{
 		WholePage: r.WholePage, Selector: r.Selector, Drop: r.Drop, Links: r.Links, Images: r.Images, Section: r.Section,
 		Start: r.Start, Receipts: r.Receipts,

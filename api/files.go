@@ -13,15 +13,6 @@ import (
 	"github.com/readthru/readthru/knowledge"
 )
 
-// FilesQuery says of what base a parcel of files is. Paths are what the user named: they are kept, so that the command
-// line can send the files again, and this server reads none of them.
-type FilesQuery struct {
-	Name        string   `path:"name"`
-	Description string   `query:"description" doc:"description of the new base"`
-	Paths       []string `query:"path" doc:"absolute path of a file or folder that the user named, repeatable"`
-	Refresh     bool     `query:"refresh" doc:"1: fill a base of files again, which then exists"`
-}
-
 // serveFiles fills a knowledge base from files, which are the content.
 func (s *Server) serveFiles(w http.ResponseWriter, r *http.Request, q FilesQuery) error {
 	f, err := s.fillFromFiles(r.Context(), r.Body, q)
@@ -36,7 +27,7 @@ func (s *Server) fillFromFiles(ctx context.Context, parcel io.Reader, q FilesQue
 	if err != nil {
 		return nil, err
 	}
-	b, err := q.base(k)
+	b, err := baseOfFiles(q, k)
 	if err != nil {
 		return nil, err
 	}
@@ -62,8 +53,8 @@ func (s *Server) fillFromFiles(ctx context.Context, parcel io.Reader, q FilesQue
 	return &Filling{b, &j}, nil
 }
 
-// base returns the base to fill: a new one, or with Refresh one that exists.
-func (q FilesQuery) base(k *knowledge.Knowledge) (knowledge.Base, error) {
+// baseOfFiles returns the base to fill: a new one, or with Refresh one that exists.
+func baseOfFiles(q FilesQuery, k *knowledge.Knowledge) (knowledge.Base, error) {
 	b, err := k.Base(q.Name)
 	switch {
 	case q.Refresh && err != nil:

@@ -12,16 +12,12 @@ import (
 )
 
 // firecrawlOperations are the paths of Firecrawl's API. Their handlers write their own errors.
-func firecrawlOperations(f *firecrawl.Service) []*operation {
-	var list []*operation
+func firecrawlOperations(f *firecrawl.Service) []route {
+	var list []route
 	for _, r := range f.Routes() {
 		o := &operation{
 			role: firecrawlRole(r.Method, r.Path), id: r.ID, method: r.Method, path: r.Path, summary: r.Summary,
 			body: reflect.TypeOf(r.Body), result: reflect.TypeOf(r.Result), limit: maxRequest,
-			serve: func(_ *Server, w http.ResponseWriter, req *http.Request) error {
-				r.Handle(w, req)
-				return nil
-			},
 		}
 		if strings.HasSuffix(r.Path, "/batch/scrape") {
 			o.limit = maxMCP
@@ -29,7 +25,10 @@ func firecrawlOperations(f *firecrawl.Service) []*operation {
 		for _, name := range slices.Sorted(maps.Keys(r.Query)) {
 			o.query = append(o.query, param{name: name, about: r.Query[name]})
 		}
-		list = append(list, o)
+		list = append(list, route{o, func(_ *Server, w http.ResponseWriter, req *http.Request) error {
+			r.Handle(w, req)
+			return nil
+		}})
 	}
 	return list
 }
@@ -45,17 +44,17 @@ func firecrawlRole(method, path string) users.Role {
 }
 
 // mcpOperation is the path of the Model Context Protocol over HTTP. Its handler writes its own errors.
-func mcpOperation(h http.Handler) *operation {
+func mcpOperation(h http.Handler) route {
 	message := reflect.TypeFor[map[string]any]()
-	return &operation{
+	o := &operation{
 		role: users.Read, id: "callMCP", method: http.MethodPost, path: mcpPath,
 		summary: "Model Context Protocol, streamable HTTP",
 		body:    message, result: message, limit: maxMCP,
-		serve: func(_ *Server, w http.ResponseWriter, r *http.Request) error {
-			h.ServeHTTP(w, r)
-			return nil
-		},
 	}
+	return route{o, func(_ *Server, w http.ResponseWriter, r *http.Request) error {
+		h.ServeHTTP(w, r)
+		return nil
+	}}
 }
 
 // refuse writes err as a problem document, or in Firecrawl's form on the paths of its API.

@@ -6,16 +6,6 @@ import (
 	"github.com/readthru/readthru/internal/fleet"
 )
 
-// FleetNone is the state of a daemon that is no node of a fleet.
-const FleetNone = "none"
-
-// FleetState is this node's part in its fleet, and the fleet's nodes.
-type FleetState struct {
-	fleet.Status
-	Nodes   []fleet.Node `json:"nodes"`
-	Unknown string       `json:"unknown,omitempty"` // why the nodes are not known
-}
-
 // getFleet returns how this node and its fleet are.
 func (s *Server) getFleet(ctx context.Context, _ none) (*FleetState, error) {
 	state := &FleetState{Status: fleet.Status{State: FleetNone}, Nodes: []fleet.Node{}}

@@ -2,9 +2,6 @@ package api
 
 import (
 	"context"
-	"crypto/hmac"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"slices"
@@ -15,11 +12,6 @@ import (
 	"github.com/readthru/readthru/store"
 )
 
-// livenessQuery asks whether the daemon is alive, and who it is. It is asked before a token is sent.
-type livenessQuery struct {
-	Challenge string `header:"X-Readthru-Challenge"` // random, for Liveness.Proof
-}
-
 // getLiveness says which daemon answers.
 func (s *Server) getLiveness(_ context.Context, q livenessQuery) (*Liveness, error) {
 	l := &Liveness{Status: "ok", Instance: s.o.Instance, Version: s.o.Version}
@@ -29,32 +21,12 @@ func (s *Server) getLiveness(_ context.Context, q livenessQuery) (*Liveness, err
 	return l, nil
 }
 
-// proof is what only those can say about a challenge who know the secret of the daemon.
-func proof(secret, challenge string) string {
-	mac := hmac.New(sha256.New, []byte(secret))
-	mac.Write([]byte(challenge))
-	return hex.EncodeToString(mac.Sum(nil))
-}
-
-// What to do about a browser, as readthru doctor says it too.
-const (
-	BrowserRemedy = "install a Chromium (Debian: apt install chromium-headless-shell), or name one in render.browser"
-	SandboxRemedy = "run readthru as a user other than root; with render.sandbox: require it renders nothing without " +
-		"the sandbox"
-)
-
 // What to do about documents that were set aside, an index that was left closed, and faults.
 const (
 	JobsRemedy     = `see "readthru store jobs list"; "readthru store jobs retry ID" tries one again`
 	SetAsideRemedy = `pages, cache and index begin anew; "readthru store restore" takes a backup into a new data directory`
 	ClosedRemedy   = `restart the daemon to open it again; if that crashes, too, stop it and run "readthru store index rebuild"`
 	FaultRemedy    = "the log says where; please report it"
-)
-
-// What to say and do about a store that has lost its users.
-const (
-	UsersLost       = "the users cannot be read: all but those of the configuration are refused"
-	UsersLostRemedy = `make them again with "readthru user add", or let everybody in with "readthru user clear --yes"`
 )
 
 // aside says how many documents were set aside.

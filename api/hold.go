@@ -84,16 +84,6 @@ func (s *Server) untilStopping(ctx context.Context) {
 	}
 }
 
-// stopping asks the daemon to stop.
-type stopping struct {
-	Unused bool `json:"unused" doc:"stop only if no command uses the daemon, else answer 409"`
-}
-
-// stopped answers that the daemon stops.
-type stopped struct {
-	Stopping bool `json:"stopping"`
-}
-
 // stopDaemon has the daemon stop. It answers before that.
 func (s *Server) stopDaemon(_ context.Context, q stopping) (*stopped, error) {
 	if s.o.End == nil {
@@ -104,11 +94,6 @@ func (s *Server) stopDaemon(_ context.Context, q stopping) (*stopped, error) {
 	}
 	s.o.End()
 	return &stopped{true}, nil
-}
-
-// flushed answers that the store is on disk.
-type flushed struct {
-	Flushed bool `json:"flushed"`
 }
 
 // flushStore waits until all that was accepted is on disk.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"strings"
 	"time"
@@ -17,40 +16,12 @@ import (
 	"github.com/readthru/readthru/store"
 )
 
-// HookEvent is an event that an agent sent to its hook.
-type HookEvent struct {
-	Agent string `path:"agent"` // one of agents.All
-	Event []byte // JSON, as the agent wrote it
-
-	// Accept is text/plain if the agent reads the answer from standard output, which may be text then; else it is JSON.
-	Accept string `header:"Accept"`
-
-	// Verbatim replaces what a tool made of a page by the page.
-	Verbatim bool `query:"verbatim" doc:"1: replace what a tool made of a page by the page"`
-	// MaxTokens is the length of a page in an answer; 0 is 10,000.
-	MaxTokens int `query:"max_tokens" doc:"length of a page in the answer; default 10000"`
-	// Wait is how long to wait for the work that the event causes, so that the answer can report it; 0 is 2 s.
-	Wait time.Duration `query:"wait" doc:"how long to wait for the work that the event causes; default 2s, at most 1m"`
-}
-
-// plain reports whether the answer goes to standard output.
-func (h HookEvent) plain() bool { return h.Accept == "text/plain" }
-
-// from reads the event, which is the content.
-func (h *HookEvent) from(r *http.Request) (err error) {
-	h.Event, err = io.ReadAll(r.Body)
-	return err
-}
-
 const (
 	hookTokens  = 10_000
 	hookWait    = 2 * time.Second // rule A17
 	maxHookWait = time.Minute
 	maxLabelled = 256 << 10
 )
-
-// MaxHook is the largest event of a hook that is taken, in bytes.
-const MaxHook = 32 << 20
 
 // hook handles an event and returns the answer for the agent, which may be empty (rules A17 to A19, B8).
 //

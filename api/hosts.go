@@ -11,34 +11,6 @@ import (
 	"github.com/readthru/readthru/store"
 )
 
-// HostFact is one thing that was learnt about a host, and until when it holds. Traits are negotiates, markdown-off,
-// strict-accept, markdown-twins, needs-browser, loads-in-vain, silent-events and rejects-ca.
-type HostFact struct {
-	Host string `json:"host"`
-	store.Fact
-}
-
-// HostFacts lists what was learnt about hosts, in the order of their names.
-type HostFacts struct {
-	Facts []HostFact `json:"facts"`
-}
-
-// HostQuery chooses what was learnt.
-type HostQuery struct {
-	Trait string `query:"trait" doc:"only this trait: negotiates, markdown-off, strict-accept, markdown-twins, needs-browser, loads-in-vain, silent-events or rejects-ca"`
-}
-
-// hostRef names a host.
-type hostRef struct {
-	Host string `path:"host"`
-}
-
-// hostsQuery chooses what to forget.
-type hostsQuery struct {
-	HostQuery
-	All bool `query:"all" doc:"1: everything; else name a trait"`
-}
-
 // listHosts lists what was learnt about all hosts and holds now.
 func (s *Server) listHosts(_ context.Context, q HostQuery) (*HostFacts, error) {
 	trait, err := traitOf(q.Trait)

@@ -135,9 +135,14 @@ func (b *pipedBody) Close() error {
 	return nil
 }
 
+// answersHere reports whether w is read in this process.
+func answersHere(w http.ResponseWriter) bool {
+	_, ok := w.(*pipedResponse)
+	return ok
+}
+
 // breakOff ends a response in the middle, so that a part is never taken for the whole. It does not return.
-func (s *Server) breakOff(w http.ResponseWriter, r *http.Request, err error) {
-	s.o.Log.Error("answer broken off", "path", r.URL.Path, "error", err)
+func breakOff(w http.ResponseWriter, err error) {
 	if in, ok := w.(*pipedResponse); ok {
 		in.broken = err
 	}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"log/slog"
 	"net/http"
 	"strings"
 	"testing"
@@ -23,7 +24,7 @@ func pieces(more <-chan string) http.HandlerFunc {
 
 func TestAnswersInProcessStream(t *testing.T) {
 	more := make(chan string)
-	c := api.NewLocalClient(pieces(more), "", "agent/1")
+	c := api.NewLocalClient(pieces(more), "", "agent/1", slog.New(slog.DiscardHandler))
 	in, out := io.Pipe()
 	done := make(chan error, 1)
 	go func() { done <- c.Backup(t.Context(), out) }()
@@ -70,7 +71,7 @@ func TestAnswersThatBreakOffAreErrors(t *testing.T) {
 			c := api.NewLocalClient(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 				defer func() { ended = true }()
 				tt.handle(w, cancel)
-			}), "", "agent/1")
+			}), "", "agent/1", slog.New(slog.DiscardHandler))
 			err := c.Backup(ctx, io.Discard)
 			if err == nil || tt.want != nil && !errors.Is(err, tt.want) {
 				t.Errorf("error %v, want one that is %v", err, tt.want)
@@ -90,7 +91,7 @@ func TestAHandlerEndsWithItsReader(t *testing.T) {
 			_, last = io.WriteString(w, `{"id":"j","state":"running"}`)
 		}
 		<-r.Context().Done()
-	}), "", "agent/1")
+	}), "", "agent/1", slog.New(slog.DiscardHandler))
 	enough := errors.New("enough")
 	if err := c.WatchJob(t.Context(), "j", func(api.Job) error { return enough }); !errors.Is(err, enough) {
 		t.Errorf("error %v, want that of the reader", err)

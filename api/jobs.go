@@ -14,48 +14,8 @@ import (
 	"time"
 
 	"github.com/readthru/readthru/internal/fault"
-	"github.com/readthru/readthru/knowledge"
 	"github.com/readthru/readthru/store"
 )
-
-// Job is work that outlives the request that started it. The store keeps its last state: a daemon that ends leaves its
-// jobs to the next, which continues them under the same id.
-type Job struct {
-	ID      string    `json:"id"`
-	Kind    string    `json:"kind"` // crawl, scrape, file or rebuild
-	KB      string    `json:"kb,omitempty"`
-	State   string    `json:"state"` // JobRunning, JobDone, JobFailed, JobCancelled or JobInterrupted
-	I       int       `json:"i"`     // items done so far
-	Total   int       `json:"total"` // items known so far; 0 if unknown
-	URL     string    `json:"url,omitempty"`
-	Began   time.Time `json:"began"`
-	Ended   time.Time `json:"ended,omitzero"`
-	Error   string    `json:"error,omitempty"`
-	Resumed bool      `json:"resumed,omitempty"` // it continues an interrupted job
-
-	Documents int                 `json:"documents"`           // of the base, once it is done
-	Passages  int                 `json:"passages"`            // likewise (rule D12)
-	Outcomes  map[string]int      `json:"outcomes,omitempty"`  // of a crawl's URLs
-	Kept      int                 `json:"kept,omitempty"`      // documents that a refresh could not read and kept
-	NotTaken  int                 `json:"not_taken,omitempty"` // number of files and lines skipped
-	Skipped   []knowledge.Skipped `json:"skipped,omitempty"`   // the first hundred of them, with the reason
-	Remarks   []string            `json:"remarks,omitempty"`   // what a crawl left out, in words
-	Failures  []string            `json:"failures,omitempty"`  // the first hundred URLs that failed, with the reason
-}
-
-// States of a Job.
-const (
-	JobRunning     = "running"
-	JobDone        = "done"
-	JobFailed      = "failed"
-	JobCancelled   = "cancelled"
-	JobInterrupted = "interrupted" // by the end of the daemon: the next daemon continues it
-)
-
-// JobList holds the jobs known, newest first.
-type JobList struct {
-	Jobs []Job `json:"jobs"`
-}
 
 const (
 	maxJobs    = 200 // remembered
@@ -124,7 +84,7 @@ func (l *jobs) remember() {
 	})
 }
 
-func (j *Job) key() string {
+func keyOf(j *Job) string {
 	return jobPrefix + string(binary.BigEndian.AppendUint64(nil, uint64(j.Began.UnixMilli()))) + j.ID
 }
 
@@ -207,7 +167,7 @@ func (j *job) update(f func(now *Job)) {
 		j.saved = at
 		value, err := json.Marshal(j.now)
 		if err == nil {
-			err = j.of.store.Records().Apply(store.Change{Key: j.now.key(), Value: value})
+			err = j.of.store.Records().Apply(store.Change{Key: keyOf(&j.now), Value: value})
 		}
 		if err != nil {
 			j.of.log.Warn("state of a job not saved", "job", j.now.ID, "error", err)
@@ -229,7 +189,7 @@ func (j *job) snapshot() (Job, <-chan struct{}) {
 // forget deletes the record of a job. Under mu.
 func (l *jobs) forget(j *job) {
 	now, _ := j.snapshot()
-	if err := l.store.Records().Apply(store.Change{Key: now.key(), Gone: true}); err != nil {
+	if err := l.store.Records().Apply(store.Change{Key: keyOf(&now), Gone: true}); err != nil {
 		l.log.Warn("old job not deleted", "job", now.ID, "error", err)
 	}
 }
@@ -284,11 +244,6 @@ func (s *Server) listJobs(context.Context, none) (*JobList, error) {
 		list.Jobs = append(list.Jobs, now)
 	}
 	return list, nil
-}
-
-// jobRef names a job.
-type jobRef struct {
-	ID string `path:"id"`
 }
 
 // getJob returns a job as it is now.

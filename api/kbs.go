@@ -13,56 +13,6 @@ import (
 	"github.com/readthru/readthru/page"
 )
 
-// NewBase asks for a knowledge base: its name and its source. At most one of Crawl and Scrape is given; without them
-// the base is for texts that are ingested. For a base of files see [FilesQuery].
-type NewBase struct {
-	Name        string   `json:"name"` // lower-case letters, digits and ._-
-	Description string   `json:"description,omitempty"`
-	Crawl       string   `json:"crawl,omitempty"`   // URL at which a crawl starts
-	Scrape      string   `json:"scrape,omitempty"`  // URL of a single page
-	Limit       int      `json:"limit,omitempty"`   // most pages of a crawl; default 1000
-	Depth       int      `json:"depth,omitempty"`   // most links from the start; default any
-	Include     []string `json:"include,omitempty"` // patterns of paths, "re:" before a regular expression
-	Exclude     []string `json:"exclude,omitempty"`
-	// crawl service: local or firecrawl; default as configured
-	Service string `json:"service,omitempty"`
-}
-
-// Filling is a base with the job that fills it.
-type Filling struct {
-	KB  knowledge.Base `json:"kb"`
-	Job *Job           `json:"job,omitempty"` // nil for a base of texts
-}
-
-// baseRef names a knowledge base.
-type baseRef struct {
-	Name string `path:"name"`
-}
-
-// refreshQuery asks to fill a knowledge base again.
-type refreshQuery struct {
-	Name  string `path:"name"`
-	Limit int    `query:"limit" range:"1" doc:"most pages of this crawl; default: the limit of the base"`
-}
-
-// documentQuery asks for the documents of a knowledge base.
-type documentQuery struct {
-	Name   string `path:"name"`
-	Limit  int    `query:"limit" range:"1,500"`
-	Cursor string `query:"cursor"`
-}
-
-// BaseList holds the knowledge bases by name.
-type BaseList struct {
-	KBs []knowledge.Base `json:"kbs"`
-}
-
-// DocumentList is a part of a base's documents. Next is empty at the end.
-type DocumentList struct {
-	Documents []knowledge.Entry `json:"documents"`
-	Next      string            `json:"next,omitempty"`
-}
-
 // index returns the index, or an error if none is open.
 func (s *Server) index() (*knowledge.Knowledge, error) {
 	if s.o.Knowledge == nil {
@@ -126,7 +76,7 @@ func (s *Server) createBase(ctx context.Context, n NewBase) (*Filling, error) {
 	if err != nil {
 		return nil, err
 	}
-	b, err := n.base()
+	b, err := baseOf(n)
 	if err != nil {
 		return nil, err
 	}
@@ -149,8 +99,8 @@ func (s *Server) createBase(ctx context.Context, n NewBase) (*Filling, error) {
 	return &Filling{b, &j}, nil
 }
 
-// base checks n and returns it as a knowledge base.
-func (n NewBase) base() (knowledge.Base, error) {
+// baseOf checks n and returns it as a knowledge base.
+func baseOf(n NewBase) (knowledge.Base, error) {
 	b := knowledge.Base{
 		Name: n.Name, Description: n.Description, Source: knowledge.SourceText, Limit: n.Limit,
 		Depth: n.Depth, Include: n.Include, Exclude: n.Exclude, Service: n.Service,

@@ -53,7 +53,7 @@ func (s *Server) getOpenAPI(context.Context, none) (*object, error) {
 		if paths[o.path] == nil {
 			paths[o.path] = object{}
 		}
-		paths[o.path][strings.ToLower(o.method)] = o.describe(t, examples[o.id])
+		paths[o.path][strings.ToLower(o.method)] = describe(o.operation, t, examples[o.id])
 	}
 	return &object{
 		"openapi": "3.1.0",
@@ -72,7 +72,7 @@ func (s *Server) getOpenAPI(context.Context, none) (*object, error) {
 }
 
 // describe describes an operation in OpenAPI 3.1.
-func (o *operation) describe(t *types, e example) object {
+func describe(o *operation, t *types, e example) object {
 	media, result := cmp.Or(o.media, "text/plain"), object{"type": "string"}
 	if o.result != nil {
 		media, result = "application/json", t.of(o.result)
@@ -107,7 +107,7 @@ func (o *operation) describe(t *types, e example) object {
 		}
 	}
 	for _, p := range o.query {
-		params = append(params, p.describe(t, e.Query[p.name]))
+		params = append(params, describeParam(p, t, e.Query[p.name]))
 	}
 	if params != nil {
 		op["parameters"] = params
@@ -130,7 +130,7 @@ func content(schema object, example any) object {
 }
 
 // describe describes a query parameter, of which values is an example.
-func (p param) describe(t *types, values []string) object {
+func describeParam(p param, t *types, values []string) object {
 	schema := object{"type": "string"}
 	var example any
 	if len(values) > 0 {

@@ -1,8 +1,6 @@
 package api
 
 import (
-	"context"
-	"net/http"
 	"reflect"
 	"strings"
 
@@ -30,7 +28,6 @@ type operation struct {
 	limit        int64        // largest content of a request, in bytes
 	open         bool         // strangers are answered too: it reveals nothing that they may not know
 	role         users.Role   // that a user needs
-	serve        func(s *Server, w http.ResponseWriter, r *http.Request) error
 }
 
 // param is a query parameter.
@@ -53,53 +50,44 @@ type none struct{}
 // operations lists the rows in the order in which they are declared.
 var operations []*operation
 
-// op adds a row for a method of Server. role is what a user needs, pattern the HTTP method and the path.
-func op[In, Out any](role users.Role, id, pattern, summary string,
-	do func(*Server, context.Context, In) (*Out, error), options ...func(*operation),
-) typed[In, Out] {
-	o := row[In](role, id, pattern, summary, func(s *Server, w http.ResponseWriter, r *http.Request, in In) error {
-		out, err := do(s, r.Context(), in)
-		if err != nil {
-			return err
-		}
-		return answer(w, statusOf(out), out)
-	}, options)
+// op adds a row for an operation whose answer is a value. role is what a user needs, pattern the HTTP method and the
+// path.
+func op[In, Out any](role users.Role, id, pattern, summary string, options ...func(*operation)) typed[In, Out] {
+	o := row[In](role, id, pattern, summary, options)
 	o.result = reflect.TypeFor[Out]()
 	return typed[In, Out]{o}
 }
 
-// stream adds a row for a method of Server that writes its answer, of type media, itself.
-func stream[In any](role users.Role, id, pattern, summary, media string,
-	serve func(*Server, http.ResponseWriter, *http.Request, In) error, options ...func(*operation),
-) streamed[In] {
-	o := row(role, id, pattern, summary, serve, options)
+// stream adds a row for an operation that writes its answer, of type media, itself.
+func stream[In any](role users.Role, id, pattern, summary, media string, options ...func(*operation)) streamed[In] {
+	o := row[In](role, id, pattern, summary, options)
 	o.media = media
 	return streamed[In]{o}
 }
 
 // row adds a row to the table.
-func row[In any](role users.Role, id, pattern, summary string,
-	serve func(*Server, http.ResponseWriter, *http.Request, In) error, options []func(*operation),
-) *operation {
+func row[In any](role users.Role, id, pattern, summary string, options []func(*operation)) *operation {
 	in := paramsOf(reflect.TypeFor[In]())
 	o := &operation{
 		role: role, id: id, summary: summary, in: in, query: in.query, body: in.body,
 		content: "application/json", limit: maxRequest,
 	}
 	o.method, o.path, _ = strings.Cut(pattern, " ")
-	o.serve = func(s *Server, w http.ResponseWriter, r *http.Request) error {
-		var v In
-		if err := in.decode(r, &v); err != nil {
-			return err
-		}
-		return serve(s, w, r, v)
-	}
 	for _, set := range options {
 		set(o)
 	}
 	operations = append(operations, o)
 	return o
 }
+
+// The largest contents of requests over the network, in bytes.
+const (
+	maxRequest = 1 << 20
+	maxMCP     = 4 << 20  // also enough for the URLs of a batch
+	maxIngest  = 64 << 20 // a text of 32 MiB, escaped as JSON
+	maxPack    = 4 << 30  // goes to a file
+	maxFiles   = 64 << 30 // likewise: a large collection
+)
 
 // openToAll answers strangers too.
 func openToAll(o *operation) { o.open = true }

@@ -7,21 +7,11 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
-	"time"
 
 	"github.com/readthru/readthru/internal/markdown"
 	"github.com/readthru/readthru/page"
 	"github.com/readthru/readthru/store"
 )
-
-// Original is what the origin answered for a page, as it is stored: text in UTF-8, without content coding.
-type Original struct {
-	Doc         string    `json:"doc"`
-	URL         string    `json:"url"`
-	ContentType string    `json:"content_type,omitempty"`
-	Received    time.Time `json:"received"`
-	Content     string    `json:"content"`
-}
 
 // getOriginal returns what the origin answered for a page. It asks no origin.
 func (s *Server) getOriginal(_ context.Context, ref pageRef) (*Original, error) {
@@ -40,12 +30,6 @@ func (s *Server) getOriginal(_ context.Context, ref pageRef) (*Original, error) 
 	}
 	return nil, fmt.Errorf("the origin's answer for %s, which may not be kept or was removed: %w",
 		page.MaskString(p.URL), store.ErrNotFound)
-}
-
-// imageQuery asks for an image of a page.
-type imageQuery struct {
-	Doc string `path:"doc"`
-	URL string `query:"url" doc:"the image's address, as the page has it"`
 }
 
 // maxImage is the largest image, in bytes.

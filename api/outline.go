@@ -9,28 +9,6 @@ import (
 	"github.com/readthru/readthru/knowledge/outline"
 )
 
-// Outline holds the headings of a page.
-type Outline struct {
-	Doc      string            `json:"doc"`
-	URL      string            `json:"url"`
-	Title    string            `json:"title,omitempty"`
-	Headings []outline.Heading `json:"headings"`
-}
-
-// sectionQuery asks for a section of a page.
-type sectionQuery struct {
-	Doc  string `path:"doc"`
-	Name string `query:"name" doc:"title, path or fragment of the heading"`
-}
-
-// SectionText is one section of a page.
-type SectionText struct {
-	Doc     string          `json:"doc"`
-	URL     string          `json:"url"`
-	Heading outline.Heading `json:"heading"`
-	Content string          `json:"content"`
-}
-
 // pageOrDocument returns a page that was read, or a document of a knowledge base, by document id or URL.
 func (s *Server) pageOrDocument(ref string) (d *knowledge.Document, doc string, err error) {
 	key, p, err := s.find(ref)

@@ -10,13 +10,6 @@ import (
 	"github.com/readthru/readthru/knowledge"
 )
 
-// Unpacking says how to unpack a pack.
-type Unpacking struct {
-	Name      string `query:"name" doc:"name of the new base; default: as in the pack"`
-	Signer    string `query:"signer" doc:"id of a signer to trust"`
-	AnySigner bool   `query:"any_signer" doc:"1: trust every signer"`
-}
-
 // unpack creates a knowledge base from a pack. It trusts our own signature.
 func (s *Server) unpack(ctx context.Context, r io.Reader, u Unpacking) (*knowledge.Base, error) {
 	k, err := s.index()

@@ -21,24 +21,6 @@ import (
 	"github.com/readthru/readthru/store"
 )
 
-// pageRef names a page: a document id, the first 8 or more digits of one, or a URL.
-type pageRef struct {
-	Doc string `path:"doc"`
-}
-
-// diffQuery names two versions of a page, each by the first digits of its content hash or by how many versions back it
-// is.
-type diffQuery struct {
-	Doc string `path:"doc"`
-	A   string `query:"a" doc:"older version: first digits of its content_hash, or how many versions back; default 1"`
-	B   string `query:"b" doc:"newer version; default 0, the newest"`
-}
-
-// deleted answers that something was deleted.
-type deleted struct {
-	Deleted bool `json:"deleted"`
-}
-
 // listPages lists pages.
 func (s *Server) listPages(_ context.Context, q PageQuery) (*PageList, error) {
 	if !slices.Contains([]string{"", "recent", "visits", "url", "tokens"}, q.Sort) {

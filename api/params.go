@@ -2,7 +2,10 @@ package api
 
 import (
 	"cmp"
+	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"net/url"
 	"reflect"
@@ -206,4 +209,23 @@ func textOf(v any) []string {
 		return []string{v.UTC().Format(time.RFC3339Nano)}
 	}
 	return []string{fmt.Sprint(v)}
+}
+
+// readJSON reads the JSON content of a request into v. It refuses unknown fields and a second value.
+func readJSON(r *http.Request, v any) error {
+	dec := json.NewDecoder(r.Body)
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(v); err != nil {
+		if _, tooLarge := errors.AsType[*http.MaxBytesError](err); tooLarge {
+			return err
+		}
+		if errors.Is(err, io.EOF) {
+			return problem(http.StatusBadRequest, "the request has no content: send a JSON object")
+		}
+		return problem(http.StatusBadRequest, "read the request's JSON: %s", strings.TrimPrefix(err.Error(), "json: "))
+	}
+	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
+		return problem(http.StatusBadRequest, "the request's content has more than one JSON value")
+	}
+	return nil
 }

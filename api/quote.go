@@ -3,26 +3,9 @@ package api
 import (
 	"context"
 	"net/http"
-	"time"
 
 	"github.com/readthru/readthru/knowledge/outline"
 )
-
-// quoteQuery asks whether a sentence is in a page.
-type quoteQuery struct {
-	Doc   string `path:"doc"`
-	Quote string `query:"q" doc:"the sentence"`
-}
-
-// QuoteCheck says whether a sentence is in a page, and in which of its versions.
-type QuoteCheck struct {
-	Doc     string    `json:"doc"`
-	URL     string    `json:"url"`
-	Current bool      `json:"current"`           // it is in the newest version
-	Version string    `json:"version,omitempty"` // content_hash of the newest version that has it
-	Time    time.Time `json:"time,omitzero"`     // when that version was read
-	outline.Quote
-}
 
 // verifyQuote looks for a sentence in the newest version of a page, then in the older ones.
 func (s *Server) verifyQuote(_ context.Context, q quoteQuery) (*QuoteCheck, error) {

@@ -9,42 +9,6 @@ import (
 	"github.com/readthru/readthru/internal/journal"
 )
 
-// FilterHelp says how the filters of requests are written.
-const FilterHelp = journal.FilterHelp
-
-// RequestQuery asks for the last requests.
-type RequestQuery struct {
-	Filter string `query:"q" doc:"only those that match: words of the URL, and host:, status:, outcome:, why: …"`
-	Limit  int    `query:"limit" range:"1,5000" doc:"how many at most, 1 to 5000; default 500"`
-	Cursor string `query:"cursor"`
-}
-
-// RequestList is a part of the last requests, newest first. Next is empty at the end. Warnings say what of the
-// requests on disk could not be read.
-type RequestList struct {
-	Requests []journal.Entry `json:"requests"`
-	Next     string          `json:"next,omitempty"`
-	Warnings []string        `json:"warnings,omitempty"`
-}
-
-// requestRef names a request.
-type requestRef struct {
-	ID string `path:"id"`
-}
-
-// RequestExport asks for requests as a file.
-type RequestExport struct {
-	Filter string `query:"q" doc:"only those that match, as in the list of requests"`
-	Format string `query:"format" doc:"har (default) or jsonl"`
-}
-
-func (r RequestExport) from(*http.Request) error {
-	if r.Format != "" && r.Format != "har" && r.Format != "jsonl" {
-		return problem(http.StatusBadRequest, "format is har or jsonl, not %q", r.Format)
-	}
-	return nil
-}
-
 func parseFilter(text string) (journal.Filter, error) {
 	f, err := journal.ParseFilter(text)
 	if err != nil {

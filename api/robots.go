@@ -11,21 +11,6 @@ import (
 	"github.com/readthru/readthru/page"
 )
 
-// robotsQuery asks about robots.txt.
-type robotsQuery struct {
-	URL string `query:"url" doc:"absolute"`
-}
-
-// Robots says whether the robots.txt of a site allows fetching a URL (RFC 9309). Callers that fetch for an autonomous
-// agent obey it; requests through the proxy, and fetches that a person asked for, do not.
-type Robots struct {
-	Allowed bool   `json:"allowed"`
-	Reason  string `json:"reason,omitempty"` // why not, one plain sentence
-	URL     string `json:"url,omitempty"`    // of robots.txt; empty if no site was asked
-	Status  int    `json:"status,omitempty"` // of the response; 0 if there was none
-	Text    string `json:"text,omitempty"`   // its first 8 KiB
-}
-
 // getRobots reports whether robots.txt allows fetching a URL. A robots.txt that is itself refused (401, 403) allows
 // nothing, as in the reference fetch server for MCP. Offline, and for a blocked site, no robots.txt is fetched and the
 // URL is allowed: the fetch itself reports the failure.

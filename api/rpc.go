@@ -37,31 +37,6 @@ const (
 // maxBatch is how many calls a batch holds at most.
 const maxBatch = 50
 
-// rpcError is the error of a response.
-type rpcError struct {
-	Code    int    `json:"code"`
-	Message string `json:"message"`
-	Data    any    `json:"data,omitempty"`
-}
-
-func (e *rpcError) Error() string { return e.Message }
-
-// rpcResponse is a response: exactly one of Result and Err is set.
-type rpcResponse struct {
-	Version string    `json:"jsonrpc"`
-	Result  any       `json:"result,omitempty"`
-	Err     *rpcError `json:"error,omitempty"`
-	ID      any       `json:"id"` // as it came
-}
-
-// rpcRequest is a request, for the description of the path.
-type rpcRequest struct {
-	Version string `json:"jsonrpc"`
-	Method  string `json:"method"`
-	Params  any    `json:"params"`
-	ID      any    `json:"id"`
-}
-
 // rpcMethod is a method. Its parameters come by name, or by position in the order given here.
 type rpcMethod struct {
 	params []string

@@ -11,51 +11,6 @@ import (
 	"github.com/readthru/readthru/store"
 )
 
-// Rule is what is done with requests for some hosts and paths. The first rule that matches a request is the one that
-// applies. Those of the store come before those of the configuration file: they were made later, for one case.
-type Rule struct {
-	ID     string    `json:"id,omitempty"` // of a rule of the store
-	Source string    `json:"source"`       // store or file
-	Made   time.Time `json:"made,omitzero"`
-	Used   time.Time `json:"used,omitzero"` // when the latest of the last requests met it
-
-	RuleFields
-}
-
-// RuleFields are what a rule says, as in the configuration file.
-type RuleFields struct {
-	Host    string   `json:"host,omitempty"`    // "a.test", "*.a.test" (also a.test itself); empty: all
-	Path    string   `json:"path,omitempty"`    // "/docs/*"; empty: all
-	Action  string   `json:"action,omitempty"`  // intercept, tunnel or block
-	Mode    string   `json:"mode,omitempty"`    // auto, always, negotiate or never
-	TTL     string   `json:"ttl,omitempty"`     // how long answers are fresh, such as 1h30m
-	Bypass  bool     `json:"bypass,omitempty"`  // past the cache
-	Cascade []string `json:"cascade,omitempty"` // of the file alone
-	Render  string   `json:"render,omitempty"`  // auto, always or never
-	// what is done about the preferences that origins state: auto, respect, tell or ignore
-	Preferences string `json:"preferences,omitempty"`
-	Log         string `json:"log,omitempty"` // off: requests are neither listed nor in figures
-}
-
-// RuleList lists rules in the order in which they are tried.
-type RuleList struct {
-	Rules []Rule `json:"rules"`
-}
-
-// RuleQuery selects rules.
-type RuleQuery struct {
-	Host string `query:"host" doc:"only those that match this host: the first without a path is the one that applies"`
-}
-
-type ruleRef struct {
-	ID string `path:"id"`
-}
-
-// Gone says that something was deleted.
-type Gone struct {
-	Deleted string `json:"deleted"`
-}
-
 // listRules lists the rules in the order in which they are tried.
 func (s *Server) listRules(ctx context.Context, q RuleQuery) (*RuleList, error) {
 	list := &RuleList{Rules: []Rule{}}

@@ -11,24 +11,6 @@ import (
 	"github.com/readthru/readthru/store"
 )
 
-// SeriesQuery asks for what was counted in each step of a time.
-type SeriesQuery struct {
-	Since time.Time `query:"since" doc:"a day, a time, or an age (36h, 7d); default: an hour, two days or 30 days ago"`
-	Step  string    `query:"step" doc:"minute (kept for 48 hours), hour (60 days) or day (for ever); default: by since"`
-}
-
-// Series is what was counted in each step of a time, oldest first, and together. Steps in which nothing was counted
-// are left out. They begin at whole minutes, hours and days of UTC.
-type Series struct {
-	Step   string        `json:"step"`
-	Since  time.Time     `json:"since"`
-	Points []store.Point `json:"points"`
-	Sum    store.Counts  `json:"sum"`
-}
-
-// Counts are what happened in a length of time.
-type Counts = store.Counts
-
 // seriesSteps are the steps by their names, and how far back each goes unless the query says.
 var seriesSteps = map[string]struct {
 	step store.Step

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"io"
 	"log/slog"
 	"net"
 	"net/http"
@@ -125,7 +124,7 @@ type Server struct {
 	mux     *http.ServeMux
 	metrics http.Handler
 	pages   *http.ServeMux // the dashboard; may be nil
-	table   []*operation
+	table   []route
 	open    map[string]bool // paths on which strangers are answered
 	holds   *holds
 	use     use
@@ -150,7 +149,7 @@ func New(o Options) *Server {
 	s := &Server{
 		o: o, started: time.Now(), mux: http.NewServeMux(), holds: newHolds(),
 		guard: &guard{token: o.Token, trustUser: o.TrustUser, browsers: newBrowsers(o.Token), users: o.Users},
-		jobs:  newJobs(o.Store, o.Log), table: slices.Clone(operations), open: map[string]bool{},
+		jobs:  newJobs(o.Store, o.Log), table: routes(), open: map[string]bool{},
 	}
 	if !o.TrustUser {
 		s.guard.guesses = guess.New()
@@ -173,15 +172,6 @@ func New(o Options) *Server {
 	}
 	return s
 }
-
-// The largest contents of requests over the network, in bytes.
-const (
-	maxRequest = 1 << 20
-	maxMCP     = 4 << 20  // also enough for the URLs of a batch
-	maxIngest  = 64 << 20 // a text of 32 MiB, escaped as JSON
-	maxPack    = 4 << 30  // goes to a file
-	maxFiles   = 64 << 30 // likewise: a large collection
-)
 
 // ServeHTTP guards and answers a request.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -281,13 +271,13 @@ func policyOf(page bool) string {
 // size of requests.
 func (s *Server) Client(agent string) *Client {
 	handler := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { s.mux.ServeHTTP(w, asOurs(r)) })
-	return &Client{base: "http://localhost", agent: agent, http: asIs(inProcess{handler, s.o.Log})}
+	return NewLocalClient(handler, "", agent, s.o.Log)
 }
 
 // mount registers the operations: one handler for each path, which chooses by method and answers 405 with Allow for
 // methods that the path does not take.
 func (s *Server) mount() {
-	byPath := map[string][]*operation{}
+	byPath := map[string][]route{}
 	for _, o := range s.table {
 		byPath[o.path] = append(byPath[o.path], o)
 		s.open[o.path] = s.open[o.path] || o.open
@@ -313,7 +303,7 @@ func (s *Server) mount() {
 }
 
 // dispatch calls the operation for the method of r.
-func (s *Server) dispatch(w http.ResponseWriter, r *http.Request, list []*operation) {
+func (s *Server) dispatch(w http.ResponseWriter, r *http.Request, list []route) {
 	method := r.Method
 	if method == http.MethodHead {
 		method = http.MethodGet
@@ -321,11 +311,11 @@ func (s *Server) dispatch(w http.ResponseWriter, r *http.Request, list []*operat
 	var allow []string
 	for _, o := range list {
 		if o.method == method {
-			if err := may(r.Context(), o); err != nil {
+			if err := may(r.Context(), o.operation); err != nil {
 				s.refuse(w, r, err)
 				return
 			}
-			if _, local := w.(*pipedResponse); !local {
+			if !answersHere(w) {
 				r.Body = http.MaxBytesReader(w, r.Body, o.limit)
 			}
 			r = r.WithContext(asking(r)) //nolint:contextcheck // jobs and what is told outlive a request
@@ -392,21 +382,8 @@ func answer(w http.ResponseWriter, status int, v any) error {
 	return nil
 }
 
-// readJSON reads the JSON content of a request into v. It refuses unknown fields and a second value.
-func readJSON(r *http.Request, v any) error {
-	dec := json.NewDecoder(r.Body)
-	dec.DisallowUnknownFields()
-	if err := dec.Decode(v); err != nil {
-		if _, tooLarge := errors.AsType[*http.MaxBytesError](err); tooLarge {
-			return err
-		}
-		if errors.Is(err, io.EOF) {
-			return problem(http.StatusBadRequest, "the request has no content: send a JSON object")
-		}
-		return problem(http.StatusBadRequest, "read the request's JSON: %s", strings.TrimPrefix(err.Error(), "json: "))
-	}
-	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
-		return problem(http.StatusBadRequest, "the request's content has more than one JSON value")
-	}
-	return nil
+// breakOff ends a response in the middle, so that a part is never taken for the whole. It does not return.
+func (s *Server) breakOff(w http.ResponseWriter, r *http.Request, err error) {
+	s.o.Log.Error("answer broken off", "path", r.URL.Path, "error", err)
+	breakOff(w, err)
 }

@@ -4,48 +4,9 @@ import (
 	"context"
 	"io"
 	"net/http"
-	"time"
 
 	"github.com/readthru/readthru/internal/fault"
 )
-
-// SessionStats counts what the proxy answered to a session since its first request. Hits and Pages count requests;
-// Tunnels are connections that were not intercepted.
-type SessionStats struct {
-	Session  string     `json:"session"`
-	Requests int64      `json:"requests"`
-	Pages    int64      `json:"pages"`
-	Hits     int64      `json:"hits"`
-	Errors   int64      `json:"errors"`
-	Tunnels  int64      `json:"tunnels"`
-	Tokens   TokenStats `json:"tokens"`
-
-	Recording bool `json:"recording,omitempty"` // what it is answered is being recorded
-
-	// RejectedCA are hosts, at most twenty, where a client of the session's own proxy rejected our certificate.
-	RejectedCA []string `json:"rejected_ca,omitempty"`
-}
-
-// SessionSummary is a session: what the proxy answered to it, and what it has fetched.
-type SessionSummary struct {
-	SessionStats
-
-	Fetched FetchedStats `json:"fetched"`
-}
-
-// FetchedStats sums the context of a session: the pages that it has fetched.
-type FetchedStats struct {
-	Pages   int       `json:"pages"`
-	Bytes   int64     `json:"bytes"`   // of their content
-	Dropped int64     `json:"dropped"` // pages that made room for newer ones
-	Last    time.Time `json:"last,omitzero"`
-}
-
-// SessionList lists sessions: those with requests since the start, the newest first, then others that have fetched
-// pages.
-type SessionList struct {
-	Sessions []SessionSummary `json:"sessions"`
-}
 
 // SessionProxies opens proxies that serve one session each, for clients that do not name their session. The methods
 // call opened with the proxy's address.
@@ -61,17 +22,6 @@ type SessionProxies interface {
 
 // errNoProxy is the error of operations that need a proxy.
 var errNoProxy = NewError(http.StatusConflict, CodeNoProxy, "no proxy runs here")
-
-// sessionRef names a session.
-type sessionRef struct {
-	Name string `path:"name"`
-}
-
-// openQuery asks for a proxy of a session.
-type openQuery struct {
-	Name    string `path:"name"`
-	Offline bool   `query:"offline" doc:"1: answer from what is stored and ask no origin"`
-}
 
 // getSession returns the figures of a session.
 func (s *Server) getSession(ctx context.Context, ref sessionRef) (*SessionStats, error) {
@@ -177,9 +127,6 @@ func (s *Server) whileOpen(w http.ResponseWriter, r *http.Request, media string,
 	}
 	return err
 }
-
-// proxyField has the address of a session's proxy.
-const proxyField = "X-Readthru-Proxy"
 
 // flushing is a response whose content is sent at once.
 type flushing struct {

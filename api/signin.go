@@ -21,22 +21,6 @@ import (
 	"github.com/readthru/readthru/internal/guess"
 )
 
-// SigninRequest asks for a link that signs a browser in. Page is where the browser goes then, a path of this server.
-type SigninRequest struct {
-	Page string `json:"page,omitempty"`
-}
-
-// SigninLink is a link that works once. It is a path of this server.
-type SigninLink struct {
-	Path     string `json:"path"`
-	ExpiresS int    `json:"expires_s"`
-}
-
-// signinQuery is what a link has.
-type signinQuery struct {
-	Code string `query:"code" doc:"the code of a link that POST /api/v1/signin gave; it works once"`
-}
-
 const (
 	linkLife    = time.Minute
 	browserLife = 12 * time.Hour

@@ -14,52 +14,8 @@ import (
 	"github.com/readthru/readthru/store"
 )
 
-// Site is what is known of a host, and what is done with requests for it.
-type Site struct {
-	Host   string `json:"host"`
-	Visits int64  `json:"visits"` // deliveries of its pages
-	Hits   int64  `json:"hits"`   // of these, from the cache
-
-	// Treatment is intercept, tunnel or block, and Why the reason: rule, default, local, paused, "blocked domain", or the
-	// preset with its category. Empty if no proxy runs. Single clients may be tunnelled because of a fact.
-	Treatment string `json:"treatment,omitempty"`
-	Why       string `json:"why,omitempty"`
-
-	// Exception is what sets it apart from other hosts, one of Exceptions; empty if nothing does.
-	Exception string `json:"exception,omitempty"`
-	Tunnels   int    `json:"tunnels,omitempty"` // of the last requests, the connections that were tunnelled
-	Failed    int    `json:"failed,omitempty"`  // of the last requests, those that failed
-
-	Rules []Rule       `json:"rules"` // that match it; the first without a path is the one that applies
-	Facts []store.Fact `json:"facts"` // that hold
-}
-
-// What sets a host apart.
-const (
-	SiteBlocked   = "blocked"
-	SiteTunnelled = "tunnelled" // each connection, or some of the last ones
-	SiteRuled     = "ruled"     // a rule is for it and not for all hosts
-	SiteLearnt    = "learnt"    // something was learnt about it
-	SiteFailing   = "failing"   // its last request failed
-)
-
-// Exceptions are the values of Site.Exception in the order in which such hosts are listed.
-var Exceptions = []string{SiteBlocked, SiteTunnelled, SiteRuled, SiteLearnt, SiteFailing}
-
 // maxExceptions is how many hosts that something sets apart a list has at most.
 const maxExceptions = 5000
-
-// SiteList lists hosts: first all that something sets apart, then those with the most visits.
-type SiteList struct {
-	Sites []Site `json:"sites"`
-	More  bool   `json:"more,omitempty"` // hosts are left out: those with fewer visits, or more than 5,000 exceptions
-}
-
-// SiteQuery selects hosts.
-type SiteQuery struct {
-	Text  string `query:"q" doc:"only hosts with this text"`
-	Limit int    `query:"limit" range:"1,500" doc:"how many hosts without exception at most, 1 to 500; default 100"`
-}
 
 // listSites lists hosts, those that something sets apart first.
 func (s *Server) listSites(ctx context.Context, q SiteQuery) (*SiteList, error) {
@@ -86,7 +42,7 @@ func (s *Server) listSites(ctx context.Context, q SiteQuery) (*SiteList, error) 
 		sites []*Site
 		limit int
 	}{{apart, maxExceptions}, {others, cmp.Or(q.Limit, 100)}} {
-		slices.SortFunc(part.sites, (*Site).compare)
+		slices.SortFunc(part.sites, compareSites)
 		list.More = list.More || len(part.sites) > part.limit
 		for _, site := range part.sites[:min(len(part.sites), part.limit)] {
 			list.Sites = append(list.Sites, *site)
@@ -95,8 +51,8 @@ func (s *Server) listSites(ctx context.Context, q SiteQuery) (*SiteList, error) 
 	return list, nil
 }
 
-// compare orders hosts for a list.
-func (s *Site) compare(o *Site) int {
+// compareSites orders hosts for a list.
+func compareSites(s, o *Site) int {
 	return cmp.Or(cmp.Compare(slices.Index(Exceptions, s.Exception), slices.Index(Exceptions, o.Exception)),
 		cmp.Compare(o.Visits, s.Visits), strings.Compare(s.Host, o.Host))
 }

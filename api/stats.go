@@ -50,9 +50,9 @@ func (s *Server) getStats(context.Context, none) (*Stats, error) {
 		st.Requests = s.o.Requests()
 	}
 	told := s.o.Journal.Sums()
-	st.Requests.count(told)
+	countRequests(&st.Requests, told)
 	st.Cache = cacheStatsOf(told)
-	st.Cache.Entries, st.Cache.Bytes, st.Cache.HitRatio = totals.Responses, totals.ResponseBytes, st.Cache.ratio()
+	st.Cache.Entries, st.Cache.Bytes, st.Cache.HitRatio = totals.Responses, totals.ResponseBytes, hitRatio(st.Cache)
 	st.Work = s.work()
 	if s.o.Fleet != nil {
 		st.Fleet = new(s.o.Fleet.Status())
@@ -72,8 +72,8 @@ func (s *Server) getStats(context.Context, none) (*Stats, error) {
 	return st, nil
 }
 
-// count sets what the list of requests knows.
-func (r *RequestStats) count(told journal.Sums) {
+// countRequests sets what the list of requests knows.
+func countRequests(r *RequestStats, told journal.Sums) {
 	r.Total, r.Outcomes, r.Doors, r.Hidden = told.Requests(), map[string]int64{}, told.Doors, told.Hidden
 	for outcome, d := range told.Durations {
 		r.Outcomes[outcome] = d.Count
@@ -110,8 +110,8 @@ func (s *Server) renderStats() RenderStats {
 	return st
 }
 
-// ratio returns HitRatio.
-func (c CacheStats) ratio() float64 {
+// hitRatio returns HitRatio.
+func hitRatio(c CacheStats) float64 {
 	reused := c.Hits + c.Revalidated + c.Stale
 	if reused+c.Misses == 0 {
 		return 0

@@ -2,11 +2,6 @@ package api
 
 import "context"
 
-// Compacted says that the store was compacted.
-type Compacted struct {
-	Compacted bool `json:"compacted"`
-}
-
 // compactStore removes from the disk what is left of what was deleted, first in the index, whose deletions the store
 // then forgets.
 func (s *Server) compactStore(ctx context.Context, _ none) (*Compacted, error) {

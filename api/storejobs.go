@@ -10,16 +10,6 @@ import (
 	"github.com/readthru/readthru/store"
 )
 
-// StoreJobs are the documents that could not be indexed.
-type StoreJobs struct {
-	Jobs []knowledge.Job `json:"jobs"`
-}
-
-// storeJobRef names a document that could not be indexed.
-type storeJobRef struct {
-	ID string `path:"id" doc:"the document's id, 16 hex digits"`
-}
-
 // listStoreJobs lists the documents that could not be indexed.
 func (s *Server) listStoreJobs(context.Context, none) (*StoreJobs, error) {
 	k, err := s.index()

@@ -5,21 +5,6 @@ import (
 	"net/http"
 )
 
-// Switches are what can be switched while the daemon runs. They are as they were configured when it starts again.
-type Switches struct {
-	// Paused: connections are tunnelled and requests passed on as if there were no readthru; what a rule blocks is still
-	// refused, and what is stored can still be asked for.
-	Paused bool `json:"paused"`
-	// Offline: answers come from what is stored, and no origin, model or other service is asked.
-	Offline bool `json:"offline"`
-}
-
-// SwitchChange says what to switch; what is absent stays.
-type SwitchChange struct {
-	Paused  *bool `json:"paused,omitempty"`
-	Offline *bool `json:"offline,omitempty"`
-}
-
 // getSwitches returns how the switches are.
 func (s *Server) getSwitches(context.Context, none) (*Switches, error) {
 	now := s.switches()

@@ -8,72 +8,7 @@ import (
 	"encoding/pem"
 	"fmt"
 	"net/http"
-	"time"
 )
-
-// System is how the program is configured and what it keeps.
-type System struct {
-	Settings  []Setting  `json:"settings"`
-	Authority *Authority `json:"authority,omitempty"`
-	Agents    []Agent    `json:"agents"`
-	Models    []Model    `json:"models"`
-	Storage   []Storage  `json:"storage"`
-	Log       []string   `json:"log"` // the last lines, the newest last
-}
-
-// Setting is a key of the configuration. Secrets are masked.
-type Setting struct {
-	Key    string `json:"key"`
-	Value  any    `json:"value"`
-	Source string `json:"source"` // flag, environment, file or default
-}
-
-// Authority is the certificate that signs for intercepted hosts.
-type Authority struct {
-	Name        string    `json:"name"`
-	Fingerprint string    `json:"fingerprint"` // SHA-256, hex
-	Since       time.Time `json:"since"`
-	Until       time.Time `json:"until"`
-	Trust       []Trust   `json:"trust"` // the system's trust store, and each browser's
-}
-
-// Trust says whether a trust store has the authority.
-type Trust struct {
-	Store  string `json:"store"`
-	State  string `json:"state"`            // TrustInstalled, TrustMissing or TrustUnknown
-	Reason string `json:"reason,omitempty"` // why nobody could look
-}
-
-// States of Trust.
-const (
-	TrustInstalled = "installed"
-	TrustMissing   = "not installed"
-	TrustUnknown   = "unknown" // the store could not be looked into
-)
-
-// Agent is a coding agent that can be set up.
-type Agent struct {
-	Name  string `json:"name"`
-	Title string `json:"title"`
-	Found bool   `json:"found"` // it is on this machine
-	State string `json:"state"` // set up: yes, partly or no
-	Error string `json:"error,omitempty"`
-}
-
-// Model is a model that is asked.
-type Model struct {
-	Use     string `json:"use"` // llm, embeddings or rerank
-	Service string `json:"service"`
-	Model   string `json:"model"`
-	Here    bool   `json:"here"` // it runs on this machine
-}
-
-// Storage is a part of the data directory.
-type Storage struct {
-	Name  string `json:"name"`
-	Files int64  `json:"files"`
-	Bytes int64  `json:"bytes"`
-}
 
 // getSystem returns how the program is configured and what it keeps.
 func (s *Server) getSystem(ctx context.Context, _ none) (*System, error) {

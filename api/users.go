@@ -16,99 +16,8 @@ import (
 	"github.com/readthru/readthru/store"
 )
 
-// UserFields are what can be set of a user. In a change, nil leaves a field as it is.
-type UserFields struct {
-	Role *string `json:"role,omitempty"` // read, write or admin; of a new user read, unless it says otherwise
-	Mode *string `json:"mode,omitempty"` // who gets markdown: auto, always, negotiate or never; empty: as configured
-
-	RequestsPerMinute *int64 `json:"requests_per_minute,omitempty"` // 0 is no limit
-	TokensPerDay      *int64 `json:"tokens_per_day,omitempty"`      // of pages, in a day of UTC; 0 is no limit
-}
-
-// NewUser asks for a user with a token.
-type NewUser struct {
-	Name   string   `json:"name"`
-	Scopes []string `json:"scopes,omitempty"` // of the token: proxy, api, mcp; default: all
-	UserFields
-}
-
-// UserInfo is a user. A user of the configuration has no role: they may use the proxy and nothing else.
-type UserInfo struct {
-	Name   string       `json:"name"`
-	Source string       `json:"source"` // store or file
-	Role   string       `json:"role,omitempty"`
-	Mode   string       `json:"mode,omitempty"`
-	Limits users.Limits `json:"limits"`
-	Made   time.Time    `json:"made,omitzero"`
-	Tokens []UserToken  `json:"tokens"`
-}
-
-// UserToken is a token of a user. It is kept as a hash.
-type UserToken struct {
-	ID     string    `json:"id"`
-	Scopes []string  `json:"scopes"`
-	Made   time.Time `json:"made"`
-}
-
-// MadeToken is a user with a new token, whose text is shown this once.
-type MadeToken struct {
-	User  UserInfo `json:"user"`
-	ID    string   `json:"id"`
-	Token string   `json:"token"`
-}
-
-// UserList lists the users. Closed says that nobody else may use the proxy.
-type UserList struct {
-	Users  []UserInfo `json:"users"`
-	Closed bool       `json:"closed"`
-}
-
-// UserChange changes a user.
-type UserChange struct {
-	Name string `path:"name"`
-	UserFields
-}
-
-// TokenRequest asks for another token of a user.
-type TokenRequest struct {
-	Name   string   `path:"name"`
-	Scopes []string `json:"scopes"` // proxy, api, mcp
-}
-
-type userRef struct {
-	Name string `path:"name"`
-}
-
-type tokenRef struct {
-	Name string `path:"name"`
-	ID   string `path:"id"`
-}
-
-// UsesQuery asks what users used.
-type UsesQuery struct {
-	Since time.Time `query:"since" doc:"a day, a time, or an age (36h, 7d), of which the whole day counts; default: today"`
-	User  string    `query:"user" doc:"only this user"`
-	Days  bool      `query:"days" doc:"1: each day by itself"`
-}
-
-// UserUse is what a user used, in a day or in all.
-type UserUse struct {
-	User string `json:"user"`
-	Day  string `json:"day,omitempty"` // of UTC
-	users.Use
-}
-
-// UseList is what users used since a day. Sum is the sum of all rows.
-type UseList struct {
-	Since string    `json:"since"` // a day of UTC
-	Users []UserUse `json:"users"`
-	Sum   users.Use `json:"sum"`
-	// Missing says why what was used on other nodes of the fleet is not counted; empty: it is.
-	Missing string `json:"missing,omitempty"`
-}
-
-// set sets the fields that a request has.
-func (f UserFields) set(u *users.User) {
+// setFields sets the fields that a request has.
+func setFields(f UserFields, u *users.User) {
 	if f.Role != nil {
 		u.Role = users.Role(*f.Role)
 	}
@@ -169,7 +78,7 @@ func (s *Server) addUser(_ context.Context, in NewUser) (*MadeToken, error) {
 		Name: in.Name, ID: hex.EncodeToString(id), Role: users.Read, Made: now.UTC().Truncate(time.Second),
 		Changed: stamp(now),
 	}
-	in.set(&u)
+	setFields(in.UserFields, &u)
 	if len(in.Scopes) == 0 {
 		in.Scopes = users.Scopes
 	}
@@ -203,7 +112,7 @@ func (s *Server) addUser(_ context.Context, in NewUser) (*MadeToken, error) {
 
 // changeUser changes what can be set of a user.
 func (s *Server) changeUser(_ context.Context, in UserChange) (*UserInfo, error) {
-	u, err := s.changeOne(in.Name, func(u *users.User) error { in.set(u); return nil })
+	u, err := s.changeOne(in.Name, func(u *users.User) error { setFields(in.UserFields, u); return nil })
 	if err != nil {
 		return nil, err
 	}

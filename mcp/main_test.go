@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"log"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -84,7 +85,7 @@ func newWorld(tb testing.TB, change func(*mcp.Options)) *world {
 		Session: "s1",
 	}
 	o.Client = func(context.Context) (*api.Client, error) {
-		return api.NewLocalClient(http.HandlerFunc(w.watched), "token", userAgent), nil
+		return api.NewLocalClient(http.HandlerFunc(w.watched), "token", userAgent, slog.New(slog.DiscardHandler)), nil
 	}
 	if change != nil {
 		change(&o)
