@@ -32,7 +32,7 @@ PURE = . ./agents ./cmd/readthru/... ./convert/... ./internal/botauth ./internal
 	./internal/needs/... ./internal/packaging ./internal/payment ./internal/preference ./page ./internal/processor ./internal/recipe ./internal/releases ./internal/service ./internal/strictyaml ./internal/summary ./internal/webtest
 # Packages under the race detector whose tests wait the longest: go test begins with what is named first, and at the end
 # nothing waits for one of them alone.
-LONGEST = ./render ./internal/fleet ./knowledge ./knowledge/index ./fetch ./api ./ui ./store ./proxy
+LONGEST = ./render ./internal/fleet ./knowledge ./knowledge/index ./fetch ./api/server ./ui ./store ./proxy
 TESTED  = -count=1 -timeout 30m -vet=off # which "make quick" and "make lint" do
 # A process under the race detector sleeps a second at its end unless it is told not to.
 test: export GORACE = atexit_sleep_ms=20
@@ -60,7 +60,7 @@ slow: ## series that take long: faults, how deep requests run, hostile pages in 
 
 sequences: ## random sequences of what may happen to pages, bases and the index, and of how pages are read, and deaths at each write of a job, compared with what must be true: FOR=1h, FROM=first seed
 	READTHRU_SEQUENCES_FOR="$(or $(FOR),1h)" READTHRU_SEQUENCES_FROM="$(or $(FROM),1)" \
-		go test -count=1 -v -timeout 24h -run 'RandomSequences|AnyWriteOfAJob' ./knowledge ./api ./internal/e2e
+		go test -count=1 -v -timeout 24h -run 'RandomSequences|AnyWriteOfAJob' ./knowledge ./api/server ./internal/e2e
 
 corpora: ## the tests that hold of our own small corpora, over larger ones: PAGES=dir, SECURITY=dir, MARKDOWN=dir, TREES=dir of sources, JUDGED=dir, PDFS=dir
 	@run() { echo "corpora: $$3 over $$2"; env "$$1=$$2" go test -count=1 -run "$$3" $$4 || exit 1; }; \
@@ -117,7 +117,7 @@ mcp-conformance: build ## the protocol's own conformance suite, which npm fetche
 	sh mcp/testdata/conformance "$(CURDIR)/bin/readthru"
 
 openapi: build ## Redocly's recommended rules, which npm fetches, against the daemon's /openapi.json
-	sh api/testdata/openapi "$(CURDIR)/bin/readthru"
+	sh api/server/testdata/openapi "$(CURDIR)/bin/readthru"
 
 agents: ## the agents themselves, and frameworks of agents, from npm, led by a scripted model through readthru
 	READTHRU_AGENTS="$$(sh .ci/agents)" && READTHRU_FRAMEWORKS="$$(sh .ci/modules internal/e2e/agents/frameworks)" && \

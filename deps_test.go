@@ -19,13 +19,13 @@ const policy = `
 	webtest, render/rendertest → eventually
 	fault/faulttest       → fault, eventually
 	page, symbols, recording, journal, render, agents, summary, convert/hidden, convert, recipe, fetch/github → clip
-	fleet, knowledge, fetch, proxy, api/firecrawl, api, mcp, ui → clip
+	fleet, knowledge, fetch, proxy, api/firecrawl, api, api/server, mcp, ui → clip
 	symbols, markdown, summary, convert, convert/hidden, convert/xmlread, fetch/github → lazy
-	certs, store, service, api, botauth → wholefile
+	certs, store, service, api/server, botauth → wholefile
 	users                 → guess
 	users, symbols, store, cache, knowledge, knowledge/vector, fleet, fetch/github, render → fault
 	knowledge/breath      → fault
-	fetch, crawl, api/firecrawl, proxy, api, mcp → fault
+	fetch, crawl, api/firecrawl, proxy, api, api/server, mcp → fault
 	fetch/github/githubtest → needs
 	symbols/pack, needs/suite →
 	packaging             → releases
@@ -38,7 +38,7 @@ const policy = `
 	preference            → page
 	payment               → page, clip
 	fetch                 → preference, payment, botauth
-	api                   → botauth
+	api, api/server       → botauth
 	render                → page, httpfield
 	convert/chars, convert/guard →
 	convert/charset       → lazy
@@ -94,16 +94,16 @@ const policy = `
 	knowledge             → knowledge/index, knowledge/meaning, knowledge/statement
 	fetch/github          → page, convert, symbols
 	fetch/sitecheck       → fetch, convert, page, httpfield, payment, preference
-	api                   → fetch/sitecheck
+	api, api/server       → fetch/sitecheck
 	fetch                 → recipe, page, httpfield, convert, render, symbols, llm, store, cache, fetch/github
 	proxy/repeat          →
 	proxy                 → page, httpfield, pace, guess, users, store, cache, fetch, certs, recording, journal
 	proxy                 → proxy/repeat
 	crawl                 → page, httpfield, fetch
 	api/firecrawl         → page, users, httpfield, store, knowledge, fetch, crawl, summary
-	api                   → page, markdown, httpfield, pace, guess, users, journal, fetch, store, knowledge
-	api                   → knowledge/outline
-	api                   → recipe, crawl, api/firecrawl, fleet, llm, summary, agents
+	api                   → page, users, journal, recipe, fleet, store, knowledge, knowledge/outline
+	api/server            → api, api/firecrawl, page, markdown, httpfield, pace, guess, users, journal, fetch, store
+	api/server            → knowledge, knowledge/outline, recipe, crawl, fleet, summary, agents
 	mcp                   → page, httpfield, users, knowledge, knowledge/outline, api
 	ui                    → page, markdown, journal, api
 	cmd/readthru/terminal → clip, page, store
@@ -114,9 +114,10 @@ const policy = `
 	cmd/readthru/wiring   → cmd/readthru/terminal, cmd/readthru/settings, cmd/readthru/daemon, cmd/readthru/agentsetup
 	cmd/readthru/wiring   → page, clip, fault, wholefile, releases, users, journal, botauth, certs, llm, summary, symbols
 	cmd/readthru/wiring   → render, convert, store, cache, knowledge, fleet, fetch, fetch/github, proxy, crawl, api
-	cmd/readthru/wiring   → api/firecrawl, mcp, ui
+	cmd/readthru/wiring   → api/server, api/firecrawl, mcp, ui
 	cmd/readthru/command  → cmd/readthru/terminal, cmd/readthru/settings, cmd/readthru/daemon, cmd/readthru/wiring
-	cmd/readthru/command  → page, recipe, fetch, api
+	cmd/readthru/command  → page, recipe, fetch, api, api/server
+	cmd/readthru/watch, cmd/readthru/setup → api/server
 	cmd/readthru/read, cmd/readthru/remember, cmd/readthru/watch, cmd/readthru/setup, cmd/readthru/operate → page, api
 	cmd/readthru/read, cmd/readthru/remember, cmd/readthru/watch, cmd/readthru/setup, cmd/readthru/operate → cmd/readthru/terminal
 	cmd/readthru/read, cmd/readthru/remember, cmd/readthru/watch, cmd/readthru/setup, cmd/readthru/operate → cmd/readthru/settings
@@ -141,7 +142,7 @@ var alone = map[string]string{
 	"github.com/elazarl/goproxy":                    "proxy",
 	"github.com/JohannesKaufmann/html-to-markdown/": "convert/mdwrite",
 	"github.com/mmcdole/gofeed":                     "convert",
-	"github.com/prometheus/client_golang/":          "api",
+	"github.com/prometheus/client_golang/":          "api/server",
 	"github.com/urfave/cli/":                        "cmd/readthru",
 	"github.com/goccy/go-yaml":                      "strictyaml",
 	"github.com/smallstep/truststore":               "certs",

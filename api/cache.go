@@ -1,156 +1,250 @@
 package api
 
 import (
-	"context"
-	"fmt"
-	"net/http"
-	"net/url"
-	"strings"
+	"time"
 
-	"github.com/readthru/readthru/page"
+	"github.com/readthru/readthru/internal/recipe"
+	"github.com/readthru/readthru/store"
 )
 
-// listCached lists the stored responses of a URL. With Explain it says why each would or would not answer a fetch now.
-func (s *Server) listCached(ctx context.Context, q cacheQuery) (*CacheEntries, error) {
-	uri, err := cacheURI(q.URL)
-	if err != nil {
-		return nil, problem(http.StatusBadRequest, "%s", err)
-	}
-	stored, err := s.o.Store.Responses(uri)
-	if err != nil {
-		return nil, fmt.Errorf("read stored responses of %s: %w", page.MaskString(uri), err)
-	}
-	list := &CacheEntries{URL: uri, Entries: make([]CacheEntry, 0, len(stored))}
-	for _, r := range stored {
-		h := r.Header.Clone()
-		h.Del("Set-Cookie")
-		list.Entries = append(list.Entries, CacheEntry{
-			URL: r.URL, Status: r.Status, Header: h, Vary: r.Vary,
-			RequestTime: r.RequestTime.UTC(), ResponseTime: r.ResponseTime.UTC(), Length: r.Length,
-		})
-	}
-	if s.o.Fresh != nil && len(stored) > 0 {
-		if list.Fresh, err = s.o.Fresh(ctx, uri); err != nil {
-			return nil, fmt.Errorf("judge stored responses of %s: %w", page.MaskString(uri), err)
-		}
-	}
-	if q.Explain && s.o.Explain != nil {
-		if list.Explanation, err = s.o.Explain(ctx, uri); err != nil {
-			return nil, fmt.Errorf("explain %s: %w", page.MaskString(uri), err)
-		}
-	}
-	return list, nil
+// CacheQuery asks for the stored responses of a URL.
+type CacheQuery struct {
+	URL     string `query:"url" doc:"the exact URL"`
+	Explain bool   `query:"explain" doc:"1: also say why each is reused or not"`
 }
 
-// uncache removes stored responses.
-func (s *Server) uncache(_ context.Context, sel Selection) (*Removed, error) {
-	set := 0
-	for _, v := range []string{sel.URL, sel.Host, sel.Prefix, sel.Tag} {
-		if v != "" {
-			set++
-		}
-	}
-	if set != 1 {
-		return nil, problem(http.StatusBadRequest, "name exactly one of url, host, prefix and tag")
-	}
-	var n int
-	var err error
-	switch {
-	case sel.URL != "" || sel.Prefix != "":
-		uri, perr := cacheURI(sel.URL + sel.Prefix)
-		if perr != nil {
-			return nil, problem(http.StatusBadRequest, "%s", perr)
-		}
-		if sel.URL != "" {
-			return s.invalidate(sel.URL, uri)
-		}
-		n, err = s.o.Store.DeletePrefixResponses(uri)
-	case sel.Host != "":
-		n, err = s.o.Store.DeleteHostResponses(strings.ToLower(sel.Host))
-	default:
-		n, err = s.o.Store.DeleteTaggedResponses(sel.Tag)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("remove stored responses: %w", err)
-	}
-	return &Removed{Removed: n}, nil
+// CacheEntries are the stored responses of a URL, newest first.
+type CacheEntries struct {
+	URL     string       `json:"url"`
+	Entries []CacheEntry `json:"entries"`
+	// one of them answers a fetch now, without asking the origin
+	Fresh       bool          `json:"fresh"`
+	Explanation []ExplainLine `json:"explanation,omitempty"` // of all entries, in their order
 }
 
-// invalidate removes what would answer a fetch of one URL: its stored responses, which are those of uri, those of the
-// URL that it redirects to, the renditions made of them, and what sessions have fetched of it (rule B40). The page
-// itself, its versions and its visits stay.
-func (s *Server) invalidate(raw, uri string) (*Removed, error) {
-	gone := &Removed{}
-	uris := []string{uri}
-	u, err := page.Parse(raw)
-	if err != nil {
-		return nil, problem(http.StatusBadRequest, "%s", err)
-	}
-	name := page.Normalize(u) // renditions are kept by what was asked for
-	if p, err := s.o.Store.Page(page.KeyOf(name)); err == nil {
-		if final, err := cacheURI(p.FinalURL); err == nil && final != uri {
-			uris = append(uris, final)
-		}
-	}
-	for _, each := range uris {
-		n, err := s.o.Store.DeleteResponses(each)
-		if err != nil {
-			return nil, fmt.Errorf("remove stored responses of %s: %w", page.MaskString(each), err)
-		}
-		gone.Removed += n
-	}
-	n, err := s.o.Store.DeletePageRenditions(page.KeyOf(page.WithoutRoute(name)))
-	if err == nil {
-		gone.Removed += n
-		gone.Fetched, err = s.o.Store.ForgetFetched(s.key(u))
-	}
-	if err != nil {
-		return nil, fmt.Errorf("remove renditions of %s: %w", page.MaskString(uri), err)
-	}
-	return gone, nil
+// CacheEntry is one stored response.
+type CacheEntry struct {
+	URL          string              `json:"url"`
+	Status       int                 `json:"status"`
+	Header       map[string][]string `json:"header"` // Set-Cookie left out
+	Vary         []string            `json:"vary,omitempty"`
+	RequestTime  time.Time           `json:"request_time"`
+	ResponseTime time.Time           `json:"response_time"`
+	Length       int64               `json:"length"` // of the stored content, in bytes
 }
 
-// clearCache removes all stored responses, the renditions made of them, and what sessions have fetched (rule B41).
-// Pages, versions and visits stay.
-func (s *Server) clearCache(context.Context, none) (*Removed, error) {
-	gone := &Removed{}
-	n, err := s.o.Store.ClearResponses()
-	if err == nil {
-		gone.Removed = n
-		n, err = s.o.Store.ClearPageRenditions()
-	}
-	if err == nil {
-		gone.Removed += n
-		gone.Fetched, err = s.o.Store.ClearAllFetched()
-	}
-	if err != nil {
-		return nil, fmt.Errorf("clear the cache: %w", err)
-	}
-	return gone, nil
+// Removed says how much was removed.
+type Removed struct {
+	Removed int `json:"removed"`           // stored responses and renditions; of a session, pages
+	Fetched int `json:"fetched,omitempty"` // pages of sessions that were removed with stored responses
 }
 
-// sweepCache removes stored responses that have expired, and damaged ones (rule B32).
-func (s *Server) sweepCache(ctx context.Context, _ none) (*Removed, error) {
-	n, err := s.o.Store.SweepExpired(ctx, s.o.Expired)
-	if err != nil {
-		return nil, fmt.Errorf("sweep the cache: %w", err)
-	}
-	return &Removed{Removed: n}, nil
+// Selection names stored responses to remove: exactly one field is set.
+type Selection struct {
+	URL    string `query:"url" doc:"of one URL"`
+	Host   string `query:"host" doc:"of a host"`
+	Prefix string `query:"prefix" doc:"of all URLs with this prefix, which has at least scheme and host"`
+	Tag    string `query:"tag" doc:"with this tag of the origin (Cache-Tag, Surrogate-Key)"`
 }
 
-// cacheURI returns the key under which the cache stores the responses of a URL: the URL with scheme and host in lower
-// case, without a default port and fragment, and with "/" for an empty path.
-func cacheURI(raw string) (string, error) {
-	u, err := page.Parse(raw)
-	if err != nil {
-		return "", err
-	}
-	k := url.URL{
-		Scheme: strings.ToLower(u.Scheme), Host: page.Authority(u), Path: u.Path, RawPath: u.RawPath,
-		RawQuery: u.RawQuery, ForceQuery: u.ForceQuery,
-	}
-	if k.Path == "" {
-		k.Path = "/"
-	}
-	return k.String(), nil
+// HostFact is one thing that was learnt about a host, and until when it holds. Traits are negotiates, markdown-off,
+// strict-accept, markdown-twins, needs-browser, loads-in-vain, silent-events and rejects-ca.
+type HostFact struct {
+	Host string `json:"host"`
+	store.Fact
+}
+
+// HostFacts lists what was learnt about hosts, in the order of their names.
+type HostFacts struct {
+	Facts []HostFact `json:"facts"`
+}
+
+// HostQuery chooses what was learnt.
+type HostQuery struct {
+	Trait string `query:"trait"`
+}
+
+// HostRef names a host.
+type HostRef struct {
+	Host string `path:"host"`
+}
+
+// HostsQuery chooses what to forget.
+type HostsQuery struct {
+	HostQuery
+	All bool `query:"all" doc:"1: everything; else name a trait"`
+}
+
+// Gone says that something was deleted.
+type Gone struct {
+	Deleted string `json:"deleted"`
+}
+
+// Rule is what is done with requests for some hosts and paths. The first rule that matches a request is the one that
+// applies. Those of the store come before those of the configuration file: they were made later, for one case.
+type Rule struct {
+	ID     string    `json:"id,omitempty"` // of a rule of the store
+	Source string    `json:"source"`       // store or file
+	Made   time.Time `json:"made,omitzero"`
+	Used   time.Time `json:"used,omitzero"` // when the latest of the last requests met it
+
+	RuleFields
+}
+
+// RuleFields are what a rule says, as in the configuration file.
+type RuleFields struct {
+	Host    string   `json:"host,omitempty"`    // "a.test", "*.a.test" (also a.test itself); empty: all
+	Path    string   `json:"path,omitempty"`    // "/docs/*"; empty: all
+	Action  string   `json:"action,omitempty"`  // intercept, tunnel or block
+	Mode    string   `json:"mode,omitempty"`    // auto, always, negotiate or never
+	TTL     string   `json:"ttl,omitempty"`     // how long answers are fresh, such as 1h30m
+	Bypass  bool     `json:"bypass,omitempty"`  // past the cache
+	Cascade []string `json:"cascade,omitempty"` // of the file alone
+	Render  string   `json:"render,omitempty"`  // auto, always or never
+	// what is done about the preferences that origins state: auto, respect, tell or ignore
+	Preferences string `json:"preferences,omitempty"`
+	Log         string `json:"log,omitempty"` // off: requests are neither listed nor in figures
+}
+
+// RuleList lists rules in the order in which they are tried.
+type RuleList struct {
+	Rules []Rule `json:"rules"`
+}
+
+// RuleQuery selects rules.
+type RuleQuery struct {
+	Host string `query:"host" doc:"only those that match this host: the first without a path is the one that applies"`
+}
+
+// RuleRef names a rule of the store.
+type RuleRef struct {
+	ID string `path:"id"`
+}
+
+// Exceptions are the values of Site.Exception in the order in which such hosts are listed.
+var Exceptions = []string{SiteBlocked, SiteTunnelled, SiteRuled, SiteLearnt, SiteFailing}
+
+// Site is what is known of a host, and what is done with requests for it.
+type Site struct {
+	Host   string `json:"host"`
+	Visits int64  `json:"visits"` // deliveries of its pages
+	Hits   int64  `json:"hits"`   // of these, from the cache
+
+	// Treatment is intercept, tunnel or block, and Why the reason: rule, default, local, paused, "blocked domain", or the
+	// preset with its category. Empty if no proxy runs. Single clients may be tunnelled because of a fact.
+	Treatment string `json:"treatment,omitempty"`
+	Why       string `json:"why,omitempty"`
+
+	// Exception is what sets it apart from other hosts, one of Exceptions; empty if nothing does.
+	Exception string `json:"exception,omitempty"`
+	Tunnels   int    `json:"tunnels,omitempty"` // of the last requests, the connections that were tunnelled
+	Failed    int    `json:"failed,omitempty"`  // of the last requests, those that failed
+
+	Rules []Rule       `json:"rules"` // that match it; the first without a path is the one that applies
+	Facts []store.Fact `json:"facts"` // that hold
+}
+
+// What sets a host apart.
+const (
+	SiteBlocked   = "blocked"
+	SiteTunnelled = "tunnelled" // each connection, or some of the last ones
+	SiteRuled     = "ruled"     // a rule is for it and not for all hosts
+	SiteLearnt    = "learnt"    // something was learnt about it
+	SiteFailing   = "failing"   // its last request failed
+)
+
+// SiteList lists hosts: first all that something sets apart, then those with the most visits.
+type SiteList struct {
+	Sites []Site `json:"sites"`
+	More  bool   `json:"more,omitempty"` // hosts are left out: those with fewer visits, or more than 5,000 exceptions
+}
+
+// SiteQuery selects hosts.
+type SiteQuery struct {
+	Text  string `query:"q" doc:"only hosts with this text"`
+	Limit int    `query:"limit" range:"1,500" doc:"how many hosts without exception at most, 1 to 500; default 100"`
+}
+
+// ProposedRecipe is a recipe that somebody should look at.
+type ProposedRecipe struct {
+	Text string `json:"text"`
+}
+
+// RecipeChange says what adding one recipe changes.
+type RecipeChange struct {
+	Name  string `json:"name"`
+	State string `json:"state"` // new, changed, unchanged, or replaces shipped
+	Diff  string `json:"diff,omitempty"`
+}
+
+// RecipeChanges says what adding recipes changes.
+type RecipeChanges struct {
+	Added   bool            `json:"added"`
+	Signer  string          `json:"signer,omitempty"` // who signed them; empty: nobody
+	Changes []RecipeChange  `json:"changes"`
+	Tests   []recipe.Result `json:"tests"`
+}
+
+// RecipeTests are the results of tests.
+type RecipeTests struct {
+	Tests []recipe.Result `json:"tests"`
+}
+
+// RecipeTexts are recipes to add, test or sign: a text, or what is at a URL.
+type RecipeTexts struct {
+	Text string `json:"text,omitempty"`
+	URL  string `json:"url,omitempty"`  // fetched under the policy for own fetches
+	Name string `json:"name,omitempty"` // of a recipe that is installed or shipped, to test
+
+	From   string `json:"from,omitempty"`    // where the text is from, for people
+	Signer string `json:"signer,omitempty"`  // the key that signed it: 64 hex digits
+	DryRun bool   `json:"dry_run,omitempty"` // add nothing, say what would change
+}
+
+// SignedRecipes are recipes with a signature.
+type SignedRecipes struct {
+	Text   string `json:"text"`
+	Signer string `json:"signer"`
+}
+
+// SiteRecipe is a recipe for the pages of a site.
+type SiteRecipe struct {
+	Name    string    `json:"name"`
+	About   string    `json:"about,omitempty"`
+	Source  string    `json:"source"`           // store: it was added; shipped: it is part of the program
+	From    string    `json:"from,omitempty"`   // the file or URL that it was added from
+	Signer  string    `json:"signer,omitempty"` // the key that signed it
+	Added   time.Time `json:"added,omitzero"`
+	Host    string    `json:"host,omitempty"`
+	Path    string    `json:"path,omitempty"`
+	Has     string    `json:"has,omitempty"`
+	Tests   int       `json:"tests"`
+	Edition string    `json:"edition"`
+	Error   string    `json:"error,omitempty"` // why this program does not use it
+	Text    string    `json:"text,omitempty"`  // only of one recipe
+}
+
+// SiteRecipeList lists recipes in the order in which they are tried.
+type SiteRecipeList struct {
+	Recipes []SiteRecipe `json:"recipes"`
+}
+
+// RecipeRef names a site recipe.
+type RecipeRef struct {
+	Name string `path:"name"`
+}
+
+// SwitchChange says what to switch; what is absent stays.
+type SwitchChange struct {
+	Paused  *bool `json:"paused,omitempty"`
+	Offline *bool `json:"offline,omitempty"`
+}
+
+// Switches are what can be switched while the daemon runs. They are as they were configured when it starts again.
+type Switches struct {
+	// Paused: connections are tunnelled and requests passed on as if there were no readthru; what a rule blocks is still
+	// refused, and what is stored can still be asked for.
+	Paused bool `json:"paused"`
+	// Offline: answers come from what is stored, and no origin, model or other service is asked.
+	Offline bool `json:"offline"`
 }

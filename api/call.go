@@ -16,19 +16,19 @@ import (
 // call asks for an operation and reads its JSON answer.
 func call[In, Out any](ctx context.Context, c *Client, o typed[In, Out], in In) (*Out, error) {
 	var content io.Reader
-	if o.body != nil {
+	if o.Body != nil {
 		b, err := json.Marshal(in)
 		if err != nil {
 			return nil, err
 		}
 		content = bytes.NewReader(b)
 	}
-	return read[Out](c.do(ctx, o.operation, in, content)) //nolint:bodyclose // read closes it
+	return read[Out](c.do(ctx, o.Operation, in, content)) //nolint:bodyclose // read closes it
 }
 
 // open asks for an operation whose answer is not JSON, or whose content is not. The caller closes the answer's body.
 func open[In any](ctx context.Context, c *Client, o streamed[In], in In, content io.Reader) (*http.Response, error) {
-	resp, err := c.do(ctx, o.operation, in, content)
+	resp, err := c.do(ctx, o.Operation, in, content)
 	if err == nil && resp.StatusCode != http.StatusOK {
 		defer resp.Body.Close()
 		return nil, refusal(resp)
@@ -44,7 +44,7 @@ func download[In any](ctx context.Context, c *Client, o streamed[In], in In, w i
 	}
 	defer resp.Body.Close()
 	if _, err := io.Copy(w, resp.Body); err != nil {
-		return fmt.Errorf("%s: %w", o.summary, err)
+		return fmt.Errorf("%s: %w", o.Summary, err)
 	}
 	return nil
 }
@@ -58,7 +58,7 @@ func whileOpen[In any](ctx context.Context, c *Client, o streamed[In], in In, w 
 		return err
 	}
 	defer resp.Body.Close()
-	opened(resp.Header.Get(proxyField))
+	opened(resp.Header.Get(ProxyField))
 	if _, err := io.Copy(w, resp.Body); err != nil {
 		return fmt.Errorf("proxy of a session: %w", err)
 	}
@@ -67,23 +67,23 @@ func whileOpen[In any](ctx context.Context, c *Client, o streamed[In], in In, w 
 
 // do sends the request of an operation. An answer that is a failure is an error; a JSON answer is not, whatever its
 // status. The caller closes the response.
-func (c *Client) do(ctx context.Context, o *operation, in any, content io.Reader) (*http.Response, error) {
+func (c *Client) do(ctx context.Context, o *Operation, in any, content io.Reader) (*http.Response, error) {
 	fields := http.Header{"User-Agent": {c.agent}}
-	target, err := o.in.encode(in, o.path, fields)
+	target, err := o.In.encode(in, o.Path, fields)
 	if err != nil {
 		return nil, err
 	}
-	req, err := http.NewRequestWithContext(ctx, o.method, c.base+target, content)
+	req, err := http.NewRequestWithContext(ctx, o.Method, c.base+target, content)
 	if err != nil {
 		return nil, err
 	}
 	req.Header = fields
 	if c.door != "" {
-		req.Header.Set(doorField, c.door)
+		req.Header.Set(DoorField, c.door)
 	}
-	if o.method == http.MethodPost {
-		req.Header.Set("Content-Type", o.content)
-		if o.body == nil && content != nil { // which may be long: a refusal comes before it
+	if o.Method == http.MethodPost {
+		req.Header.Set("Content-Type", o.Content)
+		if o.Body == nil && content != nil { // which may be long: a refusal comes before it
 			req.Header.Set("Expect", "100-continue")
 		}
 	}
@@ -123,17 +123,17 @@ func read[T any](resp *http.Response, err error) (*T, error) {
 // refusal reads a problem document.
 func refusal(resp *http.Response) error {
 	e := NewError(resp.StatusCode, statusCodes[resp.StatusCode], "")
-	if err := json.NewDecoder(io.LimitReader(resp.Body, maxRequest)).Decode(e); err != nil || e.Detail == "" {
+	if err := json.NewDecoder(io.LimitReader(resp.Body, MaxRequest)).Decode(e); err != nil || e.Detail == "" {
 		e.Detail = "the daemon answered " + resp.Status
 	}
 	return e
 }
 
-// doorField is the field by which a client of ours says by which door its reader came.
-const doorField = "X-Readthru-Door"
+// DoorField is the field by which a client of ours says by which door its reader came.
+const DoorField = "X-Readthru-Door"
 
-// proxyField has the address of a session's proxy.
-const proxyField = "X-Readthru-Proxy"
+// ProxyField has the address of a session's proxy.
+const ProxyField = "X-Readthru-Proxy"
 
 // Doors by which the readers of a [Client] come.
 const (

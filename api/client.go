@@ -88,60 +88,60 @@ func (c *Client) Pages(ctx context.Context, q PageQuery) (*PageList, error) {
 
 // Page returns a page with its content. doc is a document id, the first 8 or more digits of one, or a URL.
 func (c *Client) Page(ctx context.Context, doc string) (*page.Page, error) {
-	return call(ctx, c, getPage, pageRef{doc})
+	return call(ctx, c, getPage, PageRef{doc})
 }
 
 // DeletePage deletes a page, its versions and its stored responses.
 func (c *Client) DeletePage(ctx context.Context, doc string) error {
-	_, err := call(ctx, c, deletePage, pageRef{doc})
+	_, err := call(ctx, c, deletePage, PageRef{doc})
 	return err
 }
 
 // ConvertPage converts a page again from what its origin answered, as it is stored, and returns it. It asks no origin.
 func (c *Client) ConvertPage(ctx context.Context, doc string) (*page.Page, error) {
-	return call(ctx, c, convertPage, pageRef{doc})
+	return call(ctx, c, convertPage, PageRef{doc})
 }
 
 // Versions lists the versions of a page, newest first.
 func (c *Client) Versions(ctx context.Context, doc string) (*VersionList, error) {
-	return call(ctx, c, listVersions, pageRef{doc})
+	return call(ctx, c, listVersions, PageRef{doc})
 }
 
 // Diff compares two versions of a page. a and b are each the first digits of a content hash, or how many versions back;
 // if empty, the version before the newest and the newest.
 func (c *Client) Diff(ctx context.Context, doc, a, b string) (*Diff, error) {
-	return call(ctx, c, diffVersions, diffQuery{doc, a, b})
+	return call(ctx, c, diffVersions, DiffQuery{doc, a, b})
 }
 
 // Changes compares the newest version of a page with an earlier one. since is a time as [Since] parses it, or the first
 // 8 or more digits of a content hash; empty is the version before the newest.
 func (c *Client) Changes(ctx context.Context, doc, since string) (*Changes, error) {
-	return call(ctx, c, getChanges, changesQuery{doc, since})
+	return call(ctx, c, getChanges, ChangesQuery{doc, since})
 }
 
 // Original returns what the origin answered for a page, as it is stored.
 func (c *Client) Original(ctx context.Context, doc string) (*Original, error) {
-	return call(ctx, c, getOriginal, pageRef{doc})
+	return call(ctx, c, getOriginal, PageRef{doc})
 }
 
 // Outline returns the headings of a page or document.
 func (c *Client) Outline(ctx context.Context, doc string) (*Outline, error) {
-	return call(ctx, c, getOutline, pageRef{doc})
+	return call(ctx, c, getOutline, PageRef{doc})
 }
 
 // Section returns a section of a page or document by the title, path or fragment of its heading.
 func (c *Client) Section(ctx context.Context, doc, name string) (*SectionText, error) {
-	return call(ctx, c, getSection, sectionQuery{doc, name})
+	return call(ctx, c, getSection, SectionQuery{doc, name})
 }
 
 // VerifyQuote looks for a sentence in a page.
 func (c *Client) VerifyQuote(ctx context.Context, doc, quote string) (*QuoteCheck, error) {
-	return call(ctx, c, verifyQuote, quoteQuery{doc, quote})
+	return call(ctx, c, verifyQuote, QuoteQuery{doc, quote})
 }
 
 // Users lists the users.
 func (c *Client) Users(ctx context.Context) (*UserList, error) {
-	return call(ctx, c, listUsers, none{})
+	return call(ctx, c, listUsers, None{})
 }
 
 // AddUser makes a user with a token.
@@ -156,12 +156,12 @@ func (c *Client) ChangeUser(ctx context.Context, u UserChange) (*UserInfo, error
 
 // RemoveUser removes a user with all tokens.
 func (c *Client) RemoveUser(ctx context.Context, name string) (*Gone, error) {
-	return call(ctx, c, removeUser, userRef{name})
+	return call(ctx, c, removeUser, UserRef{name})
 }
 
 // OpenProxy removes all users, and lets everybody use the proxy again.
 func (c *Client) OpenProxy(ctx context.Context) error {
-	_, err := call(ctx, c, openProxy, none{})
+	_, err := call(ctx, c, openProxy, None{})
 	return err
 }
 
@@ -172,7 +172,7 @@ func (c *Client) AddToken(ctx context.Context, r TokenRequest) (*MadeToken, erro
 
 // RevokeToken revokes a token of a user.
 func (c *Client) RevokeToken(ctx context.Context, name, id string) (*Gone, error) {
-	return call(ctx, c, revokeToken, tokenRef{name, id})
+	return call(ctx, c, revokeToken, TokenRef{name, id})
 }
 
 // Usage returns what users used.
@@ -182,17 +182,17 @@ func (c *Client) Usage(ctx context.Context, q UsesQuery) (*UseList, error) {
 
 // CheckSite asks an origin for a page as agents do, and says what they get.
 func (c *Client) CheckSite(ctx context.Context, url string) (*sitecheck.Report, error) {
-	return call(ctx, c, checkSite, checkQuery{url})
+	return call(ctx, c, checkSite, CheckQuery{url})
 }
 
 // Robots reports whether robots.txt allows fetching a URL.
 func (c *Client) Robots(ctx context.Context, raw string) (*Robots, error) {
-	return call(ctx, c, getRobots, robotsQuery{raw})
+	return call(ctx, c, getRobots, RobotsQuery{raw})
 }
 
 // Detect lists the URLs in a text with their kinds.
 func (c *Client) Detect(ctx context.Context, text string) (*Detection, error) {
-	return call(ctx, c, detectURLs, textRequest{text})
+	return call(ctx, c, detectURLs, TextRequest{text})
 }
 
 // DetectAndFetch fetches the first pages that a text names.
@@ -207,27 +207,27 @@ func (c *Client) HostFacts(ctx context.Context, q HostQuery) (*HostFacts, error)
 
 // Host lists what was learnt about a host.
 func (c *Client) Host(ctx context.Context, host string) (*HostFacts, error) {
-	return call(ctx, c, getHost, hostRef{host})
+	return call(ctx, c, getHost, HostRef{host})
 }
 
 // ForgetHost forgets what was learnt about a host.
 func (c *Client) ForgetHost(ctx context.Context, host string) (*Removed, error) {
-	return call(ctx, c, forgetHost, hostRef{host})
+	return call(ctx, c, forgetHost, HostRef{host})
 }
 
 // ForgetHosts forgets what was learnt about all hosts: a trait, or everything if trait is empty.
 func (c *Client) ForgetHosts(ctx context.Context, trait store.Trait) (*Removed, error) {
-	return call(ctx, c, forgetHosts, hostsQuery{HostQuery{string(trait)}, trait == ""})
+	return call(ctx, c, forgetHosts, HostsQuery{HostQuery{string(trait)}, trait == ""})
 }
 
 // Context lists what a session has fetched; with a URL only that page, with its content.
 func (c *Client) Context(ctx context.Context, session, raw string) (*Context, error) {
-	return call(ctx, c, getContext, contextQuery{session, raw})
+	return call(ctx, c, getContext, ContextRef{session, raw})
 }
 
 // ContextPage returns a page that a session has fetched, else one from the cache. If neither has it, its Error is set.
 func (c *Client) ContextPage(ctx context.Context, session, raw string) (*page.Page, error) {
-	return call(ctx, c, getContextPage, contextQuery{session, raw})
+	return call(ctx, c, getContextPage, ContextRef{session, raw})
 }
 
 // ContextText returns pages that a session has fetched as one text.
@@ -237,12 +237,12 @@ func (c *Client) ContextText(ctx context.Context, q ContextQuery) (*ContextText,
 
 // Forget removes a page from what a session has fetched. The cache keeps it.
 func (c *Client) Forget(ctx context.Context, session, raw string) (*Removed, error) {
-	return call(ctx, c, forgetPages, forgetQuery{session, &raw})
+	return call(ctx, c, forgetPages, ForgetQuery{session, &raw})
 }
 
 // ForgetAll removes all pages from what a session has fetched. The cache keeps them.
 func (c *Client) ForgetAll(ctx context.Context, session string) (*Removed, error) {
-	return call(ctx, c, forgetPages, forgetQuery{Session: session})
+	return call(ctx, c, forgetPages, ForgetQuery{Session: session})
 }
 
 // Visits lists deliveries of pages to readers, newest first.
@@ -252,51 +252,51 @@ func (c *Client) Visits(ctx context.Context, q VisitQuery) (*VisitList, error) {
 
 // Session returns the figures of a session.
 func (c *Client) Session(ctx context.Context, name string) (*SessionStats, error) {
-	return call(ctx, c, getSession, sessionRef{name})
+	return call(ctx, c, getSession, SessionRef{name})
 }
 
 // Sessions lists sessions.
 func (c *Client) Sessions(ctx context.Context) (*SessionList, error) {
-	return call(ctx, c, listSessions, none{})
+	return call(ctx, c, listSessions, None{})
 }
 
 // EndRecording implements [SessionProxies].
 func (c *Client) EndRecording(ctx context.Context, session string) error {
-	_, err := call(ctx, c, endRecording, sessionRef{session})
+	_, err := call(ctx, c, endRecording, SessionRef{session})
 	return err
 }
 
 // Cached lists the stored responses of a URL. With explain it says why each would or would not answer a fetch now.
 func (c *Client) Cached(ctx context.Context, raw string, explain bool) (*CacheEntries, error) {
-	return call(ctx, c, listCached, cacheQuery{raw, explain})
+	return call(ctx, c, listCached, CacheQuery{raw, explain})
 }
 
 // Uncache removes stored responses.
 func (c *Client) Uncache(ctx context.Context, sel Selection) (*Removed, error) {
-	return call(ctx, c, uncache, sel)
+	return call(ctx, c, Uncache, sel)
 }
 
 // ClearCache removes all stored responses.
 func (c *Client) ClearCache(ctx context.Context) (*Removed, error) {
-	return call(ctx, c, clearCache, none{})
+	return call(ctx, c, ClearCache, None{})
 }
 
 // SweepCache removes stored responses that have expired.
 func (c *Client) SweepCache(ctx context.Context) (*Removed, error) {
-	return call(ctx, c, sweepCache, none{})
+	return call(ctx, c, sweepCache, None{})
 }
 
 // System returns how the program is configured and what it keeps.
-func (c *Client) System(ctx context.Context) (*System, error) { return call(ctx, c, getSystem, none{}) }
+func (c *Client) System(ctx context.Context) (*System, error) { return call(ctx, c, getSystem, None{}) }
 
 // RenewAuthority replaces the authority by a new one.
 func (c *Client) RenewAuthority(ctx context.Context) (*Authority, error) {
-	return call(ctx, c, renewCA, none{})
+	return call(ctx, c, renewCA, None{})
 }
 
 // Leaving sums what was sent to third parties in the last days.
 func (c *Client) Leaving(ctx context.Context) (*Leaving, error) {
-	return call(ctx, c, getLeaving, none{})
+	return call(ctx, c, getLeaving, None{})
 }
 
 // SwitchService switches a third party off, or on again.
@@ -306,7 +306,7 @@ func (c *Client) SwitchService(ctx context.Context, s ServiceSwitch) (*Leaving, 
 
 // Disclosures lists what was sent to third parties, newest first. An empty list means that nothing was sent.
 func (c *Client) Disclosures(ctx context.Context, cursor string, limit int) (*DisclosureList, error) {
-	return call(ctx, c, listDisclosures, listQuery{limit, cursor})
+	return call(ctx, c, listDisclosures, ListQuery{limit, cursor})
 }
 
 // Requests lists the last requests, newest first.
@@ -316,17 +316,17 @@ func (c *Client) Requests(ctx context.Context, q RequestQuery) (*RequestList, er
 
 // Request returns one of the last requests.
 func (c *Client) Request(ctx context.Context, id string) (*journal.Entry, error) {
-	return call(ctx, c, getRequest, requestRef{id})
+	return call(ctx, c, getRequest, RequestRef{id})
 }
 
 // ReplayRequest sends a request again, without the credentials that it had, and returns what is told of the new one.
 func (c *Client) ReplayRequest(ctx context.Context, id string) (*journal.Entry, error) {
-	return call(ctx, c, replayRequest, requestRef{id})
+	return call(ctx, c, replayRequest, RequestRef{id})
 }
 
 // ClearRequests forgets all requests, those in memory and those on disk.
 func (c *Client) ClearRequests(ctx context.Context) error {
-	_, err := call(ctx, c, clearRequests, none{})
+	_, err := call(ctx, c, clearRequests, None{})
 	return err
 }
 
@@ -337,7 +337,7 @@ func (c *Client) ExportRequests(ctx context.Context, q RequestExport, w io.Write
 
 // Stats returns the figures since start and of the store.
 func (c *Client) Stats(ctx context.Context) (*Stats, error) {
-	return call(ctx, c, getStats, none{})
+	return call(ctx, c, getStats, None{})
 }
 
 // Rules lists the rules for hosts and paths in the order in which they are tried.
@@ -352,17 +352,17 @@ func (c *Client) AddRule(ctx context.Context, r RuleFields) (*Rule, error) {
 
 // DeleteRule deletes a rule of the store.
 func (c *Client) DeleteRule(ctx context.Context, id string) (*Gone, error) {
-	return call(ctx, c, deleteRule, ruleRef{id})
+	return call(ctx, c, deleteRule, RuleRef{id})
 }
 
 // Recipes lists the site recipes in the order in which they are tried.
 func (c *Client) Recipes(ctx context.Context) (*SiteRecipeList, error) {
-	return call(ctx, c, listRecipes, none{})
+	return call(ctx, c, listRecipes, None{})
 }
 
 // Recipe returns a site recipe with its text.
 func (c *Client) Recipe(ctx context.Context, name string) (*SiteRecipe, error) {
-	return call(ctx, c, getRecipe, recipeRef{name})
+	return call(ctx, c, getRecipe, RecipeRef{name})
 }
 
 // AddRecipes adds site recipes, or says what that would change.
@@ -372,7 +372,7 @@ func (c *Client) AddRecipes(ctx context.Context, t RecipeTexts) (*RecipeChanges,
 
 // DeleteRecipe deletes a site recipe that was added.
 func (c *Client) DeleteRecipe(ctx context.Context, name string) (*Gone, error) {
-	return call(ctx, c, deleteRecipe, recipeRef{name})
+	return call(ctx, c, deleteRecipe, RecipeRef{name})
 }
 
 // TestRecipes runs the tests of site recipes.
@@ -397,17 +397,17 @@ func (c *Client) Sites(ctx context.Context, q SiteQuery) (*SiteList, error) {
 
 // Fleet returns this node's part in its fleet, and the fleet's nodes.
 func (c *Client) Fleet(ctx context.Context) (*FleetState, error) {
-	return call(ctx, c, getFleet, none{})
+	return call(ctx, c, getFleet, None{})
 }
 
 // Site returns what is known of a host.
 func (c *Client) Site(ctx context.Context, host string) (*Site, error) {
-	return call(ctx, c, getSite, hostRef{host})
+	return call(ctx, c, getSite, HostRef{host})
 }
 
 // Switches returns how the switches are.
 func (c *Client) Switches(ctx context.Context) (*Switches, error) {
-	return call(ctx, c, getSwitches, none{})
+	return call(ctx, c, getSwitches, None{})
 }
 
 // Switch changes switches.
@@ -426,11 +426,11 @@ func (c *Client) Recognise(ctx context.Context, secret string) error {
 	stranger := *c
 	stranger.token = ""
 	challenge := rand.Text()
-	l, err := call(ctx, &stranger, getLiveness, livenessQuery{challenge})
+	l, err := call(ctx, &stranger, getLiveness, LivenessQuery{challenge})
 	if err != nil {
 		return err
 	}
-	if secret == "" || !hmac.Equal([]byte(l.Proof), []byte(proof(secret, challenge))) {
+	if secret == "" || !hmac.Equal([]byte(l.Proof), []byte(Proof(secret, challenge))) {
 		return errors.New("another program answers in place of the daemon")
 	}
 	return nil
@@ -443,7 +443,7 @@ func (c *Client) SigninLink(ctx context.Context, path string) (*SigninLink, erro
 
 // Readiness returns the state of each part.
 func (c *Client) Readiness(ctx context.Context) (*Readiness, error) {
-	return call(ctx, c, getReadiness, none{})
+	return call(ctx, c, getReadiness, None{})
 }
 
 // Search finds documents by their passages, best first.
@@ -453,47 +453,47 @@ func (c *Client) Search(ctx context.Context, q SearchQuery) (*knowledge.Results,
 
 // RebuildIndex starts to rebuild the index.
 func (c *Client) RebuildIndex(ctx context.Context) (*Job, error) {
-	return call(ctx, c, rebuildIndex, none{})
+	return call(ctx, c, rebuildIndex, None{})
 }
 
 // CompactStore removes what is left on disk of what was deleted.
 func (c *Client) CompactStore(ctx context.Context) (*Compacted, error) {
-	return call(ctx, c, compactStore, none{})
+	return call(ctx, c, compactStore, None{})
 }
 
 // StoreJobs lists the documents that could not be indexed.
 func (c *Client) StoreJobs(ctx context.Context) (*StoreJobs, error) {
-	return call(ctx, c, listStoreJobs, none{})
+	return call(ctx, c, listStoreJobs, None{})
 }
 
 // StoreJob returns a document that could not be indexed.
 func (c *Client) StoreJob(ctx context.Context, id string) (*knowledge.Job, error) {
-	return call(ctx, c, getStoreJob, storeJobRef{id})
+	return call(ctx, c, getStoreJob, StoreJobRef{id})
 }
 
 // RetryStoreJob queues a document that was set aside again, and returns what it was.
 func (c *Client) RetryStoreJob(ctx context.Context, id string) (*knowledge.Job, error) {
-	return call(ctx, c, retryStoreJob, storeJobRef{id})
+	return call(ctx, c, retryStoreJob, StoreJobRef{id})
 }
 
 // DropStoreJob forgets that a document was set aside, and returns what it was.
 func (c *Client) DropStoreJob(ctx context.Context, id string) (*knowledge.Job, error) {
-	return call(ctx, c, dropStoreJob, storeJobRef{id})
+	return call(ctx, c, dropStoreJob, StoreJobRef{id})
 }
 
 // Bases lists the knowledge bases.
 func (c *Client) Bases(ctx context.Context) (*BaseList, error) {
-	return call(ctx, c, listBases, none{})
+	return call(ctx, c, listBases, None{})
 }
 
 // Base returns a knowledge base.
 func (c *Client) Base(ctx context.Context, name string) (*knowledge.Base, error) {
-	return call(ctx, c, getBase, baseRef{name})
+	return call(ctx, c, getBase, BaseRef{name})
 }
 
 // BaseDocuments lists the documents of a knowledge base.
 func (c *Client) BaseDocuments(ctx context.Context, name, cursor string, limit int) (*DocumentList, error) {
-	return call(ctx, c, listDocuments, documentQuery{name, limit, cursor})
+	return call(ctx, c, listDocuments, DocumentQuery{name, limit, cursor})
 }
 
 // CreateBase creates a knowledge base and starts to fill it.
@@ -508,12 +508,12 @@ func (c *Client) FillFromFiles(ctx context.Context, q FilesQuery, parcel io.Read
 
 // DeleteBase deletes a knowledge base.
 func (c *Client) DeleteBase(ctx context.Context, name string) (*knowledge.Base, error) {
-	return call(ctx, c, deleteBase, baseRef{name})
+	return call(ctx, c, deleteBase, BaseRef{name})
 }
 
 // RefreshBase starts to fill a knowledge base again. A limit of 0 is the base's own.
 func (c *Client) RefreshBase(ctx context.Context, name string, limit int) (*Filling, error) {
-	return call(ctx, c, refreshBase, refreshQuery{name, limit})
+	return call(ctx, c, refreshBase, RefreshQuery{name, limit})
 }
 
 // Subjects lists the subjects of the passages of a knowledge base; of all passages if kb is empty.
@@ -527,7 +527,7 @@ func (c *Client) Subjects(ctx context.Context, kb string, limit int) (*SubjectLi
 
 // Passage returns a passage, its sources and its annotations.
 func (c *Client) Passage(ctx context.Context, id string) (*knowledge.PassageInfo, error) {
-	return call(ctx, c, getPassage, passageRef{id})
+	return call(ctx, c, getPassage, PassageRef{id})
 }
 
 // Passages lists passages by knowledge base, document, subject and frame.
@@ -547,7 +547,7 @@ func (c *Client) AddNote(ctx context.Context, n NewNote) (*knowledge.Note, error
 
 // DeleteNote deletes a note and its relations.
 func (c *Client) DeleteNote(ctx context.Context, id string) error {
-	_, err := call(ctx, c, deleteNote, noteRef{id})
+	_, err := call(ctx, c, deleteNote, NoteRef{id})
 	return err
 }
 
@@ -568,22 +568,22 @@ func (c *Client) Ingest(ctx context.Context, in Ingestion) (*knowledge.Ingested,
 
 // Jobs lists the jobs that are remembered, newest first.
 func (c *Client) Jobs(ctx context.Context) (*JobList, error) {
-	return call(ctx, c, listJobs, none{})
+	return call(ctx, c, listJobs, None{})
 }
 
 // Job returns a job as it is now.
 func (c *Client) Job(ctx context.Context, id string) (*Job, error) {
-	return call(ctx, c, getJob, jobRef{id})
+	return call(ctx, c, getJob, JobRef{id})
 }
 
 // CancelJob cancels a job and waits until it has ended.
 func (c *Client) CancelJob(ctx context.Context, id string) (*Job, error) {
-	return call(ctx, c, cancelJob, jobRef{id})
+	return call(ctx, c, cancelJob, JobRef{id})
 }
 
 // WatchJob calls f with a job as it is now and at each change, until it has ended.
 func (c *Client) WatchJob(ctx context.Context, id string, f func(Job) error) error {
-	resp, err := open(ctx, c, watchJob, jobRef{id}, nil)
+	resp, err := open(ctx, c, watchJob, JobRef{id}, nil)
 	if err != nil {
 		return err
 	}
@@ -623,12 +623,12 @@ func (c *Client) Hook(ctx context.Context, h HookEvent) ([]byte, error) {
 
 // Backup writes a consistent copy of the store to w.
 func (c *Client) Backup(ctx context.Context, w io.Writer) error {
-	return download(ctx, c, getBackup, none{}, w)
+	return download(ctx, c, getBackup, None{}, w)
 }
 
 // Pack writes a knowledge base to w as one signed file.
 func (c *Client) Pack(ctx context.Context, name string, w io.Writer) error {
-	return download(ctx, c, packBase, baseRef{name}, w)
+	return download(ctx, c, packBase, BaseRef{name}, w)
 }
 
 // Unpack creates a knowledge base from a pack.
@@ -640,12 +640,12 @@ func (c *Client) Unpack(ctx context.Context, r io.Reader, u Unpacking) (*knowled
 func (c *Client) Record(ctx context.Context, session string, offline bool, w io.Writer,
 	opened func(addr string),
 ) error {
-	return whileOpen(ctx, c, recordSession, openQuery{session, offline}, w, opened)
+	return whileOpen(ctx, c, recordSession, OpenQuery{session, offline}, w, opened)
 }
 
 // Open implements [SessionProxies].
 func (c *Client) Open(ctx context.Context, session string, offline bool, opened func(addr string)) error {
-	if err := whileOpen(ctx, c, openSession, openQuery{session, offline}, io.Discard, opened); ctx.Err() == nil {
+	if err := whileOpen(ctx, c, openSession, OpenQuery{session, offline}, io.Discard, opened); ctx.Err() == nil {
 		return err
 	}
 	return nil
@@ -654,7 +654,7 @@ func (c *Client) Open(ctx context.Context, session string, offline bool, opened 
 // Hold keeps the daemon running until release is called. It returns once the daemon has agreed.
 func (c *Client) Hold(ctx context.Context) (release func(), err error) {
 	ctx, cancel := context.WithCancel(ctx)
-	resp, err := open(ctx, c, holdDaemon, none{}, nil) //nolint:bodyclose // release closes it
+	resp, err := open(ctx, c, holdDaemon, None{}, nil) //nolint:bodyclose // release closes it
 	if err != nil {
 		cancel()
 		return nil, err
@@ -664,12 +664,12 @@ func (c *Client) Hold(ctx context.Context) (release func(), err error) {
 
 // Stop has the daemon stop. With unused it stops only if no command uses it; else the error has [CodeConflict].
 func (c *Client) Stop(ctx context.Context, unused bool) error {
-	_, err := call(ctx, c, stopDaemon, stopping{unused})
+	_, err := call(ctx, c, stopDaemon, Stopping{unused})
 	return err
 }
 
 // Flush waits until all that the daemon was asked to keep is on disk.
 func (c *Client) Flush(ctx context.Context) error {
-	_, err := call(ctx, c, flushStore, none{})
+	_, err := call(ctx, c, flushStore, None{})
 	return err
 }

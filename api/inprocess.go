@@ -135,14 +135,14 @@ func (b *pipedBody) Close() error {
 	return nil
 }
 
-// answersHere reports whether w is read in this process.
-func answersHere(w http.ResponseWriter) bool {
+// AnswersHere reports whether w is read in this process.
+func AnswersHere(w http.ResponseWriter) bool {
 	_, ok := w.(*pipedResponse)
 	return ok
 }
 
-// breakOff ends a response in the middle, so that a part is never taken for the whole. It does not return.
-func breakOff(w http.ResponseWriter, err error) {
+// BreakOff ends a response in the middle, so that a part is never taken for the whole. It does not return.
+func BreakOff(w http.ResponseWriter, err error) {
 	if in, ok := w.(*pipedResponse); ok {
 		in.broken = err
 	}

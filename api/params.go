@@ -14,23 +14,25 @@ import (
 	"time"
 )
 
-// params says where the fields of an operation's In stand in a request. A field has one of these tags:
+// Params says where the fields of an operation's In stand in a request. A field has one of these tags:
 //
 //	path:"name"                   a part of the path
 //	query:"name" doc:"…"          a query parameter; a []string may be repeated, a *string is nil if it is absent
 //	query:"limit" range:"1,500"   a number within bounds; the second may be left out
 //	header:"Name"                 a header field; with a tag for the query or JSON too it is the default
 //	json:"name"                   a member of the content, which is a JSON object then
-type params struct {
+type Params struct {
 	fields []field
-	query  []param
+	query  []Param
 	body   reflect.Type // In, if it has fields for the content
 }
 
 // commonParams describes query parameters that mean the same wherever no doc tag says otherwise.
 var commonParams = map[string]string{
-	"limit":   "how many at most, 1 to 500; default 50",
-	"cursor":  "the value of next in the list before",
+	"limit":  "how many at most, 1 to 500; default 50",
+	"cursor": "the value of next in the list before",
+	"trait": "only this trait: negotiates, markdown-off, strict-accept, markdown-twins, needs-browser, loads-in-vain, " +
+		"silent-events or rejects-ca",
 	"session": "name of the session; default: that of the field X-Readthru-Session, else default",
 }
 
@@ -47,8 +49,8 @@ type fromRequest interface {
 	from(r *http.Request) error
 }
 
-func paramsOf(in reflect.Type) *params {
-	p := new(params)
+func paramsOf(in reflect.Type) *Params {
+	p := new(Params)
 	for _, f := range reflect.VisibleFields(in) {
 		if f.Anonymous || !f.IsExported() {
 			continue
@@ -70,15 +72,15 @@ func paramsOf(in reflect.Type) *params {
 		p.fields = append(p.fields, at)
 		if at.query != "" {
 			about := cmp.Or(f.Tag.Get("doc"), commonParams[at.query])
-			p.query = append(p.query, param{at.query, about, f.Type, at.low, at.high})
+			p.query = append(p.query, Param{at.query, about, f.Type, at.low, at.high})
 		}
 	}
 	return p
 }
 
-// decode reads a request into in, a pointer to an In. Query parameters that no field has are refused where some are
+// Decode reads a request into in, a pointer to an In. Query parameters that no field has are refused where some are
 // known: a misspelt filter must not become an answer without a filter.
-func (p *params) decode(r *http.Request, in any) error {
+func (p *Params) Decode(r *http.Request, in any) error {
 	if p.body != nil {
 		if err := readJSON(r, in); err != nil {
 			return err
@@ -105,7 +107,7 @@ func (p *params) decode(r *http.Request, in any) error {
 	}
 	if len(p.query) > 0 {
 		for name := range q {
-			return problem(http.StatusBadRequest, "unknown query parameter %q", name)
+			return Problem(http.StatusBadRequest, "unknown query parameter %q", name)
 		}
 	}
 	if in, ok := in.(fromRequest); ok {
@@ -134,13 +136,13 @@ func (f field) set(to reflect.Value, name string, values []string) (err error) {
 	case *bool:
 		if text != "" {
 			if *v, err = strconv.ParseBool(text); err != nil {
-				err = problem(http.StatusBadRequest, "%s is 1 or 0, not %q", name, text)
+				err = Problem(http.StatusBadRequest, "%s is 1 or 0, not %q", name, text)
 			}
 		}
 	case *time.Duration:
 		if text != "" {
 			if *v, err = time.ParseDuration(text); err != nil {
-				err = problem(http.StatusBadRequest, "%s %q is not a duration like 200ms", name, text)
+				err = Problem(http.StatusBadRequest, "%s %q is not a duration like 200ms", name, text)
 			}
 		}
 	case *time.Time:
@@ -155,17 +157,17 @@ func (f field) number(name, text string) (int, error) {
 	n, err := strconv.Atoi(text)
 	switch {
 	case f.high != 0 && (err != nil || n < f.low || n > f.high):
-		return 0, problem(http.StatusBadRequest, "%s %q is not a number from %d to %d", name, text, f.low, f.high)
+		return 0, Problem(http.StatusBadRequest, "%s %q is not a number from %d to %d", name, text, f.low, f.high)
 	case f.low != 0 && (err != nil || n < f.low):
-		return 0, problem(http.StatusBadRequest, "%s %q is not a number above %d", name, text, f.low-1)
+		return 0, Problem(http.StatusBadRequest, "%s %q is not a number above %d", name, text, f.low-1)
 	case err != nil:
-		return 0, problem(http.StatusBadRequest, "%s %q is not a number", name, text)
+		return 0, Problem(http.StatusBadRequest, "%s %q is not a number", name, text)
 	}
 	return n, nil
 }
 
 // encode writes in, an In, into a request for path: the reverse of decode, but for the content.
-func (p *params) encode(in any, path string, header http.Header) (target string, err error) {
+func (p *Params) encode(in any, path string, header http.Header) (target string, err error) {
 	v, q := reflect.ValueOf(in), url.Values{}
 	for _, f := range p.fields {
 		from := v.FieldByIndex(f.index)
@@ -173,7 +175,7 @@ func (p *params) encode(in any, path string, header http.Header) (target string,
 		case f.path != "":
 			place := "{" + f.path + "}"
 			if from.String() == "" && strings.Contains(path, place) {
-				return "", problem(http.StatusBadRequest, "%s is empty", f.path)
+				return "", Problem(http.StatusBadRequest, "%s is empty", f.path)
 			}
 			path = strings.Replace(path, place, escape(from.String()), 1)
 		case f.query != "" && !from.IsZero():
@@ -220,12 +222,12 @@ func readJSON(r *http.Request, v any) error {
 			return err
 		}
 		if errors.Is(err, io.EOF) {
-			return problem(http.StatusBadRequest, "the request has no content: send a JSON object")
+			return Problem(http.StatusBadRequest, "the request has no content: send a JSON object")
 		}
-		return problem(http.StatusBadRequest, "read the request's JSON: %s", strings.TrimPrefix(err.Error(), "json: "))
+		return Problem(http.StatusBadRequest, "read the request's JSON: %s", strings.TrimPrefix(err.Error(), "json: "))
 	}
 	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
-		return problem(http.StatusBadRequest, "the request's content has more than one JSON value")
+		return Problem(http.StatusBadRequest, "the request's content has more than one JSON value")
 	}
 	return nil
 }

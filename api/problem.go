@@ -21,7 +21,7 @@ type Error struct {
 	Title  string `json:"title"`  // the status in words
 	Detail string `json:"detail"` // for people: what went wrong, and the remedy where there is one
 
-	wait time.Duration // until the request may be repeated
+	Wait time.Duration // until the request may be repeated
 }
 
 // Error returns the detail.
@@ -86,8 +86,8 @@ var statusCodes = map[int]Code{
 	http.StatusServiceUnavailable:    CodeUnavailable,
 }
 
-// problem makes an Error with the code that its status has.
-func problem(status int, format string, args ...any) *Error {
+// Problem makes an Error with the code that its status has.
+func Problem(status int, format string, args ...any) *Error {
 	return NewError(status, statusCodes[status], fmt.Sprintf(format, args...))
 }
 
@@ -99,13 +99,13 @@ func NewError(status int, code Code, detail string) *Error {
 	return &Error{Status: status, Code: code, Title: http.StatusText(status), Detail: detail}
 }
 
-// asError gives an error of an operation its status and code.
-func asError(err error) *Error {
+// AsError gives an error of an operation its status and code.
+func AsError(err error) *Error {
 	if e, ok := errors.AsType[*Error](err); ok {
 		return e
 	}
 	if e, ok := errors.AsType[*http.MaxBytesError](err); ok {
-		return problem(http.StatusRequestEntityTooLarge, "the request's content is over %d bytes", e.Limit)
+		return Problem(http.StatusRequestEntityTooLarge, "the request's content is over %d bytes", e.Limit)
 	}
 	_, unknownBase := errors.AsType[*knowledge.UnknownBaseError](err)
 	_, unknownSigner := errors.AsType[*knowledge.UnknownSignerError](err)
@@ -134,17 +134,17 @@ func asError(err error) *Error {
 	return NewError(status, cmp.Or(code, statusCodes[status]), err.Error())
 }
 
-// refuse writes err as a problem document.
-func refuse(w http.ResponseWriter, err error) {
-	e := asError(err)
+// Refuse writes err as a problem document.
+func Refuse(w http.ResponseWriter, err error) {
+	e := AsError(err)
 	w.Header().Set("Content-Type", "application/problem+json")
 	w.WriteHeader(e.Status)
 	_ = json.NewEncoder(w).Encode(e) // the status is out: nothing is left to do about a client that has gone
 }
 
-// statusOf returns the status of an answer. A page that could not be had and a daemon that is not ready are answers
+// StatusOf returns the status of an answer. A page that could not be had and a daemon that is not ready are answers
 // too, whose status tells of that.
-func statusOf(v any) int {
+func StatusOf(v any) int {
 	switch v := v.(type) {
 	case *page.Page:
 		if v.Stored && v.ContentFormat != "" { // what is stored may be empty

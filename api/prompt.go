@@ -8,19 +8,19 @@ import (
 	"github.com/readthru/readthru/page"
 )
 
-// promptChars is the default length of a prompt, in characters (rule B34).
-const promptChars = 4000
+// PromptChars is the default length of a prompt, in characters (rule B34).
+const PromptChars = 4000
 
 // Prompt returns a page for a model to read (rule B34): a header with its URL and title; its summary, else its readme,
 // else its content, cut to maxChars code points with an ellipsis; and its symbol map in a fence, cut in the same way.
 // If maxChars is 0, it is 4000.
 func Prompt(p *page.Page, maxChars int) string {
-	text, _ := prompt(p, cmp.Or(maxChars, promptChars))
+	text, _ := CutPrompt(p, cmp.Or(maxChars, PromptChars))
 	return text
 }
 
-// prompt is [Prompt], and reports whether anything was cut.
-func prompt(p *page.Page, limit int) (text string, short bool) {
+// CutPrompt is [Prompt], and reports whether anything was cut.
+func CutPrompt(p *page.Page, limit int) (text string, short bool) {
 	var b strings.Builder
 	b.WriteString("URL: " + clip.OneLine(p.URL) + "\n")
 	if p.Title != "" {

@@ -20,6 +20,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/readthru/readthru/api"
+	"github.com/readthru/readthru/api/server"
 	"github.com/readthru/readthru/cache"
 	"github.com/readthru/readthru/convert"
 	"github.com/readthru/readthru/fetch"
@@ -35,7 +36,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // world is a server of the protocol over real operations, with an origin that stands for every host.
 type world struct {
 	server *mcp.Server
-	api    *api.Server
+	api    *server.Server
 	know   *knowledge.Knowledge
 	users  *users.Directory
 	store  *store.Store
@@ -92,10 +93,10 @@ func newWorld(tb testing.TB, change func(*mcp.Options)) *world {
 	}
 	w.users, w.store = users.NewDirectory(nil), db
 	w.server = mcp.New(o)
-	w.api = api.New(api.Options{
+	w.api = server.New(server.Options{
 		Fetch: f, Store: db, Knowledge: w.know, Dir: tb.TempDir(), Version: "test", Instance: "instance",
 		MarkdownNewMode: "off", Token: "token", TrustUser: true, Users: w.users,
-		MCP: func(*api.Server) http.Handler { return w.server },
+		MCP: func(*server.Server) http.Handler { return w.server },
 	})
 	front := httptest.NewServer(w.api)
 	w.addr = front.Listener.Addr().String()

@@ -28,6 +28,7 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"github.com/readthru/readthru/api"
+	"github.com/readthru/readthru/api/server"
 	"github.com/readthru/readthru/cache"
 	"github.com/readthru/readthru/certs"
 	"github.com/readthru/readthru/fetch"
@@ -43,7 +44,7 @@ import (
 
 // world is an admin port with a dashboard, and what its journal is told.
 type world struct {
-	server  *api.Server
+	server  *server.Server
 	restart func(instance, token string) // replaces the server
 	base    string
 	told    *journal.Journal
@@ -104,8 +105,8 @@ func newWorld(t *testing.T) *world {
 		t.Fatal(err)
 	}
 	t.Cleanup(node.Close)
-	start := func(instance, token string) *api.Server {
-		return api.New(api.Options{
+	start := func(instance, token string) *server.Server {
+		return server.New(server.Options{
 			Fetch: f, Store: st, Knowledge: k, Dir: t.TempDir(), Version: "test", Instance: instance, Token: token,
 			Fleet: node, CA: authority.PEM, Trust: func(context.Context) []api.Trust { return *w.trust.Load() },
 			RenewCA: func() error { w.renewed.Add(1); return nil },
@@ -120,13 +121,13 @@ func newWorld(t *testing.T) *world {
 			Open:     func() (int, int) { return int(w.open.Load()), 1 },
 			Switches: func() api.Switches { return *w.switches.Load() },
 			Switch:   func(to api.Switches) error { w.switches.Store(&to); return nil },
-			Dashboard: func(s *api.Server) *http.ServeMux {
+			Dashboard: func(s *server.Server) *http.ServeMux {
 				return ui.New(ui.Options{Client: s.Client("ui"), Version: "test", Instance: instance, Proxy: proxy})
 			},
 		})
 	}
 	w.server = start("one", "token")
-	var answering atomic.Pointer[api.Server]
+	var answering atomic.Pointer[server.Server]
 	answering.Store(w.server)
 	w.restart = func(instance, token string) {
 		before := w.server

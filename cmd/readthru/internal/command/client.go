@@ -5,6 +5,7 @@ import (
 	"log/slog"
 
 	"github.com/readthru/readthru/api"
+	"github.com/readthru/readthru/api/server"
 	"github.com/readthru/readthru/cmd/readthru/internal/daemon"
 	"github.com/readthru/readthru/cmd/readthru/internal/settings"
 	"github.com/readthru/readthru/cmd/readthru/internal/wiring"
@@ -12,12 +13,14 @@ import (
 
 // WithClient runs do with a client of the daemon, or of the store opened here if no daemon runs.
 func (p *Program) WithClient(ctx context.Context, do func(*api.Client) error) error {
-	return p.WithDaemonOr(ctx, do, func(s *api.Server) error { return do(s.Client(daemon.UserAgent).By(api.DoorCommand)) })
+	return p.WithDaemonOr(ctx, do, func(s *server.Server) error {
+		return do(s.Client(daemon.UserAgent).By(api.DoorCommand))
+	})
 }
 
 // WithDaemonOr runs asked with a client of the daemon; if no daemon runs, it runs here with a server over the store.
 func (p *Program) WithDaemonOr(ctx context.Context, asked func(*api.Client) error,
-	here func(*api.Server) error,
+	here func(*server.Server) error,
 ) (err error) {
 	s, err := p.Load()
 	if err != nil {
@@ -54,7 +57,7 @@ func (p *Program) WithDaemonOr(ctx context.Context, asked func(*api.Client) erro
 
 // WithIndex is WithClient, and indexes what was read first if no daemon does that.
 func (p *Program) WithIndex(ctx context.Context, do func(*api.Client) error) error {
-	return p.WithDaemonOr(ctx, do, func(s *api.Server) error {
+	return p.WithDaemonOr(ctx, do, func(s *server.Server) error {
 		if err := s.CatchUp(ctx); err != nil {
 			return err
 		}
@@ -64,7 +67,7 @@ func (p *Program) WithIndex(ctx context.Context, do func(*api.Client) error) err
 
 // WithSubjects is WithIndex, and finds the subjects of what has none yet if no daemon does that.
 func (p *Program) WithSubjects(ctx context.Context, do func(*api.Client) error) error {
-	return p.WithDaemonOr(ctx, do, func(s *api.Server) error {
+	return p.WithDaemonOr(ctx, do, func(s *server.Server) error {
 		if err := s.CatchUpOnSubjects(ctx); err != nil {
 			return err
 		}

@@ -11,7 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/readthru/readthru/api"
+	"github.com/readthru/readthru/api/server"
 	"github.com/readthru/readthru/cmd/readthru/internal/settings"
 	"github.com/readthru/readthru/cmd/readthru/internal/terminal"
 	"github.com/readthru/readthru/store"
@@ -51,7 +51,7 @@ func TestALeftOverDaemonFileNamesNoDaemon(t *testing.T) {
 func TestADaemonThatIsAboutToStopIsNotUsed(t *testing.T) {
 	s := &settings.Settings{Config: settings.Defaults(), DataDir: t.TempDir()}
 	d := &Info{Instance: NewInstance(), Secret: "secret"}
-	proving := api.New(api.Options{Secret: d.Secret})
+	proving := server.New(server.Options{Secret: d.Secret})
 	asked := 0
 	admin := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "application/json")

@@ -11,6 +11,7 @@ import (
 
 	"github.com/readthru/readthru/agents"
 	"github.com/readthru/readthru/api"
+	"github.com/readthru/readthru/api/server"
 	"github.com/readthru/readthru/cmd/readthru/internal/command"
 	"github.com/readthru/readthru/cmd/readthru/internal/daemon"
 	"github.com/readthru/readthru/cmd/readthru/internal/settings"
@@ -91,7 +92,7 @@ func (p *program) hook(ctx context.Context, h api.HookEvent) []byte {
 		return text
 	}
 	if settings.MakeDataDir(dir) == nil {
-		_ = api.Spool(dir, e.Work(agents.Agent(h.Agent))) // an error is not reported
+		_ = server.Spool(dir, e.Work(agents.Agent(h.Agent))) // an error is not reported
 	}
 	return nil
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/readthru/readthru/api"
+	"github.com/readthru/readthru/api/server"
 	"github.com/readthru/readthru/cmd/readthru/internal/command"
 	"github.com/readthru/readthru/cmd/readthru/internal/daemon"
 	"github.com/readthru/readthru/cmd/readthru/internal/terminal"
@@ -51,7 +52,7 @@ func (p *program) statsCommand() *cli.Command {
 				}
 			}
 			return p.WithDaemonOr(c.Context, show(true),
-				func(s *api.Server) error { return show(false)(s.Client(daemon.UserAgent)) })
+				func(s *server.Server) error { return show(false)(s.Client(daemon.UserAgent)) })
 		},
 		Subcommands: []*cli.Command{
 			p.usageCommand(), p.systemCommand(), command.Named("fleet", command.Sub(p.fleetCommand(), "status")),

@@ -16,6 +16,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/readthru/readthru/api"
+	"github.com/readthru/readthru/api/server"
 	"github.com/readthru/readthru/certs"
 	"github.com/readthru/readthru/cmd/readthru/internal/daemon"
 	"github.com/readthru/readthru/cmd/readthru/internal/settings"
@@ -215,7 +216,7 @@ type Daemon struct {
 	core      *Core
 	Authority *certs.Authority
 	proxy     *proxy.Proxy
-	Server    *api.Server
+	Server    *server.Server
 	Info      *daemon.Info
 	ports     *ports
 	profiles  net.Listener // nil: there are none

@@ -21,6 +21,7 @@ import (
 
 	"github.com/readthru/readthru/api"
 	"github.com/readthru/readthru/api/firecrawl"
+	"github.com/readthru/readthru/api/server"
 	"github.com/readthru/readthru/cache"
 	"github.com/readthru/readthru/certs"
 	"github.com/readthru/readthru/cmd/readthru/internal/daemon"
@@ -69,11 +70,11 @@ type Core struct {
 	knowledge *knowledge.Knowledge
 	fleet     *fleet.Fleet // nil: this is a node alone
 	users     *users.Directory
-	running   *proxy.Proxy // nil before there is one
-	serving   *api.Server  // the same
+	running   *proxy.Proxy   // nil before there is one
+	serving   *server.Server // the same
 
 	doing   *fault.Journal // nil: what is being done is not noted
-	times   *api.WorkTimes
+	times   *server.WorkTimes
 	journal *journal.Journal
 
 	reranker         *llm.Client        // nil: none
@@ -91,7 +92,7 @@ type Core struct {
 
 // Open opens the parts from the store upwards. dir is the data directory, which exists.
 func Open(s *settings.Settings, dir string, offline bool, log *slog.Logger) (*Core, error) {
-	c := &Core{settings: s, dir: dir, memory: planMemory(memoryAtHand()), times: api.NewWorkTimes(), log: log}
+	c := &Core{settings: s, dir: dir, memory: planMemory(memoryAtHand()), times: server.NewWorkTimes(), log: log}
 	c.offline.Store(offline)
 	c.now.Store(s)
 	var err error
@@ -375,8 +376,8 @@ func (c *Core) proxyOptions(s *settings.Settings) proxy.Options {
 // otherwise the user's own programs need none.
 func (c *Core) Server(running *proxy.Proxy, authority *certs.Authority, d *daemon.Info,
 	end func(),
-) *api.Server {
-	o := api.Options{
+) *server.Server {
+	o := server.Options{
 		Fetch: c.fetcher, Store: c.store, Version: releases.Version, Instance: d.Instance, Hosts: c.settings.Admin.Hosts,
 		Token: d.Token, TrustUser: c.settings.Admin.Token == "", Secret: d.Secret,
 		MarkdownNewMode: c.settings.MarkdownNew.Mode, Services: c.services,
@@ -447,20 +448,20 @@ func (c *Core) Server(running *proxy.Proxy, authority *certs.Authority, d *daemo
 			}
 			return list
 		}
-		o.Dashboard = func(s *api.Server) *http.ServeMux {
+		o.Dashboard = func(s *server.Server) *http.ServeMux {
 			return ui.New(ui.Options{
 				Client: s.Client(daemon.UserAgent).By(api.DoorDashboard), Version: releases.Version, Instance: d.Instance,
 				Proxy: o.Proxy, Log: c.log,
 			})
 		}
-		o.MCP = func(s *api.Server) http.Handler {
+		o.MCP = func(s *server.Server) http.Handler {
 			mo := MCPOptions(c.settings, c.log)
 			client := s.Client(daemon.UserAgent)
 			mo.Client = func(context.Context) (*api.Client, error) { return client, nil }
 			return mcp.New(mo)
 		}
 	}
-	return api.New(o)
+	return server.New(o)
 }
 
 func sessionStats(n proxy.SessionStats) api.SessionStats {

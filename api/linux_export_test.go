@@ -1,6 +1,0 @@
-//go:build linux
-
-package api
-
-// OwnedByUs is ownedByUs.
-var OwnedByUs = ownedByUs

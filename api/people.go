@@ -1,0 +1,275 @@
+package api
+
+import (
+	"net/http"
+	"time"
+
+	"github.com/readthru/readthru/internal/fleet"
+	"github.com/readthru/readthru/internal/journal"
+	"github.com/readthru/readthru/internal/users"
+	"github.com/readthru/readthru/store"
+)
+
+// VisitList is a part of the list of visits. Next is empty at the end.
+type VisitList struct {
+	Visits []fleet.Visit `json:"visits"` // their nodes are named if those of all nodes were asked for
+	Next   string        `json:"next,omitempty"`
+}
+
+// VisitQuery selects visits, newest first.
+type VisitQuery struct {
+	URL     string `query:"url" doc:"only this page"`
+	Session string `query:"session" doc:"only this session"`
+	User    string `query:"user" doc:"only of this user of the proxy"`
+	Nodes   bool   `query:"nodes" doc:"those of all nodes of the fleet, but for those of the last seconds"`
+	Limit   int    `query:"limit" range:"1,500"` // 0 is 50
+	Cursor  string `query:"cursor"`              // Next of the list before
+}
+
+// RequestExport asks for requests as a file.
+type RequestExport struct {
+	Filter string `query:"q" doc:"only those that match, as in the list of requests"`
+	Format string `query:"format" doc:"har (default) or jsonl"`
+}
+
+func (r RequestExport) from(*http.Request) error {
+	if r.Format != "" && r.Format != "har" && r.Format != "jsonl" {
+		return Problem(http.StatusBadRequest, "format is har or jsonl, not %q", r.Format)
+	}
+	return nil
+}
+
+// RequestList is a part of the last requests, newest first. Next is empty at the end. Warnings say what of the
+// requests on disk could not be read.
+type RequestList struct {
+	Requests []journal.Entry `json:"requests"`
+	Next     string          `json:"next,omitempty"`
+	Warnings []string        `json:"warnings,omitempty"`
+}
+
+// RequestQuery asks for the last requests.
+type RequestQuery struct {
+	Filter string `query:"q" doc:"only those that match: words of the URL, and host:, status:, outcome:, why: …"`
+	Limit  int    `query:"limit" range:"1,5000" doc:"how many at most, 1 to 5000; default 500"`
+	Cursor string `query:"cursor"`
+}
+
+// RequestRef names a request.
+type RequestRef struct {
+	ID string `path:"id"`
+}
+
+// EventQuery asks for events.
+type EventQuery struct {
+	Filter string `query:"q" doc:"only requests that match, as in the list of requests"`
+	Work   bool   `query:"work" doc:"also an event, work, when other work is in progress, and now and then while jobs run"`
+	Limit  int    `query:"limit" range:"1,500" doc:"how many requests an event has at most, the last ones; default 100"`
+}
+
+// FetchedStats sums the context of a session: the pages that it has fetched.
+type FetchedStats struct {
+	Pages   int       `json:"pages"`
+	Bytes   int64     `json:"bytes"`   // of their content
+	Dropped int64     `json:"dropped"` // pages that made room for newer ones
+	Last    time.Time `json:"last,omitzero"`
+}
+
+// SessionList lists sessions: those with requests since the start, the newest first, then others that have fetched
+// pages.
+type SessionList struct {
+	Sessions []SessionSummary `json:"sessions"`
+}
+
+// SessionStats counts what the proxy answered to a session since its first request. Hits and Pages count requests;
+// Tunnels are connections that were not intercepted.
+type SessionStats struct {
+	Session  string     `json:"session"`
+	Requests int64      `json:"requests"`
+	Pages    int64      `json:"pages"`
+	Hits     int64      `json:"hits"`
+	Errors   int64      `json:"errors"`
+	Tunnels  int64      `json:"tunnels"`
+	Tokens   TokenStats `json:"tokens"`
+
+	Recording bool `json:"recording,omitempty"` // what it is answered is being recorded
+
+	// RejectedCA are hosts, at most twenty, where a client of the session's own proxy rejected our certificate.
+	RejectedCA []string `json:"rejected_ca,omitempty"`
+}
+
+// SessionSummary is a session: what the proxy answered to it, and what it has fetched.
+type SessionSummary struct {
+	SessionStats
+
+	Fetched FetchedStats `json:"fetched"`
+}
+
+// OpenQuery asks for a proxy of a session.
+type OpenQuery struct {
+	Name    string `path:"name"`
+	Offline bool   `query:"offline" doc:"1: answer from what is stored and ask no origin"`
+}
+
+// SessionRef names a session.
+type SessionRef struct {
+	Name string `path:"name"`
+}
+
+// SigninLink is a link that works once. It is a path of this server.
+type SigninLink struct {
+	Path     string `json:"path"`
+	ExpiresS int    `json:"expires_s"`
+}
+
+// SigninRequest asks for a link that signs a browser in. Page is where the browser goes then, a path of this server.
+type SigninRequest struct {
+	Page string `json:"page,omitempty"`
+}
+
+// SigninQuery is what a link has.
+type SigninQuery struct {
+	Code string `query:"code" doc:"the code of a link that POST /api/v1/signin gave; it works once"`
+}
+
+// MadeToken is a user with a new token, whose text is shown this once.
+type MadeToken struct {
+	User  UserInfo `json:"user"`
+	ID    string   `json:"id"`
+	Token string   `json:"token"`
+}
+
+// NewUser asks for a user with a token.
+type NewUser struct {
+	Name   string   `json:"name"`
+	Scopes []string `json:"scopes,omitempty"` // of the token: proxy, api, mcp; default: all
+	UserFields
+}
+
+// TokenRequest asks for another token of a user.
+type TokenRequest struct {
+	Name   string   `path:"name"`
+	Scopes []string `json:"scopes"` // proxy, api, mcp
+}
+
+// UseList is what users used since a day. Sum is the sum of all rows.
+type UseList struct {
+	Since string    `json:"since"` // a day of UTC
+	Users []UserUse `json:"users"`
+	Sum   users.Use `json:"sum"`
+	// Missing says why what was used on other nodes of the fleet is not counted; empty: it is.
+	Missing string `json:"missing,omitempty"`
+}
+
+// UserChange changes a user.
+type UserChange struct {
+	Name string `path:"name"`
+	UserFields
+}
+
+// UserFields are what can be set of a user. In a change, nil leaves a field as it is.
+type UserFields struct {
+	Role *string `json:"role,omitempty"` // read, write or admin; of a new user read, unless it says otherwise
+	Mode *string `json:"mode,omitempty"` // who gets markdown: auto, always, negotiate or never; empty: as configured
+
+	RequestsPerMinute *int64 `json:"requests_per_minute,omitempty"` // 0 is no limit
+	TokensPerDay      *int64 `json:"tokens_per_day,omitempty"`      // of pages, in a day of UTC; 0 is no limit
+}
+
+// UserInfo is a user. A user of the configuration has no role: they may use the proxy and nothing else.
+type UserInfo struct {
+	Name   string       `json:"name"`
+	Source string       `json:"source"` // store or file
+	Role   string       `json:"role,omitempty"`
+	Mode   string       `json:"mode,omitempty"`
+	Limits users.Limits `json:"limits"`
+	Made   time.Time    `json:"made,omitzero"`
+	Tokens []UserToken  `json:"tokens"`
+}
+
+// UserList lists the users. Closed says that nobody else may use the proxy.
+type UserList struct {
+	Users  []UserInfo `json:"users"`
+	Closed bool       `json:"closed"`
+}
+
+// UserToken is a token of a user. It is kept as a hash.
+type UserToken struct {
+	ID     string    `json:"id"`
+	Scopes []string  `json:"scopes"`
+	Made   time.Time `json:"made"`
+}
+
+// UserUse is what a user used, in a day or in all.
+type UserUse struct {
+	User string `json:"user"`
+	Day  string `json:"day,omitempty"` // of UTC
+	users.Use
+}
+
+// UsesQuery asks what users used.
+type UsesQuery struct {
+	Since time.Time `query:"since" doc:"a day, a time, or an age (36h, 7d), of which the whole day counts; default: today"`
+	User  string    `query:"user" doc:"only this user"`
+	Days  bool      `query:"days" doc:"1: each day by itself"`
+}
+
+// TokenRef names a token of a user.
+type TokenRef struct {
+	Name string `path:"name"`
+	ID   string `path:"id"`
+}
+
+// UserRef names a user.
+type UserRef struct {
+	Name string `path:"name"`
+}
+
+// Disclosed counts what was sent. Day is a date (UTC), Host that of the URLs; each is empty where it is not told apart.
+type Disclosed struct {
+	Day     string    `json:"day,omitempty"`
+	Service string    `json:"service"`
+	Host    string    `json:"host,omitempty"`
+	Sent    int64     `json:"sent"`
+	Bytes   int64     `json:"bytes"`
+	Last    time.Time `json:"last,omitzero"`
+}
+
+// DisclosureList is a part of the ledger of what was sent to third parties, newest first.
+type DisclosureList struct {
+	Disclosures []store.Disclosure `json:"disclosures"`
+	Next        string             `json:"next,omitempty"`
+}
+
+// Leaving sums what was sent to third parties.
+type Leaving struct {
+	Since    time.Time   `json:"since"`
+	Services []Service   `json:"services"`       // those that are configured, are off, or were sent something
+	Days     []Disclosed `json:"days"`           // newest first, by service
+	Hosts    []Disclosed `json:"hosts"`          // whose URLs were sent, the most often first
+	More     bool        `json:"more,omitempty"` // older disclosures and rarer hosts are left out
+}
+
+// Limit is how much a service may be asked in a day.
+type Limit struct {
+	Sent      int64 `json:"sent"`
+	Remaining int64 `json:"remaining"`
+}
+
+// Service is a third party, and what it was sent.
+type Service struct {
+	Disclosed
+
+	Configured bool   `json:"configured"`      // the configuration lets it be asked
+	Off        bool   `json:"off"`             // it is switched off: nothing is sent
+	Here       bool   `json:"here,omitempty"`  // it runs on this machine
+	Limit      *Limit `json:"limit,omitempty"` // of a day (UTC)
+}
+
+// ServiceSwitch switches a service off, or on again.
+type ServiceSwitch struct {
+	Service string `json:"service"` // as in the ledger
+	Off     bool   `json:"off"`
+}
+
+// FilterHelp says how the filters of requests are written.
+const FilterHelp = journal.FilterHelp

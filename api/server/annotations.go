@@ -1,0 +1,123 @@
+package server
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/readthru/readthru/api"
+	"github.com/readthru/readthru/knowledge"
+)
+
+// listSubjects lists the subjects of the passages of a knowledge base, or of all.
+func (s *Server) listSubjects(_ context.Context, q api.SubjectQuery) (*api.SubjectList, error) {
+	k, err := s.index()
+	if err != nil {
+		return nil, err
+	}
+	list, err := k.Subjects(q.KB, q.Limit)
+	if list == nil {
+		list = []knowledge.Subject{}
+	}
+	return &api.SubjectList{Subjects: list}, err
+}
+
+// listPassages lists passages by knowledge base, document, subject and frame.
+func (s *Server) listPassages(_ context.Context, q api.PassageQuery) (*api.PassageList, error) {
+	k, err := s.index()
+	if err != nil {
+		return nil, err
+	}
+	list, next, err := k.Passages(knowledge.PassageQuery{
+		Subject: q.Subject, Frame: q.Frame, URL: q.URL, Doc: q.Doc, KB: q.KB, Cursor: q.Cursor, Limit: q.Limit,
+	})
+	return &api.PassageList{Passages: list, Next: next}, err
+}
+
+func (s *Server) listSubjectPassages(ctx context.Context, q api.SubjectPassages) (*api.PassageList, error) {
+	return s.listPassages(ctx, api.PassageQuery(q))
+}
+
+func (s *Server) listBasePassages(ctx context.Context, q api.BasePassages) (*api.PassageList, error) {
+	return s.listPassages(ctx, api.PassageQuery{Subject: q.Subject, KB: q.KB, PassageFilter: q.PassageFilter})
+}
+
+// getPassage returns a passage, its sources and its annotations.
+func (s *Server) getPassage(_ context.Context, ref api.PassageRef) (*knowledge.PassageInfo, error) {
+	k, err := s.index()
+	if err != nil {
+		return nil, err
+	}
+	return k.Passage(ref.ID)
+}
+
+// addNote stores a note.
+func (s *Server) addNote(_ context.Context, n api.NewNote) (*knowledge.Note, error) {
+	k, err := s.index()
+	if err != nil {
+		return nil, err
+	}
+	note, err := k.AddNote(knowledge.Note{
+		Text: n.Text, Label: n.Label, Metadata: n.Metadata, Subjects: n.Subjects, Pages: n.Pages,
+	})
+	return &note, err
+}
+
+// listNotes lists notes, by subject and by page.
+func (s *Server) listNotes(_ context.Context, q api.NoteQuery) (*api.NoteList, error) {
+	k, err := s.index()
+	if err != nil {
+		return nil, err
+	}
+	list, next, err := k.Notes(knowledge.NoteQuery(q))
+	return &api.NoteList{Notes: list, Next: next}, err
+}
+
+// getNote returns a note.
+func (s *Server) getNote(_ context.Context, ref api.NoteRef) (*knowledge.Note, error) {
+	k, err := s.index()
+	if err != nil {
+		return nil, err
+	}
+	n, err := k.Note(ref.ID)
+	return &n, err
+}
+
+// deleteNote deletes a note and its relations.
+func (s *Server) deleteNote(_ context.Context, ref api.NoteRef) (*api.Deleted, error) {
+	k, err := s.index()
+	if err != nil {
+		return nil, err
+	}
+	found, err := k.DeleteNote(ref.ID)
+	if err == nil && !found {
+		err = api.Problem(http.StatusNotFound, "unknown note %q", ref.ID)
+	}
+	return &api.Deleted{Deleted: true}, err
+}
+
+// addRelation relates a passage to a note or to another passage.
+func (s *Server) addRelation(_ context.Context, r api.NewRelation) (*knowledge.Relation, error) {
+	k, err := s.index()
+	if err != nil {
+		return nil, err
+	}
+	made, err := k.Relate(knowledge.Relation{
+		Passage: r.Passage, Note: r.Note, Other: r.Other, Type: r.Type,
+		Weight: r.Weight,
+	})
+	return &made, err
+}
+
+// listRelations lists relations by passage, note and type.
+func (s *Server) listRelations(_ context.Context, q api.RelationQuery) (*api.RelationList, error) {
+	k, err := s.index()
+	if err != nil {
+		return nil, err
+	}
+	list, err := k.Relations(knowledge.RelationQuery(q))
+	return &api.RelationList{Relations: list}, err
+}
+
+func (s *Server) listPassageRelations(ctx context.Context, q api.PassageRelations) (*api.RelationList, error) {
+	return s.listRelations(ctx, api.RelationQuery(q))
+}

@@ -1,0 +1,64 @@
+package server
+
+import (
+	"encoding/pem"
+	"io"
+	"net/http"
+
+	"github.com/readthru/readthru/api"
+	"github.com/readthru/readthru/internal/botauth"
+)
+
+func (s *Server) serveCAPEM(w http.ResponseWriter, _ *http.Request, _ api.None) error {
+	b, err := s.authority()
+	if err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/x-pem-file")
+	w.Header().Set("Content-Disposition", `attachment; filename="readthru-ca.pem"`)
+	_, _ = w.Write(b) // an error is a client that has gone
+	return nil
+}
+
+func (s *Server) serveCADER(w http.ResponseWriter, _ *http.Request, _ api.None) error {
+	b, err := s.authority()
+	if err != nil {
+		return err
+	}
+	block, _ := pem.Decode(b)
+	if block == nil {
+		return api.Problem(http.StatusInternalServerError, "the authority's certificate is not PEM")
+	}
+	w.Header().Set("Content-Type", "application/x-x509-ca-cert")
+	w.Header().Set("Content-Disposition", `attachment; filename="readthru-ca.crt"`)
+	_, _ = w.Write(block.Bytes) // as above
+	return nil
+}
+
+func (s *Server) authority() ([]byte, error) {
+	if s.o.CA == nil {
+		return nil, api.Problem(http.StatusNotFound, "this server has no authority")
+	}
+	return s.o.CA(), nil
+}
+
+// serveSigningKeys answers the directory of the key that signs own requests, as its origin must publish it.
+func (s *Server) serveSigningKeys(w http.ResponseWriter, _ *http.Request, _ api.None) error {
+	if s.o.SigningKeys == nil {
+		return api.Problem(http.StatusNotFound, "own requests are not signed: see fetch.sign in the configuration")
+	}
+	w.Header().Set("Content-Type", botauth.DirectoryType)
+	w.Header().Set("Cache-Control", "max-age=86400")
+	_, _ = w.Write(s.o.SigningKeys) // an error is a client that has gone
+	return nil
+}
+
+// servePAC answers proxy settings: everything but this machine through the proxy.
+func (s *Server) servePAC(w http.ResponseWriter, _ *http.Request, _ api.None) error {
+	if s.o.AutoConfig == nil || s.o.Proxy == nil || s.o.Proxy() == "" {
+		return api.Problem(http.StatusServiceUnavailable, "no proxy runs")
+	}
+	w.Header().Set("Content-Type", "application/x-ns-proxy-autoconfig")
+	_, _ = io.WriteString(w, s.o.AutoConfig(s.o.Proxy())) // the status is out
+	return nil
+}

@@ -1,0 +1,336 @@
+package server
+
+import (
+	"cmp"
+	"compress/gzip"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/readthru/readthru/api"
+	"github.com/readthru/readthru/fetch"
+	"github.com/readthru/readthru/internal/clip"
+	"github.com/readthru/readthru/internal/journal"
+	"github.com/readthru/readthru/internal/summary"
+	"github.com/readthru/readthru/internal/users"
+	"github.com/readthru/readthru/page"
+	"github.com/readthru/readthru/store"
+)
+
+// fetchPage fetches a page. A failure to fetch it is not an error: the page object's Error is set then. An error means
+// that r itself is wrong.
+func (s *Server) fetchPage(ctx context.Context, r api.FetchRequest) (*page.Page, error) {
+	if err := resolve(&r); err != nil {
+		return nil, err
+	}
+	u, err := page.Parse(r.URL)
+	if err != nil {
+		return nil, api.Problem(http.StatusBadRequest, "%s", err)
+	}
+	who, _ := users.Of(ctx)
+	ask := forFetcher(r, u)
+	if ask.User = who.Name(); ask.User != "" {
+		if ask.Set, err = ownSession(ctx, r.Session); err != nil {
+			return nil, err
+		}
+		ask.Session, _ = store.OwnSession(ask.User, r.Session) // as it is checked
+	}
+	told := fetch.Reading{Began: time.Now(), Asked: ask, Form: r.Format}
+	if over := limited(who.Meter.AskPage(told.Began)); over != nil {
+		told.Err = &fetch.RefusedError{Status: over.Status, Why: over.Detail}
+		s.o.Fetch.Tell(ctx, told)
+		return nil, over
+	}
+	p := page.New(u)
+	a, err := s.o.Fetch.Page(ctx, ask)
+	told.Answer, told.Err = a, err
+	defer func() {
+		if told.Given = len(p.Content) + len(p.Screenshot); p.Error != nil {
+			told.Given, told.Wrong = 0, p.Error.Message
+		}
+		s.tell(ctx, r, told)
+	}()
+	if err != nil {
+		var fe *fetch.Error
+		if !errors.As(err, &fe) {
+			fe = fetch.Explain(u, err)
+		}
+		p.StatusCode = fe.Status
+		p.Error = fe.Page()
+		return p, nil
+	}
+	if p, err = s.pageOf(p, a); err != nil {
+		p.Error = fetch.Explain(u, err).Page()
+	}
+	if a.Status >= 300 && p.Error == nil {
+		p.StatusCode = a.Status
+		p.Error = (&fetch.Error{Kind: fetch.KindHTTP, URL: page.Mask(u), Status: a.Status}).Page()
+	}
+	if r.Format == "screenshot" && p.Error == nil {
+		p.Content, p.ContentFormat = "", ""
+		if p.Screenshot == nil {
+			p.Error = &page.Error{
+				Kind:    "unsupported",
+				Message: "no screenshot of " + page.MaskString(p.URL) + ": " + whyNotRendered(p),
+			}
+		}
+		return p, nil
+	}
+	if p.Error != nil {
+		p.Content, p.ContentFormat = "", ""
+		return p, nil
+	}
+	if a.Page != nil {
+		who.Meter.Count(time.Now(), users.PageUse(int64(p.Tokens), int64(p.Info.HTMLTokens)))
+	}
+	if err := s.summarise(ctx, p, r, a.Private); err != nil {
+		return nil, err
+	}
+	shape(p, r)
+	return p, nil
+}
+
+// tell adds what was read to the list of requests. The tool server reads data and text twice, and the first time is
+// told.
+func (s *Server) tell(ctx context.Context, r api.FetchRequest, told fetch.Reading) {
+	if asker, _ := journal.AskerOf(ctx); asker.Door == api.DoorMCP && r.Format == "verbatim" && !persists(r) {
+		return
+	}
+	s.o.Fetch.Tell(ctx, told)
+}
+
+// forFetcher returns r as the fetcher takes it.
+func forFetcher(r api.FetchRequest, u *url.URL) fetch.Request {
+	return fetch.Request{
+		URL: u, Method: http.MethodGet, Own: true, Force: r.Force, NoRemote: isLocal(r), NoStore: !persists(r),
+		Text: r.Format == "text", HTML: r.Format == "html" || r.Format == "verbatim", Reader: r.Format == "verbatim",
+		MaxTokens: r.MaxTokens, MaxHTMLChars: r.MaxHTMLChars, Agent: r.Agent, Session: r.Session,
+		Set: cmp.Or(r.Session, api.DefaultSession), View: viewOf(r),
+		Render: r.Render, WaitFor: r.WaitFor, Console: r.Console, Screenshot: r.Format == "screenshot",
+	}
+}
+
+// persists reports whether the page may be stored, isLocal whether nothing may be sent to third parties.
+func persists(r api.FetchRequest) bool { return r.Persist == nil || *r.Persist }
+func isLocal(r api.FetchRequest) bool  { return r.Remote != nil && !*r.Remote }
+
+// pageOf returns the page of an answer with its content. An answer that is not a page gives p its text. pageOf closes
+// the answer's response. After an error the page has no content.
+func (s *Server) pageOf(p *page.Page, a *fetch.Answer) (*page.Page, error) {
+	if a.Page == nil {
+		return p, s.plain(p, a.Response)
+	}
+	p = a.Page
+	p.Content, p.Console, p.Screenshot = body(p, a.Body), a.Console, a.Screenshot
+	return p, nil
+}
+
+// summarise gives p the summary that r asks for: a stored one, or a new one, made without fetching again (rule B6). If
+// r asks for none, p gets the stored one.
+func (s *Server) summarise(ctx context.Context, p *page.Page, r api.FetchRequest, private bool) error {
+	if r.Summary == "" {
+		s.summarised(p)
+		return nil
+	}
+	made, err := s.o.Summary.Make(ctx, p, summary.Request{Kind: summary.Kind(r.Summary), Hint: r.Hint, Local: private ||
+		isLocal(r)})
+	if errors.Is(err, summary.ErrNothing) {
+		warn(p, "nothing-to-summarise")
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("summarise %s: %w", page.MaskString(p.URL), err)
+	}
+	made.Attach(p)
+	return nil
+}
+
+// whyNotRendered returns why a page was not rendered.
+func whyNotRendered(p *page.Page) string {
+	for _, a := range p.Attempts {
+		if a.Step == "browser" {
+			return a.Reason
+		}
+	}
+	return "a browser does not render this type"
+}
+
+// resolve puts the value of a field that has two names into one, and returns an error for values that no fetch takes.
+func resolve(r *api.FetchRequest) error {
+	if r.OutputFormat != "" {
+		if r.Format != "" && r.Format != r.OutputFormat {
+			return api.Problem(http.StatusBadRequest, "format %q and output_format %q differ; they are two names of one field",
+				r.Format, r.OutputFormat)
+		}
+		r.Format, r.OutputFormat = r.OutputFormat, ""
+	}
+	return checkFetch(r)
+}
+
+func checkFetch(r *api.FetchRequest) error {
+	switch {
+	case !slices.Contains([]string{"", "markdown", "text", "html", "verbatim", "prompt", "screenshot", "json"}, r.Format):
+		return api.Problem(http.StatusBadRequest,
+			"format %q is not markdown, text, html, verbatim, prompt, screenshot or json", r.Format)
+	case !slices.Contains([]string{"", "auto", "always", "never"}, r.Render):
+		return api.Problem(http.StatusBadRequest, "render %q is not auto, always or never", r.Render)
+	case r.MaxChars < 0:
+		return api.Problem(http.StatusBadRequest, "max_chars is negative")
+	case r.MaxTokens < 0:
+		return api.Problem(http.StatusBadRequest, "max_tokens is negative")
+	case r.MaxHTMLChars < 0:
+		return api.Problem(http.StatusBadRequest, "max_html_chars is negative")
+	}
+	if _, err := summary.Parse(cmp.Or(r.Summary, "auto")); err != nil {
+		return api.Problem(http.StatusBadRequest, "%s", err)
+	}
+	if len(r.Hint) > 1000 {
+		return api.Problem(http.StatusBadRequest, "hint is over 1,000 bytes")
+	}
+	if r.Session != "" {
+		if err := store.CheckSession(r.Session); err != nil {
+			return api.Problem(http.StatusBadRequest, "%s", err)
+		}
+	}
+	if len(r.WaitFor) > 1000 {
+		return api.Problem(http.StatusBadRequest, "wait_for is over 1,000 characters")
+	}
+	if err := viewOf(*r).Check(); err != nil {
+		return api.Problem(http.StatusBadRequest, "%s", err)
+	}
+	return nil
+}
+
+// viewOf returns which part of the page is asked for, and in which form.
+func viewOf(r api.FetchRequest) fetch.View {
+	return fetch.View{
+		WholePage: r.WholePage, Selector: r.Selector, Drop: r.Drop, Links: r.Links, Images: r.Images, Section: r.Section,
+		Start: r.Start, Receipts: r.Receipts,
+	}
+}
+
+// body returns the markdown of an answer without our front matter, whose fields the page object has. Markdown from the
+// origin is returned unchanged.
+func body(p *page.Page, b []byte) string {
+	if p.ContentFormat == "markdown" && p.Source != page.Negotiated && p.Source != page.Alternate {
+		_, b = page.SplitFrontMatter(b)
+	}
+	return string(b)
+}
+
+// plain fills p with a response that is not a page: text as it is, anything else without content. It closes the
+// response.
+func (s *Server) plain(p *page.Page, resp *http.Response) error {
+	defer resp.Body.Close()
+	p.StatusCode = resp.StatusCode
+	p.ContentType = resp.Header.Get("Content-Type")
+	for _, w := range resp.Header.Values("X-Readthru-Warning") {
+		warn(p, w)
+	}
+	if resp.Request != nil && resp.Request.URL != nil {
+		p.FinalURL = resp.Request.URL.String()
+	}
+	if resp.StatusCode >= 300 {
+		return nil
+	}
+	if !textual(p.ContentType) {
+		p.Error = errorOf(p, "unsupported", fmt.Sprintf("is %s, which has no text", orUnknown(p.ContentType)))
+		return nil
+	}
+	content, err := decoded(resp)
+	if err != nil {
+		return err
+	}
+	limit := s.o.Fetch.MaxBody()
+	b, err := io.ReadAll(io.LimitReader(content, limit+1))
+	if err != nil {
+		return err
+	}
+	if int64(len(b)) > limit {
+		p.Error = errorOf(p, "too_large", fmt.Sprintf("is over %d bytes (fetch.max_body)", limit))
+		return nil
+	}
+	p.Bytes, p.SizeBytes = int64(len(b)), len(b)
+	p.Content, p.ContentFormat = strings.ToValidUTF8(string(b), "\uFFFD"), "text"
+	p.Excerpt = page.Excerpt(p.Content, page.ExcerptLength)
+	return nil
+}
+
+// decoded returns a response's content without its coding. Our own fetches ask for gzip and for no other.
+func decoded(resp *http.Response) (io.Reader, error) {
+	switch coding := strings.ToLower(strings.TrimSpace(resp.Header.Get("Content-Encoding"))); coding {
+	case "", "identity":
+		return resp.Body, nil
+	case "gzip", "x-gzip":
+		return gzip.NewReader(resp.Body)
+	default:
+		return nil, fmt.Errorf("unexpected content coding %q", coding)
+	}
+}
+
+// textual reports whether a media type is text.
+func textual(contentType string) bool {
+	t, _, err := mime.ParseMediaType(contentType)
+	if err != nil {
+		return false
+	}
+	switch t {
+	case "application/json", "application/xml", "application/yaml", "application/x-yaml", "application/toml",
+		"application/javascript", "application/x-ndjson", "application/x-sh":
+		return true
+	}
+	return strings.HasPrefix(t, "text/") || strings.HasSuffix(t, "+json") || strings.HasSuffix(t, "+xml") ||
+		strings.HasSuffix(t, "+yaml")
+}
+
+func orUnknown(contentType string) string {
+	if contentType == "" {
+		return "of unknown type"
+	}
+	return contentType
+}
+
+// shape gives p's content the form and length that r asks for.
+func shape(p *page.Page, r api.FetchRequest) {
+	limit := r.MaxChars
+	text, short := p.Content, false
+	switch {
+	case r.Format == "prompt":
+		limit = cmp.Or(limit, api.PromptChars)
+		text, short = api.CutPrompt(p, limit)
+	case limit > 0:
+		text = clip.Runes(p.Content, limit)
+		short = text != p.Content
+	}
+	if short {
+		warn(p, "truncated")
+	}
+	whole := r.Format != "prompt" || p.Summary == "" && p.Readme == "" // the content was cut, not a summary
+	if short && whole && p.ContentFormat == "markdown" && utf8.RuneCountInString(p.Content) > limit {
+		block, _ := page.SplitFrontMatter([]byte(p.Content)) // of markdown from the origin
+		p.Next = r.Start + max(0, limit-utf8.RuneCount(block))
+	}
+	if r.Format == "prompt" {
+		p.ContentFormat = "prompt"
+	}
+	p.Content = text
+}
+
+func warn(p *page.Page, token string) {
+	if !slices.Contains(p.Warnings, token) {
+		p.Warnings = append(slices.Clip(p.Warnings), token)
+	}
+}
+
+// errorOf returns the error of a page that says of it what is wrong, as "is over 10 bytes".
+func errorOf(p *page.Page, kind, what string) *page.Error {
+	return &page.Error{Kind: kind, Message: page.MaskString(p.URL) + " " + what, Reason: "it " + what}
+}

@@ -1,0 +1,24 @@
+package server
+
+import (
+	"context"
+
+	"github.com/readthru/readthru/api"
+	"github.com/readthru/readthru/internal/fleet"
+)
+
+// getFleet returns how this node and its fleet are.
+func (s *Server) getFleet(ctx context.Context, _ api.None) (*api.FleetState, error) {
+	state := &api.FleetState{Status: fleet.Status{State: api.FleetNone}, Nodes: []fleet.Node{}}
+	if s.o.Fleet == nil {
+		return state, nil
+	}
+	state.Status = s.o.Fleet.Status()
+	nodes, err := s.o.Fleet.Nodes(ctx)
+	if err != nil {
+		state.Unknown = err.Error()
+		return state, ctx.Err()
+	}
+	state.Nodes = append(state.Nodes, nodes...)
+	return state, nil
+}

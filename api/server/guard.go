@@ -1,0 +1,271 @@
+package server
+
+import (
+	"context"
+	"crypto/subtle"
+	"errors"
+	"mime"
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/readthru/readthru/api"
+	"github.com/readthru/readthru/internal/guess"
+	"github.com/readthru/readthru/internal/httpfield"
+	"github.com/readthru/readthru/internal/users"
+)
+
+// guard decides who may ask. It is the same for every path except that strangers are answered on open paths.
+type guard struct {
+	hosts     []string  // names in lower case, without port, that the Host field may carry beside the loopback names
+	token     string    // makes who shows it known; if empty, nobody can show it
+	trustUser bool      // programs of this process's own user are known without it
+	browsers  *browsers // that signed in
+	users     *users.Directory
+
+	// Guesses at a configured token. Nobody guesses one that we made: others could only lock its owner out by trying.
+	guesses *guess.Guesses
+}
+
+// tokenSecret is what the token is called among the guesses.
+const tokenSecret = "token"
+
+// check returns who asks, if that is known, or why r is refused. The rules, in order: Host names this server (DNS
+// rebinding), no browser says that a page of another site had the request sent, the content has a type that no form
+// has, or is a form of our own pages, and the asker is known unless the path is open.
+func (g *guard) check(r *http.Request, open, page bool) (who users.Login, known bool, refused *api.Error) {
+	if !g.ours(r.Host, r) {
+		return who, false, api.Problem(http.StatusForbidden,
+			"%q is not a name of this server: add it to admin.hosts, or use 127.0.0.1 or localhost", r.Host)
+	}
+	if words, other := httpfield.OtherSite(r.Header, r.Host); other {
+		return who, false, api.Problem(http.StatusForbidden, "%s may not use this server", words)
+	}
+	if e := contentType(r); e != nil && (!page || !isOwnForm(r)) {
+		return who, false, e
+	}
+	if token, ok := g.userToken(r); ok {
+		who, refused = g.user(r, token)
+		if refused != nil && open {
+			refused = nil // as a stranger
+		}
+		return who, who.User != nil, refused
+	}
+	known, wait := g.knows(r)
+	if wait > 0 && !open {
+		return who, false, tooManyGuesses(wait)
+	}
+	if !known && !open {
+		return who, false, api.Problem(http.StatusUnauthorized, "this server answers the user it runs as: send "+
+			`"Authorization: Bearer TOKEN" with what "readthru user admin-token" prints, or sign in with "readthru open"`)
+	}
+	return who, known, nil
+}
+
+func tooManyGuesses(wait time.Duration) *api.Error {
+	e := api.NewError(http.StatusTooManyRequests, api.CodeGuesses,
+		"too many wrong tokens: try again in "+guess.RetryAfter(wait)+" s; until then none is checked")
+	e.Wait = wait
+	return e
+}
+
+// userToken returns the token of a user that a request shows. Who shows one is that user or nobody, also on the socket
+// of a program that would be known without it.
+func (g *guard) userToken(r *http.Request) (token string, ok bool) {
+	fields := r.Header.Values("Authorization")
+	if g.users == nil || len(fields) != 1 || g.shows(fields) {
+		return "", false
+	}
+	scheme, token, _ := strings.Cut(fields[0], " ")
+	token = strings.TrimSpace(token)
+	return token, strings.EqualFold(scheme, "Bearer") && users.IsToken(token)
+}
+
+// user returns the user who shows a token, or a refusal.
+func (g *guard) user(r *http.Request, token string) (users.Login, *api.Error) {
+	scope := scopeOf(r)
+	who, err := g.users.Bearer(r.Context(), r.RemoteAddr, token, scope)
+	locked, isLocked := errors.AsType[*users.LockedError](err)
+	switch {
+	case err == nil:
+		return who, nil
+	case isLocked:
+		return who, tooManyGuesses(locked.Wait)
+	case errors.Is(err, users.ErrBusy):
+		e := api.Problem(http.StatusServiceUnavailable, "too many tokens are being checked: try again in a second")
+		e.Wait = time.Second
+		return who, e
+	case errors.Is(err, users.ErrScope):
+		return who, api.Problem(http.StatusForbidden, "this token is not for %s: ask for one with the scope %s", r.URL.Path,
+			scope)
+	}
+	return who, api.Problem(http.StatusUnauthorized, "this token is unknown, or was revoked")
+}
+
+// whenGone calls end when who asks is no user anymore who may: see [users.Directory.WhenGone].
+func (g *guard) whenGone(r *http.Request, who users.Login, end func()) (forget func()) {
+	if who.User == nil {
+		return func() {}
+	}
+	return g.users.WhenGone(who, scopeOf(r), end)
+}
+
+// scopeOf returns the scope that a token needs for a request.
+func scopeOf(r *http.Request) string {
+	if r.URL.Path == mcpPath {
+		return users.ScopeMCP
+	}
+	return users.ScopeAPI
+}
+
+// mcpPath is the path of the Model Context Protocol.
+const mcpPath = "/mcp"
+
+// knows reports whether the asker is the user that this process runs as: by the token, by having signed in with a
+// browser, or by the socket at the other end. It returns how long to wait if it did not look at the token because of
+// wrong ones from the same network. Programs of our user do not guess: they can read the token.
+func (g *guard) knows(r *http.Request) (known bool, wait time.Duration) {
+	fields := r.Header.Values("Authorization")
+	guarded := g.guesses != nil && len(fields) > 0 && !fromOurUser(r)
+	network := guess.Network(r.RemoteAddr)
+	if guarded {
+		wait = g.guesses.Locked(tokenSecret, network, time.Now())
+	}
+	shown := wait <= 0 && g.shows(fields)
+	switch {
+	case shown && guarded:
+		g.guesses.Right(tokenSecret, network)
+		return true, 0
+	case shown, g.browsers.know(r), g.trustUser && fromOurUser(r):
+		return true, 0
+	case guarded && wait <= 0:
+		g.guesses.Wrong(tokenSecret, network, time.Now())
+	}
+	return false, max(wait, 0)
+}
+
+// takes reports whether a token that somebody typed is ours, or how long to wait if it did not look.
+func (g *guard) takes(r *http.Request, token string) (right bool, wait time.Duration) {
+	guarded, network, now := g.guesses != nil && !fromOurUser(r), guess.Network(r.RemoteAddr), time.Now()
+	if guarded {
+		if wait = g.guesses.Locked(tokenSecret, network, now); wait > 0 {
+			return false, wait
+		}
+	}
+	right = g.shows([]string{"Bearer " + token})
+	switch {
+	case guarded && right:
+		g.guesses.Right(tokenSecret, network)
+	case guarded:
+		g.guesses.Wrong(tokenSecret, network, now)
+	}
+	return right, 0
+}
+
+// shows reports whether the one Authorization field carries the token. The comparison takes the same time for every
+// token of one length.
+func (g *guard) shows(fields []string) bool {
+	if g.token == "" || len(fields) != 1 {
+		return false
+	}
+	scheme, token, _ := strings.Cut(fields[0], " ")
+	return strings.EqualFold(scheme, "Bearer") &&
+		subtle.ConstantTimeCompare([]byte(strings.TrimSpace(token)), []byte(g.token)) == 1
+}
+
+// forwarding are the fields by which a proxy says that it only passes a request on: whose socket it came by then says
+// nothing about who asks.
+var forwarding = []string{"Via", "Forwarded", "X-Forwarded-For", "X-Real-Ip"}
+
+// fromOurUser reports whether a request came straight from a program of our user on this machine.
+func fromOurUser(r *http.Request) bool {
+	if slices.ContainsFunc(forwarding, func(name string) bool { return len(r.Header.Values(name)) > 0 }) {
+		return false
+	}
+	at, ok := r.Context().Value(http.LocalAddrContextKey).(net.Addr)
+	if !ok {
+		return false
+	}
+	local, err := netip.ParseAddrPort(at.String())
+	if err != nil || !local.Addr().Unmap().IsLoopback() {
+		return false
+	}
+	remote, err := netip.ParseAddrPort(r.RemoteAddr)
+	return err == nil && remote.Addr().Unmap().IsLoopback() && ownedByUs(local, remote)
+}
+
+// asOurs returns a request of our own with the one for whom it is made: the user of its context, or the operator.
+func asOurs(r *http.Request) *http.Request {
+	if isKnown(r.Context()) {
+		return r
+	}
+	return r.WithContext(users.With(r.Context(), users.Login{}))
+}
+
+// isKnown reports whether the asker of a request that was let in is known. On paths that are not open everybody is.
+func isKnown(ctx context.Context) bool {
+	_, known := users.Of(ctx)
+	return known
+}
+
+// ours reports whether the Host field names this server: a loopback name, a configured name, or the address that the
+// connection came in at.
+func (g *guard) ours(hostport string, r *http.Request) bool {
+	host, ok := hostName(hostport)
+	if !ok {
+		return false
+	}
+	// A closed list, narrower than page.Loopback: the server was not told to answer on the rest of 127.0.0.0/8.
+	if host == "localhost" || host == "127.0.0.1" || host == "::1" || slices.Contains(g.hosts, host) {
+		return true
+	}
+	local, ok := r.Context().Value(http.LocalAddrContextKey).(net.Addr)
+	if !ok {
+		return false
+	}
+	at, _, err := net.SplitHostPort(local.String())
+	ip := net.ParseIP(host)
+	return err == nil && ip != nil && ip.Equal(net.ParseIP(at))
+}
+
+// hostName returns the host of a Host field in lower case. ok is false if the field is not a host with an optional
+// port.
+func hostName(hostport string) (string, bool) {
+	u, err := url.Parse("http://" + hostport)
+	if err != nil || u.Host != hostport || u.User != nil || u.Hostname() == "" {
+		return "", false
+	}
+	return strings.TrimSuffix(strings.ToLower(u.Hostname()), "."), true
+}
+
+// isOwnForm reports whether a request is a form that a page of this server sent. Browsers name the origin of each form.
+func isOwnForm(r *http.Request) bool {
+	if !httpfield.SameOrigin(r.Header, r.Host) || len(r.Header.Values("Content-Type")) != 1 {
+		return false
+	}
+	t, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
+	return err == nil && (t == "application/x-www-form-urlencoded" || t == "multipart/form-data")
+}
+
+// contentType returns an error for content that is neither JSON nor application/octet-stream: a page of another site
+// can make a browser send forms and plain text, but not those. A request without content needs no type.
+func contentType(r *http.Request) *api.Error {
+	types := r.Header.Values("Content-Type")
+	if len(types) == 0 && r.ContentLength == 0 {
+		return nil
+	}
+	if r.Method == http.MethodGet || r.Method == http.MethodHead {
+		return nil
+	}
+	if len(types) == 1 {
+		if t, _, err := mime.ParseMediaType(types[0]); err == nil &&
+			(t == "application/json" || t == "application/octet-stream") {
+			return nil
+		}
+	}
+	return api.Problem(http.StatusUnsupportedMediaType, "content must be JSON: send Content-Type: application/json")
+}

@@ -1,0 +1,6 @@
+//go:build linux
+
+package server
+
+// OwnedByUs is ownedByUs.
+var OwnedByUs = ownedByUs

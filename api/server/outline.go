@@ -1,0 +1,65 @@
+package server
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+
+	"github.com/readthru/readthru/api"
+	"github.com/readthru/readthru/knowledge"
+	"github.com/readthru/readthru/knowledge/outline"
+)
+
+// pageOrDocument returns a page that was read, or a document of a knowledge base, by document id or URL.
+func (s *Server) pageOrDocument(ref string) (d *knowledge.Document, doc string, err error) {
+	key, p, err := s.find(ref)
+	if err == nil {
+		md, err := s.o.Store.Markdown(key)
+		if err != nil {
+			return nil, "", fmt.Errorf("read content of %s: %w", p.URL, err)
+		}
+		return &knowledge.Document{Key: key, URL: p.URL, Title: p.Title, Markdown: md}, p.Doc, nil
+	}
+	if d, known := s.document(ref); known {
+		return d, d.Key.Doc(), nil
+	}
+	return nil, "", err
+}
+
+// document returns a document of a knowledge base that is not a page, by document id or by the URL that hits give it.
+func (s *Server) document(ref string) (*knowledge.Document, bool) {
+	if s.o.Knowledge == nil {
+		return nil, false
+	}
+	d, err := s.o.Knowledge.FindDocument(ref)
+	return d, err == nil
+}
+
+// getOutline returns the headings of a page or document.
+func (s *Server) getOutline(_ context.Context, ref api.PageRef) (*api.Outline, error) {
+	d, doc, err := s.pageOrDocument(ref.Doc)
+	if err != nil {
+		return nil, err
+	}
+	list := outline.Of(d.Markdown)
+	if list == nil {
+		list = []outline.Heading{}
+	}
+	return &api.Outline{Doc: doc, URL: d.URL, Title: d.Title, Headings: list}, nil
+}
+
+// getSection returns the section of a page or document under a heading.
+func (s *Server) getSection(_ context.Context, q api.SectionQuery) (*api.SectionText, error) {
+	if q.Name == "" {
+		return nil, api.Problem(http.StatusBadRequest, "name is missing: a heading of the page, or its fragment")
+	}
+	d, doc, err := s.pageOrDocument(q.Doc)
+	if err != nil {
+		return nil, err
+	}
+	h, err := outline.Section(d.Markdown, q.Name, s.o.Fetch.Anchors(d.Key))
+	if err != nil {
+		return nil, err
+	}
+	return &api.SectionText{Doc: doc, URL: d.URL, Heading: h, Content: string(d.Markdown[h.Start:h.End])}, nil
+}

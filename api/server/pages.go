@@ -1,0 +1,234 @@
+package server
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/rogpeppe/go-internal/diff"
+
+	"github.com/readthru/readthru/api"
+	"github.com/readthru/readthru/fetch"
+	"github.com/readthru/readthru/internal/journal"
+	"github.com/readthru/readthru/knowledge"
+	"github.com/readthru/readthru/page"
+	"github.com/readthru/readthru/store"
+)
+
+// listPages lists pages.
+func (s *Server) listPages(_ context.Context, q api.PageQuery) (*api.PageList, error) {
+	if !slices.Contains([]string{"", "recent", "visits", "url", "tokens"}, q.Sort) {
+		return nil, api.Problem(http.StatusBadRequest, "sort %q is not recent, visits, url or tokens", q.Sort)
+	}
+	pages, next, err := s.o.Store.Pages(store.PageQuery{
+		Host: q.Host, Text: q.Text, Kind: q.Kind, Source: q.Source, Warning: q.Warning, Since: q.Since, Sort: q.Sort,
+		Cursor: q.Cursor, Limit: q.Limit, Look: q.Look,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("list pages: %w", err)
+	}
+	if pages == nil {
+		pages = []*page.Page{}
+	}
+	return &api.PageList{Pages: pages, Next: next}, nil
+}
+
+// getPage returns a page with its content: of a repository also its README and symbol map (rule B33), and of every page
+// the stored summary. A document of a knowledge base that is not a page has the same form.
+func (s *Server) getPage(ctx context.Context, ref api.PageRef) (*page.Page, error) {
+	began := time.Now()
+	key, p, err := s.find(ref.Doc)
+	if err != nil {
+		if d, known := s.document(ref.Doc); known {
+			p := pageLike(d)
+			p.Bases = s.o.Knowledge.BasesOf(d.Key)
+			return p, nil
+		}
+		return nil, err
+	}
+	md, err := s.o.Store.Markdown(key)
+	if err != nil {
+		return nil, fmt.Errorf("read content of %s: %w", p.URL, err)
+	}
+	full := *p
+	full.Content, full.ContentFormat, full.Stored = string(md), "markdown", true
+	if s.o.Knowledge != nil {
+		full.Bases = s.o.Knowledge.BasesOf(key)
+	}
+	if full.GitHub != nil {
+		full.Readme, full.SymbolMap = fetch.PartsOf(md)
+	}
+	if asker, _ := journal.AskerOf(ctx); asker.Door == api.DoorMCP || asker.Door == api.DoorCommand {
+		s.o.Fetch.TellStored(ctx, &full, began, userOf(ctx))
+	}
+	return s.summarised(&full), nil
+}
+
+// convertPage makes a page again from what its origin answered, which is stored.
+func (s *Server) convertPage(ctx context.Context, ref api.PageRef) (*page.Page, error) {
+	_, p, err := s.find(ref.Doc)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.o.Fetch.Convert(ctx, p); errors.Is(err, fetch.ErrNotConverted) {
+		return nil, api.Problem(http.StatusConflict, "%s", err)
+	} else if err != nil {
+		return nil, err
+	}
+	return s.getPage(ctx, ref)
+}
+
+// pageLike returns a document that is not a page in the form of one.
+func pageLike(d *knowledge.Document) *page.Page {
+	return &page.Page{
+		Record: page.Record{
+			Doc: d.Key.Doc(), URL: d.URL, NormalizedURL: d.URL, Type: page.Unknown, Title: d.Title,
+			ContentFormat: "markdown", SizeBytes: len(d.Markdown), FetchedAt: d.FetchedAt, Stored: true,
+		},
+		Answer: page.Answer{Content: string(d.Markdown), Metadata: d.Metadata},
+	}
+}
+
+// deletePage deletes a page, its versions and its stored responses. A document that is not a page is deleted in all
+// knowledge bases.
+func (s *Server) deletePage(_ context.Context, ref api.PageRef) (*api.Deleted, error) {
+	key, p, err := s.find(ref.Doc)
+	if err != nil {
+		if d, known := s.document(ref.Doc); known {
+			return &api.Deleted{Deleted: true}, s.o.Knowledge.DeleteDocument(d.Key)
+		}
+		return nil, err
+	}
+	if err := s.o.Store.DeletePage(key); err != nil {
+		return nil, fmt.Errorf("delete page %s: %w", p.URL, err)
+	}
+	for _, raw := range slices.Compact([]string{p.URL, p.FinalURL}) {
+		if uri, err := cacheURI(raw); err == nil {
+			if _, err := s.o.Store.DeleteResponses(uri); err != nil {
+				return nil, fmt.Errorf("delete stored responses of %s: %w", raw, err)
+			}
+		}
+	}
+	return &api.Deleted{Deleted: true}, nil
+}
+
+// versions finds a page and its versions, newest first.
+func (s *Server) versions(ref string) (page.Key, *page.Page, []store.Version, error) {
+	key, p, err := s.find(ref)
+	if err != nil {
+		return key, nil, nil, err
+	}
+	list, err := s.o.Store.Versions(key)
+	if err != nil {
+		return key, nil, nil, fmt.Errorf("list versions of %s: %w", p.URL, err)
+	}
+	return key, p, list, nil
+}
+
+// listVersions lists the versions of a page, newest first.
+func (s *Server) listVersions(_ context.Context, ref api.PageRef) (*api.VersionList, error) {
+	_, p, versions, err := s.versions(ref.Doc)
+	if err != nil {
+		return nil, err
+	}
+	if versions == nil {
+		versions = []store.Version{}
+	}
+	return &api.VersionList{Doc: p.Doc, URL: p.URL, Versions: versions}, nil
+}
+
+// diffVersions compares two versions of a page. An empty A is the version before the newest, an empty B the newest.
+func (s *Server) diffVersions(_ context.Context, q api.DiffQuery) (*api.Diff, error) {
+	key, p, versions, err := s.versions(q.Doc)
+	if err != nil {
+		return nil, err
+	}
+	if q.A == "" && len(versions) > 1 {
+		q.A = "1"
+	}
+	from, err := pick(versions, q.A)
+	if err != nil {
+		return nil, err
+	}
+	to, err := pick(versions, q.B)
+	if err != nil {
+		return nil, err
+	}
+	d := &api.Diff{Doc: p.Doc, URL: p.URL, A: from, B: to}
+	older, err := s.o.Store.VersionMarkdown(key, from)
+	if err != nil {
+		return nil, fmt.Errorf("read version %.12s of %s: %w", from.ContentHash, p.URL, err)
+	}
+	newer, err := s.o.Store.VersionMarkdown(key, to)
+	if err != nil {
+		return nil, fmt.Errorf("read version %.12s of %s: %w", to.ContentHash, p.URL, err)
+	}
+	unified := diff.Diff(versionName(from), older, versionName(to), newer)
+	_, unified, _ = bytes.Cut(unified, []byte("\n")) // the line before "---" is not part of a unified diff
+	d.Unified, d.Changed = string(unified), len(unified) > 0
+	return d, nil
+}
+
+// find looks a page up by document id or URL.
+func (s *Server) find(ref string) (page.Key, *page.Page, error) {
+	if isDoc(ref) {
+		key, p, err := s.o.Store.FindPage(strings.ToLower(ref))
+		if err != nil {
+			return key, nil, fmt.Errorf("page %s: %w", ref, err)
+		}
+		return key, p, nil
+	}
+	u, err := page.Parse(ref)
+	if err != nil {
+		return page.Key{}, nil, api.Problem(http.StatusBadRequest,
+			"a page is named by its URL or by 8 or more digits of its id: %s", err)
+	}
+	key := s.key(u)
+	p, err := s.o.Store.Page(key)
+	if err != nil {
+		return key, nil, fmt.Errorf("page %s: %w", page.Mask(u), err)
+	}
+	return key, p, nil
+}
+
+// key returns the key of the page at a URL, which may be another name of it.
+func (s *Server) key(u *url.URL) page.Key {
+	return s.o.Store.Resolve(page.KeyOf(page.Normalize(u)))
+}
+
+// isDoc reports whether ref can be a document id or the first digits of one.
+func isDoc(ref string) bool {
+	if len(ref) < 8 || len(ref) > 64 {
+		return false
+	}
+	return strings.Trim(ref, "0123456789abcdefABCDEF") == ""
+}
+
+// pick finds the version that ref names among versions, newest first.
+func pick(versions []store.Version, ref string) (store.Version, error) {
+	if n, err := strconv.Atoi(ref); err == nil && len(ref) < 4 || ref == "" {
+		if n < 0 || n >= len(versions) {
+			return store.Version{}, api.Problem(http.StatusNotFound, "no version is %d back: %d are kept", n, len(versions))
+		}
+		return versions[n], nil
+	}
+	for _, v := range versions {
+		if strings.HasPrefix(v.ContentHash, strings.ToLower(ref)) {
+			return v, nil
+		}
+	}
+	return store.Version{}, api.Problem(http.StatusNotFound,
+		"unknown version %q: name the first digits of a content_hash, or how many versions back it is", ref)
+}
+
+// versionName heads a version in a diff.
+func versionName(v store.Version) string {
+	return fmt.Sprintf("%.12s\t%s", v.ContentHash, v.Time.UTC().Format(time.RFC3339))
+}

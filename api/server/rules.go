@@ -1,0 +1,117 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/readthru/readthru/api"
+	"github.com/readthru/readthru/fetch"
+	"github.com/readthru/readthru/store"
+)
+
+// listRules lists the rules in the order in which they are tried.
+func (s *Server) listRules(ctx context.Context, q api.RuleQuery) (*api.RuleList, error) {
+	list := &api.RuleList{Rules: []api.Rule{}}
+	used := map[string]time.Time{}
+	for _, e := range s.recentRequests(ctx) {
+		if e.Rule != "" {
+			used[e.Rule] = e.Time // the oldest come first
+		}
+	}
+	add := func(r api.Rule, f fetch.Rule) {
+		r.RuleFields = api.RuleFields{
+			Host: f.Host, Path: f.Path, Action: f.Action, Mode: f.Mode, Bypass: f.Bypass, Cascade: f.Cascade, Render: f.Render,
+			Preferences: f.Preferences, Log: f.Log,
+		}
+		if f.TTL > 0 {
+			r.TTL = f.TTL.String()
+		}
+		r.Used = used[f.Host+f.Path] // as the proxy tells it
+		list.Rules = append(list.Rules, r)
+	}
+	stored := s.o.Store.Rules()
+	for i, f := range fetch.StoredRules(stored) {
+		add(api.Rule{ID: stored[i].ID, Source: "store", Made: stored[i].Made}, f)
+	}
+	if s.o.FileRules != nil {
+		for _, f := range s.o.FileRules() {
+			add(api.Rule{Source: "file"}, f)
+		}
+	}
+	if q.Host != "" {
+		list.Rules = rulesFor(list.Rules, q.Host)
+	}
+	return list, nil
+}
+
+// rulesFor returns the rules that match a host, if only for some of its paths.
+func rulesFor(rules []api.Rule, host string) []api.Rule {
+	found := []api.Rule{}
+	for _, r := range rules {
+		if (fetch.Rule{Host: r.Host}).MatchesHost(host) {
+			found = append(found, r)
+		}
+	}
+	return found
+}
+
+// addRule makes a rule, in the place of one of the store for the same host and path.
+func (s *Server) addRule(_ context.Context, in api.RuleFields) (*api.Rule, error) {
+	r := store.Rule{
+		Host: in.Host, Path: in.Path, Action: in.Action, Mode: in.Mode, Bypass: in.Bypass, Render: in.Render,
+		Preferences: in.Preferences, Log: in.Log,
+	}
+	var err error
+	if in.TTL != "" {
+		if r.TTL, err = time.ParseDuration(in.TTL); err != nil {
+			return nil, api.Problem(http.StatusBadRequest, "ttl %.40q is not a time like 1h30m", in.TTL)
+		}
+	}
+	if len(in.Cascade) > 0 {
+		return nil, api.Problem(http.StatusBadRequest, "cascade can be set in the configuration file only")
+	}
+	if r.Host == "" {
+		return nil, api.Problem(http.StatusBadRequest, "a rule needs a host, such as a.example or *.a.example")
+	}
+	if err := fetch.StoredRules([]store.Rule{r})[0].Check(); err != nil {
+		return nil, api.Problem(http.StatusBadRequest, "%s", err)
+	}
+	if r, err = s.o.Store.PutRule(r, time.Now()); err != nil {
+		if errors.Is(err, store.ErrRules) {
+			return nil, api.Problem(http.StatusBadRequest, "%s: remove some with \"readthru site rule rm\"", err)
+		}
+		return nil, fmt.Errorf("store the rule: %w", err)
+	}
+	if err := s.rulesChanged(); err != nil {
+		return nil, err
+	}
+	return &api.Rule{ID: r.ID, Source: "store", Made: r.Made, RuleFields: in}, nil
+}
+
+// deleteRule deletes a rule of the store.
+func (s *Server) deleteRule(_ context.Context, ref api.RuleRef) (*api.Gone, error) {
+	switch err := s.o.Store.DeleteRule(ref.ID); {
+	case errors.Is(err, store.ErrNotFound):
+		return nil, api.Problem(http.StatusNotFound, "no rule %.40q in the store: those of the file are changed there",
+			ref.ID)
+	case err != nil:
+		return nil, fmt.Errorf("delete rule %s: %w", ref.ID, err)
+	}
+	if err := s.rulesChanged(); err != nil {
+		return nil, err
+	}
+	return &api.Gone{Deleted: ref.ID}, nil
+}
+
+func (s *Server) rulesChanged() error {
+	if s.o.Changed == nil {
+		return nil // the next daemon reads them
+	}
+	if err := s.o.Changed(); err != nil {
+		return fmt.Errorf("take over the rules: %w", err)
+	}
+	return nil
+}

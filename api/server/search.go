@@ -1,0 +1,82 @@
+package server
+
+import (
+	"context"
+	"net/http"
+	"strings"
+
+	"github.com/readthru/readthru/api"
+	"github.com/readthru/readthru/knowledge"
+)
+
+// search finds documents by their passages, best first.
+func (s *Server) search(ctx context.Context, q api.SearchQuery) (*knowledge.Results, error) {
+	k, err := s.index()
+	if err != nil {
+		return nil, err
+	}
+	metadata := map[string]string{}
+	for _, m := range q.Metadata {
+		name, value, ok := strings.Cut(m, "=")
+		if !ok || name == "" {
+			return nil, api.Problem(http.StatusBadRequest, "metadata %q is not name=value", m)
+		}
+		metadata[name] = value
+	}
+	res, err := k.Search(ctx, knowledge.Query{
+		Text: q.Text, KB: q.KB, Subject: q.Subject, Host: q.Host, Kind: q.Kind, Since: q.Since,
+		Metadata: metadata,
+		Limit:    q.Limit, Explain: q.Explain,
+	})
+	if err != nil {
+		return nil, err
+	}
+	if res.Hits == nil {
+		res.Hits = []knowledge.Hit{}
+	}
+	return res, nil
+}
+
+// CatchUp indexes pages that are not indexed yet, for a process that does not index in the background.
+func (s *Server) CatchUp(ctx context.Context) error {
+	k, err := s.index()
+	if err != nil {
+		return err
+	}
+	return k.Drain(ctx)
+}
+
+// CatchUpOnSubjects is CatchUp, and finds the subjects of what has none yet.
+func (s *Server) CatchUpOnSubjects(ctx context.Context) error {
+	k, err := s.index()
+	if err != nil {
+		return err
+	}
+	return k.Describe(ctx)
+}
+
+// rebuildIndex starts to rebuild the index from what is stored, or returns the job that already does.
+func (s *Server) rebuildIndex(ctx context.Context, _ api.None) (*api.Job, error) {
+	k, err := s.index()
+	if err != nil {
+		return nil, err
+	}
+	list, err := s.listJobs(ctx, api.None{})
+	if err != nil {
+		return nil, err
+	}
+	for _, j := range list.Jobs {
+		if j.Kind == kindRebuild && j.State == api.JobRunning {
+			return &j, nil
+		}
+	}
+	//nolint:contextcheck // it outlives the request
+	j, err := s.jobs.start(api.Job{Kind: kindRebuild}, func(ctx context.Context, j *job) error {
+		return k.Rebuild(ctx, func(i, total int, url string) {
+			j.update(func(now *api.Job) { now.I, now.Total, now.URL = i, total, url })
+		})
+	})
+	return &j, err
+}
+
+const kindRebuild = "rebuild"

@@ -1,0 +1,145 @@
+package server
+
+import (
+	"context"
+	"io"
+	"net/http"
+
+	"github.com/readthru/readthru/api"
+	"github.com/readthru/readthru/internal/fault"
+)
+
+// SessionProxies opens proxies that serve one session each, for clients that do not name their session. The methods
+// call opened with the proxy's address.
+type SessionProxies interface {
+	// Record is Open, and writes what the session is answered to w until EndRecording or ctx ends it. It calls opened once
+	// it records, before it writes.
+	Record(ctx context.Context, session string, offline bool, w io.Writer, opened func(addr string)) error
+	// EndRecording ends a recording and waits until it is written.
+	EndRecording(ctx context.Context, session string) error
+	// Open serves a session's clients until ctx ends. Offline it answers from what is stored and asks no origin.
+	Open(ctx context.Context, session string, offline bool, opened func(addr string)) error
+}
+
+// errNoProxy is the error of operations that need a proxy.
+var errNoProxy = api.NewError(http.StatusConflict, api.CodeNoProxy, "no proxy runs here")
+
+// getSession returns the figures of a session.
+func (s *Server) getSession(ctx context.Context, ref api.SessionRef) (*api.SessionStats, error) {
+	if s.o.Session == nil {
+		return nil, errNoProxy
+	}
+	name, err := ownSession(ctx, ref.Name)
+	if err != nil {
+		return nil, err
+	}
+	st := s.o.Session(name)
+	st.Session = name
+	return &st, nil
+}
+
+// listSessions lists sessions.
+func (s *Server) listSessions(ctx context.Context, _ api.None) (*api.SessionList, error) {
+	list := &api.SessionList{Sessions: []api.SessionSummary{}}
+	at := map[string]int{}
+	if s.o.Sessions != nil {
+		for _, st := range s.o.Sessions() {
+			if !ownsSession(ctx, st.Session) {
+				continue
+			}
+			at[st.Session] = len(list.Sessions)
+			list.Sessions = append(list.Sessions, api.SessionSummary{SessionStats: st})
+		}
+	}
+	for _, f := range s.o.Store.FetchedSessions() {
+		if !ownsSession(ctx, f.Name) {
+			continue
+		}
+		i, ok := at[f.Name]
+		if !ok {
+			i = len(list.Sessions)
+			list.Sessions = append(list.Sessions, api.SessionSummary{SessionStats: api.SessionStats{Session: f.Name}})
+		}
+		list.Sessions[i].Fetched = api.FetchedStats{Pages: f.Pages, Bytes: f.Bytes, Dropped: f.Dropped, Last: f.Used}
+	}
+	return list, nil
+}
+
+// endRecording ends the recording of a session.
+func (s *Server) endRecording(ctx context.Context, ref api.SessionRef) (*api.Deleted, error) {
+	if s.o.SessionProxies == nil {
+		return nil, errNoProxy
+	}
+	name, err := ownSession(ctx, ref.Name)
+	if err != nil {
+		return nil, err
+	}
+	return &api.Deleted{Deleted: true}, s.o.SessionProxies.EndRecording(ctx, name)
+}
+
+// serveRecording writes the recording as it grows. A failure after its start shows in its missing end, and in the
+// answer to the request that ends it.
+func (s *Server) serveRecording(w http.ResponseWriter, r *http.Request, q api.OpenQuery) error {
+	name, err := ownSession(r.Context(), q.Name)
+	if err != nil {
+		return err
+	}
+	return s.whileOpen(w, r, "application/x-ndjson", func(ctx context.Context, opened func(addr string)) error {
+		out := flushing{w, http.NewResponseController(w)}
+		return s.o.SessionProxies.Record(ctx, name, q.Offline, out, opened)
+	})
+}
+
+// serveSessionProxy holds the request open until the client goes or the server stops.
+func (s *Server) serveSessionProxy(w http.ResponseWriter, r *http.Request, q api.OpenQuery) error {
+	name, err := ownSession(r.Context(), q.Name)
+	if err != nil {
+		return err
+	}
+	return s.whileOpen(w, r, "text/plain", func(ctx context.Context, opened func(addr string)) error {
+		return s.o.SessionProxies.Open(ctx, name, q.Offline, opened)
+	})
+}
+
+// whileOpen answers with the address of a session's proxy as soon as it is open, and holds the request open until the
+// proxy is closed.
+func (s *Server) whileOpen(w http.ResponseWriter, r *http.Request, media string,
+	open func(ctx context.Context, opened func(addr string)) error,
+) error {
+	if s.o.SessionProxies == nil {
+		return errNoProxy
+	}
+	ctx, cancel := context.WithCancel(r.Context())
+	defer cancel()
+	go fault.Contain("api: await the end of the daemon", func() {
+		s.untilStopping(ctx)
+		cancel()
+	})()
+	sent := false
+	err := open(ctx, func(addr string) {
+		sent = true
+		w.Header().Set("Content-Type", media)
+		w.Header().Set(api.ProxyField, addr)
+		w.WriteHeader(http.StatusOK)
+		_ = http.NewResponseController(w).Flush() // a client that has gone shows in ctx
+	})
+	if sent {
+		return nil // the status is sent
+	}
+	return err
+}
+
+// flushing is a response whose content is sent at once.
+type flushing struct {
+	w   io.Writer
+	out *http.ResponseController
+}
+
+// Write implements [io.Writer].
+func (f flushing) Write(p []byte) (int, error) {
+	n, err := f.w.Write(p)
+	if err == nil {
+		err = f.out.Flush()
+	}
+	return n, err
+}

@@ -1,0 +1,191 @@
+package server
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"iter"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/readthru/readthru/api"
+	"github.com/readthru/readthru/internal/journal"
+	"github.com/readthru/readthru/store"
+)
+
+// maxExceptions is how many hosts that something sets apart a list has at most.
+const maxExceptions = 5000
+
+// listSites lists hosts, those that something sets apart first.
+func (s *Server) listSites(ctx context.Context, q api.SiteQuery) (*api.SiteList, error) {
+	now := time.Now()
+	rules, err := s.listRules(ctx, api.RuleQuery{})
+	if err != nil {
+		return nil, err
+	}
+	known, err := s.knownSites(ctx, rules.Rules, now)
+	if err != nil {
+		return nil, err
+	}
+	var apart, others []*api.Site
+	for site := range matching(known, strings.ToLower(q.Text)) {
+		s.judgeSite(site, rules.Rules)
+		if site.Exception != "" {
+			apart = append(apart, site)
+		} else {
+			others = append(others, site)
+		}
+	}
+	list := &api.SiteList{Sites: []api.Site{}}
+	for _, part := range []struct {
+		sites []*api.Site
+		limit int
+	}{{apart, maxExceptions}, {others, cmp.Or(q.Limit, 100)}} {
+		slices.SortFunc(part.sites, compareSites)
+		list.More = list.More || len(part.sites) > part.limit
+		for _, site := range part.sites[:min(len(part.sites), part.limit)] {
+			list.Sites = append(list.Sites, *site)
+		}
+	}
+	return list, nil
+}
+
+// compareSites orders hosts for a list.
+func compareSites(s, o *api.Site) int {
+	return cmp.Or(cmp.Compare(slices.Index(api.Exceptions, s.Exception), slices.Index(api.Exceptions, o.Exception)),
+		cmp.Compare(o.Visits, s.Visits), strings.Compare(s.Host, o.Host))
+}
+
+// matching yields the hosts with a text.
+func matching(sites map[string]*api.Site, text string) iter.Seq[*api.Site] {
+	return func(yield func(*api.Site) bool) {
+		for host, site := range sites {
+			if strings.Contains(host, text) && !yield(site) {
+				return
+			}
+		}
+	}
+}
+
+// knownSites returns the hosts with visits, rules, facts, or recent requests that were tunnelled or failed.
+func (s *Server) knownSites(ctx context.Context, rules []api.Rule, now time.Time) (map[string]*api.Site, error) {
+	known := map[string]*api.Site{}
+	site := func(host string) *api.Site {
+		if known[host] == nil {
+			known[host] = &api.Site{Host: host, Rules: []api.Rule{}, Facts: []store.Fact{}}
+		}
+		return known[host]
+	}
+	for h := range s.o.Store.HostTotals() {
+		of := site(h.Host)
+		of.Visits, of.Hits = h.Visits, h.Hits
+	}
+	for _, r := range rules {
+		if r.Host != "" && !strings.Contains(r.Host, "*") {
+			site(strings.ToLower(r.Host))
+		}
+	}
+	err := s.o.Store.Hosts(func(name string, h store.Host) bool {
+		if facts := h.Holding(now); len(facts) > 0 {
+			site(name).Facts = facts
+		}
+		return true
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read hosts: %w", err)
+	}
+	for host, told := range s.recentTrouble(ctx) {
+		told.tell(site(host))
+	}
+	return known, nil
+}
+
+// trouble is what the last requests tell of a host.
+type trouble struct {
+	tunnels, failed int
+	failing         bool // the last one failed
+}
+
+func (t *trouble) tell(site *api.Site) {
+	site.Tunnels, site.Failed = t.tunnels, t.failed
+	if t.failing {
+		site.Exception = api.SiteFailing // unless something else is found
+	}
+}
+
+// recentTrouble returns the hosts that were tunnelled or failed, by the requests in memory that the reader may see.
+func (s *Server) recentTrouble(ctx context.Context) map[string]*trouble {
+	found := map[string]*trouble{}
+	for _, e := range s.recentRequests(ctx) {
+		host := e.Host()
+		t := found[host]
+		bad := e.Outcome == journal.Tunnelled || e.Outcome == journal.Failed
+		switch {
+		case host == "" || t == nil && !bad:
+			continue
+		case t == nil:
+			t = &trouble{}
+			found[host] = t
+		}
+		t.failing = e.Outcome == journal.Failed
+		if t.failing {
+			t.failed++
+		} else if bad {
+			t.tunnels++
+		}
+	}
+	return found
+}
+
+// recentRequests returns the requests in memory that the reader may see, oldest first.
+func (s *Server) recentRequests(ctx context.Context) []journal.Entry {
+	list, _, _ := s.o.Journal.After(0, ownRequests(ctx, journal.Filter{}), math.MaxInt)
+	return list
+}
+
+// judgeSite adds what is done with requests for a host, and what sets it apart.
+func (s *Server) judgeSite(site *api.Site, rules []api.Rule) {
+	site.Rules = rulesFor(rules, site.Host)
+	if s.o.Treatment != nil {
+		site.Treatment, site.Why = s.o.Treatment(site.Host)
+	}
+	ruled := slices.ContainsFunc(site.Rules, func(r api.Rule) bool { return strings.Trim(r.Host, "*.") != "" })
+	switch {
+	case site.Treatment == "block" || site.Why == "blocked domain":
+		site.Exception = api.SiteBlocked
+	case site.Treatment == "tunnel" && site.Why != "paused", site.Tunnels > 0 && site.Why != "rule":
+		site.Exception = api.SiteTunnelled
+	case ruled:
+		site.Exception = api.SiteRuled
+	case len(site.Facts) > 0:
+		site.Exception = api.SiteLearnt
+	}
+}
+
+// getSite returns what is known of a host.
+func (s *Server) getSite(ctx context.Context, ref api.HostRef) (*api.Site, error) {
+	name, err := learntHost(ref.Host)
+	if err != nil {
+		return nil, err
+	}
+	total := s.o.Store.HostTotal(name)
+	site := &api.Site{Host: name, Visits: total.Visits, Hits: total.Hits, Facts: []store.Fact{}}
+	if told := s.recentTrouble(ctx)[name]; told != nil {
+		told.tell(site)
+	}
+	h, err := s.o.Store.Host(name)
+	if err != nil {
+		return nil, fmt.Errorf("read host %s: %w", name, err)
+	}
+	if facts := h.Holding(time.Now()); facts != nil {
+		site.Facts = facts
+	}
+	rules, err := s.listRules(ctx, api.RuleQuery{})
+	if err != nil {
+		return nil, err
+	}
+	s.judgeSite(site, rules.Rules)
+	return site, nil
+}

@@ -1,0 +1,93 @@
+package server_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/readthru/readthru/api"
+	"github.com/readthru/readthru/api/server"
+	"github.com/readthru/readthru/fetch"
+	"github.com/readthru/readthru/internal/journal"
+	"github.com/readthru/readthru/page"
+	"github.com/readthru/readthru/store"
+)
+
+// TestSitesThatAreTreatedDifferentlyComeFirst has more ordinary hosts than a list has, and a few of each kind that an
+// operator looks for.
+func TestSitesThatAreTreatedDifferentlyComeFirst(t *testing.T) {
+	told := journal.New(journal.Options{})
+	w := newWorldOver(t, nil, nil, func(o *server.Options) {
+		o.Journal = told
+		o.FileRules = func() fetch.Rules {
+			return fetch.Rules{{Mode: "auto"}, {Host: "*", Bypass: true}, {Host: "*.Corp.test", TTL: time.Hour}}
+		}
+		o.Treatment = func(host string) (treatment, why string) {
+			switch {
+			case host == "ads.test":
+				return "block", "rule"
+			case host == "listed.test":
+				return "intercept", "blocked domain"
+			case host == "bank.test":
+				return "tunnel", `preset; category="banks"`
+			}
+			return "intercept", "default"
+		}
+	})
+	now := time.Now()
+	visit := func(u string) {
+		w.store.AddVisit(page.KeyOf(u), store.Visit{URL: u, Time: now})
+	}
+	for i := range 300 {
+		visit(fmt.Sprintf("https://h%03d.test/", i))
+	}
+	for _, u := range []string{"https://wiki.corp.test/", "https://listed.test/", "https://bank.test/"} {
+		visit(u)
+	}
+	if _, err := w.store.PutRule(store.Rule{Host: "Ads.test", Action: "block"}, now); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := w.store.Learn("md.test", store.Negotiates, "", "", now); err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range []journal.Entry{
+		{Method: "CONNECT", URL: "pinned.test:443", Outcome: journal.Tunnelled},
+		{Method: "GET", URL: "https://down.test/a", Outcome: journal.Failed},
+		{Method: "GET", URL: "https://h007.test/a", Outcome: journal.Failed},
+		{Method: "GET", URL: "https://h007.test/a", Outcome: "miss"}, // it is back
+		{Method: "GET", URL: "https://ads.test/", Outcome: journal.Refused, Rule: "Ads.test"},
+	} {
+		e.Time = now
+		told.Add(&e)
+	}
+
+	list, err := w.client.Sites(t.Context(), api.SiteQuery{Limit: 10})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, s := range list.Sites {
+		got = append(got, strings.TrimSpace(s.Host+" "+s.Exception))
+	}
+	want := []string{ // of two of a kind, the one with more visits is first
+		"listed.test blocked", "ads.test blocked", "bank.test tunnelled", "pinned.test tunnelled", "wiki.corp.test ruled",
+		"md.test learnt", "down.test failing",
+		"h000.test", "h001.test", "h002.test", "h003.test", "h004.test", "h005.test", "h006.test", "h007.test", "h008.test",
+		"h009.test",
+	}
+	if fmt.Sprint(got) != fmt.Sprint(want) || !list.More {
+		t.Errorf("sites, more %v:\n%q, want\n%q", list.More, got, want)
+	}
+	if s := list.Sites[14]; s.Host != "h007.test" || s.Failed != 1 || s.Visits != 1 || s.Facts == nil || len(s.Rules) != 2 {
+		t.Errorf("%s: %+v", s.Host, s)
+	}
+	one, err := w.client.Site(t.Context(), "pinned.test")
+	if err != nil || one.Exception != api.SiteTunnelled || one.Tunnels != 1 {
+		t.Errorf("pinned.test: %+v, %v", one, err)
+	}
+	rules, err := w.client.Rules(t.Context(), api.RuleQuery{})
+	if err != nil || len(rules.Rules) != 4 || !rules.Rules[0].Used.Equal(now) || !rules.Rules[1].Used.IsZero() {
+		t.Errorf("rules: %+v, %v; want the first one used now", rules, err)
+	}
+}

@@ -1,0 +1,290 @@
+package server
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/readthru/readthru/api"
+	"github.com/readthru/readthru/internal/users"
+	"github.com/readthru/readthru/store"
+)
+
+// setFields sets the fields that a request has.
+func setFields(f api.UserFields, u *users.User) {
+	if f.Role != nil {
+		u.Role = users.Role(*f.Role)
+	}
+	if f.Mode != nil {
+		u.Mode = *f.Mode
+	}
+	if f.RequestsPerMinute != nil {
+		u.Limits.RequestsPerMinute = *f.RequestsPerMinute
+	}
+	if f.TokensPerDay != nil {
+		u.Limits.TokensPerDay = *f.TokensPerDay
+	}
+}
+
+func infoOf(u *users.User) api.UserInfo {
+	info := api.UserInfo{
+		Name: u.Name, Source: "store", Role: string(u.Role), Mode: u.Mode, Limits: u.Limits, Made: u.Made,
+		Tokens: []api.UserToken{},
+	}
+	for _, t := range u.Tokens {
+		info.Tokens = append(info.Tokens, api.UserToken{ID: t.ID, Scopes: t.Scopes, Made: t.Made})
+	}
+	return info
+}
+
+// listUsers lists the users, those of the configuration first.
+func (s *Server) listUsers(context.Context, api.None) (*api.UserList, error) {
+	list := &api.UserList{Users: []api.UserInfo{}}
+	for _, name := range s.configured() {
+		list.Users = append(list.Users, api.UserInfo{Name: name, Source: "file", Tokens: []api.UserToken{}})
+	}
+	stored := s.o.Store.Users()
+	for i := range stored.List {
+		if u := &stored.List[i]; !u.Gone {
+			list.Users = append(list.Users, infoOf(u))
+		}
+	}
+	list.Closed = stored.Closed || len(list.Users) > 0
+	return list, nil
+}
+
+func (s *Server) configured() []string {
+	if s.o.ConfiguredUsers == nil {
+		return nil
+	}
+	return s.o.ConfiguredUsers()
+}
+
+// addUser makes a user with a token.
+func (s *Server) addUser(_ context.Context, in api.NewUser) (*api.MadeToken, error) {
+	if slices.Contains(s.configured(), in.Name) {
+		return nil, api.NewError(http.StatusConflict, api.CodeUserExists, "user "+in.Name+" is in the configuration file")
+	}
+	now := time.Now()
+	id := make([]byte, 8)
+	rand.Read(id)
+	u := users.User{
+		Name: in.Name, ID: hex.EncodeToString(id), Role: users.Read, Made: now.UTC().Truncate(time.Second),
+		Changed: stamp(now),
+	}
+	setFields(in.UserFields, &u)
+	if len(in.Scopes) == 0 {
+		in.Scopes = users.Scopes
+	}
+	token, text, err := users.NewToken(in.Scopes, now)
+	if err != nil {
+		return nil, api.Problem(http.StatusBadRequest, "%s", err)
+	}
+	u.Tokens = []users.Token{token}
+	if err := u.Check(); err != nil {
+		return nil, api.Problem(http.StatusBadRequest, "%s", err)
+	}
+	err = s.changeUsers(now, func(all *store.Users) error {
+		at, found := find(all, in.Name)
+		switch {
+		case found && !all.List[at].Gone:
+			return api.NewError(http.StatusConflict, api.CodeUserExists, "there is a user "+in.Name+" already")
+		case found:
+			u.Changed = after(all.List[at].Changed, now)
+			all.List[at] = u
+		default:
+			all.List = slices.Insert(all.List, at, u)
+		}
+		all.Closed = true
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &api.MadeToken{User: infoOf(&u), ID: token.ID, Token: text}, nil
+}
+
+// changeUser changes what can be set of a user.
+func (s *Server) changeUser(_ context.Context, in api.UserChange) (*api.UserInfo, error) {
+	u, err := s.changeOne(in.Name, func(u *users.User) error { setFields(in.UserFields, u); return nil })
+	if err != nil {
+		return nil, err
+	}
+	return new(infoOf(u)), nil
+}
+
+// removeUser removes a user with all their tokens.
+func (s *Server) removeUser(_ context.Context, ref api.UserRef) (*api.Gone, error) {
+	_, err := s.changeOne(ref.Name, func(u *users.User) error {
+		*u = users.User{Name: u.Name, ID: u.ID, Made: u.Made, Gone: true, Changed: u.Changed}
+		return nil
+	})
+	return &api.Gone{Deleted: ref.Name}, err
+}
+
+// addToken makes another token of a user.
+func (s *Server) addToken(_ context.Context, in api.TokenRequest) (*api.MadeToken, error) {
+	token, text, err := users.NewToken(in.Scopes, time.Now())
+	if err != nil {
+		return nil, api.Problem(http.StatusBadRequest, "%s", err)
+	}
+	u, err := s.changeOne(in.Name, func(u *users.User) error {
+		u.Tokens = append(u.Tokens, token)
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &api.MadeToken{User: infoOf(u), ID: token.ID, Token: text}, nil
+}
+
+// revokeToken revokes a token of a user.
+func (s *Server) revokeToken(_ context.Context, ref api.TokenRef) (*api.Gone, error) {
+	_, err := s.changeOne(ref.Name, func(u *users.User) error {
+		n := len(u.Tokens)
+		if u.Tokens = slices.DeleteFunc(u.Tokens, func(t users.Token) bool { return t.ID == ref.ID }); len(u.Tokens) == n {
+			return api.Problem(http.StatusNotFound, "user %s has no token %.40q", ref.Name, ref.ID)
+		}
+		u.Revoked = append(u.Revoked, ref.ID)
+		return nil
+	})
+	return &api.Gone{Deleted: ref.ID}, err
+}
+
+// openProxy removes all users, and lets everybody use the proxy again.
+func (s *Server) openProxy(context.Context, api.None) (*api.Deleted, error) {
+	now := time.Now()
+	err := s.changeUsers(now, func(all *store.Users) error {
+		for i := range all.List {
+			if u := &all.List[i]; !u.Gone {
+				*u = users.User{Name: u.Name, ID: u.ID, Made: u.Made, Gone: true, Changed: after(u.Changed, now)}
+			}
+		}
+		all.Closed = false
+		return nil
+	})
+	return &api.Deleted{Deleted: true}, err
+}
+
+// changeOne changes a user of the store.
+func (s *Server) changeOne(name string, change func(*users.User) error) (changed *users.User, err error) {
+	now := time.Now()
+	err = s.changeUsers(now, func(all *store.Users) error {
+		at, found := find(all, name)
+		switch {
+		case found && !all.List[at].Gone:
+		case slices.Contains(s.configured(), name):
+			return api.Problem(http.StatusConflict, "user %s is in the configuration file, and is changed there", name)
+		default:
+			return api.Problem(http.StatusNotFound, "there is no user %.50q", name)
+		}
+		u := all.List[at]
+		u.Tokens, u.Revoked = slices.Clone(u.Tokens), slices.Clone(u.Revoked)
+		if err := change(&u); err != nil {
+			return err
+		}
+		u.Changed = after(u.Changed, now)
+		if err := u.Check(); err != nil {
+			return api.Problem(http.StatusBadRequest, "%s", err)
+		}
+		all.List[at], changed = u, &u
+		return nil
+	})
+	return changed, err
+}
+
+// changeUsers changes the users of the store, and has all parts take that over before it returns.
+func (s *Server) changeUsers(now time.Time, change func(*store.Users) error) error {
+	err := s.o.Store.ChangeUsers(now, change)
+	if errors.Is(err, store.ErrUsers) {
+		return api.Problem(http.StatusBadRequest, "%s", err)
+	}
+	if err == nil && s.o.Changed != nil {
+		err = s.o.Changed()
+	}
+	return err
+}
+
+// find returns where a user is in the list, which is sorted by name, or would be.
+func find(all *store.Users, name string) (at int, found bool) {
+	return slices.BinarySearchFunc(all.List, name, func(u users.User, name string) int {
+		return cmp.Compare(u.Name, name)
+	})
+}
+
+// stamp returns a time as records of users have it.
+func stamp(t time.Time) time.Time { return t.UTC().Truncate(time.Microsecond) }
+
+// after returns the time of a change that follows one, whatever the clock says.
+func after(before, now time.Time) time.Time {
+	if now = stamp(now); !now.After(before) {
+		return before.Add(time.Microsecond)
+	}
+	return now
+}
+
+// countUses writes what users used into the store.
+func (s *Server) countUses(now time.Time) error {
+	if s.o.Users == nil || s.o.Store == nil {
+		return nil
+	}
+	return s.o.Users.Take(func(used map[string]users.Use) error { return s.o.Store.AddUse(now, used) })
+}
+
+// getUsage returns what users used. Users who are no admins see what is theirs.
+func (s *Server) getUsage(ctx context.Context, q api.UsesQuery) (*api.UseList, error) {
+	if user := userOf(ctx); !seesUser(ctx, q.User) {
+		if q.User != "" {
+			return nil, api.Problem(http.StatusForbidden, "what other users used is for the role admin")
+		}
+		q.User = user
+	}
+	now := time.Now()
+	if err := s.countUses(now); err != nil {
+		return nil, fmt.Errorf("count what users used: %w", err)
+	}
+	if q.Since.IsZero() {
+		q.Since = now
+	}
+	first, last := users.DayOf(q.Since), users.DayOf(now)
+	list := &api.UseList{Since: dayText(first), Users: []api.UserUse{}}
+	all := s.o.Store.Uses(first, last)
+	if s.o.Fleet != nil {
+		others, err := s.o.Fleet.UsesElsewhere(ctx, first, last)
+		if all = append(all, others...); err != nil {
+			list.Missing = err.Error()
+		}
+	}
+	at := map[string]int{}
+	for _, use := range all {
+		if q.User != "" && use.User != q.User {
+			continue
+		}
+		list.Sum.Add(use.Use)
+		row := api.UserUse{User: use.User}
+		if q.Days {
+			row.Day = dayText(use.Day)
+		}
+		key := row.Day + " " + row.User
+		i, ok := at[key]
+		if !ok {
+			i = len(list.Users)
+			at[key] = i
+			list.Users = append(list.Users, row)
+		}
+		list.Users[i].Add(use.Use)
+	}
+	slices.SortFunc(list.Users, func(a, b api.UserUse) int {
+		return cmp.Or(strings.Compare(a.Day, b.Day), strings.Compare(a.User, b.User))
+	})
+	return list, nil
+}
+
+func dayText(day int64) string { return time.Unix(day*24*3600, 0).UTC().Format(time.DateOnly) }
