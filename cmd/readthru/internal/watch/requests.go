@@ -20,19 +20,25 @@ import (
 )
 
 func (p *program) requestsCommand() *cli.Command {
+	flags := func() []cli.Flag {
+		return []cli.Flag{
+			&cli.BoolFlag{Name: "har", Usage: "print an HTTP archive, which browsers and other tools read"},
+			&cli.BoolFlag{Name: "jsonl", Usage: "print each request as a line of JSON, the oldest first"},
+			command.LimitFlag(), command.CursorFlag(), command.JSONFlag(),
+		}
+	}
 	return &cli.Command{
 		Name:      "requests",
 		Usage:     "list the last requests by every door: what was done, and why",
 		ArgsUsage: "[FILTER…]",
 		Description: "FILTER is made of " + api.FilterHelp + ". The last 5,000 requests are kept\n" +
 			"(requests.last in the configuration), and with requests.days all those of so many days.",
-		Flags: []cli.Flag{
-			&cli.BoolFlag{Name: "har", Usage: "print an HTTP archive, which browsers and other tools read"},
-			&cli.BoolFlag{Name: "jsonl", Usage: "print each request as a line of JSON, the oldest first"},
-			command.LimitFlag(), command.CursorFlag(), command.JSONFlag(),
-		},
+		Flags:  flags(),
 		Action: p.listRequests,
 		Subcommands: []*cli.Command{{
+			Name: "list", Aliases: []string{"requests"}, Usage: "list the last requests, as without a command",
+			ArgsUsage: "[FILTER…]", Flags: flags(), Action: p.listRequests,
+		}, {
 			Name: "show", Usage: "print all that is told of a request, by its id or as last", ArgsUsage: "ID",
 			Flags:  []cli.Flag{command.JSONFlag()},
 			Action: p.showRequest,
@@ -93,6 +99,9 @@ func (p *program) listRequests(c *cli.Context) error {
 			})
 		}
 		p.More(c, list.Next)
+		if len(rows) == 0 && list.Next == "" && filter != "" {
+			p.Note("no request matches %q", filter)
+		}
 		for _, w := range list.Warnings {
 			p.Note("requests on disk: %s", w)
 		}

@@ -64,7 +64,7 @@ func through(t *testing.T, d *Daemon) func(uri string) (status int, body string,
 func TestADaemonSurvivesAPanicInAnyWork(t *testing.T) {
 	origin := site(t)
 	injected := faulttest.Once(t,
-		"cache: ask the origin", "cache: round trip", "fetch: make a page", "fetch: work in the background",
+		"cache: ask the origin", "fetch: make a page", "fetch: work in the background",
 		"knowledge: annotate", "knowledge: change the index", "knowledge: index what was read", "knowledge: make vectors",
 		"knowledge: merge", "knowledge: merge in the background", "knowledge: open the index",
 		"knowledge: read a document", "knowledge: read the index again", "proxy: request", "proxy: serve",
