@@ -40,6 +40,7 @@ type connect struct {
 	rejecting  bool        // the client rejected our certificate for host before
 	verdict    verdict
 	end        func(status int, sent, received int64, err error) // logs a tunnel
+	fail       func(why string)                                  // logs a connection of which no request came
 
 	secured time.Time // when the TLS handshake inside was done, if intercepted
 	spoke   bool      // the client has sent a byte since secured
@@ -146,6 +147,7 @@ func (s *serving) serveConnect(x *exchange) {
 		x.rec.Tunnel = c.verdict.why
 		x.endTunnel(status, sent, received, err)
 	}
+	c.fail = x.failHandshake
 	if c.verdict.action == tunnel {
 		if bad := overLimit(x.meter.Ask(x.began)); bad != nil {
 			c.verdict = verdict{refuse, "limit", bad}

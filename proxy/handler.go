@@ -564,6 +564,12 @@ func (x *exchange) endTunnel(status int, sent, received int64, err error) {
 	x.writeRecord()
 }
 
+// failHandshake records an intercepted connection that ended before its first request.
+func (x *exchange) failHandshake(why string) {
+	x.rec.Status, x.rec.Error = http.StatusOK, why // of the CONNECT
+	x.writeRecord()
+}
+
 func (x *exchange) writeRecord() {
 	x.p.stats.total.Add(1)
 	x.tell()

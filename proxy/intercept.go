@@ -60,7 +60,7 @@ func (s *serving) intercept(ctx context.Context, c *connect, conn net.Conn) {
 	below.pace.Resume()
 	state := inner.ConnectionState()
 	c.named, c.secured = strings.ToLower(strings.TrimSuffix(state.ServerName, ".")), time.Now()
-	c.end = nil                 // it holds the CONNECT, with the buffers of its server, for as long as c lives
+	c.end, c.fail = nil, nil    // they hold the CONNECT, with the buffers of its server, for as long as c lives
 	var served net.Conn = inner // HTTP/2 needs the *tls.Conn itself
 	if state.NegotiatedProtocol != "h2" {
 		served = s.framed(inner)
@@ -77,6 +77,7 @@ func (s *serving) handshakeFailed(below *innerConn, err error) {
 	s.p.log.Debug("handshake failed", "host", c.target(), "rejected_ca", rejected, "error", err)
 	if rejected {
 		s.rejected(c)
+		c.fail(rejectedWhy)
 	}
 }
 

@@ -51,6 +51,10 @@ func (s *serving) rejects(c *connect) (until time.Time, ok bool) {
 	return f.Until, known && f.Holds(time.Now())
 }
 
+// rejectedWhy says to whoever looks for a request why there is none.
+const rejectedWhy = "The client rejected our certificate: have it trust the authority (readthru ca install, " +
+	"readthru env), or tunnel the host."
+
 // rejected remembers that the client rejected our certificate for the host.
 func (s *serving) rejected(c *connect) {
 	if s.terms.Session != "" {

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/readthru/readthru/fetch"
+	"github.com/readthru/readthru/internal/journal"
 	"github.com/readthru/readthru/proxy"
 	"github.com/readthru/readthru/store"
 )
@@ -78,6 +79,12 @@ func TestAClientThatRejectsOurCertificateIsTunnelledForAWhile(t *testing.T) { //
 				t.Errorf("remembered: %+v, %v, want ten minutes", h, err)
 			}
 			b.stop() // writes the log line of the tunnel
+			told := b.proxy.Recent()
+			first := told[len(told)-1] // the newest comes first
+			if first.Outcome != journal.Failed || first.URL != "pinned.test:443" || first.Method != "CONNECT" ||
+				!strings.HasPrefix(first.Why, "The client rejected our certificate") {
+				t.Errorf("the rejection is told as %+v", first)
+			}
 			log := b.log.String()
 			if strings.Count(log, "client rejects our certificate: the host is tunnelled for it") != 1 ||
 				!strings.Contains(log, `"tunnel":"client-rejected-ca; until=`) {

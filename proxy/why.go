@@ -49,6 +49,8 @@ func (x *exchange) tell() {
 		if rec.Error != "" && rec.Status != 200 {
 			rec.Outcome = journal.Failed
 		}
+	case x.hijacked && rec.Error != "":
+		rec.Outcome, rec.Why = journal.Failed, rec.Error
 	case rec.Cache != "":
 		rec.Outcome = rec.Cache
 	case x.local():
