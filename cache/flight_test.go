@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"github.com/readthru/readthru/cache"
+	"github.com/readthru/readthru/internal/fault/faulttest"
 	"github.com/readthru/readthru/store"
 )
 
@@ -309,6 +310,22 @@ func TestAHeadThatDoesNotComeHoldsFollowersForALimitedTime(t *testing.T) {
 			b.t.Errorf("they waited %v", took)
 		}
 		b.wantAsked(2)
+	})
+}
+
+// The second request to an origin that is slow to answer panics: the first one answers all.
+func TestASecondRequestThatPanicsLeavesTheFirst(t *testing.T) {
+	faulttest.Once(t, "cache: round trip")
+	inBubble(t, func(w http.ResponseWriter, _ *http.Request) {
+		time.Sleep(15 * time.Second)
+		respond(w, 200, "hello", "Cache-Control: max-age=60")
+	}, func(b *bubble) {
+		b.together(2, func(int) {
+			if body, _, err := b.get(b.t.Context()); err != nil || body != "hello" {
+				b.t.Errorf("%q, %v", body, err)
+			}
+		})
+		b.wantAsked(1)
 	})
 }
 
