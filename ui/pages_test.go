@@ -346,6 +346,7 @@ func TestSearchFindsAndVerifies(t *testing.T) {
 		"/search?q=quince": "A <mark>quince</mark> is boiled", "/search?q=nothing": "Nothing was found",
 		"/search?q=apples": "limit=60", "/search?q=quince&since=x": "is not a time",
 		"/search?q=quince&host=b.test": "Nothing was found",
+		"/search?q=quicne&host=a.test": `<a href="/search?host=a.test&amp;q=%22quicne%22">Search for the words as typed</a>`,
 		"/search/quote?page=https://a.test/quince&quote=A+quince+is+boiled+for+an+hour": "The page says this",
 		"/search/quote?page=https://a.test/quince&quote=A+quince+is+eaten+raw":          "does not say this",
 		"/search/quote?page=https://a.test/none&quote=A":                                "note bad",

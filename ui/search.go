@@ -30,6 +30,7 @@ type searchData struct {
 	Asked    bool
 	Degraded string   // why a model that is configured took no part
 	Notes    []string // on the query
+	AsTyped  string   // leads to the search for the words as they are, where some were changed
 	Hits     []hit
 	More     string
 	Kinds    []string
@@ -92,6 +93,12 @@ func (d *dashboard) find(r *http.Request, data *searchData, limit int) error {
 	data.Degraded = found.Reason
 	for _, note := range found.Notes() {
 		data.Notes = append(data.Notes, strings.ToUpper(note[:1])+note[1:])
+	}
+	if len(found.Corrected) > 0 {
+		typed := url.Values{}
+		maps.Copy(typed, q)
+		typed.Set("q", found.AsTyped(q.Get("q")))
+		data.AsTyped = "/search?" + typed.Encode()
 	}
 	for i := range found.Hits {
 		h := &found.Hits[i]

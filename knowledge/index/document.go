@@ -2,11 +2,13 @@ package index
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/RoaringBitmap/roaring/v2"
 
+	"github.com/readthru/readthru/knowledge/analysis"
 	"github.com/readthru/readthru/page"
 )
 
@@ -111,6 +113,43 @@ func (r *Results) Notes() (notes []string) {
 		notes = append(notes, "no page has "+words)
 	}
 	return notes
+}
+
+// AsTyped returns the text of a query with the words that were looked for in another form in quotation marks, so that
+// they are looked for as they are.
+func (r *Results) AsTyped(text string) string {
+	type word struct {
+		said       string
+		start, end int // of the word, or of the identifier that it is a part of
+	}
+	var words []word
+	analysis.Tokenise(text, func(t analysis.Token) {
+		w := word{string(t.Surface), t.Start, t.End}
+		if n := len(words); t.Part && n > 0 {
+			w.start, w.end = words[n-1].start, words[n-1].end
+		}
+		words = append(words, w)
+	})
+	var typed strings.Builder
+	at := 0
+	for i, w := range words {
+		next := words[min(i+1, len(words)-1)]
+		switch {
+		case w.start < at:
+			continue // it is quoted already
+		case r.corrected(w.said + " " + next.said):
+			w.end = next.end
+		case !r.corrected(w.said):
+			continue
+		}
+		typed.WriteString(text[at:w.start] + `"` + text[w.start:w.end] + `"`)
+		at = w.end
+	}
+	return typed.String() + text[at:]
+}
+
+func (r *Results) corrected(words string) bool {
+	return slices.ContainsFunc(r.Corrected, func(c Correction) bool { return c.From == words })
 }
 
 // Results are the hits of a query, best first.

@@ -93,6 +93,35 @@ func TestCorrectedWordsFindAndAreMarked(t *testing.T) {
 	}
 }
 
+func TestAsTypedInsistsOnTheWordsThatWereChanged(t *testing.T) {
+	x := spellingIndex(t)
+	for query, want := range map[string]string{
+		"Recurisve query":           `"Recurisve" query`,
+		"of recurzive_querry, here": `of "recurzive_querry", here`,
+		"the work tree recurisve":   `the "work tree" "recurisve"`,
+		"recursive query":           "recursive query",
+		"":                          "",
+	} {
+		r := &Results{}
+		if query != "" {
+			var err error
+			if r, err = x.Search(t.Context(), Query{Text: query}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		typed := r.AsTyped(query)
+		if typed != want {
+			t.Errorf("%s: %s, want %s", query, typed, want)
+		}
+		if typed == "" {
+			continue
+		}
+		if r, err := x.Search(t.Context(), Query{Text: typed}); err != nil || len(r.Corrected) > 0 {
+			t.Errorf("%s was corrected: %v, %v", typed, r.Corrected, err)
+		}
+	}
+}
+
 // What no page has is named, unless it was looked for in another form or says nothing.
 func TestWordsThatNoPageHasAreNamed(t *testing.T) {
 	x := spellingIndex(t)
