@@ -191,7 +191,7 @@ func (f *Fetcher) complete(a *attempt) {
 
 // excerpt returns the first words of a page.
 func excerpt(markdown []byte) string {
-	return page.Excerpt(string(markdown[:min(len(markdown), 16<<10)]), page.ExcerptLength)
+	return page.Excerpt(markdown[:min(len(markdown), 16<<10)], page.ExcerptLength)
 }
 
 // size is the length of the origin's content, 0 when it is not known.

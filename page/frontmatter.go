@@ -62,12 +62,12 @@ func SplitFrontMatter(md []byte) (block, body []byte) {
 const ExcerptLength = 300
 
 // Excerpt returns the first sentences of a markdown text as plain text on one line, at most limit characters.
-func Excerpt(markdown string, limit int) string {
-	_, body := SplitFrontMatter([]byte(markdown))
+func Excerpt(markdown []byte, limit int) string {
+	_, body := SplitFrontMatter(markdown)
 	var words []string
 	length, fence := 0, ""
-	for line := range strings.Lines(string(body)) {
-		line = strings.TrimSpace(line)
+	for raw := range bytes.Lines(body) {
+		line := string(bytes.TrimSpace(raw))
 		if ticks := line[:len(line)-len(strings.TrimLeft(line, "`"))]; fence == "" && len(ticks) >= 3 {
 			fence = ticks
 			continue
@@ -84,7 +84,9 @@ func Excerpt(markdown string, limit int) string {
 		}
 		for word := range strings.FieldsSeq(strings.Trim(line, "*_>- ")) {
 			words = append(words, word)
-			length += utf8.RuneCountInString(word) + 1
+			if length += utf8.RuneCountInString(word) + 1; length > limit+1 {
+				break // what follows is cut
+			}
 		}
 		if length > limit {
 			break

@@ -96,18 +96,18 @@ func FuzzFrontMatterIsYAMLAndSplitsOff(f *testing.F) {
 
 func TestExcerptIsTextOfTheFirstParagraphs(t *testing.T) {
 	md := "---\ntitle: x\n---\n\n# Heading\n\nFirst **paragraph**\nof two lines.\n\n| a | b |\n\n> Quoted\n"
-	if got := page.Excerpt(md, 300); !strings.HasPrefix(got, "First") || strings.Contains(got, "|") ||
+	if got := page.Excerpt([]byte(md), 300); !strings.HasPrefix(got, "First") || strings.Contains(got, "|") ||
 		strings.Contains(got, "Heading") || strings.Contains(got, "\n") {
 		t.Errorf("Excerpt = %q", got)
 	}
-	long := page.Excerpt(strings.Repeat("wörter ", 100), 50)
+	long := page.Excerpt([]byte(strings.Repeat("wörter ", 100)), 50)
 	if utf8.RuneCountInString(long) != 50 || !strings.HasSuffix(long, "...") {
 		t.Errorf("Excerpt = %q", long)
 	}
 }
 
 func TestExcerptLeavesOutCode(t *testing.T) {
-	if got := page.Excerpt("Before.\n\n```go\nfunc main() {}\n```\n\nAfter.\n", 300); got != "Before. After." {
+	if got := page.Excerpt([]byte("Before.\n\n```go\nfunc main() {}\n```\n\nAfter.\n"), 300); got != "Before. After." {
 		t.Errorf("Excerpt = %q", got)
 	}
 }

@@ -60,7 +60,7 @@ func (c Cleaner) record(r page.Record, edition int, md func() ([]byte, error)) p
 	}
 	if r.Excerpt != "" {
 		content, _ := md() // no excerpt of what cannot be read
-		r.Excerpt = page.Excerpt(string(content[:min(len(content), 16<<10)]), page.ExcerptLength)
+		r.Excerpt = page.Excerpt(content[:min(len(content), 16<<10)], page.ExcerptLength)
 	}
 	return r
 }

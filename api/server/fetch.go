@@ -260,7 +260,7 @@ func (s *Server) plain(p *page.Page, resp *http.Response) error {
 	}
 	p.Bytes, p.SizeBytes = int64(len(b)), len(b)
 	p.Content, p.ContentFormat = strings.ToValidUTF8(string(b), "\uFFFD"), "text"
-	p.Excerpt = page.Excerpt(p.Content, page.ExcerptLength)
+	p.Excerpt = page.Excerpt([]byte(p.Content), page.ExcerptLength)
 	return nil
 }
 

@@ -181,7 +181,7 @@ func plantOldStore(t *testing.T, dir, target string) page.Key {
 		}
 		p = page.New(u)
 		p.Title, p.Description, p.Meta = title, title, page.Meta{"og:title": title, "author\u202e": title}
-		p.Excerpt, p.Source, p.StatusCode = page.Excerpt(planted, page.ExcerptLength), page.Negotiated, http.StatusOK
+		p.Excerpt, p.Source, p.StatusCode = page.Excerpt([]byte(planted), page.ExcerptLength), page.Negotiated, http.StatusOK
 		for _, version := range []string{"Seen before. <!-- PWN -->", planted} {
 			sum := sha256.Sum256([]byte(version))
 			p.ContentHash = hex.EncodeToString(sum[:])

@@ -166,7 +166,7 @@ func (p *program) convertOne(c *cli.Context, s *settings.Settings, name string, 
 	pg.Title, pg.Description, pg.Meta, pg.CanonicalURL = res.Title, res.Description, res.Meta, res.CanonicalURL
 	pg.Source, pg.Tokens, pg.ContentType, pg.Warnings = page.Local, res.Tokens, contentType, res.Warnings
 	pg.Content, pg.ContentFormat, pg.SizeBytes, pg.Bytes = markdown, "markdown", len(markdown), int64(len(content))
-	pg.Excerpt, pg.Section, pg.Next = page.Excerpt(markdown, page.ExcerptLength), o.Section, next
+	pg.Excerpt, pg.Section, pg.Next = page.Excerpt([]byte(markdown), page.ExcerptLength), o.Section, next
 	if c.Bool("receipts") {
 		pg.Removed = &res.Removed
 	}
