@@ -102,7 +102,8 @@ const policy = `
 	crawl                 → page, httpfield, fetch
 	api/firecrawl         → page, users, httpfield, store, knowledge, fetch, crawl, summary
 	api                   → page, users, journal, recipe, fleet, store, knowledge, knowledge/outline
-	api/server            → api, api/firecrawl, page, markdown, httpfield, pace, guess, users, journal, fetch, store
+	api/guard             → api, httpfield, guess, users
+	api/server            → api, api/guard, api/firecrawl, page, markdown, pace, guess, users, journal, fetch, store
 	api/server            → knowledge, knowledge/outline, recipe, crawl, fleet, summary, agents
 	mcp                   → page, httpfield, users, knowledge, knowledge/outline, api
 	ui                    → page, markdown, journal, api

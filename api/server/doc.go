@@ -1,14 +1,12 @@
 // Package server does the operations of package api, answers them over HTTP, and describes them (OpenAPI).
 //
-// Over HTTP every path is guarded (guard.go): the Host field must name this server (DNS rebinding), an Origin field
-// must be ours, cross-site requests of browsers are refused, POST takes only JSON or bytes, and who asks must be the
-// user that the server runs as, by a token, a sign-in or the socket at the other end.
+// Over HTTP every path is guarded (package guard): the Host field must name this server (DNS rebinding), an Origin
+// field must be ours, cross-site requests of browsers are refused, POST takes only JSON or bytes, and who asks must be
+// the user that the server runs as, by a token, a sign-in or the socket at the other end.
 //
 // # Who owns what
 //
 //   - which method of Server does an operation: handlers (handlers.go)
-//   - who may use the admin port: guard.check (guard.go), whose a socket is: peer_linux.go
-//   - which forms are accepted: isOwnForm (guard.go)
 //   - whether a role is enough for an operation: may (asker.go)
 //   - what of others a user may see: seesUser, ownsSession (asker.go)
 //   - what is in progress: Server.work (stats.go)

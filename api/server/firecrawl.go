@@ -9,6 +9,7 @@ import (
 
 	"github.com/readthru/readthru/api"
 	"github.com/readthru/readthru/api/firecrawl"
+	"github.com/readthru/readthru/api/guard"
 	"github.com/readthru/readthru/internal/users"
 )
 
@@ -48,7 +49,7 @@ func firecrawlRole(method, path string) users.Role {
 func mcpOperation(h http.Handler) route {
 	message := reflect.TypeFor[map[string]any]()
 	o := &api.Operation{
-		Role: users.Read, ID: "callMCP", Method: http.MethodPost, Path: mcpPath,
+		Role: users.Read, ID: "callMCP", Method: http.MethodPost, Path: guard.MCPPath,
 		Summary: "Model Context Protocol, streamable HTTP",
 		Body:    message, Result: message, Limit: api.MaxMCP,
 	}

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/readthru/readthru/api"
+	"github.com/readthru/readthru/api/guard"
 	"github.com/readthru/readthru/internal/fault"
 	"github.com/readthru/readthru/internal/fleet"
 	"github.com/readthru/readthru/knowledge"
@@ -126,7 +127,7 @@ func (s *Server) getReadiness(ctx context.Context, _ api.None) (*api.Readiness, 
 	if s.o.Proxy == nil || s.o.Proxy() == "" {
 		parts["proxy"], ready = api.Part{State: "down", Reason: "no proxy runs"}, false
 	}
-	if !isKnown(ctx) {
+	if !guard.IsKnown(ctx) {
 		for name, part := range parts {
 			parts[name] = api.Part{State: part.State}
 		}

@@ -24,7 +24,7 @@ func (s *Server) ServeProfiles(ctx context.Context, l net.Listener) error {
 	server := &http.Server{
 		ReadHeaderTimeout: 10 * time.Second,
 		Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			who, _, e := s.guard.check(r, false, false)
+			who, _, e := s.guard.Check(r, false, false)
 			if e == nil && who.User != nil && !who.User.Role.Allows(users.Admin) {
 				e = api.Problem(http.StatusForbidden, "profiles are for the role admin")
 			}

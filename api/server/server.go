@@ -14,6 +14,7 @@ import (
 
 	"github.com/readthru/readthru/api"
 	"github.com/readthru/readthru/api/firecrawl"
+	"github.com/readthru/readthru/api/guard"
 	"github.com/readthru/readthru/crawl"
 	"github.com/readthru/readthru/fetch"
 	"github.com/readthru/readthru/internal/fault"
@@ -121,7 +122,7 @@ type Options struct {
 type Server struct {
 	o       Options
 	started time.Time
-	guard   *guard
+	guard   *guard.Guard
 	mux     *http.ServeMux
 	metrics http.Handler
 	pages   *http.ServeMux // the dashboard; may be nil
@@ -149,14 +150,14 @@ func New(o Options) *Server {
 	}
 	s := &Server{
 		o: o, started: time.Now(), mux: http.NewServeMux(), holds: newHolds(),
-		guard: &guard{token: o.Token, trustUser: o.TrustUser, browsers: newBrowsers(o.Token), users: o.Users},
+		guard: &guard.Guard{Token: o.Token, TrustUser: o.TrustUser, Browsers: guard.NewBrowsers(o.Token), Users: o.Users},
 		jobs:  newJobs(o.Store, o.Log), table: routes(), open: map[string]bool{},
 	}
 	if !o.TrustUser {
-		s.guard.guesses = guess.New()
+		s.guard.Guesses = guess.New()
 	}
 	for _, h := range o.Hosts {
-		s.guard.hosts = append(s.guard.hosts, strings.TrimSuffix(strings.ToLower(h), "."))
+		s.guard.Hosts = append(s.guard.Hosts, strings.TrimSuffix(strings.ToLower(h), "."))
 	}
 	s.hooks = newHookQueue(o.Dir, o.Log, s.doHook)
 	s.metrics = s.metricsHandler()
@@ -182,13 +183,13 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h := w.Header()
 	h.Set("Cache-Control", "no-store")
 	entry := r.URL.Path == "/signin"
-	page := s.isPage(r) || entry && r.Method == http.MethodPost && isOwnForm(r)
+	page := s.isPage(r) || entry && r.Method == http.MethodPost && guard.IsOwnForm(r)
 	h.Set("Content-Security-Policy", policyOf(page))
 	h.Set("Cross-Origin-Resource-Policy", "same-origin")
 	h.Set("Referrer-Policy", referrerOf(page || entry || wantsPage(r)))
 	h.Set("X-Content-Type-Options", "nosniff")
 	asset := page && strings.HasPrefix(r.URL.Path, "/assets/")
-	who, known, e := s.guard.check(r, s.open[r.URL.Path] || asset, page)
+	who, known, e := s.guard.Check(r, s.open[r.URL.Path] || asset, page)
 	if who.Meter != nil {
 		counted := &countedResponse{ResponseWriter: w}
 		defer func() { who.Meter.Count(time.Now(), users.Use{Requests: 1, Bytes: counted.bytes}) }()
@@ -208,7 +209,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 		if e.Status == http.StatusUnauthorized {
 			h.Set("WWW-Authenticate", `Bearer realm="readthru"`)
-			if wantsPage(r) || page && isOwnForm(r) {
+			if wantsPage(r) || page && guard.IsOwnForm(r) {
 				s.turnAway(w, r, e)
 				return
 			}
@@ -219,7 +220,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if known {
 		ctx, cancel := context.WithCancel(users.With(r.Context(), who))
 		defer cancel()
-		defer s.guard.whenGone(r, who, cancel)() // streams of events end then, too
+		defer s.guard.WhenGone(r, who, cancel)() // streams of events end then, too
 		r = r.WithContext(ctx)
 	}
 	if page && entry {
@@ -271,7 +272,7 @@ func policyOf(page bool) string {
 // Client returns a client whose requests this server answers in process: without a guard, and without limits on the
 // size of requests.
 func (s *Server) Client(agent string) *api.Client {
-	handler := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { s.mux.ServeHTTP(w, asOurs(r)) })
+	handler := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { s.mux.ServeHTTP(w, guard.AsOurs(r)) })
 	return api.NewLocalClient(handler, "", agent, s.o.Log)
 }
 

@@ -3,138 +3,24 @@ package server
 import (
 	"cmp"
 	"context"
-	"crypto/hmac"
-	"crypto/rand"
-	"crypto/sha256"
-	"encoding/base64"
-	"encoding/binary"
 	"html/template"
-	"maps"
-	"net"
 	"net/http"
-	"net/url"
-	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/readthru/readthru/api"
+	"github.com/readthru/readthru/api/guard"
 	"github.com/readthru/readthru/internal/guess"
 )
-
-const (
-	linkLife    = time.Minute
-	browserLife = 12 * time.Hour
-	maxLinks    = 64 // that wait to be used
-)
-
-// browsers signs browsers in, directly or by links. Links end with the process; a browser stays signed in over its
-// restarts, since its code is signed with a key that the token gives, and no longer than that token is ours.
-type browsers struct {
-	key []byte
-
-	mu    sync.Mutex
-	links map[secretSum]ticket // by the hash of the code: looking one up tells nothing by the time it takes
-}
-
-type secretSum [sha256.Size]byte
-
-// ticket is a link.
-type ticket struct {
-	page string
-	ends time.Time
-}
-
-// newBrowsers returns browsers for a token; without one their codes end with the process.
-func newBrowsers(token string) *browsers {
-	b := &browsers{links: map[secretSum]ticket{}, key: make([]byte, sha256.Size)}
-	rand.Read(b.key) // never fails
-	if token != "" {
-		b.key = macOf([]byte(token), []byte("readthru: browsers that are signed in"))
-	}
-	return b
-}
-
-func macOf(key, text []byte) []byte {
-	h := hmac.New(sha256.New, key)
-	h.Write(text)
-	return h.Sum(nil)
-}
-
-// link returns the code of a new link to a page. What has ended makes room for it, then what ends first.
-func (b *browsers) link(page string) string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	now := time.Now()
-	maps.DeleteFunc(b.links, func(_ secretSum, t ticket) bool { return !now.Before(t.ends) })
-	if len(b.links) >= maxLinks {
-		delete(b.links, slices.MinFunc(slices.Collect(maps.Keys(b.links)), func(x, y secretSum) int {
-			return b.links[x].ends.Compare(b.links[y].ends)
-		}))
-	}
-	code := rand.Text()
-	b.links[sha256.Sum256([]byte(code))] = ticket{page, now.Add(linkLife)}
-	return code
-}
-
-// use takes a link's code. It returns the code of a browser that is signed in, and the page to go to.
-func (b *browsers) use(code string) (browser, page string, ok bool) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	key := sha256.Sum256([]byte(code))
-	t, ok := b.links[key]
-	delete(b.links, key)
-	if !ok || !time.Now().Before(t.ends) {
-		return "", "", false
-	}
-	return b.enter(), t.page, true
-}
-
-// codeSize is how long the code of a browser is before its signature: when it ends, in nanoseconds, and a random part.
-const codeSize = 8 + 16
-
-// enter returns the code of a browser that is signed in.
-func (b *browsers) enter() string {
-	code := binary.BigEndian.AppendUint64(nil, uint64(time.Now().Add(browserLife).UnixNano())) //nolint:gosec // after 1970
-	code = append(code, make([]byte, codeSize-8)...)
-	rand.Read(code[8:]) // never fails
-	return base64.RawURLEncoding.EncodeToString(append(code, macOf(b.key, code)...))
-}
-
-// know reports whether a request is from a browser that signed in.
-func (b *browsers) know(r *http.Request) bool {
-	cookies := r.CookiesNamed(cookieName(r))
-	if len(cookies) != 1 {
-		return false
-	}
-	code, err := base64.RawURLEncoding.Strict().DecodeString(cookies[0].Value)
-	if err != nil || len(code) != codeSize+sha256.Size || !hmac.Equal(code[codeSize:], macOf(b.key, code[:codeSize])) {
-		return false
-	}
-	return time.Now().UnixNano() < int64(binary.BigEndian.Uint64(code)) //nolint:gosec // it is ours
-}
-
-// cookieName returns the name of our cookie. It has the port, since browsers keep cookies by host alone.
-func cookieName(r *http.Request) string {
-	_, port, _ := net.SplitHostPort(r.Host)
-	return "readthru-" + cmp.Or(port, "80")
-}
 
 // createLink returns a link that signs a browser in.
 func (s *Server) createLink(_ context.Context, r api.SigninRequest) (*api.SigninLink, error) {
 	page := cmp.Or(r.Page, "/")
-	if !isOwnPath(page) {
+	if !guard.IsOwnPath(page) {
 		return nil, api.Problem(http.StatusBadRequest, "page is not a path of this server")
 	}
-	code := s.guard.browsers.link(page)
-	return &api.SigninLink{Path: "/signin?code=" + code, ExpiresS: int(linkLife / time.Second)}, nil
-}
-
-// isOwnPath reports whether a browser that is sent to page stays at this server.
-func isOwnPath(page string) bool {
-	u, err := url.Parse(page)
-	return err == nil && !u.IsAbs() && u.Host == "" && strings.HasPrefix(page, "/") && !strings.HasPrefix(page, "//") &&
-		!strings.Contains(page, `\`)
+	code := s.guard.Browsers.Link(page)
+	return &api.SigninLink{Path: "/signin?code=" + code, ExpiresS: int(guard.LinkLife / time.Second)}, nil
 }
 
 // serveSignin signs the browser in that follows a link. Without a link it says how to get one.
@@ -142,7 +28,7 @@ func (s *Server) serveSignin(w http.ResponseWriter, r *http.Request, q api.Signi
 	if q.Code == "" || r.Method != http.MethodGet || r.Header.Get("Sec-Purpose") != "" { // a browser that only looks ahead
 		return s.showSignin(w, http.StatusOK, signinView{})
 	}
-	code, page, ok := s.guard.browsers.use(q.Code)
+	code, page, ok := s.guard.Browsers.Use(q.Code)
 	if !ok {
 		return s.showSignin(w, http.StatusForbidden, signinView{
 			Remark: "This link was used before, or is older than a minute.",
@@ -156,12 +42,12 @@ func (s *Server) serveSignin(w http.ResponseWriter, r *http.Request, q api.Signi
 func (s *Server) signInByToken(w http.ResponseWriter, r *http.Request) {
 	r.Body = http.MaxBytesReader(w, r.Body, 16<<10)
 	v, status := signinView{Page: "/"}, http.StatusForbidden
-	if err := r.ParseForm(); err == nil && isOwnPath(r.PostForm.Get("page")) {
+	if err := r.ParseForm(); err == nil && guard.IsOwnPath(r.PostForm.Get("page")) {
 		v.Page = r.PostForm.Get("page")
 	}
-	switch right, wait := s.guard.takes(r, strings.TrimSpace(r.PostForm.Get("token"))); {
+	switch right, wait := s.guard.Takes(r, strings.TrimSpace(r.PostForm.Get("token"))); {
 	case right:
-		letIn(w, r, s.guard.browsers.enter(), v.Page)
+		letIn(w, r, s.guard.Browsers.Enter(), v.Page)
 		return
 	case wait > 0:
 		status = http.StatusTooManyRequests
@@ -176,7 +62,7 @@ func (s *Server) signInByToken(w http.ResponseWriter, r *http.Request) {
 // letIn gives a browser the cookie of one that is signed in, and leads it to a page.
 func letIn(w http.ResponseWriter, r *http.Request, code, page string) {
 	http.SetCookie(w, &http.Cookie{
-		Name: cookieName(r), Value: code, Path: "/", MaxAge: int(browserLife / time.Second),
+		Name: guard.CookieName(r), Value: code, Path: "/", MaxAge: int(guard.BrowserLife / time.Second),
 		HttpOnly: true, SameSite: http.SameSiteStrictMode, Secure: r.TLS != nil,
 	})
 	w.Header().Set("Location", page)
@@ -223,7 +109,7 @@ func (s *Server) turnAway(w http.ResponseWriter, r *http.Request, e *api.Error) 
 	switch {
 	case r.Method == http.MethodPost:
 		v.Remark = "You were signed out, so nothing was done. Sign in, and do it again."
-	case len(r.CookiesNamed(cookieName(r))) > 0:
+	case len(r.CookiesNamed(guard.CookieName(r))) > 0:
 		v.Remark = "You were signed out: the daemon was started again, or twelve hours have passed."
 	}
 	_ = s.showSignin(w, e.Status, v) // an error is a client that has gone

@@ -1,6 +1,6 @@
 //go:build linux
 
-package server
+package guard
 
 // OwnedByUs is ownedByUs.
 var OwnedByUs = ownedByUs

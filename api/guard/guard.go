@@ -1,4 +1,4 @@
-package server
+package guard
 
 import (
 	"context"
@@ -19,25 +19,25 @@ import (
 	"github.com/readthru/readthru/internal/users"
 )
 
-// guard decides who may ask. It is the same for every path except that strangers are answered on open paths.
-type guard struct {
-	hosts     []string  // names in lower case, without port, that the Host field may carry beside the loopback names
-	token     string    // makes who shows it known; if empty, nobody can show it
-	trustUser bool      // programs of this process's own user are known without it
-	browsers  *browsers // that signed in
-	users     *users.Directory
+// Guard decides who may ask. It is the same for every path except that strangers are answered on open paths.
+type Guard struct {
+	Hosts     []string  // names in lower case, without port, that the Host field may carry beside the loopback names
+	Token     string    // makes who shows it known; if empty, nobody can show it
+	TrustUser bool      // programs of this process's own user are known without it
+	Browsers  *Browsers // that signed in
+	Users     *users.Directory
 
 	// Guesses at a configured token. Nobody guesses one that we made: others could only lock its owner out by trying.
-	guesses *guess.Guesses
+	Guesses *guess.Guesses
 }
 
 // tokenSecret is what the token is called among the guesses.
 const tokenSecret = "token"
 
-// check returns who asks, if that is known, or why r is refused. The rules, in order: Host names this server (DNS
+// Check returns who asks, if that is known, or why r is refused. The rules, in order: Host names this server (DNS
 // rebinding), no browser says that a page of another site had the request sent, the content has a type that no form
 // has, or is a form of our own pages, and the asker is known unless the path is open.
-func (g *guard) check(r *http.Request, open, page bool) (who users.Login, known bool, refused *api.Error) {
+func (g *Guard) Check(r *http.Request, open, page bool) (who users.Login, known bool, refused *api.Error) {
 	if !g.ours(r.Host, r) {
 		return who, false, api.Problem(http.StatusForbidden,
 			"%q is not a name of this server: add it to admin.hosts, or use 127.0.0.1 or localhost", r.Host)
@@ -45,7 +45,7 @@ func (g *guard) check(r *http.Request, open, page bool) (who users.Login, known 
 	if words, other := httpfield.OtherSite(r.Header, r.Host); other {
 		return who, false, api.Problem(http.StatusForbidden, "%s may not use this server", words)
 	}
-	if e := contentType(r); e != nil && (!page || !isOwnForm(r)) {
+	if e := contentType(r); e != nil && (!page || !IsOwnForm(r)) {
 		return who, false, e
 	}
 	if token, ok := g.userToken(r); ok {
@@ -75,9 +75,9 @@ func tooManyGuesses(wait time.Duration) *api.Error {
 
 // userToken returns the token of a user that a request shows. Who shows one is that user or nobody, also on the socket
 // of a program that would be known without it.
-func (g *guard) userToken(r *http.Request) (token string, ok bool) {
+func (g *Guard) userToken(r *http.Request) (token string, ok bool) {
 	fields := r.Header.Values("Authorization")
-	if g.users == nil || len(fields) != 1 || g.shows(fields) {
+	if g.Users == nil || len(fields) != 1 || g.shows(fields) {
 		return "", false
 	}
 	scheme, token, _ := strings.Cut(fields[0], " ")
@@ -86,9 +86,9 @@ func (g *guard) userToken(r *http.Request) (token string, ok bool) {
 }
 
 // user returns the user who shows a token, or a refusal.
-func (g *guard) user(r *http.Request, token string) (users.Login, *api.Error) {
+func (g *Guard) user(r *http.Request, token string) (users.Login, *api.Error) {
 	scope := scopeOf(r)
-	who, err := g.users.Bearer(r.Context(), r.RemoteAddr, token, scope)
+	who, err := g.Users.Bearer(r.Context(), r.RemoteAddr, token, scope)
 	locked, isLocked := errors.AsType[*users.LockedError](err)
 	switch {
 	case err == nil:
@@ -106,75 +106,75 @@ func (g *guard) user(r *http.Request, token string) (users.Login, *api.Error) {
 	return who, api.Problem(http.StatusUnauthorized, "this token is unknown, or was revoked")
 }
 
-// whenGone calls end when who asks is no user anymore who may: see [users.Directory.WhenGone].
-func (g *guard) whenGone(r *http.Request, who users.Login, end func()) (forget func()) {
+// WhenGone calls end when who asks is no user anymore who may: see [users.Directory.WhenGone].
+func (g *Guard) WhenGone(r *http.Request, who users.Login, end func()) (forget func()) {
 	if who.User == nil {
 		return func() {}
 	}
-	return g.users.WhenGone(who, scopeOf(r), end)
+	return g.Users.WhenGone(who, scopeOf(r), end)
 }
 
 // scopeOf returns the scope that a token needs for a request.
 func scopeOf(r *http.Request) string {
-	if r.URL.Path == mcpPath {
+	if r.URL.Path == MCPPath {
 		return users.ScopeMCP
 	}
 	return users.ScopeAPI
 }
 
-// mcpPath is the path of the Model Context Protocol.
-const mcpPath = "/mcp"
+// MCPPath is the path of the Model Context Protocol.
+const MCPPath = "/mcp"
 
 // knows reports whether the asker is the user that this process runs as: by the token, by having signed in with a
 // browser, or by the socket at the other end. It returns how long to wait if it did not look at the token because of
 // wrong ones from the same network. Programs of our user do not guess: they can read the token.
-func (g *guard) knows(r *http.Request) (known bool, wait time.Duration) {
+func (g *Guard) knows(r *http.Request) (known bool, wait time.Duration) {
 	fields := r.Header.Values("Authorization")
-	guarded := g.guesses != nil && len(fields) > 0 && !fromOurUser(r)
+	guarded := g.Guesses != nil && len(fields) > 0 && !fromOurUser(r)
 	network := guess.Network(r.RemoteAddr)
 	if guarded {
-		wait = g.guesses.Locked(tokenSecret, network, time.Now())
+		wait = g.Guesses.Locked(tokenSecret, network, time.Now())
 	}
 	shown := wait <= 0 && g.shows(fields)
 	switch {
 	case shown && guarded:
-		g.guesses.Right(tokenSecret, network)
+		g.Guesses.Right(tokenSecret, network)
 		return true, 0
-	case shown, g.browsers.know(r), g.trustUser && fromOurUser(r):
+	case shown, g.Browsers.know(r), g.TrustUser && fromOurUser(r):
 		return true, 0
 	case guarded && wait <= 0:
-		g.guesses.Wrong(tokenSecret, network, time.Now())
+		g.Guesses.Wrong(tokenSecret, network, time.Now())
 	}
 	return false, max(wait, 0)
 }
 
-// takes reports whether a token that somebody typed is ours, or how long to wait if it did not look.
-func (g *guard) takes(r *http.Request, token string) (right bool, wait time.Duration) {
-	guarded, network, now := g.guesses != nil && !fromOurUser(r), guess.Network(r.RemoteAddr), time.Now()
+// Takes reports whether a token that somebody typed is ours, or how long to wait if it did not look.
+func (g *Guard) Takes(r *http.Request, token string) (right bool, wait time.Duration) {
+	guarded, network, now := g.Guesses != nil && !fromOurUser(r), guess.Network(r.RemoteAddr), time.Now()
 	if guarded {
-		if wait = g.guesses.Locked(tokenSecret, network, now); wait > 0 {
+		if wait = g.Guesses.Locked(tokenSecret, network, now); wait > 0 {
 			return false, wait
 		}
 	}
 	right = g.shows([]string{"Bearer " + token})
 	switch {
 	case guarded && right:
-		g.guesses.Right(tokenSecret, network)
+		g.Guesses.Right(tokenSecret, network)
 	case guarded:
-		g.guesses.Wrong(tokenSecret, network, now)
+		g.Guesses.Wrong(tokenSecret, network, now)
 	}
 	return right, 0
 }
 
 // shows reports whether the one Authorization field carries the token. The comparison takes the same time for every
 // token of one length.
-func (g *guard) shows(fields []string) bool {
-	if g.token == "" || len(fields) != 1 {
+func (g *Guard) shows(fields []string) bool {
+	if g.Token == "" || len(fields) != 1 {
 		return false
 	}
 	scheme, token, _ := strings.Cut(fields[0], " ")
 	return strings.EqualFold(scheme, "Bearer") &&
-		subtle.ConstantTimeCompare([]byte(strings.TrimSpace(token)), []byte(g.token)) == 1
+		subtle.ConstantTimeCompare([]byte(strings.TrimSpace(token)), []byte(g.Token)) == 1
 }
 
 // forwarding are the fields by which a proxy says that it only passes a request on: whose socket it came by then says
@@ -198,29 +198,29 @@ func fromOurUser(r *http.Request) bool {
 	return err == nil && remote.Addr().Unmap().IsLoopback() && ownedByUs(local, remote)
 }
 
-// asOurs returns a request of our own with the one for whom it is made: the user of its context, or the operator.
-func asOurs(r *http.Request) *http.Request {
-	if isKnown(r.Context()) {
+// AsOurs returns a request of our own with the one for whom it is made: the user of its context, or the operator.
+func AsOurs(r *http.Request) *http.Request {
+	if IsKnown(r.Context()) {
 		return r
 	}
 	return r.WithContext(users.With(r.Context(), users.Login{}))
 }
 
-// isKnown reports whether the asker of a request that was let in is known. On paths that are not open everybody is.
-func isKnown(ctx context.Context) bool {
+// IsKnown reports whether the asker of a request that was let in is known. On paths that are not open everybody is.
+func IsKnown(ctx context.Context) bool {
 	_, known := users.Of(ctx)
 	return known
 }
 
 // ours reports whether the Host field names this server: a loopback name, a configured name, or the address that the
 // connection came in at.
-func (g *guard) ours(hostport string, r *http.Request) bool {
+func (g *Guard) ours(hostport string, r *http.Request) bool {
 	host, ok := hostName(hostport)
 	if !ok {
 		return false
 	}
 	// A closed list, narrower than page.Loopback: the server was not told to answer on the rest of 127.0.0.0/8.
-	if host == "localhost" || host == "127.0.0.1" || host == "::1" || slices.Contains(g.hosts, host) {
+	if host == "localhost" || host == "127.0.0.1" || host == "::1" || slices.Contains(g.Hosts, host) {
 		return true
 	}
 	local, ok := r.Context().Value(http.LocalAddrContextKey).(net.Addr)
@@ -242,8 +242,8 @@ func hostName(hostport string) (string, bool) {
 	return strings.TrimSuffix(strings.ToLower(u.Hostname()), "."), true
 }
 
-// isOwnForm reports whether a request is a form that a page of this server sent. Browsers name the origin of each form.
-func isOwnForm(r *http.Request) bool {
+// IsOwnForm reports whether a request is a form that a page of this server sent. Browsers name the origin of each form.
+func IsOwnForm(r *http.Request) bool {
 	if !httpfield.SameOrigin(r.Header, r.Host) || len(r.Header.Values("Content-Type")) != 1 {
 		return false
 	}
