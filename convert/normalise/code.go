@@ -98,10 +98,13 @@ func codeBlock(n *html.Node) bool {
 // signature returns the language of the declaration of a type or a method that Javadoc and Dokka show without a pre, ""
 // if n is none. Haddock's are lines of links, and stay that: as code they cost its pages structure .06.
 func signature(n *html.Node) string {
-	switch {
-	case dom.Is(n, atom.Div) && dom.HasClass(n, "member-signature", "type-signature"):
+	if !dom.Is(n, atom.Div) {
+		return ""
+	}
+	switch class := dom.Attr(n, "class"); {
+	case class == "member-signature", class == "type-signature":
 		return "java"
-	case dom.Is(n, atom.Div) && dom.HasClass(n, "symbol") && dom.HasClass(n, "monospace"):
+	case strings.HasPrefix(class, "symbol ") && dom.HasClass(n, "monospace"):
 		return "kotlin"
 	}
 	return ""

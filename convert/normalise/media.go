@@ -21,9 +21,14 @@ const longestTitle = 100
 // before each drawing that it embeds. The elements themselves stay, for the report of what text they hide. A film
 // without controls that plays by itself, or without sound, is a background.
 func linkMedia(body *html.Node, base *url.URL) {
+	maps := map[string]*html.Node{}
 	for _, n := range dom.FindAll(body, func(n *html.Node) bool {
-		return dom.Is(n, atom.Video, atom.Audio, atom.Object, atom.Embed)
+		return dom.Is(n, atom.Video, atom.Audio, atom.Object, atom.Embed, atom.Map)
 	}) {
+		if dom.Is(n, atom.Map) {
+			maps[dom.Attr(n, "name")] = n
+			continue
+		}
 		address, kind := mediaOf(n)
 		address = links.Absolute(base, address)
 		if kind == "" || !strings.HasPrefix(address, "http") {
@@ -36,6 +41,9 @@ func linkMedia(body *html.Node, base *url.URL) {
 		place := dom.NewElement(atom.P, shown)
 		place.Attr = slices.Clone(n.Attr) // it may be hidden
 		n.Parent.InsertBefore(place, n)
+	}
+	if len(maps) > 0 {
+		listAreas(body, base, maps)
 	}
 }
 
@@ -102,12 +110,9 @@ func titleOf(n *html.Node) string {
 }
 
 // listAreas puts a list of links below each picture that leads to several places, depending on where it is pressed.
-func listAreas(body *html.Node, base *url.URL) {
-	maps := map[string]*html.Node{}
-	for _, n := range dom.FindAll(body, func(n *html.Node) bool { return dom.Is(n, atom.Map) }) {
-		maps[dom.Attr(n, "name")] = n
-	}
-	for _, img := range dom.FindAll(body, func(n *html.Node) bool { return dom.Is(n, atom.Img) && len(maps) > 0 }) {
+// maps are these places, by their names.
+func listAreas(body *html.Node, base *url.URL, maps map[string]*html.Node) {
+	for _, img := range dom.FindAll(body, func(n *html.Node) bool { return dom.Is(n, atom.Img) }) {
 		name, ok := strings.CutPrefix(dom.Attr(img, "usemap"), "#")
 		areas := maps[name]
 		if !ok || areas == nil {

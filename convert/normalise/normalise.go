@@ -37,7 +37,6 @@ func Body(ctx context.Context, body *html.Node, base, self *url.URL, w *hidden.C
 	footnote.Normalise(body, base)
 	LinkEmbeds(body, base)
 	linkMedia(body, base)
-	listAreas(body, base)
 	openCallouts(body)
 	for _, box := range dom.FindAll(body, checkbox) {
 		mark := "[ ] "

@@ -10,23 +10,26 @@ import (
 
 // byRole renames an element to the one that its role, or its name on an AMP page, says it is.
 func byRole(n *html.Node) {
-	switch {
-	case n.Data == "amp-img":
+	if n.Data == "amp-img" {
 		dom.Empty(n)
 		dom.Rename(n, atom.Img)
-	case !dom.Is(n, atom.Div, atom.Span, atom.P):
-	case dom.Attr(n, "role") == "heading":
+	}
+	if !dom.Is(n, atom.Div, atom.Span, atom.P) {
+		return
+	}
+	switch dom.Attr(n, "role") {
+	case "heading":
 		if level := dom.Attr(n, "aria-level"); len(level) == 1 && level >= "2" && level <= "6" {
 			dom.Rename(n, atom.Lookup([]byte("h"+level)))
 		}
-	case dom.Attr(n, "role") == "list":
+	case "list":
 		if items := listItems(n); len(items) > 1 {
 			dom.Rename(n, atom.Ul)
 			for _, item := range items {
 				dom.Rename(item, atom.Li)
 			}
 		}
-	case dom.Attr(n, "role") == "table":
+	case "table":
 		if parts := tableParts(n); parts != nil {
 			dom.Rename(n, atom.Table)
 			for part, name := range parts {

@@ -58,7 +58,7 @@ func (s *seams) walk(n *html.Node) {
 			s.last = nil
 			s.walk(c)
 			s.last = nil
-		case dom.Named(c, gapNames) && c.FirstChild == nil:
+		case c.FirstChild == nil && dom.Named(c, gapNames):
 			c.AppendChild(dom.NewText(" "))
 			s.last = nil
 		default:
