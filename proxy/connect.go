@@ -103,11 +103,14 @@ func (p *policy) judgeHost(host string, paused bool) (v verdict, rule string, de
 	return verdict{action: intercept, why: "default"}, rule, false
 }
 
-// Treatment returns what is done with connections to a host, intercept, tunnel or block, and why. Clients that rejected
-// our certificate there are tunnelled all the same.
+// Treatment returns what is done with requests for a host, intercept, tunnel or block, and why. Clients that rejected
+// our certificate there are tunnelled all the same, and a browser gets the pages of a blocked domain.
 func (p *Proxy) Treatment(host string) (treatment, why string) {
 	now := p.policy.Load()
 	v, _, _ := now.judgeHost(host, now.paused)
+	if v.why == "blocked domain" {
+		return "block", v.why
+	}
 	return [...]string{intercept: "intercept", tunnel: "tunnel", refuse: "block"}[v.action], v.why
 }
 

@@ -34,6 +34,16 @@ func (s *siteRow) Closed() bool {
 	return s.Exception == api.SiteTunnelled || s.Exception == api.SiteBlocked && s.Treatment == "block"
 }
 
+// rejected reports whether clients rejected our certificate there.
+func (s *siteRow) rejected() bool {
+	for _, f := range s.Facts {
+		if f.Trait == "rejects-ca" {
+			return true
+		}
+	}
+	return false
+}
+
 // Class is the class of the exception's tag.
 func (s *siteRow) Class() string {
 	switch s.Exception {
@@ -52,6 +62,8 @@ func (s *siteRow) Reason() string {
 	switch {
 	case s.Why != "" && s.Why != "default":
 		return s.Why
+	case s.rejected():
+		return "clients reject our certificate"
 	case s.Tunnels > 0:
 		return strconv.Itoa(s.Tunnels) + " tunnelled lately"
 	case s.Failed > 0:

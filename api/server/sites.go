@@ -69,7 +69,7 @@ func matching(sites map[string]*api.Site, text string) iter.Seq[*api.Site] {
 	}
 }
 
-// knownSites returns the hosts with visits, rules, facts, or recent requests that were tunnelled or failed.
+// knownSites returns the hosts with visits, rules, facts, or recent requests that were tunnelled, refused or failed.
 func (s *Server) knownSites(ctx context.Context, rules []api.Rule, now time.Time) (map[string]*api.Site, error) {
 	known := map[string]*api.Site{}
 	site := func(host string) *api.Site {
@@ -115,13 +115,14 @@ func (t *trouble) tell(site *api.Site) {
 	}
 }
 
-// recentTrouble returns the hosts that were tunnelled or failed, by the requests in memory that the reader may see.
+// recentTrouble returns the hosts that were tunnelled, refused or failed, by the requests in memory that the reader may
+// see.
 func (s *Server) recentTrouble(ctx context.Context) map[string]*trouble {
 	found := map[string]*trouble{}
 	for _, e := range s.recentRequests(ctx) {
 		host := e.Host()
 		t := found[host]
-		bad := e.Outcome == journal.Tunnelled || e.Outcome == journal.Failed
+		bad := e.Tunnel != "" || e.Outcome == journal.Failed || e.Outcome == journal.Refused
 		switch {
 		case host == "" || t == nil && !bad:
 			continue
@@ -129,10 +130,10 @@ func (s *Server) recentTrouble(ctx context.Context) map[string]*trouble {
 			t = &trouble{}
 			found[host] = t
 		}
-		t.failing = e.Outcome == journal.Failed
-		if t.failing {
+		if t.failing = e.Outcome == journal.Failed; t.failing {
 			t.failed++
-		} else if bad {
+		}
+		if e.Tunnel != "" {
 			t.tunnels++
 		}
 	}
@@ -152,10 +153,11 @@ func (s *Server) judgeSite(site *api.Site, rules []api.Rule) {
 		site.Treatment, site.Why = s.o.Treatment(site.Host)
 	}
 	ruled := slices.ContainsFunc(site.Rules, func(r api.Rule) bool { return strings.Trim(r.Host, "*.") != "" })
+	rejected := slices.ContainsFunc(site.Facts, func(f store.Fact) bool { return f.Trait == store.RejectsCA })
 	switch {
-	case site.Treatment == "block" || site.Why == "blocked domain":
+	case site.Treatment == "block":
 		site.Exception = api.SiteBlocked
-	case site.Treatment == "tunnel" && site.Why != "paused", site.Tunnels > 0 && site.Why != "rule":
+	case site.Treatment == "tunnel" && site.Why != "paused", site.Why != "rule" && (site.Tunnels > 0 || rejected):
 		site.Exception = api.SiteTunnelled
 	case ruled:
 		site.Exception = api.SiteRuled

@@ -28,8 +28,8 @@ func TestSitesThatAreTreatedDifferentlyComeFirst(t *testing.T) {
 			case host == "ads.test":
 				return "block", "rule"
 			case host == "listed.test":
-				return "intercept", "blocked domain"
-			case host == "bank.test":
+				return "block", "blocked domain"
+			case host == "bank.test", host == "models.test":
 				return "tunnel", `preset; category="banks"`
 			}
 			return "intercept", "default"
@@ -52,10 +52,12 @@ func TestSitesThatAreTreatedDifferentlyComeFirst(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, e := range []journal.Entry{
-		{Method: "CONNECT", URL: "pinned.test:443", Outcome: journal.Tunnelled},
+		{Method: "CONNECT", URL: "pinned.test:443", Outcome: journal.Tunnelled, Tunnel: "client-rejected-ca"},
 		{Method: "GET", URL: "https://down.test/a", Outcome: journal.Failed},
 		{Method: "GET", URL: "https://h007.test/a", Outcome: journal.Failed},
 		{Method: "GET", URL: "https://h007.test/a", Outcome: "miss"}, // it is back
+		{Method: "GET", URL: "https://refused.test/", Outcome: journal.Refused},
+		{Method: "CONNECT", URL: "models.test:443", Outcome: journal.Failed, Tunnel: "preset"},
 		{Method: "GET", URL: "https://ads.test/", Outcome: journal.Refused, Rule: "Ads.test"},
 	} {
 		e.Time = now
@@ -71,7 +73,7 @@ func TestSitesThatAreTreatedDifferentlyComeFirst(t *testing.T) {
 		got = append(got, strings.TrimSpace(s.Host+" "+s.Exception))
 	}
 	want := []string{ // of two of a kind, the one with more visits is first
-		"listed.test blocked", "ads.test blocked", "bank.test tunnelled", "pinned.test tunnelled", "wiki.corp.test ruled",
+		"listed.test blocked", "ads.test blocked", "bank.test tunnelled", "models.test tunnelled", "pinned.test tunnelled", "wiki.corp.test ruled",
 		"md.test learnt", "down.test failing",
 		"h000.test", "h001.test", "h002.test", "h003.test", "h004.test", "h005.test", "h006.test", "h007.test", "h008.test",
 		"h009.test",
@@ -79,7 +81,7 @@ func TestSitesThatAreTreatedDifferentlyComeFirst(t *testing.T) {
 	if fmt.Sprint(got) != fmt.Sprint(want) || !list.More {
 		t.Errorf("sites, more %v:\n%q, want\n%q", list.More, got, want)
 	}
-	if s := list.Sites[14]; s.Host != "h007.test" || s.Failed != 1 || s.Visits != 1 || s.Facts == nil || len(s.Rules) != 2 {
+	if s := list.Sites[15]; s.Host != "h007.test" || s.Failed != 1 || s.Visits != 1 || s.Facts == nil || len(s.Rules) != 2 {
 		t.Errorf("%s: %+v", s.Host, s)
 	}
 	one, err := w.client.Site(t.Context(), "pinned.test")

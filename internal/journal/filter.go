@@ -20,8 +20,8 @@ type term struct {
 
 // FilterHelp says how filters are written.
 const FilterHelp = "words of the URL, and host:, door: (mcp), method:, status: (404, 4xx, >=400), outcome:, why:, " +
-	"client:, user:, session:, agent:, trace:, type:, source:, step: (browser), ms: (>100), bytes: (>10000); a minus " +
-	"before one excludes what it matches"
+	"client:, user:, session:, agent:, trace:, type:, source:, step: (browser), warning: (hidden), ms: (>100), " +
+	"bytes: (>10000), tokens: (>9000); a minus before one excludes what it matches"
 
 // Sent is the filter for requests in which a page or its URL was given to markdown.new or to a model.
 const Sent = "step:markdown_new,llm"

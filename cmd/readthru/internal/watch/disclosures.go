@@ -11,15 +11,16 @@ import (
 )
 
 func (p *program) disclosuresCommand() *cli.Command {
+	flags := func() []cli.Flag {
+		return []cli.Flag{&cli.IntFlag{Name: "limit", Usage: "at most `N`", Value: 50}, command.JSONFlag()}
+	}
 	return &cli.Command{
 		Name:  "disclosures",
 		Usage: "list what was sent to third parties, and switch services off",
+		Flags: flags(), Action: p.disclosuresList,
 		Subcommands: []*cli.Command{
 			{
-				Name: "list", Usage: "list what was sent, the newest first", Flags: []cli.Flag{
-					&cli.IntFlag{Name: "limit", Usage: "at most `N`", Value: 50}, command.JSONFlag(),
-				},
-				Action: p.disclosuresList,
+				Name: "list", Usage: "list what was sent, the newest first", Flags: flags(), Action: p.disclosuresList,
 			},
 			{
 				Name: "services", Usage: "list the services with what they were sent in the last 30 days",
@@ -58,6 +59,9 @@ func (p *program) disclosuresList(c *cli.Context) error {
 		var rows [][]string
 		for _, d := range list.Disclosures {
 			rows = append(rows, []string{terminal.Day(d.Time), d.Service, strconv.FormatInt(d.Bytes, 10), d.Why, d.URL})
+		}
+		if len(rows) == 0 {
+			return p.Print("Nothing has left this machine but requests to the sites themselves.\n")
 		}
 		if list.Next != "" {
 			p.Note("older ones are left out: --limit says how many are listed")

@@ -166,7 +166,8 @@ func (p *program) printRequest(c *cli.Context, e *journal.Entry) error {
 	rows := [][]string{
 		{"request", e.Method + " " + e.URL},
 		{"time", e.Time.Local().Format(time.RFC3339) + ", " + (time.Duration(e.Micros) * time.Microsecond).String()},
-		{"answer", fmt.Sprintf("%d %s, %d bytes of %d", e.Status, e.Type, e.BytesOut, e.BytesIn)},
+		{"answer", strings.TrimSpace(fmt.Sprintf("%d %s", e.Status, e.Type)) +
+			fmt.Sprintf(", %d bytes of %d", e.BytesOut, e.BytesIn)},
 		{"door", e.Door},
 		{"outcome", e.Outcome},
 		{"why", e.Why},
@@ -188,6 +189,9 @@ func (p *program) printRequest(c *cli.Context, e *journal.Entry) error {
 	}
 	for _, w := range e.Warnings {
 		rows = append(rows, []string{"warning", w})
+	}
+	if e.OriginMS > 0 {
+		rows = append(rows, []string{"step", fmt.Sprintf("origin answered, %d ms", e.OriginMS)})
 	}
 	for _, a := range e.Attempts {
 		rows = append(rows, []string{"step", fmt.Sprintf("%s %s, %d ms %s", a.Step, a.Outcome, a.MS, a.Reason)})

@@ -1,6 +1,8 @@
 package watch
 
 import (
+	"context"
+	"fmt"
 	"strings"
 	"time"
 
@@ -41,7 +43,8 @@ func (p *program) rulesCommand() *cli.Command {
 				Action: p.rulesAdd,
 			},
 			{
-				Name: "rm", Usage: "remove a rule of the store", ArgsUsage: "ID", Flags: []cli.Flag{command.JSONFlag()},
+				Name: "rm", Usage: "remove a rule of the store, by its id or its host", ArgsUsage: "ID",
+				Flags:  []cli.Flag{command.JSONFlag()},
 				Action: p.rulesRemove,
 			},
 		},
@@ -121,11 +124,15 @@ func (p *program) rulesAdd(c *cli.Context) error {
 }
 
 func (p *program) rulesRemove(c *cli.Context) error {
-	id, err := command.OneArg(c.Args().Slice(), "ID")
+	named, err := command.OneArg(c.Args().Slice(), "ID")
 	if err != nil {
 		return err
 	}
 	return p.WithClient(c.Context, func(b *api.Client) error {
+		id, err := ruleID(c.Context, b, named)
+		if err != nil {
+			return err
+		}
 		gone, err := b.DeleteRule(c.Context, id)
 		if err != nil {
 			return err
@@ -135,4 +142,26 @@ func (p *program) rulesRemove(c *cli.Context) error {
 		}
 		return p.Print("removed rule " + gone.Deleted + "\n")
 	})
+}
+
+// ruleID returns the id of the rule of the store that an argument names: itself, or that of the only rule for a host.
+func ruleID(ctx context.Context, b *api.Client, named string) (string, error) {
+	list, err := b.Rules(ctx, api.RuleQuery{})
+	if err != nil {
+		return "", err
+	}
+	var found []string
+	for _, r := range list.Rules {
+		if r.ID != "" && strings.EqualFold(r.Host, named) {
+			found = append(found, r.ID)
+		}
+	}
+	switch len(found) {
+	case 0:
+		return named, nil
+	case 1:
+		return found[0], nil
+	}
+	return "", fmt.Errorf("%s has %d rules in the store: name one by its id, which readthru site rule list has", named,
+		len(found))
 }

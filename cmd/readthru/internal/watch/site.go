@@ -14,7 +14,7 @@ func (p *program) siteCommand() *cli.Command {
 	return &cli.Command{
 		Name: "site", Usage: "show how sites are treated and what was learnt about them; rules and recipes",
 		Subcommands: []*cli.Command{
-			command.Named("list", p.sitesCommand()), command.Sub(hosts, "show"), learnt, command.Sub(hosts, "forget"),
+			command.Named("list", p.sitesCommand()), p.siteShowCommand(), learnt, command.Sub(hosts, "forget"),
 			command.Named("rule", p.rulesCommand()), p.recipeCommand(), p.checkCommand(),
 		},
 	}

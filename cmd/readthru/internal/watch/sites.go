@@ -1,6 +1,7 @@
 package watch
 
 import (
+	"fmt"
 	"strconv"
 	"strings"
 
@@ -63,4 +64,60 @@ func (p *program) sitesCommand() *cli.Command {
 			})
 		},
 	}
+}
+
+func (p *program) siteShowCommand() *cli.Command {
+	return &cli.Command{
+		Name: "show", ArgsUsage: "HOST",
+		Usage: "print how a host is treated and why, its rules, and what was learnt about it",
+		Flags: []cli.Flag{command.JSONFlag()},
+		Action: func(c *cli.Context) error {
+			host, err := command.OneArg(c.Args().Slice(), "HOST")
+			if err != nil {
+				return err
+			}
+			return p.WithClient(c.Context, func(b *api.Client) error {
+				s, err := b.Site(c.Context, host)
+				if err != nil {
+					return err
+				}
+				if c.Bool("json") {
+					return p.PrintJSON(s)
+				}
+				return p.printSite(s)
+			})
+		},
+	}
+}
+
+func (p *program) printSite(s *api.Site) error {
+	treatment := "unknown: no daemon runs"
+	if s.Treatment != "" {
+		treatment = s.Treatment + ", because of: " + s.Why
+	}
+	lines := [][2]string{{"host", s.Host}, {"treatment", treatment}}
+	add := func(name, text string) { lines = append(lines, [2]string{name, text}) }
+	if s.Exception != "" {
+		add("apart by", s.Exception)
+	}
+	add("visits", fmt.Sprintf("%d, %d from the cache", s.Visits, s.Hits))
+	if s.Tunnels+s.Failed > 0 {
+		add("lately", fmt.Sprintf("%d tunnelled, %d failed", s.Tunnels, s.Failed))
+	}
+	for _, r := range s.Rules {
+		from := "of the file"
+		if r.ID != "" {
+			from = "of the store, " + r.ID
+		}
+		add("rule", fmt.Sprintf("%s%s: %s (%s)", r.Host, r.Path, ruleText(r.RuleFields), from))
+	}
+	for _, f := range s.Facts {
+		add("learnt", explained(api.HostFact{Host: s.Host, Fact: f}))
+	}
+	for _, l := range lines {
+		if err := p.Print(fmt.Sprintf("%-10s %s\n", l[0], terminal.Printable(l[1]))); err != nil {
+			return err
+		}
+	}
+	return nil
 }
