@@ -7,6 +7,7 @@ import (
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
 
+	"github.com/readthru/readthru/convert/chars"
 	"github.com/readthru/readthru/convert/dom"
 	"github.com/readthru/readthru/convert/guard"
 	"github.com/readthru/readthru/convert/head"
@@ -62,6 +63,7 @@ func Choose(ctx context.Context, p Page) rules.Choice {
 	}
 	keep := t.decide(chance, cut*cutFactor(p.Kind))
 	t.keepFields(keep)
+	t.keepTitle(keep, chars.Fold(p.Head.Title))
 	t.dropEchoes(keep)
 	switch p.Kind {
 	case rules.Forum:
@@ -287,6 +289,21 @@ func (t *outline) headed(i int, keep []bool) (kept, all int32) {
 		}
 		if all >= few || kept > 0 || x.parent < 0 || x.begin != int32(i) {
 			return kept, all
+		}
+	}
+}
+
+// keepTitle keeps the heading that is the title of the page when it precedes the blocks that are kept. No set asks for
+// it, because references begin below it, but a reader of the markdown alone would miss it.
+func (t *outline) keepTitle(keep []bool, title string) {
+	for i := range t.blocks {
+		if keep[i] {
+			return
+		}
+		if t.blocks[i].tag == atom.H1 && dom.Is(t.blocks[i].first.Parent, atom.H1) &&
+			chars.Fold(dom.OneLine(t.blocks[i].first.Parent)) == title {
+			keep[i] = true
+			return
 		}
 	}
 }
