@@ -88,13 +88,14 @@ type SubjectQuery struct {
 	Limit int    `query:"limit" range:"1,500"`
 }
 
-// SubjectPassages and BasePassages are a PassageQuery whose path names the subject or the knowledge base.
 type (
+	// SubjectPassages is a PassageQuery whose path names the subject.
 	SubjectPassages struct {
 		Subject string `path:"subject"`
 		KB      string `query:"kb" doc:"only of this knowledge base"`
 		PassageFilter
 	}
+	// BasePassages is a PassageQuery whose path names the knowledge base.
 	BasePassages struct {
 		KB      string `path:"name"`
 		Subject string `query:"subject" doc:"only passages about this subject"`

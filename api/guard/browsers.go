@@ -116,6 +116,7 @@ func IsOwnPath(page string) bool {
 		!strings.Contains(page, `\`)
 }
 
+// How long a link, and a browser that signed in, are good.
 const (
 	LinkLife    = time.Minute
 	BrowserLife = 12 * time.Hour

@@ -226,7 +226,8 @@ var cacheRows = []acceptance{
 				t.Errorf("with a summary: %+v, %+v", got, failure)
 			}
 		}
-		if later, failure := rpc[server.URLResult](t, addr, "LLM.fetch_url", p1); failure != nil || later.Summary != modelSays {
+		if later, failure := rpc[server.URLResult](t, addr, "LLM.fetch_url", p1); failure != nil ||
+			later.Summary != modelSays {
 			t.Errorf("a hit that has a summary: %+v, %+v", later, failure)
 		}
 		if w.asked.Load() != 1 || asked.Load() != 1 {

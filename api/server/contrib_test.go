@@ -25,7 +25,10 @@ func TestPrometheusAndGrafanaAreGivenWhatExists(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, file := range []string{"../../contrib/alerts.yaml", "../../contrib/alerts.test.yaml", "../../contrib/grafana.json"} {
+	for _, file := range []string{
+		"../../contrib/alerts.yaml", "../../contrib/alerts.test.yaml",
+		"../../contrib/grafana.json",
+	} {
 		text, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)
@@ -38,7 +41,10 @@ func TestPrometheusAndGrafanaAreGivenWhatExists(t *testing.T) {
 	}
 	promtool := needs.Program(t, "promtool")
 	for _, args := range [][]string{
-		{"check", "metrics"}, {"check", "rules", "../../contrib/alerts.yaml"}, {"test", "rules", "../../contrib/alerts.test.yaml"},
+		{"check", "metrics"}, {"check", "rules", "../../contrib/alerts.yaml"}, {
+			"test", "rules",
+			"../../contrib/alerts.test.yaml",
+		},
 	} {
 		tool := exec.CommandContext(t.Context(), promtool, args...)
 		tool.Stdin = bytes.NewReader(metrics)

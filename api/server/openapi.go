@@ -6,6 +6,7 @@ import (
 	_ "embed"
 	"encoding/json"
 	"fmt"
+	"net/http"
 	"reflect"
 	"strconv"
 	"strings"
@@ -116,7 +117,7 @@ func describe(o *api.Operation, t *types, e example) object {
 	switch {
 	case o.Body != nil:
 		op["requestBody"] = object{"required": true, "content": object{"application/json": content(t.of(o.Body), e.Body)}}
-	case o.Content != "application/json" && o.Method == "POST":
+	case o.Content != "application/json" && o.Method == http.MethodPost:
 		op["requestBody"] = object{"required": true, "content": object{o.Content: content(object{"type": "string"}, nil)}}
 	}
 	return op

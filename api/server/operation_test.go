@@ -13,7 +13,8 @@ import (
 
 // TestTheDescriptionNamesEveryOperationOnce reads /openapi.json as a generator of clients does.
 func TestTheDescriptionNamesEveryOperationOnce(t *testing.T) {
-	w := newWorld(t, func(o *server.Options) { o.MCP = func(*server.Server) http.Handler { return http.NotFoundHandler() } })
+	w := newWorld(t,
+		func(o *server.Options) { o.MCP = func(*server.Server) http.Handler { return http.NotFoundHandler() } })
 	var doc struct {
 		Paths map[string]map[string]struct {
 			OperationID string `json:"operationId"`
@@ -32,7 +33,8 @@ func TestTheDescriptionNamesEveryOperationOnce(t *testing.T) {
 	seen := map[string]string{}
 	for path, methods := range doc.Paths {
 		for method, o := range methods {
-			if before := seen[o.OperationID]; before != "" || !regexp.MustCompile(`^[a-z][a-zA-Z0-9]+$`).MatchString(o.OperationID) {
+			if before := seen[o.OperationID]; before != "" ||
+				!regexp.MustCompile(`^[a-z][a-zA-Z0-9]+$`).MatchString(o.OperationID) {
 				t.Errorf("%s %s: operationId %q, which %q has", method, path, o.OperationID, before)
 			}
 			seen[o.OperationID] = method + " " + path

@@ -69,12 +69,12 @@ func withBrowser(t *testing.T, name string) string {
 	if s := b.State(); name == "" && s.Mode != "browser" {
 		needs.Missing(t, "no browser: %s", s.Reason)
 	}
-	server := httptest.NewServer(server.New(server.Options{
+	front := httptest.NewServer(server.New(server.Options{
 		Fetch: f, Store: st, Version: "test", TrustUser: true,
 		Proxy: func() string { return "127.0.0.1:7887" },
 	}))
-	t.Cleanup(server.Close)
-	return server.Listener.Addr().String()
+	t.Cleanup(front.Close)
+	return front.Listener.Addr().String()
 }
 
 // got decodes the answer to a request into a T.

@@ -72,7 +72,8 @@ func (m *team) as(t *testing.T, user, method, path, body string) (int, string) {
 // TestEveryOperationIsForARole asks for every operation as users of each role. What is for a greater role is refused,
 // before anything is looked at; what is not, is not refused for the role.
 func TestEveryOperationIsForARole(t *testing.T) {
-	m := newTeam(t, func(o *server.Options) { o.MCP = func(*server.Server) http.Handler { return http.NotFoundHandler() } })
+	m := newTeam(t,
+		func(o *server.Options) { o.MCP = func(*server.Server) http.Handler { return http.NotFoundHandler() } })
 	order := []users.Role{users.Read, users.Write, users.Admin}
 	counts := map[users.Role]int{}
 	for _, rt := range m.server.Routes() {
@@ -334,7 +335,8 @@ func TestTokensOfPagesAreLimitedAtTheAdminPort(t *testing.T) {
 	if status, _ := m.as(t, "write", "POST", "/api/v1/fetch", fetch); status != 200 {
 		t.Errorf("another user: status %d", status)
 	}
-	told, err := m.client.Requests(t.Context(), api.RequestQuery{Filter: "outcome:refused status:429 user:read why:tokens"})
+	told, err := m.client.Requests(t.Context(),
+		api.RequestQuery{Filter: "outcome:refused status:429 user:read why:tokens"})
 	if err != nil || len(told.Requests) != 2 {
 		t.Errorf("%d requests are told as refused, %v; want 2", len(told.Requests), err)
 	}

@@ -30,8 +30,8 @@ func (p *Program) WithDaemonOr(ctx context.Context, asked func(*api.Client) erro
 		return err
 	}
 	var c *wiring.Core
-	// opening the store takes none
-	d, err := daemon.OpenOrShare(ctx, s, func() (_ *daemon.Info, err error) { //nolint:contextcheck
+	//nolint:contextcheck // opening the store takes none
+	d, err := daemon.OpenOrShare(ctx, s, func() (_ *daemon.Info, err error) {
 		c, err = wiring.Open(s, s.DataDir, false, slog.New(slog.DiscardHandler))
 		return nil, err
 	})
@@ -50,9 +50,9 @@ func (p *Program) WithDaemonOr(ctx context.Context, asked func(*api.Client) erro
 			err = cerr
 		}
 	}()
-	server := c.Server(nil, nil, &daemon.Info{}, nil)
-	defer server.Stop()
-	return here(server)
+	own := c.Server(nil, nil, &daemon.Info{}, nil)
+	defer own.Stop()
+	return here(own)
 }
 
 // WithIndex is WithClient, and indexes what was read first if no daemon does that.

@@ -93,9 +93,9 @@ func keepEdits(m service.Manager) error {
 
 // serviceDaemon returns the daemon that a manager keeps running.
 func serviceDaemon(s *settings.Settings) (service.Daemon, error) {
-	command, err := serveCommandLine(s)
+	line, err := serveCommandLine(s)
 	return service.Daemon{
-		Command: command, Listen: []string{s.Proxy.Listen, s.Admin.Listen}, Log: daemon.LogFile(s.DataDir),
+		Command: line, Listen: []string{s.Proxy.Listen, s.Admin.Listen}, Log: daemon.LogFile(s.DataDir),
 	}, err
 }
 
@@ -302,11 +302,11 @@ func (p *program) restartService(c *cli.Context) error {
 }
 
 // through runs a program with our input and output.
-func (p *program) through(ctx context.Context, command []string) error {
-	cmd := exec.CommandContext(ctx, command[0], command[1:]...)
+func (p *program) through(ctx context.Context, line []string) error {
+	cmd := exec.CommandContext(ctx, line[0], line[1:]...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = p.In, p.Out, p.Err
 	if err := cmd.Run(); err != nil && ctx.Err() == nil {
-		return fmt.Errorf("%s: %w", command[0], err)
+		return fmt.Errorf("%s: %w", line[0], err)
 	}
 	return nil
 }

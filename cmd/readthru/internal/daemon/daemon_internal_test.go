@@ -88,7 +88,10 @@ func TestADaemonThatIsAboutToStopIsNotUsed(t *testing.T) {
 func TestADaemonIsMadeOfItsConfiguration(t *testing.T) {
 	s := &settings.Settings{Config: settings.Defaults()}
 	before := MadeOf(s)
-	if again := MadeOf(&settings.Settings{Config: settings.Defaults(), Source: map[string]string{"x": "y"}}); again != before {
+	if again := MadeOf(&settings.Settings{
+		Config: settings.Defaults(),
+		Source: map[string]string{"x": "y"},
+	}); again != before {
 		t.Errorf("the same configuration gave %s and %s", before, again)
 	}
 	s.Fetch.Timeout++

@@ -51,7 +51,8 @@ func TestEveryPageIsExportedWhateverTheOthersAreCalled(t *testing.T) {
 	s[1].Preferences = page.Preferences{
 		{Use: page.UseTrain, Says: "Content-Signal: ai-train=no", In: page.InHeader}, {Use: page.UseSearch, Allowed: true},
 	}
-	n, denied, err := exportPages(t.Context(), api.NewLocalClient(s, "", "", slog.New(slog.DiscardHandler)), root, "", terminal.NewBar(io.Discard))
+	n, denied, err := exportPages(t.Context(), api.NewLocalClient(s, "", "", slog.New(slog.DiscardHandler)), root, "",
+		terminal.NewBar(io.Discard))
 	if n != len(s) || err != nil {
 		t.Errorf("exportPages = %d, %v, want all %d", n, err, len(s))
 	}

@@ -306,7 +306,7 @@ func rememberAndForget(t *testing.T, running bool, dir, origin string, do func(f
 			if err != nil {
 				return err
 			}
-			resp, err := c.cache.RoundTrip(req)
+			resp, err := c.cache.RoundTrip(req) //nolint:contextcheck // it has one
 			if err != nil {
 				return err
 			}
