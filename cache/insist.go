@@ -21,7 +21,6 @@ func (f *flight) ask(req *http.Request) (*http.Response, error) {
 	s.timer = time.AfterFunc(headWait, fault.Contain("cache: end a round trip", s.send))
 	s.mu.Unlock()
 	defer s.end()
-	//nolint:bodyclose // whoever takes the answer closes it
 	resp, err := f.cache.next.RoundTrip(req.WithContext(ctx))
 	return s.choose(resp, err)
 }

@@ -194,7 +194,8 @@ func TestAnAnswerThatIsNotStoredOutdatesWhatIs(t *testing.T) {
 
 // In a private cache, what one reader is told outdates what that reader had.
 func TestAnAnswerOfOneReaderOutdatesNothingOfAnother(t *testing.T) {
-	r := newRig(t, cache.Options{Private: true, PartitionKey: []byte("k")}, func(w http.ResponseWriter, req *http.Request) {
+	o := cache.Options{Private: true, PartitionKey: []byte("k")}
+	r := newRig(t, o, func(w http.ResponseWriter, req *http.Request) {
 		if req.Header.Get("Cache-Control") == "no-cache" {
 			respond(w, 404, "none")
 			return

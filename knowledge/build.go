@@ -175,7 +175,7 @@ func (b *Build) Add(ctx context.Context, d Document) error {
 func (b *Build) Leave(rawURL string) error {
 	u, err := page.Parse(rawURL)
 	if err != nil {
-		return nil //nolint:nilerr // no page has this URL
+		return nil // no page has this URL
 	}
 	key := page.KeyOf(page.Normalize(u))
 	s := &b.k.bases
@@ -183,7 +183,7 @@ func (b *Build) Leave(rawURL string) error {
 	defer s.mu.Unlock()
 	p, err := b.k.store.PageAt(key)
 	if err != nil || p.VisitCount > 0 || len(s.owners(key)) > 0 {
-		return nil //nolint:nilerr // it is not there
+		return nil // it is not there
 	}
 	if err := b.k.store.DeletePage(key); err != nil && !errors.Is(err, store.ErrNotFound) {
 		return fmt.Errorf("leave %s out of knowledge base %s: %w", page.MaskString(rawURL), b.name, err)

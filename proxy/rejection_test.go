@@ -81,7 +81,7 @@ func TestAClientThatRejectsOurCertificateIsTunnelledForAWhile(t *testing.T) { //
 			b.stop() // writes the log line of the tunnel
 			told := b.proxy.Recent()
 			first := told[len(told)-1] // the newest comes first
-			if first.Outcome != journal.Failed || first.URL != "pinned.test:443" || first.Method != "CONNECT" ||
+			if first.Outcome != journal.Failed || first.URL != "pinned.test:443" || first.Method != http.MethodConnect ||
 				!strings.HasPrefix(first.Why, "The client rejected our certificate") {
 				t.Errorf("the rejection is told as %+v", first)
 			}

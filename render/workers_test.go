@@ -118,7 +118,8 @@ func TestAPageIsReadWithoutAWorkerThatNeverAnswers(t *testing.T) {
 	p, err := b.Render(t.Context(), s.page(t, "/busy"))
 	if err != nil || p.Unsettled != "" { // the machine is slow
 		t.Log(err, p)
-	} else if p.More != render.MoreComputing || p.Ended != render.EndedByQuiet || !strings.Contains(string(p.HTML), "Scrolled") {
+	} else if p.More != render.MoreComputing || p.Ended != render.EndedByQuiet ||
+		!strings.Contains(string(p.HTML), "Scrolled") {
 		t.Errorf("more %q, ended %q: %s", p.More, p.Ended, p.HTML)
 	}
 }

@@ -161,7 +161,7 @@ func TestContentInOnePieceIsKeptUnread(t *testing.T) {
 			t.Fatal(err)
 		}
 		got, err := io.ReadAll(body)
-		body.Close()
+		_ = body.Close()
 		if err != nil || !bytes.Equal(got, content) || r.Length != int64(n) {
 			t.Errorf("%d bytes: got %d of length %d, error %v", n, len(got), r.Length, err)
 		}

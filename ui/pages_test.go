@@ -424,7 +424,9 @@ func TestWhatAnOriginStatesAboutUseIsShown(t *testing.T) {
 	doc := w.read(t, w.serve("/stated", "text/html", "<title>Stated</title><main><h1>Stated</h1><p>"+
 		strings.Repeat("Words of a page that are enough. ", 30)+"</main>", "Content-Signal", "search=yes, ai-train=no"))
 	page := w.do(t, http.MethodGet, "/pages/"+doc, nil)
-	for _, want := range []string{"listing in a search: yes", "training of a model: no", "&#34;Content-Signal: ai-train=no&#34; in"} {
+	for _, want := range []string{
+		"listing in a search: yes", "training of a model: no", "&#34;Content-Signal: ai-train=no&#34; in",
+	} {
 		if !strings.Contains(page.body, want) {
 			t.Errorf("no %q on the page", want)
 		}

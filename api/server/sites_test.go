@@ -24,12 +24,12 @@ func TestSitesThatAreTreatedDifferentlyComeFirst(t *testing.T) {
 			return fetch.Rules{{Mode: "auto"}, {Host: "*", Bypass: true}, {Host: "*.Corp.test", TTL: time.Hour}}
 		}
 		o.Treatment = func(host string) (treatment, why string) {
-			switch {
-			case host == "ads.test":
+			switch host {
+			case "ads.test":
 				return "block", "rule"
-			case host == "listed.test":
+			case "listed.test":
 				return "block", "blocked domain"
-			case host == "bank.test", host == "models.test":
+			case "bank.test", "models.test":
 				return "tunnel", `preset; category="banks"`
 			}
 			return "intercept", "default"

@@ -617,8 +617,9 @@ func TestOfTwoReadingsAtOneMomentAllKeepTheSame(t *testing.T) {
 	}
 }
 
-// A page that is deleted and read again is there again on all nodes: in the same moment, too, with the same content, and
-// also if its origin's clock is late, or a cache nearer to it answers. So is the word of its origin that it is gone.
+// A page that is deleted and read again is there again on all nodes: in the same moment, too, with the same content,
+// and also if its origin's clock is late, or a cache nearer to it answers. That an origin calls a page gone is known
+// on all nodes, too.
 func TestAPageThatIsReadAfterItsDeletionIsThereAgain(t *testing.T) {
 	t.Parallel()
 	url := fleettest.Start(t).URL

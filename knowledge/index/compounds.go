@@ -70,7 +70,7 @@ func (s *speller) rather(one string, two twoWords, language analysis.Language) b
 // mayBeOne reports whether two words may be parts of one.
 func mayBeOne(a, b string) bool {
 	return utf8.RuneCountInString(a)+utf8.RuneCountInString(b) >= minCompound && onlyLetters(a) && onlyLetters(b) &&
-		!(empty(a) && empty(b))
+		(!empty(a) || !empty(b))
 }
 
 // onlyLetters reports whether a word is made of letters whose words have spaces between them.

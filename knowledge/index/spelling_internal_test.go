@@ -225,12 +225,12 @@ func TestUnlikelihoodOfMistakes(t *testing.T) {
 		{"windowx", "window", letterMistake},
 		{"stagging", "staging", doubleMistake},
 		{"stagging", "tagging", letterMistake + beginMistake},
-		{"begining", "beginning", doubleMistake},
+		{"begining", "beginning", doubleMistake}, //nolint:misspell // a mistake
 		{"stsah", "stash", swapMistake},
 		{"tsash", "stash", swapMistake + beginMistake},
 		{"trsnsaction", "transaction", nearMistake},
 		{"brtanch", "branch", nearMistake},
-		{"seperate", "separate", soundMistake},
+		{"seperate", "separate", soundMistake}, //nolint:misspell // a mistake
 		{"rebse", "reuse", otherMistake},
 		{"rebse", "rebase", letterMistake},
 		{"tebase", "rebase", nearMistake + beginMistake},
@@ -366,7 +366,8 @@ func TestWordsThatAFewPagesJoinAreLookedForApart(t *testing.T) {
 		{"hardly more apart", "", append(apart(14), joined...)},
 		{
 			"many joined", "",
-			append(apart(10*seldomJoined), pagesSaying(seldomJoined+1, "joined", "One may cherrypick what one likes, case %d.")...),
+			append(apart(10*seldomJoined),
+				pagesSaying(seldomJoined+1, "joined", "One may cherrypick what one likes, case %d.")...),
 		},
 	} {
 		if got := corrected(t, "cherrypick commits", tt.docs); got != tt.want {
