@@ -189,18 +189,18 @@ func budget(ctx context.Context, s settings) error {
 		fmt.Printf(" | %s, %d bytes", got.kind, got.size)
 	}
 	fmt.Println(" |\n|---" + strings.Repeat("|---", len(all)) + "|")
-	row := func(name string, of func(spent) (cpu, bytes float64)) {
+	row := func(name string, of func(spent) (cpu, allocated float64)) {
 		fmt.Printf("| %s", name)
 		for _, got := range all {
-			cpu, bytes := of(got)
-			fmt.Printf(" | %.0f, %.1f", cpu, bytes/1000)
+			cpu, allocated := of(got)
+			fmt.Printf(" | %.0f, %.1f", cpu, allocated/1000)
 		}
 		fmt.Println(" |")
 	}
 	for i, p := range parts {
-		row(p.name, func(got spent) (cpu, bytes float64) { return got.cpu[i], got.bytes[i] })
+		row(p.name, func(got spent) (cpu, allocated float64) { return got.cpu[i], got.bytes[i] })
 	}
-	row("**whole**", func(got spent) (cpu, bytes float64) { return sum(got.cpu), sum(got.bytes) })
+	row("**whole**", func(got spent) (cpu, allocated float64) { return sum(got.cpu), sum(got.bytes) })
 	return nil
 }
 
