@@ -47,6 +47,9 @@ func useSites(t *testing.T, w *world, b *browser) {
 	if h, err := w.store.Host("hostile.test"); err != nil || len(h.Facts) != 0 || len(w.store.Rules()) != 1 {
 		t.Errorf("it is not forgotten: %v, %+v, %+v", err, h, w.store.Rules())
 	}
+	if _, _, err := w.store.Learn("hostile.test", store.Negotiates, "", "", time.Now()); err != nil {
+		t.Fatal(err)
+	}
 	b.open("/sites")
 	b.see(`//tbody[contains(., "Treated differently")]//td[contains(., "tunnelled")]`)
 	b.press(`//tr[contains(., "calm.test")]//button[.="Remove rule"]`)

@@ -111,11 +111,13 @@ func (p *program) printSite(s *api.Site) error {
 		}
 		add("rule", fmt.Sprintf("%s%s: %s (%s)", r.Host, r.Path, ruleText(r.RuleFields), from))
 	}
-	for _, f := range s.Facts {
-		add("learnt", explained(api.HostFact{Host: s.Host, Fact: f}))
-	}
 	for _, l := range lines {
-		if err := p.Print(fmt.Sprintf("%-10s %s\n", l[0], terminal.Printable(l[1]))); err != nil {
+		if err := p.Print(fmt.Sprintf("%-15s %s\n", l[0], terminal.Printable(l[1]))); err != nil {
+			return err
+		}
+	}
+	for _, f := range s.Facts {
+		if err := p.Print(explained(api.HostFact{Host: s.Host, Fact: f}) + "\n"); err != nil {
 			return err
 		}
 	}
