@@ -34,7 +34,7 @@ var mayPause = map[string]string{
 // mayMeasure names the functions of tests that compare times which have passed, and why a machine with other things to
 // do cannot turn them red.
 var mayMeasure = map[string]string{
-	"api/server/hold_test.go TestLeasesDoNotHoldUpAServerThatIsToldToStop":                "one of many attempts is enough",
+	"api/server/hold_test.go TestLeasesDoNotHoldUpAServerThatIsToldToStop":                "one of many tries is enough",
 	"certs/leaf_test.go TestLeafIsWhatClientsAccept":                                      "a day",
 	"internal/e2e/fleet_linux_test.go TestAFleetSharesWhatItsNodesRead":                   "what took longer than nodes wait does not count",
 	"internal/e2e/fleet_linux_test.go TestOneNodeOfAFleetRendersAPage":                    "what took longer than nodes wait does not count",

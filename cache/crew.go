@@ -7,11 +7,11 @@ import (
 	"github.com/readthru/readthru/internal/fault"
 )
 
-// maxWaiting is how many goroutines of a crew wait for their next flight at most.
+// maxWaiting is how many goroutines of a crew wait for the next flight at most.
 const maxWaiting = 16
 
-// A crew is the goroutines that fly. One that has flown waits for the next flight: a flight needs a deep stack, and to
-// grow one takes as long as to parse a request.
+// A crew is a pool of goroutines that run flights. A goroutine that has run one waits for the next: a flight needs a
+// deep stack, and growing a stack takes as long as parsing a request.
 type crew struct {
 	next    chan *flight
 	off     chan struct{}
@@ -24,7 +24,7 @@ func newCrew() crew {
 	return crew{next: make(chan *flight), off: off, dismiss: sync.OnceFunc(func() { close(off) })}
 }
 
-// fly runs f on a goroutine of the crew.
+// fly runs f on a waiting goroutine of the crew, or on a new one.
 func (c *crew) fly(f *flight) {
 	select {
 	case c.next <- f:
@@ -33,7 +33,7 @@ func (c *crew) fly(f *flight) {
 	}
 }
 
-// serve runs f, and then the next flights until enough others wait for them.
+// serve runs f, and then further flights. It returns when enough other goroutines wait, or when the crew is dismissed.
 func (c *crew) serve(f *flight) {
 	for {
 		f.run()

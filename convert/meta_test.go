@@ -152,7 +152,8 @@ func TestDateAndAuthor(t *testing.T) {
 		},
 		{
 			"what is sold",
-			`<meta property=og:type content=product><h1>T</h1><p class=author>Ann</p><time datetime="2024-01-02"></time>`, "", "",
+			`<meta property=og:type content=product><h1>T</h1><p class=author>Ann</p>` +
+				`<time datetime="2024-01-02"></time>`, "", "",
 		},
 		{"an address is no author", `<script type="application/ld+json">{"author":"https://a.test/ann"}</script>`, "", ""},
 	} {

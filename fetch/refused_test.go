@@ -22,7 +22,8 @@ func inTurn(handlers ...http.HandlerFunc) http.HandlerFunc {
 func TestAPageThatCostsMoneyIsTold(t *testing.T) {
 	price := "Crawler-Price: USD 0.01"
 	answers := inTurn(respond(200, article("Harbour"), html), respond(402, "<h1>Pay</h1>", html, price),
-		respond(402, `{"x402Version":1,"accepts":[{"scheme":"exact","maxAmountRequired":"7","asset":"0x1"}]}`, "Content-Type: application/json"))
+		respond(402, `{"x402Version":1,"accepts":[{"scheme":"exact","maxAmountRequired":"7","asset":"0x1"}]}`,
+			"Content-Type: application/json"))
 	c := newChain(t, answers)
 	if _, err := c.own(t, "https://site.test/"); err != nil {
 		t.Fatal(err)

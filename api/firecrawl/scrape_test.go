@@ -20,7 +20,10 @@ func TestPageComesInEveryRequestedFormat(t *testing.T) {
 		r := newRig(t, map[string]string{"/a": html("Harbour", "/b", "https://other.test/c")})
 		got := r.must(t, "POST", v+"/scrape",
 			`{"url":"http://site.test/a","formats":["markdown","html",{"type":"rawHtml"},"links","summary"],"excludeTags":[".ad"],`+
-				`"origin":"js-sdk@4.42.0","integration":"x","proxy":"auto","blockAds":true,"parsers":["pdf"],"removeBase64Images":true,"mobile":false,"actions":[],"fastMode":true,"skipTlsVerification":true,"location":{"country":"US","languages":["en"]}}`)
+				`"origin":"js-sdk@4.42.0","integration":"x","proxy":"auto","blockAds":true,"parsers":["pdf"],`+
+				`"removeBase64Images":true,`+
+				`"mobile":false,"actions":[],"fastMode":true,"skipTlsVerification":true,`+
+				`"location":{"country":"US","languages":["en"]}}`)
 		md, _ := got.at("data.markdown").(string)
 		trimmed, _ := got.at("data.html").(string)
 		if !strings.HasPrefix(md, "# Harbour\n\n"+about[:40]) || strings.Contains(md, "Buy now") ||

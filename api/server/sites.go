@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"iter"
 	"math"
 	"slices"
 	"strings"
@@ -30,7 +29,11 @@ func (s *Server) listSites(ctx context.Context, q api.SiteQuery) (*api.SiteList,
 		return nil, err
 	}
 	var apart, others []*api.Site
-	for site := range matching(known, strings.ToLower(q.Text)) {
+	text := strings.ToLower(q.Text)
+	for host, site := range known {
+		if !strings.Contains(host, text) {
+			continue
+		}
 		s.judgeSite(site, rules.Rules)
 		if site.Exception != "" {
 			apart = append(apart, site)
@@ -56,17 +59,6 @@ func (s *Server) listSites(ctx context.Context, q api.SiteQuery) (*api.SiteList,
 func compareSites(s, o *api.Site) int {
 	return cmp.Or(cmp.Compare(slices.Index(api.Exceptions, s.Exception), slices.Index(api.Exceptions, o.Exception)),
 		cmp.Compare(o.Visits, s.Visits), strings.Compare(s.Host, o.Host))
-}
-
-// matching yields the hosts with a text.
-func matching(sites map[string]*api.Site, text string) iter.Seq[*api.Site] {
-	return func(yield func(*api.Site) bool) {
-		for host, site := range sites {
-			if strings.Contains(host, text) && !yield(site) {
-				return
-			}
-		}
-	}
 }
 
 // knownSites returns the hosts with visits, rules, facts, or recent requests that were tunnelled, refused or failed.

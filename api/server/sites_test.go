@@ -73,7 +73,8 @@ func TestSitesThatAreTreatedDifferentlyComeFirst(t *testing.T) {
 		got = append(got, strings.TrimSpace(s.Host+" "+s.Exception))
 	}
 	want := []string{ // of two of a kind, the one with more visits is first
-		"listed.test blocked", "ads.test blocked", "bank.test tunnelled", "models.test tunnelled", "pinned.test tunnelled", "wiki.corp.test ruled",
+		"listed.test blocked", "ads.test blocked", "bank.test tunnelled", "models.test tunnelled", "pinned.test tunnelled",
+		"wiki.corp.test ruled",
 		"md.test learnt", "down.test failing",
 		"h000.test", "h001.test", "h002.test", "h003.test", "h004.test", "h005.test", "h006.test", "h007.test", "h008.test",
 		"h009.test",
@@ -81,8 +82,9 @@ func TestSitesThatAreTreatedDifferentlyComeFirst(t *testing.T) {
 	if fmt.Sprint(got) != fmt.Sprint(want) || !list.More {
 		t.Errorf("sites, more %v:\n%q, want\n%q", list.More, got, want)
 	}
-	if s := list.Sites[15]; s.Host != "h007.test" || s.Failed != 1 || s.Visits != 1 || s.Facts == nil || len(s.Rules) != 2 {
-		t.Errorf("%s: %+v", s.Host, s)
+	back := list.Sites[15]
+	if back.Host != "h007.test" || back.Failed != 1 || back.Visits != 1 || back.Facts == nil || len(back.Rules) != 2 {
+		t.Errorf("%s: %+v", back.Host, back)
 	}
 	one, err := w.client.Site(t.Context(), "pinned.test")
 	if err != nil || one.Exception != api.SiteTunnelled || one.Tunnels != 1 {

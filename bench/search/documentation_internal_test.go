@@ -10,7 +10,11 @@ func TestSetsOfQueries(t *testing.T) {
 	for _, tt := range []struct {
 		name, table      string
 		queries, classes int // at least
-	}{{"what agents ask", agentQueries, 150, 8}, {"misspelt", misspeltQueries, 150, 10}, {"concepts", conceptQueries, 60, 1}} {
+	}{
+		{"what agents ask", agentQueries, 150, 8},
+		{"misspelt", misspeltQueries, 150, 10},
+		{"concepts", conceptQueries, 60, 1},
+	} {
 		t.Run(tt.name, func(t *testing.T) {
 			queries, err := readQueries(tt.table, 1, pagesOfTable(tt.table))
 			if err != nil {

@@ -316,7 +316,8 @@ func TestPagesInAnotherLanguageDoNotMakeAMisspeltWordKnown(t *testing.T) {
 
 // A word of another language is not meant while there is one of the query's.
 func TestAWordOfTheQuerysLanguageIsMeant(t *testing.T) {
-	spanish := pagesSaying(40, "spanish", "La referencia de los archivos que se usa en el servidor para los casos, caso %d.")
+	spanish := pagesSaying(40, "spanish",
+		"La referencia de los archivos que se usa en el servidor para los casos, caso %d.")
 	english := pagesSaying(10, "english", "Referential integrity of the keys in a table is kept, case %d.")
 	for query, want := range map[string]string{
 		"referencial integrity":                     "referencial→referential",

@@ -109,24 +109,16 @@ func (p *program) listRequests(c *cli.Context) error {
 	})
 }
 
-func (p *program) showRequest(c *cli.Context) error {
-	id, err := command.OneArg(c.Args().Slice(), "ID")
-	if err != nil {
-		return err
-	}
-	return p.withRequests(c, func(b *api.Client) error {
-		if id, err = requestID(c.Context, b, id); err != nil {
-			return err
-		}
-		e, err := b.Request(c.Context, id)
-		if err != nil {
-			return err
-		}
-		return p.printRequest(c, e)
-	})
-}
+func (p *program) showRequest(c *cli.Context) error { return p.aRequest(c, (*api.Client).Request) }
 
 func (p *program) replayRequest(c *cli.Context) error {
+	return p.aRequest(c, (*api.Client).ReplayRequest)
+}
+
+// aRequest prints what a call says of the request that the argument names.
+func (p *program) aRequest(c *cli.Context,
+	ask func(*api.Client, context.Context, string) (*journal.Entry, error),
+) error {
 	id, err := command.OneArg(c.Args().Slice(), "ID")
 	if err != nil {
 		return err
@@ -135,7 +127,7 @@ func (p *program) replayRequest(c *cli.Context) error {
 		if id, err = requestID(c.Context, b, id); err != nil {
 			return err
 		}
-		e, err := b.ReplayRequest(c.Context, id)
+		e, err := ask(b, c.Context, id)
 		if err != nil {
 			return err
 		}

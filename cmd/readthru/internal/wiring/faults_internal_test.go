@@ -186,7 +186,8 @@ func TestADaemonThatPanickedWhileItWaitedEnds(t *testing.T) {
 	s.Fleet.Database = "postgres://nobody@127.0.0.1:1/none?sslmode=disable" // one that is away
 	load := func() (*settings.Settings, error) { return s, nil }
 	if err := Serve(t.Context(), s, Serving{
-		Std: terminal.Streams{In: strings.NewReader(""), Out: io.Discard, Err: io.Discard}, Idle: time.Millisecond, Load: load,
+		Std:  terminal.Streams{In: strings.NewReader(""), Out: io.Discard, Err: io.Discard},
+		Idle: time.Millisecond, Load: load,
 	}); err != nil {
 		t.Error(err)
 	}
