@@ -151,6 +151,7 @@ func TestFilesAreBounded(t *testing.T) {
 	o := journal.Options{Dir: t.TempDir(), Days: 2, MaxSize: 4 << 20}
 	synctest.Test(t, func(t *testing.T) {
 		kept(t, o, func(j *journal.Journal) {
+			time.Sleep(500 * time.Millisecond) // so that no write falls among what is added
 			for i := range 12 {
 				for range 8 {
 					e := request(fmt.Sprint("https://a.test/", i), 200, "miss")
