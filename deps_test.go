@@ -21,7 +21,7 @@ const policy = `
 	page, symbols, recording, journal, render, agents, summary, convert/hidden, convert, recipe, fetch/github → clip
 	fleet, knowledge, fetch, proxy, api/firecrawl, api, api/server, mcp, ui → clip
 	symbols, markdown, summary, convert, convert/hidden, convert/xmlread, fetch/github → lazy
-	certs, store, service, api/server, botauth → wholefile
+	certs, store, service, api/server, botauth, journal → wholefile
 	users                 → guess
 	users, symbols, store, cache, knowledge, knowledge/vector, fleet, fetch/github, render → fault
 	knowledge/breath      → fault

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/readthru/readthru/page"
 )
@@ -93,6 +94,52 @@ func ParseFilter(text string) (Filter, error) {
 func (f Filter) OfUser(name string) Filter {
 	mine := term{match: func(e *Entry) bool { return e.User == name }}
 	return Filter{append(slices.Clip(f.terms), mine)}
+}
+
+// Naming returns the filter for requests to a host, and for those that name it in an address elsewhere: in a field such
+// as Referer or Location, in another URL, or in what is told of them.
+func Naming(host string) Filter {
+	host = strings.ToLower(host)
+	names := func(e *Entry) bool {
+		if e.Host() == host {
+			return true
+		}
+		texts := []string{e.URL, string(e.Asked), string(e.Answered), e.Why, e.Rule, e.Error}
+		for _, a := range e.Attempts {
+			texts = append(texts, a.Reason)
+		}
+		return slices.ContainsFunc(texts, func(text string) bool { return namesHost(strings.ToLower(text), host) })
+	}
+	return Filter{[]term{{match: names}}}
+}
+
+// namesHost reports whether a host stands in a text as a whole name: not as the end or the beginning of another one.
+func namesHost(text, host string) bool {
+	for {
+		before, after, found := strings.Cut(text, host)
+		if !found {
+			return false
+		}
+		if !endsInName(before) && !beginsInName(after) {
+			return true
+		}
+		text = after
+	}
+}
+
+func endsInName(text string) bool {
+	return text != "" && (isNameByte(text[len(text)-1]) || text[len(text)-1] == '.')
+}
+
+// beginsInName reports whether a text goes on with a name that stands before it. A dot may end a sentence, or be the
+// root.
+func beginsInName(text string) bool {
+	text = strings.TrimPrefix(text, ".")
+	return text != "" && isNameByte(text[0])
+}
+
+func isNameByte(c byte) bool {
+	return c == '-' || c == '_' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= utf8.RuneSelf
 }
 
 // split cuts a text at spaces that are not in quotes.

@@ -166,8 +166,8 @@ func (j *Journal) Clear() error {
 
 // slot is one request. Requests that were answered again share their entry, which never changes.
 type slot struct {
-	of    *Entry
-	began int64 // Unix nanoseconds
+	of    *Entry // nil: the request was removed
+	began int64  // Unix nanoseconds
 	took  time.Duration
 	again bool
 	gone  bool // the client went away
@@ -225,10 +225,17 @@ func (j *Journal) add(s slot) (n uint64) {
 
 // dropLocked drops the oldest request. An entry counts with each request that shares it: what is kept is less.
 func (j *Journal) dropLocked() {
-	s := &j.ring[(j.first-1)%maxRequests]
-	j.bytes -= s.of.size()
-	*s = slot{}
+	j.removeLocked(j.first)
 	j.first++
+}
+
+// removeLocked removes the request with a number, which is kept.
+func (j *Journal) removeLocked(n uint64) {
+	s := &j.ring[(n-1)%maxRequests]
+	if s.of != nil {
+		j.bytes -= s.of.size()
+	}
+	*s = slot{}
 }
 
 // entry returns the entry of the request with a number.
@@ -283,6 +290,9 @@ func (j *Journal) Find(id string) (Entry, bool) {
 	}
 	s := j.ring[(n-1)%maxRequests]
 	j.mu.Unlock()
+	if s.of == nil {
+		return Entry{}, false
+	}
 	return j.entry(n, s), true
 }
 
@@ -361,6 +371,9 @@ func (j *Journal) recent(f Filter, cursor string, limit int) (list []Entry, next
 		}
 		j.mu.Unlock()
 		for i, s := range part[:n] {
+			if s.of == nil {
+				continue
+			}
 			e := j.entry(end-1-uint64(i), s)
 			if !f.Match(&e) {
 				continue
@@ -393,6 +406,9 @@ func (j *Journal) After(n uint64, f Filter, limit int) (list []Entry, last uint6
 	slots := j.slotsLocked(from, last)
 	j.mu.Unlock()
 	for i, s := range slices.Backward(slots) {
+		if s.of == nil {
+			continue
+		}
 		e := s.entry()
 		switch {
 		case !f.Match(&e):
@@ -416,7 +432,9 @@ func (j *Journal) since(n uint64) (list []Entry, last, lost uint64) {
 	slots := j.slotsLocked(from, last)
 	j.mu.Unlock()
 	for i, s := range slots {
-		list = append(list, j.entry(from+uint64(i), s))
+		if s.of != nil {
+			list = append(list, j.entry(from+uint64(i), s))
+		}
 	}
 	return list, last, from - n - 1
 }
