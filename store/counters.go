@@ -2,6 +2,7 @@ package store
 
 import (
 	"cmp"
+	"fmt"
 	"iter"
 	"slices"
 	"strings"
@@ -298,6 +299,22 @@ func (s *Store) HostTotal(host string) HostTotal {
 	s.flushCounts()
 	t := s.tallies.read(s.kv, hostTallyKey(host))
 	return HostTotal{host, t.N, t.Hits}
+}
+
+// DeleteHostTotal forgets the use of a host.
+func (s *Store) DeleteHostTotal(host string) error {
+	s.countRepeated()
+	t, key := &s.tallies, hostTallyKey(host)
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	b := &batch{must: true}
+	b.del(key)
+	if err := s.kv.apply(b); err != nil {
+		return fmt.Errorf("delete the count of %s: %w", host, err)
+	}
+	delete(t.all, key)
+	delete(t.dirty, key)
+	return nil
 }
 
 // insert puts v into a sorted list that keeps its first limit elements.

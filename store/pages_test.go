@@ -578,3 +578,44 @@ func TestPageKeysGivesEveryPageOnce(t *testing.T) {
 		t.Errorf("%d pages, want %d", len(got), len(want))
 	}
 }
+
+func TestHostsAreFoundByTheirNameAndForgotten(t *testing.T) {
+	dir := t.TempDir()
+	s := openStore(t, store.Options{Dir: dir})
+	visit := func(url string) {
+		s.AddVisit(page.KeyOf(url), store.Visit{URL: url, Source: page.Local})
+	}
+	for _, host := range []string{"a.test", "a.test:8080", "a.test.example", "b.a.test", "[::1]:80", "[::1]"} {
+		visit("https://" + host + "/")
+	}
+	for _, c := range []struct {
+		name string
+		want []string
+	}{
+		{"a.test", []string{"a.test", "a.test:8080"}},
+		{"::1", []string{"[::1]", "[::1]:80"}},
+		{"test", nil},
+	} {
+		if got := s.HostsNamed(c.name); !slices.Equal(got, c.want) {
+			t.Errorf("HostsNamed(%q) = %q, want %q", c.name, got, c.want)
+		}
+	}
+	visit("https://a.test/again")
+	for range 2 {
+		if err := s.DeleteHostTotal("a.test"); err != nil {
+			t.Fatal(err)
+		}
+		if got := s.HostTotal("a.test"); got.Visits != 0 {
+			t.Errorf("%d visits are counted", got.Visits)
+		}
+		closeStore(t, s)
+		s = openStore(t, store.Options{Dir: dir})
+	}
+	if got, want := s.HostsNamed("a.test"), []string{"a.test:8080"}; !slices.Equal(got, want) {
+		t.Errorf("left are %q, want %q", got, want)
+	}
+	visit("https://a.test/later")
+	if got := s.HostTotal("a.test"); got.Visits != 1 {
+		t.Errorf("%d visits are counted, want the later one", got.Visits)
+	}
+}

@@ -3,6 +3,7 @@ package store
 import (
 	"encoding/json"
 	"maps"
+	"slices"
 	"strings"
 
 	"github.com/readthru/readthru/page"
@@ -38,6 +39,28 @@ func (s *Store) PagesByHost() map[string]int {
 		return true
 	})
 	return hosts
+}
+
+// HostsNamed returns the hosts with a name, in lower case, of which there are pages, stored responses or counts: each
+// with its port, unless that is the default.
+func (s *Store) HostsNamed(name string) []string {
+	if strings.Contains(name, ":") {
+		name = "[" + name + "]"
+	}
+	s.flushCounts()
+	s.settle()
+	var hosts []string
+	for _, class := range []string{"hp/", "h/", hostTallyKey("")} {
+		s.kv.walk(scan{prefix: class + name, keys: true}, func(key string, _ []byte) bool {
+			host, _, _ := strings.Cut(key[len(class):], "/")
+			if host == name || strings.HasPrefix(host, name+":") {
+				hosts = append(hosts, host)
+			}
+			return true
+		})
+	}
+	slices.Sort(hosts)
+	return slices.Compact(hosts)
 }
 
 // totals is what z/totals holds. The writer commits the changes of a batch in the batch's own transaction, so that
