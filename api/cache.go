@@ -165,6 +165,24 @@ type SiteQuery struct {
 	Limit int    `query:"limit" range:"1,500" doc:"how many hosts without exception at most, 1 to 500; default 100"`
 }
 
+// SiteRemoval names a host of which all is to be removed, at all its ports.
+type SiteRemoval struct {
+	Host   string `path:"host"`
+	DryRun bool   `query:"dry_run" doc:"1: say how much would be removed, and remove nothing"`
+}
+
+// RemovedSite says what was removed of a host, or would be. What stays are rules, notes, the documents of knowledge
+// bases that are not pages, the ledger of disclosures, and files elsewhere: backups, exports, recordings.
+type RemovedSite struct {
+	Host      string `json:"host"`
+	Pages     int    `json:"pages"`               // with their versions, renditions and visits
+	Responses int    `json:"responses,omitempty"` // besides those of the pages; not counted by a dry run
+	Facts     int    `json:"facts"`               // that were learnt
+	Visits    int64  `json:"visits"`              // that were counted
+	Requests  int    `json:"requests"`            // in the log, those of other hosts that name this one too
+	Rules     int    `json:"rules"`               // that name it, and stay
+}
+
 // ProposedRecipe is a recipe that somebody should look at.
 type ProposedRecipe struct {
 	Text string `json:"text"`

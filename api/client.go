@@ -219,6 +219,11 @@ func (c *Client) ForgetHosts(ctx context.Context, trait store.Trait) (*Removed, 
 	return call(ctx, c, forgetHosts, HostsQuery{HostQuery{string(trait)}, trait == ""})
 }
 
+// RemoveSite removes all that is kept of a host. With dry nothing is removed.
+func (c *Client) RemoveSite(ctx context.Context, host string, dry bool) (*RemovedSite, error) {
+	return call(ctx, c, removeSite, SiteRemoval{host, dry})
+}
+
 // Context lists what a session has fetched; with a URL only that page, with its content.
 func (c *Client) Context(ctx context.Context, session, raw string) (*Context, error) {
 	return call(ctx, c, getContext, ContextRef{session, raw})

@@ -150,6 +150,8 @@ var (
 		"lists the hosts with the most visits, with what is done with them and why")
 	getSite = op[HostRef, Site](reads, "getSite", "GET /api/v1/sites/{host}",
 		"returns what is done with a host and why, its rules and what was learnt about it")
+	removeSite = op[SiteRemoval, RemovedSite](admins, "removeSite", "DELETE /api/v1/sites/{host}",
+		"removes all that is kept of a host: pages, stored responses, what was learnt, counts, and requests that name it")
 	getFleet = op[None, FleetState](reads, "getFleet", "GET /api/v1/fleet",
 		"returns this node's part in its fleet, and the fleet's nodes")
 	getSwitches = op[None, Switches](reads, "getSwitches", "GET /api/v1/switches",

@@ -109,6 +109,7 @@ var handlers = map[string]handler{
 	"listHosts":            serves((*Server).listHosts),
 	"getHost":              serves((*Server).getHost),
 	"forgetHost":           serves((*Server).forgetHost),
+	"removeSite":           serves((*Server).removeSite),
 	"forgetHosts":          serves((*Server).forgetHosts),
 	"listRules":            serves((*Server).listRules),
 	"addRule":              serves((*Server).addRule),

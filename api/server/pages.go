@@ -106,17 +106,25 @@ func (s *Server) deletePage(_ context.Context, ref api.PageRef) (*api.Deleted, e
 		}
 		return nil, err
 	}
+	if err := s.removePage(key, p); err != nil {
+		return nil, err
+	}
+	return &api.Deleted{Deleted: true}, nil
+}
+
+// removePage removes a page, its versions and its stored responses.
+func (s *Server) removePage(key page.Key, p *page.Page) error {
 	if err := s.o.Store.DeletePage(key); err != nil {
-		return nil, fmt.Errorf("delete page %s: %w", p.URL, err)
+		return fmt.Errorf("delete page %s: %w", p.URL, err)
 	}
 	for _, raw := range slices.Compact([]string{p.URL, p.FinalURL}) {
 		if uri, err := cacheURI(raw); err == nil {
 			if _, err := s.o.Store.DeleteResponses(uri); err != nil {
-				return nil, fmt.Errorf("delete stored responses of %s: %w", raw, err)
+				return fmt.Errorf("delete stored responses of %s: %w", raw, err)
 			}
 		}
 	}
-	return &api.Deleted{Deleted: true}, nil
+	return nil
 }
 
 // versions finds a page and its versions, newest first.

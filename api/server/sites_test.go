@@ -95,3 +95,55 @@ func TestSitesThatAreTreatedDifferentlyComeFirst(t *testing.T) {
 		t.Errorf("rules: %+v, %v; want the first one used now", rules, err)
 	}
 }
+
+func TestAHostIsForgottenWhole(t *testing.T) {
+	eachClient(t, nil, func(t *testing.T, w *world, ops *api.Client) {
+		t.Helper()
+		ctx := t.Context()
+		for _, raw := range []string{pageURL, "https://example.com/site/one", "https://www.example.com/page"} {
+			if _, err := ops.Fetch(ctx, api.FetchRequest{URL: raw}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if _, _, err := w.store.Learn("example.com", store.Negotiates, "", "", time.Now()); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := ops.AddRule(ctx, api.RuleFields{Host: "example.com", TTL: "1h"}); err != nil {
+			t.Fatal(err)
+		}
+		want := api.RemovedSite{Host: "example.com", Pages: 2, Facts: 1, Visits: 2, Requests: 2, Rules: 1}
+		for _, dry := range []bool{true, false} {
+			got, err := ops.RemoveSite(ctx, "Example.com", dry)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got.Responses = 0 // those of pages went with them
+			if *got != want {
+				t.Errorf("dry run %v: %+v, want %+v", dry, *got, want)
+			}
+		}
+		site, err := ops.Site(ctx, "example.com")
+		if err != nil || site.Visits != 0 || len(site.Facts) != 0 || len(site.Rules) != 1 {
+			t.Errorf("the site is %+v, %v", site, err)
+		}
+		for _, host := range w.store.HostsNamed("example.com") {
+			t.Errorf("%s is still counted", host)
+		}
+		pages, err := ops.Pages(ctx, api.PageQuery{})
+		if err != nil || len(pages.Pages) != 1 || pages.Pages[0].URL != "https://www.example.com/page" {
+			t.Errorf("pages: %+v, %v", pages, err)
+		}
+		visits, err := ops.Visits(ctx, api.VisitQuery{})
+		if err != nil || len(visits.Visits) != 1 {
+			t.Errorf("visits: %+v, %v", visits, err)
+		}
+		log, err := ops.Requests(ctx, api.RequestQuery{})
+		if err != nil || len(log.Requests) != 1 || log.Requests[0].URL != "https://www.example.com/page" {
+			t.Errorf("the log: %+v, %v", log, err)
+		}
+		cached, err := ops.Cached(ctx, pageURL, false)
+		if err != nil || len(cached.Entries) != 0 {
+			t.Errorf("stored responses: %+v, %v", cached, err)
+		}
+	})
+}

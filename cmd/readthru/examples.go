@@ -54,6 +54,7 @@ var examples = map[string]string{
 	"site":                "readthru site list",
 	"site show":           "readthru site show go.dev",
 	"site forget":         "readthru site forget go.dev",
+	"site rm":             "readthru site rm go.dev --dry-run",
 	"site check":          "readthru site check https://go.dev/doc/",
 	"site rule":           "readthru site rule add '*.example.com' --action tunnel",
 	"site rule add":       "readthru site rule add '*.example.com' --action tunnel",

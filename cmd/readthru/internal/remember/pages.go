@@ -249,7 +249,7 @@ func (p *program) removeHost(c *cli.Context, b *api.Client, host string) error {
 		p.Note("would remove %s", terminal.Count(len(pages), "page"))
 		return nil
 	}
-	p.Note("the log of requests and the counts of visits keep the addresses: readthru log clear forgets all requests")
+	p.Note("the log and the counts of visits keep its addresses: readthru site rm %s removes them, too", host)
 	return p.Done(c, api.Removed{Removed: len(pages)}, "removed %s", terminal.Count(len(pages), "page"))
 }
 

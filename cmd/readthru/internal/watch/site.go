@@ -15,7 +15,7 @@ func (p *program) siteCommand() *cli.Command {
 		Name: "site", Usage: "show how sites are treated and what was learnt about them; rules and recipes",
 		Subcommands: []*cli.Command{
 			command.Named("list", p.sitesCommand()), p.siteShowCommand(), learnt, command.Sub(hosts, "forget"),
-			command.Named("rule", p.rulesCommand()), p.recipeCommand(), p.checkCommand(),
+			p.siteRemoveCommand(), command.Named("rule", p.rulesCommand()), p.recipeCommand(), p.checkCommand(),
 		},
 	}
 }

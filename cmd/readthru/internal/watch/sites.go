@@ -90,6 +90,44 @@ func (p *program) siteShowCommand() *cli.Command {
 	}
 }
 
+// siteRemoveCommand is for people who want a host forgotten whole.
+func (p *program) siteRemoveCommand() *cli.Command {
+	return &cli.Command{
+		Name: "rm", ArgsUsage: "HOST",
+		Usage: "remove all that is kept of a host, at all its ports",
+		Description: "Its pages go with their versions and visits, its stored responses, what was learnt about it, its " +
+			"counts, and the requests in the log that name it, in files too. Rules, notes, imported documents of knowledge " +
+			"bases, the list of what left this machine, backups, exports and recordings stay. readthru store compact then " +
+			"removes the bytes.",
+		Flags: []cli.Flag{
+			&cli.BoolFlag{Name: "dry-run", Usage: "say how much would be removed, and remove nothing"}, command.JSONFlag(),
+		},
+		Action: func(c *cli.Context) error {
+			host, err := command.OneArg(c.Args().Slice(), "HOST")
+			if err != nil {
+				return err
+			}
+			return p.WithClient(c.Context, func(b *api.Client) error {
+				gone, err := b.RemoveSite(c.Context, host, c.Bool("dry-run"))
+				if err != nil {
+					return err
+				}
+				text := fmt.Sprintf("%s, %s, %s, %s", terminal.Count(gone.Pages, "page"), terminal.Count(gone.Visits, "visit"),
+					terminal.Count(gone.Requests, "request"), terminal.Count(gone.Facts, "fact"))
+				if c.Bool("dry-run") {
+					text = "would remove " + text + ", and its stored responses"
+				} else {
+					text = "removed " + text + ", " + terminal.Count(gone.Responses, "other stored response")
+				}
+				if gone.Rules > 0 {
+					p.Note("what stays for it: %s, see readthru site rule list", terminal.Count(gone.Rules, "rule"))
+				}
+				return p.Done(c, gone, "%s", text)
+			})
+		},
+	}
+}
+
 func (p *program) printSite(s *api.Site) error {
 	treatment := "unknown: no daemon runs"
 	if s.Treatment != "" {
