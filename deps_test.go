@@ -59,14 +59,17 @@ const policy = `
 	convert               → page, convert/pdf, convert/chars, convert/guard, convert/dom, convert/formula
 	convert               → convert/footnote
 	convert               → convert/charset, convert/xmlread, convert/css, convert/hidden, convert/pdflayout
-	convert               → convert/archive, convert/docx, convert/xlsx, convert/pptx, convert/opendocument, convert/epub
-	convert/normalise     → convert/chars, convert/dom, convert/footnote, convert/formula, convert/guard, convert/hidden
+	convert               → convert/archive, convert/docx, convert/xlsx, convert/pptx, convert/opendocument
+	convert               → convert/epub
+	convert/normalise     → convert/chars, convert/dom, convert/footnote, convert/formula, convert/guard
+	convert/normalise     → convert/hidden
 	convert/normalise     → lazy, convert/links, convert/css
 	convert/mdwrite       → convert/chars, convert/dom, convert/guard
 	convert/head          → page, lazy, convert/chars, convert/dom
 	convert/signs         → lazy, convert/chars, convert/dom, convert/guard, convert/hidden
 	convert/rules         → page, lazy, convert/chars, convert/dom, convert/guard, convert/head, convert/links
-	convert               → convert/mhtml, convert/links, convert/normalise, convert/mdwrite, convert/head, convert/signs
+	convert               → convert/mhtml, convert/links, convert/normalise, convert/mdwrite, convert/head
+	convert               → convert/signs
 	convert/judge         → convert/chars, convert/dom, convert/guard, convert/head, convert/normalise, convert/rules
 	convert/judge         → convert/signs, page
 	convert/corpustest    →
@@ -111,9 +114,11 @@ const policy = `
 	cmd/readthru/settings → cmd/readthru/terminal, page, strictyaml, wholefile, users, releases, botauth, certs, llm
 	cmd/readthru/settings → fleet, fetch, api, api/firecrawl
 	cmd/readthru/daemon   → cmd/readthru/terminal, cmd/readthru/settings, wholefile, releases, service, store, api
-	cmd/readthru/agentsetup → cmd/readthru/terminal, cmd/readthru/settings, cmd/readthru/daemon, wholefile, agents, service
+	cmd/readthru/agentsetup → cmd/readthru/terminal, cmd/readthru/settings, cmd/readthru/daemon, wholefile, agents
+	cmd/readthru/agentsetup → service
 	cmd/readthru/wiring   → cmd/readthru/terminal, cmd/readthru/settings, cmd/readthru/daemon, cmd/readthru/agentsetup
-	cmd/readthru/wiring   → page, clip, fault, wholefile, releases, users, journal, botauth, certs, llm, summary, symbols
+	cmd/readthru/wiring   → page, clip, fault, wholefile, releases, users, journal, botauth, certs, llm, summary
+	cmd/readthru/wiring   → symbols
 	cmd/readthru/wiring   → render, convert, store, cache, knowledge, fleet, fetch, fetch/github, proxy, crawl, api
 	cmd/readthru/wiring   → api/server, api/firecrawl, mcp, ui
 	cmd/readthru/command  → cmd/readthru/terminal, cmd/readthru/settings, cmd/readthru/daemon, cmd/readthru/wiring
@@ -130,7 +135,8 @@ const policy = `
 	cmd/readthru/read     → releases, recipe, recording, summary, certs, convert, knowledge/outline, fetch, proxy, mcp
 	cmd/readthru/remember → convert, knowledge
 	cmd/readthru/watch    → users, journal, recipe, store, fleet, fetch/sitecheck
-	cmd/readthru/setup    → cmd/readthru/agentsetup, clip, agents, service, releases, botauth, certs, llm, convert, render
+	cmd/readthru/setup    → cmd/readthru/agentsetup, clip, agents, service, releases, botauth, certs, llm, convert
+	cmd/readthru/setup    → render
 	cmd/readthru/setup    → store, fleet, knowledge, fetch
 	cmd/readthru/operate  → users, store, knowledge
 	cmd/readthru          → cmd/readthru/terminal, cmd/readthru/settings, cmd/readthru/command, releases, agents, api

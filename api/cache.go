@@ -130,8 +130,8 @@ type Site struct {
 	Visits int64  `json:"visits"` // deliveries of its pages
 	Hits   int64  `json:"hits"`   // of these, from the cache
 
-	// Treatment is intercept, tunnel or block, and Why the reason: rule, default, local, paused, "blocked domain", or the
-	// preset with its category. Empty if no proxy runs. Single clients may be tunnelled because of a fact.
+	// Treatment is intercept, tunnel or block, and Why the reason: rule, default, local, paused, "blocked domain", or
+	// the preset with its category. Empty if no proxy runs. Single clients may be tunnelled because of a fact.
 	Treatment string `json:"treatment,omitempty"`
 	Why       string `json:"why,omitempty"`
 

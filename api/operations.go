@@ -106,7 +106,8 @@ var (
 		"stays open; a daemon that a command started keeps running while the request is open", "text/plain")
 	stopDaemon = op[Stopping, Stopped](admins, "stopDaemon", "POST /api/v1/stop",
 		"has the daemon stop; the answer comes before that")
-	flushStore = op[None, Flushed](writes, "flushStore", "POST /api/v1/flush", "waits until all that was read is on disk")
+	flushStore = op[None, Flushed](writes, "flushStore", "POST /api/v1/flush",
+		"waits until all that was read is on disk")
 
 	listCached = op[CacheQuery, CacheEntries](reads, "listCached", "GET /api/v1/cache",
 		"lists the stored responses of a URL")
@@ -242,7 +243,8 @@ var (
 		"creates a knowledge base from a pack, which is the content", "", takesBytes, takes(MaxPack),
 		answers[knowledge.Base])
 
-	listJobs  = op[None, JobList](reads, "listJobs", "GET /api/v1/jobs", "lists the jobs that run and the last that ended")
+	listJobs = op[None, JobList](reads, "listJobs", "GET /api/v1/jobs",
+		"lists the jobs that run and the last that ended")
 	getJob    = op[JobRef, Job](reads, "getJob", "GET /api/v1/jobs/{id}", "returns a job as it is now")
 	cancelJob = op[JobRef, Job](writes, "cancelJob", "DELETE /api/v1/jobs/{id}", "cancels a job")
 	watchJob  = stream[JobRef](reads, "watchJob", "GET /api/v1/jobs/{id}/events",

@@ -13,7 +13,7 @@ import (
 type Totals struct {
 	Pages, Visits, Versions    int64
 	VisitsBySource             map[page.Source]int64
-	Responses, ResponseBytes   int64 // stored responses, and the bytes of their bodies as received (equal ones count once)
+	Responses, ResponseBytes   int64 // stored responses, and the bytes of their bodies as received, equal ones once
 	MarkdownTokens, HTMLTokens int64 // summed over visits
 }
 

@@ -54,7 +54,8 @@ type Entry struct {
 	URL    string `json:"url"`
 	Status int    `json:"status"`
 
-	// Outcome is one word for what was done; Why says it in a sentence. Section is the section of a standard that decided.
+	// Outcome is one word for what was done; Why says it in a sentence. Section is the section of a standard that
+	// decided.
 	Outcome string `json:"outcome,omitempty"`
 	Why     string `json:"why,omitempty"`
 	Section string `json:"section,omitempty"`

@@ -43,8 +43,8 @@ func (p *program) pagesCommand() *cli.Command {
 					"are. Without them, diff prints the last change.", Flags: []cli.Flag{command.JSONFlag()}, Action: p.diffPage,
 			},
 			{
-				Name: "outline", Usage: "print the headings of a page", ArgsUsage: "URL|DOC", Flags: []cli.Flag{command.JSONFlag()},
-				Action: p.outlinePage,
+				Name: "outline", Usage: "print the headings of a page", ArgsUsage: "URL|DOC",
+				Flags: []cli.Flag{command.JSONFlag()}, Action: p.outlinePage,
 			},
 			{
 				Name: "section", Usage: "print the section under a heading", ArgsUsage: "URL|DOC HEADING",
