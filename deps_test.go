@@ -76,7 +76,8 @@ const policy = `
 	convert/formats       → lazy, convert/chars, convert/guard, convert/mdwrite, convert/normalise, convert/pdflayout
 	convert               → convert/rules, convert/judge, convert/formats
 	recipe                → page, convert, strictyaml
-	store                 → page, users
+	store/lru             →
+	store                 → page, users, store/lru
 	summary               → page, llm
 	agents                → page
 	cache                 → page, store, httpfield

@@ -198,7 +198,7 @@ func (s *Store) deleteUnreferred(sum Sum, now time.Time) (more []Sum) {
 	if len(b.ops) > 0 {
 		_ = s.kv.apply(b) // refused only when the store is closing; the sweep finds the body again
 	}
-	s.bodies.remove(sum)
+	s.bodies.Remove(sum)
 	return more
 }
 
@@ -225,7 +225,7 @@ func (s *Store) deleteWaiting() {
 // markDamaged records that parts of a body are damaged. The body counts as missing from then on, and the next reference
 // writes it again.
 func (s *Store) markDamaged(sum Sum) {
-	s.bodies.remove(sum)
+	s.bodies.Remove(sum)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	b := &batch{must: true}

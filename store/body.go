@@ -22,7 +22,7 @@ type Body struct {
 
 // Body opens a stored body. The error is ErrNotFound when it does not exist or its beginning is damaged.
 func (s *Store) Body(sum Sum) (*Body, error) {
-	if whole, ok := s.bodies.get(sum); ok {
+	if whole, ok := s.bodies.Get(sum); ok {
 		return &Body{s: s, sum: sum, length: int64(len(whole)), part: whole}, nil
 	}
 	s.pins.pin(sum) // before looking: what is found must not go
@@ -47,7 +47,7 @@ func (s *Store) openBody(sum Sum) (*Body, error) {
 		return nil, ErrNotFound
 	}
 	if b.length <= maxHotBody {
-		s.bodies.add(sum, b.part, b.length)
+		s.bodies.Add(sum, b.part, b.length)
 	}
 	return b, nil
 }
@@ -73,7 +73,7 @@ func (b *Body) load(number int) error {
 	if b.part != nil && b.number == number {
 		return nil
 	}
-	if whole, ok := b.s.bodies.get(b.sum); ok && number == 0 {
+	if whole, ok := b.s.bodies.Get(b.sum); ok && number == 0 {
 		b.part, b.number = whole, number
 		return nil
 	}
@@ -186,7 +186,7 @@ func (s *Store) Content(sum Sum) ([]byte, error) { return s.readShort(sum) }
 
 // readShort is readWhole without a look at the manifest: most renditions have one part, shorter than a part can be.
 func (s *Store) readShort(sum Sum) ([]byte, error) {
-	if whole, ok := s.bodies.get(sum); ok {
+	if whole, ok := s.bodies.Get(sum); ok {
 		return whole, nil
 	}
 	if part, err := s.kv.get(partKey(sum, 0)); err == nil && len(part) < partSize {

@@ -374,7 +374,7 @@ func (k *kv) applyReserved(reserved int64, batches ...*batch) error {
 		b.last = b.seq + uint64(len(batches)-1-n)
 		for i := range b.ops {
 			o := &b.ops[i]
-			k.decoded.remove(o.key)
+			k.decoded.Remove(o.key)
 			k.onChange(o.key)
 			if !o.ifDamaged {
 				k.pending[o.key] = pending{o.value, o.gone, b.seq}

@@ -99,7 +99,7 @@ func TestTablesAreLetGoUnderReaders(t *testing.T) {
 					more = false
 				default:
 				}
-				s.bodies.clear()
+				s.bodies.Clear()
 				readAll()
 				s.kv.letGo(0)
 			}

@@ -3,7 +3,7 @@ package store
 import (
 	"sync"
 
-	"github.com/hashicorp/golang-lru/v2/simplelru"
+	"github.com/readthru/readthru/store/lru"
 )
 
 // DefaultDecoded is Options.Decoded unless that is set.
@@ -20,68 +20,15 @@ func tiersOf(n int64) tiers {
 	return tiers{bodies: n * 6 / 19, renditions: n * 6 / 19, responses: n * 4 / 19, records: n * 3 / 19}
 }
 
-// weighed is an LRU bounded by the weight of its values, in bytes. Values are shared: never change them.
-type weighed[K comparable, V any] struct {
-	mu     sync.Mutex
-	lru    *simplelru.LRU[K, weight[V]]
-	weight int64
-	max    int64
-}
-
-type weight[V any] struct {
-	value V
-	bytes int64
-}
-
-func newWeighed[K comparable, V any](max int64) *weighed[K, V] {
-	c := &weighed[K, V]{max: max}
-	// Bounded by weight: the number is only a limit that is never reached.
-	c.lru, _ = simplelru.NewLRU(1<<30, func(_ K, v weight[V]) { c.weight -= v.bytes })
-	return c
-}
-
-func (c *weighed[K, V]) get(key K) (V, bool) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	v, ok := c.lru.Get(key)
-	return v.value, ok
-}
-
-func (c *weighed[K, V]) add(key K, value V, bytes int64) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.lru.Remove(key) // Add would replace without telling the old weight
-	if bytes > c.max/4 {
-		return
-	}
-	c.lru.Add(key, weight[V]{value, bytes})
-	c.weight += bytes
-	for c.weight > c.max {
-		c.lru.RemoveOldest()
-	}
-}
-
-func (c *weighed[K, V]) remove(key K) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.lru.Remove(key)
-}
-
-func (c *weighed[K, V]) clear() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.lru.Purge()
-}
-
 // responseCache keeps decoded stored responses by URI. A reader notes the generation before it loads from disk. What it
 // loaded is kept only if no URI of the same stripe changed since.
 type responseCache struct {
 	mu   sync.Mutex
 	gens [256]uint32
-	all  *weighed[string, []*Response]
+	all  *lru.Cache[string, []*Response]
 }
 
-func (c *responseCache) init(max int64) { c.all = newWeighed[string, []*Response](max) }
+func (c *responseCache) init(max int64) { c.all = lru.New[string, []*Response](max) }
 
 func (c *responseCache) generation(u uriKey) uint32 {
 	c.mu.Lock()
@@ -94,7 +41,7 @@ func (c *responseCache) loaded(uri string, u uriKey, generation uint32, list []*
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.gens[u[0]] == generation {
-		c.all.add(uri, list, weigh(uri, list))
+		c.all.Add(uri, list, weigh(uri, list))
 	}
 }
 
@@ -104,10 +51,10 @@ func (c *responseCache) changed(uri string, u uriKey, list []*Response) {
 	defer c.mu.Unlock()
 	c.gens[u[0]]++
 	if len(list) == 0 {
-		c.all.remove(uri)
+		c.all.Remove(uri)
 		return
 	}
-	c.all.add(uri, list, weigh(uri, list))
+	c.all.Add(uri, list, weigh(uri, list))
 }
 
 func (c *responseCache) clear() {
@@ -116,7 +63,7 @@ func (c *responseCache) clear() {
 	for i := range c.gens {
 		c.gens[i]++
 	}
-	c.all.clear()
+	c.all.Clear()
 }
 
 // weigh estimates what a list takes in memory.
@@ -140,9 +87,9 @@ func weigh(uri string, list []*Response) int64 {
 // forgetUnwritten clears the caches in memory after writes were given up: they may hold records that are not on disk.
 func (s *Store) forgetUnwritten() {
 	s.hot.clear()
-	s.renditions.clear()
-	s.bodies.clear()
-	s.kv.decoded.clear()
+	s.renditions.Clear()
+	s.bodies.Clear()
+	s.kv.decoded.Clear()
 	s.feed.tell(AllRecords)
 }
 

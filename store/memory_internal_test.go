@@ -21,7 +21,7 @@ func TestDecodedRecordsKeepToTheirBudget(t *testing.T) {
 		}
 	}()
 	weights := func() [4]int64 {
-		return [4]int64{s.bodies.weight, s.renditions.weight, s.hot.all.weight, s.kv.decoded.weight}
+		return [4]int64{s.bodies.Weight(), s.renditions.Weight(), s.hot.all.Weight(), s.kv.decoded.Weight()}
 	}
 	for i := range 400 {
 		url := fmt.Sprint("https://a.test/", i)

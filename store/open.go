@@ -22,6 +22,7 @@ import (
 
 	"github.com/readthru/readthru/internal/fault"
 	"github.com/readthru/readthru/page"
+	"github.com/readthru/readthru/store/lru"
 )
 
 const (
@@ -86,8 +87,8 @@ func open(o Options, d disk) (*Store, error) {
 		log:       o.Log, chores: make(chan struct{}, 1), counts: make(chan struct{}, 1), reclaims: make(chan struct{}, 1),
 		added:      make(chan struct{}, 1),
 		purges:     purgeLog{added: make(chan struct{}, 1)},
-		bodies:     newWeighed[Sum, []byte](tiers.bodies),
-		renditions: newWeighed[string, *Rendition](tiers.renditions),
+		bodies:     lru.New[Sum, []byte](tiers.bodies),
+		renditions: lru.New[string, *Rendition](tiers.renditions),
 		kv: &kv{
 			most: o.Memory / 5 * 4,
 			seal: seal, log: o.Log, dir: o.Dir, disk: d, pending: map[string]pending{}, decoded: newDecoded(tiers.records),
@@ -105,7 +106,7 @@ func open(o Options, d disk) (*Store, error) {
 	s.kv.onDrop = s.forgetUnwritten
 	s.kv.onChange = func(key string) {
 		if isRendition(key) {
-			s.renditions.remove(key)
+			s.renditions.Remove(key)
 		}
 		s.feed.keyChanged(key)
 	}

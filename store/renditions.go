@@ -106,7 +106,7 @@ func (s *Store) PutPageRendition(k page.Key, r *Rendition) error {
 }
 
 func (s *Store) rendition(key, recipe string) (*Rendition, error) {
-	if r, ok := s.renditions.get(key); ok {
+	if r, ok := s.renditions.Get(key); ok {
 		if r.Recipe != recipe {
 			return nil, ErrNotFound
 		}
@@ -145,7 +145,7 @@ func (s *Store) keepHot(key string, r *Rendition) {
 				size += len(u) + 16
 			}
 		}
-		s.renditions.add(key, r, int64(size))
+		s.renditions.Add(key, r, int64(size))
 	}
 }
 

@@ -48,7 +48,7 @@ const (
 
 // Responses returns the stored responses of a URI, newest first; none is no error. Hot ones come from memory.
 func (s *Store) Responses(uri string) ([]*Response, error) {
-	if list, ok := s.hot.all.get(uri); ok {
+	if list, ok := s.hot.all.Get(uri); ok {
 		return list, nil
 	}
 	u := uriKeyOf(uri)
@@ -112,7 +112,7 @@ func (s *Store) PutResponse(r *Response, content io.Reader, obsolete func(*Respo
 	}
 	r.ID, r.Body, r.Length = stored.ID, stored.Body, stored.Length
 	if whole := c.whole(); whole != nil {
-		s.kv.ifKept(drops, func() { s.bodies.add(c.sum, whole, c.length) })
+		s.kv.ifKept(drops, func() { s.bodies.Add(c.sum, whole, c.length) })
 	}
 	if s.kv.totals().Bytes > s.maxSize.Load() {
 		s.wakeHousekeeper()
@@ -128,7 +128,7 @@ func (s *Store) putResponse(r *Response, c *content, obsolete func(*Response) bo
 	drops := s.kv.givenUp()
 	b := &batch{}
 	v, list := variants{URL: r.URL}, []*Response(nil)
-	if known, ok := s.hot.all.get(r.URL); !ok || len(known) > 0 {
+	if known, ok := s.hot.all.Get(r.URL); !ok || len(known) > 0 {
 		v, list = s.loadResponses(b, r.URL, u)
 	}
 	before := s.refer(b, c, true, now)

@@ -13,6 +13,7 @@ import (
 	"github.com/hashicorp/golang-lru/v2/simplelru"
 
 	"github.com/readthru/readthru/page"
+	"github.com/readthru/readthru/store/lru"
 )
 
 // ErrNotFound is returned for a record that does not exist or is damaged.
@@ -127,8 +128,8 @@ type Store struct {
 	deletions *simplelru.LRU[page.Key, time.Time]
 
 	hot        responseCache
-	bodies     *weighed[Sum, []byte]
-	renditions *weighed[string, *Rendition]
+	bodies     *lru.Cache[Sum, []byte]
+	renditions *lru.Cache[string, *Rendition]
 	pins       pins
 	tallies    tallies
 	visits     visitLog

@@ -350,7 +350,7 @@ func (k *kv) drop(batches []*batch, why error) {
 	for _, b := range batches {
 		k.live.add(b.delta, -1)
 		for i := range b.ops {
-			k.decoded.remove(b.ops[i].key)
+			k.decoded.Remove(b.ops[i].key)
 		}
 	}
 	k.seq++ // a reader of one of them must not keep it
