@@ -77,7 +77,8 @@ const policy = `
 	convert               → convert/rules, convert/judge, convert/formats
 	recipe                → page, convert, strictyaml
 	store/lru             →
-	store                 → page, users, store/lru
+	store/wire            → page
+	store                 → page, users, store/lru, store/wire
 	summary               → page, llm
 	agents                → page
 	cache                 → page, store, httpfield

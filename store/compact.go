@@ -11,6 +11,7 @@ import (
 	"github.com/dgraph-io/badger/v4/y"
 
 	"github.com/readthru/readthru/page"
+	"github.com/readthru/readthru/store/wire"
 )
 
 // compactKey is a record that exists only while the engine is compacted.
@@ -158,7 +159,7 @@ func (s *Store) deleteStray() (int, error) {
 	known := map[page.Key]bool{}
 	s.kv.walk(scan{prefix: "p/"}, func(_ string, value []byte) bool {
 		var record pageRecord
-		if unmarshal(value, &record) {
+		if wire.Unmarshal(value, &record) {
 			for _, raw := range []string{record.Page.URL, record.Page.FinalURL, record.Page.NormalizedURL} {
 				known[keyOf(raw)] = true
 			}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/readthru/readthru/page"
+	"github.com/readthru/readthru/store/wire"
 )
 
 const (
@@ -41,17 +42,17 @@ func (t *tally) merge(o tally) {
 }
 
 func (t tally) encode() []byte {
-	var e encoder
+	var e wire.Encoder
 	for _, n := range []int64{t.N, t.Hits, t.First, t.Last, t.Listed} {
-		e.int(n)
+		e.Int(n)
 	}
 	return e
 }
 
 func decodeTally(b []byte) tally {
-	d := decoder{b: b}
-	t := tally{N: d.int(), Hits: d.int(), First: d.int(), Last: d.int(), Listed: d.int()}
-	if !d.ok() {
+	d := wire.NewDecoder(b)
+	t := tally{N: d.Int(), Hits: d.Int(), First: d.Int(), Last: d.Int(), Listed: d.Int()}
+	if !d.OK() {
 		return tally{}
 	}
 	return t

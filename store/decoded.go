@@ -1,6 +1,10 @@
 package store
 
-import "github.com/readthru/readthru/store/lru"
+import (
+	"github.com/readthru/readthru/store/lru"
+
+	"github.com/readthru/readthru/store/wire"
+)
 
 // decoded keeps records that are read with every request as the values they stand for, and which of them are not there.
 // A write to a key takes it out; so what it says is what [kv.get] would.
@@ -23,7 +27,7 @@ func decode[T any](k *kv, key string) (*T, error) {
 	record := new(T)
 	value, err := k.get(key)
 	if err == nil {
-		if !unmarshal(value, record) {
+		if !wire.Unmarshal(value, record) {
 			k.damaged.Add(1)
 			return nil, ErrNotFound
 		}

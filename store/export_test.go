@@ -4,6 +4,8 @@ import (
 	"time"
 
 	"github.com/dgraph-io/badger/v4"
+
+	"github.com/readthru/readthru/store/wire"
 )
 
 // OpenWithSpace is Open on a disk whose space the test decides.
@@ -30,7 +32,7 @@ func OpenWithSync(o Options, begun func()) (*Store, error) {
 // SetSchema overwrites the schema record.
 func (s *Store) SetSchema(version, oldestReader int) error {
 	b := &batch{}
-	b.set(schemaKey, encodeJSON(schema{version, oldestReader}))
+	b.set(schemaKey, wire.JSON(schema{version, oldestReader}))
 	return s.kv.apply(b)
 }
 

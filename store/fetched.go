@@ -12,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/readthru/readthru/page"
+	"github.com/readthru/readthru/store/wire"
 )
 
 // The limits of sets. What exceeds them is removed, the oldest first.
@@ -136,10 +137,10 @@ func encodeFetched(p *page.Page, edition int) []byte {
 	r.Info = page.Info{}
 	r.ContentFormat = cmp.Or(r.ContentFormat, "markdown")
 	r.FetchedAt = cmp.Or(r.FetchedAt, time.Now().UTC().Truncate(time.Second))
-	value := encodeJSON(&r)
+	value := wire.JSON(&r)
 	if len(value) > maxTxnBytes/8 {
 		r.Meta = nil
-		value = encodeJSON(&r)
+		value = wire.JSON(&r)
 	}
 	return value
 }
@@ -367,30 +368,30 @@ func (s *Store) fetchedList(b *batch, name string) *fetchedList {
 	if err != nil {
 		return list
 	}
-	d := decoder{b: value}
-	list.dropped = d.int()
-	for n := d.int(); n > 0 && !d.bad; n-- {
+	d := wire.NewDecoder(value)
+	list.dropped = d.Int()
+	for n := d.Int(); n > 0 && !d.Bad(); n-- {
 		var m fetched
-		copy(m.key[:], d.raw(len(m.key)))
-		copy(m.body[:], d.raw(len(m.body)))
-		m.ms, m.size = d.int(), d.int()
+		copy(m.key[:], d.Raw(len(m.key)))
+		copy(m.body[:], d.Raw(len(m.body)))
+		m.ms, m.size = d.Int(), d.Int()
 		list.members = append(list.members, m)
 	}
-	if d.bad {
+	if d.Bad() {
 		return &fetchedList{}
 	}
 	return list
 }
 
 func (l *fetchedList) encode() []byte {
-	var e encoder
-	e.int(l.dropped)
-	e.int(int64(len(l.members)))
+	var e wire.Encoder
+	e.Int(l.dropped)
+	e.Int(int64(len(l.members)))
 	for _, m := range l.members {
-		e.raw(m.key[:])
-		e.raw(m.body[:])
-		e.int(m.ms)
-		e.int(m.size)
+		e.Raw(m.key[:])
+		e.Raw(m.body[:])
+		e.Int(m.ms)
+		e.Int(m.size)
 	}
 	return e
 }
@@ -412,19 +413,19 @@ func (s *Store) sessions(b *batch) (list []session) {
 	if err != nil {
 		return nil
 	}
-	d := decoder{b: value}
-	for n := d.int(); n > 0 && !d.bad; n-- {
-		list = append(list, session{string(d.raw(int(d.int()))), d.int()})
+	d := wire.NewDecoder(value)
+	for n := d.Int(); n > 0 && !d.Bad(); n-- {
+		list = append(list, session{string(d.Raw(int(d.Int()))), d.Int()})
 	}
 	return list
 }
 
 func encodeSessions(list []session) []byte {
-	var e encoder
-	e.int(int64(len(list)))
+	var e wire.Encoder
+	e.Int(int64(len(list)))
 	for _, o := range list {
-		e.text(o.name)
-		e.int(o.ms)
+		e.Text(o.name)
+		e.Int(o.ms)
 	}
 	return e
 }

@@ -1,6 +1,10 @@
 package store
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/readthru/readthru/store/wire"
+)
 
 // FleetPosition is how far a node has taken part in a fleet. What its fields mean is the business of package fleet.
 type FleetPosition struct {
@@ -35,7 +39,7 @@ func (s *Store) FleetPosition() (p FleetPosition) {
 func (s *Store) SetFleetPosition(p FleetPosition) error {
 	s.mu.Lock()
 	b := &batch{must: true}
-	b.set(fleetKey, encodeJSON(p))
+	b.set(fleetKey, wire.JSON(p))
 	err := s.kv.apply(b)
 	s.mu.Unlock()
 	if err == nil {

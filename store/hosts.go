@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"time"
+
+	"github.com/readthru/readthru/store/wire"
 )
 
 // A Trait is a kind of thing that is learnt about a host.
@@ -263,7 +265,7 @@ func (s *Store) changeHost(name string, change func(*Host) bool) error {
 		b.must = true
 		b.del(learntKey(clean))
 	} else {
-		b.set(learntKey(clean), encodeJSON(h))
+		b.set(learntKey(clean), wire.JSON(h))
 	}
 	s.hostCount.Add(1)
 	return s.kv.apply(b)

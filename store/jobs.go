@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/readthru/readthru/page"
+	"github.com/readthru/readthru/store/wire"
 )
 
 // Job is one change of a page. The log keeps only the newest job of a page, so a consumer that lags sees only the last
@@ -57,7 +58,7 @@ func (s *Store) addJob(b *batch, j Job, old uint64) uint64 {
 	if j.Time.IsZero() {
 		j.Time = time.Now()
 	}
-	b.set(jobKey(seq), encodeJSON(jobRecord{j.Kind, Sum(j.Page), j.URL, j.Time.UnixMilli()}))
+	b.set(jobKey(seq), wire.JSON(jobRecord{j.Kind, Sum(j.Page), j.URL, j.Time.UnixMilli()}))
 	b.delta.Seq = seq
 	return seq
 }
@@ -169,7 +170,7 @@ func (s *Store) settleJobs(consumer string, seqs []uint64, retry *retryRecord) e
 		s.kv.walk(scan{prefix: "j/", from: jobKey(cursor + 1), keys: true}, func(key string, _ []byte) bool {
 			seq := binary.BigEndian.Uint64([]byte(key[len("j/"):]))
 			if seq < last && !slices.Contains(seqs, seq) {
-				b.set(retryKey(consumer, seq), encodeJSON(retryRecord{}))
+				b.set(retryKey(consumer, seq), wire.JSON(retryRecord{}))
 			}
 			return seq < last
 		})
@@ -178,7 +179,7 @@ func (s *Store) settleJobs(consumer string, seqs []uint64, retry *retryRecord) e
 	for _, seq := range seqs {
 		key := retryKey(consumer, seq)
 		if retry != nil {
-			b.set(key, encodeJSON(retry))
+			b.set(key, wire.JSON(retry))
 		} else if _, err := s.kv.get(key); err == nil { // a deletion of what is not there slows all walks over retries down
 			b.del(key)
 		}

@@ -17,6 +17,7 @@ import (
 	"github.com/dgraph-io/badger/v4"
 
 	"github.com/readthru/readthru/internal/fault"
+	"github.com/readthru/readthru/store/wire"
 )
 
 // defaultMemory is Options.Memory unless that is set.
@@ -283,7 +284,7 @@ func (k *kv) getJSON(b *batch, key string, v any) error {
 	if err != nil {
 		return err
 	}
-	if !unmarshal(value, v) {
+	if !wire.Unmarshal(value, v) {
 		k.damaged.Add(1)
 		return ErrNotFound
 	}

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"sync/atomic"
 	"time"
+
+	"github.com/readthru/readthru/store/wire"
 )
 
 // Disclosure is one request to a third party.
@@ -41,7 +43,7 @@ func (s *Store) Disclose(d Disclosure) error {
 	d.Time = d.Time.UTC()
 	b := &batch{}
 	key := ledgerKey(millis(d.Time), disclosed.Add(1))
-	b.set(key, encodeJSON(d))
+	b.set(key, wire.JSON(d))
 	err := s.kv.apply(b)
 	if err == nil {
 		err = s.kv.barrier(true)
@@ -108,7 +110,7 @@ func (s *Store) SwitchService(service string, off bool) error {
 	if err == nil {
 		slices.Sort(list)
 		b := &batch{must: true}
-		b.set(servicesKey, encodeJSON(list))
+		b.set(servicesKey, wire.JSON(list))
 		err = s.kv.apply(b)
 	}
 	s.mu.Unlock()

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/readthru/readthru/page"
+	"github.com/readthru/readthru/store/wire"
 )
 
 // PageQuery selects pages. An empty field selects all.
@@ -180,7 +181,7 @@ func (s *Store) sortedPages(q PageQuery) (pages []*page.Page, next string, err e
 	s.candidates(q.Host, add)
 	if len(top) > q.Limit {
 		top = top[:q.Limit]
-		next = encodeCursor(mark + string(encodeJSON(top[len(top)-1].position)))
+		next = encodeCursor(mark + string(wire.JSON(top[len(top)-1].position)))
 	}
 	for _, placed := range top {
 		placed.page.Record = s.told(placed.Key, &pageRecord{Page: placed.page.Record, Edition: placed.edition})
@@ -194,7 +195,7 @@ func (s *Store) candidates(host string, f func(page.Key, *pageRecord)) {
 	if host == "" {
 		s.kv.walk(scan{prefix: "p/"}, func(key string, value []byte) bool {
 			var record pageRecord
-			if unmarshal(value, &record) {
+			if wire.Unmarshal(value, &record) {
 				f(page.Key([]byte(key[len("p/"):])), &record)
 			}
 			return true

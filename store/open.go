@@ -23,6 +23,7 @@ import (
 	"github.com/readthru/readthru/internal/fault"
 	"github.com/readthru/readthru/page"
 	"github.com/readthru/readthru/store/lru"
+	"github.com/readthru/readthru/store/wire"
 )
 
 const (
@@ -340,7 +341,7 @@ func writeSchema(k *kv, t *totals) error {
 				return err
 			}
 		}
-		return txn.Set([]byte(schemaKey), k.seal.seal(schemaKey, encodeJSON(schema{schemaVersion, oldestReader})))
+		return txn.Set([]byte(schemaKey), k.seal.seal(schemaKey, wire.JSON(schema{schemaVersion, oldestReader})))
 	})
 }
 

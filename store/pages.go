@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/readthru/readthru/page"
+	"github.com/readthru/readthru/store/wire"
 )
 
 // maxVersions is how many versions of a page are kept.
@@ -112,7 +113,7 @@ func (s *Store) putPage(p *page.Record, markdown []byte, source Sum, edition int
 	} else if own {
 		record.Page.ReadAt = old.Page.ReadAt
 	}
-	b.set(pageKey(k), encodePacked(&record))
+	b.set(pageKey(k), wire.Pack(&record))
 	if err := s.tallies.list(s.kv, k, now, b, before); err != nil {
 		return false, err
 	}
@@ -174,7 +175,7 @@ func (s *Store) addVersion(b *batch, k page.Key, v versionRecord, c *content) (b
 		b.delta.Versions--
 		s.dropSummaries(b, k, list)
 	}
-	b.set(versionsKey(k), encodeJSON(list))
+	b.set(versionsKey(k), wire.JSON(list))
 	return before, dead
 }
 
@@ -223,7 +224,7 @@ func (s *Store) PageFailed(k page.Key, e page.Error) error {
 		record.Page.ReadAt = s.readAfter(k, time.Now(), &record.Page)
 	}
 	record.Page.Error = &e
-	b.set(pageKey(k), encodePacked(&record))
+	b.set(pageKey(k), wire.Pack(&record))
 	if err := s.kv.apply(b); err != nil {
 		return err
 	}

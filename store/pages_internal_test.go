@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/readthru/readthru/page"
+	"github.com/readthru/readthru/store/wire"
 )
 
 // kept says of each member of the page object where it is kept: p in the page's record, s in the record of a session's
@@ -91,7 +92,7 @@ func TestRecordsOfEarlierVersionsAreRead(t *testing.T) {
 // membersOf returns the members of v in JSON.
 func membersOf(t *testing.T, v any) (members map[string]json.RawMessage) {
 	t.Helper()
-	if err := json.Unmarshal(encodeJSON(v), &members); err != nil {
+	if err := json.Unmarshal(wire.JSON(v), &members); err != nil {
 		t.Fatal(err)
 	}
 	return members
@@ -105,7 +106,7 @@ func TestPackedRecordsKeepEachField(t *testing.T) {
 	p.Page.ReadAt = time.Unix(5, 6).UTC()
 	p.Page.GitHub.Owner, p.Page.Error.Kind = "owner", "http"
 	var got pageRecord
-	if !unmarshal(encodePacked(&p), &got) {
+	if !wire.Unmarshal(wire.Pack(&p), &got) {
 		t.Fatal("a page's record does not decode")
 	}
 	if diff := cmp.Diff(p, got); diff != "" {
@@ -128,18 +129,18 @@ func TestPackedRecordsKeepEachField(t *testing.T) {
 		}
 	}
 	var again renditionRecord
-	if !unmarshal(encodePacked(&r), &again) {
+	if !wire.Unmarshal(wire.Pack(&r), &again) {
 		t.Fatal("a rendition's record does not decode")
 	}
 	if diff := cmp.Diff(r, again); diff != "" {
 		t.Errorf("rendition (-want +got):\n%s", diff)
 	}
 	r.Links, again = nil, renditionRecord{} // as older programs wrote it
-	if !unmarshal(encodePacked(&r), &again) || !cmp.Equal(r, again) {
+	if !wire.Unmarshal(wire.Pack(&r), &again) || !cmp.Equal(r, again) {
 		t.Errorf("a rendition without links becomes %+v", again)
 	}
 	var empty pageRecord
-	if !unmarshal(encodePacked(&pageRecord{}), &empty) || !reflect.DeepEqual(empty, pageRecord{}) {
+	if !wire.Unmarshal(wire.Pack(&pageRecord{}), &empty) || !reflect.DeepEqual(empty, pageRecord{}) {
 		t.Errorf("an empty record becomes %+v", empty)
 	}
 	lengths := map[int]bool{} // of what older programs wrote
@@ -149,13 +150,13 @@ func TestPackedRecordsKeepEachField(t *testing.T) {
 			former.Page.Preferences = nil
 		}
 		var read pageRecord
-		if !unmarshal(encodePacked(&former), &read) || !cmp.Equal(former, read) {
+		if !wire.Unmarshal(wire.Pack(&former), &read) || !cmp.Equal(former, read) {
 			t.Errorf("a page of an older program becomes %+v", read)
 		}
-		lengths[len(encodePacked(&former))] = true
+		lengths[len(wire.Pack(&former))] = true
 	}
-	for n := range encodePacked(&p) {
-		if !lengths[n] && unmarshal(encodePacked(&p)[:n], &pageRecord{}) {
+	for n := range wire.Pack(&p) {
+		if !lengths[n] && wire.Unmarshal(wire.Pack(&p)[:n], &pageRecord{}) {
 			t.Errorf("the first %d bytes are a record", n)
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/readthru/readthru/page"
+	"github.com/readthru/readthru/store/wire"
 )
 
 // A Purge says that stored responses were removed on purpose: those that were received until then must not come back.
@@ -146,7 +147,7 @@ func (s *Store) notePurge(kind, value string) error {
 	}
 	p := Purge{Kind: kind, Value: value, At: time.Now().UTC().Truncate(time.Microsecond)}
 	b := &batch{must: true}
-	b.set(purgeKey(p.ID()), encodeJSON(p))
+	b.set(purgeKey(p.ID()), wire.JSON(p))
 	if err := s.kv.apply(b); err != nil {
 		return err
 	}

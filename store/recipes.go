@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"time"
+
+	"github.com/readthru/readthru/store/wire"
 )
 
 // SiteRecipe is a site recipe that was installed. What its text says is the business of package recipe.
@@ -61,7 +63,7 @@ func (s *Store) changeSiteRecipes(change func([]SiteRecipe) ([]SiteRecipe, error
 	_ = s.kv.getJSON(&batch{}, siteRecipesKey, &list) // none yet
 	list, err := change(list)
 	if err == nil {
-		value := encodeJSON(list)
+		value := wire.JSON(list)
 		if len(value) > maxSiteRecipes {
 			err = fmt.Errorf("%w: %d bytes are kept", ErrRecipes, maxSiteRecipes)
 		} else {

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/readthru/readthru/page"
+	"github.com/readthru/readthru/store/wire"
 )
 
 func FuzzRecordsOfForeignBytes(f *testing.F) {
@@ -20,8 +21,8 @@ func FuzzRecordsOfForeignBytes(f *testing.F) {
 	}
 	f.Add("e/key", r.encode())
 	f.Add("d/key", manifest{Length: 9, Refs: 1}.encode())
-	f.Add("p/key", encodePacked(&pageRecord{Page: page.Record{URL: "https://a.test/", Meta: page.Meta{"lang": "en"}}}))
-	f.Add("r/key", encodePacked(&renditionRecord{Rendition{Recipe: "x", Warnings: []string{"thin"}}, Sum{1}}))
+	f.Add("p/key", wire.Pack(&pageRecord{Page: page.Record{URL: "https://a.test/", Meta: page.Meta{"lang": "en"}}}))
+	f.Add("r/key", wire.Pack(&renditionRecord{Rendition{Recipe: "x", Warnings: []string{"thin"}}, Sum{1}}))
 	f.Add("u/key", (&variants{URL: "https://a.test/", IDs: []EntryID{{1}}}).encode())
 	f.Add("b/key", bytes.Repeat([]byte("a body "), 100))
 	f.Fuzz(func(t *testing.T, key string, b []byte) {
@@ -36,13 +37,15 @@ func FuzzRecordsOfForeignBytes(f *testing.F) {
 				t.Errorf("%+v does not decode again", v)
 			}
 		}
-		var p pageRecord
-		if len(b) > 0 && b[0] == packedForm && unmarshal(b, &p) && !unmarshal(encodePacked(&p), &pageRecord{}) {
-			t.Errorf("%+v does not decode again", p)
-		}
-		var r renditionRecord
-		if len(b) > 0 && b[0] == packedForm && unmarshal(b, &r) && !unmarshal(encodePacked(&r), &renditionRecord{}) {
-			t.Errorf("%+v does not decode again", r)
+		if len(b) > 0 && b[0] == wire.PackedForm {
+			var p pageRecord
+			if wire.Unmarshal(b, &p) && !wire.Unmarshal(wire.Pack(&p), &pageRecord{}) {
+				t.Errorf("%+v does not decode again", p)
+			}
+			var r renditionRecord
+			if wire.Unmarshal(b, &r) && !wire.Unmarshal(wire.Pack(&r), &renditionRecord{}) {
+				t.Errorf("%+v does not decode again", r)
+			}
 		}
 		decodeManifest(b)
 		decodeTally(b)

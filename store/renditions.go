@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/readthru/readthru/page"
+	"github.com/readthru/readthru/store/wire"
 )
 
 // Rendition is markdown made from a source, with what readers would otherwise count and hash again. Renditions
@@ -162,7 +163,7 @@ func (s *Store) putRendition(key string, r *Rendition, index func(b *batch, now 
 	if old, err := s.kv.get(key); err == nil && s.dropRendition(b, key, old, now) {
 		dead = append(dead, renditionBody(old))
 	}
-	b.set(key, encodePacked(&renditionRecord{kept, c.sum}))
+	b.set(key, wire.Pack(&renditionRecord{kept, c.sum}))
 	index(b, now)
 	if err := s.kv.apply(append(before, b)...); err != nil {
 		return err
@@ -176,7 +177,7 @@ func (s *Store) putRendition(key string, r *Rendition, index func(b *batch, now 
 func (s *Store) dropRendition(b *batch, key string, record []byte, now time.Time) (last bool) {
 	b.del(key)
 	var r renditionRecord
-	if !unmarshal(record, &r) {
+	if !wire.Unmarshal(record, &r) {
 		return false
 	}
 	if key[:2] == "rp" && !r.Expires.IsZero() {
@@ -188,7 +189,7 @@ func (s *Store) dropRendition(b *batch, key string, record []byte, now time.Time
 // renditionBody returns the markdown's hash from a rendition's record.
 func renditionBody(record []byte) Sum {
 	var r renditionRecord
-	if !unmarshal(record, &r) {
+	if !wire.Unmarshal(record, &r) {
 		return Sum{} // it has none
 	}
 	return r.Body

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/readthru/readthru/store/wire"
 )
 
 // Rule is a rule for some hosts and paths that was made while the program ran. What its fields mean is the business of
@@ -70,7 +72,7 @@ func (s *Store) changeRules(change func([]Rule) ([]Rule, error)) error {
 	list, err := change(list)
 	if err == nil {
 		b := &batch{}
-		b.set(rulesKey, encodeJSON(list))
+		b.set(rulesKey, wire.JSON(list))
 		err = s.kv.apply(b)
 	}
 	s.mu.Unlock()

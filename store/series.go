@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"time"
+
+	"github.com/readthru/readthru/store/wire"
 )
 
 // Counts are what happened in a length of time. The requests of the proxy are counted by their outcome, each once.
@@ -118,7 +120,7 @@ func (s *Store) AddCounts(now time.Time, c Counts) error {
 	for step := range Step(len(steps)) {
 		p := s.point(step, number(now, step))
 		p.Add(c)
-		b.set(step.slot(number(now, step)), encodeJSON(p))
+		b.set(step.slot(number(now, step)), wire.JSON(p))
 	}
 	if err := s.kv.apply(b); err != nil {
 		return fmt.Errorf("store counts: %w", err)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/readthru/readthru/page"
+	"github.com/readthru/readthru/store/wire"
 )
 
 // The most that is kept of a page's summaries.
@@ -63,10 +64,10 @@ func (s *Store) AddSummary(k page.Key, sum Summary) error {
 	})
 	list = append(list, sum)
 	list = list[max(0, len(list)-maxSummaries):]
-	record := encodeJSON(list)
+	record := wire.JSON(list)
 	for len(record) > maxRecord { // JSON writes a control character as six
 		list = list[1:]
-		record = encodeJSON(list)
+		record = wire.JSON(list)
 	}
 	b.set(summariesKey(k), record)
 	return s.kv.apply(b)
@@ -108,6 +109,6 @@ func (s *Store) dropSummaries(b *batch, k page.Key, versions []versionRecord) {
 	case len(kept) == 0:
 		b.del(summariesKey(k))
 	default:
-		b.set(summariesKey(k), encodeJSON(kept))
+		b.set(summariesKey(k), wire.JSON(kept))
 	}
 }

@@ -5,6 +5,8 @@ import (
 	"encoding/binary"
 	"fmt"
 	"time"
+
+	"github.com/readthru/readthru/store/wire"
 )
 
 // graceHours is how long a body that nobody refers to is left alone, in hours: it may be being written or read.
@@ -129,7 +131,7 @@ func (s *Store) sweepRenditions(ctx context.Context, now time.Time) (err error) 
 		var dead []Sum
 		if value, getErr := s.kv.get(rendition); getErr == nil {
 			var r renditionRecord
-			if unmarshal(value, &r) && !r.Expires.IsZero() &&
+			if wire.Unmarshal(value, &r) && !r.Expires.IsZero() &&
 				pageRenditionExpiryKey(expiryHour(r.Expires), rendition) == key {
 				if s.dropRendition(b, rendition, value, now) {
 					dead = append(dead, renditionBody(value))

@@ -1,12 +1,12 @@
 package store
 
 import (
-	"encoding/json"
 	"maps"
 	"slices"
 	"strings"
 
 	"github.com/readthru/readthru/page"
+	"github.com/readthru/readthru/store/wire"
 )
 
 // Totals are running counts, never found by scanning.
@@ -108,13 +108,4 @@ func (t totals) clone() totals {
 	return t
 }
 
-func (t totals) encode() []byte { return encodeJSON(t) }
-
-// encodeJSON encodes one of our records. Their types can always be encoded, so an error is a bug.
-func encodeJSON(v any) []byte {
-	b, err := json.Marshal(v)
-	if err != nil {
-		panic("store: encode record: " + err.Error())
-	}
-	return b
-}
+func (t totals) encode() []byte { return wire.JSON(t) }

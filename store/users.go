@@ -11,6 +11,7 @@ import (
 
 	"github.com/readthru/readthru/internal/users"
 	"github.com/readthru/readthru/internal/wholefile"
+	"github.com/readthru/readthru/store/wire"
 )
 
 // keepGone is how long it is remembered that a user was removed.
@@ -92,7 +93,7 @@ func (s *Store) ChangeUsers(now time.Time, change func(*Users) error) error {
 	u := s.Users()
 	before := map[string]string{}
 	for _, one := range u.List {
-		before[one.Name] = string(encodeJSON(one))
+		before[one.Name] = string(wire.JSON(one))
 	}
 	if err := change(&u); err != nil {
 		return err
@@ -102,7 +103,7 @@ func (s *Store) ChangeUsers(now time.Time, change func(*Users) error) error {
 	}
 	b := &batch{must: true} // a user must be removed on a full disk too
 	for _, one := range u.List {
-		record := encodeJSON(one)
+		record := wire.JSON(one)
 		if one.Gone && now.Sub(one.Changed) > keepGone {
 			continue // and is deleted below
 		}
@@ -156,7 +157,7 @@ func (s *Store) AddUse(now time.Time, used map[string]users.Use) error {
 		var sum users.Use
 		_ = s.kv.getJSON(&batch{}, key, &sum) // none yet
 		sum.Add(use)
-		b.set(key, encodeJSON(sum))
+		b.set(key, wire.JSON(sum))
 	}
 	if err := s.kv.apply(b); err != nil {
 		return fmt.Errorf("store what users used: %w", err)

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/readthru/readthru/page"
+	"github.com/readthru/readthru/store/wire"
 )
 
 // Visit is one delivery of a page to a reader (rule E13).
@@ -242,7 +243,7 @@ func (s *Store) flushVisitChunk() (done, ok bool) {
 			break
 		}
 		at := millis(w.visit.Time)
-		b.set(visitKey(at, w.page, w.n), encodeJSON(w.visit))
+		b.set(visitKey(at, w.page, w.n), wire.JSON(w.visit))
 		b.set(pageVisitKey(w.page, at, w.n), nil)
 		n++
 	}

@@ -1,134 +1,39 @@
 package store
 
 import (
-	"encoding/binary"
-	"math"
+	"maps"
 	"net/http"
 	"slices"
-	"time"
+
+	"github.com/readthru/readthru/store/wire"
 )
 
-// Records that are read on every miss, and those that hold foreign bytes (a field value need not be UTF-8), have a
-// binary form: numbers are varints, text and lists begin with their length.
-
-type encoder []byte
-
-func (e *encoder) int(n int64)   { *e = binary.AppendVarint(*e, n) }
-func (e *encoder) raw(b []byte)  { *e = append(*e, b...) }
-func (e *encoder) text(s string) { e.int(int64(len(s))); *e = append(*e, s...) }
-func (e *encoder) list(all []string) {
-	e.int(int64(len(all)))
-	for _, s := range all {
-		e.text(s)
-	}
-}
-
-// time writes nanoseconds since 1970, and the smallest number for the zero time.
-func (e *encoder) time(t time.Time) {
-	if t.IsZero() {
-		e.int(math.MinInt64)
-		return
-	}
-	e.int(t.UnixNano())
-}
-
-// decoder reads what encoder wrote. After the first thing that is not there it is bad, and gives zero values.
-type decoder struct {
-	b   []byte
-	bad bool
-}
-
-func (d *decoder) int() int64 {
-	n, size := binary.Varint(d.b)
-	if size <= 0 {
-		d.b, d.bad = nil, true
-		return 0
-	}
-	d.b = d.b[size:]
-	return n
-}
-
-func (d *decoder) raw(n int) []byte {
-	if n < 0 || n > len(d.b) {
-		d.b, d.bad = nil, true
-		return nil
-	}
-	b := d.b[:n]
-	d.b = d.b[n:]
-	return b
-}
-
-func (d *decoder) text() string {
-	n := d.int()
-	if n < 0 || n > int64(len(d.b)) {
-		d.b, d.bad = nil, true
-		return ""
-	}
-	return string(d.raw(int(n)))
-}
-
-// count reads a list's length. No element takes less than a byte, so a length over what is left is bad.
-func (d *decoder) count() int {
-	n := d.int()
-	if n < 0 || n > int64(len(d.b)) {
-		d.b, d.bad = nil, true
-		return 0
-	}
-	return int(n)
-}
-
-func (d *decoder) list() []string {
-	n := d.count()
-	if n == 0 {
-		return nil
-	}
-	all := make([]string, 0, min(n, 64))
-	for range n {
-		if d.bad {
-			return nil
-		}
-		all = append(all, d.text())
-	}
-	return all
-}
-
-func (d *decoder) time() time.Time {
-	n := d.int()
-	if n == math.MinInt64 || d.bad {
-		return time.Time{}
-	}
-	return time.Unix(0, n).UTC()
-}
-
-// ok reports whether everything was there and nothing is left.
-func (d *decoder) ok() bool { return !d.bad && len(d.b) == 0 }
-
 func (r *Response) encode() []byte {
-	var e encoder
-	e.raw(r.ID[:])
-	e.raw(r.Body[:])
-	e.text(r.URL)
-	e.list(r.Vary)
-	e.int(int64(len(r.Selecting)))
-	for _, name := range sortedKeys(r.Selecting) {
-		e.text(name)
-		e.text(r.Selecting[name])
+	var e wire.Encoder
+	e.Raw(r.ID[:])
+	e.Raw(r.Body[:])
+	e.Text(r.URL)
+	e.List(r.Vary)
+	e.Int(int64(len(r.Selecting)))
+	for _, name := range slices.Sorted(maps.Keys(r.Selecting)) {
+		e.Text(name)
+		e.Text(r.Selecting[name])
 	}
-	e.text(r.Partition)
-	e.text(r.Class)
-	e.int(int64(r.Status))
-	e.int(int64(len(r.Header)))
-	for _, name := range sortedKeys(r.Header) {
-		e.text(name)
-		e.list(r.Header[name])
+	e.Text(r.Partition)
+	e.Text(r.Class)
+	e.Int(int64(r.Status))
+	e.Int(int64(len(r.Header)))
+	for _, name := range slices.Sorted(maps.Keys(r.Header)) {
+		e.Text(name)
+		e.List(r.Header[name])
 	}
-	e.time(r.RequestTime)
-	e.time(r.ResponseTime)
-	e.int(r.Length)
-	e.int(r.Offset)
-	e.int(r.Total)
-	e.time(r.Retain)
-	e.list(r.Tags)
+	e.Time(r.RequestTime)
+	e.Time(r.ResponseTime)
+	e.Int(r.Length)
+	e.Int(r.Offset)
+	e.Int(r.Total)
+	e.Time(r.Retain)
+	e.List(r.Tags)
 	return e
 }
 
@@ -145,53 +50,44 @@ func DecodeResponse(b []byte) (*Response, bool) {
 	return r, ok
 }
 
-func sortedKeys[V any](m map[string]V) []string {
-	keys := make([]string, 0, len(m))
-	for key := range m {
-		keys = append(keys, key)
-	}
-	slices.Sort(keys)
-	return keys
-}
-
 // decodeResponse reads what encode wrote, and reports whether it did.
 func decodeResponse(b []byte) (*Response, bool) {
-	d := decoder{b: b}
+	d := wire.NewDecoder(b)
 	r := &Response{}
-	copy(r.ID[:], d.raw(len(r.ID)))
-	copy(r.Body[:], d.raw(len(r.Body)))
-	r.URL = d.text()
-	r.Vary = d.list()
-	if n := d.count(); n > 0 {
+	copy(r.ID[:], d.Raw(len(r.ID)))
+	copy(r.Body[:], d.Raw(len(r.Body)))
+	r.URL = d.Text()
+	r.Vary = d.List()
+	if n := d.Count(); n > 0 {
 		r.Selecting = make(map[string]string, min(n, 64))
 		for range n {
-			if d.bad {
+			if d.Bad() {
 				return r, false
 			}
-			name := d.text()
-			r.Selecting[name] = d.text()
+			name := d.Text()
+			r.Selecting[name] = d.Text()
 		}
 	}
-	r.Partition = d.text()
-	r.Class = d.text()
-	r.Status = int(d.int())
-	n := d.count()
+	r.Partition = d.Text()
+	r.Class = d.Text()
+	r.Status = int(d.Int())
+	n := d.Count()
 	r.Header = make(http.Header, min(n, 64))
 	for range n {
-		if d.bad {
+		if d.Bad() {
 			return r, false
 		}
-		name := d.text()
-		r.Header[name] = d.list()
+		name := d.Text()
+		r.Header[name] = d.List()
 	}
-	r.RequestTime = d.time()
-	r.ResponseTime = d.time()
-	r.Length = d.int()
-	r.Offset = d.int()
-	r.Total = d.int()
-	r.Retain = d.time()
-	r.Tags = d.list()
-	return r, d.ok()
+	r.RequestTime = d.Time()
+	r.ResponseTime = d.Time()
+	r.Length = d.Int()
+	r.Offset = d.Int()
+	r.Total = d.Int()
+	r.Retain = d.Time()
+	r.Tags = d.List()
+	return r, d.OK()
 }
 
 // variants is the record of a URI.
@@ -202,26 +98,26 @@ type variants struct {
 }
 
 func (v *variants) encode() []byte {
-	var e encoder
-	e.text(v.URL)
-	e.int(int64(v.Used))
-	e.int(int64(len(v.IDs)))
+	var e wire.Encoder
+	e.Text(v.URL)
+	e.Int(int64(v.Used))
+	e.Int(int64(len(v.IDs)))
 	for _, id := range v.IDs {
-		e.raw(id[:])
+		e.Raw(id[:])
 	}
 	return e
 }
 
 func decodeVariants(b []byte) (v variants, ok bool) {
-	d := decoder{b: b}
-	v.URL = d.text()
-	v.Used = uint32(d.int())
-	for range d.count() {
+	d := wire.NewDecoder(b)
+	v.URL = d.Text()
+	v.Used = uint32(d.Int())
+	for range d.Count() {
 		var id EntryID
-		copy(id[:], d.raw(len(id)))
+		copy(id[:], d.Raw(len(id)))
 		v.IDs = append(v.IDs, id)
 	}
-	return v, d.ok()
+	return v, d.OK()
 }
 
 // manifest says what a body is made of and who refers to it.
@@ -237,25 +133,25 @@ type manifest struct {
 func (m manifest) parts() int { return int((m.Length + partSize - 1) / partSize) }
 
 func (m manifest) encode() []byte {
-	var e encoder
-	e.int(m.Length)
-	e.int(m.Refs)
-	e.int(m.Responses)
-	e.int(int64(m.Dead))
+	var e wire.Encoder
+	e.Int(m.Length)
+	e.Int(m.Refs)
+	e.Int(m.Responses)
+	e.Int(int64(m.Dead))
 	gone := int64(0)
 	if m.Gone {
 		gone = 1
 	}
-	e.int(gone)
+	e.Int(gone)
 	return e
 }
 
 func decodeManifest(b []byte) (m manifest, ok bool) {
-	d := decoder{b: b}
-	m.Length = d.int()
-	m.Refs = d.int()
-	m.Responses = d.int()
-	m.Dead = uint32(d.int())
-	m.Gone = d.int() == 1
-	return m, d.ok() && m.Length >= 0 && m.Length <= maxBody
+	d := wire.NewDecoder(b)
+	m.Length = d.Int()
+	m.Refs = d.Int()
+	m.Responses = d.Int()
+	m.Dead = uint32(d.Int())
+	m.Gone = d.Int() == 1
+	return m, d.OK() && m.Length >= 0 && m.Length <= maxBody
 }
