@@ -17,8 +17,8 @@ const (
 	// maxBody is the longest body, in bytes: its part numbers have 16 bits.
 	maxBody = partSize << 16
 
-	// partsTogether is how many parts are committed in the batch of the record that refers to the body. More are committed
-	// before it.
+	// partsTogether is how many parts are committed in the batch of the record that refers to the body. More are
+	// committed before it.
 	partsTogether = 4
 )
 

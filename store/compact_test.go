@@ -79,7 +79,9 @@ func TestCompactLeavesNothingOfWhatWasDeleted(t *testing.T) {
 			forget(t, s)
 			return reopen()
 		}},
-		{"in a table that nothing newer leads to", func(t *testing.T, s *store.Store, _ func() *store.Store) *store.Store {
+		{"in a table that nothing newer leads to", func(
+			t *testing.T, s *store.Store, _ func() *store.Store,
+		) *store.Store {
 			for first := range 64 {
 				more(t, s, 1, byte(4*first))
 			}

@@ -132,7 +132,8 @@ func TestKillLosesNothingThatWasFlushed(t *testing.T) {
 			t.Fatalf("round %d: Health() = %+v, want a sound store", round, h)
 		}
 		found := checkCrashed(t, s)
-		for n := max(acked+1, last-20); n <= last; n++ { // the newest of a URL; older ones fall to the limit of variants
+		// the newest of a URL; older ones fall to the limit of variants
+		for n := max(acked+1, last-20); n <= last; n++ {
 			if !found[n] {
 				t.Errorf("round %d: response %d was flushed and is gone", round, n)
 			}

@@ -49,9 +49,14 @@ func TestWatcherIsToldOfEveryRecordThatAnswersAreMadeOf(t *testing.T) {
 			store.ResponsesOf(uri),
 		},
 		{"a response is freshened", func() error { return s.UpdateResponse(r) }, store.ResponsesOf(uri)},
-		{"responses are deleted", func() error { _, err := s.DeleteResponses(uri); return err }, store.ResponsesOf(uri)},
+		{"responses are deleted", func() error {
+			_, err := s.DeleteResponses(uri)
+			return err
+		}, store.ResponsesOf(uri)},
 		{"a rendition is stored", func() error { return s.PutRendition(rendition) }, store.RenditionsOf(store.Sum{1})},
-		{"a page gets a rendition", func() error { return s.PutPageRendition(k, rendition) }, store.PageRenditionsOf(k)},
+		{"a page gets a rendition", func() error {
+			return s.PutPageRendition(k, rendition)
+		}, store.PageRenditionsOf(k)},
 		{
 			"a page's renditions go", func() error { _, err := s.DeletePageRenditions(k); return err },
 			store.PageRenditionsOf(k),
@@ -60,7 +65,10 @@ func TestWatcherIsToldOfEveryRecordThatAnswersAreMadeOf(t *testing.T) {
 			_, _, err := s.Learn("A.test", store.Negotiates, "", "", time.Now())
 			return err
 		}, store.HostOf("a.test")},
-		{"a page is stored", func() error { _, err := s.PutPage(p, []byte("m"), store.Sum{1}); return err }, store.PageOf(k)},
+		{"a page is stored", func() error {
+			_, err := s.PutPage(p, []byte("m"), store.Sum{1})
+			return err
+		}, store.PageOf(k)},
 		{"a session has fetched it", func() error {
 			_,
 				err := s.PutFetched("s", &page.Page{Record: *p}, []byte("m"))

@@ -186,7 +186,8 @@ func (s *Store) FetchedSessions() []FetchedSession {
 	for _, o := range slices.Backward(all) {
 		set := s.fetchedList(&batch{}, o.name)
 		list = append(list, FetchedSession{
-			Name: o.name, Used: time.UnixMilli(o.ms).UTC(), Pages: len(set.members), Bytes: set.bytes(), Dropped: set.dropped,
+			Name: o.name, Used: time.UnixMilli(o.ms).UTC(), Pages: len(set.members), Bytes: set.bytes(),
+			Dropped: set.dropped,
 		})
 	}
 	return list

@@ -136,7 +136,8 @@ func TestASetIsBoundedInNumberAndSize(t *testing.T) {
 	if gone := putFetched(t, s, "large", "https://a.test/3", third+"y"); gone != 1 {
 		t.Errorf("more bytes than fit: %d went, want 1", gone)
 	}
-	if gone := putFetched(t, s, "large", "https://a.test/huge", strings.Repeat("x", store.MaxFetchedBytes+1)); gone != 1 {
+	huge := strings.Repeat("x", store.MaxFetchedBytes+1)
+	if gone := putFetched(t, s, "large", "https://a.test/huge", huge); gone != 1 {
 		t.Errorf("a page that does not fit at all: %d went, want itself", gone)
 	}
 	if got := members(s, "large"); !slices.Equal(got,

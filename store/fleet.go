@@ -15,8 +15,9 @@ type FleetPosition struct {
 	PurgeXID uint64 `json:"purge_xid"` // the transaction up to which purges of others were taken
 	PurgeID  []byte `json:"purge_id"`  // the purge in it
 
-	VisitsFrom int64 `json:"visits_from,omitempty"` // the first visit that the fleet may be told of, in Unix milliseconds
-	Visits     int64 `json:"visits,omitempty"`      // the last that it was told of
+	// the first visit that the fleet may be told of, in Unix milliseconds; the last that it was told of
+	VisitsFrom int64 `json:"visits_from,omitempty"`
+	Visits     int64 `json:"visits,omitempty"`
 
 	Held       uint64 `json:"held,omitempty"`        // the first job that waits until its content is taken; 0: none
 	Skipped    bool   `json:"skipped,omitempty"`     // changes were skipped because their content could not be had

@@ -45,7 +45,8 @@ func TestOneOddPageSaysNothingAboutItsHost(t *testing.T) {
 			at := monday.Add(tt.after)
 			f, news, err := s.Learn("a.test", trait, "", tt.about, at)
 			h, _ := s.Host("a.test")
-			if err != nil || f.Holds(at) != tt.holds || h.Knows(trait, at) != tt.holds || news != (tt.about == "/third") {
+			if err != nil || f.Holds(at) != tt.holds || h.Knows(trait, at) != tt.holds ||
+				news != (tt.about == "/third") {
 				t.Errorf("%s, case %d: %+v, news %t, %v; want it to hold: %t", trait, n, f, news, err, tt.holds)
 			}
 		}
@@ -67,7 +68,8 @@ func TestCasesFarApartAreNoneOfOneFact(t *testing.T) {
 	s = openStore(t, store.Options{})
 	for n := range 9 {
 		at := monday.Add(time.Duration(n) * 25 * time.Hour)
-		if f, _, err := s.Learn("a.test", store.MarkdownOff, "", fmt.Sprint("page ", n), at); err != nil || f.Holds(at) {
+		f, _, err := s.Learn("a.test", store.MarkdownOff, "", fmt.Sprint("page ", n), at)
+		if err != nil || f.Holds(at) {
 			t.Errorf("page %d, a day after the one before: %+v, %v", n, f, err)
 		}
 	}

@@ -19,8 +19,8 @@ const (
 	// tables one every two seconds.
 	calmAfter = 20 * time.Second
 
-	// lookAtMapped is how often the engine's tables in memory are looked at. Reading the index at a start, or compaction,
-	// brings some 50 MB of them into memory in that time.
+	// lookAtMapped is how often the engine's tables in memory are looked at. Reading the index at a start, or
+	// compaction, brings some 50 MB of them into memory in that time.
 	lookAtMapped = 250 * time.Millisecond
 
 	// muchMemory is how much memory the process may hold without returning any, in bytes.

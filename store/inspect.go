@@ -68,7 +68,8 @@ func inspectTables(dir string, blocks bool) error {
 	}
 	if end < info.Size() {
 		if all, _ := filepath.Glob(filepath.Join(dir, "*.sst")); len(all) > len(manifest.Tables) {
-			return fmt.Errorf("inspect %s: it is cut: it lists %d of %d tables", f.Name(), len(manifest.Tables), len(all))
+			return fmt.Errorf("inspect %s: it is cut: it lists %d of %d tables", f.Name(), len(manifest.Tables),
+				len(all))
 		}
 	}
 	for id := range manifest.Tables {

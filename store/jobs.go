@@ -180,8 +180,8 @@ func (s *Store) settleJobs(consumer string, seqs []uint64, retry *retryRecord) e
 		key := retryKey(consumer, seq)
 		if retry != nil {
 			b.set(key, wire.JSON(retry))
-		} else if _, err := s.kv.get(key); err == nil { // a deletion of what is not there slows all walks over retries down
-			b.del(key)
+		} else if _, err := s.kv.get(key); err == nil {
+			b.del(key) // a deletion of what is not there slows all walks over retries down
 		}
 	}
 	err := s.kv.apply(b)

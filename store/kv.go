@@ -79,8 +79,8 @@ type batch struct {
 	bytes int64
 	delta totals
 
-	// must marks a batch that forgets something. It is taken when the queue is full, too, and is held, not dropped, while
-	// the disk takes nothing: what was deleted must not come back.
+	// must marks a batch that forgets something. It is taken when the queue is full, too, and is held, not dropped,
+	// while the disk takes nothing: what was deleted must not come back.
 	must bool
 
 	// ahead marks a small batch that is written before all that waits. No other batch changes its keys before it is
@@ -355,7 +355,8 @@ func (k *kv) applyReserved(reserved int64, batches ...*batch) error {
 		must = must && b.must
 		for i := range b.ops {
 			if o := &b.ops[i]; len(o.value) > maxRecord {
-				return fmt.Errorf("store record of class %s: %d bytes, the limit is %d", class(o.key), len(o.value), maxRecord)
+				return fmt.Errorf("store record of class %s: %d bytes, the limit is %d", class(o.key), len(o.value),
+					maxRecord)
 			}
 		}
 		if b.bytes > maxTxnBytes {
@@ -499,7 +500,8 @@ func (k *kv) closeEngine() error {
 			}
 			return err
 		case <-limit.C:
-			return fmt.Errorf("close store %s: it was not written within %s: the next start reads its log", k.dir, closeWait)
+			return fmt.Errorf("close store %s: it was not written within %s: the next start reads its log", k.dir,
+				closeWait)
 		case <-probe.C:
 			if gone() {
 				return errGone

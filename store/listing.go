@@ -58,7 +58,10 @@ func (s *Store) hasManyPages(q PageQuery) bool {
 	}
 	n := 0
 	if host := cleanHost(q.Host); host != "" {
-		s.kv.walk(scan{prefix: hostPagesPrefix(host), keys: true}, func(string, []byte) bool { n++; return n <= q.Look })
+		s.kv.walk(scan{prefix: hostPagesPrefix(host), keys: true}, func(string, []byte) bool {
+			n++
+			return n <= q.Look
+		})
 	}
 	return n > q.Look
 }

@@ -12,8 +12,8 @@ type Query struct {
 	Host string
 	Page page.Key // for the renditions kept by it
 
-	// Recipes returns the recipes of the renditions that suit a stored response: the one kept by page, and the one made of
-	// the response's body. If nil, or where they are empty, no rendition is read.
+	// Recipes returns the recipes of the renditions that suit a stored response: the one kept by page, and the one made
+	// of the response's body. If nil, or where they are empty, no rendition is read.
 	Recipes func(*Response) (ofPage, ofBody string)
 }
 

@@ -30,12 +30,13 @@ func TestLookupReadsWhatAnswersARequestForAPage(t *testing.T) {
 	if _, _, err := s.Learn("a.test", store.Twins, "", "", time.Now()); err != nil {
 		t.Fatal(err)
 	}
-	q := store.Query{URI: url, Host: "a.test", Page: page.KeyOf(url), Recipes: func(r *store.Response) (string, string) {
+	q := store.Query{URI: url, Host: "a.test", Page: page.KeyOf(url)}
+	q.Recipes = func(r *store.Response) (string, string) {
 		if r.Body != newest.Body {
 			t.Errorf("recipes wanted of the response with body %s, want the newest", r.Body)
 		}
 		return "page", "body"
-	}}
+	}
 	found := s.Lookup(q)
 	if len(found.Responses) != 2 || !found.Host.Knows(store.Twins, time.Now()) || found.OfPage == nil ||
 		found.OfPage.Title != "of the page" || found.OfBody == nil || found.OfBody.Title != "of the body" {

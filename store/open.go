@@ -84,17 +84,22 @@ func open(o Options, d disk) (*Store, error) {
 	}
 	deletions, _ := simplelru.NewLRU[page.Key, time.Time](knownDeletions, nil) // fails for sizes below 1 only
 	s := &Store{
-		deletions: deletions,
-		log:       o.Log, chores: make(chan struct{}, 1), counts: make(chan struct{}, 1), reclaims: make(chan struct{}, 1),
+		deletions:  deletions,
+		log:        o.Log,
+		chores:     make(chan struct{}, 1),
+		counts:     make(chan struct{}, 1),
+		reclaims:   make(chan struct{}, 1),
 		added:      make(chan struct{}, 1),
 		purges:     purgeLog{added: make(chan struct{}, 1)},
 		bodies:     lru.New[Sum, []byte](tiers.bodies),
 		renditions: lru.New[string, *Rendition](tiers.renditions),
 		kv: &kv{
 			most: o.Memory / 5 * 4,
-			seal: seal, log: o.Log, dir: o.Dir, disk: d, pending: map[string]pending{}, decoded: newDecoded(tiers.records),
+			seal: seal, log: o.Log, dir: o.Dir, disk: d, pending: map[string]pending{},
+			decoded: newDecoded(tiers.records),
 			w: writer{
-				wake: make(chan struct{}, 1), hurry: make(chan struct{}, 1), quit: make(chan struct{}), done: make(chan struct{}),
+				wake: make(chan struct{}, 1), hurry: make(chan struct{}, 1),
+				quit: make(chan struct{}), done: make(chan struct{}),
 			},
 			syncer: newSyncer(),
 		},
@@ -122,7 +127,9 @@ func open(o Options, d disk) (*Store, error) {
 	s.wg.Go(fault.Forever(ctx, "store: count", s.count))
 	s.wg.Go(fault.Forever(ctx, "store: reclaim space", s.reclaim))
 	if mappedBytes() > 0 { // the system tells
-		s.wg.Go(fault.Forever(ctx, "store: bound mapped memory", func(ctx context.Context) { s.boundMapped(ctx, maxMapped) }))
+		s.wg.Go(fault.Forever(ctx, "store: bound mapped memory", func(ctx context.Context) {
+			s.boundMapped(ctx, maxMapped)
+		}))
 	}
 	return s, nil
 }
@@ -323,8 +330,8 @@ func checkSchema(k *kv, fresh bool, seq uint64) error {
 		return fmt.Errorf("read schema record: %w", err)
 	}
 	if found.OldestReader > schemaVersion {
-		return fmt.Errorf("open store %s: %w: schema %d, readable from %d on, this is %d", k.dir, ErrNewer, found.Version,
-			found.OldestReader, schemaVersion)
+		return fmt.Errorf("open store %s: %w: schema %d, readable from %d on, this is %d", k.dir, ErrNewer,
+			found.Version, found.OldestReader, schemaVersion)
 	}
 	if found.Version < schemaVersion {
 		return writeSchema(k, nil)

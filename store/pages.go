@@ -162,7 +162,8 @@ func (s *Store) addVersion(b *batch, k page.Key, v versionRecord, c *content) (b
 	var list []versionRecord
 	_ = s.kv.getJSON(b, versionsKey(k), &list) // none yet
 	if n := len(list); n > 0 && !v.Time.After(list[n-1].Time) {
-		v.Time = list[n-1].Time.Add(time.Millisecond) // two changes in a millisecond, or a clock set back: the order stays
+		// two changes in a millisecond, or a clock set back: the order stays
+		v.Time = list[n-1].Time.Add(time.Millisecond)
 	}
 	before = s.refer(b, c, false, v.Time)
 	list = append(list, v)

@@ -61,15 +61,19 @@ func TestWhereEachFieldOfAPageIsKept(t *testing.T) {
 }
 
 func TestRecordsOfEarlierVersionsAreRead(t *testing.T) {
-	const earlier = `{"doc":"d1","url":"https://a.test/x","normalized_url":"https://a.test/x","url_type":"web","display":"a.test",` +
+	const earlier = `{"doc":"d1","url":"https://a.test/x","normalized_url":"https://a.test/x","url_type":"web",` +
+		`"display":"a.test",` +
 		`"title":"T","meta":{"lang":"en"},"content_format":"markdown","github_info":{"owner":"a","repo":"b"},` +
-		`"markdown_tokens":3,"created_at":"2024-05-06T07:08:09Z","first_visited_at":"2024-05-06T07:08:09Z","visit_count":2,` +
+		`"markdown_tokens":3,"created_at":"2024-05-06T07:08:09Z","first_visited_at":"2024-05-06T07:08:09Z",` +
+		`"visit_count":2,` +
 		`"from_cache":false,"stored":true,"warnings":["thin"],"info":{"fetch_ms":1,"convert_ms":2},` +
 		`"error":{"kind":"http","message":"m"}}`
 	at := time.Date(2024, 5, 6, 7, 8, 9, 0, time.UTC)
 	want := page.Record{
-		Doc: "d1", URL: "https://a.test/x", NormalizedURL: "https://a.test/x", Type: page.Web, Display: "a.test", Title: "T",
-		Meta: page.Meta{"lang": "en"}, ContentFormat: "markdown", GitHub: &page.GitHubInfo{Owner: "a", Repo: "b"}, Tokens: 3,
+		Doc: "d1", URL: "https://a.test/x", NormalizedURL: "https://a.test/x", Type: page.Web, Display: "a.test",
+		Title: "T",
+		Meta:  page.Meta{"lang": "en"}, ContentFormat: "markdown", GitHub: &page.GitHubInfo{Owner: "a", Repo: "b"},
+		Tokens:    3,
 		CreatedAt: at, Stored: true, Warnings: []string{"thin"}, Info: page.Info{FetchMS: 1, ConvertMS: 2},
 		Error: &page.Error{Kind: "http", Message: "m"},
 	}

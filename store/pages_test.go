@@ -147,7 +147,8 @@ func TestRecordsOfAnOlderProgramAreCleaned(t *testing.T) {
 		t.Fatalf("%d pages are told", len(told))
 	}
 	for i, p := range told {
-		if p.Title != "Ti" || p.Description != "De" || p.Meta["og:title"] != "O" || p.Excerpt != "Seen first. Seen last." ||
+		if p.Title != "Ti" || p.Description != "De" || p.Meta["og:title"] != "O" ||
+			p.Excerpt != "Seen first. Seen last." ||
 			p.Error.Message != "M" {
 			t.Errorf("page %d is told as %q, %q, %q, %q, %+v", i, p.Title, p.Description, p.Meta, p.Excerpt, p.Error)
 		}
@@ -232,7 +233,10 @@ func TestPagesAreFiltered(t *testing.T) {
 	for _, p := range []page.Record{
 		{URL: "https://a.test/repo", Type: page.GitHubRepo, Source: page.Local, FetchedAt: time.Now()},
 		{URL: "https://a.test/old", Type: page.Web, Source: page.Browser, FetchedAt: old},
-		{URL: "https://a.test/cut", Type: page.Web, Source: page.Local, FetchedAt: time.Now(), Warnings: []string{"cut=3"}},
+		{
+			URL: "https://a.test/cut", Type: page.Web, Source: page.Local, FetchedAt: time.Now(),
+			Warnings: []string{"cut=3"},
+		},
 	} {
 		p.NormalizedURL = p.URL
 		if _, err := s.PutPage(&p, []byte(p.URL), store.Sum{}); err != nil {
@@ -270,19 +274,20 @@ func TestListsGiveEachOnceAndInOrder(t *testing.T) {
 			s.AddVisit(page.KeyOf(url), store.Visit{URL: url, Time: start.Add(time.Duration(100*i+v) * time.Second)})
 		}
 	}
+	latestFirst := func(a, b *page.Page) bool { return a.LastVisitedAt.After(b.LastVisitedAt) }
 	for _, tt := range []struct {
 		query store.PageQuery
 		want  int
 		order func(a, b *page.Page) bool
 	}{
-		{store.PageQuery{}, n, func(a, b *page.Page) bool { return a.LastVisitedAt.After(b.LastVisitedAt) }},
-		{store.PageQuery{Host: "a.test"}, 12, func(a, b *page.Page) bool { return a.LastVisitedAt.After(b.LastVisitedAt) }},
+		{store.PageQuery{}, n, latestFirst},
+		{store.PageQuery{Host: "a.test"}, 12, latestFirst},
 		{store.PageQuery{Sort: "visits"}, n, func(a, b *page.Page) bool { return a.VisitCount >= b.VisitCount }},
 		{store.PageQuery{Sort: "tokens"}, n, func(a, b *page.Page) bool { return a.Tokens >= b.Tokens }},
 		{store.PageQuery{Sort: "url", Host: "b.test"}, 11, func(a, b *page.Page) bool { return a.URL < b.URL }},
-		{store.PageQuery{Text: "TEST/1"}, 10, func(a, b *page.Page) bool { return a.LastVisitedAt.After(b.LastVisitedAt) }},
+		{store.PageQuery{Text: "TEST/1"}, 10, latestFirst},
 		{store.PageQuery{Host: "none.test"}, 0, nil},
-		{store.PageQuery{Look: 3}, n, func(a, b *page.Page) bool { return a.LastVisitedAt.After(b.LastVisitedAt) }},
+		{store.PageQuery{Look: 3}, n, latestFirst},
 		{
 			store.PageQuery{Host: "b.test", Look: 3},
 			11,
@@ -325,7 +330,9 @@ func TestListsGiveEachOnceAndInOrder(t *testing.T) {
 			t.Errorf("Pages(%+v): a page that nobody read is not the last: %v", q, err)
 		}
 	}
-	for _, q := range []store.PageQuery{{Sort: "odd"}, {Cursor: "%%"}, {Cursor: "eHh4"}, {Sort: "url", Cursor: "eHh4"}} {
+	for _, q := range []store.PageQuery{
+		{Sort: "odd"}, {Cursor: "%%"}, {Cursor: "eHh4"}, {Sort: "url", Cursor: "eHh4"},
+	} {
 		if _, _, err := s.Pages(q); err == nil {
 			t.Errorf("Pages(%+v): no error", q)
 		}
@@ -401,7 +408,8 @@ func TestRenditionsComeBack(t *testing.T) {
 	}
 	for range 2 {
 		got, err := s.Rendition(source, "v1")
-		if err != nil || string(got.Markdown) != "# x" || got.Title != "X" || !slices.Equal(got.Warnings, want.Warnings) {
+		if err != nil || string(got.Markdown) != "# x" || got.Title != "X" ||
+			!slices.Equal(got.Warnings, want.Warnings) {
 			t.Errorf("Rendition = %+v, %v", got, err)
 		}
 		if _, err := s.Rendition(source, "v2"); !errors.Is(err, store.ErrNotFound) {
@@ -489,7 +497,8 @@ func TestCountersHostsAndLedgerSurvive(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i := range 3 {
-		if err := s.Disclose(store.Disclosure{Service: "markdown.new", URL: fmt.Sprint("https://a.test/", i)}); err != nil {
+		d := store.Disclosure{Service: "markdown.new", URL: fmt.Sprint("https://a.test/", i)}
+		if err := s.Disclose(d); err != nil {
 			t.Fatal(err)
 		}
 	}

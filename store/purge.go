@@ -102,7 +102,8 @@ func (s *Store) DeletePrefixResponses(prefix string) (int, error) {
 	}
 	host := hostOf(prefix)
 	if u.Scheme == "" || host == "" || !strings.Contains(prefix, "://"+u.Host+"/") {
-		return 0, fmt.Errorf("delete responses by prefix: %q must begin with a scheme and a host: https://host/", prefix)
+		return 0, fmt.Errorf("delete responses by prefix: %q must begin with a scheme and a host: https://host/",
+			prefix)
 	}
 	if err := s.notePurge(PurgePrefix, prefix); err != nil {
 		return 0, err

@@ -29,8 +29,8 @@ const (
 	minCompress     = 256
 	minCompressHead = 2 << 10
 
-	// maxRecord is the largest value, in bytes. The engine moves values of 1 MiB out of the tree into a log that it never
-	// reclaims; with room for the header, values must stay below.
+	// maxRecord is the largest value, in bytes. The engine moves values of 1 MiB out of the tree into a log that it
+	// never reclaims; with room for the header, values must stay below.
 	maxRecord = 1<<20 - 64
 )
 

@@ -85,7 +85,8 @@ func (r *Records) Apply(changes ...Change) error {
 			return fmt.Errorf("store record: %.40q is not a key of these records", c.Key)
 		}
 		if len(c.Value) > maxRecord {
-			return fmt.Errorf("store record of class %s: %d bytes, the limit is %d", class(c.Key), len(c.Value), maxRecord)
+			return fmt.Errorf("store record of class %s: %d bytes, the limit is %d", class(c.Key), len(c.Value),
+				maxRecord)
 		}
 		bytes += len(c.Key) + len(c.Value) + 32
 		forgets = forgets && c.Gone

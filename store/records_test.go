@@ -22,7 +22,8 @@ func applyRecords(t *testing.T, r *store.Records, changes ...store.Change) {
 func TestRecordsAreThereAtOnceTogetherAndInOrder(t *testing.T) {
 	s := openStore(t, store.Options{})
 	r := s.Records()
-	applyRecords(t, r, store.Change{Key: "k/a/2", Value: []byte("two")}, store.Change{Key: "k/a/1", Value: []byte("one")},
+	applyRecords(t, r,
+		store.Change{Key: "k/a/2", Value: []byte("two")}, store.Change{Key: "k/a/1", Value: []byte("one")},
 		store.Change{Key: "k/a/3"}, store.Change{Key: "k/b/1", Value: []byte("other")})
 	if got, err := r.Get("k/a/1"); err != nil || string(got) != "one" {
 		t.Errorf("Get = %q, %v", got, err)

@@ -29,7 +29,10 @@ func recount(k *kv, before totals) totals {
 	})
 	k.walk(scan{prefix: "j/", keys: true}, func(string, []byte) bool { t.Jobs++; return true })
 	if t.Visits == 0 {
-		k.walk(scan{prefix: "c/p/"}, func(_ string, value []byte) bool { t.Visits += decodeTally(value).N; return true })
+		k.walk(scan{prefix: "c/p/"}, func(_ string, value []byte) bool {
+			t.Visits += decodeTally(value).N
+			return true
+		})
 	}
 	return t
 }

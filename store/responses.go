@@ -42,7 +42,8 @@ const (
 	maxTags = 64
 	maxTag  = 256
 
-	// maxRetain bounds how long a response can claim to be of use, so that a clock that was wrong keeps nothing for ever.
+	// maxRetain bounds how long a response can claim to be of use, so that a clock that was wrong keeps nothing for
+	// ever.
 	maxRetain = 366 * 24 * time.Hour
 )
 

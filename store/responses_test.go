@@ -221,7 +221,9 @@ func TestPurge(t *testing.T) {
 	}{
 		{"by URI", func(s *store.Store) (int, error) { return s.DeleteResponses(uris[0]) }, []int{0}},
 		{"by host", func(s *store.Store) (int, error) { return s.DeleteHostResponses("A.test") }, []int{0, 1, 2}},
-		{"by host and port", func(s *store.Store) (int, error) { return s.DeleteHostResponses("a.test:8443") }, []int{3}},
+		{"by host and port", func(s *store.Store) (int, error) {
+			return s.DeleteHostResponses("a.test:8443")
+		}, []int{3}},
 		{
 			"by prefix", func(s *store.Store) (int, error) { return s.DeletePrefixResponses("https://a.test/docs/") },
 			[]int{0, 1},
@@ -345,7 +347,8 @@ func TestConcurrentUseKeepsCountsAndBodiesRight(t *testing.T) {
 				case 0, 1:
 					r := response(uri)
 					r.Class = fmt.Sprint(i % 3)
-					if err := s.PutResponse(r, strings.NewReader(strings.Repeat(fmt.Sprint(i%5), 5000)), nil); err != nil {
+					content := strings.Repeat(fmt.Sprint(i%5), 5000)
+					if err := s.PutResponse(r, strings.NewReader(content), nil); err != nil {
 						t.Errorf("PutResponse: %v", err)
 					}
 				case 2:

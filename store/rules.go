@@ -45,7 +45,9 @@ func (s *Store) Rules() []Rule {
 func (s *Store) PutRule(r Rule, now time.Time) (Rule, error) {
 	r.ID, r.Made = newUUID()[:8], now.UTC().Truncate(time.Second)
 	err := s.changeRules(func(list []Rule) ([]Rule, error) {
-		list = slices.DeleteFunc(list, func(o Rule) bool { return strings.EqualFold(o.Host, r.Host) && o.Path == r.Path })
+		list = slices.DeleteFunc(list, func(o Rule) bool {
+			return strings.EqualFold(o.Host, r.Host) && o.Path == r.Path
+		})
 		if len(list) >= maxRules {
 			return nil, fmt.Errorf("%w: %d are kept", ErrRules, maxRules)
 		}

@@ -71,17 +71,17 @@ type Options struct {
 	// Dir is the directory to keep everything in. It is created with mode 0700 when missing.
 	Dir string
 
-	// MaxSize bounds the bodies of stored responses, in bytes as received; equal bodies count once. When it is exceeded,
-	// the least recently used responses are evicted until nine tenths of it remain. If zero, 2 GiB. Pages and their
-	// versions are not counted and never evicted.
+	// MaxSize bounds the bodies of stored responses, in bytes as received; equal bodies count once. When it is
+	// exceeded, the least recently used responses are evicted until nine tenths of it remain. If zero, 2 GiB. Pages and
+	// their versions are not counted and never evicted.
 	MaxSize int64
 
-	// Cleaner cleans texts that were stored without it, or under a lower edition of it, when they are read. What is stored
-	// is taken as cleaned by it.
+	// Cleaner cleans texts that were stored without it, or under a lower edition of it, when they are read. What is
+	// stored is taken as cleaned by it.
 	Cleaner Cleaner
 
-	// Memory bounds what waits to be written, before compression, and the engine's caches, in bytes. A body must fit into
-	// four fifths of it to be stored. If zero, 80 MiB.
+	// Memory bounds what waits to be written, before compression, and the engine's caches, in bytes. A body must fit
+	// into four fifths of it to be stored. If zero, 80 MiB.
 	Memory int64
 
 	// Decoded bounds the bodies, renditions, heads of responses and other records that are kept in memory as they are
@@ -120,8 +120,8 @@ type Store struct {
 	setAside string // where a damaged store was moved, if one was
 	lost     bool   // see Health.Lost
 
-	// mu is held over every read-modify-write of records, so that each sees the one before. What happens under it touches
-	// memory and point reads only, never waits for the writer.
+	// mu is held over every read-modify-write of records, so that each sees the one before. What happens under it
+	// touches memory and point reads only, never waits for the writer.
 	mu  sync.Mutex
 	seq uint64 // newest job's sequence number; under mu
 	// when pages were deleted lately, here or in another store; under mu

@@ -31,8 +31,8 @@ type Summary struct {
 	PromptTokens     int           `json:"prompt_tokens,omitempty"`
 	CompletionTokens int           `json:"completion_tokens,omitempty"`
 
-	// Edition is that of the Cleaner that the content passed before it was summarised. AddSummary sets it; a summary under
-	// a lower one than the present is not told: it may say what only the page's source said.
+	// Edition is that of the Cleaner that the content passed before it was summarised. AddSummary sets it; a summary
+	// under a lower one than the present is not told: it may say what only the page's source said.
 	Edition int `json:"edition,omitempty"`
 }
 

@@ -119,7 +119,9 @@ func (k *kv) sync() error {
 	s.mu.Unlock()
 	var err error
 	if dirty {
-		err = fault.Catch("store: sync the engine", func() error { return k.disk.sync(k.db, filepath.Join(k.dir, dbName)) })
+		err = fault.Catch("store: sync the engine", func() error {
+			return k.disk.sync(k.db, filepath.Join(k.dir, dbName))
+		})
 		if err == nil {
 			err = s.head.write(seq)
 		}

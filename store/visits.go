@@ -29,8 +29,8 @@ type Visit struct {
 	Tokens     int         `json:"tokens"`      // of the markdown delivered
 	HTMLTokens int         `json:"html_tokens"` // of the HTML it stands for, 0 unknown
 
-	// Count is how many deliveries this visit counts, the last one at Time: equal deliveries within a moment are written
-	// together. If zero, one.
+	// Count is how many deliveries this visit counts, the last one at Time: equal deliveries within a moment are
+	// written together. If zero, one.
 	Count int64 `json:"count,omitempty"`
 }
 

@@ -112,7 +112,8 @@ func TestRepeatedVisitsAreWrittenOnce(t *testing.T) {
 		time.Sleep(flushEvery)
 		synctest.Wait()
 		visits, _, err := s.Visits(VisitQuery{})
-		if got := visitsOnDisk(s); got != 1 || err != nil || len(visits) != 1 || visits[0].Count != int64(foldFor/each) {
+		got := visitsOnDisk(s)
+		if got != 1 || err != nil || len(visits) != 1 || visits[0].Count != int64(foldFor/each) {
 			t.Errorf("%d visits are on disk: %+v, %v; want one that counts %d", got, visits, err, foldFor/each)
 		}
 		v.Visit(time.Now())

@@ -12,14 +12,17 @@ import (
 )
 
 func TestVisitsOfLongURLsAreWritten(t *testing.T) {
-	for name, length := range map[string]int{"a chunk of them over a transaction": 8 << 10, "one over a record": 2 << 20} {
+	for name, length := range map[string]int{
+		"a chunk of them over a transaction": 8 << 10, "one over a record": 2 << 20,
+	} {
 		t.Run(name, func(t *testing.T) {
 			s := openStore(t, store.Options{})
 			_, _, k := newPage("https://a.test/", "")
 			const n = 300
 			s.AddVisit(k, store.Visit{URL: "https://a.test/first?" + strings.Repeat("x", length)})
 			for i := range n {
-				s.AddVisit(k, store.Visit{URL: fmt.Sprintf("https://a.test/%d?%s", i, strings.Repeat("x", min(length, 8<<10)))})
+				query := strings.Repeat("x", min(length, 8<<10))
+				s.AddVisit(k, store.Visit{URL: fmt.Sprintf("https://a.test/%d?%s", i, query)})
 			}
 			flush(t, s)
 			if got := len(s.Keys("vi/")); got < n {

@@ -13,13 +13,13 @@ import (
 )
 
 const (
-	// maxTxnBytes and maxTxnOps bound a transaction. Badger's own limit is 15 % of a memtable, 1.2 MiB; the largest record
-	// must fit.
+	// maxTxnBytes and maxTxnOps bound a transaction. Badger's own limit is 15 % of a memtable, 1.2 MiB; the largest
+	// record must fit.
 	maxTxnBytes = 9 << 17
 	maxTxnOps   = 8000
 
-	// gatherTime is how long the writer waits for more before it begins, unless somebody waits for it or much is queued:
-	// to commit two batches together takes little longer than one. A killed process loses what waits.
+	// gatherTime is how long the writer waits for more before it begins, unless somebody waits for it or much is
+	// queued: to commit two batches together takes little longer than one. A killed process loses what waits.
 	gatherTime = 5 * time.Millisecond
 	// gatherBytes is how much is queued at most meanwhile.
 	gatherBytes = 1 << 20
