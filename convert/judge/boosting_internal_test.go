@@ -164,7 +164,7 @@ func train(m *matrix, p params) forest {
 				to.G += g[r]
 				to.H += h[r]
 			}
-			forks[l.at] = fork{int16(l.f), int16(len(forks)), cuts[l.f][l.bin]}
+			forks[l.at] = fork{cuts[l.f][l.bin], uint8(l.f), uint8(len(forks))}
 			forks, answers = append(forks, fork{}, fork{}), append(answers, 0, 0)
 			best(a)
 			best(b)
@@ -174,7 +174,9 @@ func train(m *matrix, p params) forest {
 		for _, l := range leaves {
 			forks[l.at], answers[l.at] = leafAt(l.at), float32(-p.rate*l.G/(l.H+p.l2))
 		}
-		grown := tree{forks: forks, answers: answers}
+		grown := tree{size: len(forks)}
+		copy(grown.forks[:], forks)
+		copy(grown.answers[:], answers)
 		grown.measure()
 		out = append(out, grown)
 		one := forest{grown}

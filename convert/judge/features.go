@@ -56,7 +56,10 @@ type vector struct {
 	n int
 }
 
-func (v *vector) put(values ...float32) { v.n += copy(v.f[v.n:], values) }
+func (v *vector) put(value float32) {
+	v.f[v.n] = value
+	v.n++
+}
 
 // features fills f with the features of block i.
 func (t *outline) features(i int, p *pageFacts, f *[featureCount]float32) {
@@ -292,41 +295,50 @@ func (t *outline) styleFeatures(v *vector, i int, p *pageFacts) {
 
 // pictureFeatures puts features of the pictures beside the block, and the smallest box around it that holds one.
 func (t *outline) pictureFeatures(v *vector, i int, p *pageFacts) {
-	v.put(p.picturesAt[i], p.picturesAt[i+1])
+	v.put(p.picturesAt[i])
+	v.put(p.picturesAt[i+1])
 	up := float32(0)
 	for j := t.blocks[i].box; j >= 0; j = t.boxes[j].parent {
 		if n := p.picturesIn[j]; n > 0 {
 			x := &t.boxes[j]
-			v.put(lg(x.end-x.begin), ratio(n, x.end-x.begin), lg(x.words), up)
+			v.put(lg(x.end - x.begin))
+			v.put(ratio(n, x.end-x.begin))
+			v.put(lg(x.words))
+			v.put(up)
 			return
 		}
 		up++
 	}
-	v.put(-1, -1, -1, up)
+	v.put(-1)
+	v.put(-1)
+	v.put(-1)
+	v.put(up)
 }
 
 // emphasisFeatures puts features of the emphasis of the block: notes of editors are in italics or in brackets.
 func (t *outline) emphasisFeatures(v *vector, i int) {
 	b := &t.blocks[i]
-	v.put(ratio(b.slanted, b.words), ratio(b.bold, b.words), flag(b.bracket))
+	v.put(ratio(b.slanted, b.words))
+	v.put(ratio(b.bold, b.words))
+	v.put(flag(b.bracket))
 }
 
 // titleFeatures puts features of the likeness of the block to the title and description of the page, and its place
-// relative to the title and the text below that.
+// relative to the title.
 func (t *outline) titleFeatures(v *vector, i int, p *pageFacts) {
 	b := &t.blocks[i]
-	v.put(flag(b.hash == t.title), flag(b.hash == t.abstract), flag(t.abstract != 0))
+	v.put(flag(b.hash == t.title))
+	v.put(flag(b.hash == t.abstract))
+	v.put(flag(t.abstract != 0))
 	if d := int32(i) - p.titleAt; d < 0 {
 		v.put(-lg(-d))
 	} else {
 		v.put(lg(d))
 	}
 	x := &t.boxes[p.titleBox]
-	inside, past := int32(i) >= x.begin && int32(i) < x.end, int32(-1)
-	if int32(i) >= x.end {
-		past = int32(i) - x.end
-	}
-	v.put(flag(inside), ratio(x.own(), int32(p.own)+1), ratio(x.linked, x.words), lg(past+1))
+	v.put(flag(int32(i) >= x.begin && int32(i) < x.end))
+	v.put(ratio(x.own(), int32(p.own)+1))
+	v.put(ratio(x.linked, x.words))
 }
 
 var typeNumbers = map[rules.PageType]int{

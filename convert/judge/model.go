@@ -86,23 +86,30 @@ type forest []tree
 // tree is a decision tree. Every path through it takes as many steps as the longest one, so that the processor can
 // follow those of several blocks at once: a leaf leads to itself.
 type tree struct {
-	forks   []fork
-	answers []float32 // of leaves
+	forks   [maxForks]fork
+	answers [maxForks]float32 // of leaves
+	size    int               // how many forks there are
 	steps   int
 }
 
+// maxForks is the largest number of forks of a tree, a power of two: an index that is cut to it needs no check.
+const maxForks = 32
+
 // fork is a node of a tree. A block whose feature is at most value goes on at low, other blocks at low+1.
 type fork struct {
-	feature, low int16
 	value        float32
+	feature, low uint8
 }
 
 // leafAt returns the fork of a leaf at a place.
-func leafAt(at int) fork { return fork{0, int16(at), float32(math.Inf(1))} }
+func leafAt(at int) fork { return fork{low: uint8(at), value: float32(math.Inf(1))} }
 
 // grow adds the tree that fields describe: FEATURE:LOW:VALUE for a split, VALUE for a leaf.
 func (t *forest) grow(fields []string) error {
-	n := tree{forks: make([]fork, len(fields)), answers: make([]float32, len(fields))}
+	n := tree{size: len(fields)}
+	if n.size > maxForks {
+		return fmt.Errorf("a tree of %d forks", n.size)
+	}
 	for i, field := range fields {
 		feature, rest, split := strings.Cut(field, ":")
 		var err error
@@ -119,7 +126,7 @@ func (t *forest) grow(fields []string) error {
 		if err != nil || err2 != nil || f < 0 || f >= featureCount || l <= i || l+1 >= len(fields) {
 			return fmt.Errorf("split %q", field)
 		}
-		n.forks[i].feature, n.forks[i].low = int16(f), int16(l)
+		n.forks[i].feature, n.forks[i].low = uint8(f), uint8(l)
 		if n.forks[i].value, err = parseWeight(value); err != nil {
 			return err
 		}
@@ -131,8 +138,8 @@ func (t *forest) grow(fields []string) error {
 
 // measure counts the steps.
 func (n *tree) measure() {
-	depth := make([]int, len(n.forks))
-	for i, s := range n.forks {
+	var depth [maxForks]int
+	for i, s := range n.forks[:n.size] {
 		if n.steps = max(n.steps, depth[i]); int(s.low) != i {
 			depth[s.low], depth[s.low+1] = depth[i]+1, depth[i]+1
 		}
@@ -146,18 +153,18 @@ const together = 8
 func (t forest) sum(fs *[together][featureCount]float32) (totals [together]float32) {
 	for k := range t {
 		tree := &t[k]
-		var at [together]int
+		var at [together]uint8
 		for range tree.steps {
 			for n := range at {
-				s, up := &tree.forks[at[n]], 0
+				s, up := &tree.forks[at[n]%maxForks], uint8(0)
 				if fs[n][s.feature] > s.value {
 					up = 1 // no branch: half of them would be mispredicted
 				}
-				at[n] = int(s.low) + up
+				at[n] = s.low + up
 			}
 		}
 		for n := range at {
-			totals[n] += tree.answers[at[n]]
+			totals[n] += tree.answers[at[n]%maxForks]
 		}
 	}
 	return totals

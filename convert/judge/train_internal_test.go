@@ -259,7 +259,7 @@ func writeModel(o odds, fo forest) string {
 	}
 	for _, tree := range fo {
 		b.WriteString("tree")
-		for i, n := range tree.forks {
+		for i, n := range tree.forks[:tree.size] {
 			if int(n.low) == i {
 				fmt.Fprintf(&b, " %s", strconv.FormatFloat(float64(tree.answers[i]), 'g', 4, 32))
 			} else {
