@@ -33,7 +33,7 @@ const policy = `
 	convert, summary, agents, knowledge → markdown
 	fetch/github          → markdown
 	llm                   → page, httpfield
-	fetch                 → markdown
+	fetch, crawl          → markdown
 	certs                 →
 	preference            → page
 	payment               → page, clip

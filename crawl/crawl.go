@@ -17,6 +17,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/url"
+	"slices"
 	"time"
 
 	"github.com/readthru/readthru/fetch"
@@ -111,8 +112,8 @@ type Options struct {
 	// crawl. If nil, every page is new.
 	Known func(url string) (hash string, ok bool)
 
-	// Held yields the URLs of pages that the caller holds from an earlier crawl. At the end the local crawler reads those
-	// on the site that no link led to. Firecrawl ignores it.
+	// Held yields the URLs of pages that the caller holds from an earlier crawl. At the end the local crawler reads
+	// those on the site that no link led to. Firecrawl ignores it.
 	Held iter.Seq[string]
 
 	// State lets an interrupted crawl resume. If nil, the crawl begins at the start. Firecrawl ignores it.
@@ -200,7 +201,8 @@ type Report struct {
 	Outcomes map[Outcome]int // number of URLs by outcome
 	Queued   int             // URLs known but not handled, because the crawl reached its limit or gave up
 	GaveUp   string          // why the crawl ended before its limit with URLs queued; empty if it did not
-	Trapped  int             // links left out because they look endless: calendars, sessions, facets
+	Cut      []Cut           // what was left because its pages say nothing new: calendars, facets
+	Trapped  int             // links left out because they look endless by themselves
 	Dropped  int             // links left out because the list of URLs was full
 	Sitemaps []string        // one sentence for each sitemap that could not be read
 
@@ -218,7 +220,16 @@ func (r *Report) Lost(rawURL string) bool {
 	case Failed, Added, Changed, Unchanged:
 		return false
 	}
-	return r.Outcomes[Failed] == 0 && !r.full && r.GaveUp == ""
+	return r.Outcomes[Failed] == 0 && !r.full && r.GaveUp == "" && !r.left(rawURL)
+}
+
+// left reports whether a URL is of a part of the site that the crawl left.
+func (r *Report) left(rawURL string) bool {
+	u, err := url.Parse(rawURL)
+	return err == nil && slices.ContainsFunc(r.Cut, func(c Cut) bool {
+		chosen, err := parsePatterns([]string{c.Pattern})
+		return err == nil && chosen.match(u)
+	})
 }
 
 // normalized returns the normalised form of a URL, or the URL itself if it is malformed.

@@ -14,9 +14,11 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/readthru/readthru/crawl"
+	"github.com/readthru/readthru/internal/webtest"
 )
 
 func TestEndlessSitesAreBounded(t *testing.T) {
+	const share = 3000 / 8
 	for _, tt := range []struct {
 		name string
 		page func(r *http.Request) string
@@ -27,36 +29,30 @@ func TestEndlessSitesAreBounded(t *testing.T) {
 			if err != nil {
 				at = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 			}
-			return html(r.URL.Path, at.AddDate(0, 0, 1).Format("/cal/2006/01/02"), at.AddDate(0, 1, 0).Format("/cal/2006/01/02"))
-		}, 101},
+			return stub(r.URL.Path, at.AddDate(0, 0, 1).Format("/cal/2006/01/02"),
+				at.AddDate(0, 1, 0).Format("/cal/2006/01/02"))
+		}, share + 2},
 		{"calendar in the query", func(r *http.Request) string {
 			y, _ := strconv.Atoi(r.FormValue("year"))
-			return html(r.URL.String(), fmt.Sprintf("/cal?year=%d&month=1", y+1), fmt.Sprintf("/cal?month=2&year=%d", y+1))
-		}, 101},
+			return stub(r.URL.String(), fmt.Sprintf("/cal?year=%d&month=1", y+1), fmt.Sprintf("/cal?month=2&year=%d", y+1))
+		}, share + 2},
 		{"relative link that deepens the path", func(r *http.Request) string {
-			return html(r.URL.Path, "deeper/")
+			return stub(r.URL.Path, "deeper/")
 		}, 4},
 		{"two that take turns", func(r *http.Request) string {
-			return html(r.URL.Path, "left/", "right/")
+			return stub(r.URL.Path, "left/", "right/")
 		}, 64},
 		{"session in every link", func(r *http.Request) string {
 			n := rand.Int()
-			return html(r.URL.Path, fmt.Sprintf("/a?PHPSESSID=%d", n), fmt.Sprintf("/b;jsessionid=%d", n),
+			return stub(r.URL.Path, fmt.Sprintf("/a?PHPSESSID=%d", n), fmt.Sprintf("/b;jsessionid=%d", n),
 				fmt.Sprintf("/c?x=1&sid=%d", n))
 		}, 4},
-		{"facets", func(r *http.Request) string {
-			var links []string
-			for _, f := range []string{"color=red", "size=xl", "sort=asc", "view=grid", "stock=1"} {
-				links = append(links, "/shop?"+strings.Trim(r.URL.RawQuery+"&"+f, "&"))
-			}
-			return html(r.URL.String(), links...)
-		}, 2000},
 		{"pages of a list", func(r *http.Request) string {
 			n, _ := strconv.Atoi(r.FormValue("page"))
-			return html(r.URL.String(), fmt.Sprintf("/list?page=%d", n+1))
-		}, 201},
+			return stub(r.URL.String(), fmt.Sprintf("/list?page=%d", n+1))
+		}, share + 2},
 		{"long and longer", func(r *http.Request) string {
-			return html(r.URL.String()[:min(40, len(r.URL.String()))]+strconv.Itoa(len(r.URL.String())),
+			return stub(r.URL.String()[:min(40, len(r.URL.String()))]+strconv.Itoa(len(r.URL.String())),
 				"/x?q="+r.FormValue("q")+strings.Repeat("y", 200))
 		}, 11},
 	} {
@@ -104,50 +100,34 @@ func TestMaintenanceURLsAndFilesAreNotCrawled(t *testing.T) {
 	}
 }
 
-// TestTrapsTakeAShareOfACrawl crawls a site with 60 pages and four traps, which are linked first.
+// TestTrapsTakeAShareOfACrawl crawls a site with 60 pages and traps, which are linked first.
 func TestTrapsTakeAShareOfACrawl(t *testing.T) {
 	const known, limit, share = 60, 120, 120 / 8
-	trap := map[string]func(r *http.Request) []string{
-		"/cal": func(r *http.Request) []string {
-			at, err := time.Parse("2006-01", r.FormValue("m"))
-			if err != nil {
-				at = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
-			}
-			return []string{at.AddDate(0, 1, 0).Format("/cal?m=2006-01"), at.AddDate(0, -1, 0).Format("/cal?m=2006-01")}
-		},
-		"/amp": func(r *http.Request) []string {
-			q := "amp%3B" + strings.TrimPrefix(r.URL.RawQuery, "?")
-			return []string{"/amp?" + q, "/amp?" + q + "&p=2"}
-		},
-		"/infra": func(r *http.Request) []string {
-			return []string{r.URL.Path + "/infra", r.URL.Path + "/common"}
-		},
-		"/grow": func(r *http.Request) []string {
-			n := len(r.URL.Query())
-			return []string{fmt.Sprintf("/grow?%s&f%d=1", r.URL.RawQuery, n), fmt.Sprintf("/grow?%s&g%d=1", r.URL.RawQuery, n)}
-		},
-	}
-	for _, tt := range []struct {
-		name  string
-		traps []string
-	}{
-		{"no trap", nil},
-		{"a calendar", []string{"/cal?m=2026-01"}},
-		{"a parameter that grows", []string{"/amp?p=2"}},
-		{"parameters that become more", []string{"/grow?f=1"}},
-		{"a path that grows", []string{"/infra/common"}},
-		{"all together", []string{"/cal?m=2026-01", "/amp?p=2", "/grow?f=1", "/infra/common"}},
+	const some = 8 // pages of a trap that say something
+	for _, traps := range [][]webtest.Trap{
+		nil, webtest.Traps[0:1], webtest.Traps[1:2], webtest.Traps[2:3], webtest.Traps[3:4], webtest.Traps,
 	} {
-		t.Run(tt.name, func(t *testing.T) {
+		name := "all together"
+		if len(traps) < 2 {
+			name = "no trap"
+		}
+		if len(traps) == 1 {
+			name = traps[0].Name
+		}
+		t.Run(name, func(t *testing.T) {
 			r := newRig(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 				var links []string
-				first := "/" + strings.Split(r.URL.Path, "/")[1]
 				n, err := strconv.Atoi(strings.TrimPrefix(r.URL.Path, "/page/"))
+				trap := webtest.TrapAt(r.URL.Path)
 				switch {
 				case r.URL.Path == "/":
-					links = slices.Concat(tt.traps, []string{"/page/1"})
-				case trap[first] != nil:
-					links = trap[first](r)
+					for _, trap := range traps {
+						links = append(links, trap.Path)
+					}
+					links = append(links, "/page/1")
+				case trap != nil:
+					trap.ServeHTTP(w, r)
+					return
 				case err == nil && n <= known:
 					links = []string{fmt.Sprintf("/page/%d", n+1), fmt.Sprintf("/page/%d", n+2)}
 				default:
@@ -160,16 +140,28 @@ func TestTrapsTakeAShareOfACrawl(t *testing.T) {
 			_, report := must3(t)(r.run(t, crawl.Options{Limit: limit}))
 			for i := range known {
 				if page := fmt.Sprintf("site.test/page/%d", i+1); r.count(page) == 0 {
-					t.Errorf("%s was not read (%+v)", page, report)
+					t.Errorf("%s was not read (%d pages, %+v)", page, report.Pages, report.Cut)
 				}
 			}
-			for first := range trap {
+			for _, trap := range traps {
+				first := "/" + strings.Split(trap.Path, "/")[1]
 				n := r.count("site.test" + first)
-				if n > share+2 { // those of which each is the first of its kind
-					t.Errorf("%s was read %d times, want at most %d", first, n, share+2)
+				if n > share+some {
+					t.Errorf("%s was read %d times, want at most %d", first, n, share+some)
 				}
-				t.Log(first, n)
+				i := slices.IndexFunc(report.Cut, func(c crawl.Cut) bool { return strings.HasPrefix(c.Pattern, first) })
+				if i < 0 {
+					t.Errorf("the report does not name %s: %+v", first, report.Cut)
+					continue
+				}
+				asked, _ := must3(t)(r.run(t, crawl.Options{
+					URL: "http://site.test" + trap.Path, Limit: 4 * share, Include: []string{report.Cut[i].Pattern},
+				}))
+				if len(asked) <= share+some {
+					t.Errorf("%s: %d pages were read, though they were asked for", report.Cut[i].Pattern, len(asked))
+				}
 			}
+			t.Logf("%+v", report.Cut)
 		})
 	}
 }

@@ -28,13 +28,15 @@ type frontier struct {
 	most  int // maximum number of queued URLs
 
 	queues [tiers][]item
+	late   []item                // URLs of shapes that say nothing new, for the end
 	hand   []item                // URLs of the round in hand that are not done
 	added  []item                // since take was called last
 	raw    map[string]struct{}   // URLs as they were linked: saves parsing a menu again on every page
 	seen   map[page.Key]struct{} // by normalised URL
 	forms  map[string]formats    // by formatless URL
 	hashes map[string]struct{}   // of pages yielded
-	traps  traps
+	said   said
+	shapes shapes
 	report Report
 }
 
@@ -44,8 +46,9 @@ type formats struct{ html, markdown bool }
 func newFrontier(s scope, limit, depth int) *frontier {
 	return &frontier{
 		scope: s, limit: limit, depth: depth, most: min(max(20_000, 50*limit), max(200_000, 2*limit)),
-		raw: map[string]struct{}{}, seen: map[page.Key]struct{}{}, forms: map[string]formats{}, hashes: map[string]struct{}{},
-		traps:  traps{limit: limit},
+		raw: map[string]struct{}{}, seen: map[page.Key]struct{}{},
+		forms: map[string]formats{}, hashes: map[string]struct{}{},
+		shapes: newShapes(limit),
 		report: *newReport(),
 	}
 }
@@ -66,7 +69,7 @@ func (f *frontier) add(it item) bool {
 	if !ok || !f.scope.wants(u) || !f.see(u) {
 		return false
 	}
-	if endless(u) || f.traps.full(u) {
+	if endless(u) {
 		f.report.Trapped++
 		return false
 	}
@@ -144,15 +147,43 @@ func (f *frontier) next() []item {
 		if t%2 == 0 && len(round) > 0 {
 			break
 		}
-		take := min(n-len(round), len(f.queues[t]))
-		if take <= 0 {
-			continue
+		var more bool
+		if round, f.queues[t], more = f.pick(round, f.queues[t], n, false); !more {
+			break
 		}
-		round = append(round, f.queues[t][:take]...)
-		f.queues[t] = f.queues[t][take:]
+	}
+	if len(round) == 0 {
+		round, f.late, _ = f.pick(round, f.late, n, true)
 	}
 	f.hand = round
 	return round
+}
+
+// pick moves URLs from a queue to a round, until that has n or it depends on what those of the round say how to go on;
+// more reports whether it does neither. Those that have to wait for the end it moves to late.
+func (f *frontier) pick(round, queue []item, n int, late bool) (picked, rest []item, more bool) {
+	for len(round) < n {
+		if len(queue) == 0 {
+			return round, nil, true
+		}
+		it := queue[0]
+		u, err := url.Parse(it.URL)
+		if err != nil { // a damaged state
+			queue = queue[1:]
+			continue
+		}
+		switch f.shapes.turn(u, late) {
+		case atOnce:
+			f.shapes.begin(u)
+			round = append(round, it)
+		case nextRound:
+			return round, queue, false
+		case atEnd:
+			f.late = append(f.late, it)
+		}
+		queue = queue[1:]
+	}
+	return round, queue, false
 }
 
 // round returns the URLs of the round in hand that are not done, or else those of the next one.
@@ -165,7 +196,7 @@ func (f *frontier) round() []item {
 
 // left returns the number of URLs that are queued or in hand.
 func (f *frontier) left() int {
-	n := len(f.hand)
+	n := len(f.hand) + len(f.late)
 	for _, q := range f.queues {
 		n += len(q)
 	}
@@ -185,6 +216,10 @@ func (f *frontier) pageless() int {
 func (f *frontier) done(d done) {
 	f.hand = f.hand[1:]
 	f.report.count(d.URL, d.Outcome)
+	if u, err := url.Parse(d.URL); err == nil {
+		f.said.add(unpackFacts(d.Facts))
+		f.shapes.end(u, d.Hash != "", d.Repeats)
+	}
 	switch d.Outcome {
 	case Added, Changed, Unchanged:
 		f.report.Pages++

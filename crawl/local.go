@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -61,6 +62,7 @@ func (l *local) Crawl(ctx context.Context, o Options, yield func(Event) error) (
 		local: l, o: o, yield: yield, pacer: newPacer(l.Interval, l.Turn), frontier: newFrontier(scope{}, o.Limit, o.Depth),
 	}
 	err := r.crawl(ctx)
+	r.frontier.report.Cut = r.frontier.shapes.cuts
 	r.frontier.report.Queued, r.frontier.report.full = r.frontier.left(), r.frontier.report.Pages >= o.Limit
 	return &r.frontier.report, err
 }
@@ -134,6 +136,7 @@ func (r *run) resume(b batch, include, exclude patterns) error {
 func (r *run) enter(u *url.URL, include, exclude patterns) {
 	r.frontier.scope = newScope(u, include, exclude)
 	r.frontier.scope.below = r.o.Below
+	r.frontier.shapes.asked = append(slices.Clone(r.o.Include), r.frontier.scope.near)
 	r.frontier.report.Site = u.String()
 	r.frontier.begin(u)
 }
@@ -246,6 +249,8 @@ func (r *run) handle(it item, got result) (done, error) {
 		}
 	case Added:
 		d.Hash = got.page.Hash
+		repeats, fresh := f.said.judge(got.page.Markdown)
+		d.Repeats, d.Facts = repeats, packFacts(fresh)
 		d.Outcome, d.Also = r.compare(it, got)
 		if d.Outcome != Duplicate {
 			event.Page = got.page

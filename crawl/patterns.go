@@ -36,10 +36,7 @@ func globText(glob string) string {
 }
 
 func (ps patterns) match(u *url.URL) bool {
-	subject := u.EscapedPath()
-	if subject == "" {
-		subject = "/"
-	}
+	subject := pathOf(u)
 	if u.RawQuery != "" {
 		subject += "?" + u.RawQuery
 	}

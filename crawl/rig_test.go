@@ -3,7 +3,9 @@ package crawl_test
 import (
 	"errors"
 	"fmt"
+	"hash/fnv"
 	"io"
+	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -61,8 +63,23 @@ func (s *site) count(prefix string) int {
 	return n
 }
 
-// html returns a page whose menu links to the given URLs.
+// html returns a page whose menu links to the given URLs, and which says what no page of another title says.
 func html(title string, links ...string) string {
+	h := fnv.New64a()
+	_, _ = h.Write([]byte(title)) // never an error
+	r := rand.New(rand.NewPCG(h.Sum64(), 0))
+	var own strings.Builder
+	for range 12 {
+		for range 7 {
+			own.WriteByte(byte('a' + r.IntN(26)))
+		}
+		own.WriteByte(' ')
+	}
+	return strings.Replace(stub(title, links...), "</main>", "<p>Only here: "+own.String()+"</p></main>", 1)
+}
+
+// stub returns a page whose menu links to the given URLs, and which says nothing but its title.
+func stub(title string, links ...string) string {
 	var menu strings.Builder
 	for _, l := range links {
 		fmt.Fprintf(&menu, "<li><a href=%q>%s</a></li>", l, l)

@@ -37,6 +37,8 @@ type done struct {
 	Outcome Outcome `json:"o"`
 	Hash    string  `json:"h,omitempty"`
 	Also    string  `json:"a,omitempty"` // canonical URL of the same page
+	Repeats bool    `json:"r,omitempty"` // the page says nothing new
+	Facts   string  `json:"f,omitempty"` // what it says that is new
 }
 
 // fingerprint identifies a crawl by the options that decide its order.

@@ -410,6 +410,9 @@ func tally(r *crawl.Report, seen map[string]int) map[string]int {
 	return all
 }
 
+// maxCuts is how many parts of a site that a crawl left are named.
+const maxCuts = 10
+
 // remarks says what a crawl left out.
 func remarks(r *crawl.Report) []string {
 	var list []string
@@ -421,12 +424,20 @@ func remarks(r *crawl.Report) []string {
 		what string
 	}{
 		{r.Queued, "URLs were known and not read"},
-		{r.Trapped, "links led into sections that look endless"},
+		{r.Trapped, "links were left out because their addresses look endless"},
 		{r.Dropped, "links were left out because the list was full"},
 	} {
 		if n.n > 0 {
 			list = append(list, fmt.Sprintf("%d %s", n.n, n.what))
 		}
+	}
+	for _, c := range r.Cut[:min(len(r.Cut), maxCuts)] {
+		pattern := page.MaskString(c.Pattern)
+		list = append(list, fmt.Sprintf("%d URLs like %s were left out, because %d pages in a row said nothing new; "+
+			"to read them, include '%s'", c.Left, pattern, c.Row, pattern))
+	}
+	if more := len(r.Cut) - maxCuts; more > 0 {
+		list = append(list, fmt.Sprintf("URLs like %d others were left out for the same reason", more))
 	}
 	return slices.Concat(list, r.Sitemaps)
 }
