@@ -146,8 +146,8 @@ func (x *exchange) serve() {
 		method: x.r.Method, url: x.r.URL, header: x.r.Header,
 		asked: x.asked.mode, rule: x.rule.Mode, user: user.Mode(), config: x.policy.mode,
 	})
-	// a rule can exempt a path of an intercepted host, but not tunnel it
-	if x.p.o.Fetch == nil || x.rule.Action == "tunnel" || x.paused() {
+	alone := x.leaveAlone()
+	if x.p.o.Fetch == nil || alone {
 		want = asIs
 	}
 	x.rec.Form = want.String()
@@ -175,8 +175,15 @@ func (x *exchange) serve() {
 	case markdown, plainText:
 		x.answerPage(fetch.Request{Text: want == plainText, Reader: reads(x.r.Header, x.asked.mode)})
 	default:
-		x.passThrough(want == observed)
+		x.passThrough(want == observed, alone)
 	}
+}
+
+// leaveAlone reports whether the request is passed on past the cache, and its answer as it is: a rule tunnels the host,
+// and what it is asked without TLS is no more ours than what is in the tunnel. The same holds for a path of an
+// intercepted host, which cannot be tunnelled. Of an offline session, what is stored answers.
+func (x *exchange) leaveAlone() bool {
+	return !x.s.terms.Offline && (x.rule.Action == "tunnel" || x.paused())
 }
 
 // wellFormed resolves the request's target. It refuses a request that two parsers could interpret differently, and a
@@ -439,8 +446,9 @@ func (x *exchange) answerPage(want fetch.Request) {
 	x.send(answer)
 }
 
-// passThrough streams the cache's response. If observe is set, a page in it is stored in the background.
-func (x *exchange) passThrough(observe bool) {
+// passThrough streams the cache's response, or that of the origin if the host is to be left alone. If observe is set, a
+// page in it is stored in the background.
+func (x *exchange) passThrough(observe, alone bool) {
 	if !fetch.RemoveOurTags(x.r.Header) {
 		x.refuse(&refusal{
 			status: http.StatusPreconditionFailed, title: "Precondition failed",
@@ -450,7 +458,11 @@ func (x *exchange) passThrough(observe bool) {
 	}
 	ctx, hints := withEarlyHints(x.r.Context(), x)
 	req := x.r.WithContext(ctx)
-	resp, err := x.p.head(req)
+	send := x.p.head
+	if alone {
+		send = x.p.o.Transport.RoundTrip
+	}
+	resp, err := send(req)
 	hints.stop()
 	if err != nil {
 		x.fail(x.r.URL, err)
@@ -460,7 +472,7 @@ func (x *exchange) passThrough(observe bool) {
 	if observe && x.r.Method == http.MethodGet && resp.StatusCode == http.StatusOK &&
 		page.KindOf(resp.Header.Get("Content-Type")) == page.HTML {
 		x.p.o.Fetch.Observe(req, resp, x.r.UserAgent(), x.session, x.rec.User)
-	} else {
+	} else if !alone {
 		x.offer(outcome.Reuse, nil, resp.ContentLength)
 	}
 	if t := resp.Header.Get("Content-Type"); x.asked.mode == "raw" && (page.IsPage(t) || fetch.Readable(t)) {

@@ -28,6 +28,17 @@ func (x *exchange) begin() {
 // answeredBy records what the cache did.
 func (x *exchange) answeredBy(o cache.Outcome) { fetch.TellOutcome(&x.rec, o) }
 
+// whyPassed says why the request was passed on, past the cache.
+func (x *exchange) whyPassed() string {
+	switch {
+	case x.rule.Action == "tunnel":
+		return "A rule leaves this host alone: the request is passed on as it is, past the cache."
+	case x.paused():
+		return "readthru is paused: the request is passed on as it is, past the cache."
+	}
+	return "The request is passed on, past the cache."
+}
+
 // tell completes what is told of the request, and tells it.
 func (x *exchange) tell() {
 	rec := &x.rec
@@ -56,7 +67,7 @@ func (x *exchange) tell() {
 	case x.local():
 		rec.Outcome, rec.Why = journal.Local, "The answer is a page of readthru itself."
 	default:
-		rec.Outcome, rec.Why = journal.Passed, "The request is passed on, past the cache."
+		rec.Outcome, rec.Why = journal.Passed, x.whyPassed()
 	}
 	if !x.hijacked {
 		h := x.w.Header()

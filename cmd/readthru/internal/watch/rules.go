@@ -28,7 +28,7 @@ func (p *program) rulesCommand() *cli.Command {
 				Name: "add", Usage: "make a rule for a host, such as a.example or *.a.example", ArgsUsage: "HOST",
 				Flags: []cli.Flag{
 					&cli.StringFlag{Name: "path", Usage: "only for paths like `PATTERN`, such as /docs/*"},
-					&cli.StringFlag{Name: "action", Usage: "intercept, tunnel or block"},
+					&cli.StringFlag{Name: "action", Usage: "intercept, tunnel (leave alone, without TLS too) or block"},
 					&cli.StringFlag{Name: "mode", Usage: "who gets markdown: auto, always, negotiate or never"},
 					&cli.DurationFlag{Name: "ttl", Usage: "answers are fresh for `TIME`", DefaultText: "as the origin says"},
 					&cli.BoolFlag{Name: "bypass", Usage: "pass the cache by"},
