@@ -59,6 +59,7 @@ func done(w http.ResponseWriter, to, what string) error {
 // doneTexts are what pages say was done: a link to one of our pages can make it say nothing else.
 var doneTexts = map[string]string{
 	"ruled": "The rule is in effect.", "unruled": "The rule was removed.", "forgotten": "What was learnt is forgotten.",
+	"hostgone": "All that was kept of the host is removed.",
 	"untold": "The requests are forgotten.", "replayed": "This request was sent again just now.",
 	"off": "The service is switched off: nothing is sent to it.", "on": "The service is switched on again.",
 	"emptied": "What the session has fetched is forgotten. The pages stay.", "ended": "The recording has ended.",

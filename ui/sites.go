@@ -77,7 +77,7 @@ func (d *dashboard) mountSites(mux *http.ServeMux) {
 	mux.HandleFunc("GET /sites", d.sites)
 	mux.HandleFunc("GET /sites/{host}", d.site)
 	for action, do := range map[string]func(http.ResponseWriter, *http.Request) error{
-		"rule": d.setRule, "forget": d.forget,
+		"rule": d.setRule, "forget": d.forget, "remove": d.removeSite,
 	} {
 		mux.HandleFunc("POST /sites/{host}/"+action, d.form("/sites", do))
 	}
@@ -207,6 +207,14 @@ func (d *dashboard) forget(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	return done(w, "/sites/"+url.PathEscape(r.PathValue("host")), "forgotten")
+}
+
+// removeSite removes all that is kept of a host.
+func (d *dashboard) removeSite(w http.ResponseWriter, r *http.Request) error {
+	if _, err := d.o.Client.RemoveSite(r.Context(), r.PathValue("host"), false); err != nil {
+		return err
+	}
+	return done(w, "/sites", "hostgone")
 }
 
 // setSwitch pauses the proxy, has it ask nobody, or ends that.

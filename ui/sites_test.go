@@ -33,6 +33,9 @@ func (w *world) fillSites(t *testing.T, texts []string) {
 // useSites blocks a host and has it forgotten, by buttons.
 func useSites(t *testing.T, w *world, b *browser) {
 	t.Helper()
+	if _, _, err := w.store.Learn("gone.test", store.Negotiates, "", "", time.Now()); err != nil {
+		t.Fatal(err)
+	}
 	b.open("/sites?q=hostile")
 	b.press(`//a[contains(., "hostile.test")]`)
 	b.press(`//button[.="Block"]`)
@@ -49,6 +52,13 @@ func useSites(t *testing.T, w *world, b *browser) {
 	}
 	if _, _, err := w.store.Learn("hostile.test", store.Negotiates, "", "", time.Now()); err != nil {
 		t.Fatal(err)
+	}
+	b.open("/sites/gone.test")
+	b.press(`//summary[contains(., "Remove all")]`)
+	b.press(`//button[contains(., "Remove all of")]`)
+	b.see(`//p[@role="status" and contains(., "removed")]`)
+	if h, err := w.store.Host("gone.test"); err != nil || len(h.Facts) != 0 {
+		t.Errorf("it is not removed: %v, %+v", err, h)
 	}
 	b.open("/sites")
 	b.see(`//tbody[contains(., "Treated differently")]//td[contains(., "tunnelled")]`)
