@@ -2,6 +2,7 @@ package journal
 
 import (
 	"fmt"
+	"net"
 	"net/url"
 	"slices"
 	"strconv"
@@ -63,6 +64,9 @@ func ParseFilter(text string) (Filter, error) {
 		case !named || name == "http" || name == "https":
 			t.match = contains(texts["url"], strings.ToLower(strings.ReplaceAll(word, `"`, "")))
 		case name == "host":
+			if host, _, err := net.SplitHostPort(value); err == nil {
+				value = host // as in a URL; the port is not compared
+			}
 			t.match = func(e *Entry) bool {
 				host := e.Host()
 				return host == value || strings.HasSuffix(host, "."+strings.TrimPrefix(value, "*."))

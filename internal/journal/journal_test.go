@@ -112,6 +112,7 @@ func TestFilters(t *testing.T) {
 		"":                         "3 2 1 0",
 		"guide":                    "1 0",
 		"host:a.test":              "3 0",
+		"host:a.test:8080":         "3 0",
 		"host:*.a.test":            "0",
 		"-host:a.test":             "2 1",
 		"host:c.test":              "2",
