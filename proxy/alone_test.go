@@ -50,7 +50,8 @@ func TestAHostThatIsTunnelledIsLeftAloneWithoutTLSToo(t *testing.T) {
 			const times = 3
 			for range times {
 				resp, body := b.get(c.url, "Accept: */*")
-				if resp.StatusCode != http.StatusOK || c.alone != (body == doc) || c.alone && resp.Header.Get("Cache-Status") != "" {
+				if resp.StatusCode != http.StatusOK || c.alone != (body == doc) ||
+					c.alone && resp.Header.Get("Cache-Status") != "" {
 					t.Errorf("%d %v %q", resp.StatusCode, resp.Header, body)
 				}
 			}

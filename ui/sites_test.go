@@ -126,7 +126,8 @@ func TestSitesAreChangedByOurFormsAlone(t *testing.T) {
 	if rules := w.store.Rules(); len(rules) != 1 || rules[0].Action != "tunnel" {
 		t.Errorf("rules: %+v", rules)
 	}
-	if got := post("/sites/calm.test/rule", url.Values{"token": {token}, "ttl": {"2h"}}, nil); got != http.StatusSeeOther {
+	ttl := url.Values{"token": {token}, "ttl": {"2h"}}
+	if got := post("/sites/calm.test/rule", ttl, nil); got != http.StatusSeeOther {
 		t.Errorf("a good form: status %d", got)
 	}
 	if rules := w.store.Rules(); len(rules) != 1 || rules[0].Action != "tunnel" || rules[0].TTL != 2*time.Hour {

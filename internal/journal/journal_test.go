@@ -230,7 +230,8 @@ func TestAnArchiveIsWhatToolsRead(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := har.Log.Entries[0]
-	if har.Log.Version != "1.2" || got.Time != 1.5 || got.Request.URL != e.URL || got.Request.QueryString[0].Name != "a" ||
+	if har.Log.Version != "1.2" || got.Time != 1.5 || got.Request.URL != e.URL ||
+		got.Request.QueryString[0].Name != "a" ||
 		got.Response.Status != 302 || got.Response.RedirectURL != "/y" || got.Readthru.Outcome != "miss" ||
 		!strings.Contains(string(got.Readthru.Answered), "Location: /y\n") {
 		t.Errorf("archive %s", b.String())
@@ -268,8 +269,9 @@ func TestReadersAndWritersDoNotDisturbEachOther(t *testing.T) {
 func BenchmarkTell(b *testing.B) {
 	asked := http.Header{"Accept": {"*/*"}, "User-Agent": {"curl/8.5.0"}, "Accept-Encoding": {"gzip"}}
 	answered := http.Header{
-		"Content-Type": {"text/markdown; charset=utf-8"}, "Cache-Status": {"readthru; hit; ttl=86399"}, "Etag": {`"abcdef"`},
-		"Vary": {"Accept"}, "X-Markdown-Tokens": {"812"}, "Via": {"1.1 readthru"}, "Content-Length": {"3024"},
+		"Content-Type": {"text/markdown; charset=utf-8"}, "Etag": {`"abcdef"`},
+		"Cache-Status": {"readthru; hit; ttl=86399"},
+		"Vary":         {"Accept"}, "X-Markdown-Tokens": {"812"}, "Via": {"1.1 readthru"}, "Content-Length": {"3024"},
 		"X-Readthru-Source": {"local"}, "X-Readthru-Doc": {"0123456789abcdef"}, "Date": {"Mon, 23 Nov 2026 03:00:00 GMT"},
 	}
 	j := journal.New(journal.Options{})
