@@ -114,8 +114,8 @@ type Record struct {
 	UpdatedAt time.Time `json:"updated_at,omitzero"` // when the content last changed
 	FetchedAt time.Time `json:"fetched_at,omitzero"`
 
-	// ReadAt is when the content was read, or its origin last called it gone, by the clock of the store that did it first.
-	// It orders readings and deletions; FetchedAt is what the origin says, whose clock counts seconds.
+	// ReadAt is when the content was read, or its origin last called it gone, by the clock of the store that did it
+	// first. It orders readings and deletions; FetchedAt is what the origin says, whose clock counts seconds.
 	ReadAt time.Time `json:"-"`
 
 	Preferences Preferences `json:"preferences,omitempty"` // what the origin says about the use of the content
@@ -141,16 +141,19 @@ func (r *Record) LastRead() time.Time {
 // respected. The store keeps only pages that may be kept (AD4,
 // AD6); this is the second look.
 func (r *Record) Findable() bool {
-	if r.Error.Gone() {
+	if r.Error.Gone() || r.HasSecret() {
 		return false
-	}
-	for _, raw := range []string{r.NormalizedURL, r.URL, r.FinalURL} {
-		if u, err := url.Parse(raw); err != nil || HasSecret(u) {
-			return false
-		}
 	}
 	return !slices.ContainsFunc(r.Warnings, func(w string) bool {
 		return w == "truncated" || w == WarnWall || w == WarnNotIndexed
+	})
+}
+
+// HasSecret reports whether an address of the page has a secret, or cannot be read.
+func (r *Record) HasSecret() bool {
+	return slices.ContainsFunc([]string{r.NormalizedURL, r.URL, r.FinalURL}, func(raw string) bool {
+		u, err := url.Parse(raw)
+		return err != nil || HasSecret(u)
 	})
 }
 

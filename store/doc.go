@@ -29,6 +29,7 @@
 //   - what was counted in each minute, hour and day: series.go
 //   - what a purge covers: [Purge.Covers] (purges.go)
 //   - what remains on disk of what was deleted, and its removal: [Store.Compact] (compact.go)
+//   - what is removed or masked when newer rules find a secret in its URL: [Store.RemoveSecrets] (secrets.go)
 //   - which stored pages are cleaned when they are read: Store.readVersion (pages.go), Store.fetchedPage (fetched.go)
 //
 // Texts are cleaned of what no reader sees before they are stored, and each is stored with the edition of the cleaner

@@ -19,6 +19,8 @@ type FleetPosition struct {
 	VisitsFrom int64 `json:"visits_from,omitempty"`
 	Visits     int64 `json:"visits,omitempty"`
 
+	Secrets int `json:"secrets,omitempty"` // with which page.SecretEdition the database was looked through
+
 	Held       uint64 `json:"held,omitempty"`        // the first job that waits until its content is taken; 0: none
 	Skipped    bool   `json:"skipped,omitempty"`     // changes were skipped because their content could not be had
 	SkippedXID uint64 `json:"skipped_xid,omitempty"` // after this transaction

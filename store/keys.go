@@ -54,6 +54,7 @@ import (
 //	z/signin                       there if who is no user is refused
 //	z/services                     third parties that are switched off
 //	z/fleet                        how far the node has taken part in its fleet
+//	z/secrets                      which edition of the rules about secrets the records were looked through with
 const (
 	schemaKey = "z/schema"
 	totalsKey = "z/totals"
@@ -64,6 +65,7 @@ const (
 
 	servicesKey = "z/services"
 	fleetKey    = "z/fleet"
+	secretsKey  = "z/secrets"
 
 	sessionsKey = "fs/"
 )

@@ -420,7 +420,8 @@ func (s *Store) DeletePage(k page.Key) error {
 	if last := record.Page.ReadAt; !now.After(last) {
 		now = last.Add(time.Millisecond) // the clock of the store that read it may be ahead
 	}
-	job := s.addJob(b, Job{Kind: JobDeleted, Page: k, URL: record.Page.NormalizedURL, Time: now}, record.Job)
+	masked := page.MaskString(record.Page.NormalizedURL) // it outlives the page
+	job := s.addJob(b, Job{Kind: JobDeleted, Page: k, URL: masked, Time: now}, record.Job)
 	s.noteDeletion(k, now)
 	if err := s.tallies.deleteTally(s.kv, k, b); err != nil {
 		return fmt.Errorf("delete page %s: %w", k.Doc(), err)

@@ -355,3 +355,30 @@ func TestAStaleResponseIsValidatedByOneNode(t *testing.T) {
 		t.Errorf("b got %q", content)
 	}
 }
+
+// What older nodes told of URLs that are secret by newer rules is removed by the first node that knows these.
+func TestSecretsThatOlderNodesToldAreRemoved(t *testing.T) {
+	t.Parallel()
+	server := fleettest.Start(t)
+	a := join(t, server.URL, "a")
+	a.awaitState(fleet.Connected)
+	a.keep("https://a.test/honest", "honest", 1)
+	a.keep("https://a.test/page?v=older", "secret", 1)
+	eventually.True(t, "a has told", func() bool { return server.Count("responses") == 2 })
+	a.stop()
+	const secret = "'https://a.test/page?token=k7Qx2mZp9Rt4Vw6Y'"
+	server.Exec("UPDATE readthru.responses SET url = " + secret + " WHERE url LIKE '%older'")
+	server.Exec(`INSERT INTO readthru.visits
+		SELECT gen_random_uuid(), 'x', now(), 'd', url, 'a', 's', 'r', 'x', true, 1, 1, 1
+		FROM unnest(ARRAY['https://a.test/honest', ` + secret + `]) AS u (url)`)
+	position := a.store.FleetPosition()
+	position.Secrets = 0
+	if err := a.store.SetFleetPosition(position); err != nil {
+		t.Fatal(err)
+	}
+	a.begin(server.URL, "a")
+	a.awaitState(fleet.Connected)
+	eventually.True(t, "the secrets are gone", func() bool {
+		return server.Count("responses") == 1 && server.Count("visits") == 1
+	})
+}

@@ -66,6 +66,9 @@ func (f *Fleet) session(ctx context.Context) error {
 	if err := f.beat(ctx); err != nil {
 		return err
 	}
+	if err := f.forgetSecrets(ctx); err != nil {
+		return err
+	}
 	tick := time.NewTicker(lookEvery)
 	defer tick.Stop()
 	beaten, swept := time.Now(), time.Now()
@@ -436,7 +439,8 @@ func (f *Fleet) Nodes(ctx context.Context) ([]Node, error) {
 	var n Node
 	err := f.query(ctx, `SELECT left(name, 100), left(version, 100),
 			greatest(least(started_at, now() + interval '1 year'), 'epoch'),
-			greatest(least(seen_at, now() + interval '1 year'), 'epoch'), seen_at < now() - $1::interval, pages, outbox, behind,
+			greatest(least(seen_at, now() + interval '1 year'), 'epoch'), seen_at < now() - $1::interval, pages, outbox,
+			behind,
 		ARRAY(SELECT b.name FROM leases AS l JOIN bases AS b ON l.what = $2 || b.id
 			WHERE l.node = nodes.name AND l.until >= clock_timestamp() ORDER BY b.name LIMIT 100)
 		FROM nodes ORDER BY name LIMIT 10000`, []any{awayAfter, leaseOf("")},

@@ -115,8 +115,8 @@ func Open(s *settings.Settings, dir string, offline bool, log *slog.Logger) (*Co
 	var decoded int64
 	c.answers, decoded = divideAnswers(answers)
 	c.store, err = store.Open(store.Options{
-		Dir: filepath.Join(dir, "store"), MaxSize: int64(s.Cache.MaxSize), Memory: c.memory.store, Decoded: decoded, Log: log,
-		Cleaner: cleaner,
+		Dir: filepath.Join(dir, "store"), MaxSize: int64(s.Cache.MaxSize), Memory: c.memory.store, Decoded: decoded,
+		Log: log, Cleaner: cleaner,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("open the store: %w", err)
@@ -161,6 +161,7 @@ func Open(s *settings.Settings, dir string, offline bool, log *slog.Logger) (*Co
 	if err := c.openKnowledge(); err != nil {
 		return nil, errors.Join(err, c.Close())
 	}
+	c.removeSecrets()
 	return c, nil
 }
 

@@ -1,0 +1,109 @@
+package knowledge
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"slices"
+
+	"github.com/readthru/readthru/page"
+	"github.com/readthru/readthru/store"
+)
+
+// RemoveSecrets deletes the documents that an older program kept under URLs in which [page.HasSecret] now finds a
+// secret, but texts that were handed in: they have the URL masked, as bases have theirs. It takes pages with such URLs
+// out of the bases, and takes them off the pages that notes are about. Pages themselves are the business of
+// [store.Store.RemoveSecrets]. Nothing else may use k meanwhile.
+func (k *Knowledge) RemoveSecrets() error {
+	var keys []page.Key
+	for _, prefix := range []string{headPrefix, memberPrefix} {
+		k.records.Walk(prefix, "", func(key string, value []byte) bool {
+			var named struct { // by a head, or a member
+				Head   string `json:"url"`
+				Member string `json:"u"`
+			}
+			if json.Unmarshal(value, &named) == nil && (hasSecret(named.Head) || hasSecret(named.Member)) {
+				keys = append(keys, page.Key([]byte(key[len(key)-len(page.Key{}):])))
+			}
+			return true
+		})
+	}
+	for _, key := range keys {
+		if err := k.removeSecret(key); err != nil {
+			return fmt.Errorf("remove a document with a secret URL: %w", err)
+		}
+	}
+	if err := k.bases.maskURLs(); err != nil {
+		return fmt.Errorf("mask secret URLs of knowledge bases: %w", err)
+	}
+	if err := k.notes.removeSecrets(); err != nil {
+		return fmt.Errorf("remove secret URLs of notes: %w", err)
+	}
+	return nil
+}
+
+func (k *Knowledge) removeSecret(key page.Key) error {
+	k.bases.mu.Lock()
+	defer k.bases.mu.Unlock()
+	h, err := k.archive.stored(key)
+	switch {
+	case err != nil: // a page
+		return k.records.Apply(k.bases.leave(key)...)
+	case !h.Ingested:
+		return k.drop(key)
+	}
+	changes := []store.Change{{Key: urlKey(h.URL) + string(key[:]), Gone: true}, queued(key)}
+	h.URL = page.MaskString(h.URL)
+	value, err := json.Marshal(member{URL: h.URL, Hash: h.Hash})
+	if err != nil {
+		return err
+	}
+	for _, g := range k.bases.owners(key) {
+		changes = append(changes, store.Change{Key: memberKey(g, key), Value: value})
+	}
+	return k.archive.put(key, h, nil, changes...) // its parts are there
+}
+
+// maskURLs masks the URLs that bases are filled from: no crawl begins at such a one.
+func (s *bases) maskURLs() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, name := range s.names() {
+		r := *s.byName[name]
+		if !hasSecret(r.URL) {
+			continue
+		}
+		r.URL = page.MaskString(r.URL)
+		if err := s.save(&r); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func hasSecret(raw string) bool {
+	u, err := url.Parse(raw)
+	return err == nil && page.HasSecret(u)
+}
+
+// removeSecrets takes secret URLs off the pages that notes are about. What a note itself says stays.
+func (s *notes) removeSecrets() (err error) {
+	s.records.Walk(notePrefix, "", func(key string, value []byte) bool {
+		var n Note
+		if json.Unmarshal(value, &n) != nil || !slices.ContainsFunc(n.Pages, hasSecret) {
+			return true
+		}
+		var changes []store.Change
+		for _, u := range n.Pages {
+			if hasSecret(u) {
+				changes = append(changes, store.Change{Key: notedKey(u) + key[len(notePrefix):], Gone: true})
+			}
+		}
+		n.Pages = slices.DeleteFunc(n.Pages, hasSecret)
+		if value, err = json.Marshal(n); err == nil {
+			err = s.records.Apply(append(changes, store.Change{Key: key, Value: value})...)
+		}
+		return err == nil
+	})
+	return err
+}
