@@ -174,7 +174,7 @@ var privateNames = []string{
 func publicName(u *url.URL) bool {
 	host := strings.TrimSuffix(strings.ToLower(u.Hostname()), ".")
 	if ip, err := netip.ParseAddr(host); err == nil {
-		return guard{}.check(netip.AddrPortFrom(ip, 443)) == nil
+		return checkPublic(ip) == nil
 	}
 	if !strings.Contains(host, ".") {
 		return false

@@ -59,6 +59,9 @@ func (g guard) check(addr netip.AddrPort) error {
 	return nil
 }
 
+// checkPublic returns a [*guardError] unless an address is public: no private network and no service of a cloud has it.
+func checkPublic(ip netip.Addr) error { return guard{}.check(netip.AddrPortFrom(ip, 443)) }
+
 // ours reports whether addr is one of our listeners: the same address and port, or any address of this machine for a
 // listener on an unspecified address. An unspecified destination reaches the loopback interface.
 func (g guard) ours(addr netip.AddrPort) bool {

@@ -361,7 +361,7 @@ func TestThatAPageIsGoneIsNotedWhoeverLearnsIt(t *testing.T) {
 }
 
 func TestBlockedDomainsAreRefusedAndNothingIsSent(t *testing.T) { // rule A11
-	c := newChain(t, echo("x"), func(o *fetch.Options) {
+	c := newChain(t, respond(200, "x"), func(o *fetch.Options) {
 		o.BlockedDomains = []string{"medium.com", "substack.com"}
 		o.Rules = fetch.Rules{{Host: "site.test", Path: "/private/*", Action: "block"}}
 	})
@@ -560,7 +560,7 @@ func TestFormsOfAPage(t *testing.T) {
 }
 
 func TestUnreachableOriginsAreExplained(t *testing.T) {
-	c := newChain(t, echo(""))
+	c := newChain(t, respond(200, ""))
 	_, err := c.own(t, "https://127.0.0.1:1/")
 	if err == nil || !strings.HasPrefix(err.Error(), "Blocked: https://127.0.0.1:1/: the address is 127.0.0.1:1") {
 		t.Errorf("%v, want the address named", err)

@@ -211,7 +211,7 @@ func (t *Transport) Public(ctx context.Context, u *url.URL) error {
 		return err
 	}
 	for _, ip := range ips {
-		if err := (guard{}).check(netip.AddrPortFrom(ip, 443)); err != nil {
+		if err := checkPublic(ip); err != nil {
 			return err
 		}
 	}

@@ -3,10 +3,12 @@ package fetch_test
 import (
 	"cmp"
 	"context"
+	"crypto"
+	"crypto/rand"
+	"crypto/rsa"
 	"crypto/tls"
 	"errors"
 	"io"
-	"log"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -22,18 +24,6 @@ import (
 
 	"github.com/readthru/readthru/fetch"
 )
-
-var quiet = log.New(io.Discard, "", 0)
-
-func newTransport(tb testing.TB, o fetch.TransportOptions) *fetch.Transport {
-	tb.Helper()
-	tr, err := fetch.NewTransport(o)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	tb.Cleanup(tr.CloseIdleConnections)
-	return tr
-}
 
 func get(ctx context.Context, t *testing.T, rt http.RoundTripper, rawURL string) (reply, string, error) {
 	t.Helper()
@@ -107,7 +97,10 @@ func TestPrivateAddressesNeedPermission(t *testing.T) {
 			if _, _, err := get(ctx, t, tr, target); (err == nil) != tt.works {
 				t.Errorf("error %v, want works %v", err, tt.works)
 			}
-			u := parse(t, target)
+			u, err := url.Parse(target)
+			if err != nil {
+				t.Fatal(err)
+			}
 			conn, err := tr.Dial(ctx, "tcp", net.JoinHostPort(u.Hostname(), cmp.Or(u.Port(), "80")))
 			if (err == nil) != tt.works {
 				t.Errorf("tunnel: error %v, want works %v", err, tt.works)
@@ -404,7 +397,9 @@ func TestUpgradesAreAskedForOverHTTP1(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	req.Header = header("Connection: Upgrade", "Upgrade: websocket", "Sec-WebSocket-Version: 13", "Sec-WebSocket-Key: x")
+	req.Header = http.Header{
+		"Connection": {"Upgrade"}, "Upgrade": {"websocket"}, "Sec-Websocket-Version": {"13"}, "Sec-Websocket-Key": {"x"},
+	}
 	resp, err := tr.RoundTrip(req)
 	if err != nil {
 		t.Fatal(err)
@@ -413,5 +408,33 @@ func TestUpgradesAreAskedForOverHTTP1(t *testing.T) {
 	if b, err := io.ReadAll(resp.Body); err != nil || resp.StatusCode != http.StatusSwitchingProtocols ||
 		string(b) != "hello" {
 		t.Errorf("status %d, %q, %v, want 101 and the bytes after it", resp.StatusCode, b, err)
+	}
+}
+
+func weakKey(tb testing.TB) crypto.Signer {
+	tb.Helper()
+	tb.Setenv("GODEBUG", "rsa1024min=0")
+	key, err := rsa.GenerateKey(rand.Reader, 1024)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return key
+}
+
+func TestTransportTellsPublicNames(t *testing.T) {
+	tr := newTransport(t, fetch.TransportOptions{Resolve: []string{"placed.example:443=127.0.0.1:1"}})
+	tr.ResolveWith(resolver(t, func(name string) [4]byte {
+		if name == "public.example." {
+			return [4]byte{8, 8, 8, 8}
+		}
+		return [4]byte{10, 0, 0, 1}
+	}))
+	for host, want := range map[string]bool{
+		"placed.example": true, "public.example": true, "private.example": false,
+		"127.0.0.1": false, "8.8.8.8": true,
+	} {
+		if err := tr.Public(t.Context(), &url.URL{Scheme: "https", Host: host}); (err == nil) != want {
+			t.Errorf("%s: %v, want public %v", host, err, want)
+		}
 	}
 }
