@@ -37,7 +37,11 @@ const policy = `
 	certs                 →
 	preference            → page
 	payment               → page, clip
-	fetch                 → preference, payment, botauth
+	transport             → page, httpfield, botauth
+	transport/transporttest → transport, wholefile
+	fetch                 → preference, payment, transport
+	fetch/sitecheck, crawl → transport
+	cmd/readthru/settings, cmd/readthru/wiring, cmd/readthru/read, cmd/readthru/setup → transport
 	api, api/server       → botauth
 	render                → page, httpfield
 	convert/chars, convert/guard →
@@ -159,7 +163,7 @@ var alone = map[string]string{
 	"github.com/smallstep/truststore":               "certs",
 	"github.com/chromedp/":                          "render",
 	"github.com/coder/websocket":                    "render",
-	"code.dny.dev/ssrf":                             "fetch",
+	"code.dny.dev/ssrf":                             "transport",
 	"github.com/sony/gobreaker/":                    "fetch",
 	"github.com/tetratelabs/wazero":                 "symbols",
 	"github.com/modelcontextprotocol/go-sdk":        "mcp",

@@ -12,6 +12,7 @@ import (
 	"github.com/readthru/readthru/cache"
 	"github.com/readthru/readthru/crawl"
 	"github.com/readthru/readthru/fetch"
+	"github.com/readthru/readthru/internal/transport"
 	"github.com/readthru/readthru/store"
 )
 
@@ -33,7 +34,7 @@ func BenchmarkLocal(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		transport, err := fetch.NewTransport(fetch.TransportOptions{AllowPrivateOwn: true})
+		transport, err := transport.New(transport.Options{AllowPrivateOwn: true})
 		if err != nil {
 			b.Fatal(err)
 		}

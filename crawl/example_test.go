@@ -9,6 +9,7 @@ import (
 
 	"github.com/readthru/readthru/crawl"
 	"github.com/readthru/readthru/fetch"
+	"github.com/readthru/readthru/internal/transport"
 	"github.com/readthru/readthru/store"
 )
 
@@ -23,7 +24,10 @@ func Example() {
 }
 
 func crawlSite() error {
-	site := httptest.NewServer(pages{"/": html("Home", "/guide", "/blog"), "/guide": html("Guide"), "/blog": html("Blog")})
+	site := httptest.NewServer(pages{
+		"/": html("Home", "/guide", "/blog"), "/guide": html("Guide"),
+		"/blog": html("Blog"),
+	})
 	defer site.Close()
 	dir, err := os.MkdirTemp("", "crawl")
 	if err != nil {
@@ -35,7 +39,7 @@ func crawlSite() error {
 		return err
 	}
 	defer func() { _ = st.Close() }()
-	transport, err := fetch.NewTransport(fetch.TransportOptions{AllowPrivateOwn: true})
+	transport, err := transport.New(transport.Options{AllowPrivateOwn: true})
 	if err != nil {
 		return err
 	}

@@ -18,6 +18,7 @@ import (
 
 	"github.com/readthru/readthru/crawl"
 	"github.com/readthru/readthru/fetch"
+	"github.com/readthru/readthru/internal/transport"
 	"github.com/readthru/readthru/store"
 )
 
@@ -106,9 +107,15 @@ func TestFirecrawlCrawlInBothVersions(t *testing.T) {
 				if report.Pages != 3 || report.Outcomes[crawl.Failed] != 5 {
 					t.Errorf("report %+v", report)
 				}
-				wantBody := `/v2/crawl {"crawlEntireDomain":true,"excludePaths":["^/x"],"includePaths":["^/docs/.*$"],"limit":500,"maxDiscoveryDepth":3,"scrapeOptions":{"formats":["markdown"],"onlyMainContent":true,"maxAge":0,"skipTlsVerification":false},"sitemap":"include","url":"http://site.test/"}`
+				wantBody := `/v2/crawl {"crawlEntireDomain":true,"excludePaths":["^/x"],` +
+					`"includePaths":["^/docs/.*$"],"limit":500,"maxDiscoveryDepth":3,` +
+					`"scrapeOptions":{"formats":["markdown"],"onlyMainContent":true,"maxAge":0,` +
+					`"skipTlsVerification":false},"sitemap":"include","url":"http://site.test/"}`
 				if v1 {
-					wantBody = `/v1/crawl {"allowBackwardLinks":true,"excludePaths":["^/x"],"ignoreSitemap":false,"includePaths":["^/docs/.*$"],"limit":500,"maxDepth":3,"scrapeOptions":{"formats":["markdown"],"onlyMainContent":true,"maxAge":0,"skipTlsVerification":false},"url":"http://site.test/"}`
+					wantBody = `/v1/crawl {"allowBackwardLinks":true,"excludePaths":["^/x"],` +
+						`"ignoreSitemap":false,"includePaths":["^/docs/.*$"],"limit":500,"maxDepth":3,` +
+						`"scrapeOptions":{"formats":["markdown"],"onlyMainContent":true,"maxAge":0,` +
+						`"skipTlsVerification":false},"url":"http://site.test/"}`
 				}
 				if diff := cmp.Diff([]string{wantBody}, d.bodies); diff != "" {
 					t.Errorf("bodies (-want +got):\n%s", diff)
@@ -144,7 +151,8 @@ func TestFirecrawlScrape(t *testing.T) {
 		"title": "T", "description": "About", "statusCode": "200", "sourceURL": "http://site.test/a",
 		"ogImage": "a, b",
 	}
-	if diff := cmp.Diff(want, p.Metadata); diff != "" || p.URL != "http://site.test/a" || p.Markdown != "# A\n\nText\n" ||
+	if diff := cmp.Diff(want, p.Metadata); diff != "" || p.URL != "http://site.test/a" ||
+		p.Markdown != "# A\n\nText\n" ||
 		p.Title != "T" || p.Page != nil {
 		t.Errorf("page %+v, metadata (-want +got):\n%s", p, diff)
 	}
@@ -327,7 +335,7 @@ func TestOnlyTheConfiguredPrivateFirecrawlIsReached(t *testing.T) {
 		d.ServeHTTP(w, r)
 	}))
 	t.Cleanup(fire.Close)
-	transport, err := fetch.NewTransport(fetch.TransportOptions{
+	transport, err := transport.New(transport.Options{
 		Resolve: []string{"site.test:80=127.0.0.1:1"},
 		Avoid:   func() []netip.AddrPort { return nil },
 	})

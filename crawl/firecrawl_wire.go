@@ -16,6 +16,7 @@ import (
 
 	"github.com/readthru/readthru/fetch"
 	"github.com/readthru/readthru/internal/httpfield"
+	"github.com/readthru/readthru/internal/transport"
 	"github.com/readthru/readthru/page"
 )
 
@@ -279,7 +280,7 @@ func (fc *Firecrawl) send(ctx context.Context, method, path string, body []byte,
 
 // once sends a request once, to the configured address. It follows no redirect.
 func (fc *Firecrawl) once(ctx context.Context, method, path string, body []byte, answer any) error {
-	req, err := http.NewRequestWithContext(fetch.Endpoint(ctx, fc.base), method, fc.base.String()+path,
+	req, err := http.NewRequestWithContext(transport.Endpoint(ctx, fc.base), method, fc.base.String()+path,
 		bytes.NewReader(body))
 	if err != nil {
 		return fmt.Errorf("firecrawl: %w", err)

@@ -14,6 +14,7 @@ import (
 
 	"github.com/readthru/readthru/convert"
 	"github.com/readthru/readthru/internal/httpfield"
+	"github.com/readthru/readthru/internal/transport"
 	"github.com/readthru/readthru/page"
 	"github.com/readthru/readthru/store"
 )
@@ -96,7 +97,7 @@ func (s alternate) fetch(ctx context.Context, a *attempt, u *url.URL, signs conv
 		return nil, err
 	}
 	ask := Request{Own: true, Method: http.MethodGet}
-	resp, err := s.f.o.Client.RoundTrip(s.f.request(OwnPolicy(ctx), ask, u, acceptMarkdown))
+	resp, err := s.f.o.Client.RoundTrip(s.f.request(transport.OwnPolicy(ctx), ask, u, acceptMarkdown))
 	if err != nil {
 		return nil, Explain(u, err)
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/readthru/readthru/fetch"
 	"github.com/readthru/readthru/internal/processor"
+	"github.com/readthru/readthru/internal/transport/transporttest"
 	"github.com/readthru/readthru/page"
 )
 
@@ -118,7 +119,7 @@ func TestMarkdownTwinsAreTaken(t *testing.T) { // AD3: Link, head, .md
 // addresses.
 func TestTwinsAtPrivateAddressesAreNotAskedFor(t *testing.T) {
 	private := &origin{Handler: respond(200, twin, "Content-Type: text/markdown")}
-	addr := serve(t, private)
+	addr := transporttest.Serve(t, private)
 	c := newChain(t, respond(200, article("H"), html,
 		"Link: <http://"+addr+"/page.md>; rel=alternate; type=text/markdown"))
 	if ans := c.read(t, "http://site.test/page"); ans.Page.Source != page.Local || private.asked() != nil {
@@ -179,7 +180,8 @@ func TestCandidatesForTwins(t *testing.T) {
 			nil,
 		},
 		{
-			"file is none", "https://a.test/p", "<file:///etc/passwd>; rel=alternate; type=text/markdown", "javascript:x", false,
+			"file is none", "https://a.test/p", "<file:///etc/passwd>; rel=alternate; type=text/markdown",
+			"javascript:x", false,
 			nil,
 		},
 		{

@@ -5,6 +5,7 @@ import (
 	"io"
 	"net/http"
 
+	"github.com/readthru/readthru/internal/transport"
 	"github.com/readthru/readthru/page"
 )
 
@@ -18,7 +19,7 @@ func (f *Fetcher) Ask(req *http.Request, limit int64) (status int, h http.Header
 	if f.o.UserAgent != "" {
 		req.Header.Set("User-Agent", f.o.UserAgent)
 	}
-	resp, err := f.o.Direct.RoundTrip(req.WithContext(OwnPolicy(req.Context())))
+	resp, err := f.o.Direct.RoundTrip(req.WithContext(transport.OwnPolicy(req.Context())))
 	if err != nil {
 		return 0, nil, nil, Explain(req.URL, err)
 	}

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/readthru/readthru/convert"
+	"github.com/readthru/readthru/internal/transport"
 	"github.com/readthru/readthru/page"
 	"github.com/readthru/readthru/render"
 	"github.com/readthru/readthru/store"
@@ -20,8 +21,8 @@ import (
 
 // When a page is rendered: the values of render.mode, of a rule's render and of [Request.Render].
 const (
-	// RenderAuto renders a page if the local result is a JavaScript shell, or thin while something in the page runs, or if
-	// rendering helped on the host before.
+	// RenderAuto renders a page if the local result is a JavaScript shell, or thin while something in the page runs,
+	// or if rendering helped on the host before.
 	RenderAuto   = "auto"
 	RenderAlways = "always" // whatever the local result
 	RenderNever  = "never"
@@ -185,7 +186,8 @@ func (a *attempt) rendering() render.Request {
 			h[name] = v
 		}
 	}
-	if page.KindOf(h.Get("Content-Type")) != page.HTML { // labelled as something else, which a browser shows as its source
+	// labelled as something else, which a browser shows as its source
+	if page.KindOf(h.Get("Content-Type")) != page.HTML {
 		h = h.Clone()
 		h.Set("Content-Type", "text/html")
 		if name := charset(a.resp.Header); name != "" {
@@ -274,7 +276,7 @@ func (c pageClient) RoundTrip(req *http.Request) (*http.Response, error) {
 	if c.blocked(req.URL.Hostname()) {
 		return nil, fmt.Errorf("%s is on the list of blocked domains", req.URL.Hostname())
 	}
-	req = req.Clone(OwnPolicy(req.Context()))
+	req = req.Clone(transport.OwnPolicy(req.Context()))
 	req.Header.Set("Accept-Encoding", "gzip")
 	resp, err := c.client.RoundTrip(req)
 	if err != nil || len(codings(resp.Header)) == 0 {

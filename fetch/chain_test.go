@@ -14,6 +14,8 @@ import (
 	"github.com/readthru/readthru/cache"
 	"github.com/readthru/readthru/fetch"
 	"github.com/readthru/readthru/fetch/github"
+	"github.com/readthru/readthru/internal/transport"
+	"github.com/readthru/readthru/internal/transport/transporttest"
 	"github.com/readthru/readthru/page"
 	"github.com/readthru/readthru/store"
 )
@@ -23,7 +25,7 @@ type chain struct {
 	*fetch.Fetcher
 	store     *store.Store
 	cache     *cache.Cache
-	transport *fetch.Transport
+	transport *transport.Transport
 	origin    *origin
 }
 
@@ -65,11 +67,11 @@ func (o *origin) last(t *testing.T) *http.Request {
 func newChain(tb testing.TB, h http.Handler, change ...func(*fetch.Options)) *chain {
 	tb.Helper()
 	o := &origin{Handler: h}
-	ca := newAuthority(tb)
-	secure, plain := ca.serve(tb, leaf{}, o), serve(tb, o)
+	ca := transporttest.NewAuthority(tb)
+	secure, plain := ca.Serve(tb, transporttest.Leaf{}, o), transporttest.Serve(tb, o)
 	c := &chain{origin: o}
-	c.transport = newTransport(tb, fetch.TransportOptions{
-		CAFile:  ca.file,
+	c.transport = transporttest.New(tb, transport.Options{
+		CAFile:  ca.File,
 		Resolve: []string{"*:443=" + secure, "*:80=" + plain}, AllowPrivateProxied: true, UserAgent: "readthru/test",
 	})
 	var err error
@@ -79,7 +81,7 @@ func newChain(tb testing.TB, h http.Handler, change ...func(*fetch.Options)) *ch
 	tb.Cleanup(func() { _ = c.store.Close() })
 	opts := fetch.Options{
 		Direct: c.transport, Store: c.store, UserAgent: "readthru/test", FrontMatter: true,
-		MarkdownNew: fetch.MarkdownNew{Mode: "off"}, Timeout: 2 * time.Minute, GitHub: github.Options{CAFile: ca.file},
+		MarkdownNew: fetch.MarkdownNew{Mode: "off"}, Timeout: 2 * time.Minute, GitHub: github.Options{CAFile: ca.File},
 	}
 	for _, f := range change {
 		f(&opts)
@@ -178,13 +180,15 @@ func body(t *testing.T, a *fetch.Answer) string {
 func article(title string, more ...string) string {
 	var b strings.Builder
 	b.WriteString("<!doctype html><html lang=en><head><title>" + title +
-		"</title><meta name=description content='About the sea'></head><body><nav><a href=/a>Menu entry</a></nav><main><h1>" +
+		"</title><meta name=description content='About the sea'></head><body><nav><a href=/a>Menu " +
+		"entry</a></nav><main><h1>" +
 		title + "</h1>")
 	for _, s := range more {
 		b.WriteString(s)
 	}
 	for range 12 {
-		b.WriteString("<p>The harbour wakes before the town does, and the boats that left at dusk come home in single file past the light, low in the water.</p>")
+		b.WriteString("<p>The harbour wakes before the town does, and the boats that left at dusk come home in " +
+			"single file past the light, low in the water.</p>")
 	}
 	b.WriteString("</main><footer>Imprint and terms</footer></body></html>")
 	return b.String()

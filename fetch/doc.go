@@ -6,19 +6,15 @@
 // origin as an [http.RoundTripper]. Markdown made from a response is a rendition. The store keeps it under the hash of
 // the source bytes, so that a hit converts nothing and reads no body.
 //
-// A [Transport] sends requests to origins: it verifies certificates, refuses prohibited addresses, and applies one
-// policy to requests of clients (proxied) and another to fetches by readthru itself or caused by a page (own). A call
-// of [Fetcher.Page] with credentials in the request returns the page and leaves no page, rendition or visit behind; no
-// third party learns of it.
+// Below the cache stands a [transport.Transport], which applies one policy to requests of clients and another to own
+// fetches. A call of [Fetcher.Page] with credentials in the request returns the page and leaves no page, rendition or
+// visit behind; no third party learns of it.
 //
 // # Who owns what
 //
 //   - what is sent to the origin of a page, and to the cache: Fetcher.accept, [Fetcher.RequestFor] (origin.go)
-//   - which addresses a connection may reach: guard.go, in the dialer
-//   - which addresses are metadata services of clouds: metadata.go
 //   - which URLs may be sent to a third party: gate.go
 //   - which entity tags are ours, which no origin sees: [RemoveOurTags] (conditional.go)
-//   - how the bytes of a response are framed: strict.go
 //   - what robots.txt allows: robotstxt.go
 //   - how a page is converted again from the stored response of its origin: [Fetcher.Convert] (stored.go)
 //   - how many pages are parsed at the same time, and for how long: turns (turn.go)

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/readthru/readthru/cache"
+	"github.com/readthru/readthru/internal/transport"
 	"github.com/readthru/readthru/page"
 )
 
@@ -149,8 +150,8 @@ func Explain(u *url.URL, err error) *Error {
 	default:
 		text = withoutURL(err).Error()
 	}
-	if a, ok := errors.AsType[*adviceError](err); ok && e.Kind != KindBlocked {
-		e.advice = a.advice
+	if a, ok := errors.AsType[*transport.AdviceError](err); ok && e.Kind != KindBlocked {
+		e.advice = a.Advice
 	}
 	e.Cause = err
 	if text != "" {
@@ -160,13 +161,13 @@ func Explain(u *url.URL, err error) *Error {
 }
 
 func explainGuard(e *Error, text *string, err error) bool {
-	g, ok := errors.AsType[*guardError](err)
+	g, ok := errors.AsType[*transport.ProhibitedError](err)
 	if !ok {
 		return false
 	}
 	*text = g.Error()
 	e.Kind, e.Type = KindBlocked, "destination_ip_prohibited"
-	if g.loop {
+	if g.Loop {
 		e.Kind, e.Type = KindConnect, "proxy_loop_detected"
 	}
 	return true
@@ -194,8 +195,8 @@ func Untrusted(err error) bool { return Explain(nil, err).Kind == KindTLS }
 
 func explainTLS(e *Error, text *string, err error) bool {
 	e.Type = "tls_certificate_error"
-	if errors.Is(err, errWeakKey) {
-		*text = errWeakKey.Error()
+	if errors.Is(err, transport.ErrWeakKey) {
+		*text = transport.ErrWeakKey.Error()
 	} else if c, ok := errors.AsType[x509.CertificateInvalidError](err); ok {
 		*text = "the certificate is not valid: " + strings.TrimPrefix(c.Error(), "x509: ")
 		if c.Reason == x509.Expired {
@@ -214,7 +215,8 @@ func explainTLS(e *Error, text *string, err error) bool {
 	} else if _, ok := errors.AsType[tls.RecordHeaderError](err); ok || errors.Is(err, http.ErrSchemeMismatch) {
 		*text, e.Type = "the origin does not speak TLS on this port", "tls_protocol_error"
 	} else if a, ok := errors.AsType[tls.AlertError](err); ok {
-		*text, e.Type = "the origin refused the TLS connection: "+strings.TrimPrefix(a.Error(), "tls: "), "tls_alert_received"
+		*text, e.Type = "the origin refused the TLS connection: "+strings.TrimPrefix(a.Error(), "tls: "),
+			"tls_alert_received"
 	} else if s := err.Error(); strings.Contains(s, "tls: ") || strings.Contains(s, "remote error: tls") {
 		_, s, _ = strings.Cut(s, "tls: ")
 		*text, e.Type = "the TLS protocol failed: "+s, "tls_protocol_error"
@@ -243,7 +245,8 @@ func explainConnection(e *Error, text *string, err error) bool {
 	switch {
 	case errors.Is(err, syscall.ECONNREFUSED):
 		e.Type, *text = "connection_refused", "the connection was refused"
-	case errors.Is(err, syscall.ENETUNREACH), errors.Is(err, syscall.EHOSTUNREACH), errors.Is(err, syscall.EADDRNOTAVAIL):
+	case errors.Is(err, syscall.ENETUNREACH), errors.Is(err, syscall.EHOSTUNREACH),
+		errors.Is(err, syscall.EADDRNOTAVAIL):
 		e.Type, *text = "destination_ip_unroutable", "the network cannot reach the address"
 	case errors.Is(err, errCoding):
 		e.Type, *text = "http_response_content_coding", errCoding.Error()

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/url"
 
+	"github.com/readthru/readthru/internal/transport"
 	"github.com/readthru/readthru/page"
 )
 
@@ -30,7 +31,7 @@ func (f *Fetcher) File(ctx context.Context, u *url.URL) (*File, error) {
 	if err := f.Blocked(u); err != nil {
 		return nil, err
 	}
-	resp, at, err := f.getFile(OwnPolicy(ctx), u, "*/*", nil)
+	resp, at, err := f.getFile(transport.OwnPolicy(ctx), u, "*/*", nil)
 	if err != nil {
 		return nil, Explain(u, err)
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/readthru/readthru/fetch"
 	"github.com/readthru/readthru/fetch/github"
 	"github.com/readthru/readthru/fetch/github/githubtest"
+	"github.com/readthru/readthru/internal/transport/transporttest"
 	"github.com/readthru/readthru/page"
 )
 
@@ -100,7 +101,8 @@ func TestPublicRepositoryIsReadWithoutTheToken(t *testing.T) {
 func TestTokenDoesNotFollowARedirectToAnotherHost(t *testing.T) {
 	h := privateSea(t)
 	c := newChain(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.Header.Get("Authorization") != "" && (r.Host == "codeload.github.com" || r.Host == "raw.githubusercontent.com") {
+		if r.Header.Get("Authorization") != "" &&
+			(r.Host == "codeload.github.com" || r.Host == "raw.githubusercontent.com") {
 			http.Redirect(w, r, "https://storage.site.test"+r.URL.Path, http.StatusFound)
 			return
 		}
@@ -122,7 +124,8 @@ func TestTokenDoesNotFollowARedirectToAnotherHost(t *testing.T) {
 
 func TestCredentialHelperOfGitIsAskedWhenItIsAllowed(t *testing.T) {
 	config := filepath.Join(t.TempDir(), "gitconfig")
-	helper := "[credential \"https://github.com\"]\n\thelper = \"!f() { test \\\"$1\\\" = get && echo username=ann && echo password=ghp_secret; }; f\"\n"
+	helper := "[credential \"https://github.com\"]\n\thelper = \"!f() { test \\\"$1\\\" = get && echo " +
+		"username=ann && echo password=ghp_secret; }; f\"\n"
 	if err := os.WriteFile(config, []byte(helper), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -277,7 +280,8 @@ func (tt *forgeCase) read(t *testing.T, c *chain, private bool) {
 		ans := c.readOwn(t, u)
 		contains(t, u, string(ans.Body), wants...)
 		if ans.Page.Type != kind || ans.Private != private || ans.Page.Stored == private {
-			t.Errorf("%s: type %s, private %v, stored %v; want %s, %v, %v", u, ans.Page.Type, ans.Private, ans.Page.Stored, kind,
+			t.Errorf("%s: type %s, private %v, stored %v; want %s, %v, %v", u, ans.Page.Type, ans.Private,
+				ans.Page.Stored, kind,
 				private, !private)
 		}
 		return ans
@@ -307,7 +311,7 @@ func TestConfiguredForgeIsReadWhereItIs(t *testing.T) {
 	h := githubtest.New(t)
 	h.Add("ann/sea", project)
 	h.API = forgeCases["gitea"].api
-	server := serve(t, h.Gitea())
+	server := transporttest.Serve(t, h.Gitea())
 	c := newChain(t, h, withGitHub(&github.Options{Forges: []github.Host{{Kind: page.Gitea, URL: "http://" + server}}}))
 	ans := c.readOwn(t, "http://"+server+"/ann/sea")
 	contains(t, "the page", string(ans.Body), "# Sea\n")

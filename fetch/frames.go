@@ -11,6 +11,7 @@ import (
 
 	"github.com/readthru/readthru/convert"
 	"github.com/readthru/readthru/internal/httpfield"
+	"github.com/readthru/readthru/internal/transport"
 	"github.com/readthru/readthru/page"
 	"github.com/readthru/readthru/render"
 	"github.com/readthru/readthru/store"
@@ -53,7 +54,7 @@ func (f *Fetcher) joinFrames(ctx context.Context, a *attempt) {
 	if deadline, ok := ctx.Deadline(); ok {
 		limit = min(limit, time.Until(deadline)/2) // the page itself needs time
 	}
-	ctx, cancel := context.WithTimeout(OwnPolicy(ctx), limit)
+	ctx, cancel := context.WithTimeout(transport.OwnPolicy(ctx), limit)
 	defer cancel()
 	shown := map[string]bool{withoutFragment(a.url): true}
 	a.framed.html = f.withFrames(ctx, a, a.content, contentType, a.url, 0, shown)

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/readthru/readthru/internal/transport"
 	"github.com/readthru/readthru/page"
 	"github.com/readthru/readthru/store"
 )
@@ -174,7 +175,7 @@ var privateNames = []string{
 func publicName(u *url.URL) bool {
 	host := strings.TrimSuffix(strings.ToLower(u.Hostname()), ".")
 	if ip, err := netip.ParseAddr(host); err == nil {
-		return checkPublic(ip) == nil
+		return transport.CheckPublic(ip) == nil
 	}
 	if !strings.Contains(host, ".") {
 		return false

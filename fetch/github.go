@@ -16,6 +16,7 @@ import (
 	"github.com/readthru/readthru/cache"
 	"github.com/readthru/readthru/convert"
 	"github.com/readthru/readthru/fetch/github"
+	"github.com/readthru/readthru/internal/transport"
 	"github.com/readthru/readthru/page"
 	"github.com/readthru/readthru/store"
 )
@@ -42,9 +43,9 @@ func newGitHub(f *Fetcher) *github.Reader {
 // githubPolicy marks ctx with the policy for a request to u.
 func (f *Fetcher) githubPolicy(ctx context.Context, u *url.URL) context.Context {
 	if f.github.Configured(u) {
-		return Endpoint(ctx, u)
+		return transport.Endpoint(ctx, u)
 	}
-	return OwnPolicy(ctx)
+	return transport.OwnPolicy(ctx)
 }
 
 // getGitHub requests u, see [github.Options]. The cache does not store the response: the page made of it is stored.
@@ -159,7 +160,7 @@ func (f *Fetcher) readGitHub(ctx context.Context, a *attempt, t *github.Target, 
 	//nolint:contextcheck // it must not end with the request that began it
 	done := f.flights.DoChan(fmt.Sprintf("github %s %s %t", a.key, recipe, a.req.Force), func() (any, error) {
 		var m githubPage
-		err := f.detached(github.Timeout+f.o.Timeout, func(ctx context.Context) { m = read(OwnPolicy(ctx)) })
+		err := f.detached(github.Timeout+f.o.Timeout, func(ctx context.Context) { m = read(transport.OwnPolicy(ctx)) })
 		return m, err
 	})
 	select {

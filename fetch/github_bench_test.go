@@ -17,6 +17,7 @@ import (
 	"github.com/readthru/readthru/fetch"
 	"github.com/readthru/readthru/fetch/github/githubtest"
 	"github.com/readthru/readthru/internal/symbols"
+	"github.com/readthru/readthru/internal/transport/transporttest"
 )
 
 // BenchmarkRepository reads one repository from a host on loopback: its archive, made beforehand as GitHub has it, with
@@ -67,7 +68,7 @@ func BenchmarkRepository(b *testing.B) {
 		})
 	}
 	b.Run(fmt.Sprintf("clone/files=%d", n), func(b *testing.B) {
-		server := serve(b, h)
+		server := transporttest.Serve(b, h)
 		var most int64
 		for b.Loop() {
 			cmd := exec.CommandContext(b.Context(), "git", "-c", "http.extraHeader=Host: github.com", "clone", "-q", "--depth",

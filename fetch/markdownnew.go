@@ -18,6 +18,7 @@ import (
 
 	"github.com/readthru/readthru/convert"
 	"github.com/readthru/readthru/internal/httpfield"
+	"github.com/readthru/readthru/internal/transport"
 	"github.com/readthru/readthru/page"
 	"github.com/readthru/readthru/store"
 )
@@ -186,7 +187,7 @@ func (m *markdownNew) ask(ctx context.Context, a *attempt, why string) (*store.R
 		}
 		return serviceError{Explain(m.base, err)}
 	}
-	ctx, cancel := context.WithTimeout(Endpoint(ctx, m.base), markdownNewTimeout)
+	ctx, cancel := context.WithTimeout(transport.Endpoint(ctx, m.base), markdownNewTimeout)
 	defer cancel()
 	target := page.WithoutFragment(a.url)
 	req, err := m.request(ctx, target.String(), remoteMethod(a))

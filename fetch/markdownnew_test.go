@@ -29,7 +29,8 @@ type converter struct {
 }
 
 var converted = "# Converted\n\n" +
-	strings.Repeat("By a [third](https://markdown.new/) party, in words enough to stand for a page of the harbour.\n\n", 8)
+	strings.Repeat("By a [third](https://markdown.new/) party, in words enough to stand for a page of the harbour.\n\n",
+		8)
 
 func (c *converter) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	c.mu.Lock()
@@ -292,7 +293,10 @@ func TestMarkdownNewLimits(t *testing.T) {
 }
 
 func TestNothingPrivateIsSentToThirdParties(t *testing.T) {
-	ok := fetch.Disclosure{Mode: "fallback", URL: "https://example.com/a?b=c", Status: 200, Have: true, Content: "<p>thin"}
+	ok := fetch.Disclosure{
+		Mode: "fallback", URL: "https://example.com/a?b=c", Status: 200, Have: true,
+		Content: "<p>thin",
+	}
 	with := func(change func(*fetch.Disclosure)) fetch.Disclosure {
 		d := ok
 		change(&d)

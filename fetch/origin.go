@@ -13,6 +13,7 @@ import (
 	"github.com/readthru/readthru/cache"
 	"github.com/readthru/readthru/convert"
 	"github.com/readthru/readthru/internal/httpfield"
+	"github.com/readthru/readthru/internal/transport"
 	"github.com/readthru/readthru/page"
 	"github.com/readthru/readthru/store"
 )
@@ -45,7 +46,7 @@ func (f *Fetcher) RequestFor(ctx context.Context, u *url.URL) *http.Request {
 	f = f.newest.Load()
 	a := f.newAttempt(Request{URL: u, Own: true}, time.Now())
 	a.host, _ = f.o.Store.Host(u.Hostname()) // it never fails
-	return f.request(OwnPolicy(ctx), a.req, a.url, f.accept(a))
+	return f.request(transport.OwnPolicy(ctx), a.req, a.url, f.accept(a))
 }
 
 // ask gets the origin's response: one request for a proxied page, with redirects followed for our own, and a second one
@@ -127,7 +128,7 @@ func (f *Fetcher) askAgain(a *attempt, req *http.Request, first *http.Response) 
 // that. It reports whether there is HTML now; the markdown stays in hand when there is not.
 func (f *Fetcher) askHTML(ctx context.Context, a *attempt) bool {
 	if a.req.Own {
-		ctx = OwnPolicy(ctx)
+		ctx = transport.OwnPolicy(ctx)
 	}
 	resp, err := f.o.Client.RoundTrip(f.request(ctx, a.req, a.url, acceptHTML))
 	if err != nil {

@@ -54,7 +54,8 @@ func TestHTMLBecomesMarkdownOnceAndIsRememberedAfterwards(t *testing.T) {
 	if vary := strings.Join(h.Values("Vary"), ", "); vary != "Cookie, Accept-Language, Accept" {
 		t.Errorf("Vary = %q, want the origin's and Accept", vary)
 	}
-	if got := c.origin.last(t).Header; got.Get("Accept") != "text/markdown, text/html;q=0.9, application/xhtml+xml;q=0.9, */*;q=0.1" || got.Get("User-Agent") != "agent/1" {
+	if got := c.origin.last(t).Header; got.Get("Accept") != "text/markdown, text/html;q=0.9, "+
+		"application/xhtml+xml;q=0.9, */*;q=0.1" || got.Get("User-Agent") != "agent/1" {
 		t.Errorf("the origin was asked with Accept %q as %q", got.Get("Accept"), got.Get("User-Agent"))
 	}
 
@@ -267,7 +268,8 @@ func TestErrorsKeepTheirStatusAndAreNeverPages(t *testing.T) { // rules AD1, AD6
 	}
 	_, err := c.own(t, "https://site.test/?token=abc")
 	e, ok := errors.AsType[*fetch.Error](err)
-	if !ok || e.Kind != "http" || e.HTTPStatus() != 404 || e.Error() != "HTTP 404 fetching https://site.test/?token=***" {
+	if !ok || e.Kind != "http" || e.HTTPStatus() != 404 ||
+		e.Error() != "HTTP 404 fetching https://site.test/?token=***" {
 		t.Errorf("own fetch: %v, want HTTP 404, the secret masked", err)
 	}
 }
@@ -435,7 +437,8 @@ func TestNoTransformPassesUntouchedAndIsConvertedForUsAlone(t *testing.T) { // A
 }
 
 func TestBotWallsAreNeverKept(t *testing.T) { // AD6
-	wall := "<html><head><title>Just a moment...</title></head><body><script>window._cf_chl_opt={}</script><p>Checking your browser</p></body></html>"
+	wall := "<html><head><title>Just a " +
+		"moment...</title></head><body><script>window._cf_chl_opt={}</script><p>Checking your browser</p></body></html>"
 	for _, contentType := range []string{html, "Content-Type: text/markdown", "Content-Type: text/plain"} {
 		t.Run(contentType, func(t *testing.T) { neverKept(t, newChain(t, respond(200, wall, contentType))) })
 	}

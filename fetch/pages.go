@@ -17,6 +17,7 @@ import (
 	"github.com/readthru/readthru/fetch/github"
 	"github.com/readthru/readthru/internal/fault"
 	"github.com/readthru/readthru/internal/payment"
+	"github.com/readthru/readthru/internal/transport"
 	"github.com/readthru/readthru/page"
 	"github.com/readthru/readthru/store"
 )
@@ -37,7 +38,7 @@ func (f *Fetcher) Page(ctx context.Context, r Request) (*Answer, error) {
 	client := ctx
 	ctx, cancel := context.WithCancelCause(ctx)
 	if r.Own {
-		ctx = OwnPolicy(ctx)
+		ctx = transport.OwnPolicy(ctx)
 	}
 	a := f.newAttempt(r, time.Now())
 	t, limit, ask := f.githubTarget(a), f.limit(&r), f.ask

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/readthru/readthru/internal/clip"
+	"github.com/readthru/readthru/internal/transport"
 	"github.com/readthru/readthru/page"
 )
 
@@ -122,7 +123,7 @@ func (f *Fetcher) freshRobots(ctx context.Context, site url.URL, known *siteRobo
 
 // askRobots fetches and parses a site's robots.txt. If that fails, known remains in force; it may be nil.
 func (f *Fetcher) askRobots(ctx context.Context, site url.URL, known *siteRobots) *siteRobots {
-	ctx, cancel := context.WithTimeout(OwnPolicy(ctx), robotsTimeout)
+	ctx, cancel := context.WithTimeout(transport.OwnPolicy(ctx), robotsTimeout)
 	defer cancel()
 	now := time.Now()
 	status, text, err := f.readRobots(ctx, &site)

@@ -10,6 +10,8 @@ import (
 	"github.com/coder/websocket"
 
 	"github.com/readthru/readthru/fetch"
+	"github.com/readthru/readthru/internal/transport"
+	"github.com/readthru/readthru/internal/transport/transporttest"
 )
 
 // TestWebSocketsOfPagesReachWhatPagesReach opens WebSockets as rendered pages do: to a site, and to what no page may
@@ -28,7 +30,7 @@ func TestWebSocketsOfPagesReachWhatPagesReach(t *testing.T) {
 	}))
 	defer origin.Close()
 	addr := origin.Listener.Addr().String()
-	client := fetch.PageClient(newTransport(t, fetch.TransportOptions{Resolve: []string{"site.test:80=" + addr}}),
+	client := fetch.PageClient(transporttest.New(t, transport.Options{Resolve: []string{"site.test:80=" + addr}}),
 		func(host string) bool { return host == "blocked.test" })
 	dial := func(ctx context.Context, at string) (string, error) {
 		c, resp, err := websocket.Dial(ctx, at, &websocket.DialOptions{HTTPClient: &http.Client{Transport: client}})

@@ -24,6 +24,7 @@ import (
 	"github.com/readthru/readthru/cache"
 	"github.com/readthru/readthru/convert"
 	"github.com/readthru/readthru/fetch"
+	"github.com/readthru/readthru/internal/transport"
 	"github.com/readthru/readthru/internal/users"
 	"github.com/readthru/readthru/knowledge"
 	"github.com/readthru/readthru/mcp"
@@ -63,7 +64,7 @@ func newWorld(tb testing.TB, change func(*mcp.Options)) *world {
 		0o600); err != nil {
 		tb.Fatal(err)
 	}
-	transport, err := fetch.NewTransport(fetch.TransportOptions{Resolve: []string{"*:443=" +
+	transport, err := transport.New(transport.Options{Resolve: []string{"*:443=" +
 		origin.Listener.Addr().String()}, CAFile: caFile, UserAgent: userAgent})
 	if err != nil {
 		tb.Fatal(err)
@@ -119,7 +120,8 @@ func (w *world) watched(rw http.ResponseWriter, r *http.Request) {
 }
 
 const guide = `<!doctype html><html lang="en"><head><title>Guide to caches</title></head><body><main><h1>Guide</h1>
-<p>A cache keeps what an origin said, and says it again for as long as the origin allowed. Whoever asks a second time need not wait.</p>
+<p>A cache keeps what an origin said, and says it again for as long as the origin allowed. Whoever
+asks a second time need not wait.</p>
 <h2>Install</h2><p>Put the program where your shell finds it, then run it once to see that it starts as it should.</p>
 <h2 id="the-quinces">Quinces</h2><p>%s</p>
 </main></body></html>`

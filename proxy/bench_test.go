@@ -19,7 +19,7 @@ import (
 	"time"
 
 	"github.com/readthru/readthru/certs"
-	"github.com/readthru/readthru/fetch"
+	"github.com/readthru/readthru/internal/transport"
 	"github.com/readthru/readthru/proxy"
 )
 
@@ -30,7 +30,7 @@ type bench struct {
 	proxy     *proxy.Proxy
 	addr      string // of the proxy's listener
 	authority *certs.Authority
-	transport *fetch.Transport
+	transport *transport.Transport
 	roots     *x509.CertPool // trusts the proxy
 	log       *logBuffer
 	stop      func()
@@ -77,7 +77,7 @@ func newBench(t *testing.T, names origins, adjust func(*proxy.Options)) *bench {
 	for name, addr := range names {
 		resolve = append(resolve, name+"="+addr)
 	}
-	transport, err := fetch.NewTransport(fetch.TransportOptions{
+	transport, err := transport.New(transport.Options{
 		Resolve: resolve, CAFile: caFile,
 		AllowPrivateProxied: true,
 	})

@@ -28,6 +28,7 @@ import (
 	"github.com/readthru/readthru/crawl"
 	"github.com/readthru/readthru/fetch"
 	"github.com/readthru/readthru/internal/journal"
+	"github.com/readthru/readthru/internal/transport"
 	"github.com/readthru/readthru/knowledge"
 	"github.com/readthru/readthru/page"
 	"github.com/readthru/readthru/proxy"
@@ -122,7 +123,7 @@ func newWorldIn(tb testing.TB, dir string, origin func(http.ResponseWriter, *htt
 	if err := os.WriteFile(caFile, pemOf(w.origin.Certificate()), 0o600); err != nil {
 		tb.Fatal(err)
 	}
-	transport, err := fetch.NewTransport(fetch.TransportOptions{Resolve: []string{"*:443=" +
+	transport, err := transport.New(transport.Options{Resolve: []string{"*:443=" +
 		w.origin.Listener.Addr().String()}, CAFile: caFile, UserAgent: "readthru/test"})
 	if err != nil {
 		tb.Fatal(err)

@@ -16,6 +16,7 @@ import (
 	"github.com/readthru/readthru/cache"
 	"github.com/readthru/readthru/fetch"
 	"github.com/readthru/readthru/internal/needs"
+	"github.com/readthru/readthru/internal/transport"
 	"github.com/readthru/readthru/page"
 	"github.com/readthru/readthru/render"
 	"github.com/readthru/readthru/render/rendertest"
@@ -25,8 +26,10 @@ import (
 // mostTime is the time that a page gets in the browser of a machine that has very much else to do.
 const mostTime = 3 * time.Minute
 
-const shell = `<!doctype html><title>App</title><body><div id=root></div><script>console.error('went wrong'); setTimeout(() => {
-	root.innerHTML = '<main><h1 id=late>Made</h1>' + '<p>A script wrote this paragraph, which is long enough to be read.</p>'.repeat(12) + '</main>' }, 50)</script>`
+const shell = `<!doctype html><title>App</title><body><div id=root></div><script>console.error('went wrong');
+	setTimeout(() => {
+	root.innerHTML = '<main><h1 id=late>Made</h1>' +
+		'<p>A script wrote this paragraph, which is long enough to be read.</p>'.repeat(12) + '</main>' }, 50)</script>`
 
 // withBrowser serves the operations over a fetcher that renders with the browser named (empty: the one of this machine,
 // whose absence skips the test unless CI is set), from an origin that answers every path with shell.
@@ -40,7 +43,7 @@ func withBrowser(t *testing.T, name string) string {
 		_, _ = io.WriteString(w, shell)
 	}))
 	t.Cleanup(origin.Close)
-	transport, err := fetch.NewTransport(fetch.TransportOptions{Resolve: []string{"*:80=" +
+	transport, err := transport.New(transport.Options{Resolve: []string{"*:80=" +
 		origin.Listener.Addr().String()}, UserAgent: "readthru/test"})
 	if err != nil {
 		t.Fatal(err)
@@ -98,7 +101,8 @@ func TestPagesAreRenderedAsTheCallerSays(t *testing.T) { // rules C2, C7
 		{`{"url":"http://site.test/b","render":"always","wait_for":"#late"}`, page.Browser},
 	} {
 		p := got[page.Page](t, addr, "POST", "/api/v1/fetch", tt.body)
-		if p.Source != tt.source || strings.Contains(p.Content, "# Made") != (tt.source == page.Browser) || p.Console != nil {
+		if p.Source != tt.source || strings.Contains(p.Content, "# Made") != (tt.source == page.Browser) ||
+			p.Console != nil {
 			t.Errorf("%s: source %s, warnings %q, attempts %+v: %s", tt.body, p.Source, p.Warnings, p.Attempts, p.Content)
 		}
 	}

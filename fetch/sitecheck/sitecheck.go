@@ -16,6 +16,7 @@ import (
 
 	"github.com/readthru/readthru/convert"
 	"github.com/readthru/readthru/fetch"
+	"github.com/readthru/readthru/internal/transport"
 	"github.com/readthru/readthru/page"
 )
 
@@ -149,7 +150,7 @@ func (c *check) get(ctx context.Context, u *url.URL, accept string, more http.He
 // optional asks as get does for what a site need not have. Only the error of ctx is one.
 func (c *check) optional(ctx context.Context, u *url.URL, accept string) (*answer, error) {
 	a, err := c.get(ctx, u, accept, nil)
-	if err != nil && (ctx.Err() != nil || errors.Is(err, fetch.ErrOffline)) {
+	if err != nil && (ctx.Err() != nil || errors.Is(err, transport.ErrOffline)) {
 		return nil, err
 	}
 	if err != nil {

@@ -12,8 +12,8 @@ import (
 	"github.com/readthru/readthru/api"
 	"github.com/readthru/readthru/cmd/readthru/internal/settings"
 	"github.com/readthru/readthru/cmd/readthru/internal/terminal"
-	"github.com/readthru/readthru/fetch"
 	"github.com/readthru/readthru/internal/recording"
+	"github.com/readthru/readthru/internal/transport"
 	"github.com/readthru/readthru/internal/wholefile"
 	"github.com/readthru/readthru/proxy"
 )
@@ -156,9 +156,11 @@ func (p *program) tellReplay(o recording.Outcome, r *childRun, name string) erro
 type disconnected struct{}
 
 // RoundTrip fails.
-func (disconnected) RoundTrip(*http.Request) (*http.Response, error) { return nil, fetch.ErrOffline }
+func (disconnected) RoundTrip(*http.Request) (*http.Response, error) {
+	return nil, transport.ErrOffline
+}
 
 // Dial fails.
 func (disconnected) Dial(context.Context, string, string) (net.Conn, error) {
-	return nil, fetch.ErrOffline
+	return nil, transport.ErrOffline
 }

@@ -16,11 +16,11 @@ import (
 
 	"github.com/readthru/readthru/api/firecrawl"
 	"github.com/readthru/readthru/cmd/readthru/internal/terminal"
-	"github.com/readthru/readthru/fetch"
 	"github.com/readthru/readthru/internal/botauth"
 	"github.com/readthru/readthru/internal/fleet"
 	"github.com/readthru/readthru/internal/llm"
 	"github.com/readthru/readthru/internal/releases"
+	"github.com/readthru/readthru/internal/transport"
 	"github.com/readthru/readthru/internal/users"
 	"github.com/readthru/readthru/page"
 )
@@ -236,14 +236,14 @@ func (s *Settings) checkLists(bad func(string, error) error) error {
 }
 
 func (s *Settings) checkUpstream(bad func(string, error) error) error {
-	for path, o := range map[string]fetch.TransportOptions{
+	for path, o := range map[string]transport.Options{
 		"upstream.resolve": {Resolve: s.Upstream.Resolve}, "upstream.ca_file": {CAFile: s.Upstream.CAFile},
 		"proxy.upstream": {Upstream: s.Proxy.Upstream},
 	} {
 		if s.Source[path] == "default" {
 			continue
 		}
-		if _, err := fetch.NewTransport(o); err != nil {
+		if _, err := transport.New(o); err != nil {
 			return bad(path, err)
 		}
 	}

@@ -11,8 +11,8 @@ import (
 	"github.com/readthru/readthru/cmd/readthru/internal/settings"
 	"github.com/readthru/readthru/cmd/readthru/internal/terminal"
 	"github.com/readthru/readthru/fetch"
-
 	"github.com/readthru/readthru/internal/botauth"
+	"github.com/readthru/readthru/internal/transport"
 )
 
 // examineSigner tells as whom own requests are signed. With probe, it looks whether that origin publishes the key.
@@ -37,7 +37,7 @@ func examineSigner(ctx context.Context, s *settings.Settings, probe bool) findin
 
 // findKey returns an error unless the directory of a signer publishes its key.
 func findKey(ctx context.Context, s *settings.Settings, signer *botauth.Signer) error {
-	t, err := fetch.NewTransport(fetch.TransportOptions{
+	t, err := transport.New(transport.Options{
 		Resolve: s.Upstream.Resolve, CAFile: s.Upstream.CAFile, Upstream: s.Proxy.Upstream, Direct: s.Proxy.Direct,
 		AllowPrivateOwn: s.Fetch.AllowPrivate, UserAgent: s.Fetch.UserAgent,
 	})
@@ -45,7 +45,7 @@ func findKey(ctx context.Context, s *settings.Settings, signer *botauth.Signer) 
 		return err
 	}
 	defer t.CloseIdleConnections()
-	ctx, cancel := context.WithTimeout(fetch.OwnPolicy(ctx), 10*time.Second)
+	ctx, cancel := context.WithTimeout(transport.OwnPolicy(ctx), 10*time.Second)
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, signer.Agent()+botauth.DirectoryPath, nil)
 	if err != nil {
@@ -65,7 +65,8 @@ func findKey(ctx context.Context, s *settings.Settings, signer *botauth.Signer) 
 	case !bytes.Contains(content, []byte(`"`+signer.KeyID()+`"`)):
 		return fmt.Errorf("%s does not have the key", req.URL)
 	case resp.Header.Get("Content-Type") != botauth.DirectoryType:
-		return fmt.Errorf("%s has the type %q instead of %s", req.URL, resp.Header.Get("Content-Type"), botauth.DirectoryType)
+		return fmt.Errorf("%s has the type %q instead of %s", req.URL, resp.Header.Get("Content-Type"),
+			botauth.DirectoryType)
 	}
 	return nil
 }

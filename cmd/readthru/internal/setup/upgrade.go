@@ -18,9 +18,9 @@ import (
 	"github.com/readthru/readthru/cmd/readthru/internal/daemon"
 	"github.com/readthru/readthru/cmd/readthru/internal/settings"
 	"github.com/readthru/readthru/cmd/readthru/internal/terminal"
-	"github.com/readthru/readthru/fetch"
 	"github.com/readthru/readthru/internal/releases"
 	"github.com/readthru/readthru/internal/service"
+	"github.com/readthru/readthru/internal/transport"
 )
 
 // askTime is how long the address of releases may take.
@@ -94,7 +94,7 @@ func (p *program) upgrade(c *cli.Context) error {
 }
 
 func latestRelease(ctx context.Context, s *settings.Settings) (string, error) {
-	t, err := fetch.NewTransport(fetch.TransportOptions{
+	t, err := transport.New(transport.Options{
 		Resolve: s.Upstream.Resolve, CAFile: s.Upstream.CAFile, Upstream: s.Proxy.Upstream, Direct: s.Proxy.Direct,
 		AllowPrivateOwn: s.Fetch.AllowPrivate, UserAgent: s.Fetch.UserAgent,
 		Advice: s.UpstreamAdvice(),
@@ -103,7 +103,7 @@ func latestRelease(ctx context.Context, s *settings.Settings) (string, error) {
 		return "", terminal.Mistake(err)
 	}
 	defer t.CloseIdleConnections()
-	ctx, cancel := context.WithTimeout(fetch.OwnPolicy(ctx), askTime)
+	ctx, cancel := context.WithTimeout(transport.OwnPolicy(ctx), askTime)
 	defer cancel()
 	latest, err := releases.Latest(ctx, t)
 	if err == nil || errors.Is(err, releases.ErrNone) {

@@ -11,7 +11,7 @@ import (
 
 	"github.com/readthru/readthru/convert"
 	"github.com/readthru/readthru/crawl"
-	"github.com/readthru/readthru/fetch"
+	"github.com/readthru/readthru/internal/transport"
 	"github.com/readthru/readthru/knowledge"
 	"github.com/readthru/readthru/page"
 	"github.com/readthru/readthru/store"
@@ -67,7 +67,7 @@ func (c *Core) crawlService(name string) (crawl.Service, error) {
 		set.FirecrawlURL = cmp.Or(os.Getenv("FIRECRAWL_BASE_URL"), set.FirecrawlURL)
 	}
 	if set.Service == "firecrawl" && c.offline.Load() {
-		return nil, fetch.ErrOffline
+		return nil, transport.ErrOffline
 	}
 	config := c.crawlConfig()
 	config.Firecrawl = crawl.FirecrawlConfig{

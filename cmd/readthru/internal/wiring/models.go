@@ -15,6 +15,7 @@ import (
 	"github.com/readthru/readthru/fetch"
 	"github.com/readthru/readthru/internal/llm"
 	"github.com/readthru/readthru/internal/summary"
+	"github.com/readthru/readthru/internal/transport"
 	"github.com/readthru/readthru/knowledge"
 	"github.com/readthru/readthru/page"
 	"github.com/readthru/readthru/store"
@@ -99,11 +100,11 @@ func (c *Core) services() map[string]bool {
 }
 
 // endpoint connects to the configured address, private or not, and to no other.
-type endpoint struct{ transport *fetch.Transport }
+type endpoint struct{ transport *transport.Transport }
 
 // RoundTrip implements [http.RoundTripper].
 func (e endpoint) RoundTrip(req *http.Request) (*http.Response, error) {
-	return e.transport.RoundTrip(req.WithContext(fetch.Endpoint(req.Context(), req.URL)))
+	return e.transport.RoundTrip(req.WithContext(transport.Endpoint(req.Context(), req.URL)))
 }
 
 // withhold returns what reports whether a document of a private host must not be sent to some models. Models on this

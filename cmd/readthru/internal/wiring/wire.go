@@ -37,6 +37,7 @@ import (
 	"github.com/readthru/readthru/internal/llm"
 	"github.com/readthru/readthru/internal/releases"
 	"github.com/readthru/readthru/internal/symbols"
+	"github.com/readthru/readthru/internal/transport"
 	"github.com/readthru/readthru/internal/users"
 	"github.com/readthru/readthru/internal/wholefile"
 	"github.com/readthru/readthru/knowledge"
@@ -61,7 +62,7 @@ type Core struct {
 	answers   int64 // of cache.memory, for answers that are given again
 	log       *slog.Logger
 	store     *store.Store
-	transport *fetch.Transport
+	transport *transport.Transport
 	cache     *cache.Cache
 	signer    *botauth.Signer // nil: own requests are not signed
 	fetcher   *fetch.Fetcher
@@ -99,7 +100,7 @@ func Open(s *settings.Settings, dir string, offline bool, log *slog.Logger) (*Co
 	if c.signer, err = s.Signer(dir); err != nil {
 		return nil, err
 	}
-	c.transport, err = fetch.NewTransport(fetch.TransportOptions{
+	c.transport, err = transport.New(transport.Options{
 		Resolve: s.Upstream.Resolve, CAFile: s.Upstream.CAFile, Upstream: s.Proxy.Upstream, Direct: s.Proxy.Direct,
 		AllowPrivateOwn: s.Fetch.AllowPrivate, AllowPrivateProxied: s.AllowPrivate(),
 		Avoid: c.avoid, UserAgent: s.Fetch.UserAgent, Signer: c.signer, Advice: s.UpstreamAdvice(), Log: log,
@@ -172,7 +173,7 @@ func (c *Core) cacheOptions(s *settings.Settings) cache.Options {
 		StaleLimit: s.Cache.StaleLimit, HeuristicMax: s.Cache.HeuristicMax,
 		Targeted: s.Cache.Targeted, Offline: c.offline.Load(), Secret: page.HasSecret,
 		Page: page.IsPage, Markdown: page.IsMarkdown,
-		ForPage: fetch.Own, Untrusted: fetch.Untrusted,
+		ForPage: transport.Own, Untrusted: fetch.Untrusted,
 		PageLifetime: s.Cache.PageTTL, Rule: c.rules(s).Cache, Log: c.log,
 	}
 }

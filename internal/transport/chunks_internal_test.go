@@ -1,4 +1,4 @@
-package fetch
+package transport
 
 import (
 	"bytes"
@@ -71,7 +71,9 @@ func TestChunksOfOneByteAreReadTogether(t *testing.T) {
 			strings.Repeat("1\r\nx\r\n", size)+"0\r\nDone: yes\r\n\r\n")
 	}()
 	conn := &strictConn{Conn: ours}
-	transport := &http.Transport{DialContext: func(context.Context, string, string) (net.Conn, error) { return conn, nil }}
+	transport := &http.Transport{
+		DialContext: func(context.Context, string, string) (net.Conn, error) { return conn, nil },
+	}
 	req, err := http.NewRequestWithContext(watched(t.Context(), http.MethodGet), http.MethodGet, "http://a.test/", nil)
 	if err != nil {
 		t.Fatal(err)

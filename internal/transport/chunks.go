@@ -1,4 +1,4 @@
-package fetch
+package transport
 
 // Chunks follows a chunked body (RFC 9112 §7.1) and joins small chunks. net/http reads a body chunk by chunk, and an
 // origin that sends single bytes as chunks cost 60 ns for each of them. What is not a small whole chunk passes as it

@@ -1,4 +1,4 @@
-package fetch_test
+package transport_test
 
 import (
 	"cmp"
@@ -23,6 +23,8 @@ import (
 	"golang.org/x/net/dns/dnsmessage"
 
 	"github.com/readthru/readthru/fetch"
+	"github.com/readthru/readthru/internal/transport"
+	"github.com/readthru/readthru/internal/transport/transporttest"
 )
 
 func get(ctx context.Context, t *testing.T, rt http.RoundTripper, rawURL string) (reply, string, error) {
@@ -51,12 +53,12 @@ func echo(text string) http.Handler {
 }
 
 func TestOwnRequestsNeverShareAPrivateConnection(t *testing.T) {
-	addr := serve(t, echo("hello"))
-	tr := newTransport(t, fetch.TransportOptions{AllowPrivateProxied: true})
+	addr := transporttest.Serve(t, echo("hello"))
+	tr := transporttest.New(t, transport.Options{AllowPrivateProxied: true})
 	if _, body, err := get(t.Context(), t, tr, "http://"+addr); err != nil || body != "hello" {
 		t.Fatalf("a client's request to a private address gave %q, %v, want hello", body, err)
 	}
-	own := context.WithoutCancel(fetch.OwnPolicy(t.Context()))
+	own := context.WithoutCancel(transport.OwnPolicy(t.Context()))
 	_, _, err := get(own, t, tr, "http://"+addr)
 	if e := fetch.Explain(nil, err); err == nil || e.Kind != "blocked" || e.Type != "destination_ip_prohibited" ||
 		e.HTTPStatus() != 403 {
@@ -65,22 +67,22 @@ func TestOwnRequestsNeverShareAPrivateConnection(t *testing.T) {
 }
 
 func TestPrivateAddressesNeedPermission(t *testing.T) {
-	addr := serve(t, echo("hello"))
+	addr := transporttest.Serve(t, echo("hello"))
 	for _, tt := range []struct {
 		name  string
-		o     fetch.TransportOptions
+		o     transport.Options
 		own   bool
 		works bool
 	}{
-		{"client, not allowed", fetch.TransportOptions{}, false, false},
-		{"client, allowed", fetch.TransportOptions{AllowPrivateProxied: true}, false, true},
-		{"own, allowed for clients only", fetch.TransportOptions{AllowPrivateProxied: true}, true, false},
-		{"own, allowed", fetch.TransportOptions{AllowPrivateOwn: true}, true, true},
-		{"own, resolve names it", fetch.TransportOptions{Resolve: []string{"*:80=" + addr}}, true, true},
-		{"our own listener", fetch.TransportOptions{AllowPrivateProxied: true, Avoid: avoid(addr)}, false, false},
+		{"client, not allowed", transport.Options{}, false, false},
+		{"client, allowed", transport.Options{AllowPrivateProxied: true}, false, true},
+		{"own, allowed for clients only", transport.Options{AllowPrivateProxied: true}, true, false},
+		{"own, allowed", transport.Options{AllowPrivateOwn: true}, true, true},
+		{"own, resolve names it", transport.Options{Resolve: []string{"*:80=" + addr}}, true, true},
+		{"our own listener", transport.Options{AllowPrivateProxied: true, Avoid: avoid(addr)}, false, false},
 		{
 			"our own listener behind resolve",
-			fetch.TransportOptions{Resolve: []string{"*:80=" + addr}, Avoid: avoid(addr)},
+			transport.Options{Resolve: []string{"*:80=" + addr}, Avoid: avoid(addr)},
 			false, false,
 		},
 	} {
@@ -91,9 +93,9 @@ func TestPrivateAddressesNeedPermission(t *testing.T) {
 			}
 			ctx := t.Context()
 			if tt.own {
-				ctx = fetch.OwnPolicy(ctx)
+				ctx = transport.OwnPolicy(ctx)
 			}
-			tr := newTransport(t, tt.o)
+			tr := transporttest.New(t, tt.o)
 			if _, _, err := get(ctx, t, tr, target); (err == nil) != tt.works {
 				t.Errorf("error %v, want works %v", err, tt.works)
 			}
@@ -117,22 +119,24 @@ func avoid(addr string) func() []netip.AddrPort {
 }
 
 func TestSpellingsOfLoopbackAreRefused(t *testing.T) {
-	addr := serve(t, echo("secret"))
+	addr := transporttest.Serve(t, echo("secret"))
 	_, port, _ := net.SplitHostPort(addr)
-	tr := newTransport(t, fetch.TransportOptions{})
+	tr := transporttest.New(t, transport.Options{})
 	// as a C library does with odd spellings
 	tr.ResolveWith(resolver(t, func(string) [4]byte { return [4]byte{127, 0, 0, 1} }))
 	for _, host := range []string{
-		"127.0.0.1", "localhost", "LOCALHOST", "127.1", "0x7f000001", "2130706433", "0", "127.000.000.001", "①②⑦.⓪.⓪.①",
+		"127.0.0.1", "localhost", "LOCALHOST", "127.1", "0x7f000001", "2130706433", "0", "127.000.000.001",
+		"①②⑦.⓪.⓪.①",
 		"127。0。0。1",
-		"１２７.0.0.1", "ＬＯＣＡＬＨＯＳＴ", "loc\u00adalhost", "[::1]", "[::ffff:127.0.0.1]", "[::ffff:7f00:1]", "0.0.0.0", "[::]",
+		"１２７.0.0.1", "ＬＯＣＡＬＨＯＳＴ", "loc\u00adalhost", "[::1]", "[::ffff:127.0.0.1]",
+		"[::ffff:7f00:1]", "0.0.0.0", "[::]",
 		"localhost.", "127.0.0.1.",
 	} {
 		req := &http.Request{
 			Method: http.MethodGet, URL: &url.URL{Scheme: "http", Host: host + ":" + port, Path: "/"},
 			Header: http.Header{},
 		}
-		resp, err := tr.RoundTrip(req.WithContext(fetch.OwnPolicy(t.Context())))
+		resp, err := tr.RoundTrip(req.WithContext(transport.OwnPolicy(t.Context())))
 		if err == nil {
 			resp.Body.Close()
 			t.Errorf("host %q: reached a private address", host)
@@ -144,10 +148,10 @@ func TestSpellingsOfLoopbackAreRefused(t *testing.T) {
 // address that is dialled is the one that is checked.
 func TestRebindingNamesAreRefused(t *testing.T) {
 	var asked atomic.Int32
-	addr := serve(t, http.HandlerFunc(func(http.ResponseWriter, *http.Request) { asked.Add(1) }))
+	addr := transporttest.Serve(t, http.HandlerFunc(func(http.ResponseWriter, *http.Request) { asked.Add(1) }))
 	_, port, _ := net.SplitHostPort(addr)
 	var answers atomic.Int32
-	tr := newTransport(t, fetch.TransportOptions{})
+	tr := transporttest.New(t, transport.Options{})
 	tr.ResolveWith(resolver(t, func(string) [4]byte {
 		if answers.Add(1) == 1 {
 			return [4]byte{8, 8, 8, 8}
@@ -158,7 +162,7 @@ func TestRebindingNamesAreRefused(t *testing.T) {
 	if err := tr.Public(t.Context(), u); err != nil {
 		t.Fatalf("Public = %v for the first answer, want nil", err)
 	}
-	_, _, err := get(fetch.OwnPolicy(t.Context()), t, tr, u.String())
+	_, _, err := get(transport.OwnPolicy(t.Context()), t, tr, u.String())
 	if e := fetch.Explain(u, err); err == nil || e.Type != "destination_ip_prohibited" {
 		t.Errorf("the second answer gave %v, want it refused", err)
 	}
@@ -207,7 +211,7 @@ func resolver(t *testing.T, answer func(name string) [4]byte) *net.Resolver {
 }
 
 func TestCertificatesAreVerified(t *testing.T) {
-	ca := newAuthority(t)
+	ca := transporttest.NewAuthority(t)
 	for _, tt := range []struct{ name, url, want, typ string }{
 		{"good", "https://site.test/", "", ""},
 		{"expired", "https://site.test/", "has expired", "tls_certificate_error"},
@@ -217,15 +221,15 @@ func TestCertificatesAreVerified(t *testing.T) {
 		{"weak key", "https://site.test/", "RSA key of less than 2048 bits", "tls_certificate_error"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			l := leaf{
-				expired: tt.name == "expired", selfSigned: tt.name == "self-signed",
-				stranger: tt.name == "unknown authority",
+			l := transporttest.Leaf{
+				Expired: tt.name == "expired", SelfSigned: tt.name == "self-signed",
+				Stranger: tt.name == "unknown authority",
 			}
 			if tt.name == "weak key" {
-				l.key = weakKey(t)
+				l.Key = weakKey(t)
 			}
-			addr := ca.serve(t, l, echo("hello"))
-			tr := newTransport(t, fetch.TransportOptions{CAFile: ca.file, Resolve: []string{"*:443=" + addr}})
+			addr := ca.Serve(t, l, echo("hello"))
+			tr := transporttest.New(t, transport.Options{CAFile: ca.File, Resolve: []string{"*:443=" + addr}})
 			resp, body, err := get(t.Context(), t, tr, tt.url)
 			if tt.want == "" {
 				if err != nil || body != "hello" || resp.ProtoMajor != 2 {
@@ -247,17 +251,17 @@ func TestCertificatesAreVerified(t *testing.T) {
 }
 
 func TestOldTLSIsRefused(t *testing.T) {
-	ca := newAuthority(t)
+	ca := transporttest.NewAuthority(t)
 	s := httptest.NewUnstartedServer(echo("hello"))
 	s.TLS = &tls.Config{
-		Certificates: []tls.Certificate{ca.sign(t, leaf{})}, MinVersion: tls.VersionTLS10,
+		Certificates: []tls.Certificate{ca.Sign(t, transporttest.Leaf{})}, MinVersion: tls.VersionTLS10,
 		MaxVersion: tls.VersionTLS11,
 	}
-	s.Config.ErrorLog = quiet
+	s.Config.ErrorLog = transporttest.Quiet
 	s.StartTLS()
 	t.Cleanup(s.Close)
-	tr := newTransport(t, fetch.TransportOptions{
-		CAFile:  ca.file,
+	tr := transporttest.New(t, transport.Options{
+		CAFile:  ca.File,
 		Resolve: []string{"*:443=" + s.Listener.Addr().String()},
 	})
 	_, _, err := get(t.Context(), t, tr, "https://site.test/")
@@ -267,7 +271,7 @@ func TestOldTLSIsRefused(t *testing.T) {
 }
 
 func TestTransportKeepsTheOriginsBytesAndTheClientsSilence(t *testing.T) {
-	addr := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	addr := transporttest.Serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if ua, ok := r.Header["User-Agent"]; ok {
 			t.Errorf("the origin saw User-Agent %q, want none", ua)
 		}
@@ -279,7 +283,7 @@ func TestTransportKeepsTheOriginsBytesAndTheClientsSilence(t *testing.T) {
 	}))
 	t.Setenv("HTTP_PROXY", "http://127.0.0.1:1")
 	t.Setenv("http_proxy", "http://127.0.0.1:1")
-	tr := newTransport(t, fetch.TransportOptions{UserAgent: "readthru/1", Resolve: []string{"site.test:80=" + addr}})
+	tr := transporttest.New(t, transport.Options{UserAgent: "readthru/1", Resolve: []string{"site.test:80=" + addr}})
 	resp, body, err := get(t.Context(), t, tr, "http://site.test/")
 	if err != nil || body != "not decoded" || resp.Header.Get("Content-Encoding") != "gzip" {
 		t.Errorf("got %q, %v, want the bytes as they were, and no proxy of the environment", body, err)
@@ -293,46 +297,46 @@ func TestOptionsThatCannotBeUsedAreErrors(t *testing.T) {
 	}
 	for _, tt := range []struct {
 		name string
-		o    fetch.TransportOptions
+		o    transport.Options
 		want string
 	}{
 		{
 			"resolve without equals sign",
-			fetch.TransportOptions{Resolve: []string{"site.test:80"}},
+			transport.Options{Resolve: []string{"site.test:80"}},
 			"want host:port=address:port",
 		},
 		{
 			"resolve without port",
-			fetch.TransportOptions{Resolve: []string{"site.test=127.0.0.1:80"}},
+			transport.Options{Resolve: []string{"site.test=127.0.0.1:80"}},
 			"left of the equals sign",
 		},
 		{
 			"resolve with a bad port",
-			fetch.TransportOptions{Resolve: []string{"site.test:70000=127.0.0.1:80"}},
+			transport.Options{Resolve: []string{"site.test:70000=127.0.0.1:80"}},
 			"not a number from 1 to 65535",
 		},
 		{
 			"resolve with an empty host",
-			fetch.TransportOptions{Resolve: []string{":80=127.0.0.1:80"}},
+			transport.Options{Resolve: []string{":80=127.0.0.1:80"}},
 			"write * for every host",
 		},
 		{
 			"resolve to a name",
-			fetch.TransportOptions{Resolve: []string{"site.test:80=localhost:80"}},
+			transport.Options{Resolve: []string{"site.test:80=localhost:80"}},
 			"right of the equals sign",
 		},
-		{"resolve to port 0", fetch.TransportOptions{Resolve: []string{"site.test:80=127.0.0.1:0"}}, "the port is 0"},
-		{"CA file that is not there", fetch.TransportOptions{CAFile: empty + ".not"}, "no such file"},
-		{"CA file without a certificate", fetch.TransportOptions{CAFile: empty}, "holds no PEM certificate"},
+		{"resolve to port 0", transport.Options{Resolve: []string{"site.test:80=127.0.0.1:0"}}, "the port is 0"},
+		{"CA file that is not there", transport.Options{CAFile: empty + ".not"}, "no such file"},
+		{"CA file without a certificate", transport.Options{CAFile: empty}, "holds no PEM certificate"},
 		{
 			"upstream of an unknown scheme",
-			fetch.TransportOptions{Upstream: "ftp://user:secret@proxy:1"},
+			transport.Options{Upstream: "ftp://user:secret@proxy:1"},
 			"want http://, https:// or socks5://",
 		},
-		{"upstream without host", fetch.TransportOptions{Upstream: "http://:8080"}, "no host"},
+		{"upstream without host", transport.Options{Upstream: "http://:8080"}, "no host"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			_, err := fetch.NewTransport(tt.o)
+			_, err := transport.New(tt.o)
 			if err == nil || !strings.Contains(err.Error(), tt.want) {
 				t.Errorf("error %v, want one with %q", err, tt.want)
 			}
@@ -344,23 +348,23 @@ func TestOptionsThatCannotBeUsedAreErrors(t *testing.T) {
 }
 
 func TestAnEndpointIsReachedAloneAndOnlyThere(t *testing.T) {
-	endpoint, other := serve(t, echo("endpoint")), serve(t, echo("other"))
-	tr := newTransport(t, fetch.TransportOptions{})
-	ctx := fetch.Endpoint(t.Context(), &url.URL{Scheme: "http", Host: endpoint})
+	endpoint, other := transporttest.Serve(t, echo("endpoint")), transporttest.Serve(t, echo("other"))
+	tr := transporttest.New(t, transport.Options{})
+	ctx := transport.Endpoint(t.Context(), &url.URL{Scheme: "http", Host: endpoint})
 	if _, body, err := get(ctx, t, tr, "http://"+endpoint); err != nil || body != "endpoint" {
 		t.Errorf("the endpoint gave %q, %v, want endpoint", body, err)
 	}
 	if _, _, err := get(ctx, t, tr, "http://"+other); err == nil {
 		t.Error("another private address was reached under the endpoint's permission")
 	}
-	if _, _, err := get(fetch.OwnPolicy(t.Context()), t, tr, "http://"+endpoint); err == nil {
+	if _, _, err := get(transport.OwnPolicy(t.Context()), t, tr, "http://"+endpoint); err == nil {
 		t.Error("an own request used the endpoint's connection")
 	}
 }
 
 func TestCancelledRequestsEnd(t *testing.T) {
 	release := make(chan struct{})
-	addr := serve(t, http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+	addr := transporttest.Serve(t, http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		select {
 		case <-r.Context().Done():
 		case <-release:
@@ -369,15 +373,15 @@ func TestCancelledRequestsEnd(t *testing.T) {
 	defer close(release)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	_, _, err := get(ctx, t, newTransport(t, fetch.TransportOptions{AllowPrivateProxied: true}), "http://"+addr)
+	_, _, err := get(ctx, t, transporttest.New(t, transport.Options{AllowPrivateProxied: true}), "http://"+addr)
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v, want it cancelled", err)
 	}
 }
 
 func TestUpgradesAreAskedForOverHTTP1(t *testing.T) {
-	ca := newAuthority(t)
-	addr := ca.serve(t, leaf{}, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	ca := transporttest.NewAuthority(t)
+	addr := ca.Serve(t, transporttest.Leaf{}, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Header.Get("Upgrade") == "" {
 			return
 		}
@@ -389,7 +393,7 @@ func TestUpgradesAreAskedForOverHTTP1(t *testing.T) {
 		io.WriteString(conn, "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\nhello")
 		_ = conn.Close()
 	}))
-	tr := newTransport(t, fetch.TransportOptions{CAFile: ca.file, Resolve: []string{"*:443=" + addr}})
+	tr := transporttest.New(t, transport.Options{CAFile: ca.File, Resolve: []string{"*:443=" + addr}})
 	if resp, _, err := get(t.Context(), t, tr, "https://site.test/"); err != nil || resp.ProtoMajor != 2 {
 		t.Fatalf("%v, want HTTP/2 for what is no upgrade", err)
 	}
@@ -422,7 +426,7 @@ func weakKey(tb testing.TB) crypto.Signer {
 }
 
 func TestTransportTellsPublicNames(t *testing.T) {
-	tr := newTransport(t, fetch.TransportOptions{Resolve: []string{"placed.example:443=127.0.0.1:1"}})
+	tr := transporttest.New(t, transport.Options{Resolve: []string{"placed.example:443=127.0.0.1:1"}})
 	tr.ResolveWith(resolver(t, func(name string) [4]byte {
 		if name == "public.example." {
 			return [4]byte{8, 8, 8, 8}

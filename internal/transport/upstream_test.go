@@ -1,4 +1,4 @@
-package fetch_test
+package transport_test
 
 import (
 	"context"
@@ -13,6 +13,8 @@ import (
 	"testing"
 
 	"github.com/readthru/readthru/fetch"
+	"github.com/readthru/readthru/internal/transport"
+	"github.com/readthru/readthru/internal/transport/transporttest"
 )
 
 // upstream is another proxy: HTTP with CONNECT and absolute requests, or SOCKS5, with a password. Every destination is
@@ -120,14 +122,14 @@ func itoa(n uint16) string {
 }
 
 func TestWhatIsDirectIsNotAskedThroughTheUpstreamProxy(t *testing.T) {
-	ca := newAuthority(t)
-	origin := ca.serve(t, leaf{}, echo("straight"))
-	up := &upstream{origin: ca.serve(t, leaf{}, echo("over TLS"))}
+	ca := transporttest.NewAuthority(t)
+	origin := ca.Serve(t, transporttest.Leaf{}, echo("straight"))
+	up := &upstream{origin: ca.Serve(t, transporttest.Leaf{}, echo("over TLS"))}
 	plain := httptest.NewServer(up)
 	t.Cleanup(plain.Close)
 	_, port, _ := net.SplitHostPort(origin)
-	tr := newTransport(t, fetch.TransportOptions{
-		CAFile: ca.file, Upstream: "http://me:pw@" + strings.TrimPrefix(plain.URL, "http://"),
+	tr := transporttest.New(t, transport.Options{
+		CAFile: ca.File, Upstream: "http://me:pw@" + strings.TrimPrefix(plain.URL, "http://"),
 		Direct: []string{"site.test:" + port, "169.254.0.0/16", "meta.test"}, AllowPrivateOwn: true,
 	})
 	tr.ResolveWith(resolver(t, func(name string) [4]byte {
@@ -136,7 +138,7 @@ func TestWhatIsDirectIsNotAskedThroughTheUpstreamProxy(t *testing.T) {
 		}
 		return [4]byte{127, 0, 0, 1}
 	}))
-	ctx := fetch.OwnPolicy(t.Context())
+	ctx := transport.OwnPolicy(t.Context())
 	if _, body, err := get(ctx, t, tr, "https://site.test:"+port+"/"); err != nil || body != "straight" {
 		t.Errorf("%q, %v, want the origin's answer", body, err)
 	}
@@ -160,11 +162,11 @@ func TestWhatIsDirectIsNotAskedThroughTheUpstreamProxy(t *testing.T) {
 }
 
 func TestUpstreamProxies(t *testing.T) {
-	ca := newAuthority(t)
-	up := &upstream{origin: ca.serve(t, leaf{}, echo("over TLS"))}
+	ca := transporttest.NewAuthority(t)
+	up := &upstream{origin: ca.Serve(t, transporttest.Leaf{}, echo("over TLS"))}
 	plain := httptest.NewServer(up)
 	t.Cleanup(plain.Close)
-	secure := ca.serve(t, leaf{name: "localhost"}, up)
+	secure := ca.Serve(t, transporttest.Leaf{Name: "localhost"}, up)
 	_, port, _ := net.SplitHostPort(secure)
 	l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {
@@ -180,14 +182,14 @@ func TestUpstreamProxies(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			up.asked = nil
-			tr := newTransport(t, fetch.TransportOptions{CAFile: ca.file, Upstream: tt.url})
+			tr := transporttest.New(t, transport.Options{CAFile: ca.File, Upstream: tt.url})
 			tr.ResolveWith(resolver(t, func(name string) [4]byte {
 				if name == "inside.test." {
 					return [4]byte{10, 0, 0, 1}
 				}
 				return [4]byte{8, 8, 8, 8}
 			}))
-			ctx := fetch.OwnPolicy(t.Context())
+			ctx := transport.OwnPolicy(t.Context())
 			if _, body, err := get(ctx, t, tr, "https://site.test/"); err != nil || body != "over TLS" {
 				t.Fatalf("%q, %v, want the origin's answer", body, err)
 			}
@@ -241,7 +243,7 @@ func TestUpstreamProxies(t *testing.T) {
 			"http://me:no@" + strings.TrimPrefix(plain.URL, "http://"),
 			"socks5://me:no@" + l.Addr().String(),
 		} {
-			tr := newTransport(t, fetch.TransportOptions{CAFile: ca.file, Upstream: raw})
+			tr := transporttest.New(t, transport.Options{CAFile: ca.File, Upstream: raw})
 			tr.ResolveWith(resolver(t, func(string) [4]byte { return [4]byte{8, 8, 8, 8} }))
 			if _, _, err := get(t.Context(), t, tr, "https://site.test/"); err == nil || strings.Contains(err.Error(), "no@") {
 				t.Errorf("%v, want an error without the password", err)

@@ -1,10 +1,11 @@
-package fetch_test
+package transport_test
 
 import (
 	"net/netip"
 	"testing"
 
 	"github.com/readthru/readthru/fetch"
+	"github.com/readthru/readthru/internal/transport"
 )
 
 func TestAddressesAreJudgedInEveryForm(t *testing.T) {
@@ -89,7 +90,7 @@ func TestAddressesAreJudgedInEveryForm(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			addr := netip.AddrPortFrom(netip.MustParseAddr(tt.ip), 8080)
-			own, client := fetch.Check(false, addr) == nil, fetch.Check(true, addr) == nil
+			own, client := transport.Check(false, addr) == nil, transport.Check(true, addr) == nil
 			if own != (tt.want == free) || client != (tt.want != never) {
 				t.Errorf("own fetch allowed %v, client's request allowed %v, want %s", own, client, tt.want)
 			}
@@ -114,7 +115,7 @@ func TestOurListenersAreNeverDialled(t *testing.T) {
 		{"listener on all, another machine", "0.0.0.0:7887", "8.8.8.8:7887", false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			err := fetch.Check(true, netip.MustParseAddrPort(tt.addr), netip.MustParseAddrPort(tt.listener))
+			err := transport.Check(true, netip.MustParseAddrPort(tt.addr), netip.MustParseAddrPort(tt.listener))
 			if (err != nil) != tt.refused {
 				t.Errorf("error %v, want refused %v", err, tt.refused)
 			}

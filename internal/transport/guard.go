@@ -1,4 +1,4 @@
-package fetch
+package transport
 
 import (
 	"encoding/binary"
@@ -10,15 +10,15 @@ import (
 	"code.dny.dev/ssrf"
 )
 
-// guardError is the error for an address that must not be dialled.
-type guardError struct {
+// ProhibitedError is the error for an address that must not be dialled.
+type ProhibitedError struct {
 	addr netip.AddrPort
 	name string // of the host, where only that is known
 	why  string // completes "which is", as in "a metadata address"
-	loop bool   // the address is one of our own listeners
+	Loop bool   // the address is one of our own listeners
 }
 
-func (e *guardError) Error() string {
+func (e *ProhibitedError) Error() string {
 	if e.name != "" {
 		return fmt.Sprintf("the host is %s, which is %s", e.name, e.why)
 	}
@@ -42,10 +42,10 @@ func (g guard) check(addr netip.AddrPort) error {
 	forms := append(embedded(ip), ip)
 	for _, form := range forms {
 		if g.ours(netip.AddrPortFrom(form, addr.Port())) {
-			return &guardError{addr: addr, why: "readthru itself", loop: true}
+			return &ProhibitedError{addr: addr, why: "readthru itself", Loop: true}
 		}
 		if isMetadata(form) {
-			return &guardError{addr: addr, why: "a cloud metadata address"}
+			return &ProhibitedError{addr: addr, why: "a cloud metadata address"}
 		}
 	}
 	if g.allowPrivate {
@@ -53,14 +53,14 @@ func (g guard) check(addr netip.AddrPort) error {
 	}
 	for _, form := range forms {
 		if public.SafeAddr(form) != nil {
-			return &guardError{addr: addr, why: "a private or special-purpose address"}
+			return &ProhibitedError{addr: addr, why: "a private or special-purpose address"}
 		}
 	}
 	return nil
 }
 
-// checkPublic returns a [*guardError] unless an address is public: no private network and no service of a cloud has it.
-func checkPublic(ip netip.Addr) error { return guard{}.check(netip.AddrPortFrom(ip, 443)) }
+// CheckPublic returns a [*guardError] unless an address is public: no private network and no service of a cloud has it.
+func CheckPublic(ip netip.Addr) error { return guard{}.check(netip.AddrPortFrom(ip, 443)) }
 
 // ours reports whether addr is one of our listeners: the same address and port, or any address of this machine for a
 // listener on an unspecified address. An unspecified destination reaches the loopback interface.

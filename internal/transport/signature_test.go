@@ -1,4 +1,4 @@
-package fetch_test
+package transport_test
 
 import (
 	"net/http"
@@ -6,8 +6,9 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/readthru/readthru/fetch"
 	"github.com/readthru/readthru/internal/botauth"
+	"github.com/readthru/readthru/internal/transport"
+	"github.com/readthru/readthru/internal/transport/transporttest"
 )
 
 // Own requests over TLS are signed; those of clients, and those that anybody on the way can read, are not.
@@ -16,14 +17,16 @@ func TestOwnRequestsAreSigned(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ca := newAuthority(t)
+	ca := transporttest.NewAuthority(t)
 	var received http.Header
 	o := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		received = r.Header
 		w.Header().Set("Vary", "Accept, signature-agent")
 	})
-	transport := newTransport(t, fetch.TransportOptions{
-		CAFile: ca.file, Resolve: []string{"*:443=" + ca.serve(t, leaf{}, o), "*:80=" + serve(t, o)},
+	secure, plain := ca.Serve(t, transporttest.Leaf{}, o), transporttest.Serve(t, o)
+	tr := transporttest.New(t, transport.Options{
+		CAFile:              ca.File,
+		Resolve:             []string{"*:443=" + secure, "*:80=" + plain},
 		AllowPrivateProxied: true, Signer: signer,
 	})
 	for _, tt := range []struct {
@@ -37,13 +40,13 @@ func TestOwnRequestsAreSigned(t *testing.T) {
 	} {
 		ctx := t.Context()
 		if tt.own {
-			ctx = fetch.OwnPolicy(ctx)
+			ctx = transport.OwnPolicy(ctx)
 		}
 		req, err := http.NewRequestWithContext(ctx, http.MethodGet, tt.url, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		resp, err := transport.RoundTrip(req)
+		resp, err := tr.RoundTrip(req)
 		if err != nil {
 			t.Fatalf("%s: %v", tt.name, err)
 		}

@@ -1,4 +1,4 @@
-package fetch_test
+package transport_test
 
 import (
 	"context"
@@ -17,6 +17,8 @@ import (
 	"testing"
 
 	"github.com/readthru/readthru/fetch"
+	"github.com/readthru/readthru/internal/transport"
+	"github.com/readthru/readthru/internal/transport/transporttest"
 )
 
 // cutter answers one request on each TLS connection with a body that ends with the connection, with close_notify or
@@ -58,8 +60,8 @@ func cutter(t *testing.T, answer string, clean bool) (addr, ca string) {
 	return l.Addr().String(), file
 }
 
-// A body that ends with its connection is whole only if TLS was ended, too (RFC 9112 §8). One that states where it ends
-// needs no such thing.
+// A body that ends with its connection is whole only if TLS was ended, too (RFC 9112 §8). One that states where it
+// ends needs no such thing.
 func TestABodyCutBelowTLSIsIncomplete(t *testing.T) {
 	const head = "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nConnection: close\r\n"
 	for _, tt := range []struct {
@@ -74,7 +76,7 @@ func TestABodyCutBelowTLSIsIncomplete(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			addr, ca := cutter(t, tt.answer, tt.clean)
-			tr := newTransport(t, fetch.TransportOptions{AllowPrivateProxied: true, CAFile: ca})
+			tr := transporttest.New(t, transport.Options{AllowPrivateProxied: true, CAFile: ca})
 			_, body, err := get(t.Context(), t, tr, "https://"+addr)
 			if whole := err == nil; whole != tt.whole {
 				t.Fatalf("got %q, %v; whole: want %t", body, err, tt.whole)
@@ -104,7 +106,7 @@ func TestARequestIsRepeatedOnOneNewConnection(t *testing.T) {
 		panic(http.ErrAbortHandler)
 	}))
 	defer origin.Close()
-	tr := newTransport(t, fetch.TransportOptions{AllowPrivateProxied: true})
+	tr := transporttest.New(t, transport.Options{AllowPrivateProxied: true})
 	var wg sync.WaitGroup
 	for range cap(arrived) {
 		wg.Go(func() {
@@ -164,7 +166,7 @@ func TestARequestOfHTTP2IsRepeatedWhenItsConnectionEnds(t *testing.T) {
 			if err := os.WriteFile(ca, block, 0o600); err != nil {
 				t.Fatal(err)
 			}
-			tr := newTransport(t, fetch.TransportOptions{AllowPrivateProxied: true, CAFile: ca})
+			tr := transporttest.New(t, transport.Options{AllowPrivateProxied: true, CAFile: ca})
 			var body io.Reader
 			if tt.body != "" {
 				body = strings.NewReader(tt.body)

@@ -1,4 +1,4 @@
-package fetch_test
+package transport_test
 
 import (
 	"context"
@@ -11,21 +11,23 @@ import (
 	"time"
 
 	"github.com/readthru/readthru/fetch"
+	"github.com/readthru/readthru/internal/transport"
+	"github.com/readthru/readthru/internal/transport/transporttest"
 )
 
 // A connection that fails names the advice, unless no proxy would help: on this machine, at an address that
 // upstream.resolve names, at a blocked address, at an endpoint of the operator.
 func TestAFailedConnectionNamesTheAdvice(t *testing.T) {
 	const advice = "set proxy.upstream"
-	tr := newTransport(t, fetch.TransportOptions{
+	tr := transporttest.New(t, transport.Options{
 		Advice: advice, Resolve: []string{"mapped.test:443=127.0.0.1:1"},
 		Avoid: func() []netip.AddrPort { return []netip.AddrPort{netip.MustParseAddrPort("127.0.0.1:1")} },
 	})
 	tr.ResolveWith(&net.Resolver{PreferGo: true, Dial: func(context.Context, string, string) (net.Conn, error) {
 		return nil, errors.New("no name server")
 	}})
-	own := fetch.OwnPolicy(t.Context())
-	operator := fetch.Endpoint(t.Context(), &url.URL{Scheme: "https", Host: "far.test"})
+	own := transport.OwnPolicy(t.Context())
+	operator := transport.Endpoint(t.Context(), &url.URL{Scheme: "https", Host: "far.test"})
 	for _, tt := range []struct {
 		name, addr string
 		ctx        context.Context //nolint:containedctx // it has the policy

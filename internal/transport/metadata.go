@@ -1,4 +1,4 @@
-package fetch
+package transport
 
 import (
 	"net/netip"
@@ -15,8 +15,8 @@ var metadataServices = []struct {
 	names  []string // by which the service is asked; none of them is a public site
 }{
 	// All of IPv4 link-local: AWS EC2, Google, Azure, DigitalOcean, Hetzner, Huawei, IBM, OpenStack, Oracle, OVH, Vultr,
-	// Yandex and others at .169.254, AWS ECS at .170.2, AWS EKS at .170.23, Tencent at .0.23, Scaleway at .42.42, Rancher
-	// at .169.250. docs.aws.amazon.com/AmazonECS/latest/developerguide/task-iam-roles.html,
+	// Yandex and others at .169.254, AWS ECS at .170.2, AWS EKS at .170.23, Tencent at .0.23, Scaleway at .42.42,
+	// Rancher at .169.250. docs.aws.amazon.com/AmazonECS/latest/developerguide/task-iam-roles.html,
 	// docs.aws.amazon.com/eks/latest/userguide/pod-id-agent-setup.html, docs.cloud-init.io, datasources
 	{"169.254.0.0/16", []string{
 		"instance-data", "instance-data.ec2.internal", "metadata", "metadata.google.internal", "metadata.goog",

@@ -1,4 +1,4 @@
-package fetch
+package transport
 
 import (
 	"context"
@@ -103,18 +103,18 @@ func (d *dialer) dial(ctx context.Context, p policy, network, addr string) (net.
 	}
 	conn, err := nd.DialContext(ctx, network, addr)
 	if err != nil && advice != "" {
-		err = &adviceError{advice, err}
+		err = &AdviceError{advice, err}
 	}
 	return conn, err
 }
 
-// adviceError is the failure of a connection, with what to do about it.
-type adviceError struct {
-	advice string
+// AdviceError is the failure of a connection, with what to do about it.
+type AdviceError struct {
+	Advice string
 	error
 }
 
-func (a *adviceError) Unwrap() error { return a.error }
+func (a *AdviceError) Unwrap() error { return a.error }
 
 // mapped returns the first entry of upstream.resolve for addr.
 func (d *dialer) mapped(addr string) (mapping, bool) {
@@ -157,7 +157,8 @@ func parseMapping(s string) (mapping, error) {
 		err = errors.New("the port is 0")
 	}
 	if err != nil {
-		return mapping{}, fmt.Errorf("resolve entry %q: right of the equals sign: want an IP address and a port: %w", s, err)
+		return mapping{},
+			fmt.Errorf("resolve entry %q: right of the equals sign: want an IP address and a port: %w", s, err)
 	}
 	return mapping{host: strings.TrimSuffix(host, "."), port: port, to: addr}, nil
 }

@@ -1,4 +1,4 @@
-package fetch
+package transport
 
 import (
 	"bufio"
@@ -140,7 +140,7 @@ func (t *Transport) checkBehindUpstream(ctx context.Context, p policy, addr stri
 		return fmt.Errorf("read the address %q: %w", addr, err)
 	}
 	if namesMetadata(host) {
-		return &guardError{name: host, why: "the name of a cloud metadata service"}
+		return &ProhibitedError{name: host, why: "the name of a cloud metadata service"}
 	}
 	now := time.Now()
 	known, ok := t.looked.Get(host)

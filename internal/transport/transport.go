@@ -1,4 +1,15 @@
-package fetch
+// Package transport sends requests to origins.
+//
+// A [Transport] is an [http.RoundTripper] that verifies certificates, refuses prohibited addresses, and reads what
+// origins send with more care than net/http does. It applies one policy to requests of clients, another to fetches by
+// readthru itself or caused by a page ([OwnPolicy]), and a third to endpoints of the operator ([Endpoint]). The context
+// of a request names its policy, and requests of different policies never share connections.
+//
+// A request takes this path: the policy (dial.go), the upstream proxy if there is one (upstream.go), a connection to an
+// address that was checked when it was dialled (guard.go, metadata.go), and content that waits for 100 Continue
+// (expect.go). The response comes back through what checks how its bytes are framed (strict.go, chunks.go) and whether
+// it was cut off (origin_conn.go).
+package transport
 
 import (
 	"context"
@@ -26,8 +37,8 @@ import (
 	"github.com/readthru/readthru/page"
 )
 
-// TransportOptions configures a Transport. The zero value allows only public addresses and uses the system's roots.
-type TransportOptions struct {
+// Options configures a Transport. The zero value allows only public addresses and uses the system's roots.
+type Options struct {
 	// Resolve lists addresses to dial instead of others: host:port=addr:port, where host may be *. Connections made
 	// through an entry are exempt from the address policy.
 	Resolve []string
@@ -35,8 +46,8 @@ type TransportOptions struct {
 	CAFile   string // PEM file of extra roots; empty: none
 	Upstream string // URL of an http, https or socks5 proxy, with user info; empty: none. The environment is ignored
 
-	// Direct names what is connected to without Upstream, as NO_PROXY does: a host with its subdomains, a domain as .test,
-	// an address, a network as 10.0.0.0/8, each with a port or without; * is everything.
+	// Direct names what is connected to without Upstream, as NO_PROXY does: a host with its subdomains, a domain as
+	// .test, an address, a network as 10.0.0.0/8, each with a port or without; * is everything.
 	Direct []string
 
 	AllowPrivateOwn     bool // own fetches may reach private addresses
@@ -69,8 +80,8 @@ type Transport struct {
 	pools     [3]*http.Transport           // by policy
 }
 
-// NewTransport returns a Transport. The error for an invalid option names the option.
-func NewTransport(o TransportOptions) (*Transport, error) {
+// New returns a Transport. The error for an invalid option names the option.
+func New(o Options) (*Transport, error) {
 	looked, _ := lru.New[string, resolved](1024) // fails for sizes below 1 only
 	t := &Transport{
 		userAgent: o.UserAgent, signer: o.Signer, looked: looked, dialer: &dialer{avoid: o.Avoid, advice: o.Advice},
@@ -211,7 +222,7 @@ func (t *Transport) Public(ctx context.Context, u *url.URL) error {
 		return err
 	}
 	for _, ip := range ips {
-		if err := checkPublic(ip); err != nil {
+		if err := CheckPublic(ip); err != nil {
 			return err
 		}
 	}
@@ -338,8 +349,8 @@ func rootsWith(file string) (*x509.CertPool, error) {
 	return pool, nil
 }
 
-// errWeakKey is returned for weak RSA keys, which crypto/tls accepts from 1024 bits.
-var errWeakKey = errors.New("the certificate has an RSA key of less than 2048 bits")
+// ErrWeakKey is returned for weak RSA keys, which crypto/tls accepts from 1024 bits.
+var ErrWeakKey = errors.New("the certificate has an RSA key of less than 2048 bits")
 
 // refuseWeakKeys returns an error unless a verified chain has no RSA key under 2048 bits.
 func refuseWeakKeys(cs tls.ConnectionState) error {
@@ -356,7 +367,7 @@ chains:
 		}
 		return nil
 	}
-	return errWeakKey
+	return ErrWeakKey
 }
 
 func closeBody(req *http.Request) {
