@@ -35,8 +35,8 @@ type Options struct {
 	Direct http.RoundTripper // the transport below it, for third parties
 	Store  *store.Store
 
-	// Cascade names the steps in order. If nil: negotiate, alternate, local, browser, markdown_new; with MarkdownNew.Mode
-	// prefer, markdown_new comes right after alternate.
+	// Cascade names the steps in order. If nil: negotiate, alternate, local, browser, markdown_new; with
+	// MarkdownNew.Mode prefer, markdown_new comes right after alternate.
 	Cascade []string
 
 	Timeout          time.Duration // for a whole page, not for responses that pass unchanged; if zero 30 s
@@ -83,8 +83,8 @@ type MarkdownNew struct {
 	BaseURL    string // if empty https://markdown.new
 	DailyLimit int    // requests per day (UTC); if zero 500, if negative none
 
-	// Spend takes one of the requests that this and other nodes may make together on a day (2006-01-02) up to limit. The
-	// error says that nobody knows how many were made. If nil, this is a node alone.
+	// Spend takes one of the requests that this and other nodes may make together on a day (2006-01-02) up to limit.
+	// The error says that nobody knows how many were made. If nil, this is a node alone.
 	Spend func(ctx context.Context, day string, limit int64) (ok bool, err error)
 }
 
@@ -280,8 +280,8 @@ type Request struct {
 	Cascade   []string // if nil the rule's, else the config's
 	MaxTokens int      // truncate at a block boundary and report it; 0: no limit
 
-	// MaxHTMLChars is the limit of the page's HTML sent to a model, if it is less than Options.MaxHTMLChars; 0: that. What
-	// is made so is for this request alone.
+	// MaxHTMLChars is the limit of the page's HTML sent to a model, if it is less than Options.MaxHTMLChars; 0: that.
+	// What is made so is for this request alone.
 	MaxHTMLChars int
 
 	Agent   string // User-Agent for the visit
@@ -306,6 +306,7 @@ type Request struct {
 	Unattended bool
 
 	NoVisit bool // store the page but count no visit, because there is no reader (rule E13)
+	Unread  bool // a person looks after the page: it is the one that readers get, but this is no visit
 	Links   bool // return the page's links: Answer.Links
 	Source  bool // return the page's HTML too: Answer.Source
 	Trimmed bool // return the part of the HTML that the view selects, simplified: Answer.Trimmed
@@ -313,8 +314,8 @@ type Request struct {
 
 	whole bool // read stored content with the head of its response: it is lost if it was not read in time
 
-	// Follow is called before an own fetch follows a redirect. If it returns an error, the fetch fails with an error that
-	// wraps it. If nil, the fetch follows all redirects that the own policy allows.
+	// Follow is called before an own fetch follows a redirect. If it returns an error, the fetch fails with an error
+	// that wraps it. If nil, the fetch follows all redirects that the own policy allows.
 	Follow func(next *url.URL) error
 }
 
@@ -333,8 +334,8 @@ type Answer struct {
 	// page. A page with more than 20,000 links has the warning links-cut.
 	Links []string
 
-	// Source is the HTML that the page was made from, in UTF-8: the origin's, or the browser's after rendering. Trimmed is
-	// the part of it that the view selects, without hidden elements and with absolute links. They are empty if not
+	// Source is the HTML that the page was made from, in UTF-8: the origin's, or the browser's after rendering. Trimmed
+	// is the part of it that the view selects, without hidden elements and with absolute links. They are empty if not
 	// requested and for content that is not HTML; Trimmed is also empty for a page without content.
 	Source, Trimmed []byte
 

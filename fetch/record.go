@@ -22,8 +22,8 @@ import (
 func (f *Fetcher) becomesPage(a *attempt) bool {
 	_, unwanted := f.unwanted(&a.req, a.url, a.page.Preferences)
 	return !unwanted && a.memorable && a.req.Method != http.MethodHead && a.wall == "" &&
-		!warns(a.warnings, convert.WarnSoft404, convert.WarnError, convert.WarnLogin, convert.WarnBinary, convert.WarnScanned,
-			convert.WarnEncrypted) &&
+		!warns(a.warnings, convert.WarnSoft404, convert.WarnError, convert.WarnLogin, convert.WarnBinary,
+			convert.WarnScanned, convert.WarnEncrypted) &&
 		(a.status == http.StatusOK || a.best.From == page.MarkdownNew)
 }
 
@@ -50,7 +50,7 @@ func (f *Fetcher) record(a *attempt, markdown []byte) {
 	if known.ContentHash == p.ContentHash {
 		f.keepLinks(a, &known.Record)
 	}
-	if a.req.NoVisit {
+	if a.req.NoVisit || a.req.Unread {
 		p.VisitCount, p.LastVisitedAt, p.FirstVisitedAt = known.VisitCount, known.LastVisitedAt, known.FirstVisitedAt
 		return
 	}
@@ -71,7 +71,8 @@ func (a *attempt) visit() store.Visit {
 	return store.Visit{
 		Doc: p.Doc, URL: p.URL, Agent: clip.Bytes(a.req.Agent, 120), Session: a.req.Session,
 		User:   a.req.User,
-		Source: p.Source, FromCache: p.FromCache, Tokens: p.Tokens, HTMLTokens: p.Info.HTMLTokens,
+		Source: p.Source, FromCache: p.FromCache, Stale: a.outcome.Hit && a.outcome.TTL < 0,
+		Tokens: p.Tokens, HTMLTokens: p.Info.HTMLTokens,
 	}
 }
 

@@ -26,8 +26,9 @@ type Visit struct {
 	User       string      `json:"user,omitempty"` // of the proxy; a session of theirs is user+name
 	Source     page.Source `json:"source"`
 	FromCache  bool        `json:"from_cache"`
-	Tokens     int         `json:"tokens"`      // of the markdown delivered
-	HTMLTokens int         `json:"html_tokens"` // of the HTML it stands for, 0 unknown
+	Stale      bool        `json:"stale,omitempty"` // from a stored response that was not fresh anymore
+	Tokens     int         `json:"tokens"`          // of the markdown delivered
+	HTMLTokens int         `json:"html_tokens"`     // of the HTML it stands for, 0 unknown
 
 	// Count is how many deliveries this visit counts, the last one at Time: equal deliveries within a moment are
 	// written together. If zero, one.

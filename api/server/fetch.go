@@ -37,6 +37,8 @@ func (s *Server) fetchPage(ctx context.Context, r api.FetchRequest) (*page.Page,
 	}
 	who, _ := users.Of(ctx)
 	ask := forFetcher(r, u)
+	asker, _ := journal.AskerOf(ctx)
+	ask.Unread = asker.Door == api.DoorDashboard
 	if ask.User = who.Name(); ask.User != "" {
 		if ask.Set, err = ownSession(ctx, r.Session); err != nil {
 			return nil, err
@@ -177,7 +179,9 @@ func resolve(r *api.FetchRequest) error {
 
 func checkFetch(r *api.FetchRequest) error {
 	switch {
-	case !slices.Contains([]string{"", "markdown", "text", "html", "verbatim", "prompt", "screenshot", "json"}, r.Format):
+	case !slices.Contains([]string{
+		"", "markdown", "text", "html", "verbatim", "prompt", "screenshot", "json",
+	}, r.Format):
 		return api.Problem(http.StatusBadRequest,
 			"format %q is not markdown, text, html, verbatim, prompt, screenshot or json", r.Format)
 	case !slices.Contains([]string{"", "auto", "always", "never"}, r.Render):

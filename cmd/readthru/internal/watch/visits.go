@@ -48,12 +48,15 @@ func (p *program) visitsCommand() *cli.Command {
 					if v.FromCache {
 						from = "cache"
 					}
+					if v.Stale {
+						from += ", stale"
+					}
 					if v.Count > 1 {
 						from += fmt.Sprintf(" ×%d", v.Count)
 					}
 					row := []string{
-						terminal.Day(v.Time), string(v.Source), from, strconv.Itoa(v.Tokens), terminal.OrDash(v.User), v.Session, v.Agent,
-						v.URL,
+						terminal.Day(v.Time), string(v.Source), from, strconv.Itoa(v.Tokens), terminal.OrDash(v.User), v.Session,
+						v.Agent, v.URL,
 					}
 					if q.Nodes {
 						row = slices.Insert(row, 1, v.Node)
