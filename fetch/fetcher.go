@@ -40,7 +40,7 @@ type Options struct {
 	Cascade []string
 
 	Timeout          time.Duration // for a whole page, not for responses that pass unchanged; if zero 30 s
-	MaxBody          int64         // largest content converted, in bytes, coded and decoded; if zero, page.DefaultMaxBody
+	MaxBody          int64         // largest content converted, in bytes, coded or not; if zero, page.DefaultMaxBody
 	UserAgent        string        // of own fetches
 	BlockedDomains   []string      // host suffixes; pages of these hosts are never fetched
 	Rules            Rules

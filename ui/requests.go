@@ -88,7 +88,8 @@ type requestData struct {
 	*journal.Entry
 	Curl  string
 	Host  string
-	Saved int // tokens
+	Gone  bool // the page that was answered is no longer stored
+	Saved int  // tokens
 	Token string
 	Done  string
 	Bars  []bar
@@ -128,6 +129,10 @@ func (d *dashboard) request(w http.ResponseWriter, r *http.Request) {
 	}
 	data := requestData{Entry: e, Curl: d.curl(e), Host: e.Host(), Bars: waterfall(e)}
 	data.Token, data.Done = d.token, doneTexts[r.URL.Query().Get("done")]
+	if e.Doc != "" {
+		_, err := d.o.Client.Versions(r.Context(), e.Doc)
+		data.Gone = api.CodeOf(err) == api.CodeNotFound
+	}
 	data.Saved = max(0, e.HTMLTokens-e.Tokens)
 	data.Both = map[string][]journal.Field{"Request fields": e.Asked.List(), "Response fields": e.Answered.List()}
 	d.show(w, http.StatusOK, "request", view{Title: e.Method + " " + plain(e.URL), At: "/requests", Data: data})

@@ -60,22 +60,31 @@ func TestRequestsThatOnlyReadHaveAButtonToBeSentAgain(t *testing.T) {
 
 func TestARequestLeadsToItsPageSiteAndSession(t *testing.T) {
 	w := newWorld(t)
+	doc := w.put(t, "https://a.test/x?y=1", "A title", "Some text.\n")
 	id := w.told.Add(&journal.Entry{
 		Door: journal.DoorMCP, Method: "GET", URL: "https://a.test/x?y=1", Status: 200, Outcome: "hit",
-		Doc: "0123456789abcdef", Session: "s 1", Agent: "Cursor/2 <b>", Rule: "a.test",
+		Doc: doc, Session: "s 1", Agent: "Cursor/2 <b>", Rule: "a.test",
 	})
 	body := w.do(t, http.MethodGet, "/requests/"+id, nil).body
 	for _, want := range []string{
-		`href="/pages/0123456789abcdef"`, `href="/sites/a.test"`, `href="/session?name=s%201"`, `href="/requests?q=door:mcp"`,
+		`href="/pages/` + doc + `"`, `href="/sites/a.test"`, `href="/session?name=s%201"`, `href="/requests?q=door:mcp"`,
 		"readthru fetch &#39;https://a.test/x?y=1&#39;",
 	} {
 		if !strings.Contains(body, want) {
 			t.Errorf("the page of a request has no %s", want)
 		}
 	}
+	if err := w.server.Client("test").DeletePage(t.Context(), doc); err != nil {
+		t.Fatal(err)
+	}
+	body = w.do(t, http.MethodGet, "/requests/"+id, nil).body
+	if strings.Contains(body, "/pages/"+doc) || !strings.Contains(body, "deleted since") {
+		t.Error("a request leads to a page that was deleted")
+	}
 	list := w.do(t, http.MethodGet, "/requests", nil).body
 	for _, want := range []string{
-		`<td class="door">mcp</td>`, `<bdi class="host">a.test</bdi>`, `title="Cursor/2 &lt;b&gt;"`, `aria-current="true">all<`,
+		`<td class="door">mcp</td>`, `<bdi class="host">a.test</bdi>`, `title="Cursor/2 &lt;b&gt;"`,
+		`aria-current="true">all<`,
 	} {
 		if !strings.Contains(list, want) {
 			t.Errorf("the list has no %s", want)

@@ -131,7 +131,13 @@ func (p *program) aRequest(c *cli.Context,
 		if err != nil {
 			return err
 		}
-		return p.printRequest(c, e)
+		stored := e.Doc
+		if stored != "" {
+			if _, err := b.Versions(c.Context, stored); api.CodeOf(err) == api.CodeNotFound {
+				stored += ", deleted since"
+			}
+		}
+		return p.printRequest(c, e, stored)
 	})
 }
 
@@ -150,8 +156,8 @@ func requestID(ctx context.Context, b *api.Client, id string) (string, error) {
 	return list.Requests[0].ID, nil
 }
 
-// printRequest prints all that is told of a request.
-func (p *program) printRequest(c *cli.Context, e *journal.Entry) error {
+// printRequest prints all that is told of a request, with what is to be said of its page.
+func (p *program) printRequest(c *cli.Context, e *journal.Entry, stored string) error {
 	if c.Bool("json") {
 		return p.PrintJSON(e)
 	}
@@ -172,7 +178,7 @@ func (p *program) printRequest(c *cli.Context, e *journal.Entry) error {
 		{"user", e.User},
 		{"session", e.Session},
 		{"agent", e.Agent},
-		{"page", e.Doc},
+		{"page", stored},
 		{"source", e.Source},
 		{"error", e.Error},
 	}
