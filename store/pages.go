@@ -50,28 +50,83 @@ type versionRecord struct {
 // was read at p.ReadAt, or now if that is zero; what replaces another reading, or comes after a deletion that the store
 // knows of, counts as read after it. The error is ErrFull, or says that p has no normalised URL.
 func (s *Store) PutPage(p *page.Record, markdown []byte, source Sum) (changed bool, err error) {
-	return s.putPage(p, markdown, source, s.cleaner.Edition, true)
+	if p.NormalizedURL == "" {
+		return false, errNoURL
+	}
+	c := contentOf(markdown)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.putPage(p, c, source, s.cleaner.Edition, true)
 }
 
-// ImportPage is PutPage for a page that another store had, with the edition of the Cleaner that its texts passed there
-// ([Store.PageEdition]).
-func (s *Store) ImportPage(p *page.Record, markdown []byte, edition int) (changed bool, err error) {
-	return s.putPage(p, markdown, Sum{}, min(edition, s.cleaner.Edition), false)
+var errNoURL = errors.New("store page: it has no normalised URL")
+
+// Known is what a store knows of a page.
+type Known struct {
+	Record  page.Record // zero if there is no page; its texts are as they were stored
+	Deleted time.Time   // when the page was deleted last, here or elsewhere; zero if that is not known
+}
+
+// Known returns what is known of a page.
+func (s *Store) Known(k page.Key) Known {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.known(k)
+}
+
+func (s *Store) known(k page.Key) (known Known) {
+	var record pageRecord
+	if s.Named(k) == (page.Key{}) && s.kv.getJSON(&batch{}, pageKey(k), &record) == nil {
+		known.Record = record.Page
+	}
+	known.Deleted, _ = s.deletions.Get(k)
+	return known
+}
+
+// ImportPage is PutPage for a page that another store read, with the edition of the Cleaner that its texts passed there
+// ([Store.PageEdition]). It asks wanted whether the page is to replace what is known here, which stays so meanwhile,
+// and reports whether it did. Wanted must not call the store.
+func (s *Store) ImportPage(p *page.Record, markdown []byte, edition int, wanted func(Known) bool) (bool, error) {
+	if p.NormalizedURL == "" {
+		return false, errNoURL
+	}
+	c := contentOf(markdown)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !wanted(s.known(page.KeyOf(p.NormalizedURL))) {
+		return false, nil
+	}
+	_, err := s.putPage(p, c, Sum{}, min(edition, s.cleaner.Edition), false)
+	return err == nil, err
+}
+
+// ImportDeletion notes that another store deleted a page at a time. If the page is here, it asks wanted whether that
+// is to be deleted, does so, and reports it. Wanted must not call the store.
+func (s *Store) ImportDeletion(k page.Key, at time.Time, wanted func(Known) bool) (bool, error) {
+	if s.noteDeletionOf(k, at) {
+		return false, nil
+	}
+	s.flushCounts()
+	s.settle()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !wanted(s.known(k)) {
+		return false, nil
+	}
+	err := s.deletePage(k, at)
+	if errors.Is(err, ErrNotFound) {
+		return false, nil
+	}
+	return err == nil, err
 }
 
 // PageEdition returns the edition of the Cleaner that the texts of a page pass when they are read.
 func (s *Store) PageEdition() int { return s.cleaner.Edition }
 
-func (s *Store) putPage(p *page.Record, markdown []byte, source Sum, edition int, own bool) (changed bool, err error) {
-	if p.NormalizedURL == "" {
-		return false, errors.New("store page: it has no normalised URL")
-	}
+// putPage is PutPage for a caller that holds s.mu.
+func (s *Store) putPage(p *page.Record, c *content, source Sum, edition int, own bool) (changed bool, err error) {
 	k := page.KeyOf(p.NormalizedURL)
 	now := time.Now().UTC().Truncate(time.Millisecond)
-	c := contentOf(markdown)
-	s.mu.Lock()
-	defer s.mu.Unlock()
-
 	b := &batch{}
 	record := pageRecord{Page: *p, Source: source, Edition: edition}
 	record.Page.Doc, record.Page.Stored = k.Doc(), true
@@ -96,7 +151,7 @@ func (s *Store) putPage(p *page.Record, markdown []byte, source Sum, edition int
 	if changed {
 		record.Page.UpdatedAt = now
 		before, dead = s.addVersion(b, k, versionRecord{
-			Version{now, p.ContentHash, p.Title, p.Tokens, len(markdown), p.Source}, c.sum, edition,
+			Version{now, p.ContentHash, p.Title, p.Tokens, int(c.length), p.Source}, c.sum, edition,
 		}, c)
 	} else {
 		before = s.repair(b, k, c, now)
@@ -129,21 +184,25 @@ func (s *Store) putPage(p *page.Record, markdown []byte, source Sum, edition int
 // may be empty, or a deletion. A clock may be set back, and that of another store be ahead; a cache may have answered
 // from before the deletion. The caller holds s.mu.
 func (s *Store) readAfter(k page.Key, at time.Time, old *page.Record) time.Time {
-	last := old.ReadAt
+	at, last := at.UTC().Truncate(time.Millisecond), old.ReadAt
 	if gone, ok := s.deletions.Get(k); ok && last.IsZero() && !at.After(gone) {
-		at, last = time.Now(), gone
+		at, last = time.Now().UTC().Truncate(time.Millisecond), gone
 	}
 	if !at.After(last) {
-		at = last.Add(time.Millisecond)
+		at = last.UTC().Truncate(time.Millisecond).Add(time.Millisecond)
 	}
-	return at.UTC().Truncate(time.Millisecond)
+	return at
 }
 
-// NoteDeletion notes that another store has deleted a page at a time: see [Store.PutPage].
-func (s *Store) NoteDeletion(k page.Key, at time.Time) {
+// noteDeletionOf notes a deletion of a page that is not here, and reports whether it is not.
+func (s *Store) noteDeletionOf(k page.Key, at time.Time) (absent bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.noteDeletion(k, at)
+	absent = s.known(k).Record.NormalizedURL == ""
+	if absent {
+		s.noteDeletion(k, at)
+	}
+	return absent
 }
 
 func (s *Store) noteDeletion(k page.Key, at time.Time) {
@@ -386,12 +445,17 @@ func (s *Store) DeletePage(k page.Key) error {
 	s.settle()
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	return s.deletePage(k, time.Time{})
+}
+
+// deletePage deletes a page at a time, which is now if it is zero. The caller holds s.mu and has flushed the counts.
+func (s *Store) deletePage(k page.Key, at time.Time) error {
 	b := &batch{must: true}
 	var record pageRecord
 	if err := s.kv.getJSON(b, pageKey(k), &record); err != nil {
 		return err
 	}
-	now := time.Now()
+	now := time.Now().UTC().Truncate(time.Millisecond)
 	var dead []Sum
 	var list []versionRecord
 	_ = s.kv.getJSON(b, versionsKey(k), &list) // none left
@@ -417,12 +481,15 @@ func (s *Store) DeletePage(k page.Key) error {
 		b.del(hostPageKey(host, k))
 	}
 	b.delta.Pages--
-	if last := record.Page.ReadAt; !now.After(last) {
-		now = last.Add(time.Millisecond) // the clock of the store that read it may be ahead
+	if at.IsZero() {
+		at = now
+		if last := record.Page.ReadAt; !at.After(last) {
+			at = last.Add(time.Millisecond) // the clock of the store that read it may be ahead
+		}
 	}
 	masked := page.MaskString(record.Page.NormalizedURL) // it outlives the page
-	job := s.addJob(b, Job{Kind: JobDeleted, Page: k, URL: masked, Time: now}, record.Job)
-	s.noteDeletion(k, now)
+	job := s.addJob(b, Job{Kind: JobDeleted, Page: k, URL: masked, Time: at}, record.Job)
+	s.noteDeletion(k, at)
 	if err := s.tallies.deleteTally(s.kv, k, b); err != nil {
 		return fmt.Errorf("delete page %s: %w", k.Doc(), err)
 	}

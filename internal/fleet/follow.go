@@ -95,21 +95,20 @@ func (f *Fleet) takeAll(ctx context.Context, changes []row) (skipped bool, err e
 	for i := range changes {
 		c := &changes[i]
 		err := f.takeOne("page", c.key.Doc(), func() error {
-			here := f.here(c.key)
 			switch {
 			case c.ahead():
 				f.tryLater("page", c.key.Doc(), c.key, errFuture)
-			case here == nil && c.goneAt != nil:
-				f.o.Store.NoteDeletion(c.key, *c.goneAt)
-				f.taken("page", c.key.Doc())
-			case !newer(c, here):
-				f.taken("page", c.key.Doc())
 			case c.goneAt != nil:
-				if err := f.deleteHere(c.key, *c.goneAt); err != nil {
+				deleted, err := f.o.Store.ImportDeletion(c.key, *c.goneAt, c.replaces)
+				if err != nil {
 					return err
 				}
 				f.taken("page", c.key.Doc())
-				f.note(func(s *Status) { s.Taken++ })
+				if deleted {
+					f.note(func(s *Status) { s.Taken++ })
+				}
+			case !c.replaces(f.o.Store.Known(c.key)):
+				f.taken("page", c.key.Doc())
 			default:
 				wanted = append(wanted, c.key[:])
 				size += max(0, c.length)
@@ -164,13 +163,16 @@ func (r *row) ahead() bool {
 	return time.Until(r.fetchedAt) > maxFuture || r.goneAt != nil && time.Until(*r.goneAt) > maxFuture
 }
 
-// here returns what the node has of a page, without content; nil if it has nothing.
-func (f *Fleet) here(k page.Key) *row {
-	p, err := f.o.Store.PageAt(k)
-	if err != nil {
-		return nil
+// replaces reports whether a row says something newer than what a node knows of its page.
+func (r *row) replaces(known store.Known) bool {
+	var here *row
+	switch p := &known.Record; {
+	case p.NormalizedURL != "":
+		here = &row{key: r.key, fetchedAt: readAt(p), hash: p.ContentHash, status: goneBy(p)}
+	case !known.Deleted.IsZero():
+		here = &row{key: r.key, fetchedAt: known.Deleted, goneAt: &known.Deleted}
 	}
-	return &row{key: k, fetchedAt: readAt(&p.Record), hash: p.ContentHash, status: goneBy(&p.Record)}
+	return newer(r, here)
 }
 
 // take fetches pages and stores them, and reports whether any was skipped because the object store is away. One that is
@@ -227,8 +229,10 @@ func (f *Fleet) take(ctx context.Context, keys [][]byte) (skipped bool, err erro
 			case errors.Is(err, errLost) || errors.Is(err, errObject):
 				f.tryLater("page", r.key.Doc(), r.key, err)
 				return nil
-			case err == nil:
-				_, err = f.o.Store.ImportPage(record, contents[i], r.edition)
+			}
+			imported := false
+			if err == nil { // the page may have been read or deleted here meanwhile
+				imported, err = f.o.Store.ImportPage(record, contents[i], r.edition, r.replaces)
 			}
 			switch {
 			case errors.Is(err, store.ErrFull):
@@ -237,6 +241,8 @@ func (f *Fleet) take(ctx context.Context, keys [][]byte) (skipped bool, err erro
 				f.setAside("page", r.key.Doc(), err)
 			default:
 				f.taken("page", r.key.Doc())
+			}
+			if imported {
 				f.note(func(s *Status) { s.Taken++ })
 			}
 			return nil

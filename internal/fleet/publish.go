@@ -43,13 +43,11 @@ func (f *Fleet) publish(ctx context.Context) (more bool, err error) {
 	if err != nil || len(jobs) == 0 {
 		return false, err
 	}
-	newest := map[page.Key]store.Job{}
-	var keys [][]byte
-	for _, j := range jobs {
-		if last, ok := newest[j.Page]; !ok || last.Seq < j.Seq {
-			newest[j.Page] = j
-		}
+	newest, err := f.newestOf(jobs)
+	if err != nil {
+		return false, err
 	}
+	var keys [][]byte
 	for k := range newest {
 		keys = append(keys, slices.Clone(k[:]))
 	}
@@ -74,7 +72,7 @@ func (f *Fleet) publish(ctx context.Context) (more bool, err error) {
 		case last.goneAt == nil:
 			overruled = append(overruled, k)
 		default:
-			if err := f.deleteHere(r.key, *last.goneAt); err != nil {
+			if _, err := f.o.Store.ImportDeletion(r.key, *last.goneAt, last.replaces); err != nil {
 				return false, err
 			}
 		}
@@ -107,6 +105,31 @@ func (f *Fleet) publish(ctx context.Context) (more bool, err error) {
 		seqs[i] = j.Seq
 	}
 	return len(jobs) >= batchPages, f.o.Store.AckJobs(Consumer, seqs...)
+}
+
+// newestOf returns the newest of jobs for each page. A page that was taken over after its deletion, but read before
+// that, is deleted again: the deletion is news.
+func (f *Fleet) newestOf(jobs []store.Job) (map[page.Key]store.Job, error) {
+	newest := map[page.Key]store.Job{}
+	for _, j := range jobs {
+		if last, ok := newest[j.Page]; !ok || last.Seq < j.Seq {
+			newest[j.Page] = j
+		}
+	}
+	for _, j := range jobs {
+		if j.Kind != store.JobDeleted || newest[j.Page].Seq == j.Seq {
+			continue
+		}
+		deletion, _, _ := f.rowOf(j)
+		deleted, err := f.o.Store.ImportDeletion(j.Page, j.Time, deletion.replaces)
+		if err != nil {
+			return nil, err
+		}
+		if deleted {
+			newest[j.Page] = j
+		}
+	}
+	return newest, nil
 }
 
 // placeRows puts what is large in rows into the object store, and returns the rows that can be written. The others are
@@ -212,15 +235,6 @@ func overrules(known, r *row) bool {
 		(known.goneAt != nil || known.fetchedAt.Equal(r.fetchedAt) && newer(known, r))
 }
 
-// deleteHere deletes a page that another node has deleted.
-func (f *Fleet) deleteHere(k page.Key, at time.Time) error {
-	f.o.Store.NoteDeletion(k, at)
-	if err := f.o.Store.DeletePage(k); err != nil && !errors.Is(err, store.ErrNotFound) {
-		return err
-	}
-	return nil
-}
-
 // rowOf returns what a job tells the fleet, unless it is nothing, and the record that [Fleet.addContent] adds if it is
 // news: most jobs of a node are pages that it took over.
 func (f *Fleet) rowOf(j store.Job) (r row, record *page.Record, ok bool) {
@@ -318,7 +332,8 @@ const insertPages = `
 		AS r (key, fetched_at, gone_at, content_hash, record, edition, body, body_hash, body_length, status)
 	ON CONFLICT (key) DO UPDATE SET
 		xid = pg_current_xact_id(), node = excluded.node, fetched_at = excluded.fetched_at, gone_at = excluded.gone_at,
-		content_hash = excluded.content_hash, status = excluded.status, record = excluded.record, edition = excluded.edition,
+		content_hash = excluded.content_hash, status = excluded.status, record = excluded.record,
+		edition = excluded.edition,
 		body = excluded.body, body_hash = excluded.body_hash, body_length = excluded.body_length
 	WHERE greatest(p.fetched_at, p.gone_at) > now() + $11::interval OR CASE
 		WHEN excluded.gone_at IS NOT NULL THEN p.gone_at IS NULL AND p.fetched_at <= excluded.gone_at
@@ -346,7 +361,7 @@ func (f *Fleet) insert(ctx context.Context, rows []row) error {
 	ctx, cancel := context.WithTimeout(ctx, statementTime)
 	defer cancel()
 	_, err := f.db.ExecContext(ctx, insertPages, f.o.Node, pq.ByteaArray(keys), pq.Int64Array(fetched),
-		pq.Int64Array(gone), pq.StringArray(hashes), pq.StringArray(records), pq.Int64Array(editions), pq.ByteaArray(bodies),
-		pq.ByteaArray(sums), pq.Int64Array(lengths), maxFuture.String(), pq.Int64Array(statuses))
+		pq.Int64Array(gone), pq.StringArray(hashes), pq.StringArray(records), pq.Int64Array(editions),
+		pq.ByteaArray(bodies), pq.ByteaArray(sums), pq.Int64Array(lengths), maxFuture.String(), pq.Int64Array(statuses))
 	return err
 }
