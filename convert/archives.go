@@ -152,6 +152,7 @@ func (d *Document) archive(ctx context.Context, f format, content []byte) {
 	if doc.Cut {
 		d.warnings = append(d.warnings, WarnTooLarge)
 	}
+	d.hides = doc.Unseen
 	d.compose(ctx, b.Bytes())
 	d.head.Title = cmp.Or(doc.Title, d.head.Title, fileName(d.path()))
 	d.head.Meta["title"] = d.head.Title

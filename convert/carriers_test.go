@@ -2,8 +2,11 @@ package convert_test
 
 import (
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/readthru/readthru/convert"
 )
 
 // A carrier is a kind of document that hides text in ways of its own. Each row is a whole document in which "Rivers
@@ -19,6 +22,14 @@ type carried struct {
 	shown   bool
 }
 
+// noText are the places that hold no text of a document: it is left out without a warning.
+var noText = map[string]bool{
+	"in a comment": true, "in a header of the printed page": true, "in what a validation says": true,
+	"in a formula": true, "in the name of a shape": true, "in an older form of what is shown": true, "deleted": true,
+	"in a script": true, "in a template": true, "in an attribute": true, "a comment of the feed": true,
+	"in definitions": true, "in a symbol": true, "in a clipping path": true, "in a mask": true, "in metadata": true,
+}
+
 func tryCarriers(t *testing.T, contentType string, rows []carried) {
 	t.Helper()
 	for _, tt := range rows {
@@ -26,6 +37,10 @@ func tryCarriers(t *testing.T, contentType string, rows []carried) {
 			res := document(t, string(tt.content), contentType)
 			if strings.Contains(res.Markdown, order) != tt.shown {
 				t.Errorf("%q, warnings %v; shown %t", res.Markdown, res.Warnings, tt.shown)
+			}
+			told := strings.Contains(strings.Join(res.Warnings, " "), convert.WarnHidden)
+			if told == tt.shown && !noText[tt.name] {
+				t.Errorf("warnings %v; shown %t", res.Warnings, tt.shown)
 			}
 			if !strings.Contains(res.Markdown, seenText) {
 				t.Errorf("%q lacks what is seen", res.Markdown)
@@ -43,7 +58,8 @@ func TestHiddenTextOfWorkbooksIsRemoved(t *testing.T) {
 	styles := `<styleSheet><numFmts><numFmt numFmtId="170" formatCode=";;;"/>` +
 		`<numFmt numFmtId="171" formatCode="0;0;0;@"/></numFmts>` +
 		`<fonts><font><color theme="1"/></font><font><color rgb="FFFFFFFF"/></font><font><color theme="0"/></font>` +
-		`<font><sz val="1"/></font><font><color rgb="FF202020"/></font><font><color theme="0" tint="-0.5"/></font></fonts>` +
+		`<font><sz val="1"/></font><font><color rgb="FF202020"/></font><font><color theme="0" tint="-0.5"/></font>` +
+		`</fonts>` +
 		`<fills><fill><patternFill patternType="none"/></fill><fill><patternFill patternType="solid">` +
 		`<fgColor rgb="FF202020"/></patternFill></fill>` +
 		`<fill><patternFill patternType="solid"><fgColor rgb="FFFFFFFF"/></patternFill></fill>` +
@@ -54,8 +70,8 @@ func TestHiddenTextOfWorkbooksIsRemoved(t *testing.T) {
 	sheet := func(rest string, rows ...string) []byte {
 		return workbookOf(styles, `<sst><si><t>`+seenText+
 			`</t></si><si><r><t>Some </t></r><r><rPr><color rgb="FFFFFFFF"/></rPr><t>`+order+
-			`</t></r></si></sst>`, `<worksheet><sheetData><row r="1"><c r="A1" t="s"><v>0</v></c></row>`+strings.Join(rows, "")+
-			`</sheetData>`+rest+`</worksheet>`)
+			`</t></r></si></sst>`, `<worksheet><sheetData><row r="1"><c r="A1" t="s"><v>0</v></c></row>`+
+			strings.Join(rows, "")+`</sheetData>`+rest+`</worksheet>`)
 	}
 	cell := func(style, more string) string {
 		return `<row r="2"` + more + `><c r="A2" s="` + style + `" t="inlineStr"><is><t>` + order + `</t></is></c></row>`
@@ -102,9 +118,60 @@ func TestHiddenTextOfWorkbooksIsRemoved(t *testing.T) {
 		},
 		{"in a formula", sheet("", `<row r="2"><c r="A2"><f>"`+order+`"</f><v>1</v></c></row>`), false},
 	})
-	hidden := workbook(`<sheetData><row r="1"><c t="inlineStr"><is><t>`+seenText+`</t></is></c></row></sheetData>`,
-		`<sheetData><row r="1"><c t="inlineStr"><is><t>`+order+`</t></is></c></row></sheetData>`)
-	tryCarriers(t, "", []carried{{"in a hidden sheet", hidden, false}})
+	one := func(text string) string {
+		return `<sheetData><row r="1"><c t="inlineStr"><is><t>` + text + `</t></is></c></row></sheetData>`
+	}
+	hidden := func(state string) []byte {
+		return zipOf("xl/workbook.xml", `<workbook><sheets><sheet name="One" r:id="r1"/><sheet name="Two" state="`+state+
+			`" r:id="r2"/></sheets></workbook>`, "xl/_rels/workbook.xml.rels",
+			"<Relationships>"+relation("r1", "worksheet", "1.xml")+relation("r2", "worksheet", "2.xml")+"</Relationships>",
+			"xl/1.xml", `<worksheet>`+one(seenText)+`</worksheet>`, "xl/2.xml", `<worksheet>`+one(order)+`</worksheet>`)
+	}
+	columns := func(cols, merges string, cells ...string) []byte {
+		rows := `<row r="1"><c r="A1" t="inlineStr"><is><t>` + seenText + `</t></is></c></row>`
+		for _, ref := range cells {
+			rows += `<row r="` + ref[1:] + `"><c r="` + ref + `" t="inlineStr"><is><t>` + order + `</t></is></c></row>`
+		}
+		return workbookOf(styles, "", `<worksheet><cols>`+cols+`</cols><sheetData>`+rows+`</sheetData><mergeCells>`+merges+
+			`</mergeCells></worksheet>`)
+	}
+	tryCarriers(t, "", []carried{
+		{"in another sheet", hidden("visible"), true},
+		{"in a hidden sheet", hidden("hidden"), false},
+		{"in a sheet that is hidden thoroughly", hidden("veryHidden"), false},
+		{"in a hidden column", columns(`<col min="2" max="3" hidden="1"/>`, "", "C2", "B3"), false},
+		{"in a column of no width", columns(`<col min="2" max="2" width="0" customWidth="1"/>`, "", "B2"), false},
+		{"beside a hidden column", columns(`<col min="2" max="3" hidden="1"/>`, "", "D2"), true},
+		{"in a row under a merged cell", columns("", `<mergeCell ref="A1:C2"/>`, "B2"), false},
+		{"in the first row of a merged cell", columns("", `<mergeCell ref="A2:C2"/><mergeCell ref="D2:F3"/>`, "C2"), false},
+		{"in the merged cell itself", columns("", `<mergeCell ref="B2:C4"/>`, "B2"), true},
+		{"beside a merged cell", columns("", `<mergeCell ref="A1:B4"/><mergeCell ref="D1:E4"/>`, "C2"), true},
+	})
+}
+
+// A sheet, rows that stand together, a column, and what is under merged cells are each one text that is hidden.
+func TestWhatAWorkbookHidesIsCounted(t *testing.T) {
+	text := func(ref string) string {
+		return `<c r="` + ref + `" t="inlineStr"><is><t>` + order + ` ` + ref + `</t></is></c>`
+	}
+	row := func(n, more string) string {
+		return `<row r="` + n + `"` + more + `>` + text("A"+n) + text("B"+n) + `</row>`
+	}
+	content := workbook(`<cols><col min="2" max="2" hidden="1"/></cols><sheetData>`+row("1", "")+row("2", ` hidden="1"`)+
+		row("3", ` hidden="1"`)+row("4", "")+row("5", ` hidden="1"`)+`</sheetData>`,
+		`<sheetData>`+row("1", "")+`</sheetData>`)
+	res := document(t, string(content), "")
+	if want := convert.WarnHidden + "=4"; !slices.Contains(res.Warnings, want) {
+		t.Errorf("warnings %v, want %s", res.Warnings, want)
+	}
+	var pieces []string
+	for _, p := range res.Removed.Pieces {
+		pieces = append(pieces, strings.ReplaceAll(p.Text, order, "…"))
+	}
+	const want = "… A2 … B2 … A3 … B3; … A5 … B5; … B1 … B4; … A1 … B1"
+	if got := strings.Join(pieces, "; "); got != want {
+		t.Errorf("told: %s, want %s", got, want)
+	}
 }
 
 // workbookOf returns a workbook of one sheet.
@@ -131,7 +198,8 @@ func TestHiddenTextOfPresentationsIsRemoved(t *testing.T) {
 		return zipOf("ppt/slides/slide1.xml", `<p:sld>`+shape("", run(">", seenText))+shapes+`</p:sld>`,
 			"ppt/presentation.xml", `<p:presentation><p:sldIdLst><p:sldId r:id="r1"/></p:sldIdLst>`+
 				`<p:sldSz cx="9144000" cy="6858000"/></p:presentation>`,
-			"ppt/_rels/presentation.xml.rels", "<Relationships>"+relation("r1", "slide", "slides/slide1.xml")+"</Relationships>")
+			"ppt/_rels/presentation.xml.rels",
+			"<Relationships>"+relation("r1", "slide", "slides/slide1.xml")+"</Relationships>")
 	}
 	text := run(">", order)
 	tryCarriers(t, "", []carried{
@@ -181,6 +249,16 @@ func TestHiddenTextOfPresentationsIsRemoved(t *testing.T) {
 			"in an older form of what is shown",
 			deck(`<mc:AlternateContent><mc:Choice/><mc:Fallback>` + shape("", text) +
 				`</mc:Fallback></mc:AlternateContent>`), false,
+		},
+		{
+			"in a hidden place for the title",
+			deck(`<p:sp><p:nvSpPr><p:cNvPr id="1" hidden="1"/><p:nvPr><p:ph type="title"/></p:nvPr></p:nvSpPr><p:txBody>` +
+				text + `</p:txBody></p:sp>`), false,
+		},
+		{"in a table", deck(`<a:tbl><a:tr><a:tc><a:txBody>` + text + `</a:txBody></a:tc></a:tr></a:tbl>`), true},
+		{
+			"under a merged cell of a table", deck(`<a:tbl><a:tr><a:tc gridSpan="2"><a:txBody>` + run(">", "Lakes") +
+				`</a:txBody></a:tc><a:tc hMerge="1"><a:txBody>` + text + `</a:txBody></a:tc></a:tr></a:tbl>`), false,
 		},
 		{
 			"on a hidden slide",
@@ -246,7 +324,77 @@ func TestHiddenTextOfOpenDocumentsIsRemoved(t *testing.T) {
 		{"in a script", styled("", `<text:p>Some<text:script>`+order+`</text:script> text.</text:p>`), false},
 		{
 			"in a variable that is not shown",
-			styled("", `<text:p>Some<text:variable-set text:display="none">`+order+`</text:variable-set> text.</text:p>`), false,
+			styled("", `<text:p>Some<text:variable-set text:display="none">`+order+
+				`</text:variable-set> text.</text:p>`), false,
+		},
+	})
+}
+
+func TestHiddenTextOfSheetsAndSlidesOfOpenDocumentIsRemoved(t *testing.T) {
+	const styles = `<style:style style:name="Off" style:family="table"><style:table-properties table:display="false"/>` +
+		`</style:style><style:style style:name="Gone" style:family="drawing-page">` +
+		`<style:drawing-page-properties presentation:visibility="hidden"/></style:style>` +
+		`<style:page-layout><style:page-layout-properties fo:page-width="28cm" fo:page-height="15.75cm"/>` +
+		`</style:page-layout>`
+	cell := func(more, text string) string {
+		return `<table:table-cell ` + more + `><text:p>` + text + `</text:p></table:table-cell>`
+	}
+	row := func(more string, cells ...string) string {
+		return `<table:table-row ` + more + `>` + strings.Join(cells, "") + `</table:table-row>`
+	}
+	sheet := func(columns string, rows ...string) []byte {
+		return openDocument("spreadsheet", styles, `<table:table table:name="One">`+columns+row("", cell("", seenText))+
+			strings.Join(rows, "")+`</table:table>`)
+	}
+	const hiddenB = `<table:table-column/><table:table-column table:visibility="collapse"/>`
+	const hiddenBC = `<table:table-column/><table:table-column table:visibility="filter" ` +
+		`table:number-columns-repeated="2"/>`
+	covered := `<table:covered-table-cell><text:p>` + order + `</text:p></table:covered-table-cell>`
+	tryCarriers(t, "", []carried{
+		{"in another row", sheet("", row("", cell("", order))), true},
+		{"in a hidden row", sheet("", row(`table:visibility="collapse"`, cell("", order))), false},
+		{"in a row that a filter hides", sheet("", row(`table:visibility="filter"`, cell("", order))), false},
+		{"in a hidden column", sheet(hiddenB, row("", cell("", "Lakes"), cell("", order))), false},
+		{"in one of two hidden columns", sheet(hiddenBC, row("", cell(`table:number-columns-repeated="2"`, "Lakes"),
+			cell("", order))), false},
+		{"beside hidden columns", sheet(hiddenBC, row("", cell(`table:number-columns-repeated="3"`, "Lakes"),
+			cell("", order))), true},
+		{"under a merged cell", sheet("", row("", cell(`table:number-columns-spanned="2"`, "Lakes"), covered)), false},
+		{
+			"in a hidden sheet",
+			openDocument("spreadsheet", styles, `<table:table table:name="One">`+row("", cell("", seenText))+
+				`</table:table><table:table table:name="Two" table:style-name="Off">`+row("", cell("", order))+`</table:table>`),
+			false,
+		},
+	})
+	slides := func(more, second string) []byte {
+		return openDocument("presentation", styles, `<draw:page draw:name="One"><draw:frame><draw:text-box><text:p>`+
+			seenText+`</text:p></draw:text-box></draw:frame></draw:page><draw:page draw:name="Two" `+more+`>`+second+
+			`</draw:page>`)
+	}
+	frame := func(more string) string {
+		return `<draw:frame ` + more + `><draw:text-box><text:p>` + order + `</text:p></draw:text-box></draw:frame>`
+	}
+	at := func(x, y string) string {
+		return frame(`svg:x="` + x + `" svg:y="` + y + `" svg:width="10cm" svg:height="2in"`)
+	}
+	tryCarriers(t, "", []carried{
+		{"on another slide", slides("", frame("")), true},
+		{"on a hidden slide", slides(`draw:style-name="Gone"`, frame("")), false},
+		{
+			"in the notes of a hidden slide",
+			slides(`draw:style-name="Gone"`, `<presentation:notes>`+frame("")+`</presentation:notes>`), false,
+		},
+		{"in the notes of a slide", slides("", `<presentation:notes>`+at("50cm", "1cm")+`</presentation:notes>`), true},
+		{"on the slide", slides("", at("1cm", "1cm")), true},
+		{"partly beside the slide", slides("", at("-9cm", "1cm")), true},
+		{"left of the slide", slides("", at("-11cm", "1cm")), false},
+		{"right of the slide", slides("", at("12in", "1cm")), false},
+		{"above the slide", slides("", at("1cm", "-60mm")), false},
+		{"below the slide", slides("", at("1cm", "500pt")), false},
+		{
+			"in a shape beside the slide",
+			slides("", `<draw:custom-shape svg:x="40cm" svg:y="0cm"><text:p>`+order+`</text:p></draw:custom-shape>`), false,
 		},
 	})
 }

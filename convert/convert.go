@@ -64,6 +64,7 @@ type Document struct {
 	signs   signs.Signs
 	kind    rules.PageType
 	body    *html.Node // normalised; nil when there is no tree, and the text alone is left
+	hides   []string   // texts that the file hides, of which there is nothing in the tree
 	form    format     // of a body that is not HTML, else empty
 	whole   bool       // the tree was written here: there is nothing to prune
 	ready   string     // markdown of a body that has no tree
@@ -153,6 +154,9 @@ func (d *Document) adopt(ctx context.Context, root *html.Node) {
 		w = hidden.NewPart(root, d.partOf.unseen)
 	case d.form != "":
 		w = hidden.NewFinal(root)
+	}
+	for _, text := range d.hides {
+		w.Unshown(&html.Node{Type: html.TextNode, Data: text})
 	}
 	normalise.UnwrapShadowRoots(body, w) // before words are counted: what a host shows is in its template
 	if d.signs.Judge(ctx, root, body, d.head.ArticleBody, len(d.content)) {

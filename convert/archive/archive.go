@@ -33,10 +33,11 @@ type Document struct {
 	Title, Author, Subject string
 	Date                   string // of creation, else of the last change, as written in the file
 	Lang                   string
-	Body                   string // HTML: blocks, then a list of the notes
-	Damaged                bool   // part of the file could not be read
-	Cut                    bool   // part of the file lies beyond the limits
-	Encrypted              bool   // part of the file needs a key
+	Body                   string   // HTML: blocks, then a list of the notes
+	Damaged                bool     // part of the file could not be read
+	Cut                    bool     // part of the file lies beyond the limits
+	Encrypted              bool     // part of the file needs a key
+	Unseen                 []string // texts that the file hides, of which Body has nothing
 
 	modified string
 }

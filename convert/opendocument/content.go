@@ -44,7 +44,11 @@ type reader struct {
 	rows   []row    // of the tables that are open, the row that is being read
 	copied int      // bytes that repeated cells and rows have made
 	skip   int      // depth at which what is skipped began; 0: none
-	shaded bool     // what stands behind the paragraph is not the page
+	hides  bool     // what is skipped is text that the document hides
+	unseen archive.Unseen
+	shaded bool // what stands behind the paragraph is not the page
+
+	width, height float64 // of the largest page, in centimetres; 0: not known
 }
 
 // element is an element that is open, with what is written when it ends.
@@ -61,9 +65,12 @@ type row struct {
 	cell, repeatCell int // the same of its cell
 	text             int // where the content of the cell begins
 	hidden, filled   bool
-	rows             bool // the table has rows before this one
-	gap              bool // and then empty ones
-	pending          int  // empty cells that are only written before one with content
+	columns          []bool          // of the table: which are hidden
+	aside            *archive.Unseen // of the table: what is in these, and under merged cells
+	column           int             // at which the cell begins
+	rows             bool            // the table has rows before this one
+	gap              bool            // and then empty ones
+	pending          int             // empty cells that are only written before one with content
 }
 
 // left are elements whose content is no text of the document.
@@ -93,8 +100,11 @@ func (r *reader) read(dec *xml.Decoder) {
 		case xml.EndElement:
 			r.end(t.Name.Local)
 		case xml.CharData:
-			if r.skip == 0 && r.inText() {
+			switch {
+			case r.skip == 0 && r.inText():
 				r.out.WriteString(html.EscapeString(string(t)))
+			case r.hides:
+				r.unseen.Add(html.EscapeString(string(t)))
 			}
 		}
 	}
@@ -120,10 +130,12 @@ func (r *reader) inText() bool {
 func (r *reader) start(t xml.StartElement) {
 	name := t.Name.Local
 	e := element{name: name}
-	unseen := name != "section" && xmlread.Attr(t, "display") == "none" // a field
-	if r.skip == 0 && (left[name] || unseen || len(r.open) >= maxDepth) {
-		r.doc.Cut = r.doc.Cut || !left[name] && !unseen
+	if r.skip == 0 && (left[name] || len(r.open) >= maxDepth) {
+		r.doc.Cut = r.doc.Cut || !left[name]
 		r.skip = len(r.open) + 1
+	}
+	if r.skip == 0 && (name != "section" && xmlread.Attr(t, "display") == "none" || r.beside(t)) { // a field, or a shape
+		r.hide()
 	}
 	e.begin = r.out.Len()
 	if r.skip == 0 {
@@ -141,7 +153,10 @@ func (r *reader) end(name string) {
 	r.open = r.open[:n-1]
 	switch {
 	case r.skip == n:
-		r.skip = 0
+		if r.skip = 0; r.hides {
+			r.hides = false
+			r.doc.Hide(&r.unseen)
+		}
 		return
 	case r.skip > 0:
 		return
@@ -152,6 +167,7 @@ func (r *reader) end(name string) {
 	case "table-row":
 		r.endRow()
 	case "table":
+		r.endTable()
 		r.rows = r.rows[:max(0, len(r.rows)-1)]
 	case "list", "text-box", "frame":
 		r.block("")
@@ -165,6 +181,19 @@ func (r *reader) end(name string) {
 		r.out.Truncate(e.begin)
 		r.out.WriteString(`<div style="display:none">` + string(written) + "</div>")
 	}
+}
+
+// hide has the element that begins left out, and its text told as hidden.
+func (r *reader) hide() { r.skip, r.hides = len(r.open)+1, true }
+
+// beside reports whether a shape stands beside its slide.
+func (r *reader) beside(t xml.StartElement) bool {
+	if r.width == 0 || r.height == 0 || xmlread.Attr(t, "x") == "" || !r.within("presentation") || r.within("notes") {
+		return false
+	}
+	x, y := length(xmlread.Attr(t, "x")), length(xmlread.Attr(t, "y"))
+	return x >= r.width || y >= r.height || x+length(xmlread.Attr(t, "width")) < 0 ||
+		y+length(xmlread.Attr(t, "height")) < 0
 }
 
 // begin writes the begin of an element and returns its end.
@@ -233,9 +262,14 @@ func (r *reader) begin(t xml.StartElement) string {
 		r.beginRow(t)
 	case "table-cell", "covered-table-cell":
 		r.beginCell(t)
-	case "table-column", "table-header-rows":
+	case "table-column":
+		r.tableColumn(t)
 	case "page": // of a presentation
 		r.block("")
+		if r.style(xmlread.Attr(t, "style-name")).hidden {
+			r.hide()
+			return ""
+		}
 		r.out.WriteString("<h2>" + html.EscapeString(chars.Clip(xmlread.Attr(t, "name"))) + "</h2>")
 	case "notes":
 		r.block("")

@@ -30,8 +30,9 @@ func Is(content []byte) bool {
 		strings.HasPrefix(kind, "presentation"))
 }
 
-// Read reads a document: headings, lists, tables, emphasis, links, notes and descriptions of pictures. Deleted text,
-// comments, and sheets and rows that are hidden are left out. One part may unpack to maxPart bytes. Read fails if
+// Read reads a document: headings, lists, tables, emphasis, links, notes and descriptions of pictures. Deleted text and
+// comments are left out. So are sheets, rows, columns and slides that are hidden, and what stands beside its slide:
+// these are told apart. One part may unpack to maxPart bytes. Read fails if
 // content is not a zip archive.
 func Read(ctx context.Context, content []byte, maxPart int) (*archive.Document, error) {
 	files, err := archive.Open(ctx, content, maxPart)
@@ -62,7 +63,7 @@ type style struct {
 	strike             bool
 	raised             string // sup or sub
 	quote, pre         bool   // of paragraphs
-	hidden             bool   // of text, tables, rows and columns
+	hidden             bool   // of text, tables and slides
 	color, size        string // of text, "" if it does not say; #rrggbb, and points or a share
 	shaded             bool   // what stands behind its text is not the page
 }
@@ -106,6 +107,11 @@ func (r *reader) readStyles(part string) {
 			s.shaded = s.shaded || shades(xmlread.Attr(t, "background-color"))
 		case "table-properties":
 			s.hidden = s.hidden || xmlread.Attr(t, "display") == "false"
+		case "drawing-page-properties":
+			s.hidden = s.hidden || xmlread.Attr(t, "visibility") == "hidden"
+		case "page-layout-properties":
+			r.width = max(r.width, length(xmlread.Attr(t, "page-width")))
+			r.height = max(r.height, length(xmlread.Attr(t, "page-height")))
 		case "list-style":
 			keep()
 			list = xmlread.Attr(t, "name")
@@ -129,6 +135,21 @@ func named(name string) (s style) {
 		s.code = true
 	}
 	return s
+}
+
+// units are the lengths of points, inches and the like, in centimetres.
+var units = map[string]float64{"cm": 1, "mm": .1, "in": 2.54, "pt": 2.54 / 72, "pc": 2.54 / 6}
+
+// length returns a length in centimetres, 0 if it is none.
+func length(v string) float64 {
+	if len(v) < 3 {
+		return 0
+	}
+	n, err := strconv.ParseFloat(v[:len(v)-2], 64)
+	if err != nil {
+		return 0
+	}
+	return n * units[v[len(v)-2:]]
 }
 
 // color returns the color of text in HTML, "" if it is not known.

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/readthru/readthru/convert/archive"
 	"github.com/readthru/readthru/convert/chars"
 	"github.com/readthru/readthru/convert/guard"
 	"github.com/readthru/readthru/convert/xmlread"
@@ -23,14 +24,59 @@ const maxEmpty = 100
 func (r *reader) table(t xml.StartElement) string {
 	r.block("")
 	if r.style(xmlread.Attr(t, "style-name")).hidden {
-		r.skip = len(r.open) + 1
+		r.hide()
 		return ""
 	}
 	if r.within("spreadsheet") {
 		r.out.WriteString("<h2>" + html.EscapeString(chars.Clip(xmlread.Attr(t, "name"))) + "</h2>")
 	}
-	r.rows = append(r.rows, row{})
+	r.rows = append(r.rows, row{aside: &archive.Unseen{}})
 	return r.tag("table")
+}
+
+// endTable tells of what the table hides.
+func (r *reader) endTable() {
+	r.doc.Hide(&r.unseen)
+	if w := r.row(); w != nil {
+		r.doc.Hide(w.aside)
+	}
+}
+
+// maxColumn is how many columns a table may have.
+const maxColumn = 16384
+
+// tableColumn notes whether columns are hidden.
+func (r *reader) tableColumn(t xml.StartElement) {
+	w := r.row()
+	if w == nil {
+		return
+	}
+	hidden := collapsed(t)
+	for range repeats(t, "number-columns-repeated") {
+		if len(w.columns) == maxColumn {
+			return
+		}
+		w.columns = append(w.columns, hidden)
+	}
+}
+
+// collapsed reports whether a row or a column is hidden.
+func collapsed(t xml.StartElement) bool {
+	visibility := xmlread.Attr(t, "visibility")
+	return visibility == "collapse" || visibility == "filter"
+}
+
+// seen returns how many of the columns from one on are not hidden.
+func (w *row) seen(from, n int) (seen int) {
+	for i := from; i < from+n; i++ {
+		if i >= len(w.columns) {
+			return seen + from + n - i
+		}
+		if !w.columns[i] {
+			seen++
+		}
+	}
+	return seen
 }
 
 // row returns the row that is being read, nil outside of tables.
@@ -51,12 +97,11 @@ func repeats(t xml.StartElement, attr string) int {
 }
 
 func (r *reader) beginRow(t xml.StartElement) {
-	visibility := xmlread.Attr(t, "visibility")
 	if w := r.row(); w != nil {
 		*w = row{
-			rows: w.rows, gap: w.gap,
+			aside: w.aside, columns: w.columns, rows: w.rows, gap: w.gap,
 			begin: r.out.Len(), repeat: repeats(t, "number-rows-repeated"),
-			hidden: visibility == "collapse" || visibility == "filter",
+			hidden: collapsed(t),
 		}
 		r.out.WriteString("<tr>")
 	}
@@ -66,6 +111,11 @@ func (r *reader) endRow() {
 	w := r.row()
 	if w == nil {
 		return
+	}
+	if w.filled && w.hidden { // such rows that stand together are one text
+		r.unseen.Add(r.out.String()[w.begin:])
+	} else if w.filled {
+		r.doc.Hide(&r.unseen)
 	}
 	if !w.filled || w.hidden {
 		r.out.Truncate(w.begin)
@@ -128,12 +178,15 @@ func (r *reader) endCell() {
 	if w == nil {
 		return
 	}
+	seen := w.seen(w.column, w.repeatCell)
+	w.column += w.repeatCell
 	switch {
-	case w.text < 0:
+	case w.text < 0, seen == 0:
+		w.aside.Add(r.out.String()[w.cell:])
 		r.out.Truncate(w.cell)
 	case blank(r.out.Bytes()[w.text:]):
 		r.out.Truncate(w.cell)
-		w.pending += w.repeatCell
+		w.pending += seen
 	default:
 		written := append(bytes.Clone(r.out.Bytes()[w.cell:]), "</td>"...)
 		r.out.Truncate(w.cell)
@@ -144,7 +197,7 @@ func (r *reader) endCell() {
 		w.pending, w.filled = 0, true
 		begin := r.out.Len()
 		r.out.Write(written)
-		r.repeat(begin, w.repeatCell)
+		r.repeat(begin, seen)
 	}
 }
 

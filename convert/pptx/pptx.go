@@ -1,6 +1,6 @@
 // Package pptx reads the presentations of Microsoft PowerPoint and others (ECMA-376) as HTML, which a converter of HTML
 // then takes like any page: a heading, text, lists and tables for each slide, and the speaker's notes as a quotation.
-// Hidden slides are left out.
+// Hidden slides and shapes are left out and told apart.
 //
 // Every file is treated as hostile: unpacked bytes, nesting and output are bounded, and a damaged file is read as far
 // as possible. When its context ends, [Read] panics with a value for [guard.Run].
@@ -85,6 +85,7 @@ func (p *presentation) slide(name string) {
 	relations := p.files.Relations(name)
 	s := p.shapes(name, relations, true)
 	if s.hidden {
+		p.hide(s, relations)
 		return
 	}
 	title := s.title
@@ -93,14 +94,29 @@ func (p *presentation) slide(name string) {
 	}
 	p.out.WriteString("<h2>" + title + "</h2>")
 	p.out.Write(s.out.Bytes())
+	if notes := p.notes(relations); notes != "" {
+		p.out.WriteString("<blockquote><p>Notes:</p>" + notes + "</blockquote>")
+	}
+}
+
+// notes returns the notes of a slide with these relations.
+func (p *presentation) notes(relations map[string]archive.Relation) string {
+	var b strings.Builder
 	for _, r := range relations {
-		if r.Kind != "notesSlide" || !p.files.Has(r.Target) {
-			continue
-		}
-		if notes := p.shapes(r.Target, p.files.Relations(r.Target), false); notes.out.Len() > 0 {
-			p.out.WriteString("<blockquote><p>Notes:</p>" + notes.out.String() + "</blockquote>")
+		if r.Kind == "notesSlide" && p.files.Has(r.Target) {
+			b.Write(p.shapes(r.Target, p.files.Relations(r.Target), false).out.Bytes())
 		}
 	}
+	return b.String()
+}
+
+// hide tells of a hidden slide and its notes.
+func (p *presentation) hide(s *shapes, relations map[string]archive.Relation) {
+	var text archive.Unseen
+	text.Add(s.title)
+	text.Add(s.out.String())
+	text.Add(p.notes(relations))
+	p.doc.Hide(&text)
 }
 
 // shapes is what the shapes of a slide say.
@@ -122,7 +138,8 @@ type shapes struct {
 	cell   int  // where the cell begins in out
 	merged bool // a cell before it spans this one
 	inText bool
-	skip   int // elements whose content is not shown
+	skip   int            // elements whose content is not shown
+	unseen archive.Unseen // of a shape that is hidden, or of a cell under a merged one
 
 	slide bool     // not notes, whose pages have another size
 	path  []string // names of the open elements
@@ -133,6 +150,9 @@ type shapes struct {
 	fill  string   // color of the shape, "" if it is not known
 	run   look     // of the text
 }
+
+// hiddenShape is the kind of a shape that is not shown.
+const hiddenShape = "hidden"
 
 // Places of a slide that repeat on every slide.
 var repeated = map[string]bool{"dt": true, "ftr": true, "sldNum": true, "hdr": true, "sldImg": true}
@@ -157,7 +177,7 @@ func (p *presentation) shapes(name string, relations map[string]archive.Relation
 			if t.Name.Local == "oMath" && s.skip == 0 {
 				text, ok := omml.Read(p.ctx, dec, false)
 				p.doc.Cut = p.doc.Cut || !ok
-				if !repeated[s.kind] {
+				if !repeated[s.kind] && s.kind != hiddenShape {
 					s.text.WriteString(text)
 				}
 				s.pop()
@@ -168,7 +188,11 @@ func (p *presentation) shapes(name string, relations map[string]archive.Relation
 			s.end(t.Name.Local)
 			s.pop()
 		case xml.CharData:
-			if s.inText && !repeated[s.kind] && s.skip == 0 {
+			switch {
+			case !s.inText || s.skip > 0 || repeated[s.kind]:
+			case s.kind == hiddenShape:
+				s.unseen.Add(html.EscapeString(string(t)))
+			default:
 				s.text.WriteString(html.EscapeString(string(t)))
 			}
 		}
@@ -188,12 +212,15 @@ func (s *shapes) start(t xml.StartElement) {
 		s.kind, s.body, s.fill = "", false, ""
 	case "cNvPr":
 		if v := xmlread.Attr(t, "hidden"); v == "1" || v == "true" {
-			s.kind = "sldImg"
+			s.kind = hiddenShape
 		} else if text := strings.TrimSpace(xmlread.Attr(t, "descr")); text != "" && s.skip == 0 {
 			s.lists(0)
 			s.out.WriteString("<p><em>Image: " + html.EscapeString(chars.Clip(text)) + "</em></p>")
 		}
 	case "ph":
+		if s.kind == hiddenShape {
+			break
+		}
 		s.kind = xmlread.Attr(t, "type")
 		s.body = s.kind == "" || s.kind == "body" || s.kind == "obj"
 	case "p":
@@ -261,6 +288,8 @@ func (s *shapes) end(name string) {
 		s.paragraph()
 	case "tc":
 		if s.merged { // with the cell that spans it
+			s.unseen.Add(s.out.String()[s.cell:])
+			s.p.doc.Hide(&s.unseen)
 			s.out.Truncate(s.cell)
 			break
 		}
@@ -280,6 +309,7 @@ func (s *shapes) end(name string) {
 			s.out.WriteString("</div>")
 		}
 		s.away = false
+		s.p.doc.Hide(&s.unseen)
 	}
 }
 

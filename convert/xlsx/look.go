@@ -3,6 +3,7 @@ package xlsx
 import (
 	"encoding/xml"
 	"html"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -46,7 +47,8 @@ const maxStyles = 100_000
 // read takes an element of the part that has the styles.
 func (s *styles) read(t xml.StartElement) {
 	switch name := t.Name.Local; name {
-	case "fonts", "fills", "borders", "cellStyleXfs", "cellXfs", "cellStyles", "dxfs", "tableStyles", "colors", "numFmts":
+	case "fonts", "fills", "borders", "cellStyleXfs", "cellXfs", "cellStyles", "dxfs", "tableStyles", "colors",
+		"numFmts":
 		s.section = name
 	case "numFmt":
 		id, err := strconv.Atoi(xmlread.Attr(t, "numFmtId"))
@@ -214,24 +216,47 @@ func (s *sheet) filled(column, row int) bool {
 	return false
 }
 
-// areasOf returns the areas of a sheet that conditions or tables color.
-func (b *book) areasOf(name string) (list []area) {
+// span is a part of a row.
+type span struct{ left, right int }
+
+// maxMerged bounds the spans of a sheet that are merged with others.
+const maxMerged = 100_000
+
+// isMerged reports whether a cell of the present row lies under one that was merged with it.
+func (s *sheet) isMerged(column int) bool {
+	spans := s.merged[s.number]
+	at, found := slices.BinarySearchFunc(spans, column, func(p span, column int) int { return p.left - column })
+	return found || at > 0 && column <= spans[at-1].right
+}
+
+// areasOf returns the areas of a sheet that conditions or tables color, and by row the cells that lie under merged
+// ones: of those the first alone is shown.
+func (b *book) areasOf(name string) (list []area, merged map[int][]span) {
+	merged = map[int][]span{}
+	spans := 0
+	merge := func(a area) {
+		for row := max(a.top, 1); row <= a.bottom && spans < maxMerged; row++ {
+			left := a.left
+			if row == a.top {
+				left++
+			}
+			merged[row] = append(merged[row], span{left, a.right})
+			spans++
+		}
+	}
 	add := func(refs string) {
 		for ref := range strings.FieldsSeq(refs) {
-			first, last, ok := strings.Cut(ref, ":")
-			if !ok {
-				last = first
-			}
-			left, top := place(first)
-			right, bottom := place(last)
 			if len(list) < maxAreas {
-				list = append(list, area{left, top, right, bottom})
+				list = append(list, areaOf(ref))
 			}
 		}
 	}
 	b.files.Each(name, func(_ *xml.Decoder, t xml.StartElement) {
-		if t.Name.Local == "conditionalFormatting" {
+		switch t.Name.Local {
+		case "conditionalFormatting":
 			add(xmlread.Attr(t, "sqref"))
+		case "mergeCell":
+			merge(areaOf(xmlread.Attr(t, "ref")))
 		}
 	})
 	for _, r := range b.files.Relations(name) {
@@ -243,7 +268,21 @@ func (b *book) areasOf(name string) (list []area) {
 			})
 		}
 	}
-	return list
+	for _, spans := range merged {
+		slices.SortFunc(spans, func(a, b span) int { return a.left - b.left })
+	}
+	return list, merged
+}
+
+// areaOf returns the area of a reference such as B12 or A1:C3.
+func areaOf(ref string) area {
+	first, last, ok := strings.Cut(ref, ":")
+	if !ok {
+		last = first
+	}
+	left, top := place(first)
+	right, bottom := place(last)
+	return area{left, top, right, bottom}
 }
 
 // place returns the column and the row of a reference such as B12.

@@ -1,6 +1,6 @@
 // Package xlsx reads the workbooks of Microsoft Excel and others (ECMA-376) as HTML, which a converter of HTML then
-// takes like any page: a heading and tables for each sheet. Sheets, rows and columns that the workbook hides are left
-// out.
+// takes like any page: a heading and tables for each sheet. What the workbook hides is left out and told apart: sheets,
+// rows, columns, and cells under merged ones.
 //
 // Every file is treated as hostile: unpacked bytes, cells and output are bounded, and a damaged file is read as far as
 // possible. When its context ends, [Read] panics with a value for [guard.Run].
@@ -122,7 +122,10 @@ func (b *book) readSheets() {
 		b.doc.Damaged = true
 		return
 	}
-	type sheet struct{ name, id string }
+	type sheet struct {
+		name, id string
+		hidden   bool
+	}
 	var sheets []sheet
 	b.since = 1900
 	b.files.Each(part, func(_ *xml.Decoder, t xml.StartElement) {
@@ -132,42 +135,54 @@ func (b *book) readSheets() {
 				b.since = 1904
 			}
 		case "sheet":
-			if state := xmlread.Attr(t, "state"); state != "" && state != "visible" {
-				return
-			}
 			if len(sheets) == maxSheets {
 				b.doc.Cut = true
 				return
 			}
-			sheets = append(sheets, sheet{xmlread.Attr(t, "name"), archive.RelationID(t)})
+			state := xmlread.Attr(t, "state")
+			sheets = append(sheets, sheet{
+				xmlread.Attr(t, "name"), archive.RelationID(t), state != "" && state != "visible",
+			})
 		}
 	})
 	relations := b.files.Relations(part)
 	for _, s := range sheets {
 		name := relations[s.id].Target
-		if !b.files.Has(name) {
-			b.doc.Damaged = true
-			continue
+		switch {
+		case !b.files.Has(name):
+			b.doc.Damaged = b.doc.Damaged || !s.hidden
+		case s.hidden:
+			b.sheet(name, true)
+		default:
+			b.out.WriteString("<h2>" + html.EscapeString(s.name) + "</h2>")
+			b.sheet(name, false)
 		}
-		b.out.WriteString("<h2>" + html.EscapeString(s.name) + "</h2>")
-		b.sheet(name)
 	}
 }
 
 // sheet is a sheet that is being read. A table gathers rows until an empty one ends it.
 type sheet struct {
 	*book
+	unseen bool              // the whole sheet
 	hidden map[int]bool      // columns
+	merged map[int][]span    // by row, the cells under those that were merged with them
 	links  map[string]string // by cell
 	table  []map[int]string  // HTML of the cells of each row, by column
 	row    map[int]string
 	areas  []area // whose colors are not known
 	skip   bool   // the row is hidden
 	number int    // of the row before
+
+	away  archive.Unseen          // rows that are hidden, or the whole sheet
+	aside map[int]*archive.Unseen // columns that are hidden
+	under archive.Unseen          // cells under merged ones
 }
 
-func (b *book) sheet(name string) {
-	s := &sheet{book: b, hidden: map[int]bool{}, links: b.links(name), areas: b.areasOf(name)}
+func (b *book) sheet(name string, unseen bool) {
+	s := &sheet{
+		book: b, unseen: unseen, hidden: map[int]bool{}, links: b.links(name), aside: map[int]*archive.Unseen{},
+	}
+	s.areas, s.merged = b.areasOf(name)
 	dec := b.files.Decoder(name)
 	var c cell
 	value, inCell := false, false
@@ -222,6 +237,11 @@ func (b *book) sheet(name string) {
 		}
 	}
 	s.flush()
+	s.doc.Hide(&s.away)
+	s.doc.Hide(&s.under)
+	for _, column := range slices.Sorted(maps.Keys(s.aside)) {
+		s.doc.Hide(s.aside[column])
+	}
 }
 
 // links returns the addresses of a sheet's cells. They stand behind the cells in the file.
@@ -264,11 +284,14 @@ func (s *sheet) begin(t xml.StartElement) {
 	v := xmlread.Attr(t, "hidden")
 	height, err := strconv.ParseFloat(xmlread.Attr(t, "ht"), 64)
 	s.number, s.row, s.skip = number, map[int]string{}, v == "1" || v == "true" || err == nil && height < 1
+	if !s.skip && !s.unseen { // rows that stand together are one text
+		s.doc.Hide(&s.away)
+	}
 }
 
 func (s *sheet) end() {
 	switch {
-	case s.skip:
+	case s.skip, s.unseen:
 	case len(s.row) == 0:
 		s.flush()
 	default:
@@ -298,7 +321,21 @@ func (s *sheet) cell(t xml.StartElement, before int) cell {
 
 func (s *sheet) add(c *cell) {
 	text := strings.TrimSpace(s.text(c))
-	if text == "" || s.row == nil || s.skip || s.hidden[c.column] || c.column > maxColumn {
+	if text == "" || s.row == nil || c.column > maxColumn {
+		return
+	}
+	switch {
+	case s.skip || s.unseen:
+		s.away.Add(html.EscapeString(text))
+		return
+	case s.hidden[c.column]:
+		if s.aside[c.column] == nil {
+			s.aside[c.column] = &archive.Unseen{}
+		}
+		s.aside[c.column].Add(html.EscapeString(text))
+		return
+	case s.isMerged(c.column):
+		s.under.Add(html.EscapeString(text))
 		return
 	}
 	markup := s.markup(c, text)
