@@ -113,7 +113,7 @@ const policy = `
 	api                   → page, users, journal, recipe, fleet, store, knowledge, knowledge/outline
 	api/guard             → api, httpfield, guess, users
 	api/server            → api, api/guard, api/firecrawl, page, markdown, pace, guess, users, journal, fetch, store
-	api/server            → knowledge, knowledge/outline, recipe, crawl, fleet, summary, agents
+	api/server            → knowledge, knowledge/outline, recipe, crawl, fleet, summary, agents, convert
 	mcp                   → page, httpfield, users, knowledge, knowledge/outline, api
 	ui                    → page, markdown, journal, api
 	cmd/readthru/terminal → clip, page, store

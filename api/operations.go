@@ -55,7 +55,7 @@ var (
 	getChanges = op[ChangesQuery, Changes](reads, "getChanges", "GET /api/v1/pages/{doc}/changes",
 		"returns the sections of a page that changed")
 	getOutline = op[PageRef, Outline](reads, "getOutline", "GET /api/v1/pages/{doc}/outline",
-		"returns the headings of a page or document")
+		"returns the headings of a page or document, and where its tokens are: by section and by kind of block")
 	getSection = op[SectionQuery, SectionText](reads, "getSection", "GET /api/v1/pages/{doc}/section",
 		"returns the section under a heading")
 	verifyQuote = op[QuoteQuery, QuoteCheck](reads, "verifyQuote", "GET /api/v1/pages/{doc}/quote",

@@ -121,6 +121,11 @@ type Outline struct {
 	URL      string            `json:"url"`
 	Title    string            `json:"title,omitempty"`
 	Headings []outline.Heading `json:"headings"`
+
+	// Where the tokens are that the text costs a model, estimated: by section, and by kind of block, the dearest first.
+	Tokens     int            `json:"tokens"`
+	Kinds      []outline.Cost `json:"kinds"`
+	LinkTokens int            `json:"link_tokens"` // of these, the addresses of links and images
 }
 
 // SectionText is one section of a page.
@@ -134,7 +139,7 @@ type SectionText struct {
 // SectionQuery asks for a section of a page.
 type SectionQuery struct {
 	Doc  string `path:"doc"`
-	Name string `query:"name" doc:"title, path or fragment of the heading"`
+	Name string `query:"name" doc:"title, path or fragment of the heading, or the id of a passage in the section"`
 }
 
 // QuoteCheck says whether a sentence is in a page, and in which of its versions.

@@ -127,6 +127,7 @@ type pageData struct {
 	Imaged int  // how many there are
 	Link   string
 	About  string // of the original
+	Costs  *costs // nil: the page is small
 
 	Outline []heading // the first ones
 	More    int       // headings that are not among them
@@ -148,6 +149,7 @@ type pageData struct {
 type heading struct {
 	Level       int
 	Title, Link string
+	Tokens      int
 }
 
 type pageLink struct{ Kind, Text, URL string }
@@ -304,11 +306,8 @@ func (d *dashboard) outline(ctx context.Context, data *pageData, parts []textPar
 		return err
 	}
 	at := 0
-	for i, h := range o.Headings {
-		if i == limit {
-			data.More = len(o.Headings) - limit
-			break
-		}
+	var all []heading
+	for _, h := range o.Headings {
 		for at < len(parts)-1 && h.Start >= parts[at].End {
 			at++
 		}
@@ -317,8 +316,10 @@ func (d *dashboard) outline(ctx context.Context, data *pageData, parts []textPar
 			link += "?part=" + strconv.Itoa(at+1)
 		}
 		link += "#h-" + url.PathEscape(h.Fragment)
-		data.Outline = append(data.Outline, heading{h.Level, cmp.Or(plain(h.Title), "(no title)"), link})
+		all = append(all, heading{h.Level, cmp.Or(plain(h.Title), "(no title)"), link, h.Tokens})
 	}
+	data.Costs = costsOf(o, all)
+	data.Outline, data.More = all[:min(len(all), limit)], max(0, len(all)-limit)
 	return nil
 }
 

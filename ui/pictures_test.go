@@ -57,6 +57,11 @@ func TestPictures(t *testing.T) {
 	}
 	w := newWorld(t)
 	w.fillDay(t)
+	dear := w.put(t, "dear", "Functions of the library",
+		"# Functions of the library\n\nThis page lists what the library has.\n\n## Rows\n\n"+
+			"| Name | What it does |\n|---|---|\n"+
+			strings.Repeat("| gather | Gathers [quinces](https://a.test/quinces) |\n", 80)+
+			"\n## Example\n\n```go\n"+strings.Repeat("gather(quinces)\n", 60)+"```\n\n## Last\n\nThat is all.\n")
 	b := newBrowser(t, w.base)
 	link, err := w.server.Client("test").SigninLink(t.Context(), "/")
 	if err != nil {
@@ -64,8 +69,8 @@ func TestPictures(t *testing.T) {
 	}
 	b.open(link.Path)
 	pictures(t, b, []string{
-		"/", "/?span=24h", "/?span=30d", "/requests", "/sites", "/sites/go.dev", "/left",
-		"/system", "/sessions", "/session?name=run-4f2a-claude",
+		"/pages/" + dear, "/pages/" + dear + "?view=outline", "/", "/?span=24h", "/?span=30d", "/requests",
+		"/sites", "/sites/go.dev", "/left", "/system", "/sessions", "/session?name=run-4f2a-claude",
 	})
 }
 

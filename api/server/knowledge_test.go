@@ -86,6 +86,13 @@ func TestWhatWasReadIsFound(t *testing.T) {
 		if err != nil || !strings.HasPrefix(sec.Content, "# A heading\n") {
 			t.Errorf("section: %v, %+v", err, sec)
 		}
+		if around, err := ops.Section(ctx, pageURL, h.Passage); err != nil || around.Content != sec.Content {
+			t.Errorf("the section around a passage: %v, %+v, want %+v", err, around, sec)
+		}
+		none := h.Passage[:len(h.Passage)-8] + "00000000"
+		if _, err := ops.Section(ctx, pageURL, none); api.CodeOf(err) != api.CodeNotFound {
+			t.Errorf("the section around a passage that is not there: %v", err)
+		}
 		if _, err := ops.Fetch(ctx, api.FetchRequest{URL: pageURL, Force: true}); err != nil {
 			t.Fatal(err)
 		}
@@ -338,7 +345,8 @@ func TestAJobEndsWhenAnotherNodeGoesOn(t *testing.T) {
 	}
 	w.server.StopFilling("slow", &fleet.FilledElsewhereError{Name: "slow", Node: "b"})
 	var last api.Job
-	if err := w.client.WatchJob(t.Context(), slow.Job.ID, func(now api.Job) error { last = now; return nil }); err != nil {
+	watch := func(now api.Job) error { last = now; return nil }
+	if err := w.client.WatchJob(t.Context(), slow.Job.ID, watch); err != nil {
 		t.Fatal(err)
 	}
 	if last.State != api.JobCancelled || last.Error != "node b of the fleet fills slow just now" {
@@ -399,7 +407,8 @@ func TestAServerThatStopsLeavesItsJobsToTheNext(t *testing.T) {
 		t.Fatalf("jobs offline: %v, %+v, want the files at work and the crawl remembered", err, list)
 	}
 	var last api.Job
-	if err := next.WatchJob(t.Context(), list.Jobs[0].ID, func(now api.Job) error { last = now; return nil }); err != nil {
+	watch := func(now api.Job) error { last = now; return nil }
+	if err := next.WatchJob(t.Context(), list.Jobs[0].ID, watch); err != nil {
 		t.Fatal(err)
 	}
 	if last.State != api.JobDone || last.Documents != 1 {
@@ -468,7 +477,10 @@ func TestBadRequestsOfMemoryAreNamed(t *testing.T) {
 				"show none", func() error { _, err := ops.Base(ctx, "none"); return err }(), 404,
 				`unknown knowledge base "none": known are there`,
 			},
-			{"documents of none", func() error { _, err := ops.BaseDocuments(ctx, "none", "", 0); return err }(), 404, "there"},
+			{
+				"documents of none", func() error { _, err := ops.BaseDocuments(ctx, "none", "", 0); return err }(),
+				404, "there",
+			},
 			{"pack none", ops.Pack(ctx, "none", io.Discard), 404, "there"},
 			{"unpack nonsense", func() error {
 				_, err := ops.Unpack(ctx, strings.NewReader("nonsense"), api.Unpacking{})
@@ -481,7 +493,10 @@ func TestBadRequestsOfMemoryAreNamed(t *testing.T) {
 					err := ops.Ingest(ctx, api.Ingestion{Text: "x y z", KB: "none"})
 				return err
 			}(), 404, "there"},
-			{"an empty text", func() error { _, err := ops.Ingest(ctx, api.Ingestion{KB: "there"}); return err }(), 400, "text"},
+			{
+				"an empty text", func() error { _, err := ops.Ingest(ctx, api.Ingestion{KB: "there"}); return err }(),
+				400, "text",
+			},
 			{
 				"outline of nothing", func() error { _, err := ops.Outline(ctx, "0000000000000000"); return err }(), 404,
 				"not found",

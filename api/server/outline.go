@@ -2,10 +2,13 @@ package server
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
+	"strings"
 
 	"github.com/readthru/readthru/api"
+	"github.com/readthru/readthru/convert"
 	"github.com/readthru/readthru/knowledge"
 	"github.com/readthru/readthru/knowledge/outline"
 )
@@ -45,10 +48,27 @@ func (s *Server) getOutline(_ context.Context, ref api.PageRef) (*api.Outline, e
 	if list == nil {
 		list = []outline.Heading{}
 	}
-	return &api.Outline{Doc: doc, URL: d.URL, Title: d.Title, Headings: list}, nil
+	cost := outline.Weigh(d.Markdown, list, convert.Tokens[[]byte])
+	return &api.Outline{
+		Doc: doc, URL: d.URL, Title: d.Title, Headings: list,
+		Tokens: cost.Tokens, Kinds: append([]outline.Cost{}, cost.Kinds...), LinkTokens: cost.Links,
+	}, nil
 }
 
-// getSection returns the section of a page or document under a heading.
+// passageOf returns the passage of a document that a name is the id of, as hits have it; nil if it is none of the
+// document, whose heading it may be.
+func (s *Server) passageOf(d *knowledge.Document, name string) (*knowledge.PassageInfo, error) {
+	if s.o.Knowledge == nil || !strings.HasPrefix(name, d.Key.Doc()+"-") {
+		return nil, nil //nolint:nilnil // no error either
+	}
+	p, err := s.o.Knowledge.Passage(name)
+	if errors.Is(err, knowledge.ErrInvalid) {
+		return nil, nil //nolint:nilnil // likewise
+	}
+	return p, err
+}
+
+// getSection returns the section of a page or document under a heading, or that in which a passage stands.
 func (s *Server) getSection(_ context.Context, q api.SectionQuery) (*api.SectionText, error) {
 	if q.Name == "" {
 		return nil, api.Problem(http.StatusBadRequest, "name is missing: a heading of the page, or its fragment")
@@ -57,8 +77,18 @@ func (s *Server) getSection(_ context.Context, q api.SectionQuery) (*api.Section
 	if err != nil {
 		return nil, err
 	}
-	h, err := outline.Section(d.Markdown, q.Name, s.o.Fetch.Anchors(d.Key))
+	passage, err := s.passageOf(d, q.Name)
 	if err != nil {
+		return nil, err
+	}
+	if passage != nil {
+		q.Name = passage.Heading
+	}
+	h, err := outline.Section(d.Markdown, q.Name, s.o.Fetch.Anchors(d.Key))
+	switch {
+	case err != nil && passage != nil: // it stands under no heading
+		return &api.SectionText{Doc: doc, URL: d.URL, Content: passage.Text}, nil
+	case err != nil:
 		return nil, err
 	}
 	return &api.SectionText{Doc: doc, URL: d.URL, Heading: h, Content: string(d.Markdown[h.Start:h.End])}, nil

@@ -21,6 +21,8 @@ type Heading struct {
 	Fragment string `json:"fragment"`
 	Start    int    `json:"start"` // bytes of the markdown, from the heading
 	End      int    `json:"end"`   // to the next heading of this level or a higher one
+
+	Tokens int `json:"tokens,omitempty"` // of what stands under it, without the sections below it; see Weigh
 }
 
 // Of returns the headings of a markdown text without front matter, in order. Fragments are those of GitHub, and

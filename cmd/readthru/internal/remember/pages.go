@@ -43,12 +43,16 @@ func (p *program) pagesCommand() *cli.Command {
 					"are. Without them, diff prints the last change.", Flags: []cli.Flag{command.JSONFlag()}, Action: p.diffPage,
 			},
 			{
-				Name: "outline", Usage: "print the headings of a page", ArgsUsage: "URL|DOC",
-				Flags: []cli.Flag{command.JSONFlag()}, Action: p.outlinePage,
+				Name: "outline", Usage: "print the headings of a page, and where its tokens are", ArgsUsage: "URL|DOC",
+				Flags: []cli.Flag{
+					&cli.BoolFlag{Name: "tokens", Usage: "say what each section and each kind of block costs a model"},
+					command.JSONFlag(),
+				}, Action: p.outlinePage,
 			},
 			{
-				Name: "section", Usage: "print the section under a heading", ArgsUsage: "URL|DOC HEADING",
-				Flags: []cli.Flag{command.JSONFlag()}, Action: p.sectionOfPage,
+				Name: "section", Usage: "print the section under a heading, or around a passage that search found",
+				ArgsUsage: "[URL|DOC] HEADING|PASSAGE",
+				Flags:     []cli.Flag{command.JSONFlag()}, Action: p.sectionOfPage,
 			},
 			{
 				Name: "verify", Usage: "print where a sentence is in a page; exit status 1 if it is not",

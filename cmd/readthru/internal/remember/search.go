@@ -24,7 +24,9 @@ func (p *program) searchCommand() *cli.Command {
 		Description: "The query is words, \"phrases\" and prefixes*. A page can be found within seconds of being read.",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "kb", Usage: "search only the knowledge base `BASE`"},
-			&cli.StringFlag{Name: "subject", Usage: "search only passages and notes about `SUBJECT`; without QUERY, print all"},
+			&cli.StringFlag{
+				Name: "subject", Usage: "search only passages and notes about `SUBJECT`; without QUERY, print all",
+			},
 			&cli.StringFlag{Name: "host", Usage: "search only pages of `HOST`"},
 			&cli.StringFlag{Name: "since", Usage: "search only pages read since `TIME`: a day, a time, or an age (36h, 7d)"},
 			&cli.StringSliceFlag{Name: "metadata", Usage: "search only ingested texts that have `NAME=VALUE`"},
@@ -163,6 +165,9 @@ func (p *program) outlinePage(c *cli.Context) error {
 		if c.Bool("json") {
 			return p.PrintJSON(o)
 		}
+		if c.Bool("tokens") {
+			return p.printCosts(o)
+		}
 		var text strings.Builder
 		for _, h := range o.Headings {
 			fmt.Fprintf(&text, "%s%s #%s\n", strings.Repeat("  ", h.Level-1), h.Title, h.Fragment)
@@ -171,10 +176,38 @@ func (p *program) outlinePage(c *cli.Context) error {
 	})
 }
 
+// printCosts prints where the tokens of a page are: by section in their order, and by kind of block.
+func (p *program) printCosts(o *api.Outline) error {
+	var text strings.Builder
+	line := func(tokens int, name string) {
+		fmt.Fprintf(&text, "%8d %4.0f%%  %s\n", tokens, 100*float64(tokens)/float64(max(o.Tokens, 1)), name)
+	}
+	line(o.Tokens, "tokens in all, about")
+	text.WriteString("\nby kind\n")
+	for _, k := range o.Kinds {
+		line(k.Tokens, fmt.Sprintf("%s (%d)", k.Kind, k.Blocks))
+	}
+	if o.LinkTokens > 0 {
+		line(o.LinkTokens, "of these, addresses of links")
+	}
+	text.WriteString("\nby section, without those below it\n")
+	for _, h := range o.Headings {
+		line(h.Tokens, fmt.Sprintf("%s%s #%s", strings.Repeat("  ", h.Level-1), h.Title, h.Fragment))
+	}
+	return p.Print(terminal.Printable(text.String()))
+}
+
+// docDigits is how many hex digits the id of a page has, with which those of its passages begin.
+const docDigits = 16
+
 func (p *program) sectionOfPage(c *cli.Context) error {
 	args := c.Args().Slice()
+	if doc, _, ok := strings.Cut(c.Args().First(), "-"); ok && len(args) == 1 && len(doc) == docDigits &&
+		strings.Trim(doc, "0123456789abcdef") == "" {
+		args = []string{doc, args[0]}
+	}
 	if len(args) != 2 {
-		return terminal.Usagef("want URL and the heading or fragment of a section")
+		return terminal.Usagef("want URL and the heading or fragment of a section, or the passage of a hit")
 	}
 	return p.WithClient(c.Context, func(b *api.Client) error {
 		s, err := b.Section(c.Context, args[0], args[1])

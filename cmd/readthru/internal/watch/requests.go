@@ -115,6 +115,9 @@ func (p *program) replayRequest(c *cli.Context) error {
 	return p.aRequest(c, (*api.Client).ReplayRequest)
 }
 
+// dear is how many tokens a page has whose reader may ask why.
+const dear = 2000
+
 // aRequest prints what a call says of the request that the argument names.
 func (p *program) aRequest(c *cli.Context,
 	ask func(*api.Client, context.Context, string) (*journal.Entry, error),
@@ -137,7 +140,13 @@ func (p *program) aRequest(c *cli.Context,
 				stored += ", deleted since"
 			}
 		}
-		return p.printRequest(c, e, stored)
+		if err := p.printRequest(c, e, stored); err != nil {
+			return err
+		}
+		if stored == e.Doc && e.Tokens >= dear {
+			p.Note("readthru pages outline --tokens %s says where the tokens are", stored)
+		}
+		return nil
 	})
 }
 

@@ -1,0 +1,29 @@
+package ui_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+)
+
+func TestADearPageSaysWhereItsTokensAre(t *testing.T) {
+	w := newWorld(t)
+	md := "# Page\n\nA short text.\n\n## Rows & more\n\n| a | b |\n|---|---|\n" +
+		strings.Repeat("| one | two words |\n", 300) + "\n## Last\n\nSee [this](https://a.test/long/address).\n"
+	dear := w.do(t, http.MethodGet, "/pages/"+w.put(t, "dear", "Dear", md), nil).body
+	for _, want := range []string{
+		"Where the tokens are", "<td>tables</td>", "<td>paragraphs</td>", "addresses of links", "Dearest: ",
+		`#h-rows--more"><bdi>Rows &amp; more</bdi></a>`,
+	} {
+		if !strings.Contains(dear, want) {
+			t.Errorf("a dear page does not say %s", want)
+		}
+	}
+	path := "/pages/" + w.put(t, "cheap", "Cheap", "# Page\n\nA short text.\n\n## Rest\n\nMore.\n")
+	if strings.Contains(w.do(t, http.MethodGet, path, nil).body, "Where the tokens are") {
+		t.Error("a cheap page is explained")
+	}
+	if list := w.do(t, http.MethodGet, path+"?view=outline", nil).body; !strings.Contains(list, "tokens</span>") {
+		t.Error("the outline does not say what sections cost")
+	}
+}
