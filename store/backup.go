@@ -24,22 +24,22 @@ const (
 	maxFrame    = 1 << 20
 )
 
-// Backup writes a consistent copy of the store to w. Restore reads it.
-func (s *Store) Backup(w io.Writer) error {
-	if !s.kv.enter() {
-		return fmt.Errorf("back up store: it is not open: %w", ErrNotFound)
+// backup writes a consistent copy to w, after flush has written what waits. restore reads it.
+func (k *kv) backup(w io.Writer, flush func() error) error {
+	if !k.enter() {
+		return fmt.Errorf("it is not open: %w", ErrNotFound)
 	}
-	defer s.kv.leave()
-	s.copying.Lock()
-	defer s.copying.Unlock()
-	if err := s.Flush(); err != nil {
-		return fmt.Errorf("back up store: %w", err)
+	defer k.leave()
+	k.copying.Lock()
+	defer k.copying.Unlock()
+	if err := flush(); err != nil {
+		return err
 	}
 	frames := &frameWriter{w: w}
 	buffered := bufio.NewWriterSize(frames, maxFrame/4)
 	_, err := io.WriteString(w, backupMagic)
 	if err == nil {
-		_, err = s.kv.db.Backup(buffered, 0)
+		_, err = k.db.Backup(buffered, 0)
 	}
 	if err == nil {
 		err = buffered.Flush()
@@ -47,14 +47,11 @@ func (s *Store) Backup(w io.Writer) error {
 	if err == nil {
 		err = frames.end()
 	}
-	if err != nil {
-		return fmt.Errorf("back up store: %w", err)
-	}
-	return nil
+	return err
 }
 
-// Restore reads a backup into dir, which must be missing or empty. After an error it removes what it has written.
-func Restore(dir string, r io.Reader) (err error) {
+// restore reads a backup into dir, which must be missing or empty. After an error it removes what it has written.
+func restore(dir string, r io.Reader) (err error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("restore store: %w", err)
@@ -81,7 +78,7 @@ func Restore(dir string, r io.Reader) (err error) {
 // load feeds a backup's stream to a new engine.
 func load(dir string, r io.Reader) (err error) {
 	var unreadable atomic.Int64
-	db, err := badger.Open(badgerOptions(dir, defaultMemory, slog.New(slog.DiscardHandler), &unreadable))
+	db, err := badger.Open(badgerOptions(dir, DefaultMemory, slog.New(slog.DiscardHandler), &unreadable))
 	if err != nil {
 		return err
 	}

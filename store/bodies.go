@@ -12,7 +12,7 @@ import (
 
 const (
 	// partSize is how much of a body one record holds, in bytes. A transaction takes at most 2.4 MiB.
-	partSize = 256 << 10
+	partSize = Window
 
 	// maxBody is the longest body, in bytes: its part numbers have 16 bits.
 	maxBody = partSize << 16
@@ -37,10 +37,10 @@ var scratch = sync.Pool{New: func() any { return new([partSize]byte) }}
 type whole interface{ Whole() []byte } // nil: it is not
 
 // readContent reads r to its end, part by part. The error is that of r, or ErrFull when the queue has no room for it.
-func (k *kv) readContent(r io.Reader) (c *content, err error) {
+func (s *Store) readContent(r io.Reader) (c *content, err error) {
 	if w, ok := r.(whole); ok {
 		if body := w.Whole(); body != nil {
-			if err := k.reserve(int64(len(body))); err != nil {
+			if err := s.kv.reserve(int64(len(body))); err != nil {
 				return nil, err
 			}
 			c = contentOf(body)
@@ -51,7 +51,7 @@ func (k *kv) readContent(r io.Reader) (c *content, err error) {
 	c = &content{}
 	defer func() {
 		if err != nil {
-			k.release(c.reserved)
+			s.kv.release(c.reserved)
 		}
 	}()
 	h := sha256.New()
@@ -67,7 +67,7 @@ func (k *kv) readContent(r io.Reader) (c *content, err error) {
 			if c.length += int64(n); c.length > maxBody {
 				return c, fmt.Errorf("store content: longer than %d bytes", int64(maxBody))
 			}
-			if err := k.reserve(int64(n)); err != nil {
+			if err := s.kv.reserve(int64(n)); err != nil {
 				return c, err
 			}
 			c.reserved += int64(n)
@@ -195,7 +195,7 @@ func (s *Store) deleteUnreferred(sum Sum, now time.Time) (more []Sum) {
 		}
 		return true
 	})
-	if len(b.ops) > 0 {
+	if b.count() > 0 {
 		_ = s.kv.apply(b) // refused only when the store is closing; the sweep finds the body again
 	}
 	s.bodies.Remove(sum)

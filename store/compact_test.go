@@ -82,6 +82,7 @@ func TestCompactLeavesNothingOfWhatWasDeleted(t *testing.T) {
 		{"in a table that nothing newer leads to", func(
 			t *testing.T, s *store.Store, _ func() *store.Store,
 		) *store.Store {
+			t.Helper()
 			for first := range 64 {
 				more(t, s, 1, byte(4*first))
 			}

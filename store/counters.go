@@ -223,7 +223,7 @@ func (t *tallies) writeChunkLocked(k *kv) bool {
 		b.set(key, after.encode())
 		written = append(written, key)
 	}
-	if len(b.ops) > 0 && k.apply(b) != nil {
+	if b.count() > 0 && k.apply(b) != nil {
 		return false
 	}
 	for _, key := range written {

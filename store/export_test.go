@@ -1,43 +1,55 @@
 package store
 
 import (
+	"reflect"
 	"time"
 
 	"github.com/dgraph-io/badger/v4"
 
+	"github.com/readthru/readthru/store/lru"
 	"github.com/readthru/readthru/store/wire"
 )
 
 // OpenWithSpace is Open on a disk whose space the test decides.
 func OpenWithSpace(o Options, space func(dir string) (free, total uint64, err error)) (*Store, error) {
-	return open(o, disk{space, syncEngine})
+	return open(o, space, nil)
 }
 
 // OpenWithStuckSync is Open on a disk that never finishes a sync; begun is called when one begins.
 func OpenWithStuckSync(o Options, begun func()) (*Store, error) {
-	return open(o, disk{diskSpace, func(*badger.DB, string) error {
+	return open(o, nil, func() error {
 		begun()
 		select {}
-	}})
+	})
 }
 
 // OpenWithSync is Open on a disk that calls begun when a sync begins.
 func OpenWithSync(o Options, begun func()) (*Store, error) {
-	return open(o, disk{diskSpace, func(*badger.DB, string) error {
+	return open(o, nil, func() error {
 		begun()
 		return nil
-	}})
+	})
 }
+
+// inside returns a field of the layer over the engine, which has no door for it.
+func inside[T any](s *Store, field string) T {
+	return *(*T)(reflect.ValueOf(s.kv).Elem().FieldByName(field).Addr().UnsafePointer())
+}
+
+func engine(s *Store) *badger.DB { return inside[*badger.DB](s, "db") }
 
 // SetSchema overwrites the schema record.
 func (s *Store) SetSchema(version, oldestReader int) error {
 	b := &batch{}
-	b.set(schemaKey, wire.JSON(schema{version, oldestReader}))
+	b.set("z/schema", wire.JSON(schema{version, oldestReader}))
 	return s.kv.apply(b)
 }
 
 // Chill forgets what memory holds, so that the next read comes from the disk.
-func (s *Store) Chill() { s.forgetUnwritten() }
+func (s *Store) Chill() {
+	s.forgetUnwritten()
+	inside[*lru.Cache[string, any]](s, "decoded").Clear()
+}
 
 // Keys returns the keys on disk that begin with prefix.
 func (s *Store) Keys(prefix string) (keys []string) {
@@ -52,7 +64,7 @@ func (s *Store) Keys(prefix string) (keys []string) {
 // Deletions returns how many deletions of keys that begin with prefix the disk holds.
 func (s *Store) Deletions(prefix string) (n int) {
 	s.settle()
-	txn := s.kv.db.NewTransaction(false)
+	txn := engine(s).NewTransaction(false)
 	defer txn.Discard()
 	o := badger.DefaultIteratorOptions
 	o.AllVersions, o.PrefetchValues, o.Prefix = true, false, []byte(prefix)
@@ -68,13 +80,11 @@ func (s *Store) Deletions(prefix string) (n int) {
 
 // PutRaw writes bytes as the record of a key, without the engine or its reader noticing.
 func (s *Store) PutRaw(key string, record []byte) error {
-	txn := s.kv.db.NewTransaction(true)
-	defer s.kv.reading.renew()
-	defer txn.Discard()
-	if err := txn.Set([]byte(key), record); err != nil {
+	err := engine(s).Update(func(txn *badger.Txn) error { return txn.Set([]byte(key), record) })
+	if err != nil {
 		return err
 	}
-	return txn.Commit()
+	return s.records.Apply(Change{Key: "k/raw", Gone: true}) // from now on, readers see both
 }
 
 // Recounted returns the totals found by scanning, as Totals gives them.
@@ -96,7 +106,7 @@ const (
 	PartSize    = partSize
 	MaxVersions = maxVersions
 	MaxVariants = maxVariants
-	MaxQueued   = defaultMemory / 5 * 4
+	MaxQueued   = DefaultMemory / 5 * 4
 
 	MaxSessions     = maxSessions
 	MaxFetched      = maxFetched
@@ -111,14 +121,9 @@ func PartKey(sum Sum, i int) string { return partKey(sum, i) }
 
 // RewriteTables has the engine write its memory to tables, and rewrite all tables if flatten, whatever is read of them.
 func (s *Store) RewriteTables(flatten bool) error {
-	err := s.alone(func() error {
-		if err := s.kv.fence(); err != nil {
-			return err
-		}
-		return s.kv.db.DropPrefix([]byte(compactKey))
-	})
-	if err != nil || !flatten {
+	s.settle()
+	if err := engine(s).DropPrefix([]byte("z/none")); err != nil || !flatten {
 		return err
 	}
-	return s.kv.db.Flatten(1)
+	return engine(s).Flatten(1)
 }

@@ -9,14 +9,10 @@ import (
 
 // A store whose engine panics when it is closed says so, and does not hang.
 func TestAnEngineWhoseEndPanicsIsTold(t *testing.T) {
-	s, err := Open(Options{Dir: t.TempDir()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	engine := s.kv.db
-	defer engine.Close() //nolint:errcheck // what panicked here
+	k := openTest(t, testOptions(t))
+	defer k.db.Close() //nolint:errcheck // what panicked here
 	faulttest.Once(t, "store: close the engine")
-	if err := s.Close(); !fault.Is(err) {
+	if err := k.close(); !fault.Is(err) {
 		t.Errorf("close: %v, want the fault", err)
 	}
 }

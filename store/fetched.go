@@ -260,7 +260,7 @@ func (s *Store) ClearAllFetched() (total int, err error) {
 }
 
 func (s *Store) applyDrop(b *batch, dead []Sum) error {
-	if len(b.ops) == 0 {
+	if b.count() == 0 {
 		return nil
 	}
 	if err := s.kv.apply(b); err != nil {

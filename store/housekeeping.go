@@ -19,10 +19,6 @@ const (
 	// tables one every two seconds.
 	calmAfter = 20 * time.Second
 
-	// lookAtMapped is how often the engine's tables in memory are looked at. Reading the index at a start, or
-	// compaction, brings some 50 MB of them into memory in that time.
-	lookAtMapped = 250 * time.Millisecond
-
 	// muchMemory is how much memory the process may hold without returning any, in bytes.
 	muchMemory = 40 << 20
 )
@@ -35,8 +31,16 @@ func (s *Store) flushCounts() {
 	}
 }
 
+// wake tells the goroutine that waits on c that there is something to do. The capacity of c is 1.
+func wake(c chan<- struct{}) {
+	select {
+	case c <- struct{}{}:
+	default: // it was told and has not looked yet
+	}
+}
+
 // wakeHousekeeper makes the housekeeper run, at the latest after flushEvery.
-func (s *Store) wakeHousekeeper() { signal(s.chores) }
+func (s *Store) wakeHousekeeper() { wake(s.chores) }
 
 // housekeep waits to be woken; then it writes visits, wakes count, and a moment later reclaim. Repeated visits are
 // written after foldFor. When nothing happened for calmAfter, it returns memory to the system.
@@ -63,14 +67,14 @@ func (s *Store) housekeep(ctx context.Context) {
 		if !s.flushVisits() {
 			s.wakeHousekeeper()
 		}
-		signal(s.counts)
+		wake(s.counts)
 		calm = time.After(calmAfter)
 		select { // what comes now is written together
 		case <-ctx.Done():
 			return
 		case <-time.After(flushEvery):
 		}
-		signal(s.reclaims)
+		wake(s.reclaims)
 	}
 }
 
@@ -90,21 +94,6 @@ func (s *Store) count(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-time.After(foldFor):
-		}
-	}
-}
-
-// boundMapped lets the engine's tables go when the process holds more than max bytes of files, whoever reads or writes
-// them: requests, the index or the engine itself.
-func (s *Store) boundMapped(ctx context.Context, max int64) {
-	ticker := time.NewTicker(lookAtMapped)
-	defer ticker.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-ticker.C:
-			s.kv.letGo(max)
 		}
 	}
 }

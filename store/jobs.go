@@ -99,13 +99,13 @@ func (s *Store) Jobs(consumer string, limit int) ([]Job, error) {
 		j, err := s.job(binary.BigEndian.Uint64([]byte(key[len(prefix):])))
 		if err != nil {
 			gone.del(key) // its page has changed since, which is a newer job
-			return len(gone.ops) < maxTxnOps/2
+			return gone.count() < maxTxnOps/2
 		}
 		j.Attempts = r.Attempts
 		jobs = append(jobs, j)
 		return len(jobs) < limit
 	})
-	if len(gone.ops) > 0 {
+	if gone.count() > 0 {
 		_ = s.kv.apply(gone) // refused only while closing
 	}
 	s.kv.walk(scan{prefix: "j/", from: jobKey(s.cursor(consumer) + 1), keys: true}, func(key string, _ []byte) bool {
@@ -220,7 +220,7 @@ func (s *Store) moveConsumer(consumer string, move func(*batch)) error {
 	b := &batch{must: true}
 	s.kv.walk(scan{prefix: retryPrefix(consumer), keys: true}, func(key string, _ []byte) bool {
 		b.del(key)
-		return len(b.ops) < maxTxnOps/2
+		return b.count() < maxTxnOps/2
 	})
 	move(b)
 	err := s.kv.apply(b)
@@ -273,9 +273,9 @@ func (s *Store) trimJobs() {
 			b.del(key)
 			b.delta.Jobs--
 		}
-		return len(b.ops) < maxTxnOps/2
+		return b.count() < maxTxnOps/2
 	})
-	if len(b.ops) > 0 {
+	if b.count() > 0 {
 		_ = s.kv.apply(b) // refused: the next sweep tries again
 	}
 }

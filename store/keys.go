@@ -56,8 +56,6 @@ import (
 //	z/fleet                        how far the node has taken part in its fleet
 //	z/secrets                      which edition of the rules about secrets the records were looked through with
 const (
-	schemaKey = "z/schema"
-	totalsKey = "z/totals"
 	rulesKey  = "z/rules"
 	signinKey = "z/signin"
 
@@ -69,6 +67,9 @@ const (
 
 	sessionsKey = "fs/"
 )
+
+// headClasses are the classes of keys whose records a hit reads beside what it sends.
+var headClasses = []string{"u", "e", "p", "r", "rp"}
 
 type uriKey [16]byte
 

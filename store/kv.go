@@ -17,11 +17,19 @@ import (
 	"github.com/dgraph-io/badger/v4"
 
 	"github.com/readthru/readthru/internal/fault"
+	"github.com/readthru/readthru/store/lru"
 	"github.com/readthru/readthru/store/wire"
 )
 
-// defaultMemory is Options.Memory unless that is set.
-const defaultMemory = 80 << 20
+// DefaultMemory is Options.Memory unless that is set.
+const DefaultMemory = 80 << 20
+
+// ErrNotFound is returned for a record that does not exist or is damaged.
+var ErrNotFound = errors.New("not found")
+
+// ErrFull says that nothing can be stored at the moment: the queue is full, the disk is below the free-space mark, or
+// there is no disk. Callers continue without storing.
+var ErrFull = errors.New("store takes no writes")
 
 // kv is the key-value layer over Badger: records that prove themselves, a queue of writes, and an overlay through which
 // point reads see what is queued. It is the only place that touches Badger's values.
@@ -31,7 +39,10 @@ type kv struct {
 	log  *slog.Logger
 	dir  string // the store's directory; Badger's is inside
 	why  string // why there is no db
-	disk disk
+
+	options  options
+	setAside string // where a damaged directory was moved, if one was
+	lost     bool   // at the start, records were missing that had been written and synced
 
 	mu      sync.RWMutex
 	pending map[string]pending // newest queued value of a key
@@ -48,11 +59,12 @@ type kv struct {
 	checked int64  // when a caller last looked whether that is over, Unix seconds
 
 	reading          shared
-	decoded          decoded
+	decoded          *lru.Cache[string, any] // see decode
 	dropped, damaged atomic.Int64
-	onDrop           func()           // called by the writer after it gave up accepted writes
-	drops            uint64           // how often it did
-	onChange         func(key string) // called for each key that changes, under mu
+	drops            uint64 // how often the writer gave up accepted writes
+
+	committing sync.Mutex // held over a commit that does not pass through the queue
+	copying    sync.Mutex // held over what reads or rewrites everything
 
 	w      writer
 	syncer syncer
@@ -98,6 +110,12 @@ type batch struct {
 func (b *batch) set(key string, value []byte) { b.add(op{key: key, value: value}) }
 
 func (b *batch) del(key string) { b.add(op{key: key, gone: true}) }
+
+// count returns the number of changes.
+func (b *batch) count() int { return len(b.ops) }
+
+// size returns the bytes of all changes in the queue.
+func (b *batch) size() int64 { return b.bytes }
 
 func (b *batch) add(o op) {
 	b.ops = append(b.ops, o)
@@ -353,11 +371,8 @@ func (k *kv) applyReserved(reserved int64, batches ...*batch) error {
 	for _, b := range batches {
 		bytes += b.bytes
 		must = must && b.must
-		for i := range b.ops {
-			if o := &b.ops[i]; len(o.value) > maxRecord {
-				return fmt.Errorf("store record of class %s: %d bytes, the limit is %d", class(o.key), len(o.value),
-					maxRecord)
-			}
+		if err := checkRecords(b); err != nil {
+			return err
 		}
 		if b.bytes > maxTxnBytes {
 			return fmt.Errorf("store %d records together: %d bytes, the limit is %d", len(b.ops), b.bytes, maxTxnBytes)
@@ -377,7 +392,7 @@ func (k *kv) applyReserved(reserved int64, batches ...*batch) error {
 		for i := range b.ops {
 			o := &b.ops[i]
 			k.decoded.Remove(o.key)
-			k.onChange(o.key)
+			k.options.OnChange(o.key)
 			if !o.ifDamaged {
 				k.pending[o.key] = pending{o.value, o.gone, b.seq}
 			}
@@ -390,6 +405,17 @@ func (k *kv) applyReserved(reserved int64, batches ...*batch) error {
 		}
 	}
 	k.w.signal(len(k.ahead) > 0 || k.queued > gatherBytes)
+	return nil
+}
+
+// checkRecords returns an error if a record is too large.
+func checkRecords(b *batch) error {
+	for i := range b.ops {
+		if o := &b.ops[i]; len(o.value) > maxRecord {
+			return fmt.Errorf("store record of class %s: %d bytes, the limit is %d", class(o.key), len(o.value),
+				maxRecord)
+		}
+	}
 	return nil
 }
 
@@ -515,6 +541,23 @@ func (k *kv) queuedBytes() int64 {
 	k.mu.RLock()
 	defer k.mu.RUnlock()
 	return k.queued
+}
+
+// changed counts the changes that were queued, and those that were given up.
+func (k *kv) changed() uint64 {
+	k.mu.RLock()
+	defer k.mu.RUnlock()
+	return k.seq
+}
+
+// ifUnchanged calls keep, which keeps in memory what a caller read, unless something was queued or given up since
+// changed returned seq: what was read may lack that.
+func (k *kv) ifUnchanged(seq uint64, keep func()) {
+	k.mu.RLock()
+	defer k.mu.RUnlock()
+	if k.seq == seq && !k.shut {
+		keep()
+	}
 }
 
 func (k *kv) closed() bool {

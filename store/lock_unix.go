@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
 
 	"golang.org/x/sys/unix"
 )
@@ -25,7 +24,7 @@ func lockEngine(dir string) (release func(), err error) {
 	if err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
 		_ = f.Close()
 		if errors.Is(err, unix.EWOULDBLOCK) {
-			return nil, &LockedError{Dir: filepath.Dir(dir), PID: lockHolder(dir)}
+			return nil, fmt.Errorf("lock store: %w", errLocked)
 		}
 		return nil, fmt.Errorf("lock store: %w", err)
 	}

@@ -1,7 +1,9 @@
 package store
 
 import (
+	"context"
 	"path/filepath"
+	"time"
 
 	"github.com/dgraph-io/badger/v4"
 	"github.com/dgraph-io/badger/v4/table"
@@ -10,6 +12,33 @@ import (
 // maxMapped is how much of files the process may hold in memory before parts of the engine's tables are let go, in
 // bytes. The program's own code takes some 30 MB of it.
 const maxMapped = 72 << 20
+
+// lookAtMapped is how often the engine's tables in memory are looked at. Reading the index at a start, or
+// compaction, brings some 50 MB of them into memory in that time.
+const lookAtMapped = 250 * time.Millisecond
+
+// keepMappedSmall lets the engine's tables go whenever the process holds more than maxMapped of files, until ctx ends,
+// where the system tells.
+func (k *kv) keepMappedSmall(ctx context.Context) {
+	if mappedBytes() > 0 {
+		k.boundMapped(ctx, maxMapped)
+	}
+}
+
+// boundMapped lets the engine's tables go when the process holds more than max bytes of files, whoever reads or writes
+// them: requests, the index or the engine itself.
+func (k *kv) boundMapped(ctx context.Context, max int64) {
+	ticker := time.NewTicker(lookAtMapped)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+			k.letGo(max)
+		}
+	}
+}
 
 // letGo takes the engine's tables out of the process's memory if it holds more than max bytes of files. The engine maps
 // its tables whole, and what it has read or written of them counts as the process's memory until the system is short of

@@ -4,10 +4,8 @@ import (
 	"bufio"
 	"bytes"
 	"context"
-	"crypto/sha256"
 	"fmt"
 	"math/rand/v2"
-	"net/http"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -28,39 +26,37 @@ func TestTablesAreLetGoUnderReaders(t *testing.T) {
 	if err := os.Symlink(real, dir); err != nil {
 		t.Fatal(err)
 	}
-	s, err := Open(Options{Dir: dir})
-	if err != nil {
-		t.Fatal(err)
-	}
-	contents := map[Sum][]byte{}
+	o := testOptions(t)
+	o.Dir = dir
+	k := openTest(t, o)
+	contents := map[string][]byte{}
 	fill := func(from int) {
 		for i := range 20 {
 			content := make([]byte, 100<<10)
 			_, _ = rand.NewChaCha8([32]byte{byte(from), byte(i)}).Read(content)
-			r := &Response{URL: fmt.Sprintf("https://a.test/%d/%d", from, i), Status: http.StatusOK}
-			if err := s.PutResponse(r, bytes.NewReader(content), nil); err != nil {
+			key := fmt.Sprintf("b/%d/%d", from, i)
+			b := &batch{}
+			b.set(key, content)
+			if err := k.apply(b); err != nil {
 				t.Error(err)
 				return
 			}
-			contents[sha256.Sum256(content)] = content
+			contents[key] = content
 		}
-		if err := s.Flush(); err != nil {
+		if err := k.barrier(true); err != nil {
 			t.Error(err)
 		}
 	}
 	fill(0)
-	if err := s.Close(); err != nil { // what was written is in tables now
-		t.Fatal(err)
-	}
-	if s, err = Open(Options{Dir: dir}); err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = s.Close() }()
+	closeTest(t, k) // what was written is in tables now
+	k = openTest(t, o)
+	defer func() { closeTest(t, k) }()
+
 	before := contents
 	readAll := func() {
-		for sum, want := range before {
-			if got, err := s.readShort(sum); err != nil || !bytes.Equal(got, want) {
-				t.Errorf("body %s: %d bytes, %v, want %d bytes", sum, len(got), err, len(want))
+		for key, want := range before {
+			if got, err := k.get(key); err != nil || !bytes.Equal(got, want) {
+				t.Errorf("%s: %d bytes, %v, want %d bytes", key, len(got), err, len(want))
 			}
 		}
 	}
@@ -70,7 +66,7 @@ func TestTablesAreLetGoUnderReaders(t *testing.T) {
 	}
 	ctx, stop := context.WithTimeout(t.Context(), 5*time.Minute)
 	bounded := make(chan struct{})
-	go func() { defer close(bounded); s.boundMapped(ctx, 0) }()
+	go func() { defer close(bounded); k.boundMapped(ctx, 0) }()
 	for residentTables(t, real) != 0 && ctx.Err() == nil {
 		runtime.Gosched()
 	}
@@ -79,14 +75,15 @@ func TestTablesAreLetGoUnderReaders(t *testing.T) {
 	}
 	stop()
 	<-bounded
-	contents = map[Sum][]byte{}
+
+	contents = map[string][]byte{}
 	done := make(chan struct{})
 	var wg sync.WaitGroup
 	wg.Go(func() {
 		defer close(done)
 		for n := range 2 {
 			fill(1 + n)
-			if err := s.kv.db.Flatten(1); err != nil {
+			if err := k.db.Flatten(1); err != nil {
 				t.Error(err)
 			}
 		}
@@ -99,9 +96,8 @@ func TestTablesAreLetGoUnderReaders(t *testing.T) {
 					more = false
 				default:
 				}
-				s.bodies.Clear()
 				readAll()
-				s.kv.letGo(0)
+				k.letGo(0)
 			}
 		})
 	}
@@ -134,12 +130,9 @@ func residentTables(t *testing.T, dir string) (total int64) {
 
 // Without the pool the engine would keep the buffers of its tables: a new version of it may have it elsewhere.
 func TestTheEnginesBuffersAreNotKept(t *testing.T) {
-	s, err := Open(Options{Dir: t.TempDir()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = s.Close() }()
-	if !keepNoBuffers(s.kv.db) {
+	k := openTest(t, testOptions(t))
+	defer closeTest(t, k)
+	if !keepNoBuffers(k.db) {
 		t.Error("the engine's pool of buffers is not where it was")
 	}
 }

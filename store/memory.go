@@ -89,7 +89,6 @@ func (s *Store) forgetUnwritten() {
 	s.hot.clear()
 	s.renditions.Clear()
 	s.bodies.Clear()
-	s.kv.decoded.Clear()
 	s.feed.tell(AllRecords)
 }
 

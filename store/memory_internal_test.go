@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/readthru/readthru/page"
+	"github.com/readthru/readthru/store/lru"
 )
 
 func TestDecodedRecordsKeepToTheirBudget(t *testing.T) {
@@ -21,7 +22,8 @@ func TestDecodedRecordsKeepToTheirBudget(t *testing.T) {
 		}
 	}()
 	weights := func() [4]int64 {
-		return [4]int64{s.bodies.Weight(), s.renditions.Weight(), s.hot.all.Weight(), s.kv.decoded.Weight()}
+		decoded := inside[*lru.Cache[string, any]](s, "decoded")
+		return [4]int64{s.bodies.Weight(), s.renditions.Weight(), s.hot.all.Weight(), decoded.Weight()}
 	}
 	for i := range 400 {
 		url := fmt.Sprint("https://a.test/", i)

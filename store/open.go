@@ -1,7 +1,6 @@
 package store
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -17,11 +16,9 @@ import (
 	"time"
 
 	"github.com/dgraph-io/badger/v4"
-	"github.com/dgraph-io/badger/v4/options"
-	"github.com/hashicorp/golang-lru/v2/simplelru"
+	boptions "github.com/dgraph-io/badger/v4/options"
 
 	"github.com/readthru/readthru/internal/fault"
-	"github.com/readthru/readthru/page"
 	"github.com/readthru/readthru/store/lru"
 	"github.com/readthru/readthru/store/wire"
 )
@@ -29,143 +26,127 @@ import (
 const (
 	dbName   = "db"   // the engine's directory, inside Options.Dir
 	headName = "head" // see headFile
-
-	defaultMaxSize = 2 << 30
-
-	// knownDeletions is how many of the last deletions of pages are kept in mind.
-	knownDeletions = 4096
 )
 
-// schemaVersion is what this program writes, oldestReader the oldest version that can read it. Raise the second only
-// for a change that an older program would misread.
-const (
-	schemaVersion = 2 // pages and renditions are packed
-	oldestReader  = 2
-)
+// ErrNewer says that a newer version of this program wrote the store in a form that this version cannot read. The
+// store is not changed.
+var ErrNewer = errors.New("the store was written by a newer version of readthru")
 
+// errLocked says that another process has opened the directory.
+var errLocked = errors.New("another process has it open")
+
+// options configures a kv.
+type options struct {
+	// Dir is the directory to keep everything in. It is created with mode 0700 when missing.
+	Dir string
+
+	// Memory bounds what waits to be written, before compression, and the engine's caches, in bytes. If zero,
+	// DefaultMemory.
+	Memory int64
+
+	// Decoded bounds the records that are kept in memory as the values they stand for, in bytes.
+	Decoded int64
+
+	// Log receives what an operator should know.
+	Log *slog.Logger
+
+	// Schema is the form of the records that this program writes.
+	Schema schema
+
+	// Heads are the classes of keys whose records a hit reads beside what it sends.
+	Heads []string
+
+	// Recount finds the totals by scanning, when their record is damaged or older than the rest. What no record tells
+	// any more is taken from before.
+	Recount func(k *kv, before totals) totals
+
+	// LastJob returns the number of the newest job.
+	LastJob func(k *kv) uint64
+
+	// OnChange is called for each key that changes, under a lock: it must be quick, and must not call back.
+	OnChange func(key string)
+
+	// OnDrop is called after accepted writes were given up.
+	OnDrop func()
+
+	// Space tells how many bytes of the file system that dir lies on are free for this user, and how many it has. If
+	// nil, the system is asked.
+	Space func(dir string) (free, total uint64, err error)
+
+	// Sync makes durable what was committed. If nil, the engine's files are synced.
+	Sync func() error
+}
+
+// schema is a form of the records: its version, and the oldest version that can read it.
 type schema struct {
 	Version      int `json:"version"`
 	OldestReader int `json:"oldest_reader"`
 }
 
-// Open opens the store in o.Dir, or creates one. The error is a [*LockedError] when another process has opened it, and
-// wraps ErrNewer when a newer version of this program wrote it. Open moves a damaged store aside (it never deletes
-// one) and creates an empty one; Health reports that. When the disk is below the free-space mark, the store works
-// without it: every read is a miss and nothing is stored, because opening the engine writes, and the engine kills the
-// process when a write fails.
-func Open(o Options) (*Store, error) { return open(o, disk{diskSpace, syncEngine}) }
+const (
+	schemaKey = "z/schema"
+	totalsKey = "z/totals"
+)
 
-// disk is what the store asks of the file system beside the engine.
-type disk struct {
-	space spaceFunc
-	sync  func(db *badger.DB, dir string) error // makes durable what was committed to the engine in dir
-}
-
-func open(o Options, d disk) (*Store, error) {
-	if o.MaxSize == 0 {
-		o.MaxSize = defaultMaxSize
-	}
+// openKV opens the directory, or creates it. The error wraps errLocked when another process has opened it, and ErrNewer
+// when a newer version of this program wrote it. It moves a damaged directory aside (it never deletes one) and creates
+// an empty one. When the disk is below the free-space mark, it works without it: every read is a miss and nothing is
+// stored, because opening the engine writes, and the engine kills the process when a write fails.
+func openKV(o options) (*kv, error) {
 	if o.Memory == 0 {
-		o.Memory = defaultMemory
+		o.Memory = DefaultMemory
 	}
-	if o.Decoded == 0 {
-		o.Decoded = DefaultDecoded
-	}
-	tiers := tiersOf(o.Decoded)
-	if o.Log == nil {
-		o.Log = slog.New(slog.DiscardHandler)
+	if o.Space == nil {
+		o.Space = diskSpace
 	}
 	if err := os.MkdirAll(o.Dir, 0o700); err != nil {
 		return nil, fmt.Errorf("open store: %w", err)
 	}
-	seal, err := newSealer()
+	seal, err := newSealer(o.Heads)
 	if err != nil {
 		return nil, fmt.Errorf("open store: %w", err)
 	}
-	deletions, _ := simplelru.NewLRU[page.Key, time.Time](knownDeletions, nil) // fails for sizes below 1 only
-	s := &Store{
-		deletions:  deletions,
-		log:        o.Log,
-		chores:     make(chan struct{}, 1),
-		counts:     make(chan struct{}, 1),
-		reclaims:   make(chan struct{}, 1),
-		added:      make(chan struct{}, 1),
-		purges:     purgeLog{added: make(chan struct{}, 1)},
-		bodies:     lru.New[Sum, []byte](tiers.bodies),
-		renditions: lru.New[string, *Rendition](tiers.renditions),
-		kv: &kv{
-			most: o.Memory / 5 * 4,
-			seal: seal, log: o.Log, dir: o.Dir, disk: d, pending: map[string]pending{},
-			decoded: newDecoded(tiers.records),
-			w: writer{
-				wake: make(chan struct{}, 1), hurry: make(chan struct{}, 1),
-				quit: make(chan struct{}), done: make(chan struct{}),
-			},
-			syncer: newSyncer(),
-		},
+	k := &kv{
+		options: o, most: o.Memory / 5 * 4, seal: seal, log: o.Log, dir: o.Dir, pending: map[string]pending{},
+		decoded: lru.New[string, any](o.Decoded), w: newWriter(), syncer: newSyncer(),
 	}
-	s.maxSize.Store(o.MaxSize)
-	s.cleaner = o.Cleaner
-	s.records.kv = s.kv
-	s.hot.init(tiers.responses)
-	s.tallies.init()
-	s.kv.onDrop = s.forgetUnwritten
-	s.kv.onChange = func(key string) {
-		if isRendition(key) {
-			s.renditions.Remove(key)
-		}
-		s.feed.keyChanged(key)
-	}
-	if err := s.openEngine(o.Memory); err != nil {
+	if err := k.openEngine(o.Memory); err != nil {
 		seal.close()
 		return nil, err
 	}
-	s.keepClosed()
-	ctx, cancel := context.WithCancel(context.Background())
-	s.cancel = cancel
-	s.wg.Go(fault.Forever(ctx, "store: keep house", s.housekeep))
-	s.wg.Go(fault.Forever(ctx, "store: count", s.count))
-	s.wg.Go(fault.Forever(ctx, "store: reclaim space", s.reclaim))
-	if mappedBytes() > 0 { // the system tells
-		s.wg.Go(fault.Forever(ctx, "store: bound mapped memory", func(ctx context.Context) {
-			s.boundMapped(ctx, maxMapped)
-		}))
-	}
-	return s, nil
+	return k, nil
 }
 
 // openEngine opens the engine and reads what must be known from the start.
-func (s *Store) openEngine(memory int64) error {
-	k := s.kv
-	if free, total, err := k.disk.space(k.dir); err == nil && roomFor(free, total) != roomForAll {
+func (k *kv) openEngine(memory int64) error {
+	if free, total, err := k.options.Space(k.dir); err == nil && roomFor(free, total) != roomForAll {
 		k.why = nearlyFull(k.dir, free, total)
-		s.log.Warn("store runs in memory only", "reason", k.why)
+		k.log.Warn("store runs in memory only", "reason", k.why)
 		return nil
 	}
 	dir := filepath.Join(k.dir, dbName)
-	db, fresh, err := openBadger(dir, memory, s.log, &k.damaged)
+	db, fresh, err := openBadger(dir, memory, k.log, &k.damaged)
 	if err == nil {
-		err = s.readStart(db, fresh)
+		err = k.readStart(db, fresh)
 		if err != nil {
 			_ = db.Close()
 		}
 	}
-	var locked *LockedError
-	if errors.As(err, &locked) || errors.Is(err, ErrNewer) || errors.Is(err, fs.ErrPermission) || lacksResource(err) {
+	if errors.Is(err, errLocked) || errors.Is(err, ErrNewer) || errors.Is(err, fs.ErrPermission) || lacksResource(err) {
 		return err
 	}
 	if err != nil {
 		cause := err
-		if s.setAside, err = setAside(dir, time.Now()); err != nil {
+		if k.setAside, err = setAside(dir, time.Now()); err != nil {
 			return fmt.Errorf("open store: %w; it cannot be set aside: %w", cause, err)
 		}
-		s.log.Error("damaged store set aside", "path", s.setAside, "error", cause)
+		k.log.Error("damaged store set aside", "path", k.setAside, "error", cause)
 		// The head belonged to what was set aside.
 		if err := os.Remove(filepath.Join(k.dir, headName)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("open store: %w", err)
 		}
-		if db, fresh, err = openBadger(dir, memory, s.log, &k.damaged); err == nil {
-			if err = s.readStart(db, fresh); err != nil {
+		if db, fresh, err = openBadger(dir, memory, k.log, &k.damaged); err == nil {
+			if err = k.readStart(db, fresh); err != nil {
 				_ = db.Close()
 			}
 		}
@@ -223,7 +204,7 @@ func openBadger(dir string, memory int64, log *slog.Logger, unreadable *atomic.I
 	}
 	db, err = badger.Open(badgerOptions(dir, memory, log, unreadable))
 	if err != nil && strings.Contains(err.Error(), "Cannot acquire directory lock") {
-		return nil, false, &LockedError{Dir: filepath.Dir(dir), PID: lockHolder(dir)}
+		return nil, false, fmt.Errorf("open engine in %s: %w", dir, errLocked)
 	}
 	if err != nil {
 		return nil, false, fmt.Errorf("open engine in %s: %w", dir, err)
@@ -231,9 +212,9 @@ func openBadger(dir string, memory int64, log *slog.Logger, unreadable *atomic.I
 	return db, fresh, nil
 }
 
-// lockHolder reads which process has the engine's directory open; 0 if that cannot be read.
+// lockHolder reads which process has a directory open; 0 if that cannot be read.
 func lockHolder(dir string) int {
-	b, err := os.ReadFile(filepath.Join(dir, "LOCK"))
+	b, err := os.ReadFile(filepath.Join(dir, dbName, "LOCK"))
 	if err != nil {
 		return 0
 	}
@@ -270,7 +251,7 @@ func badgerOptions(dir string, memory int64, log *slog.Logger, unreadable *atomi
 	o.MetricsEnabled = false
 	o.DetectConflicts = false // one writer
 	o.SyncWrites = false      // the syncer syncs once a second
-	o.Compression = options.None
+	o.Compression = boptions.None
 	o.BlockCacheSize = 0 // allowed only without compression and encryption
 	o.IndexCacheSize = memory / 5
 	o.MemTableSize = 8 << 20
@@ -278,15 +259,14 @@ func badgerOptions(dir string, memory int64, log *slog.Logger, unreadable *atomi
 	o.TableSizeMultiplier = 1 // tables that grow with the store would take memory with it
 	o.BlockSize = 16 << 10    // blocks of 4 KiB would hold one record each, and waste as much again while they are made
 	o.NumCompactors = 2
-	o.ChecksumVerificationMode = options.OnBlockRead
+	o.ChecksumVerificationMode = boptions.OnBlockRead
 	o.ValueThreshold = 1 << 20
 	o.ValueLogFileSize = 64 << 20
 	return o
 }
 
 // readStart reads schema, totals and the newest job, and writes the first schema of a fresh store.
-func (s *Store) readStart(db *badger.DB, fresh bool) error {
-	k := s.kv
+func (k *kv) readStart(db *badger.DB, fresh bool) error {
 	k.db = db
 	defer func() { // nothing else may use it until the writer runs
 		k.reading.renew()
@@ -296,51 +276,50 @@ func (s *Store) readStart(db *badger.DB, fresh bool) error {
 	if err != nil {
 		return err
 	}
-	if err := checkSchema(k, fresh, head.seq); err != nil {
+	if err := k.checkSchema(fresh, head.seq); err != nil {
 		_ = head.close()
 		return err
 	}
 	k.syncer.head = head
 	t, known := readTotals(k)
-	last := lastJob(k)
+	last := k.options.LastJob(k)
 	if !fresh && (!known || t.Uncertain || t.Seq < head.seq || t.Seq < last) {
-		s.lost = t.Seq < head.seq
-		s.log.Warn("store recounts its totals", "lost_records", s.lost)
-		t = recount(k, t)
+		k.lost = t.Seq < head.seq
+		k.log.Warn("store recounts its totals", "lost_records", k.lost)
+		t = k.options.Recount(k, t)
 	}
 	t.Seq = max(t.Seq, head.seq, last)
 	k.w.durable, k.live = t, t.clone()
-	s.seq = t.Seq
 	return nil
 }
 
 // checkSchema reads z/schema, or writes it into a fresh store, with totals of nothing. That of an older program is
 // raised: from now on it may misread what it finds. Seq is the newest job that was ever synced in the store's
 // directory.
-func checkSchema(k *kv, fresh bool, seq uint64) error {
+func (k *kv) checkSchema(fresh bool, seq uint64) error {
 	value, err := k.read(schemaKey)
 	if err != nil {
-		if !fresh && !empty(k) {
+		if !fresh && !k.empty() {
 			return errors.New("the schema record is unreadable")
 		}
-		return writeSchema(k, &totals{Seq: seq})
+		return k.writeSchema(&totals{Seq: seq})
 	}
 	var found schema
 	if err := json.Unmarshal(value, &found); err != nil {
 		return fmt.Errorf("read schema record: %w", err)
 	}
-	if found.OldestReader > schemaVersion {
+	if found.OldestReader > k.options.Schema.Version {
 		return fmt.Errorf("open store %s: %w: schema %d, readable from %d on, this is %d", k.dir, ErrNewer,
-			found.Version, found.OldestReader, schemaVersion)
+			found.Version, found.OldestReader, k.options.Schema.Version)
 	}
-	if found.Version < schemaVersion {
-		return writeSchema(k, nil)
+	if found.Version < k.options.Schema.Version {
+		return k.writeSchema(nil)
 	}
 	return nil
 }
 
 // writeSchema writes the schema of what this program writes, and totals unless they are nil.
-func writeSchema(k *kv, t *totals) error {
+func (k *kv) writeSchema(t *totals) error {
 	defer k.reading.renew()
 	return k.db.Update(func(txn *badger.Txn) error {
 		if t != nil {
@@ -348,20 +327,15 @@ func writeSchema(k *kv, t *totals) error {
 				return err
 			}
 		}
-		return txn.Set([]byte(schemaKey), k.seal.seal(schemaKey, wire.JSON(schema{schemaVersion, oldestReader})))
+		return txn.Set([]byte(schemaKey), k.seal.seal(schemaKey, wire.JSON(k.options.Schema)))
 	})
 }
 
 // empty reports whether the engine holds no record at all, as after a first start that was killed at once.
-func empty(k *kv) bool {
+func (k *kv) empty() bool {
 	found := false
 	k.walk(scan{keys: true}, func(string, []byte) bool { found = true; return false })
 	return !found
-}
-
-func readTotals(k *kv) (t totals, ok bool) {
-	value, err := k.read(totalsKey)
-	return t, err == nil && json.Unmarshal(value, &t) == nil
 }
 
 // engineLog hands Badger's log on. Badger reports a value that it cannot read only here.

@@ -173,7 +173,7 @@ func (s *Store) putPage(p *page.Record, c *content, source Sum, edition int, own
 		return false, err
 	}
 	if s.seq = max(s.seq, record.Job); record.Job != old.Job {
-		signal(s.added)
+		wake(s.added)
 	}
 	s.deleteLater(dead)
 	p.Doc, p.Stored, p.CreatedAt, p.UpdatedAt = record.Page.Doc, true, record.Page.CreatedAt, record.Page.UpdatedAt
@@ -289,7 +289,7 @@ func (s *Store) PageFailed(k page.Key, e page.Error) error {
 		return err
 	}
 	if s.seq = max(s.seq, record.Job); record.Job != before {
-		signal(s.added)
+		wake(s.added)
 	}
 	return nil
 }
@@ -494,7 +494,7 @@ func (s *Store) deletePage(k page.Key, at time.Time) error {
 		return fmt.Errorf("delete page %s: %w", k.Doc(), err)
 	}
 	s.seq = max(s.seq, job)
-	signal(s.added)
+	wake(s.added)
 	s.deleteLater(dead)
 	s.deleteVisits(k)
 	return nil

@@ -75,10 +75,10 @@ func (s *Store) TellPurges(on bool) error {
 		} else {
 			gone.del(key)
 		}
-		return len(gone.ops) < maxTxnOps/2
+		return gone.count() < maxTxnOps/2
 	})
 	s.purges.on, s.purges.list = on, list
-	if len(gone.ops) == 0 {
+	if gone.count() == 0 {
 		return nil
 	}
 	return s.kv.apply(gone)
@@ -114,7 +114,7 @@ func (s *Store) ToldPurges(list []Purge) error {
 			b.del(purgeKey(id))
 		}
 	}
-	if len(b.ops) == 0 {
+	if b.count() == 0 {
 		return nil
 	}
 	return s.kv.apply(b)
@@ -152,7 +152,7 @@ func (s *Store) notePurge(kind, value string) error {
 		return err
 	}
 	s.purges.list[p.ID()] = p
-	signal(s.purges.added)
+	wake(s.purges.added)
 	return nil
 }
 

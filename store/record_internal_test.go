@@ -4,51 +4,18 @@ import (
 	"bytes"
 	"errors"
 	"testing"
-
-	"github.com/readthru/readthru/page"
-	"github.com/readthru/readthru/store/wire"
 )
 
 func FuzzRecordsOfForeignBytes(f *testing.F) {
-	seal, err := newSealer()
+	seal, err := newSealer([]string{"e"})
 	if err != nil {
 		f.Fatal(err)
 	}
 	f.Cleanup(seal.close)
-	r := &Response{
-		URL: "https://a.test/", Vary: []string{"accept"}, Selecting: map[string]string{"accept": "x"},
-		Header: map[string][]string{"A": {"b", "c"}},
-	}
-	f.Add("e/key", r.encode())
-	f.Add("d/key", manifest{Length: 9, Refs: 1}.encode())
-	f.Add("p/key", wire.Pack(&pageRecord{Page: page.Record{URL: "https://a.test/", Meta: page.Meta{"lang": "en"}}}))
-	f.Add("r/key", wire.Pack(&renditionRecord{Rendition{Recipe: "x", Warnings: []string{"thin"}}, Sum{1}}))
-	f.Add("u/key", (&variants{URL: "https://a.test/", IDs: []EntryID{{1}}}).encode())
+	f.Add("e/key", bytes.Repeat([]byte("a head "), 100))
 	f.Add("b/key", bytes.Repeat([]byte("a body "), 100))
 	f.Fuzz(func(t *testing.T, key string, b []byte) {
-		// Whatever the bytes are, nothing panics, and what is decoded encodes to something that decodes again.
-		if r, ok := decodeResponse(b); ok {
-			if _, ok := decodeResponse(r.encode()); !ok {
-				t.Errorf("%+v does not decode again", r)
-			}
-		}
-		if v, ok := decodeVariants(b); ok {
-			if _, ok := decodeVariants(v.encode()); !ok {
-				t.Errorf("%+v does not decode again", v)
-			}
-		}
-		if len(b) > 0 && b[0] == wire.PackedForm {
-			var p pageRecord
-			if wire.Unmarshal(b, &p) && !wire.Unmarshal(wire.Pack(&p), &pageRecord{}) {
-				t.Errorf("%+v does not decode again", p)
-			}
-			var r renditionRecord
-			if wire.Unmarshal(b, &r) && !wire.Unmarshal(wire.Pack(&r), &renditionRecord{}) {
-				t.Errorf("%+v does not decode again", r)
-			}
-		}
-		decodeManifest(b)
-		decodeTally(b)
+		// Whatever the bytes are, nothing panics.
 		_ = checkTable(bytes.NewReader(b), int64(len(b)), true)
 		if len(b) <= maxRecord {
 			record := seal.seal(key, b)

@@ -3,9 +3,6 @@ package store
 import (
 	"fmt"
 	"strings"
-	"sync"
-
-	"github.com/readthru/readthru/internal/fault"
 )
 
 // recordsPrefix is what the keys of [Records] begin with.
@@ -28,10 +25,7 @@ const (
 //
 // The methods are safe for concurrent use, but conflicts are not detected: callers that change the same key from
 // several goroutines must coordinate.
-type Records struct {
-	kv *kv
-	mu sync.Mutex // one commit at a time
-}
+type Records struct{ kv *kv }
 
 // Change sets or deletes a key.
 type Change struct {
@@ -45,11 +39,7 @@ func (s *Store) Records() *Records { return &s.records }
 
 // Get returns the value of a key, or ErrNotFound. The caller owns the value.
 func (r *Records) Get(key string) ([]byte, error) {
-	if !r.kv.enter() {
-		return nil, ErrNotFound
-	}
-	defer r.kv.leave()
-	return r.kv.read(key)
+	return r.kv.get(key)
 }
 
 // Walk calls f for each key with the prefix, in ascending order beginning with from (with the first key if from is
@@ -72,90 +62,50 @@ func (r *Records) Apply(changes ...Change) error {
 	if len(changes) > MaxChanges {
 		return fmt.Errorf("store %d changes together: the limit is %d", len(changes), MaxChanges)
 	}
-	k := r.kv
-	if !k.enter() {
-		return fmt.Errorf("store records: the store takes no writes: %w", ErrFull)
-	}
-	defer k.leave()
-	forgets := true
+	b := &batch{must: true}
 	bytes := 0
 	for i := range changes {
 		c := &changes[i]
 		if !strings.HasPrefix(c.Key, recordsPrefix) || len(c.Key) > 1<<12 {
 			return fmt.Errorf("store record: %.40q is not a key of these records", c.Key)
 		}
-		if len(c.Value) > maxRecord {
-			return fmt.Errorf("store record of class %s: %d bytes, the limit is %d", class(c.Key), len(c.Value),
-				maxRecord)
-		}
 		bytes += len(c.Key) + len(c.Value) + 32
-		forgets = forgets && c.Gone
+		if c.Gone {
+			b.del(c.Key)
+		} else {
+			b.set(c.Key, c.Value)
+			b.must = false
+		}
 	}
 	if bytes > MaxChangeBytes {
 		return fmt.Errorf("store %d changes together: %d bytes, the limit is %d", len(changes), bytes, MaxChangeBytes)
 	}
-	_ = k.barrier(false) // what was lost was logged
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if room := k.room(); room == roomForNone || room == roomToForget && !forgets {
-		return fmt.Errorf("store records: disk nearly full: %w", ErrFull)
-	}
-	err := r.commit(changes)
-	k.reading.renew()
-	if err != nil {
-		k.fail(err)
+	if err := r.kv.writeThrough(b); err != nil {
 		return fmt.Errorf("store records: %w", err)
 	}
-	k.syncer.touched()
 	return nil
-}
-
-func (r *Records) commit(changes []Change) error {
-	txn := r.kv.db.NewTransaction(true)
-	defer txn.Discard()
-	for i := range changes {
-		c := &changes[i]
-		var err error
-		if c.Gone {
-			err = txn.Delete([]byte(c.Key))
-		} else {
-			err = txn.Set([]byte(c.Key), r.kv.seal.seal(c.Key, c.Value))
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return fault.Catch("store: commit records", txn.Commit)
 }
 
 // Snapshot returns the records as they are now, or ErrNotFound without a disk or after Close. The caller closes it:
 // Close of the store waits for it.
 func (r *Records) Snapshot() (*RecordsSnapshot, error) {
-	if !r.kv.enter() {
-		return nil, ErrNotFound
+	v, err := r.kv.view()
+	if err != nil {
+		return nil, err
 	}
-	return &RecordsSnapshot{kv: r.kv, shared: r.kv.reading.begin(r.kv.db)}, nil
+	return &RecordsSnapshot{v}, nil
 }
 
 // RecordsSnapshot is a snapshot of Records. It is safe for concurrent use until it is closed.
-type RecordsSnapshot struct {
-	kv     *kv
-	shared *snapshot
-	once   sync.Once
-}
+type RecordsSnapshot struct{ view *view }
 
 // Get is like [Records.Get].
-func (s *RecordsSnapshot) Get(key string) ([]byte, error) { return s.kv.readIn(s.shared.txn, key) }
+func (s *RecordsSnapshot) Get(key string) ([]byte, error) { return s.view.get(key) }
 
 // Walk is like [Records.Walk].
 func (s *RecordsSnapshot) Walk(prefix, from string, f func(key string, value []byte) bool) {
-	s.kv.walkIn(s.shared.txn, scan{prefix: prefix, from: from}, f)
+	s.view.walk(scan{prefix: prefix, from: from}, f)
 }
 
 // Close ends the snapshot. A second call does nothing.
-func (s *RecordsSnapshot) Close() {
-	s.once.Do(func() {
-		s.kv.reading.end(s.shared)
-		s.kv.leave()
-	})
-}
+func (s *RecordsSnapshot) Close() { s.view.close() }

@@ -113,9 +113,7 @@ func (s *Store) rendition(key, recipe string) (*Rendition, error) {
 		}
 		return r, nil
 	}
-	s.kv.mu.RLock()
-	seq := s.kv.seq
-	s.kv.mu.RUnlock()
+	seq := s.kv.changed()
 	record, err := decode[renditionRecord](s.kv, key)
 	if err != nil {
 		return nil, err
@@ -129,11 +127,7 @@ func (s *Store) rendition(key, recipe string) (*Rendition, error) {
 	}
 	whole := record.Rendition
 	whole.Markdown = markdown
-	s.kv.mu.RLock()
-	if s.kv.seq == seq { // else it may have been replaced or deleted meanwhile
-		s.keepHot(key, &whole)
-	}
-	s.kv.mu.RUnlock()
+	s.kv.ifUnchanged(seq, func() { s.keepHot(key, &whole) }) // else it may have been replaced or deleted
 	return &whole, nil
 }
 

@@ -96,7 +96,7 @@ func newestFirst(list []*Response) {
 // wait for the disk, and what it stored is visible to the next call. The error is that of content, ErrFull, or says
 // that the head is too large; nothing is stored then.
 func (s *Store) PutResponse(r *Response, content io.Reader, obsolete func(*Response) bool) error {
-	c, err := s.kv.readContent(content)
+	c, err := s.readContent(content)
 	if err != nil {
 		return err
 	}

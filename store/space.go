@@ -5,9 +5,6 @@ import (
 	"time"
 )
 
-// spaceFunc tells how many bytes of the file system that dir lies on are free for this user, and how many it has.
-type spaceFunc func(dir string) (free, total uint64, err error)
-
 // What the free space allows.
 type room int
 
@@ -51,7 +48,7 @@ func (k *kv) room() room {
 }
 
 func (k *kv) roomLocked() room {
-	free, total, err := k.disk.space(k.dir)
+	free, total, err := k.options.Space(k.dir)
 	r := roomForAll
 	if err == nil {
 		r = roomFor(free, total)
@@ -83,7 +80,14 @@ func (k *kv) admitsLocked() bool {
 	return k.roomLocked() == roomForAll
 }
 
-// state tells Health's State and Reason.
+// What state returns.
+const (
+	stateOK         = "ok"
+	stateReadOnly   = "read-only"   // the disk is nearly full, or failing
+	stateMemoryOnly = "memory-only" // there is no disk
+)
+
+// state tells whether writes are taken, and for people why not.
 func (k *kv) state() (state, reason string) {
 	if k.db == nil {
 		return stateMemoryOnly, k.why

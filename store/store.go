@@ -16,19 +16,8 @@ import (
 	"github.com/readthru/readthru/store/lru"
 )
 
-// ErrNotFound is returned for a record that does not exist or is damaged.
-var ErrNotFound = errors.New("not found")
-
-// ErrFull says that the store cannot store anything at the moment: the queue is full, the disk is below the free-space
-// mark, or the store runs in memory only. Callers continue without storing.
-var ErrFull = errors.New("store takes no writes")
-
 // ErrCursor says that a cursor was not returned by the list that got it.
 var ErrCursor = errors.New("not a cursor of this list")
-
-// ErrNewer says that a newer version of this program wrote the store in a form that this version cannot read. The
-// store is not changed.
-var ErrNewer = errors.New("the store was written by a newer version of readthru")
 
 // LockedError says that another process has opened the directory.
 type LockedError struct {
@@ -103,13 +92,6 @@ type Health struct {
 	Lost     bool   // at start, records were missing that had been written and synced
 }
 
-// States of a store, see [Health].
-const (
-	stateOK         = "ok"
-	stateReadOnly   = "read-only"
-	stateMemoryOnly = "memory-only"
-)
-
 // Store is an open store. Open makes one; Close ends it.
 type Store struct {
 	kv      *kv
@@ -117,8 +99,7 @@ type Store struct {
 	maxSize atomic.Int64
 	cleaner Cleaner
 
-	setAside string // where a damaged store was moved, if one was
-	lost     bool   // see Health.Lost
+	dir string // Options.Dir
 
 	// mu is held over every read-modify-write of records, so that each sees the one before. What happens under it
 	// touches memory and point reads only, never waits for the writer.
@@ -141,7 +122,6 @@ type Store struct {
 	hostCount  atomic.Int64 // changes of what is known about hosts
 	disclosed  atomic.Int64 // disclosures since the start
 	records    Records
-	copying    sync.Mutex // held over what reads or rewrites the whole store
 
 	chores   chan struct{} // wakes the housekeeper; capacity 1
 	counts   chan struct{} // wakes count; capacity 1
@@ -154,7 +134,7 @@ type Store struct {
 // Health returns the store's state now.
 func (s *Store) Health() Health {
 	h := Health{
-		SetAside: s.setAside, Lost: s.lost, Queued: s.kv.queuedBytes(), Dropped: s.kv.dropped.Load(),
+		SetAside: s.kv.setAside, Lost: s.kv.lost, Queued: s.kv.queuedBytes(), Dropped: s.kv.dropped.Load(),
 		Damaged: s.kv.damaged.Load(),
 	}
 	h.State, h.Reason = s.kv.state()

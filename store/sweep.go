@@ -183,13 +183,13 @@ func (s *Store) sweepVisits(ctx context.Context, now time.Time) (err error) {
 		k, number := [32]byte([]byte(key[n+9:])), binary.BigEndian.Uint32([]byte(key[n+9+32+1:]))
 		b.del(key)
 		b.del(pageVisitKey(k, int64(at), number))
-		if len(b.ops) >= 2*sweepChunk {
+		if b.count() >= 2*sweepChunk {
 			_ = s.kv.apply(b)
 			b = &batch{must: true}
 		}
 		return true
 	})
-	if len(b.ops) > 0 {
+	if b.count() > 0 {
 		_ = s.kv.apply(b)
 	}
 	return err

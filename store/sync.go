@@ -9,8 +9,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/dgraph-io/badger/v4"
-
 	"github.com/readthru/readthru/internal/fault"
 )
 
@@ -120,7 +118,7 @@ func (k *kv) sync() error {
 	var err error
 	if dirty {
 		err = fault.Catch("store: sync the engine", func() error {
-			return k.disk.sync(k.db, filepath.Join(k.dir, dbName))
+			return k.syncEngine()
 		})
 		if err == nil {
 			err = s.head.write(seq)
@@ -145,8 +143,11 @@ func (k *kv) sync() error {
 // syncEngine syncs the logs of the engine's memtables; its tables it syncs itself. The engine's own Sync leaves out the
 // memtables that are full and not yet tables, and holds the lock that every commit and read needs: it comes only where
 // syncing a file does not cover writes through a mapping, and after the rest, so that it finds little to do.
-func syncEngine(db *badger.DB, dir string) error {
-	logs, err := filepath.Glob(filepath.Join(dir, "*.mem"))
+func (k *kv) syncEngine() error {
+	if k.options.Sync != nil {
+		return k.options.Sync()
+	}
+	logs, err := filepath.Glob(filepath.Join(k.dir, dbName, "*.mem"))
 	if err != nil {
 		return err
 	}
@@ -158,7 +159,7 @@ func syncEngine(db *badger.DB, dir string) error {
 	if fileSyncCoversMaps {
 		return nil
 	}
-	return db.Sync()
+	return k.db.Sync()
 }
 
 // syncFile syncs a file, unless it is no more: then its content is in a table.

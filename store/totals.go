@@ -1,12 +1,10 @@
 package store
 
 import (
-	"maps"
 	"slices"
 	"strings"
 
 	"github.com/readthru/readthru/page"
-	"github.com/readthru/readthru/store/wire"
 )
 
 // Totals are running counts, never found by scanning.
@@ -62,50 +60,3 @@ func (s *Store) HostsNamed(name string) []string {
 	slices.Sort(hosts)
 	return slices.Compact(hosts)
 }
-
-// totals is what z/totals holds. The writer commits the changes of a batch in the batch's own transaction, so that
-// counts and records never part. As a change it holds differences, and Seq the newest job.
-type totals struct {
-	Pages, Visits, Versions    int64
-	BySource                   map[page.Source]int64
-	Responses, Bytes           int64
-	MarkdownTokens, HTMLTokens int64
-	Jobs                       int64 // records of the change log
-	Seq                        uint64
-
-	// Uncertain says that writes were dropped, on which later ones may have built: to be counted again at the next
-	// opening.
-	Uncertain bool `json:",omitempty"`
-}
-
-// add applies a change, times sign.
-func (t *totals) add(d totals, sign int64) {
-	t.Pages += sign * d.Pages
-	t.Visits += sign * d.Visits
-	t.Versions += sign * d.Versions
-	t.Responses += sign * d.Responses
-	t.Bytes += sign * d.Bytes
-	t.MarkdownTokens += sign * d.MarkdownTokens
-	t.HTMLTokens += sign * d.HTMLTokens
-	t.Jobs += sign * d.Jobs
-	if len(d.BySource) > 0 && t.BySource == nil {
-		t.BySource = make(map[page.Source]int64, len(d.BySource))
-	}
-	for source, n := range d.BySource {
-		t.BySource[source] += sign * n
-	}
-	if sign > 0 {
-		t.Seq = max(t.Seq, d.Seq)
-	}
-}
-
-// clone returns a copy that shares nothing.
-func (t totals) clone() totals {
-	t.BySource = maps.Clone(t.BySource)
-	if t.BySource == nil {
-		t.BySource = map[page.Source]int64{}
-	}
-	return t
-}
-
-func (t totals) encode() []byte { return wire.JSON(t) }

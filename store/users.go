@@ -52,20 +52,20 @@ const closedName = "closed"
 
 // markedClosed reports whether the file exists, or may exist.
 func (s *Store) markedClosed() bool {
-	_, err := os.Stat(filepath.Join(s.kv.dir, closedName))
+	_, err := os.Stat(filepath.Join(s.dir, closedName))
 	return !errors.Is(err, fs.ErrNotExist)
 }
 
 // markClosed creates or removes the file.
 func (s *Store) markClosed(closed bool) error {
-	name := filepath.Join(s.kv.dir, closedName)
+	name := filepath.Join(s.dir, closedName)
 	if closed {
 		return wholefile.Write(name, nil, 0o600)
 	}
 	if err := os.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	return wholefile.SyncDir(s.kv.dir)
+	return wholefile.SyncDir(s.dir)
 }
 
 // keepClosed makes the file for a store that has only the record: that of an older program, or one that was restored.

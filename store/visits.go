@@ -240,7 +240,7 @@ func (s *Store) flushVisitChunk() (done, ok bool) {
 	b := &batch{delta: l.delta, ahead: true}
 	n := 0
 	for _, w := range l.waiting[:min(len(l.waiting), visitChunk)] {
-		if b.bytes > maxTxnBytes/2 {
+		if b.size() > maxTxnBytes/2 {
 			break
 		}
 		at := millis(w.visit.Time)
@@ -248,7 +248,7 @@ func (s *Store) flushVisitChunk() (done, ok bool) {
 		b.set(pageVisitKey(w.page, at, w.n), nil)
 		n++
 	}
-	if len(b.ops) == 0 && l.delta.Visits == 0 {
+	if b.count() == 0 && l.delta.Visits == 0 {
 		return true, true
 	}
 	if s.kv.apply(b) != nil {
@@ -327,13 +327,13 @@ func (s *Store) deleteVisits(k page.Key) {
 		rest := key[len(prefix):]
 		b.del(key)
 		b.del(visitKey(int64(binary.BigEndian.Uint64([]byte(rest))), k, binary.BigEndian.Uint32([]byte(rest[9:]))))
-		if len(b.ops) >= 2*visitChunk {
+		if b.count() >= 2*visitChunk {
 			_ = s.kv.apply(b) // a deletion is refused only while closing
 			b = &batch{must: true}
 		}
 		return true
 	})
-	if len(b.ops) > 0 {
+	if b.count() > 0 {
 		_ = s.kv.apply(b)
 	}
 }

@@ -2,57 +2,14 @@ package store
 
 import (
 	"context"
-	"fmt"
 	"log/slog"
-	"math/rand/v2"
 	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 
-	"github.com/dgraph-io/badger/v4"
-
 	"github.com/readthru/readthru/page"
 )
-
-// TestVisitsAreWrittenBeforeWhatWaits queues a visit behind more than a transaction holds.
-func TestVisitsAreWrittenBeforeWhatWaits(t *testing.T) {
-	var s *Store
-	var written []int // visits on the disk at each look at its space, which comes before each commit
-	space := func(string) (free, total uint64, err error) {
-		if s != nil {
-			written = append(written, visitsOnDisk(s))
-		}
-		return 10 << 30, 100 << 30, nil
-	}
-	opened, err := open(Options{Dir: t.TempDir()}, disk{space, syncEngine})
-	if err != nil {
-		t.Fatal(err)
-	}
-	opened.kv.w.stop() // we are the writer now: all of this is one drain
-	random := rand.NewChaCha8([32]byte{1})
-	for i := range 4 { // no two fit into a transaction
-		b := &batch{}
-		value := make([]byte, maxTxnBytes*2/3)
-		_, _ = random.Read(value)
-		b.set(fmt.Sprintf("q/%d", i), value)
-		if err := opened.kv.apply(b); err != nil {
-			t.Fatal(err)
-		}
-	}
-	opened.AddVisit(page.KeyOf("https://a.test/"), Visit{URL: "https://a.test/"})
-	opened.flushVisits()
-	s = opened
-	s.kv.drain()
-	if len(written) < 4 || written[1] != 1 {
-		t.Errorf("before the commits, %v visits were on disk; want one from the second commit on", written)
-	}
-	s = nil
-	writeAgain(opened.kv)
-	if err := opened.Close(); err != nil {
-		t.Error(err)
-	}
-}
 
 // TestVisitsDoNotWaitForCounters adds visits while a write of counters does not end.
 func TestVisitsDoNotWaitForCounters(t *testing.T) {
@@ -62,9 +19,8 @@ func TestVisitsDoNotWaitForCounters(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		err = s.kv.db.Update(func(txn *badger.Txn) error { // who reads it says so in the log
-			return txn.Set([]byte(pageTallyKey(page.KeyOf("https://a.test/"))), []byte("damaged"))
-		})
+		// who reads it says so in the log
+		err = s.PutRaw(pageTallyKey(page.KeyOf("https://a.test/")), []byte("damaged"))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -137,9 +93,7 @@ func (l logHeld) Handle(_ context.Context, r slog.Record) error {
 
 // visitsOnDisk counts the records of visits that are committed.
 func visitsOnDisk(s *Store) (n int) {
-	txn := s.kv.db.NewTransaction(false)
-	defer txn.Discard()
-	s.kv.walkIn(txn, scan{prefix: "vi/", keys: true}, func(string, []byte) bool { n++; return true })
+	s.kv.walk(scan{prefix: "vi/", keys: true}, func(string, []byte) bool { n++; return true })
 	return n
 }
 

@@ -45,6 +45,13 @@ type writer struct {
 	ops     int
 }
 
+func newWriter() writer {
+	return writer{
+		wake: make(chan struct{}, 1), hurry: make(chan struct{}, 1), quit: make(chan struct{}),
+		done: make(chan struct{}),
+	}
+}
+
 // signal tells the writer that something is queued, and with hurry that it must not wait for more.
 func (w *writer) signal(hurry bool) {
 	if hurry {
@@ -358,7 +365,8 @@ func (k *kv) drop(batches []*batch, why error) {
 	k.settleLocked(batches)
 	k.mu.Unlock()
 	k.log.Warn("writes dropped", "batches", len(batches), "error", why)
-	k.onDrop()
+	k.decoded.Clear()
+	k.options.OnDrop()
 }
 
 // givenUp counts how often writes were given up.

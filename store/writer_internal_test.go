@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io/fs"
 	"math/rand/v2"
-	"net/http"
 	"strings"
 	"syscall"
 	"testing"
@@ -18,11 +17,9 @@ func TestWhatMustBeWrittenIsNotOvertaken(t *testing.T) {
 		}
 		return 10 << 30, 100 << 30, nil
 	}
-	s, err := open(Options{Dir: t.TempDir()}, disk{space, syncEngine})
-	if err != nil {
-		t.Fatal(err)
-	}
-	k := s.kv
+	o := testOptions(t)
+	o.Space = space
+	k := openTest(t, o)
 	k.w.stop() // we are the writer now: all of this is one drain
 
 	const key = "q/key"
@@ -43,54 +40,51 @@ func TestWhatMustBeWrittenIsNotOvertaken(t *testing.T) {
 	k.drain()
 
 	writeAgain(k)
-	if err := s.Flush(); err != nil {
-		t.Errorf("Flush: %v", err)
+	if err := k.barrier(true); err != nil {
+		t.Errorf("barrier: %v", err)
 	}
 	if got, err := k.read(key); string(got) != "after" || err != nil {
 		t.Errorf("the disk has %.20q, %v, want what was written last", got, err)
 	}
-	if err := s.Close(); err != nil {
-		t.Errorf("Close: %v", err)
-	}
+	closeTest(t, k)
 }
 
-func TestCountsAreRightAgainAfterWritesWereDropped(t *testing.T) {
-	looks := 0
-	space := func(string) (free, total uint64, err error) {
-		if looks++; looks == 2 { // the first was at opening
-			return 200 << 20, 100 << 30, nil // nothing but deletions fits
+// TestVisitsAreWrittenBeforeWhatWaits queues what is written ahead, as visits are, behind more than a transaction
+// holds.
+func TestVisitsAreWrittenBeforeWhatWaits(t *testing.T) {
+	var k *kv
+	var written []bool // whether the visit was on the disk at each look at its space, which comes before each commit
+	o := testOptions(t)
+	o.Space = func(string) (free, total uint64, err error) {
+		if k != nil {
+			txn := k.db.NewTransaction(false)
+			defer txn.Discard()
+			_, err := k.readIn(txn, "vi/visit")
+			written = append(written, err == nil)
 		}
 		return 10 << 30, 100 << 30, nil
 	}
-	o := Options{Dir: t.TempDir()}
-	s, err := open(o, disk{space, syncEngine})
-	if err != nil {
+	opened := openTest(t, o)
+	opened.w.stop() // we are the writer now: all of this is one drain
+	random := rand.NewChaCha8([32]byte{1})
+	for i := range 4 { // no two fit into a transaction
+		value := make([]byte, maxTxnBytes*2/3)
+		_, _ = random.Read(value)
+		write(t, opened, fmt.Sprintf("q/%d", i), value)
+	}
+	visit := &batch{ahead: true}
+	visit.set("vi/visit", nil)
+	if err := opened.apply(visit); err != nil {
 		t.Fatal(err)
 	}
-	s.kv.w.stop() // we are the writer now: all of this is one drain
-	r := &Response{URL: "https://a.test/", Status: http.StatusOK}
-	if err := s.PutResponse(r, strings.NewReader("content"), nil); err != nil {
-		t.Fatal(err)
+	k = opened
+	k.drain()
+	if len(written) < 4 || !written[1] {
+		t.Errorf("at the looks before the commits, the visit was on disk: %v; want it from the second on", written)
 	}
-	if _, err := s.DeleteResponses(r.URL); err != nil {
-		t.Fatal(err)
-	}
-	s.kv.drain()
-	writeAgain(s.kv)
-	if err := s.Close(); err == nil {
-		t.Error("Close does not tell that a write was dropped")
-	}
-
-	s, err = Open(o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got := s.Totals(); got.Responses != 0 || got.ResponseBytes != 0 {
-		t.Errorf("Totals() = %+v after opening again, want nothing", got)
-	}
-	if err := s.Close(); err != nil {
-		t.Errorf("Close: %v", err)
-	}
+	k = nil
+	writeAgain(opened)
+	closeTest(t, opened)
 }
 
 // writeAgain starts the writer that was stopped.
