@@ -83,7 +83,8 @@ const policy = `
 	recipe                → page, convert, strictyaml
 	store/lru             →
 	store/wire            → page
-	store                 → page, users, store/lru, store/wire
+	store/kv              → page, fault, store/lru, store/wire
+	store                 → page, users, store/lru, store/wire, store/kv
 	summary               → page, llm
 	agents                → page
 	cache                 → page, store, httpfield
@@ -154,7 +155,7 @@ const policy = `
 // alone names modules that exactly one package may import, so that they can be replaced there. Those of cmd/readthru
 // are for its rooms, too.
 var alone = map[string]string{
-	"github.com/dgraph-io/badger/":                  "store",
+	"github.com/dgraph-io/badger/":                  "store/kv",
 	"github.com/elazarl/goproxy":                    "proxy",
 	"github.com/JohannesKaufmann/html-to-markdown/": "convert/mdwrite",
 	"github.com/mmcdole/gofeed":                     "convert",

@@ -18,12 +18,14 @@ var owned = []struct {
 	except []string
 }{
 	{
-		`utf8\.(RuneStart|FullRune)|& *0x[cC]0 *== *0x80`, "clip.Bytes or clip.Incomplete: a text is cut between characters",
+		`utf8\.(RuneStart|FullRune)|& *0x[cC]0 *== *0x80`,
+		"clip.Bytes or clip.Incomplete: a text is cut between characters",
 		"internal/clip",
 		nil,
 	},
 	{
-		`\+ *"…"|= string\(\w+\[:.*\+ *"\.\.\."`, "clip.Ellipsis or clip.Line: what is cut off is marked", "internal/clip",
+		`\+ *"…"|= string\(\w+\[:.*\+ *"\.\.\."`,
+		"clip.Ellipsis or clip.Line: what is cut off is marked", "internal/clip",
 		[]string{
 			"cmd/readthru/internal/terminal/table.go", // cells of a terminal
 			"knowledge/excerpt/snippet.go",            // both ends
@@ -49,7 +51,8 @@ var owned = []struct {
 	},
 	{
 		`"(cross-site|same-site)"|(Get|Values)\("(Origin|Sec-Fetch-Site)"\)`,
-		"httpfield.OtherSite or httpfield.SameOrigin: which page had a browser send a request", "internal/httpfield", nil,
+		"httpfield.OtherSite or httpfield.SameOrigin: which page had a browser send a request",
+		"internal/httpfield", nil,
 	},
 	{
 		`os\.WriteFile\(|os\.CreateTemp\(filepath\.Dir`,
@@ -57,15 +60,16 @@ var owned = []struct {
 		[]string{
 			"cmd/readthru/internal/setup/doctor_clients.go", // which removes it
 			"convert/corpustest/corpustest.go",              // of tests
-			"internal/fault/journal.go",                     // written at each step of work, and need not outlive the machine
+			"internal/fault/journal.go",                     // at each step; need not outlive the machine
 			"fetch/github/githubtest/host.go",               // of tests
 			"internal/packaging/image.go",                   // of a build
 			"internal/packaging/release.go",
-			"store/kv.go", // empty
+			"store/kv/kv.go", // empty
 		},
 	},
 	{
-		`\b(\w*base|root|site|u)\.Parse\(`, "page.Resolve: what a reference names, with the escapes of its path", "page", nil,
+		`\b(\w*base|root|site|u)\.Parse\(`,
+		"page.Resolve: what a reference names, with the escapes of its path", "page", nil,
 	},
 	{`"\*\*\*"`, "page.SecretMask or page.Said: what stands for a secret", "page", nil},
 }

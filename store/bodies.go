@@ -8,11 +8,13 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/readthru/readthru/store/kv"
 )
 
 const (
 	// partSize is how much of a body one record holds, in bytes. A transaction takes at most 2.4 MiB.
-	partSize = Window
+	partSize = kv.Window
 
 	// maxBody is the longest body, in bytes: its part numbers have 16 bits.
 	maxBody = partSize << 16
@@ -40,7 +42,7 @@ type whole interface{ Whole() []byte } // nil: it is not
 func (s *Store) readContent(r io.Reader) (c *content, err error) {
 	if w, ok := r.(whole); ok {
 		if body := w.Whole(); body != nil {
-			if err := s.kv.reserve(int64(len(body))); err != nil {
+			if err := s.kv.Reserve(int64(len(body))); err != nil {
 				return nil, err
 			}
 			c = contentOf(body)
@@ -51,7 +53,7 @@ func (s *Store) readContent(r io.Reader) (c *content, err error) {
 	c = &content{}
 	defer func() {
 		if err != nil {
-			s.kv.release(c.reserved)
+			s.kv.Release(c.reserved)
 		}
 	}()
 	h := sha256.New()
@@ -67,7 +69,7 @@ func (s *Store) readContent(r io.Reader) (c *content, err error) {
 			if c.length += int64(n); c.length > maxBody {
 				return c, fmt.Errorf("store content: longer than %d bytes", int64(maxBody))
 			}
-			if err := s.kv.reserve(int64(n)); err != nil {
+			if err := s.kv.Reserve(int64(n)); err != nil {
 				return c, err
 			}
 			c.reserved += int64(n)
@@ -101,8 +103,8 @@ func (c *content) whole() []byte {
 }
 
 // manifest returns the manifest of a body with the changes of b, or the zero value if there is none.
-func (s *Store) manifest(b *batch, sum Sum) (m manifest, found bool) {
-	value, err := s.kv.getIn(b, manifestKey(sum))
+func (s *Store) manifest(b *kv.Batch, sum Sum) (m manifest, found bool) {
+	value, err := s.kv.GetIn(b, manifestKey(sum))
 	if err != nil {
 		return manifest{}, false
 	}
@@ -112,21 +114,21 @@ func (s *Store) manifest(b *batch, sum Sum) (m manifest, found bool) {
 // refer adds a reference to a body to b, and the body itself if it is not stored yet. It returns the parts of a long
 // body as batches that the caller applies before b. A watch record deletes them if b is never committed. The caller
 // holds s.mu.
-func (s *Store) refer(b *batch, c *content, response bool, now time.Time) (before []*batch) {
+func (s *Store) refer(b *kv.Batch, c *content, response bool, now time.Time) (before []*kv.Batch) {
 	m, found := s.manifest(b, c.sum)
 	if !found || m.Gone || m.Length != c.length {
 		m.Length, m.Gone = c.length, false
 		if len(c.parts) <= partsTogether {
 			for i, part := range c.parts {
-				b.set(partKey(c.sum, i), part)
+				b.Set(partKey(c.sum, i), part)
 			}
 		} else {
-			watch := &batch{}
-			watch.set(watchKey(hourOf(now), c.sum), nil)
+			watch := &kv.Batch{}
+			watch.Set(watchKey(hourOf(now), c.sum), nil)
 			before = append(before, watch)
 			for i, part := range c.parts {
-				one := &batch{}
-				one.set(partKey(c.sum, i), part)
+				one := &kv.Batch{}
+				one.Set(partKey(c.sum, i), part)
 				before = append(before, one)
 			}
 		}
@@ -134,30 +136,30 @@ func (s *Store) refer(b *batch, c *content, response bool, now time.Time) (befor
 	m.Refs++
 	if response {
 		if m.Responses++; m.Responses == 1 {
-			b.delta.Bytes += m.Length
+			b.Delta.Bytes += m.Length
 		}
 	}
-	b.set(manifestKey(c.sum), m.encode())
+	b.Set(manifestKey(c.sum), m.encode())
 	return before
 }
 
 // unrefer removes a reference to a body in b, and reports whether it was the last. The caller then passes the body to
 // deleteLater once b is applied. The caller holds s.mu.
-func (s *Store) unrefer(b *batch, sum Sum, response bool, now time.Time) (last bool) {
+func (s *Store) unrefer(b *kv.Batch, sum Sum, response bool, now time.Time) (last bool) {
 	m, found := s.manifest(b, sum)
 	if !found {
 		return false
 	}
 	if response && m.Responses > 0 {
 		if m.Responses--; m.Responses == 0 {
-			b.delta.Bytes -= m.Length
+			b.Delta.Bytes -= m.Length
 		}
 	}
 	if m.Refs = max(m.Refs-1, 0); m.Refs == 0 {
 		m.Dead = hourOf(now)
-		b.set(watchKey(m.Dead, sum), nil)
+		b.Set(watchKey(m.Dead, sum), nil)
 	}
-	b.set(manifestKey(sum), m.encode())
+	b.Set(manifestKey(sum), m.encode())
 	return m.Refs == 0
 }
 
@@ -172,31 +174,31 @@ func (s *Store) deleteLater(sums []Sum) {
 // deleteUnreferred deletes a queued body and the renditions made of it, if it still has no reference and nobody reads
 // it. The sweep deletes a body that is being read an hour later. The caller holds s.mu and has waited for a barrier.
 func (s *Store) deleteUnreferred(sum Sum, now time.Time) (more []Sum) {
-	m, found := s.manifest(&batch{}, sum)
+	m, found := s.manifest(&kv.Batch{}, sum)
 	if found && (m.Refs > 0 || s.pins.pinned(sum)) {
 		return nil
 	}
-	b := &batch{must: true}
+	b := &kv.Batch{Must: true}
 	if found {
 		for i := range m.parts() {
-			b.del(partKey(sum, i))
+			b.Del(partKey(sum, i))
 		}
-		b.del(manifestKey(sum))
-		b.del(watchKey(m.Dead, sum))
+		b.Del(manifestKey(sum))
+		b.Del(watchKey(m.Dead, sum))
 	} else {
-		s.kv.walk(scan{prefix: partsPrefix(sum), keys: true}, func(key string, _ []byte) bool {
-			b.del(key)
+		s.kv.Walk(kv.Scan{Prefix: partsPrefix(sum), Keys: true}, func(key string, _ []byte) bool {
+			b.Del(key)
 			return true
 		})
 	}
-	s.kv.walk(scan{prefix: renditionPrefix(sum)}, func(key string, value []byte) bool {
+	s.kv.Walk(kv.Scan{Prefix: renditionPrefix(sum)}, func(key string, value []byte) bool {
 		if s.dropRendition(b, key, value, now) {
 			more = append(more, renditionBody(value))
 		}
 		return true
 	})
-	if b.count() > 0 {
-		_ = s.kv.apply(b) // refused only when the store is closing; the sweep finds the body again
+	if b.Len() > 0 {
+		_ = s.kv.Apply(b) // refused only when the store is closing; the sweep finds the body again
 	}
 	s.bodies.Remove(sum)
 	return more
@@ -228,15 +230,15 @@ func (s *Store) markDamaged(sum Sum) {
 	s.bodies.Remove(sum)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	b := &batch{must: true}
+	b := &kv.Batch{Must: true}
 	m, found := s.manifest(b, sum)
 	if !found || m.Gone {
 		return
 	}
 	m.Gone = true
 	for i := range m.parts() {
-		b.del(partKey(sum, i))
+		b.Del(partKey(sum, i))
 	}
-	b.set(manifestKey(sum), m.encode())
-	_ = s.kv.apply(b)
+	b.Set(manifestKey(sum), m.encode())
+	_ = s.kv.Apply(b)
 }

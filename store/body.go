@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+
+	"github.com/readthru/readthru/store/kv"
 )
 
 // Body reads a stored body. It verifies each part before it returns the part's first byte; after a damaged part
@@ -34,7 +36,7 @@ func (s *Store) Body(sum Sum) (*Body, error) {
 }
 
 func (s *Store) openBody(sum Sum) (*Body, error) {
-	m, found := s.manifest(&batch{}, sum)
+	m, found := s.manifest(&kv.Batch{}, sum)
 	if !found || m.Gone {
 		return nil, ErrNotFound
 	}
@@ -77,13 +79,13 @@ func (b *Body) load(number int) error {
 		b.part, b.number = whole, number
 		return nil
 	}
-	part, err := b.s.kv.get(partKey(b.sum, number))
+	part, err := b.s.kv.Get(partKey(b.sum, number))
 	want := min(b.length-int64(number)*partSize, partSize)
 	if err == nil && int64(len(part)) != want {
-		err = errDamaged
+		err = kv.ErrDamaged
 	}
 	if err != nil {
-		if !b.s.kv.closed() {
+		if !b.s.kv.Closed() {
 			b.s.markDamaged(b.sum)
 		}
 		return fmt.Errorf("read part %d of body %s: %w", number, b.sum, err)
@@ -189,7 +191,7 @@ func (s *Store) readShort(sum Sum) ([]byte, error) {
 	if whole, ok := s.bodies.Get(sum); ok {
 		return whole, nil
 	}
-	if part, err := s.kv.get(partKey(sum, 0)); err == nil && len(part) < partSize {
+	if part, err := s.kv.Get(partKey(sum, 0)); err == nil && len(part) < partSize {
 		return part, nil
 	}
 	return s.readWhole(sum)

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/readthru/readthru/page"
+	"github.com/readthru/readthru/store/kv"
 	"github.com/readthru/readthru/store/wire"
 )
 
@@ -16,7 +17,7 @@ import (
 //
 // By itself the engine drops a deleted record only when it next rewrites the table that holds it, which may be never.
 func (s *Store) Compact(ctx context.Context) error {
-	err := s.kv.compact(ctx, func() error {
+	err := s.kv.Compact(ctx, func() error {
 		if _, err := s.deleteStray(); err != nil {
 			return err
 		}
@@ -36,7 +37,7 @@ func (s *Store) Compact(ctx context.Context) error {
 // deleteDead deletes the bodies that nobody refers to, without the hour that the sweep gives them.
 func (s *Store) deleteDead(ctx context.Context) error {
 	var sums []Sum
-	s.kv.walk(scan{prefix: "w/", keys: true}, func(key string, _ []byte) bool {
+	s.kv.Walk(kv.Scan{Prefix: "w/", Keys: true}, func(key string, _ []byte) bool {
 		sums = append(sums, Sum([]byte(key[len("w/")+4+1:])))
 		return true
 	})
@@ -45,7 +46,7 @@ func (s *Store) deleteDead(ctx context.Context) error {
 			return err
 		}
 		s.mu.Lock()
-		if _, whole := s.manifest(&batch{}, sum); whole { // else it is being written
+		if _, whole := s.manifest(&kv.Batch{}, sum); whole { // else it is being written
 			s.deleteLater(s.deleteUnreferred(sum, time.Now()))
 		}
 		s.mu.Unlock()
@@ -59,7 +60,7 @@ func (s *Store) deleteDead(ctx context.Context) error {
 func (s *Store) deleteStray() (int, error) {
 	s.settle()
 	known := map[page.Key]bool{}
-	s.kv.walk(scan{prefix: "p/"}, func(_ string, value []byte) bool {
+	s.kv.Walk(kv.Scan{Prefix: "p/"}, func(_ string, value []byte) bool {
 		var record pageRecord
 		if wire.Unmarshal(value, &record) {
 			for _, raw := range []string{record.Page.URL, record.Page.FinalURL, record.Page.NormalizedURL} {
@@ -68,7 +69,7 @@ func (s *Store) deleteStray() (int, error) {
 		}
 		return true
 	})
-	s.kv.walk(scan{prefix: "pn/"}, func(key string, value []byte) bool {
+	s.kv.Walk(kv.Scan{Prefix: "pn/"}, func(key string, value []byte) bool {
 		if len(value) == len(page.Key{}) && known[page.Key(value)] {
 			known[page.Key([]byte(key[len("pn/"):]))] = true
 		}

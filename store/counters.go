@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/readthru/readthru/page"
+	"github.com/readthru/readthru/store/kv"
 	"github.com/readthru/readthru/store/wire"
 )
 
@@ -93,7 +94,7 @@ func (t *tallies) entryLocked(key string) *counter {
 }
 
 // loadLocked makes a counter whole. It lets go of the lock while it reads the disk.
-func (t *tallies) loadLocked(k *kv, key string) *counter {
+func (t *tallies) loadLocked(k *kv.DB, key string) *counter {
 	for {
 		c := t.entryLocked(key)
 		if c.loaded {
@@ -101,7 +102,7 @@ func (t *tallies) loadLocked(k *kv, key string) *counter {
 		}
 		t.mu.Unlock()
 		var base tally
-		if value, err := k.get(key); err == nil {
+		if value, err := k.Get(key); err == nil {
 			base = decodeTally(value)
 		}
 		t.mu.Lock()
@@ -115,7 +116,7 @@ func (t *tallies) loadLocked(k *kv, key string) *counter {
 }
 
 // read returns a counter as it is now.
-func (t *tallies) read(k *kv, key string) tally {
+func (t *tallies) read(k *kv.DB, key string) tally {
 	t.mu.Lock()
 	c, ok := t.all[key]
 	if ok && !c.loaded {
@@ -126,7 +127,7 @@ func (t *tallies) read(k *kv, key string) tally {
 		return c.tally
 	}
 	t.mu.Unlock()
-	value, err := k.get(key)
+	value, err := k.Get(key)
 	if err != nil {
 		return tally{}
 	}
@@ -134,7 +135,7 @@ func (t *tallies) read(k *kv, key string) tally {
 }
 
 // list applies batches that store a page, and puts the page into the list of recent ones if it is not there.
-func (t *tallies) list(k *kv, p page.Key, now time.Time, b *batch, before []*batch) error {
+func (t *tallies) list(k *kv.DB, p page.Key, now time.Time, b *kv.Batch, before []*kv.Batch) error {
 	key := pageTallyKey(p)
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -142,10 +143,10 @@ func (t *tallies) list(k *kv, p page.Key, now time.Time, b *batch, before []*bat
 	listed := c.Listed
 	if listed == 0 {
 		c.Listed = cmp.Or(c.Last, unread(now))
-		b.set(recentKey(c.Listed, p), nil)
-		b.set(key, c.encode())
+		b.Set(recentKey(c.Listed, p), nil)
+		b.Set(key, c.encode())
 	}
-	err := k.apply(append(before, b)...)
+	err := k.Apply(append(before, b)...)
 	if err != nil {
 		c.Listed = listed
 	}
@@ -157,16 +158,16 @@ func (t *tallies) list(k *kv, p page.Key, now time.Time, b *batch, before []*bat
 func unread(stored time.Time) int64 { return max(millis(stored)/1000, 1) }
 
 // deleteTally applies a batch that deletes a page, and deletes its counter.
-func (t *tallies) deleteTally(k *kv, p page.Key, b *batch) error {
+func (t *tallies) deleteTally(k *kv.DB, p page.Key, b *kv.Batch) error {
 	key := pageTallyKey(p)
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	c := t.loadLocked(k, key)
 	if c.Listed != 0 {
-		b.del(recentKey(c.Listed, p))
+		b.Del(recentKey(c.Listed, p))
 	}
-	b.del(key)
-	if err := k.apply(b); err != nil {
+	b.Del(key)
+	if err := k.Apply(b); err != nil {
 		return err
 	}
 	c.tally = tally{}
@@ -177,7 +178,7 @@ func (t *tallies) deleteTally(k *kv, p page.Key, b *batch) error {
 
 // write queues all counters that changed, in chunks. Pages that were visited move in the list of recent ones. It
 // reports whether all could be queued.
-func (t *tallies) write(k *kv) bool {
+func (t *tallies) write(k *kv.DB) bool {
 	t.flush.Lock()
 	defer t.flush.Unlock()
 	for {
@@ -195,7 +196,7 @@ func (t *tallies) write(k *kv) bool {
 	}
 }
 
-func (t *tallies) writeChunkLocked(k *kv) bool {
+func (t *tallies) writeChunkLocked(k *kv.DB) bool {
 	keys := make([]string, 0, tallyChunk)
 	for key := range t.dirty {
 		if keys = append(keys, key); len(keys) == tallyChunk {
@@ -207,7 +208,7 @@ func (t *tallies) writeChunkLocked(k *kv) bool {
 			t.loadLocked(k, key)
 		}
 	}
-	b := &batch{}
+	b := &kv.Batch{}
 	written := make([]string, 0, len(keys))
 	for _, key := range keys {
 		c := t.dirty[key] // nil when it was deleted while another was loaded
@@ -217,13 +218,13 @@ func (t *tallies) writeChunkLocked(k *kv) bool {
 		after := c.tally
 		if p, isPage := strings.CutPrefix(key, "c/p/"); isPage && c.Listed != 0 && c.Last != 0 && c.Last != c.Listed {
 			after.Listed = c.Last
-			b.del(recentKey(c.Listed, page.Key([]byte(p))))
-			b.set(recentKey(after.Listed, page.Key([]byte(p))), nil)
+			b.Del(recentKey(c.Listed, page.Key([]byte(p))))
+			b.Set(recentKey(after.Listed, page.Key([]byte(p))), nil)
 		}
-		b.set(key, after.encode())
+		b.Set(key, after.encode())
 		written = append(written, key)
 	}
-	if b.count() > 0 && k.apply(b) != nil {
+	if b.Len() > 0 && k.Apply(b) != nil {
 		return false
 	}
 	for _, key := range written {
@@ -288,7 +289,7 @@ func (s *Store) HostTotals() iter.Seq[HostTotal] {
 		s.flushCounts()
 		s.settle()
 		prefix := hostTallyKey("")
-		s.kv.walk(scan{prefix: prefix}, func(key string, value []byte) bool {
+		s.kv.Walk(kv.Scan{Prefix: prefix}, func(key string, value []byte) bool {
 			t := decodeTally(value)
 			return yield(HostTotal{key[len(prefix):], t.N, t.Hits})
 		})
@@ -308,9 +309,9 @@ func (s *Store) DeleteHostTotal(host string) error {
 	t, key := &s.tallies, hostTallyKey(host)
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	b := &batch{must: true}
-	b.del(key)
-	if err := s.kv.apply(b); err != nil {
+	b := &kv.Batch{Must: true}
+	b.Del(key)
+	if err := s.kv.Apply(b); err != nil {
 		return fmt.Errorf("delete the count of %s: %w", host, err)
 	}
 	delete(t.all, key)

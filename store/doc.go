@@ -1,6 +1,6 @@
 // Package store keeps what the program remembers in one directory: stored responses, bodies, renditions, pages with
-// their versions and visits, counters, the change log and the disclosure ledger. It is the only package that knows the
-// engine underneath (Badger).
+// their versions and visits, counters, the change log and the disclosure ledger. Package kv below it is the only one
+// that knows the engine underneath (Badger).
 //
 // [Open] returns a [Store], whose methods are safe for concurrent use. The package makes three promises:
 //
@@ -13,8 +13,8 @@
 //   - A damaged store does not stop the program. It is moved aside, an empty store takes its place, and [Health]
 //     reports that.
 //
-// To read the source, begin with kv.go (records, queue, reads), writer.go (commits) and bodies.go (content by its
-// hash). Then there is a file for each kind of record; keys.go has all keys.
+// To read the source, begin with bodies.go (content by its hash). Then there is a file for each kind of record; keys.go
+// has all keys. How a record reaches the disk and is read from it is in store/kv.
 //
 // # Who owns what
 //

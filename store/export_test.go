@@ -6,6 +6,7 @@ import (
 
 	"github.com/dgraph-io/badger/v4"
 
+	"github.com/readthru/readthru/store/kv"
 	"github.com/readthru/readthru/store/lru"
 	"github.com/readthru/readthru/store/wire"
 )
@@ -40,9 +41,9 @@ func engine(s *Store) *badger.DB { return inside[*badger.DB](s, "db") }
 
 // SetSchema overwrites the schema record.
 func (s *Store) SetSchema(version, oldestReader int) error {
-	b := &batch{}
-	b.set("z/schema", wire.JSON(schema{version, oldestReader}))
-	return s.kv.apply(b)
+	b := &kv.Batch{}
+	b.Set("z/schema", wire.JSON(kv.Schema{Version: version, OldestReader: oldestReader}))
+	return s.kv.Apply(b)
 }
 
 // Chill forgets what memory holds, so that the next read comes from the disk.
@@ -54,7 +55,7 @@ func (s *Store) Chill() {
 // Keys returns the keys on disk that begin with prefix.
 func (s *Store) Keys(prefix string) (keys []string) {
 	s.settle()
-	s.kv.walk(scan{prefix: prefix, keys: true}, func(key string, _ []byte) bool {
+	s.kv.Walk(kv.Scan{Prefix: prefix, Keys: true}, func(key string, _ []byte) bool {
 		keys = append(keys, key)
 		return true
 	})
@@ -90,14 +91,14 @@ func (s *Store) PutRaw(key string, record []byte) error {
 // Recounted returns the totals found by scanning, as Totals gives them.
 func (s *Store) Recounted() Totals {
 	s.settle()
-	t := recount(s.kv, s.kv.totals())
+	t := recount(s.kv, s.kv.Totals())
 	return Totals{Pages: t.Pages, Versions: t.Versions, Responses: t.Responses, ResponseBytes: t.Bytes}
 }
 
 // RecountedJobs returns how many records the change log has, as counted and as found by scanning.
 func (s *Store) RecountedJobs() (counted, found int64) {
 	s.settle()
-	t := s.kv.totals()
+	t := s.kv.Totals()
 	return t.Jobs, recount(s.kv, t).Jobs
 }
 
@@ -106,7 +107,7 @@ const (
 	PartSize    = partSize
 	MaxVersions = maxVersions
 	MaxVariants = maxVariants
-	MaxQueued   = DefaultMemory / 5 * 4
+	MaxQueued   = kv.DefaultMemory / 5 * 4
 
 	MaxSessions     = maxSessions
 	MaxFetched      = maxFetched

@@ -4,6 +4,7 @@ import (
 	"sync/atomic"
 
 	"github.com/readthru/readthru/page"
+	"github.com/readthru/readthru/store/kv"
 )
 
 // Record names a record that an answer is made of, for watchers of changes. AllRecords stands for every record.
@@ -47,7 +48,7 @@ func (f *feed) tell(r Record) {
 // keyChanged reports a changed key if answers are made of its record. [Store.responsesChanged] reports stored
 // responses, because their readers look into memory first.
 func (f *feed) keyChanged(key string) {
-	switch kind := class(key); kind {
+	switch kind := kv.Class(key); kind {
 	case "n", "p", "f":
 		f.tell(Record(key))
 	case "r", "rp":
@@ -56,9 +57,9 @@ func (f *feed) keyChanged(key string) {
 }
 
 // responsesChanged updates what memory holds of a URI after its records changed, and reports the change. Drops is what
-// [kv.givenUp] returned before the caller read what list is made of.
+// [kv.DB.GivenUp] returned before the caller read what list is made of.
 func (s *Store) responsesChanged(uri string, u uriKey, list []*Response, drops uint64) {
-	if !s.kv.ifKept(drops, func() { s.hot.changed(uri, u, list) }) {
+	if !s.kv.IfKept(drops, func() { s.hot.changed(uri, u, list) }) {
 		s.hot.changed(uri, u, nil)
 	}
 	s.feed.tell(ResponsesOf(uri))

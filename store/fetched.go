@@ -12,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/readthru/readthru/page"
+	"github.com/readthru/readthru/store/kv"
 	"github.com/readthru/readthru/store/wire"
 )
 
@@ -71,7 +72,7 @@ func (s *Store) PutFetched(name string, p *page.Page, content []byte) (gone int,
 	m := fetched{key: page.KeyOf(p.NormalizedURL), body: c.sum, ms: millis(time.Now()), size: c.length}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	b := &batch{}
+	b := &kv.Batch{}
 	list := s.fetchedList(b, name)
 	at := list.find(m.key)
 	if at >= 0 && list.members[at].body == m.body && m.ms-list.members[at].ms < fetchedAgain {
@@ -82,16 +83,16 @@ func (s *Store) PutFetched(name string, p *page.Page, content []byte) (gone int,
 	if at >= 0 {
 		dead = s.dropMember(b, name, list, at)
 	}
-	b.set(fetchedKey(name, m.key), encodeFetched(p, s.cleaner.Edition))
+	b.Set(fetchedKey(name, m.key), encodeFetched(p, s.cleaner.Edition))
 	list.members = append(list.members, m)
 	for list.bytes() > maxFetchedBytes || len(list.members) > maxFetched {
 		dead = append(dead, s.dropMember(b, name, list, 0)...)
 		list.dropped++
 		gone++
 	}
-	b.set(fetchedListKey(name), list.encode())
+	b.Set(fetchedListKey(name), list.encode())
 	dead = append(dead, s.useSession(b, name, m.ms)...)
-	if err := s.kv.apply(append(before, b)...); err != nil {
+	if err := s.kv.Apply(append(before, b)...); err != nil {
 		return 0, fmt.Errorf("store fetched page: %w", err)
 	}
 	s.deleteLater(dead)
@@ -138,7 +139,7 @@ func encodeFetched(p *page.Page, edition int) []byte {
 	r.ContentFormat = cmp.Or(r.ContentFormat, "markdown")
 	r.FetchedAt = cmp.Or(r.FetchedAt, time.Now().UTC().Truncate(time.Second))
 	value := wire.JSON(&r)
-	if len(value) > maxTxnBytes/8 {
+	if len(value) > kv.MaxBatchBytes/8 {
 		r.Meta = nil
 		value = wire.JSON(&r)
 	}
@@ -147,10 +148,10 @@ func encodeFetched(p *page.Page, edition int) []byte {
 
 // dropMember removes a member from a list, deletes its record in b, and returns its body if that has no other
 // reference. The caller holds s.mu.
-func (s *Store) dropMember(b *batch, name string, list *fetchedList, at int) (dead []Sum) {
+func (s *Store) dropMember(b *kv.Batch, name string, list *fetchedList, at int) (dead []Sum) {
 	m := list.members[at]
 	list.members = slices.Delete(list.members, at, at+1)
-	b.del(fetchedKey(name, m.key))
+	b.Del(fetchedKey(name, m.key))
 	if s.unrefer(b, m.body, false, time.Now()) {
 		dead = []Sum{m.body}
 	}
@@ -159,7 +160,7 @@ func (s *Store) dropMember(b *batch, name string, list *fetchedList, at int) (de
 
 // Fetched returns what a session has fetched; an empty set for an unknown session.
 func (s *Store) Fetched(name string) FetchedSet {
-	list := s.fetchedList(&batch{}, name)
+	list := s.fetchedList(&kv.Batch{}, name)
 	set := FetchedSet{Bytes: list.bytes(), Dropped: list.dropped}
 	for _, m := range list.members {
 		if p, _, err := s.fetchedPage(name, &m); err == nil {
@@ -181,10 +182,10 @@ type FetchedSession struct {
 
 // FetchedSessions returns the sessions that have fetched pages, the one used last first.
 func (s *Store) FetchedSessions() []FetchedSession {
-	all := s.sessions(&batch{})
+	all := s.sessions(&kv.Batch{})
 	list := make([]FetchedSession, 0, len(all))
 	for _, o := range slices.Backward(all) {
-		set := s.fetchedList(&batch{}, o.name)
+		set := s.fetchedList(&kv.Batch{}, o.name)
 		list = append(list, FetchedSession{
 			Name: o.name, Used: time.UnixMilli(o.ms).UTC(), Pages: len(set.members), Bytes: set.bytes(),
 			Dropped: set.dropped,
@@ -195,7 +196,7 @@ func (s *Store) FetchedSessions() []FetchedSession {
 
 // FetchedPage returns a page of a session's set with its content. The error is ErrNotFound.
 func (s *Store) FetchedPage(name string, k page.Key) (*page.Page, error) {
-	list := s.fetchedList(&batch{}, name)
+	list := s.fetchedList(&kv.Batch{}, name)
 	at := list.find(k)
 	if at < 0 {
 		return nil, ErrNotFound
@@ -217,7 +218,7 @@ func (s *Store) FetchedPage(name string, k page.Key) (*page.Page, error) {
 func (s *Store) DropFetched(name string, k page.Key) (bool, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	b := &batch{must: true}
+	b := &kv.Batch{Must: true}
 	dead, was := s.dropFetched(b, name, k)
 	return was, s.applyDrop(b, dead)
 }
@@ -226,7 +227,7 @@ func (s *Store) DropFetched(name string, k page.Key) (bool, error) {
 func (s *Store) ForgetFetched(k page.Key) (n int, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	b := &batch{must: true}
+	b := &kv.Batch{Must: true}
 	dead, n := s.forgetFetched(b, k)
 	return n, s.applyDrop(b, dead)
 }
@@ -235,11 +236,11 @@ func (s *Store) ForgetFetched(k page.Key) (n int, err error) {
 func (s *Store) ClearFetched(name string) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	b := &batch{must: true}
+	b := &kv.Batch{Must: true}
 	dead, n := s.clearFetched(b, name)
 	if n > 0 {
 		all := slices.DeleteFunc(s.sessions(b), func(o session) bool { return o.name == name })
-		b.set(sessionsKey, encodeSessions(all))
+		b.Set(sessionsKey, encodeSessions(all))
 	}
 	return n, s.applyDrop(b, dead)
 }
@@ -247,7 +248,7 @@ func (s *Store) ClearFetched(name string) (int, error) {
 // ClearAllFetched empties the sets of all sessions, and returns the number of their pages.
 func (s *Store) ClearAllFetched() (total int, err error) {
 	s.mu.Lock()
-	names := s.sessions(&batch{})
+	names := s.sessions(&kv.Batch{})
 	s.mu.Unlock()
 	for _, o := range names {
 		n, err := s.ClearFetched(o.name)
@@ -259,11 +260,11 @@ func (s *Store) ClearAllFetched() (total int, err error) {
 	return total, nil
 }
 
-func (s *Store) applyDrop(b *batch, dead []Sum) error {
-	if b.count() == 0 {
+func (s *Store) applyDrop(b *kv.Batch, dead []Sum) error {
+	if b.Len() == 0 {
 		return nil
 	}
-	if err := s.kv.apply(b); err != nil {
+	if err := s.kv.Apply(b); err != nil {
 		return fmt.Errorf("drop fetched pages: %w", err)
 	}
 	s.deleteLater(dead)
@@ -271,19 +272,19 @@ func (s *Store) applyDrop(b *batch, dead []Sum) error {
 }
 
 // dropFetched is DropFetched as a part of b. The caller holds s.mu.
-func (s *Store) dropFetched(b *batch, name string, k page.Key) (dead []Sum, was bool) {
+func (s *Store) dropFetched(b *kv.Batch, name string, k page.Key) (dead []Sum, was bool) {
 	list := s.fetchedList(b, name)
 	at := list.find(k)
 	if at < 0 {
 		return nil, false
 	}
 	dead = s.dropMember(b, name, list, at)
-	b.set(fetchedListKey(name), list.encode())
+	b.Set(fetchedListKey(name), list.encode())
 	return dead, true
 }
 
 // forgetFetched is ForgetFetched as a part of b. The caller holds s.mu.
-func (s *Store) forgetFetched(b *batch, k page.Key) (dead []Sum, n int) {
+func (s *Store) forgetFetched(b *kv.Batch, k page.Key) (dead []Sum, n int) {
 	for _, o := range s.sessions(b) {
 		more, was := s.dropFetched(b, o.name, k)
 		if was {
@@ -295,18 +296,18 @@ func (s *Store) forgetFetched(b *batch, k page.Key) (dead []Sum, n int) {
 }
 
 // clearFetched deletes a session's set in b. The caller holds s.mu.
-func (s *Store) clearFetched(b *batch, name string) (dead []Sum, n int) {
+func (s *Store) clearFetched(b *kv.Batch, name string) (dead []Sum, n int) {
 	list := s.fetchedList(b, name)
 	for n = 0; len(list.members) > 0; n++ {
 		dead = append(dead, s.dropMember(b, name, list, len(list.members)-1)...)
 	}
-	b.del(fetchedListKey(name))
+	b.Del(fetchedListKey(name))
 	return dead, n
 }
 
 // useSession notes in b that a session was used. If there are too many sessions, it deletes the least recently used one
 // and its set. The caller holds s.mu.
-func (s *Store) useSession(b *batch, name string, ms int64) (dead []Sum) {
+func (s *Store) useSession(b *kv.Batch, name string, ms int64) (dead []Sum) {
 	all := s.sessions(b)
 	at := slices.IndexFunc(all, func(o session) bool { return o.name == name })
 	if at >= 0 && ms-all[at].ms < fetchedAgain {
@@ -320,7 +321,7 @@ func (s *Store) useSession(b *batch, name string, ms int64) (dead []Sum) {
 		s.log.Info("session dropped: too many sessions", "pages", n)
 		dead, all = append(dead, more...), all[1:]
 	}
-	b.set(sessionsKey, encodeSessions(append(all, session{name, ms})))
+	b.Set(sessionsKey, encodeSessions(append(all, session{name, ms})))
 	return dead
 }
 
@@ -328,7 +329,7 @@ func (s *Store) useSession(b *batch, name string, ms int64) (dead []Sum) {
 func (s *Store) sweepFetched(until time.Time) error {
 	s.mu.Lock()
 	var old []string
-	for _, o := range s.sessions(&batch{}) {
+	for _, o := range s.sessions(&kv.Batch{}) {
 		if o.ms < millis(until) {
 			old = append(old, o.name)
 		}
@@ -344,7 +345,7 @@ func (s *Store) sweepFetched(until time.Time) error {
 
 // fetchedPage returns a member of a set, and what reads its content.
 func (s *Store) fetchedPage(name string, m *fetched) (p *page.Page, content func() ([]byte, error), err error) {
-	value, err := s.kv.get(fetchedKey(name, m.key))
+	value, err := s.kv.Get(fetchedKey(name, m.key))
 	if err != nil {
 		return nil, nil, err
 	}
@@ -363,9 +364,9 @@ func (s *Store) fetchedPage(name string, m *fetched) (p *page.Page, content func
 }
 
 // fetchedList returns a session's list with the changes of b. It is empty if there is no list or it is damaged.
-func (s *Store) fetchedList(b *batch, name string) *fetchedList {
+func (s *Store) fetchedList(b *kv.Batch, name string) *fetchedList {
 	list := &fetchedList{}
-	value, err := s.kv.getIn(b, fetchedListKey(name))
+	value, err := s.kv.GetIn(b, fetchedListKey(name))
 	if err != nil {
 		return list
 	}
@@ -409,8 +410,8 @@ func (l *fetchedList) bytes() (n int64) {
 }
 
 // sessions returns the sessions that have a set, as b would make it; the one used longest ago first.
-func (s *Store) sessions(b *batch) (list []session) {
-	value, err := s.kv.getIn(b, sessionsKey)
+func (s *Store) sessions(b *kv.Batch) (list []session) {
+	value, err := s.kv.GetIn(b, sessionsKey)
 	if err != nil {
 		return nil
 	}

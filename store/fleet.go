@@ -3,6 +3,7 @@ package store
 import (
 	"fmt"
 
+	"github.com/readthru/readthru/store/kv"
 	"github.com/readthru/readthru/store/wire"
 )
 
@@ -34,19 +35,19 @@ type FleetPosition struct {
 
 // FleetPosition returns what was last kept; the zero value if nothing was.
 func (s *Store) FleetPosition() (p FleetPosition) {
-	_ = s.kv.getJSON(&batch{}, fleetKey, &p) // none yet
+	_ = s.kv.GetJSON(&kv.Batch{}, fleetKey, &p) // none yet
 	return p
 }
 
 // SetFleetPosition keeps a position. It is on disk, with all that was stored before, when SetFleetPosition returns.
 func (s *Store) SetFleetPosition(p FleetPosition) error {
 	s.mu.Lock()
-	b := &batch{must: true}
-	b.set(fleetKey, wire.JSON(p))
-	err := s.kv.apply(b)
+	b := &kv.Batch{Must: true}
+	b.Set(fleetKey, wire.JSON(p))
+	err := s.kv.Apply(b)
 	s.mu.Unlock()
 	if err == nil {
-		err = s.kv.barrier(true)
+		err = s.kv.Barrier(true)
 	}
 	if err != nil {
 		return fmt.Errorf("keep the position in the fleet: %w", err)

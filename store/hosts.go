@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/readthru/readthru/store/kv"
 	"github.com/readthru/readthru/store/wire"
 )
 
@@ -164,7 +165,7 @@ func (s *Store) Host(name string) (Host, error) {
 	if name = cleanHost(name); name == "" {
 		return Host{}, nil
 	}
-	h, err := decode[Host](s.kv, learntKey(name))
+	h, err := kv.Decode[Host](s.kv, learntKey(name))
 	if err != nil {
 		return Host{}, nil //nolint:nilerr // nothing learnt yet, or forgotten: both are nothing
 	}
@@ -255,20 +256,20 @@ func (s *Store) changeHost(name string, change func(*Host) bool) error {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	b := &batch{}
+	b := &kv.Batch{}
 	var h Host
-	_ = s.kv.getJSON(b, learntKey(clean), &h) // nothing learnt yet, or forgotten
+	_ = s.kv.GetJSON(b, learntKey(clean), &h) // nothing learnt yet, or forgotten
 	if !change(&h) {
 		return nil
 	}
 	if len(h.Facts) == 0 {
-		b.must = true
-		b.del(learntKey(clean))
+		b.Must = true
+		b.Del(learntKey(clean))
 	} else {
-		b.set(learntKey(clean), wire.JSON(h))
+		b.Set(learntKey(clean), wire.JSON(h))
 	}
 	s.hostCount.Add(1)
-	return s.kv.apply(b)
+	return s.kv.Apply(b)
 }
 
 // Hosts calls f for each host of which something was learnt, in the order of their names, until f returns false. Facts
@@ -276,7 +277,7 @@ func (s *Store) changeHost(name string, change func(*Host) bool) error {
 func (s *Store) Hosts(f func(name string, h Host) bool) error {
 	s.settle()
 	prefix := "n/"
-	s.kv.walk(scan{prefix: prefix}, func(key string, value []byte) bool {
+	s.kv.Walk(kv.Scan{Prefix: prefix}, func(key string, value []byte) bool {
 		var h Host
 		if json.Unmarshal(value, &h) != nil {
 			return true

@@ -54,7 +54,7 @@ func (s *Store) housekeep(ctx context.Context) {
 		case <-calm:
 			calm = nil
 			releaseMemory()
-			s.kv.letGo(0)
+			s.kv.LetGo(0)
 			continue
 		case <-fold:
 			fold = nil
@@ -109,7 +109,7 @@ func (s *Store) reclaim(ctx context.Context) {
 		}
 		s.flushUses()
 		s.deleteWaiting()
-		if s.kv.totals().Bytes > s.maxSize.Load() {
+		if s.kv.Totals().Bytes > s.maxSize.Load() {
 			_, _ = s.evict(ctx) // ctx ended: closing
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/readthru/readthru/page"
+	"github.com/readthru/readthru/store/kv"
 	"github.com/readthru/readthru/store/wire"
 )
 
@@ -46,20 +47,20 @@ type retryRecord struct {
 
 // addJob writes a job in b, which replaces the page's old one (0 for none), and returns its number. The caller sets
 // s.seq once b is applied. The caller holds s.mu.
-func (s *Store) addJob(b *batch, j Job, old uint64) uint64 {
+func (s *Store) addJob(b *kv.Batch, j Job, old uint64) uint64 {
 	seq := s.seq + 1
-	b.delta.Jobs++
+	b.Delta.Jobs++
 	if old != 0 {
-		if _, err := s.kv.get(jobKey(old)); err == nil {
-			b.del(jobKey(old))
-			b.delta.Jobs--
+		if _, err := s.kv.Get(jobKey(old)); err == nil {
+			b.Del(jobKey(old))
+			b.Delta.Jobs--
 		}
 	}
 	if j.Time.IsZero() {
 		j.Time = time.Now()
 	}
-	b.set(jobKey(seq), wire.JSON(jobRecord{j.Kind, Sum(j.Page), j.URL, j.Time.UnixMilli()}))
-	b.delta.Seq = seq
+	b.Set(jobKey(seq), wire.JSON(jobRecord{j.Kind, Sum(j.Page), j.URL, j.Time.UnixMilli()}))
+	b.Delta.Seq = seq
 	return seq
 }
 
@@ -92,23 +93,23 @@ func (s *Store) Jobs(consumer string, limit int) ([]Job, error) {
 	limit = clampLimit(limit)
 	var jobs []Job
 	prefix := retryPrefix(consumer)
-	gone := &batch{must: true}
-	s.kv.walk(scan{prefix: prefix}, func(key string, value []byte) bool {
+	gone := &kv.Batch{Must: true}
+	s.kv.Walk(kv.Scan{Prefix: prefix}, func(key string, value []byte) bool {
 		var r retryRecord
 		_ = json.Unmarshal(value, &r) // without, it is a first attempt
 		j, err := s.job(binary.BigEndian.Uint64([]byte(key[len(prefix):])))
 		if err != nil {
-			gone.del(key) // its page has changed since, which is a newer job
-			return gone.count() < maxTxnOps/2
+			gone.Del(key) // its page has changed since, which is a newer job
+			return gone.Len() < kv.MaxBatchChanges/2
 		}
 		j.Attempts = r.Attempts
 		jobs = append(jobs, j)
 		return len(jobs) < limit
 	})
-	if gone.count() > 0 {
-		_ = s.kv.apply(gone) // refused only while closing
+	if gone.Len() > 0 {
+		_ = s.kv.Apply(gone) // refused only while closing
 	}
-	s.kv.walk(scan{prefix: "j/", from: jobKey(s.cursor(consumer) + 1), keys: true}, func(key string, _ []byte) bool {
+	s.kv.Walk(kv.Scan{Prefix: "j/", From: jobKey(s.cursor(consumer) + 1), Keys: true}, func(key string, _ []byte) bool {
 		if len(jobs) >= limit {
 			return false
 		}
@@ -122,14 +123,14 @@ func (s *Store) Jobs(consumer string, limit int) ([]Job, error) {
 
 func (s *Store) job(seq uint64) (Job, error) {
 	var r jobRecord
-	if err := s.kv.getJSON(&batch{}, jobKey(seq), &r); err != nil {
+	if err := s.kv.GetJSON(&kv.Batch{}, jobKey(seq), &r); err != nil {
 		return Job{}, err
 	}
 	return Job{Seq: seq, Kind: r.Kind, Page: page.Key(r.Page), URL: r.URL, Time: time.UnixMilli(r.At).UTC()}, nil
 }
 
 func (s *Store) cursor(consumer string) uint64 {
-	value, err := s.kv.get(cursorKey(consumer))
+	value, err := s.kv.Get(cursorKey(consumer))
 	if err != nil || len(value) != 8 {
 		return 0
 	}
@@ -159,7 +160,7 @@ func (s *Store) settleJobs(consumer string, seqs []uint64, retry *retryRecord) e
 	}
 	s.settle()
 	s.mu.Lock()
-	b := &batch{}
+	b := &kv.Batch{}
 	last := slices.Max(seqs)
 	if last > s.seq {
 		s.mu.Unlock()
@@ -167,27 +168,27 @@ func (s *Store) settleJobs(consumer string, seqs []uint64, retry *retryRecord) e
 	}
 	cursor := s.cursor(consumer)
 	if last > cursor {
-		s.kv.walk(scan{prefix: "j/", from: jobKey(cursor + 1), keys: true}, func(key string, _ []byte) bool {
+		s.kv.Walk(kv.Scan{Prefix: "j/", From: jobKey(cursor + 1), Keys: true}, func(key string, _ []byte) bool {
 			seq := binary.BigEndian.Uint64([]byte(key[len("j/"):]))
 			if seq < last && !slices.Contains(seqs, seq) {
-				b.set(retryKey(consumer, seq), wire.JSON(retryRecord{}))
+				b.Set(retryKey(consumer, seq), wire.JSON(retryRecord{}))
 			}
 			return seq < last
 		})
-		b.set(cursorKey(consumer), binary.BigEndian.AppendUint64(nil, last))
+		b.Set(cursorKey(consumer), binary.BigEndian.AppendUint64(nil, last))
 	}
 	for _, seq := range seqs {
 		key := retryKey(consumer, seq)
 		if retry != nil {
-			b.set(key, wire.JSON(retry))
-		} else if _, err := s.kv.get(key); err == nil {
-			b.del(key) // a deletion of what is not there slows all walks over retries down
+			b.Set(key, wire.JSON(retry))
+		} else if _, err := s.kv.Get(key); err == nil {
+			b.Del(key) // a deletion of what is not there slows all walks over retries down
 		}
 	}
-	err := s.kv.apply(b)
+	err := s.kv.Apply(b)
 	s.mu.Unlock()
 	if err == nil {
-		err = s.kv.barrier(true)
+		err = s.kv.Barrier(true)
 	}
 	if err != nil {
 		return fmt.Errorf("change log: move consumer %s: %w", consumer, err)
@@ -200,8 +201,8 @@ func (s *Store) BeginJobs(consumer string, after uint64) error {
 	if err := checkConsumer(consumer); err != nil {
 		return err
 	}
-	return s.moveConsumer(consumer, func(b *batch) {
-		b.set(cursorKey(consumer), binary.BigEndian.AppendUint64(nil, after))
+	return s.moveConsumer(consumer, func(b *kv.Batch) {
+		b.Set(cursorKey(consumer), binary.BigEndian.AppendUint64(nil, after))
 	})
 }
 
@@ -210,23 +211,23 @@ func (s *Store) ForgetConsumer(consumer string) error {
 	if err := checkConsumer(consumer); err != nil {
 		return err
 	}
-	return s.moveConsumer(consumer, func(b *batch) { b.del(cursorKey(consumer)) })
+	return s.moveConsumer(consumer, func(b *kv.Batch) { b.Del(cursorKey(consumer)) })
 }
 
 // moveConsumer changes where a consumer stands, without anything to do again.
-func (s *Store) moveConsumer(consumer string, move func(*batch)) error {
+func (s *Store) moveConsumer(consumer string, move func(*kv.Batch)) error {
 	s.settle()
 	s.mu.Lock()
-	b := &batch{must: true}
-	s.kv.walk(scan{prefix: retryPrefix(consumer), keys: true}, func(key string, _ []byte) bool {
-		b.del(key)
-		return b.count() < maxTxnOps/2
+	b := &kv.Batch{Must: true}
+	s.kv.Walk(kv.Scan{Prefix: retryPrefix(consumer), Keys: true}, func(key string, _ []byte) bool {
+		b.Del(key)
+		return b.Len() < kv.MaxBatchChanges/2
 	})
 	move(b)
-	err := s.kv.apply(b)
+	err := s.kv.Apply(b)
 	s.mu.Unlock()
 	if err == nil {
-		err = s.kv.barrier(true)
+		err = s.kv.Barrier(true)
 	}
 	if err != nil {
 		return fmt.Errorf("change log: move consumer %s: %w", consumer, err)
@@ -242,13 +243,13 @@ func (s *Store) QueuedJobs(consumer string) int64 {
 		return t.Jobs
 	}
 	queued := min(t.Jobs, int64(t.Seq-cursor))
-	s.kv.walk(scan{prefix: retryPrefix(consumer), keys: true}, func(string, []byte) bool { queued++; return true })
+	s.kv.Walk(kv.Scan{Prefix: retryPrefix(consumer), Keys: true}, func(string, []byte) bool { queued++; return true })
 	return queued
 }
 
 // slowest returns the smallest cursor of all consumers, and whether there is any consumer.
 func (s *Store) slowest() (cursor uint64, any bool) {
-	s.kv.walk(scan{prefix: "jc/"}, func(_ string, value []byte) bool {
+	s.kv.Walk(kv.Scan{Prefix: "jc/"}, func(_ string, value []byte) bool {
 		if len(value) == 8 {
 			if at := binary.BigEndian.Uint64(value); !any || at < cursor {
 				cursor = at
@@ -263,26 +264,26 @@ func (s *Store) slowest() (cursor uint64, any bool) {
 // trimJobs deletes the jobs of deleted pages that every consumer has passed.
 func (s *Store) trimJobs() {
 	cursor, any := s.slowest()
-	b := &batch{}
-	s.kv.walk(scan{prefix: "j/"}, func(key string, value []byte) bool {
+	b := &kv.Batch{}
+	s.kv.Walk(kv.Scan{Prefix: "j/"}, func(key string, value []byte) bool {
 		if any && binary.BigEndian.Uint64([]byte(key[len("j/"):])) > cursor {
 			return false
 		}
 		var r jobRecord
 		if json.Unmarshal(value, &r) == nil && r.Kind == JobDeleted {
-			b.del(key)
-			b.delta.Jobs--
+			b.Del(key)
+			b.Delta.Jobs--
 		}
-		return b.count() < maxTxnOps/2
+		return b.Len() < kv.MaxBatchChanges/2
 	})
-	if b.count() > 0 {
-		_ = s.kv.apply(b) // refused: the next sweep tries again
+	if b.Len() > 0 {
+		_ = s.kv.Apply(b) // refused: the next sweep tries again
 	}
 }
 
 // lastJob returns the newest number in the change log.
-func lastJob(k *kv) (seq uint64) {
-	k.walk(scan{prefix: "j/", back: true, keys: true}, func(key string, _ []byte) bool {
+func lastJob(k *kv.DB) (seq uint64) {
+	k.Walk(kv.Scan{Prefix: "j/", Back: true, Keys: true}, func(key string, _ []byte) bool {
 		if len(key) == len("j/")+8 {
 			seq = binary.BigEndian.Uint64([]byte(key[len("j/"):]))
 		}

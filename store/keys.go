@@ -48,7 +48,7 @@ import (
 //	q/<m|h|d>/<n u32>              what was counted in a minute, an hour, a day; see series.go
 //	y/<name>\0                     a user that was made while the program ran
 //	yd/<day u32>/<user>\0          what a user used in a day
-//	z/schema, z/totals             schema version; running totals
+//	z/schema, z/totals, z/compact  schema version; running totals; see package kv
 //	z/rules                        rules made while the program ran
 //	z/recipes                      site recipes that were added
 //	z/signin                       there if who is no user is refused

@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/readthru/readthru/store/kv"
 	"github.com/readthru/readthru/store/wire"
 )
 
@@ -41,15 +42,15 @@ func (s *Store) Disclose(d Disclosure) error {
 		d.Time = time.Now()
 	}
 	d.Time = d.Time.UTC()
-	b := &batch{}
+	b := &kv.Batch{}
 	key := ledgerKey(millis(d.Time), disclosed.Add(1))
-	b.set(key, wire.JSON(d))
-	err := s.kv.apply(b)
+	b.Set(key, wire.JSON(d))
+	err := s.kv.Apply(b)
 	if err == nil {
-		err = s.kv.barrier(true)
+		err = s.kv.Barrier(true)
 	}
 	if err == nil {
-		_, err = s.kv.get(key) // another's barrier may have been told that this was lost
+		_, err = s.kv.Get(key) // another's barrier may have been told that this was lost
 	}
 	if err != nil {
 		return fmt.Errorf("record disclosure to %s: %w", d.Service, err)
@@ -64,16 +65,16 @@ func (s *Store) Disclosed() int64 { return s.disclosed.Load() }
 // Disclosures returns the disclosures, newest first, and a cursor for the next call, which is empty after the last
 // one. limit is at most 1000; 0 means 50.
 func (s *Store) Disclosures(cursor string, limit int) (list []Disclosure, next string, err error) {
-	sc := scan{prefix: "l/", back: true}
-	if sc.from, err = decodeCursor(cursor, sc.prefix); err != nil {
+	sc := kv.Scan{Prefix: "l/", Back: true}
+	if sc.From, err = decodeCursor(cursor, sc.Prefix); err != nil {
 		return nil, "", fmt.Errorf("list disclosures: %w", err)
 	}
 	s.settle()
 	limit = clampLimit(limit)
 	last := ""
-	s.kv.walk(sc, func(key string, value []byte) bool {
+	s.kv.Walk(sc, func(key string, value []byte) bool {
 		var d Disclosure
-		if key == sc.from || json.Unmarshal(value, &d) != nil {
+		if key == sc.From || json.Unmarshal(value, &d) != nil {
 			return true
 		}
 		if len(list) == limit {
@@ -89,7 +90,7 @@ func (s *Store) Disclosures(cursor string, limit int) (list []Disclosure, next s
 // ServicesOff returns the services that are switched off, by name.
 func (s *Store) ServicesOff() []string {
 	var off []string
-	_ = s.kv.getJSON(&batch{}, servicesKey, &off) // none yet
+	_ = s.kv.GetJSON(&kv.Batch{}, servicesKey, &off) // none yet
 	return off
 }
 
@@ -109,13 +110,13 @@ func (s *Store) SwitchService(service string, off bool) error {
 	}
 	if err == nil {
 		slices.Sort(list)
-		b := &batch{must: true}
-		b.set(servicesKey, wire.JSON(list))
-		err = s.kv.apply(b)
+		b := &kv.Batch{Must: true}
+		b.Set(servicesKey, wire.JSON(list))
+		err = s.kv.Apply(b)
 	}
 	s.mu.Unlock()
 	if err == nil {
-		err = s.kv.barrier(true)
+		err = s.kv.Barrier(true)
 	}
 	if err != nil {
 		return fmt.Errorf("switch %s: %w", service, err)
@@ -139,7 +140,7 @@ func (s *Store) DisclosureTotals(since time.Time, most int) (list []DisclosureTo
 	type group struct{ day, service, host string }
 	at, read := map[group]int{}, 0
 	s.settle()
-	s.kv.walk(scan{prefix: "l/", back: true}, func(_ string, value []byte) bool {
+	s.kv.Walk(kv.Scan{Prefix: "l/", Back: true}, func(_ string, value []byte) bool {
 		var d Disclosure
 		if json.Unmarshal(value, &d) != nil {
 			return true

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/readthru/readthru/page"
+	"github.com/readthru/readthru/store/kv"
 	"github.com/readthru/readthru/store/wire"
 )
 
@@ -58,7 +59,7 @@ func (s *Store) hasManyPages(q PageQuery) bool {
 	}
 	n := 0
 	if host := cleanHost(q.Host); host != "" {
-		s.kv.walk(scan{prefix: hostPagesPrefix(host), keys: true}, func(string, []byte) bool {
+		s.kv.Walk(kv.Scan{Prefix: hostPagesPrefix(host), Keys: true}, func(string, []byte) bool {
 			n++
 			return n <= q.Look
 		})
@@ -70,7 +71,7 @@ func (s *Store) hasManyPages(q PageQuery) bool {
 // page once, whatever is stored or visited meanwhile. It may leave out a page that is stored during the walk: the
 // change log has that page.
 func (s *Store) PageKeys(from page.Key, limit int) (keys []page.Key) {
-	s.kv.walk(scan{prefix: "p/", from: pageKey(from), keys: true}, func(key string, _ []byte) bool {
+	s.kv.Walk(kv.Scan{Prefix: "p/", From: pageKey(from), Keys: true}, func(key string, _ []byte) bool {
 		keys = append(keys, page.Key([]byte(key[len("p/"):])))
 		return len(keys) < limit
 	})
@@ -98,13 +99,13 @@ const recentPrefix = "pr/"
 
 // recentPages walks the index of last visits backwards.
 func (s *Store) recentPages(q PageQuery) (pages []*page.Page, next string, err error) {
-	sc := scan{prefix: recentPrefix, back: true, keys: true}
-	if sc.from, err = decodeCursor(q.Cursor, sc.prefix); err != nil {
+	sc := kv.Scan{Prefix: recentPrefix, Back: true, Keys: true}
+	if sc.From, err = decodeCursor(q.Cursor, sc.Prefix); err != nil {
 		return nil, "", fmt.Errorf("list pages: %w", err)
 	}
 	host, last, looked := cleanHost(q.Host), "", 0
-	s.kv.walk(sc, func(key string, _ []byte) bool {
-		if key == sc.from {
+	s.kv.Walk(sc, func(key string, _ []byte) bool {
+		if key == sc.From {
 			return true
 		}
 		if q.Look > 0 && looked == q.Look {
@@ -196,7 +197,7 @@ func (s *Store) sortedPages(q PageQuery) (pages []*page.Page, next string, err e
 // candidates calls f for the pages of a host, or for all.
 func (s *Store) candidates(host string, f func(page.Key, *pageRecord)) {
 	if host == "" {
-		s.kv.walk(scan{prefix: "p/"}, func(key string, value []byte) bool {
+		s.kv.Walk(kv.Scan{Prefix: "p/"}, func(key string, value []byte) bool {
 			var record pageRecord
 			if wire.Unmarshal(value, &record) {
 				f(page.Key([]byte(key[len("p/"):])), &record)
@@ -209,10 +210,10 @@ func (s *Store) candidates(host string, f func(page.Key, *pageRecord)) {
 		return
 	}
 	prefix := hostPagesPrefix(host)
-	s.kv.walk(scan{prefix: prefix, keys: true}, func(key string, _ []byte) bool {
+	s.kv.Walk(kv.Scan{Prefix: prefix, Keys: true}, func(key string, _ []byte) bool {
 		k := page.Key([]byte(key[len(prefix):]))
 		var record pageRecord
-		if s.kv.getJSON(&batch{}, pageKey(k), &record) == nil {
+		if s.kv.GetJSON(&kv.Batch{}, pageKey(k), &record) == nil {
 			f(k, &record)
 		}
 		return true

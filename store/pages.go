@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/readthru/readthru/page"
+	"github.com/readthru/readthru/store/kv"
 	"github.com/readthru/readthru/store/wire"
 )
 
@@ -76,7 +77,7 @@ func (s *Store) Known(k page.Key) Known {
 
 func (s *Store) known(k page.Key) (known Known) {
 	var record pageRecord
-	if s.Named(k) == (page.Key{}) && s.kv.getJSON(&batch{}, pageKey(k), &record) == nil {
+	if s.Named(k) == (page.Key{}) && s.kv.GetJSON(&kv.Batch{}, pageKey(k), &record) == nil {
 		known.Record = record.Page
 	}
 	known.Deleted, _ = s.deletions.Get(k)
@@ -127,26 +128,26 @@ func (s *Store) PageEdition() int { return s.cleaner.Edition }
 func (s *Store) putPage(p *page.Record, c *content, source Sum, edition int, own bool) (changed bool, err error) {
 	k := page.KeyOf(p.NormalizedURL)
 	now := time.Now().UTC().Truncate(time.Millisecond)
-	b := &batch{}
+	b := &kv.Batch{}
 	record := pageRecord{Page: *p, Source: source, Edition: edition}
 	record.Page.Doc, record.Page.Stored = k.Doc(), true
 	record.Page.CreatedAt, record.Page.UpdatedAt = now, now
 
 	var old pageRecord
-	known := s.kv.getJSON(b, pageKey(k), &old) == nil && old.Page.NormalizedURL == p.NormalizedURL
+	known := s.kv.GetJSON(b, pageKey(k), &old) == nil && old.Page.NormalizedURL == p.NormalizedURL
 	if known {
 		record.Page.CreatedAt, record.Page.UpdatedAt, record.Job = old.Page.CreatedAt, old.Page.UpdatedAt, old.Job
 	} else {
-		b.delta.Pages++
+		b.Delta.Pages++
 		if s.Named(k) != (page.Key{}) {
-			b.del(nameKey(k)) // it is a page of its own now
+			b.Del(nameKey(k)) // it is a page of its own now
 		}
 		if host := pageHost(p.NormalizedURL); host != "" {
-			b.set(hostPageKey(host, k), nil)
+			b.Set(hostPageKey(host, k), nil)
 		}
 	}
 	changed = !known || old.Page.ContentHash != p.ContentHash
-	var before []*batch
+	var before []*kv.Batch
 	var dead []Sum
 	if changed {
 		record.Page.UpdatedAt = now
@@ -168,7 +169,7 @@ func (s *Store) putPage(p *page.Record, c *content, source Sum, edition int, own
 	} else if own {
 		record.Page.ReadAt = old.Page.ReadAt
 	}
-	b.set(pageKey(k), wire.Pack(&record))
+	b.Set(pageKey(k), wire.Pack(&record))
 	if err := s.tallies.list(s.kv, k, now, b, before); err != nil {
 		return false, err
 	}
@@ -217,41 +218,41 @@ func retitled(old, p *page.Record) bool {
 }
 
 // addVersion appends a version in b, and drops the oldest over maxVersions.
-func (s *Store) addVersion(b *batch, k page.Key, v versionRecord, c *content) (before []*batch, dead []Sum) {
+func (s *Store) addVersion(b *kv.Batch, k page.Key, v versionRecord, c *content) (before []*kv.Batch, dead []Sum) {
 	var list []versionRecord
-	_ = s.kv.getJSON(b, versionsKey(k), &list) // none yet
+	_ = s.kv.GetJSON(b, versionsKey(k), &list) // none yet
 	if n := len(list); n > 0 && !v.Time.After(list[n-1].Time) {
 		// two changes in a millisecond, or a clock set back: the order stays
 		v.Time = list[n-1].Time.Add(time.Millisecond)
 	}
 	before = s.refer(b, c, false, v.Time)
 	list = append(list, v)
-	b.delta.Versions++
+	b.Delta.Versions++
 	for len(list) > maxVersions {
 		if s.unrefer(b, list[0].Body, false, v.Time) {
 			dead = append(dead, list[0].Body)
 		}
 		list = list[1:]
-		b.delta.Versions--
+		b.Delta.Versions--
 		s.dropSummaries(b, k, list)
 	}
-	b.set(versionsKey(k), wire.JSON(list))
+	b.Set(versionsKey(k), wire.JSON(list))
 	return before, dead
 }
 
 // repair writes in b the content of a page's newest version again, if that was lost to damage and c is the same.
-func (s *Store) repair(b *batch, k page.Key, c *content, now time.Time) (before []*batch) {
+func (s *Store) repair(b *kv.Batch, k page.Key, c *content, now time.Time) (before []*kv.Batch) {
 	if m, found := s.manifest(b, c.sum); found && !m.Gone {
 		return nil
 	}
 	var list []versionRecord
-	if s.kv.getJSON(b, versionsKey(k), &list) != nil || len(list) == 0 || list[len(list)-1].Body != c.sum {
+	if s.kv.GetJSON(b, versionsKey(k), &list) != nil || len(list) == 0 || list[len(list)-1].Body != c.sum {
 		return nil
 	}
 	before = s.refer(b, c, false, now)
 	if m, _ := s.manifest(b, c.sum); m.Refs > 1 { // the version's own reference is among those counted
 		m.Refs--
-		b.set(manifestKey(c.sum), m.encode())
+		b.Set(manifestKey(c.sum), m.encode())
 	}
 	return before
 }
@@ -270,9 +271,9 @@ func pageHost(normalized string) string {
 func (s *Store) PageFailed(k page.Key, e page.Error) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	b := &batch{}
+	b := &kv.Batch{}
 	var record pageRecord
-	if err := s.kv.getJSON(b, pageKey(k), &record); err != nil {
+	if err := s.kv.GetJSON(b, pageKey(k), &record); err != nil {
 		return err
 	}
 	before := record.Job
@@ -284,8 +285,8 @@ func (s *Store) PageFailed(k page.Key, e page.Error) error {
 		record.Page.ReadAt = s.readAfter(k, time.Now(), &record.Page)
 	}
 	record.Page.Error = &e
-	b.set(pageKey(k), wire.Pack(&record))
-	if err := s.kv.apply(b); err != nil {
+	b.Set(pageKey(k), wire.Pack(&record))
+	if err := s.kv.Apply(b); err != nil {
 		return err
 	}
 	if s.seq = max(s.seq, record.Job); record.Job != before {
@@ -297,10 +298,10 @@ func (s *Store) PageFailed(k page.Key, e page.Error) error {
 // Page returns a page's record and visits; for another name of a page ([Store.NamePage]) those of that page. Meta,
 // Warnings and Error are shared: never change them. The error is ErrNotFound.
 func (s *Store) Page(k page.Key) (*page.Page, error) {
-	record, err := decode[pageRecord](s.kv, pageKey(k))
+	record, err := kv.Decode[pageRecord](s.kv, pageKey(k))
 	if errors.Is(err, ErrNotFound) {
 		if k = s.Named(k); k != (page.Key{}) {
-			record, err = decode[pageRecord](s.kv, pageKey(k))
+			record, err = kv.Decode[pageRecord](s.kv, pageKey(k))
 		}
 	}
 	if err != nil {
@@ -345,7 +346,7 @@ func (s *Store) FindPage(doc string) (page.Key, *page.Page, error) {
 	}
 	s.settle()
 	var found []page.Key
-	s.kv.walk(scan{prefix: "p/" + string(prefix), keys: true}, func(key string, _ []byte) bool {
+	s.kv.Walk(kv.Scan{Prefix: "p/" + string(prefix), Keys: true}, func(key string, _ []byte) bool {
 		if k := page.Key([]byte(key[len("p/"):])); strings.HasPrefix(k.String(), doc) {
 			found = append(found, k)
 		}
@@ -364,7 +365,7 @@ func (s *Store) FindPage(doc string) (page.Key, *page.Page, error) {
 // Markdown returns the current content of a page. It is shared: never change it. The error is ErrNotFound.
 func (s *Store) Markdown(k page.Key) ([]byte, error) {
 	var list []versionRecord
-	if err := s.kv.getJSON(&batch{}, versionsKey(k), &list); err != nil || len(list) == 0 {
+	if err := s.kv.GetJSON(&kv.Batch{}, versionsKey(k), &list); err != nil || len(list) == 0 {
 		return nil, ErrNotFound
 	}
 	return s.readVersion(list[len(list)-1])
@@ -382,7 +383,7 @@ func (s *Store) readVersion(v versionRecord) ([]byte, error) {
 // Versions returns the versions of a page, newest first; at most 50 are kept. The error is ErrNotFound.
 func (s *Store) Versions(k page.Key) ([]Version, error) {
 	var list []versionRecord
-	if err := s.kv.getJSON(&batch{}, versionsKey(k), &list); err != nil {
+	if err := s.kv.GetJSON(&kv.Batch{}, versionsKey(k), &list); err != nil {
 		return nil, err
 	}
 	versions := make([]Version, 0, len(list))
@@ -398,7 +399,7 @@ func (s *Store) Versions(k page.Key) ([]Version, error) {
 // VersionMarkdown returns the content of a version of a page. It is shared: never change it. The error is ErrNotFound.
 func (s *Store) VersionMarkdown(k page.Key, v Version) ([]byte, error) {
 	var list []versionRecord
-	if err := s.kv.getJSON(&batch{}, versionsKey(k), &list); err != nil {
+	if err := s.kv.GetJSON(&kv.Batch{}, versionsKey(k), &list); err != nil {
 		return nil, err
 	}
 	for _, each := range list {
@@ -411,7 +412,7 @@ func (s *Store) VersionMarkdown(k page.Key, v Version) ([]byte, error) {
 
 // Named returns the key of the page that k is another name of; zero if k is none. That page may be gone.
 func (s *Store) Named(k page.Key) (of page.Key) {
-	if named, err := decode[page.Key](s.kv, nameKey(k)); err == nil {
+	if named, err := kv.Decode[page.Key](s.kv, nameKey(k)); err == nil {
 		of = *named
 	}
 	return of
@@ -429,13 +430,13 @@ func (s *Store) Resolve(k page.Key) page.Key {
 func (s *Store) NamePage(k, of page.Key) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	b := &batch{}
+	b := &kv.Batch{}
 	var own pageRecord
-	if s.kv.getJSON(b, pageKey(k), &own) == nil {
+	if s.kv.GetJSON(b, pageKey(k), &own) == nil {
 		return fmt.Errorf("name page %s: %s is a page of its own", of.Doc(), k.Doc())
 	}
-	b.set(nameKey(k), of[:])
-	return s.kv.apply(b)
+	b.Set(nameKey(k), of[:])
+	return s.kv.Apply(b)
 }
 
 // DeletePage removes a page with its versions, summaries, renditions and visits, removes it from the sets of all
@@ -450,23 +451,23 @@ func (s *Store) DeletePage(k page.Key) error {
 
 // deletePage deletes a page at a time, which is now if it is zero. The caller holds s.mu and has flushed the counts.
 func (s *Store) deletePage(k page.Key, at time.Time) error {
-	b := &batch{must: true}
+	b := &kv.Batch{Must: true}
 	var record pageRecord
-	if err := s.kv.getJSON(b, pageKey(k), &record); err != nil {
+	if err := s.kv.GetJSON(b, pageKey(k), &record); err != nil {
 		return err
 	}
 	now := time.Now().UTC().Truncate(time.Millisecond)
 	var dead []Sum
 	var list []versionRecord
-	_ = s.kv.getJSON(b, versionsKey(k), &list) // none left
+	_ = s.kv.GetJSON(b, versionsKey(k), &list) // none left
 	for _, v := range list {
 		if s.unrefer(b, v.Body, false, now) {
 			dead = append(dead, v.Body)
 		}
-		b.delta.Versions--
+		b.Delta.Versions--
 	}
 	root := page.KeyOf(page.WithoutRoute(record.Page.NormalizedURL))
-	s.kv.walk(scan{prefix: pageRenditionPrefix(root)}, func(key string, value []byte) bool {
+	s.kv.Walk(kv.Scan{Prefix: pageRenditionPrefix(root)}, func(key string, value []byte) bool {
 		if s.dropRendition(b, key, value, now) {
 			dead = append(dead, renditionBody(value))
 		}
@@ -474,13 +475,13 @@ func (s *Store) deletePage(k page.Key, at time.Time) error {
 	})
 	more, _ := s.forgetFetched(b, k)
 	dead = append(dead, more...)
-	b.del(pageKey(k))
-	b.del(versionsKey(k))
-	b.del(summariesKey(k))
+	b.Del(pageKey(k))
+	b.Del(versionsKey(k))
+	b.Del(summariesKey(k))
 	if host := pageHost(record.Page.NormalizedURL); host != "" {
-		b.del(hostPageKey(host, k))
+		b.Del(hostPageKey(host, k))
 	}
-	b.delta.Pages--
+	b.Delta.Pages--
 	if at.IsZero() {
 		at = now
 		if last := record.Page.ReadAt; !at.After(last) {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/readthru/readthru/page"
+	"github.com/readthru/readthru/store/kv"
 )
 
 // DeleteResponse removes one stored response. The error is ErrNotFound when it is not there.
@@ -33,8 +34,8 @@ func (s *Store) deleteWhere(uri string, match func(*Response) bool) (int, error)
 	now := time.Now()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	drops := s.kv.givenUp()
-	b := &batch{must: true}
+	drops := s.kv.GivenUp()
+	b := &kv.Batch{Must: true}
 	v, list := s.loadResponses(b, uri, u)
 	var keep []*Response
 	var dead []Sum
@@ -50,18 +51,18 @@ func (s *Store) deleteWhere(uri string, match func(*Response) bool) (int, error)
 	if n == 0 && len(list) > 0 || len(v.IDs) == 0 {
 		return 0, nil
 	}
-	b.delta.Responses -= int64(len(v.IDs) - len(list)) // heads that were damaged
+	b.Delta.Responses -= int64(len(v.IDs) - len(list)) // heads that were damaged
 	if len(keep) > 0 {
 		s.setVariants(b, u, v, keep, v.Used)
 		indexByTag(b, u, keep)
 	} else {
-		b.del(variantsKey(u))
-		b.del(useKey(v.Used, u))
+		b.Del(variantsKey(u))
+		b.Del(useKey(v.Used, u))
 		if host := hostOf(uri); host != "" {
-			b.del(hostKey(host, u))
+			b.Del(hostKey(host, u))
 		}
 	}
-	if err := s.kv.apply(b); err != nil {
+	if err := s.kv.Apply(b); err != nil {
 		return 0, fmt.Errorf("delete responses of %s: %w", uri, err)
 	}
 	s.responsesChanged(uri, u, keep, drops)
@@ -138,16 +139,16 @@ func (s *Store) ClearPageRenditions() (int, error) { return s.deleteRenditions("
 
 func (s *Store) deleteRenditions(prefix string) (total int, err error) {
 	s.settle()
-	s.kv.walk(scan{prefix: prefix, keys: true}, func(key string, _ []byte) bool {
+	s.kv.Walk(kv.Scan{Prefix: prefix, Keys: true}, func(key string, _ []byte) bool {
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		value, getErr := s.kv.get(key)
+		value, getErr := s.kv.Get(key)
 		if getErr != nil {
 			return true // it went meanwhile
 		}
-		b := &batch{must: true}
+		b := &kv.Batch{Must: true}
 		last := s.dropRendition(b, key, value, time.Now())
-		if err = s.kv.apply(b); err != nil {
+		if err = s.kv.Apply(b); err != nil {
 			err = fmt.Errorf("delete renditions: %w", err)
 			return false
 		}
@@ -178,7 +179,7 @@ func (s *Store) deleteURIs(prefix string, uriOf func(value []byte) string,
 		match = func(*Response) bool { return true }
 	}
 	s.settle()
-	s.kv.walk(scan{prefix: prefix}, func(_ string, value []byte) bool {
+	s.kv.Walk(kv.Scan{Prefix: prefix}, func(_ string, value []byte) bool {
 		uri := uriOf(value)
 		if uri == "" {
 			return true

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/readthru/readthru/page"
+	"github.com/readthru/readthru/store/kv"
 	"github.com/readthru/readthru/store/wire"
 )
 
@@ -67,21 +68,21 @@ func (s *Store) TellPurges(on bool) error {
 	defer s.purges.mu.Unlock()
 	s.settle()
 	list := map[[32]byte]Purge{}
-	gone := &batch{must: true}
-	s.kv.walk(scan{prefix: "g/"}, func(key string, value []byte) bool {
+	gone := &kv.Batch{Must: true}
+	s.kv.Walk(kv.Scan{Prefix: "g/"}, func(key string, value []byte) bool {
 		var p Purge
 		if on && json.Unmarshal(value, &p) == nil {
 			list[p.ID()] = p
 		} else {
-			gone.del(key)
+			gone.Del(key)
 		}
-		return gone.count() < maxTxnOps/2
+		return gone.Len() < kv.MaxBatchChanges/2
 	})
 	s.purges.on, s.purges.list = on, list
-	if gone.count() == 0 {
+	if gone.Len() == 0 {
 		return nil
 	}
-	return s.kv.apply(gone)
+	return s.kv.Apply(gone)
 }
 
 // Purges returns what was purged since TellPurges and is not yet told, in no order.
@@ -107,17 +108,17 @@ func (s *Store) PurgeCount() int64 { return s.purges.count.Load() }
 func (s *Store) ToldPurges(list []Purge) error {
 	s.purges.mu.Lock()
 	defer s.purges.mu.Unlock()
-	b := &batch{must: true}
+	b := &kv.Batch{Must: true}
 	for _, p := range list {
 		if id := p.ID(); s.purges.list[id] == p { // it was not purged again since
 			delete(s.purges.list, id)
-			b.del(purgeKey(id))
+			b.Del(purgeKey(id))
 		}
 	}
-	if b.count() == 0 {
+	if b.Len() == 0 {
 		return nil
 	}
-	return s.kv.apply(b)
+	return s.kv.Apply(b)
 }
 
 // Purged reports whether a response is covered by a purge that is not yet told.
@@ -146,9 +147,9 @@ func (s *Store) notePurge(kind, value string) error {
 		}
 	}
 	p := Purge{Kind: kind, Value: value, At: time.Now().UTC().Truncate(time.Microsecond)}
-	b := &batch{must: true}
-	b.set(purgeKey(p.ID()), wire.JSON(p))
-	if err := s.kv.apply(b); err != nil {
+	b := &kv.Batch{Must: true}
+	b.Set(purgeKey(p.ID()), wire.JSON(p))
+	if err := s.kv.Apply(b); err != nil {
 		return err
 	}
 	s.purges.list[p.ID()] = p

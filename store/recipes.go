@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/readthru/readthru/store/kv"
 	"github.com/readthru/readthru/store/wire"
 )
 
@@ -27,7 +28,7 @@ var ErrRecipes = errors.New("too many recipes")
 // SiteRecipes returns the recipes, those added last first.
 func (s *Store) SiteRecipes() []SiteRecipe {
 	var list []SiteRecipe
-	_ = s.kv.getJSON(&batch{}, siteRecipesKey, &list) // none yet
+	_ = s.kv.GetJSON(&kv.Batch{}, siteRecipesKey, &list) // none yet
 	return list
 }
 
@@ -60,21 +61,21 @@ func (s *Store) DeleteSiteRecipe(name string) error {
 func (s *Store) changeSiteRecipes(change func([]SiteRecipe) ([]SiteRecipe, error)) error {
 	s.mu.Lock()
 	var list []SiteRecipe
-	_ = s.kv.getJSON(&batch{}, siteRecipesKey, &list) // none yet
+	_ = s.kv.GetJSON(&kv.Batch{}, siteRecipesKey, &list) // none yet
 	list, err := change(list)
 	if err == nil {
 		value := wire.JSON(list)
 		if len(value) > maxSiteRecipes {
 			err = fmt.Errorf("%w: %d bytes are kept", ErrRecipes, maxSiteRecipes)
 		} else {
-			b := &batch{}
-			b.set(siteRecipesKey, value)
-			err = s.kv.apply(b)
+			b := &kv.Batch{}
+			b.Set(siteRecipesKey, value)
+			err = s.kv.Apply(b)
 		}
 	}
 	s.mu.Unlock()
 	if err == nil {
-		err = s.kv.barrier(true)
+		err = s.kv.Barrier(true)
 	}
 	return err
 }

@@ -3,6 +3,8 @@ package store
 import (
 	"fmt"
 	"strings"
+
+	"github.com/readthru/readthru/store/kv"
 )
 
 // recordsPrefix is what the keys of [Records] begin with.
@@ -10,8 +12,8 @@ const recordsPrefix = "k/"
 
 // The most that one [Records.Apply] takes.
 const (
-	MaxChanges     = maxTxnOps - 8
-	MaxChangeBytes = maxTxnBytes - 64<<10 // keys and values together, and 32 for each change
+	MaxChanges     = kv.MaxBatchChanges - 8
+	MaxChangeBytes = kv.MaxBatchBytes - 64<<10 // keys and values together, and 32 for each change
 )
 
 // Records are the keys under k/, whose layout package knowledge defines. They are checksummed, part of a backup, and
@@ -25,7 +27,7 @@ const (
 //
 // The methods are safe for concurrent use, but conflicts are not detected: callers that change the same key from
 // several goroutines must coordinate.
-type Records struct{ kv *kv }
+type Records struct{ kv *kv.DB }
 
 // Change sets or deletes a key.
 type Change struct {
@@ -39,18 +41,18 @@ func (s *Store) Records() *Records { return &s.records }
 
 // Get returns the value of a key, or ErrNotFound. The caller owns the value.
 func (r *Records) Get(key string) ([]byte, error) {
-	return r.kv.get(key)
+	return r.kv.Get(key)
 }
 
 // Walk calls f for each key with the prefix, in ascending order beginning with from (with the first key if from is
 // empty), until f returns false. It does not see later changes. f owns the value. Damaged records are skipped.
 func (r *Records) Walk(prefix, from string, f func(key string, value []byte) bool) {
-	r.kv.walk(scan{prefix: prefix, from: from}, f)
+	r.kv.Walk(kv.Scan{Prefix: prefix, From: from}, f)
 }
 
 // Keys is like Walk, without values.
 func (r *Records) Keys(prefix, from string, f func(key string) bool) {
-	r.kv.walk(scan{prefix: prefix, from: from, keys: true}, func(key string, _ []byte) bool { return f(key) })
+	r.kv.Walk(kv.Scan{Prefix: prefix, From: from, Keys: true}, func(key string, _ []byte) bool { return f(key) })
 }
 
 // Apply makes all changes or none: at most MaxChanges changes of MaxChangeBytes together. The error wraps ErrFull
@@ -62,7 +64,7 @@ func (r *Records) Apply(changes ...Change) error {
 	if len(changes) > MaxChanges {
 		return fmt.Errorf("store %d changes together: the limit is %d", len(changes), MaxChanges)
 	}
-	b := &batch{must: true}
+	b := &kv.Batch{Must: true}
 	bytes := 0
 	for i := range changes {
 		c := &changes[i]
@@ -71,16 +73,16 @@ func (r *Records) Apply(changes ...Change) error {
 		}
 		bytes += len(c.Key) + len(c.Value) + 32
 		if c.Gone {
-			b.del(c.Key)
+			b.Del(c.Key)
 		} else {
-			b.set(c.Key, c.Value)
-			b.must = false
+			b.Set(c.Key, c.Value)
+			b.Must = false
 		}
 	}
 	if bytes > MaxChangeBytes {
 		return fmt.Errorf("store %d changes together: %d bytes, the limit is %d", len(changes), bytes, MaxChangeBytes)
 	}
-	if err := r.kv.writeThrough(b); err != nil {
+	if err := r.kv.WriteThrough(b); err != nil {
 		return fmt.Errorf("store records: %w", err)
 	}
 	return nil
@@ -89,7 +91,7 @@ func (r *Records) Apply(changes ...Change) error {
 // Snapshot returns the records as they are now, or ErrNotFound without a disk or after Close. The caller closes it:
 // Close of the store waits for it.
 func (r *Records) Snapshot() (*RecordsSnapshot, error) {
-	v, err := r.kv.view()
+	v, err := r.kv.View()
 	if err != nil {
 		return nil, err
 	}
@@ -97,15 +99,15 @@ func (r *Records) Snapshot() (*RecordsSnapshot, error) {
 }
 
 // RecordsSnapshot is a snapshot of Records. It is safe for concurrent use until it is closed.
-type RecordsSnapshot struct{ view *view }
+type RecordsSnapshot struct{ view *kv.View }
 
 // Get is like [Records.Get].
-func (s *RecordsSnapshot) Get(key string) ([]byte, error) { return s.view.get(key) }
+func (s *RecordsSnapshot) Get(key string) ([]byte, error) { return s.view.Get(key) }
 
 // Walk is like [Records.Walk].
 func (s *RecordsSnapshot) Walk(prefix, from string, f func(key string, value []byte) bool) {
-	s.view.walk(scan{prefix: prefix, from: from}, f)
+	s.view.Walk(kv.Scan{Prefix: prefix, From: from}, f)
 }
 
 // Close ends the snapshot. A second call does nothing.
-func (s *RecordsSnapshot) Close() { s.view.close() }
+func (s *RecordsSnapshot) Close() { s.view.Close() }

@@ -1,35 +1,39 @@
 package store
 
-import "encoding/json"
+import (
+	"encoding/json"
+
+	"github.com/readthru/readthru/store/kv"
+)
 
 // recount finds the totals by scanning, when their record is damaged or older than the rest. What no record tells any
 // more (visits by source, tokens) is taken from before.
-func recount(k *kv, before totals) totals {
-	t := before.clone()
+func recount(k *kv.DB, before kv.Totals) kv.Totals {
+	t := before.Clone()
 	t.Uncertain = false
 	t.Pages, t.Versions, t.Responses, t.Bytes, t.Jobs = 0, 0, 0, 0, 0
-	k.walk(scan{prefix: "p/", keys: true}, func(string, []byte) bool { t.Pages++; return true })
-	k.walk(scan{prefix: "pv/"}, func(_ string, value []byte) bool {
+	k.Walk(kv.Scan{Prefix: "p/", Keys: true}, func(string, []byte) bool { t.Pages++; return true })
+	k.Walk(kv.Scan{Prefix: "pv/"}, func(_ string, value []byte) bool {
 		var list []struct{}
 		if json.Unmarshal(value, &list) == nil {
 			t.Versions += int64(len(list))
 		}
 		return true
 	})
-	k.walk(scan{prefix: "u/"}, func(_ string, value []byte) bool {
+	k.Walk(kv.Scan{Prefix: "u/"}, func(_ string, value []byte) bool {
 		v, _ := decodeVariants(value)
 		t.Responses += int64(len(v.IDs))
 		return true
 	})
-	k.walk(scan{prefix: "d/"}, func(_ string, value []byte) bool {
+	k.Walk(kv.Scan{Prefix: "d/"}, func(_ string, value []byte) bool {
 		if m, ok := decodeManifest(value); ok && m.Responses > 0 {
 			t.Bytes += m.Length
 		}
 		return true
 	})
-	k.walk(scan{prefix: "j/", keys: true}, func(string, []byte) bool { t.Jobs++; return true })
+	k.Walk(kv.Scan{Prefix: "j/", Keys: true}, func(string, []byte) bool { t.Jobs++; return true })
 	if t.Visits == 0 {
-		k.walk(scan{prefix: "c/p/"}, func(_ string, value []byte) bool {
+		k.Walk(kv.Scan{Prefix: "c/p/"}, func(_ string, value []byte) bool {
 			t.Visits += decodeTally(value).N
 			return true
 		})

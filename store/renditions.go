@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/readthru/readthru/page"
+	"github.com/readthru/readthru/store/kv"
 	"github.com/readthru/readthru/store/wire"
 )
 
@@ -78,9 +79,9 @@ func (s *Store) Rendition(source Sum, recipe string) (*Rendition, error) {
 // PutRendition keeps r as long as its source's body is stored (and for an hour when it is not). The store keeps
 // r.Markdown: never change it afterwards. The error is ErrFull.
 func (s *Store) PutRendition(r *Rendition) error {
-	return s.putRendition(renditionKey(r.Source, r.Recipe), r, func(b *batch, now time.Time) {
+	return s.putRendition(renditionKey(r.Source, r.Recipe), r, func(b *kv.Batch, now time.Time) {
 		if m, found := s.manifest(b, r.Source); !found || m.Refs == 0 {
-			b.set(watchKey(hourOf(now), r.Source), nil)
+			b.Set(watchKey(hourOf(now), r.Source), nil)
 		}
 	})
 }
@@ -99,9 +100,9 @@ func (s *Store) PageRendition(k page.Key, recipe string) (*Rendition, error) {
 // afterwards. The error is ErrFull.
 func (s *Store) PutPageRendition(k page.Key, r *Rendition) error {
 	key := pageRenditionKey(k, r.Recipe)
-	return s.putRendition(key, r, func(b *batch, _ time.Time) {
+	return s.putRendition(key, r, func(b *kv.Batch, _ time.Time) {
 		if !r.Expires.IsZero() {
-			b.set(pageRenditionExpiryKey(expiryHour(r.Expires), key), nil)
+			b.Set(pageRenditionExpiryKey(expiryHour(r.Expires), key), nil)
 		}
 	})
 }
@@ -113,8 +114,8 @@ func (s *Store) rendition(key, recipe string) (*Rendition, error) {
 		}
 		return r, nil
 	}
-	seq := s.kv.changed()
-	record, err := decode[renditionRecord](s.kv, key)
+	seq := s.kv.Changes()
+	record, err := kv.Decode[renditionRecord](s.kv, key)
 	if err != nil {
 		return nil, err
 	}
@@ -127,7 +128,7 @@ func (s *Store) rendition(key, recipe string) (*Rendition, error) {
 	}
 	whole := record.Rendition
 	whole.Markdown = markdown
-	s.kv.ifUnchanged(seq, func() { s.keepHot(key, &whole) }) // else it may have been replaced or deleted
+	s.kv.IfUnchanged(seq, func() { s.keepHot(key, &whole) }) // else it may have been replaced or deleted
 	return &whole, nil
 }
 
@@ -144,38 +145,38 @@ func (s *Store) keepHot(key string, r *Rendition) {
 	}
 }
 
-func (s *Store) putRendition(key string, r *Rendition, index func(b *batch, now time.Time)) error {
+func (s *Store) putRendition(key string, r *Rendition, index func(b *kv.Batch, now time.Time)) error {
 	c := contentOf(r.Markdown)
 	now := time.Now()
 	kept := *r
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	drops := s.kv.givenUp()
-	b := &batch{}
+	drops := s.kv.GivenUp()
+	b := &kv.Batch{}
 	before := s.refer(b, c, false, now)
 	var dead []Sum
-	if old, err := s.kv.get(key); err == nil && s.dropRendition(b, key, old, now) {
+	if old, err := s.kv.Get(key); err == nil && s.dropRendition(b, key, old, now) {
 		dead = append(dead, renditionBody(old))
 	}
-	b.set(key, wire.Pack(&renditionRecord{kept, c.sum}))
+	b.Set(key, wire.Pack(&renditionRecord{kept, c.sum}))
 	index(b, now)
-	if err := s.kv.apply(append(before, b)...); err != nil {
+	if err := s.kv.Apply(append(before, b)...); err != nil {
 		return err
 	}
-	s.kv.ifKept(drops, func() { s.keepHot(key, &kept) })
+	s.kv.IfKept(drops, func() { s.keepHot(key, &kept) })
 	s.deleteLater(dead)
 	return nil
 }
 
 // dropRendition deletes a rendition in b, given its record, and reports whether nobody refers to its markdown any more.
-func (s *Store) dropRendition(b *batch, key string, record []byte, now time.Time) (last bool) {
-	b.del(key)
+func (s *Store) dropRendition(b *kv.Batch, key string, record []byte, now time.Time) (last bool) {
+	b.Del(key)
 	var r renditionRecord
 	if !wire.Unmarshal(record, &r) {
 		return false
 	}
 	if key[:2] == "rp" && !r.Expires.IsZero() {
-		b.del(pageRenditionExpiryKey(expiryHour(r.Expires), key))
+		b.Del(pageRenditionExpiryKey(expiryHour(r.Expires), key))
 	}
 	return s.unrefer(b, r.Body, false, now)
 }

@@ -7,6 +7,8 @@ import (
 	"net/http"
 	"slices"
 	"time"
+
+	"github.com/readthru/readthru/store/kv"
 )
 
 // EntryID identifies a stored response.
@@ -54,7 +56,7 @@ func (s *Store) Responses(uri string) ([]*Response, error) {
 	}
 	u := uriKeyOf(uri)
 	generation := s.hot.generation(u)
-	v, list := s.loadResponses(&batch{}, uri, u)
+	v, list := s.loadResponses(&kv.Batch{}, uri, u)
 	if len(list) > 0 || len(v.IDs) == 0 { // that there is none is kept, too: its response may soon be stored
 		s.hot.loaded(uri, u, generation, list)
 	}
@@ -62,8 +64,8 @@ func (s *Store) Responses(uri string) ([]*Response, error) {
 }
 
 // loadResponses reads the record of a URI and its stored responses, newest first, as b would make them.
-func (s *Store) loadResponses(b *batch, uri string, u uriKey) (variants, []*Response) {
-	value, err := s.kv.getIn(b, variantsKey(u))
+func (s *Store) loadResponses(b *kv.Batch, uri string, u uriKey) (variants, []*Response) {
+	value, err := s.kv.GetIn(b, variantsKey(u))
 	if err != nil {
 		return variants{URL: uri}, nil
 	}
@@ -73,7 +75,7 @@ func (s *Store) loadResponses(b *batch, uri string, u uriKey) (variants, []*Resp
 	}
 	var list []*Response
 	for _, id := range v.IDs {
-		value, err := s.kv.getIn(b, entryKey(id))
+		value, err := s.kv.GetIn(b, entryKey(id))
 		if err != nil {
 			continue
 		}
@@ -105,17 +107,17 @@ func (s *Store) PutResponse(r *Response, content io.Reader, obsolete func(*Respo
 	if stored.ID == (EntryID{}) {
 		_, _ = rand.Read(stored.ID[:])
 	}
-	now, drops := time.Now(), s.kv.givenUp()
+	now, drops := time.Now(), s.kv.GivenUp()
 	stored.clampRetain(now)
 	if err := s.putResponse(stored, c, obsolete, now); err != nil {
-		s.kv.release(c.reserved)
+		s.kv.Release(c.reserved)
 		return err
 	}
 	r.ID, r.Body, r.Length = stored.ID, stored.Body, stored.Length
 	if whole := c.whole(); whole != nil {
-		s.kv.ifKept(drops, func() { s.bodies.Add(c.sum, whole, c.length) })
+		s.kv.IfKept(drops, func() { s.bodies.Add(c.sum, whole, c.length) })
 	}
-	if s.kv.totals().Bytes > s.maxSize.Load() {
+	if s.kv.Totals().Bytes > s.maxSize.Load() {
 		s.wakeHousekeeper()
 	}
 	return nil
@@ -126,8 +128,8 @@ func (s *Store) putResponse(r *Response, c *content, obsolete func(*Response) bo
 	record := r.encode()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	drops := s.kv.givenUp()
-	b := &batch{}
+	drops := s.kv.GivenUp()
+	b := &kv.Batch{}
 	v, list := variants{URL: r.URL}, []*Response(nil)
 	if known, ok := s.hot.all.Get(r.URL); !ok || len(known) > 0 {
 		v, list = s.loadResponses(b, r.URL, u)
@@ -143,19 +145,19 @@ func (s *Store) putResponse(r *Response, c *content, obsolete func(*Response) bo
 			keep = append(keep, old)
 		}
 	}
-	b.set(entryKey(r.ID), record)
-	b.delta.Responses++
+	b.Set(entryKey(r.ID), record)
+	b.Delta.Responses++
 	if !r.Retain.IsZero() {
-		b.set(expiryKey(expiryHour(r.Retain), u, r.ID), nil)
+		b.Set(expiryKey(expiryHour(r.Retain), u, r.ID), nil)
 	}
 	indexByTag(b, u, keep)
 	if host := hostOf(r.URL); host != "" && len(list) == 0 {
-		b.set(hostKey(host, u), []byte(r.URL))
+		b.Set(hostKey(host, u), []byte(r.URL))
 	}
-	b.delta.Responses -= int64(len(v.IDs) - len(list)) // heads that were damaged
+	b.Delta.Responses -= int64(len(v.IDs) - len(list)) // heads that were damaged
 	newestFirst(keep)
 	s.setVariants(b, u, v, keep, hourOf(now))
-	if err := s.kv.applyReserved(c.reserved, append(before, b)...); err != nil {
+	if err := s.kv.ApplyReserved(c.reserved, append(before, b)...); err != nil {
 		return err
 	}
 	s.responsesChanged(r.URL, u, keep, drops)
@@ -164,32 +166,32 @@ func (s *Store) putResponse(r *Response, c *content, obsolete func(*Response) bo
 }
 
 // setVariants writes the record of a URI, and moves its last use to hour.
-func (s *Store) setVariants(b *batch, u uriKey, v variants, list []*Response, hour uint32) {
+func (s *Store) setVariants(b *kv.Batch, u uriKey, v variants, list []*Response, hour uint32) {
 	if v.Used != hour {
 		if v.Used != 0 {
-			b.del(useKey(v.Used, u))
+			b.Del(useKey(v.Used, u))
 		}
-		b.set(useKey(hour, u), nil)
+		b.Set(useKey(hour, u), nil)
 	}
 	v.Used = hour
 	v.IDs = v.IDs[:0]
 	for _, r := range list {
 		v.IDs = append(v.IDs, r.ID)
 	}
-	b.set(variantsKey(u), v.encode())
+	b.Set(variantsKey(u), v.encode())
 }
 
 // dropEntry deletes a stored response in b, but not from its URI's record. It returns its body if nobody else refers to
 // it.
-func (s *Store) dropEntry(b *batch, u uriKey, r *Response, now time.Time) (dead []Sum) {
-	b.del(entryKey(r.ID))
+func (s *Store) dropEntry(b *kv.Batch, u uriKey, r *Response, now time.Time) (dead []Sum) {
+	b.Del(entryKey(r.ID))
 	if !r.Retain.IsZero() {
-		b.del(expiryKey(expiryHour(r.Retain), u, r.ID))
+		b.Del(expiryKey(expiryHour(r.Retain), u, r.ID))
 	}
 	for _, tag := range indexTags(r.Tags) {
-		b.del(tagKey(tag, u))
+		b.Del(tagKey(tag, u))
 	}
-	b.delta.Responses--
+	b.Delta.Responses--
 	if s.unrefer(b, r.Body, true, now) {
 		dead = append(dead, r.Body)
 	}
@@ -205,8 +207,8 @@ func (s *Store) UpdateResponse(r *Response) error {
 	u := uriKeyOf(r.URL)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	drops := s.kv.givenUp()
-	b := &batch{}
+	drops := s.kv.GivenUp()
+	b := &kv.Batch{}
 	_, list := s.loadResponses(b, r.URL, u)
 	i := slices.IndexFunc(list, func(o *Response) bool { return o.ID == r.ID })
 	if i < 0 || list[i].Body != r.Body || list[i].Length != r.Length {
@@ -214,19 +216,19 @@ func (s *Store) UpdateResponse(r *Response) error {
 	}
 	old := list[i]
 	if !old.Retain.IsZero() {
-		b.del(expiryKey(expiryHour(old.Retain), u, old.ID))
+		b.Del(expiryKey(expiryHour(old.Retain), u, old.ID))
 	}
 	if !r.Retain.IsZero() {
-		b.set(expiryKey(expiryHour(r.Retain), u, r.ID), nil)
+		b.Set(expiryKey(expiryHour(r.Retain), u, r.ID), nil)
 	}
 	for _, tag := range indexTags(old.Tags) {
-		b.del(tagKey(tag, u))
+		b.Del(tagKey(tag, u))
 	}
 	list = slices.Clone(list)
 	list[i] = r
 	indexByTag(b, u, list)
-	b.set(entryKey(r.ID), record)
-	if err := s.kv.apply(b); err != nil {
+	b.Set(entryKey(r.ID), record)
+	if err := s.kv.Apply(b); err != nil {
 		return err
 	}
 	newestFirst(list)
@@ -262,10 +264,10 @@ func expiryHour(t time.Time) uint32 { return hourOf(t) + 1 }
 
 // indexByTag puts a URI in b under the tags of all its stored responses: one that went may have shared a tag with
 // others.
-func indexByTag(b *batch, u uriKey, list []*Response) {
+func indexByTag(b *kv.Batch, u uriKey, list []*Response) {
 	for _, r := range list {
 		for _, tag := range indexTags(r.Tags) {
-			b.set(tagKey(tag, u), []byte(r.URL))
+			b.Set(tagKey(tag, u), []byte(r.URL))
 		}
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/readthru/readthru/store/kv"
 	"github.com/readthru/readthru/store/wire"
 )
 
@@ -36,7 +37,7 @@ var ErrRules = errors.New("too many rules")
 // Rules returns the rules, those made last first.
 func (s *Store) Rules() []Rule {
 	var list []Rule
-	_ = s.kv.getJSON(&batch{}, rulesKey, &list) // none yet
+	_ = s.kv.GetJSON(&kv.Batch{}, rulesKey, &list) // none yet
 	return list
 }
 
@@ -70,16 +71,16 @@ func (s *Store) DeleteRule(id string) error {
 func (s *Store) changeRules(change func([]Rule) ([]Rule, error)) error {
 	s.mu.Lock()
 	var list []Rule
-	_ = s.kv.getJSON(&batch{}, rulesKey, &list) // none yet
+	_ = s.kv.GetJSON(&kv.Batch{}, rulesKey, &list) // none yet
 	list, err := change(list)
 	if err == nil {
-		b := &batch{}
-		b.set(rulesKey, wire.JSON(list))
-		err = s.kv.apply(b)
+		b := &kv.Batch{}
+		b.Set(rulesKey, wire.JSON(list))
+		err = s.kv.Apply(b)
 	}
 	s.mu.Unlock()
 	if err == nil {
-		err = s.kv.barrier(true)
+		err = s.kv.Barrier(true)
 	}
 	return err
 }

@@ -6,13 +6,14 @@ import (
 	"net/url"
 
 	"github.com/readthru/readthru/page"
+	"github.com/readthru/readthru/store/kv"
 	"github.com/readthru/readthru/store/wire"
 )
 
 // SecretEdition returns up to which edition of the rules about secrets in URLs what is stored was looked through: see
 // [page.SecretEdition].
 func (s *Store) SecretEdition() (edition int) {
-	_ = s.kv.getJSON(&batch{}, secretsKey, &edition) // none yet
+	_ = s.kv.GetJSON(&kv.Batch{}, secretsKey, &edition) // none yet
 	return edition
 }
 
@@ -20,9 +21,9 @@ func (s *Store) SecretEdition() (edition int) {
 func (s *Store) SetSecretEdition(edition int) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	b := &batch{must: true}
-	b.set(secretsKey, wire.JSON(edition))
-	if err := s.kv.apply(b); err != nil {
+	b := &kv.Batch{Must: true}
+	b.Set(secretsKey, wire.JSON(edition))
+	if err := s.kv.Apply(b); err != nil {
 		return fmt.Errorf("note the edition of secrets: %w", err)
 	}
 	return nil
@@ -66,7 +67,7 @@ func hasSecret(raw string) bool {
 
 func (s *Store) removeSecretPages() (n int, err error) {
 	var secret []page.Key
-	s.kv.walk(scan{prefix: "p/"}, func(key string, value []byte) bool {
+	s.kv.Walk(kv.Scan{Prefix: "p/"}, func(key string, value []byte) bool {
 		var record pageRecord
 		if wire.Unmarshal(value, &record) && record.Page.HasSecret() {
 			secret = append(secret, page.Key([]byte(key[len("p/"):])))
@@ -101,24 +102,24 @@ func (s *Store) removeSecretsFetched() error {
 // maskRecords masks the URLs that urlOf names in the records below a prefix, which are JSON. A purge whose URL is
 // masked is of nothing that is stored anywhere.
 func maskRecords[T any](s *Store, prefix string, urlOf func(*T) *string) (err error) {
-	b := &batch{must: true}
-	s.kv.walk(scan{prefix: prefix}, func(key string, value []byte) bool {
+	b := &kv.Batch{Must: true}
+	s.kv.Walk(kv.Scan{Prefix: prefix}, func(key string, value []byte) bool {
 		var record T
 		if json.Unmarshal(value, &record) != nil {
 			return true
 		}
 		if u := urlOf(&record); hasSecret(*u) {
 			*u = page.MaskString(*u)
-			b.set(key, wire.JSON(record))
+			b.Set(key, wire.JSON(record))
 		}
-		if len(b.ops) >= sweepChunk {
-			err = s.kv.apply(b)
-			b = &batch{must: true}
+		if b.Len() >= sweepChunk {
+			err = s.kv.Apply(b)
+			b = &kv.Batch{Must: true}
 		}
 		return err == nil
 	})
-	if err == nil && len(b.ops) > 0 {
-		err = s.kv.apply(b)
+	if err == nil && b.Len() > 0 {
+		err = s.kv.Apply(b)
 	}
 	return err
 }

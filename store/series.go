@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/readthru/readthru/store/kv"
 	"github.com/readthru/readthru/store/wire"
 )
 
@@ -116,13 +117,13 @@ func (s *Store) AddCounts(now time.Time, c Counts) error {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	b := &batch{}
+	b := &kv.Batch{}
 	for step := range Step(len(steps)) {
 		p := s.point(step, number(now, step))
 		p.Add(c)
-		b.set(step.slot(number(now, step)), wire.JSON(p))
+		b.Set(step.slot(number(now, step)), wire.JSON(p))
 	}
-	if err := s.kv.apply(b); err != nil {
+	if err := s.kv.Apply(b); err != nil {
 		return fmt.Errorf("store counts: %w", err)
 	}
 	return nil
@@ -134,7 +135,7 @@ func number(t time.Time, step Step) int64 { return max(0, t.Unix()/int64(step.Le
 func (s *Store) point(step Step, n int64) Point {
 	began := time.Unix(n*int64(step.Length()/time.Second), 0).UTC()
 	var p Point
-	if s.kv.getJSON(&batch{}, step.slot(n), &p) != nil || !p.Time.Equal(began) {
+	if s.kv.GetJSON(&kv.Batch{}, step.slot(n), &p) != nil || !p.Time.Equal(began) {
 		return Point{Time: began}
 	}
 	return p
@@ -154,7 +155,7 @@ func (s *Store) Series(step Step, since, until time.Time) (points []Point) {
 	}
 	s.settle()
 	prefix := seriesPrefix(steps[step].class)
-	s.kv.walk(scan{prefix: prefix, from: step.slot(from)}, func(_ string, value []byte) bool {
+	s.kv.Walk(kv.Scan{Prefix: prefix, From: step.slot(from)}, func(_ string, value []byte) bool {
 		var p Point
 		if json.Unmarshal(value, &p) == nil && !p.Time.After(until) {
 			points = append(points, p)

@@ -13,8 +13,20 @@ import (
 	"github.com/hashicorp/golang-lru/v2/simplelru"
 
 	"github.com/readthru/readthru/page"
+	"github.com/readthru/readthru/store/kv"
 	"github.com/readthru/readthru/store/lru"
 )
+
+// ErrNotFound is returned for a record that does not exist or is damaged.
+var ErrNotFound = kv.ErrNotFound
+
+// ErrFull says that the store cannot store anything at the moment: the queue is full, the disk is below the free-space
+// mark, or the store runs in memory only. Callers continue without storing.
+var ErrFull = kv.ErrFull
+
+// ErrNewer says that a newer version of this program wrote the store in a form that this version cannot read. The
+// store is not changed.
+var ErrNewer = kv.ErrNewer
 
 // ErrCursor says that a cursor was not returned by the list that got it.
 var ErrCursor = errors.New("not a cursor of this list")
@@ -94,7 +106,7 @@ type Health struct {
 
 // Store is an open store. Open makes one; Close ends it.
 type Store struct {
-	kv      *kv
+	kv      *kv.DB
 	log     *slog.Logger
 	maxSize atomic.Int64
 	cleaner Cleaner
@@ -134,10 +146,10 @@ type Store struct {
 // Health returns the store's state now.
 func (s *Store) Health() Health {
 	h := Health{
-		SetAside: s.kv.setAside, Lost: s.kv.lost, Queued: s.kv.queuedBytes(), Dropped: s.kv.dropped.Load(),
-		Damaged: s.kv.damaged.Load(),
+		SetAside: s.kv.SetAside, Lost: s.kv.Lost, Queued: s.kv.Queued(), Dropped: s.kv.Dropped.Load(),
+		Damaged: s.kv.Damaged.Load(),
 	}
-	h.State, h.Reason = s.kv.state()
+	h.State, h.Reason = s.kv.State()
 	return h
 }
 
@@ -148,7 +160,7 @@ func (s *Store) SetMaxSize(n int64) { s.maxSize.Store(n) }
 func (s *Store) Flush() error {
 	s.flushCounts()
 	s.flushUses()
-	if err := s.kv.barrier(true); err != nil {
+	if err := s.kv.Barrier(true); err != nil {
 		return fmt.Errorf("flush store: %w", err)
 	}
 	return nil
@@ -156,7 +168,7 @@ func (s *Store) Flush() error {
 
 // settle waits until a walk can find everything queued before. A lost write is no error here: it was counted and
 // logged when it was lost.
-func (s *Store) settle() { _ = s.kv.barrier(false) }
+func (s *Store) settle() { _ = s.kv.Barrier(false) }
 
 // Close writes what is queued, syncs and closes. It waits for running reads; later calls find nothing and store
 // nothing.
@@ -164,7 +176,7 @@ func (s *Store) Close() error {
 	s.cancel()
 	s.wg.Wait()
 	err := s.Flush()
-	if e := s.kv.close(); err == nil {
+	if e := s.kv.Close(); err == nil {
 		err = e
 	}
 	return err

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/readthru/readthru/page"
+	"github.com/readthru/readthru/store/kv"
 	"github.com/readthru/readthru/store/wire"
 )
 
@@ -50,9 +51,9 @@ func (s *Store) AddSummary(k page.Key, sum Summary) error {
 	sum.Edition = s.cleaner.Edition
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	b := &batch{}
+	b := &kv.Batch{}
 	var versions []versionRecord
-	if err := s.kv.getJSON(b, versionsKey(k), &versions); err != nil {
+	if err := s.kv.GetJSON(b, versionsKey(k), &versions); err != nil {
 		return err
 	}
 	if !slices.ContainsFunc(versions, func(v versionRecord) bool { return v.ContentHash == sum.ContentHash }) {
@@ -65,17 +66,17 @@ func (s *Store) AddSummary(k page.Key, sum Summary) error {
 	list = append(list, sum)
 	list = list[max(0, len(list)-maxSummaries):]
 	record := wire.JSON(list)
-	for len(record) > maxRecord { // JSON writes a control character as six
+	for len(record) > kv.MaxRecord { // JSON writes a control character as six
 		list = list[1:]
 		record = wire.JSON(list)
 	}
-	b.set(summariesKey(k), record)
-	return s.kv.apply(b)
+	b.Set(summariesKey(k), record)
+	return s.kv.Apply(b)
 }
 
 // Summary finds what a maker said of a content of a page. The error is ErrNotFound.
 func (s *Store) Summary(k page.Key, contentHash, kind, by string) (*Summary, error) {
-	for _, sum := range s.summaries(&batch{}, k) {
+	for _, sum := range s.summaries(&kv.Batch{}, k) {
 		if sum.ContentHash == contentHash && sum.Kind == kind && sum.By == by {
 			return &sum, nil
 		}
@@ -85,21 +86,21 @@ func (s *Store) Summary(k page.Key, contentHash, kind, by string) (*Summary, err
 
 // Summaries returns what was said of a page, of all the contents that it still has, newest first.
 func (s *Store) Summaries(k page.Key) []Summary {
-	list := s.summaries(&batch{}, k)
+	list := s.summaries(&kv.Batch{}, k)
 	slices.Reverse(list)
 	return list
 }
 
 // summaries returns what is kept of a page as b would make it, oldest first.
-func (s *Store) summaries(b *batch, k page.Key) (list []Summary) {
-	if err := s.kv.getJSON(b, summariesKey(k), &list); err != nil && !errors.Is(err, ErrNotFound) {
+func (s *Store) summaries(b *kv.Batch, k page.Key) (list []Summary) {
+	if err := s.kv.GetJSON(b, summariesKey(k), &list); err != nil && !errors.Is(err, ErrNotFound) {
 		return nil // damaged: it is made again
 	}
 	return slices.DeleteFunc(list, func(sum Summary) bool { return s.cleaner.Behind(sum.Edition) })
 }
 
 // dropSummaries deletes in b the summaries of contents that are not among a page's versions.
-func (s *Store) dropSummaries(b *batch, k page.Key, versions []versionRecord) {
+func (s *Store) dropSummaries(b *kv.Batch, k page.Key, versions []versionRecord) {
 	list := s.summaries(b, k)
 	kept := slices.DeleteFunc(slices.Clone(list), func(sum Summary) bool {
 		return !slices.ContainsFunc(versions, func(v versionRecord) bool { return v.ContentHash == sum.ContentHash })
@@ -107,8 +108,8 @@ func (s *Store) dropSummaries(b *batch, k page.Key, versions []versionRecord) {
 	switch {
 	case len(kept) == len(list):
 	case len(kept) == 0:
-		b.del(summariesKey(k))
+		b.Del(summariesKey(k))
 	default:
-		b.set(summariesKey(k), wire.JSON(kept))
+		b.Set(summariesKey(k), wire.JSON(kept))
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/readthru/readthru/store/kv"
 	"github.com/readthru/readthru/store/wire"
 )
 
@@ -25,9 +26,9 @@ const sweepChunk = 256
 func (s *Store) Sweep(ctx context.Context) (int, error) {
 	now := time.Now()
 	s.settle()
-	damaged := s.kv.damaged.Load()
+	damaged := s.kv.Damaged.Load()
 	total, err := s.sweepExpired(ctx, now)
-	total += int(s.kv.damaged.Load() - damaged)
+	total += int(s.kv.Damaged.Load() - damaged)
 	if err == nil {
 		err = s.sweepRenditions(ctx, now)
 	}
@@ -59,12 +60,12 @@ func (s *Store) Sweep(ctx context.Context) (int, error) {
 // SweepExpired is [Store.Sweep], and deletes all stored responses that have expired, which expired tells. It must not
 // call the store.
 func (s *Store) SweepExpired(ctx context.Context, expired func(*Response) bool) (int, error) {
-	damaged := s.kv.damaged.Load()
+	damaged := s.kv.Damaged.Load()
 	gone, err := s.deleteEverywhere(func(r *Response) bool { return ctx.Err() == nil && expired(r) })
 	if err != nil {
 		return gone, fmt.Errorf("sweep store: %w", err)
 	}
-	gone += int(s.kv.damaged.Load() - damaged)
+	gone += int(s.kv.Damaged.Load() - damaged)
 	swept, err := s.Sweep(ctx)
 	return gone + swept, err
 }
@@ -73,7 +74,7 @@ func (s *Store) SweepExpired(ctx context.Context, expired func(*Response) bool) 
 // wrong.
 func (s *Store) due(prefix string, now time.Time, f func(key string) bool) {
 	more := true
-	s.kv.walk(scan{prefix: prefix, keys: true}, func(key string, _ []byte) bool {
+	s.kv.Walk(kv.Scan{Prefix: prefix, Keys: true}, func(key string, _ []byte) bool {
 		if binary.BigEndian.Uint32([]byte(key[len(prefix):])) > hourOf(now) {
 			return false
 		}
@@ -82,7 +83,7 @@ func (s *Store) due(prefix string, now time.Time, f func(key string) bool) {
 	})
 	if more {
 		limit := hourOf(now.Add(maxRetain)) + 2
-		s.kv.walk(scan{prefix: prefix, from: prefix + u32(limit), keys: true},
+		s.kv.Walk(kv.Scan{Prefix: prefix, From: prefix + u32(limit), Keys: true},
 			func(key string, _ []byte) bool { return f(key) })
 	}
 }
@@ -94,13 +95,13 @@ func (s *Store) sweepExpired(ctx context.Context, now time.Time) (total int, err
 		}
 		at := len("x/") + 4 + 1
 		id := EntryID([]byte(key[at+len(uriKey{})+1:]))
-		value, getErr := s.kv.get(entryKey(id))
+		value, getErr := s.kv.Get(entryKey(id))
 		r, ok := decodeResponse(value)
 		if getErr != nil || !ok || s.deleteDue(r, key) {
 			// Its response is gone, with a record that was damaged: only the key is left.
-			b := &batch{must: true}
-			b.del(key)
-			_ = s.kv.apply(b)
+			b := &kv.Batch{Must: true}
+			b.Del(key)
+			_ = s.kv.Apply(b)
 			if getErr == nil && ok {
 				total++
 			}
@@ -126,10 +127,10 @@ func (s *Store) sweepRenditions(ctx context.Context, now time.Time) (err error) 
 		rendition := "rp" + key[len("xp/")+4:]
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		b := &batch{must: true}
-		b.del(key)
+		b := &kv.Batch{Must: true}
+		b.Del(key)
 		var dead []Sum
-		if value, getErr := s.kv.get(rendition); getErr == nil {
+		if value, getErr := s.kv.Get(rendition); getErr == nil {
 			var r renditionRecord
 			if wire.Unmarshal(value, &r) && !r.Expires.IsZero() &&
 				pageRenditionExpiryKey(expiryHour(r.Expires), rendition) == key {
@@ -138,7 +139,7 @@ func (s *Store) sweepRenditions(ctx context.Context, now time.Time) (err error) 
 				}
 			}
 		}
-		if s.kv.apply(b) == nil {
+		if s.kv.Apply(b) == nil {
 			s.deleteLater(dead)
 		}
 		return true
@@ -162,9 +163,9 @@ func (s *Store) sweepBodies(ctx context.Context, now time.Time) error {
 		s.mu.Lock()
 		if !s.pins.pinned(sum) {
 			s.deleteLater(s.deleteUnreferred(sum, now))
-			b := &batch{must: true}
-			b.del(keys[i])
-			_ = s.kv.apply(b)
+			b := &kv.Batch{Must: true}
+			b.Del(keys[i])
+			_ = s.kv.Apply(b)
 		}
 		s.mu.Unlock()
 	}
@@ -173,24 +174,24 @@ func (s *Store) sweepBodies(ctx context.Context, now time.Time) error {
 
 func (s *Store) sweepVisits(ctx context.Context, now time.Time) (err error) {
 	until := uint64(millis(now.Add(-keepVisits)))
-	b := &batch{must: true}
+	b := &kv.Batch{Must: true}
 	n := len("vi/")
-	s.kv.walk(scan{prefix: "vi/", keys: true}, func(key string, _ []byte) bool {
+	s.kv.Walk(kv.Scan{Prefix: "vi/", Keys: true}, func(key string, _ []byte) bool {
 		at := binary.BigEndian.Uint64([]byte(key[n:]))
 		if err = ctx.Err(); err != nil || at >= until {
 			return false
 		}
 		k, number := [32]byte([]byte(key[n+9:])), binary.BigEndian.Uint32([]byte(key[n+9+32+1:]))
-		b.del(key)
-		b.del(pageVisitKey(k, int64(at), number))
-		if b.count() >= 2*sweepChunk {
-			_ = s.kv.apply(b)
-			b = &batch{must: true}
+		b.Del(key)
+		b.Del(pageVisitKey(k, int64(at), number))
+		if b.Len() >= 2*sweepChunk {
+			_ = s.kv.Apply(b)
+			b = &kv.Batch{Must: true}
 		}
 		return true
 	})
-	if b.count() > 0 {
-		_ = s.kv.apply(b)
+	if b.Len() > 0 {
+		_ = s.kv.Apply(b)
 	}
 	return err
 }
@@ -199,14 +200,14 @@ func (s *Store) sweepVisits(ctx context.Context, now time.Time) (err error) {
 // they take more than MaxSize now. It waits for the writer now and then, so that other writes do not queue behind all
 // deletions.
 func (s *Store) evict(ctx context.Context) (total int, err error) {
-	if s.kv.totals().Bytes <= s.maxSize.Load() {
+	if s.kv.Totals().Bytes <= s.maxSize.Load() {
 		return 0, nil
 	}
 	s.settle()
 	goal := s.maxSize.Load() / 100 * evictTo
 	chunk := 0
-	s.kv.walk(scan{prefix: "a/", keys: true}, func(key string, _ []byte) bool {
-		if err = ctx.Err(); err != nil || s.kv.totals().Bytes <= goal {
+	s.kv.Walk(kv.Scan{Prefix: "a/", Keys: true}, func(key string, _ []byte) bool {
+		if err = ctx.Err(); err != nil || s.kv.Totals().Bytes <= goal {
 			return false
 		}
 		if chunk++; chunk%sweepChunk == 0 {
@@ -223,12 +224,12 @@ func (s *Store) evict(ctx context.Context) (total int, err error) {
 
 // evictURI deletes the stored responses of a URI, unless it was used since the key was written.
 func (s *Store) evictURI(u uriKey, key string) int {
-	value, err := s.kv.get(variantsKey(u))
+	value, err := s.kv.Get(variantsKey(u))
 	v, ok := decodeVariants(value)
 	if err != nil || !ok {
-		b := &batch{must: true}
-		b.del(key)
-		_ = s.kv.apply(b)
+		b := &kv.Batch{Must: true}
+		b.Del(key)
+		_ = s.kv.Apply(b)
 		return 0
 	}
 	if useKey(v.Used, u) != key {

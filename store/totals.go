@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/readthru/readthru/page"
+	"github.com/readthru/readthru/store/kv"
 )
 
 // Totals are running counts, never found by scanning.
@@ -30,7 +31,7 @@ func (s *Store) PagesByHost() map[string]int {
 	s.settle()
 	hosts := map[string]int{}
 	prefix := "hp/"
-	s.kv.walk(scan{prefix: prefix, keys: true}, func(key string, _ []byte) bool {
+	s.kv.Walk(kv.Scan{Prefix: prefix, Keys: true}, func(key string, _ []byte) bool {
 		if host, _, ok := strings.Cut(key[len(prefix):], "/"); ok {
 			hosts[host]++
 		}
@@ -49,7 +50,7 @@ func (s *Store) HostsNamed(name string) []string {
 	s.settle()
 	var hosts []string
 	for _, class := range []string{"hp/", "h/", hostTallyKey("")} {
-		s.kv.walk(scan{prefix: class + name, keys: true}, func(key string, _ []byte) bool {
+		s.kv.Walk(kv.Scan{Prefix: class + name, Keys: true}, func(key string, _ []byte) bool {
 			host, _, _ := strings.Cut(key[len(class):], "/")
 			if host == name || strings.HasPrefix(host, name+":") {
 				hosts = append(hosts, host)

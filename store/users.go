@@ -11,6 +11,7 @@ import (
 
 	"github.com/readthru/readthru/internal/users"
 	"github.com/readthru/readthru/internal/wholefile"
+	"github.com/readthru/readthru/store/kv"
 	"github.com/readthru/readthru/store/wire"
 )
 
@@ -35,14 +36,14 @@ type Users struct {
 func (s *Store) Users() Users {
 	s.settle()
 	var u Users
-	s.kv.walk(scan{prefix: usersPrefix}, func(_ string, value []byte) bool {
+	s.kv.Walk(kv.Scan{Prefix: usersPrefix}, func(_ string, value []byte) bool {
 		var one users.User
 		if json.Unmarshal(value, &one) == nil {
 			u.List = append(u.List, one)
 		}
 		return true
 	})
-	_, err := s.kv.get(signinKey)
+	_, err := s.kv.Get(signinKey)
 	u.Closed = !errors.Is(err, ErrNotFound) || s.markedClosed() // a record that cannot be read is there
 	return u
 }
@@ -81,7 +82,7 @@ func (s *Store) keepClosed() {
 // UsersLost reports whether the store is closed and cannot tell to whom it is not: its engine was lost, or set aside,
 // with the users, or the disk was full at the start. It is false once users were made, or everybody is let in.
 func (s *Store) UsersLost() bool {
-	_, err := s.kv.get(signinKey)
+	_, err := s.kv.Get(signinKey)
 	return errors.Is(err, ErrNotFound) && s.markedClosed()
 }
 
@@ -101,31 +102,31 @@ func (s *Store) ChangeUsers(now time.Time, change func(*Users) error) error {
 	if len(u.List) > MaxUsers {
 		return fmt.Errorf("%w: %d are kept", ErrUsers, MaxUsers)
 	}
-	b := &batch{must: true} // a user must be removed on a full disk too
+	b := &kv.Batch{Must: true} // a user must be removed on a full disk too
 	for _, one := range u.List {
 		record := wire.JSON(one)
 		if one.Gone && now.Sub(one.Changed) > keepGone {
 			continue // and is deleted below
 		}
 		if string(record) != before[one.Name] {
-			b.set(userKey(one.Name), record)
+			b.Set(userKey(one.Name), record)
 		}
 		delete(before, one.Name)
 	}
 	for name := range before {
-		b.del(userKey(name))
+		b.Del(userKey(name))
 	}
-	if b.del(signinKey); u.Closed {
-		b.set(signinKey, []byte("1"))
+	if b.Del(signinKey); u.Closed {
+		b.Set(signinKey, []byte("1"))
 		if err := s.markClosed(true); err != nil {
 			return fmt.Errorf("store users: %w", err)
 		}
 	}
 	s.mu.Lock()
-	err := s.kv.apply(b)
+	err := s.kv.Apply(b)
 	s.mu.Unlock()
 	if err == nil {
-		err = s.kv.barrier(true)
+		err = s.kv.Barrier(true)
 	}
 	if err == nil && !u.Closed {
 		err = s.markClosed(false)
@@ -151,15 +152,15 @@ type DayUse struct {
 func (s *Store) AddUse(now time.Time, used map[string]users.Use) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	b := &batch{}
+	b := &kv.Batch{}
 	for name, use := range used {
 		key := useOfKey(users.DayOf(now), name)
 		var sum users.Use
-		_ = s.kv.getJSON(&batch{}, key, &sum) // none yet
+		_ = s.kv.GetJSON(&kv.Batch{}, key, &sum) // none yet
 		sum.Add(use)
-		b.set(key, wire.JSON(sum))
+		b.Set(key, wire.JSON(sum))
 	}
-	if err := s.kv.apply(b); err != nil {
+	if err := s.kv.Apply(b); err != nil {
 		return fmt.Errorf("store what users used: %w", err)
 	}
 	return nil
@@ -167,14 +168,14 @@ func (s *Store) AddUse(now time.Time, used map[string]users.Use) error {
 
 // UseOf returns what a user used in a day.
 func (s *Store) UseOf(day int64, user string) (use users.Use) {
-	_ = s.kv.getJSON(&batch{}, useOfKey(day, user), &use) // none
+	_ = s.kv.GetJSON(&kv.Batch{}, useOfKey(day, user), &use) // none
 	return use
 }
 
 // Uses returns what users used in the days from one to another, by day and name.
 func (s *Store) Uses(from, to int64) (list []DayUse) {
 	s.settle()
-	s.kv.walk(scan{prefix: usesPrefix, from: useOfKey(from, "")}, func(key string, value []byte) bool {
+	s.kv.Walk(kv.Scan{Prefix: usesPrefix, From: useOfKey(from, "")}, func(key string, value []byte) bool {
 		use := DayUse{}
 		if use.Day, use.User = dayAndUser(key); use.Day > to {
 			return false

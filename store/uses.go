@@ -2,6 +2,8 @@ package store
 
 import (
 	"sync"
+
+	"github.com/readthru/readthru/store/kv"
 )
 
 // useLog holds the uses of URIs in the present hour, until they are written.
@@ -52,14 +54,14 @@ func (s *Store) flushUses() {
 	hour, all := s.uses.take()
 	for _, u := range all {
 		s.mu.Lock()
-		b := &batch{}
-		if value, err := s.kv.get(variantsKey(u)); err == nil {
+		b := &kv.Batch{}
+		if value, err := s.kv.Get(variantsKey(u)); err == nil {
 			if v, ok := decodeVariants(value); ok && v.Used < hour {
-				b.del(useKey(v.Used, u))
-				b.set(useKey(hour, u), nil)
+				b.Del(useKey(v.Used, u))
+				b.Set(useKey(hour, u), nil)
 				v.Used = hour
-				b.set(variantsKey(u), v.encode())
-				_ = s.kv.apply(b) // a lost use makes eviction only a little worse
+				b.Set(variantsKey(u), v.encode())
+				_ = s.kv.Apply(b) // a lost use makes eviction only a little worse
 			}
 		}
 		s.mu.Unlock()

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/readthru/readthru/page"
+	"github.com/readthru/readthru/store/kv"
 	"github.com/readthru/readthru/store/wire"
 )
 
@@ -57,7 +58,7 @@ const (
 type visitLog struct {
 	mu      sync.Mutex
 	waiting []waitingVisit
-	delta   totals
+	delta   kv.Totals
 	n       uint32
 
 	again    []*Visitor // with visits that are not counted
@@ -73,11 +74,11 @@ type waitingVisit struct {
 
 // totals returns the store's totals with what they lack. Both are read at once: a write of visits moves counts from the
 // one to the other.
-func (l *visitLog) totals(k *kv) totals {
+func (l *visitLog) totals(k *kv.DB) kv.Totals {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	t := k.totals()
-	t.add(l.delta, 1)
+	t := k.Totals()
+	t.Add(l.delta, 1)
 	return t
 }
 
@@ -99,7 +100,7 @@ func (s *Store) AddVisit(k page.Key, v Visit) {
 	kept := l.recordLocked(k, v)
 	l.mu.Unlock()
 	if !kept {
-		s.kv.dropped.Add(1)
+		s.kv.Dropped.Add(1)
 	}
 	s.wakeHousekeeper()
 }
@@ -115,7 +116,7 @@ func (s *Store) countVisitLocked(k page.Key, host string, v *Visit) {
 	if host != "" {
 		s.tallies.add(hostTallyKey(host), d)
 	}
-	s.visits.delta.add(totals{
+	s.visits.delta.Add(kv.Totals{
 		Visits: n, MarkdownTokens: n * int64(v.Tokens), HTMLTokens: n * int64(v.HTMLTokens),
 		BySource: map[page.Source]int64{v.Source: n},
 	}, 1)
@@ -209,7 +210,7 @@ func (s *Store) recordRepeated() {
 		}
 		v.kept = 0
 		if !l.recordLocked(v.key, visit) {
-			s.kv.dropped.Add(1)
+			s.kv.Dropped.Add(1)
 		}
 	}
 	l.kept = nil
@@ -237,24 +238,24 @@ func (s *Store) flushVisitChunk() (done, ok bool) {
 	l := &s.visits
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	b := &batch{delta: l.delta, ahead: true}
+	b := &kv.Batch{Delta: l.delta, Ahead: true}
 	n := 0
 	for _, w := range l.waiting[:min(len(l.waiting), visitChunk)] {
-		if b.size() > maxTxnBytes/2 {
+		if b.Bytes() > kv.MaxBatchBytes/2 {
 			break
 		}
 		at := millis(w.visit.Time)
-		b.set(visitKey(at, w.page, w.n), wire.JSON(w.visit))
-		b.set(pageVisitKey(w.page, at, w.n), nil)
+		b.Set(visitKey(at, w.page, w.n), wire.JSON(w.visit))
+		b.Set(pageVisitKey(w.page, at, w.n), nil)
 		n++
 	}
-	if b.count() == 0 && l.delta.Visits == 0 {
+	if b.Len() == 0 && l.delta.Visits == 0 {
 		return true, true
 	}
-	if s.kv.apply(b) != nil {
+	if s.kv.Apply(b) != nil {
 		return false, false
 	}
-	l.delta = totals{}
+	l.delta = kv.Totals{}
 	if l.waiting = l.waiting[n:]; len(l.waiting) == 0 {
 		l.waiting = nil
 	}
@@ -273,25 +274,25 @@ type VisitQuery struct {
 // Visits returns visits, newest first, and a cursor for the next call, empty when these were the last. Records are kept
 // for 180 days.
 func (s *Store) Visits(q VisitQuery) (visits []Visit, next string, err error) {
-	sc := scan{prefix: "vi/", back: true}
+	sc := kv.Scan{Prefix: "vi/", Back: true}
 	if q.Page != nil {
-		sc = scan{prefix: pageVisitsPrefix(*q.Page), back: true, keys: true}
+		sc = kv.Scan{Prefix: pageVisitsPrefix(*q.Page), Back: true, Keys: true}
 	}
-	if sc.from, err = decodeCursor(q.Cursor, sc.prefix); err != nil {
+	if sc.From, err = decodeCursor(q.Cursor, sc.Prefix); err != nil {
 		return nil, "", fmt.Errorf("list visits: %w", err)
 	}
 	s.flushCounts()
 	s.settle()
 	limit := clampLimit(q.Limit)
 	last := ""
-	s.kv.walk(sc, func(key string, value []byte) bool {
-		if key == sc.from {
+	s.kv.Walk(sc, func(key string, value []byte) bool {
+		if key == sc.From {
 			return true
 		}
 		if q.Page != nil {
-			rest := key[len(sc.prefix):]
+			rest := key[len(sc.Prefix):]
 			at, n := binary.BigEndian.Uint64([]byte(rest)), binary.BigEndian.Uint32([]byte(rest[9:]))
-			if value, err = s.kv.get(visitKey(int64(at), *q.Page, n)); err != nil {
+			if value, err = s.kv.Get(visitKey(int64(at), *q.Page, n)); err != nil {
 				return true
 			}
 		}
@@ -313,7 +314,7 @@ func (s *Store) Visits(q VisitQuery) (visits []Visit, next string, err error) {
 // VisitsSince calls each for the visits on disk that were made at a time or later, oldest first, until it returns
 // false.
 func (s *Store) VisitsSince(t time.Time, each func(Visit) bool) {
-	s.kv.walk(scan{prefix: "vi/", from: "vi/" + u64(uint64(max(millis(t), 0)))}, func(_ string, value []byte) bool {
+	s.kv.Walk(kv.Scan{Prefix: "vi/", From: "vi/" + u64(uint64(max(millis(t), 0)))}, func(_ string, value []byte) bool {
 		var v Visit
 		return json.Unmarshal(value, &v) != nil || each(v)
 	})
@@ -322,19 +323,19 @@ func (s *Store) VisitsSince(t time.Time, each func(Visit) bool) {
 // deleteVisits removes the records of a page's visits.
 func (s *Store) deleteVisits(k page.Key) {
 	prefix := pageVisitsPrefix(k)
-	b := &batch{must: true}
-	s.kv.walk(scan{prefix: prefix, keys: true}, func(key string, _ []byte) bool {
+	b := &kv.Batch{Must: true}
+	s.kv.Walk(kv.Scan{Prefix: prefix, Keys: true}, func(key string, _ []byte) bool {
 		rest := key[len(prefix):]
-		b.del(key)
-		b.del(visitKey(int64(binary.BigEndian.Uint64([]byte(rest))), k, binary.BigEndian.Uint32([]byte(rest[9:]))))
-		if b.count() >= 2*visitChunk {
-			_ = s.kv.apply(b) // a deletion is refused only while closing
-			b = &batch{must: true}
+		b.Del(key)
+		b.Del(visitKey(int64(binary.BigEndian.Uint64([]byte(rest))), k, binary.BigEndian.Uint32([]byte(rest[9:]))))
+		if b.Len() >= 2*visitChunk {
+			_ = s.kv.Apply(b) // a deletion is refused only while closing
+			b = &kv.Batch{Must: true}
 		}
 		return true
 	})
-	if b.count() > 0 {
-		_ = s.kv.apply(b)
+	if b.Len() > 0 {
+		_ = s.kv.Apply(b)
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/readthru/readthru/page"
+	"github.com/readthru/readthru/store/kv"
 )
 
 // TestVisitsDoNotWaitForCounters adds visits while a write of counters does not end.
@@ -93,7 +94,7 @@ func (l logHeld) Handle(_ context.Context, r slog.Record) error {
 
 // visitsOnDisk counts the records of visits that are committed.
 func visitsOnDisk(s *Store) (n int) {
-	s.kv.walk(scan{prefix: "vi/", keys: true}, func(string, []byte) bool { n++; return true })
+	s.kv.Walk(kv.Scan{Prefix: "vi/", Keys: true}, func(string, []byte) bool { n++; return true })
 	return n
 }
 

@@ -1,7 +1,0 @@
-//go:build !linux && !darwin && !windows
-
-package store
-
-import "errors"
-
-func diskSpace(string) (free, total uint64, err error) { return 0, 0, errors.ErrUnsupported }
