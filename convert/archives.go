@@ -13,6 +13,7 @@ import (
 	"golang.org/x/net/html/atom"
 
 	"github.com/readthru/readthru/convert/archive"
+	"github.com/readthru/readthru/convert/chars"
 	"github.com/readthru/readthru/convert/docx"
 	"github.com/readthru/readthru/convert/dom"
 	"github.com/readthru/readthru/convert/epub"
@@ -152,8 +153,13 @@ func (d *Document) archive(ctx context.Context, f format, content []byte) {
 	if doc.Cut {
 		d.warnings = append(d.warnings, WarnTooLarge)
 	}
+	if _, report := hidden.Text([]byte(doc.Title + "\n" + doc.Author + "\n" + doc.Subject)); report.Hidden > 0 {
+		d.reportHidden(report)
+	}
 	d.hides = doc.Unseen
 	d.compose(ctx, b.Bytes())
-	d.head.Title = cmp.Or(doc.Title, d.head.Title, fileName(d.path()))
+	if d.head.Title = cmp.Or(chars.Clip(doc.Title), d.head.Title); d.head.Title == "" {
+		d.head.Title = d.fileName()
+	}
 	d.head.Meta["title"] = d.head.Title
 }

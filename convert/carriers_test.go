@@ -447,6 +447,12 @@ func TestHiddenTextOfBooksIsRemoved(t *testing.T) {
 		{"in a comment", chapter("", "<!-- "+order+" -->"), false},
 		{"in a template", chapter("", "<template>"+order+"</template>"), false},
 		{"in a script", chapter("", "<script>"+order+"</script>"), false},
+		{"moved away", chapter("", p(`style="position:absolute;left:-9999px"`)), false},
+		{"transparent", chapter("", p(`style="opacity:0"`)), false},
+		{"cut to nothing", chapter("", p(`style="height:0;overflow:hidden"`)), false},
+		{"in the color of its box", chapter("", p(`style="background:#234;color:#235"`)), false},
+		{"white on a dark box", chapter("", p(`style="background:#234;color:#fff"`)), true},
+		{"in tags of Unicode", chapter("", "<p>"+smuggle(order)+"</p>"), false},
 	})
 }
 
@@ -486,6 +492,15 @@ func TestHiddenTextOfFeedsIsRemoved(t *testing.T) {
 		{"content that is usual", content(html("")), true},
 		{"in tags of Unicode", described("<p>" + seenText + smuggle(order) + "</p>"), false},
 		{"in an attribute", described(`<p data-x="` + order + `">` + seenText + `</p>`), false},
+		{"content that is transparent", content(html(`style="opacity:0"`)), false},
+		{"content that is cut to nothing", content(html(`style="height:0;overflow:hidden"`)), false},
+		{"content in the color of its box", content(html(`style="background:#234;color:#235"`)), false},
+		{"content that is white on a dark box", content(html(`style="background:#234;color:#fff"`)), true},
+		{"content that is invisible", content(html(`style="visibility:hidden"`)), false},
+		{
+			"tags of Unicode in a category", feed(`<description>` + seenText + `</description><category>` + smuggle(order) +
+				`</category>`), false,
+		},
 	})
 	tryCarriers(t, "application/atom+xml", []carried{
 		{"usual", atom("html", escape(html(""))), true},

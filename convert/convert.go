@@ -137,6 +137,14 @@ func (d *Document) reportHidden(r hidden.Report) {
 
 // adopt makes the page with this root the content of d.
 func (d *Document) adopt(ctx context.Context, root *html.Node) {
+	w := hidden.New(root)
+	switch {
+	case d.partOf != nil:
+		w = hidden.NewPart(root, d.partOf.unseen)
+	case d.form != "":
+		w = hidden.NewFinal(root)
+	}
+	w.Names(root)
 	d.head = head.Read(root, d.url)
 	if d.saved != nil && d.head.Base == d.url { // the page names no base of its own
 		d.head.Base = d.saved
@@ -147,13 +155,6 @@ func (d *Document) adopt(ctx context.Context, root *html.Node) {
 	if body == nil {
 		body = normalise.Frameset(root)
 		d.whole = true
-	}
-	w := hidden.New(root)
-	switch {
-	case d.partOf != nil:
-		w = hidden.NewPart(root, d.partOf.unseen)
-	case d.form != "":
-		w = hidden.NewFinal(root)
 	}
 	for _, text := range d.hides {
 		w.Unshown(&html.Node{Type: html.TextNode, Data: text})

@@ -225,7 +225,7 @@ func looksLikeHTML(content []byte) bool {
 // csv makes a table of comma-separated values.
 func (d *Document) csv(ctx context.Context, text, mediaType string) {
 	if d.url != nil {
-		d.head.Title = fileName(d.url.Path)
+		d.head.Title = d.fileName()
 	}
 	var damaged bool
 	if d.ready, damaged = formats.CSV(ctx, text, mediaType); damaged {
@@ -237,7 +237,7 @@ func (d *Document) csv(ctx context.Context, text, mediaType string) {
 // fences.
 func (d *Document) json(ctx context.Context, text string) {
 	if d.url != nil {
-		d.head.Title = fileName(d.url.Path)
+		d.head.Title = d.fileName()
 	}
 	raw := []byte(text)
 	if !json.Valid(raw) {

@@ -32,7 +32,7 @@ func (d *Document) pdf(ctx context.Context, content []byte) {
 		if errors.Is(err, pdf.ErrEncrypted) {
 			warning = WarnEncrypted
 		}
-		d.head.Title = fileName(d.path())
+		d.head.Title = d.fileName()
 		d.warnings = append(d.warnings, warning)
 		return
 	}
@@ -54,7 +54,9 @@ func (d *Document) pdf(ctx context.Context, content []byte) {
 	pdflayout.DropMargins(pages)
 	blocks := pdflayout.Blocks(ctx, pages)
 	d.ready = formats.PDF(ctx, blocks)
-	d.head.Title = cmp.Or(sensibleTitle(f.Title), formats.PDFTitle(blocks), fileName(d.path()))
+	if d.head.Title = cmp.Or(sensibleTitle(f.Title), formats.PDFTitle(blocks)); d.head.Title == "" {
+		d.head.Title = d.fileName()
+	}
 	d.head.Meta = map[string]string{}
 	head.Put(d.head.Meta, "title", d.head.Title)
 	head.Put(d.head.Meta, "author", chars.Clip(f.Author))

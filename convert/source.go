@@ -9,6 +9,7 @@ import (
 	"github.com/readthru/readthru/convert/docx"
 	"github.com/readthru/readthru/convert/epub"
 	"github.com/readthru/readthru/convert/formats"
+	"github.com/readthru/readthru/convert/hidden"
 	"github.com/readthru/readthru/convert/mdwrite"
 	"github.com/readthru/readthru/convert/mhtml"
 	"github.com/readthru/readthru/convert/opendocument"
@@ -23,7 +24,7 @@ func (d *Document) source(text, contentType string) {
 	lang := ""
 	if d.url != nil {
 		lang = formats.Language(d.url.Path)
-		d.head.Title = fileName(d.url.Path)
+		d.head.Title = d.fileName()
 	}
 	if lang == "" {
 		lang = formats.LanguageOfType(page.MediaType(contentType))
@@ -86,8 +87,14 @@ func TypeOf(name string) string {
 	return ""
 }
 
-// fileName returns the last part of a path, for a title.
-func fileName(p string) string { return chars.Clip(strings.Trim(path.Base(p), "/.")) }
+// fileName returns the last part of the path of the address, for a title.
+func (d *Document) fileName() string {
+	name := strings.Trim(path.Base(d.path()), "/.")
+	if _, report := hidden.Text([]byte(name)); report.Hidden > 0 {
+		d.reportHidden(report)
+	}
+	return chars.Clip(name)
+}
 
 // describe makes a page that says what a body without text is: its kind, the dimensions of a picture, and its size.
 func (d *Document) describe(content []byte, contentType string) {
@@ -105,7 +112,7 @@ func (d *Document) path() string {
 
 // say writes the description of a body without text.
 func (d *Document) say(b *strings.Builder, what string, size int) {
-	name := fileName(d.path())
+	name := d.fileName()
 	d.head.Title = name
 	if name != "" {
 		b.WriteString(mdwrite.Escaped(name, true, ':') + ": ")

@@ -41,7 +41,7 @@ func (d *Document) xml(ctx context.Context, text string) {
 		return
 	}
 	if d.url != nil {
-		d.head.Title = fileName(d.url.Path)
+		d.head.Title = d.fileName()
 	}
 	d.ready = mdwrite.Fence(text, "xml")
 }

@@ -15,7 +15,6 @@ import (
 	"path"
 	"strings"
 
-	"github.com/readthru/readthru/convert/chars"
 	"github.com/readthru/readthru/convert/guard"
 	"github.com/readthru/readthru/convert/xmlread"
 )
@@ -28,7 +27,10 @@ const (
 // MaxTarget is the longest address of a link, in bytes. A longer one is no link.
 const MaxTarget = 4 << 10
 
-// Document is the text of a document as HTML, and its properties. An unknown property is empty.
+// maxProperty is how much of a property is read, in bytes.
+const maxProperty = 4 << 10
+
+// Document is the text of a document as HTML, and its properties as the file has them. An unknown property is empty.
 type Document struct {
 	Title, Author, Subject string
 	Date                   string // of creation, else of the last change, as written in the file
@@ -192,7 +194,7 @@ func (d *Document) Property(dec *xml.Decoder, t xml.StartElement) {
 	}
 	if token, err := dec.RawToken(); err == nil {
 		if text, ok := token.(xml.CharData); ok && *field == "" {
-			*field = chars.Clip(string(text))
+			*field = strings.ToValidUTF8(string(text[:min(len(text), maxProperty)]), "")
 		}
 	}
 }

@@ -10,7 +10,7 @@ import (
 // Visible returns s without its invisible characters: control characters and the terminal sequences that ESC begins,
 // zero-width and bidirectional ones, soft hyphens, tag characters, and variation selectors that select nothing.
 // smuggled reports whether among them were some that carry text past a reader's eyes (tags, bidirectional overrides,
-// runs of selectors): those are counted, the others are typography.
+// runs of selectors, and long ones of any): those are counted, the others are typography.
 func Visible(s string) (clean string, smuggled bool) {
 	at := strings.IndexFunc(s, Invisible)
 	if at < 0 {
@@ -25,7 +25,7 @@ func Visible(s string) (clean string, smuggled bool) {
 // AppendVisible appends text, as [Visible] returns it, to out. Bytes that are no UTF-8 go too: the halves of a
 // character, brought together, would be one.
 func AppendVisible(out, text []byte) (extended []byte, smuggled bool) {
-	previous, kept := utf8.RuneError, false
+	previous, kept, run := utf8.RuneError, false, 0
 	for len(text) > 0 {
 		r, size := utf8.DecodeRune(text)
 		rest, had := text[size:], len(out)
@@ -56,9 +56,17 @@ func AppendVisible(out, text []byte) (extended []byte, smuggled bool) {
 			smuggled = true
 		}
 		previous, kept, text = r, len(out) > had, rest
+		if run++; kept {
+			run = 0
+		}
+		smuggled = smuggled || run == longRun
 	}
 	return out, smuggled
 }
+
+// longRun is how many characters in a row show nothing where they may stand for the bits of a text: two letters have as
+// many.
+const longRun = 16
 
 const (
 	escape    = 0x1b
@@ -144,8 +152,8 @@ func Invisible(r rune) bool {
 		return r != '\t' && r != '\n' && r != '\r' && r != '\f'
 	case r < 0x7f:
 		return false
-	case r < 0xa0, r == 0xad, r == 0x034f, r == 0x061c, r == 0x115f, r == 0x1160, r == 0x17b4, r == 0x17b5, r >= 0x180b &&
-		r <= 0x180f:
+	case r < 0xa0, r == 0xad, r == 0x034f, r == 0x061c, r == 0x115f, r == 0x1160, r == 0x17b4, r == 0x17b5,
+		r >= 0x180b && r <= 0x180f:
 		return true
 	case r >= 0x200b && r <= 0x200f, r >= 0x202a && r <= 0x202e, r >= 0x2060 && r <= 0x206f, r == 0x3164, r == 0xfeff,
 		r == 0xffa0:

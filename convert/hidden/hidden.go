@@ -28,7 +28,7 @@ import (
 // Rules are the tables of this package, which count in the version of the rules.
 var Rules = []any{
 	neverText, fallbacks, foldNames, entrances, unsafeSchemes, mutedElements, endsWithBlock, endTagless, blockNames,
-	ownNames,
+	ownNames, names,
 }
 
 // Cleaner removes hidden text from one page.
@@ -335,7 +335,8 @@ func (w *Cleaner) hides(n *html.Node, style css.Styles, outer look) string {
 	case style.Values == nil && style.Windows == nil:
 		return ""
 	}
-	if unseenBy(style.Values) && (seenSomewhere(style) || w.appears(n, style, "visibility", "visibility")) && w.page != n {
+	if unseenBy(style.Values) && (seenSomewhere(style) || w.appears(n, style, "visibility", "visibility")) &&
+		w.page != n { // which appears finds out
 		style.Values.Drop("visibility")
 	}
 	if style.Values.Get("content-visibility") == "hidden" && style.Values.Get("display") == "" && !dom.IsBlock(n) {
