@@ -139,7 +139,7 @@ func (t *tab) read(out *Page) error {
 		emulation.SetVirtualTimePolicyParams{Policy: emulation.VirtualTimePolicyPause})
 	last := errors.New("no document")
 	for range 20 {
-		doc, err := evaluate[document](ctx, t, fmt.Sprintf(serialise, t.o.MaxBody))
+		doc, err := evaluate[document](ctx, t, fmt.Sprintf(serialise, maxStyles, t.o.MaxBody))
 		if err != nil {
 			if _, thrown := errors.AsType[thrownError](err); thrown && strings.Contains(err.Error(), notWhole) {
 				last = err

@@ -267,8 +267,8 @@ func (t *tab) watch(ctx context.Context, end context.CancelCauseFunc) {
 // still.
 func (t *tab) paint(ctx context.Context) error {
 	_, err := chromedp.Call(ctx, page.CaptureScreenshot, page.CaptureScreenshotParams{
-		Format: page.CaptureScreenshotFormatJpeg, Quality: new(int64(1)), Clip: &page.Viewport{Width: 1, Height: 1, Scale: 1},
-		OptimizeForSpeed: new(true),
+		Format: page.CaptureScreenshotFormatJpeg, Quality: new(int64(1)), OptimizeForSpeed: new(true),
+		Clip: &page.Viewport{Width: 1, Height: 1, Scale: 1},
 	})
 	return err
 }
@@ -450,11 +450,56 @@ const scroll = `(() => {
 // notWhole is what serialise throws for a document that is still being read.
 const notWhole = "the document is not whole"
 
-// serialise returns the document and its URL. It includes open shadow roots, which outerHTML leaves out, and the
-// content of each visible frame of the same origin after that frame, and counts the others. A document that consists of
-// frames gets a body with their contents. It throws if that is longer than a number of characters.
+// maxStyles bounds the style sheets that writeStyles writes into a document, in characters: a thousand elements may
+// share one.
+const maxStyles = 2_000_000
+
+// writeStyles writes into a tree, as style elements, the sheets that scripts have made: those that the tree adopts, and
+// those of its style elements whose rules are no longer those of their text. Undo takes them out again.
+const writeStyles = `
+	const undo = [], texts = new Map();
+	let room = %d;
+	const textOf = (sheet) => {
+		let text = texts.get(sheet);
+		if (text === undefined) {
+			text = [...sheet.cssRules].map((r) => r.cssText).join('\n').replaceAll('</', '<\\/');
+			texts.set(sheet, text);
+		}
+		return text;
+	};
+	const write = (sheet, put, media) => {
+		const text = textOf(sheet);
+		if (!text || (room -= text.length) < 0) return;
+		const e = document.createElement('style');
+		e.textContent = text;
+		if (media) e.media = media;
+		put(e);
+		undo.push(() => e.remove());
+	};
+	const writeStyles = (tree, end) => {
+		for (const e of tree.querySelectorAll('style')) {
+			try {
+				const sheet = e.sheet, said = new CSSStyleSheet();
+				if (!sheet) continue;
+				said.replaceSync(e.textContent);
+				if (!sheet.disabled && said.cssRules.length === sheet.cssRules.length) continue;
+				const media = e.getAttribute('media');
+				if (!sheet.disabled) write(sheet, (own) => e.after(own), media);
+				e.setAttribute('media', 'not all');
+				undo.push(() => media === null ? e.removeAttribute('media') : e.setAttribute('media', media));
+			} catch {}
+		}
+		for (const sheet of tree.adoptedStyleSheets ?? []) {
+			try { if (!sheet.disabled) write(sheet, (own) => end.append(own), sheet.media.mediaText); } catch {}
+		}
+	};`
+
+// serialise returns the document and its URL. It includes open shadow roots, which outerHTML leaves out, the style
+// sheets that scripts have made, and the content of each visible frame of the same origin after that frame, and counts
+// the others. A document that consists of frames gets a body with their contents. It throws if that is longer than a
+// number of characters.
 const serialise = `(() => {
-	` + heldRows + `
+	` + heldRows + writeStyles + `
 	let left = 0;
 	const mark = 'frame ' + Math.random() + ' ';
 	const reach = (frame) => {
@@ -477,7 +522,11 @@ const serialise = `(() => {
 		const roots = [], frames = [];
 		const walk = (node) => {
 			for (const e of node.querySelectorAll('*')) {
-				if (e.shadowRoot) { roots.push(e.shadowRoot); walk(e.shadowRoot); }
+				if (e.shadowRoot) {
+					roots.push(e.shadowRoot);
+					walk(e.shadowRoot);
+					writeStyles(e.shadowRoot, e.shadowRoot);
+				}
 				const body = e.localName === 'iframe' && depth < 3 && reach(e);
 				if (!body) continue;
 				frames.push({e, was: e.textContent, inner: framed(body, depth)});
@@ -495,8 +544,14 @@ const serialise = `(() => {
 	const d = document.documentElement;
 	if (!d) return {url: location.href, html: ''};
 	if (document.readyState === 'loading') throw new Error('the document is not whole');
-	const inner = document.body?.localName !== 'frameset' ? content(d, 0) :
-		(document.head?.outerHTML ?? '') + '<body><main>' + parts(document.body, 0) + '</main></body>';
+	let inner;
+	try {
+		writeStyles(document, document.head ?? d);
+		inner = document.body?.localName !== 'frameset' ? content(d, 0) :
+			(document.head?.outerHTML ?? '') + '<body><main>' + parts(document.body, 0) + '</main></body>';
+	} finally {
+		undo.reverse().forEach((f) => f());
+	}
 	const outer = d.cloneNode(false).outerHTML, end = outer.lastIndexOf('</');
 	const html = '<!DOCTYPE html>' + (end < 0 ? inner : outer.slice(0, end) + inner + outer.slice(end));
 	if (html.length > %d) throw new Error('the document is too large');
