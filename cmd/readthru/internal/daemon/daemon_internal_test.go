@@ -6,7 +6,9 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -141,5 +143,45 @@ func TestServeWaitsForAProcessThatEnds(t *testing.T) {
 				}
 			})
 		})
+	}
+}
+
+// What "go run" builds each time under another name is one program: its daemon goes on. Another build is another one.
+func TestAProgramIsKnownByItsBuild(t *testing.T) {
+	name, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	program, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	written := func(name string) string {
+		t.Helper()
+		var b strings.Builder
+		if err := writeProgram(&b, name); err != nil || b.Len() > 64<<10 {
+			t.Fatalf("%d bytes, %v", b.Len(), err)
+		}
+		return b.String()
+	}
+	copied := func(program []byte) string {
+		t.Helper()
+		name := filepath.Join(t.TempDir(), "copy")
+		if err := os.WriteFile(name, program, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		return written(name)
+	}
+	want := written(name)
+	if copied(program) != want {
+		t.Error("a copy is another program")
+	}
+	if copied(append(slices.Clone(program), 0)) == want {
+		t.Error("a longer program is the same")
+	}
+	another := slices.Clone(program)
+	another[4<<10-100]++
+	if copied(another) == want {
+		t.Error("a program of another build is the same")
 	}
 }

@@ -61,11 +61,28 @@ func MadeOf(s *settings.Settings) string {
 	h := sha256.New()
 	_ = json.NewEncoder(h).Encode(s.Config) // numbers, texts and lists of them
 	if name, err := os.Executable(); err == nil {
-		if info, err := os.Stat(name); err == nil { // another version has another size or time
-			_, _ = fmt.Fprintln(h, name, info.Size(), info.ModTime().UnixNano()) // a hash takes everything
-		}
+		_ = writeProgram(h, name) // a program that cannot be read is like any other that cannot
 	}
 	return hex.EncodeToString(h.Sum(nil)[:12])
+}
+
+// writeProgram writes to w what tells a program from another one: not its name and time, which "go run" makes anew, but
+// its size and its beginning, in which Go puts the ID of the build.
+func writeProgram(w io.Writer, name string) error {
+	f, err := os.Open(name)
+	if err != nil {
+		return err
+	}
+	defer f.Close() //nolint:errcheck // it was only read
+	info, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	if _, err := fmt.Fprintln(w, info.Size()); err != nil {
+		return err
+	}
+	_, err = io.Copy(w, io.LimitReader(f, 32<<10)) // as far as cmd/internal/buildid looks
+	return err
 }
 
 // startShared starts a daemon that outlives this process and ends when it is not used, and returns once it answers. Of
