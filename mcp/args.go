@@ -27,9 +27,8 @@ type param struct {
 	kind     kind
 	about    string
 	required bool
-	def      any    // default, which the schema has; nil if there is none
-	min, max int    // of an integer: below min is an error, above max is clamped with a note
-	bounded  bool   // the schema has min and max
+	def      any    // default, which the schema has; nil if it is false, 0 or empty
+	min, max int    // of an integer: below min is an error, above max is clamped with a note; the schema has neither
 	aliases  string // names that models invent for it, separated by spaces; case, _ and - are ignored
 }
 
@@ -58,9 +57,6 @@ func schema(params []param) json.RawMessage {
 		if p.def != nil {
 			b.WriteString(`,"default":`)
 			put(p.def)
-		}
-		if p.bounded {
-			fmt.Fprintf(&b, `,"minimum":%d,"maximum":%d`, p.min, p.max)
 		}
 		b.WriteByte('}')
 		if p.required {

@@ -16,9 +16,12 @@ func changesTool() tool {
 		name: "page_changes", title: "What changed", open: true,
 		about: "Fetches a page again and returns only the sections that changed.",
 		params: []param{
-			{name: "url", kind: text, about: "A page that was read", required: true, aliases: "uri link href address page doc"},
 			{
-				name: "since", kind: text, about: "A day, a time, an age (36h, 7d) or a version; default: the version before",
+				name: "url", kind: text, about: "A page that was read", required: true,
+				aliases: "uri link href address page doc",
+			},
+			{
+				name: "since", kind: text, about: "A day, time, age (36h, 7d) or version; default: the version before",
 				aliases: "from after date time",
 			},
 			cursorParam,

@@ -24,14 +24,14 @@ const (
 		"content.</error>"
 
 	textRobotsUnreachable = "Failed to fetch robots.txt %s due to a connection issue"
-	textRobotsRefused     = "When fetching robots.txt (%s), received status %d so assuming that autonomous fetching is " +
-		"not allowed, the user can try manually fetching by using the fetch prompt"
+	textRobotsRefused     = "When fetching robots.txt (%s), received status %d so assuming that autonomous fetching " +
+		"is not allowed, the user can try manually fetching by using the fetch prompt"
 	textRobotsForbidden = "The sites robots.txt (%s), specifies that autonomous fetching of this page is not allowed, " +
 		"<useragent>%s</useragent>\n" +
 		"<url>%s</url>\n" +
 		"<robots>\n%s\n</robots>\n" +
-		"The assistant must let the user know that it failed to view the page. The assistant may provide further guidance " +
-		"based on the above information.\n" +
+		"The assistant must let the user know that it failed to view the page. The assistant may provide further " +
+		"guidance based on the above information.\n" +
 		"The assistant can tell the user that they can try manually fetching the page by using the fetch prompt within " +
 		"their UI."
 )
@@ -47,28 +47,28 @@ func fetchTool() tool {
 		params: []param{
 			{name: "url", kind: text, about: "URL to fetch", required: true, aliases: "uri link href address page page_url"},
 			{
-				name: "max_length", kind: integer, about: "Maximum number of characters to return.", def: 5000, min: 1,
-				max: 999_999, bounded: true, aliases: "max_chars length limit max_characters",
+				name: "max_length", kind: integer, about: "Most characters to return", def: 5000, min: 1,
+				max: 999_999, aliases: "max_chars length limit max_characters",
 			},
 			{
 				name: "start_index", kind: integer,
-				about: "On return output starting at this character index, useful if a previous fetch was truncated and more " +
-					"context is required.", def: 0, bounded: true, max: 1 << 30, aliases: "start offset index from",
+				about: "Character to start at", max: 1 << 30,
+				aliases: "start offset index from",
 			},
 			{
-				name: "raw", kind: flag, about: "Get the actual HTML content of the requested page, without simplification.",
-				def: false, aliases: "html raw_html",
+				name: "raw", kind: flag, about: "Return the HTML as it is",
+				aliases: "html raw_html",
 			},
 			{
-				name: "max_tokens", kind: integer, about: "Maximum number of tokens to return.", min: 1, max: mostTokens,
+				name: "max_tokens", kind: integer, about: "Most tokens to return", min: 1, max: mostTokens,
 				aliases: "tokens token_limit max_output_tokens",
 			},
 			{
-				name: "fresh", kind: flag, about: "Ask the site even if the cached copy is good.", def: false,
+				name: "fresh", kind: flag, about: "Ask the site even if the cached copy is good",
 				aliases: "force force_refresh refresh no_cache",
 			},
 			{
-				name: "section", kind: text, about: "Only the section under this heading or #fragment.",
+				name: "section", kind: text, about: "Only the section under this heading or #fragment",
 				aliases: "heading anchor fragment",
 			},
 		},

@@ -12,7 +12,7 @@ import (
 
 // baseParam limits a tool to a knowledge base.
 var baseParam = param{
-	name: "kb_name", kind: text, about: "Only this knowledge base; empty: all", def: "",
+	name: "kb_name", kind: text, about: "Only this knowledge base; empty: all",
 	aliases: "kb knowledge_base name base",
 }
 
@@ -214,7 +214,8 @@ func relateTool() tool {
 		},
 		run: func(ctx context.Context, c *call) (*result, error) {
 			made, err := c.client.Relate(ctx, api.NewRelation{
-				Passage: c.args.text("passage"), Note: c.args.text("note"), Other: c.args.text("other"), Type: c.args.text("type"),
+				Passage: c.args.text("passage"), Note: c.args.text("note"), Other: c.args.text("other"),
+				Type: c.args.text("type"),
 			})
 			if err != nil {
 				return nil, err

@@ -22,7 +22,7 @@ func pageTool() tool {
 				aliases: "heading anchor fragment",
 			},
 			{
-				name: "start", kind: integer, about: "Character to start at", def: 0, max: 1 << 30,
+				name: "start", kind: integer, about: "Character to start at", max: 1 << 30,
 				aliases: "start_index offset index from",
 			},
 			{
@@ -117,7 +117,7 @@ func recentTool() tool {
 		name: "recent_pages", title: "Pages read",
 		about: "Lists the pages that were read, newest first.",
 		params: []param{
-			{name: "host", kind: text, about: "Only of this host", def: "", aliases: "domain site hostname"},
+			{name: "host", kind: text, about: "Only of this host", aliases: "domain site hostname"},
 			{name: "limit", kind: integer, def: 20, min: 1, max: 200, aliases: "max_results n count k"},
 			cursorParam,
 		},
@@ -151,8 +151,8 @@ func runRecent(ctx context.Context, c *call) (*result, error) {
 		if !p.LastVisitedAt.IsZero() {
 			v.LastVisitedAt = p.LastVisitedAt.UTC().Format("2006-01-02T15:04:05Z")
 		}
-		said := fmt.Sprintf("- %s\n  %s\n  doc %s, %d tokens, read %d times, last %s\n", orURL(v.Title, v.URL), v.URL, v.Doc,
-			v.Tokens, v.Visits, day(p.LastVisitedAt))
+		said := fmt.Sprintf("- %s\n  %s\n  doc %s, %d tokens, read %d times, last %s\n", orURL(v.Title, v.URL), v.URL,
+			v.Doc, v.Tokens, v.Visits, day(p.LastVisitedAt))
 		if l.add(said, v) {
 			continue
 		}

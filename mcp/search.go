@@ -173,7 +173,7 @@ func ingestTool() tool {
 			},
 			{name: "text", kind: text, about: "Markdown to store", aliases: "content markdown body"},
 			{
-				name: "kb_name", kind: text, about: "Knowledge base to put it into", def: "",
+				name: "kb_name", kind: text, about: "Knowledge base to put it into",
 				aliases: "kb knowledge_base name base",
 			},
 			{name: "title", kind: text, aliases: "heading"},

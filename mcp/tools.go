@@ -30,11 +30,11 @@ func tools() []tool {
 // docParam and urlParam name a stored page; a call has either.
 var (
 	docParam = param{
-		name: "doc", kind: text, about: "Id of a page that was read, or",
+		name: "doc", kind: text, about: "Id of a stored page, or",
 		aliases: "id doc_id document page_id",
 	}
 	urlParam    = param{name: "url", kind: text, about: "its URL", aliases: "uri link href address page page_url"}
-	cursorParam = param{name: "cursor", kind: text, about: "next_cursor of the last part", aliases: "next_cursor next"}
+	cursorParam = param{name: "cursor", kind: text, about: "next_cursor", aliases: "next_cursor next"}
 )
 
 // ref returns the id or URL of the page that a call names.
