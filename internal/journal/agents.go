@@ -150,9 +150,35 @@ func (a *agent) told(name string, now int64) (AgentSeen, bool) {
 	}, n.requests > 0
 }
 
+// maxRecalled is how many requests of earlier processes are summed up at most.
+const maxRecalled = 20000
+
+// recallAgents sums up what was asked lately before this process began, as the files have it.
+func (j *Journal) recallAgents(now time.Time) {
+	if j.archive == nil {
+		return
+	}
+	since := now.Add(-agentSteps * agentStep)
+	var before []slot
+	j.archive.latest(place{j.run, 1}, func(e *Entry) bool {
+		if e.Time.Before(since) || len(before) == maxRecalled {
+			return false
+		}
+		took := time.Duration(e.Micros) * time.Microsecond
+		before = append(before, slot{of: e, began: e.Time.UnixNano(), took: took})
+		return true
+	})
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	for _, s := range slices.Backward(before) {
+		j.agents.add(s)
+	}
+}
+
 // Agents returns the agents that have asked lately, those with the most requests first. Others sums up those that were
 // too many to be told apart, which have neither names nor sessions there; nil if all are listed.
 func (j *Journal) Agents(now time.Time) (list []AgentSeen, others *AgentSeen) {
+	j.agentsBefore.Do(func() { j.recallAgents(now) })
 	step := now.UnixNano() / int64(agentStep)
 	j.mu.Lock()
 	for name, a := range j.agents.byName {

@@ -90,3 +90,35 @@ func TestNamesOfAgentsAndSessionsAreBounded(t *testing.T) {
 		t.Errorf("later there are %+v, and others %+v", list, others)
 	}
 }
+
+func TestAgentsOfTheProcessBeforeAreSummedUp(t *testing.T) {
+	o := journal.Options{Dir: t.TempDir(), Last: 100}
+	now := time.Now()
+	kept(t, o, func(j *journal.Journal) {
+		j.Add(from("gone/1", "old", now.Add(-2*journal.AgentsTime)))
+		j.Add(from("claude/2", "run-1", now.Add(-20*time.Minute)))
+		j.Add(from("claude/2", "run-2", now.Add(-10*time.Minute)))
+	})
+	kept(t, o, func(j *journal.Journal) {
+		j.Add(from("claude/2", "run-2", now.Add(-time.Minute)))
+		for range 2 { // once is enough
+			got, _ := j.Agents(now)
+			if len(got) != 1 || got[0].Requests != 3 || got[0].Sessions != 2 || got[0].TokensSaved != 2400 {
+				t.Errorf("agents %+v", got)
+			}
+		}
+		if err := j.Clear(); err != nil {
+			t.Fatal(err)
+		}
+		if got, _ := j.Agents(now); len(got) != 0 {
+			t.Errorf("forgotten agents %+v", got)
+		}
+	})
+	cleared := journal.New(o)
+	if err := cleared.Clear(); err != nil {
+		t.Fatal(err)
+	}
+	if got, _ := cleared.Agents(now); len(got) != 0 {
+		t.Errorf("agents of what was forgotten: %+v", got)
+	}
+}

@@ -220,6 +220,17 @@ func (a *archive) list(f Filter, end place, limit int, asks uint32) (list []Entr
 	return list, "", damage
 }
 
+// latest calls do with the requests before a place, newest first, until it returns false. What cannot be read is left
+// out.
+func (a *archive) latest(end place, do func(*Entry) bool) {
+	all, _ := a.segments()
+	for _, s := range slices.Backward(all) {
+		if more, _ := a.walk(s, end, true, do); !more {
+			return
+		}
+	}
+}
+
 // find returns a request by its id.
 func (a *archive) find(id string) (found Entry, ok bool) {
 	p, ok := placeOf(id)

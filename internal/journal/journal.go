@@ -113,6 +113,8 @@ type Journal struct {
 	sums   sums
 	agents agents
 
+	agentsBefore sync.Once // recalls agents of earlier processes
+
 	archive *archive      // nil: there are no files
 	wake    chan struct{} // tells the archive that much is to be written
 }
@@ -152,6 +154,7 @@ func (j *Journal) Close() {
 
 // Clear forgets all requests, also those in files.
 func (j *Journal) Clear() error {
+	j.agentsBefore.Do(func() {})
 	j.mu.Lock()
 	for j.first < j.next {
 		j.dropLocked()
