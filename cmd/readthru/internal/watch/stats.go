@@ -112,11 +112,12 @@ func counts(begin string, figures map[string]int64, names []string) string {
 	return begin + strings.Join(list, ", ")
 }
 
-// statsText shows the figures of a daemon that runs, or those of the store.
+// statsText shows the figures of a daemon that runs, or those of the store, each under the time that it is of.
 func statsText(st *api.Stats, running bool) string {
 	var t strings.Builder
 	if running {
-		fmt.Fprintf(&t, "version       %s, up %s\n", st.Version, time.Duration(st.UptimeS)*time.Second)
+		fmt.Fprintf(&t, "version       %s\n", st.Version)
+		fmt.Fprintf(&t, "\nsince the start, %s ago\n", time.Duration(st.UptimeS)*time.Second)
 		fmt.Fprintf(&t, "requests      %d%s\n", st.Requests.Total, counts(": ", st.Requests.Outcomes, journal.Outcomes))
 		if st.Requests.Total > 0 {
 			fmt.Fprintf(&t, "by doors      %s; %d intercepted\n", counts("", st.Requests.Doors, journal.Doors),
@@ -127,36 +128,47 @@ func statsText(st *api.Stats, running bool) string {
 		}
 		fmt.Fprintf(&t, "cache         %d hits, %d misses, %d revalidated, %d stale, %d bypassed: ratio %.2f\n",
 			st.Cache.Hits, st.Cache.Misses, st.Cache.Revalidated, st.Cache.Stale, st.Cache.Bypass, st.Cache.HitRatio)
+		t.WriteString(agentsText(st))
+		t.WriteString("\nnow\n")
 		fmt.Fprintf(&t, "in progress   %s, %d of origins, %s, %s\n", terminal.Count(int64(st.Work.Requests), "request"),
 			st.Work.Origins, terminal.Count(int64(st.Work.Renders), "rendering"), terminal.Count(int64(st.Work.Jobs), "job"))
 	} else {
-		t.WriteString("no daemon runs: these are the figures of the store\n")
+		t.WriteString("no daemon runs: these are the figures of the store\n\nnow\n")
 	}
 	fmt.Fprintf(&t, "stored        %s, %s\n", terminal.Count(st.Cache.Entries, "response"), terminal.Bytes(st.Cache.Bytes))
-	fmt.Fprintf(&t, "pages         %d, %s, %s\n", st.Pages.Total, terminal.Count(st.Pages.Versions, "version"),
-		terminal.Count(st.Pages.Visits, "visit"))
+	fmt.Fprintf(&t, "pages         %d, %s\n", st.Pages.Total, terminal.Count(st.Pages.Versions, "version"))
+	fmt.Fprintf(&t, "index         %s, %d to index\n", terminal.Count(int64(st.Index.Passages), "passage"),
+		st.Index.Queued)
+	fmt.Fprintf(&t, "markdown.new  %s, %d sent today, %d left\n", st.MarkdownNew.Mode, st.MarkdownNew.Sent,
+		st.MarkdownNew.Remaining)
+	t.WriteString("\never, also of pages that are gone\n")
+	fmt.Fprintf(&t, "visits        %d\n", st.Pages.Visits)
 	for _, source := range slices.Sorted(maps.Keys(st.Pages.BySource)) {
 		fmt.Fprintf(&t, "  %-11s %d\n", source, st.Pages.BySource[source])
 	}
-	fmt.Fprintf(&t, "index         %s, %d to index\n", terminal.Count(int64(st.Index.Passages), "passage"),
-		st.Index.Queued)
 	fmt.Fprintf(&t, "tokens        %d of HTML became %d of markdown: %d saved\n", st.Tokens.HTML, st.Tokens.Markdown,
 		st.Tokens.Saved)
-	fmt.Fprintf(&t, "markdown.new  %s, %d sent today, %d left\n", st.MarkdownNew.Mode, st.MarkdownNew.Sent,
-		st.MarkdownNew.Remaining)
-	for _, a := range st.Agents {
-		fmt.Fprintf(&t, "agent         %s: %s, %s in the last hour, %d tokens saved, seen %s\n",
-			cmp.Or(a.Name, "without a name"), terminal.Count(int64(a.Sessions), "session"), terminal.Count(a.Requests,
-				"request"),
-			a.TokensSaved, terminal.Day(a.Seen))
-	}
-	if o := st.OtherAgents; o != nil {
-		fmt.Fprintf(&t, "other agents  %s in the last hour, %d tokens saved\n", terminal.Count(o.Requests, "request"),
-			o.TokensSaved)
-	}
 	for _, h := range st.Hosts {
 		fmt.Fprintf(&t, "host          %s: %s, %s\n", h.Host, terminal.Count(h.Visits, "visit"),
 			terminal.Count(h.Hits, "hit"))
+	}
+	return t.String()
+}
+
+// agentsText shows the agents that have asked lately.
+func agentsText(st *api.Stats) string {
+	if len(st.Agents) == 0 {
+		return ""
+	}
+	var t strings.Builder
+	t.WriteString("\nin the last hour\n")
+	for _, a := range st.Agents {
+		fmt.Fprintf(&t, "agent         %s: %s, %s, %d tokens saved, seen %s\n", cmp.Or(a.Name, "without a name"),
+			terminal.Count(int64(a.Sessions), "session"), terminal.Count(a.Requests, "request"), a.TokensSaved,
+			terminal.Day(a.Seen))
+	}
+	if o := st.OtherAgents; o != nil {
+		fmt.Fprintf(&t, "other agents  %s, %d tokens saved\n", terminal.Count(o.Requests, "request"), o.TokensSaved)
 	}
 	return t.String()
 }
