@@ -135,7 +135,8 @@ func statsText(st *api.Stats, running bool) string {
 	} else {
 		t.WriteString("no daemon runs: these are the figures of the store\n\nnow\n")
 	}
-	fmt.Fprintf(&t, "stored        %s, %s\n", terminal.Count(st.Cache.Entries, "response"), terminal.Bytes(st.Cache.Bytes))
+	fmt.Fprintf(&t, "stored        %s, %s\n", terminal.Count(st.Cache.Entries, "response"),
+		terminal.Bytes(st.Cache.Bytes))
 	fmt.Fprintf(&t, "pages         %d, %s\n", st.Pages.Total, terminal.Count(st.Pages.Versions, "version"))
 	fmt.Fprintf(&t, "index         %s, %d to index\n", terminal.Count(int64(st.Index.Passages), "passage"),
 		st.Index.Queued)
