@@ -56,6 +56,8 @@ func (p *program) kbCommand() *cli.Command {
 			},
 			{
 				Name: "refresh", Usage: "fill a base again from its source; the present content answers until then",
+				Description: "The source is the site, the page or the files that the base was made of, or the pages of a list " +
+					"of URLs.",
 				ArgsUsage: "BASE", Flags: []cli.Flag{limit, command.JSONFlag()}, Action: p.refreshBase,
 			},
 			p.deleteBaseCommand("rm"), p.Former(p.deleteBaseCommand("delete"), "kb rm"),
@@ -196,6 +198,15 @@ func (p *program) refreshBase(c *cli.Context) error {
 		kb, err := b.Base(c.Context, name)
 		if err != nil {
 			return err
+		}
+		if kb.Source == knowledge.SourceText {
+			urls, err := listedURLs(c, b, name)
+			if err != nil {
+				return err
+			}
+			if len(urls) > 0 {
+				return p.readURLs(c, b, name, urls, "refreshed", api.FetchRequest{Force: true})
+			}
 		}
 		var f *api.Filling
 		if kb.Source == knowledge.SourceFile {
