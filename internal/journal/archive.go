@@ -37,8 +37,11 @@ type Options struct {
 const (
 	segmentSize = 1 << 20  // after which the next file begins
 	longestFile = 64 << 20 // a longer one is not ours
-	perList     = 16 << 20 // is read for one part of a list: a filter that matches little gives parts that are short
 )
+
+// perList is how many requests are decoded for one part of a list: a filter that is not seen to match little gives
+// parts that are short.
+const perList = 20000
 
 // When Days is 0, what is kept in files may be a few seconds behind what is told, so that a busy process writes each of
 // its requests at most once, and most of them never.
@@ -101,6 +104,20 @@ func (a *archive) segments() (list []segment, err error) {
 
 // read returns the lines of a file. A line without an end was not written whole, and is left out.
 func (a *archive) read(s segment) ([][]byte, error) {
+	b, err := a.readAll(s)
+	return linesOf(b), err
+}
+
+// linesOf cuts a file into its lines.
+func linesOf(b []byte) [][]byte {
+	if b == nil {
+		return nil
+	}
+	lines := bytes.Split(b, []byte("\n"))
+	return lines[:len(lines)-1]
+}
+
+func (a *archive) readAll(s segment) ([]byte, error) {
 	name := filepath.Join(a.o.Dir, s.name)
 	info, err := os.Stat(name)
 	if err != nil {
@@ -109,12 +126,7 @@ func (a *archive) read(s segment) ([][]byte, error) {
 	if info.Size() > longestFile {
 		return nil, fmt.Errorf("%d bytes are more than a file of requests has", info.Size())
 	}
-	b, err := os.ReadFile(name)
-	if err != nil {
-		return nil, err
-	}
-	lines := bytes.Split(b, []byte("\n"))
-	return lines[:len(lines)-1], nil
+	return os.ReadFile(name)
 }
 
 // readEntry reads a line of a file. The programs that named no door told of the proxy's requests alone.
@@ -144,22 +156,35 @@ func placeOf(id string) (p place, ok bool) {
 
 func (p place) id() string { return id(p.run, p.n) }
 
-// walk calls do with the requests of one file, from its end if backwards is set, until do returns false. Those of the
-// process of end from its number on are left out. The error says what could not be read; the rest was told.
-func (a *archive) walk(s segment, end place, backwards bool, do func(*Entry) bool) (more bool, err error) {
-	lines, err := a.read(s)
+// walk calls do with the requests of one file that may match a filter, from its end if backwards is set, until do
+// returns false. Those of the process of end from its number on are left out. The error says what of these could not be
+// read; the rest was told.
+func (a *archive) walk(s segment, end place, backwards bool, f Filter, do func(*Entry) bool) (more bool, err error) {
+	b, err := a.readAll(s)
 	if errors.Is(err, fs.ErrNotExist) {
 		return true, nil // it was removed meanwhile, being the oldest
 	}
 	if err != nil {
 		return true, fmt.Errorf("%s: %w", s.name, err)
 	}
+	var lower [][]byte // the lines as a filter looks at them
+	if f.looks() {
+		all := lowered(b)
+		if !f.mayBeIn(all) {
+			return true, nil
+		}
+		lower = linesOf(all)
+	}
+	lines := linesOf(b)
 	bad, first := 0, 0
 	more = true
 	for i := 0; i < len(lines) && more; i++ {
 		at := i
 		if backwards {
 			at = len(lines) - 1 - i
+		}
+		if lower != nil && !f.mayMatch(lower[at]) {
+			continue
 		}
 		var e Entry
 		err := readEntry(lines[at], &e)
@@ -193,10 +218,11 @@ func (a *archive) list(f Filter, end place, limit int, asks uint32) (list []Entr
 	if from == 0 && end.run == asks {
 		from = len(all)
 	}
-	last, read := end.id(), 0
+	last, decoded := end.id(), 0
 	for i := from - 1; i >= 0; i-- {
 		full, before := false, last
-		more, err := a.walk(all[i], end, true, func(e *Entry) bool {
+		more, err := a.walk(all[i], end, true, f, func(e *Entry) bool {
+			decoded++
 			if f.Match(e) {
 				if len(list) == limit {
 					full = true
@@ -213,7 +239,7 @@ func (a *archive) list(f Filter, end place, limit int, asks uint32) (list []Entr
 		if full || !more {
 			return list, last, damage
 		}
-		if read += segmentSize; read >= perList && i > 0 && last != before {
+		if decoded >= perList && i > 0 && last != before {
 			return list, last, damage
 		}
 	}
@@ -225,7 +251,7 @@ func (a *archive) list(f Filter, end place, limit int, asks uint32) (list []Entr
 func (a *archive) latest(end place, do func(*Entry) bool) {
 	all, _ := a.segments()
 	for _, s := range slices.Backward(all) {
-		if more, _ := a.walk(s, end, true, do); !more {
+		if more, _ := a.walk(s, end, true, Filter{}, do); !more {
 			return
 		}
 	}

@@ -18,6 +18,7 @@ type Filter struct{ terms []term }
 type term struct {
 	not   bool
 	match func(*Entry) bool
+	clue  clue
 }
 
 // FilterHelp says how filters are written.
@@ -51,6 +52,9 @@ var numbers = map[string]func(*Entry) int64{
 	"tokens": func(e *Entry) int64 { return int64(e.Tokens) },
 }
 
+// members are the members of a line that have these numbers.
+var members = map[string]string{"status": `"status":`, "ms": `"ms":`, "bytes": `"bytes_out":`, "tokens": `"tokens":`}
+
 // ParseFilter reads a filter: terms between spaces, all of which must match. Quotes keep spaces together.
 func ParseFilter(text string) (Filter, error) {
 	var f Filter
@@ -62,21 +66,33 @@ func ParseFilter(text string) (Filter, error) {
 		value = strings.ToLower(strings.ReplaceAll(value, `"`, ""))
 		switch {
 		case !named || name == "http" || name == "https":
-			t.match = contains(texts["url"], strings.ToLower(strings.ReplaceAll(word, `"`, "")))
+			value = strings.ToLower(strings.ReplaceAll(word, `"`, ""))
+			t.match, t.clue = contains(texts["url"], value), clueOf("", value, "")
 		case name == "host":
 			if host, _, err := net.SplitHostPort(value); err == nil {
 				value = host // as in a URL; the port is not compared
 			}
+			t.clue = clueOf("", strings.TrimPrefix(value, "*."), "")
 			t.match = func(e *Entry) bool {
 				host := e.Host()
 				return host == value || strings.HasSuffix(host, "."+strings.TrimPrefix(value, "*."))
 			}
 		case name == "outcome":
-			t.match = func(e *Entry) bool { return e.Outcome == value }
+			t.match, t.clue = func(e *Entry) bool { return e.Outcome == value }, clueOf(`"outcome":"`, value, `"`)
 		case name == "door":
 			t.match = func(e *Entry) bool { return e.Door == value }
+			if value != DoorProxy { // which older programs did not write
+				t.clue = clueOf(`"door":"`, value, `"`)
+			}
 		case name == "step":
-			t.match = tried(strings.Split(value, ","))
+			steps := strings.Split(value, ",")
+			t.match = tried(steps)
+			for _, step := range steps {
+				t.clue.parts = append(t.clue.parts, clueOf(`"step":"`, step, `"`).parts...)
+			}
+			if len(t.clue.parts) < len(steps) {
+				t.clue = clue{} // one may be written in several ways
+			}
 		case numbers[name] != nil:
 			compare, err := comparison(name, value)
 			if err != nil {
@@ -84,8 +100,9 @@ func ParseFilter(text string) (Filter, error) {
 			}
 			of := numbers[name]
 			t.match = func(e *Entry) bool { return compare(of(e)) }
+			t.clue = clue{number: []byte(members[name]), passes: compare}
 		case texts[name] != nil:
-			t.match = contains(texts[name], value)
+			t.match, t.clue = contains(texts[name], value), clueOf("", value, "")
 		default:
 			return Filter{}, fmt.Errorf("unknown filter %s: known are %s", name, FilterHelp)
 		}

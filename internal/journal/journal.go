@@ -341,7 +341,9 @@ func (j *Journal) All(f Filter, damage func(string)) iter.Seq[Entry] {
 			}
 			end := place{j.run, dropped + 1}
 			for _, s := range all {
-				more, err := j.archive.walk(s, end, false, func(e *Entry) bool { return !f.Match(e) || yield(*e) })
+				more, err := j.archive.walk(s, end, false, f, func(e *Entry) bool {
+					return !f.Match(e) || yield(*e)
+				})
 				if err != nil {
 					damage(err.Error())
 				}

@@ -1,0 +1,91 @@
+package journal
+
+import (
+	"bytes"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// clue is what a line of a file tells of a request before it is decoded, which takes a hundred times as long as a look
+// at the line.
+type clue struct {
+	parts  []string // one of these stands in the line, whose letters are in lower case; none: unknown
+	number []byte   // of the term for this member, compare tells
+	passes func(int64) bool
+}
+
+// looks reports whether the filter can tell by a line that its request does not match.
+func (f Filter) looks() bool {
+	return slices.ContainsFunc(f.terms, func(t term) bool {
+		return !t.not && (t.clue.number != nil || len(t.clue.parts) > 0)
+	})
+}
+
+// mayBeIn reports whether requests of a file can match. Lower is the file with the letters A to Z in lower case.
+func (f Filter) mayBeIn(lower []byte) bool {
+	for _, t := range f.terms {
+		if !t.not && !t.clue.isIn(lower) {
+			return false
+		}
+	}
+	return true
+}
+
+// mayMatch reports whether the request of a line can match. Lower is as in mayBeIn.
+func (f Filter) mayMatch(lower []byte) bool {
+	for _, t := range f.terms {
+		switch {
+		case t.not:
+		case t.clue.number != nil && !t.clue.passes(memberOf(lower, t.clue.number)), !t.clue.isIn(lower):
+			return false
+		}
+	}
+	return true
+}
+
+// isIn reports whether one of the parts is in a text.
+func (c clue) isIn(lower []byte) bool {
+	return len(c.parts) == 0 ||
+		slices.ContainsFunc(c.parts, func(part string) bool { return bytes.Contains(lower, []byte(part)) })
+}
+
+// memberOf returns the number of a member of a line's object, 0 if it has none. No text in a line has a quotation mark
+// that is not escaped, and the members of numbers stand before those whose own members have the same names.
+func memberOf(line, name []byte) int64 {
+	_, rest, _ := bytes.Cut(line, name)
+	end := 0
+	for end < len(rest) && (rest[end] == '-' || rest[end] >= '0' && rest[end] <= '9') {
+		end++
+	}
+	n, _ := strconv.ParseInt(string(rest[:end]), 10, 64) // not a number: 0
+	return n
+}
+
+// clueOf returns the clue that a text stands in the line, unless JSON may write it in several ways.
+func clueOf(before, text, after string) clue {
+	odd := func(r rune) bool { return r < ' ' || r > '~' || strings.ContainsRune(`"\<>&`, r) }
+	if text == "" || strings.ContainsFunc(text, odd) {
+		return clue{}
+	}
+	return clue{parts: []string{before + text + after}}
+}
+
+// lowered returns a text with the letters A to Z in lower case.
+func lowered(text []byte) []byte {
+	lower := make([]byte, len(text))
+	for i, c := range text {
+		lower[i] = lowerOf[c]
+	}
+	return lower
+}
+
+var lowerOf = func() (table [256]byte) {
+	for i := range table {
+		table[i] = byte(i)
+		if i >= 'A' && i <= 'Z' {
+			table[i] += 'a' - 'A'
+		}
+	}
+	return table
+}()
