@@ -16,11 +16,11 @@ import (
 func TestFiltersFindTheSameInFilesAsInMemory(t *testing.T) {
 	o := journal.Options{Dir: filepath.Join(t.TempDir(), "requests"), Last: 1000}
 	texts := []string{
-		"plain", "UPPER", `quo"ted`, `back\slash`, "<tag>&amp;", "ümlaut", "\"ms\":7", "tab\there", "a b", `"outcome":"hit"`,
-		`\u003c`, "é", "İ",
+		"plain", "UPPER", `quo"ted`, `back\slash`, "<tag>&amp;", "ümlaut", "\"ms\":7", "tab\there", "a b",
+		`"outcome":"hit"`, `\u003c`, "é", "İ",
 	}
 	outcomes := []string{"hit", "miss", "failed", "tunnel", ""}
-	var kept1 []*journal.Entry
+	var told []*journal.Entry
 	for i, text := range texts {
 		for n := range 5 {
 			e := request(fmt.Sprintf("https://Host%d.test:8443/x?q=%s", i, text), []int{200, 404, 502, 0, 301}[n], outcomes[n])
@@ -32,11 +32,11 @@ func TestFiltersFindTheSameInFilesAsInMemory(t *testing.T) {
 				{Step: "llm", Outcome: page.Skipped, MS: 9999}, {Step: []string{"local", "llm"}[n%2], Outcome: "answered", MS: 5},
 			}
 			e.Asked, e.Answered = journal.Fields("Referer: "+text+"\n"), journal.Fields("Etag: \"ms\":8000\n")
-			kept1 = append(kept1, e)
+			told = append(told, e)
 		}
 	}
 	kept(t, o, func(j *journal.Journal) {
-		for _, e := range kept1 {
+		for _, e := range told {
 			j.Add(e)
 		}
 	})
@@ -49,7 +49,9 @@ func TestFiltersFindTheSameInFilesAsInMemory(t *testing.T) {
 		journal.Sent,
 	}
 	for _, text := range texts {
-		for _, term := range []string{"", "why:", "session:", "agent:", "user:", "warning:", "type:", "source:", "url:", "-why:"} {
+		for _, term := range []string{
+			"", "why:", "session:", "agent:", "user:", "warning:", "type:", "source:", "url:", "-why:",
+		} {
 			filters = append(filters, fmt.Sprintf("%s%q", term, text), term+text)
 		}
 	}
@@ -59,7 +61,7 @@ func TestFiltersFindTheSameInFilesAsInMemory(t *testing.T) {
 			continue // as in memory
 		}
 		want := []string{}
-		for _, e := range slices.Backward(kept1) {
+		for _, e := range slices.Backward(told) {
 			e := *e
 			if e.Door == "" {
 				e.Door = journal.DoorProxy // so it is read

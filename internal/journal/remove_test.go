@@ -29,14 +29,14 @@ func TestAHostThatIsRemovedStandsNowhere(t *testing.T) {
 		naming(func(e *journal.Entry) { e.Error = "dial a.test: no such host" }),
 		naming(func(e *journal.Entry) { e.Attempts = []page.Attempt{{Step: "alternate", Reason: "a.test."}} }),
 	}
-	kept1 := []*journal.Entry{
+	stay := []*journal.Entry{
 		request("https://b.a.test/x", 200, "miss"),
 		request("https://a.test.example/x", 200, "miss"),
 		request("https://ba.test/x", 200, "miss"),
 		request("https://other.test/a.testing", 200, "miss"),
 	}
 	round := func(j *journal.Journal) {
-		for _, e := range slices.Concat(gone, kept1) {
+		for _, e := range slices.Concat(gone, stay) {
 			j.Add(e)
 		}
 	}
@@ -51,7 +51,7 @@ func TestAHostThatIsRemovedStandsNowhere(t *testing.T) {
 	}
 	want := []string{}
 	for range 3 {
-		for _, e := range kept1 {
+		for _, e := range stay {
 			want = append(want, e.URL)
 		}
 	}
@@ -69,8 +69,8 @@ func TestAHostThatIsRemovedStandsNowhere(t *testing.T) {
 		if got := all(t, j, "", 3); !slices.Equal(got, want) {
 			t.Errorf("left are %q, want %q", got, want)
 		}
-		if got, _, _ := j.After(0, journal.Filter{}, 1000); !slices.Equal(urls(got), want[len(kept1):]) {
-			t.Errorf("in memory are %q, want %q", urls(got), want[len(kept1):])
+		if got, _, _ := j.After(0, journal.Filter{}, 1000); !slices.Equal(urls(got), want[len(stay):]) {
+			t.Errorf("in memory are %q, want %q", urls(got), want[len(stay):])
 		}
 	})
 	for _, name := range files(t, o.Dir) {

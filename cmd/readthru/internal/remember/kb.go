@@ -100,11 +100,13 @@ func (p *program) kbCommand() *cli.Command {
 				Action: p.unpackBase,
 			},
 			{
-				Name: "jobs", Usage: "list the jobs that fill bases, and the last that did", Flags: []cli.Flag{command.JSONFlag()},
+				Name: "jobs", Usage: "list the jobs that fill bases, and the last that did",
+				Flags:  []cli.Flag{command.JSONFlag()},
 				Action: p.listJobs,
 			},
 			{
-				Name: "cancel", Usage: "cancel a job", ArgsUsage: "JOB", Flags: []cli.Flag{command.JSONFlag()}, Action: p.cancelJob,
+				Name: "cancel", Usage: "cancel a job", ArgsUsage: "JOB", Flags: []cli.Flag{command.JSONFlag()},
+				Action: p.cancelJob,
 			},
 		},
 	}
