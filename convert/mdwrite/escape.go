@@ -18,7 +18,6 @@ import (
 // so that it knows which text begins a line. It takes time linear in the text.
 func escapeTree(ctx context.Context, root *html.Node) {
 	lineStart := true
-	var b strings.Builder
 	var walk func(n *html.Node, inLink bool)
 	walk = func(n *html.Node, inLink bool) {
 		guard.Check(ctx)
@@ -28,12 +27,11 @@ func escapeTree(ctx context.Context, root *html.Node) {
 		for c := n.FirstChild; c != nil; c = c.NextSibling {
 			switch {
 			case c.Type == html.TextNode:
-				b.Reset()
-				WriteEscaped(&b, c.Data, lineStart, inLink)
-				if !chars.Blank(c.Data) {
+				text := c.Data
+				c.Data = escaped(text, lineStart, inLink)
+				if !chars.Blank(text) {
 					lineStart = false
 				}
-				c.Data = b.String()
 			case c.Type != html.ElementNode:
 			case dom.Is(c, atom.Br):
 				lineStart = true
@@ -58,14 +56,15 @@ func verbatim(n *html.Node) bool {
 		n.Data == dom.RawElement
 }
 
-// WriteEscaped writes s with a backslash before each character that markdown would take for markup. lineStart says that
-// s begins a line, inLink that it is the text of a link, where brackets always count.
-func WriteEscaped(b *strings.Builder, s string, lineStart, inLink bool) {
+// escaped returns s with a backslash before each character that markdown would take for markup. lineStart says that s
+// begins a line, inLink that it is the text of a link, where brackets always count.
+func escaped(s string, lineStart, inLink bool) string {
+	var b strings.Builder // empty while nothing is escaped, as in most texts
 	if lineStart {
 		s = strings.TrimLeft(s, " \t\n")
-		n := lineMark(s)
-		b.WriteString(s[:n])
-		if n < len(s) && (n > 0 || opensBlock(s)) {
+		if n := lineMark(s); n < len(s) && (n > 0 || opensBlock(s)) {
+			b.Grow(len(s) + 8)
+			b.WriteString(s[:n])
 			b.WriteByte('\\')
 			b.WriteByte(s[n])
 			s = s[n+1:]
@@ -74,20 +73,31 @@ func WriteEscaped(b *strings.Builder, s string, lineStart, inLink bool) {
 	from := 0
 	for i := range len(s) {
 		if c := s[i]; c < utf8.RuneSelf && escapes[c] && special(s, i, inLink) {
+			if b.Len() == 0 {
+				b.Grow(len(s) + 8)
+			}
 			b.WriteString(s[from:i])
 			b.WriteByte('\\')
 			from = i
 		}
 	}
+	if b.Len() == 0 {
+		return s
+	}
 	b.WriteString(s[from:])
+	return b.String()
+}
+
+// WriteEscaped writes s as markdown that shows it unchanged. lineStart says that s begins a line, inLink that it is the
+// text of a link.
+func WriteEscaped(b *strings.Builder, s string, lineStart, inLink bool) {
+	b.WriteString(escaped(s, lineStart, inLink))
 }
 
 // Escaped escapes plain text so that markdown shows it unchanged. lineStart says that the text begins a line; next
 // is the character after it.
 func Escaped(s string, lineStart bool, next byte) string {
-	var b strings.Builder
-	WriteEscaped(&b, s+string(next), lineStart, false)
-	return strings.TrimSuffix(b.String(), string(next))
+	return strings.TrimSuffix(escaped(s+string(next), lineStart, false), string(next))
 }
 
 // escapes are the characters that special decides about.

@@ -43,8 +43,8 @@ func (r *renderer) delimited(out *bytes.Buffer, n *html.Node, mark string, depth
 		out.Write(tail)
 		return
 	}
-	if tail := out.Bytes(); lead == 0 && bytes.HasSuffix(tail, []byte(mark)) && !bytes.HasSuffix(tail, []byte(`\`+mark)) &&
-		(mark != "*" || !bytes.HasSuffix(tail, []byte("**"))) {
+	if tail := out.Bytes(); lead == 0 && bytes.HasSuffix(tail, []byte(mark)) &&
+		!bytes.HasSuffix(tail, []byte(`\`+mark)) && (mark != "*" || !bytes.HasSuffix(tail, []byte("**"))) {
 		out.Truncate(out.Len() - len(mark)) // goes on from the element before it
 	} else {
 		out.WriteString(mark)
@@ -325,17 +325,16 @@ func (r *renderer) writeLink(out *bytes.Buffer, content []byte, href, text strin
 }
 
 func (r *renderer) image(out *bytes.Buffer, n *html.Node) {
-	var alt strings.Builder
-	WriteEscaped(&alt, dom.Attr(n, "alt"), false, true)
+	alt := escaped(dom.Attr(n, "alt"), false, true)
 	if dom.HasAttr(n, dom.EmbedAttr) {
-		r.writeLink(out, []byte(alt.String()), dom.Attr(n, "src"), dom.Attr(n, "alt"))
+		r.writeLink(out, []byte(alt), dom.Attr(n, "src"), dom.Attr(n, "alt"))
 		return
 	}
 	switch r.images {
 	case "none":
 	case "alt":
-		out.WriteString(alt.String())
+		out.WriteString(alt)
 	default:
-		out.WriteString("![" + alt.String() + "](" + dom.Attr(n, "src") + ")")
+		out.WriteString("![" + alt + "](" + dom.Attr(n, "src") + ")")
 	}
 }

@@ -34,7 +34,8 @@ type renderer struct {
 
 	bold, italic, strike, link, cells, headings int // depth of such elements round the current one
 
-	apart *html.Node // the list last marked apart from the list before it
+	apart *html.Node   // the list last marked apart from the list before it
+	spare []*html.Node // of copies that were written
 
 	notes  map[string]*html.Node // footnotes of the page, by label
 	wanted []string              // labels of those that what is rendered refers to

@@ -79,7 +79,31 @@ func (r *renderer) piece(out *bytes.Buffer, holder *html.Node) {
 	}
 	r.prepare(holder)
 	r.asCopy(func() { r.children(out, holder) })
-	dom.Empty(holder)
+	r.recycle(holder)
+}
+
+// recycle takes the nodes below n, which is a copy that was written, for the next ones.
+func (r *renderer) recycle(n *html.Node) {
+	for c := n.FirstChild; c != nil; c = n.FirstChild {
+		r.recycle(c)
+		n.RemoveChild(c)
+		if c == r.apart {
+			r.apart = nil // no list follows it
+		}
+		r.spare = append(r.spare, c)
+	}
+}
+
+// twin returns a node like n, without its surroundings.
+func (r *renderer) twin(n *html.Node) *html.Node {
+	last := len(r.spare) - 1
+	if last < 0 {
+		return &html.Node{Type: n.Type, DataAtom: n.DataAtom, Data: n.Data, Attr: n.Attr}
+	}
+	twin := r.spare[last]
+	r.spare = r.spare[:last]
+	*twin = html.Node{Type: n.Type, DataAtom: n.DataAtom, Data: n.Data, Attr: n.Attr}
+	return twin
 }
 
 // prepare makes a copy ready for writing.
@@ -176,7 +200,7 @@ func (r *renderer) copyNested(parent, n *html.Node, nesting int) {
 		}
 		return
 	}
-	twin := &html.Node{Type: n.Type, DataAtom: n.DataAtom, Data: n.Data, Attr: n.Attr}
+	twin := r.twin(n)
 	if dom.Is(n, atom.Ul, atom.Ol, atom.Menu, atom.Dir, atom.Blockquote, atom.Li, atom.Dd) {
 		if !dom.Is(n, atom.Li) {
 			nesting++
