@@ -3,18 +3,33 @@ package chars
 import (
 	"strings"
 	"unicode"
+	"unicode/utf8"
 )
 
 // Fold returns the letters and digits of s in lower case, for comparing texts however they are spelled.
 //
 //go:noinline
 func Fold(s string) string {
-	return strings.Map(func(r rune) rune {
-		if unicode.IsLetter(r) || unicode.IsDigit(r) {
-			return unicode.ToLower(r)
+	var room [64]byte
+	if folded := AppendFold(room[:0], s); string(folded) != s {
+		return string(folded)
+	}
+	return s
+}
+
+// AppendFold appends what [Fold] returns.
+func AppendFold(to []byte, s string) []byte {
+	for _, r := range s {
+		switch {
+		case r >= 'a' && r <= 'z' || r >= '0' && r <= '9':
+			to = append(to, byte(r))
+		case r >= 'A' && r <= 'Z':
+			to = append(to, byte(r)|0x20)
+		case r >= utf8.RuneSelf && (unicode.IsLetter(r) || unicode.IsDigit(r)):
+			to = utf8.AppendRune(to, unicode.ToLower(r))
 		}
-		return -1
-	}, s)
+	}
+	return to
 }
 
 // Set makes a set of the words of s, which white space parts.

@@ -35,7 +35,7 @@ func words(text string) (count int) {
 	for word := range strings.FieldsSeq(text) {
 		bare := strings.TrimFunc(word, unicode.IsPunct)
 		switch {
-		case strings.ContainsFunc(bare, func(r rune) bool { return unicode.IsDigit(r) || r == '_' || r == '=' || r == '{' }):
+		case strings.ContainsFunc(bare, ofNoWord):
 		case chars.Words(bare) > 2:
 			letters += chars.Words(bare)
 		case len(bare) > 1 && (first || !titled(bare)):
@@ -46,6 +46,9 @@ func words(text string) (count int) {
 	return count + letters/2
 }
 
+// ofNoWord reports whether r is a character that codes and names in programs have, and words do not.
+func ofNoWord(r rune) bool { return unicode.IsDigit(r) || r == '_' || r == '=' || r == '{' }
+
 // titled reports whether a word begins with a capital and goes on without.
 func titled(word string) bool {
 	first, size := utf8.DecodeRuneInString(word)
@@ -55,15 +58,18 @@ func titled(word string) bool {
 
 // machinery are parts of the names and roles of what is hidden until a script or the reader asks for it.
 var machinery = strings.Fields(`menu nav modal dialog popup pop-up popover cookie consent gdpr privacy tooltip dropdown
-	drop-down flyout overlay drawer offcanvas off-canvas sidebar side-bar lightbox toast notice notification alert snackbar
-	banner message msg error success warning loading loader spinner sr-only screen-reader screenreader visually-hidden
-	visuallyhidden assistive skip share social search login log-in signin sign-in signup sign-up register subscribe
-	newsletter cart basket checkout form field captcha template placeholder print mobile desktop widget comment reply tab
-	accordion carousel slide filter sort toggle`)
+	drop-down flyout overlay drawer offcanvas off-canvas sidebar side-bar lightbox toast notice notification alert
+	snackbar banner message msg error success warning loading loader spinner sr-only screen-reader screenreader
+	visually-hidden visuallyhidden assistive skip share social search login log-in signin sign-in signup sign-up
+	register subscribe newsletter cart basket checkout form field captcha template placeholder print mobile desktop
+	widget comment reply tab accordion carousel slide filter sort toggle`)
 
 // named reports whether the names or the role of n, or of an element close round it, say that it is machinery.
 func named(n *html.Node) bool {
-	for e, up := n, 0; e != nil && up < 4 && e.Type == html.ElementNode && !dom.Is(e, atom.Body); e, up = e.Parent, up+1 {
+	for e, up := n, 0; up < 4 && e != nil && e.Type == html.ElementNode; e, up = e.Parent, up+1 {
+		if dom.Is(e, atom.Body) {
+			return false
+		}
 		if dom.Is(e, atom.Nav, atom.Form, atom.Dialog, atom.Header, atom.Footer, atom.Label, atom.Menu) {
 			return true
 		}
@@ -95,11 +101,16 @@ func mostlyControls(n *html.Node) bool {
 }
 
 // orders are words by which a text speaks to a model instead of a reader.
-var orders = lazy.Pattern(`(?i)\b(?:ignore|disregard|forget|override)\b.{0,40}\b(?:previous|prior|above|earlier|preceding|told|instructions?|rules)\b` +
-	`|\b(?:system|developer) (?:prompt|message|instruction)|\bnew instructions?\b|\byou are (?:now )?an? (?:ai|assistant|agent|helpful)\b` +
-	`|\b(?:ai|llm|language model|chatbot|assistant|agent)s?\b.{0,40}\b(?:must|should|shall|please|are (?:asked|required))\b` +
-	`|\b(?:as|if you are|dear|attention|note (?:to|for)) (?:an? |any |all )?(?:ai|llm|language model|chatbot|assistant|agent)s?\b` +
-	`|\b(?:send|post|forward|upload|reveal|leak|exfiltrate|print|output)\b.{0,40}\b(?:keys?|passwords?|secrets?|tokens?|credentials?|conversation)\b` +
+var orders = lazy.Pattern(`(?i)\b(?:ignore|disregard|forget|override)\b.{0,40}` +
+	`\b(?:previous|prior|above|earlier|preceding|told|instructions?|rules)\b` +
+	`|\b(?:system|developer) (?:prompt|message|instruction)|\bnew instructions?\b` +
+	`|\byou are (?:now )?an? (?:ai|assistant|agent|helpful)\b` +
+	`|\b(?:ai|llm|language model|chatbot|assistant|agent)s?\b.{0,40}` +
+	`\b(?:must|should|shall|please|are (?:asked|required))\b` +
+	`|\b(?:as|if you are|dear|attention|note (?:to|for)) (?:an? |any |all )?` +
+	`(?:ai|llm|language model|chatbot|assistant|agent)s?\b` +
+	`|\b(?:send|post|forward|upload|reveal|leak|exfiltrate|print|output)\b.{0,40}` +
+	`\b(?:keys?|passwords?|secrets?|tokens?|credentials?|conversation)\b` +
 	`|\bdo not (?:tell|inform|mention|reveal)\b|<\|?im_start|\[inst\]|\bprompt injection\b|\bjailbreak`)
 
 // orderWords are the beginnings of words of which each order has one, by their first letter.
@@ -146,7 +157,13 @@ func unsaid(pieces []string, body *html.Node) (count int) {
 	if len(pieces) == 0 {
 		return 0
 	}
-	page := letters(dom.OneLine(body))
+	var b strings.Builder
+	for n := range body.Descendants() {
+		if n.Type == html.TextNode && !dom.Is(n.Parent, atom.Script, atom.Style, atom.Noscript, atom.Template) {
+			writeLetters(&b, n.Data)
+		}
+	}
+	page := b.String()
 	for _, text := range pieces {
 		if commands(text) || !strings.Contains(page, letters(text)) {
 			count++
@@ -157,10 +174,15 @@ func unsaid(pieces []string, body *html.Node) (count int) {
 
 // letters returns the letters of a text in lower case.
 func letters(text string) string {
-	return strings.Map(func(r rune) rune {
-		if !unicode.IsLetter(r) {
-			return -1
+	var b strings.Builder
+	writeLetters(&b, text)
+	return b.String()
+}
+
+func writeLetters(b *strings.Builder, text string) {
+	for _, r := range text {
+		if unicode.IsLetter(r) {
+			b.WriteRune(unicode.ToLower(r))
 		}
-		return unicode.ToLower(r)
-	}, text)
+	}
 }

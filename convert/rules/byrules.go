@@ -32,7 +32,8 @@ const FewWords = 50
 // results is not a measure, because both may be wrong in the same way.
 func Choose(ctx context.Context, body *html.Node, kind PageType) Choice {
 	bodyText := contentText(ctx, body)
-	all := measureAll(ctx, body)
+	all, forget := measureAll(ctx, body)
+	defer forget()
 	var c Choice
 	for s := AllRules; s <= WholeBody; s++ {
 		c = Choice{Root: body, Name: "body", Stage: s, Dropped: prune(ctx, body, all, s, kind)}

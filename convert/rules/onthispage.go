@@ -32,9 +32,11 @@ var placesLabels = func() map[string]bool {
 // these places behind it. The headings themselves say the same. A box that is all of the text stays.
 func DropPlaces(ctx context.Context, root *html.Node, dropped map[*html.Node]bool) {
 	const longest = 100 // bytes of a label
+	var room [longest]byte
 	for d := range root.Descendants() {
 		guard.Check(ctx)
-		if d.Type != html.TextNode || len(d.Data) > longest || !placesLabels[chars.Fold(d.Data)] {
+		if d.Type != html.TextNode || len(d.Data) > longest ||
+			!placesLabels[string(chars.AppendFold(room[:0], d.Data))] {
 			continue
 		}
 		label := d

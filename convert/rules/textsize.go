@@ -3,6 +3,7 @@ package rules
 import (
 	"context"
 	"iter"
+	"sync"
 
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
@@ -19,18 +20,29 @@ func (m *measure) add(o measure) { m.text += o.text; m.links += o.links; m.code 
 // own is the text that is not links.
 func (m measure) own() int32 { return m.text - m.links }
 
-// measureAll measures n and every element below it. The result omits elements without text.
-func measureAll(ctx context.Context, n *html.Node) map[*html.Node]measure {
-	elements := 0
-	for d := range n.Descendants() {
-		if d.Type == html.ElementNode {
-			elements++
+// measureAll measures n and every element below it. The result omits elements without text. Who needs it no longer
+// calls forget.
+func measureAll(ctx context.Context, n *html.Node) (all map[*html.Node]measure, forget func()) {
+	all, used := measures.Get().(map[*html.Node]measure)
+	if !used {
+		elements := 0
+		for d := range n.Descendants() {
+			if d.Type == html.ElementNode {
+				elements++
+			}
 		}
+		all = make(map[*html.Node]measure, elements+1) // growing it would take most of the time
 	}
-	t := tape{ctx: ctx, all: make(map[*html.Node]measure, elements+1)} // growing it would take most of the time
+	t := tape{ctx: ctx, all: all}
 	t.measure(n, false, false)
-	return t.all
+	return all, func() {
+		clear(all)
+		measures.Put(all)
+	}
 }
+
+// measures holds maps for the measures of a page, which are large.
+var measures sync.Pool
 
 // measureOf measures n alone, without the dropped elements below it.
 func measureOf(ctx context.Context, n *html.Node, dropped map[*html.Node]bool) measure {
