@@ -53,35 +53,33 @@ func readByline(meta page.Meta, root *html.Node) {
 		return
 	}
 	after, reach := false, 0
-	skip := map[*html.Node]bool{}
-	for n := range root.Descendants() {
-		if n.Type != html.ElementNode {
-			continue
-		}
-		if skip[n.Parent] || dom.Is(n, atom.Nav, atom.Footer, atom.Script, atom.Style, atom.Noscript, atom.Template, atom.Svg,
-			atom.Head, atom.Form) || dom.HasClass(n, saidByOthers...) ||
-			dom.Attr(n, "aria-hidden") == "true" { // such as initials in place of a portrait
-			skip[n] = true
-			continue
-		}
-		if dom.Is(n, atom.H1) {
-			after = true
-		}
-		if !after {
-			continue
-		}
-		if reach++; reach > bylineReach {
-			return
-		}
-		if AuthorElement(n) && meta["author"] == "" {
-			if text := dom.Text(n); len(text) < 300 {
-				Put(meta, "author", byline(chars.Clip(dom.OneLine(n))))
+	var walk func(n *html.Node) (more bool)
+	walk = func(parent *html.Node) bool {
+		for n := parent.FirstChild; n != nil; n = n.NextSibling {
+			if n.Type != html.ElementNode || dom.Is(n, atom.Nav, atom.Footer, atom.Script, atom.Style, atom.Noscript,
+				atom.Template, atom.Svg, atom.Head, atom.Form) || dom.HasClass(n, saidByOthers...) ||
+				dom.Attr(n, "aria-hidden") == "true" { // such as initials in place of a portrait
+				continue
+			}
+			after = after || dom.Is(n, atom.H1)
+			if after {
+				if reach++; reach > bylineReach || meta["author"] != "" && meta["date"] != "" {
+					return false
+				}
+				if meta["author"] == "" && AuthorElement(n) && len(dom.Text(n)) < 300 {
+					Put(meta, "author", byline(chars.Clip(dom.OneLine(n))))
+				}
+				if meta["date"] == "" {
+					Put(meta, "date", elementDate(n))
+				}
+			}
+			if !walk(n) {
+				return false
 			}
 		}
-		if meta["date"] == "" {
-			Put(meta, "date", elementDate(n))
-		}
+		return true
 	}
+	walk(root)
 }
 
 // saidByOthers are the classes of boxes in which others say what they think of what the page is about.
