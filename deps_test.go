@@ -82,9 +82,9 @@ const policy = `
 	convert               → convert/rules, convert/judge, convert/formats
 	recipe                → page, convert, strictyaml
 	store/lru             →
-	store/wire            → page
+	store/wire, store/keys → page
 	store/kv              → page, fault, store/lru, store/wire
-	store                 → page, users, store/lru, store/wire, store/kv
+	store                 → page, users, store/lru, store/wire, store/keys, store/kv
 	summary               → page, llm
 	agents                → page
 	cache                 → page, store, httpfield

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/readthru/readthru/store/keys"
 	"github.com/readthru/readthru/store/kv"
 )
 
@@ -104,7 +105,7 @@ func (c *content) whole() []byte {
 
 // manifest returns the manifest of a body with the changes of b, or the zero value if there is none.
 func (s *Store) manifest(b *kv.Batch, sum Sum) (m manifest, found bool) {
-	value, err := s.kv.GetIn(b, manifestKey(sum))
+	value, err := s.kv.GetIn(b, keys.Manifest(sum))
 	if err != nil {
 		return manifest{}, false
 	}
@@ -120,15 +121,15 @@ func (s *Store) refer(b *kv.Batch, c *content, response bool, now time.Time) (be
 		m.Length, m.Gone = c.length, false
 		if len(c.parts) <= partsTogether {
 			for i, part := range c.parts {
-				b.Set(partKey(c.sum, i), part)
+				b.Set(keys.Part(c.sum, i), part)
 			}
 		} else {
 			watch := &kv.Batch{}
-			watch.Set(watchKey(hourOf(now), c.sum), nil)
+			watch.Set(keys.Watch(keys.Hour(now), c.sum), nil)
 			before = append(before, watch)
 			for i, part := range c.parts {
 				one := &kv.Batch{}
-				one.Set(partKey(c.sum, i), part)
+				one.Set(keys.Part(c.sum, i), part)
 				before = append(before, one)
 			}
 		}
@@ -139,7 +140,7 @@ func (s *Store) refer(b *kv.Batch, c *content, response bool, now time.Time) (be
 			b.Delta.Bytes += m.Length
 		}
 	}
-	b.Set(manifestKey(c.sum), m.encode())
+	b.Set(keys.Manifest(c.sum), m.encode())
 	return before
 }
 
@@ -156,10 +157,10 @@ func (s *Store) unrefer(b *kv.Batch, sum Sum, response bool, now time.Time) (las
 		}
 	}
 	if m.Refs = max(m.Refs-1, 0); m.Refs == 0 {
-		m.Dead = hourOf(now)
-		b.Set(watchKey(m.Dead, sum), nil)
+		m.Dead = keys.Hour(now)
+		b.Set(keys.Watch(m.Dead, sum), nil)
 	}
-	b.Set(manifestKey(sum), m.encode())
+	b.Set(keys.Manifest(sum), m.encode())
 	return m.Refs == 0
 }
 
@@ -181,17 +182,17 @@ func (s *Store) deleteUnreferred(sum Sum, now time.Time) (more []Sum) {
 	b := &kv.Batch{Must: true}
 	if found {
 		for i := range m.parts() {
-			b.Del(partKey(sum, i))
+			b.Del(keys.Part(sum, i))
 		}
-		b.Del(manifestKey(sum))
-		b.Del(watchKey(m.Dead, sum))
+		b.Del(keys.Manifest(sum))
+		b.Del(keys.Watch(m.Dead, sum))
 	} else {
-		s.kv.Walk(kv.Scan{Prefix: partsPrefix(sum), Keys: true}, func(key string, _ []byte) bool {
+		s.kv.Walk(kv.Scan{Prefix: keys.Parts(sum), Keys: true}, func(key string, _ []byte) bool {
 			b.Del(key)
 			return true
 		})
 	}
-	s.kv.Walk(kv.Scan{Prefix: renditionPrefix(sum)}, func(key string, value []byte) bool {
+	s.kv.Walk(kv.Scan{Prefix: keys.Renditions(sum)}, func(key string, value []byte) bool {
 		if s.dropRendition(b, key, value, now) {
 			more = append(more, renditionBody(value))
 		}
@@ -237,8 +238,8 @@ func (s *Store) markDamaged(sum Sum) {
 	}
 	m.Gone = true
 	for i := range m.parts() {
-		b.Del(partKey(sum, i))
+		b.Del(keys.Part(sum, i))
 	}
-	b.Set(manifestKey(sum), m.encode())
+	b.Set(keys.Manifest(sum), m.encode())
 	_ = s.kv.Apply(b)
 }

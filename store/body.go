@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/readthru/readthru/store/keys"
 	"github.com/readthru/readthru/store/kv"
 )
 
@@ -79,7 +80,7 @@ func (b *Body) load(number int) error {
 		b.part, b.number = whole, number
 		return nil
 	}
-	part, err := b.s.kv.Get(partKey(b.sum, number))
+	part, err := b.s.kv.Get(keys.Part(b.sum, number))
 	want := min(b.length-int64(number)*partSize, partSize)
 	if err == nil && int64(len(part)) != want {
 		err = kv.ErrDamaged
@@ -191,7 +192,7 @@ func (s *Store) readShort(sum Sum) ([]byte, error) {
 	if whole, ok := s.bodies.Get(sum); ok {
 		return whole, nil
 	}
-	if part, err := s.kv.Get(partKey(sum, 0)); err == nil && len(part) < partSize {
+	if part, err := s.kv.Get(keys.Part(sum, 0)); err == nil && len(part) < partSize {
 		return part, nil
 	}
 	return s.readWhole(sum)

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/readthru/readthru/page"
+	"github.com/readthru/readthru/store/keys"
 	"github.com/readthru/readthru/store/kv"
 	"github.com/readthru/readthru/store/wire"
 )
@@ -136,14 +137,14 @@ func (t *tallies) read(k *kv.DB, key string) tally {
 
 // list applies batches that store a page, and puts the page into the list of recent ones if it is not there.
 func (t *tallies) list(k *kv.DB, p page.Key, now time.Time, b *kv.Batch, before []*kv.Batch) error {
-	key := pageTallyKey(p)
+	key := keys.PageTally(p)
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	c := t.loadLocked(k, key)
 	listed := c.Listed
 	if listed == 0 {
 		c.Listed = cmp.Or(c.Last, unread(now))
-		b.Set(recentKey(c.Listed, p), nil)
+		b.Set(keys.Recent(c.Listed, p), nil)
 		b.Set(key, c.encode())
 	}
 	err := k.Apply(append(before, b)...)
@@ -155,16 +156,16 @@ func (t *tallies) list(k *kv.DB, p page.Key, now time.Time, b *kv.Batch, before 
 
 // unread is where a page that nobody has read stands among those that were: after them, the latest first. Seconds in
 // the place of milliseconds are a day in January 1970.
-func unread(stored time.Time) int64 { return max(millis(stored)/1000, 1) }
+func unread(stored time.Time) int64 { return max(keys.Millis(stored)/1000, 1) }
 
 // deleteTally applies a batch that deletes a page, and deletes its counter.
 func (t *tallies) deleteTally(k *kv.DB, p page.Key, b *kv.Batch) error {
-	key := pageTallyKey(p)
+	key := keys.PageTally(p)
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	c := t.loadLocked(k, key)
 	if c.Listed != 0 {
-		b.Del(recentKey(c.Listed, p))
+		b.Del(keys.Recent(c.Listed, p))
 	}
 	b.Del(key)
 	if err := k.Apply(b); err != nil {
@@ -197,20 +198,20 @@ func (t *tallies) write(k *kv.DB) bool {
 }
 
 func (t *tallies) writeChunkLocked(k *kv.DB) bool {
-	keys := make([]string, 0, tallyChunk)
+	changed := make([]string, 0, tallyChunk)
 	for key := range t.dirty {
-		if keys = append(keys, key); len(keys) == tallyChunk {
+		if changed = append(changed, key); len(changed) == tallyChunk {
 			break
 		}
 	}
-	for _, key := range keys {
+	for _, key := range changed {
 		if t.dirty[key] != nil {
 			t.loadLocked(k, key)
 		}
 	}
 	b := &kv.Batch{}
-	written := make([]string, 0, len(keys))
-	for _, key := range keys {
+	written := make([]string, 0, len(changed))
+	for _, key := range changed {
 		c := t.dirty[key] // nil when it was deleted while another was loaded
 		if c == nil || !c.loaded {
 			continue
@@ -218,8 +219,8 @@ func (t *tallies) writeChunkLocked(k *kv.DB) bool {
 		after := c.tally
 		if p, isPage := strings.CutPrefix(key, "c/p/"); isPage && c.Listed != 0 && c.Last != 0 && c.Last != c.Listed {
 			after.Listed = c.Last
-			b.Del(recentKey(c.Listed, page.Key([]byte(p))))
-			b.Set(recentKey(after.Listed, page.Key([]byte(p))), nil)
+			b.Del(keys.Recent(c.Listed, page.Key([]byte(p))))
+			b.Set(keys.Recent(after.Listed, page.Key([]byte(p))), nil)
 		}
 		b.Set(key, after.encode())
 		written = append(written, key)
@@ -254,7 +255,7 @@ func (t *tallies) evictLocked() {
 
 // Count adds n to a durable counter (class, id) and returns the new value. It is on disk within a second.
 func (s *Store) Count(class, id string, n int64) int64 {
-	key := namedTallyKey(class, id)
+	key := keys.NamedTally(class, id)
 	t := &s.tallies
 	t.mu.Lock()
 	c := t.loadLocked(s.kv, key)
@@ -288,7 +289,7 @@ func (s *Store) HostTotals() iter.Seq[HostTotal] {
 	return func(yield func(HostTotal) bool) {
 		s.flushCounts()
 		s.settle()
-		prefix := hostTallyKey("")
+		prefix := keys.HostTally("")
 		s.kv.Walk(kv.Scan{Prefix: prefix}, func(key string, value []byte) bool {
 			t := decodeTally(value)
 			return yield(HostTotal{key[len(prefix):], t.N, t.Hits})
@@ -299,14 +300,14 @@ func (s *Store) HostTotals() iter.Seq[HostTotal] {
 // HostTotal counts the use of one host.
 func (s *Store) HostTotal(host string) HostTotal {
 	s.flushCounts()
-	t := s.tallies.read(s.kv, hostTallyKey(host))
+	t := s.tallies.read(s.kv, keys.HostTally(host))
 	return HostTotal{host, t.N, t.Hits}
 }
 
 // DeleteHostTotal forgets the use of a host.
 func (s *Store) DeleteHostTotal(host string) error {
 	s.countRepeated()
-	t, key := &s.tallies, hostTallyKey(host)
+	t, key := &s.tallies, keys.HostTally(host)
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	b := &kv.Batch{Must: true}

@@ -13,12 +13,12 @@
 //   - A damaged store does not stop the program. It is moved aside, an empty store takes its place, and [Health]
 //     reports that.
 //
-// To read the source, begin with bodies.go (content by its hash). Then there is a file for each kind of record; keys.go
-// has all keys. How a record reaches the disk and is read from it is in store/kv.
+// To read the source, begin with bodies.go (content by its hash). Then there is a file for each kind of record. All
+// keys are in store/keys; how a record reaches the disk and is read from it is in store/kv.
 //
 // # Who owns what
 //
-//   - which keys there are: keys.go
+//   - which keys there are: package keys
 //   - what an answer depends on in the store: [Record] (feed.go)
 //   - what was learnt about a host, and until when it holds: hosts.go
 //   - which third parties are switched off, and what each was sent: [Store.Disclose] (ledger.go)

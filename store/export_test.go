@@ -6,6 +6,7 @@ import (
 
 	"github.com/dgraph-io/badger/v4"
 
+	"github.com/readthru/readthru/store/keys"
 	"github.com/readthru/readthru/store/kv"
 	"github.com/readthru/readthru/store/lru"
 	"github.com/readthru/readthru/store/wire"
@@ -53,13 +54,13 @@ func (s *Store) Chill() {
 }
 
 // Keys returns the keys on disk that begin with prefix.
-func (s *Store) Keys(prefix string) (keys []string) {
+func (s *Store) Keys(prefix string) (list []string) {
 	s.settle()
 	s.kv.Walk(kv.Scan{Prefix: prefix, Keys: true}, func(key string, _ []byte) bool {
-		keys = append(keys, key)
+		list = append(list, key)
 		return true
 	})
-	return keys
+	return list
 }
 
 // Deletions returns how many deletions of keys that begin with prefix the disk holds.
@@ -118,7 +119,7 @@ const (
 func (s *Store) SweepFetched(until time.Time) error { return s.sweepFetched(until) }
 
 // PartKey returns the key of a body's part.
-func PartKey(sum Sum, i int) string { return partKey(sum, i) }
+func PartKey(sum Sum, i int) string { return keys.Part(sum, i) }
 
 // RewriteTables has the engine write its memory to tables, and rewrite all tables if flatten, whatever is read of them.
 func (s *Store) RewriteTables(flatten bool) error {

@@ -4,6 +4,7 @@ import (
 	"sync/atomic"
 
 	"github.com/readthru/readthru/page"
+	"github.com/readthru/readthru/store/keys"
 	"github.com/readthru/readthru/store/kv"
 )
 
@@ -17,19 +18,19 @@ const AllRecords Record = ""
 func ResponsesOf(uri string) Record { return Record("uri " + uri) }
 
 // HostOf is what was learnt about a host.
-func HostOf(name string) Record { return Record(learntKey(cleanHost(name))) }
+func HostOf(name string) Record { return Record(keys.Learnt(keys.Host(name))) }
 
 // PageOf is a page's record.
-func PageOf(k page.Key) Record { return Record(pageKey(k)) }
+func PageOf(k page.Key) Record { return Record(keys.Page(k)) }
 
 // PageRenditionsOf is all renditions kept by a page.
-func PageRenditionsOf(k page.Key) Record { return Record(pageRenditionPrefix(k)) }
+func PageRenditionsOf(k page.Key) Record { return Record(keys.PageRenditions(k)) }
 
 // RenditionsOf is all renditions made of a body.
-func RenditionsOf(source Sum) Record { return Record(renditionPrefix(source)) }
+func RenditionsOf(source Sum) Record { return Record(keys.Renditions(source)) }
 
 // FetchedOf is what a session's set has of a page.
-func FetchedOf(session string, k page.Key) Record { return Record(fetchedKey(session, k)) }
+func FetchedOf(session string, k page.Key) Record { return Record(keys.Fetched(session, k)) }
 
 // feed reports changes to the watcher.
 type feed struct{ watcher atomic.Pointer[func(Record)] }
@@ -52,13 +53,13 @@ func (f *feed) keyChanged(key string) {
 	case "n", "p", "f":
 		f.tell(Record(key))
 	case "r", "rp":
-		f.tell(Record(key[:len(key)-recipeLength])) // of all recipes
+		f.tell(Record(key[:len(key)-keys.RecipeLength])) // of all recipes
 	}
 }
 
 // responsesChanged updates what memory holds of a URI after its records changed, and reports the change. Drops is what
 // [kv.DB.GivenUp] returned before the caller read what list is made of.
-func (s *Store) responsesChanged(uri string, u uriKey, list []*Response, drops uint64) {
+func (s *Store) responsesChanged(uri string, u keys.URI, list []*Response, drops uint64) {
 	if !s.kv.IfKept(drops, func() { s.hot.changed(uri, u, list) }) {
 		s.hot.changed(uri, u, nil)
 	}

@@ -12,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/readthru/readthru/page"
+	"github.com/readthru/readthru/store/keys"
 	"github.com/readthru/readthru/store/kv"
 	"github.com/readthru/readthru/store/wire"
 )
@@ -69,7 +70,7 @@ func (s *Store) PutFetched(name string, p *page.Page, content []byte) (gone int,
 		return 1, nil
 	}
 	c := contentOf(content)
-	m := fetched{key: page.KeyOf(p.NormalizedURL), body: c.sum, ms: millis(time.Now()), size: c.length}
+	m := fetched{key: page.KeyOf(p.NormalizedURL), body: c.sum, ms: keys.Millis(time.Now()), size: c.length}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	b := &kv.Batch{}
@@ -83,14 +84,14 @@ func (s *Store) PutFetched(name string, p *page.Page, content []byte) (gone int,
 	if at >= 0 {
 		dead = s.dropMember(b, name, list, at)
 	}
-	b.Set(fetchedKey(name, m.key), encodeFetched(p, s.cleaner.Edition))
+	b.Set(keys.Fetched(name, m.key), encodeFetched(p, s.cleaner.Edition))
 	list.members = append(list.members, m)
 	for list.bytes() > maxFetchedBytes || len(list.members) > maxFetched {
 		dead = append(dead, s.dropMember(b, name, list, 0)...)
 		list.dropped++
 		gone++
 	}
-	b.Set(fetchedListKey(name), list.encode())
+	b.Set(keys.FetchedList(name), list.encode())
 	dead = append(dead, s.useSession(b, name, m.ms)...)
 	if err := s.kv.Apply(append(before, b)...); err != nil {
 		return 0, fmt.Errorf("store fetched page: %w", err)
@@ -151,7 +152,7 @@ func encodeFetched(p *page.Page, edition int) []byte {
 func (s *Store) dropMember(b *kv.Batch, name string, list *fetchedList, at int) (dead []Sum) {
 	m := list.members[at]
 	list.members = slices.Delete(list.members, at, at+1)
-	b.Del(fetchedKey(name, m.key))
+	b.Del(keys.Fetched(name, m.key))
 	if s.unrefer(b, m.body, false, time.Now()) {
 		dead = []Sum{m.body}
 	}
@@ -240,7 +241,7 @@ func (s *Store) ClearFetched(name string) (int, error) {
 	dead, n := s.clearFetched(b, name)
 	if n > 0 {
 		all := slices.DeleteFunc(s.sessions(b), func(o session) bool { return o.name == name })
-		b.Set(sessionsKey, encodeSessions(all))
+		b.Set(keys.Sessions, encodeSessions(all))
 	}
 	return n, s.applyDrop(b, dead)
 }
@@ -279,7 +280,7 @@ func (s *Store) dropFetched(b *kv.Batch, name string, k page.Key) (dead []Sum, w
 		return nil, false
 	}
 	dead = s.dropMember(b, name, list, at)
-	b.Set(fetchedListKey(name), list.encode())
+	b.Set(keys.FetchedList(name), list.encode())
 	return dead, true
 }
 
@@ -301,7 +302,7 @@ func (s *Store) clearFetched(b *kv.Batch, name string) (dead []Sum, n int) {
 	for n = 0; len(list.members) > 0; n++ {
 		dead = append(dead, s.dropMember(b, name, list, len(list.members)-1)...)
 	}
-	b.Del(fetchedListKey(name))
+	b.Del(keys.FetchedList(name))
 	return dead, n
 }
 
@@ -321,7 +322,7 @@ func (s *Store) useSession(b *kv.Batch, name string, ms int64) (dead []Sum) {
 		s.log.Info("session dropped: too many sessions", "pages", n)
 		dead, all = append(dead, more...), all[1:]
 	}
-	b.Set(sessionsKey, encodeSessions(append(all, session{name, ms})))
+	b.Set(keys.Sessions, encodeSessions(append(all, session{name, ms})))
 	return dead
 }
 
@@ -330,7 +331,7 @@ func (s *Store) sweepFetched(until time.Time) error {
 	s.mu.Lock()
 	var old []string
 	for _, o := range s.sessions(&kv.Batch{}) {
-		if o.ms < millis(until) {
+		if o.ms < keys.Millis(until) {
 			old = append(old, o.name)
 		}
 	}
@@ -345,7 +346,7 @@ func (s *Store) sweepFetched(until time.Time) error {
 
 // fetchedPage returns a member of a set, and what reads its content.
 func (s *Store) fetchedPage(name string, m *fetched) (p *page.Page, content func() ([]byte, error), err error) {
-	value, err := s.kv.Get(fetchedKey(name, m.key))
+	value, err := s.kv.Get(keys.Fetched(name, m.key))
 	if err != nil {
 		return nil, nil, err
 	}
@@ -366,7 +367,7 @@ func (s *Store) fetchedPage(name string, m *fetched) (p *page.Page, content func
 // fetchedList returns a session's list with the changes of b. It is empty if there is no list or it is damaged.
 func (s *Store) fetchedList(b *kv.Batch, name string) *fetchedList {
 	list := &fetchedList{}
-	value, err := s.kv.GetIn(b, fetchedListKey(name))
+	value, err := s.kv.GetIn(b, keys.FetchedList(name))
 	if err != nil {
 		return list
 	}
@@ -411,7 +412,7 @@ func (l *fetchedList) bytes() (n int64) {
 
 // sessions returns the sessions that have a set, as b would make it; the one used longest ago first.
 func (s *Store) sessions(b *kv.Batch) (list []session) {
-	value, err := s.kv.GetIn(b, sessionsKey)
+	value, err := s.kv.GetIn(b, keys.Sessions)
 	if err != nil {
 		return nil
 	}

@@ -3,6 +3,7 @@ package store
 import (
 	"fmt"
 
+	"github.com/readthru/readthru/store/keys"
 	"github.com/readthru/readthru/store/kv"
 	"github.com/readthru/readthru/store/wire"
 )
@@ -35,7 +36,7 @@ type FleetPosition struct {
 
 // FleetPosition returns what was last kept; the zero value if nothing was.
 func (s *Store) FleetPosition() (p FleetPosition) {
-	_ = s.kv.GetJSON(&kv.Batch{}, fleetKey, &p) // none yet
+	_ = s.kv.GetJSON(&kv.Batch{}, keys.Fleet, &p) // none yet
 	return p
 }
 
@@ -43,7 +44,7 @@ func (s *Store) FleetPosition() (p FleetPosition) {
 func (s *Store) SetFleetPosition(p FleetPosition) error {
 	s.mu.Lock()
 	b := &kv.Batch{Must: true}
-	b.Set(fleetKey, wire.JSON(p))
+	b.Set(keys.Fleet, wire.JSON(p))
 	err := s.kv.Apply(b)
 	s.mu.Unlock()
 	if err == nil {

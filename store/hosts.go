@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/readthru/readthru/store/keys"
 	"github.com/readthru/readthru/store/kv"
 	"github.com/readthru/readthru/store/wire"
 )
@@ -162,10 +163,10 @@ func (h *Host) learn(t Trait, client, about string, now time.Time) (f Fact, chan
 
 // Host returns what was learnt about a host; the zero value for an unknown host. It is shared: never change it.
 func (s *Store) Host(name string) (Host, error) {
-	if name = cleanHost(name); name == "" {
+	if name = keys.Host(name); name == "" {
 		return Host{}, nil
 	}
-	h, err := kv.Decode[Host](s.kv, learntKey(name))
+	h, err := kv.Decode[Host](s.kv, keys.Learnt(name))
 	if err != nil {
 		return Host{}, nil //nolint:nilerr // nothing learnt yet, or forgotten: both are nothing
 	}
@@ -195,7 +196,7 @@ func (s *Store) Learn(host string, t Trait, client, about string, now time.Time)
 func (s *Store) TakeFact(host string, f Fact, now time.Time) error {
 	f.Since, f.Until = f.Since.UTC(), f.Until.UTC()
 	if !f.OfHost() || !f.Holds(now) || f.Times < 1 || f.Until.Sub(f.Since) > lifetimes[f.Trait].longest ||
-		host == "" || cleanHost(host) != host {
+		host == "" || keys.Host(host) != host {
 		return nil
 	}
 	return s.changeHost(host, func(h *Host) bool {
@@ -250,7 +251,7 @@ func (s *Store) ForgetEverywhere(now time.Time, match func(Fact) bool) (held int
 
 // changeHost writes what change makes of the facts of a host, if change returns true. Without facts there is no record.
 func (s *Store) changeHost(name string, change func(*Host) bool) error {
-	clean := cleanHost(name)
+	clean := keys.Host(name)
 	if clean == "" {
 		return fmt.Errorf("update host: %q is not a host", name)
 	}
@@ -258,15 +259,15 @@ func (s *Store) changeHost(name string, change func(*Host) bool) error {
 	defer s.mu.Unlock()
 	b := &kv.Batch{}
 	var h Host
-	_ = s.kv.GetJSON(b, learntKey(clean), &h) // nothing learnt yet, or forgotten
+	_ = s.kv.GetJSON(b, keys.Learnt(clean), &h) // nothing learnt yet, or forgotten
 	if !change(&h) {
 		return nil
 	}
 	if len(h.Facts) == 0 {
 		b.Must = true
-		b.Del(learntKey(clean))
+		b.Del(keys.Learnt(clean))
 	} else {
-		b.Set(learntKey(clean), wire.JSON(h))
+		b.Set(keys.Learnt(clean), wire.JSON(h))
 	}
 	s.hostCount.Add(1)
 	return s.kv.Apply(b)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/readthru/readthru/page"
+	"github.com/readthru/readthru/store/keys"
 	"github.com/readthru/readthru/store/kv"
 	"github.com/readthru/readthru/store/wire"
 )
@@ -51,15 +52,15 @@ func (s *Store) addJob(b *kv.Batch, j Job, old uint64) uint64 {
 	seq := s.seq + 1
 	b.Delta.Jobs++
 	if old != 0 {
-		if _, err := s.kv.Get(jobKey(old)); err == nil {
-			b.Del(jobKey(old))
+		if _, err := s.kv.Get(keys.Job(old)); err == nil {
+			b.Del(keys.Job(old))
 			b.Delta.Jobs--
 		}
 	}
 	if j.Time.IsZero() {
 		j.Time = time.Now()
 	}
-	b.Set(jobKey(seq), wire.JSON(jobRecord{j.Kind, Sum(j.Page), j.URL, j.Time.UnixMilli()}))
+	b.Set(keys.Job(seq), wire.JSON(jobRecord{j.Kind, Sum(j.Page), j.URL, j.Time.UnixMilli()}))
 	b.Delta.Seq = seq
 	return seq
 }
@@ -92,7 +93,7 @@ func (s *Store) Jobs(consumer string, limit int) ([]Job, error) {
 	s.settle()
 	limit = clampLimit(limit)
 	var jobs []Job
-	prefix := retryPrefix(consumer)
+	prefix := keys.Retries(consumer)
 	gone := &kv.Batch{Must: true}
 	s.kv.Walk(kv.Scan{Prefix: prefix}, func(key string, value []byte) bool {
 		var r retryRecord
@@ -109,7 +110,8 @@ func (s *Store) Jobs(consumer string, limit int) ([]Job, error) {
 	if gone.Len() > 0 {
 		_ = s.kv.Apply(gone) // refused only while closing
 	}
-	s.kv.Walk(kv.Scan{Prefix: "j/", From: jobKey(s.cursor(consumer) + 1), Keys: true}, func(key string, _ []byte) bool {
+	next := keys.Job(s.cursor(consumer) + 1)
+	s.kv.Walk(kv.Scan{Prefix: "j/", From: next, Keys: true}, func(key string, _ []byte) bool {
 		if len(jobs) >= limit {
 			return false
 		}
@@ -123,14 +125,14 @@ func (s *Store) Jobs(consumer string, limit int) ([]Job, error) {
 
 func (s *Store) job(seq uint64) (Job, error) {
 	var r jobRecord
-	if err := s.kv.GetJSON(&kv.Batch{}, jobKey(seq), &r); err != nil {
+	if err := s.kv.GetJSON(&kv.Batch{}, keys.Job(seq), &r); err != nil {
 		return Job{}, err
 	}
 	return Job{Seq: seq, Kind: r.Kind, Page: page.Key(r.Page), URL: r.URL, Time: time.UnixMilli(r.At).UTC()}, nil
 }
 
 func (s *Store) cursor(consumer string) uint64 {
-	value, err := s.kv.Get(cursorKey(consumer))
+	value, err := s.kv.Get(keys.Cursor(consumer))
 	if err != nil || len(value) != 8 {
 		return 0
 	}
@@ -168,17 +170,17 @@ func (s *Store) settleJobs(consumer string, seqs []uint64, retry *retryRecord) e
 	}
 	cursor := s.cursor(consumer)
 	if last > cursor {
-		s.kv.Walk(kv.Scan{Prefix: "j/", From: jobKey(cursor + 1), Keys: true}, func(key string, _ []byte) bool {
+		s.kv.Walk(kv.Scan{Prefix: "j/", From: keys.Job(cursor + 1), Keys: true}, func(key string, _ []byte) bool {
 			seq := binary.BigEndian.Uint64([]byte(key[len("j/"):]))
 			if seq < last && !slices.Contains(seqs, seq) {
-				b.Set(retryKey(consumer, seq), wire.JSON(retryRecord{}))
+				b.Set(keys.Retry(consumer, seq), wire.JSON(retryRecord{}))
 			}
 			return seq < last
 		})
-		b.Set(cursorKey(consumer), binary.BigEndian.AppendUint64(nil, last))
+		b.Set(keys.Cursor(consumer), binary.BigEndian.AppendUint64(nil, last))
 	}
 	for _, seq := range seqs {
-		key := retryKey(consumer, seq)
+		key := keys.Retry(consumer, seq)
 		if retry != nil {
 			b.Set(key, wire.JSON(retry))
 		} else if _, err := s.kv.Get(key); err == nil {
@@ -202,7 +204,7 @@ func (s *Store) BeginJobs(consumer string, after uint64) error {
 		return err
 	}
 	return s.moveConsumer(consumer, func(b *kv.Batch) {
-		b.Set(cursorKey(consumer), binary.BigEndian.AppendUint64(nil, after))
+		b.Set(keys.Cursor(consumer), binary.BigEndian.AppendUint64(nil, after))
 	})
 }
 
@@ -211,7 +213,7 @@ func (s *Store) ForgetConsumer(consumer string) error {
 	if err := checkConsumer(consumer); err != nil {
 		return err
 	}
-	return s.moveConsumer(consumer, func(b *kv.Batch) { b.Del(cursorKey(consumer)) })
+	return s.moveConsumer(consumer, func(b *kv.Batch) { b.Del(keys.Cursor(consumer)) })
 }
 
 // moveConsumer changes where a consumer stands, without anything to do again.
@@ -219,7 +221,7 @@ func (s *Store) moveConsumer(consumer string, move func(*kv.Batch)) error {
 	s.settle()
 	s.mu.Lock()
 	b := &kv.Batch{Must: true}
-	s.kv.Walk(kv.Scan{Prefix: retryPrefix(consumer), Keys: true}, func(key string, _ []byte) bool {
+	s.kv.Walk(kv.Scan{Prefix: keys.Retries(consumer), Keys: true}, func(key string, _ []byte) bool {
 		b.Del(key)
 		return b.Len() < kv.MaxBatchChanges/2
 	})
@@ -243,7 +245,7 @@ func (s *Store) QueuedJobs(consumer string) int64 {
 		return t.Jobs
 	}
 	queued := min(t.Jobs, int64(t.Seq-cursor))
-	s.kv.Walk(kv.Scan{Prefix: retryPrefix(consumer), Keys: true}, func(string, []byte) bool { queued++; return true })
+	s.kv.Walk(kv.Scan{Prefix: keys.Retries(consumer), Keys: true}, func(string, []byte) bool { queued++; return true })
 	return queued
 }
 

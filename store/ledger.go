@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/readthru/readthru/store/keys"
 	"github.com/readthru/readthru/store/kv"
 	"github.com/readthru/readthru/store/wire"
 )
@@ -43,7 +44,7 @@ func (s *Store) Disclose(d Disclosure) error {
 	}
 	d.Time = d.Time.UTC()
 	b := &kv.Batch{}
-	key := ledgerKey(millis(d.Time), disclosed.Add(1))
+	key := keys.Ledger(keys.Millis(d.Time), disclosed.Add(1))
 	b.Set(key, wire.JSON(d))
 	err := s.kv.Apply(b)
 	if err == nil {
@@ -90,7 +91,7 @@ func (s *Store) Disclosures(cursor string, limit int) (list []Disclosure, next s
 // ServicesOff returns the services that are switched off, by name.
 func (s *Store) ServicesOff() []string {
 	var off []string
-	_ = s.kv.GetJSON(&kv.Batch{}, servicesKey, &off) // none yet
+	_ = s.kv.GetJSON(&kv.Batch{}, keys.Services, &off) // none yet
 	return off
 }
 
@@ -111,7 +112,7 @@ func (s *Store) SwitchService(service string, off bool) error {
 	if err == nil {
 		slices.Sort(list)
 		b := &kv.Batch{Must: true}
-		b.Set(servicesKey, wire.JSON(list))
+		b.Set(keys.Services, wire.JSON(list))
 		err = s.kv.Apply(b)
 	}
 	s.mu.Unlock()

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/readthru/readthru/page"
+	"github.com/readthru/readthru/store/keys"
 	"github.com/readthru/readthru/store/kv"
 	"github.com/readthru/readthru/store/wire"
 )
@@ -58,8 +59,8 @@ func (s *Store) hasManyPages(q PageQuery) bool {
 		return err == nil
 	}
 	n := 0
-	if host := cleanHost(q.Host); host != "" {
-		s.kv.Walk(kv.Scan{Prefix: hostPagesPrefix(host), Keys: true}, func(string, []byte) bool {
+	if host := keys.Host(q.Host); host != "" {
+		s.kv.Walk(kv.Scan{Prefix: keys.PagesOfHost(host), Keys: true}, func(string, []byte) bool {
 			n++
 			return n <= q.Look
 		})
@@ -70,12 +71,12 @@ func (s *Store) hasManyPages(q PageQuery) bool {
 // PageKeys returns at most limit keys of pages in ascending order, beginning with from. It is the way to see every
 // page once, whatever is stored or visited meanwhile. It may leave out a page that is stored during the walk: the
 // change log has that page.
-func (s *Store) PageKeys(from page.Key, limit int) (keys []page.Key) {
-	s.kv.Walk(kv.Scan{Prefix: "p/", From: pageKey(from), Keys: true}, func(key string, _ []byte) bool {
-		keys = append(keys, page.Key([]byte(key[len("p/"):])))
-		return len(keys) < limit
+func (s *Store) PageKeys(from page.Key, limit int) (list []page.Key) {
+	s.kv.Walk(kv.Scan{Prefix: "p/", From: keys.Page(from), Keys: true}, func(key string, _ []byte) bool {
+		list = append(list, page.Key([]byte(key[len("p/"):])))
+		return len(list) < limit
 	})
-	return keys
+	return list
 }
 
 func (q PageQuery) matches(p *page.Record) bool {
@@ -103,7 +104,7 @@ func (s *Store) recentPages(q PageQuery) (pages []*page.Page, next string, err e
 	if sc.From, err = decodeCursor(q.Cursor, sc.Prefix); err != nil {
 		return nil, "", fmt.Errorf("list pages: %w", err)
 	}
-	host, last, looked := cleanHost(q.Host), "", 0
+	host, last, looked := keys.Host(q.Host), "", 0
 	s.kv.Walk(sc, func(key string, _ []byte) bool {
 		if key == sc.From {
 			return true
@@ -114,7 +115,7 @@ func (s *Store) recentPages(q PageQuery) (pages []*page.Page, next string, err e
 		}
 		looked++
 		p, err := s.Page(page.Key([]byte(key[len(key)-len(page.Key{}):])))
-		matches := err == nil && q.matches(&p.Record) && (host == "" || hostOf(p.NormalizedURL) == host)
+		matches := err == nil && q.matches(&p.Record) && (host == "" || keys.HostOf(p.NormalizedURL) == host)
 		if matches && len(pages) == q.Limit {
 			next = encodeCursor(last)
 			return false
@@ -173,7 +174,7 @@ func (s *Store) sortedPages(q PageQuery) (pages []*page.Page, next string, err e
 		case "url":
 			placed.Text = p.NormalizedURL
 		default:
-			placed.Number = max(millis(p.LastVisitedAt), 0)
+			placed.Number = max(keys.Millis(p.LastVisitedAt), 0)
 			if p.LastVisitedAt.IsZero() {
 				placed.Number = unread(p.CreatedAt)
 			}
@@ -206,14 +207,14 @@ func (s *Store) candidates(host string, f func(page.Key, *pageRecord)) {
 		})
 		return
 	}
-	if host = cleanHost(host); host == "" {
+	if host = keys.Host(host); host == "" {
 		return
 	}
-	prefix := hostPagesPrefix(host)
+	prefix := keys.PagesOfHost(host)
 	s.kv.Walk(kv.Scan{Prefix: prefix, Keys: true}, func(key string, _ []byte) bool {
 		k := page.Key([]byte(key[len(prefix):]))
 		var record pageRecord
-		if s.kv.GetJSON(&kv.Batch{}, pageKey(k), &record) == nil {
+		if s.kv.GetJSON(&kv.Batch{}, keys.Page(k), &record) == nil {
 			f(k, &record)
 		}
 		return true

@@ -3,6 +3,7 @@ package store
 import (
 	"sync"
 
+	"github.com/readthru/readthru/store/keys"
 	"github.com/readthru/readthru/store/lru"
 )
 
@@ -30,14 +31,14 @@ type responseCache struct {
 
 func (c *responseCache) init(max int64) { c.all = lru.New[string, []*Response](max) }
 
-func (c *responseCache) generation(u uriKey) uint32 {
+func (c *responseCache) generation(u keys.URI) uint32 {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.gens[u[0]]
 }
 
 // loaded keeps what a reader found on disk.
-func (c *responseCache) loaded(uri string, u uriKey, generation uint32, list []*Response) {
+func (c *responseCache) loaded(uri string, u keys.URI, generation uint32, list []*Response) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.gens[u[0]] == generation {
@@ -46,7 +47,7 @@ func (c *responseCache) loaded(uri string, u uriKey, generation uint32, list []*
 }
 
 // changed replaces what is kept of a URI after its records changed; with an empty list it is forgotten.
-func (c *responseCache) changed(uri string, u uriKey, list []*Response) {
+func (c *responseCache) changed(uri string, u keys.URI, list []*Response) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.gens[u[0]]++

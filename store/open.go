@@ -10,6 +10,7 @@ import (
 
 	"github.com/readthru/readthru/internal/fault"
 	"github.com/readthru/readthru/page"
+	"github.com/readthru/readthru/store/keys"
 	"github.com/readthru/readthru/store/kv"
 	"github.com/readthru/readthru/store/lru"
 )
@@ -67,7 +68,7 @@ func open(o Options, space func(dir string) (free, total uint64, err error), syn
 	var err error
 	s.kv, err = kv.Open(kv.Options{
 		Dir: o.Dir, Memory: o.Memory, Decoded: tiers.records, Log: o.Log, Space: space, Sync: sync,
-		Schema: kv.Schema{Version: schemaVersion, OldestReader: oldestReader}, Heads: headClasses,
+		Schema: kv.Schema{Version: schemaVersion, OldestReader: oldestReader}, Heads: keys.HeadClasses,
 		Recount: recount, LastJob: lastJob, OnChange: s.keyChanged, OnDrop: s.forgetUnwritten,
 	})
 	if errors.Is(err, kv.ErrLocked) {
@@ -90,7 +91,7 @@ func open(o Options, space func(dir string) (free, total uint64, err error), syn
 
 // keyChanged forgets what memory holds of a key that changes, and reports the change.
 func (s *Store) keyChanged(key string) {
-	if isRendition(key) {
+	if keys.IsRendition(key) {
 		s.renditions.Remove(key)
 	}
 	s.feed.keyChanged(key)

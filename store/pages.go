@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/readthru/readthru/page"
+	"github.com/readthru/readthru/store/keys"
 	"github.com/readthru/readthru/store/kv"
 	"github.com/readthru/readthru/store/wire"
 )
@@ -77,7 +78,7 @@ func (s *Store) Known(k page.Key) Known {
 
 func (s *Store) known(k page.Key) (known Known) {
 	var record pageRecord
-	if s.Named(k) == (page.Key{}) && s.kv.GetJSON(&kv.Batch{}, pageKey(k), &record) == nil {
+	if s.Named(k) == (page.Key{}) && s.kv.GetJSON(&kv.Batch{}, keys.Page(k), &record) == nil {
 		known.Record = record.Page
 	}
 	known.Deleted, _ = s.deletions.Get(k)
@@ -134,16 +135,16 @@ func (s *Store) putPage(p *page.Record, c *content, source Sum, edition int, own
 	record.Page.CreatedAt, record.Page.UpdatedAt = now, now
 
 	var old pageRecord
-	known := s.kv.GetJSON(b, pageKey(k), &old) == nil && old.Page.NormalizedURL == p.NormalizedURL
+	known := s.kv.GetJSON(b, keys.Page(k), &old) == nil && old.Page.NormalizedURL == p.NormalizedURL
 	if known {
 		record.Page.CreatedAt, record.Page.UpdatedAt, record.Job = old.Page.CreatedAt, old.Page.UpdatedAt, old.Job
 	} else {
 		b.Delta.Pages++
 		if s.Named(k) != (page.Key{}) {
-			b.Del(nameKey(k)) // it is a page of its own now
+			b.Del(keys.Name(k)) // it is a page of its own now
 		}
 		if host := pageHost(p.NormalizedURL); host != "" {
-			b.Set(hostPageKey(host, k), nil)
+			b.Set(keys.PageOfHost(host, k), nil)
 		}
 	}
 	changed = !known || old.Page.ContentHash != p.ContentHash
@@ -169,7 +170,7 @@ func (s *Store) putPage(p *page.Record, c *content, source Sum, edition int, own
 	} else if own {
 		record.Page.ReadAt = old.Page.ReadAt
 	}
-	b.Set(pageKey(k), wire.Pack(&record))
+	b.Set(keys.Page(k), wire.Pack(&record))
 	if err := s.tallies.list(s.kv, k, now, b, before); err != nil {
 		return false, err
 	}
@@ -220,7 +221,7 @@ func retitled(old, p *page.Record) bool {
 // addVersion appends a version in b, and drops the oldest over maxVersions.
 func (s *Store) addVersion(b *kv.Batch, k page.Key, v versionRecord, c *content) (before []*kv.Batch, dead []Sum) {
 	var list []versionRecord
-	_ = s.kv.GetJSON(b, versionsKey(k), &list) // none yet
+	_ = s.kv.GetJSON(b, keys.Versions(k), &list) // none yet
 	if n := len(list); n > 0 && !v.Time.After(list[n-1].Time) {
 		// two changes in a millisecond, or a clock set back: the order stays
 		v.Time = list[n-1].Time.Add(time.Millisecond)
@@ -236,7 +237,7 @@ func (s *Store) addVersion(b *kv.Batch, k page.Key, v versionRecord, c *content)
 		b.Delta.Versions--
 		s.dropSummaries(b, k, list)
 	}
-	b.Set(versionsKey(k), wire.JSON(list))
+	b.Set(keys.Versions(k), wire.JSON(list))
 	return before, dead
 }
 
@@ -246,13 +247,13 @@ func (s *Store) repair(b *kv.Batch, k page.Key, c *content, now time.Time) (befo
 		return nil
 	}
 	var list []versionRecord
-	if s.kv.GetJSON(b, versionsKey(k), &list) != nil || len(list) == 0 || list[len(list)-1].Body != c.sum {
+	if s.kv.GetJSON(b, keys.Versions(k), &list) != nil || len(list) == 0 || list[len(list)-1].Body != c.sum {
 		return nil
 	}
 	before = s.refer(b, c, false, now)
 	if m, _ := s.manifest(b, c.sum); m.Refs > 1 { // the version's own reference is among those counted
 		m.Refs--
-		b.Set(manifestKey(c.sum), m.encode())
+		b.Set(keys.Manifest(c.sum), m.encode())
 	}
 	return before
 }
@@ -263,7 +264,7 @@ func pageHost(normalized string) string {
 	if err != nil {
 		return ""
 	}
-	return cleanHost(u.Host)
+	return keys.Host(u.Host)
 }
 
 // PageFailed sets the error on the record of a known page (rule X6). If the page is gone by it, or is no longer, that
@@ -273,7 +274,7 @@ func (s *Store) PageFailed(k page.Key, e page.Error) error {
 	defer s.mu.Unlock()
 	b := &kv.Batch{}
 	var record pageRecord
-	if err := s.kv.GetJSON(b, pageKey(k), &record); err != nil {
+	if err := s.kv.GetJSON(b, keys.Page(k), &record); err != nil {
 		return err
 	}
 	before := record.Job
@@ -285,7 +286,7 @@ func (s *Store) PageFailed(k page.Key, e page.Error) error {
 		record.Page.ReadAt = s.readAfter(k, time.Now(), &record.Page)
 	}
 	record.Page.Error = &e
-	b.Set(pageKey(k), wire.Pack(&record))
+	b.Set(keys.Page(k), wire.Pack(&record))
 	if err := s.kv.Apply(b); err != nil {
 		return err
 	}
@@ -298,10 +299,10 @@ func (s *Store) PageFailed(k page.Key, e page.Error) error {
 // Page returns a page's record and visits; for another name of a page ([Store.NamePage]) those of that page. Meta,
 // Warnings and Error are shared: never change them. The error is ErrNotFound.
 func (s *Store) Page(k page.Key) (*page.Page, error) {
-	record, err := kv.Decode[pageRecord](s.kv, pageKey(k))
+	record, err := kv.Decode[pageRecord](s.kv, keys.Page(k))
 	if errors.Is(err, ErrNotFound) {
 		if k = s.Named(k); k != (page.Key{}) {
-			record, err = kv.Decode[pageRecord](s.kv, pageKey(k))
+			record, err = kv.Decode[pageRecord](s.kv, keys.Page(k))
 		}
 	}
 	if err != nil {
@@ -328,7 +329,7 @@ func (s *Store) told(k page.Key, r *pageRecord) page.Record {
 func (s *Store) withVisits(k page.Key, r page.Record) *page.Page {
 	s.countRepeated()
 	p := &page.Page{Record: r}
-	if t := s.tallies.read(s.kv, pageTallyKey(k)); t.N > 0 {
+	if t := s.tallies.read(s.kv, keys.PageTally(k)); t.N > 0 {
 		p.Visits = page.Visits{
 			VisitCount: t.N, FirstVisitedAt: time.UnixMilli(t.First).UTC(), LastVisitedAt: time.UnixMilli(t.Last).UTC(),
 		}
@@ -365,7 +366,7 @@ func (s *Store) FindPage(doc string) (page.Key, *page.Page, error) {
 // Markdown returns the current content of a page. It is shared: never change it. The error is ErrNotFound.
 func (s *Store) Markdown(k page.Key) ([]byte, error) {
 	var list []versionRecord
-	if err := s.kv.GetJSON(&kv.Batch{}, versionsKey(k), &list); err != nil || len(list) == 0 {
+	if err := s.kv.GetJSON(&kv.Batch{}, keys.Versions(k), &list); err != nil || len(list) == 0 {
 		return nil, ErrNotFound
 	}
 	return s.readVersion(list[len(list)-1])
@@ -383,7 +384,7 @@ func (s *Store) readVersion(v versionRecord) ([]byte, error) {
 // Versions returns the versions of a page, newest first; at most 50 are kept. The error is ErrNotFound.
 func (s *Store) Versions(k page.Key) ([]Version, error) {
 	var list []versionRecord
-	if err := s.kv.GetJSON(&kv.Batch{}, versionsKey(k), &list); err != nil {
+	if err := s.kv.GetJSON(&kv.Batch{}, keys.Versions(k), &list); err != nil {
 		return nil, err
 	}
 	versions := make([]Version, 0, len(list))
@@ -399,7 +400,7 @@ func (s *Store) Versions(k page.Key) ([]Version, error) {
 // VersionMarkdown returns the content of a version of a page. It is shared: never change it. The error is ErrNotFound.
 func (s *Store) VersionMarkdown(k page.Key, v Version) ([]byte, error) {
 	var list []versionRecord
-	if err := s.kv.GetJSON(&kv.Batch{}, versionsKey(k), &list); err != nil {
+	if err := s.kv.GetJSON(&kv.Batch{}, keys.Versions(k), &list); err != nil {
 		return nil, err
 	}
 	for _, each := range list {
@@ -412,7 +413,7 @@ func (s *Store) VersionMarkdown(k page.Key, v Version) ([]byte, error) {
 
 // Named returns the key of the page that k is another name of; zero if k is none. That page may be gone.
 func (s *Store) Named(k page.Key) (of page.Key) {
-	if named, err := kv.Decode[page.Key](s.kv, nameKey(k)); err == nil {
+	if named, err := kv.Decode[page.Key](s.kv, keys.Name(k)); err == nil {
 		of = *named
 	}
 	return of
@@ -432,10 +433,10 @@ func (s *Store) NamePage(k, of page.Key) error {
 	defer s.mu.Unlock()
 	b := &kv.Batch{}
 	var own pageRecord
-	if s.kv.GetJSON(b, pageKey(k), &own) == nil {
+	if s.kv.GetJSON(b, keys.Page(k), &own) == nil {
 		return fmt.Errorf("name page %s: %s is a page of its own", of.Doc(), k.Doc())
 	}
-	b.Set(nameKey(k), of[:])
+	b.Set(keys.Name(k), of[:])
 	return s.kv.Apply(b)
 }
 
@@ -453,13 +454,13 @@ func (s *Store) DeletePage(k page.Key) error {
 func (s *Store) deletePage(k page.Key, at time.Time) error {
 	b := &kv.Batch{Must: true}
 	var record pageRecord
-	if err := s.kv.GetJSON(b, pageKey(k), &record); err != nil {
+	if err := s.kv.GetJSON(b, keys.Page(k), &record); err != nil {
 		return err
 	}
 	now := time.Now().UTC().Truncate(time.Millisecond)
 	var dead []Sum
 	var list []versionRecord
-	_ = s.kv.GetJSON(b, versionsKey(k), &list) // none left
+	_ = s.kv.GetJSON(b, keys.Versions(k), &list) // none left
 	for _, v := range list {
 		if s.unrefer(b, v.Body, false, now) {
 			dead = append(dead, v.Body)
@@ -467,7 +468,7 @@ func (s *Store) deletePage(k page.Key, at time.Time) error {
 		b.Delta.Versions--
 	}
 	root := page.KeyOf(page.WithoutRoute(record.Page.NormalizedURL))
-	s.kv.Walk(kv.Scan{Prefix: pageRenditionPrefix(root)}, func(key string, value []byte) bool {
+	s.kv.Walk(kv.Scan{Prefix: keys.PageRenditions(root)}, func(key string, value []byte) bool {
 		if s.dropRendition(b, key, value, now) {
 			dead = append(dead, renditionBody(value))
 		}
@@ -475,11 +476,11 @@ func (s *Store) deletePage(k page.Key, at time.Time) error {
 	})
 	more, _ := s.forgetFetched(b, k)
 	dead = append(dead, more...)
-	b.Del(pageKey(k))
-	b.Del(versionsKey(k))
-	b.Del(summariesKey(k))
+	b.Del(keys.Page(k))
+	b.Del(keys.Versions(k))
+	b.Del(keys.Summaries(k))
 	if host := pageHost(record.Page.NormalizedURL); host != "" {
-		b.Del(hostPageKey(host, k))
+		b.Del(keys.PageOfHost(host, k))
 	}
 	b.Delta.Pages--
 	if at.IsZero() {

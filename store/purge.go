@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/readthru/readthru/page"
+	"github.com/readthru/readthru/store/keys"
 	"github.com/readthru/readthru/store/kv"
 )
 
@@ -30,7 +31,7 @@ func (s *Store) DeleteResponses(uri string) (int, error) {
 
 // deleteWhere removes the stored responses of a URI that match. A deletion is never refused because the disk is full.
 func (s *Store) deleteWhere(uri string, match func(*Response) bool) (int, error) {
-	u := uriKeyOf(uri)
+	u := keys.URIOf(uri)
 	now := time.Now()
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -56,10 +57,10 @@ func (s *Store) deleteWhere(uri string, match func(*Response) bool) (int, error)
 		s.setVariants(b, u, v, keep, v.Used)
 		indexByTag(b, u, keep)
 	} else {
-		b.Del(variantsKey(u))
-		b.Del(useKey(v.Used, u))
-		if host := hostOf(uri); host != "" {
-			b.Del(hostKey(host, u))
+		b.Del(keys.Variants(u))
+		b.Del(keys.LastUse(v.Used, u))
+		if host := keys.HostOf(uri); host != "" {
+			b.Del(keys.OfHost(host, u))
 		}
 	}
 	if err := s.kv.Apply(b); err != nil {
@@ -73,13 +74,13 @@ func (s *Store) deleteWhere(uri string, match func(*Response) bool) (int, error)
 // DeleteHostResponses removes the stored responses of a host (with its port unless that is the default), and returns
 // how many.
 func (s *Store) DeleteHostResponses(host string) (int, error) {
-	if host = cleanHost(host); host == "" {
+	if host = keys.Host(host); host == "" {
 		return 0, nil
 	}
 	if err := s.notePurge(PurgeHost, host); err != nil {
 		return 0, err
 	}
-	return s.deleteIndexed(hostPrefix(host), func(string) bool { return true }, nil)
+	return s.deleteIndexed(keys.OfHostPrefix(host), func(string) bool { return true }, nil)
 }
 
 // DeleteTaggedResponses removes the stored responses with a purge tag, and returns how many.
@@ -90,7 +91,7 @@ func (s *Store) DeleteTaggedResponses(tag string) (int, error) {
 	if err := s.notePurge(PurgeTag, tag); err != nil {
 		return 0, err
 	}
-	return s.deleteIndexed(tagPrefix(tag), func(string) bool { return true },
+	return s.deleteIndexed(keys.Tagged(tag), func(string) bool { return true },
 		func(r *Response) bool { return slices.Contains(r.Tags, tag) })
 }
 
@@ -101,7 +102,7 @@ func (s *Store) DeletePrefixResponses(prefix string) (int, error) {
 	if err != nil {
 		return 0, fmt.Errorf("delete responses by prefix: %w", err)
 	}
-	host := hostOf(prefix)
+	host := keys.HostOf(prefix)
 	if u.Scheme == "" || host == "" || !strings.Contains(prefix, "://"+u.Host+"/") {
 		return 0, fmt.Errorf("delete responses by prefix: %q must begin with a scheme and a host: https://host/",
 			prefix)
@@ -109,7 +110,9 @@ func (s *Store) DeletePrefixResponses(prefix string) (int, error) {
 	if err := s.notePurge(PurgePrefix, prefix); err != nil {
 		return 0, err
 	}
-	return s.deleteIndexed(hostPrefix(host), func(uri string) bool { return strings.HasPrefix(uri, prefix) }, nil)
+	return s.deleteIndexed(keys.OfHostPrefix(host), func(uri string) bool {
+		return strings.HasPrefix(uri, prefix)
+	}, nil)
 }
 
 // ClearResponses removes all stored responses, and returns how many.
@@ -131,7 +134,7 @@ func (s *Store) deleteEverywhere(match func(*Response) bool) (int, error) {
 
 // DeletePageRenditions removes the renditions kept by a page, and returns how many.
 func (s *Store) DeletePageRenditions(k page.Key) (int, error) {
-	return s.deleteRenditions(pageRenditionPrefix(k))
+	return s.deleteRenditions(keys.PageRenditions(k))
 }
 
 // ClearPageRenditions removes all renditions kept by page, and returns how many.

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/readthru/readthru/page"
+	"github.com/readthru/readthru/store/keys"
 	"github.com/readthru/readthru/store/kv"
 	"github.com/readthru/readthru/store/wire"
 )
@@ -46,7 +47,7 @@ func (p *Purge) Covers(r *Response) bool {
 	case PurgePrefix:
 		return strings.HasPrefix(r.URL, p.Value)
 	case PurgeHost:
-		return hostOf(r.URL) == p.Value
+		return keys.HostOf(r.URL) == p.Value
 	case PurgeTag:
 		return slices.Contains(r.Tags, p.Value)
 	}
@@ -112,7 +113,7 @@ func (s *Store) ToldPurges(list []Purge) error {
 	for _, p := range list {
 		if id := p.ID(); s.purges.list[id] == p { // it was not purged again since
 			delete(s.purges.list, id)
-			b.Del(purgeKey(id))
+			b.Del(keys.Purge(id))
 		}
 	}
 	if b.Len() == 0 {
@@ -148,7 +149,7 @@ func (s *Store) notePurge(kind, value string) error {
 	}
 	p := Purge{Kind: kind, Value: value, At: time.Now().UTC().Truncate(time.Microsecond)}
 	b := &kv.Batch{Must: true}
-	b.Set(purgeKey(p.ID()), wire.JSON(p))
+	b.Set(keys.Purge(p.ID()), wire.JSON(p))
 	if err := s.kv.Apply(b); err != nil {
 		return err
 	}
@@ -171,15 +172,15 @@ func (s *Store) ApplyPurge(p Purge) error {
 	case PurgePrefix, PurgeHost:
 		host := p.Value
 		if p.Kind == PurgePrefix {
-			host = hostOf(p.Value)
+			host = keys.HostOf(p.Value)
 		}
-		if host == "" || cleanHost(host) != host {
+		if host == "" || keys.Host(host) != host {
 			return nil
 		}
-		_, err = s.deleteIndexed(hostPrefix(host), func(string) bool { return true }, p.Covers)
+		_, err = s.deleteIndexed(keys.OfHostPrefix(host), func(string) bool { return true }, p.Covers)
 	case PurgeTag:
 		if len(indexTags([]string{p.Value})) > 0 {
-			_, err = s.deleteIndexed(tagPrefix(p.Value), func(string) bool { return true }, p.Covers)
+			_, err = s.deleteIndexed(keys.Tagged(p.Value), func(string) bool { return true }, p.Covers)
 		}
 	case PurgeAll:
 		if _, err = s.deleteEverywhere(p.Covers); err == nil {

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/readthru/readthru/store/keys"
 	"github.com/readthru/readthru/store/kv"
 	"github.com/readthru/readthru/store/wire"
 )
@@ -28,7 +29,7 @@ var ErrRecipes = errors.New("too many recipes")
 // SiteRecipes returns the recipes, those added last first.
 func (s *Store) SiteRecipes() []SiteRecipe {
 	var list []SiteRecipe
-	_ = s.kv.GetJSON(&kv.Batch{}, siteRecipesKey, &list) // none yet
+	_ = s.kv.GetJSON(&kv.Batch{}, keys.SiteRecipes, &list) // none yet
 	return list
 }
 
@@ -61,7 +62,7 @@ func (s *Store) DeleteSiteRecipe(name string) error {
 func (s *Store) changeSiteRecipes(change func([]SiteRecipe) ([]SiteRecipe, error)) error {
 	s.mu.Lock()
 	var list []SiteRecipe
-	_ = s.kv.GetJSON(&kv.Batch{}, siteRecipesKey, &list) // none yet
+	_ = s.kv.GetJSON(&kv.Batch{}, keys.SiteRecipes, &list) // none yet
 	list, err := change(list)
 	if err == nil {
 		value := wire.JSON(list)
@@ -69,7 +70,7 @@ func (s *Store) changeSiteRecipes(change func([]SiteRecipe) ([]SiteRecipe, error
 			err = fmt.Errorf("%w: %d bytes are kept", ErrRecipes, maxSiteRecipes)
 		} else {
 			b := &kv.Batch{}
-			b.Set(siteRecipesKey, value)
+			b.Set(keys.SiteRecipes, value)
 			err = s.kv.Apply(b)
 		}
 	}

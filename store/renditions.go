@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/readthru/readthru/page"
+	"github.com/readthru/readthru/store/keys"
 	"github.com/readthru/readthru/store/kv"
 	"github.com/readthru/readthru/store/wire"
 )
@@ -69,7 +70,7 @@ type renditionRecord struct {
 // Rendition finds one by its source and recipe. Because relative links are resolved against the page's URL, the recipe
 // of a caller contains it. The error is ErrNotFound.
 func (s *Store) Rendition(source Sum, recipe string) (*Rendition, error) {
-	r, err := s.rendition(renditionKey(source, recipe), recipe)
+	r, err := s.rendition(keys.Rendition(source, recipe), recipe)
 	if err == nil && r.Source != source {
 		return nil, ErrNotFound
 	}
@@ -79,9 +80,9 @@ func (s *Store) Rendition(source Sum, recipe string) (*Rendition, error) {
 // PutRendition keeps r as long as its source's body is stored (and for an hour when it is not). The store keeps
 // r.Markdown: never change it afterwards. The error is ErrFull.
 func (s *Store) PutRendition(r *Rendition) error {
-	return s.putRendition(renditionKey(r.Source, r.Recipe), r, func(b *kv.Batch, now time.Time) {
+	return s.putRendition(keys.Rendition(r.Source, r.Recipe), r, func(b *kv.Batch, now time.Time) {
 		if m, found := s.manifest(b, r.Source); !found || m.Refs == 0 {
-			b.Set(watchKey(hourOf(now), r.Source), nil)
+			b.Set(keys.Watch(keys.Hour(now), r.Source), nil)
 		}
 	})
 }
@@ -89,7 +90,7 @@ func (s *Store) PutRendition(r *Rendition) error {
 // PageRendition returns a rendition kept by page: one not made from the origin's bytes alone (browser, markdown.new,
 // model). The error is ErrNotFound, also after it has expired.
 func (s *Store) PageRendition(k page.Key, recipe string) (*Rendition, error) {
-	r, err := s.rendition(pageRenditionKey(k, recipe), recipe)
+	r, err := s.rendition(keys.PageRendition(k, recipe), recipe)
 	if err == nil && !r.Expires.IsZero() && !time.Now().Before(r.Expires) {
 		return nil, ErrNotFound
 	}
@@ -99,10 +100,10 @@ func (s *Store) PageRendition(k page.Key, recipe string) (*Rendition, error) {
 // PutPageRendition keeps r until r.Expires, or as long as the page. The store keeps r.Markdown: never change it
 // afterwards. The error is ErrFull.
 func (s *Store) PutPageRendition(k page.Key, r *Rendition) error {
-	key := pageRenditionKey(k, r.Recipe)
+	key := keys.PageRendition(k, r.Recipe)
 	return s.putRendition(key, r, func(b *kv.Batch, _ time.Time) {
 		if !r.Expires.IsZero() {
-			b.Set(pageRenditionExpiryKey(expiryHour(r.Expires), key), nil)
+			b.Set(keys.PageRenditionExpiry(expiryHour(r.Expires), key), nil)
 		}
 	})
 }
@@ -176,7 +177,7 @@ func (s *Store) dropRendition(b *kv.Batch, key string, record []byte, now time.T
 		return false
 	}
 	if key[:2] == "rp" && !r.Expires.IsZero() {
-		b.Del(pageRenditionExpiryKey(expiryHour(r.Expires), key))
+		b.Del(keys.PageRenditionExpiry(expiryHour(r.Expires), key))
 	}
 	return s.unrefer(b, r.Body, false, now)
 }

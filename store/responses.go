@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/readthru/readthru/store/keys"
 	"github.com/readthru/readthru/store/kv"
 )
 
@@ -54,7 +55,7 @@ func (s *Store) Responses(uri string) ([]*Response, error) {
 	if list, ok := s.hot.all.Get(uri); ok {
 		return list, nil
 	}
-	u := uriKeyOf(uri)
+	u := keys.URIOf(uri)
 	generation := s.hot.generation(u)
 	v, list := s.loadResponses(&kv.Batch{}, uri, u)
 	if len(list) > 0 || len(v.IDs) == 0 { // that there is none is kept, too: its response may soon be stored
@@ -64,8 +65,8 @@ func (s *Store) Responses(uri string) ([]*Response, error) {
 }
 
 // loadResponses reads the record of a URI and its stored responses, newest first, as b would make them.
-func (s *Store) loadResponses(b *kv.Batch, uri string, u uriKey) (variants, []*Response) {
-	value, err := s.kv.GetIn(b, variantsKey(u))
+func (s *Store) loadResponses(b *kv.Batch, uri string, u keys.URI) (variants, []*Response) {
+	value, err := s.kv.GetIn(b, keys.Variants(u))
 	if err != nil {
 		return variants{URL: uri}, nil
 	}
@@ -75,7 +76,7 @@ func (s *Store) loadResponses(b *kv.Batch, uri string, u uriKey) (variants, []*R
 	}
 	var list []*Response
 	for _, id := range v.IDs {
-		value, err := s.kv.GetIn(b, entryKey(id))
+		value, err := s.kv.GetIn(b, keys.Entry(id))
 		if err != nil {
 			continue
 		}
@@ -124,7 +125,7 @@ func (s *Store) PutResponse(r *Response, content io.Reader, obsolete func(*Respo
 }
 
 func (s *Store) putResponse(r *Response, c *content, obsolete func(*Response) bool, now time.Time) error {
-	u := uriKeyOf(r.URL)
+	u := keys.URIOf(r.URL)
 	record := r.encode()
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -145,18 +146,18 @@ func (s *Store) putResponse(r *Response, c *content, obsolete func(*Response) bo
 			keep = append(keep, old)
 		}
 	}
-	b.Set(entryKey(r.ID), record)
+	b.Set(keys.Entry(r.ID), record)
 	b.Delta.Responses++
 	if !r.Retain.IsZero() {
-		b.Set(expiryKey(expiryHour(r.Retain), u, r.ID), nil)
+		b.Set(keys.Expiry(expiryHour(r.Retain), u, r.ID), nil)
 	}
 	indexByTag(b, u, keep)
-	if host := hostOf(r.URL); host != "" && len(list) == 0 {
-		b.Set(hostKey(host, u), []byte(r.URL))
+	if host := keys.HostOf(r.URL); host != "" && len(list) == 0 {
+		b.Set(keys.OfHost(host, u), []byte(r.URL))
 	}
 	b.Delta.Responses -= int64(len(v.IDs) - len(list)) // heads that were damaged
 	newestFirst(keep)
-	s.setVariants(b, u, v, keep, hourOf(now))
+	s.setVariants(b, u, v, keep, keys.Hour(now))
 	if err := s.kv.ApplyReserved(c.reserved, append(before, b)...); err != nil {
 		return err
 	}
@@ -166,30 +167,30 @@ func (s *Store) putResponse(r *Response, c *content, obsolete func(*Response) bo
 }
 
 // setVariants writes the record of a URI, and moves its last use to hour.
-func (s *Store) setVariants(b *kv.Batch, u uriKey, v variants, list []*Response, hour uint32) {
+func (s *Store) setVariants(b *kv.Batch, u keys.URI, v variants, list []*Response, hour uint32) {
 	if v.Used != hour {
 		if v.Used != 0 {
-			b.Del(useKey(v.Used, u))
+			b.Del(keys.LastUse(v.Used, u))
 		}
-		b.Set(useKey(hour, u), nil)
+		b.Set(keys.LastUse(hour, u), nil)
 	}
 	v.Used = hour
 	v.IDs = v.IDs[:0]
 	for _, r := range list {
 		v.IDs = append(v.IDs, r.ID)
 	}
-	b.Set(variantsKey(u), v.encode())
+	b.Set(keys.Variants(u), v.encode())
 }
 
 // dropEntry deletes a stored response in b, but not from its URI's record. It returns its body if nobody else refers to
 // it.
-func (s *Store) dropEntry(b *kv.Batch, u uriKey, r *Response, now time.Time) (dead []Sum) {
-	b.Del(entryKey(r.ID))
+func (s *Store) dropEntry(b *kv.Batch, u keys.URI, r *Response, now time.Time) (dead []Sum) {
+	b.Del(keys.Entry(r.ID))
 	if !r.Retain.IsZero() {
-		b.Del(expiryKey(expiryHour(r.Retain), u, r.ID))
+		b.Del(keys.Expiry(expiryHour(r.Retain), u, r.ID))
 	}
 	for _, tag := range indexTags(r.Tags) {
-		b.Del(tagKey(tag, u))
+		b.Del(keys.Tag(tag, u))
 	}
 	b.Delta.Responses--
 	if s.unrefer(b, r.Body, true, now) {
@@ -204,7 +205,7 @@ func (s *Store) UpdateResponse(r *Response) error {
 	r = r.clone()
 	r.clampRetain(time.Now())
 	record := r.encode()
-	u := uriKeyOf(r.URL)
+	u := keys.URIOf(r.URL)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	drops := s.kv.GivenUp()
@@ -216,18 +217,18 @@ func (s *Store) UpdateResponse(r *Response) error {
 	}
 	old := list[i]
 	if !old.Retain.IsZero() {
-		b.Del(expiryKey(expiryHour(old.Retain), u, old.ID))
+		b.Del(keys.Expiry(expiryHour(old.Retain), u, old.ID))
 	}
 	if !r.Retain.IsZero() {
-		b.Set(expiryKey(expiryHour(r.Retain), u, r.ID), nil)
+		b.Set(keys.Expiry(expiryHour(r.Retain), u, r.ID), nil)
 	}
 	for _, tag := range indexTags(old.Tags) {
-		b.Del(tagKey(tag, u))
+		b.Del(keys.Tag(tag, u))
 	}
 	list = slices.Clone(list)
 	list[i] = r
 	indexByTag(b, u, list)
-	b.Set(entryKey(r.ID), record)
+	b.Set(keys.Entry(r.ID), record)
 	if err := s.kv.Apply(b); err != nil {
 		return err
 	}
@@ -260,14 +261,14 @@ func (r *Response) clampRetain(now time.Time) {
 }
 
 // expiryHour is the first hour in which what must be kept until t is useless.
-func expiryHour(t time.Time) uint32 { return hourOf(t) + 1 }
+func expiryHour(t time.Time) uint32 { return keys.Hour(t) + 1 }
 
 // indexByTag puts a URI in b under the tags of all its stored responses: one that went may have shared a tag with
 // others.
-func indexByTag(b *kv.Batch, u uriKey, list []*Response) {
+func indexByTag(b *kv.Batch, u keys.URI, list []*Response) {
 	for _, r := range list {
 		for _, tag := range indexTags(r.Tags) {
-			b.Set(tagKey(tag, u), []byte(r.URL))
+			b.Set(keys.Tag(tag, u), []byte(r.URL))
 		}
 	}
 }
@@ -300,7 +301,7 @@ func (s *Store) UseLater(r *Response) *Body {
 
 // Touch notes a use of a URI, for eviction. Batched, at most once an hour reaches the disk.
 func (s *Store) Touch(uri string) {
-	if s.uses.note(uriKeyOf(uri), hourOf(time.Now())) {
+	if s.uses.note(keys.URIOf(uri), keys.Hour(time.Now())) {
 		s.wakeHousekeeper()
 	}
 }

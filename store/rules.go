@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/readthru/readthru/store/keys"
 	"github.com/readthru/readthru/store/kv"
 	"github.com/readthru/readthru/store/wire"
 )
@@ -37,7 +38,7 @@ var ErrRules = errors.New("too many rules")
 // Rules returns the rules, those made last first.
 func (s *Store) Rules() []Rule {
 	var list []Rule
-	_ = s.kv.GetJSON(&kv.Batch{}, rulesKey, &list) // none yet
+	_ = s.kv.GetJSON(&kv.Batch{}, keys.Rules, &list) // none yet
 	return list
 }
 
@@ -71,11 +72,11 @@ func (s *Store) DeleteRule(id string) error {
 func (s *Store) changeRules(change func([]Rule) ([]Rule, error)) error {
 	s.mu.Lock()
 	var list []Rule
-	_ = s.kv.GetJSON(&kv.Batch{}, rulesKey, &list) // none yet
+	_ = s.kv.GetJSON(&kv.Batch{}, keys.Rules, &list) // none yet
 	list, err := change(list)
 	if err == nil {
 		b := &kv.Batch{}
-		b.Set(rulesKey, wire.JSON(list))
+		b.Set(keys.Rules, wire.JSON(list))
 		err = s.kv.Apply(b)
 	}
 	s.mu.Unlock()

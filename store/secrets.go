@@ -6,6 +6,7 @@ import (
 	"net/url"
 
 	"github.com/readthru/readthru/page"
+	"github.com/readthru/readthru/store/keys"
 	"github.com/readthru/readthru/store/kv"
 	"github.com/readthru/readthru/store/wire"
 )
@@ -13,7 +14,7 @@ import (
 // SecretEdition returns up to which edition of the rules about secrets in URLs what is stored was looked through: see
 // [page.SecretEdition].
 func (s *Store) SecretEdition() (edition int) {
-	_ = s.kv.GetJSON(&kv.Batch{}, secretsKey, &edition) // none yet
+	_ = s.kv.GetJSON(&kv.Batch{}, keys.Secrets, &edition) // none yet
 	return edition
 }
 
@@ -22,7 +23,7 @@ func (s *Store) SetSecretEdition(edition int) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	b := &kv.Batch{Must: true}
-	b.Set(secretsKey, wire.JSON(edition))
+	b.Set(keys.Secrets, wire.JSON(edition))
 	if err := s.kv.Apply(b); err != nil {
 		return fmt.Errorf("note the edition of secrets: %w", err)
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/readthru/readthru/store/keys"
 	"github.com/readthru/readthru/store/kv"
 	"github.com/readthru/readthru/store/wire"
 )
@@ -100,7 +101,7 @@ func (s Step) slot(n int64) string {
 	if kept := steps[s].kept; kept > 0 {
 		n %= kept
 	}
-	return seriesPrefix(steps[s].class) + u32(uint32(n))
+	return keys.Series(steps[s].class) + keys.U32(uint32(n))
 }
 
 // Point is what was counted in a step of time.
@@ -154,7 +155,7 @@ func (s *Store) Series(step Step, since, until time.Time) (points []Point) {
 		return points
 	}
 	s.settle()
-	prefix := seriesPrefix(steps[step].class)
+	prefix := keys.Series(steps[step].class)
 	s.kv.Walk(kv.Scan{Prefix: prefix, From: step.slot(from)}, func(_ string, value []byte) bool {
 		var p Point
 		if json.Unmarshal(value, &p) == nil && !p.Time.After(until) {

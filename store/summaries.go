@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/readthru/readthru/page"
+	"github.com/readthru/readthru/store/keys"
 	"github.com/readthru/readthru/store/kv"
 	"github.com/readthru/readthru/store/wire"
 )
@@ -53,7 +54,7 @@ func (s *Store) AddSummary(k page.Key, sum Summary) error {
 	defer s.mu.Unlock()
 	b := &kv.Batch{}
 	var versions []versionRecord
-	if err := s.kv.GetJSON(b, versionsKey(k), &versions); err != nil {
+	if err := s.kv.GetJSON(b, keys.Versions(k), &versions); err != nil {
 		return err
 	}
 	if !slices.ContainsFunc(versions, func(v versionRecord) bool { return v.ContentHash == sum.ContentHash }) {
@@ -70,7 +71,7 @@ func (s *Store) AddSummary(k page.Key, sum Summary) error {
 		list = list[1:]
 		record = wire.JSON(list)
 	}
-	b.Set(summariesKey(k), record)
+	b.Set(keys.Summaries(k), record)
 	return s.kv.Apply(b)
 }
 
@@ -93,7 +94,7 @@ func (s *Store) Summaries(k page.Key) []Summary {
 
 // summaries returns what is kept of a page as b would make it, oldest first.
 func (s *Store) summaries(b *kv.Batch, k page.Key) (list []Summary) {
-	if err := s.kv.GetJSON(b, summariesKey(k), &list); err != nil && !errors.Is(err, ErrNotFound) {
+	if err := s.kv.GetJSON(b, keys.Summaries(k), &list); err != nil && !errors.Is(err, ErrNotFound) {
 		return nil // damaged: it is made again
 	}
 	return slices.DeleteFunc(list, func(sum Summary) bool { return s.cleaner.Behind(sum.Edition) })
@@ -108,8 +109,8 @@ func (s *Store) dropSummaries(b *kv.Batch, k page.Key, versions []versionRecord)
 	switch {
 	case len(kept) == len(list):
 	case len(kept) == 0:
-		b.Del(summariesKey(k))
+		b.Del(keys.Summaries(k))
 	default:
-		b.Set(summariesKey(k), wire.JSON(kept))
+		b.Set(keys.Summaries(k), wire.JSON(kept))
 	}
 }

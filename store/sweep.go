@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/readthru/readthru/store/keys"
 	"github.com/readthru/readthru/store/kv"
 	"github.com/readthru/readthru/store/wire"
 )
@@ -75,15 +76,15 @@ func (s *Store) SweepExpired(ctx context.Context, expired func(*Response) bool) 
 func (s *Store) due(prefix string, now time.Time, f func(key string) bool) {
 	more := true
 	s.kv.Walk(kv.Scan{Prefix: prefix, Keys: true}, func(key string, _ []byte) bool {
-		if binary.BigEndian.Uint32([]byte(key[len(prefix):])) > hourOf(now) {
+		if binary.BigEndian.Uint32([]byte(key[len(prefix):])) > keys.Hour(now) {
 			return false
 		}
 		more = f(key)
 		return more
 	})
 	if more {
-		limit := hourOf(now.Add(maxRetain)) + 2
-		s.kv.Walk(kv.Scan{Prefix: prefix, From: prefix + u32(limit), Keys: true},
+		limit := keys.Hour(now.Add(maxRetain)) + 2
+		s.kv.Walk(kv.Scan{Prefix: prefix, From: prefix + keys.U32(limit), Keys: true},
 			func(key string, _ []byte) bool { return f(key) })
 	}
 }
@@ -94,8 +95,8 @@ func (s *Store) sweepExpired(ctx context.Context, now time.Time) (total int, err
 			return false
 		}
 		at := len("x/") + 4 + 1
-		id := EntryID([]byte(key[at+len(uriKey{})+1:]))
-		value, getErr := s.kv.Get(entryKey(id))
+		id := EntryID([]byte(key[at+len(keys.URI{})+1:]))
+		value, getErr := s.kv.Get(keys.Entry(id))
 		r, ok := decodeResponse(value)
 		if getErr != nil || !ok || s.deleteDue(r, key) {
 			// Its response is gone, with a record that was damaged: only the key is left.
@@ -114,7 +115,7 @@ func (s *Store) sweepExpired(ctx context.Context, now time.Time) (total int, err
 // deleteDue deletes the response that an expiry key names, unless it was freshened since: then the key was moved.
 func (s *Store) deleteDue(r *Response, key string) bool {
 	n, err := s.deleteWhere(r.URL, func(o *Response) bool {
-		return o.ID == r.ID && !o.Retain.IsZero() && expiryKey(expiryHour(o.Retain), uriKeyOf(o.URL), o.ID) == key
+		return o.ID == r.ID && !o.Retain.IsZero() && keys.Expiry(expiryHour(o.Retain), keys.URIOf(o.URL), o.ID) == key
 	})
 	return err == nil && n > 0
 }
@@ -133,7 +134,7 @@ func (s *Store) sweepRenditions(ctx context.Context, now time.Time) (err error) 
 		if value, getErr := s.kv.Get(rendition); getErr == nil {
 			var r renditionRecord
 			if wire.Unmarshal(value, &r) && !r.Expires.IsZero() &&
-				pageRenditionExpiryKey(expiryHour(r.Expires), rendition) == key {
+				keys.PageRenditionExpiry(expiryHour(r.Expires), rendition) == key {
 				if s.dropRendition(b, rendition, value, now) {
 					dead = append(dead, renditionBody(value))
 				}
@@ -150,10 +151,10 @@ func (s *Store) sweepRenditions(ctx context.Context, now time.Time) (err error) 
 // sweepBodies looks at the bodies that were being written, or lost their last reference, more than an hour ago.
 func (s *Store) sweepBodies(ctx context.Context, now time.Time) error {
 	var sums []Sum
-	var keys []string
+	var watches []string
 	s.due("w/", now.Add(-graceHours*time.Hour), func(key string) bool {
 		sums = append(sums, Sum([]byte(key[len("w/")+4+1:])))
-		keys = append(keys, key)
+		watches = append(watches, key)
 		return true
 	})
 	for i, sum := range sums {
@@ -164,7 +165,7 @@ func (s *Store) sweepBodies(ctx context.Context, now time.Time) error {
 		if !s.pins.pinned(sum) {
 			s.deleteLater(s.deleteUnreferred(sum, now))
 			b := &kv.Batch{Must: true}
-			b.Del(keys[i])
+			b.Del(watches[i])
 			_ = s.kv.Apply(b)
 		}
 		s.mu.Unlock()
@@ -173,7 +174,7 @@ func (s *Store) sweepBodies(ctx context.Context, now time.Time) error {
 }
 
 func (s *Store) sweepVisits(ctx context.Context, now time.Time) (err error) {
-	until := uint64(millis(now.Add(-keepVisits)))
+	until := uint64(keys.Millis(now.Add(-keepVisits)))
 	b := &kv.Batch{Must: true}
 	n := len("vi/")
 	s.kv.Walk(kv.Scan{Prefix: "vi/", Keys: true}, func(key string, _ []byte) bool {
@@ -183,7 +184,7 @@ func (s *Store) sweepVisits(ctx context.Context, now time.Time) (err error) {
 		}
 		k, number := [32]byte([]byte(key[n+9:])), binary.BigEndian.Uint32([]byte(key[n+9+32+1:]))
 		b.Del(key)
-		b.Del(pageVisitKey(k, int64(at), number))
+		b.Del(keys.PageVisit(k, int64(at), number))
 		if b.Len() >= 2*sweepChunk {
 			_ = s.kv.Apply(b)
 			b = &kv.Batch{Must: true}
@@ -213,7 +214,7 @@ func (s *Store) evict(ctx context.Context) (total int, err error) {
 		if chunk++; chunk%sweepChunk == 0 {
 			s.settle()
 		}
-		total += s.evictURI(uriKey([]byte(key[len("a/")+4+1:])), key)
+		total += s.evictURI(keys.URI([]byte(key[len("a/")+4+1:])), key)
 		return true
 	})
 	if total > 0 {
@@ -223,8 +224,8 @@ func (s *Store) evict(ctx context.Context) (total int, err error) {
 }
 
 // evictURI deletes the stored responses of a URI, unless it was used since the key was written.
-func (s *Store) evictURI(u uriKey, key string) int {
-	value, err := s.kv.Get(variantsKey(u))
+func (s *Store) evictURI(u keys.URI, key string) int {
+	value, err := s.kv.Get(keys.Variants(u))
 	v, ok := decodeVariants(value)
 	if err != nil || !ok {
 		b := &kv.Batch{Must: true}
@@ -232,7 +233,7 @@ func (s *Store) evictURI(u uriKey, key string) int {
 		_ = s.kv.Apply(b)
 		return 0
 	}
-	if useKey(v.Used, u) != key {
+	if keys.LastUse(v.Used, u) != key {
 		return 0
 	}
 	n, err := s.deleteWhere(v.URL, func(*Response) bool { return true })

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/readthru/readthru/page"
+	"github.com/readthru/readthru/store/keys"
 	"github.com/readthru/readthru/store/kv"
 )
 
@@ -49,7 +50,7 @@ func (s *Store) HostsNamed(name string) []string {
 	s.flushCounts()
 	s.settle()
 	var hosts []string
-	for _, class := range []string{"hp/", "h/", hostTallyKey("")} {
+	for _, class := range []string{"hp/", "h/", keys.HostTally("")} {
 		s.kv.Walk(kv.Scan{Prefix: class + name, Keys: true}, func(key string, _ []byte) bool {
 			host, _, _ := strings.Cut(key[len(class):], "/")
 			if host == name || strings.HasPrefix(host, name+":") {

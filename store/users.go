@@ -11,6 +11,7 @@ import (
 
 	"github.com/readthru/readthru/internal/users"
 	"github.com/readthru/readthru/internal/wholefile"
+	"github.com/readthru/readthru/store/keys"
 	"github.com/readthru/readthru/store/kv"
 	"github.com/readthru/readthru/store/wire"
 )
@@ -36,14 +37,14 @@ type Users struct {
 func (s *Store) Users() Users {
 	s.settle()
 	var u Users
-	s.kv.Walk(kv.Scan{Prefix: usersPrefix}, func(_ string, value []byte) bool {
+	s.kv.Walk(kv.Scan{Prefix: keys.Users}, func(_ string, value []byte) bool {
 		var one users.User
 		if json.Unmarshal(value, &one) == nil {
 			u.List = append(u.List, one)
 		}
 		return true
 	})
-	_, err := s.kv.Get(signinKey)
+	_, err := s.kv.Get(keys.SignIn)
 	u.Closed = !errors.Is(err, ErrNotFound) || s.markedClosed() // a record that cannot be read is there
 	return u
 }
@@ -82,7 +83,7 @@ func (s *Store) keepClosed() {
 // UsersLost reports whether the store is closed and cannot tell to whom it is not: its engine was lost, or set aside,
 // with the users, or the disk was full at the start. It is false once users were made, or everybody is let in.
 func (s *Store) UsersLost() bool {
-	_, err := s.kv.Get(signinKey)
+	_, err := s.kv.Get(keys.SignIn)
 	return errors.Is(err, ErrNotFound) && s.markedClosed()
 }
 
@@ -109,15 +110,15 @@ func (s *Store) ChangeUsers(now time.Time, change func(*Users) error) error {
 			continue // and is deleted below
 		}
 		if string(record) != before[one.Name] {
-			b.Set(userKey(one.Name), record)
+			b.Set(keys.User(one.Name), record)
 		}
 		delete(before, one.Name)
 	}
 	for name := range before {
-		b.Del(userKey(name))
+		b.Del(keys.User(name))
 	}
-	if b.Del(signinKey); u.Closed {
-		b.Set(signinKey, []byte("1"))
+	if b.Del(keys.SignIn); u.Closed {
+		b.Set(keys.SignIn, []byte("1"))
 		if err := s.markClosed(true); err != nil {
 			return fmt.Errorf("store users: %w", err)
 		}
@@ -154,7 +155,7 @@ func (s *Store) AddUse(now time.Time, used map[string]users.Use) error {
 	defer s.mu.Unlock()
 	b := &kv.Batch{}
 	for name, use := range used {
-		key := useOfKey(users.DayOf(now), name)
+		key := keys.Use(users.DayOf(now), name)
 		var sum users.Use
 		_ = s.kv.GetJSON(&kv.Batch{}, key, &sum) // none yet
 		sum.Add(use)
@@ -168,16 +169,16 @@ func (s *Store) AddUse(now time.Time, used map[string]users.Use) error {
 
 // UseOf returns what a user used in a day.
 func (s *Store) UseOf(day int64, user string) (use users.Use) {
-	_ = s.kv.GetJSON(&kv.Batch{}, useOfKey(day, user), &use) // none
+	_ = s.kv.GetJSON(&kv.Batch{}, keys.Use(day, user), &use) // none
 	return use
 }
 
 // Uses returns what users used in the days from one to another, by day and name.
 func (s *Store) Uses(from, to int64) (list []DayUse) {
 	s.settle()
-	s.kv.Walk(kv.Scan{Prefix: usesPrefix, From: useOfKey(from, "")}, func(key string, value []byte) bool {
+	s.kv.Walk(kv.Scan{Prefix: keys.Uses, From: keys.Use(from, "")}, func(key string, value []byte) bool {
 		use := DayUse{}
-		if use.Day, use.User = dayAndUser(key); use.Day > to {
+		if use.Day, use.User = keys.DayAndUser(key); use.Day > to {
 			return false
 		}
 		if json.Unmarshal(value, &use.Use) == nil {

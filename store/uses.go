@@ -3,6 +3,7 @@ package store
 import (
 	"sync"
 
+	"github.com/readthru/readthru/store/keys"
 	"github.com/readthru/readthru/store/kv"
 )
 
@@ -10,7 +11,7 @@ import (
 type useLog struct {
 	mu      sync.Mutex
 	hour    uint32
-	noted   map[uriKey]bool // by URI; true: not written yet
+	noted   map[keys.URI]bool // by URI; true: not written yet
 	waiting int
 }
 
@@ -18,11 +19,11 @@ type useLog struct {
 const maxUses = 1 << 16
 
 // note adds a use, and reports whether it must be written.
-func (t *useLog) note(u uriKey, hour uint32) bool {
+func (t *useLog) note(u keys.URI, hour uint32) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.hour != hour && t.waiting == 0 || t.noted == nil || len(t.noted) >= maxUses {
-		t.hour, t.noted, t.waiting = hour, map[uriKey]bool{}, 0
+		t.hour, t.noted, t.waiting = hour, map[keys.URI]bool{}, 0
 	}
 	if _, ok := t.noted[u]; ok {
 		return false
@@ -33,7 +34,7 @@ func (t *useLog) note(u uriKey, hour uint32) bool {
 }
 
 // take returns the uses to write, and forgets that they wait.
-func (t *useLog) take() (hour uint32, all []uriKey) {
+func (t *useLog) take() (hour uint32, all []keys.URI) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.waiting == 0 {
@@ -55,12 +56,12 @@ func (s *Store) flushUses() {
 	for _, u := range all {
 		s.mu.Lock()
 		b := &kv.Batch{}
-		if value, err := s.kv.Get(variantsKey(u)); err == nil {
+		if value, err := s.kv.Get(keys.Variants(u)); err == nil {
 			if v, ok := decodeVariants(value); ok && v.Used < hour {
-				b.Del(useKey(v.Used, u))
-				b.Set(useKey(hour, u), nil)
+				b.Del(keys.LastUse(v.Used, u))
+				b.Set(keys.LastUse(hour, u), nil)
 				v.Used = hour
-				b.Set(variantsKey(u), v.encode())
+				b.Set(keys.Variants(u), v.encode())
 				_ = s.kv.Apply(b) // a lost use makes eviction only a little worse
 			}
 		}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/readthru/readthru/page"
+	"github.com/readthru/readthru/store/keys"
 	"github.com/readthru/readthru/store/kv"
 	"github.com/readthru/readthru/store/wire"
 )
@@ -96,7 +97,7 @@ func (s *Store) AddVisit(k page.Key, v Visit) {
 	}
 	l := &s.visits
 	l.mu.Lock()
-	s.countVisitLocked(k, hostOf(v.URL), &v)
+	s.countVisitLocked(k, keys.HostOf(v.URL), &v)
 	kept := l.recordLocked(k, v)
 	l.mu.Unlock()
 	if !kept {
@@ -107,14 +108,14 @@ func (s *Store) AddVisit(k page.Key, v Visit) {
 
 // countVisitLocked counts a visit of a page of a host. The caller holds visits.mu.
 func (s *Store) countVisitLocked(k page.Key, host string, v *Visit) {
-	at, n := millis(v.Time), max(v.Count, 1)
+	at, n := keys.Millis(v.Time), max(v.Count, 1)
 	d := tally{N: n, First: at, Last: at}
 	if v.FromCache {
 		d.Hits = n
 	}
-	s.tallies.add(pageTallyKey(k), d)
+	s.tallies.add(keys.PageTally(k), d)
 	if host != "" {
-		s.tallies.add(hostTallyKey(host), d)
+		s.tallies.add(keys.HostTally(host), d)
 	}
 	s.visits.delta.Add(kv.Totals{
 		Visits: n, MarkdownTokens: n * int64(v.Tokens), HTMLTokens: n * int64(v.HTMLTokens),
@@ -150,7 +151,7 @@ func (s *Store) Visitor(k page.Key, v Visit) *Visitor {
 	if v.Doc == "" {
 		v.Doc = k.Doc()
 	}
-	return &Visitor{s: s, key: k, host: hostOf(v.URL), visit: v}
+	return &Visitor{s: s, key: k, host: keys.HostOf(v.URL), visit: v}
 }
 
 // Visit counts a visit. It never fails and never waits.
@@ -244,9 +245,9 @@ func (s *Store) flushVisitChunk() (done, ok bool) {
 		if b.Bytes() > kv.MaxBatchBytes/2 {
 			break
 		}
-		at := millis(w.visit.Time)
-		b.Set(visitKey(at, w.page, w.n), wire.JSON(w.visit))
-		b.Set(pageVisitKey(w.page, at, w.n), nil)
+		at := keys.Millis(w.visit.Time)
+		b.Set(keys.Visit(at, w.page, w.n), wire.JSON(w.visit))
+		b.Set(keys.PageVisit(w.page, at, w.n), nil)
 		n++
 	}
 	if b.Len() == 0 && l.delta.Visits == 0 {
@@ -276,7 +277,7 @@ type VisitQuery struct {
 func (s *Store) Visits(q VisitQuery) (visits []Visit, next string, err error) {
 	sc := kv.Scan{Prefix: "vi/", Back: true}
 	if q.Page != nil {
-		sc = kv.Scan{Prefix: pageVisitsPrefix(*q.Page), Back: true, Keys: true}
+		sc = kv.Scan{Prefix: keys.PageVisits(*q.Page), Back: true, Keys: true}
 	}
 	if sc.From, err = decodeCursor(q.Cursor, sc.Prefix); err != nil {
 		return nil, "", fmt.Errorf("list visits: %w", err)
@@ -292,7 +293,7 @@ func (s *Store) Visits(q VisitQuery) (visits []Visit, next string, err error) {
 		if q.Page != nil {
 			rest := key[len(sc.Prefix):]
 			at, n := binary.BigEndian.Uint64([]byte(rest)), binary.BigEndian.Uint32([]byte(rest[9:]))
-			if value, err = s.kv.Get(visitKey(int64(at), *q.Page, n)); err != nil {
+			if value, err = s.kv.Get(keys.Visit(int64(at), *q.Page, n)); err != nil {
 				return true
 			}
 		}
@@ -314,7 +315,8 @@ func (s *Store) Visits(q VisitQuery) (visits []Visit, next string, err error) {
 // VisitsSince calls each for the visits on disk that were made at a time or later, oldest first, until it returns
 // false.
 func (s *Store) VisitsSince(t time.Time, each func(Visit) bool) {
-	s.kv.Walk(kv.Scan{Prefix: "vi/", From: "vi/" + u64(uint64(max(millis(t), 0)))}, func(_ string, value []byte) bool {
+	from := "vi/" + keys.U64(uint64(max(keys.Millis(t), 0)))
+	s.kv.Walk(kv.Scan{Prefix: "vi/", From: from}, func(_ string, value []byte) bool {
 		var v Visit
 		return json.Unmarshal(value, &v) != nil || each(v)
 	})
@@ -322,12 +324,12 @@ func (s *Store) VisitsSince(t time.Time, each func(Visit) bool) {
 
 // deleteVisits removes the records of a page's visits.
 func (s *Store) deleteVisits(k page.Key) {
-	prefix := pageVisitsPrefix(k)
+	prefix := keys.PageVisits(k)
 	b := &kv.Batch{Must: true}
 	s.kv.Walk(kv.Scan{Prefix: prefix, Keys: true}, func(key string, _ []byte) bool {
 		rest := key[len(prefix):]
 		b.Del(key)
-		b.Del(visitKey(int64(binary.BigEndian.Uint64([]byte(rest))), k, binary.BigEndian.Uint32([]byte(rest[9:]))))
+		b.Del(keys.Visit(int64(binary.BigEndian.Uint64([]byte(rest))), k, binary.BigEndian.Uint32([]byte(rest[9:]))))
 		if b.Len() >= 2*visitChunk {
 			_ = s.kv.Apply(b) // a deletion is refused only while closing
 			b = &kv.Batch{Must: true}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/readthru/readthru/page"
+	"github.com/readthru/readthru/store/keys"
 	"github.com/readthru/readthru/store/kv"
 )
 
@@ -21,7 +22,7 @@ func TestVisitsDoNotWaitForCounters(t *testing.T) {
 			t.Fatal(err)
 		}
 		// who reads it says so in the log
-		err = s.PutRaw(pageTallyKey(page.KeyOf("https://a.test/")), []byte("damaged"))
+		err = s.PutRaw(keys.PageTally(page.KeyOf("https://a.test/")), []byte("damaged"))
 		if err != nil {
 			t.Fatal(err)
 		}
