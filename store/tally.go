@@ -1,0 +1,274 @@
+package store
+
+import (
+	"cmp"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/readthru/readthru/page"
+	"github.com/readthru/readthru/store/keys"
+	"github.com/readthru/readthru/store/kv"
+	"github.com/readthru/readthru/store/wire"
+)
+
+const (
+	// maxTallies is how many counters stay in memory after they are written.
+	maxTallies = 4096
+
+	// tallyChunk is how many counters one batch writes.
+	tallyChunk = 500
+)
+
+// tally is a counter's record. Times are Unix milliseconds, 0 for none.
+type tally struct {
+	N      int64 // visits, or whatever is counted
+	Hits   int64 // of these, answered from the store
+	First  int64
+	Last   int64
+	Listed int64 // pages: where pr/ has it; 0 when the page is not stored
+}
+
+// merge adds what was counted apart from t.
+func (t *tally) merge(o tally) {
+	t.N += o.N
+	t.Hits += o.Hits
+	if t.First == 0 || o.First != 0 && o.First < t.First {
+		t.First = o.First
+	}
+	t.Last = max(t.Last, o.Last)
+	t.Listed = max(t.Listed, o.Listed)
+}
+
+func (t tally) encode() []byte {
+	var e wire.Encoder
+	for _, n := range []int64{t.N, t.Hits, t.First, t.Last, t.Listed} {
+		e.Int(n)
+	}
+	return e
+}
+
+func decodeTally(b []byte) tally {
+	d := wire.NewDecoder(b)
+	t := tally{N: d.Int(), Hits: d.Int(), First: d.Int(), Last: d.Int(), Listed: d.Int()}
+	if !d.OK() {
+		return tally{}
+	}
+	return t
+}
+
+// tallies holds counters in memory. A counter that was only added to holds what was added, until it is loaded: then it
+// is whole, and memory alone says what it is until it was written and evicted.
+type tallies struct {
+	mu    sync.Mutex
+	all   map[string]*counter
+	dirty map[string]*counter
+	flush sync.Mutex // held over a flush
+}
+
+type counter struct {
+	tally
+	loaded bool
+}
+
+func (t *tallies) init() { t.all, t.dirty = map[string]*counter{}, map[string]*counter{} }
+
+// add counts into a counter, without looking at the disk.
+func (t *tallies) add(key string, d tally) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.entryLocked(key).merge(d)
+}
+
+// entryLocked returns a counter that is about to change.
+func (t *tallies) entryLocked(key string) *counter {
+	c := t.all[key]
+	if c == nil {
+		c = &counter{}
+		t.all[key] = c
+	}
+	t.dirty[key] = c
+	return c
+}
+
+// loadLocked makes a counter whole. It lets go of the lock while it reads the disk.
+func (t *tallies) loadLocked(k *kv.DB, key string) *counter {
+	for {
+		c := t.entryLocked(key)
+		if c.loaded {
+			return c
+		}
+		t.mu.Unlock()
+		var base tally
+		if value, err := k.Get(key); err == nil {
+			base = decodeTally(value)
+		}
+		t.mu.Lock()
+		if t.all[key] == c && !c.loaded {
+			// Nobody writes a counter that is not loaded, so the record is still what was read.
+			c.merge(base)
+			c.loaded = true
+			return c
+		}
+	}
+}
+
+// read returns a counter as it is now.
+func (t *tallies) read(k *kv.DB, key string) tally {
+	t.mu.Lock()
+	c, ok := t.all[key]
+	if ok && !c.loaded {
+		c = t.loadLocked(k, key)
+	}
+	if ok {
+		defer t.mu.Unlock()
+		return c.tally
+	}
+	t.mu.Unlock()
+	value, err := k.Get(key)
+	if err != nil {
+		return tally{}
+	}
+	return decodeTally(value)
+}
+
+// count adds n to a counter and returns its new number.
+func (t *tallies) count(k *kv.DB, key string, n int64) int64 {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	c := t.loadLocked(k, key)
+	c.N += n
+	return c.N
+}
+
+// list applies batches that store a page, and puts the page into the list of recent ones if it is not there.
+func (t *tallies) list(k *kv.DB, p page.Key, now time.Time, b *kv.Batch, before []*kv.Batch) error {
+	key := keys.PageTally(p)
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	c := t.loadLocked(k, key)
+	listed := c.Listed
+	if listed == 0 {
+		c.Listed = cmp.Or(c.Last, unread(now))
+		b.Set(keys.Recent(c.Listed, p), nil)
+		b.Set(key, c.encode())
+	}
+	err := k.Apply(append(before, b)...)
+	if err != nil {
+		c.Listed = listed
+	}
+	return err
+}
+
+// unread is where a page that nobody has read stands among those that were: after them, the latest first. Seconds in
+// the place of milliseconds are a day in January 1970.
+func unread(stored time.Time) int64 { return max(keys.Millis(stored)/1000, 1) }
+
+// deleteTally applies a batch that deletes a page, and deletes its counter.
+func (t *tallies) deleteTally(k *kv.DB, p page.Key, b *kv.Batch) error {
+	key := keys.PageTally(p)
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	c := t.loadLocked(k, key)
+	if c.Listed != 0 {
+		b.Del(keys.Recent(c.Listed, p))
+	}
+	b.Del(key)
+	if err := k.Apply(b); err != nil {
+		return err
+	}
+	c.tally = tally{}
+	delete(t.all, key)
+	delete(t.dirty, key)
+	return nil
+}
+
+// forget deletes a counter.
+func (t *tallies) forget(k *kv.DB, key string) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	b := &kv.Batch{Must: true}
+	b.Del(key)
+	if err := k.Apply(b); err != nil {
+		return err
+	}
+	delete(t.all, key)
+	delete(t.dirty, key)
+	return nil
+}
+
+// write queues all counters that changed, in chunks. Pages that were visited move in the list of recent ones. It
+// reports whether all could be queued.
+func (t *tallies) write(k *kv.DB) bool {
+	t.flush.Lock()
+	defer t.flush.Unlock()
+	for {
+		t.mu.Lock()
+		if len(t.dirty) == 0 {
+			t.evictLocked()
+			t.mu.Unlock()
+			return true
+		}
+		ok := t.writeChunkLocked(k)
+		t.mu.Unlock()
+		if !ok {
+			return false
+		}
+	}
+}
+
+func (t *tallies) writeChunkLocked(k *kv.DB) bool {
+	changed := make([]string, 0, tallyChunk)
+	for key := range t.dirty {
+		if changed = append(changed, key); len(changed) == tallyChunk {
+			break
+		}
+	}
+	for _, key := range changed {
+		if t.dirty[key] != nil {
+			t.loadLocked(k, key)
+		}
+	}
+	b := &kv.Batch{}
+	written := make([]string, 0, len(changed))
+	for _, key := range changed {
+		c := t.dirty[key] // nil when it was deleted while another was loaded
+		if c == nil || !c.loaded {
+			continue
+		}
+		after := c.tally
+		if p, isPage := strings.CutPrefix(key, "c/p/"); isPage && c.Listed != 0 && c.Last != 0 && c.Last != c.Listed {
+			after.Listed = c.Last
+			b.Del(keys.Recent(c.Listed, page.Key([]byte(p))))
+			b.Set(keys.Recent(after.Listed, page.Key([]byte(p))), nil)
+		}
+		b.Set(key, after.encode())
+		written = append(written, key)
+	}
+	if b.Len() > 0 && k.Apply(b) != nil {
+		return false
+	}
+	for _, key := range written {
+		c := t.dirty[key]
+		if c.Listed != 0 && c.Last != 0 {
+			c.Listed = c.Last
+		}
+		delete(t.dirty, key)
+	}
+	return true
+}
+
+// evictLocked forgets counters that are written, when there are many.
+func (t *tallies) evictLocked() {
+	if len(t.all) <= maxTallies {
+		return
+	}
+	for key := range t.all {
+		if t.dirty[key] == nil {
+			delete(t.all, key)
+		}
+		if len(t.all) <= maxTallies/2 {
+			return
+		}
+	}
+}
