@@ -84,7 +84,8 @@ const policy = `
 	store/lru             →
 	store/wire, store/keys → page
 	store/kv              → page, fault, store/lru, store/wire
-	store                 → page, users, store/lru, store/wire, store/keys, store/kv
+	store/tally           → page, store/kv, store/keys, store/wire
+	store                 → page, users, store/lru, store/wire, store/keys, store/kv, store/tally
 	summary               → page, llm
 	agents                → page
 	cache                 → page, store, httpfield

@@ -11,6 +11,7 @@ import (
 	"github.com/readthru/readthru/page"
 	"github.com/readthru/readthru/store/keys"
 	"github.com/readthru/readthru/store/kv"
+	"github.com/readthru/readthru/store/tally"
 	"github.com/readthru/readthru/store/wire"
 )
 
@@ -176,7 +177,7 @@ func (s *Store) sortedPages(q PageQuery) (pages []*page.Page, next string, err e
 		default:
 			placed.Number = max(keys.Millis(p.LastVisitedAt), 0)
 			if p.LastVisitedAt.IsZero() {
-				placed.Number = unread(p.CreatedAt)
+				placed.Number = tally.Unread(p.CreatedAt)
 			}
 		}
 		if after == nil || placed.compare(*after) > 0 {

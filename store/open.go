@@ -64,7 +64,7 @@ func open(o Options, space func(dir string) (free, total uint64, err error), syn
 	s.maxSize.Store(o.MaxSize)
 	s.cleaner = o.Cleaner
 	s.hot.init(tiers.responses)
-	s.tallies.init()
+	s.tallies.Init()
 	var err error
 	s.kv, err = kv.Open(kv.Options{
 		Dir: o.Dir, Memory: o.Memory, Decoded: tiers.records, Log: o.Log, Space: space, Sync: sync,

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/readthru/readthru/page"
+	"github.com/readthru/readthru/store/tally"
 	"github.com/readthru/readthru/store/wire"
 )
 
@@ -40,6 +41,6 @@ func FuzzFormsOfForeignBytes(f *testing.F) {
 			}
 		}
 		decodeManifest(b)
-		decodeTally(b)
+		tally.Decode(b)
 	})
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 
 	"github.com/readthru/readthru/store/kv"
+	"github.com/readthru/readthru/store/tally"
 )
 
 // recount finds the totals by scanning, when their record is damaged or older than the rest. What no record tells any
@@ -34,7 +35,7 @@ func recount(k *kv.DB, before kv.Totals) kv.Totals {
 	k.Walk(kv.Scan{Prefix: "j/", Keys: true}, func(string, []byte) bool { t.Jobs++; return true })
 	if t.Visits == 0 {
 		k.Walk(kv.Scan{Prefix: "c/p/"}, func(_ string, value []byte) bool {
-			t.Visits += decodeTally(value).N
+			t.Visits += tally.Decode(value).N
 			return true
 		})
 	}

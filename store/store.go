@@ -15,6 +15,7 @@ import (
 	"github.com/readthru/readthru/page"
 	"github.com/readthru/readthru/store/kv"
 	"github.com/readthru/readthru/store/lru"
+	"github.com/readthru/readthru/store/tally"
 )
 
 // ErrNotFound is returned for a record that does not exist or is damaged.
@@ -124,7 +125,7 @@ type Store struct {
 	bodies     *lru.Cache[Sum, []byte]
 	renditions *lru.Cache[string, *Rendition]
 	pins       pins
-	tallies    tallies
+	tallies    tally.Counters
 	visits     visitLog
 	uses       useLog
 	feed       feed

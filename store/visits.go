@@ -14,6 +14,7 @@ import (
 	"github.com/readthru/readthru/page"
 	"github.com/readthru/readthru/store/keys"
 	"github.com/readthru/readthru/store/kv"
+	"github.com/readthru/readthru/store/tally"
 	"github.com/readthru/readthru/store/wire"
 )
 
@@ -109,13 +110,13 @@ func (s *Store) AddVisit(k page.Key, v Visit) {
 // countVisitLocked counts a visit of a page of a host. The caller holds visits.mu.
 func (s *Store) countVisitLocked(k page.Key, host string, v *Visit) {
 	at, n := keys.Millis(v.Time), max(v.Count, 1)
-	d := tally{N: n, First: at, Last: at}
+	d := tally.Count{N: n, First: at, Last: at}
 	if v.FromCache {
 		d.Hits = n
 	}
-	s.tallies.add(keys.PageTally(k), d)
+	s.tallies.Add(keys.PageTally(k), d)
 	if host != "" {
-		s.tallies.add(keys.HostTally(host), d)
+		s.tallies.Add(keys.HostTally(host), d)
 	}
 	s.visits.delta.Add(kv.Totals{
 		Visits: n, MarkdownTokens: n * int64(v.Tokens), HTMLTokens: n * int64(v.HTMLTokens),

@@ -1,4 +1,6 @@
-package store
+// Package tally counts visits of pages and hosts, and whatever else is counted by name: in memory, and on disk a moment
+// later.
+package tally
 
 import (
 	"cmp"
@@ -13,15 +15,15 @@ import (
 )
 
 const (
-	// maxTallies is how many counters stay in memory after they are written.
-	maxTallies = 4096
+	// maxCounters is how many counters stay in memory after they are written.
+	maxCounters = 4096
 
-	// tallyChunk is how many counters one batch writes.
-	tallyChunk = 500
+	// chunk is how many counters one batch writes.
+	chunk = 500
 )
 
-// tally is a counter's record. Times are Unix milliseconds, 0 for none.
-type tally struct {
+// Count is a counter's record. Times are Unix milliseconds, 0 for none.
+type Count struct {
 	N      int64 // visits, or whatever is counted
 	Hits   int64 // of these, answered from the store
 	First  int64
@@ -30,7 +32,7 @@ type tally struct {
 }
 
 // merge adds what was counted apart from t.
-func (t *tally) merge(o tally) {
+func (t *Count) merge(o Count) {
 	t.N += o.N
 	t.Hits += o.Hits
 	if t.First == 0 || o.First != 0 && o.First < t.First {
@@ -40,7 +42,7 @@ func (t *tally) merge(o tally) {
 	t.Listed = max(t.Listed, o.Listed)
 }
 
-func (t tally) encode() []byte {
+func (t Count) encode() []byte {
 	var e wire.Encoder
 	for _, n := range []int64{t.N, t.Hits, t.First, t.Last, t.Listed} {
 		e.Int(n)
@@ -48,18 +50,19 @@ func (t tally) encode() []byte {
 	return e
 }
 
-func decodeTally(b []byte) tally {
+// Decode reads the record of a counter. One that is damaged counts nothing.
+func Decode(b []byte) Count {
 	d := wire.NewDecoder(b)
-	t := tally{N: d.Int(), Hits: d.Int(), First: d.Int(), Last: d.Int(), Listed: d.Int()}
+	t := Count{N: d.Int(), Hits: d.Int(), First: d.Int(), Last: d.Int(), Listed: d.Int()}
 	if !d.OK() {
-		return tally{}
+		return Count{}
 	}
 	return t
 }
 
-// tallies holds counters in memory. A counter that was only added to holds what was added, until it is loaded: then it
+// Counters holds counters in memory. A counter that was only added to holds what was added, until it is loaded: then it
 // is whole, and memory alone says what it is until it was written and evicted.
-type tallies struct {
+type Counters struct {
 	mu    sync.Mutex
 	all   map[string]*counter
 	dirty map[string]*counter
@@ -67,21 +70,22 @@ type tallies struct {
 }
 
 type counter struct {
-	tally
+	Count
 	loaded bool
 }
 
-func (t *tallies) init() { t.all, t.dirty = map[string]*counter{}, map[string]*counter{} }
+// Init makes the counters ready.
+func (t *Counters) Init() { t.all, t.dirty = map[string]*counter{}, map[string]*counter{} }
 
-// add counts into a counter, without looking at the disk.
-func (t *tallies) add(key string, d tally) {
+// Add counts into a counter, without looking at the disk.
+func (t *Counters) Add(key string, d Count) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.entryLocked(key).merge(d)
 }
 
 // entryLocked returns a counter that is about to change.
-func (t *tallies) entryLocked(key string) *counter {
+func (t *Counters) entryLocked(key string) *counter {
 	c := t.all[key]
 	if c == nil {
 		c = &counter{}
@@ -92,16 +96,16 @@ func (t *tallies) entryLocked(key string) *counter {
 }
 
 // loadLocked makes a counter whole. It lets go of the lock while it reads the disk.
-func (t *tallies) loadLocked(k *kv.DB, key string) *counter {
+func (t *Counters) loadLocked(k *kv.DB, key string) *counter {
 	for {
 		c := t.entryLocked(key)
 		if c.loaded {
 			return c
 		}
 		t.mu.Unlock()
-		var base tally
+		var base Count
 		if value, err := k.Get(key); err == nil {
-			base = decodeTally(value)
+			base = Decode(value)
 		}
 		t.mu.Lock()
 		if t.all[key] == c && !c.loaded {
@@ -113,8 +117,8 @@ func (t *tallies) loadLocked(k *kv.DB, key string) *counter {
 	}
 }
 
-// read returns a counter as it is now.
-func (t *tallies) read(k *kv.DB, key string) tally {
+// Read returns a counter as it is now.
+func (t *Counters) Read(k *kv.DB, key string) Count {
 	t.mu.Lock()
 	c, ok := t.all[key]
 	if ok && !c.loaded {
@@ -122,18 +126,18 @@ func (t *tallies) read(k *kv.DB, key string) tally {
 	}
 	if ok {
 		defer t.mu.Unlock()
-		return c.tally
+		return c.Count
 	}
 	t.mu.Unlock()
 	value, err := k.Get(key)
 	if err != nil {
-		return tally{}
+		return Count{}
 	}
-	return decodeTally(value)
+	return Decode(value)
 }
 
-// count adds n to a counter and returns its new number.
-func (t *tallies) count(k *kv.DB, key string, n int64) int64 {
+// Increase adds n to a counter and returns its new number.
+func (t *Counters) Increase(k *kv.DB, key string, n int64) int64 {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	c := t.loadLocked(k, key)
@@ -141,15 +145,15 @@ func (t *tallies) count(k *kv.DB, key string, n int64) int64 {
 	return c.N
 }
 
-// list applies batches that store a page, and puts the page into the list of recent ones if it is not there.
-func (t *tallies) list(k *kv.DB, p page.Key, now time.Time, b *kv.Batch, before []*kv.Batch) error {
+// ListPage applies batches that store a page, and puts the page into the list of recent ones if it is not there.
+func (t *Counters) ListPage(k *kv.DB, p page.Key, now time.Time, b *kv.Batch, before []*kv.Batch) error {
 	key := keys.PageTally(p)
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	c := t.loadLocked(k, key)
 	listed := c.Listed
 	if listed == 0 {
-		c.Listed = cmp.Or(c.Last, unread(now))
+		c.Listed = cmp.Or(c.Last, Unread(now))
 		b.Set(keys.Recent(c.Listed, p), nil)
 		b.Set(key, c.encode())
 	}
@@ -160,12 +164,12 @@ func (t *tallies) list(k *kv.DB, p page.Key, now time.Time, b *kv.Batch, before 
 	return err
 }
 
-// unread is where a page that nobody has read stands among those that were: after them, the latest first. Seconds in
+// Unread is where a page that nobody has read stands among those that were: after them, the latest first. Seconds in
 // the place of milliseconds are a day in January 1970.
-func unread(stored time.Time) int64 { return max(keys.Millis(stored)/1000, 1) }
+func Unread(stored time.Time) int64 { return max(keys.Millis(stored)/1000, 1) }
 
-// deleteTally applies a batch that deletes a page, and deletes its counter.
-func (t *tallies) deleteTally(k *kv.DB, p page.Key, b *kv.Batch) error {
+// DeletePage applies a batch that deletes a page, and deletes its counter.
+func (t *Counters) DeletePage(k *kv.DB, p page.Key, b *kv.Batch) error {
 	key := keys.PageTally(p)
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -177,14 +181,14 @@ func (t *tallies) deleteTally(k *kv.DB, p page.Key, b *kv.Batch) error {
 	if err := k.Apply(b); err != nil {
 		return err
 	}
-	c.tally = tally{}
+	c.Count = Count{}
 	delete(t.all, key)
 	delete(t.dirty, key)
 	return nil
 }
 
-// forget deletes a counter.
-func (t *tallies) forget(k *kv.DB, key string) error {
+// Delete deletes a counter.
+func (t *Counters) Delete(k *kv.DB, key string) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	b := &kv.Batch{Must: true}
@@ -197,9 +201,9 @@ func (t *tallies) forget(k *kv.DB, key string) error {
 	return nil
 }
 
-// write queues all counters that changed, in chunks. Pages that were visited move in the list of recent ones. It
+// Write queues all counters that changed, in chunks. Pages that were visited move in the list of recent ones. It
 // reports whether all could be queued.
-func (t *tallies) write(k *kv.DB) bool {
+func (t *Counters) Write(k *kv.DB) bool {
 	t.flush.Lock()
 	defer t.flush.Unlock()
 	for {
@@ -217,10 +221,10 @@ func (t *tallies) write(k *kv.DB) bool {
 	}
 }
 
-func (t *tallies) writeChunkLocked(k *kv.DB) bool {
-	changed := make([]string, 0, tallyChunk)
+func (t *Counters) writeChunkLocked(k *kv.DB) bool {
+	changed := make([]string, 0, chunk)
 	for key := range t.dirty {
-		if changed = append(changed, key); len(changed) == tallyChunk {
+		if changed = append(changed, key); len(changed) == chunk {
 			break
 		}
 	}
@@ -236,7 +240,7 @@ func (t *tallies) writeChunkLocked(k *kv.DB) bool {
 		if c == nil || !c.loaded {
 			continue
 		}
-		after := c.tally
+		after := c.Count
 		if p, isPage := strings.CutPrefix(key, "c/p/"); isPage && c.Listed != 0 && c.Last != 0 && c.Last != c.Listed {
 			after.Listed = c.Last
 			b.Del(keys.Recent(c.Listed, page.Key([]byte(p))))
@@ -259,15 +263,15 @@ func (t *tallies) writeChunkLocked(k *kv.DB) bool {
 }
 
 // evictLocked forgets counters that are written, when there are many.
-func (t *tallies) evictLocked() {
-	if len(t.all) <= maxTallies {
+func (t *Counters) evictLocked() {
+	if len(t.all) <= maxCounters {
 		return
 	}
 	for key := range t.all {
 		if t.dirty[key] == nil {
 			delete(t.all, key)
 		}
-		if len(t.all) <= maxTallies/2 {
+		if len(t.all) <= maxCounters/2 {
 			return
 		}
 	}
