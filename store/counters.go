@@ -14,7 +14,7 @@ import (
 
 // Count adds n to a durable counter (class, id) and returns the new value. It is on disk within a second.
 func (s *Store) Count(class, id string, n int64) int64 {
-	value := s.tallies.Increase(s.kv, keys.NamedTally(class, id), n)
+	value := s.tallies.Increase(keys.NamedTally(class, id), n)
 	s.wakeHousekeeper()
 	return value
 }
@@ -53,14 +53,14 @@ func (s *Store) HostTotals() iter.Seq[HostTotal] {
 // HostTotal counts the use of one host.
 func (s *Store) HostTotal(host string) HostTotal {
 	s.flushCounts()
-	t := s.tallies.Read(s.kv, keys.HostTally(host))
+	t := s.tallies.Read(keys.HostTally(host))
 	return HostTotal{host, t.N, t.Hits}
 }
 
 // DeleteHostTotal forgets the use of a host.
 func (s *Store) DeleteHostTotal(host string) error {
 	s.countRepeated()
-	if err := s.tallies.Delete(s.kv, keys.HostTally(host)); err != nil {
+	if err := s.tallies.Delete(keys.HostTally(host)); err != nil {
 		return fmt.Errorf("delete the count of %s: %w", host, err)
 	}
 	return nil

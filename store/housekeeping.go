@@ -26,7 +26,7 @@ const (
 // flushCounts queues the counts and visits held in memory.
 func (s *Store) flushCounts() {
 	s.recordRepeated()
-	if !s.flushVisits() || !s.tallies.Write(s.kv) {
+	if !s.flushVisits() || !s.tallies.Write() {
 		s.wakeHousekeeper()
 	}
 }
@@ -87,7 +87,7 @@ func (s *Store) count(ctx context.Context) {
 			return
 		case <-s.counts:
 		}
-		if !s.tallies.Write(s.kv) {
+		if !s.tallies.Write() {
 			s.wakeHousekeeper()
 		}
 		select {

@@ -13,6 +13,7 @@ import (
 	"github.com/readthru/readthru/store/keys"
 	"github.com/readthru/readthru/store/kv"
 	"github.com/readthru/readthru/store/lru"
+	"github.com/readthru/readthru/store/tally"
 )
 
 const (
@@ -64,7 +65,6 @@ func open(o Options, space func(dir string) (free, total uint64, err error), syn
 	s.maxSize.Store(o.MaxSize)
 	s.cleaner = o.Cleaner
 	s.hot.init(tiers.responses)
-	s.tallies.Init()
 	var err error
 	s.kv, err = kv.Open(kv.Options{
 		Dir: o.Dir, Memory: o.Memory, Decoded: tiers.records, Log: o.Log, Space: space, Sync: sync,
@@ -78,6 +78,7 @@ func open(o Options, space func(dir string) (free, total uint64, err error), syn
 		return nil, err
 	}
 	s.records.kv = s.kv
+	s.tallies = tally.New(s.kv)
 	s.seq = s.kv.Totals().Seq
 	s.keepClosed()
 	ctx, cancel := context.WithCancel(context.Background())

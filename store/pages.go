@@ -171,7 +171,7 @@ func (s *Store) putPage(p *page.Record, c *content, source Sum, edition int, own
 		record.Page.ReadAt = old.Page.ReadAt
 	}
 	b.Set(keys.Page(k), wire.Pack(&record))
-	if err := s.tallies.ListPage(s.kv, k, now, b, before); err != nil {
+	if err := s.tallies.ListPage(k, now, b, before); err != nil {
 		return false, err
 	}
 	if s.seq = max(s.seq, record.Job); record.Job != old.Job {
@@ -329,7 +329,7 @@ func (s *Store) told(k page.Key, r *pageRecord) page.Record {
 func (s *Store) withVisits(k page.Key, r page.Record) *page.Page {
 	s.countRepeated()
 	p := &page.Page{Record: r}
-	if t := s.tallies.Read(s.kv, keys.PageTally(k)); t.N > 0 {
+	if t := s.tallies.Read(keys.PageTally(k)); t.N > 0 {
 		p.Visits = page.Visits{
 			VisitCount: t.N, FirstVisitedAt: time.UnixMilli(t.First).UTC(), LastVisitedAt: time.UnixMilli(t.Last).UTC(),
 		}
@@ -492,7 +492,7 @@ func (s *Store) deletePage(k page.Key, at time.Time) error {
 	masked := page.MaskString(record.Page.NormalizedURL) // it outlives the page
 	job := s.addJob(b, Job{Kind: JobDeleted, Page: k, URL: masked, Time: at}, record.Job)
 	s.noteDeletion(k, at)
-	if err := s.tallies.DeletePage(s.kv, k, b); err != nil {
+	if err := s.tallies.DeletePage(k, b); err != nil {
 		return fmt.Errorf("delete page %s: %w", k.Doc(), err)
 	}
 	s.seq = max(s.seq, job)

@@ -125,7 +125,7 @@ type Store struct {
 	bodies     *lru.Cache[Sum, []byte]
 	renditions *lru.Cache[string, *Rendition]
 	pins       pins
-	tallies    tally.Counters
+	tallies    *tally.Counters
 	visits     visitLog
 	uses       useLog
 	feed       feed

@@ -64,6 +64,7 @@ func Decode(b []byte) Count {
 // is whole, and memory alone says what it is until it was written and evicted.
 type Counters struct {
 	mu    sync.Mutex
+	db    *kv.DB
 	all   map[string]*counter
 	dirty map[string]*counter
 	flush sync.Mutex // held over a flush
@@ -74,8 +75,10 @@ type counter struct {
 	loaded bool
 }
 
-// Init makes the counters ready.
-func (t *Counters) Init() { t.all, t.dirty = map[string]*counter{}, map[string]*counter{} }
+// New returns the counters of a store.
+func New(db *kv.DB) *Counters {
+	return &Counters{db: db, all: map[string]*counter{}, dirty: map[string]*counter{}}
+}
 
 // Add counts into a counter, without looking at the disk.
 func (t *Counters) Add(key string, d Count) {
@@ -96,7 +99,7 @@ func (t *Counters) entryLocked(key string) *counter {
 }
 
 // loadLocked makes a counter whole. It lets go of the lock while it reads the disk.
-func (t *Counters) loadLocked(k *kv.DB, key string) *counter {
+func (t *Counters) loadLocked(key string) *counter {
 	for {
 		c := t.entryLocked(key)
 		if c.loaded {
@@ -104,7 +107,7 @@ func (t *Counters) loadLocked(k *kv.DB, key string) *counter {
 		}
 		t.mu.Unlock()
 		var base Count
-		if value, err := k.Get(key); err == nil {
+		if value, err := t.db.Get(key); err == nil {
 			base = Decode(value)
 		}
 		t.mu.Lock()
@@ -118,18 +121,18 @@ func (t *Counters) loadLocked(k *kv.DB, key string) *counter {
 }
 
 // Read returns a counter as it is now.
-func (t *Counters) Read(k *kv.DB, key string) Count {
+func (t *Counters) Read(key string) Count {
 	t.mu.Lock()
 	c, ok := t.all[key]
 	if ok && !c.loaded {
-		c = t.loadLocked(k, key)
+		c = t.loadLocked(key)
 	}
 	if ok {
 		defer t.mu.Unlock()
 		return c.Count
 	}
 	t.mu.Unlock()
-	value, err := k.Get(key)
+	value, err := t.db.Get(key)
 	if err != nil {
 		return Count{}
 	}
@@ -137,27 +140,27 @@ func (t *Counters) Read(k *kv.DB, key string) Count {
 }
 
 // Increase adds n to a counter and returns its new number.
-func (t *Counters) Increase(k *kv.DB, key string, n int64) int64 {
+func (t *Counters) Increase(key string, n int64) int64 {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	c := t.loadLocked(k, key)
+	c := t.loadLocked(key)
 	c.N += n
 	return c.N
 }
 
 // ListPage applies batches that store a page, and puts the page into the list of recent ones if it is not there.
-func (t *Counters) ListPage(k *kv.DB, p page.Key, now time.Time, b *kv.Batch, before []*kv.Batch) error {
+func (t *Counters) ListPage(p page.Key, now time.Time, b *kv.Batch, before []*kv.Batch) error {
 	key := keys.PageTally(p)
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	c := t.loadLocked(k, key)
+	c := t.loadLocked(key)
 	listed := c.Listed
 	if listed == 0 {
 		c.Listed = cmp.Or(c.Last, Unread(now))
 		b.Set(keys.Recent(c.Listed, p), nil)
 		b.Set(key, c.encode())
 	}
-	err := k.Apply(append(before, b)...)
+	err := t.db.Apply(append(before, b)...)
 	if err != nil {
 		c.Listed = listed
 	}
@@ -169,16 +172,16 @@ func (t *Counters) ListPage(k *kv.DB, p page.Key, now time.Time, b *kv.Batch, be
 func Unread(stored time.Time) int64 { return max(keys.Millis(stored)/1000, 1) }
 
 // DeletePage applies a batch that deletes a page, and deletes its counter.
-func (t *Counters) DeletePage(k *kv.DB, p page.Key, b *kv.Batch) error {
+func (t *Counters) DeletePage(p page.Key, b *kv.Batch) error {
 	key := keys.PageTally(p)
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	c := t.loadLocked(k, key)
+	c := t.loadLocked(key)
 	if c.Listed != 0 {
 		b.Del(keys.Recent(c.Listed, p))
 	}
 	b.Del(key)
-	if err := k.Apply(b); err != nil {
+	if err := t.db.Apply(b); err != nil {
 		return err
 	}
 	c.Count = Count{}
@@ -188,12 +191,12 @@ func (t *Counters) DeletePage(k *kv.DB, p page.Key, b *kv.Batch) error {
 }
 
 // Delete deletes a counter.
-func (t *Counters) Delete(k *kv.DB, key string) error {
+func (t *Counters) Delete(key string) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	b := &kv.Batch{Must: true}
 	b.Del(key)
-	if err := k.Apply(b); err != nil {
+	if err := t.db.Apply(b); err != nil {
 		return err
 	}
 	delete(t.all, key)
@@ -203,7 +206,7 @@ func (t *Counters) Delete(k *kv.DB, key string) error {
 
 // Write queues all counters that changed, in chunks. Pages that were visited move in the list of recent ones. It
 // reports whether all could be queued.
-func (t *Counters) Write(k *kv.DB) bool {
+func (t *Counters) Write() bool {
 	t.flush.Lock()
 	defer t.flush.Unlock()
 	for {
@@ -213,7 +216,7 @@ func (t *Counters) Write(k *kv.DB) bool {
 			t.mu.Unlock()
 			return true
 		}
-		ok := t.writeChunkLocked(k)
+		ok := t.writeChunkLocked()
 		t.mu.Unlock()
 		if !ok {
 			return false
@@ -221,7 +224,7 @@ func (t *Counters) Write(k *kv.DB) bool {
 	}
 }
 
-func (t *Counters) writeChunkLocked(k *kv.DB) bool {
+func (t *Counters) writeChunkLocked() bool {
 	changed := make([]string, 0, chunk)
 	for key := range t.dirty {
 		if changed = append(changed, key); len(changed) == chunk {
@@ -230,7 +233,7 @@ func (t *Counters) writeChunkLocked(k *kv.DB) bool {
 	}
 	for _, key := range changed {
 		if t.dirty[key] != nil {
-			t.loadLocked(k, key)
+			t.loadLocked(key)
 		}
 	}
 	b := &kv.Batch{}
@@ -249,7 +252,7 @@ func (t *Counters) writeChunkLocked(k *kv.DB) bool {
 		b.Set(key, after.encode())
 		written = append(written, key)
 	}
-	if b.Len() > 0 && k.Apply(b) != nil {
+	if b.Len() > 0 && t.db.Apply(b) != nil {
 		return false
 	}
 	for _, key := range written {
