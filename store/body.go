@@ -37,7 +37,7 @@ func (s *Store) Body(sum Sum) (*Body, error) {
 }
 
 func (s *Store) openBody(sum Sum) (*Body, error) {
-	m, found := s.manifest(&kv.Batch{}, sum)
+	m, found := manifestOf(s.kv, &kv.Batch{}, sum)
 	if !found || m.Gone {
 		return nil, ErrNotFound
 	}

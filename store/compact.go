@@ -46,7 +46,7 @@ func (s *Store) deleteDead(ctx context.Context) error {
 			return err
 		}
 		s.mu.Lock()
-		if _, whole := s.manifest(&kv.Batch{}, sum); whole { // else it is being written
+		if _, whole := manifestOf(s.kv, &kv.Batch{}, sum); whole { // else it is being written
 			s.deleteLater(s.deleteUnreferred(sum, time.Now()))
 		}
 		s.mu.Unlock()

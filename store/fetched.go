@@ -79,7 +79,7 @@ func (s *Store) PutFetched(name string, p *page.Page, content []byte) (gone int,
 	if at >= 0 && list.members[at].body == m.body && m.ms-list.members[at].ms < fetchedAgain {
 		return 0, nil
 	}
-	before := s.refer(b, c, false, time.Now())
+	before := refer(s.kv, b, c, false, time.Now())
 	var dead []Sum
 	if at >= 0 {
 		dead = s.dropMember(b, name, list, at)
@@ -153,7 +153,7 @@ func (s *Store) dropMember(b *kv.Batch, name string, list *fetchedList, at int) 
 	m := list.members[at]
 	list.members = slices.Delete(list.members, at, at+1)
 	b.Del(keys.Fetched(name, m.key))
-	if s.unrefer(b, m.body, false, time.Now()) {
+	if unrefer(s.kv, b, m.body, false, time.Now()) {
 		dead = []Sum{m.body}
 	}
 	return dead

@@ -226,11 +226,11 @@ func (s *Store) addVersion(b *kv.Batch, k page.Key, v versionRecord, c *content)
 		// two changes in a millisecond, or a clock set back: the order stays
 		v.Time = list[n-1].Time.Add(time.Millisecond)
 	}
-	before = s.refer(b, c, false, v.Time)
+	before = refer(s.kv, b, c, false, v.Time)
 	list = append(list, v)
 	b.Delta.Versions++
 	for len(list) > maxVersions {
-		if s.unrefer(b, list[0].Body, false, v.Time) {
+		if unrefer(s.kv, b, list[0].Body, false, v.Time) {
 			dead = append(dead, list[0].Body)
 		}
 		list = list[1:]
@@ -243,15 +243,15 @@ func (s *Store) addVersion(b *kv.Batch, k page.Key, v versionRecord, c *content)
 
 // repair writes in b the content of a page's newest version again, if that was lost to damage and c is the same.
 func (s *Store) repair(b *kv.Batch, k page.Key, c *content, now time.Time) (before []*kv.Batch) {
-	if m, found := s.manifest(b, c.sum); found && !m.Gone {
+	if m, found := manifestOf(s.kv, b, c.sum); found && !m.Gone {
 		return nil
 	}
 	var list []versionRecord
 	if s.kv.GetJSON(b, keys.Versions(k), &list) != nil || len(list) == 0 || list[len(list)-1].Body != c.sum {
 		return nil
 	}
-	before = s.refer(b, c, false, now)
-	if m, _ := s.manifest(b, c.sum); m.Refs > 1 { // the version's own reference is among those counted
+	before = refer(s.kv, b, c, false, now)
+	if m, _ := manifestOf(s.kv, b, c.sum); m.Refs > 1 { // the version's own reference is among those counted
 		m.Refs--
 		b.Set(keys.Manifest(c.sum), m.encode())
 	}
@@ -462,7 +462,7 @@ func (s *Store) deletePage(k page.Key, at time.Time) error {
 	var list []versionRecord
 	_ = s.kv.GetJSON(b, keys.Versions(k), &list) // none left
 	for _, v := range list {
-		if s.unrefer(b, v.Body, false, now) {
+		if unrefer(s.kv, b, v.Body, false, now) {
 			dead = append(dead, v.Body)
 		}
 		b.Delta.Versions--

@@ -81,7 +81,7 @@ func (s *Store) Rendition(source Sum, recipe string) (*Rendition, error) {
 // r.Markdown: never change it afterwards. The error is ErrFull.
 func (s *Store) PutRendition(r *Rendition) error {
 	return s.putRendition(keys.Rendition(r.Source, r.Recipe), r, func(b *kv.Batch, now time.Time) {
-		if m, found := s.manifest(b, r.Source); !found || m.Refs == 0 {
+		if m, found := manifestOf(s.kv, b, r.Source); !found || m.Refs == 0 {
 			b.Set(keys.Watch(keys.Hour(now), r.Source), nil)
 		}
 	})
@@ -154,7 +154,7 @@ func (s *Store) putRendition(key string, r *Rendition, index func(b *kv.Batch, n
 	defer s.mu.Unlock()
 	drops := s.kv.GivenUp()
 	b := &kv.Batch{}
-	before := s.refer(b, c, false, now)
+	before := refer(s.kv, b, c, false, now)
 	var dead []Sum
 	if old, err := s.kv.Get(key); err == nil && s.dropRendition(b, key, old, now) {
 		dead = append(dead, renditionBody(old))
@@ -179,7 +179,7 @@ func (s *Store) dropRendition(b *kv.Batch, key string, record []byte, now time.T
 	if key[:2] == "rp" && !r.Expires.IsZero() {
 		b.Del(keys.PageRenditionExpiry(expiryHour(r.Expires), key))
 	}
-	return s.unrefer(b, r.Body, false, now)
+	return unrefer(s.kv, b, r.Body, false, now)
 }
 
 // renditionBody returns the markdown's hash from a rendition's record.

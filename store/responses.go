@@ -99,7 +99,7 @@ func newestFirst(list []*Response) {
 // wait for the disk, and what it stored is visible to the next call. The error is that of content, ErrFull, or says
 // that the head is too large; nothing is stored then.
 func (s *Store) PutResponse(r *Response, content io.Reader, obsolete func(*Response) bool) error {
-	c, err := s.readContent(content)
+	c, err := readContent(s.kv, content)
 	if err != nil {
 		return err
 	}
@@ -115,7 +115,7 @@ func (s *Store) PutResponse(r *Response, content io.Reader, obsolete func(*Respo
 		return err
 	}
 	r.ID, r.Body, r.Length = stored.ID, stored.Body, stored.Length
-	if whole := c.whole(); whole != nil {
+	if whole := c.whole(); whole != nil && c.length <= maxHotBody {
 		s.kv.IfKept(drops, func() { s.bodies.Add(c.sum, whole, c.length) })
 	}
 	if s.kv.Totals().Bytes > s.maxSize.Load() {
@@ -135,7 +135,7 @@ func (s *Store) putResponse(r *Response, c *content, obsolete func(*Response) bo
 	if known, ok := s.hot.all.Get(r.URL); !ok || len(known) > 0 {
 		v, list = s.loadResponses(b, r.URL, u)
 	}
-	before := s.refer(b, c, true, now)
+	before := refer(s.kv, b, c, true, now)
 
 	var dead []Sum
 	keep := []*Response{r}
@@ -193,7 +193,7 @@ func (s *Store) dropEntry(b *kv.Batch, u keys.URI, r *Response, now time.Time) (
 		b.Del(keys.Tag(tag, u))
 	}
 	b.Delta.Responses--
-	if s.unrefer(b, r.Body, true, now) {
+	if unrefer(s.kv, b, r.Body, true, now) {
 		dead = append(dead, r.Body)
 	}
 	return dead

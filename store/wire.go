@@ -119,39 +119,3 @@ func decodeVariants(b []byte) (v variants, ok bool) {
 	}
 	return v, d.OK()
 }
-
-// manifest says what a body is made of and who refers to it.
-type manifest struct {
-	Length    int64
-	Refs      int64  // records that refer to the body
-	Responses int64  // of these, stored responses
-	Dead      uint32 // hour in which Refs fell to 0
-	Gone      bool   // its parts were found damaged; to be written again with the next reference
-}
-
-// parts returns into how many parts the body is cut.
-func (m manifest) parts() int { return int((m.Length + partSize - 1) / partSize) }
-
-func (m manifest) encode() []byte {
-	var e wire.Encoder
-	e.Int(m.Length)
-	e.Int(m.Refs)
-	e.Int(m.Responses)
-	e.Int(int64(m.Dead))
-	gone := int64(0)
-	if m.Gone {
-		gone = 1
-	}
-	e.Int(gone)
-	return e
-}
-
-func decodeManifest(b []byte) (m manifest, ok bool) {
-	d := wire.NewDecoder(b)
-	m.Length = d.Int()
-	m.Refs = d.Int()
-	m.Responses = d.Int()
-	m.Dead = uint32(d.Int())
-	m.Gone = d.Int() == 1
-	return m, d.OK() && m.Length >= 0 && m.Length <= maxBody
-}
