@@ -85,6 +85,8 @@ const policy = `
 	store/wire, store/keys → page
 	store/kv              → page, fault, store/lru, store/wire
 	store/tally           → page, store/kv, store/keys, store/wire
+	store/body            → store/kv, store/keys, store/wire
+	store                 → store/body
 	store                 → page, users, store/lru, store/wire, store/keys, store/kv, store/tally
 	summary               → page, llm
 	agents                → page

@@ -5,6 +5,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/readthru/readthru/store/body"
 	"github.com/readthru/readthru/store/keys"
 	"github.com/readthru/readthru/store/kv"
 )
@@ -20,13 +21,13 @@ func (s *Store) deleteLater(sums []Sum) {
 // deleteUnreferred deletes a queued body and the renditions made of it, if it still has no reference and nobody reads
 // it. The sweep deletes a body that is being read an hour later. The caller holds s.mu and has waited for a barrier.
 func (s *Store) deleteUnreferred(sum Sum, now time.Time) (more []Sum) {
-	m, found := manifestOf(s.kv, &kv.Batch{}, sum)
+	m, found := body.ManifestOf(s.kv, &kv.Batch{}, sum)
 	if found && (m.Refs > 0 || s.pins.pinned(sum)) {
 		return nil
 	}
 	b := &kv.Batch{Must: true}
 	if found {
-		for i := range m.parts() {
+		for i := range m.Parts() {
 			b.Del(keys.Part(sum, i))
 		}
 		b.Del(keys.Manifest(sum))
@@ -77,15 +78,15 @@ func (s *Store) markDamaged(sum Sum) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	b := &kv.Batch{Must: true}
-	m, found := manifestOf(s.kv, b, sum)
+	m, found := body.ManifestOf(s.kv, b, sum)
 	if !found || m.Gone {
 		return
 	}
 	m.Gone = true
-	for i := range m.parts() {
+	for i := range m.Parts() {
 		b.Del(keys.Part(sum, i))
 	}
-	b.Set(keys.Manifest(sum), m.encode())
+	b.Set(keys.Manifest(sum), m.Encode())
 	_ = s.kv.Apply(b)
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/readthru/readthru/store/body"
 	"github.com/readthru/readthru/store/keys"
 	"github.com/readthru/readthru/store/kv"
 )
@@ -37,11 +38,11 @@ func (s *Store) Body(sum Sum) (*Body, error) {
 }
 
 func (s *Store) openBody(sum Sum) (*Body, error) {
-	m, found := manifestOf(s.kv, &kv.Batch{}, sum)
+	m, found := body.ManifestOf(s.kv, &kv.Batch{}, sum)
 	if !found || m.Gone {
 		return nil, ErrNotFound
 	}
-	b := &Body{s: s, sum: sum, length: m.Length, pinned: m.parts() > 1}
+	b := &Body{s: s, sum: sum, length: m.Length, pinned: m.Parts() > 1}
 	if m.Length == 0 {
 		return b, nil
 	}
@@ -68,7 +69,7 @@ func (b *Body) Ready() error {
 	if b.closed || b.length == 0 {
 		return nil
 	}
-	return b.load(int(min(b.at, b.length-1) / partSize))
+	return b.load(int(min(b.at, b.length-1) / body.PartSize))
 }
 
 // load brings a part into memory.
@@ -81,7 +82,7 @@ func (b *Body) load(number int) error {
 		return nil
 	}
 	part, err := b.s.kv.Get(keys.Part(b.sum, number))
-	want := min(b.length-int64(number)*partSize, partSize)
+	want := min(b.length-int64(number)*body.PartSize, body.PartSize)
 	if err == nil && int64(len(part)) != want {
 		err = kv.ErrDamaged
 	}
@@ -103,11 +104,11 @@ func (b *Body) rest() ([]byte, error) {
 	case b.at >= b.length:
 		return nil, io.EOF
 	}
-	number := int(b.at / partSize)
+	number := int(b.at / body.PartSize)
 	if err := b.load(number); err != nil {
 		return nil, err
 	}
-	return b.part[b.at-int64(number)*partSize:], nil
+	return b.part[b.at-int64(number)*body.PartSize:], nil
 }
 
 // Sum returns the body's hash.
@@ -182,7 +183,7 @@ func (b *Body) Close() error {
 }
 
 // ShortBody is the length from which on a body is not read whole, in bytes.
-const ShortBody = partSize
+const ShortBody = body.PartSize
 
 // Content returns a short body, shared or not: never change it. It is not kept in memory because of that.
 func (s *Store) Content(sum Sum) ([]byte, error) { return s.readShort(sum) }
@@ -192,7 +193,7 @@ func (s *Store) readShort(sum Sum) ([]byte, error) {
 	if whole, ok := s.bodies.Get(sum); ok {
 		return whole, nil
 	}
-	if part, err := s.kv.Get(keys.Part(sum, 0)); err == nil && len(part) < partSize {
+	if part, err := s.kv.Get(keys.Part(sum, 0)); err == nil && len(part) < body.PartSize {
 		return part, nil
 	}
 	return s.readWhole(sum)
@@ -205,7 +206,7 @@ func (s *Store) readWhole(sum Sum) ([]byte, error) {
 		return nil, err
 	}
 	defer func() { _ = b.Close() }() // it never fails
-	if b.length <= partSize {
+	if b.length <= body.PartSize {
 		return b.part, nil
 	}
 	var all bytes.Buffer

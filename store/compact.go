@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/readthru/readthru/page"
+	"github.com/readthru/readthru/store/body"
 	"github.com/readthru/readthru/store/kv"
 	"github.com/readthru/readthru/store/wire"
 )
@@ -46,7 +47,7 @@ func (s *Store) deleteDead(ctx context.Context) error {
 			return err
 		}
 		s.mu.Lock()
-		if _, whole := manifestOf(s.kv, &kv.Batch{}, sum); whole { // else it is being written
+		if _, whole := body.ManifestOf(s.kv, &kv.Batch{}, sum); whole { // else it is being written
 			s.deleteLater(s.deleteUnreferred(sum, time.Now()))
 		}
 		s.mu.Unlock()

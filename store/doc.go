@@ -13,7 +13,7 @@
 //   - A damaged store does not stop the program. It is moved aside, an empty store takes its place, and [Health]
 //     reports that.
 //
-// To read the source, begin with bodies.go (content by its hash). Then there is a file for each kind of record. All
+// To read the source, begin with store/body (content by its hash). Then there is a file for each kind of record. All
 // keys are in store/keys; how a record reaches the disk and is read from it is in store/kv.
 //
 // # Who owns what

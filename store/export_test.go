@@ -6,6 +6,7 @@ import (
 
 	"github.com/dgraph-io/badger/v4"
 
+	"github.com/readthru/readthru/store/body"
 	"github.com/readthru/readthru/store/keys"
 	"github.com/readthru/readthru/store/kv"
 	"github.com/readthru/readthru/store/lru"
@@ -105,7 +106,7 @@ func (s *Store) RecountedJobs() (counted, found int64) {
 
 // Names for tests.
 const (
-	PartSize    = partSize
+	PartSize    = body.PartSize
 	MaxVersions = maxVersions
 	MaxVariants = maxVariants
 	MaxQueued   = kv.DefaultMemory / 5 * 4

@@ -12,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/readthru/readthru/page"
+	"github.com/readthru/readthru/store/body"
 	"github.com/readthru/readthru/store/keys"
 	"github.com/readthru/readthru/store/kv"
 	"github.com/readthru/readthru/store/wire"
@@ -69,8 +70,8 @@ func (s *Store) PutFetched(name string, p *page.Page, content []byte) (gone int,
 	if len(content) > maxFetchedBytes {
 		return 1, nil
 	}
-	c := contentOf(content)
-	m := fetched{key: page.KeyOf(p.NormalizedURL), body: c.sum, ms: keys.Millis(time.Now()), size: c.length}
+	c := body.Of(content)
+	m := fetched{key: page.KeyOf(p.NormalizedURL), body: c.Sum, ms: keys.Millis(time.Now()), size: c.Length}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	b := &kv.Batch{}
@@ -79,7 +80,7 @@ func (s *Store) PutFetched(name string, p *page.Page, content []byte) (gone int,
 	if at >= 0 && list.members[at].body == m.body && m.ms-list.members[at].ms < fetchedAgain {
 		return 0, nil
 	}
-	before := refer(s.kv, b, c, false, time.Now())
+	before := body.Refer(s.kv, b, c, false, time.Now())
 	var dead []Sum
 	if at >= 0 {
 		dead = s.dropMember(b, name, list, at)
@@ -153,7 +154,7 @@ func (s *Store) dropMember(b *kv.Batch, name string, list *fetchedList, at int) 
 	m := list.members[at]
 	list.members = slices.Delete(list.members, at, at+1)
 	b.Del(keys.Fetched(name, m.key))
-	if unrefer(s.kv, b, m.body, false, time.Now()) {
+	if body.Unrefer(s.kv, b, m.body, false, time.Now()) {
 		dead = []Sum{m.body}
 	}
 	return dead

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/readthru/readthru/page"
+	"github.com/readthru/readthru/store/body"
 	"github.com/readthru/readthru/store/keys"
 	"github.com/readthru/readthru/store/kv"
 	"github.com/readthru/readthru/store/wire"
@@ -55,7 +56,7 @@ func (s *Store) PutPage(p *page.Record, markdown []byte, source Sum) (changed bo
 	if p.NormalizedURL == "" {
 		return false, errNoURL
 	}
-	c := contentOf(markdown)
+	c := body.Of(markdown)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.putPage(p, c, source, s.cleaner.Edition, true)
@@ -92,7 +93,7 @@ func (s *Store) ImportPage(p *page.Record, markdown []byte, edition int, wanted 
 	if p.NormalizedURL == "" {
 		return false, errNoURL
 	}
-	c := contentOf(markdown)
+	c := body.Of(markdown)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if !wanted(s.known(page.KeyOf(p.NormalizedURL))) {
@@ -126,7 +127,7 @@ func (s *Store) ImportDeletion(k page.Key, at time.Time, wanted func(Known) bool
 func (s *Store) PageEdition() int { return s.cleaner.Edition }
 
 // putPage is PutPage for a caller that holds s.mu.
-func (s *Store) putPage(p *page.Record, c *content, source Sum, edition int, own bool) (changed bool, err error) {
+func (s *Store) putPage(p *page.Record, c *body.Content, source Sum, edition int, own bool) (changed bool, err error) {
 	k := page.KeyOf(p.NormalizedURL)
 	now := time.Now().UTC().Truncate(time.Millisecond)
 	b := &kv.Batch{}
@@ -153,7 +154,7 @@ func (s *Store) putPage(p *page.Record, c *content, source Sum, edition int, own
 	if changed {
 		record.Page.UpdatedAt = now
 		before, dead = s.addVersion(b, k, versionRecord{
-			Version{now, p.ContentHash, p.Title, p.Tokens, int(c.length), p.Source}, c.sum, edition,
+			Version{now, p.ContentHash, p.Title, p.Tokens, int(c.Length), p.Source}, c.Sum, edition,
 		}, c)
 	} else {
 		before = s.repair(b, k, c, now)
@@ -219,18 +220,18 @@ func retitled(old, p *page.Record) bool {
 }
 
 // addVersion appends a version in b, and drops the oldest over maxVersions.
-func (s *Store) addVersion(b *kv.Batch, k page.Key, v versionRecord, c *content) (before []*kv.Batch, dead []Sum) {
+func (s *Store) addVersion(b *kv.Batch, k page.Key, v versionRecord, c *body.Content) (before []*kv.Batch, dead []Sum) {
 	var list []versionRecord
 	_ = s.kv.GetJSON(b, keys.Versions(k), &list) // none yet
 	if n := len(list); n > 0 && !v.Time.After(list[n-1].Time) {
 		// two changes in a millisecond, or a clock set back: the order stays
 		v.Time = list[n-1].Time.Add(time.Millisecond)
 	}
-	before = refer(s.kv, b, c, false, v.Time)
+	before = body.Refer(s.kv, b, c, false, v.Time)
 	list = append(list, v)
 	b.Delta.Versions++
 	for len(list) > maxVersions {
-		if unrefer(s.kv, b, list[0].Body, false, v.Time) {
+		if body.Unrefer(s.kv, b, list[0].Body, false, v.Time) {
 			dead = append(dead, list[0].Body)
 		}
 		list = list[1:]
@@ -242,18 +243,18 @@ func (s *Store) addVersion(b *kv.Batch, k page.Key, v versionRecord, c *content)
 }
 
 // repair writes in b the content of a page's newest version again, if that was lost to damage and c is the same.
-func (s *Store) repair(b *kv.Batch, k page.Key, c *content, now time.Time) (before []*kv.Batch) {
-	if m, found := manifestOf(s.kv, b, c.sum); found && !m.Gone {
+func (s *Store) repair(b *kv.Batch, k page.Key, c *body.Content, now time.Time) (before []*kv.Batch) {
+	if m, found := body.ManifestOf(s.kv, b, c.Sum); found && !m.Gone {
 		return nil
 	}
 	var list []versionRecord
-	if s.kv.GetJSON(b, keys.Versions(k), &list) != nil || len(list) == 0 || list[len(list)-1].Body != c.sum {
+	if s.kv.GetJSON(b, keys.Versions(k), &list) != nil || len(list) == 0 || list[len(list)-1].Body != c.Sum {
 		return nil
 	}
-	before = refer(s.kv, b, c, false, now)
-	if m, _ := manifestOf(s.kv, b, c.sum); m.Refs > 1 { // the version's own reference is among those counted
+	before = body.Refer(s.kv, b, c, false, now)
+	if m, _ := body.ManifestOf(s.kv, b, c.Sum); m.Refs > 1 { // the version's own reference is among those counted
 		m.Refs--
-		b.Set(keys.Manifest(c.sum), m.encode())
+		b.Set(keys.Manifest(c.Sum), m.Encode())
 	}
 	return before
 }
@@ -462,7 +463,7 @@ func (s *Store) deletePage(k page.Key, at time.Time) error {
 	var list []versionRecord
 	_ = s.kv.GetJSON(b, keys.Versions(k), &list) // none left
 	for _, v := range list {
-		if unrefer(s.kv, b, v.Body, false, now) {
+		if body.Unrefer(s.kv, b, v.Body, false, now) {
 			dead = append(dead, v.Body)
 		}
 		b.Delta.Versions--

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/readthru/readthru/page"
+	"github.com/readthru/readthru/store/body"
 	"github.com/readthru/readthru/store/tally"
 	"github.com/readthru/readthru/store/wire"
 )
@@ -14,7 +15,7 @@ func FuzzFormsOfForeignBytes(f *testing.F) {
 		Header: map[string][]string{"A": {"b", "c"}},
 	}
 	f.Add(r.encode())
-	f.Add(manifest{Length: 9, Refs: 1}.encode())
+	f.Add(body.Manifest{Length: 9, Refs: 1}.Encode())
 	f.Add(wire.Pack(&pageRecord{Page: page.Record{URL: "https://a.test/", Meta: page.Meta{"lang": "en"}}}))
 	f.Add(wire.Pack(&renditionRecord{Rendition{Recipe: "x", Warnings: []string{"thin"}}, Sum{1}}))
 	f.Add((&variants{URL: "https://a.test/", IDs: []EntryID{{1}}}).encode())
@@ -40,7 +41,7 @@ func FuzzFormsOfForeignBytes(f *testing.F) {
 				t.Errorf("%+v does not decode again", r)
 			}
 		}
-		decodeManifest(b)
+		body.Decode(b)
 		tally.Decode(b)
 	})
 }

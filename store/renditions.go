@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/readthru/readthru/page"
+	"github.com/readthru/readthru/store/body"
 	"github.com/readthru/readthru/store/keys"
 	"github.com/readthru/readthru/store/kv"
 	"github.com/readthru/readthru/store/wire"
@@ -81,7 +82,7 @@ func (s *Store) Rendition(source Sum, recipe string) (*Rendition, error) {
 // r.Markdown: never change it afterwards. The error is ErrFull.
 func (s *Store) PutRendition(r *Rendition) error {
 	return s.putRendition(keys.Rendition(r.Source, r.Recipe), r, func(b *kv.Batch, now time.Time) {
-		if m, found := manifestOf(s.kv, b, r.Source); !found || m.Refs == 0 {
+		if m, found := body.ManifestOf(s.kv, b, r.Source); !found || m.Refs == 0 {
 			b.Set(keys.Watch(keys.Hour(now), r.Source), nil)
 		}
 	})
@@ -147,19 +148,19 @@ func (s *Store) keepHot(key string, r *Rendition) {
 }
 
 func (s *Store) putRendition(key string, r *Rendition, index func(b *kv.Batch, now time.Time)) error {
-	c := contentOf(r.Markdown)
+	c := body.Of(r.Markdown)
 	now := time.Now()
 	kept := *r
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	drops := s.kv.GivenUp()
 	b := &kv.Batch{}
-	before := refer(s.kv, b, c, false, now)
+	before := body.Refer(s.kv, b, c, false, now)
 	var dead []Sum
 	if old, err := s.kv.Get(key); err == nil && s.dropRendition(b, key, old, now) {
 		dead = append(dead, renditionBody(old))
 	}
-	b.Set(key, wire.Pack(&renditionRecord{kept, c.sum}))
+	b.Set(key, wire.Pack(&renditionRecord{kept, c.Sum}))
 	index(b, now)
 	if err := s.kv.Apply(append(before, b)...); err != nil {
 		return err
@@ -179,7 +180,7 @@ func (s *Store) dropRendition(b *kv.Batch, key string, record []byte, now time.T
 	if key[:2] == "rp" && !r.Expires.IsZero() {
 		b.Del(keys.PageRenditionExpiry(expiryHour(r.Expires), key))
 	}
-	return unrefer(s.kv, b, r.Body, false, now)
+	return body.Unrefer(s.kv, b, r.Body, false, now)
 }
 
 // renditionBody returns the markdown's hash from a rendition's record.

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/readthru/readthru/store/body"
 	"github.com/readthru/readthru/store/keys"
 	"github.com/readthru/readthru/store/kv"
 )
@@ -99,24 +100,24 @@ func newestFirst(list []*Response) {
 // wait for the disk, and what it stored is visible to the next call. The error is that of content, ErrFull, or says
 // that the head is too large; nothing is stored then.
 func (s *Store) PutResponse(r *Response, content io.Reader, obsolete func(*Response) bool) error {
-	c, err := readContent(s.kv, content)
+	c, err := body.Read(s.kv, content)
 	if err != nil {
 		return err
 	}
 	stored := r.clone()
-	stored.Body, stored.Length = c.sum, c.length
+	stored.Body, stored.Length = c.Sum, c.Length
 	if stored.ID == (EntryID{}) {
 		_, _ = rand.Read(stored.ID[:])
 	}
 	now, drops := time.Now(), s.kv.GivenUp()
 	stored.clampRetain(now)
 	if err := s.putResponse(stored, c, obsolete, now); err != nil {
-		s.kv.Release(c.reserved)
+		s.kv.Release(c.Reserved)
 		return err
 	}
 	r.ID, r.Body, r.Length = stored.ID, stored.Body, stored.Length
-	if whole := c.whole(); whole != nil && c.length <= maxHotBody {
-		s.kv.IfKept(drops, func() { s.bodies.Add(c.sum, whole, c.length) })
+	if whole := c.Whole(); whole != nil && c.Length <= maxHotBody {
+		s.kv.IfKept(drops, func() { s.bodies.Add(c.Sum, whole, c.Length) })
 	}
 	if s.kv.Totals().Bytes > s.maxSize.Load() {
 		s.wakeHousekeeper()
@@ -124,7 +125,7 @@ func (s *Store) PutResponse(r *Response, content io.Reader, obsolete func(*Respo
 	return nil
 }
 
-func (s *Store) putResponse(r *Response, c *content, obsolete func(*Response) bool, now time.Time) error {
+func (s *Store) putResponse(r *Response, c *body.Content, obsolete func(*Response) bool, now time.Time) error {
 	u := keys.URIOf(r.URL)
 	record := r.encode()
 	s.mu.Lock()
@@ -135,7 +136,7 @@ func (s *Store) putResponse(r *Response, c *content, obsolete func(*Response) bo
 	if known, ok := s.hot.all.Get(r.URL); !ok || len(known) > 0 {
 		v, list = s.loadResponses(b, r.URL, u)
 	}
-	before := refer(s.kv, b, c, true, now)
+	before := body.Refer(s.kv, b, c, true, now)
 
 	var dead []Sum
 	keep := []*Response{r}
@@ -158,7 +159,7 @@ func (s *Store) putResponse(r *Response, c *content, obsolete func(*Response) bo
 	b.Delta.Responses -= int64(len(v.IDs) - len(list)) // heads that were damaged
 	newestFirst(keep)
 	s.setVariants(b, u, v, keep, keys.Hour(now))
-	if err := s.kv.ApplyReserved(c.reserved, append(before, b)...); err != nil {
+	if err := s.kv.ApplyReserved(c.Reserved, append(before, b)...); err != nil {
 		return err
 	}
 	s.responsesChanged(r.URL, u, keep, drops)
@@ -193,7 +194,7 @@ func (s *Store) dropEntry(b *kv.Batch, u keys.URI, r *Response, now time.Time) (
 		b.Del(keys.Tag(tag, u))
 	}
 	b.Delta.Responses--
-	if unrefer(s.kv, b, r.Body, true, now) {
+	if body.Unrefer(s.kv, b, r.Body, true, now) {
 		dead = append(dead, r.Body)
 	}
 	return dead
@@ -286,11 +287,11 @@ func indexTags(tags []string) []string {
 
 // Use opens the content of a stored response that answers a request, and notes the use. The error is that of Body.
 func (s *Store) Use(r *Response) (*Body, error) {
-	body, err := s.Body(r.Body)
+	opened, err := s.Body(r.Body)
 	if err == nil {
 		s.Touch(r.URL)
 	}
-	return body, err
+	return opened, err
 }
 
 // UseLater is Use for content that may not be read at all; see [Store.Later].

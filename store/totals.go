@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/readthru/readthru/page"
+	"github.com/readthru/readthru/store/body"
 	"github.com/readthru/readthru/store/keys"
 	"github.com/readthru/readthru/store/kv"
 	"github.com/readthru/readthru/store/tally"
@@ -85,7 +86,7 @@ func recount(k *kv.DB, before kv.Totals) kv.Totals {
 		return true
 	})
 	k.Walk(kv.Scan{Prefix: "d/"}, func(_ string, value []byte) bool {
-		if m, ok := decodeManifest(value); ok && m.Responses > 0 {
+		if m, ok := body.Decode(value); ok && m.Responses > 0 {
 			t.Bytes += m.Length
 		}
 		return true

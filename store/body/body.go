@@ -1,4 +1,5 @@
-package store
+// Package body keeps content by its hash: in parts of one record each, with a manifest that counts who refers to it.
+package body
 
 import (
 	"crypto/sha256"
@@ -14,51 +15,51 @@ import (
 )
 
 const (
-	// partSize is how much of a body one record holds, in bytes. A transaction takes at most 2.4 MiB.
-	partSize = kv.Window
+	// PartSize is how much of a body one record holds, in bytes. A transaction takes at most 2.4 MiB.
+	PartSize = kv.Window
 
 	// maxBody is the longest body, in bytes: its part numbers have 16 bits.
-	maxBody = partSize << 16
+	maxBody = PartSize << 16
 
 	// partsTogether is how many parts are committed in the batch of the record that refers to the body. More are
 	// committed before it.
 	partsTogether = 4
 )
 
-// content is a body read into parts, ready to be stored. Its room in the queue is reserved.
-type content struct {
-	sum      [32]byte
-	length   int64
+// Content is a body read into parts, ready to be stored. Its room in the queue is reserved.
+type Content struct {
+	Sum      [32]byte
+	Length   int64
 	parts    [][]byte
-	reserved int64
+	Reserved int64
 }
 
 // scratch holds buffers of a part's size for content of unknown length.
-var scratch = sync.Pool{New: func() any { return new([partSize]byte) }}
+var scratch = sync.Pool{New: func() any { return new([PartSize]byte) }}
 
 // whole is a reader of content that may be in memory in one piece, which nobody changes any more.
 type whole interface{ Whole() []byte } // nil: it is not
 
-// readContent reads r to its end, part by part. The error is that of r, or ErrFull when the queue has no room for it.
-func readContent(db *kv.DB, r io.Reader) (c *content, err error) {
+// Read reads r to its end, part by part. The error is that of r, or ErrFull when the queue has no room for it.
+func Read(db *kv.DB, r io.Reader) (c *Content, err error) {
 	if w, ok := r.(whole); ok {
 		if body := w.Whole(); body != nil {
 			if err := db.Reserve(int64(len(body))); err != nil {
 				return nil, err
 			}
-			c = contentOf(body)
-			c.reserved = c.length
+			c = Of(body)
+			c.Reserved = c.Length
 			return c, nil
 		}
 	}
-	c = &content{}
+	c = &Content{}
 	defer func() {
 		if err != nil {
-			db.Release(c.reserved)
+			db.Release(c.Reserved)
 		}
 	}()
 	h := sha256.New()
-	buf := scratch.Get().(*[partSize]byte)
+	buf := scratch.Get().(*[PartSize]byte)
 	defer func() { scratch.Put(buf) }()
 	for {
 		n, err := io.ReadFull(r, buf[:])
@@ -67,69 +68,69 @@ func readContent(db *kv.DB, r io.Reader) (c *content, err error) {
 			return c, fmt.Errorf("read content: %w", err)
 		}
 		if n > 0 {
-			if c.length += int64(n); c.length > maxBody {
+			if c.Length += int64(n); c.Length > maxBody {
 				return c, fmt.Errorf("store content: longer than %d bytes", int64(maxBody))
 			}
 			if err := db.Reserve(int64(n)); err != nil {
 				return c, err
 			}
-			c.reserved += int64(n)
+			c.Reserved += int64(n)
 			h.Write(buf[:n])
 			c.parts = append(c.parts, append(make([]byte, 0, n), buf[:n]...))
 		}
 		if end {
-			h.Sum(c.sum[:0])
+			h.Sum(c.Sum[:0])
 			return c, nil
 		}
 	}
 }
 
-// contentOf cuts a body that is in memory. Its bytes are kept, not copied.
-func contentOf(body []byte) *content {
-	c := &content{sum: sha256.Sum256(body), length: int64(len(body))}
+// Of cuts a body that is in memory. Its bytes are kept, not copied.
+func Of(body []byte) *Content {
+	c := &Content{Sum: sha256.Sum256(body), Length: int64(len(body))}
 	for rest := body; len(rest) > 0; {
-		n := min(len(rest), partSize)
+		n := min(len(rest), PartSize)
 		c.parts = append(c.parts, rest[:n:n])
 		rest = rest[n:]
 	}
 	return c
 }
 
-// whole returns a body of one part, or nil.
-func (c *content) whole() []byte {
+// Whole returns a body of one part, or nil.
+func (c *Content) Whole() []byte {
 	if len(c.parts) == 1 {
 		return c.parts[0]
 	}
 	return nil
 }
 
-// manifest returns the manifest of a body with the changes of b, or the zero value if there is none.
-func manifestOf(db *kv.DB, b *kv.Batch, sum [32]byte) (m manifest, found bool) {
+// ManifestOf returns the manifest of a body with the changes of b, or the zero value if there is none.
+func ManifestOf(db *kv.DB, b *kv.Batch, sum [32]byte) (m Manifest, found bool) {
 	value, err := db.GetIn(b, keys.Manifest(sum))
 	if err != nil {
-		return manifest{}, false
+		return Manifest{}, false
 	}
-	return decodeManifest(value)
+	return Decode(value)
 }
 
-// refer adds a reference to a body to b, and the body itself if it is not stored yet. It returns the parts of a long
-// body as batches that the caller applies before b. A watch record deletes them if b is never committed. The caller
-// holds s.mu.
-func refer(db *kv.DB, b *kv.Batch, c *content, response bool, now time.Time) (before []*kv.Batch) {
-	m, found := manifestOf(db, b, c.sum)
-	if !found || m.Gone || m.Length != c.length {
-		m.Length, m.Gone = c.length, false
+// Refer adds a reference to a body to b, and the body itself if it is not stored yet. It returns the parts of a long
+// body as batches that the caller applies before b. A watch record deletes them if b is never committed. No other
+// change of the body may be made meanwhile.
+func Refer(db *kv.DB, b *kv.Batch, c *Content, response bool, now time.Time) (before []*kv.Batch) {
+	m, found := ManifestOf(db, b, c.Sum)
+	if !found || m.Gone || m.Length != c.Length {
+		m.Length, m.Gone = c.Length, false
 		if len(c.parts) <= partsTogether {
 			for i, part := range c.parts {
-				b.Set(keys.Part(c.sum, i), part)
+				b.Set(keys.Part(c.Sum, i), part)
 			}
 		} else {
 			watch := &kv.Batch{}
-			watch.Set(keys.Watch(keys.Hour(now), c.sum), nil)
+			watch.Set(keys.Watch(keys.Hour(now), c.Sum), nil)
 			before = append(before, watch)
 			for i, part := range c.parts {
 				one := &kv.Batch{}
-				one.Set(keys.Part(c.sum, i), part)
+				one.Set(keys.Part(c.Sum, i), part)
 				before = append(before, one)
 			}
 		}
@@ -140,14 +141,14 @@ func refer(db *kv.DB, b *kv.Batch, c *content, response bool, now time.Time) (be
 			b.Delta.Bytes += m.Length
 		}
 	}
-	b.Set(keys.Manifest(c.sum), m.encode())
+	b.Set(keys.Manifest(c.Sum), m.Encode())
 	return before
 }
 
-// unrefer removes a reference to a body in b, and reports whether it was the last. The caller then passes the body to
-// deleteLater once b is applied. No other change of the body may be made meanwhile.
-func unrefer(db *kv.DB, b *kv.Batch, sum [32]byte, response bool, now time.Time) (last bool) {
-	m, found := manifestOf(db, b, sum)
+// Unrefer removes a reference to a body in b, and reports whether it was the last. Once b is applied, the caller has
+// it deleted, with its watch record. No other change of the body may be made meanwhile.
+func Unrefer(db *kv.DB, b *kv.Batch, sum [32]byte, response bool, now time.Time) (last bool) {
+	m, found := ManifestOf(db, b, sum)
 	if !found {
 		return false
 	}
@@ -160,12 +161,12 @@ func unrefer(db *kv.DB, b *kv.Batch, sum [32]byte, response bool, now time.Time)
 		m.Dead = keys.Hour(now)
 		b.Set(keys.Watch(m.Dead, sum), nil)
 	}
-	b.Set(keys.Manifest(sum), m.encode())
+	b.Set(keys.Manifest(sum), m.Encode())
 	return m.Refs == 0
 }
 
-// manifest says what a body is made of and who refers to it.
-type manifest struct {
+// Manifest says what a body is made of and who refers to it.
+type Manifest struct {
 	Length    int64
 	Refs      int64  // records that refer to the body
 	Responses int64  // of these, stored responses
@@ -173,10 +174,11 @@ type manifest struct {
 	Gone      bool   // its parts were found damaged; to be written again with the next reference
 }
 
-// parts returns into how many parts the body is cut.
-func (m manifest) parts() int { return int((m.Length + partSize - 1) / partSize) }
+// Parts returns into how many parts the body is cut.
+func (m Manifest) Parts() int { return int((m.Length + PartSize - 1) / PartSize) }
 
-func (m manifest) encode() []byte {
+// Encode returns the record of a manifest.
+func (m Manifest) Encode() []byte {
 	var e wire.Encoder
 	e.Int(m.Length)
 	e.Int(m.Refs)
@@ -190,7 +192,8 @@ func (m manifest) encode() []byte {
 	return e
 }
 
-func decodeManifest(b []byte) (m manifest, ok bool) {
+// Decode reads what Encode returned, and reports whether it could.
+func Decode(b []byte) (m Manifest, ok bool) {
 	d := wire.NewDecoder(b)
 	m.Length = d.Int()
 	m.Refs = d.Int()
