@@ -46,8 +46,7 @@ const policy = `
 	render                → page, httpfield
 	convert/chars, convert/guard →
 	convert/charset       → lazy
-	convert/dom/tree      →
-	convert/dom           → convert/chars, convert/guard, convert/dom/tree
+	convert/dom           → convert/chars, convert/guard
 	convert/formula, convert/footnote → convert/chars, convert/dom
 	convert/links         → page, convert/chars, convert/dom
 	convert/xmlread       → convert/guard, convert/dom

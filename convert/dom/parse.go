@@ -9,22 +9,21 @@ import (
 
 	"golang.org/x/net/html"
 
-	"github.com/readthru/readthru/convert/dom/tree"
 	"github.com/readthru/readthru/convert/guard"
 )
 
 const (
-	// MaxOpen is how many elements may be open at once before flatten drops further tags. The parser refuses 512, and
+	// MaxOpen is how many elements may be open at once before flatten drops further tags. html.Parse refuses 512, and
 	// tables open elements that have no tag of their own.
 	MaxOpen = 250
 
-	// maxFormatting is how many formatting elements (b, font and so on) may be open at once: the parser opens each of
-	// them again in every following block, so that n of them before m paragraphs make n×m elements.
+	// maxFormatting is how many formatting elements (b, font …) may be open at once: the parser opens each of them
+	// again in every following block, so that n of them before m paragraphs make n×m elements.
 	maxFormatting = 40
 )
 
-// untilDone is a reader that ends with the context's error, so that a tokenizer, which takes no context, ends too. It
-// hands out small pieces: one piece is what a hostile page can make a tokenizer do after the deadline.
+// untilDone is a reader that ends with the context's error, so that html.Parse, which takes no context, ends too. It
+// hands out small pieces: one piece is what a hostile page can make the parser do after the deadline.
 type untilDone struct {
 	ctx context.Context
 	r   *bytes.Reader
@@ -48,10 +47,10 @@ func Parse(ctx context.Context, text []byte) (root *html.Node, deep bool, err er
 	if manyFormatting(text) {
 		text, deep = flatten(ctx, text), true
 	}
-	root, err = tree.Parse(text, ctx.Err)
+	root, err = html.Parse(untilDone{ctx, bytes.NewReader(text)})
 	if err != nil && ctx.Err() == nil && !deep {
 		deep = true
-		root, err = tree.Parse(flatten(ctx, text), ctx.Err)
+		root, err = html.Parse(untilDone{ctx, bytes.NewReader(flatten(ctx, text))})
 	}
 	return root, deep, err
 }
