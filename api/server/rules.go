@@ -16,9 +16,9 @@ import (
 func (s *Server) listRules(ctx context.Context, q api.RuleQuery) (*api.RuleList, error) {
 	list := &api.RuleList{Rules: []api.Rule{}}
 	used := map[string]time.Time{}
-	for _, e := range s.recentRequests(ctx) {
+	for e, at := range s.recentRequests(ctx) {
 		if e.Rule != "" {
-			used[e.Rule] = e.Time // the oldest come first
+			used[e.Rule] = at // the oldest come first
 		}
 	}
 	add := func(r api.Rule, f fetch.Rule) {

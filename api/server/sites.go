@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"math"
+	"iter"
 	"slices"
 	"strings"
 	"time"
@@ -111,7 +111,7 @@ func (t *trouble) tell(site *api.Site) {
 // see.
 func (s *Server) recentTrouble(ctx context.Context) map[string]*trouble {
 	found := map[string]*trouble{}
-	for _, e := range s.recentRequests(ctx) {
+	for e := range s.recentRequests(ctx) {
 		host := e.Host()
 		t := found[host]
 		bad := e.Tunnel != "" || e.Outcome == journal.Failed || e.Outcome == journal.Refused
@@ -132,10 +132,16 @@ func (s *Server) recentTrouble(ctx context.Context) map[string]*trouble {
 	return found
 }
 
-// recentRequests returns the requests in memory that the reader may see, oldest first.
-func (s *Server) recentRequests(ctx context.Context) []journal.Entry {
-	list, _, _ := s.o.Journal.After(0, ownRequests(ctx, journal.Filter{}), math.MaxInt)
-	return list
+// recentRequests yields the requests in memory that the reader may see, oldest first, with their times.
+func (s *Server) recentRequests(ctx context.Context) iter.Seq2[*journal.Entry, time.Time] {
+	own := ownRequests(ctx, journal.Filter{})
+	return func(yield func(*journal.Entry, time.Time) bool) {
+		for e, at := range s.o.Journal.Recent() {
+			if own.Match(e) && !yield(e, at) {
+				return
+			}
+		}
+	}
 }
 
 // judgeSite adds what is done with requests for a host, and what sets it apart.

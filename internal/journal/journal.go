@@ -429,6 +429,21 @@ func (j *Journal) After(n uint64, f Filter, limit int) (list []Entry, last uint6
 	return list, last, int(min(left, math.MaxInt32))
 }
 
+// Recent yields the requests in memory, oldest first, with the time of each. The entries are shared and must not change;
+// only method, URL and what was decided of them are as [Journal.List] has it.
+func (j *Journal) Recent() iter.Seq2[*Entry, time.Time] {
+	return func(yield func(*Entry, time.Time) bool) {
+		j.mu.Lock()
+		slots := j.slotsLocked(j.first, j.next-1)
+		j.mu.Unlock()
+		for _, s := range slots {
+			if s.of != nil && !yield(s.of, time.Unix(0, s.began).UTC()) {
+				return
+			}
+		}
+	}
+}
+
 // since returns the requests after that with a number, oldest first, the number of the last one, and how many were
 // dropped before they could be told.
 func (j *Journal) since(n uint64) (list []Entry, last, lost uint64) {
