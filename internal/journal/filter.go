@@ -131,7 +131,7 @@ func Naming(host string) Filter {
 		}
 		return slices.ContainsFunc(texts, func(text string) bool { return namesHost(strings.ToLower(text), host) })
 	}
-	return Filter{[]term{{match: names}}}
+	return Filter{[]term{{match: names, clue: clueOf("", host, "")}}}
 }
 
 // namesHost reports whether a host stands in a text as a whole name: not as the end or the beginning of another one.

@@ -11,7 +11,7 @@ import (
 )
 
 // Remove forgets the requests that a filter matches, in memory and in files, and returns how many. Lines of files that
-// cannot be read go with them: nobody can say of what they tell. Requests that are not answered yet come afterwards.
+// may match and cannot be read go with them: nobody can say of what they tell. Requests that are not answered yet come afterwards.
 func (j *Journal) Remove(f Filter) (int, error) {
 	if a := j.archive; a != nil {
 		a.mu.Lock() // nothing is written meanwhile
@@ -70,13 +70,23 @@ func (a *archive) removeLocked(f Filter, tell func(place)) error {
 
 // removeFrom removes requests from one file, and the file when none are left.
 func (a *archive) removeFrom(s segment, f Filter, tell func(place)) error {
-	lines, err := a.read(s)
+	all, err := a.readAll(s)
 	if err != nil {
 		return fmt.Errorf("%s: %w", s.name, err)
 	}
+	looked := lowered(all)
+	if len(all) == 0 || !f.mayBeIn(looked) {
+		return nil
+	}
+	lower := linesOf(looked)
 	var rest bytes.Buffer
-	changed := false
-	for _, line := range lines {
+	changed := all[len(all)-1] != '\n' // a line that was not written whole
+	for i, line := range linesOf(all) {
+		if !f.mayMatch(lower[i]) {
+			rest.Write(line)
+			rest.WriteByte('\n')
+			continue
+		}
 		var e Entry
 		err := readEntry(line, &e)
 		p, ok := placeOf(e.ID)

@@ -89,6 +89,26 @@ func TestAHostThatIsRemovedStandsNowhere(t *testing.T) {
 	}
 }
 
+func TestALineThatWasCutOffGoesWithItsHost(t *testing.T) {
+	o := journal.Options{Dir: t.TempDir()}
+	whole := `{"id":"0000000100000001","url":"https://b.test/"}` + "\n"
+	name := filepath.Join(o.Dir, "00000001-20261101-00000001.jsonl")
+	if err := os.WriteFile(name, []byte(whole+`{"url":"https://a.test/cut off`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, host := range []string{"c.test", "a.test"} {
+		t.Run(host, func(t *testing.T) {
+			if n, err := journal.New(o).Remove(journal.Naming(host)); n != 0 || err != nil {
+				t.Errorf("%d requests were removed, %v", n, err)
+			}
+			text, err := os.ReadFile(name)
+			if err != nil || !strings.HasPrefix(string(text), whole) || host == "a.test" && string(text) != whole {
+				t.Errorf("left is %q, %v", text, err)
+			}
+		})
+	}
+}
+
 func TestRemovedRequestsAreNotFoundAndFreeTheirMemory(t *testing.T) {
 	j := journal.New(journal.Options{})
 	id := j.Add(request("https://a.test/", 200, "miss"))
