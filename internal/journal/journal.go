@@ -429,8 +429,8 @@ func (j *Journal) After(n uint64, f Filter, limit int) (list []Entry, last uint6
 	return list, last, int(min(left, math.MaxInt32))
 }
 
-// Recent yields the requests in memory, oldest first, with the time of each. The entries are shared and must not change;
-// only method, URL and what was decided of them are as [Journal.List] has it.
+// Recent yields the requests in memory, oldest first, with the time of each. The entries are shared and must not
+// change; only method, URL and what was decided of them are as [Journal.List] has it.
 func (j *Journal) Recent() iter.Seq2[*Entry, time.Time] {
 	return func(yield func(*Entry, time.Time) bool) {
 		j.mu.Lock()

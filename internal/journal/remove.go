@@ -11,7 +11,8 @@ import (
 )
 
 // Remove forgets the requests that a filter matches, in memory and in files, and returns how many. Lines of files that
-// may match and cannot be read go with them: nobody can say of what they tell. Requests that are not answered yet come afterwards.
+// may match and cannot be read go with them: nobody can say of what they tell. Requests that are not answered yet come
+// afterwards.
 func (j *Journal) Remove(f Filter) (int, error) {
 	if a := j.archive; a != nil {
 		a.mu.Lock() // nothing is written meanwhile
