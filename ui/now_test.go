@@ -14,8 +14,8 @@ func TestNowShowsTheAgentsSeenLately(t *testing.T) {
 	w := newWorld(t)
 	tell := func(agent, session string) {
 		w.told.Add(&journal.Entry{
-			Time: time.Now(), Method: "GET", URL: "https://a.test/", Status: 200, Outcome: "hit", Agent: agent, Session: session,
-			Tokens: 100, HTMLTokens: 1600,
+			Time: time.Now(), Method: "GET", URL: "https://a.test/", Status: 200, Outcome: "hit", Agent: agent,
+			Session: session, Tokens: 100, HTMLTokens: 1600,
 		})
 	}
 	for i := range 40 {
@@ -27,8 +27,8 @@ func TestNowShowsTheAgentsSeenLately(t *testing.T) {
 	}
 	body := w.do(t, http.MethodGet, "/", nil).body
 	for _, want := range []string{
-		"claude &lt;b&gt;&#34;2&#34;", `href="/requests?q=agent%3a%22claude%20%3cb%3e%22"`, ">32&#43;<", ">60\u202f000<", ">without a name<",
-		">once/17<", `%22once%2f17%22`, ">3 others<",
+		"claude &lt;b&gt;&#34;2&#34;", `href="/requests?q=agent%3a%22claude%20%3cb%3e%22"`, ">32&#43;<",
+		">60\u202f000<", ">without a name<", ">once/17<", `%22once%2f17%22`, ">3 others<",
 	} {
 		if !strings.Contains(body, want) {
 			t.Errorf("the room does not say %q", want)
@@ -42,6 +42,14 @@ func TestNowShowsTheAgentsSeenLately(t *testing.T) {
 	}
 	if body := w.do(t, http.MethodGet, "/", nil).body; !strings.Contains(body, ">54 others and more<") {
 		t.Error("it does not say that there are more agents than are told apart")
+	}
+}
+
+func TestTheBarSaysWhatWantsAttention(t *testing.T) {
+	w := newWorld(t)
+	body := w.do(t, http.MethodGet, "/", nil).body
+	if want := "1 part wants attention: <b>render</b>, no browser is configured."; !strings.Contains(body, want) {
+		t.Errorf("the room does not say %q", want)
 	}
 }
 
