@@ -23,8 +23,8 @@ func (s *Server) listRules(ctx context.Context, q api.RuleQuery) (*api.RuleList,
 	}
 	add := func(r api.Rule, f fetch.Rule) {
 		r.RuleFields = api.RuleFields{
-			Host: f.Host, Path: f.Path, Action: f.Action, Mode: f.Mode, Bypass: f.Bypass, Cascade: f.Cascade, Render: f.Render,
-			Preferences: f.Preferences, Log: f.Log,
+			Host: f.Host, Path: f.Path, Action: f.Action, Mode: f.Mode, Bypass: f.Bypass, Cascade: f.Cascade,
+			Render: f.Render, Preferences: f.Preferences, Log: f.Log,
 		}
 		if f.TTL > 0 {
 			r.TTL = f.TTL.String()
