@@ -3,6 +3,7 @@ package wiring
 import (
 	"errors"
 
+	"github.com/readthru/readthru/internal/fault"
 	"github.com/readthru/readthru/page"
 )
 
@@ -13,6 +14,12 @@ func (c *Core) removeSecrets() {
 	if c.store.SecretEdition() >= page.SecretEdition {
 		return
 	}
+	if err := fault.Catch("serve: remove secrets", c.removeSecretsNow); err != nil {
+		c.log.Warn("secrets of an older program are not all removed", "error", err)
+	}
+}
+
+func (c *Core) removeSecretsNow() error {
 	pages, err := c.store.RemoveSecrets()
 	err = errors.Join(err, c.knowledge.RemoveSecrets(), c.journal.Remask())
 	if pages > 0 {
@@ -22,7 +29,5 @@ func (c *Core) removeSecrets() {
 	if err == nil {
 		err = c.store.SetSecretEdition(page.SecretEdition)
 	}
-	if err != nil {
-		c.log.Warn("secrets of an older program are not all removed", "error", err)
-	}
+	return err
 }

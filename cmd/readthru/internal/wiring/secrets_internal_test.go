@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/readthru/readthru/cmd/readthru/internal/settings"
+	"github.com/readthru/readthru/internal/fault/faulttest"
 	"github.com/readthru/readthru/internal/journal"
 	"github.com/readthru/readthru/knowledge"
 	"github.com/readthru/readthru/page"
@@ -39,6 +40,16 @@ func TestSecretsOfAnOlderProgramAreRemoved(t *testing.T) {
 	if found := textsOnDisk(t, s.DataDir, canaryOnDisk)[canaryOnDisk]; !slices.Contains(found, ".jsonl") ||
 		!slices.Contains(found, ".sst") && !slices.Contains(found, ".mem") {
 		t.Fatalf("the older program kept the secret at %v", found)
+	}
+
+	panics := faulttest.Once(t, "serve: remove secrets")
+	c = open() // a panic of it stops no start, and the next one removes them
+	panics.End()
+	if len(pagesOf(t, c.store)) == 1 || !strings.Contains(log.String(), "an older program are not all removed") {
+		t.Errorf("pages after a panic: %v; log: %s", pagesOf(t, c.store), &log)
+	}
+	if err := c.Close(); err != nil {
+		t.Fatal(err)
 	}
 
 	log.Reset()
@@ -124,7 +135,8 @@ func keepSecrets(t *testing.T, c *Core, canary, honest string) {
 		}
 	}
 	markdown := func(url string) []byte {
-		return []byte("# Account\n\nThe balance of the account is plenty. [Next](" + url[:len("https://a.test/")] + ")\n")
+		next := url[:len("https://a.test/")]
+		return []byte("# Account\n\nThe balance of the account is plenty. [Next](" + next + ")\n")
 	}
 	put := func(url, final string) {
 		t.Helper()
@@ -148,7 +160,8 @@ func keepSecrets(t *testing.T, c *Core, canary, honest string) {
 	for _, raw := range []string{"https://a.test/moved", "https://a.test/again?sig=" + canary} {
 		u, err := page.Parse(raw)
 		check(err)
-		_, err = c.store.PutPage(&page.Record{URL: raw, FinalURL: secret, NormalizedURL: page.Normalize(u)}, markdown(raw),
+		record := &page.Record{URL: raw, FinalURL: secret, NormalizedURL: page.Normalize(u)}
+		_, err = c.store.PutPage(record, markdown(raw),
 			store.Sum{})
 		check(err)
 	}
