@@ -17,9 +17,11 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
+// Why content cannot be decoded.
 var (
 	errTooLarge      = errors.New("the content is larger than fetch.max_body")
 	errUnknownCoding = errors.New("the content coding is unknown")
+	errCoding        = errors.New("the content does not match its Content-Encoding")
 )
 
 const (
@@ -134,13 +136,41 @@ func inflate(r io.Reader) (io.ReadCloser, error) {
 	return flate.NewReader(b), nil
 }
 
-// replay is a body whose beginning was read before.
+// replay is a body that is read by another reader.
 type replay struct {
 	io.Reader
 	io.Closer
 }
 
+// readThrough returns a body that is read from r, which reads body, and closed as body is.
+func readThrough(r io.Reader, body io.ReadCloser) io.ReadCloser { return replay{r, body} }
+
 // replayed returns a body that consists of read and then rest.
 func replayed(read []byte, rest io.ReadCloser) io.ReadCloser {
 	return replay{io.MultiReader(bytes.NewReader(read), rest), rest}
+}
+
+// decoded removes the content coding of a response. On an error it closes the body.
+func decoded(resp *http.Response) error {
+	list := codings(resp.Header)
+	if len(list) == 0 {
+		return nil
+	}
+	body := resp.Body
+	if len(list) > 1 {
+		body.Close()
+		return errUnknownCoding
+	}
+	r, err := decoder(body, list[0])
+	if errors.Is(err, io.EOF) { // an empty body has no coding
+		body.Close()
+		resp.Body = http.NoBody
+		return nil
+	}
+	if err != nil {
+		body.Close()
+		return err
+	}
+	resp.Body = readThrough(r, body)
+	return nil
 }

@@ -131,9 +131,6 @@ var errTimeout = errors.New("the page took too long")
 // errIncomplete is returned for a truncated body.
 var errIncomplete = errors.New("the response is incomplete")
 
-// errCoding is returned for content that does not match its Content-Encoding.
-var errCoding = errors.New("the content does not match its Content-Encoding")
-
 // Explain converts an error of a round trip, or of reading a body, to an [*Error]. u may be nil.
 func Explain(u *url.URL, err error) *Error {
 	if e, ok := errors.AsType[*Error](err); ok {

@@ -10,51 +10,13 @@ import (
 	"github.com/readthru/readthru/render"
 )
 
-// Disclosure is what the gate judges.
-type Disclosure struct {
-	Mode, URL                                                   string
-	Blocked                                                     []string
-	Status                                                      int
-	Have, NoRemote, Credentials, Private, NoTransform, OverWall bool
-	Content                                                     string
-}
-
-// Refusal asks the gate.
-func Refusal(d Disclosure) string {
-	u, err := url.Parse(d.URL)
-	if err != nil {
-		panic(err)
-	}
-	wall := ""
-	if d.OverWall {
-		wall = "mark"
-	}
-	return disclosure{
-		d.Mode, u, d.Blocked, d.Status, d.Have, d.NoRemote, d.Credentials, d.Private, d.NoTransform, wall,
-		[]byte(d.Content),
-	}.refusal()
-}
-
-// Links returns target, rel and type of each link.
-func Links(lines ...string) [][3]string {
-	var list [][3]string
-	for _, l := range parseLinks(lines) {
-		list = append(list, [3]string{l.target, l.rel, l.mediaType})
-	}
-	return list
-}
-
 // Unexported things that tests name.
 var (
-	Decode         = decode
-	Order          = order
-	AddVary        = addVary
-	CanonicalLink  = canonicalLink
-	UnfitTwin      = unfitTwin
-	CacheKey       = cacheKey
-	ErrTooLarge    = errTooLarge
-	ErrCoding      = errCoding
-	ErrUnknownCode = errUnknownCoding
+	Order         = order
+	AddVary       = addVary
+	CanonicalLink = canonicalLink
+	UnfitTwin     = unfitTwin
+	CacheKey      = cacheKey
 )
 
 // Browser returns the browser that renders pages.

@@ -2,7 +2,6 @@ package fetch
 
 import (
 	"context"
-	"errors"
 	"io"
 	"net/http"
 	"net/url"
@@ -66,29 +65,4 @@ func (f *Fetcher) getFile(ctx context.Context, u *url.URL, accept string,
 		}
 		u = next
 	}
-}
-
-// decoded removes the content coding of a response. On an error it closes the body.
-func decoded(resp *http.Response) error {
-	list := codings(resp.Header)
-	if len(list) == 0 {
-		return nil
-	}
-	body := resp.Body
-	if len(list) > 1 {
-		body.Close()
-		return errUnknownCoding
-	}
-	r, err := decoder(body, list[0])
-	if errors.Is(err, io.EOF) { // an empty body has no coding
-		body.Close()
-		resp.Body = http.NoBody
-		return nil
-	}
-	if err != nil {
-		body.Close()
-		return err
-	}
-	resp.Body = replay{r, body}
-	return nil
 }

@@ -2,8 +2,6 @@ package fetch
 
 import (
 	"bytes"
-	"context"
-	"errors"
 	"fmt"
 	"net/http"
 	"net/netip"
@@ -11,12 +9,14 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/readthru/readthru/internal/transport"
 	"github.com/readthru/readthru/page"
-	"github.com/readthru/readthru/store"
 )
+
+// largePage is the length of a page, in bytes, above which it is not rendered if it has its text without, and which no
+// third party gets because of its size.
+const largePage = 10 << 20
 
 // disclosure is an intended disclosure of a URL to a third party, with the facts that decide whether it is allowed.
 type disclosure struct {
@@ -31,14 +31,6 @@ type disclosure struct {
 	noTransform bool   // the response has no-transform
 	wall        string // mark of a bot wall
 	content     []byte // of the origin's response
-}
-
-func (m *markdownNew) disclosureOf(a *attempt) disclosure {
-	return disclosure{
-		mode: m.mode, url: a.url, blocked: m.f.o.BlockedDomains, status: a.status, have: a.best != nil,
-		noRemote:    a.req.NoRemote,
-		credentials: a.credentials, private: a.private, noTransform: a.noTransform, wall: a.wall, content: a.content,
-	}
 }
 
 // refusal returns why the URL must not be disclosed (AD3), or "" if it may be. A bot challenge, a login and a paywall
@@ -77,48 +69,6 @@ func (d disclosure) refusal() string {
 		return "the page is behind a paywall"
 	}
 	return ""
-}
-
-// Disclose checks that u may be disclosed to a third party (see CheckDisclosure) and writes the disclosure to the
-// ledger. After an error nothing may be sent. size is the number of bytes to send; why and rule are explanations for
-// the reader of the ledger.
-func (f *Fetcher) Disclose(ctx context.Context, service string, u *url.URL, size int64, why, rule string) error {
-	f = f.newest.Load()
-	if err := f.Blocked(u); err != nil {
-		return err
-	}
-	if err := f.CheckDisclosure(ctx, u); err != nil {
-		return fmt.Errorf("tell %s of %s: %w", service, page.Mask(u), err)
-	}
-	err := f.o.Store.Disclose(store.Disclosure{
-		Time: time.Now().UTC(), Service: service, URL: page.Mask(u), Bytes: size,
-		Why: why, Rule: rule,
-	})
-	if err != nil {
-		return fmt.Errorf("tell %s of %s: write the ledger: %w", service, page.Mask(u), err)
-	}
-	return nil
-}
-
-// CheckDisclosure returns an error if u must not be disclosed to a third party (rule AD3): its host is not public or is
-// blocked, or u seems to contain a credential. It writes nothing to the ledger.
-func (f *Fetcher) CheckDisclosure(ctx context.Context, u *url.URL) error {
-	f = f.newest.Load()
-	no := disclosure{mode: "fallback", url: u, blocked: f.o.BlockedDomains, status: http.StatusOK}.refusal()
-	if no == "" && f.mdnew.public(ctx, u) != nil {
-		no = "the host may not be public"
-	}
-	if no != "" {
-		return errors.New(no)
-	}
-	return nil
-}
-
-// MayDisclose reports whether u may be disclosed to a third party, judged by its text alone: its host is public and not
-// blocked, and nothing in it looks like a credential or cannot be guessed.
-func (f *Fetcher) MayDisclose(u *url.URL) bool {
-	f = f.newest.Load()
-	return u.User == nil && !page.Unlisted(u) && publicName(u) && f.Blocked(u) == nil
 }
 
 // asksPassword reports whether lower-case HTML has a password field, even inside a script.

@@ -4,23 +4,12 @@ import (
 	"context"
 	"fmt"
 	"net/http"
-	"strings"
 	"testing"
-	"time"
 
 	"github.com/readthru/readthru/cache"
 	"github.com/readthru/readthru/fetch"
 	"github.com/readthru/readthru/page"
 )
-
-func TestTheGateTakesTimeInProportionToThePage(t *testing.T) {
-	quick(t, 2*time.Second, func() {
-		fetch.Refusal(fetch.Disclosure{
-			Mode: "fallback", URL: "https://site.test/", Status: 200,
-			Content: strings.Repeat("<input ", 400<<10),
-		})
-	})
-}
 
 func TestOfflineTellsNobody(t *testing.T) {
 	conv, with := newConverter(t)

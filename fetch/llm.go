@@ -85,9 +85,9 @@ func (s model) refusal(a *attempt) string {
 	case s.f.o.LLM.Local():
 		return ""
 	}
-	gate := s.f.mdnew.disclosureOf(a)
-	gate.mode = "fallback" // the mode of markdown_new does not apply to the model
-	return gate.refusal()
+	d := s.f.mdnew.disclosureOf(a)
+	d.mode = "fallback" // the mode of markdown_new does not apply to the model
+	return d.refusal()
 }
 
 // wouldAskModel reports whether a page with a stored local rendition would be sent to a model now.

@@ -14,10 +14,6 @@ import (
 // convertBudget limits the time to convert one page of up to largePage.
 const convertBudget = 10 * time.Second
 
-// largePage is the length of a page, in bytes, above which it is not rendered if it has its text without, and which no
-// third party gets because of its size.
-const largePage = 10 << 20
-
 // local converts the fetched content (rule A8).
 type local struct{ f *Fetcher }
 

@@ -153,20 +153,6 @@ func (m *markdownNew) spend(ctx context.Context, day string) error {
 	return nil
 }
 
-// public checks that the host's addresses are public, by means of the transport. A name that only a private network
-// resolves must not be disclosed, whatever it looks like.
-func (m *markdownNew) public(ctx context.Context, u *url.URL) error {
-	t, ok := m.f.o.Direct.(interface {
-		Public(ctx context.Context, u *url.URL) error
-	})
-	if !ok {
-		return errors.New("the transport cannot resolve names")
-	}
-	ctx, cancel := context.WithTimeout(ctx, 3*time.Second)
-	defer cancel()
-	return t.Public(ctx, u)
-}
-
 // unsentError is the reason why no request was sent.
 type unsentError string
 

@@ -9,7 +9,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
-	"os"
 	"strings"
 	"sync"
 	"testing"
@@ -290,95 +289,6 @@ func TestMarkdownNewLimits(t *testing.T) {
 			t.Errorf("asked %d times, want once", len(conv.asked))
 		}
 	})
-}
-
-func TestNothingPrivateIsSentToThirdParties(t *testing.T) {
-	ok := fetch.Disclosure{
-		Mode: "fallback", URL: "https://example.com/a?b=c", Status: 200, Have: true,
-		Content: "<p>thin",
-	}
-	with := func(change func(*fetch.Disclosure)) fetch.Disclosure {
-		d := ok
-		change(&d)
-		return d
-	}
-	at := func(raw string) fetch.Disclosure { return with(func(d *fetch.Disclosure) { d.URL = raw }) }
-	for _, tt := range []struct {
-		name string
-		d    fetch.Disclosure
-		sent bool
-	}{
-		{"a public page", ok, true},
-		{"mode off", with(func(d *fetch.Disclosure) { d.Mode = "off" }), false},
-		{"mode not known", with(func(d *fetch.Disclosure) { d.Mode = "always" }), false},
-		{"caller forbids it", with(func(d *fetch.Disclosure) { d.NoRemote = true }), false},
-		{"request with credentials", with(func(d *fetch.Disclosure) { d.Credentials = true }), false},
-		{"private or no-store", with(func(d *fetch.Disclosure) { d.Private = true }), false},
-		{"no-transform", with(func(d *fetch.Disclosure) { d.NoTransform = true }), false},
-		{"blocked domain", with(func(d *fetch.Disclosure) { d.Blocked = []string{"example.com"} }), false},
-		{"bot wall", with(func(d *fetch.Disclosure) { d.OverWall = true }), false},
-		{"user info", at("https://user:pw@example.com/"), false},
-		{"loopback", at("http://127.0.0.1/"), false},
-		{"private address", at("http://10.0.0.1/"), false},
-		{"link-local address", at("http://169.254.169.254/"), false},
-		{"mapped private address", at("http://[::ffff:10.0.0.1]/"), false},
-		{"single label", at("http://intranet/"), false},
-		{"localhost", at("http://localhost:8080/"), false},
-		{".local", at("http://printer.local/"), false},
-		{".internal", at("https://wiki.corp.internal/"), false},
-		{".internal with a trailing dot", at("https://wiki.internal./"), false},
-		{"token in the query", at("https://example.com/?token=abc"), false},
-		{"signature", at("https://example.com/?sig=abc"), false},
-		{"Amazon signature", at("https://example.com/?X-Amz-Signature=abc"), false},
-		{"code", at("https://example.com/?code=abc"), false},
-		{"JWT in any parameter", at("https://example.com/?x=eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.abc"), false},
-		{"token of a URL in a value", at("https://example.com/?u=https%3A%2F%2Fb.test%2F%3Ftoken%3Dabc"), false},
-		{"… encoded twice", at("https://example.com/?u=https%253A%252F%252Fb.test%252F%253Ftoken%253Dabc"), false},
-		{"password in JSON", at("https://example.com/?d=%7B%22password%22%3A%22abc%22%7D"), false},
-		{"reset of Firebase", at("https://example.com/?oobCode=abc"), false},
-		{"password in JSON in base64", at("https://example.com/?d=eyJwYXNzd29yZCI6ImFiYyJ9"), false},
-		{"token of a URL in base64", at("https://example.com/?u=aHR0cHM6Ly9iLnRlc3QvP3Rva2VuPWFiYw"), false},
-		{"token in the fragment of a path", at("https://example.com/?next=%2Fa%23token%3Dabc"), false},
-		{"key in the fragment", at("https://example.com/file/8kVmSKLZ#C5Q52ryFlwRlOEVHzc0X0A"), false},
-		{"invitation to a meeting", at("https://meet.google.com/abc-defg-hij"), false},
-		{"calendar", at("https://example.com/icalendar/22ca78e2ee9bf6d2d3b4d67777a0c891.ics"), false},
-		{"state of OAuth", at("https://example.com/?state=Xq7Lw2Zp9Rk4Vt6Y"), false},
-		{"a UUID", at("https://example.com/docs/3f2504e0-4f89-41d3-9a0c-0305e82c3301/intro"), false},
-		{"a random parameter", at("https://example.com/x?id=Xq7Lw2Zp9Rk4Vt6Ym1Nc8Bd3"), false},
-		{"refused 403", with(func(d *fetch.Disclosure) { d.Status = 403 }), true},
-		{"refused 406", with(func(d *fetch.Disclosure) { d.Status = 406 }), true},
-		{"refused 429", with(func(d *fetch.Disclosure) { d.Status = 429 }), true},
-		{"refused 500", with(func(d *fetch.Disclosure) { d.Status = 500 }), true},
-		{"401", with(func(d *fetch.Disclosure) { d.Status = 401 }), false},
-		{"402", with(func(d *fetch.Disclosure) { d.Status = 402 }), false},
-		{"404", with(func(d *fetch.Disclosure) { d.Status = 404 }), false},
-		{"407", with(func(d *fetch.Disclosure) { d.Status = 407 }), false},
-		{"511, a captive portal", with(func(d *fetch.Disclosure) { d.Status = 511 }), false},
-		{"login form", with(func(d *fetch.Disclosure) { d.Content = `<INPUT id=x TYPE = "password">` }), false},
-		{"paywall", with(func(d *fetch.Disclosure) { d.Content = `{"isAccessibleForFree": "False"}` }), false},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			if why := fetch.Refusal(tt.d); (why == "") != tt.sent {
-				t.Errorf("refusal %q, want sent %v", why, tt.sent)
-			}
-		})
-	}
-}
-
-// No third party learns of a link that a product gives to one reader: none of the forms that package page masks.
-func TestNoThirdPartyLearnsOfTheLinksOfProducts(t *testing.T) {
-	text, err := os.ReadFile("../page/testdata/secret-urls.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for line := range strings.Lines(string(text)) {
-		fields := strings.Split(strings.TrimSpace(line), "\t")
-		raw := strings.NewReplacer("«", "", "»", "").Replace(fields[1])
-		sent := fetch.Disclosure{Mode: "fallback", URL: raw, Status: 200, Have: true, Content: "<p>thin"}
-		if fetch.Refusal(sent) == "" {
-			t.Errorf("%s: %s is sent", fields[0], raw)
-		}
-	}
 }
 
 // privateNetwork is a transport that finds private addresses for all names.

@@ -539,7 +539,7 @@ func (f *Fetcher) answerAsIs(a *attempt, warning string) (*Answer, error) {
 	if list := codings(resp.Header); a.req.Own && len(list) == 1 && a.req.Method != http.MethodHead {
 		switch r, err := decoder(resp.Body, list[0]); {
 		case err == nil:
-			resp.Body = replay{r, resp.Body}
+			resp.Body = readThrough(r, resp.Body)
 			resp.Header.Del("Content-Encoding")
 			resp.Header.Del("Content-Length")
 			resp.ContentLength, resp.Uncompressed = -1, true

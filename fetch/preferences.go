@@ -30,8 +30,8 @@ func (f *Fetcher) stated(a *attempt) page.Preferences {
 	}
 	list := preference.OfHeader(a.resp.Header, f.robotsToken())
 	list = append(list, preference.OfMeta(a.best.Meta["robots"])...)
-	robots := robotsOf(a.url)
-	if site := f.robots.get(robots.String()); site != nil && site.why == "" {
+	file := robotsOf(a.url)
+	if site := f.robots.get(file.String()); site != nil && site.why == "" {
 		list = append(list, site.rules.preferences(robotsPath(a.url))...)
 	}
 	return list

@@ -1,6 +1,7 @@
 package fetch_test
 
 import (
+	"net/url"
 	"strings"
 	"testing"
 	"time"
@@ -52,7 +53,11 @@ func TestRulesForTheCache(t *testing.T) {
 		"https://a.test:8443/":    {Lifetime: time.Hour},
 		"https://a.example/now/x": {},
 	} {
-		if got := rules.Cache(parse(t, target)); got != want {
+		u, err := url.Parse(target)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := rules.Cache(u); got != want {
 			t.Errorf("%s: %+v, want %+v", target, got, want)
 		}
 	}

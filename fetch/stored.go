@@ -126,8 +126,8 @@ func (f *Fetcher) original(r *store.Response) (*Original, error) {
 	if err != nil {
 		return nil, err
 	}
-	media := r.Header.Get("Content-Type")
-	return &Original{Content: recoded(content, media), Type: media, Response: r}, nil
+	contentType := r.Header.Get("Content-Type")
+	return &Original{Content: recoded(content, contentType), Type: contentType, Response: r}, nil
 }
 
 // contentOf reads the content of a stored response, as it was received and decoded.

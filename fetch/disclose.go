@@ -1,0 +1,78 @@
+package fetch
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"time"
+
+	"github.com/readthru/readthru/page"
+	"github.com/readthru/readthru/store"
+)
+
+// Disclose checks that u may be disclosed to a third party (see CheckDisclosure) and writes the disclosure to the
+// ledger. After an error nothing may be sent. size is the number of bytes to send; why and rule are explanations for
+// the reader of the ledger.
+func (f *Fetcher) Disclose(ctx context.Context, service string, u *url.URL, size int64, why, rule string) error {
+	f = f.newest.Load()
+	if err := f.Blocked(u); err != nil {
+		return err
+	}
+	if err := f.CheckDisclosure(ctx, u); err != nil {
+		return fmt.Errorf("tell %s of %s: %w", service, page.Mask(u), err)
+	}
+	err := f.o.Store.Disclose(store.Disclosure{
+		Time: time.Now().UTC(), Service: service, URL: page.Mask(u), Bytes: size,
+		Why: why, Rule: rule,
+	})
+	if err != nil {
+		return fmt.Errorf("tell %s of %s: write the ledger: %w", service, page.Mask(u), err)
+	}
+	return nil
+}
+
+// CheckDisclosure returns an error if u must not be disclosed to a third party (rule AD3): its host is not public or is
+// blocked, or u seems to contain a credential. It writes nothing to the ledger.
+func (f *Fetcher) CheckDisclosure(ctx context.Context, u *url.URL) error {
+	f = f.newest.Load()
+	no := disclosure{mode: "fallback", url: u, blocked: f.o.BlockedDomains, status: http.StatusOK}.refusal()
+	if no == "" && f.mdnew.public(ctx, u) != nil {
+		no = "the host may not be public"
+	}
+	if no != "" {
+		return errors.New(no)
+	}
+	return nil
+}
+
+// MayDisclose reports whether u may be disclosed to a third party, judged by its text alone: its host is public and not
+// blocked, and nothing in it looks like a credential or cannot be guessed.
+func (f *Fetcher) MayDisclose(u *url.URL) bool {
+	f = f.newest.Load()
+	return u.User == nil && !page.Unlisted(u) && publicName(u) && f.Blocked(u) == nil
+}
+
+// public checks that the host's addresses are public, by means of the transport. A name that only a private network
+// resolves must not be disclosed, whatever it looks like.
+func (m *markdownNew) public(ctx context.Context, u *url.URL) error {
+	t, ok := m.f.o.Direct.(interface {
+		Public(ctx context.Context, u *url.URL) error
+	})
+	if !ok {
+		return errors.New("the transport cannot resolve names")
+	}
+	ctx, cancel := context.WithTimeout(ctx, 3*time.Second)
+	defer cancel()
+	return t.Public(ctx, u)
+}
+
+// disclosureOf returns what a third party would learn of an attempt at a page.
+func (m *markdownNew) disclosureOf(a *attempt) disclosure {
+	return disclosure{
+		mode: m.mode, url: a.url, blocked: m.f.o.BlockedDomains, status: a.status, have: a.best != nil,
+		noRemote:    a.req.NoRemote,
+		credentials: a.credentials, private: a.private, noTransform: a.noTransform, wall: a.wall, content: a.content,
+	}
+}
