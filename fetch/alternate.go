@@ -171,9 +171,9 @@ func Twins(u *url.URL, h http.Header, named string, guess bool) []*url.URL {
 			list = append(list, clean)
 		}
 	}
-	for _, l := range parseLinks(h.Values("Link")) {
-		if l.has("alternate") && strings.EqualFold(l.mediaType, "text/markdown") {
-			if t, err := page.Resolve(u, l.target); err == nil {
+	for _, l := range httpfield.Links(h.Values("Link")) {
+		if l.Has("alternate") && strings.EqualFold(l.MediaType, "text/markdown") {
+			if t, err := page.Resolve(u, l.Target); err == nil {
 				add(t)
 			}
 		}

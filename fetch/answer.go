@@ -17,6 +17,7 @@ import (
 
 	"github.com/readthru/readthru/cache"
 	"github.com/readthru/readthru/convert"
+	"github.com/readthru/readthru/internal/httpfield"
 	"github.com/readthru/readthru/page"
 )
 
@@ -337,8 +338,8 @@ func canonicalLink(canonical string, h http.Header) string {
 	if err != nil || !fetchable(u) || strings.ContainsAny(canonical, "<>\"\\ \t\r\n") {
 		return ""
 	}
-	for _, l := range parseLinks(h.Values("Link")) {
-		if l.has("canonical") {
+	for _, l := range httpfield.Links(h.Values("Link")) {
+		if l.Has("canonical") {
 			return ""
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/readthru/readthru/fetch"
+	"github.com/readthru/readthru/internal/httpfield"
 )
 
 func TestVaryIsMerged(t *testing.T) { // RFC 9110 §12.5.5
@@ -64,7 +65,7 @@ func TestValidatorsOfOursStayHere(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			h := header(strings.Split(tt.in, "\n")...)
-			fetch.RemoveOurTags(h)
+			httpfield.RemoveOurTags(h)
 			var got []string
 			for name, values := range h {
 				got = append(got, name+": "+values[0])

@@ -14,7 +14,7 @@
 //
 //   - what is sent to the origin of a page, and to the cache: Fetcher.accept, [Fetcher.RequestFor] (origin.go)
 //   - which URLs may be sent to a third party: gate.go
-//   - which entity tags are ours, which no origin sees: [RemoveOurTags] (conditional.go)
+//   - which entity tags are ours, which no origin sees: [httpfield.RemoveOurTags]
 //   - what robots.txt allows: robotstxt.go
 //   - how a page is converted again from the stored response of its origin: [Fetcher.Convert] (stored.go)
 //   - how many pages are parsed at the same time, and for how long: turns (turn.go)

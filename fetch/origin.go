@@ -159,7 +159,7 @@ func (f *Fetcher) request(ctx context.Context, r Request, to *url.URL, accept st
 		h = http.Header{}
 	}
 	h.Set("Accept", accept)
-	RemoveOurTags(h)
+	httpfield.RemoveOurTags(h)
 	if r.Own {
 		if h.Get("User-Agent") == "" && f.o.UserAgent != "" {
 			h.Set("User-Agent", f.o.UserAgent)

@@ -449,7 +449,7 @@ func (x *exchange) answerPage(want fetch.Request) {
 // passThrough streams the cache's response, or that of the origin if the host is to be left alone. If observe is set, a
 // page in it is stored in the background.
 func (x *exchange) passThrough(observe, alone bool) {
-	if !fetch.RemoveOurTags(x.r.Header) {
+	if !httpfield.RemoveOurTags(x.r.Header) {
 		x.refuse(&refusal{
 			status: http.StatusPreconditionFailed, title: "Precondition failed",
 			detail: "If-Match names the markdown of the page. This request is for what the origin has.",

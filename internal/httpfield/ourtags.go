@@ -1,11 +1,9 @@
-package fetch
+package httpfield
 
 import (
 	"net/http"
 	"slices"
 	"strings"
-
-	"github.com/readthru/readthru/internal/httpfield"
 )
 
 // ourTag reports whether an entity tag is that of one of our renditions.
@@ -39,7 +37,7 @@ func RemoveOurTags(h http.Header) (ok bool) {
 
 // withoutOurTags returns the entity tags in lines that are not ours, and whether there were others.
 func withoutOurTags(lines []string) (theirs []string, ours bool) {
-	for tag := range httpfield.EntityTags(lines) {
+	for tag := range EntityTags(lines) {
 		if ourTag(tag) {
 			ours = true
 		} else {

@@ -1,16 +1,16 @@
-package fetch
+package httpfield
 
 import "strings"
 
-// link is one link of a Link field (RFC 8288 §3).
-type link struct {
-	target    string // as written between < and >
+// Link is one link of a Link field (RFC 8288 §3).
+type Link struct {
+	Target    string // as written between < and >
 	rel       string // relation types, separated by spaces
-	mediaType string // parameter type, without parameters of its own
+	MediaType string // parameter type, without parameters of its own
 }
 
-// has reports whether the link has the relation type rel.
-func (l link) has(rel string) bool {
+// Has reports whether the link has the relation type rel.
+func (l Link) Has(rel string) bool {
 	for r := range strings.FieldsSeq(l.rel) {
 		if strings.EqualFold(r, rel) {
 			return true
@@ -19,10 +19,10 @@ func (l link) has(rel string) bool {
 	return false
 }
 
-// parseLinks parses Link fields: several lines with several links each. It ignores the rest of a line after a malformed
+// Links parses Link fields: several lines with several links each. It ignores the rest of a line after a malformed
 // link. Of a repeated parameter the first counts (RFC 8288 §3.3).
-func parseLinks(lines []string) []link {
-	var links []link
+func Links(lines []string) []Link {
+	var links []Link
 	for _, s := range lines {
 		for {
 			s = strings.TrimLeft(s, ", \t")
@@ -34,7 +34,7 @@ func parseLinks(lines []string) []link {
 			if !ok {
 				break
 			}
-			l := link{target: strings.TrimSpace(target)}
+			l := Link{Target: strings.TrimSpace(target)}
 			s = l.params(rest)
 			links = append(links, l)
 		}
@@ -43,7 +43,7 @@ func parseLinks(lines []string) []link {
 }
 
 // params parses ;name=value pairs and returns the rest of s.
-func (l *link) params(s string) string {
+func (l *Link) params(s string) string {
 	for {
 		rest, ok := strings.CutPrefix(strings.TrimLeft(s, " \t"), ";")
 		if !ok {
@@ -61,9 +61,9 @@ func (l *link) params(s string) string {
 		switch {
 		case name == "rel" && l.rel == "":
 			l.rel = value
-		case name == "type" && l.mediaType == "":
+		case name == "type" && l.MediaType == "":
 			value, _, _ = strings.Cut(value, ";")
-			l.mediaType = strings.TrimSpace(value)
+			l.MediaType = strings.TrimSpace(value)
 		}
 	}
 }

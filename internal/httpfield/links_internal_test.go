@@ -1,4 +1,4 @@
-package fetch
+package httpfield
 
 import (
 	"strings"
@@ -10,8 +10,8 @@ import (
 // partsOf returns target, rel and type of each link.
 func partsOf(lines ...string) [][3]string {
 	var list [][3]string
-	for _, l := range parseLinks(lines) {
-		list = append(list, [3]string{l.target, l.rel, l.mediaType})
+	for _, l := range Links(lines) {
+		list = append(list, [3]string{l.Target, l.rel, l.MediaType})
 	}
 	return list
 }
