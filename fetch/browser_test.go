@@ -21,6 +21,7 @@ import (
 	"time"
 
 	"github.com/readthru/readthru/fetch"
+	"github.com/readthru/readthru/internal/hostrule"
 	"github.com/readthru/readthru/internal/needs"
 	"github.com/readthru/readthru/page"
 	"github.com/readthru/readthru/render"
@@ -218,7 +219,7 @@ func TestARenderedPageIsFreshAsLongAsItsResponsesSay(t *testing.T) { // rule AD4
 		{"both silent", "public", "public", nil, true},
 		{
 			"a rule for the page", "no-store", "no-store",
-			func(o *fetch.Options) { o.Rules = fetch.Rules{{Host: "site.test", TTL: time.Hour}} }, true,
+			func(o *fetch.Options) { o.Rules = hostrule.Rules{{Host: "site.test", TTL: time.Hour}} }, true,
 		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -18,12 +18,11 @@
 //   - what robots.txt allows: robotstxt.go
 //   - how a page is converted again from the stored response of its origin: [Fetcher.Convert] (stored.go)
 //   - how many pages are parsed at the same time, and for how long: turns (turn.go)
-//   - what a rule may say: [Rule.Check] (rules.go)
+//   - what a rule may say: [hostrule.Rule.Check]
 //   - whether a page has several names: Fetcher.name (names.go)
 //   - which frames of a page are read, and put in their places: Fetcher.joinFrames (frames.go)
 //   - whether the text of a third party belongs to the page: sharesWords (shared.go)
 //   - which pages are joined into one, and for whom: attempt.joins, attempt.mayJoin (joined.go)
-//   - which recipes are used, and that a changed recipe has pages converted again: [RecipesOf] (recipes.go),
-//     attempt.recipeFor (attempt.go)
+//   - that a changed recipe has pages converted again: attempt.recipeFor (attempt.go)
 //   - which text is for an agent, and is cleaned on its way: [Readable] (clean.go)
 package fetch

@@ -20,6 +20,7 @@ import (
 	"github.com/readthru/readthru/convert"
 	"github.com/readthru/readthru/fetch/github"
 	"github.com/readthru/readthru/internal/fault"
+	"github.com/readthru/readthru/internal/hostrule"
 	"github.com/readthru/readthru/internal/journal"
 	"github.com/readthru/readthru/internal/llm"
 	"github.com/readthru/readthru/internal/recipe"
@@ -43,7 +44,7 @@ type Options struct {
 	MaxBody          int64         // largest content converted, in bytes, coded or not; if zero, page.DefaultMaxBody
 	UserAgent        string        // of own fetches
 	BlockedDomains   []string      // host suffixes; pages of these hosts are never fetched
-	Rules            Rules
+	Rules            hostrule.Rules
 	Recipes          *recipe.Set // for the conversion of HTML; if nil there are none
 	PagesWithCookies string      // skip (default), reread, remember
 	Preferences      string      // PreferencesAuto (default), PreferencesRespect, PreferencesTell, PreferencesIgnore

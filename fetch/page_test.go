@@ -13,6 +13,7 @@ import (
 
 	"github.com/readthru/readthru/cache"
 	"github.com/readthru/readthru/fetch"
+	"github.com/readthru/readthru/internal/hostrule"
 	"github.com/readthru/readthru/page"
 	"github.com/readthru/readthru/store"
 )
@@ -365,7 +366,7 @@ func TestThatAPageIsGoneIsNotedWhoeverLearnsIt(t *testing.T) {
 func TestBlockedDomainsAreRefusedAndNothingIsSent(t *testing.T) { // rule A11
 	c := newChain(t, respond(200, "x"), func(o *fetch.Options) {
 		o.BlockedDomains = []string{"medium.com", "substack.com"}
-		o.Rules = fetch.Rules{{Host: "site.test", Path: "/private/*", Action: "block"}}
+		o.Rules = hostrule.Rules{{Host: "site.test", Path: "/private/*", Action: "block"}}
 	})
 	for _, raw := range []string{
 		"https://medium.com/a", "https://www.medium.com/", "https://x.substack.com/p",

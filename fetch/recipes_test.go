@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/readthru/readthru/fetch"
+	"github.com/readthru/readthru/internal/hostrule"
 	"github.com/readthru/readthru/internal/recipe"
 	"github.com/readthru/readthru/store"
 )
@@ -79,11 +80,11 @@ func TestARecipeThatMatchesNothingIsToldAndNotUsed(t *testing.T) {
 
 func TestStoredRecipesThatAreNotUnderstoodAreLeftOut(t *testing.T) {
 	list := []store.SiteRecipe{{Name: "old", Text: "recipe: old\nnope: 1\n"}, {Name: "harbour", Text: harbourRecipe}}
-	parsed, errs := fetch.StoredRecipes(list)
+	parsed, errs := hostrule.StoredRecipes(list)
 	if parsed[0] != nil || errs[0] == nil || parsed[1] == nil || errs[1] != nil {
 		t.Errorf("parsed %v, errors %v", parsed, errs)
 	}
-	if set := fetch.RecipesOf(list).Recipes(); set[0].Name != "harbour" || len(set) != 1+len(recipe.Shipped()) {
+	if set := hostrule.RecipeSet(list).Recipes(); set[0].Name != "harbour" || len(set) != 1+len(recipe.Shipped()) {
 		t.Errorf("%d recipes, the first %s", len(set), set[0].Name)
 	}
 }

@@ -7,7 +7,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/readthru/readthru/fetch"
+	"github.com/readthru/readthru/internal/hostrule"
 	"github.com/readthru/readthru/internal/journal"
 	"github.com/readthru/readthru/proxy"
 )
@@ -23,13 +23,13 @@ func TestAHostThatIsTunnelledIsLeftAloneWithoutTLSToo(t *testing.T) {
 	}{
 		"no rule": {nil, "http://a.test/page", false},
 		"a rule for the host": {func(o *proxy.Options) {
-			o.Rules = fetch.Rules{{Host: "a.test", Action: "tunnel"}}
+			o.Rules = hostrule.Rules{{Host: "a.test", Action: "tunnel"}}
 		}, "http://a.test/page", true},
 		"a rule for a path of an intercepted host": {func(o *proxy.Options) {
-			o.Rules = fetch.Rules{{Host: "a.test", Path: "/page", Action: "tunnel"}}
+			o.Rules = hostrule.Rules{{Host: "a.test", Path: "/page", Action: "tunnel"}}
 		}, "https://a.test/page", true},
 		"a rule for another host": {func(o *proxy.Options) {
-			o.Rules = fetch.Rules{{Host: "b.test", Action: "tunnel"}}
+			o.Rules = hostrule.Rules{{Host: "b.test", Action: "tunnel"}}
 		}, "http://a.test/page", false},
 		"a pause": {func(o *proxy.Options) { o.Paused = true }, "http://a.test/page", true},
 	} {

@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/readthru/readthru/certs"
-	"github.com/readthru/readthru/fetch"
+	"github.com/readthru/readthru/internal/hostrule"
 	"github.com/readthru/readthru/proxy"
 )
 
@@ -28,14 +28,14 @@ func untrustedOrigin(t *testing.T, h http.Handler) (addr string) {
 }
 
 // tunnelEverything is a rule.
-func tunnelEverything(o *proxy.Options) { o.Rules = fetch.Rules{{Action: "tunnel"}} }
+func tunnelEverything(o *proxy.Options) { o.Rules = hostrule.Rules{{Action: "tunnel"}} }
 
 func TestConnectPolicy(t *testing.T) {
 	origin := tlsOrigin(t, say)
 	names := origins{"*:443": origin, "*:8443": origin}
 	b := newBench(t, names, func(o *proxy.Options) {
 		o.BlockedDomains = []string{"blocked.test"}
-		o.Rules = fetch.Rules{
+		o.Rules = hostrule.Rules{
 			{Host: "path.test", Path: "/private/*", Action: "block"},
 			{Host: "rule-block.test", Action: "block"},
 			{Host: "tunnel.test", Action: "tunnel"},
@@ -256,7 +256,7 @@ func TestInnerRequestForAnotherAuthorityIsMisdirected(t *testing.T) {
 
 func TestRulesAreAskedAgainInsideTheTunnel(t *testing.T) {
 	b := newBench(t, origins{"*:443": tlsOrigin(t, say)}, func(o *proxy.Options) {
-		o.Rules = fetch.Rules{{Host: "a.test", Path: "/private/*", Action: "block"}}
+		o.Rules = hostrule.Rules{{Host: "a.test", Path: "/private/*", Action: "block"}}
 	})
 	if resp, _ := b.get("https://a.test/public"); resp.StatusCode != http.StatusOK {
 		t.Errorf("public: %d", resp.StatusCode)

@@ -15,7 +15,7 @@ import (
 	"golang.org/x/net/http2"
 	"golang.org/x/net/http2/hpack"
 
-	"github.com/readthru/readthru/fetch"
+	"github.com/readthru/readthru/internal/hostrule"
 	"github.com/readthru/readthru/proxy"
 )
 
@@ -197,7 +197,7 @@ func writeFields(framer *http2.Framer, stream uint32, fields ...string) {
 func TestAnAnswerDoesNotComeBeforeAShortUpload(t *testing.T) {
 	b := newBench(t, origins{"a.test:443": tlsOrigin(t, func(w http.ResponseWriter, _ *http.Request) {
 		io.WriteString(w, "the answer")
-	})}, func(o *proxy.Options) { o.Rules = fetch.Rules{{Host: "a.test", Path: "/blocked", Action: "block"}} })
+	})}, func(o *proxy.Options) { o.Rules = hostrule.Rules{{Host: "a.test", Path: "/blocked", Action: "block"}} })
 	for _, tt := range []struct{ name, method, host, path, want string }{
 		{"answered by the origin", "POST", "a.test", "/", "the answer"},
 		{"blocked by a rule", "POST", "a.test", "/blocked", `"status":403`},

@@ -15,6 +15,7 @@ import (
 	"github.com/readthru/readthru/cache"
 	"github.com/readthru/readthru/fetch"
 	"github.com/readthru/readthru/internal/fault"
+	"github.com/readthru/readthru/internal/hostrule"
 	"github.com/readthru/readthru/internal/httpfield"
 	"github.com/readthru/readthru/internal/journal"
 	"github.com/readthru/readthru/internal/recording"
@@ -44,7 +45,7 @@ type exchange struct {
 	hijacked bool           // endTunnel writes the record, not end
 	asked    options
 	reader   readerOptions // used with prefix
-	rule     fetch.Rule
+	rule     hostrule.Rule
 	session  string              // name of the session; may be empty
 	meter    *users.Meter        // of the user; nil without one
 	page     *page.Page          // the page answered, if any

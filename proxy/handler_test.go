@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"github.com/readthru/readthru/cache"
-	"github.com/readthru/readthru/fetch"
+	"github.com/readthru/readthru/internal/hostrule"
 	"github.com/readthru/readthru/internal/journal"
 	"github.com/readthru/readthru/internal/users"
 	"github.com/readthru/readthru/proxy"
@@ -241,7 +241,7 @@ func TestBadModesAndPortsAreErrorsOfNew(t *testing.T) {
 
 func TestHostsBlockedByARuleAreRefusedPlainToo(t *testing.T) {
 	b := newBench(t, nil, func(o *proxy.Options) {
-		o.Rules = fetch.Rules{{Host: "a.test", Path: "/no/*", Action: "block"}, {Host: "blocked.test", Action: "block"}}
+		o.Rules = hostrule.Rules{{Host: "a.test", Path: "/no/*", Action: "block"}, {Host: "blocked.test", Action: "block"}}
 	})
 	for _, url := range []string{"http://blocked.test/", "http://Blocked.test./x", "http://a.test/no/x"} {
 		resp, body := b.get(url)

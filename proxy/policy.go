@@ -4,13 +4,13 @@ import (
 	"fmt"
 	"strconv"
 
-	"github.com/readthru/readthru/fetch"
+	"github.com/readthru/readthru/internal/hostrule"
 )
 
 // policy is the part of Options that can change while the proxy runs. It is never changed but replaced as a whole, and
 // each request uses the one that it began with.
 type policy struct {
-	rules   fetch.Rules
+	rules   hostrule.Rules
 	mode    string
 	paused  bool
 	ports   []string // allowed for CONNECT

@@ -8,7 +8,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/readthru/readthru/fetch"
+	"github.com/readthru/readthru/internal/hostrule"
 	"github.com/readthru/readthru/internal/users"
 	"github.com/readthru/readthru/proxy"
 )
@@ -17,7 +17,7 @@ import (
 func TestOptionsChangeWhileRequestsAreServed(t *testing.T) {
 	b := newBench(t, origins{"*:443": tlsOrigin(t, say), "*:80": plainOrigin(t, say)}, nil)
 	open := proxy.Options{ConnectPorts: []int{443}}
-	shut := proxy.Options{ConnectPorts: []int{8443}, Rules: fetch.Rules{{Host: "a.test", Action: "block"}}}
+	shut := proxy.Options{ConnectPorts: []int{8443}, Rules: hostrule.Rules{{Host: "a.test", Action: "block"}}}
 	stop := make(chan struct{})
 	var changes, requests sync.WaitGroup
 	changes.Go(func() {

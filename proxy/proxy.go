@@ -20,6 +20,7 @@ import (
 	"github.com/readthru/readthru/certs"
 	"github.com/readthru/readthru/fetch"
 	"github.com/readthru/readthru/internal/fault"
+	"github.com/readthru/readthru/internal/hostrule"
 	"github.com/readthru/readthru/internal/journal"
 	"github.com/readthru/readthru/internal/recording"
 	"github.com/readthru/readthru/internal/users"
@@ -61,7 +62,7 @@ type Options struct {
 	Users *users.Directory
 
 	// These five can change, see [Proxy.Reconfigure].
-	Rules          fetch.Rules
+	Rules          hostrule.Rules
 	Mode           string // auto, always, negotiate or never; if empty auto
 	Paused         bool   // tunnel what is not blocked, and pass other requests on as they are
 	ConnectPorts   []int  // if nil 443

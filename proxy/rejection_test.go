@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/readthru/readthru/fetch"
+	"github.com/readthru/readthru/internal/hostrule"
 	"github.com/readthru/readthru/internal/journal"
 	"github.com/readthru/readthru/proxy"
 	"github.com/readthru/readthru/store"
@@ -214,7 +214,7 @@ func TestWhatIsARejection(t *testing.T) {
 
 func TestTheAnswerToAConnectSaysWhyItIsTunnelled(t *testing.T) {
 	b := newBench(t, origins{"*:443": tlsOrigin(t, say)}, func(o *proxy.Options) {
-		o.Rules = fetch.Rules{{Host: "ruled.test", Action: "tunnel"}}
+		o.Rules = hostrule.Rules{{Host: "ruled.test", Action: "tunnel"}}
 	})
 	for host, want := range map[string]string{
 		"ruled.test": "rule", "pypi.org": `preset; category="package registries"`, "other.test": "",

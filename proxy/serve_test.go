@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/readthru/readthru/fetch"
+	"github.com/readthru/readthru/internal/hostrule"
 	"github.com/readthru/readthru/proxy"
 )
 
@@ -26,7 +26,7 @@ func TestServeDrainsRequestsAndClosesTunnels(t *testing.T) {
 		"a.test:80": plainOrigin(t, slow), "a.test:443": tlsOrigin(t, slow),
 		"t.test:443": rawOrigin(t, func(c net.Conn) { _, _ = io.Copy(c, c) }),
 	}, func(o *proxy.Options) {
-		o.Rules = fetch.Rules{{Host: "t.test", Action: "tunnel"}}
+		o.Rules = hostrule.Rules{{Host: "t.test", Action: "tunnel"}}
 	})
 	tunnel, _ := b.connect("t.test:443")
 	silent, _ := b.connect("a.test:443")
@@ -76,7 +76,7 @@ func TestServeDrainsRequestsAndClosesTunnels(t *testing.T) {
 func TestServeEndsWhileTunnelsStillDial(t *testing.T) {
 	dialling := make(chan struct{}, 2)
 	b := newBench(t, nil, func(o *proxy.Options) {
-		o.Rules = fetch.Rules{{Host: "t.test", Action: "tunnel"}}
+		o.Rules = hostrule.Rules{{Host: "t.test", Action: "tunnel"}}
 		o.Dial = func(ctx context.Context, _, _ string) (net.Conn, error) {
 			dialling <- struct{}{}
 			<-ctx.Done()

@@ -15,7 +15,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/readthru/readthru/fetch"
+	"github.com/readthru/readthru/internal/hostrule"
 	"github.com/readthru/readthru/internal/recording"
 	"github.com/readthru/readthru/internal/users"
 	"github.com/readthru/readthru/proxy"
@@ -169,7 +169,7 @@ func TestRecordedSessionIsReplayedWithoutAnyOrigin(t *testing.T) {
 	// the last is tunnelled by the preset otherwise
 	for _, base := range []string{"http://a.test", "https://a.test", "https://registry.npmjs.org"} {
 		t.Run(base, func(t *testing.T) {
-			rules := func(o *proxy.Options) { o.Rules = fetch.Rules{{Action: "intercept"}} }
+			rules := func(o *proxy.Options) { o.Rules = hostrule.Rules{{Action: "intercept"}} }
 			b, s := newSiteBench(t, rules)
 			everything := func(c *http.Client) (all []string) {
 				all = append(all,

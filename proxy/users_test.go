@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/readthru/readthru/fetch"
+	"github.com/readthru/readthru/internal/hostrule"
 	"github.com/readthru/readthru/internal/users"
 	"github.com/readthru/readthru/proxy"
 )
@@ -197,7 +197,7 @@ func TestWhatStreamsToAUserEndsWithTheirRights(t *testing.T) {
 		}
 	})
 	b := newBench(t, origins{"a.test:80": origin, "t.test:443": origin}, func(o *proxy.Options) {
-		o.Users, o.Rules = known, fetch.Rules{{Host: "t.test", Action: "tunnel"}}
+		o.Users, o.Rules = known, hostrule.Rules{{Host: "t.test", Action: "tunnel"}}
 	})
 	const upgrade = "Connection: Upgrade\r\nUpgrade: websocket\r\n"
 	open := func(user, how string) (net.Conn, *bufio.Reader) {

@@ -14,8 +14,8 @@ import (
 	"github.com/rogpeppe/go-internal/diff"
 
 	"github.com/readthru/readthru/api"
-	"github.com/readthru/readthru/fetch"
 	"github.com/readthru/readthru/internal/clip"
+	"github.com/readthru/readthru/internal/hostrule"
 	"github.com/readthru/readthru/internal/recipe"
 	"github.com/readthru/readthru/page"
 	"github.com/readthru/readthru/store"
@@ -32,7 +32,7 @@ func siteRecipe(r *recipe.Recipe) api.SiteRecipe {
 // not understand.
 func (s *Server) allRecipes() (list []api.SiteRecipe, parsed []*recipe.Recipe) {
 	stored := s.o.Store.SiteRecipes()
-	own, errs := fetch.StoredRecipes(stored)
+	own, errs := hostrule.StoredRecipes(stored)
 	for i, r := range own {
 		one := api.SiteRecipe{Name: stored[i].Name}
 		if r != nil {

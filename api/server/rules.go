@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/readthru/readthru/api"
-	"github.com/readthru/readthru/fetch"
+	"github.com/readthru/readthru/internal/hostrule"
 	"github.com/readthru/readthru/store"
 )
 
@@ -21,7 +21,7 @@ func (s *Server) listRules(ctx context.Context, q api.RuleQuery) (*api.RuleList,
 			used[e.Rule] = at // the oldest come first
 		}
 	}
-	add := func(r api.Rule, f fetch.Rule) {
+	add := func(r api.Rule, f hostrule.Rule) {
 		r.RuleFields = api.RuleFields{
 			Host: f.Host, Path: f.Path, Action: f.Action, Mode: f.Mode, Bypass: f.Bypass, Cascade: f.Cascade,
 			Render: f.Render, Preferences: f.Preferences, Log: f.Log,
@@ -33,7 +33,7 @@ func (s *Server) listRules(ctx context.Context, q api.RuleQuery) (*api.RuleList,
 		list.Rules = append(list.Rules, r)
 	}
 	stored := s.o.Store.Rules()
-	for i, f := range fetch.StoredRules(stored) {
+	for i, f := range hostrule.Stored(stored) {
 		add(api.Rule{ID: stored[i].ID, Source: "store", Made: stored[i].Made}, f)
 	}
 	if s.o.FileRules != nil {
@@ -51,7 +51,7 @@ func (s *Server) listRules(ctx context.Context, q api.RuleQuery) (*api.RuleList,
 func rulesFor(rules []api.Rule, host string) []api.Rule {
 	found := []api.Rule{}
 	for _, r := range rules {
-		if (fetch.Rule{Host: r.Host}).MatchesHost(host) {
+		if (hostrule.Rule{Host: r.Host}).MatchesHost(host) {
 			found = append(found, r)
 		}
 	}
@@ -76,7 +76,7 @@ func (s *Server) addRule(_ context.Context, in api.RuleFields) (*api.Rule, error
 	if r.Host == "" {
 		return nil, api.Problem(http.StatusBadRequest, "a rule needs a host, such as a.example or *.a.example")
 	}
-	if err := fetch.StoredRules([]store.Rule{r})[0].Check(); err != nil {
+	if err := hostrule.Stored([]store.Rule{r})[0].Check(); err != nil {
 		return nil, api.Problem(http.StatusBadRequest, "%s", err)
 	}
 	if r, err = s.o.Store.PutRule(r, time.Now()); err != nil {

@@ -20,6 +20,7 @@ import (
 	"github.com/readthru/readthru/internal/fault"
 	"github.com/readthru/readthru/internal/fleet"
 	"github.com/readthru/readthru/internal/guess"
+	"github.com/readthru/readthru/internal/hostrule"
 	"github.com/readthru/readthru/internal/journal"
 	"github.com/readthru/readthru/internal/pace"
 	"github.com/readthru/readthru/internal/summary"
@@ -56,8 +57,8 @@ type Options struct {
 	// Treatment returns what is done with connections to a host, and why; see [Site]. If nil, no proxy runs.
 	Treatment func(host string) (treatment, why string)
 
-	FileRules func() fetch.Rules // the configured rules; if nil, there are none
-	Changed   func() error       // takes over changed rules of the store; if nil, nobody uses them yet
+	FileRules func() hostrule.Rules // the configured rules; if nil, there are none
+	Changed   func() error          // takes over changed rules of the store; if nil, nobody uses them yet
 
 	WorkTimes *WorkTimes // if nil, /metrics does not tell what parts of the work took
 

@@ -8,7 +8,7 @@ import (
 
 	"github.com/readthru/readthru/api"
 	"github.com/readthru/readthru/api/server"
-	"github.com/readthru/readthru/fetch"
+	"github.com/readthru/readthru/internal/hostrule"
 	"github.com/readthru/readthru/internal/journal"
 	"github.com/readthru/readthru/page"
 	"github.com/readthru/readthru/store"
@@ -20,8 +20,8 @@ func TestSitesThatAreTreatedDifferentlyComeFirst(t *testing.T) {
 	told := journal.New(journal.Options{})
 	w := newWorldOver(t, nil, nil, func(o *server.Options) {
 		o.Journal = told
-		o.FileRules = func() fetch.Rules {
-			return fetch.Rules{{Mode: "auto"}, {Host: "*", Bypass: true}, {Host: "*.Corp.test", TTL: time.Hour}}
+		o.FileRules = func() hostrule.Rules {
+			return hostrule.Rules{{Mode: "auto"}, {Host: "*", Bypass: true}, {Host: "*.Corp.test", TTL: time.Hour}}
 		}
 		o.Treatment = func(host string) (treatment, why string) {
 			switch host {

@@ -20,7 +20,7 @@ import (
 	"github.com/readthru/readthru/cmd/readthru/internal/settings"
 	"github.com/readthru/readthru/cmd/readthru/internal/terminal"
 	"github.com/readthru/readthru/convert"
-	"github.com/readthru/readthru/fetch"
+	"github.com/readthru/readthru/internal/hostrule"
 	"github.com/readthru/readthru/internal/recipe"
 	"github.com/readthru/readthru/page"
 )
@@ -85,7 +85,7 @@ func (p *program) convertAction(c *cli.Context) error {
 			return err
 		}
 	case u != nil:
-		recipes = fetch.RecipesOf(nil).For(u)
+		recipes = hostrule.RecipeSet(nil).For(u)
 	}
 	names := c.Args().Slice()
 	if len(names) == 0 {

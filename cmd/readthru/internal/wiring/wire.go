@@ -33,6 +33,7 @@ import (
 	"github.com/readthru/readthru/internal/botauth"
 	"github.com/readthru/readthru/internal/fault"
 	"github.com/readthru/readthru/internal/fleet"
+	"github.com/readthru/readthru/internal/hostrule"
 	"github.com/readthru/readthru/internal/journal"
 	"github.com/readthru/readthru/internal/llm"
 	"github.com/readthru/readthru/internal/releases"
@@ -192,7 +193,7 @@ func (c *Core) fetchOptions(s *settings.Settings) fetch.Options {
 		Cascade: s.Fetch.Cascade, Timeout: s.Fetch.Timeout, MaxBody: int64(s.Fetch.MaxBody), UserAgent: s.Fetch.UserAgent,
 		BlockedDomains: s.BlockedDomains, Rules: c.rules(s), PagesWithCookies: s.Pages.WithCookies,
 		Preferences: s.Preferences,
-		Recipes:     fetch.RecipesOf(c.store.SiteRecipes()),
+		Recipes:     hostrule.RecipeSet(c.store.SiteRecipes()),
 		Private:     s.Cache.Mode == "private",
 		FrontMatter: s.Convert.FrontMatter, Convert: convert.Options{Links: s.Convert.Links, Images: s.Convert.Images},
 		MarkdownNew: fetch.MarkdownNew{
@@ -386,7 +387,7 @@ func (c *Core) Server(running *proxy.Proxy, authority *certs.Authority, d *daemo
 		Switches:  func() api.Switches { return api.Switches{Paused: c.paused.Load(), Offline: c.offline.Load()} },
 		WorkTimes: c.times,
 		Users:     c.users,
-		FileRules: func() fetch.Rules { return c.now.Load().FetchRules() },
+		FileRules: func() hostrule.Rules { return c.now.Load().FetchRules() },
 		Log:       c.log,
 		LastEnd:   c.doing.Last(),
 		Proxy:     func() string { return d.Proxy }, AutoConfig: proxy.AutoConfig,
@@ -522,8 +523,8 @@ func (c *Core) sweep(ctx context.Context) error {
 }
 
 // rules are all rules: those of the store come first.
-func (c *Core) rules(s *settings.Settings) fetch.Rules {
-	return append(fetch.StoredRules(c.store.Rules()), s.FetchRules()...)
+func (c *Core) rules(s *settings.Settings) hostrule.Rules {
+	return append(hostrule.Stored(c.store.Rules()), s.FetchRules()...)
 }
 
 // partitionKey returns the key that separates credentials in the cache, from a file that the first use creates. A

@@ -1,4 +1,4 @@
-package fetch
+package hostrule
 
 import (
 	"github.com/readthru/readthru/internal/recipe"
@@ -17,8 +17,8 @@ func StoredRecipes(list []store.SiteRecipe) (recipes []*recipe.Recipe, errs []er
 	return recipes, errs
 }
 
-// RecipesOf returns the set of the recipes of the store that this program understands, and of those that are shipped.
-func RecipesOf(list []store.SiteRecipe) *recipe.Set {
+// RecipeSet returns the set of the recipes of the store that this program understands, and of those that are shipped.
+func RecipeSet(list []store.SiteRecipe) *recipe.Set {
 	var own []*recipe.Recipe
 	parsed, _ := StoredRecipes(list) // the list of recipes shows which have a mistake
 	for _, r := range parsed {

@@ -1,4 +1,4 @@
-package fetch_test
+package hostrule_test
 
 import (
 	"net/url"
@@ -7,11 +7,11 @@ import (
 	"time"
 
 	"github.com/readthru/readthru/cache"
-	"github.com/readthru/readthru/fetch"
+	"github.com/readthru/readthru/internal/hostrule"
 )
 
 func TestFirstMatchingRuleWins(t *testing.T) {
-	rules := fetch.Rules{
+	rules := hostrule.Rules{
 		{Host: "*.example.com", Path: "/docs/*", Mode: "docs"},
 		{Host: "*.example.com", Mode: "example"},
 		{Host: "exact.test", Mode: "exact"},
@@ -39,14 +39,14 @@ func TestFirstMatchingRuleWins(t *testing.T) {
 }
 
 func TestPatternsOfManyStarsTakeNoTime(t *testing.T) {
-	rules := fetch.Rules{{Host: strings.Repeat("*a", 200) + "b"}}
+	rules := hostrule.Rules{{Host: strings.Repeat("*a", 200) + "b"}}
 	if _, ok := rules.Match(strings.Repeat("a", 5000), "/"); ok {
 		t.Error("matched, want no match")
 	}
 }
 
 func TestRulesForTheCache(t *testing.T) {
-	rules := fetch.Rules{{Host: "live.test", Path: "/now/*", Bypass: true}, {Host: "*.test", TTL: time.Hour}}
+	rules := hostrule.Rules{{Host: "live.test", Path: "/now/*", Bypass: true}, {Host: "*.test", TTL: time.Hour}}
 	for target, want := range map[string]cache.Rule{
 		"https://live.test/now/x": {Bypass: true},
 		"https://live.test/then":  {Lifetime: time.Hour},

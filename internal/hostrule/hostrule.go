@@ -1,4 +1,10 @@
-package fetch
+// Package hostrule says what is done otherwise for some hosts and paths, because an operator wants that.
+//
+// A [Rule] names hosts and paths, and what becomes of requests for them: of the first rule that matches, package proxy
+// reads whether it intercepts and who gets markdown, package cache how long answers are fresh, and package fetch how a
+// page is made. Rules of the store come before those of the configuration. Site recipes of the store, which say what of
+// a page is content, join those that are shipped ([RecipeSet]).
+package hostrule
 
 import (
 	"errors"
@@ -34,8 +40,8 @@ func (r Rule) Hides() bool { return r.Log == "off" }
 // Rules are tried in order.
 type Rules []Rule
 
-// StoredRules returns rules of the store. They come before those of the configuration: they were made later.
-func StoredRules(list []store.Rule) Rules {
+// Stored returns rules of the store. They come before those of the configuration: they were made later.
+func Stored(list []store.Rule) Rules {
 	rules := make(Rules, len(list))
 	for i, r := range list {
 		rules[i] = Rule{
