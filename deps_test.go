@@ -40,6 +40,8 @@ const policy = `
 	transport             → page, httpfield, botauth
 	transport/transporttest → transport, wholefile
 	fetch                 → preference, payment, transport
+	fetch/media           → page
+	fetch                 → fetch/media
 	hostrule              → page, store, cache, recipe
 	fetch, proxy, api/server, cmd/readthru/settings, cmd/readthru/wiring, cmd/readthru/read → hostrule
 	fetch/sitecheck, crawl → transport

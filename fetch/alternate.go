@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/readthru/readthru/convert"
+	"github.com/readthru/readthru/fetch/media"
 	"github.com/readthru/readthru/internal/httpfield"
 	"github.com/readthru/readthru/internal/transport"
 	"github.com/readthru/readthru/page"
@@ -73,7 +74,7 @@ func (s alternate) Try(ctx context.Context, a *attempt) result {
 
 func (alternate) excluded(a *attempt) string {
 	switch {
-	case a.kind != htmlKind:
+	case a.kind != media.HTML:
 		return "the origin answered markdown"
 	case a.status != http.StatusOK:
 		return "the page is an error page"
@@ -104,12 +105,12 @@ func (s alternate) fetch(ctx context.Context, a *attempt, u *url.URL, signs conv
 	body := resp.Body
 	defer body.Close()
 	twin := response{resp: resp}
-	kind := classify(true, resp.StatusCode, resp.Header)
+	kind := media.Classify(true, resp.StatusCode, resp.Header)
 	if resp.StatusCode != http.StatusOK {
 		return nil, unfit(fmt.Sprintf("the twin answered HTTP %d", resp.StatusCode))
 	}
-	if kind != markdownKind && kind != textKind {
-		return nil, unfit("the twin is " + mediaType(resp.Header))
+	if kind != media.Markdown && kind != media.Text {
+		return nil, unfit("the twin is " + media.Type(resp.Header))
 	}
 	if httpfield.Directive(resp.Header, "no-store") || httpfield.Directive(resp.Header, "private") {
 		return nil, unfit("the twin must not be stored")
@@ -118,7 +119,7 @@ func (s alternate) fetch(ctx context.Context, a *attempt, u *url.URL, signs conv
 		return nil, Explain(u, err)
 	}
 	c := convert.CleanMarkdown(twin.content, resp.Header.Get("Content-Type"), u)
-	if why := unfitTwin(c.Text, kind == markdownKind || markdownPath(u.Path), a.content, signs.Words); why != "" {
+	if why := unfitTwin(c.Text, kind == media.Markdown || media.MarkdownPath(u.Path), a.content, signs.Words); why != "" {
 		return nil, unfit(why)
 	}
 	if wall := convert.Wall(resp.StatusCode, resp.Header, twin.content); wall != "" {
@@ -139,7 +140,7 @@ func unfitTwin(markdown []byte, labelled bool, html []byte, words int) string {
 	switch {
 	case len(bytes.TrimSpace(markdown)) == 0:
 		return "the twin is empty"
-	case disguised(markdown):
+	case media.Disguised(markdown):
 		return "the twin is HTML"
 	case !labelled && !convert.LooksLikeMarkdown(markdown[:min(len(markdown), 16<<10)]):
 		return "the twin does not look like markdown"

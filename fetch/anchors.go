@@ -5,6 +5,7 @@ import (
 	"net/url"
 
 	"github.com/readthru/readthru/convert"
+	"github.com/readthru/readthru/fetch/media"
 	"github.com/readthru/readthru/page"
 )
 
@@ -33,7 +34,7 @@ func (f *Fetcher) Anchors(k page.Key) []page.Anchor {
 		}
 		for _, r := range list {
 			if r.Status != http.StatusOK || r.Partition != "" || r.Length > maxAnchored ||
-				page.KindOf(mediaType(r.Header)) != page.HTML {
+				page.KindOf(media.Type(r.Header)) != page.HTML {
 				continue
 			}
 			if anchors, ok := f.anchors.Get(r.Body); ok {

@@ -17,6 +17,7 @@ import (
 
 	"github.com/readthru/readthru/cache"
 	"github.com/readthru/readthru/convert"
+	"github.com/readthru/readthru/fetch/media"
 	"github.com/readthru/readthru/internal/httpfield"
 	"github.com/readthru/readthru/page"
 )
@@ -125,9 +126,9 @@ func (f *Fetcher) form(a *attempt) form {
 		}
 	}
 	switch {
-	case a.req.HTML && a.content != nil && (a.kind == htmlKind || legible(a.content)):
+	case a.req.HTML && a.content != nil && (a.kind == media.HTML || legible(a.content)):
 		p.ContentFormat = "html"
-		if a.kind != htmlKind {
+		if a.kind != media.HTML {
 			p.ContentFormat = "text"
 		}
 		return form{markdown: a.asWritten()}
@@ -254,7 +255,7 @@ func (f *Fetcher) fields(a *attempt, tag string) http.Header {
 
 // contentType is UTF-8 for what we made; what came as markdown keeps the charset that its origin names.
 func contentType(a *attempt) string {
-	switch c := charset(a.resp.Header); {
+	switch c := media.Charset(a.resp.Header); {
 	case a.page.ContentFormat == "html":
 		return "text/html; charset=utf-8"
 	case a.req.Text:
@@ -267,12 +268,12 @@ func contentType(a *attempt) string {
 
 // legible reports whether content can be shown as its origin made it: it is text, and no PDF.
 func legible(content []byte) bool {
-	return !noText(content) && !bytes.HasPrefix(content, []byte("%PDF-"))
+	return !media.NoText(content) && !bytes.HasPrefix(content, []byte("%PDF-"))
 }
 
 // inUTF8 returns the origin's content in UTF-8, whatever it was written in; bytes that are no text become U+FFFD.
 func inUTF8(a *attempt) []byte {
-	if a.kind != htmlKind && charset(a.resp.Header) == "" && utf8.Valid(a.content) {
+	if a.kind != media.HTML && media.Charset(a.resp.Header) == "" && utf8.Valid(a.content) {
 		return a.content
 	}
 	return recoded(a.content, a.resp.Header.Get("Content-Type"))

@@ -5,6 +5,7 @@ import (
 	"io"
 	"net/http"
 
+	"github.com/readthru/readthru/fetch/media"
 	"github.com/readthru/readthru/internal/transport"
 	"github.com/readthru/readthru/page"
 )
@@ -26,10 +27,10 @@ func (f *Fetcher) Ask(req *http.Request, limit int64) (status int, h http.Header
 	defer resp.Body.Close()
 	raw, err := io.ReadAll(io.LimitReader(resp.Body, limit+1))
 	if err == nil && int64(len(raw)) > limit {
-		err = errTooLarge
+		err = media.ErrTooLarge
 	}
 	if err == nil {
-		raw, err = decode(raw, resp.Header, limit)
+		raw, err = media.Decode(raw, resp.Header, limit)
 	}
 	if err != nil {
 		return 0, nil, nil, fmt.Errorf("read %s: %w", page.Mask(req.URL), err)

@@ -16,6 +16,7 @@ import (
 
 	"github.com/readthru/readthru/cache"
 	"github.com/readthru/readthru/convert"
+	"github.com/readthru/readthru/fetch/media"
 	"github.com/readthru/readthru/internal/httpfield"
 	"github.com/readthru/readthru/internal/recipe"
 	"github.com/readthru/readthru/page"
@@ -61,7 +62,7 @@ type asked struct {
 // response is what the origin answered.
 type response struct {
 	resp    *http.Response
-	kind    kind
+	kind    media.Kind
 	status  int           // of resp
 	outcome cache.Outcome // how the cache came by resp
 	raw     []byte        // content as received; nil until read
@@ -143,9 +144,9 @@ func (f *Fetcher) identify(u *url.URL) (p *page.Page, k, root page.Key) {
 // look takes note of the head of the origin's response.
 func (f *Fetcher) look(a *attempt, resp *http.Response) {
 	a.resp, a.status = resp, resp.StatusCode
-	a.kind = classify(a.req.Own, a.status, resp.Header)
+	a.kind = media.Classify(a.req.Own, a.status, resp.Header)
 	if a.outcome = cache.OutcomeOf(resp); a.outcome.Unasked() {
-		a.kind = opaque // our cache has nothing and must not ask the origin
+		a.kind = media.Opaque // our cache has nothing and must not ask the origin
 	}
 	a.noTransform = a.noTransform || httpfield.Directive(resp.Header, "no-transform") ||
 		httpfield.Directive(a.req.Header, "no-transform")
@@ -176,7 +177,7 @@ func (a *attempt) recipeOf(wanted string) string { return a.recipeFor(wanted, a.
 
 // recipeFor is that of a response with the head h.
 func (a *attempt) recipeFor(wanted string, h http.Header) string {
-	return digest(wanted + a.recipes.For(a.url).Edition() + "\n" + mediaType(h) + ";" + charset(h) + "\n" +
+	return digest(wanted + a.recipes.For(a.url).Edition() + "\n" + media.Type(h) + ";" + media.Charset(h) + "\n" +
 		withoutFragment(a.url))
 }
 
@@ -211,7 +212,7 @@ func digest(s string) string {
 func (r *response) read(limit int64) error {
 	body := r.resp.Body
 	if r.resp.ContentLength > limit {
-		return errTooLarge
+		return media.ErrTooLarge
 	}
 	var buf bytes.Buffer
 	if n := r.resp.ContentLength; n > 0 {
@@ -226,11 +227,11 @@ func (r *response) read(limit int64) error {
 	}
 	raw := buf.Bytes()
 	r.outcome = cache.OutcomeOf(r.resp) // now it is known whether the response is stored
-	r.resp.Body = replayed(raw, body)
+	r.resp.Body = media.Replayed(raw, body)
 	if n > limit {
-		return errTooLarge
+		return media.ErrTooLarge
 	}
-	if r.content, err = decode(raw, r.resp.Header, limit); err != nil {
+	if r.content, err = media.Decode(raw, r.resp.Header, limit); err != nil {
 		return err
 	}
 	r.raw = raw
@@ -254,14 +255,14 @@ func (a *attempt) links() []string {
 		return slices.Clone(seen.URLs)
 	case seen != nil:
 		links, more = slices.Clone(seen.URLs), true
-	case a.kind == htmlKind && a.content != nil:
+	case a.kind == media.HTML && a.content != nil:
 		contentType := a.resp.Header.Get("Content-Type")
 		if page.KindOf(contentType) != page.HTML {
 			contentType = "text/html" // labelled as something else
 		}
 		links, more = convert.Links(a.content, contentType, a.url)
 	}
-	if a.kind != htmlKind || a.best.From == page.Browser {
+	if a.kind != media.HTML || a.best.From == page.Browser {
 		known := map[string]bool{}
 		for _, l := range links {
 			known[l] = true

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/readthru/readthru/convert"
+	"github.com/readthru/readthru/fetch/media"
 	"github.com/readthru/readthru/internal/transport"
 	"github.com/readthru/readthru/page"
 	"github.com/readthru/readthru/render"
@@ -145,7 +146,7 @@ func (s browser) refusal(a *attempt) string {
 	switch {
 	case mode == RenderNever:
 		return "rendering is switched off"
-	case a.kind != htmlKind || a.status != http.StatusOK:
+	case a.kind != media.HTML || a.status != http.StatusOK:
 		return "the response is not a page to render"
 	case a.wall != "":
 		return "a bot wall is not rendered"
@@ -190,7 +191,7 @@ func (a *attempt) rendering() render.Request {
 	if page.KindOf(h.Get("Content-Type")) != page.HTML {
 		h = h.Clone()
 		h.Set("Content-Type", "text/html")
-		if name := charset(a.resp.Header); name != "" {
+		if name := media.Charset(a.resp.Header); name != "" {
 			h.Set("Content-Type", "text/html; charset="+name)
 		}
 	}
@@ -279,10 +280,10 @@ func (c pageClient) RoundTrip(req *http.Request) (*http.Response, error) {
 	req = req.Clone(transport.OwnPolicy(req.Context()))
 	req.Header.Set("Accept-Encoding", "gzip")
 	resp, err := c.client.RoundTrip(req)
-	if err != nil || len(codings(resp.Header)) == 0 {
+	if err != nil || len(media.Codings(resp.Header)) == 0 {
 		return resp, err
 	}
-	if err := decoded(resp); err != nil {
+	if err := media.DecodeBody(resp); err != nil {
 		return nil, err
 	}
 	resp.Header = resp.Header.Clone()

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/readthru/readthru/convert"
+	"github.com/readthru/readthru/fetch/media"
 	"github.com/readthru/readthru/page"
 )
 
@@ -65,7 +66,7 @@ func (f *Fetcher) answerCleaned(a *attempt, warning string) (*Answer, error) {
 	if a.outcome.Hit {
 		h.Del("Set-Cookie") // it was for the one who asked first
 	}
-	if charset(a.resp.Header) != "" {
+	if media.Charset(a.resp.Header) != "" {
 		contentType = page.MediaType(contentType) + "; charset=utf-8"
 	}
 	h.Set("Content-Type", contentType)
@@ -91,7 +92,7 @@ func (f *Fetcher) answerCleaned(a *attempt, warning string) (*Answer, error) {
 // it is; else a warning says that it would have been.
 func (a *attempt) asWritten() []byte {
 	text := inUTF8(a)
-	if a.kind == htmlKind {
+	if a.kind == media.HTML {
 		if warns(a.best.Warnings, convert.WarnHidden) {
 			a.warn(WarnUnfiltered)
 		}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/readthru/readthru/cache"
+	"github.com/readthru/readthru/fetch/media"
 	"github.com/readthru/readthru/internal/httpfield"
 	"github.com/readthru/readthru/page"
 )
@@ -50,7 +51,7 @@ func (f *Fetcher) partOfPage(ctx context.Context, a *attempt, accept string, fir
 	if httpfield.Directive(a.req.Header, "no-transform") || httpfield.Directive(h, "no-transform") {
 		return false
 	}
-	if first.StatusCode == http.StatusPartialContent && !strings.HasPrefix(mediaType(h), "multipart/") {
+	if first.StatusCode == http.StatusPartialContent && !strings.HasPrefix(media.Type(h), "multipart/") {
 		_, total, _ := strings.Cut(h.Get("Content-Range"), "/")
 		if size, err := strconv.ParseInt(total, 10, 64); err == nil && size > f.o.MaxBody {
 			return false // too large for a rendition

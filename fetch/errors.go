@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/readthru/readthru/cache"
+	"github.com/readthru/readthru/fetch/media"
 	"github.com/readthru/readthru/internal/transport"
 	"github.com/readthru/readthru/page"
 )
@@ -245,8 +246,8 @@ func explainConnection(e *Error, text *string, err error) bool {
 	case errors.Is(err, syscall.ENETUNREACH), errors.Is(err, syscall.EHOSTUNREACH),
 		errors.Is(err, syscall.EADDRNOTAVAIL):
 		e.Type, *text = "destination_ip_unroutable", "the network cannot reach the address"
-	case errors.Is(err, errCoding):
-		e.Type, *text = "http_response_content_coding", errCoding.Error()
+	case errors.Is(err, media.ErrCoding):
+		e.Type, *text = "http_response_content_coding", media.ErrCoding.Error()
 	case errors.Is(err, errIncomplete), errors.Is(err, io.ErrUnexpectedEOF):
 		e.Type, *text = "http_response_incomplete", errIncomplete.Error()
 	case errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE), errors.Is(err, io.EOF):

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/url"
 
+	"github.com/readthru/readthru/fetch/media"
 	"github.com/readthru/readthru/internal/transport"
 	"github.com/readthru/readthru/page"
 )
@@ -57,7 +58,7 @@ func (f *Fetcher) getFile(ctx context.Context, u *url.URL, accept string,
 			if resp.StatusCode/100 != 2 { // some say gzip of an error that is not: its status counts all the same
 				return resp, u, nil
 			}
-			return resp, u, decoded(resp)
+			return resp, u, media.DecodeBody(resp)
 		}
 		discard(resp)
 		if err := f.Blocked(next); err != nil {

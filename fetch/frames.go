@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/readthru/readthru/convert"
+	"github.com/readthru/readthru/fetch/media"
 	"github.com/readthru/readthru/internal/httpfield"
 	"github.com/readthru/readthru/internal/transport"
 	"github.com/readthru/readthru/page"
@@ -42,7 +43,7 @@ type framed struct {
 // text. Like a twin they are fetched under the policy for own fetches and without the client's fields, because the page
 // and not the client chose their addresses. For a request with credentials nothing is fetched.
 func (f *Fetcher) joinFrames(ctx context.Context, a *attempt) {
-	if a.framed != nil || a.kind != htmlKind || a.status != http.StatusOK || a.wall != "" || len(a.content) > largePage {
+	if a.framed != nil || a.kind != media.HTML || a.status != http.StatusOK || a.wall != "" || len(a.content) > largePage {
 		return
 	}
 	a.framed = &framed{}
@@ -167,8 +168,8 @@ func (f *Fetcher) readFrame(inner *response) error {
 	switch {
 	case inner.resp.StatusCode != http.StatusOK:
 		return fmt.Errorf("HTTP %d", inner.resp.StatusCode)
-	case classify(true, inner.resp.StatusCode, h) != htmlKind:
-		return errors.New("it is " + mediaType(h))
+	case media.Classify(true, inner.resp.StatusCode, h) != media.HTML:
+		return errors.New("it is " + media.Type(h))
 	case httpfield.Directive(h, "no-store") || httpfield.Directive(h, "private"):
 		return errors.New("it must not be stored")
 	}

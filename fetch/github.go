@@ -16,6 +16,7 @@ import (
 	"github.com/readthru/readthru/cache"
 	"github.com/readthru/readthru/convert"
 	"github.com/readthru/readthru/fetch/github"
+	"github.com/readthru/readthru/fetch/media"
 	"github.com/readthru/readthru/internal/transport"
 	"github.com/readthru/readthru/page"
 	"github.com/readthru/readthru/store"
@@ -62,7 +63,7 @@ func (f *Fetcher) getGitHub(ctx context.Context, u *url.URL, fields http.Header,
 		}
 		next, redirected := location(u, resp)
 		if !redirected {
-			return resp, u, decoded(resp)
+			return resp, u, media.DecodeBody(resp)
 		}
 		discard(resp)
 		if err := follow(u, next); err != nil {
@@ -230,7 +231,7 @@ func githubRendition(m *github.Page, a *attempt) *store.Rendition {
 func (f *Fetcher) answerMade(ctx context.Context, a *attempt, t *github.Target, r *store.Rendition,
 	outcome cache.Outcome,
 ) (*Answer, error) {
-	a.best, a.kind, a.url = r, markdownKind, a.req.URL
+	a.best, a.kind, a.url = r, media.Markdown, a.req.URL
 	a.resp = madeResponse(r) //nolint:bodyclose // it has none
 	a.status, a.outcome = http.StatusOK, outcome
 	a.page.Info.FetchMS = time.Since(a.started).Milliseconds()
@@ -288,13 +289,13 @@ func (f *Fetcher) githubFile(ctx context.Context, a *attempt, t *github.Target) 
 	recipe := digest(t.FileRecipe(a.req.URL, ref) + "\n" + f.wanted)
 	if a.hasSum {
 		if r, err := f.o.Store.Rendition(a.sum, recipe); err == nil && a.memorable {
-			a.best, a.kind = r, markdownKind
+			a.best, a.kind = r, media.Markdown
 			return f.answerLines(ctx, a, t, true)
 		}
 	}
-	if err := a.read(f.o.MaxBody); err != nil || noText(a.content) || !utf8.Valid(a.content) {
-		if a.kind == textKind && err == nil {
-			a.kind = documentKind // the converter detects its type
+	if err := a.read(f.o.MaxBody); err != nil || media.NoText(a.content) || !utf8.Valid(a.content) {
+		if a.kind == media.Text && err == nil {
+			a.kind = media.Document // the converter detects its type
 		}
 		return f.convertible(ctx, a)
 	}
@@ -306,7 +307,7 @@ func (f *Fetcher) githubFile(ctx context.Context, a *attempt, t *github.Target) 
 			f.o.Log.Debug("rendition not stored", "url", page.Mask(a.url), "err", err)
 		}
 	}
-	a.kind = markdownKind
+	a.kind = media.Markdown
 	return f.answerLines(ctx, a, t, false)
 }
 

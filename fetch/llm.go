@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/readthru/readthru/convert"
+	"github.com/readthru/readthru/fetch/media"
 	"github.com/readthru/readthru/internal/llm"
 	"github.com/readthru/readthru/internal/markdown"
 	"github.com/readthru/readthru/page"
@@ -72,7 +73,7 @@ func (s model) refusal(a *attempt) string {
 	switch {
 	case s.f.o.LLM == nil:
 		return "no model is configured"
-	case a.kind != htmlKind || a.status != http.StatusOK:
+	case a.kind != media.HTML || a.status != http.StatusOK:
 		return "the page is not HTML"
 	case a.wall != "":
 		return "a bot wall is not converted"
@@ -134,7 +135,7 @@ func (s model) convert(ctx context.Context, a *attempt) (*store.Rendition, error
 	i.LLMTotalTokens = i.LLMPromptTokens + i.LLMCompletionTokens
 	c := convert.CleanMarkdown([]byte(markdown.Unwrap(answer.Text)), "", a.url)
 	md := string(c.Text)
-	if disguised([]byte(md)) {
+	if media.Disguised([]byte(md)) {
 		return nil, unfit("the model wrote HTML")
 	}
 	doubt := convert.DoubtMarkdown([]byte(md))

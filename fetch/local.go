@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/readthru/readthru/convert"
+	"github.com/readthru/readthru/fetch/media"
 	"github.com/readthru/readthru/page"
 	"github.com/readthru/readthru/store"
 )
@@ -20,7 +21,7 @@ type local struct{ f *Fetcher }
 func (local) Name() string { return "local" }
 
 func (s local) Try(ctx context.Context, a *attempt) result {
-	if a.kind == markdownKind {
+	if a.kind == media.Markdown {
 		return skipped("the origin answered markdown")
 	}
 	s.f.joinFrames(ctx, a)

@@ -17,6 +17,7 @@ import (
 	"github.com/sony/gobreaker/v2"
 
 	"github.com/readthru/readthru/convert"
+	"github.com/readthru/readthru/fetch/media"
 	"github.com/readthru/readthru/internal/httpfield"
 	"github.com/readthru/readthru/internal/transport"
 	"github.com/readthru/readthru/page"
@@ -280,7 +281,7 @@ func retryAfter(resp *http.Response, now time.Time) time.Duration {
 // readMarkdownNew parses an answer as JSON or markdown, depending on its Content-Type.
 func readMarkdownNew(h http.Header, content []byte, base *url.URL) (*store.Rendition, error) {
 	title, tokens := "", h.Get("X-Markdown-Tokens")
-	switch t := mediaType(h); {
+	switch t := media.Type(h); {
 	case t == "application/json":
 		var v struct {
 			Success bool        `json:"success"`
@@ -303,7 +304,7 @@ func readMarkdownNew(h http.Header, content []byte, base *url.URL) (*store.Rendi
 	switch {
 	case len(bytes.TrimSpace(content)) == 0:
 		return nil, unfit("markdown.new returned nothing")
-	case disguised(content), !convert.LooksLikeMarkdown(content[:min(len(content), 16<<10)]):
+	case media.Disguised(content), !convert.LooksLikeMarkdown(content[:min(len(content), 16<<10)]):
 		return nil, unfit("the answer of markdown.new does not look like markdown")
 	}
 	r := foreign(convert.CleanMarkdown(content, "", base), tokens, page.MarkdownNew)
@@ -341,7 +342,7 @@ func (f *Fetcher) seenOf(ctx context.Context, a *attempt) string {
 		return r.Title + " " + r.Description + " " + string(r.Markdown)
 	}
 	var seen string
-	if a.kind != htmlKind || f.parsed(ctx, a, func(doc *convert.Document) error {
+	if a.kind != media.HTML || f.parsed(ctx, a, func(doc *convert.Document) error {
 		res, err := doc.Convert(ctx, a.convert)
 		if err == nil {
 			seen = res.Title + " " + res.Description + " " + res.Markdown

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/readthru/readthru/convert"
+	"github.com/readthru/readthru/fetch/media"
 	"github.com/readthru/readthru/page"
 	"github.com/readthru/readthru/store"
 )
@@ -20,19 +21,19 @@ func (negotiate) Name() string { return "negotiate" }
 
 func (s negotiate) Try(ctx context.Context, a *attempt) result {
 	switch {
-	case a.kind == htmlKind:
+	case a.kind == media.HTML:
 		return skipped("the origin answered HTML")
-	case a.kind == documentKind, a.kind == textKind && noText(a.content):
+	case a.kind == media.Document, a.kind == media.Text && media.NoText(a.content):
 		return skipped("the origin answered another format")
-	case disguised(a.content):
-		labelled := a.kind == markdownKind
-		a.kind = htmlKind
+	case media.Disguised(a.content):
+		labelled := a.kind == media.Markdown
+		a.kind = media.HTML
 		if labelled {
 			s.f.preferHTML(a)
 			return rejected("HTML labelled as markdown")
 		}
 		return skipped("the origin answered HTML")
-	case a.kind == textKind && !markdownPath(a.url.Path) &&
+	case a.kind == media.Text && !media.MarkdownPath(a.url.Path) &&
 		!convert.LooksLikeMarkdown(a.content[:min(len(a.content), 16<<10)]):
 		return skipped("plain text that does not look like markdown")
 	}
@@ -42,7 +43,7 @@ func (s negotiate) Try(ctx context.Context, a *attempt) result {
 	if doubt := s.doubt(a, c.Text); doubt != convert.NoDoubt {
 		return s.reject(ctx, a, r, c, doubt)
 	}
-	if a.kind == markdownKind && a.status == http.StatusOK {
+	if a.kind == media.Markdown && a.status == http.StatusOK {
 		s.f.learn(a, store.Negotiates)
 		s.f.unlearn(a, store.MarkdownOff)
 	}
@@ -56,7 +57,7 @@ func (negotiate) doubt(a *attempt, markdown []byte) convert.Doubt {
 	if len(bytes.TrimSpace(markdown)) == 0 {
 		return convert.DoubtEmpty
 	}
-	if a.kind != markdownKind || a.status != http.StatusOK || markdownPath(a.url.Path) {
+	if a.kind != media.Markdown || a.status != http.StatusOK || media.MarkdownPath(a.url.Path) {
 		return convert.NoDoubt
 	}
 	if d := convert.DoubtMarkdown(markdown); d != convert.DoubtThin {

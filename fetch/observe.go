@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/readthru/readthru/convert"
+	"github.com/readthru/readthru/fetch/media"
 	"github.com/readthru/readthru/page"
 )
 
@@ -25,7 +26,7 @@ const waitingLimit = 64 << 20
 // a page or must not be remembered.
 func (f *Fetcher) Observe(req *http.Request, resp *http.Response, agent, session, user string) {
 	f = f.newest.Load()
-	if classify(false, resp.StatusCode, resp.Header) != htmlKind {
+	if media.Classify(false, resp.StatusCode, resp.Header) != media.HTML {
 		return
 	}
 	resp.Header = resp.Header.Clone()
@@ -53,7 +54,7 @@ func (f *Fetcher) Observe(req *http.Request, resp *http.Response, agent, session
 	head := *resp
 	head.Header = resp.Header.Clone()
 	f.look(a, &head)
-	a.kind = htmlKind
+	a.kind = media.HTML
 	if !a.memorable {
 		return
 	}
@@ -103,7 +104,7 @@ func (o *observer) Read(p []byte) (int, error) {
 
 // observed makes a page from HTML that passed to a client. It converts locally and sends no requests.
 func (f *Fetcher) observed(ctx context.Context, a *attempt, raw []byte) {
-	content, err := decode(raw, a.resp.Header, observeLimit)
+	content, err := media.Decode(raw, a.resp.Header, observeLimit)
 	if err != nil {
 		f.o.Log.Debug("observed page not decoded", "url", page.Mask(a.url), "err", err)
 		return

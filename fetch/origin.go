@@ -12,6 +12,7 @@ import (
 
 	"github.com/readthru/readthru/cache"
 	"github.com/readthru/readthru/convert"
+	"github.com/readthru/readthru/fetch/media"
 	"github.com/readthru/readthru/internal/httpfield"
 	"github.com/readthru/readthru/internal/transport"
 	"github.com/readthru/readthru/page"
@@ -93,7 +94,7 @@ func (f *Fetcher) lookup(a *attempt) *store.Found {
 	q := store.Query{URI: cacheKey(a.url), Host: a.url.Hostname(), Page: a.root}
 	if a.recalls() {
 		q.Recipes = func(r *store.Response) (ofPage, ofBody string) {
-			if !classify(a.req.Own, r.Status, r.Header).converted() {
+			if !media.Classify(a.req.Own, r.Status, r.Header).Converted() {
 				return "", "" // it is no page: none is kept
 			}
 			ofBody = a.recipeFor(a.wanted, r.Header)
@@ -139,7 +140,7 @@ func (f *Fetcher) askHTML(ctx context.Context, a *attempt) bool {
 	b := *a
 	b.response = response{noTransform: a.noTransform}
 	f.look(&b, resp)
-	if b.kind != htmlKind || b.status != http.StatusOK || b.read(f.o.MaxBody) != nil ||
+	if b.kind != media.HTML || b.status != http.StatusOK || b.read(f.o.MaxBody) != nil ||
 		convert.Wall(b.status, resp.Header, b.content) != "" {
 		return false
 	}

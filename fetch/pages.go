@@ -15,6 +15,7 @@ import (
 	"github.com/readthru/readthru/cache"
 	"github.com/readthru/readthru/convert"
 	"github.com/readthru/readthru/fetch/github"
+	"github.com/readthru/readthru/fetch/media"
 	"github.com/readthru/readthru/internal/fault"
 	"github.com/readthru/readthru/internal/payment"
 	"github.com/readthru/readthru/internal/transport"
@@ -68,14 +69,14 @@ func (f *Fetcher) Page(ctx context.Context, r Request) (*Answer, error) {
 		switch {
 		case err != nil:
 		case late:
-			ans, err = f.answerAsIs(a, markIf(a.kind != opaque, "late"))
+			ans, err = f.answerAsIs(a, markIf(a.kind != media.Opaque, "late"))
 		case a.noTransform && !r.Own:
-			ans, err = f.answerAsIs(a, markIf(a.kind != opaque, "no-transform"))
+			ans, err = f.answerAsIs(a, markIf(a.kind != media.Opaque, "no-transform"))
 		case r.Own && (a.status < 200 || a.status > 299):
 			ans, err = f.answerRefused(ctx, a)
-		case a.kind == opaque && a.readAsPage():
+		case a.kind == media.Opaque && a.readAsPage():
 			ans, err = f.answerCleaned(a, "")
-		case a.kind == opaque:
+		case a.kind == media.Opaque:
 			ans, err = f.answerAsIs(a, "")
 		default:
 			ans, err = f.convertible(ctx, a)
@@ -179,7 +180,7 @@ func (r *release) WriteTo(w io.Writer) (int64, error) { return io.Copy(w, r.Read
 
 // convertible answers a response that we may turn into a page: from a stored rendition, or by the steps.
 func (f *Fetcher) convertible(ctx context.Context, a *attempt) (*Answer, error) {
-	if a.hasSum && a.kind.converted() && a.status == http.StatusOK && a.recalls() && f.recall(a) {
+	if a.hasSum && a.kind.Converted() && a.status == http.StatusOK && a.recalls() && f.recall(a) {
 		f.preferComplete(a)
 		f.known(a)                                              // answer needs it, further from the request
 		if a.req.origins() && a.req.Method != http.MethodHead { // it is not in the rendition
@@ -194,7 +195,7 @@ func (f *Fetcher) convertible(ctx context.Context, a *attempt) (*Answer, error) 
 		ans.Repeat = f.repeatPage(a)
 		return ans, nil
 	}
-	if a.req.Method == http.MethodHead && (a.kind.converted() || !a.hasSum) {
+	if a.req.Method == http.MethodHead && (a.kind.Converted() || !a.hasSum) {
 		return f.headUnknown(a), nil
 	}
 	if ans, err := f.readOrPass(a); ans != nil || err != nil {
@@ -210,11 +211,11 @@ func (f *Fetcher) convertible(ctx context.Context, a *attempt) (*Answer, error) 
 			return nil, err
 		}
 		return f.answer(a, false), nil
-	case errors.Is(a.failure, convert.ErrTooLarge) && a.kind == htmlKind:
+	case errors.Is(a.failure, convert.ErrTooLarge) && a.kind == media.HTML:
 		return f.answerAsIs(a, "too-large")
 	case errors.Is(a.failure, convert.ErrTooLarge):
 		return f.answerCleaned(a, "too-large")
-	case a.kind == markdownKind || a.kind == textKind:
+	case a.kind == media.Markdown || a.kind == media.Text:
 		return f.answerCleaned(a, "unconverted")
 	}
 	return f.answerAsIs(a, "unconverted")
@@ -244,7 +245,7 @@ func (f *Fetcher) answerRefused(ctx context.Context, a *attempt) (*Answer, error
 	}
 	copied := f.copyRead(a) // now: steps that go on after us read the attempt
 	defer func() { none.advice = adviceOf(a, none, copied) }()
-	if !isRefusal(a.status) || a.req.Method == http.MethodHead || a.kind == opaque || a.read(f.o.MaxBody) != nil {
+	if !isRefusal(a.status) || a.req.Method == http.MethodHead || a.kind == media.Opaque || a.read(f.o.MaxBody) != nil {
 		return nil, none
 	}
 	if err := f.runSuitableSteps(ctx, a); err != nil {
@@ -282,7 +283,7 @@ func (f *Fetcher) copyRead(a *attempt) time.Time {
 func (f *Fetcher) runSuitableSteps(ctx context.Context, a *attempt) error {
 	names := a.cascade
 	said := a.content
-	if a.kind == documentKind {
+	if a.kind == media.Document {
 		said = nil // no wall looks like that, and data may speak of walls
 	}
 	if a.wall = convert.Wall(a.status, a.resp.Header, said); a.wall != "" {
@@ -290,8 +291,8 @@ func (f *Fetcher) runSuitableSteps(ctx context.Context, a *attempt) error {
 		a.page.Wall = &page.Wall{By: convert.WallOwner(a.wall), Copy: f.copyRead(a)}
 		a.memorable = false
 		f.deleteResponses(a)
-		if a.kind != documentKind {
-			a.kind = htmlKind // whatever it is labelled as
+		if a.kind != media.Document {
+			a.kind = media.HTML // whatever it is labelled as
 		}
 		names = []string{"local"}
 	}
@@ -342,7 +343,7 @@ func (f *Fetcher) runSteps(ctx context.Context, a *attempt, names []string) erro
 		info := *a.page
 		b.page = &info
 		return &b, f.detached(f.limit(&a.req), func(ctx context.Context) {
-			if (b.kind.converted() && b.status == http.StatusOK || isRefusal(b.status)) && f.recall(&b) {
+			if (b.kind.Converted() && b.status == http.StatusOK || isRefusal(b.status)) && f.recall(&b) {
 				return // another flight ended while we read, or the origin refuses us still
 			}
 			if f.peers != nil {
@@ -419,7 +420,7 @@ func (f *Fetcher) keep(a *attempt) (byPage bool) {
 	var err error
 	switch a.best.From {
 	case page.Local:
-		if !a.kind.converted() || a.status != http.StatusOK {
+		if !a.kind.Converted() || a.status != http.StatusOK {
 			return false
 		}
 		if warns(a.best.Warnings, convert.WarnTruncated) {
@@ -497,7 +498,7 @@ func (f *Fetcher) askHead(ctx context.Context, a *attempt) error {
 		}
 		probe.req.Header.Add("Cache-Control", "only-if-cached")
 		if err := f.ask(ctx, &probe); err == nil {
-			if probe.status == http.StatusOK && probe.hasSum && probe.kind != opaque {
+			if probe.status == http.StatusOK && probe.hasSum && probe.kind != media.Opaque {
 				probe.req = a.req
 				*a = probe
 				return nil
@@ -511,9 +512,9 @@ func (f *Fetcher) askHead(ctx context.Context, a *attempt) error {
 // readOrPass reads the content of a response, or answers with the response as it is if the content cannot be had here.
 func (f *Fetcher) readOrPass(a *attempt) (*Answer, error) {
 	switch err := a.read(f.o.MaxBody); {
-	case errors.Is(err, errTooLarge):
+	case errors.Is(err, media.ErrTooLarge):
 		return f.answerAsIs(a, "too-large")
-	case errors.Is(err, errUnknownCoding):
+	case errors.Is(err, media.ErrUnknownCoding):
 		return f.answerAsIs(a, "content-coding")
 	default:
 		return nil, err
@@ -533,23 +534,23 @@ func (f *Fetcher) answerAsIs(a *attempt, warning string) (*Answer, error) {
 	if warning != "" {
 		resp.Header.Add("X-Readthru-Warning", warning)
 	}
-	if a.kind != opaque {
+	if a.kind != media.Opaque {
 		addVary(resp.Header, "Accept")
 	}
-	if list := codings(resp.Header); a.req.Own && len(list) == 1 && a.req.Method != http.MethodHead {
-		switch r, err := decoder(resp.Body, list[0]); {
+	if list := media.Codings(resp.Header); a.req.Own && len(list) == 1 && a.req.Method != http.MethodHead {
+		switch r, err := media.Decoder(resp.Body, list[0]); {
 		case err == nil:
-			resp.Body = readThrough(r, resp.Body)
+			resp.Body = media.ReadThrough(r, resp.Body)
 			resp.Header.Del("Content-Encoding")
 			resp.Header.Del("Content-Length")
 			resp.ContentLength, resp.Uncompressed = -1, true
 		// its beginning is read and lost; nothing is no loss
-		case !errors.Is(err, errUnknownCoding) && !errors.Is(err, io.EOF):
+		case !errors.Is(err, media.ErrUnknownCoding) && !errors.Is(err, io.EOF):
 			return nil, err
 		}
 	}
 	ans := &Answer{Status: resp.StatusCode, Header: resp.Header, Response: &resp, Cache: a.outcome}
-	if a.kind == opaque || a.noTransform {
+	if a.kind == media.Opaque || a.noTransform {
 		ans.Repeat = f.repeatResponse(a)
 	}
 	return ans, nil

@@ -9,6 +9,7 @@ import (
 
 	"github.com/readthru/readthru/cache"
 	"github.com/readthru/readthru/convert"
+	"github.com/readthru/readthru/fetch/media"
 	"github.com/readthru/readthru/page"
 	"github.com/readthru/readthru/render"
 	"github.com/readthru/readthru/store"
@@ -97,7 +98,7 @@ func (a *attempt) strays(final string) bool {
 
 // routed reports whether the scripts of the page in hand may show another page, because its URL names a route.
 func (a *attempt) routed() bool {
-	return page.Route(a.url) != "" && a.kind == htmlKind && (a.signs == nil || !a.signs.Still)
+	return page.Route(a.url) != "" && a.kind == media.HTML && (a.signs == nil || !a.signs.Still)
 }
 
 // incomplete reports whether a rendition lacks what a browser would show, or may lack it.

@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/readthru/readthru/convert"
+	"github.com/readthru/readthru/fetch/media"
 	"github.com/readthru/readthru/page"
 )
 
@@ -23,7 +24,7 @@ func (f *Fetcher) applyView(ctx context.Context, a *attempt) error {
 // addHTML sets the HTML that the request wants beside the page.
 func (f *Fetcher) addHTML(ctx context.Context, a *attempt) error {
 	rendered := a.best != nil && a.best.From == page.Browser && a.seen != nil
-	if !a.req.Source && !a.req.Trimmed || a.best == nil || !rendered && (a.kind != htmlKind || a.content == nil) {
+	if !a.req.Source && !a.req.Trimmed || a.best == nil || !rendered && (a.kind != media.HTML || a.content == nil) {
 		return nil
 	}
 	if a.req.Source {

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/readthru/readthru/convert"
+	"github.com/readthru/readthru/fetch/media"
 	"github.com/readthru/readthru/page"
 	"github.com/readthru/readthru/store"
 )
@@ -107,7 +108,7 @@ func (f *Fetcher) keptAttempt(p *page.Page) (*attempt, error) {
 			f.look(a, &http.Response{
 				StatusCode: r.Status, Header: r.Header.Clone(), Body: http.NoBody, ContentLength: r.Length,
 			})
-			if !a.kind.converted() || !a.memorable {
+			if !a.kind.Converted() || !a.memorable {
 				continue
 			}
 			a.outcome.Hit, a.sum, a.hasSum = true, r.Body, true
@@ -140,6 +141,6 @@ func (f *Fetcher) contentOf(r *store.Response) (raw, content []byte, err error) 
 	if raw, err = io.ReadAll(io.LimitReader(body, f.o.MaxBody)); err != nil {
 		return nil, nil, err
 	}
-	content, err = decode(raw, r.Header, f.o.MaxBody)
+	content, err = media.Decode(raw, r.Header, f.o.MaxBody)
 	return raw, content, err
 }

@@ -7,6 +7,7 @@ import (
 	"golang.org/x/sync/semaphore"
 
 	"github.com/readthru/readthru/convert"
+	"github.com/readthru/readthru/fetch/media"
 	"github.com/readthru/readthru/page"
 	"github.com/readthru/readthru/render"
 )
@@ -83,7 +84,7 @@ func (f *Fetcher) document(ctx context.Context, a *attempt) (*convert.Document, 
 		return t.doc, nil
 	}
 	contentType := a.resp.Header.Get("Content-Type")
-	if a.kind == markdownKind || a.kind == htmlKind && page.KindOf(contentType) != page.HTML {
+	if a.kind == media.Markdown || a.kind == media.HTML && page.KindOf(contentType) != page.HTML {
 		contentType = "text/html" // labelled as something else
 	}
 	ctx, cancel := context.WithTimeout(ctx, convertBudget)

@@ -77,7 +77,7 @@ func (f *Fetcher) narrow(ctx context.Context, a *attempt) error {
 	switch {
 	case a.best == nil || o == a.convert && !v.Receipts:
 		return nil
-	case a.best.From != page.Local || !a.kind.converted():
+	case a.best.From != page.Local || !a.kind.Converted():
 		a.narrowMarkdown(o)
 		return nil
 	}

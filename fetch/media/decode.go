@@ -1,4 +1,4 @@
-package fetch
+package media
 
 import (
 	"bufio"
@@ -19,9 +19,9 @@ import (
 
 // Why content cannot be decoded.
 var (
-	errTooLarge      = errors.New("the content is larger than fetch.max_body")
-	errUnknownCoding = errors.New("the content coding is unknown")
-	errCoding        = errors.New("the content does not match its Content-Encoding")
+	ErrTooLarge      = errors.New("the content is larger than fetch.max_body")
+	ErrUnknownCoding = errors.New("the content coding is unknown")
+	ErrCoding        = errors.New("the content does not match its Content-Encoding")
 )
 
 const (
@@ -32,13 +32,13 @@ const (
 	decodedOnce = 1 << 20
 )
 
-// decode removes the content codings of h (RFC 9110 §8.4) from a whole body. Without codings it returns raw itself. It
+// Decode removes the content codings of h (RFC 9110 §8.4) from a whole body. Without codings it returns raw itself. It
 // returns errTooLarge if a coding yields more than limit bytes, errUnknownCoding, or errCoding for a body that is
 // truncated or malformed. It rejects more than three codings as an attack: messages have one, rarely two.
-func decode(raw []byte, h http.Header, limit int64) (_ []byte, err error) {
-	list := codings(h)
+func Decode(raw []byte, h http.Header, limit int64) (_ []byte, err error) {
+	list := Codings(h)
 	if len(list) > 3 {
-		return nil, fmt.Errorf("%w: %d codings", errUnknownCoding, len(list))
+		return nil, fmt.Errorf("%w: %d codings", ErrUnknownCoding, len(list))
 	}
 	for _, coding := range slices.Backward(list) {
 		if raw, err = decodeOne(raw, coding, limit); err != nil {
@@ -51,7 +51,7 @@ func decode(raw []byte, h http.Header, limit int64) (_ []byte, err error) {
 // decodeOne removes one coding. What is long is decoded twice, first to learn its length: a buffer that grows takes up
 // to three times as much memory, and what is too large none at all.
 func decodeOne(raw []byte, coding string, limit int64) ([]byte, error) {
-	r, err := decoder(bytes.NewReader(raw), coding)
+	r, err := Decoder(bytes.NewReader(raw), coding)
 	if err != nil {
 		return nil, err
 	}
@@ -66,9 +66,9 @@ func decodeOne(raw []byte, coding string, limit int64) ([]byte, error) {
 	}
 	switch {
 	case err != nil:
-		return nil, fmt.Errorf("%w: %w", errCoding, err)
+		return nil, fmt.Errorf("%w: %w", ErrCoding, err)
 	case n > limit:
-		return nil, errTooLarge
+		return nil, ErrTooLarge
 	case n > decodedOnce:
 		return decodeExactly(raw, coding, n)
 	}
@@ -77,20 +77,20 @@ func decodeOne(raw []byte, coding string, limit int64) ([]byte, error) {
 
 // decodeExactly removes a coding from content that is n bytes long without it.
 func decodeExactly(raw []byte, coding string, n int64) ([]byte, error) {
-	r, err := decoder(bytes.NewReader(raw), coding)
+	r, err := Decoder(bytes.NewReader(raw), coding)
 	if err != nil {
 		return nil, err
 	}
 	defer r.Close()
 	out := make([]byte, n)
 	if _, err := io.ReadFull(r, out); err != nil {
-		return nil, fmt.Errorf("%w: %w", errCoding, err)
+		return nil, fmt.Errorf("%w: %w", ErrCoding, err)
 	}
 	return out, nil
 }
 
-// codings returns the content codings of h in the order they were applied, identity left out.
-func codings(h http.Header) []string {
+// Codings returns the content codings of h in the order they were applied, identity left out.
+func Codings(h http.Header) []string {
 	var list []string
 	for _, line := range h.Values("Content-Encoding") {
 		for c := range strings.SplitSeq(line, ",") {
@@ -102,8 +102,8 @@ func codings(h http.Header) []string {
 	return list
 }
 
-// decoder returns a reader that removes one coding.
-func decoder(r io.Reader, coding string) (rc io.ReadCloser, err error) {
+// Decoder returns a reader that removes one coding.
+func Decoder(r io.Reader, coding string) (rc io.ReadCloser, err error) {
 	switch coding {
 	case "gzip", "x-gzip":
 		rc, err = gzip.NewReader(r)
@@ -118,10 +118,10 @@ func decoder(r io.Reader, coding string) (rc io.ReadCloser, err error) {
 			return d.IOReadCloser(), nil
 		}
 	default:
-		return nil, fmt.Errorf("%w: %q", errUnknownCoding, coding)
+		return nil, fmt.Errorf("%w: %q", ErrUnknownCoding, coding)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", errCoding, err)
+		return nil, fmt.Errorf("%w: %w", ErrCoding, err)
 	}
 	return rc, nil
 }
@@ -142,26 +142,26 @@ type replay struct {
 	io.Closer
 }
 
-// readThrough returns a body that is read from r, which reads body, and closed as body is.
-func readThrough(r io.Reader, body io.ReadCloser) io.ReadCloser { return replay{r, body} }
+// ReadThrough returns a body that is read from r, which reads body, and closed as body is.
+func ReadThrough(r io.Reader, body io.ReadCloser) io.ReadCloser { return replay{r, body} }
 
-// replayed returns a body that consists of read and then rest.
-func replayed(read []byte, rest io.ReadCloser) io.ReadCloser {
+// Replayed returns a body that consists of read and then rest.
+func Replayed(read []byte, rest io.ReadCloser) io.ReadCloser {
 	return replay{io.MultiReader(bytes.NewReader(read), rest), rest}
 }
 
-// decoded removes the content coding of a response. On an error it closes the body.
-func decoded(resp *http.Response) error {
-	list := codings(resp.Header)
+// DecodeBody removes the content coding of a response. On an error it closes the body.
+func DecodeBody(resp *http.Response) error {
+	list := Codings(resp.Header)
 	if len(list) == 0 {
 		return nil
 	}
 	body := resp.Body
 	if len(list) > 1 {
 		body.Close()
-		return errUnknownCoding
+		return ErrUnknownCoding
 	}
-	r, err := decoder(body, list[0])
+	r, err := Decoder(body, list[0])
 	if errors.Is(err, io.EOF) { // an empty body has no coding
 		body.Close()
 		resp.Body = http.NoBody
@@ -171,6 +171,6 @@ func decoded(resp *http.Response) error {
 		body.Close()
 		return err
 	}
-	resp.Body = readThrough(r, body)
+	resp.Body = ReadThrough(r, body)
 	return nil
 }

@@ -1,4 +1,4 @@
-package fetch
+package media
 
 import (
 	"bytes"
@@ -70,17 +70,17 @@ func TestContentCodings(t *testing.T) { // RFC 9110 §8.4, RFC 9659
 		{"br", "br", code(t, "br", text), 1 << 20, text, nil},
 		{"zstd", "zstd", code(t, "zstd", text), 1 << 20, text, nil},
 		{"two", "gzip, br", code(t, "br", twice), 1 << 20, text, nil},
-		{"four", "gzip, gzip, gzip, gzip", code(t, "gzip", text), 1 << 20, "", errUnknownCoding},
-		{"unknown", "compress", []byte(text), 1 << 20, "", errUnknownCoding},
+		{"four", "gzip, gzip, gzip, gzip", code(t, "gzip", text), 1 << 20, "", ErrUnknownCoding},
+		{"unknown", "compress", []byte(text), 1 << 20, "", ErrUnknownCoding},
 		{"exactly the limit", "gzip", code(t, "gzip", text), int64(len(text)), text, nil},
-		{"one over the limit", "gzip", code(t, "gzip", text), int64(len(text)) - 1, "", errTooLarge},
-		{"a bomb", "gzip", code(t, "gzip", large), 1 << 20, "", errTooLarge},
-		{"zstd window over 8 MiB", "zstd", code(t, "zstd, window 16 MiB", large), 64 << 20, "", errCoding},
-		{"not so coded", "gzip", []byte(text), 1 << 20, "", errCoding},
-		{"empty", "gzip", nil, 1 << 20, "", errCoding},
+		{"one over the limit", "gzip", code(t, "gzip", text), int64(len(text)) - 1, "", ErrTooLarge},
+		{"a bomb", "gzip", code(t, "gzip", large), 1 << 20, "", ErrTooLarge},
+		{"zstd window over 8 MiB", "zstd", code(t, "zstd, window 16 MiB", large), 64 << 20, "", ErrCoding},
+		{"not so coded", "gzip", []byte(text), 1 << 20, "", ErrCoding},
+		{"empty", "gzip", nil, 1 << 20, "", ErrCoding},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			got, err := decode(tt.raw, http.Header{"Content-Encoding": {tt.encoding}}, tt.limit)
+			got, err := Decode(tt.raw, http.Header{"Content-Encoding": {tt.encoding}}, tt.limit)
 			if !errors.Is(err, tt.err) || string(got) != tt.want {
 				t.Errorf("%d bytes, %v, want %d bytes, %v", len(got), err, len(tt.want), tt.err)
 			}
@@ -89,7 +89,7 @@ func TestContentCodings(t *testing.T) { // RFC 9110 §8.4, RFC 9659
 	for _, coding := range []string{"gzip", "deflate", "br", "zstd"} {
 		raw := code(t, coding, text)
 		for _, cut := range []int{1, 5, len(raw) / 2} {
-			if got, err := decode(raw[:len(raw)-cut], http.Header{"Content-Encoding": {coding}}, 1<<20); err == nil {
+			if got, err := Decode(raw[:len(raw)-cut], http.Header{"Content-Encoding": {coding}}, 1<<20); err == nil {
 				t.Errorf("%s short by %d bytes gave %d bytes, want an error", coding, cut, len(got))
 			}
 		}
@@ -101,7 +101,7 @@ func FuzzDecode(f *testing.F) {
 		f.Add(code(f, coding, "text"), coding)
 	}
 	f.Fuzz(func(t *testing.T, raw []byte, coding string) {
-		got, err := decode(raw, http.Header{"Content-Encoding": {coding}}, 1<<16)
+		got, err := Decode(raw, http.Header{"Content-Encoding": {coding}}, 1<<16)
 		if err == nil && len(got) > 1<<16 && len(got) != len(raw) {
 			t.Errorf("%d bytes came out", len(got))
 		}
@@ -121,8 +121,8 @@ func TestCodingsOnTopOfOneAnotherAreBoundedEach(t *testing.T) {
 	}
 	_, _ = z.Write(tail)
 	_ = z.Close()
-	got, err := decode(outer.Bytes(), http.Header{"Content-Encoding": {"gzip, gzip"}}, 1<<20)
-	if !errors.Is(err, errTooLarge) {
+	got, err := Decode(outer.Bytes(), http.Header{"Content-Encoding": {"gzip, gzip"}}, 1<<20)
+	if !errors.Is(err, ErrTooLarge) {
 		t.Errorf("%d bytes made %d, %v, want them refused half way", outer.Len(), len(got), err)
 	}
 }
@@ -132,14 +132,14 @@ func TestLongContentIsDecodedInItsOwnLength(t *testing.T) {
 	for _, coding := range []string{"gzip", "deflate", "br", "zstd"} {
 		raw := code(t, coding, long)
 		head := http.Header{"Content-Encoding": {coding}}
-		got, err := decode(raw, head, 4<<20)
+		got, err := Decode(raw, head, 4<<20)
 		if err != nil || string(got) != long || cap(got) > len(long)+1<<16 {
 			t.Errorf("%s: %d bytes in room for %d, %v; want %d", coding, len(got), cap(got), err, len(long))
 		}
-		if _, err := decode(raw[:len(raw)/2], head, 4<<20); err == nil {
+		if _, err := Decode(raw[:len(raw)/2], head, 4<<20); err == nil {
 			t.Errorf("%s: half of it is decoded without an error", coding)
 		}
-		if _, err := decode(raw, head, int64(len(long))-1); !errors.Is(err, errTooLarge) {
+		if _, err := Decode(raw, head, int64(len(long))-1); !errors.Is(err, ErrTooLarge) {
 			t.Errorf("%s: %v with a limit one byte short, want ErrTooLarge", coding, err)
 		}
 	}
@@ -150,9 +150,9 @@ func TestABombTakesNoMemory(t *testing.T) {
 		raw := code(t, coding, strings.Repeat("\x00", 33<<20))
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
-		_, err := decode(raw, http.Header{"Content-Encoding": {coding}}, 32<<20)
+		_, err := Decode(raw, http.Header{"Content-Encoding": {coding}}, 32<<20)
 		runtime.ReadMemStats(&after)
-		if !errors.Is(err, errTooLarge) {
+		if !errors.Is(err, ErrTooLarge) {
 			t.Errorf("%s: %v, want ErrTooLarge", coding, err)
 		}
 		if took := after.TotalAlloc - before.TotalAlloc; took > 24<<20 { // zstd's window is 8 MiB

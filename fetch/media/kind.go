@@ -1,0 +1,89 @@
+// Package media says of which kind the content of a response is, and removes its content codings (RFC 9110 §8).
+package media
+
+import (
+	"bytes"
+	"mime"
+	"net/http"
+	"path"
+	"strings"
+
+	"github.com/readthru/readthru/page"
+)
+
+// Kind classifies a response by its head.
+type Kind int
+
+const (
+	Opaque   Kind = iota // not a page: passes unchanged
+	HTML                 // HTML or XHTML
+	Document             // another convertible form: PDF and feeds; in own fetches any form
+	Markdown             // labelled as markdown
+	Text                 // plain text or unlabelled: markdown if it looks like it (own fetches only)
+)
+
+// Converted reports whether content of this kind is always converted to markdown locally and stored.
+func (k Kind) Converted() bool { return k == HTML || k == Document }
+
+// Classify returns the kind of a response from its head. Of proxied responses only HTML, markdown, PDF and feeds are
+// pages (AD1a), because plain text and JSON may be files that a tool reads. Endless streams are never pages.
+func Classify(own bool, status int, h http.Header) Kind {
+	if status == http.StatusPartialContent || status == http.StatusNoContent || status < 200 || status >= 300 &&
+		status < 400 {
+		return Opaque
+	}
+	t := Type(h)
+	switch page.KindOf(t) {
+	case page.HTML:
+		return HTML
+	case page.Markdown:
+		return Markdown
+	case page.Feed, page.PDF:
+		return Document
+	}
+	switch {
+	case t == "text/event-stream", strings.HasPrefix(t, "multipart/"):
+		return Opaque
+	case own && (t == "text/plain" || t == ""):
+		return Text
+	case own:
+		return Document
+	}
+	return Opaque
+}
+
+// Type returns the media type of Content-Type.
+func Type(h http.Header) string { return page.MediaType(h.Get("Content-Type")) }
+
+// Charset returns the charset of Content-Type in lower case, or "" if it names none.
+func Charset(h http.Header) string {
+	_, params, err := mime.ParseMediaType(h.Get("Content-Type"))
+	if err != nil {
+		return ""
+	}
+	return strings.ToLower(params["charset"])
+}
+
+// MarkdownPath reports whether a path names a markdown file.
+func MarkdownPath(p string) bool {
+	ext := strings.ToLower(path.Ext(p))
+	return ext == ".md" || ext == ".markdown"
+}
+
+// Disguised reports whether content labelled as markdown is in fact HTML or XML (rule A3).
+func Disguised(content []byte) bool {
+	s := strings.ToLower(strings.TrimLeft(strings.TrimPrefix(string(content[:min(len(content), 512)]), "\ufeff"),
+		" \t\r\n\f"))
+	for _, begin := range []string{"<!doctype", "<html", "<?xml"} {
+		if strings.HasPrefix(s, begin) {
+			return true
+		}
+	}
+	return false
+}
+
+// NoText reports whether content is not text: it contains a NUL and does not begin with a UTF-16 byte order mark.
+func NoText(content []byte) bool {
+	return bytes.IndexByte(content, 0) >= 0 && !bytes.HasPrefix(content, []byte("\xff\xfe")) &&
+		!bytes.HasPrefix(content, []byte("\xfe\xff"))
+}
