@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"net/url"
 
+	"github.com/readthru/readthru/fetch/robots"
 	"github.com/readthru/readthru/internal/preference"
 	"github.com/readthru/readthru/page"
 )
@@ -32,7 +33,7 @@ func (f *Fetcher) stated(a *attempt) page.Preferences {
 	list = append(list, preference.OfMeta(a.best.Meta["robots"])...)
 	file := robotsOf(a.url)
 	if site := f.robots.get(file.String()); site != nil && site.why == "" {
-		list = append(list, site.rules.preferences(robotsPath(a.url))...)
+		list = append(list, site.rules.Preferences(robots.PathOf(a.url))...)
 	}
 	return list
 }

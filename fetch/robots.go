@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/readthru/readthru/fetch/robots"
 	"github.com/readthru/readthru/internal/clip"
 	"github.com/readthru/readthru/internal/transport"
 	"github.com/readthru/readthru/page"
@@ -61,14 +62,14 @@ func (f *Fetcher) Allowed(ctx context.Context, u *url.URL) (Verdict, error) {
 		known = fresh
 	}
 	v := Verdict{
-		Delay: known.rules.delay, Sitemaps: known.sitemaps, URL: site.String(), Status: known.status,
+		Delay: known.rules.Delay, Sitemaps: known.sitemaps, URL: site.String(), Status: known.status,
 		Text: known.text,
 	}
 	switch {
 	case known.why != "":
 		v.Reason = known.why
-	case u.EscapedPath() == "/robots.txt" || known.rules.allows(robotsPath(u)):
-		v.Allowed, v.Preferences = true, known.rules.preferences(robotsPath(u))
+	case u.EscapedPath() == "/robots.txt" || known.rules.Allows(robots.PathOf(u)):
+		v.Allowed, v.Preferences = true, known.rules.Preferences(robots.PathOf(u))
 	default:
 		v.Reason = fmt.Sprintf("%s does not let %s read %s", site.String(), f.robotsToken(), page.Mask(u))
 	}
@@ -82,7 +83,7 @@ func robotsOf(u *url.URL) url.URL {
 
 // robotsToken returns our product token for robots.txt.
 func (f *Fetcher) robotsToken() string {
-	if token := productToken(f.o.UserAgent); token != "" {
+	if token := robots.ProductToken(f.o.UserAgent); token != "" {
 		return token
 	}
 	return "readthru"
@@ -90,7 +91,7 @@ func (f *Fetcher) robotsToken() string {
 
 // siteRobots is a site's parsed robots.txt, or the failure to fetch it.
 type siteRobots struct {
-	rules    robotsRules
+	rules    robots.Rules
 	sitemaps []string // absolute
 	status   int
 	text     string
@@ -130,9 +131,9 @@ func (f *Fetcher) askRobots(ctx context.Context, site url.URL, known *siteRobots
 	got := &siteRobots{status: status, fetched: now, until: now.Add(robotsLifetime)}
 	switch {
 	case err == nil && status >= 200 && status < 300:
-		got.rules = parseRobots(text, f.robotsToken())
+		got.rules = robots.Parse(text, f.robotsToken())
 		got.text = string(clip.Bytes(text, robotsText))
-		for _, s := range got.rules.sitemaps {
+		for _, s := range got.rules.Sitemaps {
 			if u, err := page.Resolve(&site, s); err == nil && fetchable(u) {
 				got.sitemaps = append(got.sitemaps, u.String())
 			}
@@ -167,12 +168,12 @@ func (f *Fetcher) readRobots(ctx context.Context, site *url.URL) (status int, te
 	if resp.StatusCode >= 300 {
 		return resp.StatusCode, nil, nil
 	}
-	text, err = io.ReadAll(io.LimitReader(resp.Body, robotsLimit+1))
+	text, err = io.ReadAll(io.LimitReader(resp.Body, robots.MaxSize+1))
 	if err != nil {
 		return 0, nil, fmt.Errorf("%w: %w", errIncomplete, err)
 	}
-	if len(text) > robotsLimit {
-		text = text[:bytes.LastIndexAny(text[:robotsLimit], "\r\n")+1]
+	if len(text) > robots.MaxSize {
+		text = text[:bytes.LastIndexAny(text[:robots.MaxSize], "\r\n")+1]
 	}
 	return resp.StatusCode, text, nil
 }
@@ -214,4 +215,4 @@ func (c *robotsCache) put(site string, r *siteRobots) {
 	}
 }
 
-func (r *siteRobots) size() int { return 512 + len(r.text) + 2*r.rules.size() }
+func (r *siteRobots) size() int { return 512 + len(r.text) + 2*r.rules.Size() }

@@ -1,4 +1,5 @@
-package fetch
+// Package robots reads robots.txt (RFC 9309), and what it states about the use of pages.
+package robots
 
 import (
 	"bytes"
@@ -11,45 +12,45 @@ import (
 	"github.com/readthru/readthru/page"
 )
 
-// robotsLimit is the number of bytes read of a robots.txt (RFC 9309 §2.5).
-const robotsLimit = 500 << 10
+// MaxSize is the number of bytes read of a robots.txt (RFC 9309 §2.5).
+const MaxSize = 500 << 10
 
-// robotsRules are the rules of a robots.txt for one crawler (RFC 9309 §2.2).
-type robotsRules struct {
-	rules    []robotsRule
-	delay    time.Duration // Crawl-delay, which is not part of the RFC; 0: none
-	sitemaps []string      // as written
-	usage    []robotsUsage // Content-Usage and Content-Signal
+// Rules are the rules of a robots.txt for one crawler (RFC 9309 §2.2).
+type Rules struct {
+	rules    []rule
+	Delay    time.Duration // Crawl-delay, which is not part of the RFC; 0: none
+	Sitemaps []string      // as written
+	usage    []usage       // Content-Usage and Content-Signal
 }
 
-// robotsUsage is a line that states preferences about the use of what lies below a path.
-type robotsUsage struct {
+// usage is a line that states preferences about the use of what lies below a path.
+type usage struct {
 	key   string // content-usage or content-signal
-	scope robotsRule
+	scope rule
 	says  page.Preferences
 }
 
-// robotsRule is one allow or disallow line.
-type robotsRule struct {
+// rule is one allow or disallow line.
+type rule struct {
 	allow  bool
 	length int      // length of the pattern in octets; the longest pattern is the most specific
 	parts  []string // the pattern, split at its asterisks
 	ends   bool     // the pattern ends with $
 }
 
-// parseRobots returns the rules in text for the crawler with a product token. It skips malformed lines. Several groups
+// Parse returns the rules in text for the crawler with a product token. It skips malformed lines. Several groups
 // for the same crawler count as one; groups for * apply only if no group names the crawler (RFC 9309 §2.2.1).
 // Crawl-delay and Sitemap lines, which are "other records" in the RFC, do not end a group (§2.2.4).
-func parseRobots(text []byte, token string) robotsRules {
-	var ours, everyone robotsRules
+func Parse(text []byte, token string) Rules {
+	var ours, everyone Rules
 	var sitemaps []string
 	named := false              // a group names the crawler
 	toUs, toAll := false, false // whether the group names the crawler, or *
 	begun := false              // the group has a rule; the next user-agent line begins another group
 	for line := range bytes.FieldsFuncSeq(bytes.TrimPrefix(text, []byte("\xef\xbb\xbf")),
 		func(r rune) bool { return r == '\n' || r == '\r' }) {
-		key, value := robotsLine(string(line))
-		var groups []*robotsRules
+		key, value := splitLine(string(line))
+		var groups []*Rules
 		if toUs {
 			groups = append(groups, &ours)
 		}
@@ -64,7 +65,7 @@ func parseRobots(text []byte, token string) robotsRules {
 			switch {
 			case strings.HasPrefix(value, "*"):
 				toAll = true
-			case strings.EqualFold(productToken(value), token):
+			case strings.EqualFold(ProductToken(value), token):
 				toUs, named = true, true
 			}
 		case "allow", "disallow":
@@ -73,7 +74,7 @@ func parseRobots(text []byte, token string) robotsRules {
 				continue
 			}
 			for _, g := range groups {
-				g.rules = append(g.rules, newRobotsRule(key == "allow", value))
+				g.rules = append(g.rules, newRule(key == "allow", value))
 			}
 		case "crawl-delay", "crawldelay":
 			seconds, err := strconv.ParseFloat(value, 64)
@@ -81,7 +82,7 @@ func parseRobots(text []byte, token string) robotsRules {
 				continue
 			}
 			for _, g := range groups {
-				g.delay = time.Duration(min(seconds, 1e6) * float64(time.Second))
+				g.Delay = time.Duration(min(seconds, 1e6) * float64(time.Second))
 			}
 		case "content-usage", "content-signal":
 			begun = true // a rule of the group (draft-ietf-aipref-attach-04)
@@ -91,7 +92,7 @@ func parseRobots(text []byte, token string) robotsRules {
 				continue
 			}
 			for _, g := range groups {
-				g.usage = append(g.usage, robotsUsage{key, newRobotsRule(true, pattern), says})
+				g.usage = append(g.usage, usage{key, newRule(true, pattern), says})
 			}
 		case "sitemap":
 			if value != "" && len(sitemaps) < 100 {
@@ -102,12 +103,12 @@ func parseRobots(text []byte, token string) robotsRules {
 	if !named {
 		ours = everyone
 	}
-	ours.sitemaps = sitemaps
+	ours.Sitemaps = sitemaps
 	return ours
 }
 
-// robotsLine returns the lower-case key and the value of a line, without comment.
-func robotsLine(line string) (key, value string) {
+// splitLine returns the lower-case key and the value of a line, without comment.
+func splitLine(line string) (key, value string) {
 	line, _, _ = strings.Cut(line, "#")
 	key, value, ok := strings.Cut(line, ":")
 	if !ok { // the colon is missing
@@ -116,9 +117,9 @@ func robotsLine(line string) (key, value string) {
 	return strings.ToLower(strings.TrimSpace(key)), strings.TrimSpace(value)
 }
 
-// productToken returns the product token at the start of a user-agent line or field (RFC 9309 §2.2.1): letters, - and
+// ProductToken returns the product token at the start of a user-agent line or field (RFC 9309 §2.2.1): letters, - and
 // _.
-func productToken(agent string) string {
+func ProductToken(agent string) string {
 	end := strings.IndexFunc(agent, func(r rune) bool {
 		return r != '-' && r != '_' && (r|0x20 < 'a' || r|0x20 > 'z')
 	})
@@ -128,12 +129,12 @@ func productToken(agent string) string {
 	return agent[:end]
 }
 
-func newRobotsRule(allow bool, pattern string) robotsRule {
+func newRule(allow bool, pattern string) rule {
 	if pattern[0] != '/' && pattern[0] != '*' {
 		pattern = "/" + pattern
 	}
-	r := robotsRule{allow: allow}
-	pattern, r.ends = strings.CutSuffix(robotsOctets(pattern, ""), "$")
+	r := rule{allow: allow}
+	pattern, r.ends = strings.CutSuffix(octets(pattern, ""), "$")
 	r.length = len(pattern)
 	if r.ends {
 		r.length++
@@ -144,7 +145,7 @@ func newRobotsRule(allow bool, pattern string) robotsRule {
 
 // matches reports whether the rule matches a result of robotsPath, from its first octet. An asterisk matches any octets
 // (RFC 9309 §2.2.3). It takes time proportional to the lengths of path and pattern.
-func (r robotsRule) matches(path string) bool {
+func (r rule) matches(path string) bool {
 	first, rest := r.parts[0], r.parts[1:]
 	path, ok := strings.CutPrefix(path, first)
 	if !ok || len(rest) == 0 {
@@ -164,9 +165,9 @@ func (r robotsRule) matches(path string) bool {
 	return strings.Contains(path, last)
 }
 
-// allows reports whether a path may be read. The longest matching rule decides; among rules of equal length, allow
+// Allows reports whether a path may be read. The longest matching rule decides; among rules of equal length, allow
 // wins. A path that no rule matches is allowed (RFC 9309 §2.2.2).
-func (rs robotsRules) allows(path string) bool {
+func (rs Rules) Allows(path string) bool {
 	longest, allowed := -1, true
 	for _, r := range rs.rules {
 		if (r.length > longest || r.length == longest && r.allow) && r.matches(path) {
@@ -176,9 +177,9 @@ func (rs robotsRules) allows(path string) bool {
 	return allowed
 }
 
-// preferences returns what the lines of each key that match the path most specifically state. Statements about equal
+// Preferences returns what the lines of each key that match the path most specifically state. Statements about equal
 // paths count together (draft-ietf-aipref-attach-04, "Content-Usage Rule Semantics").
-func (rs robotsRules) preferences(path string) (stated page.Preferences) {
+func (rs Rules) Preferences(path string) (stated page.Preferences) {
 	longest := map[string]int{}
 	for _, u := range rs.usage {
 		if u.scope.length > longest[u.key] && u.scope.matches(path) {
@@ -193,8 +194,8 @@ func (rs robotsRules) preferences(path string) (stated page.Preferences) {
 	return stated
 }
 
-// size returns the approximate memory size of the rules in bytes.
-func (rs robotsRules) size() int {
+// Size returns the approximate memory size of the rules in bytes.
+func (rs Rules) Size() int {
 	n := 0
 	for _, r := range rs.rules {
 		n += 64 + r.length + 16*len(r.parts)
@@ -205,15 +206,15 @@ func (rs robotsRules) size() int {
 			n += 64 + len(p.Says)
 		}
 	}
-	for _, s := range rs.sitemaps {
+	for _, s := range rs.Sitemaps {
 		n += 16 + len(s)
 	}
 	return n
 }
 
-// robotsPath returns path and query of u for matching, normalised by robotsOctets. It escapes asterisks and dollar
+// PathOf returns path and query of u for matching, normalised by robotsOctets. It escapes asterisks and dollar
 // signs, so that they match only escaped ones in a pattern.
-func robotsPath(u *url.URL) string {
+func PathOf(u *url.URL) string {
 	path := u.EscapedPath()
 	if path == "" {
 		path = "/"
@@ -221,12 +222,12 @@ func robotsPath(u *url.URL) string {
 	if u.RawQuery != "" || u.ForceQuery {
 		path += "?" + u.RawQuery
 	}
-	return robotsOctets(path, "*$")
+	return octets(path, "*$")
 }
 
-// robotsOctets normalises percent-encoding (RFC 9309 §2.2.2): it decodes unreserved octets and encodes those that must
+// octets normalises percent-encoding (RFC 9309 §2.2.2): it decodes unreserved octets and encodes those that must
 // be encoded and those in also.
-func robotsOctets(s, also string) string {
+func octets(s, also string) string {
 	const hex = "0123456789ABCDEF"
 	var b strings.Builder
 	for i := 0; i < len(s); i++ {

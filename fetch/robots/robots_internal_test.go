@@ -1,4 +1,4 @@
-package fetch
+package robots
 
 import (
 	"net/url"
@@ -93,14 +93,14 @@ func TestRobotsRules(t *testing.T) {
 		{"two ends are one and a dollar", "User-agent: *\nDisallow: /a$$", "/a", "/a$"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			rules := parseRobots([]byte(tt.robots), "readthru")
+			rules := Parse([]byte(tt.robots), "readthru")
 			for want, paths := range map[bool]string{true: tt.allowed, false: tt.forbidden} {
 				for path := range strings.FieldsSeq(paths) {
 					u, err := url.Parse("http://a.test" + path)
 					if err != nil {
 						t.Fatal(err)
 					}
-					if got := rules.allows(robotsPath(u)); got != want {
+					if got := rules.Allows(PathOf(u)); got != want {
 						t.Errorf("%s is allowed: %v, want %v", path, got, want)
 					}
 				}
@@ -110,21 +110,21 @@ func TestRobotsRules(t *testing.T) {
 }
 
 func TestRobotsOtherRecords(t *testing.T) {
-	rules := parseRobots([]byte("Sitemap: http://a.test/1\nUser-agent: x\nCrawl-delay: 9\nUser-agent: readthru\nDisallow:\nCrawl-delay: 2.5\nsitemap:/2\n\nUser-agent: readthru\nCrawl-delay: 1e300\nCrawl-delay: NaN\nCrawl-delay: -1"), "readthru")
-	if rules.delay != 1e6*time.Second {
-		t.Errorf("delay %v, want the last one that is a number, bounded", rules.delay)
+	rules := Parse([]byte("Sitemap: http://a.test/1\nUser-agent: x\nCrawl-delay: 9\nUser-agent: readthru\nDisallow:\nCrawl-delay: 2.5\nsitemap:/2\n\nUser-agent: readthru\nCrawl-delay: 1e300\nCrawl-delay: NaN\nCrawl-delay: -1"), "readthru")
+	if rules.Delay != 1e6*time.Second {
+		t.Errorf("delay %v, want the last one that is a number, bounded", rules.Delay)
 	}
-	if got := strings.Join(rules.sitemaps, " "); got != "http://a.test/1 /2" {
+	if got := strings.Join(rules.Sitemaps, " "); got != "http://a.test/1 /2" {
 		t.Errorf("sitemaps %q, want those of the whole file", got)
 	}
 }
 
 func TestRobotsOfAnySizeIsJudgedQuickly(t *testing.T) {
 	line := "Disallow: /" + strings.Repeat("*a", 30) + "b$\n"
-	rules := parseRobots([]byte("User-agent: *\n"+strings.Repeat(line, robotsLimit/len(line))), "readthru")
+	rules := Parse([]byte("User-agent: *\n"+strings.Repeat(line, MaxSize/len(line))), "readthru")
 	u := &url.URL{Scheme: "http", Host: "a.test", Path: "/" + strings.Repeat("a", 2000)}
 	begin := time.Now()
-	if !rules.allows(robotsPath(u)) {
+	if !rules.Allows(PathOf(u)) {
 		t.Error("it is forbidden, and no rule matches")
 	}
 	t.Logf("%d rules in %v", len(rules.rules), time.Since(begin))
@@ -138,16 +138,16 @@ func FuzzRobots(f *testing.F) {
 		f.Add(s, "/a%b?c")
 	}
 	f.Fuzz(func(t *testing.T, text, path string) {
-		rules := parseRobots([]byte(text), "readthru")
+		rules := Parse([]byte(text), "readthru")
 		u := &url.URL{Scheme: "http", Host: "a.test", Path: "/" + path}
-		subject := robotsPath(u)
-		rules.allows(subject)
+		subject := PathOf(u)
+		rules.Allows(subject)
 		for _, r := range rules.rules {
 			if r.length < 1 || len(r.parts) == 0 {
 				t.Errorf("rule %+v", r)
 			}
 			// A rule made of the subject itself must match it, from its beginning.
-			if own := newRobotsRule(true, strings.NewReplacer("*", "%2A", "$", "%24").Replace(subject)); !own.matches(subject) {
+			if own := newRule(true, strings.NewReplacer("*", "%2A", "$", "%24").Replace(subject)); !own.matches(subject) {
 				t.Errorf("%q does not match itself: %+v", subject, own)
 			}
 		}
