@@ -41,7 +41,9 @@ const policy = `
 	transport/transporttest → transport, wholefile
 	fetch                 → preference, payment, transport
 	fetch/media           → page
-	fetch                 → fetch/media
+	fetch/robots          → page, preference
+	fetch/gate            → page, transport
+	fetch                 → fetch/media, fetch/robots, fetch/gate
 	hostrule              → page, store, cache, recipe
 	fetch, proxy, api/server, cmd/readthru/settings, cmd/readthru/wiring, cmd/readthru/read → hostrule
 	fetch/sitecheck, crawl → transport

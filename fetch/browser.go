@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/readthru/readthru/convert"
+	"github.com/readthru/readthru/fetch/gate"
 	"github.com/readthru/readthru/fetch/media"
 	"github.com/readthru/readthru/internal/transport"
 	"github.com/readthru/readthru/page"
@@ -152,7 +153,7 @@ func (s browser) refusal(a *attempt) string {
 		return "a bot wall is not rendered"
 	case a.credentials:
 		return "the request carries credentials, which the browser does not have"
-	case len(a.content) > largePage && (a.best == nil || !warns(a.best.Warnings, weak...)):
+	case len(a.content) > gate.LargePage && (a.best == nil || !warns(a.best.Warnings, weak...)):
 		return "the page is too large to render"
 	case mode == RenderAlways || s.f.rendersHost(a):
 		return ""

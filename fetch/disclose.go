@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"time"
 
+	"github.com/readthru/readthru/fetch/gate"
 	"github.com/readthru/readthru/page"
 	"github.com/readthru/readthru/store"
 )
@@ -37,7 +38,7 @@ func (f *Fetcher) Disclose(ctx context.Context, service string, u *url.URL, size
 // blocked, or u seems to contain a credential. It writes nothing to the ledger.
 func (f *Fetcher) CheckDisclosure(ctx context.Context, u *url.URL) error {
 	f = f.newest.Load()
-	no := disclosure{mode: "fallback", url: u, blocked: f.o.BlockedDomains, status: http.StatusOK}.refusal()
+	no := gate.Disclosure{Mode: "fallback", URL: u, Blocked: f.o.BlockedDomains, Status: http.StatusOK}.Refusal()
 	if no == "" && f.mdnew.public(ctx, u) != nil {
 		no = "the host may not be public"
 	}
@@ -51,7 +52,7 @@ func (f *Fetcher) CheckDisclosure(ctx context.Context, u *url.URL) error {
 // blocked, and nothing in it looks like a credential or cannot be guessed.
 func (f *Fetcher) MayDisclose(u *url.URL) bool {
 	f = f.newest.Load()
-	return u.User == nil && !page.Unlisted(u) && publicName(u) && f.Blocked(u) == nil
+	return u.User == nil && !page.Unlisted(u) && gate.PublicName(u) && f.Blocked(u) == nil
 }
 
 // public checks that the host's addresses are public, by means of the transport. A name that only a private network
@@ -69,10 +70,10 @@ func (m *markdownNew) public(ctx context.Context, u *url.URL) error {
 }
 
 // disclosureOf returns what a third party would learn of an attempt at a page.
-func (m *markdownNew) disclosureOf(a *attempt) disclosure {
-	return disclosure{
-		mode: m.mode, url: a.url, blocked: m.f.o.BlockedDomains, status: a.status, have: a.best != nil,
-		noRemote:    a.req.NoRemote,
-		credentials: a.credentials, private: a.private, noTransform: a.noTransform, wall: a.wall, content: a.content,
+func (m *markdownNew) disclosureOf(a *attempt) gate.Disclosure {
+	return gate.Disclosure{
+		Mode: m.mode, URL: a.url, Blocked: m.f.o.BlockedDomains, Status: a.status, Have: a.best != nil,
+		NoRemote:    a.req.NoRemote,
+		Credentials: a.credentials, Private: a.private, NoTransform: a.noTransform, Wall: a.wall, Content: a.content,
 	}
 }

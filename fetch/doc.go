@@ -13,15 +13,15 @@
 // # Who owns what
 //
 //   - what is sent to the origin of a page, and to the cache: Fetcher.accept, [Fetcher.RequestFor] (origin.go)
-//   - which URLs may be sent to a third party: gate.go
+//   - which URLs may be sent to a third party: package gate
 //   - which entity tags are ours, which no origin sees: [httpfield.RemoveOurTags]
-//   - what robots.txt allows: robotstxt.go
+//   - what robots.txt allows: package robots
 //   - how a page is converted again from the stored response of its origin: [Fetcher.Convert] (stored.go)
 //   - how many pages are parsed at the same time, and for how long: turns (turn.go)
 //   - what a rule may say: [hostrule.Rule.Check]
 //   - whether a page has several names: Fetcher.name (names.go)
 //   - which frames of a page are read, and put in their places: Fetcher.joinFrames (frames.go)
-//   - whether the text of a third party belongs to the page: sharesWords (shared.go)
+//   - whether the text of a third party belongs to the page: gate.SharesWords
 //   - which pages are joined into one, and for whom: attempt.joins, attempt.mayJoin (joined.go)
 //   - that a changed recipe has pages converted again: attempt.recipeFor (attempt.go)
 //   - which text is for an agent, and is cleaned on its way: [Readable] (clean.go)

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/readthru/readthru/convert"
+	"github.com/readthru/readthru/fetch/gate"
 	"github.com/readthru/readthru/fetch/media"
 	"github.com/readthru/readthru/internal/httpfield"
 	"github.com/readthru/readthru/internal/transport"
@@ -43,7 +44,7 @@ type framed struct {
 // text. Like a twin they are fetched under the policy for own fetches and without the client's fields, because the page
 // and not the client chose their addresses. For a request with credentials nothing is fetched.
 func (f *Fetcher) joinFrames(ctx context.Context, a *attempt) {
-	if a.framed != nil || a.kind != media.HTML || a.status != http.StatusOK || a.wall != "" || len(a.content) > largePage {
+	if a.framed != nil || a.kind != media.HTML || a.status != http.StatusOK || a.wall != "" || len(a.content) > gate.LargePage {
 		return
 	}
 	a.framed = &framed{}
@@ -173,7 +174,7 @@ func (f *Fetcher) readFrame(inner *response) error {
 	case httpfield.Directive(h, "no-store") || httpfield.Directive(h, "private"):
 		return errors.New("it must not be stored")
 	}
-	if err := inner.read(largePage); err != nil {
+	if err := inner.read(gate.LargePage); err != nil {
 		return err
 	}
 	if convert.Wall(inner.resp.StatusCode, h, inner.content) != "" {

@@ -87,8 +87,8 @@ func (s model) refusal(a *attempt) string {
 		return ""
 	}
 	d := s.f.mdnew.disclosureOf(a)
-	d.mode = "fallback" // the mode of markdown_new does not apply to the model
-	return d.refusal()
+	d.Mode = "fallback" // the mode of markdown_new does not apply to the model
+	return d.Refusal()
 }
 
 // wouldAskModel reports whether a page with a stored local rendition would be sent to a model now.

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/readthru/readthru/convert"
+	"github.com/readthru/readthru/fetch/gate"
 	"github.com/readthru/readthru/fetch/media"
 	"github.com/readthru/readthru/page"
 	"github.com/readthru/readthru/store"
@@ -45,7 +46,7 @@ func (s local) convert(ctx context.Context, a *attempt) (*store.Rendition, error
 	if err != nil {
 		return nil, err
 	}
-	ctx, cancel := context.WithTimeout(ctx, convertBudget*time.Duration(1+len(a.content)/largePage))
+	ctx, cancel := context.WithTimeout(ctx, convertBudget*time.Duration(1+len(a.content)/gate.LargePage))
 	defer cancel()
 	res, err := doc.Convert(ctx, a.convert)
 	if err != nil {

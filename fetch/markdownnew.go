@@ -17,6 +17,7 @@ import (
 	"github.com/sony/gobreaker/v2"
 
 	"github.com/readthru/readthru/convert"
+	"github.com/readthru/readthru/fetch/gate"
 	"github.com/readthru/readthru/fetch/media"
 	"github.com/readthru/readthru/internal/httpfield"
 	"github.com/readthru/readthru/internal/transport"
@@ -83,7 +84,7 @@ func (*markdownNew) Name() string { return "markdown_new" }
 
 func (m *markdownNew) Try(ctx context.Context, a *attempt) result {
 	g := m.disclosureOf(a)
-	if no := g.refusal(); no != "" {
+	if no := g.Refusal(); no != "" {
 		return skipped(no)
 	}
 	if a.routed() {
@@ -117,7 +118,7 @@ func (m *markdownNew) Try(ctx context.Context, a *attempt) result {
 			m.f.o.Store.Count(markdownNewCounter, day, -1)
 			return nil, err
 		}
-		return m.ask(ctx, a, g.reason())
+		return m.ask(ctx, a, g.Reason())
 	})
 	if err == nil {
 		if no := m.unfit(ctx, a, r); no != "" {
@@ -125,7 +126,7 @@ func (m *markdownNew) Try(ctx context.Context, a *attempt) result {
 		}
 	}
 	if err == nil {
-		return result{rendition: r, good: true, reason: g.reason()}
+		return result{rendition: r, good: true, reason: g.Reason()}
 	}
 	if no, ok := errors.AsType[unsentError](err); ok {
 		return skipped(string(no))
@@ -330,7 +331,7 @@ func (m *markdownNew) unfit(ctx context.Context, a *attempt, r *store.Rendition)
 	if a.signs != nil && a.best == nil && 10*len(bytes.Fields(r.Markdown)) < a.signs.Words {
 		return "markdown.new returned less than a tenth of the page's words"
 	}
-	if !sharesWords(m.f.seenOf(ctx, a), r.Title+" "+string(r.Markdown)) {
+	if !gate.SharesWords(m.f.seenOf(ctx, a), r.Title+" "+string(r.Markdown)) {
 		return "markdown.new returned a text that has no word of the page"
 	}
 	return ""

@@ -14,6 +14,7 @@ import (
 
 	"github.com/readthru/readthru/cache"
 	"github.com/readthru/readthru/convert"
+	"github.com/readthru/readthru/fetch/gate"
 	"github.com/readthru/readthru/fetch/github"
 	"github.com/readthru/readthru/fetch/media"
 	"github.com/readthru/readthru/internal/fault"
@@ -245,7 +246,7 @@ func (f *Fetcher) answerRefused(ctx context.Context, a *attempt) (*Answer, error
 	}
 	copied := f.copyRead(a) // now: steps that go on after us read the attempt
 	defer func() { none.advice = adviceOf(a, none, copied) }()
-	if !isRefusal(a.status) || a.req.Method == http.MethodHead || a.kind == media.Opaque || a.read(f.o.MaxBody) != nil {
+	if !gate.IsRefusal(a.status) || a.req.Method == http.MethodHead || a.kind == media.Opaque || a.read(f.o.MaxBody) != nil {
 		return nil, none
 	}
 	if err := f.runSuitableSteps(ctx, a); err != nil {
@@ -301,7 +302,7 @@ func (f *Fetcher) runSuitableSteps(ctx context.Context, a *attempt) error {
 	}
 	if a.status != http.StatusOK && a.wall == "" {
 		names = keepOnly(names, "negotiate", "local")
-		if isRefusal(a.status) && slices.Contains(a.cascade, "markdown_new") {
+		if gate.IsRefusal(a.status) && slices.Contains(a.cascade, "markdown_new") {
 			names = slices.Insert(names, 0, "markdown_new") // before the error page is converted
 		}
 	}
@@ -343,7 +344,7 @@ func (f *Fetcher) runSteps(ctx context.Context, a *attempt, names []string) erro
 		info := *a.page
 		b.page = &info
 		return &b, f.detached(f.limit(&a.req), func(ctx context.Context) {
-			if (b.kind.Converted() && b.status == http.StatusOK || isRefusal(b.status)) && f.recall(&b) {
+			if (b.kind.Converted() && b.status == http.StatusOK || gate.IsRefusal(b.status)) && f.recall(&b) {
 				return // another flight ended while we read, or the origin refuses us still
 			}
 			if f.peers != nil {
@@ -469,7 +470,7 @@ func (f *Fetcher) recall(a *attempt) bool {
 			return false // whether scripts show another page must be seen
 		}
 		if warns(r.Warnings, weak...) && slices.Contains(a.cascade, "markdown_new") &&
-			f.mdnew.disclosureOf(a).refusal() == "" &&
+			f.mdnew.disclosureOf(a).Refusal() == "" &&
 			!f.failedRecently("markdown_new "+a.key.String(), a.started) {
 			return false
 		}

@@ -1,4 +1,7 @@
-package fetch
+// Package gate says which pages a third party may learn of, and whether the text that it answers is the page's.
+//
+// Whoever sends a URL to somebody else than its origin describes that as a [Disclosure], whose Refusal decides.
+package gate
 
 import (
 	"bytes"
@@ -14,54 +17,54 @@ import (
 	"github.com/readthru/readthru/page"
 )
 
-// largePage is the length of a page, in bytes, above which it is not rendered if it has its text without, and which no
+// LargePage is the length of a page, in bytes, above which it is not rendered if it has its text without, and which no
 // third party gets because of its size.
-const largePage = 10 << 20
+const LargePage = 10 << 20
 
-// disclosure is an intended disclosure of a URL to a third party, with the facts that decide whether it is allowed.
-type disclosure struct {
-	mode        string // off, fallback, prefer
-	url         *url.URL
-	blocked     []string
-	status      int    // of the origin's response
-	have        bool   // a rendition exists
-	noRemote    bool   // the caller forbids third parties
-	credentials bool   // in the request
-	private     bool   // the request or the response is private
-	noTransform bool   // the response has no-transform
-	wall        string // mark of a bot wall
-	content     []byte // of the origin's response
+// Disclosure is an intended disclosure of a URL to a third party, with the facts that decide whether it is allowed.
+type Disclosure struct {
+	Mode        string // off, fallback, prefer
+	URL         *url.URL
+	Blocked     []string
+	Status      int    // of the origin's response
+	Have        bool   // a rendition exists
+	NoRemote    bool   // the caller forbids third parties
+	Credentials bool   // in the request
+	Private     bool   // the request or the response is private
+	NoTransform bool   // the response has no-transform
+	Wall        string // mark of a bot wall
+	Content     []byte // of the origin's response
 }
 
-// refusal returns why the URL must not be disclosed (AD3), or "" if it may be. A bot challenge, a login and a paywall
+// Refusal returns why the URL must not be disclosed (AD3), or "" if it may be. A bot challenge, a login and a paywall
 // must not be circumvented.
-func (d disclosure) refusal() string {
+func (d Disclosure) Refusal() string {
 	switch {
-	case d.mode != "fallback" && d.mode != "prefer":
+	case d.Mode != "fallback" && d.Mode != "prefer":
 		return "switched off"
-	case d.noRemote:
+	case d.NoRemote:
 		return "the caller forbids third parties"
-	case d.credentials || d.url.User != nil || page.HasSecret(d.url):
+	case d.Credentials || d.URL.User != nil || page.HasSecret(d.URL):
 		return "the request carries credentials"
-	case page.Unlisted(d.url):
+	case page.Unlisted(d.URL):
 		return "the URL may be known only to those who were given it"
-	case d.private:
+	case d.Private:
 		return "the page is private"
-	case d.noTransform:
+	case d.NoTransform:
 		return "the page must not be transformed"
-	case page.Blocked(d.url.Hostname(), d.blocked):
+	case page.Blocked(d.URL.Hostname(), d.Blocked):
 		return "the host is blocked"
-	case !publicName(d.url):
+	case !PublicName(d.URL):
 		return "the host is not public"
-	case d.wall != "":
+	case d.Wall != "":
 		return "the origin requires a human"
-	case d.status != http.StatusOK && !isRefusal(d.status):
-		return fmt.Sprintf("the origin answered HTTP %d", d.status)
+	case d.Status != http.StatusOK && !IsRefusal(d.Status):
+		return fmt.Sprintf("the origin answered HTTP %d", d.Status)
 	}
-	if len(d.content) > largePage {
+	if len(d.Content) > LargePage {
 		return "the page is too large for a third party"
 	}
-	content := bytes.ToLower(d.content)
+	content := bytes.ToLower(d.Content)
 	switch {
 	case asksPassword(content):
 		return "the page asks to sign in"
@@ -86,22 +89,22 @@ func asksPassword(content []byte) bool {
 	}
 }
 
-// reason returns the reason for the disclosure, for the ledger and the attempts.
-func (d disclosure) reason() string {
+// Reason returns the reason for the disclosure, for the ledger and the attempts.
+func (d Disclosure) Reason() string {
 	switch {
-	case d.status != http.StatusOK:
-		return fmt.Sprintf("the origin refused with HTTP %d", d.status)
-	case d.mode == "prefer":
+	case d.Status != http.StatusOK:
+		return fmt.Sprintf("the origin refused with HTTP %d", d.Status)
+	case d.Mode == "prefer":
 		return "markdown_new is preferred"
-	case d.have:
+	case d.Have:
 		return "the local result is thin"
 	}
 	return "there is no local result"
 }
 
-// isRefusal reports whether a status means that the origin refused the request, and not that the page is missing or
+// IsRefusal reports whether a status means that the origin refused the request, and not that the page is missing or
 // requires signing in.
-func isRefusal(status int) bool {
+func IsRefusal(status int) bool {
 	switch status {
 	case http.StatusForbidden, http.StatusNotAcceptable, http.StatusTooManyRequests:
 		return true
@@ -121,8 +124,8 @@ var privateNames = []string{
 	"localdomain", "home.arpa", "onion", "i2p",
 }
 
-// publicName reports whether a URL's host may be public, judged by its text alone.
-func publicName(u *url.URL) bool {
+// PublicName reports whether a URL's host may be public, judged by its text alone.
+func PublicName(u *url.URL) bool {
 	host := strings.TrimSuffix(strings.ToLower(u.Hostname()), ".")
 	if ip, err := netip.ParseAddr(host); err == nil {
 		return transport.CheckPublic(ip) == nil

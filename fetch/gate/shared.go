@@ -1,4 +1,4 @@
-package fetch
+package gate
 
 import (
 	"strings"
@@ -22,8 +22,8 @@ var shellWords = map[string]bool{
 	"properly": true, "continue": true, "doesn": true, "working": true, "application": true,
 }
 
-// sharesWords reports whether a text has a word of what was seen of a page, or too little was seen to tell.
-func sharesWords(seen, text string) bool {
+// SharesWords reports whether a text has a word of what was seen of a page, or too little was seen to tell.
+func SharesWords(seen, text string) bool {
 	known := tellingWords(seen)
 	if len(known) < minSeenWords {
 		return true

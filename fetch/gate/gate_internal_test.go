@@ -1,4 +1,4 @@
-package fetch
+package gate
 
 import (
 	"net/url"
@@ -29,10 +29,10 @@ func refusalOf(d intended) string {
 	if d.OverWall {
 		wall = "mark"
 	}
-	return disclosure{
+	return Disclosure{
 		d.Mode, u, d.Blocked, d.Status, d.Have, d.NoRemote, d.Credentials, d.Private, d.NoTransform, wall,
 		[]byte(d.Content),
-	}.refusal()
+	}.Refusal()
 }
 
 func TestNothingPrivateIsSentToThirdParties(t *testing.T) {
@@ -110,7 +110,7 @@ func TestNothingPrivateIsSentToThirdParties(t *testing.T) {
 
 // No third party learns of a link that a product gives to one reader: none of the forms that package page masks.
 func TestNoThirdPartyLearnsOfTheLinksOfProducts(t *testing.T) {
-	text, err := os.ReadFile("../page/testdata/secret-urls.txt")
+	text, err := os.ReadFile("../../page/testdata/secret-urls.txt")
 	if err != nil {
 		t.Fatal(err)
 	}
