@@ -119,7 +119,8 @@ func (s alternate) fetch(ctx context.Context, a *attempt, u *url.URL, signs conv
 		return nil, Explain(u, err)
 	}
 	c := convert.CleanMarkdown(twin.content, resp.Header.Get("Content-Type"), u)
-	if why := unfitTwin(c.Text, kind == media.Markdown || media.MarkdownPath(u.Path), a.content, signs.Words); why != "" {
+	if why := unfitTwin(c.Text, kind == media.Markdown || media.MarkdownPath(u.Path), a.content,
+		signs.Words); why != "" {
 		return nil, unfit(why)
 	}
 	if wall := convert.Wall(resp.StatusCode, resp.Header, twin.content); wall != "" {

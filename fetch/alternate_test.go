@@ -71,7 +71,8 @@ func TestMarkdownTwinsAreTaken(t *testing.T) { // AD3: Link, head, .md
 			respond(200, "# Harbour\n\nSee the site.\n", "Content-Type: text/markdown"), page.Local,
 		},
 		{
-			"code lost", "/page", article("H", "<pre>a</pre><pre>b</pre>"), `</page.md>; rel=alternate; type=text/markdown`,
+			"code lost", "/page", article("H", "<pre>a</pre><pre>b</pre>"),
+			`</page.md>; rel=alternate; type=text/markdown`,
 			respond(200, twin, "Content-Type: text/markdown"), page.Local,
 		},
 		{
@@ -163,7 +164,8 @@ func TestCandidatesForTwins(t *testing.T) {
 			[]string{"https://a.test/x/y.md"},
 		},
 		{
-			"Link before head before guess, none twice", "https://a.test/y", "</1.md>; rel=alternate; type=text/markdown",
+			"Link before head before guess, none twice", "https://a.test/y",
+			"</1.md>; rel=alternate; type=text/markdown",
 			"https://a.test/y.md", true,
 			[]string{"https://a.test/1.md", "https://a.test/y.md"},
 		},
@@ -172,11 +174,13 @@ func TestCandidatesForTwins(t *testing.T) {
 		{"html ending", "https://a.test/p.html", "", "", true, []string{"https://a.test/p.md"}},
 		{"query, no guess", "https://a.test/p?q=1", "", "", true, nil},
 		{
-			"the page itself is no twin", "https://a.test/p", "<https://a.test/p#x>; rel=alternate; type=text/markdown", "",
+			"the page itself is no twin", "https://a.test/p",
+			"<https://a.test/p#x>; rel=alternate; type=text/markdown", "",
 			false, nil,
 		},
 		{
-			"http is none for https", "https://a.test/p", "<http://a.test/p.md>; rel=alternate; type=text/markdown", "", false,
+			"http is none for https", "https://a.test/p",
+			"<http://a.test/p.md>; rel=alternate; type=text/markdown", "", false,
 			nil,
 		},
 		{
@@ -185,7 +189,8 @@ func TestCandidatesForTwins(t *testing.T) {
 			nil,
 		},
 		{
-			"secrets are not followed", "https://a.test/p", "<https://u:p@a.test/p.md>; rel=alternate; type=text/markdown", "",
+			"secrets are not followed", "https://a.test/p",
+			"<https://u:p@a.test/p.md>; rel=alternate; type=text/markdown", "",
 			false, nil,
 		},
 	} {

@@ -94,7 +94,8 @@ func TestAShellIsRenderedOnceAndKept(t *testing.T) { // rules C2, AD3
 	first := c.read(t, "https://site.test/app")
 	if first.Page.Source != page.Browser || !strings.Contains(string(first.Body), shellText) ||
 		len(first.Page.Warnings) != 0 || first.Page.Info.RenderEnd != render.EndedByQuiet {
-		t.Fatalf("source %s, warnings %q, attempts %+v:\n%s", first.Page.Source, first.Page.Warnings, first.Page.Attempts,
+		t.Fatalf("source %s, warnings %q, attempts %+v:\n%s", first.Page.Source, first.Page.Warnings,
+			first.Page.Attempts,
 			first.Body)
 	}
 	if asked := c.origin.asked(); !slices.Equal(asked, []string{"GET site.test/app", "GET site.test/api/text"}) {
@@ -153,7 +154,8 @@ func TestAShadowRootIsNoThinPage(t *testing.T) { // rule C2
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
 		switch r.URL.Path {
 		case "/declared":
-			_, _ = fmt.Fprintf(w, `<!doctype html><title>H</title><x-story><template shadowrootmode=open>%s</template></x-story>
+			_, _ = fmt.Fprintf(w, `<!doctype html><title>H</title>`+
+				`<x-story><template shadowrootmode=open>%s</template></x-story>
 				<script>void 0</script>`, text)
 		case "/attached":
 			_, _ = fmt.Fprintf(w, `<!doctype html><title>H</title><x-story></x-story><script>
@@ -176,7 +178,8 @@ func TestAForcedReadRunsTheBrowser(t *testing.T) { // rule A12
 	c := withBrowser(t, "", l)
 	c.read(t, "https://site.test/app")
 	l.text.Store("The second " + shellText)
-	if ans := c.read(t, "https://site.test/app"); !strings.Contains(string(ans.Body), "The first") || !ans.Page.FromCache {
+	if ans := c.read(t, "https://site.test/app"); !strings.Contains(string(ans.Body), "The first") ||
+		!ans.Page.FromCache {
 		t.Errorf("what is fresh was made again, or is not from the cache:\n%s", ans.Body)
 	}
 	for n, r := range []fetch.Request{
@@ -295,14 +298,17 @@ func TestAScriptsRedirectIsSaid(t *testing.T) {
 		case "site.test/script":
 			respond(200, `<body><script>location = 'https://docs.site.test/page?a=1#top'</script>`, html)(w, r)
 		case "site.test/meta":
-			respond(200, `<head><meta http-equiv=refresh content="0; url=https://docs.site.test/page?a=1"></head><body>`+
+			respond(200, `<head><meta http-equiv=refresh content="0; url=https://docs.site.test/page?a=1"></head>`+
+				`<body>`+
 				`<script></script>`,
 				html)(w, r)
 		case "site.test/secret":
-			respond(200, `<body><script>location = 'https://docs.site.test/page?access_token=eyJhbGciOiJIUzI1NiJ9'</script>`,
+			respond(200, `<body><script>
+				location = 'https://docs.site.test/page?access_token=eyJhbGciOiJIUzI1NiJ9'</script>`,
 				html)(w, r)
 		case "site.test/route":
-			respond(200, strings.Replace(shell, "<script>", "<script>history.replaceState(null, '', '/route/home');", 1),
+			respond(200,
+				strings.Replace(shell, "<script>", "<script>history.replaceState(null, '', '/route/home');", 1),
 				html)(w, r)
 		case "site.test/api/text":
 			_, _ = io.WriteString(w, shellText)
@@ -322,7 +328,8 @@ func TestAScriptsRedirectIsSaid(t *testing.T) {
 			ans := c.read(t, "https://site.test/"+tt.path)
 			if ans.Page.Source != page.Browser || ans.Page.FinalURL != tt.final ||
 				slices.Contains(ans.Page.Warnings, "script-redirect") != tt.said {
-				t.Errorf("%s: by %s, final URL %s, warnings %q", tt.path, ans.Page.Source, ans.Page.FinalURL, ans.Page.Warnings)
+				t.Errorf("%s: by %s, final URL %s, warnings %q", tt.path, ans.Page.Source, ans.Page.FinalURL,
+					ans.Page.Warnings)
 			}
 		}
 	}
@@ -424,7 +431,8 @@ func TestAPageAsItWasRenderedLastLeadsWhereItLed(t *testing.T) {
 		strings.Repeat("The boats come home in single file before the town wakes. ", 12) + "</p></main>"
 	var shell atomic.Int64 // another one each time
 	c := withBrowser(t, "", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		respond(200, fmt.Sprintf(`<!doctype html><title>App</title><body><div id=root><a href="/shell%d">…</a></div><script>
+		respond(200, fmt.Sprintf(`<!doctype html><title>App</title><body>`+
+			`<div id=root><a href="/shell%d">…</a></div><script>
 			document.getElementById('root').innerHTML = %q</script>`, shell.Add(1), made), html,
 			"Cache-Control: no-cache")(w, r)
 	}))
@@ -512,7 +520,8 @@ func TestNoAddressOfTheCorpusIsReachedFromAPage(t *testing.T) {
 		}
 		_, _ = fmt.Fprintf(w, `<body><div id=out></div><script>
 			const ask = (u) => {
-				try { return fetch(u, {mode: 'no-cors'}).then(() => 'got ' + u, () => 'refused') } catch { return 'refused' }
+				try { return fetch(u, {mode: 'no-cors'}).then(() => 'got ' + u, () => 'refused')
+				} catch { return 'refused' }
 			};
 			Promise.all(%s.map(ask))
 				.then((all) => { document.getElementById('out').textContent = all.join(', '); });

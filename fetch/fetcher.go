@@ -165,7 +165,8 @@ func newFetcher(o Options, with *shared, before *markdownNew) *Fetcher {
 // MaxWaiting, GitHub, Symbols, Journal and Log.
 func (f *Fetcher) Reconfigure(o Options) {
 	f = f.newest.Load()
-	o.Client, o.Direct, o.Store, o.Workers, o.MaxWaiting = f.o.Client, f.o.Direct, f.o.Store, f.o.Workers, f.o.MaxWaiting
+	o.Client, o.Direct, o.Store, o.Workers, o.MaxWaiting = f.o.Client, f.o.Direct, f.o.Store, f.o.Workers,
+		f.o.MaxWaiting
 	o.GitHub, o.Symbols, o.Journal, o.Log = f.o.GitHub, f.o.Symbols, f.o.Journal, f.o.Log
 	f.newest.Store(newFetcher(o.withDefaults(), f.shared, f.mdnew))
 }

@@ -44,7 +44,8 @@ type framed struct {
 // text. Like a twin they are fetched under the policy for own fetches and without the client's fields, because the page
 // and not the client chose their addresses. For a request with credentials nothing is fetched.
 func (f *Fetcher) joinFrames(ctx context.Context, a *attempt) {
-	if a.framed != nil || a.kind != media.HTML || a.status != http.StatusOK || a.wall != "" || len(a.content) > gate.LargePage {
+	if a.framed != nil || a.kind != media.HTML || a.status != http.StatusOK || a.wall != "" ||
+		len(a.content) > gate.LargePage {
 		return
 	}
 	a.framed = &framed{}

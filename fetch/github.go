@@ -115,7 +115,8 @@ func (f *Fetcher) fromGitHub(ctx context.Context, a *attempt, t *github.Target) 
 		left := kept.Fresh.Sub(a.started).Truncate(time.Second)
 		return f.answerMade(ctx, a, t, kept, cache.Outcome{Hit: true, TTL: min(-time.Second, left)})
 	case m.err != nil:
-		if f.github.Private(t) || errors.Is(m.err, github.ErrGone) { // it may be private, and we may lack the right token
+		// it may be private, and we may lack the right token
+		if f.github.Private(t) || errors.Is(m.err, github.ErrGone) {
 			a.req.NoRemote = true
 		}
 		f.o.Log.Debug("github target failed, fetching the page itself", "url", page.Mask(a.req.URL), "err", m.err)
@@ -365,7 +366,8 @@ func (f *Fetcher) askRaw(ctx context.Context, a *attempt, t *github.Target) (ref
 // without it stays.
 func (f *Fetcher) askPrivateRaw(ctx context.Context, a *attempt, t *github.Target, shown string) (string, error) {
 	for _, ref := range t.Refs() {
-		resp, from, err := f.github.Content(ctx, t, ref, f.followGitHub(a)) //nolint:bodyclose // the attempt's is closed
+		//nolint:bodyclose // the attempt's is closed
+		resp, from, err := f.github.Content(ctx, t, ref, f.followGitHub(a))
 		if errors.Is(err, github.ErrGone) {
 			continue
 		}

@@ -100,10 +100,12 @@ func TestMarkdownNewModes(t *testing.T) {
 		{"404 is no refusal", "fallback", "<p>Nothing here", 404, page.Local, false},
 		{
 			"E2 a bot challenge is not got round", "fallback",
-			"<title>Just a moment...</title><script>_cf_chl_opt={}</script>Checking your browser", 403, page.Local, false,
+			"<title>Just a moment...</title><script>_cf_chl_opt={}</script>Checking your browser", 403, page.Local,
+			false,
 		},
 		{
-			"E2 a login page is not got round", "fallback", "<p>Members<form><input name=p type='password'></form>", 403,
+			"E2 a login page is not got round", "fallback", "<p>Members<form><input name=p type='password'></form>",
+			403,
 			page.Local, false,
 		},
 	} {

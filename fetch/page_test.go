@@ -129,7 +129,8 @@ func TestNegotiation(t *testing.T) {
 		{"own stream without an end passes", "/a", "data: x\n\n", "text/event-stream", "", true, "", 0},
 		{
 			"AD1 a feed becomes markdown", "/a",
-			"<rss version='2.0'><channel><title>T</title><item><title>I</title></item></channel></rss>", "application/rss+xml",
+			"<rss version='2.0'><channel><title>T</title><item><title>I</title></item></channel></rss>",
+			"application/rss+xml",
 			"", false, page.Local, 0,
 		},
 		{"AD1a other XML passes", "/a", "<rss version='2.0'><channel/></rss>", "application/xml", "", false, "", 0},
@@ -165,7 +166,8 @@ func TestNegotiation(t *testing.T) {
 				t.Errorf("body %q, want it as the origin made it", ans.Body)
 			}
 			if tt.want > 0 && ans.Header.Get("X-Markdown-Tokens") != strconv.Itoa(tt.want) || ans.Page.Tokens <= 0 {
-				t.Errorf("%s tokens, %d in the page, want %d", ans.Header.Get("X-Markdown-Tokens"), ans.Page.Tokens, tt.want)
+				t.Errorf("%s tokens, %d in the page, want %d", ans.Header.Get("X-Markdown-Tokens"), ans.Page.Tokens,
+					tt.want)
 			}
 		})
 	}
@@ -262,7 +264,8 @@ func TestErrorsKeepTheirStatusAndAreNeverPages(t *testing.T) { // rules AD1, AD6
 	c := newChain(t, respond(404, article("Not here"), html))
 	ans := c.read(t, "https://site.test/")
 	if ans.Status != 404 || ans.Page == nil || ans.Page.Stored || !strings.Contains(string(ans.Body), "# Not here") {
-		t.Errorf("status %d, stored %v, want a 404 in markdown, not stored:\n%.200s", ans.Status, ans.Page.Stored, ans.Body)
+		t.Errorf("status %d, stored %v, want a 404 in markdown, not stored:\n%.200s", ans.Status, ans.Page.Stored,
+			ans.Body)
 	}
 	if c.stored(t, "https://site.test/") != nil {
 		t.Error("the error page became a page")
@@ -456,7 +459,8 @@ func neverKept(t *testing.T, c *chain) {
 		if strings.Contains(string(ans.Body), "_cf_chl_opt") {
 			t.Errorf("the wall's source is the answer: %s", ans.Body)
 		}
-		if ans.Status != 200 || !strings.Contains(strings.Join(ans.Header.Values("X-Readthru-Warning"), " "), "bot-wall") ||
+		if ans.Status != 200 ||
+			!strings.Contains(strings.Join(ans.Header.Values("X-Readthru-Warning"), " "), "bot-wall") ||
 			ans.Page == nil || ans.Page.Stored {
 			t.Fatalf("answer %+v, want a warning bot-wall and nothing stored", ans)
 		}
@@ -501,7 +505,8 @@ func TestHeadHasTheFieldsOfGetWhenTheRenditionIsKnown(t *testing.T) {
 	c := newChain(t, respond(200, article("Harbour"), html, "Cache-Control: max-age=60"))
 	head := func() *fetch.Answer {
 		t.Helper()
-		ans, err := c.try(t, fetch.Request{URL: parse(t, "https://site.test/"), Method: http.MethodHead, Header: header()})
+		ans, err := c.try(t,
+			fetch.Request{URL: parse(t, "https://site.test/"), Method: http.MethodHead, Header: header()})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -246,7 +246,8 @@ func (f *Fetcher) answerRefused(ctx context.Context, a *attempt) (*Answer, error
 	}
 	copied := f.copyRead(a) // now: steps that go on after us read the attempt
 	defer func() { none.advice = adviceOf(a, none, copied) }()
-	if !gate.IsRefusal(a.status) || a.req.Method == http.MethodHead || a.kind == media.Opaque || a.read(f.o.MaxBody) != nil {
+	if !gate.IsRefusal(a.status) || a.req.Method == http.MethodHead || a.kind == media.Opaque ||
+		a.read(f.o.MaxBody) != nil {
 		return nil, none
 	}
 	if err := f.runSuitableSteps(ctx, a); err != nil {

@@ -63,7 +63,8 @@ func (f *Fetcher) preferComplete(a *attempt) {
 	a.best, a.seen, a.shown = &store.Rendition{
 		Markdown: markdown, From: page.Browser, Rendered: true,
 		Title: known.Title, Description: known.Description, CanonicalURL: known.CanonicalURL, Meta: known.Meta,
-		Tokens: known.Tokens, HTMLTokens: known.Info.HTMLTokens, HTMLChars: known.Info.HTMLChars, Warnings: known.Warnings,
+		Tokens: known.Tokens, HTMLTokens: known.Info.HTMLTokens, HTMLChars: known.Info.HTMLChars,
+		Warnings: known.Warnings,
 		FinalURL: known.FinalURL, FetchedAt: known.FetchedAt, ContentHash: known.ContentHash,
 		MarkdownChars: known.Info.MarkdownChars, Excerpt: known.Excerpt, Links: links.Links,
 	}, nil, nil

@@ -36,7 +36,8 @@ func TestRenderingIsDecidedByRequestRuleAndHost(t *testing.T) { // rule C7
 		{
 			"always by rule", "/whole",
 			fetch.Request{},
-			func(o *fetch.Options) { o.Rules = hostrule.Rules{{Host: "site.test", Render: fetch.RenderAlways}} }, page.Browser,
+			func(o *fetch.Options) { o.Rules = hostrule.Rules{{Host: "site.test", Render: fetch.RenderAlways}} },
+			page.Browser,
 		},
 		{"a cascade without it", "/app", fetch.Request{Cascade: []string{"local"}}, nil, page.Local},
 		{"with credentials", "/app", fetch.Request{Header: header("Cookie: a=b")}, nil, page.Local},

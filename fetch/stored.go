@@ -55,7 +55,8 @@ func (f *Fetcher) Convert(ctx context.Context, p *page.Page) error {
 		return fmt.Errorf("%s %w: a browser rendered it, of which only the text is kept: render it again", masked,
 			ErrNotConverted)
 	case p.Source != page.Local:
-		return fmt.Errorf("%s %w: its markdown is not of our making (%s): fetch it again", masked, ErrNotConverted, p.Source)
+		return fmt.Errorf("%s %w: its markdown is not of our making (%s): fetch it again", masked, ErrNotConverted,
+			p.Source)
 	}
 	a, err := f.keptAttempt(p)
 	if err != nil {
@@ -64,7 +65,8 @@ func (f *Fetcher) Convert(ctx context.Context, p *page.Page) error {
 	var failure error
 	err = f.detached(f.limit(&a.req), func(ctx context.Context) { //nolint:contextcheck // who leaves does not end it
 		if a.wall = convert.Wall(a.status, a.resp.Header, a.content); a.wall != "" {
-			failure = fmt.Errorf("%s %w: its origin answered with a wall for bots (%s)", masked, ErrNotConverted, a.wall)
+			failure = fmt.Errorf("%s %w: its origin answered with a wall for bots (%s)", masked, ErrNotConverted,
+				a.wall)
 			return
 		}
 		f.try(ctx, a, []string{"local"})

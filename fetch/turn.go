@@ -127,7 +127,8 @@ func (f *Fetcher) rendered(ctx context.Context, seen *render.Page, use func(*con
 		return err
 	}
 	defer end()
-	doc, err := convert.Parse(ctx, seen.HTML, "text/html; charset=utf-8", seen.URL, f.o.Recipes.For(seen.URL).Convert()...)
+	doc, err := convert.Parse(ctx, seen.HTML, "text/html; charset=utf-8", seen.URL,
+		f.o.Recipes.For(seen.URL).Convert()...)
 	if err != nil {
 		return err
 	}

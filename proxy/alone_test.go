@@ -15,7 +15,8 @@ import (
 // TestAHostThatIsTunnelledIsLeftAloneWithoutTLSToo: a rule with action tunnel, and a pause, leave what is asked without
 // TLS as they leave what is in the tunnel.
 func TestAHostThatIsTunnelledIsLeftAloneWithoutTLSToo(t *testing.T) {
-	const doc = "<!doctype html><title>T</title><main><h1>T</h1><p>A page that an origin lets everybody keep.</p></main>"
+	const doc = "<!doctype html><title>T</title><main><h1>T</h1><p>A page that an origin lets everybody " +
+		"keep.</p></main>"
 	for name, c := range map[string]struct {
 		change func(*proxy.Options)
 		url    string

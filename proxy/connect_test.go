@@ -92,7 +92,8 @@ func TestConnectPolicy(t *testing.T) {
 func TestMalformedAuthoritiesAreAnswered400(t *testing.T) {
 	b := newBench(t, nil, nil)
 	for _, target := range []string{
-		"a.test", "a.test:", "a.test:0", "a.test:65536", "a.test:-1", "a.test:443:443", "a.test:443/x", "[::1", "::1:443",
+		"a.test", "a.test:", "a.test:0", "a.test:65536", "a.test:-1", "a.test:443:443", "a.test:443/x", "[::1",
+		"::1:443",
 		"a.test:0443", "a.test:+443",
 		"a.test:４４３", ":443", "a.test :443", "user@a.test:443", "a%2etest:443", "a.test,b.test:443", "[::1%25lo]:443",
 		"[127.0.0.1]:443", "a.test:443?x", "a.test:443#x", `a\b:443`, "..:443", "a..test:443", ".a.test:443",
@@ -207,7 +208,8 @@ func TestSecondHandshakeResumes(t *testing.T) {
 	for i := range 2 {
 		c, _ := b.connect("a.test:443")
 		s := tls.Client(c, &tls.Config{RootCAs: b.roots, ServerName: "a.test", ClientSessionCache: cache})
-		if got := raw(t, s, "GET / HTTP/1.1\r\nHost: a.test\r\nConnection: close\r\n\r\n"); !strings.Contains(got, "200 OK") {
+		if got := raw(t, s, "GET / HTTP/1.1\r\nHost: a.test\r\nConnection: close\r\n\r\n"); !strings.Contains(got,
+			"200 OK") {
 			t.Fatalf("%q", got)
 		}
 		if resumed := s.ConnectionState().DidResume; resumed != (i == 1) {

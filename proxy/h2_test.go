@@ -161,7 +161,8 @@ func TestShortBodiesAreWrittenInSmallFrames(t *testing.T) {
 		framer := http2.NewFramer(s, s)
 		io.WriteString(s, http2.ClientPreface)
 		_ = framer.WriteSettings()
-		writeFields(framer, 1, ":method", "GET", ":scheme", "https", ":authority", "a.test", ":path", "/"+strconv.Itoa(size))
+		writeFields(framer, 1, ":method", "GET", ":scheme", "https", ":authority", "a.test", ":path",
+			"/"+strconv.Itoa(size))
 		got, largest := 0, 0
 		for ended := false; !ended; {
 			frame, err := framer.ReadFrame()

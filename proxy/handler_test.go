@@ -36,8 +36,10 @@ func TestHopByHopFieldsEndHereBothWays(t *testing.T) {
 	}, func(t *testing.T, b *bench, base string) {
 		t.Helper()
 		var response string
-		fields := "Connection: close, X-Secret\r\nX-Secret: 1\r\nKeep-Alive: 1\r\nTE: trailers, gzip\r\nProxy-Authorization: Basic c2VjcmV0\r\nProxy-Connection: keep-alive\r\n" +
-			"Upgrade: h2c\r\nHTTP2-Settings: AAMAAABk\r\nX-Readthru-Mode: raw\r\nX-Readthru-Anything: 1\r\nX-Kept: 1\r\nAccept-Encoding: zstd, x-own\r\n\r\n"
+		fields := "Connection: close, X-Secret\r\nX-Secret: 1\r\nKeep-Alive: 1\r\nTE: trailers, " +
+			"gzip\r\nProxy-Authorization: Basic c2VjcmV0\r\nProxy-Connection: keep-alive\r\n" +
+			"Upgrade: h2c\r\nHTTP2-Settings: AAMAAABk\r\nX-Readthru-Mode: raw\r\nX-Readthru-Anything: " +
+			"1\r\nX-Kept: 1\r\nAccept-Encoding: zstd, x-own\r\n\r\n"
 		if strings.HasPrefix(base, "https") {
 			response = raw(t, b.secure("a.test:443", "a.test"), "GET / HTTP/1.1\r\nHost: a.test\r\n"+fields)
 		} else {
@@ -73,7 +75,8 @@ func TestHopByHopFieldsEndHereBothWays(t *testing.T) {
 
 func TestMalformedRequestsAreAnswered400AndTheConnectionCloses(t *testing.T) {
 	var asked atomic.Int32
-	b := newBench(t, origins{"*:80": plainOrigin(t, func(w http.ResponseWriter, r *http.Request) { asked.Add(1) })}, nil)
+	b := newBench(t, origins{"*:80": plainOrigin(t, func(w http.ResponseWriter, r *http.Request) { asked.Add(1) })},
+		nil)
 	for _, request := range []string{
 		"GET http://user:pass@a.test/ HTTP/1.1\r\nHost: a.test\r\n",
 		"GET http://a.test/#frag HTTP/1.1\r\nHost: a.test\r\n",
@@ -117,7 +120,8 @@ func TestMalformedBodiesAreAnswered400(t *testing.T) {
 		"5;a\rb\r\nhello\r\n0\r\n\r\n", "0\r\n\r\r\n", "0x5\r\nhello\r\n0\r\n\r\n", "5 \nhello\r\n0\r\n\r\n",
 		"+5\r\nhello\r\n0\r\n\r\n", "100000000\r\n", ";a\r\n", "5\r\nhello\n0\r\n\r\n",
 	} {
-		got := raw(t, b.dial(), "POST http://a.test/ HTTP/1.1\r\nHost: a.test\r\nTransfer-Encoding: chunked\r\n\r\n"+body)
+		got := raw(t, b.dial(),
+			"POST http://a.test/ HTTP/1.1\r\nHost: a.test\r\nTransfer-Encoding: chunked\r\n\r\n"+body)
 		if !strings.HasPrefix(got, "HTTP/1.1 400 ") || !strings.Contains(got, "body is malformed") {
 			t.Errorf("%q: %.200q, want 400", body, got)
 		}
@@ -179,10 +183,11 @@ func TestTwoProxiesInAChainAreNoLoop(t *testing.T) {
 
 func TestUsersMustSignInBeforeAnythingElseIsDecided(t *testing.T) {
 	hash := proxy.QuickHash(t, "open sesame")
-	b := newBench(t, origins{"a.test:80": plainOrigin(t, say), "a.test:443": tlsOrigin(t, say)}, func(o *proxy.Options) {
-		o.Users = people(t, users.User{Name: "ali", PasswordHash: hash})
-		o.BlockedDomains = []string{"blocked.test"}
-	})
+	b := newBench(t, origins{"a.test:80": plainOrigin(t, say), "a.test:443": tlsOrigin(t, say)},
+		func(o *proxy.Options) {
+			o.Users = people(t, users.User{Name: "ali", PasswordHash: hash})
+			o.BlockedDomains = []string{"blocked.test"}
+		})
 	basic := func(s string) string {
 		return "Proxy-Authorization: Basic " + base64.StdEncoding.EncodeToString([]byte(s)) + "\r\n"
 	}
@@ -241,7 +246,10 @@ func TestBadModesAndPortsAreErrorsOfNew(t *testing.T) {
 
 func TestHostsBlockedByARuleAreRefusedPlainToo(t *testing.T) {
 	b := newBench(t, nil, func(o *proxy.Options) {
-		o.Rules = hostrule.Rules{{Host: "a.test", Path: "/no/*", Action: "block"}, {Host: "blocked.test", Action: "block"}}
+		o.Rules = hostrule.Rules{
+			{Host: "a.test", Path: "/no/*", Action: "block"},
+			{Host: "blocked.test", Action: "block"},
+		}
 	})
 	for _, url := range []string{"http://blocked.test/", "http://Blocked.test./x", "http://a.test/no/x"} {
 		resp, body := b.get(url)
@@ -264,14 +272,17 @@ func TestWebSocketIsRelayedWithItsFirstFrames(t *testing.T) {
 		}
 		defer func() { _ = c.Close() }()
 		_, _ = fmt.Fprintf(rw,
-			"HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Accept: %s\r\nKeep-Alive: x\r\n\r\nhello ", r.Header.Get("Sec-WebSocket-Key"))
+			"HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: "+
+				"websocket\r\nSec-WebSocket-Accept: %s\r\nKeep-Alive: x\r\n\r\nhello ",
+			r.Header.Get("Sec-WebSocket-Key"))
 		_ = rw.Flush()
 		line, _ := rw.ReadString('\n')
 		_, _ = fmt.Fprintf(rw, "echo %s", line)
 		_ = rw.Flush()
 	}
 	b := newBench(t, origins{"a.test:80": plainOrigin(t, upgrade), "a.test:443": tlsOrigin(t, upgrade)}, nil)
-	head := " HTTP/1.1\r\nHost: a.test\r\nConnection: keep-alive, Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Key: k\r\nSec-WebSocket-Version: 13\r\n\r\n"
+	head := " HTTP/1.1\r\nHost: a.test\r\nConnection: keep-alive, Upgrade\r\nUpgrade: " +
+		"websocket\r\nSec-WebSocket-Key: k\r\nSec-WebSocket-Version: 13\r\n\r\n"
 	for name, c := range map[string]net.Conn{"http://a.test": b.dial(), "": b.secure("a.test:443", "a.test")} {
 		// The frame comes in one write with the head; the origin closes after its echo, and so must we.
 		got := raw(t, c, "GET "+name+"/ws"+head+"frame\n")
@@ -307,7 +318,8 @@ func TestUpgradesOfKubectlAndDockerAreRelayed(t *testing.T) {
 			return
 		}
 		defer func() { _ = c.Close() }()
-		_, _ = fmt.Fprintf(rw, "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: %s\r\n\r\n%s %s ", protocol,
+		_, _ = fmt.Fprintf(rw, "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: %s\r\n\r\n%s %s ",
+			protocol,
 			r.Method, asked)
 		_ = rw.Flush()
 		input, _ := io.ReadAll(rw)
@@ -362,7 +374,8 @@ func TestUpgradeToUnreachableOriginIsAnsweredWithTheCause(t *testing.T) {
 	_ = l.Close()
 	b := newBench(t, origins{"a.test:80": closed}, nil)
 	c := b.dial()
-	io.WriteString(c, "GET http://a.test/ HTTP/1.1\r\nHost: a.test\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n")
+	io.WriteString(c,
+		"GET http://a.test/ HTTP/1.1\r\nHost: a.test\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n")
 	resp, err := http.ReadResponse(bufio.NewReader(c), nil)
 	if err != nil {
 		t.Fatal(err)
@@ -393,7 +406,8 @@ func TestEachRequestLeavesOneLineAndOneRecordWithItsURLMasked(t *testing.T) {
 		w.Header().Set("Cache-Status", "other; hit, readthru; fwd=bypass") // another readthru, nearer to the origin
 		io.WriteString(w, "12345")
 	})}, func(o *proxy.Options) { o.Client = hitBy(o.Transport) })
-	b.get("http://a.test/x?token=s3cret&b=1", "Authorization: Bearer s3cret", "Cookie: sid=s3cret", "User-Agent: agent/1")
+	b.get("http://a.test/x?token=s3cret&b=1", "Authorization: Bearer s3cret", "Cookie: sid=s3cret",
+		"User-Agent: agent/1")
 	b.stop()
 	if strings.Contains(b.log.String(), "s3cret") {
 		t.Errorf("the log holds a secret: %s", b.log)
@@ -403,7 +417,8 @@ func TestEachRequestLeavesOneLineAndOneRecordWithItsURLMasked(t *testing.T) {
 		t.Fatalf("%d lines, want 1", len(lines))
 	}
 	for key, want := range map[string]any{
-		proxy.KeyMethod: "GET", proxy.KeyURL: "http://a.test/x?token=***&b=1", proxy.KeyStatus: 200.0, proxy.KeyCache: "hit",
+		proxy.KeyMethod: "GET", proxy.KeyURL: "http://a.test/x?token=***&b=1", proxy.KeyStatus: 200.0,
+		proxy.KeyCache:   "hit",
 		proxy.KeyBytesIn: 5.0, proxy.KeyBytesOut: 5.0, proxy.KeyAgent: "agent/1",
 	} {
 		if lines[0][key] != want {
@@ -411,7 +426,8 @@ func TestEachRequestLeavesOneLineAndOneRecordWithItsURLMasked(t *testing.T) {
 		}
 	}
 	rec := b.proxy.Recent()
-	if len(rec) != 1 || rec[0].URL != "http://a.test/x?token=***&b=1" || rec[0].Status != 200 || rec[0].Cache != "hit" ||
+	if len(rec) != 1 || rec[0].URL != "http://a.test/x?token=***&b=1" || rec[0].Status != 200 ||
+		rec[0].Cache != "hit" ||
 		rec[0].BytesOut != 5 {
 		t.Errorf("records %+v", rec)
 	}
@@ -448,7 +464,8 @@ func TestRequestsAreFoundByTheNameThatTheirClientGaveThem(t *testing.T) {
 		}
 		found, _, _ := b.proxy.Journal().List(f, "", len(tests))
 		if tt.want == "" {
-			found = slices.DeleteFunc(found, func(e journal.Entry) bool { return !strings.HasSuffix(e.URL, fmt.Sprint("/", i)) })
+			found = slices.DeleteFunc(found,
+				func(e journal.Entry) bool { return !strings.HasSuffix(e.URL, fmt.Sprint("/", i)) })
 		}
 		if len(found) != 1 || found[0].Trace != tt.want {
 			t.Errorf("%s: found %+v", tt.field, found)

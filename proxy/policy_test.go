@@ -41,7 +41,8 @@ func TestOptionsChangeWhileRequestsAreServed(t *testing.T) {
 					t.Error(err)
 					return
 				}
-				if got, err := read(resp); err != nil || got.StatusCode != http.StatusOK && got.StatusCode != http.StatusForbidden {
+				if got, err := read(resp); err != nil ||
+					got.StatusCode != http.StatusOK && got.StatusCode != http.StatusForbidden {
 					t.Errorf("%s, %v", got.Status, err)
 				}
 			}

@@ -69,8 +69,8 @@ type Options struct {
 	BlockedDomains []string
 	AdminURL       string // shown on the page at readthru.local; may be empty
 
-	// Store remembers which clients rejected our certificate for which hosts; the host is tunnelled for the client for a
-	// while (see rejection.go). If nil, rejections are not remembered.
+	// Store remembers which clients rejected our certificate for which hosts; the host is tunnelled for the client for
+	// a while (see rejection.go). If nil, rejections are not remembered.
 	Store *store.Store
 
 	// Memory is how many bytes are used to keep answers that are given again below net/http, to requests that equal an

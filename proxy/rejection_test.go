@@ -81,7 +81,8 @@ func TestAClientThatRejectsOurCertificateIsTunnelledForAWhile(t *testing.T) { //
 			b.stop() // writes the log line of the tunnel
 			told := b.proxy.Recent()
 			first := told[len(told)-1] // the newest comes first
-			if first.Outcome != journal.Failed || first.URL != "pinned.test:443" || first.Method != http.MethodConnect ||
+			if first.Outcome != journal.Failed || first.URL != "pinned.test:443" ||
+				first.Method != http.MethodConnect ||
 				!strings.HasPrefix(first.Why, "The client rejected our certificate") {
 				t.Errorf("the rejection is told as %+v", first)
 			}
@@ -141,7 +142,8 @@ func TestARunsOwnDoorAppliesAndTeachesNoRejection(t *testing.T) {
 	if _, _, err := st.Learn("a.test", store.RejectsCA, "127.0.0.1 curl", "", time.Now()); err != nil {
 		t.Fatal(err)
 	}
-	if got, err := shake(t, door, "a.test", "curl", b.roots, 0); err != nil || got.Header.Get("X-Readthru-Tunnel") != "" {
+	if got, err := shake(t, door, "a.test", "curl", b.roots, 0); err != nil ||
+		got.Header.Get("X-Readthru-Tunnel") != "" {
 		t.Errorf("the door tunnels: %v, %v", got.Header, err)
 	}
 	if got, err := shake(t, b.addr, "a.test", "curl", originRoots(t), 0); err != nil {
@@ -171,7 +173,8 @@ func TestWhatIsARejection(t *testing.T) {
 		want   bool
 	}{
 		{
-			"closed once after the certificate", &tls.Config{InsecureSkipVerify: true}, func(c net.Conn) { _ = c.Close() },
+			"closed once after the certificate", &tls.Config{InsecureSkipVerify: true},
+			func(c net.Conn) { _ = c.Close() },
 			false,
 		},
 		{

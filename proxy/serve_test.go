@@ -116,7 +116,8 @@ func TestServeEndsWhileAWebSocketIsIdle(t *testing.T) {
 		_, _ = io.Copy(io.Discard, c)
 	})}, nil)
 	c := b.dial()
-	io.WriteString(c, "GET http://a.test/ HTTP/1.1\r\nHost: a.test\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n")
+	io.WriteString(c,
+		"GET http://a.test/ HTTP/1.1\r\nHost: a.test\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n")
 	if line, err := bufio.NewReader(c).ReadString('\n'); err != nil || !strings.Contains(line, " 101 ") {
 		t.Fatalf("%q %v", line, err)
 	}

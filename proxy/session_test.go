@@ -62,7 +62,8 @@ func undated(answer string) string {
 func TestASessionThatCannotBeOneIsRefused(t *testing.T) {
 	b, _ := newSiteBench(t, nil)
 	for _, name := range []string{strings.Repeat("s", 201), "s\xff", "\u0085"} {
-		if got := ask(t, b.client(), "http://a.test/page", "X-Readthru-Session: "+name); !strings.HasPrefix(got, "400") {
+		if got := ask(t, b.client(), "http://a.test/page", "X-Readthru-Session: "+name); !strings.HasPrefix(got,
+			"400") {
 			t.Errorf("%q: %s", name, got)
 		}
 	}
@@ -83,15 +84,23 @@ func TestSessionIsNamedByTheProxyUserOrAField(t *testing.T) {
 		field          string
 		session        string
 	}{
-		"a name without users":        {nil, "s1", "x", "", "s1"},
-		"a field":                     {nil, "", "", "s2", "s2"},
-		"a field before a name":       {nil, "s1", "x", "s2", "s2"},
-		"after the plus of a user":    {[]users.User{{Name: "ann", PasswordHash: hash}}, "ann+s3", "secret", "", "ann+s3"},
-		"a field of a user":           {[]users.User{{Name: "ann", PasswordHash: hash}}, "ann", "secret", "s4", "ann+s4"},
-		"a field in full":             {[]users.User{{Name: "ann", PasswordHash: hash}}, "ann", "secret", "ann+s5", "ann+s5"},
-		"a user with a plus is whole": {[]users.User{{Name: "ann+bob", PasswordHash: hash}}, "ann+bob", "secret", "", ""},
-		"a user alone has none":       {[]users.User{{Name: "ann", PasswordHash: hash}}, "ann", "secret", "", ""},
-		"a name that cannot be one":   {nil, "a\nb", "x", "", ""},
+		"a name without users":     {nil, "s1", "x", "", "s1"},
+		"a field":                  {nil, "", "", "s2", "s2"},
+		"a field before a name":    {nil, "s1", "x", "s2", "s2"},
+		"after the plus of a user": {[]users.User{{Name: "ann", PasswordHash: hash}}, "ann+s3", "secret", "", "ann+s3"},
+		"a field of a user":        {[]users.User{{Name: "ann", PasswordHash: hash}}, "ann", "secret", "s4", "ann+s4"},
+		"a field in full": {
+			[]users.User{{Name: "ann", PasswordHash: hash}},
+			"ann", "secret", "ann+s5",
+			"ann+s5",
+		},
+		"a user with a plus is whole": {
+			[]users.User{{Name: "ann+bob", PasswordHash: hash}},
+			"ann+bob", "secret", "",
+			"",
+		},
+		"a user alone has none":     {[]users.User{{Name: "ann", PasswordHash: hash}}, "ann", "secret", "", ""},
+		"a name that cannot be one": {nil, "a\nb", "x", "", ""},
 	} {
 		for _, base := range []string{"http://a.test", "https://a.test"} {
 			t.Run(name+" "+base, func(t *testing.T) {
@@ -175,7 +184,8 @@ func TestRecordedSessionIsReplayedWithoutAnyOrigin(t *testing.T) {
 				all = append(all,
 					ask(t, c, base+"/page"), ask(t, c, base+"/page", browserAccept), ask(t, c, base+"/page"),
 					ask(t, c, base+"/missing"),
-					ask(t, c, base+"/data.json", "Authorization: Bearer ALICE"), ask(t, c, base+"/page", "X-Readthru-Mode: text"),
+					ask(t, c, base+"/data.json", "Authorization: Bearer ALICE"),
+					ask(t, c, base+"/page", "X-Readthru-Mode: text"),
 					undated(ask(t, c, base+"/page", "X-Readthru-Mode: nonsense"))) // is refused anew, at another time
 				req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, base+"/form?token=s3cret",
 					strings.NewReader("k=v"))

@@ -191,7 +191,8 @@ func TestWhatStreamsToAUserEndsWithTheirRights(t *testing.T) {
 			return
 		}
 		defer func() { _ = c.Close() }()
-		_, _ = io.WriteString(c, "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\none\n")
+		_, _ = io.WriteString(c,
+			"HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\none\n")
 		for line, err := rw.ReadString('\n'); err == nil; line, err = rw.ReadString('\n') {
 			_, _ = io.WriteString(c, line)
 		}

@@ -71,6 +71,7 @@ func TestARevalidationTellsWhatTheOriginTook(t *testing.T) {
 	}
 	b.stop()
 	if rec := b.proxy.Recent(); rec[0].Outcome != "revalidated" || rec[0].OriginMS < takes.Milliseconds() {
-		t.Errorf("outcome %s, the origin took %d ms, want revalidated and at least %v", rec[0].Outcome, rec[0].OriginMS, takes)
+		t.Errorf("outcome %s, the origin took %d ms, want revalidated and at least %v", rec[0].Outcome, rec[0].OriginMS,
+			takes)
 	}
 }

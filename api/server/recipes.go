@@ -78,7 +78,8 @@ func (s *Server) deleteRecipe(_ context.Context, ref api.RecipeRef) (*api.Gone, 
 	switch err := s.o.Store.DeleteSiteRecipe(ref.Name); {
 	case errors.Is(err, store.ErrNotFound):
 		if slices.ContainsFunc(recipe.Shipped(), func(r *recipe.Recipe) bool { return r.Name == ref.Name }) {
-			return nil, api.Problem(http.StatusBadRequest, "recipe %s is part of the program: add one of its name to replace it",
+			return nil, api.Problem(http.StatusBadRequest,
+				"recipe %s is part of the program: add one of its name to replace it",
 				ref.Name)
 		}
 		return nil, unknownRecipe(ref.Name)

@@ -43,14 +43,15 @@ type Options struct {
 	Token string
 	// Users may ask with their tokens, as far as their roles allow. If nil, there are none.
 	Users *users.Directory
-	// ConfiguredUsers returns the names of the users of the configuration, who may use the proxy alone. If nil, there are
-	// none.
+	// ConfiguredUsers returns the names of the users of the configuration, who may use the proxy alone. If nil, there
+	// are none.
 	ConfiguredUsers func() []string
 
 	// TrustUser makes programs of this machine known that run as the user of this process, where the kernel tells.
 	TrustUser bool
 
-	// Switches returns how the switches are, and Switch changes them all. If nil, nothing can be switched and none is on.
+	// Switches returns how the switches are, and Switch changes them all. If nil, nothing can be switched and none is
+	// on.
 	Switches func() api.Switches
 	Switch   func(api.Switches) error
 
@@ -64,8 +65,8 @@ type Options struct {
 
 	MarkdownNewMode string
 
-	// Services returns the third parties that the configuration lets be asked, by their names in the ledger, and whether
-	// each runs on this machine. If nil, there are none.
+	// Services returns the third parties that the configuration lets be asked, by their names in the ledger, and
+	// whether each runs on this machine. If nil, there are none.
 	Services func() map[string]bool
 
 	Knowledge *knowledge.Knowledge // if nil, nothing is indexed
@@ -85,9 +86,10 @@ type Options struct {
 	Sessions       func() []api.SessionStats          // counts of all sessions, with their names
 	SessionProxies SessionProxies                     // if nil, sessions have no proxies of their own
 	CA             func() []byte                      // the authority's certificate, PEM
-	SigningKeys    []byte                             // the directory of the key that signs own requests; nil: none does
-	Trust          func(context.Context) []api.Trust  // whether each trust store has the authority
-	RenewCA        func() error                       // replaces the authority; if nil, it cannot be replaced here
+	// the directory of the key that signs own requests; nil: none does
+	SigningKeys []byte
+	Trust       func(context.Context) []api.Trust // whether each trust store has the authority
+	RenewCA     func() error                      // replaces the authority; if nil, it cannot be replaced here
 
 	// System returns how the program is configured and what it keeps; the server adds the authority. If nil, nothing.
 	System func(ctx context.Context) (*api.System, error)
@@ -103,8 +105,8 @@ type Options struct {
 	// Fresh reports whether the cache would answer a fetch of a URL from its store.
 	Fresh func(ctx context.Context, url string) (bool, error)
 
-	// Dashboard returns the paths that answer people with pages, which are guarded as every path is; those below /assets/
-	// are open to all. At / a browser gets the dashboard, and others the index. If nil, there is none.
+	// Dashboard returns the paths that answer people with pages, which are guarded as every path is; those below
+	// /assets/ are open to all. At / a browser gets the dashboard, and others the index. If nil, there is none.
 	Dashboard func(s *Server) *http.ServeMux
 
 	// MCP returns the handler of /mcp, which is guarded as every path is. If nil, there is no such path.
@@ -151,8 +153,11 @@ func New(o Options) *Server {
 	}
 	s := &Server{
 		o: o, started: time.Now(), mux: http.NewServeMux(), holds: newHolds(),
-		guard: &guard.Guard{Token: o.Token, TrustUser: o.TrustUser, Browsers: guard.NewBrowsers(o.Token), Users: o.Users},
-		jobs:  newJobs(o.Store, o.Log), table: routes(), open: map[string]bool{},
+		guard: &guard.Guard{
+			Token: o.Token, TrustUser: o.TrustUser, Browsers: guard.NewBrowsers(o.Token),
+			Users: o.Users,
+		},
+		jobs: newJobs(o.Store, o.Log), table: routes(), open: map[string]bool{},
 	}
 	if !o.TrustUser {
 		s.guard.Guesses = guess.New()
@@ -200,7 +205,8 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		e = limited(who.Meter.Ask(time.Now()))
 	}
 	if e == nil && page && !entry && !asset && who.User != nil && !who.User.Role.Allows(users.Admin) {
-		e = api.Problem(http.StatusForbidden, "the dashboard is for the role admin, and %s has the role %s", who.User.Name,
+		e = api.Problem(http.StatusForbidden, "the dashboard is for the role admin, and %s has the role %s",
+			who.User.Name,
 			who.User.Role)
 	}
 	if e != nil {
@@ -292,7 +298,8 @@ func (s *Server) mount() {
 		}
 		s.mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) { s.dispatch(w, r, list) })
 	}
-	s.mux.HandleFunc("GET /api", func(w http.ResponseWriter, r *http.Request) { // as at /, where people get the dashboard
+	// as at /, where people get the dashboard
+	s.mux.HandleFunc("GET /api", func(w http.ResponseWriter, r *http.Request) {
 		_ = s.serveIndex(w, r, api.None{}) // an error is a client that has gone
 	})
 	s.mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {

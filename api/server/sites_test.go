@@ -73,10 +73,12 @@ func TestSitesThatAreTreatedDifferentlyComeFirst(t *testing.T) {
 		got = append(got, strings.TrimSpace(s.Host+" "+s.Exception))
 	}
 	want := []string{ // of two of a kind, the one with more visits is first
-		"listed.test blocked", "ads.test blocked", "bank.test tunnelled", "models.test tunnelled", "pinned.test tunnelled",
+		"listed.test blocked", "ads.test blocked", "bank.test tunnelled", "models.test tunnelled",
+		"pinned.test tunnelled",
 		"wiki.corp.test ruled",
 		"md.test learnt", "down.test failing",
-		"h000.test", "h001.test", "h002.test", "h003.test", "h004.test", "h005.test", "h006.test", "h007.test", "h008.test",
+		"h000.test", "h001.test", "h002.test", "h003.test", "h004.test", "h005.test", "h006.test", "h007.test",
+		"h008.test",
 		"h009.test",
 	}
 	if fmt.Sprint(got) != fmt.Sprint(want) || !list.More {

@@ -19,7 +19,8 @@ func TestRobotsRules(t *testing.T) {
 			"/a /ax /a/c /a/b/c",
 		},
 		{
-			"§2.2.2 allow wins a tie, whatever the order", "User-agent: *\nDisallow: /a\nAllow: /a\nAllow: /b\nDisallow: /b",
+			"§2.2.2 allow wins a tie, whatever the order",
+			"User-agent: *\nDisallow: /a\nAllow: /a\nAllow: /b\nDisallow: /b",
 			"/a /b", "",
 		},
 		{
@@ -42,39 +43,47 @@ func TestRobotsRules(t *testing.T) {
 		},
 		{"a dollar within is itself", "User-agent: *\nDisallow: /a$b", "/a /ab", "/a$b"},
 		{
-			"a longer pattern with an asterisk beats a shorter one", "User-agent: *\nAllow: /page\nDisallow: /*.htm", "/page",
+			"a longer pattern with an asterisk beats a shorter one", "User-agent: *\nAllow: /page\nDisallow: /*.htm",
+			"/page",
 			"/page.htm",
 		},
 		{"an escape counts once as an octet pattern", "User-agent: *\nAllow: /a.b\nDisallow: /a.", "/a.b", "/a.c"},
 		{
-			"§2.2.2 escapes are uniform", "User-agent: *\nDisallow: /foo/bar/ツ\nDisallow: /%7ejoe\nDisallow: /%e3%83%84x",
+			"§2.2.2 escapes are uniform",
+			"User-agent: *\nDisallow: /foo/bar/ツ\nDisallow: /%7ejoe\nDisallow: /%e3%83%84x",
 			"/foo/bar/", "/foo/bar/%E3%83%84 /~joe/ /%7Ejoe /%E3%83%84x",
 		},
 		{"empty disallow", "User-agent: *\nDisallow:\n", "/ /a", ""},
 		{
-			"§2.2.1 our group, and not that for all", "User-agent: *\nDisallow: /\n\nUser-agent: readthru\nDisallow: /x", "/ /a",
+			"§2.2.1 our group, and not that for all",
+			"User-agent: *\nDisallow: /\n\nUser-agent: readthru\nDisallow: /x", "/ /a",
 			"/x",
 		},
 		{
-			"§2.2.1 case and version do not matter", "User-agent: *\nDisallow: /\nUser-Agent: ReadThru/2.0 (x)\nDisallow: /x",
+			"§2.2.1 case and version do not matter",
+			"User-agent: *\nDisallow: /\nUser-Agent: ReadThru/2.0 (x)\nDisallow: /x",
 			"/a", "/x",
 		},
 		{
 			"§2.2.1 a name that begins like ours is another",
-			"User-agent: read\nDisallow: /a\nUser-agent: readthrubot\nDisallow: /b\nUser-agent: *\nDisallow: /c", "/a /b", "/c",
+			"User-agent: read\nDisallow: /a\nUser-agent: readthrubot\nDisallow: /b\nUser-agent: *\nDisallow: /c",
+			"/a /b", "/c",
 		},
 		{
 			"§2.2.1 groups are merged",
-			"User-agent: readthru\nDisallow: /a\n\nUser-agent: x\nDisallow: /\n\nUser-agent: readthru\nDisallow: /b", "/ /c",
+			"User-agent: readthru\nDisallow: /a\n\nUser-agent: x\nDisallow: /\n\nUser-agent: readthru\nDisallow: /b",
+			"/ /c",
 			"/a /b",
 		},
 		{
-			"§2.2.1 several agents, one group", "User-agent: x\nUser-agent: readthru\nDisallow: /a\nUser-agent: y\nDisallow: /b",
+			"§2.2.1 several agents, one group",
+			"User-agent: x\nUser-agent: readthru\nDisallow: /a\nUser-agent: y\nDisallow: /b",
 			"/b", "/a",
 		},
 		{
 			"§2.2.4 other lines end no group",
-			"User-agent: readthru\nSitemap: http://a.test/s\nCrawl-delay: 1\n\n# x\nUser-agent: y\nDisallow: /a", "/", "/a",
+			"User-agent: readthru\nSitemap: http://a.test/s\nCrawl-delay: 1\n\n# x\nUser-agent: y\nDisallow: /a", "/",
+			"/a",
 		},
 		{"an empty group of ours allows", "User-agent: *\nDisallow: /\nUser-agent: readthru\n", "/ /a", ""},
 		{
@@ -110,7 +119,9 @@ func TestRobotsRules(t *testing.T) {
 }
 
 func TestRobotsOtherRecords(t *testing.T) {
-	rules := Parse([]byte("Sitemap: http://a.test/1\nUser-agent: x\nCrawl-delay: 9\nUser-agent: readthru\nDisallow:\nCrawl-delay: 2.5\nsitemap:/2\n\nUser-agent: readthru\nCrawl-delay: 1e300\nCrawl-delay: NaN\nCrawl-delay: -1"), "readthru")
+	rules := Parse([]byte("Sitemap: http://a.test/1\nUser-agent: x\nCrawl-delay: 9\nUser-agent: "+
+		"readthru\nDisallow:\nCrawl-delay: 2.5\nsitemap:/2\n\nUser-agent: readthru\nCrawl-delay: "+
+		"1e300\nCrawl-delay: NaN\nCrawl-delay: -1"), "readthru")
 	if rules.Delay != 1e6*time.Second {
 		t.Errorf("delay %v, want the last one that is a number, bounded", rules.Delay)
 	}
@@ -147,7 +158,8 @@ func FuzzRobots(f *testing.F) {
 				t.Errorf("rule %+v", r)
 			}
 			// A rule made of the subject itself must match it, from its beginning.
-			if own := newRule(true, strings.NewReplacer("*", "%2A", "$", "%24").Replace(subject)); !own.matches(subject) {
+			if own := newRule(true,
+				strings.NewReplacer("*", "%2A", "$", "%24").Replace(subject)); !own.matches(subject) {
 				t.Errorf("%q does not match itself: %+v", subject, own)
 			}
 		}

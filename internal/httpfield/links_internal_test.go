@@ -22,7 +22,11 @@ func TestLinksAreRead(t *testing.T) { // RFC 8288 §3
 		in   []string
 		want [][3]string
 	}{
-		{"one", []string{`</a>; rel=alternate; type="text/markdown"`}, [][3]string{{"/a", "alternate", "text/markdown"}}},
+		{
+			"one",
+			[]string{`</a>; rel=alternate; type="text/markdown"`},
+			[][3]string{{"/a", "alternate", "text/markdown"}},
+		},
 		{
 			"several, commas and semicolons in quotes and targets",
 			[]string{`<a,b;c>; title="x, <y>; rel=z"; rel="next prev", <d>;rel=up`, `<e>`},

@@ -10,8 +10,8 @@ import (
 func ourTag(tag string) bool { return strings.HasPrefix(strings.TrimPrefix(tag, "W/"), `"rt-`) }
 
 // RemoveOurTags removes conditions that name our renditions from a request to an origin, which does not know them (RFC
-// 9110 §13.1). A range of a rendition is removed with its If-Range, so that the answer is whole. It reports whether the
-// request may be sent: not if all that its If-Match allows is a rendition.
+// 9110 §13.1). A range of a rendition is removed with its If-Range, so that the answer is whole. It reports whether
+// the request may be sent: not if all that its If-Match allows is a rendition.
 func RemoveOurTags(h http.Header) (ok bool) {
 	if theirs, ours := withoutOurTags(h["If-None-Match"]); ours {
 		h.Del("If-None-Match")

@@ -138,7 +138,8 @@ func (p *program) convertOne(c *cli.Context, s *settings.Settings, name string, 
 		return fmt.Errorf("convert %s: %w", contentType, err)
 	}
 	if slices.Contains(res.Warnings, convert.WarnDamaged) && strings.TrimSpace(res.Markdown) == "" {
-		return fmt.Errorf("convert %s: the file is damaged, and nothing of it can be read", cmp.Or(name, "standard input"))
+		return fmt.Errorf("convert %s: the file is damaged, and nothing of it can be read",
+			cmp.Or(name, "standard input"))
 	}
 	if res.Recipe != nil {
 		p.Note("%s", res.Recipe)
@@ -188,8 +189,9 @@ func (p *program) convertOne(c *cli.Context, s *settings.Settings, name string, 
 // convertOptions returns the options of a conversion: those of the flags, else those of the configuration.
 func convertOptions(c *cli.Context, s *settings.Settings) convert.Options {
 	o := convert.Options{
-		WholePage: c.Bool("whole-page"), Selector: c.String("selector"), Drop: c.String("drop"), Section: c.String("section"),
-		Links: s.Convert.Links, Images: s.Convert.Images,
+		WholePage: c.Bool("whole-page"), Selector: c.String("selector"), Drop: c.String("drop"),
+		Section: c.String("section"),
+		Links:   s.Convert.Links, Images: s.Convert.Images,
 	}
 	if c.IsSet("links") {
 		o.Links = c.String("links")
@@ -202,8 +204,9 @@ func convertOptions(c *cli.Context, s *settings.Settings) convert.Options {
 
 // makesPages are endings of URLs, and of what was saved from there, that name what makes a page, not what the page is.
 var makesPages = map[string]bool{
-	".php": true, ".php5": true, ".phtml": true, ".asp": true, ".aspx": true, ".ashx": true, ".jsp": true, ".jspx": true,
-	".pl": true, ".cgi": true, ".cfm": true, ".py": true, ".rb": true, ".lua": true, ".do": true,
+	".php": true, ".php5": true, ".phtml": true, ".asp": true, ".aspx": true, ".ashx": true, ".jsp": true,
+	".jspx": true,
+	".pl":   true, ".cgi": true, ".cfm": true, ".py": true, ".rb": true, ".lua": true, ".do": true,
 }
 
 // savedPage matches the comment by which SingleFile says where it saved a page.

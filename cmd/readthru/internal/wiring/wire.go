@@ -129,8 +129,9 @@ func Open(s *settings.Settings, dir string, offline bool, log *slog.Logger) (*Co
 		log.Error("the last process crashed", "cause", last.Cause(), "file", last.File)
 	}
 	c.journal = journal.New(journal.Options{
-		Dir: settings.RequestsDir(dir), Last: s.Requests.Last, Days: s.Requests.Days, MaxSize: int64(s.Requests.MaxSize),
-		Full: func() bool { return c.store.Health().State != "ok" }, Log: log,
+		Dir: settings.RequestsDir(dir), Last: s.Requests.Last, Days: s.Requests.Days,
+		MaxSize: int64(s.Requests.MaxSize),
+		Full:    func() bool { return c.store.Health().State != "ok" }, Log: log,
 	})
 	c.users = users.NewDirectory(func(name string, now time.Time) int64 {
 		return c.store.UseOf(users.DayOf(now), name).Tokens
@@ -190,7 +191,8 @@ func (c *Core) fetchOptions(s *settings.Settings) fetch.Options {
 	}
 	return fetch.Options{
 		Client: c.cache, Direct: c.transport, Store: c.store,
-		Cascade: s.Fetch.Cascade, Timeout: s.Fetch.Timeout, MaxBody: int64(s.Fetch.MaxBody), UserAgent: s.Fetch.UserAgent,
+		Cascade: s.Fetch.Cascade, Timeout: s.Fetch.Timeout, MaxBody: int64(s.Fetch.MaxBody),
+		UserAgent:      s.Fetch.UserAgent,
 		BlockedDomains: s.BlockedDomains, Rules: c.rules(s), PagesWithCookies: s.Pages.WithCookies,
 		Preferences: s.Preferences,
 		Recipes:     hostrule.RecipeSet(c.store.SiteRecipes()),
@@ -381,7 +383,8 @@ func (c *Core) Server(running *proxy.Proxy, authority *certs.Authority, d *daemo
 	end func(),
 ) *server.Server {
 	o := server.Options{
-		Fetch: c.fetcher, Store: c.store, Version: releases.Version, Instance: d.Instance, Hosts: c.settings.Admin.Hosts,
+		Fetch: c.fetcher, Store: c.store, Version: releases.Version, Instance: d.Instance,
+		Hosts: c.settings.Admin.Hosts,
 		Token: d.Token, TrustUser: c.settings.Admin.Token == "", Secret: d.Secret,
 		MarkdownNewMode: c.settings.MarkdownNew.Mode, Services: c.services,
 		Switches:  func() api.Switches { return api.Switches{Paused: c.paused.Load(), Offline: c.offline.Load()} },
@@ -393,7 +396,10 @@ func (c *Core) Server(running *proxy.Proxy, authority *certs.Authority, d *daemo
 		Proxy:     func() string { return d.Proxy }, AutoConfig: proxy.AutoConfig,
 		Cache: func() api.CacheStats {
 			n := c.cache.Stats()
-			return api.CacheStats{Hits: n.Hits, Misses: n.Misses, Revalidated: n.Revalidated, Stale: n.Stale, Bypass: n.Bypass}
+			return api.CacheStats{
+				Hits: n.Hits, Misses: n.Misses, Revalidated: n.Revalidated, Stale: n.Stale,
+				Bypass: n.Bypass,
+			}
 		},
 	}
 	o.Journal, o.Fleet = c.journal, c.fleet
@@ -409,7 +415,8 @@ func (c *Core) Server(running *proxy.Proxy, authority *certs.Authority, d *daemo
 		Crawl: c.crawlConfig(), Summary: o.Summary, Store: c.store, Knowledge: c.knowledge, SearXNG: c.searxng,
 		Dir: c.dir, Log: c.log,
 	})
-	if host, _, err := net.SplitHostPort(c.settings.Admin.Listen); err == nil && net.ParseIP(host) == nil && host != "" {
+	host, _, err := net.SplitHostPort(c.settings.Admin.Listen)
+	if err == nil && net.ParseIP(host) == nil && host != "" {
 		o.Hosts = append(o.Hosts, host)
 	}
 	if c.signer != nil {
@@ -453,8 +460,9 @@ func (c *Core) Server(running *proxy.Proxy, authority *certs.Authority, d *daemo
 		}
 		o.Dashboard = func(s *server.Server) *http.ServeMux {
 			return ui.New(ui.Options{
-				Client: s.Client(daemon.UserAgent).By(api.DoorDashboard), Version: releases.Version, Instance: d.Instance,
-				Proxy: o.Proxy, Log: c.log,
+				Client: s.Client(daemon.UserAgent).By(api.DoorDashboard), Version: releases.Version,
+				Instance: d.Instance,
+				Proxy:    o.Proxy, Log: c.log,
 			})
 		}
 		o.MCP = func(s *server.Server) http.Handler {
