@@ -2,16 +2,62 @@ package store
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/dgraph-io/badger/v4"
+
 	"github.com/readthru/readthru/page"
 	"github.com/readthru/readthru/store/keys"
 	"github.com/readthru/readthru/store/kv"
 )
+
+// TestVisitsAreWrittenBeforeWhatWaits queues a visit behind more than a transaction holds.
+func TestVisitsAreWrittenBeforeWhatWaits(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var db *badger.DB
+		var written []bool // whether a visit was on the disk at each look at its space, which comes before each commit
+		s, err := open(Options{Dir: t.TempDir()}, func(string) (free, total uint64, err error) {
+			if db != nil {
+				txn := db.NewTransaction(false)
+				defer txn.Discard()
+				it := txn.NewIterator(badger.IteratorOptions{Prefix: []byte("vi/")})
+				defer it.Close()
+				it.Rewind()
+				written = append(written, it.Valid())
+			}
+			return 10 << 30, 100 << 30, nil
+		}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		db = engine(s)
+		// The writer waits a moment for more, which is over when nothing else happens: it gets all of it together.
+		for i := range 3 { // no two fit into a transaction
+			b := &kv.Batch{}
+			for n := range kv.MaxBatchChanges/2 + 1 {
+				b.Del(fmt.Sprintf("q/%d/%d", i, n))
+			}
+			if err := s.kv.Apply(b); err != nil {
+				t.Fatal(err)
+			}
+		}
+		s.AddVisit(page.KeyOf("https://a.test/"), Visit{URL: "https://a.test/"})
+		s.flushVisits()
+		s.settle()
+		if len(written) < 3 || !written[1] {
+			t.Errorf("before the commits, a visit was on disk: %v; want it from the second commit on", written)
+		}
+		db = nil
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+}
 
 // TestVisitsDoNotWaitForCounters adds visits while a write of counters does not end.
 func TestVisitsDoNotWaitForCounters(t *testing.T) {

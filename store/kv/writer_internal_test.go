@@ -49,9 +49,9 @@ func TestWhatMustBeWrittenIsNotOvertaken(t *testing.T) {
 	closeTest(t, k)
 }
 
-// TestVisitsAreWrittenBeforeWhatWaits queues what is written ahead, as visits are, behind more than a transaction
+// TestWhatIsAheadIsWrittenBeforeWhatWaits queues what is written ahead, as visits are, behind more than a transaction
 // holds.
-func TestVisitsAreWrittenBeforeWhatWaits(t *testing.T) {
+func TestWhatIsAheadIsWrittenBeforeWhatWaits(t *testing.T) {
 	var k *DB
 	var written []bool // whether the visit was on the disk at each look at its space, which comes before each commit
 	o := testOptions(t)
