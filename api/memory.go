@@ -259,6 +259,7 @@ type SearchQuery struct {
 	Limit   int       `query:"limit" range:"1,500" doc:"how many at most, 1 to 500; default 5"`
 	// Metadata are values that ingested texts must have, each as name=value.
 	Metadata []string `query:"metadata" doc:"only ingested texts with this metadata, as name=value; may be repeated"`
+	Chars    int      `query:"chars" range:"100,4000" doc:"characters of the first passage, 100 to 4000; default 300"`
 	Explain  bool     `query:"explain" doc:"1: add the score of each term"`
 }
 

@@ -111,6 +111,38 @@ func testSession(t *testing.T, w *world, s *sdk.ClientSession) {
 	testChanges(t, w, s, url)
 }
 
+// Of the first hit more is shown than of others: what is asked is answered there or nowhere. The title of a page is not
+// said twice.
+func TestTheFirstHitOfASearchShowsMore(t *testing.T) {
+	w := newWorld(t, nil)
+	s := w.connect(t, nil)
+	for _, name := range []string{"one", "two"} {
+		use(t, s, "ingest", map[string]any{
+			"url": "https://notes.example/" + name, "title": "Pears " + name,
+			"text": "# Pears " + name + "\n\n## Storing\n\nThe bergamot pear keeps in " + name + ". " +
+				strings.Repeat("Nobody knows how long it keeps in "+name+" when it is cold. ", 20),
+		})
+	}
+	if err := w.api.CatchUp(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	text, found := use(t, s, "search_knowledge_base", map[string]any{"query": "bergamot pear"})
+	hits := found["results"].([]any)
+	if len(hits) != 2 {
+		t.Fatalf("hits %v, want two", hits)
+	}
+	var shown []int
+	for _, h := range hits {
+		shown = append(shown, len([]rune(h.(map[string]any)["snippet"].(string))))
+	}
+	if shown[0] < 400 || shown[0] > 500 || shown[1] > 300 {
+		t.Errorf("%v characters are shown, want about 480 and at most 300", shown)
+	}
+	if !strings.Contains(text, "\n   › Storing\n") || strings.Contains(text, "Pears one › Storing") {
+		t.Errorf("text %q, want headings without the title", text)
+	}
+}
+
 func testChanges(t *testing.T, w *world, s *sdk.ClientSession, url string) {
 	t.Helper()
 	if text, c := use(t, s, "page_changes", map[string]any{"url": url}); c != nil ||
@@ -134,7 +166,8 @@ func testResources(t *testing.T, s *sdk.ClientSession, doc, passage string) {
 	t.Helper()
 	ctx := t.Context()
 	list, err := s.ListResources(ctx, nil)
-	if err != nil || len(list.Resources) != 1 || list.Resources[0].URI != "page://"+doc || list.CacheScope != "private" {
+	if err != nil || len(list.Resources) != 1 || list.Resources[0].URI != "page://"+doc ||
+		list.CacheScope != "private" {
 		t.Errorf("resources: %v, %+v, want the guide, private", err, list)
 	}
 	templates, err := s.ListResourceTemplates(ctx, nil)
@@ -268,7 +301,12 @@ func TestEveryResultStaysWithinItsBudgetAndGoesOn(t *testing.T) {
 			"[max_length was clamped from 50000000 to 999999, its maximum]",
 		},
 		{"get_page", map[string]any{"url": "https://example.com/long"}, mcp.UsualTokens, "Continue with start "},
-		{"get_page", map[string]any{"url": "https://example.com/long", "max_tokens": "100"}, 100, "Continue with start "},
+		{
+			"get_page",
+			map[string]any{"url": "https://example.com/long", "max_tokens": "100"},
+			100,
+			"Continue with start ",
+		},
 		{
 			"get_page",
 			map[string]any{"url": "https://example.com/long", "start": 100_000_000},
@@ -319,7 +357,11 @@ func TestArgumentsAreTakenAsModelsWriteThem(t *testing.T) {
 		{"fetch", map[string]any{}, "Input validation error: 'url' is a required property"},
 		{"fetch", map[string]any{"url": ""}, "Input validation error: 'url' is empty"},
 		{"search_knowledge_base", map[string]any{"query": ""}, "Input validation error: 'query' is empty"},
-		{"fetch", map[string]any{"url": url, "max_length": 0}, "Input validation error: 'max_length' must be 1 or more: 0"},
+		{
+			"fetch",
+			map[string]any{"url": url, "max_length": 0},
+			"Input validation error: 'max_length' must be 1 or more: 0",
+		},
 		{
 			"fetch",
 			map[string]any{"url": url, "start_index": -1},

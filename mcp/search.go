@@ -15,6 +15,9 @@ import (
 // maxHits is the most hits of one search; a cursor gets more.
 const maxHits = 50
 
+// firstChars is how many characters of the first hit's passage are shown: most questions are answered there or nowhere.
+const firstChars = 480
+
 func searchTool() tool {
 	return tool{
 		name: "search_knowledge_base", title: "Search",
@@ -26,7 +29,10 @@ func searchTool() tool {
 			},
 			baseParam,
 			{name: "subject", kind: text, about: "Only passages and notes about it", aliases: "topic about entity"},
-			{name: "limit", kind: integer, def: 5, min: 1, max: maxHits, aliases: "max_results top_k k n count num_results"},
+			{
+				name: "limit", kind: integer, def: 5, min: 1, max: maxHits,
+				aliases: "max_results top_k k n count num_results",
+			},
 			cursorParam,
 		},
 		shape: "results array, next_cursor string",
@@ -61,7 +67,7 @@ func runSearch(ctx context.Context, c *call) (*result, error) {
 	limit := c.args.number("limit")
 	res, err := c.client.Search(ctx, api.SearchQuery{
 		Text: c.args.text("query"), KB: c.args.text("kb_name"), Subject: c.args.text("subject"),
-		Limit: min(from+limit+1, 500),
+		Limit: min(from+limit+1, 500), Chars: firstChars,
 	})
 	if err != nil {
 		return nil, err
@@ -88,16 +94,17 @@ func showHit(i int, h *knowledge.Hit) (string, hit) {
 	v := hit{
 		Doc: h.Doc, URL: clip.Line(h.URL, 2000), Link: clip.Line(h.Link, 2000), Title: clip.Line(h.Title, 300),
 		Heading: clip.Line(h.Heading, 300), Passage: h.Passage,
-		Snippet: h.Snippet, Score: float64(int(h.Score*100)) / 100, Kind: h.Kind, Statement: clip.Line(h.Statement, 500),
-		Notes: h.Notes, Pages: h.Pages,
+		Snippet: h.Snippet, Score: float64(int(h.Score*100)) / 100, Kind: h.Kind,
+		Statement: clip.Line(h.Statement, 500),
+		Notes:     h.Notes, Pages: h.Pages,
 	}
 	if !h.FetchedAt.IsZero() {
 		v.FetchedAt = h.FetchedAt.UTC().Format("2006-01-02T15:04:05Z")
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "%d. %s\n   %s\n", i+1, orURL(v.Title, v.URL), cmp.Or(v.Link, v.URL))
-	if v.Heading != "" {
-		b.WriteString("   " + v.Heading + "\n")
+	if below := belowTitle(v.Heading, v.Title); below != "" {
+		b.WriteString("   " + below + "\n")
 	}
 	b.WriteString(indent(v.Snippet, "   > "))
 	if v.Statement != "" {
@@ -109,8 +116,19 @@ func showHit(i int, h *knowledge.Hit) (string, hit) {
 	if len(h.Notes) > 0 {
 		fmt.Fprintf(&b, "   notes about it: %s\n", strings.Join(h.Notes, " "))
 	}
-	fmt.Fprintf(&b, "   doc %s, passage %s, read %s\n", v.Doc, v.Passage, day(h.FetchedAt))
+	fmt.Fprintf(&b, "   passage %s, read %.10s\n", v.Passage, day(h.FetchedAt))
 	return b.String(), v
+}
+
+// belowTitle returns a heading without the title of its page, which it often begins with.
+func belowTitle(heading, title string) string {
+	if first, rest, ok := strings.Cut(heading, " › "); ok && first == title {
+		return "› " + rest
+	}
+	if heading == title {
+		return ""
+	}
+	return heading
 }
 
 func orURL(title, url string) string {

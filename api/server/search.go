@@ -26,7 +26,7 @@ func (s *Server) search(ctx context.Context, q api.SearchQuery) (*knowledge.Resu
 	res, err := k.Search(ctx, knowledge.Query{
 		Text: q.Text, KB: q.KB, Subject: q.Subject, Host: q.Host, Kind: q.Kind, Since: q.Since,
 		Metadata: metadata,
-		Limit:    q.Limit, Explain: q.Explain,
+		Limit:    q.Limit, Chars: q.Chars, Explain: q.Explain,
 	})
 	if err != nil {
 		return nil, err

@@ -70,23 +70,32 @@ func (q *query) ndcg(urls []string) float64 {
 	return gain / ideal
 }
 
-// copies returns the documents n times and how many bytes they have. In a copy every tenth word is marked, so that it
-// is no repetition; the first ones are as they were, and the only ones that queries were judged on.
+// copies returns the documents n times and how many bytes they have.
 func (c *collection) copies(n int) (docs []document, bytes int) {
 	for i := range n {
-		for _, d := range c.docs {
-			if i > 0 {
-				words := strings.SplitAfter(d.markdown, " ")
-				for j := i; j < len(words); j += 10 {
-					words[j] = fmt.Sprintf("w%d%s", i, words[j])
-				}
-				d = document{url: fmt.Sprintf("%s?copy=%d", d.url, i), title: d.title, markdown: strings.Join(words, "")}
-			}
+		for _, d := range c.copy(i) {
 			docs = append(docs, d)
 			bytes += len(d.markdown) + len(d.title)
 		}
 	}
 	return docs, bytes
+}
+
+// copy returns the documents once more. In a copy every tenth word is marked, so that it is no repetition; the first
+// one, 0, is as they were, and the only one that queries were judged on.
+func (c *collection) copy(i int) []document {
+	docs := slices.Clone(c.docs)
+	if i == 0 {
+		return docs
+	}
+	for n, d := range docs {
+		words := strings.SplitAfter(d.markdown, " ")
+		for j := i % 10; j < len(words); j += 10 {
+			words[j] = fmt.Sprintf("w%d%s", i, words[j])
+		}
+		docs[n] = document{url: fmt.Sprintf("%s?copy=%d", d.url, i), title: d.title, markdown: strings.Join(words, "")}
+	}
+	return docs
 }
 
 func readCollections(dir string) ([]*collection, error) {

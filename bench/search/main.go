@@ -3,6 +3,7 @@
 //
 //	go run . [-corpus FOLDER] [-docs FOLDER] [-copies N] [-only readthru]
 //	go run . -docs FOLDER -copies 32 -only readthru -clients 1,2,8
+//	go run . -docs FOLDER -copies 320 -grow
 //	go run . -docs FOLDER -places
 //	go run . -docs FOLDER -queries misspelt|concept
 //
@@ -30,16 +31,21 @@ func main() {
 	docs := flag.String("docs", "", "folder of Debian's documentation")
 	copies := flag.Int("copies", 1, "how often the documents are there; each copy has other words here and there")
 	only := flag.String("only", "", "measure this engine alone")
-	clients := flag.String("clients", "", "ask the queries by so many clients at once, too: numbers with commas between")
+	clients := flag.String("clients", "", "ask the queries by so many clients at once, too: numbers with commas "+
+		"between")
+	growing := flag.Bool("grow", false, "with -copies: say what each doubling of the documents costs readthru")
 	places := flag.Bool("places", false, "with -docs: measure how often the first hit leads to what a query names")
-	queries := flag.String("queries", "agent", "with -docs: what to ask: agent, what agents do; misspelt, queries with a "+
-		"mistake each, and the same without; concept, what pages are about in other words")
+	queries := flag.String("queries", "agent", "with -docs: what to ask: agent, what agents do; misspelt, queries "+
+		"with a mistake each, and the same without; concept, what pages are about in other words")
 	verbose := flag.Bool("v", false, "with -places: name the definitions that it does not lead to")
 	flag.Parse()
 	var err error
-	if *places {
+	switch {
+	case *growing:
+		err = runGrowing(*docs, *copies)
+	case *places:
 		err = runPlaces(*docs, *verbose)
-	} else {
+	default:
 		err = run(*dir, *docs, *queries, *copies, *only, *clients)
 	}
 	if err != nil {
@@ -80,8 +86,8 @@ func run(dir, docs, queries string, copies int, only, clients string) error {
 		}
 		collections = append(collections, list...)
 	}
-	fmt.Printf("%-10s %-16s %8s %10s %8s %8s %9s %9s %9s\n", "engine", "collection", "docs", "docs/s", "disk", "nDCG@10",
-		"p50", "p90", "p99")
+	fmt.Printf("%-10s %-16s %8s %10s %8s %8s %9s %9s %9s\n", "engine", "collection", "docs", "docs/s", "disk",
+		"nDCG@10", "p50", "p90", "p99")
 	for _, c := range collections {
 		for _, e := range []struct {
 			name string

@@ -20,6 +20,13 @@ func openOurs(dir string) (engine, error) { return openWith(dir, nil) }
 
 // openWith opens readthru's knowledge with the anchors of pages.
 func openWith(dir string, anchors func(url string) []page.Anchor) (*ours, error) {
+	return open(dir, anchors, false)
+}
+
+// reopen opens what was closed.
+func reopen(dir string) (*ours, error) { return open(dir, nil, true) }
+
+func open(dir string, anchors func(url string) []page.Anchor, anew bool) (*ours, error) {
 	s, err := store.Open(store.Options{Dir: dir})
 	if err != nil {
 		return nil, err
@@ -38,7 +45,7 @@ func openWith(dir string, anchors func(url string) []page.Anchor) (*ours, error)
 	if err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
-	if _, err := k.CreateBase(knowledge.Base{Name: "bench", Source: "file"}); err != nil {
+	if _, err := k.CreateBase(knowledge.Base{Name: "bench", Source: "file"}); err != nil && !anew {
 		return nil, err
 	}
 	b, err := k.Build("bench")

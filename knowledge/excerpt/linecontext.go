@@ -129,3 +129,12 @@ func (w *lineWriter) partOf(spots []Spot, from, to int) int {
 	}
 	return part
 }
+
+// partBegins returns where a part begins in the line; 0 for the first.
+func (w *lineWriter) partBegins(part int) int {
+	line, at := w.out.String(), w.parts[part]
+	for at < len(line) && line[at] == ' ' {
+		at++
+	}
+	return at
+}

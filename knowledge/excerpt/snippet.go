@@ -12,21 +12,29 @@ import (
 	"unicode/utf8"
 )
 
-// Chars is the most code points of a snippet.
+// Chars is the most code points of a snippet, unless its reader asks for others.
 const Chars = 300
 
-// Snippet returns what of a passage has most of a query, as one line of plain text (see [PlainLine]), and where the
-// query's words stand in it, in code points, [start, end). A cut at either end shows as "…". Before a row of a table
-// it repeats the header, and before an item of a list what leads up to it. The passage comes in parts; part is the one
-// that the snippet is of.
-func Snippet(find func(line string) []Spot, parts ...string) (shown string, marks [][2]int, part int) {
+// Snippet returns what of a passage has most of a query, as one line of plain text (see [PlainLine]), at most chars
+// code points of it, and where the query's words stand in it, in code points, [start, end). A cut at either end shows
+// as "…". Before a row of a table it repeats the header, and before an item of a list what leads up to it. The passage
+// comes in parts; part is the one that the snippet is of, and nothing of those before it is shown.
+func Snippet(find func(line string) []Spot, chars int, parts ...string) (shown string, marks [][2]int, part int) {
 	w := writeLine(parts)
 	line := w.out.String()
 	spots := find(line)
-	from, to := window(line, spots, w.begins, Chars)
+	from, to := window(line, spots, w.begins, chars)
+	part = w.partOf(spots, from, to)
+	if at := w.partBegins(part); at > from && at < to { // what stands before it is about something else
+		if to = runesAfter(line, at, chars-len("…")); to < len(line) {
+			_, to = wholeWords(line, at, to)
+		}
+		shown, marks = cutOut(line, spots, "", at, to)
+		return shown, marks, part
+	}
 	context := w.contextOf(spots, from, to)
 	if context != "" {
-		from, to = window(line, spots, w.begins, Chars-utf8.RuneCountInString(context)-len(" "))
+		from, to = window(line, spots, w.begins, chars-utf8.RuneCountInString(context)-len(" "))
 		if from == 0 {
 			context = ""
 		} else {
@@ -38,9 +46,9 @@ func Snippet(find func(line string) []Spot, parts ...string) (shown string, mark
 }
 
 // Opening is snippet for a text that is to be shown from its beginning.
-func Opening(find func(line string) []Spot, text string) (shown string, marks [][2]int) {
+func Opening(find func(line string) []Spot, chars int, text string) (shown string, marks [][2]int) {
 	line := writeLine([]string{text}).out.String()
-	from, to := window(line, nil, nil, Chars)
+	from, to := window(line, nil, nil, chars)
 	return cutOut(line, find(line), "", from, to)
 }
 

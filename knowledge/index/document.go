@@ -44,6 +44,7 @@ type Query struct {
 	Kind    string    // only documents of this kind
 	Since   time.Time // only what was fetched since
 	Limit   int       // documents; 0: 5, at most 1000
+	Chars   int       // of the first hit's passage; 0: as many as of others
 	Explain bool
 
 	// Metadata are values that the metadata of ingested texts must have, a number as it was written.
@@ -89,9 +90,9 @@ type Term struct {
 	// Term is a term of the query, or several of a phrase or pair.
 	Term string `json:"term"`
 
-	// Field is where the term stands in the best passage: text, title or path. Or it is phrase, for words that are quoted
-	// in the query; near, for neighbours in the query that stand near each other; passages, for what further passages of
-	// the document add; vectors or reranker, for what a model adds.
+	// Field is where the term stands in the best passage: text, title or path. Or it is phrase, for words that are
+	// quoted in the query; near, for neighbours in the query that stand near each other; passages, for what further
+	// passages of the document add; vectors or reranker, for what a model adds.
 	Field string  `json:"field"`
 	Score float64 `json:"score"`
 }

@@ -78,9 +78,10 @@ type shown struct {
 }
 
 // present makes hits of the best documents, at most limit, and returns which those are. One whose best passage was
-// shown already, that has nearly the same passages as one shown, or the same words, is named there.
+// shown already, that has nearly the same passages as one shown, or the same words, is named there. First is how many
+// characters of the first hit's passage are shown; 0: as many as of others.
 func (x *Index) present(ctx context.Context, results *Results, docs []ranked, parsed *ParsedQuery,
-	limit int,
+	limit, first int,
 ) (hits []ranked, err error) {
 	var before []*shown
 	for _, d := range docs {
@@ -123,7 +124,11 @@ func (x *Index) present(ctx context.Context, results *Results, docs []ranked, pa
 		if len(hits) < landmarkedHits {
 			w.readLandmarks(parsed.names)
 		}
-		h := x.hit(key, a, &a.passages[at], w, parsed)
+		chars := excerpt.Chars
+		if len(hits) == 0 {
+			chars = cmp.Or(first, chars)
+		}
+		h := x.hit(key, a, &a.passages[at], w, parsed, chars)
 		h.Score = d.score
 		before, hits, results.Hits = append(before, now), append(hits, d), append(results.Hits, h)
 	}
@@ -212,8 +217,8 @@ func (h *Hit) also(url string) {
 const landmarkedHits = 50
 
 // hit makes a hit of a document and of its passage p: of the one that defines what the query names, if one does. W.md
-// is nil if the text cannot be read: then there is no snippet.
-func (x *Index) hit(key page.Key, a *Article, p *place, w *landmarked, parsed *ParsedQuery) Hit {
+// is nil if the text cannot be read: then there is no snippet. That has at most chars code points.
+func (x *Index) hit(key page.Key, a *Article, p *place, w *landmarked, parsed *ParsedQuery, chars int) Hit {
 	if w.defined.Landmark >= 0 {
 		if i := a.passageAt(w.list[w.defined.Landmark].Start); i >= 0 {
 			p = &a.passages[i]
@@ -235,7 +240,7 @@ func (x *Index) hit(key page.Key, a *Article, p *place, w *landmarked, parsed *P
 	if hash, ok := x.HashOf(p.number); ok {
 		h.Passage = PassageID(key, hash)
 		if text, ok := x.find(w.md, p, hash); ok {
-			x.show(&h, key, text, w, p, parsed)
+			x.show(&h, key, text, w, p, parsed, chars)
 		} else if w.md != nil {
 			h.Heading = "" // nothing below it is there any more
 		}
@@ -256,7 +261,9 @@ func (a *Article) passageAt(at int) int {
 
 // show sets the snippet of a hit and, where the landmarks are known, the one that it stands under with the link to
 // that. Text is the passage.
-func (x *Index) show(h *Hit, key page.Key, text string, w *landmarked, p *place, parsed *ParsedQuery) {
+func (x *Index) show(h *Hit, key page.Key, text string, w *landmarked, p *place, parsed *ParsedQuery,
+	chars int,
+) {
 	list, defined := w.list, w.defined
 	if !p.isIn(w.md) || p.before+string(w.md[p.start:p.end])+p.after != text {
 		list, defined.Landmark = nil, -1 // the text has changed since
@@ -272,9 +279,9 @@ func (x *Index) show(h *Hit, key page.Key, text string, w *landmarked, p *place,
 	if n := max(defined.Landmark-first+1, 0); defined.Landmark >= 0 && n < len(parts) {
 		parts = parts[n : n+1]
 	}
-	s, marks, part := excerpt.Snippet(parsed.spots, parts...)
+	s, marks, part := excerpt.Snippet(parsed.spots, chars, parts...)
 	if defined.Landmark >= 0 && parsed.onlyNames {
-		s, marks = excerpt.Opening(parsed.spots, parts[0]) // the rest has the name again, in examples
+		s, marks = excerpt.Opening(parsed.spots, chars, parts[0]) // the rest has the name again, in examples
 	}
 	h.Snippet, h.Highlights = s, marks
 	at := first + part - 1

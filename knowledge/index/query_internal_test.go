@@ -30,7 +30,10 @@ func TestSnippetShowsWhereTheQueryIs(t *testing.T) {
 		{"nothing but headings", "# One\n\n## Two", "two", "# One ## [Two]"},
 		{"lists and quotes", "> quoted\n\n- one\n- `two`\n\n1. three", "two", "quoted • one • [two] 1. three"},
 		{"tables", "| a | b |\n|---|---|\n| one | [two](x) |", "two", "a | b · one | [two]"},
-		{"definitions of links and comments", "See [it][1].\n\n<!-- no -->\n\n[1]: https://a.test/it", "see", "[See] it."},
+		{
+			"definitions of links and comments", "See [it][1].\n\n<!-- no -->\n\n[1]: https://a.test/it", "see",
+			"[See] it.",
+		},
 		{"entities and escapes", "a &lt;b&gt; \\*c\\*", "b", "a <[b]> *c*"},
 		{"accents", "Das Café öffnet", "cafe öffnet", "Das [Café] [öffnet]"},
 		{"accents of the second letter", "Neue Möbel", "möbel", "Neue [Möbel]"},
@@ -41,13 +44,13 @@ func TestSnippetShowsWhereTheQueryIs(t *testing.T) {
 		{"control characters are no text", "a\x1b[1m red\x00", "red", "a\ufffd[1m [red]\ufffd"},
 	} {
 		q := ParseQuery(tt.ParsedQuery)
-		s, marks, _ := excerpt.Snippet(q.spots, tt.text)
+		s, marks, _ := excerpt.Snippet(q.spots, excerpt.Chars, tt.text)
 		if got := bracketed(s, marks); got != tt.want {
 			t.Errorf("%s: %q, want %q", tt.name, got, tt.want)
 		}
 	}
 	q := ParseQuery("walrus tusks")
-	s, marks, _ := excerpt.Snippet(q.spots, long+"A walrus has two tusks. "+long+"walrus walrus")
+	s, marks, _ := excerpt.Snippet(q.spots, excerpt.Chars, long+"A walrus has two tusks. "+long+"walrus walrus")
 	if n := utf8.RuneCountInString(s); n > excerpt.Chars || n < excerpt.Chars/2 || len(marks) != 2 ||
 		!strings.Contains(s, "A walrus has two tusks.") ||
 		!strings.HasPrefix(s, "…") || !strings.HasSuffix(s, "…") {
@@ -69,7 +72,7 @@ func FuzzSnippet(f *testing.F) {
 	f.Add(strings.Repeat("aAbB_c ", 100)+"\xff\xfe", `"a b" a*`)
 	f.Fuzz(func(t *testing.T, text, query string) {
 		q := ParseQuery(query)
-		s, marks, _ := excerpt.Snippet(q.spots, text)
+		s, marks, _ := excerpt.Snippet(q.spots, excerpt.Chars, text)
 		n := utf8.RuneCountInString(s)
 		if n > excerpt.Chars || !utf8.ValidString(s) || strings.ContainsAny(s, "\n\r\x00\x1b") {
 			t.Fatalf("snippet of %d characters: %q", n, s)

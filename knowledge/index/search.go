@@ -83,7 +83,7 @@ func (x *Index) search(ctx context.Context, q Query, allow *roaring.Bitmap) (*Re
 			results.degrade("ranked without the reranker", err)
 		}
 	}
-	shown, err := x.present(ctx, results, docs, &parsed, q.Limit)
+	shown, err := x.present(ctx, results, docs, &parsed, q.Limit, q.Chars)
 	if err == nil && q.Explain {
 		x.explain(&parsed, results.Hits, shown)
 	}

@@ -17,7 +17,10 @@ func TestASnippetBeginsWithASentence(t *testing.T) {
 			"an item of a list", filler + "\n\n- one thing\n- boats come home with herring\n- more" + after,
 			"…• boats come home",
 		},
-		{"a row of a table", filler + "\n\n| a | b |\n|---|---|\n| one | two |\n| boats | herring |\n" + after, "· boats"},
+		{
+			"a row of a table",
+			filler + "\n\n| a | b |\n|---|---|\n| one | two |\n| boats | herring |\n" + after, "· boats",
+		},
 		{
 			"a paragraph after a fence",
 			filler + "\n\n```\ncode without end\n```\n\nhow boats come home with herring" + after, "…how boats",
@@ -26,7 +29,10 @@ func TestASnippetBeginsWithASentence(t *testing.T) {
 			"what is said of a term", filler + "\n\nboat\n: brings herring home, as boats do, at night" + after,
 			"…boat : brings",
 		},
-		{"a question before it", filler + "Do they? “Boats” come home with herring." + after, "…“Boats” come home"},
+		{
+			"a question before it", filler + "Do they? “Boats” come home with herring." + after,
+			"…“Boats” come home",
+		},
 		{"ideographs", filler + "長い話です。" + "boatsはherringと帰る" + after, "…boats"},
 		{"no abbreviation", filler + "All kinds of vessels, e.g. boats, come home with herring." + after, "…All kinds"},
 		{"the end of the text", filler + "Boats come home at night with herring.", "…Nothing of that kind"},
@@ -34,7 +40,7 @@ func TestASnippetBeginsWithASentence(t *testing.T) {
 			strings.Repeat("and so on, ", 20), "…"},
 	} {
 		q := ParseQuery("boats herring")
-		got, marks, _ := excerpt.Snippet(q.spots, tt.text)
+		got, marks, _ := excerpt.Snippet(q.spots, excerpt.Chars, tt.text)
 		if !strings.HasPrefix(got, tt.want) && !strings.Contains(got, " …"+strings.TrimPrefix(tt.want, "…")) ||
 			len(marks) < 2 || len([]rune(got)) > excerpt.Chars {
 			t.Errorf("%s: %q with %v, want one that begins %q", tt.name, got, marks, tt.want)
@@ -58,18 +64,40 @@ func TestSnippetsRepeatWhatTheyAreToBeReadWith(t *testing.T) {
 			"a row", filler + "\n\n| Name | Default | Meaning |\n|---|---|---|\n" + rows, "setting20",
 			"Name | Default | Meaning …",
 		},
-		{"its header is shown itself", "| Name | Default |\n|---|---|\n" + rows, "setting1", "Name | Default · setting0"},
+		{
+			"its header is shown itself", "| Name | Default |\n|---|---|\n" + rows, "setting1",
+			"Name | Default · setting0",
+		},
 		{"an item", filler + "\n\nWords. These are the names:\n" + items, "name20", "These are the names: …"},
-		{"an item of a loose list", "The names:\n\n" + strings.ReplaceAll(items, "\n", "\n\n"), "name20", "The names: …"},
-		{"an item in an item", "- outer item\n" + strings.ReplaceAll("\n"+items, "\n-", "\n  -"), "name20", "outer item …"},
+		{
+			"an item of a loose list", "The names:\n\n" + strings.ReplaceAll(items, "\n", "\n\n"), "name20",
+			"The names: …",
+		},
+		{
+			"an item in an item", "- outer item\n" + strings.ReplaceAll("\n"+items, "\n-", "\n  -"), "name20",
+			"outer item …",
+		},
 		{"a list without words before it", "# A\n\n" + filler + "\n\n" + items, "name20", "…"},
 		{"after a list", "The names:\n" + items + "\nA walrus. " + filler, "walrus", "…"},
 	} {
 		q := ParseQuery(tt.ParsedQuery)
-		s, marks, _ := excerpt.Snippet(q.spots, tt.md)
+		s, marks, _ := excerpt.Snippet(q.spots, excerpt.Chars, tt.md)
 		if n := len([]rune(s)); !strings.HasPrefix(s, tt.want) || n > excerpt.Chars || len(marks) == 0 ||
 			string([]rune(s)[marks[0][0]:marks[0][1]]) != tt.ParsedQuery {
 			t.Errorf("%s: %d characters, %v: %q, want %q", tt.name, n, marks, s, tt.want)
+		}
+	}
+}
+
+// What a hit is shown under names the part of the passage that has most of the query. Parts before it are about
+// something else.
+func TestASnippetShowsNothingOfThePartsBeforeItsOwn(t *testing.T) {
+	first := "first(n)\n: Herring. " + strings.Repeat("Nothing of that kind is told here. ", 12)
+	q := ParseQuery("boats herring")
+	for _, chars := range []int{excerpt.Chars, 600} {
+		got, marks, part := excerpt.Snippet(q.spots, chars, first, "second(n)\n: Boats come home with herring.")
+		if part != 1 || got != "…second(n) : Boats come home with herring." || len(marks) != 2 {
+			t.Errorf("%d characters: %q with %v of part %d, want the second part alone", chars, got, marks, part)
 		}
 	}
 }
