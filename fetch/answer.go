@@ -236,7 +236,7 @@ func (f *Fetcher) fields(a *attempt, tag string) http.Header {
 		h.Del("Set-Cookie") // it was for the one who asked first
 	}
 	h.Set("Content-Type", contentType(a))
-	addVary(h, "Accept")
+	httpfield.AddVary(h, "Accept")
 	h.Set("Etag", tag)
 	h.Set("X-Markdown-Tokens", strconv.Itoa(a.page.Tokens))
 	h.Set("X-Readthru-Source", string(a.best.From))
@@ -311,25 +311,13 @@ func (f *Fetcher) headUnknown(a *attempt) *Answer {
 	if a.req.Text {
 		h.Set("Content-Type", "text/plain; charset=utf-8")
 	}
-	addVary(h, "Accept")
+	httpfield.AddVary(h, "Accept")
 	h.Set("X-Readthru-Doc", a.page.Doc)
 	for _, w := range a.warnings {
 		h.Add("X-Readthru-Warning", w)
 	}
 	a.page.FinalURL, a.page.StatusCode, a.page.ContentType = a.url.String(), a.status, a.resp.Header.Get("Content-Type")
 	return &Answer{Page: a.page, Status: a.status, Header: h, Cache: a.outcome}
-}
-
-// addVary adds a name to Vary unless Vary has it or is * (RFC 9110 §12.5.5). It keeps the origin's names.
-func addVary(h http.Header, name string) {
-	for _, line := range h.Values("Vary") {
-		for v := range strings.SplitSeq(line, ",") {
-			if v = strings.TrimSpace(v); v == "*" || strings.EqualFold(v, name) {
-				return
-			}
-		}
-	}
-	h.Add("Vary", name)
 }
 
 // canonicalLink returns the Link that names the canonical URL. It is empty if there is no such URL, or if the origin's

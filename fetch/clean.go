@@ -9,6 +9,7 @@ import (
 
 	"github.com/readthru/readthru/convert"
 	"github.com/readthru/readthru/fetch/media"
+	"github.com/readthru/readthru/internal/httpfield"
 	"github.com/readthru/readthru/page"
 )
 
@@ -71,7 +72,7 @@ func (f *Fetcher) answerCleaned(a *attempt, warning string) (*Answer, error) {
 	}
 	h.Set("Content-Type", contentType)
 	h.Set("Etag", form{markdown: c.Text}.tag())
-	addVary(h, "Accept")
+	httpfield.AddVary(h, "Accept")
 	if warning != "" {
 		h.Add("X-Readthru-Warning", warning)
 	}

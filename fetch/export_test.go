@@ -13,7 +13,6 @@ import (
 // Unexported things that tests name.
 var (
 	Order         = order
-	AddVary       = addVary
 	CanonicalLink = canonicalLink
 	UnfitTwin     = unfitTwin
 	CacheKey      = cacheKey

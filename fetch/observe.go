@@ -11,6 +11,7 @@ import (
 
 	"github.com/readthru/readthru/convert"
 	"github.com/readthru/readthru/fetch/media"
+	"github.com/readthru/readthru/internal/httpfield"
 	"github.com/readthru/readthru/page"
 )
 
@@ -30,7 +31,7 @@ func (f *Fetcher) Observe(req *http.Request, resp *http.Response, agent, session
 		return
 	}
 	resp.Header = resp.Header.Clone()
-	addVary(resp.Header, "Accept")
+	httpfield.AddVary(resp.Header, "Accept")
 	gone := page.Gone(resp.StatusCode)
 	if req.Method != http.MethodGet && req.Method != "" || resp.StatusCode != http.StatusOK && !gone ||
 		f.Blocked(req.URL) != nil {

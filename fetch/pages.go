@@ -18,6 +18,7 @@ import (
 	"github.com/readthru/readthru/fetch/github"
 	"github.com/readthru/readthru/fetch/media"
 	"github.com/readthru/readthru/internal/fault"
+	"github.com/readthru/readthru/internal/httpfield"
 	"github.com/readthru/readthru/internal/payment"
 	"github.com/readthru/readthru/internal/transport"
 	"github.com/readthru/readthru/page"
@@ -537,7 +538,7 @@ func (f *Fetcher) answerAsIs(a *attempt, warning string) (*Answer, error) {
 		resp.Header.Add("X-Readthru-Warning", warning)
 	}
 	if a.kind != media.Opaque {
-		addVary(resp.Header, "Accept")
+		httpfield.AddVary(resp.Header, "Accept")
 	}
 	if list := media.Codings(resp.Header); a.req.Own && len(list) == 1 && a.req.Method != http.MethodHead {
 		switch r, err := media.Decoder(resp.Body, list[0]); {

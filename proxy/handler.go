@@ -444,6 +444,9 @@ func (x *exchange) answerPage(want fetch.Request) {
 		x.fail(r.URL, err)
 		return
 	}
+	if answer.Response == nil {
+		httpfield.AddVary(answer.Header, varyBy(r.URL, r.Header, x.asked)...)
+	}
 	x.send(answer)
 }
 

@@ -141,6 +141,21 @@ func isSubresource(h http.Header) bool {
 	return h.Get("Sec-Fetch-Mode") != "navigate"
 }
 
+// varyBy returns the request fields, beside Accept, by which decide gave the answer to a request its form: so a shared
+// cache between us and its clients does not give a script in a browser the markdown of an agent. Agents have none of
+// them, and share the answer. Accept alone decides where it names types. Tools are known by their User-Agent, which is
+// not named: there are as many of these as clients, no answer would be shared, and tools ask for no pages.
+func varyBy(u *url.URL, h http.Header, asked options) []string {
+	names := []string{"X-Readthru-Mode"}
+	if asked.mode == "" && parseAccept(h["Accept"]).anything {
+		names = append(names, "Sec-Fetch-Dest", "Sec-Fetch-Mode", "Sec-Fetch-Site", "X-Requested-With")
+		if u.Scheme == "http" {
+			names = append(names, "Origin", "Referer")
+		}
+	}
+	return names
+}
+
 // isXHR reports whether the request is by a script in a browser. Over plain http browsers send no Sec-Fetch fields.
 func isXHR(u *url.URL, h http.Header) bool {
 	if h["X-Requested-With"] != nil {
