@@ -54,7 +54,8 @@ func (c *check) convert(ctx context.Context, html *answer) error {
 	r.HTMLTokens, r.MarkdownTokens = result.HTMLTokens, result.Tokens
 	switch {
 	case c.signs.JSShell:
-		r.add("page", Advice, "is empty until its scripts run", "agents without a browser see nothing: send the text as HTML")
+		r.add("page", Advice, "is empty until its scripts run",
+			"agents without a browser see nothing: send the text as HTML")
 	case c.signs.Thin:
 		r.add("page", Advice, "has hardly any text", "")
 	default:
@@ -79,6 +80,18 @@ func (c *check) negotiation(ctx context.Context, html *answer) error {
 	if html.markdown() {
 		r.add("negotiation", Good, "the page is markdown for everybody", "")
 		c.found = true
+		return nil
+	}
+	for _, accept := range []string{preferMarkdown, acceptMarkdown} {
+		status := answers[accept].status
+		if status == http.StatusOK || status == http.StatusNotAcceptable && accept == acceptMarkdown {
+			continue
+		}
+		detail := fmt.Sprintf("Accept: %s is answered with status %d", accept, status)
+		if status == 0 {
+			detail = fmt.Sprintf("Accept: %s is not answered", accept)
+		}
+		r.add("negotiation", Wrong, detail, "answer it with the page: many agents name markdown")
 		return nil
 	}
 	if !md.markdown() {

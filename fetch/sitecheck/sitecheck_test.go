@@ -31,7 +31,8 @@ func (direct) Ask(req *http.Request, _ int64) (int, http.Header, []byte, error) 
 func (d direct) Allowed(context.Context, *url.URL) (fetch.Verdict, error) { return d.verdict, nil }
 
 const (
-	text     = "The harbour lies in the north of the town, and its cranes move by day and by night when the tide is high. "
+	text = "The harbour lies in the north of the town, and its cranes move by day and by night when the tide is " +
+		"high. "
 	markdown = "# Harbour\n\n" + text
 )
 
@@ -41,6 +42,8 @@ var html = "<html><head><title>Harbour</title></head><body><main><h1>Harbour</h1
 // site is an origin with one page, at /page, in the forms that a test asks for.
 type site struct {
 	negotiates, vary, weights bool
+	refuses                   int               // the status for who names markdown
+	strict                    bool              // it is that of who accepts nothing else
 	named                     string            // the twin that a Link field names
 	files                     map[string]string // other paths: media type, line break, content
 	fields                    http.Header
@@ -74,6 +77,10 @@ func (s site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	wants := strings.Contains(accept, "text/markdown")
 	if s.weights && strings.Contains(accept, "markdown;q=0") {
 		wants = false
+	}
+	if s.refuses != 0 && wants && (!s.strict || accept == "text/markdown") {
+		w.WriteHeader(s.refuses)
+		return
 	}
 	if s.negotiates && wants {
 		w.Header().Set("Content-Type", "text/markdown; charset=utf-8")
@@ -111,7 +118,8 @@ func TestWhatAgentsGetOfASite(t *testing.T) {
 			},
 			fetch.Verdict{Allowed: true},
 			[]string{
-				"page good", "negotiation good", "Vary good", "weights good", "twin good", "llms.txt good", "robots.txt good",
+				"page good", "negotiation good", "Vary good", "weights good", "twin good", "llms.txt good",
+				"robots.txt good",
 				"preferences good", "validation good",
 			},
 			0,
@@ -121,9 +129,38 @@ func TestWhatAgentsGetOfASite(t *testing.T) {
 			site{},
 			fetch.Verdict{Allowed: true},
 			[]string{
-				"page good", "negotiation advice", "twin advice", "llms.txt advice", "preferences advice", "validation advice",
+				"page good", "negotiation advice", "twin advice", "llms.txt advice", "preferences advice",
+				"validation advice",
 			},
 			0,
+		},
+		{
+			"who names markdown is kept out",
+			site{refuses: http.StatusForbidden},
+			fetch.Verdict{Allowed: true},
+			[]string{"page good", "negotiation wrong"},
+			1,
+		},
+		{
+			"who accepts markdown alone is kept out",
+			site{refuses: http.StatusForbidden, strict: true},
+			fetch.Verdict{Allowed: true},
+			[]string{"page good", "negotiation wrong"},
+			1,
+		},
+		{
+			"who accepts markdown alone is told that there is none",
+			site{refuses: http.StatusNotAcceptable, strict: true},
+			fetch.Verdict{Allowed: true},
+			[]string{"page good", "negotiation advice"},
+			0,
+		},
+		{
+			"who names markdown is told that there is none, whatever else is named",
+			site{refuses: http.StatusNotAcceptable},
+			fetch.Verdict{Allowed: true},
+			[]string{"page good", "negotiation wrong"},
+			1,
 		},
 		{
 			"caches mix the forms",
@@ -162,9 +199,13 @@ func TestWhatAgentsGetOfASite(t *testing.T) {
 			1,
 		},
 		{
-			"robots.txt forbids it", site{}, fetch.Verdict{Reason: "robots.txt disallows it", Preferences: page.Preferences{{
+			"robots.txt forbids it",
+			site{},
+			fetch.Verdict{Reason: "robots.txt disallows it", Preferences: page.Preferences{{
 				Use: page.UseTrain, Says: "Content-Usage: train-ai=n", In: page.InRobots,
-			}}}, []string{"robots.txt advice", "preferences good"}, 0,
+			}}},
+			[]string{"robots.txt advice", "preferences good"},
+			0,
 		},
 		{
 			"no 304",
