@@ -15,6 +15,7 @@ import (
 	"github.com/readthru/readthru/convert"
 	"github.com/readthru/readthru/fetch/media"
 	"github.com/readthru/readthru/internal/httpfield"
+	"github.com/readthru/readthru/internal/markdown"
 	"github.com/readthru/readthru/internal/transport"
 	"github.com/readthru/readthru/page"
 	"github.com/readthru/readthru/store"
@@ -27,8 +28,8 @@ const alternateLifetime = time.Hour
 const maxTwins = 2
 
 // alternate fetches a markdown twin of an HTML page: one that the page names in a Link field or in its head, or the
-// page's address with .md on hosts where that has worked before. It fetches under the policy for own fetches and
-// without the client's fields, because the page and not the client chose the address.
+// page's address with .md on hosts where that has worked before, or whose list for models has such. It fetches under
+// the policy for own fetches and without the client's fields, because the page and not the client chose the address.
 type alternate struct{ f *Fetcher }
 
 func (alternate) Name() string { return "alternate" }
@@ -46,7 +47,12 @@ func (s alternate) Try(ctx context.Context, a *attempt) result {
 	}
 	signs := doc.Signs()
 	host, _ := s.f.o.Store.Host(a.url.Hostname())
-	candidates := Twins(a.url, a.resp.Header, signs.MarkdownTwin, host.Knows(store.Twins, a.started))
+	guess := host.Knows(store.Twins, a.started)
+	if !guess && signs.MarkdownTwin == "" && s.f.listsTwins(a.url) {
+		guess = true
+		s.f.learn(a, store.Twins)
+	}
+	candidates := Twins(a.url, a.resp.Header, signs.MarkdownTwin, guess)
 	if len(candidates) == 0 {
 		return skipped("the page names no markdown twin")
 	}
@@ -137,18 +143,18 @@ func (s alternate) fetch(ctx context.Context, a *attempt, u *url.URL, signs conv
 }
 
 // unfitTwin returns why a twin of a page with this HTML is rejected, or "" if it is accepted.
-func unfitTwin(markdown []byte, labelled bool, html []byte, words int) string {
+func unfitTwin(md []byte, labelled bool, html []byte, words int) string {
 	switch {
-	case len(bytes.TrimSpace(markdown)) == 0:
+	case len(bytes.TrimSpace(md)) == 0:
 		return "the twin is empty"
-	case media.Disguised(markdown):
+	case media.Disguised(md):
 		return "the twin is HTML"
-	case !labelled && !convert.LooksLikeMarkdown(markdown[:min(len(markdown), 16<<10)]):
+	case !labelled && !convert.LooksLikeMarkdown(md[:min(len(md), 16<<10)]):
 		return "the twin does not look like markdown"
 	}
-	doubt := convert.DoubtMarkdown(markdown)
+	doubt := convert.DoubtMarkdown(md)
 	if doubt == convert.NoDoubt {
-		doubt = convert.DoubtAgainst(markdown, html, words)
+		doubt = convert.DoubtAgainst(md, html, words)
 	}
 	if doubt != convert.NoDoubt {
 		return "the twin is rejected: " + string(doubt)
@@ -189,6 +195,39 @@ func Twins(u *url.URL, h http.Header, named string, guess bool) []*url.URL {
 		add(guessTwin(u))
 	}
 	return list
+}
+
+// What a list for models must have to show how its host calls twins, how many of its links are looked at, and the
+// longest one that is read, in bytes.
+const (
+	fewestListed = 3
+	mostListed   = 500
+	longestList  = 256 << 10
+)
+
+// listsTwins reports whether the list for models of a page's host (llmstxt.org), if somebody has read it, names pages
+// by their markdown, as lists that tools make do: most addresses end in .md. Nothing is asked for that.
+func (f *Fetcher) listsTwins(u *url.URL) bool {
+	at := &url.URL{Scheme: u.Scheme, Host: u.Host, Path: "/llms.txt"}
+	known, err := f.Original(cacheKey(at))
+	if err != nil || len(known.Content) > longestList || page.KindOf(known.Type) == page.HTML {
+		return false
+	}
+	twins, others := 0, 0
+	for link := range markdown.Links(known.Content) {
+		t, err := page.Resolve(at, link.Address(known.Content))
+		switch {
+		case err != nil || t.Host != u.Host:
+		case media.MarkdownPath(t.Path):
+			twins++
+		default:
+			others++
+		}
+		if twins+others == mostListed {
+			break
+		}
+	}
+	return twins >= fewestListed && twins > others
 }
 
 // guessTwin returns the usual address of the twin of u: page.md, or index.md in a directory. It returns nil for a URL
