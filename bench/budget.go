@@ -27,7 +27,8 @@ type part struct {
 // it: of two beginnings the longer one counts.
 var parts = []part{
 	{"accept and parse", []string{
-		"net/http.(*conn).", "net/http.(*connReader).", "net/http.readRequest", "proxy.(*framedConn).", "proxy.(*fast).",
+		"net/http.(*conn).", "net/http.(*connReader).", "net/http.readRequest", "proxy.(*framedConn).",
+		"proxy.(*fast).",
 		"proxy.malformed", "crypto/tls.",
 	}},
 	{"decide", []string{
@@ -39,13 +40,14 @@ var parts = []part{
 		"net/http.(*Transport).queueForIdleConn", "fetch.(*dialer).", "net.(*Dialer).",
 	}},
 	{"forward", []string{
-		"net/http.(*Transport).", "net/http.(*persistConn).", "net/http.persistConnWriter.", "net/http.(*bodyEOFSignal).",
+		"net/http.(*Transport).", "net/http.(*persistConn).", "net/http.persistConnWriter.",
+		"net/http.(*bodyEOFSignal).",
 		"fetch.(*Transport).", "fetch.(*strictConn).", "fetch.(*exchange).", "cache.(*flight).", "cache.(*spool).",
 		"cache.(*Cache).fetch", "cache.verifyCoding",
 	}},
 	{"convert: read HTML", []string{
 		"golang.org/x/net/html.(*parser).", "golang.org/x/net/html.(*Tokenizer).", "golang.org/x/net/html.Parse",
-		"convert.Parse", "convert.(*Document).parse", "convert/dom.", "convert/charset.",
+		"convert.Parse", "convert.(*Document).parse", "convert/dom", "convert/charset.",
 	}},
 	{"convert: hidden text, style sheets", []string{"convert/hidden.", "convert/css."}},
 	{"convert: metadata, signs", []string{"convert/head.", "convert/signs."}},
@@ -61,7 +63,8 @@ var parts = []part{
 		"cache.(*spoolReader).",
 	}},
 	{"record and log", []string{
-		"internal/journal.", "log/slog.", "proxy.(*exchange).end", "proxy.(*exchange).tell", "proxy.(*exchange).writeRecord",
+		"internal/journal.", "log/slog.", "proxy.(*exchange).end", "proxy.(*exchange).tell",
+		"proxy.(*exchange).writeRecord",
 	}},
 	{"store", []string{
 		"store.", "cache.(*Cache).put", "fetch.(*Fetcher).keep", "github.com/klauspost/compress/zstd.",

@@ -35,13 +35,16 @@ func measureAll(ctx context.Context, n *html.Node) (all map[*html.Node]measure, 
 	}
 	t := tape{ctx: ctx, all: all}
 	t.measure(n, false, false)
+	const most = 10_000 // elements; of a larger page the room is worth more than the time
 	return all, func() {
-		clear(all)
-		measures.Put(all)
+		if len(all) <= most {
+			clear(all)
+			measures.Put(all)
+		}
 	}
 }
 
-// measures holds maps for the measures of a page, which are large.
+// measures holds maps for the measures of a page.
 var measures sync.Pool
 
 // measureOf measures n alone, without the dropped elements below it.
