@@ -34,12 +34,12 @@ func BenchmarkLocal(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		transport, err := transport.New(transport.Options{AllowPrivateOwn: true})
+		origins, err := transport.New(transport.Options{AllowPrivateOwn: true})
 		if err != nil {
 			b.Fatal(err)
 		}
-		c := cache.New(cache.Options{Store: st, Next: transport})
-		f := fetch.New(fetch.Options{Client: c, Direct: transport, Store: st, MarkdownNew: fetch.MarkdownNew{Mode: "off"}})
+		c := cache.New(cache.Options{Store: st, Next: origins})
+		f := fetch.New(fetch.Options{Client: c, Direct: origins, Store: st, MarkdownNew: fetch.MarkdownNew{Mode: "off"}})
 		s, err := crawl.New("local", crawl.Config{Fetcher: f, Interval: -1})
 		if err != nil {
 			b.Fatal(err)
@@ -53,7 +53,7 @@ func BenchmarkLocal(b *testing.B) {
 		b.ReportMetric(float64(report.Pages), "pages")
 		b.StopTimer()
 		_, _, _ = f.Close(), c.Close(), st.Close()
-		transport.CloseIdleConnections()
+		origins.CloseIdleConnections()
 		b.StartTimer()
 	}
 	b.ReportMetric(float64(total)/b.Elapsed().Seconds(), "pages/s")

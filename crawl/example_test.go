@@ -39,12 +39,12 @@ func crawlSite() error {
 		return err
 	}
 	defer func() { _ = st.Close() }()
-	transport, err := transport.New(transport.Options{AllowPrivateOwn: true})
+	origins, err := transport.New(transport.Options{AllowPrivateOwn: true})
 	if err != nil {
 		return err
 	}
-	defer transport.CloseIdleConnections()
-	f := fetch.New(fetch.Options{Client: transport, Direct: transport, Store: st, UserAgent: "readthru/1.0"})
+	defer origins.CloseIdleConnections()
+	f := fetch.New(fetch.Options{Client: origins, Direct: origins, Store: st, UserAgent: "readthru/1.0"})
 	defer func() { _ = f.Close() }()
 
 	service, err := crawl.New("local", crawl.Config{Fetcher: f})

@@ -335,24 +335,24 @@ func TestOnlyTheConfiguredPrivateFirecrawlIsReached(t *testing.T) {
 		d.ServeHTTP(w, r)
 	}))
 	t.Cleanup(fire.Close)
-	transport, err := transport.New(transport.Options{
+	origins, err := transport.New(transport.Options{
 		Resolve: []string{"site.test:80=127.0.0.1:1"},
 		Avoid:   func() []netip.AddrPort { return nil },
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(transport.CloseIdleConnections)
+	t.Cleanup(origins.CloseIdleConnections)
 	st, err := store.Open(store.Options{Dir: t.TempDir()})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = st.Close() })
-	f := fetch.New(fetch.Options{Client: transport, Direct: transport, Store: st})
+	f := fetch.New(fetch.Options{Client: origins, Direct: origins, Store: st})
 	t.Cleanup(func() { _ = f.Close() })
 	s, err := crawl.New("firecrawl", crawl.Config{
 		Fetcher:   f,
-		Firecrawl: crawl.FirecrawlConfig{BaseURL: fire.URL, Key: d.key, Client: transport},
+		Firecrawl: crawl.FirecrawlConfig{BaseURL: fire.URL, Key: d.key, Client: origins},
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -64,19 +64,19 @@ func newWorld(tb testing.TB, change func(*mcp.Options)) *world {
 		0o600); err != nil {
 		tb.Fatal(err)
 	}
-	transport, err := transport.New(transport.Options{Resolve: []string{"*:443=" +
+	origins, err := transport.New(transport.Options{Resolve: []string{"*:443=" +
 		origin.Listener.Addr().String()}, CAFile: caFile, UserAgent: userAgent})
 	if err != nil {
 		tb.Fatal(err)
 	}
-	tb.Cleanup(transport.CloseIdleConnections)
+	tb.Cleanup(origins.CloseIdleConnections)
 	db, err := store.Open(store.Options{Dir: tb.TempDir()})
 	if err != nil {
 		tb.Fatal(err)
 	}
-	c := cache.New(cache.Options{Page: page.IsPage, Markdown: page.IsMarkdown, Store: db, Next: transport})
+	c := cache.New(cache.Options{Page: page.IsPage, Markdown: page.IsMarkdown, Store: db, Next: origins})
 	f := fetch.New(fetch.Options{
-		Client: c, Direct: transport, Store: db, FrontMatter: true, UserAgent: userAgent,
+		Client: c, Direct: origins, Store: db, FrontMatter: true, UserAgent: userAgent,
 		BlockedDomains: []string{"medium.com"}, MarkdownNew: fetch.MarkdownNew{Mode: "off"},
 	})
 	if w.know, err = knowledge.Open(knowledge.Options{Store: db, Anchors: f.Anchors}); err != nil {

@@ -77,17 +77,17 @@ func newBench(t *testing.T, names origins, adjust func(*proxy.Options)) *bench {
 	for name, addr := range names {
 		resolve = append(resolve, name+"="+addr)
 	}
-	transport, err := transport.New(transport.Options{
+	origins, err := transport.New(transport.Options{
 		Resolve: resolve, CAFile: caFile,
 		AllowPrivateProxied: true,
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := &bench{t: t, authority: authority, transport: transport, roots: x509.NewCertPool(), log: &logBuffer{}}
+	b := &bench{t: t, authority: authority, transport: origins, roots: x509.NewCertPool(), log: &logBuffer{}}
 	b.roots.AddCert(authority.Certificate())
 	o := proxy.Options{
-		Client: transport, Transport: transport, Dial: transport.Dial, Authority: authority, Log: b.log.logger(),
+		Client: origins, Transport: origins, Dial: origins.Dial, Authority: authority, Log: b.log.logger(),
 	}
 	if adjust != nil {
 		adjust(&o)
@@ -104,7 +104,7 @@ func newBench(t *testing.T, names origins, adjust func(*proxy.Options)) *bench {
 	}
 	t.Cleanup(func() {
 		b.stop()
-		transport.CloseIdleConnections()
+		origins.CloseIdleConnections()
 	})
 	return b
 }

@@ -123,18 +123,18 @@ func newWorldIn(tb testing.TB, dir string, origin func(http.ResponseWriter, *htt
 	if err := os.WriteFile(caFile, pemOf(w.origin.Certificate()), 0o600); err != nil {
 		tb.Fatal(err)
 	}
-	transport, err := transport.New(transport.Options{Resolve: []string{"*:443=" +
+	origins, err := transport.New(transport.Options{Resolve: []string{"*:443=" +
 		w.origin.Listener.Addr().String()}, CAFile: caFile, UserAgent: "readthru/test"})
 	if err != nil {
 		tb.Fatal(err)
 	}
-	tb.Cleanup(transport.CloseIdleConnections)
+	tb.Cleanup(origins.CloseIdleConnections)
 	if w.store, err = store.Open(store.Options{Dir: filepath.Join(dir, "store")}); err != nil {
 		tb.Fatal(err)
 	}
-	c := cache.New(cache.Options{Page: page.IsPage, Markdown: page.IsMarkdown, Store: w.store, Next: transport})
+	c := cache.New(cache.Options{Page: page.IsPage, Markdown: page.IsMarkdown, Store: w.store, Next: origins})
 	fo := fetch.Options{
-		Client: c, Direct: transport, Store: w.store, FrontMatter: true,
+		Client: c, Direct: origins, Store: w.store, FrontMatter: true,
 		BlockedDomains: []string{"medium.com"}, MarkdownNew: fetch.MarkdownNew{Mode: "off"},
 		Journal: journal.New(journal.Options{}),
 	}

@@ -43,7 +43,7 @@ func withBrowser(t *testing.T, name string) string {
 		_, _ = io.WriteString(w, shell)
 	}))
 	t.Cleanup(origin.Close)
-	transport, err := transport.New(transport.Options{Resolve: []string{"*:80=" +
+	origins, err := transport.New(transport.Options{Resolve: []string{"*:80=" +
 		origin.Listener.Addr().String()}, UserAgent: "readthru/test"})
 	if err != nil {
 		t.Fatal(err)
@@ -52,17 +52,17 @@ func withBrowser(t *testing.T, name string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := cache.New(cache.Options{Store: st, Next: transport})
+	c := cache.New(cache.Options{Store: st, Next: origins})
 	b := render.New(render.Options{
 		Browser: name, Client: fetch.PageClient(c, func(string) bool { return false }),
 		Dir: rendertest.Dir(t), Timeout: mostTime,
 	})
 	f := fetch.New(fetch.Options{
-		Client: c, Direct: transport, Store: st, MarkdownNew: fetch.MarkdownNew{Mode: "off"},
+		Client: c, Direct: origins, Store: st, MarkdownNew: fetch.MarkdownNew{Mode: "off"},
 		Browser: b, Timeout: mostTime,
 	})
 	t.Cleanup(func() {
-		transport.CloseIdleConnections()
+		origins.CloseIdleConnections()
 		for _, part := range []io.Closer{f, b, c, st} {
 			if err := part.Close(); err != nil {
 				t.Error(err)

@@ -14,6 +14,7 @@ import (
 // Kind classifies a response by its head.
 type Kind int
 
+// The kinds of responses.
 const (
 	Opaque   Kind = iota // not a page: passes unchanged
 	HTML                 // HTML or XHTML
