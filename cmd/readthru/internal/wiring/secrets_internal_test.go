@@ -161,8 +161,7 @@ func keepSecrets(t *testing.T, c *Core, canary, honest string) {
 		u, err := page.Parse(raw)
 		check(err)
 		record := &page.Record{URL: raw, FinalURL: secret, NormalizedURL: page.Normalize(u)}
-		_, err = c.store.PutPage(record, markdown(raw),
-			store.Sum{})
+		_, err = c.store.PutPage(record, markdown(raw), store.Sum{})
 		check(err)
 	}
 	// A visit by another address of the honest page, and one of a page that is not stored.
