@@ -32,7 +32,7 @@ PURE = . ./agents ./cmd/readthru/... ./convert/... ./internal/botauth ./internal
 	./internal/needs/... ./internal/packaging ./internal/payment ./internal/preference ./page ./internal/processor ./internal/recipe ./internal/releases ./internal/service ./internal/strictyaml ./internal/summary ./internal/webtest
 # Packages under the race detector whose tests wait the longest: go test begins with what is named first, and at the end
 # nothing waits for one of them alone.
-LONGEST = ./render ./internal/fleet ./knowledge ./knowledge/index ./fetch ./api/server ./ui ./store ./proxy
+LONGEST = ./render ./internal/fleet ./knowledge ./fetch ./store ./proxy ./api/server ./ui ./knowledge/index ./cache ./internal/symbols
 TESTED  = -count=1 -timeout 30m -vet=off # which "make quick" and "make lint" do
 # A process under the race detector sleeps a second at its end unless it is told not to.
 test: export GORACE = atexit_sleep_ms=20
@@ -42,7 +42,7 @@ test: ## all tests, with the race detector where goroutines meet
 	@for part in clients npm s3 wasm; do sh .ci/$$part || exit 1; done
 	go build -o $(READTHRU_PROGRAM) ./cmd/readthru # once for the tests of all packages, and of what these compile, too
 	go run ./internal/needs/suite \
-		-- -race $(TESTED) $(LONGEST) $$(go list ./... | grep -vxF "$$(go list $(PURE) $(LONGEST))") \
+		-- -p 3 -race $(TESTED) $(LONGEST) $$(go list ./... | grep -vxF "$$(go list $(PURE) $(LONGEST))") \
 		-- $(TESTED) ./internal/e2e $(PURE) \
 		-- -C bench $(TESTED) -short ./...
 	if [ -n "$$CI" ]; then $(MAKE) --no-print-directory openapi; fi # which fetches its rules
