@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -19,15 +20,18 @@ import (
 // TestVisitsAreWrittenBeforeWhatWaits queues a visit behind more than a transaction holds.
 func TestVisitsAreWrittenBeforeWhatWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var db *badger.DB
+		var db atomic.Pointer[badger.DB]
+		var mu sync.Mutex
 		var written []bool // whether a visit was on the disk at each look at its space, which comes before each commit
 		s, err := open(Options{Dir: t.TempDir()}, func(string) (free, total uint64, err error) {
-			if db != nil {
+			if db := db.Load(); db != nil {
 				txn := db.NewTransaction(false)
 				defer txn.Discard()
 				it := txn.NewIterator(badger.IteratorOptions{Prefix: []byte("vi/")})
 				defer it.Close()
 				it.Rewind()
+				mu.Lock()
+				defer mu.Unlock()
 				written = append(written, it.Valid())
 			}
 			return 10 << 30, 100 << 30, nil
@@ -35,7 +39,7 @@ func TestVisitsAreWrittenBeforeWhatWaits(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		db = engine(s)
+		db.Store(engine(s))
 		// The writer waits a moment for more, which is over when nothing else happens: it gets all of it together.
 		for i := range 3 { // no two fit into a transaction
 			b := &kv.Batch{}
@@ -49,10 +53,12 @@ func TestVisitsAreWrittenBeforeWhatWaits(t *testing.T) {
 		s.AddVisit(page.KeyOf("https://a.test/"), Visit{URL: "https://a.test/"})
 		s.flushVisits()
 		s.settle()
+		mu.Lock()
 		if len(written) < 3 || !written[1] {
 			t.Errorf("before the commits, a visit was on disk: %v; want it from the second commit on", written)
 		}
-		db = nil
+		mu.Unlock()
+		db.Store(nil)
 		if err := s.Close(); err != nil {
 			t.Error(err)
 		}
