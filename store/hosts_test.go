@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/readthru/readthru/page"
 	"github.com/readthru/readthru/store"
 )
 
@@ -231,5 +232,83 @@ func TestTheLaterFactOfTwoStoresCounts(t *testing.T) {
 		if f, known := h.Fact(store.Negotiates, ""); err != nil || !known || f.Times != tt.want || len(h.Facts) != 1 {
 			t.Errorf("%s: %+v, %v; want one that was learnt %d times", tt.name, h, err, tt.want)
 		}
+	}
+}
+
+func TestHostsAreFoundByTheirNameAndForgotten(t *testing.T) {
+	dir := t.TempDir()
+	s := openStore(t, store.Options{Dir: dir})
+	visit := func(url string) {
+		s.AddVisit(page.KeyOf(url), store.Visit{URL: url, Source: page.Local})
+	}
+	for _, host := range []string{"a.test", "a.test:8080", "a.test.example", "b.a.test", "[::1]:80", "[::1]"} {
+		visit("https://" + host + "/")
+	}
+	for _, c := range []struct {
+		name string
+		want []string
+	}{
+		{"a.test", []string{"a.test", "a.test:8080"}},
+		{"::1", []string{"[::1]", "[::1]:80"}},
+		{"test", nil},
+	} {
+		if got := s.HostsNamed(c.name); !slices.Equal(got, c.want) {
+			t.Errorf("HostsNamed(%q) = %q, want %q", c.name, got, c.want)
+		}
+	}
+	visit("https://a.test/again")
+	for range 2 {
+		if err := s.DeleteHostTotal("a.test"); err != nil {
+			t.Fatal(err)
+		}
+		if got := s.HostTotal("a.test"); got.Visits != 0 {
+			t.Errorf("%d visits are counted", got.Visits)
+		}
+		closeStore(t, s)
+		s = openStore(t, store.Options{Dir: dir})
+	}
+	if got, want := s.HostsNamed("a.test"), []string{"a.test:8080"}; !slices.Equal(got, want) {
+		t.Errorf("left are %q, want %q", got, want)
+	}
+	visit("https://a.test/later")
+	if got := s.HostTotal("a.test"); got.Visits != 1 {
+		t.Errorf("%d visits are counted, want the later one", got.Visits)
+	}
+}
+
+func TestCountersHostsAndLedgerSurvive(t *testing.T) {
+	dir := t.TempDir()
+	s := openStore(t, store.Options{Dir: dir})
+	if got := s.Count("markdown.new", "2026-01-01", 2); got != 2 {
+		t.Errorf("Count = %d, want 2", got)
+	}
+	if _, _, err := s.Learn("A.test", store.Twins, "", "", time.Now()); err != nil {
+		t.Fatal(err)
+	}
+	for i := range 3 {
+		d := store.Disclosure{Service: "markdown.new", URL: fmt.Sprint("https://a.test/", i)}
+		if err := s.Disclose(d); err != nil {
+			t.Fatal(err)
+		}
+	}
+	closeStore(t, s)
+	s = openStore(t, store.Options{Dir: dir})
+	if got := s.Count("markdown.new", "2026-01-01", 3); got != 5 {
+		t.Errorf("Count = %d, want 5", got)
+	}
+	if h, err := s.Host("a.test"); err != nil || !h.Knows(store.Twins, time.Now()) {
+		t.Errorf("Host = %+v, %v", h, err)
+	}
+	var names []string
+	if err := s.Hosts(func(name string, _ store.Host) bool { names = append(names, name); return true }); err != nil ||
+		!slices.Equal(names, []string{"a.test"}) {
+		t.Errorf("Hosts = %v, %v", names, err)
+	}
+	first, next, err := s.Disclosures("", 2)
+	if err != nil || len(first) != 2 || first[0].URL != "https://a.test/2" || next == "" {
+		t.Fatalf("Disclosures = %v, %q, %v", first, next, err)
+	}
+	if rest, next, err := s.Disclosures(next, 2); err != nil || len(rest) != 1 || next != "" {
+		t.Errorf("the rest = %v, %q, %v", rest, next, err)
 	}
 }
