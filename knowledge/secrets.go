@@ -3,7 +3,6 @@ package knowledge
 import (
 	"encoding/json"
 	"fmt"
-	"net/url"
 	"slices"
 
 	"github.com/readthru/readthru/page"
@@ -22,7 +21,8 @@ func (k *Knowledge) RemoveSecrets() error {
 				Head   string `json:"url"`
 				Member string `json:"u"`
 			}
-			if json.Unmarshal(value, &named) == nil && (hasSecret(named.Head) || hasSecret(named.Member)) {
+			if json.Unmarshal(value, &named) == nil &&
+				(page.HasSecretString(named.Head) || page.HasSecretString(named.Member)) {
 				keys = append(keys, page.Key([]byte(key[len(key)-len(page.Key{}):])))
 			}
 			return true
@@ -70,7 +70,7 @@ func (s *bases) maskURLs() error {
 	defer s.mu.Unlock()
 	for _, name := range s.names() {
 		r := *s.byName[name]
-		if !hasSecret(r.URL) {
+		if !page.HasSecretString(r.URL) {
 			continue
 		}
 		r.URL = page.MaskString(r.URL)
@@ -81,25 +81,20 @@ func (s *bases) maskURLs() error {
 	return nil
 }
 
-func hasSecret(raw string) bool {
-	u, err := url.Parse(raw)
-	return err == nil && page.HasSecret(u)
-}
-
 // removeSecrets takes secret URLs off the pages that notes are about. What a note itself says stays.
 func (s *notes) removeSecrets() (err error) {
 	s.records.Walk(notePrefix, "", func(key string, value []byte) bool {
 		var n Note
-		if json.Unmarshal(value, &n) != nil || !slices.ContainsFunc(n.Pages, hasSecret) {
+		if json.Unmarshal(value, &n) != nil || !slices.ContainsFunc(n.Pages, page.HasSecretString) {
 			return true
 		}
 		var changes []store.Change
 		for _, u := range n.Pages {
-			if hasSecret(u) {
+			if page.HasSecretString(u) {
 				changes = append(changes, store.Change{Key: notedKey(u) + key[len(notePrefix):], Gone: true})
 			}
 		}
-		n.Pages = slices.DeleteFunc(n.Pages, hasSecret)
+		n.Pages = slices.DeleteFunc(n.Pages, page.HasSecretString)
 		if value, err = json.Marshal(n); err == nil {
 			err = s.records.Apply(append(changes, store.Change{Key: key, Value: value})...)
 		}

@@ -80,6 +80,12 @@ func Mask(u *url.URL) string {
 	return strings.ReplaceAll(m.String(), url.QueryEscape(SecretMask), SecretMask)
 }
 
+// HasSecretString is like HasSecret, for a URL as text. A malformed URL has none.
+func HasSecretString(raw string) bool {
+	u, err := url.Parse(raw)
+	return err == nil && HasSecret(u)
+}
+
 // MaskString is like Mask, for a URL as text. Of a malformed URL it keeps only what is before the query and fragment.
 func MaskString(raw string) string {
 	u, err := url.Parse(raw)

@@ -3,7 +3,6 @@ package store
 import (
 	"encoding/json"
 	"fmt"
-	"net/url"
 
 	"github.com/readthru/readthru/page"
 	"github.com/readthru/readthru/store/keys"
@@ -41,7 +40,7 @@ func (s *Store) RemoveSecrets() (pages int, err error) {
 		err = s.removeSecretsFetched()
 	}
 	if err == nil {
-		_, err = s.deleteEverywhere(func(r *Response) bool { return hasSecret(r.URL) })
+		_, err = s.deleteEverywhere(func(r *Response) bool { return page.HasSecretString(r.URL) })
 	}
 	if err == nil {
 		err = maskRecords(s, "vi/", func(v *Visit) *string { return &v.URL })
@@ -59,11 +58,6 @@ func (s *Store) RemoveSecrets() (pages int, err error) {
 		return pages, fmt.Errorf("remove what is stored under secret URLs: %w", err)
 	}
 	return pages, nil
-}
-
-func hasSecret(raw string) bool {
-	u, err := url.Parse(raw)
-	return err == nil && page.HasSecret(u)
 }
 
 func (s *Store) removeSecretPages() (n int, err error) {
@@ -109,7 +103,7 @@ func maskRecords[T any](s *Store, prefix string, urlOf func(*T) *string) (err er
 		if json.Unmarshal(value, &record) != nil {
 			return true
 		}
-		if u := urlOf(&record); hasSecret(*u) {
+		if u := urlOf(&record); page.HasSecretString(*u) {
 			*u = page.MaskString(*u)
 			b.Set(key, wire.JSON(record))
 		}
