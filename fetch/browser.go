@@ -102,6 +102,9 @@ func (s browser) Try(ctx context.Context, a *attempt) result {
 	if seen.FramesLeft > 0 {
 		r.Warnings = addWarning(r.Warnings, warnFrames+"="+strconv.Itoa(seen.FramesLeft))
 	}
+	if seen.StylesLeft > 0 {
+		r.Warnings = addWarning(r.Warnings, warnStyles+"="+strconv.Itoa(seen.StylesLeft))
+	}
 	good := !warns(r.Warnings, weak...)
 	if seen.Unsettled != "" {
 		a.missed, r.Expires = true, a.started
@@ -116,6 +119,9 @@ func (s browser) Try(ctx context.Context, a *attempt) result {
 	}
 	return result{rendition: r, good: good, reason: reason}
 }
+
+// warnStyles is the warning of a page whose scripts made more sheets than are read. Text that those would hide comes.
+const warnStyles = "styles-left-out"
 
 // warnRedirect is the warning of a page that a script or a meta element of the page that was asked for led to.
 const warnRedirect = "script-redirect"

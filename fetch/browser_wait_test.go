@@ -40,6 +40,21 @@ func TestAWaitIsObeyedAndMoreIsTold(t *testing.T) { // rule C8
 	}
 }
 
+func TestStyleSheetsThatAreLeftOutAreTold(t *testing.T) {
+	c := withBrowser(t, "", http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		_, _ = io.WriteString(w, `<title>Tides</title><main>`+strings.Repeat(`<p>The tide is high at noon, and low at six.
+			Ships leave the harbour an hour before it, and come back in the evening.</p>`, 10)+`</main><script>
+			const sheet = new CSSStyleSheet(), large = '.a{--b:"' + 'c'.repeat(1_000_000) + '"}';
+			sheet.replaceSync(large + large);
+			document.adoptedStyleSheets = [sheet];</script>`)
+	}))
+	ans, err := c.try(t, fetch.Request{URL: parse(t, "https://site.test/"), Own: true, Render: fetch.RenderAlways})
+	if err != nil || !slices.Contains(ans.Page.Warnings, "styles-left-out=1") {
+		t.Errorf("%v, warnings %q, want styles-left-out=1", err, ans.Page.Warnings)
+	}
+}
+
 func TestWaitingInVainIsRemembered(t *testing.T) { // rule C8
 	c := withBrowser(t, "", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/events" {

@@ -160,7 +160,7 @@ func (t *tab) read(out *Page) error {
 		if err != nil || at.Scheme != "http" && at.Scheme != "https" {
 			return errors.New("the page navigated to a URL that is not http or https")
 		}
-		out.URL, out.HTML, out.FramesLeft = at, []byte(doc.HTML), doc.Left
+		out.URL, out.HTML, out.FramesLeft, out.StylesLeft = at, []byte(doc.HTML), doc.Left, doc.StylesLeft
 		return nil
 	}
 	return fmt.Errorf("the page does not come to its end: %w", last)
@@ -171,6 +171,8 @@ type document struct {
 	URL  string `json:"url"`
 	HTML string `json:"html"`
 	Left int    `json:"left"` // frames that are not in HTML
+
+	StylesLeft int `json:"stylesLeft"` // style sheets that are not in HTML
 }
 
 // load navigates to the page and waits for its load event. If the event does not come but there is a document, load

@@ -86,6 +86,7 @@ type Page struct {
 	Unsettled  string   // why the page may be incomplete; empty if it was done
 	More       string   // what there may be more of than was loaded: MoreScrolling and so on; empty if unknown
 	FramesLeft int      // number of visible frames that are not in HTML: of other origins, or without text
+	StylesLeft int      // number of style sheets made by scripts that are not in HTML, for their size
 	Ended      string   // what ended the wait: EndedBySelector, EndedByQuiet or EndedByTimeout
 	Vain       Vain     // what it was given time for in vain
 	Requests   int      // number of requests of the page

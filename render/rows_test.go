@@ -129,6 +129,20 @@ func TestFramesThatAreLeftOutAreCounted(t *testing.T) {
 	}
 }
 
+func TestSheetsThatAreLeftOutAreCounted(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	s.add("/", `<p>Text</p><script>
+		const sheet = (css) => { const s = new CSSStyleSheet(); s.replaceSync(css); return s; };
+		const large = '.a{--b:"' + 'c'.repeat(900_000) + '"}';
+		document.adoptedStyleSheets = [sheet(large), sheet(large), sheet(large), sheet('.d{display:none}'), sheet(large)];
+	</script>`)
+	p := rendered(t, s.browser(t), s.page(t, "/"))
+	if p.StylesLeft != 2 || !strings.Contains(string(p.HTML), ".d { display: none; }") {
+		t.Errorf("%d sheets are left out, want 2, which have no room; %d bytes", p.StylesLeft, len(p.HTML))
+	}
+}
+
 // realLists are lists of 500 rows, made with what the web makes them with, and one that does what others do.
 var realLists = map[string]string{
 	"rows whose height is a guess": guessing,

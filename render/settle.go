@@ -455,10 +455,11 @@ const notWhole = "the document is not whole"
 const maxStyles = 2_000_000
 
 // writeStyles writes into a tree, as style elements, the sheets that scripts have made: those that the tree adopts, and
-// those of its style elements whose rules are no longer those of their text. Undo takes them out again.
+// those of its style elements whose rules are no longer those of their text. StylesLeft counts those that are too large
+// for what is left of the limit. Undo takes them out again.
 const writeStyles = `
 	const undo = [], texts = new Map();
-	let room = %d;
+	let room = %d, stylesLeft = 0;
 	const textOf = (sheet) => {
 		let text = texts.get(sheet);
 		if (text === undefined) {
@@ -469,7 +470,9 @@ const writeStyles = `
 	};
 	const write = (sheet, put, media) => {
 		const text = textOf(sheet);
-		if (!text || (room -= text.length) < 0) return;
+		if (!text) return;
+		if (text.length > room) return void stylesLeft++;
+		room -= text.length;
 		const e = document.createElement('style');
 		e.textContent = text;
 		if (media) e.media = media;
@@ -555,5 +558,5 @@ const serialise = `(() => {
 	const outer = d.cloneNode(false).outerHTML, end = outer.lastIndexOf('</');
 	const html = '<!DOCTYPE html>' + (end < 0 ? inner : outer.slice(0, end) + inner + outer.slice(end));
 	if (html.length > %d) throw new Error('the document is too large');
-	return {url: location.href, html, left};
+	return {url: location.href, html, left, stylesLeft};
 })()`
