@@ -6,7 +6,7 @@
 //
 // # Who owns what
 //
-//   - which method of Server does an operation: handlers (handlers.go)
+//   - which method does an operation: handlers (handlers.go)
 //   - whether a role is enough for an operation: may (asker.go)
 //   - what of others a user may see: seesUser, ownsSession (asker.go)
 //   - what is in progress: Server.work (stats.go)

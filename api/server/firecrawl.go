@@ -27,7 +27,7 @@ func firecrawlOperations(f *firecrawl.Service) []route {
 		for _, name := range slices.Sorted(maps.Keys(r.Query)) {
 			o.Query = append(o.Query, api.Param{Name: name, About: r.Query[name]})
 		}
-		list = append(list, route{o, func(_ *Server, w http.ResponseWriter, req *http.Request) error {
+		list = append(list, route{o, func(w http.ResponseWriter, req *http.Request) error {
 			r.Handle(w, req)
 			return nil
 		}})
@@ -53,7 +53,7 @@ func mcpOperation(h http.Handler) route {
 		Summary: "Model Context Protocol, streamable HTTP",
 		Body:    message, Result: message, Limit: api.MaxMCP,
 	}
-	return route{o, func(_ *Server, w http.ResponseWriter, r *http.Request) error {
+	return route{o, func(w http.ResponseWriter, r *http.Request) error {
 		h.ServeHTTP(w, r)
 		return nil
 	}}

@@ -157,7 +157,7 @@ func New(o Options) *Server {
 			Token: o.Token, TrustUser: o.TrustUser, Browsers: guard.NewBrowsers(o.Token),
 			Users: o.Users,
 		},
-		jobs: newJobs(o.Store, o.Log), table: routes(), open: map[string]bool{},
+		jobs: newJobs(o.Store, o.Log), open: map[string]bool{},
 	}
 	if !o.TrustUser {
 		s.guard.Guesses = guess.New()
@@ -167,6 +167,7 @@ func New(o Options) *Server {
 	}
 	s.hooks = newHookQueue(o.Dir, o.Log, s.doHook)
 	s.metrics = s.metricsHandler()
+	s.table = s.routes()
 	s.sampler.begin(s)
 	if o.MCP != nil {
 		s.table = append(s.table, mcpOperation(o.MCP(s)))
@@ -329,7 +330,7 @@ func (s *Server) dispatch(w http.ResponseWriter, r *http.Request, list []route) 
 				r.Body = http.MaxBytesReader(w, r.Body, o.Limit)
 			}
 			r = r.WithContext(asking(r)) //nolint:contextcheck // jobs and what is told outlive a request
-			if err := o.serve(s, w, r); err != nil {
+			if err := o.serve(w, r); err != nil {
 				s.refuse(w, r, err)
 			}
 			return
