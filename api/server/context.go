@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/readthru/readthru/api"
+	"github.com/readthru/readthru/api/server/asker"
 	"github.com/readthru/readthru/fetch"
 	"github.com/readthru/readthru/page"
 )
@@ -16,7 +17,7 @@ const pageSeparator = "\n\n---\n\n"
 
 // getContext lists what a session has fetched; with a URL only that page, with its content.
 func (s *Server) getContext(ctx context.Context, q api.ContextRef) (*api.Context, error) {
-	session, err := ownSession(ctx, q.Session)
+	session, err := asker.OwnSession(ctx, q.Session)
 	if err != nil {
 		return nil, err
 	}
@@ -43,7 +44,7 @@ func (s *Server) getContext(ctx context.Context, q api.ContextRef) (*api.Context
 // getContextPage returns a page that the session has fetched, else one that the cache answers without asking an origin
 // (rule B38). If neither has the page, its Error has the kind not_fetched. It counts no visit.
 func (s *Server) getContextPage(ctx context.Context, q api.ContextRef) (*page.Page, error) {
-	session, err := ownSession(ctx, q.Session)
+	session, err := asker.OwnSession(ctx, q.Session)
 	if err != nil {
 		return nil, err
 	}
@@ -87,7 +88,7 @@ func (s *Server) summarised(p *page.Page) *page.Page {
 // getContextText writes pages that a session has fetched into one text, each as a prompt, with a rule between them. It
 // names the pages that are not stored.
 func (s *Server) getContextText(ctx context.Context, q api.ContextQuery) (*api.ContextText, error) {
-	session, err := ownSession(ctx, q.Session)
+	session, err := asker.OwnSession(ctx, q.Session)
 	if err != nil {
 		return nil, err
 	}
@@ -136,7 +137,7 @@ func (s *Server) getContextText(ctx context.Context, q api.ContextQuery) (*api.C
 
 // forgetPages removes a page, or all pages, from what a session has fetched (rule B39). The cache keeps them.
 func (s *Server) forgetPages(ctx context.Context, q api.ForgetQuery) (*api.Removed, error) {
-	session, err := ownSession(ctx, q.Session)
+	session, err := asker.OwnSession(ctx, q.Session)
 	if err != nil {
 		return nil, err
 	}

@@ -7,8 +7,7 @@
 // # Who owns what
 //
 //   - which method does an operation: handlers (handlers.go)
-//   - whether a role is enough for an operation: may (asker.go)
-//   - what of others a user may see: seesUser, ownsSession (asker.go)
+//   - whether a role is enough for an operation, and what of others a user may see: package asker
 //   - what is in progress: Server.work (stats.go)
 //   - how the counters become series: sampler (series.go)
 package server

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/readthru/readthru/api"
+	"github.com/readthru/readthru/api/server/asker"
 	"github.com/readthru/readthru/internal/journal"
 	"github.com/readthru/readthru/knowledge"
 )
@@ -40,7 +41,7 @@ func (s *Server) serveEvents(w http.ResponseWriter, r *http.Request, q api.Event
 	if err != nil {
 		return err
 	}
-	f = ownRequests(r.Context(), f)
+	f = asker.OwnRequests(r.Context(), f)
 	limit := q.Limit
 	if limit == 0 {
 		limit = 100

@@ -16,6 +16,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/readthru/readthru/api"
+	"github.com/readthru/readthru/api/server/asker"
 	"github.com/readthru/readthru/fetch"
 	"github.com/readthru/readthru/internal/clip"
 	"github.com/readthru/readthru/internal/journal"
@@ -37,16 +38,16 @@ func (s *Server) fetchPage(ctx context.Context, r api.FetchRequest) (*page.Page,
 	}
 	who, _ := users.Of(ctx)
 	ask := forFetcher(r, u)
-	asker, _ := journal.AskerOf(ctx)
-	ask.Unread = asker.Door == api.DoorDashboard
+	by, _ := journal.AskerOf(ctx)
+	ask.Unread = by.Door == api.DoorDashboard
 	if ask.User = who.Name(); ask.User != "" {
-		if ask.Set, err = ownSession(ctx, r.Session); err != nil {
+		if ask.Set, err = asker.OwnSession(ctx, r.Session); err != nil {
 			return nil, err
 		}
 		ask.Session, _ = store.OwnSession(ask.User, r.Session) // as it is checked
 	}
 	told := fetch.Reading{Began: time.Now(), Asked: ask, Form: r.Format}
-	if over := limited(who.Meter.AskPage(told.Began)); over != nil {
+	if over := asker.Limited(who.Meter.AskPage(told.Began)); over != nil {
 		told.Err = &fetch.RefusedError{Status: over.Status, Why: over.Detail}
 		s.o.Fetch.Tell(ctx, told)
 		return nil, over
@@ -103,7 +104,7 @@ func (s *Server) fetchPage(ctx context.Context, r api.FetchRequest) (*page.Page,
 // tell adds what was read to the list of requests. The tool server reads data and text twice, and the first time is
 // told.
 func (s *Server) tell(ctx context.Context, r api.FetchRequest, told fetch.Reading) {
-	if asker, _ := journal.AskerOf(ctx); asker.Door == api.DoorMCP && r.Format == "verbatim" && !persists(r) {
+	if by, _ := journal.AskerOf(ctx); by.Door == api.DoorMCP && r.Format == "verbatim" && !persists(r) {
 		return
 	}
 	s.o.Fetch.Tell(ctx, told)

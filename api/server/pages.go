@@ -15,6 +15,7 @@ import (
 	"github.com/rogpeppe/go-internal/diff"
 
 	"github.com/readthru/readthru/api"
+	"github.com/readthru/readthru/api/server/asker"
 	"github.com/readthru/readthru/fetch"
 	"github.com/readthru/readthru/internal/journal"
 	"github.com/readthru/readthru/knowledge"
@@ -65,8 +66,8 @@ func (s *Server) getPage(ctx context.Context, ref api.PageRef) (*page.Page, erro
 	if full.GitHub != nil {
 		full.Readme, full.SymbolMap = fetch.PartsOf(md)
 	}
-	if asker, _ := journal.AskerOf(ctx); asker.Door == api.DoorMCP || asker.Door == api.DoorCommand {
-		s.o.Fetch.TellStored(ctx, &full, began, userOf(ctx))
+	if by, _ := journal.AskerOf(ctx); by.Door == api.DoorMCP || by.Door == api.DoorCommand {
+		s.o.Fetch.TellStored(ctx, &full, began, asker.User(ctx))
 	}
 	return s.summarised(&full), nil
 }

@@ -7,6 +7,7 @@ import (
 	"net/http"
 
 	"github.com/readthru/readthru/api"
+	"github.com/readthru/readthru/api/server/asker"
 	"github.com/readthru/readthru/internal/journal"
 )
 
@@ -24,7 +25,7 @@ func (s *Server) listRequests(ctx context.Context, q api.RequestQuery) (*api.Req
 	if err != nil {
 		return nil, err
 	}
-	list, next, damage := s.o.Journal.List(ownRequests(ctx, f), q.Cursor, cmp.Or(q.Limit, 500))
+	list, next, damage := s.o.Journal.List(asker.OwnRequests(ctx, f), q.Cursor, cmp.Or(q.Limit, 500))
 	if list == nil {
 		list = []journal.Entry{}
 	}
@@ -34,7 +35,7 @@ func (s *Server) listRequests(ctx context.Context, q api.RequestQuery) (*api.Req
 // getRequest returns a request.
 func (s *Server) getRequest(ctx context.Context, r api.RequestRef) (*journal.Entry, error) {
 	e, ok := s.o.Journal.Find(r.ID)
-	if !ok || !seesUser(ctx, e.User) {
+	if !ok || !asker.SeesUser(ctx, e.User) {
 		return nil, api.Problem(http.StatusNotFound, "no request %.40q: the last few thousand are kept (requests.last), "+
 			"and those of requests.days", r.ID)
 	}
@@ -47,7 +48,7 @@ func (s *Server) serveRequests(w http.ResponseWriter, r *http.Request, q api.Req
 	if err != nil {
 		return err
 	}
-	list := s.o.Journal.All(ownRequests(r.Context(), f), func(damage string) {
+	list := s.o.Journal.All(asker.OwnRequests(r.Context(), f), func(damage string) {
 		s.o.Log.Warn("export requests", "damage", damage)
 	})
 	h := w.Header()

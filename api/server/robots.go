@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/readthru/readthru/api"
+	"github.com/readthru/readthru/api/server/asker"
 	"github.com/readthru/readthru/fetch"
 	"github.com/readthru/readthru/internal/journal"
 	"github.com/readthru/readthru/page"
@@ -31,9 +32,9 @@ func (s *Server) getRobots(ctx context.Context, q api.RobotsQuery) (*api.Robots,
 	if v.Status == http.StatusUnauthorized || v.Status == http.StatusForbidden {
 		r.Allowed, r.Reason = false, v.URL+" may not be read"
 	}
-	if asker, _ := journal.AskerOf(ctx); asker.Door == api.DoorMCP && !r.Allowed && (r.Status != 0 || !s.stored(u)) {
+	if by, _ := journal.AskerOf(ctx); by.Door == api.DoorMCP && !r.Allowed && (r.Status != 0 || !s.stored(u)) {
 		s.o.Fetch.Tell(ctx, fetch.Reading{ // the tool server asks before it reads, and leaves it at that
-			Began: time.Now(), Asked: fetch.Request{URL: u, User: userOf(ctx), Agent: asker.Agent},
+			Began: time.Now(), Asked: fetch.Request{URL: u, User: asker.User(ctx), Agent: by.Agent},
 			Err: &fetch.RefusedError{Status: http.StatusForbidden, Why: r.Reason},
 		})
 	}

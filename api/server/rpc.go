@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"github.com/readthru/readthru/api"
+	"github.com/readthru/readthru/api/server/asker"
 	"github.com/readthru/readthru/page"
 )
 
@@ -216,7 +217,7 @@ func (s *Server) rpcForget(ctx context.Context, c *rpcCall) (any, error) {
 func (s *Server) rpcInvalidate(ctx context.Context, c *rpcCall) (any, error) {
 	raw, _, err := c.one("url")
 	if err == nil {
-		err = may(ctx, api.Uncache.Operation)
+		err = asker.May(ctx, api.Uncache.Operation)
 	}
 	if err != nil {
 		return nil, err
@@ -229,7 +230,7 @@ func (s *Server) rpcInvalidate(ctx context.Context, c *rpcCall) (any, error) {
 }
 
 func (s *Server) rpcClear(ctx context.Context, c *rpcCall) (any, error) {
-	if err := cmp.Or(c.done(), may(ctx, api.ClearCache.Operation)); err != nil {
+	if err := cmp.Or(c.done(), asker.May(ctx, api.ClearCache.Operation)); err != nil {
 		return nil, err
 	}
 	gone, err := s.clearCache(ctx, api.None{})

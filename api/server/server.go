@@ -15,6 +15,7 @@ import (
 	"github.com/readthru/readthru/api"
 	"github.com/readthru/readthru/api/firecrawl"
 	"github.com/readthru/readthru/api/guard"
+	"github.com/readthru/readthru/api/server/asker"
 	"github.com/readthru/readthru/crawl"
 	"github.com/readthru/readthru/fetch"
 	"github.com/readthru/readthru/internal/fault"
@@ -203,7 +204,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w = counted
 	}
 	if e == nil {
-		e = limited(who.Meter.Ask(time.Now()))
+		e = asker.Limited(who.Meter.Ask(time.Now()))
 	}
 	if e == nil && page && !entry && !asset && who.User != nil && !who.User.Role.Allows(users.Admin) {
 		e = api.Problem(http.StatusForbidden, "the dashboard is for the role admin, and %s has the role %s",
@@ -322,14 +323,14 @@ func (s *Server) dispatch(w http.ResponseWriter, r *http.Request, list []route) 
 	var allow []string
 	for _, o := range list {
 		if o.Method == method {
-			if err := may(r.Context(), o.Operation); err != nil {
+			if err := asker.May(r.Context(), o.Operation); err != nil {
 				s.refuse(w, r, err)
 				return
 			}
 			if !api.AnswersHere(w) {
 				r.Body = http.MaxBytesReader(w, r.Body, o.Limit)
 			}
-			r = r.WithContext(asking(r)) //nolint:contextcheck // jobs and what is told outlive a request
+			r = r.WithContext(asker.With(r)) //nolint:contextcheck // jobs and what is told outlive a request
 			if err := o.serve(w, r); err != nil {
 				s.refuse(w, r, err)
 			}
@@ -398,3 +399,22 @@ func (s *Server) breakOff(w http.ResponseWriter, r *http.Request, err error) {
 	s.o.Log.Error("answer broken off", "path", r.URL.Path, "error", err)
 	api.BreakOff(w, err)
 }
+
+// countedResponse counts the bytes of an answer.
+type countedResponse struct {
+	http.ResponseWriter
+	bytes int64
+}
+
+// Write implements [http.ResponseWriter].
+func (w *countedResponse) Write(p []byte) (int, error) {
+	n, err := w.ResponseWriter.Write(p)
+	w.bytes += int64(n)
+	return n, err
+}
+
+// Flush implements [http.Flusher], for handlers of others.
+func (w *countedResponse) Flush() { _ = http.NewResponseController(w.ResponseWriter).Flush() }
+
+// Unwrap is for [http.ResponseController].
+func (w *countedResponse) Unwrap() http.ResponseWriter { return w.ResponseWriter }

@@ -6,6 +6,7 @@ import (
 	"net/http"
 
 	"github.com/readthru/readthru/api"
+	"github.com/readthru/readthru/api/server/asker"
 	"github.com/readthru/readthru/internal/fault"
 )
 
@@ -29,7 +30,7 @@ func (s *Server) getSession(ctx context.Context, ref api.SessionRef) (*api.Sessi
 	if s.o.Session == nil {
 		return nil, errNoProxy
 	}
-	name, err := ownSession(ctx, ref.Name)
+	name, err := asker.OwnSession(ctx, ref.Name)
 	if err != nil {
 		return nil, err
 	}
@@ -44,7 +45,7 @@ func (s *Server) listSessions(ctx context.Context, _ api.None) (*api.SessionList
 	at := map[string]int{}
 	if s.o.Sessions != nil {
 		for _, st := range s.o.Sessions() {
-			if !ownsSession(ctx, st.Session) {
+			if !asker.OwnsSession(ctx, st.Session) {
 				continue
 			}
 			at[st.Session] = len(list.Sessions)
@@ -52,7 +53,7 @@ func (s *Server) listSessions(ctx context.Context, _ api.None) (*api.SessionList
 		}
 	}
 	for _, f := range s.o.Store.FetchedSessions() {
-		if !ownsSession(ctx, f.Name) {
+		if !asker.OwnsSession(ctx, f.Name) {
 			continue
 		}
 		i, ok := at[f.Name]
@@ -70,7 +71,7 @@ func (s *Server) endRecording(ctx context.Context, ref api.SessionRef) (*api.Del
 	if s.o.SessionProxies == nil {
 		return nil, errNoProxy
 	}
-	name, err := ownSession(ctx, ref.Name)
+	name, err := asker.OwnSession(ctx, ref.Name)
 	if err != nil {
 		return nil, err
 	}
@@ -80,7 +81,7 @@ func (s *Server) endRecording(ctx context.Context, ref api.SessionRef) (*api.Del
 // serveRecording writes the recording as it grows. A failure after its start shows in its missing end, and in the
 // answer to the request that ends it.
 func (s *Server) serveRecording(w http.ResponseWriter, r *http.Request, q api.OpenQuery) error {
-	name, err := ownSession(r.Context(), q.Name)
+	name, err := asker.OwnSession(r.Context(), q.Name)
 	if err != nil {
 		return err
 	}
@@ -92,7 +93,7 @@ func (s *Server) serveRecording(w http.ResponseWriter, r *http.Request, q api.Op
 
 // serveSessionProxy holds the request open until the client goes or the server stops.
 func (s *Server) serveSessionProxy(w http.ResponseWriter, r *http.Request, q api.OpenQuery) error {
-	name, err := ownSession(r.Context(), q.Name)
+	name, err := asker.OwnSession(r.Context(), q.Name)
 	if err != nil {
 		return err
 	}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/readthru/readthru/api"
+	"github.com/readthru/readthru/api/server/asker"
 	"github.com/readthru/readthru/internal/journal"
 	"github.com/readthru/readthru/store"
 )
@@ -134,7 +135,7 @@ func (s *Server) recentTrouble(ctx context.Context) map[string]*trouble {
 
 // recentRequests yields the requests in memory that the reader may see, oldest first, with their times.
 func (s *Server) recentRequests(ctx context.Context) iter.Seq2[*journal.Entry, time.Time] {
-	own := ownRequests(ctx, journal.Filter{})
+	own := asker.OwnRequests(ctx, journal.Filter{})
 	return func(yield func(*journal.Entry, time.Time) bool) {
 		for e, at := range s.o.Journal.Recent() {
 			if own.Match(e) && !yield(e, at) {

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/readthru/readthru/api"
+	"github.com/readthru/readthru/api/server/asker"
 	"github.com/readthru/readthru/internal/users"
 	"github.com/readthru/readthru/store"
 )
@@ -240,7 +241,7 @@ func (s *Server) countUses(now time.Time) error {
 
 // getUsage returns what users used. Users who are no admins see what is theirs.
 func (s *Server) getUsage(ctx context.Context, q api.UsesQuery) (*api.UseList, error) {
-	if user := userOf(ctx); !seesUser(ctx, q.User) {
+	if user := asker.User(ctx); !asker.SeesUser(ctx, q.User) {
 		if q.User != "" {
 			return nil, api.Problem(http.StatusForbidden, "what other users used is for the role admin")
 		}

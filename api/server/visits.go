@@ -7,6 +7,7 @@ import (
 	"net/http"
 
 	"github.com/readthru/readthru/api"
+	"github.com/readthru/readthru/api/server/asker"
 	"github.com/readthru/readthru/internal/fleet"
 	"github.com/readthru/readthru/page"
 	"github.com/readthru/readthru/store"
@@ -15,7 +16,7 @@ import (
 // listVisits lists deliveries of pages to readers, newest first.
 func (s *Server) listVisits(ctx context.Context, q api.VisitQuery) (*api.VisitList, error) {
 	sq := store.VisitQuery{Session: q.Session, User: q.User, Cursor: q.Cursor, Limit: q.Limit}
-	if user := userOf(ctx); !seesUser(ctx, q.User) {
+	if user := asker.User(ctx); !asker.SeesUser(ctx, q.User) {
 		if q.User != "" {
 			return nil, api.Problem(http.StatusForbidden, "visits of other users are for the role admin")
 		}
