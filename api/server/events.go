@@ -70,7 +70,7 @@ func (s *Server) serveEvents(w http.ResponseWriter, r *http.Request, q api.Event
 		select {
 		case <-r.Context().Done():
 			return nil
-		case <-s.jobs.ctx.Done():
+		case <-s.jobs.Stopping().Done():
 			return nil
 		case <-tick.C:
 		}

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 
 	"github.com/readthru/readthru/api"
+	"github.com/readthru/readthru/api/server/jobs"
 	"github.com/readthru/readthru/knowledge"
 )
 
@@ -125,7 +126,7 @@ func (s *Server) removeParcels() {
 }
 
 // addFiles adds the files of a base's parcel to its build.
-func (s *Server) addFiles(ctx context.Context, j *job, b knowledge.Base, build *knowledge.Build) error {
+func (s *Server) addFiles(ctx context.Context, j *jobs.Job, b knowledge.Base, build *knowledge.Build) error {
 	in, err := os.Open(s.parcelOf(b))
 	if errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf(`the files are gone: send them again with "readthru kb refresh %s"`, b.Name)
@@ -135,10 +136,10 @@ func (s *Server) addFiles(ctx context.Context, j *job, b knowledge.Base, build *
 	}
 	defer in.Close() //nolint:errcheck // it was only read
 	report, err := build.AddFiles(ctx, in, func(i, total int, url string) {
-		j.update(func(now *api.Job) { now.I, now.Total, now.URL = i, total, url })
+		j.Update(func(now *api.Job) { now.I, now.Total, now.URL = i, total, url })
 	})
 	if report != nil {
-		j.update(func(now *api.Job) { now.NotTaken, now.Skipped = report.Skipped, report.Reasons })
+		j.Update(func(now *api.Job) { now.NotTaken, now.Skipped = report.Skipped, report.Reasons })
 	}
 	return err
 }

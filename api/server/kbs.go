@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/readthru/readthru/api"
+	"github.com/readthru/readthru/api/server/jobs"
 	"github.com/readthru/readthru/crawl"
 	"github.com/readthru/readthru/knowledge"
 	"github.com/readthru/readthru/page"
@@ -208,13 +209,7 @@ type leftError struct{ error }
 
 // StopFilling ends that, because of what another node does. It does not wait for the end.
 func (s *Server) StopFilling(name string, why error) {
-	s.jobs.lock()
-	defer s.jobs.mu.Unlock()
-	for _, j := range s.jobs.list {
-		if now, _ := j.snapshot(); now.KB == name && now.State == api.JobRunning {
-			j.cancel(leftError{why})
-		}
-	}
+	s.jobs.CancelFilling(name, leftError{why})
 }
 
 // fill starts the job that fills a knowledge base, from a parcel if it is one of files that does not have its own yet.
@@ -222,7 +217,7 @@ func (s *Server) StopFilling(name string, why error) {
 // until then, and the next refresh continues; if nothing was read, the base is deleted.
 func (s *Server) fill(b knowledge.Base, parcel string) (api.Job, error) {
 	if s.o.Fleet != nil {
-		if err := s.o.Fleet.BeginFilling(s.jobs.ctx, b.Name); err != nil {
+		if err := s.o.Fleet.BeginFilling(s.jobs.Stopping(), b.Name); err != nil {
 			return api.Job{}, err
 		}
 	}
@@ -237,21 +232,21 @@ func (s *Server) fill(b knowledge.Base, parcel string) (api.Job, error) {
 		}
 	}
 	first := api.Job{Kind: b.Source, KB: b.Name, Resumed: build.Resumed()}
-	if was, ok := s.jobs.interrupted(b.Name); ok && build.Resumed() {
+	if was, ok := s.jobs.Interrupted(b.Name); ok && build.Resumed() {
 		first.ID, first.Began = was.ID, was.Began
 	}
-	j, err := s.jobs.start(first,
-		func(ctx context.Context, j *job) error {
+	j, err := s.jobs.Start(first,
+		func(ctx context.Context, j *jobs.Job) error {
 			defer build.Close()
 			err := s.gather(ctx, j, b, build)
 			if err == nil {
 				if b, err = build.Commit(ctx); err == nil {
 					_ = os.Remove(s.parcelOf(b)) // few bases have one
-					j.update(func(now *api.Job) { now.Documents, now.Passages = b.Documents, b.Passages })
+					j.Update(func(now *api.Job) { now.Documents, now.Passages = b.Documents, b.Passages })
 					return nil
 				}
 			}
-			if cause := context.Cause(ctx); errors.Is(cause, errStopping) || errors.As(cause, new(leftError)) {
+			if cause := context.Cause(ctx); errors.Is(cause, jobs.ErrStopping) || errors.As(cause, new(leftError)) {
 				return err // a later process continues, or another node
 			}
 			_ = os.Remove(s.parcelOf(b)) // as above
@@ -260,7 +255,7 @@ func (s *Server) fill(b knowledge.Base, parcel string) (api.Job, error) {
 				if perr := build.Pause(); perr != nil {
 					s.o.Log.Warn("unfinished build not paused", "kb", b.Name, "error", perr)
 				}
-				j.update(func(now *api.Job) { now.Documents = build.Len() })
+				j.Update(func(now *api.Job) { now.Documents = build.Len() })
 				return err
 			}
 			if aerr := build.Abort(end); aerr != nil {
@@ -281,7 +276,7 @@ func (s *Server) fill(b knowledge.Base, parcel string) (api.Job, error) {
 }
 
 // gather adds the documents of a base's source to its build.
-func (s *Server) gather(ctx context.Context, j *job, b knowledge.Base, build *knowledge.Build) error {
+func (s *Server) gather(ctx context.Context, j *jobs.Job, b knowledge.Base, build *knowledge.Build) error {
 	switch b.Source {
 	case knowledge.SourceFile:
 		return s.addFiles(ctx, j, b, build)
@@ -294,7 +289,7 @@ func (s *Server) gather(ctx context.Context, j *job, b knowledge.Base, build *kn
 		if err != nil {
 			return err
 		}
-		j.update(func(now *api.Job) { now.I, now.Total = 1, 1 })
+		j.Update(func(now *api.Job) { now.I, now.Total = 1, 1 })
 		return add(ctx, build, p)
 	}
 	service, err := s.crawler(b)
@@ -314,7 +309,7 @@ func (s *Server) crawler(b knowledge.Base) (crawl.Service, error) {
 
 const maxFailures = 100 // listed of a crawl
 
-func (s *Server) crawl(ctx context.Context, j *job, b knowledge.Base, build *knowledge.Build,
+func (s *Server) crawl(ctx context.Context, j *jobs.Job, b knowledge.Base, build *knowledge.Build,
 	service crawl.Service,
 ) error {
 	outcomes := map[string]int{}
@@ -336,7 +331,7 @@ func (s *Server) crawl(ctx context.Context, j *job, b knowledge.Base, build *kno
 			}
 		}
 		outcomes[string(e.Outcome)]++
-		j.update(func(now *api.Job) {
+		j.Update(func(now *api.Job) {
 			now.I, now.Total, now.URL = e.I, e.Total, e.URL
 			switch {
 			case len(now.Failures) >= maxFailures:
@@ -349,7 +344,7 @@ func (s *Server) crawl(ctx context.Context, j *job, b knowledge.Base, build *kno
 		return nil
 	})
 	if report != nil {
-		j.update(func(now *api.Job) { now.Outcomes, now.Remarks = tally(report, outcomes), remarks(report) })
+		j.Update(func(now *api.Job) { now.Outcomes, now.Remarks = tally(report, outcomes), remarks(report) })
 	}
 	if err != nil {
 		return err
@@ -359,14 +354,14 @@ func (s *Server) crawl(ctx context.Context, j *job, b knowledge.Base, build *kno
 	}
 	kept, err := build.Keep(report.Lost)
 	if kept > 0 {
-		j.update(func(now *api.Job) { now.Kept = kept })
+		j.Update(func(now *api.Job) { now.Kept = kept })
 	}
 	return err
 }
 
 // enoughRead returns an error if a crawl read nothing, or less than half of what a refresh should: a site that is in
 // trouble, or that asks to sign in, would empty the base.
-func enoughRead(build *knowledge.Build, j *job, b knowledge.Base) error {
+func enoughRead(build *knowledge.Build, j *jobs.Job, b knowledge.Base) error {
 	held := 0
 	for range build.Held() {
 		held++
@@ -378,7 +373,7 @@ func enoughRead(build *knowledge.Build, j *job, b knowledge.Base) error {
 		return nil
 	}
 	reason := ""
-	if now, _ := j.snapshot(); len(now.Failures) > 0 {
+	if now := j.Now(); len(now.Failures) > 0 {
 		reason = ": " + now.Failures[0]
 	}
 	if held == 0 {

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/readthru/readthru/api"
+	"github.com/readthru/readthru/api/server/jobs"
 	"github.com/readthru/readthru/knowledge"
 )
 
@@ -61,7 +62,7 @@ func (s *Server) rebuildIndex(ctx context.Context, _ api.None) (*api.Job, error)
 	if err != nil {
 		return nil, err
 	}
-	list, err := s.listJobs(ctx, api.None{})
+	list, err := s.jobs.ListJobs(ctx, api.None{})
 	if err != nil {
 		return nil, err
 	}
@@ -71,9 +72,9 @@ func (s *Server) rebuildIndex(ctx context.Context, _ api.None) (*api.Job, error)
 		}
 	}
 	//nolint:contextcheck // it outlives the request
-	j, err := s.jobs.start(api.Job{Kind: kindRebuild}, func(ctx context.Context, j *job) error {
+	j, err := s.jobs.Start(api.Job{Kind: kindRebuild}, func(ctx context.Context, j *jobs.Job) error {
 		return k.Rebuild(ctx, func(i, total int, url string) {
-			j.update(func(now *api.Job) { now.I, now.Total, now.URL = i, total, url })
+			j.Update(func(now *api.Job) { now.I, now.Total, now.URL = i, total, url })
 		})
 	})
 	return &j, err

@@ -16,6 +16,7 @@ import (
 	"github.com/readthru/readthru/api/firecrawl"
 	"github.com/readthru/readthru/api/guard"
 	"github.com/readthru/readthru/api/server/asker"
+	"github.com/readthru/readthru/api/server/jobs"
 	"github.com/readthru/readthru/crawl"
 	"github.com/readthru/readthru/fetch"
 	"github.com/readthru/readthru/internal/fault"
@@ -134,7 +135,7 @@ type Server struct {
 	open    map[string]bool // paths on which strangers are answered
 	holds   *holds
 	use     use
-	jobs    *jobs
+	jobs    *jobs.Runner
 	hooks   *hookQueue
 	sampler sampler
 
@@ -158,7 +159,7 @@ func New(o Options) *Server {
 			Token: o.Token, TrustUser: o.TrustUser, Browsers: guard.NewBrowsers(o.Token),
 			Users: o.Users,
 		},
-		jobs: newJobs(o.Store, o.Log), open: map[string]bool{},
+		jobs: jobs.New(o.Store, o.Log), open: map[string]bool{},
 	}
 	if !o.TrustUser {
 		s.guard.Guesses = guess.New()
@@ -370,18 +371,37 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 		}
 		end, cancel := context.WithTimeout(context.WithoutCancel(ctx), drainTime)
 		defer cancel()
-		if fault.Catch("api: stop serving", func() error { s.Stop(); return srv.Shutdown(end) }) != nil {
+		if fault.Catch("api: stop serving", func() error { s.jobs.Stop(); return srv.Shutdown(end) }) != nil {
 			_ = srv.Close() // what Shutdown could not end
 		}
 	}))
 	err := srv.Serve(pace.Listener(l))
 	close(stop)
 	wg.Wait()
-	s.Stop() // also if Serve itself failed
+	s.jobs.Stop() // also if Serve itself failed
 	if errors.Is(err, http.ErrServerClosed) {
 		return nil
 	}
 	return err
+}
+
+// Stop interrupts the jobs and the work of hooks so that they can be continued later, and waits for them to end.
+func (s *Server) Stop() {
+	s.jobs.Stop()
+	s.hooks.close()
+	if s.o.Firecrawl != nil {
+		s.o.Firecrawl.Close()
+	}
+	s.sampler.take(s, time.Now())
+}
+
+// Running returns the number of jobs that run, those of Firecrawl clients among them.
+func (s *Server) Running() int {
+	n := s.jobs.Running()
+	if s.o.Firecrawl != nil {
+		n += s.o.Firecrawl.Running()
+	}
+	return n
 }
 
 // answer writes v as JSON.

@@ -1,4 +1,5 @@
-package server
+// Package jobs runs what outlives the request that asked for it, and remembers it in the store.
+package jobs
 
 import (
 	"context"
@@ -29,8 +30,8 @@ const jobPrefix = "k/job/"
 // saveEvery is how often the progress of a job is saved.
 const saveEvery = 2 * time.Second
 
-// jobs runs jobs and remembers them.
-type jobs struct {
+// Runner runs jobs and remembers them.
+type Runner struct {
 	store *store.Store
 	log   *slog.Logger
 	load  sync.Once // of what the store remembers
@@ -40,12 +41,12 @@ type jobs struct {
 	running sync.WaitGroup
 
 	mu   sync.Mutex
-	list []*job // oldest first
+	list []*Job // oldest first
 }
 
-// job is a Job that runs or has ended.
-type job struct {
-	of *jobs
+// Job is a job that runs or has ended.
+type Job struct {
+	of *Runner
 
 	mu      sync.Mutex
 	now     api.Job
@@ -54,30 +55,31 @@ type job struct {
 	cancel  context.CancelCauseFunc
 }
 
-var (
-	errStopping  = errors.New("the daemon is stopping")
-	errCancelled = errors.New("cancelled")
-)
+// ErrStopping is the cause that ends a job when the daemon stops.
+var ErrStopping = errors.New("the daemon is stopping")
 
-func newJobs(s *store.Store, log *slog.Logger) *jobs {
-	l := &jobs{store: s, log: log}
+var errCancelled = errors.New("cancelled")
+
+// New returns a Runner that remembers jobs in a store.
+func New(s *store.Store, log *slog.Logger) *Runner {
+	l := &Runner{store: s, log: log}
 	l.ctx, l.stop = context.WithCancelCause(context.Background())
 	return l
 }
 
 // lock locks the list, which begins with the jobs that the store remembers.
-func (l *jobs) lock() {
+func (l *Runner) lock() {
 	l.mu.Lock()
 	l.load.Do(l.remember)
 }
 
 // remember reads the jobs of earlier processes. One that ran when its process ended is interrupted.
-func (l *jobs) remember() {
+func (l *Runner) remember() {
 	l.store.Records().Walk(jobPrefix, "", func(_ string, value []byte) bool {
-		j := &job{of: l, changed: make(chan struct{}), cancel: func(error) {}}
+		j := &Job{of: l, changed: make(chan struct{}), cancel: func(error) {}}
 		if json.Unmarshal(value, &j.now) == nil {
 			if j.now.State == api.JobRunning {
-				j.now.State, j.now.Error = api.JobInterrupted, errStopping.Error()
+				j.now.State, j.now.Error = api.JobInterrupted, ErrStopping.Error()
 			}
 			l.list = append(l.list, j)
 		}
@@ -89,8 +91,8 @@ func keyOf(j *api.Job) string {
 	return jobPrefix + string(binary.BigEndian.AppendUint64(nil, uint64(j.Began.UnixMilli()))) + j.ID
 }
 
-// interrupted returns the last job that filled a base, if it was interrupted.
-func (l *jobs) interrupted(kb string) (api.Job, bool) {
+// Interrupted returns the last job that filled a base, if it was interrupted.
+func (l *Runner) Interrupted(kb string) (api.Job, bool) {
 	l.lock()
 	defer l.mu.Unlock()
 	for _, j := range slices.Backward(l.list) {
@@ -101,8 +103,8 @@ func (l *jobs) interrupted(kb string) (api.Job, bool) {
 	return api.Job{}, false
 }
 
-// start starts a job, unless too many run or the server is stopping. One with an ID continues the job that had it.
-func (l *jobs) start(first api.Job, work func(ctx context.Context, j *job) error) (api.Job, error) {
+// Start starts a job, unless too many run or the server is stopping. One with an ID continues the job that had it.
+func (l *Runner) Start(first api.Job, work func(ctx context.Context, j *Job) error) (api.Job, error) {
 	if first.ID == "" {
 		first.ID, first.Began = rand.Text()[:16], time.Now().UTC()
 	}
@@ -110,7 +112,7 @@ func (l *jobs) start(first api.Job, work func(ctx context.Context, j *job) error
 	l.lock()
 	defer l.mu.Unlock()
 	if l.ctx.Err() != nil {
-		return api.Job{}, api.NewError(http.StatusServiceUnavailable, api.CodeStopping, errStopping.Error())
+		return api.Job{}, api.NewError(http.StatusServiceUnavailable, api.CodeStopping, ErrStopping.Error())
 	}
 	running := 0
 	for _, j := range l.list {
@@ -122,27 +124,27 @@ func (l *jobs) start(first api.Job, work func(ctx context.Context, j *job) error
 		return api.Job{}, api.NewError(http.StatusServiceUnavailable, api.CodeBusy,
 			fmt.Sprintf("%d jobs run, which is the limit: wait for one, or cancel one", running))
 	}
-	j := &job{of: l, now: first, changed: make(chan struct{})}
+	j := &Job{of: l, now: first, changed: make(chan struct{})}
 	var ctx context.Context
 	ctx, j.cancel = context.WithCancelCause(l.ctx)
-	l.list = slices.DeleteFunc(l.list, func(old *job) bool { return old.now.ID == first.ID })
+	l.list = slices.DeleteFunc(l.list, func(old *Job) bool { return old.now.ID == first.ID })
 	if len(l.list) >= maxJobs { // maxRunning is smaller: one has ended
-		i := slices.IndexFunc(l.list, func(j *job) bool { return !j.running() })
+		i := slices.IndexFunc(l.list, func(j *Job) bool { return !j.running() })
 		l.forget(l.list[i])
 		l.list = slices.Delete(l.list, i, i+1)
 	}
 	l.list = append(l.list, j)
-	j.update(func(*api.Job) {})
+	j.Update(func(*api.Job) {})
 	l.running.Go(fault.Contain("api: end a job", func() {
 		err := fault.Catch("api: job", func() error { return work(ctx, j) })
 		cause := context.Cause(ctx)
 		j.cancel(nil)
-		j.update(func(now *api.Job) {
+		j.Update(func(now *api.Job) {
 			now.Ended, now.URL = time.Now().UTC(), ""
 			switch {
 			case err == nil:
 				now.State = api.JobDone
-			case errors.Is(cause, errStopping):
+			case errors.Is(cause, ErrStopping):
 				now.State, now.Error = api.JobInterrupted, cause.Error()
 			case cause != nil:
 				now.State, now.Error = api.JobCancelled, cause.Error()
@@ -154,13 +156,10 @@ func (l *jobs) start(first api.Job, work func(ctx context.Context, j *job) error
 	return first, nil
 }
 
-func (j *job) running() bool {
-	now, _ := j.snapshot()
-	return now.State == api.JobRunning
-}
+func (j *Job) running() bool { return j.Now().State == api.JobRunning }
 
-// update changes a job. The beginning, the end, and now and then the progress are saved.
-func (j *job) update(f func(now *api.Job)) {
+// Update changes a job. The beginning, the end, and now and then the progress are saved.
+func (j *Job) Update(f func(now *api.Job)) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	f(&j.now)
@@ -178,8 +177,14 @@ func (j *job) update(f func(now *api.Job)) {
 	j.changed = make(chan struct{})
 }
 
+// Now returns the job as it is.
+func (j *Job) Now() api.Job {
+	now, _ := j.snapshot()
+	return now
+}
+
 // snapshot returns the job as it is, and a channel that is closed when it changes.
-func (j *job) snapshot() (api.Job, <-chan struct{}) {
+func (j *Job) snapshot() (api.Job, <-chan struct{}) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	now := j.now
@@ -188,14 +193,14 @@ func (j *job) snapshot() (api.Job, <-chan struct{}) {
 }
 
 // forget deletes the record of a job. Under mu.
-func (l *jobs) forget(j *job) {
+func (l *Runner) forget(j *Job) {
 	now, _ := j.snapshot()
 	if err := l.store.Records().Apply(store.Change{Key: keyOf(&now), Gone: true}); err != nil {
 		l.log.Warn("old job not deleted", "job", now.ID, "error", err)
 	}
 }
 
-func (l *jobs) find(id string) (*job, error) {
+func (l *Runner) find(id string) (*Job, error) {
 	l.lock()
 	defer l.mu.Unlock()
 	for _, j := range l.list {
@@ -207,49 +212,55 @@ func (l *jobs) find(id string) (*job, error) {
 		maxJobs)
 }
 
-// Stop interrupts the jobs and the work of hooks so that they can be continued later, and waits for them to end.
-func (s *Server) Stop() {
-	s.jobs.mu.Lock()
-	s.jobs.stop(errStopping)
-	s.jobs.mu.Unlock()
-	s.jobs.running.Wait()
-	s.hooks.close()
-	if s.o.Firecrawl != nil {
-		s.o.Firecrawl.Close()
-	}
-	s.sampler.take(s, time.Now())
+// Stop interrupts the jobs so that they can be continued later, and waits for them to end.
+func (l *Runner) Stop() {
+	l.mu.Lock()
+	l.stop(ErrStopping)
+	l.mu.Unlock()
+	l.running.Wait()
 }
 
-// Running returns the number of jobs that run, those of Firecrawl clients among them.
-func (s *Server) Running() (n int) {
-	if s.o.Firecrawl != nil {
-		n = s.o.Firecrawl.Running()
+// Stopping returns the context that all jobs run in. It ends when Stop is called.
+func (l *Runner) Stopping() context.Context { return l.ctx }
+
+// CancelFilling ends the jobs that fill a knowledge base, for a reason. It does not wait for the end.
+func (l *Runner) CancelFilling(kb string, why error) {
+	l.lock()
+	defer l.mu.Unlock()
+	for _, j := range l.list {
+		if now, _ := j.snapshot(); now.KB == kb && now.State == api.JobRunning {
+			j.cancel(why)
+		}
 	}
-	s.jobs.mu.Lock()
-	defer s.jobs.mu.Unlock()
-	for _, j := range s.jobs.list {
-		if now, _ := j.snapshot(); now.State == api.JobRunning {
+}
+
+// Running returns the number of jobs that run.
+func (l *Runner) Running() (n int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, j := range l.list {
+		if j.running() {
 			n++
 		}
 	}
 	return n
 }
 
-// listJobs lists the jobs that are remembered, newest first.
-func (s *Server) listJobs(context.Context, api.None) (*api.JobList, error) {
-	s.jobs.lock()
-	defer s.jobs.mu.Unlock()
+// ListJobs lists the jobs that are remembered, newest first.
+func (l *Runner) ListJobs(context.Context, api.None) (*api.JobList, error) {
+	l.lock()
+	defer l.mu.Unlock()
 	list := &api.JobList{Jobs: []api.Job{}}
-	for _, j := range slices.Backward(s.jobs.list) {
+	for _, j := range slices.Backward(l.list) {
 		now, _ := j.snapshot()
 		list.Jobs = append(list.Jobs, now)
 	}
 	return list, nil
 }
 
-// getJob returns a job as it is now.
-func (s *Server) getJob(_ context.Context, ref api.JobRef) (*api.Job, error) {
-	j, err := s.jobs.find(ref.ID)
+// GetJob returns a job as it is now.
+func (l *Runner) GetJob(_ context.Context, ref api.JobRef) (*api.Job, error) {
+	j, err := l.find(ref.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -262,7 +273,7 @@ const watchEvery = 100 * time.Millisecond
 
 // watch calls f with a job as it is now and after each change, a few times a second at most, until it has ended. It
 // returns the first error of f.
-func (j *job) watch(ctx context.Context, f func(api.Job) error) error {
+func (j *Job) watch(ctx context.Context, f func(api.Job) error) error {
 	tick := time.NewTicker(watchEvery)
 	defer tick.Stop()
 	for {
@@ -286,10 +297,10 @@ func (j *job) watch(ctx context.Context, f func(api.Job) error) error {
 	}
 }
 
-// cancelJob cancels a job and waits until it has ended. What answered before still answers; a base that was filled for
+// CancelJob cancels a job and waits until it has ended. What answered before still answers; a base that was filled for
 // the first time keeps what was read, and the next refresh continues.
-func (s *Server) cancelJob(ctx context.Context, ref api.JobRef) (*api.Job, error) {
-	j, err := s.jobs.find(ref.ID)
+func (l *Runner) CancelJob(ctx context.Context, ref api.JobRef) (*api.Job, error) {
+	j, err := l.find(ref.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -299,9 +310,9 @@ func (s *Server) cancelJob(ctx context.Context, ref api.JobRef) (*api.Job, error
 	return &last, err
 }
 
-// serveJobEvents writes the job as a line of JSON at each change, until it has ended or the daemon stops.
-func (s *Server) serveJobEvents(w http.ResponseWriter, r *http.Request, ref api.JobRef) error {
-	j, err := s.jobs.find(ref.ID)
+// ServeJobEvents writes the job as a line of JSON at each change, until it has ended or the daemon stops.
+func (l *Runner) ServeJobEvents(w http.ResponseWriter, r *http.Request, ref api.JobRef) error {
+	j, err := l.find(ref.ID)
 	if err != nil {
 		return err
 	}
