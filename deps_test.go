@@ -124,7 +124,8 @@ const policy = `
 	api/guard             → api, httpfield, guess, users
 	api/server/asker      → api, clip, journal, users, store
 	api/server/jobs       → api, fault, store
-	api/server            → api/server/asker, api/server/jobs
+	api/server/memory     → api, api/server/jobs, page, store, knowledge, crawl, fleet
+	api/server            → api/server/asker, api/server/jobs, api/server/memory
 	api/server            → api, api/guard, api/firecrawl, page, markdown, pace, guess, users, journal, fetch, store
 	api/server            → knowledge, knowledge/outline, recipe, crawl, fleet, summary, agents, convert
 	mcp                   → page, httpfield, users, knowledge, knowledge/outline, api

@@ -142,6 +142,16 @@ func Refuse(w http.ResponseWriter, err error) {
 	_ = json.NewEncoder(w).Encode(e) // the status is out: nothing is left to do about a client that has gone
 }
 
+// Answer writes v as JSON, with the status that [StatusOf] gives it. It returns no error: the status is sent.
+func Answer(w http.ResponseWriter, v any) error {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(StatusOf(v))
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	_ = enc.Encode(v) // an error is a client that has gone
+	return nil
+}
+
 // StatusOf returns the status of an answer. A page that could not be had and a daemon that is not ready are answers
 // too, whose status tells of that.
 func StatusOf(v any) int {

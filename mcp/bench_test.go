@@ -17,7 +17,7 @@ func BenchmarkCall(b *testing.B) {
 	const url = "https://example.com/guide"
 	transports := map[string]*sdk.ClientSession{"streams": w.connect(b, nil), "http": w.connectHTTP(b)}
 	use(b, transports["streams"], "fetch", map[string]any{"url": url})
-	if err := w.api.CatchUp(b.Context()); err != nil {
+	if err := w.api.Memory().CatchUp(b.Context()); err != nil {
 		b.Fatal(err)
 	}
 	measure(b, "fetch/work", func() {

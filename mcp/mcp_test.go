@@ -55,7 +55,7 @@ func testSession(t *testing.T, w *world, s *sdk.ClientSession) {
 		t.Fatalf("recent pages %v, want the guide", recent)
 	}
 	doc := pages[0].(map[string]any)["doc"].(string)
-	if err := w.api.CatchUp(t.Context()); err != nil {
+	if err := w.api.Memory().CatchUp(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	text, found := use(t, s, "search_knowledge_base", map[string]any{"query": "yellow quince"})
@@ -123,7 +123,7 @@ func TestTheFirstHitOfASearchShowsMore(t *testing.T) {
 				strings.Repeat("Nobody knows how long it keeps in "+name+" when it is cold. ", 20),
 		})
 	}
-	if err := w.api.CatchUp(t.Context()); err != nil {
+	if err := w.api.Memory().CatchUp(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	text, found := use(t, s, "search_knowledge_base", map[string]any{"query": "bergamot pear"})
@@ -435,7 +435,7 @@ func TestWhatIsIngestedIsFound(t *testing.T) {
 		t.Errorf("ingested %v and again %v, want a change and none", one, again)
 	}
 	use(t, s, "ingest", map[string]any{"url": "https://example.com/guide", "kb_name": "garden"})
-	if err := w.api.CatchUp(t.Context()); err != nil {
+	if err := w.api.Memory().CatchUp(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	for _, query := range []string{"medlar", "quince"} {

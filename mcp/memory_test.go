@@ -23,7 +23,7 @@ func TestAnAgentRemembersWhatItReads(t *testing.T) {
 	if len(id) != 32 {
 		t.Fatalf("kept %v, want the id of a note", kept)
 	}
-	if err := w.api.CatchUpOnSubjects(t.Context()); err != nil {
+	if err := w.api.Memory().CatchUpOnSubjects(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	text, found := use(t, s, "search_knowledge_base", map[string]any{"query": "quince"})
@@ -87,7 +87,7 @@ func TestPassagesOfASubjectStayWithinTheirBudget(t *testing.T) {
 			"text": fmt.Sprintf("%d: %s", i, strings.Repeat(fmt.Sprintf("quince%d ", i), 200)), "subjects": "fruit",
 		})
 	}
-	if err := w.api.CatchUpOnSubjects(t.Context()); err != nil {
+	if err := w.api.Memory().CatchUpOnSubjects(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	args := map[string]any{"subject": "fruit", "limit": 50}

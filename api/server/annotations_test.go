@@ -25,7 +25,7 @@ func TestNotesAreSearchedWithThePages(t *testing.T) {
 		if err != nil || len(n.ID) != 32 || len(n.Doc) != 16 || !slices.Equal(n.Pages, []string{pageURL}) {
 			t.Fatalf("note: %v, %+v", err, n)
 		}
-		if err := w.server.CatchUpOnSubjects(ctx); err != nil {
+		if err := w.server.Memory().CatchUpOnSubjects(ctx); err != nil {
 			t.Fatal(err)
 		}
 		res, err := ops.Search(ctx, api.SearchQuery{Text: "second time"})
@@ -83,7 +83,7 @@ func TestNotesAreSearchedWithThePages(t *testing.T) {
 		if err := ops.DeleteNote(ctx, n.ID); statusOf(err) != 404 {
 			t.Errorf("delete again: %v", err)
 		}
-		if err := w.server.CatchUpOnSubjects(ctx); err != nil {
+		if err := w.server.Memory().CatchUpOnSubjects(ctx); err != nil {
 			t.Fatal(err)
 		}
 		if res, err := ops.Search(ctx, api.SearchQuery{Text: "second time"}); err != nil || len(res.Hits) != 1 ||

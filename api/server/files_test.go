@@ -93,7 +93,7 @@ func TestFilesThatNoJobNeedsAreRemovedAtTheStart(t *testing.T) {
 	for _, name := range []string{"parcel-" + f.KB.ID + ".tar", "parcel-DELETED.tar", "parcel.123"} {
 		write(t, filepath.Join(dir, name), "the user's files")
 	}
-	newWorldIn(t, dir, nil, nil, nil).server.Resume()
+	newWorldIn(t, dir, nil, nil, nil).server.Memory().Resume()
 	if left, err := filepath.Glob(filepath.Join(dir, "parcel*")); err != nil || len(left) > 0 {
 		t.Errorf("left: %q, %v", left, err)
 	}

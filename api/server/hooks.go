@@ -224,7 +224,7 @@ func (s *Server) doHook(ctx context.Context, w agents.Work) hookDone {
 func (s *Server) keepDocs(ctx context.Context, w agents.Work) hookDone {
 	s.hooks.docs.Lock()
 	defer s.hooks.docs.Unlock()
-	k, err := s.index()
+	k, err := s.memory.Index()
 	for _, snippet := range agents.Split(w.Docs) {
 		if err != nil {
 			break

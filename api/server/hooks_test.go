@@ -146,7 +146,7 @@ func TestDocumentationIsKeptUnderItsPlaces(t *testing.T) {
 	if got := tell("Rate limited or quota exceeded. Create a free API key at https://context7.com/dashboard for higher limits."); got != "" {
 		t.Errorf("an error text: %q, want silence", got)
 	}
-	if err := w.server.CatchUp(t.Context()); err != nil {
+	if err := w.server.Memory().CatchUp(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	for word, url := range map[string]string{

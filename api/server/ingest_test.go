@@ -33,7 +33,7 @@ func TestMetadataComesBackAndFilters(t *testing.T) {
 		if _, err := ops.Ingest(ctx, in); err != nil {
 			t.Fatal(err)
 		}
-		if err := w.server.CatchUp(ctx); err != nil {
+		if err := w.server.Memory().CatchUp(ctx); err != nil {
 			t.Fatal(err)
 		}
 		same := func(what string, got any) {
@@ -113,7 +113,7 @@ func TestATextIsIngestedOnce(t *testing.T) {
 				t.Fatalf("time %d: %v, %+v, want changed %v", i+1, err, done, changed)
 			}
 		}
-		if err := w.server.CatchUp(ctx); err != nil {
+		if err := w.server.Memory().CatchUp(ctx); err != nil {
 			t.Fatal(err)
 		}
 		if res, err := ops.Search(ctx, api.SearchQuery{Text: "quinces", KB: "texts"}); err != nil || len(res.Hits) != 1 ||

@@ -175,7 +175,7 @@ func (l *baseLife) die(t *testing.T, point int) {
 	}
 	w := newWorldIn(t, dir, nil, nil, nil)
 	w.revised.Store(done >= 3)
-	w.server.Resume()
+	w.server.Memory().Resume()
 	w.settle(t)
 	if i := (done+1)/2 - 1; i >= 0 && done%2 == 1 {
 		l.acts[i].check(t, w, "what somebody was told of")

@@ -56,7 +56,7 @@ func TestWhatWasReadIsFound(t *testing.T) {
 		if err != nil || p.Error != nil {
 			t.Fatal(err, p)
 		}
-		if err := w.server.CatchUp(ctx); err != nil {
+		if err := w.server.Memory().CatchUp(ctx); err != nil {
 			t.Fatal(err)
 		}
 		res, err := ops.Search(ctx, api.SearchQuery{Text: "whoever asks a second time", Host: "example.com", Explain: true})
@@ -121,7 +121,7 @@ func TestWhatWasReadIsFound(t *testing.T) {
 		if err := ops.DeletePage(ctx, pageURL); err != nil {
 			t.Fatal(err)
 		}
-		if err := w.server.CatchUp(ctx); err != nil {
+		if err := w.server.Memory().CatchUp(ctx); err != nil {
 			t.Fatal(err)
 		}
 		if gone, err := ops.Search(ctx, api.SearchQuery{Text: "whoever asks"}); err != nil || len(gone.Hits) != 0 {
@@ -222,7 +222,7 @@ not JSON at all
 				t.Errorf("delete %s: %v, %+v, want the base as it was", name, err, was)
 			}
 		}
-		if err := w.server.CatchUp(ctx); err != nil {
+		if err := w.server.Memory().CatchUp(ctx); err != nil {
 			t.Fatal(err)
 		}
 		if res, err := ops.Search(ctx, api.SearchQuery{Text: "quince"}); err != nil || len(res.Hits) != 0 {
@@ -343,7 +343,7 @@ func TestAJobEndsWhenAnotherNodeGoesOn(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.server.StopFilling("slow", &fleet.FilledElsewhereError{Name: "slow", Node: "b"})
+	w.server.Memory().StopFilling("slow", &fleet.FilledElsewhereError{Name: "slow", Node: "b"})
 	var last api.Job
 	watch := func(now api.Job) error { last = now; return nil }
 	if err := w.client.WatchJob(t.Context(), slow.Job.ID, watch); err != nil {
@@ -399,7 +399,7 @@ func TestAServerThatStopsLeavesItsJobsToTheNext(t *testing.T) {
 		Store: w.store, Knowledge: w.know, Dir: dir, Switches: func() api.Switches { return api.Switches{Offline: true} },
 	})
 	t.Cleanup(offline.Stop)
-	offline.Resume()
+	offline.Memory().Resume()
 	next := offline.Client("agent/1")
 	list, err := next.Jobs(t.Context())
 	if err != nil || len(list.Jobs) != 2 || list.Jobs[0].KB != "unfilled" ||
@@ -424,7 +424,7 @@ func TestAServerThatStopsLeavesItsJobsToTheNext(t *testing.T) {
 		Crawl: func(string) (crawl.Service, error) { return nil, errors.New("no crawler") },
 	})
 	t.Cleanup(online.Stop)
-	online.Resume()
+	online.Memory().Resume()
 	if j, err := online.Client("agent/1").Job(t.Context(), slow.Job.ID); err != nil || !j.Resumed {
 		t.Errorf("job: %v, %+v, want it continued under its id", err, j)
 	}

@@ -321,7 +321,7 @@ func (s *Server) signRecipes(ctx context.Context, in api.RecipeTexts) (*api.Sign
 	if err := failing(tests); err != nil {
 		return nil, err
 	}
-	signer, err := s.signer()
+	signer, err := s.memory.Signer()
 	if err != nil {
 		return nil, err
 	}

@@ -118,7 +118,7 @@ func TestABaseAnswersWhileItIsFilledForTheFirstTime(t *testing.T) {
 	if b, err := ops.Base(t.Context(), "many"); err != nil || b.Documents != 5 || !b.Paused {
 		t.Errorf("base %+v, %v, want what was read, paused", b, err)
 	}
-	w.server.Resume()
+	w.server.Memory().Resume()
 	if list, err := ops.Jobs(t.Context()); err != nil || len(list.Jobs) != 1 {
 		t.Errorf("jobs %+v, %v, want none but the cancelled one: nobody asked to go on", list, err)
 	}

@@ -319,7 +319,7 @@ func (w *world) example(t *testing.T, route, file string) (path, body string) {
 			t.Fatalf("job %+v", last)
 		}
 	}
-	if err := w.server.CatchUp(ctx); err != nil {
+	if err := w.server.Memory().CatchUp(ctx); err != nil {
 		t.Fatal(err)
 	}
 	jobs, err := w.client.Jobs(ctx)

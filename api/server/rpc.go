@@ -273,7 +273,7 @@ func (s *Server) serveRPC(w http.ResponseWriter, r *http.Request, _ api.None) er
 	}
 	b = bytes.TrimSpace(b)
 	if !json.Valid(b) {
-		return answer(w, http.StatusOK, failed(nil, &api.RpcError{Code: rpcParseError, Message: "the content is not JSON"}))
+		return api.Answer(w, failed(nil, &api.RpcError{Code: rpcParseError, Message: "the content is not JSON"}))
 	}
 	if b[0] != '[' {
 		resp := s.call(r, b)
@@ -281,12 +281,12 @@ func (s *Server) serveRPC(w http.ResponseWriter, r *http.Request, _ api.None) er
 			w.WriteHeader(http.StatusNoContent)
 			return nil
 		}
-		return answer(w, http.StatusOK, resp)
+		return api.Answer(w, resp)
 	}
 	var calls []json.RawMessage
 	_ = json.Unmarshal(b, &calls) // it is valid, and an array
 	if len(calls) == 0 || len(calls) > maxBatch {
-		return answer(w, http.StatusOK, failed(nil,
+		return api.Answer(w, failed(nil,
 			&api.RpcError{Code: rpcInvalidRequest, Message: fmt.Sprintf("a batch holds 1 to %d calls, not %d", maxBatch,
 				len(calls))}))
 	}

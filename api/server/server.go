@@ -2,7 +2,6 @@ package server
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"log/slog"
 	"net"
@@ -17,6 +16,7 @@ import (
 	"github.com/readthru/readthru/api/guard"
 	"github.com/readthru/readthru/api/server/asker"
 	"github.com/readthru/readthru/api/server/jobs"
+	"github.com/readthru/readthru/api/server/memory"
 	"github.com/readthru/readthru/crawl"
 	"github.com/readthru/readthru/fetch"
 	"github.com/readthru/readthru/internal/fault"
@@ -136,6 +136,7 @@ type Server struct {
 	holds   *holds
 	use     use
 	jobs    *jobs.Runner
+	memory  *memory.Service
 	hooks   *hookQueue
 	sampler sampler
 
@@ -167,6 +168,10 @@ func New(o Options) *Server {
 	for _, h := range o.Hosts {
 		s.guard.Hosts = append(s.guard.Hosts, strings.TrimSuffix(strings.ToLower(h), "."))
 	}
+	s.memory = memory.New(memory.Options{
+		Store: o.Store, Knowledge: o.Knowledge, Fleet: o.Fleet, Dir: o.Dir, Jobs: s.jobs, Crawl: o.Crawl,
+		Offline: func() bool { return s.switches().Offline }, Log: o.Log,
+	})
 	s.hooks = newHookQueue(o.Dir, o.Log, s.doHook)
 	s.metrics = s.metricsHandler()
 	s.table = s.routes()
@@ -286,6 +291,9 @@ func (s *Server) Client(agent string) *api.Client {
 	return api.NewLocalClient(handler, "", agent, s.o.Log)
 }
 
+// Memory returns what does the operations on knowledge bases, and goes on with what earlier processes left.
+func (s *Server) Memory() *memory.Service { return s.memory }
+
 // mount registers the operations: one handler for each path, which chooses by method and answers 405 with Allow for
 // methods that the path does not take.
 func (s *Server) mount() {
@@ -402,16 +410,6 @@ func (s *Server) Running() int {
 		n += s.o.Firecrawl.Running()
 	}
 	return n
-}
-
-// answer writes v as JSON.
-func answer(w http.ResponseWriter, status int, v any) error {
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(status)
-	enc := json.NewEncoder(w)
-	enc.SetEscapeHTML(false)
-	_ = enc.Encode(v) // the status is sent: an error is a client that has gone
-	return nil
 }
 
 // BreakOff ends a response in the middle, so that a part is never taken for the whole. It does not return.

@@ -437,7 +437,7 @@ func TestNothingUnseenOfAnOlderStoreArrives(t *testing.T) {
 		}
 	}
 	everywhere() // while the index is being made again
-	if err := d.Server.CatchUpOnSubjects(t.Context()); err != nil {
+	if err := d.Server.Memory().CatchUpOnSubjects(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	everywhere()

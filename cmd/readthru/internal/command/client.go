@@ -58,7 +58,7 @@ func (p *Program) WithDaemonOr(ctx context.Context, asked func(*api.Client) erro
 // WithIndex is WithClient, and indexes what was read first if no daemon does that.
 func (p *Program) WithIndex(ctx context.Context, do func(*api.Client) error) error {
 	return p.WithDaemonOr(ctx, do, func(s *server.Server) error {
-		if err := s.CatchUp(ctx); err != nil {
+		if err := s.Memory().CatchUp(ctx); err != nil {
 			return err
 		}
 		return do(s.Client(daemon.UserAgent))
@@ -68,7 +68,7 @@ func (p *Program) WithIndex(ctx context.Context, do func(*api.Client) error) err
 // WithSubjects is WithIndex, and finds the subjects of what has none yet if no daemon does that.
 func (p *Program) WithSubjects(ctx context.Context, do func(*api.Client) error) error {
 	return p.WithDaemonOr(ctx, do, func(s *server.Server) error {
-		if err := s.CatchUpOnSubjects(ctx); err != nil {
+		if err := s.Memory().CatchUpOnSubjects(ctx); err != nil {
 			return err
 		}
 		return do(s.Client(daemon.UserAgent))

@@ -336,7 +336,7 @@ func (d *Daemon) run(ctx context.Context) error {
 	}
 	group.Go(fault.Loop(ctx, "serve: hooks", d.Server.RunHooks))
 	group.Go(fault.Loop(ctx, "serve: sample", d.Server.Sample))
-	d.Server.Resume() //nolint:contextcheck // the jobs end with the server, which ctx ends
+	d.Server.Memory().Resume() //nolint:contextcheck // the jobs end with the server, which ctx ends
 	group.Go(fault.Wrap("serve: say that it is ready", func() error {
 		err := d.Info.Write(dir)
 		if err := daemon.TellReady(); err != nil {

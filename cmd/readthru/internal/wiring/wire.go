@@ -297,9 +297,9 @@ func (c *Core) openFleet(address string) (err error) {
 	o.UsedElsewhere = c.users.Elsewhere
 	o.Knowledge = c.knowledge
 	o.FillsItself = func(service string) bool { return c.settings.CrawlService(service) == "local" }
-	o.MayFill = func(b knowledge.Base) bool { return c.serving.MayFill(b) }
-	o.Fill = func(base string) error { return c.serving.Fill(base) }
-	o.StopFilling = func(base string, why error) { c.serving.StopFilling(base, why) }
+	o.MayFill = func(b knowledge.Base) bool { return c.serving.Memory().MayFill(b) }
+	o.Fill = func(base string) error { return c.serving.Memory().Fill(base) }
+	o.StopFilling = func(base string, why error) { c.serving.Memory().StopFilling(base, why) }
 	if c.fleet, err = fleet.New(o); err != nil {
 		return err
 	}

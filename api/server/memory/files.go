@@ -1,4 +1,4 @@
-package server
+package memory
 
 import (
 	"context"
@@ -15,17 +15,17 @@ import (
 	"github.com/readthru/readthru/knowledge"
 )
 
-// serveFiles fills a knowledge base from files, which are the content.
-func (s *Server) serveFiles(w http.ResponseWriter, r *http.Request, q api.FilesQuery) error {
+// ServeFiles fills a knowledge base from files, which are the content.
+func (s *Service) ServeFiles(w http.ResponseWriter, r *http.Request, q api.FilesQuery) error {
 	f, err := s.fillFromFiles(r.Context(), r.Body, q)
 	if err != nil {
 		return err
 	}
-	return answer(w, http.StatusOK, f)
+	return api.Answer(w, f)
 }
 
-func (s *Server) fillFromFiles(ctx context.Context, parcel io.Reader, q api.FilesQuery) (*api.Filling, error) {
-	k, err := s.index()
+func (s *Service) fillFromFiles(ctx context.Context, parcel io.Reader, q api.FilesQuery) (*api.Filling, error) {
+	k, err := s.Index()
 	if err != nil {
 		return nil, err
 	}
@@ -83,7 +83,7 @@ func baseOfFiles(q api.FilesQuery, k *knowledge.Knowledge) (knowledge.Base, erro
 }
 
 // keepParcel writes a parcel to a file of the data directory.
-func (s *Server) keepParcel(r io.Reader) (name string, err error) {
+func (s *Service) keepParcel(r io.Reader) (name string, err error) {
 	if s.o.Dir == "" {
 		return "", api.Problem(http.StatusServiceUnavailable, "the files need a data directory, and there is none")
 	}
@@ -103,13 +103,13 @@ func (s *Server) keepParcel(r io.Reader) (name string, err error) {
 }
 
 // parcelOf is the file that has the files of a base while it is filled, also by a later process.
-func (s *Server) parcelOf(b knowledge.Base) string {
+func (s *Service) parcelOf(b knowledge.Base) string {
 	return filepath.Join(s.o.Dir, "parcel-"+b.ID+".tar")
 }
 
 // removeParcels removes what processes that died have left: parcels that were not sent whole, and those of bases that
 // are filled or deleted.
-func (s *Server) removeParcels() {
+func (s *Service) removeParcels() {
 	left, err := filepath.Glob(filepath.Join(s.o.Dir, "parcel*"))
 	if err != nil || s.o.Dir == "" {
 		return
@@ -126,7 +126,7 @@ func (s *Server) removeParcels() {
 }
 
 // addFiles adds the files of a base's parcel to its build.
-func (s *Server) addFiles(ctx context.Context, j *jobs.Job, b knowledge.Base, build *knowledge.Build) error {
+func (s *Service) addFiles(ctx context.Context, j *jobs.Job, b knowledge.Base, build *knowledge.Build) error {
 	in, err := os.Open(s.parcelOf(b))
 	if errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf(`the files are gone: send them again with "readthru kb refresh %s"`, b.Name)

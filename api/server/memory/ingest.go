@@ -1,4 +1,4 @@
-package server
+package memory
 
 import (
 	"context"
@@ -7,9 +7,9 @@ import (
 	"github.com/readthru/readthru/knowledge"
 )
 
-// ingest stores a text and indexes it as a page that was read.
-func (s *Server) ingest(ctx context.Context, in api.Ingestion) (*knowledge.Ingested, error) {
-	k, err := s.index()
+// Ingest stores a text and indexes it as a page that was read.
+func (s *Service) Ingest(ctx context.Context, in api.Ingestion) (*knowledge.Ingested, error) {
+	k, err := s.Index()
 	if err != nil {
 		return nil, err
 	}

@@ -1,4 +1,4 @@
-package server
+package memory
 
 import (
 	"context"
@@ -12,12 +12,12 @@ import (
 )
 
 // unpack creates a knowledge base from a pack. It trusts our own signature.
-func (s *Server) unpack(ctx context.Context, r io.Reader, u api.Unpacking) (*knowledge.Base, error) {
-	k, err := s.index()
+func (s *Service) unpack(ctx context.Context, r io.Reader, u api.Unpacking) (*knowledge.Base, error) {
+	k, err := s.Index()
 	if err != nil {
 		return nil, err
 	}
-	signer, err := s.signer()
+	signer, err := s.Signer()
 	if err != nil {
 		return nil, err
 	}
@@ -42,16 +42,17 @@ func (s *Server) unpack(ctx context.Context, r io.Reader, u api.Unpacking) (*kno
 	return &b, err
 }
 
-func (s *Server) signer() (*knowledge.Signer, error) {
+// Signer returns who signs what this node packs.
+func (s *Service) Signer() (*knowledge.Signer, error) {
 	if s.o.Dir == "" {
 		return nil, api.Problem(http.StatusServiceUnavailable, "no data directory holds the signing key")
 	}
 	return knowledge.OpenSigner(s.o.Dir)
 }
 
-// servePack streams a knowledge base as one signed file.
-func (s *Server) servePack(w http.ResponseWriter, r *http.Request, ref api.BaseRef) error {
-	k, err := s.index()
+// ServePack streams a knowledge base as one signed file.
+func (s *Service) ServePack(w http.ResponseWriter, r *http.Request, ref api.BaseRef) error {
+	k, err := s.Index()
 	if err != nil {
 		return err
 	}
@@ -59,7 +60,7 @@ func (s *Server) servePack(w http.ResponseWriter, r *http.Request, ref api.BaseR
 	if err != nil {
 		return err
 	}
-	signer, err := s.signer()
+	signer, err := s.Signer()
 	if err != nil {
 		return err
 	}
@@ -69,15 +70,17 @@ func (s *Server) servePack(w http.ResponseWriter, r *http.Request, ref api.BaseR
 		return nil
 	}
 	if err := k.Pack(r.Context(), b.Name, signer, w, nil); err != nil {
-		s.breakOff(w, r, err)
+		s.o.Log.Error("answer broken off", "path", r.URL.Path, "error", err)
+		api.BreakOff(w, err)
 	}
 	return nil
 }
 
-func (s *Server) serveUnpack(w http.ResponseWriter, r *http.Request, u api.Unpacking) error {
+// ServeUnpack creates a knowledge base from a pack, which is the content.
+func (s *Service) ServeUnpack(w http.ResponseWriter, r *http.Request, u api.Unpacking) error {
 	b, err := s.unpack(r.Context(), r.Body, u)
 	if err != nil {
 		return err
 	}
-	return answer(w, http.StatusOK, b)
+	return api.Answer(w, b)
 }

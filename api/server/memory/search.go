@@ -1,4 +1,4 @@
-package server
+package memory
 
 import (
 	"context"
@@ -10,9 +10,9 @@ import (
 	"github.com/readthru/readthru/knowledge"
 )
 
-// search finds documents by their passages, best first.
-func (s *Server) search(ctx context.Context, q api.SearchQuery) (*knowledge.Results, error) {
-	k, err := s.index()
+// Search finds documents by their passages, best first.
+func (s *Service) Search(ctx context.Context, q api.SearchQuery) (*knowledge.Results, error) {
+	k, err := s.Index()
 	if err != nil {
 		return nil, err
 	}
@@ -39,8 +39,8 @@ func (s *Server) search(ctx context.Context, q api.SearchQuery) (*knowledge.Resu
 }
 
 // CatchUp indexes pages that are not indexed yet, for a process that does not index in the background.
-func (s *Server) CatchUp(ctx context.Context) error {
-	k, err := s.index()
+func (s *Service) CatchUp(ctx context.Context) error {
+	k, err := s.Index()
 	if err != nil {
 		return err
 	}
@@ -48,21 +48,21 @@ func (s *Server) CatchUp(ctx context.Context) error {
 }
 
 // CatchUpOnSubjects is CatchUp, and finds the subjects of what has none yet.
-func (s *Server) CatchUpOnSubjects(ctx context.Context) error {
-	k, err := s.index()
+func (s *Service) CatchUpOnSubjects(ctx context.Context) error {
+	k, err := s.Index()
 	if err != nil {
 		return err
 	}
 	return k.Describe(ctx)
 }
 
-// rebuildIndex starts to rebuild the index from what is stored, or returns the job that already does.
-func (s *Server) rebuildIndex(ctx context.Context, _ api.None) (*api.Job, error) {
-	k, err := s.index()
+// RebuildIndex starts to rebuild the index from what is stored, or returns the job that already does.
+func (s *Service) RebuildIndex(ctx context.Context, _ api.None) (*api.Job, error) {
+	k, err := s.Index()
 	if err != nil {
 		return nil, err
 	}
-	list, err := s.jobs.ListJobs(ctx, api.None{})
+	list, err := s.o.Jobs.ListJobs(ctx, api.None{})
 	if err != nil {
 		return nil, err
 	}
@@ -72,7 +72,7 @@ func (s *Server) rebuildIndex(ctx context.Context, _ api.None) (*api.Job, error)
 		}
 	}
 	//nolint:contextcheck // it outlives the request
-	j, err := s.jobs.Start(api.Job{Kind: kindRebuild}, func(ctx context.Context, j *jobs.Job) error {
+	j, err := s.o.Jobs.Start(api.Job{Kind: kindRebuild}, func(ctx context.Context, j *jobs.Job) error {
 		return k.Rebuild(ctx, func(i, total int, url string) {
 			j.Update(func(now *api.Job) { now.I, now.Total, now.URL = i, total, url })
 		})

@@ -1,4 +1,4 @@
-package server
+package memory
 
 import (
 	"context"
@@ -6,10 +6,10 @@ import (
 	"github.com/readthru/readthru/api"
 )
 
-// compactStore removes from the disk what is left of what was deleted, first in the index, whose deletions the store
+// CompactStore removes from the disk what is left of what was deleted, first in the index, whose deletions the store
 // then forgets.
-func (s *Server) compactStore(ctx context.Context, _ api.None) (*api.Compacted, error) {
-	k, err := s.index()
+func (s *Service) CompactStore(ctx context.Context, _ api.None) (*api.Compacted, error) {
+	k, err := s.Index()
 	if err != nil {
 		return nil, err
 	}

@@ -1,4 +1,4 @@
-package server
+package memory
 
 import (
 	"context"
@@ -11,18 +11,18 @@ import (
 	"github.com/readthru/readthru/store"
 )
 
-// listStoreJobs lists the documents that could not be indexed.
-func (s *Server) listStoreJobs(context.Context, api.None) (*api.StoreJobs, error) {
-	k, err := s.index()
+// ListStoreJobs lists the documents that could not be indexed.
+func (s *Service) ListStoreJobs(context.Context, api.None) (*api.StoreJobs, error) {
+	k, err := s.Index()
 	if err != nil {
 		return nil, err
 	}
 	return &api.StoreJobs{Jobs: append([]knowledge.Job{}, k.Jobs()...)}, nil
 }
 
-// getStoreJob returns a document that could not be indexed.
-func (s *Server) getStoreJob(_ context.Context, ref api.StoreJobRef) (*knowledge.Job, error) {
-	k, err := s.index()
+// GetStoreJob returns a document that could not be indexed.
+func (s *Service) GetStoreJob(_ context.Context, ref api.StoreJobRef) (*knowledge.Job, error) {
+	k, err := s.Index()
 	if err != nil {
 		return nil, err
 	}
@@ -34,25 +34,25 @@ func (s *Server) getStoreJob(_ context.Context, ref api.StoreJobRef) (*knowledge
 	return &jobs[i], nil
 }
 
-// retryStoreJob queues a document that was set aside again.
-func (s *Server) retryStoreJob(ctx context.Context, ref api.StoreJobRef) (*knowledge.Job, error) {
+// RetryStoreJob queues a document that was set aside again.
+func (s *Service) RetryStoreJob(ctx context.Context, ref api.StoreJobRef) (*knowledge.Job, error) {
 	return s.endStoreJob(ctx, ref, (*knowledge.Knowledge).RetryJob)
 }
 
-// dropStoreJob forgets that a document was set aside.
-func (s *Server) dropStoreJob(ctx context.Context, ref api.StoreJobRef) (*knowledge.Job, error) {
+// DropStoreJob forgets that a document was set aside.
+func (s *Service) DropStoreJob(ctx context.Context, ref api.StoreJobRef) (*knowledge.Job, error) {
 	return s.endStoreJob(ctx, ref, func(k *knowledge.Knowledge, id string) error { return k.DropJob(ctx, id) })
 }
 
 // endStoreJob ends that a document is set aside, and returns what it was.
-func (s *Server) endStoreJob(
+func (s *Service) endStoreJob(
 	ctx context.Context, ref api.StoreJobRef, end func(k *knowledge.Knowledge, id string) error,
 ) (*knowledge.Job, error) {
-	k, err := s.index()
+	k, err := s.Index()
 	if err != nil {
 		return nil, err
 	}
-	before, err := s.getStoreJob(ctx, ref)
+	before, err := s.GetStoreJob(ctx, ref)
 	if err != nil {
 		return nil, err
 	}

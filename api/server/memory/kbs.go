@@ -1,4 +1,4 @@
-package server
+package memory
 
 import (
 	"context"
@@ -15,17 +15,9 @@ import (
 	"github.com/readthru/readthru/page"
 )
 
-// index returns the index, or an error if none is open.
-func (s *Server) index() (*knowledge.Knowledge, error) {
-	if s.o.Knowledge == nil {
-		return nil, api.Problem(http.StatusServiceUnavailable, "no index is open")
-	}
-	return s.o.Knowledge, nil
-}
-
-// listBases lists the knowledge bases.
-func (s *Server) listBases(context.Context, api.None) (*api.BaseList, error) {
-	k, err := s.index()
+// ListBases lists the knowledge bases.
+func (s *Service) ListBases(context.Context, api.None) (*api.BaseList, error) {
+	k, err := s.Index()
 	if err != nil {
 		return nil, err
 	}
@@ -36,9 +28,9 @@ func (s *Server) listBases(context.Context, api.None) (*api.BaseList, error) {
 	return &api.BaseList{KBs: list}, nil
 }
 
-// getBase returns a knowledge base.
-func (s *Server) getBase(_ context.Context, ref api.BaseRef) (*knowledge.Base, error) {
-	k, err := s.index()
+// GetBase returns a knowledge base.
+func (s *Service) GetBase(_ context.Context, ref api.BaseRef) (*knowledge.Base, error) {
+	k, err := s.Index()
 	if err != nil {
 		return nil, err
 	}
@@ -46,9 +38,9 @@ func (s *Server) getBase(_ context.Context, ref api.BaseRef) (*knowledge.Base, e
 	return &b, err
 }
 
-// listDocuments lists the documents of a knowledge base.
-func (s *Server) listDocuments(_ context.Context, q api.DocumentQuery) (*api.DocumentList, error) {
-	k, err := s.index()
+// ListDocuments lists the documents of a knowledge base.
+func (s *Service) ListDocuments(_ context.Context, q api.DocumentQuery) (*api.DocumentList, error) {
+	k, err := s.Index()
 	if err != nil {
 		return nil, err
 	}
@@ -59,9 +51,9 @@ func (s *Server) listDocuments(_ context.Context, q api.DocumentQuery) (*api.Doc
 	return &api.DocumentList{Documents: list, Next: next}, err
 }
 
-// deleteBase deletes a knowledge base and what no other base holds.
-func (s *Server) deleteBase(ctx context.Context, ref api.BaseRef) (*knowledge.Base, error) {
-	k, err := s.index()
+// DeleteBase deletes a knowledge base and what no other base holds.
+func (s *Service) DeleteBase(ctx context.Context, ref api.BaseRef) (*knowledge.Base, error) {
+	k, err := s.Index()
 	if err != nil {
 		return nil, err
 	}
@@ -72,9 +64,9 @@ func (s *Server) deleteBase(ctx context.Context, ref api.BaseRef) (*knowledge.Ba
 	return &b, err
 }
 
-// createBase creates a knowledge base and starts to fill it.
-func (s *Server) createBase(ctx context.Context, n api.NewBase) (*api.Filling, error) {
-	k, err := s.index()
+// CreateBase creates a knowledge base and starts to fill it.
+func (s *Service) CreateBase(ctx context.Context, n api.NewBase) (*api.Filling, error) {
+	k, err := s.Index()
 	if err != nil {
 		return nil, err
 	}
@@ -141,9 +133,9 @@ func baseOf(n api.NewBase) (knowledge.Base, error) {
 	return b, nil
 }
 
-// refreshBase fills a knowledge base again from its source. A limit above 0 is for this time only.
-func (s *Server) refreshBase(_ context.Context, q api.RefreshQuery) (*api.Filling, error) {
-	k, err := s.index()
+// RefreshBase fills a knowledge base again from its source. A limit above 0 is for this time only.
+func (s *Service) RefreshBase(_ context.Context, q api.RefreshQuery) (*api.Filling, error) {
+	k, err := s.Index()
 	if err != nil {
 		return nil, err
 	}
@@ -169,7 +161,7 @@ func (s *Server) refreshBase(_ context.Context, q api.RefreshQuery) (*api.Fillin
 
 // Resume continues to fill the knowledge bases that an earlier process left unfinished. Those that need the network
 // wait while offline, and those of a fleet until it says which node fills them.
-func (s *Server) Resume() {
+func (s *Service) Resume() {
 	if s.o.Knowledge == nil {
 		return
 	}
@@ -190,12 +182,12 @@ func (s *Server) Resume() {
 
 // MayFill reports whether a knowledge base that is not filled may be continued just now: offline, one that needs the
 // network waits.
-func (s *Server) MayFill(b knowledge.Base) bool {
-	return b.Source == knowledge.SourceFile || !s.switches().Offline
+func (s *Service) MayFill(b knowledge.Base) bool {
+	return b.Source == knowledge.SourceFile || !s.o.Offline()
 }
 
 // Fill continues to fill a knowledge base, and returns when that has begun.
-func (s *Server) Fill(name string) error {
+func (s *Service) Fill(name string) error {
 	b, err := s.o.Knowledge.Base(name)
 	if err != nil {
 		return err
@@ -208,16 +200,16 @@ func (s *Server) Fill(name string) error {
 type leftError struct{ error }
 
 // StopFilling ends that, because of what another node does. It does not wait for the end.
-func (s *Server) StopFilling(name string, why error) {
-	s.jobs.CancelFilling(name, leftError{why})
+func (s *Service) StopFilling(name string, why error) {
+	s.o.Jobs.CancelFilling(name, leftError{why})
 }
 
 // fill starts the job that fills a knowledge base, from a parcel if it is one of files that does not have its own yet.
 // If the job fails or is cancelled, the base stays as it was. One that is filled for the first time keeps what was read
 // until then, and the next refresh continues; if nothing was read, the base is deleted.
-func (s *Server) fill(b knowledge.Base, parcel string) (api.Job, error) {
+func (s *Service) fill(b knowledge.Base, parcel string) (api.Job, error) {
 	if s.o.Fleet != nil {
-		if err := s.o.Fleet.BeginFilling(s.jobs.Stopping(), b.Name); err != nil {
+		if err := s.o.Fleet.BeginFilling(s.o.Jobs.Stopping(), b.Name); err != nil {
 			return api.Job{}, err
 		}
 	}
@@ -232,10 +224,10 @@ func (s *Server) fill(b knowledge.Base, parcel string) (api.Job, error) {
 		}
 	}
 	first := api.Job{Kind: b.Source, KB: b.Name, Resumed: build.Resumed()}
-	if was, ok := s.jobs.Interrupted(b.Name); ok && build.Resumed() {
+	if was, ok := s.o.Jobs.Interrupted(b.Name); ok && build.Resumed() {
 		first.ID, first.Began = was.ID, was.Began
 	}
-	j, err := s.jobs.Start(first,
+	j, err := s.o.Jobs.Start(first,
 		func(ctx context.Context, j *jobs.Job) error {
 			defer build.Close()
 			err := s.gather(ctx, j, b, build)
@@ -276,7 +268,7 @@ func (s *Server) fill(b knowledge.Base, parcel string) (api.Job, error) {
 }
 
 // gather adds the documents of a base's source to its build.
-func (s *Server) gather(ctx context.Context, j *jobs.Job, b knowledge.Base, build *knowledge.Build) error {
+func (s *Service) gather(ctx context.Context, j *jobs.Job, b knowledge.Base, build *knowledge.Build) error {
 	switch b.Source {
 	case knowledge.SourceFile:
 		return s.addFiles(ctx, j, b, build)
@@ -300,7 +292,7 @@ func (s *Server) gather(ctx context.Context, j *jobs.Job, b knowledge.Base, buil
 }
 
 // crawler returns the crawl service of a base.
-func (s *Server) crawler(b knowledge.Base) (crawl.Service, error) {
+func (s *Service) crawler(b knowledge.Base) (crawl.Service, error) {
 	if s.o.Crawl == nil {
 		return nil, api.Problem(http.StatusServiceUnavailable, "this server does not crawl")
 	}
@@ -309,7 +301,7 @@ func (s *Server) crawler(b knowledge.Base) (crawl.Service, error) {
 
 const maxFailures = 100 // listed of a crawl
 
-func (s *Server) crawl(ctx context.Context, j *jobs.Job, b knowledge.Base, build *knowledge.Build,
+func (s *Service) crawl(ctx context.Context, j *jobs.Job, b knowledge.Base, build *knowledge.Build,
 	service crawl.Service,
 ) error {
 	outcomes := map[string]int{}
