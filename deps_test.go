@@ -125,7 +125,8 @@ const policy = `
 	api/server/asker      → api, clip, journal, users, store
 	api/server/jobs       → api, fault, store
 	api/server/memory     → api, api/server/jobs, page, store, knowledge, crawl, fleet
-	api/server            → api/server/asker, api/server/jobs, api/server/memory
+	api/server/hooks      → api, api/server/memory, agents, fault, fetch, journal, knowledge, page, store, wholefile
+	api/server            → api/server/asker, api/server/jobs, api/server/memory, api/server/hooks
 	api/server            → api, api/guard, api/firecrawl, page, markdown, pace, guess, users, journal, fetch, store
 	api/server            → knowledge, knowledge/outline, recipe, crawl, fleet, summary, agents, convert
 	mcp                   → page, httpfield, users, knowledge, knowledge/outline, api
@@ -143,7 +144,8 @@ const policy = `
 	cmd/readthru/wiring   → api/server, api/firecrawl, mcp, ui
 	cmd/readthru/command  → cmd/readthru/terminal, cmd/readthru/settings, cmd/readthru/daemon, cmd/readthru/wiring
 	cmd/readthru/command  → page, recipe, fetch, api, api/server
-	cmd/readthru/watch, cmd/readthru/setup → api/server
+	cmd/readthru/watch    → api/server
+	cmd/readthru/setup    → api/server/hooks
 	cmd/readthru/read, cmd/readthru/remember, cmd/readthru/watch, cmd/readthru/setup, cmd/readthru/operate → page, api
 	cmd/readthru/read, cmd/readthru/remember, cmd/readthru/watch → cmd/readthru/terminal, cmd/readthru/settings
 	cmd/readthru/setup, cmd/readthru/operate                     → cmd/readthru/terminal, cmd/readthru/settings

@@ -19,9 +19,6 @@ func (s *Server) Open(path string) bool { return s.open[path] }
 // AsError is AsError.
 func AsError(err error) *api.Error { return api.AsError(err) }
 
-// WaitHooks waits until the work that hooks left is done.
-func (s *Server) WaitHooks() { s.hooks.running.Wait() }
-
 // ID returns the operationId of a method and path that Routes lists.
 func (s *Server) ID(route [2]string) string { return s.operation(route).ID }
 

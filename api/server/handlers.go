@@ -88,7 +88,7 @@ func (s *Server) handlers() map[string]handler {
 		"getContextPage":       serves(s.getContextPage),
 		"getContextText":       serves(s.getContextText),
 		"callRPC":              streams(s.serveRPC),
-		"postHook":             streams(s.serveHook),
+		"postHook":             streams(s.hooks.ServeHook),
 		"listVisits":           serves(s.listVisits),
 		"listSessions":         serves(s.listSessions),
 		"getSession":           serves(s.getSession),

@@ -13,6 +13,8 @@ import (
 	"github.com/readthru/readthru/agents"
 	"github.com/readthru/readthru/api"
 	"github.com/readthru/readthru/api/server"
+	"github.com/readthru/readthru/api/server/hooks"
+	"github.com/readthru/readthru/internal/eventually"
 )
 
 // longWait is what an answer may wait for its work in these tests.
@@ -179,7 +181,7 @@ func TestHookWorkOutlivesTheProcess(t *testing.T) {
 	}); err != nil {
 		t.Fatal(err)
 	}
-	if err := server.Spool(dir, []agents.Work{{URL: "https://example.com/site/one", Agent: agents.Claude}}); err != nil {
+	if err := hooks.Spool(dir, []agents.Work{{URL: "https://example.com/site/one", Agent: agents.Claude}}); err != nil {
 		t.Fatal(err)
 	}
 	queue := filepath.Join(dir, "hooks")
@@ -192,8 +194,11 @@ func TestHookWorkOutlivesTheProcess(t *testing.T) {
 		}
 	}
 	next := newWorld(t, func(o *server.Options) { o.Dir = dir })
-	next.server.TakeUpHooks()
-	next.server.WaitHooks()
+	next.server.Hooks().TakeUp()
+	eventually.True(t, "the work is done", func() bool {
+		left, err := os.ReadDir(queue)
+		return err == nil && len(left) <= 1
+	})
 	for _, url := range []string{pageURL, "https://example.com/site/one"} {
 		if _, err := next.client.Page(t.Context(), url); err != nil {
 			t.Errorf("%s was not fetched: %v", url, err)
@@ -215,10 +220,10 @@ func TestWorkThatDoesNotEndDelaysNoOther(t *testing.T) {
 	for i := range 6 {
 		dead = append(dead, agents.Work{URL: fmt.Sprint("https://example.com/slow/?", i), Agent: agents.Claude})
 	}
-	if err := server.Spool(dir, dead); err != nil {
+	if err := hooks.Spool(dir, dead); err != nil {
 		t.Fatal(err)
 	}
-	w.server.TakeUpHooks()
+	w.server.Hooks().TakeUp()
 	for _, tt := range []struct {
 		event []byte
 		want  string
@@ -236,7 +241,7 @@ func TestWorkThatDoesNotEndDelaysNoOther(t *testing.T) {
 			t.Errorf("%q, %v, want %q (rule A17)", out, err, tt.want)
 		}
 	}
-	w.server.AwaitHooks(t.Context()) // not for the spooled work
+	w.server.Hooks().Await(t.Context()) // not for the spooled work
 	w.server.Stop()
 	left, err := filepath.Glob(filepath.Join(dir, "hooks", "*.0.json"))
 	if err != nil || len(left) != len(dead) {
@@ -255,10 +260,10 @@ func TestTheHookQueueIsBounded(t *testing.T) {
 		}
 	}
 	work := []agents.Work{{URL: pageURL, Agent: agents.Claude}}
-	if err := server.Spool(dir, work); err != nil {
+	if err := hooks.Spool(dir, work); err != nil {
 		t.Error(err)
 	}
-	if err := server.Spool(dir, work); err == nil {
+	if err := hooks.Spool(dir, work); err == nil {
 		t.Error("1,001 pieces of work were taken on")
 	}
 	if left, err := os.ReadDir(filepath.Join(dir, "hooks")); err != nil || len(left) != 1000 {

@@ -15,6 +15,7 @@ import (
 	"github.com/readthru/readthru/api/firecrawl"
 	"github.com/readthru/readthru/api/guard"
 	"github.com/readthru/readthru/api/server/asker"
+	"github.com/readthru/readthru/api/server/hooks"
 	"github.com/readthru/readthru/api/server/jobs"
 	"github.com/readthru/readthru/api/server/memory"
 	"github.com/readthru/readthru/crawl"
@@ -137,7 +138,7 @@ type Server struct {
 	use     use
 	jobs    *jobs.Runner
 	memory  *memory.Service
-	hooks   *hookQueue
+	hooks   *hooks.Service
 	sampler sampler
 
 	lastBusy lastBusy
@@ -172,7 +173,7 @@ func New(o Options) *Server {
 		Store: o.Store, Knowledge: o.Knowledge, Fleet: o.Fleet, Dir: o.Dir, Jobs: s.jobs, Crawl: o.Crawl,
 		Offline: func() bool { return s.switches().Offline }, Log: o.Log,
 	})
-	s.hooks = newHookQueue(o.Dir, o.Log, s.doHook)
+	s.hooks = hooks.New(hooks.Options{Fetch: o.Fetch, Memory: s.memory, Dir: o.Dir, Log: o.Log})
 	s.metrics = s.metricsHandler()
 	s.table = s.routes()
 	s.sampler.begin(s)
@@ -294,6 +295,9 @@ func (s *Server) Client(agent string) *api.Client {
 // Memory returns what does the operations on knowledge bases, and goes on with what earlier processes left.
 func (s *Server) Memory() *memory.Service { return s.memory }
 
+// Hooks returns what answers the events of agents, and does the work that they leave.
+func (s *Server) Hooks() *hooks.Service { return s.hooks }
+
 // mount registers the operations: one handler for each path, which chooses by method and answers 405 with Allow for
 // methods that the path does not take.
 func (s *Server) mount() {
@@ -396,7 +400,7 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 // Stop interrupts the jobs and the work of hooks so that they can be continued later, and waits for them to end.
 func (s *Server) Stop() {
 	s.jobs.Stop()
-	s.hooks.close()
+	s.hooks.Close()
 	if s.o.Firecrawl != nil {
 		s.o.Firecrawl.Close()
 	}

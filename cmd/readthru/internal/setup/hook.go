@@ -11,7 +11,7 @@ import (
 
 	"github.com/readthru/readthru/agents"
 	"github.com/readthru/readthru/api"
-	"github.com/readthru/readthru/api/server"
+	"github.com/readthru/readthru/api/server/hooks"
 	"github.com/readthru/readthru/cmd/readthru/internal/command"
 	"github.com/readthru/readthru/cmd/readthru/internal/daemon"
 	"github.com/readthru/readthru/cmd/readthru/internal/settings"
@@ -92,7 +92,7 @@ func (p *program) hook(ctx context.Context, h api.HookEvent) []byte {
 		return text
 	}
 	if settings.MakeDataDir(dir) == nil {
-		_ = server.Spool(dir, e.Work(agents.Agent(h.Agent))) // an error is not reported
+		_ = hooks.Spool(dir, e.Work(agents.Agent(h.Agent))) // an error is not reported
 	}
 	return nil
 }
@@ -122,11 +122,11 @@ func (p *program) hookHere(ctx context.Context, h api.HookEvent) (text []byte, o
 			return
 		}
 		server := c.Server(nil, nil, &daemon.Info{}, nil)
-		server.TakeUpHooks()
+		server.Hooks().TakeUp()
 		text, err := server.Client(daemon.UserAgent).Hook(ctx, h)
 		told <- answer{text, err == nil}
 		own, cancel := context.WithTimeout(ctx, hookShare+h.Wait-time.Since(began))
-		server.AwaitHooks(own)
+		server.Hooks().Await(own)
 		cancel()
 		server.Stop()
 		c.Abandon()   // the agent waits for the end of this process

@@ -334,7 +334,7 @@ func (d *Daemon) run(ctx context.Context) error {
 	if d.core.fleet != nil {
 		group.Go(fault.Loop(ctx, "serve: fleet", d.core.fleet.Run))
 	}
-	group.Go(fault.Loop(ctx, "serve: hooks", d.Server.RunHooks))
+	group.Go(fault.Loop(ctx, "serve: hooks", d.Server.Hooks().Run))
 	group.Go(fault.Loop(ctx, "serve: sample", d.Server.Sample))
 	d.Server.Memory().Resume() //nolint:contextcheck // the jobs end with the server, which ctx ends
 	group.Go(fault.Wrap("serve: say that it is ready", func() error {

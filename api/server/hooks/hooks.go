@@ -1,15 +1,19 @@
-package server
+// Package hooks does what agents' hooks ask for: it answers their events, and keeps the work that these leave in files
+// until it is done.
+package hooks
 
 import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"strings"
 	"time"
 
 	"github.com/readthru/readthru/agents"
 	"github.com/readthru/readthru/api"
+	"github.com/readthru/readthru/api/server/memory"
 	"github.com/readthru/readthru/fetch"
 	"github.com/readthru/readthru/internal/journal"
 	"github.com/readthru/readthru/knowledge"
@@ -17,11 +21,32 @@ import (
 	"github.com/readthru/readthru/store"
 )
 
+// Options configures a Service. All but Dir are required.
+type Options struct {
+	Fetch  *fetch.Fetcher
+	Memory *memory.Service
+	Dir    string // the data directory; if empty, work is lost when the process ends
+	Log    *slog.Logger
+}
+
+// Service answers events, and does the work that they cause.
+type Service struct {
+	o     Options
+	queue *queue
+}
+
+// New returns a Service. It starts nothing.
+func New(o Options) *Service {
+	s := &Service{o: o}
+	s.queue = newQueue(o.Dir, o.Log, s.do)
+	return s
+}
+
 const (
-	hookTokens  = 10_000
-	hookWait    = 2 * time.Second // rule A17
-	maxHookWait = time.Minute
-	maxLabelled = 256 << 10
+	defaultTokens = 10_000
+	defaultWait   = 2 * time.Second // rule A17
+	maxWait       = time.Minute
+	maxLabelled   = 256 << 10
 )
 
 // hook handles an event and returns the answer for the agent, which may be empty (rules A17 to A19, B8).
@@ -30,25 +55,25 @@ const (
 // names are fetched ahead. A tool that is about to read a page that is stored and fresh is denied, with the page as the
 // reason. Work is queued on disk first, so that it is done even if this process ends. An event of an unknown shape is
 // not an error.
-func (s *Server) hook(ctx context.Context, h api.HookEvent) ([]byte, error) {
+func (s *Service) hook(ctx context.Context, h api.HookEvent) ([]byte, error) {
 	agent := agents.Agent(h.Agent)
 	switch {
 	case !agents.Known(agent):
 		return nil, api.Problem(http.StatusNotFound, "unknown agent %q: hooks exist for %s", h.Agent, agentNames())
-	case h.MaxTokens < 0 || h.Wait < 0 || h.Wait > maxHookWait:
-		return nil, api.Problem(http.StatusBadRequest, "max_tokens is negative, or wait is not within 0s and %s", maxHookWait)
+	case h.MaxTokens < 0 || h.Wait < 0 || h.Wait > maxWait:
+		return nil, api.Problem(http.StatusBadRequest, "max_tokens is negative, or wait is not within 0s and %s", maxWait)
 	}
 	if h.MaxTokens == 0 {
-		h.MaxTokens = hookTokens
+		h.MaxTokens = defaultTokens
 	}
 	if h.Wait == 0 {
-		h.Wait = hookWait
+		h.Wait = defaultWait
 	}
 	e, ok := agents.Parse(h.Event)
 	if !ok {
 		return nil, nil
 	}
-	return s.hookAnswer(ctx, h, agent, e).Encode(agent, e, h.WantsText()), nil
+	return s.answer(ctx, h, agent, e).Encode(agent, e, h.WantsText()), nil
 }
 
 func agentNames() string {
@@ -59,30 +84,30 @@ func agentNames() string {
 	return strings.Join(names, ", ")
 }
 
-func (s *Server) hookAnswer(ctx context.Context, h api.HookEvent, agent agents.Agent, e *agents.Event) agents.Answer {
+func (s *Service) answer(ctx context.Context, h api.HookEvent, agent agents.Agent, e *agents.Event) agents.Answer {
 	if e.Stage == agents.Start {
 		return agents.Answer{} // the command answers it
 	}
 	if e.Stage == agents.Before {
 		return s.insteadOfTool(ctx, h, agent, e)
 	}
-	var pending []<-chan hookDone
+	var pending []<-chan done
 	var queued []string
 	for _, w := range e.Work(agent) {
-		if w.URL != "" && s.refusedHook(w.URL) {
+		if w.URL != "" && s.refused(w.URL) {
 			continue
 		}
-		done, err := s.hooks.add(w)
+		result, err := s.queue.add(w)
 		if err != nil {
 			s.o.Log.Warn("hook event not queued", "agent", agent, "error", err)
 			continue
 		}
-		pending, queued = append(pending, done), append(queued, w.URL)
+		pending, queued = append(pending, result), append(queued, w.URL)
 	}
 	if e.Stage == agents.Prompt {
 		return agents.Answer{Context: s.promptNote(queued)}
 	}
-	a := agents.Answer{Message: strings.Join(finishedHooks(ctx, pending, h.Wait), "\n")}
+	a := agents.Answer{Message: strings.Join(finished(ctx, pending, h.Wait), "\n")}
 	if h.Verbatim && e.Library == nil && len(e.URLs) == 1 {
 		ask := fetch.Request{MaxTokens: h.MaxTokens, NoVisit: true, Agent: string(agent), Session: e.Session}
 		if text, _ := s.giveFresh(ctx, e.URLs[0], ask); text != "" {
@@ -93,19 +118,19 @@ func (s *Server) hookAnswer(ctx context.Context, h api.HookEvent, agent agents.A
 	return a
 }
 
-// refusedHook reports whether a page may not be fetched at all.
-func (s *Server) refusedHook(raw string) bool {
+// refused reports whether a page may not be fetched at all.
+func (s *Service) refused(raw string) bool {
 	u, err := page.Parse(raw)
 	return err != nil || s.o.Fetch.Blocked(u) != nil
 }
 
-// finishedHooks waits for work and returns the messages about it.
-func finishedHooks(ctx context.Context, pending []<-chan hookDone, wait time.Duration) (messages []string) {
+// finished waits for work and returns the messages about it.
+func finished(ctx context.Context, pending []<-chan done, wait time.Duration) (messages []string) {
 	timer := time.NewTimer(wait)
 	defer timer.Stop()
-	for _, done := range pending {
+	for _, result := range pending {
 		select {
-		case d := <-done:
+		case d := <-result:
 			if d.message != "" {
 				messages = append(messages, d.message)
 			}
@@ -120,7 +145,7 @@ func finishedHooks(ctx context.Context, pending []<-chan hookDone, wait time.Dur
 
 // promptNote tells the model that the pages that the user named are being fetched, and that JavaScript does not run if
 // there is no browser (rules B8, C5). It names no tool (rule C9).
-func (s *Server) promptNote(urls []string) string {
+func (s *Service) promptNote(urls []string) string {
 	if len(urls) == 0 {
 		return ""
 	}
@@ -134,10 +159,10 @@ func (s *Server) promptNote(urls []string) string {
 }
 
 // insteadOfTool answers a tool that is about to read one page, if that page is stored and fresh.
-func (s *Server) insteadOfTool(ctx context.Context, h api.HookEvent, agent agents.Agent,
+func (s *Service) insteadOfTool(ctx context.Context, h api.HookEvent, agent agents.Agent,
 	e *agents.Event,
 ) agents.Answer {
-	if len(e.URLs) != 1 || s.refusedHook(e.URLs[0]) {
+	if len(e.URLs) != 1 || s.refused(e.URLs[0]) {
 		return agents.Answer{}
 	}
 	text, p := s.giveFresh(ctx, e.URLs[0], fetch.Request{MaxTokens: h.MaxTokens, Agent: string(agent), Session: e.Session})
@@ -153,7 +178,7 @@ func (s *Server) insteadOfTool(ctx context.Context, h api.HookEvent, agent agent
 }
 
 // giveFresh is freshPage for an agent that gets the page.
-func (s *Server) giveFresh(ctx context.Context, raw string, r fetch.Request) (string, *page.Page) {
+func (s *Service) giveFresh(ctx context.Context, raw string, r fetch.Request) (string, *page.Page) {
 	text, p, told := s.freshPage(ctx, raw, r)
 	if text != "" {
 		told.Given = len(text)
@@ -163,7 +188,7 @@ func (s *Server) giveFresh(ctx context.Context, raw string, r fetch.Request) (st
 }
 
 // freshPage returns the markdown of a page that is stored and fresh, else "", and what may be told of it.
-func (s *Server) freshPage(ctx context.Context, raw string, r fetch.Request) (string, *page.Page, fetch.Reading) {
+func (s *Service) freshPage(ctx context.Context, raw string, r fetch.Request) (string, *page.Page, fetch.Reading) {
 	told := fetch.Reading{Began: time.Now()}
 	u, err := page.Parse(raw)
 	if err != nil {
@@ -183,17 +208,17 @@ func (s *Server) freshPage(ctx context.Context, raw string, r fetch.Request) (st
 	return string(a.Body), a.Page, told
 }
 
-// doHook does a piece of work that an event caused.
-func (s *Server) doHook(ctx context.Context, w agents.Work) hookDone {
+// do does a piece of work that an event caused.
+func (s *Service) do(ctx context.Context, w agents.Work) done {
 	if w.Docs != "" {
 		return s.keepDocs(ctx, w)
 	}
 	u, err := page.Parse(w.URL)
 	if err != nil {
-		return hookDone{}
+		return done{}
 	}
 	if text, _, _ := s.freshPage(ctx, w.URL, fetch.Request{NoVisit: true}); text != "" {
-		return hookDone{} // rule A13
+		return done{} // rule A13
 	}
 	told := fetch.Reading{Began: time.Now(), Asked: fetch.Request{
 		URL: u, Method: http.MethodGet, Own: true, NoVisit: w.Prefetch, Agent: "webfetch-auto (" + string(w.Agent) + ")",
@@ -204,27 +229,27 @@ func (s *Server) doHook(ctx context.Context, w agents.Work) hookDone {
 	s.o.Fetch.Tell(journal.By(ctx, journal.DoorHook), told)
 	if err != nil {
 		s.o.Log.Debug("page of a hook not fetched", "url", page.Mask(u), "error", err)
-		return hookDone{}
+		return done{}
 	}
 	if a.Response != nil {
 		_ = a.Response.Body.Close() // not a page
 	}
 	if a.Page == nil || !a.Page.Stored || a.Status != http.StatusOK || w.Prefetch {
-		return hookDone{}
+		return done{}
 	}
 	source := string(a.Page.Source)
 	if source == "" {
 		source = "unknown"
 	}
-	return hookDone{fmt.Sprintf("Auto-indexed %s into knowledge store (via %s)", w.URL, source)}
+	return done{fmt.Sprintf("Auto-indexed %s into knowledge store (via %s)", w.URL, source)}
 }
 
 // keepDocs stores documentation under the URLs that it comes from. It adds to what is stored under a URL: another
 // question brings other snippets.
-func (s *Server) keepDocs(ctx context.Context, w agents.Work) hookDone {
-	s.hooks.docs.Lock()
-	defer s.hooks.docs.Unlock()
-	k, err := s.memory.Index()
+func (s *Service) keepDocs(ctx context.Context, w agents.Work) done {
+	s.queue.docs.Lock()
+	defer s.queue.docs.Unlock()
+	k, err := s.o.Memory.Index()
 	for _, snippet := range agents.Split(w.Docs) {
 		if err != nil {
 			break
@@ -251,13 +276,13 @@ func (s *Server) keepDocs(ctx context.Context, w agents.Work) hookDone {
 		_, err = k.Ingest(ctx, in)
 	}
 	if err != nil {
-		return hookDone{fmt.Sprintf("Context7 indexing skipped: %s", err)}
+		return done{fmt.Sprintf("Context7 indexing skipped: %s", err)}
 	}
-	return hookDone{fmt.Sprintf("Context7 docs for %q indexed into knowledge store.", w.Name)}
+	return done{fmt.Sprintf("Context7 docs for %q indexed into knowledge store.", w.Name)}
 }
 
-// serveHook answers with what the agent understands.
-func (s *Server) serveHook(w http.ResponseWriter, r *http.Request, h api.HookEvent) error {
+// ServeHook answers with what the agent understands.
+func (s *Service) ServeHook(w http.ResponseWriter, r *http.Request, h api.HookEvent) error {
 	text, err := s.hook(r.Context(), h)
 	if err != nil {
 		return err

@@ -1,4 +1,4 @@
-package server
+package hooks
 
 import (
 	"context"
@@ -26,7 +26,7 @@ const (
 	maxSpooledBytes = 64 << 20 // of all of them
 	maxSpooledAge   = 7 * 24 * time.Hour
 	maxSpoolTries   = 3 // a piece that ended the process this often is dropped
-	hookWorkers     = 16
+	eventWorkers    = 16
 	spoolWorkers    = 4 // for what an earlier process left, so that none of it delays what an event waits for
 )
 
@@ -73,15 +73,15 @@ func spool(dir string, w agents.Work, now time.Time) (string, error) {
 	return name, nil
 }
 
-// hookDone is the result of a piece of work.
-type hookDone struct {
+// done is the result of a piece of work.
+type done struct {
 	message string // for the user, empty if there is nothing to say
 }
 
-// hookQueue does the work that hooks cause, a few pieces at a time. Each piece has a file until it is done.
-type hookQueue struct {
+// queue does the work that hooks cause, a few pieces at a time. Each piece has a file until it is done.
+type queue struct {
 	dir  string // if empty, work has no files and is lost when the process ends
-	do   func(context.Context, agents.Work) hookDone
+	do   func(context.Context, agents.Work) done
 	log  *slog.Logger
 	ctx  context.Context // ends at stop
 	stop context.CancelFunc
@@ -96,10 +96,10 @@ type hookQueue struct {
 	slots, spoolSlots chan struct{}
 }
 
-func newHookQueue(dataDir string, log *slog.Logger, do func(context.Context, agents.Work) hookDone) *hookQueue {
-	q := &hookQueue{
+func newQueue(dataDir string, log *slog.Logger, do func(context.Context, agents.Work) done) *queue {
+	q := &queue{
 		do: do, log: log, held: map[string]bool{},
-		slots: make(chan struct{}, hookWorkers), spoolSlots: make(chan struct{}, spoolWorkers),
+		slots: make(chan struct{}, eventWorkers), spoolSlots: make(chan struct{}, spoolWorkers),
 	}
 	if dataDir != "" {
 		q.dir = spoolDir(dataDir)
@@ -109,7 +109,7 @@ func newHookQueue(dataDir string, log *slog.Logger, do func(context.Context, age
 }
 
 // add queues a piece of work. The channel gets its result, unless the process ends before.
-func (q *hookQueue) add(w agents.Work) (<-chan hookDone, error) {
+func (q *queue) add(w agents.Work) (<-chan done, error) {
 	name := ""
 	if q.dir != "" {
 		var err error
@@ -117,25 +117,25 @@ func (q *hookQueue) add(w agents.Work) (<-chan hookDone, error) {
 			return nil, err
 		}
 	}
-	done := make(chan hookDone, 1)
+	result := make(chan done, 1)
 	q.events.Add(1)
-	q.start(name, w, q.slots, func(d hookDone, ok bool) {
+	q.start(name, w, q.slots, func(d done, ok bool) {
 		if ok {
-			done <- d
+			result <- d
 		}
 		q.events.Done()
 	})
-	return done, nil
+	return result, nil
 }
 
 // start does a piece of work when it is its turn, deletes its file, and calls ended. ok is false if the work may be
 // incomplete because the process ends: then the file stays.
-func (q *hookQueue) start(name string, w agents.Work, slots chan struct{}, ended func(d hookDone, ok bool)) {
+func (q *queue) start(name string, w agents.Work, slots chan struct{}, ended func(d done, ok bool)) {
 	id, _, _ := piece(name)
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if q.ctx.Err() != nil {
-		ended(hookDone{}, false)
+		ended(done{}, false)
 		return
 	}
 	q.held[id] = true
@@ -152,7 +152,7 @@ func (q *hookQueue) start(name string, w agents.Work, slots chan struct{}, ended
 }
 
 // work does a piece of work when there is a slot for it. ok is false if the queue ends before.
-func (q *hookQueue) work(w agents.Work, slots chan struct{}) (d hookDone, ok bool) {
+func (q *queue) work(w agents.Work, slots chan struct{}) (d done, ok bool) {
 	if w.Docs == "" {
 		select {
 		case slots <- struct{}{}:
@@ -168,7 +168,7 @@ func (q *hookQueue) work(w agents.Work, slots chan struct{}) (d hookDone, ok boo
 	return d, q.ctx.Err() == nil
 }
 
-func (q *hookQueue) forget(name string) {
+func (q *queue) forget(name string) {
 	if name == "" {
 		return
 	}
@@ -178,22 +178,25 @@ func (q *hookQueue) forget(name string) {
 }
 
 // close ends the work and waits for it.
-func (q *hookQueue) close() {
+func (q *queue) close() {
 	q.mu.Lock()
 	q.stop()
 	q.mu.Unlock()
 	q.running.Wait()
 }
 
-// AwaitHooks waits until the work of the events so far is done, or ctx ends. It does not wait for spooled work.
-func (s *Server) AwaitHooks(ctx context.Context) {
-	done := make(chan struct{})
+// Close ends the work so that a later process can go on with it, and waits for it.
+func (s *Service) Close() { s.queue.close() }
+
+// Await waits until the work of the events so far is done, or ctx ends. It does not wait for spooled work.
+func (s *Service) Await(ctx context.Context) {
+	ended := make(chan struct{})
 	go fault.Contain("api: end the wait for work of hooks", func() {
-		defer close(done)
-		s.hooks.events.Wait()
+		defer close(ended)
+		s.queue.events.Wait()
 	})()
 	select {
-	case <-done:
+	case <-ended:
 	case <-ctx.Done():
 	}
 }
@@ -201,12 +204,12 @@ func (s *Server) AwaitHooks(ctx context.Context) {
 // takeUpEvery is how often a daemon looks for work that other processes spooled.
 const takeUpEvery = time.Minute
 
-// RunHooks does the spooled work of hooks until ctx ends.
-func (s *Server) RunHooks(ctx context.Context) error {
+// Run does the spooled work of hooks until ctx ends.
+func (s *Service) Run(ctx context.Context) error {
 	tick := time.NewTicker(takeUpEvery)
 	defer tick.Stop()
 	for {
-		s.TakeUpHooks()
+		s.TakeUp()
 		select {
 		case <-ctx.Done():
 			return nil
@@ -215,9 +218,9 @@ func (s *Server) RunHooks(ctx context.Context) error {
 	}
 }
 
-// TakeUpHooks queues the spooled work: of an earlier process, or of hooks that could not open the store.
-func (s *Server) TakeUpHooks() {
-	q := s.hooks
+// TakeUp queues the spooled work: of an earlier process, or of hooks that could not open the store.
+func (s *Service) TakeUp() {
+	q := s.queue
 	if q.dir == "" {
 		return
 	}
@@ -245,7 +248,7 @@ func piece(name string) (id string, tries int, ok bool) {
 }
 
 // takeUp queues the work in one file, unless it is queued already.
-func (q *hookQueue) takeUp(name string, now time.Time) {
+func (q *queue) takeUp(name string, now time.Time) {
 	id, tries, ok := piece(name)
 	q.mu.Lock()
 	held := q.held[id]
@@ -275,7 +278,7 @@ func (q *hookQueue) takeUp(name string, now time.Time) {
 		q.forget(next)
 		return
 	}
-	q.start(next, w, q.spoolSlots, func(_ hookDone, ok bool) {
+	q.start(next, w, q.spoolSlots, func(_ done, ok bool) {
 		if ok {
 			return
 		}
