@@ -269,7 +269,7 @@ const storedPage = 1 << 20
 
 // snapshot returns what is stored of a URL, for a test.
 func (s *Server) snapshot(ctx context.Context, url string) (content []byte, contentType string, err error) {
-	o, err := s.getOriginal(ctx, api.PageRef{Doc: url})
+	o, err := s.pages.GetOriginal(ctx, api.PageRef{Doc: url})
 	if errors.Is(err, store.ErrNotFound) {
 		return nil, "", recipe.ErrNoSnapshot
 	}
@@ -284,7 +284,7 @@ func (s *Server) proposeRecipe(ctx context.Context, in api.RecipeTexts) (*api.Pr
 	if in.URL == "" {
 		return nil, api.Problem(http.StatusBadRequest, "give the url of a page that was read")
 	}
-	o, err := s.getOriginal(ctx, api.PageRef{Doc: in.URL})
+	o, err := s.pages.GetOriginal(ctx, api.PageRef{Doc: in.URL})
 	if err != nil {
 		return nil, err
 	}

@@ -20,11 +20,11 @@ func (s *Server) removeSite(ctx context.Context, q api.SiteRemoval) (*api.Remove
 	if err != nil {
 		return nil, err
 	}
-	pages, err := s.pagesOf(ctx, name)
+	found, err := s.pagesOf(ctx, name)
 	if err != nil {
 		return nil, err
 	}
-	gone := &api.RemovedSite{Host: name, Pages: len(pages)}
+	gone := &api.RemovedSite{Host: name, Pages: len(found)}
 	rules, err := s.listRules(ctx, api.RuleQuery{})
 	if err != nil {
 		return nil, err
@@ -41,8 +41,8 @@ func (s *Server) removeSite(ctx context.Context, q api.SiteRemoval) (*api.Remove
 	if q.DryRun {
 		return gone, s.countKept(gone)
 	}
-	for key, p := range pages {
-		if err := s.removePage(key, p); err != nil && !errors.Is(err, store.ErrNotFound) { // another has deleted it
+	for key, p := range found {
+		if err := s.pages.RemovePage(key, p); err != nil && !errors.Is(err, store.ErrNotFound) { // another has deleted it
 			return nil, err
 		}
 	}

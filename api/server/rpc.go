@@ -15,6 +15,7 @@ import (
 
 	"github.com/readthru/readthru/api"
 	"github.com/readthru/readthru/api/server/asker"
+	"github.com/readthru/readthru/api/server/pages"
 	"github.com/readthru/readthru/page"
 )
 
@@ -139,7 +140,7 @@ func (s *Server) rpcDetect(ctx context.Context, c *rpcCall) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	d, err := s.detectURLs(ctx, api.TextRequest{Text: text})
+	d, err := s.pages.DetectURLs(ctx, api.TextRequest{Text: text})
 	if err != nil {
 		return nil, err
 	}
@@ -156,7 +157,7 @@ func (s *Server) rpcFetch(ctx context.Context, c *rpcCall) (any, error) {
 		return nil, err
 	}
 	r.URL = raw
-	p, err := s.fetchPage(ctx, r)
+	p, err := s.pages.FetchPage(ctx, r)
 	if err != nil {
 		return nil, err
 	}
@@ -168,7 +169,7 @@ func (s *Server) rpcFetch(ctx context.Context, c *rpcCall) (any, error) {
 
 // rpcDetectAndFetch fetches all URLs of a text, at most 50 (rule B9).
 func (s *Server) rpcDetectAndFetch(ctx context.Context, c *rpcCall) (any, error) {
-	r := api.DetectRequest{Limit: maxTextURLs}
+	r := api.DetectRequest{Limit: pages.MaxTextURLs}
 	if err := errors.Join(c.take("text", &r.Text, true), c.take("limit", &r.Limit, false)); err != nil {
 		return nil, err
 	}
@@ -176,7 +177,7 @@ func (s *Server) rpcDetectAndFetch(ctx context.Context, c *rpcCall) (any, error)
 	if r.FetchRequest, err = c.fetchRequest(); err != nil {
 		return nil, err
 	}
-	t, err := s.detectAndFetch(ctx, r)
+	t, err := s.pages.DetectAndFetch(ctx, r)
 	if err != nil {
 		return nil, err
 	}
@@ -192,7 +193,7 @@ func (s *Server) rpcContent(ctx context.Context, c *rpcCall) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	p, err := s.getContextPage(ctx, api.ContextRef{Session: session, URL: raw})
+	p, err := s.pages.GetContextPage(ctx, api.ContextRef{Session: session, URL: raw})
 	if err != nil {
 		return nil, err
 	}
@@ -207,7 +208,7 @@ func (s *Server) rpcForget(ctx context.Context, c *rpcCall) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	gone, err := s.forgetPages(ctx, api.ForgetQuery{Session: session, URL: &raw})
+	gone, err := s.pages.ForgetPages(ctx, api.ForgetQuery{Session: session, URL: &raw})
 	if err != nil {
 		return nil, err
 	}
@@ -222,7 +223,7 @@ func (s *Server) rpcInvalidate(ctx context.Context, c *rpcCall) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	gone, err := s.uncache(ctx, api.Selection{URL: raw})
+	gone, err := s.pages.Uncache(ctx, api.Selection{URL: raw})
 	if err != nil {
 		return nil, err
 	}
@@ -233,7 +234,7 @@ func (s *Server) rpcClear(ctx context.Context, c *rpcCall) (any, error) {
 	if err := cmp.Or(c.done(), asker.May(ctx, api.ClearCache.Operation)); err != nil {
 		return nil, err
 	}
-	gone, err := s.clearCache(ctx, api.None{})
+	gone, err := s.pages.ClearCache(ctx, api.None{})
 	if err != nil {
 		return nil, err
 	}
@@ -259,7 +260,7 @@ func noPage(p *page.Page) error {
 // result returns a page as an answer, with its stored summary (rule B6).
 func (s *Server) result(p *page.Page) *URLResult {
 	if p.Error == nil {
-		s.summarised(p)
+		s.pages.Summarised(p)
 	}
 	return &URLResult{Content: p, Summary: p.Summary, SummaryType: p.SummaryType, Cached: p.FromCache}
 }

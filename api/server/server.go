@@ -18,6 +18,7 @@ import (
 	"github.com/readthru/readthru/api/server/hooks"
 	"github.com/readthru/readthru/api/server/jobs"
 	"github.com/readthru/readthru/api/server/memory"
+	"github.com/readthru/readthru/api/server/pages"
 	"github.com/readthru/readthru/crawl"
 	"github.com/readthru/readthru/fetch"
 	"github.com/readthru/readthru/internal/fault"
@@ -131,17 +132,20 @@ type Server struct {
 	guard   *guard.Guard
 	mux     *http.ServeMux
 	metrics http.Handler
-	pages   *http.ServeMux // the dashboard; may be nil
 	table   []route
 	open    map[string]bool // paths on which strangers are answered
 	holds   *holds
 	use     use
-	jobs    *jobs.Runner
-	memory  *memory.Service
-	hooks   *hooks.Service
 	sampler sampler
 
-	lastBusy lastBusy
+	lastBusy  lastBusy
+	dashboard *http.ServeMux // may be nil
+
+	// the families of operations
+	jobs   *jobs.Runner
+	memory *memory.Service
+	hooks  *hooks.Service
+	pages  *pages.Service
 }
 
 // New returns a Server. It starts nothing.
@@ -169,9 +173,14 @@ func New(o Options) *Server {
 	for _, h := range o.Hosts {
 		s.guard.Hosts = append(s.guard.Hosts, strings.TrimSuffix(strings.ToLower(h), "."))
 	}
+	offline := func() bool { return s.switches().Offline }
 	s.memory = memory.New(memory.Options{
 		Store: o.Store, Knowledge: o.Knowledge, Fleet: o.Fleet, Dir: o.Dir, Jobs: s.jobs, Crawl: o.Crawl,
-		Offline: func() bool { return s.switches().Offline }, Log: o.Log,
+		Offline: offline, Log: o.Log,
+	})
+	s.pages = pages.New(pages.Options{
+		Fetch: o.Fetch, Store: o.Store, Knowledge: o.Knowledge, Fleet: o.Fleet, Summary: o.Summary, Offline: offline,
+		Expired: o.Expired, Explain: o.Explain, Fresh: o.Fresh,
 	})
 	s.hooks = hooks.New(hooks.Options{Fetch: o.Fetch, Memory: s.memory, Dir: o.Dir, Log: o.Log})
 	s.metrics = s.metricsHandler()
@@ -185,7 +194,7 @@ func New(o Options) *Server {
 	}
 	s.mount()
 	if o.Dashboard != nil {
-		s.pages = o.Dashboard(s)
+		s.dashboard = o.Dashboard(s)
 	}
 	return s
 }
@@ -244,7 +253,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if page {
-		s.pages.ServeHTTP(w, r)
+		s.dashboard.ServeHTTP(w, r)
 		return
 	}
 	s.mux.ServeHTTP(w, r)
@@ -252,10 +261,10 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // isPage reports whether the dashboard answers a request.
 func (s *Server) isPage(r *http.Request) bool {
-	if s.pages == nil || r.URL.Path == "/" && !wantsPage(r) {
+	if s.dashboard == nil || r.URL.Path == "/" && !wantsPage(r) {
 		return false
 	}
-	switch _, pattern := s.pages.Handler(r); pattern {
+	switch _, pattern := s.dashboard.Handler(r); pattern {
 	case "":
 		return false
 	case missingPage: // a person at a path that nobody answers

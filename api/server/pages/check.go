@@ -1,4 +1,4 @@
-package server
+package pages
 
 import (
 	"context"
@@ -9,13 +9,13 @@ import (
 	"github.com/readthru/readthru/page"
 )
 
-// checkSite asks an origin for a page as agents do, and says what they get. It keeps nothing.
-func (s *Server) checkSite(ctx context.Context, q api.CheckQuery) (*sitecheck.Report, error) {
+// CheckSite asks an origin for a page as agents do, and says what they get. It keeps nothing.
+func (s *Service) CheckSite(ctx context.Context, q api.CheckQuery) (*sitecheck.Report, error) {
 	u, err := page.Parse(q.URL)
 	if err != nil {
 		return nil, api.Problem(http.StatusBadRequest, "%s", err)
 	}
-	if s.switches().Offline {
+	if s.o.Offline() {
 		return nil, api.Problem(http.StatusConflict, "readthru is offline and asks no origin")
 	}
 	r, err := sitecheck.Check(ctx, s.o.Fetch, u)

@@ -1,4 +1,4 @@
-package server
+package pages
 
 import (
 	"cmp"
@@ -26,9 +26,9 @@ import (
 	"github.com/readthru/readthru/store"
 )
 
-// fetchPage fetches a page. A failure to fetch it is not an error: the page object's Error is set then. An error means
+// FetchPage fetches a page. A failure to fetch it is not an error: the page object's Error is set then. An error means
 // that r itself is wrong.
-func (s *Server) fetchPage(ctx context.Context, r api.FetchRequest) (*page.Page, error) {
+func (s *Service) FetchPage(ctx context.Context, r api.FetchRequest) (*page.Page, error) {
 	if err := resolve(&r); err != nil {
 		return nil, err
 	}
@@ -103,7 +103,7 @@ func (s *Server) fetchPage(ctx context.Context, r api.FetchRequest) (*page.Page,
 
 // tell adds what was read to the list of requests. The tool server reads data and text twice, and the first time is
 // told.
-func (s *Server) tell(ctx context.Context, r api.FetchRequest, told fetch.Reading) {
+func (s *Service) tell(ctx context.Context, r api.FetchRequest, told fetch.Reading) {
 	if by, _ := journal.AskerOf(ctx); by.Door == api.DoorMCP && r.Format == "verbatim" && !persists(r) {
 		return
 	}
@@ -127,7 +127,7 @@ func isLocal(r api.FetchRequest) bool  { return r.Remote != nil && !*r.Remote }
 
 // pageOf returns the page of an answer with its content. An answer that is not a page gives p its text. pageOf closes
 // the answer's response. After an error the page has no content.
-func (s *Server) pageOf(p *page.Page, a *fetch.Answer) (*page.Page, error) {
+func (s *Service) pageOf(p *page.Page, a *fetch.Answer) (*page.Page, error) {
 	if a.Page == nil {
 		return p, s.plain(p, a.Response)
 	}
@@ -138,9 +138,9 @@ func (s *Server) pageOf(p *page.Page, a *fetch.Answer) (*page.Page, error) {
 
 // summarise gives p the summary that r asks for: a stored one, or a new one, made without fetching again (rule B6). If
 // r asks for none, p gets the stored one.
-func (s *Server) summarise(ctx context.Context, p *page.Page, r api.FetchRequest, private bool) error {
+func (s *Service) summarise(ctx context.Context, p *page.Page, r api.FetchRequest, private bool) error {
 	if r.Summary == "" {
-		s.summarised(p)
+		s.Summarised(p)
 		return nil
 	}
 	made, err := s.o.Summary.Make(ctx, p, summary.Request{Kind: summary.Kind(r.Summary), Hint: r.Hint, Local: private ||
@@ -233,7 +233,7 @@ func body(p *page.Page, b []byte) string {
 
 // plain fills p with a response that is not a page: text as it is, anything else without content. It closes the
 // response.
-func (s *Server) plain(p *page.Page, resp *http.Response) error {
+func (s *Service) plain(p *page.Page, resp *http.Response) error {
 	defer resp.Body.Close()
 	p.StatusCode = resp.StatusCode
 	p.ContentType = resp.Header.Get("Content-Type")

@@ -1,4 +1,4 @@
-package server
+package pages
 
 import (
 	"context"
@@ -13,8 +13,8 @@ import (
 	"github.com/readthru/readthru/store"
 )
 
-// listVisits lists deliveries of pages to readers, newest first.
-func (s *Server) listVisits(ctx context.Context, q api.VisitQuery) (*api.VisitList, error) {
+// ListVisits lists deliveries of pages to readers, newest first.
+func (s *Service) ListVisits(ctx context.Context, q api.VisitQuery) (*api.VisitList, error) {
 	sq := store.VisitQuery{Session: q.Session, User: q.User, Cursor: q.Cursor, Limit: q.Limit}
 	if user := asker.User(ctx); !asker.SeesUser(ctx, q.User) {
 		if q.User != "" {
@@ -45,7 +45,7 @@ func (s *Server) listVisits(ctx context.Context, q api.VisitQuery) (*api.VisitLi
 }
 
 // listVisitsOfNodes adds the visits of all nodes of the fleet to a list.
-func (s *Server) listVisitsOfNodes(ctx context.Context, q store.VisitQuery, list *api.VisitList) error {
+func (s *Service) listVisitsOfNodes(ctx context.Context, q store.VisitQuery, list *api.VisitList) error {
 	if s.o.Fleet == nil {
 		return api.Problem(http.StatusBadRequest, "this is a node alone: fleet.database names the database of a fleet")
 	}

@@ -1,4 +1,4 @@
-package server
+package pages
 
 import (
 	"context"
@@ -13,15 +13,15 @@ import (
 	"github.com/readthru/readthru/page"
 )
 
-// getRobots reports whether robots.txt allows fetching a URL. A robots.txt that is itself refused (401, 403) allows
+// GetRobots reports whether robots.txt allows fetching a URL. A robots.txt that is itself refused (401, 403) allows
 // nothing, as in the reference fetch server for MCP. Offline, and for a blocked site, no robots.txt is fetched and the
 // URL is allowed: the fetch itself reports the failure.
-func (s *Server) getRobots(ctx context.Context, q api.RobotsQuery) (*api.Robots, error) {
+func (s *Service) GetRobots(ctx context.Context, q api.RobotsQuery) (*api.Robots, error) {
 	u, err := page.Parse(q.URL)
 	if err != nil {
 		return nil, api.Problem(http.StatusBadRequest, "%s", err)
 	}
-	if s.switches().Offline || s.o.Fetch.Blocked(u) != nil {
+	if s.o.Offline() || s.o.Fetch.Blocked(u) != nil {
 		return &api.Robots{Allowed: true}, nil //nolint:nilerr // the fetch reports it
 	}
 	v, err := s.o.Fetch.Allowed(ctx, u)
@@ -42,7 +42,7 @@ func (s *Server) getRobots(ctx context.Context, q api.RobotsQuery) (*api.Robots,
 }
 
 // stored reports whether a page is stored.
-func (s *Server) stored(u *url.URL) bool {
+func (s *Service) stored(u *url.URL) bool {
 	_, err := s.o.Store.Page(s.key(u))
 	return err == nil
 }

@@ -1,4 +1,4 @@
-package server
+package pages
 
 import (
 	"context"
@@ -11,9 +11,9 @@ import (
 	"github.com/readthru/readthru/store"
 )
 
-// getChanges compares the newest version of a page with the one of an earlier time. It asks no origin: fetch the page
+// GetChanges compares the newest version of a page with the one of an earlier time. It asks no origin: fetch the page
 // first to compare with its present content.
-func (s *Server) getChanges(_ context.Context, q api.ChangesQuery) (*api.Changes, error) {
+func (s *Service) GetChanges(_ context.Context, q api.ChangesQuery) (*api.Changes, error) {
 	key, p, versions, err := s.versions(q.Doc)
 	if err != nil {
 		return nil, err

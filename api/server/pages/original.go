@@ -1,4 +1,4 @@
-package server
+package pages
 
 import (
 	"context"
@@ -14,8 +14,8 @@ import (
 	"github.com/readthru/readthru/store"
 )
 
-// getOriginal returns what the origin answered for a page. It asks no origin.
-func (s *Server) getOriginal(_ context.Context, ref api.PageRef) (*api.Original, error) {
+// GetOriginal returns what the origin answered for a page. It asks no origin.
+func (s *Service) GetOriginal(_ context.Context, ref api.PageRef) (*api.Original, error) {
 	_, p, err := s.find(ref.Doc)
 	if err != nil {
 		return nil, err
@@ -39,9 +39,9 @@ func (s *Server) getOriginal(_ context.Context, ref api.PageRef) (*api.Original,
 // maxImage is the largest image, in bytes.
 const maxImage = 16 << 20
 
-// serveImage returns an image that stands in a page, through the cache. Nothing else can be had by it: a page that
+// ServeImage returns an image that stands in a page, through the cache. Nothing else can be had by it: a page that
 // shows images must not be able to make a browser ask for what it likes.
-func (s *Server) serveImage(w http.ResponseWriter, r *http.Request, q api.ImageQuery) error {
+func (s *Service) ServeImage(w http.ResponseWriter, r *http.Request, q api.ImageQuery) error {
 	d, _, err := s.pageOrDocument(q.Doc)
 	if err != nil {
 		return err

@@ -1,4 +1,4 @@
-package server
+package pages
 
 import (
 	"context"
@@ -15,8 +15,8 @@ import (
 // pageSeparator separates the pages of a text (rule B43).
 const pageSeparator = "\n\n---\n\n"
 
-// getContext lists what a session has fetched; with a URL only that page, with its content.
-func (s *Server) getContext(ctx context.Context, q api.ContextRef) (*api.Context, error) {
+// GetContext lists what a session has fetched; with a URL only that page, with its content.
+func (s *Service) GetContext(ctx context.Context, q api.ContextRef) (*api.Context, error) {
 	session, err := asker.OwnSession(ctx, q.Session)
 	if err != nil {
 		return nil, err
@@ -37,13 +37,13 @@ func (s *Server) getContext(ctx context.Context, q api.ContextRef) (*api.Context
 	if err != nil {
 		return nil, fmt.Errorf("page %s in the context of session %s: %w", page.MaskString(q.URL), session, err)
 	}
-	c.Pages, c.Bytes = []*page.Page{s.summarised(p)}, int64(len(p.Content))
+	c.Pages, c.Bytes = []*page.Page{s.Summarised(p)}, int64(len(p.Content))
 	return c, nil
 }
 
-// getContextPage returns a page that the session has fetched, else one that the cache answers without asking an origin
+// GetContextPage returns a page that the session has fetched, else one that the cache answers without asking an origin
 // (rule B38). If neither has the page, its Error has the kind not_fetched. It counts no visit.
-func (s *Server) getContextPage(ctx context.Context, q api.ContextRef) (*page.Page, error) {
+func (s *Service) GetContextPage(ctx context.Context, q api.ContextRef) (*page.Page, error) {
 	session, err := asker.OwnSession(ctx, q.Session)
 	if err != nil {
 		return nil, err
@@ -53,7 +53,7 @@ func (s *Server) getContextPage(ctx context.Context, q api.ContextRef) (*page.Pa
 		return nil, api.Problem(http.StatusBadRequest, "%s", err)
 	}
 	if p, err := s.o.Store.FetchedPage(session, s.key(u)); err == nil {
-		return s.summarised(p), nil
+		return s.Summarised(p), nil
 	}
 	p := page.New(u)
 	a, err := s.o.Fetch.Page(ctx, fetch.Request{
@@ -74,20 +74,20 @@ func (s *Server) getContextPage(ctx context.Context, q api.ContextRef) (*page.Pa
 		}
 		return p, nil //nolint:nilerr // the page tells
 	}
-	return s.summarised(p), nil
+	return s.Summarised(p), nil
 }
 
-// summarised returns p with the stored summary of its content, if there is one.
-func (s *Server) summarised(p *page.Page) *page.Page {
+// Summarised returns p with the stored summary of its content, if there is one.
+func (s *Service) Summarised(p *page.Page) *page.Page {
 	if kept := s.o.Summary.Latest(p); kept != nil && p.Summary == "" {
 		kept.Attach(p)
 	}
 	return p
 }
 
-// getContextText writes pages that a session has fetched into one text, each as a prompt, with a rule between them. It
+// GetContextText writes pages that a session has fetched into one text, each as a prompt, with a rule between them. It
 // names the pages that are not stored.
-func (s *Server) getContextText(ctx context.Context, q api.ContextQuery) (*api.ContextText, error) {
+func (s *Service) GetContextText(ctx context.Context, q api.ContextQuery) (*api.ContextText, error) {
 	session, err := asker.OwnSession(ctx, q.Session)
 	if err != nil {
 		return nil, err
@@ -120,7 +120,7 @@ func (s *Server) getContextText(ctx context.Context, q api.ContextQuery) (*api.C
 			continue
 		}
 		done[key] = true
-		p, err := s.getContextPage(ctx, api.ContextRef{Session: session, URL: raw})
+		p, err := s.GetContextPage(ctx, api.ContextRef{Session: session, URL: raw})
 		if err != nil {
 			return nil, err
 		}
@@ -135,8 +135,8 @@ func (s *Server) getContextText(ctx context.Context, q api.ContextQuery) (*api.C
 	return t, nil
 }
 
-// forgetPages removes a page, or all pages, from what a session has fetched (rule B39). The cache keeps them.
-func (s *Server) forgetPages(ctx context.Context, q api.ForgetQuery) (*api.Removed, error) {
+// ForgetPages removes a page, or all pages, from what a session has fetched (rule B39). The cache keeps them.
+func (s *Service) ForgetPages(ctx context.Context, q api.ForgetQuery) (*api.Removed, error) {
 	session, err := asker.OwnSession(ctx, q.Session)
 	if err != nil {
 		return nil, err
@@ -157,7 +157,7 @@ func (s *Server) forgetPages(ctx context.Context, q api.ForgetQuery) (*api.Remov
 }
 
 // keyOf returns the key of the page at a URL.
-func (s *Server) keyOf(raw string) (page.Key, error) {
+func (s *Service) keyOf(raw string) (page.Key, error) {
 	u, err := page.Parse(raw)
 	if err != nil {
 		return page.Key{}, api.Problem(http.StatusBadRequest, "%s", err)

@@ -1,4 +1,4 @@
-package server
+package pages
 
 import (
 	"bytes"
@@ -23,8 +23,8 @@ import (
 	"github.com/readthru/readthru/store"
 )
 
-// listPages lists pages.
-func (s *Server) listPages(_ context.Context, q api.PageQuery) (*api.PageList, error) {
+// ListPages lists pages.
+func (s *Service) ListPages(_ context.Context, q api.PageQuery) (*api.PageList, error) {
 	if !slices.Contains([]string{"", "recent", "visits", "url", "tokens"}, q.Sort) {
 		return nil, api.Problem(http.StatusBadRequest, "sort %q is not recent, visits, url or tokens", q.Sort)
 	}
@@ -41,9 +41,9 @@ func (s *Server) listPages(_ context.Context, q api.PageQuery) (*api.PageList, e
 	return &api.PageList{Pages: pages, Next: next}, nil
 }
 
-// getPage returns a page with its content: of a repository also its README and symbol map (rule B33), and of every page
+// GetPage returns a page with its content: of a repository also its README and symbol map (rule B33), and of every page
 // the stored summary. A document of a knowledge base that is not a page has the same form.
-func (s *Server) getPage(ctx context.Context, ref api.PageRef) (*page.Page, error) {
+func (s *Service) GetPage(ctx context.Context, ref api.PageRef) (*page.Page, error) {
 	began := time.Now()
 	key, p, err := s.find(ref.Doc)
 	if err != nil {
@@ -69,11 +69,11 @@ func (s *Server) getPage(ctx context.Context, ref api.PageRef) (*page.Page, erro
 	if by, _ := journal.AskerOf(ctx); by.Door == api.DoorMCP || by.Door == api.DoorCommand {
 		s.o.Fetch.TellStored(ctx, &full, began, asker.User(ctx))
 	}
-	return s.summarised(&full), nil
+	return s.Summarised(&full), nil
 }
 
-// convertPage makes a page again from what its origin answered, which is stored.
-func (s *Server) convertPage(ctx context.Context, ref api.PageRef) (*page.Page, error) {
+// ConvertPage makes a page again from what its origin answered, which is stored.
+func (s *Service) ConvertPage(ctx context.Context, ref api.PageRef) (*page.Page, error) {
 	_, p, err := s.find(ref.Doc)
 	if err != nil {
 		return nil, err
@@ -83,7 +83,7 @@ func (s *Server) convertPage(ctx context.Context, ref api.PageRef) (*page.Page, 
 	} else if err != nil {
 		return nil, err
 	}
-	return s.getPage(ctx, ref)
+	return s.GetPage(ctx, ref)
 }
 
 // pageLike returns a document that is not a page in the form of one.
@@ -97,9 +97,9 @@ func pageLike(d *knowledge.Document) *page.Page {
 	}
 }
 
-// deletePage deletes a page, its versions and its stored responses. A document that is not a page is deleted in all
+// DeletePage deletes a page, its versions and its stored responses. A document that is not a page is deleted in all
 // knowledge bases.
-func (s *Server) deletePage(_ context.Context, ref api.PageRef) (*api.Deleted, error) {
+func (s *Service) DeletePage(_ context.Context, ref api.PageRef) (*api.Deleted, error) {
 	key, p, err := s.find(ref.Doc)
 	if err != nil {
 		if d, known := s.document(ref.Doc); known {
@@ -107,14 +107,14 @@ func (s *Server) deletePage(_ context.Context, ref api.PageRef) (*api.Deleted, e
 		}
 		return nil, err
 	}
-	if err := s.removePage(key, p); err != nil {
+	if err := s.RemovePage(key, p); err != nil {
 		return nil, err
 	}
 	return &api.Deleted{Deleted: true}, nil
 }
 
-// removePage removes a page, its versions and its stored responses.
-func (s *Server) removePage(key page.Key, p *page.Page) error {
+// RemovePage removes a page, its versions and its stored responses.
+func (s *Service) RemovePage(key page.Key, p *page.Page) error {
 	if err := s.o.Store.DeletePage(key); err != nil {
 		return fmt.Errorf("delete page %s: %w", p.URL, err)
 	}
@@ -129,7 +129,7 @@ func (s *Server) removePage(key page.Key, p *page.Page) error {
 }
 
 // versions finds a page and its versions, newest first.
-func (s *Server) versions(ref string) (page.Key, *page.Page, []store.Version, error) {
+func (s *Service) versions(ref string) (page.Key, *page.Page, []store.Version, error) {
 	key, p, err := s.find(ref)
 	if err != nil {
 		return key, nil, nil, err
@@ -141,8 +141,8 @@ func (s *Server) versions(ref string) (page.Key, *page.Page, []store.Version, er
 	return key, p, list, nil
 }
 
-// listVersions lists the versions of a page, newest first.
-func (s *Server) listVersions(_ context.Context, ref api.PageRef) (*api.VersionList, error) {
+// ListVersions lists the versions of a page, newest first.
+func (s *Service) ListVersions(_ context.Context, ref api.PageRef) (*api.VersionList, error) {
 	_, p, versions, err := s.versions(ref.Doc)
 	if err != nil {
 		return nil, err
@@ -153,8 +153,8 @@ func (s *Server) listVersions(_ context.Context, ref api.PageRef) (*api.VersionL
 	return &api.VersionList{Doc: p.Doc, URL: p.URL, Versions: versions}, nil
 }
 
-// diffVersions compares two versions of a page. An empty A is the version before the newest, an empty B the newest.
-func (s *Server) diffVersions(_ context.Context, q api.DiffQuery) (*api.Diff, error) {
+// DiffVersions compares two versions of a page. An empty A is the version before the newest, an empty B the newest.
+func (s *Service) DiffVersions(_ context.Context, q api.DiffQuery) (*api.Diff, error) {
 	key, p, versions, err := s.versions(q.Doc)
 	if err != nil {
 		return nil, err
@@ -186,7 +186,7 @@ func (s *Server) diffVersions(_ context.Context, q api.DiffQuery) (*api.Diff, er
 }
 
 // find looks a page up by document id or URL.
-func (s *Server) find(ref string) (page.Key, *page.Page, error) {
+func (s *Service) find(ref string) (page.Key, *page.Page, error) {
 	if isDoc(ref) {
 		key, p, err := s.o.Store.FindPage(strings.ToLower(ref))
 		if err != nil {
@@ -208,7 +208,7 @@ func (s *Server) find(ref string) (page.Key, *page.Page, error) {
 }
 
 // key returns the key of the page at a URL, which may be another name of it.
-func (s *Server) key(u *url.URL) page.Key {
+func (s *Service) key(u *url.URL) page.Key {
 	return s.o.Store.Resolve(page.KeyOf(page.Normalize(u)))
 }
 

@@ -1,4 +1,4 @@
-package server
+package pages
 
 import (
 	"context"
@@ -11,8 +11,8 @@ import (
 	"github.com/readthru/readthru/page"
 )
 
-// listCached lists the stored responses of a URL. With Explain it says why each would or would not answer a fetch now.
-func (s *Server) listCached(ctx context.Context, q api.CacheQuery) (*api.CacheEntries, error) {
+// ListCached lists the stored responses of a URL. With Explain it says why each would or would not answer a fetch now.
+func (s *Service) ListCached(ctx context.Context, q api.CacheQuery) (*api.CacheEntries, error) {
 	uri, err := cacheURI(q.URL)
 	if err != nil {
 		return nil, api.Problem(http.StatusBadRequest, "%s", err)
@@ -43,8 +43,8 @@ func (s *Server) listCached(ctx context.Context, q api.CacheQuery) (*api.CacheEn
 	return list, nil
 }
 
-// uncache removes stored responses.
-func (s *Server) uncache(_ context.Context, sel api.Selection) (*api.Removed, error) {
+// Uncache removes stored responses.
+func (s *Service) Uncache(_ context.Context, sel api.Selection) (*api.Removed, error) {
 	set := 0
 	for _, v := range []string{sel.URL, sel.Host, sel.Prefix, sel.Tag} {
 		if v != "" {
@@ -80,7 +80,7 @@ func (s *Server) uncache(_ context.Context, sel api.Selection) (*api.Removed, er
 // invalidate removes what would answer a fetch of one URL: its stored responses, which are those of uri, those of the
 // URL that it redirects to, the renditions made of them, and what sessions have fetched of it (rule B40). The page
 // itself, its versions and its visits stay.
-func (s *Server) invalidate(raw, uri string) (*api.Removed, error) {
+func (s *Service) invalidate(raw, uri string) (*api.Removed, error) {
 	gone := &api.Removed{}
 	uris := []string{uri}
 	u, err := page.Parse(raw)
@@ -113,7 +113,7 @@ func (s *Server) invalidate(raw, uri string) (*api.Removed, error) {
 
 // ClearCache removes all stored responses, the renditions made of them, and what sessions have fetched (rule B41).
 // Pages, versions and visits stay.
-func (s *Server) clearCache(context.Context, api.None) (*api.Removed, error) {
+func (s *Service) ClearCache(context.Context, api.None) (*api.Removed, error) {
 	gone := &api.Removed{}
 	n, err := s.o.Store.ClearResponses()
 	if err == nil {
@@ -130,8 +130,8 @@ func (s *Server) clearCache(context.Context, api.None) (*api.Removed, error) {
 	return gone, nil
 }
 
-// sweepCache removes stored responses that have expired, and damaged ones (rule B32).
-func (s *Server) sweepCache(ctx context.Context, _ api.None) (*api.Removed, error) {
+// SweepCache removes stored responses that have expired, and damaged ones (rule B32).
+func (s *Service) SweepCache(ctx context.Context, _ api.None) (*api.Removed, error) {
 	n, err := s.o.Store.SweepExpired(ctx, s.o.Expired)
 	if err != nil {
 		return nil, fmt.Errorf("sweep the cache: %w", err)

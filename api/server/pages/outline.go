@@ -1,4 +1,4 @@
-package server
+package pages
 
 import (
 	"context"
@@ -14,7 +14,7 @@ import (
 )
 
 // pageOrDocument returns a page that was read, or a document of a knowledge base, by document id or URL.
-func (s *Server) pageOrDocument(ref string) (d *knowledge.Document, doc string, err error) {
+func (s *Service) pageOrDocument(ref string) (d *knowledge.Document, doc string, err error) {
 	key, p, err := s.find(ref)
 	if err == nil {
 		md, err := s.o.Store.Markdown(key)
@@ -30,7 +30,7 @@ func (s *Server) pageOrDocument(ref string) (d *knowledge.Document, doc string, 
 }
 
 // document returns a document of a knowledge base that is not a page, by document id or by the URL that hits give it.
-func (s *Server) document(ref string) (*knowledge.Document, bool) {
+func (s *Service) document(ref string) (*knowledge.Document, bool) {
 	if s.o.Knowledge == nil {
 		return nil, false
 	}
@@ -38,8 +38,8 @@ func (s *Server) document(ref string) (*knowledge.Document, bool) {
 	return d, err == nil
 }
 
-// getOutline returns the headings of a page or document.
-func (s *Server) getOutline(_ context.Context, ref api.PageRef) (*api.Outline, error) {
+// GetOutline returns the headings of a page or document.
+func (s *Service) GetOutline(_ context.Context, ref api.PageRef) (*api.Outline, error) {
 	d, doc, err := s.pageOrDocument(ref.Doc)
 	if err != nil {
 		return nil, err
@@ -57,7 +57,7 @@ func (s *Server) getOutline(_ context.Context, ref api.PageRef) (*api.Outline, e
 
 // passageOf returns the passage of a document that a name is the id of, as hits have it; nil if it is none of the
 // document, whose heading it may be.
-func (s *Server) passageOf(d *knowledge.Document, name string) (*knowledge.PassageInfo, error) {
+func (s *Service) passageOf(d *knowledge.Document, name string) (*knowledge.PassageInfo, error) {
 	if s.o.Knowledge == nil || !strings.HasPrefix(name, d.Key.Doc()+"-") {
 		return nil, nil //nolint:nilnil // no error either
 	}
@@ -68,8 +68,8 @@ func (s *Server) passageOf(d *knowledge.Document, name string) (*knowledge.Passa
 	return p, err
 }
 
-// getSection returns the section of a page or document under a heading, or that in which a passage stands.
-func (s *Server) getSection(_ context.Context, q api.SectionQuery) (*api.SectionText, error) {
+// GetSection returns the section of a page or document under a heading, or that in which a passage stands.
+func (s *Service) GetSection(_ context.Context, q api.SectionQuery) (*api.SectionText, error) {
 	if q.Name == "" {
 		return nil, api.Problem(http.StatusBadRequest, "name is missing: a heading of the page, or its fragment")
 	}

@@ -1,4 +1,4 @@
-package server
+package pages
 
 import (
 	"context"
@@ -8,8 +8,8 @@ import (
 	"github.com/readthru/readthru/knowledge/outline"
 )
 
-// verifyQuote looks for a sentence in the newest version of a page, then in the older ones.
-func (s *Server) verifyQuote(_ context.Context, q api.QuoteQuery) (*api.QuoteCheck, error) {
+// VerifyQuote looks for a sentence in the newest version of a page, then in the older ones.
+func (s *Service) VerifyQuote(_ context.Context, q api.QuoteQuery) (*api.QuoteCheck, error) {
 	d, doc, err := s.pageOrDocument(q.Doc)
 	if err != nil {
 		return nil, err

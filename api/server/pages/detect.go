@@ -1,4 +1,4 @@
-package server
+package pages
 
 import (
 	"context"
@@ -13,15 +13,17 @@ import (
 	"github.com/readthru/readthru/page"
 )
 
+// MaxTextURLs is how many URLs of one text are fetched at most (rule B9).
+const MaxTextURLs = 50
+
 const (
 	messageURLs     = 3        // fetched of one message where the caller names no limit (rule B8)
-	maxTextURLs     = 50       // fetched of one text at most (rule B9)
 	textURLsAtOnce  = 3        // fetched at the same time (rule B9)
 	maxFetchedBytes = 64 << 20 // content of the pages of one text together
 )
 
-// detectURLs finds the URLs in a text and their kinds. It sends no request.
-func (s *Server) detectURLs(_ context.Context, r api.TextRequest) (*api.Detection, error) {
+// DetectURLs finds the URLs in a text and their kinds. It sends no request.
+func (s *Service) DetectURLs(_ context.Context, r api.TextRequest) (*api.Detection, error) {
 	return &api.Detection{URLs: detected(r.Text)}, nil
 }
 
@@ -32,11 +34,11 @@ func detected(text string) []page.Detected {
 	return []page.Detected{}
 }
 
-// detectAndFetch fetches the first pages that a text names, three at a time. As with fetchPage, an error means that r
+// DetectAndFetch fetches the first pages that a text names, three at a time. As with fetchPage, an error means that r
 // is wrong. Once the pages together exceed 64 MiB, the others come without content and with an error that says so.
-func (s *Server) detectAndFetch(ctx context.Context, r api.DetectRequest) (*api.FetchedText, error) {
-	if r.Limit < 0 || r.Limit > maxTextURLs {
-		return nil, api.Problem(http.StatusBadRequest, "limit %d is not a number from 1 to %d", r.Limit, maxTextURLs)
+func (s *Service) DetectAndFetch(ctx context.Context, r api.DetectRequest) (*api.FetchedText, error) {
+	if r.Limit < 0 || r.Limit > MaxTextURLs {
+		return nil, api.Problem(http.StatusBadRequest, "limit %d is not a number from 1 to %d", r.Limit, MaxTextURLs)
 	}
 	if r.URL != "" {
 		return nil, api.Problem(http.StatusBadRequest, "url does not go with text, whose URLs are fetched")
@@ -57,7 +59,7 @@ func (s *Server) detectAndFetch(ctx context.Context, r api.DetectRequest) (*api.
 		one := r.FetchRequest
 		one.URL = t.URLs[i].URL
 		group.Go(fault.Wrap("api: fetch a page that a text names", func() error {
-			p, err := s.fetchPage(ctx, one)
+			p, err := s.FetchPage(ctx, one)
 			if err != nil {
 				return err
 			}
