@@ -133,7 +133,7 @@ func (s *Server) getReadiness(ctx context.Context, _ api.None) (*api.Readiness, 
 		}
 		return &api.Readiness{Ready: ready, Parts: parts}, nil
 	}
-	rejected, err := s.hostFacts(store.RejectsCA, maxRejected)
+	rejected, err := s.sites.Facts(store.RejectsCA, maxRejected)
 	if err != nil {
 		return nil, err
 	}

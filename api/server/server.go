@@ -19,6 +19,7 @@ import (
 	"github.com/readthru/readthru/api/server/jobs"
 	"github.com/readthru/readthru/api/server/memory"
 	"github.com/readthru/readthru/api/server/pages"
+	"github.com/readthru/readthru/api/server/sites"
 	"github.com/readthru/readthru/crawl"
 	"github.com/readthru/readthru/fetch"
 	"github.com/readthru/readthru/internal/fault"
@@ -146,6 +147,7 @@ type Server struct {
 	memory *memory.Service
 	hooks  *hooks.Service
 	pages  *pages.Service
+	sites  *sites.Service
 }
 
 // New returns a Server. It starts nothing.
@@ -181,6 +183,10 @@ func New(o Options) *Server {
 	s.pages = pages.New(pages.Options{
 		Fetch: o.Fetch, Store: o.Store, Knowledge: o.Knowledge, Fleet: o.Fleet, Summary: o.Summary, Offline: offline,
 		Expired: o.Expired, Explain: o.Explain, Fresh: o.Fresh,
+	})
+	s.sites = sites.New(sites.Options{
+		Store: o.Store, Fetch: o.Fetch, Journal: o.Journal, Pages: s.pages, Memory: s.memory,
+		Treatment: o.Treatment, FileRules: o.FileRules, Changed: o.Changed,
 	})
 	s.hooks = hooks.New(hooks.Options{Fetch: o.Fetch, Memory: s.memory, Dir: o.Dir, Log: o.Log})
 	s.metrics = s.metricsHandler()

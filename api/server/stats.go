@@ -58,7 +58,7 @@ func (s *Server) getStats(context.Context, api.None) (*api.Stats, error) {
 	if s.o.Fleet != nil {
 		st.Fleet = new(s.o.Fleet.Status())
 	}
-	rejected, err := s.hostFacts(store.RejectsCA, maxRejected)
+	rejected, err := s.sites.Facts(store.RejectsCA, maxRejected)
 	if err != nil {
 		return nil, err
 	}

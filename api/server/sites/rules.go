@@ -1,19 +1,22 @@
-package server
+package sites
 
 import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"net/http"
 	"time"
 
 	"github.com/readthru/readthru/api"
+	"github.com/readthru/readthru/api/server/asker"
 	"github.com/readthru/readthru/internal/hostrule"
+	"github.com/readthru/readthru/internal/journal"
 	"github.com/readthru/readthru/store"
 )
 
-// listRules lists the rules in the order in which they are tried.
-func (s *Server) listRules(ctx context.Context, q api.RuleQuery) (*api.RuleList, error) {
+// ListRules lists the rules in the order in which they are tried.
+func (s *Service) ListRules(ctx context.Context, q api.RuleQuery) (*api.RuleList, error) {
 	list := &api.RuleList{Rules: []api.Rule{}}
 	used := map[string]time.Time{}
 	for e, at := range s.recentRequests(ctx) {
@@ -47,6 +50,18 @@ func (s *Server) listRules(ctx context.Context, q api.RuleQuery) (*api.RuleList,
 	return list, nil
 }
 
+// recentRequests yields the requests in memory that the reader may see, oldest first, with their times.
+func (s *Service) recentRequests(ctx context.Context) iter.Seq2[*journal.Entry, time.Time] {
+	own := asker.OwnRequests(ctx, journal.Filter{})
+	return func(yield func(*journal.Entry, time.Time) bool) {
+		for e, at := range s.o.Journal.Recent() {
+			if own.Match(e) && !yield(e, at) {
+				return
+			}
+		}
+	}
+}
+
 // rulesFor returns the rules that match a host, if only for some of its paths.
 func rulesFor(rules []api.Rule, host string) []api.Rule {
 	found := []api.Rule{}
@@ -58,8 +73,8 @@ func rulesFor(rules []api.Rule, host string) []api.Rule {
 	return found
 }
 
-// addRule makes a rule, in the place of one of the store for the same host and path.
-func (s *Server) addRule(_ context.Context, in api.RuleFields) (*api.Rule, error) {
+// AddRule makes a rule, in the place of one of the store for the same host and path.
+func (s *Service) AddRule(_ context.Context, in api.RuleFields) (*api.Rule, error) {
 	r := store.Rule{
 		Host: in.Host, Path: in.Path, Action: in.Action, Mode: in.Mode, Bypass: in.Bypass, Render: in.Render,
 		Preferences: in.Preferences, Log: in.Log,
@@ -91,8 +106,8 @@ func (s *Server) addRule(_ context.Context, in api.RuleFields) (*api.Rule, error
 	return &api.Rule{ID: r.ID, Source: "store", Made: r.Made, RuleFields: in}, nil
 }
 
-// deleteRule deletes a rule of the store.
-func (s *Server) deleteRule(_ context.Context, ref api.RuleRef) (*api.Gone, error) {
+// DeleteRule deletes a rule of the store.
+func (s *Service) DeleteRule(_ context.Context, ref api.RuleRef) (*api.Gone, error) {
 	switch err := s.o.Store.DeleteRule(ref.ID); {
 	case errors.Is(err, store.ErrNotFound):
 		return nil, api.Problem(http.StatusNotFound, "no rule %.40q in the store: those of the file are changed there",
@@ -106,7 +121,7 @@ func (s *Server) deleteRule(_ context.Context, ref api.RuleRef) (*api.Gone, erro
 	return &api.Gone{Deleted: ref.ID}, nil
 }
 
-func (s *Server) rulesChanged() error {
+func (s *Service) rulesChanged() error {
 	if s.o.Changed == nil {
 		return nil // the next daemon reads them
 	}

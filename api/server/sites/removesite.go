@@ -1,4 +1,4 @@
-package server
+package sites
 
 import (
 	"context"
@@ -14,8 +14,8 @@ import (
 	"github.com/readthru/readthru/store"
 )
 
-// removeSite removes all that is kept of a host, at all its ports. What is read of it meanwhile comes afterwards.
-func (s *Server) removeSite(ctx context.Context, q api.SiteRemoval) (*api.RemovedSite, error) {
+// RemoveSite removes all that is kept of a host, at all its ports. What is read of it meanwhile comes afterwards.
+func (s *Service) RemoveSite(ctx context.Context, q api.SiteRemoval) (*api.RemovedSite, error) {
 	name, err := learntHost(q.Host)
 	if err != nil {
 		return nil, err
@@ -25,7 +25,7 @@ func (s *Server) removeSite(ctx context.Context, q api.SiteRemoval) (*api.Remove
 		return nil, err
 	}
 	gone := &api.RemovedSite{Host: name, Pages: len(found)}
-	rules, err := s.listRules(ctx, api.RuleQuery{})
+	rules, err := s.ListRules(ctx, api.RuleQuery{})
 	if err != nil {
 		return nil, err
 	}
@@ -42,7 +42,7 @@ func (s *Server) removeSite(ctx context.Context, q api.SiteRemoval) (*api.Remove
 		return gone, s.countKept(gone)
 	}
 	for key, p := range found {
-		if err := s.pages.RemovePage(key, p); err != nil && !errors.Is(err, store.ErrNotFound) { // another has deleted it
+		if err := s.o.Pages.RemovePage(key, p); err != nil && !errors.Is(err, store.ErrNotFound) { // another has deleted it
 			return nil, err
 		}
 	}
@@ -66,7 +66,7 @@ func (s *Server) removeSite(ctx context.Context, q api.SiteRemoval) (*api.Remove
 }
 
 // countKept counts the facts and requests that removeSite would remove.
-func (s *Server) countKept(of *api.RemovedSite) error {
+func (s *Service) countKept(of *api.RemovedSite) error {
 	h, err := s.o.Store.Host(of.Host)
 	if err != nil {
 		return fmt.Errorf("read host %s: %w", of.Host, err)
@@ -79,7 +79,7 @@ func (s *Server) countKept(of *api.RemovedSite) error {
 }
 
 // pagesOf returns the pages of a host: those at its addresses, and those that were redirected there.
-func (s *Server) pagesOf(ctx context.Context, name string) (map[page.Key]*page.Page, error) {
+func (s *Service) pagesOf(ctx context.Context, name string) (map[page.Key]*page.Page, error) {
 	found := map[page.Key]*page.Page{}
 	at := func(raw string) bool {
 		u, err := url.Parse(raw)

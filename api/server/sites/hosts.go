@@ -1,4 +1,4 @@
-package server
+package sites
 
 import (
 	"context"
@@ -12,17 +12,17 @@ import (
 	"github.com/readthru/readthru/store"
 )
 
-// listHosts lists what was learnt about all hosts and holds now.
-func (s *Server) listHosts(_ context.Context, q api.HostQuery) (*api.HostFacts, error) {
+// ListHosts lists what was learnt about all hosts and holds now.
+func (s *Service) ListHosts(_ context.Context, q api.HostQuery) (*api.HostFacts, error) {
 	trait, err := traitOf(q.Trait)
 	if err != nil {
 		return nil, err
 	}
-	return s.hostFacts(trait, 0)
+	return s.Facts(trait, 0)
 }
 
-// getHost lists what was learnt about a host and holds now.
-func (s *Server) getHost(_ context.Context, ref api.HostRef) (*api.HostFacts, error) {
+// GetHost lists what was learnt about a host and holds now.
+func (s *Service) GetHost(_ context.Context, ref api.HostRef) (*api.HostFacts, error) {
 	name, err := learntHost(ref.Host)
 	if err != nil {
 		return nil, err
@@ -38,8 +38,8 @@ func (s *Server) getHost(_ context.Context, ref api.HostRef) (*api.HostFacts, er
 	return list, nil
 }
 
-// forgetHost forgets what was learnt about a host.
-func (s *Server) forgetHost(_ context.Context, ref api.HostRef) (*api.Removed, error) {
+// ForgetHost forgets what was learnt about a host.
+func (s *Service) ForgetHost(_ context.Context, ref api.HostRef) (*api.Removed, error) {
 	name, err := learntHost(ref.Host)
 	if err != nil {
 		return nil, err
@@ -51,8 +51,8 @@ func (s *Server) forgetHost(_ context.Context, ref api.HostRef) (*api.Removed, e
 	return &api.Removed{Removed: n}, nil
 }
 
-// forgetHosts forgets what was learnt about all hosts: of one trait, or everything.
-func (s *Server) forgetHosts(_ context.Context, q api.HostsQuery) (*api.Removed, error) {
+// ForgetHosts forgets what was learnt about all hosts: of one trait, or everything.
+func (s *Service) ForgetHosts(_ context.Context, q api.HostsQuery) (*api.Removed, error) {
 	trait, err := traitOf(q.Trait)
 	if err != nil {
 		return nil, err
@@ -67,8 +67,8 @@ func (s *Server) forgetHosts(_ context.Context, q api.HostsQuery) (*api.Removed,
 	return &api.Removed{Removed: n}, nil
 }
 
-// hostFacts lists what holds now, of one trait unless it is empty, limit facts at most unless it is 0.
-func (s *Server) hostFacts(trait store.Trait, limit int) (*api.HostFacts, error) {
+// Facts lists what holds now, of one trait unless it is empty, limit facts at most unless it is 0.
+func (s *Service) Facts(trait store.Trait, limit int) (*api.HostFacts, error) {
 	now := time.Now()
 	list := &api.HostFacts{Facts: []api.HostFact{}}
 	err := s.o.Store.Hosts(func(name string, h store.Host) bool {

@@ -1,4 +1,4 @@
-package server
+package sites
 
 import (
 	"bytes"
@@ -30,7 +30,7 @@ func siteRecipe(r *recipe.Recipe) api.SiteRecipe {
 
 // allRecipes returns the recipes in the order in which they are tried. Parsed has nil for one that this program does
 // not understand.
-func (s *Server) allRecipes() (list []api.SiteRecipe, parsed []*recipe.Recipe) {
+func (s *Service) allRecipes() (list []api.SiteRecipe, parsed []*recipe.Recipe) {
 	stored := s.o.Store.SiteRecipes()
 	own, errs := hostrule.StoredRecipes(stored)
 	for i, r := range own {
@@ -51,14 +51,14 @@ func (s *Server) allRecipes() (list []api.SiteRecipe, parsed []*recipe.Recipe) {
 	return list, parsed
 }
 
-// listRecipes lists the recipes in the order in which they are tried.
-func (s *Server) listRecipes(context.Context, api.None) (*api.SiteRecipeList, error) {
+// ListRecipes lists the recipes in the order in which they are tried.
+func (s *Service) ListRecipes(context.Context, api.None) (*api.SiteRecipeList, error) {
 	list, _ := s.allRecipes()
 	return &api.SiteRecipeList{Recipes: list}, nil
 }
 
-// getRecipe returns a recipe with its text.
-func (s *Server) getRecipe(_ context.Context, ref api.RecipeRef) (*api.SiteRecipe, error) {
+// GetRecipe returns a recipe with its text.
+func (s *Service) GetRecipe(_ context.Context, ref api.RecipeRef) (*api.SiteRecipe, error) {
 	list, parsed := s.allRecipes()
 	for i := range list {
 		if list[i].Name == ref.Name && parsed[i] != nil {
@@ -73,8 +73,8 @@ func unknownRecipe(name string) error {
 	return api.Problem(http.StatusNotFound, "no recipe is called %.80q: see \"readthru site recipe list\"", name)
 }
 
-// deleteRecipe deletes a recipe that was added.
-func (s *Server) deleteRecipe(_ context.Context, ref api.RecipeRef) (*api.Gone, error) {
+// DeleteRecipe deletes a recipe that was added.
+func (s *Service) DeleteRecipe(_ context.Context, ref api.RecipeRef) (*api.Gone, error) {
 	switch err := s.o.Store.DeleteSiteRecipe(ref.Name); {
 	case errors.Is(err, store.ErrNotFound):
 		if slices.ContainsFunc(recipe.Shipped(), func(r *recipe.Recipe) bool { return r.Name == ref.Name }) {
@@ -93,7 +93,7 @@ func (s *Server) deleteRecipe(_ context.Context, ref api.RecipeRef) (*api.Gone, 
 }
 
 // textOf returns the text of recipes, without its signature, and who signed it.
-func (s *Server) textOf(ctx context.Context, in api.RecipeTexts) (text []byte, signer string, err error) {
+func (s *Service) textOf(ctx context.Context, in api.RecipeTexts) (text []byte, signer string, err error) {
 	switch {
 	case in.URL != "" && in.Text != "":
 		return nil, "", api.Problem(http.StatusBadRequest, "give a text or a url, not both")
@@ -112,7 +112,7 @@ func (s *Server) textOf(ctx context.Context, in api.RecipeTexts) (text []byte, s
 }
 
 // fileText returns the text at a URL, through the cache and under the policy for own fetches.
-func (s *Server) fileText(ctx context.Context, raw string, limit int64) ([]byte, error) {
+func (s *Service) fileText(ctx context.Context, raw string, limit int64) ([]byte, error) {
 	u, err := page.Parse(raw)
 	if err != nil {
 		return nil, api.Problem(http.StatusBadRequest, "url: %s", err)
@@ -141,9 +141,9 @@ func parseRecipes(text []byte) ([]*recipe.Recipe, error) {
 	return list, nil
 }
 
-// addRecipes adds recipes, each in the place of one that was added under its name. A recipe one of whose tests fails is
+// AddRecipes adds recipes, each in the place of one that was added under its name. A recipe one of whose tests fails is
 // not added.
-func (s *Server) addRecipes(ctx context.Context, in api.RecipeTexts) (*api.RecipeChanges, error) {
+func (s *Service) AddRecipes(ctx context.Context, in api.RecipeTexts) (*api.RecipeChanges, error) {
 	text, signer, err := s.textOf(ctx, in)
 	if err != nil {
 		return nil, err
@@ -216,8 +216,8 @@ func changeOf(r *recipe.Recipe, installed []*recipe.Recipe) api.RecipeChange {
 	return c
 }
 
-// testRecipes runs the tests of recipes: of a text, of what is at a URL, of the one with a name, or of all.
-func (s *Server) testRecipes(ctx context.Context, in api.RecipeTexts) (*api.RecipeTests, error) {
+// TestRecipes runs the tests of recipes: of a text, of what is at a URL, of the one with a name, or of all.
+func (s *Service) TestRecipes(ctx context.Context, in api.RecipeTexts) (*api.RecipeTests, error) {
 	var list []*recipe.Recipe
 	if in.Text == "" && in.URL == "" {
 		_, all := s.allRecipes()
@@ -243,7 +243,7 @@ func (s *Server) testRecipes(ctx context.Context, in api.RecipeTexts) (*api.Reci
 }
 
 // runTests runs the tests of recipes. Tests without a page use what is stored; no origin is asked.
-func (s *Server) runTests(ctx context.Context, list []*recipe.Recipe) ([]recipe.Result, error) {
+func (s *Service) runTests(ctx context.Context, list []*recipe.Recipe) ([]recipe.Result, error) {
 	results := []recipe.Result{}
 	for _, r := range list {
 		if len(r.Tests) == 0 {
@@ -268,8 +268,8 @@ func (s *Server) runTests(ctx context.Context, list []*recipe.Recipe) ([]recipe.
 const storedPage = 1 << 20
 
 // snapshot returns what is stored of a URL, for a test.
-func (s *Server) snapshot(ctx context.Context, url string) (content []byte, contentType string, err error) {
-	o, err := s.pages.GetOriginal(ctx, api.PageRef{Doc: url})
+func (s *Service) snapshot(ctx context.Context, url string) (content []byte, contentType string, err error) {
+	o, err := s.o.Pages.GetOriginal(ctx, api.PageRef{Doc: url})
 	if errors.Is(err, store.ErrNotFound) {
 		return nil, "", recipe.ErrNoSnapshot
 	}
@@ -279,12 +279,12 @@ func (s *Server) snapshot(ctx context.Context, url string) (content []byte, cont
 	return []byte(o.Content), o.ContentType, nil
 }
 
-// proposeRecipe proposes a recipe for pages like one that is stored. It asks no origin.
-func (s *Server) proposeRecipe(ctx context.Context, in api.RecipeTexts) (*api.ProposedRecipe, error) {
+// ProposeRecipe proposes a recipe for pages like one that is stored. It asks no origin.
+func (s *Service) ProposeRecipe(ctx context.Context, in api.RecipeTexts) (*api.ProposedRecipe, error) {
 	if in.URL == "" {
 		return nil, api.Problem(http.StatusBadRequest, "give the url of a page that was read")
 	}
-	o, err := s.pages.GetOriginal(ctx, api.PageRef{Doc: in.URL})
+	o, err := s.o.Pages.GetOriginal(ctx, api.PageRef{Doc: in.URL})
 	if err != nil {
 		return nil, err
 	}
@@ -308,8 +308,8 @@ func (s *Server) proposeRecipe(ctx context.Context, in api.RecipeTexts) (*api.Pr
 	return &api.ProposedRecipe{Text: string(text)}, nil
 }
 
-// signRecipes signs recipes with the key with which packs of knowledge bases are signed.
-func (s *Server) signRecipes(ctx context.Context, in api.RecipeTexts) (*api.SignedRecipes, error) {
+// SignRecipes signs recipes with the key with which packs of knowledge bases are signed.
+func (s *Service) SignRecipes(ctx context.Context, in api.RecipeTexts) (*api.SignedRecipes, error) {
 	list, err := parseRecipes([]byte(in.Text))
 	if err != nil {
 		return nil, err
@@ -321,7 +321,7 @@ func (s *Server) signRecipes(ctx context.Context, in api.RecipeTexts) (*api.Sign
 	if err := failing(tests); err != nil {
 		return nil, err
 	}
-	signer, err := s.memory.Signer()
+	signer, err := s.o.Memory.Signer()
 	if err != nil {
 		return nil, err
 	}

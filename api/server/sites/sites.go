@@ -1,27 +1,51 @@
-package server
+// Package sites does the operations on hosts: what is known and was learnt of them, what rules and recipes say about
+// them, and the removal of all that is kept of one.
+package sites
 
 import (
 	"cmp"
 	"context"
 	"fmt"
-	"iter"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/readthru/readthru/api"
-	"github.com/readthru/readthru/api/server/asker"
+	"github.com/readthru/readthru/api/server/memory"
+	"github.com/readthru/readthru/api/server/pages"
+	"github.com/readthru/readthru/fetch"
+	"github.com/readthru/readthru/internal/hostrule"
 	"github.com/readthru/readthru/internal/journal"
 	"github.com/readthru/readthru/store"
 )
 
+// Options configures a Service. All but the functions are required.
+type Options struct {
+	Store   *store.Store
+	Fetch   *fetch.Fetcher
+	Journal *journal.Journal
+	Pages   *pages.Service
+	Memory  *memory.Service
+
+	// Treatment returns what is done with connections to a host, and why; see [api.Site]. If nil, no proxy runs.
+	Treatment func(host string) (treatment, why string)
+	FileRules func() hostrule.Rules // the configured rules; if nil, there are none
+	Changed   func() error          // takes over changed rules of the store; if nil, nobody uses them yet
+}
+
+// Service does the operations.
+type Service struct{ o Options }
+
+// New returns a Service.
+func New(o Options) *Service { return &Service{o} }
+
 // maxExceptions is how many hosts that something sets apart a list has at most.
 const maxExceptions = 5000
 
-// listSites lists hosts, those that something sets apart first.
-func (s *Server) listSites(ctx context.Context, q api.SiteQuery) (*api.SiteList, error) {
+// ListSites lists hosts, those that something sets apart first.
+func (s *Service) ListSites(ctx context.Context, q api.SiteQuery) (*api.SiteList, error) {
 	now := time.Now()
-	rules, err := s.listRules(ctx, api.RuleQuery{})
+	rules, err := s.ListRules(ctx, api.RuleQuery{})
 	if err != nil {
 		return nil, err
 	}
@@ -63,7 +87,7 @@ func compareSites(s, o *api.Site) int {
 }
 
 // knownSites returns the hosts with visits, rules, facts, or recent requests that were tunnelled, refused or failed.
-func (s *Server) knownSites(ctx context.Context, rules []api.Rule, now time.Time) (map[string]*api.Site, error) {
+func (s *Service) knownSites(ctx context.Context, rules []api.Rule, now time.Time) (map[string]*api.Site, error) {
 	known := map[string]*api.Site{}
 	site := func(host string) *api.Site {
 		if known[host] == nil {
@@ -110,7 +134,7 @@ func (t *trouble) tell(site *api.Site) {
 
 // recentTrouble returns the hosts that were tunnelled, refused or failed, by the requests in memory that the reader may
 // see.
-func (s *Server) recentTrouble(ctx context.Context) map[string]*trouble {
+func (s *Service) recentTrouble(ctx context.Context) map[string]*trouble {
 	found := map[string]*trouble{}
 	for e := range s.recentRequests(ctx) {
 		host := e.Host()
@@ -133,20 +157,8 @@ func (s *Server) recentTrouble(ctx context.Context) map[string]*trouble {
 	return found
 }
 
-// recentRequests yields the requests in memory that the reader may see, oldest first, with their times.
-func (s *Server) recentRequests(ctx context.Context) iter.Seq2[*journal.Entry, time.Time] {
-	own := asker.OwnRequests(ctx, journal.Filter{})
-	return func(yield func(*journal.Entry, time.Time) bool) {
-		for e, at := range s.o.Journal.Recent() {
-			if own.Match(e) && !yield(e, at) {
-				return
-			}
-		}
-	}
-}
-
 // judgeSite adds what is done with requests for a host, and what sets it apart.
-func (s *Server) judgeSite(site *api.Site, rules []api.Rule) {
+func (s *Service) judgeSite(site *api.Site, rules []api.Rule) {
 	site.Rules = rulesFor(rules, site.Host)
 	if s.o.Treatment != nil {
 		site.Treatment, site.Why = s.o.Treatment(site.Host)
@@ -165,8 +177,8 @@ func (s *Server) judgeSite(site *api.Site, rules []api.Rule) {
 	}
 }
 
-// getSite returns what is known of a host.
-func (s *Server) getSite(ctx context.Context, ref api.HostRef) (*api.Site, error) {
+// GetSite returns what is known of a host.
+func (s *Service) GetSite(ctx context.Context, ref api.HostRef) (*api.Site, error) {
 	name, err := learntHost(ref.Host)
 	if err != nil {
 		return nil, err
@@ -183,7 +195,7 @@ func (s *Server) getSite(ctx context.Context, ref api.HostRef) (*api.Site, error
 	if facts := h.Holding(time.Now()); facts != nil {
 		site.Facts = facts
 	}
-	rules, err := s.listRules(ctx, api.RuleQuery{})
+	rules, err := s.ListRules(ctx, api.RuleQuery{})
 	if err != nil {
 		return nil, err
 	}
