@@ -265,7 +265,7 @@ func (x *exchange) signIn(field string) (users.Login, *refusal) {
 func (x *exchange) permit() *refusal {
 	if len(x.policy.rules) > 0 {
 		host := x.url().Hostname()
-		if rule, ok := x.policy.rules.Match(host, x.url().EscapedPath()); ok {
+		if rule, ok := x.policy.rules.For(x.url()); ok {
 			x.rec.Rule = rule.Host + rule.Path
 			if rule.Action == "block" {
 				return blockedRefusal(host, byRule)

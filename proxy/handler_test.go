@@ -257,6 +257,10 @@ func TestHostsBlockedByARuleAreRefusedPlainToo(t *testing.T) {
 			t.Errorf("%s: %d %s", url, resp.StatusCode, body)
 		}
 	}
+	// what is no page, too, and however its path is written
+	if resp, body := b.do("POST", "http://a.test/%6eo/x", nil); resp.StatusCode != http.StatusForbidden {
+		t.Errorf("a POST to an escaped path: %d %s", resp.StatusCode, body)
+	}
 }
 
 func TestWebSocketIsRelayedWithItsFirstFrames(t *testing.T) {

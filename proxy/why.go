@@ -88,7 +88,7 @@ func (x *exchange) hidden() bool {
 	if len(x.policy.rules) == 0 {
 		return false
 	}
-	rule, ok := x.policy.rules.Match(x.url().Hostname(), x.url().EscapedPath())
+	rule, ok := x.policy.rules.For(x.url())
 	return ok && rule.Hides()
 }
 

@@ -103,8 +103,11 @@ func (r Rules) Match(host, urlPath string) (Rule, bool) {
 	return Rule{}, false
 }
 
+// For returns the first rule for a URL. Its path is matched as it is decoded, so that no escape in it evades a rule.
+func (r Rules) For(u *url.URL) (Rule, bool) { return r.Match(u.Hostname(), u.Path) }
+
 // Cache returns the cache's part of the rule for a URL.
 func (r Rules) Cache(u *url.URL) cache.Rule {
-	rule, _ := r.Match(u.Hostname(), u.Path)
+	rule, _ := r.For(u)
 	return cache.Rule{Lifetime: rule.TTL, Bypass: rule.Bypass}
 }

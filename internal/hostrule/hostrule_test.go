@@ -62,3 +62,21 @@ func TestRulesForTheCache(t *testing.T) {
 		}
 	}
 }
+
+// TestNoEscapeEvadesARule has rules look at the path that the origin decodes (RFC 3986 §6.2.2.2: escapes of unreserved
+// characters mean what these mean).
+func TestNoEscapeEvadesARule(t *testing.T) {
+	rules := hostrule.Rules{{Host: "a.test", Path: "/no/*", Action: "block"}}
+	for target, want := range map[string]bool{
+		"https://a.test/no/x": true, "https://a.test/%6eo/x": true, "https://a.test/n%6F/x": true,
+		"https://a.test:8443/no/x": true, "https://a.test/yes": false, "https://b.test/no/x": false,
+	} {
+		u, err := url.Parse(target)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, got := rules.For(u); got != want {
+			t.Errorf("a rule for %s: %v, want %v", target, got, want)
+		}
+	}
+}
