@@ -74,14 +74,11 @@ func (f *Fetcher) answer(a *attempt, recalled bool) *Answer {
 // finalURL returns the URL of the page: where redirects led, and then its scripts.
 func (a *attempt) finalURL() string {
 	final, _, _ := strings.Cut(a.best.FinalURL, "#")
-	if a.best.From == page.Browser && final != "" && final != withoutFragment(a.url) {
+	if a.best.From == page.Browser && final != "" && final != a.at.plain {
 		return a.best.FinalURL
 	}
 	return a.url.String()
 }
-
-// withoutFragment returns a URL without its fragment, as text.
-func withoutFragment(u *url.URL) string { return page.WithoutFragment(u).String() }
 
 // form is what a rendition becomes in one answer: a block, and markdown after it; or other bytes made of the markdown.
 type form struct {

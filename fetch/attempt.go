@@ -16,9 +16,9 @@ import (
 
 	"github.com/readthru/readthru/cache"
 	"github.com/readthru/readthru/convert"
+	"github.com/readthru/readthru/fetch/github"
 	"github.com/readthru/readthru/fetch/media"
 	"github.com/readthru/readthru/internal/httpfield"
-	"github.com/readthru/readthru/internal/recipe"
 	"github.com/readthru/readthru/page"
 	"github.com/readthru/readthru/render"
 	"github.com/readthru/readthru/store"
@@ -32,6 +32,7 @@ type attempt struct {
 	made
 
 	url       *url.URL     // of the response: the request's, or where redirects led
+	at        *address     // what is known of url
 	host      store.Host   // what is known of url's host
 	found     *store.Found // what the store had when the cache was asked; nil once that may be out of date
 	known     *page.Page   // the page's record before this visit, once it was read; empty where there is none
@@ -50,8 +51,8 @@ type asked struct {
 	cascade     []string
 	convert     convert.Options // of the page as it is kept
 	wanted      string          // convert's part of the recipe
-	recipes     *recipe.Set     // site recipes
 	page        *page.Page      // what the URL alone tells, and then what is answered
+	target      *github.Target  // what is read of a forge instead of the page; nil: the page itself
 	key         page.Key
 	root        page.Key // of the page without its route; what is made of more than its bytes is kept by it
 	started     time.Time
@@ -92,53 +93,26 @@ type made struct {
 	attempts []page.Attempt
 }
 
-func (f *Fetcher) newAttempt(r Request, now time.Time) *attempt {
-	a := &attempt{url: r.URL, asked: asked{
-		req: r, started: now, cascade: f.o.Cascade, convert: f.o.Convert, wanted: f.wanted, recipes: f.o.Recipes,
+// newAttempt begins an attempt at the page that r asks for, at its address.
+func (f *Fetcher) newAttempt(r Request, at *address, now time.Time) *attempt {
+	a := &attempt{url: r.URL, at: at, named: at.key, asked: asked{
+		req: r, started: now, cascade: at.cascade, convert: f.o.Convert, wanted: f.wanted,
+		page: new(at.page), key: at.key, root: at.root,
 	}}
-	a.page, a.key, a.root = f.identify(r.URL)
-	a.named = a.key
-	if rule, ok := f.o.Rules.Match(r.URL.Host, r.URL.Path); ok && rule.Cascade != nil {
-		a.cascade = order(rule.Cascade, f.o.MarkdownNew.Mode)
-	}
 	if f.lowersHTMLLimit(r) {
 		a.wanted += "\nhtml " + strconv.Itoa(f.htmlLimit(r)) // renditions apart: other readers get what they got before
 	}
 	if r.Cascade != nil {
 		a.cascade = r.Cascade
 	}
-	secret := page.HasSecret(r.URL)
-	a.credentials = secret || httpfield.HasCredentials(r.Header)
+	a.credentials = at.secret || httpfield.HasCredentials(r.Header)
 	a.private = httpfield.Directive(r.Header, "no-store")
 	a.forced = r.Force || httpfield.Has(r.Header, "Cache-Control", "no-cache") ||
 		httpfield.Has(r.Header, "Cache-Control", "max-age=0")
-	a.memorable = !r.NoStore && !a.private && !secret && (!a.credentials || f.o.Private)
+	a.memorable = !r.NoStore && !a.private && !at.secret && (!a.credentials || f.o.Private)
 	a.everybody = a.memorable
+	a.target = f.githubTarget(a)
 	return a
-}
-
-// identity is what a URL alone tells of its page.
-type identity struct {
-	page      page.Page
-	key, root page.Key
-}
-
-// maxIdentified is the longest URL whose identity is kept, in bytes. One with a password never is.
-const maxIdentified = 512
-
-// identify returns what a URL alone tells of its page, the page's key, and its key without a route.
-func (f *Fetcher) identify(u *url.URL) (p *page.Page, k, root page.Key) {
-	spelling := u.String()
-	if known, ok := f.identities.Get(spelling); ok {
-		return new(known.page), known.key, known.root
-	}
-	p = page.New(u)
-	k = page.KeyOf(p.NormalizedURL)
-	root = page.KeyOf(page.WithoutRoute(p.NormalizedURL))
-	if len(spelling) <= maxIdentified && u.User == nil {
-		f.identities.Add(spelling, &identity{*p, k, root})
-	}
-	return p, k, root
 }
 
 // look takes note of the head of the origin's response.
@@ -177,8 +151,7 @@ func (a *attempt) recipeOf(wanted string) string { return a.recipeFor(wanted, a.
 
 // recipeFor is that of a response with the head h.
 func (a *attempt) recipeFor(wanted string, h http.Header) string {
-	return digest(wanted + a.recipes.For(a.url).Edition() + "\n" + media.Type(h) + ";" + media.Charset(h) + "\n" +
-		withoutFragment(a.url))
+	return digest(wanted + a.at.edition + "\n" + media.Type(h) + ";" + media.Charset(h) + "\n" + a.at.plain)
 }
 
 // pageRecipe names, for the recipe of a body, a rendition that was not made of the origin's bytes: it stands in for
@@ -193,8 +166,8 @@ func (a *attempt) pageRecipe(ofBody string) string {
 // madeFrom is pageRecipe for a page whose origin's bytes are known by their sum. Each route has a rendition of its own.
 func (a *attempt) madeFrom(ofBody string, sum store.Sum) string {
 	from := ofBody + "\n" + sum.String()
-	if route := page.Route(a.url); route != "" {
-		from += "#" + route
+	if a.at.route != "" {
+		from += "#" + a.at.route
 	}
 	return digest(from)
 }
@@ -280,7 +253,7 @@ func (a *attempt) links() []string {
 		a.page.Warnings = a.warnings
 	}
 	if a.best.From != page.Browser { // its scripts, which would show its routes, do not run
-		own := withoutFragment(a.url) + "#"
+		own := a.at.plain + "#"
 		links = slices.DeleteFunc(links, func(l string) bool { return strings.HasPrefix(l, own) })
 	}
 	return links

@@ -78,7 +78,7 @@ func (s browser) Try(ctx context.Context, a *attempt) result {
 		s.f.learn(a, store.SilentEvents)
 	}
 	r, err := s.convert(ctx, a, seen)
-	elsewhere := seen.Navigated && withoutFragment(seen.URL) != withoutFragment(a.url)
+	elsewhere := seen.Navigated && withoutFragment(seen.URL) != a.at.plain
 	if err == nil && elsewhere {
 		err = s.follow(a, seen.URL)
 	}
@@ -149,7 +149,7 @@ const warnMore = "more"
 
 // refusal returns why the page is not rendered, or "" if it is.
 func (s browser) refusal(a *attempt) string {
-	mode := s.f.renderMode(a)
+	mode := a.renderMode()
 	switch {
 	case mode == RenderNever:
 		return "rendering is switched off"
@@ -178,7 +178,7 @@ const (
 
 // warnAbsent warns if the page would need a browser (rule C4).
 func (s browser) warnAbsent(a *attempt) {
-	if a.best == nil || warns(a.best.Warnings, convert.WarnShell) || s.f.renderMode(a) == RenderAlways || a.routed() {
+	if a.best == nil || warns(a.best.Warnings, convert.WarnShell) || a.renderMode() == RenderAlways || a.routed() {
 		a.warn("no-browser")
 	}
 }
@@ -202,10 +202,9 @@ func (a *attempt) rendering() render.Request {
 			h.Set("Content-Type", "text/html; charset="+name)
 		}
 	}
-	_, wait := a.recipes.For(a.url).Rendering()
 	return render.Request{
 		URL: page.WithoutAnchor(a.url), Status: a.status, Header: h, Body: a.content,
-		Selector: cmp.Or(a.req.WaitFor, wait), Screenshot: a.req.Screenshot, Console: a.req.Console, Fresh: a.forced,
+		Selector: cmp.Or(a.req.WaitFor, a.at.wait), Screenshot: a.req.Screenshot, Console: a.req.Console, Fresh: a.forced,
 		Wait: a.req.Wait, Vain: render.Vain{
 			Loading: a.host.Knows(store.LoadsInVain, a.started), Events: a.host.Knows(store.SilentEvents, a.started),
 		},
@@ -247,7 +246,7 @@ func (s browser) convert(ctx context.Context, a *attempt, seen *render.Page) (*s
 		Tokens: res.Tokens, HTMLTokens: res.HTMLTokens, HTMLChars: res.HTMLChars, Warnings: res.Warnings,
 		FinalURL: seen.URL.String(), Links: linksSeen(seen),
 	}
-	if withoutFragment(seen.URL) == withoutFragment(a.url) {
+	if withoutFragment(seen.URL) == a.at.plain {
 		r.FinalURL = a.url.String() // a script that changes the fragment leads nowhere: see strays
 	}
 	noteRecipe(r, res.Recipe)
@@ -349,20 +348,14 @@ func (r *Request) needsBrowser() bool {
 
 // renderMode returns the render mode for the page: the request's, else the rule's, else that of a site recipe, else the
 // configured one.
-func (f *Fetcher) renderMode(a *attempt) string {
+func (a *attempt) renderMode() string {
 	switch {
 	case a.req.Render != "":
 		return a.req.Render
 	case a.req.needsBrowser():
 		return RenderAlways
 	}
-	if rule, ok := f.o.Rules.Match(a.url.Host, a.url.Path); ok && rule.Render != "" {
-		return rule.Render
-	}
-	if mode, _ := a.recipes.For(a.url).Rendering(); mode != "" {
-		return mode
-	}
-	return f.o.Render
+	return a.at.render
 }
 
 // rendersHost reports whether rendering recently gave much more text on this host than local conversion.
@@ -372,7 +365,7 @@ func (f *Fetcher) rendersHost(a *attempt) bool {
 
 // wantsMore reports whether the page is to be rendered even though its local result is good.
 func (f *Fetcher) wantsMore(a *attempt) bool {
-	switch f.renderMode(a) {
+	switch a.renderMode() {
 	case RenderAlways:
 		return true
 	case RenderNever:

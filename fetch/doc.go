@@ -12,6 +12,8 @@
 //
 // # Who owns what
 //
+//   - what is known of a URL by its text, the options, the rules and the site recipes: type address (address.go), found
+//     once for each URL that an attempt comes to
 //   - what is sent to the origin of a page, and to the cache: Fetcher.accept, [Fetcher.RequestFor] (origin.go)
 //   - which URLs may be sent to a third party: package gate
 //   - which entity tags are ours, which no origin sees: [httpfield.RemoveOurTags]

@@ -44,7 +44,7 @@ func (f *Fetcher) KeepForEveryRoute(u *url.URL, markdown, final string) error {
 	if err != nil {
 		return err
 	}
-	a := f.newAttempt(Request{URL: u}, time.Now())
+	a := f.newAttempt(Request{URL: u}, f.addressOf(u), time.Now())
 	recipe := a.madeFrom(a.recipeFor(a.wanted, list[0].Header), list[0].Body)
 	r, err := f.o.Store.PageRendition(a.root, recipe)
 	if err != nil {

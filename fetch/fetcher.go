@@ -99,6 +99,8 @@ type Fetcher struct {
 	steps  map[string]Step
 	wanted string // recipe of o.Convert
 	mdnew  *markdownNew
+
+	addresses *lru.Cache[string, *address] // by URL as written
 }
 
 // shared is what a Fetcher does and knows, whatever its options are.
@@ -111,10 +113,9 @@ type shared struct {
 	flights     singleflight.Group
 	failedSteps *lru.Cache[string, time.Time] // failed steps, and until when they are not repeated
 
-	failed     *lru.Cache[string, failure]          // failed own fetches
-	identities *lru.Cache[string, *identity]        // by URL as written
-	anchors    *lru.Cache[store.Sum, []page.Anchor] // by the body that has them
-	robots     robotsCache
+	failed  *lru.Cache[string, failure]          // failed own fetches
+	anchors *lru.Cache[store.Sum, []page.Anchor] // by the body that has them
+	robots  robotsCache
 
 	mu      sync.Mutex // guards closed and additions to running
 	closed  bool
@@ -133,14 +134,12 @@ func New(o Options) *Fetcher {
 	o = o.withDefaults()
 	failedSteps, _ := lru.New[string, time.Time](4096) // fails for sizes below 1 only
 	failed, _ := lru.New[string, failure](1024)
-	identities, _ := lru.New[string, *identity](1024)
 	anchors, _ := lru.New[store.Sum, []page.Anchor](keptAnchored)
 	f := newFetcher(o, &shared{
 		turns:       newTurns(o.Workers),
 		failedSteps: failedSteps,
 
-		failed:     failed,
-		identities: identities, anchors: anchors,
+		failed: failed, anchors: anchors,
 		queue: make(chan func(context.Context), 64),
 	}, nil)
 	f.ctx, f.cancel = context.WithCancel(context.Background())
@@ -153,7 +152,8 @@ func New(o Options) *Fetcher {
 // newFetcher returns a Fetcher with o, which is complete, that shares the work of all others. before is the present
 // one's step of markdown.new, or nil.
 func newFetcher(o Options, with *shared, before *markdownNew) *Fetcher {
-	f := &Fetcher{shared: with, o: o, wanted: wanted(o.Convert), steps: map[string]Step{}}
+	addresses, _ := lru.New[string, *address](1024) // fails for sizes below 1 only
+	f := &Fetcher{shared: with, o: o, wanted: wanted(o.Convert), steps: map[string]Step{}, addresses: addresses}
 	f.mdnew = newMarkdownNew(f, before)
 	for _, s := range []Step{negotiate{f}, alternate{f}, local{f}, f.mdnew, browser{f}, model{f}} {
 		f.steps[s.Name()] = s

@@ -59,7 +59,7 @@ func (f *Fetcher) joinFrames(ctx context.Context, a *attempt) {
 	}
 	ctx, cancel := context.WithTimeout(transport.OwnPolicy(ctx), limit)
 	defer cancel()
-	shown := map[string]bool{withoutFragment(a.url): true}
+	shown := map[string]bool{a.at.plain: true}
 	a.framed.html = f.withFrames(ctx, a, a.content, contentType, a.url, 0, shown)
 	if a.framed.html != nil {
 		a.rest()

@@ -87,11 +87,11 @@ func (f *Fetcher) githubTarget(a *attempt) *github.Target {
 }
 
 // fromGitHub answers with the page made of a target. It returns nil and no error if the page itself must be fetched.
-func (f *Fetcher) fromGitHub(ctx context.Context, a *attempt, t *github.Target) (*Answer, error) {
-	if t.Type.IsFile() {
-		return f.githubFile(ctx, a, t)
+func (f *Fetcher) fromGitHub(ctx context.Context, a *attempt) (*Answer, error) {
+	if a.target.Type.IsFile() {
+		return f.githubFile(ctx, a)
 	}
-	recipe := digest(f.github.Recipe(t) + "\n" + f.wanted)
+	recipe := digest(f.github.Recipe(a.target) + "\n" + f.wanted)
 	kept, _ := f.o.Store.PageRendition(a.root, recipe) // nil if there is none
 	if !a.memorable {
 		kept = nil
@@ -101,22 +101,22 @@ func (f *Fetcher) fromGitHub(ctx context.Context, a *attempt, t *github.Target) 
 			Step: "github", Outcome: page.Answered,
 			Reason: "rendition from the store",
 		})
-		return f.answerMade(ctx, a, t, kept, cache.Outcome{Hit: true, TTL: kept.Fresh.Sub(a.started)})
+		return f.answerMade(ctx, a, kept, cache.Outcome{Hit: true, TTL: kept.Fresh.Sub(a.started)})
 	}
 	if a.req.CacheOnly {
 		return nil, &Error{Kind: KindHTTP, URL: page.Mask(a.req.URL), Status: http.StatusGatewayTimeout}
 	}
-	m := f.readGitHub(ctx, a, t, kept, recipe)
+	m := f.readGitHub(ctx, a, kept, recipe)
 	a.attempts = append(a.attempts, m.attempts...)
 	switch {
 	case ctx.Err() != nil:
 		return nil, context.Cause(ctx)
 	case m.err != nil && kept != nil && !errors.Is(m.err, github.ErrGone):
 		left := kept.Fresh.Sub(a.started).Truncate(time.Second)
-		return f.answerMade(ctx, a, t, kept, cache.Outcome{Hit: true, TTL: min(-time.Second, left)})
+		return f.answerMade(ctx, a, kept, cache.Outcome{Hit: true, TTL: min(-time.Second, left)})
 	case m.err != nil:
 		// it may be private, and we may lack the right token
-		if f.github.Private(t) || errors.Is(m.err, github.ErrGone) {
+		if f.github.Private(a.target) || errors.Is(m.err, github.ErrGone) {
 			a.req.NoRemote = true
 		}
 		f.o.Log.Debug("github target failed, fetching the page itself", "url", page.Mask(a.req.URL), "err", m.err)
@@ -130,7 +130,7 @@ func (f *Fetcher) fromGitHub(ctx context.Context, a *attempt, t *github.Target) 
 	if m.Unchanged {
 		outcome = cache.Outcome{Forward: "stale", Status: http.StatusNotModified}
 	}
-	return f.answerMade(ctx, a, t, m.rendition, outcome)
+	return f.answerMade(ctx, a, m.rendition, outcome)
 }
 
 // githubPage is the result of reading a target.
@@ -142,7 +142,7 @@ type githubPage struct {
 }
 
 // readGitHub makes and stores the page of a target, once for all concurrent requests.
-func (f *Fetcher) readGitHub(ctx context.Context, a *attempt, t *github.Target, kept *store.Rendition,
+func (f *Fetcher) readGitHub(ctx context.Context, a *attempt, kept *store.Rendition,
 	recipe string,
 ) (m githubPage) {
 	follow := f.followGitHub(a)
@@ -151,8 +151,8 @@ func (f *Fetcher) readGitHub(ctx context.Context, a *attempt, t *github.Target, 
 		if kept != nil {
 			validator = kept.Validator
 		}
-		if m.Page, m.attempts, m.err = f.github.Read(ctx, t, validator, follow); m.err == nil {
-			m.rendition = f.keepGitHub(a, t, m.Page, kept, recipe)
+		if m.Page, m.attempts, m.err = f.github.Read(ctx, a.target, validator, follow); m.err == nil {
+			m.rendition = f.keepGitHub(a, m.Page, kept, recipe)
 		}
 		return m
 	}
@@ -193,11 +193,11 @@ func (f *Fetcher) followGitHub(a *attempt) func(next *url.URL) error {
 
 // keepGitHub returns the rendition of a page made from a target, and stores it if allowed. For an unchanged page it
 // renews the lifetime of the kept rendition.
-func (f *Fetcher) keepGitHub(a *attempt, t *github.Target, m *github.Page, kept *store.Rendition,
+func (f *Fetcher) keepGitHub(a *attempt, m *github.Page, kept *store.Rendition,
 	recipe string,
 ) *store.Rendition {
 	lifetime := f.o.PageLifetime
-	if t.Type.IsDiscussion() {
+	if a.target.Type.IsDiscussion() {
 		lifetime = min(lifetime, discussionLifetime)
 	}
 	r := githubRendition(m, a)
@@ -229,15 +229,16 @@ func githubRendition(m *github.Page, a *attempt) *store.Rendition {
 }
 
 // answerMade answers with a page made from a target. outcome says whether it came from the store.
-func (f *Fetcher) answerMade(ctx context.Context, a *attempt, t *github.Target, r *store.Rendition,
+func (f *Fetcher) answerMade(ctx context.Context, a *attempt, r *store.Rendition,
 	outcome cache.Outcome,
 ) (*Answer, error) {
-	a.best, a.kind, a.url = r, media.Markdown, a.req.URL
+	a.best, a.kind = r, media.Markdown
+	f.goTo(a, a.req.URL)
 	a.resp = madeResponse(r) //nolint:bodyclose // it has none
 	a.status, a.outcome = http.StatusOK, outcome
 	a.page.Info.FetchMS = time.Since(a.started).Milliseconds()
 	a.page.Readme, a.page.SymbolMap = r.Readme.Of(r.Markdown), r.SymbolMap.Of(r.Markdown)
-	a.nameGitHub(t, r.Meta["branch"])
+	a.nameGitHub(r.Meta["branch"])
 	return f.answerView(ctx, a, outcome.Hit)
 }
 
@@ -247,8 +248,9 @@ func PartsOf(markdown []byte) (readme, symbolMap string) {
 	return store.Span(r).Of(markdown), store.Span(m).Of(markdown)
 }
 
-// nameGitHub sets the page's fields about its target. branch is the real one of a repository, if it is known.
-func (a *attempt) nameGitHub(t *github.Target, branch string) {
+// nameGitHub sets the page's fields about the target. branch is the real one of a repository, if it is known.
+func (a *attempt) nameGitHub(branch string) {
+	t := a.target
 	if t.GitHubInfo == nil {
 		return
 	}
@@ -266,10 +268,10 @@ func madeResponse(r *store.Rendition) *http.Response {
 }
 
 // githubFile answers with a file (rule B14). It converts a file that is not text like any other document.
-func (f *Fetcher) githubFile(ctx context.Context, a *attempt, t *github.Target) (*Answer, error) {
+func (f *Fetcher) githubFile(ctx context.Context, a *attempt) (*Answer, error) {
 	begun := time.Now()
-	ref, err := f.askRaw(ctx, a, t)
-	a.url = a.req.URL
+	ref, err := f.askRaw(ctx, a)
+	f.goTo(a, a.req.URL)
 	if err != nil {
 		return nil, err
 	}
@@ -284,14 +286,14 @@ func (f *Fetcher) githubFile(ctx context.Context, a *attempt, t *github.Target) 
 	})
 	a.page.Info.FetchMS = time.Since(a.started).Milliseconds()
 	if !a.req.CacheOnly {
-		f.github.Divide(ctx, t, f.followGitHub(a))
+		f.github.Divide(ctx, a.target, f.followGitHub(a))
 	}
-	a.nameGitHub(t, t.BranchOf(ref))
-	recipe := digest(t.FileRecipe(a.req.URL, ref) + "\n" + f.wanted)
+	a.nameGitHub(a.target.BranchOf(ref))
+	recipe := digest(a.target.FileRecipe(a.req.URL, ref) + "\n" + f.wanted)
 	if a.hasSum {
 		if r, err := f.o.Store.Rendition(a.sum, recipe); err == nil && a.memorable {
 			a.best, a.kind = r, media.Markdown
-			return f.answerLines(ctx, a, t, true)
+			return f.answerLines(ctx, a, true)
 		}
 	}
 	if err := a.read(f.o.MaxBody); err != nil || media.NoText(a.content) || !utf8.Valid(a.content) {
@@ -300,7 +302,7 @@ func (f *Fetcher) githubFile(ctx context.Context, a *attempt, t *github.Target) 
 		}
 		return f.convertible(ctx, a)
 	}
-	a.best = githubRendition(t.File(ref, a.content), a)
+	a.best = githubRendition(a.target.File(ref, a.content), a)
 	a.best.Source, a.best.Recipe = a.sum, recipe
 	f.complete(a)
 	if a.memorable {
@@ -309,11 +311,11 @@ func (f *Fetcher) githubFile(ctx context.Context, a *attempt, t *github.Target) 
 		}
 	}
 	a.kind = media.Markdown
-	return f.answerLines(ctx, a, t, false)
+	return f.answerLines(ctx, a, false)
 }
 
 // answerLines answers with the lines of a file that the fragment of its URL names, or else as answerView does.
-func (f *Fetcher) answerLines(ctx context.Context, a *attempt, t *github.Target, recalled bool) (*Answer, error) {
+func (f *Fetcher) answerLines(ctx context.Context, a *attempt, recalled bool) (*Answer, error) {
 	name := a.req.View.section(a.req.URL)
 	from, to, ok := github.LineRange(name)
 	if !ok {
@@ -324,7 +326,7 @@ func (f *Fetcher) answerLines(ctx context.Context, a *attempt, t *github.Target,
 			return nil, err
 		}
 	}
-	lines := t.Lines(a.content, from, to)
+	lines := a.target.Lines(a.content, from, to)
 	if lines == nil { // the file ends before
 		return f.answerView(ctx, a, recalled)
 	}
@@ -339,15 +341,15 @@ func (f *Fetcher) answerLines(ctx context.Context, a *attempt, t *github.Target,
 
 // askRaw requests the content of a file under each possible reference until it is found: without a credential, so that
 // what everybody may read is known to be public, and else with it. It returns the last reference requested.
-func (f *Fetcher) askRaw(ctx context.Context, a *attempt, t *github.Target) (ref string, err error) {
-	if f.github.Private(t) && !a.req.CacheOnly {
-		return f.askPrivateRaw(ctx, a, t, ref)
+func (f *Fetcher) askRaw(ctx context.Context, a *attempt) (ref string, err error) {
+	if f.github.Private(a.target) && !a.req.CacheOnly {
+		return f.askPrivateRaw(ctx, a, ref)
 	}
-	for _, ref = range t.Refs() {
+	for _, ref = range a.target.Refs() {
 		if a.resp != nil {
 			a.resp.Body.Close()
 		}
-		a.url = t.RawURL(ref)
+		f.goTo(a, a.target.RawURL(ref))
 		if err := f.ask(f.githubPolicy(ctx, a.url), a); err != nil {
 			return ref, err
 		}
@@ -355,19 +357,19 @@ func (f *Fetcher) askRaw(ctx context.Context, a *attempt, t *github.Target) (ref
 			break
 		}
 	}
-	elsewhere := page.Normalize(a.url) != page.Normalize(t.RawURL(ref)) // as to a form to sign in
-	if a.status == http.StatusOK && !elsewhere || a.req.CacheOnly || !f.github.MayBePrivate(t) {
+	elsewhere := page.Normalize(a.url) != page.Normalize(a.target.RawURL(ref)) // as to a form to sign in
+	if a.status == http.StatusOK && !elsewhere || a.req.CacheOnly || !f.github.MayBePrivate(a.target) {
 		return ref, nil
 	}
-	return f.askPrivateRaw(ctx, a, t, ref)
+	return f.askPrivateRaw(ctx, a, ref)
 }
 
 // askPrivateRaw requests the content of a file with the credential of its host. If that does not help, the response
 // without it stays.
-func (f *Fetcher) askPrivateRaw(ctx context.Context, a *attempt, t *github.Target, shown string) (string, error) {
-	for _, ref := range t.Refs() {
+func (f *Fetcher) askPrivateRaw(ctx context.Context, a *attempt, shown string) (string, error) {
+	for _, ref := range a.target.Refs() {
 		//nolint:bodyclose // the attempt's is closed
-		resp, from, err := f.github.Content(ctx, t, ref, f.followGitHub(a))
+		resp, from, err := f.github.Content(ctx, a.target, ref, f.followGitHub(a))
 		if errors.Is(err, github.ErrGone) {
 			continue
 		}
@@ -379,7 +381,8 @@ func (f *Fetcher) askPrivateRaw(ctx context.Context, a *attempt, t *github.Targe
 		}
 		a.response = response{}
 		f.look(a, resp)
-		a.url, a.outcome = from, cache.Outcome{Forward: "uri-miss"}
+		f.goTo(a, from)
+		a.outcome = cache.Outcome{Forward: "uri-miss"}
 		a.private, a.memorable = true, a.memorable && f.o.Private
 		return ref, nil
 	}

@@ -38,7 +38,7 @@ func (a *attempt) joins() int {
 		a.req.needsBrowser() || a.credentials || v != (View{}) || a.best == nil || a.best.Next == "" || a.shown != nil {
 		return 1
 	}
-	return a.recipes.For(a.url).Pages()
+	return a.at.pages
 }
 
 // joinNext sets a.shown to the page with the next ones of the same content, if its site recipe joins pages. Each of
@@ -52,7 +52,7 @@ func (f *Fetcher) joinNext(ctx context.Context, a *attempt) {
 	shown.ContentHash = ""
 	text := shown.Markdown
 	title, _, _ := strings.Cut(string(text), "\n")
-	seen := map[string]bool{withoutFragment(a.url): true}
+	seen := map[string]bool{a.at.plain: true}
 	next, joined := a.best.Next, 0
 	for ; next != "" && !seen[next] && joined+1 < limit; joined++ {
 		seen[next] = true

@@ -60,7 +60,7 @@ func alike(one, other *page.Page) bool {
 func (a *attempt) otherNames() (names []string) {
 	add := func(u *url.URL) {
 		if n := page.Normalize(u); page.Authority(u) == page.Authority(a.req.URL) && n != a.page.NormalizedURL &&
-			!slices.Contains(names, n) && page.Route(u) == page.Route(a.url) {
+			!slices.Contains(names, n) && page.Route(u) == a.at.route {
 			names = append(names, n)
 		}
 	}

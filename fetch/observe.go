@@ -33,19 +33,22 @@ func (f *Fetcher) Observe(req *http.Request, resp *http.Response, agent, session
 	resp.Header = resp.Header.Clone()
 	httpfield.AddVary(resp.Header, "Accept")
 	gone := page.Gone(resp.StatusCode)
-	if req.Method != http.MethodGet && req.Method != "" || resp.StatusCode != http.StatusOK && !gone ||
-		f.Blocked(req.URL) != nil {
+	if req.Method != http.MethodGet && req.Method != "" || resp.StatusCode != http.StatusOK && !gone {
+		return
+	}
+	at := f.addressOf(req.URL)
+	if at.blocked != nil {
 		return
 	}
 	a := f.newAttempt(Request{
 		URL: req.URL, Method: http.MethodGet, Header: req.Header.Clone(), Agent: agent,
 		Session: session, User: user,
-	}, time.Now())
+	}, at, time.Now())
 	if gone {
 		f.noteGone(a, resp.StatusCode)
 		return
 	}
-	if a.credentials && !page.HasSecret(req.URL) && f.o.PagesWithCookies == "reread" {
+	if a.credentials && !at.secret && f.o.PagesWithCookies == "reread" {
 		f.refetchWithoutCookies(a)
 		return
 	}

@@ -7,7 +7,6 @@ import (
 	"io"
 	"net/http"
 	"net/url"
-	"strings"
 	"time"
 
 	"github.com/readthru/readthru/cache"
@@ -45,7 +44,7 @@ func (f *Fetcher) accept(a *attempt) string {
 // RequestFor returns the request that an own fetch of u would send to the cache now.
 func (f *Fetcher) RequestFor(ctx context.Context, u *url.URL) *http.Request {
 	f = f.newest.Load()
-	a := f.newAttempt(Request{URL: u, Own: true}, time.Now())
+	a := f.newAttempt(Request{URL: u, Own: true}, f.addressOf(u), time.Now())
 	a.host, _ = f.o.Store.Host(u.Hostname()) // it never fails
 	return f.request(transport.OwnPolicy(ctx), a.req, a.url, f.accept(a))
 }
@@ -91,7 +90,7 @@ func (f *Fetcher) ask(ctx context.Context, a *attempt) error {
 // lookup reads what the store has for a request at once: the cache answers from it, and a page that is a hit needs no
 // more.
 func (f *Fetcher) lookup(a *attempt) *store.Found {
-	q := store.Query{URI: cacheKey(a.url), Host: a.url.Hostname(), Page: a.root}
+	q := store.Query{URI: a.at.uri, Host: a.url.Hostname(), Page: a.root}
 	if a.recalls() {
 		q.Recipes = func(r *store.Response) (ofPage, ofBody string) {
 			if !media.Classify(a.req.Own, r.Status, r.Header).Converted() {
@@ -242,7 +241,8 @@ func (f *Fetcher) follow(a *attempt, next *url.URL) error {
 			Cause: errors.New("it redirects to what is not an http or https URL: " + page.Mask(next)),
 		}
 	}
-	if err := f.Blocked(next); err != nil {
+	at := f.addressOf(next)
+	if err := refused(next, at.blocked); err != nil {
 		return err
 	}
 	if a.req.Follow != nil {
@@ -257,35 +257,9 @@ func (f *Fetcher) follow(a *attempt, next *url.URL) error {
 		a.warn("insecure-redirect")
 		a.memorable, a.everybody = false, false
 	}
-	if page.HasSecret(next) {
+	if at.secret {
 		a.credentials, a.memorable, a.everybody = true, false, false
 	}
-	a.url = next
+	a.url, a.at = next, at
 	return nil
-}
-
-// Blocked returns an [*Error] when pages of u are not to be fetched (rule A11).
-func (f *Fetcher) Blocked(u *url.URL) error {
-	f = f.newest.Load()
-	e := &Error{Kind: KindBlocked, URL: page.Mask(u), Type: "http_request_denied"}
-	if page.Blocked(u.Hostname(), f.o.BlockedDomains) {
-		e.Cause = fmt.Errorf("%s is on the list of blocked domains", u.Hostname())
-		return e
-	}
-	if rule, ok := f.o.Rules.Match(u.Host, u.Path); ok && rule.Action == "block" {
-		e.Cause = errors.New("a rule blocks it")
-		return e
-	}
-	return nil
-}
-
-// cacheKey returns the URI under which the cache keeps responses of u: exact, without fragment and default port.
-func cacheKey(u *url.URL) string {
-	k := *u
-	k.Scheme, k.Host = strings.ToLower(u.Scheme), page.Authority(u)
-	k.User, k.Fragment, k.RawFragment = nil, "", ""
-	if k.Path == "" {
-		k.Path = "/"
-	}
-	return k.String()
 }

@@ -29,10 +29,8 @@ import (
 // response (Answer.Response), the caller closes its body; the time limit for pages does not hold for it.
 func (f *Fetcher) Page(ctx context.Context, r Request) (*Answer, error) {
 	f = f.newest.Load()
-	if _, err := page.Parse(r.URL.String()); err != nil {
-		return nil, &Error{Kind: KindUnsupported, URL: page.Mask(r.URL), Type: "http_request_error", Cause: err}
-	}
-	if err := f.Blocked(r.URL); err != nil {
+	at := f.addressOf(r.URL)
+	if err := at.refusal(r.URL); err != nil {
 		return nil, err
 	}
 	if e := f.failedBefore(r); e != nil {
@@ -43,9 +41,9 @@ func (f *Fetcher) Page(ctx context.Context, r Request) (*Answer, error) {
 	if r.Own {
 		ctx = transport.OwnPolicy(ctx)
 	}
-	a := f.newAttempt(r, time.Now())
-	t, limit, ask := f.githubTarget(a), f.limit(&r), f.ask
-	if t != nil {
+	a := f.newAttempt(r, at, time.Now())
+	limit, ask := f.limit(&r), f.ask
+	if a.target != nil {
 		limit += github.Timeout // and then there is time for the page itself
 	}
 	if r.Method == http.MethodHead {
@@ -59,8 +57,8 @@ func (f *Fetcher) Page(ctx context.Context, r Request) (*Answer, error) {
 	})
 	var ans *Answer
 	var err error
-	if t != nil {
-		ans, err = f.fromGitHub(ctx, a, t)
+	if a.target != nil {
+		ans, err = f.fromGitHub(ctx, a)
 	}
 	if ans == nil && err == nil {
 		err = ask(ctx, a)
@@ -107,7 +105,7 @@ func (f *Fetcher) Page(ctx context.Context, r Request) (*Answer, error) {
 	cancel(nil)
 	f.forgetFailures(a.req)
 	if ans.Page != nil && !r.Unattended {
-		if p, unwanted := f.unwanted(&a.req, a.url, ans.Page.Preferences); unwanted {
+		if p, unwanted := a.unwanted(ans.Page.Preferences); unwanted {
 			// others may get the page: no failure to note
 			return nil, &Error{
 				Kind: KindBlocked, URL: page.Mask(a.url), Type: "http_request_denied", Cause: &UnwantedError{p},
@@ -325,7 +323,7 @@ func keepOnly(names []string, some ...string) []string {
 // deleteResponses deletes the cache's stored responses for the page: the lifetime of pages must not keep a bot wall
 // fresh (AD6).
 func (f *Fetcher) deleteResponses(a *attempt) {
-	if _, err := f.o.Store.DeleteResponses(cacheKey(a.url)); err != nil {
+	if _, err := f.o.Store.DeleteResponses(a.at.uri); err != nil {
 		f.o.Log.Warn("stored responses not deleted", "url", page.Mask(a.url), "err", err)
 	}
 }
@@ -468,7 +466,7 @@ func (f *Fetcher) recall(a *attempt) bool {
 		}
 		a.best, a.kept = r, true
 	} else if r := ofBody; r != nil && a.status == http.StatusOK && slices.Contains(a.cascade, "local") {
-		if page.Route(a.url) != "" {
+		if a.at.route != "" {
 			return false // whether scripts show another page must be seen
 		}
 		if warns(r.Warnings, weak...) && slices.Contains(a.cascade, "markdown_new") &&
@@ -493,7 +491,7 @@ func (f *Fetcher) recall(a *attempt) bool {
 // askHead gets the answer to HEAD from what is stored where it can, for then the rendition is known; else from the
 // origin.
 func (f *Fetcher) askHead(ctx context.Context, a *attempt) error {
-	if stored, err := f.o.Store.Responses(cacheKey(a.url)); err == nil && len(stored) > 0 {
+	if stored, err := f.o.Store.Responses(a.at.uri); err == nil && len(stored) > 0 {
 		probe := *a
 		probe.req.Method = http.MethodGet
 		if probe.req.Header = a.req.Header.Clone(); probe.req.Header == nil {

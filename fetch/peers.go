@@ -44,7 +44,7 @@ func (f *Fetcher) ofPeer(ctx context.Context, a *attempt, makes bool) (res resul
 		ctx, cancel = context.WithTimeout(ctx, time.Until(deadline)/2)
 		defer cancel()
 	}
-	r, done := f.peers.AskRendition(ctx, a.key, cacheKey(a.url), a.pageRecipe(a.recipe()), makes)
+	r, done := f.peers.AskRendition(ctx, a.key, a.at.uri, a.pageRecipe(a.recipe()), makes)
 	s.done = done
 	if r == nil || !f.mayRecall(a, r) {
 		return result{}, false
@@ -56,7 +56,7 @@ func (f *Fetcher) ofPeer(ctx context.Context, a *attempt, makes bool) (res resul
 // mayRecall reports whether a rendition that was made of more than the bytes in hand may answer now.
 func (f *Fetcher) mayRecall(a *attempt, r *store.Rendition) bool {
 	return a.started.Before(r.Expires) && slices.Contains(a.cascade, string(r.From)) &&
-		(r.From != page.Browser || f.renderMode(a) != RenderNever && !a.strays(r.FinalURL)) &&
+		(r.From != page.Browser || a.renderMode() != RenderNever && !a.strays(r.FinalURL)) &&
 		(!a.req.NoRemote || !f.madeByThirdParty(r))
 }
 
@@ -65,7 +65,7 @@ func (f *Fetcher) endSharing(a *attempt, kept bool) {
 	switch s := a.sharing; {
 	case s == nil:
 	case kept && !s.taken && a.best.From != page.Alternate:
-		f.peers.TellRendition(a.key, cacheKey(a.url), a.started, a.best)
+		f.peers.TellRendition(a.key, a.at.uri, a.started, a.best)
 	case s.done != nil:
 		s.done()
 	}

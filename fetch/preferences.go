@@ -17,22 +17,15 @@ const (
 	PreferencesIgnore  = "ignore"  // neither
 )
 
-// policy returns what is done about the preferences of u's origin: what a rule says, else the configuration.
-func (f *Fetcher) policy(u *url.URL) string {
-	rule, _ := f.o.Rules.Match(u.Host, u.Path)
-	return cmp.Or(rule.Preferences, f.o.Preferences)
-}
-
 // stated returns what an origin states about the use of the attempt's page: in the response, in the page, and in the
 // site's robots.txt if that was read before.
 func (f *Fetcher) stated(a *attempt) page.Preferences {
-	if f.policy(a.url) == PreferencesIgnore {
+	if a.at.preferences == PreferencesIgnore {
 		return nil
 	}
 	list := preference.OfHeader(a.resp.Header, f.robotsToken())
 	list = append(list, preference.OfMeta(a.best.Meta["robots"])...)
-	file := robotsOf(a.url)
-	if site := f.robots.get(file.String()); site != nil && site.why == "" {
+	if site := f.robots.get(a.at.robots); site != nil && site.why == "" {
 		list = append(list, site.rules.Preferences(robots.PathOf(a.url))...)
 	}
 	return list
@@ -44,7 +37,7 @@ func (f *Fetcher) notePreferences(a *attempt) {
 	if _, denied := a.page.Preferences.Denied(page.UseInput); denied {
 		a.warn(page.WarnInputDenied)
 	}
-	if f.policy(a.url) != PreferencesRespect {
+	if a.at.preferences != PreferencesRespect {
 		return
 	}
 	if _, unlisted := unlisted(PreferencesRespect, a.page.Preferences); unlisted {
@@ -52,10 +45,14 @@ func (f *Fetcher) notePreferences(a *attempt) {
 	}
 }
 
-// unwanted returns the statement because of which a page is neither given to whoever made the request nor kept for it.
-// What a client asks through the proxy is its own business.
-func (f *Fetcher) unwanted(r *Request, u *url.URL, stated page.Preferences) (p page.Preference, unwanted bool) {
-	policy := f.policy(u)
+// unwanted returns the statement because of which the page is neither given to whoever asked for it nor kept.
+func (a *attempt) unwanted(stated page.Preferences) (p page.Preference, unwanted bool) {
+	return unwantedBy(a.at.preferences, &a.req, stated)
+}
+
+// unwantedBy returns the statement because of which a page is neither given to whoever made the request nor kept for
+// it, by a policy of [Options.Preferences]. What a client asks through the proxy is its own business.
+func unwantedBy(policy string, r *Request, stated page.Preferences) (p page.Preference, unwanted bool) {
 	respects := policy == PreferencesRespect || policy == PreferencesAuto && r.Unattended
 	if !r.Own || !respects {
 		return p, false
@@ -79,7 +76,9 @@ func unlisted(policy string, stated page.Preferences) (p page.Preference, unlist
 // crawl.
 func (f *Fetcher) Unwanted(u *url.URL, stated page.Preferences) error {
 	f = f.newest.Load()
-	if p, unwanted := f.unwanted(&Request{Own: true, Unattended: true}, u, stated); unwanted {
+	rule, _ := f.o.Rules.For(u)
+	policy := cmp.Or(rule.Preferences, f.o.Preferences)
+	if p, unwanted := unwantedBy(policy, &Request{Own: true, Unattended: true}, stated); unwanted {
 		return &UnwantedError{p}
 	}
 	return nil

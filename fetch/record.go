@@ -20,7 +20,7 @@ import (
 // becomesPage reports whether what was read becomes a page with a visit: a GET that may be kept, a page and no error,
 // wall, form to sign in or "not found" in disguise (rules AD6, X6).
 func (f *Fetcher) becomesPage(a *attempt) bool {
-	_, unwanted := f.unwanted(&a.req, a.url, a.page.Preferences)
+	_, unwanted := a.unwanted(a.page.Preferences)
 	return !unwanted && a.memorable && a.req.Method != http.MethodHead && a.wall == "" &&
 		!warns(a.warnings, convert.WarnSoft404, convert.WarnError, convert.WarnLogin, convert.WarnBinary,
 			convert.WarnScanned, convert.WarnEncrypted) &&

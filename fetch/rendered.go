@@ -18,8 +18,8 @@ import (
 // lifetime returns how long a page is fresh that was made of other responses than its own: as long as each of them
 // says, and at most Options.PageLifetime. It is 0 for what its site failed to answer. A rule's TTL overrides them all.
 func (f *Fetcher) lifetime(a *attempt, made []render.Response) time.Duration {
-	if rule, _ := f.o.Rules.Match(a.url.Host, a.url.Path); rule.TTL > 0 {
-		return rule.TTL
+	if a.at.lifetime > 0 {
+		return a.at.lifetime
 	}
 	life, now := f.o.PageLifetime, time.Now()
 	for _, r := range made {
@@ -42,7 +42,7 @@ func (f *Fetcher) lifetime(a *attempt, made []render.Response) time.Duration {
 func (f *Fetcher) preferComplete(a *attempt) {
 	if !a.missed && !a.req.CacheOnly || a.best == nil || !a.memorable || a.status != http.StatusOK || a.wall != "" ||
 		a.best.From != page.Local && a.best.From != page.Browser || !incomplete(a.best) ||
-		!slices.Contains(a.cascade, "browser") || f.renderMode(a) == RenderNever {
+		!slices.Contains(a.cascade, "browser") || a.renderMode() == RenderNever {
 		return
 	}
 	known := f.known(a)
@@ -94,12 +94,12 @@ func (f *Fetcher) keepLinks(a *attempt, r *page.Record) {
 // routes of a page apart kept what they had rendered last for all of them.
 func (a *attempt) strays(final string) bool {
 	u, err := url.Parse(final)
-	return err == nil && page.Route(u) != page.Route(a.url) && withoutFragment(u) == withoutFragment(a.url)
+	return err == nil && page.Route(u) != a.at.route && withoutFragment(u) == a.at.plain
 }
 
 // routed reports whether the scripts of the page in hand may show another page, because its URL names a route.
 func (a *attempt) routed() bool {
-	return page.Route(a.url) != "" && a.kind == media.HTML && (a.signs == nil || !a.signs.Still)
+	return a.at.route != "" && a.kind == media.HTML && (a.signs == nil || !a.signs.Still)
 }
 
 // incomplete reports whether a rendition lacks what a browser would show, or may lack it.

@@ -105,8 +105,9 @@ func (f *Fetcher) keptAttempt(p *page.Page) (*attempt, error) {
 			}
 			a := f.newAttempt(Request{
 				URL: u, Method: http.MethodGet, Own: true, CacheOnly: true, NoRemote: true, NoVisit: true,
-			}, time.Now())
-			a.url, a.page.Error = at, p.Error // which is of a fetch since
+			}, f.addressOf(u), time.Now())
+			f.goTo(a, at)
+			a.page.Error = p.Error // which is of a fetch since
 			f.look(a, &http.Response{
 				StatusCode: r.Status, Header: r.Header.Clone(), Body: http.NoBody, ContentLength: r.Length,
 			})

@@ -74,9 +74,8 @@ func (f *Fetcher) Tell(ctx context.Context, r Reading) {
 	if e.Form == "" {
 		e.Form = "markdown"
 	}
-	if rule, ok := f.o.Rules.Match(r.Asked.URL.Hostname(), r.Asked.URL.EscapedPath()); ok {
-		e.Rule, e.Hidden = rule.Host+rule.Path, rule.Hides()
-	}
+	at := f.addressOf(r.Asked.URL)
+	e.Rule, e.Hidden = at.rule, at.hidden
 	switch {
 	case r.Err == nil:
 		tellAnswer(e, r)

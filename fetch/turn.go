@@ -93,7 +93,7 @@ func (f *Fetcher) document(ctx context.Context, a *attempt) (*convert.Document, 
 	if a.framed != nil && a.framed.html != nil {
 		content, contentType = a.framed.html, "text/html; charset=utf-8"
 	}
-	doc, err := convert.Parse(ctx, content, contentType, a.url, a.recipes.For(a.url).Convert()...)
+	doc, err := convert.Parse(ctx, content, contentType, a.url, a.at.recipes.Convert()...)
 	if err != nil {
 		t.rest()
 		return nil, err
