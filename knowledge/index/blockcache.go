@@ -15,8 +15,10 @@ const (
 // blockID names a block. Segments' numbers are given once, so it never comes to mean another.
 type blockID struct{ segment, block uint32 }
 
-// blockCache holds the blocks used last. Blocks are shared: never change one.
+// blockCache reads the terms of segments, and holds the blocks used last. Blocks are shared: never change one.
 type blockCache struct {
+	record func(key string) ([]byte, error)
+
 	mu    sync.Mutex
 	max   int
 	bytes int
@@ -29,25 +31,39 @@ type cachedBlock struct {
 	data []byte
 }
 
-func newBlockCache(bytes int) *blockCache {
-	return &blockCache{max: bytes, order: linked.New(), byID: map[blockID]*linked.Element{}}
+// newBlockCache returns a cache of blocks whose records record reads.
+func newBlockCache(record func(key string) ([]byte, error)) *blockCache {
+	return &blockCache{record: record, max: leastBlocks, order: linked.New(), byID: map[blockID]*linked.Element{}}
 }
 
-// fit sets how much the cache holds, for an index whose blocks have so many bytes.
-func (c *blockCache) fit(all int64) {
+// of returns how to read the blocks of a segment. With keep, they stay in memory.
+func (c *blockCache) of(s *segment, keep bool) blockSource {
+	return func(n int) ([]byte, error) {
+		id := blockID{s.id, uint32(n)}
+		if b, ok := c.get(id); ok {
+			return b, nil
+		}
+		b, err := c.record(blockKey(s.id, uint32(n)))
+		if err != nil {
+			return nil, err
+		}
+		if keep {
+			c.put(id, b)
+		}
+		return b, nil
+	}
+}
+
+// fit sets how much the cache holds, for an index of these segments.
+func (c *blockCache) fit(segments []*segment) {
+	all := int64(0)
+	for _, s := range segments {
+		all += s.bytes
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.max = int(min(max(all/blocksPart, leastBlocks), mostBlocks))
 	c.shrink()
-}
-
-// fitBlocks has memory hold as much of the blocks as suits the segments. The caller holds mu.
-func (x *Index) fitBlocks() {
-	all := int64(0)
-	for _, s := range x.segments {
-		all += s.bytes
-	}
-	x.blocks.fit(all)
 }
 
 func (c *blockCache) get(id blockID) ([]byte, bool) {
@@ -88,22 +104,4 @@ func (c *blockCache) clear() {
 	c.order.Init()
 	clear(c.byID)
 	c.bytes = 0
-}
-
-// blocksOf returns how to read the blocks of a segment. With keep, they stay in memory.
-func (x *Index) blocksOf(s *segment, keep bool) blockSource {
-	return func(n int) ([]byte, error) {
-		id := blockID{s.id, uint32(n)}
-		if b, ok := x.blocks.get(id); ok {
-			return b, nil
-		}
-		b, err := x.o.Records.Get(blockKey(s.id, uint32(n)))
-		if err != nil {
-			return nil, err
-		}
-		if keep {
-			x.blocks.put(id, b)
-		}
-		return b, nil
-	}
 }

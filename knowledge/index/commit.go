@@ -40,11 +40,8 @@ func (c *change) write(seg *segment, blocks []store.Change, plan *ownership) err
 	x := c.x
 	var early, last []store.Change
 	if seg != nil {
-		early = append(early, blocks...)
-		for part := range seg.parts() {
-			early = append(early, store.Change{Key: tableKey(seg.id, part), Value: seg.encodeTable(part)})
-		}
-		last = append(last, store.Change{Key: segmentKey(seg.id), Value: seg.encodeMeta()})
+		early = append(append(early, blocks...), seg.tableRecords()...)
+		last = append(last, seg.listing())
 	}
 	last = append(last, c.puts...)
 	last = append(last, plan.puts...)
@@ -113,16 +110,14 @@ func (c *change) segment() (*segment, []store.Change, error) {
 		sums.add(l, 1)
 	}
 	s.avg = sums.averages()
-	s.ready()
 	var blocks []store.Change
-	w := s.writer(func(b []byte) error {
-		blocks = append(blocks, store.Change{Key: blockKey(s.id, uint32(len(blocks))), Value: b})
+	err := c.x.build.finish(s, newNorms(s.avg).bound, func(b []byte) error {
+		blocks = append(blocks, s.blockRecord(uint32(len(blocks)), b))
 		return nil
 	})
-	if err := c.x.build.write(w); err != nil {
+	if err != nil {
 		return nil, nil, err
 	}
-	s.refs, s.bytes = w.refs, w.bytes
 	return s, blocks, nil
 }
 
@@ -204,7 +199,7 @@ func (c *change) plan(fresh *segment) *ownership {
 			wasDead, wasOrphan = false, false
 		}
 		if (len(owners) == 0) != wasDead || !has != wasOrphan {
-			parts[part{s, int(ord / changesPart)}] = true
+			parts[part{s, changesPartOf(ord)}] = true
 		}
 	}
 	// The sets are encoded as they will be, on a copy: memory must not change before the disk has.
@@ -212,16 +207,13 @@ func (c *change) plan(fresh *segment) *ownership {
 	for _, t := range o.touched {
 		s := copies[t.s]
 		if s == nil {
-			s = &segment{
-				numbers: t.s.numbers, owners: t.s.owners, dead: slices.Clone(t.s.dead),
-				orphans: slices.Clone(t.s.orphans),
-			}
+			s = t.s.changeable()
 			copies[t.s] = s
 		}
 		s.own(t.ord, t.owners)
 	}
 	for p := range parts {
-		o.puts = append(o.puts, store.Change{Key: changesKey(p.s.id, p.n), Value: copies[p.s].encodeChanges(p.n)})
+		o.puts = append(o.puts, copies[p.s].changesRecord(p.n))
 	}
 	for doc, list := range o.sharedBy {
 		if len(list) == 0 {

@@ -112,10 +112,10 @@ func (s *speller) split(word string, least int) []string {
 
 // together returns in how many passages words follow one another.
 func (s *speller) together(words []string) (n int) {
-	for _, seg := range s.x.segments {
+	for _, seg := range s.view.segments {
 		var lists []*list
 		for _, w := range words {
-			if l, err := find(seg.refs, s.x.blocksOf(seg, true), analysis.Stem(w)); err == nil && l != nil {
+			if l, err := s.view.find(seg, analysis.Stem(w)); err == nil && l != nil {
 				lists = append(lists, l)
 			}
 		}
@@ -123,7 +123,7 @@ func (s *speller) together(words []string) (n int) {
 			continue
 		}
 		if err := occurrences(lists, []int{0, 1}, func(uint32, int, int) { n++ }); err != nil {
-			s.x.unreadable(seg, err)
+			s.view.unreadable(seg, err)
 		}
 	}
 	return n

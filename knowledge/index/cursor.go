@@ -60,6 +60,12 @@ func (c *cursor) seek(ord uint32) (uint32, bool) {
 	return c.c.ords[c.i], true
 }
 
+// posting returns the chunk that has the current posting, and where.
+func (c *cursor) posting() (in *chunk, i int) { return &c.c, c.i }
+
+// forms returns which of the term's forms the current posting has, as bits.
+func (c *cursor) forms() uint8 { return c.c.forms[c.i] }
+
 // positions returns where the term stands in the title and in the text of the current posting.
 func (c *cursor) positions() (title, text []uint32) {
 	if c.places == nil {

@@ -14,9 +14,9 @@ func (x *Index) explain(q *ParsedQuery, hits []Hit, docs []ranked) {
 
 // explain returns the parts of a document's score: those of its best passage, and what its other passages add.
 func (s *scorer) explain(d *ranked) (parts []Term) {
-	if seg := segmentOf(s.x.segments, d.best.number); seg != nil {
+	if seg := segmentOf(s.view.segments, d.best.number); seg != nil {
 		if ord, ok := seg.ordinal(d.best.number); ok {
-			n := slices.Index(s.x.segments, seg)
+			n := slices.Index(s.view.segments, seg)
 			kind := seg.lengths[ord].kind
 			parts = slices.Concat(s.explainTerms(n, ord), s.explainPhrases(n, ord), s.explainPairs(n, ord))
 			parts = append(parts, Term{
@@ -37,7 +37,7 @@ func (s *scorer) explain(d *ranked) (parts []Term) {
 
 // explainTerms tells what each term scores in each field.
 func (s *scorer) explainTerms(n int, ord uint32) (parts []Term) {
-	length := s.x.segments[n].lengths[ord]
+	length := s.view.segments[n].lengths[ord]
 	for i := range s.terms {
 		l := &s.terms[i].lists[n]
 		if l.list == nil {
@@ -47,8 +47,9 @@ func (s *scorer) explainTerms(n int, ord uint32) (parts []Term) {
 		if at, ok := c.seek(ord); !ok || at != ord {
 			continue
 		}
-		worth := l.worth(&c.c, c.i, s.norms, length)
-		text, title, path := c.c.textCount(c.i), c.c.titleCount(c.i), c.c.pathCount(c.i)
+		in, at := c.posting()
+		worth := l.worth(in, at, s.norms, length)
+		text, title, path := in.textCount(at), in.titleCount(at), in.pathCount(at)
 		all := s.norms.weighted(length, text, title, path)
 		for f, weighted := range [...]float32{
 			s.norms.weighted(length, text, 0, 0), s.norms.weighted(length, 0, title, 0), s.norms.weighted(length, 0, 0, path),
@@ -69,7 +70,7 @@ func (s *scorer) explainPhrases(n int, ord uint32) (parts []Term) {
 		if title, text := occurrencesIn(ord, cursorsOf(p.lists[n]), p.offsets); title+text > 0 {
 			parts = append(parts, Term{
 				Term: p.text, Field: "phrase",
-				Score: float64(s.phraseWorth(p, s.x.segments[n].lengths[ord], title, text)),
+				Score: float64(s.phraseWorth(p, s.view.segments[n].lengths[ord], title, text)),
 			})
 		}
 	}
@@ -80,7 +81,7 @@ func (s *scorer) explainPhrases(n int, ord uint32) (parts []Term) {
 func (s *scorer) explainPairs(n int, ord uint32) (parts []Term) {
 	places := placesIn(s.cursors(n), ord)
 	for _, p := range s.pairs() {
-		worth := s.pairWorth(p, places, s.x.segments[n].lengths[ord])
+		worth := s.pairWorth(p, places, s.view.segments[n].lengths[ord])
 		parts = append(parts, Term{Term: s.terms[p.a].stem + " " + s.terms[p.b].stem, Field: "near", Score: float64(worth)})
 	}
 	return parts

@@ -2,7 +2,6 @@ package index
 
 import (
 	"context"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"iter"
@@ -18,24 +17,16 @@ import (
 	"github.com/readthru/readthru/store"
 )
 
-// Keys of the index. Numbers are big-endian.
+// Keys of the index beside those of its segments. Numbers are big-endian.
 //
 //	k/g/<page>                     article: a document's URL, title and passages
 //	k/n/<block u32>                documentBlock rows of the documents' table
 //	k/x/<document u32>             passages that a document owns beside the one they were indexed for
-//	k/s/<segment u32>              segment: the list of segments is the list of these
-//	k/p/<segment u32><part u32>    tablePart rows of a segment's passages
-//	k/r/<segment u32><part u32>    which of changesPart passages are dead, or lost the owner in the table
-//	k/t/<segment u32><block u32>   terms
 //	k/z                            version of the format, and the next numbers
 const (
 	ArticlePrefix   = "k/g/"
 	rowsPrefix      = "k/n/"
 	sharedPrefix    = "k/x/"
-	segmentPrefix   = "k/s/"
-	tablePrefix     = "k/p/"
-	changesPrefix   = "k/r/"
-	blockPrefix     = "k/t/"
 	indexVersionKey = "k/z"
 )
 
@@ -44,21 +35,9 @@ var indexPrefixes = []string{
 	blockPrefix,
 }
 
-func bigEndian(n ...uint32) string {
-	var b []byte
-	for _, n := range n {
-		b = binary.BigEndian.AppendUint32(b, n)
-	}
-	return string(b)
-}
-
-func articleKey(k page.Key) string            { return ArticlePrefix + string(k[:]) }
-func rowsKey(block uint32) string             { return rowsPrefix + bigEndian(block) }
-func sharedKey(document uint32) string        { return sharedPrefix + bigEndian(document) }
-func segmentKey(id uint32) string             { return segmentPrefix + bigEndian(id) }
-func tableKey(id uint32, part int) string     { return tablePrefix + bigEndian(id, uint32(part)) }
-func changesKey(id uint32, part int) string   { return changesPrefix + bigEndian(id, uint32(part)) }
-func blockKey(id uint32, block uint32) string { return blockPrefix + bigEndian(id, block) }
+func articleKey(k page.Key) string     { return ArticlePrefix + string(k[:]) }
+func rowsKey(block uint32) string      { return rowsPrefix + bigEndian(block) }
+func sharedKey(document uint32) string { return sharedPrefix + bigEndian(document) }
 
 // records is what the index needs of [store.Records].
 type records interface {
@@ -189,7 +168,7 @@ func New(o Options) *Index {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	x := &Index{o: o, build: newSegmentBuilder(), blocks: newBlockCache(leastBlocks), pruneFrom: worthPruning}
+	x := &Index{o: o, build: newSegmentBuilder(), blocks: newBlockCache(o.Records.Get), pruneFrom: worthPruning}
 	x.merging.wake = make(chan struct{}, 1)
 	x.empty()
 	return x

@@ -119,7 +119,7 @@ func dumpOf(tb testing.TB, x *Index, mark func(bare bool) string) map[string]str
 			}
 		}
 		var c chunk
-		next := walkTerms(s.refs, x.blocksOf(s, false), "")
+		next := x.view().walk(s, "")
 		for {
 			l, err := next()
 			if err != nil {

@@ -1,8 +1,6 @@
 package index
 
 import (
-	"slices"
-
 	"github.com/readthru/readthru/knowledge/analysis"
 )
 
@@ -10,8 +8,8 @@ import (
 const inflectedWeight = .6
 
 // inflect adds to a query the stems that its words have in the language that it is in, or, for words that hardly any
-// passage has, in any, and reports whether the index has one of them. Df is by term of the query. The caller holds mu.
-func (x *Index) inflect(q *ParsedQuery, df []int) bool {
+// passage has, in any, and reports whether the index has one of them. Df is by term of the query.
+func inflect(view *view, q *ParsedQuery, df []int) bool {
 	if q.language == analysis.English {
 		return false
 	}
@@ -27,7 +25,7 @@ func (x *Index) inflect(q *ParsedQuery, df []int) bool {
 		}
 		for _, l := range tried {
 			stem := l.Stem(t.form)
-			if stem == "" || !x.hasTerm(stem) {
+			if stem == "" || !view.has(stem) {
 				continue
 			}
 			other := *t
@@ -38,12 +36,4 @@ func (x *Index) inflect(q *ParsedQuery, df []int) bool {
 	}
 	q.terms = append(q.terms, more...)
 	return len(more) > 0
-}
-
-// hasTerm reports whether a passage has a term. The caller holds mu.
-func (x *Index) hasTerm(stem string) bool {
-	return slices.ContainsFunc(x.segments, func(seg *segment) bool {
-		l, err := find(seg.refs, x.blocksOf(seg, true), stem)
-		return err == nil && l != nil
-	})
 }

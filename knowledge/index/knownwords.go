@@ -33,14 +33,13 @@ func (s *speller) knownIn(q *ParsedQuery, df []int) []int {
 // ownPassages returns how many passages have a term in a form that may be of its word: the word itself, or any form in
 // a passage of the query's language. It stops counting above most.
 func (s *speller) ownPassages(t *queryTerm, language analysis.Language, most int) (n int) {
-	for _, seg := range s.x.segments {
-		blocks := s.x.blocksOf(seg, true)
-		l, err := find(seg.refs, blocks, t.stem)
+	for _, seg := range s.view.segments {
+		l, err := s.view.find(seg, t.stem)
 		if err != nil || l == nil {
 			continue
 		}
 		postings := newCursor(l)
-		exact, accented := formBit(l, t.form), accentedForms(l, t.form)
+		exact, accented := l.formBit(t.form), accentedForms(l, t.form)
 		var foreign []*cursor // of the same words as other languages have them; made when they are needed
 		for ord := uint32(0); n <= most; ord++ {
 			at, ok := postings.seek(ord)
@@ -48,13 +47,13 @@ func (s *speller) ownPassages(t *queryTerm, language analysis.Language, most int
 				break
 			}
 			ord = at
-			forms := postings.c.forms[postings.i]
+			forms := postings.forms()
 			if forms&exact == 0 {
 				if forms&^accented == 0 {
 					continue
 				}
 				if foreign == nil {
-					foreign = foreignWords(seg, blocks, l, language)
+					foreign = s.foreignWords(seg, l, language)
 				}
 				if anyHas(foreign, ord) {
 					continue
@@ -63,7 +62,7 @@ func (s *speller) ownPassages(t *queryTerm, language analysis.Language, most int
 			n++
 		}
 		if postings.err != nil {
-			s.x.unreadable(seg, postings.err)
+			s.view.unreadable(seg, postings.err)
 		}
 	}
 	return n
@@ -71,31 +70,31 @@ func (s *speller) ownPassages(t *queryTerm, language analysis.Language, most int
 
 // formPassages returns how many passages have a word as it is written. It stops counting above most.
 func (s *speller) formPassages(form string, most int) (n int) {
-	for _, seg := range s.x.segments {
-		l, err := find(seg.refs, s.x.blocksOf(seg, true), analysis.Stem(form))
+	for _, seg := range s.view.segments {
+		l, err := s.view.find(seg, analysis.Stem(form))
 		if err != nil || l == nil {
 			continue
 		}
-		exact, postings := formBit(l, form), newCursor(l)
+		exact, postings := l.formBit(form), newCursor(l)
 		for ord := uint32(0); exact != 0 && n <= most; ord++ {
 			at, ok := postings.seek(ord)
 			if !ok {
 				break
 			}
 			ord = at
-			if postings.c.forms[postings.i]&exact != 0 {
+			if postings.forms()&exact != 0 {
 				n++
 			}
 		}
 		if postings.err != nil {
-			s.x.unreadable(seg, postings.err)
+			s.view.unreadable(seg, postings.err)
 		}
 	}
 	return n
 }
 
 // foreignWords returns the postings of a list's words in the languages that are not a query's.
-func foreignWords(seg *segment, blocks blockSource, l *list, language analysis.Language) []*cursor {
+func (s *speller) foreignWords(seg *segment, l *list, language analysis.Language) []*cursor {
 	words := []*cursor{}
 	stems := map[string]bool{}
 	for _, other := range analysis.Others {
@@ -105,7 +104,7 @@ func foreignWords(seg *segment, blocks blockSource, l *list, language analysis.L
 				continue
 			}
 			stems[stem] = true
-			if word, err := find(seg.refs, blocks, stem); err == nil && word != nil {
+			if word, err := s.view.find(seg, stem); err == nil && word != nil {
 				words = append(words, newCursor(word))
 			}
 		}

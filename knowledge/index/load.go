@@ -3,7 +3,7 @@ package index
 import (
 	"encoding/binary"
 	"fmt"
-	"slices"
+	"math"
 
 	"github.com/readthru/readthru/knowledge/analysis"
 )
@@ -39,7 +39,10 @@ func (x *Index) load() error {
 	if err != nil {
 		return err
 	}
-	if err := x.loadSegments(); err != nil {
+	if x.segments, err = loadSegments(x.o.Records.Walk); err != nil {
+		return err
+	}
+	if err := x.take(); err != nil {
 		return err
 	}
 	if n := len(x.segments); n > 0 && x.segments[n-1].last() >= x.next.passage || len(x.docs.rows) > int(x.next.document) {
@@ -63,48 +66,14 @@ func (x *Index) load() error {
 	return err
 }
 
-func (x *Index) loadSegments() error {
-	var err error
-	x.o.Records.Walk(segmentPrefix, "", func(key string, b []byte) bool {
-		s := &segment{id: binary.BigEndian.Uint32([]byte(key[len(segmentPrefix):]))}
-		var n int
-		if n, err = s.decodeMeta(b); err != nil {
-			return false
-		}
-		s.makeRoom(n)
-		x.o.Records.Walk(tablePrefix+bigEndian(s.id), "", func(_ string, b []byte) bool {
-			err = s.decodeTable(b)
-			return err == nil
-		})
-		if err == nil && (s.len() != n || n == 0) {
-			err = fmt.Errorf("segment %d has %d of %d passages: %w", s.id, s.len(), n, errSegment)
-		}
-		if err != nil {
-			return false
-		}
-		s.ready()
-		x.o.Records.Walk(changesPrefix+bigEndian(s.id), "", func(key string, b []byte) bool {
-			part := binary.BigEndian.Uint32([]byte(key[len(changesPrefix)+4:]))
-			if part > uint32(s.len()/changesPart) {
-				err = errSegment
-			} else {
-				err = s.decodeChanges(int(part), b)
-			}
-			return err == nil
-		})
-		x.segments = append(x.segments, s)
-		return err == nil
-	})
-	if err != nil {
-		return err
-	}
-	slices.SortFunc(x.segments, func(a, b *segment) int { return int(int64(a.numbers[0]) - int64(b.numbers[0])) })
+// take enters the passages of the segments in what memory holds beside them.
+func (x *Index) take() error {
 	passages := 0
 	for _, s := range x.segments {
 		passages += s.len()
 	}
 	x.byHash.makeRoom(passages)
-	x.fitBlocks()
+	x.blocks.fit(x.segments)
 	for _, s := range x.segments {
 		for i := range s.numbers {
 			owner, ord := s.owners[i], uint32(i)
@@ -113,7 +82,6 @@ func (x *Index) loadSegments() error {
 				return fmt.Errorf("passage %d belongs to no document: %w", s.numbers[i], errSegment)
 			}
 			if s.dead.has(ord) {
-				s.live--
 				continue
 			}
 			x.table(s.lengths[i].kind).set(s.hashes[i], s.numbers[i])
@@ -160,7 +128,7 @@ func (x *Index) sweep() error {
 					return err
 				}
 			}
-			if id == gone {
+			if id == math.MaxUint32 {
 				break
 			}
 			from = prefix + bigEndian(id+1)

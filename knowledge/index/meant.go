@@ -19,8 +19,8 @@ const (
 
 // passages returns how many passages have a term.
 func (s *speller) passages(stem string) (df int) {
-	for _, seg := range s.x.segments {
-		if l, err := find(seg.refs, s.x.blocksOf(seg, true), stem); err == nil && l != nil {
+	for _, seg := range s.view.segments {
+		if l, err := s.view.find(seg, stem); err == nil && l != nil {
 			df += l.postings
 		}
 	}
@@ -103,19 +103,21 @@ func (s spelling) compare(o spelling) int {
 // their terms.
 func (s *speller) like(word []rune, mistakes int) map[string]int {
 	found := map[string]int{}
-	for _, seg := range s.x.segments {
+	for _, seg := range s.view.segments {
 		in := map[string]int{}
-		blocks := s.x.blocksOf(seg, true)
 		for form := range variants(word) {
-			if l, err := find(seg.refs, blocks, analysis.Stem(form)); err == nil && l != nil && l.has(form) {
+			if l, err := s.view.find(seg, analysis.Stem(form)); err == nil && l != nil && l.has(form) {
 				in[form] = l.postings
 			}
 		}
-		s.walk(seg, string(word[:2]), func(form string, postings int) {
+		err := s.view.walkForms(seg, string(word[:2]), &s.blocks, func(form string, postings int) {
 			if distance(word, []rune(form), mistakes) <= mistakes {
 				in[form] = postings
 			}
 		})
+		if err != nil {
+			s.view.unreadable(seg, err)
+		}
 		for form, n := range in {
 			found[form] += n
 		}
@@ -157,9 +159,8 @@ func (s *speller) beside(word, by string) float64 {
 		return 0
 	}
 	with := map[string]bool{}
-	for _, seg := range s.x.segments {
-		blocks := s.x.blocksOf(seg, true)
-		l, err := find(seg.refs, blocks, analysis.Stem(word))
+	for _, seg := range s.view.segments {
+		l, err := s.view.find(seg, analysis.Stem(word))
 		if err != nil || l == nil {
 			continue
 		}
@@ -167,7 +168,7 @@ func (s *speller) beside(word, by string) float64 {
 			if with[stem] {
 				continue
 			}
-			known, err := find(seg.refs, blocks, stem)
+			known, err := s.view.find(seg, stem)
 			if err == nil && known != nil {
 				err = common(cursorsOf([]*list{l, known}), func(uint32) bool {
 					with[stem] = true
@@ -175,7 +176,7 @@ func (s *speller) beside(word, by string) float64 {
 				})
 			}
 			if err != nil {
-				s.x.unreadable(seg, err)
+				s.view.unreadable(seg, err)
 			}
 		}
 	}
@@ -188,48 +189,4 @@ func anagrams(a, b string) bool {
 	slices.Sort(letters[0])
 	slices.Sort(letters[1])
 	return bytes.Equal(letters[0], letters[1])
-}
-
-// has reports whether a word is one of the list.
-func (l *list) has(form string) bool { return l.others || slices.Contains(l.forms, form) }
-
-// walk calls f for the words of a segment whose terms begin with prefix, with how many passages have the term.
-func (s *speller) walk(seg *segment, prefix string, f func(form string, postings int)) {
-	blocks := s.x.blocksOf(seg, true)
-	for n := blockOf(seg.refs, prefix); n < len(seg.refs) && s.blocks > 0; n++ {
-		if first := seg.refs[n].first; first > prefix && !strings.HasPrefix(first, prefix) {
-			return
-		}
-		if next := n + 1; seg.refs[n].goes && next < len(seg.refs) && seg.refs[next].first == seg.refs[n].first {
-			continue // it holds postings of one term, which goes on
-		}
-		s.blocks--
-		b, err := blocks(n)
-		if err != nil {
-			s.x.unreadable(seg, err)
-			return
-		}
-		r := blockReader{rest: b}
-		for {
-			ok, err := r.next()
-			if err != nil {
-				s.x.unreadable(seg, err)
-				return
-			}
-			if !ok {
-				break
-			}
-			if !strings.HasPrefix(string(r.term), prefix) || r.flags&flagGoesOn != 0 {
-				continue
-			}
-			e, err := r.entry()
-			if err != nil {
-				s.x.unreadable(seg, err)
-				return
-			}
-			for _, form := range e.forms {
-				f(form, e.postings)
-			}
-		}
-	}
 }

@@ -6,11 +6,68 @@ import (
 	"github.com/readthru/readthru/knowledge/breath"
 )
 
+// merger makes one segment of neighbouring ones, without their dead passages.
+type merger struct {
+	merged  *segment // with its table; its averages are to be set before its terms are written
+	sources []*source
+}
+
+// newMerger makes the table of the merged segment. Other returns the owner of a passage that the one in the table of
+// its segment no longer owns.
+func newMerger(id uint32, group []*segment, other func(number uint32) uint32) *merger {
+	m := &merger{merged: &segment{id: id}}
+	live := 0
+	for _, s := range group {
+		live += s.live
+	}
+	m.merged.makeRoom(live)
+	for _, s := range group {
+		m.take(s, other)
+	}
+	m.merged.ready()
+	return m
+}
+
+// take adds the live passages of a segment.
+func (m *merger) take(s *segment, other func(number uint32) uint32) {
+	src := &source{segment: s, renum: make([]uint32, s.len())}
+	for i, number := range s.numbers {
+		ord := uint32(i)
+		if s.dead.has(ord) {
+			src.renum[i] = gone
+			continue
+		}
+		owner := s.owners[i]
+		if s.orphans.has(ord) {
+			owner = other(number)
+		}
+		src.renum[i] = uint32(len(m.merged.numbers))
+		m.merged.numbers = append(m.merged.numbers, number)
+		m.merged.hashes = append(m.merged.hashes, s.hashes[i])
+		m.merged.owners = append(m.merged.owners, owner)
+		m.merged.lengths = append(m.merged.lengths, s.lengths[i])
+	}
+	m.sources = append(m.sources, src)
+}
+
+// write writes the terms of the merged segment: out gets its blocks one after the other, and bound says what a posting
+// is worth at most.
+func (m *merger) write(blocks *blockCache, bound bounds, out func(block []byte) error) error {
+	w := m.merged.writer(bound, out)
+	for _, s := range m.sources {
+		s.next = walkTerms(s.segment.refs, blocks.of(s.segment, false), "")
+	}
+	if err := mergeTerms(m.sources, w); err != nil {
+		return err
+	}
+	m.merged.refs, m.merged.bytes = w.refs, w.bytes
+	return nil
+}
+
 // source is a segment that is being merged.
 type source struct {
-	refs   []blockRef
-	blocks blockSource
-	renum  []uint32 // new ordinals; gone for passages that the merge leaves out
+	segment *segment
+	renum   []uint32 // new ordinals; gone for passages that the merge leaves out
 
 	// State of the walk over its terms.
 	next func() (*list, error)
@@ -24,7 +81,6 @@ const gone = 1<<32 - 1
 // source before.
 func mergeTerms(sources []*source, w *segmentWriter) error {
 	for _, s := range sources {
-		s.next = walkTerms(s.refs, s.blocks, "")
 		var err error
 		if s.head, err = s.next(); err != nil {
 			return err

@@ -193,40 +193,14 @@ func neighbours(sizes []segmentSize, from, to int) (int, int) {
 
 // merge merges neighbouring segments. Searches and changes go on meanwhile; only the swap at the end excludes them.
 func (x *Index) merge(ctx context.Context, group []*segment) error {
-	merged := &segment{id: x.lastSegment.Add(1)}
 	x.mu.RLock()
-	var sources []*source
-	live := 0
-	for _, s := range group {
-		live += s.live
-	}
-	merged.makeRoom(live)
-	for _, s := range group {
-		src := &source{refs: s.refs, blocks: x.blocksOf(s, false), renum: make([]uint32, s.len())}
-		for i, number := range s.numbers {
-			ord := uint32(i)
-			if s.dead.has(ord) {
-				src.renum[i] = gone
-				continue
-			}
-			owner := s.owners[i]
-			if s.orphans.has(ord) {
-				owner = x.shared[number][0]
-			}
-			src.renum[i] = uint32(len(merged.numbers))
-			merged.numbers = append(merged.numbers, number)
-			merged.hashes = append(merged.hashes, s.hashes[i])
-			merged.owners = append(merged.owners, owner)
-			merged.lengths = append(merged.lengths, s.lengths[i])
-		}
-		sources = append(sources, src)
-	}
+	m := newMerger(x.lastSegment.Add(1), group, func(number uint32) uint32 { return x.shared[number][0] })
+	merged := m.merged
 	merged.avg = x.sums.averages()
 	x.mu.RUnlock()
-	merged.ready()
 
 	if merged.len() > 0 {
-		if err := x.writeMerged(ctx, merged, sources); err != nil {
+		if err := x.writeMerged(ctx, m); err != nil {
 			return errors.Join(fmt.Errorf("merge %d segments: %w", len(group), err), x.drop(merged.id))
 		}
 	}
@@ -242,7 +216,7 @@ func (x *Index) merge(ctx context.Context, group []*segment) error {
 }
 
 // writeMerged writes the terms and the table of a segment that is not listed yet.
-func (x *Index) writeMerged(ctx context.Context, merged *segment, sources []*source) error {
+func (x *Index) writeMerged(ctx context.Context, m *merger) error {
 	var pending []store.Change
 	block := uint32(0)
 	flush := func() error {
@@ -250,21 +224,18 @@ func (x *Index) writeMerged(ctx context.Context, merged *segment, sources []*sou
 		pending = pending[:0]
 		return errors.Join(err, ctx.Err())
 	}
-	w := merged.writer(func(b []byte) error {
-		pending = append(pending, store.Change{Key: blockKey(merged.id, block), Value: b})
+	err := m.write(x.blocks, newNorms(m.merged.avg).bound, func(b []byte) error {
+		pending = append(pending, m.merged.blockRecord(block, b))
 		block++
 		if len(pending) < mergeBlocks {
 			return nil
 		}
 		return flush()
 	})
-	if err := mergeTerms(sources, w); err != nil {
+	if err != nil {
 		return err
 	}
-	merged.refs, merged.bytes = w.refs, w.bytes
-	for part := range merged.parts() {
-		pending = append(pending, store.Change{Key: tableKey(merged.id, part), Value: merged.encodeTable(part)})
-	}
+	pending = append(pending, m.merged.tableRecords()...)
 	return flush()
 }
 
@@ -307,15 +278,10 @@ func (x *Index) swap(group []*segment, merged *segment) error {
 	}
 	var changes []store.Change
 	for _, s := range group {
-		changes = append(changes, store.Change{Key: segmentKey(s.id), Gone: true})
+		changes = append(changes, s.unlisting())
 	}
 	if merged.len() > 0 {
-		changes = append(changes, store.Change{Key: segmentKey(merged.id), Value: merged.encodeMeta()})
-		for part := 0; part*changesPart < merged.len(); part++ {
-			if merged.changed(part) {
-				changes = append(changes, store.Change{Key: changesKey(merged.id, part), Value: merged.encodeChanges(part)})
-			}
-		}
+		changes = append(append(changes, merged.listing()), merged.changesRecords()...)
 	}
 	for doc, list := range sharedBy {
 		changes = append(changes, store.Change{Key: sharedKey(doc), Value: encodeNumbers(list)})
@@ -335,7 +301,7 @@ func (x *Index) swap(group []*segment, merged *segment) error {
 	}
 	maps.Copy(x.shared, shared)
 	maps.Copy(x.sharedBy, sharedBy)
-	x.fitBlocks()
+	x.blocks.fit(x.segments)
 	return nil
 }
 

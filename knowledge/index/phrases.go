@@ -1,64 +1,8 @@
 package index
 
 import (
-	"slices"
 	"strings"
 )
-
-// occurrences calls f for each passage in which the terms stand at these offsets from each other, with how often they
-// do so in the title and in the text.
-func occurrences(lists []*list, offsets []int, f func(ord uint32, title, text int)) error {
-	cursors := cursorsOf(lists)
-	return common(cursors, func(ord uint32) bool {
-		if title, text := occurrencesIn(ord, cursors, offsets); title+text > 0 {
-			f(ord, title, text)
-		}
-		return true
-	})
-}
-
-// common calls f for the passages that all cursors have, until f returns false.
-func common(cursors []*cursor, f func(ord uint32) bool) error {
-	for ord := uint32(0); ; ord++ {
-		for i := 0; i < len(cursors); {
-			at, ok := cursors[i].seek(ord)
-			if !ok {
-				return cursors[i].err
-			}
-			if at > ord {
-				ord, i = at, 0
-				continue
-			}
-			i++
-		}
-		if !f(ord) {
-			return nil
-		}
-	}
-}
-
-// occurrencesIn returns how often the terms stand at the offsets from each other in the title and the text of a
-// passage.
-func occurrencesIn(ord uint32, cursors []*cursor, offsets []int) (title, text int) {
-	var at termPlaces
-	for i, places := range placesIn(cursors, ord) {
-		if i == 0 {
-			at = places
-			continue
-		}
-		at.title = following(at.title, places.title, offsets[i])
-		at.text = following(at.text, places.text, offsets[i])
-	}
-	return len(at.title), len(at.text)
-}
-
-// following keeps the positions after which, offset further, one of next stands. Both are ascending.
-func following(at, next []uint32, offset int) []uint32 {
-	return slices.DeleteFunc(at, func(p uint32) bool {
-		_, ok := slices.BinarySearch(next, p+uint32(offset))
-		return !ok
-	})
-}
 
 // scoredPhrase is a phrase of the query with the postings of its words in each segment.
 type scoredPhrase struct {
@@ -70,15 +14,15 @@ type scoredPhrase struct {
 
 // loadPhrase finds the postings of a phrase. It is as rare as its words are together.
 func (s *scorer) loadPhrase(p phrase) scoredPhrase {
-	loaded := scoredPhrase{text: strings.Join(p.stems, " "), offsets: p.offsets, lists: make([][]*list, len(s.x.segments))}
+	loaded := scoredPhrase{text: strings.Join(p.stems, " "), offsets: p.offsets, lists: make([][]*list, len(s.view.segments))}
 	df := make([]int, len(p.stems))
-	for n, seg := range s.x.segments {
+	for n, seg := range s.view.segments {
 		lists := make([]*list, len(p.stems))
 		missing := false
 		for i, stem := range p.stems {
-			l, err := find(seg.refs, s.x.blocksOf(seg, true), stem)
+			l, err := s.view.find(seg, stem)
 			if err != nil {
-				s.x.unreadable(seg, err)
+				s.view.unreadable(seg, err)
 			}
 			if l == nil || err != nil {
 				missing = true
@@ -100,7 +44,7 @@ func (s *scorer) loadPhrase(p phrase) scoredPhrase {
 // scorePhrases adds the worth of the query's phrases to the scores of a segment's passages. If the query has only
 // phrases, a passage without any is not a hit.
 func (s *scorer) scorePhrases(n int, onlyPhrases bool, allowed bitset) {
-	seg := s.x.segments[n]
+	seg := s.view.segments[n]
 	var with bitset
 	if onlyPhrases {
 		with = newBitset(seg.len())
@@ -121,7 +65,7 @@ func (s *scorer) scorePhrases(n int, onlyPhrases bool, allowed bitset) {
 			}
 		})
 		if err != nil {
-			s.x.unreadable(seg, err)
+			s.view.unreadable(seg, err)
 		}
 	}
 	if with != nil {

@@ -16,21 +16,13 @@ func (s *scorer) expand(t *queryTerm) {
 	byStem := map[string]*scoredTerm{}
 	df := 0
 	add := func(n int, l *list) {
-		var only uint8
-		for i, f := range l.forms {
-			if strings.HasPrefix(f, t.form) {
-				only |= 1 << i
-			}
-		}
-		if l.others && strings.HasPrefix(l.term, t.form) {
-			only |= otherFormBit
-		}
+		only := l.formBits(t.form)
 		if only == 0 {
 			return
 		}
 		st := byStem[l.term]
 		if st == nil {
-			st = &scoredTerm{queryTerm: *t, lists: make([]termList, len(s.x.segments))}
+			st = &scoredTerm{queryTerm: *t, lists: make([]termList, len(s.view.segments))}
 			st.stem = l.term
 			byStem[l.term] = st
 		}
@@ -38,19 +30,18 @@ func (s *scorer) expand(t *queryTerm) {
 		st.lists[n] = termList{list: l, only: only, most: 1}
 		df += l.postings
 	}
-	for n, seg := range s.x.segments {
-		blocks := s.x.blocksOf(seg, true)
+	for n, seg := range s.view.segments {
 		// An ending changes a stem's last letter: the stem may be shorter than the prefix, or differ from it at its end.
 		for _, stem := range shorterStems(t.form) {
-			if l, err := find(seg.refs, blocks, stem); err == nil && l != nil {
+			if l, err := s.view.find(seg, stem); err == nil && l != nil {
 				add(n, l)
 			}
 		}
-		next := walkTerms(seg.refs, blocks, t.form)
+		next := s.view.walk(seg, t.form)
 		for range maxWalk {
 			l, err := next()
 			if err != nil {
-				s.x.unreadable(seg, err)
+				s.view.unreadable(seg, err)
 			}
 			if l == nil || err != nil || !strings.HasPrefix(l.term, t.form) {
 				break

@@ -51,7 +51,7 @@ func (s *scorer) scoreNeighbours() {
 		}
 		places := placesIn(cursors, c.ord)
 		for _, p := range pairs {
-			c.score += s.pairWorth(p, places, s.x.segments[seg].lengths[c.ord])
+			c.score += s.pairWorth(p, places, s.view.segments[seg].lengths[c.ord])
 		}
 	}
 }
@@ -65,23 +65,6 @@ func (s *scorer) cursors(seg int) []*cursor {
 		}
 	}
 	return cursors
-}
-
-// termPlaces is where a term stands in a passage.
-type termPlaces struct{ title, text []uint32 }
-
-// placesIn returns where the terms of cursors stand in a passage. Cursors only move forward.
-func placesIn(cursors []*cursor, ord uint32) []termPlaces {
-	places := make([]termPlaces, len(cursors))
-	for t, c := range cursors {
-		if c == nil {
-			continue
-		}
-		if at, ok := c.seek(ord); ok && at == ord {
-			places[t].title, places[t].text = c.positions()
-		}
-	}
-	return places
 }
 
 // pairWorth returns what a passage gains by a pair.

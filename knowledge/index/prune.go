@@ -2,19 +2,12 @@ package index
 
 // most returns the most that a posting of a list can be worth. It does not read a short list for that.
 func (s *scorer) most(seg *segment, l *list) float64 {
-	if l.postings < s.x.pruneFrom {
+	if l.postings < s.from {
 		return 1
 	}
-	var c chunk
-	bound := uint8(0)
-	for _, b := range l.parts {
-		for len(b) > 0 {
-			var err error
-			if b, err = c.head(b, l.several()); err != nil {
-				return 1
-			}
-			bound = max(bound, c.bound)
-		}
+	bound, err := l.bound()
+	if err != nil {
+		return 1
 	}
 	return loosened(bound, growth(seg.avg, s.avg))
 }
@@ -108,7 +101,8 @@ func (s *scorer) lookUp(ords []uint32, seg *segment, l *termList) error {
 			break
 		}
 		if at == ord {
-			s.sheet.scores[ord] += l.worth(&c.c, c.i, s.norms, seg.lengths[ord])
+			chunk, i := c.posting()
+			s.sheet.scores[ord] += l.worth(chunk, i, s.norms, seg.lengths[ord])
 		}
 	}
 	return c.err

@@ -2,15 +2,6 @@ package index
 
 import "math"
 
-// field is a part of a passage that words stand in.
-type field int
-
-const (
-	fieldText field = iota
-	fieldTitle
-	fieldPath
-)
-
 var fieldNames = [...]string{"text", "title", "path"}
 
 // The ranking: BM25F over passages. Each figure is the best, or lies where it hardly matters, on the four collections
@@ -55,9 +46,6 @@ func (k passageKind) factor() float32 {
 	}
 	return f
 }
-
-// maxTextLen is the largest length of a text, in words; a longer one counts as this.
-const maxTextLen = 4095
 
 // norms are the factors by which the counts in each field are weighted, by the field's length.
 type norms struct {

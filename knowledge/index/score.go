@@ -16,7 +16,8 @@ const (
 
 // scorer ranks passages for one query. It is used under the index's read lock.
 type scorer struct {
-	x       *Index
+	view    *view
+	from    int // postings of a list that make it worth looking whether they are needed: worthPruning, but in tests
 	norms   *norms
 	avg     averages
 	total   int   // passages in all segments
@@ -45,9 +46,9 @@ type termList struct {
 	plain, own float32 // what saturated is multiplied with: of other forms, and of the query's own
 }
 
-// newScorer returns a scorer for a query. The caller holds mu as long as it uses the scorer.
-func (x *Index) newScorer(q *ParsedQuery) *scorer {
-	s := &scorer{x: x, avg: x.sums.averages()}
+// newScorer returns a scorer for a query over segments whose passages have these average lengths.
+func newScorer(view *view, avg averages, from int, q *ParsedQuery) *scorer {
+	s := &scorer{view: view, from: from, avg: avg}
 	s.norms = newNorms(s.avg)
 	s.load(q)
 	return s
@@ -55,7 +56,7 @@ func (x *Index) newScorer(q *ParsedQuery) *scorer {
 
 // load finds the postings of the query's terms.
 func (s *scorer) load(q *ParsedQuery) {
-	for _, seg := range s.x.segments {
+	for _, seg := range s.view.segments {
 		s.total += seg.len()
 	}
 	s.df = make([]int, len(q.terms))
@@ -108,31 +109,20 @@ func (s *scorer) load(q *ParsedQuery) {
 
 // find returns a term of the query with its postings.
 func (s *scorer) find(t *queryTerm) scoredTerm {
-	st := scoredTerm{queryTerm: *t, lists: make([]termList, len(s.x.segments))}
-	for n, seg := range s.x.segments {
-		l, err := find(seg.refs, s.x.blocksOf(seg, true), t.stem)
+	st := scoredTerm{queryTerm: *t, lists: make([]termList, len(s.view.segments))}
+	for n, seg := range s.view.segments {
+		l, err := s.view.find(seg, t.stem)
 		if err != nil {
-			s.x.unreadable(seg, err)
+			s.view.unreadable(seg, err)
 			continue
 		}
 		if l == nil {
 			continue
 		}
 		st.df += l.postings
-		st.lists[n] = termList{list: l, exact: formBit(l, t.form), most: s.most(seg, l)}
+		st.lists[n] = termList{list: l, exact: l.formBit(t.form), most: s.most(seg, l)}
 	}
 	return st
-}
-
-// formBit returns the bit of a form in the postings of a list, or 0 if no posting has the form.
-func formBit(l *list, form string) uint8 {
-	if i := slices.Index(l.forms, form); i >= 0 {
-		return 1 << i
-	}
-	if l.others {
-		return otherFormBit
-	}
-	return 0
 }
 
 // score ranks the passages of a segment. Only passages in allowed may be hits; nil allows all.
@@ -141,7 +131,7 @@ func formBit(l *list, form string) uint8 {
 // it looks up only the passages that can still get there and skips the chunks between them, so that it never reads most
 // postings of a common word.
 func (s *scorer) score(n int, q *ParsedQuery, allowed bitset) {
-	seg := s.x.segments[n]
+	seg := s.view.segments[n]
 	left := s.mostLeft(n)
 	if left[0] == 0 {
 		return
@@ -160,7 +150,7 @@ func (s *scorer) score(n int, q *ParsedQuery, allowed bitset) {
 		if l.list == nil {
 			continue
 		}
-		if open == nil && l.postings >= s.x.pruneFrom && len(s.phrases) == 0 {
+		if open == nil && l.postings >= s.from && len(s.phrases) == 0 {
 			if least := s.leastOfBest(); least > left[i] {
 				open = s.above(least - left[i])
 			}
@@ -175,7 +165,7 @@ func (s *scorer) score(n int, q *ParsedQuery, allowed bitset) {
 			})
 		}
 		if err != nil {
-			s.x.unreadable(seg, err)
+			s.view.unreadable(seg, err)
 		}
 	}
 	if len(s.phrases) > 0 {
@@ -194,7 +184,7 @@ func (s *scorer) score(n int, q *ParsedQuery, allowed bitset) {
 func (s *scorer) scoreKinds() {
 	for i := range s.top.list {
 		c := &s.top.list[i]
-		c.score *= s.x.segments[c.seg].lengths[c.ord].kind.factor()
+		c.score *= s.view.segments[c.seg].lengths[c.ord].kind.factor()
 	}
 }
 

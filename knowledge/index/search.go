@@ -124,10 +124,10 @@ func (x *Index) lexical(ctx context.Context, parsed *ParsedQuery, q *Query, allo
 	defer x.mu.RUnlock()
 	docs := x.filter(q, allow)
 	s := x.newScorer(parsed)
-	if x.inflect(parsed, s.df) {
+	if inflect(x.view(), parsed, s.df) {
 		s = x.newScorer(parsed)
 	}
-	if x.correct(parsed, s.df) {
+	if correct(x.view(), parsed, s.df) {
 		s = x.newScorer(parsed)
 	}
 	found.unknown = parsed.unknown(s.df)
@@ -155,6 +155,16 @@ func (x *Index) lexical(ctx context.Context, parsed *ParsedQuery, q *Query, allo
 	}
 	x.favourSites(parsed, found.passages)
 	return found, nil
+}
+
+// view returns the segments as a search sees them. The caller holds mu as long as it uses the view.
+func (x *Index) view() *view {
+	return &view{segments: x.segments, blocks: x.blocks, unreadable: x.unreadable}
+}
+
+// newScorer returns a scorer for a query. The caller holds mu as long as it uses the scorer.
+func (x *Index) newScorer(q *ParsedQuery) *scorer {
+	return newScorer(x.view(), x.sums.averages(), x.pruneFrom, q)
 }
 
 // rest adds to the passages that were found those of q.among that were not, with a score of 0.

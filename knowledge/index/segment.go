@@ -248,6 +248,47 @@ type list struct {
 	parts [][]byte // chunks of each part
 }
 
+// formBit returns the bit of a form in the postings of a list, or 0 if no posting has the form.
+func (l *list) formBit(form string) uint8 {
+	if i := slices.Index(l.forms, form); i >= 0 {
+		return 1 << i
+	}
+	if l.others {
+		return otherFormBit
+	}
+	return 0
+}
+
+// formBits returns the bits of the forms that begin with prefix.
+func (l *list) formBits(prefix string) (bits uint8) {
+	for i, f := range l.forms {
+		if strings.HasPrefix(f, prefix) {
+			bits |= 1 << i
+		}
+	}
+	if l.others && strings.HasPrefix(l.term, prefix) {
+		bits |= otherFormBit
+	}
+	return bits
+}
+
+// bound returns the greatest of the bounds of the list's chunks.
+func (l *list) bound() (bound uint8, err error) {
+	var c chunk
+	for _, b := range l.parts {
+		for len(b) > 0 {
+			if b, err = c.head(b, l.several()); err != nil {
+				return 0, err
+			}
+			bound = max(bound, c.bound)
+		}
+	}
+	return bound, nil
+}
+
+// has reports whether a word is one of the list.
+func (l *list) has(form string) bool { return l.others || slices.Contains(l.forms, form) }
+
 // find returns the postings of a term, or nil if the segment does not have it.
 func find(refs []blockRef, blocks blockSource, term string) (*list, error) {
 	var l *list
@@ -327,6 +368,45 @@ func walkTerms(refs []blockRef, blocks blockSource, from string) func() (*list, 
 			}
 		}
 	}
+}
+
+// walkForms calls f for the forms of the terms that begin with prefix, with how many passages have the term. It reads as
+// many blocks as most says, and lowers that.
+func walkForms(refs []blockRef, blocks blockSource, prefix string, most *int, f func(form string, postings int)) error {
+	for n := blockOf(refs, prefix); n < len(refs) && *most > 0; n++ {
+		if first := refs[n].first; first > prefix && !strings.HasPrefix(first, prefix) {
+			return nil
+		}
+		if next := n + 1; refs[n].goes && next < len(refs) && refs[next].first == refs[n].first {
+			continue // it holds postings of one term, which goes on
+		}
+		*most--
+		b, err := blocks(n)
+		if err != nil {
+			return err
+		}
+		r := blockReader{rest: b}
+		for {
+			ok, err := r.next()
+			if err != nil {
+				return err
+			}
+			if !ok {
+				break
+			}
+			if !strings.HasPrefix(string(r.term), prefix) || r.flags&flagGoesOn != 0 {
+				continue
+			}
+			e, err := r.entry()
+			if err != nil {
+				return err
+			}
+			for _, form := range e.forms {
+				f(form, e.postings)
+			}
+		}
+	}
+	return nil
 }
 
 // each decodes the postings of a list, chunk by chunk.

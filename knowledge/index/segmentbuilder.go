@@ -16,6 +16,18 @@ type lengths struct {
 	kind        passageKind
 }
 
+// maxTextLen is the largest length of a text, in words; a longer one counts as this.
+const maxTextLen = 4095
+
+// field is a part of a passage that words stand in.
+type field int
+
+const (
+	fieldText field = iota
+	fieldTitle
+	fieldPath
+)
+
 // passageKind says what sets a passage apart from others: a sum of bits.
 type passageKind uint8
 
@@ -236,6 +248,18 @@ func (b *segmentBuilder) inflected(l analysis.Language, text string) {
 			b.note(w, t, fieldText)
 		}
 	})
+}
+
+// finish writes the terms of the passages and completes their segment, whose table is made: out gets the blocks one
+// after the other, and bound says what a posting is worth at most.
+func (b *segmentBuilder) finish(s *segment, bound bounds, out func(block []byte) error) error {
+	s.ready()
+	w := s.writer(bound, out)
+	if err := b.write(w); err != nil {
+		return err
+	}
+	s.refs, s.bytes = w.refs, w.bytes
+	return nil
 }
 
 // write hands the terms to a segment's writer, in order.

@@ -66,10 +66,19 @@ func (s *segment) own(ord uint32, owners []uint32) {
 	}
 }
 
+// bounds says what a posting in a passage of these lengths is worth at most, as a number of 255ths that a chunk keeps.
+type bounds func(p *posting, l lengths) uint8
+
 // writer returns a writer for the terms of the segment, whose table is complete.
-func (s *segment) writer(out func([]byte) error) *segmentWriter {
-	norm := newNorms(s.avg)
-	return &segmentWriter{out: out, bound: func(p *posting) uint8 { return norm.bound(p, s.lengths[p.ord]) }}
+func (s *segment) writer(bound bounds, out func([]byte) error) *segmentWriter {
+	return &segmentWriter{out: out, bound: func(p *posting) uint8 { return bound(p, s.lengths[p.ord]) }}
+}
+
+// changeable returns a copy of the segment whose owners can be changed without its own.
+func (s *segment) changeable() *segment {
+	return &segment{
+		id: s.id, numbers: s.numbers, owners: s.owners, dead: slices.Clone(s.dead), orphans: slices.Clone(s.orphans),
+	}
 }
 
 // The table of a segment is stored in parts of tablePart passages, the sets that change in parts of changesPart.

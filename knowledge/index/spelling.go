@@ -45,16 +45,16 @@ func (c Correction) String() string {
 
 // speller corrects the words of one query.
 type speller struct {
-	x      *Index
+	view   *view
 	blocks int      // still to be read
 	others int      // words of the query beside the one that is corrected
 	known  []string // stems of those that the index knows
 }
 
 // correct puts other words in the place of words that df passages have, none or hardly any, and joins words that pages
-// write as one. It reports whether it did. Df is by term of the query. The caller holds mu.
-func (x *Index) correct(q *ParsedQuery, df []int) bool {
-	s := speller{x: x, blocks: maxSpellBlocks}
+// write as one. It reports whether it did. Df is by term of the query.
+func correct(view *view, q *ParsedQuery, df []int) bool {
+	s := speller{view: view, blocks: maxSpellBlocks}
 	joined := s.join(q)
 	if df = s.knownIn(q, df); fewKnown(q, df) {
 		q.terms = s.respell(q, df)

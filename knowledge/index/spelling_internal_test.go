@@ -176,11 +176,11 @@ func TestAQueryOfMistakesCostsLittle(t *testing.T) {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
 	s := x.newScorer(&q)
-	x.correct(&q, s.df)
+	correct(x.view(), &q, s.df)
 	if n := len(q.corrections); n > maxCorrected {
 		t.Errorf("%d words were corrected", n)
 	}
-	sp := speller{x: x, blocks: 2}
+	sp := speller{view: x.view(), blocks: 2}
 	for range 10 {
 		sp.nearest(&queryTerm{form: "recursivx"}, 0, 0)
 	}
