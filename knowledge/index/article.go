@@ -9,6 +9,7 @@ import (
 	"github.com/cespare/xxhash/v2"
 
 	"github.com/readthru/readthru/internal/clip"
+	"github.com/readthru/readthru/knowledge/index/segment"
 )
 
 // maxPassages bounds the passages of a document. One of 32 MiB has some 19,000.
@@ -60,7 +61,7 @@ func SumOf(said string) uint64 {
 func (a *Article) encode() ([]byte, error) {
 	b := binary.AppendUvarint(nil, uint64(a.number))
 	for _, s := range []string{clip.Bytes(a.URL, 1<<14), clip.Bytes(a.Title, 1<<12), a.also, a.host, a.kind} {
-		b = appendText(b, s)
+		b = segment.AppendText(b, s)
 	}
 	b = binary.AppendVarint(b, a.Fetched.UnixMilli())
 	b = binary.AppendUvarint(b, uint64(len(a.passages)))
@@ -84,13 +85,13 @@ func (a *Article) encode() ([]byte, error) {
 		b = binary.AppendVarint(b, int64(p.start-last.end))
 		b = binary.AppendUvarint(b, uint64(p.end-p.start))
 		if flags&samePath == 0 {
-			b = appendText(b, p.path)
+			b = segment.AppendText(b, p.path)
 		}
 		if flags&sameBefore == 0 {
-			b = appendText(b, p.before)
+			b = segment.AppendText(b, p.before)
 		}
 		if flags&sameAfter == 0 {
-			b = appendText(b, p.after)
+			b = segment.AppendText(b, p.after)
 		}
 		if p.said != 0 {
 			b = binary.BigEndian.AppendUint64(b, p.said)
@@ -105,40 +106,40 @@ func (a *Article) encode() ([]byte, error) {
 
 func decodeArticle(b []byte) (*Article, error) {
 	a := &Article{}
-	number, b := uvarint(b)
+	number, b := segment.Uvarint(b)
 	a.number = uint32(number)
 	for _, s := range []*string{&a.URL, &a.Title, &a.also, &a.host, &a.kind} {
 		var ok bool
-		if *s, b, ok = cutText(b); !ok {
-			return nil, errSegment
+		if *s, b, ok = segment.CutText(b); !ok {
+			return nil, segment.ErrDamaged
 		}
 	}
 	ms, size := binary.Varint(b)
 	if size <= 0 {
-		return nil, errSegment
+		return nil, segment.ErrDamaged
 	}
 	a.Fetched = time.UnixMilli(ms)
-	n, b := uvarint(b[size:])
+	n, b := segment.Uvarint(b[size:])
 	if n > maxPassages+1 { // with the nameplate
-		return nil, errSegment
+		return nil, segment.ErrDamaged
 	}
 	a.passages = make([]place, 0, n)
 	var p place
 	for range n {
 		if len(b) == 0 {
-			return nil, errSegment
+			return nil, segment.ErrDamaged
 		}
 		flags := b[0]
 		number, s1 := binary.Varint(b[1:])
 		if s1 <= 0 {
-			return nil, errSegment
+			return nil, segment.ErrDamaged
 		}
 		start, s2 := binary.Varint(b[1+s1:])
 		if s2 <= 0 {
-			return nil, errSegment
+			return nil, segment.ErrDamaged
 		}
 		var length uint64
-		length, b = uvarint(b[1+s1+s2:])
+		length, b = segment.Uvarint(b[1+s1+s2:])
 		p.number = uint32(int64(p.number) + number)
 		p.start = p.end + int(start)
 		p.end = p.start + int(length)
@@ -150,14 +151,14 @@ func decodeArticle(b []byte) (*Article, error) {
 				continue
 			}
 			var ok bool
-			if *part.to, b, ok = cutText(b); !ok {
-				return nil, errSegment
+			if *part.to, b, ok = segment.CutText(b); !ok {
+				return nil, segment.ErrDamaged
 			}
 		}
 		p.said = 0
 		if flags&withSaid != 0 {
 			if len(b) < 8 {
-				return nil, errSegment
+				return nil, segment.ErrDamaged
 			}
 			p.said, b = binary.BigEndian.Uint64(b), b[8:]
 		}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/readthru/readthru/internal/clip"
 	"github.com/readthru/readthru/knowledge/breath"
+	"github.com/readthru/readthru/knowledge/index/segment"
 	"github.com/readthru/readthru/knowledge/outline"
 	"github.com/readthru/readthru/page"
 	"github.com/readthru/readthru/store"
@@ -105,7 +106,7 @@ type change struct {
 }
 
 func (x *Index) newChange() *change {
-	x.build.reset()
+	x.build.Reset()
 	return &change{
 		x: x, next: x.next, base: x.next.passage, seen: map[page.Key]bool{}, own: map[[16]byte]uint32{},
 		bare: map[[16]byte]uint32{}, owners: map[uint32][]uint32{}, docs: map[uint32]docRow{},
@@ -116,7 +117,7 @@ func (x *Index) newChange() *change {
 // full reports whether d must go into the next change.
 func (c *change) full(d *Item) bool {
 	return c.seen[d.Doc.Key] || c.bytes > maxChangeBytes || c.bytes > 0 &&
-		c.x.build.len()+len(d.Passages) > segmentPassages
+		c.x.build.Len()+len(d.Passages) > segmentPassages
 }
 
 // index records that a document has the passages given and no others.
@@ -160,10 +161,10 @@ func (c *change) index(d *Document, passages []outline.Passage) error {
 		if !ok {
 			number = c.add(p.Hash, bare)
 			if bare {
-				c.x.build.add(p.Text(d.Markdown), "", "", "", "", false)
-				c.x.build.mark(barePassage)
+				c.x.build.Add(p.Text(d.Markdown), "", "", "", "", false)
+				c.x.build.Mark(segment.BarePassage)
 			} else {
-				c.x.build.add(p.Text(d.Markdown), p.Said, f.title, f.path, f.address, f.lead)
+				c.x.build.Add(p.Text(d.Markdown), p.Said, f.title, f.path, f.address, f.lead)
 			}
 		}
 		named = named || i == 0 && !bare
@@ -241,11 +242,11 @@ func (c *change) ownersOf(number uint32) []uint32 {
 	if owners, ok := c.owners[number]; ok {
 		return owners
 	}
-	s := segmentOf(c.x.segments, number)
+	s := segment.Of(c.x.segments, number)
 	if s == nil {
 		return nil
 	}
-	ord, ok := s.ordinal(number)
+	ord, ok := s.Ordinal(number)
 	if !ok {
 		return nil
 	}

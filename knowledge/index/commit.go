@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/readthru/readthru/knowledge/index/segment"
 	"github.com/readthru/readthru/store"
 )
 
@@ -23,7 +24,7 @@ func (c *change) commit() error {
 	plan := c.plan(seg)
 	if err := c.write(seg, blocks, plan); err != nil {
 		if seg != nil { // a full store must not fill up with records that will never be used
-			err = errors.Join(err, x.drop(seg.id))
+			err = errors.Join(err, x.drop(seg.ID))
 		}
 		return fmt.Errorf("write index: %w", err)
 	}
@@ -36,12 +37,12 @@ func (c *change) commit() error {
 }
 
 // write brings a change to the disk.
-func (c *change) write(seg *segment, blocks []store.Change, plan *ownership) error {
+func (c *change) write(seg *segment.Segment, blocks []store.Change, plan *ownership) error {
 	x := c.x
 	var early, last []store.Change
 	if seg != nil {
-		early = append(append(early, blocks...), seg.tableRecords()...)
-		last = append(last, seg.listing())
+		early = append(append(early, blocks...), seg.TableRecords()...)
+		last = append(last, seg.Listing())
 	}
 	last = append(last, c.puts...)
 	last = append(last, plan.puts...)
@@ -92,27 +93,27 @@ func ApplyAll(r records, changes []store.Change) error {
 }
 
 // segment returns a segment of the new passages and the records of its blocks, or nil if there are no new passages.
-func (c *change) segment() (*segment, []store.Change, error) {
+func (c *change) segment() (*segment.Segment, []store.Change, error) {
 	if len(c.hashes) == 0 {
 		return nil, nil, nil
 	}
-	s := &segment{id: c.x.lastSegment.Add(1), hashes: c.hashes, lengths: c.x.build.lengths}
+	s := &segment.Segment{ID: c.x.lastSegment.Add(1), Hashes: c.hashes, Lengths: c.x.build.Lengths}
 	c.next.passage = c.base + uint32(len(c.hashes))
 	sums := c.x.sums
-	for i, l := range s.lengths {
+	for i, l := range s.Lengths {
 		number := c.base + uint32(i)
-		s.numbers = append(s.numbers, number)
+		s.Numbers = append(s.Numbers, number)
 		owner := uint32(0)
 		if owners := c.owners[number]; len(owners) > 0 {
 			owner = owners[0]
 		}
-		s.owners = append(s.owners, owner)
+		s.Owners = append(s.Owners, owner)
 		sums.add(l, 1)
 	}
-	s.avg = sums.averages()
+	s.Averages = sums.averages()
 	var blocks []store.Change
-	err := c.x.build.finish(s, newNorms(s.avg).bound, func(b []byte) error {
-		blocks = append(blocks, s.blockRecord(uint32(len(blocks)), b))
+	err := c.x.build.Finish(s, newNorms(s.Averages).bound, func(b []byte) error {
+		blocks = append(blocks, s.BlockRecord(uint32(len(blocks)), b))
 		return nil
 	})
 	if err != nil {
@@ -123,7 +124,7 @@ func (c *change) segment() (*segment, []store.Change, error) {
 
 // owned is the new ownership of a passage.
 type owned struct {
-	s      *segment
+	s      *segment.Segment
 	ord    uint32
 	owners []uint32
 }
@@ -137,11 +138,11 @@ type ownership struct {
 
 // plan computes the records of ownership: which passages die or lose the owner in their table, and which further
 // passages documents own.
-func (c *change) plan(fresh *segment) *ownership {
+func (c *change) plan(fresh *segment.Segment) *ownership {
 	x := c.x
 	o := &ownership{sharedBy: map[uint32][]uint32{}}
 	type part struct {
-		s *segment
+		s *segment.Segment
 		n int
 	}
 	parts := map[part]bool{}
@@ -164,12 +165,12 @@ func (c *change) plan(fresh *segment) *ownership {
 	for _, number := range slices.Sorted(maps.Keys(c.owners)) {
 		s := fresh
 		if number < c.base {
-			s = segmentOf(x.segments, number)
+			s = segment.Of(x.segments, number)
 		}
 		if s == nil {
 			continue
 		}
-		ord, ok := s.ordinal(number)
+		ord, ok := s.Ordinal(number)
 		if !ok {
 			continue
 		}
@@ -182,7 +183,7 @@ func (c *change) plan(fresh *segment) *ownership {
 		if slices.Equal(owners, before) && len(owners) > 0 {
 			continue
 		}
-		table := s.owners[ord]
+		table := s.Owners[ord]
 		for _, doc := range before {
 			if _, still := slices.BinarySearch(owners, doc); !still {
 				edit(doc, number, false)
@@ -194,68 +195,68 @@ func (c *change) plan(fresh *segment) *ownership {
 			}
 		}
 		_, has := slices.BinarySearch(owners, table)
-		wasDead, wasOrphan := s.dead.has(ord), s.orphans.has(ord)
+		wasDead, wasOrphan := s.Dead.Has(ord), s.Orphans.Has(ord)
 		if s == fresh {
 			wasDead, wasOrphan = false, false
 		}
 		if (len(owners) == 0) != wasDead || !has != wasOrphan {
-			parts[part{s, changesPartOf(ord)}] = true
+			parts[part{s, segment.ChangesPartOf(ord)}] = true
 		}
 	}
 	// The sets are encoded as they will be, on a copy: memory must not change before the disk has.
-	copies := map[*segment]*segment{}
+	copies := map[*segment.Segment]*segment.Segment{}
 	for _, t := range o.touched {
 		s := copies[t.s]
 		if s == nil {
-			s = t.s.changeable()
+			s = t.s.Changeable()
 			copies[t.s] = s
 		}
-		s.own(t.ord, t.owners)
+		s.Own(t.ord, t.owners)
 	}
 	for p := range parts {
-		o.puts = append(o.puts, copies[p.s].changesRecord(p.n))
+		o.puts = append(o.puts, copies[p.s].ChangesRecord(p.n))
 	}
 	for doc, list := range o.sharedBy {
 		if len(list) == 0 {
 			o.puts = append(o.puts, store.Change{Key: sharedKey(doc), Gone: true})
 		} else {
-			o.puts = append(o.puts, store.Change{Key: sharedKey(doc), Value: encodeNumbers(list)})
+			o.puts = append(o.puts, store.Change{Key: sharedKey(doc), Value: segment.EncodeNumbers(list)})
 		}
 	}
 	return o
 }
 
 // applyToMemory applies a committed change to what memory holds, and returns the passages that were added and removed.
-func (c *change) applyToMemory(fresh *segment, o *ownership) (added, removed []uint32) {
+func (c *change) applyToMemory(fresh *segment.Segment, o *ownership) (added, removed []uint32) {
 	x := c.x
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.next = c.next
 	if fresh != nil {
 		x.segments = append(x.segments, fresh)
-		for i := range fresh.numbers {
-			fresh.dead.add(uint32(i)) // until it gets an owner below
+		for i := range fresh.Numbers {
+			fresh.Dead.Add(uint32(i)) // until it gets an owner below
 		}
-		fresh.live = 0
+		fresh.Live = 0
 	}
 	for _, t := range o.touched {
-		number := t.s.numbers[t.ord]
-		was := !t.s.dead.has(t.ord)
-		t.s.own(t.ord, t.owners)
+		number := t.s.Numbers[t.ord]
+		was := !t.s.Dead.Has(t.ord)
+		t.s.Own(t.ord, t.owners)
 		switch is := len(t.owners) > 0; {
 		case is && !was:
-			t.s.live++
-			x.sums.add(t.s.lengths[t.ord], 1)
-			x.table(t.s.lengths[t.ord].kind).set(t.s.hashes[t.ord], number)
+			t.s.Live++
+			x.sums.add(t.s.Lengths[t.ord], 1)
+			x.table(t.s.Lengths[t.ord].Kind).set(t.s.Hashes[t.ord], number)
 			added = append(added, number)
 		case was && !is:
-			t.s.live--
-			x.sums.add(t.s.lengths[t.ord], -1)
-			x.table(t.s.lengths[t.ord].kind).remove(t.s.hashes[t.ord], number)
+			t.s.Live--
+			x.sums.add(t.s.Lengths[t.ord], -1)
+			x.table(t.s.Lengths[t.ord].Kind).remove(t.s.Hashes[t.ord], number)
 			removed = append(removed, number)
 		}
 		delete(x.shared, number)
-		if rest := without(t.owners, t.s.owners[t.ord]); len(rest) > 0 {
+		if rest := without(t.owners, t.s.Owners[t.ord]); len(rest) > 0 {
 			x.shared[number] = rest
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/readthru/readthru/knowledge/analysis"
+	"github.com/readthru/readthru/knowledge/index/segment"
 )
 
 // Pages write some words as one that others write as two: worktree, work tree. What a query writes in one way is looked
@@ -112,18 +113,18 @@ func (s *speller) split(word string, least int) []string {
 
 // together returns in how many passages words follow one another.
 func (s *speller) together(words []string) (n int) {
-	for _, seg := range s.view.segments {
-		var lists []*list
+	for _, seg := range s.view.Segments {
+		var lists []*segment.List
 		for _, w := range words {
-			if l, err := s.view.find(seg, analysis.Stem(w)); err == nil && l != nil {
+			if l, err := s.view.Find(seg, analysis.Stem(w)); err == nil && l != nil {
 				lists = append(lists, l)
 			}
 		}
 		if len(lists) < len(words) {
 			continue
 		}
-		if err := occurrences(lists, []int{0, 1}, func(uint32, int, int) { n++ }); err != nil {
-			s.view.unreadable(seg, err)
+		if err := segment.Occurrences(lists, []int{0, 1}, func(uint32, int, int) { n++ }); err != nil {
+			s.view.Unreadable(seg, err)
 		}
 	}
 	return n

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/readthru/readthru/knowledge/index/segment"
 	"github.com/readthru/readthru/knowledge/storetest"
 
 	"github.com/google/go-cmp/cmp"
@@ -116,11 +117,11 @@ func TestEveryDeathLeavesTheIndexBeforeOrAfterAChange(t *testing.T) {
 // noLeftovers checks that no record belongs to a segment that is not listed.
 func noLeftovers(t *testing.T, s *store.Store, x *Index) {
 	t.Helper()
-	for _, prefix := range []string{blockPrefix, tablePrefix, changesPrefix} {
+	for _, prefix := range []string{segment.BlockPrefix, segment.TablePrefix, segment.ChangesPrefix} {
 		s.Records().Keys(prefix, "", func(key string) bool {
-			if !slices.ContainsFunc(x.segments, func(s *segment) bool {
+			if !slices.ContainsFunc(x.segments, func(s *segment.Segment) bool {
 				return strings.HasPrefix(key,
-					prefix+bigEndian(s.id))
+					prefix+segment.BigEndian(s.ID))
 			}) {
 				t.Errorf("%q belongs to no segment", key)
 			}

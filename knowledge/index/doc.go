@@ -6,9 +6,9 @@
 //
 // Read the files in this order:
 //
-//   - index.go holds the index; package analysis and segmentbuilder.go turn text into terms; segment.go, postings.go
-//     and segmentformat.go lay them out on disk; change.go and commit.go make one transaction; merging.go and
-//     mergeterms.go merge segments; load.go reads the index at the start, and lookup.go a passage by its number;
+//   - index.go holds the index; package segment keeps the terms of its passages on disk; change.go and commit.go make
+//     one transaction; merging.go merges segments; load.go reads the index at the start, and lookup.go a passage by its
+//     number;
 //   - search.go answers a query, by way of query.go, score.go, prune.go, phrases.go, proximity.go and prefix.go, with
 //     the constants in ranking.go; names.go finds names in it, and favour.go documents that define them; filter.go
 //     limits what may be found; fusion.go combines what words and vectors say; hits.go, explain.go and package excerpt

@@ -3,6 +3,7 @@ package index
 import (
 	"encoding/binary"
 
+	"github.com/readthru/readthru/knowledge/index/segment"
 	"github.com/readthru/readthru/page"
 )
 
@@ -45,38 +46,38 @@ func (d *docTable) encodeBlock(block uint32, changed map[uint32]docRow) []byte {
 		}
 		b = append(append(b, 1), row.key[:]...)
 		b = binary.AppendVarint(b, row.fetched)
-		b = appendText(appendText(b, d.names.list[row.host]), d.names.list[row.kind])
+		b = segment.AppendText(segment.AppendText(b, d.names.list[row.host]), d.names.list[row.kind])
 	}
 	return b
 }
 
 func (d *docTable) decodeBlock(block uint32, b []byte) error {
-	n, b := uvarint(b)
+	n, b := segment.Uvarint(b)
 	if n > documentBlock {
-		return errSegment
+		return segment.ErrDamaged
 	}
 	for i := range uint32(n) {
 		if len(b) == 0 {
-			return errSegment
+			return segment.ErrDamaged
 		}
 		row := docRow{live: b[0] == 1}
 		b = b[1:]
 		if row.live {
 			if len(b) < len(row.key) {
-				return errSegment
+				return segment.ErrDamaged
 			}
 			row.key = page.Key(b)
 			v, size := binary.Varint(b[len(row.key):])
 			if size <= 0 {
-				return errSegment
+				return segment.ErrDamaged
 			}
 			row.fetched = v
 			var host, kind string
 			var ok1, ok2 bool
-			host, b, ok1 = cutText(b[len(row.key)+size:])
-			kind, b, ok2 = cutText(b)
+			host, b, ok1 = segment.CutText(b[len(row.key)+size:])
+			kind, b, ok2 = segment.CutText(b)
 			if !ok1 || !ok2 {
-				return errSegment
+				return segment.ErrDamaged
 			}
 			row.host, row.kind = d.names.number(host), d.names.number(kind)
 		}

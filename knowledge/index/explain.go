@@ -1,6 +1,10 @@
 package index
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/readthru/readthru/knowledge/index/segment"
+)
 
 // explain sets in the hits how their scores came about. Docs are the hits' documents.
 func (x *Index) explain(q *ParsedQuery, hits []Hit, docs []ranked) {
@@ -14,14 +18,14 @@ func (x *Index) explain(q *ParsedQuery, hits []Hit, docs []ranked) {
 
 // explain returns the parts of a document's score: those of its best passage, and what its other passages add.
 func (s *scorer) explain(d *ranked) (parts []Term) {
-	if seg := segmentOf(s.view.segments, d.best.number); seg != nil {
-		if ord, ok := seg.ordinal(d.best.number); ok {
-			n := slices.Index(s.view.segments, seg)
-			kind := seg.lengths[ord].kind
+	if seg := segment.Of(s.view.Segments, d.best.number); seg != nil {
+		if ord, ok := seg.Ordinal(d.best.number); ok {
+			n := slices.Index(s.view.Segments, seg)
+			kind := seg.Lengths[ord].Kind
 			parts = slices.Concat(s.explainTerms(n, ord), s.explainPhrases(n, ord), s.explainPairs(n, ord))
 			parts = append(parts, Term{
 				Term: kind.String(), Field: "kind",
-				Score: (d.best.score - d.best.fused.vectors - d.best.site) * (1 - 1/float64(kind.factor())),
+				Score: (d.best.score - d.best.fused.vectors - d.best.site) * (1 - 1/float64(kindFactor(kind))),
 			})
 		}
 	}
@@ -37,19 +41,19 @@ func (s *scorer) explain(d *ranked) (parts []Term) {
 
 // explainTerms tells what each term scores in each field.
 func (s *scorer) explainTerms(n int, ord uint32) (parts []Term) {
-	length := s.view.segments[n].lengths[ord]
+	length := s.view.Segments[n].Lengths[ord]
 	for i := range s.terms {
 		l := &s.terms[i].lists[n]
-		if l.list == nil {
+		if l.List == nil {
 			continue
 		}
-		c := newCursor(l.list)
-		if at, ok := c.seek(ord); !ok || at != ord {
+		c := segment.NewCursor(l.List)
+		if at, ok := c.Seek(ord); !ok || at != ord {
 			continue
 		}
-		in, at := c.posting()
+		in, at := c.Posting()
 		worth := l.worth(in, at, s.norms, length)
-		text, title, path := in.textCount(at), in.titleCount(at), in.pathCount(at)
+		text, title, path := in.TextCount(at), in.TitleCount(at), in.PathCount(at)
 		all := s.norms.weighted(length, text, title, path)
 		for f, weighted := range [...]float32{
 			s.norms.weighted(length, text, 0, 0), s.norms.weighted(length, 0, title, 0), s.norms.weighted(length, 0, 0, path),
@@ -67,10 +71,10 @@ func (s *scorer) explainPhrases(n int, ord uint32) (parts []Term) {
 		if p.lists[n] == nil {
 			continue
 		}
-		if title, text := occurrencesIn(ord, cursorsOf(p.lists[n]), p.offsets); title+text > 0 {
+		if title, text := segment.OccurrencesIn(ord, segment.CursorsOf(p.lists[n]), p.offsets); title+text > 0 {
 			parts = append(parts, Term{
 				Term: p.text, Field: "phrase",
-				Score: float64(s.phraseWorth(p, s.view.segments[n].lengths[ord], title, text)),
+				Score: float64(s.phraseWorth(p, s.view.Segments[n].Lengths[ord], title, text)),
 			})
 		}
 	}
@@ -79,9 +83,9 @@ func (s *scorer) explainPhrases(n int, ord uint32) (parts []Term) {
 
 // explainPairs tells what is gained by neighbours of the query that stand near each other.
 func (s *scorer) explainPairs(n int, ord uint32) (parts []Term) {
-	places := placesIn(s.cursors(n), ord)
+	places := segment.PlacesIn(s.cursors(n), ord)
 	for _, p := range s.pairs() {
-		worth := s.pairWorth(p, places, s.view.segments[n].lengths[ord])
+		worth := s.pairWorth(p, places, s.view.Segments[n].Lengths[ord])
 		parts = append(parts, Term{Term: s.terms[p.a].stem + " " + s.terms[p.b].stem, Field: "near", Score: float64(worth)})
 	}
 	return parts

@@ -5,14 +5,16 @@ import (
 	"strings"
 
 	"github.com/RoaringBitmap/roaring/v2"
+
+	"github.com/readthru/readthru/knowledge/index/segment"
 )
 
 // filter returns the documents that a query may find; nil: all. The caller holds mu.
-func (x *Index) filter(q *Query, allow *roaring.Bitmap) bitset {
+func (x *Index) filter(q *Query, allow *roaring.Bitmap) segment.Bitset {
 	if allow == nil && q.Host == "" && q.Kind == "" && q.Since.IsZero() {
 		return nil
 	}
-	docs := newBitset(len(x.docs.rows))
+	docs := segment.NewBitset(len(x.docs.rows))
 	host, knowsHost := x.docs.names.numbers[strings.ToLower(q.Host)]
 	kind, knowsKind := x.docs.names.numbers[q.Kind]
 	if q.Host != "" && !knowsHost || q.Kind != "" && !knowsKind {
@@ -22,14 +24,14 @@ func (x *Index) filter(q *Query, allow *roaring.Bitmap) bitset {
 	if allow != nil {
 		for it := allow.Iterator(); it.HasNext(); {
 			if n := it.Next(); int(n) < len(x.docs.rows) && f.accepts(&x.docs.rows[n]) {
-				docs.add(n)
+				docs.Add(n)
 			}
 		}
 		return docs
 	}
 	for n := range x.docs.rows {
 		if f.accepts(&x.docs.rows[n]) {
-			docs.add(uint32(n))
+			docs.Add(uint32(n))
 		}
 	}
 	return docs
@@ -48,38 +50,38 @@ func (f *documentFilter) accepts(row *docRow) bool {
 
 // allowed returns for each segment the passages that may be hits, of among if that is not nil; nil: all. The caller
 // holds mu.
-func (x *Index) allowed(docs bitset, among *roaring.Bitmap) []bitset {
-	sets := make([]bitset, len(x.segments))
-	at := make(map[*segment]bitset, len(x.segments))
+func (x *Index) allowed(docs segment.Bitset, among *roaring.Bitmap) []segment.Bitset {
+	sets := make([]segment.Bitset, len(x.segments))
+	at := make(map[*segment.Segment]segment.Bitset, len(x.segments))
 	for n, s := range x.segments {
-		if docs == nil && among == nil && s.live == s.len() {
+		if docs == nil && among == nil && s.Live == s.Len() {
 			continue
 		}
-		set := newBitset(s.len())
-		for i, number := range s.numbers {
+		set := segment.NewBitset(s.Len())
+		for i, number := range s.Numbers {
 			ord := uint32(i)
-			if (docs == nil || docs.has(s.owners[i]) && !s.orphans.has(ord)) && (among == nil || among.Contains(number)) {
-				set.add(ord)
+			if (docs == nil || docs.Has(s.Owners[i]) && !s.Orphans.Has(ord)) && (among == nil || among.Contains(number)) {
+				set.Add(ord)
 			}
 		}
 		sets[n], at[s] = set, set
 	}
 	if docs != nil { // looking each passage's further owners up would cost more than all else
 		for doc, numbers := range x.sharedBy {
-			if !docs.has(doc) {
+			if !docs.Has(doc) {
 				continue
 			}
 			for _, number := range numbers {
-				if s := segmentOf(x.segments, number); s != nil && (among == nil || among.Contains(number)) {
-					if ord, ok := s.ordinal(number); ok {
-						at[s].add(ord)
+				if s := segment.Of(x.segments, number); s != nil && (among == nil || among.Contains(number)) {
+					if ord, ok := s.Ordinal(number); ok {
+						at[s].Add(ord)
 					}
 				}
 			}
 		}
 	}
 	for s, set := range at {
-		for i, dead := range s.dead {
+		for i, dead := range s.Dead {
 			set[i] &^= dead
 		}
 	}
@@ -87,10 +89,10 @@ func (x *Index) allowed(docs bitset, among *roaring.Bitmap) []bitset {
 }
 
 // ownersIn returns those owners of a passage that may be hits, the first maxOwners. The caller holds mu.
-func (x *Index) ownersIn(s *segment, ord uint32, docs bitset) []uint32 {
+func (x *Index) ownersIn(s *segment.Segment, ord uint32, docs segment.Bitset) []uint32 {
 	owners := x.owners(s, ord)
 	if docs != nil {
-		owners = slices.DeleteFunc(owners, func(n uint32) bool { return !docs.has(n) })
+		owners = slices.DeleteFunc(owners, func(n uint32) bool { return !docs.Has(n) })
 	}
 	return owners[:min(len(owners), maxOwners)]
 }
@@ -103,25 +105,25 @@ func (x *Index) passageFilter(q *Query, allow *roaring.Bitmap) func(passage uint
 	if docs == nil && q.among == nil {
 		return nil
 	}
-	set := newBitset(int(x.next.passage))
+	set := segment.NewBitset(int(x.next.passage))
 	sets := x.allowed(docs, q.among)
 	for n, s := range x.segments {
-		for i, number := range s.numbers {
-			if sets[n].has(uint32(i)) {
-				set.add(number)
+		for i, number := range s.Numbers {
+			if sets[n].Has(uint32(i)) {
+				set.Add(number)
 			}
 		}
 	}
-	return func(passage uint32) bool { return int(passage>>6) < len(set) && set.has(passage) }
+	return func(passage uint32) bool { return int(passage>>6) < len(set) && set.Has(passage) }
 }
 
 // allowedOwners is ownersIn for a single passage. The caller holds mu.
 func (x *Index) allowedOwners(passage uint32, q *Query, allow *roaring.Bitmap) []uint32 {
-	s := segmentOf(x.segments, passage)
+	s := segment.Of(x.segments, passage)
 	if s == nil {
 		return nil
 	}
-	ord, ok := s.ordinal(passage)
+	ord, ok := s.Ordinal(passage)
 	if !ok {
 		return nil
 	}

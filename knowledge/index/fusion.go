@@ -10,6 +10,7 @@ import (
 
 	"github.com/readthru/readthru/internal/fault"
 	"github.com/readthru/readthru/knowledge/analysis"
+	"github.com/readthru/readthru/knowledge/index/segment"
 )
 
 // Meaning is what vectors answered.
@@ -133,9 +134,9 @@ func (s *scorer) coverage(q *ParsedQuery, ranked []candidate) (most float64) {
 		var has, all float64
 		at := map[int]bool{} // places of the query whose words the passage has
 		for i := range s.terms {
-			if l := s.terms[i].lists[c.seg].list; l != nil {
-				cursor := newCursor(l)
-				if ord, ok := cursor.seek(c.ord); ok && ord == c.ord {
+			if l := s.terms[i].lists[c.seg].List; l != nil {
+				cursor := segment.NewCursor(l)
+				if ord, ok := cursor.Seek(c.ord); ok && ord == c.ord {
 					at[s.terms[i].pos] = true
 				}
 			}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/readthru/readthru/internal/markdown"
 	"github.com/readthru/readthru/knowledge/excerpt"
+	"github.com/readthru/readthru/knowledge/index/segment"
 	"github.com/readthru/readthru/knowledge/outline"
 	"github.com/readthru/readthru/page"
 	"github.com/readthru/readthru/store"
@@ -330,13 +331,13 @@ func (x *Index) HashOf(number uint32) (hash [16]byte, ok bool) {
 
 // hashIn is hashOf for a caller who holds mu.
 func (x *Index) hashIn(number uint32) (hash [16]byte, ok bool) {
-	s := segmentOf(x.segments, number)
+	s := segment.Of(x.segments, number)
 	if s == nil {
 		return hash, false
 	}
-	ord, ok := s.ordinal(number)
+	ord, ok := s.Ordinal(number)
 	if ok {
-		hash = s.hashes[ord]
+		hash = s.Hashes[ord]
 	}
 	return hash, ok
 }

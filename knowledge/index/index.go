@@ -12,6 +12,7 @@ import (
 
 	"github.com/RoaringBitmap/roaring/v2"
 
+	"github.com/readthru/readthru/knowledge/index/segment"
 	"github.com/readthru/readthru/knowledge/outline"
 	"github.com/readthru/readthru/page"
 	"github.com/readthru/readthru/store"
@@ -31,13 +32,13 @@ const (
 )
 
 var indexPrefixes = []string{
-	segmentPrefix, ArticlePrefix, rowsPrefix, sharedPrefix, tablePrefix, changesPrefix,
-	blockPrefix,
+	segment.ListPrefix, ArticlePrefix, rowsPrefix, sharedPrefix, segment.TablePrefix, segment.ChangesPrefix,
+	segment.BlockPrefix,
 }
 
 func articleKey(k page.Key) string     { return ArticlePrefix + string(k[:]) }
-func rowsKey(block uint32) string      { return rowsPrefix + bigEndian(block) }
-func sharedKey(document uint32) string { return sharedPrefix + bigEndian(document) }
+func rowsKey(block uint32) string      { return rowsPrefix + segment.BigEndian(block) }
+func sharedKey(document uint32) string { return sharedPrefix + segment.BigEndian(document) }
 
 // records is what the index needs of [store.Records].
 type records interface {
@@ -107,12 +108,12 @@ type Item struct {
 type Index struct {
 	o Options
 
-	write   sync.Mutex      // held over a change, from reading what was to the memory being as the disk
-	build   *segmentBuilder // under write
-	stained bool            // under write: records of an index that is given up are still to be deleted
+	write   sync.Mutex       // held over a change, from reading what was to the memory being as the disk
+	build   *segment.Builder // under write
+	stained bool             // under write: records of an index that is given up are still to be deleted
 
-	mu       sync.RWMutex // guards what follows; searches hold it while they read segments
-	segments []*segment   // in order of their passages' numbers
+	mu       sync.RWMutex       // guards what follows; searches hold it while they read segments
+	segments []*segment.Segment // in order of their passages' numbers
 	docs     docTable
 	shared   map[uint32][]uint32 // further owners of a passage
 	sharedBy map[uint32][]uint32 // k/x: the other way round, ascending; some may be in the segment's table by now
@@ -123,7 +124,7 @@ type Index struct {
 
 	damaged     atomic.Bool   // a search met a segment it could not read
 	lastSegment atomic.Uint32 // the newest segment's number; none is given twice while the process lives
-	blocks      *blockCache
+	blocks      *segment.Blocks
 	merging     merging
 
 	pruneFrom int  // postings of a list that make it worth looking whether they are needed: worthPruning, but in tests
@@ -140,27 +141,29 @@ type sums struct {
 	titled, underPaths int   // passages that have the field
 }
 
-func (s *sums) add(l lengths, sign int) {
+func (s *sums) add(l segment.Lengths, sign int) {
 	s.passages += sign
-	s.text += int64(sign) * int64(l.text)
-	s.title += int64(sign) * int64(l.title)
-	s.path += int64(sign) * int64(l.path)
-	if l.title > 0 {
+	s.text += int64(sign) * int64(l.Text)
+	s.title += int64(sign) * int64(l.Title)
+	s.path += int64(sign) * int64(l.Path)
+	if l.Title > 0 {
 		s.titled += sign
 	}
-	if l.path > 0 {
+	if l.Path > 0 {
 		s.underPaths += sign
 	}
 }
 
-func (s *sums) averages() averages {
+func (s *sums) averages() segment.Averages {
 	mean := func(sum int64, n int) float64 {
 		if n == 0 {
 			return 1
 		}
 		return max(float64(sum)/float64(n), 1)
 	}
-	return averages{text: mean(s.text, s.passages), title: mean(s.title, s.titled), path: mean(s.path, s.underPaths)}
+	return segment.Averages{
+		Text: mean(s.text, s.passages), Title: mean(s.title, s.titled), Path: mean(s.path, s.underPaths),
+	}
 }
 
 // New returns an index that is not open.
@@ -168,7 +171,7 @@ func New(o Options) *Index {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	x := &Index{o: o, build: newSegmentBuilder(), blocks: newBlockCache(o.Records.Get), pruneFrom: worthPruning}
+	x := &Index{o: o, build: segment.NewBuilder(), blocks: segment.NewBlocks(o.Records.Get), pruneFrom: worthPruning}
 	x.merging.wake = make(chan struct{}, 1)
 	x.empty()
 	return x
@@ -277,7 +280,7 @@ func (x *Index) clean() error {
 // clear deletes all records of the index, first the one without which there is none: should we die before the last is
 // deleted, nothing of the rest is read again.
 func (x *Index) clear() error {
-	x.blocks.clear()
+	x.blocks.Clear()
 	if err := x.o.Records.Apply(store.Change{Key: indexVersionKey, Gone: true}); err != nil {
 		return fmt.Errorf("empty index: %w", err)
 	}
@@ -321,7 +324,7 @@ func (x *Index) Number(key page.Key) (uint32, bool) {
 	if err != nil {
 		return 0, false
 	}
-	n, _ := uvarint(b)
+	n, _ := segment.Uvarint(b)
 	return uint32(n), true
 }
 
@@ -344,10 +347,10 @@ func (x *Index) Passages() iter.Seq2[uint32, [16]byte] {
 		x.mu.RUnlock()
 		for _, s := range segments {
 			x.mu.RLock()
-			dead := slices.Clone(s.dead)
+			dead := slices.Clone(s.Dead)
 			x.mu.RUnlock()
-			for i, number := range s.numbers {
-				if !dead.has(uint32(i)) && !yield(number, VectorHash(s.hashes[i], s.lengths[i].kind&barePassage != 0)) {
+			for i, number := range s.Numbers {
+				if !dead.Has(uint32(i)) && !yield(number, VectorHash(s.Hashes[i], s.Lengths[i].Kind&segment.BarePassage != 0)) {
 					return
 				}
 			}
@@ -356,8 +359,8 @@ func (x *Index) Passages() iter.Seq2[uint32, [16]byte] {
 }
 
 // table returns the table of the live passages of a kind.
-func (x *Index) table(kind passageKind) *hashTable {
-	if kind&barePassage != 0 {
+func (x *Index) table(kind segment.Kind) *hashTable {
+	if kind&segment.BarePassage != 0 {
 		return &x.bare
 	}
 	return &x.byHash
@@ -389,14 +392,14 @@ func (x *Index) PassagesOf(key page.Key) []uint32 {
 }
 
 // owners returns the documents that have a passage, ascending. The caller holds mu.
-func (x *Index) owners(s *segment, ord uint32) []uint32 {
-	shared := x.shared[s.numbers[ord]]
-	if s.dead.has(ord) {
+func (x *Index) owners(s *segment.Segment, ord uint32) []uint32 {
+	shared := x.shared[s.Numbers[ord]]
+	if s.Dead.Has(ord) {
 		return nil
 	}
 	owners := make([]uint32, 0, len(shared)+1)
-	if !s.orphans.has(ord) {
-		owners = append(owners, s.owners[ord])
+	if !s.Orphans.Has(ord) {
+		owners = append(owners, s.Owners[ord])
 	}
 	owners = append(owners, shared...)
 	slices.Sort(owners)
@@ -422,8 +425,8 @@ func (x *Index) Stats() Stats {
 		Damaged: x.damaged.Load(),
 	}
 	for _, seg := range x.segments {
-		s.Bytes += seg.bytes
-		s.Dead += seg.len() - seg.live
+		s.Bytes += seg.Bytes
+		s.Dead += seg.Len() - seg.Live
 	}
 	return s
 }

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/readthru/readthru/knowledge/index/segment"
 	"github.com/readthru/readthru/knowledge/storetest"
 
 	"github.com/google/go-cmp/cmp"
@@ -94,12 +95,12 @@ func dumpOf(tb testing.TB, x *Index, mark func(bare bool) string) map[string]str
 	out := map[string]string{}
 	byNumber, passages := map[uint32]string{}, map[string][]string{}
 	for _, s := range x.segments {
-		for i, number := range s.numbers {
-			if s.dead.has(uint32(i)) {
+		for i, number := range s.Numbers {
+			if s.Dead.Has(uint32(i)) {
 				continue
 			}
-			bare := s.lengths[i].kind&barePassage != 0
-			hash := fmt.Sprintf("%x", s.hashes[i][:4]) + mark(bare)
+			bare := s.Lengths[i].Kind&segment.BarePassage != 0
+			hash := fmt.Sprintf("%x", s.Hashes[i][:4]) + mark(bare)
 			byNumber[number] = hash
 			owners := passages[hash]
 			if owners != nil && mark(bare) != mark(!bare) {
@@ -113,13 +114,13 @@ func dumpOf(tb testing.TB, x *Index, mark func(bare bool) string) map[string]str
 			}
 			slices.Sort(owners)
 			passages[hash] = owners
-			out["passage "+hash] = fmt.Sprint(s.lengths[i].text, owners)
-			if n, ok := x.table(s.lengths[i].kind).get(s.hashes[i]); !ok || n != number {
+			out["passage "+hash] = fmt.Sprint(s.Lengths[i].Text, owners)
+			if n, ok := x.table(s.Lengths[i].Kind).get(s.Hashes[i]); !ok || n != number {
 				tb.Errorf("passage %s is not found by its hash", hash)
 			}
 		}
-		var c chunk
-		next := x.view().walk(s, "")
+		var c segment.Chunk
+		next := x.view().Walk(s, "")
 		for {
 			l, err := next()
 			if err != nil {
@@ -128,24 +129,24 @@ func dumpOf(tb testing.TB, x *Index, mark func(bare bool) string) map[string]str
 			if l == nil {
 				break
 			}
-			if err := l.each(&c, func(c *chunk) error {
-				return c.placesOf(func(i int, places []byte) bool {
-					if ord := c.ords[i]; !s.dead.has(ord) {
-						p := c.posting(i, slices.Clone(places))
+			if err := l.Each(&c, func(c *segment.Chunk) error {
+				return c.PlacesOf(func(i int, places []byte) bool {
+					if ord := c.Ords[i]; !s.Dead.Has(ord) {
+						p := c.Posting(i, slices.Clone(places))
 						var forms []string
-						for n, f := range l.forms {
-							if p.forms>>n&1 != 0 {
+						for n, f := range l.Forms {
+							if p.Forms>>n&1 != 0 {
 								forms = append(forms, f)
 							}
 						}
 						slices.Sort(forms)
-						hash := byNumber[s.numbers[ord]]
-						out["term "+l.term+" "+hash] = fmt.Sprint(p.text, p.title, p.path, forms, string(p.places))
+						hash := byNumber[s.Numbers[ord]]
+						out["term "+l.Term+" "+hash] = fmt.Sprint(p.Text, p.Title, p.Path, forms, string(p.Places))
 					}
 					return true
 				})
 			}); err != nil {
-				tb.Fatalf("read %s: %v", l.term, err)
+				tb.Fatalf("read %s: %v", l.Term, err)
 			}
 		}
 	}
@@ -294,10 +295,10 @@ func TestAnIndexThatCannotBeReadIsMadeAnew(t *testing.T) {
 		"no version": func(r *store.Records) error {
 			return r.Apply(store.Change{Key: indexVersionKey, Gone: true})
 		},
-		"a table that is gone": func(r *store.Records) error { return DeletePrefix(r, tablePrefix) },
+		"a table that is gone": func(r *store.Records) error { return DeletePrefix(r, segment.TablePrefix) },
 		"a table that is cut": func(r *store.Records) error {
 			var changes []store.Change
-			r.Walk(tablePrefix, "", func(key string, b []byte) bool {
+			r.Walk(segment.TablePrefix, "", func(key string, b []byte) bool {
 				changes = append(changes, store.Change{Key: key, Value: b[:len(b)/2]})
 				return true
 			})
@@ -364,7 +365,7 @@ func TestALostBlockIsToldAndCostsOnlyItsHits(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := DeletePrefix(r, blockPrefix+bigEndian(x.segments[0].id)); err != nil {
+	if err := DeletePrefix(r, segment.BlockPrefix+segment.BigEndian(x.segments[0].ID)); err != nil {
 		t.Fatal(err)
 	}
 	res, err := x.Search(t.Context(), Query{Text: "words"})
@@ -403,7 +404,7 @@ func TestAMergeThatMeetsALostBlockTellsOfIt(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := DeletePrefix(r, blockPrefix+bigEndian(x.segments[3].id)); err != nil {
+	if err := DeletePrefix(r, segment.BlockPrefix+segment.BigEndian(x.segments[3].ID)); err != nil {
 		t.Fatal(err)
 	}
 	if err := mergeStep(x); err == nil || !x.Stats().Damaged {

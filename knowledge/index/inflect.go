@@ -2,6 +2,7 @@ package index
 
 import (
 	"github.com/readthru/readthru/knowledge/analysis"
+	"github.com/readthru/readthru/knowledge/index/segment"
 )
 
 // inflectedWeight is what the stem of a word in its language counts beside the word as it is written.
@@ -9,7 +10,7 @@ const inflectedWeight = .6
 
 // inflect adds to a query the stems that its words have in the language that it is in, or, for words that hardly any
 // passage has, in any, and reports whether the index has one of them. Df is by term of the query.
-func inflect(view *view, q *ParsedQuery, df []int) bool {
+func inflect(view *segment.View, q *ParsedQuery, df []int) bool {
 	if q.language == analysis.English {
 		return false
 	}
@@ -25,7 +26,7 @@ func inflect(view *view, q *ParsedQuery, df []int) bool {
 		}
 		for _, l := range tried {
 			stem := l.Stem(t.form)
-			if stem == "" || !view.has(stem) {
+			if stem == "" || !view.Has(stem) {
 				continue
 			}
 			other := *t

@@ -5,6 +5,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/readthru/readthru/knowledge/analysis"
+	"github.com/readthru/readthru/knowledge/index/segment"
 )
 
 // knownIn returns in how many passages the words of a query are known, by term: df, less the passages that have another
@@ -33,21 +34,21 @@ func (s *speller) knownIn(q *ParsedQuery, df []int) []int {
 // ownPassages returns how many passages have a term in a form that may be of its word: the word itself, or any form in
 // a passage of the query's language. It stops counting above most.
 func (s *speller) ownPassages(t *queryTerm, language analysis.Language, most int) (n int) {
-	for _, seg := range s.view.segments {
-		l, err := s.view.find(seg, t.stem)
+	for _, seg := range s.view.Segments {
+		l, err := s.view.Find(seg, t.stem)
 		if err != nil || l == nil {
 			continue
 		}
-		postings := newCursor(l)
-		exact, accented := l.formBit(t.form), accentedForms(l, t.form)
-		var foreign []*cursor // of the same words as other languages have them; made when they are needed
+		postings := segment.NewCursor(l)
+		exact, accented := l.FormBit(t.form), accentedForms(l, t.form)
+		var foreign []*segment.Cursor // of the same words as other languages have them; made when they are needed
 		for ord := uint32(0); n <= most; ord++ {
-			at, ok := postings.seek(ord)
+			at, ok := postings.Seek(ord)
 			if !ok {
 				break
 			}
 			ord = at
-			forms := postings.forms()
+			forms := postings.Forms()
 			if forms&exact == 0 {
 				if forms&^accented == 0 {
 					continue
@@ -61,8 +62,8 @@ func (s *speller) ownPassages(t *queryTerm, language analysis.Language, most int
 			}
 			n++
 		}
-		if postings.err != nil {
-			s.view.unreadable(seg, postings.err)
+		if postings.Err != nil {
+			s.view.Unreadable(seg, postings.Err)
 		}
 	}
 	return n
@@ -70,42 +71,42 @@ func (s *speller) ownPassages(t *queryTerm, language analysis.Language, most int
 
 // formPassages returns how many passages have a word as it is written. It stops counting above most.
 func (s *speller) formPassages(form string, most int) (n int) {
-	for _, seg := range s.view.segments {
-		l, err := s.view.find(seg, analysis.Stem(form))
+	for _, seg := range s.view.Segments {
+		l, err := s.view.Find(seg, analysis.Stem(form))
 		if err != nil || l == nil {
 			continue
 		}
-		exact, postings := l.formBit(form), newCursor(l)
+		exact, postings := l.FormBit(form), segment.NewCursor(l)
 		for ord := uint32(0); exact != 0 && n <= most; ord++ {
-			at, ok := postings.seek(ord)
+			at, ok := postings.Seek(ord)
 			if !ok {
 				break
 			}
 			ord = at
-			if postings.forms()&exact != 0 {
+			if postings.Forms()&exact != 0 {
 				n++
 			}
 		}
-		if postings.err != nil {
-			s.view.unreadable(seg, postings.err)
+		if postings.Err != nil {
+			s.view.Unreadable(seg, postings.Err)
 		}
 	}
 	return n
 }
 
 // foreignWords returns the postings of a list's words in the languages that are not a query's.
-func (s *speller) foreignWords(seg *segment, l *list, language analysis.Language) []*cursor {
-	words := []*cursor{}
+func (s *speller) foreignWords(seg *segment.Segment, l *segment.List, language analysis.Language) []*segment.Cursor {
+	words := []*segment.Cursor{}
 	stems := map[string]bool{}
 	for _, other := range analysis.Others {
-		for _, form := range l.forms {
+		for _, form := range l.Forms {
 			stem := other.Stem(form)
 			if other == language || stem == "" || stems[stem] {
 				continue
 			}
 			stems[stem] = true
-			if word, err := s.view.find(seg, stem); err == nil && word != nil {
-				words = append(words, newCursor(word))
+			if word, err := s.view.Find(seg, stem); err == nil && word != nil {
+				words = append(words, segment.NewCursor(word))
 			}
 		}
 	}
@@ -113,9 +114,9 @@ func (s *speller) foreignWords(seg *segment, l *list, language analysis.Language
 }
 
 // anyHas reports whether one of the cursors, which only go forward, is at a passage.
-func anyHas(cursors []*cursor, ord uint32) bool {
+func anyHas(cursors []*segment.Cursor, ord uint32) bool {
 	for _, c := range cursors {
-		if at, ok := c.seek(ord); ok && at == ord {
+		if at, ok := c.Seek(ord); ok && at == ord {
 			return true
 		}
 	}
@@ -124,11 +125,11 @@ func anyHas(cursors []*cursor, ord uint32) bool {
 
 // accentedForms returns the bits of the forms that have accents where a word has none, and are more than the word with
 // accents.
-func accentedForms(l *list, word string) (bits uint8) {
+func accentedForms(l *segment.List, word string) (bits uint8) {
 	if !isASCII(word) {
 		return 0
 	}
-	for i, form := range l.forms {
+	for i, form := range l.Forms {
 		if !isASCII(form) && !differsInAccents(form, word) {
 			bits |= 1 << i
 		}

@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"github.com/readthru/readthru/knowledge/analysis"
+	"github.com/readthru/readthru/knowledge/index/segment"
 )
 
 // encode returns the record of the next numbers.
@@ -23,13 +24,13 @@ func (x *Index) load() error {
 	if err != nil {
 		return err
 	}
-	version, b := uvarint(b)
+	version, b := segment.Uvarint(b)
 	if version != analysis.Version {
 		return fmt.Errorf("index format %d, want %d", version, analysis.Version)
 	}
 	for _, n := range []*uint32{&x.next.passage, &x.next.document} {
 		var v uint64
-		v, b = uvarint(b)
+		v, b = segment.Uvarint(b)
 		*n = uint32(v)
 	}
 	x.o.Records.Walk(rowsPrefix, "", func(key string, b []byte) bool {
@@ -39,29 +40,29 @@ func (x *Index) load() error {
 	if err != nil {
 		return err
 	}
-	if x.segments, err = loadSegments(x.o.Records.Walk); err != nil {
+	if x.segments, err = segment.Load(x.o.Records.Walk); err != nil {
 		return err
 	}
 	if err := x.take(); err != nil {
 		return err
 	}
-	if n := len(x.segments); n > 0 && x.segments[n-1].last() >= x.next.passage || len(x.docs.rows) > int(x.next.document) {
-		return fmt.Errorf("passage numbers not recorded: %w", errSegment) // records of another moment
+	if n := len(x.segments); n > 0 && x.segments[n-1].Last() >= x.next.passage || len(x.docs.rows) > int(x.next.document) {
+		return fmt.Errorf("passage numbers not recorded: %w", segment.ErrDamaged) // records of another moment
 	}
 	x.o.Records.Walk(sharedPrefix, "", func(key string, b []byte) bool {
 		var numbers []uint32
-		if numbers, err = decodeNumbers(b); err == nil {
+		if numbers, err = segment.DecodeNumbers(b); err == nil {
 			x.loadShared(binary.BigEndian.Uint32([]byte(key[len(sharedPrefix):])), numbers)
 		}
 		return err == nil
 	})
 	for _, s := range x.segments {
-		for i, number := range s.numbers {
-			if s.orphans.has(uint32(i)) && len(x.shared[number]) == 0 {
-				return fmt.Errorf("passage %d has no owner: %w", number, errSegment)
+		for i, number := range s.Numbers {
+			if s.Orphans.Has(uint32(i)) && len(x.shared[number]) == 0 {
+				return fmt.Errorf("passage %d has no owner: %w", number, segment.ErrDamaged)
 			}
 		}
-		x.lastSegment.Store(max(x.lastSegment.Load(), s.id))
+		x.lastSegment.Store(max(x.lastSegment.Load(), s.ID))
 	}
 	return err
 }
@@ -70,22 +71,22 @@ func (x *Index) load() error {
 func (x *Index) take() error {
 	passages := 0
 	for _, s := range x.segments {
-		passages += s.len()
+		passages += s.Len()
 	}
 	x.byHash.makeRoom(passages)
-	x.blocks.fit(x.segments)
+	x.blocks.Fit(x.segments)
 	for _, s := range x.segments {
-		for i := range s.numbers {
-			owner, ord := s.owners[i], uint32(i)
+		for i := range s.Numbers {
+			owner, ord := s.Owners[i], uint32(i)
 			// A record of the documents that is lost leaves a gap among those that follow.
-			if int(owner) >= len(x.docs.rows) || !s.dead.has(ord) && !s.orphans.has(ord) && !x.docs.rows[owner].live {
-				return fmt.Errorf("passage %d belongs to no document: %w", s.numbers[i], errSegment)
+			if int(owner) >= len(x.docs.rows) || !s.Dead.Has(ord) && !s.Orphans.Has(ord) && !x.docs.rows[owner].live {
+				return fmt.Errorf("passage %d belongs to no document: %w", s.Numbers[i], segment.ErrDamaged)
 			}
-			if s.dead.has(ord) {
+			if s.Dead.Has(ord) {
 				continue
 			}
-			x.table(s.lengths[i].kind).set(s.hashes[i], s.numbers[i])
-			x.sums.add(s.lengths[i], 1)
+			x.table(s.Lengths[i].Kind).set(s.Hashes[i], s.Numbers[i])
+			x.sums.add(s.Lengths[i], 1)
 		}
 	}
 	return nil
@@ -96,11 +97,11 @@ func (x *Index) loadShared(doc uint32, numbers []uint32) {
 		return
 	}
 	for _, number := range numbers {
-		s := segmentOf(x.segments, number)
+		s := segment.Of(x.segments, number)
 		if s == nil {
 			continue
 		}
-		if i, ok := s.ordinal(number); ok && !s.dead.has(i) && s.owners[i] != doc {
+		if i, ok := s.Ordinal(number); ok && !s.Dead.Has(i) && s.Owners[i] != doc {
 			x.shared[number] = append(x.shared[number], doc)
 		}
 	}
@@ -111,9 +112,9 @@ func (x *Index) loadShared(doc uint32, numbers []uint32) {
 func (x *Index) sweep() error {
 	listed := map[uint32]bool{}
 	for _, s := range x.segments {
-		listed[s.id] = true
+		listed[s.ID] = true
 	}
-	for _, prefix := range []string{blockPrefix, tablePrefix, changesPrefix} {
+	for _, prefix := range []string{segment.BlockPrefix, segment.TablePrefix, segment.ChangesPrefix} {
 		from := prefix
 		for {
 			found := ""
@@ -124,22 +125,22 @@ func (x *Index) sweep() error {
 			id := binary.BigEndian.Uint32([]byte(found[len(prefix):]))
 			x.lastSegment.Store(max(x.lastSegment.Load(), id))
 			if !listed[id] {
-				if err := DeletePrefix(x.o.Records, prefix+bigEndian(id)); err != nil {
+				if err := DeletePrefix(x.o.Records, prefix+segment.BigEndian(id)); err != nil {
 					return err
 				}
 			}
 			if id == math.MaxUint32 {
 				break
 			}
-			from = prefix + bigEndian(id+1)
+			from = prefix + segment.BigEndian(id+1)
 		}
 	}
 	return nil
 }
 
 // unreadable records that a segment could not be read. The caller holds mu for reading.
-func (x *Index) unreadable(s *segment, err error) {
+func (x *Index) unreadable(s *segment.Segment, err error) {
 	if !x.damaged.Swap(true) {
-		x.o.Log.Error("index is damaged and must be rebuilt", "segment", s.id, "error", err)
+		x.o.Log.Error("index is damaged and must be rebuilt", "segment", s.ID, "error", err)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/readthru/readthru/knowledge/index/segment"
 	"github.com/readthru/readthru/knowledge/outline"
 	"github.com/readthru/readthru/page"
 	"github.com/readthru/readthru/store"
@@ -51,9 +52,9 @@ type Passage struct {
 func (x *Index) Passage(number uint32) (Passage, error) {
 	f := Passage{Number: number}
 	x.mu.RLock()
-	if s := segmentOf(x.segments, number); s != nil {
-		if ord, ok := s.ordinal(number); ok {
-			f.Hash, f.Owners, f.Bare = s.hashes[ord], x.owners(s, ord), s.lengths[ord].kind&barePassage != 0
+	if s := segment.Of(x.segments, number); s != nil {
+		if ord, ok := s.Ordinal(number); ok {
+			f.Hash, f.Owners, f.Bare = s.Hashes[ord], x.owners(s, ord), s.Lengths[ord].Kind&segment.BarePassage != 0
 		}
 	}
 	x.mu.RUnlock()

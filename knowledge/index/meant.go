@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/readthru/readthru/knowledge/analysis"
+	"github.com/readthru/readthru/knowledge/index/segment"
 )
 
 const (
@@ -19,9 +20,9 @@ const (
 
 // passages returns how many passages have a term.
 func (s *speller) passages(stem string) (df int) {
-	for _, seg := range s.view.segments {
-		if l, err := s.view.find(seg, stem); err == nil && l != nil {
-			df += l.postings
+	for _, seg := range s.view.Segments {
+		if l, err := s.view.Find(seg, stem); err == nil && l != nil {
+			df += l.Postings
 		}
 	}
 	return df
@@ -103,20 +104,20 @@ func (s spelling) compare(o spelling) int {
 // their terms.
 func (s *speller) like(word []rune, mistakes int) map[string]int {
 	found := map[string]int{}
-	for _, seg := range s.view.segments {
+	for _, seg := range s.view.Segments {
 		in := map[string]int{}
 		for form := range variants(word) {
-			if l, err := s.view.find(seg, analysis.Stem(form)); err == nil && l != nil && l.has(form) {
-				in[form] = l.postings
+			if l, err := s.view.Find(seg, analysis.Stem(form)); err == nil && l != nil && l.Has(form) {
+				in[form] = l.Postings
 			}
 		}
-		err := s.view.walkForms(seg, string(word[:2]), &s.blocks, func(form string, postings int) {
+		err := s.view.WalkForms(seg, string(word[:2]), &s.blocks, func(form string, postings int) {
 			if distance(word, []rune(form), mistakes) <= mistakes {
 				in[form] = postings
 			}
 		})
 		if err != nil {
-			s.view.unreadable(seg, err)
+			s.view.Unreadable(seg, err)
 		}
 		for form, n := range in {
 			found[form] += n
@@ -159,8 +160,8 @@ func (s *speller) beside(word, by string) float64 {
 		return 0
 	}
 	with := map[string]bool{}
-	for _, seg := range s.view.segments {
-		l, err := s.view.find(seg, analysis.Stem(word))
+	for _, seg := range s.view.Segments {
+		l, err := s.view.Find(seg, analysis.Stem(word))
 		if err != nil || l == nil {
 			continue
 		}
@@ -168,15 +169,15 @@ func (s *speller) beside(word, by string) float64 {
 			if with[stem] {
 				continue
 			}
-			known, err := s.view.find(seg, stem)
+			known, err := s.view.Find(seg, stem)
 			if err == nil && known != nil {
-				err = common(cursorsOf([]*list{l, known}), func(uint32) bool {
+				err = segment.Common(segment.CursorsOf([]*segment.List{l, known}), func(uint32) bool {
 					with[stem] = true
 					return false
 				})
 			}
 			if err != nil {
-				s.view.unreadable(seg, err)
+				s.view.Unreadable(seg, err)
 			}
 		}
 	}

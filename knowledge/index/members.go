@@ -5,6 +5,7 @@ import (
 
 	"github.com/RoaringBitmap/roaring/v2"
 
+	"github.com/readthru/readthru/knowledge/index/segment"
 	"github.com/readthru/readthru/page"
 )
 
@@ -30,10 +31,10 @@ func (x *Index) PassagesIn(docs *roaring.Bitmap) (n int) {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
 	for _, s := range x.segments {
-		for i, number := range s.numbers {
+		for i, number := range s.Numbers {
 			switch i := uint32(i); {
-			case s.dead.has(i), s.lengths[i].kind&nameplate != 0:
-			case !s.orphans.has(i) && docs.Contains(s.owners[i]), slices.ContainsFunc(x.shared[number], docs.Contains):
+			case s.Dead.Has(i), s.Lengths[i].Kind&segment.Nameplate != 0:
+			case !s.Orphans.Has(i) && docs.Contains(s.Owners[i]), slices.ContainsFunc(x.shared[number], docs.Contains):
 				n++
 			}
 		}

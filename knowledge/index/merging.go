@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/readthru/readthru/internal/fault"
+	"github.com/readthru/readthru/knowledge/index/segment"
 	"github.com/readthru/readthru/store"
 )
 
@@ -115,13 +116,13 @@ func (x *Index) Purge(ctx context.Context) error {
 	x.mu.RUnlock()
 	for _, s := range segments {
 		x.mu.RLock()
-		clean := s.live == s.len()
+		clean := s.Live == s.Len()
 		x.mu.RUnlock()
 		if clean {
 			continue
 		}
-		if err := x.merge(ctx, []*segment{s}); err != nil {
-			x.markIfDamaged([]*segment{s}, err)
+		if err := x.merge(ctx, []*segment.Segment{s}); err != nil {
+			x.markIfDamaged([]*segment.Segment{s}, err)
 			return err
 		}
 	}
@@ -129,10 +130,10 @@ func (x *Index) Purge(ctx context.Context) error {
 }
 
 // unmerged returns the segments to merge next, nil if there are none. The caller holds x.mu.
-func (x *Index) unmerged() []*segment {
+func (x *Index) unmerged() []*segment.Segment {
 	sizes := make([]segmentSize, len(x.segments))
 	for i, s := range x.segments {
-		sizes[i] = segmentSize{s.len(), s.live}
+		sizes[i] = segmentSize{s.Len(), s.Live}
 	}
 	from, to := toMerge(sizes)
 	if from == to {
@@ -142,8 +143,8 @@ func (x *Index) unmerged() []*segment {
 }
 
 // markIfDamaged marks the index as damaged if that is why a merge failed.
-func (x *Index) markIfDamaged(group []*segment, err error) {
-	if !errors.Is(err, store.ErrNotFound) && !errors.Is(err, errSegment) {
+func (x *Index) markIfDamaged(group []*segment.Segment, err error) {
+	if !errors.Is(err, store.ErrNotFound) && !errors.Is(err, segment.ErrDamaged) {
 		return
 	}
 	x.mu.RLock()
@@ -182,7 +183,7 @@ func neighbours(sizes []segmentSize, from, to int) (int, int) {
 			largest = i
 		}
 	}
-	if sum >= mergeGrowth*sizes[largest].live && sum <= largestSegment {
+	if sum >= mergeGrowth*sizes[largest].live && sum <= segment.Largest {
 		return from, to
 	}
 	if a, b := neighbours(sizes, largest+1, to); a < b {
@@ -192,23 +193,23 @@ func neighbours(sizes []segmentSize, from, to int) (int, int) {
 }
 
 // merge merges neighbouring segments. Searches and changes go on meanwhile; only the swap at the end excludes them.
-func (x *Index) merge(ctx context.Context, group []*segment) error {
+func (x *Index) merge(ctx context.Context, group []*segment.Segment) error {
 	x.mu.RLock()
-	m := newMerger(x.lastSegment.Add(1), group, func(number uint32) uint32 { return x.shared[number][0] })
-	merged := m.merged
-	merged.avg = x.sums.averages()
+	m := segment.NewMerger(x.lastSegment.Add(1), group, func(number uint32) uint32 { return x.shared[number][0] })
+	merged := m.Merged
+	merged.Averages = x.sums.averages()
 	x.mu.RUnlock()
 
-	if merged.len() > 0 {
+	if merged.Len() > 0 {
 		if err := x.writeMerged(ctx, m); err != nil {
-			return errors.Join(fmt.Errorf("merge %d segments: %w", len(group), err), x.drop(merged.id))
+			return errors.Join(fmt.Errorf("merge %d segments: %w", len(group), err), x.drop(merged.ID))
 		}
 	}
 	if err := x.swap(group, merged); err != nil {
-		return errors.Join(fmt.Errorf("merge %d segments: %w", len(group), err), x.drop(merged.id))
+		return errors.Join(fmt.Errorf("merge %d segments: %w", len(group), err), x.drop(merged.ID))
 	}
 	for _, s := range group {
-		if err := x.drop(s.id); err != nil {
+		if err := x.drop(s.ID); err != nil {
 			return err
 		}
 	}
@@ -216,7 +217,7 @@ func (x *Index) merge(ctx context.Context, group []*segment) error {
 }
 
 // writeMerged writes the terms and the table of a segment that is not listed yet.
-func (x *Index) writeMerged(ctx context.Context, m *merger) error {
+func (x *Index) writeMerged(ctx context.Context, m *segment.Merger) error {
 	var pending []store.Change
 	block := uint32(0)
 	flush := func() error {
@@ -224,8 +225,8 @@ func (x *Index) writeMerged(ctx context.Context, m *merger) error {
 		pending = pending[:0]
 		return errors.Join(err, ctx.Err())
 	}
-	err := m.write(x.blocks, newNorms(m.merged.avg).bound, func(b []byte) error {
-		pending = append(pending, m.merged.blockRecord(block, b))
+	err := m.Write(x.blocks, newNorms(m.Merged.Averages).bound, func(b []byte) error {
+		pending = append(pending, m.Merged.BlockRecord(block, b))
 		block++
 		if len(pending) < mergeBlocks {
 			return nil
@@ -235,12 +236,12 @@ func (x *Index) writeMerged(ctx context.Context, m *merger) error {
 	if err != nil {
 		return err
 	}
-	pending = append(pending, m.merged.tableRecords()...)
+	pending = append(pending, m.Merged.TableRecords()...)
 	return flush()
 }
 
 // swap replaces the merged segments with the new one in the list of segments, on disk and in memory.
-func (x *Index) swap(group []*segment, merged *segment) error {
+func (x *Index) swap(group []*segment.Segment, merged *segment.Segment) error {
 	x.write.Lock()
 	defer x.write.Unlock()
 	at := slices.Index(x.segments, group[0])
@@ -251,21 +252,21 @@ func (x *Index) swap(group []*segment, merged *segment) error {
 	shared := map[uint32][]uint32{}   // of passages
 	sharedBy := map[uint32][]uint32{} // of documents
 	for _, s := range group {
-		for i, number := range s.numbers {
-			ord, ok := merged.ordinal(number)
+		for i, number := range s.Numbers {
+			ord, ok := merged.Ordinal(number)
 			if !ok {
 				continue
 			}
 			owners := x.owners(s, uint32(i))
-			merged.own(ord, owners)
+			merged.Own(ord, owners)
 			if len(owners) == 0 {
-				merged.live--
+				merged.Live--
 			}
-			if rest := without(owners, merged.owners[ord]); len(rest) > 0 {
+			if rest := without(owners, merged.Owners[ord]); len(rest) > 0 {
 				shared[number] = rest
 			}
 			// A document that was the owner in the old table, but is not in the new one, is a further owner.
-			if old := s.owners[i]; old != merged.owners[ord] && !s.orphans.has(uint32(i)) && len(owners) > 0 {
+			if old := s.Owners[i]; old != merged.Owners[ord] && !s.Orphans.Has(uint32(i)) && len(owners) > 0 {
 				if sharedBy[old] == nil {
 					sharedBy[old] = slices.Clone(x.sharedBy[old])
 				}
@@ -278,13 +279,13 @@ func (x *Index) swap(group []*segment, merged *segment) error {
 	}
 	var changes []store.Change
 	for _, s := range group {
-		changes = append(changes, s.unlisting())
+		changes = append(changes, s.Unlisting())
 	}
-	if merged.len() > 0 {
-		changes = append(append(changes, merged.listing()), merged.changesRecords()...)
+	if merged.Len() > 0 {
+		changes = append(append(changes, merged.Listing()), merged.ChangesRecords()...)
 	}
 	for doc, list := range sharedBy {
-		changes = append(changes, store.Change{Key: sharedKey(doc), Value: encodeNumbers(list)})
+		changes = append(changes, store.Change{Key: sharedKey(doc), Value: segment.EncodeNumbers(list)})
 	}
 	if err := x.o.Records.Apply(changes...); err != nil {
 		return err
@@ -292,23 +293,23 @@ func (x *Index) swap(group []*segment, merged *segment) error {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	segments := slices.Clone(x.segments[:at])
-	if merged.len() > 0 {
+	if merged.Len() > 0 {
 		segments = append(segments, merged)
 	}
 	x.segments = append(segments, x.segments[at+len(group):]...)
-	for _, number := range merged.numbers {
+	for _, number := range merged.Numbers {
 		delete(x.shared, number)
 	}
 	maps.Copy(x.shared, shared)
 	maps.Copy(x.sharedBy, sharedBy)
-	x.blocks.fit(x.segments)
+	x.blocks.Fit(x.segments)
 	return nil
 }
 
 // drop deletes the terms and the table of a segment that is not listed.
 func (x *Index) drop(id uint32) error {
-	for _, prefix := range []string{blockPrefix, tablePrefix, changesPrefix} {
-		if err := DeletePrefix(x.o.Records, prefix+bigEndian(id)); err != nil {
+	for _, prefix := range []string{segment.BlockPrefix, segment.TablePrefix, segment.ChangesPrefix} {
+		if err := DeletePrefix(x.o.Records, prefix+segment.BigEndian(id)); err != nil {
 			return fmt.Errorf("drop segment %d: %w", id, err)
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/readthru/readthru/knowledge/index/segment"
 	"github.com/readthru/readthru/knowledge/storetest"
 
 	"github.com/google/go-cmp/cmp"
@@ -170,7 +171,7 @@ func TestToMergeTakesNeighboursOfATier(t *testing.T) {
 		{"eight of the next tier, and smaller ones", sizes(4000, 4000, 4000, 4000, 4000, 4000, 4000, 4000, 9), 0, 9},
 		{"a large one and seven small ones", sizes(9000, 1, 1, 1, 1, 1, 1, 1), 0, 0},
 		{"ever smaller ones", sizes(40000, 9000, 2000, 500, 100, 25, 6, 1, 1), 0, 0},
-		{"the largest stay", sizes(slices.Repeat([]int{largestSegment}, 9)...), 0, 0},
+		{"the largest stay", sizes(slices.Repeat([]int{segment.Largest}, 9)...), 0, 0},
 		{"a third dead", []segmentSize{{9000, 9000}, {9000, 5900}}, 1, 2},
 		{"all dead", []segmentSize{{9000, 9000}, {3, 0}, {9, 9}}, 1, 2},
 	} {

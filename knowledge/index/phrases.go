@@ -2,6 +2,8 @@ package index
 
 import (
 	"strings"
+
+	"github.com/readthru/readthru/knowledge/index/segment"
 )
 
 // scoredPhrase is a phrase of the query with the postings of its words in each segment.
@@ -9,27 +11,29 @@ type scoredPhrase struct {
 	text    string // its stems
 	offsets []int
 	idf     float64
-	lists   [][]*list // by segment; nil where a word is missing
+	lists   [][]*segment.List // by segment; nil where a word is missing
 }
 
 // loadPhrase finds the postings of a phrase. It is as rare as its words are together.
 func (s *scorer) loadPhrase(p phrase) scoredPhrase {
-	loaded := scoredPhrase{text: strings.Join(p.stems, " "), offsets: p.offsets, lists: make([][]*list, len(s.view.segments))}
+	loaded := scoredPhrase{
+		text: strings.Join(p.stems, " "), offsets: p.offsets, lists: make([][]*segment.List, len(s.view.Segments)),
+	}
 	df := make([]int, len(p.stems))
-	for n, seg := range s.view.segments {
-		lists := make([]*list, len(p.stems))
+	for n, seg := range s.view.Segments {
+		lists := make([]*segment.List, len(p.stems))
 		missing := false
 		for i, stem := range p.stems {
-			l, err := s.view.find(seg, stem)
+			l, err := s.view.Find(seg, stem)
 			if err != nil {
-				s.view.unreadable(seg, err)
+				s.view.Unreadable(seg, err)
 			}
 			if l == nil || err != nil {
 				missing = true
 				continue
 			}
 			lists[i] = l
-			df[i] += l.postings
+			df[i] += l.Postings
 		}
 		if !missing {
 			loaded.lists[n] = lists
@@ -43,35 +47,35 @@ func (s *scorer) loadPhrase(p phrase) scoredPhrase {
 
 // scorePhrases adds the worth of the query's phrases to the scores of a segment's passages. If the query has only
 // phrases, a passage without any is not a hit.
-func (s *scorer) scorePhrases(n int, onlyPhrases bool, allowed bitset) {
-	seg := s.view.segments[n]
-	var with bitset
+func (s *scorer) scorePhrases(n int, onlyPhrases bool, allowed segment.Bitset) {
+	seg := s.view.Segments[n]
+	var with segment.Bitset
 	if onlyPhrases {
-		with = newBitset(seg.len())
+		with = segment.NewBitset(seg.Len())
 	}
 	for i := range s.phrases {
 		p := &s.phrases[i]
 		if p.lists[n] == nil {
 			continue
 		}
-		err := occurrences(p.lists[n], p.offsets, func(ord uint32, title, text int) {
-			if allowed != nil && !allowed.has(ord) {
+		err := segment.Occurrences(p.lists[n], p.offsets, func(ord uint32, title, text int) {
+			if allowed != nil && !allowed.Has(ord) {
 				return
 			}
-			s.sheet.scores[ord] += s.phraseWorth(p, seg.lengths[ord], title, text)
+			s.sheet.scores[ord] += s.phraseWorth(p, seg.Lengths[ord], title, text)
 			s.sheet.touched[ord>>regionBits] = true
 			if with != nil {
-				with.add(ord)
+				with.Add(ord)
 			}
 		})
 		if err != nil {
-			s.view.unreadable(seg, err)
+			s.view.Unreadable(seg, err)
 		}
 	}
 	if with != nil {
 		for from, scores := range s.sheet.regions() {
 			for i := range scores {
-				if !with.has(from + uint32(i)) {
+				if !with.Has(from + uint32(i)) {
 					scores[i] = 0
 				}
 			}
@@ -80,6 +84,6 @@ func (s *scorer) scorePhrases(n int, onlyPhrases bool, allowed bitset) {
 }
 
 // phraseWorth returns the worth of a phrase that occurs so often in the title and in the text.
-func (s *scorer) phraseWorth(p *scoredPhrase, l lengths, title, text int) float32 {
+func (s *scorer) phraseWorth(p *scoredPhrase, l segment.Lengths, title, text int) float32 {
 	return float32(p.idf) * float32(k1+1) * saturated(s.norms.weighted(l, text, title, 0))
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/readthru/readthru/internal/clip"
 	"github.com/readthru/readthru/knowledge/analysis"
+	"github.com/readthru/readthru/knowledge/index/segment"
 )
 
 // expand adds the terms that a prefix stands for, the most frequent ones. They count as one word: each has the rarity
@@ -15,35 +16,35 @@ import (
 func (s *scorer) expand(t *queryTerm) {
 	byStem := map[string]*scoredTerm{}
 	df := 0
-	add := func(n int, l *list) {
-		only := l.formBits(t.form)
+	add := func(n int, l *segment.List) {
+		only := l.FormBits(t.form)
 		if only == 0 {
 			return
 		}
-		st := byStem[l.term]
+		st := byStem[l.Term]
 		if st == nil {
-			st = &scoredTerm{queryTerm: *t, lists: make([]termList, len(s.view.segments))}
-			st.stem = l.term
-			byStem[l.term] = st
+			st = &scoredTerm{queryTerm: *t, lists: make([]termList, len(s.view.Segments))}
+			st.stem = l.Term
+			byStem[l.Term] = st
 		}
-		st.df += l.postings
-		st.lists[n] = termList{list: l, only: only, most: 1}
-		df += l.postings
+		st.df += l.Postings
+		st.lists[n] = termList{List: l, only: only, most: 1}
+		df += l.Postings
 	}
-	for n, seg := range s.view.segments {
+	for n, seg := range s.view.Segments {
 		// An ending changes a stem's last letter: the stem may be shorter than the prefix, or differ from it at its end.
 		for _, stem := range shorterStems(t.form) {
-			if l, err := s.view.find(seg, stem); err == nil && l != nil {
+			if l, err := s.view.Find(seg, stem); err == nil && l != nil {
 				add(n, l)
 			}
 		}
-		next := s.view.walk(seg, t.form)
+		next := s.view.Walk(seg, t.form)
 		for range maxWalk {
 			l, err := next()
 			if err != nil {
-				s.view.unreadable(seg, err)
+				s.view.Unreadable(seg, err)
 			}
-			if l == nil || err != nil || !strings.HasPrefix(l.term, t.form) {
+			if l == nil || err != nil || !strings.HasPrefix(l.Term, t.form) {
 				break
 			}
 			add(n, l)

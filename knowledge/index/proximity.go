@@ -3,6 +3,8 @@ package index
 import (
 	"cmp"
 	"slices"
+
+	"github.com/readthru/readthru/knowledge/index/segment"
 )
 
 // nearWords is the largest distance at which two words count as near each other.
@@ -41,7 +43,7 @@ func (s *scorer) scoreNeighbours() {
 	}
 	list := s.top.list
 	slices.SortFunc(list, func(a, b candidate) int { return cmp.Or(cmp.Compare(a.seg, b.seg), cmp.Compare(a.ord, b.ord)) })
-	var cursors []*cursor
+	var cursors []*segment.Cursor
 	seg := -1
 	for i := range list {
 		c := &list[i]
@@ -49,28 +51,28 @@ func (s *scorer) scoreNeighbours() {
 			seg = c.seg
 			cursors = s.cursors(seg)
 		}
-		places := placesIn(cursors, c.ord)
+		places := segment.PlacesIn(cursors, c.ord)
 		for _, p := range pairs {
-			c.score += s.pairWorth(p, places, s.view.segments[seg].lengths[c.ord])
+			c.score += s.pairWorth(p, places, s.view.Segments[seg].Lengths[c.ord])
 		}
 	}
 }
 
 // cursors returns a cursor for each term in a segment, nil for a term that the segment does not have.
-func (s *scorer) cursors(seg int) []*cursor {
-	cursors := make([]*cursor, len(s.terms))
+func (s *scorer) cursors(seg int) []*segment.Cursor {
+	cursors := make([]*segment.Cursor, len(s.terms))
 	for t := range s.terms {
-		if l := s.terms[t].lists[seg].list; l != nil {
-			cursors[t] = newCursor(l)
+		if l := s.terms[t].lists[seg].List; l != nil {
+			cursors[t] = segment.NewCursor(l)
 		}
 	}
 	return cursors
 }
 
 // pairWorth returns what a passage gains by a pair.
-func (s *scorer) pairWorth(p pair, places []termPlaces, l lengths) float32 {
+func (s *scorer) pairWorth(p pair, places []segment.Places, l segment.Lengths) float32 {
 	a, b := places[p.a], places[p.b]
-	w := closeness(a.text, b.text)*s.norms.text[l.text] + closeness(a.title, b.title)*s.norms.title[l.title]
+	w := closeness(a.Text, b.Text)*s.norms.text[l.Text] + closeness(a.Title, b.Title)*s.norms.title[l.Title]
 	return float32(pairWeight*p.idf) * float32(k1+1) * saturated(w)
 }
 

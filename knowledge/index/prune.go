@@ -1,15 +1,17 @@
 package index
 
+import "github.com/readthru/readthru/knowledge/index/segment"
+
 // most returns the most that a posting of a list can be worth. It does not read a short list for that.
-func (s *scorer) most(seg *segment, l *list) float64 {
-	if l.postings < s.from {
+func (s *scorer) most(seg *segment.Segment, l *segment.List) float64 {
+	if l.Postings < s.from {
 		return 1
 	}
-	bound, err := l.bound()
+	bound, err := l.Bound()
 	if err != nil {
 		return 1
 	}
-	return loosened(bound, growth(seg.avg, s.avg))
+	return loosened(bound, growth(seg.Averages, s.avg))
 }
 
 // worthPruning is the number of postings from which it pays to check whether they are needed.
@@ -20,7 +22,7 @@ func (s *scorer) mostLeft(n int) []float32 {
 	left := make([]float32, len(s.terms)+1)
 	for i := len(s.terms) - 1; i >= 0; i-- {
 		left[i] = left[i+1]
-		if t := &s.terms[i]; t.lists[n].list != nil {
+		if t := &s.terms[i]; t.lists[n].List != nil {
 			left[i] += float32(t.idf * (k1 + 1) * (1 + exactForm) * t.lists[n].most)
 		}
 	}
@@ -93,17 +95,17 @@ func (s *scorer) above(least float32) []uint32 {
 }
 
 // lookUp adds the worth of a term to the scores of the passages in ords, which ascend.
-func (s *scorer) lookUp(ords []uint32, seg *segment, l *termList) error {
-	c := newCursor(l.list)
+func (s *scorer) lookUp(ords []uint32, seg *segment.Segment, l *termList) error {
+	c := segment.NewCursor(l.List)
 	for _, ord := range ords {
-		at, ok := c.seek(ord)
+		at, ok := c.Seek(ord)
 		if !ok {
 			break
 		}
 		if at == ord {
-			chunk, i := c.posting()
-			s.sheet.scores[ord] += l.worth(chunk, i, s.norms, seg.lengths[ord])
+			chunk, i := c.Posting()
+			s.sheet.scores[ord] += l.worth(chunk, i, s.norms, seg.Lengths[ord])
 		}
 	}
-	return c.err
+	return c.Err
 }

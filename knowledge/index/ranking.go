@@ -1,6 +1,10 @@
 package index
 
-import "math"
+import (
+	"math"
+
+	"github.com/readthru/readthru/knowledge/index/segment"
+)
 
 var fieldNames = [...]string{"text", "title", "path"}
 
@@ -24,24 +28,13 @@ const (
 	secondPassage, thirdPassage = .3, .1
 )
 
-// String names the kind for people.
-func (k passageKind) String() string {
-	switch {
-	case k&linkPassage != 0:
-		return "list of links"
-	case k&leadPassage != 0:
-		return "page's beginning"
-	}
-	return "text"
-}
-
-// factor returns what the score of a passage of this kind is multiplied with.
-func (k passageKind) factor() float32 {
+// kindFactor returns what the score of a passage of a kind is multiplied with.
+func kindFactor(k segment.Kind) float32 {
 	f := float32(1)
-	if k&leadPassage != 0 {
+	if k&segment.LeadPassage != 0 {
 		f *= leadFactor
 	}
-	if k&linkPassage != 0 {
+	if k&segment.LinkPassage != 0 {
 		f *= linkFactor
 	}
 	return f
@@ -49,35 +42,36 @@ func (k passageKind) factor() float32 {
 
 // norms are the factors by which the counts in each field are weighted, by the field's length.
 type norms struct {
-	text  [maxTextLen + 1]float32
+	text  [segment.MaxTextLen + 1]float32
 	title [256]float32
 	path  [256]float32
 }
 
-func newNorms(avg averages) *norms {
+func newNorms(avg segment.Averages) *norms {
 	n := &norms{}
 	fill := func(to []float32, weight, b, mean float64) {
 		for length := range to {
 			to[length] = float32(weight / (1 - b + b*float64(length)/mean))
 		}
 	}
-	fill(n.text[:], weightText, lengthText, avg.text)
-	fill(n.title[:], weightTitle, lengthTitle, avg.title)
-	fill(n.path[:], weightPath, lengthPath, avg.path)
+	fill(n.text[:], weightText, lengthText, avg.Text)
+	fill(n.title[:], weightTitle, lengthTitle, avg.Title)
+	fill(n.path[:], weightPath, lengthPath, avg.Path)
 	return n
 }
 
 // weighted returns a term's weighted number of occurrences in a passage.
-func (n *norms) weighted(l lengths, text, title, path int) float32 {
-	return float32(text)*n.text[l.text] + float32(title)*n.title[l.title] + float32(path)*n.path[l.path]
+func (n *norms) weighted(l segment.Lengths, text, title, path int) float32 {
+	return float32(text)*n.text[l.Text] + float32(title)*n.title[l.Title] + float32(path)*n.path[l.Path]
 }
 
 // saturated returns what a weighted number of occurrences is worth, from 0 to 1.
 func saturated(w float32) float32 { return w / (w + float32(k1)) }
 
 // bound returns the least number whose 255th part is not below what a posting is worth.
-func (n *norms) bound(p *posting, l lengths) uint8 {
-	s := saturated(n.weighted(l, int(p.text), int(min(p.title, maxFieldCount)), int(min(p.path, maxFieldCount))))
+func (n *norms) bound(p *segment.Posting, l segment.Lengths) uint8 {
+	title, path := min(p.Title, segment.MaxFieldCount), min(p.Path, segment.MaxFieldCount)
+	s := saturated(n.weighted(l, int(p.Text), int(title), int(path)))
 	return uint8(math.Ceil(float64(s) * 255))
 }
 
@@ -93,9 +87,9 @@ func loosened(bound uint8, ratio float64) float64 {
 
 // growth returns by how much more a posting can be worth with averages now than with those then: longer means lift all
 // shorter ones.
-func growth(then, now averages) float64 {
+func growth(then, now segment.Averages) float64 {
 	r := 1.0
-	for _, p := range [][2]float64{{then.text, now.text}, {then.title, now.title}, {then.path, now.path}} {
+	for _, p := range [][2]float64{{then.Text, now.Text}, {then.Title, now.Title}, {then.Path, now.Path}} {
 		r = max(r, p[1]/p[0])
 	}
 	return r

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/readthru/readthru/knowledge/analysis"
+	"github.com/readthru/readthru/knowledge/index/segment"
 )
 
 // Documents are ranked by the best passages: this many, or this many for each hit wanted.
@@ -16,10 +17,10 @@ const (
 
 // scorer ranks passages for one query. It is used under the index's read lock.
 type scorer struct {
-	view    *view
+	view    *segment.View
 	from    int // postings of a list that make it worth looking whether they are needed: worthPruning, but in tests
 	norms   *norms
-	avg     averages
+	avg     segment.Averages
 	total   int   // passages in all segments
 	df      []int // passages that have the terms of the query, one after the other; of a prefix not told
 	terms   []scoredTerm
@@ -38,7 +39,7 @@ type scoredTerm struct {
 
 // termList is the postings of a term in a segment.
 type termList struct {
-	*list
+	*segment.List
 	exact uint8   // bits of the query's own form
 	only  uint8   // if not 0, only postings with one of these forms count
 	most  float64 // the most that a posting is worth, see saturated
@@ -47,7 +48,7 @@ type termList struct {
 }
 
 // newScorer returns a scorer for a query over segments whose passages have these average lengths.
-func newScorer(view *view, avg averages, from int, q *ParsedQuery) *scorer {
+func newScorer(view *segment.View, avg segment.Averages, from int, q *ParsedQuery) *scorer {
 	s := &scorer{view: view, from: from, avg: avg}
 	s.norms = newNorms(s.avg)
 	s.load(q)
@@ -56,8 +57,8 @@ func newScorer(view *view, avg averages, from int, q *ParsedQuery) *scorer {
 
 // load finds the postings of the query's terms.
 func (s *scorer) load(q *ParsedQuery) {
-	for _, seg := range s.view.segments {
-		s.total += seg.len()
+	for _, seg := range s.view.Segments {
+		s.total += seg.Len()
 	}
 	s.df = make([]int, len(q.terms))
 	for i := range q.terms {
@@ -109,18 +110,18 @@ func (s *scorer) load(q *ParsedQuery) {
 
 // find returns a term of the query with its postings.
 func (s *scorer) find(t *queryTerm) scoredTerm {
-	st := scoredTerm{queryTerm: *t, lists: make([]termList, len(s.view.segments))}
-	for n, seg := range s.view.segments {
-		l, err := s.view.find(seg, t.stem)
+	st := scoredTerm{queryTerm: *t, lists: make([]termList, len(s.view.Segments))}
+	for n, seg := range s.view.Segments {
+		l, err := s.view.Find(seg, t.stem)
 		if err != nil {
-			s.view.unreadable(seg, err)
+			s.view.Unreadable(seg, err)
 			continue
 		}
 		if l == nil {
 			continue
 		}
-		st.df += l.postings
-		st.lists[n] = termList{list: l, exact: l.formBit(t.form), most: s.most(seg, l)}
+		st.df += l.Postings
+		st.lists[n] = termList{List: l, exact: l.FormBit(t.form), most: s.most(seg, l)}
 	}
 	return st
 }
@@ -130,27 +131,27 @@ func (s *scorer) find(t *queryTerm) scoredTerm {
 // It reads the rarest term first. Once the remaining terms cannot lift a passage that has no other term among the best,
 // it looks up only the passages that can still get there and skips the chunks between them, so that it never reads most
 // postings of a common word.
-func (s *scorer) score(n int, q *ParsedQuery, allowed bitset) {
-	seg := s.view.segments[n]
+func (s *scorer) score(n int, q *ParsedQuery, allowed segment.Bitset) {
+	seg := s.view.Segments[n]
 	left := s.mostLeft(n)
 	if left[0] == 0 {
 		return
 	}
 	s.sheet = sheets.Get().(*sheet)
-	s.sheet.begin(seg.len())
+	s.sheet.begin(seg.Len())
 	defer func() {
 		s.sheet.end()
 		sheets.Put(s.sheet)
 		s.sheet = nil
 	}()
 	var open []uint32 // passages that can still be among the best; nil means all
-	var c chunk
+	var c segment.Chunk
 	for i := range s.terms {
 		l := &s.terms[i].lists[n]
-		if l.list == nil {
+		if l.List == nil {
 			continue
 		}
-		if open == nil && l.postings >= s.from && len(s.phrases) == 0 {
+		if open == nil && l.Postings >= s.from && len(s.phrases) == 0 {
 			if least := s.leastOfBest(); least > left[i] {
 				open = s.above(least - left[i])
 			}
@@ -159,13 +160,13 @@ func (s *scorer) score(n int, q *ParsedQuery, allowed bitset) {
 		if open != nil {
 			err = s.lookUp(open, seg, l)
 		} else {
-			err = l.each(&c, func(c *chunk) error {
+			err = l.Each(&c, func(c *segment.Chunk) error {
 				s.addChunk(c, seg, l, allowed)
 				return nil
 			})
 		}
 		if err != nil {
-			s.view.unreadable(seg, err)
+			s.view.Unreadable(seg, err)
 		}
 	}
 	if len(s.phrases) > 0 {
@@ -184,50 +185,50 @@ func (s *scorer) score(n int, q *ParsedQuery, allowed bitset) {
 func (s *scorer) scoreKinds() {
 	for i := range s.top.list {
 		c := &s.top.list[i]
-		c.score *= s.view.segments[c.seg].lengths[c.ord].kind.factor()
+		c.score *= kindFactor(s.view.Segments[c.seg].Lengths[c.ord].Kind)
 	}
 }
 
 // addChunk adds the worth of a term in the passages of a chunk to their scores. It is the innermost loop of a search.
-func (s *scorer) addChunk(c *chunk, seg *segment, l *termList, allowed bitset) {
-	scores, touched, lens, norms := s.sheet.scores, s.sheet.touched, seg.lengths, s.norms
+func (s *scorer) addChunk(c *segment.Chunk, seg *segment.Segment, l *termList, allowed segment.Bitset) {
+	scores, touched, lens, norms := s.sheet.scores, s.sheet.touched, seg.Lengths, s.norms
 	exact, only, plain, own := l.exact, l.only, l.plain, l.own
-	for i := range c.n {
-		ord := c.ords[i]
-		if allowed != nil && !allowed.has(ord) || only != 0 && c.forms[i]&only == 0 {
+	for i := range c.N {
+		ord := c.Ords[i]
+		if allowed != nil && !allowed.Has(ord) || only != 0 && c.Forms[i]&only == 0 {
 			continue
 		}
 		factor := plain
-		if c.forms[i]&exact != 0 {
+		if c.Forms[i]&exact != 0 {
 			factor = own
 		}
-		scores[ord] += factor * saturated(c.weighted(i, norms, lens[ord]))
+		scores[ord] += factor * saturated(weighted(c, i, norms, lens[ord]))
 		touched[ord>>regionBits] = true
 	}
 }
 
 // worth returns what a term is worth in the passage of a posting.
-func (l *termList) worth(c *chunk, i int, norms *norms, length lengths) float32 {
-	if l.only != 0 && c.forms[i]&l.only == 0 {
+func (l *termList) worth(c *segment.Chunk, i int, norms *norms, length segment.Lengths) float32 {
+	if l.only != 0 && c.Forms[i]&l.only == 0 {
 		return 0
 	}
 	factor := l.plain
-	if c.forms[i]&l.exact != 0 {
+	if c.Forms[i]&l.exact != 0 {
 		factor = l.own
 	}
-	return factor * saturated(c.weighted(i, norms, length))
+	return factor * saturated(weighted(c, i, norms, length))
 }
 
 // weighted returns the weighted number of occurrences that a posting stands for.
-func (c *chunk) weighted(i int, norms *norms, length lengths) float32 {
-	count := c.count[i]
+func weighted(c *segment.Chunk, i int, norms *norms, length segment.Lengths) float32 {
+	count := c.Count[i]
 	tf := float32(count & 15)
-	if count&15 == textEscape {
-		tf += float32(c.extra[i])
+	if count&15 == segment.TextEscape {
+		tf += float32(c.Extra[i])
 	}
-	w := tf * norms.text[length.text]
+	w := tf * norms.text[length.Text]
 	if count > 15 {
-		w += float32(count>>4&3)*norms.title[length.title] + float32(count>>6)*norms.path[length.path]
+		w += float32(count>>4&3)*norms.title[length.Title] + float32(count>>6)*norms.path[length.Path]
 	}
 	return w
 }

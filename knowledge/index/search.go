@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/RoaringBitmap/roaring/v2"
+
+	"github.com/readthru/readthru/knowledge/index/segment"
 )
 
 const (
@@ -149,7 +151,7 @@ func (x *Index) lexical(ctx context.Context, parsed *ParsedQuery, q *Query, allo
 	for _, c := range candidates {
 		seg := x.segments[c.seg]
 		found.passages = append(found.passages, match{
-			number: seg.numbers[c.ord], score: float64(c.score),
+			number: seg.Numbers[c.ord], score: float64(c.score),
 			owners: x.ownersIn(seg, c.ord, docs),
 		})
 	}
@@ -158,8 +160,8 @@ func (x *Index) lexical(ctx context.Context, parsed *ParsedQuery, q *Query, allo
 }
 
 // view returns the segments as a search sees them. The caller holds mu as long as it uses the view.
-func (x *Index) view() *view {
-	return &view{segments: x.segments, blocks: x.blocks, unreadable: x.unreadable}
+func (x *Index) view() *segment.View {
+	return &segment.View{Segments: x.segments, Blocks: x.blocks, Unreadable: x.unreadable}
 }
 
 // newScorer returns a scorer for a query. The caller holds mu as long as it uses the scorer.

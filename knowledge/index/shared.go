@@ -6,6 +6,7 @@ import (
 	"unicode"
 
 	"github.com/readthru/readthru/internal/clip"
+	"github.com/readthru/readthru/knowledge/index/segment"
 	"github.com/readthru/readthru/knowledge/outline"
 	"github.com/readthru/readthru/page"
 )
@@ -109,8 +110,8 @@ func (c *change) nameplate(key page.Key, a *Article) uint32 {
 		return number
 	}
 	number := c.add(hash, false)
-	c.x.build.add("", "", a.Title, "", a.address(true), true)
-	c.x.build.mark(nameplate)
+	c.x.build.Add("", "", a.Title, "", a.address(true), true)
+	c.x.build.Mark(segment.Nameplate)
 	return number
 }
 

@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/readthru/readthru/knowledge/analysis"
+	"github.com/readthru/readthru/knowledge/index/segment"
 )
 
 // A word of a query that no passage has, or hardly any, is looked for as it may have been meant: as two words that
@@ -45,7 +46,7 @@ func (c Correction) String() string {
 
 // speller corrects the words of one query.
 type speller struct {
-	view   *view
+	view   *segment.View
 	blocks int      // still to be read
 	others int      // words of the query beside the one that is corrected
 	known  []string // stems of those that the index knows
@@ -53,7 +54,7 @@ type speller struct {
 
 // correct puts other words in the place of words that df passages have, none or hardly any, and joins words that pages
 // write as one. It reports whether it did. Df is by term of the query.
-func correct(view *view, q *ParsedQuery, df []int) bool {
+func correct(view *segment.View, q *ParsedQuery, df []int) bool {
 	s := speller{view: view, blocks: maxSpellBlocks}
 	joined := s.join(q)
 	if df = s.knownIn(q, df); fewKnown(q, df) {

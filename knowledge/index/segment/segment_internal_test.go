@@ -1,4 +1,4 @@
-package index
+package segment
 
 import (
 	"fmt"
@@ -8,21 +8,21 @@ import (
 )
 
 // randomPostings returns postings as a builder would make them, up to the largest counts.
-func randomPostings(rng *rand.Rand, n int) []posting {
-	var list []posting
+func randomPostings(rng *rand.Rand, n int) []Posting {
+	var list []Posting
 	ord := uint32(0)
 	for range n {
 		ord += 1 + uint32(rng.IntN(1+rng.IntN(100000)))
-		p := posting{
-			ord: ord, forms: uint8(1 + rng.IntN(255)), title: uint8(rng.IntN(maxFieldCount + 1)),
-			path: uint8(rng.IntN(maxFieldCount + 1)),
+		p := Posting{
+			ord: ord, Forms: uint8(1 + rng.IntN(255)), Title: uint8(rng.IntN(MaxFieldCount + 1)),
+			Path: uint8(rng.IntN(MaxFieldCount + 1)),
 		}
-		p.text = uint16(rng.IntN(1 + rng.IntN(40)))
+		p.Text = uint16(rng.IntN(1 + rng.IntN(40)))
 		if rng.IntN(500) == 0 {
-			p.text = maxTextLen
+			p.Text = MaxTextLen
 		}
-		for range int(p.title) + int(p.text) {
-			p.places = append(p.places, encodePlace(rng.IntN(1+rng.IntN(300)))...)
+		for range int(p.Title) + int(p.Text) {
+			p.Places = append(p.Places, encodePlace(rng.IntN(1+rng.IntN(300)))...)
 		}
 		list = append(list, p)
 	}
@@ -41,7 +41,7 @@ func TestASegmentGivesBackItsPostings(t *testing.T) {
 	type written struct {
 		forms    []string
 		others   bool
-		postings []posting
+		postings []Posting
 	}
 	terms := map[string]written{}
 	for i := range 400 {
@@ -60,13 +60,13 @@ func TestASegmentGivesBackItsPostings(t *testing.T) {
 			w.others = i%4 == 0
 		} else {
 			for j := range w.postings {
-				w.postings[j].forms = 1
+				w.postings[j].Forms = 1
 			}
 		}
 		terms[fmt.Sprintf("term%04d", i)] = w
 	}
 	var blocks [][]byte
-	w := &segmentWriter{bound: func(*posting) uint8 { return 7 }, out: func(b []byte) error {
+	w := &writer{bound: func(*Posting) uint8 { return 7 }, out: func(b []byte) error {
 		blocks = append(blocks, b)
 		return nil
 	}}
@@ -92,32 +92,32 @@ func TestASegmentGivesBackItsPostings(t *testing.T) {
 		}
 	}
 	source := func(n int) ([]byte, error) { return blocks[n], nil }
-	check := func(name string, l *list) {
+	check := func(name string, l *List) {
 		t.Helper()
 		if l == nil {
 			t.Fatalf("%s is not found", name)
 		}
 		want := terms[name]
-		var got []posting
-		var c chunk
-		if err := l.each(&c, func(c *chunk) error {
-			if c.bound != 7 || c.last != c.ords[c.n-1] {
-				t.Errorf("%s: bound %d, last %d of %v", name, c.bound, c.last, c.ords[:c.n])
+		var got []Posting
+		var c Chunk
+		if err := l.Each(&c, func(c *Chunk) error {
+			if c.bound != 7 || c.last != c.Ords[c.N-1] {
+				t.Errorf("%s: bound %d, last %d of %v", name, c.bound, c.last, c.Ords[:c.N])
 			}
-			return c.placesOf(func(i int, places []byte) bool {
-				got = append(got, c.posting(i, places))
+			return c.PlacesOf(func(i int, places []byte) bool {
+				got = append(got, c.Posting(i, places))
 				return true
 			})
 		}); err != nil {
 			t.Fatal(err)
 		}
-		same := func(a, b posting) bool {
-			return a.ord == b.ord && a.text == b.text && a.title == b.title && a.path == b.path && a.forms == b.forms &&
-				string(a.places) == string(b.places)
+		same := func(a, b Posting) bool {
+			return a.ord == b.ord && a.Text == b.Text && a.Title == b.Title && a.Path == b.Path && a.Forms == b.Forms &&
+				string(a.Places) == string(b.Places)
 		}
-		if !slices.EqualFunc(got, want.postings, same) || !slices.Equal(l.forms, want.forms) || l.others != want.others ||
-			l.postings != len(want.postings) {
-			t.Fatalf("%s: %d postings with forms %v %v, want %d with %v %v", name, len(got), l.forms, l.others,
+		if !slices.EqualFunc(got, want.postings, same) || !slices.Equal(l.Forms, want.forms) || l.others != want.others ||
+			l.Postings != len(want.postings) {
+			t.Fatalf("%s: %d postings with forms %v %v, want %d with %v %v", name, len(got), l.Forms, l.others,
 				len(want.postings), want.forms, want.others)
 		}
 	}
@@ -137,7 +137,7 @@ func TestASegmentGivesBackItsPostings(t *testing.T) {
 		next := walkTerms(w.refs, source, from)
 		for _, name := range names[sortedFrom(names, from):] {
 			l, err := next()
-			if err != nil || l == nil || l.term != name {
+			if err != nil || l == nil || l.Term != name {
 				t.Fatalf("walk from %q: %v, %v, want %s", from, l, err, name)
 			}
 			check(name, l)
@@ -148,15 +148,15 @@ func TestASegmentGivesBackItsPostings(t *testing.T) {
 	}
 	// A cursor finds any posting, and what is not there.
 	l, _ := find(w.refs, source, "term0200")
-	c := newCursor(l)
+	c := NewCursor(l)
 	for i := 0; i < len(terms["term0200"].postings); i += 1 + rng.IntN(700) {
 		want := terms["term0200"].postings[i].ord
-		if at, ok := c.seek(want - uint32(rng.IntN(2))); !ok || at > want {
+		if at, ok := c.Seek(want - uint32(rng.IntN(2))); !ok || at > want {
 			t.Fatalf("seek(%d) = %d, %v", want, at, ok)
 		}
 	}
-	if _, ok := c.seek(1<<32 - 1); ok || c.err != nil {
-		t.Errorf("seek after the end: %v, %v", ok, c.err)
+	if _, ok := c.Seek(1<<32 - 1); ok || c.Err != nil {
+		t.Errorf("seek after the end: %v, %v", ok, c.Err)
 	}
 }
 
@@ -166,7 +166,7 @@ func sortedFrom(names []string, from string) int {
 }
 
 func FuzzBlock(f *testing.F) {
-	w := &segmentWriter{bound: func(*posting) uint8 { return 9 }, out: func(b []byte) error {
+	w := &writer{bound: func(*Posting) uint8 { return 9 }, out: func(b []byte) error {
 		f.Add(b)
 		return nil
 	}}
@@ -185,16 +185,16 @@ func FuzzBlock(f *testing.F) {
 	}
 	f.Fuzz(func(_ *testing.T, block []byte) {
 		next := walkTerms([]blockRef{{first: ""}}, func(int) ([]byte, error) { return block, nil }, "")
-		var c chunk
+		var c Chunk
 		for {
 			l, err := next()
 			if err != nil || l == nil {
 				break
 			}
-			_ = l.each(&c, func(c *chunk) error { return c.placesOf(func(int, []byte) bool { return true }) })
-			cur := newCursor(l)
+			_ = l.Each(&c, func(c *Chunk) error { return c.PlacesOf(func(int, []byte) bool { return true }) })
+			cur := NewCursor(l)
 			for ord := uint32(0); ord < 50; ord += 7 {
-				if _, ok := cur.seek(ord); ok {
+				if _, ok := cur.Seek(ord); ok {
 					cur.positions()
 				}
 			}
@@ -203,30 +203,30 @@ func FuzzBlock(f *testing.F) {
 }
 
 func FuzzRecordsOfASegment(f *testing.F) {
-	s := &segment{
-		numbers: []uint32{4, 9}, hashes: make([][16]byte, 2), owners: []uint32{1, 2},
-		lengths: make([]lengths, 2),
+	s := &Segment{
+		Numbers: []uint32{4, 9}, Hashes: make([][16]byte, 2), Owners: []uint32{1, 2},
+		Lengths: make([]Lengths, 2),
 	}
 	s.ready()
-	s.dead.add(1)
+	s.Dead.Add(1)
 	f.Add(s.encodeTable(0))
 	f.Add(s.encodeMeta())
 	f.Add(s.encodeChanges(0))
 	f.Fuzz(func(t *testing.T, b []byte) {
-		s := &segment{}
-		if s.decodeTable(b) == nil && s.len() < 1000 {
+		s := &Segment{}
+		if s.decodeTable(b) == nil && s.Len() < 1000 {
 			s.ready()
 			_ = s.decodeChanges(0, b)
 		}
-		_, _ = (&segment{}).decodeMeta(b)
-		_, _ = decodeNumbers(b)
+		_, _ = (&Segment{}).decodeMeta(b)
+		_, _ = DecodeNumbers(b)
 	})
 }
 
 func FuzzChangesOfASegment(f *testing.F) {
 	const passages = changesPart + 100
-	untouched := func() *segment {
-		s := &segment{numbers: make([]uint32, passages)}
+	untouched := func() *Segment {
+		s := &Segment{Numbers: make([]uint32, passages)}
 		s.ready()
 		return s
 	}
@@ -234,9 +234,9 @@ func FuzzChangesOfASegment(f *testing.F) {
 		s := untouched()
 		for i := range uint32(passages) {
 			if i%uint32(every) == 0 {
-				s.dead.add(i)
+				s.Dead.Add(i)
 			} else if i%3 == 0 {
-				s.orphans.add(i)
+				s.Orphans.Add(i)
 			}
 		}
 		f.Add(s.encodeChanges(0), false)
@@ -252,33 +252,19 @@ func FuzzChangesOfASegment(f *testing.F) {
 			return
 		}
 		for i := range uint32(passages) {
-			if within := int(i)/changesPart == part; !within && (s.dead.has(i) || s.orphans.has(i)) {
+			if within := int(i)/changesPart == part; !within && (s.Dead.Has(i) || s.Orphans.Has(i)) {
 				t.Fatalf("passage %d changed in part %d", i, part)
 			}
-			if s.dead.has(i) {
-				s.orphans.remove(i) // nobody asks
+			if s.Dead.Has(i) {
+				s.Orphans.remove(i) // nobody asks
 			}
 		}
 		back := untouched()
 		if err := back.decodeChanges(part, s.encodeChanges(part)); err != nil {
 			t.Fatal(err)
 		}
-		if !slices.Equal(back.dead, s.dead) || !slices.Equal(back.orphans, s.orphans) {
+		if !slices.Equal(back.Dead, s.Dead) || !slices.Equal(back.Orphans, s.Orphans) {
 			t.Error("what was encoded comes back as something else")
 		}
 	})
-}
-
-func TestBoundsHoldWhateverTheAveragesBecome(t *testing.T) {
-	rng := rand.New(rand.NewPCG(9, 9))
-	for range 20000 {
-		then := averages{text: 1 + rng.Float64()*400, title: 1 + rng.Float64()*20, path: 1 + rng.Float64()*20}
-		now := averages{text: 1 + rng.Float64()*400, title: 1 + rng.Float64()*20, path: 1 + rng.Float64()*20}
-		p := posting{text: uint16(rng.IntN(60)), title: uint8(rng.IntN(4)), path: uint8(rng.IntN(4))}
-		l := lengths{text: uint16(rng.IntN(900)), title: uint8(rng.IntN(30)), path: uint8(rng.IntN(30))}
-		bound := loosened(newNorms(then).bound(&p, l), growth(then, now))
-		if got := saturated(newNorms(now).weighted(l, int(p.text), int(p.title), int(p.path))); float64(got) > bound+1e-5 {
-			t.Fatalf("posting %+v of %+v is worth %v with %+v, over its bound %v made with %+v", p, l, got, now, bound, then)
-		}
-	}
 }

@@ -1,4 +1,4 @@
-package index
+package segment
 
 import (
 	"strings"
@@ -11,12 +11,12 @@ func TestKindsOfPassages(t *testing.T) {
 		text  string
 		words int
 		lead  bool
-		want  passageKind
+		want  Kind
 	}{
 		{"Text.", 1, false, 0},
-		{"Text.", 1, true, leadPassage},
-		{links, 24, false, linkPassage},
-		{links, 24, true, leadPassage | linkPassage},
+		{"Text.", 1, true, LeadPassage},
+		{links, 24, false, LinkPassage},
+		{links, 24, true, LeadPassage | LinkPassage},
 		{links + strings.Repeat("words ", 50), 74, false, 0},
 		{"[a](b) [c](d)", 2, false, 0},
 	} {

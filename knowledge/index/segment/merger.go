@@ -1,4 +1,4 @@
-package index
+package segment
 
 import (
 	"slices"
@@ -6,72 +6,72 @@ import (
 	"github.com/readthru/readthru/knowledge/breath"
 )
 
-// merger makes one segment of neighbouring ones, without their dead passages.
-type merger struct {
-	merged  *segment // with its table; its averages are to be set before its terms are written
+// Merger makes one segment of neighbouring ones, without their dead passages.
+type Merger struct {
+	Merged  *Segment // with its table; its averages are to be set before its terms are written
 	sources []*source
 }
 
-// newMerger makes the table of the merged segment. Other returns the owner of a passage that the one in the table of
+// NewMerger makes the table of the merged segment. Other returns the owner of a passage that the one in the table of
 // its segment no longer owns.
-func newMerger(id uint32, group []*segment, other func(number uint32) uint32) *merger {
-	m := &merger{merged: &segment{id: id}}
+func NewMerger(id uint32, group []*Segment, other func(number uint32) uint32) *Merger {
+	m := &Merger{Merged: &Segment{ID: id}}
 	live := 0
 	for _, s := range group {
-		live += s.live
+		live += s.Live
 	}
-	m.merged.makeRoom(live)
+	m.Merged.makeRoom(live)
 	for _, s := range group {
 		m.take(s, other)
 	}
-	m.merged.ready()
+	m.Merged.ready()
 	return m
 }
 
 // take adds the live passages of a segment.
-func (m *merger) take(s *segment, other func(number uint32) uint32) {
-	src := &source{segment: s, renum: make([]uint32, s.len())}
-	for i, number := range s.numbers {
+func (m *Merger) take(s *Segment, other func(number uint32) uint32) {
+	src := &source{segment: s, renum: make([]uint32, s.Len())}
+	for i, number := range s.Numbers {
 		ord := uint32(i)
-		if s.dead.has(ord) {
+		if s.Dead.Has(ord) {
 			src.renum[i] = gone
 			continue
 		}
-		owner := s.owners[i]
-		if s.orphans.has(ord) {
+		owner := s.Owners[i]
+		if s.Orphans.Has(ord) {
 			owner = other(number)
 		}
-		src.renum[i] = uint32(len(m.merged.numbers))
-		m.merged.numbers = append(m.merged.numbers, number)
-		m.merged.hashes = append(m.merged.hashes, s.hashes[i])
-		m.merged.owners = append(m.merged.owners, owner)
-		m.merged.lengths = append(m.merged.lengths, s.lengths[i])
+		src.renum[i] = uint32(len(m.Merged.Numbers))
+		m.Merged.Numbers = append(m.Merged.Numbers, number)
+		m.Merged.Hashes = append(m.Merged.Hashes, s.Hashes[i])
+		m.Merged.Owners = append(m.Merged.Owners, owner)
+		m.Merged.Lengths = append(m.Merged.Lengths, s.Lengths[i])
 	}
 	m.sources = append(m.sources, src)
 }
 
-// write writes the terms of the merged segment: out gets its blocks one after the other, and bound says what a posting
+// Write writes the terms of the merged segment: out gets its blocks one after the other, and bound says what a posting
 // is worth at most.
-func (m *merger) write(blocks *blockCache, bound bounds, out func(block []byte) error) error {
-	w := m.merged.writer(bound, out)
+func (m *Merger) Write(blocks *Blocks, bound bounds, out func(block []byte) error) error {
+	w := m.Merged.writer(bound, out)
 	for _, s := range m.sources {
 		s.next = walkTerms(s.segment.refs, blocks.of(s.segment, false), "")
 	}
 	if err := mergeTerms(m.sources, w); err != nil {
 		return err
 	}
-	m.merged.refs, m.merged.bytes = w.refs, w.bytes
+	m.Merged.refs, m.Merged.Bytes = w.refs, w.bytes
 	return nil
 }
 
 // source is a segment that is being merged.
 type source struct {
-	segment *segment
+	segment *Segment
 	renum   []uint32 // new ordinals; gone for passages that the merge leaves out
 
 	// State of the walk over its terms.
-	next func() (*list, error)
-	head *list
+	next func() (*List, error)
+	head *List
 }
 
 // gone marks a passage that a merge leaves out.
@@ -79,19 +79,19 @@ const gone = 1<<32 - 1
 
 // mergeTerms writes the terms of several segments as those of one. The ordinals of each source follow those of the
 // source before.
-func mergeTerms(sources []*source, w *segmentWriter) error {
+func mergeTerms(sources []*source, w *writer) error {
 	for _, s := range sources {
 		var err error
 		if s.head, err = s.next(); err != nil {
 			return err
 		}
 	}
-	var c chunk
+	var c Chunk
 	for {
 		term, any := "", false
 		for _, s := range sources {
-			if s.head != nil && (!any || s.head.term < term) {
-				term, any = s.head.term, true
+			if s.head != nil && (!any || s.head.Term < term) {
+				term, any = s.head.Term, true
 			}
 		}
 		if !any {
@@ -101,15 +101,15 @@ func mergeTerms(sources []*source, w *segmentWriter) error {
 		forms, others := mergedForms(sources, term)
 		w.begin(term, forms, others)
 		for _, s := range sources {
-			if s.head == nil || s.head.term != term {
+			if s.head == nil || s.head.Term != term {
 				continue
 			}
 			bits := formBits(s.head, forms)
-			err := s.head.each(&c, func(c *chunk) error {
-				return c.placesOf(func(i int, places []byte) bool {
-					if ord := s.renum[c.ords[i]]; ord != gone {
-						p := c.posting(i, places)
-						p.ord, p.forms = ord, bits[p.forms]
+			err := s.head.Each(&c, func(c *Chunk) error {
+				return c.PlacesOf(func(i int, places []byte) bool {
+					if ord := s.renum[c.Ords[i]]; ord != gone {
+						p := c.Posting(i, places)
+						p.ord, p.Forms = ord, bits[p.Forms]
 						w.add(p)
 					}
 					return true
@@ -123,7 +123,7 @@ func mergeTerms(sources []*source, w *segmentWriter) error {
 			return err
 		}
 		for _, s := range sources {
-			if s.head != nil && s.head.term == term {
+			if s.head != nil && s.head.Term == term {
 				var err error
 				if s.head, err = s.next(); err != nil {
 					return err
@@ -136,11 +136,11 @@ func mergeTerms(sources []*source, w *segmentWriter) error {
 // mergedForms returns the forms of a term in all sources, as far as they can be listed.
 func mergedForms(sources []*source, term string) (forms []string, others bool) {
 	for _, s := range sources {
-		if s.head == nil || s.head.term != term {
+		if s.head == nil || s.head.Term != term {
 			continue
 		}
 		others = others || s.head.others
-		for _, f := range s.head.forms {
+		for _, f := range s.head.Forms {
 			if slices.Contains(forms, f) {
 				continue
 			}
@@ -155,15 +155,15 @@ func mergedForms(sources []*source, term string) (forms []string, others bool) {
 }
 
 // formBits maps each combination of a list's forms to the bits of the same forms among those given.
-func formBits(l *list, forms []string) *[256]uint8 {
-	if !l.others && len(l.forms) <= len(forms) && slices.Equal(l.forms, forms[:len(l.forms)]) {
+func formBits(l *List, forms []string) *[256]uint8 {
+	if !l.others && len(l.Forms) <= len(forms) && slices.Equal(l.Forms, forms[:len(l.Forms)]) {
 		return &sameBits
 	}
 	var single [8]uint8
 	for i := range single {
 		single[i] = otherFormBit
-		if i < len(l.forms) {
-			if n := slices.Index(forms, l.forms[i]); n >= 0 {
+		if i < len(l.Forms) {
+			if n := slices.Index(forms, l.Forms[i]); n >= 0 {
 				single[i] = 1 << n
 			}
 		}

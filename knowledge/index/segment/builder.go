@@ -1,4 +1,4 @@
-package index
+package segment
 
 import (
 	"encoding/binary"
@@ -9,15 +9,15 @@ import (
 	"github.com/readthru/readthru/knowledge/breath"
 )
 
-// lengths are how many words the fields of a passage have, and what kind of passage it is.
-type lengths struct {
-	text        uint16
-	title, path uint8
-	kind        passageKind
+// Lengths are how many words the fields of a passage have, and what kind of passage it is.
+type Lengths struct {
+	Text        uint16
+	Title, Path uint8
+	Kind        Kind
 }
 
-// maxTextLen is the largest length of a text, in words; a longer one counts as this.
-const maxTextLen = 4095
+// MaxTextLen is the largest length of a text, in words; a longer one counts as this.
+const MaxTextLen = 4095
 
 // field is a part of a passage that words stand in.
 type field int
@@ -28,15 +28,26 @@ const (
 	fieldPath
 )
 
-// passageKind says what sets a passage apart from others: a sum of bits.
-type passageKind uint8
+// Kind says what sets a passage apart from others: a sum of bits.
+type Kind uint8
 
 const (
-	leadPassage passageKind = 1 << iota // it begins the document that it was indexed for
-	linkPassage                         // it is hardly more than a list of links
-	barePassage                         // it was indexed without the fields of a document, see passageFor
-	nameplate                           // it has no text, see change.nameplate
+	LeadPassage Kind = 1 << iota // it begins the document that it was indexed for
+	LinkPassage                  // it is hardly more than a list of links
+	BarePassage                  // it was indexed without the fields of a document
+	Nameplate                    // it has no text: it stands for its document
 )
+
+// String names the kind for people.
+func (k Kind) String() string {
+	switch {
+	case k&LinkPassage != 0:
+		return "list of links"
+	case k&LeadPassage != 0:
+		return "page's beginning"
+	}
+	return "text"
+}
 
 // A passage is a list of links if it has so many at least, and at most so many words for each.
 const (
@@ -45,26 +56,26 @@ const (
 )
 
 // kindOf returns the kind of a passage of so many words.
-func kindOf(text string, words int, lead bool) (kind passageKind) {
+func kindOf(text string, words int, lead bool) (kind Kind) {
 	if lead {
-		kind |= leadPassage
+		kind |= LeadPassage
 	}
 	if links := strings.Count(text, "]("); links >= fewLinks && words <= wordsPerLink*links {
-		kind |= linkPassage
+		kind |= LinkPassage
 	}
 	return kind
 }
 
-// averages are the mean lengths of the passages that have the field at all.
-type averages struct{ text, title, path float64 }
+// Averages are the mean lengths of the passages that have the field at all.
+type Averages struct{ Text, Title, Path float64 }
 
-// segmentBuilder collects the postings of new passages until they are written as a segment.
-type segmentBuilder struct {
+// Builder collects the postings of new passages until they are written as a segment.
+type Builder struct {
 	stems map[string]string // of the surface forms met; bounded
 
 	words   map[string]word // by surface form
 	terms   map[string]*buildTerm
-	lengths []lengths
+	Lengths []Lengths
 
 	ord    uint32 // of the passage being added
 	census analysis.Census
@@ -86,60 +97,63 @@ type buildTerm struct {
 }
 
 type buildPosting struct {
-	posting
+	Posting
 	from int // its positions begin here in places
 }
 
 // maxStems bounds what is remembered of stems across segments.
 const maxStems = 1 << 16
 
-func newSegmentBuilder() *segmentBuilder {
-	b := &segmentBuilder{stems: map[string]string{}}
-	b.reset()
+// NewBuilder returns a builder without passages.
+func NewBuilder() *Builder {
+	b := &Builder{stems: map[string]string{}}
+	b.Reset()
 	return b
 }
 
-func (b *segmentBuilder) reset() {
-	b.words, b.terms, b.lengths, b.ord = map[string]word{}, map[string]*buildTerm{}, nil, 0
+// Reset forgets the passages that were added.
+func (b *Builder) Reset() {
+	b.words, b.terms, b.Lengths, b.ord = map[string]word{}, map[string]*buildTerm{}, nil, 0
 	if len(b.stems) > maxStems {
 		b.stems = map[string]string{}
 	}
 }
 
-func (b *segmentBuilder) len() int { return len(b.lengths) }
+// Len returns how many passages were added.
+func (b *Builder) Len() int { return len(b.Lengths) }
 
 // saidGap is how many words what is said of a passage stands behind its text: no phrase goes across.
 const saidGap = 100
 
-// add analyses a passage, what is said of it as a part of its text, and the words of its document's address, which
+// Add analyses a passage, what is said of it as a part of its text, and the words of its document's address, which
 // count like words of the text but make it no longer; its ordinal is how many were added before.
-func (b *segmentBuilder) add(text, said, title, path, address string, lead bool) {
-	b.ord = uint32(len(b.lengths))
-	var l lengths
+func (b *Builder) Add(text, said, title, path, address string, lead bool) {
+	b.ord = uint32(len(b.Lengths))
+	var l Lengths
 	n, _ := b.field(title, fieldTitle, 0)
-	l.title = uint8(min(n, 255))
+	l.Title = uint8(min(n, 255))
 	n, _ = b.field(path, fieldPath, 0)
-	l.path = uint8(min(n, 255))
+	l.Path = uint8(min(n, 255))
 	b.census = analysis.Census{}
 	n, end := b.field(text, fieldText, 0)
 	if language := b.census.Language(leastTold); language > analysis.English {
 		b.inflected(language, text)
 	}
-	l.kind = kindOf(text, n, lead)
+	l.Kind = kindOf(text, n, lead)
 	if said != "" {
 		more, last := b.field(said, fieldText, end+saidGap)
 		n, end = n+more, last
 	}
 	b.field(address, fieldText, end+saidGap)
-	l.text = uint16(min(n, maxTextLen))
-	b.lengths = append(b.lengths, l)
+	l.Text = uint16(min(n, MaxTextLen))
+	b.Lengths = append(b.Lengths, l)
 }
 
-// mark adds to the kind of the passage that was added last.
-func (b *segmentBuilder) mark(kind passageKind) { b.lengths[len(b.lengths)-1].kind |= kind }
+// Mark adds to the kind of the passage that was added last.
+func (b *Builder) Mark(kind Kind) { b.Lengths[len(b.Lengths)-1].Kind |= kind }
 
 // field analyses a field whose first word has the position from, and returns its length in words and its last position.
-func (b *segmentBuilder) field(s string, f field, from int) (n, last int) {
+func (b *Builder) field(s string, f field, from int) (n, last int) {
 	analysis.Tokenise(s, func(t analysis.Token) {
 		if !t.Part {
 			n++
@@ -151,7 +165,7 @@ func (b *segmentBuilder) field(s string, f field, from int) (n, last int) {
 	return n, last
 }
 
-func (b *segmentBuilder) occurrence(t analysis.Token, f field) {
+func (b *Builder) occurrence(t analysis.Token, f field) {
 	w, ok := b.words[string(t.Surface)]
 	if !ok {
 		w = b.word(string(t.Surface))
@@ -161,43 +175,43 @@ func (b *segmentBuilder) occurrence(t analysis.Token, f field) {
 }
 
 // note notes an occurrence of a word.
-func (b *segmentBuilder) note(w word, t analysis.Token, f field) {
+func (b *Builder) note(w word, t analysis.Token, f field) {
 	e := w.term
 	var p *buildPosting
 	if n := len(e.postings); n > 0 && e.postings[n-1].ord == b.ord {
 		p = &e.postings[n-1]
 	} else {
-		e.postings = append(e.postings, buildPosting{posting: posting{ord: b.ord}, from: len(e.places)})
+		e.postings = append(e.postings, buildPosting{Posting: Posting{ord: b.ord}, from: len(e.places)})
 		p = &e.postings[n]
 		e.prev = 0
 	}
-	p.forms |= w.form
+	p.Forms |= w.form
 	switch f {
 	case fieldTitle:
-		if p.title == maxFieldCount {
+		if p.Title == MaxFieldCount {
 			return
 		}
-		p.title++
+		p.Title++
 	case fieldPath:
-		if p.path < maxFieldCount {
-			p.path++
+		if p.Path < MaxFieldCount {
+			p.Path++
 		}
 		return
 	default:
-		if p.text == 0 {
+		if p.Text == 0 {
 			e.prev = 0 // positions start at 0 in each field
 		}
-		if p.text == maxTextLen {
+		if p.Text == MaxTextLen {
 			return
 		}
-		p.text++
+		p.Text++
 	}
 	e.places = binary.AppendUvarint(e.places, uint64(t.Pos-e.prev))
 	e.prev = t.Pos
 }
 
 // word makes a place for a surface form.
-func (b *segmentBuilder) word(surface string) word {
+func (b *Builder) word(surface string) word {
 	stem, ok := b.stems[surface]
 	if !ok {
 		stem = strings.Clone(analysis.Stem(surface))
@@ -210,7 +224,7 @@ func (b *segmentBuilder) word(surface string) word {
 }
 
 // formOf makes a place for a form of a term.
-func (b *segmentBuilder) formOf(stem, surface string) word {
+func (b *Builder) formOf(stem, surface string) word {
 	e := b.terms[stem]
 	if e == nil {
 		e = &buildTerm{}
@@ -230,7 +244,7 @@ func (b *segmentBuilder) formOf(stem, surface string) word {
 const leastTold = 4
 
 // inflected adds the words of a passage in another language than English once more, as that language has them.
-func (b *segmentBuilder) inflected(l analysis.Language, text string) {
+func (b *Builder) inflected(l analysis.Language, text string) {
 	analysis.Tokenise(text, func(t analysis.Token) {
 		if t.Part {
 			return
@@ -250,20 +264,20 @@ func (b *segmentBuilder) inflected(l analysis.Language, text string) {
 	})
 }
 
-// finish writes the terms of the passages and completes their segment, whose table is made: out gets the blocks one
+// Finish writes the terms of the passages and completes their segment, whose table is made: out gets the blocks one
 // after the other, and bound says what a posting is worth at most.
-func (b *segmentBuilder) finish(s *segment, bound bounds, out func(block []byte) error) error {
+func (b *Builder) Finish(s *Segment, bound bounds, out func(block []byte) error) error {
 	s.ready()
 	w := s.writer(bound, out)
 	if err := b.write(w); err != nil {
 		return err
 	}
-	s.refs, s.bytes = w.refs, w.bytes
+	s.refs, s.Bytes = w.refs, w.bytes
 	return nil
 }
 
 // write hands the terms to a segment's writer, in order.
-func (b *segmentBuilder) write(w *segmentWriter) error {
+func (b *Builder) write(w *writer) error {
 	names := make([]string, 0, len(b.terms))
 	for name := range b.terms {
 		names = append(names, name)
@@ -279,8 +293,8 @@ func (b *segmentBuilder) write(w *segmentWriter) error {
 			if i+1 < len(e.postings) {
 				to = e.postings[i+1].from
 			}
-			p.places = e.places[p.from:to]
-			w.add(p.posting)
+			p.Places = e.places[p.from:to]
+			w.add(p.Posting)
 		}
 		if err := w.end(); err != nil {
 			return err

@@ -1,4 +1,4 @@
-package index
+package segment
 
 import (
 	"encoding/binary"
@@ -37,51 +37,51 @@ type blockRef struct {
 
 // entry is a term in a block.
 type entry struct {
-	term     string
-	forms    []string
+	Term     string
+	Forms    []string
 	others   bool // the term has forms that are not listed
 	ellipsis bool
-	postings int // of the whole term
+	Postings int // of the whole term
 	chunks   []byte
 }
 
 // several reports whether postings distinguish forms.
-func (e *entry) several() bool { return len(e.forms) > 1 || e.others }
+func (e *entry) several() bool { return len(e.Forms) > 1 || e.others }
 
-// segmentWriter writes terms into blocks. The caller passes the terms in order: for each it calls begin, then add for
+// writer writes terms into blocks. The caller passes the terms in order: for each it calls begin, then add for
 // each posting, then end.
-type segmentWriter struct {
-	bound func(p *posting) uint8
+type writer struct {
+	bound func(p *Posting) uint8
 	out   func(block []byte) error
 
 	refs     []blockRef
 	block    []byte
 	last     string // term before in the block
 	entry    entry
-	pending  []posting
+	pending  []Posting
 	pendingN int // bytes of positions in pending
 	payload  []byte
 	cuts     []int // ends of chunks in payload
 	bytes    int64
 }
 
-func (w *segmentWriter) begin(term string, forms []string, others bool) {
-	w.entry = entry{term: term, forms: forms, others: others}
+func (w *writer) begin(term string, forms []string, others bool) {
+	w.entry = entry{Term: term, Forms: forms, others: others}
 	w.pending, w.pendingN, w.payload, w.cuts = w.pending[:0], 0, w.payload[:0], w.cuts[:0]
 }
 
 // add takes a posting. Its positions must stay as they are until the next add or end has returned twice: they are
 // copied when their chunk is full.
-func (w *segmentWriter) add(p posting) {
+func (w *writer) add(p Posting) {
 	w.pending = append(w.pending, p)
-	w.pendingN += len(p.places)
-	w.entry.postings++
+	w.pendingN += len(p.Places)
+	w.entry.Postings++
 	if len(w.pending) == chunkLen || w.pendingN >= maxChunkBytes {
 		w.chunk()
 	}
 }
 
-func (w *segmentWriter) chunk() {
+func (w *writer) chunk() {
 	bound := uint8(0)
 	for i := range w.pending {
 		bound = max(bound, w.bound(&w.pending[i]))
@@ -92,7 +92,7 @@ func (w *segmentWriter) chunk() {
 }
 
 // end writes the term. It writes nothing for a term without postings.
-func (w *segmentWriter) end() error {
+func (w *writer) end() error {
 	if len(w.pending) > 0 {
 		w.chunk()
 	}
@@ -111,12 +111,12 @@ func (w *segmentWriter) end() error {
 			continue
 		}
 		if len(w.block) == 0 {
-			w.refs = append(w.refs, blockRef{first: strings.Clone(w.entry.term), goes: i > 0})
+			w.refs = append(w.refs, blockRef{first: strings.Clone(w.entry.Term), goes: i > 0})
 		}
 		w.entry.ellipsis = j < len(w.cuts)
 		w.entry.chunks = w.payload[from:w.cuts[j-1]]
 		w.block = appendEntry(w.block, &w.entry, w.last)
-		w.last = w.entry.term
+		w.last = w.entry.Term
 		from, i = w.cuts[j-1], j
 		if w.entry.ellipsis || len(w.block) >= blockTarget {
 			if err := w.flush(); err != nil {
@@ -127,7 +127,7 @@ func (w *segmentWriter) end() error {
 	return nil
 }
 
-func (w *segmentWriter) flush() error {
+func (w *writer) flush() error {
 	if len(w.block) == 0 {
 		return nil
 	}
@@ -138,8 +138,8 @@ func (w *segmentWriter) flush() error {
 }
 
 func appendEntry(b []byte, e *entry, before string) []byte {
-	b = appendShared(b, e.term, before)
-	flags := byte(len(e.forms))
+	b = appendShared(b, e.Term, before)
+	flags := byte(len(e.Forms))
 	if e.others {
 		flags |= flagOthers
 	}
@@ -147,10 +147,10 @@ func appendEntry(b []byte, e *entry, before string) []byte {
 		flags |= flagGoesOn
 	}
 	b = append(b, flags)
-	for _, f := range e.forms {
-		b = appendShared(b, f, e.term)
+	for _, f := range e.Forms {
+		b = appendShared(b, f, e.Term)
 	}
-	b = binary.AppendUvarint(b, uint64(e.postings))
+	b = binary.AppendUvarint(b, uint64(e.Postings))
 	b = binary.AppendUvarint(b, uint64(len(e.chunks)))
 	return append(b, e.chunks...)
 }
@@ -182,10 +182,10 @@ func (r *blockReader) next() (bool, error) {
 	if len(b) == 0 {
 		return false, nil
 	}
-	shared, b := uvarint(b)
-	rest, b := uvarint(b)
+	shared, b := Uvarint(b)
+	rest, b := Uvarint(b)
 	if shared > uint64(len(r.term)) || rest >= uint64(len(b)) {
-		return false, errSegment
+		return false, ErrDamaged
 	}
 	r.term = append(r.term[:shared], b[:rest]...)
 	b = b[rest:]
@@ -193,18 +193,18 @@ func (r *blockReader) next() (bool, error) {
 	b = b[1:]
 	forms := b
 	for range r.flags & flagForms {
-		_, b = uvarint(b)
-		rest, b = uvarint(b)
+		_, b = Uvarint(b)
+		rest, b = Uvarint(b)
 		if rest > uint64(len(b)) {
-			return false, errSegment
+			return false, ErrDamaged
 		}
 		b = b[rest:]
 	}
 	r.forms = forms[:len(forms)-len(b)]
-	n, b := uvarint(b)
-	size, b := uvarint(b)
+	n, b := Uvarint(b)
+	size, b := Uvarint(b)
 	if size > uint64(len(b)) {
-		return false, errSegment
+		return false, ErrDamaged
 	}
 	r.n, r.data, r.rest = int(n), b[:size], b[size:]
 	return true, nil
@@ -213,18 +213,18 @@ func (r *blockReader) next() (bool, error) {
 // entry returns the current entry. It shares its chunks with the block.
 func (r *blockReader) entry() (entry, error) {
 	e := entry{
-		term: string(r.term), others: r.flags&flagOthers != 0, ellipsis: r.flags&flagGoesOn != 0, postings: r.n,
+		Term: string(r.term), others: r.flags&flagOthers != 0, ellipsis: r.flags&flagGoesOn != 0, Postings: r.n,
 		chunks: r.data,
 	}
 	b := r.forms
 	for range r.flags & flagForms {
 		var shared, rest uint64
-		shared, b = uvarint(b)
-		rest, b = uvarint(b)
-		if shared > uint64(len(e.term)) || rest > uint64(len(b)) {
-			return e, errSegment
+		shared, b = Uvarint(b)
+		rest, b = Uvarint(b)
+		if shared > uint64(len(e.Term)) || rest > uint64(len(b)) {
+			return e, ErrDamaged
 		}
-		e.forms = append(e.forms, e.term[:shared]+string(b[:rest]))
+		e.Forms = append(e.Forms, e.Term[:shared]+string(b[:rest]))
 		b = b[rest:]
 	}
 	return e, nil
@@ -242,15 +242,15 @@ func blockOf(refs []blockRef, term string) int {
 	return max(i, 0)
 }
 
-// list is the postings of a term in a segment: its entry's parts, one or more blocks.
-type list struct {
+// List is the postings of a term in a segment: its entry's parts, one or more blocks.
+type List struct {
 	entry
 	parts [][]byte // chunks of each part
 }
 
-// formBit returns the bit of a form in the postings of a list, or 0 if no posting has the form.
-func (l *list) formBit(form string) uint8 {
-	if i := slices.Index(l.forms, form); i >= 0 {
+// FormBit returns the bit of a form in the postings of a list, or 0 if no posting has the form.
+func (l *List) FormBit(form string) uint8 {
+	if i := slices.Index(l.Forms, form); i >= 0 {
 		return 1 << i
 	}
 	if l.others {
@@ -259,22 +259,22 @@ func (l *list) formBit(form string) uint8 {
 	return 0
 }
 
-// formBits returns the bits of the forms that begin with prefix.
-func (l *list) formBits(prefix string) (bits uint8) {
-	for i, f := range l.forms {
+// FormBits returns the bits of the forms that begin with prefix.
+func (l *List) FormBits(prefix string) (bits uint8) {
+	for i, f := range l.Forms {
 		if strings.HasPrefix(f, prefix) {
 			bits |= 1 << i
 		}
 	}
-	if l.others && strings.HasPrefix(l.term, prefix) {
+	if l.others && strings.HasPrefix(l.Term, prefix) {
 		bits |= otherFormBit
 	}
 	return bits
 }
 
-// bound returns the greatest of the bounds of the list's chunks.
-func (l *list) bound() (bound uint8, err error) {
-	var c chunk
+// Bound returns the greatest of the bounds of the list's chunks.
+func (l *List) Bound() (bound uint8, err error) {
+	var c Chunk
 	for _, b := range l.parts {
 		for len(b) > 0 {
 			if b, err = c.head(b, l.several()); err != nil {
@@ -286,12 +286,12 @@ func (l *list) bound() (bound uint8, err error) {
 	return bound, nil
 }
 
-// has reports whether a word is one of the list.
-func (l *list) has(form string) bool { return l.others || slices.Contains(l.forms, form) }
+// Has reports whether a word is one of the list.
+func (l *List) Has(form string) bool { return l.others || slices.Contains(l.Forms, form) }
 
 // find returns the postings of a term, or nil if the segment does not have it.
-func find(refs []blockRef, blocks blockSource, term string) (*list, error) {
-	var l *list
+func find(refs []blockRef, blocks blockSource, term string) (*List, error) {
+	var l *List
 	for i := blockOf(refs, term); i < len(refs) && refs[i].first <= term; i++ {
 		b, err := blocks(i)
 		if err != nil {
@@ -314,7 +314,7 @@ func find(refs []blockRef, blocks blockSource, term string) (*list, error) {
 				return nil, err
 			}
 			if l == nil {
-				l = &list{entry: e}
+				l = &List{entry: e}
 			}
 			l.parts = append(l.parts, e.chunks)
 			if !e.ellipsis {
@@ -327,11 +327,11 @@ func find(refs []blockRef, blocks blockSource, term string) (*list, error) {
 
 // walkTerms returns a function that returns the postings of one term after the other, beginning with the first term not
 // before from, and then nil.
-func walkTerms(refs []blockRef, blocks blockSource, from string) func() (*list, error) {
+func walkTerms(refs []blockRef, blocks blockSource, from string) func() (*List, error) {
 	n := blockOf(refs, from)
 	r := blockReader{}
-	return func() (*list, error) {
-		var open *list
+	return func() (*List, error) {
+		var open *List
 		for {
 			ok, err := r.next()
 			if err != nil {
@@ -340,7 +340,7 @@ func walkTerms(refs []blockRef, blocks blockSource, from string) func() (*list, 
 			if !ok {
 				if n == len(refs) {
 					if open != nil {
-						return nil, errSegment
+						return nil, ErrDamaged
 					}
 					return nil, nil
 				}
@@ -360,7 +360,7 @@ func walkTerms(refs []blockRef, blocks blockSource, from string) func() (*list, 
 				return nil, err
 			}
 			if open == nil {
-				open = &list{entry: e}
+				open = &List{entry: e}
 			}
 			open.parts = append(open.parts, e.chunks)
 			if !e.ellipsis {
@@ -370,8 +370,8 @@ func walkTerms(refs []blockRef, blocks blockSource, from string) func() (*list, 
 	}
 }
 
-// walkForms calls f for the forms of the terms that begin with prefix, with how many passages have the term. It reads as
-// many blocks as most says, and lowers that.
+// walkForms calls f for the forms of the terms that begin with prefix, with how many passages have the term. It reads
+// as many blocks as most says, and lowers that.
 func walkForms(refs []blockRef, blocks blockSource, prefix string, most *int, f func(form string, postings int)) error {
 	for n := blockOf(refs, prefix); n < len(refs) && *most > 0; n++ {
 		if first := refs[n].first; first > prefix && !strings.HasPrefix(first, prefix) {
@@ -401,16 +401,16 @@ func walkForms(refs []blockRef, blocks blockSource, prefix string, most *int, f 
 			if err != nil {
 				return err
 			}
-			for _, form := range e.forms {
-				f(form, e.postings)
+			for _, form := range e.Forms {
+				f(form, e.Postings)
 			}
 		}
 	}
 	return nil
 }
 
-// each decodes the postings of a list, chunk by chunk.
-func (l *list) each(c *chunk, f func(c *chunk) error) error {
+// Each decodes the postings of a list, chunk by chunk.
+func (l *List) Each(c *Chunk, f func(c *Chunk) error) error {
 	for _, b := range l.parts {
 		for len(b) > 0 {
 			var err error

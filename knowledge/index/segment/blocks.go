@@ -1,4 +1,4 @@
-package index
+package segment
 
 import (
 	linked "container/list"
@@ -15,8 +15,8 @@ const (
 // blockID names a block. Segments' numbers are given once, so it never comes to mean another.
 type blockID struct{ segment, block uint32 }
 
-// blockCache reads the terms of segments, and holds the blocks used last. Blocks are shared: never change one.
-type blockCache struct {
+// Blocks reads the terms of segments, and holds the blocks used last. Blocks are shared: never change one.
+type Blocks struct {
 	record func(key string) ([]byte, error)
 
 	mu    sync.Mutex
@@ -31,19 +31,19 @@ type cachedBlock struct {
 	data []byte
 }
 
-// newBlockCache returns a cache of blocks whose records record reads.
-func newBlockCache(record func(key string) ([]byte, error)) *blockCache {
-	return &blockCache{record: record, max: leastBlocks, order: linked.New(), byID: map[blockID]*linked.Element{}}
+// NewBlocks returns a cache of blocks whose records record reads.
+func NewBlocks(record func(key string) ([]byte, error)) *Blocks {
+	return &Blocks{record: record, max: leastBlocks, order: linked.New(), byID: map[blockID]*linked.Element{}}
 }
 
 // of returns how to read the blocks of a segment. With keep, they stay in memory.
-func (c *blockCache) of(s *segment, keep bool) blockSource {
+func (c *Blocks) of(s *Segment, keep bool) blockSource {
 	return func(n int) ([]byte, error) {
-		id := blockID{s.id, uint32(n)}
+		id := blockID{s.ID, uint32(n)}
 		if b, ok := c.get(id); ok {
 			return b, nil
 		}
-		b, err := c.record(blockKey(s.id, uint32(n)))
+		b, err := c.record(blockKey(s.ID, uint32(n)))
 		if err != nil {
 			return nil, err
 		}
@@ -54,11 +54,11 @@ func (c *blockCache) of(s *segment, keep bool) blockSource {
 	}
 }
 
-// fit sets how much the cache holds, for an index of these segments.
-func (c *blockCache) fit(segments []*segment) {
+// Fit sets how much the cache holds, for an index of these segments.
+func (c *Blocks) Fit(segments []*Segment) {
 	all := int64(0)
 	for _, s := range segments {
-		all += s.bytes
+		all += s.Bytes
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -66,7 +66,7 @@ func (c *blockCache) fit(segments []*segment) {
 	c.shrink()
 }
 
-func (c *blockCache) get(id blockID) ([]byte, bool) {
+func (c *Blocks) get(id blockID) ([]byte, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	e, ok := c.byID[id]
@@ -77,7 +77,7 @@ func (c *blockCache) get(id blockID) ([]byte, bool) {
 	return e.Value.(*cachedBlock).data, true
 }
 
-func (c *blockCache) put(id blockID, data []byte) {
+func (c *Blocks) put(id blockID, data []byte) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if _, ok := c.byID[id]; ok || len(data) > c.max {
@@ -89,7 +89,7 @@ func (c *blockCache) put(id blockID, data []byte) {
 }
 
 // shrink forgets the blocks that were not used for longest. The caller holds mu.
-func (c *blockCache) shrink() {
+func (c *Blocks) shrink() {
 	for c.bytes > c.max {
 		last := c.order.Back()
 		b := c.order.Remove(last).(*cachedBlock)
@@ -98,7 +98,8 @@ func (c *blockCache) shrink() {
 	}
 }
 
-func (c *blockCache) clear() {
+// Clear forgets all blocks.
+func (c *Blocks) Clear() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.order.Init()
