@@ -99,6 +99,9 @@ func NewError(status int, code Code, detail string) *Error {
 	return &Error{Status: status, Code: code, Title: http.StatusText(status), Detail: detail}
 }
 
+// ErrNoProxy is the error of operations that need a proxy.
+var ErrNoProxy = NewError(http.StatusConflict, CodeNoProxy, "no proxy runs here")
+
 // AsError gives an error of an operation its status and code.
 func AsError(err error) *Error {
 	if e, ok := errors.AsType[*Error](err); ok {

@@ -89,7 +89,7 @@ func (s *Server) untilStopping(ctx context.Context) {
 // stopDaemon has the daemon stop. It answers before that.
 func (s *Server) stopDaemon(_ context.Context, q api.Stopping) (*api.Stopped, error) {
 	if s.o.End == nil {
-		return nil, errNoProxy
+		return nil, api.ErrNoProxy
 	}
 	if q.Unused && !s.Retire() {
 		return nil, api.NewError(http.StatusConflict, api.CodeConflict, "commands use this daemon")

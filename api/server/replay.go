@@ -28,7 +28,7 @@ func (s *Server) replayRequest(ctx context.Context, ref api.RequestRef) (*journa
 		return nil, err
 	}
 	if s.o.Proxy == nil || s.o.Proxy() == "" {
-		return nil, errNoProxy
+		return nil, api.ErrNoProxy
 	}
 	trace := "replay-" + rand.Text()
 	ctx, cancel := context.WithTimeout(ctx, replayTime)

@@ -74,7 +74,7 @@ func (m *sampler) take(s *Server, now time.Time) {
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if err := s.countUses(now); err != nil && !errors.Is(err, store.ErrFull) { // the next call tries again
+	if err := s.people.CountUses(now); err != nil && !errors.Is(err, store.ErrFull) { // the next call tries again
 		s.o.Log.Warn("what users used is not stored yet", "error", err)
 	}
 	all := s.counted()

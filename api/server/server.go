@@ -19,6 +19,7 @@ import (
 	"github.com/readthru/readthru/api/server/jobs"
 	"github.com/readthru/readthru/api/server/memory"
 	"github.com/readthru/readthru/api/server/pages"
+	"github.com/readthru/readthru/api/server/people"
 	"github.com/readthru/readthru/api/server/sites"
 	"github.com/readthru/readthru/crawl"
 	"github.com/readthru/readthru/fetch"
@@ -89,7 +90,7 @@ type Options struct {
 	Journal        *journal.Journal                   // what is told of the last requests; if nil, there are none
 	Session        func(name string) api.SessionStats // counts of a session; the server sets its name
 	Sessions       func() []api.SessionStats          // counts of all sessions, with their names
-	SessionProxies SessionProxies                     // if nil, sessions have no proxies of their own
+	SessionProxies people.SessionProxies              // if nil, sessions have no proxies of their own
 	CA             func() []byte                      // the authority's certificate, PEM
 	// the directory of the key that signs own requests; nil: none does
 	SigningKeys []byte
@@ -148,6 +149,7 @@ type Server struct {
 	hooks  *hooks.Service
 	pages  *pages.Service
 	sites  *sites.Service
+	people *people.Service
 }
 
 // New returns a Server. It starts nothing.
@@ -187,6 +189,10 @@ func New(o Options) *Server {
 	s.sites = sites.New(sites.Options{
 		Store: o.Store, Fetch: o.Fetch, Journal: o.Journal, Pages: s.pages, Memory: s.memory,
 		Treatment: o.Treatment, FileRules: o.FileRules, Changed: o.Changed,
+	})
+	s.people = people.New(people.Options{
+		Store: o.Store, Fleet: o.Fleet, Users: o.Users, ConfiguredUsers: o.ConfiguredUsers, Changed: o.Changed,
+		Session: o.Session, Sessions: o.Sessions, SessionProxies: o.SessionProxies, UntilStopping: s.untilStopping,
 	})
 	s.hooks = hooks.New(hooks.Options{Fetch: o.Fetch, Memory: s.memory, Dir: o.Dir, Log: o.Log})
 	s.metrics = s.metricsHandler()

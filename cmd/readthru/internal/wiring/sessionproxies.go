@@ -23,7 +23,7 @@ type sessionProxies struct {
 	proxy *proxy.Proxy
 }
 
-// Record implements [api.SessionProxies].
+// Record implements [people.SessionProxies].
 func (d sessionProxies) Record(ctx context.Context, session string, offline bool, w io.Writer,
 	begun func(addr string),
 ) error {
@@ -32,7 +32,7 @@ func (d sessionProxies) Record(ctx context.Context, session string, offline bool
 	})
 }
 
-// Open implements [api.SessionProxies].
+// Open implements [people.SessionProxies].
 func (d sessionProxies) Open(ctx context.Context, session string, offline bool, begun func(addr string)) error {
 	return d.serve(ctx, proxy.Terms{Session: session, Offline: offline}, func(addr string) error {
 		begun(addr)
@@ -58,7 +58,7 @@ func (d sessionProxies) serve(ctx context.Context, terms proxy.Terms, do func(ad
 	return errors.Join(err, <-served)
 }
 
-// EndRecording implements [api.SessionProxies].
+// EndRecording implements [people.SessionProxies].
 func (d sessionProxies) EndRecording(ctx context.Context, session string) error {
 	return asConflict(d.proxy.EndRecording(ctx, session))
 }

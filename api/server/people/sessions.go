@@ -1,4 +1,4 @@
-package server
+package people
 
 import (
 	"context"
@@ -22,13 +22,10 @@ type SessionProxies interface {
 	Open(ctx context.Context, session string, offline bool, opened func(addr string)) error
 }
 
-// errNoProxy is the error of operations that need a proxy.
-var errNoProxy = api.NewError(http.StatusConflict, api.CodeNoProxy, "no proxy runs here")
-
-// getSession returns the figures of a session.
-func (s *Server) getSession(ctx context.Context, ref api.SessionRef) (*api.SessionStats, error) {
+// GetSession returns the figures of a session.
+func (s *Service) GetSession(ctx context.Context, ref api.SessionRef) (*api.SessionStats, error) {
 	if s.o.Session == nil {
-		return nil, errNoProxy
+		return nil, api.ErrNoProxy
 	}
 	name, err := asker.OwnSession(ctx, ref.Name)
 	if err != nil {
@@ -39,8 +36,8 @@ func (s *Server) getSession(ctx context.Context, ref api.SessionRef) (*api.Sessi
 	return &st, nil
 }
 
-// listSessions lists sessions.
-func (s *Server) listSessions(ctx context.Context, _ api.None) (*api.SessionList, error) {
+// ListSessions lists sessions.
+func (s *Service) ListSessions(ctx context.Context, _ api.None) (*api.SessionList, error) {
 	list := &api.SessionList{Sessions: []api.SessionSummary{}}
 	at := map[string]int{}
 	if s.o.Sessions != nil {
@@ -66,10 +63,10 @@ func (s *Server) listSessions(ctx context.Context, _ api.None) (*api.SessionList
 	return list, nil
 }
 
-// endRecording ends the recording of a session.
-func (s *Server) endRecording(ctx context.Context, ref api.SessionRef) (*api.Deleted, error) {
+// EndRecording ends the recording of a session.
+func (s *Service) EndRecording(ctx context.Context, ref api.SessionRef) (*api.Deleted, error) {
 	if s.o.SessionProxies == nil {
-		return nil, errNoProxy
+		return nil, api.ErrNoProxy
 	}
 	name, err := asker.OwnSession(ctx, ref.Name)
 	if err != nil {
@@ -78,9 +75,9 @@ func (s *Server) endRecording(ctx context.Context, ref api.SessionRef) (*api.Del
 	return &api.Deleted{Deleted: true}, s.o.SessionProxies.EndRecording(ctx, name)
 }
 
-// serveRecording writes the recording as it grows. A failure after its start shows in its missing end, and in the
+// ServeRecording writes the recording as it grows. A failure after its start shows in its missing end, and in the
 // answer to the request that ends it.
-func (s *Server) serveRecording(w http.ResponseWriter, r *http.Request, q api.OpenQuery) error {
+func (s *Service) ServeRecording(w http.ResponseWriter, r *http.Request, q api.OpenQuery) error {
 	name, err := asker.OwnSession(r.Context(), q.Name)
 	if err != nil {
 		return err
@@ -91,8 +88,8 @@ func (s *Server) serveRecording(w http.ResponseWriter, r *http.Request, q api.Op
 	})
 }
 
-// serveSessionProxy holds the request open until the client goes or the server stops.
-func (s *Server) serveSessionProxy(w http.ResponseWriter, r *http.Request, q api.OpenQuery) error {
+// ServeSessionProxy holds the request open until the client goes or the server stops.
+func (s *Service) ServeSessionProxy(w http.ResponseWriter, r *http.Request, q api.OpenQuery) error {
 	name, err := asker.OwnSession(r.Context(), q.Name)
 	if err != nil {
 		return err
@@ -104,16 +101,16 @@ func (s *Server) serveSessionProxy(w http.ResponseWriter, r *http.Request, q api
 
 // whileOpen answers with the address of a session's proxy as soon as it is open, and holds the request open until the
 // proxy is closed.
-func (s *Server) whileOpen(w http.ResponseWriter, r *http.Request, media string,
+func (s *Service) whileOpen(w http.ResponseWriter, r *http.Request, media string,
 	open func(ctx context.Context, opened func(addr string)) error,
 ) error {
 	if s.o.SessionProxies == nil {
-		return errNoProxy
+		return api.ErrNoProxy
 	}
 	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel()
 	go fault.Contain("api: await the end of the daemon", func() {
-		s.untilStopping(ctx)
+		s.o.UntilStopping(ctx)
 		cancel()
 	})()
 	sent := false

@@ -1,4 +1,4 @@
-package server
+package people
 
 import (
 	"cmp"
@@ -45,8 +45,8 @@ func infoOf(u *users.User) api.UserInfo {
 	return info
 }
 
-// listUsers lists the users, those of the configuration first.
-func (s *Server) listUsers(context.Context, api.None) (*api.UserList, error) {
+// ListUsers lists the users, those of the configuration first.
+func (s *Service) ListUsers(context.Context, api.None) (*api.UserList, error) {
 	list := &api.UserList{Users: []api.UserInfo{}}
 	for _, name := range s.configured() {
 		list.Users = append(list.Users, api.UserInfo{Name: name, Source: "file", Tokens: []api.UserToken{}})
@@ -61,15 +61,15 @@ func (s *Server) listUsers(context.Context, api.None) (*api.UserList, error) {
 	return list, nil
 }
 
-func (s *Server) configured() []string {
+func (s *Service) configured() []string {
 	if s.o.ConfiguredUsers == nil {
 		return nil
 	}
 	return s.o.ConfiguredUsers()
 }
 
-// addUser makes a user with a token.
-func (s *Server) addUser(_ context.Context, in api.NewUser) (*api.MadeToken, error) {
+// AddUser makes a user with a token.
+func (s *Service) AddUser(_ context.Context, in api.NewUser) (*api.MadeToken, error) {
 	if slices.Contains(s.configured(), in.Name) {
 		return nil, api.NewError(http.StatusConflict, api.CodeUserExists, "user "+in.Name+" is in the configuration file")
 	}
@@ -112,8 +112,8 @@ func (s *Server) addUser(_ context.Context, in api.NewUser) (*api.MadeToken, err
 	return &api.MadeToken{User: infoOf(&u), ID: token.ID, Token: text}, nil
 }
 
-// changeUser changes what can be set of a user.
-func (s *Server) changeUser(_ context.Context, in api.UserChange) (*api.UserInfo, error) {
+// ChangeUser changes what can be set of a user.
+func (s *Service) ChangeUser(_ context.Context, in api.UserChange) (*api.UserInfo, error) {
 	u, err := s.changeOne(in.Name, func(u *users.User) error { setFields(in.UserFields, u); return nil })
 	if err != nil {
 		return nil, err
@@ -121,8 +121,8 @@ func (s *Server) changeUser(_ context.Context, in api.UserChange) (*api.UserInfo
 	return new(infoOf(u)), nil
 }
 
-// removeUser removes a user with all their tokens.
-func (s *Server) removeUser(_ context.Context, ref api.UserRef) (*api.Gone, error) {
+// RemoveUser removes a user with all their tokens.
+func (s *Service) RemoveUser(_ context.Context, ref api.UserRef) (*api.Gone, error) {
 	_, err := s.changeOne(ref.Name, func(u *users.User) error {
 		*u = users.User{Name: u.Name, ID: u.ID, Made: u.Made, Gone: true, Changed: u.Changed}
 		return nil
@@ -130,8 +130,8 @@ func (s *Server) removeUser(_ context.Context, ref api.UserRef) (*api.Gone, erro
 	return &api.Gone{Deleted: ref.Name}, err
 }
 
-// addToken makes another token of a user.
-func (s *Server) addToken(_ context.Context, in api.TokenRequest) (*api.MadeToken, error) {
+// AddToken makes another token of a user.
+func (s *Service) AddToken(_ context.Context, in api.TokenRequest) (*api.MadeToken, error) {
 	token, text, err := users.NewToken(in.Scopes, time.Now())
 	if err != nil {
 		return nil, api.Problem(http.StatusBadRequest, "%s", err)
@@ -146,8 +146,8 @@ func (s *Server) addToken(_ context.Context, in api.TokenRequest) (*api.MadeToke
 	return &api.MadeToken{User: infoOf(u), ID: token.ID, Token: text}, nil
 }
 
-// revokeToken revokes a token of a user.
-func (s *Server) revokeToken(_ context.Context, ref api.TokenRef) (*api.Gone, error) {
+// RevokeToken revokes a token of a user.
+func (s *Service) RevokeToken(_ context.Context, ref api.TokenRef) (*api.Gone, error) {
 	_, err := s.changeOne(ref.Name, func(u *users.User) error {
 		n := len(u.Tokens)
 		if u.Tokens = slices.DeleteFunc(u.Tokens, func(t users.Token) bool { return t.ID == ref.ID }); len(u.Tokens) == n {
@@ -159,8 +159,8 @@ func (s *Server) revokeToken(_ context.Context, ref api.TokenRef) (*api.Gone, er
 	return &api.Gone{Deleted: ref.ID}, err
 }
 
-// openProxy removes all users, and lets everybody use the proxy again.
-func (s *Server) openProxy(context.Context, api.None) (*api.Deleted, error) {
+// OpenProxy removes all users, and lets everybody use the proxy again.
+func (s *Service) OpenProxy(context.Context, api.None) (*api.Deleted, error) {
 	now := time.Now()
 	err := s.changeUsers(now, func(all *store.Users) error {
 		for i := range all.List {
@@ -175,7 +175,7 @@ func (s *Server) openProxy(context.Context, api.None) (*api.Deleted, error) {
 }
 
 // changeOne changes a user of the store.
-func (s *Server) changeOne(name string, change func(*users.User) error) (changed *users.User, err error) {
+func (s *Service) changeOne(name string, change func(*users.User) error) (changed *users.User, err error) {
 	now := time.Now()
 	err = s.changeUsers(now, func(all *store.Users) error {
 		at, found := find(all, name)
@@ -202,7 +202,7 @@ func (s *Server) changeOne(name string, change func(*users.User) error) (changed
 }
 
 // changeUsers changes the users of the store, and has all parts take that over before it returns.
-func (s *Server) changeUsers(now time.Time, change func(*store.Users) error) error {
+func (s *Service) changeUsers(now time.Time, change func(*store.Users) error) error {
 	err := s.o.Store.ChangeUsers(now, change)
 	if errors.Is(err, store.ErrUsers) {
 		return api.Problem(http.StatusBadRequest, "%s", err)
@@ -231,16 +231,16 @@ func after(before, now time.Time) time.Time {
 	return now
 }
 
-// countUses writes what users used into the store.
-func (s *Server) countUses(now time.Time) error {
+// CountUses writes what users used into the store.
+func (s *Service) CountUses(now time.Time) error {
 	if s.o.Users == nil || s.o.Store == nil {
 		return nil
 	}
 	return s.o.Users.Take(func(used map[string]users.Use) error { return s.o.Store.AddUse(now, used) })
 }
 
-// getUsage returns what users used. Users who are no admins see what is theirs.
-func (s *Server) getUsage(ctx context.Context, q api.UsesQuery) (*api.UseList, error) {
+// GetUsage returns what users used. Users who are no admins see what is theirs.
+func (s *Service) GetUsage(ctx context.Context, q api.UsesQuery) (*api.UseList, error) {
 	if user := asker.User(ctx); !asker.SeesUser(ctx, q.User) {
 		if q.User != "" {
 			return nil, api.Problem(http.StatusForbidden, "what other users used is for the role admin")
@@ -248,7 +248,7 @@ func (s *Server) getUsage(ctx context.Context, q api.UsesQuery) (*api.UseList, e
 		q.User = user
 	}
 	now := time.Now()
-	if err := s.countUses(now); err != nil {
+	if err := s.CountUses(now); err != nil {
 		return nil, fmt.Errorf("count what users used: %w", err)
 	}
 	if q.Since.IsZero() {
