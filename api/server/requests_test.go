@@ -12,6 +12,7 @@ import (
 
 	"github.com/readthru/readthru/api"
 	"github.com/readthru/readthru/api/server"
+	"github.com/readthru/readthru/api/server/requests"
 	"github.com/readthru/readthru/internal/journal"
 )
 
@@ -78,7 +79,7 @@ func watchRequests(t *testing.T, w *world, tell func(string, int)) {
 		if !ok {
 			continue
 		}
-		var event server.RequestEvent
+		var event requests.RequestEvent
 		if err := json.Unmarshal([]byte(text), &event); err != nil || len(event.Requests) != 1 ||
 			event.Requests[0].URL != "https://a.test/four" {
 			t.Errorf("event: %v, %s", err, text)

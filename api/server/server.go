@@ -20,6 +20,7 @@ import (
 	"github.com/readthru/readthru/api/server/memory"
 	"github.com/readthru/readthru/api/server/pages"
 	"github.com/readthru/readthru/api/server/people"
+	"github.com/readthru/readthru/api/server/requests"
 	"github.com/readthru/readthru/api/server/sites"
 	"github.com/readthru/readthru/crawl"
 	"github.com/readthru/readthru/fetch"
@@ -140,16 +141,16 @@ type Server struct {
 	use     use
 	sampler sampler
 
-	lastBusy  lastBusy
 	dashboard *http.ServeMux // may be nil
 
 	// the families of operations
-	jobs   *jobs.Runner
-	memory *memory.Service
-	hooks  *hooks.Service
-	pages  *pages.Service
-	sites  *sites.Service
-	people *people.Service
+	jobs     *jobs.Runner
+	memory   *memory.Service
+	hooks    *hooks.Service
+	pages    *pages.Service
+	sites    *sites.Service
+	people   *people.Service
+	requests *requests.Service
 }
 
 // New returns a Server. It starts nothing.
@@ -193,6 +194,10 @@ func New(o Options) *Server {
 	s.people = people.New(people.Options{
 		Store: o.Store, Fleet: o.Fleet, Users: o.Users, ConfiguredUsers: o.ConfiguredUsers, Changed: o.Changed,
 		Session: o.Session, Sessions: o.Sessions, SessionProxies: o.SessionProxies, UntilStopping: s.untilStopping,
+	})
+	s.requests = requests.New(requests.Options{
+		Journal: o.Journal, Store: o.Store, Version: o.Version, Instance: o.Instance, Work: s.work,
+		Stopping: s.jobs.Stopping().Done(), Proxy: o.Proxy, CA: o.CA, Log: o.Log,
 	})
 	s.hooks = hooks.New(hooks.Options{Fetch: o.Fetch, Memory: s.memory, Dir: o.Dir, Log: o.Log})
 	s.metrics = s.metricsHandler()

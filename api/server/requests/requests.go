@@ -1,15 +1,40 @@
-package server
+// Package requests does the operations on what was asked of this node lately, and streams what happens.
+package requests
 
 import (
 	"cmp"
 	"context"
 	"fmt"
+	"log/slog"
 	"net/http"
 
 	"github.com/readthru/readthru/api"
 	"github.com/readthru/readthru/api/server/asker"
 	"github.com/readthru/readthru/internal/journal"
+	"github.com/readthru/readthru/store"
 )
+
+// Options configures a Service. All but Proxy and CA are required.
+type Options struct {
+	Journal  *journal.Journal
+	Store    *store.Store
+	Version  string
+	Instance string          // random, identifies the daemon
+	Work     func() api.Work // what is in progress
+	Stopping <-chan struct{} // closed when the server stops
+	Proxy    func() string   // the proxy's address, host:port; if nil, no proxy runs
+	CA       func() []byte   // the certificate of the proxy's authority, PEM; if nil, there is none
+	Log      *slog.Logger
+}
+
+// Service does the operations.
+type Service struct {
+	o        Options
+	lastBusy lastBusy
+}
+
+// New returns a Service.
+func New(o Options) *Service { return &Service{o: o} }
 
 func parseFilter(text string) (journal.Filter, error) {
 	f, err := journal.ParseFilter(text)
@@ -19,8 +44,8 @@ func parseFilter(text string) (journal.Filter, error) {
 	return f, nil
 }
 
-// listRequests lists the last requests, newest first.
-func (s *Server) listRequests(ctx context.Context, q api.RequestQuery) (*api.RequestList, error) {
+// ListRequests lists the last requests, newest first.
+func (s *Service) ListRequests(ctx context.Context, q api.RequestQuery) (*api.RequestList, error) {
 	f, err := parseFilter(q.Filter)
 	if err != nil {
 		return nil, err
@@ -32,8 +57,8 @@ func (s *Server) listRequests(ctx context.Context, q api.RequestQuery) (*api.Req
 	return &api.RequestList{Requests: list, Next: next, Warnings: damage}, nil
 }
 
-// getRequest returns a request.
-func (s *Server) getRequest(ctx context.Context, r api.RequestRef) (*journal.Entry, error) {
+// GetRequest returns a request.
+func (s *Service) GetRequest(ctx context.Context, r api.RequestRef) (*journal.Entry, error) {
 	e, ok := s.o.Journal.Find(r.ID)
 	if !ok || !asker.SeesUser(ctx, e.User) {
 		return nil, api.Problem(http.StatusNotFound, "no request %.40q: the last few thousand are kept (requests.last), "+
@@ -42,8 +67,8 @@ func (s *Server) getRequest(ctx context.Context, r api.RequestRef) (*journal.Ent
 	return &e, nil
 }
 
-// serveRequests writes requests as a file, oldest first.
-func (s *Server) serveRequests(w http.ResponseWriter, r *http.Request, q api.RequestExport) error {
+// ServeRequests writes requests as a file, oldest first.
+func (s *Service) ServeRequests(w http.ResponseWriter, r *http.Request, q api.RequestExport) error {
 	f, err := parseFilter(q.Filter)
 	if err != nil {
 		return err
@@ -64,8 +89,8 @@ func (s *Server) serveRequests(w http.ResponseWriter, r *http.Request, q api.Req
 	return nil
 }
 
-// clearRequests forgets all requests, in memory and on disk.
-func (s *Server) clearRequests(context.Context, api.None) (*api.Deleted, error) {
+// ClearRequests forgets all requests, in memory and on disk.
+func (s *Service) ClearRequests(context.Context, api.None) (*api.Deleted, error) {
 	if err := s.o.Journal.Clear(); err != nil {
 		return nil, fmt.Errorf("remove the requests on disk: %w", err)
 	}

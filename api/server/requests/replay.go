@@ -1,4 +1,4 @@
-package server
+package requests
 
 import (
 	"context"
@@ -20,10 +20,10 @@ const (
 	recordTime = 5 * time.Second // until what is told of it is complete
 )
 
-// replayRequest sends a request again, through the proxy as its client did, and returns what is told of the new one.
+// ReplayRequest sends a request again, through the proxy as its client did, and returns what is told of the new one.
 // Its client is this machine: sessions, and credentials, which are not kept, do not come along.
-func (s *Server) replayRequest(ctx context.Context, ref api.RequestRef) (*journal.Entry, error) {
-	e, err := s.getRequest(ctx, ref)
+func (s *Service) ReplayRequest(ctx context.Context, ref api.RequestRef) (*journal.Entry, error) {
+	e, err := s.GetRequest(ctx, ref)
 	if err != nil {
 		return nil, err
 	}
@@ -60,7 +60,7 @@ func (s *Server) replayRequest(ctx context.Context, ref api.RequestRef) (*journa
 }
 
 // toldOf waits until a request with a name of ours is told, which is right after its answer.
-func (s *Server) toldOf(ctx context.Context, trace string) (*journal.Entry, error) {
+func (s *Service) toldOf(ctx context.Context, trace string) (*journal.Entry, error) {
 	f, err := journal.ParseFilter("trace:" + trace)
 	if err != nil {
 		return nil, fmt.Errorf("look for the request: %w", err)

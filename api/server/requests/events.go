@@ -1,4 +1,4 @@
-package server
+package requests
 
 import (
 	"encoding/json"
@@ -34,9 +34,9 @@ const (
 	workPulse  = 2 * time.Second        // how often jobs that run are told of, since they go on
 )
 
-// serveEvents writes events as they happen (text/event-stream), until the client goes or the server stops. It looks for
+// ServeEvents writes events as they happen (text/event-stream), until the client goes or the server stops. It looks for
 // them at intervals: a request costs the same however many clients watch.
-func (s *Server) serveEvents(w http.ResponseWriter, r *http.Request, q api.EventQuery) error {
+func (s *Service) ServeEvents(w http.ResponseWriter, r *http.Request, q api.EventQuery) error {
 	f, err := parseFilter(q.Filter)
 	if err != nil {
 		return err
@@ -70,7 +70,7 @@ func (s *Server) serveEvents(w http.ResponseWriter, r *http.Request, q api.Event
 		select {
 		case <-r.Context().Done():
 			return nil
-		case <-s.jobs.Stopping().Done():
+		case <-s.o.Stopping:
 			return nil
 		case <-tick.C:
 		}
@@ -121,12 +121,12 @@ type lastBusy struct {
 }
 
 // busy returns what is in progress, and what was read and is not indexed yet, or was a moment ago.
-func (s *Server) busy() WorkEvent {
+func (s *Service) busy() WorkEvent {
 	b := &s.lastBusy
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.at.IsZero() || time.Since(b.at) >= busyFor {
-		b.found = WorkEvent{s.work(), s.o.Store.QueuedJobs(knowledge.Consumer)}
+		b.found = WorkEvent{s.o.Work(), s.o.Store.QueuedJobs(knowledge.Consumer)}
 		b.at = time.Now()
 	}
 	return b.found
