@@ -129,11 +129,13 @@ const policy = `
 	api/server/hooks      → api, api/server/memory, agents, fault, fetch, journal, knowledge, page, store, wholefile
 	api/server/pages      → api, api/server/asker, convert, fetch, fetch/sitecheck, clip, fault, fleet, journal
 	api/server/pages      → markdown, summary, users, knowledge, knowledge/outline, page, store
-	api/server            → api/server/requests, api/server/people, api/server/sites, api/server/pages
+	api/server            → api/server/figures, api/server/requests, api/server/people, api/server/sites, api/server/pages
 	api/server/sites      → api, api/server/asker, api/server/memory, api/server/pages, fetch, clip, hostrule
 	api/server/sites      → journal, recipe, page, store
 	api/server/people     → api, api/server/asker, fault, fleet, users, store
 	api/server/requests   → api, api/server/asker, journal, knowledge, store
+	api/server/figures    → api, api/guard, api/server/people, api/server/sites, fetch, fault, fleet, journal
+	api/server/figures    → knowledge, page, store
 	api/server            → api/server/asker, api/server/jobs, api/server/memory, api/server/hooks
 	api/server            → api, api/guard, api/firecrawl, page, markdown, pace, guess, users, journal, fetch, store
 	api/server            → knowledge, knowledge/outline, recipe, crawl, fleet, summary, agents, convert
@@ -149,7 +151,7 @@ const policy = `
 	cmd/readthru/wiring   → page, clip, fault, wholefile, releases, users, journal, botauth, certs, llm, summary
 	cmd/readthru/wiring   → symbols
 	cmd/readthru/wiring   → render, convert, store, cache, knowledge, fleet, fetch, fetch/github, proxy, crawl, api
-	cmd/readthru/wiring   → api/server, api/firecrawl, mcp, ui
+	cmd/readthru/wiring   → api/server, api/server/figures, api/firecrawl, mcp, ui
 	cmd/readthru/command  → cmd/readthru/terminal, cmd/readthru/settings, cmd/readthru/daemon, cmd/readthru/wiring
 	cmd/readthru/command  → page, recipe, fetch, api, api/server
 	cmd/readthru/watch    → api/server
@@ -181,7 +183,7 @@ var alone = map[string]string{
 	"github.com/elazarl/goproxy":                    "proxy",
 	"github.com/JohannesKaufmann/html-to-markdown/": "convert/mdwrite",
 	"github.com/mmcdole/gofeed":                     "convert",
-	"github.com/prometheus/client_golang/":          "api/server",
+	"github.com/prometheus/client_golang/":          "api/server/figures",
 	"github.com/urfave/cli/":                        "cmd/readthru",
 	"github.com/goccy/go-yaml":                      "strictyaml",
 	"github.com/smallstep/truststore":               "certs",

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/readthru/readthru/api/server"
+	"github.com/readthru/readthru/api/server/figures"
 	"github.com/readthru/readthru/internal/journal"
 	"github.com/readthru/readthru/internal/needs"
 )
@@ -18,7 +19,7 @@ import (
 func TestPrometheusAndGrafanaAreGivenWhatExists(t *testing.T) {
 	told := journal.New(journal.Options{})
 	told.Add(&journal.Entry{Method: "CONNECT", Outcome: journal.Tunnelled, Tunnel: "preset"})
-	w := newWorld(t, func(o *server.Options) { o.Journal, o.WorkTimes = told, server.NewWorkTimes() })
+	w := newWorld(t, func(o *server.Options) { o.Journal, o.WorkTimes = told, figures.NewWorkTimes() })
 	addr := w.listen(t)
 	ask(t, addr, "POST", "/api/v1/fetch", `{"url":"`+pageURL+`"}`, "Content-Type: application/json")
 	metrics, err := io.ReadAll(ask(t, addr, "GET", "/metrics", "").Body)

@@ -8,6 +8,5 @@
 //
 //   - which method does an operation: handlers (handlers.go)
 //   - whether a role is enough for an operation, and what of others a user may see: package asker
-//   - what is in progress: Server.work (stats.go)
-//   - how the counters become series: sampler (series.go)
+//   - what is in progress, and how the counters become series: package figures
 package server

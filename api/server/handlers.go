@@ -53,12 +53,12 @@ func streams[In any](serve func(http.ResponseWriter, *http.Request, In) error) h
 func (s *Server) handlers() map[string]handler {
 	return map[string]handler{
 		"index":                streams(s.serveIndex),
-		"stats":                serves(s.getStats),
-		"getStats":             serves(s.getStats),
-		"getSeries":            serves(s.getSeries),
-		"getMetrics":           streams(s.serveMetrics),
-		"getLiveness":          serves(s.getLiveness),
-		"getReadiness":         serves(s.getReadiness),
+		"stats":                serves(s.figures.GetStats),
+		"getStats":             serves(s.figures.GetStats),
+		"getSeries":            serves(s.figures.GetSeries),
+		"getMetrics":           streams(s.figures.ServeMetrics),
+		"getLiveness":          serves(s.figures.GetLiveness),
+		"getReadiness":         serves(s.figures.GetReadiness),
 		"createSigninLink":     serves(s.createLink),
 		"signIn":               streams(s.serveSignin),
 		"getOpenAPI":           serves(s.getOpenAPI),

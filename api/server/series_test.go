@@ -8,6 +8,7 @@ import (
 
 	"github.com/readthru/readthru/api"
 	"github.com/readthru/readthru/api/server"
+	"github.com/readthru/readthru/api/server/figures"
 	"github.com/readthru/readthru/internal/journal"
 )
 
@@ -53,7 +54,7 @@ func TestSeriesCountWhatTheProxyAndThePagesDid(t *testing.T) {
 
 func TestMetricsCountEachRequestOnce(t *testing.T) {
 	told := journal.New(journal.Options{})
-	times := server.NewWorkTimes()
+	times := figures.NewWorkTimes()
 	times.Observe("convert", 3*time.Millisecond)
 	w := newWorld(t, func(o *server.Options) { o.Journal, o.WorkTimes = told, times })
 	told.Add(&journal.Entry{Method: "CONNECT", Outcome: journal.Tunnelled, Tunnel: "preset;category=bank"})

@@ -15,6 +15,7 @@ import (
 	"github.com/readthru/readthru/api/firecrawl"
 	"github.com/readthru/readthru/api/guard"
 	"github.com/readthru/readthru/api/server/asker"
+	"github.com/readthru/readthru/api/server/figures"
 	"github.com/readthru/readthru/api/server/hooks"
 	"github.com/readthru/readthru/api/server/jobs"
 	"github.com/readthru/readthru/api/server/memory"
@@ -68,7 +69,7 @@ type Options struct {
 	FileRules func() hostrule.Rules // the configured rules; if nil, there are none
 	Changed   func() error          // takes over changed rules of the store; if nil, nobody uses them yet
 
-	WorkTimes *WorkTimes // if nil, /metrics does not tell what parts of the work took
+	WorkTimes *figures.WorkTimes // if nil, /metrics does not tell what parts of the work took
 
 	MarkdownNewMode string
 
@@ -130,16 +131,13 @@ type Options struct {
 // Server does the operations. It answers them over HTTP as an [http.Handler], and in this process through the clients
 // that [Server.Client] returns.
 type Server struct {
-	o       Options
-	started time.Time
-	guard   *guard.Guard
-	mux     *http.ServeMux
-	metrics http.Handler
-	table   []route
-	open    map[string]bool // paths on which strangers are answered
-	holds   *holds
-	use     use
-	sampler sampler
+	o     Options
+	guard *guard.Guard
+	mux   *http.ServeMux
+	table []route
+	open  map[string]bool // paths on which strangers are answered
+	holds *holds
+	use   use
 
 	dashboard *http.ServeMux // may be nil
 
@@ -151,6 +149,7 @@ type Server struct {
 	sites    *sites.Service
 	people   *people.Service
 	requests *requests.Service
+	figures  *figures.Service
 }
 
 // New returns a Server. It starts nothing.
@@ -165,7 +164,7 @@ func New(o Options) *Server {
 		o.Summary = summary.New(summary.Options{})
 	}
 	s := &Server{
-		o: o, started: time.Now(), mux: http.NewServeMux(), holds: newHolds(),
+		o: o, mux: http.NewServeMux(), holds: newHolds(),
 		guard: &guard.Guard{
 			Token: o.Token, TrustUser: o.TrustUser, Browsers: guard.NewBrowsers(o.Token),
 			Users: o.Users,
@@ -195,14 +194,18 @@ func New(o Options) *Server {
 		Store: o.Store, Fleet: o.Fleet, Users: o.Users, ConfiguredUsers: o.ConfiguredUsers, Changed: o.Changed,
 		Session: o.Session, Sessions: o.Sessions, SessionProxies: o.SessionProxies, UntilStopping: s.untilStopping,
 	})
+	s.figures = figures.New(figures.Options{
+		Fetch: o.Fetch, Store: o.Store, Journal: o.Journal, Knowledge: o.Knowledge, Fleet: o.Fleet, Sites: s.sites,
+		People: s.people, Jobs: s.Running, Switches: s.switches, Version: o.Version, Instance: o.Instance,
+		Secret: o.Secret, MarkdownNewMode: o.MarkdownNewMode, LastEnd: o.LastEnd, Proxy: o.Proxy, Requests: o.Requests,
+		Open: o.Open, Cache: o.Cache, WorkTimes: o.WorkTimes, Log: o.Log,
+	})
 	s.requests = requests.New(requests.Options{
-		Journal: o.Journal, Store: o.Store, Version: o.Version, Instance: o.Instance, Work: s.work,
+		Journal: o.Journal, Store: o.Store, Version: o.Version, Instance: o.Instance, Work: s.figures.Work,
 		Stopping: s.jobs.Stopping().Done(), Proxy: o.Proxy, CA: o.CA, Log: o.Log,
 	})
 	s.hooks = hooks.New(hooks.Options{Fetch: o.Fetch, Memory: s.memory, Dir: o.Dir, Log: o.Log})
-	s.metrics = s.metricsHandler()
 	s.table = s.routes()
-	s.sampler.begin(s)
 	if o.MCP != nil {
 		s.table = append(s.table, mcpOperation(o.MCP(s)))
 	}
@@ -324,6 +327,9 @@ func (s *Server) Memory() *memory.Service { return s.memory }
 // Hooks returns what answers the events of agents, and does the work that they leave.
 func (s *Server) Hooks() *hooks.Service { return s.hooks }
 
+// Sample writes what is counted into the time series, until ctx ends. Stop does so a last time.
+func (s *Server) Sample(ctx context.Context) error { return s.figures.Sample(ctx) }
+
 // mount registers the operations: one handler for each path, which chooses by method and answers 405 with Allow for
 // methods that the path does not take.
 func (s *Server) mount() {
@@ -430,7 +436,7 @@ func (s *Server) Stop() {
 	if s.o.Firecrawl != nil {
 		s.o.Firecrawl.Close()
 	}
-	s.sampler.take(s, time.Now())
+	s.figures.Close()
 }
 
 // Running returns the number of jobs that run, those of Firecrawl clients among them.

@@ -22,6 +22,7 @@ import (
 	"github.com/readthru/readthru/api"
 	"github.com/readthru/readthru/api/firecrawl"
 	"github.com/readthru/readthru/api/server"
+	"github.com/readthru/readthru/api/server/figures"
 	"github.com/readthru/readthru/cache"
 	"github.com/readthru/readthru/certs"
 	"github.com/readthru/readthru/cmd/readthru/internal/daemon"
@@ -76,7 +77,7 @@ type Core struct {
 	serving   *server.Server // the same
 
 	doing   *fault.Journal // nil: what is being done is not noted
-	times   *server.WorkTimes
+	times   *figures.WorkTimes
 	journal *journal.Journal
 
 	reranker         *llm.Client        // nil: none
@@ -94,7 +95,7 @@ type Core struct {
 
 // Open opens the parts from the store upwards. dir is the data directory, which exists.
 func Open(s *settings.Settings, dir string, offline bool, log *slog.Logger) (*Core, error) {
-	c := &Core{settings: s, dir: dir, memory: planMemory(memoryAtHand()), times: server.NewWorkTimes(), log: log}
+	c := &Core{settings: s, dir: dir, memory: planMemory(memoryAtHand()), times: figures.NewWorkTimes(), log: log}
 	c.offline.Store(offline)
 	c.now.Store(s)
 	var err error

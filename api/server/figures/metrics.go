@@ -1,4 +1,4 @@
-package server
+package figures
 
 import (
 	"context"
@@ -15,7 +15,7 @@ import (
 
 // metricsHandler serves the counters of [Stats], from a registry of our own. Labels come from closed sets: never a host
 // or a URL.
-func (s *Server) metricsHandler() http.Handler {
+func (s *Service) metricsHandler() http.Handler {
 	reg := prometheus.NewRegistry()
 	reg.MustRegister(statsCollector{s}, collectors.NewGoCollector(),
 		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
@@ -26,7 +26,7 @@ func (s *Server) metricsHandler() http.Handler {
 }
 
 // statsCollector turns Stats into metrics at each scrape.
-type statsCollector struct{ s *Server }
+type statsCollector struct{ s *Service }
 
 var (
 	tunnelsDesc = prometheus.NewDesc("readthru_tunnels_total",
@@ -93,7 +93,7 @@ func (c statsCollector) Describe(ch chan<- *prometheus.Desc) {
 
 // Collect reads the figures.
 func (c statsCollector) Collect(ch chan<- prometheus.Metric) {
-	st, err := c.s.getStats(context.Background(), api.None{})
+	st, err := c.s.GetStats(context.Background(), api.None{})
 	if err != nil {
 		ch <- prometheus.NewInvalidMetric(pagesDesc, err)
 		return
@@ -154,7 +154,7 @@ func (c statsCollector) Collect(ch chan<- prometheus.Metric) {
 			counter(bodiesDesc, b.Repaired, "put_again")
 		}
 	}
-	switches := c.s.switches()
+	switches := c.s.o.Switches()
 	gauge(switchDesc, truth[switches.Paused], "paused")
 	gauge(switchDesc, truth[switches.Offline], "offline")
 	for reason, n := range told.Tunnels {
@@ -180,7 +180,8 @@ func (c statsCollector) Collect(ch chan<- prometheus.Metric) {
 	gauge(sentDesc, st.MarkdownNew.Sent)
 }
 
-func (s *Server) serveMetrics(w http.ResponseWriter, r *http.Request, _ api.None) error {
+// ServeMetrics answers with the metrics of Prometheus.
+func (s *Service) ServeMetrics(w http.ResponseWriter, r *http.Request, _ api.None) error {
 	s.metrics.ServeHTTP(w, r)
 	return nil
 }

@@ -1,4 +1,4 @@
-package server
+package figures
 
 import (
 	"context"
@@ -14,8 +14,8 @@ import (
 	"github.com/readthru/readthru/store"
 )
 
-// getLiveness says which daemon answers.
-func (s *Server) getLiveness(_ context.Context, q api.LivenessQuery) (*api.Liveness, error) {
+// GetLiveness says which daemon answers.
+func (s *Service) GetLiveness(_ context.Context, q api.LivenessQuery) (*api.Liveness, error) {
 	l := &api.Liveness{Status: "ok", Instance: s.o.Instance, Version: s.o.Version}
 	if q.Challenge != "" && s.o.Secret != "" {
 		l.Proof = api.Proof(s.o.Secret, q.Challenge)
@@ -71,9 +71,9 @@ func fleetPart(st fleet.Status) api.Part {
 	return api.Part{State: st.State, Reason: st.Reason, Remedy: st.Remedy}
 }
 
-// getReadiness returns the state of each part. A store that takes no writes leaves the daemon ready: it still answers
+// GetReadiness returns the state of each part. A store that takes no writes leaves the daemon ready: it still answers
 // pages. The path is open to all: to strangers the answer names neither files nor hosts that were visited.
-func (s *Server) getReadiness(ctx context.Context, _ api.None) (*api.Readiness, error) {
+func (s *Service) GetReadiness(ctx context.Context, _ api.None) (*api.Readiness, error) {
 	h := s.o.Store.Health()
 	st := api.Part{State: h.State, Reason: h.Reason}
 	if st.Reason == "" && h.SetAside != "" {
@@ -133,7 +133,7 @@ func (s *Server) getReadiness(ctx context.Context, _ api.None) (*api.Readiness, 
 		}
 		return &api.Readiness{Ready: ready, Parts: parts}, nil
 	}
-	rejected, err := s.sites.Facts(store.RejectsCA, maxRejected)
+	rejected, err := s.o.Sites.Facts(store.RejectsCA, maxRejected)
 	if err != nil {
 		return nil, err
 	}

@@ -1,4 +1,4 @@
-package server
+package figures
 
 import (
 	"context"
@@ -20,8 +20,8 @@ var seriesSteps = map[string]struct {
 	"minute": {store.Minute, time.Hour}, "hour": {store.Hour, 48 * time.Hour}, "day": {store.Day, 30 * 24 * time.Hour},
 }
 
-// getSeries returns what was counted in each step.
-func (s *Server) getSeries(_ context.Context, q api.SeriesQuery) (*api.Series, error) {
+// GetSeries returns what was counted in each step.
+func (s *Service) GetSeries(_ context.Context, q api.SeriesQuery) (*api.Series, error) {
 	now := time.Now()
 	switch back := now.Sub(q.Since); {
 	case q.Step != "":
@@ -61,20 +61,20 @@ type sampler struct {
 }
 
 // begin notes the counters of the start, which are in the store already.
-func (m *sampler) begin(s *Server) {
+func (m *sampler) begin(s *Service) {
 	if s.o.Store != nil {
 		m.before = s.counted()
 	}
 }
 
 // take writes what was counted since the last call.
-func (m *sampler) take(s *Server, now time.Time) {
+func (m *sampler) take(s *Service, now time.Time) {
 	if s.o.Store == nil {
 		return
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if err := s.people.CountUses(now); err != nil && !errors.Is(err, store.ErrFull) { // the next call tries again
+	if err := s.o.People.CountUses(now); err != nil && !errors.Is(err, store.ErrFull) { // the next call tries again
 		s.o.Log.Warn("what users used is not stored yet", "error", err)
 	}
 	all := s.counted()
@@ -90,7 +90,7 @@ func (m *sampler) take(s *Server, now time.Time) {
 }
 
 // counted returns the counters of all parts since they began.
-func (s *Server) counted() store.Counts {
+func (s *Service) counted() store.Counts {
 	told, totals := s.o.Journal.Sums(), s.o.Store.Totals()
 	n := func(outcome string) int64 { return told.Durations[outcome].Count }
 	c := store.Counts{
@@ -110,8 +110,8 @@ func (s *Server) counted() store.Counts {
 	return c
 }
 
-// Sample writes what is counted into the time series, until ctx ends. Stop does so a last time.
-func (s *Server) Sample(ctx context.Context) error {
+// Sample writes what is counted into the time series, until ctx ends. Close does so a last time.
+func (s *Service) Sample(ctx context.Context) error {
 	tick := time.NewTicker(sampleEvery)
 	defer tick.Stop()
 	for {

@@ -1,4 +1,4 @@
-package server
+package figures
 
 import (
 	"context"
@@ -16,8 +16,8 @@ import (
 // topHosts is how many hosts Stats lists.
 const topHosts = 20
 
-// getStats returns the figures since start and of the store.
-func (s *Server) getStats(context.Context, api.None) (*api.Stats, error) {
+// GetStats returns the figures since start and of the store.
+func (s *Service) GetStats(context.Context, api.None) (*api.Stats, error) {
 	totals, fetched := s.o.Store.Totals(), s.o.Fetch.Stats()
 	st := &api.Stats{
 		UptimeS: int64(time.Since(s.started).Seconds()),
@@ -54,11 +54,11 @@ func (s *Server) getStats(context.Context, api.None) (*api.Stats, error) {
 	countRequests(&st.Requests, told)
 	st.Cache = cacheStatsOf(told)
 	st.Cache.Entries, st.Cache.Bytes, st.Cache.HitRatio = totals.Responses, totals.ResponseBytes, hitRatio(st.Cache)
-	st.Work = s.work()
+	st.Work = s.Work()
 	if s.o.Fleet != nil {
 		st.Fleet = new(s.o.Fleet.Status())
 	}
-	rejected, err := s.sites.Facts(store.RejectsCA, maxRejected)
+	rejected, err := s.o.Sites.Facts(store.RejectsCA, maxRejected)
 	if err != nil {
 		return nil, err
 	}
@@ -90,22 +90,22 @@ func cacheStatsOf(told journal.Sums) api.CacheStats {
 	}
 }
 
-// work returns what is in progress.
-func (s *Server) work() api.Work {
-	w := api.Work{Renders: s.o.Fetch.Stats().Render.Open, Jobs: s.Running()}
+// Work returns what is in progress.
+func (s *Service) Work() api.Work {
+	w := api.Work{Renders: s.o.Fetch.Stats().Render.Open, Jobs: s.o.Jobs()}
 	if s.o.Open != nil {
 		w.Requests, w.Origins = s.o.Open()
 	}
 	return w
 }
 
-func (s *Server) renderStats() api.RenderStats {
+func (s *Service) renderStats() api.RenderStats {
 	b := s.o.Fetch.Stats().Render
 	st := api.RenderStats{
 		State: b.Mode, Reason: b.Reason, Browser: b.Path, Sandboxed: b.Sandboxed, Running: b.Running,
 		Pages: b.Pages, Failed: b.Failed, Deaths: b.Deaths,
 	}
-	if s.switches().Offline {
+	if s.o.Switches().Offline {
 		st.State, st.Reason = "unavailable", "offline: only stored responses are answered"
 	}
 	return st
