@@ -129,13 +129,14 @@ const policy = `
 	api/server/hooks      → api, api/server/memory, agents, fault, fetch, journal, knowledge, page, store, wholefile
 	api/server/pages      → api, api/server/asker, convert, fetch, fetch/sitecheck, clip, fault, fleet, journal
 	api/server/pages      → markdown, summary, users, knowledge, knowledge/outline, page, store
-	api/server            → api/server/figures, api/server/requests, api/server/people, api/server/sites, api/server/pages
+	api/server            → api/server/machine, api/server/figures, api/server/requests, api/server/people, api/server/sites, api/server/pages
 	api/server/sites      → api, api/server/asker, api/server/memory, api/server/pages, fetch, clip, hostrule
 	api/server/sites      → journal, recipe, page, store
 	api/server/people     → api, api/server/asker, fault, fleet, users, store
 	api/server/requests   → api, api/server/asker, journal, knowledge, store
 	api/server/figures    → api, api/guard, api/server/people, api/server/sites, fetch, fault, fleet, journal
 	api/server/figures    → knowledge, page, store
+	api/server/machine    → api, fetch, botauth, fleet, store
 	api/server            → api/server/asker, api/server/jobs, api/server/memory, api/server/hooks
 	api/server            → api, api/guard, api/firecrawl, page, markdown, pace, guess, users, journal, fetch, store
 	api/server            → knowledge, knowledge/outline, recipe, crawl, fleet, summary, agents, convert

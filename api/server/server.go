@@ -18,6 +18,7 @@ import (
 	"github.com/readthru/readthru/api/server/figures"
 	"github.com/readthru/readthru/api/server/hooks"
 	"github.com/readthru/readthru/api/server/jobs"
+	"github.com/readthru/readthru/api/server/machine"
 	"github.com/readthru/readthru/api/server/memory"
 	"github.com/readthru/readthru/api/server/pages"
 	"github.com/readthru/readthru/api/server/people"
@@ -150,6 +151,7 @@ type Server struct {
 	people   *people.Service
 	requests *requests.Service
 	figures  *figures.Service
+	machine  *machine.Service
 }
 
 // New returns a Server. It starts nothing.
@@ -177,7 +179,12 @@ func New(o Options) *Server {
 	for _, h := range o.Hosts {
 		s.guard.Hosts = append(s.guard.Hosts, strings.TrimSuffix(strings.ToLower(h), "."))
 	}
-	offline := func() bool { return s.switches().Offline }
+	s.machine = machine.New(machine.Options{
+		Fetch: o.Fetch, Store: o.Store, Fleet: o.Fleet, Switches: o.Switches, Switch: o.Switch, System: o.System,
+		Services: o.Services, Proxy: o.Proxy, AutoConfig: o.AutoConfig, CA: o.CA, Trust: o.Trust, RenewCA: o.RenewCA,
+		SigningKeys: o.SigningKeys, Log: o.Log,
+	})
+	offline := func() bool { return s.machine.Switches().Offline }
 	s.memory = memory.New(memory.Options{
 		Store: o.Store, Knowledge: o.Knowledge, Fleet: o.Fleet, Dir: o.Dir, Jobs: s.jobs, Crawl: o.Crawl,
 		Offline: offline, Log: o.Log,
@@ -196,7 +203,7 @@ func New(o Options) *Server {
 	})
 	s.figures = figures.New(figures.Options{
 		Fetch: o.Fetch, Store: o.Store, Journal: o.Journal, Knowledge: o.Knowledge, Fleet: o.Fleet, Sites: s.sites,
-		People: s.people, Jobs: s.Running, Switches: s.switches, Version: o.Version, Instance: o.Instance,
+		People: s.people, Jobs: s.Running, Switches: s.machine.Switches, Version: o.Version, Instance: o.Instance,
 		Secret: o.Secret, MarkdownNewMode: o.MarkdownNewMode, LastEnd: o.LastEnd, Proxy: o.Proxy, Requests: o.Requests,
 		Open: o.Open, Cache: o.Cache, WorkTimes: o.WorkTimes, Log: o.Log,
 	})
@@ -446,12 +453,6 @@ func (s *Server) Running() int {
 		n += s.o.Firecrawl.Running()
 	}
 	return n
-}
-
-// BreakOff ends a response in the middle, so that a part is never taken for the whole. It does not return.
-func (s *Server) breakOff(w http.ResponseWriter, r *http.Request, err error) {
-	s.o.Log.Error("answer broken off", "path", r.URL.Path, "error", err)
-	api.BreakOff(w, err)
 }
 
 // countedResponse counts the bytes of an answer.

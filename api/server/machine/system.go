@@ -1,4 +1,4 @@
-package server
+package machine
 
 import (
 	"context"
@@ -12,8 +12,8 @@ import (
 	"github.com/readthru/readthru/api"
 )
 
-// getSystem returns how the program is configured and what it keeps.
-func (s *Server) getSystem(ctx context.Context, _ api.None) (*api.System, error) {
+// GetSystem returns how the program is configured and what it keeps.
+func (s *Service) GetSystem(ctx context.Context, _ api.None) (*api.System, error) {
 	sys := &api.System{}
 	if s.o.System != nil {
 		var err error
@@ -34,7 +34,7 @@ func (s *Server) getSystem(ctx context.Context, _ api.None) (*api.System, error)
 }
 
 // describeCA describes the authority, and says where it is trusted.
-func (s *Server) describeCA(ctx context.Context) (*api.Authority, error) {
+func (s *Service) describeCA(ctx context.Context) (*api.Authority, error) {
 	block, _ := pem.Decode(s.o.CA())
 	if block == nil {
 		return nil, api.Problem(http.StatusInternalServerError, "the authority's certificate is not PEM")
@@ -54,8 +54,8 @@ func (s *Server) describeCA(ctx context.Context) (*api.Authority, error) {
 	return a, nil
 }
 
-// renewAuthority replaces the authority by a new one.
-func (s *Server) renewAuthority(ctx context.Context, _ api.None) (*api.Authority, error) {
+// RenewAuthority replaces the authority by a new one.
+func (s *Service) RenewAuthority(ctx context.Context, _ api.None) (*api.Authority, error) {
 	if s.o.RenewCA == nil {
 		return nil, api.Problem(http.StatusConflict, "no daemon runs: use \"readthru ca renew\"")
 	}

@@ -1,4 +1,4 @@
-package server
+package machine
 
 import (
 	"context"
@@ -7,8 +7,8 @@ import (
 	"github.com/readthru/readthru/internal/fleet"
 )
 
-// getFleet returns how this node and its fleet are.
-func (s *Server) getFleet(ctx context.Context, _ api.None) (*api.FleetState, error) {
+// GetFleet returns how this node and its fleet are.
+func (s *Service) GetFleet(ctx context.Context, _ api.None) (*api.FleetState, error) {
 	state := &api.FleetState{Status: fleet.Status{State: api.FleetNone}, Nodes: []fleet.Node{}}
 	if s.o.Fleet == nil {
 		return state, nil

@@ -1,4 +1,4 @@
-package server
+package machine
 
 import (
 	"cmp"
@@ -20,8 +20,8 @@ const (
 	leavingHosts = 100
 )
 
-// listDisclosures lists what was sent to third parties, newest first.
-func (s *Server) listDisclosures(_ context.Context, q api.ListQuery) (*api.DisclosureList, error) {
+// ListDisclosures lists what was sent to third parties, newest first.
+func (s *Service) ListDisclosures(_ context.Context, q api.ListQuery) (*api.DisclosureList, error) {
 	list, next, err := s.o.Store.Disclosures(q.Cursor, q.Limit)
 	if err != nil {
 		return nil, fmt.Errorf("read the ledger of disclosures: %w", err)
@@ -32,8 +32,8 @@ func (s *Server) listDisclosures(_ context.Context, q api.ListQuery) (*api.Discl
 	return &api.DisclosureList{Disclosures: list, Next: next}, nil
 }
 
-// getLeaving sums the ledger of the last days.
-func (s *Server) getLeaving(context.Context, api.None) (*api.Leaving, error) {
+// GetLeaving sums the ledger of the last days.
+func (s *Service) GetLeaving(context.Context, api.None) (*api.Leaving, error) {
 	since := time.Now().UTC().Truncate(24*time.Hour).AddDate(0, 0, 1-leavingDays)
 	totals, more := s.o.Store.DisclosureTotals(since, leavingMost)
 	known := map[string]bool{} // whether it runs here
@@ -103,9 +103,9 @@ func sums(of map[string]*api.Disclosed) []api.Disclosed {
 	return list
 }
 
-// switchService switches a service off, or on again.
-func (s *Server) switchService(ctx context.Context, c api.ServiceSwitch) (*api.Leaving, error) {
-	now, err := s.getLeaving(ctx, api.None{})
+// SwitchService switches a service off, or on again.
+func (s *Service) SwitchService(ctx context.Context, c api.ServiceSwitch) (*api.Leaving, error) {
+	now, err := s.GetLeaving(ctx, api.None{})
 	if err != nil {
 		return nil, err
 	}
@@ -117,5 +117,5 @@ func (s *Server) switchService(ctx context.Context, c api.ServiceSwitch) (*api.L
 		return nil, err
 	}
 	s.o.Log.Info("switched", "service", c.Service, "off", c.Off)
-	return s.getLeaving(ctx, api.None{})
+	return s.GetLeaving(ctx, api.None{})
 }

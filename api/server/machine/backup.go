@@ -1,4 +1,4 @@
-package server
+package machine
 
 import (
 	"net/http"
@@ -6,15 +6,16 @@ import (
 	"github.com/readthru/readthru/api"
 )
 
-// serveBackup streams a consistent copy of the store.
-func (s *Server) serveBackup(w http.ResponseWriter, r *http.Request, _ api.None) error {
+// ServeBackup streams a consistent copy of the store.
+func (s *Service) ServeBackup(w http.ResponseWriter, r *http.Request, _ api.None) error {
 	w.Header().Set("Content-Type", "application/octet-stream")
 	w.Header().Set("Content-Disposition", `attachment; filename="readthru.backup"`)
 	if r.Method == http.MethodHead {
 		return nil
 	}
 	if err := s.o.Store.Backup(w); err != nil {
-		s.breakOff(w, r, err)
+		s.o.Log.Error("answer broken off", "path", r.URL.Path, "error", err)
+		api.BreakOff(w, err)
 	}
 	return nil
 }

@@ -1,4 +1,4 @@
-package server
+package machine
 
 import (
 	"context"
@@ -7,18 +7,18 @@ import (
 	"github.com/readthru/readthru/api"
 )
 
-// getSwitches returns how the switches are.
-func (s *Server) getSwitches(context.Context, api.None) (*api.Switches, error) {
-	now := s.switches()
+// GetSwitches returns how the switches are.
+func (s *Service) GetSwitches(context.Context, api.None) (*api.Switches, error) {
+	now := s.Switches()
 	return &now, nil
 }
 
-// setSwitches changes switches.
-func (s *Server) setSwitches(_ context.Context, c api.SwitchChange) (*api.Switches, error) {
+// SetSwitches changes switches.
+func (s *Service) SetSwitches(_ context.Context, c api.SwitchChange) (*api.Switches, error) {
 	if s.o.Switch == nil {
 		return nil, api.Problem(http.StatusConflict, "no daemon runs: there is nothing to switch")
 	}
-	now := s.switches()
+	now := s.Switches()
 	if c.Paused != nil {
 		now.Paused = *c.Paused
 	}
@@ -32,7 +32,8 @@ func (s *Server) setSwitches(_ context.Context, c api.SwitchChange) (*api.Switch
 	return &now, nil
 }
 
-func (s *Server) switches() api.Switches {
+// Switches returns how the switches are.
+func (s *Service) Switches() api.Switches {
 	if s.o.Switches == nil {
 		return api.Switches{}
 	}

@@ -1,4 +1,4 @@
-package server
+package machine
 
 import (
 	"encoding/pem"
@@ -9,7 +9,8 @@ import (
 	"github.com/readthru/readthru/internal/botauth"
 )
 
-func (s *Server) serveCAPEM(w http.ResponseWriter, _ *http.Request, _ api.None) error {
+// ServeCAPEM answers the certificate of the authority as PEM.
+func (s *Service) ServeCAPEM(w http.ResponseWriter, _ *http.Request, _ api.None) error {
 	b, err := s.authority()
 	if err != nil {
 		return err
@@ -20,7 +21,8 @@ func (s *Server) serveCAPEM(w http.ResponseWriter, _ *http.Request, _ api.None) 
 	return nil
 }
 
-func (s *Server) serveCADER(w http.ResponseWriter, _ *http.Request, _ api.None) error {
+// ServeCADER answers the certificate of the authority as DER.
+func (s *Service) ServeCADER(w http.ResponseWriter, _ *http.Request, _ api.None) error {
 	b, err := s.authority()
 	if err != nil {
 		return err
@@ -35,15 +37,15 @@ func (s *Server) serveCADER(w http.ResponseWriter, _ *http.Request, _ api.None) 
 	return nil
 }
 
-func (s *Server) authority() ([]byte, error) {
+func (s *Service) authority() ([]byte, error) {
 	if s.o.CA == nil {
 		return nil, api.Problem(http.StatusNotFound, "this server has no authority")
 	}
 	return s.o.CA(), nil
 }
 
-// serveSigningKeys answers the directory of the key that signs own requests, as its origin must publish it.
-func (s *Server) serveSigningKeys(w http.ResponseWriter, _ *http.Request, _ api.None) error {
+// ServeSigningKeys answers the directory of the key that signs own requests, as its origin must publish it.
+func (s *Service) ServeSigningKeys(w http.ResponseWriter, _ *http.Request, _ api.None) error {
 	if s.o.SigningKeys == nil {
 		return api.Problem(http.StatusNotFound, "own requests are not signed: see fetch.sign in the configuration")
 	}
@@ -53,8 +55,8 @@ func (s *Server) serveSigningKeys(w http.ResponseWriter, _ *http.Request, _ api.
 	return nil
 }
 
-// servePAC answers proxy settings: everything but this machine through the proxy.
-func (s *Server) servePAC(w http.ResponseWriter, _ *http.Request, _ api.None) error {
+// ServePAC answers proxy settings: everything but this machine through the proxy.
+func (s *Service) ServePAC(w http.ResponseWriter, _ *http.Request, _ api.None) error {
 	if s.o.AutoConfig == nil || s.o.Proxy == nil || s.o.Proxy() == "" {
 		return api.Problem(http.StatusServiceUnavailable, "no proxy runs")
 	}
