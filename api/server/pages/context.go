@@ -77,14 +77,6 @@ func (s *Service) GetContextPage(ctx context.Context, q api.ContextRef) (*page.P
 	return s.Summarised(p), nil
 }
 
-// Summarised returns p with the stored summary of its content, if there is one.
-func (s *Service) Summarised(p *page.Page) *page.Page {
-	if kept := s.o.Summary.Latest(p); kept != nil && p.Summary == "" {
-		kept.Attach(p)
-	}
-	return p
-}
-
 // GetContextText writes pages that a session has fetched into one text, each as a prompt, with a rule between them. It
 // names the pages that are not stored.
 func (s *Service) GetContextText(ctx context.Context, q api.ContextQuery) (*api.ContextText, error) {
@@ -154,13 +146,4 @@ func (s *Service) ForgetPages(ctx context.Context, q api.ForgetQuery) (*api.Remo
 		return &api.Removed{}, err
 	}
 	return &api.Removed{Removed: 1}, nil
-}
-
-// keyOf returns the key of the page at a URL.
-func (s *Service) keyOf(raw string) (page.Key, error) {
-	u, err := page.Parse(raw)
-	if err != nil {
-		return page.Key{}, api.Problem(http.StatusBadRequest, "%s", err)
-	}
-	return s.key(u), nil
 }

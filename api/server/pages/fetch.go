@@ -339,3 +339,11 @@ func warn(p *page.Page, token string) {
 func errorOf(p *page.Page, kind, what string) *page.Error {
 	return &page.Error{Kind: kind, Message: page.MaskString(p.URL) + " " + what, Reason: "it " + what}
 }
+
+// Summarised returns p with the stored summary of its content, if there is one.
+func (s *Service) Summarised(p *page.Page) *page.Page {
+	if kept := s.o.Summary.Latest(p); kept != nil && p.Summary == "" {
+		kept.Attach(p)
+	}
+	return p
+}

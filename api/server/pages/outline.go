@@ -3,7 +3,6 @@ package pages
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net/http"
 	"strings"
 
@@ -12,31 +11,6 @@ import (
 	"github.com/readthru/readthru/knowledge"
 	"github.com/readthru/readthru/knowledge/outline"
 )
-
-// pageOrDocument returns a page that was read, or a document of a knowledge base, by document id or URL.
-func (s *Service) pageOrDocument(ref string) (d *knowledge.Document, doc string, err error) {
-	key, p, err := s.find(ref)
-	if err == nil {
-		md, err := s.o.Store.Markdown(key)
-		if err != nil {
-			return nil, "", fmt.Errorf("read content of %s: %w", p.URL, err)
-		}
-		return &knowledge.Document{Key: key, URL: p.URL, Title: p.Title, Markdown: md}, p.Doc, nil
-	}
-	if d, known := s.document(ref); known {
-		return d, d.Key.Doc(), nil
-	}
-	return nil, "", err
-}
-
-// document returns a document of a knowledge base that is not a page, by document id or by the URL that hits give it.
-func (s *Service) document(ref string) (*knowledge.Document, bool) {
-	if s.o.Knowledge == nil {
-		return nil, false
-	}
-	d, err := s.o.Knowledge.FindDocument(ref)
-	return d, err == nil
-}
 
 // GetOutline returns the headings of a page or document.
 func (s *Service) GetOutline(_ context.Context, ref api.PageRef) (*api.Outline, error) {

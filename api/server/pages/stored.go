@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -183,41 +182,6 @@ func (s *Service) DiffVersions(_ context.Context, q api.DiffQuery) (*api.Diff, e
 	_, unified, _ = bytes.Cut(unified, []byte("\n")) // the line before "---" is not part of a unified diff
 	d.Unified, d.Changed = string(unified), len(unified) > 0
 	return d, nil
-}
-
-// find looks a page up by document id or URL.
-func (s *Service) find(ref string) (page.Key, *page.Page, error) {
-	if isDoc(ref) {
-		key, p, err := s.o.Store.FindPage(strings.ToLower(ref))
-		if err != nil {
-			return key, nil, fmt.Errorf("page %s: %w", ref, err)
-		}
-		return key, p, nil
-	}
-	u, err := page.Parse(ref)
-	if err != nil {
-		return page.Key{}, nil, api.Problem(http.StatusBadRequest,
-			"a page is named by its URL or by 8 or more digits of its id: %s", err)
-	}
-	key := s.key(u)
-	p, err := s.o.Store.Page(key)
-	if err != nil {
-		return key, nil, fmt.Errorf("page %s: %w", page.Mask(u), err)
-	}
-	return key, p, nil
-}
-
-// key returns the key of the page at a URL, which may be another name of it.
-func (s *Service) key(u *url.URL) page.Key {
-	return s.o.Store.Resolve(page.KeyOf(page.Normalize(u)))
-}
-
-// isDoc reports whether ref can be a document id or the first digits of one.
-func isDoc(ref string) bool {
-	if len(ref) < 8 || len(ref) > 64 {
-		return false
-	}
-	return strings.Trim(ref, "0123456789abcdefABCDEF") == ""
 }
 
 // pick finds the version that ref names among versions, newest first.
