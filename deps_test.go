@@ -19,9 +19,9 @@ const policy = `
 	webtest, render/rendertest → eventually
 	fault/faulttest       → fault, eventually
 	page, symbols, recording, journal, render, agents, summary, convert/hidden, convert, recipe, fetch/github → clip
-	fleet, knowledge, fetch, proxy, api/firecrawl, api, api/server, mcp, ui → clip
+	fleet, knowledge, fetch, proxy, api/firecrawl, api, mcp, ui → clip
 	symbols, markdown, summary, convert, convert/hidden, convert/xmlread, fetch/github → lazy
-	certs, store, service, api/server, botauth, journal → wholefile
+	certs, store, service, botauth, journal → wholefile
 	users                 → guess
 	users, symbols, store, cache, knowledge, knowledge/vector, fleet, fetch/github, render → fault
 	knowledge/breath      → fault
@@ -48,7 +48,7 @@ const policy = `
 	fetch, proxy, api/server, cmd/readthru/settings, cmd/readthru/wiring, cmd/readthru/read → hostrule
 	fetch/sitecheck, crawl → transport
 	cmd/readthru/settings, cmd/readthru/wiring, cmd/readthru/read, cmd/readthru/setup → transport
-	api, api/server       → botauth
+	api                   → botauth
 	render                → page, httpfield
 	convert/chars, convert/guard →
 	convert/charset       → lazy
@@ -114,7 +114,7 @@ const policy = `
 	knowledge             → knowledge/index, knowledge/meaning, knowledge/statement
 	fetch/github          → page, convert, symbols
 	fetch/sitecheck       → fetch, convert, page, httpfield, payment, preference
-	api, api/server       → fetch/sitecheck
+	api                   → fetch/sitecheck
 	fetch                 → recipe, page, httpfield, convert, render, symbols, llm, store, cache, fetch/github
 	proxy/repeat          →
 	proxy                 → page, httpfield, pace, guess, users, store, cache, fetch, certs, recording, journal
@@ -129,7 +129,8 @@ const policy = `
 	api/server/hooks      → api, api/server/memory, agents, fault, fetch, journal, knowledge, page, store, wholefile
 	api/server/pages      → api, api/server/asker, convert, fetch, fetch/sitecheck, clip, fault, fleet, journal
 	api/server/pages      → markdown, summary, users, knowledge, knowledge/outline, page, store
-	api/server            → api/server/machine, api/server/figures, api/server/requests, api/server/people, api/server/sites, api/server/pages
+	api/server            → api/server/machine, api/server/figures, api/server/requests, api/server/people
+	api/server            → api/server/sites, api/server/pages
 	api/server/sites      → api, api/server/asker, api/server/memory, api/server/pages, fetch, clip, hostrule
 	api/server/sites      → journal, recipe, page, store
 	api/server/people     → api, api/server/asker, fault, fleet, users, store
@@ -138,8 +139,8 @@ const policy = `
 	api/server/figures    → knowledge, page, store
 	api/server/machine    → api, fetch, botauth, fleet, store
 	api/server            → api/server/asker, api/server/jobs, api/server/memory, api/server/hooks
-	api/server            → api, api/guard, api/firecrawl, page, markdown, pace, guess, users, journal, fetch, store
-	api/server            → knowledge, knowledge/outline, recipe, crawl, fleet, summary, agents, convert
+	api/server            → api, api/guard, api/firecrawl, page, pace, guess, users, journal, fetch, store
+	api/server            → knowledge, crawl, fleet, summary
 	mcp                   → page, httpfield, users, knowledge, knowledge/outline, api
 	ui                    → page, markdown, journal, api
 	cmd/readthru/terminal → clip, page, store

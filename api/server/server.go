@@ -16,14 +16,7 @@ import (
 	"github.com/readthru/readthru/api/guard"
 	"github.com/readthru/readthru/api/server/asker"
 	"github.com/readthru/readthru/api/server/figures"
-	"github.com/readthru/readthru/api/server/hooks"
-	"github.com/readthru/readthru/api/server/jobs"
-	"github.com/readthru/readthru/api/server/machine"
-	"github.com/readthru/readthru/api/server/memory"
-	"github.com/readthru/readthru/api/server/pages"
 	"github.com/readthru/readthru/api/server/people"
-	"github.com/readthru/readthru/api/server/requests"
-	"github.com/readthru/readthru/api/server/sites"
 	"github.com/readthru/readthru/crawl"
 	"github.com/readthru/readthru/fetch"
 	"github.com/readthru/readthru/internal/fault"
@@ -142,16 +135,7 @@ type Server struct {
 
 	dashboard *http.ServeMux // may be nil
 
-	// the families of operations
-	jobs     *jobs.Runner
-	memory   *memory.Service
-	hooks    *hooks.Service
-	pages    *pages.Service
-	sites    *sites.Service
-	people   *people.Service
-	requests *requests.Service
-	figures  *figures.Service
-	machine  *machine.Service
+	families
 }
 
 // New returns a Server. It starts nothing.
@@ -171,7 +155,7 @@ func New(o Options) *Server {
 			Token: o.Token, TrustUser: o.TrustUser, Browsers: guard.NewBrowsers(o.Token),
 			Users: o.Users,
 		},
-		jobs: jobs.New(o.Store, o.Log), open: map[string]bool{},
+		open: map[string]bool{},
 	}
 	if !o.TrustUser {
 		s.guard.Guesses = guess.New()
@@ -179,39 +163,7 @@ func New(o Options) *Server {
 	for _, h := range o.Hosts {
 		s.guard.Hosts = append(s.guard.Hosts, strings.TrimSuffix(strings.ToLower(h), "."))
 	}
-	s.machine = machine.New(machine.Options{
-		Fetch: o.Fetch, Store: o.Store, Fleet: o.Fleet, Switches: o.Switches, Switch: o.Switch, System: o.System,
-		Services: o.Services, Proxy: o.Proxy, AutoConfig: o.AutoConfig, CA: o.CA, Trust: o.Trust, RenewCA: o.RenewCA,
-		SigningKeys: o.SigningKeys, Log: o.Log,
-	})
-	offline := func() bool { return s.machine.Switches().Offline }
-	s.memory = memory.New(memory.Options{
-		Store: o.Store, Knowledge: o.Knowledge, Fleet: o.Fleet, Dir: o.Dir, Jobs: s.jobs, Crawl: o.Crawl,
-		Offline: offline, Log: o.Log,
-	})
-	s.pages = pages.New(pages.Options{
-		Fetch: o.Fetch, Store: o.Store, Knowledge: o.Knowledge, Fleet: o.Fleet, Summary: o.Summary, Offline: offline,
-		Expired: o.Expired, Explain: o.Explain, Fresh: o.Fresh,
-	})
-	s.sites = sites.New(sites.Options{
-		Store: o.Store, Fetch: o.Fetch, Journal: o.Journal, Pages: s.pages, Memory: s.memory,
-		Treatment: o.Treatment, FileRules: o.FileRules, Changed: o.Changed,
-	})
-	s.people = people.New(people.Options{
-		Store: o.Store, Fleet: o.Fleet, Users: o.Users, ConfiguredUsers: o.ConfiguredUsers, Changed: o.Changed,
-		Session: o.Session, Sessions: o.Sessions, SessionProxies: o.SessionProxies, UntilStopping: s.untilStopping,
-	})
-	s.figures = figures.New(figures.Options{
-		Fetch: o.Fetch, Store: o.Store, Journal: o.Journal, Knowledge: o.Knowledge, Fleet: o.Fleet, Sites: s.sites,
-		People: s.people, Jobs: s.Running, Switches: s.machine.Switches, Version: o.Version, Instance: o.Instance,
-		Secret: o.Secret, MarkdownNewMode: o.MarkdownNewMode, LastEnd: o.LastEnd, Proxy: o.Proxy, Requests: o.Requests,
-		Open: o.Open, Cache: o.Cache, WorkTimes: o.WorkTimes, Log: o.Log,
-	})
-	s.requests = requests.New(requests.Options{
-		Journal: o.Journal, Store: o.Store, Version: o.Version, Instance: o.Instance, Work: s.figures.Work,
-		Stopping: s.jobs.Stopping().Done(), Proxy: o.Proxy, CA: o.CA, Log: o.Log,
-	})
-	s.hooks = hooks.New(hooks.Options{Fetch: o.Fetch, Memory: s.memory, Dir: o.Dir, Log: o.Log})
+	s.families = newFamilies(o, s.Running, s.untilStopping)
 	s.table = s.routes()
 	if o.MCP != nil {
 		s.table = append(s.table, mcpOperation(o.MCP(s)))
@@ -286,56 +238,12 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.mux.ServeHTTP(w, r)
 }
 
-// isPage reports whether the dashboard answers a request.
-func (s *Server) isPage(r *http.Request) bool {
-	if s.dashboard == nil || r.URL.Path == "/" && !wantsPage(r) {
-		return false
-	}
-	switch _, pattern := s.dashboard.Handler(r); pattern {
-	case "":
-		return false
-	case missingPage: // a person at a path that nobody answers
-		_, ours := s.mux.Handler(r)
-		return ours == "/" && wantsPage(r)
-	}
-	return true
-}
-
-// missingPage is the pattern by which the dashboard says that there is no such page.
-const missingPage = "GET /"
-
-// referrerOf returns what requests may say of where they come from. Those of pages say it to this server: browsers name
-// the origin of a form only if they do.
-func referrerOf(page bool) string {
-	if page {
-		return "same-origin"
-	}
-	return "no-referrer"
-}
-
-// policyOf returns the content policy of pages, or of everything else.
-func policyOf(page bool) string {
-	if page {
-		return "default-src 'self'; base-uri 'none'; object-src 'none'; frame-ancestors 'none'; form-action 'self'"
-	}
-	return "default-src 'none'; style-src 'self'; base-uri 'none'; frame-ancestors 'none'; form-action 'none'"
-}
-
 // Client returns a client whose requests this server answers in process: without a guard, and without limits on the
 // size of requests.
 func (s *Server) Client(agent string) *api.Client {
 	handler := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { s.mux.ServeHTTP(w, guard.AsOurs(r)) })
 	return api.NewLocalClient(handler, "", agent, s.o.Log)
 }
-
-// Memory returns what does the operations on knowledge bases, and goes on with what earlier processes left.
-func (s *Server) Memory() *memory.Service { return s.memory }
-
-// Hooks returns what answers the events of agents, and does the work that they leave.
-func (s *Server) Hooks() *hooks.Service { return s.hooks }
-
-// Sample writes what is counted into the time series, until ctx ends. Stop does so a last time.
-func (s *Server) Sample(ctx context.Context) error { return s.figures.Sample(ctx) }
 
 // mount registers the operations: one handler for each path, which chooses by method and answers 405 with Allow for
 // methods that the path does not take.
@@ -434,25 +342,6 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 		return nil
 	}
 	return err
-}
-
-// Stop interrupts the jobs and the work of hooks so that they can be continued later, and waits for them to end.
-func (s *Server) Stop() {
-	s.jobs.Stop()
-	s.hooks.Close()
-	if s.o.Firecrawl != nil {
-		s.o.Firecrawl.Close()
-	}
-	s.figures.Close()
-}
-
-// Running returns the number of jobs that run, those of Firecrawl clients among them.
-func (s *Server) Running() int {
-	n := s.jobs.Running()
-	if s.o.Firecrawl != nil {
-		n += s.o.Firecrawl.Running()
-	}
-	return n
 }
 
 // countedResponse counts the bytes of an answer.

@@ -114,8 +114,3 @@ func (s *Server) turnAway(w http.ResponseWriter, r *http.Request, e *api.Error) 
 	}
 	_ = s.showSignin(w, e.Status, v) // an error is a client that has gone
 }
-
-// wantsPage reports whether a person waits for the answer to a request.
-func wantsPage(r *http.Request) bool {
-	return r.Method == http.MethodGet && strings.Contains(r.Header.Get("Accept"), "text/html")
-}
