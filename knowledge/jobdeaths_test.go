@@ -435,11 +435,12 @@ func (e *expected) checkRest(t *testing.T, w *worker, told int) {
 // everyPoint reports whether processes die at each point, or at some. make sequences has them die at each.
 func everyPoint() bool { return os.Getenv(sequencesFor) != "" }
 
-// dieEvery and killEvery are at which points of a life processes die, and are killed, unless they do at each. All lives
-// together have about six hundred.
+// dieEvery and killEvery are at which points of a life processes die, and are killed, unless they do at each; dieSeldom
+// is for short runs. All lives together have about six hundred.
 const (
 	dieEvery  = 16
 	killEvery = 37
+	dieSeldom = 61
 )
 
 // A process that dies at any write of the life of a job, whether that goes well, fails and is tried again, or is set
@@ -476,10 +477,12 @@ func TestAProcessThatDiesAtAnyWriteOfAJobLosesNothing(t *testing.T) {
 		die("were killed", 1, (*expected).kill)
 		return
 	}
-	die("died", dieEvery, (*expected).die)
-	if !testing.Short() {
-		die("were killed", killEvery, (*expected).kill)
+	if testing.Short() {
+		die("died", dieSeldom, (*expected).die)
+		return
 	}
+	die("died", dieEvery, (*expected).die)
+	die("were killed", killEvery, (*expected).kill)
 }
 
 // die lives a life in a process that dies after some points, or after the last. It returns what that was told of, and

@@ -149,7 +149,11 @@ func TestRawRequestsOfTheCorpus(t *testing.T) {
 		o.serve(s)
 	})
 	cases := corpus(t, "requests.json", "smuggling-requests.json")
-	for _, memory := range []int64{8 << 20, 0} {
+	memories := []int64{8 << 20, 0}
+	if testing.Short() {
+		memories = memories[:1]
+	}
+	for _, memory := range memories {
 		b := newBenchAt(t, origins{"a.test:80": plain, "a.test:443": secure}, 0,
 			func(po *proxy.Options) { po.Memory = memory })
 		for _, door := range []string{"plain", "tunnel", "HTTP/2"} {
@@ -289,7 +293,11 @@ func TestOriginResponsesOfTheCorpus(t *testing.T) {
 			_ = s.Close()
 		}),
 	}, 0, nil)
-	for _, scheme := range []string{"http", "https"} {
+	schemes := []string{"https", "http"}
+	if testing.Short() {
+		schemes = schemes[:1]
+	}
+	for _, scheme := range schemes {
 		for _, accept := range []string{"text/markdown", "text/css"} {
 			failed := 0
 			for n, tt := range cases {
