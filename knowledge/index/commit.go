@@ -112,7 +112,7 @@ func (c *change) segment() (*segment.Segment, []store.Change, error) {
 	}
 	s.Averages = sums.averages()
 	var blocks []store.Change
-	err := c.x.build.Finish(s, newNorms(s.Averages).bound, func(b []byte) error {
+	err := c.x.build.Finish(s, BoundsFor(s.Averages), func(b []byte) error {
 		blocks = append(blocks, s.BlockRecord(uint32(len(blocks)), b))
 		return nil
 	})

@@ -71,7 +71,7 @@ func (s *speller) rather(one string, two twoWords, language analysis.Language) b
 // mayBeOne reports whether two words may be parts of one.
 func mayBeOne(a, b string) bool {
 	return utf8.RuneCountInString(a)+utf8.RuneCountInString(b) >= minCompound && onlyLetters(a) && onlyLetters(b) &&
-		(!empty(a) || !empty(b))
+		(!saysLittle(a) || !saysLittle(b))
 }
 
 // onlyLetters reports whether a word is made of letters whose words have spaces between them.
@@ -91,7 +91,7 @@ func (s *speller) split(word string, least int) []string {
 		if min(utf8.RuneCountInString(parts[0]), utf8.RuneCountInString(parts[1])) < minPart {
 			continue
 		}
-		if empty(parts[0]) || empty(parts[1]) {
+		if saysLittle(parts[0]) || saysLittle(parts[1]) {
 			continue
 		}
 		df := s.passages(analysis.Stem(parts[0]))

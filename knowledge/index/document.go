@@ -85,18 +85,6 @@ type Hit struct {
 	Explain   []Term        `json:"explain,omitempty"`
 }
 
-// Term is a part of a hit's score. The parts add up to it, but for rounding.
-type Term struct {
-	// Term is a term of the query, or several of a phrase or pair.
-	Term string `json:"term"`
-
-	// Field is where the term stands in the best passage: text, title or path. Or it is phrase, for words that are
-	// quoted in the query; near, for neighbours in the query that stand near each other; passages, for what further
-	// passages of the document add; vectors or reranker, for what a model adds.
-	Field string  `json:"field"`
-	Score float64 `json:"score"`
-}
-
 // Notes returns what to say about a query beside its hits: which words were looked for in another form and how to
 // prevent that, and which no page has. Each is a sentence that begins with a small letter, without a full stop.
 func (r *Results) Notes() (notes []string) {

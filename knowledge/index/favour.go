@@ -71,20 +71,8 @@ const namedSite = .5
 
 // favourSites adds to the scores of passages of sites that a query names beside other words, and sorts them again.
 func (x *Index) favourSites(parsed *ParsedQuery, found []match) {
-	var names []string
-	words := 0
-	for i := range parsed.terms {
-		t := &parsed.terms[i]
-		if t.part || t.prefix || t.language != 0 || empty(t.form) {
-			continue
-		}
-		words++
-		names = append(names, t.form)
-		if same := analysis.SameName[t.form]; same != "" {
-			names = append(names, same)
-		}
-	}
-	if words < 2 {
+	names := parsed.siteNames()
+	if len(names) == 0 {
 		return
 	}
 	named := map[uint32]bool{} // hosts

@@ -4,13 +4,10 @@ import (
 	"cmp"
 	"context"
 	"slices"
-	"strings"
 
 	"github.com/RoaringBitmap/roaring/v2"
 
 	"github.com/readthru/readthru/internal/fault"
-	"github.com/readthru/readthru/knowledge/analysis"
-	"github.com/readthru/readthru/knowledge/index/segment"
 )
 
 // Meaning is what vectors answered.
@@ -125,55 +122,3 @@ func sortMatches(list []match) {
 		return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(a.number, b.number))
 	})
 }
-
-// coverage returns how much of a query the best of the ranked passages have, from 0 to 1, weighed by how rare its words
-// are.
-func (s *scorer) coverage(q *ParsedQuery, ranked []candidate) (most float64) {
-	const looked = 3
-	for _, c := range ranked[:min(len(ranked), looked)] {
-		var has, all float64
-		at := map[int]bool{} // places of the query whose words the passage has
-		for i := range s.terms {
-			if l := s.terms[i].lists[c.seg].List; l != nil {
-				cursor := segment.NewCursor(l)
-				if ord, ok := cursor.Seek(c.ord); ok && ord == c.ord {
-					at[s.terms[i].pos] = true
-				}
-			}
-		}
-		for i := range q.terms {
-			t := &q.terms[i]
-			if t.part || empty(t.form) {
-				continue
-			}
-			worth := rarity(s.total, s.df[i])
-			all += worth
-			if at[t.pos] {
-				has += worth
-			}
-		}
-		if all > 0 {
-			most = max(most, has/all)
-		}
-	}
-	return most
-}
-
-// isExact reports whether words alone must decide about a query: it quotes a phrase, names an identifier, a version or
-// an option, or is an error message.
-func (q *ParsedQuery) isExact(text string) bool {
-	if len(q.phrases) > 0 || strings.Contains(text, " --") || strings.HasPrefix(text, "-") {
-		return true
-	}
-	for i := range q.terms {
-		t := &q.terms[i]
-		if t.part || errorWords[t.form] || strings.ContainsAny(t.form, "0123456789_") {
-			return true
-		}
-	}
-	return false
-}
-
-// errorWords are what error messages are told by.
-var errorWords = analysis.WordSet(`error errors exception fatal failed failure traceback cannot unexpected invalid
-	denied refused undefined`)

@@ -31,6 +31,10 @@ type ranked struct {
 	text     *landmarked // if it was read
 }
 
+// What the second and third passage of a document add to its score, as shares of theirs. See the ranking of package
+// rank.
+const secondPassage, thirdPassage = .3, .1
+
 // groupByDocument ranks documents by their passages, which are in order: the score of the best, and decreasing shares
 // of the second and third.
 func groupByDocument(found []match) []ranked {

@@ -127,7 +127,7 @@ type Index struct {
 	blocks      *segment.Blocks
 	merging     merging
 
-	pruneFrom int  // postings of a list that make it worth looking whether they are needed: worthPruning, but in tests
+	pruneFrom int  // postings of a list that make it worth looking whether they are needed: WorthPruning, but in tests
 	Rebuilt   bool // openIndex found no index, or one of another version: everything must be indexed again
 }
 
@@ -171,7 +171,7 @@ func New(o Options) *Index {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	x := &Index{o: o, build: segment.NewBuilder(), blocks: segment.NewBlocks(o.Records.Get), pruneFrom: worthPruning}
+	x := &Index{o: o, build: segment.NewBuilder(), blocks: segment.NewBlocks(o.Records.Get), pruneFrom: WorthPruning}
 	x.merging.wake = make(chan struct{}, 1)
 	x.empty()
 	return x

@@ -10,14 +10,14 @@ const inflectedWeight = .6
 
 // inflect adds to a query the stems that its words have in the language that it is in, or, for words that hardly any
 // passage has, in any, and reports whether the index has one of them. Df is by term of the query.
-func inflect(view *segment.View, q *ParsedQuery, df []int) bool {
+func (q *ParsedQuery) inflect(view *segment.View, df []int) bool {
 	if q.language == analysis.English {
 		return false
 	}
 	var more []queryTerm
 	for i := range q.terms {
 		t := &q.terms[i]
-		if t.prefix || t.part || empty(t.form) || q.language == 0 && df[i] > seldom {
+		if t.prefix || t.part || saysLittle(t.form) || q.language == 0 && df[i] > seldom {
 			continue
 		}
 		tried := analysis.Others[:]

@@ -66,7 +66,7 @@ func (s *speller) nearest(t *queryTerm, df int, language analysis.Language) spel
 	}
 	var list []spelling
 	for form, n := range s.like(letters, mistakes) {
-		if empty(form) || !onlyLetters(form) || n < t.abroad*moreByMistake ||
+		if saysLittle(form) || !onlyLetters(form) || n < t.abroad*moreByMistake ||
 			len(letters) < minMistake && !anagrams(t.form, form) {
 			continue
 		}

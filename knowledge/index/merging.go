@@ -225,7 +225,7 @@ func (x *Index) writeMerged(ctx context.Context, m *segment.Merger) error {
 		pending = pending[:0]
 		return errors.Join(err, ctx.Err())
 	}
-	err := m.Write(x.blocks, newNorms(m.Merged.Averages).bound, func(b []byte) error {
+	err := m.Write(x.blocks, BoundsFor(m.Merged.Averages), func(b []byte) error {
 		pending = append(pending, m.Merged.BlockRecord(block, b))
 		block++
 		if len(pending) < mergeBlocks {

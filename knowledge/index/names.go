@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/readthru/readthru/internal/clip"
+	"github.com/readthru/readthru/knowledge/analysis"
 	"github.com/readthru/readthru/knowledge/outline"
 )
 
@@ -21,7 +22,7 @@ func namesIn(text string) (names []string, only bool) {
 		switch {
 		case len(name) > 1 && (called || len(words) == 1 || isCode(name, len(words) <= maxWithClass)):
 			names = append(names, name)
-		case !empty(strings.ToLower(word)):
+		case !saysLittle(strings.ToLower(word)):
 			beside++
 		}
 	}
@@ -29,6 +30,27 @@ func namesIn(text string) (names []string, only bool) {
 		return nil, false
 	}
 	return names, beside == 0
+}
+
+// siteNames returns what a query may call a site: its words, and other names of the same things. A query of a single
+// word names none: it is asked for the word.
+func (q *ParsedQuery) siteNames() (names []string) {
+	words := 0
+	for i := range q.terms {
+		t := &q.terms[i]
+		if t.part || t.prefix || t.language != 0 || saysLittle(t.form) {
+			continue
+		}
+		words++
+		names = append(names, t.form)
+		if same := analysis.SameName[t.form]; same != "" {
+			names = append(names, same)
+		}
+	}
+	if words < 2 {
+		return nil
+	}
+	return names
 }
 
 const (

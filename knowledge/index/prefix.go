@@ -11,6 +11,11 @@ import (
 	"github.com/readthru/readthru/knowledge/index/segment"
 )
 
+const (
+	maxExpansion = 64   // terms that a prefix stands for: the most frequent
+	maxWalk      = 1024 // of this many in each segment
+)
+
 // expand adds the terms that a prefix stands for, the most frequent ones. They count as one word: each has the rarity
 // of all together.
 func (s *scorer) expand(t *queryTerm) {

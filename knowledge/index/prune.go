@@ -14,8 +14,8 @@ func (s *scorer) most(seg *segment.Segment, l *segment.List) float64 {
 	return loosened(bound, growth(seg.Averages, s.avg))
 }
 
-// worthPruning is the number of postings from which it pays to check whether they are needed.
-const worthPruning = 4096
+// WorthPruning is the number of postings from which it pays to check whether they are needed.
+const WorthPruning = 4096
 
 // mostLeft returns for each term the most that it and the terms after it can add to a passage of a segment.
 func (s *scorer) mostLeft(n int) []float32 {
@@ -23,7 +23,7 @@ func (s *scorer) mostLeft(n int) []float32 {
 	for i := len(s.terms) - 1; i >= 0; i-- {
 		left[i] = left[i+1]
 		if t := &s.terms[i]; t.lists[n].List != nil {
-			left[i] += float32(t.idf * (k1 + 1) * (1 + exactForm) * t.lists[n].most)
+			left[i] += float32(t.idf * (k1 + 1) * (1 + ExactForm) * t.lists[n].most)
 		}
 	}
 	return left

@@ -16,16 +16,11 @@ const (
 	weightText, weightTitle, weightPath = 1.0, 3.0, 3.0
 	lengthText, lengthTitle, lengthPath = .5, .3, .5 // BM25's b: how much a long field takes off
 
-	// of function words: .01 to .02 more nDCG@10 on each collection than 1; leaving them out is the same.
-	functionWeight = .1
-	partWeight     = .5 // of the parts of an identifier in the query
-	pairWeight     = .3 // of two neighbouring words of the query that stand together
-	exactForm      = .1 // more for a word in the query's own form
+	partWeight = .5 // of the parts of an identifier in the query
+	pairWeight = .3 // of two neighbouring words of the query that stand together
 
 	leadFactor = 1.25 // of the passage that begins a document
 	linkFactor = .7   // of a list of links: what it names is told elsewhere
-
-	secondPassage, thirdPassage = .3, .1
 )
 
 // kindFactor returns what the score of a passage of a kind is multiplied with.
@@ -46,6 +41,9 @@ type norms struct {
 	title [256]float32
 	path  [256]float32
 }
+
+// BoundsFor returns what postings are worth at most in a segment whose passages have these average lengths.
+func BoundsFor(avg segment.Averages) segment.Bounds { return newNorms(avg).bound }
 
 func newNorms(avg segment.Averages) *norms {
 	n := &norms{}

@@ -2,6 +2,7 @@ package index
 
 import (
 	"cmp"
+	"context"
 	"slices"
 	"strings"
 
@@ -9,15 +10,13 @@ import (
 	"github.com/readthru/readthru/knowledge/index/segment"
 )
 
-// Documents are ranked by the best passages: this many, or this many for each hit wanted.
-const (
-	best           = 300
-	passagesPerHit = 3
-)
+// maxQueryTerms is how many words of a query rank: the rarest.
+const maxQueryTerms = 64
 
 // scorer ranks passages for one query. It is used under the index's read lock.
 type scorer struct {
 	view    *segment.View
+	query   *ParsedQuery
 	from    int // postings of a list that make it worth looking whether they are needed: worthPruning, but in tests
 	norms   *norms
 	avg     segment.Averages
@@ -49,14 +48,15 @@ type termList struct {
 
 // newScorer returns a scorer for a query over segments whose passages have these average lengths.
 func newScorer(view *segment.View, avg segment.Averages, from int, q *ParsedQuery) *scorer {
-	s := &scorer{view: view, from: from, avg: avg}
+	s := &scorer{view: view, query: q, from: from, avg: avg}
 	s.norms = newNorms(s.avg)
-	s.load(q)
+	s.load()
 	return s
 }
 
 // load finds the postings of the query's terms.
-func (s *scorer) load(q *ParsedQuery) {
+func (s *scorer) load() {
+	q := s.query
 	for _, seg := range s.view.Segments {
 		s.total += seg.Len()
 	}
@@ -87,7 +87,7 @@ func (s *scorer) load(q *ParsedQuery) {
 				st.idf *= partWeight
 			}
 			if analysis.FunctionWords[t.form] {
-				st.idf *= functionWeight
+				st.idf *= FunctionWeight
 			}
 			s.terms = append(s.terms, st)
 		}
@@ -100,7 +100,7 @@ func (s *scorer) load(q *ParsedQuery) {
 		t := &s.terms[i]
 		for n := range t.lists {
 			t.lists[n].plain = float32(t.idf * (k1 + 1))
-			t.lists[n].own = float32(t.idf * (k1 + 1) * (1 + exactForm))
+			t.lists[n].own = float32(t.idf * (k1 + 1) * (1 + ExactForm))
 		}
 	}
 	for _, p := range q.phrases {
@@ -126,12 +126,27 @@ func (s *scorer) find(t *queryTerm) scoredTerm {
 	return st
 }
 
+// rank returns the best passages, at most n, best first. Only those that allowed has for their segment may be among
+// them; nil allows all of a segment.
+func (s *scorer) rank(ctx context.Context, n int, allowed []segment.Bitset) ([]candidate, error) {
+	s.top.max = n
+	for i := range s.view.Segments {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		s.score(i, allowed[i])
+	}
+	s.scoreNeighbours()
+	s.scoreKinds()
+	return s.top.ranked(), nil
+}
+
 // score ranks the passages of a segment. Only passages in allowed may be hits; nil allows all.
 //
 // It reads the rarest term first. Once the remaining terms cannot lift a passage that has no other term among the best,
 // it looks up only the passages that can still get there and skips the chunks between them, so that it never reads most
 // postings of a common word.
-func (s *scorer) score(n int, q *ParsedQuery, allowed segment.Bitset) {
+func (s *scorer) score(n int, allowed segment.Bitset) {
 	seg := s.view.Segments[n]
 	left := s.mostLeft(n)
 	if left[0] == 0 {
@@ -170,7 +185,7 @@ func (s *scorer) score(n int, q *ParsedQuery, allowed segment.Bitset) {
 		}
 	}
 	if len(s.phrases) > 0 {
-		s.scorePhrases(n, q.onlyPhrases, allowed)
+		s.scorePhrases(n, s.query.onlyPhrases, allowed)
 	}
 	for from, scores := range s.sheet.regions() {
 		for i, score := range scores {

@@ -12,6 +12,10 @@ import (
 )
 
 const (
+	// Documents are ranked by the best passages: this many, or this many for each hit wanted.
+	best           = 300
+	passagesPerHit = 3
+
 	defaultHits = 5
 	maxHits     = 1000
 
@@ -126,26 +130,19 @@ func (x *Index) lexical(ctx context.Context, parsed *ParsedQuery, q *Query, allo
 	defer x.mu.RUnlock()
 	docs := x.filter(q, allow)
 	s := x.newScorer(parsed)
-	if inflect(x.view(), parsed, s.df) {
+	if parsed.inflect(x.view(), s.df) {
 		s = x.newScorer(parsed)
 	}
-	if correct(x.view(), parsed, s.df) {
+	if parsed.correct(x.view(), s.df) {
 		s = x.newScorer(parsed)
 	}
 	found.unknown = parsed.unknown(s.df)
-	s.top.max = max(best, passagesPerHit*q.Limit)
-	allowed := x.allowed(docs, q.among)
-	for n := range x.segments {
-		if err := ctx.Err(); err != nil {
-			return found, err
-		}
-		s.score(n, parsed, allowed[n])
+	candidates, err := s.rank(ctx, max(best, passagesPerHit*q.Limit), x.allowed(docs, q.among))
+	if err != nil {
+		return found, err
 	}
-	s.scoreNeighbours()
-	s.scoreKinds()
-	candidates := s.top.ranked()
 	if x.o.Vectors != nil {
-		found.coverage, found.exact = s.coverage(parsed, candidates), parsed.isExact(q.Text)
+		found.coverage, found.exact = s.coverage(candidates), parsed.isExact(q.Text)
 	}
 	found.passages = make([]match, 0, len(candidates))
 	for _, c := range candidates {

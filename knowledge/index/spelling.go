@@ -54,7 +54,7 @@ type speller struct {
 
 // correct puts other words in the place of words that df passages have, none or hardly any, and joins words that pages
 // write as one. It reports whether it did. Df is by term of the query.
-func correct(view *segment.View, q *ParsedQuery, df []int) bool {
+func (q *ParsedQuery) correct(view *segment.View, df []int) bool {
 	s := speller{view: view, blocks: maxSpellBlocks}
 	joined := s.join(q)
 	if df = s.knownIn(q, df); fewKnown(q, df) {
@@ -67,7 +67,7 @@ func correct(view *segment.View, q *ParsedQuery, df []int) bool {
 // respell returns the terms of a query with other words in the place of those that hardly any passage has.
 func (s *speller) respell(q *ParsedQuery, df []int) []queryTerm {
 	for i := range q.terms {
-		if t := &q.terms[i]; !empty(t.form) && !t.prefix {
+		if t := &q.terms[i]; !saysLittle(t.form) && !t.prefix {
 			s.others++
 			if df[i] > seldom {
 				s.known = append(s.known, t.stem)
@@ -108,7 +108,7 @@ func fewKnown(q *ParsedQuery, df []int) bool {
 	for i := range q.terms {
 		t := &q.terms[i]
 		switch {
-		case empty(t.form):
+		case saysLittle(t.form):
 		case df[i] > seldom || t.prefix:
 			known++
 			if t.mayBeMeant(df[i]) {
@@ -123,7 +123,7 @@ func fewKnown(q *ParsedQuery, df []int) bool {
 
 // spellable reports whether a word may be a misspelt one: letters alone, and not too few.
 func (t *queryTerm) spellable() bool {
-	return !t.prefix && !t.insisted && !t.half && t.language == 0 && !empty(t.form) &&
+	return !t.prefix && !t.insisted && !t.half && t.language == 0 && !saysLittle(t.form) &&
 		utf8.RuneCountInString(t.form) >= minSpelt && onlyLetters(t.form)
 }
 
@@ -132,5 +132,5 @@ func (t *queryTerm) mayBeMeant(df int) bool {
 	return t.spellable() && (df <= seldom || df <= seldomJoined && utf8.RuneCountInString(t.form) >= 2*minPart)
 }
 
-// empty reports whether a word says nothing, or little.
-func empty(word string) bool { return analysis.StopWords[word] || analysis.FunctionWords[word] }
+// saysLittle reports whether a word says nothing, or little.
+func saysLittle(word string) bool { return analysis.StopWords[word] || analysis.FunctionWords[word] }

@@ -148,7 +148,7 @@ func TestWordsThatNoPageHasAreNamed(t *testing.T) {
 // A word that a page has stays in the query when a far more frequent one is looked for, too.
 func TestARareWordStaysBesideWhatMayBeMeant(t *testing.T) {
 	docs := []*Document{doc("https://a.test/typo", "Typo", "The replicaton of a page.")}
-	for i := range farMore + 1 {
+	for i := range 101 {
 		docs = append(docs, doc(fmt.Sprintf("https://a.test/%d", i), "Other", fmt.Sprintf("The replication number %d.", i)))
 	}
 	x := openTestIndex(t, docs)
@@ -162,102 +162,6 @@ func TestARareWordStaysBesideWhatMayBeMeant(t *testing.T) {
 	}
 	if len(r.Hits) < 5 || r.Hits[0].URL != "https://a.test/typo" {
 		t.Errorf("hits %v", r.Hits)
-	}
-}
-
-// However many words are misspelt, a few are corrected, with few blocks read.
-func TestAQueryOfMistakesCostsLittle(t *testing.T) {
-	x := spellingIndex(t)
-	var text strings.Builder
-	for i := range 10_000 {
-		fmt.Fprintf(&text, "recursiv%c%c%c ", 'a'+i%26, 'a'+i/26%26, 'a'+i/676)
-	}
-	q := ParseQuery(text.String())
-	x.mu.RLock()
-	defer x.mu.RUnlock()
-	s := x.newScorer(&q)
-	correct(x.view(), &q, s.df)
-	if n := len(q.corrections); n > maxCorrected {
-		t.Errorf("%d words were corrected", n)
-	}
-	sp := speller{view: x.view(), blocks: 2}
-	for range 10 {
-		sp.nearest(&queryTerm{form: "recursivx"}, 0, 0)
-	}
-	if sp.blocks < 0 {
-		t.Errorf("%d blocks were read too many", -sp.blocks)
-	}
-}
-
-func TestDistance(t *testing.T) {
-	for _, tt := range []struct {
-		a, b string
-		most int
-		want int
-	}{
-		{"", "", 1, 0},
-		{"a", "", 1, 1},
-		{"worktre", "worktree", 1, 1},
-		{"wroktree", "worktree", 1, 1},
-		{"stsah", "stash", 1, 1},
-		{"recusive", "recursive", 2, 1},
-		{"rceusive", "recursive", 2, 2},
-		{"abc", "xyz", 2, 3},
-		{"abcdef", "a", 2, 3},
-		{"größse", "größe", 1, 1},
-		{"ab", "ba", 1, 1},
-		{"abc", "ca", 2, 3},
-	} {
-		if got := distance([]rune(tt.a), []rune(tt.b), tt.most); got != tt.want {
-			t.Errorf("distance of %q and %q, at most %d: %d, want %d", tt.a, tt.b, tt.most, got, tt.want)
-		}
-	}
-}
-
-func TestUnlikelihoodOfMistakes(t *testing.T) {
-	for _, tt := range []struct {
-		word, meant string
-		want        int
-	}{
-		{"same", "same", 0},
-		{"", "a", letterMistake + beginMistake},
-		{"windw", "window", letterMistake},
-		{"windowx", "window", letterMistake},
-		{"stagging", "staging", doubleMistake},
-		{"stagging", "tagging", letterMistake + beginMistake},
-		{"begining", "beginning", doubleMistake}, //nolint:misspell // a mistake
-		{"stsah", "stash", swapMistake},
-		{"tsash", "stash", swapMistake + beginMistake},
-		{"trsnsaction", "transaction", nearMistake},
-		{"brtanch", "branch", nearMistake},
-		{"seperate", "separate", soundMistake}, //nolint:misspell // a mistake
-		{"rebse", "reuse", otherMistake},
-		{"rebse", "rebase", letterMistake},
-		{"tebase", "rebase", nearMistake + beginMistake},
-		{"revers", "reverse", endingMistake},
-		{"authenticat", "authentication", 3 * endingMistake},
-		{"größse", "größe", nearMistake},
-	} {
-		if got := unlikelihood([]rune(tt.word), []rune(tt.meant)); got != tt.want {
-			t.Errorf("%q for %q: %d, want %d", tt.word, tt.meant, got, tt.want)
-		}
-	}
-	long := []rune(strings.Repeat("a", maxMistakeRunes+1))
-	if unlikelihood(long, long[1:]) < otherMistake {
-		t.Error("a word that is too long to look at is a likely mistake")
-	}
-}
-
-func TestKeysThatAreNeighbours(t *testing.T) {
-	for pair, want := range map[string]bool{
-		"qw": true, "qa": true, "aq": true, "as": true, "az": true, "sw": true, "se": true, "sx": true,
-		"sz": true, "hb": true, "pl": true, "ml": false,
-		"ad": false, "sq": false, "sc": false, "tb": false, "aa": false, "aä": false, "é1": false,
-	} {
-		r := []rune(pair)
-		if nearKeys(r[0], r[1]) != want || nearKeys(r[1], r[0]) != want {
-			t.Errorf("%q are neighbours: %t, want %t", pair, !want, want)
-		}
 	}
 }
 
@@ -367,8 +271,8 @@ func TestWordsThatAFewPagesJoinAreLookedForApart(t *testing.T) {
 		{"hardly more apart", "", append(apart(14), joined...)},
 		{
 			"many joined", "",
-			append(apart(10*seldomJoined),
-				pagesSaying(seldomJoined+1, "joined", "One may cherrypick what one likes, case %d.")...),
+			append(apart(500),
+				pagesSaying(51, "joined", "One may cherrypick what one likes, case %d.")...),
 		},
 	} {
 		if got := corrected(t, "cherrypick commits", tt.docs); got != tt.want {

@@ -266,7 +266,7 @@ func (b *Builder) inflected(l analysis.Language, text string) {
 
 // Finish writes the terms of the passages and completes their segment, whose table is made: out gets the blocks one
 // after the other, and bound says what a posting is worth at most.
-func (b *Builder) Finish(s *Segment, bound bounds, out func(block []byte) error) error {
+func (b *Builder) Finish(s *Segment, bound Bounds, out func(block []byte) error) error {
 	s.ready()
 	w := s.writer(bound, out)
 	if err := b.write(w); err != nil {

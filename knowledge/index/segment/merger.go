@@ -52,7 +52,7 @@ func (m *Merger) take(s *Segment, other func(number uint32) uint32) {
 
 // Write writes the terms of the merged segment: out gets its blocks one after the other, and bound says what a posting
 // is worth at most.
-func (m *Merger) Write(blocks *Blocks, bound bounds, out func(block []byte) error) error {
+func (m *Merger) Write(blocks *Blocks, bound Bounds, out func(block []byte) error) error {
 	w := m.Merged.writer(bound, out)
 	for _, s := range m.sources {
 		s.next = walkTerms(s.segment.refs, blocks.of(s.segment, false), "")

@@ -10,7 +10,7 @@ import (
 //	count      uvarint
 //	first      uvarint, the first ordinal
 //	span       uvarint, last ordinal − first; not if count is 1
-//	bound      1 byte, see bounds
+//	bound      1 byte, see Bounds
 //	places     uvarint, bytes of the positions
 //	body       uvarint, bytes of the three columns that follow; not if count is 1: then it says itself where it ends
 //	ordinals   count − 1 uvarints, differences

@@ -1,0 +1,36 @@
+package index
+
+import "github.com/readthru/readthru/knowledge/index/segment"
+
+// coverage returns how much of a query the best of the ranked passages have, from 0 to 1, weighed by how rare its words
+// are.
+func (s *scorer) coverage(ranked []candidate) (most float64) {
+	const looked = 3
+	for _, c := range ranked[:min(len(ranked), looked)] {
+		var has, all float64
+		at := map[int]bool{} // places of the query whose words the passage has
+		for i := range s.terms {
+			if l := s.terms[i].lists[c.seg].List; l != nil {
+				cursor := segment.NewCursor(l)
+				if ord, ok := cursor.Seek(c.ord); ok && ord == c.ord {
+					at[s.terms[i].pos] = true
+				}
+			}
+		}
+		for i := range s.query.terms {
+			t := &s.query.terms[i]
+			if t.part || saysLittle(t.form) {
+				continue
+			}
+			worth := rarity(s.total, s.df[i])
+			all += worth
+			if at[t.pos] {
+				has += worth
+			}
+		}
+		if all > 0 {
+			most = max(most, has/all)
+		}
+	}
+	return most
+}
