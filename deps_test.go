@@ -105,7 +105,9 @@ const policy = `
 	knowledge/excerpt     → markdown, clip, knowledge/outline
 	knowledge/index/segment → store, knowledge/analysis, knowledge/breath
 	knowledge/index       → page, store, llm, clip, fault, markdown, knowledge/analysis, knowledge/breath
-	knowledge/index       → knowledge/excerpt, knowledge/outline, knowledge/index/segment
+	knowledge/index/query → clip, knowledge/analysis, knowledge/excerpt, knowledge/outline, knowledge/index/segment
+	knowledge/index       → knowledge/excerpt, knowledge/outline, knowledge/index/segment, knowledge/index/query
+	knowledge             → knowledge/index/query
 	knowledge             → page, store, llm, knowledge/breath, knowledge/outline
 	knowledge/statement   → page, llm, clip, lazy, markdown, knowledge/analysis, knowledge/index, knowledge/outline
 	knowledge/meaning     → store, llm, clip, fault, knowledge/excerpt, knowledge/index, knowledge/vector

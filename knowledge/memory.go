@@ -9,6 +9,7 @@ import (
 
 	"github.com/readthru/readthru/internal/clip"
 	"github.com/readthru/readthru/knowledge/index"
+	"github.com/readthru/readthru/knowledge/index/query"
 	"github.com/readthru/readthru/knowledge/statement"
 	"github.com/readthru/readthru/page"
 	"github.com/readthru/readthru/store"
@@ -188,8 +189,8 @@ const maxHitNotes = 10
 
 // connect says of hits which notes are about them, of notes which pages they are about, and of hits that have the words
 // of the query in no other place which statement has them.
-func (k *Knowledge) connect(hits []Hit, query string) {
-	parsed := index.ParseQuery(query)
+func (k *Knowledge) connect(hits []Hit, text string) {
+	parsed := query.Parse(text)
 	for i := range hits {
 		h := &hits[i]
 		if len(h.Highlights) == 0 {
@@ -211,7 +212,7 @@ func (k *Knowledge) connect(hits []Hit, query string) {
 }
 
 // statementWith returns the statement of a passage that has most words of a query, or nothing.
-func (k *Knowledge) statementWith(passage string, q *index.ParsedQuery) (best string) {
+func (k *Knowledge) statementWith(passage string, q *query.Parsed) (best string) {
 	key, hash, err := k.resolve(passage)
 	if err != nil {
 		return ""

@@ -1,6 +1,9 @@
 package index
 
-import "github.com/readthru/readthru/knowledge/index/segment"
+import (
+	"github.com/readthru/readthru/knowledge/index/query"
+	"github.com/readthru/readthru/knowledge/index/segment"
+)
 
 // coverage returns how much of a query the best of the ranked passages have, from 0 to 1, weighed by how rare its words
 // are.
@@ -13,18 +16,18 @@ func (s *scorer) coverage(ranked []candidate) (most float64) {
 			if l := s.terms[i].lists[c.seg].List; l != nil {
 				cursor := segment.NewCursor(l)
 				if ord, ok := cursor.Seek(c.ord); ok && ord == c.ord {
-					at[s.terms[i].pos] = true
+					at[s.terms[i].Pos] = true
 				}
 			}
 		}
-		for i := range s.query.terms {
-			t := &s.query.terms[i]
-			if t.part || saysLittle(t.form) {
+		for i := range s.query.Terms {
+			t := &s.query.Terms[i]
+			if t.Part || query.SaysLittle(t.Form) {
 				continue
 			}
 			worth := rarity(s.total, s.df[i])
 			all += worth
-			if at[t.pos] {
+			if at[t.Pos] {
 				has += worth
 			}
 		}

@@ -9,12 +9,8 @@
 //   - index.go holds the index; package segment keeps the terms of its passages on disk; change.go and commit.go make
 //     one transaction; merging.go merges segments; load.go reads the index at the start, and lookup.go a passage by its
 //     number;
-//   - search.go answers a query, by way of query.go, score.go, prune.go, phrases.go, proximity.go and prefix.go, with
-//     the constants in ranking.go; names.go finds names in it, and favour.go documents that define them; filter.go
+//   - search.go answers a query, which package query reads, by way of score.go, prune.go, phrases.go, proximity.go and
+//     prefix.go, with the constants in ranking.go; favour.go finds documents that define what it names; filter.go
 //     limits what may be found; fusion.go combines what words and vectors say; hits.go, explain.go and package excerpt
 //     show it.
-//
-// # Who owns what
-//
-//   - what a query names: namesIn (names.go)
 package index

@@ -9,6 +9,7 @@ import (
 	"github.com/RoaringBitmap/roaring/v2"
 
 	"github.com/readthru/readthru/knowledge/analysis"
+	"github.com/readthru/readthru/knowledge/index/query"
 	"github.com/readthru/readthru/page"
 )
 
@@ -138,14 +139,14 @@ func (r *Results) AsTyped(text string) string {
 }
 
 func (r *Results) corrected(words string) bool {
-	return slices.ContainsFunc(r.Corrected, func(c Correction) bool { return c.From == words })
+	return slices.ContainsFunc(r.Corrected, func(c query.Correction) bool { return c.From == words })
 }
 
 // Results are the hits of a query, best first.
 type Results struct {
-	Hits      []Hit        `json:"results"`
-	Corrected []Correction `json:"corrected,omitempty"` // words of the query that were looked for in another form
-	Unknown   []string     `json:"unknown,omitempty"`   // words of the query that no page has
-	Degraded  bool         `json:"degraded,omitempty"`  // a model was wanted and was of no use: ranked without it
-	Reason    string       `json:"degraded_reason,omitempty"`
+	Hits      []Hit              `json:"results"`
+	Corrected []query.Correction `json:"corrected,omitempty"` // words of the query that were looked for in another form
+	Unknown   []string           `json:"unknown,omitempty"`   // words of the query that no page has
+	Degraded  bool               `json:"degraded,omitempty"`  // a model was wanted and was of no use: ranked without it
+	Reason    string             `json:"degraded_reason,omitempty"`
 }

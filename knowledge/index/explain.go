@@ -1,9 +1,13 @@
 package index
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/readthru/readthru/knowledge/index/query"
+)
 
 // explain sets in the hits how their scores came about. Docs are the hits' documents.
-func (x *Index) explain(q *ParsedQuery, hits []Hit, docs []ranked) {
+func (x *Index) explain(q *query.Parsed, hits []Hit, docs []ranked) {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
 	s := x.newScorer(q)

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/readthru/readthru/knowledge/analysis"
+	"github.com/readthru/readthru/knowledge/index/query"
 	"github.com/readthru/readthru/knowledge/outline"
 )
 
@@ -38,8 +39,8 @@ func (w *landmarked) readLandmarks(names []string) {
 }
 
 // favourDefinitions adds to the scores of documents that define what the query names, and sorts them again.
-func (x *Index) favourDefinitions(parsed *ParsedQuery, docs []ranked) {
-	if len(parsed.names) == 0 || len(docs) == 0 {
+func (x *Index) favourDefinitions(parsed *query.Parsed, docs []ranked) {
+	if len(parsed.Names) == 0 || len(docs) == 0 {
 		return
 	}
 	most := docs[0].score
@@ -53,8 +54,8 @@ func (x *Index) favourDefinitions(parsed *ParsedQuery, docs []ranked) {
 		if err != nil {
 			continue // whoever shows it reads it again, and says so
 		}
-		if d.text = newLandmarked(md); outline.MayDefine(md, parsed.names) {
-			d.text.readLandmarks(parsed.names)
+		if d.text = newLandmarked(md); outline.MayDefine(md, parsed.Names) {
+			d.text.readLandmarks(parsed.Names)
 		}
 		if d.text.defined.Exact {
 			d.defines = definedHere * most
@@ -70,8 +71,8 @@ func (x *Index) favourDefinitions(parsed *ParsedQuery, docs []ranked) {
 const namedSite = .5
 
 // favourSites adds to the scores of passages of sites that a query names beside other words, and sorts them again.
-func (x *Index) favourSites(parsed *ParsedQuery, found []match) {
-	names := parsed.siteNames()
+func (x *Index) favourSites(parsed *query.Parsed, found []match) {
+	names := parsed.SiteNames()
 	if len(names) == 0 {
 		return
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/readthru/readthru/internal/markdown"
 	"github.com/readthru/readthru/knowledge/excerpt"
+	"github.com/readthru/readthru/knowledge/index/query"
 	"github.com/readthru/readthru/knowledge/index/segment"
 	"github.com/readthru/readthru/knowledge/outline"
 	"github.com/readthru/readthru/page"
@@ -85,7 +86,7 @@ type shown struct {
 // present makes hits of the best documents, at most limit, and returns which those are. One whose best passage was
 // shown already, that has nearly the same passages as one shown, or the same words, is named there. First is how many
 // characters of the first hit's passage are shown; 0: as many as of others.
-func (x *Index) present(ctx context.Context, results *Results, docs []ranked, parsed *ParsedQuery,
+func (x *Index) present(ctx context.Context, results *Results, docs []ranked, parsed *query.Parsed,
 	limit, first int,
 ) (hits []ranked, err error) {
 	var before []*shown
@@ -127,7 +128,7 @@ func (x *Index) present(ctx context.Context, results *Results, docs []ranked, pa
 			continue
 		}
 		if len(hits) < landmarkedHits {
-			w.readLandmarks(parsed.names)
+			w.readLandmarks(parsed.Names)
 		}
 		chars := excerpt.Chars
 		if len(hits) == 0 {
@@ -223,7 +224,7 @@ const landmarkedHits = 50
 
 // hit makes a hit of a document and of its passage p: of the one that defines what the query names, if one does. W.md
 // is nil if the text cannot be read: then there is no snippet. That has at most chars code points.
-func (x *Index) hit(key page.Key, a *Article, p *place, w *landmarked, parsed *ParsedQuery, chars int) Hit {
+func (x *Index) hit(key page.Key, a *Article, p *place, w *landmarked, parsed *query.Parsed, chars int) Hit {
 	if w.defined.Landmark >= 0 {
 		if i := a.passageAt(w.list[w.defined.Landmark].Start); i >= 0 {
 			p = &a.passages[i]
@@ -266,7 +267,7 @@ func (a *Article) passageAt(at int) int {
 
 // show sets the snippet of a hit and, where the landmarks are known, the one that it stands under with the link to
 // that. Text is the passage.
-func (x *Index) show(h *Hit, key page.Key, text string, w *landmarked, p *place, parsed *ParsedQuery,
+func (x *Index) show(h *Hit, key page.Key, text string, w *landmarked, p *place, parsed *query.Parsed,
 	chars int,
 ) {
 	list, defined := w.list, w.defined
@@ -284,9 +285,9 @@ func (x *Index) show(h *Hit, key page.Key, text string, w *landmarked, p *place,
 	if n := max(defined.Landmark-first+1, 0); defined.Landmark >= 0 && n < len(parts) {
 		parts = parts[n : n+1]
 	}
-	s, marks, part := excerpt.Snippet(parsed.spots, chars, parts...)
-	if defined.Landmark >= 0 && parsed.onlyNames {
-		s, marks = excerpt.Opening(parsed.spots, chars, parts[0]) // the rest has the name again, in examples
+	s, marks, part := excerpt.Snippet(parsed.Spots, chars, parts...)
+	if defined.Landmark >= 0 && parsed.OnlyNames {
+		s, marks = excerpt.Opening(parsed.Spots, chars, parts[0]) // the rest has the name again, in examples
 	}
 	h.Snippet, h.Highlights = s, marks
 	at := first + part - 1

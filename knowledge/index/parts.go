@@ -53,7 +53,7 @@ func (s *scorer) explainTerms(n int, ord uint32) (parts []Term) {
 		for f, weighted := range [...]float32{
 			s.norms.weighted(length, text, 0, 0), s.norms.weighted(length, 0, title, 0), s.norms.weighted(length, 0, 0, path),
 		} {
-			parts = append(parts, Term{Term: s.terms[i].stem, Field: fieldNames[f], Score: float64(worth * weighted / all)})
+			parts = append(parts, Term{Term: s.terms[i].Stem, Field: fieldNames[f], Score: float64(worth * weighted / all)})
 		}
 	}
 	return parts
@@ -81,7 +81,7 @@ func (s *scorer) explainPairs(n int, ord uint32) (parts []Term) {
 	places := segment.PlacesIn(s.cursors(n), ord)
 	for _, p := range s.pairs() {
 		worth := s.pairWorth(p, places, s.view.Segments[n].Lengths[ord])
-		parts = append(parts, Term{Term: s.terms[p.a].stem + " " + s.terms[p.b].stem, Field: "near", Score: float64(worth)})
+		parts = append(parts, Term{Term: s.terms[p.a].Stem + " " + s.terms[p.b].Stem, Field: "near", Score: float64(worth)})
 	}
 	return parts
 }

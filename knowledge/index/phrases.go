@@ -3,6 +3,7 @@ package index
 import (
 	"strings"
 
+	"github.com/readthru/readthru/knowledge/index/query"
 	"github.com/readthru/readthru/knowledge/index/segment"
 )
 
@@ -15,15 +16,15 @@ type scoredPhrase struct {
 }
 
 // loadPhrase finds the postings of a phrase. It is as rare as its words are together.
-func (s *scorer) loadPhrase(p phrase) scoredPhrase {
+func (s *scorer) loadPhrase(p query.Phrase) scoredPhrase {
 	loaded := scoredPhrase{
-		text: strings.Join(p.stems, " "), offsets: p.offsets, lists: make([][]*segment.List, len(s.view.Segments)),
+		text: strings.Join(p.Stems, " "), offsets: p.Offsets, lists: make([][]*segment.List, len(s.view.Segments)),
 	}
-	df := make([]int, len(p.stems))
+	df := make([]int, len(p.Stems))
 	for n, seg := range s.view.Segments {
-		lists := make([]*segment.List, len(p.stems))
+		lists := make([]*segment.List, len(p.Stems))
 		missing := false
-		for i, stem := range p.stems {
+		for i, stem := range p.Stems {
 			l, err := s.view.Find(seg, stem)
 			if err != nil {
 				s.view.Unreadable(seg, err)

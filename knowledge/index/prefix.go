@@ -8,6 +8,7 @@ import (
 
 	"github.com/readthru/readthru/internal/clip"
 	"github.com/readthru/readthru/knowledge/analysis"
+	"github.com/readthru/readthru/knowledge/index/query"
 	"github.com/readthru/readthru/knowledge/index/segment"
 )
 
@@ -18,18 +19,18 @@ const (
 
 // expand adds the terms that a prefix stands for, the most frequent ones. They count as one word: each has the rarity
 // of all together.
-func (s *scorer) expand(t *queryTerm) {
+func (s *scorer) expand(t *query.Term) {
 	byStem := map[string]*scoredTerm{}
 	df := 0
 	add := func(n int, l *segment.List) {
-		only := l.FormBits(t.form)
+		only := l.FormBits(t.Form)
 		if only == 0 {
 			return
 		}
 		st := byStem[l.Term]
 		if st == nil {
-			st = &scoredTerm{queryTerm: *t, lists: make([]termList, len(s.view.Segments))}
-			st.stem = l.Term
+			st = &scoredTerm{Term: *t, lists: make([]termList, len(s.view.Segments))}
+			st.Stem = l.Term
 			byStem[l.Term] = st
 		}
 		st.df += l.Postings
@@ -38,28 +39,28 @@ func (s *scorer) expand(t *queryTerm) {
 	}
 	for n, seg := range s.view.Segments {
 		// An ending changes a stem's last letter: the stem may be shorter than the prefix, or differ from it at its end.
-		for _, stem := range shorterStems(t.form) {
+		for _, stem := range shorterStems(t.Form) {
 			if l, err := s.view.Find(seg, stem); err == nil && l != nil {
 				add(n, l)
 			}
 		}
-		next := s.view.Walk(seg, t.form)
+		next := s.view.Walk(seg, t.Form)
 		for range maxWalk {
 			l, err := next()
 			if err != nil {
 				s.view.Unreadable(seg, err)
 			}
-			if l == nil || err != nil || !strings.HasPrefix(l.Term, t.form) {
+			if l == nil || err != nil || !strings.HasPrefix(l.Term, t.Form) {
 				break
 			}
 			add(n, l)
 		}
 	}
 	expanded := slices.SortedFunc(maps.Values(byStem), func(a, b *scoredTerm) int {
-		return cmp.Or(cmp.Compare(b.df, a.df), strings.Compare(a.stem, b.stem))
+		return cmp.Or(cmp.Compare(b.df, a.df), strings.Compare(a.Stem, b.Stem))
 	})
 	for _, st := range expanded[:min(len(expanded), maxExpansion)] {
-		st.idf = rarity(s.total, df) * t.weight
+		st.idf = rarity(s.total, df) * t.Weight
 		s.terms = append(s.terms, *st)
 	}
 }

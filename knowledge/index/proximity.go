@@ -20,15 +20,15 @@ type pair struct {
 func (s *scorer) pairs() []pair {
 	order := make([]int, 0, len(s.terms))
 	for i := range s.terms {
-		if t := &s.terms[i]; !t.prefix && !t.part {
+		if t := &s.terms[i]; !t.Prefix && !t.Part {
 			order = append(order, i)
 		}
 	}
-	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(s.terms[a].pos, s.terms[b].pos) })
+	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(s.terms[a].Pos, s.terms[b].Pos) })
 	var pairs []pair
 	for i := 1; i < len(order); i++ {
 		a, b := order[i-1], order[i]
-		if s.terms[a].stem != s.terms[b].stem {
+		if s.terms[a].Stem != s.terms[b].Stem {
 			pairs = append(pairs, pair{a, b, min(s.terms[a].idf, s.terms[b].idf)})
 		}
 	}

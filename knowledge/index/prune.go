@@ -1,6 +1,9 @@
 package index
 
-import "github.com/readthru/readthru/knowledge/index/segment"
+import (
+	"github.com/readthru/readthru/knowledge/index/query"
+	"github.com/readthru/readthru/knowledge/index/segment"
+)
 
 // most returns the most that a posting of a list can be worth. It does not read a short list for that.
 func (s *scorer) most(seg *segment.Segment, l *segment.List) float64 {
@@ -23,7 +26,7 @@ func (s *scorer) mostLeft(n int) []float32 {
 	for i := len(s.terms) - 1; i >= 0; i-- {
 		left[i] = left[i+1]
 		if t := &s.terms[i]; t.lists[n].List != nil {
-			left[i] += float32(t.idf * (k1 + 1) * (1 + ExactForm) * t.lists[n].most)
+			left[i] += float32(t.idf * (k1 + 1) * (1 + query.ExactForm) * t.lists[n].most)
 		}
 	}
 	return left

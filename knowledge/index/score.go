@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/readthru/readthru/knowledge/analysis"
+	"github.com/readthru/readthru/knowledge/index/query"
 	"github.com/readthru/readthru/knowledge/index/segment"
 )
 
@@ -16,7 +17,7 @@ const maxQueryTerms = 64
 // scorer ranks passages for one query. It is used under the index's read lock.
 type scorer struct {
 	view    *segment.View
-	query   *ParsedQuery
+	query   *query.Parsed
 	from    int // postings of a list that make it worth looking whether they are needed: worthPruning, but in tests
 	norms   *norms
 	avg     segment.Averages
@@ -30,7 +31,7 @@ type scorer struct {
 
 // scoredTerm is a term of the query with its postings in each segment.
 type scoredTerm struct {
-	queryTerm
+	query.Term
 	idf   float64
 	df    int
 	lists []termList // by segment
@@ -47,7 +48,7 @@ type termList struct {
 }
 
 // newScorer returns a scorer for a query over segments whose passages have these average lengths.
-func newScorer(view *segment.View, avg segment.Averages, from int, q *ParsedQuery) *scorer {
+func newScorer(view *segment.View, avg segment.Averages, from int, q *query.Parsed) *scorer {
 	s := &scorer{view: view, query: q, from: from, avg: avg}
 	s.norms = newNorms(s.avg)
 	s.load()
@@ -60,17 +61,17 @@ func (s *scorer) load() {
 	for _, seg := range s.view.Segments {
 		s.total += seg.Len()
 	}
-	s.df = make([]int, len(q.terms))
-	for i := range q.terms {
-		t := &q.terms[i]
-		if t.prefix {
+	s.df = make([]int, len(q.Terms))
+	for i := range q.Terms {
+		t := &q.Terms[i]
+		if t.Prefix {
 			s.expand(t)
 			continue
 		}
 		named := []scoredTerm{s.find(t)}
-		if same := analysis.SameName[t.form]; same != "" && t.language == 0 {
+		if same := analysis.SameName[t.Form]; same != "" && t.Language == 0 {
 			other := *t
-			other.form, other.stem = same, analysis.Stem(same)
+			other.Form, other.Stem = same, analysis.Stem(same)
 			named = append(named, s.find(&other))
 		}
 		df := 0
@@ -82,37 +83,37 @@ func (s *scorer) load() {
 			if st.df == 0 {
 				continue
 			}
-			st.idf = rarity(s.total, df) * t.weight // names of one thing are as rare as they are together
-			if t.part {
+			st.idf = rarity(s.total, df) * t.Weight // names of one thing are as rare as they are together
+			if t.Part {
 				st.idf *= partWeight
 			}
-			if analysis.FunctionWords[t.form] {
-				st.idf *= FunctionWeight
+			if analysis.FunctionWords[t.Form] {
+				st.idf *= query.FunctionWeight
 			}
 			s.terms = append(s.terms, st)
 		}
 	}
 	slices.SortStableFunc(s.terms, func(a, b scoredTerm) int {
-		return cmp.Or(cmp.Compare(b.idf, a.idf), strings.Compare(a.stem, b.stem))
+		return cmp.Or(cmp.Compare(b.idf, a.idf), strings.Compare(a.Stem, b.Stem))
 	})
 	s.terms = s.terms[:min(len(s.terms), maxQueryTerms)]
 	for i := range s.terms {
 		t := &s.terms[i]
 		for n := range t.lists {
 			t.lists[n].plain = float32(t.idf * (k1 + 1))
-			t.lists[n].own = float32(t.idf * (k1 + 1) * (1 + ExactForm))
+			t.lists[n].own = float32(t.idf * (k1 + 1) * (1 + query.ExactForm))
 		}
 	}
-	for _, p := range q.phrases {
+	for _, p := range q.Phrases {
 		s.phrases = append(s.phrases, s.loadPhrase(p))
 	}
 }
 
 // find returns a term of the query with its postings.
-func (s *scorer) find(t *queryTerm) scoredTerm {
-	st := scoredTerm{queryTerm: *t, lists: make([]termList, len(s.view.Segments))}
+func (s *scorer) find(t *query.Term) scoredTerm {
+	st := scoredTerm{Term: *t, lists: make([]termList, len(s.view.Segments))}
 	for n, seg := range s.view.Segments {
-		l, err := s.view.Find(seg, t.stem)
+		l, err := s.view.Find(seg, t.Stem)
 		if err != nil {
 			s.view.Unreadable(seg, err)
 			continue
@@ -121,7 +122,7 @@ func (s *scorer) find(t *queryTerm) scoredTerm {
 			continue
 		}
 		st.df += l.Postings
-		st.lists[n] = termList{List: l, exact: l.FormBit(t.form), most: s.most(seg, l)}
+		st.lists[n] = termList{List: l, exact: l.FormBit(t.Form), most: s.most(seg, l)}
 	}
 	return st
 }
@@ -185,7 +186,7 @@ func (s *scorer) score(n int, allowed segment.Bitset) {
 		}
 	}
 	if len(s.phrases) > 0 {
-		s.scorePhrases(n, s.query.onlyPhrases, allowed)
+		s.scorePhrases(n, s.query.OnlyPhrases, allowed)
 	}
 	for from, scores := range s.sheet.regions() {
 		for i, score := range scores {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/RoaringBitmap/roaring/v2"
 
+	"github.com/readthru/readthru/knowledge/index/query"
 	"github.com/readthru/readthru/knowledge/index/segment"
 )
 
@@ -64,14 +65,14 @@ func (x *Index) search(ctx context.Context, q Query, allow *roaring.Bitmap) (*Re
 		q.Limit = defaultHits
 	}
 	q.Limit = min(q.Limit, maxHits)
-	parsed := ParseQuery(q.Text)
+	parsed := query.Parse(q.Text)
 	near := x.askVectors(ctx, &q, allow)
 	words, err := x.lexical(ctx, &parsed, &q, allow)
 	byMeaning := <-near // in any case: nothing goes on behind a search that has ended
 	if err != nil {
 		return nil, err
 	}
-	results := &Results{Hits: []Hit{}, Corrected: parsed.corrections, Unknown: words.unknown}
+	results := &Results{Hits: []Hit{}, Corrected: parsed.Corrections, Unknown: words.unknown}
 	if byMeaning.Err != nil {
 		results.degrade("ranked without vectors", byMeaning.Err)
 	}
@@ -84,7 +85,7 @@ func (x *Index) search(ctx context.Context, q Query, allow *roaring.Bitmap) (*Re
 	}
 	docs := groupByDocument(found)
 	x.favourDefinitions(&parsed, docs)
-	if x.o.Reranker != nil && !all && !parsed.isExact(q.Text) {
+	if x.o.Reranker != nil && !all && !parsed.IsExact(q.Text) {
 		if err := x.rerank(ctx, q.Text, docs); err != nil {
 			results.degrade("ranked without the reranker", err)
 		}
@@ -123,26 +124,26 @@ type lexicalResult struct {
 }
 
 // lexical ranks passages by words.
-func (x *Index) lexical(ctx context.Context, parsed *ParsedQuery, q *Query, allow *roaring.Bitmap) (
+func (x *Index) lexical(ctx context.Context, parsed *query.Parsed, q *Query, allow *roaring.Bitmap) (
 	found lexicalResult, err error,
 ) {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
 	docs := x.filter(q, allow)
 	s := x.newScorer(parsed)
-	if parsed.inflect(x.view(), s.df) {
+	if parsed.Inflect(x.view(), s.df) {
 		s = x.newScorer(parsed)
 	}
-	if parsed.correct(x.view(), s.df) {
+	if parsed.Correct(x.view(), s.df) {
 		s = x.newScorer(parsed)
 	}
-	found.unknown = parsed.unknown(s.df)
+	found.unknown = parsed.Unknown(s.df)
 	candidates, err := s.rank(ctx, max(best, passagesPerHit*q.Limit), x.allowed(docs, q.among))
 	if err != nil {
 		return found, err
 	}
 	if x.o.Vectors != nil {
-		found.coverage, found.exact = s.coverage(candidates), parsed.isExact(q.Text)
+		found.coverage, found.exact = s.coverage(candidates), parsed.IsExact(q.Text)
 	}
 	found.passages = make([]match, 0, len(candidates))
 	for _, c := range candidates {
@@ -162,7 +163,7 @@ func (x *Index) view() *segment.View {
 }
 
 // newScorer returns a scorer for a query. The caller holds mu as long as it uses the scorer.
-func (x *Index) newScorer(q *ParsedQuery) *scorer {
+func (x *Index) newScorer(q *query.Parsed) *scorer {
 	return newScorer(x.view(), x.sums.averages(), x.pruneFrom, q)
 }
 

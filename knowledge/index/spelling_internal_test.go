@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/readthru/readthru/knowledge/index/query"
 )
 
 // spellingIndex holds pages about git, three of a kind, so that no word is alone.
@@ -157,7 +159,7 @@ func TestARareWordStaysBesideWhatMayBeMeant(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := []Correction{{"replicaton", "replication", true}}; !slices.Equal(r.Corrected, want) {
+	if want := []query.Correction{{From: "replicaton", To: "replication", Also: true}}; !slices.Equal(r.Corrected, want) {
 		t.Errorf("corrected %v, want %v", r.Corrected, want)
 	}
 	if len(r.Hits) < 5 || r.Hits[0].URL != "https://a.test/typo" {

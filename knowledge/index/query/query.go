@@ -1,4 +1,4 @@
-package index
+package query
 
 import (
 	"slices"
@@ -28,57 +28,57 @@ const (
 	ExactForm = .1
 )
 
-// ParsedQuery is a parsed text.
-type ParsedQuery struct {
-	terms       []queryTerm
-	phrases     []phrase
-	onlyPhrases bool // it is nothing but phrases: passages without them are no hits
-	corrections []Correction
+// Parsed is a parsed text.
+type Parsed struct {
+	Terms       []Term
+	Phrases     []Phrase
+	OnlyPhrases bool // it is nothing but phrases: passages without them are no hits
+	Corrections []Correction
 	neighbours  []twoWords
-	names       []string // what it names as code does, see namesIn
-	onlyNames   bool
+	Names       []string // what it names as code does, see namesIn
+	OnlyNames   bool
 	language    analysis.Language // as its function words tell
 }
 
-// queryTerm is a word of a query.
-type queryTerm struct {
-	stem   string
-	form   string  // as the query writes it; of a prefix the prefix
-	weight float64 // how much it counts; 1 for a word that is there once
-	prefix bool    // it stands for all words that begin with form
-	part   bool    // of an identifier
+// Term is a word of a query.
+type Term struct {
+	Stem   string
+	Form   string  // as the query writes it; of a prefix the prefix
+	Weight float64 // how much it counts; 1 for a word that is there once
+	Prefix bool    // it stands for all words that begin with form
+	Part   bool    // of an identifier
 
-	language  analysis.Language // whose stem it is, beside a term that is the word's own
+	Language  analysis.Language // whose stem it is, beside a term that is the word's own
 	inflected bool              // there is such a stem, which passages have
 	abroad    int               // how many passages have it
-	pos       int               // place in the query
+	Pos       int               // place in the query
 	insisted  bool              // it is in quotation marks
 	half      bool              // of a word that pages write as one
 }
 
-// phrase is words that must follow one another.
-type phrase struct {
-	stems   []string
-	offsets []int // of each stem's place from the first's
+// Phrase is words that must follow one another.
+type Phrase struct {
+	Stems   []string
+	Offsets []int // of each stem's place from the first's
 }
 
-// ParseQuery reads a query. Nothing in it is an error: "quotes" that pair make a phrase, a word with a * at its end is
+// Parse reads a query. Nothing in it is an error: "quotes" that pair make a phrase, a word with a * at its end is
 // a prefix, and everything else that is no word separates words.
-func ParseQuery(text string) ParsedQuery {
+func Parse(text string) Parsed {
 	text = clip.Bytes(text, maxQueryText)
-	var q ParsedQuery
-	q.names, q.onlyNames = namesIn(text)
+	var q Parsed
+	q.Names, q.OnlyNames = namesIn(text)
 	q.language = analysis.LanguageOf(text)
 	marks := quotes(text)
 	words := q.words(text, marks)
 	quoted := 0
 	for _, m := range marks {
-		if p := parsePhrase(text[m.start:m.end]); len(p.stems) > 1 && len(q.phrases) < maxPhrases {
-			q.phrases = append(q.phrases, p)
-			quoted += len(p.stems)
+		if p := parsePhrase(text[m.start:m.end]); len(p.Stems) > 1 && len(q.Phrases) < maxPhrases {
+			q.Phrases = append(q.Phrases, p)
+			quoted += len(p.Stems)
 		}
 	}
-	q.onlyPhrases = len(q.phrases) > 0 && quoted >= words
+	q.OnlyPhrases = len(q.Phrases) > 0 && quoted >= words
 	q.dropStopWords()
 	return q
 }
@@ -104,7 +104,7 @@ func quotes(text string) (marks []span) {
 }
 
 // words adds the words of a text, some of them between quotation marks, and returns how many there are.
-func (q *ParsedQuery) words(text string, marks []span) int {
+func (q *Parsed) words(text string, marks []span) int {
 	n, prefixes := 0, 0
 	at := map[string]int{}
 	var before analysis.Token
@@ -136,11 +136,11 @@ func (q *ParsedQuery) words(text string, marks []span) int {
 			key += "*"
 		}
 		if i, ok := at[key]; ok {
-			q.terms[i].weight++
-			q.terms[i].part = q.terms[i].part && t.Part
+			q.Terms[i].Weight++
+			q.Terms[i].Part = q.Terms[i].Part && t.Part
 			return
 		}
-		if len(q.terms) == maxQueryWords {
+		if len(q.Terms) == maxQueryWords {
 			return
 		}
 		if prefix {
@@ -148,10 +148,10 @@ func (q *ParsedQuery) words(text string, marks []span) int {
 				prefix = false
 			}
 		}
-		at[key] = len(q.terms)
-		q.terms = append(q.terms, queryTerm{
-			stem: analysis.Stem(form), form: form, weight: 1, prefix: prefix, part: t.Part,
-			pos: t.Pos, insisted: insisted,
+		at[key] = len(q.Terms)
+		q.Terms = append(q.Terms, Term{
+			Stem: analysis.Stem(form), Form: form, Weight: 1, Prefix: prefix, Part: t.Part,
+			Pos: t.Pos, insisted: insisted,
 		})
 	})
 	return n
@@ -159,23 +159,23 @@ func (q *ParsedQuery) words(text string, marks []span) int {
 
 func wordByte(c byte) bool { return c >= 0x80 || analysis.ASCIIWord[c] }
 
-func parsePhrase(text string) phrase {
-	var p phrase
+func parsePhrase(text string) Phrase {
+	var p Phrase
 	first := 0
 	analysis.Tokenise(text, func(t analysis.Token) {
-		if len(p.stems) == maxPhrase {
+		if len(p.Stems) == maxPhrase {
 			return
 		}
-		if len(p.stems) == 0 {
+		if len(p.Stems) == 0 {
 			first = t.Pos
 		}
 		// An identifier is its parts, or itself when it has none.
-		if n := len(p.stems); n > 0 && t.Part && p.offsets[n-1] == t.Pos-first {
-			p.stems[n-1] = analysis.Stem(string(t.Surface))
+		if n := len(p.Stems); n > 0 && t.Part && p.Offsets[n-1] == t.Pos-first {
+			p.Stems[n-1] = analysis.Stem(string(t.Surface))
 			return
 		}
-		p.stems = append(p.stems, analysis.Stem(string(t.Surface)))
-		p.offsets = append(p.offsets, t.Pos-first)
+		p.Stems = append(p.Stems, analysis.Stem(string(t.Surface)))
+		p.Offsets = append(p.Offsets, t.Pos-first)
 	})
 	return p
 }
@@ -183,36 +183,36 @@ func parsePhrase(text string) phrase {
 // maxUnknown is how many words that no passage has are named.
 const maxUnknown = 8
 
-// unknown returns the words that no passage has. Df is by term, in how many passages it is.
-func (q *ParsedQuery) unknown(df []int) (words []string) {
-	for i := range q.terms {
-		t := &q.terms[i]
-		if df[i] == 0 && !t.prefix && !t.part && !t.inflected && !saysLittle(t.form) && len(words) < maxUnknown {
-			words = append(words, t.form)
+// Unknown returns the words that no passage has. Df is by term, in how many passages it is.
+func (q *Parsed) Unknown(df []int) (words []string) {
+	for i := range q.Terms {
+		t := &q.Terms[i]
+		if df[i] == 0 && !t.Prefix && !t.Part && !t.inflected && !SaysLittle(t.Form) && len(words) < maxUnknown {
+			words = append(words, t.Form)
 		}
 	}
 	return words
 }
 
 // dropStopWords leaves out words that say nothing, unless there are no others.
-func (q *ParsedQuery) dropStopWords() {
-	said := slices.DeleteFunc(slices.Clone(q.terms),
-		func(t queryTerm) bool {
-			return !t.prefix && (analysis.StopWords[t.form] || q.language > analysis.English && q.language.Has(t.form))
+func (q *Parsed) dropStopWords() {
+	said := slices.DeleteFunc(slices.Clone(q.Terms),
+		func(t Term) bool {
+			return !t.Prefix && (analysis.StopWords[t.Form] || q.language > analysis.English && q.language.Has(t.Form))
 		})
 	if len(said) > 0 {
-		q.terms = said
+		q.Terms = said
 	}
 }
 
 // Matches returns how many words of the query a line has, each as often as it stands there.
-func (q *ParsedQuery) Matches(line string) int { return len(q.spots(line)) }
+func (q *Parsed) Matches(line string) int { return len(q.Spots(line)) }
 
-// spots finds the words of a query in a line.
-func (q *ParsedQuery) spots(line string) []excerpt.Spot {
+// Spots finds the words of a query in a line.
+func (q *Parsed) Spots(line string) []excerpt.Spot {
 	var begins [256]bool // what words of the query begin with; a stem may lack an accent that a form has
-	for i := range q.terms {
-		for _, word := range [...]string{q.terms[i].stem, q.terms[i].form} {
+	for i := range q.Terms {
+		for _, word := range [...]string{q.Terms[i].Stem, q.Terms[i].Form} {
 			if word != "" {
 				begins[word[0]] = true
 			}
@@ -238,36 +238,36 @@ func (q *ParsedQuery) spots(line string) []excerpt.Spot {
 }
 
 // weightOf returns how much a word counts for the choice of a snippet, and which term of the query it is; 0 for none.
-func (q *ParsedQuery) weightOf(surface string) (weight float64, term int) {
+func (q *Parsed) weightOf(surface string) (weight float64, term int) {
 	stem := analysis.Stem(surface)
-	for i := range q.terms {
-		t := &q.terms[i]
+	for i := range q.Terms {
+		t := &q.Terms[i]
 		switch {
-		case t.prefix && strings.HasPrefix(surface, t.form), !t.prefix && t.stem == stem,
-			t.language != 0 && t.stem == t.language.Stem(surface):
+		case t.Prefix && strings.HasPrefix(surface, t.Form), !t.Prefix && t.Stem == stem,
+			t.Language != 0 && t.Stem == t.Language.Stem(surface):
 			weight, term = 1, i
 		default:
 			continue
 		}
-		if analysis.FunctionWords[t.form] {
+		if analysis.FunctionWords[t.Form] {
 			weight = FunctionWeight
 		}
-		if t.form == surface {
+		if t.Form == surface {
 			return weight * (1 + ExactForm), i
 		}
 	}
 	return weight, term
 }
 
-// isExact reports whether words alone must decide about a query: it quotes a phrase, names an identifier, a version or
+// IsExact reports whether words alone must decide about a query: it quotes a phrase, names an identifier, a version or
 // an option, or is an error message.
-func (q *ParsedQuery) isExact(text string) bool {
-	if len(q.phrases) > 0 || strings.Contains(text, " --") || strings.HasPrefix(text, "-") {
+func (q *Parsed) IsExact(text string) bool {
+	if len(q.Phrases) > 0 || strings.Contains(text, " --") || strings.HasPrefix(text, "-") {
 		return true
 	}
-	for i := range q.terms {
-		t := &q.terms[i]
-		if t.part || errorWords[t.form] || strings.ContainsAny(t.form, "0123456789_") {
+	for i := range q.Terms {
+		t := &q.Terms[i]
+		if t.Part || errorWords[t.Form] || strings.ContainsAny(t.Form, "0123456789_") {
 			return true
 		}
 	}

@@ -1,4 +1,4 @@
-package index
+package query
 
 import (
 	"fmt"
@@ -40,14 +40,14 @@ func TestSnippetShowsWhereTheQueryIs(t *testing.T) {
 		{"no word of it", "Only the title has it.", "walrus", "Only the title has it."},
 		{"control characters are no text", "a\x1b[1m red\x00", "red", "a\ufffd[1m [red]\ufffd"},
 	} {
-		q := ParseQuery(tt.ParsedQuery)
-		s, marks, _ := excerpt.Snippet(q.spots, excerpt.Chars, tt.text)
+		q := Parse(tt.ParsedQuery)
+		s, marks, _ := excerpt.Snippet(q.Spots, excerpt.Chars, tt.text)
 		if got := bracketed(s, marks); got != tt.want {
 			t.Errorf("%s: %q, want %q", tt.name, got, tt.want)
 		}
 	}
-	q := ParseQuery("walrus tusks")
-	s, marks, _ := excerpt.Snippet(q.spots, excerpt.Chars, long+"A walrus has two tusks. "+long+"walrus walrus")
+	q := Parse("walrus tusks")
+	s, marks, _ := excerpt.Snippet(q.Spots, excerpt.Chars, long+"A walrus has two tusks. "+long+"walrus walrus")
 	if n := utf8.RuneCountInString(s); n > excerpt.Chars || n < excerpt.Chars/2 || len(marks) != 2 ||
 		!strings.Contains(s, "A walrus has two tusks.") ||
 		!strings.HasPrefix(s, "…") || !strings.HasSuffix(s, "…") {
@@ -68,8 +68,8 @@ func FuzzSnippet(f *testing.F) {
 	f.Add("The cats [sleep](x) "+strings.Repeat("日本 ", 200), "cat sleep 日本")
 	f.Add(strings.Repeat("aAbB_c ", 100)+"\xff\xfe", `"a b" a*`)
 	f.Fuzz(func(t *testing.T, text, query string) {
-		q := ParseQuery(query)
-		s, marks, _ := excerpt.Snippet(q.spots, excerpt.Chars, text)
+		q := Parse(query)
+		s, marks, _ := excerpt.Snippet(q.Spots, excerpt.Chars, text)
 		n := utf8.RuneCountInString(s)
 		if n > excerpt.Chars || !utf8.ValidString(s) || strings.ContainsAny(s, "\n\r\x00\x1b") {
 			t.Fatalf("snippet of %d characters: %q", n, s)
@@ -89,24 +89,24 @@ func TestAQueryOfManyWordsIsBounded(t *testing.T) {
 	for i := range 10_000 {
 		fmt.Fprintf(&text, `w%d* "p%d q%d" `, i, i, i)
 	}
-	q := ParseQuery(text.String())
+	q := Parse(text.String())
 	prefixes := 0
-	for _, term := range q.terms {
-		if term.prefix {
+	for _, term := range q.Terms {
+		if term.Prefix {
 			prefixes++
 		}
 	}
-	if len(q.terms) > maxQueryWords || len(q.phrases) > maxPhrases || prefixes > maxPrefixes {
-		t.Errorf("%d terms, %d phrases, %d prefixes, want at most %d, %d, %d", len(q.terms), len(q.phrases), prefixes,
+	if len(q.Terms) > maxQueryWords || len(q.Phrases) > maxPhrases || prefixes > maxPrefixes {
+		t.Errorf("%d terms, %d phrases, %d prefixes, want at most %d, %d, %d", len(q.Terms), len(q.Phrases), prefixes,
 			maxQueryWords, maxPhrases, maxPrefixes)
 	}
 }
 
 func TestStopWordsCountOnlyAlone(t *testing.T) {
 	stems := func(text string) (list []string) {
-		q := ParseQuery(text)
-		for _, term := range q.terms {
-			list = append(list, term.stem)
+		q := Parse(text)
+		for _, term := range q.Terms {
+			list = append(list, term.Stem)
 		}
 		return list
 	}

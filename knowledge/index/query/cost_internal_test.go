@@ -1,4 +1,4 @@
-package index
+package query
 
 import (
 	"fmt"
@@ -41,14 +41,14 @@ func TestAQueryOfMistakesCostsLittle(t *testing.T) {
 	for i := range 10_000 {
 		fmt.Fprintf(&text, "recursiv%c%c%c ", 'a'+i%26, 'a'+i/26%26, 'a'+i/676)
 	}
-	q := ParseQuery(text.String())
-	q.correct(view, make([]int, len(q.terms)))
-	if n := len(q.corrections); n == 0 || n > maxCorrected {
+	q := Parse(text.String())
+	q.Correct(view, make([]int, len(q.Terms)))
+	if n := len(q.Corrections); n == 0 || n > maxCorrected {
 		t.Errorf("%d words were corrected", n)
 	}
 	sp := speller{view: view, blocks: 2}
 	for range 10 {
-		sp.nearest(&queryTerm{form: "recursivx"}, 0, 0)
+		sp.nearest(&Term{Form: "recursivx"}, 0, 0)
 	}
 	if sp.blocks < 0 {
 		t.Errorf("%d blocks were read too many", -sp.blocks)

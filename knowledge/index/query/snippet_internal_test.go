@@ -1,4 +1,4 @@
-package index
+package query
 
 import (
 	"fmt"
@@ -39,8 +39,8 @@ func TestASnippetBeginsWithASentence(t *testing.T) {
 		{"too long a sentence", strings.Repeat("on and on it goes, ", 40) + "and boats come home with herring " +
 			strings.Repeat("and so on, ", 20), "…"},
 	} {
-		q := ParseQuery("boats herring")
-		got, marks, _ := excerpt.Snippet(q.spots, excerpt.Chars, tt.text)
+		q := Parse("boats herring")
+		got, marks, _ := excerpt.Snippet(q.Spots, excerpt.Chars, tt.text)
 		if !strings.HasPrefix(got, tt.want) && !strings.Contains(got, " …"+strings.TrimPrefix(tt.want, "…")) ||
 			len(marks) < 2 || len([]rune(got)) > excerpt.Chars {
 			t.Errorf("%s: %q with %v, want one that begins %q", tt.name, got, marks, tt.want)
@@ -80,8 +80,8 @@ func TestSnippetsRepeatWhatTheyAreToBeReadWith(t *testing.T) {
 		{"a list without words before it", "# A\n\n" + filler + "\n\n" + items, "name20", "…"},
 		{"after a list", "The names:\n" + items + "\nA walrus. " + filler, "walrus", "…"},
 	} {
-		q := ParseQuery(tt.ParsedQuery)
-		s, marks, _ := excerpt.Snippet(q.spots, excerpt.Chars, tt.md)
+		q := Parse(tt.ParsedQuery)
+		s, marks, _ := excerpt.Snippet(q.Spots, excerpt.Chars, tt.md)
 		if n := len([]rune(s)); !strings.HasPrefix(s, tt.want) || n > excerpt.Chars || len(marks) == 0 ||
 			string([]rune(s)[marks[0][0]:marks[0][1]]) != tt.ParsedQuery {
 			t.Errorf("%s: %d characters, %v: %q, want %q", tt.name, n, marks, s, tt.want)
@@ -93,9 +93,9 @@ func TestSnippetsRepeatWhatTheyAreToBeReadWith(t *testing.T) {
 // something else.
 func TestASnippetShowsNothingOfThePartsBeforeItsOwn(t *testing.T) {
 	first := "first(n)\n: Herring. " + strings.Repeat("Nothing of that kind is told here. ", 12)
-	q := ParseQuery("boats herring")
+	q := Parse("boats herring")
 	for _, chars := range []int{excerpt.Chars, 600} {
-		got, marks, part := excerpt.Snippet(q.spots, chars, first, "second(n)\n: Boats come home with herring.")
+		got, marks, part := excerpt.Snippet(q.Spots, chars, first, "second(n)\n: Boats come home with herring.")
 		if part != 1 || got != "…second(n) : Boats come home with herring." || len(marks) != 2 {
 			t.Errorf("%d characters: %q with %v of part %d, want the second part alone", chars, got, marks, part)
 		}

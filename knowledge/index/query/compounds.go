@@ -1,4 +1,4 @@
-package index
+package query
 
 import (
 	"cmp"
@@ -31,35 +31,35 @@ type twoWords struct {
 }
 
 // join returns the terms of neighbours in a query as one word where far more passages have that.
-func (s *speller) join(q *ParsedQuery) (joined []queryTerm) {
+func (s *speller) join(q *Parsed) (joined []Term) {
 	for _, two := range q.neighbours {
-		if len(q.corrections) == maxCorrected {
+		if len(q.Corrections) == maxCorrected {
 			break
 		}
 		one := two.a + two.b
-		if slices.ContainsFunc(q.terms, func(t queryTerm) bool { return t.form == one }) || !s.rather(one, two, q.language) {
+		if slices.ContainsFunc(q.Terms, func(t Term) bool { return t.Form == one }) || !s.rather(one, two, q.language) {
 			continue
 		}
 		weight := 0.
-		for i := range q.terms {
-			if t := &q.terms[i]; t.pos == two.pos && t.form == two.a || t.pos == two.pos+1 && t.form == two.b {
-				weight = max(weight, t.weight)
-				t.weight *= halvesWeight
+		for i := range q.Terms {
+			if t := &q.Terms[i]; t.Pos == two.pos && t.Form == two.a || t.Pos == two.pos+1 && t.Form == two.b {
+				weight = max(weight, t.Weight)
+				t.Weight *= halvesWeight
 				t.half = true
 			}
 		}
 		if weight == 0 {
 			continue
 		}
-		q.corrections = append(q.corrections, Correction{two.a + " " + two.b, one, true})
-		joined = append(joined, queryTerm{form: one, stem: analysis.Stem(one), weight: weight, pos: two.pos})
+		q.Corrections = append(q.Corrections, Correction{two.a + " " + two.b, one, true})
+		joined = append(joined, Term{Form: one, Stem: analysis.Stem(one), Weight: weight, Pos: two.pos})
 	}
 	return joined
 }
 
 // rather reports whether far more passages have two words as one than beside each other.
 func (s *speller) rather(one string, two twoWords, language analysis.Language) bool {
-	t := queryTerm{form: one, stem: analysis.Stem(one)}
+	t := Term{Form: one, Stem: analysis.Stem(one)}
 	if s.ownPassages(&t, language, seldom) <= seldom ||
 		min(s.passages(analysis.Stem(two.a)), s.passages(analysis.Stem(two.b))) > maxPairPassages {
 		return false
@@ -71,7 +71,7 @@ func (s *speller) rather(one string, two twoWords, language analysis.Language) b
 // mayBeOne reports whether two words may be parts of one.
 func mayBeOne(a, b string) bool {
 	return utf8.RuneCountInString(a)+utf8.RuneCountInString(b) >= minCompound && onlyLetters(a) && onlyLetters(b) &&
-		(!saysLittle(a) || !saysLittle(b))
+		(!SaysLittle(a) || !SaysLittle(b))
 }
 
 // onlyLetters reports whether a word is made of letters whose words have spaces between them.
@@ -91,7 +91,7 @@ func (s *speller) split(word string, least int) []string {
 		if min(utf8.RuneCountInString(parts[0]), utf8.RuneCountInString(parts[1])) < minPart {
 			continue
 		}
-		if saysLittle(parts[0]) || saysLittle(parts[1]) {
+		if SaysLittle(parts[0]) || SaysLittle(parts[1]) {
 			continue
 		}
 		df := s.passages(analysis.Stem(parts[0]))

@@ -1,4 +1,4 @@
-package index
+package query
 
 import (
 	"fmt"
@@ -52,35 +52,35 @@ type speller struct {
 	known  []string // stems of those that the index knows
 }
 
-// correct puts other words in the place of words that df passages have, none or hardly any, and joins words that pages
+// Correct puts other words in the place of words that df passages have, none or hardly any, and joins words that pages
 // write as one. It reports whether it did. Df is by term of the query.
-func (q *ParsedQuery) correct(view *segment.View, df []int) bool {
+func (q *Parsed) Correct(view *segment.View, df []int) bool {
 	s := speller{view: view, blocks: maxSpellBlocks}
 	joined := s.join(q)
 	if df = s.knownIn(q, df); fewKnown(q, df) {
-		q.terms = s.respell(q, df)
+		q.Terms = s.respell(q, df)
 	}
-	q.terms = append(q.terms, joined...)
-	return len(q.corrections) > 0
+	q.Terms = append(q.Terms, joined...)
+	return len(q.Corrections) > 0
 }
 
 // respell returns the terms of a query with other words in the place of those that hardly any passage has.
-func (s *speller) respell(q *ParsedQuery, df []int) []queryTerm {
-	for i := range q.terms {
-		if t := &q.terms[i]; !saysLittle(t.form) && !t.prefix {
+func (s *speller) respell(q *Parsed, df []int) []Term {
+	for i := range q.Terms {
+		if t := &q.Terms[i]; !SaysLittle(t.Form) && !t.Prefix {
 			s.others++
 			if df[i] > seldom {
-				s.known = append(s.known, t.stem)
+				s.known = append(s.known, t.Stem)
 			}
 		}
 	}
 	s.others--
-	terms := make([]queryTerm, 0, len(q.terms)+maxCorrected)
+	terms := make([]Term, 0, len(q.Terms)+maxCorrected)
 	lookedFor := 0
-	for i := range q.terms {
-		t := &q.terms[i]
+	for i := range q.Terms {
+		t := &q.Terms[i]
 		var meant []string
-		if t.mayBeMeant(df[i]) && len(q.corrections) < maxCorrected && lookedFor < maxLookedFor {
+		if t.mayBeMeant(df[i]) && len(q.Corrections) < maxCorrected && lookedFor < maxLookedFor {
 			lookedFor++
 			meant = s.meant(t, df[i], q.language)
 		}
@@ -90,11 +90,11 @@ func (s *speller) respell(q *ParsedQuery, df []int) []queryTerm {
 		if meant == nil {
 			continue
 		}
-		q.corrections = append(q.corrections, Correction{t.form, strings.Join(meant, " "), df[i] > 0})
+		q.Corrections = append(q.Corrections, Correction{t.Form, strings.Join(meant, " "), df[i] > 0})
 		for _, form := range meant {
 			other := *t
-			other.form, other.stem, other.weight = form, analysis.Stem(form), t.weight*spellWeight
-			s.known = append(s.known, other.stem)
+			other.Form, other.Stem, other.Weight = form, analysis.Stem(form), t.Weight*spellWeight
+			s.known = append(s.known, other.Stem)
 			terms = append(terms, other)
 		}
 	}
@@ -103,13 +103,13 @@ func (s *speller) respell(q *ParsedQuery, df []int) []queryTerm {
 
 // fewKnown reports whether there are words of a query that the index does not know, and few that it does, so that other
 // forms of them may find more.
-func fewKnown(q *ParsedQuery, df []int) bool {
+func fewKnown(q *Parsed, df []int) bool {
 	known, unknown := 0, 0
-	for i := range q.terms {
-		t := &q.terms[i]
+	for i := range q.Terms {
+		t := &q.Terms[i]
 		switch {
-		case saysLittle(t.form):
-		case df[i] > seldom || t.prefix:
+		case SaysLittle(t.Form):
+		case df[i] > seldom || t.Prefix:
 			known++
 			if t.mayBeMeant(df[i]) {
 				unknown++
@@ -122,15 +122,15 @@ func fewKnown(q *ParsedQuery, df []int) bool {
 }
 
 // spellable reports whether a word may be a misspelt one: letters alone, and not too few.
-func (t *queryTerm) spellable() bool {
-	return !t.prefix && !t.insisted && !t.half && t.language == 0 && !saysLittle(t.form) &&
-		utf8.RuneCountInString(t.form) >= minSpelt && onlyLetters(t.form)
+func (t *Term) spellable() bool {
+	return !t.Prefix && !t.insisted && !t.half && t.Language == 0 && !SaysLittle(t.Form) &&
+		utf8.RuneCountInString(t.Form) >= minSpelt && onlyLetters(t.Form)
 }
 
 // mayBeMeant reports whether other words are looked for in place of a word that df passages have.
-func (t *queryTerm) mayBeMeant(df int) bool {
-	return t.spellable() && (df <= seldom || df <= seldomJoined && utf8.RuneCountInString(t.form) >= 2*minPart)
+func (t *Term) mayBeMeant(df int) bool {
+	return t.spellable() && (df <= seldom || df <= seldomJoined && utf8.RuneCountInString(t.Form) >= 2*minPart)
 }
 
-// saysLittle reports whether a word says nothing, or little.
-func saysLittle(word string) bool { return analysis.StopWords[word] || analysis.FunctionWords[word] }
+// SaysLittle reports whether a word says nothing, or little.
+func SaysLittle(word string) bool { return analysis.StopWords[word] || analysis.FunctionWords[word] }

@@ -1,4 +1,4 @@
-package index
+package query
 
 import (
 	"slices"
@@ -12,15 +12,15 @@ import (
 // word with the same stem, in another language. "Recusive" has the stem of the French "reçus", and is misspelt all the
 // same. Passages count, too, that have the word as the query's language has it. A number above seldomJoined may be too
 // low.
-func (s *speller) knownIn(q *ParsedQuery, df []int) []int {
+func (s *speller) knownIn(q *Parsed, df []int) []int {
 	known := slices.Clone(df)
-	for i := range q.terms {
-		t := &q.terms[i]
+	for i := range q.Terms {
+		t := &q.Terms[i]
 		if df[i] > seldom && t.spellable() {
 			known[i] = s.ownPassages(t, q.language, seldomJoined)
 		}
-		for j := range q.terms {
-			if o := &q.terms[j]; t.inflected && o.language != 0 && o.pos == t.pos {
+		for j := range q.Terms {
+			if o := &q.Terms[j]; t.inflected && o.Language != 0 && o.Pos == t.Pos {
 				t.abroad += df[j]
 			}
 		}
@@ -33,14 +33,14 @@ func (s *speller) knownIn(q *ParsedQuery, df []int) []int {
 
 // ownPassages returns how many passages have a term in a form that may be of its word: the word itself, or any form in
 // a passage of the query's language. It stops counting above most.
-func (s *speller) ownPassages(t *queryTerm, language analysis.Language, most int) (n int) {
+func (s *speller) ownPassages(t *Term, language analysis.Language, most int) (n int) {
 	for _, seg := range s.view.Segments {
-		l, err := s.view.Find(seg, t.stem)
+		l, err := s.view.Find(seg, t.Stem)
 		if err != nil || l == nil {
 			continue
 		}
 		postings := segment.NewCursor(l)
-		exact, accented := l.FormBit(t.form), accentedForms(l, t.form)
+		exact, accented := l.FormBit(t.Form), accentedForms(l, t.Form)
 		var foreign []*segment.Cursor // of the same words as other languages have them; made when they are needed
 		for ord := uint32(0); n <= most; ord++ {
 			at, ok := postings.Seek(ord)

@@ -1,4 +1,4 @@
-package index
+package query
 
 import (
 	"github.com/readthru/readthru/knowledge/analysis"
@@ -8,16 +8,16 @@ import (
 // inflectedWeight is what the stem of a word in its language counts beside the word as it is written.
 const inflectedWeight = .6
 
-// inflect adds to a query the stems that its words have in the language that it is in, or, for words that hardly any
+// Inflect adds to a query the stems that its words have in the language that it is in, or, for words that hardly any
 // passage has, in any, and reports whether the index has one of them. Df is by term of the query.
-func (q *ParsedQuery) inflect(view *segment.View, df []int) bool {
+func (q *Parsed) Inflect(view *segment.View, df []int) bool {
 	if q.language == analysis.English {
 		return false
 	}
-	var more []queryTerm
-	for i := range q.terms {
-		t := &q.terms[i]
-		if t.prefix || t.part || saysLittle(t.form) || q.language == 0 && df[i] > seldom {
+	var more []Term
+	for i := range q.Terms {
+		t := &q.Terms[i]
+		if t.Prefix || t.Part || SaysLittle(t.Form) || q.language == 0 && df[i] > seldom {
 			continue
 		}
 		tried := analysis.Others[:]
@@ -25,16 +25,16 @@ func (q *ParsedQuery) inflect(view *segment.View, df []int) bool {
 			tried = []analysis.Language{q.language}
 		}
 		for _, l := range tried {
-			stem := l.Stem(t.form)
+			stem := l.Stem(t.Form)
 			if stem == "" || !view.Has(stem) {
 				continue
 			}
 			other := *t
-			other.stem, other.language, other.weight = stem, l, t.weight*inflectedWeight
+			other.Stem, other.Language, other.Weight = stem, l, t.Weight*inflectedWeight
 			more = append(more, other)
 			t.inflected = true
 		}
 	}
-	q.terms = append(q.terms, more...)
+	q.Terms = append(q.Terms, more...)
 	return len(more) > 0
 }

@@ -1,4 +1,4 @@
-package index
+package query
 
 import (
 	"bytes"
@@ -29,15 +29,15 @@ func (s *speller) passages(stem string) (df int) {
 }
 
 // meant returns what may be meant by a word of the query that df passages have, or nil.
-func (s *speller) meant(t *queryTerm, df int, language analysis.Language) []string {
-	two := s.split(t.form, max(1, df*farMoreApart))
+func (s *speller) meant(t *Term, df int, language analysis.Language) []string {
+	two := s.split(t.Form, max(1, df*farMoreApart))
 	if df > seldomMistake {
 		return two
 	}
 	one := s.nearest(t, df, language)
 	// A short word has neighbours by chance, and who asks for an "ingress" means nothing else.
-	short := utf8.RuneCountInString(t.form) < minTwoMistakes
-	chance := short && !anagrams(t.form, one.form) && one.beside == 0 && s.others > 0
+	short := utf8.RuneCountInString(t.Form) < minTwoMistakes
+	chance := short && !anagrams(t.Form, one.form) && one.beside == 0 && s.others > 0
 	if one.form == "" || chance || two != nil && missingSpace-more(s.together(two)) <= one.unlikely {
 		return two
 	}
@@ -58,16 +58,16 @@ func more(passages int) float64 { return math.Log2(float64(1 + passages)) }
 // nearest returns the word of the index that a word was most likely meant to be. It has the first two letters of the
 // word, or all of its letters but for one that is too many or two that changed places, or another letter at the
 // beginning.
-func (s *speller) nearest(t *queryTerm, df int, language analysis.Language) spelling {
-	letters := []rune(t.form)
+func (s *speller) nearest(t *Term, df int, language analysis.Language) spelling {
+	letters := []rune(t.Form)
 	mistakes := 1
 	if df == 0 && len(letters) >= minTwoMistakes {
 		mistakes = 2
 	}
 	var list []spelling
 	for form, n := range s.like(letters, mistakes) {
-		if saysLittle(form) || !onlyLetters(form) || n < t.abroad*moreByMistake ||
-			len(letters) < minMistake && !anagrams(t.form, form) {
+		if SaysLittle(form) || !onlyLetters(form) || n < t.abroad*moreByMistake ||
+			len(letters) < minMistake && !anagrams(t.Form, form) {
 			continue
 		}
 		cost := unlikelihood(letters, []rune(form))
@@ -79,7 +79,7 @@ func (s *speller) nearest(t *queryTerm, df int, language analysis.Language) spel
 	slices.SortFunc(list, spelling.compare)
 	list = list[:min(len(list), mostLikely)]
 	foreign := func(c spelling) bool {
-		other := queryTerm{form: c.form, stem: analysis.Stem(c.form)}
+		other := Term{Form: c.form, Stem: analysis.Stem(c.form)}
 		return s.ownPassages(&other, language, seldom) <= min(seldom, c.passages-1)
 	}
 	if own := slices.DeleteFunc(slices.Clone(list), foreign); len(own) > 0 {
@@ -87,7 +87,7 @@ func (s *speller) nearest(t *queryTerm, df int, language analysis.Language) spel
 	}
 	for i := range list {
 		c := &list[i]
-		c.beside = s.beside(c.form, t.stem)
+		c.beside = s.beside(c.form, t.Stem)
 		c.unlikely -= besideOthers * c.beside
 	}
 	if len(list) == 0 {

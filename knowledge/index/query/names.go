@@ -1,4 +1,4 @@
-package index
+package query
 
 import (
 	"strings"
@@ -22,7 +22,7 @@ func namesIn(text string) (names []string, only bool) {
 		switch {
 		case len(name) > 1 && (called || len(words) == 1 || isCode(name, len(words) <= maxWithClass)):
 			names = append(names, name)
-		case !saysLittle(strings.ToLower(word)):
+		case !SaysLittle(strings.ToLower(word)):
 			beside++
 		}
 	}
@@ -32,18 +32,18 @@ func namesIn(text string) (names []string, only bool) {
 	return names, beside == 0
 }
 
-// siteNames returns what a query may call a site: its words, and other names of the same things. A query of a single
+// SiteNames returns what a query may call a site: its words, and other names of the same things. A query of a single
 // word names none: it is asked for the word.
-func (q *ParsedQuery) siteNames() (names []string) {
+func (q *Parsed) SiteNames() (names []string) {
 	words := 0
-	for i := range q.terms {
-		t := &q.terms[i]
-		if t.part || t.prefix || t.language != 0 || saysLittle(t.form) {
+	for i := range q.Terms {
+		t := &q.Terms[i]
+		if t.Part || t.Prefix || t.Language != 0 || SaysLittle(t.Form) {
 			continue
 		}
 		words++
-		names = append(names, t.form)
-		if same := analysis.SameName[t.form]; same != "" {
+		names = append(names, t.Form)
+		if same := analysis.SameName[t.Form]; same != "" {
 			names = append(names, same)
 		}
 	}
