@@ -106,7 +106,9 @@ const policy = `
 	knowledge/index/segment → store, knowledge/analysis, knowledge/breath
 	knowledge/index       → page, store, llm, clip, fault, markdown, knowledge/analysis, knowledge/breath
 	knowledge/index/query → clip, knowledge/analysis, knowledge/excerpt, knowledge/outline, knowledge/index/segment
-	knowledge/index       → knowledge/excerpt, knowledge/outline, knowledge/index/segment, knowledge/index/query
+	knowledge/index/rank  → clip, knowledge/analysis, knowledge/index/segment, knowledge/index/query
+	knowledge/index       → knowledge/excerpt, knowledge/outline
+	knowledge/index       → knowledge/index/segment, knowledge/index/query, knowledge/index/rank
 	knowledge             → knowledge/index/query
 	knowledge             → page, store, llm, knowledge/breath, knowledge/outline
 	knowledge/statement   → page, llm, clip, lazy, markdown, knowledge/analysis, knowledge/index, knowledge/outline

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/readthru/readthru/knowledge/index/rank"
 	"github.com/readthru/readthru/knowledge/index/segment"
 	"github.com/readthru/readthru/store"
 )
@@ -112,7 +113,7 @@ func (c *change) segment() (*segment.Segment, []store.Change, error) {
 	}
 	s.Averages = sums.averages()
 	var blocks []store.Change
-	err := c.x.build.Finish(s, BoundsFor(s.Averages), func(b []byte) error {
+	err := c.x.build.Finish(s, rank.Bounds(s.Averages), func(b []byte) error {
 		blocks = append(blocks, s.BlockRecord(uint32(len(blocks)), b))
 		return nil
 	})

@@ -9,8 +9,7 @@
 //   - index.go holds the index; package segment keeps the terms of its passages on disk; change.go and commit.go make
 //     one transaction; merging.go merges segments; load.go reads the index at the start, and lookup.go a passage by its
 //     number;
-//   - search.go answers a query, which package query reads, by way of score.go, prune.go, phrases.go, proximity.go and
-//     prefix.go, with the constants in ranking.go; favour.go finds documents that define what it names; filter.go
-//     limits what may be found; fusion.go combines what words and vectors say; hits.go, explain.go and package excerpt
-//     show it.
+//   - search.go answers a query, which package query reads; filter.go limits what may be found; package rank ranks
+//     passages by their words, and fusion.go by what vectors say beside; favour.go finds documents that define what the
+//     query names, and rerank.go asks a model; hits.go, explain.go and package excerpt show what was found.
 package index

@@ -10,6 +10,7 @@ import (
 
 	"github.com/readthru/readthru/knowledge/analysis"
 	"github.com/readthru/readthru/knowledge/index/query"
+	"github.com/readthru/readthru/knowledge/index/rank"
 	"github.com/readthru/readthru/page"
 )
 
@@ -85,6 +86,9 @@ type Hit struct {
 	Metadata  page.Metadata `json:"metadata,omitempty"` // of an ingested text
 	Explain   []Term        `json:"explain,omitempty"`
 }
+
+// Term is a part of a hit's score.
+type Term = rank.Term
 
 // Notes returns what to say about a query beside its hits: which words were looked for in another form and how to
 // prevent that, and which no page has. Each is a sentence that begins with a small letter, without a full stop.

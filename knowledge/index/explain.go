@@ -13,7 +13,7 @@ func (x *Index) explain(q *query.Parsed, hits []Hit, docs []ranked) {
 	s := x.newScorer(q)
 	for i := range hits {
 		d := &docs[i]
-		words := s.explain(d.best.number, d.best.score-d.best.fused.vectors-d.best.site)
+		words := s.Explain(d.best.number, d.best.score-d.best.fused.vectors-d.best.site)
 		hits[i].Explain = slices.DeleteFunc(append(words, d.explainOthers()...), func(t Term) bool { return t.Score == 0 })
 	}
 }

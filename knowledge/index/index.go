@@ -12,6 +12,7 @@ import (
 
 	"github.com/RoaringBitmap/roaring/v2"
 
+	"github.com/readthru/readthru/knowledge/index/rank"
 	"github.com/readthru/readthru/knowledge/index/segment"
 	"github.com/readthru/readthru/knowledge/outline"
 	"github.com/readthru/readthru/page"
@@ -171,7 +172,7 @@ func New(o Options) *Index {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	x := &Index{o: o, build: segment.NewBuilder(), blocks: segment.NewBlocks(o.Records.Get), pruneFrom: WorthPruning}
+	x := &Index{o: o, build: segment.NewBuilder(), blocks: segment.NewBlocks(o.Records.Get), pruneFrom: rank.WorthPruning}
 	x.merging.wake = make(chan struct{}, 1)
 	x.empty()
 	return x

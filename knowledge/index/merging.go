@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/readthru/readthru/internal/fault"
+	"github.com/readthru/readthru/knowledge/index/rank"
 	"github.com/readthru/readthru/knowledge/index/segment"
 	"github.com/readthru/readthru/store"
 )
@@ -225,7 +226,7 @@ func (x *Index) writeMerged(ctx context.Context, m *segment.Merger) error {
 		pending = pending[:0]
 		return errors.Join(err, ctx.Err())
 	}
-	err := m.Write(x.blocks, BoundsFor(m.Merged.Averages), func(b []byte) error {
+	err := m.Write(x.blocks, rank.Bounds(m.Merged.Averages), func(b []byte) error {
 		pending = append(pending, m.Merged.BlockRecord(block, b))
 		block++
 		if len(pending) < mergeBlocks {

@@ -9,6 +9,7 @@ import (
 	"github.com/RoaringBitmap/roaring/v2"
 
 	"github.com/readthru/readthru/knowledge/index/query"
+	"github.com/readthru/readthru/knowledge/index/rank"
 	"github.com/readthru/readthru/knowledge/index/segment"
 )
 
@@ -131,26 +132,26 @@ func (x *Index) lexical(ctx context.Context, parsed *query.Parsed, q *Query, all
 	defer x.mu.RUnlock()
 	docs := x.filter(q, allow)
 	s := x.newScorer(parsed)
-	if parsed.Inflect(x.view(), s.df) {
+	if parsed.Inflect(x.view(), s.DF) {
 		s = x.newScorer(parsed)
 	}
-	if parsed.Correct(x.view(), s.df) {
+	if parsed.Correct(x.view(), s.DF) {
 		s = x.newScorer(parsed)
 	}
-	found.unknown = parsed.Unknown(s.df)
-	candidates, err := s.rank(ctx, max(best, passagesPerHit*q.Limit), x.allowed(docs, q.among))
+	found.unknown = parsed.Unknown(s.DF)
+	candidates, err := s.Rank(ctx, max(best, passagesPerHit*q.Limit), x.allowed(docs, q.among))
 	if err != nil {
 		return found, err
 	}
 	if x.o.Vectors != nil {
-		found.coverage, found.exact = s.coverage(candidates), parsed.IsExact(q.Text)
+		found.coverage, found.exact = s.Coverage(candidates), parsed.IsExact(q.Text)
 	}
 	found.passages = make([]match, 0, len(candidates))
 	for _, c := range candidates {
-		seg := x.segments[c.seg]
+		seg := x.segments[c.Seg]
 		found.passages = append(found.passages, match{
-			number: seg.Numbers[c.ord], score: float64(c.score),
-			owners: x.ownersIn(seg, c.ord, docs),
+			number: seg.Numbers[c.Ord], score: float64(c.Score),
+			owners: x.ownersIn(seg, c.Ord, docs),
 		})
 	}
 	x.favourSites(parsed, found.passages)
@@ -163,8 +164,8 @@ func (x *Index) view() *segment.View {
 }
 
 // newScorer returns a scorer for a query. The caller holds mu as long as it uses the scorer.
-func (x *Index) newScorer(q *query.Parsed) *scorer {
-	return newScorer(x.view(), x.sums.averages(), x.pruneFrom, q)
+func (x *Index) newScorer(q *query.Parsed) *rank.Scorer {
+	return rank.New(x.view(), x.sums.averages(), x.pruneFrom, q)
 }
 
 // rest adds to the passages that were found those of q.among that were not, with a score of 0.

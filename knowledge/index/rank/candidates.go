@@ -1,4 +1,4 @@
-package index
+package rank
 
 import (
 	"container/heap"
@@ -7,9 +7,9 @@ import (
 
 // candidate is a passage with its score.
 type candidate struct {
-	seg   int // in Index.segments
-	ord   uint32
-	score float32
+	Seg   int // in the view
+	Ord   uint32
+	Score float32
 }
 
 // top holds the best candidates. Of equal ones the one with the smaller number stays: segments and ordinals are in its
@@ -30,17 +30,17 @@ func (t *top) Pop() any {
 }
 
 func worse(a, b candidate) bool {
-	if a.score != b.score {
-		return a.score < b.score
+	if a.Score != b.Score {
+		return a.Score < b.Score
 	}
-	if a.seg != b.seg {
-		return a.seg > b.seg
+	if a.Seg != b.Seg {
+		return a.Seg > b.Seg
 	}
-	return a.ord > b.ord
+	return a.Ord > b.Ord
 }
 
 func (t *top) full() bool     { return len(t.list) == t.max }
-func (t *top) least() float32 { return t.list[0].score }
+func (t *top) least() float32 { return t.list[0].Score }
 
 func (t *top) offer(c candidate) {
 	if !t.full() {

@@ -1,4 +1,4 @@
-package index
+package rank
 
 import (
 	"cmp"
@@ -19,7 +19,7 @@ const (
 
 // expand adds the terms that a prefix stands for, the most frequent ones. They count as one word: each has the rarity
 // of all together.
-func (s *scorer) expand(t *query.Term) {
+func (s *Scorer) expand(t *query.Term) {
 	byStem := map[string]*scoredTerm{}
 	df := 0
 	add := func(n int, l *segment.List) {

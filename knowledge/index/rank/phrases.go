@@ -1,4 +1,4 @@
-package index
+package rank
 
 import (
 	"strings"
@@ -16,7 +16,7 @@ type scoredPhrase struct {
 }
 
 // loadPhrase finds the postings of a phrase. It is as rare as its words are together.
-func (s *scorer) loadPhrase(p query.Phrase) scoredPhrase {
+func (s *Scorer) loadPhrase(p query.Phrase) scoredPhrase {
 	loaded := scoredPhrase{
 		text: strings.Join(p.Stems, " "), offsets: p.Offsets, lists: make([][]*segment.List, len(s.view.Segments)),
 	}
@@ -48,7 +48,7 @@ func (s *scorer) loadPhrase(p query.Phrase) scoredPhrase {
 
 // scorePhrases adds the worth of the query's phrases to the scores of a segment's passages. If the query has only
 // phrases, a passage without any is not a hit.
-func (s *scorer) scorePhrases(n int, onlyPhrases bool, allowed segment.Bitset) {
+func (s *Scorer) scorePhrases(n int, onlyPhrases bool, allowed segment.Bitset) {
 	seg := s.view.Segments[n]
 	var with segment.Bitset
 	if onlyPhrases {
@@ -85,6 +85,6 @@ func (s *scorer) scorePhrases(n int, onlyPhrases bool, allowed segment.Bitset) {
 }
 
 // phraseWorth returns the worth of a phrase that occurs so often in the title and in the text.
-func (s *scorer) phraseWorth(p *scoredPhrase, l segment.Lengths, title, text int) float32 {
+func (s *Scorer) phraseWorth(p *scoredPhrase, l segment.Lengths, title, text int) float32 {
 	return float32(p.idf) * float32(k1+1) * saturated(s.norms.weighted(l, text, title, 0))
 }

@@ -1,4 +1,4 @@
-package index
+package rank
 
 import (
 	"slices"
@@ -18,8 +18,8 @@ type Term struct {
 	Score float64 `json:"score"`
 }
 
-// explain returns the parts of what a passage scores by words, which is score.
-func (s *scorer) explain(passage uint32, score float64) (parts []Term) {
+// Explain returns the parts of what a passage scores by words, which is score.
+func (s *Scorer) Explain(passage uint32, score float64) (parts []Term) {
 	seg := segment.Of(s.view.Segments, passage)
 	if seg == nil {
 		return nil
@@ -35,7 +35,7 @@ func (s *scorer) explain(passage uint32, score float64) (parts []Term) {
 }
 
 // explainTerms tells what each term scores in each field.
-func (s *scorer) explainTerms(n int, ord uint32) (parts []Term) {
+func (s *Scorer) explainTerms(n int, ord uint32) (parts []Term) {
 	length := s.view.Segments[n].Lengths[ord]
 	for i := range s.terms {
 		l := &s.terms[i].lists[n]
@@ -60,7 +60,7 @@ func (s *scorer) explainTerms(n int, ord uint32) (parts []Term) {
 }
 
 // explainPhrases tells what each phrase scores.
-func (s *scorer) explainPhrases(n int, ord uint32) (parts []Term) {
+func (s *Scorer) explainPhrases(n int, ord uint32) (parts []Term) {
 	for i := range s.phrases {
 		p := &s.phrases[i]
 		if p.lists[n] == nil {
@@ -77,7 +77,7 @@ func (s *scorer) explainPhrases(n int, ord uint32) (parts []Term) {
 }
 
 // explainPairs tells what is gained by neighbours of the query that stand near each other.
-func (s *scorer) explainPairs(n int, ord uint32) (parts []Term) {
+func (s *Scorer) explainPairs(n int, ord uint32) (parts []Term) {
 	places := segment.PlacesIn(s.cursors(n), ord)
 	for _, p := range s.pairs() {
 		worth := s.pairWorth(p, places, s.view.Segments[n].Lengths[ord])

@@ -1,4 +1,4 @@
-package index
+package rank
 
 import (
 	"github.com/readthru/readthru/knowledge/index/query"
@@ -6,7 +6,7 @@ import (
 )
 
 // most returns the most that a posting of a list can be worth. It does not read a short list for that.
-func (s *scorer) most(seg *segment.Segment, l *segment.List) float64 {
+func (s *Scorer) most(seg *segment.Segment, l *segment.List) float64 {
 	if l.Postings < s.from {
 		return 1
 	}
@@ -21,7 +21,7 @@ func (s *scorer) most(seg *segment.Segment, l *segment.List) float64 {
 const WorthPruning = 4096
 
 // mostLeft returns for each term the most that it and the terms after it can add to a passage of a segment.
-func (s *scorer) mostLeft(n int) []float32 {
+func (s *Scorer) mostLeft(n int) []float32 {
 	left := make([]float32, len(s.terms)+1)
 	for i := len(s.terms) - 1; i >= 0; i-- {
 		left[i] = left[i+1]
@@ -34,7 +34,7 @@ func (s *scorer) mostLeft(n int) []float32 {
 
 // leastOfBest returns a lower bound of the score that the last of the best will have: the score of the last so far, in
 // earlier segments or in this one, or 0 while there are too few.
-func (s *scorer) leastOfBest() float32 {
+func (s *Scorer) leastOfBest() float32 {
 	least := float32(0)
 	if s.top.full() {
 		least = s.top.least()
@@ -84,7 +84,7 @@ func nthLargest(list []float32, n int) float32 {
 }
 
 // above returns the passages whose score is at least least, with a margin for rounding errors.
-func (s *scorer) above(least float32) []uint32 {
+func (s *Scorer) above(least float32) []uint32 {
 	least -= least * 1e-4
 	open := []uint32{}
 	for from, scores := range s.sheet.regions() {
@@ -98,7 +98,7 @@ func (s *scorer) above(least float32) []uint32 {
 }
 
 // lookUp adds the worth of a term to the scores of the passages in ords, which ascend.
-func (s *scorer) lookUp(ords []uint32, seg *segment.Segment, l *termList) error {
+func (s *Scorer) lookUp(ords []uint32, seg *segment.Segment, l *termList) error {
 	c := segment.NewCursor(l.List)
 	for _, ord := range ords {
 		at, ok := c.Seek(ord)

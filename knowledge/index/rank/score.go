@@ -1,4 +1,4 @@
-package index
+package rank
 
 import (
 	"cmp"
@@ -14,15 +14,15 @@ import (
 // maxQueryTerms is how many words of a query rank: the rarest.
 const maxQueryTerms = 64
 
-// scorer ranks passages for one query. It is used under the index's read lock.
-type scorer struct {
+// Scorer ranks passages for one query. It is used while the view holds.
+type Scorer struct {
 	view    *segment.View
 	query   *query.Parsed
 	from    int // postings of a list that make it worth looking whether they are needed: worthPruning, but in tests
 	norms   *norms
 	avg     segment.Averages
 	total   int   // passages in all segments
-	df      []int // passages that have the terms of the query, one after the other; of a prefix not told
+	DF      []int // passages that have the terms of the query, one after the other; of a prefix not told
 	terms   []scoredTerm
 	phrases []scoredPhrase
 	top     top
@@ -47,21 +47,21 @@ type termList struct {
 	plain, own float32 // what saturated is multiplied with: of other forms, and of the query's own
 }
 
-// newScorer returns a scorer for a query over segments whose passages have these average lengths.
-func newScorer(view *segment.View, avg segment.Averages, from int, q *query.Parsed) *scorer {
-	s := &scorer{view: view, query: q, from: from, avg: avg}
+// New returns a scorer for a query over segments whose passages have these average lengths.
+func New(view *segment.View, avg segment.Averages, from int, q *query.Parsed) *Scorer {
+	s := &Scorer{view: view, query: q, from: from, avg: avg}
 	s.norms = newNorms(s.avg)
 	s.load()
 	return s
 }
 
 // load finds the postings of the query's terms.
-func (s *scorer) load() {
+func (s *Scorer) load() {
 	q := s.query
 	for _, seg := range s.view.Segments {
 		s.total += seg.Len()
 	}
-	s.df = make([]int, len(q.Terms))
+	s.DF = make([]int, len(q.Terms))
 	for i := range q.Terms {
 		t := &q.Terms[i]
 		if t.Prefix {
@@ -78,7 +78,7 @@ func (s *scorer) load() {
 		for i := range named {
 			df += named[i].df
 		}
-		s.df[i] = df
+		s.DF[i] = df
 		for _, st := range named {
 			if st.df == 0 {
 				continue
@@ -110,7 +110,7 @@ func (s *scorer) load() {
 }
 
 // find returns a term of the query with its postings.
-func (s *scorer) find(t *query.Term) scoredTerm {
+func (s *Scorer) find(t *query.Term) scoredTerm {
 	st := scoredTerm{Term: *t, lists: make([]termList, len(s.view.Segments))}
 	for n, seg := range s.view.Segments {
 		l, err := s.view.Find(seg, t.Stem)
@@ -127,9 +127,9 @@ func (s *scorer) find(t *query.Term) scoredTerm {
 	return st
 }
 
-// rank returns the best passages, at most n, best first. Only those that allowed has for their segment may be among
+// Rank returns the best passages, at most n, best first. Only those that allowed has for their segment may be among
 // them; nil allows all of a segment.
-func (s *scorer) rank(ctx context.Context, n int, allowed []segment.Bitset) ([]candidate, error) {
+func (s *Scorer) Rank(ctx context.Context, n int, allowed []segment.Bitset) ([]candidate, error) {
 	s.top.max = n
 	for i := range s.view.Segments {
 		if err := ctx.Err(); err != nil {
@@ -147,7 +147,7 @@ func (s *scorer) rank(ctx context.Context, n int, allowed []segment.Bitset) ([]c
 // It reads the rarest term first. Once the remaining terms cannot lift a passage that has no other term among the best,
 // it looks up only the passages that can still get there and skips the chunks between them, so that it never reads most
 // postings of a common word.
-func (s *scorer) score(n int, allowed segment.Bitset) {
+func (s *Scorer) score(n int, allowed segment.Bitset) {
 	seg := s.view.Segments[n]
 	left := s.mostLeft(n)
 	if left[0] == 0 {
@@ -191,22 +191,22 @@ func (s *scorer) score(n int, allowed segment.Bitset) {
 	for from, scores := range s.sheet.regions() {
 		for i, score := range scores {
 			if score > 0 && (!s.top.full() || score >= s.top.least()) {
-				s.top.offer(candidate{seg: n, ord: from + uint32(i), score: score})
+				s.top.offer(candidate{Seg: n, Ord: from + uint32(i), Score: score})
 			}
 		}
 	}
 }
 
 // scoreKinds weighs the best passages by what kind they are of.
-func (s *scorer) scoreKinds() {
+func (s *Scorer) scoreKinds() {
 	for i := range s.top.list {
 		c := &s.top.list[i]
-		c.score *= kindFactor(s.view.Segments[c.seg].Lengths[c.ord].Kind)
+		c.Score *= kindFactor(s.view.Segments[c.Seg].Lengths[c.Ord].Kind)
 	}
 }
 
 // addChunk adds the worth of a term in the passages of a chunk to their scores. It is the innermost loop of a search.
-func (s *scorer) addChunk(c *segment.Chunk, seg *segment.Segment, l *termList, allowed segment.Bitset) {
+func (s *Scorer) addChunk(c *segment.Chunk, seg *segment.Segment, l *termList, allowed segment.Bitset) {
 	scores, touched, lens, norms := s.sheet.scores, s.sheet.touched, seg.Lengths, s.norms
 	exact, only, plain, own := l.exact, l.only, l.plain, l.own
 	for i := range c.N {

@@ -1,4 +1,4 @@
-package index
+package rank
 
 import (
 	"math"
@@ -42,8 +42,8 @@ type norms struct {
 	path  [256]float32
 }
 
-// BoundsFor returns what postings are worth at most in a segment whose passages have these average lengths.
-func BoundsFor(avg segment.Averages) segment.Bounds { return newNorms(avg).bound }
+// Bounds returns what postings are worth at most in a segment whose passages have these average lengths.
+func Bounds(avg segment.Averages) segment.Bounds { return newNorms(avg).bound }
 
 func newNorms(avg segment.Averages) *norms {
 	n := &norms{}

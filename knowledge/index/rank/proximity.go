@@ -1,4 +1,4 @@
-package index
+package rank
 
 import (
 	"cmp"
@@ -17,7 +17,7 @@ type pair struct {
 }
 
 // pairs returns the neighbours among the words of the query. A pair is as rare as the more frequent of its words.
-func (s *scorer) pairs() []pair {
+func (s *Scorer) pairs() []pair {
 	order := make([]int, 0, len(s.terms))
 	for i := range s.terms {
 		if t := &s.terms[i]; !t.Prefix && !t.Part {
@@ -36,30 +36,30 @@ func (s *scorer) pairs() []pair {
 }
 
 // scoreNeighbours raises the scores of the best passages in which neighbours of the query stand near each other.
-func (s *scorer) scoreNeighbours() {
+func (s *Scorer) scoreNeighbours() {
 	pairs := s.pairs()
 	if len(pairs) == 0 {
 		return
 	}
 	list := s.top.list
-	slices.SortFunc(list, func(a, b candidate) int { return cmp.Or(cmp.Compare(a.seg, b.seg), cmp.Compare(a.ord, b.ord)) })
+	slices.SortFunc(list, func(a, b candidate) int { return cmp.Or(cmp.Compare(a.Seg, b.Seg), cmp.Compare(a.Ord, b.Ord)) })
 	var cursors []*segment.Cursor
 	seg := -1
 	for i := range list {
 		c := &list[i]
-		if c.seg != seg {
-			seg = c.seg
+		if c.Seg != seg {
+			seg = c.Seg
 			cursors = s.cursors(seg)
 		}
-		places := segment.PlacesIn(cursors, c.ord)
+		places := segment.PlacesIn(cursors, c.Ord)
 		for _, p := range pairs {
-			c.score += s.pairWorth(p, places, s.view.Segments[seg].Lengths[c.ord])
+			c.Score += s.pairWorth(p, places, s.view.Segments[seg].Lengths[c.Ord])
 		}
 	}
 }
 
 // cursors returns a cursor for each term in a segment, nil for a term that the segment does not have.
-func (s *scorer) cursors(seg int) []*segment.Cursor {
+func (s *Scorer) cursors(seg int) []*segment.Cursor {
 	cursors := make([]*segment.Cursor, len(s.terms))
 	for t := range s.terms {
 		if l := s.terms[t].lists[seg].List; l != nil {
@@ -70,7 +70,7 @@ func (s *scorer) cursors(seg int) []*segment.Cursor {
 }
 
 // pairWorth returns what a passage gains by a pair.
-func (s *scorer) pairWorth(p pair, places []segment.Places, l segment.Lengths) float32 {
+func (s *Scorer) pairWorth(p pair, places []segment.Places, l segment.Lengths) float32 {
 	a, b := places[p.a], places[p.b]
 	w := closeness(a.Text, b.Text)*s.norms.text[l.Text] + closeness(a.Title, b.Title)*s.norms.title[l.Title]
 	return float32(pairWeight*p.idf) * float32(k1+1) * saturated(w)
