@@ -3,12 +3,9 @@ package query
 import (
 	"cmp"
 	"slices"
-	"strings"
-	"unicode"
 	"unicode/utf8"
 
 	"github.com/readthru/readthru/knowledge/analysis"
-	"github.com/readthru/readthru/knowledge/index/segment"
 )
 
 // Pages write some words as one that others write as two: worktree, work tree. What a query writes in one way is looked
@@ -74,11 +71,6 @@ func mayBeOne(a, b string) bool {
 		(!SaysLittle(a) || !SaysLittle(b))
 }
 
-// onlyLetters reports whether a word is made of letters whose words have spaces between them.
-func onlyLetters(word string) bool {
-	return strings.IndexFunc(word, func(r rune) bool { return !unicode.IsLetter(r) || r > 0x24f }) < 0
-}
-
 // split returns the two words that a word is made of if they stand together in least passages.
 func (s *speller) split(word string, least int) []string {
 	type division struct {
@@ -109,23 +101,4 @@ func (s *speller) split(word string, least int) []string {
 		}
 	}
 	return nil
-}
-
-// together returns in how many passages words follow one another.
-func (s *speller) together(words []string) (n int) {
-	for _, seg := range s.view.Segments {
-		var lists []*segment.List
-		for _, w := range words {
-			if l, err := s.view.Find(seg, analysis.Stem(w)); err == nil && l != nil {
-				lists = append(lists, l)
-			}
-		}
-		if len(lists) < len(words) {
-			continue
-		}
-		if err := segment.Occurrences(lists, []int{0, 1}, func(uint32, int, int) { n++ }); err != nil {
-			s.view.Unreadable(seg, err)
-		}
-	}
-	return n
 }

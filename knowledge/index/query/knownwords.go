@@ -94,6 +94,35 @@ func (s *speller) formPassages(form string, most int) (n int) {
 	return n
 }
 
+// passages returns how many passages have a term.
+func (s *speller) passages(stem string) (df int) {
+	for _, seg := range s.view.Segments {
+		if l, err := s.view.Find(seg, stem); err == nil && l != nil {
+			df += l.Postings
+		}
+	}
+	return df
+}
+
+// together returns in how many passages words follow one another.
+func (s *speller) together(words []string) (n int) {
+	for _, seg := range s.view.Segments {
+		var lists []*segment.List
+		for _, w := range words {
+			if l, err := s.view.Find(seg, analysis.Stem(w)); err == nil && l != nil {
+				lists = append(lists, l)
+			}
+		}
+		if len(lists) < len(words) {
+			continue
+		}
+		if err := segment.Occurrences(lists, []int{0, 1}, func(uint32, int, int) { n++ }); err != nil {
+			s.view.Unreadable(seg, err)
+		}
+	}
+	return n
+}
+
 // foreignWords returns the postings of a list's words in the languages that are not a query's.
 func (s *speller) foreignWords(seg *segment.Segment, l *segment.List, language analysis.Language) []*segment.Cursor {
 	words := []*segment.Cursor{}

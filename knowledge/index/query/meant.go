@@ -18,16 +18,6 @@ const (
 	missingSpace = 10 // how unlikely it is that the space between two words is missing
 )
 
-// passages returns how many passages have a term.
-func (s *speller) passages(stem string) (df int) {
-	for _, seg := range s.view.Segments {
-		if l, err := s.view.Find(seg, stem); err == nil && l != nil {
-			df += l.Postings
-		}
-	}
-	return df
-}
-
 // meant returns what may be meant by a word of the query that df passages have, or nil.
 func (s *speller) meant(t *Term, df int, language analysis.Language) []string {
 	two := s.split(t.Form, max(1, df*farMoreApart))

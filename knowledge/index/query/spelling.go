@@ -121,16 +121,7 @@ func fewKnown(q *Parsed, df []int) bool {
 	return unknown > 0 && known <= enoughWords
 }
 
-// spellable reports whether a word may be a misspelt one: letters alone, and not too few.
-func (t *Term) spellable() bool {
-	return !t.Prefix && !t.insisted && !t.half && t.Language == 0 && !SaysLittle(t.Form) &&
-		utf8.RuneCountInString(t.Form) >= minSpelt && onlyLetters(t.Form)
-}
-
 // mayBeMeant reports whether other words are looked for in place of a word that df passages have.
 func (t *Term) mayBeMeant(df int) bool {
 	return t.spellable() && (df <= seldom || df <= seldomJoined && utf8.RuneCountInString(t.Form) >= 2*minPart)
 }
-
-// SaysLittle reports whether a word says nothing, or little.
-func SaysLittle(word string) bool { return analysis.StopWords[word] || analysis.FunctionWords[word] }
