@@ -43,7 +43,9 @@ const policy = `
 	fetch/media           → page
 	fetch/robots          → page, preference
 	fetch/gate            → page, transport
-	fetch                 → fetch/media, fetch/robots, fetch/gate
+	fetch/cause           → fetch/media, transport
+	fetch/markdownnew     → convert, fetch/media, httpfield, page, transport
+	fetch                 → fetch/media, fetch/robots, fetch/gate, fetch/cause, fetch/markdownnew
 	hostrule              → page, store, cache, recipe
 	fetch, proxy, api/server, cmd/readthru/settings, cmd/readthru/wiring, cmd/readthru/read → hostrule
 	fetch/sitecheck, crawl → transport

@@ -1,12 +1,9 @@
 package fetch
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"net/url"
 	"slices"
@@ -180,34 +177,14 @@ func digest(s string) string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// read reads and decodes the content, both at most limit bytes. After errTooLarge and errUnknownCoding the response's
-// body gives the whole content still, from its first byte.
+// read reads and decodes the content, both at most limit bytes; see [media.Read].
 func (r *response) read(limit int64) error {
-	body := r.resp.Body
-	if r.resp.ContentLength > limit {
-		return media.ErrTooLarge
-	}
-	var buf bytes.Buffer
-	if n := r.resp.ContentLength; n > 0 {
-		buf.Grow(int(n) + bytes.MinRead)
-	}
-	n, err := buf.ReadFrom(io.LimitReader(body, limit+1))
-	if err != nil {
-		if errors.Is(err, io.ErrUnexpectedEOF) {
-			err = fmt.Errorf("%w: %w", errIncomplete, err)
-		}
-		return err
-	}
-	raw := buf.Bytes()
+	raw, content, err := media.Read(r.resp, limit)
 	r.outcome = cache.OutcomeOf(r.resp) // now it is known whether the response is stored
-	r.resp.Body = media.Replayed(raw, body)
-	if n > limit {
-		return media.ErrTooLarge
-	}
-	if r.content, err = media.Decode(raw, r.resp.Header, limit); err != nil {
+	if err != nil {
 		return err
 	}
-	r.raw = raw
+	r.raw, r.content = raw, content
 	if !r.hasSum {
 		r.sum, r.hasSum = sha256.Sum256(raw), true
 	}

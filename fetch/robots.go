@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/readthru/readthru/fetch/media"
 	"github.com/readthru/readthru/fetch/robots"
 	"github.com/readthru/readthru/internal/clip"
 	"github.com/readthru/readthru/internal/transport"
@@ -170,7 +171,7 @@ func (f *Fetcher) readRobots(ctx context.Context, site *url.URL) (status int, te
 	}
 	text, err = io.ReadAll(io.LimitReader(resp.Body, robots.MaxSize+1))
 	if err != nil {
-		return 0, nil, fmt.Errorf("%w: %w", errIncomplete, err)
+		return 0, nil, fmt.Errorf("%w: %w", media.ErrIncomplete, err)
 	}
 	if len(text) > robots.MaxSize {
 		text = text[:bytes.LastIndexAny(text[:robots.MaxSize], "\r\n")+1]

@@ -17,8 +17,9 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// Why content cannot be decoded.
+// Why content cannot be read or decoded.
 var (
+	ErrIncomplete    = errors.New("the response is incomplete")
 	ErrTooLarge      = errors.New("the content is larger than fetch.max_body")
 	ErrUnknownCoding = errors.New("the content coding is unknown")
 	ErrCoding        = errors.New("the content does not match its Content-Encoding")
@@ -32,8 +33,34 @@ const (
 	decodedOnce = 1 << 20
 )
 
+// Read reads and decodes the content of a response, both at most limit bytes. After ErrTooLarge and the errors of
+// [Decode], the response's body still gives the whole content, from its first byte.
+func Read(resp *http.Response, limit int64) (raw, content []byte, err error) {
+	if resp.ContentLength > limit {
+		return nil, nil, ErrTooLarge
+	}
+	var buf bytes.Buffer
+	if n := resp.ContentLength; n > 0 {
+		buf.Grow(int(n) + bytes.MinRead)
+	}
+	n, err := buf.ReadFrom(io.LimitReader(resp.Body, limit+1))
+	if err != nil {
+		if errors.Is(err, io.ErrUnexpectedEOF) {
+			err = fmt.Errorf("%w: %w", ErrIncomplete, err)
+		}
+		return nil, nil, err
+	}
+	raw = buf.Bytes()
+	resp.Body = Replayed(raw, resp.Body)
+	if n > limit {
+		return nil, nil, ErrTooLarge
+	}
+	content, err = Decode(raw, resp.Header, limit)
+	return raw, content, err
+}
+
 // Decode removes the content codings of h (RFC 9110 §8.4) from a whole body. Without codings it returns raw itself. It
-// returns errTooLarge if a coding yields more than limit bytes, errUnknownCoding, or errCoding for a body that is
+// returns ErrTooLarge if a coding yields more than limit bytes, ErrUnknownCoding, or ErrCoding for a body that is
 // truncated or malformed. It rejects more than three codings as an attack: messages have one, rarely two.
 func Decode(raw []byte, h http.Header, limit int64) (_ []byte, err error) {
 	list := Codings(h)
