@@ -41,11 +41,14 @@ const policy = `
 	transport/transporttest → transport, wholefile
 	fetch                 → preference, payment, transport
 	fetch/media           → page
-	fetch/robots          → page, preference
+	fetch/robots          → page, preference, clip
 	fetch/gate            → page, transport
 	fetch/cause           → fetch/media, transport
+	fetch/twins           → convert, fetch/media, httpfield, markdown, page
+	fetch/sitecheck       → fetch/twins
 	fetch/markdownnew     → convert, fetch/media, httpfield, page, transport
 	fetch                 → fetch/media, fetch/robots, fetch/gate, fetch/cause, fetch/markdownnew
+	fetch                 → fetch/twins
 	hostrule              → page, store, cache, recipe
 	fetch, proxy, api/server, cmd/readthru/settings, cmd/readthru/wiring, cmd/readthru/read → hostrule
 	fetch/sitecheck, crawl → transport
@@ -198,7 +201,7 @@ var alone = map[string]string{
 	"github.com/chromedp/":                          "render",
 	"github.com/coder/websocket":                    "render",
 	"code.dny.dev/ssrf":                             "transport",
-	"github.com/sony/gobreaker/":                    "fetch",
+	"github.com/sony/gobreaker/":                    "fetch/markdownnew",
 	"github.com/tetratelabs/wazero":                 "symbols",
 	"github.com/modelcontextprotocol/go-sdk":        "mcp",
 	"github.com/yuin/goldmark":                      "ui",

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/readthru/readthru/fetch/robots"
 	"github.com/readthru/readthru/internal/hostrule"
 	"github.com/readthru/readthru/internal/recipe"
 	"github.com/readthru/readthru/page"
@@ -62,11 +63,10 @@ func (f *Fetcher) resolve(u *url.URL, spelling string) *address {
 	rule, ruled := f.o.Rules.For(u)
 	recipes := f.o.Recipes.For(u)
 	render, wait := recipes.Rendering()
-	robotsFile := robotsOf(u)
 	at := &address{
 		blocked: f.blockedBy(u, rule),
 		page:    *page.New(u), uri: cacheKey(u), plain: withoutFragment(u), route: page.Route(u),
-		robots: robotsFile.String(), secret: page.HasSecret(u),
+		robots: robots.FileOf(u).String(), secret: page.HasSecret(u),
 		hidden: rule.Hides(), cascade: f.o.Cascade, render: cmp.Or(rule.Render, render, f.o.Render),
 		lifetime: rule.TTL, preferences: cmp.Or(rule.Preferences, f.o.Preferences),
 		recipes: recipes, edition: recipes.Edition(), wait: wait, pages: recipes.Pages(),

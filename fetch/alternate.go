@@ -1,21 +1,17 @@
 package fetch
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
-	"path"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/readthru/readthru/convert"
 	"github.com/readthru/readthru/fetch/media"
+	"github.com/readthru/readthru/fetch/twins"
 	"github.com/readthru/readthru/internal/httpfield"
-	"github.com/readthru/readthru/internal/markdown"
 	"github.com/readthru/readthru/internal/transport"
 	"github.com/readthru/readthru/page"
 	"github.com/readthru/readthru/store"
@@ -23,9 +19,6 @@ import (
 
 // alternateLifetime is how long a twin replaces its page before it is fetched again.
 const alternateLifetime = time.Hour
-
-// maxTwins is the maximal number of addresses tried for the twin of a page.
-const maxTwins = 2
 
 // alternate fetches a markdown twin of an HTML page: one that the page names in a Link field or in its head, or the
 // page's address with .md on hosts where that has worked before, or whose list for models has such. It fetches under
@@ -52,7 +45,7 @@ func (s alternate) Try(ctx context.Context, a *attempt) result {
 		guess = true
 		s.f.learn(a, store.Twins)
 	}
-	candidates := Twins(a.url, a.resp.Header, signs.MarkdownTwin, guess)
+	candidates := twins.Find(a.url, a.resp.Header, signs.MarkdownTwin, guess)
 	if len(candidates) == 0 {
 		return skipped("the page names no markdown twin")
 	}
@@ -64,7 +57,7 @@ func (s alternate) Try(ctx context.Context, a *attempt) result {
 		}
 		r, err := s.fetch(ctx, a, u, signs)
 		if err == nil {
-			if t := guessTwin(a.url); u.Host == a.url.Host && t != nil && u.Path == t.Path {
+			if t := twins.Guess(a.url); u.Host == a.url.Host && t != nil && u.Path == t.Path {
 				s.f.learn(a, store.Twins)
 			}
 			return result{rendition: r, good: true, reason: page.Mask(u)}
@@ -125,7 +118,7 @@ func (s alternate) fetch(ctx context.Context, a *attempt, u *url.URL, signs conv
 		return nil, Explain(u, err)
 	}
 	c := convert.CleanMarkdown(twin.content, resp.Header.Get("Content-Type"), u)
-	if why := unfitTwin(c.Text, kind == media.Markdown || media.MarkdownPath(u.Path), a.content,
+	if why := twins.Unfit(c.Text, kind == media.Markdown || media.MarkdownPath(u.Path), a.content,
 		signs.Words); why != "" {
 		return nil, unfit(why)
 	}
@@ -142,112 +135,11 @@ func (s alternate) fetch(ctx context.Context, a *attempt, u *url.URL, signs conv
 	return r, nil
 }
 
-// unfitTwin returns why a twin of a page with this HTML is rejected, or "" if it is accepted.
-func unfitTwin(md []byte, labelled bool, html []byte, words int) string {
-	switch {
-	case len(bytes.TrimSpace(md)) == 0:
-		return "the twin is empty"
-	case media.Disguised(md):
-		return "the twin is HTML"
-	case !labelled && !convert.LooksLikeMarkdown(md[:min(len(md), 16<<10)]):
-		return "the twin does not look like markdown"
-	}
-	doubt := convert.DoubtMarkdown(md)
-	if doubt == convert.NoDoubt {
-		doubt = convert.DoubtAgainst(md, html, words)
-	}
-	if doubt != convert.NoDoubt {
-		return "the twin is rejected: " + string(doubt)
-	}
-	return ""
-}
-
-// Twins returns at most two addresses where a page may have a markdown twin, the likeliest first: those of the
-// Link field (RFC 8288), of the head (named, may be empty), and with guess the usual one. It omits the page itself,
-// http addresses for an https page, and addresses with a secret.
-func Twins(u *url.URL, h http.Header, named string, guess bool) []*url.URL {
-	var list []*url.URL
-	self := withoutFragment(u)
-	add := func(t *url.URL) {
-		if len(list) == maxTwins || t == nil || t.Scheme != "https" && (t.Scheme != "http" || u.Scheme == "https") ||
-			t.Hostname() == "" || page.HasSecret(t) {
-			return
-		}
-		clean := page.WithoutFragment(t)
-		same := func(have *url.URL) bool { return have.String() == clean.String() }
-		if clean.String() != self && !slices.ContainsFunc(list, same) {
-			list = append(list, clean)
-		}
-	}
-	for _, l := range httpfield.Links(h.Values("Link")) {
-		if l.Has("alternate") && strings.EqualFold(l.MediaType, "text/markdown") {
-			if t, err := page.Resolve(u, l.Target); err == nil {
-				add(t)
-			}
-		}
-	}
-	if named != "" {
-		if t, err := page.Resolve(u, named); err == nil {
-			add(t)
-		}
-	}
-	if guess {
-		add(guessTwin(u))
-	}
-	return list
-}
-
-// What a list for models must have to show how its host calls twins, how many of its links are looked at, and the
-// longest one that is read, in bytes.
-const (
-	fewestListed = 3
-	mostListed   = 500
-	longestList  = 256 << 10
-)
-
-// listsTwins reports whether the list for models of a page's host (llmstxt.org), if somebody has read it, names pages
-// by their markdown, as lists that tools make do: most addresses end in .md. Nothing is asked for that.
+// listsTwins reports whether the list for models of a page's host, if somebody has read it, names pages by their
+// markdown. Nothing is asked for that.
 func (f *Fetcher) listsTwins(u *url.URL) bool {
 	at := &url.URL{Scheme: u.Scheme, Host: u.Host, Path: "/llms.txt"}
 	known, err := f.Original(cacheKey(at))
-	if err != nil || len(known.Content) > longestList || page.KindOf(known.Type) == page.HTML {
-		return false
-	}
-	twins, others := 0, 0
-	for link := range markdown.Links(known.Content) {
-		t, err := page.Resolve(at, link.Address(known.Content))
-		switch {
-		case err != nil || t.Host != u.Host:
-		case media.MarkdownPath(t.Path):
-			twins++
-		default:
-			others++
-		}
-		if twins+others == mostListed {
-			break
-		}
-	}
-	return twins >= fewestListed && twins > others
-}
-
-// guessTwin returns the usual address of the twin of u: page.md, or index.md in a directory. It returns nil for a URL
-// with a query.
-func guessTwin(u *url.URL) *url.URL {
-	if u.RawQuery != "" {
-		return nil
-	}
-	t := page.WithoutFragment(u)
-	t.RawPath = ""
-	switch ext := path.Ext(u.Path); {
-	case u.Path == "" || strings.HasSuffix(u.Path, "/"):
-		t.Path = u.Path + "index.md"
-		if u.Path == "" {
-			t.Path = "/index.md"
-		}
-	case ext == ".html" || ext == ".htm":
-		t.Path = strings.TrimSuffix(u.Path, ext) + ".md"
-	default:
-		t.Path = u.Path + ".md"
-	}
-	return t
+	return err == nil && len(known.Content) <= twins.LongestList && page.KindOf(known.Type) != page.HTML &&
+		twins.Listed(at, known.Content)
 }

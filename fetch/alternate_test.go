@@ -1,15 +1,11 @@
 package fetch_test
 
 import (
-	"fmt"
 	"net/http"
-	"net/url"
 	"slices"
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/google/go-cmp/cmp"
 
 	"github.com/readthru/readthru/fetch"
 	"github.com/readthru/readthru/internal/processor"
@@ -19,14 +15,6 @@ import (
 
 var twin = "# Harbour\n\n" +
 	strings.Repeat("The harbour wakes before the town does, and the boats that left at dusk come home.\n\n", 12)
-
-// texts returns URLs as text.
-func texts(urls []*url.URL) (list []string) {
-	for _, u := range urls {
-		list = append(list, u.String())
-	}
-	return list
-}
 
 func TestMarkdownTwinsAreTaken(t *testing.T) { // AD3: Link, head, .md
 	for _, tt := range []struct {
@@ -153,77 +141,12 @@ func TestTwinsAreTriedUnnamedOnlyWhereOneHasWorked(t *testing.T) { // rule A1
 	}
 }
 
-func TestCandidatesForTwins(t *testing.T) {
-	for _, tt := range []struct {
-		name, url, link, named string
-		guess                  bool
-		want                   []string
-	}{
-		{
-			"relative", "https://a.test/x/y", "<y.md>; rel=alternate; type=text/markdown", "", false,
-			[]string{"https://a.test/x/y.md"},
-		},
-		{
-			"Link before head before guess, none twice", "https://a.test/y",
-			"</1.md>; rel=alternate; type=text/markdown",
-			"https://a.test/y.md", true,
-			[]string{"https://a.test/1.md", "https://a.test/y.md"},
-		},
-		{"directory", "https://a.test/d/", "", "", true, []string{"https://a.test/d/index.md"}},
-		{"root", "https://a.test", "", "", true, []string{"https://a.test/index.md"}},
-		{"html ending", "https://a.test/p.html", "", "", true, []string{"https://a.test/p.md"}},
-		{"query, no guess", "https://a.test/p?q=1", "", "", true, nil},
-		{
-			"the page itself is no twin", "https://a.test/p",
-			"<https://a.test/p#x>; rel=alternate; type=text/markdown", "",
-			false, nil,
-		},
-		{
-			"http is none for https", "https://a.test/p",
-			"<http://a.test/p.md>; rel=alternate; type=text/markdown", "", false,
-			nil,
-		},
-		{
-			"file is none", "https://a.test/p", "<file:///etc/passwd>; rel=alternate; type=text/markdown",
-			"javascript:x", false,
-			nil,
-		},
-		{
-			"secrets are not followed", "https://a.test/p",
-			"<https://u:p@a.test/p.md>; rel=alternate; type=text/markdown", "",
-			false, nil,
-		},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			h := http.Header{}
-			if tt.link != "" {
-				h.Set("Link", tt.link)
-			}
-			if diff := cmp.Diff(tt.want, texts(fetch.Twins(parse(t, tt.url), h, tt.named, tt.guess))); diff != "" {
-				t.Errorf("candidates (-want +got):\n%s", diff)
-			}
-		})
-	}
-}
-
 // quick fails the test when f takes more processor time than limit.
 func quick(t *testing.T, limit time.Duration, f func()) {
 	t.Helper()
 	if used := processor.Of(f); used > limit {
 		t.Errorf("it took %s of processor time, want %s at most", used, limit)
 	}
-}
-
-func TestAnEndlessLinkFieldGivesFewTwins(t *testing.T) {
-	var b strings.Builder
-	for i := range 6000 {
-		fmt.Fprintf(&b, "<%d>;rel=alternate;type=text/markdown,", i)
-	}
-	quick(t, time.Second, func() {
-		if n := len(fetch.Twins(parse(t, "https://site.test/a"), http.Header{"Link": {b.String()}}, "", true)); n != 2 {
-			t.Errorf("%d twins, want 2: no more are asked for", n)
-		}
-	})
 }
 
 func TestAPageIsNotItsOwnTwin(t *testing.T) {

@@ -179,8 +179,9 @@ func digest(s string) string {
 
 // read reads and decodes the content, both at most limit bytes; see [media.Read].
 func (r *response) read(limit int64) error {
+	received := *r.resp // with the body that knows the outcome
 	raw, content, err := media.Read(r.resp, limit)
-	r.outcome = cache.OutcomeOf(r.resp) // now it is known whether the response is stored
+	r.outcome = cache.OutcomeOf(&received) // now it is known whether the response is stored
 	if err != nil {
 		return err
 	}

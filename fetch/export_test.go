@@ -14,7 +14,6 @@ import (
 var (
 	Order         = order
 	CanonicalLink = canonicalLink
-	UnfitTwin     = unfitTwin
 	CacheKey      = cacheKey
 )
 

@@ -19,6 +19,7 @@ import (
 	"github.com/readthru/readthru/cache"
 	"github.com/readthru/readthru/convert"
 	"github.com/readthru/readthru/fetch/github"
+	"github.com/readthru/readthru/fetch/robots"
 	"github.com/readthru/readthru/internal/fault"
 	"github.com/readthru/readthru/internal/hostrule"
 	"github.com/readthru/readthru/internal/journal"
@@ -115,7 +116,7 @@ type shared struct {
 
 	failed  *lru.Cache[string, failure]          // failed own fetches
 	anchors *lru.Cache[store.Sum, []page.Anchor] // by the body that has them
-	robots  robotsCache
+	robots  robots.Sites
 
 	mu      sync.Mutex // guards closed and additions to running
 	closed  bool

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"net/url"
 
-	"github.com/readthru/readthru/fetch/robots"
 	"github.com/readthru/readthru/internal/preference"
 	"github.com/readthru/readthru/page"
 )
@@ -25,10 +24,7 @@ func (f *Fetcher) stated(a *attempt) page.Preferences {
 	}
 	list := preference.OfHeader(a.resp.Header, f.robotsToken())
 	list = append(list, preference.OfMeta(a.best.Meta["robots"])...)
-	if site := f.robots.get(a.at.robots); site != nil && site.why == "" {
-		list = append(list, site.rules.Preferences(robots.PathOf(a.url))...)
-	}
-	return list
+	return append(list, f.robots.Get(a.at.robots).Preferences(a.url)...)
 }
 
 // notePreferences sets what the origin states about the attempt's page, and warns of what is denied.

@@ -1,4 +1,5 @@
-// Package robots reads robots.txt (RFC 9309), and what it states about the use of pages.
+// Package robots reads robots.txt (RFC 9309), and what it states about the use of pages. It fetches nothing: [Judge]
+// says what is known of a site by an answer, and [Sites] keeps that.
 package robots
 
 import (

@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/readthru/readthru/convert"
-	"github.com/readthru/readthru/fetch"
+	"github.com/readthru/readthru/fetch/twins"
 	"github.com/readthru/readthru/internal/httpfield"
 	"github.com/readthru/readthru/internal/payment"
 	"github.com/readthru/readthru/internal/preference"
@@ -144,7 +144,7 @@ func (c *check) twins(ctx context.Context, html *answer) error {
 		return nil
 	}
 	r := c.report
-	list := fetch.Twins(html.url, html.header, c.signs.MarkdownTwin, false)
+	list := twins.Find(html.url, html.header, c.signs.MarkdownTwin, false)
 	for _, u := range list {
 		a, err := c.optional(ctx, u, "*/*")
 		if err != nil {
@@ -160,7 +160,7 @@ func (c *check) twins(ctx context.Context, html *answer) error {
 	if len(list) > 0 {
 		return nil
 	}
-	for _, u := range fetch.Twins(html.url, nil, "", true) {
+	for _, u := range twins.Find(html.url, nil, "", true) {
 		a, err := c.optional(ctx, u, "*/*")
 		if err != nil {
 			return err
