@@ -48,7 +48,9 @@ const policy = `
 	fetch/sitecheck       → fetch/twins
 	fetch/markdownnew     → convert, fetch/media, httpfield, page, transport
 	fetch                 → fetch/media, fetch/robots, fetch/gate, fetch/cause, fetch/markdownnew
-	fetch                 → fetch/twins
+	fetch/prompt          → convert, fetch/media, llm, markdown
+	fetch/turns           →
+	fetch                 → fetch/twins, fetch/prompt, fetch/turns
 	hostrule              → page, store, cache, recipe
 	fetch, proxy, api/server, cmd/readthru/settings, cmd/readthru/wiring, cmd/readthru/read → hostrule
 	fetch/sitecheck, crawl → transport

@@ -44,7 +44,7 @@ func (f *Fetcher) Anchors(k page.Key) []page.Anchor {
 			if err != nil || len(content) > maxAnchored {
 				return nil
 			}
-			anchors := convert.Anchors(recoded(content, r.Header.Get("Content-Type")))
+			anchors := convert.Anchors(media.InUTF8(content, r.Header.Get("Content-Type")))
 			f.anchors.Add(r.Body, anchors)
 			return anchors
 		}

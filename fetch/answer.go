@@ -1,19 +1,14 @@
 package fetch
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
-	"io"
 	"net/http"
-	"net/url"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
-
-	htmlcharset "golang.org/x/net/html/charset"
 
 	"github.com/readthru/readthru/cache"
 	"github.com/readthru/readthru/convert"
@@ -123,7 +118,7 @@ func (f *Fetcher) form(a *attempt) form {
 		}
 	}
 	switch {
-	case a.req.HTML && a.content != nil && (a.kind == media.HTML || legible(a.content)):
+	case a.req.HTML && a.content != nil && (a.kind == media.HTML || media.Legible(a.content)):
 		p.ContentFormat = "html"
 		if a.kind != media.HTML {
 			p.ContentFormat = "text"
@@ -244,7 +239,7 @@ func (f *Fetcher) fields(a *attempt, tag string) http.Header {
 	if a.page.Next > 0 {
 		h.Set("X-Readthru-Next", strconv.Itoa(a.page.Next))
 	}
-	if link := canonicalLink(a.best.CanonicalURL, h); link != "" {
+	if link := httpfield.CanonicalLink(a.best.CanonicalURL, h); link != "" {
 		h.Add("Link", link)
 	}
 	return h
@@ -263,30 +258,12 @@ func contentType(a *attempt) string {
 	return "text/markdown; charset=utf-8"
 }
 
-// legible reports whether content can be shown as its origin made it: it is text, and no PDF.
-func legible(content []byte) bool {
-	return !media.NoText(content) && !bytes.HasPrefix(content, []byte("%PDF-"))
-}
-
 // inUTF8 returns the origin's content in UTF-8, whatever it was written in; bytes that are no text become U+FFFD.
 func inUTF8(a *attempt) []byte {
 	if a.kind != media.HTML && media.Charset(a.resp.Header) == "" && utf8.Valid(a.content) {
 		return a.content
 	}
-	return recoded(a.content, a.resp.Header.Get("Content-Type"))
-}
-
-// recoded returns content of a type in UTF-8.
-func recoded(content []byte, contentType string) []byte {
-	r, err := htmlcharset.NewReader(bytes.NewReader(content), contentType)
-	if err != nil {
-		return content
-	}
-	text, err := io.ReadAll(r)
-	if err != nil {
-		return content
-	}
-	return bytes.ToValidUTF8(text, []byte("\ufffd"))
+	return media.InUTF8(a.content, a.resp.Header.Get("Content-Type"))
 }
 
 // tokenRune drops what may not stand in a token (RFC 9110 §5.6.2) from a charset's name.
@@ -315,21 +292,6 @@ func (f *Fetcher) headUnknown(a *attempt) *Answer {
 	}
 	a.page.FinalURL, a.page.StatusCode, a.page.ContentType = a.url.String(), a.status, a.resp.Header.Get("Content-Type")
 	return &Answer{Page: a.page, Status: a.status, Header: h, Cache: a.outcome}
-}
-
-// canonicalLink returns the Link that names the canonical URL. It is empty if there is no such URL, or if the origin's
-// Link names it already.
-func canonicalLink(canonical string, h http.Header) string {
-	u, err := url.Parse(canonical)
-	if err != nil || !fetchable(u) || strings.ContainsAny(canonical, "<>\"\\ \t\r\n") {
-		return ""
-	}
-	for _, l := range httpfield.Links(h.Values("Link")) {
-		if l.Has("canonical") {
-			return ""
-		}
-	}
-	return "<" + u.String() + `>; rel="canonical"`
 }
 
 func hexSum(b []byte) string {

@@ -89,7 +89,7 @@ func (s browser) Try(ctx context.Context, a *attempt) result {
 	}
 	switch {
 	case elsewhere:
-		r.Warnings = addWarning(r.Warnings, warnRedirect)
+		r.Warnings = page.AddWarning(r.Warnings, warnRedirect)
 	case seen.Unsettled == "":
 		s.learn(a, r)
 	}
@@ -97,19 +97,19 @@ func (s browser) Try(ctx context.Context, a *attempt) result {
 		r.Expires = soon // another reading may show more
 	}
 	if seen.More != "" {
-		r.Warnings = addWarning(r.Warnings, warnMore+"="+seen.More)
+		r.Warnings = page.AddWarning(r.Warnings, warnMore+"="+seen.More)
 	}
 	if seen.FramesLeft > 0 {
-		r.Warnings = addWarning(r.Warnings, warnFrames+"="+strconv.Itoa(seen.FramesLeft))
+		r.Warnings = page.AddWarning(r.Warnings, warnFrames+"="+strconv.Itoa(seen.FramesLeft))
 	}
 	if seen.StylesLeft > 0 {
-		r.Warnings = addWarning(r.Warnings, warnStyles+"="+strconv.Itoa(seen.StylesLeft))
+		r.Warnings = page.AddWarning(r.Warnings, warnStyles+"="+strconv.Itoa(seen.StylesLeft))
 	}
-	good := !warns(r.Warnings, weak...)
+	good := !page.HasWarning(r.Warnings, weak...)
 	if seen.Unsettled != "" {
 		a.missed, r.Expires = true, a.started
-		r.Warnings = addWarning(r.Warnings, warnIncomplete)
-		good = good && (a.best == nil || warns(a.best.Warnings, weak...))
+		r.Warnings = page.AddWarning(r.Warnings, warnIncomplete)
+		good = good && (a.best == nil || page.HasWarning(a.best.Warnings, weak...))
 	} else if !good {
 		s.f.noteInVain(renderKey(a), time.Until(r.Expires))
 	}
@@ -159,13 +159,13 @@ func (s browser) refusal(a *attempt) string {
 		return "a bot wall is not rendered"
 	case a.credentials:
 		return "the request carries credentials, which the browser does not have"
-	case len(a.content) > gate.LargePage && (a.best == nil || !warns(a.best.Warnings, weak...)):
+	case len(a.content) > gate.LargePage && (a.best == nil || !page.HasWarning(a.best.Warnings, weak...)):
 		return "the page is too large to render"
 	case mode == RenderAlways || s.f.rendersHost(a):
 		return ""
 	case a.signs != nil && a.signs.Still && (a.framed == nil || a.framed.ours == 0):
 		return still
-	case a.best == nil || warns(a.best.Warnings, weak...) || a.routed():
+	case a.best == nil || page.HasWarning(a.best.Warnings, weak...) || a.routed():
 		return ""
 	}
 	return "not needed"
@@ -178,7 +178,8 @@ const (
 
 // warnAbsent warns if the page would need a browser (rule C4).
 func (s browser) warnAbsent(a *attempt) {
-	if a.best == nil || warns(a.best.Warnings, convert.WarnShell) || a.renderMode() == RenderAlways || a.routed() {
+	if a.best == nil || page.HasWarning(a.best.Warnings, convert.WarnShell) || a.renderMode() == RenderAlways ||
+		a.routed() {
 		a.warn("no-browser")
 	}
 }
@@ -235,7 +236,7 @@ func (s browser) convert(ctx context.Context, a *attempt, seen *render.Page) (*s
 	if i := slices.Index(res.Warnings, convert.WarnShell); i >= 0 { // its scripts have run
 		res.Warnings = slices.Delete(res.Warnings, i, i+1)
 		if signs.Words < minRenderedWords {
-			res.Warnings = addWarning(res.Warnings, convert.WarnThin)
+			res.Warnings = page.AddWarning(res.Warnings, convert.WarnThin)
 		}
 	}
 	r := &store.Rendition{

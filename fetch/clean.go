@@ -94,7 +94,7 @@ func (f *Fetcher) answerCleaned(a *attempt, warning string) (*Answer, error) {
 func (a *attempt) asWritten() []byte {
 	text := inUTF8(a)
 	if a.kind == media.HTML {
-		if warns(a.best.Warnings, convert.WarnHidden) {
+		if page.HasWarning(a.best.Warnings, convert.WarnHidden) {
 			a.warn(WarnUnfiltered)
 		}
 		return text

@@ -12,9 +12,8 @@ import (
 
 // Unexported things that tests name.
 var (
-	Order         = order
-	CanonicalLink = canonicalLink
-	CacheKey      = cacheKey
+	Order    = order
+	CacheKey = cacheKey
 )
 
 // Browser returns the browser that renders pages.

@@ -20,6 +20,7 @@ import (
 	"github.com/readthru/readthru/convert"
 	"github.com/readthru/readthru/fetch/github"
 	"github.com/readthru/readthru/fetch/robots"
+	"github.com/readthru/readthru/fetch/turns"
 	"github.com/readthru/readthru/internal/fault"
 	"github.com/readthru/readthru/internal/hostrule"
 	"github.com/readthru/readthru/internal/journal"
@@ -110,7 +111,7 @@ type shared struct {
 	peers  Peers // nil: none
 
 	github      *github.Reader
-	turns       *turns
+	turns       *turns.Turns
 	flights     singleflight.Group
 	failedSteps *lru.Cache[string, time.Time] // failed steps, and until when they are not repeated
 
@@ -137,7 +138,7 @@ func New(o Options) *Fetcher {
 	failed, _ := lru.New[string, failure](1024)
 	anchors, _ := lru.New[store.Sum, []page.Anchor](keptAnchored)
 	f := newFetcher(o, &shared{
-		turns:       newTurns(o.Workers),
+		turns:       turns.New(o.Workers),
 		failedSteps: failedSteps,
 
 		failed: failed, anchors: anchors,

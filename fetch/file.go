@@ -53,14 +53,14 @@ func (f *Fetcher) getFile(ctx context.Context, u *url.URL, accept string,
 		if err != nil {
 			return nil, nil, err
 		}
-		next, redirected := location(u, resp)
+		next, redirected := transport.Location(u, resp)
 		if !redirected || hop == fileRedirects || !fetchable(next) {
 			if resp.StatusCode/100 != 2 { // some say gzip of an error that is not: its status counts all the same
 				return resp, u, nil
 			}
 			return resp, u, media.DecodeBody(resp)
 		}
-		discard(resp)
+		transport.Discard(resp)
 		if err := f.Blocked(next); err != nil {
 			return nil, nil, err
 		}

@@ -136,8 +136,8 @@ func (f *Fetcher) frame(ctx context.Context, a *attempt, u *url.URL) (*response,
 			a.framed.made = append(a.framed.made, render.Response{URL: u})
 			return nil, nil, err
 		}
-		if next, ok := location(u, resp); ok {
-			discard(resp)
+		if next, ok := transport.Location(u, resp); ok {
+			transport.Discard(resp)
 			u = next
 			continue
 		}
@@ -190,10 +190,10 @@ func (f *Fetcher) noteFrames(a *attempt, r *store.Rendition) {
 		return
 	}
 	if a.framed.left > 0 {
-		r.Warnings = addWarning(r.Warnings, warnFrames+"="+strconv.Itoa(a.framed.left))
+		r.Warnings = page.AddWarning(r.Warnings, warnFrames+"="+strconv.Itoa(a.framed.left))
 	}
 	if a.framed.hidden > 0 {
-		r.Warnings = addToWarning(r.Warnings, convert.WarnHidden, a.framed.hidden)
+		r.Warnings = page.CountWarning(r.Warnings, convert.WarnHidden, a.framed.hidden)
 	}
 	if len(a.framed.made) > 0 {
 		r.Expires = time.Now().Add(f.lifetime(a, a.framed.made))

@@ -61,11 +61,11 @@ func (f *Fetcher) getGitHub(ctx context.Context, u *url.URL, fields http.Header,
 		if err != nil {
 			return nil, nil, Explain(u, err)
 		}
-		next, redirected := location(u, resp)
+		next, redirected := transport.Location(u, resp)
 		if !redirected {
 			return resp, u, media.DecodeBody(resp)
 		}
-		discard(resp)
+		transport.Discard(resp)
 		if err := follow(u, next); err != nil {
 			return nil, nil, err
 		}

@@ -103,7 +103,7 @@ func (f *Fetcher) further(ctx context.Context, a *attempt, next string) (*store.
 	case ans.Response != nil:
 		ans.Response.Body.Close()
 		return nil, errors.New("the answer is no page")
-	case ans.made.SiteRecipe == "" || warns(ans.Page.Warnings, convert.WarnRecipe, convert.WarnLogin,
+	case ans.made.SiteRecipe == "" || page.HasWarning(ans.Page.Warnings, convert.WarnRecipe, convert.WarnLogin,
 		convert.WarnSoft404, convert.WarnError, page.WarnWall):
 		return nil, errors.New("no recipe finds content on the page")
 	}

@@ -36,7 +36,7 @@ func (s local) Try(ctx context.Context, a *attempt) result {
 	}
 	s.f.converted.Add(1)
 	return result{
-		rendition: r, good: !warns(r.Warnings, weak...) && !s.f.wantsMore(a),
+		rendition: r, good: !page.HasWarning(r.Warnings, weak...) && !s.f.wantsMore(a),
 		reason: reasonOf(r),
 	}
 }

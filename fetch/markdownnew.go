@@ -142,7 +142,7 @@ func (m *markdownNew) spend(ctx context.Context, day string) error {
 // remoteMethod returns the service's conversion method: that by browser for a JavaScript shell that was not rendered
 // locally.
 func remoteMethod(a *attempt) string {
-	if a.best != nil && warns(a.best.Warnings, convert.WarnShell) && a.seen == nil {
+	if a.best != nil && page.HasWarning(a.best.Warnings, convert.WarnShell) && a.seen == nil {
 		return markdownnew.Browser
 	}
 	return markdownnew.Auto

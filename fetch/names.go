@@ -23,7 +23,7 @@ func (f *Fetcher) name(a *attempt) *page.Page {
 		a.takeName(known.NormalizedURL)
 		return known
 	}
-	if a.private || a.credentials || a.req.View.chooses() || p.GitHub != nil || warns(a.best.Warnings, weak...) {
+	if a.private || a.credentials || a.req.View.chooses() || p.GitHub != nil || page.HasWarning(a.best.Warnings, weak...) {
 		return &page.Page{}
 	}
 	for _, n := range a.otherNames() {

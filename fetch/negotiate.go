@@ -79,7 +79,7 @@ func (s negotiate) reject(ctx context.Context, a *attempt, r *store.Rendition, c
 	}
 	a.noteRemoved(c)
 	if doubt == convert.DoubtEmpty {
-		r.Warnings = addWarning(r.Warnings, convert.WarnThin)
+		r.Warnings = page.AddWarning(r.Warnings, convert.WarnThin)
 		return result{rendition: r, reason: string(doubt)}
 	}
 	return result{rendition: r, good: true, reason: string(doubt)}
@@ -143,29 +143,11 @@ func (a *attempt) noteRemoved(c convert.Cleaned) {
 // foreign returns a rendition for markdown made by others. It uses their token count if it is a number and nothing was
 // taken out (rule A4).
 func foreign(c convert.Cleaned, tokens string, from page.Source) *store.Rendition {
-	r := &store.Rendition{Markdown: c.Text, From: from, Title: titleOf(c.Text), Warnings: c.Warnings}
+	r := &store.Rendition{Markdown: c.Text, From: from, Title: page.TitleOf(c.Text), Warnings: c.Warnings}
 	if n, err := strconv.ParseUint(strings.TrimSpace(tokens), 10, 31); err == nil && !c.Changed {
 		r.Tokens = int(n)
 	} else {
 		r.Tokens = convert.Tokens(c.Text)
 	}
 	return r
-}
-
-// titleOf returns the title in markdown's front matter, else its first heading of level one.
-func titleOf(markdown []byte) string {
-	block, body := page.SplitFrontMatter(markdown)
-	for line := range bytes.Lines(block) {
-		if v, ok := bytes.CutPrefix(line, []byte("title:")); ok {
-			if title := strings.Trim(strings.TrimSpace(string(v)), `"'`); title != "" {
-				return title
-			}
-		}
-	}
-	for line := range bytes.Lines(body[:min(len(body), 16<<10)]) {
-		if v, ok := bytes.CutPrefix(line, []byte("# ")); ok {
-			return strings.TrimSpace(strings.TrimRight(strings.TrimSpace(string(v)), "#"))
-		}
-	}
-	return ""
 }

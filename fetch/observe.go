@@ -1,11 +1,8 @@
 package fetch
 
 import (
-	"bytes"
 	"context"
 	"crypto/sha256"
-	"errors"
-	"io"
 	"net/http"
 	"time"
 
@@ -65,12 +62,12 @@ func (f *Fetcher) Observe(req *http.Request, resp *http.Response, agent, session
 	if a.hasSum && f.recall(a) {
 		head.Body = http.NoBody
 		head.ContentLength = resp.ContentLength
-		resp.Body = &observer{ReadCloser: resp.Body, whole: func([]byte) {
+		resp.Body = media.Observed(resp.Body, 0, func([]byte) {
 			f.enqueue(func(context.Context) { f.answer(a, true) })
-		}}
+		})
 		return
 	}
-	resp.Body = &observer{ReadCloser: resp.Body, limit: observeLimit, whole: func(raw []byte) {
+	resp.Body = media.Observed(resp.Body, observeLimit, func(raw []byte) {
 		n := int64(len(raw))
 		if f.waiting.Add(n) > f.o.MaxWaiting || !f.enqueue(func(ctx context.Context) {
 			defer f.waiting.Add(-n)
@@ -78,32 +75,7 @@ func (f *Fetcher) Observe(req *http.Request, resp *http.Response, agent, session
 		}) {
 			f.waiting.Add(-n)
 		}
-	}}
-}
-
-// observer copies a body while it is read, up to a limit, and calls whole with the copy at EOF.
-type observer struct {
-	io.ReadCloser
-	limit int // bytes; 0: call whole at EOF without a copy
-	copy  bytes.Buffer
-	over  bool
-	whole func([]byte) // nil once called
-}
-
-func (o *observer) Read(p []byte) (int, error) {
-	n, err := o.ReadCloser.Read(p)
-	if o.limit > 0 && !o.over {
-		if o.copy.Len()+n > o.limit {
-			o.over, o.copy = true, bytes.Buffer{}
-		} else {
-			o.copy.Write(p[:n])
-		}
-	}
-	if errors.Is(err, io.EOF) && o.whole != nil && !o.over {
-		o.whole(o.copy.Bytes())
-		o.whole = nil
-	}
-	return n, err
+	})
 }
 
 // observed makes a page from HTML that passed to a client. It converts locally and sends no requests.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"net/url"
 	"time"
@@ -67,7 +66,7 @@ func (f *Fetcher) ask(ctx context.Context, a *attempt) error {
 		if resp, err = f.askWhole(ctx, a, accept, resp); err != nil {
 			return err
 		}
-		next, redirected := location(a.url, resp)
+		next, redirected := transport.Location(a.url, resp)
 		if !a.req.Own || !redirected {
 			f.look(a, resp)
 			if a.page.Info.FetchMS = time.Since(a.started).Milliseconds(); a.outcome.Status != 0 {
@@ -75,7 +74,7 @@ func (f *Fetcher) ask(ctx context.Context, a *attempt) error {
 			}
 			return nil
 		}
-		discard(resp)
+		transport.Discard(resp)
 		a.moved = a.moved || resp.StatusCode != http.StatusMovedPermanently &&
 			resp.StatusCode != http.StatusPermanentRedirect || page.Authority(next) != page.Authority(a.url)
 		if hop == maxRedirects {
@@ -194,37 +193,9 @@ func (f *Fetcher) request(ctx context.Context, r Request, to *url.URL, accept st
 	return req.WithContext(ctx)
 }
 
-// location returns where a response redirects to, resolved against u; false when it does not redirect or not to a URL.
-func location(u *url.URL, resp *http.Response) (*url.URL, bool) {
-	switch resp.StatusCode {
-	case http.StatusMovedPermanently, http.StatusFound, http.StatusSeeOther, http.StatusTemporaryRedirect,
-		http.StatusPermanentRedirect:
-	default:
-		return nil, false
-	}
-	to := resp.Header.Get("Location")
-	if to == "" {
-		return nil, false
-	}
-	next, err := page.Resolve(u, to)
-	if err != nil {
-		return nil, false
-	}
-	if next.Fragment == "" {
-		next.Fragment, next.RawFragment = u.Fragment, u.RawFragment // RFC 9110 §10.2.2
-	}
-	return next, true
-}
-
 // fetchable reports whether u is an http or https URL with a host.
 func fetchable(u *url.URL) bool {
 	return (u.Scheme == "http" || u.Scheme == "https") && u.Hostname() != ""
-}
-
-// discard closes a redirect response. It reads a short body to its end, so that the connection can be used again.
-func discard(resp *http.Response) {
-	_, _ = io.CopyN(io.Discard, resp.Body, 4<<10)
-	resp.Body.Close()
 }
 
 // unfollowedError is a caller's refusal of a redirect: it says nothing of the page.

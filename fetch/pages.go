@@ -415,7 +415,8 @@ func (f *Fetcher) guarded(work func()) error {
 // reports whether it did the latter.
 func (f *Fetcher) keep(a *attempt) (byPage bool) {
 	f.complete(a)
-	if a.best == nil || !a.memorable || a.wall != "" || warns(a.best.Warnings, convert.WarnSoft404, convert.WarnError) {
+	if a.best == nil || !a.memorable || a.wall != "" ||
+		page.HasWarning(a.best.Warnings, convert.WarnSoft404, convert.WarnError) {
 		return false
 	}
 	var err error
@@ -424,14 +425,14 @@ func (f *Fetcher) keep(a *attempt) (byPage bool) {
 		if !a.kind.Converted() || a.status != http.StatusOK {
 			return false
 		}
-		if warns(a.best.Warnings, convert.WarnTruncated) {
+		if page.HasWarning(a.best.Warnings, convert.WarnTruncated) {
 			return false // there may be more time for it
 		}
 		if !withFramesIn(a.best) {
 			err = f.o.Store.PutRendition(a.best)
 			break
 		}
-		if warns(a.best.Warnings, weak...) {
+		if page.HasWarning(a.best.Warnings, weak...) {
 			return false // the next steps are tried again
 		}
 		fallthrough
@@ -469,7 +470,7 @@ func (f *Fetcher) recall(a *attempt) bool {
 		if a.at.route != "" {
 			return false // whether scripts show another page must be seen
 		}
-		if warns(r.Warnings, weak...) && slices.Contains(a.cascade, "markdown_new") &&
+		if page.HasWarning(r.Warnings, weak...) && slices.Contains(a.cascade, "markdown_new") &&
 			f.mdnew.disclosureOf(a).Refusal() == "" &&
 			!f.failedRecently("markdown_new "+a.key.String(), a.started) {
 			return false

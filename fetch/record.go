@@ -2,8 +2,6 @@ package fetch
 
 import (
 	"cmp"
-	"crypto/rand"
-	"encoding/hex"
 	"errors"
 	"net/http"
 	"net/url"
@@ -22,7 +20,7 @@ import (
 func (f *Fetcher) becomesPage(a *attempt) bool {
 	_, unwanted := a.unwanted(a.page.Preferences)
 	return !unwanted && a.memorable && a.req.Method != http.MethodHead && a.wall == "" &&
-		!warns(a.warnings, convert.WarnSoft404, convert.WarnError, convert.WarnLogin, convert.WarnBinary,
+		!page.HasWarning(a.warnings, convert.WarnSoft404, convert.WarnError, convert.WarnLogin, convert.WarnBinary,
 			convert.WarnScanned, convert.WarnEncrypted) &&
 		(a.status == http.StatusOK || a.best.From == page.MarkdownNew)
 }
@@ -34,7 +32,7 @@ func (f *Fetcher) record(a *attempt, markdown []byte) {
 	known := f.name(a)
 	same := known.ContentHash == p.ContentHash && (known.FinalURL == p.FinalURL || a.named != a.key) &&
 		known.Title == p.Title && slices.Equal(known.Preferences, p.Preferences) &&
-		warns(known.Warnings, page.WarnNotIndexed) == warns(a.warnings, page.WarnNotIndexed)
+		page.HasWarning(known.Warnings, page.WarnNotIndexed) == page.HasWarning(a.warnings, page.WarnNotIndexed)
 	// who chooses elements, or what a model sees, may have got another form
 	other := a.req.View.chooses() || f.lowersHTMLLimit(a.req)
 	// another node of a fleet, or a request of another form, has read it since
@@ -55,7 +53,8 @@ func (f *Fetcher) record(a *attempt, markdown []byte) {
 		return
 	}
 	now := time.Now().UTC().Truncate(time.Millisecond)
-	p.VisitID, p.VisitCount, p.LastVisitedAt, p.FirstVisitedAt = newID(), known.VisitCount+1, now, known.FirstVisitedAt
+	p.VisitID, p.VisitCount, p.LastVisitedAt = store.NewID(), known.VisitCount+1, now
+	p.FirstVisitedAt = known.FirstVisitedAt
 	if p.FirstVisitedAt.IsZero() {
 		p.FirstVisitedAt = now
 	}
@@ -114,7 +113,7 @@ func (f *Fetcher) putFetched(a *attempt) {
 func (a *attempt) record() page.Record {
 	r := a.page.Record
 	r.ContentFormat, r.Tokens, r.Warnings = "markdown", a.best.Tokens, a.best.Warnings
-	if warns(a.warnings, page.WarnNotIndexed) {
+	if page.HasWarning(a.warnings, page.WarnNotIndexed) {
 		r.Warnings = append(slices.Clip(r.Warnings), page.WarnNotIndexed)
 	}
 	return r
@@ -139,22 +138,4 @@ func (f *Fetcher) put(a *attempt, markdown []byte) (page.Record, error) {
 	}
 	_, err := f.o.Store.PutPage(&kept, markdown, a.sum)
 	return kept, err
-}
-
-// newID returns a random UUID (RFC 9562 §5.4).
-func newID() string {
-	var b [16]byte
-	rand.Read(b[:]) // never fails
-	b[6], b[8] = b[6]&0x0f|0x40, b[8]&0x3f|0x80
-	var text [36]byte
-	at := 0
-	for i, c := range b {
-		if i == 4 || i == 6 || i == 8 || i == 10 {
-			text[at] = '-'
-			at++
-		}
-		hex.Encode(text[at:], []byte{c})
-		at += 2
-	}
-	return string(text[:])
 }

@@ -46,8 +46,8 @@ func (f *Fetcher) preferComplete(a *attempt) {
 		return
 	}
 	known := f.known(a)
-	if known.Source != page.Browser || known.StatusCode != http.StatusOK || warns(known.Warnings, warnIncomplete) ||
-		warns(known.Warnings, weak...) || a.strays(known.FinalURL) {
+	if known.Source != page.Browser || known.StatusCode != http.StatusOK ||
+		page.HasWarning(known.Warnings, warnIncomplete) || page.HasWarning(known.Warnings, weak...) || a.strays(known.FinalURL) {
 		return
 	}
 	markdown, err := f.o.Store.Markdown(page.KeyOf(known.NormalizedURL)) // the page may have another name
@@ -104,5 +104,5 @@ func (a *attempt) routed() bool {
 
 // incomplete reports whether a rendition lacks what a browser would show, or may lack it.
 func incomplete(r *store.Rendition) bool {
-	return warns(r.Warnings, warnIncomplete, convert.WarnShell) || warns(r.Warnings, weak...)
+	return page.HasWarning(r.Warnings, warnIncomplete, convert.WarnShell) || page.HasWarning(r.Warnings, weak...)
 }

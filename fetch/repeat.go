@@ -32,7 +32,7 @@ const sessionRepeats = 30 * time.Second
 func (f *Fetcher) repeatPage(a *attempt) *Repeat {
 	p, r := a.page, a.best
 	if !a.req.Repeat || a.outcome.Reuse == nil || a.found == nil || !f.becomesPage(a) || !p.Stored || a.req.NoVisit ||
-		warns(a.warnings, weak...) || len(a.warnings) != len(r.Warnings) {
+		page.HasWarning(a.warnings, weak...) || len(a.warnings) != len(r.Warnings) {
 		return nil
 	}
 	repeat := f.repeatResponse(a)

@@ -131,7 +131,7 @@ func (f *Fetcher) original(r *store.Response) (*Original, error) {
 		return nil, err
 	}
 	contentType := r.Header.Get("Content-Type")
-	return &Original{Content: recoded(content, contentType), Type: contentType, Response: r}, nil
+	return &Original{Content: media.InUTF8(content, contentType), Type: contentType, Response: r}, nil
 }
 
 // contentOf reads the content of a stored response, as it was received and decoded.

@@ -4,54 +4,16 @@ import (
 	"context"
 	weakly "weak"
 
-	"golang.org/x/sync/semaphore"
-
 	"github.com/readthru/readthru/convert"
 	"github.com/readthru/readthru/fetch/media"
 	"github.com/readthru/readthru/page"
 	"github.com/readthru/readthru/render"
 )
 
-// largeTree is the length of content, in bytes, from which a parsed page takes so much memory that few are at once.
-const largeTree = 256 << 10
-
-// turns says whose turn it is to be parsed and converted. A parsed page takes up to forty times the memory of its
-// content, so one exists only while its page has a turn, and a turn lasts from the parsing to the conversion. A quarter
-// of the workers, but at least one, have large pages, so that the others do not wait for them.
-type turns struct {
-	workers, large *semaphore.Weighted
-}
-
-func newTurns(workers int) *turns {
-	return &turns{semaphore.NewWeighted(int64(workers)), semaphore.NewWeighted(int64(max(1, workers/4)))}
-}
-
-// take waits for a turn for n bytes of content, which ends when end is called. Who has one waits for nothing else.
-func (t *turns) take(ctx context.Context, n int) (end func(), err error) {
-	large := n >= largeTree
-	if large {
-		if err := t.large.Acquire(ctx, 1); err != nil {
-			return nil, err
-		}
-	}
-	if err := t.workers.Acquire(ctx, 1); err != nil {
-		if large {
-			t.large.Release(1)
-		}
-		return nil, err
-	}
-	return func() {
-		t.workers.Release(1)
-		if large {
-			t.large.Release(1)
-		}
-	}, nil
-}
-
 // Turn calls use when it is the turn of n bytes of content to be parsed and converted, elsewhere than here. The context
 // of use ends after the time that a page may take for that.
 func (f *Fetcher) Turn(ctx context.Context, n int, use func(context.Context) error) error {
-	end, err := f.newest.Load().turns.take(ctx, n)
+	end, err := f.newest.Load().turns.Take(ctx, n)
 	if err != nil {
 		return err
 	}
@@ -75,7 +37,7 @@ func (f *Fetcher) document(ctx context.Context, a *attempt) (*convert.Document, 
 	if t.doc != nil {
 		return t.doc, nil
 	}
-	end, err := f.turns.take(ctx, len(a.content))
+	end, err := f.turns.Take(ctx, len(a.content))
 	if err != nil {
 		return nil, err
 	}
@@ -122,7 +84,7 @@ func (f *Fetcher) parsed(ctx context.Context, a *attempt, use func(*convert.Docu
 
 // rendered calls use with a page that a browser saw, parsed, in a turn of its own.
 func (f *Fetcher) rendered(ctx context.Context, seen *render.Page, use func(*convert.Document) error) error {
-	end, err := f.turns.take(ctx, len(seen.HTML))
+	end, err := f.turns.Take(ctx, len(seen.HTML))
 	if err != nil {
 		return err
 	}

@@ -1,56 +1,19 @@
 package fetch
 
 import (
-	"context"
 	"io"
 	"net/http"
 	"net/url"
 	"strings"
 	"testing"
-	"testing/synctest"
-	"time"
 
+	"github.com/readthru/readthru/fetch/turns"
 	"github.com/readthru/readthru/store"
 )
 
-// Parsed pages take far more memory than anything else that a request holds.
-func TestLargePagesLeaveAWorkerToOthers(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		turns := newTurns(2)
-		end := take(t, turns, largeTree)
-		done := make(chan func())
-		go func() { done <- take(t, turns, largeTree) }()
-		synctest.Wait()
-		for range 3 { // the second large one waits, and these do not wait behind it
-			take(t, turns, largeTree-1)()
-		}
-		select {
-		case <-done:
-			t.Fatal("two large pages have their turn at once")
-		default:
-		}
-		end()
-		(<-done)()
-	})
-}
-
-func TestTurnIsNotTakenByThoseWhoLeave(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		turns := newTurns(1)
-		end := take(t, turns, 1)
-		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-		defer cancel()
-		if _, err := turns.take(ctx, largeTree); err == nil {
-			t.Fatal("a turn beyond the workers")
-		}
-		end()
-		take(t, turns, largeTree)()
-	})
-}
-
-func take(t *testing.T, turns *turns, n int) (end func()) {
+func take(t *testing.T, turns *turns.Turns, n int) (end func()) {
 	t.Helper()
-	end, err := turns.take(t.Context(), n)
+	end, err := turns.Take(t.Context(), n)
 	if err != nil {
 		t.Error(err)
 		return func() {}

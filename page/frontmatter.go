@@ -118,3 +118,21 @@ func firstOf(values ...string) string {
 	}
 	return ""
 }
+
+// TitleOf returns the title in markdown's front matter, else its first heading of level one.
+func TitleOf(markdown []byte) string {
+	block, body := SplitFrontMatter(markdown)
+	for line := range bytes.Lines(block) {
+		if v, ok := bytes.CutPrefix(line, []byte("title:")); ok {
+			if title := strings.Trim(strings.TrimSpace(string(v)), `"'`); title != "" {
+				return title
+			}
+		}
+	}
+	for line := range bytes.Lines(body[:min(len(body), 16<<10)]) {
+		if v, ok := bytes.CutPrefix(line, []byte("# ")); ok {
+			return strings.TrimSpace(strings.TrimRight(strings.TrimSpace(string(v)), "#"))
+		}
+	}
+	return ""
+}

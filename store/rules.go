@@ -45,7 +45,7 @@ func (s *Store) Rules() []Rule {
 // PutRule stores a rule before all others, in the place of one for the same host and path. It is on disk when PutRule
 // returns.
 func (s *Store) PutRule(r Rule, now time.Time) (Rule, error) {
-	r.ID, r.Made = newUUID()[:8], now.UTC().Truncate(time.Second)
+	r.ID, r.Made = NewID()[:8], now.UTC().Truncate(time.Second)
 	err := s.changeRules(func(list []Rule) ([]Rule, error) {
 		list = slices.DeleteFunc(list, func(o Rule) bool {
 			return strings.EqualFold(o.Host, r.Host) && o.Path == r.Path

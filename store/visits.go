@@ -4,6 +4,7 @@ import (
 	"crypto/rand"
 	"encoding/base64"
 	"encoding/binary"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -91,7 +92,7 @@ func (s *Store) AddVisit(k page.Key, v Visit) {
 	}
 	v.Time = v.Time.UTC().Truncate(time.Millisecond)
 	if v.ID == "" {
-		v.ID = newUUID()
+		v.ID = NewID()
 	}
 	if v.Doc == "" {
 		v.Doc = k.Doc()
@@ -206,7 +207,7 @@ func (s *Store) recordRepeated() {
 	defer l.mu.Unlock()
 	for _, v := range l.kept {
 		visit := v.visit
-		visit.ID, visit.Time = newUUID(), time.UnixMilli(v.last.Load()).UTC()
+		visit.ID, visit.Time = NewID(), time.UnixMilli(v.last.Load()).UTC()
 		if v.kept > 1 {
 			visit.Count = v.kept
 		}
@@ -218,12 +219,22 @@ func (s *Store) recordRepeated() {
 	l.kept = nil
 }
 
-// newUUID returns a random UUID (RFC 9562, version 4).
-func newUUID() string {
+// NewID returns a random UUID (RFC 9562 §5.4), for a visit or a rule.
+func NewID() string {
 	var b [16]byte
-	_, _ = rand.Read(b[:])
+	_, _ = rand.Read(b[:]) // it never fails
 	b[6], b[8] = b[6]&0x0f|0x40, b[8]&0x3f|0x80
-	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
+	var text [36]byte
+	at := 0
+	for i, c := range b {
+		if i == 4 || i == 6 || i == 8 || i == 10 {
+			text[at] = '-'
+			at++
+		}
+		hex.Encode(text[at:], []byte{c})
+		at += 2
+	}
+	return string(text[:])
 }
 
 // flushVisits queues the visits in memory, and reports whether all could be.

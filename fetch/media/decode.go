@@ -177,6 +177,37 @@ func Replayed(read []byte, rest io.ReadCloser) io.ReadCloser {
 	return replay{io.MultiReader(bytes.NewReader(read), rest), rest}
 }
 
+// Observed returns a body that is copied while it is read, up to a limit in bytes. At its end whole is called with the
+// copy, unless it is longer. With limit 0 there is no copy, and whole is called with nil.
+func Observed(body io.ReadCloser, limit int, whole func([]byte)) io.ReadCloser {
+	return &observer{ReadCloser: body, limit: limit, whole: whole}
+}
+
+// observer copies a body while it is read, up to a limit, and calls whole with the copy at EOF.
+type observer struct {
+	io.ReadCloser
+	limit int // bytes; 0: call whole at EOF without a copy
+	copy  bytes.Buffer
+	over  bool
+	whole func([]byte) // nil once called
+}
+
+func (o *observer) Read(p []byte) (int, error) {
+	n, err := o.ReadCloser.Read(p)
+	if o.limit > 0 && !o.over {
+		if o.copy.Len()+n > o.limit {
+			o.over, o.copy = true, bytes.Buffer{}
+		} else {
+			o.copy.Write(p[:n])
+		}
+	}
+	if errors.Is(err, io.EOF) && o.whole != nil && !o.over {
+		o.whole(o.copy.Bytes())
+		o.whole = nil
+	}
+	return n, err
+}
+
 // DecodeBody removes the content coding of a response. On an error it closes the body.
 func DecodeBody(resp *http.Response) error {
 	list := Codings(resp.Header)

@@ -1,6 +1,10 @@
 package httpfield
 
-import "strings"
+import (
+	"net/http"
+	"net/url"
+	"strings"
+)
 
 // Link is one link of a Link field (RFC 8288 §3).
 type Link struct {
@@ -91,4 +95,20 @@ func paramValue(s string) (value, rest string) {
 		}
 	}
 	return b.String(), ""
+}
+
+// CanonicalLink returns the Link that names a page's canonical URL (RFC 6596). It is empty if that is no URL of the web,
+// or if a Link of h names one already.
+func CanonicalLink(canonical string, h http.Header) string {
+	u, err := url.Parse(canonical)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" ||
+		strings.ContainsAny(canonical, "<>\"\\ \t\r\n") {
+		return ""
+	}
+	for _, l := range Links(h.Values("Link")) {
+		if l.Has("canonical") {
+			return ""
+		}
+	}
+	return "<" + u.String() + `>; rel="canonical"`
 }
