@@ -17,11 +17,12 @@
 //   - what is sent to the origin of a page, and to the cache: Fetcher.accept, [Fetcher.RequestFor] (origin.go)
 //   - which URLs may be sent to a third party: package gate
 //   - which entity tags are ours, which no origin sees: [httpfield.RemoveOurTags]
-//   - what robots.txt allows: package robots
+//   - what robots.txt allows: package robots; where a page has its markdown beside it: package twins
+//   - what markdown.new and a model are asked, and what of their answers is believed: packages markdownnew, prompt
 //   - how a page is converted again from the stored response of its origin: [Fetcher.Convert] (stored.go)
-//   - how many pages are parsed at the same time, and for how long: turns (turn.go)
+//   - how many pages are parsed at the same time: package turns; for how long each is: Fetcher.document (local.go)
 //   - what a rule may say: [hostrule.Rule.Check]
-//   - whether a page has several names: Fetcher.name (names.go)
+//   - whether a page has several names: Fetcher.name (record.go)
 //   - which frames of a page are read, and put in their places: Fetcher.joinFrames (frames.go)
 //   - whether the text of a third party belongs to the page: gate.SharesWords
 //   - which pages are joined into one, and for whom: attempt.joins, attempt.mayJoin (joined.go)

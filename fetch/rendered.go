@@ -47,7 +47,8 @@ func (f *Fetcher) preferComplete(a *attempt) {
 	}
 	known := f.known(a)
 	if known.Source != page.Browser || known.StatusCode != http.StatusOK ||
-		page.HasWarning(known.Warnings, warnIncomplete) || page.HasWarning(known.Warnings, weak...) || a.strays(known.FinalURL) {
+		page.HasWarning(known.Warnings, warnIncomplete) || page.HasWarning(known.Warnings, weak...) ||
+		a.strays(known.FinalURL) {
 		return
 	}
 	markdown, err := f.o.Store.Markdown(page.KeyOf(known.NormalizedURL)) // the page may have another name

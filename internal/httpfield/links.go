@@ -97,8 +97,8 @@ func paramValue(s string) (value, rest string) {
 	return b.String(), ""
 }
 
-// CanonicalLink returns the Link that names a page's canonical URL (RFC 6596). It is empty if that is no URL of the web,
-// or if a Link of h names one already.
+// CanonicalLink returns the Link that names a page's canonical URL (RFC 6596). It is empty if that is not a URL of the
+// web, or if a Link of h names one already.
 func CanonicalLink(canonical string, h http.Header) string {
 	u, err := url.Parse(canonical)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" ||
