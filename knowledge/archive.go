@@ -3,10 +3,12 @@ package knowledge
 import (
 	"crypto/sha256"
 	"encoding/binary"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -60,6 +62,11 @@ type archive struct {
 	cleaner store.Cleaner
 }
 
+// newArchive returns the archive in the records of a store.
+func newArchive(records *store.Records, cleaner store.Cleaner) archive {
+	return archive{records, cleaner}
+}
+
 // The coders are shared: they hold no state between calls of the All functions.
 var (
 	zstdWriter = sync.OnceValue(func() *zstd.Encoder {
@@ -72,8 +79,13 @@ var (
 	})
 )
 
+// headKey is the key of a document's head.
 func headKey(k page.Key) string { return headPrefix + string(k[:]) }
-func urlKey(rawURL string) string {
+
+// urlKey is the key under which a document is found by its URL.
+func urlKey(rawURL string, k page.Key) string { return urlsKey(rawURL) + string(k[:]) }
+
+func urlsKey(rawURL string) string {
 	sum := sha256.Sum256([]byte(rawURL))
 	return urlPrefix + string(sum[:16])
 }
@@ -96,7 +108,7 @@ func (a *archive) put(k page.Key, h head, parts [][]byte, with ...store.Change) 
 	if err != nil {
 		return err
 	}
-	changes := slices.Concat(with, []store.Change{{Key: headKey(k), Value: value}, {Key: urlKey(h.URL) + string(k[:])}},
+	changes := slices.Concat(with, []store.Change{{Key: headKey(k), Value: value}, {Key: urlKey(h.URL, k)}},
 		metadataChanges(h.Metadata, k, false))
 	if old, err := a.head(k); err == nil && old.Hash == h.Hash && old.Length == h.Length {
 		return a.records.Apply(changes...)
@@ -178,7 +190,7 @@ func (a *archive) delete(k page.Key, with ...store.Change) error {
 func (a *archive) forgotten(k page.Key) []store.Change {
 	changes := []store.Change{{Key: headKey(k), Gone: true}, {Key: writingKey(k)}}
 	if h, err := a.stored(k); err == nil {
-		changes = append(changes, store.Change{Key: urlKey(h.URL) + string(k[:]), Gone: true})
+		changes = append(changes, store.Change{Key: urlKey(h.URL, k), Gone: true})
 		changes = append(changes, metadataChanges(h.Metadata, k, true)...)
 	}
 	return changes
@@ -186,7 +198,7 @@ func (a *archive) forgotten(k page.Key) []store.Change {
 
 // at returns the documents that have a URL.
 func (a *archive) at(rawURL string) (keys []page.Key) {
-	prefix := urlKey(rawURL)
+	prefix := urlsKey(rawURL)
 	a.records.Keys(prefix, "", func(key string) bool {
 		if k, ok := keyIn(key, prefix); ok {
 			keys = append(keys, k)
@@ -233,4 +245,40 @@ func keyIn(key, prefix string) (k page.Key, ok bool) {
 		return k, false
 	}
 	return page.Key([]byte(key[len(prefix) : len(prefix)+len(k)])), true
+}
+
+// byDigits returns the document whose key begins with some hex digits.
+func (a *archive) byDigits(digits string) (found page.Key, err error) {
+	raw, err := hex.DecodeString(digits[:len(digits)&^1])
+	if err != nil || len(digits) < 8 || len(digits) > 2*len(found) {
+		return found, store.ErrNotFound
+	}
+	n := 0
+	a.records.Keys(headPrefix+string(raw), "", func(at string) bool {
+		if k, ok := keyIn(at, headPrefix); ok && strings.HasPrefix(k.String(), digits) {
+			found = k
+			n++
+		}
+		return n < 2
+	})
+	switch n {
+	case 0:
+		return page.Key{}, store.ErrNotFound
+	case 1:
+		return found, nil
+	}
+	return page.Key{}, fmt.Errorf("find document: %q matches several documents: give more digits", digits)
+}
+
+// having returns the documents that have a value of metadata.
+func (a *archive) having(name, value string) map[page.Key]struct{} {
+	keys := map[page.Key]struct{}{}
+	prefix := metadataKey(name, value)
+	a.records.Keys(prefix, "", func(at string) bool {
+		if key, ok := keyIn(at, prefix); ok {
+			keys[key] = struct{}{}
+		}
+		return true
+	})
+	return keys
 }

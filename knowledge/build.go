@@ -242,14 +242,6 @@ func (b *Build) join(key page.Key, m member, put func([]store.Change) error) err
 	return nil
 }
 
-// RefusedError says that a document cannot be kept, whatever the state of the store.
-type RefusedError struct{ Reason error }
-
-func (e *RefusedError) Error() string { return e.Reason.Error() }
-
-// Unwrap returns the reason.
-func (e *RefusedError) Unwrap() error { return e.Reason }
-
 func refuse(format string, args ...any) (head, error) {
 	return head{}, &RefusedError{fmt.Errorf(format, args...)}
 }
@@ -294,15 +286,6 @@ const (
 	maxURL   = 8 << 10 // bytes
 	maxTitle = 1000    // code points
 )
-
-// Kinds of documents that are not pages.
-const (
-	KindFile = "file"
-	KindText = "text"
-)
-
-// ErrTooLarge means that a document exceeds the size limit.
-var ErrTooLarge = errors.New("the document is too large")
 
 // documentKey is the key of a document that is no page.
 func documentKey(base baseID, parts ...string) page.Key {

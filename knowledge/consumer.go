@@ -2,7 +2,6 @@ package knowledge
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"time"
 
@@ -18,8 +17,7 @@ import (
 // names a key to look at. The index then takes what is stored under the key, so that a key may come twice or late.
 const (
 	// Consumer is the index's name in the store's change log.
-	Consumer    = "index"
-	queuePrefix = "k/q/"
+	Consumer = "index"
 )
 
 // A step takes at most this many documents and bytes.
@@ -27,14 +25,6 @@ const (
 	stepDocuments = 256
 	stepBytes     = 16 << 20
 )
-
-// queued returns the change that queues a document. Every request is a record of its own, so that whoever has done one
-// removes no other.
-func queued(key page.Key) store.Change {
-	var nonce [8]byte
-	rand.Read(nonce[:]) // never fails
-	return store.Change{Key: queuePrefix + string(key[:]) + string(nonce[:])}
-}
 
 // task is a key to look at, and the queues that name it.
 type task struct {

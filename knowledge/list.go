@@ -100,26 +100,3 @@ func (k *Knowledge) FindDocument(ref string) (*Document, error) {
 	}
 	return k.Document(key)
 }
-
-// byDigits returns the document whose key begins with some hex digits.
-func (a *archive) byDigits(digits string) (found page.Key, err error) {
-	raw, err := hex.DecodeString(digits[:len(digits)&^1])
-	if err != nil || len(digits) < 8 || len(digits) > 2*len(found) {
-		return found, store.ErrNotFound
-	}
-	n := 0
-	a.records.Keys(headPrefix+string(raw), "", func(at string) bool {
-		if k, ok := keyIn(at, headPrefix); ok && strings.HasPrefix(k.String(), digits) {
-			found = k
-			n++
-		}
-		return n < 2
-	})
-	switch n {
-	case 0:
-		return page.Key{}, store.ErrNotFound
-	case 1:
-		return found, nil
-	}
-	return page.Key{}, fmt.Errorf("find document: %q matches several documents: give more digits", digits)
-}

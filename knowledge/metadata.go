@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/RoaringBitmap/roaring/v2"
-
 	"github.com/readthru/readthru/page"
 	"github.com/readthru/readthru/store"
 )
@@ -72,27 +70,6 @@ func metadataSize(m page.Metadata) (n int) {
 func metadataKey(name, value string) string {
 	sum := sha256.Sum256([]byte(name + "\x00" + value))
 	return metadataPrefix + string(sum[:16])
-}
-
-// withMetadata returns the indexed documents that have all of some values.
-func (k *Knowledge) withMetadata(values map[string]string) *roaring.Bitmap {
-	var found *roaring.Bitmap
-	for name, value := range values {
-		keys := map[page.Key]struct{}{}
-		prefix := metadataKey(name, value)
-		k.records.Keys(prefix, "", func(at string) bool {
-			if key, ok := keyIn(at, prefix); ok {
-				keys[key] = struct{}{}
-			}
-			return true
-		})
-		numbers := k.index.NumbersOf(keys)
-		if found != nil {
-			numbers.And(found)
-		}
-		found = numbers
-	}
-	return found
 }
 
 // cleanMetadata returns metadata as they are kept.

@@ -5,7 +5,6 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -66,9 +65,6 @@ const (
 	maxNoteLabel    = 200      // bytes
 	maxNoteMetadata = 16 << 10 // bytes in all
 )
-
-// ErrInvalid means that an argument is invalid; the error that wraps it says which and why.
-var ErrInvalid = errors.New("not valid")
 
 // Keys of notes and relations. An end is n<id16> for a note and p<key32><hash4> for a passage.
 //

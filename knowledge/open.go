@@ -124,7 +124,7 @@ func Open(o Options) (*Knowledge, error) {
 		wake:  make(chan struct{}, 1), opened: make(chan struct{}),
 		progress: progress{hurry: make(chan struct{}, 1)},
 	}
-	k.archive = archive{k.records, k.cleaner}
+	k.archive = newArchive(k.records, k.cleaner)
 	if err := k.archive.repair(); err != nil {
 		return nil, fmt.Errorf("open knowledge: %w", err)
 	}
@@ -295,6 +295,19 @@ func (k *Knowledge) Search(ctx context.Context, q Query) (*Results, error) {
 		}
 		// Meanwhile another filling of the base took over, and documents of the one that was searched are going.
 	}
+}
+
+// withMetadata returns the indexed documents that have all of some values.
+func (k *Knowledge) withMetadata(values map[string]string) *roaring.Bitmap {
+	var found *roaring.Bitmap
+	for name, value := range values {
+		numbers := k.index.NumbersOf(k.archive.having(name, value))
+		if found != nil {
+			numbers.And(found)
+		}
+		found = numbers
+	}
+	return found
 }
 
 // Document returns a page that was read, a document of a knowledge base, or a note, with its markdown. The error is

@@ -52,7 +52,7 @@ func (k *Knowledge) removeSecret(key page.Key) error {
 	case !h.Ingested:
 		return k.drop(key)
 	}
-	changes := []store.Change{{Key: urlKey(h.URL) + string(key[:]), Gone: true}, queued(key)}
+	changes := []store.Change{{Key: urlKey(h.URL, key), Gone: true}, queued(key)}
 	h.URL = page.MaskString(h.URL)
 	value, err := json.Marshal(member{URL: h.URL, Hash: h.Hash})
 	if err != nil {
