@@ -13,6 +13,7 @@ import (
 
 	"github.com/readthru/readthru/internal/fault"
 	"github.com/readthru/readthru/internal/llm"
+	"github.com/readthru/readthru/knowledge/archive"
 	"github.com/readthru/readthru/knowledge/index"
 	"github.com/readthru/readthru/knowledge/outline"
 	"github.com/readthru/readthru/knowledge/statement"
@@ -195,7 +196,7 @@ func (a *annotator) describe(ctx context.Context) {
 func (a *annotator) pass(ctx context.Context, model *llm.Client) {
 	var jobs []page.Key
 	a.o.records.Keys(annotationQueue, "", func(key string) bool {
-		if k, ok := keyIn(key, annotationQueue); ok {
+		if k, ok := archive.KeyIn(key, annotationQueue); ok {
 			jobs = append(jobs, k)
 		}
 		return true
@@ -281,7 +282,7 @@ func (a *annotator) annotate(ctx context.Context, k page.Key, model *llm.Client)
 	}
 	var done []store.Change
 	if _, err := a.o.records.Get(saidPrefix + string(k[:])); err == nil {
-		done = append(done, store.Change{Key: saidPrefix + string(k[:]), Gone: true}, queued(k))
+		done = append(done, store.Change{Key: saidPrefix + string(k[:]), Gone: true}, archive.Queued(k))
 		defer a.o.reindex()
 	}
 	if waits == nil && model == a.o.model {

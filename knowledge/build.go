@@ -17,6 +17,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/readthru/readthru/internal/clip"
+	"github.com/readthru/readthru/knowledge/archive"
 	"github.com/readthru/readthru/page"
 	"github.com/readthru/readthru/store"
 )
@@ -86,7 +87,7 @@ func (s *bases) each(g generation, f func(page.Key, member)) {
 	prefix := memberPrefix + g.key()
 	s.records.Walk(prefix, "", func(key string, value []byte) bool {
 		var m member
-		if k, ok := keyIn(key, prefix); ok && json.Unmarshal(value, &m) == nil {
+		if k, ok := archive.KeyIn(key, prefix); ok && json.Unmarshal(value, &m) == nil {
 			f(k, m)
 		}
 		return true
@@ -112,7 +113,7 @@ func (b *Build) Known(rawURL string) (hash string, ok bool) {
 func (b *Build) Held() iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for _, u := range slices.Sorted(maps.Keys(b.before)) {
-			if h, err := b.k.archive.head(b.before[u].key); (err != nil || !h.Ingested) && !yield(u) {
+			if h, err := b.k.archive.Head(b.before[u].key); (err != nil || !h.Ingested) && !yield(u) {
 				return
 			}
 		}
@@ -161,7 +162,7 @@ func (b *Build) Add(ctx context.Context, d Document) error {
 	if d.Markdown == nil && d.Key != (page.Key{}) {
 		err = b.addPage(d.Key)
 	} else {
-		err = b.addDocument(&d, head{})
+		err = b.addDocument(&d, archive.Head{})
 	}
 	if err != nil {
 		return fmt.Errorf("add %s to knowledge base %s: %w", page.MaskString(d.URL), b.name, err)
@@ -206,16 +207,17 @@ func (b *Build) addPage(key page.Key) error {
 }
 
 // addDocument adds a document that is no page. Of more, label, metadata and whether it was ingested are kept.
-func (b *Build) addDocument(d *Document, more head) error {
+func (b *Build) addDocument(d *Document, more archive.Head) error {
 	h, err := b.k.prepare(d)
 	if err != nil {
 		return err
 	}
-	h.Ingested, h.Label, h.Metadata = more.Ingested, b.k.cleanLine(more.Label), cleanMetadata(more.Metadata, b.k.cleaner)
+	h.Ingested, h.Label = more.Ingested, b.k.cleanLine(more.Label)
+	h.Metadata = archive.CleanMetadata(more.Metadata, b.k.cleaner)
 	d.Key = documentKey(b.g.base, h.URL, h.Title, h.Hash)
-	parts := compress(d.Markdown)
+	parts := archive.Compress(d.Markdown)
 	return b.join(d.Key, member{h.URL, h.Hash}, func(changes []store.Change) error {
-		return b.k.archive.put(d.Key, h, parts, append(changes, queued(d.Key))...)
+		return b.k.archive.Put(d.Key, h, parts, append(changes, archive.Queued(d.Key))...)
 	})
 }
 
@@ -242,13 +244,13 @@ func (b *Build) join(key page.Key, m member, put func([]store.Change) error) err
 	return nil
 }
 
-func refuse(format string, args ...any) (head, error) {
-	return head{}, &RefusedError{fmt.Errorf(format, args...)}
+func refuse(format string, args ...any) (archive.Head, error) {
+	return archive.Head{}, &RefusedError{Reason: fmt.Errorf(format, args...)}
 }
 
 // prepare cleans and checks a document that is no page and fills in what it does not say. The error is a
 // [*RefusedError].
-func (k *Knowledge) prepare(d *Document) (head, error) {
+func (k *Knowledge) prepare(d *Document) (archive.Head, error) {
 	d.URL, d.Title = k.cleanLine(d.URL), k.cleanLine(d.Title)
 	if d.URL == "" {
 		return refuse("it has neither a URL nor an id")
@@ -256,8 +258,8 @@ func (k *Knowledge) prepare(d *Document) (head, error) {
 	if len(d.URL) > maxURL {
 		return refuse("its URL has %d bytes, %d are the most", len(d.URL), maxURL)
 	}
-	if len(d.Markdown) > maxDocument {
-		return refuse("%w: %d bytes, at most %d allowed", ErrTooLarge, len(d.Markdown), maxDocument)
+	if len(d.Markdown) > archive.MaxDocument {
+		return refuse("%w: %d bytes, at most %d allowed", ErrTooLarge, len(d.Markdown), archive.MaxDocument)
 	}
 	if u, err := url.Parse(d.URL); err == nil && (u.Scheme == "http" || u.Scheme == "https") {
 		if page.HasSecret(u) {
@@ -276,7 +278,7 @@ func (k *Knowledge) prepare(d *Document) (head, error) {
 		d.FetchedAt = time.Now().UTC().Truncate(time.Second)
 	}
 	sum := sha256.Sum256(d.Markdown)
-	return head{
+	return archive.Head{
 		URL: d.URL, Title: clip.Runes(d.Title, maxTitle), Host: d.Host, Kind: d.Kind, FetchedAt: d.FetchedAt,
 		Hash: hex.EncodeToString(sum[:]), Length: len(d.Markdown), Edition: k.cleaner.Edition,
 	}, nil
@@ -351,7 +353,7 @@ func (b *Build) keepTexts(from generation) error {
 		if err != nil {
 			return
 		}
-		if h, e := b.k.archive.head(key); e == nil && h.Ingested {
+		if h, e := b.k.archive.Head(key); e == nil && h.Ingested {
 			if err = b.k.records.Apply(join(b.g, key, m)...); err == nil {
 				b.k.bases.joined(b.g, key)
 			}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/readthru/readthru/internal/fault"
+	"github.com/readthru/readthru/knowledge/archive"
 	"github.com/readthru/readthru/knowledge/breath"
 	"github.com/readthru/readthru/knowledge/index"
 	"github.com/readthru/readthru/knowledge/outline"
@@ -99,8 +100,8 @@ func (k *Knowledge) tasks(now bool) (tasks []*task, all bool, err error) {
 			t.jobs = append(t.jobs, j)
 		}
 	}
-	k.records.Keys(queuePrefix, "", func(request string) bool {
-		if key, ok := keyIn(request, queuePrefix); ok {
+	k.records.Keys(archive.QueuePrefix, "", func(request string) bool {
+		if key, ok := archive.KeyIn(request, archive.QueuePrefix); ok {
 			if t := get(key); t != nil {
 				t.requests = append(t.requests, request)
 			}
@@ -288,15 +289,15 @@ func (k *Knowledge) removeDocument(ctx context.Context, key page.Key) error {
 	if _, err := k.store.PageAt(key); err == nil {
 		return nil
 	}
-	if _, err := k.archive.markdown(key); err == nil {
+	if _, err := k.archive.Markdown(key); err == nil {
 		return nil // it has come back: then it was queued again
 	}
 	if err := k.forgetAnnotations(key); err != nil {
 		return err
 	}
 	changes := s.leave(key)
-	if _, err := k.archive.head(key); err == nil {
-		return k.archive.delete(key, changes...)
+	if _, err := k.archive.Head(key); err == nil {
+		return k.archive.Delete(key, changes...)
 	}
 	return k.records.Apply(changes...)
 }
@@ -314,7 +315,7 @@ func (k *Knowledge) settle(tasks []*task, failed map[page.Key]error) error {
 				}
 			}
 			if len(t.jobs)+len(t.requests) == 0 { // of a rebuild, which goes on without it
-				changes = append(changes, queued(t.key))
+				changes = append(changes, archive.Queued(t.key))
 			}
 			continue
 		}

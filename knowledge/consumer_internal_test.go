@@ -3,6 +3,7 @@ package knowledge
 import (
 	"testing"
 
+	"github.com/readthru/readthru/knowledge/archive"
 	"github.com/readthru/readthru/knowledge/storetest"
 
 	"github.com/readthru/readthru/page"
@@ -47,14 +48,14 @@ func TestARequestMadeWhileItsDocumentIsIndexedIsKept(t *testing.T) {
 	}
 	defer k.Close() //nolint:errcheck // nothing was written since
 	key := page.KeyOf("https://a.test/")
-	if err := k.records.Apply(queued(key), queued(key)); err != nil {
+	if err := k.records.Apply(archive.Queued(key), archive.Queued(key)); err != nil {
 		t.Fatal(err)
 	}
 	tasks, _, err := k.tasks(true)
 	if err != nil || len(tasks) != 1 || len(tasks[0].requests) != 2 {
 		t.Fatalf("%d tasks, %v: want one, of two requests", len(tasks), err)
 	}
-	if err := k.records.Apply(queued(key)); err != nil {
+	if err := k.records.Apply(archive.Queued(key)); err != nil {
 		t.Fatal(err)
 	}
 	if err := k.settle(tasks, nil); err != nil {

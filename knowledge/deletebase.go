@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/readthru/readthru/knowledge/archive"
 	"github.com/readthru/readthru/knowledge/index"
 	"github.com/readthru/readthru/page"
 	"github.com/readthru/readthru/store"
@@ -95,7 +96,7 @@ func (k *Knowledge) clear(ctx context.Context, g generation) error {
 	for {
 		var keys []page.Key
 		k.records.Keys(prefix, "", func(key string) bool {
-			if key, ok := keyIn(key, prefix); ok {
+			if key, ok := archive.KeyIn(key, prefix); ok {
 				keys = append(keys, key)
 			}
 			return len(keys) < 500
@@ -133,8 +134,8 @@ func (k *Knowledge) release(g generation, key page.Key, keepPages bool) error {
 	delete(s.sets, g)
 	owners := s.owners(key)
 	last := len(owners) == 0 || len(owners) == 1 && owners[0] == g
-	if _, err := k.archive.head(key); err == nil && last {
-		return k.archive.delete(key, append(gone, queued(key))...)
+	if _, err := k.archive.Head(key); err == nil && last {
+		return k.archive.Delete(key, append(gone, archive.Queued(key))...)
 	}
 	if p, err := k.store.PageAt(key); err == nil && last && p.VisitCount == 0 && !keepPages {
 		// First the page: should we die here, the membership brings us back to it.

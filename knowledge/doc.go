@@ -12,8 +12,8 @@
 //   - package outline cuts markdown into passages, and finds headings, sections, definitions and quotes;
 //   - package index finds passages by words, and package excerpt shows them; open.go asks them;
 //   - base.go holds knowledge bases, membership.go which documents belong to them; build.go fills a base, and
-//     deletebase.go deletes one; archive.go keeps documents that are not pages, ingest.go and files.go accept them;
-//     pack.go and unpack.go write and read a base as one file;
+//     deletebase.go deletes one; package archive keeps documents that are not pages, ingest.go and files.go accept
+//     them; pack.go and unpack.go write and read a base as one file;
 //   - package meaning finds passages that are near in meaning, over package vector, and package index combines the
 //     two rankings; annotate.go describes passages, in the words of package statement; notes.go and relations.go keep
 //     what agents add, and memory.go has their notes searched with the rest; subjects.go finds passages by what they
@@ -23,7 +23,7 @@
 //
 //   - how markdown is cut into passages, and what its places are called: package outline
 //   - which texts are cleaned before the index keeps them: Knowledge.prepare (build.go)
-//   - which stored texts are cleaned when they are read: archive.markdown (archive.go), notes.note (notes.go)
+//   - which stored notes are cleaned when they are read: notes.note (notes.go)
 //   - what a note is as a document, and which pages it is about: memory.go
 //   - what a text is about, without a model: package statement
 //   - what a node keeps of the knowledge bases of others: sharing.go

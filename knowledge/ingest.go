@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/readthru/readthru/internal/clip"
+	"github.com/readthru/readthru/knowledge/archive"
 	"github.com/readthru/readthru/knowledge/outline"
 	"github.com/readthru/readthru/page"
 	"github.com/readthru/readthru/store"
@@ -59,14 +60,14 @@ func (k *Knowledge) ingest(in *Ingestion) (done Ingested, err error) {
 	if text = k.cleaner.Markdown(text); len(bytes.TrimSpace(text)) == 0 {
 		return done, fmt.Errorf("empty text: %w", ErrInvalid)
 	}
-	if size := metadataSize(in.Metadata); len(in.Metadata) > maxMetadata || size > maxMetaText {
+	if size := archive.MetadataSize(in.Metadata); len(in.Metadata) > maxMetadata || size > maxMetaText {
 		return done, fmt.Errorf("metadata has %d entries of %d bytes, at most %d of %d allowed: %w", len(in.Metadata), size,
 			maxMetadata, maxMetaText, ErrInvalid)
 	}
-	if len(text) > maxDocument {
-		return done, fmt.Errorf("%w: %d bytes, at most %d allowed", ErrTooLarge, len(text), maxDocument)
+	if len(text) > archive.MaxDocument {
+		return done, fmt.Errorf("%w: %d bytes, at most %d allowed", ErrTooLarge, len(text), archive.MaxDocument)
 	}
-	parts := compress(text)
+	parts := archive.Compress(text)
 	s := &k.bases
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -88,13 +89,13 @@ func (k *Knowledge) ingest(in *Ingestion) (done Ingested, err error) {
 	if err != nil {
 		return done, err
 	}
-	h.Ingested, h.Label, h.Metadata = true, label, cleanMetadata(in.Metadata, k.cleaner)
+	h.Ingested, h.Label, h.Metadata = true, label, archive.CleanMetadata(in.Metadata, k.cleaner)
 	done = Ingested{Doc: key.Doc(), URL: h.URL, KB: in.KB, Passages: len(outline.Split(d.Markdown, k.split))}
-	if _, err := k.archive.head(key); err == nil {
+	if _, err := k.archive.Head(key); err == nil {
 		return done, nil
 	}
 	done.Changed = true
-	changes := []store.Change{queued(key)}
+	changes := []store.Change{archive.Queued(key)}
 	var old page.Key
 	var replaces bool
 	if in.URL != "" {
@@ -109,16 +110,16 @@ func (k *Knowledge) ingest(in *Ingestion) (done Ingested, err error) {
 		changes = append(changes, join(g, key, member{h.URL, h.Hash})...)
 	}
 	if replaces { // at once: should we die in between, nobody would find it again
-		changes = slices.Concat(changes, s.leave(old), k.archive.forgotten(old), []store.Change{queued(old)})
+		changes = slices.Concat(changes, s.leave(old), k.archive.Forgotten(old), []store.Change{archive.Queued(old)})
 	}
-	if err := k.archive.put(key, h, parts, changes...); err != nil {
+	if err := k.archive.Put(key, h, parts, changes...); err != nil {
 		return done, err
 	}
 	for _, g := range into {
 		s.joined(g, key)
 	}
 	if replaces {
-		err = k.archive.clear(old)
+		err = k.archive.Clear(old)
 	}
 	return done, err
 }
@@ -153,7 +154,7 @@ func sourceKey(base baseID, label, rawURL string) string {
 
 // drop deletes a document that is no page, whoever owns it. Under bases.mu.
 func (k *Knowledge) drop(key page.Key) error {
-	return k.archive.delete(key, append(k.bases.leave(key), queued(key))...)
+	return k.archive.Delete(key, append(k.bases.leave(key), archive.Queued(key))...)
 }
 
 // DeleteDocument deletes a document that is not a page from all bases, or a note. It returns store.ErrNotFound if there
@@ -168,7 +169,7 @@ func (k *Knowledge) DeleteDocument(key page.Key) error {
 	}
 	k.bases.mu.Lock()
 	defer k.bases.mu.Unlock()
-	if _, err := k.archive.head(key); err != nil {
+	if _, err := k.archive.Head(key); err != nil {
 		return err
 	}
 	defer k.notify()

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/readthru/readthru/knowledge/archive"
 	"github.com/readthru/readthru/page"
 	"github.com/readthru/readthru/store"
 )
@@ -36,7 +37,7 @@ func (k *Knowledge) Jobs() []Job {
 	slices.SortFunc(jobs, func(a, b Job) int { return cmp.Compare(a.ID, b.ID) })
 	var aside []Job
 	k.records.Walk(failedPrefix, "", func(at string, value []byte) bool {
-		key, ok := keyIn(at, failedPrefix)
+		key, ok := archive.KeyIn(at, failedPrefix)
 		if ok && !slices.ContainsFunc(jobs, func(j Job) bool { return j.key == key }) {
 			aside = append(aside, asideJob(key, value))
 		}
@@ -66,7 +67,7 @@ func (k *Knowledge) urlOf(key page.Key) string {
 	if p, err := k.store.PageAt(key); err == nil {
 		return p.NormalizedURL
 	}
-	h, _ := k.archive.head(key) // a document of a knowledge base, or nothing
+	h, _ := k.archive.Head(key) // a document of a knowledge base, or nothing
 	return h.URL
 }
 
@@ -77,7 +78,7 @@ func (k *Knowledge) RetryJob(id string) error {
 		return err
 	}
 	k.doing.Forget(indexing, id)
-	if err := k.retries.release(k.records, key, queued(key)); err != nil {
+	if err := k.retries.release(k.records, key, archive.Queued(key)); err != nil {
 		return err
 	}
 	k.notify()
@@ -106,7 +107,7 @@ func (k *Knowledge) DropJob(ctx context.Context, id string) error {
 func (k *Knowledge) aside(id string) (found page.Key, err error) {
 	err = store.ErrNotFound
 	k.records.Keys(failedPrefix, "", func(at string) bool {
-		key, ok := keyIn(at, failedPrefix)
+		key, ok := archive.KeyIn(at, failedPrefix)
 		if ok && key.Doc() == id {
 			found, err = key, nil
 		}

@@ -54,11 +54,11 @@ func (f *fileImport) lines(ctx context.Context, path string, in io.Reader) error
 // line adds the document that a line describes. What is wrong with it is a *RefusedError.
 func (f *fileImport) line(ctx context.Context, line []byte, err error) (name string, _ error) {
 	if err != nil {
-		return "", &RefusedError{err}
+		return "", &RefusedError{Reason: err}
 	}
 	d, err := parseRecord(line)
 	if err != nil {
-		return "", &RefusedError{err}
+		return "", &RefusedError{Reason: err}
 	}
 	return d.URL, f.b.Add(ctx, *d)
 }

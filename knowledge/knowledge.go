@@ -1,6 +1,7 @@
 package knowledge
 
 import (
+	"github.com/readthru/readthru/knowledge/archive"
 	"github.com/readthru/readthru/knowledge/index"
 	"github.com/readthru/readthru/knowledge/meaning"
 	"github.com/readthru/readthru/knowledge/statement"
@@ -21,14 +22,25 @@ type (
 	Results = index.Results
 	// Statement is one thing that a passage says (rule D2).
 	Statement = statement.Statement
+	// RefusedError says that a document cannot be kept, whatever the state of the store.
+	RefusedError = archive.RefusedError
 	// VectorState tells how far the vectors are.
 	VectorState = meaning.VectorState
 )
 
-// Errors of a search and of a document that cannot be indexed.
+// Errors of a search, of a document that cannot be indexed or kept, and of an argument: the error that wraps ErrInvalid
+// says which and why.
 var (
 	ErrEmptyQuery      = index.ErrEmptyQuery
 	ErrTooManyPassages = index.ErrTooManyPassages
+	ErrTooLarge        = archive.ErrTooLarge
+	ErrInvalid         = archive.ErrInvalid
+)
+
+// Kinds of documents that are not pages.
+const (
+	KindFile = archive.KindFile
+	KindText = archive.KindText
 )
 
 // RerankPatience is how long a search waits for the reranker.

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/readthru/readthru/knowledge/archive"
 	"github.com/readthru/readthru/page"
 	"github.com/readthru/readthru/store"
 )
@@ -44,7 +45,7 @@ func (k *Knowledge) Documents(kb, cursor string, limit int) (list []Entry, next 
 	}
 	prefix := memberPrefix + r.live().key()
 	k.records.Keys(prefix, prefix+string(from), func(key string) bool {
-		member, ok := keyIn(key, prefix)
+		member, ok := archive.KeyIn(key, prefix)
 		if !ok {
 			return true
 		}
@@ -67,7 +68,7 @@ func (k *Knowledge) entry(key page.Key) (Entry, error) {
 		e.URL, e.Title, e.Kind, e.FetchedAt = p.NormalizedURL, p.Title, string(p.Type), p.FetchedAt
 		return e, nil
 	}
-	h, err := k.archive.head(key)
+	h, err := k.archive.Head(key)
 	if err != nil {
 		return e, err
 	}
@@ -82,7 +83,7 @@ func (k *Knowledge) entry(key page.Key) (Entry, error) {
 func (k *Knowledge) FindDocument(ref string) (*Document, error) {
 	var newest *Document
 	for _, raw := range slices.Compact([]string{ref, normalURL(ref)}) {
-		for _, key := range k.archive.at(raw) {
+		for _, key := range k.archive.At(raw) {
 			if d, err := k.Document(key); err == nil && (newest == nil || d.FetchedAt.After(newest.FetchedAt)) {
 				newest = d
 			}
@@ -94,7 +95,7 @@ func (k *Knowledge) FindDocument(ref string) (*Document, error) {
 	if n, err := k.noteNamed(ref); err == nil {
 		return n, nil
 	}
-	key, err := k.archive.byDigits(strings.ToLower(ref))
+	key, err := k.archive.ByDigits(strings.ToLower(ref))
 	if err != nil {
 		return nil, err
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/RoaringBitmap/roaring/v2"
 
+	"github.com/readthru/readthru/knowledge/archive"
 	"github.com/readthru/readthru/knowledge/index"
 	"github.com/readthru/readthru/page"
 	"github.com/readthru/readthru/store"
@@ -82,7 +83,7 @@ func (s *bases) set(g generation) *memberSet {
 	set := &memberSet{keys: map[page.Key]struct{}{}, passages: -1}
 	prefix := memberPrefix + g.key()
 	s.records.Keys(prefix, "", func(key string) bool {
-		if k, ok := keyIn(key, prefix); ok {
+		if k, ok := archive.KeyIn(key, prefix); ok {
 			set.keys[k] = struct{}{}
 		}
 		return true

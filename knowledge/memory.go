@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/readthru/readthru/internal/clip"
+	"github.com/readthru/readthru/knowledge/archive"
 	"github.com/readthru/readthru/knowledge/index"
 	"github.com/readthru/readthru/knowledge/index/query"
 	"github.com/readthru/readthru/knowledge/statement"
@@ -150,7 +151,7 @@ func (k *Knowledge) noteNamed(ref string) (*Document, error) {
 	}
 	var found *Document
 	k.records.Keys(index.ArticlePrefix+string(doc), "", func(at string) bool {
-		if key, ok := keyIn(at, index.ArticlePrefix); ok {
+		if key, ok := archive.KeyIn(at, index.ArticlePrefix); ok {
 			found, _ = k.noteDocument(key)
 		}
 		return found == nil

@@ -12,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/readthru/readthru/knowledge/archive"
 	"github.com/readthru/readthru/page"
 	"github.com/readthru/readthru/store"
 )
@@ -173,7 +174,7 @@ func readTie(prefix, key string) (l tie, ok bool) {
 // add keeps a note. Its ID and CreatedAt are filled in.
 func (s *notes) add(n *Note, now time.Time) error {
 	n.Text = strings.ToValidUTF8(n.Text, "")
-	size := metadataSize(n.Metadata)
+	size := archive.MetadataSize(n.Metadata)
 	switch {
 	case strings.TrimSpace(n.Text) == "":
 		return fmt.Errorf("note without text: %w", ErrInvalid)
@@ -197,7 +198,7 @@ func (s *notes) add(n *Note, now time.Time) error {
 	}
 	key := noteKey("n" + end(id[:]))
 	n.Doc = key.Doc()
-	changes := []store.Change{{Key: notePrefix + string(id[:]), Value: value}, queued(key), annotationJob(key)}
+	changes := []store.Change{{Key: notePrefix + string(id[:]), Value: value}, archive.Queued(key), annotationJob(key)}
 	for _, u := range n.Pages {
 		changes = append(changes, store.Change{Key: notedKey(u) + string(id[:])})
 	}
@@ -216,7 +217,7 @@ func (s *notes) note(e end) (*Note, error) {
 	}
 	n.Doc = noteKey(e).Doc()
 	n.Text, n.Label = string(s.cleaner.Markdown([]byte(n.Text))), s.cleaner.Line(n.Label) // an older program's
-	n.Metadata = cleanMetadata(n.Metadata, s.cleaner)
+	n.Metadata = archive.CleanMetadata(n.Metadata, s.cleaner)
 	return &n, nil
 }
 
@@ -236,7 +237,7 @@ func (s *notes) delete(e end) (bool, error) {
 	if err := s.drop(reversePrefix + string(e)); err != nil {
 		return false, err
 	}
-	changes := []store.Change{{Key: notePrefix + string(e[1:]), Gone: true}, queued(noteKey(e))}
+	changes := []store.Change{{Key: notePrefix + string(e[1:]), Gone: true}, archive.Queued(noteKey(e))}
 	for _, u := range n.Pages {
 		changes = append(changes, store.Change{Key: notedKey(u) + string(e[1:]), Gone: true})
 	}

@@ -16,6 +16,7 @@ import (
 
 	"github.com/readthru/readthru/internal/fault"
 	"github.com/readthru/readthru/internal/llm"
+	"github.com/readthru/readthru/knowledge/archive"
 	"github.com/readthru/readthru/knowledge/index"
 	"github.com/readthru/readthru/knowledge/meaning"
 	"github.com/readthru/readthru/knowledge/outline"
@@ -86,7 +87,7 @@ type Knowledge struct {
 
 	doing *fault.Journal
 
-	archive archive
+	archive archive.Archive
 	index   *index.Index
 	bases   bases
 
@@ -124,11 +125,11 @@ func Open(o Options) (*Knowledge, error) {
 		wake:  make(chan struct{}, 1), opened: make(chan struct{}),
 		progress: progress{hurry: make(chan struct{}, 1)},
 	}
-	k.archive = newArchive(k.records, k.cleaner)
-	if err := k.archive.repair(); err != nil {
+	k.archive = archive.New(k.records, k.cleaner)
+	if err := k.archive.Repair(); err != nil {
 		return nil, fmt.Errorf("open knowledge: %w", err)
 	}
-	if err := k.archive.keyMetadata(); err != nil {
+	if err := k.archive.KeyMetadata(); err != nil {
 		return nil, fmt.Errorf("open knowledge: key the documents by their metadata: %w", err)
 	}
 	k.notes.records, k.notes.cleaner = k.records, k.cleaner
@@ -161,7 +162,7 @@ func Open(o Options) (*Knowledge, error) {
 		Log: o.Log, Cleaner: k.cleaner, Anchors: o.Anchors,
 		Reranker: index.NewReranker(o.Reranker, o.WithholdRanked, o.Log),
 		Metadata: func(key page.Key) page.Metadata {
-			h, _ := k.archive.head(key) // pages that were read have none
+			h, _ := k.archive.Head(key) // pages that were read have none
 			return h.Metadata
 		},
 	}
@@ -301,7 +302,7 @@ func (k *Knowledge) Search(ctx context.Context, q Query) (*Results, error) {
 func (k *Knowledge) withMetadata(values map[string]string) *roaring.Bitmap {
 	var found *roaring.Bitmap
 	for name, value := range values {
-		numbers := k.index.NumbersOf(k.archive.having(name, value))
+		numbers := k.index.NumbersOf(k.archive.Having(name, value))
 		if found != nil {
 			numbers.And(found)
 		}
@@ -319,11 +320,11 @@ func (k *Knowledge) Document(key page.Key) (*Document, error) {
 	if p, err := k.store.PageAt(key); err == nil {
 		return k.pageDocument(key, p)
 	}
-	h, err := k.archive.head(key)
+	h, err := k.archive.Head(key)
 	if err != nil {
 		return nil, err
 	}
-	md, err := k.archive.markdown(key)
+	md, err := k.archive.Markdown(key)
 	if err != nil {
 		return nil, err
 	}
@@ -379,7 +380,7 @@ func (k *Knowledge) markdown(key page.Key) ([]byte, error) {
 	if _, missing := k.store.Page(key); missing == nil {
 		return nil, fmt.Errorf("the text of page %s no longer exists", key.Doc())
 	}
-	return k.archive.markdown(key)
+	return k.archive.Markdown(key)
 }
 
 // Stats are counts as of now.
@@ -402,7 +403,7 @@ func (k *Knowledge) Stats() Stats {
 	s := k.index.Stats()
 	stats := Stats{Passages: s.Passages, Documents: s.Documents, Segments: s.Segments}
 	stats.Queued = k.store.QueuedJobs(Consumer)
-	k.records.Keys(queuePrefix, "", func(string) bool { stats.Queued++; return stats.Queued < 1_000_000 })
+	k.records.Keys(archive.QueuePrefix, "", func(string) bool { stats.Queued++; return stats.Queued < 1_000_000 })
 	stats.Failed = k.Aside()
 	stats.Rebuilding = k.rebuilding()
 	stats.Vectors = k.vectors.State()

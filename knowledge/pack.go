@@ -106,7 +106,7 @@ func (k *Knowledge) pack(ctx context.Context, base Base, s *Signer, w io.Writer,
 		if err != nil {
 			return fmt.Errorf("document %s: %w", key.Doc(), err)
 		}
-		h, _ := k.archive.head(key) // a page has none
+		h, _ := k.archive.Head(key) // a page has none
 		line := packDocument{
 			URL: packedURL(d.URL, base.Files), Title: d.Title, Kind: d.Kind, Label: h.Label, Ingested: h.Ingested,
 			Metadata:  h.Metadata,

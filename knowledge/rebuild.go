@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"sync/atomic"
 
+	"github.com/readthru/readthru/knowledge/archive"
 	"github.com/readthru/readthru/page"
 	"github.com/readthru/readthru/store"
 )
@@ -60,7 +61,7 @@ func (k *Knowledge) openRebuild() error {
 // empty reports whether there is nothing to index.
 func (k *Knowledge) empty() bool {
 	empty := len(k.store.PageKeys(page.Key{}, 1)) == 0
-	for _, prefix := range []string{headPrefix, notePrefix} {
+	for _, prefix := range []string{archive.HeadPrefix, notePrefix} {
 		k.records.Keys(prefix, "", func(string) bool { empty = false; return false })
 	}
 	return empty
@@ -112,7 +113,7 @@ func (k *Knowledge) continueRebuild(ctx context.Context) error {
 	r := k.rebuild
 	if r.total == 0 {
 		r.total = int(k.store.Totals().Pages)
-		for _, prefix := range []string{headPrefix, notePrefix} {
+		for _, prefix := range []string{archive.HeadPrefix, notePrefix} {
 			k.records.Keys(prefix, "", func(string) bool { r.total++; return true })
 		}
 	}
@@ -166,8 +167,8 @@ func (k *Knowledge) rebuildKeys(r *rebuild) (keys []page.Key) {
 		})
 		return keys
 	}
-	k.records.Keys(headPrefix, headKey(r.from), func(key string) bool {
-		if key, ok := keyIn(key, headPrefix); ok {
+	k.records.Keys(archive.HeadPrefix, archive.HeadKey(r.from), func(key string) bool {
+		if key, ok := archive.KeyIn(key, archive.HeadPrefix); ok {
 			keys = append(keys, key)
 		}
 		return len(keys) < stepDocuments

@@ -5,12 +5,14 @@ import (
 	"math"
 	"slices"
 	"time"
+
+	"github.com/readthru/readthru/knowledge/archive"
 )
 
 // AddNote stores a note, has it indexed, and sets its ID, Doc and CreatedAt. The error wraps ErrInvalid or
 // store.ErrFull.
 func (k *Knowledge) AddNote(n Note) (Note, error) {
-	n.Text, n.Label, n.Metadata = k.Clean(n.Text), k.cleanLine(n.Label), cleanMetadata(n.Metadata, k.cleaner)
+	n.Text, n.Label, n.Metadata = k.Clean(n.Text), k.cleanLine(n.Label), archive.CleanMetadata(n.Metadata, k.cleaner)
 	if err := k.notes.add(&n, time.Now()); err != nil {
 		return Note{}, fmt.Errorf("add note: %w", err)
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/readthru/readthru/internal/clip"
+	"github.com/readthru/readthru/knowledge/archive"
 	"github.com/readthru/readthru/page"
 	"github.com/readthru/readthru/store"
 )
@@ -42,7 +43,7 @@ type failure struct {
 func (r *retries) load(records *store.Records) {
 	r.waiting, r.givenUp = map[page.Key]retry{}, map[page.Key]struct{}{}
 	records.Keys(failedPrefix, "", func(key string) bool {
-		if k, ok := keyIn(key, failedPrefix); ok {
+		if k, ok := archive.KeyIn(key, failedPrefix); ok {
 			r.givenUp[k] = struct{}{}
 		}
 		return true

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/readthru/readthru/knowledge/archive"
 	"github.com/readthru/readthru/page"
 	"github.com/readthru/readthru/store"
 )
@@ -15,7 +16,7 @@ import (
 // [store.Store.RemoveSecrets]. Nothing else may use k meanwhile.
 func (k *Knowledge) RemoveSecrets() error {
 	var keys []page.Key
-	for _, prefix := range []string{headPrefix, memberPrefix} {
+	for _, prefix := range []string{archive.HeadPrefix, memberPrefix} {
 		k.records.Walk(prefix, "", func(key string, value []byte) bool {
 			var named struct { // by a head, or a member
 				Head   string `json:"url"`
@@ -45,14 +46,14 @@ func (k *Knowledge) RemoveSecrets() error {
 func (k *Knowledge) removeSecret(key page.Key) error {
 	k.bases.mu.Lock()
 	defer k.bases.mu.Unlock()
-	h, err := k.archive.stored(key)
+	h, err := k.archive.Stored(key)
 	switch {
 	case err != nil: // a page
 		return k.records.Apply(k.bases.leave(key)...)
 	case !h.Ingested:
 		return k.drop(key)
 	}
-	changes := []store.Change{{Key: urlKey(h.URL, key), Gone: true}, queued(key)}
+	changes := []store.Change{{Key: archive.URLKey(h.URL, key), Gone: true}, archive.Queued(key)}
 	h.URL = page.MaskString(h.URL)
 	value, err := json.Marshal(member{URL: h.URL, Hash: h.Hash})
 	if err != nil {
@@ -61,7 +62,7 @@ func (k *Knowledge) removeSecret(key page.Key) error {
 	for _, g := range k.bases.owners(key) {
 		changes = append(changes, store.Change{Key: memberKey(g, key), Value: value})
 	}
-	return k.archive.put(key, h, nil, changes...) // its parts are there
+	return k.archive.Put(key, h, nil, changes...) // its parts are there
 }
 
 // maskURLs masks the URLs that bases are filled from: no crawl begins at such a one.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/RoaringBitmap/roaring/v2"
 
+	"github.com/readthru/readthru/knowledge/archive"
 	"github.com/readthru/readthru/knowledge/index"
 	"github.com/readthru/readthru/knowledge/statement"
 	"github.com/readthru/readthru/page"
@@ -176,7 +177,7 @@ func (k *Knowledge) documentsNamed(doc, rawURL string) []page.Key {
 			return found
 		}
 		k.records.Keys(index.ArticlePrefix+string(prefix), "", func(at string) bool {
-			if key, ok := keyIn(at, index.ArticlePrefix); ok {
+			if key, ok := archive.KeyIn(at, index.ArticlePrefix); ok {
 				found = append(found, key)
 			}
 			return len(found) < 100
@@ -184,7 +185,7 @@ func (k *Knowledge) documentsNamed(doc, rawURL string) []page.Key {
 		return found
 	}
 	normal := normalURL(rawURL)
-	for _, key := range append(k.archive.at(normal), page.KeyOf(normal)) {
+	for _, key := range append(k.archive.At(normal), page.KeyOf(normal)) {
 		if strings.HasPrefix(key.String(), strings.ToLower(doc)) {
 			found = append(found, key)
 		}

@@ -14,13 +14,14 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/readthru/readthru/internal/clip"
+	"github.com/readthru/readthru/knowledge/archive"
 )
 
 // Bounds of a pack, whatever it says of itself.
 const (
 	packWindow       = 8 << 20
 	maxPackDocuments = 1_000_000
-	maxPackLine      = 2 * maxDocument
+	maxPackLine      = 2 * archive.MaxDocument
 	maxUnpacked      = 8 << 30 // bytes of all documents, by default
 )
 
@@ -132,8 +133,8 @@ func (k *Knowledge) unpackInto(ctx context.Context, name string, p *packReader, 
 			URL: line.URL, Title: line.Title, Kind: clip.Runes(line.Kind, 40), FetchedAt: line.FetchedAt.UTC(),
 			Markdown: []byte(line.Markdown),
 		}
-		more := head{Ingested: line.Ingested, Label: clip.Runes(line.Label, maxLabel)}
-		if size := metadataSize(line.Metadata); len(line.Metadata) <= maxMetadata && size <= maxMetaText {
+		more := archive.Head{Ingested: line.Ingested, Label: clip.Runes(line.Label, maxLabel)}
+		if size := archive.MetadataSize(line.Metadata); len(line.Metadata) <= maxMetadata && size <= maxMetaText {
 			more.Metadata = line.Metadata
 		}
 		if err := b.addDocument(&d, more); err != nil {

@@ -1,4 +1,4 @@
-package knowledge
+package archive
 
 import (
 	"crypto/sha256"
@@ -27,7 +27,7 @@ import (
 //	k/dm/<hash16><key>   it has this value of metadata
 //	k/dw/<key>           parts are being written, or deleted: a head may be missing
 const (
-	headPrefix    = "k/d/"
+	HeadPrefix    = "k/d/"
 	partPrefix    = "k/dp/"
 	urlPrefix     = "k/dl/"
 	writingPrefix = "k/dw/"
@@ -36,12 +36,12 @@ const (
 const (
 	archivePart = 256 << 10
 
-	// maxDocument is the largest markdown of a document, in bytes.
-	maxDocument = 64 << 20
+	// MaxDocument is the largest markdown of a document, in bytes.
+	MaxDocument = 64 << 20
 )
 
-// head is what k/d/ holds.
-type head struct {
+// Head is what k/d/ holds.
+type Head struct {
 	URL       string        `json:"url"`
 	Title     string        `json:"title,omitempty"`
 	Host      string        `json:"host,omitempty"`
@@ -55,16 +55,16 @@ type head struct {
 	Edition   int           `json:"edition,omitempty"` // of the cleaner that the texts passed
 }
 
-// archive keeps documents that are not pages. A document's key depends on its owner, its name and its content, so that
+// Archive keeps documents that are not pages. A document's key depends on its owner, its name and its content, so that
 // a document never changes: other content makes another document.
-type archive struct {
+type Archive struct {
 	records *store.Records
 	cleaner store.Cleaner
 }
 
-// newArchive returns the archive in the records of a store.
-func newArchive(records *store.Records, cleaner store.Cleaner) archive {
-	return archive{records, cleaner}
+// New returns the archive in the records of a store.
+func New(records *store.Records, cleaner store.Cleaner) Archive {
+	return Archive{records, cleaner}
 }
 
 // The coders are shared: they hold no state between calls of the All functions.
@@ -79,11 +79,11 @@ var (
 	})
 )
 
-// headKey is the key of a document's head.
-func headKey(k page.Key) string { return headPrefix + string(k[:]) }
+// HeadKey is the key of a document's head.
+func HeadKey(k page.Key) string { return HeadPrefix + string(k[:]) }
 
-// urlKey is the key under which a document is found by its URL.
-func urlKey(rawURL string, k page.Key) string { return urlsKey(rawURL) + string(k[:]) }
+// URLKey is the key under which a document is found by its URL.
+func URLKey(rawURL string, k page.Key) string { return urlsKey(rawURL) + string(k[:]) }
 
 func urlsKey(rawURL string) string {
 	sum := sha256.Sum256([]byte(rawURL))
@@ -94,23 +94,23 @@ func partKey(k page.Key, i int) string {
 	return string(binary.BigEndian.AppendUint16([]byte(partPrefix+string(k[:])), uint16(i)))
 }
 
-// compress makes the parts of a document's markdown. It takes its time: no lock is held over it.
-func compress(markdown []byte) (parts [][]byte) {
+// Compress makes the parts of a document's markdown. It takes its time: no lock is held over it.
+func Compress(markdown []byte) (parts [][]byte) {
 	for rest := markdown; len(rest) > 0; rest = rest[min(len(rest), archivePart):] {
 		parts = append(parts, zstdWriter().EncodeAll(rest[:min(len(rest), archivePart)], nil))
 	}
 	return parts
 }
 
-// put stores a document, and changes in the transaction that makes it exist.
-func (a *archive) put(k page.Key, h head, parts [][]byte, with ...store.Change) error {
+// Put stores a document, and changes in the transaction that makes it exist.
+func (a *Archive) Put(k page.Key, h Head, parts [][]byte, with ...store.Change) error {
 	value, err := json.Marshal(h)
 	if err != nil {
 		return err
 	}
-	changes := slices.Concat(with, []store.Change{{Key: headKey(k), Value: value}, {Key: urlKey(h.URL, k)}},
+	changes := slices.Concat(with, []store.Change{{Key: HeadKey(k), Value: value}, {Key: URLKey(h.URL, k)}},
 		metadataChanges(h.Metadata, k, false))
-	if old, err := a.head(k); err == nil && old.Hash == h.Hash && old.Length == h.Length {
+	if old, err := a.Head(k); err == nil && old.Hash == h.Hash && old.Length == h.Length {
 		return a.records.Apply(changes...)
 	}
 	size := 0
@@ -130,18 +130,18 @@ func (a *archive) put(k page.Key, h head, parts [][]byte, with ...store.Change) 
 	return a.records.Apply(changes...)
 }
 
-// head returns what is known of a document, as it is told. The error is store.ErrNotFound.
-func (a *archive) head(k page.Key) (h head, err error) {
-	if h, err = a.stored(k); err == nil && a.cleaner.Behind(h.Edition) {
+// Head returns what is known of a document, as it is told. The error is store.ErrNotFound.
+func (a *Archive) Head(k page.Key) (h Head, err error) {
+	if h, err = a.Stored(k); err == nil && a.cleaner.Behind(h.Edition) {
 		h.URL, h.Title, h.Label = a.cleaner.Line(h.URL), a.cleaner.Line(h.Title), a.cleaner.Line(h.Label)
-		h.Metadata = cleanMetadata(h.Metadata, a.cleaner)
+		h.Metadata = CleanMetadata(h.Metadata, a.cleaner)
 	}
 	return h, err
 }
 
-// stored returns what is known of a document, as it was stored: keys are made of it.
-func (a *archive) stored(k page.Key) (h head, err error) {
-	value, err := a.records.Get(headKey(k))
+// Stored returns what is known of a document, as it was stored: keys are made of it.
+func (a *Archive) Stored(k page.Key) (h Head, err error) {
+	value, err := a.records.Get(HeadKey(k))
 	if err != nil {
 		return h, err
 	}
@@ -151,13 +151,13 @@ func (a *archive) stored(k page.Key) (h head, err error) {
 	return h, nil
 }
 
-// markdown returns a document's text. The error is store.ErrNotFound, also when a part of it is damaged.
-func (a *archive) markdown(k page.Key) ([]byte, error) {
-	h, err := a.head(k)
+// Markdown returns a document's text. The error is store.ErrNotFound, also when a part of it is damaged.
+func (a *Archive) Markdown(k page.Key) ([]byte, error) {
+	h, err := a.Head(k)
 	if err != nil {
 		return nil, err
 	}
-	md := make([]byte, 0, min(max(h.Length, 0), maxDocument))
+	md := make([]byte, 0, min(max(h.Length, 0), MaxDocument))
 	var plain []byte
 	for i := 0; len(md) < h.Length; i++ {
 		part, err := a.records.Get(partKey(k, i))
@@ -178,29 +178,29 @@ func (a *archive) markdown(k page.Key) ([]byte, error) {
 	return md, nil
 }
 
-// delete forgets a document, and makes changes in the transaction in which it ceases to exist.
-func (a *archive) delete(k page.Key, with ...store.Change) error {
-	if err := a.records.Apply(append(with, a.forgotten(k)...)...); err != nil {
+// Delete forgets a document, and makes changes in the transaction in which it ceases to exist.
+func (a *Archive) Delete(k page.Key, with ...store.Change) error {
+	if err := a.records.Apply(append(with, a.Forgotten(k)...)...); err != nil {
 		return err
 	}
-	return a.clear(k)
+	return a.Clear(k)
 }
 
-// forgotten returns the changes by which a document ceases to exist. What clear deletes is left.
-func (a *archive) forgotten(k page.Key) []store.Change {
-	changes := []store.Change{{Key: headKey(k), Gone: true}, {Key: writingKey(k)}}
-	if h, err := a.stored(k); err == nil {
-		changes = append(changes, store.Change{Key: urlKey(h.URL, k), Gone: true})
+// Forgotten returns the changes by which a document ceases to exist. What clear deletes is left.
+func (a *Archive) Forgotten(k page.Key) []store.Change {
+	changes := []store.Change{{Key: HeadKey(k), Gone: true}, {Key: writingKey(k)}}
+	if h, err := a.Stored(k); err == nil {
+		changes = append(changes, store.Change{Key: URLKey(h.URL, k), Gone: true})
 		changes = append(changes, metadataChanges(h.Metadata, k, true)...)
 	}
 	return changes
 }
 
-// at returns the documents that have a URL.
-func (a *archive) at(rawURL string) (keys []page.Key) {
+// At returns the documents that have a URL.
+func (a *Archive) At(rawURL string) (keys []page.Key) {
 	prefix := urlsKey(rawURL)
 	a.records.Keys(prefix, "", func(key string) bool {
-		if k, ok := keyIn(key, prefix); ok {
+		if k, ok := KeyIn(key, prefix); ok {
 			keys = append(keys, k)
 		}
 		return len(keys) < 1000
@@ -208,27 +208,27 @@ func (a *archive) at(rawURL string) (keys []page.Key) {
 	return keys
 }
 
-// clear deletes the parts of a document without head.
-func (a *archive) clear(k page.Key) error {
+// Clear deletes the parts of a document without head.
+func (a *Archive) Clear(k page.Key) error {
 	if err := index.DeletePrefix(a.records, partPrefix+string(k[:])); err != nil {
 		return err
 	}
 	return a.records.Apply(store.Change{Key: writingKey(k), Gone: true})
 }
 
-// repair removes what a death left of documents that were being written or deleted.
-func (a *archive) repair() error {
+// Repair removes what a death left of documents that were being written or deleted.
+func (a *Archive) Repair() error {
 	var keys []page.Key
 	a.records.Keys(writingPrefix, "", func(key string) bool {
-		if k, ok := keyIn(key, writingPrefix); ok {
+		if k, ok := KeyIn(key, writingPrefix); ok {
 			keys = append(keys, k)
 		}
 		return true
 	})
 	for _, k := range keys {
 		var err error
-		if _, missing := a.head(k); missing != nil {
-			err = a.clear(k)
+		if _, missing := a.Head(k); missing != nil {
+			err = a.Clear(k)
 		} else {
 			err = a.records.Apply(store.Change{Key: writingKey(k), Gone: true})
 		}
@@ -239,23 +239,23 @@ func (a *archive) repair() error {
 	return nil
 }
 
-// keyIn returns the page key that stands in a record's key after its prefix.
-func keyIn(key, prefix string) (k page.Key, ok bool) {
+// KeyIn returns the page key that stands in a record's key after its prefix.
+func KeyIn(key, prefix string) (k page.Key, ok bool) {
 	if len(key) < len(prefix)+len(k) {
 		return k, false
 	}
 	return page.Key([]byte(key[len(prefix) : len(prefix)+len(k)])), true
 }
 
-// byDigits returns the document whose key begins with some hex digits.
-func (a *archive) byDigits(digits string) (found page.Key, err error) {
+// ByDigits returns the document whose key begins with some hex digits.
+func (a *Archive) ByDigits(digits string) (found page.Key, err error) {
 	raw, err := hex.DecodeString(digits[:len(digits)&^1])
 	if err != nil || len(digits) < 8 || len(digits) > 2*len(found) {
 		return found, store.ErrNotFound
 	}
 	n := 0
-	a.records.Keys(headPrefix+string(raw), "", func(at string) bool {
-		if k, ok := keyIn(at, headPrefix); ok && strings.HasPrefix(k.String(), digits) {
+	a.records.Keys(HeadPrefix+string(raw), "", func(at string) bool {
+		if k, ok := KeyIn(at, HeadPrefix); ok && strings.HasPrefix(k.String(), digits) {
 			found = k
 			n++
 		}
@@ -270,12 +270,12 @@ func (a *archive) byDigits(digits string) (found page.Key, err error) {
 	return page.Key{}, fmt.Errorf("find document: %q matches several documents: give more digits", digits)
 }
 
-// having returns the documents that have a value of metadata.
-func (a *archive) having(name, value string) map[page.Key]struct{} {
+// Having returns the documents that have a value of metadata.
+func (a *Archive) Having(name, value string) map[page.Key]struct{} {
 	keys := map[page.Key]struct{}{}
 	prefix := metadataKey(name, value)
 	a.records.Keys(prefix, "", func(at string) bool {
-		if key, ok := keyIn(at, prefix); ok {
+		if key, ok := KeyIn(at, prefix); ok {
 			keys[key] = struct{}{}
 		}
 		return true

@@ -1,4 +1,4 @@
-package knowledge
+package archive
 
 import (
 	"crypto/sha256"
@@ -19,19 +19,19 @@ const metadataMark = "k/ym"
 // metadataBatch is how many documents get their keys of metadata in a transaction, at most.
 const metadataBatch = 500
 
-// keyMetadata writes the keys of metadata of the documents that an older program stored without, once. It continues
+// KeyMetadata writes the keys of metadata of the documents that an older program stored without, once. It continues
 // where a death interrupted it.
-func (a *archive) keyMetadata() error {
+func (a *Archive) KeyMetadata() error {
 	last, err := a.records.Get(metadataMark)
 	if err == nil && len(last) == 0 {
 		return nil
 	}
-	for from := headPrefix + string(last); ; {
+	for from := HeadPrefix + string(last); ; {
 		var changes []store.Change
 		documents, next := 0, ""
-		a.records.Keys(headPrefix, from, func(key string) bool {
-			if k, ok := keyIn(key, headPrefix); ok && key != from {
-				h, _ := a.stored(k) // one that is damaged has none
+		a.records.Keys(HeadPrefix, from, func(key string) bool {
+			if k, ok := KeyIn(key, HeadPrefix); ok && key != from {
+				h, _ := a.Stored(k) // one that is damaged has none
 				more := metadataChanges(h.Metadata, k, false)
 				if documents == metadataBatch || len(changes)+len(more) >= store.MaxChanges {
 					return false
@@ -44,7 +44,7 @@ func (a *archive) keyMetadata() error {
 		})
 		mark := store.Change{Key: metadataMark}
 		if documents > 0 {
-			mark.Value = []byte(next[len(headPrefix):])
+			mark.Value = []byte(next[len(HeadPrefix):])
 		}
 		if err := a.records.Apply(append(changes, mark)...); errors.Is(err, store.ErrFull) {
 			return nil // the next start tries again
@@ -58,8 +58,8 @@ func (a *archive) keyMetadata() error {
 	}
 }
 
-// metadataSize returns how many bytes metadata has.
-func metadataSize(m page.Metadata) (n int) {
+// MetadataSize returns how many bytes metadata has.
+func MetadataSize(m page.Metadata) (n int) {
 	for name, value := range m {
 		n += len(name) + len(fmt.Sprint(value))
 	}
@@ -72,8 +72,8 @@ func metadataKey(name, value string) string {
 	return metadataPrefix + string(sum[:16])
 }
 
-// cleanMetadata returns metadata as they are kept.
-func cleanMetadata(m page.Metadata, c store.Cleaner) page.Metadata {
+// CleanMetadata returns metadata as they are kept.
+func CleanMetadata(m page.Metadata, c store.Cleaner) page.Metadata {
 	if m == nil {
 		return nil
 	}
