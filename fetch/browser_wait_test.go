@@ -3,6 +3,7 @@ package fetch_test
 import (
 	"io"
 	"net/http"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -52,6 +53,43 @@ func TestStyleSheetsThatAreLeftOutAreTold(t *testing.T) {
 	ans, err := c.try(t, fetch.Request{URL: parse(t, "https://site.test/"), Own: true, Render: fetch.RenderAlways})
 	if err != nil || !slices.Contains(ans.Page.Warnings, "styles-left-out=1") {
 		t.Errorf("%v, warnings %q, want styles-left-out=1", err, ans.Page.Warnings)
+	}
+}
+
+// What the sheets of a frame's document hide is left out, and what the page's hide is of the page alone.
+func TestFramesOfARenderedPageHaveTheirOwnSheets(t *testing.T) { // rule A8a
+	files := map[string]string{
+		"/": `<title>Tides</title><style>.page{display:none}</style><p class=page>Hidden by the page.</p>
+			<div id=root></div><script>setTimeout(() => {
+				document.getElementById('root').innerHTML = '<h1>Tides</h1><p>The tide is high at noon, and low at six.</p>' +
+					'<iframe src=/frame width=500 height=400></iframe>';
+			}, 100)</script>`,
+		"/frame": `<style>.head{display:none} .faint{opacity:0}</style><link rel=stylesheet href=/linked.css>
+			<body class=dark><p>Ships leave the harbour an hour before it.</p><p class=page>They come back in the evening.</p>
+			<p class=head>Hidden by the head.</p><p class=faint>Hidden by being faint.</p>
+			<div class=linked>Hidden by a linked sheet.<b>Seen in it all the same.</b></div>
+			<p class=body>Hidden by a rule about the body.</p><p id=made>Hidden by a sheet of scripts.</p>
+			<details><summary>More</summary>Seen when it is opened.</details><script>
+			const s = new CSSStyleSheet(); s.replaceSync('#made{display:none}'); document.adoptedStyleSheets = [s];</script>`,
+		"/linked.css": `.linked{visibility:hidden} .linked b{visibility:visible} body.dark .body{display:none}`,
+	}
+	c := withBrowser(t, "", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		if strings.HasSuffix(r.URL.Path, ".css") {
+			w.Header().Set("Content-Type", "text/css")
+		}
+		_, _ = io.WriteString(w, files[r.URL.Path])
+	}))
+	ans := c.read(t, "https://site.test/")
+	for _, line := range strings.Split(files["/"]+files["/frame"], "\n") {
+		for _, text := range regexp.MustCompile(`(Hidden|Ships|They|Seen) [^<.]+\.`).FindAllString(line, -1) {
+			if got := strings.Contains(string(ans.Body), text); got == strings.HasPrefix(text, "Hidden") {
+				t.Errorf("%q arrives: %t", text, got)
+			}
+		}
+	}
+	if !strings.HasPrefix(strings.Join(ans.Page.Warnings, " "), "hidden-text-removed=") {
+		t.Errorf("warnings %q, want hidden-text-removed", ans.Page.Warnings)
 	}
 }
 

@@ -104,7 +104,7 @@ func TestRequestsOfPagesWork(t *testing.T) {
 		{"storage works", into(`localStorage.setItem('a', 'kept'); return localStorage.getItem('a')`), ">kept<"},
 		{
 			"a frame of the same origin is read in its place", `<p>before</p><iframe src="/agent"></iframe><p>after</p>`,
-			`>readthru/test</pre></section><p>after</p>`,
+			`>readthru/test</pre></template></section><p>after</p>`,
 		},
 		{
 			"its links lead where they led",
@@ -113,7 +113,7 @@ func TestRequestsOfPagesWork(t *testing.T) {
 		},
 		{
 			"a frame in a frame is read", `<iframe srcdoc="<iframe srcdoc='<p>twice'></iframe>"></iframe>`,
-			`<section><p>twice</p></section></section>`,
+			`<p>twice</p></template></section></template></section>`,
 		},
 		{
 			"a frame that nobody sees is not read",

@@ -499,8 +499,9 @@ const writeStyles = `
 
 // serialise returns the document and its URL. It includes open shadow roots, which outerHTML leaves out, the style
 // sheets that scripts have made, and the content of each visible frame of the same origin after that frame, and counts
-// the others. A document that consists of frames gets a body with their contents. It throws if that is longer than a
-// number of characters.
+// the others. The content of a frame is in a shadow root, with the sheets of its document: those of the page are not
+// about it. What linked sheets hide in it, or rules about its body, is hidden by its style attributes. A document that
+// consists of frames gets a body with their contents. It throws if that is longer than a number of characters.
 const serialise = `(() => {
 	` + heldRows + writeStyles + `
 	let left = 0;
@@ -513,11 +514,30 @@ const serialise = `(() => {
 		if (body?.innerText?.trim() || body?.localName === 'frameset' || body?.querySelector('iframe')) return body;
 		if (!empty) left++;
 	};
+	const unseen = (body) => {
+		const view = body.ownerDocument.defaultView, seen = (e) => view.getComputedStyle(e);
+		for (const e of body.querySelectorAll(':not(script, style, template, area, audio, video)')) {
+			const own = seen(e), above = seen(e.parentElement ?? body), was = e.getAttribute('style');
+			const set = (name) => e.style?.setProperty(name, own[name], 'important');
+			if (own.display === 'none') set('display');
+			else if (own.visibility !== above.visibility) set('visibility');
+			else continue;
+			undo.push(() => was === null ? e.removeAttribute('style') : e.style.cssText = was);
+		}
+	};
 	const framed = (body, depth) => {
 		if (body.localName === 'frameset') return parts(body, depth + 1);
+		const own = body.ownerDocument;
+		unseen(body);
+		writeStyles(own, body);
+		const styles = [...own.head?.querySelectorAll('style') ?? []].map((e) => e.outerHTML).filter((text) => {
+			if (text.length > room) return void stylesLeft++;
+			room -= text.length;
+			return true;
+		}).join('');
 		for (const [which, name] of [['a[href]', 'href'], ['img[src]', 'src']])
 			for (const link of body.querySelectorAll(which)) link.setAttribute(name, link[name]);
-		return content(body, depth + 1);
+		return '<template shadowrootmode="open">' + styles + content(body, depth + 1) + '</template>';
 	};
 	const parts = (set, depth) => depth > 3 ? '' : [...set.querySelectorAll('frame')].map(reach).filter(Boolean)
 		.map((body) => '<section>' + framed(body, depth) + '</section>').join('');
