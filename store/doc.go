@@ -22,8 +22,7 @@
 //   - what an answer depends on in the store: [Record] (feed.go)
 //   - what was learnt about a host, and until when it holds: hosts.go
 //   - which third parties are switched off, and what each was sent: [Store.Disclose] (ledger.go)
-//   - which rules were made by hand: rules.go
-//   - which site recipes are kept: recipes.go
+//   - which rules were made by hand, and which site recipes are kept: rules.go
 //   - what a session may be called, and whose it is: [CheckSession], [OwnSession] (fetched.go)
 //   - what a user has used, by days: [Store.AddUse] (users.go)
 //   - what was counted in each minute, hour and day: series.go
