@@ -38,6 +38,10 @@ var owned = []struct {
 		"package clip: a text is cut, and put on one line", "internal/clip", nil,
 	},
 	{
+		`\.Engine\(\)|\.Decoded\(\)`,
+		"package kv, which tests alone look below", "store/kv", nil,
+	},
+	{
 		`sync\.OnceValue\(func\(\) \*regexp\.Regexp|return regexp\.MustCompile\(\w+\) *}\)`,
 		"lazy.Pattern: an expression is compiled at its first use", "internal/lazy", nil,
 	},

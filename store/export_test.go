@@ -1,7 +1,6 @@
 package store
 
 import (
-	"reflect"
 	"time"
 
 	"github.com/dgraph-io/badger/v4"
@@ -9,7 +8,6 @@ import (
 	"github.com/readthru/readthru/store/body"
 	"github.com/readthru/readthru/store/keys"
 	"github.com/readthru/readthru/store/kv"
-	"github.com/readthru/readthru/store/lru"
 	"github.com/readthru/readthru/store/wire"
 )
 
@@ -34,13 +32,6 @@ func OpenWithSync(o Options, begun func()) (*Store, error) {
 	})
 }
 
-// inside returns a field of the layer over the engine, which has no door for it.
-func inside[T any](s *Store, field string) T {
-	return *(*T)(reflect.ValueOf(s.kv).Elem().FieldByName(field).Addr().UnsafePointer())
-}
-
-func engine(s *Store) *badger.DB { return inside[*badger.DB](s, "db") }
-
 // SetSchema overwrites the schema record.
 func (s *Store) SetSchema(version, oldestReader int) error {
 	b := &kv.Batch{}
@@ -51,7 +42,7 @@ func (s *Store) SetSchema(version, oldestReader int) error {
 // Chill forgets what memory holds, so that the next read comes from the disk.
 func (s *Store) Chill() {
 	s.forgetUnwritten()
-	inside[*lru.Cache[string, any]](s, "decoded").Clear()
+	s.kv.Decoded().Clear()
 }
 
 // Keys returns the keys on disk that begin with prefix.
@@ -67,7 +58,7 @@ func (s *Store) Keys(prefix string) (list []string) {
 // Deletions returns how many deletions of keys that begin with prefix the disk holds.
 func (s *Store) Deletions(prefix string) (n int) {
 	s.settle()
-	txn := engine(s).NewTransaction(false)
+	txn := s.kv.Engine().NewTransaction(false)
 	defer txn.Discard()
 	o := badger.DefaultIteratorOptions
 	o.AllVersions, o.PrefetchValues, o.Prefix = true, false, []byte(prefix)
@@ -83,7 +74,7 @@ func (s *Store) Deletions(prefix string) (n int) {
 
 // PutRaw writes bytes as the record of a key, without the engine or its reader noticing.
 func (s *Store) PutRaw(key string, record []byte) error {
-	err := engine(s).Update(func(txn *badger.Txn) error { return txn.Set([]byte(key), record) })
+	err := s.kv.Engine().Update(func(txn *badger.Txn) error { return txn.Set([]byte(key), record) })
 	if err != nil {
 		return err
 	}
@@ -125,8 +116,8 @@ func PartKey(sum Sum, i int) string { return keys.Part(sum, i) }
 // RewriteTables has the engine write its memory to tables, and rewrite all tables if flatten, whatever is read of them.
 func (s *Store) RewriteTables(flatten bool) error {
 	s.settle()
-	if err := engine(s).DropPrefix([]byte("z/none")); err != nil || !flatten {
+	if err := s.kv.Engine().DropPrefix([]byte("z/none")); err != nil || !flatten {
 		return err
 	}
-	return engine(s).Flatten(1)
+	return s.kv.Engine().Flatten(1)
 }

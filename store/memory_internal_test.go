@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"github.com/readthru/readthru/page"
-	"github.com/readthru/readthru/store/lru"
 )
 
 func TestDecodedRecordsKeepToTheirBudget(t *testing.T) {
@@ -22,8 +21,7 @@ func TestDecodedRecordsKeepToTheirBudget(t *testing.T) {
 		}
 	}()
 	weights := func() [4]int64 {
-		decoded := inside[*lru.Cache[string, any]](s, "decoded")
-		return [4]int64{s.bodies.Weight(), s.renditions.Weight(), s.hot.all.Weight(), decoded.Weight()}
+		return [4]int64{s.bodies.Weight(), s.renditions.Weight(), s.hot.all.Weight(), s.kv.Decoded().Weight()}
 	}
 	for i := range 400 {
 		url := fmt.Sprint("https://a.test/", i)

@@ -39,7 +39,7 @@ func TestVisitsAreWrittenBeforeWhatWaits(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		db.Store(engine(s))
+		db.Store(s.kv.Engine())
 		// The writer waits a moment for more, which is over when nothing else happens: it gets all of it together.
 		for i := range 3 { // no two fit into a transaction
 			b := &kv.Batch{}
