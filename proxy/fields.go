@@ -55,7 +55,7 @@ func (x *exchange) readFields() *refusal {
 
 // readView parses the fields that select a part of a page: X-Readthru-Content: whole, X-Readthru-Selector,
 // X-Readthru-Drop, X-Readthru-Section, X-Readthru-Start, X-Readthru-Links and X-Readthru-Images.
-func (x *exchange) readView(h http.Header) *refusal {
+func (x *decided) readView(h http.Header) *refusal {
 	v := fetch.View{
 		Selector: h.Get("X-Readthru-Selector"), Drop: h.Get("X-Readthru-Drop"), Section: h.Get("X-Readthru-Section"),
 		Links: h.Get("X-Readthru-Links"), Images: h.Get("X-Readthru-Images"),

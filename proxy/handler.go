@@ -26,40 +26,57 @@ import (
 // localHost is the host name of the proxy's own pages.
 const localHost = "readthru.local"
 
-// exchange is a request being answered, with the data for its record.
+// exchange is a request being answered. A method of one of its parts knows no more than that part.
 type exchange struct {
-	s        *serving
-	p        *Proxy
-	policy   *policy // the one that the request began with
+	incoming
+	decided
+	outgoing
+
+	rec  journal.Entry
+	told *journal.Entry // rec, once it is complete
+}
+
+// incoming is the request as it was read, and where.
+type incoming struct {
+	s      *serving
+	p      *Proxy
+	policy *policy // the one that the request began with
+	r      *http.Request
+	inside *connect    // set for a request inside an intercepted connection
+	conn   *framedConn // connection of the request; nil with HTTP/2
+	prefix *url.URL    // URL of the page requested in prefix form; else nil
+	target string      // target of a CONNECT, or the masked URL; set on first use
+	began  time.Time
+	drops  int64 // calls of DropAnswers before it began
+}
+
+// decided is what holds for the request: who makes it, and by which rule and options it is answered.
+type decided struct {
+	asked   options
+	reader  readerOptions // used with prefix
+	rule    hostrule.Rule
+	session string       // name of the session; may be empty
+	meter   *users.Meter // of the user; nil without one
+	leave   func()       // releases what ends the request if its user is gone; nil: nothing
+}
+
+// outgoing is the answer.
+type outgoing struct {
 	w        http.ResponseWriter
-	r        *http.Request
-	inside   *connect    // set for a request inside an intercepted connection
-	conn     *framedConn // connection of the request; nil with HTTP/2
-	prefix   *url.URL    // URL of the page requested in prefix form; else nil
-	target   string      // target of a CONNECT, or the masked URL; set on first use
-	lost     bool        // a write to the client failed
-	began    time.Time
-	rec      journal.Entry
-	told     *journal.Entry // rec, once it is complete
-	refused  *refusal       // the answer; nil if it is another one
-	hijacked bool           // endTunnel writes the record, not end
-	asked    options
-	reader   readerOptions // used with prefix
-	rule     hostrule.Rule
-	session  string              // name of the session; may be empty
-	meter    *users.Meter        // of the user; nil without one
-	page     *page.Page          // the page answered, if any
 	recorded *recording.Exchange // equal to w while the session is recorded
-	cut      bool                // the answer ended early
-	drops    int64               // calls of DropAnswers before it began
-	leave    func()              // releases what ends the request if its user is gone; nil: nothing
+	refused  *refusal            // the answer; nil if it is another one
+	page     *page.Page          // the page answered, if any
+	hijacked bool                // endTunnel writes the record, not end
+	lost     bool                // a write to the client failed
+	cut      bool                // it ended early
 }
 
 // ServeHTTP answers every request: plain ones, intercepted ones, and those for the proxy itself.
 func (s *serving) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	drops := s.p.drops.Load() // before the policy
 	x := &exchange{
-		s: s, p: s.p, policy: s.p.policy.Load(), w: w, r: r, session: s.terms.Session, began: time.Now(), drops: drops,
+		incoming: incoming{s: s, p: s.p, policy: s.p.policy.Load(), r: r, began: time.Now(), drops: drops},
+		decided:  decided{session: s.terms.Session}, outgoing: outgoing{w: w},
 	}
 	if l, ok := r.Context().Value(linkKey{}).(link); ok {
 		x.inside, x.conn = l.inside, l.conn
@@ -188,12 +205,12 @@ func (x *exchange) leaveAlone() bool {
 }
 
 // local reports whether the request is for the proxy itself.
-func (x *exchange) local() bool {
+func (x *incoming) local() bool {
 	return x.prefix == nil && (x.r.URL.Host == "" || x.r.URL.Hostname() == localHost)
 }
 
 // url returns the requested URL.
-func (x *exchange) url() *url.URL {
+func (x *incoming) url() *url.URL {
 	if x.prefix != nil {
 		return x.prefix
 	}
@@ -284,7 +301,7 @@ func (x *exchange) permit() *refusal {
 }
 
 // blockedPage refuses a page of a host on the list of blocked domains (rule A11).
-func (x *exchange) blockedPage() *refusal {
+func (x *incoming) blockedPage() *refusal {
 	if host := x.url().Hostname(); page.Blocked(host, x.policy.blocked) {
 		return blockedRefusal(host, byList)
 	}
@@ -292,7 +309,7 @@ func (x *exchange) blockedPage() *refusal {
 }
 
 // prepare makes the client's request ready to be forwarded: it removes hop-by-hop fields and adds Via.
-func (x *exchange) prepare() {
+func (x *incoming) prepare() {
 	r := x.r
 	grpc := strings.HasPrefix(r.Header.Get("Content-Type"), "application/grpc") &&
 		httpfield.Has(r.Header, "Te", "trailers")
@@ -493,7 +510,7 @@ func useOf(bytes int64, of pageTokens) (use users.Use) {
 }
 
 // masked returns the request's target for logs, records and error texts.
-func (x *exchange) masked() string {
+func (x *incoming) masked() string {
 	if x.target == "" {
 		x.target = page.Mask(x.url())
 	}

@@ -22,7 +22,7 @@ import (
 // readthru.local, or in the prefix form GET /https://host/path, which answers markdown to a client without proxy
 // settings. A web page in the user's browser can send such requests too. Therefore the Host field must name this
 // listener (against DNS rebinding), and no browser may say that a page of another site had it sent.
-func (x *exchange) resolveDirect() *refusal {
+func (x *incoming) resolveDirect() *refusal {
 	if !ourHost(x.r.Host, x.ourAddr()) {
 		return &refusal{
 			status: http.StatusForbidden, title: "Forbidden", proxyError: "http_request_denied",
@@ -54,7 +54,7 @@ func (x *exchange) resolveDirect() *refusal {
 
 // ourAddr returns the address that the client connected to, host:port. The listener's own address may be 0.0.0.0, which
 // a client cannot use.
-func (x *exchange) ourAddr() string {
+func (x *incoming) ourAddr() string {
 	if at, ok := x.r.Context().Value(http.LocalAddrContextKey).(*net.TCPAddr); ok && !at.IP.IsUnspecified() {
 		return (&net.TCPAddr{IP: at.IP, Port: at.Port}).String() // without the zone, which has no meaning on another machine
 	}

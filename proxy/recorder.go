@@ -104,7 +104,7 @@ func (x *exchange) record() {
 }
 
 // recordedURL returns the URL that identifies the answer in a recording. For the prefix form it begins with a slash.
-func (x *exchange) recordedURL() string {
+func (x *incoming) recordedURL() string {
 	if x.prefix != nil {
 		return "/" + x.masked()
 	}

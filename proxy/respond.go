@@ -64,7 +64,7 @@ func (x *exchange) send(a *fetch.Answer) {
 // conditional evaluates the conditions and the range of the request against the page with the fields h, and against
 // nothing else: the origin's representation is another one (RFC 9110 §13.2.2). It returns the status and the content
 // of the answer, and changes h to suit.
-func (x *exchange) conditional(h http.Header, body []byte) (int, []byte) {
+func (x *incoming) conditional(h http.Header, body []byte) (int, []byte) {
 	asked := x.r.Header
 	tag := h.Get("Etag") // none after HEAD for a page without a rendition at hand
 	if lines := asked["If-Match"]; tag != "" && len(lines) > 0 && !cache.MatchesETag(lines, tag) {

@@ -11,7 +11,7 @@ import (
 
 // wellFormed resolves the request's target. It refuses a request that two parsers could interpret differently, and a
 // loop.
-func (x *exchange) wellFormed() *refusal {
+func (x *incoming) wellFormed() *refusal {
 	if bad := malformed(x.r); bad != nil {
 		return bad
 	}
@@ -28,7 +28,7 @@ func (x *exchange) wellFormed() *refusal {
 // resolve completes the request's URL from its connection and brings it into canonical form. It refuses a target that
 // two parsers could interpret differently. A request inside an intercepted connection must be for the target of the
 // CONNECT or for the server name of the TLS handshake; any other is misdirected (RFC 9110 §15.5.20).
-func (x *exchange) resolve() *refusal {
+func (x *incoming) resolve() *refusal {
 	r := x.r
 	if x.inside == nil {
 		return resolvePlain(r)

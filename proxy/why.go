@@ -84,7 +84,7 @@ func (x *exchange) tell() {
 }
 
 // hidden reports whether a rule keeps the request out of lists and figures.
-func (x *exchange) hidden() bool {
+func (x *incoming) hidden() bool {
 	if len(x.policy.rules) == 0 {
 		return false
 	}
