@@ -56,7 +56,7 @@ func spa(w http.ResponseWriter, r *http.Request) {
 type late struct{ http.RoundTripper }
 
 // mostTime is the time that a page gets in the browser of a machine that has very much else to do.
-const mostTime = 3 * time.Minute
+const mostTime = 10 * time.Minute
 
 // withBrowser returns a chain that renders with the browser named; empty: the one of this machine, whose absence skips
 // the test unless CI is set.

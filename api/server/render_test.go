@@ -24,7 +24,7 @@ import (
 )
 
 // mostTime is the time that a page gets in the browser of a machine that has very much else to do.
-const mostTime = 3 * time.Minute
+const mostTime = 10 * time.Minute
 
 const shell = `<!doctype html><title>App</title><body><div id=root></div><script>console.error('went wrong');
 	setTimeout(() => {

@@ -147,7 +147,7 @@ func newBrowser(t *testing.T) *render.Browser {
 		t.Skip("short: it starts a browser")
 	}
 	b := render.New(render.Options{
-		Browser: os.Getenv("READTHRU_TEST_BROWSER"), Client: nowhere{}, Dir: rendertest.Dir(t), Timeout: 3 * time.Minute,
+		Browser: os.Getenv("READTHRU_TEST_BROWSER"), Client: nowhere{}, Dir: rendertest.Dir(t), Timeout: 10 * time.Minute,
 	})
 	if st := b.State(); st.Mode != "browser" {
 		needs.Missing(t, "no browser: %s", st.Reason)
