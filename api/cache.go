@@ -48,7 +48,7 @@ type Selection struct {
 }
 
 // HostFact is one thing that was learnt about a host, and until when it holds. Traits are negotiates, markdown-off,
-// strict-accept, markdown-twins, needs-browser, loads-in-vain, silent-events and rejects-ca.
+// strict-accept, markdown-twins, needs-browser, loads-in-vain, silent-events, vain-workers and rejects-ca.
 type HostFact struct {
 	Host string `json:"host"`
 	store.Fact

@@ -32,7 +32,7 @@ var commonParams = map[string]string{
 	"limit":  "how many at most, 1 to 500; default 50",
 	"cursor": "the value of next in the list before",
 	"trait": "only this trait: negotiates, markdown-off, strict-accept, markdown-twins, needs-browser, loads-in-vain, " +
-		"silent-events or rejects-ca",
+		"silent-events, vain-workers or rejects-ca",
 	"session": "name of the session; default: that of the field X-Readthru-Session, else default",
 }
 

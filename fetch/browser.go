@@ -77,6 +77,9 @@ func (s browser) Try(ctx context.Context, a *attempt) result {
 	if seen.Vain.Events {
 		s.f.learn(a, store.SilentEvents)
 	}
+	if seen.Vain.Workers {
+		s.f.learn(a, store.VainWorkers)
+	}
 	r, err := s.convert(ctx, a, seen)
 	elsewhere := seen.Navigated && withoutFragment(seen.URL) != a.at.plain
 	if err == nil && elsewhere {
@@ -208,6 +211,7 @@ func (a *attempt) rendering() render.Request {
 		Selector: cmp.Or(a.req.WaitFor, a.at.wait), Screenshot: a.req.Screenshot, Console: a.req.Console, Fresh: a.forced,
 		Wait: a.req.Wait, Vain: render.Vain{
 			Loading: a.host.Knows(store.LoadsInVain, a.started), Events: a.host.Knows(store.SilentEvents, a.started),
+			Workers: a.host.Knows(store.VainWorkers, a.started),
 		},
 	}
 }

@@ -62,19 +62,26 @@ const mostTime = 10 * time.Minute
 // the test unless CI is set.
 func withBrowser(t *testing.T, name string, h http.Handler, change ...func(*fetch.Options)) *chain {
 	t.Helper()
+	return withBrowserFor(t, mostTime, name, h, change...)
+}
+
+// withBrowserFor is withBrowser with a limit for each page.
+func withBrowserFor(t *testing.T, limit time.Duration, name string, h http.Handler, change ...func(*fetch.Options),
+) *chain {
+	t.Helper()
 	if testing.Short() && name == "" {
 		t.Skip("short: it starts a browser")
 	}
 	client := new(late)
 	b := render.New(render.Options{
 		Browser: name, Client: fetch.PageClient(client, func(host string) bool { return host == "blocked.test" }),
-		Dir: rendertest.Dir(t), UserAgent: "readthru/test", Timeout: mostTime,
+		Dir: rendertest.Dir(t), UserAgent: "readthru/test", Timeout: limit,
 	})
 	t.Cleanup(func() { _ = b.Close() })
 	if st := b.State(); name == "" && st.Mode != "browser" {
 		needs.Missing(t, "no browser: %s", st.Reason)
 	}
-	c := newChain(t, h, append(change, func(o *fetch.Options) { o.Browser, o.Timeout = b, mostTime })...)
+	c := newChain(t, h, append(change, func(o *fetch.Options) { o.Browser, o.Timeout = b, limit })...)
 	client.RoundTripper = c.cache
 	return c
 }

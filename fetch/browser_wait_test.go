@@ -113,3 +113,42 @@ func TestWaitingInVainIsRemembered(t *testing.T) { // rule C8
 		t.Errorf("host %+v, %v: it is not known that patience was in vain", h, err)
 	}
 }
+
+// A worker that never answers is waited for once: the host's other pages are read without. A machine that has other
+// things to do needs more time.
+func TestAWorkerThatNeverAnswersIsRemembered(t *testing.T) { // rule C8
+	busy := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		_, _ = io.WriteString(w, `<title>Busy</title><div id=root>Computing</div><script>
+			new Worker(URL.createObjectURL(new Blob(["onmessage = () => { Atomics.wait(new Int32Array(" +
+				"new WebAssembly.Memory({shared: true, initial: 1, maximum: 1}).buffer), 0, 0); }"]))).postMessage(1)
+			</script>`)
+	})
+	// learnt returns when it was learnt that waiting was in vain, from a page that may take limit.
+	learnt := func(limit time.Duration, before time.Time) time.Time {
+		c := withBrowserFor(t, limit, "", busy)
+		if !before.IsZero() {
+			if _, _, err := c.store.Learn("site.test", store.VainWorkers, "", "another page", before); err != nil {
+				t.Fatal(err)
+			}
+		}
+		c.read(t, "https://site.test/")
+		h, err := c.store.Host("site.test")
+		if err != nil {
+			t.Fatal(err)
+		}
+		f, _ := h.Fact(store.VainWorkers, "")
+		return f.Since
+	}
+	limit := 15 * time.Second
+	for learnt(limit, time.Time{}).IsZero() {
+		if limit *= 2; limit > mostTime {
+			t.Fatal("it is not known that a worker was waited for in vain")
+		}
+	}
+	// so long ago that it would be learnt again, and holds for some minutes
+	before := time.Now().Add(-40 * time.Minute)
+	if at := learnt(limit, before); !at.Equal(before) {
+		t.Errorf("another page waited, too: it was learnt at %s, not at %s", at, before)
+	}
+}

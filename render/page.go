@@ -38,9 +38,9 @@ type tab struct {
 
 	begun       time.Time
 	deadline    time.Time
+	clock       time.Time      // of the page, which begins with the real one and is then advanced
 	matched     bool           // Request.Selector
 	more        string         // Page.More
-	computing   bool           // a worker did not answer in time
 	loadsInVain bool           // Page.Vain
 	listening   sync.WaitGroup // handlers of the page's events
 	workers     workers
@@ -99,7 +99,7 @@ func (t *tab) render(cancel context.CancelCauseFunc) (*Page, error) {
 	t.mu.Lock()
 	out.Console = t.console
 	t.mu.Unlock()
-	out.Vain = Vain{Loading: t.loadsInVain, Events: t.silent.Load()}
+	out.Vain = Vain{Loading: t.loadsInVain, Events: t.silent.Load(), Workers: t.workers.inVain}
 	t.report(out)
 	return out, nil
 }

@@ -74,6 +74,7 @@ type Request struct {
 type Vain struct {
 	Loading bool // it went on showing that it loads
 	Events  bool // its streams of events said nothing
+	Workers bool // its workers computed for long, and it showed nothing else afterwards
 }
 
 // Page is a rendered page.

@@ -1,6 +1,7 @@
 package render
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -27,6 +28,7 @@ const (
 	maxTasks    = 10_000 // tasks that a page may run before its clock is advanced
 	frameTime   = 100.0  // milliseconds of virtual time after a frame that the page has waited for
 	maxFrames   = 2      // such frames; an animation wants one after the other
+	aheadTime   = 2000.0 // milliseconds that the page's clock is ahead of the real one before it paints
 )
 
 // stepTimes are real times of what must not take all the time of a page, as shares of Options.Timeout. But for rest
@@ -112,7 +114,7 @@ func (t *tab) settleSteps(ctx context.Context) (unsettled string, err error) {
 	grows, err := evaluate[bool](ctx, t, growsByItself)
 	switch {
 	case t.more != "":
-	case t.computing:
+	case t.workers.late:
 		t.more = MoreComputing
 	case grows:
 		t.more = MoreGrowing
@@ -215,6 +217,9 @@ func (t *tab) pass(ctx context.Context, ms float64) (unsettled string, err error
 // advance advances the page's clock, for which it waits as long as the page works. It returns why the time was over
 // before, or "". The error is errNoAnswer for a page that computes without end.
 func (t *tab) advance(ctx context.Context, ms float64) (unsettled string, err error) {
+	if t.clock.IsZero() {
+		t.clock = time.Now()
+	}
 	ctx, cancel := context.WithCancelCause(ctx) // ends the subscription
 	defer cancel(nil)
 	var watch sync.WaitGroup
@@ -237,6 +242,7 @@ func (t *tab) advance(ctx context.Context, ms float64) (unsettled string, err er
 	}
 	switch {
 	case err == nil:
+		t.clock = t.clock.Add(time.Duration(ms * float64(time.Millisecond)))
 		return "", nil
 	case errors.Is(context.Cause(ctx), errNoAnswer):
 		return "", errNoAnswer
@@ -264,8 +270,14 @@ func (t *tab) watch(ctx context.Context, end context.CancelCauseFunc) {
 }
 
 // paint makes the page paint, so that it learns what has come into view. It does not paint while its clock stands
-// still.
+// still. Frames have real times: after one that is ahead of the page's clock, which stood still while the page waited
+// for data or workers, the browser does not advance this clock any more. So it is advanced before.
 func (t *tab) paint(ctx context.Context) error {
+	if ahead := float64(time.Until(t.clock).Milliseconds()); ahead < aheadTime {
+		if unsettled, err := t.advance(ctx, virtualTime-ahead); unsettled != "" || err != nil {
+			return cmp.Or(err, ctx.Err(), errors.New(unsettled))
+		}
+	}
 	_, err := chromedp.Call(ctx, page.CaptureScreenshot, page.CaptureScreenshotParams{
 		Format: page.CaptureScreenshotFormatJpeg, Quality: new(int64(1)), OptimizeForSpeed: new(true),
 		Clip: &page.Viewport{Width: 1, Height: 1, Scale: 1},

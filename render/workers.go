@@ -7,6 +7,7 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/chromedp/cdproto/target"
 	"github.com/chromedp/chromedp"
@@ -17,7 +18,8 @@ import (
 // Workers do not follow the page's clock: on a busy machine they start late, and some compute for seconds before they
 // ask for anything or tell the page. So a page with workers is done when it makes no requests for a while, each of its
 // workers answers a call, which it does between two of its tasks, and the page, given time for their messages,
-// exchanges no more with them.
+// exchanges no more with them. A worker that computes for longer is waited for until the page needs the rest of its
+// time itself. The caller learns on which hosts that changed nothing.
 const (
 	maxWorkers = 32 // workers that are asked
 	maxRounds  = 10 // how often they are asked; some exchange messages for ever
@@ -27,6 +29,10 @@ const (
 type workers struct {
 	mu   sync.Mutex
 	live map[target.SessionID]target.ID
+
+	outlasted bool // they got more time than any other step
+	late      bool // one did not answer all the same, or in time
+	inVain    bool // Vain.Workers
 }
 
 // listenToWorkers notes which workers the page has.
@@ -54,9 +60,18 @@ func (t *tab) hasWorkers() bool {
 }
 
 // waitForWorkers waits until the page's workers have nothing to do, and gives the page time for what they tell it. It
-// returns why the page may be incomplete, or "". One that does not answer may be of a pool that sleeps, and may never
-// do so: the page is what it shows.
+// returns why the page may be incomplete, or "". If one does not answer, the page is what it shows.
 func (t *tab) waitForWorkers(ctx context.Context) (unsettled string, err error) {
+	if unsettled, err = t.askWorkers(ctx); unsettled != "" || err != nil || !t.workers.outlasted {
+		return unsettled, err
+	}
+	same, err := evaluate[bool](ctx, t, showsTheSame)
+	t.workers.inVain = same || t.workers.late
+	return "", err
+}
+
+// askWorkers is waitForWorkers without what is learnt.
+func (t *tab) askWorkers(ctx context.Context) (unsettled string, err error) {
 	for range maxRounds {
 		before, err := evaluate[int](ctx, t, messagesOfWorkers)
 		if err != nil {
@@ -64,8 +79,13 @@ func (t *tab) waitForWorkers(ctx context.Context) (unsettled string, err error) 
 		}
 		t.waitQuiet(ctx)
 		requests := t.requestCount()
-		if !t.workersAnswer(ctx) {
-			t.computing = true
+		answered := t.workersAnswer(ctx, t.o.stepTimes().answer)
+		if !answered {
+			if answered, err = t.outlastWorkers(ctx); err != nil {
+				return "", err
+			}
+		}
+		if t.workers.late = !answered; t.workers.late {
 			return "", nil
 		}
 		t.restartQuiet() // a worker that has just computed may make a request, which takes a moment to come here
@@ -82,12 +102,35 @@ func (t *tab) waitForWorkers(ctx context.Context) (unsettled string, err error) 
 	return "", nil
 }
 
-// workersAnswer reports whether each worker answers in time, or is gone.
-func (t *tab) workersAnswer(ctx context.Context) bool {
+// outlastWorkers waits until workers answer that compute for longer than any other step may take, as long as there is
+// time. It reports whether they did. Those of a page that may share memory with them are not waited for: there they
+// sleep in pools until the page has work for them, which looks the same from outside.
+func (t *tab) outlastWorkers(ctx context.Context) (answered bool, err error) {
+	most := t.left() - t.o.stepTimes().answer
+	if t.r.Vain.Workers || most <= 0 {
+		return false, nil
+	}
+	may, err := evaluate[bool](ctx, t, noteWhatShows+" && !window.crossOriginIsolated")
+	if err != nil || !may {
+		return false, err
+	}
+	t.workers.outlasted = true
+	return t.workersAnswer(ctx, most), nil
+}
+
+// noteWhatShows notes the text that the page and its frames show, and showsTheSame tells whether they still show it.
+const (
+	noteWhatShows = `((window[Symbol.for('readthru.shown')] ??= ` + whatShows + `), true)`
+	showsTheSame  = `window[Symbol.for('readthru.shown')] === ` + whatShows
+	whatShows     = `JSON.stringify(` + inFrames + `.map((w) => w.document.body?.innerText))`
+)
+
+// workersAnswer reports whether each worker answers within a time, or is gone.
+func (t *tab) workersAnswer(ctx context.Context, within time.Duration) bool {
 	t.workers.mu.Lock()
 	ids := slices.Collect(maps.Values(t.workers.live))
 	t.workers.mu.Unlock()
-	ctx, cancel := context.WithTimeout(ctx, t.o.stepTimes().answer)
+	ctx, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
 	var all sync.WaitGroup
 	var busy atomic.Bool

@@ -1,8 +1,11 @@
 package render_test
 
 import (
+	"fmt"
 	"io"
+	"maps"
 	"net/http"
+	"net/url"
 	"strings"
 	"testing"
 	"time"
@@ -105,21 +108,97 @@ func TestWorkersOfFramesAndSharedWorkersAreWaitedFor(t *testing.T) {
 	}
 }
 
-// A worker that never answers, as of a pool that sleeps, is not waited for longer than any other step. The page is what
-// it shows then, and says so.
-func TestAPageIsReadWithoutAWorkerThatNeverAnswers(t *testing.T) {
+// While a page waits for a worker, or for data, its own clock stands still. It is scrolled all the same afterwards.
+func TestAPageWhoseClockIsBehindIsScrolled(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
-	b := s.browser(t, func(o *render.Options) { o.Timeout = 30 * time.Second })
-	s.add("/busy", `<p>Computing</p><script>const worker = new Worker(URL.createObjectURL(new Blob(["onmessage = () => { `+
-		compute("Infinity")+`}"]))); worker.postMessage(1);
-		addEventListener('scroll', () => { document.querySelector('p').textContent = 'Scrolled'; });
+	s.add("/", `<p id=p></p><script>const worker = new Worker(URL.createObjectURL(new Blob(["onmessage = () => { `+
+		compute("9500")+`postMessage('whole'); }"])));
+		worker.onmessage = (e) => { p.textContent += 'It is ' + e.data; }; worker.postMessage(1);
+		addEventListener('scroll', () => { p.textContent += ' and scrolled'; }, {once: true});
 		document.body.style.height = '5000px';</script>`)
-	p, err := b.Render(t.Context(), s.page(t, "/busy"))
-	if err != nil || p.Unsettled != "" { // the machine is slow
-		t.Log(err, p)
-	} else if p.More != render.MoreComputing || p.Ended != render.EndedByQuiet ||
-		!strings.Contains(string(p.HTML), "Scrolled") {
-		t.Errorf("more %q, ended %q: %s", p.More, p.Ended, p.HTML)
+	p := rendered(t, s.browser(t), s.page(t, "/"))
+	if p.Unsettled != "" || !strings.Contains(string(p.HTML), ">It is whole and scrolled<") {
+		t.Errorf("it is incomplete (%s): %s", p.Unsettled, p.HTML)
+	}
+}
+
+// A worker that computes for longer than any other step may take is waited for while there is time.
+func TestAWorkerThatComputesForLongIsWaitedFor(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	const limit = time.Minute // of which a page that does not answer gets ten seconds
+	b := s.browser(t, func(o *render.Options) { o.Timeout = limit })
+	s.mux.HandleFunc("/word", func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "whole") })
+	compute := compute("12500")
+	s.mux.HandleFunc("/shared.js", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/javascript")
+		_, _ = io.WriteString(w, `onconnect = (e) => { `+compute+`e.ports[0].postMessage('whole'); };`)
+	})
+	for name, script := range map[string]string{
+		"dedicated": `const worker = new Worker(URL.createObjectURL(new Blob(["onmessage = (e) => { ` + compute +
+			`fetch(e.data).then((r) => r.text()).then(postMessage); }"])));
+			worker.onmessage = (e) => { p.textContent = 'It is ' + e.data; }; worker.postMessage(location.origin + '/word');`,
+		"shared": `const worker = new SharedWorker('/shared.js');
+			worker.port.onmessage = (e) => { p.textContent = 'It is ' + e.data; };`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s.add("/"+name, `<p id=p>Computing</p><script>`+script+`</script>`)
+			p, err := b.Render(t.Context(), s.page(t, "/"+name))
+			if err != nil || p.Ended == render.EndedByTimeout || p.Vain.Workers {
+				t.Log("the machine is slow:", err, p)
+			} else if !strings.Contains(string(p.HTML), ">It is whole<") || p.More != "" {
+				t.Errorf("it was read before (more %q): %s", p.More, p.HTML)
+			}
+		})
+	}
+}
+
+// A worker that never answers is waited for until the page needs the rest of its time, and the page says that this was
+// in vain. Other pages of its host then wait no longer than for any other step; nor do pages that share memory with
+// workers, which may sleep in a pool. The page is what it shows then, and says that a worker did not answer.
+func TestAPageIsReadWithoutAWorkerThatNeverAnswers(t *testing.T) {
+	t.Parallel()
+	const body = `<!doctype html><p>Computing</p><script>const worker = new Worker(URL.createObjectURL(new Blob([
+		"onmessage = () => { %s}"]))); worker.postMessage(1);
+		addEventListener('scroll', () => { document.querySelector('p').textContent = 'Scrolled'; });
+		if (crossOriginIsolated) document.title = 'Isolated';
+		document.body.style.height = '5000px';</script>`
+	for name, tt := range map[string]struct {
+		known, want render.Vain
+		header      http.Header
+	}{
+		"of a host that is not known":    {want: render.Vain{Workers: true}},
+		"of a host where it was in vain": {known: render.Vain{Workers: true}},
+		"of a page that shares memory": {header: http.Header{
+			"Cross-Origin-Opener-Policy": {"same-origin"}, "Cross-Origin-Embedder-Policy": {"require-corp"},
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newSite(t)
+			header := http.Header{"Content-Type": {"text/html"}}
+			maps.Copy(header, tt.header)
+			for limit := 15 * time.Second; ; limit *= 2 {
+				b := s.browser(t, func(o *render.Options) { o.Timeout = limit })
+				p, err := b.Render(t.Context(), render.Request{
+					URL: &url.URL{Scheme: "https", Host: "www.example", Path: "/"}, Status: http.StatusOK,
+					Header: header, Body: fmt.Appendf(nil, body, compute("Infinity")), Vain: tt.known,
+				})
+				if err != nil || p.Ended == render.EndedByTimeout || p.Unsettled != "" { // the machine is slow
+					if limit > mostTime {
+						t.Fatal(err, p)
+					}
+					continue
+				}
+				if p.Vain != tt.want || p.More != render.MoreComputing || p.Ended != render.EndedByQuiet ||
+					!strings.Contains(string(p.HTML), "Scrolled") ||
+					strings.Contains(string(p.HTML), "<title>Isolated<") != (tt.header != nil) {
+					t.Errorf("%+v, more %q, ended %q: %s", p.Vain, p.More, p.Ended, p.HTML)
+				}
+				return
+			}
+		})
 	}
 }

@@ -23,6 +23,7 @@ const (
 	NeedsBrowser Trait = "needs-browser"  // a rendered page had far more text than the same page without
 	LoadsInVain  Trait = "loads-in-vain"  // a rendered page was given time and still showed only that it loads
 	SilentEvents Trait = "silent-events"  // the streams of events of a rendered page said nothing
+	VainWorkers  Trait = "vain-workers"   // the workers of a rendered page computed for long and changed nothing
 	RejectsCA    Trait = "rejects-ca"     // a client rejected our certificate there: it is tunnelled
 )
 
@@ -41,6 +42,7 @@ var lifetimes = map[Trait]struct {
 	NeedsBrowser: {30 * day, 30 * day, 3, true},
 	LoadsInVain:  {time.Hour, time.Hour, 1, false},
 	SilentEvents: {time.Hour, time.Hour, 1, false},
+	VainWorkers:  {time.Hour, time.Hour, 1, false},
 	RejectsCA:    {10 * time.Minute, day, 1, false},
 }
 

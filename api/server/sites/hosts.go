@@ -91,7 +91,7 @@ func (s *Service) Facts(trait store.Trait, limit int) (*api.HostFacts, error) {
 func traitOf(name string) (store.Trait, error) {
 	switch t := store.Trait(name); t {
 	case "", store.Negotiates, store.MarkdownOff, store.StrictAccept, store.Twins, store.NeedsBrowser,
-		store.LoadsInVain, store.SilentEvents, store.RejectsCA:
+		store.LoadsInVain, store.SilentEvents, store.VainWorkers, store.RejectsCA:
 		return t, nil
 	}
 	return "", api.Problem(http.StatusBadRequest, "no such trait: %q", name)

@@ -26,7 +26,8 @@ func (p *program) hostsCommand() *cli.Command {
 			"  markdown-twins  its pages have markdown at their address with .md; 30 days\n" +
 			"  needs-browser   three pages had far more text in a browser; 30 days, or until one has not\n" +
 			"  loads-in-vain   a rendered page still showed only that it loads after all its time; an hour\n" +
-			"  silent-events   the streams of events of a rendered page said nothing; an hour",
+			"  silent-events   the streams of events of a rendered page said nothing; an hour\n" +
+			"  vain-workers    the workers of a rendered page computed for long and changed nothing; an hour",
 		Subcommands: []*cli.Command{
 			{
 				Name: "list", Usage: "list what was learnt about all hosts, and until when it holds",
@@ -105,6 +106,7 @@ func explained(f api.HostFact) string {
 		store.NeedsBrowser: "its pages have far more text in a browser: they are rendered at once",
 		store.LoadsInVain:  "a page there still loaded after all its time: others are not waited for so long",
 		store.SilentEvents: "streams of events said nothing there: they are not waited for",
+		store.VainWorkers:  "workers computed for long there and changed nothing: they are not waited for so long",
 		store.RejectsCA:    "rejected our certificate: it is tunnelled, so it gets no markdown and no cache",
 	}[f.Trait]
 	if f.Client != "" {
