@@ -15,7 +15,7 @@ import (
 	"github.com/readthru/readthru/store"
 )
 
-// convertBudget limits the time to convert one page of up to largePage.
+// convertBudget limits the time to convert one page of up to gate.LargePage.
 const convertBudget = 10 * time.Second
 
 // local converts the fetched content (rule A8).

@@ -42,12 +42,9 @@ func (f *Fetcher) Page(ctx context.Context, r Request) (*Answer, error) {
 		ctx = transport.OwnPolicy(ctx)
 	}
 	a := f.newAttempt(r, at, time.Now())
-	limit, ask := f.limit(&r), f.ask
+	limit := f.limit(&r)
 	if a.target != nil {
 		limit += github.Timeout // and then there is time for the page itself
-	}
-	if r.Method == http.MethodHead {
-		ask = f.askHead
 	}
 	patience := newPatience(r.Patient)
 	timer := time.AfterFunc(limit, func() {
@@ -55,33 +52,7 @@ func (f *Fetcher) Page(ctx context.Context, r Request) (*Answer, error) {
 			cancel(errTimeout)
 		}
 	})
-	var ans *Answer
-	var err error
-	if a.target != nil {
-		ans, err = f.fromGitHub(ctx, a)
-	}
-	if ans == nil && err == nil {
-		err = ask(ctx, a)
-		late := patience.end()
-		if err == nil && !r.Own {
-			f.noteGone(a, a.status) // of an own fetch it is a failure
-		}
-		switch {
-		case err != nil:
-		case late:
-			ans, err = f.answerAsIs(a, markIf(a.kind != media.Opaque, "late"))
-		case a.noTransform && !r.Own:
-			ans, err = f.answerAsIs(a, markIf(a.kind != media.Opaque, "no-transform"))
-		case r.Own && (a.status < 200 || a.status > 299):
-			ans, err = f.answerRefused(ctx, a)
-		case a.kind == media.Opaque && a.readAsPage():
-			ans, err = f.answerCleaned(a, "")
-		case a.kind == media.Opaque:
-			ans, err = f.answerAsIs(a, "")
-		default:
-			ans, err = f.convertible(ctx, a)
-		}
-	}
+	ans, err := f.obtain(ctx, a, patience)
 	timer.Stop()
 	if err == nil && ans.Response != nil {
 		if err = context.Cause(ctx); err == nil {
@@ -113,6 +84,40 @@ func (f *Fetcher) Page(ctx context.Context, r Request) (*Answer, error) {
 		}
 	}
 	return ans, nil
+}
+
+// obtain asks the forge or the origin of an attempt, and answers with what comes.
+func (f *Fetcher) obtain(ctx context.Context, a *attempt, patience *patience) (*Answer, error) {
+	if a.target != nil {
+		if ans, err := f.fromGitHub(ctx, a); ans != nil || err != nil {
+			return ans, err
+		}
+	}
+	ask := f.ask
+	if a.req.Method == http.MethodHead {
+		ask = f.askHead
+	}
+	err := ask(ctx, a)
+	late := patience.end()
+	if err != nil {
+		return nil, err
+	}
+	if !a.req.Own {
+		f.noteGone(a, a.status) // of an own fetch it is a failure
+	}
+	switch {
+	case late:
+		return f.answerAsIs(a, markIf(a.kind != media.Opaque, "late"))
+	case a.noTransform && !a.req.Own:
+		return f.answerAsIs(a, markIf(a.kind != media.Opaque, "no-transform"))
+	case a.req.Own && (a.status < 200 || a.status > 299):
+		return f.answerRefused(ctx, a)
+	case a.kind == media.Opaque && a.readAsPage():
+		return f.answerCleaned(a, "")
+	case a.kind == media.Opaque:
+		return f.answerAsIs(a, "")
+	}
+	return f.convertible(ctx, a)
 }
 
 // patience says whether the time limit of a page holds while its head is awaited.
