@@ -36,17 +36,13 @@ const maxRules = 1000
 var ErrRules = errors.New("too many rules")
 
 // Rules returns the rules, those made last first.
-func (s *Store) Rules() []Rule {
-	var list []Rule
-	_ = s.kv.GetJSON(&kv.Batch{}, keys.Rules, &list) // none yet
-	return list
-}
+func (s *Store) Rules() []Rule { return addedTo[Rule](s, keys.Rules) }
 
 // PutRule stores a rule before all others, in the place of one for the same host and path. It is on disk when PutRule
 // returns.
 func (s *Store) PutRule(r Rule, now time.Time) (Rule, error) {
 	r.ID, r.Made = NewID()[:8], now.UTC().Truncate(time.Second)
-	err := s.changeRules(func(list []Rule) ([]Rule, error) {
+	err := changeAdded(s, keys.Rules, func(list []Rule) ([]Rule, error) {
 		list = slices.DeleteFunc(list, func(o Rule) bool {
 			return strings.EqualFold(o.Host, r.Host) && o.Path == r.Path
 		})
@@ -60,30 +56,7 @@ func (s *Store) PutRule(r Rule, now time.Time) (Rule, error) {
 
 // DeleteRule deletes a rule by its id. The error is ErrNotFound if there is none.
 func (s *Store) DeleteRule(id string) error {
-	return s.changeRules(func(list []Rule) ([]Rule, error) {
-		n := len(list)
-		if list = slices.DeleteFunc(list, func(r Rule) bool { return r.ID == id }); len(list) == n {
-			return nil, ErrNotFound
-		}
-		return list, nil
-	})
-}
-
-func (s *Store) changeRules(change func([]Rule) ([]Rule, error)) error {
-	s.mu.Lock()
-	var list []Rule
-	_ = s.kv.GetJSON(&kv.Batch{}, keys.Rules, &list) // none yet
-	list, err := change(list)
-	if err == nil {
-		b := &kv.Batch{}
-		b.Set(keys.Rules, wire.JSON(list))
-		err = s.kv.Apply(b)
-	}
-	s.mu.Unlock()
-	if err == nil {
-		err = s.kv.Barrier(true)
-	}
-	return err
+	return deleteAdded(s, keys.Rules, func(r Rule) bool { return r.ID == id })
 }
 
 // SiteRecipe is a site recipe that was installed. What its text says is the business of package recipe.
@@ -102,11 +75,7 @@ const maxSiteRecipes = 512 << 10
 var ErrRecipes = errors.New("too many recipes")
 
 // SiteRecipes returns the recipes, those added last first.
-func (s *Store) SiteRecipes() []SiteRecipe {
-	var list []SiteRecipe
-	_ = s.kv.GetJSON(&kv.Batch{}, keys.SiteRecipes, &list) // none yet
-	return list
-}
+func (s *Store) SiteRecipes() []SiteRecipe { return addedTo[SiteRecipe](s, keys.SiteRecipes) }
 
 // PutSiteRecipes stores recipes before all others, each in the place of one of its name. They are on disk when it
 // returns.
@@ -115,43 +84,51 @@ func (s *Store) PutSiteRecipes(added []SiteRecipe, now time.Time) error {
 	for i := range added {
 		added[i].Added = now.UTC().Truncate(time.Second)
 	}
-	return s.changeSiteRecipes(func(list []SiteRecipe) ([]SiteRecipe, error) {
+	return changeAdded(s, keys.SiteRecipes, func(list []SiteRecipe) ([]SiteRecipe, error) {
 		list = slices.DeleteFunc(list, func(old SiteRecipe) bool {
 			return slices.ContainsFunc(added, func(r SiteRecipe) bool { return r.Name == old.Name })
 		})
-		return append(added, list...), nil
-	})
-}
-
-// DeleteSiteRecipe deletes a recipe by its name. The error is ErrNotFound if there is none.
-func (s *Store) DeleteSiteRecipe(name string) error {
-	return s.changeSiteRecipes(func(list []SiteRecipe) ([]SiteRecipe, error) {
-		n := len(list)
-		if list = slices.DeleteFunc(list, func(r SiteRecipe) bool { return r.Name == name }); len(list) == n {
-			return nil, ErrNotFound
+		if list = append(added, list...); len(wire.JSON(list)) > maxSiteRecipes {
+			return nil, fmt.Errorf("%w: %d bytes are kept", ErrRecipes, maxSiteRecipes)
 		}
 		return list, nil
 	})
 }
 
-func (s *Store) changeSiteRecipes(change func([]SiteRecipe) ([]SiteRecipe, error)) error {
+// DeleteSiteRecipe deletes a recipe by its name. The error is ErrNotFound if there is none.
+func (s *Store) DeleteSiteRecipe(name string) error {
+	return deleteAdded(s, keys.SiteRecipes, func(r SiteRecipe) bool { return r.Name == name })
+}
+
+// addedTo returns a list of what was added by hand, which is one record.
+func addedTo[T any](s *Store, key string) (list []T) {
+	_ = s.kv.GetJSON(&kv.Batch{}, key, &list) // none yet
+	return list
+}
+
+// changeAdded changes such a list. It is on disk when changeAdded returns.
+func changeAdded[T any](s *Store, key string, change func([]T) ([]T, error)) error {
 	s.mu.Lock()
-	var list []SiteRecipe
-	_ = s.kv.GetJSON(&kv.Batch{}, keys.SiteRecipes, &list) // none yet
-	list, err := change(list)
+	list, err := change(addedTo[T](s, key))
 	if err == nil {
-		value := wire.JSON(list)
-		if len(value) > maxSiteRecipes {
-			err = fmt.Errorf("%w: %d bytes are kept", ErrRecipes, maxSiteRecipes)
-		} else {
-			b := &kv.Batch{}
-			b.Set(keys.SiteRecipes, value)
-			err = s.kv.Apply(b)
-		}
+		b := &kv.Batch{}
+		b.Set(key, wire.JSON(list))
+		err = s.kv.Apply(b)
 	}
 	s.mu.Unlock()
 	if err == nil {
 		err = s.kv.Barrier(true)
 	}
 	return err
+}
+
+// deleteAdded deletes from such a list. The error is ErrNotFound if nothing goes.
+func deleteAdded[T any](s *Store, key string, goes func(T) bool) error {
+	return changeAdded(s, key, func(list []T) ([]T, error) {
+		n := len(list)
+		if list = slices.DeleteFunc(list, goes); len(list) == n {
+			return nil, ErrNotFound
+		}
+		return list, nil
+	})
 }
