@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"iter"
 	"maps"
 	"net/url"
@@ -169,6 +170,16 @@ func (b *Build) Add(ctx context.Context, d Document) error {
 	}
 	b.k.notify()
 	return b.k.stepIfMuchAdded(ctx)
+}
+
+// AddFiles adds the files of a parcel to the build, which [PackFiles] wrote: markdown, text, HTML, PDF, and lines of
+// JSON with the fields "_id" or "url", "title" and "text". It reads no other file. The report lists files that could
+// not be added; that is an error only if no file was added. Progress may be nil.
+func (b *Build) AddFiles(ctx context.Context, parcel io.Reader, progress Progress) (*FileReport, error) {
+	return readFiles(ctx, parcel, fileOptions{
+		Decode: b.k.decode, Convert: b.k.convert, Progress: progress,
+		Add: func(ctx context.Context, d *Document) error { return b.Add(ctx, *d) },
+	})
 }
 
 // Leave tells that the page of a URL was read for the build and is not added, because another one has the same content.

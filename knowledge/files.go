@@ -15,6 +15,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/readthru/readthru/internal/markdown"
+	"github.com/readthru/readthru/knowledge/archive"
+	"github.com/readthru/readthru/knowledge/index"
 	"github.com/readthru/readthru/knowledge/outline"
 	"github.com/readthru/readthru/page"
 )
@@ -48,12 +50,26 @@ func (r *FileReport) skip(path string, line int, reason string) {
 	}
 }
 
-// AddFiles adds the files of a parcel to the build, which [PackFiles] wrote: markdown, text, HTML, PDF, and lines of
-// JSON with the fields "_id" or "url", "title" and "text". It reads no other file. The report lists files that could
-// not be added; that is an error only if no file was added. Progress may be nil.
-func (b *Build) AddFiles(ctx context.Context, parcel io.Reader, progress Progress) (*FileReport, error) {
+// fileOptions says how files become documents.
+type fileOptions struct {
+	// Decode returns a text in UTF-8, whatever its encoding, and other content as it is. If nil, files are in UTF-8.
+	Decode func(content []byte) []byte
+
+	// Convert makes markdown of a file that is none: HTML, PDF. If nil, such files are not taken.
+	Convert func(ctx context.Context, name string, content []byte) (title, markdown string, err error)
+
+	// Add keeps a document. An [*archive.RefusedError] is reported; any other ends everything.
+	Add func(ctx context.Context, d *index.Document) error
+
+	// Progress is told of each document or file. It may be nil.
+	Progress func(i, total int, name string)
+}
+
+// readFiles adds the files of a parcel. The report lists those that could not be added; that is an error only if none
+// was.
+func readFiles(ctx context.Context, parcel io.Reader, o fileOptions) (*FileReport, error) {
 	r := &FileReport{}
-	f := &fileImport{b: b, report: r, progress: progress}
+	f := &fileImport{o: o, report: r}
 	more := 0 // than files: lines
 	err := unpackFiles(parcel, func(file parcelled, total int) error {
 		more += max(0, file.lines-1)
@@ -161,19 +177,18 @@ func formOf(path string) fileForm {
 	return unknownForm
 }
 
-// fileImport is one call of AddFiles.
+// fileImport is one call of readFiles.
 type fileImport struct {
-	b        *Build
+	o        fileOptions
 	report   *FileReport
-	progress Progress
 	i, total int
 }
 
 // count counts a document or a file and reports the progress.
 func (f *fileImport) count(name string) {
 	f.i++
-	if f.progress != nil {
-		f.progress(f.i, max(f.total, f.i), name)
+	if f.o.Progress != nil {
+		f.o.Progress(f.i, max(f.total, f.i), name)
 	}
 }
 
@@ -199,8 +214,8 @@ func (f *fileImport) add(ctx context.Context, file parcelled) error {
 		return ctx.Err()
 	}
 	f.report.Files++
-	err = f.b.Add(ctx, *d)
-	if refused, ok := errors.AsType[*RefusedError](err); ok {
+	err = f.o.Add(ctx, d)
+	if refused, ok := errors.AsType[*archive.RefusedError](err); ok {
 		f.report.skip(file.path, 0, refused.Error())
 		return nil
 	}
@@ -211,7 +226,7 @@ func (f *fileImport) add(ctx context.Context, file parcelled) error {
 }
 
 // document reads a file that is one document.
-func (f *fileImport) document(ctx context.Context, file parcelled, form fileForm) (*Document, error) {
+func (f *fileImport) document(ctx context.Context, file parcelled, form fileForm) (*index.Document, error) {
 	content, err := io.ReadAll(io.LimitReader(file, maxFile+1))
 	if err != nil {
 		return nil, err
@@ -224,20 +239,20 @@ func (f *fileImport) document(ctx context.Context, file parcelled, form fileForm
 	case form == unknownForm && bytes.HasPrefix(content, []byte("%PDF-")):
 		form = convertedForm
 	case form != convertedForm:
-		if f.b.k.decode != nil {
-			content = f.b.k.decode(content)
+		if f.o.Decode != nil {
+			content = f.o.Decode(content)
 		}
 		if looksBinary(content) {
 			return nil, errors.New("binary, not text")
 		}
 	}
-	d := &Document{URL: fileURL(file.path), Kind: KindFile, Markdown: content, FetchedAt: file.modTime.UTC()}
+	d := &index.Document{URL: fileURL(file.path), Kind: archive.KindFile, Markdown: content, FetchedAt: file.modTime.UTC()}
 	switch form {
 	case convertedForm:
-		if f.b.k.convert == nil {
+		if f.o.Convert == nil {
 			return nil, errors.New("cannot convert HTML and PDF")
 		}
-		title, md, err := f.b.k.convert(ctx, filepath.Base(file.path), content)
+		title, md, err := f.o.Convert(ctx, filepath.Base(file.path), content)
 		if err != nil {
 			return nil, err
 		}

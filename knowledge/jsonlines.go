@@ -10,6 +10,9 @@ import (
 	"io"
 	"os"
 	"strings"
+
+	"github.com/readthru/readthru/knowledge/archive"
+	"github.com/readthru/readthru/knowledge/index"
 )
 
 // maxLine is the longest line of JSON that is read, in bytes.
@@ -40,7 +43,7 @@ func (f *fileImport) lines(ctx context.Context, path string, in io.Reader) error
 			continue
 		}
 		name, err := f.line(ctx, line, err)
-		if refused, ok := errors.AsType[*RefusedError](err); ok {
+		if refused, ok := errors.AsType[*archive.RefusedError](err); ok {
 			f.report.skip(path, number, refused.Error())
 		} else if err != nil {
 			return err
@@ -51,27 +54,27 @@ func (f *fileImport) lines(ctx context.Context, path string, in io.Reader) error
 	}
 }
 
-// line adds the document that a line describes. What is wrong with it is a *RefusedError.
+// line adds the document that a line describes. What is wrong with it is a *archive.RefusedError.
 func (f *fileImport) line(ctx context.Context, line []byte, err error) (name string, _ error) {
 	if err != nil {
-		return "", &RefusedError{Reason: err}
+		return "", &archive.RefusedError{Reason: err}
 	}
 	d, err := parseRecord(line)
 	if err != nil {
-		return "", &RefusedError{Reason: err}
+		return "", &archive.RefusedError{Reason: err}
 	}
-	return d.URL, f.b.Add(ctx, *d)
+	return d.URL, f.o.Add(ctx, d)
 }
 
 // parseRecord makes a document of a line of JSON.
-func parseRecord(line []byte) (*Document, error) {
+func parseRecord(line []byte) (*index.Document, error) {
 	var r jsonRecord
 	decoder := json.NewDecoder(bytes.NewReader(bytes.TrimPrefix(line, []byte("\ufeff"))))
 	decoder.UseNumber() // an id of twenty digits stays what it is
 	if err := decoder.Decode(&r); err != nil {
 		return nil, fmt.Errorf("not a JSON object with text fields: %w", err)
 	}
-	d := &Document{URL: r.URL, Title: strings.TrimSpace(r.Title), Kind: KindFile, Markdown: []byte(r.Text)}
+	d := &index.Document{URL: r.URL, Title: strings.TrimSpace(r.Title), Kind: archive.KindFile, Markdown: []byte(r.Text)}
 	switch id := r.ID.(type) {
 	case nil:
 	case string:

@@ -11,6 +11,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/readthru/readthru/knowledge/archive"
 )
 
 // A parcel carries files from who may read them to who indexes them: it is a tar file whose entries have the files'
@@ -22,7 +24,7 @@ const (
 	parcelError = "READTHRU.error" // why the file could not be read
 )
 
-// PackFiles writes a parcel for [Build.AddFiles] to w: files, and the files in folders. In folders, it leaves out files
+// PackFiles writes a parcel of files to w: files, and the files in folders. In folders, it leaves out files
 // of other kinds, hidden files, links, and the folder private, which may be empty. A file in private that the user
 // names is an error.
 func PackFiles(ctx context.Context, w io.Writer, paths []string, private string) error {
@@ -102,12 +104,12 @@ func unpackFiles(r io.Reader, f func(file parcelled, total int) error) error {
 		case errors.Is(err, io.EOF):
 			return nil
 		case err != nil && !errors.Is(err, tar.ErrInsecurePath): // the paths are names here, and nothing is written
-			return fmt.Errorf("%w: the files are no parcel: %w", ErrInvalid, err)
+			return fmt.Errorf("%w: the files are no parcel: %w", archive.ErrInvalid, err)
 		case h.Typeflag == tar.TypeXGlobalHeader:
 			total, _ = strconv.Atoi(h.PAXRecords[parcelFiles])
 			continue
 		case h.Typeflag != tar.TypeReg || !absolute(h.Name):
-			return fmt.Errorf("%w: %.80q in the parcel is no file with an absolute path", ErrInvalid, h.Name)
+			return fmt.Errorf("%w: %.80q in the parcel is no file with an absolute path", archive.ErrInvalid, h.Name)
 		}
 		lines, _ := strconv.Atoi(h.PAXRecords[parcelLines])
 		err = f(parcelled{
