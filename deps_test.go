@@ -117,7 +117,8 @@ const policy = `
 	knowledge/index       → knowledge/excerpt, knowledge/outline
 	knowledge/index       → knowledge/index/segment, knowledge/index/query, knowledge/index/rank
 	knowledge/archive     → page, store, knowledge/index
-	knowledge             → knowledge/index/query, knowledge/archive
+	knowledge/files       → page, markdown, knowledge/outline, knowledge/index, knowledge/archive
+	knowledge             → knowledge/index/query, knowledge/archive, knowledge/files
 	knowledge             → page, store, llm, knowledge/breath, knowledge/outline
 	knowledge/statement   → page, llm, clip, lazy, markdown, knowledge/analysis, knowledge/index, knowledge/outline
 	knowledge/meaning     → store, llm, clip, fault, knowledge/excerpt, knowledge/index, knowledge/vector

@@ -19,6 +19,7 @@ import (
 
 	"github.com/readthru/readthru/internal/clip"
 	"github.com/readthru/readthru/knowledge/archive"
+	"github.com/readthru/readthru/knowledge/files"
 	"github.com/readthru/readthru/page"
 	"github.com/readthru/readthru/store"
 )
@@ -176,7 +177,7 @@ func (b *Build) Add(ctx context.Context, d Document) error {
 // JSON with the fields "_id" or "url", "title" and "text". It reads no other file. The report lists files that could
 // not be added; that is an error only if no file was added. Progress may be nil.
 func (b *Build) AddFiles(ctx context.Context, parcel io.Reader, progress Progress) (*FileReport, error) {
-	return readFiles(ctx, parcel, fileOptions{
+	return files.Read(ctx, parcel, files.Options{
 		Decode: b.k.decode, Convert: b.k.convert, Progress: progress,
 		Add: func(ctx context.Context, d *Document) error { return b.Add(ctx, *d) },
 	})

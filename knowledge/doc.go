@@ -12,7 +12,7 @@
 //   - package outline cuts markdown into passages, and finds headings, sections, definitions and quotes;
 //   - package index finds passages by words, and package excerpt shows them; open.go asks them;
 //   - base.go holds knowledge bases, membership.go which documents belong to them; build.go fills a base, and
-//     deletebase.go deletes one; package archive keeps documents that are not pages, ingest.go and files.go accept
+//     deletebase.go deletes one; package archive keeps documents that are not pages, ingest.go and package files accept
 //     them; pack.go and unpack.go write and read a base as one file;
 //   - package meaning finds passages that are near in meaning, over package vector, and package index combines the
 //     two rankings; annotate.go describes passages, in the words of package statement; notes.go and relations.go keep

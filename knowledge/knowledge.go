@@ -1,7 +1,11 @@
 package knowledge
 
 import (
+	"context"
+	"io"
+
 	"github.com/readthru/readthru/knowledge/archive"
+	"github.com/readthru/readthru/knowledge/files"
 	"github.com/readthru/readthru/knowledge/index"
 	"github.com/readthru/readthru/knowledge/meaning"
 	"github.com/readthru/readthru/knowledge/statement"
@@ -24,6 +28,10 @@ type (
 	Statement = statement.Statement
 	// RefusedError says that a document cannot be kept, whatever the state of the store.
 	RefusedError = archive.RefusedError
+	// FileReport is the result of adding files.
+	FileReport = files.Report
+	// Skipped is a file, or a line of one, that was not taken.
+	Skipped = files.Skipped
 	// VectorState tells how far the vectors are.
 	VectorState = meaning.VectorState
 )
@@ -45,3 +53,10 @@ const (
 
 // RerankPatience is how long a search waits for the reranker.
 const RerankPatience = index.RerankPatience
+
+// PackFiles writes a parcel for [Build.AddFiles] to w: files, and the files in folders. In folders, it leaves out files
+// of other kinds, hidden files, links, and the folder private, which may be empty. A file in private that the user
+// names is an error.
+func PackFiles(ctx context.Context, w io.Writer, paths []string, private string) error {
+	return files.Pack(ctx, w, paths, private)
+}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
+	"github.com/readthru/readthru/knowledge/files"
 	"github.com/readthru/readthru/page"
 )
 
@@ -143,7 +144,7 @@ func packedURL(raw string, roots []string) string {
 		return raw
 	}
 	for _, root := range roots {
-		above := strings.TrimSuffix(strings.TrimPrefix(fileURL(filepath.Dir(root)), "file://"), "/")
+		above := strings.TrimSuffix(strings.TrimPrefix(files.URL(filepath.Dir(root)), "file://"), "/")
 		if rest, ok := strings.CutPrefix(u.EscapedPath(), above+"/"); ok {
 			return "file:///" + rest
 		}

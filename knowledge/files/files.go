@@ -1,4 +1,4 @@
-package knowledge
+package files
 
 import (
 	"bytes"
@@ -28,8 +28,8 @@ const (
 	sniffLength = 8 << 10
 )
 
-// FileReport is the result of adding files.
-type FileReport struct {
+// Report is the result of adding files.
+type Report struct {
 	Files     int       `json:"files"`     // read
 	Documents int       `json:"documents"` // added
 	Skipped   int       `json:"skipped"`   // files and lines that were not taken
@@ -43,15 +43,15 @@ type Skipped struct {
 	Reason string `json:"reason"`
 }
 
-func (r *FileReport) skip(path string, line int, reason string) {
+func (r *Report) skip(path string, line int, reason string) {
 	r.Skipped++
 	if len(r.Reasons) < maxSkipped {
 		r.Reasons = append(r.Reasons, Skipped{path, line, reason})
 	}
 }
 
-// fileOptions says how files become documents.
-type fileOptions struct {
+// Options says how files become documents.
+type Options struct {
 	// Decode returns a text in UTF-8, whatever its encoding, and other content as it is. If nil, files are in UTF-8.
 	Decode func(content []byte) []byte
 
@@ -65,10 +65,10 @@ type fileOptions struct {
 	Progress func(i, total int, name string)
 }
 
-// readFiles adds the files of a parcel. The report lists those that could not be added; that is an error only if none
+// Read adds the files of a parcel. The report lists those that could not be added; that is an error only if none
 // was.
-func readFiles(ctx context.Context, parcel io.Reader, o fileOptions) (*FileReport, error) {
-	r := &FileReport{}
+func Read(ctx context.Context, parcel io.Reader, o Options) (*Report, error) {
+	r := &Report{}
 	f := &fileImport{o: o, report: r}
 	more := 0 // than files: lines
 	err := unpackFiles(parcel, func(file parcelled, total int) error {
@@ -83,7 +83,7 @@ func readFiles(ctx context.Context, parcel io.Reader, o fileOptions) (*FileRepor
 }
 
 // reason says why no file became a document.
-func (r *FileReport) reason() string {
+func (r *Report) reason() string {
 	if len(r.Reasons) == 0 {
 		return "there are no files of a kind that can be read"
 	}
@@ -177,10 +177,10 @@ func formOf(path string) fileForm {
 	return unknownForm
 }
 
-// fileImport is one call of readFiles.
+// fileImport is one call of Read.
 type fileImport struct {
-	o        fileOptions
-	report   *FileReport
+	o        Options
+	report   *Report
 	i, total int
 }
 
@@ -246,7 +246,7 @@ func (f *fileImport) document(ctx context.Context, file parcelled, form fileForm
 			return nil, errors.New("binary, not text")
 		}
 	}
-	d := &index.Document{URL: fileURL(file.path), Kind: archive.KindFile, Markdown: content, FetchedAt: file.modTime.UTC()}
+	d := &index.Document{URL: URL(file.path), Kind: archive.KindFile, Markdown: content, FetchedAt: file.modTime.UTC()}
 	switch form {
 	case convertedForm:
 		if f.o.Convert == nil {
@@ -303,8 +303,8 @@ func looksBinary(content []byte) bool {
 	return bad*20 > len(start)
 }
 
-// fileURL returns the URL of a file.
-func fileURL(path string) string {
+// URL returns the URL of a file.
+func URL(path string) string {
 	path = filepath.ToSlash(path)
 	if !strings.HasPrefix(path, "/") {
 		path = "/" + path // a drive's letter

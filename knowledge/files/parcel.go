@@ -1,4 +1,4 @@
-package knowledge
+package files
 
 import (
 	"archive/tar"
@@ -24,10 +24,10 @@ const (
 	parcelError = "READTHRU.error" // why the file could not be read
 )
 
-// PackFiles writes a parcel of files to w: files, and the files in folders. In folders, it leaves out files
+// Pack writes a parcel of files to w: files, and the files in folders. In folders, it leaves out files
 // of other kinds, hidden files, links, and the folder private, which may be empty. A file in private that the user
 // names is an error.
-func PackFiles(ctx context.Context, w io.Writer, paths []string, private string) error {
+func Pack(ctx context.Context, w io.Writer, paths []string, private string) error {
 	files, err := listFiles(ctx, paths, private)
 	if err != nil {
 		return err
