@@ -1,41 +1,17 @@
 package knowledge
 
 import (
-	"bufio"
-	"bytes"
 	"context"
-	"crypto/ed25519"
-	"crypto/sha512"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-
-	"github.com/klauspost/compress/zstd"
 
 	"github.com/readthru/readthru/internal/clip"
 	"github.com/readthru/readthru/knowledge/archive"
 )
 
-// Bounds of a pack, whatever it says of itself.
-const (
-	packWindow       = 8 << 20
-	maxPackDocuments = 1_000_000
-	maxPackLine      = 2 * archive.MaxDocument
-	maxUnpacked      = 8 << 30 // bytes of all documents, by default
-)
-
-// ErrBadPack means that a file is not a pack, or was cut short or changed after signing.
-var ErrBadPack = errors.New("not a valid pack")
-
-// UnknownSignerError says that a pack is intact but its signer is not trusted.
-type UnknownSignerError struct {
-	Signer string // see [Signer.ID]
-}
-
-func (e *UnknownSignerError) Error() string {
-	return fmt.Sprintf("the pack is signed by %s, an unknown signer", e.Signer)
-}
+// maxUnpacked is how many bytes all documents of a pack may have, by default.
+const maxUnpacked = 8 << 30
 
 // UnpackOptions configures [Knowledge.Unpack]. The zero value trusts no signer.
 type UnpackOptions struct {
@@ -79,23 +55,13 @@ func (k *Knowledge) unpack(ctx context.Context, r io.ReaderAt, size int64, o *Un
 		trusted = trusted || id == signer
 	}
 	if !trusted {
-		return Base{}, &UnknownSignerError{signer}
+		return Base{}, &UnknownSignerError{Signer: signer}
 	}
-	body := io.NewSectionReader(r, int64(len(packMagic)), size-int64(len(packMagic))-packTrailer)
-	z, err := zstd.NewReader(body, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(packWindow),
-		zstd.WithDecoderLowmem(true))
+	p, head, err := openPack(r, size, o.MaxBytes)
 	if err != nil {
-		return Base{}, fmt.Errorf("%w: %w", ErrBadPack, err)
-	}
-	defer z.Close()
-	p := &packReader{lines: bufio.NewReaderSize(io.LimitReader(z, o.MaxBytes+1), 64<<10), left: o.MaxBytes}
-	var head packHead
-	if err := p.next(&head); err != nil {
 		return Base{}, err
 	}
-	if head.Documents < 0 || head.Documents > maxPackDocuments {
-		return Base{}, fmt.Errorf("%w: it claims %d documents", ErrBadPack, head.Documents)
-	}
+	defer p.close()
 	if o.Name != "" {
 		head.Name = o.Name
 	}
@@ -147,74 +113,8 @@ func (k *Knowledge) unpackInto(ctx context.Context, name string, p *packReader, 
 			progress(i+1, documents, line.URL)
 		}
 	}
-	if rest, err := p.lines.Peek(1); len(rest) > 0 || !errors.Is(err, io.EOF) {
-		return Base{}, fmt.Errorf("%w: more documents than its header says", ErrBadPack)
+	if err := p.ends(); err != nil {
+		return Base{}, err
 	}
 	return b.Commit(ctx)
-}
-
-// packReader reads the lines of a pack.
-type packReader struct {
-	lines *bufio.Reader
-	left  int64
-}
-
-// next reads a line into v.
-func (p *packReader) next(v any) error {
-	var line []byte
-	for {
-		part, err := p.lines.ReadSlice('\n')
-		if p.left -= int64(len(part)); p.left < 0 {
-			return fmt.Errorf("%w: larger than the limit", ErrTooLarge)
-		}
-		line = append(line, part...)
-		if len(line) > maxPackLine {
-			return fmt.Errorf("%w: a line of more than %d MiB", ErrTooLarge, maxPackLine>>20)
-		}
-		switch {
-		case errors.Is(err, bufio.ErrBufferFull):
-			continue
-		case err != nil:
-			return fmt.Errorf("%w: %w", ErrBadPack, noEOF(err))
-		}
-		break
-	}
-	if err := json.Unmarshal(line, v); err != nil {
-		return fmt.Errorf("%w: %w", ErrBadPack, err)
-	}
-	return nil
-}
-
-func noEOF(err error) error {
-	if errors.Is(err, io.EOF) {
-		return io.ErrUnexpectedEOF
-	}
-	return err
-}
-
-// verifyPack reads a pack once and returns who signed it. The error wraps ErrBadPack unless it is that of r.
-func verifyPack(r io.ReaderAt, size int64) (signer string, err error) {
-	if size < int64(len(packMagic)+packTrailer) {
-		return "", fmt.Errorf("%w: %d bytes are too few", ErrBadPack, size)
-	}
-	hash := sha512.New()
-	start := make([]byte, len(packMagic))
-	if _, err := r.ReadAt(start, 0); err != nil {
-		return "", err
-	}
-	if !bytes.Equal(start, []byte(packMagic)) {
-		return "", fmt.Errorf("%w: wrong first bytes", ErrBadPack)
-	}
-	if _, err := io.Copy(hash, io.NewSectionReader(r, 0, size-ed25519.SignatureSize)); err != nil {
-		return "", err
-	}
-	trailer := make([]byte, packTrailer)
-	if _, err := r.ReadAt(trailer, size-packTrailer); err != nil && !errors.Is(err, io.EOF) {
-		return "", err
-	}
-	public := ed25519.PublicKey(trailer[:ed25519.PublicKeySize])
-	if !ed25519.Verify(public, append([]byte(packContext), hash.Sum(nil)...), trailer[ed25519.PublicKeySize:]) {
-		return "", fmt.Errorf("%w: the signature does not match: the file was changed or cut short", ErrBadPack)
-	}
-	return signerID(public), nil
 }
