@@ -118,7 +118,8 @@ const policy = `
 	knowledge/index       → knowledge/index/segment, knowledge/index/query, knowledge/index/rank
 	knowledge/archive     → page, store, knowledge/index
 	knowledge/files       → page, markdown, knowledge/outline, knowledge/index, knowledge/archive
-	knowledge             → knowledge/index/query, knowledge/archive, knowledge/files
+	knowledge/pack        → page, knowledge/archive
+	knowledge             → knowledge/index/query, knowledge/archive, knowledge/files, knowledge/pack
 	knowledge             → page, store, llm, knowledge/breath, knowledge/outline
 	knowledge/statement   → page, llm, clip, lazy, markdown, knowledge/analysis, knowledge/index, knowledge/outline
 	knowledge/meaning     → store, llm, clip, fault, knowledge/excerpt, knowledge/index, knowledge/vector

@@ -8,6 +8,7 @@ import (
 	"github.com/readthru/readthru/knowledge/files"
 	"github.com/readthru/readthru/knowledge/index"
 	"github.com/readthru/readthru/knowledge/meaning"
+	"github.com/readthru/readthru/knowledge/pack"
 	"github.com/readthru/readthru/knowledge/statement"
 )
 
@@ -32,9 +33,19 @@ type (
 	FileReport = files.Report
 	// Skipped is a file, or a line of one, that was not taken.
 	Skipped = files.Skipped
+	// Signer signs packs.
+	Signer = pack.Signer
+	// UnknownSignerError says that a pack is intact but its signer is not trusted.
+	UnknownSignerError = pack.UnknownSignerError
 	// VectorState tells how far the vectors are.
 	VectorState = meaning.VectorState
 )
+
+// ErrBadPack means that a file is not a pack, or was cut short or changed after signing.
+var ErrBadPack = pack.ErrBadPack
+
+// OpenSigner returns the signer in a folder, the data dir, and makes one if the folder has none.
+func OpenSigner(dir string) (*Signer, error) { return pack.OpenSigner(dir) }
 
 // Errors of a search, of a document that cannot be indexed or kept, and of an argument: the error that wraps ErrInvalid
 // says which and why.

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/readthru/readthru/knowledge/files"
+	"github.com/readthru/readthru/knowledge/pack"
 	"github.com/readthru/readthru/page"
 )
 
@@ -37,7 +38,7 @@ func (k *Knowledge) pack(ctx context.Context, base Base, s *Signer, w io.Writer,
 			keys = append(keys, key)
 		}
 	}
-	out, err := newPackWriter(w, s, packHead{
+	out, err := pack.NewWriter(w, s, pack.Head{
 		Name: base.Name, Description: base.Description, Source: base.Source, URL: base.URL, Limit: base.Limit,
 		Depth: base.Depth, Include: base.Include, Exclude: base.Exclude,
 		PackedAt: time.Now().UTC().Truncate(time.Second), Documents: len(keys),
@@ -45,7 +46,7 @@ func (k *Knowledge) pack(ctx context.Context, base Base, s *Signer, w io.Writer,
 	if err != nil {
 		return err
 	}
-	defer out.close()
+	defer out.Close()
 	for i, key := range keys {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -55,7 +56,7 @@ func (k *Knowledge) pack(ctx context.Context, base Base, s *Signer, w io.Writer,
 			return fmt.Errorf("document %s: %w", key.Doc(), err)
 		}
 		h, _ := k.archive.Head(key) // a page has none
-		line := packDocument{
+		line := pack.Document{
 			URL: packedURL(d.URL, base.Files), Title: d.Title, Kind: d.Kind, Label: h.Label, Ingested: h.Ingested,
 			Metadata:  h.Metadata,
 			FetchedAt: d.FetchedAt, Markdown: string(d.Markdown),
@@ -63,14 +64,14 @@ func (k *Knowledge) pack(ctx context.Context, base Base, s *Signer, w io.Writer,
 		if p, err := k.store.PageAt(key); err == nil && len(p.Preferences.Denials()) > 0 {
 			line.Metadata = page.Metadata{"preferences": strings.Join(p.Preferences.Denials(), "; ")}
 		}
-		if err := out.add(line); err != nil {
+		if err := out.Add(line); err != nil {
 			return err
 		}
 		if progress != nil {
 			progress(i+1, len(keys), line.URL)
 		}
 	}
-	return out.end()
+	return out.Finish()
 }
 
 // packedURL returns the URL that a document has in a pack: that of a file without the folders above what the base is

@@ -8,6 +8,7 @@ import (
 
 	"github.com/readthru/readthru/internal/clip"
 	"github.com/readthru/readthru/knowledge/archive"
+	"github.com/readthru/readthru/knowledge/pack"
 )
 
 // maxUnpacked is how many bytes all documents of a pack may have, by default.
@@ -46,7 +47,7 @@ func (k *Knowledge) Unpack(ctx context.Context, r io.ReaderAt, size int64, o Unp
 }
 
 func (k *Knowledge) unpack(ctx context.Context, r io.ReaderAt, size int64, o *UnpackOptions) (Base, error) {
-	signer, err := verifyPack(r, size)
+	signer, err := pack.Verify(r, size)
 	if err != nil {
 		return Base{}, err
 	}
@@ -57,11 +58,11 @@ func (k *Knowledge) unpack(ctx context.Context, r io.ReaderAt, size int64, o *Un
 	if !trusted {
 		return Base{}, &UnknownSignerError{Signer: signer}
 	}
-	p, head, err := openPack(r, size, o.MaxBytes)
+	p, head, err := pack.Open(r, size, o.MaxBytes)
 	if err != nil {
 		return Base{}, err
 	}
-	defer p.close()
+	defer p.Close()
 	if o.Name != "" {
 		head.Name = o.Name
 	}
@@ -82,7 +83,7 @@ func (k *Knowledge) unpack(ctx context.Context, r io.ReaderAt, size int64, o *Un
 }
 
 // unpackInto fills a base with the documents of a pack.
-func (k *Knowledge) unpackInto(ctx context.Context, name string, p *packReader, documents int,
+func (k *Knowledge) unpackInto(ctx context.Context, name string, p *pack.Reader, documents int,
 	progress Progress,
 ) (Base, error) {
 	b, err := k.Build(name)
@@ -91,8 +92,8 @@ func (k *Knowledge) unpackInto(ctx context.Context, name string, p *packReader, 
 	}
 	defer b.Close()
 	for i := range documents {
-		var line packDocument
-		if err := p.next(&line); err != nil {
+		var line pack.Document
+		if err := p.Next(&line); err != nil {
 			return Base{}, err
 		}
 		d := Document{
@@ -113,7 +114,7 @@ func (k *Knowledge) unpackInto(ctx context.Context, name string, p *packReader, 
 			progress(i+1, documents, line.URL)
 		}
 	}
-	if err := p.ends(); err != nil {
+	if err := p.Ends(); err != nil {
 		return Base{}, err
 	}
 	return b.Commit(ctx)

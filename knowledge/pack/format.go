@@ -1,4 +1,4 @@
-package knowledge
+package pack
 
 import (
 	"bufio"
@@ -18,8 +18,8 @@ import (
 	"github.com/readthru/readthru/page"
 )
 
-// A pack is a knowledge base in one file: packMagic; a zstd stream of JSON lines, a [packHead] and then a
-// [packDocument] for each document; the signer's public key; and its signature of packContext and the SHA-512 of all
+// A pack is a knowledge base in one file: packMagic; a zstd stream of JSON lines, a [Head] and then a
+// [Document] for each document; the signer's public key; and its signature of packContext and the SHA-512 of all
 // that stands before the signature. The index is not in it: it is made anew in seconds.
 const (
 	packMagic   = "readthru pack 1\n"
@@ -27,8 +27,8 @@ const (
 	packTrailer = ed25519.PublicKeySize + ed25519.SignatureSize
 )
 
-// packHead is the first line.
-type packHead struct {
+// Head is the first line.
+type Head struct {
 	Name        string    `json:"name"`
 	Description string    `json:"description,omitempty"`
 	Source      string    `json:"source_type"`
@@ -41,8 +41,8 @@ type packHead struct {
 	Documents   int       `json:"documents"`
 }
 
-// packDocument is any other line.
-type packDocument struct {
+// Document is any other line.
+type Document struct {
 	URL       string        `json:"url"`
 	Title     string        `json:"title,omitempty"`
 	Kind      string        `json:"kind"`
@@ -72,8 +72,8 @@ func (e *UnknownSignerError) Error() string {
 	return fmt.Sprintf("the pack is signed by %s, an unknown signer", e.Signer)
 }
 
-// packWriter writes a pack.
-type packWriter struct {
+// Writer writes a pack.
+type Writer struct {
 	signer *Signer
 	hash   hash.Hash
 	out    *bufio.Writer
@@ -82,9 +82,9 @@ type packWriter struct {
 	lines  *json.Encoder
 }
 
-// newPackWriter begins a pack. The caller closes it, also after an error.
-func newPackWriter(w io.Writer, s *Signer, head packHead) (*packWriter, error) {
-	p := &packWriter{signer: s, hash: sha512.New(), out: bufio.NewWriterSize(w, 64<<10)}
+// NewWriter begins a pack. The caller closes it.
+func NewWriter(w io.Writer, s *Signer, head Head) (*Writer, error) {
+	p := &Writer{signer: s, hash: sha512.New(), out: bufio.NewWriterSize(w, 64<<10)}
 	p.both = io.MultiWriter(p.hash, p.out)
 	if _, err := io.WriteString(p.both, packMagic); err != nil {
 		return nil, err
@@ -95,21 +95,21 @@ func newPackWriter(w io.Writer, s *Signer, head packHead) (*packWriter, error) {
 	}
 	p.z, p.lines = z, json.NewEncoder(z)
 	p.lines.SetEscapeHTML(false)
-	if err := p.add(head); err != nil {
-		p.close()
+	if err := p.Add(head); err != nil {
+		p.Close()
 		return nil, err
 	}
 	return p, nil
 }
 
-// add writes a line: a packDocument.
-func (p *packWriter) add(line any) error { return p.lines.Encode(line) }
+// Add writes a line: a Document.
+func (p *Writer) Add(line any) error { return p.lines.Encode(line) }
 
-// close ends a pack that is given up, and frees what it holds.
-func (p *packWriter) close() { _ = p.z.Close() } // its error was that of end, or nobody reads the pack
+// Close ends a pack that is given up, and frees what it holds.
+func (p *Writer) Close() { _ = p.z.Close() } // its error was that of Finish, or nobody reads the pack
 
-// end ends a pack and signs it.
-func (p *packWriter) end() error {
+// Finish ends a pack and signs it.
+func (p *Writer) Finish() error {
 	if err := p.z.Close(); err != nil {
 		return err
 	}
@@ -123,46 +123,46 @@ func (p *packWriter) end() error {
 	return p.out.Flush()
 }
 
-// packReader reads the lines of a pack.
-type packReader struct {
+// Reader reads the lines of a pack.
+type Reader struct {
 	z     *zstd.Decoder
 	lines *bufio.Reader
 	left  int64
 }
 
-// openPack begins to read a pack that was verified: its documents may have most bytes together. The caller closes it.
-func openPack(r io.ReaderAt, size, most int64) (*packReader, packHead, error) {
+// Open begins to read a pack that was verified: its documents may have most bytes together. The caller closes it.
+func Open(r io.ReaderAt, size, most int64) (*Reader, Head, error) {
 	body := io.NewSectionReader(r, int64(len(packMagic)), size-int64(len(packMagic))-packTrailer)
 	z, err := zstd.NewReader(body, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(packWindow),
 		zstd.WithDecoderLowmem(true))
 	if err != nil {
-		return nil, packHead{}, fmt.Errorf("%w: %w", ErrBadPack, err)
+		return nil, Head{}, fmt.Errorf("%w: %w", ErrBadPack, err)
 	}
-	p := &packReader{z: z, lines: bufio.NewReaderSize(io.LimitReader(z, most+1), 64<<10), left: most}
-	var head packHead
-	err = p.next(&head)
+	p := &Reader{z: z, lines: bufio.NewReaderSize(io.LimitReader(z, most+1), 64<<10), left: most}
+	var head Head
+	err = p.Next(&head)
 	if err == nil && (head.Documents < 0 || head.Documents > maxPackDocuments) {
 		err = fmt.Errorf("%w: it claims %d documents", ErrBadPack, head.Documents)
 	}
 	if err != nil {
-		p.close()
-		return nil, packHead{}, err
+		p.Close()
+		return nil, Head{}, err
 	}
 	return p, head, nil
 }
 
-func (p *packReader) close() { p.z.Close() }
+func (p *Reader) Close() { p.z.Close() }
 
-// ends returns an error if there are more documents.
-func (p *packReader) ends() error {
+// Ends returns an error if there are more documents.
+func (p *Reader) Ends() error {
 	if rest, err := p.lines.Peek(1); len(rest) > 0 || !errors.Is(err, io.EOF) {
 		return fmt.Errorf("%w: more documents than its header says", ErrBadPack)
 	}
 	return nil
 }
 
-// next reads a line into v.
-func (p *packReader) next(v any) error {
+// Next reads a line into v.
+func (p *Reader) Next(v any) error {
 	var line []byte
 	for {
 		part, err := p.lines.ReadSlice('\n')
@@ -194,8 +194,8 @@ func noEOF(err error) error {
 	return err
 }
 
-// verifyPack reads a pack once and returns who signed it. The error wraps ErrBadPack unless it is that of r.
-func verifyPack(r io.ReaderAt, size int64) (signer string, err error) {
+// Verify reads a pack once and returns who signed it. The error wraps ErrBadPack unless it is that of r.
+func Verify(r io.ReaderAt, size int64) (signer string, err error) {
 	if size < int64(len(packMagic)+packTrailer) {
 		return "", fmt.Errorf("%w: %d bytes are too few", ErrBadPack, size)
 	}

@@ -1,4 +1,4 @@
-package knowledge
+package pack
 
 import (
 	"crypto/ed25519"
