@@ -40,6 +40,7 @@ const (
 // one.
 func annotationJob(k page.Key) store.Change { return store.Change{Key: annotationQueue + string(k[:])} }
 
+// annotationDone takes a document out of the queue.
 func annotationDone(k page.Key) store.Change {
 	return store.Change{Key: annotationQueue + string(k[:]), Gone: true}
 }
@@ -65,10 +66,10 @@ func passageKeyIn(key string) (p passageKey, ok bool) {
 
 // annotation is what k/a/ holds.
 type annotation struct {
-	By         string      `json:"by,omitempty"` // the model that was asked; empty: none was
-	Version    int         `json:"v,omitempty"`  // of what is said without a model
-	Edition    int         `json:"e,omitempty"`  // of the cleaner that the passage passed
-	Statements []Statement `json:"s"`
+	By         string                `json:"by,omitempty"` // the model that was asked; empty: none was
+	Version    int                   `json:"v,omitempty"`  // of what is said without a model
+	Edition    int                   `json:"e,omitempty"`  // of the cleaner that the passage passed
+	Statements []statement.Statement `json:"s"`
 }
 
 // localVersion is raised when statements made without a model change. Passages are then described again.
@@ -108,7 +109,10 @@ func (a *annotation) lookups(p passageKey) map[string]string {
 	return keys
 }
 
+// frameLookup begins the keys of the passages of a frame.
 func frameLookup(frame string) string { return framePrefix + frame + "\x00" }
+
+// subjectLookup begins the keys of the passages about a subject.
 func subjectLookup(subject string) string {
 	return subjectPrefix + statement.FoldSubject(subject) + "\x00"
 }
@@ -133,16 +137,17 @@ type annotator struct {
 type annotatorOptions struct {
 	records  *store.Records
 	model    *llm.Client // may be nil
-	document func(page.Key) (*Document, error)
+	document func(page.Key) (*index.Document, error)
 	split    func(markdown []byte) []outline.Passage
-	member   func(page.Key) bool    // is it to be annotated?
-	withhold func(d *Document) bool // may nothing of it be told to the model? May be nil
-	gone     func(passageKey) error // a passage is gone: so are its relations
-	reindex  func()                 // a document was queued for the index: more is said of its passages
+	member   func(page.Key) bool          // is it to be annotated?
+	withhold func(d *index.Document) bool // may nothing of it be told to the model? May be nil
+	gone     func(passageKey) error       // a passage is gone: so are its relations
+	reindex  func()                       // a document was queued for the index: more is said of its passages
 	cleaner  store.Cleaner
 	log      *slog.Logger
 }
 
+// newAnnotator returns an annotator, which run has work.
 func newAnnotator(o annotatorOptions) *annotator {
 	return &annotator{o: o, wake: make(chan struct{}, 1), fallen: map[page.Key]bool{}}
 }
@@ -255,7 +260,7 @@ func (a *annotator) annotate(ctx context.Context, k page.Key, model *llm.Client)
 					continue
 				}
 				if old.Version > 0 { // it was weighed against passages that may be gone
-					now.Version, now.Statements = localVersion, []Statement{local[i]}
+					now.Version, now.Statements = localVersion, []statement.Statement{local[i]}
 				}
 			} else if now, err = a.statements(ctx, d, p, local[i], model); ctx.Err() != nil {
 				return ctx.Err()
@@ -308,10 +313,10 @@ func (a *annotator) annotate(ctx context.Context, k page.Key, model *llm.Client)
 
 // statements returns what a passage says. An error says that the model should be asked again later. The annotation is
 // to be used until then.
-func (a *annotator) statements(ctx context.Context, d *Document, p *outline.Passage, local Statement,
+func (a *annotator) statements(ctx context.Context, d *index.Document, p *outline.Passage, local statement.Statement,
 	model *llm.Client,
 ) (*annotation, error) {
-	now := &annotation{Version: localVersion, Statements: []Statement{local}}
+	now := &annotation{Version: localVersion, Statements: []statement.Statement{local}}
 	if model == nil {
 		return now, nil
 	}
@@ -378,7 +383,7 @@ func (a *annotator) of(p passageKey) (*annotation, error) {
 // told returns an annotation as it is told: what a model wrote may hide something, too.
 func (a *annotator) told(stored *annotation) *annotation {
 	told := *stored
-	told.Statements = make([]Statement, len(stored.Statements))
+	told.Statements = make([]statement.Statement, len(stored.Statements))
 	for i, s := range stored.Statements {
 		s.NormalizedText = string(a.o.cleaner.Markdown([]byte(s.NormalizedText)))
 		for _, list := range []*[]string{&s.Domains, &s.Entities, &s.Problems, &s.Resolutions, &s.Contexts} {
@@ -463,52 +468,4 @@ func lookup(r *store.Records, prefix, from string, f func(p passageKey) bool) {
 		p, ok := passageKeyIn(key)
 		return !ok || f(p)
 	})
-}
-
-// forgetAnnotations drops what is known of a document that neither is read nor belongs to a base any more: what its
-// passages say, and their relations. Notes stay.
-func (k *Knowledge) forgetAnnotations(key page.Key) error {
-	if err := k.annotator.forget(key); err != nil {
-		return err
-	}
-	return k.notes.forget(key, nil)
-}
-
-// reannotate queues documents of annotated bases for annotation, because they may have changed.
-func (k *Knowledge) reannotate(batch []index.Item) error {
-	var jobs []store.Change
-	for i := range batch {
-		if key := batch[i].Doc.Key; k.described(key) {
-			jobs = append(jobs, annotationJob(key))
-		}
-	}
-	defer k.annotator.notify()
-	return k.records.Apply(jobs...)
-}
-
-// withStatements adds to a document's passages what is said of them.
-func (k *Knowledge) withStatements(d *Document, passages []outline.Passage) []outline.Passage {
-	if !k.described(d.Key) {
-		return passages
-	}
-	said := map[[16]byte]string{}
-	k.annotator.each(d.Key, func(p passageKey, stored annotation) bool {
-		if s := k.annotator.told(&stored).said(); s != "" {
-			said[p.hash] = s
-		}
-		return true
-	})
-	for i := range passages {
-		passages[i].Said = said[passages[i].Hash]
-	}
-	return passages
-}
-
-// saidOf returns what is said of a passage of a document.
-func (k *Knowledge) saidOf(key page.Key, hash [16]byte) string {
-	said, err := k.annotator.of(passageKey{key, hash})
-	if err != nil {
-		return ""
-	}
-	return said.said()
 }

@@ -162,29 +162,6 @@ func (k *Knowledge) noteNamed(ref string) (*Document, error) {
 	return found, nil
 }
 
-// described reports whether the passages of a document are annotated: it is of a base, ingested, or a note.
-func (k *Knowledge) described(key page.Key) bool {
-	if e, ok := noteIn(key); ok {
-		_, err := k.notes.note(e)
-		return err == nil
-	}
-	return len(k.bases.owners(key)) > 0
-}
-
-// withSubjects adds to what a note's author names the subjects that its text was found to be about.
-func (k *Knowledge) withSubjects(n *Note, e end) {
-	var all statement.List
-	for _, s := range n.Subjects {
-		all.Add(s)
-	}
-	k.annotator.eachCurrent(noteKey(e), func(a *annotation) {
-		for _, s := range statement.Subjects(a.Statements) {
-			all.Add(s)
-		}
-	})
-	n.Subjects = all.Items
-}
-
 // maxHitNotes is how many notes a hit names.
 const maxHitNotes = 10
 
@@ -210,19 +187,4 @@ func (k *Knowledge) connect(hits []Hit, text string) {
 			return len(h.Notes) < maxHitNotes
 		})
 	}
-}
-
-// statementWith returns the statement of a passage that has most words of a query, or nothing.
-func (k *Knowledge) statementWith(passage string, q *query.Parsed) (best string) {
-	key, hash, err := k.resolve(passage)
-	if err != nil {
-		return ""
-	}
-	most := 0
-	for text := range strings.Lines(k.saidOf(key, hash)) {
-		if n := q.Matches(text); n > most {
-			most, best = n, strings.TrimSuffix(text, "\n")
-		}
-	}
-	return best
 }

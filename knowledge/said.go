@@ -1,0 +1,98 @@
+package knowledge
+
+import (
+	"strings"
+
+	"github.com/readthru/readthru/knowledge/index"
+	"github.com/readthru/readthru/knowledge/index/query"
+	"github.com/readthru/readthru/knowledge/outline"
+	"github.com/readthru/readthru/knowledge/statement"
+	"github.com/readthru/readthru/page"
+	"github.com/readthru/readthru/store"
+)
+
+// described reports whether the passages of a document are annotated: it is of a base, ingested, or a note.
+func (k *Knowledge) described(key page.Key) bool {
+	if e, ok := noteIn(key); ok {
+		_, err := k.notes.note(e)
+		return err == nil
+	}
+	return len(k.bases.owners(key)) > 0
+}
+
+// forgetAnnotations drops what is known of a document that neither is read nor belongs to a base any more: what its
+// passages say, and their relations. Notes stay.
+func (k *Knowledge) forgetAnnotations(key page.Key) error {
+	if err := k.annotator.forget(key); err != nil {
+		return err
+	}
+	return k.notes.forget(key, nil)
+}
+
+// reannotate queues documents of annotated bases for annotation, because they may have changed.
+func (k *Knowledge) reannotate(batch []index.Item) error {
+	var jobs []store.Change
+	for i := range batch {
+		if key := batch[i].Doc.Key; k.described(key) {
+			jobs = append(jobs, annotationJob(key))
+		}
+	}
+	defer k.annotator.notify()
+	return k.records.Apply(jobs...)
+}
+
+// withStatements adds to a document's passages what is said of them.
+func (k *Knowledge) withStatements(d *Document, passages []outline.Passage) []outline.Passage {
+	if !k.described(d.Key) {
+		return passages
+	}
+	said := map[[16]byte]string{}
+	k.annotator.each(d.Key, func(p passageKey, stored annotation) bool {
+		if s := k.annotator.told(&stored).said(); s != "" {
+			said[p.hash] = s
+		}
+		return true
+	})
+	for i := range passages {
+		passages[i].Said = said[passages[i].Hash]
+	}
+	return passages
+}
+
+// saidOf returns what is said of a passage of a document.
+func (k *Knowledge) saidOf(key page.Key, hash [16]byte) string {
+	said, err := k.annotator.of(passageKey{key, hash})
+	if err != nil {
+		return ""
+	}
+	return said.said()
+}
+
+// withSubjects adds to what a note's author names the subjects that its text was found to be about.
+func (k *Knowledge) withSubjects(n *Note, e end) {
+	var all statement.List
+	for _, s := range n.Subjects {
+		all.Add(s)
+	}
+	k.annotator.eachCurrent(noteKey(e), func(a *annotation) {
+		for _, s := range statement.Subjects(a.Statements) {
+			all.Add(s)
+		}
+	})
+	n.Subjects = all.Items
+}
+
+// statementWith returns the statement of a passage that has most words of a query, or nothing.
+func (k *Knowledge) statementWith(passage string, q *query.Parsed) (best string) {
+	key, hash, err := k.resolve(passage)
+	if err != nil {
+		return ""
+	}
+	most := 0
+	for text := range strings.Lines(k.saidOf(key, hash)) {
+		if n := q.Matches(text); n > most {
+			most, best = n, strings.TrimSuffix(text, "\n")
+		}
+	}
+	return best
+}
