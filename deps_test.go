@@ -119,7 +119,10 @@ const policy = `
 	knowledge/archive     → page, store, knowledge/index
 	knowledge/files       → page, markdown, knowledge/outline, knowledge/index, knowledge/archive
 	knowledge/pack        → page, knowledge/archive
+	knowledge/annotation  → page, store, llm, fault, knowledge/outline, knowledge/statement, knowledge/index
+	knowledge/annotation  → knowledge/archive
 	knowledge             → knowledge/index/query, knowledge/archive, knowledge/files, knowledge/pack
+	knowledge             → knowledge/annotation
 	knowledge             → page, store, llm, knowledge/breath, knowledge/outline
 	knowledge/statement   → page, llm, clip, lazy, markdown, knowledge/analysis, knowledge/index, knowledge/outline
 	knowledge/meaning     → store, llm, clip, fault, knowledge/excerpt, knowledge/index, knowledge/vector

@@ -364,6 +364,6 @@ func (k *Knowledge) Describe(ctx context.Context) error {
 	if err := k.Drain(ctx); err != nil {
 		return err
 	}
-	k.annotator.describe(ctx)
+	k.annotator.Describe(ctx)
 	return ctx.Err()
 }

@@ -3,6 +3,7 @@ package knowledge
 import (
 	"testing"
 
+	"github.com/readthru/readthru/knowledge/annotation"
 	"github.com/readthru/readthru/knowledge/archive"
 	"github.com/readthru/readthru/knowledge/storetest"
 
@@ -36,7 +37,7 @@ func TestADocumentThatComesBackBeforeItsDeletionIsDoneStaysInItsBase(t *testing.
 	if b, err := k.Base("docs"); err != nil || b.Documents != 1 || b.Passages != 1 {
 		t.Errorf("the base has %d documents, %d passages, %v: want one of each", b.Documents, b.Passages, err)
 	}
-	if _, err := k.records.Get(annotationQueue + string(d.Key[:])); err != nil {
+	if _, err := k.records.Get(annotation.QueuePrefix + string(d.Key[:])); err != nil {
 		t.Errorf("the document does not wait for its annotation any more: %v", err)
 	}
 }

@@ -15,7 +15,7 @@
 //     deletebase.go deletes one; package archive keeps documents that are not pages, ingest.go and package files accept
 //     them; pack.go and unpack.go write and read a base as one file;
 //   - package meaning finds passages that are near in meaning, over package vector, and package index combines the
-//     two rankings; annotate.go describes passages, in the words of package statement; notes.go and relations.go keep
+//     two rankings; package annotation describes passages; notes.go and relations.go keep
 //     what agents add, and memory.go has their notes searched with the rest; subjects.go finds passages by what they
 //     are about.
 //

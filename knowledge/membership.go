@@ -12,6 +12,7 @@ import (
 
 	"github.com/RoaringBitmap/roaring/v2"
 
+	"github.com/readthru/readthru/knowledge/annotation"
 	"github.com/readthru/readthru/knowledge/archive"
 	"github.com/readthru/readthru/knowledge/index"
 	"github.com/readthru/readthru/page"
@@ -163,7 +164,7 @@ func join(g generation, k page.Key, m member) []store.Change {
 	return []store.Change{
 		{Key: memberKey(g, k), Value: value},
 		{Key: ownerKey(g, k)},
-		annotationJob(k),
+		annotation.Job(k),
 	}
 }
 

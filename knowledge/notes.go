@@ -12,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/readthru/readthru/knowledge/annotation"
 	"github.com/readthru/readthru/knowledge/archive"
 	"github.com/readthru/readthru/page"
 	"github.com/readthru/readthru/store"
@@ -198,7 +199,7 @@ func (s *notes) add(n *Note, now time.Time) error {
 	}
 	key := noteKey("n" + end(id[:]))
 	n.Doc = key.Doc()
-	changes := []store.Change{{Key: notePrefix + string(id[:]), Value: value}, archive.Queued(key), annotationJob(key)}
+	changes := []store.Change{{Key: notePrefix + string(id[:]), Value: value}, archive.Queued(key), annotation.Job(key)}
 	for _, u := range n.Pages {
 		changes = append(changes, store.Change{Key: notedKey(u) + string(id[:])})
 	}

@@ -16,6 +16,7 @@ import (
 
 	"github.com/readthru/readthru/internal/fault"
 	"github.com/readthru/readthru/internal/llm"
+	"github.com/readthru/readthru/knowledge/annotation"
 	"github.com/readthru/readthru/knowledge/archive"
 	"github.com/readthru/readthru/knowledge/index"
 	"github.com/readthru/readthru/knowledge/meaning"
@@ -92,7 +93,7 @@ type Knowledge struct {
 	bases   bases
 
 	vectors   *meaning.Vectors // nil without Options.Embeddings
-	annotator *annotator
+	annotator *annotation.Annotator
 	notes     notes
 
 	wake     chan struct{} // capacity 1
@@ -149,13 +150,13 @@ func Open(o Options) (*Knowledge, error) {
 		Live:  func(hash [16]byte) bool { return k.index.HasVectorHash(hash) },
 		Whole: func() bool { return k.rebuilding() == 0 },
 	})
-	k.annotator = newAnnotator(annotatorOptions{
-		records: k.records, model: o.Model, withhold: o.Withhold, log: o.Log, document: k.load,
-		split:   func(markdown []byte) []outline.Passage { return outline.Split(markdown, k.split) },
-		member:  k.described,
-		gone:    func(p passageKey) error { return k.notes.forget(p.page, p.hash[:4]) },
-		reindex: k.notify,
-		cleaner: k.cleaner,
+	k.annotator = annotation.New(annotation.Options{
+		Records: k.records, Model: o.Model, Withhold: o.Withhold, Log: o.Log, Document: k.load,
+		Split:   func(markdown []byte) []outline.Passage { return outline.Split(markdown, k.split) },
+		Member:  k.described,
+		Gone:    func(p annotation.Passage) error { return k.notes.forget(p.Page, p.Hash[:4]) },
+		Reindex: k.notify,
+		Cleaner: k.cleaner,
 	})
 	about := index.Options{
 		Records: k.records, Text: k.markdown, Split: k.split, Members: k.bases.members, Changed: k.vectors.Changed,
@@ -261,7 +262,7 @@ func (k *Knowledge) Run(ctx context.Context) error {
 		return nil
 	}))
 	g.Go(fault.Loop(ctx, "knowledge: make vectors", k.vectors.Run))
-	g.Go(fault.Loop(ctx, "knowledge: annotate", k.annotator.run))
+	g.Go(fault.Loop(ctx, "knowledge: annotate", k.annotator.Run))
 	return g.Wait()
 }
 
@@ -415,7 +416,7 @@ func (k *Knowledge) Stats() Stats {
 
 // notify wakes the consumer and the annotator.
 func (k *Knowledge) notify() {
-	k.annotator.notify()
+	k.annotator.Notify()
 	k.notices.Add(1)
 	select {
 	case k.wake <- struct{}{}:

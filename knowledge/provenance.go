@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/readthru/readthru/knowledge/annotation"
 	"github.com/readthru/readthru/knowledge/index"
 	"github.com/readthru/readthru/knowledge/statement"
 	"github.com/readthru/readthru/page"
@@ -47,7 +48,7 @@ func (k *Knowledge) Passage(id string) (*PassageInfo, error) {
 	if err != nil {
 		return nil, fmt.Errorf("passage %.40s: %w", id, err)
 	}
-	p, err := k.passageInfo(passageKey{key, hash})
+	p, err := k.passageInfo(annotation.Passage{Page: key, Hash: hash})
 	if err != nil {
 		return nil, fmt.Errorf("passage %.40s: %w", id, err)
 	}
@@ -80,11 +81,11 @@ func (k *Knowledge) resolve(id string) (key page.Key, hash [16]byte, err error) 
 }
 
 // passageInfo returns a passage as it stands in a document.
-func (k *Knowledge) passageInfo(p passageKey) (*PassageInfo, error) {
+func (k *Knowledge) passageInfo(p annotation.Passage) (*PassageInfo, error) {
 	var f index.Passage
 	var owners []uint32
 	err := store.ErrNotFound
-	for _, n := range k.index.PassagesByHash(p.hash) {
+	for _, n := range k.index.PassagesByHash(p.Hash) {
 		if f, err = k.index.Passage(n); err != nil {
 			return nil, err
 		}
@@ -95,20 +96,20 @@ func (k *Knowledge) passageInfo(p passageKey) (*PassageInfo, error) {
 	}
 	slices.Sort(owners)
 	info := &PassageInfo{
-		ID: index.PassageID(p.page, p.hash), Text: f.Text, Heading: f.Path, Hash: hex.EncodeToString(p.hash[:]),
+		ID: index.PassageID(p.Page, p.Hash), Text: f.Text, Heading: f.Path, Hash: hex.EncodeToString(p.Hash[:]),
 		Owners:  len(owners),
 		Sources: []PassageSource{}, Subjects: []string{}, Statements: []Statement{},
 	}
-	keys := []page.Key{p.page}
+	keys := []page.Key{p.Page}
 	for _, owner := range owners {
-		if key, ok := k.index.Document(owner); ok && key != p.page {
+		if key, ok := k.index.Document(owner); ok && key != p.Page {
 			keys = append(keys, key)
 		}
 	}
 	for _, key := range keys[:min(len(keys), maxSources)] {
 		a, err := k.index.Article(key)
 		if err != nil {
-			if key == p.page {
+			if key == p.Page {
 				return nil, err
 			}
 			continue
@@ -120,7 +121,7 @@ func (k *Knowledge) passageInfo(p passageKey) (*PassageInfo, error) {
 		if len(info.Statements) > 0 {
 			continue
 		}
-		if said, err := k.annotator.of(passageKey{key, p.hash}); err == nil {
+		if said, err := k.annotator.Of(annotation.Passage{Page: key, Hash: p.Hash}); err == nil {
 			info.Statements, info.AnnotatedBy = said.Statements, said.By
 			info.Subjects = append(info.Subjects, statement.Subjects(said.Statements)...)
 		}

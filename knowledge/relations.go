@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/readthru/readthru/knowledge/annotation"
 	"github.com/readthru/readthru/knowledge/archive"
 )
 
@@ -76,8 +77,8 @@ func (k *Knowledge) Notes(q NoteQuery) (list []Note, next string, err error) {
 
 // notesOn returns the notes that have a passage about a subject, oldest first.
 func (k *Knowledge) notesOn(subject string) (list []end) {
-	lookup(k.records, subjectLookup(subject), "", func(p passageKey) bool {
-		if e, ok := noteIn(p.page); ok {
+	annotation.Lookup(k.records, annotation.SubjectLookup(subject), "", func(p annotation.Passage) bool {
+		if e, ok := noteIn(p.Page); ok {
 			list = append(list, e)
 		}
 		return true

@@ -3,6 +3,7 @@ package knowledge
 import (
 	"strings"
 
+	"github.com/readthru/readthru/knowledge/annotation"
 	"github.com/readthru/readthru/knowledge/index"
 	"github.com/readthru/readthru/knowledge/index/query"
 	"github.com/readthru/readthru/knowledge/outline"
@@ -23,7 +24,7 @@ func (k *Knowledge) described(key page.Key) bool {
 // forgetAnnotations drops what is known of a document that neither is read nor belongs to a base any more: what its
 // passages say, and their relations. Notes stay.
 func (k *Knowledge) forgetAnnotations(key page.Key) error {
-	if err := k.annotator.forget(key); err != nil {
+	if err := k.annotator.Forget(key); err != nil {
 		return err
 	}
 	return k.notes.forget(key, nil)
@@ -34,10 +35,10 @@ func (k *Knowledge) reannotate(batch []index.Item) error {
 	var jobs []store.Change
 	for i := range batch {
 		if key := batch[i].Doc.Key; k.described(key) {
-			jobs = append(jobs, annotationJob(key))
+			jobs = append(jobs, annotation.Job(key))
 		}
 	}
-	defer k.annotator.notify()
+	defer k.annotator.Notify()
 	return k.records.Apply(jobs...)
 }
 
@@ -47,9 +48,9 @@ func (k *Knowledge) withStatements(d *Document, passages []outline.Passage) []ou
 		return passages
 	}
 	said := map[[16]byte]string{}
-	k.annotator.each(d.Key, func(p passageKey, stored annotation) bool {
-		if s := k.annotator.told(&stored).said(); s != "" {
-			said[p.hash] = s
+	k.annotator.Each(d.Key, func(p annotation.Passage, stored annotation.Annotation) bool {
+		if s := k.annotator.Told(&stored).Said(); s != "" {
+			said[p.Hash] = s
 		}
 		return true
 	})
@@ -61,11 +62,11 @@ func (k *Knowledge) withStatements(d *Document, passages []outline.Passage) []ou
 
 // saidOf returns what is said of a passage of a document.
 func (k *Knowledge) saidOf(key page.Key, hash [16]byte) string {
-	said, err := k.annotator.of(passageKey{key, hash})
+	said, err := k.annotator.Of(annotation.Passage{Page: key, Hash: hash})
 	if err != nil {
 		return ""
 	}
-	return said.said()
+	return said.Said()
 }
 
 // withSubjects adds to what a note's author names the subjects that its text was found to be about.
@@ -74,7 +75,7 @@ func (k *Knowledge) withSubjects(n *Note, e end) {
 	for _, s := range n.Subjects {
 		all.Add(s)
 	}
-	k.annotator.eachCurrent(noteKey(e), func(a *annotation) {
+	k.annotator.EachCurrent(noteKey(e), func(a *annotation.Annotation) {
 		for _, s := range statement.Subjects(a.Statements) {
 			all.Add(s)
 		}

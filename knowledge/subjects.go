@@ -10,6 +10,7 @@ import (
 
 	"github.com/RoaringBitmap/roaring/v2"
 
+	"github.com/readthru/readthru/knowledge/annotation"
 	"github.com/readthru/readthru/knowledge/archive"
 	"github.com/readthru/readthru/knowledge/index"
 	"github.com/readthru/readthru/knowledge/statement"
@@ -36,8 +37,8 @@ func (k *Knowledge) Subjects(kb string, limit int) ([]Subject, error) {
 	}
 	if kb == "" {
 		current := k.toldNow()
-		k.records.Walk(subjectPrefix, "", func(key string, name []byte) bool {
-			if p, ok := passageKeyIn(key); ok && current(p) {
+		k.records.Walk(annotation.SubjectPrefix, "", func(key string, name []byte) bool {
+			if p, ok := annotation.PassageIn(key); ok && current(p) {
 				count(k.cleaner.Line(string(name)))
 			}
 			return true
@@ -48,7 +49,7 @@ func (k *Knowledge) Subjects(kb string, limit int) ([]Subject, error) {
 			return nil, err
 		}
 		for key := range keys {
-			k.annotator.eachCurrent(key, func(a *annotation) {
+			k.annotator.EachCurrent(key, func(a *annotation.Annotation) {
 				for _, name := range statement.Subjects(a.Statements) {
 					count(name)
 				}
@@ -68,15 +69,15 @@ func (k *Knowledge) Subjects(kb string, limit int) ([]Subject, error) {
 
 // toldNow returns whether what is said of a passage may be told. What was said of a text that an older edition of the
 // cleaner passed, or none, is not, until its document was looked at again: the passage itself may have been hidden.
-func (k *Knowledge) toldNow() func(passageKey) bool {
+func (k *Knowledge) toldNow() func(annotation.Passage) bool {
 	opened, _ := k.Opened() // until then, or for ever, nobody knows whether the index is made again
 	waiting := !opened || k.rebuilding() > 0
-	k.records.Keys(annotationQueue, "", func(string) bool { waiting = true; return false })
-	return func(p passageKey) bool {
+	k.records.Keys(annotation.QueuePrefix, "", func(string) bool { waiting = true; return false })
+	return func(p annotation.Passage) bool {
 		if !waiting || k.cleaner.Edition == 0 {
 			return true
 		}
-		said, err := k.annotator.of(p)
+		said, err := k.annotator.Of(p)
 		return err == nil && !k.cleaner.Behind(said.Edition)
 	}
 }
@@ -107,7 +108,7 @@ func (k *Knowledge) Passages(q PassageQuery) (list []PassageInfo, next string, e
 	}
 	limit := min(bounded(q.Limit, 20), 100)
 	list = []PassageInfo{}
-	walk(string(from), func(p passageKey) bool {
+	walk(string(from), func(p annotation.Passage) bool {
 		if len(list) == limit {
 			next = hex.EncodeToString([]byte(p.String()))
 			return false
@@ -121,7 +122,7 @@ func (k *Knowledge) Passages(q PassageQuery) (list []PassageInfo, next string, e
 }
 
 // passageWalk calls f for passages from one on, until f returns false.
-type passageWalk func(from string, f func(passageKey) bool)
+type passageWalk func(from string, f func(annotation.Passage) bool)
 
 // passagesOf returns the passages that a query selects, by the look-up that has the fewest.
 func (k *Knowledge) passagesOf(q *PassageQuery) (passageWalk, error) {
@@ -138,17 +139,17 @@ func (k *Knowledge) passagesOf(q *PassageQuery) (passageWalk, error) {
 			return k.inOrder(members), nil
 		}
 	}
-	accepts := func(p passageKey) bool {
-		return (documents == nil || slices.Contains(documents, p.page)) &&
-			(q.KB == "" || slices.Contains(k.BasesOf(p.page), q.KB))
+	accepts := func(p annotation.Passage) bool {
+		return (documents == nil || slices.Contains(documents, p.Page)) &&
+			(q.KB == "" || slices.Contains(k.BasesOf(p.Page), q.KB))
 	}
 	var walk passageWalk
 	frame := strings.ToUpper(q.Frame)
 	switch {
 	case q.Subject != "":
-		prefix := subjectLookup(q.Subject)
-		walk = func(from string, f func(passageKey) bool) {
-			lookup(k.records, prefix, from, func(p passageKey) bool {
+		prefix := annotation.SubjectLookup(q.Subject)
+		walk = func(from string, f func(annotation.Passage) bool) {
+			annotation.Lookup(k.records, prefix, from, func(p annotation.Passage) bool {
 				if frame != "" && !k.hasFrame(p, frame) {
 					return true
 				}
@@ -156,14 +157,16 @@ func (k *Knowledge) passagesOf(q *PassageQuery) (passageWalk, error) {
 			})
 		}
 	case q.Frame != "":
-		walk = func(from string, f func(passageKey) bool) { lookup(k.records, frameLookup(frame), from, f) }
+		walk = func(from string, f func(annotation.Passage) bool) {
+			annotation.Lookup(k.records, annotation.FrameLookup(frame), from, f)
+		}
 	case documents != nil:
 		walk = k.inOrder(slices.Values(documents))
 	default:
 		return nil, fmt.Errorf("passages: name a subject, a frame, a URL, a doc or a kb: %w", ErrInvalid)
 	}
-	return func(from string, f func(passageKey) bool) {
-		walk(from, func(p passageKey) bool { return !accepts(p) || f(p) })
+	return func(from string, f func(annotation.Passage) bool) {
+		walk(from, func(p annotation.Passage) bool { return !accepts(p) || f(p) })
 	}, nil
 }
 
@@ -196,7 +199,7 @@ func (k *Knowledge) documentsNamed(doc, rawURL string) []page.Key {
 
 // inOrder walks the passages of documents, which are sorted, each once, in the order of the text.
 func (k *Knowledge) inOrder(documents iter.Seq[page.Key]) passageWalk {
-	return func(from string, f func(passageKey) bool) {
+	return func(from string, f func(annotation.Passage) bool) {
 		for key := range documents {
 			at := ""
 			if len(from) == 48 {
@@ -218,7 +221,7 @@ func (k *Knowledge) inOrder(documents iter.Seq[page.Key]) passageWalk {
 					continue
 				}
 				at = ""
-				if !f(passageKey{key, hash}) {
+				if !f(annotation.Passage{Page: key, Hash: hash}) {
 					return
 				}
 			}
@@ -227,16 +230,16 @@ func (k *Knowledge) inOrder(documents iter.Seq[page.Key]) passageWalk {
 }
 
 // hasFrame reports whether a statement of a passage has a frame.
-func (k *Knowledge) hasFrame(p passageKey, frame string) bool {
-	_, err := k.records.Get(frameLookup(frame) + p.String())
+func (k *Knowledge) hasFrame(p annotation.Passage, frame string) bool {
+	_, err := k.records.Get(annotation.FrameLookup(frame) + p.String())
 	return err == nil
 }
 
 // passagesAbout returns the numbers of the passages about a subject.
 func (k *Knowledge) passagesAbout(subject string) *roaring.Bitmap {
 	found := roaring.New()
-	lookup(k.records, subjectLookup(subject), "", func(p passageKey) bool {
-		found.AddMany(k.index.PassagesByHash(p.hash))
+	annotation.Lookup(k.records, annotation.SubjectLookup(subject), "", func(p annotation.Passage) bool {
+		found.AddMany(k.index.PassagesByHash(p.Hash))
 		return true
 	})
 	return found

@@ -1,4 +1,4 @@
-package knowledge
+package annotation
 
 import (
 	"context"
@@ -29,43 +29,43 @@ import (
 //	k/f/<frame>\0<k.w.hash>  look-up by frame
 //	k/o/<subject>\0<k.w.h.>  look-up by subject, in lower case → as it was written
 const (
-	annotationQueue  = "k/aq/"
+	QueuePrefix      = "k/aq/"
 	saidPrefix       = "k/ay/"
 	annotationPrefix = "k/a/"
 	framePrefix      = "k/f/"
-	subjectPrefix    = "k/o/"
+	SubjectPrefix    = "k/o/"
 )
 
-// annotationJob has a document annotated: it goes into the change that makes a document a member of a base, or changes
+// Job has a document annotated: it goes into the change that makes a document a member of a base, or changes
 // one.
-func annotationJob(k page.Key) store.Change { return store.Change{Key: annotationQueue + string(k[:])} }
+func Job(k page.Key) store.Change { return store.Change{Key: QueuePrefix + string(k[:])} }
 
-// annotationDone takes a document out of the queue.
-func annotationDone(k page.Key) store.Change {
-	return store.Change{Key: annotationQueue + string(k[:]), Gone: true}
+// unqueued takes a document out of the queue.
+func unqueued(k page.Key) store.Change {
+	return store.Change{Key: QueuePrefix + string(k[:]), Gone: true}
 }
 
-// passageKey is where an annotation belongs.
-type passageKey struct {
-	page page.Key
-	hash [16]byte
+// Passage is where an annotation belongs.
+type Passage struct {
+	Page page.Key
+	Hash [16]byte
 }
 
-func (p passageKey) String() string     { return string(p.page[:]) + string(p.hash[:]) }
-func (p passageKey) annotation() string { return annotationPrefix + p.String() }
+func (p Passage) String() string     { return string(p.Page[:]) + string(p.Hash[:]) }
+func (p Passage) annotation() string { return annotationPrefix + p.String() }
 
-// passageKeyIn reads what stands at the end of a key.
-func passageKeyIn(key string) (p passageKey, ok bool) {
+// PassageIn reads what stands at the end of a key.
+func PassageIn(key string) (p Passage, ok bool) {
 	if len(key) < 48 {
 		return p, false
 	}
-	copy(p.page[:], key[len(key)-48:])
-	copy(p.hash[:], key[len(key)-16:])
+	copy(p.Page[:], key[len(key)-48:])
+	copy(p.Hash[:], key[len(key)-16:])
 	return p, true
 }
 
-// annotation is what k/a/ holds.
-type annotation struct {
+// Annotation is what k/a/ holds.
+type Annotation struct {
 	By         string                `json:"by,omitempty"` // the model that was asked; empty: none was
 	Version    int                   `json:"v,omitempty"`  // of what is said without a model
 	Edition    int                   `json:"e,omitempty"`  // of the cleaner that the passage passed
@@ -76,15 +76,15 @@ type annotation struct {
 const localVersion = 1
 
 // holds reports whether an annotation is what would be made now; model is nil if none is asked.
-func (a *annotation) holds(model *llm.Client) bool {
+func (a *Annotation) holds(model *llm.Client) bool {
 	if model != nil {
 		return a.By == model.Model()
 	}
 	return a.By != "" || a.Version == localVersion
 }
 
-// said returns the statements in words of their own, a line each; empty without a model.
-func (a *annotation) said() string {
+// Said returns the statements in words of their own, a line each; empty without a model.
+func (a *Annotation) Said() string {
 	var b strings.Builder
 	for i := range a.Statements {
 		if text := a.Statements[i].NormalizedText; text != "" {
@@ -95,34 +95,34 @@ func (a *annotation) said() string {
 }
 
 // lookups returns the keys under which an annotation is found, with their values; of the zero annotation none.
-func (a *annotation) lookups(p passageKey) map[string]string {
+func (a *Annotation) lookups(p Passage) map[string]string {
 	if len(a.Statements) == 0 {
 		return nil
 	}
 	keys := map[string]string{}
 	for i := range a.Statements {
-		keys[frameLookup(a.Statements[i].Frame)+p.String()] = ""
+		keys[FrameLookup(a.Statements[i].Frame)+p.String()] = ""
 	}
 	for _, subject := range statement.Subjects(a.Statements) {
-		keys[subjectLookup(subject)+p.String()] = subject
+		keys[SubjectLookup(subject)+p.String()] = subject
 	}
 	return keys
 }
 
-// frameLookup begins the keys of the passages of a frame.
-func frameLookup(frame string) string { return framePrefix + frame + "\x00" }
+// FrameLookup begins the keys of the passages of a frame.
+func FrameLookup(frame string) string { return framePrefix + frame + "\x00" }
 
-// subjectLookup begins the keys of the passages about a subject.
-func subjectLookup(subject string) string {
-	return subjectPrefix + statement.FoldSubject(subject) + "\x00"
+// SubjectLookup begins the keys of the passages about a subject.
+func SubjectLookup(subject string) string {
+	return SubjectPrefix + statement.FoldSubject(subject) + "\x00"
 }
 
-// annotator describes every passage of a knowledge base, of an ingested text and of a note (rules D2, D7, D12): with a
+// Annotator describes every passage of a knowledge base, of an ingested text and of a note (rules D2, D7, D12): with a
 // model, by one prompt for each; without one, and for texts that may not leave the machine, from the text alone. It
 // works through a queue in the background; search never needs it. While the model cannot be asked, it uses the text
 // alone, and the document stays in the queue for the model.
-type annotator struct {
-	o    annotatorOptions
+type Annotator struct {
+	o    Options
 	wake chan struct{}
 
 	passing sync.Mutex // held over a pass
@@ -134,26 +134,26 @@ type annotator struct {
 	fallen   map[page.Key]bool // documents annotated without the model, that wait for it
 }
 
-type annotatorOptions struct {
-	records  *store.Records
-	model    *llm.Client // may be nil
-	document func(page.Key) (*index.Document, error)
-	split    func(markdown []byte) []outline.Passage
-	member   func(page.Key) bool          // is it to be annotated?
-	withhold func(d *index.Document) bool // may nothing of it be told to the model? May be nil
-	gone     func(passageKey) error       // a passage is gone: so are its relations
-	reindex  func()                       // a document was queued for the index: more is said of its passages
-	cleaner  store.Cleaner
-	log      *slog.Logger
+type Options struct {
+	Records  *store.Records
+	Model    *llm.Client // may be nil
+	Document func(page.Key) (*index.Document, error)
+	Split    func(markdown []byte) []outline.Passage
+	Member   func(page.Key) bool          // is it to be annotated?
+	Withhold func(d *index.Document) bool // may nothing of it be told to the model? May be nil
+	Gone     func(Passage) error          // a passage is gone: so are its relations
+	Reindex  func()                       // a document was queued for the index: more is said of its passages
+	Cleaner  store.Cleaner
+	Log      *slog.Logger
 }
 
-// newAnnotator returns an annotator, which run has work.
-func newAnnotator(o annotatorOptions) *annotator {
-	return &annotator{o: o, wake: make(chan struct{}, 1), fallen: map[page.Key]bool{}}
+// New returns an annotator, which [Annotator.Run] has work.
+func New(o Options) *Annotator {
+	return &Annotator{o: o, wake: make(chan struct{}, 1), fallen: map[page.Key]bool{}}
 }
 
-// notify says that there may be work.
-func (a *annotator) notify() {
+// Notify says that there may be work.
+func (a *Annotator) Notify() {
 	select {
 	case a.wake <- struct{}{}:
 	default:
@@ -163,8 +163,8 @@ func (a *annotator) notify() {
 // lookAround is how often the queue is checked without a notification.
 const lookAround = 5 * time.Second
 
-// run annotates until ctx ends, and returns nil.
-func (a *annotator) run(ctx context.Context) error {
+// Run annotates until ctx ends, and returns nil.
+func (a *Annotator) Run(ctx context.Context) error {
 	for ctx.Err() == nil {
 		rest := a.passAndRest(ctx)
 		wait := lookAround
@@ -181,15 +181,15 @@ func (a *annotator) run(ctx context.Context) error {
 }
 
 // passAndRest works through the queue once and returns for how long the model is left alone.
-func (a *annotator) passAndRest(ctx context.Context) time.Duration {
+func (a *Annotator) passAndRest(ctx context.Context) time.Duration {
 	a.passing.Lock()
 	defer a.passing.Unlock()
-	a.pass(ctx, a.o.model)
+	a.pass(ctx, a.o.Model)
 	return time.Until(a.rest)
 }
 
-// describe says of what waits what can be said without a model, unless somebody is at it.
-func (a *annotator) describe(ctx context.Context) {
+// Describe says of what waits what can be said without a model, unless somebody is at it.
+func (a *Annotator) Describe(ctx context.Context) {
 	if a.passing.TryLock() {
 		defer a.passing.Unlock()
 		a.pass(ctx, nil)
@@ -198,10 +198,10 @@ func (a *annotator) describe(ctx context.Context) {
 
 // pass works through the queue once. If there is a model and it is not given, it does what has no annotation, and
 // leaves it in the queue for the model.
-func (a *annotator) pass(ctx context.Context, model *llm.Client) {
+func (a *Annotator) pass(ctx context.Context, model *llm.Client) {
 	var jobs []page.Key
-	a.o.records.Keys(annotationQueue, "", func(key string) bool {
-		if k, ok := archive.KeyIn(key, annotationQueue); ok {
+	a.o.Records.Keys(QueuePrefix, "", func(key string) bool {
+		if k, ok := archive.KeyIn(key, QueuePrefix); ok {
 			jobs = append(jobs, k)
 		}
 		return true
@@ -210,15 +210,15 @@ func (a *annotator) pass(ctx context.Context, model *llm.Client) {
 		if ctx.Err() != nil {
 			return
 		}
-		if a.fallen[k] && time.Now().Before(a.rest) || model != a.o.model && a.has(k) {
+		if a.fallen[k] && time.Now().Before(a.rest) || model != a.o.Model && a.has(k) {
 			continue
 		}
 		err := fault.CatchJob("knowledge: annotate a document", k.Doc(), func() error { return a.annotate(ctx, k, model) })
 		if fault.Is(err) { // it would panic again; a change of the document queues it again
-			err = errors.Join(err, a.o.records.Apply(annotationDone(k)))
-			a.o.log.Warn("document not annotated", "doc", k.Doc(), "err", err)
+			err = errors.Join(err, a.o.Records.Apply(unqueued(k)))
+			a.o.Log.Warn("document not annotated", "doc", k.Doc(), "err", err)
 		} else if err != nil && ctx.Err() == nil {
-			a.o.log.Warn("annotation waits", "doc", k.Doc(), "err", err)
+			a.o.Log.Warn("annotation waits", "doc", k.Doc(), "err", err)
 		}
 	}
 }
@@ -229,22 +229,22 @@ const together = 500
 
 // annotate brings a document's annotations up to date and takes it out of the queue. It stays there after an error, and
 // if the model is still to be asked.
-func (a *annotator) annotate(ctx context.Context, k page.Key, model *llm.Client) error {
-	d, err := a.o.document(k)
-	if errors.Is(err, store.ErrNotFound) || err == nil && !a.o.member(k) {
-		return a.forget(k)
+func (a *Annotator) annotate(ctx context.Context, k page.Key, model *llm.Client) error {
+	d, err := a.o.Document(k)
+	if errors.Is(err, store.ErrNotFound) || err == nil && !a.o.Member(k) {
+		return a.Forget(k)
 	}
 	if err != nil {
 		return err
 	}
-	gone := map[[16]byte]annotation{} // what is there, less what is found again
-	a.each(k, func(p passageKey, old annotation) bool {
-		gone[p.hash] = old
+	gone := map[[16]byte]Annotation{} // what is there, less what is found again
+	a.Each(k, func(p Passage, old Annotation) bool {
+		gone[p.Hash] = old
 		return true
 	})
 	var waits error // for the model
 	seen := map[[16]byte]bool{}
-	for passages := range slices.Chunk(a.o.split(d.Markdown), together) {
+	for passages := range slices.Chunk(a.o.Split(d.Markdown), together) {
 		local := statement.Local(d, passages)
 		for i := range passages {
 			p := &passages[i]
@@ -254,9 +254,9 @@ func (a *annotator) annotate(ctx context.Context, k page.Key, model *llm.Client)
 			seen[p.Hash] = true
 			old, had := gone[p.Hash]
 			delete(gone, p.Hash)
-			now := &annotation{By: old.By, Version: old.Version, Statements: old.Statements}
+			now := &Annotation{By: old.By, Version: old.Version, Statements: old.Statements}
 			if had && old.holds(model) {
-				if old.Edition == a.o.cleaner.Edition {
+				if old.Edition == a.o.Cleaner.Edition {
 					continue
 				}
 				if old.Version > 0 { // it was weighed against passages that may be gone
@@ -270,57 +270,57 @@ func (a *annotator) annotate(ctx context.Context, k page.Key, model *llm.Client)
 					continue
 				}
 			}
-			now.Edition = a.o.cleaner.Edition
-			if err := a.write(passageKey{k, p.Hash}, &old, now); err != nil {
+			now.Edition = a.o.Cleaner.Edition
+			if err := a.write(Passage{k, p.Hash}, &old, now); err != nil {
 				return err
 			}
 		}
 	}
 	for hash, old := range gone {
-		p := passageKey{k, hash}
+		p := Passage{k, hash}
 		if err := a.write(p, &old, nil); err != nil {
 			return err
 		}
-		if err := a.o.gone(p); err != nil {
+		if err := a.o.Gone(p); err != nil {
 			return err
 		}
 	}
 	var done []store.Change
-	if _, err := a.o.records.Get(saidPrefix + string(k[:])); err == nil {
+	if _, err := a.o.Records.Get(saidPrefix + string(k[:])); err == nil {
 		done = append(done, store.Change{Key: saidPrefix + string(k[:]), Gone: true}, archive.Queued(k))
-		defer a.o.reindex()
+		defer a.o.Reindex()
 	}
-	if waits == nil && model == a.o.model {
-		done = append(done, annotationDone(k))
+	if waits == nil && model == a.o.Model {
+		done = append(done, unqueued(k))
 	}
-	if err := a.o.records.Apply(done...); err != nil {
+	if err := a.o.Records.Apply(done...); err != nil {
 		return err
 	}
 	if waits != nil {
 		a.fallen[k] = true
 		return waits
 	}
-	if model != a.o.model {
+	if model != a.o.Model {
 		return nil
 	}
 	delete(a.fallen, k)
 	// The document may have changed, and its job may have been queued again, before the job was deleted.
-	if again, err := a.o.document(k); err == nil && string(again.Markdown) != string(d.Markdown) {
-		return a.o.records.Apply(annotationJob(k))
+	if again, err := a.o.Document(k); err == nil && string(again.Markdown) != string(d.Markdown) {
+		return a.o.Records.Apply(Job(k))
 	}
 	return nil
 }
 
 // statements returns what a passage says. An error says that the model should be asked again later. The annotation is
 // to be used until then.
-func (a *annotator) statements(ctx context.Context, d *index.Document, p *outline.Passage, local statement.Statement,
+func (a *Annotator) statements(ctx context.Context, d *index.Document, p *outline.Passage, local statement.Statement,
 	model *llm.Client,
-) (*annotation, error) {
-	now := &annotation{Version: localVersion, Statements: []statement.Statement{local}}
+) (*Annotation, error) {
+	now := &Annotation{Version: localVersion, Statements: []statement.Statement{local}}
 	if model == nil {
 		return now, nil
 	}
-	if a.o.withhold != nil && a.o.withhold(d) {
+	if a.o.Withhold != nil && a.o.Withhold(d) {
 		now.By = model.Model() // that is its last word
 		return now, nil
 	}
@@ -332,14 +332,14 @@ func (a *annotator) statements(ctx context.Context, d *index.Document, p *outlin
 		a.failures = 0
 		list[0].Domains = slices.Concat(d.Subjects, list[0].Domains) // what is known is not the model's to leave out
 		list[0].Tidy()
-		return &annotation{By: model.Model(), Statements: list}, nil
+		return &Annotation{By: model.Model(), Statements: list}, nil
 	}
 	switch e, _ := errors.AsType[*llm.Error](err); {
 	case e == nil:
 		return now, err
 	case e.Kind == llm.Malformed || e.Kind == llm.Refused || e.Kind == llm.Cut || e.Kind == llm.BadRequest &&
 		e.Status != 404:
-		a.o.log.Info("passage annotated without the model", "doc", d.Key.Doc(), "err", err)
+		a.o.Log.Info("passage annotated without the model", "doc", d.Key.Doc(), "err", err)
 		now.By = model.Model()
 		return now, nil
 	}
@@ -349,16 +349,16 @@ func (a *annotator) statements(ctx context.Context, d *index.Document, p *outlin
 }
 
 // has reports whether a document has annotations.
-func (a *annotator) has(k page.Key) (found bool) {
-	a.o.records.Keys(annotationPrefix+string(k[:]), "", func(string) bool { found = true; return false })
+func (a *Annotator) has(k page.Key) (found bool) {
+	a.o.Records.Keys(annotationPrefix+string(k[:]), "", func(string) bool { found = true; return false })
 	return found
 }
 
-// each calls f for the annotations of a document, as they are stored, until f returns false.
-func (a *annotator) each(k page.Key, f func(passageKey, annotation) bool) {
-	a.o.records.Walk(annotationPrefix+string(k[:]), "", func(key string, value []byte) bool {
-		p, ok := passageKeyIn(key)
-		var old annotation
+// Each calls f for the annotations of a document, as they are stored, until f returns false.
+func (a *Annotator) Each(k page.Key, f func(Passage, Annotation) bool) {
+	a.o.Records.Walk(annotationPrefix+string(k[:]), "", func(key string, value []byte) bool {
+		p, ok := PassageIn(key)
+		var old Annotation
 		if !ok || json.Unmarshal(value, &old) != nil {
 			return true
 		}
@@ -366,30 +366,30 @@ func (a *annotator) each(k page.Key, f func(passageKey, annotation) bool) {
 	})
 }
 
-// of returns the annotation of a passage, as it is told. The error is store.ErrNotFound, also while one that was made
+// Of returns the annotation of a passage, as it is told. The error is store.ErrNotFound, also while one that was made
 // without a model waits to be made of what the cleaner leaves now: it may name what other passages hid.
-func (a *annotator) of(p passageKey) (*annotation, error) {
-	value, err := a.o.records.Get(p.annotation())
+func (a *Annotator) Of(p Passage) (*Annotation, error) {
+	value, err := a.o.Records.Get(p.annotation())
 	if err != nil {
 		return nil, err
 	}
-	var stored annotation
-	if json.Unmarshal(value, &stored) != nil || stored.Version > 0 && a.o.cleaner.Behind(stored.Edition) {
+	var stored Annotation
+	if json.Unmarshal(value, &stored) != nil || stored.Version > 0 && a.o.Cleaner.Behind(stored.Edition) {
 		return nil, store.ErrNotFound
 	}
-	return a.told(&stored), nil
+	return a.Told(&stored), nil
 }
 
-// told returns an annotation as it is told: what a model wrote may hide something, too.
-func (a *annotator) told(stored *annotation) *annotation {
+// Told returns an annotation as it is told: what a model wrote may hide something, too.
+func (a *Annotator) Told(stored *Annotation) *Annotation {
 	told := *stored
 	told.Statements = make([]statement.Statement, len(stored.Statements))
 	for i, s := range stored.Statements {
-		s.NormalizedText = string(a.o.cleaner.Markdown([]byte(s.NormalizedText)))
+		s.NormalizedText = string(a.o.Cleaner.Markdown([]byte(s.NormalizedText)))
 		for _, list := range []*[]string{&s.Domains, &s.Entities, &s.Problems, &s.Resolutions, &s.Contexts} {
 			items := make([]string, len(*list))
 			for i, item := range *list {
-				items[i] = a.o.cleaner.Line(item)
+				items[i] = a.o.Cleaner.Line(item)
 			}
 			*list = items
 		}
@@ -398,26 +398,26 @@ func (a *annotator) told(stored *annotation) *annotation {
 	return &told
 }
 
-// eachCurrent calls f for the annotations of a document, as they are told, that are of what the cleaner leaves now.
-func (a *annotator) eachCurrent(k page.Key, f func(*annotation)) {
-	a.each(k, func(_ passageKey, stored annotation) bool {
-		if !a.o.cleaner.Behind(stored.Edition) {
-			f(a.told(&stored))
+// EachCurrent calls f for the annotations of a document, as they are told, that are of what the cleaner leaves now.
+func (a *Annotator) EachCurrent(k page.Key, f func(*Annotation)) {
+	a.Each(k, func(_ Passage, stored Annotation) bool {
+		if !a.o.Cleaner.Behind(stored.Edition) {
+			f(a.Told(&stored))
 		}
 		return true
 	})
 }
 
 // write puts a passage's annotation, or nil, in the place of an old one. What is no member any more gets none.
-func (a *annotator) write(p passageKey, old, now *annotation) error {
+func (a *Annotator) write(p Passage, old, now *Annotation) error {
 	a.writing.Lock()
 	defer a.writing.Unlock()
-	if now != nil && !a.o.member(p.page) {
+	if now != nil && !a.o.Member(p.Page) {
 		return nil
 	}
 	changes := []store.Change{{Key: p.annotation(), Gone: true}}
-	if now != nil && now.said() != old.said() {
-		changes = append(changes, store.Change{Key: saidPrefix + string(p.page[:])})
+	if now != nil && now.Said() != old.Said() {
+		changes = append(changes, store.Change{Key: saidPrefix + string(p.Page[:])})
 	}
 	keep := map[string]string{}
 	if now != nil {
@@ -436,14 +436,14 @@ func (a *annotator) write(p passageKey, old, now *annotation) error {
 	for key, value := range keep {
 		changes = append(changes, store.Change{Key: key, Value: []byte(value)})
 	}
-	return a.o.records.Apply(changes...)
+	return a.o.Records.Apply(changes...)
 }
 
-// forget drops what is known of a document's passages, and its job.
-func (a *annotator) forget(k page.Key) error {
-	var all []passageKey
-	var old []annotation
-	a.each(k, func(p passageKey, o annotation) bool {
+// Forget drops what is known of a document's passages, and its job.
+func (a *Annotator) Forget(k page.Key) error {
+	var all []Passage
+	var old []Annotation
+	a.Each(k, func(p Passage, o Annotation) bool {
 		all, old = append(all, p), append(old, o)
 		return true
 	})
@@ -452,20 +452,20 @@ func (a *annotator) forget(k page.Key) error {
 			return fmt.Errorf("forget annotations: %w", err)
 		}
 	}
-	if err := a.o.records.Apply(annotationDone(k), store.Change{Key: saidPrefix + string(k[:]), Gone: true}); err != nil {
+	if err := a.o.Records.Apply(unqueued(k), store.Change{Key: saidPrefix + string(k[:]), Gone: true}); err != nil {
 		return fmt.Errorf("forget annotations: %w", err)
 	}
 	return nil
 }
 
-// lookup calls f for the passages whose keys begin with prefix, in order from one on, until f returns false. From is
+// Lookup calls f for the passages whose keys begin with prefix, in order from one on, until f returns false. From is
 // what follows the prefix.
-func lookup(r *store.Records, prefix, from string, f func(p passageKey) bool) {
+func Lookup(r *store.Records, prefix, from string, f func(p Passage) bool) {
 	if from != "" {
 		from = prefix + from
 	}
 	r.Keys(prefix, from, func(key string) bool {
-		p, ok := passageKeyIn(key)
+		p, ok := PassageIn(key)
 		return !ok || f(p)
 	})
 }
