@@ -88,17 +88,24 @@ type notes struct {
 	mu      sync.Mutex // over a look whether both ends are there and the write that builds on it
 }
 
+// newNotes returns the notes in the records of a store.
+func newNotes(records *store.Records, cleaner store.Cleaner) *notes {
+	return &notes{records: records, cleaner: cleaner}
+}
+
 // end is one end of a relation.
 type end string
 
+// noteEnd returns the end that a note's id names. The error wraps ErrInvalid.
 func noteEnd(id string) (end, error) {
 	b, err := hex.DecodeString(id)
 	if err != nil || len(b) != 16 {
-		return "", fmt.Errorf("note id %.40q: want 32 hex digits: %w", id, ErrInvalid)
+		return "", fmt.Errorf("note id %.40q: want 32 hex digits: %w", id, archive.ErrInvalid)
 	}
 	return "n" + end(b), nil
 }
 
+// passageEnd returns the end that a passage is: of its hash the beginning is enough.
 func passageEnd(k page.Key, hash [4]byte) end { return "p" + end(k[:]) + end(hash[:]) }
 
 // cutEnd takes an end from the beginning of a key's rest.
@@ -178,13 +185,13 @@ func (s *notes) add(n *Note, now time.Time) error {
 	size := archive.MetadataSize(n.Metadata)
 	switch {
 	case strings.TrimSpace(n.Text) == "":
-		return fmt.Errorf("note without text: %w", ErrInvalid)
+		return fmt.Errorf("note without text: %w", archive.ErrInvalid)
 	case len(n.Text) > maxNoteText:
-		return fmt.Errorf("note of %d bytes, at most %d allowed: %w", len(n.Text), maxNoteText, ErrInvalid)
+		return fmt.Errorf("note of %d bytes, at most %d allowed: %w", len(n.Text), maxNoteText, archive.ErrInvalid)
 	case len(n.Label) > maxNoteLabel:
-		return fmt.Errorf("label of %d bytes, at most %d allowed: %w", len(n.Label), maxNoteLabel, ErrInvalid)
+		return fmt.Errorf("label of %d bytes, at most %d allowed: %w", len(n.Label), maxNoteLabel, archive.ErrInvalid)
 	case size > maxNoteMetadata:
-		return fmt.Errorf("metadata of %d bytes, at most %d allowed: %w", size, maxNoteMetadata, ErrInvalid)
+		return fmt.Errorf("metadata of %d bytes, at most %d allowed: %w", size, maxNoteMetadata, archive.ErrInvalid)
 	}
 	var id [16]byte
 	_, _ = rand.Read(id[:]) // never fails

@@ -94,7 +94,7 @@ type Knowledge struct {
 
 	vectors   *meaning.Vectors // nil without Options.Embeddings
 	annotator *annotation.Annotator
-	notes     notes
+	notes     *notes
 
 	wake     chan struct{} // capacity 1
 	notices  atomic.Int64  // how often notify was called
@@ -133,7 +133,7 @@ func Open(o Options) (*Knowledge, error) {
 	if err := k.archive.KeyMetadata(); err != nil {
 		return nil, fmt.Errorf("open knowledge: key the documents by their metadata: %w", err)
 	}
-	k.notes.records, k.notes.cleaner = k.records, k.cleaner
+	k.notes = newNotes(k.records, k.cleaner)
 	k.vectors = meaning.New(meaning.Options{
 		Records: k.records, Model: o.Embeddings, Withhold: o.Withhold, Log: o.Log,
 		Passages: func() iter.Seq2[uint32, [16]byte] { return k.index.Passages() },

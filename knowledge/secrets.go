@@ -3,7 +3,6 @@ package knowledge
 import (
 	"encoding/json"
 	"fmt"
-	"slices"
 
 	"github.com/readthru/readthru/knowledge/archive"
 	"github.com/readthru/readthru/page"
@@ -80,26 +79,4 @@ func (s *bases) maskURLs() error {
 		}
 	}
 	return nil
-}
-
-// removeSecrets takes secret URLs off the pages that notes are about. What a note itself says stays.
-func (s *notes) removeSecrets() (err error) {
-	s.records.Walk(notePrefix, "", func(key string, value []byte) bool {
-		var n Note
-		if json.Unmarshal(value, &n) != nil || !slices.ContainsFunc(n.Pages, page.HasSecretString) {
-			return true
-		}
-		var changes []store.Change
-		for _, u := range n.Pages {
-			if page.HasSecretString(u) {
-				changes = append(changes, store.Change{Key: notedKey(u) + key[len(notePrefix):], Gone: true})
-			}
-		}
-		n.Pages = slices.DeleteFunc(n.Pages, page.HasSecretString)
-		if value, err = json.Marshal(n); err == nil {
-			err = s.records.Apply(append(changes, store.Change{Key: key, Value: value})...)
-		}
-		return err == nil
-	})
-	return err
 }
