@@ -122,7 +122,9 @@ const policy = `
 	knowledge/annotation  → page, store, llm, fault, knowledge/outline, knowledge/statement, knowledge/index
 	knowledge/annotation  → knowledge/archive
 	knowledge             → knowledge/index/query, knowledge/archive, knowledge/files, knowledge/pack
-	knowledge             → knowledge/annotation
+	knowledge/note        → page, store, clip, knowledge/index, knowledge/statement, knowledge/archive
+	knowledge/note        → knowledge/annotation
+	knowledge             → knowledge/annotation, knowledge/note
 	knowledge             → page, store, llm, knowledge/breath, knowledge/outline
 	knowledge/statement   → page, llm, clip, lazy, markdown, knowledge/analysis, knowledge/index, knowledge/outline
 	knowledge/meaning     → store, llm, clip, fault, knowledge/excerpt, knowledge/index, knowledge/vector

@@ -13,18 +13,16 @@
 //   - package index finds passages by words, and package excerpt shows them; open.go asks them;
 //   - base.go holds knowledge bases, membership.go which documents belong to them; build.go fills a base, and
 //     deletebase.go deletes one; package archive keeps documents that are not pages, ingest.go and package files accept
-//     them; pack.go and unpack.go write and read a base as one file;
+//     them; pack.go and unpack.go write and read a base as one file, in the form of package pack;
 //   - package meaning finds passages that are near in meaning, over package vector, and package index combines the
-//     two rankings; package annotation describes passages; notes.go and relations.go keep
-//     what agents add, and memory.go has their notes searched with the rest; subjects.go finds passages by what they
-//     are about.
+//     two rankings; package annotation describes passages; package note keeps what agents add, relations.go and
+//     memory.go have their notes searched with the rest; subjects.go finds passages by what they are about.
 //
 // # Who owns what
 //
 //   - how markdown is cut into passages, and what its places are called: package outline
 //   - which texts are cleaned before the index keeps them: Knowledge.prepare (build.go)
-//   - which stored notes are cleaned when they are read: notes.note (notes.go)
-//   - what a note is as a document, and which pages it is about: memory.go
+//   - what a note is as a document, and which pages it is about: package note
 //   - what a text is about, without a model: package statement
 //   - what a node keeps of the knowledge bases of others: sharing.go
 //   - which documents wait for the index before a search: catchup.go

@@ -11,6 +11,7 @@ import (
 
 	"github.com/readthru/readthru/internal/clip"
 	"github.com/readthru/readthru/knowledge/archive"
+	"github.com/readthru/readthru/knowledge/note"
 	"github.com/readthru/readthru/knowledge/outline"
 	"github.com/readthru/readthru/page"
 	"github.com/readthru/readthru/store"
@@ -160,8 +161,8 @@ func (k *Knowledge) drop(key page.Key) error {
 // DeleteDocument deletes a document that is not a page from all bases, or a note. It returns store.ErrNotFound if there
 // is none.
 func (k *Knowledge) DeleteDocument(key page.Key) error {
-	if e, ok := noteIn(key); ok {
-		found, err := k.DeleteNote(e.id())
+	if e, ok := note.In(key); ok {
+		found, err := k.DeleteNote(e.ID())
 		if err == nil && !found {
 			err = store.ErrNotFound
 		}

@@ -8,6 +8,7 @@ import (
 	"github.com/readthru/readthru/knowledge/files"
 	"github.com/readthru/readthru/knowledge/index"
 	"github.com/readthru/readthru/knowledge/meaning"
+	"github.com/readthru/readthru/knowledge/note"
 	"github.com/readthru/readthru/knowledge/pack"
 	"github.com/readthru/readthru/knowledge/statement"
 )
@@ -37,6 +38,14 @@ type (
 	Signer = pack.Signer
 	// UnknownSignerError says that a pack is intact but its signer is not trusted.
 	UnknownSignerError = pack.UnknownSignerError
+	// Note is something an agent found out and keeps.
+	Note = note.Note
+	// NoteQuery selects notes. The zero value selects all.
+	NoteQuery = note.Query
+	// Relation says how a passage is related to a note, or to another passage.
+	Relation = note.Relation
+	// RelationQuery selects relations.
+	RelationQuery = note.RelationQuery
 	// VectorState tells how far the vectors are.
 	VectorState = meaning.VectorState
 )
@@ -60,6 +69,7 @@ var (
 const (
 	KindFile = archive.KindFile
 	KindText = archive.KindText
+	KindNote = note.Kind
 )
 
 // RerankPatience is how long a search waits for the reranker.

@@ -7,27 +7,28 @@ import (
 	"github.com/readthru/readthru/knowledge/archive"
 	"github.com/readthru/readthru/knowledge/index"
 	"github.com/readthru/readthru/knowledge/index/query"
+	"github.com/readthru/readthru/knowledge/note"
 	"github.com/readthru/readthru/page"
 	"github.com/readthru/readthru/store"
 )
 
 // noteDocument returns a note as a document. The error is store.ErrNotFound.
 func (k *Knowledge) noteDocument(key page.Key) (*Document, error) {
-	e, ok := noteIn(key)
+	e, ok := note.In(key)
 	if !ok {
 		return nil, store.ErrNotFound
 	}
-	n, err := k.notes.note(e)
+	n, err := k.notes.Get(e)
 	if err != nil {
 		return nil, err
 	}
-	return n.document(key), nil
+	return n.Document(key), nil
 }
 
 // noteNamed finds a note by its id, its URL or its doc id. The error is store.ErrNotFound.
 func (k *Knowledge) noteNamed(ref string) (*Document, error) {
-	if e, err := noteEnd(strings.TrimPrefix(ref, noteURL)); err == nil {
-		return k.noteDocument(noteKey(e))
+	if e, err := note.EndOf(strings.TrimPrefix(ref, note.Scheme)); err == nil {
+		return k.noteDocument(note.KeyOf(e))
 	}
 	doc, err := hex.DecodeString(strings.ToLower(ref))
 	if err != nil || len(doc) != 8 {
@@ -59,15 +60,15 @@ func (k *Knowledge) connect(hits []Hit, text string) {
 			h.Statement = k.statementWith(h.Passage, &parsed)
 		}
 		if h.Kind == KindNote {
-			if e, err := noteEnd(strings.TrimPrefix(h.URL, noteURL)); err == nil {
-				if n, err := k.notes.note(e); err == nil {
+			if e, err := note.EndOf(strings.TrimPrefix(h.URL, note.Scheme)); err == nil {
+				if n, err := k.notes.Get(e); err == nil {
 					h.Pages = n.Pages
 				}
 			}
 			continue
 		}
-		k.notes.about(h.URL, "", func(e end) bool {
-			h.Notes = append(h.Notes, e.id())
+		k.notes.About(h.URL, "", func(e note.End) bool {
+			h.Notes = append(h.Notes, e.ID())
 			return len(h.Notes) < maxHitNotes
 		})
 	}

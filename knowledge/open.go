@@ -20,6 +20,7 @@ import (
 	"github.com/readthru/readthru/knowledge/archive"
 	"github.com/readthru/readthru/knowledge/index"
 	"github.com/readthru/readthru/knowledge/meaning"
+	"github.com/readthru/readthru/knowledge/note"
 	"github.com/readthru/readthru/knowledge/outline"
 	"github.com/readthru/readthru/page"
 	"github.com/readthru/readthru/store"
@@ -94,7 +95,7 @@ type Knowledge struct {
 
 	vectors   *meaning.Vectors // nil without Options.Embeddings
 	annotator *annotation.Annotator
-	notes     *notes
+	notes     *note.Store
 
 	wake     chan struct{} // capacity 1
 	notices  atomic.Int64  // how often notify was called
@@ -133,7 +134,7 @@ func Open(o Options) (*Knowledge, error) {
 	if err := k.archive.KeyMetadata(); err != nil {
 		return nil, fmt.Errorf("open knowledge: key the documents by their metadata: %w", err)
 	}
-	k.notes = newNotes(k.records, k.cleaner)
+	k.notes = note.New(k.records, k.cleaner)
 	k.vectors = meaning.New(meaning.Options{
 		Records: k.records, Model: o.Embeddings, Withhold: o.Withhold, Log: o.Log,
 		Passages: func() iter.Seq2[uint32, [16]byte] { return k.index.Passages() },
@@ -154,7 +155,7 @@ func Open(o Options) (*Knowledge, error) {
 		Records: k.records, Model: o.Model, Withhold: o.Withhold, Log: o.Log, Document: k.load,
 		Split:   func(markdown []byte) []outline.Passage { return outline.Split(markdown, k.split) },
 		Member:  k.described,
-		Gone:    func(p annotation.Passage) error { return k.notes.forget(p.Page, p.Hash[:4]) },
+		Gone:    func(p annotation.Passage) error { return k.notes.Forget(p.Page, p.Hash[:4]) },
 		Reindex: k.notify,
 		Cleaner: k.cleaner,
 	})
@@ -315,7 +316,7 @@ func (k *Knowledge) withMetadata(values map[string]string) *roaring.Bitmap {
 // Document returns a page that was read, a document of a knowledge base, or a note, with its markdown. The error is
 // store.ErrNotFound.
 func (k *Knowledge) Document(key page.Key) (*Document, error) {
-	if _, ok := noteIn(key); ok {
+	if _, ok := note.In(key); ok {
 		return k.noteDocument(key)
 	}
 	if p, err := k.store.PageAt(key); err == nil {
@@ -367,7 +368,7 @@ func about(u *url.URL) []string {
 
 // markdown returns the text of a document. The error is store.ErrNotFound when there is no such document.
 func (k *Knowledge) markdown(key page.Key) ([]byte, error) {
-	if _, ok := noteIn(key); ok {
+	if _, ok := note.In(key); ok {
 		d, err := k.noteDocument(key)
 		if err != nil {
 			return nil, err

@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 
 	"github.com/readthru/readthru/knowledge/archive"
+	"github.com/readthru/readthru/knowledge/note"
 	"github.com/readthru/readthru/page"
 	"github.com/readthru/readthru/store"
 )
@@ -25,9 +26,9 @@ type Progress func(i, total int, url string)
 // rebuild is a rebuild: all pages are indexed in order of their keys, then the other documents, then the notes.
 type rebuild struct {
 	from      page.Key
-	documents bool // the pages are done
-	notes     bool // the documents are done
-	after     end  // of the notes: the last that is done
+	documents bool     // the pages are done
+	notes     bool     // the documents are done
+	after     note.End // of the notes: the last that is done
 	progress  Progress
 	done      int
 	total     int
@@ -61,7 +62,7 @@ func (k *Knowledge) openRebuild() error {
 // empty reports whether there is nothing to index.
 func (k *Knowledge) empty() bool {
 	empty := len(k.store.PageKeys(page.Key{}, 1)) == 0
-	for _, prefix := range []string{archive.HeadPrefix, notePrefix} {
+	for _, prefix := range []string{archive.HeadPrefix, note.Prefix} {
 		k.records.Keys(prefix, "", func(string) bool { empty = false; return false })
 	}
 	return empty
@@ -113,7 +114,7 @@ func (k *Knowledge) continueRebuild(ctx context.Context) error {
 	r := k.rebuild
 	if r.total == 0 {
 		r.total = int(k.store.Totals().Pages)
-		for _, prefix := range []string{archive.HeadPrefix, notePrefix} {
+		for _, prefix := range []string{archive.HeadPrefix, note.Prefix} {
 			k.records.Keys(prefix, "", func(string) bool { r.total++; return true })
 		}
 	}
@@ -144,7 +145,7 @@ func (k *Knowledge) continueRebuild(ctx context.Context) error {
 	if err == nil {
 		last := keys[len(keys)-1]
 		r.from = after(last)
-		r.after, _ = noteIn(last)
+		r.after, _ = note.In(last)
 	}
 	return err
 }
@@ -159,9 +160,9 @@ func (k *Knowledge) rebuildKeys(r *rebuild) (keys []page.Key) {
 		if r.after != "" {
 			from = string(r.after[1:])
 		}
-		k.notes.all(from, func(e end) bool {
+		k.notes.All(from, func(e note.End) bool {
 			if e != r.after {
-				keys = append(keys, noteKey(e))
+				keys = append(keys, note.KeyOf(e))
 			}
 			return len(keys) < stepDocuments
 		})

@@ -6,6 +6,7 @@ import (
 	"github.com/readthru/readthru/knowledge/annotation"
 	"github.com/readthru/readthru/knowledge/index"
 	"github.com/readthru/readthru/knowledge/index/query"
+	"github.com/readthru/readthru/knowledge/note"
 	"github.com/readthru/readthru/knowledge/outline"
 	"github.com/readthru/readthru/knowledge/statement"
 	"github.com/readthru/readthru/page"
@@ -14,8 +15,8 @@ import (
 
 // described reports whether the passages of a document are annotated: it is of a base, ingested, or a note.
 func (k *Knowledge) described(key page.Key) bool {
-	if e, ok := noteIn(key); ok {
-		_, err := k.notes.note(e)
+	if e, ok := note.In(key); ok {
+		_, err := k.notes.Get(e)
 		return err == nil
 	}
 	return len(k.bases.owners(key)) > 0
@@ -27,7 +28,7 @@ func (k *Knowledge) forgetAnnotations(key page.Key) error {
 	if err := k.annotator.Forget(key); err != nil {
 		return err
 	}
-	return k.notes.forget(key, nil)
+	return k.notes.Forget(key, nil)
 }
 
 // reannotate queues documents of annotated bases for annotation, because they may have changed.
@@ -70,12 +71,12 @@ func (k *Knowledge) saidOf(key page.Key, hash [16]byte) string {
 }
 
 // withSubjects adds to what a note's author names the subjects that its text was found to be about.
-func (k *Knowledge) withSubjects(n *Note, e end) {
+func (k *Knowledge) withSubjects(n *Note, e note.End) {
 	var all statement.List
 	for _, s := range n.Subjects {
 		all.Add(s)
 	}
-	k.annotator.EachCurrent(noteKey(e), func(a *annotation.Annotation) {
+	k.annotator.EachCurrent(note.KeyOf(e), func(a *annotation.Annotation) {
 		for _, s := range statement.Subjects(a.Statements) {
 			all.Add(s)
 		}

@@ -36,7 +36,7 @@ func (k *Knowledge) RemoveSecrets() error {
 	if err := k.bases.maskURLs(); err != nil {
 		return fmt.Errorf("mask secret URLs of knowledge bases: %w", err)
 	}
-	if err := k.notes.removeSecrets(); err != nil {
+	if err := k.notes.RemoveSecrets(); err != nil {
 		return fmt.Errorf("remove secret URLs of notes: %w", err)
 	}
 	return nil

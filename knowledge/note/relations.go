@@ -1,4 +1,4 @@
-package knowledge
+package note
 
 import (
 	"fmt"
@@ -9,12 +9,12 @@ import (
 )
 
 // passageNamed returns the end that a passage's id names: of a passage of a note that is the note.
-type passageNamed func(id string) (end, error)
+type passageNamed func(id string) (End, error)
 
-// relateNamed relates a passage to a note or to another passage: exactly one of r.Note and r.Other must be set. It replaces
+// Relate relates a passage to a note or to another passage: exactly one of r.Note and r.Other must be set. It replaces
 // a relation of the same type between the two. A weight of 0 means 1. The error wraps store.ErrNotFound if one of them
 // does not exist, or ErrInvalid.
-func (s *notes) relateNamed(r Relation, named passageNamed) (Relation, error) {
+func (s *Store) Relate(r Relation, named passageNamed) (Relation, error) {
 	switch {
 	case (r.Note == "") == (r.Other == ""):
 		return r, fmt.Errorf("relate: name either a note or another passage: %w", archive.ErrInvalid)
@@ -34,8 +34,8 @@ func (s *notes) relateNamed(r Relation, named passageNamed) (Relation, error) {
 		return r, fmt.Errorf("relate: %w", err)
 	}
 	if r.Note != "" {
-		if t.to, err = noteEnd(r.Note); err == nil {
-			_, err = s.note(t.to)
+		if t.to, err = EndOf(r.Note); err == nil {
+			_, err = s.Get(t.to)
 		}
 	} else {
 		t.to, err = named(r.Other)
@@ -52,18 +52,18 @@ func (s *notes) relateNamed(r Relation, named passageNamed) (Relation, error) {
 	case t.from[0] == 'n':
 		return r, fmt.Errorf("relate a note to a note: %w", archive.ErrInvalid)
 	}
-	r.Passage, r.Note, r.Other = t.from.id(), "", ""
+	r.Passage, r.Note, r.Other = t.from.ID(), "", ""
 	r.name(t.to)
-	return r, s.relate(t, tieRecord{Weight: r.Weight, Time: r.CreatedAt})
+	return r, s.put(t, tieRecord{Weight: r.Weight, Time: r.CreatedAt})
 }
 
-// find returns the relations that match a query, at most as many as its limit. The error wraps ErrInvalid, or
+// Relations returns the relations that match a query, at most as many as its limit. The error wraps ErrInvalid, or
 // store.ErrNotFound if the passage does not exist.
-func (s *notes) find(q RelationQuery, named passageNamed) ([]Relation, error) {
+func (s *Store) Relations(q RelationQuery, named passageNamed) ([]Relation, error) {
 	if q.Passage == "" && q.Note == "" && q.Type == "" {
 		return nil, fmt.Errorf("relations: name a passage, a note or a type: %w", archive.ErrInvalid)
 	}
-	var passage, note end
+	var passage, note End
 	var err error
 	if q.Passage != "" {
 		if passage, err = named(q.Passage); err != nil {
@@ -71,7 +71,7 @@ func (s *notes) find(q RelationQuery, named passageNamed) ([]Relation, error) {
 		}
 	}
 	if q.Note != "" {
-		if note, err = noteEnd(q.Note); err != nil {
+		if note, err = EndOf(q.Note); err != nil {
 			return nil, fmt.Errorf("relations: %w", err)
 		}
 	}
@@ -80,11 +80,11 @@ func (s *notes) find(q RelationQuery, named passageNamed) ([]Relation, error) {
 		from = passage
 	}
 	list := []Relation{}
-	s.relations(from, q.Type, func(t tie, r tieRecord) bool {
+	s.walk(from, q.Type, func(t tie, r tieRecord) bool {
 		if passage != "" && t.from != passage && t.to != passage {
 			return true
 		}
-		found := Relation{Passage: t.from.id(), Type: t.kind, Weight: r.Weight, CreatedAt: r.Time}
+		found := Relation{Passage: t.from.ID(), Type: t.kind, Weight: r.Weight, CreatedAt: r.Time}
 		found.name(t.to)
 		list = append(list, found)
 		return len(list) < q.Limit
@@ -93,10 +93,10 @@ func (s *notes) find(q RelationQuery, named passageNamed) ([]Relation, error) {
 }
 
 // name sets the end that is not r.Passage.
-func (r *Relation) name(e end) {
+func (r *Relation) name(e End) {
 	if e[0] == 'n' {
-		r.Note = e.id()
+		r.Note = e.ID()
 	} else {
-		r.Other = e.id()
+		r.Other = e.ID()
 	}
 }

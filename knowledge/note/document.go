@@ -1,4 +1,4 @@
-package knowledge
+package note
 
 import (
 	"crypto/sha256"
@@ -18,8 +18,8 @@ import (
 // A note is a document, too: it is indexed and searched with the rest, its passages have subjects, and it names the
 // pages that it is about. Its key is made of its id, the part that is random first, so that either tells the other.
 
-// KindNote is the kind of a document that is a note.
-const KindNote = "note"
+// Kind is the kind of a document that is a note.
+const Kind = "note"
 
 // noteMark ends the keys of notes. No hash that is a page's key ends so.
 const noteMark = "\x00readthru's note"
@@ -30,23 +30,23 @@ const notedPrefix = "k/nu/"
 const (
 	maxNotePages    = 20 // that a note is about
 	maxNoteSubjects = statement.MaxItems
-	noteURL         = "note:" // before an id, where a page has its URL
+	Scheme          = "note:" // before an id, where a page has its URL
 )
 
-// noteKey returns the key of a note as a document.
-func noteKey(e end) (k page.Key) {
+// KeyOf returns the key of a note as a document.
+func KeyOf(e End) (k page.Key) {
 	copy(k[:], e[9:])
 	copy(k[8:], e[1:9])
 	copy(k[16:], noteMark)
 	return k
 }
 
-// noteIn returns the note whose key as a document this is.
-func noteIn(k page.Key) (e end, ok bool) {
+// In returns the note whose key as a document this is.
+func In(k page.Key) (e End, ok bool) {
 	if string(k[16:]) != noteMark {
 		return "", false
 	}
-	return "n" + end(k[8:16]) + end(k[:8]), true
+	return "n" + End(k[8:16]) + End(k[:8]), true
 }
 
 func notedKey(normalisedURL string) string {
@@ -54,10 +54,10 @@ func notedKey(normalisedURL string) string {
 	return notedPrefix + string(sum[:16])
 }
 
-// document returns a note as a document.
-func (n *Note) document(key page.Key) *index.Document {
+// Document returns a note as a document.
+func (n *Note) Document(key page.Key) *index.Document {
 	return &index.Document{
-		Key: key, URL: noteURL + n.ID, Title: n.title(), Kind: KindNote, FetchedAt: n.CreatedAt, Subjects: n.Subjects,
+		Key: key, URL: Scheme + n.ID, Title: n.title(), Kind: Kind, FetchedAt: n.CreatedAt, Subjects: n.Subjects,
 		Markdown: []byte(n.Text),
 	}
 }
@@ -104,7 +104,8 @@ func (n *Note) link() error {
 	}
 	n.Pages = pages
 	if len(n.Subjects) > maxNoteSubjects {
-		return fmt.Errorf("note with %d subjects, at most %d allowed: %w", len(n.Subjects), maxNoteSubjects, archive.ErrInvalid)
+		return fmt.Errorf("note with %d subjects, at most %d allowed: %w", len(n.Subjects), maxNoteSubjects,
+			archive.ErrInvalid)
 	}
 	var subjects statement.List
 	for _, s := range n.Subjects {
@@ -114,21 +115,21 @@ func (n *Note) link() error {
 	return nil
 }
 
-// about calls f for the notes about a page, oldest first, from an id on, until f returns false.
-func (s *notes) about(normalisedURL, from string, f func(e end) bool) {
+// About calls f for the notes about a page, oldest first, from an id on, until f returns false.
+func (s *Store) About(normalisedURL, from string, f func(e End) bool) {
 	prefix := notedKey(normalisedURL)
-	s.records.Keys(prefix, prefix+from, func(key string) bool { return f("n" + end(key[len(prefix):])) })
+	s.records.Keys(prefix, prefix+from, func(key string) bool { return f("n" + End(key[len(prefix):])) })
 }
 
-// isAbout reports whether a note is about a page.
-func (s *notes) isAbout(e end, normalisedURL string) bool {
+// IsAbout reports whether a note is about a page.
+func (s *Store) IsAbout(e End, normalisedURL string) bool {
 	_, err := s.records.Get(notedKey(normalisedURL) + string(e[1:]))
 	return err == nil
 }
 
-// removeSecrets takes secret URLs off the pages that notes are about. What a note itself says stays.
-func (s *notes) removeSecrets() (err error) {
-	s.records.Walk(notePrefix, "", func(key string, value []byte) bool {
+// RemoveSecrets takes secret URLs off the pages that notes are about. What a note itself says stays.
+func (s *Store) RemoveSecrets() (err error) {
+	s.records.Walk(Prefix, "", func(key string, value []byte) bool {
 		var n Note
 		if json.Unmarshal(value, &n) != nil || !slices.ContainsFunc(n.Pages, page.HasSecretString) {
 			return true
@@ -136,7 +137,7 @@ func (s *notes) removeSecrets() (err error) {
 		var changes []store.Change
 		for _, u := range n.Pages {
 			if page.HasSecretString(u) {
-				changes = append(changes, store.Change{Key: notedKey(u) + key[len(notePrefix):], Gone: true})
+				changes = append(changes, store.Change{Key: notedKey(u) + key[len(Prefix):], Gone: true})
 			}
 		}
 		n.Pages = slices.DeleteFunc(n.Pages, page.HasSecretString)

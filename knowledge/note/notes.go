@@ -1,4 +1,4 @@
-package knowledge
+package note
 
 import (
 	"crypto/rand"
@@ -35,8 +35,8 @@ type Note struct {
 	CreatedAt time.Time `json:"created_at"`
 }
 
-// NoteQuery selects notes. The zero value selects all.
-type NoteQuery struct {
+// Query selects notes. The zero value selects all.
+type Query struct {
 	Subject string // in any case
 	URL     string // of a page that they are about
 	Cursor  string // as returned by the call before
@@ -75,41 +75,41 @@ const (
 //	k/ln/<end><type>\0<end>       the reverse
 //	k/lt/<type>\0<end><end>       by type, first end first
 const (
-	notePrefix     = "k/note/"
+	Prefix         = "k/note/"
 	relationPrefix = "k/l/"
 	reversePrefix  = "k/ln/"
 	byTypePrefix   = "k/lt/"
 )
 
-// notes keeps notes and relations.
-type notes struct {
+// Store keeps notes and relations.
+type Store struct {
 	records *store.Records
 	cleaner store.Cleaner
 	mu      sync.Mutex // over a look whether both ends are there and the write that builds on it
 }
 
-// newNotes returns the notes in the records of a store.
-func newNotes(records *store.Records, cleaner store.Cleaner) *notes {
-	return &notes{records: records, cleaner: cleaner}
+// New returns the notes in the records of a store.
+func New(records *store.Records, cleaner store.Cleaner) *Store {
+	return &Store{records: records, cleaner: cleaner}
 }
 
-// end is one end of a relation.
-type end string
+// End is one end of a relation.
+type End string
 
-// noteEnd returns the end that a note's id names. The error wraps ErrInvalid.
-func noteEnd(id string) (end, error) {
+// EndOf returns the end that a note's id names. The error wraps ErrInvalid.
+func EndOf(id string) (End, error) {
 	b, err := hex.DecodeString(id)
 	if err != nil || len(b) != 16 {
 		return "", fmt.Errorf("note id %.40q: want 32 hex digits: %w", id, archive.ErrInvalid)
 	}
-	return "n" + end(b), nil
+	return "n" + End(b), nil
 }
 
-// passageEnd returns the end that a passage is: of its hash the beginning is enough.
-func passageEnd(k page.Key, hash [4]byte) end { return "p" + end(k[:]) + end(hash[:]) }
+// PassageEnd returns the end that a passage is: of its hash the beginning is enough.
+func PassageEnd(k page.Key, hash [4]byte) End { return "p" + End(k[:]) + End(hash[:]) }
 
 // cutEnd takes an end from the beginning of a key's rest.
-func cutEnd(s string) (e end, rest string, ok bool) {
+func cutEnd(s string) (e End, rest string, ok bool) {
 	n := 0
 	switch {
 	case strings.HasPrefix(s, "n"):
@@ -120,11 +120,11 @@ func cutEnd(s string) (e end, rest string, ok bool) {
 	if n == 0 || len(s) < n {
 		return "", "", false
 	}
-	return end(s[:n]), s[n:], true
+	return End(s[:n]), s[n:], true
 }
 
-// id returns the end as people see it.
-func (e end) id() string {
+// ID returns the end as people see it.
+func (e End) ID() string {
 	if e[0] == 'n' {
 		return hex.EncodeToString([]byte(e[1:]))
 	}
@@ -133,7 +133,7 @@ func (e end) id() string {
 
 // tie is a relation by its ends.
 type tie struct {
-	from, to end
+	from, to End
 	kind     string
 }
 
@@ -179,8 +179,8 @@ func readTie(prefix, key string) (l tie, ok bool) {
 	return l, true
 }
 
-// add keeps a note. Its ID and CreatedAt are filled in.
-func (s *notes) add(n *Note, now time.Time) error {
+// Add keeps a note. Its ID and CreatedAt are filled in.
+func (s *Store) Add(n *Note, now time.Time) error {
 	n.Text = strings.ToValidUTF8(n.Text, "")
 	size := archive.MetadataSize(n.Metadata)
 	switch {
@@ -204,18 +204,18 @@ func (s *notes) add(n *Note, now time.Time) error {
 	if err != nil {
 		return err
 	}
-	key := noteKey("n" + end(id[:]))
+	key := KeyOf("n" + End(id[:]))
 	n.Doc = key.Doc()
-	changes := []store.Change{{Key: notePrefix + string(id[:]), Value: value}, archive.Queued(key), annotation.Job(key)}
+	changes := []store.Change{{Key: Prefix + string(id[:]), Value: value}, archive.Queued(key), annotation.Job(key)}
 	for _, u := range n.Pages {
 		changes = append(changes, store.Change{Key: notedKey(u) + string(id[:])})
 	}
 	return s.records.Apply(changes...)
 }
 
-// note returns a note, or store.ErrNotFound.
-func (s *notes) note(e end) (*Note, error) {
-	value, err := s.records.Get(notePrefix + string(e[1:]))
+// Get returns a note, or store.ErrNotFound.
+func (s *Store) Get(e End) (*Note, error) {
+	value, err := s.records.Get(Prefix + string(e[1:]))
 	if err != nil {
 		return nil, err
 	}
@@ -223,37 +223,37 @@ func (s *notes) note(e end) (*Note, error) {
 	if json.Unmarshal(value, &n) != nil {
 		return nil, store.ErrNotFound
 	}
-	n.Doc = noteKey(e).Doc()
+	n.Doc = KeyOf(e).Doc()
 	n.Text, n.Label = string(s.cleaner.Markdown([]byte(n.Text))), s.cleaner.Line(n.Label) // an older program's
 	n.Metadata = archive.CleanMetadata(n.Metadata, s.cleaner)
 	return &n, nil
 }
 
-// all calls f for the notes, oldest first, from an id on, until f returns false.
-func (s *notes) all(from string, f func(e end) bool) {
-	s.records.Keys(notePrefix, notePrefix+from, func(key string) bool { return f("n" + end(key[len(notePrefix):])) })
+// All calls f for the notes, oldest first, from an id on, until f returns false.
+func (s *Store) All(from string, f func(e End) bool) {
+	s.records.Keys(Prefix, Prefix+from, func(key string) bool { return f("n" + End(key[len(Prefix):])) })
 }
 
-// delete drops a note with its relations, and reports whether it was there.
-func (s *notes) delete(e end) (bool, error) {
+// Delete drops a note with its relations, and reports whether it was there.
+func (s *Store) Delete(e End) (bool, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	n, err := s.note(e)
+	n, err := s.Get(e)
 	if err != nil {
 		return false, nil
 	}
 	if err := s.drop(reversePrefix + string(e)); err != nil {
 		return false, err
 	}
-	changes := []store.Change{{Key: notePrefix + string(e[1:]), Gone: true}, archive.Queued(noteKey(e))}
+	changes := []store.Change{{Key: Prefix + string(e[1:]), Gone: true}, archive.Queued(KeyOf(e))}
 	for _, u := range n.Pages {
 		changes = append(changes, store.Change{Key: notedKey(u) + string(e[1:]), Gone: true})
 	}
 	return true, s.records.Apply(changes...)
 }
 
-// forget drops the relations of a document's passages, or of those of them whose hash begins so.
-func (s *notes) forget(k page.Key, hash []byte) error {
+// Forget drops the relations of a document's passages, or of those of them whose hash begins so.
+func (s *Store) Forget(k page.Key, hash []byte) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	ends := "p" + string(k[:]) + string(hash)
@@ -264,7 +264,7 @@ func (s *notes) forget(k page.Key, hash []byte) error {
 }
 
 // drop deletes the relations found under a key's beginning.
-func (s *notes) drop(beginning string) error {
+func (s *Store) drop(beginning string) error {
 	prefix := relationPrefix
 	if strings.HasPrefix(beginning, reversePrefix) {
 		prefix = reversePrefix
@@ -286,8 +286,8 @@ func (s *notes) drop(beginning string) error {
 	return nil
 }
 
-// relate puts a relation in the place of the one between the same two of the same type.
-func (s *notes) relate(l tie, r tieRecord) error {
+// put puts a relation in the place of the one between the same two of the same type.
+func (s *Store) put(l tie, r tieRecord) error {
 	value, err := json.Marshal(r)
 	if err != nil {
 		return err
@@ -299,8 +299,8 @@ func (s *notes) relate(l tie, r tieRecord) error {
 	return s.records.Apply(changes...)
 }
 
-// relations calls f for the relations of an end (either one), or of a type when e is empty, until f returns false.
-func (s *notes) relations(e end, kind string, f func(tie, tieRecord) bool) {
+// walk calls f for the relations of an end (either one), or of a type when e is empty, until f returns false.
+func (s *Store) walk(e End, kind string, f func(tie, tieRecord) bool) {
 	more := true
 	walk := func(prefix, beginning string) {
 		s.records.Walk(beginning, "", func(key string, value []byte) bool {
