@@ -44,8 +44,9 @@ func lead(in input, blocks []block) string {
 // sentence is a candidate for a brief summary.
 type sentence struct {
 	text      string
-	paragraph int // number of its paragraph
-	order     int // place in the page
+	paragraph int  // number of its paragraph
+	order     int  // place in the page
+	entry     bool // it is an entry of a list or a row of a table
 	score     float64
 }
 
@@ -88,7 +89,11 @@ func brief(in input, blocks []block, n int) (text string, weak bool) {
 		weak = weak || len(kept) > before
 	}
 	slices.SortFunc(kept, func(a, b sentence) int { return cmp.Compare(a.order, b.order) })
-	return written(in, kept), !described && (weak || len(kept) == 0)
+	text = written(in, kept)
+	if i := slices.IndexFunc(blocks, func(b block) bool { return b.kind == code }); i >= 0 && len(kept)+len(said) == 0 {
+		text = strings.TrimSpace(plain(in.title) + "\n\n" + codeBlock(blocks[i].lang, blocks[i].text, 30))
+	}
+	return text, !described && (weak || len(kept) == 0)
 }
 
 // written joins the description and the sentences of a page to paragraphs.
@@ -99,9 +104,15 @@ func written(in input, kept []sentence) string {
 	}
 	// of the current paragraph; a new one begins when it is long or far from the last sentence
 	length, last := 1000, -1
+	entry := false // the last one was
 	for _, s := range kept {
 		switch {
 		case b.Len() == 0:
+			length = 0
+		case s.entry && entry:
+			b.WriteString("\n")
+		case s.entry || entry:
+			b.WriteString("\n\n")
 			length = 0
 		case length > 350 || last >= 0 && s.paragraph > last+3:
 			b.WriteString("\n\n")
@@ -109,9 +120,12 @@ func written(in input, kept []sentence) string {
 		default:
 			b.WriteString(" ")
 		}
+		if s.entry {
+			b.WriteString("- ")
+		}
 		b.WriteString(escaped(s.text))
 		length += len(s.text)
-		last = s.paragraph
+		last, entry = s.paragraph, s.entry
 	}
 	if b.Len() > 0 {
 		return b.String()
@@ -154,7 +168,7 @@ func candidates(blocks []block) []sentence {
 	if len(list) == 0 { // a page of lists
 		for i, b := range blocks {
 			if (b.kind == item || b.kind == table) && utf8.RuneCountInString(b.text) >= 15 && len(list) < 60 {
-				list = append(list, sentence{text: short(b.text, 300), paragraph: i, order: len(list)})
+				list = append(list, sentence{text: short(b.text, 300), paragraph: i, order: len(list), entry: true})
 			}
 		}
 	}
@@ -169,9 +183,14 @@ func fragments(blocks []block) []sentence {
 		if b.kind == code || b.kind == heading {
 			continue
 		}
-		for _, text := range sentences(b.text) {
+		entry := b.kind == item || b.kind == table
+		parts := sentences(b.text)
+		if entry {
+			parts = []string{b.text}
+		}
+		for _, text := range parts {
 			if len(list) < most && (wide(text) || len(wordsOf(text)) > 1) {
-				list = append(list, sentence{text: short(text, 300), paragraph: i, order: len(list)})
+				list = append(list, sentence{text: short(text, 300), paragraph: i, order: len(list), entry: entry})
 			}
 		}
 	}

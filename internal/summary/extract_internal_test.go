@@ -105,7 +105,7 @@ func TestTextOfAMachineGivesSentencesAndAWarning(t *testing.T) {
 		"alike sentences":      {many("The boat of number %d lies in the harbour today. "), "number 0 lies in the harbour today. The boat of number 1"},
 		"numbers":              {many("4711 0815 %d 42 x 7. "), "4711 0815 0 42 x 7."},
 		"no end of a sentence": {many("harbour boat tide %d "), "harbour boat tide 0 harbour boat tide 1"},
-		"short entries":        {many("- Berth %d\n"), "Berth 0 Berth 1"},
+		"short entries":        {many("- Berth %d\n"), "- Berth 0\n- Berth 1\n- Berth 2"},
 		"a paragraph each":     {many("Page %d.\n\n"), "Page 0. Page 1."},
 	} {
 		p := &page.Page{Record: page.Record{URL: "https://site.test/", Title: "Page 3"}}
@@ -123,6 +123,27 @@ func TestTextOfAMachineGivesSentencesAndAWarning(t *testing.T) {
 	described := &page.Page{Record: page.Record{Title: "Page 3", Description: "The berths of the harbour by number."}}
 	if _, weak := extract(Brief, assemble(described, many("Berth %d. "), maxInput)); weak {
 		t.Error("a page that says what it is has a weak summary")
+	}
+}
+
+func TestEntriesAndCodeAreToldAsSuch(t *testing.T) {
+	for name, tt := range map[string]struct{ content, want string }{
+		"a changelog": {
+			"# Changes\n\n## 1.2\n\n- Mend the crash of an empty queue\n- Add an option that bounds retries\n\n" +
+				"## 1.1\n\n- Tell the version in the log\n",
+			"- Mend the crash of an empty queue\n- Add an option that bounds retries\n- Tell the version in the log",
+		},
+		"rows of a table": {
+			"| boat | length |\n|---|---|\n| Mary Rose of Portsmouth | 32 m |\n| Vasa of Stockholm, raised | 69 m |\n",
+			"- Mary Rose of Portsmouth | 32 m\n- Vasa of Stockholm, raised | 69 m",
+		},
+		"short entries of several sentences": {"- Go. Stop.\n- Up. Down.\n", "- Go. Stop.\n- Up. Down."},
+		"code alone":                         {"```go\nx := f(1)\n```\n\n```\ny\n```\n", "Page 3\n\n```go\nx := f(1)\n```"},
+	} {
+		p := &page.Page{Record: page.Record{URL: "https://site.test/", Title: "Page 3"}}
+		if got, _ := extract(Brief, assemble(p, tt.content, maxInput)); got != tt.want {
+			t.Errorf("%s: %q, want %q", name, got, tt.want)
+		}
 	}
 }
 
