@@ -1,25 +1,15 @@
 package fetch
 
 import (
+	"context"
 	"io"
 	"net/http"
 	"net/url"
 	"strings"
 	"testing"
 
-	"github.com/readthru/readthru/fetch/turns"
 	"github.com/readthru/readthru/store"
 )
-
-func take(t *testing.T, turns *turns.Turns, n int) (end func()) {
-	t.Helper()
-	end, err := turns.Take(t.Context(), n)
-	if err != nil {
-		t.Error(err)
-		return func() {}
-	}
-	return end
-}
 
 // A page that waits for somebody would keep its tree and a worker for as long.
 func TestPageThatWaitsHasNoTurn(t *testing.T) {
@@ -31,11 +21,16 @@ func TestPageThatWaitsHasNoTurn(t *testing.T) {
 	text := "<p>" + strings.Repeat("A sentence about the harbour and its ships. ", 40)
 	var f *Fetcher
 	asked := false
+	takeTurn := func() {
+		if err := f.Turn(t.Context(), 1, func(context.Context) error { return nil }); err != nil {
+			t.Error(err)
+		}
+	}
 	f = New(Options{Store: s, Workers: 1, Client: tripper(func(r *http.Request) (*http.Response, error) {
 		h := http.Header{"Content-Type": {"text/html"}}
 		if strings.HasSuffix(r.URL.Path, ".md") {
 			asked = true
-			take(t, f.turns, 1)()
+			takeTurn()
 			return &http.Response{StatusCode: http.StatusNotFound, Header: h, Body: http.NoBody, Request: r}, nil
 		}
 		body := `<link rel=alternate type="text/markdown" href="/twin.md">` + text
@@ -54,7 +49,7 @@ func TestPageThatWaitsHasNoTurn(t *testing.T) {
 	if !asked || !strings.Contains(string(ans.Body), "about the harbour") {
 		t.Errorf("twin asked: %t, body %.80q", asked, ans.Body)
 	}
-	take(t, f.turns, 1)()
+	takeTurn()
 }
 
 type tripper func(*http.Request) (*http.Response, error)
