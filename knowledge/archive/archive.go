@@ -239,14 +239,6 @@ func (a *Archive) Repair() error {
 	return nil
 }
 
-// KeyIn returns the page key that stands in a record's key after its prefix.
-func KeyIn(key, prefix string) (k page.Key, ok bool) {
-	if len(key) < len(prefix)+len(k) {
-		return k, false
-	}
-	return page.Key([]byte(key[len(prefix) : len(prefix)+len(k)])), true
-}
-
 // ByDigits returns the document whose key begins with some hex digits.
 func (a *Archive) ByDigits(digits string) (found page.Key, err error) {
 	raw, err := hex.DecodeString(digits[:len(digits)&^1])

@@ -1,14 +1,12 @@
 package files
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
-	"net/url"
-	"os"
 	"path/filepath"
 	"strings"
 	"unicode"
@@ -23,7 +21,6 @@ import (
 
 const (
 	maxFile     = 64 << 20 // bytes of one file that is read whole
-	maxFiles    = 200_000  // files of one folder tree
 	maxSkipped  = 100      // that are named; all are counted
 	sniffLength = 8 << 10
 )
@@ -94,89 +91,6 @@ func (r *Report) reason() string {
 	return s.Path + ": " + s.Reason
 }
 
-// sourceFile is a file to be read.
-type sourceFile struct {
-	path  string // absolute
-	named bool   // by the caller, not found in a folder
-}
-
-// listFiles returns files and those in folders, each once, in order of their paths within each folder, and none of the
-// folder private.
-func listFiles(ctx context.Context, paths []string, private string) (files []sourceFile, err error) {
-	seen := map[string]bool{}
-	add := func(f sourceFile) error {
-		if len(files) == maxFiles {
-			return fmt.Errorf("more than %d files: add fewer at a time", maxFiles)
-		}
-		if !seen[f.path] {
-			seen[f.path] = true
-			files = append(files, f)
-		}
-		return nil
-	}
-	for _, path := range paths {
-		root, err := filepath.Abs(path)
-		if err != nil {
-			return nil, fmt.Errorf("read %s: %w", path, err)
-		}
-		info, err := os.Stat(root)
-		switch {
-		case within(private, root):
-			return nil, fmt.Errorf("read %s: files of the data directory are not read", path)
-		case err != nil:
-			return nil, fmt.Errorf("read files: %w", err)
-		case info.Mode().IsRegular():
-			if err := add(sourceFile{root, true}); err != nil {
-				return nil, err
-			}
-			continue
-		case !info.IsDir():
-			return nil, fmt.Errorf("read %s: not a file or folder", path)
-		}
-		err = filepath.WalkDir(root, func(at string, d fs.DirEntry, err error) error {
-			hidden := strings.HasPrefix(d.Name(), ".") && at != root
-			switch {
-			case ctx.Err() != nil:
-				return ctx.Err()
-			case d.IsDir() && (hidden || d.Name() == "node_modules" || within(private, at)):
-				return fs.SkipDir
-			case err == nil && !hidden && d.Type().IsRegular() && formOf(at) != unknownForm:
-				return add(sourceFile{path: at})
-			}
-			return nil // what may not be read holds nothing for us
-		})
-		if err != nil {
-			return nil, fmt.Errorf("read %s: %w", path, err)
-		}
-	}
-	return files, nil
-}
-
-type fileForm int
-
-const (
-	unknownForm fileForm = iota
-	markdownForm
-	textForm
-	convertedForm // HTML, PDF
-	linesForm
-)
-
-// formOf returns the form that a file's name promises.
-func formOf(path string) fileForm {
-	switch strings.ToLower(filepath.Ext(path)) {
-	case ".md", ".markdown", ".mdown", ".mkd", ".mdx":
-		return markdownForm
-	case ".txt", ".text", ".rst", ".adoc", ".asciidoc", ".org", ".tex", ".log":
-		return textForm
-	case ".html", ".htm", ".xhtml", ".pdf":
-		return convertedForm
-	case ".jsonl", ".ndjson":
-		return linesForm
-	}
-	return unknownForm
-}
-
 // fileImport is one call of Read.
 type fileImport struct {
 	o        Options
@@ -223,6 +137,44 @@ func (f *fileImport) add(ctx context.Context, file parcelled) error {
 		f.report.Documents++
 	}
 	return err
+}
+
+// lines reads a file of JSON lines, one at a time.
+func (f *fileImport) lines(ctx context.Context, path string, in io.Reader) error {
+	r := bufio.NewReaderSize(in, 64<<10)
+	for number := 1; ; number++ {
+		line, err := readLine(r)
+		switch {
+		case errors.Is(err, io.EOF):
+			return nil
+		case err != nil && !errors.Is(err, errLongLine):
+			f.report.skip(path, number, reasonOf(err)) // the rest cannot be read
+			return nil
+		case err == nil && len(bytes.TrimSpace(line)) == 0:
+			continue
+		}
+		name, err := f.line(ctx, line, err)
+		if refused, ok := errors.AsType[*archive.RefusedError](err); ok {
+			f.report.skip(path, number, refused.Error())
+		} else if err != nil {
+			return err
+		} else {
+			f.report.Documents++
+		}
+		f.count(name)
+	}
+}
+
+// line adds the document that a line describes. What is wrong with it is a *archive.RefusedError.
+func (f *fileImport) line(ctx context.Context, line []byte, err error) (name string, _ error) {
+	if err != nil {
+		return "", &archive.RefusedError{Reason: err}
+	}
+	d, err := parseRecord(line)
+	if err != nil {
+		return "", &archive.RefusedError{Reason: err}
+	}
+	return d.URL, f.o.Add(ctx, d)
 }
 
 // document reads a file that is one document.
@@ -275,14 +227,6 @@ func (f *fileImport) document(ctx context.Context, file parcelled, form fileForm
 	return d, nil
 }
 
-// reasonOf returns what went wrong without the path that stands beside it.
-func reasonOf(err error) string {
-	if e, ok := errors.AsType[*fs.PathError](err); ok {
-		return e.Err.Error()
-	}
-	return err.Error()
-}
-
 // looksBinary reports whether content is no text, by its beginning.
 func looksBinary(content []byte) bool {
 	start := content[:min(len(content), sniffLength)]
@@ -301,15 +245,6 @@ func looksBinary(content []byte) bool {
 		i += n
 	}
 	return bad*20 > len(start)
-}
-
-// URL returns the URL of a file.
-func URL(path string) string {
-	path = filepath.ToSlash(path)
-	if !strings.HasPrefix(path, "/") {
-		path = "/" + path // a drive's letter
-	}
-	return (&url.URL{Scheme: "file", Path: path}).String()
 }
 
 // frontTitle returns the title that front matter names.

@@ -3,7 +3,6 @@ package files
 import (
 	"bufio"
 	"bytes"
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -26,44 +25,6 @@ type jsonRecord struct {
 	URL   string `json:"url"`
 	Title string `json:"title"`
 	Text  string `json:"text"`
-}
-
-// lines reads a file of JSON lines, one at a time.
-func (f *fileImport) lines(ctx context.Context, path string, in io.Reader) error {
-	r := bufio.NewReaderSize(in, 64<<10)
-	for number := 1; ; number++ {
-		line, err := readLine(r)
-		switch {
-		case errors.Is(err, io.EOF):
-			return nil
-		case err != nil && !errors.Is(err, errLongLine):
-			f.report.skip(path, number, reasonOf(err)) // the rest cannot be read
-			return nil
-		case err == nil && len(bytes.TrimSpace(line)) == 0:
-			continue
-		}
-		name, err := f.line(ctx, line, err)
-		if refused, ok := errors.AsType[*archive.RefusedError](err); ok {
-			f.report.skip(path, number, refused.Error())
-		} else if err != nil {
-			return err
-		} else {
-			f.report.Documents++
-		}
-		f.count(name)
-	}
-}
-
-// line adds the document that a line describes. What is wrong with it is a *archive.RefusedError.
-func (f *fileImport) line(ctx context.Context, line []byte, err error) (name string, _ error) {
-	if err != nil {
-		return "", &archive.RefusedError{Reason: err}
-	}
-	d, err := parseRecord(line)
-	if err != nil {
-		return "", &archive.RefusedError{Reason: err}
-	}
-	return d.URL, f.o.Add(ctx, d)
 }
 
 // parseRecord makes a document of a line of JSON.

@@ -126,17 +126,3 @@ func unpackFiles(r io.Reader, f func(file parcelled, total int) error) error {
 func absolute(path string) bool {
 	return strings.HasPrefix(path, "/") || filepath.IsAbs(path) || len(path) > 2 && path[1] == ':'
 }
-
-// within reports whether a path is dir or below it, also by links.
-func within(dir, path string) bool {
-	if dir == "" {
-		return false
-	}
-	for _, p := range []*string{&dir, &path} {
-		if real, err := filepath.EvalSymlinks(*p); err == nil {
-			*p = real
-		}
-	}
-	rel, err := filepath.Rel(dir, path)
-	return err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))
-}

@@ -17,3 +17,11 @@ func Queued(key page.Key) store.Change {
 	rand.Read(nonce[:]) // never fails
 	return store.Change{Key: QueuePrefix + string(key[:]) + string(nonce[:])}
 }
+
+// KeyIn returns the page key that stands in a record's key after its prefix.
+func KeyIn(key, prefix string) (k page.Key, ok bool) {
+	if len(key) < len(prefix)+len(k) {
+		return k, false
+	}
+	return page.Key([]byte(key[len(prefix) : len(prefix)+len(k)])), true
+}
