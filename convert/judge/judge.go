@@ -182,10 +182,12 @@ func (t *outline) decide(chance []float32, cut float32) []bool {
 	return keep
 }
 
-// keepPlain keeps a quotation or a table that is plainly the author's: it has no names and no links, and stands in an
-// article element beside prose that is kept. Next to a long text of few words the model takes it for what is left over.
+// keepPlain keeps a quotation, a table or a list that is plainly the author's: it has no names and no links, and stands
+// in an article or main element beside prose that is kept. Next to a long text of few words the model takes it for what
+// is left over. On a forum it leaves lists alone, as keepWhole does.
 func (t *outline) keepPlain(keep []bool) {
 	prose := map[*box]bool{} // of articles: whether prose of theirs is kept
+	lists := t.kind != rules.Forum
 	for i := range t.blocks {
 		b := &t.blocks[i]
 		x := &t.boxes[b.box]
@@ -194,15 +196,16 @@ func (t *outline) keepPlain(keep []bool) {
 		}
 		n := b.first
 		if b.tag != atom.Table {
-			for ; x.parent >= 0 && !dom.Is(x.node, atom.Blockquote, atom.Article); x = &t.boxes[x.parent] {
+			for ; x.parent >= 0 && !dom.Is(x.node, atom.Blockquote, atom.Article, atom.Main) &&
+				!(lists && dom.Is(x.node, atom.Ul, atom.Ol, atom.Dl)); x = &t.boxes[x.parent] {
 				guard.Check(t.ctx)
 			}
-			if n = x.node; !dom.Is(n, atom.Blockquote) || x.parent < 0 {
+			if n = x.node; !dom.Is(n, atom.Blockquote, atom.Ul, atom.Ol, atom.Dl) || x.parent < 0 {
 				continue
 			}
 			x = &t.boxes[x.parent]
 		}
-		if len(n.Attr) > 0 || !dom.Is(x.node, atom.Article) {
+		if len(n.Attr) > 0 || !dom.Is(x.node, atom.Article, atom.Main) {
 			continue
 		}
 		has, known := prose[x]
