@@ -129,7 +129,7 @@ func (s *serving) serveConnect(x *exchange) {
 		x.refuse(badRequest("A CONNECT request must not have content."))
 		return
 	}
-	if bad := s.p.looped(x.r.Header); bad != nil {
+	if bad := s.p.via.looped(x.r.Header); bad != nil {
 		x.refuse(bad)
 		return
 	}

@@ -46,8 +46,8 @@ func (c *framedConn) Read(p []byte) (int, error) {
 		return 0, *bad
 	}
 	n, err := c.readUnanswered(p)
-	if c.idle.Swap(false) && c.scan.state == inUpgrade {
-		c.scan = scan{} // the upgrade was declined
+	if c.idle.Swap(false) {
+		c.scan.resume()
 	}
 	good, bad := c.scan.read(p[:n])
 	if bad != nil {

@@ -297,7 +297,9 @@ func (x *exchange) permit() *refusal {
 			header: http.Header{"Allow": {"GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS, CONNECT"}},
 		}
 	}
-	return x.readFields()
+	asked, bad := readFields(x.r.Header)
+	x.asked = asked
+	return bad
 }
 
 // blockedPage refuses a page of a host on the list of blocked domains (rule A11).
@@ -317,7 +319,7 @@ func (x *incoming) prepare() {
 	if grpc {
 		r.Header.Set("Te", "trailers") // we read trailers, and gRPC servers require this field
 	}
-	x.p.addVia(r.Header, r.ProtoMajor, r.ProtoMinor)
+	x.p.via.add(r.Header, r.ProtoMajor, r.ProtoMinor)
 	if _, ok := r.Header["User-Agent"]; !ok {
 		r.Header["User-Agent"] = nil // else the transport would add Go's
 	}
@@ -418,7 +420,7 @@ func (x *exchange) fail(u *url.URL, err error) {
 		}
 		panic(http.ErrAbortHandler)
 	}
-	bad := x.p.explain(u, err)
+	bad := explain(u, err)
 	x.tellOutcome(bad, cache.OutcomeOfError(err))
 	x.refuse(bad)
 }
@@ -438,7 +440,7 @@ func (x *exchange) refuse(bad *refusal) {
 	body, fields := bad.fields()
 	h := x.w.Header()
 	maps.Copy(h, fields)
-	x.p.addVia(h, x.r.ProtoMajor, x.r.ProtoMinor)
+	x.p.via.add(h, x.r.ProtoMajor, x.r.ProtoMinor)
 	if bad.status == http.StatusBadRequest && x.conn != nil {
 		h.Set("Connection", "close") // the start of the next request is unknown
 	}
@@ -515,4 +517,18 @@ func (x *incoming) masked() string {
 		x.target = page.Mask(x.url())
 	}
 	return x.target
+}
+
+// explain returns the refusal for an error of a round trip or a dial.
+func explain(u *url.URL, err error) *refusal {
+	e := fetch.Explain(u, err)
+	status := e.HTTPStatus()
+	if status < 400 || status > 599 {
+		status = http.StatusBadGateway
+	}
+	title := http.StatusText(status)
+	if title == "" {
+		title = "Upstream error"
+	}
+	return &refusal{status: status, title: title, detail: e.Error(), proxyError: e.Type, cause: err}
 }

@@ -1,6 +1,8 @@
 package proxy
 
 import (
+	"crypto/rand"
+	"encoding/hex"
 	"fmt"
 	"net/http"
 	"slices"
@@ -98,28 +100,41 @@ func endToEndTrailer(name string) bool {
 	return !httpfield.OfConnection(name) && !strings.HasPrefix(name, httpfield.OurPrefix)
 }
 
-// viaValue returns our entry for a message received with this protocol version (RFC 9110 §7.6.3).
-func (p *Proxy) viaValue(major, minor int) string {
-	switch {
-	case major == 1 && minor == 1:
-		return p.via11
-	case major >= 2:
-		return fmt.Sprintf("%d %s", major, p.pseudonym)
-	}
-	return fmt.Sprintf("%d.%d %s", major, minor, p.pseudonym)
+// via is our part of the Via field.
+type via struct {
+	pseudonym string // our name; new with each process, so that two readthrus in a chain are no loop
+	v11       string // our entry for HTTP/1.1, the most frequent one
 }
 
-// addVia appends this proxy's entry to the Via field of h.
-func (p *Proxy) addVia(h http.Header, major, minor int) {
+func newVia() via {
+	id := make([]byte, 4)
+	rand.Read(id)
+	name := "readthru-" + hex.EncodeToString(id)
+	return via{name, "1.1 " + name}
+}
+
+// entry returns our entry for a message received with this protocol version (RFC 9110 §7.6.3).
+func (v via) entry(major, minor int) string {
+	switch {
+	case major == 1 && minor == 1:
+		return v.v11
+	case major >= 2:
+		return fmt.Sprintf("%d %s", major, v.pseudonym)
+	}
+	return fmt.Sprintf("%d.%d %s", major, minor, v.pseudonym)
+}
+
+// add appends our entry to the Via field of h.
+func (v via) add(h http.Header, major, minor int) {
 	lines := h["Via"]
-	h["Via"] = append(slices.Clip(lines), p.viaValue(major, minor))
+	h["Via"] = append(slices.Clip(lines), v.entry(major, minor))
 }
 
 // looped refuses a request that this proxy has already forwarded.
-func (p *Proxy) looped(h http.Header) *refusal {
+func (v via) looped(h http.Header) *refusal {
 	for _, line := range h["Via"] {
 		for entry := range strings.SplitSeq(line, ",") {
-			if words := strings.Fields(entry); len(words) >= 2 && words[1] == p.pseudonym {
+			if words := strings.Fields(entry); len(words) >= 2 && words[1] == v.pseudonym {
 				return &refusal{
 					status: http.StatusLoopDetected, title: "Loop", proxyError: "proxy_loop_detected",
 					detail: "Proxy loop: the request came back to the proxy that forwarded it. " +

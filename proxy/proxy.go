@@ -2,9 +2,7 @@ package proxy
 
 import (
 	"context"
-	"crypto/rand"
 	"crypto/tls"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -95,8 +93,7 @@ type Proxy struct {
 	sessions      *sessions
 	repeats       *repeat.Table // nil: no answer is given again
 	repeatLog     repeatLog
-	pseudonym     string // our name in Via; new with each process, so that two readthrus in a chain are no loop
-	via11         string // our Via entry for HTTP/1.1, the most frequent one
+	via           via
 
 	listeners atomic.Int64 // ever
 	drops     atomic.Int64 // calls of DropAnswers
@@ -117,7 +114,9 @@ func New(o Options) (*Proxy, error) {
 	if o.Users == nil {
 		o.Users = users.NewDirectory(nil)
 	}
-	p := &Proxy{o: o, log: o.Log, silentClients: newSilentClients(), sessions: newSessions(), journal: o.Journal}
+	p := &Proxy{
+		o: o, log: o.Log, silentClients: newSilentClients(), sessions: newSessions(), via: newVia(), journal: o.Journal,
+	}
 	if p.journal == nil {
 		p.journal = journal.New(journal.Options{})
 	}
@@ -125,10 +124,6 @@ func New(o Options) (*Proxy, error) {
 		p.log = slog.New(slog.DiscardHandler)
 	}
 	p.policy.Store(first)
-	id := make([]byte, 4)
-	rand.Read(id)
-	p.pseudonym = "readthru-" + hex.EncodeToString(id)
-	p.via11 = "1.1 " + p.pseudonym
 	p.tls = p.newTLSConfig()
 	p.tlsHere = p.newTLSConfig()
 	p.tlsHere.CurvePreferences = []tls.CurveID{tls.X25519, tls.CurveP256, tls.CurveP384, tls.CurveP521}

@@ -6,11 +6,9 @@ import (
 	"io"
 	"maps"
 	"net/http"
-	"net/url"
 	"strconv"
 	"strings"
 
-	"github.com/readthru/readthru/fetch"
 	"github.com/readthru/readthru/internal/clip"
 )
 
@@ -49,20 +47,6 @@ const (
 	byRule = "a rule (rules in the configuration, or readthru site rule list)"
 	byList = "the list of blocked domains (blocked_domains in the configuration)"
 )
-
-// explain returns the refusal for an error of a round trip or a dial.
-func (p *Proxy) explain(u *url.URL, err error) *refusal {
-	e := fetch.Explain(u, err)
-	status := e.HTTPStatus()
-	if status < 400 || status > 599 {
-		status = http.StatusBadGateway
-	}
-	title := http.StatusText(status)
-	if title == "" {
-		title = "Upstream error"
-	}
-	return &refusal{status: status, title: title, detail: e.Error(), proxyError: e.Type, cause: err}
-}
 
 // fields returns the content and the header fields of the refusal.
 func (f *refusal) fields() (body []byte, h http.Header) {

@@ -35,7 +35,7 @@ func (x *exchange) relay(protocol string) {
 	httpfield.RemoveConnection(resp.Header)
 	resp.Header.Set("Connection", "Upgrade")
 	resp.Header.Set("Upgrade", protocol)
-	x.p.addVia(resp.Header, resp.ProtoMajor, resp.ProtoMinor)
+	x.p.via.add(resp.Header, resp.ProtoMajor, resp.ProtoMinor)
 	x.rec.Status = resp.StatusCode
 	w := &relayWriter{ResponseWriter: x.w, s: x.s, ctx: r.Context()}
 	defer w.close()

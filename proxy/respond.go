@@ -33,7 +33,7 @@ func (x *exchange) send(a *fetch.Answer) {
 	h := x.w.Header()
 	maps.Copy(h, a.Header)
 	a.Cache.AddTo(h)
-	x.p.addVia(h, 1, 1)
+	x.p.via.add(h, 1, 1)
 	x.answeredBy(a.Cache)
 	x.rec.Status = a.Status
 	if a.Page != nil {
@@ -176,7 +176,7 @@ func (x *exchange) writeHead(resp *http.Response, outcome cache.Outcome) (announ
 	maps.Copy(h, resp.Header)
 	if x.p.o.Replay == nil { // a replayed response has these fields as recorded
 		outcome.AddTo(h)
-		x.p.addVia(h, resp.ProtoMajor, resp.ProtoMinor)
+		x.p.via.add(h, resp.ProtoMajor, resp.ProtoMinor)
 		if outcome.Hit && outcome.TTL < 0 && page.IsPage(resp.Header.Get("Content-Type")) {
 			h["X-Readthru-Warning"] = append(slices.Clip(h["X-Readthru-Warning"]), "stale")
 		}

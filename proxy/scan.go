@@ -72,6 +72,13 @@ const (
 // between reports whether the next byte begins a request.
 func (s *scan) between() bool { return s.state == inHead && s.n == 0 && !s.cr && !s.head.started }
 
+// resume goes on with requests behind one whose upgrade was declined.
+func (s *scan) resume() {
+	if s.state == inUpgrade {
+		*s = scan{}
+	}
+}
+
 // read follows p. It returns how many of its bytes are good, and what is wrong with the next one.
 func (s *scan) read(p []byte) (good int, err error) {
 	for i := 0; i < len(p); {

@@ -21,7 +21,7 @@ func (s *serving) tunnel(ctx context.Context, c *connect, client net.Conn) {
 	defer s.track(client)()
 	origin, err := s.p.o.Dial(ctx, "tcp", c.target())
 	if err != nil {
-		bad := s.p.explain(c.targetURL(), err)
+		bad := explain(c.targetURL(), err)
 		s.p.stats.errors.Add(1)
 		c.end(bad.status, 0, 0, err)
 		client.SetWriteDeadline(time.Now().Add(handshakeTime)) //nolint:errcheck // the write below reports the error
