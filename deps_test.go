@@ -137,7 +137,8 @@ const policy = `
 	fetch                 → recipe, page, httpfield, convert, render, symbols, llm, store, cache, fetch/github
 	proxy/repeat          →
 	proxy                 → page, httpfield, pace, guess, users, store, cache, fetch, certs, recording, journal
-	proxy                 → proxy/repeat
+	proxy/strict          → page, clip, httpfield
+	proxy                 → proxy/repeat, proxy/strict
 	crawl                 → page, httpfield, fetch
 	api/firecrawl         → page, users, httpfield, store, knowledge, fetch, crawl, summary
 	api                   → page, users, journal, recipe, fleet, store, knowledge, knowledge/outline

@@ -50,7 +50,7 @@ var owned = []struct {
 		"httpfield.OfConnection or httpfield.RemoveConnection: fields of a connection", "internal/httpfield",
 		[]string{
 			"internal/journal/fields.go", // which fields of a response tell who asked
-			"proxy/hop.go",               // what HTTP/2 does not allow
+			"proxy/strict/hop.go",        // what HTTP/2 does not allow
 		},
 	},
 	{

@@ -12,6 +12,7 @@ import (
 
 	"github.com/readthru/readthru/internal/users"
 	"github.com/readthru/readthru/page"
+	"github.com/readthru/readthru/proxy/strict"
 )
 
 // action is the treatment of a CONNECT.
@@ -26,8 +27,8 @@ const (
 // verdict is the policy's decision about a CONNECT.
 type verdict struct {
 	action  action
-	why     string   // for the log; of a tunnel as in tunnelField
-	refusal *refusal // with refuse
+	why     string          // for the log; of a tunnel as in tunnelField
+	refusal *strict.Refusal // with refuse
 }
 
 // connect is a CONNECT being served. Requests inside it refer to it.
@@ -62,9 +63,9 @@ func (x *exchange) judge(c *connect) verdict {
 		return verdict{action: intercept, why: "replay"}
 	}
 	if !slices.Contains(x.policy.ports, port) {
-		return verdict{refuse, "port", &refusal{
-			status: http.StatusForbidden, title: "Port refused", proxyError: "connection_refused",
-			detail: fmt.Sprintf("CONNECT to port %s is not allowed: to allow it, add %s to proxy.connect_ports.", port, port),
+		return verdict{refuse, "port", &strict.Refusal{
+			Status: http.StatusForbidden, Title: "Port refused", ProxyError: "connection_refused",
+			Detail: fmt.Sprintf("CONNECT to port %s is not allowed: to allow it, add %s to proxy.connect_ports.", port, port),
 		}}
 	}
 	v, rule, decided := x.policy.judgeHost(host, x.paused())
@@ -85,7 +86,7 @@ func (p *policy) judgeHost(host string, paused bool) (v verdict, rule string, de
 		rule = r.Host
 		switch {
 		case r.Action == "block":
-			return verdict{refuse, "rule", blockedRefusal(host, byRule)}, rule, true
+			return verdict{refuse, "rule", strict.Blocked(host, strict.ByRule)}, rule, true
 		case r.Action == "tunnel":
 			return verdict{action: tunnel, why: "rule"}, rule, true
 		case r.Action == "intercept" && !paused:
@@ -120,16 +121,16 @@ func (x *exchange) paused() bool { return x.policy.paused && !x.s.terms.Offline 
 // serveConnect serves a CONNECT. It answers malformed ones itself and passes the others to goproxy, which hijacks the
 // connection.
 func (s *serving) serveConnect(x *exchange) {
-	host, port, err := splitAuthority(x.r.RequestURI, "")
+	host, port, err := strict.SplitAuthority(x.r.RequestURI, "")
 	if err != nil {
-		x.refuse(badRequest(fmt.Sprintf("CONNECT %s: %v.", shown(x.r.RequestURI), err)))
+		x.refuse(strict.BadRequest(fmt.Sprintf("CONNECT %s: %v.", strict.Shown(x.r.RequestURI), err)))
 		return
 	}
 	if x.r.ContentLength != 0 { // -1 with Transfer-Encoding; RFC 9110 §9.3.6: no content
-		x.refuse(badRequest("A CONNECT request must not have content."))
+		x.refuse(strict.BadRequest("A CONNECT request must not have content."))
 		return
 	}
-	if bad := s.p.via.looped(x.r.Header); bad != nil {
+	if bad := s.p.via.Looped(x.r.Header); bad != nil {
 		x.refuse(bad)
 		return
 	}
@@ -158,7 +159,7 @@ func (s *serving) serveConnect(x *exchange) {
 	}
 	if c.verdict.action == refuse {
 		x.count(c.verdict.refusal)
-		x.endTunnel(c.verdict.refusal.status, 0, 0, nil)
+		x.endTunnel(c.verdict.refusal.Status, 0, 0, nil)
 	}
 	s.dispatcher.ServeHTTP(&replayWriter{x.w}, x.r.WithContext(context.WithValue(x.r.Context(), connectKey{}, c)))
 }
@@ -180,11 +181,11 @@ func (s *serving) newDispatcher() *goproxy.ProxyHttpServer {
 		c, ok := ctx.Req.Context().Value(connectKey{}).(*connect)
 		if !ok {
 			//nolint:bodyclose // the body is in memory; goproxy writes it
-			ctx.Resp = badRequest("The dispatcher accepts only requests from the proxy's handler.").response(ctx.Req)
+			ctx.Resp = strict.BadRequest("The dispatcher accepts only requests from the proxy's handler.").Response(ctx.Req)
 			return &goproxy.ConnectAction{Action: goproxy.ConnectReject}, host
 		}
 		if c.verdict.action == refuse {
-			ctx.Resp = c.verdict.refusal.response(ctx.Req) //nolint:bodyclose // the body is in memory; goproxy writes it
+			ctx.Resp = c.verdict.refusal.Response(ctx.Req) //nolint:bodyclose // the body is in memory; goproxy writes it
 			return &goproxy.ConnectAction{Action: goproxy.ConnectReject}, host
 		}
 		return &goproxy.ConnectAction{

@@ -12,7 +12,7 @@
 //
 //   - which requests get markdown: negotiate.go
 //   - which requests a listener refuses, and in which order: handler.go
-//   - how the bytes of a request are framed: scan.go
+//   - how the bytes of a request are framed: package strict
 //   - which hosts are intercepted, tunnelled or blocked: policy.judgeHost (connect.go), with preset.go and rejection.go
 //   - which clients must speak TLS: fromThisMachine (listen_tls.go)
 //   - which requests get an earlier answer again: fast.go

@@ -128,7 +128,7 @@ func (c *framedConn) readFirst(p []byte) (n int, err error) {
 	if f := &c.fast; f.holding {
 		p[0], n, f.holding = f.held, 1, false
 	}
-	for drop := len(p) > 1 && c.scan.between(); ; {
+	for drop := len(p) > 1 && c.scan.Between(); ; {
 		m, err := c.Conn.Read(p[n:])
 		if n > 0 {
 			err = nil // the next read returns it again
@@ -188,7 +188,7 @@ func (c *framedConn) SetReadDeadline(t time.Time) error {
 // giveAgain answers a request whose head is exactly b, if an equal one got an answer that still holds.
 func (c *framedConn) giveAgain(b []byte) bool {
 	f := &c.fast
-	if f.spoilt.Load() || !c.scan.between() {
+	if f.spoilt.Load() || !c.scan.Between() {
 		f.off()
 	}
 	if f.table == nil {

@@ -5,6 +5,7 @@ import (
 	"sync/atomic"
 
 	"github.com/readthru/readthru/internal/pace"
+	"github.com/readthru/readthru/proxy/strict"
 )
 
 // framedConn checks the framing of HTTP/1 requests while net/http reads them, because net/http tolerates what another
@@ -16,7 +17,7 @@ type framedConn struct {
 	idle atomic.Bool // the connection was idle since the last read
 	// the next read for net/http ends after parkTime
 	parks bool
-	scan  scan
+	scan  strict.Scan
 	bad   atomic.Pointer[error] // what was wrong; every read fails from then on
 	out   gathering
 	pace  *pace.Pace // of the writes to the client
@@ -47,9 +48,9 @@ func (c *framedConn) Read(p []byte) (int, error) {
 	}
 	n, err := c.readUnanswered(p)
 	if c.idle.Swap(false) {
-		c.scan.resume()
+		c.scan.Resume()
 	}
-	good, bad := c.scan.read(p[:n])
+	good, bad := c.scan.Read(p[:n])
 	if bad != nil {
 		c.bad.Store(&bad)
 		if good == 0 {

@@ -21,6 +21,7 @@ import (
 	"github.com/readthru/readthru/internal/recording"
 	"github.com/readthru/readthru/internal/users"
 	"github.com/readthru/readthru/page"
+	"github.com/readthru/readthru/proxy/strict"
 )
 
 // localHost is the host name of the proxy's own pages.
@@ -64,7 +65,7 @@ type decided struct {
 type outgoing struct {
 	w        http.ResponseWriter
 	recorded *recording.Exchange // equal to w while the session is recorded
-	refused  *refusal            // the answer; nil if it is another one
+	refused  *strict.Refusal     // the answer; nil if it is another one
 	page     *page.Page          // the page answered, if any
 	hijacked bool                // endTunnel writes the record, not end
 	lost     bool                // a write to the client failed
@@ -87,7 +88,7 @@ func (s *serving) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	fault.Begin("proxy: request")
 	if r.Method == http.MethodConnect {
 		if x.inside != nil {
-			x.refuse(badRequest("CONNECT inside an intercepted connection is not allowed."))
+			x.refuse(strict.BadRequest("CONNECT inside an intercepted connection is not allowed."))
 			return
 		}
 		s.serveConnect(x) //nolint:contextcheck // x has the request, and its context
@@ -109,7 +110,7 @@ func (x *exchange) contain() {
 		f := fault.Note("proxy: request", cause)
 		if x.rec.Status == 0 && !x.hijacked {
 			clear(x.w.Header())
-			x.refuse(internalError(f))
+			x.refuse(strict.Internal(f))
 			return
 		}
 	}
@@ -148,7 +149,7 @@ func (x *exchange) serve() {
 		x.servePrefix()
 		return
 	}
-	upgrade := upgradeOf(x.r)
+	upgrade := strict.UpgradeOf(x.r)
 	if x.s.terms.Offline && (upgrade != "" || x.r.Method != http.MethodGet && x.r.Method != http.MethodHead) {
 		x.refuse(offlineRefusal(thisSession, x.masked()))
 		return
@@ -158,7 +159,7 @@ func (x *exchange) serve() {
 		return
 	}
 	if x.r.Header["Upgrade"] != nil {
-		x.rec.Warnings = append(x.rec.Warnings, warnUpgrade)
+		x.rec.Warnings = append(x.rec.Warnings, strict.WarnUpgrade)
 	}
 	want := decide(facts{
 		method: x.r.Method, url: x.r.URL, header: x.r.Header,
@@ -219,7 +220,7 @@ func (x *incoming) url() *url.URL {
 
 // admit authenticates the user and sets the request's session. A session named by the request takes precedence over
 // that of the credentials.
-func (x *exchange) admit() (user users.Login, bad *refusal) {
+func (x *exchange) admit() (user users.Login, bad *strict.Refusal) {
 	switch {
 	case x.prefix != nil:
 		user, bad = x.signInAtListener()
@@ -246,7 +247,7 @@ func (x *exchange) admit() (user users.Login, bad *refusal) {
 			return user, bad
 		}
 	}
-	if upgradeOf(x.r) == "" {
+	if strict.UpgradeOf(x.r) == "" {
 		x.record()
 	}
 	if user.User != nil {
@@ -268,7 +269,7 @@ func (x *exchange) endWithUser(user users.Login) {
 
 var errSignedOut = errors.New("the user was removed, or what they signed in with")
 
-func (x *exchange) signIn(field string) (users.Login, *refusal) {
+func (x *exchange) signIn(field string) (users.Login, *strict.Refusal) {
 	if field == "" && x.p.o.Users.Open() {
 		return users.Login{}, nil
 	}
@@ -279,22 +280,22 @@ func (x *exchange) signIn(field string) (users.Login, *refusal) {
 
 // permit applies the checks that need the whole request: rules with a path, TRACE, and the X-Readthru fields, which it
 // removes from the request.
-func (x *exchange) permit() *refusal {
+func (x *exchange) permit() *strict.Refusal {
 	if len(x.policy.rules) > 0 {
 		host := x.url().Hostname()
 		if rule, ok := x.policy.rules.For(x.url()); ok {
 			x.rec.Rule = rule.Host + rule.Path
 			if rule.Action == "block" {
-				return blockedRefusal(host, byRule)
+				return strict.Blocked(host, strict.ByRule)
 			}
 			x.rule = rule
 		}
 	}
 	if x.r.Method == http.MethodTrace {
-		return &refusal{
-			status: http.StatusMethodNotAllowed, title: "Method not allowed", proxyError: "http_request_denied",
-			detail: "TRACE is not allowed: it would reveal fields that other programs on the way add.",
-			header: http.Header{"Allow": {"GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS, CONNECT"}},
+		return &strict.Refusal{
+			Status: http.StatusMethodNotAllowed, Title: "Method not allowed", ProxyError: "http_request_denied",
+			Detail: "TRACE is not allowed: it would reveal fields that other programs on the way add.",
+			Header: http.Header{"Allow": {"GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS, CONNECT"}},
 		}
 	}
 	asked, bad := readFields(x.r.Header)
@@ -303,9 +304,9 @@ func (x *exchange) permit() *refusal {
 }
 
 // blockedPage refuses a page of a host on the list of blocked domains (rule A11).
-func (x *incoming) blockedPage() *refusal {
+func (x *incoming) blockedPage() *strict.Refusal {
 	if host := x.url().Hostname(); page.Blocked(host, x.policy.blocked) {
-		return blockedRefusal(host, byList)
+		return strict.Blocked(host, strict.ByList)
 	}
 	return nil
 }
@@ -319,7 +320,7 @@ func (x *incoming) prepare() {
 	if grpc {
 		r.Header.Set("Te", "trailers") // we read trailers, and gRPC servers require this field
 	}
-	x.p.via.add(r.Header, r.ProtoMajor, r.ProtoMinor)
+	x.p.via.Add(r.Header, r.ProtoMajor, r.ProtoMinor)
 	if _, ok := r.Header["User-Agent"]; !ok {
 		r.Header["User-Agent"] = nil // else the transport would add Go's
 	}
@@ -364,9 +365,9 @@ func (x *exchange) answerPage(want fetch.Request) {
 // page in it is stored in the background.
 func (x *exchange) passThrough(observe, alone bool) {
 	if !httpfield.RemoveOurTags(x.r.Header) {
-		x.refuse(&refusal{
-			status: http.StatusPreconditionFailed, title: "Precondition failed",
-			detail: "If-Match names the markdown of the page. This request is for what the origin has.",
+		x.refuse(&strict.Refusal{
+			Status: http.StatusPreconditionFailed, Title: "Precondition failed",
+			Detail: "If-Match names the markdown of the page. This request is for what the origin has.",
 		})
 		return
 	}
@@ -410,7 +411,7 @@ func (x *exchange) fail(u *url.URL, err error) {
 	if x.r.Context().Err() != nil {
 		if x.conn != nil {
 			if bad := x.conn.bad.Load(); bad != nil { // net/http takes it for a client that has gone
-				x.refuse(badRequest(fmt.Sprintf("The request's body is malformed: %v.", *bad)))
+				x.refuse(strict.BadRequest(fmt.Sprintf("The request's body is malformed: %v.", *bad)))
 				return
 			}
 		}
@@ -426,38 +427,38 @@ func (x *exchange) fail(u *url.URL, err error) {
 }
 
 // tellOutcome adds the cache's outcome to a refusal.
-func (x *exchange) tellOutcome(bad *refusal, outcome cache.Outcome) {
+func (x *exchange) tellOutcome(bad *strict.Refusal, outcome cache.Outcome) {
 	x.answeredBy(outcome)
-	if bad.header == nil {
-		bad.header = http.Header{}
+	if bad.Header == nil {
+		bad.Header = http.Header{}
 	}
-	outcome.AddTo(bad.header)
+	outcome.AddTo(bad.Header)
 }
 
 // refuse answers with the problem document of bad.
-func (x *exchange) refuse(bad *refusal) {
+func (x *exchange) refuse(bad *strict.Refusal) {
 	x.count(bad)
-	body, fields := bad.fields()
+	body, fields := bad.Fields()
 	h := x.w.Header()
 	maps.Copy(h, fields)
-	x.p.via.add(h, x.r.ProtoMajor, x.r.ProtoMinor)
-	if bad.status == http.StatusBadRequest && x.conn != nil {
+	x.p.via.Add(h, x.r.ProtoMajor, x.r.ProtoMinor)
+	if bad.Status == http.StatusBadRequest && x.conn != nil {
 		h.Set("Connection", "close") // the start of the next request is unknown
 	}
-	x.w.WriteHeader(bad.status)
+	x.w.WriteHeader(bad.Status)
 	if x.r.Method != http.MethodHead {
 		n, _ := x.w.Write(body) // fails only if the client has gone
 		x.rec.BytesOut += int64(n)
 	}
 }
 
-func (x *exchange) count(bad *refusal) {
-	x.rec.Status, x.rec.Error, x.refused = bad.status, bad.detail, bad
+func (x *exchange) count(bad *strict.Refusal) {
+	x.rec.Status, x.rec.Error, x.refused = bad.Status, bad.Detail, bad
 	switch {
 	case x.hidden():
-	case bad.status == http.StatusForbidden:
+	case bad.Status == http.StatusForbidden:
 		x.p.stats.blocked.Add(1)
-	case bad.status >= 500:
+	case bad.Status >= 500:
 		x.p.stats.errors.Add(1)
 	}
 }
@@ -520,7 +521,7 @@ func (x *incoming) masked() string {
 }
 
 // explain returns the refusal for an error of a round trip or a dial.
-func explain(u *url.URL, err error) *refusal {
+func explain(u *url.URL, err error) *strict.Refusal {
 	e := fetch.Explain(u, err)
 	status := e.HTTPStatus()
 	if status < 400 || status > 599 {
@@ -530,5 +531,5 @@ func explain(u *url.URL, err error) *refusal {
 	if title == "" {
 		title = "Upstream error"
 	}
-	return &refusal{status: status, title: title, detail: e.Error(), proxyError: e.Type, cause: err}
+	return &strict.Refusal{Status: status, Title: title, Detail: e.Error(), ProxyError: e.Type, Cause: err}
 }

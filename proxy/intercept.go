@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/readthru/readthru/internal/pace"
+	"github.com/readthru/readthru/proxy/strict"
 )
 
 // handshakeTime limits the time from our answer to a CONNECT to the end of the client's TLS handshake.
@@ -175,7 +176,7 @@ func unwrap(c net.Conn) net.Conn {
 }
 
 func (c *connect) targetURL() *url.URL {
-	return &url.URL{Scheme: "https", Host: joinAuthority(c.host, c.port, "443")}
+	return &url.URL{Scheme: "https", Host: strict.JoinAuthority(c.host, c.port, "443")}
 }
 
 // handover is a listener for connections that were accepted elsewhere.

@@ -16,24 +16,25 @@ import (
 	"github.com/readthru/readthru/internal/httpfield"
 	"github.com/readthru/readthru/internal/users"
 	"github.com/readthru/readthru/page"
+	"github.com/readthru/readthru/proxy/strict"
 )
 
 // resolveDirect resolves a request sent to the listener as an origin server, not as a proxy: for the page at
 // readthru.local, or in the prefix form GET /https://host/path, which answers markdown to a client without proxy
 // settings. A web page in the user's browser can send such requests too. Therefore the Host field must name this
 // listener (against DNS rebinding), and no browser may say that a page of another site had it sent.
-func (x *incoming) resolveDirect() *refusal {
+func (x *incoming) resolveDirect() *strict.Refusal {
 	if !ourHost(x.r.Host, x.ourAddr()) {
-		return &refusal{
-			status: http.StatusForbidden, title: "Forbidden", proxyError: "http_request_denied",
-			detail: fmt.Sprintf("This is a proxy, and %q is not its name: send requests for http://%s/ through it, or open "+
-				"http://%s/.", shown(x.r.Host), shown(x.r.Host), x.ourAddr()),
+		return &strict.Refusal{
+			Status: http.StatusForbidden, Title: "Forbidden", ProxyError: "http_request_denied",
+			Detail: fmt.Sprintf("This is a proxy, and %q is not its name: send requests for http://%s/ through it, or open "+
+				"http://%s/.", strict.Shown(x.r.Host), strict.Shown(x.r.Host), x.ourAddr()),
 		}
 	}
 	if words, other := httpfield.OtherSite(x.r.Header, x.r.Host); other {
-		return &refusal{
-			status: http.StatusForbidden, title: "Forbidden", proxyError: "http_request_denied",
-			detail: fmt.Sprintf("A page of another site may not send requests to this listener: %s.", shown(words)),
+		return &strict.Refusal{
+			Status: http.StatusForbidden, Title: "Forbidden", ProxyError: "http_request_denied",
+			Detail: fmt.Sprintf("A page of another site may not send requests to this listener: %s.", strict.Shown(words)),
 		}
 	}
 	target := prefixTarget(x.r.RequestURI)
@@ -45,10 +46,10 @@ func (x *incoming) resolveDirect() *refusal {
 	}
 	u, err := page.Parse(target)
 	if err != nil {
-		return badRequest(fmt.Sprintf("Prefix form: %v.", err))
+		return strict.BadRequest(fmt.Sprintf("Prefix form: %v.", err))
 	}
 	x.prefix = u
-	_, bad := authorityOf(u, "443")
+	_, bad := strict.AuthorityOf(u, "443")
 	return bad
 }
 
@@ -67,7 +68,7 @@ func ourHost(field, addr string) bool {
 	if err != nil {
 		return false
 	}
-	host, asked, err := splitAuthority(field, "80")
+	host, asked, err := strict.SplitAuthority(field, "80")
 	if err != nil {
 		return false
 	}
@@ -93,14 +94,14 @@ func prefixTarget(uri string) string {
 
 // signInAtListener returns the user of a request in prefix form. A client without proxy settings signs in as at an
 // origin server: with Authorization.
-func (x *exchange) signInAtListener() (users.Login, *refusal) {
+func (x *exchange) signInAtListener() (users.Login, *strict.Refusal) {
 	if x.p.o.Users.Open() {
 		return users.Login{}, nil
 	}
 	user, bad := x.signIn(cmp.Or(x.r.Header.Get("Authorization"), x.r.Header.Get("Proxy-Authorization")))
-	if bad != nil && bad.status == http.StatusProxyAuthRequired {
-		bad.status, bad.title = http.StatusUnauthorized, "Authentication required"
-		bad.header = http.Header{"Www-Authenticate": {`Basic realm="readthru", charset="UTF-8"`}}
+	if bad != nil && bad.Status == http.StatusProxyAuthRequired {
+		bad.Status, bad.Title = http.StatusUnauthorized, "Authentication required"
+		bad.Header = http.Header{"Www-Authenticate": {`Basic realm="readthru", charset="UTF-8"`}}
 	}
 	return user, bad
 }
@@ -113,9 +114,9 @@ func (x *exchange) servePrefix() {
 		return
 	}
 	if x.p.o.Fetch == nil {
-		x.refuse(&refusal{
-			status: http.StatusServiceUnavailable, title: "Unavailable",
-			detail: "The prefix form is not available: this proxy does not fetch pages.",
+		x.refuse(&strict.Refusal{
+			Status: http.StatusServiceUnavailable, Title: "Unavailable",
+			Detail: "The prefix form is not available: this proxy does not fetch pages.",
 		})
 		return
 	}
@@ -169,9 +170,9 @@ func (x *exchange) servePrefix() {
 	x.send(answer)
 }
 
-var notAllowed = &refusal{
-	status: http.StatusMethodNotAllowed, title: "Method not allowed", detail: "Only GET and HEAD are allowed here.",
-	header: http.Header{"Allow": {"GET, HEAD"}},
+var notAllowed = &strict.Refusal{
+	Status: http.StatusMethodNotAllowed, Title: "Method not allowed", Detail: "Only GET and HEAD are allowed here.",
+	Header: http.Header{"Allow": {"GET, HEAD"}},
 }
 
 // serveLocal serves readthru.local: a page that explains how to trust our certificate, the certificate, and the proxy
@@ -205,9 +206,9 @@ func (x *exchange) serveLocal() {
 	case "/proxy.pac":
 		x.serveBytes("application/x-ns-proxy-autoconfig", []byte(AutoConfig(x.ourAddr())))
 	default:
-		x.refuse(&refusal{
-			status: http.StatusNotFound, title: "Not found",
-			detail: "Page not found: try /, /ca.pem, /ca.der, /proxy.pac, or /https://HOST/PATH for a page in " +
+		x.refuse(&strict.Refusal{
+			Status: http.StatusNotFound, Title: "Not found",
+			Detail: "Page not found: try /, /ca.pem, /ca.der, /proxy.pac, or /https://HOST/PATH for a page in " +
 				"markdown.",
 		})
 	}

@@ -3,6 +3,8 @@ package proxy
 import (
 	"errors"
 	"net/http"
+
+	"github.com/readthru/readthru/proxy/strict"
 )
 
 var errOffline = errors.New("this session is offline")
@@ -20,9 +22,9 @@ const (
 
 // offlineRefusal is the answer without a stored response of an offline session, or of readthru as a whole, like that of
 // a cache to only-if-cached (RFC 9111 §5.2.1.7).
-func offlineRefusal(who, target string) *refusal {
-	return &refusal{
-		status: http.StatusGatewayTimeout, title: "Offline", proxyError: "destination_unavailable",
-		detail: who + " is offline, and no stored response answers a request to " + target + ".",
+func offlineRefusal(who, target string) *strict.Refusal {
+	return &strict.Refusal{
+		Status: http.StatusGatewayTimeout, Title: "Offline", ProxyError: "destination_unavailable",
+		Detail: who + " is offline, and no stored response answers a request to " + target + ".",
 	}
 }

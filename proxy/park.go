@@ -14,7 +14,7 @@ const parkTime = 5 * time.Second
 // the goroutine that reads the connection may ask.
 func (c *framedConn) idles() bool {
 	f := &c.fast
-	return f.table != nil && f.ready.Load() && !f.spoilt.Load() && c.scan.between()
+	return f.table != nil && f.ready.Load() && !f.spoilt.Load() && c.scan.Between()
 }
 
 // leave is called when a read for the next request ends with err. If the connection was idle for parkTime, net/http

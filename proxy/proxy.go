@@ -23,6 +23,7 @@ import (
 	"github.com/readthru/readthru/internal/recording"
 	"github.com/readthru/readthru/internal/users"
 	"github.com/readthru/readthru/proxy/repeat"
+	"github.com/readthru/readthru/proxy/strict"
 	"github.com/readthru/readthru/store"
 )
 
@@ -93,7 +94,7 @@ type Proxy struct {
 	sessions      *sessions
 	repeats       *repeat.Table // nil: no answer is given again
 	repeatLog     repeatLog
-	via           via
+	via           strict.Via
 
 	listeners atomic.Int64 // ever
 	drops     atomic.Int64 // calls of DropAnswers
@@ -115,7 +116,8 @@ func New(o Options) (*Proxy, error) {
 		o.Users = users.NewDirectory(nil)
 	}
 	p := &Proxy{
-		o: o, log: o.Log, silentClients: newSilentClients(), sessions: newSessions(), via: newVia(), journal: o.Journal,
+		o: o, log: o.Log, silentClients: newSilentClients(), sessions: newSessions(), via: strict.NewVia(),
+		journal: o.Journal,
 	}
 	if p.journal == nil {
 		p.journal = journal.New(journal.Options{})

@@ -12,6 +12,7 @@ import (
 
 	"github.com/readthru/readthru/fetch"
 	"github.com/readthru/readthru/page"
+	"github.com/readthru/readthru/proxy/strict"
 )
 
 // readerOptions are the options in Jina Reader's request fields that have no X-Readthru field.
@@ -24,7 +25,7 @@ type readerOptions struct {
 // readReader translates the fields of Jina Reader into X-Readthru fields, so that programs written for that service
 // work with the prefix form when only their base URL changes. An X-Readthru field takes precedence. Unknown fields are
 // ignored; a form that readthru does not offer is refused.
-func readReader(h http.Header) (w readerOptions, bad *refusal) {
+func readReader(h http.Header) (w readerOptions, bad *strict.Refusal) {
 	set := func(name, value string) {
 		if value != "" && h.Get(name) == "" {
 			h.Set(name, value)
@@ -34,7 +35,7 @@ func readReader(h http.Header) (w readerOptions, bad *refusal) {
 	case "", "markdown", "content", "html", "text":
 		set("X-Readthru-Mode", map[string]string{"html": "html", "text": "text"}[form])
 	default:
-		return w, badRequest(fmt.Sprintf("X-Respond-With must be markdown, html or text, not %q.", shown(form)))
+		return w, strict.BadRequest(fmt.Sprintf("X-Respond-With must be markdown, html or text, not %q.", strict.Shown(form)))
 	}
 	set("X-Readthru-Selector", h.Get("X-Target-Selector"))
 	set("X-Readthru-Drop", h.Get("X-Remove-Selector"))
@@ -59,7 +60,7 @@ func readReader(h http.Header) (w readerOptions, bad *refusal) {
 	if text := h.Get("X-Timeout"); text != "" {
 		seconds, err := strconv.Atoi(text)
 		if err != nil || seconds < 1 || seconds > 180 {
-			return w, badRequest(fmt.Sprintf("X-Timeout must be a number of seconds from 1 to 180, not %q.", shown(text)))
+			return w, strict.BadRequest(fmt.Sprintf("X-Timeout must be a number of seconds from 1 to 180, not %q.", strict.Shown(text)))
 		}
 		w.timeout = time.Duration(seconds) * time.Second
 	}

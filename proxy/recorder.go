@@ -10,6 +10,7 @@ import (
 
 	"github.com/readthru/readthru/cache"
 	"github.com/readthru/readthru/internal/recording"
+	"github.com/readthru/readthru/proxy/strict"
 	"github.com/readthru/readthru/store"
 )
 
@@ -123,8 +124,8 @@ func (x *exchange) replay() {
 		x.fail(x.r.URL, err)
 		return
 	}
-	x.refuse(&refusal{
-		status: http.StatusGatewayTimeout, title: "Not recorded", detail: err.Error() + ".",
-		proxyError: "destination_unavailable",
+	x.refuse(&strict.Refusal{
+		Status: http.StatusGatewayTimeout, Title: "Not recorded", Detail: err.Error() + ".",
+		ProxyError: "destination_unavailable",
 	})
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/readthru/readthru/internal/users"
+	"github.com/readthru/readthru/proxy/strict"
 	"github.com/readthru/readthru/store"
 )
 
@@ -31,7 +32,7 @@ func clientOf(r *http.Request, user users.Login) string {
 	if user.User != nil {
 		address = user.Name() + "@" + address
 	}
-	if agent := shown(r.UserAgent()); agent != "" {
+	if agent := strict.Shown(r.UserAgent()); agent != "" {
 		address += " " + agent
 	}
 	return address

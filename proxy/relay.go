@@ -13,6 +13,7 @@ import (
 
 	"github.com/readthru/readthru/cache"
 	"github.com/readthru/readthru/internal/httpfield"
+	"github.com/readthru/readthru/proxy/strict"
 )
 
 // relay forwards a request to switch to protocol, which is that of upgradeOf, past the cache. If the origin switches,
@@ -35,11 +36,11 @@ func (x *exchange) relay(protocol string) {
 	httpfield.RemoveConnection(resp.Header)
 	resp.Header.Set("Connection", "Upgrade")
 	resp.Header.Set("Upgrade", protocol)
-	x.p.via.add(resp.Header, resp.ProtoMajor, resp.ProtoMinor)
+	x.p.via.Add(resp.Header, resp.ProtoMajor, resp.ProtoMinor)
 	x.rec.Status = resp.StatusCode
 	w := &relayWriter{ResponseWriter: x.w, s: x.s, ctx: r.Context()}
 	defer w.close()
-	if protocol != webSocket {
+	if protocol != strict.WebSocket {
 		x.join(w, resp)
 		return
 	}
@@ -84,7 +85,7 @@ type relayKey struct{}
 func relayed(r *http.Request, ctx *goproxy.ProxyCtx) (*http.Request, *http.Response) {
 	resp, ok := r.Context().Value(relayKey{}).(*http.Response)
 	if !ok {
-		return r, badRequest("The dispatcher accepts only requests from the proxy's handler.").response(r)
+		return r, strict.BadRequest("The dispatcher accepts only requests from the proxy's handler.").Response(r)
 	}
 	ctx.RoundTripper = goproxy.RoundTripperFunc(func(*http.Request,
 		*goproxy.ProxyCtx,

@@ -19,6 +19,7 @@ import (
 	"github.com/readthru/readthru/internal/httpfield"
 	"github.com/readthru/readthru/internal/journal"
 	"github.com/readthru/readthru/page"
+	"github.com/readthru/readthru/proxy/strict"
 )
 
 // send writes the page of an answer, or streams its response if it is not a page.
@@ -33,7 +34,7 @@ func (x *exchange) send(a *fetch.Answer) {
 	h := x.w.Header()
 	maps.Copy(h, a.Header)
 	a.Cache.AddTo(h)
-	x.p.via.add(h, 1, 1)
+	x.p.via.Add(h, 1, 1)
 	x.answeredBy(a.Cache)
 	x.rec.Status = a.Status
 	if a.Page != nil {
@@ -142,9 +143,9 @@ func (x *exchange) stream(resp *http.Response, outcome cache.Outcome) {
 		return
 	}
 	if resp.StatusCode < 200 || resp.StatusCode > 999 {
-		bad := &refusal{
-			status: http.StatusBadGateway, title: "Bad gateway", proxyError: "http_protocol_error",
-			detail: "Connection error fetching " + x.masked() + ": the origin server answered with status " +
+		bad := &strict.Refusal{
+			Status: http.StatusBadGateway, Title: "Bad gateway", ProxyError: "http_protocol_error",
+			Detail: "Connection error fetching " + x.masked() + ": the origin server answered with status " +
 				strconv.Itoa(resp.StatusCode) + ", which was not requested.",
 		}
 		x.tellOutcome(bad, outcome)
@@ -163,7 +164,7 @@ func (x *exchange) stream(resp *http.Response, outcome cache.Outcome) {
 		switch {
 		case slices.Contains(announced, name):
 			h[name] = values
-		case endToEndTrailer(name):
+		case strict.EndToEndTrailer(name):
 			h[http.TrailerPrefix+name] = values
 		}
 	}
@@ -176,7 +177,7 @@ func (x *exchange) writeHead(resp *http.Response, outcome cache.Outcome) (announ
 	maps.Copy(h, resp.Header)
 	if x.p.o.Replay == nil { // a replayed response has these fields as recorded
 		outcome.AddTo(h)
-		x.p.via.add(h, resp.ProtoMajor, resp.ProtoMinor)
+		x.p.via.Add(h, resp.ProtoMajor, resp.ProtoMinor)
 		if outcome.Hit && outcome.TTL < 0 && page.IsPage(resp.Header.Get("Content-Type")) {
 			h["X-Readthru-Warning"] = append(slices.Clip(h["X-Readthru-Warning"]), "stale")
 		}
@@ -195,7 +196,7 @@ func (x *exchange) writeHead(resp *http.Response, outcome cache.Outcome) (announ
 		delete(h, "Content-Length")
 	}
 	for name := range resp.Trailer {
-		if endToEndTrailer(name) {
+		if strict.EndToEndTrailer(name) {
 			announced = append(announced, name)
 			h.Add("Trailer", name)
 		}
@@ -320,7 +321,7 @@ func sendTrailers(r *http.Request) *http.Request {
 	out := r.WithContext(r.Context())
 	out.Trailer = http.Header{}
 	for name := range r.Trailer {
-		if endToEndTrailer(name) {
+		if strict.EndToEndTrailer(name) {
 			out.Trailer[name] = nil
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/readthru/readthru/internal/journal"
 	"github.com/readthru/readthru/internal/users"
 	"github.com/readthru/readthru/page"
+	"github.com/readthru/readthru/proxy/strict"
 	"github.com/readthru/readthru/store"
 )
 
@@ -68,13 +69,13 @@ func (s *sessions) count(name string, f func(*SessionStats)) {
 }
 
 // ownSession returns the name of a session of a user, see [store.OwnSession].
-func ownSession(user users.Login, name string) (string, *refusal) {
+func ownSession(user users.Login, name string) (string, *strict.Refusal) {
 	own, err := store.OwnSession(user.Name(), name)
 	if err == nil && own != "" {
 		err = store.CheckSession(own)
 	}
 	if err != nil {
-		return "", badRequest("The session's name must have no plus sign and no control character, and be short.")
+		return "", strict.BadRequest("The session's name must have no plus sign and no control character, and be short.")
 	}
 	return own, nil
 }

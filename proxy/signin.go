@@ -11,6 +11,7 @@ import (
 	"github.com/readthru/readthru/internal/guess"
 	"github.com/readthru/readthru/internal/journal"
 	"github.com/readthru/readthru/internal/users"
+	"github.com/readthru/readthru/proxy/strict"
 	"github.com/readthru/readthru/store"
 )
 
@@ -18,7 +19,7 @@ import (
 // name, or a refusal. Without users it returns nobody and takes the name for the session. With users, the session
 // follows the last plus sign of a name that is not itself a user's.
 func signIn(ctx context.Context, known *users.Directory, remote, field string) (
-	user users.Login, session string, bad *refusal,
+	user users.Login, session string, bad *strict.Refusal,
 ) {
 	scheme, encoded, _ := strings.Cut(field, " ")
 	isBasic := strings.EqualFold(scheme, "Basic")
@@ -52,48 +53,48 @@ func signIn(ctx context.Context, known *users.Directory, remote, field string) (
 }
 
 // present returns a user who signed in earlier as they are now, or a refusal if the credentials are no longer valid.
-func present(known *users.Directory, user users.Login) (users.Login, *refusal) {
+func present(known *users.Directory, user users.Login) (users.Login, *strict.Refusal) {
 	now, ok := known.Present(user, users.ScopeProxy)
 	if !ok {
-		return users.Login{}, &refusal{
-			status: http.StatusForbidden, title: "Sign in again", proxyError: "http_request_denied",
-			detail: "The users of the proxy have changed: open a new connection and sign in.",
+		return users.Login{}, &strict.Refusal{
+			Status: http.StatusForbidden, Title: "Sign in again", ProxyError: "http_request_denied",
+			Detail: "The users of the proxy have changed: open a new connection and sign in.",
 		}
 	}
 	return now, nil
 }
 
 // notSignedIn returns the refusal for an error of a sign-in.
-func notSignedIn(err error) *refusal {
+func notSignedIn(err error) *strict.Refusal {
 	locked, isLocked := errors.AsType[*users.LockedError](err)
 	switch {
 	case isLocked:
 		return tooMany("Too many wrong passwords", "Too many wrong passwords: try again in "+
 			guess.RetryAfter(locked.Wait)+" s. Until then none is checked.", locked.Wait)
 	case errors.Is(err, users.ErrBusy):
-		return &refusal{
-			status: http.StatusServiceUnavailable, title: "Too many sign-ins", proxyError: "http_request_denied",
-			detail: "Too many passwords are being checked: try again in a second.",
-			header: http.Header{"Retry-After": {"1"}},
+		return &strict.Refusal{
+			Status: http.StatusServiceUnavailable, Title: "Too many sign-ins", ProxyError: "http_request_denied",
+			Detail: "Too many passwords are being checked: try again in a second.",
+			Header: http.Header{"Retry-After": {"1"}},
 		}
 	case errors.Is(err, users.ErrScope):
 		return challenge("This token is not for the proxy: ask for one with the scope proxy.")
 	case errors.Is(err, users.ErrWrong):
 		return challenge("Wrong name or password for the proxy.")
 	}
-	return &refusal{status: journal.StatusGone, title: "Client gone", detail: "the client went away"}
+	return &strict.Refusal{Status: journal.StatusGone, Title: "Client gone", Detail: "the client went away"}
 }
 
 // tooMany is a refusal that ends after a time.
-func tooMany(title, detail string, wait time.Duration) *refusal {
-	return &refusal{
-		status: http.StatusTooManyRequests, title: title, proxyError: "http_request_denied", detail: detail,
-		header: http.Header{"Retry-After": {guess.RetryAfter(wait)}},
+func tooMany(title, detail string, wait time.Duration) *strict.Refusal {
+	return &strict.Refusal{
+		Status: http.StatusTooManyRequests, Title: title, ProxyError: "http_request_denied", Detail: detail,
+		Header: http.Header{"Retry-After": {guess.RetryAfter(wait)}},
 	}
 }
 
 // overLimit returns the refusal for an error of a user's meter; nil for none.
-func overLimit(err error) *refusal {
+func overLimit(err error) *strict.Refusal {
 	over, ok := errors.AsType[*users.OverError](err)
 	if !ok {
 		return nil
@@ -101,10 +102,10 @@ func overLimit(err error) *refusal {
 	return tooMany("Limit reached", strings.ToUpper(over.Error()[:1])+over.Error()[1:]+".", over.Wait)
 }
 
-func challenge(detail string) *refusal {
-	return &refusal{
-		status: http.StatusProxyAuthRequired, title: "Proxy authentication required", proxyError: "http_request_denied",
-		detail: detail,
-		header: http.Header{"Proxy-Authenticate": {`Basic realm="readthru", charset="UTF-8"`}},
+func challenge(detail string) *strict.Refusal {
+	return &strict.Refusal{
+		Status: http.StatusProxyAuthRequired, Title: "Proxy authentication required", ProxyError: "http_request_denied",
+		Detail: detail,
+		Header: http.Header{"Proxy-Authenticate": {`Basic realm="readthru", charset="UTF-8"`}},
 	}
 }

@@ -23,10 +23,10 @@ func (s *serving) tunnel(ctx context.Context, c *connect, client net.Conn) {
 	if err != nil {
 		bad := explain(c.targetURL(), err)
 		s.p.stats.errors.Add(1)
-		c.end(bad.status, 0, 0, err)
+		c.end(bad.Status, 0, 0, err)
 		client.SetWriteDeadline(time.Now().Add(handshakeTime)) //nolint:errcheck // the write below reports the error
 		//nolint:bodyclose // the body is in memory; the write fails only if the client has gone
-		_ = bad.response(nil).Write(client)
+		_ = bad.Response(nil).Write(client)
 		return
 	}
 	if _, err := io.WriteString(client, established(c.verdict.why)); err != nil {

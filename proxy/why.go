@@ -8,6 +8,7 @@ import (
 	"github.com/readthru/readthru/cache"
 	"github.com/readthru/readthru/fetch"
 	"github.com/readthru/readthru/internal/journal"
+	"github.com/readthru/readthru/proxy/strict"
 )
 
 // begin records who asks, and what.
@@ -45,14 +46,14 @@ func (x *exchange) tell() {
 	took := time.Since(x.began)
 	rec.Time, rec.Method, rec.URL = x.began.UTC(), x.r.Method, x.masked()
 	rec.MS, rec.Micros = took.Milliseconds(), took.Microseconds()
-	rec.Agent, rec.Session = shown(x.r.UserAgent()), x.session
+	rec.Agent, rec.Session = strict.Shown(x.r.UserAgent()), x.session
 	if rec.Door = journal.DoorProxy; x.prefix != nil {
 		rec.Door = journal.DoorPrefix
 	}
 	switch bad := x.refused; {
 	case bad != nil:
-		rec.Outcome, rec.Why = journal.Refused, bad.detail
-		if bad.cause != nil {
+		rec.Outcome, rec.Why = journal.Refused, bad.Detail
+		if bad.Cause != nil {
 			rec.Outcome = journal.Failed
 		}
 	case rec.Tunnel != "":

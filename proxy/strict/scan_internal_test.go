@@ -1,4 +1,4 @@
-package proxy
+package strict
 
 import (
 	"errors"
@@ -59,12 +59,12 @@ func TestFramingIsCheckedHoweverItIsCut(t *testing.T) {
 		{"after an upgrade all passes", "GET / HTTP/1.1\r\nUpgrade: websocket\r\n\r\n\r\r", nil},
 	} {
 		for size := 1; size <= len(tt.sent); size++ {
-			var s scan
+			var s Scan
 			var passed int
 			var err error
 			for rest := []byte(tt.sent); len(rest) > 0 && err == nil; rest = rest[min(size, len(rest)):] {
 				var n int
-				n, err = s.read(rest[:min(size, len(rest))])
+				n, err = s.Read(rest[:min(size, len(rest))])
 				passed += n
 			}
 			if !errors.Is(err, tt.want) || err == nil && passed != len(tt.sent) {
@@ -77,13 +77,13 @@ func TestFramingIsCheckedHoweverItIsCut(t *testing.T) {
 func FuzzScan(f *testing.F) {
 	f.Add([]byte("POST / HTTP/1.1\r\nContent-Length: 5\r\n\r\nhelloGET / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n0\r\n\r\n"), 3)
 	f.Fuzz(func(t *testing.T, sent []byte, cut int) {
-		var whole, parts scan
-		n, err := whole.read(sent)
+		var whole, parts Scan
+		n, err := whole.Read(sent)
 		cut = max(0, min(cut, len(sent)))
-		m, cutErr := parts.read(sent[:cut])
+		m, cutErr := parts.Read(sent[:cut])
 		if cutErr == nil {
 			var more int
-			more, cutErr = parts.read(sent[cut:])
+			more, cutErr = parts.Read(sent[cut:])
 			m += more
 		}
 		if n != m || !errors.Is(cutErr, err) {
@@ -95,10 +95,10 @@ func FuzzScan(f *testing.F) {
 func BenchmarkScanOfAHead(b *testing.B) {
 	head := []byte("GET http://docs.example.com/guide/start HTTP/1.1\r\nHost: docs.example.com\r\nUser-Agent: curl/8.5.0\r\n" +
 		"Accept: */*\r\nProxy-Connection: Keep-Alive\r\n\r\n")
-	var s scan
+	var s Scan
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := s.read(head); err != nil {
+		if _, err := s.Read(head); err != nil {
 			b.Fatal(err)
 		}
 	}

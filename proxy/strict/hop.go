@@ -1,4 +1,4 @@
-package proxy
+package strict
 
 import (
 	"crypto/rand"
@@ -14,18 +14,18 @@ import (
 	"github.com/readthru/readthru/internal/httpfield"
 )
 
-// webSocket is the protocol of RFC 6455.
-const webSocket = "websocket"
+// WebSocket is the protocol of RFC 6455.
+const WebSocket = "websocket"
 
-// upgradeOf returns the protocol that a request asks to switch to, if it is one that is relayed, else "": a WebSocket
+// UpgradeOf returns the protocol that a request asks to switch to, if it is one that is relayed, else "": a WebSocket
 // (RFC 6455 §4.1), and what kubectl (SPDY/3.1) and docker (tcp) use for exec and attach. No other is: h2c would bypass
 // every check of this package.
-func upgradeOf(r *http.Request) string {
+func UpgradeOf(r *http.Request) string {
 	if r.ProtoMajor != 1 || !httpfield.Has(r.Header, "Connection", "upgrade") {
 		return ""
 	}
-	if r.Method == http.MethodGet && httpfield.Has(r.Header, "Upgrade", webSocket) {
-		return webSocket
+	if r.Method == http.MethodGet && httpfield.Has(r.Header, "Upgrade", WebSocket) {
+		return WebSocket
 	}
 	if r.Method == http.MethodGet || r.Method == http.MethodPost {
 		for _, protocol := range []string{"SPDY/3.1", "tcp"} {
@@ -37,59 +37,59 @@ func upgradeOf(r *http.Request) string {
 	return ""
 }
 
-// warnUpgrade is the warning of a request without the upgrade that it asked for.
-const warnUpgrade = "upgrade-not-relayed"
+// WarnUpgrade is the warning of a request without the upgrade that it asked for.
+const WarnUpgrade = "upgrade-not-relayed"
 
-// malformed refuses requests that net/http accepts, but that the next parser could interpret differently. It returns
+// Malformed refuses requests that net/http accepts, but that the next parser could interpret differently. It returns
 // nil for a well-formed request.
-func malformed(r *http.Request) *refusal {
+func Malformed(r *http.Request) *Refusal {
 	if r.Method == "PRI" {
-		return badRequest("PRI begins a connection of HTTP/2 and is the method of no request (RFC 9113 §3.4).")
+		return BadRequest("PRI begins a connection of HTTP/2 and is the method of no request (RFC 9113 §3.4).")
 	}
 	if r.RequestURI == "*" && r.Method != http.MethodOptions {
-		return badRequest("Only OPTIONS has the target * (RFC 9112 §3.2.4).")
+		return BadRequest("Only OPTIONS has the target * (RFC 9112 §3.2.4).")
 	}
 	for name := range httpfield.ConnectionNames(r.Header) {
 		switch strings.ToLower(name) {
 		case "content-length", "transfer-encoding", "host":
-			return badRequest(fmt.Sprintf("The Connection field must not name %s, which frames or routes the message.", name))
+			return BadRequest(fmt.Sprintf("The Connection field must not name %s, which frames or routes the message.", name))
 		}
 	}
 	if r.ProtoMajor >= 2 { // RFC 9113 §8.2.2
 		for _, name := range []string{"Connection", "Proxy-Connection", "Keep-Alive", "Transfer-Encoding", "Upgrade"} {
 			if r.Header[name] != nil {
-				return badRequest("HTTP/2 does not allow the field " + name + ".")
+				return BadRequest("HTTP/2 does not allow the field " + name + ".")
 			}
 		}
 		if te := r.Header["Te"]; te != nil && (len(te) != 1 || te[0] != "trailers") {
-			return badRequest("HTTP/2 allows the field TE only with the value trailers.")
+			return BadRequest("HTTP/2 allows the field TE only with the value trailers.")
 		}
 		if !httpguts.ValidHeaderFieldName(r.Method) { // net/http looks in HTTP/1 only; a method is a token, as a name is
-			return badRequest("The request's method is not a token (RFC 9110 §9.1).")
+			return BadRequest("The request's method is not a token (RFC 9110 §9.1).")
 		}
 		if e := r.Header.Get("Expect"); e != "" && !strings.EqualFold(e, "100-continue") { // net/http looks in HTTP/1 only
-			return &refusal{
-				status: http.StatusExpectationFailed, title: "Expectation failed", proxyError: "http_request_error",
-				detail: "The only expectation is 100-continue (RFC 9110 §10.1.1).",
+			return &Refusal{
+				Status: http.StatusExpectationFailed, Title: "Expectation failed", ProxyError: "http_request_error",
+				Detail: "The only expectation is 100-continue (RFC 9110 §10.1.1).",
 			}
 		}
 		lengths := r.Header["Content-Length"]
 		if len(lengths) > 1 || len(lengths) == 1 && lengths[0] != strconv.FormatInt(r.ContentLength, 10) {
-			return badRequest("The request's Content-Length is not one number.")
+			return BadRequest("The request's Content-Length is not one number.")
 		}
 		if strings.ContainsFunc(r.RequestURI, func(c rune) bool { return c <= ' ' || c == 0x7f }) {
-			return badRequest("A request's target must not contain spaces or control characters.")
+			return BadRequest("A request's target must not contain spaces or control characters.")
 		}
 	}
 	if strings.Contains(r.RequestURI, "#") {
-		return badRequest("A request's target must not have a fragment.")
+		return BadRequest("A request's target must not have a fragment.")
 	}
 	return nil
 }
 
-// endToEndTrailer reports whether a trailer field may be forwarded: fields that frame, route or authenticate may not
+// EndToEndTrailer reports whether a trailer field may be forwarded: fields that frame, route or authenticate may not
 // (RFC 9110 §6.5.1), nor those of this proxy.
-func endToEndTrailer(name string) bool {
+func EndToEndTrailer(name string) bool {
 	switch name = http.CanonicalHeaderKey(name); name {
 	case "Content-Length", "Transfer-Encoding", "Host", "Trailer", "Content-Encoding", "Content-Type", "Content-Range",
 		"Authorization",
@@ -100,21 +100,22 @@ func endToEndTrailer(name string) bool {
 	return !httpfield.OfConnection(name) && !strings.HasPrefix(name, httpfield.OurPrefix)
 }
 
-// via is our part of the Via field.
-type via struct {
+// Via is our part of the Via field.
+type Via struct {
 	pseudonym string // our name; new with each process, so that two readthrus in a chain are no loop
 	v11       string // our entry for HTTP/1.1, the most frequent one
 }
 
-func newVia() via {
+// NewVia returns the part of a new process.
+func NewVia() Via {
 	id := make([]byte, 4)
 	rand.Read(id)
 	name := "readthru-" + hex.EncodeToString(id)
-	return via{name, "1.1 " + name}
+	return Via{name, "1.1 " + name}
 }
 
 // entry returns our entry for a message received with this protocol version (RFC 9110 §7.6.3).
-func (v via) entry(major, minor int) string {
+func (v Via) entry(major, minor int) string {
 	switch {
 	case major == 1 && minor == 1:
 		return v.v11
@@ -124,20 +125,20 @@ func (v via) entry(major, minor int) string {
 	return fmt.Sprintf("%d.%d %s", major, minor, v.pseudonym)
 }
 
-// add appends our entry to the Via field of h.
-func (v via) add(h http.Header, major, minor int) {
+// Add appends our entry to the Via field of h.
+func (v Via) Add(h http.Header, major, minor int) {
 	lines := h["Via"]
 	h["Via"] = append(slices.Clip(lines), v.entry(major, minor))
 }
 
-// looped refuses a request that this proxy has already forwarded.
-func (v via) looped(h http.Header) *refusal {
+// Looped refuses a request that this proxy has already forwarded.
+func (v Via) Looped(h http.Header) *Refusal {
 	for _, line := range h["Via"] {
 		for entry := range strings.SplitSeq(line, ",") {
 			if words := strings.Fields(entry); len(words) >= 2 && words[1] == v.pseudonym {
-				return &refusal{
-					status: http.StatusLoopDetected, title: "Loop", proxyError: "proxy_loop_detected",
-					detail: "Proxy loop: the request came back to the proxy that forwarded it. " +
+				return &Refusal{
+					Status: http.StatusLoopDetected, Title: "Loop", ProxyError: "proxy_loop_detected",
+					Detail: "Proxy loop: the request came back to the proxy that forwarded it. " +
 						"Another proxy on its way is configured to use this one.",
 				}
 			}

@@ -1,4 +1,4 @@
-package proxy
+package strict
 
 import (
 	"fmt"
@@ -9,7 +9,8 @@ import (
 	"github.com/readthru/readthru/page"
 )
 
-func resolvePlain(r *http.Request) *refusal {
+// ResolvePlain brings the URL of a request that names its host into canonical form.
+func ResolvePlain(r *http.Request) *Refusal {
 	u := r.URL
 	defaultPort := "80"
 	switch u.Scheme {
@@ -17,34 +18,35 @@ func resolvePlain(r *http.Request) *refusal {
 	case "https":
 		defaultPort = "443"
 	default:
-		return badRequest(fmt.Sprintf("Unsupported scheme %s: only http and https URLs are fetched.", shown(u.Scheme)))
+		return BadRequest(fmt.Sprintf("Unsupported scheme %s: only http and https URLs are fetched.", Shown(u.Scheme)))
 	}
 	if u.Opaque != "" {
-		return badRequest("The request's target must be a URL with a host.")
+		return BadRequest("The request's target must be a URL with a host.")
 	}
-	authority, bad := authorityOf(u, defaultPort)
+	authority, bad := AuthorityOf(u, defaultPort)
 	if bad != nil {
 		return bad
 	}
 	if r.Method == http.MethodOptions && u.Path == "" && u.RawQuery == "" && !u.ForceQuery {
 		u.Path = "*" // the server itself is asked (RFC 9112 §3.2.4)
 	}
-	return setTarget(r, u.Scheme, authority)
+	return SetTarget(r, u.Scheme, authority)
 }
 
-// authorityOf returns host and port of a target in canonical form.
-func authorityOf(u *url.URL, defaultPort string) (string, *refusal) {
+// AuthorityOf returns host and port of a target in canonical form.
+func AuthorityOf(u *url.URL, defaultPort string) (string, *Refusal) {
 	if u.User != nil {
-		return "", badRequest("A request's target must not contain user info (RFC 9110 §4.2.4).")
+		return "", BadRequest("A request's target must not contain user info (RFC 9110 §4.2.4).")
 	}
-	host, port, err := splitAuthority(u.Host, defaultPort)
+	host, port, err := SplitAuthority(u.Host, defaultPort)
 	if err != nil {
-		return "", badRequest(fmt.Sprintf("Host %q: %v.", shown(u.Host), err))
+		return "", BadRequest(fmt.Sprintf("Host %q: %v.", Shown(u.Host), err))
 	}
-	return joinAuthority(host, port, defaultPort), nil
+	return JoinAuthority(host, port, defaultPort), nil
 }
 
-func setTarget(r *http.Request, scheme, authority string) *refusal {
+// SetTarget sets the host that a request is for.
+func SetTarget(r *http.Request, scheme, authority string) *Refusal {
 	r.URL.Scheme, r.URL.Host, r.Host = scheme, authority, authority
 	page.KeepEscapes(r.URL)
 	r.URL.RawQuery = escapeNonASCII(r.URL.RawQuery)

@@ -1,4 +1,4 @@
-package proxy
+package strict
 
 import (
 	"bytes"
@@ -33,8 +33,8 @@ const (
 	inUpgrade // what follows may not be HTTP: all passes
 )
 
-// scan follows the bytes of a client through its requests.
-type scan struct {
+// Scan follows the bytes of a client through its requests.
+type Scan struct {
 	state scanState
 	cr    bool  // the byte before was a carriage return
 	left  int64 // bytes of content or chunk still to come
@@ -69,18 +69,18 @@ const (
 	upgradeField
 )
 
-// between reports whether the next byte begins a request.
-func (s *scan) between() bool { return s.state == inHead && s.n == 0 && !s.cr && !s.head.started }
+// Between reports whether the next byte begins a request.
+func (s *Scan) Between() bool { return s.state == inHead && s.n == 0 && !s.cr && !s.head.started }
 
-// resume goes on with requests behind one whose upgrade was declined.
-func (s *scan) resume() {
+// Resume goes on with requests behind one whose upgrade was declined.
+func (s *Scan) Resume() {
 	if s.state == inUpgrade {
-		*s = scan{}
+		*s = Scan{}
 	}
 }
 
-// read follows p. It returns how many of its bytes are good, and what is wrong with the next one.
-func (s *scan) read(p []byte) (good int, err error) {
+// Read follows p. It returns how many of its bytes are good, and what is wrong with the next one.
+func (s *Scan) Read(p []byte) (good int, err error) {
 	for i := 0; i < len(p); {
 		switch s.state {
 		case inUpgrade:
@@ -92,7 +92,7 @@ func (s *scan) read(p []byte) (good int, err error) {
 				continue
 			}
 			if s.state == inFixed {
-				*s = scan{}
+				*s = Scan{}
 			} else {
 				s.state = inChunkEnd
 			}
@@ -116,7 +116,7 @@ func (s *scan) read(p []byte) (good int, err error) {
 
 // wholeLine follows the first line of p and returns its length, if it is a whole line of a head whose value does not
 // count, as most are. It returns 0 if the line needs a closer look.
-func (s *scan) wholeLine(p []byte) int {
+func (s *Scan) wholeLine(p []byte) int {
 	if s.n > 0 || s.cr {
 		return 0
 	}
@@ -140,7 +140,7 @@ func (s *scan) wholeLine(p []byte) int {
 }
 
 // inHead follows a byte of a head.
-func (s *scan) inHead(c byte) error {
+func (s *Scan) inHead(c byte) error {
 	h := &s.head
 	if s.cr && c != '\n' {
 		return errBareCR
@@ -192,7 +192,7 @@ func fieldOf(name []byte) fieldName {
 }
 
 // endLine follows the end of a line of a head.
-func (s *scan) endLine() error {
+func (s *Scan) endLine() error {
 	h := &s.head
 	switch {
 	case s.n == 0 && h.started:
@@ -228,7 +228,7 @@ func (h *headScan) endField(value []byte) error {
 		h.coding = true // which, net/http decides: it knows chunked alone
 	case hostField:
 		if len(value) > 0 && !plainName(value) {
-			if _, _, err := splitAuthority(string(value), "80"); err != nil {
+			if _, _, err := SplitAuthority(string(value), "80"); err != nil {
 				return errHost
 			}
 		}
@@ -271,9 +271,9 @@ func contentLength(value []byte) (n int64, ok bool) {
 }
 
 // endHead goes on to what follows the present head.
-func (s *scan) endHead() {
+func (s *Scan) endHead() {
 	h := &s.head
-	next := scan{}
+	next := Scan{}
 	switch {
 	case h.connect || h.upgrade:
 		next.state = inUpgrade
@@ -286,7 +286,7 @@ func (s *scan) endHead() {
 }
 
 // inChunked follows a byte of a chunked body that is not a chunk's content.
-func (s *scan) inChunked(c byte) error {
+func (s *Scan) inChunked(c byte) error {
 	if s.cr {
 		if c != '\n' {
 			return errBareCR
@@ -331,12 +331,12 @@ func (s *scan) inChunked(c byte) error {
 }
 
 // endChunkLine follows the end of a line of a chunked body.
-func (s *scan) endChunkLine() error {
+func (s *Scan) endChunkLine() error {
 	switch {
 	case s.state == inChunkEnd:
 		s.state = inSize
 	case s.state == inTrailer && s.n == 0:
-		*s = scan{}
+		*s = Scan{}
 		return nil
 	case s.state == inTrailer && !s.head.colon:
 		return errTrailer

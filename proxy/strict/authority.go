@@ -1,4 +1,4 @@
-package proxy
+package strict
 
 import (
 	"errors"
@@ -10,11 +10,11 @@ import (
 // errAuthority is returned for a malformed authority. Its text describes a valid one.
 var errAuthority = errors.New("the host must be a name or an address, and the port a plain number from 1 to 65535")
 
-// splitAuthority parses host and port of a request's target or Host field (RFC 9110 §4.2, RFC 9112 §3.2). A missing
+// SplitAuthority parses host and port of a request's target or Host field (RFC 9110 §4.2, RFC 9112 §3.2). A missing
 // port is defaultPort; if defaultPort is empty, a missing port is an error. It is stricter than RFC 3986: it rejects
 // user info, percent-encoding, and any character that another parser might take for the end of the host. It returns the
 // host in lower case, without a trailing dot, and an IPv6 address without brackets.
-func splitAuthority(s, defaultPort string) (host, port string, err error) {
+func SplitAuthority(s, defaultPort string) (host, port string, err error) {
 	if rest, ok := strings.CutPrefix(s, "["); ok {
 		address, after, ok := strings.Cut(rest, "]")
 		addr, perr := netip.ParseAddr(address)
@@ -64,8 +64,8 @@ func plainPort(s string) bool {
 	return n <= 65535
 }
 
-// joinAuthority is the inverse of splitAuthority. It returns the canonical form, without the default port.
-func joinAuthority(host, port, defaultPort string) string {
+// JoinAuthority is the inverse of splitAuthority. It returns the canonical form, without the default port.
+func JoinAuthority(host, port, defaultPort string) string {
 	if port != defaultPort {
 		return net.JoinHostPort(host, port)
 	}

@@ -1,4 +1,4 @@
-package proxy
+package strict
 
 import (
 	"net/url"
@@ -10,12 +10,12 @@ func FuzzAuthority(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
-		host, port, err := splitAuthority(s, "443")
+		host, port, err := SplitAuthority(s, "443")
 		if err != nil {
 			return
 		}
-		joined := joinAuthority(host, port, "443")
-		again, samePort, err := splitAuthority(joined, "443")
+		joined := JoinAuthority(host, port, "443")
+		again, samePort, err := SplitAuthority(joined, "443")
 		if err != nil || again != host || samePort != port {
 			t.Fatalf("%q → %q %q → %q → %q %q, %v", s, host, port, joined, again, samePort, err)
 		}
