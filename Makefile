@@ -31,7 +31,7 @@ quick: ## what every commit must pass, in under a minute: format, vet, and tests
 # Packages of arithmetic, and those whose tests drive programs of their own: the race detector would see nothing there, or
 # takes minutes for processes that do what other packages' tests do in one (./cmd/readthru/..., which make slow has under it).
 PURE = . ./agents ./api/server/memory ./cmd/readthru/... ./convert/... ./internal/botauth ./internal/clip ./internal/e2e/... ./internal/eventually ./internal/httpfield ./knowledge/analysis ./knowledge/outline ./knowledge/vector ./internal/markdown \
-	./knowledge/index/query ./knowledge/index/rank ./knowledge/index/segment ./internal/needs/... ./internal/packaging ./internal/payment ./internal/preference ./page ./internal/processor ./internal/recipe ./internal/releases ./internal/service ./internal/strictyaml ./internal/summary ./internal/webtest
+	./knowledge/index/query ./knowledge/index/rank ./knowledge/index/segment ./internal/needs/... ./internal/packaging ./internal/payment ./internal/preference ./page ./internal/processor ./proxy/form ./proxy/preset ./proxy/strict ./internal/recipe ./internal/releases ./internal/service ./internal/strictyaml ./internal/summary ./internal/webtest
 # Packages under the race detector whose tests wait the longest: go test begins with what is named first, and at the end
 # nothing waits for one of them alone.
 LONGEST = ./render ./internal/fleet ./knowledge ./fetch ./store ./proxy ./api/server ./ui ./knowledge/index ./cache ./internal/symbols

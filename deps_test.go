@@ -138,7 +138,9 @@ const policy = `
 	proxy/repeat          →
 	proxy                 → page, httpfield, pace, guess, users, store, cache, fetch, certs, recording, journal
 	proxy/strict          → page, clip, httpfield
-	proxy                 → proxy/repeat, proxy/strict
+	proxy/form            → page, httpfield, fetch, proxy/strict
+	proxy/preset          → page
+	proxy                 → proxy/repeat, proxy/strict, proxy/form, proxy/preset
 	crawl                 → page, httpfield, fetch
 	api/firecrawl         → page, users, httpfield, store, knowledge, fetch, crawl, summary
 	api                   → page, users, journal, recipe, fleet, store, knowledge, knowledge/outline

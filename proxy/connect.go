@@ -12,6 +12,7 @@ import (
 
 	"github.com/readthru/readthru/internal/users"
 	"github.com/readthru/readthru/page"
+	"github.com/readthru/readthru/proxy/preset"
 	"github.com/readthru/readthru/proxy/strict"
 )
 
@@ -93,7 +94,7 @@ func (p *policy) judgeHost(host string, paused bool) (v verdict, rule string, de
 			return verdict{action: intercept, why: "rule"}, rule, true
 		}
 	}
-	switch category := presetTunnel(host); {
+	switch category := preset.Category(host); {
 	case paused:
 		return verdict{action: tunnel, why: "paused"}, rule, true
 	case page.Blocked(host, p.blocked):

@@ -21,6 +21,7 @@ import (
 	"github.com/readthru/readthru/internal/recording"
 	"github.com/readthru/readthru/internal/users"
 	"github.com/readthru/readthru/page"
+	"github.com/readthru/readthru/proxy/form"
 	"github.com/readthru/readthru/proxy/strict"
 )
 
@@ -53,8 +54,8 @@ type incoming struct {
 
 // decided is what holds for the request: who makes it, and by which rule and options it is answered.
 type decided struct {
-	asked   options
-	reader  readerOptions // used with prefix
+	asked   form.Fields
+	reader  form.Reader // used with prefix
 	rule    hostrule.Rule
 	session string       // name of the session; may be empty
 	meter   *users.Meter // of the user; nil without one
@@ -161,23 +162,23 @@ func (x *exchange) serve() {
 	if x.r.Header["Upgrade"] != nil {
 		x.rec.Warnings = append(x.rec.Warnings, strict.WarnUpgrade)
 	}
-	want := decide(facts{
-		method: x.r.Method, url: x.r.URL, header: x.r.Header,
-		asked: x.asked.mode, rule: x.rule.Mode, user: user.Mode(), config: x.policy.mode,
+	want := form.Decide(form.Facts{
+		Method: x.r.Method, URL: x.r.URL, Header: x.r.Header,
+		Asked: x.asked.Mode, Rule: x.rule.Mode, User: user.Mode(), Config: x.policy.mode,
 	})
 	alone := x.leaveAlone()
 	if x.p.o.Fetch == nil || alone {
-		want = asIs
+		want = form.AsIs
 	}
 	x.rec.Form = want.String()
 	if x.p.log.Enabled(x.r.Context(), slog.LevelDebug) {
 		x.p.log.Debug("form decided", "url", x.masked(), "form", want.String())
 	}
-	if bad := x.blockedPage(); bad != nil && (want == markdown || want == plainText) {
+	if bad := x.blockedPage(); bad != nil && (want == form.Markdown || want == form.PlainText) {
 		x.refuse(bad)
 		return
 	}
-	if want == markdown || want == plainText {
+	if want == form.Markdown || want == form.PlainText {
 		if bad := overLimit(x.meter.AskPage(x.began)); bad != nil {
 			x.refuse(bad)
 			return
@@ -186,15 +187,15 @@ func (x *exchange) serve() {
 	x.prepare()
 	if x.s.terms.Offline {
 		storedOnly(x.r.Header)
-		if want == observed {
-			want = asIs // observing could contact origins in the background
+		if want == form.Observed {
+			want = form.AsIs // observing could contact origins in the background
 		}
 	}
 	switch want {
-	case markdown, plainText:
-		x.answerPage(fetch.Request{Text: want == plainText, Reader: reads(x.r.Header, x.asked.mode)})
+	case form.Markdown, form.PlainText:
+		x.answerPage(fetch.Request{Text: want == form.PlainText, Reader: form.Reads(x.r.Header, x.asked.Mode)})
 	default:
-		x.passThrough(want == observed, alone)
+		x.passThrough(want == form.Observed, alone)
 	}
 }
 
@@ -238,7 +239,7 @@ func (x *exchange) admit() (user users.Login, bad *strict.Refusal) {
 		return user, bad
 	}
 	if x.prefix != nil {
-		if x.reader, bad = readReader(x.r.Header); bad != nil {
+		if x.reader, bad = form.ReadReader(x.r.Header); bad != nil {
 			return user, bad
 		}
 	}
@@ -298,7 +299,7 @@ func (x *exchange) permit() *strict.Refusal {
 			Header: http.Header{"Allow": {"GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS, CONNECT"}},
 		}
 	}
-	asked, bad := readFields(x.r.Header)
+	asked, bad := form.ReadFields(x.r.Header)
 	x.asked = asked
 	return bad
 }
@@ -344,9 +345,9 @@ func (x *exchange) answerPage(want fetch.Request) {
 	want.CacheOnly = x.s.terms.Offline
 	want.NoStore = httpfield.Has(r.Header, "Cache-Control", "no-store")
 	want.User = x.rec.User
-	want.MaxTokens, want.View, want.Render, want.Session, want.Agent = x.asked.maxTokens, x.asked.view, x.asked.render,
+	want.MaxTokens, want.View, want.Render, want.Session, want.Agent = x.asked.MaxTokens, x.asked.View, x.asked.Render,
 		x.session, r.UserAgent()
-	want.Patient = x.asked.mode == "" && parseAccept(r.Header["Accept"]).anything
+	want.Patient = x.asked.Mode == "" && form.TakesAnything(r.Header)
 	want.Repeat = x.repeats()
 	ctx, hints := withEarlyHints(r.Context(), x)
 	answer, err := x.p.o.Fetch.Page(ctx, want)
@@ -356,7 +357,7 @@ func (x *exchange) answerPage(want fetch.Request) {
 		return
 	}
 	if answer.Response == nil {
-		httpfield.AddVary(answer.Header, varyBy(r.URL, r.Header, x.asked)...)
+		httpfield.AddVary(answer.Header, form.VaryBy(r.URL, r.Header, x.asked)...)
 	}
 	x.send(answer)
 }
@@ -390,7 +391,7 @@ func (x *exchange) passThrough(observe, alone bool) {
 	} else if !alone {
 		x.offer(outcome.Reuse, nil, resp.ContentLength)
 	}
-	if t := resp.Header.Get("Content-Type"); x.asked.mode == "raw" && (page.IsPage(t) || fetch.Readable(t)) {
+	if t := resp.Header.Get("Content-Type"); x.asked.Mode == "raw" && (page.IsPage(t) || fetch.Readable(t)) {
 		resp.Header = resp.Header.Clone()
 		resp.Header.Add("X-Readthru-Warning", fetch.WarnUnfiltered)
 	}
@@ -399,7 +400,7 @@ func (x *exchange) passThrough(observe, alone bool) {
 
 // head returns the cache's response to req. The caller closes its body.
 func (p *Proxy) head(req *http.Request) (*http.Response, error) {
-	if p.o.Fetch != nil && parseAccept(req.Header["Accept"]).html > 0 {
+	if p.o.Fetch != nil && form.NamesHTML(req.Header) {
 		return p.o.Fetch.Head(req, p.o.Client)
 	}
 	return p.o.Client.RoundTrip(req) // an API may be slow

@@ -136,20 +136,20 @@ func (x *exchange) servePrefix() {
 	if x.s.terms.Offline {
 		storedOnly(ask)
 	}
-	ctx, cancel := x.reader.within(x.r.Context())
+	ctx, cancel := x.reader.Within(x.r.Context())
 	defer cancel()
 	answer, err := x.p.o.Fetch.Page(ctx, fetch.Request{
-		HTML: x.asked.mode == "html" || x.asked.mode == "raw", WaitFor: x.reader.waitFor,
+		HTML: x.asked.Mode == "html" || x.asked.Mode == "raw", WaitFor: x.reader.WaitFor,
 		Header: ask, CacheOnly: x.s.terms.Offline,
-		URL: x.prefix, Method: x.r.Method, Own: true, Text: x.asked.mode == "text", MaxTokens: x.asked.maxTokens,
-		View:   x.asked.view,
-		Render: x.asked.render, Session: x.session, User: x.rec.User,
+		URL: x.prefix, Method: x.r.Method, Own: true, Text: x.asked.Mode == "text", MaxTokens: x.asked.MaxTokens,
+		View:   x.asked.View,
+		Render: x.asked.Render, Session: x.session, User: x.rec.User,
 		Force:   httpfield.Has(x.r.Header, "Cache-Control", "no-cache"),
 		NoStore: httpfield.Has(x.r.Header, "Cache-Control", "no-store"),
 		Agent:   x.r.UserAgent(),
 	})
 	if err == nil {
-		err = x.reader.wrap(answer)
+		err = x.reader.Wrap(answer)
 	}
 	if err != nil {
 		x.fail(x.prefix, err)

@@ -1,4 +1,4 @@
-package proxy
+package form
 
 import (
 	"fmt"
@@ -11,39 +11,38 @@ import (
 	"github.com/readthru/readthru/proxy/strict"
 )
 
-// options are the X-Readthru fields of a request. They are for this proxy and are never forwarded.
-type options struct {
-	mode      string
-	maxTokens int
-	view      fetch.View
-	render    string
+// Fields are the X-Readthru fields of a request. They are for this proxy and are never forwarded.
+type Fields struct {
+	Mode      string
+	MaxTokens int
+	View      fetch.View
+	Render    string
 }
 
-// readFields parses the X-Readthru fields of a request and removes them from it.
-func readFields(h http.Header) (asked options, bad *strict.Refusal) {
+// ReadFields parses the X-Readthru fields of a request and removes them from it.
+func ReadFields(h http.Header) (asked Fields, bad *strict.Refusal) {
 	if !hasFields(h) {
-		return options{}, nil
+		return Fields{}, nil
 	}
-	asked = options{mode: strings.ToLower(strings.TrimSpace(h.Get("X-Readthru-Mode")))}
-	if !validMode(asked.mode) {
-		return options{}, strict.BadRequest(fmt.Sprintf("X-Readthru-Mode must be auto, markdown, text, html or raw, not %q.",
-			strict.Shown(asked.mode)))
+	asked = Fields{Mode: strings.ToLower(strings.TrimSpace(h.Get("X-Readthru-Mode")))}
+	if !validMode(asked.Mode) {
+		return Fields{}, wrong("X-Readthru-Mode", "auto, markdown, text, html or raw", asked.Mode)
 	}
 	if tokens := h.Get("X-Readthru-Max-Tokens"); tokens != "" {
 		n, err := strconv.Atoi(tokens)
 		if err != nil || n < 0 {
-			return options{}, strict.BadRequest(fmt.Sprintf("X-Readthru-Max-Tokens must be a number, not %q.", strict.Shown(tokens)))
+			return Fields{}, wrong("X-Readthru-Max-Tokens", "a number", tokens)
 		}
-		asked.maxTokens = n
+		asked.MaxTokens = n
 	}
-	if asked.view, bad = readView(h); bad != nil {
-		return options{}, bad
+	if asked.View, bad = readView(h); bad != nil {
+		return Fields{}, bad
 	}
 	switch render := h.Get("X-Readthru-Render"); render {
 	case "", fetch.RenderAuto, fetch.RenderAlways, fetch.RenderNever:
-		asked.render = render
+		asked.Render = render
 	default:
-		return options{}, strict.BadRequest(fmt.Sprintf("X-Readthru-Render must be auto, always or never, not %q.", strict.Shown(render)))
+		return Fields{}, wrong("X-Readthru-Render", "auto, always or never", render)
 	}
 	for name := range h {
 		if strings.HasPrefix(name, httpfield.OurPrefix) {
@@ -51,6 +50,11 @@ func readFields(h http.Header) (asked options, bad *strict.Refusal) {
 		}
 	}
 	return asked, nil
+}
+
+// wrong refuses the value of a field.
+func wrong(field, must, value string) *strict.Refusal {
+	return strict.BadRequest(fmt.Sprintf("%s must be %s, not %q.", field, must, strict.Shown(value)))
 }
 
 // readView parses the fields that select a part of a page: X-Readthru-Content: whole, X-Readthru-Selector,
@@ -65,12 +69,12 @@ func readView(h http.Header) (v fetch.View, bad *strict.Refusal) {
 	case "whole":
 		v.WholePage = true
 	default:
-		return fetch.View{}, strict.BadRequest(fmt.Sprintf("X-Readthru-Content must be main or whole, not %q.", strict.Shown(content)))
+		return fetch.View{}, wrong("X-Readthru-Content", "main or whole", content)
 	}
 	if start := h.Get("X-Readthru-Start"); start != "" {
 		n, err := strconv.Atoi(start)
 		if err != nil {
-			return fetch.View{}, strict.BadRequest(fmt.Sprintf("X-Readthru-Start must be a number, not %q.", strict.Shown(start)))
+			return fetch.View{}, wrong("X-Readthru-Start", "a number", start)
 		}
 		v.Start = n
 	}

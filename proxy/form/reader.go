@@ -1,4 +1,4 @@
-package proxy
+package form
 
 import (
 	"cmp"
@@ -15,17 +15,17 @@ import (
 	"github.com/readthru/readthru/proxy/strict"
 )
 
-// readerOptions are the options in Jina Reader's request fields that have no X-Readthru field.
-type readerOptions struct {
-	waitFor string
+// Reader are the options in Jina Reader's request fields that have no X-Readthru field.
+type Reader struct {
+	WaitFor string
 	timeout time.Duration
 	json    bool // answer with a JSON object that contains the page
 }
 
-// readReader translates the fields of Jina Reader into X-Readthru fields, so that programs written for that service
+// ReadReader translates the fields of Jina Reader into X-Readthru fields, so that programs written for that service
 // work with the prefix form when only their base URL changes. An X-Readthru field takes precedence. Unknown fields are
 // ignored; a form that readthru does not offer is refused.
-func readReader(h http.Header) (w readerOptions, bad *strict.Refusal) {
+func ReadReader(h http.Header) (w Reader, bad *strict.Refusal) {
 	set := func(name, value string) {
 		if value != "" && h.Get(name) == "" {
 			h.Set(name, value)
@@ -35,7 +35,7 @@ func readReader(h http.Header) (w readerOptions, bad *strict.Refusal) {
 	case "", "markdown", "content", "html", "text":
 		set("X-Readthru-Mode", map[string]string{"html": "html", "text": "text"}[form])
 	default:
-		return w, strict.BadRequest(fmt.Sprintf("X-Respond-With must be markdown, html or text, not %q.", strict.Shown(form)))
+		return w, wrong("X-Respond-With", "markdown, html or text", form)
 	}
 	set("X-Readthru-Selector", h.Get("X-Target-Selector"))
 	set("X-Readthru-Drop", h.Get("X-Remove-Selector"))
@@ -46,7 +46,7 @@ func readReader(h http.Header) (w readerOptions, bad *strict.Refusal) {
 		"browser": fetch.RenderAlways,
 		"curl":    fetch.RenderNever,
 	}[h.Get("X-Engine")])
-	if w.waitFor = h.Get("X-Wait-For-Selector"); w.waitFor != "" {
+	if w.WaitFor = h.Get("X-Wait-For-Selector"); w.WaitFor != "" {
 		set("X-Readthru-Render", fetch.RenderAlways)
 	}
 	if isTrue(h.Get("X-No-Cache")) {
@@ -60,7 +60,7 @@ func readReader(h http.Header) (w readerOptions, bad *strict.Refusal) {
 	if text := h.Get("X-Timeout"); text != "" {
 		seconds, err := strconv.Atoi(text)
 		if err != nil || seconds < 1 || seconds > 180 {
-			return w, strict.BadRequest(fmt.Sprintf("X-Timeout must be a number of seconds from 1 to 180, not %q.", strict.Shown(text)))
+			return w, wrong("X-Timeout", "a number of seconds from 1 to 180", text)
 		}
 		w.timeout = time.Duration(seconds) * time.Second
 	}
@@ -74,8 +74,8 @@ func isTrue(value string) bool {
 	return value != "" && value != "0" && !strings.EqualFold(value, "false")
 }
 
-// within returns ctx with the client's timeout, if it set one.
-func (w readerOptions) within(ctx context.Context) (context.Context, context.CancelFunc) {
+// Within returns ctx with the client's timeout, if it set one.
+func (w Reader) Within(ctx context.Context) (context.Context, context.CancelFunc) {
 	if w.timeout == 0 {
 		return context.WithCancel(ctx)
 	}
@@ -102,8 +102,8 @@ type readerUsage struct {
 	Tokens int `json:"tokens"`
 }
 
-// wrap replaces the body of a page by a readerAnswer if the client asked for JSON. Other answers stay unchanged.
-func (w readerOptions) wrap(a *fetch.Answer) error {
+// Wrap replaces the body of a page by a readerAnswer if the client asked for JSON. Other answers stay unchanged.
+func (w Reader) Wrap(a *fetch.Answer) error {
 	if !w.json || a.Page == nil || a.Status != http.StatusOK || a.Body == nil {
 		return nil
 	}

@@ -1,4 +1,4 @@
-package proxy
+package preset
 
 import (
 	"testing"
@@ -14,7 +14,7 @@ func TestPresetTunnelsServicesButNotTheirDocumentation(t *testing.T) {
 		"www.cursor.com":  false, "status.openai.com": false, "go.dev": false, "notpypi.org": false,
 		"pypi.org.evil.test": false,
 	} {
-		if got := presetTunnel(host) != ""; got != want {
+		if got := Category(host) != ""; got != want {
 			t.Errorf("%s tunnelled %v, want %v", host, got, want)
 		}
 	}

@@ -1,4 +1,5 @@
-package proxy
+// Package preset lists the hosts that are tunnelled unless a rule matches them.
+package preset
 
 import (
 	"slices"
@@ -62,9 +63,9 @@ var readableLabels = []string{
 	"about", "news",
 }
 
-// presetTunnel returns the category of a host that is tunnelled by default, or "". Hosts with pages to read, such as
+// Category returns the category of a host that is tunnelled by default, or "". Hosts with pages to read, such as
 // the documentation of a payment service, are not tunnelled.
-func presetTunnel(host string) string {
+func Category(host string) string {
 	first, _, _ := strings.Cut(host, ".")
 	if slices.Contains(readableLabels, first) {
 		return ""

@@ -1,4 +1,6 @@
-package proxy
+// Package form knows which form of a page a client wants: by Accept and what else tells agents, tools and browsers
+// apart, by our own fields, or by those of Jina Reader.
+package form
 
 import (
 	"cmp"
@@ -10,27 +12,29 @@ import (
 	"github.com/readthru/readthru/page"
 )
 
-// form is the form of an answer.
-type form int
+// Form is the form of an answer.
+type Form int
 
+// The forms.
 const (
-	asIs      form = iota // the origin's bytes, not inspected
-	observed              // the origin's bytes; a page among them is stored in the background
-	markdown              // markdown if the answer is a page
-	plainText             // plain text if the answer is a page
+	AsIs      Form = iota // the origin's bytes, not inspected
+	Observed              // the origin's bytes; a page among them is stored in the background
+	Markdown              // markdown if the answer is a page
+	PlainText             // plain text if the answer is a page
 )
 
-func (f form) String() string { return [...]string{"as is", "observed", "markdown", "text"}[f] }
+// String returns the form as the log and the journal name it.
+func (f Form) String() string { return [...]string{"as is", "observed", "markdown", "text"}[f] }
 
-// facts are the input of decide.
-type facts struct {
-	method string
-	url    *url.URL
-	header http.Header // as the client sent it
-	asked  string      // X-Readthru-Mode: auto, markdown, text, html, raw, or a mode as below; empty is unset
-	rule   string      // the rule's mode: auto, always, negotiate, never; empty is unset
-	user   string      // the proxy user's mode, likewise
-	config string      // the configured mode, likewise; empty is auto
+// Facts are the input of Decide.
+type Facts struct {
+	Method string
+	URL    *url.URL
+	Header http.Header // as the client sent it
+	Asked  string      // X-Readthru-Mode: auto, markdown, text, html, raw, or a mode as below; empty is unset
+	Rule   string      // the rule's mode: auto, always, negotiate, never; empty is unset
+	User   string      // the proxy user's mode, likewise
+	Config string      // the configured mode, likewise; empty is auto
 }
 
 // validMode reports whether X-Readthru-Mode may have this value.
@@ -42,52 +46,58 @@ func validMode(asked string) bool {
 	return false
 }
 
-// decide returns the form of the answer to a request (AD1, AD1a). Only GET and HEAD may get markdown. A range does not
+// Decide returns the form of the answer to a request (AD1, AD1a). Only GET and HEAD may get markdown. A range does not
 // matter: a client that continues a download must get the form that it began with. A form named by the request itself
 // comes first. Requests of tools, subresources and scripts get the origin's bytes. The others get the form of the first
-// mode that is set: the request's, the rule's, the user's, or the configured one. decide acts as if every origin
+// mode that is set: the request's, the rule's, the user's, or the configured one. Decide acts as if every origin
 // offered its pages as text/markdown too (RFC 9110 §12.5.1).
-func decide(f facts) form {
-	if f.method != http.MethodGet && f.method != http.MethodHead {
-		return asIs
+func Decide(f Facts) Form {
+	if f.Method != http.MethodGet && f.Method != http.MethodHead {
+		return AsIs
 	}
-	switch f.asked {
+	switch f.Asked {
 	case "markdown":
-		return markdown
+		return Markdown
 	case "text":
-		return plainText
+		return PlainText
 	case "html":
-		return observed
+		return Observed
 	case "raw":
-		return asIs
+		return AsIs
 	}
-	if isTool(f.url, f.header) || isSubresource(f.header) || isXHR(f.url, f.header) {
-		return asIs
+	if isTool(f.URL, f.Header) || isSubresource(f.Header) || isXHR(f.URL, f.Header) {
+		return AsIs
 	}
-	mode := cmp.Or(f.asked, f.rule, f.user, f.config, "auto")
+	mode := cmp.Or(f.Asked, f.Rule, f.User, f.Config, "auto")
 	if mode == "never" {
-		return observed
+		return Observed
 	}
 	if mode == "always" {
-		return markdown
+		return Markdown
 	}
-	if isNavigation(f.header) {
-		return observed
+	if isNavigation(f.Header) {
+		return Observed
 	}
-	a := parseAccept(f.header["Accept"])
+	a := parseAccept(f.Header["Accept"])
 	if a.markdown > 0 && a.markdown >= a.html || mode == "auto" && a.anything {
-		return markdown
+		return Markdown
 	}
-	return observed
+	return Observed
 }
 
-// reads reports whether the client asks for markdown or text by name: it reads what it gets, and is no tool that saves
+// NamesHTML reports whether the client asks for HTML by name.
+func NamesHTML(h http.Header) bool { return parseAccept(h["Accept"]).html > 0 }
+
+// TakesAnything reports whether the client names no type in Accept.
+func TakesAnything(h http.Header) bool { return parseAccept(h["Accept"]).anything }
+
+// Reads reports whether the client asks for markdown or text by name: it reads what it gets, and is no tool that saves
 // a file.
-func reads(h http.Header, asked string) bool {
+func Reads(h http.Header, asked string) bool {
 	return asked == "markdown" || asked == "text" || parseAccept(h["Accept"]).markdown > 0
 }
 
-// accept is a parsed Accept field, reduced to what decide needs. Weights are in thousandths.
+// accept is a parsed Accept field, reduced to what Decide needs. Weights are in thousandths.
 type accept struct {
 	markdown int  // weight of text/markdown; 0 if not named
 	html     int  // weight of HTML; 0 if not named
@@ -141,13 +151,13 @@ func isSubresource(h http.Header) bool {
 	return h.Get("Sec-Fetch-Mode") != "navigate"
 }
 
-// varyBy returns the request fields, beside Accept, by which decide gave the answer to a request its form: so a shared
+// VaryBy returns the request fields, beside Accept, by which Decide gave the answer to a request its form: so a shared
 // cache between us and its clients does not give a script in a browser the markdown of an agent. Agents have none of
 // them, and share the answer. Accept alone decides where it names types. Tools are known by their User-Agent, which is
 // not named: there are as many of these as clients, no answer would be shared, and tools ask for no pages.
-func varyBy(u *url.URL, h http.Header, asked options) []string {
+func VaryBy(u *url.URL, h http.Header, asked Fields) []string {
 	names := []string{"X-Readthru-Mode"}
-	if asked.mode == "" && parseAccept(h["Accept"]).anything {
+	if asked.Mode == "" && parseAccept(h["Accept"]).anything {
 		names = append(names, "Sec-Fetch-Dest", "Sec-Fetch-Mode", "Sec-Fetch-Site", "X-Requested-With")
 		if u.Scheme == "http" {
 			names = append(names, "Origin", "Referer")
