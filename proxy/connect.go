@@ -5,119 +5,11 @@ import (
 	"fmt"
 	"net"
 	"net/http"
-	"slices"
-	"time"
 
 	"github.com/elazarl/goproxy"
 
-	"github.com/readthru/readthru/internal/users"
-	"github.com/readthru/readthru/page"
-	"github.com/readthru/readthru/proxy/preset"
 	"github.com/readthru/readthru/proxy/strict"
 )
-
-// action is the treatment of a CONNECT.
-type action int
-
-const (
-	intercept action = iota
-	tunnel
-	refuse
-)
-
-// verdict is the policy's decision about a CONNECT.
-type verdict struct {
-	action  action
-	why     string          // for the log; of a tunnel as in tunnelField
-	refusal *strict.Refusal // with refuse
-}
-
-// connect is a CONNECT being served. Requests inside it refer to it.
-type connect struct {
-	host, port string      // the target, as splitAuthority gives them
-	named      string      // the server's name in the TLS handshake inside, if intercepted
-	user       users.Login // the signed-in user; nobody if there are no users
-	session    string      // name of the session, or empty
-	client     string      // identifies the client, see clientOf
-	rejecting  bool        // the client rejected our certificate for host before
-	verdict    verdict
-	end        func(status int, sent, received int64, err error) // logs a tunnel
-	fail       func(why string)                                  // logs a connection of which no request came
-
-	secured time.Time // when the TLS handshake inside was done, if intercepted
-	spoke   bool      // the client has sent a byte since secured
-	drops   int64     // calls of DropAnswers before the user signed in
-}
-
-func (c *connect) target() string { return net.JoinHostPort(c.host, c.port) }
-
-// judge decides about a CONNECT. It checks, in this order, the allowed ports, the first matching rule, the pause,
-// blocked domains, the preset, and whether the client rejected our certificate for the host lately. A blocked domain is
-// intercepted, so that its pages are refused as markdown (rule A11) but open in a browser. Rules with a path apply to
-// the requests inside an intercepted connection.
-func (x *exchange) judge(c *connect) verdict {
-	host, port := c.host, c.port
-	if host == localHost {
-		return verdict{action: intercept, why: "local"}
-	}
-	if x.p.o.Replay != nil {
-		return verdict{action: intercept, why: "replay"}
-	}
-	if !slices.Contains(x.policy.ports, port) {
-		return verdict{refuse, "port", &strict.Refusal{
-			Status: http.StatusForbidden, Title: "Port refused", ProxyError: "connection_refused",
-			Detail: fmt.Sprintf("CONNECT to port %s is not allowed: to allow it, add %s to proxy.connect_ports.", port, port),
-		}}
-	}
-	v, rule, decided := x.policy.judgeHost(host, x.paused())
-	x.rec.Rule = rule
-	if decided {
-		return v
-	}
-	if until, ok := x.s.rejects(c); ok {
-		return verdict{action: tunnel, why: fmt.Sprintf("client-rejected-ca; until=%q", until.Format(time.RFC3339))}
-	}
-	return verdict{action: intercept, why: "default"}
-}
-
-// judgeHost decides about connections to a host, for all clients. Rule is the pattern of the rule that matched. What is
-// not decided is intercepted unless the client rejected our certificate.
-func (p *policy) judgeHost(host string, paused bool) (v verdict, rule string, decided bool) {
-	if r, ok := p.rules.Match(host, ""); ok {
-		rule = r.Host
-		switch {
-		case r.Action == "block":
-			return verdict{refuse, "rule", strict.Blocked(host, strict.ByRule)}, rule, true
-		case r.Action == "tunnel":
-			return verdict{action: tunnel, why: "rule"}, rule, true
-		case r.Action == "intercept" && !paused:
-			return verdict{action: intercept, why: "rule"}, rule, true
-		}
-	}
-	switch category := preset.Category(host); {
-	case paused:
-		return verdict{action: tunnel, why: "paused"}, rule, true
-	case page.Blocked(host, p.blocked):
-		return verdict{action: intercept, why: "blocked domain"}, rule, true
-	case category != "":
-		return verdict{action: tunnel, why: fmt.Sprintf("preset; category=%q", category)}, rule, true
-	}
-	return verdict{action: intercept, why: "default"}, rule, false
-}
-
-// Treatment returns what is done with requests for a host, intercept, tunnel or block, and why. Clients that rejected
-// our certificate there are tunnelled all the same, and a browser gets the pages of a blocked domain.
-func (p *Proxy) Treatment(host string) (treatment, why string) {
-	now := p.policy.Load()
-	v, _, _ := now.judgeHost(host, now.paused)
-	if v.why == "blocked domain" {
-		return "block", v.why
-	}
-	return [...]string{intercept: "intercept", tunnel: "tunnel", refuse: "block"}[v.action], v.why
-}
-
-// paused reports whether requests are passed on as they are. An offline session is not: it has nothing to pass on to.
-func (x *exchange) paused() bool { return x.policy.paused && !x.s.terms.Offline }
 
 // serveConnect serves a CONNECT. It answers malformed ones itself and passes the others to goproxy, which hijacks the
 // connection.

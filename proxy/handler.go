@@ -1,77 +1,21 @@
 package proxy
 
 import (
-	"cmp"
 	"context"
-	"errors"
-	"fmt"
 	"log/slog"
-	"maps"
 	"net/http"
-	"net/url"
 	"strings"
 	"time"
 
 	"github.com/readthru/readthru/cache"
 	"github.com/readthru/readthru/fetch"
 	"github.com/readthru/readthru/internal/fault"
-	"github.com/readthru/readthru/internal/hostrule"
 	"github.com/readthru/readthru/internal/httpfield"
-	"github.com/readthru/readthru/internal/journal"
-	"github.com/readthru/readthru/internal/recording"
 	"github.com/readthru/readthru/internal/users"
 	"github.com/readthru/readthru/page"
 	"github.com/readthru/readthru/proxy/form"
 	"github.com/readthru/readthru/proxy/strict"
 )
-
-// localHost is the host name of the proxy's own pages.
-const localHost = "readthru.local"
-
-// exchange is a request being answered. A method of one of its parts knows no more than that part.
-type exchange struct {
-	incoming
-	decided
-	outgoing
-
-	rec  journal.Entry
-	told *journal.Entry // rec, once it is complete
-}
-
-// incoming is the request as it was read, and where.
-type incoming struct {
-	s      *serving
-	p      *Proxy
-	policy *policy // the one that the request began with
-	r      *http.Request
-	inside *connect    // set for a request inside an intercepted connection
-	conn   *framedConn // connection of the request; nil with HTTP/2
-	prefix *url.URL    // URL of the page requested in prefix form; else nil
-	target string      // target of a CONNECT, or the masked URL; set on first use
-	began  time.Time
-	drops  int64 // calls of DropAnswers before it began
-}
-
-// decided is what holds for the request: who makes it, and by which rule and options it is answered.
-type decided struct {
-	asked   form.Fields
-	reader  form.Reader // used with prefix
-	rule    hostrule.Rule
-	session string       // name of the session; may be empty
-	meter   *users.Meter // of the user; nil without one
-	leave   func()       // releases what ends the request if its user is gone; nil: nothing
-}
-
-// outgoing is the answer.
-type outgoing struct {
-	w        http.ResponseWriter
-	recorded *recording.Exchange // equal to w while the session is recorded
-	refused  *strict.Refusal     // the answer; nil if it is another one
-	page     *page.Page          // the page answered, if any
-	hijacked bool                // endTunnel writes the record, not end
-	lost     bool                // a write to the client failed
-	cut      bool                // it ended early
-}
 
 // ServeHTTP answers every request: plain ones, intercepted ones, and those for the proxy itself.
 func (s *serving) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -206,19 +150,6 @@ func (x *exchange) leaveAlone() bool {
 	return !x.s.terms.Offline && (x.rule.Action == "tunnel" || x.paused())
 }
 
-// local reports whether the request is for the proxy itself.
-func (x *incoming) local() bool {
-	return x.prefix == nil && (x.r.URL.Host == "" || x.r.URL.Hostname() == localHost)
-}
-
-// url returns the requested URL.
-func (x *incoming) url() *url.URL {
-	if x.prefix != nil {
-		return x.prefix
-	}
-	return x.r.URL
-}
-
 // admit authenticates the user and sets the request's session. A session named by the request takes precedence over
 // that of the credentials.
 func (x *exchange) admit() (user users.Login, bad *strict.Refusal) {
@@ -268,17 +199,6 @@ func (x *exchange) endWithUser(user users.Login) {
 	x.r = x.r.WithContext(ctx)
 }
 
-var errSignedOut = errors.New("the user was removed, or what they signed in with")
-
-func (x *exchange) signIn(field string) (users.Login, *strict.Refusal) {
-	if field == "" && x.p.o.Users.Open() {
-		return users.Login{}, nil
-	}
-	user, session, bad := signIn(x.r.Context(), x.p.o.Users, x.r.RemoteAddr, field)
-	x.session = cmp.Or(session, x.session)
-	return user, bad
-}
-
 // permit applies the checks that need the whole request: rules with a path, TRACE, and the X-Readthru fields, which it
 // removes from the request.
 func (x *exchange) permit() *strict.Refusal {
@@ -302,14 +222,6 @@ func (x *exchange) permit() *strict.Refusal {
 	asked, bad := form.ReadFields(x.r.Header)
 	x.asked = asked
 	return bad
-}
-
-// blockedPage refuses a page of a host on the list of blocked domains (rule A11).
-func (x *incoming) blockedPage() *strict.Refusal {
-	if host := x.url().Hostname(); page.Blocked(host, x.policy.blocked) {
-		return strict.Blocked(host, strict.ByList)
-	}
-	return nil
 }
 
 // prepare makes the client's request ready to be forwarded: it removes hop-by-hop fields and adds Via.
@@ -404,133 +316,4 @@ func (p *Proxy) head(req *http.Request) (*http.Response, error) {
 		return p.o.Fetch.Head(req, p.o.Client)
 	}
 	return p.o.Client.RoundTrip(req) // an API may be slow
-}
-
-// fail refuses a request after an error of the origin, or of its own body. It aborts the response if the client has
-// gone.
-func (x *exchange) fail(u *url.URL, err error) {
-	if x.r.Context().Err() != nil {
-		if x.conn != nil {
-			if bad := x.conn.bad.Load(); bad != nil { // net/http takes it for a client that has gone
-				x.refuse(strict.BadRequest(fmt.Sprintf("The request's body is malformed: %v.", *bad)))
-				return
-			}
-		}
-		x.rec.Status, x.rec.Error, x.cut = journal.StatusGone, journal.Gone, true
-		if errors.Is(context.Cause(x.r.Context()), errSignedOut) {
-			x.rec.Error = errSignedOut.Error()
-		}
-		panic(http.ErrAbortHandler)
-	}
-	bad := explain(u, err)
-	x.tellOutcome(bad, cache.OutcomeOfError(err))
-	x.refuse(bad)
-}
-
-// tellOutcome adds the cache's outcome to a refusal.
-func (x *exchange) tellOutcome(bad *strict.Refusal, outcome cache.Outcome) {
-	x.answeredBy(outcome)
-	if bad.Header == nil {
-		bad.Header = http.Header{}
-	}
-	outcome.AddTo(bad.Header)
-}
-
-// refuse answers with the problem document of bad.
-func (x *exchange) refuse(bad *strict.Refusal) {
-	x.count(bad)
-	body, fields := bad.Fields()
-	h := x.w.Header()
-	maps.Copy(h, fields)
-	x.p.via.Add(h, x.r.ProtoMajor, x.r.ProtoMinor)
-	if bad.Status == http.StatusBadRequest && x.conn != nil {
-		h.Set("Connection", "close") // the start of the next request is unknown
-	}
-	x.w.WriteHeader(bad.Status)
-	if x.r.Method != http.MethodHead {
-		n, _ := x.w.Write(body) // fails only if the client has gone
-		x.rec.BytesOut += int64(n)
-	}
-}
-
-func (x *exchange) count(bad *strict.Refusal) {
-	x.rec.Status, x.rec.Error, x.refused = bad.Status, bad.Detail, bad
-	switch {
-	case x.hidden():
-	case bad.Status == http.StatusForbidden:
-		x.p.stats.blocked.Add(1)
-	case bad.Status >= 500:
-		x.p.stats.errors.Add(1)
-	}
-}
-
-// end counts the request and writes its record.
-func (x *exchange) end() {
-	if x.leave != nil {
-		defer x.leave()
-	}
-	if x.hijacked {
-		return
-	}
-	x.tally()
-	if x.inside != nil && !x.hidden() {
-		x.p.stats.intercepted.Add(1)
-	}
-	x.writeRecord()
-}
-
-// endTunnel writes the record of a tunnel. status is that of the answer to the CONNECT.
-func (x *exchange) endTunnel(status int, sent, received int64, err error) {
-	x.rec.Status = status
-	x.rec.BytesIn, x.rec.BytesOut = sent, received
-	if err != nil {
-		x.rec.Error = err.Error()
-	}
-	if status == http.StatusOK {
-		x.p.sessions.count(x.session, func(st *SessionStats) { st.Tunnels++ })
-	}
-	x.writeRecord()
-}
-
-// failHandshake records an intercepted connection that ended before its first request.
-func (x *exchange) failHandshake(why string) {
-	x.rec.Status, x.rec.Error = http.StatusOK, why // of the CONNECT
-	x.writeRecord()
-}
-
-func (x *exchange) writeRecord() {
-	x.p.stats.total.Add(1)
-	x.tell()
-	x.meter.Count(x.began, useOf(x.rec.BytesOut, tokensOf(x.page)))
-}
-
-// useOf returns what an answered request uses.
-func useOf(bytes int64, of pageTokens) (use users.Use) {
-	if of.page {
-		use = users.PageUse(of.tokens, of.html)
-	}
-	use.Requests, use.Bytes = 1, bytes
-	return use
-}
-
-// masked returns the request's target for logs, records and error texts.
-func (x *incoming) masked() string {
-	if x.target == "" {
-		x.target = page.Mask(x.url())
-	}
-	return x.target
-}
-
-// explain returns the refusal for an error of a round trip or a dial.
-func explain(u *url.URL, err error) *strict.Refusal {
-	e := fetch.Explain(u, err)
-	status := e.HTTPStatus()
-	if status < 400 || status > 599 {
-		status = http.StatusBadGateway
-	}
-	title := http.StatusText(status)
-	if title == "" {
-		title = "Upstream error"
-	}
-	return &strict.Refusal{Status: status, Title: title, Detail: e.Error(), ProxyError: e.Type, Cause: err}
 }

@@ -6,14 +6,9 @@ import (
 	"errors"
 	"io"
 	"net"
-	"net/url"
 	"strings"
-	"sync/atomic"
 	"syscall"
 	"time"
-
-	"github.com/readthru/readthru/internal/pace"
-	"github.com/readthru/readthru/proxy/strict"
 )
 
 // handshakeTime limits the time from our answer to a CONNECT to the end of the client's TLS handshake.
@@ -103,29 +98,6 @@ func breaksOff(err error) bool {
 	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, syscall.ECONNRESET)
 }
 
-// innerConn is the connection below the TLS of an intercepted connection. hello.Conn and tls.Conn.NetConn return it.
-type innerConn struct {
-	*replayConn
-	connect *connect
-	signed  atomic.Bool // our certificate was chosen for it
-	pace    pace.Pace
-}
-
-// belowTLS returns the connection below the TLS of c; nil if c is no intercepted connection.
-func belowTLS(c net.Conn) *innerConn {
-	if t, ok := c.(*tls.Conn); ok {
-		below, _ := t.NetConn().(*innerConn)
-		return below
-	}
-	return nil
-}
-
-// Write implements [net.Conn].
-func (c *innerConn) Write(p []byte) (int, error) { return c.pace.Write(c.Conn, p) }
-
-// SetWriteDeadline implements [net.Conn]. A deadline of crypto/tls, for its last alert, stands above the pace.
-func (c *innerConn) SetWriteDeadline(t time.Time) error { return c.pace.SetWriteDeadline(c.Conn, t) }
-
 // newTLSConfig returns a configuration for intercepted connections. They share it so that session tickets resume.
 func (p *Proxy) newTLSConfig() *tls.Config {
 	return &tls.Config{
@@ -166,59 +138,3 @@ func takeEarly(c net.Conn) []byte {
 	}
 	return nil
 }
-
-// unwrap returns the connection below c if c is a replayConn without early bytes, else c.
-func unwrap(c net.Conn) net.Conn {
-	if r, ok := c.(*replayConn); ok {
-		return r.Conn
-	}
-	return c
-}
-
-func (c *connect) targetURL() *url.URL {
-	return &url.URL{Scheme: "https", Host: strict.JoinAuthority(c.host, c.port, "443")}
-}
-
-// handover is a listener for connections that were accepted elsewhere.
-type handover struct {
-	conns  chan net.Conn
-	closed chan struct{}
-	addr   net.Addr
-}
-
-func newHandover(addr net.Addr) *handover {
-	return &handover{make(chan net.Conn), make(chan struct{}), addr}
-}
-
-// hand makes c the result of an Accept. It returns false if the listener is closed; the caller then still owns c.
-func (h *handover) hand(c net.Conn) bool {
-	select {
-	case h.conns <- c:
-		return true
-	case <-h.closed:
-		return false
-	}
-}
-
-// Accept implements [net.Listener].
-func (h *handover) Accept() (net.Conn, error) {
-	select {
-	case c := <-h.conns:
-		return c, nil
-	case <-h.closed:
-		return nil, net.ErrClosed
-	}
-}
-
-// Close implements [net.Listener]. It may be called more than once, by one goroutine at a time.
-func (h *handover) Close() error {
-	select {
-	case <-h.closed:
-	default:
-		close(h.closed)
-	}
-	return nil
-}
-
-// Addr implements [net.Listener].
-func (h *handover) Addr() net.Addr { return h.addr }

@@ -61,16 +61,3 @@ func (s *silentClients) countSilent(c *connect) bool {
 func (s *silentClients) heard(c *connect) {
 	s.known.Add(silentClient{c.client, c.host}, silence{spoke: time.Now()})
 }
-
-// leftSilently handles the end of an intercepted connection before the first byte of a request. A client that
-// repeatedly closes right after the handshake probably rejects our certificate and is remembered as such.
-func (s *serving) leftSilently(c *connect) {
-	if s.draining.Err() != nil || time.Since(c.secured) > silentWithin {
-		return
-	}
-	rejected := s.p.silentClients.countSilent(c)
-	if rejected {
-		s.rejected(c)
-	}
-	s.p.log.Debug("connection ended after its handshake", "host", c.target(), "rejected_ca", rejected)
-}

@@ -2,9 +2,15 @@ package proxy
 
 import (
 	"fmt"
+	"net/http"
+	"slices"
 	"strconv"
+	"time"
 
 	"github.com/readthru/readthru/internal/hostrule"
+	"github.com/readthru/readthru/page"
+	"github.com/readthru/readthru/proxy/preset"
+	"github.com/readthru/readthru/proxy/strict"
 )
 
 // policy is the part of Options that can change while the proxy runs. It is never changed but replaced as a whole, and
@@ -52,4 +58,85 @@ func validConfigMode(mode string) bool {
 		return true
 	}
 	return false
+}
+
+// action is the treatment of a CONNECT.
+type action int
+
+const (
+	intercept action = iota
+	tunnel
+	refuse
+)
+
+// verdict is the policy's decision about a CONNECT.
+type verdict struct {
+	action  action
+	why     string          // for the log; of a tunnel as in tunnelField
+	refusal *strict.Refusal // with refuse
+}
+
+// judge decides about a CONNECT. It checks, in this order, the allowed ports, the first matching rule, the pause,
+// blocked domains, the preset, and whether the client rejected our certificate for the host lately. A blocked domain is
+// intercepted, so that its pages are refused as markdown (rule A11) but open in a browser. Rules with a path apply to
+// the requests inside an intercepted connection.
+func (x *exchange) judge(c *connect) verdict {
+	host, port := c.host, c.port
+	if host == localHost {
+		return verdict{action: intercept, why: "local"}
+	}
+	if x.p.o.Replay != nil {
+		return verdict{action: intercept, why: "replay"}
+	}
+	if !slices.Contains(x.policy.ports, port) {
+		return verdict{refuse, "port", &strict.Refusal{
+			Status: http.StatusForbidden, Title: "Port refused", ProxyError: "connection_refused",
+			Detail: fmt.Sprintf("CONNECT to port %s is not allowed: to allow it, add %s to proxy.connect_ports.", port, port),
+		}}
+	}
+	v, rule, decided := x.policy.judgeHost(host, x.paused())
+	x.rec.Rule = rule
+	if decided {
+		return v
+	}
+	if until, ok := x.s.rejects(c); ok {
+		return verdict{action: tunnel, why: fmt.Sprintf("client-rejected-ca; until=%q", until.Format(time.RFC3339))}
+	}
+	return verdict{action: intercept, why: "default"}
+}
+
+// judgeHost decides about connections to a host, for all clients. Rule is the pattern of the rule that matched. What is
+// not decided is intercepted unless the client rejected our certificate.
+func (p *policy) judgeHost(host string, paused bool) (v verdict, rule string, decided bool) {
+	if r, ok := p.rules.Match(host, ""); ok {
+		rule = r.Host
+		switch {
+		case r.Action == "block":
+			return verdict{refuse, "rule", strict.Blocked(host, strict.ByRule)}, rule, true
+		case r.Action == "tunnel":
+			return verdict{action: tunnel, why: "rule"}, rule, true
+		case r.Action == "intercept" && !paused:
+			return verdict{action: intercept, why: "rule"}, rule, true
+		}
+	}
+	switch category := preset.Category(host); {
+	case paused:
+		return verdict{action: tunnel, why: "paused"}, rule, true
+	case page.Blocked(host, p.blocked):
+		return verdict{action: intercept, why: "blocked domain"}, rule, true
+	case category != "":
+		return verdict{action: tunnel, why: fmt.Sprintf("preset; category=%q", category)}, rule, true
+	}
+	return verdict{action: intercept, why: "default"}, rule, false
+}
+
+// Treatment returns what is done with requests for a host, intercept, tunnel or block, and why. Clients that rejected
+// our certificate there are tunnelled all the same, and a browser gets the pages of a blocked domain.
+func (p *Proxy) Treatment(host string) (treatment, why string) {
+	now := p.policy.Load()
+	v, _, _ := now.judgeHost(host, now.paused)
+	if v.why == "blocked domain" {
+		return "block", v.why
+	}
+	return [...]string{intercept: "intercept", tunnel: "tunnel", refuse: "block"}[v.action], v.why
 }

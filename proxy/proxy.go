@@ -13,8 +13,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/elazarl/goproxy"
-
 	"github.com/readthru/readthru/certs"
 	"github.com/readthru/readthru/fetch"
 	"github.com/readthru/readthru/internal/fault"
@@ -222,24 +220,6 @@ func (p *Proxy) ServeSession(ctx context.Context, l net.Listener, terms Terms) e
 	return failed
 }
 
-// serving is a proxy on one listener.
-type serving struct {
-	p          *Proxy
-	terms      Terms
-	addr       net.Addr
-	inner      *handover
-	dispatcher *goproxy.ProxyHttpServer
-
-	scope  string       // tells answers of this listener from those of others
-	giving sync.RWMutex // read-locked while an answer is given again
-
-	draining context.Context // ends with the context of Serve; then nothing is dialled anymore
-
-	mu      sync.Mutex
-	open    map[net.Conn]struct{} // hijacked connections, which http.Server does not track; nil once closed
-	tracked sync.WaitGroup        // one for each tracked connection, until it is unregistered
-}
-
 // link describes the connection that a request came by.
 type link struct {
 	conn   *framedConn // nil with HTTP/2
@@ -297,34 +277,4 @@ func (s *serving) connState(c net.Conn, state http.ConnState) {
 			s.leftSilently(inside)
 		}
 	}
-}
-
-// track registers a hijacked connection, which closeAll then closes. The returned function unregisters it.
-func (s *serving) track(c net.Conn) (untrack func()) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.open == nil {
-		hangUp(c)
-		return func() {}
-	}
-	c = unwrap(c)
-	s.open[c] = struct{}{}
-	s.tracked.Add(1)
-	return func() {
-		s.mu.Lock()
-		delete(s.open, c)
-		s.mu.Unlock()
-		s.tracked.Done()
-	}
-}
-
-// closeAll closes the tracked connections and waits until all are unregistered.
-func (s *serving) closeAll() {
-	s.mu.Lock()
-	for c := range s.open {
-		hangUp(c)
-	}
-	s.open = nil
-	s.mu.Unlock()
-	s.tracked.Wait()
 }

@@ -91,3 +91,16 @@ func (s *serving) accepted(c *connect) {
 		s.p.log.Warn("client that accepts our certificate not remembered", "host", c.host, "client", c.client, "error", err)
 	}
 }
+
+// leftSilently handles the end of an intercepted connection before the first byte of a request. A client that
+// repeatedly closes right after the handshake probably rejects our certificate and is remembered as such.
+func (s *serving) leftSilently(c *connect) {
+	if s.draining.Err() != nil || time.Since(c.secured) > silentWithin {
+		return
+	}
+	rejected := s.p.silentClients.countSilent(c)
+	if rejected {
+		s.rejected(c)
+	}
+	s.p.log.Debug("connection ended after its handshake", "host", c.target(), "rejected_ca", rejected)
+}

@@ -159,3 +159,12 @@ func (st *SessionStats) add(rec *journal.Entry, of pageTokens) {
 		st.HTMLTokens += of.html
 	}
 }
+
+// useOf returns what an answered request uses.
+func useOf(bytes int64, of pageTokens) (use users.Use) {
+	if of.page {
+		use = users.PageUse(of.tokens, of.html)
+	}
+	use.Requests, use.Bytes = 1, bytes
+	return use
+}

@@ -1,7 +1,6 @@
 package proxy
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"io"
@@ -124,75 +123,4 @@ func pump(dst, src io.ReadWriteCloser) (n int64, err error) {
 	}
 	closeWrite(dst)
 	return n, nil
-}
-
-// closeWrite half-closes c, a connection, for writing. It closes c if its type cannot be half-closed.
-func closeWrite(c io.Closer) {
-	if h, ok := c.(interface{ CloseWrite() error }); ok {
-		h.CloseWrite() //nolint:errcheck // fails only if the peer has gone
-		return
-	}
-	hangUp(c)
-}
-
-// hangUp closes connections and servers and ignores the errors: nothing more can be sent on them.
-func hangUp(done ...io.Closer) {
-	for _, c := range done {
-		c.Close()
-	}
-}
-
-// replayConn is a connection from which some bytes were read early. Read returns them first.
-type replayConn struct {
-	net.Conn
-	early []byte
-}
-
-func (c *replayConn) Read(p []byte) (int, error) {
-	if len(c.early) > 0 {
-		n := copy(p, c.early)
-		c.early = c.early[n:]
-		if len(c.early) == 0 {
-			c.early = nil
-		}
-		return n, nil
-	}
-	return c.Conn.Read(p)
-}
-
-// take returns and removes the early bytes.
-func (c *replayConn) take() []byte {
-	early := c.early
-	c.early = nil
-	return early
-}
-
-// CloseWrite half-closes the underlying connection, or closes it if it cannot be half-closed.
-func (c *replayConn) CloseWrite() error {
-	if h, ok := c.Conn.(interface{ CloseWrite() error }); ok {
-		return h.CloseWrite()
-	}
-	return c.Close()
-}
-
-// replayWriter is a ResponseWriter whose hijacked connection returns first the bytes that the server had read beyond
-// the request's head. goproxy drops the server's buffer, which may contain bytes that a client sent without waiting for
-// the answer.
-type replayWriter struct{ http.ResponseWriter }
-
-// Hijack implements [http.Hijacker].
-func (w *replayWriter) Hijack() (net.Conn, *bufio.ReadWriter, error) {
-	conn, rw, err := http.NewResponseController(w.ResponseWriter).Hijack()
-	if err != nil {
-		return nil, nil, err
-	}
-	if f, ok := conn.(*framedConn); ok {
-		conn = f.Conn // no further heads to scan
-	}
-	early := make([]byte, rw.Reader.Buffered())
-	if _, err := io.ReadFull(rw.Reader, early); err != nil {
-		hangUp(conn)
-		return nil, nil, err
-	}
-	return &replayConn{conn, early}, rw, nil
 }

@@ -2,10 +2,10 @@ package proxy
 
 import (
 	"net"
+	"net/http"
 	"strings"
 	"time"
 
-	"github.com/readthru/readthru/cache"
 	"github.com/readthru/readthru/fetch"
 	"github.com/readthru/readthru/internal/journal"
 	"github.com/readthru/readthru/proxy/strict"
@@ -25,9 +25,6 @@ func (x *exchange) begin() {
 		rec.Taken = x.inside.verdict.why
 	}
 }
-
-// answeredBy records what the cache did.
-func (x *exchange) answeredBy(o cache.Outcome) { fetch.TellOutcome(&x.rec, o) }
 
 // whyPassed says why the request was passed on, past the cache.
 func (x *exchange) whyPassed() string {
@@ -84,15 +81,6 @@ func (x *exchange) tell() {
 	}
 }
 
-// hidden reports whether a rule keeps the request out of lists and figures.
-func (x *incoming) hidden() bool {
-	if len(x.policy.rules) == 0 {
-		return false
-	}
-	rule, ok := x.policy.rules.For(x.url())
-	return ok && rule.Hides()
-}
-
 // whyTunnelled says in a sentence what the verdict about a CONNECT says in a word.
 func whyTunnelled(why string) string {
 	word, _, _ := strings.Cut(why, ";")
@@ -109,4 +97,44 @@ func whyTunnelled(why string) string {
 		return "What the client sends in this connection is not TLS."
 	}
 	return "The connection is passed on as it is."
+}
+
+// end counts the request and writes its record.
+func (x *exchange) end() {
+	if x.leave != nil {
+		defer x.leave()
+	}
+	if x.hijacked {
+		return
+	}
+	x.tally()
+	if x.inside != nil && !x.hidden() {
+		x.p.stats.intercepted.Add(1)
+	}
+	x.writeRecord()
+}
+
+// endTunnel writes the record of a tunnel. status is that of the answer to the CONNECT.
+func (x *exchange) endTunnel(status int, sent, received int64, err error) {
+	x.rec.Status = status
+	x.rec.BytesIn, x.rec.BytesOut = sent, received
+	if err != nil {
+		x.rec.Error = err.Error()
+	}
+	if status == http.StatusOK {
+		x.p.sessions.count(x.session, func(st *SessionStats) { st.Tunnels++ })
+	}
+	x.writeRecord()
+}
+
+// failHandshake records an intercepted connection that ended before its first request.
+func (x *exchange) failHandshake(why string) {
+	x.rec.Status, x.rec.Error = http.StatusOK, why // of the CONNECT
+	x.writeRecord()
+}
+
+func (x *exchange) writeRecord() {
+	x.p.stats.total.Add(1)
+	x.tell()
+	x.meter.Count(x.began, useOf(x.rec.BytesOut, tokensOf(x.page)))
 }

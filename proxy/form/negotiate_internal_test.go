@@ -63,7 +63,11 @@ func TestWhoGetsMarkdown(t *testing.T) {
 			"iframe", "", "Accept: */*\nSec-Fetch-Mode: navigate\nSec-Fetch-Dest: iframe\nSec-Fetch-Site: cross-site", "",
 			Observed,
 		},
-		{"image", "", "Accept: image/*,*/*;q=0.8\nSec-Fetch-Mode: no-cors\nSec-Fetch-Dest: image\nSec-Fetch-Site: same-origin", "", AsIs},
+		{
+			"image", "",
+			"Accept: image/*,*/*;q=0.8\nSec-Fetch-Mode: no-cors\nSec-Fetch-Dest: image\nSec-Fetch-Site: same-origin",
+			"", AsIs,
+		},
 		{
 			"script's fetch", "", "Accept: */*\nSec-Fetch-Mode: cors\nSec-Fetch-Dest: empty\nSec-Fetch-Site: same-origin", "",
 			AsIs,

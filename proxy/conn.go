@@ -1,0 +1,115 @@
+package proxy
+
+import (
+	"bufio"
+	"crypto/tls"
+	"io"
+	"net"
+	"net/http"
+	"sync/atomic"
+	"time"
+
+	"github.com/readthru/readthru/internal/pace"
+)
+
+// innerConn is the connection below the TLS of an intercepted connection. hello.Conn and tls.Conn.NetConn return it.
+type innerConn struct {
+	*replayConn
+	connect *connect
+	signed  atomic.Bool // our certificate was chosen for it
+	pace    pace.Pace
+}
+
+// belowTLS returns the connection below the TLS of c; nil if c is no intercepted connection.
+func belowTLS(c net.Conn) *innerConn {
+	if t, ok := c.(*tls.Conn); ok {
+		below, _ := t.NetConn().(*innerConn)
+		return below
+	}
+	return nil
+}
+
+// Write implements [net.Conn].
+func (c *innerConn) Write(p []byte) (int, error) { return c.pace.Write(c.Conn, p) }
+
+// SetWriteDeadline implements [net.Conn]. A deadline of crypto/tls, for its last alert, stands above the pace.
+func (c *innerConn) SetWriteDeadline(t time.Time) error { return c.pace.SetWriteDeadline(c.Conn, t) }
+
+// unwrap returns the connection below c if c is a replayConn without early bytes, else c.
+func unwrap(c net.Conn) net.Conn {
+	if r, ok := c.(*replayConn); ok {
+		return r.Conn
+	}
+	return c
+}
+
+// hangUp closes connections and servers and ignores the errors: nothing more can be sent on them.
+func hangUp(done ...io.Closer) {
+	for _, c := range done {
+		c.Close()
+	}
+}
+
+// closeWrite half-closes c, a connection, for writing. It closes c if its type cannot be half-closed.
+func closeWrite(c io.Closer) {
+	if h, ok := c.(interface{ CloseWrite() error }); ok {
+		h.CloseWrite() //nolint:errcheck // fails only if the peer has gone
+		return
+	}
+	hangUp(c)
+}
+
+// replayConn is a connection from which some bytes were read early. Read returns them first.
+type replayConn struct {
+	net.Conn
+	early []byte
+}
+
+func (c *replayConn) Read(p []byte) (int, error) {
+	if len(c.early) > 0 {
+		n := copy(p, c.early)
+		c.early = c.early[n:]
+		if len(c.early) == 0 {
+			c.early = nil
+		}
+		return n, nil
+	}
+	return c.Conn.Read(p)
+}
+
+// take returns and removes the early bytes.
+func (c *replayConn) take() []byte {
+	early := c.early
+	c.early = nil
+	return early
+}
+
+// CloseWrite half-closes the underlying connection, or closes it if it cannot be half-closed.
+func (c *replayConn) CloseWrite() error {
+	if h, ok := c.Conn.(interface{ CloseWrite() error }); ok {
+		return h.CloseWrite()
+	}
+	return c.Close()
+}
+
+// replayWriter is a ResponseWriter whose hijacked connection returns first the bytes that the server had read beyond
+// the request's head. goproxy drops the server's buffer, which may contain bytes that a client sent without waiting for
+// the answer.
+type replayWriter struct{ http.ResponseWriter }
+
+// Hijack implements [http.Hijacker].
+func (w *replayWriter) Hijack() (net.Conn, *bufio.ReadWriter, error) {
+	conn, rw, err := http.NewResponseController(w.ResponseWriter).Hijack()
+	if err != nil {
+		return nil, nil, err
+	}
+	if f, ok := conn.(*framedConn); ok {
+		conn = f.Conn // no further heads to scan
+	}
+	early := make([]byte, rw.Reader.Buffered())
+	if _, err := io.ReadFull(rw.Reader, early); err != nil {
+		hangUp(conn)
+		return nil, nil, err
+	}
+	return &replayConn{conn, early}, rw, nil
+}
