@@ -56,7 +56,11 @@ func TestAnswersFromMemoryOfAnySizeArriveWhole(t *testing.T) {
 	for n := 3500; n < 4200; n++ {
 		sizes = append(sizes, n)
 	}
-	for name, c := range map[string]net.Conn{"http://a.test": b.dial(), "": b.secure("a.test:443", "a.test")} {
+	for name, dial := range map[string]func() net.Conn{
+		"http://a.test": func() net.Conn { return b.dial() },
+		"":              func() net.Conn { return b.secure("a.test:443", "a.test") },
+	} {
+		c := dial() // now: a connection that is opened before the other one is done waits too long for its first request
 		r := bufio.NewReader(c)
 		for _, n := range sizes {
 			io.WriteString(c, "GET "+name+"/"+strconv.Itoa(n)+" HTTP/1.1\r\nHost: a.test\r\n\r\n")
