@@ -188,12 +188,59 @@ func checkGoroutines(t *testing.T, path string, works map[string]bool) {
 				t.Errorf("%s: a goroutine is started without fault.Contain, fault.Forever, fault.Wrap or fault.Loop",
 					files.Position(n.Pos()))
 			}
+			if f := startedBy(n); f != nil && ofFault(f) == "" && !endsSomething(f) {
+				t.Errorf("%s: what a timer, a context or the collector starts is not contained by package fault",
+					files.Position(n.Pos()))
+			}
 			if name := workOf(n); name != "" {
 				works[name] = true
 			}
 		}
 		return true
 	})
+}
+
+// startedBy returns the function that a call has run in a goroutine of its own later on; nil if it is no such call.
+func startedBy(call *ast.CallExpr) ast.Expr {
+	s, ok := call.Fun.(*ast.SelectorExpr)
+	if !ok || len(call.Args) < 2 || !slices.Contains([]string{"AfterFunc", "SetFinalizer", "AddCleanup"}, s.Sel.Name) {
+		return nil
+	}
+	if x, ok := s.X.(*ast.Ident); !ok || !slices.Contains([]string{"time", "context", "runtime"}, x.Name) {
+		return nil
+	}
+	return call.Args[1]
+}
+
+// endsSomething reports whether a function only cancels a context, or closes something or sets its deadline, which does
+// not panic.
+func endsSomething(f ast.Expr) bool {
+	lit, ok := f.(*ast.FuncLit)
+	if !ok {
+		x, ok := f.(*ast.Ident)
+		return ok && slices.Contains([]string{"cancel", "end", "stop"}, x.Name)
+	}
+	if len(lit.Body.List) != 1 {
+		return false
+	}
+	var e ast.Expr
+	switch s := lit.Body.List[0].(type) {
+	case *ast.ExprStmt:
+		e = s.X
+	case *ast.AssignStmt:
+		e = s.Rhs[0]
+	}
+	call, ok := e.(*ast.CallExpr)
+	if !ok {
+		return false
+	}
+	switch f := call.Fun.(type) {
+	case *ast.Ident:
+		return endsSomething(f)
+	case *ast.SelectorExpr:
+		return slices.Contains([]string{"Close", "SetDeadline", "SetWriteDeadline"}, f.Sel.Name)
+	}
+	return false
 }
 
 // ofFault returns which function of package fault an expression calls; "" if none.

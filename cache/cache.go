@@ -15,6 +15,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/readthru/readthru/internal/fault"
 	"github.com/readthru/readthru/page"
 	"github.com/readthru/readthru/store"
 )
@@ -200,7 +201,7 @@ func (c *Cache) Close() error {
 	c.mu.Lock()
 	c.closed = true
 	c.mu.Unlock()
-	timer := time.AfterFunc(closeWait, c.Abandon)
+	timer := time.AfterFunc(closeWait, fault.Contain("cache: end what is under way", c.Abandon))
 	defer timer.Stop()
 	c.wg.Wait()
 	c.crew.dismiss()

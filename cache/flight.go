@@ -117,7 +117,7 @@ func (f *flight) setAlone() {
 		f.alone = nil
 	}
 	if f.interest == 0 && f.limit > 0 && f.ctx.Err() == nil {
-		f.alone = time.AfterFunc(f.limit, func() { f.end(errAbandoned) })
+		f.alone = time.AfterFunc(f.limit, fault.Contain("cache: end a flight", func() { f.end(errAbandoned) }))
 	}
 }
 
@@ -279,7 +279,9 @@ func (f *flight) publish(out outcome) (led bool) {
 
 // handOver gives the leader a response for it alone. From now on the exchange ends with the leader.
 func (f *flight) handOver(resp *http.Response) {
-	stop := context.AfterFunc(f.leader, func() { f.end(context.Cause(f.leader)) })
+	stop := context.AfterFunc(f.leader, fault.Contain("cache: end a flight", func() {
+		f.end(context.Cause(f.leader))
+	}))
 	resp.Body = &tiedBody{ReadCloser: resp.Body, release: func() { stop(); f.end(nil) }}
 	f.limitAlone(0)
 	f.cache.ungroup(f)

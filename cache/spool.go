@@ -9,6 +9,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/readthru/readthru/internal/fault"
 )
 
 const (
@@ -311,7 +313,7 @@ func (s *spool) end(err error, trailer http.Header, stored func() (io.ReadSeekCl
 	s.ended, s.err, s.trailer, s.keeping, s.stored = true, err, trailer, false, stored != nil
 	s.broadcast()
 	if stored != nil && len(s.readers) > 0 {
-		s.settle = time.AfterFunc(stallWait, func() { s.moveTo(stored) })
+		s.settle = time.AfterFunc(stallWait, fault.Contain("cache: end a spool", func() { s.moveTo(stored) }))
 	}
 	s.release()
 }

@@ -47,11 +47,11 @@ func (f *Fetcher) Page(ctx context.Context, r Request) (*Answer, error) {
 		limit += github.Timeout // and then there is time for the page itself
 	}
 	patience := newPatience(r.Patient)
-	timer := time.AfterFunc(limit, func() {
+	timer := time.AfterFunc(limit, fault.Contain("fetch: end the time of a page", func() {
 		if !patience.tested() {
 			cancel(errTimeout)
 		}
-	})
+	}))
 	ans, err := f.obtain(ctx, a, patience)
 	timer.Stop()
 	if err == nil && ans.Response != nil {

@@ -12,6 +12,7 @@ import (
 	"github.com/elazarl/goproxy"
 
 	"github.com/readthru/readthru/cache"
+	"github.com/readthru/readthru/internal/fault"
 	"github.com/readthru/readthru/internal/httpfield"
 	"github.com/readthru/readthru/proxy/strict"
 )
@@ -112,7 +113,8 @@ func (w *relayWriter) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 		if f, ok := conn.(*framedConn); ok {
 			f.pace.Stop(conn) // what pauses may go on later
 		}
-		untrack, forget := w.s.track(conn), context.AfterFunc(w.ctx, func() { hangUp(conn) })
+		untrack := w.s.track(conn)
+		forget := context.AfterFunc(w.ctx, fault.Contain("proxy: end a relay", func() { hangUp(conn) }))
 		w.conn, w.untrack = conn, func() {
 			forget()
 			untrack()

@@ -5,6 +5,8 @@ import (
 	"log/slog"
 	"sync"
 	"time"
+
+	"github.com/readthru/readthru/internal/fault"
 )
 
 // logEvery is how long the log lines of answers that are given again wait for more of the same answer.
@@ -32,7 +34,9 @@ func (l *repeatLog) add(g *given, now time.Time, took time.Duration) {
 		return
 	}
 	if l.waiting = append(l.waiting, g); len(l.waiting) == 1 {
-		time.AfterFunc(logEvery, func() { l.flush(context.Background()) })
+		time.AfterFunc(logEvery, fault.Contain("proxy: end a row of repetitions", func() {
+			l.flush(context.Background())
+		}))
 	}
 }
 

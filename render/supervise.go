@@ -174,7 +174,7 @@ func (b *Browser) startIdleTimer() {
 	if b.idle != nil {
 		b.idle.Stop()
 	}
-	b.idle = time.AfterFunc(b.idleTime, b.endIdle)
+	b.idle = time.AfterFunc(b.idleTime, fault.Contain("render: end an idle process", b.endIdle))
 }
 
 // endIdle ends a process that has no pages.

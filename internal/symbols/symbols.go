@@ -29,6 +29,8 @@ import (
 	"runtime"
 	"sync"
 	"time"
+
+	"github.com/readthru/readthru/internal/fault"
 )
 
 // version must change with everything that changes maps: grammars, queries, scanners, ranking, text.
@@ -183,11 +185,13 @@ func (e *Engine) give(ctx context.Context, in *instance, sound bool) {
 	defer e.mu.Unlock()
 	e.idle = append(e.idle, in)
 	if e.rest == nil {
-		e.rest = time.AfterFunc(restAfter, func() { //nolint:contextcheck // the timer fires long after the call
+		end := func() {
 			e.mu.Lock()
 			defer e.mu.Unlock()
 			e.dropIdle(context.Background())
-		})
+		}
+		//nolint:contextcheck // the timer fires long after the call
+		e.rest = time.AfterFunc(restAfter, fault.Contain("symbols: end idle instances", end))
 	}
 	e.rest.Reset(restAfter)
 }

@@ -6,6 +6,8 @@ import (
 	"runtime/metrics"
 	"sync"
 	"time"
+
+	"github.com/readthru/readthru/internal/fault"
 )
 
 const (
@@ -37,17 +39,18 @@ type collector struct {
 func collectAsNeeded(most int64) {
 	c := &collector{most: most, percent: garbagePercent, ready: time.Now().Add(calmAfter)}
 	debug.SetGCPercent(c.percent)
-	c.calm = time.AfterFunc(calmAfter, func() { c.set(garbagePercent) })
+	c.calm = time.AfterFunc(calmAfter, fault.Contain("serve: end a busy time", func() { c.set(garbagePercent) }))
 	c.watch()
 }
 
 // watch has the next collection noted: it finalizes what nobody refers to.
 func (c *collector) watch() {
 	type sentinel struct{ _ [16]byte }
-	runtime.SetFinalizer(new(sentinel), func(*sentinel) {
+	end := fault.Contain("serve: end a collection", func() {
 		c.collected(time.Now(), inUse())
 		c.watch()
 	})
+	runtime.SetFinalizer(new(sentinel), func(*sentinel) { end() })
 }
 
 // collected notes a collection that found so many bytes in use.
