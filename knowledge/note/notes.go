@@ -70,7 +70,7 @@ const (
 
 // Keys of notes and relations. An end is n<id16> for a note and p<key32><hash4> for a passage.
 //
-//	k/note/<id16>                 a note; see memory.go for k/nu/
+//	k/note/<id16>                 a note; see document.go for k/nu/
 //	k/l/<end><type>\0<end>        a relation, from a passage to the other end
 //	k/ln/<end><type>\0<end>       the reverse
 //	k/lt/<type>\0<end><end>       by type, first end first
