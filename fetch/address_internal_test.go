@@ -110,7 +110,8 @@ func TestAnAddressIsFoundOnceUntilTheOptionsChange(t *testing.T) {
 	const short = "https://a.test/x"
 	long, password := short+strings.Repeat("y", maxRemembered), "https://u:p@a.test/x"
 	for raw, once := range map[string]bool{short: true, long: false, password: false} {
-		if got := at(f, raw) == at(f, raw); got != once {
+		first := at(f, raw)
+		if got := at(f, raw) == first; got != once {
 			t.Errorf("%.30s is found once: %t, want %t", raw, got, once)
 		}
 	}

@@ -81,7 +81,7 @@ func TestFramesOfARenderedPageHaveTheirOwnSheets(t *testing.T) { // rule A8a
 		_, _ = io.WriteString(w, files[r.URL.Path])
 	}))
 	ans := c.read(t, "https://site.test/")
-	for _, line := range strings.Split(files["/"]+files["/frame"], "\n") {
+	for line := range strings.SplitSeq(files["/"]+files["/frame"], "\n") {
 		for _, text := range regexp.MustCompile(`(Hidden|Ships|They|Seen) [^<.]+\.`).FindAllString(line, -1) {
 			if got := strings.Contains(string(ans.Body), text); got == strings.HasPrefix(text, "Hidden") {
 				t.Errorf("%q arrives: %t", text, got)

@@ -195,7 +195,7 @@ func (f *Fetcher) forgetFailures(r Request) {
 
 // noteFailure returns the error of a page that was not obtained. It notes the error with the page, and for a retry.
 func (f *Fetcher) noteFailure(ctx context.Context, a *attempt, err error, clientLeft bool) *Error {
-	if cause := context.Cause(ctx); errors.Is(cause, errTimeout) {
+	if errors.Is(context.Cause(ctx), errTimeout) {
 		err = fmt.Errorf("%w: %w", errTimeout, err)
 	}
 	e := Explain(a.url, err)

@@ -65,7 +65,7 @@ func (f *Fetcher) ask(ctx context.Context, a *attempt) error {
 			accept = acceptNoMD
 			resp = f.askAgain(a, f.request(ctx, a.req, a.url, accept), resp)
 		}
-		if resp, err = f.askWhole(ctx, a, accept, resp); err != nil {
+		if resp, err = f.askWhole(ctx, a, accept, resp); err != nil { //nolint:bodyclose // the attempt's is closed
 			return err
 		}
 		next, redirected := transport.Location(a.url, resp)

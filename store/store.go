@@ -208,7 +208,7 @@ const (
 func Open(o Options) (*Store, error) { return open(o, nil, nil) }
 
 // open is Open on a disk whose space and syncs a test decides. If nil, they are the machine's.
-func open(o Options, space func(dir string) (free, total uint64, err error), sync func() error) (*Store, error) {
+func open(o Options, space func(dir string) (free, total uint64, err error), toDisk func() error) (*Store, error) {
 	if o.MaxSize == 0 {
 		o.MaxSize = defaultMaxSize
 	}
@@ -237,7 +237,7 @@ func open(o Options, space func(dir string) (free, total uint64, err error), syn
 	s.hot.init(tiers.responses)
 	var err error
 	s.kv, err = kv.Open(kv.Options{
-		Dir: o.Dir, Memory: o.Memory, Decoded: tiers.records, Log: o.Log, Space: space, Sync: sync,
+		Dir: o.Dir, Memory: o.Memory, Decoded: tiers.records, Log: o.Log, Space: space, Sync: toDisk,
 		Schema: kv.Schema{Version: schemaVersion, OldestReader: oldestReader}, Heads: keys.HeadClasses,
 		Recount: recount, LastJob: lastJob, OnChange: s.keyChanged, OnDrop: s.forgetUnwritten,
 	})

@@ -197,7 +197,7 @@ func (t *outline) keepPlain(keep []bool) {
 		n := b.first
 		if b.tag != atom.Table {
 			for ; x.parent >= 0 && !dom.Is(x.node, atom.Blockquote, atom.Article, atom.Main) &&
-				!(lists && dom.Is(x.node, atom.Ul, atom.Ol, atom.Dl)); x = &t.boxes[x.parent] {
+				(!lists || !dom.Is(x.node, atom.Ul, atom.Ol, atom.Dl)); x = &t.boxes[x.parent] {
 				guard.Check(t.ctx)
 			}
 			if n = x.node; !dom.Is(n, atom.Blockquote, atom.Ul, atom.Ol, atom.Dl) || x.parent < 0 {

@@ -185,12 +185,11 @@ func (e *Engine) give(ctx context.Context, in *instance, sound bool) {
 	defer e.mu.Unlock()
 	e.idle = append(e.idle, in)
 	if e.rest == nil {
-		end := func() {
+		end := func() { //nolint:contextcheck // the timer fires long after the call
 			e.mu.Lock()
 			defer e.mu.Unlock()
 			e.dropIdle(context.Background())
 		}
-		//nolint:contextcheck // the timer fires long after the call
 		e.rest = time.AfterFunc(restAfter, fault.Contain("symbols: end idle instances", end))
 	}
 	e.rest.Reset(restAfter)

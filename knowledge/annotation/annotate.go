@@ -134,6 +134,7 @@ type Annotator struct {
 	fallen   map[page.Key]bool // documents annotated without the model, that wait for it
 }
 
+// Options are what annotations are made with and kept in.
 type Options struct {
 	Records  *store.Records
 	Model    *llm.Client // may be nil

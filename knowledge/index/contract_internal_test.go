@@ -110,8 +110,8 @@ func testSearcher(t *testing.T, open func(t *testing.T) *engine) {
 			e.add(t, doc(fmt.Sprintf("https://a.test/%d", i), "", text))
 		}
 		for _, tt := range []struct {
-			ParsedQuery string
-			want        int
+			asked string
+			want  int
 		}{
 			{"useEffect", 0},
 			{"useeffect", 0},
@@ -130,9 +130,9 @@ func testSearcher(t *testing.T, open func(t *testing.T) *engine) {
 			{"cafe", 7},
 			{"CAFÉ", 7},
 		} {
-			if got := e.urls(t, Query{Text: tt.ParsedQuery, Limit: 1}); len(got) != 1 ||
+			if got := e.urls(t, Query{Text: tt.asked, Limit: 1}); len(got) != 1 ||
 				got[0] != fmt.Sprintf("https://a.test/%d", tt.want) {
-				t.Errorf("Search(%q) = %v, want page %d first", tt.ParsedQuery, got, tt.want)
+				t.Errorf("Search(%q) = %v, want page %d first", tt.asked, got, tt.want)
 			}
 		}
 	})

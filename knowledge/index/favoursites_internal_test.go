@@ -15,14 +15,14 @@ func TestASiteThatIsNamedIsFavoured(t *testing.T) {
 	}
 	x := openTestIndex(t, docs)
 	indexAllOf(t, x, docs)
-	for _, tt := range []struct{ ParsedQuery, want string }{
+	for _, tt := range []struct{ asked, want string }{
 		{"how do I parse arguments in python", "https://docs.python.org/3/library/argparse.html"},
 		{"parse arguments nodejs", "https://nodejs.org/api/util.html"},
 		{"parse command line arguments", "https://docs.python.org/3/library/argparse.html"},
 	} {
-		r, err := x.Search(t.Context(), Query{Text: tt.ParsedQuery, Explain: true})
+		r, err := x.Search(t.Context(), Query{Text: tt.asked, Explain: true})
 		if err != nil || len(r.Hits) != 3 || r.Hits[0].URL != tt.want {
-			t.Errorf("%s: %+v, %v, want %s first", tt.ParsedQuery, r, err, tt.want)
+			t.Errorf("%s: %+v, %v, want %s first", tt.asked, r, err, tt.want)
 			continue
 		}
 		sum := 0.0
@@ -30,7 +30,7 @@ func TestASiteThatIsNamedIsFavoured(t *testing.T) {
 			sum += term.Score
 		}
 		if math.Abs(sum-r.Hits[0].Score) > 1e-3 {
-			t.Errorf("%s: the parts %+v come to %v, want %v", tt.ParsedQuery, r.Hits[0].Explain, sum, r.Hits[0].Score)
+			t.Errorf("%s: the parts %+v come to %v, want %v", tt.asked, r.Hits[0].Explain, sum, r.Hits[0].Score)
 		}
 	}
 }

@@ -473,9 +473,9 @@ func TestVectorsAndWordsAreFused(t *testing.T) {
 		return near
 	}
 	for _, tt := range []struct {
-		ParsedQuery, host string
-		trust             float64
-		want              string // pages, best first
+		asked, host string
+		trust       float64
+		want        string // pages, best first
 	}{
 		{"alpha beta", "", 0, "0 3 1 2 4"},            // no trust: what vectors alone found comes last
 		{"alpha beta", "", 1, "0 1 3 2 4"},            // a page has all words
@@ -487,7 +487,7 @@ func TestVectorsAndWordsAreFused(t *testing.T) {
 		{"alpha", "2.test", 1, "2"},
 	} {
 		near.Trust = tt.trust
-		r, err := x.Search(t.Context(), Query{Text: tt.ParsedQuery, Host: tt.host, Explain: true})
+		r, err := x.Search(t.Context(), Query{Text: tt.asked, Host: tt.host, Explain: true})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -499,11 +499,11 @@ func TestVectorsAndWordsAreFused(t *testing.T) {
 				sum += term.Score
 			}
 			if math.Abs(sum-h.Score) > 1e-4*h.Score {
-				t.Errorf("query %q: %s has %v, its parts %v", tt.ParsedQuery, h.URL, h.Score, h.Explain)
+				t.Errorf("query %q: %s has %v, its parts %v", tt.asked, h.URL, h.Score, h.Explain)
 			}
 		}
 		if s := strings.Join(got, " "); s != tt.want || r.Degraded || filtered != (tt.host != "") {
-			t.Errorf("query %q with trust %v found %s, want %s; degraded %v", tt.ParsedQuery, tt.trust, s, tt.want, r.Degraded)
+			t.Errorf("query %q with trust %v found %s, want %s; degraded %v", tt.asked, tt.trust, s, tt.want, r.Degraded)
 		}
 	}
 	near = Meaning{Err: errors.New("no model")}

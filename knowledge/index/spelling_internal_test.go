@@ -32,7 +32,7 @@ func spellingIndex(t *testing.T) *Index {
 
 func TestMisspeltWordsAreSearchedAsTheyWereMeant(t *testing.T) {
 	x := spellingIndex(t)
-	for _, tt := range []struct{ ParsedQuery, want string }{
+	for _, tt := range []struct{ asked, want string }{
 		{"cherrypick commits", "cherrypick→cherry pick"},
 		{"recurisve query", "recurisve→recursive"},
 		{"worktre checkout", "worktre→worktree"},
@@ -67,7 +67,7 @@ func TestMisspeltWordsAreSearchedAsTheyWereMeant(t *testing.T) {
 		// enough other words are known
 		{"recurisve query table changes commits worktree", ""},
 	} {
-		r, err := x.Search(context.Background(), Query{Text: tt.ParsedQuery})
+		r, err := x.Search(context.Background(), Query{Text: tt.asked})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -76,7 +76,7 @@ func TestMisspeltWordsAreSearchedAsTheyWereMeant(t *testing.T) {
 			got = append(got, c.From+"→"+c.To)
 		}
 		if s := strings.Join(got, " "); s != tt.want {
-			t.Errorf("query %q was corrected %q, want %q", tt.ParsedQuery, s, tt.want)
+			t.Errorf("query %q was corrected %q, want %q", tt.asked, s, tt.want)
 		}
 	}
 }
@@ -97,7 +97,7 @@ func TestCorrectedWordsFindAndAreMarked(t *testing.T) {
 
 func TestAsTypedInsistsOnTheWordsThatWereChanged(t *testing.T) {
 	x := spellingIndex(t)
-	for query, want := range map[string]string{
+	for text, want := range map[string]string{
 		"Recurisve query":           `"Recurisve" query`,
 		"of recurzive_querry, here": `of "recurzive_querry", here`,
 		"the work tree recurisve":   `the "work tree" "recurisve"`,
@@ -105,15 +105,15 @@ func TestAsTypedInsistsOnTheWordsThatWereChanged(t *testing.T) {
 		"":                          "",
 	} {
 		r := &Results{}
-		if query != "" {
+		if text != "" {
 			var err error
-			if r, err = x.Search(t.Context(), Query{Text: query}); err != nil {
+			if r, err = x.Search(t.Context(), Query{Text: text}); err != nil {
 				t.Fatal(err)
 			}
 		}
-		typed := r.AsTyped(query)
+		typed := r.AsTyped(text)
 		if typed != want {
-			t.Errorf("%s: %s, want %s", query, typed, want)
+			t.Errorf("%s: %s, want %s", text, typed, want)
 		}
 		if typed == "" {
 			continue
@@ -127,7 +127,7 @@ func TestAsTypedInsistsOnTheWordsThatWereChanged(t *testing.T) {
 // What no page has is named, unless it was looked for in another form or says nothing.
 func TestWordsThatNoPageHasAreNamed(t *testing.T) {
 	x := spellingIndex(t)
-	for query, want := range map[string]string{
+	for text, want := range map[string]string{
 		"recursive query":                     "",
 		"kubernetes ingress query":            `no page has "kubernetes" or "ingress"`,
 		"how do I xyzzy the plugh, with quux": `no page has "xyzzy", "plugh" or "quux"`,
@@ -137,12 +137,12 @@ func TestWordsThatNoPageHasAreNamed(t *testing.T) {
 		"qqqqqa_qqqqqb recursive":               `no page has "qqqqqa_qqqqqb"`,
 		"a1a b2b c3c d4d e5e f6f g7g h8h i9i j": `no page has "a1a", "b2b", "c3c", "d4d", "e5e", "f6f", "g7g" or "h8h"`,
 	} {
-		r, err := x.Search(t.Context(), Query{Text: query})
+		r, err := x.Search(t.Context(), Query{Text: text})
 		if err != nil {
 			t.Fatal(err)
 		}
 		if got := strings.Join(r.Notes(), "; "); got != want {
-			t.Errorf("%s: %q, want %q", query, got, want)
+			t.Errorf("%s: %q, want %q", text, got, want)
 		}
 	}
 }
@@ -168,11 +168,11 @@ func TestARareWordStaysBesideWhatMayBeMeant(t *testing.T) {
 }
 
 // corrected returns what a search in the documents was corrected to.
-func corrected(t *testing.T, query string, docs []*Document) string {
+func corrected(t *testing.T, text string, docs []*Document) string {
 	t.Helper()
 	x := openTestIndex(t, docs)
 	indexAllOf(t, x, docs)
-	r, err := x.Search(t.Context(), Query{Text: query})
+	r, err := x.Search(t.Context(), Query{Text: text})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -225,13 +225,13 @@ func TestAWordOfTheQuerysLanguageIsMeant(t *testing.T) {
 	spanish := pagesSaying(40, "spanish",
 		"La referencia de los archivos que se usa en el servidor para los casos, caso %d.")
 	english := pagesSaying(10, "english", "Referential integrity of the keys in a table is kept, case %d.")
-	for query, want := range map[string]string{
+	for text, want := range map[string]string{
 		"referencial integrity":                     "referencial→referential",
 		"referencja de los archivos que se usan":    "referencja→referencia",
 		"referencia de los archivos en el servidor": "",
 	} {
-		if got := corrected(t, query, append(spanish, english...)); got != want {
-			t.Errorf("%s: corrected %q, want %q", query, got, want)
+		if got := corrected(t, text, append(spanish, english...)); got != want {
+			t.Errorf("%s: corrected %q, want %q", text, got, want)
 		}
 	}
 }
@@ -249,9 +249,9 @@ func TestAStemInAnotherLanguageDoesNotMakeAMisspeltWordKnown(t *testing.T) {
 func TestAWordThatWasLeftOffIsCompleted(t *testing.T) {
 	docs := append(pagesSaying(30, "refers", "It refers to another page, case %d."),
 		pagesSaying(3, "proxy", "A reverse proxy stands before servers, case %d.")...)
-	for query, want := range map[string]string{"revers": "revers→reverse", "revers proxy": "revers→reverse"} {
-		if got := corrected(t, query, docs); got != want {
-			t.Errorf("%s: corrected %q, want %q", query, got, want)
+	for text, want := range map[string]string{"revers": "revers→reverse", "revers proxy": "revers→reverse"} {
+		if got := corrected(t, text, docs); got != want {
+			t.Errorf("%s: corrected %q, want %q", text, got, want)
 		}
 	}
 	if got := corrected(t, "revers", docs[:30]); got != "revers→refers" {

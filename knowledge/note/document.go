@@ -27,10 +27,12 @@ const noteMark = "\x00readthru's note"
 // notedPrefix begins k/nu/<url16><id16>: the note is about the page with this URL.
 const notedPrefix = "k/nu/"
 
+// Scheme precedes the id of a note where a page has its URL.
+const Scheme = "note:"
+
 const (
 	maxNotePages    = 20 // that a note is about
 	maxNoteSubjects = statement.MaxItems
-	Scheme          = "note:" // before an id, where a page has its URL
 )
 
 // KeyOf returns the key of a note as a document.

@@ -151,6 +151,7 @@ func Open(r io.ReaderAt, size, most int64) (*Reader, Head, error) {
 	return p, head, nil
 }
 
+// Close frees what decompresses the pack. It does not close the file.
 func (p *Reader) Close() { p.z.Close() }
 
 // Ends returns an error if there are more documents.
@@ -199,7 +200,7 @@ func Verify(r io.ReaderAt, size int64) (signer string, err error) {
 	if size < int64(len(packMagic)+packTrailer) {
 		return "", fmt.Errorf("%w: %d bytes are too few", ErrBadPack, size)
 	}
-	hash := sha512.New()
+	sum := sha512.New()
 	start := make([]byte, len(packMagic))
 	if _, err := r.ReadAt(start, 0); err != nil {
 		return "", err
@@ -207,7 +208,7 @@ func Verify(r io.ReaderAt, size int64) (signer string, err error) {
 	if !bytes.Equal(start, []byte(packMagic)) {
 		return "", fmt.Errorf("%w: wrong first bytes", ErrBadPack)
 	}
-	if _, err := io.Copy(hash, io.NewSectionReader(r, 0, size-ed25519.SignatureSize)); err != nil {
+	if _, err := io.Copy(sum, io.NewSectionReader(r, 0, size-ed25519.SignatureSize)); err != nil {
 		return "", err
 	}
 	trailer := make([]byte, packTrailer)
@@ -215,7 +216,7 @@ func Verify(r io.ReaderAt, size int64) (signer string, err error) {
 		return "", err
 	}
 	public := ed25519.PublicKey(trailer[:ed25519.PublicKeySize])
-	if !ed25519.Verify(public, append([]byte(packContext), hash.Sum(nil)...), trailer[ed25519.PublicKeySize:]) {
+	if !ed25519.Verify(public, append([]byte(packContext), sum.Sum(nil)...), trailer[ed25519.PublicKeySize:]) {
 		return "", fmt.Errorf("%w: the signature does not match: the file was changed or cut short", ErrBadPack)
 	}
 	return signerID(public), nil

@@ -13,7 +13,7 @@ import (
 func TestSnippetShowsWhereTheQueryIs(t *testing.T) {
 	long := strings.Repeat("Nothing to see in this sentence at all. ", 20)
 	for _, tt := range []struct {
-		name, text, ParsedQuery, want string // want: the snippet with its highlights in brackets
+		name, text, asked, want string // want: the snippet with its highlights in brackets
 	}{
 		{"short", "The cats sleep.", "cat", "The [cats] sleep."},
 		{"identifiers are marked whole", "Call useEffect now.", "useEffect", "Call [useEffect] now."},
@@ -40,7 +40,7 @@ func TestSnippetShowsWhereTheQueryIs(t *testing.T) {
 		{"no word of it", "Only the title has it.", "walrus", "Only the title has it."},
 		{"control characters are no text", "a\x1b[1m red\x00", "red", "a\ufffd[1m [red]\ufffd"},
 	} {
-		q := Parse(tt.ParsedQuery)
+		q := Parse(tt.asked)
 		s, marks, _ := excerpt.Snippet(q.Spots, excerpt.Chars, tt.text)
 		if got := bracketed(s, marks); got != tt.want {
 			t.Errorf("%s: %q, want %q", tt.name, got, tt.want)

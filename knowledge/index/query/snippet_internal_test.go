@@ -59,7 +59,7 @@ func TestSnippetsRepeatWhatTheyAreToBeReadWith(t *testing.T) {
 	for n := range 30 {
 		items += fmt.Sprintf("- `name%d` does what the %dth of them does.\n", n, n)
 	}
-	for _, tt := range []struct{ name, md, ParsedQuery, want string }{
+	for _, tt := range []struct{ name, md, asked, want string }{
 		{
 			"a row", filler + "\n\n| Name | Default | Meaning |\n|---|---|---|\n" + rows, "setting20",
 			"Name | Default | Meaning …",
@@ -80,10 +80,10 @@ func TestSnippetsRepeatWhatTheyAreToBeReadWith(t *testing.T) {
 		{"a list without words before it", "# A\n\n" + filler + "\n\n" + items, "name20", "…"},
 		{"after a list", "The names:\n" + items + "\nA walrus. " + filler, "walrus", "…"},
 	} {
-		q := Parse(tt.ParsedQuery)
+		q := Parse(tt.asked)
 		s, marks, _ := excerpt.Snippet(q.Spots, excerpt.Chars, tt.md)
 		if n := len([]rune(s)); !strings.HasPrefix(s, tt.want) || n > excerpt.Chars || len(marks) == 0 ||
-			string([]rune(s)[marks[0][0]:marks[0][1]]) != tt.ParsedQuery {
+			string([]rune(s)[marks[0][0]:marks[0][1]]) != tt.asked {
 			t.Errorf("%s: %d characters, %v: %q, want %q", tt.name, n, marks, s, tt.want)
 		}
 	}

@@ -31,6 +31,7 @@ const (
 // Kind says what sets a passage apart from others: a sum of bits.
 type Kind uint8
 
+// What sets a passage apart.
 const (
 	LeadPassage Kind = 1 << iota // it begins the document that it was indexed for
 	LinkPassage                  // it is hardly more than a list of links

@@ -265,7 +265,6 @@ func OpenDaemon(ctx context.Context, s *settings.Settings, offline bool, at *por
 	}
 	d.Info.Proxy, d.Info.Admin = reachable(d.ports.proxy.Addr()), reachable(d.ports.admin.Addr())
 	d.core.ListensOn(d.ports.proxy, d.ports.admin)
-	//nolint:contextcheck // what fills a base does not end with what started the daemon
 	if err := d.core.openFleet(d.Info.Proxy); err != nil {
 		return nil, err
 	}
@@ -336,7 +335,7 @@ func (d *Daemon) run(ctx context.Context) error {
 	}
 	group.Go(fault.Loop(ctx, "serve: hooks", d.Server.Hooks().Run))
 	group.Go(fault.Loop(ctx, "serve: sample", d.Server.Sample))
-	d.Server.Memory().Resume() //nolint:contextcheck // the jobs end with the server, which ctx ends
+	d.Server.Memory().Resume()
 	group.Go(fault.Wrap("serve: say that it is ready", func() error {
 		err := d.Info.Write(dir)
 		if err := daemon.TellReady(); err != nil {
