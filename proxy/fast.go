@@ -262,8 +262,8 @@ func (c *framedConn) pass(b []byte, begins bool) {
 	}
 	if begins {
 		f.whole, f.line, f.read, f.request = false, 0, 0, nil
-		if !f.moved.IsZero() {
-			f.moved = time.Time{}
+		if c.limited() {
+			c.parks, f.moved = false, time.Time{}
 			c.Conn.SetReadDeadline(time.Now().Add(headTime)) //nolint:errcheck // the next read reports it
 		}
 	}

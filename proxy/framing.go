@@ -14,9 +14,8 @@ import (
 // back.
 type framedConn struct {
 	net.Conn
-	idle atomic.Bool // the connection was idle since the last read
-	// the next read for net/http ends after parkTime
-	parks bool
+	idle  atomic.Bool // the connection was idle since the last read
+	parks bool        // the read that waits for the next request ends after parkTime
 	scan  strict.Scan
 	bad   atomic.Pointer[error] // what was wrong; every read fails from then on
 	out   gathering

@@ -17,11 +17,13 @@ func (c *framedConn) idles() bool {
 	return f.table != nil && f.ready.Load() && !f.spoilt.Load() && c.scan.Between()
 }
 
+// limited reports whether the limit of the read that waits for the next request is ours, not that of net/http.
+func (c *framedConn) limited() bool { return c.parks || !c.fast.moved.IsZero() }
+
 // leave is called when a read for the next request ends with err. If the connection was idle for parkTime, net/http
 // closes it because of that error, and Close parks it.
 func (c *framedConn) leave(err error) {
-	limited := c.parks || !c.fast.moved.IsZero() // by us, not by net/http
-	if limited && errors.Is(err, os.ErrDeadlineExceeded) && c.idles() {
+	if c.limited() && errors.Is(err, os.ErrDeadlineExceeded) && c.idles() {
 		c.fast.state.CompareAndSwap(waiting, leaving)
 	}
 }

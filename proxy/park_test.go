@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"runtime"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -111,4 +112,61 @@ func park(t *testing.T, p *proxy.Proxy) (addr string, stop func()) {
 		t.Fatal(err)
 	}
 	return serveOn(t, p, parking{l})
+}
+
+// A request whose first byte comes when its connection is about to be parked has as long for the rest as any other.
+func TestARequestThatBeginsAtTheLastMomentIsAnswered(t *testing.T) {
+	b, _ := newSiteBench(t, giveAgain)
+	l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	addr, _ := serveOn(t, b.proxy, lastMoments{l})
+	c, err := new(net.Dialer).DialContext(t.Context(), "tcp", addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = c.Close() }()
+	answers := bufio.NewReader(c)
+	for range 3 {
+		answerTo(t, c, answers, "GET http://a.test/text HTTP/1.1\r\nHost: a.test\r\n\r\n")
+	}
+}
+
+// lastMoments is a listener on whose idle connections one byte comes before the time of idleness is over, and the rest
+// after it.
+type lastMoments struct{ net.Listener }
+
+func (l lastMoments) Accept() (net.Conn, error) {
+	c, err := l.Listener.Accept()
+	if err != nil {
+		return nil, err
+	}
+	return &lateConn{Conn: c}, nil
+}
+
+type lateConn struct {
+	net.Conn
+	idle atomic.Bool
+}
+
+// SetReadDeadline implements [net.Conn]. All other limits are longer.
+func (c *lateConn) SetReadDeadline(t time.Time) error {
+	if left := time.Until(t); left > 0 && left < 6*time.Second {
+		c.idle.Store(true)
+		t = time.Time{}
+	}
+	return c.Conn.SetReadDeadline(t)
+}
+
+// Read implements [net.Conn].
+func (c *lateConn) Read(p []byte) (int, error) {
+	if !c.idle.Swap(false) {
+		return c.Conn.Read(p)
+	}
+	n, err := c.Conn.Read(p[:1])
+	if err == nil {
+		err = c.Conn.SetReadDeadline(time.Now())
+	}
+	return n, err
 }
