@@ -63,9 +63,14 @@ func (t *tab) advance(ctx context.Context, ms float64) (unsettled string, err er
 	defer watch.Wait()
 	defer cancel(nil)
 	watch.Go(fault.Contain("render: watch a page", func() { t.watch(ctx, cancel) }))
+	watch.Go(fault.Contain("render: watch a page", func() { t.freeClock(ctx, ms) }))
 	expired := chromedp.Events(ctx, emulation.VirtualTimeBudgetExpired)
 	policy := emulation.VirtualTimePolicyPauseIfNetworkFetchesPending
-	if t.r.Selector != "" && t.onlyListens() {
+	switch {
+	case t.workers.holdClock.Load():
+		t.waitQuiet(ctx)
+		policy = emulation.VirtualTimePolicyAdvance
+	case t.r.Selector != "" && t.onlyListens():
 		policy = emulation.VirtualTimePolicyAdvance
 	}
 	_, err = chromedp.Call(ctx, emulation.SetVirtualTimePolicy, emulation.SetVirtualTimePolicyParams{

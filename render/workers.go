@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/target"
 	"github.com/chromedp/chromedp"
 
@@ -19,7 +20,8 @@ import (
 // ask for anything or tell the page. So a page with workers is done when it makes no requests for a while, each of its
 // workers answers a call, which it does between two of its tasks, and the page, given time for their messages,
 // exchanges no more with them. A worker that computes for longer is waited for until the page needs the rest of its
-// time itself. The caller learns on which hosts that changed nothing.
+// time itself. The caller learns on which hosts that changed nothing. While a worker starts, which it does until its
+// script has run once, the browser holds the page's clock: it is freed from one that computes there.
 const (
 	maxWorkers = 32 // workers that are asked
 	maxRounds  = 10 // how often they are asked; some exchange messages for ever
@@ -30,9 +32,10 @@ type workers struct {
 	mu   sync.Mutex
 	live map[target.SessionID]target.ID
 
-	outlasted bool // they got more time than any other step
-	late      bool // one did not answer all the same, or in time
-	inVain    bool // Vain.Workers
+	holdClock atomic.Bool // one does, for good: it does not come to the end of its script
+	outlasted bool        // they got more time than any other step
+	late      bool        // one did not answer all the same, or in time
+	inVain    bool        // Vain.Workers
 }
 
 // listenToWorkers notes which workers the page has.
@@ -62,6 +65,10 @@ func (t *tab) hasWorkers() bool {
 // waitForWorkers waits until the page's workers have nothing to do, and gives the page time for what they tell it. It
 // returns why the page may be incomplete, or "". If one does not answer, the page is what it shows.
 func (t *tab) waitForWorkers(ctx context.Context) (unsettled string, err error) {
+	if t.workers.holdClock.Load() {
+		t.workers.late = true // freeClock has waited for it
+		return "", nil
+	}
 	if unsettled, err = t.askWorkers(ctx); unsettled != "" || err != nil || !t.workers.outlasted {
 		return unsettled, err
 	}
@@ -103,19 +110,66 @@ func (t *tab) askWorkers(ctx context.Context) (unsettled string, err error) {
 }
 
 // outlastWorkers waits until workers answer that compute for longer than any other step may take, as long as there is
-// time. It reports whether they did. Those of a page that may share memory with them are not waited for: there they
-// sleep in pools until the page has work for them, which looks the same from outside.
+// time. It reports whether they did.
 func (t *tab) outlastWorkers(ctx context.Context) (answered bool, err error) {
-	most := t.left() - t.o.stepTimes().answer
-	if t.r.Vain.Workers || most <= 0 {
+	if may, err := t.mayOutlast(ctx); err != nil || !may {
+		return false, err
+	}
+	return t.workersAnswer(ctx, t.left()-t.o.stepTimes().answer), nil
+}
+
+// mayOutlast reports whether workers are waited for until the page needs the rest of its time itself, and notes what
+// the page shows before. Those of a page that may share memory with them are not: there they sleep in pools until the
+// page has work for them, which looks the same from outside.
+func (t *tab) mayOutlast(ctx context.Context) (bool, error) {
+	if t.r.Vain.Workers || t.left() <= t.o.stepTimes().answer {
 		return false, nil
 	}
 	may, err := evaluate[bool](ctx, t, noteWhatShows+" && !window.crossOriginIsolated")
-	if err != nil || !may {
-		return false, err
+	t.workers.outlasted = t.workers.outlasted || may
+	return may, err
+}
+
+// freeClock advances the page's clock by ms milliseconds, and from then on, once a worker that starts has held it for
+// as long as outlastWorkers waits. A clock that stands still while the page makes no requests is held by a worker.
+func (t *tab) freeClock(ctx context.Context, ms float64) {
+	answer := t.o.stepTimes().answer
+	tick := time.NewTicker(answer / 5)
+	defer tick.Stop()
+	at, since := -1.0, time.Now()
+	for outlasts := false; ; {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		if !t.hasWorkers() || t.workers.holdClock.Load() {
+			continue
+		}
+		now, err := evaluate[float64](ctx, t, "performance.now()")
+		if err != nil || now != at || t.loading() > 0 {
+			at, since, outlasts = now, time.Now(), false
+			continue
+		}
+		if outlasts && t.left() > answer || time.Since(since) < answer {
+			continue
+		}
+		if !outlasts {
+			if outlasts, err = t.mayOutlast(ctx); outlasts || err != nil {
+				continue
+			}
+		}
+		if t.workers.outlasted {
+			same, err := evaluate[bool](ctx, t, showsTheSame)
+			t.workers.inVain = err == nil && same
+		}
+		t.workers.holdClock.Store(true)
+		// if this fails, the page gets no more time and is read as it is
+		_, _ = chromedp.Call(ctx, emulation.SetVirtualTimePolicy, emulation.SetVirtualTimePolicyParams{
+			Policy: emulation.VirtualTimePolicyAdvance, Budget: new(ms), MaxVirtualTimeTaskStarvationCount: maxTasks,
+		})
+		return
 	}
-	t.workers.outlasted = true
-	return t.workersAnswer(ctx, most), nil
 }
 
 // noteWhatShows notes the text that the page and its frames show, and showsTheSame tells whether they still show it.

@@ -139,6 +139,8 @@ func TestAWorkerThatComputesForLongIsWaitedFor(t *testing.T) {
 		"dedicated": `const worker = new Worker(URL.createObjectURL(new Blob(["onmessage = (e) => { ` + compute +
 			`fetch(e.data).then((r) => r.text()).then(postMessage); }"])));
 			worker.onmessage = (e) => { p.textContent = 'It is ' + e.data; }; worker.postMessage(location.origin + '/word');`,
+		"starting": `const worker = new Worker(URL.createObjectURL(new Blob(["` + compute + `postMessage('whole')"])));
+			worker.onmessage = (e) => { p.textContent = 'It is ' + e.data; };`,
 		"shared": `const worker = new SharedWorker('/shared.js');
 			worker.port.onmessage = (e) => { p.textContent = 'It is ' + e.data; };`,
 	} {
@@ -161,16 +163,19 @@ func TestAWorkerThatComputesForLongIsWaitedFor(t *testing.T) {
 func TestAPageIsReadWithoutAWorkerThatNeverAnswers(t *testing.T) {
 	t.Parallel()
 	const body = `<!doctype html><p>Computing</p><script>const worker = new Worker(URL.createObjectURL(new Blob([
-		"onmessage = () => { %s}"]))); worker.postMessage(1);
+		"%s"]))); worker.postMessage(1);
 		addEventListener('scroll', () => { document.querySelector('p').textContent = 'Scrolled'; });
 		if (crossOriginIsolated) document.title = 'Isolated';
 		document.body.style.height = '5000px';</script>`
 	for name, tt := range map[string]struct {
 		known, want render.Vain
+		starting    bool // it does not even come to the end of its script: the browser holds the page's clock
 		header      http.Header
 	}{
 		"of a host that is not known":    {want: render.Vain{Workers: true}},
 		"of a host where it was in vain": {known: render.Vain{Workers: true}},
+		"that starts":                    {starting: true, want: render.Vain{Workers: true}},
+		"that starts, in vain before":    {starting: true, known: render.Vain{Workers: true}},
 		"of a page that shares memory": {header: http.Header{
 			"Cross-Origin-Opener-Policy": {"same-origin"}, "Cross-Origin-Embedder-Policy": {"require-corp"},
 		}},
@@ -180,11 +185,15 @@ func TestAPageIsReadWithoutAWorkerThatNeverAnswers(t *testing.T) {
 			s := newSite(t)
 			header := http.Header{"Content-Type": {"text/html"}}
 			maps.Copy(header, tt.header)
+			script := compute("Infinity")
+			if !tt.starting {
+				script = "onmessage = () => { " + script + "}"
+			}
 			for limit := 15 * time.Second; ; limit *= 2 {
 				b := s.browser(t, func(o *render.Options) { o.Timeout = limit })
 				p, err := b.Render(t.Context(), render.Request{
 					URL: &url.URL{Scheme: "https", Host: "www.example", Path: "/"}, Status: http.StatusOK,
-					Header: header, Body: fmt.Appendf(nil, body, compute("Infinity")), Vain: tt.known,
+					Header: header, Body: fmt.Appendf(nil, body, script), Vain: tt.known,
 				})
 				if err != nil || p.Ended == render.EndedByTimeout || p.Unsettled != "" { // the machine is slow
 					if limit > mostTime {
