@@ -4,11 +4,11 @@ import "strings"
 
 // A Payment is one way to pay that an origin offers for a page, as it says it. readthru pays nothing.
 type Payment struct {
-	By       string `json:"by"`                 // the convention: "pay per crawl", "x402 exact", "L402"
-	Amount   string `json:"amount,omitempty"`   // of x402: in the smallest unit of the asset
+	By       string `json:"by"`                 // the convention: "pay per crawl", "x402 exact", "Payment charge", "L402"
+	Amount   string `json:"amount,omitempty"`   // of an asset: in its smallest unit
 	Currency string `json:"currency,omitempty"` // USD; of x402: the name of the asset
-	Asset    string `json:"asset,omitempty"`    // address of the asset
-	Network  string `json:"network,omitempty"`  // eip155:8453
+	Asset    string `json:"asset,omitempty"`    // address of the asset, or code of the currency that is counted in its smallest unit
+	Network  string `json:"network,omitempty"`  // eip155:8453, or the method: tempo, stripe
 	To       string `json:"to,omitempty"`       // who is paid: an address, or an invoice
 }
 

@@ -61,7 +61,46 @@ func TestDemandsAreRead(t *testing.T) {
 		{"JSON of something else", 402, nil, `{"accepts":[{"amount":"1"}]}`, nil},
 		{"damaged base64", 402, http.Header{"Payment-Required": {"@@"}}, "", nil},
 		{"damaged JSON", 402, nil, v1[:40], nil},
-		{"amounts of another type", 402, nil, `{"x402Version":1,"accepts":[{"amount":7}]}`, nil},
+		{
+			"amounts that are numbers, however large", 402, nil,
+			`{"x402Version":1,"accepts":[{"amount":7},{"amount":1e400},` +
+				`{"amount":` + strings.Repeat("9", 200) + `,"extra":["x"],"asset":"0x1"}]}`,
+			[]string{"7, by x402", "1e400, by x402", strings.Repeat("9", 119) + "… units of 0x1, by x402"},
+		},
+		{
+			"members of another type hide no others", 402, nil,
+			`{"x402Version":"2","accepts":["x",7,{"amount":{"value":1},"network":null,"payTo":[1],"asset":"0x1"}]}`,
+			[]string{"an amount that it does not say, by x402"},
+		},
+		{
+			"base64url without padding", 402,
+			http.Header{"Payment-Required": {base64.RawURLEncoding.EncodeToString([]byte(v2))}},
+			"",
+			[]string{"10000 units of 0x036C (USDC) on eip155:84532 to 0x2096, by x402 exact"},
+		},
+		{
+			"a damaged field beside readable content", 402,
+			http.Header{"Payment-Required": {"@@"}},
+			v1,
+			[]string{"500 units of 0x5425 on avalanche-fuji to 0x742d, by x402 exact", "7 on base, by x402 upto"},
+		},
+		{
+			"the scheme Payment, the example of its draft", 402,
+			http.Header{"Www-Authenticate": {`Payment id="nR5t", realm="api.example.com", method="example",` +
+				` intent="charge", request="eyJhbW91bnQiOiIxMDAwIiwiY3VycmVuY3kiOiJ1c2QifQ"`}},
+			"",
+			[]string{"1000 units of usd on example, by Payment charge"},
+		},
+		{
+			"several challenges in one line", 402,
+			http.Header{"Www-Authenticate": {`Basic realm="a, L402 x", Payment id=x,method="tempo" , intent=session,` +
+				`request="e30", Negotiate, L402 macaroon="A=", invoice="lnbc2"`}},
+			"",
+			[]string{
+				"an amount that it does not say on tempo, by Payment session",
+				"an amount that it does not say on lightning to lnbc2, by L402",
+			},
+		},
 		{
 			"control characters and length", 402,
 			http.Header{"Crawler-Price": {"USD\x1b[31m \u202e" + strings.Repeat("9", 500)}},
