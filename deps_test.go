@@ -36,7 +36,8 @@ const policy = `
 	fetch, crawl          → markdown
 	certs                 →
 	preference            → page
-	payment               → page, clip
+	payment               → page, clip, httpfield
+	botauth               → clip
 	transport             → page, httpfield, botauth
 	transport/transporttest → transport, wholefile
 	fetch                 → preference, payment, transport

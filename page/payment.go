@@ -7,7 +7,7 @@ type Payment struct {
 	By       string `json:"by"`                 // the convention: "pay per crawl", "x402 exact", "Payment charge", "L402"
 	Amount   string `json:"amount,omitempty"`   // of an asset: in its smallest unit
 	Currency string `json:"currency,omitempty"` // USD; of x402: the name of the asset
-	Asset    string `json:"asset,omitempty"`    // address of the asset, or code of the currency that is counted in its smallest unit
+	Asset    string `json:"asset,omitempty"`    // address of the asset, or code of the currency
 	Network  string `json:"network,omitempty"`  // eip155:8453, or the method: tempo, stripe
 	To       string `json:"to,omitempty"`       // who is paid: an address, or an invoice
 }

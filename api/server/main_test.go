@@ -17,6 +17,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"go.uber.org/goleak"
 
@@ -27,6 +28,7 @@ import (
 	"github.com/readthru/readthru/convert"
 	"github.com/readthru/readthru/crawl"
 	"github.com/readthru/readthru/fetch"
+	"github.com/readthru/readthru/internal/botauth"
 	"github.com/readthru/readthru/internal/journal"
 	"github.com/readthru/readthru/internal/transport"
 	"github.com/readthru/readthru/knowledge"
@@ -161,8 +163,11 @@ func newWorldIn(tb testing.TB, dir string, origin func(http.ResponseWriter, *htt
 		Firecrawl: firecrawl.New(firecrawl.Options{Crawl: crawl.Config{Fetcher: f, Interval: -1}, Dir: tb.TempDir()}),
 		Fetch:     f, Store: w.store, Version: "test", Instance: "instance-1", Secret: "secret", MarkdownNewMode: "off",
 		Proxy: func() string { return "127.0.0.1:7887" }, AutoConfig: proxy.AutoConfig,
-		CA:          func() []byte { return pemOf(w.origin.Certificate()) },
-		SigningKeys: []byte(`{"keys":[]}`),
+		CA: func() []byte { return pemOf(w.origin.Certificate()) },
+		SigningKeys: func(h http.Header, _ time.Time) ([]byte, error) {
+			h.Set("Content-Type", botauth.DirectoryType)
+			return []byte(`{"keys":[]}`), nil
+		},
 		Fresh: func(ctx context.Context, url string) (bool, error) {
 			req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, http.NoBody)
 			if err != nil {

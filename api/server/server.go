@@ -88,8 +88,8 @@ type Options struct {
 	Sessions       func() []api.SessionStats          // counts of all sessions, with their names
 	SessionProxies people.SessionProxies              // if nil, sessions have no proxies of their own
 	CA             func() []byte                      // the authority's certificate, PEM
-	// the directory of the key that signs own requests; nil: none does
-	SigningKeys []byte
+	// SigningKeys answers the directory of the key that signs own requests; nil: none does.
+	SigningKeys func(http.Header, time.Time) ([]byte, error)
 	Trust       func(context.Context) []api.Trust // whether each trust store has the authority
 	RenewCA     func() error                      // replaces the authority; if nil, it cannot be replaced here
 

@@ -3,6 +3,7 @@ package botauth
 import (
 	"bytes"
 	"crypto/ed25519"
+	"crypto/sha256"
 	"crypto/x509"
 	"encoding/base64"
 	"encoding/json"
@@ -54,7 +55,7 @@ func verify(t *testing.T, r *http.Request, name string, public ed25519.PublicKey
 	return input.Params, ed25519.Verify(public, []byte(text), signature.(httpsfv.Item).Value.([]byte))
 }
 
-// The examples of the draft's reference implementation (cloudflare/web-bot-auth) verify byte for byte, and their key
+// The examples of the drafts (of -01 of the working group, and of those before it) verify byte for byte, and their key
 // has the name that they give it.
 func TestPublishedSignaturesVerify(t *testing.T) {
 	key := published(t)
@@ -72,6 +73,15 @@ func TestPublishedSignaturesVerify(t *testing.T) {
 			`sig2=("@authority" "signature-agent";key="agent2");created=1735689600;keyid="poqkLGiymh_W0uP6PZFw-dvez3QJT5SolqXBCW38r0U";alg="ed25519";expires=4889289600;nonce="n9p433xm+NJ3ph3upfBIGmsuwHw387YV7Q/F+6BSpGCVjYCqQw6rznNA8PVVLySrAWsv0hQtFioQb6E1YsauiA==";tag="web-bot-auth"`,
 			`sig2=:RdNFx5Bj6au3YgAMQL/RzmUlZE8QZLIaXGRpw985hWnwPfMxT228NMk6ehRS1PSl4e8PhbNZACSanGdhEwYCCg==:`,
 			`agent2="https://signature-agent.test"`,
+		},
+		{
+			"sig2",
+			`sig2=("@authority" "signature-agent";key="sig2");created=1735689600;` +
+				`keyid="poqkLGiymh_W0uP6PZFw-dvez3QJT5SolqXBCW38r0U";alg="ed25519";expires=4889289600;` +
+				`nonce="n9p433xm+NJ3ph3upfBIGmsuwHw387YV7Q/F+6BSpGCVjYCqQw6rznNA8PVVLySrAWsv0hQtFioQb6E1YsauiA==";` +
+				`tag="web-bot-auth"`,
+			`sig2=:CGokAoY/FrPpyuzTe1Fb2kLTAH9Idw6qSFd1+D77r1firsMRCxeuLu5e6O+ek3zQgDMAzjiXtLVfqE00xnABCQ==:`,
+			`sig2="https://signature-agent.test"`,
 		},
 	} {
 		r, _ := http.NewRequestWithContext(t.Context(), http.MethodGet, "https://example.com/path/to/resource", nil)
@@ -194,16 +204,142 @@ func TestKeysAreKept(t *testing.T) {
 	}
 }
 
-func TestDirectoriesAreOrigins(t *testing.T) {
+// The draft's example of a directory whose response is signed verifies byte for byte, and ours verifies as it does: for
+// its host and its content alone.
+func TestDirectoriesAreSigned(t *testing.T) {
+	key := published(t)
+	public := key.Public().(ed25519.PublicKey)
+	check := func(h http.Header, label, host string, document []byte) bool {
+		sum := sha256.Sum256(document)
+		digest := "sha-256=:" + base64.StdEncoding.EncodeToString(sum[:]) + ":"
+		inputs, err := httpsfv.UnmarshalDictionary(h.Values("Signature-Input"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		member, _ := inputs.Get(label)
+		text, err := baseOf(member.(httpsfv.InnerList), directoryValues(host, digest))
+		if err != nil {
+			t.Fatal(err)
+		}
+		signatures, err := httpsfv.UnmarshalDictionary(h.Values("Signature"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		signature, _ := signatures.Get(label)
+		return h.Get("Content-Digest") == digest &&
+			ed25519.Verify(public, []byte(text), signature.(httpsfv.Item).Value.([]byte))
+	}
+	example := http.Header{
+		"Content-Digest": {"sha-256=:CADMT2aBdV/rqQr/NIru64ERQkCobVvllA4V0fLFDu0=:"},
+		"Signature-Input": {`binding=("@authority";req "content-digest");created=1735689600;expires=4889289600;` +
+			`keyid="poqkLGiymh_W0uP6PZFw-dvez3QJT5SolqXBCW38r0U";tag="http-message-signatures-directory"`},
+		"Signature": {
+			`binding=:l6P8R67tm3kujAxbHWio7ll01qrEZ0dKD/WWlGhNYEmTnFZM8Wt0VQ9zqGfvo7T/UMkBxsigzChM1Gpz7gOVBg==:`,
+		},
+	}
+	document := `{"keys":[{"kty":"OKP","crv":"Ed25519","kid":"poqkLGiymh_W0uP6PZFw-dvez3QJT5SolqXBCW38r0U",` +
+		`"x":"JrQLj5P_89iXES9-vFgrIy29clF9CC_oPPsw3c5D0bs","use":"sig"}]}`
+	if !check(example, "binding", "signature-agent.test", []byte(document)) {
+		t.Error("the draft's example does not verify")
+	}
+
+	s := &Signer{key: key, keyID: thumbprint(key), agent: "https://bot.example:8443/keys"}
+	h := http.Header{}
+	ours, err := s.AnswerDirectory(h, time.Unix(1_790_000_000, 0))
+	if err != nil || !check(h, "sig1", "bot.example:8443", ours) || h.Get("Content-Type") != DirectoryType {
+		t.Errorf("%v: %s does not verify: %v", h, ours, err)
+	}
+	if check(h, "sig1", "evil.example", ours) || check(h, "sig1", "bot.example:8443", []byte(document)) {
+		t.Error("it verifies for another host or content")
+	}
+	for _, want := range []string{
+		`("@authority";req "content-digest");created=1790000000;expires=1790604800;`, `;keyid="` + s.KeyID() + `"`,
+		`;tag="http-message-signatures-directory"`,
+	} {
+		if got := h.Get("Signature-Input"); !strings.Contains(got, want) {
+			t.Errorf("Signature-Input: %s, want %s", got, want)
+		}
+	}
+}
+
+// What publishes the key is told from what only seems to.
+func TestDirectoriesThatLieAreFound(t *testing.T) {
+	s := &Signer{key: published(t), keyID: thumbprint(published(t)), agent: "https://bot.example"}
+	const ours, other = `"JrQLj5P_89iXES9-vFgrIy29clF9CC_oPPsw3c5D0bs"`, `"11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo"`
+	key := func(x, kid string) string { return `{"kty":"OKP","crv":"Ed25519","x":` + x + `,"kid":"` + kid + `"}` }
+	for document, want := range map[string]string{
+		string(s.Directory()): "",
+		`{"keys":[` + key(other, "a") + `,` + key(ours, s.keyID) + `]}`: "",
+		`{"keys":[{"kty":"OKP","crv":"Ed25519","x":` + ours + `}]}`:     "",
+		`{"keys":[` + key(other, s.keyID) + `]}`:                        "has another key under its name",
+		`{"keys":[` + key(ours, "mine\\u001b[31m") + `]}`:               `has the key under the name "mine[31m"`,
+		`{"keys":[{"kty":"EC","crv":"Ed25519","x":` + ours + `}]}`:      "does not have the key",
+		`{"keys":[]}`:       "does not have the key",
+		`"` + s.keyID + `"`: "is not a JSON Web Key Set",
+		"<html>" + s.keyID:  "is not a JSON Web Key Set",
+	} {
+		err := s.PublishedBy([]byte(document))
+		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
+			t.Errorf("%s: %v, want %q", document, err, want)
+		}
+	}
+}
+
+// What an origin needs to refuse a signature that is old, of another clock or repeated is in it (RFC 9421 §7.2.2): a
+// verifier that keeps nonces until they expire takes each of our signatures once, and within its minutes.
+func TestAVerifierRefusesOldAndRepeatedSignatures(t *testing.T) {
+	s := &Signer{key: published(t), keyID: thumbprint(published(t)), agent: "https://bot.example"}
+	const skew = 30 // seconds by which clocks may differ
+	nonces := map[any]bool{}
+	accepts := func(r *http.Request, now time.Time) bool {
+		params, ok := verify(t, r, "sig1", s.key.Public().(ed25519.PublicKey))
+		created, _ := params.Get("created")
+		expires, _ := params.Get("expires")
+		nonce, _ := params.Get("nonce")
+		fresh := created.(int64) <= now.Unix()+skew && now.Unix() < expires.(int64)+skew
+		if !ok || !fresh || nonces[nonce] {
+			return false
+		}
+		nonces[nonce] = true
+		return true
+	}
+	now := time.Unix(1_790_000_000, 0)
+	for ahead, want := range map[time.Duration]bool{
+		0: true, 20 * time.Second: true, time.Minute: false, -4 * time.Minute: true, -6 * time.Minute: false,
+	} {
+		r, _ := http.NewRequestWithContext(t.Context(), http.MethodGet, "https://www.example.com/", nil)
+		if err := s.Sign(r, now.Add(ahead)); err != nil {
+			t.Fatal(err)
+		}
+		if got := accepts(r, now); got != want {
+			t.Errorf("signed by a clock that is %v ahead: accepted %v, want %v", ahead, got, want)
+		}
+		if accepts(r, now) {
+			t.Errorf("signed by a clock that is %v ahead: accepted again", ahead)
+		}
+	}
+}
+
+func TestDirectoriesAreOriginsOrKeySets(t *testing.T) {
 	for url, want := range map[string]string{
 		"https://bot.example": "https://bot.example", "https://bot.example/": "https://bot.example",
 		"https://bot.example:8443": "https://bot.example:8443", "https://BOT.example:443": "https://bot.example",
-		"http://bot.example": "", "https://bot.example/keys": "", "bot.example": "", "https://u:p@bot.example": "",
-		"https://bot.example?x": "", "https://": "", "": "",
+		"https://bot.example/keys": "https://bot.example/keys", "https://Bot.Example:443/A/%6b": "https://bot.example/A/%6b",
+		"http://bot.example": "", "bot.example": "", "https://u:p@bot.example": "",
+		"https://bot.example/\"": "https://bot.example/%22",
+		"https://bot.example?x":  "", "https://": "", "": "", "https://bot.example/a b": "", "https://bot.example/ä": "",
 	} {
 		got, err := CheckDirectory(url)
 		if got != want || (err == nil) != (want != "") {
 			t.Errorf("%q: %q, %v, want %q", url, got, err, want)
+		}
+	}
+	for agent, want := range map[string]string{
+		"https://bot.example":      "https://bot.example/.well-known/http-message-signatures-directory",
+		"https://bot.example/keys": "https://bot.example/keys",
+	} {
+		if got := (&Signer{agent: agent}).KeySet(); got != want {
+			t.Errorf("the keys of %s are at %s, want %s", agent, got, want)
 		}
 	}
 }

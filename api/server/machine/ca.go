@@ -4,9 +4,9 @@ import (
 	"encoding/pem"
 	"io"
 	"net/http"
+	"time"
 
 	"github.com/readthru/readthru/api"
-	"github.com/readthru/readthru/internal/botauth"
 )
 
 // ServeCAPEM answers the certificate of the authority as PEM.
@@ -49,9 +49,12 @@ func (s *Service) ServeSigningKeys(w http.ResponseWriter, _ *http.Request, _ api
 	if s.o.SigningKeys == nil {
 		return api.Problem(http.StatusNotFound, "own requests are not signed: see fetch.sign in the configuration")
 	}
-	w.Header().Set("Content-Type", botauth.DirectoryType)
+	document, err := s.o.SigningKeys(w.Header(), time.Now())
+	if err != nil {
+		return err
+	}
 	w.Header().Set("Cache-Control", "max-age=86400")
-	_, _ = w.Write(s.o.SigningKeys) // an error is a client that has gone
+	_, _ = w.Write(document) // an error is a client that has gone
 	return nil
 }
 

@@ -5,6 +5,8 @@ package machine
 import (
 	"context"
 	"log/slog"
+	"net/http"
+	"time"
 
 	"github.com/readthru/readthru/api"
 	"github.com/readthru/readthru/fetch"
@@ -27,13 +29,14 @@ type Options struct {
 	// whether each runs on this machine.
 	Services func() map[string]bool
 
-	Proxy       func() string                     // the proxy's address, host:port
-	AutoConfig  func(addr string) string          // the proxy auto-configuration for that address
-	CA          func() []byte                     // the authority's certificate, PEM
-	Trust       func(context.Context) []api.Trust // whether each trust store has the authority
-	RenewCA     func() error                      // replaces the authority
-	SigningKeys []byte                            // the directory of the key that signs own requests
-	Log         *slog.Logger
+	Proxy      func() string                     // the proxy's address, host:port
+	AutoConfig func(addr string) string          // the proxy auto-configuration for that address
+	CA         func() []byte                     // the authority's certificate, PEM
+	Trust      func(context.Context) []api.Trust // whether each trust store has the authority
+	RenewCA    func() error                      // replaces the authority
+	Log        *slog.Logger
+	// SigningKeys returns the directory of the key that signs own requests, and sets the fields of its response.
+	SigningKeys func(http.Header, time.Time) ([]byte, error)
 }
 
 // Service does the operations.

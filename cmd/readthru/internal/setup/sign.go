@@ -1,10 +1,10 @@
 package setup
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"io"
+	"mime"
 	"net/http"
 	"time"
 
@@ -30,7 +30,7 @@ func examineSigner(ctx context.Context, s *settings.Settings, probe bool) findin
 	if err := findKey(ctx, s, signer); err != nil {
 		f.State = warning
 		f.Detail += ", which origins cannot verify: " + err.Error()
-		f.Remedy = "have " + signer.Agent() + botauth.DirectoryPath + " answer as that path of the admin port does"
+		f.Remedy = "have " + signer.KeySet() + " answer as " + botauth.DirectoryPath + " of the admin port does"
 	}
 	return f
 }
@@ -47,7 +47,7 @@ func findKey(ctx context.Context, s *settings.Settings, signer *botauth.Signer) 
 	defer t.CloseIdleConnections()
 	ctx, cancel := context.WithTimeout(transport.OwnPolicy(ctx), 10*time.Second)
 	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, signer.Agent()+botauth.DirectoryPath, nil)
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, signer.KeySet(), nil)
 	if err != nil {
 		return err
 	}
@@ -60,11 +60,14 @@ func findKey(ctx context.Context, s *settings.Settings, signer *botauth.Signer) 
 	switch {
 	case err != nil:
 		return fmt.Errorf("read %s: %w", req.URL, err)
-	case resp.StatusCode != http.StatusOK:
+	case resp.StatusCode != http.StatusOK: // origins follow no redirects there
 		return fmt.Errorf("%s answers with status %d", req.URL, resp.StatusCode)
-	case !bytes.Contains(content, []byte(`"`+signer.KeyID()+`"`)):
-		return fmt.Errorf("%s does not have the key", req.URL)
-	case resp.Header.Get("Content-Type") != botauth.DirectoryType:
+	}
+	if err := signer.PublishedBy(content); err != nil {
+		return fmt.Errorf("%s %w", req.URL, err)
+	}
+	kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
+	if req.URL.Path == botauth.DirectoryPath && kind != botauth.DirectoryType {
 		return fmt.Errorf("%s has the type %q instead of %s", req.URL, resp.Header.Get("Content-Type"),
 			botauth.DirectoryType)
 	}

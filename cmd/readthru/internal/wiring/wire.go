@@ -421,7 +421,7 @@ func (c *Core) Server(running *proxy.Proxy, authority *certs.Authority, d *daemo
 		o.Hosts = append(o.Hosts, host)
 	}
 	if c.signer != nil {
-		o.SigningKeys = c.signer.Directory()
+		o.SigningKeys = c.signer.AnswerDirectory
 	}
 	if authority != nil {
 		o.CA = authority.PEM
