@@ -109,6 +109,8 @@ const policy = `
 	journal               → page, httpfield
 	fetch, crawl, api/firecrawl → journal
 	fleet                 → page, store, users, knowledge
+	fleet/bucket          →
+	fleet                 → fleet/bucket
 	fleet/fleettest       → needs, eventually, wholefile
 	knowledge/excerpt     → markdown, clip, knowledge/outline
 	knowledge/index/segment → store, knowledge/analysis, knowledge/breath
@@ -222,7 +224,7 @@ var alone = map[string]string{
 	"github.com/tailscale/hujson":                   "agents",
 	"github.com/pelletier/go-toml/":                 "agents",
 	"github.com/pressly/goose/":                     "fleet",
-	"github.com/aws/":                               "fleet",
+	"github.com/aws/":                               "fleet/bucket",
 }
 
 func TestPackagesImportOnlyWhatThePictureAllows(t *testing.T) {

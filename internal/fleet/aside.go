@@ -12,6 +12,7 @@ import (
 
 	"github.com/readthru/readthru/internal/clip"
 	"github.com/readthru/readthru/internal/fault"
+	"github.com/readthru/readthru/internal/fleet/bucket"
 	"github.com/readthru/readthru/page"
 	"github.com/readthru/readthru/store"
 )
@@ -53,7 +54,7 @@ func remedyFor(err error, again bool) string {
 	switch {
 	case errors.Is(err, errFuture):
 		return "set the clocks of all nodes by NTP"
-	case errors.Is(err, errLost), errors.Is(err, errObject):
+	case errors.Is(err, bucket.ErrLost), errors.Is(err, bucket.ErrObject):
 		return "nothing at first: a node that has the content puts it again, and it is tried again, after growing pauses"
 	case errors.Is(err, errRefused):
 		return "see the object store's log; the content is in the database instead"

@@ -16,6 +16,7 @@ import (
 	"golang.org/x/net/http/httpguts"
 
 	"github.com/readthru/readthru/internal/fault"
+	"github.com/readthru/readthru/internal/fleet/bucket"
 	"github.com/readthru/readthru/store"
 )
 
@@ -361,7 +362,7 @@ func (f *Fleet) importResponse(ctx context.Context, key [32]byte, r *store.Respo
 func (f *Fleet) contentInTime(ctx context.Context, packed []byte, length int, hash []byte) ([]byte, error) {
 	switch {
 	case packed != nil || length == 0:
-		content, err := unpack(packed, length, hash)
+		content, err := bucket.Unpack(packed, length, hash)
 		if err != nil {
 			err = fmt.Errorf("%w: %w", errContent, err)
 		}

@@ -11,10 +11,10 @@ import (
 	"sync"
 	"time"
 
-	"github.com/klauspost/compress/zstd"
 	"github.com/lib/pq"
 
 	"github.com/readthru/readthru/internal/fault"
+	"github.com/readthru/readthru/internal/fleet/bucket"
 	"github.com/readthru/readthru/page"
 	"github.com/readthru/readthru/store"
 )
@@ -23,34 +23,7 @@ const (
 	// inRow is the most of a compressed content that stays in its row though there is an object store, in bytes: a
 	// request for an object costs more.
 	inRow = 8 << 10
-
-	// bucketTasks is how many requests for objects are made at once.
-	bucketTasks = 16
 )
-
-// encoder and decoder compress content for the database and the object store. Their options are valid.
-var (
-	encoder, _ = zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1))
-	decoder, _ = zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(maxBody),
-		zstd.WithDecodeAllCapLimit(true))
-)
-
-func pack(content []byte) []byte { return encoder.EncodeAll(content, nil) }
-
-// unpack returns a content after it was checked to be the one that was told of.
-func unpack(packed []byte, length int, hash []byte) ([]byte, error) {
-	if length < 0 || length > maxBody {
-		return nil, fmt.Errorf("it has %d bytes", length)
-	}
-	content, err := decoder.DecodeAll(packed, make([]byte, 0, length))
-	if err != nil {
-		return nil, fmt.Errorf("decompress it: %w", err)
-	}
-	if sum := sha256.Sum256(content); len(content) != length || string(sum[:]) != string(hash) {
-		return nil, errors.New("its content is not what its hash says")
-	}
-	return content, nil
-}
 
 // Bodies is the state of the object store that has the content of a fleet.
 type Bodies struct {
@@ -86,7 +59,7 @@ func (f *Fleet) noteBodies(err error) {
 		now = Bodies{State: Disconnected, Reason: err.Error(), Remedy: "set fleet.bodies as on the other nodes"}
 	case err != nil:
 		now.State = Disconnected
-		now.Reason, now.Remedy = f.bucket.explain(err)
+		now.Reason, now.Remedy = f.bucket.Explain(err)
 	}
 	f.mu.Lock()
 	is := &f.state.Bodies
@@ -98,7 +71,7 @@ func (f *Fleet) noteBodies(err error) {
 	case err != nil:
 		f.log.Warn("the fleet's object store is away: content waits here", "reason", now.Reason, "remedy", now.Remedy)
 	default:
-		f.log.Info("the fleet's object store is there", "bucket", f.bucket.name)
+		f.log.Info("the fleet's object store is there", "bucket", f.bucket.Name)
 		f.untold.wake()
 	}
 }
@@ -107,7 +80,7 @@ func (f *Fleet) noteBodies(err error) {
 func (f *Fleet) keepBodies(ctx context.Context) {
 	for {
 		if !f.bodiesOK() {
-			if err := f.bucket.try(ctx); ctx.Err() == nil {
+			if err := f.bucket.Try(ctx); ctx.Err() == nil {
 				f.noteBodies(err)
 			}
 		} else if f.connected() {
@@ -136,7 +109,7 @@ func (f *Fleet) place(ctx context.Context, list []*blob) {
 		return
 	}
 	var group sync.WaitGroup
-	seats := make(chan struct{}, bucketTasks)
+	seats := make(chan struct{}, bucket.Tasks)
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	for _, b := range list {
@@ -150,10 +123,10 @@ func (f *Fleet) place(ctx context.Context, list []*blob) {
 		}
 		group.Go(fault.Contain("fleet: end putting content", func() {
 			defer func() { <-seats }()
-			err := fault.Catch("fleet: put content", func() error { return f.bucket.put(ctx, b.hash, b.packed, false) })
+			err := fault.Catch("fleet: put content", func() error { return f.bucket.Put(ctx, b.hash, b.packed, false) })
 			switch {
 			case err == nil:
-			case ctx.Err() == nil && f.bucket.answers(ctx): // the content stays in its row
+			case ctx.Err() == nil && f.bucket.Answers(ctx): // the content stays in its row
 				f.refuseContent(b.hash[:], err)
 				return
 			default:
@@ -172,18 +145,18 @@ func (f *Fleet) place(ctx context.Context, list []*blob) {
 
 // refuseContent notes that the object store does not take a content, though it takes others.
 func (f *Fleet) refuseContent(hash []byte, err error) {
-	reason, _ := f.bucket.explain(err)
+	reason, _ := f.bucket.Explain(err)
 	f.tryLater("content", hex.EncodeToString(hash), page.Key{}, fmt.Errorf("%w: %s", errRefused, reason))
 }
 
-// bodyOf returns the content of a row. The error is errNoBucket or errNotNow for one that may come later, errLost for
-// one that the object store has lost, which is told to the fleet, and wraps errObject for one that it does not give
-// though it gives others.
+// bodyOf returns the content of a row. The error is errNoBucket or errNotNow for one that may come later,
+// bucket.ErrLost for one that the object store has lost, which is told to the fleet, and wraps bucket.ErrObject for one
+// that it does not give though it gives others.
 func (f *Fleet) bodyOf(ctx context.Context, packed []byte, length int, hash []byte) ([]byte, error) {
 	switch {
 	case packed != nil || length == 0:
-		return unpack(packed, length, hash)
-	case len(hash) != 32 || length < 0 || length > maxBody:
+		return bucket.Unpack(packed, length, hash)
+	case len(hash) != 32 || length < 0 || length > bucket.MaxContent:
 		return nil, fmt.Errorf("it has %d bytes, and a hash of %d", length, len(hash))
 	case f.bucket == nil:
 		f.noteBodies(errNoBucket)
@@ -191,18 +164,18 @@ func (f *Fleet) bodyOf(ctx context.Context, packed []byte, length int, hash []by
 	case !f.bodiesOK():
 		return nil, errNotNow
 	}
-	content, err := f.bucket.get(ctx, [32]byte(hash), length)
-	if err != nil && !errors.Is(err, errLost) && ctx.Err() == nil && f.bucket.answers(ctx) {
-		if !refusedWith(err, http.StatusForbidden) {
-			reason, _ := f.bucket.explain(err)
-			return nil, fmt.Errorf("%w: %s", errObject, reason)
+	content, err := f.bucket.Get(ctx, [32]byte(hash), length)
+	if err != nil && !errors.Is(err, bucket.ErrLost) && ctx.Err() == nil && f.bucket.Answers(ctx) {
+		if !bucket.RefusedWith(err, http.StatusForbidden) {
+			reason, _ := f.bucket.Explain(err)
+			return nil, fmt.Errorf("%w: %s", bucket.ErrObject, reason)
 		}
-		err = errLost // one who may not list is not told that an object is missing
+		err = bucket.ErrLost // one who may not list is not told that an object is missing
 	}
 	switch {
 	case err == nil:
 		f.note(func(s *Status) { s.Bodies.Got++ })
-	case errors.Is(err, errLost):
+	case errors.Is(err, bucket.ErrLost):
 		f.note(func(s *Status) { s.Bodies.Lost++ })
 		//nolint:contextcheck // who asked may be gone
 		f.work.Go(fault.Contain("fleet: tell of lost content", func() { f.tellLost(hash) }))
@@ -266,11 +239,11 @@ func (f *Fleet) repair(ctx context.Context) error {
 		if content == nil || f.waits("content", id) {
 			continue // another node may have it
 		}
-		err := f.bucket.put(ctx, [32]byte(list[i].hash), pack(content), true)
+		err := f.bucket.Put(ctx, [32]byte(list[i].hash), bucket.Pack(content), true)
 		switch {
 		case err == nil:
 			f.taken("content", id)
-		case ctx.Err() == nil && f.bucket.answers(ctx):
+		case ctx.Err() == nil && f.bucket.Answers(ctx):
 			f.refuseContent(list[i].hash, err)
 			continue
 		default:

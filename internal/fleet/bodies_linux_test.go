@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net/http"
-	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -218,82 +217,25 @@ func bucketBeats(s *fleettest.Server) int {
 	return s.Count("nodes, generate_series(1, extract(epoch FROM seen_at - started_at)::int / 2)")
 }
 
+// What the reasons are is tested with package bucket.
 func TestAnObjectStoreThatCannotBeUsedSaysWhy(t *testing.T) {
 	t.Parallel()
 	server, bucket := fleettest.Start(t), fleettest.StartBucket(t)
-	answer := func(status int, code string) string {
-		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-			w.WriteHeader(status)
-			_, _ = fmt.Fprintf(w, "<Error><Code>%s</Code></Error>", code)
-		}))
-		t.Cleanup(s.Close)
-		return "s3://k:s@contents?endpoint=" + s.URL
-	}
-	for _, c := range []struct{ name, url, reason, remedy string }{
-		{"no such bucket", strings.Replace(bucket.URL, "@contents", "@nothing", 1), "404 NoSuchBucket", "create the bucket"},
-		{
-			"unknown key", strings.Replace(bucket.URL, "reader:", "stranger:", 1), "404 XAdminUserNotFound",
-			"correct the access key",
-		},
-		{
-			"wrong secret", strings.Replace(bucket.URL, ":secret", ":other", 1), "403 SignatureDoesNotMatch",
-			"correct the access key",
-		},
-		{"wrong region", bucket.URL + "&region=eu-west-1", "AuthorizationHeaderMalformed", "correct the region"},
-		{
-			"denied", answer(403, "AccessDenied"), "403 AccessDenied",
-			"allow the access key s3:GetObject and s3:PutObject on contents/*",
-		},
-		{"clock", answer(403, "RequestTimeTooSkewed"), "403 RequestTimeTooSkewed", "NTP"},
-		{"moved", answer(301, "PermanentRedirect"), "301 PermanentRedirect", "correct the region"},
-		{"busy", answer(503, "SlowDown"), "503 SlowDown", "tries again"},
-		{"old", answer(501, "NotImplemented"), "501 NotImplemented", "If-None-Match"},
-		{"no S3", answer(404, ""), "404 Not Found", "correct the endpoint"},
-		{"nobody there", "s3://k:s@contents?endpoint=http://127.0.0.1:1", "connection refused", "start it"},
-		{
-			"no such host", "s3://k:s@contents?endpoint=http://no.such.host.invalid", "no.such.host.invalid has no address",
-			"correct",
-		},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			n := &node{t: t, store: opened(t), wait: 10 * time.Second, bodies: c.url}
-			n.begin(server.URL, strings.ReplaceAll(c.name, " ", "-"))
-			defer n.stop()
-			n.awaitBodies(fleet.Disconnected)
-			st := n.Status().Bodies
-			if !strings.Contains(st.Reason, c.reason) || !strings.Contains(st.Remedy, c.remedy) {
-				t.Errorf("reason %q, remedy %q; want %q and %q", st.Reason, st.Remedy, c.reason, c.remedy)
-			}
-		})
+	n := &node{t: t, store: opened(t), wait: 10 * time.Second, bodies: strings.Replace(bucket.URL, ":secret", ":other", 1)}
+	n.begin(server.URL, "a")
+	defer n.stop()
+	n.awaitBodies(fleet.Disconnected)
+	if st := n.Status().Bodies; !strings.Contains(st.Reason, "403 SignatureDoesNotMatch") ||
+		!strings.Contains(st.Remedy, "correct the access key") {
+		t.Errorf("reason %q, remedy %q", st.Reason, st.Remedy)
 	}
 }
 
-func TestBodiesURLs(t *testing.T) {
-	t.Setenv("AWS_ACCESS_KEY_ID", "")
-	for _, c := range []struct{ url, want string }{
-		{"s3://key:secret@bucket", ""},
-		{"s3://key:secret@bucket/a/b-c/?endpoint=https://host:9000/&region=eu-west-1", ""},
-		{"https://bucket.test", "no URL like s3://"},
-		{"s3://key:secret@b", "no name of a bucket"},
-		{"s3://key:secret@bucket/a%20b", "no prefix"},
-		{"s3://key:secret@bucket/../b", "no prefix"},
-		{"s3://key:secret@bucket?endpoint=ftp://host", "endpoint is no URL"},
-		{"s3://key:secret@bucket?end=x", `it has "end"`},
-		{"s3://bucket", "there is no access key"},
-		{"s3://key@bucket", "there is no access key"},
-	} {
-		err := fleet.Options{Database: "postgres://db.test/x", Node: "a", Bodies: c.url}.Check()
-		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
-			t.Errorf("%s: %v, want %q", c.url, err, c.want)
-		}
-		if err != nil && strings.Contains(err.Error(), "secret@") {
-			t.Errorf("%v has the secret", err)
-		}
-	}
-	t.Setenv("AWS_ACCESS_KEY_ID", "key")
-	t.Setenv("AWS_SECRET_ACCESS_KEY", "secret")
-	if err := (fleet.Options{Database: "postgres://db.test/x", Node: "a", Bodies: "s3://bucket"}).Check(); err != nil {
-		t.Errorf("with a key of the environment: %v", err)
+func TestBodiesAreInABucket(t *testing.T) {
+	t.Parallel()
+	err := fleet.Options{Database: "postgres://db.test/x", Node: "a", Bodies: "https://bucket.test"}.Check()
+	if err == nil || !strings.Contains(err.Error(), "no URL like s3://") {
+		t.Error(err)
 	}
 }
 

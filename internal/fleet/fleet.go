@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/readthru/readthru/internal/fleet/bucket"
 	"github.com/readthru/readthru/knowledge"
 	"github.com/readthru/readthru/page"
 	"github.com/readthru/readthru/store"
@@ -90,7 +91,7 @@ type Fleet struct {
 	seats       chan struct{}  // taken by questions that are under way
 	work        sync.WaitGroup // questions, and what follows from them
 	breaker     breaker
-	bucket      *bucket // nil: all content is in rows
+	bucket      *bucket.Bucket // nil: all content is in rows
 	untold      untold
 	position    store.FleetPosition // of Run alone
 	shared      sharedUsers         // of Run alone
@@ -158,7 +159,7 @@ func (o Options) Check() error {
 		return err
 	}
 	if o.Bodies != "" {
-		if _, err := newBucket(o.Bodies); err != nil {
+		if _, err := bucket.New(o.Bodies); err != nil {
 			return &BodiesError{err}
 		}
 	}
@@ -212,7 +213,7 @@ func New(o Options) (*Fleet, error) {
 		f.o.Wait = 50 * time.Millisecond
 	}
 	if o.Bodies != "" {
-		if f.bucket, err = newBucket(o.Bodies); err != nil {
+		if f.bucket, err = bucket.New(o.Bodies); err != nil {
 			return nil, &BodiesError{err}
 		}
 	}
@@ -237,7 +238,7 @@ func (f *Fleet) Close() {
 	f.work.Wait()
 	_ = f.asking.Close() // the same
 	if f.bucket != nil {
-		f.bucket.close()
+		f.bucket.Close()
 	}
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/lib/pq"
 
 	"github.com/readthru/readthru/internal/fault"
+	"github.com/readthru/readthru/internal/fleet/bucket"
 	"github.com/readthru/readthru/page"
 	"github.com/readthru/readthru/store"
 )
@@ -22,11 +23,8 @@ const (
 	// lookPages is how many changes are looked at together.
 	lookPages = 1000
 
-	// maxBody is the most markdown of a page that is taken over, in bytes.
-	maxBody = 64 << 20
-
 	// maxPacked and maxRecord are the longest compressed markdown and the longest record that are read, in bytes.
-	maxPacked = maxBody + 1<<20
+	maxPacked = bucket.MaxContent + 1<<20
 	maxRecord = 16 << 20
 )
 
@@ -199,7 +197,7 @@ func (f *Fleet) take(ctx context.Context, keys [][]byte) (skipped bool, err erro
 	}
 	contents, errs := make([][]byte, len(rows)), make([]error, len(rows))
 	var group sync.WaitGroup
-	seats := make(chan struct{}, bucketTasks)
+	seats := make(chan struct{}, bucket.Tasks)
 	for i, r := range rows {
 		seats <- struct{}{}
 		group.Go(fault.Contain("fleet: end the content of a row", func() {
@@ -226,7 +224,7 @@ func (f *Fleet) take(ctx context.Context, keys [][]byte) (skipped bool, err erro
 				f.taken("page", r.key.Doc())
 				f.note(func(s *Status) { s.Bodies.Held++ })
 				return nil
-			case errors.Is(err, errLost) || errors.Is(err, errObject):
+			case errors.Is(err, bucket.ErrLost) || errors.Is(err, bucket.ErrObject):
 				f.tryLater("page", r.key.Doc(), r.key, err)
 				return nil
 			}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/lib/pq"
 
+	"github.com/readthru/readthru/internal/fleet/bucket"
 	"github.com/readthru/readthru/page"
 	"github.com/readthru/readthru/store"
 )
@@ -268,7 +269,7 @@ func (f *Fleet) addContent(r *row, record *page.Record) bool {
 	}
 	sum := sha256.Sum256(markdown)
 	r.record, r.edition = new(string(text)), f.o.Store.PageEdition()
-	r.body, r.sum, r.length = pack(markdown), sum[:], len(markdown)
+	r.body, r.sum, r.length = bucket.Pack(markdown), sum[:], len(markdown)
 	return true
 }
 

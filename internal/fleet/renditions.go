@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/readthru/readthru/internal/fault"
+	"github.com/readthru/readthru/internal/fleet/bucket"
 	"github.com/readthru/readthru/page"
 	"github.com/readthru/readthru/store"
 )
@@ -178,7 +179,7 @@ func (f *Fleet) sendRendition(id [32]byte, k page.Key, uri string, began time.Ti
 	if err != nil {
 		return err
 	}
-	content := &blob{hash: sha256.Sum256(r.Markdown), packed: pack(r.Markdown)}
+	content := &blob{hash: sha256.Sum256(r.Markdown), packed: bucket.Pack(r.Markdown)}
 	if f.place(ctx, []*blob{content}); content.held {
 		return errNotNow
 	}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/lib/pq"
 
+	"github.com/readthru/readthru/internal/fleet/bucket"
 	"github.com/readthru/readthru/page"
 	"github.com/readthru/readthru/store"
 )
@@ -189,7 +190,7 @@ func (f *Fleet) tellResponses(ctx context.Context, list map[slot]*stored) error 
 		if err != nil {
 			continue // it was removed since
 		}
-		blobs[s] = &blob{hash: r.Body, packed: pack(content)}
+		blobs[s] = &blob{hash: r.Body, packed: bucket.Pack(content)}
 	}
 	f.place(ctx, slices.Collect(maps.Values(blobs)))
 	var uris, slots, records, bodies, sums, held [][]byte

@@ -1,4 +1,6 @@
-package fleet
+// Package bucket keeps the contents of a fleet's pages in an S3-compatible object store: compressed, each under its
+// SHA-256, so that none is kept twice and one that was changed is noticed.
+package bucket
 
 import (
 	"bytes"
@@ -22,17 +24,23 @@ import (
 )
 
 const (
-	// bucketTime bounds a request to the object store.
-	bucketTime = 10 * time.Second
+	// Tasks is how many requests are made at once.
+	Tasks = 16
+
+	// connectTime bounds a connection to the object store.
+	connectTime = 5 * time.Second
+
+	// requestTime bounds a request to the object store.
+	requestTime = 10 * time.Second
 
 	// answersTime bounds the question whether a request failed because of the object store or of the object.
 	answersTime = 2 * time.Second
 )
 
-// bucket is where an S3-compatible object store keeps content. An object has the hash of the content as its name, and
+// A Bucket is where an S3-compatible object store keeps content. An object has the hash of the content as its name, and
 // the content compressed.
-type bucket struct {
-	name   string // for people
+type Bucket struct {
+	Name   string // for people
 	base   string // URL of what the names of all objects follow
 	region string
 	keys   aws.Credentials
@@ -46,9 +54,9 @@ var (
 	prefixForm = regexp.MustCompile(`^([A-Za-z0-9_-][A-Za-z0-9._-]*/)*$`)
 )
 
-// newBucket returns the bucket at a URL like s3://bucket/prefix?endpoint=https://host:9000&region=eu-west-1. It
+// New returns the bucket at a URL like s3://bucket/prefix?endpoint=https://host:9000&region=eu-west-1. It
 // connects to nothing. The access key is in the URL, or in the variables that other clients of S3 read, too.
-func newBucket(raw string) (*bucket, error) {
+func New(raw string) (*Bucket, error) {
 	u, err := url.Parse(raw)
 	if err != nil || u.Scheme != "s3" {
 		return nil, errors.New("it is no URL like s3://bucket/prefix?endpoint=https://host") // err may have the key
@@ -57,7 +65,7 @@ func newBucket(raw string) (*bucket, error) {
 	if prefix != "" {
 		prefix += "/"
 	}
-	b := &bucket{name: u.Host + "/" + prefix, signer: v4.NewSigner(func(o *v4.SignerOptions) {
+	b := &Bucket{Name: u.Host + "/" + prefix, signer: v4.NewSigner(func(o *v4.SignerOptions) {
 		o.DisableURIPathEscaping = true // as S3 does
 	})}
 	if !bucketForm.MatchString(u.Host) {
@@ -97,8 +105,8 @@ func newBucket(raw string) (*bucket, error) {
 		Transport: &http.Transport{ // without a proxy: the environment may name this node
 			DialContext:           (&net.Dialer{Timeout: connectTime}).DialContext,
 			TLSHandshakeTimeout:   connectTime,
-			ResponseHeaderTimeout: bucketTime,
-			MaxIdleConnsPerHost:   bucketTasks,
+			ResponseHeaderTimeout: requestTime,
+			MaxIdleConnsPerHost:   Tasks,
 			IdleConnTimeout:       time.Minute,
 			DisableCompression:    true,
 		},
@@ -107,13 +115,14 @@ func newBucket(raw string) (*bucket, error) {
 	return b, nil
 }
 
-func (b *bucket) close() { b.client.CloseIdleConnections() }
+// Close closes connections that no request uses.
+func (b *Bucket) Close() { b.client.CloseIdleConnections() }
 
-// errLost is the error for an object that is missing, or not what its name says.
-var errLost = errors.New("the object store has lost it")
+// ErrLost is the error for an object that is missing, or not what its name says.
+var ErrLost = errors.New("the object store has lost it")
 
-// errObject is the error for an object that cannot be had though others can.
-var errObject = errors.New("the object store does not give its content, though it gives others")
+// ErrObject is the error for an object that cannot be had though others can.
+var ErrObject = errors.New("the object store does not give its content, though it gives others")
 
 // A refusal is an answer of the object store that is no success.
 type refusal struct {
@@ -125,14 +134,14 @@ func (r *refusal) Error() string {
 	return fmt.Sprintf("the object store says: %d %s", r.status, cmp.Or(r.code, http.StatusText(r.status)))
 }
 
-// refusedWith reports whether an error is a refusal with a status.
-func refusedWith(err error, status int) bool {
+// RefusedWith reports whether an error is a refusal with a status.
+func RefusedWith(err error, status int) bool {
 	r, ok := errors.AsType[*refusal](err)
 	return ok && r.status == status
 }
 
 // do makes a request for an object. If it returns no error, the caller closes the answer's body.
-func (b *bucket) do(ctx context.Context, method string, hash [32]byte, content []byte, fields ...string) (
+func (b *Bucket) do(ctx context.Context, method string, hash [32]byte, content []byte, fields ...string) (
 	*http.Response, error,
 ) {
 	name := hex.EncodeToString(hash[:])
@@ -166,17 +175,17 @@ func (b *bucket) do(ctx context.Context, method string, hash [32]byte, content [
 	return nil, &refusal{resp.StatusCode, code}
 }
 
-// put keeps a content, which is compressed already, under its hash. Unless it is to replace what is there, one that is
+// Put keeps a content, which is compressed already, under its hash. Unless it is to replace what is there, one that is
 // there stays.
-func (b *bucket) put(ctx context.Context, hash [32]byte, packed []byte, replace bool) error {
-	ctx, cancel := context.WithTimeout(ctx, bucketTime)
+func (b *Bucket) Put(ctx context.Context, hash [32]byte, packed []byte, replace bool) error {
+	ctx, cancel := context.WithTimeout(ctx, requestTime)
 	defer cancel()
 	fields := []string{"Content-Type", "application/zstd"}
 	if !replace {
 		fields = append(fields, "If-None-Match", "*")
 	}
 	resp, err := b.do(ctx, http.MethodPut, hash, packed, fields...)
-	if refusedWith(err, http.StatusPreconditionFailed) || refusedWith(err, http.StatusConflict) {
+	if RefusedWith(err, http.StatusPreconditionFailed) || RefusedWith(err, http.StatusConflict) {
 		return nil // it is there, or another node is just putting it
 	}
 	if err != nil {
@@ -185,13 +194,13 @@ func (b *bucket) put(ctx context.Context, hash [32]byte, packed []byte, replace 
 	return resp.Body.Close()
 }
 
-// get returns a content of a length by its hash. The error is errLost for one that is missing or something else.
-func (b *bucket) get(ctx context.Context, hash [32]byte, length int) ([]byte, error) {
-	ctx, cancel := context.WithTimeout(ctx, bucketTime)
+// Get returns a content of a length by its hash. The error is ErrLost for one that is missing or something else.
+func (b *Bucket) Get(ctx context.Context, hash [32]byte, length int) ([]byte, error) {
+	ctx, cancel := context.WithTimeout(ctx, requestTime)
 	defer cancel()
 	resp, err := b.do(ctx, http.MethodGet, hash, nil)
 	if r, ok := errors.AsType[*refusal](err); ok && r.code == "NoSuchKey" {
-		return nil, errLost
+		return nil, ErrLost
 	}
 	if err != nil {
 		return nil, err
@@ -202,9 +211,9 @@ func (b *bucket) get(ctx context.Context, hash [32]byte, length int) ([]byte, er
 	if err != nil {
 		return nil, err
 	}
-	content, err := unpack(packed, length, hash[:])
+	content, err := Unpack(packed, length, hash[:])
 	if err != nil {
-		return nil, errLost
+		return nil, ErrLost
 	}
 	return content, nil
 }
@@ -212,42 +221,42 @@ func (b *bucket) get(ctx context.Context, hash [32]byte, length int) ([]byte, er
 // probe is a content that each node puts and gets again, to see whether it may.
 const probe = "readthru keeps the content of pages here, compressed, by its SHA-256.\n"
 
-// try reports whether the object store can be used.
-func (b *bucket) try(ctx context.Context) error {
+// Try reports whether the object store can be used.
+func (b *Bucket) Try(ctx context.Context) error {
 	hash := sha256.Sum256([]byte(probe))
-	if err := b.put(ctx, hash, pack([]byte(probe)), false); err != nil {
+	if err := b.Put(ctx, hash, Pack([]byte(probe)), false); err != nil {
 		return err
 	}
-	_, err := b.get(ctx, hash, len(probe))
-	if errors.Is(err, errLost) { // somebody has removed or changed it
-		if err = b.put(ctx, hash, pack([]byte(probe)), true); err == nil {
-			_, err = b.get(ctx, hash, len(probe))
+	_, err := b.Get(ctx, hash, len(probe))
+	if errors.Is(err, ErrLost) { // somebody has removed or changed it
+		if err = b.Put(ctx, hash, Pack([]byte(probe)), true); err == nil {
+			_, err = b.Get(ctx, hash, len(probe))
 		}
 	}
 	return err
 }
 
-// answers reports whether the object store can be used just now, though a request has failed.
-func (b *bucket) answers(ctx context.Context) bool {
+// Answers reports whether the object store can be used just now, though a request has failed.
+func (b *Bucket) Answers(ctx context.Context) bool {
 	ctx, cancel := context.WithTimeout(ctx, answersTime)
 	defer cancel()
-	return b.try(ctx) == nil
+	return b.Try(ctx) == nil
 }
 
-// explain returns an error of the object store in a sentence without secrets, and what to do about it.
-func (b *bucket) explain(err error) (reason, remedy string) {
+// Explain returns an error of the object store in a sentence without secrets, and what to do about it.
+func (b *Bucket) Explain(err error) (reason, remedy string) {
 	if r, ok := errors.AsType[*refusal](err); ok {
 		reason = r.Error()
 		switch {
 		case r.code == "NoSuchBucket":
-			return reason, "create the bucket of " + b.name + ", or correct its name in fleet.bodies"
+			return reason, "create the bucket of " + b.Name + ", or correct its name in fleet.bodies"
 		case r.code == "InvalidAccessKeyId", r.code == "XAdminUserNotFound", r.code == "SignatureDoesNotMatch",
 			r.code == "ExpiredToken", r.status == http.StatusUnauthorized:
 			return reason, "correct the access key and its secret, in fleet.bodies or the environment"
 		case r.code == "RequestTimeTooSkewed":
 			return reason, "set this machine's clock by NTP"
 		case r.status == http.StatusForbidden:
-			return reason, "allow the access key s3:GetObject and s3:PutObject on " + b.name + "*"
+			return reason, "allow the access key s3:GetObject and s3:PutObject on " + b.Name + "*"
 		case r.code == "AuthorizationHeaderMalformed", r.status/100 == 3:
 			return reason, "correct the region or the endpoint in fleet.bodies"
 		case r.status == http.StatusNotImplemented:
@@ -264,8 +273,8 @@ func (b *bucket) explain(err error) (reason, remedy string) {
 		return "the object store cannot be reached: " + e.Err.Error(), "start it, or correct the endpoint in fleet.bodies"
 	}
 	switch {
-	case errors.Is(err, errLost):
-		return "the object store does not give back what it was given", "look at what else writes to " + b.name
+	case errors.Is(err, ErrLost):
+		return "the object store does not give back what it was given", "look at what else writes to " + b.Name
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, os.ErrDeadlineExceeded):
 		return "the object store did not answer in time", "look at its load and the network"
 	}
