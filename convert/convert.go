@@ -14,6 +14,7 @@ import (
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
 
+	"github.com/readthru/readthru/convert/archive"
 	"github.com/readthru/readthru/convert/dom"
 	"github.com/readthru/readthru/convert/guard"
 	"github.com/readthru/readthru/convert/head"
@@ -63,11 +64,11 @@ type Document struct {
 	head    head.Head
 	signs   signs.Signs
 	kind    rules.PageType
-	body    *html.Node // normalised; nil when there is no tree, and the text alone is left
-	hides   []string   // texts that the file hides, of which there is nothing in the tree
-	form    format     // of a body that is not HTML, else empty
-	whole   bool       // the tree was written here: there is nothing to prune
-	ready   string     // markdown of a body that has no tree
+	body    *html.Node      // normalised; nil when there is no tree, and the text alone is left
+	hides   []archive.Piece // texts that the file does not show, of which there is nothing in the tree
+	form    format          // of a body that is not HTML, else empty
+	whole   bool            // the tree was written here: there is nothing to prune
+	ready   string          // markdown of a body that has no tree
 
 	warnings []string
 	unseen   hidden.Report
@@ -156,8 +157,8 @@ func (d *Document) adopt(ctx context.Context, root *html.Node) {
 		body = normalise.Frameset(root)
 		d.whole = true
 	}
-	for _, text := range d.hides {
-		w.Unshown(&html.Node{Type: html.TextNode, Data: text})
+	for _, piece := range d.hides {
+		w.Left(piece.Kind, piece.Text)
 	}
 	normalise.UnwrapShadowRoots(body, w) // before words are counted: what a host shows is in its template
 	if d.signs.Judge(ctx, root, body, d.head.ArticleBody, len(d.content)) {

@@ -35,12 +35,13 @@ type Document struct {
 	Title, Author, Subject string
 	Date                   string // of creation, else of the last change, as written in the file
 	Lang                   string
-	Body                   string   // HTML: blocks, then a list of the notes
-	Damaged                bool     // part of the file could not be read
-	Cut                    bool     // part of the file lies beyond the limits
-	Encrypted              bool     // part of the file needs a key
-	Unseen                 []string // texts that the file hides, of which Body has nothing
+	Body                   string  // HTML: blocks, then a list of the notes
+	Damaged                bool    // part of the file could not be read
+	Cut                    bool    // part of the file lies beyond the limits
+	Encrypted              bool    // part of the file needs a key
+	Unseen                 []Piece // what the file does not show, the first texts of each kind
 
+	hidden   map[string]int // pieces by kind
 	modified string
 }
 

@@ -1,20 +1,40 @@
 package archive
 
 import (
+	"encoding/xml"
+	"maps"
+	"slices"
 	"strings"
 
 	"golang.org/x/net/html"
+
+	"github.com/readthru/readthru/convert/guard"
 )
 
-// The limits of what is kept of texts that a file hides. They reach no reader: they are counted, and some are shown in
-// the report.
+// The limits of what is kept of texts that a file does not show. They reach no reader: they are counted, and some are
+// shown in the report.
 const (
-	maxUnseen     = 200
+	maxUnseen     = 200     // of each kind
 	maxUnseenText = 4 << 10 // bytes
 )
 
-// Unseen is a text that a file hides, in the making: a sheet, a slide, rows that stand together.
-type Unseen struct{ text strings.Builder }
+// Kinds of text that a document has beside its own. Programs show it in a margin, or struck out.
+const (
+	Deleted    = "deleted"    // by a change that is on record
+	Annotation = "annotation" // a comment
+)
+
+// Piece is a text of a file that its Body has nothing of.
+type Piece struct {
+	Kind string // Deleted, Annotation, or "" for what is hidden
+	Text string
+}
+
+// Unseen is a text that a file does not show, in the making: a sheet, a slide, rows that stand together, a comment.
+type Unseen struct {
+	Kind string // as that of a [Piece]
+	text strings.Builder
+}
 
 // Add appends HTML, as a text that stands apart from what is there.
 func (u *Unseen) Add(fragment string) {
@@ -33,10 +53,73 @@ func (u *Unseen) Add(fragment string) {
 	}
 }
 
-// Hide notes a text that the file hides, unless it is blank, and makes u empty.
+// Join appends plain text that continues what is there: files part words as they were typed.
+func (u *Unseen) Join(text string) {
+	if u.text.Len() < maxUnseenText {
+		u.text.WriteString(text[:min(len(text), maxUnseenText)])
+	}
+}
+
+// Part has what comes next stand apart from what is there.
+func (u *Unseen) Part() {
+	if u.text.Len() > 0 && !strings.HasSuffix(u.text.String(), " ") {
+		u.text.WriteByte(' ')
+	}
+}
+
+// Hide notes a text that the file does not show, unless it is blank, and takes it out of u.
 func (d *Document) Hide(u *Unseen) {
 	text := strings.ToValidUTF8(strings.TrimSpace(u.text.String()), "")
-	if u.text.Reset(); text != "" && len(d.Unseen) < maxUnseen {
-		d.Unseen = append(d.Unseen, text)
+	u.text.Reset()
+	if text == "" || d.hidden[u.Kind] >= maxUnseen {
+		return
+	}
+	if d.hidden == nil {
+		d.hidden = map[string]int{}
+	}
+	d.hidden[u.Kind]++
+	d.Unseen = append(d.Unseen, Piece{u.Kind, text})
+}
+
+// Comments notes the comments in the parts of an Office document that relations lead to. Read them last: they take of
+// what may still be unpacked.
+func (a *Archive) Comments(relations map[string]Relation, d *Document) {
+	for _, id := range slices.Sorted(maps.Keys(relations)) {
+		switch r := relations[id]; r.Kind {
+		case "comments", "threadedComment":
+			a.comments(r.Target, d)
+		}
+	}
+}
+
+func (a *Archive) comments(part string, d *Document) {
+	dec := a.Decoder(part)
+	if dec == nil {
+		return
+	}
+	text := Unseen{Kind: Annotation}
+	inText := false
+	for {
+		guard.Check(a.ctx)
+		token, err := dec.RawToken()
+		if err != nil {
+			d.Hide(&text)
+			return
+		}
+		switch t := token.(type) {
+		case xml.StartElement:
+			inText = t.Name.Local == "t" || t.Name.Local == "text"
+		case xml.EndElement:
+			switch inText = false; t.Name.Local {
+			case "comment", "threadedComment", "cm":
+				d.Hide(&text)
+			case "p", "text":
+				text.Part()
+			}
+		case xml.CharData:
+			if inText {
+				text.Join(string(t))
+			}
+		}
 	}
 }

@@ -12,10 +12,18 @@ import (
 // smuggled reports whether among them were some that carry text past a reader's eyes (tags, bidirectional overrides,
 // runs of selectors, and long ones of any): those are counted, the others are typography.
 func Visible(s string) (clean string, smuggled bool) {
-	at := strings.IndexFunc(s, Invisible)
+	plain := 0 // nearly every name of a page is this alone
+	for plain < len(s) && (s[plain] >= ' ' && s[plain] < 0x7f || s[plain] == '\n') {
+		plain++
+	}
+	if plain == len(s) {
+		return s, false
+	}
+	at := strings.IndexFunc(s[plain:], Invisible)
 	if at < 0 {
 		return s, false
 	}
+	at += plain
 	_, before := utf8.DecodeLastRuneInString(s[:at])
 	at -= before
 	out, smuggled := AppendVisible(append(make([]byte, 0, len(s)), s[:at]...), []byte(s[at:]))

@@ -25,7 +25,7 @@ const Type = "application/vnd.openxmlformats-officedocument.wordprocessingml.doc
 const maxDepth = 200 // of elements in one another
 
 // Read reads a DOCX (ECMA-376 part 1, §17): headings by style and outline level, lists by numbering, tables,
-// emphasis, links, footnotes and the descriptions of pictures. Deleted text and comments are left out. One part may
+// emphasis, links, footnotes and the descriptions of pictures. Deleted text and comments are told apart. One part may
 // unpack to maxPart bytes, all together to half as much again. Read fails if content is not a zip archive.
 func Read(ctx context.Context, content []byte, maxPart int) (*archive.Document, error) {
 	files, err := archive.Open(ctx, content, maxPart)
@@ -49,6 +49,7 @@ func Read(ctx context.Context, content []byte, maxPart int) (*archive.Document, 
 		}
 		b.WriteString("</ol></section>")
 	}
+	files.Comments(w.links, &w.doc)
 	w.doc.Body, w.doc.Damaged, w.doc.Cut = b.String(), w.damaged || files.Damaged, w.cut || files.Cut
 	return &w.doc, nil
 }

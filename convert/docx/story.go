@@ -31,10 +31,13 @@ type story struct {
 	skip   int      // depth at which what is skipped began; 0: none
 	field  []string // codes of the fields that are open
 	inText bool
-	inRun  bool // a run of the paragraph has begun
-	alone  bool // formulas are set by themselves
-	frame  int  // depth of the drawing that is open
-	placed bool // its place is being read
+	last   string         // the element that began last, if none has ended since
+	left   archive.Unseen // what is deleted of the paragraph
+	gone   bool           // what is skipped is that
+	inRun  bool           // a run of the paragraph has begun
+	alone  bool           // formulas are set by themselves
+	frame  int            // depth of the drawing that is open
+	placed bool           // its place is being read
 }
 
 // paragraph is a paragraph in the making.
@@ -60,7 +63,7 @@ type run struct {
 
 // story reads blocks to the end of the element with the name given, and returns them as HTML.
 func (w *reader) story(dec *xml.Decoder, end string) string {
-	s := &story{w: w}
+	s := &story{w: w, left: archive.Unseen{Kind: archive.Deleted}}
 	for {
 		guard.Check(w.ctx)
 		token, err := dec.RawToken()
@@ -75,6 +78,7 @@ func (w *reader) story(dec *xml.Decoder, end string) string {
 		switch t := token.(type) {
 		case xml.StartElement:
 			s.depth++
+			s.last = t.Name.Local
 			if s.depth > maxDepth {
 				w.cut = true
 				if s.skip == 0 {
@@ -90,6 +94,7 @@ func (w *reader) story(dec *xml.Decoder, end string) string {
 				s.start(t)
 			}
 		case xml.EndElement:
+			s.last = ""
 			if s.depth == 0 && t.Name.Local == end {
 				s.finish()
 				return s.out.String()
@@ -98,11 +103,13 @@ func (w *reader) story(dec *xml.Decoder, end string) string {
 			case 0:
 				s.end(t.Name.Local)
 			case s.depth:
-				s.skip = 0
+				s.skip, s.gone = 0, false
 			}
 			s.depth = max(0, s.depth-1)
 		case xml.CharData:
 			switch {
+			case s.gone && (s.last == "delText" || s.last == "t"):
+				s.left.Join(string(t))
 			case s.skip > 0:
 			case s.placed:
 				s.place(string(t))
@@ -158,6 +165,7 @@ func (s *story) start(t xml.StartElement) {
 			s.field = append(s.field, "")
 		case t.Name.Local != "pict" && t.Name.Local != "txbxContent":
 			s.skip = s.depth
+			s.gone = t.Name.Local == "del" || t.Name.Local == "moveFrom" || t.Name.Local == "delText"
 		}
 	default:
 		s.property(t)
@@ -378,6 +386,7 @@ func (s *story) text(text string) {
 		return
 	}
 	s.w.written += len(text)
+	s.left.Part()
 	s.p.open(s.runs.tags(s.p, len(s.tables) == 0 && len(s.around) == 0 && !s.w.colored))
 	s.p.text.WriteString(html.EscapeString(text))
 }

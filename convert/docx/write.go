@@ -97,6 +97,7 @@ func (p *paragraph) close() {
 func (s *story) paragraph() {
 	p := s.p
 	p.close()
+	s.w.doc.Hide(&s.left)
 	text := p.text.String()
 	list := s.w.lists[p.list]
 	switch {

@@ -23,10 +23,14 @@ const fewest = 5
 // furniture reports whether a hidden piece is a part of the page's machinery: n holds it, or none for what is no part
 // of the tree.
 func furniture(kind, text string, n *html.Node) bool {
-	machine := kind == "aria-hidden" || words(text) < fewest || // the first is seen, though not read aloud
+	machine := besideText[kind] || words(text) < fewest ||
 		n != nil && (named(n) || mostlyControls(n))
 	return machine && !commands(text)
 }
+
+// besideText are the kinds of what stands beside the text, where readers see it: it is not read aloud, or it is in the
+// margin of a document, or struck out.
+var besideText = map[string]bool{"aria-hidden": true, "deleted": true, "annotation": true}
 
 // words counts the words of a text as sentences have them: written in letters, and without a capital, which words of
 // titles and names have, but for the first. In scripts without spaces two letters are a word.

@@ -28,7 +28,7 @@ import (
 // Rules are the tables of this package, which count in the version of the rules.
 var Rules = []any{
 	neverText, fallbacks, foldNames, entrances, unsafeSchemes, mutedElements, endsWithBlock, endTagless, blockNames,
-	ownNames, names,
+	ownNames, names, besideText,
 }
 
 // Cleaner removes hidden text from one page.
@@ -125,6 +125,9 @@ func (w *Cleaner) Unshown(n *html.Node) {
 	}
 	w.reported.addNode("display", n)
 }
+
+// Left reports a text that the file of a document has, and does not show. Its kind is "" if it is hidden.
+func (w *Cleaner) Left(kind, text string) { w.reported.add(cmp.Or(kind, "display"), text, nil) }
 
 // control records the elements that d opens if it is a control: the panel of a tab, the section under a button.
 func (w *Cleaner) control(d *html.Node) {

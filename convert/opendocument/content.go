@@ -44,7 +44,7 @@ type reader struct {
 	rows   []row    // of the tables that are open, the row that is being read
 	copied int      // bytes that repeated cells and rows have made
 	skip   int      // depth at which what is skipped began; 0: none
-	hides  bool     // what is skipped is text that the document hides
+	hides  bool     // what is skipped is text that the document does not show
 	unseen archive.Unseen
 	shaded bool // what stands behind the paragraph is not the page
 
@@ -82,6 +82,9 @@ var left = map[string]bool{
 	"label-ranges": true, "table-of-content-source": true, "shapes": true, "date-time-decl": true, "script": true,
 }
 
+// beside are those of them that hold text of other kinds.
+var beside = map[string]string{"tracked-changes": archive.Deleted, "annotation": archive.Annotation}
+
 func (r *reader) read(dec *xml.Decoder) {
 	for {
 		guard.Check(r.ctx)
@@ -103,8 +106,8 @@ func (r *reader) read(dec *xml.Decoder) {
 			switch {
 			case r.skip == 0 && r.inText():
 				r.out.WriteString(html.EscapeString(string(t)))
-			case r.hides:
-				r.unseen.Add(html.EscapeString(string(t)))
+			case r.hides && (r.unseen.Kind == "" || r.inParagraph()):
+				r.unseen.Join(string(t))
 			}
 		}
 	}
@@ -127,19 +130,29 @@ func (r *reader) inText() bool {
 	return false
 }
 
+// inParagraph reports whether a paragraph or a heading is open within what is skipped. Beside them stand who wrote a
+// comment, and when.
+func (r *reader) inParagraph() bool {
+	return slices.ContainsFunc(r.open[r.skip-1:], func(e element) bool { return e.name == "p" || e.name == "h" })
+}
+
 func (r *reader) start(t xml.StartElement) {
 	name := t.Name.Local
 	e := element{name: name}
 	if r.skip == 0 && (left[name] || len(r.open) >= maxDepth) {
 		r.doc.Cut = r.doc.Cut || !left[name]
 		r.skip = len(r.open) + 1
+		r.unseen.Kind, r.hides = beside[name], beside[name] != ""
 	}
 	if r.skip == 0 && (name != "section" && xmlread.Attr(t, "display") == "none" || r.beside(t)) { // a field, or a shape
 		r.hide()
 	}
 	e.begin = r.out.Len()
-	if r.skip == 0 {
+	switch {
+	case r.skip == 0:
 		e.end = r.begin(t)
+	case r.hides && (name == "s" || name == "tab" || name == "line-break"):
+		r.unseen.Part()
 	}
 	r.open = append(r.open, e)
 }
@@ -159,6 +172,9 @@ func (r *reader) end(name string) {
 		}
 		return
 	case r.skip > 0:
+		if r.unseen.Part(); r.unseen.Kind == archive.Deleted && n == r.skip+1 { // each change is one text
+			r.doc.Hide(&r.unseen)
+		}
 		return
 	}
 	switch name {
@@ -184,7 +200,7 @@ func (r *reader) end(name string) {
 }
 
 // hide has the element that begins left out, and its text told as hidden.
-func (r *reader) hide() { r.skip, r.hides = len(r.open)+1, true }
+func (r *reader) hide() { r.skip, r.hides, r.unseen.Kind = len(r.open)+1, true, "" }
 
 // beside reports whether a shape stands beside its slide.
 func (r *reader) beside(t xml.StartElement) bool {

@@ -31,9 +31,8 @@ func Is(content []byte) bool {
 }
 
 // Read reads a document: headings, lists, tables, emphasis, links, notes and descriptions of pictures. Deleted text and
-// comments are left out. So are sheets, rows, columns and slides that are hidden, and what stands beside its slide:
-// these are told apart. One part may unpack to maxPart bytes. Read fails if
-// content is not a zip archive.
+// comments are told apart. So are sheets, rows, columns and slides that are hidden, and what stands beside its slide.
+// One part may unpack to maxPart bytes. Read fails if content is not a zip archive.
 func Read(ctx context.Context, content []byte, maxPart int) (*archive.Document, error) {
 	files, err := archive.Open(ctx, content, maxPart)
 	if err != nil {

@@ -1,6 +1,6 @@
 // Package pptx reads the presentations of Microsoft PowerPoint and others (ECMA-376) as HTML, which a converter of HTML
 // then takes like any page: a heading, text, lists and tables for each slide, and the speaker's notes as a quotation.
-// Hidden slides and shapes are left out and told apart.
+// Hidden slides and shapes are left out and told apart, and so are comments.
 //
 // Every file is treated as hostile: unpacked bytes, nesting and output are bounded, and a damaged file is read as far
 // as possible. When its context ends, [Read] panics with a value for [guard.Run].
@@ -51,6 +51,7 @@ func Read(ctx context.Context, content []byte, maxPart int) (*archive.Document, 
 			p.height, _ = strconv.ParseFloat(xmlread.Attr(t, "cy"), 64)
 		}
 	})
+	var slides []string
 	files.Each(part, func(_ *xml.Decoder, t xml.StartElement) {
 		if t.Name.Local != "sldId" {
 			return
@@ -59,8 +60,12 @@ func Read(ctx context.Context, content []byte, maxPart int) (*archive.Document, 
 			p.doc.Cut = true
 			return
 		}
-		p.slide(relations[archive.RelationID(t)].Target)
+		slides = append(slides, relations[archive.RelationID(t)].Target)
+		p.slide(slides[len(slides)-1])
 	})
+	for _, name := range slides {
+		files.Comments(files.Relations(name), &p.doc)
+	}
 	p.doc.Body, p.doc.Damaged, p.doc.Cut = p.out.String(), p.doc.Damaged || files.Damaged, p.doc.Cut || files.Cut
 	return &p.doc, nil
 }

@@ -30,7 +30,7 @@ const (
 )
 
 // Read reads a workbook (ECMA-376 part 1, §18): the values of cells as they are stored, dates by the format of their
-// cell, links. Empty rows part one table from the next. One part may unpack to maxPart bytes. Read fails if content is
+// cell, links. Empty rows part one table from the next. Comments are told apart. One part may unpack to maxPart bytes. Read fails if content is
 // not a zip archive.
 func Read(ctx context.Context, content []byte, maxPart int) (*archive.Document, error) {
 	files, err := archive.Open(ctx, content, maxPart)
@@ -157,6 +157,9 @@ func (b *book) readSheets() {
 			b.out.WriteString("<h2>" + html.EscapeString(s.name) + "</h2>")
 			b.sheet(name, false)
 		}
+	}
+	for _, s := range sheets {
+		b.files.Comments(b.files.Relations(relations[s.id].Target), &b.doc)
 	}
 }
 
