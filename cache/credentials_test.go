@@ -100,6 +100,35 @@ func TestACookieIsNotReplayed(t *testing.T) {
 	}
 }
 
+// What else lets a client in later is its own as well, whatever the type of the content.
+func TestATokenInAFieldIsNotReplayed(t *testing.T) {
+	for _, name := range []string{"X-Auth-Token", "X-Subject-Token", "X-Csrf-Token", "X-Session-Id", "Authorization"} {
+		for _, contentType := range []string{"text/html", "application/json", "text/plain"} {
+			t.Run(name+" of "+contentType, func(t *testing.T) {
+				r := newRig(t, cache.Options{}, func(w http.ResponseWriter, req *http.Request) {
+					if req.Header.Get("If-None-Match") != "" {
+						respond(w, 304, "", `ETag: "a"`, "Cache-Control: max-age=0", name+": BOB")
+						return
+					}
+					respond(w, 200, "x", `ETag: "a"`, "Cache-Control: max-age=60", "Content-Type: "+contentType, name+": ALICE")
+				})
+				if g := r.get(); g.header.Get(name) != "ALICE" {
+					t.Errorf("who asked gets %q", g.header.Get(name))
+				}
+				if g := r.get(); g.header.Get(name) != "" || !strings.Contains(g.status, "hit") {
+					t.Errorf("the next client gets %q, %s", g.header.Get(name), g.status)
+				}
+				if g := r.get("Cache-Control: no-cache"); g.header.Get(name) != "BOB" {
+					t.Errorf("who validates gets %q, %s", g.header.Get(name), g.status)
+				}
+				if g := r.get("Cache-Control: max-stale"); g.header.Get(name) != "" {
+					t.Errorf("who comes after it gets %q, %s", g.header.Get(name), g.status)
+				}
+			})
+		}
+	}
+}
+
 // The validation of stored data brings its cookie to the one who caused it, and to nobody after.
 func TestTheCookieOfAValidationIsNotReplayed(t *testing.T) {
 	r := newRig(t, cache.Options{}, func(w http.ResponseWriter, req *http.Request) {

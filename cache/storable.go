@@ -1,6 +1,7 @@
 package cache
 
 import (
+	"maps"
 	"mime"
 	"net/http"
 	"slices"
@@ -19,7 +20,7 @@ const (
 	// classUnasked marks another page than markdown that was sent to a request not naming markdown, without Vary: Accept.
 	// A request that names markdown is answered with it only when the origin cannot be asked.
 	classUnasked = "unasked"
-	// classCookies marks a response whose Set-Cookie was removed.
+	// classCookies marks a response whose Set-Cookie, or another field that grants its client something, was removed.
 	classCookies = "cookies"
 	// classByName marks a response that a shared cache stored for a request with credentials, because its origin allows
 	// that by name. It never becomes a page (AD4).
@@ -44,14 +45,16 @@ func (p *policy) unasked(q *request, h http.Header, vary []string) bool {
 		!slices.Contains(vary, "accept")
 }
 
-// setsCookie reports whether the stored response arrived with Set-Cookie.
+// setsCookie reports whether the stored response arrived with Set-Cookie, or another field that grants something.
 func setsCookie(r *store.Response) bool {
 	return len(r.Header["Set-Cookie"]) > 0 || strings.Contains(r.Class, classCookies)
 }
 
-// dropsCookies reports whether a response with the fields h is stored without its Set-Cookie, because the cookie is for
-// the first client only. Plain text keeps it, as in RFC 9111 §7.3.
-func (p *policy) dropsCookies(h http.Header) bool { return p.shared && mediaType(h) != "text/plain" }
+// drops reports whether a response with the fields h is stored without the one named, because what it grants is for the
+// first client only. Plain text keeps its cookies, as in RFC 9111 §7.3.
+func (p *policy) drops(name string, h http.Header) bool {
+	return p.shared && httpfield.Grants(name) && (name != "Set-Cookie" || mediaType(h) != "text/plain")
+}
 
 // forbids reports whether r forbids a cache of this kind to store it, or no request can match it.
 func (p *policy) forbids(r *store.Response, cc *control) bool {
@@ -121,9 +124,10 @@ func (p *policy) entry(q *request, resp *http.Response, sent, received time.Time
 	if p.unasked(q, h, names) {
 		class = append(class, classUnasked)
 	}
-	if p.dropsCookies(h) && len(h["Set-Cookie"]) > 0 {
+	granted := len(h)
+	maps.DeleteFunc(h, func(name string, _ []string) bool { return p.drops(name, h) })
+	if len(h) < granted {
 		class = append(class, classCookies)
-		delete(h, "Set-Cookie")
 	}
 	if p.shared && q.credentials {
 		class = append(class, classByName)

@@ -141,9 +141,7 @@ func (p *policy) freshen(q *request, r *store.Response, h http.Header, sent, rec
 	for _, name := range []string{"Content-Length", "Content-Encoding", "Content-Range"} {
 		delete(update, name)
 	}
-	if p.dropsCookies(r.Header) {
-		delete(update, "Set-Cookie")
-	}
+	maps.DeleteFunc(update, func(name string, _ []string) bool { return p.drops(name, r.Header) })
 	delete(fresh.Header, "Age")
 	fresh.Header.Set("Date", received.UTC().Format(http.TimeFormat))
 	maps.Copy(fresh.Header, update)
@@ -165,13 +163,13 @@ func (p *policy) freshen(q *request, r *store.Response, h http.Header, sent, rec
 	return &fresh
 }
 
-// own returns those fields h of a 304 that are only for the requesting client: cookies, and fields that the 304 calls
-// private.
+// own returns those fields h of a 304 that are only for the requesting client: cookies and the like, and fields that it
+// calls private.
 func (p *policy) own(h http.Header) http.Header {
 	cc := p.control(h)
 	own := http.Header{}
-	for _, name := range append(cc.privateFields, "Set-Cookie") {
-		if lines, ok := h[name]; ok {
+	for name, lines := range h {
+		if httpfield.Grants(name) || slices.Contains(cc.privateFields, name) {
 			own[name] = lines
 		}
 	}

@@ -225,7 +225,7 @@ func (f *Fetcher) fields(a *attempt, tag string) http.Header {
 		delete(h, name)
 	}
 	if a.outcome.Hit {
-		h.Del("Set-Cookie") // it was for the one who asked first
+		httpfield.RemoveGrants(h) // they were for the one who asked first
 	}
 	h.Set("Content-Type", contentType(a))
 	httpfield.AddVary(h, "Accept")

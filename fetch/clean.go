@@ -65,7 +65,7 @@ func (f *Fetcher) answerCleaned(a *attempt, warning string) (*Answer, error) {
 		h.Del(name)
 	}
 	if a.outcome.Hit {
-		h.Del("Set-Cookie") // it was for the one who asked first
+		httpfield.RemoveGrants(h) // they were for the one who asked first
 	}
 	if media.Charset(a.resp.Header) != "" {
 		contentType = page.MediaType(contentType) + "; charset=utf-8"

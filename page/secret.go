@@ -131,6 +131,10 @@ func shaped(s string) bool {
 	return strings.Contains(s, "eyJ") && jwtLike.MatchString(s) || strings.Contains(s, "--") && signedLike.MatchString(s)
 }
 
+// HasSecretShape reports whether a text has the shape of a secret: it is a key with a telling prefix, or has a JSON Web
+// Token in it.
+func HasSecretShape(text string) bool { return shaped(text) }
+
 func anyParam(query string, match func(name, value string) bool) bool {
 	for part := range strings.FieldsFuncSeq(query, func(r rune) bool { return r == '&' || r == ';' }) {
 		name, value, _ := strings.Cut(part, "=")

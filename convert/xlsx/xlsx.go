@@ -30,8 +30,8 @@ const (
 )
 
 // Read reads a workbook (ECMA-376 part 1, §18): the values of cells as they are stored, dates by the format of their
-// cell, links. Empty rows part one table from the next. Comments are told apart. One part may unpack to maxPart bytes. Read fails if content is
-// not a zip archive.
+// cell, links. Empty rows part one table from the next. Comments are told apart. One part may unpack to maxPart bytes.
+// Read fails if content is not a zip archive.
 func Read(ctx context.Context, content []byte, maxPart int) (*archive.Document, error) {
 	files, err := archive.Open(ctx, content, maxPart)
 	if err != nil {

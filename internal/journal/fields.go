@@ -21,10 +21,11 @@ func RequestFields(h http.Header) Fields {
 	})
 }
 
-// ResponseFields returns the fields of a response, without its cookies.
+// ResponseFields returns the fields of a response, without the values of its cookies and what else is for its client
+// alone.
 func ResponseFields(h http.Header) Fields {
 	return fieldsOf(h, func(name string) bool {
-		return name != "Set-Cookie" && name != "Authentication-Info" && name != "Proxy-Authentication-Info"
+		return !httpfield.Grants(name) && name != "Authentication-Info" && name != "Proxy-Authentication-Info"
 	})
 }
 
@@ -42,7 +43,9 @@ func fieldsOf(h http.Header, told func(name string) bool) Fields {
 			switch {
 			case !told(name):
 				v = page.SecretMask
-			case strings.IndexByte(v, '?') >= 0 || strings.IndexByte(v, '@') >= 0:
+			case page.HasSecretShape(v):
+				v = page.SecretMask
+			case hasURL(name, v):
 				v = maskURLs(name, v)
 			}
 			b = append(append(b, name...), ": "...)
@@ -56,11 +59,25 @@ func fieldsOf(h http.Header, told func(name string) bool) Fields {
 	return Fields(b)
 }
 
+// hasURL reports whether a field's value may hold a URL in which something is secret.
+func hasURL(name, value string) bool {
+	switch name {
+	case "Location", "Content-Location", "Referer", "Link", "Refresh":
+		return true
+	}
+	return strings.HasPrefix(value, "/") || strings.IndexByte(value, '?') >= 0 || strings.IndexByte(value, '@') >= 0 ||
+		strings.Contains(value, "://")
+}
+
 // maskURLs masks the URLs of a field's value.
 func maskURLs(name, value string) string {
 	switch name {
 	case "Location", "Content-Location", "Referer", "Origin":
 		return page.MaskString(value)
+	case "Refresh":
+		if when, to, ok := strings.Cut(value, "="); ok {
+			return when + "=" + page.MaskString(strings.Trim(to, `"' `))
+		}
 	}
 	var b strings.Builder
 	for len(value) > 0 {

@@ -122,6 +122,26 @@ func TestNoSecretIsStored(t *testing.T) {
 	}
 }
 
+// leadingTo are addresses with secrets to which an origin leads.
+var leadingTo = map[string]string{
+	"path": "/reset/CANARYpath", "matrix": "/login;jsessionid=CANARY", "fragment": "http://ORIGIN/page#access_token=CANARY",
+	"nested": "/login?next=%2Freset%2FCANARYnested", "user": "http://ann:CANARY@ORIGIN/page", "loop": "/to/loop?token=CANARY",
+	"metadata": "http://169.254.169.254/reset/CANARYmeta", "scheme": "gopher://ORIGIN/?token=CANARY",
+	"nowhere": "http://none.invalid/reset/CANARYnowhere", "malformed": "http://ORIGIN:x/reset/CANARYmalformed",
+	"signed": "http://ORIGIN/file.pdf?X-Amz-Signature=CANARY", "asp": "/(S(CANARY))/page",
+}
+
+// asking returns a request for a URL.
+func asking(t *testing.T, target, accept string) *http.Request {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, target, http.NoBody)
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Accept", accept)
+	return req
+}
+
 // A secret in a URL, by whatever door it comes in, is nowhere in the data directory: not in a record of the store, the
 // present one or an older one, nor in the requests that are kept in files, as it is or packed. Nor is it in a backup,
 // in what is exported of the requests, or in the log.
@@ -132,6 +152,26 @@ func TestNoSecretOfAURLIsOnDisk(t *testing.T) {
 		case strings.HasPrefix(r.URL.Path, "/moved"):
 			w.Header().Set("Location", "/page?token="+canary+"location")
 			w.WriteHeader(http.StatusFound)
+			return
+		case strings.HasPrefix(r.URL.Path, "/to/"): // elsewhere, in some form
+			where := strings.NewReplacer("ORIGIN", r.Host, "CANARY", canary).Replace(leadingTo[r.URL.Path[len("/to/"):]])
+			w.Header().Set("Location", where)
+			w.Header().Set("Refresh", "0; url="+where)
+			w.Header().Set("X-Original-Url", where)
+			w.WriteHeader(http.StatusSeeOther)
+			return
+		case strings.HasPrefix(r.URL.Path, "/fields"):
+			w.Header().Set("Content-Type", "text/html")
+			w.Header().Set("Link", "</reset/"+canary+`link9>; rel=alternate; type="text/markdown", </a;jsessionid=`+canary+
+				"link>; rel=next")
+			for _, name := range []string{
+				"X-Subject-Token", "X-Auth-Token", "X-Csrf-Token", "Authorization", "X-Session-Id", "X-Api-Key",
+				"X-Amz-Security-Token", "Replay-Nonce", "Set-Cookie2",
+			} {
+				w.Header().Set(name, canary+name)
+			}
+			w.Header().Set("X-Whatever", "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0."+canary)
+			_, _ = io.WriteString(w, `<title>Fields</title><h1>Fields</h1><p>Fields of an answer, plenty.</p>`)
 			return
 		case strings.HasPrefix(r.URL.Path, "/broken"):
 			panic(http.ErrAbortHandler)
@@ -165,6 +205,16 @@ func TestNoSecretOfAURLIsOnDisk(t *testing.T) {
 	read(t, client, origin.URL+"/json/stored", "Referer: https://a.test/?token="+canary+"referer")
 	read(t, client, origin.URL+"/json")
 	read(t, client, origin.URL+"/moved", "Accept: text/html")
+	read(t, client, origin.URL+"/style.css", "Referer: "+origin.URL+"/reset/"+canary+"referer")
+	read(t, client, origin.URL+"/fields", "Accept: text/html")
+	for form := range leadingTo {
+		for _, accept := range []string{"*/*", "text/markdown"} {
+			if resp, err := client.Transport.RoundTrip(asking(t, origin.URL+"/to/"+form, accept)); err == nil {
+				_ = resp.Body.Close()
+			}
+		}
+		_, _ = b.Fetch(ctx, api.FetchRequest{URL: origin.URL + "/to/" + form})
+	}
 	for _, target := range []string{
 		"/page?token=" + canary + "query", "/page?state=" + canary + "state", "/page?" + canary + "bare1",
 		"/page?next=%2Freset%3Ftoken%3D" + canary + "next", "/page?u=https%253A%252F%252Fb.test%252F%253Fsig%253D" + canary,
