@@ -30,8 +30,21 @@ func TestWhoGetsMarkdown(t *testing.T) {
 			"Accept: text/markdown;q=1.0, text/x-markdown;q=0.9, text/plain;q=0.8, text/html;q=0.7, */*;q=0.1\n" + chrome, "",
 			Markdown,
 		},
-		{"Codex", "", htmlFirst + "\nUser-Agent: codex/1", "", Observed},
-		{"Gemini CLI", "", "Accept: */*", "", Markdown},
+		{
+			"Gemini CLI", "",
+			"Accept: text/markdown, text/plain;q=0.9, application/json;q=0.9, text/html;q=0.8, application/pdf;q=0.7, " +
+				"video/*;q=0.7, */*;q=0.5\nUser-Agent: Mozilla/5.0 (compatible; Google-Gemini-CLI/1.0)", "", Markdown,
+		},
+		{
+			"Copilot CLI", "", "Accept: text/markdown, text/html, */*\nUser-Agent: GitHubCopilotRuntime-WebFetch", "",
+			Markdown,
+		},
+		{"Qwen Code", "", "Accept: text/markdown, text/html, text/plain\nUser-Agent: node", "", Markdown},
+		{
+			"Cline CLI", "",
+			"Accept: text/html,application/xhtml+xml,application/xml;q=0.9,text/plain;q=0.8,*/*;q=0.7\n" +
+				"User-Agent: Mozilla/5.0 (compatible; AgentBot/1.0)", "", Observed,
+		},
 		{"curl", "", "Accept: */*\nUser-Agent: curl/7.88.1", "", Markdown},
 		{"wget", "", "Accept: */*\nUser-Agent: Wget/1.21.3\nAccept-Encoding: identity", "", Markdown},
 		{"urllib", "", "User-Agent: Python-urllib/3.11", "", Markdown},

@@ -78,8 +78,7 @@ func TestFrameworksReadMarkdown(t *testing.T) {
 // browser get markdown.
 func TestPlaywrightReadsAsABrowserAndAsAClient(t *testing.T) {
 	certutil := needs.Program(t, "certutil")
-	m := newMachine(t)
-	m.serve()
+	m, w := newWitness(t)
 	db := m.path(".pki/nssdb")
 	if err := os.MkdirAll(db, 0o700); err != nil {
 		t.Fatal(err)
@@ -93,12 +92,28 @@ func TestPlaywrightReadsAsABrowserAndAsAClient(t *testing.T) {
 		}
 	}
 	m.env = append(m.env, "CHROMIUM="+needs.Program(t, "chromium"))
-	out := m.readthru(append(m.framework("playwright.mjs"), pageURL)...)
+	short, err := os.MkdirTemp("", "pw") //nolint:usetesting // Chromium has a socket there, whose path may not be long
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(short) })
+	m.env = append(m.env, "TMPDIR="+short)
+	args := m.framework("playwright.mjs")
+	m.readthru(append(args, asItCame)...)
+	out := m.readthru(append(args, pageURL)...)
 	browser, plain, _ := strings.Cut(out, "---- without a browser ----")
 	if !strings.Contains(browser, inHTML) || !strings.Contains(browser, furniture) {
 		t.Errorf("the browser got %q, want the page as its origin made it", browser)
 	}
 	wantPage(t, "Playwright's request", plain)
+	for n, client := range []string{"Chromium, led by Playwright", "Playwright's requests"} {
+		accept, agent := w.sent(t, n)
+		if n == 1 { // it names the machine, too
+			agent, _, _ = strings.Cut(agent, " (")
+			agent += "`"
+		}
+		wantRow(t, client, accept, agent, []string{told(browser), told(plain)}[n])
+	}
 	eventually.True(t, "what a browser read is a page", func() bool {
 		return strings.Contains(m.readthru("pages"), pageURL)
 	})

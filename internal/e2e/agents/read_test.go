@@ -31,8 +31,7 @@ func TestAgentsReadMarkdownInRuns(t *testing.T) {
 		leader := newModel(t, script...)
 		a.prepare(m, leader.URL)
 		if a.name == "gemini" { // else Google reads the page
-			m.write(".gemini/settings.json", `{"security": {"auth": {"selectedType": "gemini-api-key"}},
-  "privacy": {"usageStatisticsEnabled": false}, "experimental": {"directWebFetch": true}}`)
+			m.write(".gemini/settings.json", geminiReads)
 		}
 		group.Go(func() {
 			m.run(a, leader, "readthru", "run", "--session", "of-"+a.name, "--")

@@ -8,6 +8,7 @@ import (
 // An agent is how one of them is used.
 type agent struct {
 	name  string
+	title string   // as docs/agents.md calls it
 	files []string // settings that prepare writes, without those that the agent itself changes
 	// prepare writes the settings of a user who has told it a model.
 	prepare func(m *machine, model string)
@@ -25,12 +26,16 @@ type agent struct {
 
 const message = "Read " + pageURL + " and tell what it says."
 
+// geminiReads are settings with which Gemini CLI reads pages itself.
+const geminiReads = `{"security": {"auth": {"selectedType": "gemini-api-key"}},
+  "privacy": {"usageStatisticsEnabled": false}, "experimental": {"directWebFetch": true}}`
+
 // curl returns the call that reads a page with curl.
 func (a agent) curl(url string) call { return a.shell("curl -sS " + url) }
 
 var agents = []agent{
 	{
-		name: "claude", files: []string{".claude/settings.json"},
+		name: "claude", title: "Claude Code", files: []string{".claude/settings.json"},
 		prepare: func(m *machine, _ string) {
 			m.write(".claude/settings.json", `{
   "skipWebFetchPreflight": true,
@@ -50,7 +55,7 @@ var agents = []agent{
 		tools: "mcp__readthru__", proxied: true,
 	},
 	{
-		name: "codex", // which adds what it trusts to the file
+		name: "codex", title: "Codex CLI", // which adds what it trusts to the file
 		prepare: func(m *machine, model string) {
 			m.write(".codex/config.toml", fmt.Sprintf(`# the user's own
 model = "scripted"
@@ -71,7 +76,7 @@ env_key = "SCRIPTED_KEY"
 		tools: "mcp__readthru", proxied: true,
 	},
 	{
-		name: "gemini", files: []string{".gemini/settings.json"},
+		name: "gemini", title: "Gemini CLI", files: []string{".gemini/settings.json"},
 		prepare: func(m *machine, _ string) {
 			m.write(".gemini/settings.json", `{
   "security": {"auth": {"selectedType": "gemini-api-key"}},
@@ -90,7 +95,7 @@ env_key = "SCRIPTED_KEY"
 		plain: func(*machine) call { return call{"web_fetch", object{"prompt": message}} }, // Google reads the page
 	},
 	{
-		name: "opencode", files: []string{".config/opencode/opencode.json"},
+		name: "opencode", title: "OpenCode", files: []string{".config/opencode/opencode.json"},
 		prepare: func(m *machine, model string) {
 			text, err := json.MarshalIndent(object{
 				"$schema": "https://opencode.ai/config.json", "model": "anthropic/claude-sonnet-4-5", "autoupdate": false,

@@ -1,0 +1,1 @@
+console.log(await (await fetch(process.argv[2])).text())
