@@ -334,6 +334,21 @@ func (c *Client) ClearRequests(ctx context.Context) error {
 	return err
 }
 
+// Views lists filters of requests that have a name.
+func (c *Client) Views(ctx context.Context) (*RequestViews, error) {
+	return call(ctx, c, listViews, None{})
+}
+
+// SaveView gives a filter of requests a name.
+func (c *Client) SaveView(ctx context.Context, v NewView) (*RequestView, error) {
+	return call(ctx, c, saveView, v)
+}
+
+// DeleteView removes such a name.
+func (c *Client) DeleteView(ctx context.Context, id string) (*Gone, error) {
+	return call(ctx, c, deleteView, ViewRef{id})
+}
+
 // ExportRequests writes the last requests to w, oldest first.
 func (c *Client) ExportRequests(ctx context.Context, q RequestExport, w io.Writer) error {
 	return download(ctx, c, exportRequests, q, w)

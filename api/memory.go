@@ -2,9 +2,9 @@ package api
 
 import (
 	"net/http"
-	"strconv"
 	"time"
 
+	"github.com/readthru/readthru/internal/journal"
 	"github.com/readthru/readthru/knowledge"
 	"github.com/readthru/readthru/page"
 )
@@ -268,17 +268,9 @@ func Since(text string, now time.Time) (time.Time, error) {
 	if text == "" {
 		return time.Time{}, nil
 	}
-	for _, layout := range []string{time.RFC3339, time.DateOnly} {
-		if t, err := time.Parse(layout, text); err == nil {
-			return t, nil
-		}
+	at, err := journal.ParseSince(text, now)
+	if err != nil {
+		return time.Time{}, Problem(http.StatusBadRequest, "since %s", err)
 	}
-	if d, err := time.ParseDuration(text); err == nil && d >= 0 {
-		return now.Add(-d), nil
-	}
-	if n, err := strconv.Atoi(text[:len(text)-1]); err == nil && n >= 0 && n < 100_000 && text[len(text)-1] == 'd' {
-		return now.AddDate(0, 0, -n), nil
-	}
-	return time.Time{}, Problem(http.StatusBadRequest,
-		"since %q is not a time like 2026-01-31, 2026-01-31T12:00:00Z, 36h or 7d", text)
+	return at, nil
 }

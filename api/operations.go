@@ -197,6 +197,12 @@ var (
 		answers[map[string]any])
 	clearRequests = op[None, Deleted](admins, "clearRequests", "DELETE /api/v1/requests",
 		"forgets all requests, those in memory and those on disk")
+	listViews = op[None, RequestViews](reads, "listViews", "GET /api/v1/views",
+		"lists filters of requests that have a name: those that are always there, then one's own")
+	saveView = op[NewView, RequestView](writes, "saveView", "POST /api/v1/views",
+		"gives a filter of requests a name, in the place of one's own of that name")
+	deleteView = op[ViewRef, Gone](writes, "deleteView", "DELETE /api/v1/views/{id}",
+		"removes a name that somebody gave to a filter of requests")
 	_ = stream[EventQuery](reads, "watchEvents", "GET /api/v1/events",
 		"stays open and tells of requests as they end", "text/event-stream")
 	getBackup = stream[None](admins, "getBackup", "GET /api/v1/backup",

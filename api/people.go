@@ -59,6 +59,30 @@ type RequestRef struct {
 	ID string `path:"id"`
 }
 
+// RequestView is a filter of requests with a name.
+type RequestView struct {
+	ID     string    `json:"id,omitempty"` // of one that somebody saved; the others are always there
+	Made   time.Time `json:"made,omitzero"`
+	Name   string    `json:"name"`
+	Filter string    `json:"filter"` // as in the list of requests
+}
+
+// RequestViews lists views: those that are always there, then one's own.
+type RequestViews struct {
+	Views []RequestView `json:"views"`
+}
+
+// NewView names a filter of requests.
+type NewView struct {
+	Name   string `json:"name"`
+	Filter string `json:"filter"` // as in the list of requests
+}
+
+// ViewRef names a view that somebody saved.
+type ViewRef struct {
+	ID string `path:"id"`
+}
+
 // EventQuery asks for events.
 type EventQuery struct {
 	Filter string `query:"q" doc:"only requests that match, as in the list of requests"`

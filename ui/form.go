@@ -4,6 +4,7 @@ import (
 	"crypto/subtle"
 	"errors"
 	"net/http"
+	"strings"
 
 	"github.com/readthru/readthru/api"
 )
@@ -49,7 +50,11 @@ func (d *dashboard) old(w http.ResponseWriter, at string) {
 // done leads from a form to a page that says what was done.
 func done(w http.ResponseWriter, to, what string) error {
 	if what != "" {
-		to += "?done=" + what
+		sign := "?"
+		if strings.Contains(to, sign) {
+			sign = "&"
+		}
+		to += sign + "done=" + what
 	}
 	w.Header().Set("Location", to)
 	w.WriteHeader(http.StatusSeeOther)
@@ -60,7 +65,8 @@ func done(w http.ResponseWriter, to, what string) error {
 var doneTexts = map[string]string{
 	"ruled": "The rule is in effect.", "unruled": "The rule was removed.", "forgotten": "What was learnt is forgotten.",
 	"hostgone": "All that was kept of the host is removed.",
-	"untold":   "The requests are forgotten.", "replayed": "This request was sent again just now.",
+	"saved":    "The view is saved.", "unsaved": "The view is removed. The requests stay.",
+	"untold": "The requests are forgotten.", "replayed": "This request was sent again just now.",
 	"off": "The service is switched off: nothing is sent to it.", "on": "The service is switched on again.",
 	"emptied": "What the session has fetched is forgotten. The pages stay.", "ended": "The recording has ended.",
 	"purge": "The cache was cleared.", "sweep": "What has expired is removed.",

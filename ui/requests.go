@@ -3,6 +3,7 @@ package ui
 import (
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/readthru/readthru/api"
@@ -12,34 +13,59 @@ import (
 // perPage is how many requests a page lists.
 const perPage = 50
 
-// chip is a filter that is often wanted.
+// chip is a link to requests.
 type chip struct {
-	Name, Filter string
-	On           bool
+	Name string
+	Link string
+	On   bool // it is what is shown
 }
 
-// chipsFor returns the usual filters, and which of them is the present one.
-func chipsFor(filter string) []chip {
-	list := []chip{
-		{Name: "all"},
-		{Name: "failed", Filter: "outcome:failed"},
-		{Name: "refused", Filter: "outcome:refused"},
-		{Name: "tunnelled", Filter: "outcome:tunnel"},
-		{Name: "from origins", Filter: "outcome:miss"},
-		{Name: "slow", Filter: "ms:>1000"},
-		{Name: "pages", Filter: "tokens:>0"},
-		{Name: "left this machine", Filter: journal.Sent},
-		{Name: "by tools", Filter: "door:mcp"},
-		{Name: "without crawls", Filter: "-door:crawl"},
+// spans are the times of requests that are often wanted.
+var spansOfRequests = []struct{ name, terms string }{
+	{"any time", ""},
+	{"last hour", "since:1h"},
+	{"last 24 hours", "since:24h"},
+	{"last 7 days", "since:7d"},
+}
+
+// linkTo returns the address of the requests that a filter matches.
+func linkTo(filter string) string {
+	if filter == "" {
+		return "/requests"
 	}
-	for i := range list {
-		list[i].On = list[i].Filter == filter
+	return "/requests?" + url.Values{"q": {filter}}.Encode()
+}
+
+// chipsOf returns links to views, which keep the time of the present filter, and to times, which keep the rest of it.
+// Own is the view of the reader's own that is shown, or nil.
+func chipsOf(filter string, list []api.RequestView) (views, times []chip, own *api.RequestView) {
+	rest, within := journal.InTime(filter)
+	views = []chip{{Name: "all", Link: linkTo(within), On: rest == ""}}
+	for i, v := range list {
+		of, when := journal.InTime(v.Filter)
+		c := chip{Name: v.Name, Link: linkTo(v.Filter)}
+		if when != "" {
+			c.On = v.Filter == filter
+		} else {
+			c.Link, c.On = linkTo(strings.TrimSpace(of+" "+within)), of == rest
+		}
+		if c.On && v.ID != "" {
+			own = &list[i]
+		}
+		views = append(views, c)
 	}
-	return list
+	for _, t := range spansOfRequests {
+		terms := strings.TrimSpace(rest + " " + t.terms)
+		times = append(times, chip{Name: t.name, Link: linkTo(terms), On: within == t.terms})
+	}
+	return views, times, own
 }
 
 type requestsData struct {
-	Chips    []chip
+	Views    []chip
+	Times    []chip
+	Own      *api.RequestView // that is shown and can be removed
+	New      bool             // what is shown can be saved as a view
 	Filter   string
 	Problem  string // of the filter
 	Help     string
@@ -57,9 +83,16 @@ type requestsData struct {
 func (d *dashboard) requests(w http.ResponseWriter, r *http.Request) {
 	filter, cursor := r.URL.Query().Get("q"), r.URL.Query().Get("cursor")
 	data := requestsData{
-		Chips: chipsFor(filter), Filter: filter, Help: journal.FilterHelp, Older: cursor != "", Token: d.token,
+		Filter: filter, Help: journal.FilterHelp, Older: cursor != "", Token: d.token,
 		Done: doneTexts[r.URL.Query().Get("done")],
 	}
+	saved, err := d.o.Client.Views(r.Context())
+	if err != nil {
+		d.fail(w, "/requests", err)
+		return
+	}
+	data.Views, data.Times, data.Own = chipsOf(filter, saved.Views)
+	shown := slices.IndexFunc(data.Views, func(c chip) bool { return c.On })
 	query := url.Values{"q": {filter}}
 	status := http.StatusOK
 	list, err := d.o.Client.Requests(r.Context(), api.RequestQuery{Filter: filter, Cursor: cursor, Limit: perPage})
@@ -77,7 +110,12 @@ func (d *dashboard) requests(w http.ResponseWriter, r *http.Request) {
 		data.HAR = "/api/v1/requests/export?format=har&" + query.Encode()
 		data.JSONL = "/api/v1/requests/export?format=jsonl&" + query.Encode()
 	}
-	v := view{Title: "Requests", At: "/requests", Data: data}
+	title := "Requests"
+	if shown > 0 {
+		title = "Requests: " + plain(data.Views[shown].Name)
+	}
+	data.New = data.Problem == "" && shown < 0
+	v := view{Title: title, At: "/requests", Data: data}
 	if data.Problem == "" && cursor == "" {
 		v.Live = "/api/v1/events?limit=1&" + query.Encode()
 	}
@@ -102,6 +140,25 @@ func (d *dashboard) clearRequests(w http.ResponseWriter, r *http.Request) error 
 		return err
 	}
 	return done(w, "/requests", "untold")
+}
+
+// saveView gives a filter a name, and shows what it matches.
+func (d *dashboard) saveView(w http.ResponseWriter, r *http.Request) error {
+	v, err := d.o.Client.SaveView(r.Context(), api.NewView{
+		Name: r.PostForm.Get("name"), Filter: r.PostForm.Get("filter"),
+	})
+	if err != nil {
+		return err
+	}
+	return done(w, linkTo(v.Filter), "saved")
+}
+
+// removeView removes a view of the reader's own.
+func (d *dashboard) removeView(w http.ResponseWriter, r *http.Request) error {
+	if _, err := d.o.Client.DeleteView(r.Context(), r.PostForm.Get("view")); err != nil {
+		return err
+	}
+	return done(w, "/requests", "unsaved")
 }
 
 // replayRequest sends a request again and shows the new one.

@@ -93,6 +93,8 @@ func New(o Options) *http.ServeMux {
 	mux.HandleFunc("GET /requests/{id}", d.request)
 	mux.HandleFunc("POST /requests/{id}/replay", d.form("/requests", d.replayRequest))
 	mux.HandleFunc("POST /requests/clear", d.form("/requests", d.clearRequests))
+	mux.HandleFunc("POST /requests/views", d.form("/requests", d.saveView))
+	mux.HandleFunc("POST /requests/views/remove", d.form("/requests", d.removeView))
 	d.mountPages(mux)
 	d.mountSearch(mux)
 	d.mountBases(mux)

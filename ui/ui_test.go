@@ -188,6 +188,7 @@ func TestPagesInABrowser(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	w.fillViews(t, append(all, strings.Repeat("long", 250)))
 	w.fillSites(t, all)
 	w.fillSystem(append(all, strings.Repeat("long", 2500)))
 	w.fillSessions(t, append([]string{"calm"}, all...))
@@ -200,7 +201,8 @@ func TestPagesInABrowser(t *testing.T) {
 	b.open(link.Path)
 	script := axe(t)
 	paths := append([]string{
-		"/", "/?span=30d", "/requests", "/requests/" + list.Requests[0].ID, "/requests/" + list.Requests[2].ID, "/sites",
+		"/", "/?span=30d", "/requests", "/requests?q=" + url.QueryEscape(all[0]),
+		"/requests/" + list.Requests[0].ID, "/requests/" + list.Requests[2].ID, "/sites",
 		"/sites/hostile.test", "/left",
 		"/system?all=1", "/sessions", "/session?name=calm", "/session?name=" + url.QueryEscape(all[0]),
 	}, hostilePages(t, w)...)
@@ -227,6 +229,7 @@ func TestPagesInABrowser(t *testing.T) {
 		}
 		b.check(path)
 	}
+	useViews(t, w, b)
 	useNow(t, w, b)
 	useKeys(t, w, b)
 	useSites(t, w, b)

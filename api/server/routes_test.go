@@ -342,6 +342,10 @@ func (w *world) example(t *testing.T, route, file string) (path, body string) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	view, err := w.client.SaveView(ctx, api.NewView{Name: "mine", Filter: "host:a.test"})
+	if err != nil {
+		t.Fatal(err)
+	}
 	const gardenRecipe = "recipe: garden\nmatch: {host: example.com}\ncontent: main\n"
 	if _, err := w.client.AddRecipes(ctx, api.RecipeTexts{Text: gardenRecipe}); err != nil {
 		t.Fatal(err)
@@ -361,7 +365,7 @@ func (w *world) example(t *testing.T, route, file string) (path, body string) {
 	_, path, _ = strings.Cut(route, " ")
 	id := map[string]string{
 		"jobs": jobs.Jobs[0].ID, "passages": hits.Hits[0].Passage,
-		"notes": note.ID, "rules": rule.ID, "requests": told.Requests[0].ID, "users": token,
+		"notes": note.ID, "rules": rule.ID, "views": view.ID, "requests": told.Requests[0].ID, "users": token,
 	}[strings.Split(path+"///", "/")[3]]
 	if strings.Contains(path, "/store/jobs") {
 		id = w.setAside(t)
@@ -411,6 +415,8 @@ func (w *world) example(t *testing.T, route, file string) (path, body string) {
 		}
 	case "POST /api/v1/rules":
 		body = `{"host":"b.test","action":"tunnel"}`
+	case "POST /api/v1/views":
+		body = `{"name":"guides","filter":"guide since:7d"}`
 	case "POST /api/v1/disclosures/services":
 		body = `{"service":"markdown.new","off":true}`
 	case "POST /api/v1/switches":

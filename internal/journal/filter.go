@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"github.com/readthru/readthru/page"
@@ -22,12 +23,19 @@ type term struct {
 }
 
 // FilterHelp says how filters are written.
-const FilterHelp = "words of the URL, and host:, door: (mcp), method:, status: (404, 4xx, >=400), outcome:, why:, " +
-	"client:, user:, session:, agent:, trace:, type:, source:, step: (browser), warning: (hidden), ms: (>100), " +
-	"bytes: (>10000), tokens: (>9000); a minus before one excludes what it matches"
+const FilterHelp = "words of the URL (https://go.dev/doc), and host:, door: (mcp), method:, " +
+	"status: (404, 4xx, >=400), outcome:, why:, client:, user:, session:, agent:, trace:, type:, source:, " +
+	"step: (browser), warning: (hidden), ms: (>100), bytes: (>10000), tokens: (>9000), since: (36h, 7d, 2026-01-31), " +
+	"until:; a minus before one excludes what it matches"
 
 // Sent is the filter for requests in which a page or its URL was given to markdown.new or to a model.
 const Sent = "step:markdown_new,llm"
+
+// The terms about when a request began.
+const (
+	sinceTerm = "since"
+	untilTerm = "until"
+)
 
 // texts are the terms that look for text, by their names.
 var texts = map[string]func(*Entry) []string{
@@ -93,6 +101,13 @@ func ParseFilter(text string) (Filter, error) {
 			if len(t.clue.parts) < len(steps) {
 				t.clue = clue{} // one may be written in several ways
 			}
+		case name == sinceTerm, name == untilTerm:
+			at, err := ParseSince(value, time.Now())
+			if err != nil {
+				return Filter{}, fmt.Errorf("%s: %w", name, err)
+			}
+			within := func(began time.Time) bool { return began.Before(at) == (name == untilTerm) }
+			t.match, t.clue = func(e *Entry) bool { return within(e.Time) }, clue{within: within}
 		case numbers[name] != nil:
 			compare, err := comparison(name, value)
 			if err != nil {
@@ -109,6 +124,37 @@ func ParseFilter(text string) (Filter, error) {
 		f.terms = append(f.terms, t)
 	}
 	return f, nil
+}
+
+// ParseSince reads a time: RFC 3339, a day, or an age (36h, 7d) before now.
+func ParseSince(text string, now time.Time) (time.Time, error) {
+	for _, layout := range []string{time.RFC3339, time.DateOnly} {
+		if t, err := time.Parse(layout, strings.ToUpper(text)); err == nil {
+			return t, nil
+		}
+	}
+	if d, err := time.ParseDuration(text); err == nil && d >= 0 {
+		return now.Add(-d), nil
+	}
+	days, ok := strings.CutSuffix(text, "d")
+	if n, err := strconv.Atoi(days); ok && err == nil && n >= 0 && n < 100_000 {
+		return now.AddDate(0, 0, -n), nil
+	}
+	return time.Time{}, fmt.Errorf("%q is not a time like 2026-01-31, 2026-01-31T12:00:00Z, 36h or 7d", text)
+}
+
+// InTime parts the terms of a filter that are about its time from the others.
+func InTime(filter string) (rest, times string) {
+	var kept, of []string
+	for _, word := range split(filter) {
+		name, _, _ := strings.Cut(strings.ToLower(strings.TrimPrefix(word, "-")), ":")
+		if name == sinceTerm || name == untilTerm {
+			of = append(of, word)
+		} else {
+			kept = append(kept, word)
+		}
+	}
+	return strings.Join(kept, " "), strings.Join(of, " ")
 }
 
 // OfUser returns the filter for those of the requests that a user made.

@@ -145,10 +145,37 @@ func TestFilters(t *testing.T) {
 			t.Errorf("%q matches %q, want %q", filter, text, want)
 		}
 	}
-	for _, bad := range []string{"status:abc", "colour:red", "ms:>x"} {
+	for _, bad := range []string{"status:abc", "colour:red", "ms:>x", "since:soon", "until:", "since:-1h"} {
 		if _, err := journal.ParseFilter(bad); err == nil {
 			t.Errorf("%q is taken for a filter", bad)
 		}
+	}
+}
+
+func TestFiltersOfTime(t *testing.T) {
+	j := journal.New(journal.Options{})
+	now := time.Now()
+	for i, age := range []time.Duration{50 * time.Hour, 2 * time.Hour, time.Minute} {
+		e := request(fmt.Sprintf("https://%d.test/", i), 200, "hit")
+		e.Time = now.Add(-age)
+		j.Add(e)
+	}
+	for filter, want := range map[string]int{
+		"since:1h": 1, "since:3h": 2, "since:7d": 3, "until:1h": 2, "since:3h until:1h": 1, "-since:1h": 2,
+		"since:" + now.Add(-3*time.Hour).Format(time.RFC3339): 2, "since:2020-01-31 host:2.test": 1, "until:2020-01-31": 0,
+	} {
+		f, err := journal.ParseFilter(filter)
+		if err != nil {
+			t.Errorf("%q: %v", filter, err)
+			continue
+		}
+		if list, _, _ := j.List(f, "", 10); len(list) != want {
+			t.Errorf("%q matches %q, want %d", filter, urls(list), want)
+		}
+	}
+	rest, times := journal.InTime(`why:"since: then" SINCE:1h host:a.test -until:2h`)
+	if rest != `why:"since: then" host:a.test` || times != "SINCE:1h -until:2h" {
+		t.Errorf("parted: %q, %q", rest, times)
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // clue is what a line of a file tells of a request before it is decoded, which takes a hundred times as long as a look
@@ -13,12 +14,13 @@ type clue struct {
 	parts  []string // one of these stands in the line, whose letters are in lower case; none: unknown
 	number []byte   // of the term for this member, compare tells
 	passes func(int64) bool
+	within func(time.Time) bool // what the request's time must be
 }
 
 // looks reports whether the filter can tell by a line that its request does not match.
 func (f Filter) looks() bool {
 	return slices.ContainsFunc(f.terms, func(t term) bool {
-		return !t.not && (t.clue.number != nil || len(t.clue.parts) > 0)
+		return !t.not && (t.clue.number != nil || t.clue.within != nil || len(t.clue.parts) > 0)
 	})
 }
 
@@ -39,6 +41,8 @@ func (f Filter) mayMatch(lower []byte) bool {
 		case t.not:
 		case t.clue.number != nil && !t.clue.passes(memberOf(lower, t.clue.number)), !t.clue.isIn(lower):
 			return false
+		case t.clue.within != nil && !t.clue.timeIsIn(lower):
+			return false
 		}
 	}
 	return true
@@ -48,6 +52,14 @@ func (f Filter) mayMatch(lower []byte) bool {
 func (c clue) isIn(lower []byte) bool {
 	return len(c.parts) == 0 ||
 		slices.ContainsFunc(c.parts, func(part string) bool { return bytes.Contains(lower, []byte(part)) })
+}
+
+// timeIsIn reports whether the time of a line may be one that the term wants.
+func (c clue) timeIsIn(lower []byte) bool {
+	_, rest, _ := bytes.Cut(lower, []byte(`"time":"`))
+	text, _, _ := bytes.Cut(rest, []byte(`"`))
+	at, err := time.Parse(time.RFC3339Nano, strings.ToUpper(string(text)))
+	return err != nil || c.within(at) // one that cannot be read is damage, which is told
 }
 
 // memberOf returns the number of a member of a line's object, 0 if it has none. No text in a line has a quotation mark

@@ -32,6 +32,7 @@ func TestFiltersFindTheSameInFilesAsInMemory(t *testing.T) {
 				{Step: "llm", Outcome: page.Skipped, MS: 9999}, {Step: []string{"local", "llm"}[n%2], Outcome: "answered", MS: 5},
 			}
 			e.Asked, e.Answered = journal.Fields("Referer: "+text+"\n"), journal.Fields("Etag: \"ms\":8000\n")
+			e.Time = time.Now().Add(-time.Duration(len(told)) * time.Hour).In(time.FixedZone("", 3600*n))
 			told = append(told, e)
 		}
 	}
@@ -46,7 +47,7 @@ func TestFiltersFindTheSameInFilesAsInMemory(t *testing.T) {
 		"outcome:HIT", "outcome:", "-outcome:miss", "door:mcp", "door:proxy", "-door:crawl", "ms:>1000", "ms:0", "ms:<1",
 		"-ms:>1000", "tokens:>9000", "tokens:0", "bytes:<=20000", "status:4xx", "status:0", "status:>=400", "step:llm",
 		"step:local", "step:llm,local", "step:none", "method:get", "client:127", "https://host3.test", "-plain",
-		journal.Sent,
+		journal.Sent, "since:90m", "until:30h", "since:40h until:20h", "-since:20h", "since:2d status:404",
 	}
 	for _, text := range texts {
 		for _, term := range []string{

@@ -41,6 +41,7 @@
 //	z/rules                        rules made while the program ran
 //	z/recipes                      site recipes that were added
 //	z/signin                       there if who is no user is refused
+//	z/views                        filters of requests that have a name
 //	z/services                     third parties that are switched off
 //	z/fleet                        how far the node has taken part in its fleet
 //	z/secrets                      which edition of the rules about secrets the records were looked through with
@@ -61,6 +62,7 @@ const (
 	SignIn      = "z/signin"
 	SiteRecipes = "z/recipes"
 	Services    = "z/services"
+	Views       = "z/views"
 	Fleet       = "z/fleet"
 	Secrets     = "z/secrets"
 	Sessions    = "fs/"

@@ -123,7 +123,7 @@ document.addEventListener('keydown', event => {
     k: () => links[Math.max(here - 1, 0)]?.focus(),
     o: () => links[Math.max(here, 0)]?.click(),
     g: () => {
-      const rooms = [...document.querySelectorAll('nav a')];
+      const rooms = [...document.querySelectorAll('header nav a')];
       rooms[(rooms.findIndex(a => a.ariaCurrent) + 1) % rooms.length].click();
     },
   };
