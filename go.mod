@@ -23,7 +23,7 @@ require (
 	github.com/dgraph-io/ristretto/v2 v2.2.0
 	github.com/dunglas/httpsfv v1.1.2
 	github.com/dustin/go-humanize v1.1.0
-	github.com/elazarl/goproxy v1.9.2
+	github.com/elazarl/goproxy v1.9.4
 	github.com/goccy/go-yaml v1.19.2
 	github.com/google/go-cmp v0.7.0
 	github.com/google/jsonschema-go v0.4.3
