@@ -1,6 +1,7 @@
 package e2e_test
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"net/http"
@@ -37,14 +38,19 @@ func (s *sequence) checkAlike() {
 	s.t.Helper()
 	s.note("all alike")
 	var all []map[string]string
+	var changing error // of the last comparison
 	same := func() bool {
-		all = nil
+		all, changing = nil, nil
 		for _, n := range s.nodes {
-			all = append(all, s.contents(n))
+			has, err := s.contents(n)
+			all, changing = append(all, has), cmp.Or(changing, err)
 		}
-		return !slices.ContainsFunc(all, func(m map[string]string) bool { return !maps.Equal(m, all[0]) })
+		return changing == nil && !slices.ContainsFunc(all, func(m map[string]string) bool { return !maps.Equal(m, all[0]) })
 	}
 	if err := eventually.Holds(s.t.Context(), same); err != nil {
+		if changing != nil {
+			s.wrong("%s", changing)
+		}
 		for i, m := range all {
 			for url := range m {
 				if m[url] != all[0][url] {
@@ -73,15 +79,16 @@ func (s *sequence) checkAlike() {
 	s.check()
 }
 
-// contents returns what a node has of each page.
-func (s *sequence) contents(n *node) map[string]string {
+// contents returns what a node has of each page, and the error of pages.
+func (s *sequence) contents(n *node) (map[string]string, error) {
 	list := map[string]string{}
-	for _, p := range s.pages(n) {
+	pages, err := s.pages(n)
+	for _, p := range pages {
 		text := strings.TrimSpace(p.text)
 		if p.gone() {
 			text = fmt.Sprint(p.Error.Status, " ", text)
 		}
 		list[p.NormalizedURL] = text
 	}
-	return list
+	return list, err
 }

@@ -354,22 +354,23 @@ func (p *listed) gone() bool {
 	return p.Error != nil && (p.Error.Status == http.StatusNotFound || p.Error.Status == http.StatusGone)
 }
 
-// pages returns the stored pages.
-func (s *sequence) pages(n *node) (list []listed) {
+// pages returns the stored pages. The error is that of a page that is listed and not there: while nodes still tell each
+// other of deletions, that may be.
+func (s *sequence) pages(n *node) (list []listed, err error) {
 	s.t.Helper()
 	var got struct{ Pages []listed }
 	if a := n.get("/api/v1/pages?limit=500", &got); a.status != http.StatusOK {
-		s.wrong("list pages: %d %s", a.status, a.text)
+		return nil, fmt.Errorf("list pages: %d %s", a.status, a.text)
 	}
 	for _, p := range got.Pages {
 		var full struct{ Content string }
 		if a := n.get("/api/v1/pages/"+url.PathEscape(p.URL), &full); a.status != http.StatusOK {
-			s.wrong("page %s is listed: %d %s", p.URL, a.status, a.text)
+			return nil, fmt.Errorf("page %s is listed: %d %s", p.URL, a.status, a.text)
 		}
 		p.text = full.Content
 		list = append(list, p)
 	}
-	return list
+	return list, nil
 }
 
 func (s *sequence) checkNode(n *node) {
@@ -387,7 +388,10 @@ func (s *sequence) checkNode(n *node) {
 		n.get("/stats", &stats)
 		return stats.Index.Queued == 0 && stats.Work.Requests == 0
 	})
-	pages := s.pages(n)
+	pages, err := s.pages(n)
+	if err != nil {
+		s.wrong("%s", err)
+	}
 	if stats.Pages.Total != len(pages) || stats.Index.Failed != 0 {
 		s.wrong("%d pages are listed, stats %+v", len(pages), stats)
 	}
