@@ -86,7 +86,7 @@ func Parse(text []byte, token string) Rules {
 				g.Delay = time.Duration(min(seconds, 1e6) * float64(time.Second))
 			}
 		case "content-usage", "content-signal":
-			begun = true // a rule of the group (draft-ietf-aipref-attach-04)
+			begun = true // a rule of the group (draft-ietf-aipref-attach-05)
 			pattern, statement := preference.SplitRobots(value)
 			says := preference.OfRobots(key, statement)
 			if len(says) == 0 {
@@ -179,7 +179,7 @@ func (rs Rules) Allows(path string) bool {
 }
 
 // Preferences returns what the lines of each key that match the path most specifically state. Statements about equal
-// paths count together (draft-ietf-aipref-attach-04, "Content-Usage Rule Semantics").
+// paths count together (draft-ietf-aipref-attach-05, "Content-Usage Rule Semantics").
 func (rs Rules) Preferences(path string) (stated page.Preferences) {
 	longest := map[string]int{}
 	for _, u := range rs.usage {

@@ -10,11 +10,14 @@ import (
 
 	"github.com/readthru/readthru/convert"
 	"github.com/readthru/readthru/fetch/twins"
+	"github.com/readthru/readthru/internal/clip"
 	"github.com/readthru/readthru/internal/httpfield"
 	"github.com/readthru/readthru/internal/payment"
 	"github.com/readthru/readthru/internal/preference"
 	"github.com/readthru/readthru/page"
 )
+
+const maxField = 120 // characters of a field that are shown
 
 // isPage reports whether the origin answers with the page. If not, what it answers is a finding.
 func (c *check) isPage(html *answer) bool {
@@ -233,6 +236,14 @@ func (c *check) preferences(ctx context.Context, html *answer) error {
 		r.add("robots.txt", Advice, verdict.Reason, "agents that obey it do not read the page by themselves")
 	} else {
 		r.add("robots.txt", Good, "lets agents read the page", "")
+	}
+	for _, field := range preference.Malformed(html.header) {
+		r.add("preferences", Wrong, clip.Line(field, maxField)+" is malformed, and says nothing",
+			"write as in Content-Usage: train-ai=n, search=y or Content-Signal: ai-train=no, search=yes")
+	}
+	for _, use := range preference.Contradictions(stated) {
+		r.add("preferences", Wrong, use.Words()+" is both allowed and denied: the denial counts",
+			"say one of them, in the field and in robots.txt")
 	}
 	var says []string
 	for _, p := range stated {

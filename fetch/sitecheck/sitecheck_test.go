@@ -208,6 +208,15 @@ func TestWhatAgentsGetOfASite(t *testing.T) {
 			0,
 		},
 		{
+			"what is malformed, and what contradicts itself",
+			site{fields: http.Header{"Content-Usage": {`train-ai="n`}, "Content-Signal": {"ai-input=yes"}}},
+			fetch.Verdict{Allowed: true, Preferences: page.Preferences{{
+				Use: page.UseInput, Says: "Content-Signal: ai-input=no", In: page.InRobots,
+			}}},
+			[]string{"preferences wrong", "preferences wrong", "preferences good"},
+			2,
+		},
+		{
 			"no 304",
 			site{fields: http.Header{"Last-Modified": {"Mon, 02 Nov 2026 00:00:00 GMT"}}},
 			fetch.Verdict{Allowed: true},

@@ -3,8 +3,8 @@
 //
 // There are four ways to say it, and each may stand in the fields of a response, in the page or in robots.txt:
 //
-//   - Content-Usage (draft-ietf-aipref-attach-04 of October 2025, with the vocabulary of draft-ietf-aipref-vocab-06 of
-//     April 2026): a Dictionary of Structured Fields, train-ai=n, search=y;
+//   - Content-Usage (draft-ietf-aipref-attach-05 of August 2026, with the vocabulary of draft-ietf-aipref-vocab-08 of
+//     September 2026): a Dictionary of Structured Fields, train-ai=n, search=y;
 //   - Content-Signal (contentsignals.org, September 2025; draft-romm-aipref-contentsignals): search=yes, ai-train=no;
 //   - X-Robots-Tag and <meta name=robots>: noindex, noarchive, nosnippet, none, and noai, which some sites invented.
 //
@@ -14,6 +14,7 @@ package preference
 
 import (
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/dunglas/httpsfv"
@@ -65,7 +66,7 @@ func OfRobots(key, value string) page.Preferences {
 }
 
 // SplitRobots returns the path pattern that the value of a line in robots.txt begins with, and the statement after it
-// (draft-ietf-aipref-attach-04, "Processing Content-Usage Rules"). Without a path, the pattern is "/".
+// (draft-ietf-aipref-attach-05, "Processing Content-Usage Rules"). Without a path, the pattern is "/".
 func SplitRobots(value string) (pattern, statement string) {
 	if !strings.HasPrefix(value, "/") {
 		return "/", value
@@ -77,7 +78,7 @@ func SplitRobots(value string) (pattern, statement string) {
 	return pattern, statement
 }
 
-// usage reads the lines of Content-Usage (vocab-06, "Processing Algorithm"). A value that is no token y or n says
+// usage reads the lines of Content-Usage (vocab-08, "Processing Algorithm"). A value that is no token y or n says
 // nothing, and of several values for one key the last counts.
 func usage(lines []string, in string) (list page.Preferences) {
 	lines = limited(lines)
@@ -103,7 +104,8 @@ func usage(lines []string, in string) (list page.Preferences) {
 	return list
 }
 
-// signals reads a line of Content-Signal: members name=yes or name=no, apart by commas.
+// signals reads a line of Content-Signal: members name=yes or name=no, apart by commas. Some sites write allow and
+// disallow for these.
 func signals(line, in string) (list page.Preferences) {
 	if len(line) > maxStatement {
 		return nil
@@ -113,9 +115,9 @@ func signals(line, in string) (list page.Preferences) {
 		name, value = strings.ToLower(strings.TrimSpace(name)), strings.ToLower(strings.TrimSpace(value))
 		switch use := page.Use(name); use {
 		case page.UseSearch, page.UseInput, page.UseTrain:
-			if value == "yes" || value == "no" {
+			if slices.Contains([]string{"yes", "no", "allow", "disallow"}, value) {
 				list = append(list, page.Preference{
-					Use: use, Allowed: value == "yes", Says: "Content-Signal: " + name + "=" + value, In: in,
+					Use: use, Allowed: value == "yes" || value == "allow", Says: "Content-Signal: " + name + "=" + value, In: in,
 				})
 			}
 		}
@@ -170,4 +172,29 @@ func limited(lines []string) (kept []string) {
 		}
 	}
 	return kept
+}
+
+// Malformed returns the fields of a response whose statements say nothing because they are malformed, as they came.
+func Malformed(h http.Header) (fields []string) {
+	if lines := h["Content-Usage"]; len(lines) > 0 {
+		if _, err := httpsfv.UnmarshalDictionary(limited(lines)); err != nil || len(limited(lines)) < len(lines) {
+			fields = append(fields, "Content-Usage: "+strings.Join(lines, ", "))
+		}
+	}
+	for _, line := range h["Content-Signal"] {
+		if signals(line, page.InHeader) == nil {
+			fields = append(fields, "Content-Signal: "+line)
+		}
+	}
+	return fields
+}
+
+// Contradictions returns the uses that statements both allow and deny. The denial counts.
+func Contradictions(stated page.Preferences) (uses []page.Use) {
+	for _, p := range stated {
+		if _, denied := stated.Denied(p.Use); denied && p.Allowed && !slices.Contains(uses, p.Use) {
+			uses = append(uses, p.Use)
+		}
+	}
+	return uses
 }

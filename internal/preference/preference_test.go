@@ -143,10 +143,34 @@ func TestTheMostRestrictivePreferenceApplies(t *testing.T) {
 	ps := append(preference.OfRobots("content-signal", "search=yes"),
 		preference.OfHeader(http.Header{"Content-Usage": {"search=n"}}, "")...)
 	if p, denied := ps.Denied(page.UseSearch); !denied || p.In != page.InHeader {
-		t.Errorf("search: %v, denied %v; want the response's statement (vocab-06 §5.1)", p, denied)
+		t.Errorf("search: %v, denied %v; want the response's statement (vocab-08 §5.1)", p, denied)
 	}
 	if _, denied := ps.Denied(page.UseInput); denied {
 		t.Error("a use that nobody speaks of is denied")
+	}
+}
+
+// What says nothing because of its form is told, and so is what says both.
+func TestMalformedAndContradictingStatementsAreFound(t *testing.T) {
+	for _, tt := range []struct {
+		usage, signal string
+		malformed     []string
+	}{
+		{"train-ai=n, search=y", "search=yes", nil},
+		{"search=maybe, other=1", "search=yes, use=immediate", nil}, // unknown, which is no fault of form
+		{`search=y, search;a="x`, "search=allow", []string{`Content-Usage: search=y, search;a="x`}},
+		{"Train-AI=n", "yes", []string{"Content-Usage: Train-AI=n", "Content-Signal: yes"}},
+		{strings.Repeat("a", 2000), "", []string{"Content-Usage: " + strings.Repeat("a", 2000), "Content-Signal: "}},
+	} {
+		h := http.Header{"Content-Usage": {tt.usage}, "Content-Signal": {tt.signal}}
+		if diff := cmp.Diff(tt.malformed, preference.Malformed(h)); diff != "" {
+			t.Errorf("%v (-want +got)\n%s", h, diff)
+		}
+	}
+	both := append(preference.OfRobots("content-signal", "search=disallow, ai-train=no, ai-input=yes"),
+		preference.OfHeader(http.Header{"Content-Signal": {"search=yes, search=allow, ai-input=yes"}}, "")...)
+	if got := preference.Contradictions(both); len(got) != 1 || got[0] != page.UseSearch {
+		t.Errorf("contradictions %v, want one about search", got)
 	}
 }
 
