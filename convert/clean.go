@@ -18,7 +18,7 @@ const CleanEdition = 1
 // Cleaned is a text that others wrote, without what its reader does not see.
 type Cleaned struct {
 	Text     []byte       // the content itself, or else UTF-8
-	Changed  bool         // something was removed
+	Changed  bool         // something was removed, or the text is in UTF-8 and the content was not
 	Removed  page.Removed // what it was
 	Warnings []string     // of what was removed: tokens of X-Readthru-Warning
 }
@@ -26,9 +26,12 @@ type Cleaned struct {
 // CleanMarkdown removes from markdown or plain text what its reader does not see or must not follow: invisible
 // characters, comments, hidden elements, addresses of scripts. It marks names in front matter that only ours has. Code
 // keeps everything but invisible characters. contentType names the charset; base is the URL of the text and may be nil.
-// What needs nothing stays as it is, byte for byte.
+// What needs nothing stays as it is, byte for byte, if it is in UTF-8: searches, outlines and agents read nothing else.
 func CleanMarkdown(content []byte, contentType string, base *url.URL) Cleaned {
-	return cleaned(content, contentType, func(text []byte) ([]byte, hidden.Report) { return hidden.Markdown(text, base) })
+	text := inUTF8(content, contentType)
+	c := cleaned(text, "", func(text []byte) ([]byte, hidden.Report) { return hidden.Markdown(text, base) })
+	c.Changed = c.Changed || !bytes.Equal(text, content)
+	return c
 }
 
 // CleanText removes invisible characters from a text of any kind: data, source code, a title.

@@ -110,7 +110,9 @@ func TestCharsetsAreReadBeforeATextIsCleaned(t *testing.T) {
 		},
 		{"UTF-16 by its mark", "text/plain", "# Título  x\n", utf16("\ufeff# Título <!-- HIDE --> x\n")},
 		{"Latin-1", "text/markdown; charset=iso-8859-1", "# Título  x\n", []byte("# T\xedtulo <!-- HIDE --> x\n")},
-		{"Latin-1 that needs nothing", "text/markdown; charset=iso-8859-1", "# T\xedtulo\n", []byte("# T\xedtulo\n")},
+		{"Latin-1 with nothing to remove", "text/markdown; charset=iso-8859-1", "# Título\n", []byte("# T\xedtulo\n")},
+		{"UTF-16 with nothing to remove", "text/markdown; charset=utf-16le", "# Título\n", utf16("# Título\n")},
+		{"ASCII by another name", "text/markdown; charset=iso-8859-1", "# Title\n", []byte("# Title\n")},
 	} {
 		got := convert.CleanMarkdown(tt.text, tt.contentType, nil)
 		if string(got.Text) != tt.want || got.Changed != (tt.want != string(tt.text)) {
