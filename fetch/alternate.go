@@ -1,6 +1,7 @@
 package fetch
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -124,6 +125,12 @@ func (s alternate) fetch(ctx context.Context, a *attempt, u *url.URL, signs conv
 	}
 	if wall := convert.Wall(resp.StatusCode, resp.Header, twin.content); wall != "" {
 		return nil, unfit("the twin is a bot wall")
+	}
+	folder := &url.URL{Path: "."}
+	if *a.url.ResolveReference(folder) != *u.ResolveReference(folder) {
+		// Its reader resolves links against the page's address, where the twin does not lie.
+		text := convert.AbsoluteLinks(c.Text, u)
+		c.Text, c.Changed = text, c.Changed || !bytes.Equal(text, c.Text)
 	}
 	a.noteRemoved(c)
 	r := foreign(c, resp.Header.Get("X-Markdown-Tokens"), page.Alternate)

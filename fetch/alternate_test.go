@@ -169,3 +169,22 @@ func TestWhatATwinForbidsToKeepIsNotKept(t *testing.T) {
 		}
 	}
 }
+
+// A twin in another folder than its page says where its links lead: its reader knows only the page's address.
+func TestLinksOfATwinElsewhereAreAbsolute(t *testing.T) {
+	linked := twin + "\nSee [the quay](quay.html).\n"
+	for path, want := range map[string]string{
+		"/harbour/page.md": "[the quay](quay.html)",
+		"/markdown/h.md":   "[the quay](https://site.test/markdown/quay.html)",
+		"/harbour.md":      "[the quay](https://site.test/quay.html)",
+	} {
+		mux := http.NewServeMux()
+		mux.Handle("/harbour/page", respond(200, article("H"), html, "Link: <"+path+">; rel=alternate; type=text/markdown"))
+		mux.Handle(path, respond(200, linked, "Content-Type: text/markdown"))
+		c := newChain(t, mux)
+		ans := c.read(t, "https://site.test/harbour/page")
+		if ans.Page.Source != page.Alternate || !strings.Contains(string(ans.Body), want) {
+			t.Errorf("%s: source %s, want %s in\n%s", path, ans.Page.Source, want, ans.Body)
+		}
+	}
+}

@@ -72,6 +72,22 @@ func TestMarkdownThatIsNotThePageIsRejectedForTheHTML(t *testing.T) {
 	}
 }
 
+// An origin that looks for the name of markdown, and not for its weight, gives its HTML when the name is not there.
+func TestTheHTMLIsAskedForWithoutAWordOfMarkdown(t *testing.T) {
+	c := newChain(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.Contains(r.Header.Get("Accept"), "text/markdown") {
+			respond(200, "# Page not found\n\nThe page you were looking for does not exist. Go [home](/).\n",
+				"Content-Type: text/markdown")(w, r)
+			return
+		}
+		respond(200, article("Harbour"), html)(w, r)
+	}))
+	ans := c.read(t, "https://site.test/")
+	if ans.Page.Source != page.Local || !strings.Contains(string(ans.Body), "# Harbour") {
+		t.Errorf("source %s, want the HTML converted:\n%.300s", ans.Page.Source, ans.Body)
+	}
+}
+
 func TestOneOddPageLeavesItsHostNegotiating(t *testing.T) {
 	prose := "# Harbour\n\n" + strings.Repeat("The harbour wakes before the town does.\n", 20)
 	c := newChain(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -23,9 +23,10 @@ import (
 // needed then anyway.
 const (
 	acceptMarkdown = "text/markdown, text/html;q=0.9, application/xhtml+xml;q=0.9, */*;q=0.1"
-	// for pages and hosts whose markdown was rejected.
+	// for what is to be read in HTML.
 	acceptHTML = "text/html, application/xhtml+xml;q=0.9, text/markdown;q=0.5, */*;q=0.1"
-	acceptNoMD = "text/html, application/xhtml+xml;q=0.9, */*;q=0.1" // after a 406
+	// after a 406, and for pages and hosts whose markdown was rejected.
+	acceptNoMD = "text/html, application/xhtml+xml;q=0.9, */*;q=0.1"
 )
 
 // maxRedirects is how many redirects an own fetch follows.
@@ -34,9 +35,9 @@ const maxRedirects = 10
 // accept returns what is asked of the origin of an attempt.
 func (f *Fetcher) accept(a *attempt) string {
 	switch {
-	case a.host.Knows(store.StrictAccept, a.started):
+	case a.host.Knows(store.StrictAccept, a.started) || f.prefersHTML(a):
 		return acceptNoMD
-	case f.prefersHTML(a) || a.req.HTML || a.req.Source || a.req.Trimmed || a.req.View.chooses():
+	case a.req.HTML || a.req.Source || a.req.Trimmed || a.req.View.chooses():
 		return acceptHTML
 	}
 	return acceptMarkdown
@@ -131,7 +132,8 @@ func (f *Fetcher) askHTML(ctx context.Context, a *attempt) bool {
 	if a.req.Own {
 		ctx = transport.OwnPolicy(ctx)
 	}
-	resp, err := f.o.Client.RoundTrip(f.request(ctx, a.req, a.url, acceptHTML))
+	// Without a word of markdown: an origin that looks for the name and not for weights would send it again.
+	resp, err := f.o.Client.RoundTrip(f.request(ctx, a.req, a.url, acceptNoMD))
 	if err != nil {
 		return false
 	}
