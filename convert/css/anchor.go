@@ -8,7 +8,8 @@ import (
 
 // anchored puts lengths in the place of references to the edges and sizes of other boxes (CSS Anchor Positioning): what
 // stands for a box that is not there, or some length of one that is. anchor is the box that is meant where a reference
-// names none; names mean something in one tree.
+// names none; names mean something in one tree. It returns "" where browsers drop the declaration, and the value as it
+// is where the size of a box would have to be known. It replaces maxReferences references at most.
 func (s *Sheet) anchored(value, anchor string, tree *html.Node) string {
 	for range maxReferences {
 		at := strings.Index(value, "anchor(")
@@ -43,7 +44,9 @@ func (s *Sheet) anchored(value, anchor string, tree *html.Node) string {
 	return value
 }
 
-// anchorNames notes the boxes that a declaration makes anchors.
+// anchorNames notes the boxes that a declaration makes anchors. It is asked of every declaration of every rule and
+// style attribute when the page's sheets are read, because a box may stand behind the one that refers to it. tree is
+// the shadow root of the rule, nil for the document.
 func (s *Sheet) anchorNames(d *declaration, tree *html.Node) {
 	if d.name != "anchor-name" {
 		return

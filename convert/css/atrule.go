@@ -5,7 +5,9 @@ import (
 	"strings"
 )
 
-// at reads the at-rule at i.
+// at reads the at-rule of a style sheet that begins with the @ at i, and returns the offset behind it. What a condition
+// excludes is passed over unread, blocks of unknown at-rules, too: they hold no rules about elements. c is what stands
+// around it; the block inside gets a copy with the at-rule's own condition.
 func (s *Sheet) at(css string, i int, c context) int {
 	end := until(css, i, "{;}")
 	if end >= len(css) || css[end] == '}' {
@@ -53,7 +55,8 @@ func (s *Sheet) at(css string, i int, c context) int {
 	return s.block(css, end+1, inner)
 }
 
-// statement reads an at-rule without a block.
+// statement reads an at-rule that ends with a semicolon, such as @import and the @layer that only states the order of
+// layers. Others, such as @charset and @namespace, change nothing here.
 func (s *Sheet) statement(text string, c context) {
 	name, prelude := cutName(text[1:])
 	switch prelude = strings.TrimSpace(withoutComments(prelude)); strings.ToLower(name) {
@@ -66,7 +69,9 @@ func (s *Sheet) statement(text string, c context) {
 	}
 }
 
-// imported reads a style sheet that another one names, if its address holds it.
+// imported reads the style sheet of an @import, if its data: address holds it; else Unknown says that rules are
+// missing. An imported sheet's layer and supports condition are not honoured: its rules are taken as unlayered, and
+// read.
 func (s *Sheet) imported(prelude string) {
 	address, rest := prelude, ""
 	if name, _, ok := strings.Cut(prelude, "("); ok && strings.EqualFold(name, "url") {
@@ -94,7 +99,9 @@ func (s *Sheet) imported(prelude string) {
 	}
 }
 
-// named returns the layer of a name in l, as in "a.b". One without a name is new. Layers beyond the limit are one.
+// named returns the layer of a name in l, as in "a.b". One without a name is new. Layers beyond the limit are one. l is
+// nil for a layer at the top. The names of a path stand one in another, and each is made when it is first mentioned,
+// which fixes its place in the order (CSS Cascading Level 5, §6.4).
 func (s *Sheet) named(l *layer, path string) *layer {
 	if l == nil {
 		l = &s.layers
@@ -117,7 +124,8 @@ func (s *Sheet) named(l *layer, path string) *layer {
 	return l
 }
 
-// number ranks l and the layers in it: those inside come before what is in l itself.
+// number ranks l and the layers in it: those inside come before what is in l itself. last is the rank that was given
+// last; the result is l's own. Ranks end at maxLayers, so that they fit into their bits of a rule's key.
 func (l *layer) number(last int) int {
 	for _, one := range l.inner {
 		last = one.number(last)
@@ -126,7 +134,10 @@ func (l *layer) number(last int) int {
 	return l.rank
 }
 
-// keyframes reads the frames of an animation.
+// keyframes reads the block of @keyframes, from i on, and returns the offset behind it. Kept are what the first and the
+// last state set, and what all of them set alike: more is not needed to say what is seen at rest. Declarations that are
+// important are left out, as browsers do (CSS Animations Level 1, §3). A name that is defined twice has the later
+// frames.
 func (s *Sheet) keyframes(name, css string, i int) int {
 	end := until(css, i, "}")
 	body := css[i:min(end, len(css))]
@@ -175,7 +186,8 @@ func (s *Sheet) keyframes(name, css string, i int) int {
 	return end + 1
 }
 
-// property reads what @property says of a custom property.
+// property reads the block of @property, from i on, and returns the offset behind it: the initial value of a custom
+// property, and whether elements inherit it. Its syntax is not checked.
 func (s *Sheet) property(name, css string, i int) int {
 	end := until(css, i, "}")
 	r := registered{inherits: true}

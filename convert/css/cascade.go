@@ -12,13 +12,15 @@ import (
 )
 
 // Styles are the declarations that hold for one element, by property. Names and values are in lower case, shorthands
-// are written out, and custom properties are put in.
+// are written out, and custom properties are put in. [Sheet.StylesOf] makes them for package hidden, which asks of each
+// element whether some window shows its text.
 type Styles struct {
 	Values  Values   // in the window of a laptop; nil when there is none
 	Windows []Values // in each kind of window; nil when all are alike
 }
 
 // Values are the declarations of an element, by property: so few that to compare their names costs less than a map.
+// Names are unique, except that dropped ones are empty.
 type Values []Value
 
 // Value is what holds for a property.
@@ -37,7 +39,8 @@ func (v Values) Get(name string) string {
 	return ""
 }
 
-// Drop takes out the value of a property.
+// Drop takes out the value of a property. Package hidden drops a value that it does not count, such as that of an
+// element which fades in. The rule that set it is forgotten, too.
 func (v Values) Drop(name string) {
 	for i := range v {
 		if v[i].Name == name {
@@ -46,7 +49,8 @@ func (v Values) Drop(name string) {
 	}
 }
 
-// setBy returns the rule that set a property, or nil.
+// setBy returns the rule that set a property, or nil where the style attribute, an animation or an old attribute did,
+// or nothing.
 func (v Values) setBy(name string) *rule {
 	for i := range v {
 		if v[i].Name == name {
@@ -56,8 +60,10 @@ func (v Values) setBy(name string) *rule {
 	return nil
 }
 
-// The key by which declarations are ranked: importance, the tree that the rule is of, the style attribute, the layer,
-// specificity, order.
+// A declaration's place in the cascade is one number, its key, so that declarations are compared by one comparison.
+// From its highest bits to its lowest it ranks importance, what an animation has set, the tree that the rule is of, the
+// style attribute, the layer, specificity, nearness to the root of @scope, and order of appearance (CSS Cascading Level
+// 6, cascade sorting order).
 const (
 	maxLayers    = 1<<10 - 1
 	orderBits    = 16
@@ -71,7 +77,9 @@ const (
 	importantSet = animatedSet << 1
 )
 
-// key ranks a declaration of r.
+// key returns the rank in the cascade of a declaration of the rule r; the greatest wins. For important declarations,
+// layers and trees count the other way round: what is outer and earlier protects itself. r.near must be that of the
+// element that is asked about.
 func (r *rule) key(important bool) uint64 {
 	rank := maxLayers // what is in no layer comes last
 	if r.layer != nil {
@@ -92,7 +100,8 @@ func (r *rule) key(important bool) uint64 {
 	return key
 }
 
-// inlineKey ranks a declaration of a style attribute.
+// inlineKey returns the rank in the cascade of a declaration of a style attribute: above all rules of its importance,
+// in whatever layer, and above every specificity.
 func inlineKey(important bool) uint64 {
 	if important {
 		return importantSet | fromSame<<treeShift | inlineSet
@@ -100,16 +109,18 @@ func inlineKey(important bool) uint64 {
 	return fromSame<<treeShift | inlineSet
 }
 
-// candidate is the best declaration of a property so far.
+// candidate is the declaration of a property that wins the cascade so far. by is its rule, nil for other declarations.
 type candidate struct {
 	name, value, shorthand string
 	key                    uint64
 	by                     *rule
 }
 
+// candidates are the winners of one element, by property. There are so few that a list costs less than a map.
 type candidates []candidate
 
-// put takes a declaration if it wins over those before it.
+// put takes a declaration if it wins over those before it. One of the same key wins, since rules are put in order of
+// appearance.
 func (c *candidates) put(d *declaration, key uint64, by *rule) {
 	for i := range *c {
 		if one := &(*c)[i]; one.name == d.name {
@@ -123,7 +134,9 @@ func (c *candidates) put(d *declaration, key uint64, by *rule) {
 }
 
 // StylesOf returns the declarations that hold for n: of the page's own style sheets, its style attribute, and the
-// attributes of colours that HTML had before CSS.
+// attributes of colours that HTML had before CSS. Windows has one entry for each of the kinds of windows, but only if
+// some rule about n holds in some of them alone; to compute four cascades for every element would cost four times as
+// much. n may be an element that no rule is about: then all is nil.
 func (s *Sheet) StylesOf(n *html.Node) (e Styles) {
 	rules, inline := s.about(n), ""
 	var hints candidates
@@ -154,6 +167,7 @@ func (s *Sheet) StylesOf(n *html.Node) (e Styles) {
 	if len(rules) == 0 && inline == "" && len(hints) == 0 {
 		return e
 	}
+	// Old attributes are put first, with the key 0: every rule wins over them.
 	alike := true
 	for _, r := range rules {
 		alike = alike && r.in == everywhere
@@ -173,7 +187,8 @@ func (s *Sheet) StylesOf(n *html.Node) (e Styles) {
 	return e
 }
 
-// legacyColour reads a colour of an attribute, whose digits need no #.
+// legacyColour reads a colour of an attribute, whose digits need no #. It stands in bgcolor, text and color; the HTML
+// standard reads much worse ones as colours, too, which then are unknown here.
 func legacyColour(value string) string {
 	value = strings.TrimSpace(value)
 	if len(value) == 6 || len(value) == 3 {
@@ -184,7 +199,9 @@ func legacyColour(value string) string {
 	return value
 }
 
-// cascade returns what holds of the rules in some windows.
+// cascade returns the values that hold for n in one set of windows: the winner for each property among rules, the style
+// attribute inline, and hints, which are the old attributes. Winners are computed only when all are known, since a
+// value may refer to an anchor that another property names. The list of candidates is kept for the next element.
 func (s *Sheet) cascade(n *html.Node, rules []*rule, inline string, in windows, hints candidates) Values {
 	best := s.best[:0]
 	best = append(best, hints...)
@@ -227,7 +244,9 @@ func (s *Sheet) cascade(n *html.Node, rules []*rule, inline string, in windows, 
 	return values
 }
 
-// reverted returns the best declaration of the layers below that of c.
+// reverted returns the declaration to which "revert-layer" rolls c back: the best of the layers below that of c,
+// "revert" where there is none. Important declarations are not looked at. It takes one step; the caller repeats it
+// while the result reverts again.
 func (s *Sheet) reverted(c candidate, rules []*rule, in windows) candidate {
 	below := candidate{name: c.name, value: "revert"}
 	floor := uint64(maxLayers) << layerShift
@@ -246,7 +265,9 @@ func (s *Sheet) reverted(c candidate, rules []*rule, in windows) candidate {
 }
 
 // computed returns the value of a declaration with all it refers to. It is false when the property is as if it were not
-// set.
+// set. anchor is the value of position-anchor. "revert" and "unset" are as if nothing were set, which is right for the
+// properties that are not inherited and near enough for the others. "inherit" is left to package hidden, which knows
+// the parent's styles.
 func (s *Sheet) computed(n *html.Node, c *candidate, anchor string) (value string, ok bool) {
 	value = s.anchored(c.value, anchor, s.treeOf(n, c.by))
 	if c.shorthand != "" {
@@ -277,7 +298,8 @@ func (s *Sheet) computed(n *html.Node, c *candidate, anchor string) (value strin
 	return value, value != ""
 }
 
-// unknown returns the value of display for a function that is not known.
+// unknown returns the value of display where it is a function that is not understood. A page that computes "none" by it
+// would hide text from people and show it here, so that "none" in it counts.
 func (c *candidate) unknown(value string) string {
 	if strings.Contains(value, "none") {
 		return "none"
@@ -293,7 +315,9 @@ var initials = map[string]string{
 	"-webkit-text-fill-color": "currentcolor", "opacity": "1",
 }
 
-// animate puts what animations leave into place: those that have ended, and those that nobody waits for.
+// animate puts what animations leave into place: those that have ended, and those that nobody waits for. A page that
+// fades in its text sets opacity to 0 and animates it to 1; readers see the end. What an animation sets wins over all
+// but important declarations (CSS Cascading Level 5, §6.1).
 func (s *Sheet) animate(n *html.Node, best *candidates) {
 	names, tree, a := "", (*html.Node)(nil), animation{fill: "none", count: "1", direction: "normal", state: "running"}
 	for i := range *best {
@@ -329,6 +353,7 @@ func (s *Sheet) animate(n *html.Node, best *candidates) {
 }
 
 // treeOf returns the tree in which names of a declaration for n mean something: that of its rule, or of n's own style.
+// Names of @keyframes and of anchors are looked up in it.
 func (s *Sheet) treeOf(n *html.Node, by *rule) *html.Node {
 	if by != nil {
 		return by.tree
@@ -336,13 +361,17 @@ func (s *Sheet) treeOf(n *html.Node, by *rule) *html.Node {
 	return s.trees[n]
 }
 
-// animation is how the frames of an animation are shown.
+// animation is how the frames of an animation are shown. They are the values of the properties of the same names, as
+// they are written, with the initial ones where none is set.
 type animation struct{ fill, count, direction, duration, delay, state string }
 
-// longest is for how many seconds a reader waits for the end of an animation.
+// longest is for how many seconds a reader waits for the end of an animation. It ends a trick: text that is there after
+// an hour is on no screen.
 const longest = 60
 
-// leaves returns what is seen of an animation by somebody who waits a while.
+// leaves returns what is seen of an animation by somebody who waits a while. It is nil where the element is at last as
+// its rules have it, and what all frames set where the animation never ends, ends in the middle of a turn, takes too
+// long, or waits for a script.
 func (a *animation) leaves(f *frames) map[string]string {
 	count, _, known := Number(a.count)
 	duration, delay := seconds(a.duration), seconds(a.delay)
@@ -371,7 +400,7 @@ func (a *animation) leaves(f *frames) map[string]string {
 	return f.first
 }
 
-// seconds reads a time.
+// seconds reads a time of an animation. What is not one counts as none; of several the first counts.
 func seconds(value string) float64 {
 	n, unit, _ := Number(value)
 	if unit == "ms" {
@@ -380,7 +409,8 @@ func seconds(value string) float64 {
 	return n
 }
 
-// Animated reports whether one of these animations is defined in a style sheet that is not at hand.
+// Animated reports whether one of these animations is defined in a style sheet that is not at hand. Its keyframes may
+// set anything: package hidden then does not take the element for hidden for good.
 func (s *Sheet) Animated(names string) bool {
 	for name := range split(names, ",") {
 		if name = strings.Trim(name, `"'`); name != "" && name != "none" && !s.animations[name] {
@@ -390,7 +420,9 @@ func (s *Sheet) Animated(names string) bool {
 	return false
 }
 
-// about returns the rules that hold for n in some window.
+// about returns the rules that hold for n in some window. They are looked up under n's id, each of its classes, its tag
+// and "*", and each of them is then compared in full. When the comparisons of the page are spent it returns what it
+// has.
 func (s *Sheet) about(n *html.Node) (found []*rule) {
 	if len(s.rules) == 0 {
 		return nil
@@ -424,7 +456,9 @@ func (s *Sheet) about(n *html.Node) (found []*rule) {
 	return found
 }
 
-// holds reports whether the rule r applies to n.
+// holds reports whether the rule r applies to n. The questions that cost least come first: whether the rule has spent
+// its share, whether the names around n allow it, and only then the selector, the scope, and the style query of a
+// container.
 func (s *Sheet) holds(r *rule, n *html.Node) bool {
 	if r.costs > maxRuleSteps {
 		s.cut = true
@@ -478,7 +512,8 @@ func (s *Sheet) Toggled(n *html.Node, e Styles, property string) bool {
 	return false
 }
 
-// shows reports whether r sets a property to a value that lets elements be seen.
+// shows reports whether r sets a property to a value that lets elements be seen. Sheet.shows has rules that show
+// something; this asks whether it is what another rule hid.
 func (r *rule) shows(property string) bool {
 	for i := range r.set {
 		if r.set[i].name == property && shown(property, r.set[i].value) {

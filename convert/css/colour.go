@@ -7,31 +7,35 @@ import (
 	"strings"
 )
 
-// Colour is a colour of the screen; all parts are from 0 to 1.
+// Colour is a colour of the screen; all parts are from 0 to 1. R, G and B are of sRGB, not premultiplied by A. The zero
+// value is transparent.
 type Colour struct{ R, G, B, A float64 }
 
-// Over returns what is seen of c on an opaque backdrop.
+// Over returns what is seen of c on an opaque backdrop. Package hidden lays the colours of text and of backgrounds over
+// one another by it.
 func (c Colour) Over(behind Colour) Colour {
 	mix := func(a, b float64) float64 { return a*c.A + b*(1-c.A) }
 	return Colour{mix(c.R, behind.R), mix(c.G, behind.G), mix(c.B, behind.B), 1}
 }
 
 // leastContrast is the contrast (WCAG 2, from 1 to 21) under which text cannot be read, where its hue is its backdrop's
-// too. The lightest grey text of honest pages has 1.3 and more.
+// too. The lightest grey text of honest pages has 1.3 and more. A higher bound would hide text that people read.
 const leastContrast = 1.2
 
-// Alike reports whether two opaque colours cannot be told apart as text and its backdrop.
+// Alike reports whether two opaque colours cannot be told apart as text and its backdrop. Both must hold: that every
+// channel is near, and that the contrast is low. Contrast alone would take dark blue text on black for hidden.
 func Alike(a, b Colour) bool {
 	far := max(math.Abs(a.R-b.R), math.Abs(a.G-b.G), math.Abs(a.B-b.B))
 	x, y := a.luminance()+.05, b.luminance()+.05
 	return far < .16 && max(x, y)/min(x, y) < leastContrast
 }
 
+// luminance returns the relative luminance of a colour, from 0 to 1, as WCAG 2 defines it for contrast.
 func (c Colour) luminance() float64 {
 	return .2126*linear(c.R) + .7152*linear(c.G) + .0722*linear(c.B)
 }
 
-// linear undoes the transfer function of sRGB.
+// linear undoes the transfer function of sRGB. v is one channel, from 0 to 1.
 func linear(v float64) float64 {
 	if v <= .04045 {
 		return v / 12.92
@@ -39,7 +43,7 @@ func linear(v float64) float64 {
 	return math.Pow((v+.055)/1.055, 2.4)
 }
 
-// unlinear applies the transfer function of sRGB.
+// unlinear applies the transfer function of sRGB. It is linear the other way round.
 func unlinear(v float64) float64 {
 	if v <= .0031308 {
 		return v * 12.92
@@ -47,7 +51,7 @@ func unlinear(v float64) float64 {
 	return 1.055*math.Pow(v, 1/2.4) - .055
 }
 
-// namedColours are the keywords of CSS Color Level 4, and the system colours of a light page.
+// namedColours are the keywords of CSS Color Level 4, and the system colours of a light page. The values are 0xRRGGBB.
 var namedColours = func() map[string]uint32 {
 	m := map[string]uint32{}
 	for line := range strings.FieldsSeq(`aliceblue:f0f8ff antiquewhite:faebd7 aqua:00ffff aquamarine:7fffd4 azure:f0ffff
@@ -87,13 +91,16 @@ var namedColours = func() map[string]uint32 {
 	return m
 }()
 
-// colourFunctions are the functions that give a colour.
+// colourFunctions are the functions that give a colour. The functions of gradients and pictures are not among them.
 var colourFunctions = wordSet(`rgb rgba hsl hsla hwb lab lch oklab oklch color color-mix light-dark device-cmyk
 	contrast-color alpha`)
 
-// ParseColour reads a colour in lower case. It is false for what it does not know, and for currentcolor.
+// ParseColour reads a colour in lower case. It is false for what it does not know, and for currentcolor. A colour of a
+// wide gamut is taken as sRGB with the same channels, which is near enough to tell text from its background.
 func ParseColour(value string) (c Colour, ok bool) { return parseColour(value, 0) }
 
+// parseColour does the work of [ParseColour]. depth counts colours within colours, as in color-mix(), of which there
+// may be eight.
 func parseColour(value string, depth int) (c Colour, ok bool) {
 	if n, ok := namedColours[value]; ok {
 		return Colour{float64(n>>16) / 255, float64(n>>8&255) / 255, float64(n&255) / 255, 1}, true
@@ -152,13 +159,16 @@ func parseColour(value string, depth int) (c Colour, ok bool) {
 }
 
 // channels are the names of the parts of a colour in each function, by which a relative colour takes those of another.
+// They stand in the order of the function's arguments.
 var channels = map[string]string{
 	"rgb": "r g b", "rgba": "r g b", "hsl": "h s l", "hsla": "h s l", "hwb": "h w b", "lab": "l a b", "oklab": "l a b",
 	"lch": "l c h", "oklch": "l c h", "color": "r g b",
 }
 
 // relative reads a colour that is made of another (CSS Color 5, §4): of its channels, of others, or of computed ones.
-// It is false for channels of a colour that is not known, unless next to nothing shows of them.
+// It is false for channels of a colour that is not known, unless next to nothing shows of them. name is the function,
+// arguments is what stands behind "from". Channels are put in as numbers, and the result is read again as an ordinary
+// colour.
 func relative(name, arguments string, depth int) (c Colour, ok bool) {
 	list := slices.Collect(words(strings.NewReplacer(",", " ", "/", " ").Replace(arguments)))
 	space := ""
@@ -189,7 +199,8 @@ func relative(name, arguments string, depth int) (c Colour, ok bool) {
 	return c, ok && (known || c.A <= Faintest)
 }
 
-// spell puts a number in the place of a name in a value.
+// spell puts a number in the place of a name in a value. A name within a longer name or before a parenthesis is left:
+// the "r" of "round(" is no channel.
 func spell(value, name string, n float64) string {
 	number := strconv.FormatFloat(n, 'f', 6, 64)
 	for i := 0; i+len(name) <= len(value); i++ {
@@ -203,7 +214,9 @@ func spell(value, name string, n float64) string {
 	return value
 }
 
-// partsIn returns the parts of a colour as a function takes them: ofSpace the other way round.
+// partsIn returns the parts of a colour as a function takes them: ofSpace the other way round. Hues are rounded to
+// whole degrees, because ofSpace takes a small number with a fraction for radians. The numbers are the matrices of CSS
+// Color Level 4 for Oklab, and for Lab with the white D50.
 func partsIn(name string, c Colour) (p [3]float64) {
 	switch name {
 	case "rgb", "rgba":
@@ -259,16 +272,19 @@ func partsIn(name string, c Colour) (p [3]float64) {
 	return p
 }
 
-// Faintest is the share of a colour, or of an element's opacity, up to which nothing is seen of it.
+// Faintest is the share of a colour, or of an element's opacity, up to which nothing is seen of it. Opacity of text and
+// transparency of colours are judged by the same bound.
 const Faintest = .05
 
-// cutSpace splits the name of a colour space from what follows it.
+// cutSpace splits the name of a colour space from what follows it. It is the first word in color().
 func cutSpace(s string) (space, rest string) {
 	space, rest, _ = strings.Cut(strings.TrimSpace(s), " ")
 	return space, rest
 }
 
-// ofSpace makes a colour of its parts.
+// ofSpace makes a colour of its parts. name is the function, space the first word of color(), p its four numbers and
+// percent which of them were percentages. Parts beyond 0 and 1 are cut off, as screens do. ok is false for a space that
+// is not known.
 func ofSpace(name, space string, p [4]float64, percent [4]bool) (c Colour, ok bool) {
 	scaled := func(i int, whole float64) float64 { // percentages are shares of whole
 		if percent[i] {
@@ -331,7 +347,7 @@ func ofSpace(name, space string, p [4]float64, percent [4]bool) (c Colour, ok bo
 	return c, true
 }
 
-// ofHue makes a colour of hue, saturation and lightness.
+// ofHue makes a colour of hue, saturation and lightness. hue is in radians; the others are from 0 to 1.
 func ofHue(hue, saturation, lightness float64) Colour {
 	turn := math.Mod(math.Mod(hue/(2*math.Pi), 1)+1, 1) * 12
 	part := func(n float64) float64 {
@@ -341,6 +357,7 @@ func ofHue(hue, saturation, lightness float64) Colour {
 	return Colour{R: part(0), G: part(8), B: part(4)}
 }
 
+// ofOklab makes a colour of its parts in Oklab (CSS Color Level 4): lightness from 0 to 1, a and b around 0.
 func ofOklab(l, a, b float64) Colour {
 	cube := func(x, y float64) float64 { v := l + x*a + y*b; return v * v * v }
 	long, medium, short := cube(.3963377774, .2158037573), cube(-.1055613458, -.0638541728),
@@ -352,6 +369,8 @@ func ofOklab(l, a, b float64) Colour {
 	}
 }
 
+// ofLab makes a colour of its parts in CIE Lab with the white D50 (CSS Color Level 4): lightness from 0 to 100, a and b
+// around 0. The matrix leads from D50 straight to linear sRGB.
 func ofLab(l, a, b float64) Colour {
 	y := (l + 16) / 116
 	cube := func(v float64) float64 {
@@ -369,7 +388,8 @@ func ofLab(l, a, b float64) Colour {
 	}
 }
 
-// mixed mixes two colours in equal parts or by their shares.
+// mixed mixes two colours in equal parts or by their shares. arguments are those of color-mix(). Whatever space they
+// are to be mixed in, they are mixed in sRGB, premultiplied by their alpha.
 func mixed(arguments string, depth int) (c Colour, ok bool) {
 	var all []Colour
 	var shares []float64
@@ -408,6 +428,8 @@ func mixed(arguments string, depth int) (c Colour, ok bool) {
 	return Colour{premixed(all[0].R, all[1].R), premixed(all[0].G, all[1].G), premixed(all[0].B, all[1].B), a}, true
 }
 
+// hexColour reads the digits behind the # of a colour: three, four, six or eight, in lower case, those of the alpha
+// last.
 func hexColour(hex string) (c Colour, ok bool) {
 	var digits [8]float64
 	if len(hex) > 8 {

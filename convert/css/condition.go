@@ -4,10 +4,11 @@ import (
 	"strings"
 )
 
-// windows is a set of the kinds of windows in which a rule holds. Text that is seen in one of them has a reader.
+// windows is a set of the kinds of windows in which a rule holds. Text that is seen in one of them has a reader. A rule
+// with no window in its set is not read.
 type windows uint8
 
-// The kinds of windows.
+// The kinds of windows. They are bits in the order of kinds.
 const (
 	phone windows = 1 << iota
 	tablet
@@ -16,13 +17,16 @@ const (
 	everywhere = phone | tablet | laptop | desktop
 )
 
-// window is what a media query asks for.
+// window is what a media query asks for. Sizes are in CSS pixels; density is in pixels of the screen for each.
 type window struct {
 	width, height float64
 	touch, dark   bool
 	density       float64
 }
 
+// kinds are the windows for which the conditions of style sheets are judged. They differ in all that pages commonly ask
+// for: width, height, pointer, colour scheme and density, so that text which is shown by some usual query is shown in
+// one of them.
 var kinds = [...]window{
 	{width: 360, height: 740, touch: true, dark: true, density: 3},
 	{width: 820, height: 1180, touch: true, density: 2},
@@ -30,9 +34,11 @@ var kinds = [...]window{
 	{width: 1920, height: 1080, dark: true, density: 2},
 }
 
-// truth says of a condition where it holds and where it does not. What is not known is neither.
+// truth says of a condition where it holds and where it does not. What is not known is neither. So "not" of an unknown
+// condition stays unknown (Media Queries Level 4, general enclosed), and a rule that nobody understands holds nowhere.
 type truth struct{ yes, no windows }
 
+// always returns the truth of a condition that does not depend on the window.
 func always(yes bool) truth {
 	if yes {
 		return truth{yes: everywhere}
@@ -40,7 +46,8 @@ func always(yes bool) truth {
 	return truth{no: everywhere}
 }
 
-// media returns the windows in which a list of media queries holds.
+// media returns the windows in which a list of media queries holds, as of @media or of a media attribute. An empty list
+// holds everywhere. A query that browsers refuse holds nowhere, and leaves the others of its list as they are.
 func media(list string) windows {
 	list = strings.ToLower(strings.TrimSpace(withoutComments(list)))
 	if list == "" {
@@ -53,6 +60,8 @@ func media(list string) windows {
 	return yes
 }
 
+// mediaQuery returns the windows in which one media query holds: a type such as "screen", with "not" or "only" before
+// it and conditions after it, or conditions alone. Printers and screen readers are not among the windows.
 func mediaQuery(query string) windows {
 	kind, rest := cutName(query)
 	not := false
@@ -79,7 +88,8 @@ func mediaQuery(query string) windows {
 }
 
 // conditions evaluates a condition with "and", "or", "not" and parentheses. Feature evaluates what stands between
-// parentheses, or a function with its name.
+// parentheses, or a function with its name. It serves @media, @supports, @container and if(). "and" and "or" are not
+// mixed without parentheses, and what breaks off or is no condition is unknown as a whole.
 func conditions(s string, feature func(name, inside string) truth, depth int) truth {
 	s = strings.TrimSpace(s)
 	if depth > maxNested || s == "" {
@@ -137,7 +147,8 @@ func conditions(s string, feature func(name, inside string) truth, depth int) tr
 	return total
 }
 
-// mediaFeature evaluates one feature of a media query.
+// mediaFeature evaluates one feature of a media query, which stands between parentheses, in all kinds of windows.
+// Functions with a name are of conditions that this package does not know.
 func mediaFeature(name, inside string) truth {
 	if name != "" {
 		return truth{}
@@ -155,7 +166,8 @@ func mediaFeature(name, inside string) truth {
 	return t
 }
 
-// has reports whether a window has a feature, as in "min-width: 600px" or "width >= 600px".
+// has reports whether a window has a feature, as in "min-width: 600px" or "width >= 600px". Names with the prefix
+// -webkit- are asked without it. A name alone asks whether the feature is there at all.
 func (w window) has(feature string) (is, known bool) {
 	if i := strings.IndexAny(feature, "<>="); i >= 0 {
 		return w.hasRange(feature)
@@ -182,7 +194,8 @@ func (w window) has(feature string) (is, known bool) {
 	return is, known
 }
 
-// hasRange reads "width >= 600px", "600px <= width" and "300px < width < 600px".
+// hasRange reads "width >= 600px", "600px <= width" and "300px < width < 600px". It is unknown if one side is no
+// measure and no quantity (Media Queries Level 4, range context).
 func (w window) hasRange(feature string) (is, known bool) {
 	var parts []string
 	var operators []string
@@ -224,7 +237,7 @@ func (w window) hasRange(feature string) (is, known bool) {
 	return is, true
 }
 
-// value returns a measure of the window, or a quantity.
+// value returns a measure of the window, or a quantity. These are the two sides of a comparison.
 func (w window) value(s string) (float64, bool) {
 	if has, ok := w.measure(s); ok {
 		return has, true
@@ -232,7 +245,8 @@ func (w window) value(s string) (float64, bool) {
 	return quantity(s)
 }
 
-// measure returns a feature that is a quantity.
+// measure returns the media feature of the window that is a quantity; false for other names. Lengths are in pixels,
+// colour depth in bits.
 func (w window) measure(name string) (float64, bool) {
 	switch name {
 	case "width", "device-width", "inline-size":
@@ -251,7 +265,8 @@ func (w window) measure(name string) (float64, bool) {
 	return 0, false
 }
 
-// quantity reads a length in pixels, a ratio, a resolution or a number.
+// quantity reads a length in pixels, a ratio, a resolution or a number. Lengths in em are of the browser's own size, 16
+// pixels, since no rule has been applied yet. Percentages are refused.
 func quantity(s string) (float64, bool) {
 	if a, b, ok := strings.Cut(s, "/"); ok && !strings.Contains(s, "(") {
 		x, ok := quantity(a)
@@ -273,7 +288,8 @@ func quantity(s string) (float64, bool) {
 	return l.Px, ok && l.Share == 0
 }
 
-// is reports whether the window has a feature that is a word; without a value, whether it has any but "none".
+// is reports whether the window has a feature that is a word; without a value, whether it has any but "none". known is
+// false for features that this package does not know.
 func (w window) is(name, value string) (is, known bool) {
 	var has string
 	switch name {
@@ -314,7 +330,8 @@ func (w window) is(name, value string) (is, known bool) {
 	return value == has, true
 }
 
-// supports reports whether a condition of @supports holds.
+// supports reports whether a condition of @supports holds: whether browsers know a declaration or a selector. What this
+// package does not know counts as not supported, because pages ask "not (…)" for old browsers alone.
 func supports(condition string) bool {
 	return conditions(strings.ToLower(withoutComments(condition)), func(name, inside string) truth {
 		switch name {
@@ -330,7 +347,8 @@ func supports(condition string) bool {
 	}, 0).yes != 0
 }
 
-// supported reports whether browsers know a declaration.
+// supported reports whether browsers know a declaration, given as "name: value". Of properties that this package reads
+// the value is judged; of others the name is enough.
 func supported(declaration string) bool {
 	name, value, ok := strings.Cut(declaration, ":")
 	if !ok {
@@ -356,7 +374,8 @@ func supported(declaration string) bool {
 	return set
 }
 
-// otherProperties are properties that style sheets ask for and that hide nothing.
+// otherProperties are properties that style sheets ask for and that hide nothing. supported knows them, so that rules
+// for current browsers are read and those for old ones are not.
 var otherProperties = wordSet(`align-content align-items align-self appearance -webkit-appearance aspect-ratio
 	backdrop-filter -webkit-backdrop-filter border-radius box-decoration-break -webkit-box-decoration-break box-shadow
 	box-sizing caret-color color-scheme column-count columns cursor flex flex-direction flex-wrap flex-basis flex-grow
@@ -371,8 +390,8 @@ var otherProperties = wordSet(`align-content align-items align-self appearance -
 	word-break writing-mode animation-timeline anchor-name field-sizing interpolate-size position-anchor position-try
 	text-box-trim -webkit-font-smoothing -webkit-text-size-adjust`)
 
-// container returns the windows in which a condition of @container holds for a container of the window's width, and
-// the custom property that it asks for.
+// container returns the windows in which a condition of @container holds for a container of the window's width, and the
+// custom property that it asks for. in has the windows in which the size holds, style the query of a style().
 func container(prelude string) (in windows, style string) {
 	at := strings.IndexByte(prelude, '(')
 	if at < 0 {

@@ -34,7 +34,10 @@ const (
 	maxOuter  = 200     // selectors of a rule with others in it
 )
 
-// Sheet holds the rules of a page's own style elements that can hide text or show it again.
+// Sheet holds the rules of a page's own style elements that can hide text or show it again. [Read] makes it once for
+// each page. It remembers what it was asked, so that it must not be used by several goroutines at once, and the tree
+// may change between questions only as package hidden changes it: by taking elements out and by moving what fills a
+// slot into its place.
 type Sheet struct {
 	matcher
 	rules         map[string][]*rule // by what the subject must have: "#id", ".class", "tag", or "*"
@@ -58,7 +61,8 @@ type Sheet struct {
 	customised    []declaration // likewise, of custom properties
 }
 
-// rule is one selector with those of its declarations that matter here.
+// rule is one selector with those of its declarations that matter here. A rule with a list of selectors becomes one for
+// each of them, because each has its own specificity.
 type rule struct {
 	*selector
 	set    []declaration // shared with the other selectors of a list
@@ -78,20 +82,24 @@ type rule struct {
 	plain     bool // it holds for all that is found under its key
 }
 
-// layer is a cascade layer. Later ones win, and what is in none wins over all.
+// layer is a cascade layer. Later ones win, and what is in none wins over all. The anonymous outermost one is
+// Sheet.layers; its number is given when all sheets have been read, since a layer may be named again and again (CSS
+// Cascading Level 5, §6.4).
 type layer struct {
 	name  string
 	inner []*layer
 	rank  int // from 1
 }
 
-// inTree is a name that means something in one tree: the document, or a shadow root.
+// inTree is a name that means something in one tree: the document, or a shadow root. Names of animations and of anchors
+// are such: those of a shadow root do not reach out of it.
 type inTree struct {
 	tree *html.Node // nil for the document
 	name string
 }
 
-// frames are what an animation sets at its end, and what it sets all the time.
+// frames are what an animation sets at its end, and what it sets all the time. They are kept of an animation by
+// [Sheet.keyframes]: a page may keep its text hidden until an animation shows it, or hide it by one.
 type frames struct{ first, last, same map[string]string }
 
 // Rules are the tables of this package, which count in the version of the rules.
@@ -100,13 +108,19 @@ var Rules = []any{
 	simple, otherProperties, colourFunctions, mathFunctions,
 }
 
-// Cut reports whether rules were left out because the page has too many, or because they took too many comparisons.
+// Cut reports whether rules were left out because the page has too many, or because they took too many comparisons. The
+// page's conversion then carries a warning, and text that those rules would hide is shown.
 func (s *Sheet) Cut() bool { return s.cut || s.steps < 0 }
 
-// Read reads the style elements below root.
+// Read reads the style sheets below root, which is the document as it was parsed: shadow roots must still be templates.
+// It takes style elements and linked sheets in data: addresses in document order, and remembers for each element of a
+// shadow root which root it is in. Afterwards it looks once through all style attributes for names of anchors and for
+// containers, since rules about these depend on elements elsewhere in the page.
 func Read(root *html.Node) *Sheet {
 	s := &Sheet{rules: map[string][]*rule{}, shows: map[string][]*rule{}}
 	s.steps, s.quirks = maxSteps, true
+	// The first titled sheet names the set of alternatives that holds; sheets with another title are alternatives that a
+	// reader would have to choose (HTML standard, link type stylesheet).
 	preferred := "" // the title of the sheets that hold, where some are alternatives
 	var walk func(n *html.Node)
 	walk = func(n *html.Node) {
@@ -152,7 +166,8 @@ func Read(root *html.Node) *Sheet {
 	return s
 }
 
-// quirky reports whether a document type makes browsers compare classes and ids without case.
+// quirky reports whether a document type makes browsers compare classes and ids without case. It follows the HTML
+// standard's initial insertion mode as far as these names go. Without a document type, s.quirks stays true.
 func quirky(doctype *html.Node) bool {
 	if !strings.EqualFold(doctype.Data, "html") {
 		return true
@@ -176,13 +191,14 @@ func quirky(doctype *html.Node) bool {
 		(strings.Contains(public, "transitional") || strings.Contains(public, "frameset"))
 }
 
-// applies reports whether a style element holds CSS.
+// applies reports whether a style element holds CSS. An unknown type is no style sheet to browsers either.
 func (s *Sheet) applies(n *html.Node) bool {
 	kind := dom.Attr(n, "type")
 	return kind == "" || strings.EqualFold(kind, "text/css")
 }
 
-// link reads a style sheet in an address, or notes that one is elsewhere.
+// link reads the style sheet of a link element if its address is a data: one that holds it. A sheet that is elsewhere
+// is not fetched, for this package does no I/O: Unknown then says that colours are not to be relied on.
 func (s *Sheet) link(n *html.Node) {
 	rel := strings.ToLower(dom.Attr(n, "rel"))
 	if !strings.Contains(rel, "stylesheet") {
@@ -195,7 +211,9 @@ func (s *Sheet) link(n *html.Node) {
 	}
 }
 
-// dataSheet returns the style sheet that a data: address holds.
+// dataSheet returns the style sheet that a data: address holds. ok is false for every other address, and for one that
+// is too long or damaged: such a sheet is unknown. A data: address of another type is an empty sheet, because browsers
+// do not apply it.
 func dataSheet(address string) (css string, ok bool) {
 	address = strings.TrimSpace(address)
 	if len(address) > maxData || len(address) < 5 || !strings.EqualFold(address[:5], "data:") {
@@ -220,7 +238,9 @@ func dataSheet(address string) (css string, ok bool) {
 	return data, true
 }
 
-// context is what stands round a rule.
+// context is what stands around a rule in its style sheet and holds for it, too: the conditions of at-rules, the
+// selectors of outer rules, the layer, the scope. It is handed down by value, so that a block's changes end with the
+// block.
 type context struct {
 	in      windows
 	parents []*selector // of a nested rule
@@ -232,7 +252,8 @@ type context struct {
 	container bool
 }
 
-// sheet reads a whole style sheet.
+// sheet reads a whole style sheet. in are the windows that its media attribute asks for; a sheet for none of them is
+// not read at all.
 func (s *Sheet) sheet(css string, in windows) {
 	if in == 0 {
 		return
@@ -240,7 +261,9 @@ func (s *Sheet) sheet(css string, in windows) {
 	s.block(css, 0, context{in: in})
 }
 
-// block reads what stands in a block or a sheet, from i on, and returns what follows its closing brace.
+// block reads what stands in a block or a sheet, from i on, and returns what follows its closing brace. Declarations
+// between nested rules are gathered and become a rule of their own when the next rule begins, so that order within the
+// block is kept (CSS Nesting Level 1). What cannot be read is left out up to the next place where browsers begin again.
 func (s *Sheet) block(css string, i int, c context) int {
 	var set, custom []declaration
 	nested := c.parents != nil
@@ -304,7 +327,8 @@ func (s *Sheet) block(css string, i int, c context) int {
 	}
 }
 
-// rule reads the rule whose selectors stand from i to open.
+// rule reads the rule whose selectors stand from i to open. It returns the offset behind the rule's block. A rule whose
+// selectors browsers refuse is passed over with all that nests in it.
 func (s *Sheet) rule(css string, i, open int, c context) int {
 	if c.depth >= maxBlocks {
 		s.cut = true
@@ -347,7 +371,8 @@ func (s *Sheet) rule(css string, i, open int, c context) int {
 	return s.block(css, open+1, inner)
 }
 
-// refused notes that rules about colours are not known.
+// refused notes in Unknown that a rule about colours has selectors that are not understood: package hidden then does
+// not judge text by its colour, since that rule may give it another.
 func (s *Sheet) refused(set []declaration) {
 	for i := range set {
 		if set[i].name == "color" || set[i].name == "background-color" || set[i].name == "background-image" {
@@ -356,7 +381,8 @@ func (s *Sheet) refused(set []declaration) {
 	}
 }
 
-// add takes a rule for each of its selectors.
+// add takes a rule for each of its selectors. Their declarations are shared and must not be changed. order counts all
+// rules of the page, and so ranks those of equal weight.
 func (s *Sheet) add(all []*selector, set, custom []declaration, c context) {
 	for i := range set {
 		s.anchorNames(&set[i], s.tree)
@@ -375,6 +401,9 @@ func (s *Sheet) add(all []*selector, set, custom []declaration, c context) {
 	}
 }
 
+// index enters a rule under the names by which about finds it, and, if it shows something, under those by which
+// [Sheet.Toggled] does. A rule of a single name is plain: whoever is found under that name matches it, so that nothing
+// need be compared. On most pages most rules are plain.
 func (s *Sheet) index(r *rule) {
 	subject := &r.chain[0]
 	r.outer = r.outerNames()
@@ -394,11 +423,13 @@ func (s *Sheet) index(r *rule) {
 	}
 }
 
-// maxKeys is under how many names a rule is found.
+// maxKeys is under how many names a rule is found. A rule whose list in :is() is longer is found under "*" and compared
+// with every element.
 const maxKeys = 16
 
 // keys returns under which names a subject is found: one that each of its elements must have, or those of the selectors
-// of which one must hold.
+// of which one must hold. Rules that reach into or out of a shadow root are found under "*", since the element that
+// they are about is not the one that they name.
 func (s *Sheet) keys(c *compound, depth int) []string {
 	switch {
 	case c.from() != fromSame:
@@ -436,7 +467,7 @@ func (s *Sheet) keys(c *compound, depth int) []string {
 	return []string{"*"}
 }
 
-// showing reports whether a rule can make something appear.
+// showing reports whether a rule can make something appear. Only such rules are asked by [Sheet.Toggled].
 func (r *rule) showing() bool {
 	for i := range r.set {
 		if shown(r.set[i].name, r.set[i].value) {
@@ -446,7 +477,9 @@ func (r *rule) showing() bool {
 	return false
 }
 
-// shown reports whether a property with this value lets an element be seen that another value of it hid.
+// shown reports whether a property with this value lets an element be seen that another value of it hid. It is how a
+// menu or a tab that scripts open is told from text that nobody ever sees. A height of one pixel shows nothing: it is
+// what visually hidden text has.
 func shown(name, value string) bool {
 	switch name {
 	case "display":

@@ -7,10 +7,11 @@ import (
 	"golang.org/x/net/html"
 )
 
-// Selectors is a list of selectors, ready to be compared with elements.
+// Selectors is a list of CSS selectors of a recipe, ready to be compared with elements. The zero value matches nothing.
 type Selectors struct{ list []*selector }
 
-// The errors of [ParseSelectors].
+// The errors of [ParseSelectors]. They are worded to follow the selector in a message about a recipe: people who write
+// recipes read them.
 var (
 	ErrSelector  = errors.New("it is not a CSS selector, or has a part that is not known here")
 	ErrNever     = errors.New("it matches no element of a page at rest")
@@ -19,6 +20,8 @@ var (
 )
 
 // ParseSelectors reads a list of selectors, each of which must name what it matches. The error is one of this package.
+// A recipe that names nothing, such as "*" or "div:hover", is a mistake that this finds when the recipe is read, not
+// when it is used.
 func ParseSelectors(list string) (Selectors, error) {
 	if len(list) > maxSelector {
 		return Selectors{}, ErrLong
@@ -41,19 +44,24 @@ func ParseSelectors(list string) (Selectors, error) {
 	return Selectors{all}, nil
 }
 
-// Finder compares the elements of a page with selectors, within a number of comparisons.
+// Finder compares the elements of a page with the selectors of recipes, within a number of comparisons. It has no
+// shadow roots and no quirks. It remembers answers about :has and about places among siblings, so that the tree must
+// not change while it is used, and several goroutines must not use it at once.
 type Finder struct{ matcher }
 
-// NewFinder returns a Finder that makes at most steps comparisons of an element with a part of a selector.
+// NewFinder returns a Finder that makes at most steps comparisons of an element with a part of a selector. The count
+// ends what a selector with many descendant combinators could cost on a large page.
 func NewFinder(steps int) *Finder { return &Finder{matcher{steps: steps}} }
 
 // Matches reports whether one of the selectors holds for n. It holds for none once [Finder.Spent].
 func (f *Finder) Matches(s Selectors, n *html.Node) bool { return f.any(s.list, n, nil) }
 
-// Spent reports whether all comparisons have been made.
+// Spent reports whether all comparisons have been made. What a recipe selects is then not known in full, and must not
+// be used.
 func (f *Finder) Spent() bool { return f.steps < 0 }
 
-// universal reports whether c asks for nothing that tells kinds of elements apart.
+// universal reports whether c asks for nothing that tells kinds of elements apart. Pseudo-classes such as :first-child
+// do not tell kinds apart, except :is with such names in it.
 func (c *compound) universal() bool {
 	if c.parts()+len(c.attrs) > 0 {
 		return false
@@ -67,7 +75,8 @@ func (c *compound) universal() bool {
 	return true
 }
 
-// Marked reports whether each selector asks for an id, a class or an attribute of what it matches.
+// Marked reports whether each selector asks for an id, a class or an attribute of what it matches. A selector of
+// nothing but tags, such as "article p", may suit any page.
 func (s Selectors) Marked() bool {
 	return !slices.ContainsFunc(s.list, func(one *selector) bool {
 		c := &one.chain[0]

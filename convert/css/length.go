@@ -6,7 +6,8 @@ import (
 	"strings"
 )
 
-// Number reads a CSS number with its unit.
+// Number reads a CSS number with its unit. unit is what follows the digits, as it is written; it is not checked. value
+// must be trimmed and in lower case. ok is false where value does not begin with a number, and unit then is all of it.
 func Number(value string) (n float64, unit string, ok bool) {
 	end := 0
 	for end < len(value) && (value[end] >= '0' && value[end] <= '9' || value[end] == '.' || end == 0 &&
@@ -33,13 +34,16 @@ func Number(value string) (n float64, unit string, ok bool) {
 	return n, value[end:], err == nil
 }
 
-// The window that lengths are measured in. Lengths that lead out of it lead out of much larger ones too.
+// The window that lengths are measured in. Lengths that lead out of it lead out of much larger ones too. They are those
+// of the laptop among kinds.
 const (
 	windowWidth  = 1366.0
 	windowHeight = 768.0
 )
 
-// Length is a length in pixels and a share of what percentages refer to. A number without a unit is in Px.
+// Length is a length in pixels and a share of what percentages refer to. A number without a unit is in Px. Angles are
+// in radians in Px, and times do not occur. Which box a share refers to, only the property says: package hidden works
+// it out.
 type Length struct {
 	Px, Share float64
 	Window    bool // it depends on the size of the window
@@ -47,45 +51,52 @@ type Length struct {
 }
 
 // ParseLength reads a length, a percentage, a number, or an expression of them (CSS Values Level 4), where em is the
-// size of the font in pixels.
+// size of the font in pixels. ok is false for keywords such as auto, and for expressions that are too large or not
+// finite. em is 0 where the font does not matter.
 func ParseLength(value string, em float64) (l Length, ok bool) {
 	e := expression{em: em, nodes: maxNodes}
 	l, ok = e.parse(value, 0)
 	return l, ok && !math.IsNaN(l.Px) && !math.IsNaN(l.Share)
 }
 
-// Fraction reads a number or a percentage as a number: .5 and 50% are alike.
+// Fraction reads a number or a percentage as a number: .5 and 50% are alike. It serves opacity and the amounts of
+// filters.
 func Fraction(value string) (n float64, ok bool) {
 	l, ok := ParseLength(value, 0)
 	return l.Px + l.Share, ok
 }
 
-// mathFunctions are the functions that give a number.
+// mathFunctions are the functions that give a number. Anchor functions are among them since they stand in place of a
+// length.
 var mathFunctions = wordSet(`calc -webkit-calc -moz-calc min max clamp abs sign round mod rem hypot sqrt pow exp log
 	sin cos tan asin acos atan atan2 env calc-size fit-content anchor anchor-size progress`)
 
-// Math reports whether value is an expression.
+// Math reports whether value is an expression. The arguments are not read: valid takes an expression on trust.
 func Math(value string) bool {
 	name, _, ok := strings.Cut(value, "(")
 	return ok && mathFunctions[name]
 }
 
-// The limits of an expression.
+// The limits of an expression. Together they bound the time that one value may take: numbers and functions in all, and
+// functions within one another.
 const (
 	maxNodes  = 500
 	maxNested = 32
 )
 
+// expression reads one value with calc() and the other functions of numbers.
 type expression struct {
 	em    float64
 	nodes int    // numbers and functions that may still be read
 	size  Length // of the basis of calc-size
 }
 
-// someSize stands for the size that a box has by what it holds.
+// someSize stands for the size that a box has by what it holds. No style sheet tells how large it is; it must only be
+// more than nothing.
 const someSize = 100
 
-// parse reads one number, function or sum in parentheses.
+// parse reads one number, keyword of a number, function, or sum in parentheses of a CSS expression. Arguments that are
+// keywords or names are passed over in the functions that take some. ok is false for what is none of these.
 func (e *expression) parse(s string, depth int) (Length, bool) {
 	s = strings.TrimSpace(s)
 	if e.nodes--; e.nodes < 0 || depth > maxNested || s == "" {
@@ -133,7 +144,9 @@ func (e *expression) parse(s string, depth int) (Length, bool) {
 	return apply(name, list)
 }
 
-// apply computes a function of one to three numbers.
+// apply computes a function of one to three numbers. min, max and clamp compare lengths as they are in a box as wide as
+// the window, and return one of them as it is, so that a share stays a share. ok is false for functions that are not
+// known.
 func apply(name string, list []Length) (Length, bool) {
 	first, last := list[0], list[len(list)-1]
 	switch name {
@@ -170,7 +183,8 @@ func apply(name string, list []Length) (Length, bool) {
 	return Length{}, false
 }
 
-// functions are those of one or two numbers.
+// functions are those of one or two numbers. They are applied to pixels and to shares alike, which is exact for lengths
+// without a share.
 var functions = map[string]func(a, b float64) float64{
 	"abs":   func(a, _ float64) float64 { return math.Abs(a) },
 	"round": func(a, b float64) float64 { return stepped(a, b, math.Round) },
@@ -192,7 +206,7 @@ var functions = map[string]func(a, b float64) float64{
 	},
 }
 
-// stepped rounds a to a multiple of step.
+// stepped rounds a to a multiple of step. A step of 0 counts as 1.
 func stepped(a, step float64, round func(float64) float64) float64 {
 	if step == 0 {
 		step = 1
@@ -203,7 +217,9 @@ func stepped(a, step float64, round func(float64) float64) float64 {
 // guess is a length in pixels in a box as wide as the window, for comparisons.
 func (l Length) guess() float64 { return l.Px + l.Share*windowWidth }
 
-// unit gives a number its meaning.
+// unit returns the length that a number with a CSS unit is. Units of fonts are taken at usual proportions of the font's
+// size: the fonts are not at hand. Units of the window and of containers are measured in the laptop's. ok is false for
+// an unknown unit.
 func (e *expression) unit(n float64, unit string) (Length, bool) {
 	switch unit {
 	case "":
@@ -245,7 +261,8 @@ func (e *expression) unit(n float64, unit string) (Length, bool) {
 	return Length{Px: n * of / 100, Window: true}, true
 }
 
-// sum reads terms with + and - between them. The signs stand between spaces.
+// sum reads terms with + and - between them. The signs stand between spaces. A sign without spaces is part of a number
+// (CSS Values Level 4, calc()).
 func (e *expression) sum(s string, depth int) (total Length, ok bool) {
 	if depth > maxNested {
 		return total, false
@@ -277,7 +294,8 @@ func (e *expression) sum(s string, depth int) (total Length, ok bool) {
 	}
 }
 
-// product reads factors with * and / between them, at most one of which has a unit.
+// product reads factors with * and / between them, at most one of which has a unit. A number without unit before it
+// multiplies; a length divided by a length is a number, as CSS Values Level 4 has it.
 func (e *expression) product(s string, depth int) (total Length, ok bool) {
 	begun, operator := 0, byte('*')
 	total = Length{Px: 1, Bare: true}

@@ -16,7 +16,9 @@ const (
 	maxRuleSteps = maxSteps / 16
 )
 
-// matcher compares elements with selectors.
+// matcher compares the elements of one page with selectors, for [Sheet] and [Finder], and counts the comparisons. It
+// remembers places among siblings and answers about :has: both would otherwise take time that grows with the square of
+// the page.
 type matcher struct {
 	steps  int  // comparisons left
 	quirks bool // classes and ids are compared without case
@@ -28,16 +30,20 @@ type matcher struct {
 	shadows
 }
 
-// place counts the elements around an element, from 1: among all of its parent, and among those of its name.
+// place counts the elements around an element, from 1: among all of its parent, and among those of its name. Places are
+// counted for all children of a parent at once.
 type place struct{ child, last, ofType, lastOfType int32 }
 
-// had is a question about :has that has been answered.
+// had is a question about :has that has been answered. Within one page the same question comes from every rule and
+// every window.
 type had struct {
 	s *selector
 	n *html.Node
 }
 
-// matches reports whether s holds for n, as far as chain[i:] goes. Anchor is the element of a :has round s.
+// matches reports whether s holds for n, as far as chain[i:] goes. Anchor is the element of a :has round s. It goes
+// from the subject outwards and tries every element that a combinator allows. m.tree must be the tree that the rule is
+// of. When the comparisons are spent it is false.
 func (m *matcher) matches(s *selector, i int, n, anchor *html.Node) bool {
 	if m.steps--; m.steps < 0 {
 		return false
@@ -86,7 +92,7 @@ func (m *matcher) matches(s *selector, i int, n, anchor *html.Node) bool {
 	return false
 }
 
-// compound reports whether all that c asks for holds of n.
+// compound reports whether all that c asks for holds of n. What is cheap to compare comes first.
 func (m *matcher) compound(c *compound, n, anchor *html.Node) bool {
 	if c.never || n.Type != html.ElementNode || !m.reaches(c, n) {
 		return false
@@ -118,6 +124,7 @@ func (m *matcher) compound(c *compound, n, anchor *html.Node) bool {
 	return true
 }
 
+// cased returns an id or a class of the page as it is compared with those of selectors, which parser.cased has written.
 func (m *matcher) cased(s string) string {
 	if m.quirks {
 		return strings.ToLower(s)
@@ -152,6 +159,8 @@ func (m *matcher) hasClass(attr, class string) bool {
 	return false
 }
 
+// matches reports whether an element has the attribute that a selector asks for, with the value that it asks for
+// (Selectors Level 4, §6). An empty value matches by no substring.
 func (t *attrTest) matches(n *html.Node) bool {
 	if !dom.HasAttr(n, t.key) {
 		return false
@@ -182,7 +191,8 @@ func (t *attrTest) matches(n *html.Node) bool {
 	return true
 }
 
-// any reports whether one of the selectors holds for n.
+// any reports whether one of the selectors holds for n. An empty list holds for none. anchor is the element of a :has
+// around them, or nil.
 func (m *matcher) any(list []*selector, n, anchor *html.Node) bool {
 	for _, s := range list {
 		if m.matches(s, 0, n, anchor) {
@@ -192,6 +202,8 @@ func (m *matcher) any(list []*selector, n, anchor *html.Node) bool {
 	return false
 }
 
+// pseudo reports whether a pseudo-class holds for n on a page at rest. :lang and :dir go by the nearest attribute
+// around n; without one, text runs from left to right.
 func (m *matcher) pseudo(p *pseudo, n, anchor *html.Node) bool {
 	switch p.name {
 	case "is", "where":
@@ -242,12 +254,14 @@ func (m *matcher) pseudo(p *pseudo, n, anchor *html.Node) bool {
 	return inState(p.name, n)
 }
 
-// counts reports whether p selects by the place of an element among its siblings.
+// counts reports whether p selects by the place of an element among its siblings. Its answer comes from places, not
+// from attributes.
 func (p *pseudo) counts() bool {
 	return nths[p.name] || strings.HasSuffix(p.name, "-child") || strings.HasSuffix(p.name, "-of-type")
 }
 
-// inState reports whether n has a state that its attributes show.
+// inState reports whether n has a state that its attributes show. Names that it does not know hold for no element.
+// Attributes are those that the page was sent with; what a reader or a script would change has not happened.
 func inState(name string, n *html.Node) bool {
 	input := dom.Is(n, atom.Input, atom.Textarea, atom.Select)
 	control := input || dom.Is(n, atom.Button, atom.Fieldset, atom.Option, atom.Optgroup)
@@ -278,7 +292,8 @@ func inState(name string, n *html.Node) bool {
 	return false
 }
 
-// has reports whether an element to which n stands as s says matches s.
+// has reports whether n has an element that matches s, the relative selector of a :has: below it, or behind it among
+// its siblings and what they hold. Answers are kept, for each n and s.
 func (m *matcher) has(s *selector, n *html.Node) bool {
 	key := had{s, n}
 	if is, known := m.had[key]; known {
@@ -303,6 +318,7 @@ func (m *matcher) has(s *selector, n *html.Node) bool {
 	return is
 }
 
+// hasBelow reports whether an element below top matches s, whose outermost compound is anchor.
 func (m *matcher) hasBelow(s *selector, top, anchor *html.Node) bool {
 	for d := range top.Descendants() {
 		if m.steps < 0 {
@@ -315,7 +331,8 @@ func (m *matcher) hasBelow(s *selector, top, anchor *html.Node) bool {
 	return false
 }
 
-// nth reports whether n has the place that p asks for.
+// nth reports whether n has the place that p asks for. The root of a page has no siblings; elements without a parent
+// have no place.
 func (m *matcher) nth(p *pseudo, n *html.Node) bool {
 	if n.Parent == nil {
 		return false
@@ -356,7 +373,7 @@ func (p *pseudo) counted(i int32) bool {
 	return rest%p.a == 0 && rest/p.a >= 0
 }
 
-// nthOf counts only the siblings that match the list of p.
+// nthOf counts only the siblings that match the list of p. It is :nth-child(an+b of S), and counts anew for each n.
 func (m *matcher) nthOf(p *pseudo, n *html.Node) bool {
 	if !m.any(p.list, n, nil) {
 		return false
@@ -374,7 +391,7 @@ func (m *matcher) nthOf(p *pseudo, n *html.Node) bool {
 	return p.counted(count)
 }
 
-// place returns the place of n. The places of all its siblings are found at once.
+// place returns the place of n. The places of all its siblings are found at once. n must have a parent.
 func (m *matcher) place(n *html.Node) place {
 	if at, known := m.places[n]; known {
 		return at
@@ -400,7 +417,7 @@ func (m *matcher) place(n *html.Node) place {
 	return m.places[n]
 }
 
-// parts counts the names that c asks for.
+// parts counts the names that c asks for: tag, id and classes.
 func (c *compound) parts() (count int) {
 	if count = len(c.classes); c.id != "" {
 		count++
@@ -411,7 +428,9 @@ func (c *compound) parts() (count int) {
 	return count
 }
 
-// names lists what an element must have to match.
+// names lists what an element must have to match c: its id, classes, attributes and tag, each with a sign of its kind.
+// [Sheet.Toggled] compares two rules by these: one that names all of another and more is about a state of the same
+// elements.
 func (c *compound) names() (names []string) {
 	if c.id != "" {
 		names = append(names, "#"+c.id)

@@ -6,7 +6,8 @@ import (
 	"strings"
 )
 
-// selector is one selector: compounds with combinators between them.
+// selector is one selector: compounds with combinators between them. It is parsed once, of a style sheet or of a
+// recipe, and nothing changes it afterwards.
 type selector struct {
 	chain       []compound // the subject first, then outwards
 	combinators []byte     // combinators[i] stands between chain[i+1] and chain[i]: ' ', '>', '+' or '~'
@@ -14,7 +15,8 @@ type selector struct {
 	stateful    bool       // it holds in some state only: hover, target
 }
 
-// compound is one compound selector: what must all hold of an element.
+// compound is one compound selector: what must all hold of an element. Of ids there is one: with two different ones,
+// never is set.
 type compound struct {
 	tag     string // "" for any
 	id      string
@@ -29,14 +31,16 @@ type compound struct {
 	part    string      // it is the host of an element with this part
 }
 
-// attrTest asks for an attribute, and for its value where operator is not 0.
+// attrTest asks for an attribute, and for its value where operator is not 0. key is in lower case, as the HTML parser
+// writes names of attributes.
 type attrTest struct {
 	key, value string
 	operator   byte // '=', '~', '|', '^', '$' or '*' as in [a^=b]
 	fold       bool // compare without case
 }
 
-// pseudo is a pseudo-class with its argument.
+// pseudo is a pseudo-class with its argument. Names are in lower case, and old ones such as :matches are written as the
+// current ones.
 type pseudo struct {
 	name string
 	list []*selector // of is, not, has, and nth-child(… of …)
@@ -50,14 +54,16 @@ const (
 	maxArgument = 8       // lists inside one another
 )
 
-// parser reads selectors.
+// parser reads the selectors of one page, or of one recipe. quirks says that classes and ids are compared without case,
+// depth how many lists are open within one another.
 type parser struct {
 	quirks bool
 	depth  int
 }
 
 // selectors reads a list of selectors. Parents are those of the rule that this rule is nested in. It is nil when
-// browsers refuse the list; a forgiving list leaves out the selectors that they refuse.
+// browsers refuse the list; a forgiving list leaves out the selectors that they refuse. So :is() without a valid
+// selector in it is an empty list that matches nothing, which is not nil.
 func (p *parser) selectors(list string, parents []*selector, forgiving bool) (all []*selector) {
 	if p.depth++; p.depth > maxArgument {
 		return nil
@@ -78,13 +84,17 @@ func (p *parser) selectors(list string, parents []*selector, forgiving bool) (al
 	return all
 }
 
-// SelectorEnd returns the offset at which the first selector of a list ends.
+// SelectorEnd returns the offset at which the first selector of a list ends. Package convert divides the selectors of a
+// recipe by it (convert/selector.go).
 func SelectorEnd(list string) int { return until(list, 0, ",") }
 
-// parentReference is the compound that & stands for.
+// parentReference returns the pseudo-class that & in a nested rule stands for: :is() of the outer rule's selectors (CSS
+// Nesting Level 1), with their specificity.
 func parentReference(parents []*selector) pseudo { return pseudo{name: "is", list: parents} }
 
-// selector reads one selector. Nested in another rule it is relative to that rule's elements, unless it names them.
+// selector reads one selector. Nested in another rule it is relative to that rule's elements, unless it names them. It
+// is nil when browsers refuse it. The chain is built from left to right and then turned round, since matching begins at
+// the subject.
 func (p *parser) selector(s string, parents []*selector) *selector {
 	if s = strings.TrimSpace(s); s == "" || len(s) > maxSelector {
 		return nil
@@ -131,7 +141,8 @@ func (p *parser) selector(s string, parents []*selector) *selector {
 	return r
 }
 
-// added adds two specificities; each part ends at 255.
+// added adds two specificities; each part ends at 255. A carry from many tags into classes would let a long selector
+// win over one with a class.
 func added(a, b int) (sum int) {
 	for _, shift := range []int{0, 8, 16} {
 		sum |= min(255, a>>shift&255+b>>shift&255) << shift
@@ -139,7 +150,9 @@ func added(a, b int) (sum int) {
 	return sum
 }
 
-// weight ranks ids before classes before tags.
+// weight returns the specificity of a compound: ids before classes, attributes and pseudo-classes before tags, 8 bits
+// for each. :where counts nothing; :is, :not and :has count as the heaviest of their list does (Selectors Level 4,
+// specificity).
 func (c *compound) weight() (w int) {
 	if c.id != "" {
 		w += 1 << 16
@@ -164,7 +177,9 @@ func (c *compound) weight() (w int) {
 	return w
 }
 
-// compound reads one compound from the start of s and returns what follows it.
+// compound reads one compound from the start of s and returns what follows it. of is the selector that it is part of: a
+// state such as :hover makes all of it stateful. Namespaces are read and forgotten. ok is false where browsers refuse
+// the selector.
 func (p *parser) compound(s string, parents []*selector, of *selector) (c compound, rest string, ok bool) {
 	begun := len(s)
 	if s != "" && s[0] == '&' {
@@ -216,7 +231,8 @@ func (p *parser) compound(s string, parents []*selector, of *selector) (c compou
 	return c, "", begun > 0
 }
 
-// parent returns what & stands for: the elements of the outer rule, or the root of the scope.
+// parent returns what & stands for: the elements of the outer rule, or the root of the scope. parents is nil where no
+// rule is around.
 func (p *parser) parent(parents []*selector) pseudo {
 	if parents == nil {
 		return pseudo{name: "scope"}
@@ -224,7 +240,8 @@ func (p *parser) parent(parents []*selector) pseudo {
 	return parentReference(parents)
 }
 
-// cased returns a class or an id as it is compared: without case in pages of the old kind.
+// cased returns a class or an id as it is compared: without case in pages of the old kind. The names in the page are
+// put through the same when they are compared.
 func (p *parser) cased(name string) string {
 	if p.quirks {
 		return strings.ToLower(name)
@@ -232,21 +249,25 @@ func (p *parser) cased(name string) string {
 	return name
 }
 
-// atRest are the pseudo-classes that hold for no element until somebody acts.
+// atRest are the pseudo-classes that hold for no element until somebody acts. Rules with them do not apply; they show
+// that hidden text appears when a reader acts ([Sheet.Toggled]).
 var atRest = wordSet(`hover focus active target focus-within focus-visible target-within target-current visited invalid
 	user-invalid user-valid out-of-range indeterminate autofill -webkit-autofill fullscreen -webkit-full-screen modal
 	popover-open picture-in-picture playing seeking buffering stalled muted current past future active-view-transition
 	interest-source interest-target state -webkit-drag`)
 
-// simple are the pseudo-classes without an argument that match knows.
+// simple are the pseudo-classes without an argument that browsers know, so that selectors with them are not refused.
+// What match does not know of a page at rest holds for no element.
 var simple = wordSet(`root scope empty first-child last-child only-child first-of-type last-of-type only-of-type link
 	any-link -webkit-any-link checked disabled enabled required optional read-only read-write default placeholder-shown
 	valid in-range defined open paused volume-locked local-link blank`)
 
-// nths are the pseudo-classes that count.
+// nths are the pseudo-classes that count siblings, and take a formula such as 2n+1.
 var nths = wordSet("nth-child nth-last-child nth-of-type nth-last-of-type")
 
-// pseudo reads a pseudo-class or a pseudo-element from the start of s.
+// pseudo reads a pseudo-class or a pseudo-element from the start of s. It adds it to the compound c of the selector of,
+// and returns what follows it. Pseudo-elements match no element, except ::slotted and ::part, which reach elements of
+// other trees. ok is false for what browsers do not know: one such name makes them drop the whole rule.
 func (p *parser) pseudo(c *compound, s string, parents []*selector, of *selector) (rest string, ok bool) {
 	element := strings.HasPrefix(s, "::")
 	name, s := cutName(strings.TrimLeft(s, ":"))
@@ -331,7 +352,8 @@ func orNone(parents []*selector, argument string) []*selector {
 	return nil
 }
 
-// relative reads the argument of :has.
+// relative reads the argument of :has. Each selector of it is relative to the element that has it, which becomes the
+// outermost compound of the chain, as an anchor, with the leading combinator before it.
 func (p *parser) relative(list string, parents []*selector) (all []*selector) {
 	for one := range split(list, ",") {
 		leading := byte(' ')
@@ -352,7 +374,7 @@ func (p *parser) relative(list string, parents []*selector) (all []*selector) {
 	return all
 }
 
-// parseNth reads an+b, odd, even or a number.
+// parseNth reads an+b, odd, even or a number. ok is false for what is none of these, and for numbers beyond a million.
 func parseNth(s string) (a, b int, ok bool) {
 	s = strings.Join(strings.Fields(s), "")
 	switch s {
@@ -382,6 +404,8 @@ func parseNth(s string) (a, b int, ok bool) {
 	return int(x), int(y), true
 }
 
+// parseAttrTest reads the inside of the brackets of an attribute selector, such as `data-a*="b" i`. A flag "i" asks to
+// compare without case; "s" changes nothing. ok is false for a test without a name.
 func parseAttrTest(inside string) (t attrTest, ok bool) {
 	key, value, hasValue := strings.Cut(inside, "=")
 	t = attrTest{key: strings.ToLower(strings.TrimSpace(key))}

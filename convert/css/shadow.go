@@ -16,7 +16,8 @@ import (
 // The sheet is read when the roots still are templates. Later their content stands in their hosts, and what fills a
 // slot in the place of the slot: so an element's parent may be of another tree.
 
-// shadows is what is known of shadow roots. The zero value is a page without any.
+// shadows is what is known of the shadow roots of a page. The zero value is a page without any. Read fills the maps
+// while roots still are templates; tree and scope are set for each rule that is compared.
 type shadows struct {
 	trees map[*html.Node]*html.Node // the root that an element is in; none in the document
 	hosts map[*html.Node]*html.Node // by root
@@ -25,14 +26,15 @@ type shadows struct {
 	scope *html.Node                // what :scope stands for; nil: the root of the page
 }
 
-// Where a rule comes from, seen from the element that it is about.
+// Where a rule comes from, seen from the element that it is about. The cascade ranks them in this order among
+// declarations that are not important (CSS Cascading Level 5, §6.1: context).
 const (
 	fromInner = iota // from the shadow root that the element is the host of, or fills a slot of
 	fromSame
 	fromOuter // from outside of the shadow root that the element is in
 )
 
-// from says where the rules come from that have this subject.
+// from says where the rules come from that have this subject. c is the subject of a selector.
 func (c *compound) from() int {
 	switch {
 	case c.host || c.slotted != nil:
@@ -43,7 +45,8 @@ func (c *compound) from() int {
 	return fromSame
 }
 
-// enter notes a shadow root and what fills its slots. What it holds is noted as it is read.
+// enter notes a shadow root and what fills its slots. What it holds is noted as it is read. It makes root the tree at
+// hand; the caller restores the one before.
 func (s *shadows) enter(root *html.Node) {
 	if s.trees == nil {
 		s.trees, s.hosts, s.slots = map[*html.Node]*html.Node{}, map[*html.Node]*html.Node{}, map[*html.Node]*html.Node{}
@@ -57,7 +60,8 @@ func (s *shadows) enter(root *html.Node) {
 	}
 }
 
-// reaches reports whether the rule at hand can be about n in the place of c.
+// reaches reports whether the rule at hand can be about n in the place of c. A compound with :host is about the host of
+// the rule's root alone, any other about elements of the rule's own tree.
 func (m *matcher) reaches(c *compound, n *html.Node) bool {
 	if c.host {
 		return m.tree != nil && m.hosts[m.tree] == n
@@ -65,7 +69,8 @@ func (m *matcher) reaches(c *compound, n *html.Node) bool {
 	return m.trees[n] == m.tree
 }
 
-// parent returns the element round n in the tree of the rule at hand, or its host.
+// parent returns the element round n in the tree of the rule at hand, or its host. Elements of other trees between them
+// are passed over: they stand there since slots were filled.
 func (m *matcher) parent(n *html.Node) *html.Node {
 	p := n.Parent
 	for m.trees != nil && p != nil && m.trees[p] != m.tree && m.hosts[m.tree] != p {
@@ -74,7 +79,7 @@ func (m *matcher) parent(n *html.Node) *html.Node {
 	return p
 }
 
-// within calls f as for a rule of the tree that n is in.
+// within calls f as for a rule of the tree that n is in. It restores the rule's own tree before it returns.
 func (m *matcher) within(n *html.Node, f func() bool) bool {
 	tree := m.tree
 	m.tree = m.trees[n]
@@ -82,7 +87,9 @@ func (m *matcher) within(n *html.Node, f func() bool) bool {
 	return f()
 }
 
-// isHost reports whether :host or :host-context, with its argument, holds for n.
+// isHost reports whether :host or :host-context, with its argument, holds for n. :host asks for the element itself,
+// :host-context for it or an element around it. Arguments are compared in the tree of the element, not in that of the
+// root.
 func (m *matcher) isHost(p *pseudo, n *html.Node) bool {
 	if p.list == nil {
 		return true // compound has looked
@@ -99,7 +106,8 @@ func (m *matcher) isHost(p *pseudo, n *html.Node) bool {
 }
 
 // fills reports whether n fills a slot, and is what c, the slot, asks for. N stands where the slot stood. Of a slot
-// only the name is still known: what asks for more holds for none.
+// only the name is still known: what asks for more holds for none. The argument of ::slotted is compared in the tree
+// that n is of.
 func (m *matcher) fills(c *compound, n *html.Node) bool {
 	if m.tree == nil || m.slots[n] != m.tree || c.id != "" || len(c.classes) > 0 || c.tag != "" && c.tag != "slot" {
 		return false
@@ -112,7 +120,8 @@ func (m *matcher) fills(c *compound, n *html.Node) bool {
 	return m.within(n, func() bool { return m.any(c.slotted, n, nil) })
 }
 
-// hostOfPart returns the host of the root that n is in if n has the part that c asks for, else nil.
+// hostOfPart returns the host of the root that n is in if n has the part that c asks for, else nil. All the parts named
+// must be there. What stands before ::part in the selector is then compared with that host.
 func (m *matcher) hostOfPart(c *compound, n *html.Node) *html.Node {
 	parts := strings.Fields(dom.Attr(n, "part"))
 	for part := range strings.FieldsSeq(c.part) {
@@ -124,13 +133,14 @@ func (m *matcher) hostOfPart(c *compound, n *html.Node) *html.Node {
 }
 
 // extent is what a @scope rule is about: the elements in one that from selects, or in a certain one, but not in one
-// further in that to selects (CSS Cascading Level 6, §2.5).
+// further in that to selects (CSS Cascading Level 6, §2.5). It belongs to all the rules in the @scope block.
 type extent struct {
 	from, to []*selector
 	owner    *html.Node // without from: what the style element stands in
 }
 
-// extent reads the prelude of @scope. It is nil if browsers refuse it.
+// extent reads the prelude of @scope. It is nil if browsers refuse it. A scope without a start is the element around
+// the style element, or the host of its shadow root.
 func (s *Sheet) extent(prelude string) *extent {
 	e := &extent{}
 	p := parser{quirks: s.quirks}
@@ -159,7 +169,8 @@ func (s *Sheet) extent(prelude string) *extent {
 	return e
 }
 
-// scoped reports whether a rule of @scope holds for n.
+// scoped reports whether a rule of @scope holds for n. It tries each element from n outwards as the root of the scope,
+// and leaves in r.near how near the one is that matched, for the cascade. s.scope is nil again afterwards.
 func (s *Sheet) scoped(r *rule, n *html.Node) (is bool) {
 	defer func() { s.scope = nil }()
 	r.near = 1 << nearBits
@@ -174,7 +185,7 @@ func (s *Sheet) scoped(r *rule, n *html.Node) (is bool) {
 	return is
 }
 
-// limited reports whether n lies in a limit of an extent, below its root.
+// limited reports whether n lies in a limit of an extent, below its root. The limit itself is out of the scope, too.
 func (s *Sheet) limited(x *extent, n, root *html.Node) bool {
 	for e := n; e != nil && e != root; e = e.Parent {
 		if s.any(x.to, e, nil) {

@@ -11,10 +11,12 @@ import (
 // is read as browsers read it: a brace in a string, a comment or an open parenthesis closes no rule. A reader that
 // differs from browsers would be told one style, and people shown another.
 
-// maxBrackets is how many brackets may be open at once. What nests deeper ends the sheet.
+// maxBrackets is how many brackets may be open at once. What nests deeper ends the sheet. The stack of them is an array
+// on the goroutine's own stack, so that a hostile sheet costs no allocation.
 const maxBrackets = 64
 
-// special marks the bytes at which until stops to look.
+// special marks the bytes of a style sheet at which until stops to look. All others are passed over at once: until
+// walks every sheet several times, and most bytes are letters.
 var special = func() (t [256]bool) {
 	for _, c := range `/"'\([{)]};:,!|` {
 		t[c] = true
@@ -23,7 +25,10 @@ var special = func() (t [256]bool) {
 }()
 
 // until returns the offset from i on of the first byte of stops that stands outside strings, comments and brackets, or
-// len(s).
+// len(s). It is how this package finds the end of every rule, declaration, value and argument. A backslash hides the
+// byte after it; a closing bracket that does not close the innermost open one is passed over, as browsers do; a string
+// ends with its line. Callers tell a missing end from a real one by comparing with len(s), and must not index s with
+// the result before.
 func until(s string, i int, stops string) int {
 	var open [maxBrackets]byte // the brackets that must close
 	depth := 0
@@ -67,6 +72,7 @@ func until(s string, i int, stops string) int {
 	return len(s)
 }
 
+// closing returns the bracket of CSS that closes c, one of "(", "[" and "{".
 func closing(c byte) byte {
 	switch c {
 	case '(':
@@ -77,7 +83,8 @@ func closing(c byte) byte {
 	return '}'
 }
 
-// commentEnd returns what follows the comment at i.
+// commentEnd returns the offset in a style sheet behind the comment that begins at i. A comment that is never closed
+// reaches to the end of the sheet.
 func commentEnd(s string, i int) int {
 	if end := strings.Index(s[i+2:], "*/"); end >= 0 {
 		return i + 2 + end + 2
@@ -85,7 +92,8 @@ func commentEnd(s string, i int) int {
 	return len(s)
 }
 
-// stringEnd returns what follows the string at i. A string ends with its line.
+// stringEnd returns the offset in a style sheet behind the string whose quote stands at i. A string ends with its line
+// even where no quote closes it: what follows is read as CSS again, as in browsers.
 func stringEnd(s string, i int) int {
 	quote := s[i]
 	for i++; i < len(s); i++ {
@@ -102,7 +110,8 @@ func stringEnd(s string, i int) int {
 }
 
 // unquotedURL reports whether the parenthesis at i opens an address without quotes, in which quotes, brackets and
-// comments mean nothing.
+// comments mean nothing. Such an address is one token that only ")" ends (CSS Syntax Level 3, consume a url token). It
+// looks at 64 bytes of white space at most, so that many parentheses before much space cost no square of time.
 func unquotedURL(s string, i int) bool {
 	if i < 3 || !strings.EqualFold(s[i-3:i], "url") || i > 3 && nameByte(s[i-4]) {
 		return false
@@ -111,6 +120,8 @@ func unquotedURL(s string, i int) bool {
 	return rest == "" || rest[0] != '"' && rest[0] != '\''
 }
 
+// urlEnd returns the offset in a style sheet behind the parenthesis that closes an address without quotes. i is within
+// the address or at the parenthesis that opens it.
 func urlEnd(s string, i int) int {
 	for ; i < len(s); i++ {
 		switch s[i] {
@@ -123,7 +134,8 @@ func urlEnd(s string, i int) int {
 	return len(s)
 }
 
-// blank returns what follows white space and comments at i.
+// blank returns the offset of the first byte of a style sheet, from i on, that is neither white space nor in a comment.
+// It is len(s) where only these are left.
 func blank(s string, i int) int {
 	for i < len(s) {
 		switch {
@@ -138,9 +150,13 @@ func blank(s string, i int) int {
 	return i
 }
 
-// withoutComments puts a space in the place of each comment of CSS. What stands in a string is no comment.
+// withoutComments puts a space in the place of each comment of CSS. What stands in a string is no comment. The space
+// keeps two words apart that only a comment parted.
 func withoutComments(css string) string { return replaceComments(css, " ") }
 
+// replaceComments puts with in the place of each comment of CSS, and leaves alone what looks like one in a string or an
+// unquoted address. Selectors take "" for with: a comment between two simple selectors does not make them descendant
+// and ancestor, as a space would.
 func replaceComments(css, with string) string {
 	if !strings.Contains(css, "/*") {
 		return css
@@ -168,7 +184,8 @@ func replaceComments(css, with string) string {
 	return b.String()
 }
 
-// split yields the parts of a value between the separators that stand outside strings and brackets, trimmed.
+// split yields the parts of a value between the separators that stand outside strings and brackets, trimmed. Of an
+// empty value it yields one empty part. The separator may be several bytes; each of them separates.
 func split(value, separator string) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for i := 0; ; {
@@ -181,7 +198,8 @@ func split(value, separator string) iter.Seq[string] {
 	}
 }
 
-// words yields the words of a value. A function with its arguments is one word.
+// words yields the words of a value. A function with its arguments is one word. Words are parted by white space alone:
+// "1px/2px" is one word, and a comma stays with the word before it. Comments must be gone already.
 func words(value string) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for i := 0; i < len(value); {
@@ -209,7 +227,9 @@ func words(value string) iter.Seq[string] {
 	}
 }
 
-// call splits a function into its name and its arguments. It is false for what is no single function.
+// call splits a function into its name and its arguments. It is false for what is no single function. A function that
+// is still open at the end of the value is taken as closed there, as browsers close what the end of a sheet leaves
+// open.
 func call(value string) (name, arguments string, ok bool) {
 	open := strings.IndexByte(value, '(')
 	if open < 0 {
@@ -223,11 +243,14 @@ func call(value string) (name, arguments string, ok bool) {
 	}
 }
 
+// nameByte reports whether c may stand in a name of CSS without an escape: letters, digits, hyphen, underscore, and all
+// that is not ASCII.
 func nameByte(c byte) bool {
 	return c >= 0x80 || c == '-' || c == '_' || chars.Letter(c) || c >= '0' && c <= '9'
 }
 
-// cutName reads a name from the start of s, its escapes undone.
+// cutName reads a name from the start of s, its escapes undone. The name is "" where s begins with no name; a digit may
+// begin one here, which browsers allow only behind "#". rest begins right behind the name.
 func cutName(s string) (name, rest string) {
 	end := 0
 	for end < len(s) && (nameByte(s[end]) || s[end] == '\\' && end+1 < len(s)) {
@@ -241,7 +264,9 @@ func cutName(s string) (name, rest string) {
 	return unescape(s[:end]), s[end:]
 }
 
-// escapeEnd returns what follows the escape at i.
+// escapeEnd returns the offset behind the escape that begins with the backslash at i: up to six hexadecimal digits and
+// one white space, or any one byte (CSS Syntax Level 3, consume an escaped code point). It may be one more than len(s);
+// callers cut it there.
 func escapeEnd(s string, i int) int {
 	digits := 0
 	for digits < 6 && i+1+digits < len(s) && strings.IndexByte("0123456789abcdef", s[i+1+digits]|0x20) >= 0 {
@@ -256,8 +281,9 @@ func escapeEnd(s string, i int) int {
 	return i
 }
 
-// unescape undoes the escapes of CSS: a backslash with up to six hex digits and one space, or with any other
-// character.
+// unescape undoes the escapes of CSS: a backslash with up to six hex digits and one space, or with any other character.
+// Property names, selectors and values are unescaped before they are compared, or a page could hide "display" as
+// "d\69splay" from this reader and not from browsers.
 func unescape(s string) string {
 	if !strings.Contains(s, `\`) {
 		return s
@@ -284,7 +310,8 @@ func unescape(s string) string {
 	return b.String()
 }
 
-// declaration is one property with its value.
+// declaration is one property with its value. It is what readDeclaration makes of the text of one declaration, already
+// expanded: of "margin: 0" there are four.
 type declaration struct {
 	name      string // in lower case; a custom property as it is written
 	value     string // in lower case, unless it refers to custom properties
@@ -293,7 +320,9 @@ type declaration struct {
 }
 
 // eachDeclaration yields the declarations of a block without nested rules. Unknown properties and values that browsers
-// refuse are left out; shorthands are written out.
+// refuse are left out; shorthands are written out. It is called with the block of a rule and with the style attribute
+// of an element. Later declarations of a property come after earlier ones; which of them holds is for the cascade to
+// say.
 func eachDeclaration(block string, yield func(declaration)) {
 	for i := 0; i < len(block); {
 		end := until(block, i, ";")
@@ -302,7 +331,11 @@ func eachDeclaration(block string, yield func(declaration)) {
 	}
 }
 
-// readDeclaration yields what one declaration sets.
+// readDeclaration reads the text of one declaration, without its semicolon, and yields what it sets: nothing where
+// browsers refuse it or where its property does not matter here, several where it is a shorthand. Names of properties
+// are compared without case, those of custom properties with case (CSS Custom Properties Level 1, §2). A value with
+// var(), attr() or if() cannot be judged yet: it is yielded for each longhand as it is written, with the shorthand
+// beside it, and is read again by Sheet.computed when its variables are known.
 func readDeclaration(text string, yield func(declaration)) {
 	text = text[blank(text, 0):]
 	colon := 0
@@ -354,7 +387,8 @@ func readDeclaration(text string, yield func(declaration)) {
 }
 
 // Declarations reads a style attribute: values by property, both in lower case, shorthands written out. Of two values
-// for one property the last counts.
+// for one property the last counts. Values that refer to custom properties are left out, because a style attribute
+// alone does not say what they are; [Sheet.StylesOf] reads those.
 func Declarations(style string) Values {
 	var best candidates
 	eachDeclaration(style, func(d declaration) {
@@ -369,17 +403,21 @@ func Declarations(style string) Values {
 	return set
 }
 
-// Words yields the words of a value. A function with its arguments is one word.
+// Words yields the words of a value. A function with its arguments is one word. Package hidden reads values of several
+// words by it, such as those of transform, filter and mask-size.
 func Words(value string) iter.Seq[string] { return words(value) }
 
-// List yields the parts of a value between commas.
+// List yields the parts of a value between commas. Package hidden reads the arguments of functions by it; commas in
+// inner functions part nothing.
 func List(value string) iter.Seq[string] { return split(value, ",") }
 
-// Parts yields the words of a value and those in its functions, a colour in one piece.
+// Parts yields the words of a value and those in its functions, a colour in one piece. Package hidden looks by it for
+// colours within gradients and shadows. What nests in more than eight functions is left out.
 func Parts(value string) iter.Seq[string] {
 	return func(yield func(string) bool) { parts(value, 0, yield) }
 }
 
+// parts does the work of [Parts] for the functions within a value. It is false when yield wants no more.
 func parts(value string, depth int, yield func(string) bool) bool {
 	if depth > 8 {
 		return true

@@ -2,10 +2,11 @@ package css
 
 import "strings"
 
-// maxValue is the size in bytes of the values that are read. Longer ones hold pictures.
+// maxValue is the size in bytes of the values that are read. Longer ones hold pictures. They are left out unread.
 const maxValue = 8 << 10
 
 // properties are the properties that can keep text from a reader's eyes, and those that say it is to appear.
+// Declarations of all others are passed over when a sheet is read.
 var properties = wordSet(`display visibility opacity font font-size line-height letter-spacing text-indent white-space
 	font-size-adjust zoom color background background-color background-image background-clip -webkit-text-fill-color
 	-webkit-text-stroke text-shadow -webkit-text-security mix-blend-mode position left right top bottom inset margin
@@ -17,7 +18,8 @@ var properties = wordSet(`display visibility opacity font font-size line-height 
 	flex-grow flex-direction isolation offset-path offset-distance anchor-name position-anchor
 	animation-duration animation-delay animation-play-state all`)
 
-// aliases are other names of some of them, and the directions of a text that runs from left to right.
+// aliases are the other names of properties, with the prefix of a browser or by the direction of text. Logical ones are
+// read as those of text that runs from left to right, in lines from top to bottom.
 var aliases = map[string]string{
 	"-webkit-background-clip": "background-clip", "-webkit-mask": "mask", "-webkit-mask-image": "mask-image",
 	"-webkit-mask-size": "mask-size", "-webkit-transform": "transform", "-webkit-clip-path": "clip-path",
@@ -32,10 +34,11 @@ var aliases = map[string]string{
 	"overflow-inline": "overflow-x", "overflow-block": "overflow-y", "-webkit-text-stroke-width": "-webkit-text-stroke",
 }
 
-// Inherited are those of the properties that an element takes from its parent.
+// inheritedProperties are those of the properties that an element takes from its parent where nothing sets them.
 var inheritedProperties = wordSet(`visibility font-size line-height letter-spacing text-indent white-space
 	font-size-adjust color -webkit-text-fill-color -webkit-text-stroke text-shadow -webkit-text-security`)
 
+// wordSet returns the set of the words of a table of names.
 func wordSet(s string) map[string]bool {
 	set := map[string]bool{}
 	for word := range strings.FieldsSeq(s) {
@@ -44,6 +47,9 @@ func wordSet(s string) map[string]bool {
 	return set
 }
 
+// The tables of values by which valid refuses what browsers refuse: keywords for every property (wide), values of
+// display, keywords of single properties, the properties that are lengths, the words that stand for a length, and the
+// units of lengths.
 var (
 	wide     = wordSet("inherit initial unset revert revert-layer")
 	displays = wordSet(`none block inline inline-block flow flow-root flex inline-flex grid inline-grid table inline-table
@@ -69,7 +75,9 @@ var (
 		lvh lvi lvb lvmin lvmax dvw dvh dvi dvb dvmin dvmax cqw cqh cqi cqb cqmin cqmax cm mm q in pt pc %`)
 )
 
-// valid reports whether browsers take a value for a property. They pass over other declarations.
+// valid reports whether browsers take a value for a property. They pass over other declarations. Where a later
+// declaration is refused, an earlier one holds: what is refused must not displace it. Values with functions are mostly
+// taken; of properties without a table, everything is.
 func valid(name, value string) bool {
 	if value == "" {
 		return false
@@ -108,7 +116,8 @@ func valid(name, value string) bool {
 	return some
 }
 
-// displayed reports whether value is one of display: one keyword, or an outer and an inner one.
+// displayed reports whether value is one of display: one keyword, or an outer and an inner one. Old two-word forms such
+// as "inline flex" are among them.
 func displayed(value string) bool {
 	count := 0
 	for word := range strings.FieldsSeq(value) {
@@ -119,14 +128,16 @@ func displayed(value string) bool {
 	return count > 0 && (count == 1 || !strings.HasPrefix(value, "none") && !strings.HasPrefix(value, "contents"))
 }
 
-// sides are the longhands of a shorthand for four sides.
+// sides are the longhands of a shorthand for four sides. In the order in which their values stand: top, right, bottom,
+// left.
 var sides = map[string][4]string{
 	"inset":   {"top", "right", "bottom", "left"},
 	"margin":  {"margin-top", "margin-right", "margin-bottom", "margin-left"},
 	"padding": {"padding-top", "padding-right", "padding-bottom", "padding-left"},
 }
 
-// longhands returns the properties that a property sets: itself, or those for which it stands.
+// longhands returns the properties that a property sets: itself, or those for which it stands. Only longhands that
+// matter to this package are among them.
 func longhands(name string) []string {
 	switch name {
 	case "inset", "margin", "padding":
@@ -153,7 +164,9 @@ func longhands(name string) []string {
 	return []string{name}
 }
 
-// expand gives put what a declaration sets, in lower case. It gives nothing when browsers refuse the value.
+// expand gives put what a declaration sets, in lower case. It gives nothing when browsers refuse the value. put is
+// called for each longhand, with the initial value for those that the shorthand does not state. A value with var() is
+// not expanded before its variables are known.
 func expand(name, value string, put func(name, value string)) {
 	switch {
 	case name == "all":
@@ -201,6 +214,8 @@ func expand(name, value string, put func(name, value string)) {
 	}
 }
 
+// expandSides reads the shorthand of a margin, of a padding or of inset: one to four values, those that are missing
+// taken from the opposite side. One bad value makes browsers drop all.
 func expandSides(name, value string, put func(name, value string)) {
 	var all []string
 	for word := range words(value) {
@@ -220,7 +235,8 @@ func expandSides(name, value string, put func(name, value string)) {
 	}
 }
 
-// expandFont finds the size in the shorthand of a font: the first word that is a length. A family must follow.
+// expandFont finds the size in the shorthand of a font: the first word that is a length. A family must follow. The line
+// height may stand behind a slash. Without a family browsers refuse the declaration, and nothing is put.
 func expandFont(value string, put func(name, value string)) {
 	size := ""
 	for word := range words(value) {
@@ -245,7 +261,8 @@ func expandFont(value string, put func(name, value string)) {
 	}
 }
 
-// expandBackground takes the colour, the pictures and the part that is painted from the shorthand of a background.
+// expandBackground takes the colour, the pictures and the part that is painted from the shorthand of a background. Of
+// several layers the last colour and picture count; positions, sizes and repetitions are passed over.
 func expandBackground(value string, put func(name, value string)) {
 	colour, images, clip := "transparent", "none", "border-box"
 	for layer := range split(value, ",") {
@@ -267,10 +284,12 @@ func expandBackground(value string, put func(name, value string)) {
 	put("background-clip", clip)
 }
 
+// The keywords by which expandAnimation tells the parts of an animation apart.
 var fillModes, animationDirections = wordSet("forwards backwards both"),
 	wordSet("normal reverse alternate alternate-reverse")
 
-// expandFlex reads the shorthand of a flexible item: its growth, its shrinking and its size.
+// expandFlex reads the shorthand of a flexible item: its growth, its shrinking and its size. The size is kept because a
+// flexible item of no size hides what it holds; shrinking is not.
 func expandFlex(value string, put func(name, value string)) {
 	grow, basis, numbers := "1", "0", 0
 	switch value {
@@ -293,6 +312,9 @@ func expandFlex(value string, put func(name, value string)) {
 	put("flex-basis", basis)
 }
 
+// expandAnimation reads the shorthand of animations, whose parts stand in any order: what is no time, number or keyword
+// is the name of an animation. The first time is the duration, the second the delay. Names of several animations are
+// kept; of their other parts, those of the last.
 func expandAnimation(value string, put func(name, value string)) {
 	var names []string
 	fill, count, direction, state := "none", "1", "normal", "running"
@@ -331,4 +353,5 @@ func expandAnimation(value string, put func(name, value string)) {
 	put("animation-play-state", state)
 }
 
+// timings are the other words of an animation that are no names.
 var timings = wordSet("ease linear ease-in ease-out ease-in-out step-start step-end running paused auto")

@@ -8,14 +8,16 @@ import (
 	"github.com/readthru/readthru/convert/dom"
 )
 
-// The limits of custom properties: a value that refers to others, which refer to others, may grow with each.
+// The limits of custom properties: a value that refers to others, which refer to others, may grow with each. Beyond
+// them the property is as if it were not set, and [Sheet.Cut] is true.
 const (
 	maxSubstituted   = 2 << 10 // bytes of a value with all it refers to
 	maxReferences    = 16      // custom properties that refer to one another
 	maxSubstitutions = 1 << 14 // of a page
 )
 
-// refers reports whether a value is known only together with custom properties or attributes.
+// refers reports whether a value is known only together with custom properties or attributes. It is asked of every
+// declaration that matters, and so looks only at names before parentheses.
 func refers(value string) bool {
 	for i := 0; ; {
 		open := strings.IndexByte(value[i:], '(')
@@ -32,10 +34,12 @@ func refers(value string) bool {
 	}
 }
 
-// references are the functions that stand for other values.
+// references are the functions that stand for other values. env() is not among them: expressions read it as its
+// fallback, or as 0.
 var references = [...]string{"var", "attr", "if"}
 
-// scope holds the custom properties of an element.
+// scope holds the custom properties that are set on one element, and leads to those of the elements around it. Elements
+// that set none share the scope of their parent. own has them as they are written, known with all they refer to put in.
 type scope struct {
 	parent *scope
 	own    map[string]string
@@ -44,13 +48,15 @@ type scope struct {
 	of     *html.Node
 }
 
-// registered is a custom property that @property describes.
+// registered is what @property says of a custom property. One without it has no initial value, and is inherited.
 type registered struct {
 	initial  string
 	inherits bool
 }
 
 // scopeOf returns the custom properties of n, which may be those of an element round it. It is nil when there are none.
+// The cascade decides between several declarations of one name, in the window of a laptop: custom properties are not
+// told apart by window. Scopes are kept for the life of the sheet.
 func (s *Sheet) scopeOf(n *html.Node) *scope {
 	if n == nil || n.Type != html.ElementNode {
 		return nil
@@ -91,7 +97,9 @@ func (s *Sheet) scopeOf(n *html.Node) *scope {
 	return found
 }
 
-// custom returns the value of a custom property for n, "" for none.
+// custom returns the value of a custom property for n, "" for none. It is " " for one that is empty, which is a value,
+// and "" for one that refers to itself (CSS Custom Properties Level 1, dependency cycles). depth counts the references
+// that led here.
 func (s *Sheet) custom(n *html.Node, name string, depth int) string {
 	at := s.scopeOf(n)
 	for r, is := s.properties[name]; at != nil; at = at.parent {
@@ -126,7 +134,9 @@ func (s *Sheet) custom(n *html.Node, name string, depth int) string {
 	return s.properties[name].initial
 }
 
-// substitute puts what a value refers to into it. It is false for a value that browsers then do not know.
+// substitute puts what a value refers to into it. It is false for a value that browsers then do not know. n is the
+// element whose properties count, depth the references that led here. Arguments of other functions are put together,
+// too.
 func (s *Sheet) substitute(n *html.Node, value string, depth int) (string, bool) {
 	if !refers(value) {
 		return value, true
@@ -172,7 +182,8 @@ func (s *Sheet) substitute(n *html.Node, value string, depth int) (string, bool)
 	return b.String(), true
 }
 
-// refer returns what var(name, fallback) or attr(name type, fallback) stands for.
+// refer returns what var(name, fallback) or attr(name type, fallback) stands for. The fallback is read only if there is
+// no value; without either ok is false, and the declaration does not hold. attr() knows a unit as type, no other.
 func (s *Sheet) refer(n *html.Node, function, inside string, depth int) (string, bool) {
 	comma := until(inside, 0, ",")
 	name := strings.TrimSpace(inside[:comma])
@@ -192,7 +203,8 @@ func (s *Sheet) refer(n *html.Node, function, inside string, depth int) (string,
 	return s.substitute(n, strings.TrimSpace(inside[comma+1:]), depth+1)
 }
 
-// choose returns the value of if(condition: value; …; else: value).
+// choose returns the value of if(condition: value; …; else: value). The first branch whose condition holds counts. It
+// is false where none does, and the property then is as if it were not set.
 func (s *Sheet) choose(n *html.Node, inside string, depth int) (string, bool) {
 	for branch := range split(inside, ";") {
 		colon := until(branch, 0, ":")
@@ -218,7 +230,8 @@ func (s *Sheet) choose(n *html.Node, inside string, depth int) (string, bool) {
 	return "", false
 }
 
-// styled reports whether a style query, as in "--name: value" or "--name", holds for n.
+// styled reports whether a style query, as in "--name: value" or "--name", holds for n. Of @container style() n is the
+// parent of the element that a rule is about.
 func (s *Sheet) styled(n *html.Node, query string, depth int) bool {
 	name, want, hasValue := strings.Cut(query, ":")
 	value := s.custom(n, strings.TrimSpace(name), depth)
