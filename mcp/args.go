@@ -12,7 +12,7 @@ import (
 	"github.com/readthru/readthru/internal/clip"
 )
 
-// kind is the type that a parameter has in JSON.
+// A kind is the type that a parameter of a tool has in JSON Schema.
 type kind string
 
 const (
@@ -32,11 +32,15 @@ type param struct {
 	aliases  string // names that models invent for it, separated by spaces; case, _ and - are ignored
 }
 
-// schema returns the JSON Schema of a tool's parameters, in their order. It allows others, which the answer names.
+// schema returns the JSON Schema of a tool's parameters, in their order, for the list of tools. It is written by hand,
+// because a map would sort the names, and models fill in parameters in the order in which they stand. It allows others
+// than these: read ignores an unknown argument and names it in the answer, where a validating client would refuse the
+// whole call.
 func schema(params []param) json.RawMessage {
 	var b bytes.Buffer
 	put := func(v any) {
 		enc := json.NewEncoder(&b)
+		// HTML is not escaped: a < in a description would cost the agent six bytes.
 		enc.SetEscapeHTML(false)
 		_ = enc.Encode(v) // strings, numbers and lists of them
 		b.Truncate(b.Len() - 1)
@@ -72,9 +76,11 @@ func schema(params []param) json.RawMessage {
 	return b.Bytes()
 }
 
-// arguments are the values of a call by the names of parameters. A missing argument has its default.
+// arguments are the values of a call of a tool by the names of its parameters, as read returns them: text is a string,
+// an integer is an int, a flag is a bool. A missing argument has its default, or is not in the map.
 type arguments map[string]any
 
+// text, number and flag return an argument, and the zero value of its type if it is missing and has no default.
 func (a arguments) text(name string) string { s, _ := a[name].(string); return s }
 func (a arguments) number(name string) int  { n, _ := a[name].(int); return n }
 func (a arguments) flag(name string) bool   { f, _ := a[name].(bool); return f }
@@ -89,6 +95,7 @@ func (e argumentError) Error() string { return "Input validation error: " + e.wh
 // ignored or clamped.
 func read(raw json.RawMessage, params []param) (args arguments, notes []string, err error) {
 	given := map[string]any{}
+	// Clients leave the arguments of a tool without any out, or send null.
 	if raw = bytes.TrimSpace(raw); len(raw) > 0 && !bytes.Equal(raw, []byte("null")) {
 		dec := json.NewDecoder(bytes.NewReader(raw))
 		dec.UseNumber()
@@ -99,6 +106,7 @@ func read(raw json.RawMessage, params []param) (args arguments, notes []string, 
 	args = arguments{}
 	var unknown []string
 	for _, exact := range []bool{true, false} { // a parameter's own name has precedence over its aliases
+		// In the order of names, so that the same call gets the same notes.
 		for _, name := range sortedKeys(given) {
 			value := given[name]
 			i := slices.IndexFunc(params, func(p param) bool { return p.name == name })
@@ -115,6 +123,8 @@ func read(raw json.RawMessage, params []param) (args arguments, notes []string, 
 				unknown = append(unknown, name)
 				continue
 			}
+			// An argument of the wrong type ends the call; one that is unknown does not, because models invent names, and the
+			// call is still useful.
 			v, note, err := params[i].take(value)
 			if err != nil {
 				return nil, nil, err
@@ -142,6 +152,7 @@ func read(raw json.RawMessage, params []param) (args arguments, notes []string, 
 	return args, notes, nil
 }
 
+// sortedKeys returns the names of the arguments that a client gave, in order.
 func sortedKeys(m map[string]any) []string {
 	keys := make([]string, 0, len(m))
 	for k := range m {
@@ -151,7 +162,8 @@ func sortedKeys(m map[string]any) []string {
 	return keys
 }
 
-// enumerate lists words of the caller, at most ten.
+// enumerate lists names of arguments that a model has invented, quoted, for a note. It names ten at most and 40
+// characters of each: a call may have thousands.
 func enumerate(words []string) string {
 	const most = 10
 	var b strings.Builder
@@ -167,7 +179,8 @@ func enumerate(words []string) string {
 	return b.String()
 }
 
-// means reports whether a name is, apart from case, _ and -, the parameter's or an alias of it.
+// means reports whether a name that a model gave an argument is the parameter's or an alias of it, apart from case, _
+// and -: maxLength, max-length and max_length are the same.
 func (p param) means(name string) bool {
 	plain := func(s string) string { return strings.NewReplacer("_", "", "-", "").Replace(strings.ToLower(s)) }
 	name = plain(name)
@@ -175,7 +188,9 @@ func (p param) means(name string) bool {
 		func(alias string) bool { return plain(alias) == name })
 }
 
-// take converts a value to the parameter's type.
+// take converts the value of an argument to the type of its parameter, for read. Models send numbers and booleans as
+// text and text as numbers, so that each scalar is read by way of its text; a boolean is no number. A number below the
+// minimum is an error, because it has no sense; one above the maximum is clamped, and note says so.
 func (p param) take(value any) (v any, note string, err error) {
 	wrong := func() error {
 		b, _ := json.Marshal(value) // it comes from JSON
@@ -205,6 +220,7 @@ func (p param) take(value any) (v any, note string, err error) {
 		}
 		return f, "", nil
 	}
+	// As a float first: models write 5.0, and 1e400 has to be clamped like any number that is too large.
 	f, err := strconv.ParseFloat(strings.TrimSpace(s), 64)
 	if err != nil && !math.IsInf(f, 0) || math.IsNaN(f) || f != math.Trunc(f) {
 		return nil, "", wrong()
@@ -215,5 +231,6 @@ func (p param) take(value any) (v any, note string, err error) {
 	case p.max > 0 && f > float64(p.max):
 		return p.max, fmt.Sprintf("%s was clamped from %s to %d, its maximum", p.name, clip.Line(s, 40), p.max), nil
 	}
+	// 1<<53 is the last integer that a float holds exactly, and fits an int of 64 bits.
 	return int(min(f, 1<<53)), "", nil
 }

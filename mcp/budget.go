@@ -23,8 +23,9 @@ type window struct {
 	spent bool // the budget of tokens ended it, not the number of characters
 }
 
-// cut returns the part of a text that begins at code point start and has at most chars code points (0: any) and tokens
-// tokens. If the tokens end the part, it ends with a whole line if possible.
+// cut returns the part of a page's text that one result of a tool holds: it begins at code point start and has at most
+// chars code points (0: any) and tokens tokens. If the tokens end the part, it ends with a whole line if possible.
+// Positions are code points and not bytes, since the reference server's start_index counts the characters of Python.
 func (s *Server) cut(whole string, start, chars, tokens int) window {
 	w := window{start: start, total: utf8.RuneCountInString(whole)}
 	rest := whole[len(clip.Runes(whole, start)):]
@@ -42,8 +43,9 @@ func (s *Server) cut(whole string, start, chars, tokens int) window {
 	return w
 }
 
-// within returns how many bytes of a text have at most limit tokens. It counts whole lines, or whole code points of a
-// first line that is too long.
+// within returns how many bytes at the beginning of a text have at most limit tokens, for cut. It counts whole lines,
+// or whole code points of a first line that is too long. The sum of the lines' tokens stands for those of the text,
+// which keeps the work linear.
 func (s *Server) within(text string, limit int) int {
 	end, left := 0, limit
 	for line := range strings.Lines(text) {
@@ -59,12 +61,13 @@ func (s *Server) within(text string, limit int) int {
 	return end
 }
 
-// withinLine returns how many bytes of a line have at most limit tokens, by bisection. It keeps at least one code
-// point, or a caller could not continue.
+// withinLine returns how many bytes of a line have at most limit tokens, by bisection, for within. It keeps at least
+// one code point, or a caller could not continue: its next start would be the same.
 func (s *Server) withinLine(line string, limit int) int {
 	_, least := utf8.DecodeRuneInString(line)
 	low, high := least, len(line)
 	for low < high {
+		// clip.Bytes ends at a code point, which may lie at low: then the rest is one code point that does not fit.
 		middle := (low + high + 1) / 2
 		if middle = len(clip.Bytes(line, middle)); middle <= low {
 			break

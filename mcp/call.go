@@ -14,7 +14,7 @@ import (
 	"github.com/readthru/readthru/internal/clip"
 )
 
-// tool is what an agent may call.
+// A tool is what an agent may call, as tools lists it and as Server.add registers it with the SDK.
 type tool struct {
 	name   string
 	title  string
@@ -28,7 +28,7 @@ type tool struct {
 	run    func(ctx context.Context, c *call) (*result, error)
 }
 
-// call is one use of a tool.
+// A call is one use of a tool by an agent: what the tool's function has at hand.
 type call struct {
 	server  *Server
 	client  *api.Client
@@ -38,11 +38,13 @@ type call struct {
 	agent   string
 }
 
+// note adds a remark for the model to the answer of a call, such as that an argument was clamped or that a copy is
+// stale.
 func (c *call) note(format string, args ...any) {
 	c.notes = append(c.notes, fmt.Sprintf(format, args...))
 }
 
-// noted returns the notes as lines to put before a text.
+// noted returns the notes of a call as lines to put before the text of its result or of its error.
 func (c *call) noted() string {
 	var b strings.Builder
 	for _, n := range c.notes {
@@ -51,8 +53,8 @@ func (c *call) noted() string {
 	return b.String()
 }
 
-// result is the result of a call: text for a model, and the same as a value for a program. The text of a page has no
-// value: clients that show models the value instead of the text would show it escaped.
+// A result is what a tool's function returns: text for a model, and the same as a value for a program. The text of a
+// page has no value: clients that show models the value instead of the text would show it escaped.
 type result struct {
 	text  string
 	value map[string]any
@@ -60,7 +62,9 @@ type result struct {
 	bare  bool           // the text already has the notes
 }
 
-// add registers a tool with a server.
+// add registers a tool with a server of the SDK. Each call waits for its turn, reads its arguments and gets a client
+// before the tool's function runs. Every failure becomes a result with IsError, except for a panic, which survive
+// catches.
 func (s *Server) add(to *sdk.Server, t tool) {
 	declared := &sdk.Tool{
 		Name: t.name, Title: t.title, Description: t.about, InputSchema: schema(t.params),
@@ -73,12 +77,14 @@ func (s *Server) add(to *sdk.Server, t tool) {
 		declared.OutputSchema = outputSchema(t.shape)
 	}
 	to.AddTool(declared, func(ctx context.Context, req *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
+		// The turn comes first: whatever a call needs, at most atOnce of them need it at the same time.
 		ctx, done, err := s.begin(ctx, req)
 		if err != nil {
 			return failed(err, nil), nil
 		}
 		defer done()
 		c := &call{server: s, session: s.o.Session, agent: agentOf(req)}
+		// Over HTTP there is one server for all clients, so that the session of a run comes with each request.
 		if req.Extra != nil && req.Extra.Header.Get("X-Readthru-Session") != "" {
 			c.session = req.Extra.Header.Get("X-Readthru-Session")
 		}
@@ -88,6 +94,7 @@ func (s *Server) add(to *sdk.Server, t tool) {
 		if c.client, err = s.client(ctx); err != nil {
 			return failed(err, c), nil
 		}
+		// The journal shows requests under the name that the client gives itself.
 		c.client = c.client.For(c.agent)
 		r, err := t.run(ctx, c)
 		if err != nil {
@@ -97,7 +104,8 @@ func (s *Server) add(to *sdk.Server, t tool) {
 	})
 }
 
-// outputSchema returns the schema of the top level of a structured result.
+// outputSchema returns the JSON Schema of the top level of a tool's structured result, from the pairs of tool.shape. It
+// says nothing of what lists contain: each word of it is sent to every agent that lists the tools.
 func outputSchema(shape string) json.RawMessage {
 	properties := map[string]any{}
 	for pair := range strings.SplitSeq(shape, ",") {
@@ -108,7 +116,8 @@ func outputSchema(shape string) json.RawMessage {
 	return b
 }
 
-// answer returns a result in the form of the protocol.
+// answer gives the result of a tool the form of the protocol: the notes and the text as content, the value as
+// structured content, and facts of a page as metadata.
 func (c *call) answer(r *result) *sdk.CallToolResult {
 	text := r.text
 	if !r.bare {
@@ -130,7 +139,8 @@ func (c *call) answer(r *result) *sdk.CallToolResult {
 // maxErrorChars bounds the text of an error, in code points. It may contain a robots.txt.
 const maxErrorChars = 12_000
 
-// failed returns an error as a result, since models do not see errors of the protocol.
+// failed returns an error as a result of a tool, since models do not see errors of the protocol. c may be nil if there
+// are no notes yet.
 func failed(err error, c *call) *sdk.CallToolResult {
 	text := clip.Ellipsis(err.Error(), maxErrorChars)
 	if c != nil {
@@ -139,13 +149,15 @@ func failed(err error, c *call) *sdk.CallToolResult {
 	return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: text}}, IsError: true}
 }
 
-// notFound reports whether a failure is that something is not stored.
+// notFound reports whether a failure of an operation is that a page or passage is not stored, for which tools tell the
+// model to fetch it first.
 func notFound(err error) bool {
 	return api.CodeOf(err) == api.CodeNotFound
 }
 
-// begin waits for a place among the calls that run, and reports progress to the client until done, which must be
-// called. The context that it returns ends with the request that carries the call.
+// begin waits for a place among the calls of tools that run (atOnce), and reports progress to the client until done,
+// which must be called. The context that it returns ends with the HTTP request that carries the call. The error is the
+// cause of that end; then there is nothing to call.
 func (s *Server) begin(ctx context.Context, req *sdk.CallToolRequest) (_ context.Context, done func(), err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	leave := untilGone(ctx, cancel)
@@ -165,7 +177,8 @@ func (s *Server) begin(ctx context.Context, req *sdk.CallToolRequest) (_ context
 	}, nil
 }
 
-// agentOf names the client of a request.
+// agentOf names the client of a call of a tool as it introduced itself, as "name/version"; empty if it did not. The
+// name is foreign text, and is cut.
 func agentOf(req *sdk.CallToolRequest) string {
 	info := req.ClientInfo()
 	if info == nil || info.Name == "" {
@@ -174,7 +187,8 @@ func agentOf(req *sdk.CallToolRequest) string {
 	return clip.Line(strings.TrimSuffix(info.Name+"/"+info.Version, "/"), 100)
 }
 
-// survive recovers from a panic in a request.
+// survive recovers from a panic in a request of the protocol: one client's request must not end the daemon for all. The
+// client gets an error, the log the stack.
 func (s *Server) survive(next sdk.MethodHandler) sdk.MethodHandler {
 	return func(ctx context.Context, method string, req sdk.Request) (res sdk.Result, err error) {
 		defer func() {
@@ -188,7 +202,7 @@ func (s *Server) survive(next sdk.MethodHandler) sdk.MethodHandler {
 	}
 }
 
-// listed calls Options.Listed before the tools are listed.
+// listed calls [Options.Listed] before the tools are listed, which is the first thing that an agent asks for.
 func (s *Server) listed(next sdk.MethodHandler) sdk.MethodHandler {
 	return func(ctx context.Context, method string, req sdk.Request) (sdk.Result, error) {
 		if method == "tools/list" && s.o.Listed != nil {

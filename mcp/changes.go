@@ -11,6 +11,8 @@ import (
 	"github.com/readthru/readthru/knowledge/outline"
 )
 
+// changesTool is the tool page_changes: it fetches a page again and lists the sections that differ from an earlier
+// version.
 func changesTool() tool {
 	return tool{
 		name: "page_changes", title: "What changed", open: true,
@@ -30,6 +32,8 @@ func changesTool() tool {
 	}
 }
 
+// runChanges does the tool page_changes. If the site does not answer, it compares the versions that are stored, and
+// says so.
 func runChanges(ctx context.Context, c *call) (*result, error) {
 	ref, since := c.args.text("url"), c.args.text("since")
 	if at, err := api.Since(since, time.Now()); err == nil && since != "" { // before the fetch, which may add a version
@@ -54,6 +58,7 @@ func runChanges(ctx context.Context, c *call) (*result, error) {
 		c.note("No version that old is kept: all sections are listed as added")
 	}
 	none := "Nothing changed."
+	// A budget holds for all sections together; showChange sees to it that none of them takes all of it.
 	r, err := take(c, d.Changes, "changes", none, c.showChange)
 	if err != nil {
 		return nil, err
@@ -69,7 +74,8 @@ func runChanges(ctx context.Context, c *call) (*result, error) {
 	return r, nil
 }
 
-// again fetches a page, so that its present content is compared.
+// again fetches a page, so that its present content is compared, for the tool page_changes. It obeys robots.txt as the
+// tool fetch does. The content itself is of no use here: the fetch has stored it as a version.
 func (c *call) again(ctx context.Context, url string) error {
 	if err := c.mayFetch(ctx, url); err != nil {
 		return err
@@ -78,7 +84,8 @@ func (c *call) again(ctx context.Context, url string) error {
 	return err
 }
 
-// showChange shows a section that changed, cut if it alone exceeds the budget of a result.
+// showChange shows a section that changed, cut to half the budget of a result: a section of any length then fits beside
+// others.
 func (c *call) showChange(_ int, s outline.SectionChange) (string, any) {
 	s.Heading, s.Fragment = clip.Line(s.Heading, 500), clip.Line(s.Fragment, 200)
 	if w := c.server.cut(s.Text, 0, 0, usualTokens/2); w.next > 0 {

@@ -36,9 +36,12 @@ const (
 		"their UI."
 )
 
-// noBrowser precedes a page that needs a browser if there is none (rule C4).
+// noBrowser stands before a page that needs a browser if there is none (rule C4). A model that does not see it takes
+// the shell of the page for the page.
 const noBrowser = "⚠️ No browser: fetched without JavaScript"
 
+// fetchTool is the tool fetch. The first four parameters are those of the reference fetch server, with its names and
+// defaults; the others are ours.
 func fetchTool() tool {
 	return tool{
 		name: "fetch", title: "Fetch a page", open: true,
@@ -76,7 +79,8 @@ func fetchTool() tool {
 	}
 }
 
-// runFetch answers as the reference server does.
+// runFetch does the tool fetch and answers as the reference server does: "Contents of URL" before the content, and a
+// sentence about start_index behind a part.
 func runFetch(ctx context.Context, c *call) (*result, error) {
 	url := c.args.text("url")
 	if err := c.mayFetch(ctx, url); err != nil {
@@ -88,6 +92,8 @@ func runFetch(ctx context.Context, c *call) (*result, error) {
 	}
 	tokens, asked := c.args.number("max_tokens"), c.args.number("max_tokens") > 0
 	if !asked {
+		// The reference server bounds characters alone. The tokens bound a page in a script that has several tokens a
+		// character, on which a client would refuse the whole result.
 		tokens = mostTokens
 	}
 	w := c.server.cut(g.content, c.args.number("start_index"), c.args.number("max_length"), tokens)
@@ -112,15 +118,16 @@ func runFetch(ctx context.Context, c *call) (*result, error) {
 	return &result{text: c.noted() + g.prefix + "Contents of " + url + ":\n" + said, about: about, bare: true}, nil
 }
 
-// got is a fetched page with its whole content.
+// got is a page fetched for a tool, with its whole content, before any part is cut.
 type got struct {
 	page    *page.Page
 	content string
 	prefix  string // text of the reference server before content that it cannot simplify
 }
 
-// get fetches a page. With raw, and for text, data and code, the content is the origin's own. Errors have the words of
-// the reference server.
+// get fetches a page for the tools fetch, page_changes and ingest, and for the prompt. With raw, and for text, data and
+// code, the content is the origin's own. Errors have the words of the reference server. It adds the warnings of the
+// page to the notes of the call.
 func (c *call) get(ctx context.Context, url string, raw bool) (*got, error) {
 	r := api.FetchRequest{
 		URL: url, Force: c.args.flag("fresh"), Section: c.args.text("section"), Session: c.session,
@@ -134,6 +141,7 @@ func (c *call) get(ctx context.Context, url string, raw bool) (*got, error) {
 		return nil, err
 	}
 	if !raw && verbatim(p) {
+		// This second fetch is answered from the cache, and must not store the page again in another form.
 		r.Format, r.Force, r.Persist = "verbatim", false, new(false)
 		if plain, err := c.fetch(ctx, r); err == nil && plain.ContentFormat != "markdown" {
 			plain.Doc, plain.Stored = p.Doc, p.Stored
@@ -151,8 +159,9 @@ func (c *call) get(ctx context.Context, url string, raw bool) (*got, error) {
 	return g, nil
 }
 
-// verbatim reports whether the origin's own content is better than our markdown: for text, data and code, which
-// conversion only puts into a fence.
+// verbatim reports whether the origin's own content is better for a model than our markdown: for text, data and code,
+// which conversion only puts into a fence. A feed is JSON, but its markdown is the articles in it. A page that package
+// github made is not what its URL answers, so that it stays as it is.
 func verbatim(p *page.Page) bool {
 	t, _, err := mime.ParseMediaType(p.ContentType)
 	if err != nil || p.Source != page.Local || p.ContentFormat != "markdown" || p.GitHub != nil {
@@ -166,7 +175,8 @@ func verbatim(p *page.Page) bool {
 	return strings.HasSuffix(t, "+json") && t != "application/feed+json" || strings.HasSuffix(t, "+yaml")
 }
 
-// fetch fetches a page. A failure is an error in the words of the reference server.
+// fetch fetches a page by the API. A failure, of the request or of the page, is an error in the words of the reference
+// server.
 func (c *call) fetch(ctx context.Context, r api.FetchRequest) (*page.Page, error) {
 	p, err := c.client.Fetch(ctx, r)
 	if err != nil {
@@ -187,7 +197,8 @@ func (c *call) fetch(ctx context.Context, r api.FetchRequest) (*page.Page, error
 	}
 }
 
-// warn adds notes that a reader of the page must know.
+// warn adds notes about a page that its reader must know: it is stale, behind a bot wall, incomplete, or not meant for
+// models. The lack of a browser comes first, since it explains the rest.
 func (c *call) warn(p *page.Page) {
 	if slices.Contains(p.Warnings, "no-browser") {
 		c.notes = append([]string{noBrowser}, c.notes...)
@@ -212,7 +223,8 @@ func (c *call) warn(p *page.Page) {
 	}
 }
 
-// facts are the metadata of a page for programs.
+// facts are the metadata of a page for programs. They go into the field _meta of a result, which clients do not show to
+// models.
 func facts(p *page.Page) map[string]any {
 	return map[string]any{
 		"doc": p.Doc, "url": p.URL, "final_url": p.FinalURL, "title": p.Title, "content_type": p.ContentType,
@@ -230,8 +242,9 @@ func orEmpty[T any](list []T) []T {
 	return list
 }
 
-// mayFetch returns an error if robots.txt forbids agents to fetch a URL by themselves. A robots.txt that cannot be
-// fetched forbids it, too, unless the page is stored: then the store may answer although the site is down.
+// mayFetch returns an error if robots.txt forbids agents to fetch a URL by themselves, in the words of the reference
+// server. A robots.txt that cannot be fetched forbids it, too, unless the page is stored: then the store may answer
+// although the site is down. It allows all if [Options.Robots] is not set.
 func (c *call) mayFetch(ctx context.Context, url string) error {
 	if !c.server.o.Robots {
 		return nil

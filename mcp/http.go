@@ -14,7 +14,8 @@ import (
 // maxRequest is the largest content of a request over HTTP, and the longest message on a stream, in bytes.
 const maxRequest = 4 << 20
 
-// handler answers the protocol over HTTP, without sessions. The caller must check Host, Origin and token before.
+// handler answers the protocol over HTTP, without sessions: each POST is one message, and nothing is kept between two.
+// The caller must check Host, Origin and token before.
 func (s *Server) handler() http.Handler {
 	o := sdk.StreamableHTTPOptions{
 		Stateless: true, MaxRequestBodyBytes: maxRequest, PropagateRequestCancellation: true,
@@ -25,6 +26,7 @@ func (s *Server) handler() http.Handler {
 	whole := sdk.NewStreamableHTTPHandler(s.forRole, &o)
 	return http.NewCrossOriginProtection().Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("X-Accel-Buffering", "no")
+		// The SDK gives a call a context of its own; untilGone needs the request's.
 		r = r.WithContext(context.WithValue(r.Context(), requestKey{}, r.Context()))
 		h := streams
 		if inJSON, inStream := takes(r.Header["Accept"]); inJSON || inStream {
@@ -39,7 +41,8 @@ func (s *Server) handler() http.Handler {
 	}))
 }
 
-// takes reports in which forms a client with these lines of Accept takes an answer: as JSON, as a stream of events.
+// takes reports in which forms a client with these lines of Accept takes an answer: as JSON, as a stream of events. A
+// client without the field takes either. A form with the weight 0 is refused (RFC 9110, section 12.4.2).
 func takes(accept []string) (inJSON, inStream bool) {
 	if len(accept) == 0 {
 		return true, true
@@ -61,7 +64,8 @@ func takes(accept []string) (inJSON, inStream bool) {
 	return inJSON, inStream
 }
 
-// forRole returns the server with the tools that who asks may use.
+// forRole returns the server of the SDK with the tools that the user of a request may use: without those that write for
+// the role read. Who has no user, as on a machine of one person, has all of them.
 func (s *Server) forRole(r *http.Request) *sdk.Server {
 	if who, _ := users.Of(r.Context()); who.User != nil && !who.User.Role.Allows(users.Write) {
 		return s.reading

@@ -18,6 +18,7 @@ type list struct {
 	left   int // tokens
 }
 
+// newList returns an empty list with the usual budget of a result. items is never nil, which JSON would show as null.
 func (s *Server) newList() *list { return &list{server: s, items: []any{}, left: usualTokens} }
 
 // add adds an item and reports whether it fits. The first item always fits, or a caller could not continue after it.
@@ -36,7 +37,8 @@ func (l *list) add(text string, item any) bool {
 	return true
 }
 
-// result returns the list under a name. next is the cursor to continue with, if it is not empty.
+// result makes a tool's result of the list, under a name in the structured value. next is the cursor to continue with,
+// if it is not empty; none is the text if the list is empty.
 func (l *list) result(name, next, none string) *result {
 	text := l.text.String()
 	if len(l.items) == 0 {
@@ -50,10 +52,11 @@ func (l *list) result(name, next, none string) *result {
 	return &result{text: text, value: value}
 }
 
-// maxOffset bounds cursors that count items.
+// maxOffset bounds cursors that count items, which are numbers that a model could make up.
 const maxOffset = 1_000_000
 
-// offset reads a cursor that counts the items before it.
+// offset reads the cursor of a call that counts the items before it, 0 without one. An error tells the model that it
+// has taken the cursor of another tool.
 func (c *call) offset() (int, error) {
 	cursor := c.args.text("cursor")
 	if cursor == "" {
@@ -66,7 +69,9 @@ func (c *call) offset() (int, error) {
 	return n, nil
 }
 
-// take lists the items of all from the cursor on. item returns the text and the value of an item.
+// take makes a result of all items of an answer from the call's cursor on, as many as fit the budget. It suits
+// operations that return everything at once; their next cursor is the number of the items shown. item returns the text
+// and the value of an item.
 func take[T any](c *call, all []T, name, none string, item func(i int, v T) (string, any)) (*result, error) {
 	from, err := c.offset()
 	if err != nil {
@@ -87,7 +92,8 @@ func take[T any](c *call, all []T, name, none string, item func(i int, v T) (str
 	return l.result(name, next, none), nil
 }
 
-// indent puts margin before every line of a text and drops blank lines.
+// indent puts margin before every line of a snippet and drops blank lines, so that foreign text in a list is seen to be
+// quoted.
 func indent(text, margin string) string {
 	var b strings.Builder
 	for line := range strings.Lines(text) {

@@ -10,12 +10,13 @@ import (
 	"github.com/readthru/readthru/knowledge"
 )
 
-// baseParam limits a tool to a knowledge base.
+// baseParam limits a search or a list of subjects to one knowledge base.
 var baseParam = param{
 	name: "kb_name", kind: text, about: "Only this knowledge base; empty: all",
 	aliases: "kb knowledge_base name base",
 }
 
+// subjectsTool is the tool subjects: the subjects that passages and notes have, or what there is about one of them.
 func subjectsTool() tool {
 	return tool{
 		name:  "subjects",
@@ -31,6 +32,7 @@ func subjectsTool() tool {
 	}
 }
 
+// runSubjects does the tool subjects. A list of all subjects cannot be continued: the argument limit gets more of them.
 func runSubjects(ctx context.Context, c *call) (*result, error) {
 	if c.args.text("subject") != "" {
 		return runSubject(ctx, c)
@@ -48,7 +50,9 @@ func runSubjects(ctx context.Context, c *call) (*result, error) {
 		})
 }
 
-// runSubject lists the passages and notes about one subject.
+// runSubject lists the passages and notes about one subject. It asks for them one by one, because the cursor of the
+// operation stands behind a whole answer: with more at once there would be no cursor behind the last passage that fits
+// the budget.
 func runSubject(ctx context.Context, c *call) (*result, error) {
 	q := api.PassageQuery{Subject: c.args.text("subject"), KB: c.args.text("kb_name")}
 	q.Cursor, q.Limit = c.args.text("cursor"), 1
@@ -70,7 +74,7 @@ func runSubject(ctx context.Context, c *call) (*result, error) {
 	return l.result("passages", next, "Nothing is about "+clip.Line(q.Subject, 100)+"."), nil
 }
 
-// passage is a passage in a list.
+// passage is a passage as the tool subjects lists it, with the first of its sources.
 type passage struct {
 	ID       string   `json:"passage"`
 	URL      string   `json:"url"`
@@ -80,6 +84,8 @@ type passage struct {
 	Subjects []string `json:"subjects,omitempty"`
 }
 
+// showPassage shows a passage in a list of the tool subjects. The text is cut to 500 characters on one line; the
+// passage's id leads to the rest.
 func showPassage(p *knowledge.PassageInfo) (string, passage) {
 	v := passage{ID: p.ID, Heading: clip.Line(p.Heading, 300), Text: clip.Line(p.Text, 500), Subjects: p.Subjects}
 	if len(p.Sources) > 0 {
@@ -101,6 +107,7 @@ var (
 	noteParam    = param{name: "note", kind: text, about: "Id of a note", aliases: "note_id insight"}
 )
 
+// relationsTool is the tool relations: what notes and passages are related to a passage, a note or a page.
 func relationsTool() tool {
 	return tool{
 		name:  "relations",
@@ -114,6 +121,7 @@ func relationsTool() tool {
 	}
 }
 
+// runRelations does the tool relations. Notes about a page come first, and relations get what they leave of the budget.
 func runRelations(ctx context.Context, c *call) (*result, error) {
 	q := api.RelationQuery{Passage: c.args.text("passage"), Note: c.args.text("note"), Type: c.args.text("type")}
 	url := c.args.text("url")
@@ -157,7 +165,7 @@ func runRelations(ctx context.Context, c *call) (*result, error) {
 	return &result{text: text, value: map[string]any{"relations": relations.items, "notes": notes.items}}, nil
 }
 
-// note is a note in a list.
+// note is a note as the tool relations lists it.
 type note struct {
 	ID       string   `json:"note"`
 	Doc      string   `json:"doc"`
@@ -166,11 +174,14 @@ type note struct {
 	Pages    []string `json:"pages,omitempty"`
 }
 
+// showNote shows a note in a list of the tool relations.
 func showNote(n *knowledge.Note) (string, note) {
 	v := note{ID: n.ID, Doc: n.Doc, Text: clip.Line(n.Text, 1000), Subjects: n.Subjects, Pages: n.Pages}
 	return fmt.Sprintf("- note %s of %s: %s\n", v.ID, day(n.CreatedAt), v.Text), v
 }
 
+// addNoteTool is the tool add_note: an agent keeps what it has found out. It is marked as one that adds: the same call
+// again makes a second note.
 func addNoteTool() tool {
 	return tool{
 		name: "add_note", title: "Keep a note", writes: true, adds: true,
@@ -202,6 +213,7 @@ func addNoteTool() tool {
 	}
 }
 
+// relateTool is the tool relate. The same relation twice is one relation, so that it is not marked as one that adds.
 func relateTool() tool {
 	return tool{
 		name: "relate", writes: true,

@@ -11,6 +11,7 @@ import (
 	"github.com/readthru/readthru/page"
 )
 
+// pageTool is the tool get_page: a stored page without a request to its site.
 func pageTool() tool {
 	return tool{
 		name: "get_page", title: "Read a stored page",
@@ -34,6 +35,8 @@ func pageTool() tool {
 	}
 }
 
+// runPage does the tool get_page. A section comes from the operation for sections, since only the outline knows where
+// it ends; positions are then counted within it.
 func runPage(ctx context.Context, c *call) (*result, error) {
 	ref, err := c.ref()
 	if err != nil {
@@ -46,6 +49,7 @@ func runPage(ctx context.Context, c *call) (*result, error) {
 	if err != nil {
 		return nil, err
 	}
+	// The budget is for text; what front matter says is in the metadata of the result.
 	_, body := page.SplitFrontMatter([]byte(p.Content))
 	content := string(body)
 	about := facts(p)
@@ -72,6 +76,7 @@ func runPage(ctx context.Context, c *call) (*result, error) {
 	return &result{text: head + said, about: about}, nil
 }
 
+// outlineTool is the tool outline. A fragment that it lists is a value of the parameter section of fetch and get_page.
 func outlineTool() tool {
 	return tool{
 		name: "outline", title: "Headings of a page",
@@ -107,11 +112,14 @@ type heading struct {
 	Bytes    int    `json:"bytes"` // of its section
 }
 
+// showHeading shows a heading in the result of the tool outline, indented by its level. A page's headings may be of any
+// length, and are cut.
 func showHeading(_ int, h outline.Heading) (string, any) {
 	v := heading{h.Level, clip.Line(h.Title, 200), clip.Line(h.Fragment, 200), h.End - h.Start}
 	return fmt.Sprintf("%s%s #%s (%d bytes)\n", strings.Repeat("  ", h.Level-1), v.Title, v.Fragment, v.Bytes), v
 }
 
+// recentTool is the tool recent_pages: what this reader, or anybody on a machine of one person, has read.
 func recentTool() tool {
 	return tool{
 		name: "recent_pages", title: "Pages read",
@@ -126,7 +134,7 @@ func recentTool() tool {
 	}
 }
 
-// seen is a page in the list of pages read.
+// seen is a page as the tool recent_pages lists it.
 type seen struct {
 	Doc           string `json:"doc"`
 	URL           string `json:"url"`
@@ -136,6 +144,7 @@ type seen struct {
 	LastVisitedAt string `json:"last_visited_at,omitempty"`
 }
 
+// runRecent does the tool recent_pages. Cursors are those of the operation, which stay valid while pages are added.
 func runRecent(ctx context.Context, c *call) (*result, error) {
 	q := api.PageQuery{Host: c.args.text("host"), Limit: c.args.number("limit"), Cursor: c.args.text("cursor")}
 	all, err := c.client.Pages(ctx, q)
@@ -166,6 +175,7 @@ func runRecent(ctx context.Context, c *call) (*result, error) {
 	return l.result("pages", next, "No pages were read."), nil
 }
 
+// quoteTool is the tool verify_quote: whether a sentence that a model is about to cite is in the page that it cites.
 func quoteTool() tool {
 	return tool{
 		name: "verify_quote", title: "Check a quote",
@@ -179,6 +189,9 @@ func quoteTool() tool {
 	}
 }
 
+// runQuote does the tool verify_quote: found in the newest version, in an older one, or not found, with the nearest
+// sentence and how many of the words it has. A quote that was changed since is told apart from one that never was
+// there.
 func runQuote(ctx context.Context, c *call) (*result, error) {
 	ref, err := c.ref()
 	if err != nil {
@@ -215,7 +228,7 @@ func runQuote(ctx context.Context, c *call) (*result, error) {
 		100*q.Likeness, q.Line, where, nearest), value: value}, nil
 }
 
-// clipAll clips the titles of a path.
+// clipAll clips the headings on the path to a quote to 200 characters each.
 func clipAll(path []string) []string {
 	short := make([]string, 0, len(path))
 	for _, title := range path {
@@ -224,6 +237,8 @@ func clipAll(path []string) []string {
 	return short
 }
 
+// detectTool is the tool detect_urls. It is for clients that hand a user's message to it before they decide what to
+// fetch.
 func detectTool() tool {
 	return tool{
 		name: "detect_urls", title: "Find URLs",

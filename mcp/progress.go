@@ -10,7 +10,7 @@ import (
 	"github.com/readthru/readthru/internal/fault"
 )
 
-// progressEvery is how often a client that asks for progress gets it.
+// progressEvery is how often a client that asks for progress of a call gets it.
 const progressEvery = time.Second
 
 // reportProgress sends the client of a call, if it gave a token for progress, the number of seconds that the call has
@@ -43,7 +43,7 @@ func reportProgress(ctx context.Context, req *sdk.CallToolRequest) (stop func())
 	return func() { cancel(); wg.Wait() }
 }
 
-// requestKey is the key of the context of an HTTP request in the contexts of the calls that it carries.
+// requestKey is the key of the context of an HTTP request in the contexts of the tool calls that it carries.
 type requestKey struct{}
 
 // untilGone ends a call with the HTTP request that carries it. In the protocol before 2026-07-28 calls outlive the

@@ -15,9 +15,11 @@ import (
 	"github.com/readthru/readthru/page"
 )
 
+// markdownType is the media type of every resource: passages and stored pages are markdown.
 const markdownType = "text/markdown"
 
-// addResources offers pages and passages as resources, and lists the pages read last.
+// addResources offers stored pages and passages as resources, and lists the pages read last. The list is answered by a
+// middleware, because the SDK lists only what was registered one by one, and the pages change with every read.
 func (s *Server) addResources(to *sdk.Server) {
 	to.AddResourceTemplate(&sdk.ResourceTemplate{
 		URITemplate: "page://{doc}", Name: "page", Title: "A page that was read", MIMEType: markdownType,
@@ -37,9 +39,10 @@ func (s *Server) addResources(to *sdk.Server) {
 	})
 }
 
-// resourcesListed is how many pages a list of resources holds.
+// resourcesListed is how many pages one answer to resources/list holds; its cursor leads to more.
 const resourcesListed = 50
 
+// listResources answers resources/list with the pages read last, newest first. What it lists is private to the reader.
 func (s *Server) listResources(ctx context.Context, req *sdk.ListResourcesRequest) (sdk.Result, error) {
 	q := api.PageQuery{Limit: resourcesListed}
 	if req.Params != nil {
@@ -66,7 +69,8 @@ func (s *Server) listResources(ctx context.Context, req *sdk.ListResourcesReques
 	return res, nil
 }
 
-// readResource returns a page or a passage. It cuts a page that exceeds the most tokens of a result, with a note.
+// readResource answers resources/read: a page of page://, or a passage of kb://. It cuts a page that exceeds the most
+// tokens of a result, with a note; resources have no parameter to continue with.
 func (s *Server) readResource(ctx context.Context, req *sdk.ReadResourceRequest) (*sdk.ReadResourceResult, error) {
 	uri := req.Params.URI
 	b, err := s.client(ctx)
@@ -87,6 +91,7 @@ func (s *Server) readResource(ctx context.Context, req *sdk.ReadResourceRequest)
 		if err != nil {
 			return nil, noResource(uri, err)
 		}
+		// Under the name of a base that does not have the passage there is no such resource.
 		if !ofBase(p.Sources, name) {
 			return nil, sdk.ResourceNotFoundError(uri)
 		}
@@ -102,13 +107,15 @@ func (s *Server) readResource(ctx context.Context, req *sdk.ReadResourceRequest)
 	}, nil
 }
 
-// ofBase reports whether a passage is in a document of a knowledge base. Pages that were read have the name "-".
+// ofBase reports whether the passage of a resource is in a document of a knowledge base. Pages that were read have the
+// name "-", since they belong to no base.
 func ofBase(sources []knowledge.PassageSource, name string) bool {
 	return name == "-" || slices.ContainsFunc(sources,
 		func(s knowledge.PassageSource) bool { return slices.Contains(s.Bases, name) })
 }
 
-// noResource returns the error for a resource that does not exist or could not be read.
+// noResource returns the error of the protocol for a resource that does not exist, and any other error as it is.
+// Clients tell these apart: the first one is no reason to try again.
 func noResource(uri string, err error) error {
 	if code := api.CodeOf(err); code == api.CodeNotFound || code == api.CodeInvalid {
 		return sdk.ResourceNotFoundError(uri)
@@ -116,7 +123,8 @@ func noResource(uri string, err error) error {
 	return err
 }
 
-// invalidParams is the error of the protocol for invalid parameters.
+// invalidParams is the error of the protocol for invalid parameters, such as a cursor of resources/list that is not
+// ours.
 func invalidParams(what string) error {
 	return &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: what}
 }

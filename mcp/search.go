@@ -18,6 +18,8 @@ const maxHits = 50
 // firstChars is how many characters of the first hit's passage are shown: most questions are answered there or nowhere.
 const firstChars = 480
 
+// searchTool is the tool search_knowledge_base. The budget of a result cuts its list, not the limit alone: a cursor
+// continues.
 func searchTool() tool {
 	return tool{
 		name: "search_knowledge_base", title: "Search",
@@ -40,7 +42,7 @@ func searchTool() tool {
 	}
 }
 
-// hit is a result of a search.
+// hit is a hit of the tool search_knowledge_base, as a value for programs.
 type hit struct {
 	Doc       string  `json:"doc"`
 	URL       string  `json:"url"`
@@ -59,6 +61,8 @@ type hit struct {
 	Pages []string `json:"pages,omitempty"`
 }
 
+// runSearch does the tool search_knowledge_base. Its cursor counts hits, so that each page of results searches anew and
+// asks for one hit more than it shows, which tells whether there are others.
 func runSearch(ctx context.Context, c *call) (*result, error) {
 	from, err := c.offset()
 	if err != nil {
@@ -72,6 +76,7 @@ func runSearch(ctx context.Context, c *call) (*result, error) {
 	if err != nil {
 		return nil, err
 	}
+	// The reason is a sentence of its own in the answer, but begins in lower case.
 	if res.Degraded {
 		c.note("W%s", clip.Line(strings.TrimPrefix(res.Reason, "w"), 200))
 	}
@@ -90,6 +95,9 @@ func runSearch(ctx context.Context, c *call) (*result, error) {
 	return l.result("results", next, "Nothing found."), nil
 }
 
+// showHit shows the hit number i of a search: the title, the link that leads to the passage, the heading, the snippet,
+// and what a model or notes say of it. All of it was written by others and stands on lines of ours, so that each part
+// is cut and put on one line.
 func showHit(i int, h *knowledge.Hit) (string, hit) {
 	v := hit{
 		Doc: h.Doc, URL: clip.Line(h.URL, 2000), Link: clip.Line(h.Link, 2000), Title: clip.Line(h.Title, 300),
@@ -120,7 +128,8 @@ func showHit(i int, h *knowledge.Hit) (string, hit) {
 	return b.String(), v
 }
 
-// belowTitle returns a heading without the title of its page, which it often begins with.
+// belowTitle returns the heading of a search hit without the title of its page, which it often begins with and which
+// stands above it. It is empty if it is the title.
 func belowTitle(heading, title string) string {
 	if first, rest, ok := strings.Cut(heading, " › "); ok && first == title {
 		return "› " + rest
@@ -131,6 +140,7 @@ func belowTitle(heading, title string) string {
 	return heading
 }
 
+// orURL returns the title of a page, or its URL if it has none.
 func orURL(title, url string) string {
 	if title == "" {
 		return url
@@ -138,6 +148,7 @@ func orURL(title, url string) string {
 	return title
 }
 
+// basesTool is the tool list_knowledge_bases: the names that the parameter kb_name takes.
 func basesTool() tool {
 	return tool{
 		name: "list_knowledge_bases", title: "Knowledge bases",
@@ -155,7 +166,7 @@ func basesTool() tool {
 	}
 }
 
-// base is a knowledge base.
+// base is a knowledge base as the tool list_knowledge_bases lists it.
 type base struct {
 	Name        string `json:"name"`
 	Description string `json:"description"`
@@ -165,6 +176,7 @@ type base struct {
 	UpdatedAt   string `json:"updated_at,omitempty"`
 }
 
+// showBase shows a knowledge base in the result of the tool list_knowledge_bases.
 func showBase(_ int, b knowledge.Base) (string, any) {
 	v := base{
 		Name: b.Name, Description: clip.Line(b.Description, 500), Source: b.Source, Documents: b.Documents,
@@ -180,6 +192,7 @@ func showBase(_ int, b knowledge.Base) (string, any) {
 	return said + "\n", v
 }
 
+// ingestTool is the tool ingest: it stores a text or a page as a document, which later searches find.
 func ingestTool() tool {
 	return tool{
 		name: "ingest", title: "Store a text", writes: true, open: true,
@@ -201,6 +214,8 @@ func ingestTool() tool {
 	}
 }
 
+// runIngest does the tool ingest. A page is fetched under the rules of the tool fetch, robots.txt included; a text that
+// comes with a URL is stored as it is, and nothing is fetched.
 func runIngest(ctx context.Context, c *call) (*result, error) {
 	in := api.Ingestion{
 		Title: c.args.text("title"), Label: "mcp", Text: c.args.text("text"), URL: c.args.text("url"),

@@ -49,7 +49,8 @@ func (s *Server) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 
 var errStopped = errors.New("the session was stopped")
 
-// stream is a connection over a pair of streams. Unlike the SDK's it continues after a message that cannot be parsed.
+// A stream is a connection of the SDK over a pair of streams, one message per line. Unlike the SDK's it continues after
+// a message that cannot be parsed: one bad line of a client does not take its tools away.
 type stream struct {
 	in       io.Reader
 	out      io.Writer
@@ -65,7 +66,7 @@ type stream struct {
 
 var _ sdk.Transport = (*stream)(nil)
 
-// Connect starts to read.
+// Connect starts to read messages. It is called once, by the SDK. The goroutine ends with the input or with Close.
 func (s *stream) Connect(context.Context) (sdk.Connection, error) {
 	go fault.Contain("mcp: end the messages", func() {
 		defer close(s.messages)
@@ -79,7 +80,7 @@ func (s *stream) Connect(context.Context) (sdk.Connection, error) {
 // SessionID is empty: a pair of streams is one session.
 func (s *stream) SessionID() string { return "" }
 
-// Close ends the session.
+// Close ends the session: it stops the reading, and closes the input, which else a read would wait for.
 func (s *stream) Close() error {
 	s.once.Do(func() {
 		close(s.stop)
@@ -102,6 +103,7 @@ func (s *stream) Read(ctx context.Context) (jsonrpc.Message, error) {
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
+	// Calls that run are answered before the SDK learns of the end of the input, because it ends them with the session.
 	end := time.NewTimer(lastAnswers)
 	defer end.Stop()
 	for s.waiting() {
@@ -116,13 +118,15 @@ func (s *stream) Read(ctx context.Context) (jsonrpc.Message, error) {
 	return nil, s.err
 }
 
+// waiting reports whether calls have no answer yet, for which Read waits at the end of the input.
 func (s *stream) waiting() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return len(s.pending) > 0
 }
 
-// Write sends a message.
+// Write sends a message, whole and on a line of its own, and marks the call that it answers as answered. The SDK calls
+// it from several goroutines.
 func (s *stream) Write(_ context.Context, msg jsonrpc.Message) error {
 	line, err := jsonrpc.EncodeMessage(msg)
 	if err != nil {
@@ -141,7 +145,8 @@ func (s *stream) Write(_ context.Context, msg jsonrpc.Message) error {
 	return err
 }
 
-// refuse answers a line that is not a message. The answer has no id.
+// refuse answers a line that is not a message, from the reading goroutine. The answer has no id, since none could be
+// read (JSON-RPC 2.0, section 5).
 func (s *stream) refuse(code int, what string) {
 	b, _ := json.Marshal(map[string]any{
 		"jsonrpc": "2.0", "id": nil,
@@ -152,7 +157,7 @@ func (s *stream) refuse(code int, what string) {
 	_, _ = s.out.Write(append(b, '\n')) // the end of the input shows that the client is gone
 }
 
-// readLines reads messages until the input or the session ends.
+// readLines reads messages from the input until it or the session ends. It leaves the reason in s.err.
 func (s *stream) readLines() {
 	r := bufio.NewReaderSize(s.in, 64<<10)
 	for {
@@ -176,7 +181,8 @@ func (s *stream) readLines() {
 	}
 }
 
-// decode returns the message of a line, or nil. It answers a line that is neither a message nor blank with an error.
+// decode returns the message of a line, or nil. It answers a line that is neither a message nor blank with an error. A
+// call is pending from here on until Write sends its answer.
 func (s *stream) decode(line []byte) jsonrpc.Message {
 	if len(line) == 0 {
 		return nil
@@ -204,8 +210,8 @@ func (s *stream) decode(line []byte) jsonrpc.Message {
 
 var errLongLine = errors.New("the line is too long")
 
-// readLine returns the next line. It skips a line over limit bytes and returns errLongLine. The last line may lack its
-// end; it is returned with io.EOF.
+// readLine returns the next line of the input. It skips a line over limit bytes and returns errLongLine, without
+// keeping the line in memory. The last line may lack its end; it is returned with io.EOF.
 func readLine(r *bufio.Reader, limit int) ([]byte, error) {
 	var line []byte
 	long := false

@@ -7,7 +7,7 @@ import (
 	"github.com/readthru/readthru/page"
 )
 
-// tools lists the tools in the order in which clients see them.
+// tools lists the tools in the order in which clients show them to models: those that agents need most come first.
 func tools() []tool {
 	return []tool{
 		fetchTool(),
@@ -27,7 +27,7 @@ func tools() []tool {
 	}
 }
 
-// docParam and urlParam name a stored page; a call has either.
+// docParam and urlParam name a stored page in the tools that read one; a call has either. cursorParam continues a list.
 var (
 	docParam = param{
 		name: "doc", kind: text, about: "Id of a stored page, or",
@@ -37,7 +37,7 @@ var (
 	cursorParam = param{name: "cursor", kind: text, about: "next_cursor", aliases: "next_cursor next"}
 )
 
-// ref returns the id or URL of the page that a call names.
+// ref returns the id or URL of the stored page that a call of a tool names. The error says that both are missing.
 func (c *call) ref() (string, error) {
 	if doc := c.args.text("doc"); doc != "" {
 		return doc, nil
@@ -48,7 +48,8 @@ func (c *call) ref() (string, error) {
 	return "", errNothingNamed
 }
 
-// section returns the section that is wanted: the argument, or else the fragment of the URL; empty if it is the page.
+// section returns the section of a page that a call wants: the argument, or else the fragment of the URL; empty if it
+// is the whole page.
 func (c *call) section() string {
 	if name := c.args.text("section"); name != "" {
 		return name
@@ -60,7 +61,7 @@ func (c *call) section() string {
 	return page.Place(u)
 }
 
-// day formats a time for a model.
+// day formats a time for a model, in UTC and to the minute. Models do not know the zone of the machine.
 func day(t time.Time) string {
 	if t.IsZero() {
 		return "an unknown time"
