@@ -14,9 +14,10 @@ import (
 	"github.com/readthru/readthru/api"
 )
 
+// documentsPerPage is how many documents the page of a base lists at once; a cursor leads to the rest.
 const documentsPerPage = 60
 
-// mountBases adds the room's paths.
+// mountBases adds the paths of the room of knowledge bases to the dashboard.
 func (d *dashboard) mountBases(mux *http.ServeMux) {
 	mux.HandleFunc("GET /bases", d.bases)
 	mux.HandleFunc("POST /bases", d.form("/bases", d.newBase))
@@ -29,18 +30,20 @@ func (d *dashboard) mountBases(mux *http.ServeMux) {
 	}
 }
 
+// basesData is what the template of the list of bases shows.
 type basesData struct {
 	Done  string
 	Token string
 	Bases []baseRow
 }
 
+// baseRow is a knowledge base in the list, with its last job, which may be nil.
 type baseRow struct {
 	Base any // as the API has it
 	Job  *jobView
 }
 
-// jobView is a job with what people want to know of it.
+// jobView is a job that fills a base, with what people want to know of it.
 type jobView struct {
 	api.Job
 	Running bool
@@ -49,9 +52,11 @@ type jobView struct {
 	Failed  []failedPage
 }
 
+// failedPage is a page that a job could not read.
 type failedPage struct{ URL, Reason string }
 
-// jobOf returns the last job of a base.
+// jobOf returns the last job of a base, or nil. The API lists jobs with the newest first, each page that failed as
+// "URL: reason".
 func jobOf(list *api.JobList, name string, now time.Time) *jobView {
 	for _, j := range list.Jobs {
 		if j.KB != name {
@@ -61,6 +66,7 @@ func jobOf(list *api.JobList, name string, now time.Time) *jobView {
 		if j.Total > 0 {
 			v.Percent = min(100, j.I*100/j.Total)
 		}
+		// The time that the first pages took says little of the others.
 		if v.Running && j.I >= 3 && j.Total > j.I {
 			v.Left = time.Duration(float64(now.Sub(j.Began)) / float64(j.I) * float64(j.Total-j.I)).Round(time.Second)
 		}
@@ -73,7 +79,7 @@ func jobOf(list *api.JobList, name string, now time.Time) *jobView {
 	return nil
 }
 
-// bases lists the knowledge bases.
+// bases shows the list of the knowledge bases. The page fetches itself again while a job runs.
 func (d *dashboard) bases(w http.ResponseWriter, r *http.Request) {
 	list, err := d.o.Client.Bases(r.Context())
 	if err != nil {
@@ -95,6 +101,7 @@ func (d *dashboard) bases(w http.ResponseWriter, r *http.Request) {
 	d.show(w, http.StatusOK, "bases", view{Title: "Bases", At: "/bases", Poll: running, Data: data})
 }
 
+// baseData is what the template of one knowledge base shows.
 type baseData struct {
 	Done, Token string
 	Base        any // as the API has it
@@ -106,7 +113,7 @@ type baseData struct {
 	Subjects    *api.SubjectList
 }
 
-// base shows a knowledge base.
+// base shows a knowledge base: its job, its subjects, and its documents from a cursor on.
 func (d *dashboard) base(w http.ResponseWriter, r *http.Request) {
 	ctx, name, asked := r.Context(), r.PathValue("name"), r.URL.Query()
 	b, err := d.o.Client.Base(ctx, name)
@@ -138,7 +145,8 @@ func (d *dashboard) base(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
-// newBase creates a knowledge base.
+// newBase creates a knowledge base by the form of the list, which has fields for all kinds. Those of other kinds than
+// the chosen one are not read: a browser sends them, too.
 func (d *dashboard) newBase(w http.ResponseWriter, r *http.Request) error {
 	f := r.PostForm
 	n := api.NewBase{Name: strings.TrimSpace(f.Get("name")), Description: strings.TrimSpace(f.Get("description"))}
@@ -158,7 +166,7 @@ func (d *dashboard) newBase(w http.ResponseWriter, r *http.Request) error {
 	return done(w, "/bases/"+n.Name, "created")
 }
 
-// refreshBase fills a base again, or goes on where it was cancelled.
+// refreshBase fills a base again, or goes on where it was cancelled, by a form of the dashboard.
 func (d *dashboard) refreshBase(w http.ResponseWriter, r *http.Request) error {
 	name := r.PathValue("name")
 	if _, err := d.o.Client.RefreshBase(r.Context(), name, 0); err != nil {
@@ -167,6 +175,8 @@ func (d *dashboard) refreshBase(w http.ResponseWriter, r *http.Request) error {
 	return done(w, "/bases/"+name, "refreshed")
 }
 
+// cancelBase cancels the job of a base. A new base of which nothing was read goes with its job, so that the list is
+// shown and not a page about an error.
 func (d *dashboard) cancelBase(w http.ResponseWriter, r *http.Request) error {
 	name := r.PathValue("name")
 	jobs, err := d.o.Client.Jobs(r.Context())
@@ -191,7 +201,9 @@ func (d *dashboard) deleteBase(w http.ResponseWriter, r *http.Request) error {
 	return done(w, "/bases", "gone")
 }
 
-// importBase unpacks a file of a base. The file is not read before the token, which stands before it in the form.
+// importBase unpacks a base from a file that a form sends. It reads the parts of the form one by one, since a file may
+// be larger than any form: d.form would read it whole. The file is not read before the token, which stands before it in
+// the form.
 func (d *dashboard) importBase(w http.ResponseWriter, r *http.Request) {
 	parts, err := r.MultipartReader()
 	if err != nil {
@@ -209,8 +221,11 @@ func (d *dashboard) importBase(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
+// errOldForm reports that a form with a file has no token of this run of the program.
 var errOldForm = errors.New("the form is not ours")
 
+// unpack reads a form up to its file and has the API make a base of that, which streams it. A value of the form has a
+// kibibyte at most.
 func (d *dashboard) unpack(r *http.Request, parts *multipart.Reader) (name string, err error) {
 	values := map[string]string{}
 	for {
@@ -238,7 +253,7 @@ func (d *dashboard) unpack(r *http.Request, parts *multipart.Reader) (name strin
 	}
 }
 
-// statusOf returns the status of a page about an error.
+// statusOf returns the HTTP status of a page of the dashboard that shows an error beside a form.
 func statusOf(err error) int {
 	if e, ok := errors.AsType[*api.Error](err); ok {
 		return cmp.Or(e.Status, http.StatusInternalServerError)
@@ -246,7 +261,7 @@ func statusOf(err error) int {
 	return http.StatusInternalServerError
 }
 
-// leftText writes how long something takes.
+// leftText writes for how long a job will still run.
 func leftText(d time.Duration) string {
 	if d < time.Minute {
 		return strconv.Itoa(int(d.Seconds())) + " s"

@@ -7,7 +7,7 @@ import (
 	"github.com/readthru/readthru/api"
 )
 
-// span is a time that the charts show.
+// A span is a time that the charts of the first page show, in bars of one step of the API's series each.
 type span struct {
 	Name, Path, Title string
 	step              string
@@ -23,7 +23,7 @@ var spans = []span{
 	{"30 d", "/?span=30d", "Last 30 days", "day", 24 * time.Hour, 30, "2 Jan"},
 }
 
-// spanOf returns the span that a request names.
+// spanOf returns the span that a request names in its query, the last hour for any other name.
 func spanOf(name string) span {
 	for _, s := range spans {
 		if s.Path == "/?span="+name {
@@ -33,7 +33,8 @@ func spanOf(name string) span {
 	return spans[0]
 }
 
-// chart is figures over time as stacked bars. Positions are thousandths of its width, and hundredths of its height.
+// A chart is figures over time as stacked bars of an SVG drawing, which templates/charts.html draws. Positions are
+// thousandths of its width, and hundredths of its height, in whole numbers: templates do no arithmetic.
 type chart struct {
 	ID, Title string
 	Total     string // what the figures come to together
@@ -42,23 +43,26 @@ type chart struct {
 	Bars      []chartBar
 }
 
+// chartKind is an entry in the legend of a chart.
 type chartKind struct {
 	Name, Class string
 	Sum         string
 }
 
+// chartBar is a bar of a chart, from bottom to top.
 type chartBar struct {
 	X, W  int
 	Label string // of the time and the figures
 	Parts []chartPart
 }
 
+// chartPart is what one kind of figures has of a bar.
 type chartPart struct {
 	Class string
 	Y, H  int
 }
 
-// charts are the charts of a span, and the same figures as a table.
+// charts are the charts of a span, and the same figures as a table, for those who cannot see a drawing.
 type charts struct {
 	Span   span
 	Spans  []span
@@ -68,24 +72,27 @@ type charts struct {
 	Sum    api.Counts
 }
 
+// chartRow is a row of that table: the figures of a step in which something happened.
 type chartRow struct {
 	Time string
 	api.Counts
 }
 
-// kind is a part of a chart: what it is called and which count it is.
+// A kind is a part of a chart: what it is called, the class of its colour, and which count it is.
 type kind struct {
 	name, class string
 	of          func(c *api.Counts) int64
 }
 
-// drawing is what a chart shows.
+// A drawing says what a chart shows: its kinds are stacked, and text writes their figures.
 type drawing struct {
 	id, title string
 	text      func(int64) string
 	kinds     []kind
 }
 
+// drawings are the charts of the first page, in order. Colours mean the same in all of them: what came from the cache
+// has that of a hit.
 var drawings = []drawing{
 	{"requests", "Requests", countText, []kind{
 		{"cache", "hit", (*api.Counts).Reused},
@@ -106,6 +113,7 @@ var drawings = []drawing{
 	}},
 }
 
+// savedText writes how much time was saved, in milliseconds up to a minute and in coarser units from there on.
 func savedText(ms int64) string {
 	if ms >= 60_000 {
 		return uptimeText(ms / 1000)
@@ -113,7 +121,8 @@ func savedText(ms int64) string {
 	return tookText(time.Duration(ms) * time.Millisecond)
 }
 
-// chartsOf draws a series that ends now.
+// chartsOf makes the charts of a series that ends now. The steps of the series in which nothing happened are absent, so
+// that points are put where their times belong; what is outside of the span is left out.
 func chartsOf(s span, series *api.Series, now time.Time) charts {
 	c := charts{Span: s, Spans: spans, Sum: series.Sum}
 	last := now.UTC().Truncate(s.length)
@@ -148,9 +157,11 @@ func chartsOf(s span, series *api.Series, now time.Time) charts {
 	return c
 }
 
+// when writes the time of a bar, in the zone of the machine, as exactly as its span needs.
 func (s span) when(t time.Time) string { return t.Local().Format(s.label) }
 
-// bar draws one bar of a chart.
+// bar draws the bar number i of a chart, whose highest bar stands for highest. A sixth of its place is left free, so
+// that bars are told apart.
 func (d drawing) bar(s span, i int, first time.Time, c *api.Counts, highest int64) chartBar {
 	b := chartBar{X: i * 1000 / s.bars, Label: s.when(first.Add(time.Duration(i) * s.length))}
 	b.W = max(1, (i+1)*1000/s.bars-b.X-1000/s.bars/6-1)

@@ -7,28 +7,30 @@ import (
 	"github.com/readthru/readthru/api"
 )
 
-// A page of fewer tokens than dearPage is not explained. Of the others, the dearSections dearest sections are named
-// that have a tenth of the tokens or more.
+// Bounds of what is explained beside a page: one of fewer tokens than dearPage is not. Of the others, the dearSections
+// dearest sections are named that have a tenth of the tokens or more.
 const (
 	dearPage     = 1000
 	dearSections = 3
 )
 
-// costs says where the tokens of a page are.
+// costs says where the tokens of a page are, for the sidenote of the page's room: by kinds of blocks, in the addresses
+// of links, and in the dearest sections.
 type costs struct {
 	Kinds    []cost
 	Links    cost // the addresses of links, which are among these
 	Sections []cost
 }
 
-// cost is a part of the tokens of a page.
+// A cost is a part of the tokens of a page, as the sidenote shows it.
 type cost struct {
 	Name, Link string
 	Tokens     int
 	Share      float64 // of all
 }
 
-// costsOf returns where the tokens of a page are, whose headings are shown as in list; nil for a small page.
+// costsOf returns where the tokens of a page are, from its outline; list has the same headings with the links of the
+// dashboard. It is nil for a small page.
 func costsOf(o *api.Outline, list []heading) *costs {
 	if o.Tokens < dearPage {
 		return nil

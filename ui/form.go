@@ -9,11 +9,13 @@ import (
 	"github.com/readthru/readthru/api"
 )
 
-// maxForm is the longest form, in bytes.
+// maxForm is the longest form that the dashboard reads, in bytes, but for a form with a file.
 const maxForm = 1 << 20
 
-// form answers a form of our pages. The admin port has seen that one of our pages sent it (its origin is ours); the
-// token shows that it was a page of this run of the program, made for somebody who is signed in.
+// form returns a handler for a form of the dashboard's pages, in the room at a path. do does what the form asks for,
+// with r.PostForm read, and leads to a page by done; its error becomes a page. The admin port has seen that one of our
+// pages sent the form (its origin is ours); the token shows that it was a page of this run of the program, made for
+// somebody who is signed in.
 func (d *dashboard) form(at string, do func(http.ResponseWriter, *http.Request) error) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		r.Body = http.MaxBytesReader(w, r.Body, maxForm)
@@ -33,12 +35,13 @@ func (d *dashboard) form(at string, do func(http.ResponseWriter, *http.Request) 
 	}
 }
 
-// ours reports whether a form's token is that of this run of the program.
+// ours reports whether a form's token is that of this run of the program. It takes the same time for every token that
+// is wrong.
 func (d *dashboard) ours(token string) bool {
 	return subtle.ConstantTimeCompare([]byte(token), []byte(d.token)) == 1
 }
 
-// old says that a form is of an earlier run of the program.
+// old shows a page that says that a form is of an earlier run of the program, and that nothing was done.
 func (d *dashboard) old(w http.ResponseWriter, at string) {
 	d.show(w, http.StatusForbidden, "problem", view{
 		Title: "Old page", At: at,
@@ -47,7 +50,9 @@ func (d *dashboard) old(w http.ResponseWriter, at string) {
 	})
 }
 
-// done leads from a form to a page that says what was done.
+// done leads from a form to a page that says what was done: to is its path, and what a key of doneTexts. Status 303
+// makes the browser GET that page, so that it does not send the form again when it is reloaded (RFC 9110, section
+// 15.4.4). It never fails; the error is for the callers' return.
 func done(w http.ResponseWriter, to, what string) error {
 	if what != "" {
 		sign := "?"
@@ -61,7 +66,8 @@ func done(w http.ResponseWriter, to, what string) error {
 	return nil
 }
 
-// doneTexts are what pages say was done: a link to one of our pages can make it say nothing else.
+// doneTexts are what pages of the dashboard say was done, by the parameter done of their addresses. A link from
+// elsewhere to one of our pages can make it say nothing else.
 var doneTexts = map[string]string{
 	"ruled": "The rule is in effect.", "unruled": "The rule was removed.", "forgotten": "What was learnt is forgotten.",
 	"hostgone": "All that was kept of the host is removed.",
@@ -79,7 +85,8 @@ var doneTexts = map[string]string{
 	"gone": "The base was deleted.", "imported": "The base was imported.",
 }
 
-// errorText returns what a failed page or operation says.
+// errorText returns what the dashboard says about an operation that failed: of an error of the API only the detail, as
+// its status stands in the title.
 func errorText(err error) string {
 	if e, ok := errors.AsType[*api.Error](err); ok {
 		return e.Detail

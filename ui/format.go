@@ -15,7 +15,8 @@ import (
 	"github.com/readthru/readthru/internal/journal"
 )
 
-// functions are what templates call.
+// functions are what the templates of the dashboard call. Times are shown in the zone of the machine, except in
+// attributes for scripts.
 var functions = template.FuncMap{
 	"bytes": bytesText, "count": countText, "some": someText,
 	"clock":  func(t time.Time) string { return t.Local().Format("15:04:05") },
@@ -35,10 +36,10 @@ var functions = template.FuncMap{
 	"class": func(status int) string { return strconv.Itoa(status / 100) }, // the digit that it begins with
 }
 
-// bytesText writes a size with its unit.
+// bytesText writes a size with its unit, in powers of 1024.
 func bytesText(n int64) string { return humanize.IBytes(uint64(max(n, 0))) }
 
-// countText writes a number with spaces between groups of three digits.
+// countText writes a number with narrow spaces that do not break between groups of three digits.
 func countText(n int64) string {
 	text := strconv.FormatInt(n, 10)
 	for i := len(text) - 3; i > 0 && text[i-1] != '-'; i -= 3 {
@@ -47,7 +48,7 @@ func countText(n int64) string {
 	return text
 }
 
-// someText writes how many there are of what a word names.
+// someText writes how many there are of what an English word names, whose plural ends in s.
 func someText(n int64, word string) string {
 	if n != 1 {
 		word += "s"
@@ -55,6 +56,7 @@ func someText(n int64, word string) string {
 	return countText(n) + " " + word
 }
 
+// tookText writes how long something took, with two or three digits that matter.
 func tookText(d time.Duration) string {
 	switch {
 	case d < time.Millisecond:
@@ -69,7 +71,7 @@ func tookText(d time.Duration) string {
 	return d.Round(time.Second).String()
 }
 
-// uptimeText writes a number of seconds in the two largest units.
+// uptimeText writes a number of seconds in the two largest units. It cuts off, where rounding would say 60 min.
 func uptimeText(s int64) string {
 	switch {
 	case s < 60:
@@ -82,7 +84,7 @@ func uptimeText(s int64) string {
 	return fmt.Sprintf("%d d %d h", s/86400, s%86400/3600)
 }
 
-// shortTime writes the time of today, and the day of what is older.
+// shortTime writes the time of today, and the day of what is older, for narrow columns of lists.
 func shortTime(t time.Time) string {
 	t, now := t.Local(), time.Now()
 	if y, m, d := now.Date(); t.Year() == y && t.Month() == m && t.Day() == d {
@@ -91,7 +93,7 @@ func shortTime(t time.Time) string {
 	return t.Format("2006-01-02")
 }
 
-// hostText returns the host of a URL, with its port; empty if it has none.
+// hostText returns the host of a URL, with its port; empty if it has none. It names a link without a text.
 func hostText(raw string) string {
 	u, err := url.Parse(raw)
 	if err != nil {
@@ -100,10 +102,11 @@ func hostText(raw string) string {
 	return u.Host
 }
 
-// urlParts are the parts of a URL as a list shows it, where the path is cut in the middle if there is too little room.
+// urlParts are the parts of a URL as a list shows it, where the path is cut in the middle by CSS if there is too little
+// room. Host and End are always seen.
 type urlParts struct{ Host, Path, End string }
 
-// pathEnd is how many characters of the end of a path are seen in any case.
+// pathEnd is how many characters of the end of a path are seen in any case: pages of one folder differ there.
 const pathEnd = 10
 
 // partsOfURL cuts a URL, or the target of a CONNECT, into parts. The scheme is left out where it is https.
@@ -127,11 +130,12 @@ func partsOfURL(raw string) urlParts {
 	return p
 }
 
-// readerText says who got the answer of a request, as well as is known.
+// readerText says who got the answer of a request, as well as is known: the session, else the user, the agent, or the
+// address of the client.
 func readerText(e journal.Entry) string { return cmp.Or(e.Session, e.User, e.Agent, e.Client) }
 
 // longestInList is how many characters of a text a list shows. The page of what is listed shows all of it.
 const longestInList = 300
 
-// brief returns a text of a list's row, cut off if it is long.
+// brief returns a text for a row of a list, without characters that control layout, cut off if it is long.
 func brief(text string) string { return clip.Ellipsis(plain(text), longestInList) }

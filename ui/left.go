@@ -7,15 +7,17 @@ import (
 	"github.com/readthru/readthru/api"
 )
 
-// mountLeft adds the room of what left this machine.
+// mountLeft adds the room of what left this machine to the dashboard: which third parties are asked, and what they were
+// sent.
 func (d *dashboard) mountLeft(mux *http.ServeMux) {
 	mux.HandleFunc("GET /left", d.left)
 	mux.HandleFunc("POST /left", d.form("/left", d.switchService))
 }
 
-// ledgerLines is how much of the ledger a page shows.
+// ledgerLines is how much of the ledger of disclosures a page shows.
 const ledgerLines = 50
 
+// leftData is what the template of the room of what left this machine shows.
 type leftData struct {
 	*api.Leaving
 	Ledger *api.DisclosureList
@@ -25,7 +27,7 @@ type leftData struct {
 	Token  string
 }
 
-// left shows what was sent to third parties.
+// left shows which services may be asked and what was sent to them, from a cursor of the ledger on.
 func (d *dashboard) left(w http.ResponseWriter, r *http.Request) {
 	cursor := r.URL.Query().Get("cursor")
 	data := leftData{Done: doneTexts[r.URL.Query().Get("done")], Token: d.token, Later: cursor != ""}
@@ -44,7 +46,8 @@ func (d *dashboard) left(w http.ResponseWriter, r *http.Request) {
 	d.show(w, http.StatusOK, "left", view{Title: "Left this machine", At: "/left", Data: data})
 }
 
-// switchService switches a service off, or on again.
+// switchService switches a service of a third party off, or on again, by a form. It acts at once and outlasts the
+// daemon.
 func (d *dashboard) switchService(w http.ResponseWriter, r *http.Request) error {
 	to := api.ServiceSwitch{Service: r.PostForm.Get("service"), Off: r.PostForm.Get("off") == "1"}
 	if _, err := d.o.Client.SwitchService(r.Context(), to); err != nil {

@@ -16,12 +16,13 @@ import (
 	"github.com/readthru/readthru/internal/journal"
 )
 
-// How many requests and agents the first page lists.
+// How many requests and agents the first page of the dashboard lists. The other agents are summed up.
 const (
 	lastOnNow   = 12
 	agentsOnNow = 10
 )
 
+// nowData is what the template of the first page shows.
 type nowData struct {
 	Stats   *api.Stats
 	Parts   []part
@@ -39,20 +40,21 @@ type nowData struct {
 	Token   string
 }
 
-// part is the state of a part of the program.
+// A part is the state of a part of the program, such as the store or the browser, on the first page.
 type part struct {
 	Name string
 	api.Part
 	Good bool
 }
 
-// otherAgents sums up those that are not listed.
+// otherAgents sums up the agents that the first page does not list.
 type otherAgents struct {
 	journal.AgentSeen
 	Text string
 }
 
-// share is one of several figures that make a whole. Positions are thousandths.
+// A share is one of several figures that make a whole, as a part of a bar across the page. Positions are thousandths of
+// the bar.
 type share struct {
 	Name  string
 	Class string // of its colour; if empty, the name
@@ -61,7 +63,8 @@ type share struct {
 	X, W  int
 }
 
-// now shows how it stands.
+// now shows the first page of the dashboard: how it stands at present. It asks several operations one after the other;
+// none of them is slow, and an error of any is the page.
 func (d *dashboard) now(w http.ResponseWriter, r *http.Request) {
 	ctx, c := r.Context(), d.o.Client
 	data := nowData{Proxy: d.o.Proxy(), Token: d.token}
@@ -118,7 +121,8 @@ func (d *dashboard) now(w http.ResponseWriter, r *http.Request) {
 	d.show(w, http.StatusOK, "now", view{Title: "Now", At: "/", Live: "/api/v1/events?limit=1&work=1", Data: data})
 }
 
-// agentsOf returns the agents to list, and what those that are left out come to.
+// agentsOf returns the agents that the first page lists, and the sum of the others; nil if there are none. The API
+// bounds its own list and sums up what is beyond, so that the number of the others may be "and more".
 func agentsOf(st *api.Stats) ([]journal.AgentSeen, *otherAgents) {
 	most := min(len(st.Agents), agentsOnNow)
 	rest := st.Agents[most:]
@@ -144,13 +148,14 @@ func agentsOf(st *api.Stats) ([]journal.AgentSeen, *otherAgents) {
 	return st.Agents[:most], o
 }
 
-// agentFilter returns the filter of the requests of an agent. Filters have no quotes in a value.
+// agentFilter returns the filter of the requests of an agent, for links to the list. Filters have no quotes in a value:
+// a name is cut at one.
 func agentFilter(name string) string {
 	name, _, _ = strings.Cut(name, `"`)
 	return `agent:"` + name + `"`
 }
 
-// sessionsText writes how many sessions an agent has.
+// sessionsText writes how many sessions an agent has had. The journal stops counting at [journal.MaxSessions].
 func sessionsText(n int) string {
 	switch {
 	case n == 0:
@@ -161,8 +166,8 @@ func sessionsText(n int) string {
 	return strconv.Itoa(n)
 }
 
-// sharesOf returns the requests of each value of a filter's term, in the order of their names. Those that there were
-// none of are left out.
+// sharesOf returns the requests of each value of a filter's term, in the order of names, with links to those requests.
+// Values without requests are left out.
 func sharesOf(term string, figures map[string]int64, names []string) []share {
 	var list []share
 	for _, name := range names {
@@ -175,7 +180,8 @@ func sharesOf(term string, figures map[string]int64, names []string) []share {
 	return shares(list)
 }
 
-// shares sets the positions of figures in a bar. Figures that are zero have no width.
+// shares sets the positions of figures in a bar. Each part ends where the next begins, rounding included: the end is
+// rounded, not the width. Figures that are zero have no width.
 func shares(list []share) []share {
 	var whole, at int64
 	for _, s := range list {
@@ -190,7 +196,7 @@ func shares(list []share) []share {
 	return list
 }
 
-// partsOf returns the parts by name, those that want attention first.
+// partsOf returns the parts of the program by name, those that want attention first.
 func partsOf(ready *api.Readiness) []part {
 	var list []part
 	for _, name := range slices.Sorted(maps.Keys(ready.Parts)) {

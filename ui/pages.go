@@ -19,11 +19,14 @@ import (
 	"github.com/readthru/readthru/page"
 )
 
+// Bounds of a list of pages. Filters by kind, source and the like have no index: one request looks at lookAt pages and
+// says so.
 const (
 	pagesPerPage = 60
 	lookAt       = 1500 // pages that one list with filters looks at
 )
 
+// pagesData is what the template of the list of pages shows.
 type pagesData struct {
 	Query            url.Values // of the filters
 	Problem          string
@@ -36,7 +39,8 @@ type pagesData struct {
 	Kinds, Sources   []string
 }
 
-// mountPages adds the room's paths.
+// mountPages adds the paths of the room of stored pages to the dashboard: the list, one page in its views, and the
+// forms that do something with it.
 func (d *dashboard) mountPages(mux *http.ServeMux) {
 	mux.HandleFunc("GET /pages", d.pageList)
 	mux.HandleFunc("GET /pages/{doc}", d.page)
@@ -49,7 +53,8 @@ func (d *dashboard) mountPages(mux *http.ServeMux) {
 	}
 }
 
-// Filters that can be chosen.
+// The filters of the list of pages that can be chosen: kinds as package page names them, and where the markdown of a
+// page came from.
 var (
 	pageKinds = []string{
 		"web", "documentation", "github_repo", "github_file", "github_issue", "github_pr", "repository", "repository_file",
@@ -58,10 +63,11 @@ var (
 	pageSources = []string{"negotiated", "alternate", "local", "browser", "markdown_new", "llm"}
 )
 
-// pageFilters are the parameters of the list of pages.
+// pageFilters are the parameters of the list of pages, which its links keep.
 var pageFilters = []string{"q", "host", "kind", "source", "warning", "since"}
 
-// pageList lists pages.
+// pageList shows the list of stored pages that the filters match, from a cursor on. A filter that the API refuses is a
+// mistake of the reader: the list says so, with the filters as they were given.
 func (d *dashboard) pageList(w http.ResponseWriter, r *http.Request) {
 	asked := r.URL.Query()
 	data := pagesData{Query: url.Values{}, Done: doneTexts[asked.Get("done")], Kinds: pageKinds, Sources: pageSources}
@@ -93,13 +99,14 @@ func (d *dashboard) pageList(w http.ResponseWriter, r *http.Request) {
 			next := url.Values{"cursor": {data.List.Next}}
 			maps.Copy(next, data.Query)
 			data.Next = "/pages?" + next.Encode()
+			// Fewer pages than a list holds, and yet there are others: the look ended first.
 			data.Looked = len(data.List.Pages) < pagesPerPage
 		}
 	}
 	d.show(w, status, "pages", view{Title: "Pages", At: "/pages", Data: data})
 }
 
-// pageViews are the views of a page.
+// pageViews are the views of a stored page, by the parameter view.
 var pageViews = []struct{ Name, Text string }{
 	{"", "Read"},
 	{"raw", "Markdown"},
@@ -110,6 +117,7 @@ var pageViews = []struct{ Name, Text string }{
 	{"links", "Links"},
 }
 
+// pageData is what the template of a stored page shows. What a view does not need is left empty.
 type pageData struct {
 	*page.Page
 	View  string
@@ -146,24 +154,28 @@ type pageData struct {
 	Problem    string
 }
 
+// heading is a heading in the outline of a page, with the link to it in the dashboard.
 type heading struct {
 	Level       int
 	Title, Link string
 	Tokens      int
 }
 
+// pageLink is a link or an image of a page, as the view of its links lists it.
 type pageLink struct{ Kind, Text, URL string }
 
+// Bounds of what a page shows beside or instead of its text, as browsers lay out long lists slowly.
 const (
 	maxOutline  = 120 // headings beside a text
 	maxHeadings = 2000
 	maxLinks    = 500 // links of a page that are listed at once
 )
 
-// pageRef returns what names the page of a request, as it stands in paths.
+// pageRef returns what names the stored page of a request, as it stands in paths: its id.
 func pageRef(r *http.Request) string { return r.PathValue("doc") }
 
-// page shows a page.
+// page shows a stored page in the view that a request names. With the parameter section it leads to the part of the
+// text that has the section, if there is one.
 func (d *dashboard) page(w http.ResponseWriter, r *http.Request) {
 	if name := r.URL.Query().Get("section"); name != "" && d.toSection(w, r, name) {
 		return
@@ -179,7 +191,8 @@ func (d *dashboard) page(w http.ResponseWriter, r *http.Request) {
 	d.showPage(w, data)
 }
 
-// toSection leads to a section of a page, unless it has none of that name.
+// toSection leads to a section of a stored page, and reports whether the page has one of that name. The page that
+// search hits lead to may have changed; then the caller shows it from its beginning.
 func (d *dashboard) toSection(w http.ResponseWriter, r *http.Request, name string) bool {
 	s, err := d.o.Client.Section(r.Context(), pageRef(r), name)
 	if err != nil {
@@ -189,6 +202,7 @@ func (d *dashboard) toSection(w http.ResponseWriter, r *http.Request, name strin
 	if err != nil {
 		return false
 	}
+	// The section is in the last part that begins before it.
 	part := 0
 	for i, cut := range cutText([]byte(p.Content)) {
 		if cut.Start <= s.Heading.Start {
@@ -200,10 +214,13 @@ func (d *dashboard) toSection(w http.ResponseWriter, r *http.Request, name strin
 	return true
 }
 
+// showPage shows a stored page with what its view needs, under its title.
 func (d *dashboard) showPage(w http.ResponseWriter, data *pageData) {
 	d.show(w, http.StatusOK, "page", view{Title: plain(cmp.Or(data.Title, data.URL)), At: "/pages", Data: data})
 }
 
+// pageData returns what all views of a stored page show. The names of the bases are of texts alone, since a crawl would
+// replace what is added by hand; without them the page is shown all the same.
 func (d *dashboard) pageData(ctx context.Context, doc string) (*pageData, error) {
 	p, err := d.o.Client.Page(ctx, doc)
 	if err != nil {
@@ -221,7 +238,7 @@ func (d *dashboard) pageData(ctx context.Context, doc string) (*pageData, error)
 	return data, nil
 }
 
-// fillPage adds what the view of a request shows.
+// fillPage adds what the view of a request shows of a stored page. A view that there is not is the first one.
 func (d *dashboard) fillPage(r *http.Request, data *pageData) (err error) {
 	ctx, c, asked, md := r.Context(), d.o.Client, r.URL.Query(), []byte(data.Content)
 	data.View, data.Done = asked.Get("view"), doneTexts[asked.Get("done")]
@@ -240,6 +257,7 @@ func (d *dashboard) fillPage(r *http.Request, data *pageData) (err error) {
 		err = d.read(ctx, data, parts, p, cut)
 	case "original":
 		o, err := c.Original(ctx, data.Doc)
+		// The page itself is there: this is a sentence in its view, no error.
 		if api.CodeOf(err) == api.CodeNotFound {
 			data.Problem = "The origin's answer is not kept: it was removed from the cache, or might not be stored."
 			return nil
@@ -275,7 +293,8 @@ func (d *dashboard) fillPage(r *http.Request, data *pageData) (err error) {
 	return err
 }
 
-// read renders a part of the page with the outline beside it.
+// read renders a part of a page's text as HTML, with the outline beside it. cut is the text of the part p, one of
+// parts.
 func (d *dashboard) read(ctx context.Context, data *pageData, parts []textPart, p textPart, cut []byte) error {
 	if err := d.outline(ctx, data, parts, maxOutline); err != nil {
 		return err
@@ -284,6 +303,8 @@ func (d *dashboard) read(ctx context.Context, data *pageData, parts []textPart, 
 	if err != nil {
 		return err
 	}
+	// The renderer sees the part with its fence put before it; offsets of headings count from the beginning of the whole
+	// text.
 	v := pageView{offset: p.Start - len(p.Before)}
 	for _, h := range o.Headings {
 		v.headings, v.starts = append(v.headings, h.Fragment), append(v.starts, h.Start)
@@ -299,7 +320,8 @@ func (d *dashboard) read(ctx context.Context, data *pageData, parts []textPart, 
 	return nil
 }
 
-// outline sets the headings of a page, with links to the parts that they stand in.
+// outline sets the first headings of a page, limit at most, with links to the parts of the text that they stand in, and
+// where the page's tokens are. Headings and parts are both in the order of the text.
 func (d *dashboard) outline(ctx context.Context, data *pageData, parts []textPart, limit int) error {
 	o, err := d.o.Client.Outline(ctx, data.Doc)
 	if err != nil {
@@ -323,7 +345,8 @@ func (d *dashboard) outline(ctx context.Context, data *pageData, parts []textPar
 	return nil
 }
 
-// linksOf lists links of a page from one of them on, and returns the path of the list that follows.
+// linksOf lists the links and images of a page from number from on, maxLinks at most, and returns the path of the list
+// that follows; empty at the end. Addresses are absolute where they lead to the web, and else as they are written.
 func linksOf(md []byte, data *pageData, from int) (list []pageLink, next string) {
 	v := pageView{}
 	v.base, _ = url.Parse(cmp.Or(data.FinalURL, data.URL))
@@ -349,6 +372,7 @@ func linksOf(md []byte, data *pageData, from int) (list []pageLink, next string)
 	return list, ""
 }
 
+// number returns the number that a parameter or a field of a form is, 0 for anything else.
 func number(text string) int {
 	n, err := strconv.Atoi(text)
 	if err != nil || n < 0 {
@@ -357,7 +381,7 @@ func number(text string) int {
 	return n
 }
 
-// refetch asks the origin again, or has a browser render the page.
+// refetch returns what the forms of a stored page do that ask the origin again, or have a browser render the page.
 func (d *dashboard) refetch(render, what string) func(http.ResponseWriter, *http.Request) error {
 	return func(w http.ResponseWriter, r *http.Request) error {
 		p, err := d.again(r, api.FetchRequest{Force: true, Render: render})
@@ -368,7 +392,8 @@ func (d *dashboard) refetch(render, what string) func(http.ResponseWriter, *http
 	}
 }
 
-// again fetches the page of a request.
+// again fetches the stored page of a request from its origin, as q says, under the dashboard's own name. A failure that
+// the fetch describes in the page is an error here.
 func (d *dashboard) again(r *http.Request, q api.FetchRequest) (*page.Page, error) {
 	p, err := d.o.Client.Page(r.Context(), pageRef(r))
 	if err != nil {
@@ -384,7 +409,8 @@ func (d *dashboard) again(r *http.Request, q api.FetchRequest) (*page.Page, erro
 	return p, nil
 }
 
-// removedText shows what was removed of a page because nobody sees it.
+// removedText shows a page with what was removed of its text because no reader sees it. It fetches the page again,
+// since these pieces are not stored.
 func (d *dashboard) removedText(w http.ResponseWriter, r *http.Request) error {
 	return d.withMore(w, r, api.FetchRequest{Receipts: true}, func(data *pageData, p *page.Page) {
 		data.Pieces, data.Removed = true, p.Removed
@@ -394,7 +420,7 @@ func (d *dashboard) removedText(w http.ResponseWriter, r *http.Request) error {
 	})
 }
 
-// screenshot shows a page as a browser does.
+// screenshot shows a page as a browser does, by a picture that is kept in memory for the request that follows.
 func (d *dashboard) screenshot(w http.ResponseWriter, r *http.Request) error {
 	q := api.FetchRequest{Format: "screenshot", Render: "always"}
 	return d.withMore(w, r, q, func(data *pageData, p *page.Page) {
@@ -402,7 +428,8 @@ func (d *dashboard) screenshot(w http.ResponseWriter, r *http.Request) error {
 	})
 }
 
-// withMore fetches a page and shows it with what that gave.
+// withMore fetches a stored page again and shows it with what add takes of the fetched one, instead of leading to a
+// page: that is nowhere stored, and a reload asks the reader first.
 func (d *dashboard) withMore(w http.ResponseWriter, r *http.Request, q api.FetchRequest,
 	add func(*pageData, *page.Page),
 ) error {
@@ -420,7 +447,7 @@ func (d *dashboard) withMore(w http.ResponseWriter, r *http.Request, q api.Fetch
 	return nil
 }
 
-// convertPage makes a page again from what is stored.
+// convertPage makes the markdown of a page again from what is stored, without a request to its origin.
 func (d *dashboard) convertPage(w http.ResponseWriter, r *http.Request) error {
 	p, err := d.o.Client.ConvertPage(r.Context(), pageRef(r))
 	if err != nil {
@@ -429,7 +456,7 @@ func (d *dashboard) convertPage(w http.ResponseWriter, r *http.Request) error {
 	return done(w, "/pages/"+p.Doc, "converted")
 }
 
-// deletePage deletes a page.
+// deletePage deletes a stored page, and leads to the list.
 func (d *dashboard) deletePage(w http.ResponseWriter, r *http.Request) error {
 	if err := d.o.Client.DeletePage(r.Context(), pageRef(r)); err != nil {
 		return err
@@ -437,7 +464,7 @@ func (d *dashboard) deletePage(w http.ResponseWriter, r *http.Request) error {
 	return done(w, "/pages", "deleted")
 }
 
-// addToBase puts a copy of a page into a base of texts.
+// addToBase puts a copy of a page's text into a base of texts, which is made if there is none of that name.
 func (d *dashboard) addToBase(w http.ResponseWriter, r *http.Request) error {
 	p, err := d.o.Client.Page(r.Context(), pageRef(r))
 	if err != nil {
@@ -460,21 +487,24 @@ func (d *dashboard) addToBase(w http.ResponseWriter, r *http.Request) error {
 	return done(w, "/pages/"+p.Doc, "added")
 }
 
-// shots keeps the last screenshots, which the store does not.
+// shots keeps the last screenshots in memory, which the store does not keep. Their names are numbers that begin anew
+// after 255; by then a picture has long been dropped.
 type shots struct {
 	mu   sync.Mutex
 	list []shot
 	n    byte
 }
 
+// shot is a screenshot, as a PNG, by its name in the path.
 type shot struct {
 	name string
 	png  []byte
 }
 
+// maxShots bounds the memory of screenshots, of which each may have several megabytes.
 const maxShots = 8
 
-// keep keeps a screenshot and returns its name.
+// keep keeps a screenshot, drops the oldest one if there are too many, and returns its name.
 func (s *shots) keep(png []byte) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -486,6 +516,7 @@ func (s *shots) keep(png []byte) string {
 	return name
 }
 
+// serve answers the path of a screenshot, with 404 if it was dropped.
 func (s *shots) serve(w http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -21,18 +21,20 @@ import (
 	"github.com/readthru/readthru/internal/markdown"
 )
 
-// partSize is how long a part of a document is, in bytes, at which a page shows it: about ten screens. A browser lays
-// out five megabytes at once for seconds.
+// partSize is how long a part of a page's text is, in bytes, at which the dashboard shows it: about ten screens. A
+// browser lays out five megabytes at once for seconds.
 const partSize = 64 << 10
 
-// textPart is a piece of a document that is shown at once. Before and After repeat the fence of code that was cut.
+// textPart is a piece of a page's text that the dashboard shows at once, by offsets in it. Before and After repeat the
+// fence of a block of code that was cut.
 type textPart struct {
 	Start, End    int
 	Before, After string
 }
 
-// cutText cuts markdown into parts between blocks, before headings if there is one in the second half of a part. A
-// block that is longer is cut between lines, or within a line that is longer itself.
+// cutText cuts the markdown of a page into parts of partSize at most, between blocks, before headings if there is one
+// in the second half of a part. A block that is longer is cut between lines, or within a line that is longer itself.
+// There is one part at least, which may be empty.
 func cutText(md []byte) []textPart {
 	if len(md) <= partSize {
 		return []textPart{{End: len(md)}}
@@ -70,7 +72,8 @@ func cutText(md []byte) []textPart {
 	return parts
 }
 
-// lineEnd returns the end of the last line that ends before limit; if there is none, limit itself, at a character.
+// lineEnd returns the end of the last line of a text that begins at at and ends before limit; if there is none, limit
+// itself, at a character.
 func lineEnd(md []byte, at, limit int) int {
 	if n := bytes.LastIndexByte(md[at:limit], '\n'); n > 0 {
 		return at + n + 1
@@ -78,8 +81,9 @@ func lineEnd(md []byte, at, limit int) int {
 	return at + len(clip.Bytes(md[at:], limit-at))
 }
 
-// pageView renders the markdown of a page as HTML. Everything that the page wrote is text: HTML in it is shown as it is
-// written, links lead to the web by http and https alone, and images are names until they are asked for.
+// pageView renders the markdown of a stored page as HTML. Everything that the page wrote is text: HTML in it is shown
+// as it is written, links lead to the web by http and https alone, and images are names until they are asked for. It
+// serves one call of render.
 type pageView struct {
 	base     *url.URL // what links are relative to
 	images   string   // the path that answers images, up to the address; empty: none is loaded
@@ -90,10 +94,13 @@ type pageView struct {
 	Images int // that were seen
 }
 
+// parser is the parser of the dashboard for markdown with the extensions of GitHub, which most markdown from the web is
+// written in.
 var parser = goldmark.New(goldmark.WithExtensions(extension.Table, extension.Strikethrough, extension.TaskList,
 	extension.Linkify)).Parser()
 
-// render returns HTML of a part of the document.
+// render returns HTML of a part of a page's text. Our own renderers have precedence over those of goldmark for whatever
+// carries foreign addresses or HTML. If rendering fails, the text is shown as it is.
 func (v *pageView) render(md []byte) template.HTML {
 	md = withoutControls(md)
 	r := renderer.NewRenderer(renderer.WithNodeRenderers(
@@ -116,7 +123,8 @@ func (v *pageView) render(md []byte) template.HTML {
 	return template.HTML(b.String()) //nolint:gosec // the renderers escape what is foreign
 }
 
-// withoutControls replaces control characters but line breaks and tabs. Lengths stay, for offsets.
+// withoutControls replaces control characters but line breaks and tabs in a page's text, and bytes that are not UTF-8.
+// Lengths stay for the former, so that the offsets of headings hold.
 func withoutControls(md []byte) []byte {
 	return bytes.Map(func(r rune) rune {
 		if r < ' ' && r != '\n' && r != '\t' && r != '\r' || r == 0x7f {
@@ -126,7 +134,7 @@ func withoutControls(md []byte) []byte {
 	}, bytes.ToValidUTF8(md, []byte("?")))
 }
 
-// RegisterFuncs implements [renderer.NodeRenderer].
+// RegisterFuncs implements [renderer.NodeRenderer]: it names the kinds of nodes that pageView writes itself.
 func (v *pageView) RegisterFuncs(r renderer.NodeRendererFuncRegisterer) {
 	r.Register(ast.KindLink, v.link)
 	r.Register(ast.KindAutoLink, v.autoLink)
@@ -139,7 +147,8 @@ func (v *pageView) RegisterFuncs(r renderer.NodeRendererFuncRegisterer) {
 	r.Register(extast.KindTaskCheckBox, v.checkBox)
 }
 
-// target returns where a link leads: within the page, or to the web; ok is false for anything else.
+// target returns where a link in a page's text leads: within the page, or to the web; ok is false for anything else,
+// such as javascript: or a file. Fragments get the prefix that headings have here.
 func (v *pageView) target(dest string) (href string, ok bool) {
 	if fragment, within := strings.CutPrefix(dest, "#"); within {
 		return "#h-" + fragment, true
@@ -154,6 +163,8 @@ func (v *pageView) target(dest string) (href string, ok bool) {
 	return u.String(), true
 }
 
+// open writes the beginning of a link. One that leads nowhere that is allowed has no href: it stays a text. The web
+// does not learn from where somebody came, and gets no handle on our window.
 func (v *pageView) open(w util.BufWriter, dest string) {
 	href, ok := v.target(dest)
 	if !ok {
@@ -169,6 +180,7 @@ func (v *pageView) open(w util.BufWriter, dest string) {
 	writeAll(w, ">")
 }
 
+// link writes a link. One without a text gets the name of its host, or nobody could follow it.
 func (v *pageView) link(w util.BufWriter, source []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
 	dest := string(util.UnescapePunctuations(n.(*ast.Link).Destination))
 	if entering {
@@ -182,6 +194,7 @@ func (v *pageView) link(w util.BufWriter, source []byte, n ast.Node, entering bo
 	return ast.WalkContinue, nil
 }
 
+// autoLink writes an address that is a link by itself.
 func (v *pageView) autoLink(w util.BufWriter, source []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
 	if entering {
 		l := n.(*ast.AutoLink)
@@ -191,7 +204,8 @@ func (v *pageView) autoLink(w util.BufWriter, source []byte, n ast.Node, enterin
 	return ast.WalkContinue, nil
 }
 
-// image writes the name of an image, or the image as our own cache answers it.
+// image writes the name of an image, or, if images are asked for, the image as our own cache answers it: the browser
+// sends no request to the origin. Data URLs are never loaded.
 func (v *pageView) image(w util.BufWriter, source []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
 	if !entering {
 		return ast.WalkContinue, nil
@@ -212,6 +226,7 @@ func (v *pageView) image(w util.BufWriter, source []byte, n ast.Node, entering b
 	return ast.WalkSkipChildren, nil
 }
 
+// hasImage reports whether a link has something to see that is no text: an image or code.
 func hasImage(n ast.Node) bool {
 	for c := n.FirstChild(); c != nil; c = c.NextSibling() {
 		if c.Kind() == ast.KindImage || c.Kind() == ast.KindCodeSpan || hasImage(c) {
@@ -221,7 +236,7 @@ func hasImage(n ast.Node) bool {
 	return false
 }
 
-// textOf returns the text of a node's children.
+// textOf returns the text of a node's children, on one line.
 func textOf(n ast.Node, source []byte) string {
 	var b strings.Builder
 	_ = ast.Walk(n, func(c ast.Node, entering bool) (ast.WalkStatus, error) {
@@ -236,6 +251,7 @@ func textOf(n ast.Node, source []byte) string {
 	return b.String()
 }
 
+// rawHTML writes HTML within a line of a page as code to be read.
 func (v *pageView) rawHTML(w util.BufWriter, source []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
 	if entering {
 		writeAll(w, `<code class="html">`, template.HTMLEscapeString(string(n.(*ast.RawHTML).Segments.Value(source))), "</code>")
@@ -243,6 +259,7 @@ func (v *pageView) rawHTML(w util.BufWriter, source []byte, n ast.Node, entering
 	return ast.WalkSkipChildren, nil
 }
 
+// htmlBlock writes a block of HTML of a page as text to be read. It can be scrolled by keys.
 func (v *pageView) htmlBlock(w util.BufWriter, source []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
 	if !entering {
 		return ast.WalkContinue, nil
@@ -256,6 +273,7 @@ func (v *pageView) htmlBlock(w util.BufWriter, source []byte, n ast.Node, enteri
 	return ast.WalkContinue, nil
 }
 
+// code writes a block of code as it is, without colours.
 func (v *pageView) code(w util.BufWriter, source []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
 	if entering {
 		writeAll(w, `<pre tabindex="0"><code>`, template.HTMLEscapeString(string(n.Lines().Value(source))), "</code></pre>\n")
@@ -263,6 +281,7 @@ func (v *pageView) code(w util.BufWriter, source []byte, n ast.Node, entering bo
 	return ast.WalkSkipChildren, nil
 }
 
+// checkBox writes the box of a task as a character, since nobody can tick it here.
 func (v *pageView) checkBox(w util.BufWriter, _ []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
 	switch {
 	case !entering:
@@ -274,8 +293,8 @@ func (v *pageView) checkBox(w util.BufWriter, _ []byte, n ast.Node, entering boo
 	return ast.WalkContinue, nil
 }
 
-// heading writes a heading a level down: the page has headings of its own. Its id is that of the outline, with a
-// prefix: no page may name a part of ours.
+// heading writes a heading of a page's text a level down: the dashboard's page has headings of its own. Its id is that
+// of the outline, with a prefix: no page may name a part of ours. A heading that the outline does not have gets no id.
 func (v *pageView) heading(w util.BufWriter, _ []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
 	h := n.(*ast.Heading)
 	level := string(rune('0' + min(h.Level+1, 6)))
@@ -285,6 +304,7 @@ func (v *pageView) heading(w util.BufWriter, _ []byte, n ast.Node, entering bool
 	}
 	writeAll(w, "<h", level)
 	if h.Lines().Len() > 0 {
+		// The node begins behind the marks of the heading, and the outline before them: they are few characters apart.
 		at := h.Lines().At(0).Start + v.offset
 		if i, _ := slices.BinarySearch(v.starts, at+1); i > 0 && at-v.starts[i-1] < 16 {
 			writeAll(w, ` id="h-`, template.HTMLEscapeString(v.headings[i-1]), `"`)
@@ -294,7 +314,7 @@ func (v *pageView) heading(w util.BufWriter, _ []byte, n ast.Node, entering bool
 	return ast.WalkContinue, nil
 }
 
-// writeAll writes texts. The writer keeps the first error.
+// writeAll writes texts of a rendered page. The writer keeps the first error, which render returns.
 func writeAll(w util.BufWriter, texts ...string) {
 	for _, t := range texts {
 		_, _ = w.WriteString(t)

@@ -9,22 +9,23 @@ import (
 	"time"
 )
 
-// A page that is open fetches itself again when something has happened. However many are open, each is made twice a
-// second at most for all of them: those that ask meanwhile wait for the next one, which shows all that they were told
-// of, because it is made after they asked. Somebody who opens a page does not wait.
+// A page of the dashboard that is open fetches itself again when something has happened. However many are open, each is
+// made twice a second at most for all of them: those that ask meanwhile wait for the next one, which shows all that
+// they were told of, because it is made after they asked. Somebody who opens a page does not wait.
 const (
 	refreshGather = 20 * time.Millisecond  // how long the first one waits for others
 	refreshEvery  = 500 * time.Millisecond // how often a page is made
 )
 
-// refreshes are the pages that are about to be made, by their addresses.
+// refreshes are the pages of the dashboard that are about to be made for those who have them open, by their addresses.
 type refreshes struct {
 	mu    sync.Mutex
 	next  map[string]*refreshed
 	begun map[string]time.Time // when the last one of those that are made again and again was begun
 }
 
-// refreshed is a page, for all that have asked for it again. It is a ResponseWriter.
+// refreshed is a page, for all that have asked for it again. It is a ResponseWriter that keeps what is written. Its
+// fields are read only when done is closed.
 type refreshed struct {
 	done   chan struct{}
 	header http.Header
@@ -36,7 +37,9 @@ func (p *refreshed) Header() http.Header            { return p.header }
 func (p *refreshed) WriteHeader(status int)         { p.status = status }
 func (p *refreshed) Write(text []byte) (int, error) { return p.body.Write(text) }
 
-// live serves a page that fetches itself again.
+// live returns a handler for a page of the dashboard that fetches itself again: it lets scripts that ask at the same
+// time share one page. A script is known by its Sec-Fetch-Dest; a browser that opens the page gets one of its own at
+// once.
 func (d *dashboard) live(page http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		if r.Header.Get("Sec-Fetch-Dest") != "empty" { // not by a script
@@ -61,14 +64,15 @@ func (d *dashboard) live(page http.HandlerFunc) http.HandlerFunc {
 	}
 }
 
-// make makes the page by a handler.
+// make makes the page by a handler, for all that wait. The request of the first one may end meanwhile; the page does
+// not depend on it.
 func (p *refreshed) make(page http.HandlerFunc, r *http.Request) {
 	defer close(p.done)
 	page(p, r.WithContext(context.WithoutCancel(r.Context())))
 }
 
-// join returns the next page of an address. The first one who asks for it begins it after the time returned; the others
-// get 0.
+// join returns the next page of an address, for those who have it open. The first one who asks for it has to make it,
+// after the time returned; the others get 0 and wait for it.
 func (f *refreshes) join(address string, now time.Time) (p *refreshed, wait time.Duration) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -78,6 +82,7 @@ func (f *refreshes) join(address string, now time.Time) (p *refreshed, wait time
 	if f.next == nil {
 		f.next, f.begun = map[string]*refreshed{}, map[string]time.Time{}
 	}
+	// Only the beginnings that still hold somebody back are of use.
 	maps.DeleteFunc(f.begun, func(_ string, at time.Time) bool { return now.Sub(at) >= refreshEvery })
 	p = &refreshed{done: make(chan struct{}), header: http.Header{}, status: http.StatusInternalServerError}
 	f.next[address] = p
@@ -88,7 +93,8 @@ func (f *refreshes) join(address string, now time.Time) (p *refreshed, wait time
 	return p, wait
 }
 
-// begin says that the next page of an address is made now: those that ask from now on get the one after it.
+// begin says that the next page of an address is made now: those that ask from now on get the one after it, which shows
+// what has happened since.
 func (f *refreshes) begin(address string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -10,17 +10,17 @@ import (
 	"github.com/readthru/readthru/internal/journal"
 )
 
-// perPage is how many requests a page lists.
+// perPage is how many requests of the journal a page of the dashboard lists.
 const perPage = 50
 
-// chip is a link to requests.
+// A chip is a link above the list of requests that shows a part of them: a view or a time.
 type chip struct {
 	Name string
 	Link string
 	On   bool // it is what is shown
 }
 
-// spans are the times of requests that are often wanted.
+// spansOfRequests are the times of requests that are often wanted, as terms of a filter.
 var spansOfRequests = []struct{ name, terms string }{
 	{"any time", ""},
 	{"last hour", "since:1h"},
@@ -28,7 +28,7 @@ var spansOfRequests = []struct{ name, terms string }{
 	{"last 7 days", "since:7d"},
 }
 
-// linkTo returns the address of the requests that a filter matches.
+// linkTo returns the address of the list of requests that a filter matches, all of them without one.
 func linkTo(filter string) string {
 	if filter == "" {
 		return "/requests"
@@ -36,8 +36,9 @@ func linkTo(filter string) string {
 	return "/requests?" + url.Values{"q": {filter}}.Encode()
 }
 
-// chipsOf returns links to views, which keep the time of the present filter, and to times, which keep the rest of it.
-// Own is the view of the reader's own that is shown, or nil.
+// chipsOf returns links to views, which keep the time of the present filter, and to times, which keep the rest of it. A
+// view whose own filter names a time replaces the present one. own is the view of the reader's own that is shown, or
+// nil: only such a view can be removed.
 func chipsOf(filter string, list []api.RequestView) (views, times []chip, own *api.RequestView) {
 	rest, within := journal.InTime(filter)
 	views = []chip{{Name: "all", Link: linkTo(within), On: rest == ""}}
@@ -61,6 +62,7 @@ func chipsOf(filter string, list []api.RequestView) (views, times []chip, own *a
 	return views, times, own
 }
 
+// requestsData is what the template of the list of requests shows.
 type requestsData struct {
 	Views    []chip
 	Times    []chip
@@ -79,7 +81,9 @@ type requestsData struct {
 	JSONL    string
 }
 
-// requests lists requests.
+// requests shows the list of requests that a filter matches, from a cursor on. A filter that is wrong is shown with
+// what is wrong in it, and no requests. Only the newest requests are refreshed by scripts, because the others do not
+// change.
 func (d *dashboard) requests(w http.ResponseWriter, r *http.Request) {
 	filter, cursor := r.URL.Query().Get("q"), r.URL.Query().Get("cursor")
 	data := requestsData{
@@ -114,6 +118,7 @@ func (d *dashboard) requests(w http.ResponseWriter, r *http.Request) {
 	if shown > 0 {
 		title = "Requests: " + plain(data.Views[shown].Name)
 	}
+	// A view is a filter that the reader has seen to work, and that has no name yet.
 	data.New = data.Problem == "" && shown < 0
 	v := view{Title: title, At: "/requests", Data: data}
 	if data.Problem == "" && cursor == "" {
@@ -122,6 +127,7 @@ func (d *dashboard) requests(w http.ResponseWriter, r *http.Request) {
 	d.show(w, status, "requests", v)
 }
 
+// requestData is what the template of one request shows.
 type requestData struct {
 	*journal.Entry
 	Curl  string
@@ -134,7 +140,7 @@ type requestData struct {
 	Both  map[string][]journal.Field // the fields of both messages, by their headings
 }
 
-// clearRequests forgets all requests.
+// clearRequests forgets all requests of the journal, by a form.
 func (d *dashboard) clearRequests(w http.ResponseWriter, r *http.Request) error {
 	if err := d.o.Client.ClearRequests(r.Context()); err != nil {
 		return err
@@ -142,7 +148,7 @@ func (d *dashboard) clearRequests(w http.ResponseWriter, r *http.Request) error 
 	return done(w, "/requests", "untold")
 }
 
-// saveView gives a filter a name, and shows what it matches.
+// saveView gives the present filter of requests a name, and shows what it matches.
 func (d *dashboard) saveView(w http.ResponseWriter, r *http.Request) error {
 	v, err := d.o.Client.SaveView(r.Context(), api.NewView{
 		Name: r.PostForm.Get("name"), Filter: r.PostForm.Get("filter"),
@@ -153,7 +159,7 @@ func (d *dashboard) saveView(w http.ResponseWriter, r *http.Request) error {
 	return done(w, linkTo(v.Filter), "saved")
 }
 
-// removeView removes a view of the reader's own.
+// removeView removes a view of requests that somebody saved. The requests stay.
 func (d *dashboard) removeView(w http.ResponseWriter, r *http.Request) error {
 	if _, err := d.o.Client.DeleteView(r.Context(), r.PostForm.Get("view")); err != nil {
 		return err
@@ -161,7 +167,7 @@ func (d *dashboard) removeView(w http.ResponseWriter, r *http.Request) error {
 	return done(w, "/requests", "unsaved")
 }
 
-// replayRequest sends a request again and shows the new one.
+// replayRequest sends a request of the journal again and shows the new one.
 func (d *dashboard) replayRequest(w http.ResponseWriter, r *http.Request) error {
 	e, err := d.o.Client.ReplayRequest(r.Context(), r.PathValue("id"))
 	if err != nil {
@@ -170,14 +176,15 @@ func (d *dashboard) replayRequest(w http.ResponseWriter, r *http.Request) error 
 	return done(w, "/requests/"+url.PathEscape(e.ID), "replayed")
 }
 
-// bar is a step of a request in the waterfall. Positions are thousandths of the whole time.
+// A bar is a step of a request in its waterfall: how long the origin took, and what was tried with its answer.
+// Positions are thousandths of the whole time.
 type bar struct {
 	Name, Outcome, Reason string
 	MS                    int64
 	X, W                  int
 }
 
-// request shows one request.
+// request shows one request of the journal, with the command that repeats it.
 func (d *dashboard) request(w http.ResponseWriter, r *http.Request) {
 	e, err := d.o.Client.Request(r.Context(), r.PathValue("id"))
 	if err != nil {
@@ -195,7 +202,9 @@ func (d *dashboard) request(w http.ResponseWriter, r *http.Request) {
 	d.show(w, http.StatusOK, "request", view{Title: e.Method + " " + plain(e.URL), At: "/requests", Data: data})
 }
 
-// waterfall returns the steps of a request in their order: the origin's answer, and then what was tried with it.
+// waterfall returns the steps of a request in their order: the origin's answer, and then what was tried with it. It is
+// nil for an answer that took neither. The steps may be longer than the request, which then is not the measure; a short
+// one is three thousandths wide, to be seen.
 func waterfall(e *journal.Entry) []bar {
 	if e.OriginMS == 0 && len(e.Attempts) == 0 {
 		return nil
@@ -223,8 +232,8 @@ func waterfall(e *journal.Entry) []bar {
 	return bars
 }
 
-// curl returns a command that repeats a request by its door. What only programs can ask for is a command of ours.
-// Fields that are masked are left out.
+// curl returns a command that repeats a request of the journal by the door that it came by. What only programs can ask
+// for is a command of ours. Fields that are masked are left out, since the journal does not have their values.
 func (d *dashboard) curl(e *journal.Entry) string {
 	switch e.Door {
 	case journal.DoorPrefix:
@@ -247,11 +256,12 @@ func (d *dashboard) curl(e *journal.Entry) string {
 		b.WriteString(" -H " + quote(f.Name+": "+f.Value))
 	}
 	target := e.URL
+	// A CONNECT asks for a tunnel: curl makes one for https by itself.
 	if e.Method == http.MethodConnect {
 		return "curl -x http://" + d.o.Proxy() + " -sv -o /dev/null " + quote("https://"+target+"/")
 	}
 	return b.String() + " " + quote(target)
 }
 
-// quote quotes a word for a shell of Unix.
+// quote quotes a word for a shell of Unix, so that an address from the web cannot run a command of whoever pastes it.
 func quote(word string) string { return "'" + strings.ReplaceAll(plain(word), "'", `'\''`) + "'" }

@@ -11,19 +11,20 @@ import (
 	"github.com/readthru/readthru/api"
 )
 
-// Hits that a search lists, at first and at most.
+// How many hits a search of the dashboard lists, at first and at most; a link shows three times as many each time.
 const (
 	firstHits = 20
 	mostHits  = 500
 )
 
-// mountSearch adds the room's paths.
+// mountSearch adds the paths of the room of search to the dashboard, with those of quotes and passages.
 func (d *dashboard) mountSearch(mux *http.ServeMux) {
 	mux.HandleFunc("GET /search", d.search)
 	mux.HandleFunc("GET /search/quote", d.quote)
 	mux.HandleFunc("GET /passages/{id}", d.passage)
 }
 
+// searchData is what the templates of a search and of a quote show.
 type searchData struct {
 	Query    url.Values
 	Problem  string
@@ -38,7 +39,7 @@ type searchData struct {
 	Quote    *api.QuoteCheck
 }
 
-// hit is a hit with its snippet in pieces.
+// A hit is a hit of a search as the dashboard shows it, with its snippet in pieces.
 type hit struct {
 	Doc, URL, Title, Kind, Heading, Passage, Statement string
 	Section                                            string // the last heading
@@ -53,7 +54,8 @@ type piece struct {
 	Marked bool
 }
 
-// search shows what was found.
+// search shows a search and what was found. Without words and a subject it shows the form alone. What fails is said
+// above the form, with what was asked in it.
 func (d *dashboard) search(w http.ResponseWriter, r *http.Request) {
 	asked, ctx := r.URL.Query(), r.Context()
 	data := searchData{Query: url.Values{}, Kinds: append([]string{"file", "text", "note"}, pageKinds...)}
@@ -77,6 +79,8 @@ func (d *dashboard) search(w http.ResponseWriter, r *http.Request) {
 	d.show(w, status, "search", view{Title: "Search", At: "/search", Data: &data})
 }
 
+// find runs the search that a request asks for and fills in its hits and notes. Where words were corrected there is a
+// link to the search for them as they were typed.
 func (d *dashboard) find(r *http.Request, data *searchData, limit int) error {
 	since, err := api.Since(data.Query.Get("since"), time.Now())
 	if err != nil {
@@ -109,6 +113,7 @@ func (d *dashboard) find(r *http.Request, data *searchData, limit int) error {
 			Pieces: pieces(h.Snippet, h.Highlights),
 		})
 	}
+	// There may be more than a search returns: the link asks for more of the same.
 	if len(found.Hits) == limit && limit < mostHits {
 		more := url.Values{"limit": {strconv.Itoa(min(3*limit, mostHits))}}
 		maps.Copy(more, q)
@@ -117,7 +122,8 @@ func (d *dashboard) find(r *http.Request, data *searchData, limit int) error {
 	return nil
 }
 
-// pieces cuts a snippet at its highlights, which are ranges of code points.
+// pieces cuts the snippet of a hit at its highlights, which are ranges of code points. Ranges that overlap or exceed
+// the text are cut, so that every character is shown once.
 func pieces(snippet string, highlights [][2]int) (list []piece) {
 	text, at := []rune(snippet), 0
 	for _, h := range highlights {
@@ -133,7 +139,7 @@ func pieces(snippet string, highlights [][2]int) (list []piece) {
 	return append(list, piece{Text: string(text[at:])})
 }
 
-// quote says whether a sentence is in a page.
+// quote shows whether a sentence is in a stored page, and where.
 func (d *dashboard) quote(w http.ResponseWriter, r *http.Request) {
 	data := searchData{Query: url.Values{"page": {r.URL.Query().Get("page")}, "quote": {r.URL.Query().Get("quote")}}}
 	status := http.StatusOK
@@ -147,13 +153,14 @@ func (d *dashboard) quote(w http.ResponseWriter, r *http.Request) {
 	d.show(w, status, "quote", view{Title: "Verify a quote", At: "/search", Data: &data})
 }
 
+// passageData is what the template of a passage shows.
 type passageData struct {
 	ID, Heading, Text string
 	Info              any // a passage as the API has it
 	Relations         any
 }
 
-// passage shows a passage with its sources, subjects and relations.
+// passage shows a passage of the index with its sources, subjects and relations.
 func (d *dashboard) passage(w http.ResponseWriter, r *http.Request) {
 	info, err := d.o.Client.Passage(r.Context(), r.PathValue("id"))
 	if err != nil {

@@ -8,7 +8,8 @@ import (
 	"github.com/readthru/readthru/api"
 )
 
-// mountSessions adds the room of sessions. Their names may be anything, so that they stand in queries, not in paths.
+// mountSessions adds the room of sessions to the dashboard. Their names may be anything, so that they stand in queries,
+// not in paths.
 func (d *dashboard) mountSessions(mux *http.ServeMux) {
 	mux.HandleFunc("GET /sessions", d.live(d.sessions))
 	mux.HandleFunc("GET /session", d.session)
@@ -16,12 +17,13 @@ func (d *dashboard) mountSessions(mux *http.ServeMux) {
 	mux.HandleFunc("POST /session/end", d.form("/sessions", d.endRecording))
 }
 
+// sessionsData is what the template of the list of sessions shows.
 type sessionsData struct {
 	Sessions []api.SessionSummary
 	Done     string
 }
 
-// sessions lists sessions.
+// sessions shows the list of sessions, as it changes.
 func (d *dashboard) sessions(w http.ResponseWriter, r *http.Request) {
 	list, err := d.o.Client.Sessions(r.Context())
 	if err != nil {
@@ -34,6 +36,7 @@ func (d *dashboard) sessions(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
+// sessionData is what the template of one session shows: its figures and the pages in its context.
 type sessionData struct {
 	api.SessionSummary
 	Context *api.Context
@@ -41,7 +44,7 @@ type sessionData struct {
 	Token   string
 }
 
-// session shows one session.
+// session shows one session. There is no operation for a single one, so that it is looked up among all of them.
 func (d *dashboard) session(w http.ResponseWriter, r *http.Request) {
 	name := r.URL.Query().Get("name")
 	list, err := d.o.Client.Sessions(r.Context())
@@ -59,6 +62,7 @@ func (d *dashboard) session(w http.ResponseWriter, r *http.Request) {
 	}
 	data := sessionData{
 		SessionSummary: list.Sessions[i], Token: d.token,
+		// Filters have no quotes in a value.
 		Filter: `session:"` + strings.ReplaceAll(name, `"`, "") + `"`,
 	}
 	if data.Context, err = d.o.Client.Context(r.Context(), name, ""); err != nil {
@@ -69,7 +73,7 @@ func (d *dashboard) session(w http.ResponseWriter, r *http.Request) {
 	d.show(w, http.StatusOK, "session", view{Title: "Session " + plain(name), At: "/sessions", Data: data})
 }
 
-// emptySession forgets what a session has fetched.
+// emptySession forgets what a session has fetched, so that its context is empty. The pages stay in the store.
 func (d *dashboard) emptySession(w http.ResponseWriter, r *http.Request) error {
 	if _, err := d.o.Client.ForgetAll(r.Context(), r.PostForm.Get("session")); err != nil {
 		return err
@@ -77,7 +81,7 @@ func (d *dashboard) emptySession(w http.ResponseWriter, r *http.Request) error {
 	return done(w, "/sessions", "emptied")
 }
 
-// endRecording ends the recording of a session.
+// endRecording ends the recording of a session, by a form.
 func (d *dashboard) endRecording(w http.ResponseWriter, r *http.Request) error {
 	if err := d.o.Client.EndRecording(r.Context(), r.PostForm.Get("session")); err != nil {
 		return err

@@ -10,6 +10,7 @@ import (
 	"github.com/readthru/readthru/api"
 )
 
+// sitesData is what the template of the list of hosts shows.
 type sitesData struct {
 	Filter string
 	Done   string
@@ -20,21 +21,21 @@ type sitesData struct {
 	Token  string
 }
 
-// siteRow is a host in the list.
+// siteRow is a host in the list of hosts, with the token of the forms in its row.
 type siteRow struct {
 	api.Site
 	Token string
 }
 
-// Own returns the rule of the store for this host and all its paths, or nil.
+// Own returns the rule of the store for this host and all its paths, which a form can change, or nil.
 func (s *siteRow) Own() *api.Rule { return ownRule(&s.Site) }
 
-// Closed reports whether a rule to intercept changes something: connections are tunnelled or refused.
+// Closed reports whether a rule to intercept changes something for a host: its connections are tunnelled or refused.
 func (s *siteRow) Closed() bool {
 	return s.Exception == api.SiteTunnelled || s.Exception == api.SiteBlocked && s.Treatment == "block"
 }
 
-// rejected reports whether clients rejected our certificate there.
+// rejected reports whether clients rejected our certificate at a host.
 func (s *siteRow) rejected() bool {
 	for _, f := range s.Facts {
 		if f.Trait == "rejects-ca" {
@@ -44,7 +45,8 @@ func (s *siteRow) rejected() bool {
 	return false
 }
 
-// Class is the class of the exception's tag.
+// Class is the CSS class of the tag that names the exception of a host, for its colour: the same as of the requests'
+// outcomes.
 func (s *siteRow) Class() string {
 	switch s.Exception {
 	case api.SiteBlocked:
@@ -57,7 +59,7 @@ func (s *siteRow) Class() string {
 	return ""
 }
 
-// Reason says why the host is treated as it is. What is done with all hosts is not said.
+// Reason says why a host is treated as it is, in words for the list. What is done with all hosts is not said.
 func (s *siteRow) Reason() string {
 	switch {
 	case s.Why != "" && s.Why != "default":
@@ -72,7 +74,7 @@ func (s *siteRow) Reason() string {
 	return ""
 }
 
-// mountSites adds the room of hosts.
+// mountSites adds the room of hosts to the dashboard, with the forms for rules, and the switches of the first page.
 func (d *dashboard) mountSites(mux *http.ServeMux) {
 	mux.HandleFunc("GET /sites", d.sites)
 	mux.HandleFunc("GET /sites/{host}", d.site)
@@ -86,7 +88,7 @@ func (d *dashboard) mountSites(mux *http.ServeMux) {
 	mux.HandleFunc("POST /switches", d.form("/", d.setSwitch))
 }
 
-// sites lists hosts, those first that are treated differently, and all rules.
+// sites shows the list of hosts, those first that are treated differently, and all rules.
 func (d *dashboard) sites(w http.ResponseWriter, r *http.Request) {
 	data := sitesData{Filter: r.URL.Query().Get("q"), Done: doneTexts[r.URL.Query().Get("done")], Token: d.token}
 	list, err := d.o.Client.Sites(r.Context(), api.SiteQuery{Text: data.Filter})
@@ -111,6 +113,7 @@ func (d *dashboard) sites(w http.ResponseWriter, r *http.Request) {
 	d.show(w, http.StatusOK, "sites", view{Title: "Sites", At: "/sites", Data: data})
 }
 
+// siteData is what the template of one host shows.
 type siteData struct {
 	*api.Site
 	Done   string
@@ -121,7 +124,8 @@ type siteData struct {
 	Link   string
 }
 
-// site shows one host.
+// site shows one host: how it is treated, what was learnt of it, its rules. robots.txt is asked for only if the reader
+// wants it, since that is a request to the host.
 func (d *dashboard) site(w http.ResponseWriter, r *http.Request) {
 	s, err := d.o.Client.Site(r.Context(), r.PathValue("host"))
 	if err != nil {
@@ -141,7 +145,8 @@ func (d *dashboard) site(w http.ResponseWriter, r *http.Request) {
 	d.show(w, http.StatusOK, "site", view{Title: plain(s.Host), At: "/sites", Data: data})
 }
 
-// ownRule returns the rule of the store for a host and all its paths, or nil.
+// ownRule returns the rule of the store for a host and all its paths, or nil. Rules of the file are not the dashboard's
+// to change.
 func ownRule(s *api.Site) *api.Rule {
 	own := func(r api.Rule) bool { return r.Source == "store" && strings.EqualFold(r.Host, s.Host) && r.Path == "" }
 	if i := slices.IndexFunc(s.Rules, own); i >= 0 {
@@ -150,7 +155,8 @@ func ownRule(s *api.Site) *api.Rule {
 	return nil
 }
 
-// ruleNow is what the rule that applies to a host says: a change of it keeps the rest.
+// ruleNow is what the rule that applies to a host says, for the form: a change of one value keeps the rest. The rules
+// come in the order of precedence.
 func ruleNow(s *api.Site) api.RuleFields {
 	for _, r := range s.Rules {
 		if r.Path == "" {
@@ -161,7 +167,8 @@ func ruleNow(s *api.Site) api.RuleFields {
 	return api.RuleFields{}
 }
 
-// setRule makes a rule for a host out of the one that applies and what the form says.
+// setRule makes a rule of the store for a host, of the one that applies and what the form says: a form may have a part
+// of the values.
 func (d *dashboard) setRule(w http.ResponseWriter, r *http.Request) error {
 	s, err := d.o.Client.Site(r.Context(), r.PathValue("host"))
 	if err != nil {
@@ -184,7 +191,7 @@ func (d *dashboard) setRule(w http.ResponseWriter, r *http.Request) error {
 	return done(w, "/sites/"+url.PathEscape(s.Host), "ruled")
 }
 
-// addRule makes a rule for hosts.
+// addRule makes a rule of the store for the hosts that a form names, which may be a pattern.
 func (d *dashboard) addRule(w http.ResponseWriter, r *http.Request) error {
 	rule := api.RuleFields{Host: r.PostForm.Get("host"), Action: r.PostForm.Get("action")}
 	if _, err := d.o.Client.AddRule(r.Context(), rule); err != nil {
@@ -201,7 +208,7 @@ func (d *dashboard) unrule(w http.ResponseWriter, r *http.Request) error {
 	return done(w, "/sites", "unruled")
 }
 
-// forget forgets what was learnt about a host.
+// forget forgets what was learnt about a host, such as that it rejects our certificate or needs a browser.
 func (d *dashboard) forget(w http.ResponseWriter, r *http.Request) error {
 	if _, err := d.o.Client.ForgetHost(r.Context(), r.PathValue("host")); err != nil {
 		return err
@@ -209,7 +216,7 @@ func (d *dashboard) forget(w http.ResponseWriter, r *http.Request) error {
 	return done(w, "/sites/"+url.PathEscape(r.PathValue("host")), "forgotten")
 }
 
-// removeSite removes all that is kept of a host.
+// removeSite removes all that is kept of a host: pages, responses and what was learnt.
 func (d *dashboard) removeSite(w http.ResponseWriter, r *http.Request) error {
 	if _, err := d.o.Client.RemoveSite(r.Context(), r.PathValue("host"), false); err != nil {
 		return err
@@ -217,7 +224,8 @@ func (d *dashboard) removeSite(w http.ResponseWriter, r *http.Request) error {
 	return done(w, "/sites", "hostgone")
 }
 
-// setSwitch pauses the proxy, has it ask nobody, or ends that.
+// setSwitch pauses the proxy, has it ask nobody (offline), or ends that, by a form of the first page. A switch that the
+// form does not name stays.
 func (d *dashboard) setSwitch(w http.ResponseWriter, r *http.Request) error {
 	var change api.SwitchChange
 	for name, of := range map[string]**bool{"paused": &change.Paused, "offline": &change.Offline} {

@@ -11,7 +11,8 @@ import (
 	"github.com/readthru/readthru/api"
 )
 
-// mountSystem adds the room of the program itself.
+// mountSystem adds the room of the program itself to the dashboard: its figures, settings and log, and what can be done
+// about the cache and the authority.
 func (d *dashboard) mountSystem(mux *http.ServeMux) {
 	mux.HandleFunc("GET /system", d.system)
 	for action, do := range map[string]func(*http.Request) error{
@@ -37,6 +38,7 @@ func (d *dashboard) mountSystem(mux *http.ServeMux) {
 	}
 }
 
+// systemData is what the template of the room of the program shows.
 type systemData struct {
 	*api.System
 	Stats *api.Stats
@@ -48,7 +50,8 @@ type systemData struct {
 	Token string
 }
 
-// system shows how the program is configured and what it keeps.
+// system shows how the program is configured and what it keeps. Settings at their defaults are left out unless the
+// request wants all.
 func (d *dashboard) system(w http.ResponseWriter, r *http.Request) {
 	ctx, q := r.Context(), r.URL.Query()
 	data := systemData{Done: doneTexts[q.Get("done")], Token: d.token, All: q.Get("all") != ""}
@@ -81,7 +84,7 @@ func (d *dashboard) system(w http.ResponseWriter, r *http.Request) {
 	d.show(w, http.StatusOK, "system", view{Title: "System", At: "/system", Data: data})
 }
 
-// valueText writes the value of a setting.
+// valueText writes the value of a setting: a list with commas, and "none" for what is empty.
 func valueText(v any) string {
 	if list, ok := v.([]any); ok {
 		parts := make([]string, len(list))

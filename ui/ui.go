@@ -36,7 +36,7 @@ var templates embed.FS
 //go:embed assets
 var assets embed.FS
 
-// dashboard answers with pages.
+// A dashboard answers with pages for people. Its handlers are methods in the file of their room.
 type dashboard struct {
 	o     Options
 	pages map[string]*template.Template
@@ -46,7 +46,7 @@ type dashboard struct {
 	refreshes refreshes
 }
 
-// room is a page of the navigation.
+// A room is a page of the navigation of the dashboard.
 type room struct{ Path, Name string }
 
 var rooms = []room{
@@ -61,12 +61,14 @@ var rooms = []room{
 	{"/system", "System"},
 }
 
-// New returns the dashboard's paths. The caller decides who may ask.
+// New returns the dashboard's paths. The caller decides who may ask: nothing here asks for a password. It panics if a
+// template is wrong, which a test of any page shows.
 func New(o Options) *http.ServeMux {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
 	d := &dashboard{o: o, pages: map[string]*template.Template{}, token: rand.Text()}
+	// Each page has the base and the parts that several pages share; templates of one page cannot see those of another.
 	base := template.Must(template.New("").Funcs(functions).ParseFS(templates, "templates/base.html",
 		"templates/rows.html", "templates/charts.html", "templates/job.html", "templates/siteparts.html"))
 	for _, name := range []string{
@@ -105,7 +107,8 @@ func New(o Options) *http.ServeMux {
 	return mux
 }
 
-// cached lets browsers keep files for a while: a page names them with the run of the program.
+// cached lets browsers keep the dashboard's style sheet and scripts for a day: a page names them with the run of the
+// program in the query, so that a new program has new addresses. Without a query they are asked for again.
 func cached(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.RawQuery != "" {
@@ -115,7 +118,7 @@ func cached(next http.Handler) http.Handler {
 	})
 }
 
-// view is what every page has.
+// A view is what the template of every page of the dashboard has; Data is what its own template shows.
 type view struct {
 	Title    string
 	Rooms    []room
@@ -128,7 +131,8 @@ type view struct {
 	Data     any
 }
 
-// show writes a page.
+// show writes the page of the dashboard whose template has a name. It is executed in memory first, so that a template
+// that fails gives an error instead of half a page.
 func (d *dashboard) show(w http.ResponseWriter, status int, name string, v view) {
 	v.Rooms, v.Version, v.Instance, v.Made = rooms, d.o.Version, d.o.Instance, time.Now()
 	var b bytes.Buffer
@@ -142,7 +146,7 @@ func (d *dashboard) show(w http.ResponseWriter, status int, name string, v view)
 	_, _ = w.Write(b.Bytes()) // an error is a client that has gone
 }
 
-// fail writes a page about an error.
+// fail writes a page of the dashboard about an error, in the room at a path, with the status of an error of the API.
 func (d *dashboard) fail(w http.ResponseWriter, at string, err error) {
 	status := http.StatusInternalServerError
 	if e, ok := errors.AsType[*api.Error](err); ok && e.Status >= http.StatusBadRequest {
@@ -151,12 +155,13 @@ func (d *dashboard) fail(w http.ResponseWriter, at string, err error) {
 	d.show(w, status, "problem", view{Title: http.StatusText(status), At: at, Data: errorText(err)})
 }
 
-// missing says that there is no such page.
+// missing writes the page for a path that the dashboard does not have.
 func (d *dashboard) missing(w http.ResponseWriter, r *http.Request) {
 	d.fail(w, "/", api.NewError(http.StatusNotFound, api.CodeNotFound, "there is no page "+plain(r.URL.Path)))
 }
 
-// plain replaces characters that control how text is laid out: foreign text must not reorder what stands beside it.
+// plain replaces characters that control how text is laid out, such as those for right-to-left text: foreign text in
+// the dashboard must not reorder what stands beside it. Templates escape HTML; they leave these.
 func plain(text string) string {
 	return strings.Map(func(r rune) rune {
 		switch {

@@ -7,19 +7,21 @@ import (
 	"unicode/utf8"
 )
 
-// change is a piece of a difference between two texts: it is in both, or in one alone.
+// A change is a piece of the difference between two versions of a page: it is in both, or in one alone.
 type change struct {
 	Kind string // "same", "del", "ins", or "gap": what is left out between two places
 	Text string
 }
 
-// Limits of a difference that is shown.
+// Limits of a difference that the dashboard shows. The comparison by words takes the square of maxDiffWords in time and
+// memory.
 const (
 	maxDiffLines = 2000 // of a unified diff
 	maxDiffWords = 600  // of a run of changed lines that is compared word by word, in each text
 )
 
-// wordDiff makes a difference by words of a unified diff by lines. cut reports that it does not show all.
+// wordDiff makes a difference by words of the unified diff by lines of two versions of a page. Lines that were removed
+// and added next to each other are compared by their words. cut reports that it does not show all.
 func wordDiff(unified string) (list []change, cut bool) {
 	var older, newer strings.Builder
 	flush := func() {
@@ -35,6 +37,7 @@ func wordDiff(unified string) (list []change, cut bool) {
 			flush()
 			return list, true
 		}
+		// The first two lines name the versions. A backslash begins the remark that a text ends without a line break.
 		switch {
 		case n <= 2 && (strings.HasPrefix(line, "--- ") || strings.HasPrefix(line, "+++ ")), strings.HasPrefix(line, `\`):
 		case strings.HasPrefix(line, "@@"):
@@ -53,8 +56,8 @@ func wordDiff(unified string) (list []change, cut bool) {
 	return list, false
 }
 
-// words compares two short texts word by word, by their longest common subsequence. Texts that are too long are shown
-// one after the other.
+// words compares two runs of lines of a difference word by word, by their longest common subsequence. Runs that are too
+// long are shown one after the other.
 func words(older, newer string) []change {
 	a, b := fields(older), fields(newer)
 	if len(a) > maxDiffWords || len(b) > maxDiffWords {
@@ -75,6 +78,7 @@ func words(older, newer string) []change {
 	}
 	var list []change
 	i, j := 0, 0
+	// Of a removed and an added word at the same place the removed one comes first, as people expect it.
 	for i < len(a) || j < len(b) {
 		switch {
 		case i < len(a) && j < len(b) && a[i] == b[j]:
@@ -91,7 +95,7 @@ func words(older, newer string) []change {
 	return list
 }
 
-// joined adds a text to a list, to its last piece if that is of the same kind.
+// joined adds a text to a list of changes, to the last piece if that is of the same kind, so that there are few pieces.
 func joined(list []change, kind, text string) []change {
 	if text == "" {
 		return list
@@ -103,7 +107,7 @@ func joined(list []change, kind, text string) []change {
 	return append(list, change{kind, text})
 }
 
-// fields cuts a text into words and what stands between them.
+// fields cuts a text into words and what stands between them, one character each. Together they are the text.
 func fields(text string) (list []string) {
 	for len(text) > 0 {
 		first, n := utf8.DecodeRuneInString(text)
