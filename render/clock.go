@@ -15,7 +15,8 @@ import (
 	"github.com/readthru/readthru/internal/fault"
 )
 
-// waitQuiet waits until the page rests: it has made no requests for a while.
+// waitQuiet waits in real time until the page rests: it has made no requests for stepTimes.rest. It is for what follows
+// a clock of its own, such as a worker; the end of ctx ends it as well.
 func (t *tab) waitQuiet(ctx context.Context) {
 	rest := t.o.stepTimes().rest
 	tick := time.NewTicker(rest / 4)
@@ -29,8 +30,9 @@ func (t *tab) waitQuiet(ctx context.Context) {
 	}
 }
 
-// pass is advance, and has the page paint if it waits for that: frames follow no clock, and on a busy machine the time
-// of the page may be over before the next one.
+// pass advances the clock of a page like advance, and has the page paint if it waits for that: frames follow no clock,
+// and on a busy machine the time of the page may be over before the next one. An animation asks for one frame after the
+// other; it gets maxFrames.
 func (t *tab) pass(ctx context.Context, ms float64) (unsettled string, err error) {
 	unsettled, err = t.advance(ctx, ms)
 	for i := 0; i < maxFrames && unsettled == "" && err == nil; i++ {
@@ -51,8 +53,9 @@ func (t *tab) pass(ctx context.Context, ms float64) (unsettled string, err error
 	return unsettled, err
 }
 
-// advance advances the page's clock, for which it waits as long as the page works. It returns why the time was over
-// before, or "". The error is errNoAnswer for a page that computes without end.
+// advance advances the virtual clock of a page by ms milliseconds, for which it waits as long as the page works. It
+// returns why the time was over before, or "". The error is errNoAnswer for a page that computes without end. All time
+// that passes in a page passes here, after its load event.
 func (t *tab) advance(ctx context.Context, ms float64) (unsettled string, err error) {
 	if t.clock.IsZero() {
 		t.clock = time.Now()
@@ -65,6 +68,8 @@ func (t *tab) advance(ctx context.Context, ms float64) (unsettled string, err er
 	watch.Go(fault.Contain("render: watch a page", func() { t.watch(ctx, cancel) }))
 	watch.Go(fault.Contain("render: watch a page", func() { t.freeClock(ctx, ms) }))
 	expired := chromedp.Events(ctx, emulation.VirtualTimeBudgetExpired)
+	// The clock stands still while the network of the page is busy. That must not be where a worker holds it for good, or
+	// where a stream of events never ends and the caller waits for an element.
 	policy := emulation.VirtualTimePolicyPauseIfNetworkFetchesPending
 	switch {
 	case t.workers.holdClock.Load():
@@ -94,7 +99,8 @@ func (t *tab) advance(ctx context.Context, ms float64) (unsettled string, err er
 	return fmt.Sprintf("still busy after %s", t.waited()), nil
 }
 
-// watch ends ctx when the page does not answer.
+// watch ends ctx with the cause errNoAnswer when the page does not answer a call in time. It runs beside waits for
+// events, which a page that computes without end never sends.
 func (t *tab) watch(ctx context.Context, end context.CancelCauseFunc) {
 	tick := time.NewTicker(t.o.stepTimes().answer / 5)
 	defer tick.Stop()
@@ -111,9 +117,10 @@ func (t *tab) watch(ctx context.Context, end context.CancelCauseFunc) {
 	}
 }
 
-// paint makes the page paint, so that it learns what has come into view. It does not paint while its clock stands
-// still. Frames have real times: after one that is ahead of the page's clock, which stood still while the page waited
-// for data or workers, the browser does not advance this clock any more. So it is advanced before.
+// paint makes the page paint, by a screenshot of one pixel that is thrown away, so that it learns what has come into
+// view. It does not paint while its clock stands still. Frames have real times: after one that is ahead of the page's
+// clock, which stood still while the page waited for data or workers, the browser does not advance this clock any more.
+// So it is advanced before.
 func (t *tab) paint(ctx context.Context) error {
 	if ahead := float64(time.Until(t.clock).Milliseconds()); ahead < aheadTime {
 		if unsettled, err := t.advance(ctx, virtualTime-ahead); unsettled != "" || err != nil {

@@ -9,9 +9,10 @@ import (
 	"github.com/readthru/readthru/internal/clip"
 )
 
+// Bounds of what is kept of a page's console: lines, and code points of each.
 const maxConsole, maxConsoleChars = 100, 1000
 
-// listenToConsole keeps the errors that the page logs and the exceptions that it does not catch.
+// listenToConsole keeps the errors that the page logs and the exceptions that it does not catch, for Request.Console.
 func (t *tab) listenToConsole() {
 	on(t, log.EntryAdded, func(ev log.EventEntryAdded) {
 		if ev.Entry != nil && ev.Entry.Level == log.EntryLevelError {
@@ -30,6 +31,7 @@ func (t *tab) listenToConsole() {
 		t.logLine(text)
 	})
 	on(t, runtime.ConsoleAPICalled, func(ev runtime.EventConsoleAPICalled) {
+		// Only console.error; what a page logs otherwise is for its authors.
 		if ev.Type != runtime.ConsoleAPICalledTypeError {
 			return
 		}
@@ -45,7 +47,8 @@ func (t *tab) listenToConsole() {
 	})
 }
 
-// logLine keeps a line of the console, shortened.
+// logLine keeps a line of the page's console, shortened, unless there are maxConsole already: the first errors explain
+// the others.
 func (t *tab) logLine(text string) {
 	text = clip.Ellipsis(text, maxConsoleChars)
 	t.mu.Lock()

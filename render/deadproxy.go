@@ -10,7 +10,8 @@ import (
 	"github.com/readthru/readthru/internal/fault"
 )
 
-// deadProxy is the only address that the browser's network leads to. It accepts connections and closes them.
+// deadProxy is the only address that the browser's network leads to. It accepts connections and closes them, so that
+// whatever the browser sends past the interception goes nowhere. hits counts them, for tests.
 type deadProxy struct {
 	net.Listener
 	addr string // host:port
@@ -19,6 +20,7 @@ type deadProxy struct {
 	done sync.WaitGroup
 }
 
+// newDeadProxy listens on a free port of the loopback interface. Close ends it.
 func newDeadProxy() (*deadProxy, error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // listening does not wait
 	if err != nil {
@@ -40,7 +42,8 @@ func newDeadProxy() (*deadProxy, error) {
 	return p, nil
 }
 
-// Close stops listening.
+// Close stops listening and waits for the goroutine. The browser must have ended, or it would find the port taken by
+// somebody else.
 func (p *deadProxy) Close() error {
 	p.stop()
 	err := p.Listener.Close()

@@ -10,16 +10,16 @@ import (
 	"strings"
 )
 
-// executable is the browser of this machine.
+// executable is the browser of this machine, as find has found it.
 type executable struct {
 	path  string // empty if there is none
 	shell bool   // a headless shell, which is smaller and faster and makes no requests of its own
 	err   error  // why there is none
 }
 
-// shells are names of headless shells, browsers those of full browsers, in order of preference. The program of Debian's
-// headless shell comes first, because the script in /usr/bin stays the parent of the browser: to kill the script does
-// not kill the browser.
+// shells are names of headless shells, browsers those of full browsers, in order of preference for find. The program of
+// Debian's headless shell comes first, because the script in /usr/bin stays the parent of the browser: to kill the
+// script does not kill the browser.
 var (
 	shells = []string{
 		"/usr/lib/chromium/chromium-headless-shell", "chrome-headless-shell", "headless_shell",
@@ -31,7 +31,7 @@ var (
 	}
 )
 
-// platformPaths returns the paths of browsers on systems where they are not in the search path.
+// platformPaths returns the paths of browsers on systems where they are not in the search path: macOS and Windows.
 func platformPaths() []string {
 	switch runtime.GOOS {
 	case "darwin":
@@ -54,10 +54,12 @@ func platformPaths() []string {
 	return nil
 }
 
-// errNotInstalled reports that none of the usual places has a browser.
+// errNotInstalled reports that none of the usual places has a browser. Pages are then fetched without scripts.
 var errNotInstalled = errors.New("no Chromium, Chrome or Edge is installed")
 
-// find returns the named browser, or the first of the usual ones if name is empty.
+// find returns the browser with a name or path (render.browser), or the first of the usual ones if name is empty. It
+// starts nothing. A name that is set and not found is an error, even if there is another browser: somebody has chosen
+// it.
 func find(name string) executable {
 	if name != "" {
 		path, err := lookUp(name)
@@ -76,8 +78,8 @@ func find(name string) executable {
 	return executable{err: errNotInstalled}
 }
 
-// lookUp returns the path of a program, given its name or path. For the script of Debian's headless shell it returns
-// the program itself.
+// lookUp returns the path of a browser's program, given its name or path. For the script of Debian's headless shell it
+// returns the program itself.
 func lookUp(name string) (string, error) {
 	path, err := exec.LookPath(name)
 	if err != nil {
@@ -91,6 +93,7 @@ func lookUp(name string) (string, error) {
 	return path, nil
 }
 
+// isShell reports whether a program is a headless shell, by its name.
 func isShell(path string) bool {
 	base := strings.ReplaceAll(strings.ToLower(filepath.Base(path)), "_", "-")
 	return strings.Contains(base, "headless-shell")

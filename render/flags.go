@@ -8,7 +8,9 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// flags returns the options of a browser process whose only network is the listener at proxy (host:port).
+// flags returns the options of a browser process whose only network is the listener at proxy (host:port), and whose
+// profile is in dir. The network flags are a second line of defence: requests are paused and answered by us before they
+// get there (intercept.go), and what is not paused must reach nothing.
 func flags(f executable, dir, proxy string, sandbox bool) []chromedp.ExecAllocatorOption {
 	opts := []chromedp.ExecAllocatorOption{
 		chromedp.ExecPath(f.path),
@@ -65,13 +67,15 @@ func flags(f executable, dir, proxy string, sandbox bool) []chromedp.ExecAllocat
 		// A page that uses too much memory dies alone.
 		chromedp.Flag("js-flags", "--max-old-space-size=512"),
 	}
+	// chromedp sets no-sandbox by itself as root; with Options.Sandbox the browser then refuses to start.
 	if sandbox {
 		opts = append(opts, chromedp.Flag("no-sandbox", false))
 	}
 	return opts
 }
 
-// environment returns the variables that the browser inherits: those for files, libraries, language and time zone.
+// environment returns the variables that the browser inherits: those for files, libraries, language and time zone. All
+// others stay here, since they may be keys or passwords.
 func environment(ours []string) []string {
 	return slices.DeleteFunc(slices.Clone(ours), func(v string) bool {
 		name, _, _ := strings.Cut(v, "=")
@@ -87,5 +91,5 @@ func environment(ours []string) []string {
 }
 
 // sandboxed reports whether a browser that we start has its sandbox. As root the sandbox does not work, and chromedp
-// switches it off.
+// switches it off; [State] tells.
 func sandboxed() bool { return os.Getuid() != 0 }

@@ -26,7 +26,8 @@ import (
 	"github.com/readthru/readthru/internal/httpfield"
 )
 
-// The limits of one page.
+// The limits of one page in the browser. What is beyond is refused, and Page.Unsettled says so; a page that ends for
+// that is still of use.
 const (
 	maxRequests  = 1000
 	maxDocuments = 20        // of the main frame, one after the other: as many as browsers follow redirects
@@ -35,7 +36,8 @@ const (
 	maxUpload    = 16 << 20  // bytes of the content of all requests
 )
 
-// traffic answers the requests of a page and counts them.
+// traffic answers the requests of a page by Options.Client, and counts them. The browser pauses every request (the
+// domain Fetch of DevTools), serve takes them, and answer fulfils each or refuse fails it.
 type traffic struct {
 	t       *tab
 	slots   chan struct{}
@@ -61,27 +63,28 @@ type traffic struct {
 	streams   map[string]bool // URLs of streams of events that were read
 }
 
+// newTraffic returns the traffic of a tab, before the tab has made a request.
 func newTraffic(t *tab) *traffic {
 	f := &traffic{t: t, slots: make(chan struct{}, maxAtOnce), since: time.Now(), streams: map[string]bool{}}
 	f.sockets = newSockets(f)
 	return f
 }
 
-// document returns the status of the last document of the main frame, or 0 if there was none.
+// document returns the HTTP status of the last document of the page's main frame, or 0 if there was none.
 func (f *traffic) document() int {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.status
 }
 
-// loading returns the number of requests that are not yet answered.
+// loading returns the number of requests of the page that are not yet answered.
 func (f *traffic) loading() int {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.open
 }
 
-// quiet returns how long there have been no requests.
+// quiet returns for how long the page has made no requests; 0 while one is open.
 func (f *traffic) quiet() time.Duration {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -91,21 +94,21 @@ func (f *traffic) quiet() time.Duration {
 	return time.Since(f.since)
 }
 
-// restartQuiet has quiet count from now.
+// restartQuiet has quiet count from now, after something that may lead to requests.
 func (f *traffic) restartQuiet() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.since = time.Now()
 }
 
-// requestCount returns how many requests the page has made.
+// requestCount returns how many requests the page has made, for those who look whether it makes more.
 func (f *traffic) requestCount() int {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.requests
 }
 
-// report sets the counts of a page.
+// report sets the counts of requests, and limits that they exceeded, in a rendered page.
 func (f *traffic) report(p *Page) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -119,8 +122,8 @@ func (f *traffic) report(p *Page) {
 	}
 }
 
-// serve answers the requests of a page until its tab closes. It never blocks, because paused requests would pile up in
-// memory.
+// serve answers the requests of a page until its tab closes, each in a goroutine of its own, maxAtOnce at a time. It
+// never blocks, because paused requests would pile up in memory.
 func (f *traffic) serve(paused iter.Seq2[fetch.EventRequestPaused, error]) {
 	for ev, err := range paused {
 		if err != nil {
@@ -154,7 +157,8 @@ func (f *traffic) serve(paused iter.Seq2[fetch.EventRequestPaused, error]) {
 	}
 }
 
-// count changes the number of requests that are not yet answered.
+// count changes the number of requests of the page that are not yet answered by n. The page is not quiet when that
+// happens.
 func (f *traffic) count(n int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -162,7 +166,8 @@ func (f *traffic) count(n int) {
 	f.since = time.Now()
 }
 
-// refusal returns why a request is refused, or "" if it is allowed.
+// refusal counts a request of the page and returns why it is refused, or "" if it is allowed. Images, fonts and media
+// are not worth their bytes for a text; a screenshot wants the first two.
 func (f *traffic) refusal(ev *fetch.EventRequestPaused) network.ErrorReason {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -183,6 +188,8 @@ func (f *traffic) refusal(ev *fetch.EventRequestPaused) network.ErrorReason {
 	if !strings.HasPrefix(ev.Request.URL, "http://") && !strings.HasPrefix(ev.Request.URL, "https://") {
 		return network.ErrorReasonAccessDenied
 	}
+	// Content of a request that the browser does not hand over, such as a file, is no entry: the request would be another
+	// one without it.
 	before := f.uploaded
 	for _, e := range ev.Request.PostDataEntries {
 		f.uploaded += int64(len(e.Bytes))
@@ -193,7 +200,7 @@ func (f *traffic) refusal(ev *fetch.EventRequestPaused) network.ErrorReason {
 	return ""
 }
 
-// excess reports whether the page has exceeded a limit.
+// excess reports whether the page has exceeded a limit of its requests, and keeps which.
 func (f *traffic) excess() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -208,6 +215,7 @@ func (f *traffic) excess() bool {
 	return f.limit != ""
 }
 
+// refuse fails a request of the page with a reason of the browser, and counts it.
 func (f *traffic) refuse(id fetch.RequestID, reason network.ErrorReason) {
 	f.mu.Lock()
 	f.refused++
@@ -216,13 +224,14 @@ func (f *traffic) refuse(id fetch.RequestID, reason network.ErrorReason) {
 	_, _ = chromedp.Call(f.t.ctx, fetch.FailRequest, fetch.FailRequestParams{RequestID: id, ErrorReason: reason})
 }
 
-// isMain reports whether a request is for a document of the main frame.
+// isMain reports whether a request is for a document of the page's main frame, not of a frame in it.
 func (t *tab) isMain(ev *fetch.EventRequestPaused) bool {
 	return ev.ResourceType == network.ResourceTypeDocument &&
 		string(ev.FrameID) == string(chromedp.FromContext(t.ctx).Target.TargetID)
 }
 
-// answer makes a request and answers it with the response.
+// answer makes a request of the page and answers it with the response; a request without one fails. The first request
+// for the main document gets the response that the caller already has.
 func (f *traffic) answer(ev *fetch.EventRequestPaused) {
 	main := f.t.isMain(ev)
 	resp, err := f.inHand(ev, main)
@@ -239,19 +248,22 @@ func (f *traffic) answer(ev *fetch.EventRequestPaused) {
 		return
 	}
 	f.mu.Lock()
+	// Redirects are answered to the browser, which follows them by another request.
 	if main && (resp.ResponseCode < 300 || resp.ResponseCode > 399) {
 		f.status = int(resp.ResponseCode)
 		f.documents++
 	}
 	f.mu.Unlock()
+	// The script of a shared worker begins with ours (workers.go).
 	if ev.Request.URLFragment == sharedMark {
 		resp.Body = append([]byte(connectShared), resp.Body...)
 	}
 	_, _ = chromedp.Call(f.t.ctx, fetch.FulfillRequest, *resp) // as above
 }
 
-// requestTime returns the time for a request: for one to the page's own site, all of the page's time, so that the page
-// is never taken for quiet because its request was given up.
+// requestTime returns the time for a request of the page: for one to the page's own site, all of the page's time, so
+// that the page is never taken for quiet because its request was given up. Another site, whose data is seldom the text,
+// gets stepTimes.request.
 func (t *tab) requestTime(to string) time.Duration {
 	all := time.Until(t.deadline)
 	if u, err := url.Parse(to); err != nil || !pageurl.SameSite(u.Hostname(), t.r.URL.Hostname()) {
@@ -260,7 +272,8 @@ func (t *tab) requestTime(to string) time.Duration {
 	return all
 }
 
-// inHand returns the response of Request for the first request of the main document, and nil for all others.
+// inHand returns Request's response, as the browser is given it, for the first GET of the main document, and nil for
+// all other requests: the origin is not asked twice for the page.
 func (f *traffic) inHand(ev *fetch.EventRequestPaused, main bool) (*fetch.FulfillRequestParams, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -273,10 +286,11 @@ func (f *traffic) inHand(ev *fetch.EventRequestPaused, main bool) (*fetch.Fulfil
 }
 
 // errTooLarge reports that a response, or all responses of the page together, are too large. Such a response is
-// refused, never cut.
+// refused, never cut: half a script is an error in the page.
 var errTooLarge = errors.New("response too large")
 
-// metered counts the bytes of a response while they are read, so that parallel responses respect the page's limit.
+// metered counts the bytes of a response while they are read, so that parallel responses respect the page's limit
+// (maxTotal) together.
 type metered struct {
 	io.Reader
 	f *traffic
@@ -292,12 +306,15 @@ func (m metered) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// ask makes a request through Options.Client.
+// ask makes a request of the page through Options.Client, and returns the response as the browser is given it. It reads
+// the content whole, up to Options.MaxBody, because the browser takes it only as a whole; of a stream of events it
+// reads the beginning.
 func (f *traffic) ask(ctx context.Context, ev *fetch.EventRequestPaused) (*fetch.FulfillRequestParams, error) {
 	u, err := url.Parse(ev.Request.URL)
 	if err != nil {
 		return nil, err
 	}
+	// The origin gets the path as the page has written it.
 	pageurl.KeepEscapes(u)
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
@@ -317,6 +334,7 @@ func (f *traffic) ask(ctx context.Context, ev *fetch.EventRequestPaused) (*fetch
 	if err != nil {
 		return nil, err
 	}
+	// Fields that begin with a colon are those of HTTP/2.
 	for name, value := range ev.Request.Headers {
 		if s, ok := value.(string); ok && !strings.HasPrefix(name, ":") {
 			req.Header.Set(name, s)
@@ -359,15 +377,16 @@ func (f *traffic) ask(ctx context.Context, ev *fetch.EventRequestPaused) (*fetch
 	return fulfil(ev.RequestID, resp.StatusCode, resp.Header, body), nil
 }
 
-// note notes the head of a response that the page was given.
+// note keeps the head of a response that the page was given, for Page.Responses: how long the rendition may be kept
+// depends on them. A failed request is kept as well, with the status 0.
 func (f *traffic) note(head Response) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.heads = append(f.heads, head)
 }
 
-// fulfil gives the browser a response with its content decoded: without the fields that concern the connection or the
-// form of the content on it, and as a page rather than a download.
+// fulfil returns the command that gives the browser a response with its content decoded: without the fields that
+// concern the connection or the form of the content on it, and as a page rather than a download.
 func fulfil(id fetch.RequestID, status int, h http.Header, body []byte) *fetch.FulfillRequestParams {
 	p := &fetch.FulfillRequestParams{RequestID: id, ResponseCode: int64(status), Body: body}
 	h = maps.Clone(h)
@@ -378,6 +397,7 @@ func fulfil(id fetch.RequestID, status int, h http.Header, body []byte) *fetch.F
 			continue
 		}
 		for _, v := range values {
+			// The page's WebSockets are requests to its own origin (socket.go).
 			if name == "Content-Security-Policy" {
 				v = withOwnConnections(v)
 			}
@@ -387,7 +407,7 @@ func fulfil(id fetch.RequestID, status int, h http.Header, body []byte) *fetch.F
 	return p
 }
 
-// field returns the value of a request's field. Case does not matter in the name.
+// field returns the value of a field of the page's request. Case does not matter in the name.
 func field(h network.Headers, name string) string {
 	for k, v := range h {
 		if strings.EqualFold(k, name) {

@@ -8,8 +8,9 @@ import (
 	"syscall"
 )
 
-// killLargeRenderers kills the renderer processes of a browser that use more than limit bytes, and returns their
-// number. Their pages fail; other pages go on.
+// killLargeRenderers kills the renderer processes of a browser that use more than limit bytes of resident memory, and
+// returns their number. browser is the id of its main process, of which they are descendants. Their pages fail; other
+// pages go on. The process is left that is no renderer.
 func killLargeRenderers(browser int, limit int64) int {
 	entries, err := os.ReadDir("/proc")
 	if err != nil {
@@ -47,6 +48,7 @@ func killLargeRenderers(browser int, limit int64) int {
 			if up != browser {
 				continue
 			}
+			// The command line is read last, and only of a process that is too large.
 			if cmd, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/cmdline"); err == nil &&
 				bytes.Contains(cmd, []byte("--type=renderer")) {
 				_ = syscall.Kill(pid, syscall.SIGKILL) // the process may have ended

@@ -26,10 +26,11 @@ import (
 	"github.com/readthru/readthru/internal/fault"
 )
 
-// The size of a page, in CSS pixels.
+// The size of the browser's window for a page, in CSS pixels: that of a usual screen, on which pages show what they
+// show people.
 const viewportWidth, viewportHeight = 1280, 1024
 
-// tab is one page being rendered.
+// A tab is one page being rendered. Its methods are called by one goroutine, but for handlers of events, which take mu.
 type tab struct {
 	o   Options
 	r   Request
@@ -50,7 +51,8 @@ type tab struct {
 	console []string
 }
 
-// render renders a page in a new browser context.
+// render renders a page in a new browser context of the process, so that pages share no cookies and no storage. It
+// returns when the page is done or ctx ends; the tab is closed behind its back.
 func (p *process) render(ctx context.Context, o Options, r Request) (*Page, error) {
 	// Set the proxy of the context for browsers that somebody else started.
 	tabCtx, closeTab := chromedp.NewContext(p.ctx,
@@ -76,6 +78,8 @@ func (p *process) render(ctx context.Context, o Options, r Request) (*Page, erro
 	return out, err
 }
 
+// render opens the tab, loads the page, waits until it is done and takes the document, and the screenshot if that is
+// wanted.
 func (t *tab) render(cancel context.CancelCauseFunc) (*Page, error) {
 	if err := t.open(cancel); err != nil {
 		return nil, fmt.Errorf("open a tab: %w", err)
@@ -107,7 +111,8 @@ func (t *tab) render(cancel context.CancelCauseFunc) (*Page, error) {
 // maxScreenshot is the maximum height of a screenshot in CSS pixels. Higher ones need too much of the browser's memory.
 const maxScreenshot = 16_384
 
-// screenshot takes the screenshot. It sets out.Unsettled if the screenshot does not show the whole page.
+// screenshot takes the screenshot of the whole page, from its top. It sets out.Unsettled if the screenshot does not
+// show all.
 func (t *tab) screenshot(out *Page) error {
 	size, err := chromedp.Call(t.ctx, page.GetLayoutMetrics, cdp.Empty{})
 	if err != nil {
@@ -130,7 +135,8 @@ func (t *tab) screenshot(out *Page) error {
 	return nil
 }
 
-// read stops the page's clock and takes the document. If the page is navigating, read takes the next document.
+// read stops the page's clock and takes its final document into out. If the page is navigating, read takes the next
+// document.
 func (t *tab) read(out *Page) error {
 	ctx, cancel := context.WithTimeout(t.ctx, t.o.stepTimes().answer)
 	defer cancel()
@@ -138,9 +144,11 @@ func (t *tab) read(out *Page) error {
 	_, _ = chromedp.Call(ctx, emulation.SetVirtualTimePolicy,
 		emulation.SetVirtualTimePolicyParams{Policy: emulation.VirtualTimePolicyPause})
 	last := errors.New("no document")
+	// Twenty tries, in the time of one answer: a page that leads to another one again and again has none that is whole.
 	for range 20 {
 		doc, err := evaluate[document](ctx, t, fmt.Sprintf(serialise, maxStyles, t.o.MaxBody))
 		if err != nil {
+			// The document was still being read by the browser.
 			if _, thrown := errors.AsType[thrownError](err); thrown && strings.Contains(err.Error(), notWhole) {
 				last = err
 				_, _ = t.pass(ctx, virtualTime) // a script has led here, or it is long
@@ -156,6 +164,7 @@ func (t *tab) read(out *Page) error {
 			_, _ = t.pass(ctx, 1)
 			continue
 		}
+		// A page may lead to a file or to about:blank, which are not what was asked for.
 		at, err := url.Parse(doc.URL)
 		if err != nil || at.Scheme != "http" && at.Scheme != "https" {
 			return errors.New("the page navigated to a URL that is not http or https")
@@ -166,7 +175,7 @@ func (t *tab) read(out *Page) error {
 	return fmt.Errorf("the page does not come to its end: %w", last)
 }
 
-// document is the value of serialise.
+// document is the value of the script serialise: the final document of a page.
 type document struct {
 	URL  string `json:"url"`
 	HTML string `json:"html"`
@@ -175,8 +184,8 @@ type document struct {
 	StylesLeft int `json:"stylesLeft"` // style sheets that are not in HTML
 }
 
-// load navigates to the page and waits for its load event. If the event does not come but there is a document, load
-// returns why the page may be incomplete.
+// load navigates to the page's URL and waits for its load event. If the event does not come but there is a document,
+// load returns why the page may be incomplete.
 func (t *tab) load() (unsettled string, err error) {
 	ctx, cancel := context.WithTimeout(t.ctx, t.left())
 	defer cancel()
@@ -197,7 +206,7 @@ func (t *tab) load() (unsettled string, err error) {
 	return "", fmt.Errorf("load the page: %w", err)
 }
 
-// ended returns what ended the wait for a page.
+// ended returns what ended the wait for a page, for Page.Ended.
 func (t *tab) ended(unsettled string) string {
 	switch {
 	case t.matched:
@@ -208,11 +217,13 @@ func (t *tab) ended(unsettled string) string {
 	return EndedByQuiet
 }
 
-// open opens the tab and isolates it.
+// open opens the tab and isolates it, before it loads anything: downloads are denied, requests paused, our scripts put
+// before those of the page.
 func (t *tab) open(cancel context.CancelCauseFunc) error {
 	if err := chromedp.Do(t.ctx); err != nil {
 		return err
 	}
+	// Before the first command, so that no event is missed.
 	t.listen(cancel)
 	id := chromedp.FromContext(t.ctx).BrowserContextID
 	_, err := chromedp.CallBrowser(t.ctx, browser.SetDownloadBehavior,
@@ -225,7 +236,7 @@ func (t *tab) open(cancel context.CancelCauseFunc) error {
 	return err
 }
 
-// settings returns the commands that prepare a tab.
+// settings returns the commands that prepare a tab, in order. Scripts are added before the page has any of its own.
 func (t *tab) settings() []func() error {
 	list := []func() error{
 		set(t, fetch.Enable, fetch.EnableParams{}),
@@ -249,7 +260,7 @@ func (t *tab) settings() []func() error {
 	return list
 }
 
-// set returns a function that calls a command and ignores its result.
+// set returns a function that calls a command of the browser in a tab and ignores its result.
 func set[P, R any](t *tab, command cdp.Command[P, R], params P) func() error {
 	return func() error {
 		_, err := chromedp.Call(t.ctx, command, params)
@@ -257,7 +268,8 @@ func set[P, R any](t *tab, command cdp.Command[P, R], params P) func() error {
 	}
 }
 
-// on calls do for the events of a kind until the tab closes.
+// on calls do for the events of a kind in a tab until the tab closes, in a goroutine of its own: do may call the
+// browser, but the next event of the kind waits for it.
 func on[E any](t *tab, kind cdp.Event[E], do func(E)) {
 	events := chromedp.Events(t.ctx, kind)
 	t.listening.Go(fault.ContainTo(t.end, "render: take events", func() {
@@ -270,7 +282,8 @@ func on[E any](t *tab, kind cdp.Event[E], do func(E)) {
 	}))
 }
 
-// listen handles the events of a page: requests, dialogs, crashes, errors.
+// listen handles the events of a page: requests, dialogs, crashes, workers, errors. Dialogs are dismissed, or scripts
+// would wait for a person.
 func (t *tab) listen(cancel context.CancelCauseFunc) {
 	paused := chromedp.Events(t.ctx, fetch.RequestPaused)
 	t.listening.Go(fault.ContainTo(t.end, "render: take requests", func() { t.serve(paused) }))

@@ -10,13 +10,14 @@ const (
 	loadingFrames = 120      // frames for it
 )
 
-// mayChange is the value of stillDue.
+// mayChange is the value of the script stillDue: what a quiet page is about to do.
 type mayChange struct {
 	Due     bool `json:"due"`     // a timer fires within virtualTime
 	Loading bool `json:"loading"` // all the page shows is that it loads
 }
 
-// stillDue tells what a quiet page is about to do.
+// stillDue tells what a quiet page is about to do: whether a timer of a second or more is due within five seconds
+// (prepare keeps those), and whether its main part shows nothing but that it loads, in words or as a spinner.
 const stillDue = `(() => {
 	const main = document.querySelector('main, [role="main"], #root, #app') || document.body;
 	const text = (main?.innerText || document.body?.innerText || '').trim();
@@ -32,7 +33,9 @@ const stillDue = `(() => {
 	};
 })()`
 
-// linger gives a quiet page more time if it is about to change.
+// linger gives a quiet page more of its own time if it is about to change: virtualTime if a timer is due, then
+// loadingTime and up to loadingFrames frames if all that it shows is that it loads. Where it still shows that,
+// t.loadsInVain tells the caller.
 func (t *tab) linger(ctx context.Context) (unsettled string, err error) {
 	is, err := evaluate[mayChange](ctx, t, stillDue)
 	if err != nil || !is.Due && !is.Loading {

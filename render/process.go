@@ -17,6 +17,7 @@ import (
 	"github.com/readthru/readthru/internal/fault"
 )
 
+// Bounds of a browser process.
 const (
 	startTime   = 20 * time.Second       // for a browser to start
 	livingTime  = 5 * time.Second        // maximum time for the browser to answer
@@ -25,7 +26,7 @@ const (
 	lookEvery   = 500 * time.Millisecond // how often the memory is checked
 )
 
-// process is a running browser.
+// A process is a running browser. supervise.go decides when there is one; this file starts, watches and ends it.
 type process struct {
 	ctx     context.Context // of the browser: its end is the end of the process
 	browser *chromedp.Browser
@@ -37,7 +38,8 @@ type process struct {
 }
 
 // start starts a browser that ends with life, or connects to the one at o.Attach. If sweep is set, it first removes the
-// profiles of browsers that were killed together with an earlier process of this program.
+// profiles of browsers that were killed together with an earlier process of this program. The caller ends the process
+// by quit.
 func start(life context.Context, o Options, f executable, sweep bool) (*process, error) {
 	s, err := newDeadProxy() //nolint:contextcheck // stop ends it
 	if err != nil {
@@ -63,7 +65,7 @@ func start(life context.Context, o Options, f executable, sweep bool) (*process,
 	return p, nil
 }
 
-// launchOwn starts a browser with a new profile.
+// launchOwn starts a browser with a new profile in a directory of its own, which quit removes.
 func launchOwn(life context.Context, o Options, f executable, s *deadProxy, sweep bool) (*process, error) {
 	dir, err := profile(o.Dir, sweep)
 	if err != nil {
@@ -86,12 +88,14 @@ func launchOwn(life context.Context, o Options, f executable, s *deadProxy, swee
 	return p, nil
 }
 
-// connect waits until the browser of an allocator answers: for startTime, or for as long as a page may take if that is
-// longer.
+// connect waits until the browser of an allocator of chromedp answers: for startTime, or for as long as a page may take
+// if that is longer. stop ends the allocator; connect calls it if it fails.
 func connect(alloc context.Context, stop context.CancelFunc, o Options) (*process, error) {
+	// chromedp would write what pages do wrong to our log.
 	quiet := func(string, ...any) {}
 	ctx, quit := chromedp.NewContext(alloc, chromedp.WithLogf(quiet), chromedp.WithErrorf(quiet))
 	started := make(chan error, 1)
+	// chromedp.Do does not end with a timeout of its own, since the context is that of the browser.
 	go fault.Contain("render: end a start", func() {
 		started <- fault.Catch("render: start a browser", func() error { return chromedp.Do(ctx) })
 	})()
@@ -117,7 +121,7 @@ func connect(alloc context.Context, stop context.CancelFunc, o Options) (*proces
 	return p, nil
 }
 
-// dead reports whether the connection to the browser is gone.
+// dead reports whether the connection to the browser is gone. It does not ask the browser.
 func (p *process) dead() bool {
 	select {
 	case <-p.browser.LostConnection:
@@ -127,7 +131,8 @@ func (p *process) dead() bool {
 	}
 }
 
-// responds reports whether the browser itself responds. A page can keep it so busy that other pages make no progress.
+// responds reports whether the browser itself responds within livingTime. A page can keep it so busy that other pages
+// make no progress.
 func (p *process) responds() bool {
 	ctx, cancel := context.WithTimeout(p.ctx, livingTime)
 	defer cancel()
@@ -135,7 +140,8 @@ func (p *process) responds() bool {
 	return err == nil
 }
 
-// kill kills the process if we started it.
+// kill kills the browser's process if we started it, and waits for a moment until it is gone. One at Options.Attach
+// belongs to somebody else.
 func (p *process) kill() {
 	proc := p.browser.Process()
 	if proc == nil {
@@ -148,7 +154,8 @@ func (p *process) kill() {
 	}
 }
 
-// watchMemory checks the memory of the browser's pages until ctx ends, which the browser ends.
+// watchMemory checks the memory of the browser's pages every lookEvery, and kills those over maxMemory, until ctx ends,
+// which the browser ends. Without pages it looks at nothing.
 func (p *process) watchMemory(ctx context.Context, pid int) {
 	tick := time.NewTicker(lookEvery)
 	defer tick.Stop()
@@ -164,7 +171,8 @@ func (p *process) watchMemory(ctx context.Context, pid int) {
 	}
 }
 
-// profile creates a directory for one browser process in dir. If sweep is set, it first removes the existing ones.
+// profile creates a directory for one browser process in dir. If sweep is set, it first removes the existing ones,
+// which no living browser uses: one daemon at a time has the data directory.
 func profile(dir string, sweep bool) (string, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return "", err
@@ -179,7 +187,8 @@ func profile(dir string, sweep bool) (string, error) {
 	return os.MkdirTemp(dir, profileMark)
 }
 
-// removeProfile removes a profile. It retries, because child processes of a killed browser may still write.
+// removeProfile removes the profile of a browser. It retries for a second, because child processes of a killed browser
+// may still write.
 func removeProfile(dir string) {
 	for range 20 {
 		if os.RemoveAll(dir) == nil {

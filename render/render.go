@@ -48,6 +48,7 @@ var (
 	ErrCrashed = errors.New("the browser died")
 )
 
+// errClosing is the error of pages that are asked for, or being rendered, while the browser is closed.
 var errClosing = fmt.Errorf("%w: shutting down", ErrNoBrowser)
 
 // Request describes a page to render. URL is required.
@@ -161,7 +162,7 @@ type Browser struct {
 	count counts
 }
 
-// counts are the counts of State.
+// counts are the counts of State, which are read without mu.
 type counts struct{ pages, failed, deaths atomic.Int64 }
 
 // New returns a Browser. It starts no process. The caller must close it.
@@ -206,7 +207,8 @@ func (b *Browser) Render(ctx context.Context, r Request) (*Page, error) {
 	return rendered, nil
 }
 
-// renderInTurn waits for a free slot and renders a page.
+// renderInTurn waits for a free slot and renders a page. It tries once more with another process if the browser died
+// meanwhile: the death may be another page's fault.
 func (b *Browser) renderInTurn(ctx context.Context, r Request) (*Page, error) {
 	select {
 	case b.slots <- struct{}{}:
@@ -239,7 +241,8 @@ func (b *Browser) renderInTurn(ctx context.Context, r Request) (*Page, error) {
 	}
 }
 
-// State returns the state of the browser. It searches again for a missing browser, and never waits for a running one.
+// State returns the state of the browser, for the health of the daemon. It searches again for a missing browser, and
+// never waits for a running one.
 func (b *Browser) State() State {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -262,7 +265,8 @@ func (b *Browser) State() State {
 	return s
 }
 
-// Close stops the browser and waits for it. Pages that are being rendered fail.
+// Close stops the browser and waits for it. Pages that are being rendered fail with ErrNoBrowser; so does every Render
+// from now on.
 func (b *Browser) Close() error {
 	b.mu.Lock()
 	b.closed = true

@@ -13,7 +13,8 @@ const (
 	maxRowChars = 4_000_000 // of the rows of a list, in HTML
 )
 
-// takeLists takes the rows of the page's virtual lists.
+// takeLists scrolls the page's virtual lists and has the page keep their rows (findLists, takeRows), for the document
+// that serialise takes. It sets t.more if rows are left out. It returns why the page may be incomplete, as settle does.
 func (t *tab) takeLists(ctx context.Context) (unsettled string, err error) {
 	n, err := evaluate[int](ctx, t, fmt.Sprintf(findLists, maxLists))
 	if err != nil || n == 0 {
@@ -34,7 +35,8 @@ func (t *tab) takeLists(ctx context.Context) (unsettled string, err error) {
 	return "", nil
 }
 
-// takeRows scrolls a list and takes its rows. It reports whether these are all.
+// takeRows scrolls one virtual list step by step and takes its rows. It reports whether these are all. steps counts the
+// scrolls of all lists of the page.
 func (t *tab) takeRows(ctx context.Context, list int, steps *int) (whole bool, unsettled string, err error) {
 	for {
 		left, err := evaluate[string](ctx, t, fmt.Sprintf(takeRows, list, maxRowChars))

@@ -25,8 +25,8 @@ const (
 	aheadTime   = 2000.0 // milliseconds that the page's clock is ahead of the real one before it paints
 )
 
-// stepTimes are real times of what must not take all the time of a page, as shares of Options.Timeout. But for rest
-// they are the longest ones.
+// stepTimes are real times of what must not take all the time of a page, as shares of Options.Timeout. They are the
+// longest ones, but for rest, which is how long nothing has to happen.
 type stepTimes struct {
 	answer  time.Duration // until the page answers a call; a page that computes for ever does not answer
 	request time.Duration // for one request to another site
@@ -39,23 +39,23 @@ func (o Options) stepTimes() stepTimes {
 	return stepTimes{answer: o.Timeout / 6, request: o.Timeout / 3, message: o.Timeout / 15, rest: o.Timeout / 100}
 }
 
-// readTime is how much of a page's time is left to read its document.
+// readTime is how much of a page's real time is left to read its document, at most; of a short time it is a quarter.
 const readTime = 2 * time.Second
 
-// left returns how long the page may still work.
+// left returns for how long the page may still work, in real time, so that there is time to read its document.
 func (t *tab) left() time.Duration {
 	left := time.Until(t.deadline)
 	return left - min(readTime, left/4)
 }
 
-// waited returns how long the page has worked, for its reader.
+// waited returns how long the page has worked, rounded, for the sentences in Page.Unsettled.
 func (t *tab) waited() time.Duration { return time.Since(t.begun).Round(100 * time.Millisecond) }
 
 // errNoAnswer reports that a page does not answer because it computes without end.
 var errNoAnswer = errors.New("the page does not answer")
 
 // settle waits until the page is done, as long as there is time. It returns why the page may be incomplete, or "" if it
-// is done.
+// is done. That the time is over is no error: the document is then taken as it is.
 func (t *tab) settle(ctx context.Context) (unsettled string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, t.left())
 	defer cancel()
@@ -70,7 +70,8 @@ func (t *tab) settle(ctx context.Context) (unsettled string, err error) {
 	return unsettled, err
 }
 
-// settleSteps is settle without its timeout.
+// settleSteps is settle without its timeout: the steps in which a page that has loaded comes to rest, from those that
+// concern every page to those that few need. Each returns at once if the time is over.
 func (t *tab) settleSteps(ctx context.Context) (unsettled string, err error) {
 	if unsettled, err = t.pass(ctx, virtualTime); unsettled != "" || err != nil {
 		return unsettled, err
@@ -80,6 +81,7 @@ func (t *tab) settleSteps(ctx context.Context) (unsettled string, err error) {
 			return unsettled, err
 		}
 	}
+	// One call tells which of the steps concern this page.
 	has, err := evaluate[int](ctx, t, traits)
 	if err != nil {
 		return "", err
@@ -105,6 +107,7 @@ func (t *tab) settleSteps(ctx context.Context) (unsettled string, err error) {
 			return unsettled, err
 		}
 	}
+	// This is told and not waited for: such a page never ends.
 	grows, err := evaluate[bool](ctx, t, growsByItself)
 	switch {
 	case t.more != "":
@@ -116,7 +119,8 @@ func (t *tab) settleSteps(ctx context.Context) (unsettled string, err error) {
 	return "", err
 }
 
-// scroll scrolls the page to its end until nothing more appears, but only a few times.
+// scroll scrolls the page to its end until nothing more appears, but maxScrolls times at most, and paints between,
+// because pages learn by painting what has come into view.
 func (t *tab) scroll(ctx context.Context) (unsettled string, err error) {
 	for i := 0; ; i++ {
 		if err := t.paint(ctx); err != nil {
@@ -145,8 +149,9 @@ func (t *tab) scroll(ctx context.Context) (unsettled string, err error) {
 	}
 }
 
-// scrollDown scrolls to the end of the page and reports whether it had grown. A page that has grown before paints
-// first, so that it notices that its end went out of sight, and then that it is there again.
+// scrollDown scrolls to the end of the page and reports whether the page had grown since it was scrolled before. A page
+// that has grown before paints first, so that it notices that its end went out of sight, and then that it is there
+// again.
 func (t *tab) scrollDown(ctx context.Context, before bool) (more bool, unsettled string, err error) {
 	if before {
 		if err = t.paint(ctx); err == nil {
@@ -160,7 +165,7 @@ func (t *tab) scrollDown(ctx context.Context, before bool) (more bool, unsettled
 	return more, "", err
 }
 
-// growsLate waits for a timer that may add to the page, and then is scrollDown.
+// growsLate waits, at the end of a page, for a timer that may add to it, and then is scrollDown.
 func (t *tab) growsLate(ctx context.Context) (more bool, unsettled string, err error) {
 	is, err := evaluate[mayChange](ctx, t, stillDue)
 	if err != nil || !is.Due {
@@ -174,7 +179,7 @@ func (t *tab) growsLate(ctx context.Context) (more bool, unsettled string, err e
 
 // waitSelector waits until Request.Selector matches, and then a moment for what appears with it. It returns why the
 // page may be incomplete, as settle does: there was no match while there was time, or while the page had all of that
-// time by its own clock and has nothing more to do.
+// time by its own clock and has nothing more to do. A selector that is no selector is an error.
 func (t *tab) waitSelector(ctx context.Context) (string, error) {
 	name, err := json.Marshal(t.r.Selector) // a JSON string is a JavaScript string
 	if err != nil {
@@ -212,12 +217,13 @@ func (t *tab) waitSelector(ctx context.Context) (string, error) {
 	}
 }
 
-// thrownError is the error that an expression threw.
+// thrownError is the error that an expression threw in the page, as the first line of its description.
 type thrownError string
 
 func (e thrownError) Error() string { return string(e) }
 
-// evaluate returns the value of a JavaScript expression. The error is errNoAnswer if the page does not answer in time.
+// evaluate returns the value of a JavaScript expression in the page's main frame, which must be data that JSON can
+// hold. The error is errNoAnswer if the page does not answer in time, and a thrownError if the expression threw.
 func evaluate[T any](ctx context.Context, t *tab, expression string) (v T, err error) {
 	ctx, cancel := context.WithTimeout(ctx, t.o.stepTimes().answer)
 	defer cancel()
@@ -305,10 +311,10 @@ const prepare = `(() => {
 	};
 })()`
 
-// traits returns what prepare has noted: the bits lazy, and hasWorkers also of frames.
+// traits is a script that returns what prepare has noted: the bits lazy, and hasWorkers also of frames.
 const traits = inFrames + `.reduce((all, w) => all | w[Symbol.for('readthru.traits')] & (w === window ? 3 : 2), 0)`
 
-// inFrames is the windows of the page and of its frames of the same origin.
+// inFrames is a script for the windows of the page and of its frames of the same origin, a hundred at most.
 const inFrames = `(() => {
 	const list = [];
 	const add = (w) => {
@@ -320,23 +326,23 @@ const inFrames = `(() => {
 	return list;
 })()`
 
-// growsByItself tells whether the page had more elements at each of the last times that an interval came, and has more
-// since.
+// growsByItself is a script that tells whether the page had more elements at each of the last times that an interval of
+// its own came, and has more since.
 const growsByItself = `[...window[Symbol.for('readthru.ticks')]?.values() ?? []].some((sizes) => {
 	const last = [...sizes, document.getElementsByTagName('*').length].slice(-3);
 	return last.length === 3 && last[0] < last[1] && last[1] < last[2];
 })`
 
-// waitsForFrame tells whether the page has asked for a frame that was not painted yet.
+// waitsForFrame is a script that tells whether the page has asked for a frame that was not painted yet.
 const waitsForFrame = `!!window[Symbol.for('readthru.frames')]?.size`
 
-// Traits of a page.
+// Traits of a page, as bits that prepare notes and traits returns.
 const (
 	lazy       = 1 // reacts to scrolling
 	hasWorkers = 2
 )
 
-// scroll scrolls to the end of the page and reports whether the page had grown.
+// scroll is a script that scrolls to the end of the page and reports whether the page had grown.
 const scroll = `(() => {
 	const d = document.scrollingElement || document.documentElement;
 	const seen = Symbol.for('readthru.seen'), end = d ? d.scrollHeight : 0;

@@ -30,7 +30,8 @@ const (
 	maxWaiting = 256 // messages that the page has not taken; the origin waits then
 )
 
-// sockets are the WebSockets of a page.
+// sockets are the WebSockets of a page, by their numbers in the order in which it opened them. A number is taken while
+// the socket is opened: its place in list is nil then, and if that fails.
 type sockets struct {
 	f    *traffic
 	path string // of the requests about them
@@ -39,11 +40,14 @@ type sockets struct {
 	list []*socket
 }
 
+// newSockets returns the WebSockets of a page that has none. The path of the requests about them is random, so that no
+// page of an origin is taken for it.
 func newSockets(f *traffic) *sockets {
 	return &sockets{f: f, path: "/.well-known/readthru-" + strings.ToLower(rand.Text())}
 }
 
-// socket is a WebSocket of a page.
+// A socket is a WebSocket of a page: a connection of ours to the origin, and the messages that the page has not yet
+// taken.
 type socket struct {
 	conn     *websocket.Conn
 	messages chan socketMessage // closed at the end of the connection
@@ -55,20 +59,20 @@ type socket struct {
 	over bool
 }
 
-// talking reports whether a message came a while ago at most, and more may come.
+// talking reports whether the last message of a WebSocket came less than a while ago, and more may come.
 func (c *socket) talking(while time.Duration) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return !c.over && time.Since(c.last) < while
 }
 
-// socketMessage is a message as the page is given it and gives it.
+// socketMessage is a message of a WebSocket as the page is given it and gives it: a text, or bytes.
 type socketMessage struct {
 	Text  *string `json:"text,omitempty"`
 	Bytes []byte  `json:"bytes,omitempty"` // base64
 }
 
-// socketRequest is what the page asks for.
+// socketRequest is what the page's class WebSocket asks for, as JSON in a POST.
 type socketRequest struct {
 	Do        string   `json:"do"` // open, wait, send, close
 	URL       string   `json:"url"`
@@ -79,7 +83,7 @@ type socketRequest struct {
 	Reason string `json:"reason"`
 }
 
-// socketAnswer is what the page is answered.
+// socketAnswer is what the page's class WebSocket is answered.
 type socketAnswer struct {
 	ID       int             `json:"id"`
 	Protocol string          `json:"protocol,omitempty"`
@@ -90,13 +94,14 @@ type socketAnswer struct {
 	Reason   string          `json:"reason,omitempty"`
 }
 
-// owns reports whether a request is about a WebSocket.
+// owns reports whether a request of the page is about a WebSocket, by its path, whatever the origin: frames have
+// others.
 func (s *sockets) owns(ev *fetch.EventRequestPaused) bool {
 	u, err := url.Parse(ev.Request.URL)
 	return err == nil && u.Path == s.path
 }
 
-// answer answers a request of the page.
+// answer answers a request of the page about a WebSocket.
 func (s *sockets) answer(ev *fetch.EventRequestPaused) (*fetch.FulfillRequestParams, error) {
 	var content []byte
 	for _, e := range ev.Request.PostDataEntries {
@@ -117,6 +122,8 @@ func (s *sockets) answer(ev *fetch.EventRequestPaused) (*fetch.FulfillRequestPar
 	return fulfil(ev.RequestID, http.StatusOK, http.Header{"Content-Type": {"application/json"}}, body), nil
 }
 
+// do does what the page asks for about a WebSocket. origin is the field Origin of its request, which the browser writes
+// and no script can change.
 func (s *sockets) do(q *socketRequest, origin string) (*socketAnswer, error) {
 	if q.Do == "open" {
 		return s.open(q, origin)
@@ -146,7 +153,8 @@ func (s *sockets) do(q *socketRequest, origin string) (*socketAnswer, error) {
 	return nil, fmt.Errorf("a WebSocket cannot %q", q.Do)
 }
 
-// open opens a WebSocket through Options.Sockets.
+// open opens a WebSocket of the page through Options.Sockets, with the page's origin and without cookies. Redirects are
+// not followed, as browsers do not.
 func (s *sockets) open(q *socketRequest, origin string) (*socketAnswer, error) {
 	o := s.f.t.o
 	if o.Sockets == nil {
@@ -192,7 +200,7 @@ func (s *sockets) open(q *socketRequest, origin string) (*socketAnswer, error) {
 	return &socketAnswer{ID: id, Protocol: conn.Subprotocol()}, nil
 }
 
-// talking reports whether a WebSocket of the page has messages without a pause.
+// talking reports whether a WebSocket of the page has messages without a pause. Then the page is not done.
 func (s *sockets) talking() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -201,7 +209,8 @@ func (s *sockets) talking() bool {
 	})
 }
 
-// read takes the messages of a WebSocket until it ends.
+// read takes the messages of a WebSocket of the page until it ends. A page that does not take them stops the reading at
+// maxWaiting, and so the origin.
 func (s *sockets) read(c *socket, from string) {
 	defer close(c.messages)
 	defer c.conn.CloseNow() //nolint:errcheck // it has ended
@@ -213,6 +222,7 @@ func (s *sockets) read(c *socket, from string) {
 	for first := true; ; first = false {
 		kind, content, err := c.conn.Read(s.f.t.ctx)
 		if err != nil {
+			// 1006 is the code for a connection that ended without a close frame (RFC 6455, section 7.1.5).
 			c.code = 1006 // nobody closed it
 			if e, ok := errors.AsType[websocket.CloseError](err); ok {
 				c.code, c.reason = int(e.Code), e.Reason
@@ -225,6 +235,7 @@ func (s *sockets) read(c *socket, from string) {
 			}
 		}
 		if !s.f.take(len(content)) {
+			// 1009 is the code for a message that is too big (RFC 6455, section 7.4.1).
 			c.code, c.reason = 1009, "too many bytes"
 			return
 		}
@@ -244,7 +255,7 @@ func (s *sockets) read(c *socket, from string) {
 	}
 }
 
-// take counts bytes of responses, and reports whether the page may have them.
+// take counts bytes of a WebSocket among those of the page's responses, and reports whether the page may have them.
 func (f *traffic) take(n int) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -252,7 +263,8 @@ func (f *traffic) take(n int) bool {
 	return f.bytes <= maxTotal
 }
 
-// wait returns the messages that came, or that none came for a while.
+// wait returns the messages of a WebSocket that came, or that none came for a while. While it waits the clock of the
+// page stands still; after a pause the page is told so, and its clock may go on.
 func (s *sockets) wait(id int, c *socket) *socketAnswer {
 	c.mu.Lock()
 	rest := s.f.t.o.stepTimes().message - time.Since(c.last)
@@ -287,7 +299,8 @@ func (s *sockets) wait(id int, c *socket) *socketAnswer {
 }
 
 // withOwnConnections returns the value of a Content-Security-Policy with which a page may send requests to its own
-// origin, since its WebSockets are made of them. It may connect to what it could connect to before.
+// origin, since its WebSockets are made of them. It may connect to what it could connect to before. Of several policies
+// in a field each must allow it; connect-src falls back to default-src.
 func withOwnConnections(value string) string {
 	policies := strings.Split(value, ",") // each of them holds
 	for i, policy := range policies {

@@ -9,6 +9,7 @@ import (
 	"github.com/readthru/readthru/internal/fault"
 )
 
+// Bounds of the browser's processes. A process is replaced after maxPages pages, because it leaks memory.
 const (
 	idleTime   = time.Minute
 	maxPages   = 200
@@ -16,13 +17,15 @@ const (
 	deathPause = time.Minute // no browser is started for so long
 )
 
-// starting is a process that is being started. The start goes on even if all callers that wait for it leave.
+// starting is a browser process that is being started, for all who need one. The start goes on even if all callers that
+// wait for it leave: the next page needs it.
 type starting struct {
 	done chan struct{}
 	err  error // valid once done is closed
 }
 
-// enter registers a page unless the browser is closed. The caller must call running.Done.
+// enter registers a page unless the browser is closed. The caller must call running.Done. Close waits for the pages
+// that have entered.
 func (b *Browser) enter() error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -33,7 +36,8 @@ func (b *Browser) enter() error {
 	return nil
 }
 
-// acquire returns a running process and starts one if necessary. Concurrent callers share one start.
+// acquire returns a running process for a page, and starts one if necessary. Concurrent callers share one start. The
+// caller must return the process by release.
 func (b *Browser) acquire(ctx context.Context) (*process, error) {
 	for {
 		p, l, err := b.current()
@@ -51,13 +55,15 @@ func (b *Browser) acquire(ctx context.Context) (*process, error) {
 	}
 }
 
-// current returns the process for a new page, or the start that the caller must wait for.
+// current returns the process for a new page, with the page counted among its users, or the start that the caller must
+// wait for.
 func (b *Browser) current() (*process, *starting, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.closed {
 		return nil, nil, errClosing
 	}
+	// The death of a process without pages is noticed here, by the next page.
 	if p := b.process; p != nil && p.dead() {
 		b.drop(p)
 		b.died()
@@ -85,7 +91,7 @@ func (b *Browser) current() (*process, *starting, error) {
 	return nil, b.starting, nil
 }
 
-// launch starts a process for all callers that wait for l.
+// launch starts a process for all callers that wait for l. A start that panics is a failure like any other.
 func (b *Browser) launch(l *starting, f executable, sweep bool) {
 	defer close(l.done)
 	var p *process
@@ -112,7 +118,9 @@ func (b *Browser) launch(l *starting, f executable, sweep bool) {
 	}
 }
 
-// ready returns an error if no browser can be started now. The caller holds mu.
+// ready returns an error if no browser can be started now, which wraps ErrNoBrowser: none is installed, the sandbox is
+// required and does not work, or it died too often. It looks for the browser again if there was none or it is gone,
+// since one may have been installed meanwhile. The caller holds mu.
 func (b *Browser) ready(now time.Time) error {
 	if b.o.Attach == "" {
 		if b.found.path == "" || !exists(b.found.path) {
@@ -131,11 +139,13 @@ func (b *Browser) ready(now time.Time) error {
 	return nil
 }
 
+// exists reports whether the program of the browser is still there: an upgrade may have moved it.
 func exists(path string) bool {
 	_, err := os.Stat(path)
 	return err == nil
 }
 
+// firstOf returns a, or b if a is empty.
 func firstOf(a, b string) string {
 	if a != "" {
 		return a
@@ -143,7 +153,8 @@ func firstOf(a, b string) string {
 	return b
 }
 
-// release returns a process after a page. It kills a process that does not respond any more.
+// release returns a process after a page; ok says that the page was rendered. It kills a process that does not respond
+// any more. A page that fails in a browser that responds is the page's own matter and no death.
 func (b *Browser) release(p *process, ok bool) {
 	gone := p.dead()
 	if !ok && !gone && !p.responds() {
@@ -169,7 +180,7 @@ func (b *Browser) release(p *process, ok bool) {
 	}
 }
 
-// startIdleTimer ends the process after idleTime unless it gets a page. The caller holds mu.
+// startIdleTimer ends the browser's process after idleTime unless it gets a page. The caller holds mu.
 func (b *Browser) startIdleTimer() {
 	if b.idle != nil {
 		b.idle.Stop()
@@ -177,7 +188,7 @@ func (b *Browser) startIdleTimer() {
 	b.idle = time.AfterFunc(b.idleTime, fault.Contain("render: end an idle process", b.endIdle))
 }
 
-// endIdle ends a process that has no pages.
+// endIdle ends a browser process that has no pages. The timer may fire as a page comes, so that it looks again.
 func (b *Browser) endIdle() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -186,7 +197,7 @@ func (b *Browser) endIdle() {
 	}
 }
 
-// drop gives a process no more pages. The process ends after its last page. The caller holds mu.
+// drop gives a browser process no more pages. It ends after its last page. The caller holds mu.
 func (b *Browser) drop(p *process) {
 	b.process = nil
 	if p.users.Load() == 0 {
@@ -194,7 +205,7 @@ func (b *Browser) drop(p *process) {
 	}
 }
 
-// retire ends a process without pages, once. The caller holds mu.
+// retire ends a browser process without pages, once, in the background. The caller holds mu.
 func (b *Browser) retire(p *process) {
 	if b.live[p] {
 		delete(b.live, p)
@@ -202,7 +213,8 @@ func (b *Browser) retire(p *process) {
 	}
 }
 
-// died counts a death. After several in a row no browser is started for a while. The caller holds mu.
+// died counts a death of the browser. After maxDeaths in a row no browser is started for deathPause: a browser that
+// cannot run on this machine would be started for each page. The caller holds mu.
 func (b *Browser) died() {
 	if b.closed {
 		return

@@ -27,7 +27,7 @@ const (
 	maxRounds  = 10 // how often they are asked; some exchange messages for ever
 )
 
-// workers are the dedicated workers of a page.
+// workers are the dedicated workers of a page, and what was learnt of them.
 type workers struct {
 	mu   sync.Mutex
 	live map[target.SessionID]target.ID
@@ -38,7 +38,7 @@ type workers struct {
 	inVain    bool        // Vain.Workers
 }
 
-// listenToWorkers notes which workers the page has.
+// listenToWorkers notes which workers the page has, by the events of their targets.
 func (t *tab) listenToWorkers() {
 	t.workers.live = map[target.SessionID]target.ID{}
 	on(t, target.AttachedToTarget, func(ev target.EventAttachedToTarget) {
@@ -55,7 +55,7 @@ func (t *tab) listenToWorkers() {
 	})
 }
 
-// hasWorkers reports whether the page has workers now.
+// hasWorkers reports whether the page has dedicated workers now.
 func (t *tab) hasWorkers() bool {
 	t.workers.mu.Lock()
 	defer t.workers.mu.Unlock()
@@ -63,7 +63,7 @@ func (t *tab) hasWorkers() bool {
 }
 
 // waitForWorkers waits until the page's workers have nothing to do, and gives the page time for what they tell it. It
-// returns why the page may be incomplete, or "". If one does not answer, the page is what it shows.
+// returns why the page may be incomplete, or "". If a worker does not answer, the page is what it shows.
 func (t *tab) waitForWorkers(ctx context.Context) (unsettled string, err error) {
 	if t.workers.holdClock.Load() {
 		t.workers.late = true // freeClock has waited for it
@@ -77,7 +77,8 @@ func (t *tab) waitForWorkers(ctx context.Context) (unsettled string, err error) 
 	return "", err
 }
 
-// askWorkers is waitForWorkers without what is learnt.
+// askWorkers is waitForWorkers without what is learnt for the host: rounds of waiting for workers and giving the page
+// time, until neither has anything new.
 func (t *tab) askWorkers(ctx context.Context) (unsettled string, err error) {
 	for range maxRounds {
 		before, err := evaluate[int](ctx, t, messagesOfWorkers)
@@ -110,7 +111,7 @@ func (t *tab) askWorkers(ctx context.Context) (unsettled string, err error) {
 }
 
 // outlastWorkers waits until workers answer that compute for longer than any other step may take, as long as there is
-// time. It reports whether they did.
+// time for it. It reports whether they did.
 func (t *tab) outlastWorkers(ctx context.Context) (answered bool, err error) {
 	if may, err := t.mayOutlast(ctx); err != nil || !may {
 		return false, err
@@ -179,7 +180,8 @@ const (
 	whatShows     = `JSON.stringify(` + inFrames + `.map((w) => w.document.body?.innerText))`
 )
 
-// workersAnswer reports whether each worker answers within a time, or is gone.
+// workersAnswer reports whether each worker of the page answers within a time, or is gone. A worker answers between two
+// of its tasks, so that one that computes does not.
 func (t *tab) workersAnswer(ctx context.Context, within time.Duration) bool {
 	t.workers.mu.Lock()
 	ids := slices.Collect(maps.Values(t.workers.live))
