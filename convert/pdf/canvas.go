@@ -6,7 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// state is the part of the graphics state that places text (§8.4, §9.3).
+// state is the part of the graphics state that places text (§8.4, §9.3). It is copied for each q, and for each form.
+// Colours, clipping and transparency are in it as far as they tell what is seen (visible.go).
 type state struct {
 	ctm                  matrix
 	font                 *font
@@ -23,7 +24,8 @@ type state struct {
 	clip                   rect
 }
 
-// canvas draws a page's operators and keeps the glyphs.
+// canvas draws the operators of a page and its forms, and keeps the glyphs that a reader sees in page. It paints
+// nothing: it only notes what was painted where.
 type canvas struct {
 	f         *File
 	page      *Page
@@ -37,7 +39,7 @@ type canvas struct {
 }
 
 // markedContent is a stretch of content that has an ActualText (§14.9.4), or that is a page header or footer
-// (§14.8.2.2).
+// (§14.8.2.2). Glyphs within one that states a text are replaced by that text, which stands at the first of them.
 type markedContent struct {
 	text    string
 	stated  bool
@@ -50,7 +52,8 @@ type markedContent struct {
 }
 
 // finish decides whether text that is not painted is kept. Behind a picture of the page, as scanners write it, it is
-// the text of the picture; elsewhere it cannot be seen.
+// the text of the picture; elsewhere it cannot be seen. read calls it at the end of every page, also of one that a
+// limit has cut. Pages whose letters were turned into outlines count as pictures, if nothing else is written on them.
 func (c *canvas) finish() {
 	outlined := len(c.page.Glyphs) == 0 && c.seen.curves > len(c.invisible) // letters that are drawings
 	if pictured := c.seen.pictures > covers*c.page.Width*c.page.Height; (pictured || outlined) &&
@@ -61,7 +64,8 @@ func (c *canvas) finish() {
 	c.page.Hidden += len(c.invisible)
 }
 
-// links reads the annotations of a page that lead to a URL (§12.5.6.5).
+// links reads the annotations of a page that lead to a URL (§12.5.6.5). base is the matrix of the page, by which their
+// areas are turned with it. There are 2,000 at most; addresses that are longer than 4 KiB, or no UTF-8, are left out.
 func (c *canvas) links(v any, base matrix) {
 	r := c.f.r
 	list, _ := r.resolve(v).([]any)
@@ -85,7 +89,9 @@ func (c *canvas) links(v any, base matrix) {
 	}
 }
 
-// run executes a content stream, which begins with the state g.
+// run executes a content stream, which begins with the state g. resources are the dictionary in which it finds fonts
+// and objects by name, depth the forms around it. Operands are gathered until an operator comes; those that pile up
+// without one are dropped. What is off by marked content within the stream is on again behind it.
 func (c *canvas) run(content []byte, resources dict, g state, depth int) {
 	r := c.f.r
 	e := &interpreter{
@@ -113,7 +119,9 @@ func (c *canvas) run(content []byte, resources dict, g state, depth int) {
 	}
 }
 
-// object draws a form, or a picture.
+// object draws a form, or a picture. A form is a content stream of its own, with its own matrix and box, which clips
+// it; its resources are those of the page if it has none. A picture is only noted, as something that may hide what is
+// below it.
 func (c *canvas) object(v any, resources dict, g state, depth int) {
 	r := c.f.r
 	s, ok := r.resolve(v).(*stream)
@@ -138,6 +146,7 @@ func (c *canvas) object(v any, resources dict, g state, depth int) {
 			g.ctm = own
 		}
 	}
+	// Nothing of a form is seen outside of its box.
 	if b := r.box(s.dict["BBox"]); b[2] > b[0] && b[3] > b[1] {
 		inForm := matrix{b[2] - b[0], 0, 0, b[3] - b[1], b[0], b[1]}
 		g.clip = g.clip.and(unitSquare(inForm.then(g.ctm)))
@@ -148,9 +157,12 @@ func (c *canvas) object(v any, resources dict, g state, depth int) {
 	c.run(r.decode(s), resources, g, depth+1)
 }
 
-// add keeps a glyph whose baseline and size m gives, if a reader can see it.
+// add keeps a glyph of a page whose baseline and size m gives, if a reader can see it: of at least one point, on the
+// page, and not hidden by colour or clipping. width is of a size of 1. The page's coordinates are turned for text that
+// runs upwards or downwards, so that every glyph's baseline runs from left to right and words are made alike of all.
 func (c *canvas) add(text string, m matrix, width float64, g *state) {
 	p := c.page
+	// What is too small to be read, or lies outside of the page, is hidden text.
 	size := math.Hypot(m[2], m[3]) * g.font.height
 	x, y := m[4], m[5]
 	if strings.TrimSpace(text) != "" && (size < 1 || x < -size || y < -size || x > p.Width+size || y > p.Height+size) {
@@ -188,7 +200,7 @@ func (c *canvas) add(text string, m matrix, width float64, g *state) {
 const maxImageEntries = 1 << 10
 
 // afterImage returns the offset behind an inline image, whose entries begin at at: behind the word EI between white
-// space.
+// space. The data may hold these two letters anywhere, so that what follows them must look like an operator.
 func afterImage(b []byte, at int) int {
 	for i := at; i+2 < min(len(b), at+maxImageEntries); i++ {
 		if b[i] == 'I' && b[i+1] == 'D' && classes[b[i+2]] == space {
@@ -211,7 +223,8 @@ func afterImage(b []byte, at int) int {
 	return len(b)
 }
 
-// plainWord reports whether w can be an operator.
+// plainWord reports whether w can be an operator. Operators have three letters or signs at most, such as BDC, f* and
+// d0.
 func plainWord(w string) bool {
 	if len(w) > 3 {
 		return false

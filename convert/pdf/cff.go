@@ -3,7 +3,9 @@ package pdf
 import "strings"
 
 // cffEncoding reads the encoding that a font program in the Compact Font Format has (Adobe Technical Note 5176): the
-// text of each code by the name of its glyph. It returns nil for fonts without one of their own.
+// text of each code by the name of its glyph. It returns nil for fonts without one of their own. It walks the tables of
+// the program: names of fonts, their dictionaries, the strings that are names of glyphs, then the charset, which gives
+// each glyph a name, and the encoding, which gives each code a glyph. Only the first font is read.
 func cffEncoding(b []byte) *encoding {
 	if len(b) < 4 {
 		return nil
@@ -42,6 +44,8 @@ func cffEncoding(b []byte) *encoding {
 			set(code, ids[glyph])
 		}
 	}
+	// The encoding states the codes of glyphs 1, 2 and so on: each, or as ranges. A high bit in its format says that more
+	// codes follow, each with the name of its glyph.
 	c := cffReader{b, codes}
 	form := c.uint(1)
 	switch form & 0x7f {
@@ -74,6 +78,7 @@ type cffReader struct {
 	at int
 }
 
+// uint reads a number of size bytes and goes on behind it.
 func (c *cffReader) uint(size int) (n int) {
 	if size < 0 || c.at < 0 || c.at+size > len(c.b) {
 		c.at = len(c.b)
@@ -84,7 +89,8 @@ func (c *cffReader) uint(size int) (n int) {
 	return n
 }
 
-// cffIndex reads a list of byte strings, and returns the offset behind it. A damaged one is empty.
+// cffIndex reads a list of byte strings, and returns the offset behind it. A damaged one is empty. It is the INDEX of a
+// font program: a count, the size of offsets, the offsets from 1, and the data.
 func cffIndex(b []byte, at int) (list [][]byte, end int) {
 	c := cffReader{b, at}
 	n := c.uint(2)
@@ -108,7 +114,8 @@ func cffIndex(b []byte, at int) (list [][]byte, end int) {
 	return list, data + from
 }
 
-// cffOffsets returns where a font's charset, encoding and glyphs are, by its dictionary.
+// cffOffsets returns where a font's charset, encoding and glyphs are, by its dictionary. Operands stand before their
+// operator; only the last operand is kept, since these three operators have one each.
 func cffOffsets(d []byte) (charset, codes, glyphs int) {
 	c := cffReader{d, 0}
 	last := 0
@@ -143,7 +150,8 @@ func cffOffsets(d []byte) (charset, codes, glyphs int) {
 	return charset, codes, glyphs
 }
 
-// cffCharset returns the number of the name of each of n glyphs.
+// cffCharset returns the number of the name of each of n glyphs. The list is stated for each glyph, or as ranges of one
+// or two bytes; 0 stands for the standard one. The first glyph, .notdef, is never stated.
 func cffCharset(b []byte, at, n int) []int {
 	ids := []int{0}
 	if at == 0 {

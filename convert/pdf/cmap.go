@@ -2,22 +2,25 @@ package pdf
 
 import "slices"
 
-// cmap maps codes: to text (ToUnicode, §9.10.3) or to numbers of glyphs (§9.7.5).
+// cmap maps codes: to text (ToUnicode, §9.10.3) or to numbers of glyphs (§9.7.5). The zero value maps nothing.
 type cmap struct {
 	spaces []span // of codes, by their bytes
 	texts  map[int]string
 	cids   []cidRange
 }
 
-// span is a range of codes of one size.
+// span is a range of codes of one size. A composite font splits its strings by them.
 type span struct{ size, low, high int }
 
+// cidRange maps a range of codes to as many numbers of glyphs, from cid on. Ranges are sorted by low.
 type cidRange struct{ low, high, cid int }
 
 // maxMapped is how many codes one CMap may map: all codes of two bytes, and some more.
 const maxMapped = 1 << 17
 
-// readCMap reads a CMap.
+// readCMap reads a CMap of a font: the ranges of its codes, what they mean, and which glyphs they are. It is read by
+// the lexer of PDF objects, since its operators stand behind their operands in the same syntax; other CMaps that it
+// names by usecmap are not.
 func readCMap(r *reader, data []byte) cmap {
 	m := cmap{texts: map[int]string{}}
 	l := lexer{b: data}
@@ -81,7 +84,8 @@ func readCMap(r *reader, data []byte) cmap {
 	return m
 }
 
-// mapped reads the text of a code: UTF-16, or a single byte.
+// mapped reads the text of a code: UTF-16, or a single byte. Only its first 32 units are kept: no glyph stands for
+// more.
 func mapped(s string) string {
 	if len(s) == 1 {
 		return string(rune(s[0]))
@@ -89,6 +93,8 @@ func mapped(s string) string {
 	return utf16Text(s[:min(len(s), 64)])
 }
 
+// addRange maps a range of codes to text (bfrange): to the text target and those after it, whose last character counts
+// up, or to each text of a list.
 func (m *cmap) addRange(r *reader, from, to, target any) {
 	low, ok1 := from.(string)
 	high, ok2 := to.(string)
@@ -116,7 +122,8 @@ func (m *cmap) addRange(r *reader, from, to, target any) {
 	}
 }
 
-// size returns how many bytes the first code of s has.
+// size returns how many bytes the first code of s has. A code that is in no range has as many bytes as the shortest, so
+// that the next code is found again.
 func (m *cmap) size(s string) int {
 	least := 4
 	for n := 1; n <= min(4, len(s)); n++ {
@@ -131,6 +138,7 @@ func (m *cmap) size(s string) int {
 	return max(1, min(least, len(s)))
 }
 
+// cid returns the number of the glyph of a code; the code itself where no range has it.
 func (m *cmap) cid(code int) int {
 	i, found := slices.BinarySearchFunc(m.cids, code, func(c cidRange, code int) int { return c.low - code })
 	if !found {

@@ -13,7 +13,8 @@ import (
 )
 
 // crypt decrypts a file that is encrypted with the empty user password, which viewers open without asking (§7.6, and
-// ISO 32000-2 §7.6.4 for AES-256).
+// ISO 32000-2 §7.6.4 for AES-256). MD5 and RC4 are what the format asks for: here they guard nothing, they only make
+// readable what every viewer shows.
 type crypt struct {
 	key    []byte
 	aes    bool
@@ -27,7 +28,7 @@ var padding = []byte("\x28\xBF\x4E\x5E\x4E\x75\x8A\x41\x64\x00\x4E\x56\xFF\xFA\x
 	"\x2E\x2E\x00\xB6\xD0\x68\x3E\x80\x2F\x0C\xA9\xFE\x64\x53\x69\x7A")
 
 // newCrypt returns the decryption that an encryption dictionary asks for. It returns nil if a password is needed or the
-// method is unknown.
+// method is unknown. A file may name a method that encrypts nothing; its streams and strings are left as they are.
 func newCrypt(r *reader, d dict) *crypt {
 	if f := r.name(d["Filter"]); f != "Standard" {
 		return nil
@@ -47,6 +48,8 @@ func newCrypt(r *reader, d dict) *crypt {
 		}
 	}
 	switch {
+	// AES-256: the entry U has a hash of the password, and two salts. One checks the empty password, the other gives the
+	// key that decrypts the file's key in UE.
 	case version == 5 && (revision == 5 || revision == 6):
 		entry, _ := r.resolve(d["UE"]).(string)
 		if len(user) < 48 || len(entry) < 32 {
@@ -73,6 +76,8 @@ func newCrypt(r *reader, d dict) *crypt {
 	case version < 1 || version > 4 || revision < 2 || revision > 4 || len(owner) < 32 || len(user) < 16:
 		return nil
 	}
+	// Older methods: the key is a hash of the padded empty password, the owner's entry, the permissions and the file's id
+	// (algorithm 2).
 	size := int(r.number(d["Length"])) / 8
 	if version == 4 {
 		size = 16
@@ -105,7 +110,8 @@ func newCrypt(r *reader, d dict) *crypt {
 	return c
 }
 
-// opens reports whether the key is right: the empty password is the user's (algorithms 4 to 6).
+// opens reports whether the key is right: the empty password is the user's (algorithms 4 to 6). Only revisions 2 to 4
+// come here; newer ones are checked by their own hashes.
 func (c *crypt) opens(r *reader, user string, revision int) bool {
 	if revision == 2 {
 		return bytes.Equal(rc4Text(c.key, padding), []byte(user)[:min(len(user), 32)])
@@ -127,6 +133,7 @@ func (c *crypt) opens(r *reader, user string, revision int) bool {
 	return bytes.HasPrefix([]byte(user), value[:16])
 }
 
+// rc4Text encrypts or decrypts data of a PDF by RC4. A key that RC4 refuses gives zeros.
 func rc4Text(key, data []byte) []byte {
 	out := make([]byte, len(data))
 	c, err := rc4.NewCipher(key) //nolint:gosec // as above
@@ -137,7 +144,8 @@ func rc4Text(key, data []byte) []byte {
 	return out
 }
 
-// hardenedHash is the hash of revision 6 for the empty password (ISO 32000-2, algorithm 2.B).
+// hardenedHash is the hash of revision 6 for the empty password (ISO 32000-2, algorithm 2.B). It is made slow on
+// purpose: 64 rounds and more of AES over 64 repetitions. It is computed twice for a file.
 func hardenedHash(salt []byte) []byte {
 	first := sha256.Sum256(salt)
 	k := first[:]
@@ -169,7 +177,8 @@ func hardenedHash(salt []byte) []byte {
 	}
 }
 
-// object returns the key of one object (algorithm 1).
+// object returns the key of one object of a PDF (algorithm 1): the file's key with the object's number and generation.
+// AES-256 has one key for all.
 func (c *crypt) object(of ref) []byte {
 	if c.direct {
 		return c.key
@@ -182,6 +191,9 @@ func (c *crypt) object(of ref) []byte {
 	return sum[:min(len(c.key)+5, 16)]
 }
 
+// stream decrypts the data of a stream, or a string, that belongs to the object of. Data of AES begin with 16 bytes of
+// initialisation vector, and end with padding that is cut off where it is one. Damaged data give nil, or noise that no
+// filter understands.
 func (c *crypt) stream(data []byte, of ref) []byte {
 	if c.none {
 		return data
@@ -206,12 +218,14 @@ func (c *crypt) stream(data []byte, of ref) []byte {
 	return out
 }
 
+// decryptedDict is decrypted for the dictionary of a stream.
 func (r *reader) decryptedDict(d dict, of ref) dict {
 	d, _ = r.decrypted(d, of).(dict)
 	return d
 }
 
-// decrypted returns an object of the file with its strings decrypted.
+// decrypted returns an object of the file with its strings decrypted. It changes arrays and dictionaries in place: they
+// have just been read and nobody else has them. The dictionary that describes the encryption is left as it is.
 func (r *reader) decrypted(v any, of ref) any {
 	if r.crypt == nil || of.num == r.crypt.plain {
 		return v

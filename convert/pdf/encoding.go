@@ -8,7 +8,8 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// encoding is the text of each code of a simple font, "" for a code without one.
+// encoding is the text of each code of a simple font, "" for a code without one. A code may stand for several
+// characters, as a ligature does.
 type encoding [256]string
 
 // The encodings that fonts name (§D.2). Symbol and ZapfDingbats have encodings of their own.
@@ -66,6 +67,7 @@ var (
 	}()
 )
 
+// set gives the codes from from on the characters of text, one each.
 func (e *encoding) set(from int, text string) {
 	for _, r := range text {
 		e[from] = string(r)
@@ -99,6 +101,8 @@ parenleftBig=( parenrightBig=) parenleftbigg=( parenrightbigg=) bracketleftbig=[
 radicalbig=√ radicalBig=√ radicalbigg=√ radicalBigg=√ visiblespace=␣ visualspace=␣ compwordmark= tie= slurabove=⌢ slurbelow=⌣ arrowhookleft=↩ arrowhookright=↪ ell=ℓ lscript=ℓ vector=⃗ estimated=℮ numero=№ nonbreakingspace=  onedotenleader=․ figuredash=‒ horizontalbar=―
 a1=✁ a20=✔ a19=✓ a21=✕ a73=■ a71=● a76=▲ a77=▼ a78=◆ a81=◗ a35=★`)
 
+// pairs reads a table of names and texts, "name=text" between spaces. Names of spaces are set afterwards, since a space
+// ends a pair.
 func pairs(list string) map[string]string {
 	m := map[string]string{}
 	for field := range strings.FieldsFuncSeq(list, func(r rune) bool { return r == ' ' || r == '\n' }) {
@@ -120,7 +124,9 @@ var accents = map[string]rune{
 	"hook": 0x309, "horn": 0x31b,
 }
 
-// glyphText returns the text of a glyph by its name; "" for a name without a meaning.
+// glyphText returns the text of a glyph by its name; "" for a name without a meaning. Names follow the Adobe Glyph
+// List's rules: what follows a dot is dress, an underscore joins the parts of a ligature, uniXXXX and uXXXX are code
+// points. Beyond them, a letter with the name of an accent is that letter with it.
 func glyphText(n string) string {
 	if text, ok := glyphNames[n]; ok {
 		return text
@@ -169,7 +175,8 @@ func glyphText(n string) string {
 	return ""
 }
 
-// cyrillic returns the letter of a glyph name afiiNNNNN, by its number.
+// cyrillic returns the letter of a glyph name afiiNNNNN, by its number. The numbers are those of the Adobe Glyph List,
+// in the order of the alphabet with Ё in its place.
 func cyrillic(v int) string {
 	switch {
 	case v >= 10017 && v <= 10022:
@@ -190,7 +197,8 @@ func cyrillic(v int) string {
 	return ""
 }
 
-// The widths of the standard fonts, for codes 32 to 126, in thousandths of the size.
+// The widths of the standard fonts, for codes 32 to 126, in thousandths of the size. Files need not bring them for the
+// fonts that every viewer has (§9.6.2.2). Those of bold and oblique fonts differ little.
 var (
 	helvetica = [95]uint16{
 		278, 278, 355, 556, 556, 889, 667, 191, 333, 333, 389, 584, 278, 333, 278, 278, 556, 556, 556, 556, 556, 556, 556,

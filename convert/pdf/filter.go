@@ -9,7 +9,8 @@ import (
 )
 
 // decode returns the data of a stream with its filters undone (§7.4). Of damaged data it returns what could be read,
-// and sets cut. It returns nothing for pictures.
+// and sets cut. It returns nothing for pictures. Nothing is kept: callers decode each stream once. More than eight
+// filters are no honest file's.
 func (r *reader) decode(s *stream) []byte {
 	r.step()
 	data := s.raw
@@ -39,6 +40,8 @@ func (r *reader) decode(s *stream) []byte {
 	return data
 }
 
+// first returns the entry of a dictionary under the first of keys that it has: entries of inline images have short
+// names, too.
 func first(d dict, keys ...name) any {
 	for _, k := range keys {
 		if v, ok := d[k]; ok {
@@ -48,6 +51,8 @@ func first(d dict, keys ...name) any {
 	return nil
 }
 
+// filter undoes one filter of a stream (§7.4), with its parameters p. It returns nil for codings of pictures, and for
+// filters that are not known.
 func (r *reader) filter(f name, data []byte, p dict) []byte {
 	switch f {
 	case "FlateDecode", "Fl":
@@ -73,7 +78,8 @@ func (r *reader) filter(f name, data []byte, p dict) []byte {
 	return nil // a picture's coding, or one not known
 }
 
-// take runs a decoder within the bytes that may still be decoded, and counts its output.
+// take runs a decoder within the bytes that may still be decoded, and counts its output. limit is the most bytes that
+// the decoder may give; output that reaches it counts as cut.
 func (r *reader) take(decode func(limit int) []byte) []byte {
 	limit := min(maxStream, r.left)
 	out := decode(limit)
@@ -84,6 +90,8 @@ func (r *reader) take(decode func(limit int) []byte) []byte {
 	return out
 }
 
+// readAll reads a decompressor of a stream to its end, or to the limit. It works in pieces of 1 MiB, between which it
+// looks at the context. Damage ends the data early, and is noted in cut.
 func (r *reader) readAll(in io.Reader) []byte {
 	return r.take(func(limit int) []byte {
 		var out bytes.Buffer
@@ -104,7 +112,8 @@ func (r *reader) readAll(in io.Reader) []byte {
 	})
 }
 
-// inflate decompresses zlib data. Damaged files sometimes lack its header; its checksum is ignored.
+// inflate decompresses zlib data. Damaged files sometimes lack its header; its checksum is ignored. That is why flate
+// reads them and not zlib, which would refuse the whole stream.
 func (r *reader) inflate(data []byte) []byte {
 	for len(data) > 0 && classes[data[0]] == space && data[0] != 0 {
 		data = data[1:]
@@ -115,7 +124,8 @@ func (r *reader) inflate(data []byte) []byte {
 	return r.readAll(flate.NewReader(bytes.NewReader(data)))
 }
 
-// ascii85Text cuts data at the end marker and drops bytes that are not digits.
+// ascii85Text cuts data at the end marker and drops bytes that are not digits. The decoder of the standard library
+// refuses data with other bytes in them.
 func ascii85Text(data []byte) []byte {
 	data = bytes.TrimPrefix(bytes.TrimSpace(data), []byte("<~"))
 	if i := bytes.IndexByte(data, '~'); i >= 0 {
@@ -129,7 +139,9 @@ func ascii85Text(data []byte) []byte {
 	}, data)
 }
 
-// predict undoes the predictors of PNG and TIFF (§7.4.4.4).
+// predict undoes the predictors of PNG and TIFF (§7.4.4.4). They change bytes into differences from their neighbours,
+// and stand behind Flate and LZW alone. Cross-reference streams nearly always have that of PNG. TIFF's is undone for
+// whole bytes only. It returns nil for sizes that no picture and no table has; a last row that is too short is kept.
 func (r *reader) predict(data []byte, p dict) []byte {
 	kind := int(r.number(p["Predictor"]))
 	if kind < 2 {
@@ -146,6 +158,7 @@ func (r *reader) predict(data []byte, p dict) []byte {
 		return nil
 	}
 	pixel, row := max(1, colors*bits/8), (colors*bits*columns+7)/8
+	// Each sample of TIFF's is a difference from the one to its left.
 	if kind == 2 {
 		if bits == 8 {
 			for at := 0; at+row <= len(data); at += row {
@@ -156,6 +169,7 @@ func (r *reader) predict(data []byte, p dict) []byte {
 		}
 		return data
 	}
+	// Each row of PNG's begins with a byte that says which neighbours its bytes are differences from.
 	out := make([]byte, 0, len(data))
 	above := make([]byte, min(row, len(data)))
 	for len(data) > 1 {
@@ -187,6 +201,7 @@ func (r *reader) predict(data []byte, p dict) []byte {
 	return out
 }
 
+// paeth is the predictor of that name of PNG: of left, above and upper left, the one nearest to a + b - c.
 func paeth(a, b, c byte) byte {
 	p := int(a) + int(b) - int(c)
 	pa, pb, pc := abs(p-int(a)), abs(p-int(b)), abs(p-int(c))
@@ -199,6 +214,7 @@ func paeth(a, b, c byte) byte {
 	return c
 }
 
+// abs returns the absolute value of n.
 func abs(n int) int {
 	if n < 0 {
 		return -n
@@ -207,7 +223,7 @@ func abs(n int) int {
 }
 
 // lzw undoes LZW as TIFF and PDF write it: codes of 9 to 12 bits, the longest first bit first, whose width grows one
-// code early unless early is 0.
+// code early unless early is 0. It stops at the first code that cannot be, and at limit bytes.
 func lzw(data []byte, early, limit int) []byte {
 	const clear, end = 256, 257
 	var table [4096][]byte
@@ -218,6 +234,7 @@ func lzw(data []byte, early, limit int) []byte {
 	next, width, bits, held := 258, 9, 0, 0
 	var previous []byte
 	for _, c := range data {
+		// held has the bits that no code has taken yet.
 		held, bits = held<<8|int(c), bits+8
 		if bits < width {
 			continue
@@ -246,6 +263,7 @@ func lzw(data []byte, early, limit int) []byte {
 		}
 		start := len(out)
 		out = append(out, entry...)
+		// Every code but the first adds an entry: the text before and the first byte of this one.
 		if previous != nil && next < 4096 {
 			table[next] = slices.Concat(previous, entry[:1])
 			next++
@@ -258,6 +276,8 @@ func lzw(data []byte, early, limit int) []byte {
 	return out
 }
 
+// runLength undoes the filter of that name (§7.4.5): a length below 128 copies the next bytes, one above repeats the
+// next byte, and 128 ends the data.
 func runLength(data []byte, limit int) []byte {
 	var out []byte
 	for len(data) > 1 && data[0] != 128 && len(out) < limit {

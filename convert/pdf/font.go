@@ -14,7 +14,8 @@ import (
 	"golang.org/x/text/encoding/traditionalchinese"
 )
 
-// font turns the bytes of shown strings into characters with widths (§9.5 to §9.10).
+// font turns the bytes of shown strings into characters with widths (§9.5 to §9.10). simple, charset, two or codes
+// says how strings are split, the first that is set; what toText says of a code goes before what its encoding says.
 type font struct {
 	style    Style
 	codes    cmap               // by which a composite font splits strings, if it brings one
@@ -31,7 +32,7 @@ type font struct {
 	drawn    bool    // its glyphs are drawings (Type 3), which may have colors
 }
 
-// char is one code of a shown string.
+// char is one code of a shown string. The glyph itself is not read: its text and its width are enough.
 type char struct {
 	code  int
 	size  int // bytes
@@ -41,7 +42,8 @@ type char struct {
 	unmapped bool // the font does not say what text the code is
 }
 
-// font returns the font of a resource, once for each.
+// font returns the font of a resource, once for each. Fonts that are no references are read anew each time they are
+// set; so are those beyond 4,096.
 func (f *File) font(v any) *font {
 	to, isRef := v.(ref)
 	if known := f.fonts[to]; isRef && known != nil {
@@ -54,6 +56,8 @@ func (f *File) font(v any) *font {
 	return ft
 }
 
+// font reads the dictionary of a font: simple or composite, with its ToUnicode CMap if it has one. An empty dictionary
+// gives a font of standard encoding.
 func (r *reader) font(d dict) *font {
 	f := &font{widths: map[int]float64{}, unit: .001, height: 1}
 	base := string(r.name(d["BaseFont"]))
@@ -76,7 +80,8 @@ func (r *reader) font(d dict) *font {
 	return f
 }
 
-// style returns the style of a font by its name and its descriptor.
+// style returns the style of a font by its name and its descriptor. Prefixes of subsets are cut off already. Names of
+// TeX's fonts, such as cmbx10 and cmti10, are known; flags are those of §9.8.2.
 func (r *reader) style(base string, descriptor dict) (s Style) {
 	lower := strings.ToLower(base)
 	has := func(parts ...string) bool {
@@ -106,7 +111,8 @@ func (r *reader) style(base string, descriptor dict) (s Style) {
 	return s
 }
 
-// simple sets up a font whose codes are single bytes.
+// simple sets up a font whose codes are single bytes. Fonts that bring no widths are among the standard ones that
+// viewers have: their widths are taken from tables, those of Helvetica where the name says nothing.
 func (r *reader) simple(f *font, d, descriptor dict, base string) {
 	f.simple = r.encoding(d, descriptor, base)
 	if r.name(d["Subtype"]) == "Type3" {
@@ -132,6 +138,7 @@ func (r *reader) simple(f *font, d, descriptor dict, base string) {
 	if len(list) > 0 {
 		return
 	}
+	// Without widths in the file the font is one that viewers have: its family is told from its name.
 	lower := strings.ToLower(base)
 	table := &helvetica
 	switch {
@@ -154,7 +161,9 @@ func (r *reader) simple(f *font, d, descriptor dict, base string) {
 	}
 }
 
-// encoding returns the text of each code of a simple font.
+// encoding returns the text of each code of a simple font. It begins with the font's own encoding or that of its kind,
+// is replaced by the one that the file names, and changed by its Differences (§9.6.6). Texts of symbols that have no
+// letters are bullets.
 func (r *reader) encoding(d, descriptor dict, base string) *encoding {
 	lower := strings.ToLower(base)
 	e := standard
@@ -211,9 +220,11 @@ func (r *reader) encoding(d, descriptor dict, base string) *encoding {
 	return &e
 }
 
+// letters are those that names of glyphs in Type 3 fonts have beside the number of the code.
 const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_"
 
-// ownEncoding returns the encoding inside an embedded font program; nil if there is none.
+// ownEncoding returns the encoding inside an embedded font program; nil if there is none. TrueType programs are not
+// read: their encoding is that of Windows, or said by the file.
 func (r *reader) ownEncoding(descriptor dict, symbolic bool) *encoding {
 	if s, ok := r.resolve(descriptor["FontFile"]).(*stream); ok && symbolic {
 		return builtIn(r.decode(s))
@@ -225,13 +236,14 @@ func (r *reader) ownEncoding(descriptor dict, symbolic bool) *encoding {
 }
 
 // numbered reports whether the name of a glyph is only a number, such as g12, C0041 or cid_33. The code may then say
-// more.
+// more. Such names are given by programs that subset fonts, and mean nothing elsewhere.
 func numbered(n string) bool {
 	return len(n) > 1 && strings.Trim(n, "0123456789") != n && len(strings.Trim(n, "0123456789")) <= 5 ||
 		strings.HasPrefix(n, "index")
 }
 
-// builtIn reads the encoding that a Type 1 font program has in clear text: lines of "dup 65 /A put".
+// builtIn reads the encoding that a Type 1 font program has in clear text: lines of "dup 65 /A put". It reads 16 KiB at
+// most, up to the encrypted part of the program. StandardEncoding by name is that one.
 func builtIn(program []byte) *encoding {
 	start := bytes.Index(program, []byte("/Encoding"))
 	if start < 0 {
@@ -270,7 +282,8 @@ func builtIn(program []byte) *encoding {
 	return e
 }
 
-// predefined are the encodings behind the names of predefined CMaps (§9.7.5.2).
+// predefined are the encodings behind the names of predefined CMaps (§9.7.5.2). The CMaps themselves are not here: the
+// text is decoded as a whole, which their names allow.
 var predefined = []struct {
 	prefix  string
 	charset xencoding.Encoding
@@ -288,7 +301,9 @@ var predefined = []struct {
 	{"KSC", korean.EUCKR},
 }
 
-// composite sets up a font whose codes have several bytes.
+// composite sets up a font whose codes have several bytes. Its widths are lists in W, by number of glyph (§9.7.4.3):
+// "10 [500 600]" for each, or "10 20 500" for a range. Names of encodings that begin with Uni are of UTF-16 or UCS-2;
+// other names that are unknown are taken for two bytes.
 func (r *reader) composite(f *font, d dict) {
 	f.width, f.two = 1000, true
 	switch v := r.resolve(d["Encoding"]).(type) {
@@ -340,7 +355,7 @@ func (r *reader) composite(f *font, d dict) {
 	}
 }
 
-// chars splits a shown string into codes, and gives each to do.
+// chars splits a shown string into codes, and gives each to do. do is called in the order of the string.
 func (f *font) chars(s string, do func(char)) {
 	for len(s) > 0 {
 		c := f.char(s)
@@ -349,6 +364,8 @@ func (f *font) chars(s string, do func(char)) {
 	}
 }
 
+// char reads the first code of s, with its text and its width. s must not be empty; the code has at least one byte, so
+// that chars ends.
 func (f *font) char(s string) char {
 	c := char{code: int(s[0]), size: 1}
 	switch {
@@ -379,6 +396,8 @@ func (f *font) char(s string) char {
 	return c
 }
 
+// text returns the text of a code, whose bytes are raw: what ToUnicode says, else what the encoding says; "" where
+// nothing does.
 func (f *font) text(c char, raw string) string {
 	if text, ok := f.toText.texts[c.code]; ok && usable(text) {
 		return text
@@ -397,7 +416,7 @@ func (f *font) text(c char, raw string) string {
 }
 
 // usable reports whether the text that a file maps a code to is one. Some files use NULs and replacement characters for
-// codes without a text.
+// codes without a text. Their encoding is then asked.
 func usable(s string) bool {
 	r, _ := utf8.DecodeRuneInString(s)
 	return s != "" && r != 0 && r != utf8.RuneError

@@ -16,10 +16,12 @@ type (
 	}
 )
 
-// dictItems is how many items of an array take about as much memory as a dictionary.
+// dictItems is how many items of an array take about as much memory as a dictionary. A file of many small dictionaries
+// would otherwise take more memory than maxItems allows for.
 const dictItems = 16
 
-// lexer reads objects from bytes. An error gives a nil object, because what follows may be readable again.
+// lexer reads objects from the bytes of a PDF: of the file itself, of object streams, of content streams, of CMaps and
+// of font programs, which share one syntax. An error gives a nil object, because what follows may be readable again.
 type lexer struct {
 	b     []byte
 	at    int
@@ -34,6 +36,7 @@ const (
 	delimiter
 )
 
+// classes has the class of each byte.
 var classes = func() (c [256]byte) {
 	for _, b := range []byte("\x00\t\n\f\r ") {
 		c[b] = space
@@ -44,7 +47,7 @@ var classes = func() (c [256]byte) {
 	return c
 }()
 
-// skip passes over white space and comments.
+// skip passes over white space and comments of a PDF.
 func (l *lexer) skip() {
 	for l.at < len(l.b) {
 		c := l.b[l.at]
@@ -61,7 +64,9 @@ func (l *lexer) skip() {
 	}
 }
 
-// next reads one object, or a word. It reports false at the end.
+// next reads one object, or a word. It reports false at the end. Numbers are float64, and a reference is read as two
+// numbers and the word R, which array, dict and definition put together: a content stream has no references. Closing
+// brackets come as words. Null is nil, true.
 func (l *lexer) next() (any, bool) {
 	l.skip()
 	if l.at >= len(l.b) {
@@ -113,7 +118,8 @@ func (l *lexer) next() (any, bool) {
 	return word(text), true
 }
 
-// number reads a number as viewers do: it ignores a second sign at the start, and everything from a later sign on.
+// number reads a number of a PDF as viewers do: it ignores a second sign at the start, and everything from a later sign
+// on, for some programs write "--5" and "0.00-35". ok is false for what is none, and for more than 300 digits.
 func number(b []byte) (float64, bool) {
 	sign, i := 1.0, 0
 	for i < len(b) && (b[i] == '-' || b[i] == '+') {
@@ -144,7 +150,8 @@ func number(b []byte) (float64, bool) {
 	return sign * value / scale, digits > 0 || dot
 }
 
-// array reads to the closing bracket. Two integers before the word R are a reference.
+// array reads an array of a PDF to the closing bracket. Two integers before the word R are a reference. An array that
+// is never closed ends with its object. The list is never nil, unless arrays nest too deep.
 func (l *lexer) array() []any {
 	if !l.enter() {
 		return nil
@@ -176,7 +183,8 @@ func (l *lexer) array() []any {
 	}
 }
 
-// enter begins an array or a dictionary. It reports false, and ends the reading, when they nest too deep.
+// enter begins an array or a dictionary of a PDF. It reports false, and ends the reading, when they nest too deep; else
+// the caller lessens depth again.
 func (l *lexer) enter() bool {
 	if l.depth == 0 {
 		l.items = 0
@@ -189,13 +197,15 @@ func (l *lexer) enter() bool {
 	return true
 }
 
-// count counts an item of an array or dictionary, and ends the reading when there are too many.
+// count counts an item of an array or dictionary, and ends the reading when there are too many. The items of all that
+// nests in the outermost one count together.
 func (l *lexer) count(n int) {
 	if l.items += n; l.items > maxItems {
 		l.at = len(l.b)
 	}
 }
 
+// toRef returns the reference that two numbers are; false where they are none, or beyond what files have.
 func toRef(num, gen any) (ref, bool) {
 	n, ok1 := num.(float64)
 	g, ok2 := gen.(float64)
@@ -205,7 +215,8 @@ func toRef(num, gen any) (ref, bool) {
 	return ref{int(n), int(g)}, true
 }
 
-// dict reads to the closing >>.
+// dict reads to the closing >>. An entry has one value, or two numbers and the word R; of more values the first counts.
+// A dictionary that is never closed ends before "endobj" or "stream", where the reading goes on.
 func (l *lexer) dict() dict {
 	if !l.enter() {
 		return nil
@@ -264,6 +275,7 @@ func (l *lexer) dict() dict {
 			key, values, reference = v, nil, false
 			continue
 		}
+		// Two numbers and R are one value; more than four mean that a key is missing.
 		if len(values) < 4 {
 			values = append(values, v)
 		}

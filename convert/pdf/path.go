@@ -3,10 +3,10 @@ package pdf
 import "math"
 
 // Rule is a straight line on a page, level or upright, that was drawn or is a thin filled box. The coordinates are
-// those of its ends, in points, the smaller ones first.
+// those of its ends, in points, the smaller ones first. Package pdflayout finds the cells of tables by them.
 type Rule struct{ X0, Y0, X1, Y1 float32 }
 
-// Level reports whether the rule runs from left to right.
+// Level reports whether the rule runs from left to right. The others are upright.
 func (r Rule) Level() bool { return r.X1-r.X0 >= r.Y1-r.Y0 }
 
 // The limits of rules, in points. A thicker box is an area, and a shorter line part of a sign or of a dotted line.
@@ -21,20 +21,24 @@ const (
 	maxCorners = 4096
 )
 
-// path is the path that a content stream builds (§8.5.2), on the page: the corners of its parts.
+// path is the path that a content stream builds (§8.5.2), on the page: the corners of its parts. It is cleared when it
+// is painted.
 type path struct {
 	corners []corner
 	start   corner // of the part that is built
 	at      corner // its end
 }
 
-// corner is a point of a path. A line leads to it from the corner before it, except to the first of a part.
+// corner is a point of a path. A line leads to it from the corner before it, except to the first of a part. Curves are
+// known by their ends alone.
 type corner struct {
 	x, y  float64
 	first bool // of a part
 	bent  bool // no straight line leads here
 }
 
+// corner adds a point to the path of a page, given in the units of the content stream: by m, first; by l; by a curve,
+// bent.
 func (e *interpreter) corner(x, y float64, first, bent bool) {
 	p := &e.path
 	if bent {
@@ -50,6 +54,7 @@ func (e *interpreter) corner(x, y float64, first, bent bool) {
 	}
 }
 
+// closePath leads the path back to where its part began (h).
 func (e *interpreter) closePath() {
 	if p := &e.path; len(p.corners) > 0 && len(p.corners) < maxCorners {
 		p.corners = append(p.corners, corner{x: p.start.x, y: p.start.y})
@@ -57,6 +62,7 @@ func (e *interpreter) closePath() {
 	}
 }
 
+// rectangle adds a box to the path, by its corner, width and height (re).
 func (e *interpreter) rectangle() {
 	x, y, w, h := e.number(0), e.number(1), e.number(2), e.number(3)
 	e.corner(x, y, true, false)
@@ -66,7 +72,8 @@ func (e *interpreter) rectangle() {
 	e.closePath()
 }
 
-// paint keeps the rules of the path, and begins a new one.
+// paint keeps the rules of the path, and begins a new one. It is called by every operator that ends a path, with what
+// it does to it: strokes, fills, both, or only clips.
 func (e *interpreter) paint(stroke, fill bool) {
 	corners, page := e.path.corners, e.c.page
 	e.path.corners = corners[:0]
@@ -96,7 +103,8 @@ func (e *interpreter) paint(stroke, fill bool) {
 	}
 }
 
-// addThin keeps the rule that a filled part of a path is, if it is a thin box.
+// addThin keeps the rule that a filled part of a path is, if it is a thin box. Many programs draw lines of tables as
+// boxes. The rule runs in its middle.
 func (p *Page) addThin(part []corner) {
 	if len(part) < 4 || len(part) > 6 {
 		return
@@ -122,7 +130,8 @@ func (p *Page) addThin(part []corner) {
 	p.addRule(low, high)
 }
 
-// addRule keeps a line as a rule, if it is level or upright, long enough and on the page.
+// addRule keeps a line as a rule, if it is level or upright, long enough and on the page. Lines that lean by half a
+// point or less count as straight.
 func (p *Page) addRule(a, b corner) {
 	r := Rule{float32(min(a.x, b.x)), float32(min(a.y, b.y)), float32(max(a.x, b.x)), float32(max(a.y, b.y))}
 	w, h := r.X1-r.X0, r.Y1-r.Y0

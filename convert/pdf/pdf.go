@@ -27,7 +27,8 @@ var (
 	ErrDamaged   = errors.New("no pages found in the PDF")
 )
 
-// The limits of reading one file. What exceeds them is left out, and [File.Cut] reports true.
+// The limits of reading one PDF. They are far beyond what documents have, so that only files made to be slow or large
+// meet them. What exceeds them is left out, and [File.Cut] reports true.
 const (
 	maxPages   = 5000
 	maxDecoded = 256 << 20 // bytes of output of all filters together
@@ -61,7 +62,7 @@ type File struct {
 	cut   bool
 }
 
-// Page is the content of one page.
+// Page is the content of one page. Empty and damaged pages have no glyphs.
 type Page struct {
 	Number        int     // from 1
 	Width, Height float64 // in points, after the page's rotation
@@ -73,7 +74,8 @@ type Page struct {
 	Unmapped      int // glyphs left out because their font does not say what they mean
 }
 
-// Glyph is a glyph on a page. Lengths are in points; the origin is the page's lower left corner.
+// Glyph is a glyph on a page. Lengths are in points; the origin is the page's lower left corner. Spaces that were drawn
+// are glyphs, too; many files draw none.
 type Glyph struct {
 	Text  string  // one character, or several for a ligature
 	X, Y  float32 // where its baseline begins
@@ -83,7 +85,7 @@ type Glyph struct {
 	Turn  uint8 // quarters by which the baseline is turned anticlockwise; X and Y are turned back by as many
 }
 
-// Style is a set of font styles.
+// Style is a set of font styles. It is judged by the font's name and flags, which are all that says so.
 type Style uint8
 
 // The styles. A font may have several.
@@ -93,7 +95,8 @@ const (
 	Mono
 )
 
-// Link is an area of a page that links to a URL. The coordinates are those of two opposite corners, in points.
+// Link is an area of a page that links to a URL. The coordinates are those of two opposite corners, in points. It is an
+// annotation of the page, and knows nothing of the text that it lies over.
 type Link struct {
 	URL            string
 	X0, Y0, X1, Y1 float32
@@ -129,7 +132,8 @@ func Open(ctx context.Context, content []byte) (f *File, err error) {
 // Cut reports whether something was left out because it was damaged or exceeded a limit.
 func (f *File) Cut() bool { return f.cut || f.r.cut }
 
-// describe reads the information dictionary and the language.
+// describe reads the information dictionary and the language. What they say is the author's, and often empty or the
+// name of a program.
 func (f *File) describe() {
 	info := f.r.dict(f.r.trailer["Info"])
 	f.Title, f.Author = f.r.text(info["Title"]), f.r.text(info["Author"])
@@ -137,10 +141,12 @@ func (f *File) describe() {
 	f.Lang = f.r.text(f.r.dict(f.r.trailer["Root"])["Lang"])
 }
 
-// inherited are the entries that a page inherits from the nodes above it.
+// inherited are the entries that a page inherits from the nodes above it. They are those of §7.7.3.4.
 var inherited = []name{"Resources", "MediaBox", "CropBox", "Rotate"}
 
-// collect walks the page tree below a catalogue.
+// collect walks the page tree below a catalogue and puts the pages into f.pages, in their order, with what they
+// inherit. Nodes that are met twice are passed over, or a tree with a circle would never end. What has content and no
+// kids counts as a page, whatever type it states.
 func (f *File) collect(catalogue dict) {
 	f.pages = nil
 	seen := map[ref]bool{}
@@ -186,7 +192,8 @@ func (f *File) collect(catalogue dict) {
 	walk(catalogue["Pages"], nil, 0)
 }
 
-// collectAll takes every page object of the file, in the order of their numbers.
+// collectAll takes every page object of the file, in the order of their numbers. It is for files whose page tree is
+// lost. Their order is a guess, and what a page inherits is not known, so that f.cut is set.
 func (f *File) collectAll() {
 	for _, n := range f.r.numbers() {
 		node := f.r.dict(ref{num: n})
@@ -198,7 +205,8 @@ func (f *File) collectAll() {
 }
 
 // Pages returns the pages one after the other. A page that cannot be read is empty, and [File.Cut] reports true. The
-// only error is that of ctx, and it ends the sequence.
+// only error is that of ctx, and it ends the sequence. Each page gets at most pageSteps of the steps that are left, so
+// that one page that is slow to read does not take those of the others.
 func (f *File) Pages(ctx context.Context) iter.Seq2[*Page, error] {
 	return func(yield func(*Page, error) bool) {
 		f.r.ctx = ctx
@@ -224,7 +232,9 @@ func (f *File) Pages(ctx context.Context) iter.Seq2[*Page, error] {
 	}
 }
 
-// read reads one page.
+// read reads one page into p: its size after rotation, its links, and by its content stream the glyphs that are seen. A
+// page without a usable box is of the size of a letter, 612 by 792 points. It panics with halt when a limit is reached;
+// what p has by then is kept.
 func (f *File) read(p *Page, d dict) {
 	box := f.r.box(d["CropBox"])
 	if box[2]-box[0] < 1 || box[3]-box[1] < 1 {
@@ -255,7 +265,8 @@ func (f *File) read(p *Page, d dict) {
 	}, 0)
 }
 
-// contents returns the content stream of a page, which may be in several parts. It ends before a damaged part.
+// contents returns the content stream of a page, which may be in several parts. It ends before a damaged part. An
+// operator may not begin in one part and end in the next, so that a line break between them is right.
 func (r *reader) contents(v any) []byte {
 	switch v := r.resolve(v).(type) {
 	case *stream:
@@ -278,7 +289,7 @@ func (r *reader) contents(v any) []byte {
 	return nil
 }
 
-// box reads a rectangle, its corners in order.
+// box reads a rectangle of a PDF, its corners in order (§7.9.5). It is zero for what is none.
 func (r *reader) box(v any) (box [4]float64) {
 	list, _ := r.resolve(v).([]any)
 	if len(list) != 4 {
@@ -296,10 +307,11 @@ func (r *reader) box(v any) (box [4]float64) {
 	return box
 }
 
-// matrix is a transformation: x' = a·x + c·y + e, y' = b·x + d·y + f.
+// matrix is a transformation: x' = a·x + c·y + e, y' = b·x + d·y + f. It is written as in §8.3.3: six numbers, the
+// last two of which shift.
 type matrix [6]float64
 
-// then returns the transformation m followed by n.
+// then returns the transformation m followed by n. In PDF, "cm" puts its own before the one that holds: own.then(ctm).
 func (m matrix) then(n matrix) matrix {
 	return matrix{
 		m[0]*n[0] + m[1]*n[2], m[0]*n[1] + m[1]*n[3],
@@ -308,11 +320,13 @@ func (m matrix) then(n matrix) matrix {
 	}
 }
 
+// apply returns the place on the page of a point that is given in the units of m.
 func (m matrix) apply(x, y float64) (float64, float64) {
 	return m[0]*x + m[2]*y + m[4], m[1]*x + m[3]*y + m[5]
 }
 
-// finite reports whether all numbers of m are finite and of a sensible size.
+// finite reports whether all numbers of m are finite and of a sensible size. Operators with others are ignored: places
+// must fit into a float32.
 func (m matrix) finite() bool {
 	for _, v := range m {
 		if math.IsNaN(v) || math.Abs(v) > 1e7 {
@@ -322,7 +336,8 @@ func (m matrix) finite() bool {
 	return true
 }
 
-// parseDate parses a PDF date, D:YYYYMMDDHHmmSSOHH'mm', of which everything after the year is optional.
+// parseDate parses a PDF date, D:YYYYMMDDHHmmSSOHH'mm', of which everything after the year is optional. It is zero for
+// what is none, and for years up to 1900, which files have that know no date.
 func parseDate(s string) time.Time {
 	s = strings.ReplaceAll(strings.TrimPrefix(strings.TrimSpace(s), "D:"), "'", "")
 	for _, form := range []string{

@@ -8,14 +8,16 @@ import (
 	"unicode/utf16"
 )
 
-// place is where an object is: at an offset of the file, or in an object stream.
+// place is where an object of a PDF is: at an offset of the file, or in an object stream.
 type place struct {
 	offset int
 	in     int // number of the stream, 0: none
 	index  int
 }
 
-// reader finds and decodes objects.
+// reader finds and decodes the objects of a PDF. It keeps the file's bytes, and what it has read of them; its methods
+// panic with halt when a limit is reached, which rescue turns into an error at the two entrances, [Open] and
+// [File.Pages].
 type reader struct {
 	ctx      context.Context
 	b        []byte
@@ -34,10 +36,13 @@ type reader struct {
 	stepsLeft int
 }
 
-// halt is the panic that ends reading when the context has ended or a limit is reached.
+// halt is the panic that ends reading when the context has ended or a limit is reached. Reading goes deep, and every
+// level would otherwise have to hand an error up. err is nil for a limit.
 type halt struct{ err error }
 
 // rescue turns a panic into an error: the context's error, else the one given. Foreign bytes must not end the process.
+// It is deferred by whoever calls the reader from outside. Any other panic is a mistake of this program that a damaged
+// file has met, and is taken for damage, too.
 func (r *reader) rescue(err *error, otherwise error) {
 	if p := recover(); p != nil {
 		*err = otherwise
@@ -50,7 +55,8 @@ func (r *reader) rescue(err *error, otherwise error) {
 // step counts one step of work, and stops the reading when there were too many or the context has ended.
 func (r *reader) step() { r.spend(1) }
 
-// spend counts n steps.
+// spend counts n steps of work on a PDF. It looks at the context once in 1,024 steps, and panics with halt when that
+// has ended or the steps are spent.
 func (r *reader) spend(n int) {
 	before := r.stepsLeft
 	if r.stepsLeft -= n; before>>10 != r.stepsLeft>>10 {
@@ -64,7 +70,8 @@ func (r *reader) spend(n int) {
 	}
 }
 
-// open reads the cross-reference table, or rebuilds it where it is damaged. The error is ErrEncrypted.
+// open reads the cross-reference table, or rebuilds it where it is damaged. The error is ErrEncrypted. A table that is
+// in order but leads to no page tree is rebuilt, too.
 func (r *reader) open() error {
 	r.reset()
 	if r.crossReference() {
@@ -75,7 +82,9 @@ func (r *reader) open() error {
 	return r.repair()
 }
 
-// unlock prepares decryption. The catalogue may be encrypted, so this comes before it is read.
+// unlock prepares decryption. The catalogue may be encrypted, so this comes before it is read. What was kept of objects
+// is forgotten, since it was read without the key. The error is ErrEncrypted: another password than the empty one is
+// needed, or the method is unknown.
 func (r *reader) unlock() error {
 	if _, encrypted := r.trailer["Encrypt"]; !encrypted {
 		return nil
@@ -92,6 +101,7 @@ func (r *reader) unlock() error {
 	return nil
 }
 
+// reset forgets all that was read of a PDF, before its cross-reference table is read or rebuilt.
 func (r *reader) reset() {
 	r.places, r.trailer, r.cache, r.packs, r.active = map[int]place{}, dict{}, map[int]any{}, map[int]*pack{},
 		map[int]bool{}
@@ -99,7 +109,8 @@ func (r *reader) reset() {
 }
 
 // definition reads "12 0 obj …" at an offset. It returns nothing when the object has another number than the one
-// wanted; -1 stands for any.
+// wanted; -1 stands for any. The value of a stream is a *stream with its data as they stand in the file; strings are
+// decrypted. It returns a zero ref where no object begins. The bytes that were read count as steps.
 func (r *reader) definition(at int, want ref) (ref, any) {
 	if at < 0 || at >= len(r.b) {
 		return ref{}, nil
@@ -132,6 +143,7 @@ func (r *reader) definition(at int, want ref) (ref, any) {
 		}
 		return is, r.decrypted(v, is)
 	}
+	// A dictionary that the word "stream" follows is that of a stream. Its data begin behind the line end.
 	l.skip()
 	if !bytes.HasPrefix(l.b[l.at:], []byte("stream")) {
 		return is, r.decrypted(d, is)
@@ -146,7 +158,8 @@ func (r *reader) definition(at int, want ref) (ref, any) {
 	return is, &stream{dict: r.decryptedDict(d, is), at: is, raw: r.data(l.at, d["Length"])}
 }
 
-// data returns the data of a stream at an offset. It uses the length in the dictionary if that is right.
+// data returns the data of a stream at an offset. It uses the length in the dictionary if that is right. Else the data
+// reach to the next "endstream", or to the end of the file, as viewers read damaged files.
 func (r *reader) data(at int, length any) []byte {
 	raw := r.b[at:]
 	if n, ok := r.resolve(length).(float64); ok && n >= 0 && n <= float64(len(raw)) {
@@ -175,7 +188,8 @@ func (r *reader) data(at int, length any) []byte {
 	return raw[:r.ends[i]-at]
 }
 
-// resolve follows references to an object.
+// resolve follows references to an object. What is no reference is returned as it is. A chain that is too long leads to
+// nothing.
 func (r *reader) resolve(v any) any {
 	for range maxNesting {
 		to, ok := v.(ref)
@@ -187,7 +201,9 @@ func (r *reader) resolve(v any) any {
 	return nil
 }
 
-// object returns the object with a number, nil if there is none.
+// object returns the object with a number, nil if there is none. It is nil, too, while the object is being read, which
+// ends references that go in a circle. Objects are kept for the life of the file. Where the cross-reference table leads
+// to another object, the whole file is searched for this one, once.
 func (r *reader) object(to ref) any {
 	if v, ok := r.cache[to.num]; ok {
 		return v
@@ -222,15 +238,17 @@ func (r *reader) object(to ref) any {
 	return v
 }
 
-// pack is an object stream (§7.5.7). Its objects are read when they are needed: most of a large file never are.
+// pack is an object stream (§7.5.7). Its objects are read when they are needed: most of a large file never are. list
+// has the objects in the order of the stream's head.
 type pack struct {
 	data []byte
 	list []packedObject
 }
 
-// packedObject is the place of an object in its stream.
+// packedObject is the place of an object in its stream. at is an offset of the decoded stream.
 type packedObject struct{ num, at int }
 
+// objects returns the places of the objects in an object stream; none for a nil pack.
 func (p *pack) objects() []packedObject {
 	if p == nil {
 		return nil
@@ -238,7 +256,9 @@ func (p *pack) objects() []packedObject {
 	return p.list
 }
 
-// packed returns an object stream; nil if there is none with that number.
+// packed returns an object stream; nil if there is none with that number. A stream that is itself in an object stream
+// is refused, as §7.5.7 has it: it could hold itself. Entries that lead out of the stream are kept with the number -1,
+// so that the places of the others stay as the table counts them.
 func (r *reader) packed(num int) *pack {
 	if p, ok := r.packs[num]; ok {
 		return p
@@ -277,7 +297,8 @@ func (r *reader) packed(num int) *pack {
 	return in
 }
 
-// unpacked reads one object of an object stream.
+// unpacked reads one object of an object stream. Its strings are not decrypted on their own: the stream around them
+// was.
 func (r *reader) unpacked(in *pack, i int) any {
 	at := in.list[i].at
 	l := lexer{b: in.data, at: at}
@@ -289,6 +310,8 @@ func (r *reader) unpacked(in *pack, i int) any {
 	return v
 }
 
+// dict returns the dictionary that a value of a PDF is or refers to, that of a stream among them; nil for anything
+// else.
 func (r *reader) dict(v any) dict {
 	switch v := r.resolve(v).(type) {
 	case dict:
@@ -299,17 +322,20 @@ func (r *reader) dict(v any) dict {
 	return nil
 }
 
+// number returns the number that a value of a PDF is or refers to; 0 for anything else.
 func (r *reader) number(v any) float64 {
 	n, _ := r.resolve(v).(float64)
 	return n
 }
 
+// name returns the name that a value of a PDF is or refers to; "" for anything else.
 func (r *reader) name(v any) name {
 	n, _ := r.resolve(v).(name)
 	return n
 }
 
-// text reads a text string (§7.9.2.2): UTF-16 or UTF-8 with a mark, else PDFDocEncoding.
+// text reads a text string (§7.9.2.2): UTF-16 or UTF-8 with a mark, else PDFDocEncoding. Titles, languages, dates and
+// ActualText are such strings; the strings that a page shows are bytes of its fonts and are not.
 func (r *reader) text(v any) string {
 	s, _ := r.resolve(v).(string)
 	switch {
@@ -338,6 +364,7 @@ var (
 	docSigns   = []rune("•†‡…—–ƒ⁄‹›−‰„“”‘’‚™ﬁﬂŁŒŠŸŽıłœšž\ufffd€")
 )
 
+// utf16Text decodes big-endian UTF-16 without its mark. A last odd byte is left out.
 func utf16Text(s string) string {
 	units := make([]uint16, len(s)/2)
 	for i := range units {

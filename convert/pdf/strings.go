@@ -2,6 +2,8 @@ package pdf
 
 import "strconv"
 
+// name reads a name of a PDF, from its slash on (§7.3.5). "#" with two hexadecimal digits is a byte; other uses of it
+// are left as they are.
 func (l *lexer) name() name {
 	l.at++
 	start := l.at
@@ -28,7 +30,8 @@ func (l *lexer) name() name {
 	return name(out)
 }
 
-// literal reads a string in parentheses (§7.3.4.2).
+// literal reads a string in parentheses (§7.3.4.2). Parentheses nest, a backslash escapes, and line ends of any kind
+// are one line feed. A string that is never closed ends with the file; bytes beyond maxString are read and dropped.
 func (l *lexer) literal() string {
 	l.at++
 	var out []byte
@@ -90,12 +93,14 @@ func (l *lexer) literal() string {
 	return string(out)
 }
 
+// hex reads a string of hexadecimal digits between < and > (§7.3.4.3).
 func (l *lexer) hex() string {
 	l.at++
 	return string(l.digits(maxString))
 }
 
-// digits reads pairs of hexadecimal digits to the closing >, for at most limit bytes.
+// digits reads pairs of hexadecimal digits to the closing >, for at most limit bytes. Other bytes are passed over, and
+// a last odd digit has a 0 behind it. The filter ASCIIHexDecode is read by it, too.
 func (l *lexer) digits(limit int) (out []byte) {
 	high := -1
 	for l.at < len(l.b) {
@@ -122,6 +127,7 @@ func (l *lexer) digits(limit int) (out []byte) {
 	return out
 }
 
+// unhex returns the value of a hexadecimal digit, -1 for another byte.
 func unhex(c byte) int {
 	switch {
 	case c >= '0' && c <= '9':
