@@ -13,7 +13,8 @@ import (
 	"github.com/readthru/readthru/convert/guard"
 )
 
-// Block is a paragraph, a heading, an item of a list, code or a table.
+// Block is a paragraph, a heading, an item of a list, code or a table. [Blocks] returns them in reading order, and
+// package formats writes them as markdown.
 type Block struct {
 	Kind   Kind
 	Level  int     // of a heading, from 1, or of a list's item, from 0
@@ -39,7 +40,8 @@ const (
 	Table
 )
 
-// builder turns lines into blocks.
+// builder turns the lines of all pages of a PDF into blocks. What is measured over all pages says of each line what it
+// is.
 type builder struct {
 	ctx     context.Context
 	body    float32         // the size of most text
@@ -49,7 +51,8 @@ type builder struct {
 	list    []*Block
 }
 
-// Blocks returns the blocks of all pages.
+// Blocks returns the blocks of all pages. [DropMargins] should have been called. It panics, by guard.Check, when ctx
+// ends.
 func Blocks(ctx context.Context, pages []*Page) []*Block {
 	b := &builder{ctx: ctx, known: map[string]bool{}}
 	b.measure(pages)
@@ -79,7 +82,9 @@ func Blocks(ctx context.Context, pages []*Page) []*Block {
 	return b.list
 }
 
-// measure finds the size of most text, those of headings, and the usual distance of lines.
+// measure finds the size of most text, those of headings, and the usual distance of lines. Sizes are counted by
+// letters, in half points. It also notes the words with a hyphen inside a line, 50,000 at most, by which join knows
+// which hyphens belong to a word.
 func (b *builder) measure(pages []*Page) {
 	sizes := map[float32]int{}
 	gaps := map[int]int{}
@@ -121,10 +126,12 @@ func (b *builder) measure(pages []*Page) {
 	}
 }
 
-// noteSize is the size, as a share of that of most text, below which a line at the foot of a column is a footnote.
+// noteSize is the size, as a share of that of most text, below which a line at the foot of a column is taken for a
+// footnote.
 const noteSize = .92
 
-// notesLast moves the footnotes of columns to the end of their page, so that text goes on from column to column.
+// notesLast moves the footnotes of columns to the end of their page, so that text goes on from column to column. A
+// column that is small as a whole keeps its place. Tables are no footnotes.
 func (b *builder) notesLast(lines []*line) []*line {
 	var kept, notes []*line
 	for from := 0; from < len(lines); {
@@ -145,10 +152,12 @@ func (b *builder) notesLast(lines []*line) []*line {
 	return append(kept, notes...)
 }
 
-// half rounds a size to half points.
+// half rounds a size to half points. Sizes are compared so, since fonts are scaled by fractions.
 func half(f float32) float32 { return float32(math.Round(float64(f)*2) / 2) }
 
-// add puts one line into the block that it continues, or begins a block with it.
+// add puts one line of a page into the block that it continues, or begins a block with it: code by its font, a heading
+// by its size or weight, an item by its marker, else a paragraph. lines are those of the page, at the place of l in
+// them.
 func (b *builder) add(l *line, lines []*line, at int) {
 	var last *Block
 	for i := len(b.list) - 1; i >= max(0, len(b.list)-8); i-- {
@@ -200,7 +209,8 @@ func (b *builder) add(l *line, lines []*line, at int) {
 	b.list = append(b.list, &Block{Kind: Paragraph, Pieces: flat(l), lines: []*line{l}, Page: l.page, left: l.x0})
 }
 
-// listItem returns an item of a list that begins with a line, behind the block last.
+// listItem returns an item of a list that begins with the line l, behind the block last. Its level follows from how far
+// it stands to the right of the item before, or of an earlier one.
 func (b *builder) listItem(last *Block, l *line, marker string, pieces []Piece) *Block {
 	item := &Block{Kind: Item, Marker: marker, Pieces: pieces, lines: []*line{l}, Page: l.page, left: l.x0}
 	if last != nil && last.Kind == Item && last.Page == l.page {
@@ -216,12 +226,13 @@ func (b *builder) listItem(last *Block, l *line, marker string, pieces []Piece) 
 	return item
 }
 
-// contentsTitles are the titles of tables of contents.
+// contentsTitles are the titles of tables of contents. They are in lower case, between spaces.
 var contentsTitles = " contents table of contents inhalt inhaltsverzeichnis table des matières sommaire índice " +
 	"contenido sumário indice spis treści содержание оглавление 目录 目次 "
 
 // contentsLine reports whether a line is an entry of a table of contents. Dots lead to a number, or a wide gap does
-// next to such a line, behind another entry or below the title of the table.
+// next to such a line, behind another entry or below the title of the table. Such entries would else become tables or
+// headings.
 func (b *builder) contentsLine(lines []*line, at int) bool {
 	l := lines[at]
 	if l.mono || l.table != nil || l.letters < 4 {
@@ -249,8 +260,8 @@ func (b *builder) contentsLine(lines []*line, at int) bool {
 	return len(last.Pieces) == 1 && strings.Contains(contentsTitles, " "+strings.ToLower(last.Pieces[0].Text)+" ")
 }
 
-// addEntry adds an entry of a table of contents. Its title may have begun on the line before, which stands further to
-// the left.
+// addEntry adds the line l as an entry of a table of contents, which is an item of a list. Its title may have begun on
+// the line before, which stands further to the left, and was taken for a paragraph.
 func (b *builder) addEntry(l *line) {
 	var last, begun *Block
 	if n := len(b.list); n > 0 {
@@ -274,12 +285,13 @@ func (b *builder) addEntry(l *line) {
 	b.list = append(b.list, item)
 }
 
-// aligned reports whether two lines begin at the same place, or have the same middle.
+// aligned reports whether two lines of a heading begin at the same place, or have the same middle.
 func aligned(a, b *line) bool {
 	return abs32(a.x0-b.x0) < .5*a.size || abs32(a.x0+a.x1-b.x0-b.x1) < a.size
 }
 
-// levelAt returns the level of the nearest earlier item of the list that stands as far to the left.
+// levelAt returns the level of the nearest earlier item of the list that stands as far to the left, within three
+// points; 0 where there is none.
 func (b *builder) levelAt(x float32) int {
 	for i := len(b.list) - 1; i >= 0 && b.list[i].Kind == Item; i-- {
 		if abs32(b.list[i].left-x) < 3 {
@@ -289,7 +301,9 @@ func (b *builder) levelAt(x float32) int {
 	return 0
 }
 
-// continues reports whether l goes on with the text of block, whose last line is before.
+// continues reports whether l goes on with the text of block, whose last line is before. text is that of l. On the next
+// column or page it goes by words: the sentence is still open, and l does not begin with a capital. Below the last line
+// it goes by places, too: how far down, how far in, and whether the last line was full.
 func (b *builder) continues(block *Block, before, l *line, text string, lines []*line, at int) bool {
 	if block.Kind != Paragraph && block.Kind != Item || abs32(before.size-l.size) > .12*before.size ||
 		block.entry && (!strings.HasSuffix(before.text(), ",") || strings.Trim(text, "0123456789, ") != "") {
@@ -329,7 +343,8 @@ func (b *builder) continues(block *Block, before, l *line, text string, lines []
 	return !short || open && !unicode.IsUpper(first) && !unicode.IsDigit(first)
 }
 
-// bounds returns the left and right edge of the column about a line.
+// bounds returns the left and right edge of the column about a line. It looks at 12 lines on either side, since a
+// column's width may change on a page.
 func bounds(lines []*line, at int) (left, right float32) {
 	left, right = lines[at].x0, lines[at].x1
 	for i := max(0, at-12); i < min(len(lines), at+12); i++ {
@@ -340,13 +355,13 @@ func bounds(lines []*line, at int) (left, right float32) {
 	return left, right
 }
 
-// ends reports whether a sentence ends with s.
+// ends reports whether a sentence ends with s. Quotation marks and brackets behind the stop do not count.
 func ends(s string) bool {
 	r, _ := utf8.DecodeLastRuneInString(strings.TrimRight(s, "\"'”’»)] "))
 	return strings.ContainsRune(".!?:;。！？…", r)
 }
 
-// flat returns a line's pieces, its cells apart by spaces.
+// flat returns a line's pieces, its cells apart by spaces. The list is new, its pieces may be changed.
 func flat(l *line) []Piece {
 	var list []Piece
 	for i, c := range l.cells {
@@ -359,7 +374,8 @@ func flat(l *line) []Piece {
 }
 
 // join adds a line to the text of a block. A hyphen that parts a word at the line's end goes, unless the word has one
-// elsewhere or is code.
+// elsewhere or is code. Scripts without spaces get none between lines, and a URL over two lines is put together. Only
+// the last four lines are kept of text: later steps ask for no more.
 func (k *Block) join(b *builder, l *line) {
 	add := flat(l)
 	k.lines = append(k.lines[max(0, len(k.lines)-3):], l)
@@ -399,12 +415,14 @@ func (k *Block) join(b *builder, l *line) {
 	}
 }
 
-// wide reports whether r is of a script written without spaces.
+// wide reports whether r is of a script written without spaces between words, Chinese or Japanese, or is of full width.
 func wide(r rune) bool {
 	return r >= 0x2e80 && r <= 0x9fff || r >= 0xf900 && r <= 0xfaff || r >= 0xff00 && r <= 0xff60
 }
 
-// headingLevel returns the level of a heading, 0 for other lines: by its size, or by being bold and alone.
+// headingLevel returns the level of a heading of a PDF, 0 for other lines: by its size among the sizes larger than that
+// of most text, or by being bold, short and alone. text is that of l, lines are those of the page. Long lines, code and
+// rows of a table are none, and lines that end as sentences do hardly ever.
 func (b *builder) headingLevel(l *line, text string, lines []*line, at int) int {
 	if l.letters > 200 || l.letters < 2 || strings.IndexFunc(text, unicode.IsLetter) < 0 || l.mono || len(l.cells) > 2 {
 		return 0
@@ -433,7 +451,7 @@ func (b *builder) headingLevel(l *line, text string, lines []*line, at int) int 
 }
 
 // italicHeading returns the level of a heading in italics, with a number of several parts and space above it; 0 for
-// other lines. The first line of a page may be a running head.
+// other lines. The first line of a page may be a running head. Journals set headings of third and fourth level so.
 func (b *builder) italicHeading(l *line, text string, lines []*line, at int) int {
 	number, _, _ := strings.Cut(text, " ")
 	parts := strings.Count(strings.TrimRight(number, "."), ".") + 1
@@ -445,7 +463,8 @@ func (b *builder) italicHeading(l *line, text string, lines []*line, at int) int
 	return min(len(b.sizes)+parts, 6)
 }
 
-// numberedHeading reports whether a line begins as "2 Title" or "2.1 Title" does.
+// numberedHeading reports whether a line begins as "2 Title" or "2.1 Title" does. The number of an item has a dot or
+// parenthesis at its end, and mostly a small letter behind it.
 func numberedHeading(s string) bool {
 	number, rest, ok := strings.Cut(s, " ")
 	if !ok || number == "" || len(number) > 10 || number[0] < '0' || number[0] > '9' ||
@@ -456,10 +475,10 @@ func numberedHeading(s string) bool {
 	return unicode.IsUpper(r)
 }
 
-// bullets are the signs that items of lists begin with.
+// bullets are the signs that items of lists begin with. Those of symbol fonts have become "•" in cleanWord.
 const bullets = "•◦▪▫●○■□‣⁃∙·–—*➢➤✓✔►▶◆◇❖-"
 
-// bullet returns the marker of a list's item and the text after it; "" for other lines.
+// bullet returns the marker of a list's item, as markdown writes it, and the text behind it; "" for other lines.
 func bullet(l *line) (marker string, rest []Piece) {
 	pieces := flat(l)
 	if len(pieces) == 0 {
@@ -488,7 +507,8 @@ func bullet(l *line) (marker string, rest []Piece) {
 	return marker, pieces
 }
 
-// ordinal reports whether s is the number of an item: 1. 12) (3). The number of a year is not.
+// ordinal reports whether s is the number of an item: 1. 12) (3). The number of a year is not. Numbers have two digits
+// at most.
 func ordinal(s string) bool {
 	number := strings.TrimPrefix(s, "(")
 	if number == s && !strings.HasSuffix(s, ".") && !strings.HasSuffix(s, ")") {

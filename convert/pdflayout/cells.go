@@ -9,7 +9,8 @@ import (
 	"github.com/readthru/readthru/convert/pdf"
 )
 
-// drawnCell is text of lines below one another that were drawn one after the other.
+// drawnCell is what may be a cell of a table: text of lines below one another that were drawn one after the other. Its
+// runs are those from from up to to.
 type drawnCell struct {
 	from, to  int // its runs
 	lines     int
@@ -18,13 +19,15 @@ type drawnCell struct {
 	size      float32
 }
 
-// The most runs that are looked at for one table, and for all of a page.
+// The most runs that are looked at for one table, and for all of a page. They bound the time for pages with thousands
+// of short texts, such as maps.
 const (
 	maxGridRuns = 2000
 	maxGridWork = 100_000
 )
 
-// nextCell returns the cell that begins at a run.
+// nextCell returns the drawnCell that begins with the run at at: the runs after it that stand right beside its last
+// line, as exponents do, or below it at the distance of lines.
 func nextCell(runs []run, at int) drawnCell {
 	r := runs[at]
 	c := drawnCell{from: at, to: at + 1, lines: 1, x0: r.x0, x1: r.x1, high: r.y, low: r.y, size: r.size}
@@ -50,7 +53,8 @@ func nextCell(runs []run, at int) drawnCell {
 
 // drawnGrid returns the table that the first runs are, how many they are, and how many it looked at: cells with several
 // lines, drawn one after the other, row by row. Tables whose cells have one line each are found by those lines; see
-// [builder.tableAt].
+// [builder.tableAt]. It begins with the first run and goes on until a cell does not fit below the row before. The
+// caller tries again at the next run if there is no table, and counts seen against maxGridWork.
 func drawnGrid(runs []run) (g *grid, n, seen int) {
 	runs = runs[:min(len(runs), maxGridRuns)]
 	var rows [][]drawnCell
@@ -85,7 +89,7 @@ func drawnGrid(runs []run) (g *grid, n, seen int) {
 	return g, n, at
 }
 
-// highest returns the highest baseline of cells.
+// highest returns the highest baseline of the cells of a row, which is where the row begins.
 func highest(cells []drawnCell) float32 {
 	top := cells[0].high
 	for _, c := range cells {
@@ -94,8 +98,8 @@ func highest(cells []drawnCell) float32 {
 	return top
 }
 
-// gridOf returns the table that the first rows are, as far as their cells stand below one another, and how many runs
-// it has; nil if they are none.
+// gridOf returns the table that the first rows are, as far as their cells stand below one another, and how many runs it
+// has; nil if they are none. The text below a table is drawn like a row of one cell, and is left out again.
 func gridOf(runs []run, rows [][]drawnCell) (*grid, int) {
 	strips := cellStrips(rows)
 	if len(strips) < 2 || len(strips) > 20 {
@@ -157,7 +161,8 @@ func gridOf(runs []run, rows [][]drawnCell) (*grid, int) {
 	return g, last.to
 }
 
-// cellStrips returns the strips in which the cells of rows stand, by the rows with as many cells as most have.
+// cellStrips returns the strips in which the cells of rows stand, by the rows with as many cells as most have. Rows
+// with cells across several columns are not among those.
 func cellStrips(rows [][]drawnCell) []gutter {
 	counts := map[int]int{}
 	usual := 0
@@ -180,7 +185,7 @@ func cellStrips(rows [][]drawnCell) []gutter {
 	return mergedStrips(strips)
 }
 
-// inStrips reports whether each cell of a row stands in a strip of its own.
+// inStrips reports whether each cell of a row stands in a strip of its own. A cell across two columns ends the table.
 func inStrips(row []drawnCell, strips []gutter) bool {
 	used := map[int]bool{}
 	for _, c := range row {
@@ -201,7 +206,8 @@ func inStrips(row []drawnCell, strips []gutter) bool {
 	return true
 }
 
-// marker reports whether words are the marker of an item or of a reference: "•", "2.", "(a)", "[Knu84]".
+// marker reports whether words are the marker of an item or of a reference: "•", "2.", "(a)", "[Knu84]". A list is
+// such text in two columns, and is told from a table by it. No words at all count, too.
 func marker(words []word) bool {
 	if len(words) != 1 {
 		return len(words) == 0
@@ -212,7 +218,8 @@ func marker(words []word) bool {
 		len(t) < 12 && (strings.HasPrefix(t, "[") && strings.HasSuffix(t, "]") || len(t) < 6 && strings.HasSuffix(t, ")"))
 }
 
-// line returns the line that stands for the table among those of its page.
+// line returns the line that stands for a table among those of its page, so that it keeps its place in the reading
+// order. It has the size of most of the table's text and no cells of its own.
 func (g *grid) line(page, column int) *line {
 	l := &line{page: page, column: column, x0: 1e9}
 	sizes := map[float32]int{}
@@ -241,7 +248,8 @@ func (g *grid) line(page, column int) *line {
 	return l
 }
 
-// cellTexts returns the text of a table's cells.
+// cellTexts returns the text of a table's cells. Lines of a cell are joined as those of a paragraph are, hyphens and
+// all.
 func (b *builder) cellTexts(table [][][]*line) (rows [][]string) {
 	for _, row := range table {
 		cells := make([]string, len(row))
@@ -261,7 +269,8 @@ func (b *builder) cellTexts(table [][][]*line) (rows [][]string) {
 	return rows
 }
 
-// mergedStrips makes one strip of those that overlap.
+// mergedStrips makes one strip of those that overlap. strips are sorted in place. What is left are the columns of a
+// table.
 func mergedStrips(strips []gutter) (out []gutter) {
 	slices.SortFunc(strips, func(a, b gutter) int { return cmp.Compare(a.x0, b.x0) })
 	for _, s := range strips {

@@ -7,16 +7,19 @@ import (
 	"github.com/readthru/readthru/convert/guard"
 )
 
-// gutter is a strip of a page in which no word stands.
+// gutter is a strip of a page in which no word stands. Columns of text, and the columns of tables, are found by them.
+// Strips at the page's sides reach to a million points.
 type gutter struct{ x0, x1 float32 }
 
-// minGutter is the least width of the space between columns, in points. LaTeX puts 10 there.
+// minGutter is the least width of the space between columns, in points. LaTeX puts 10 there. Word spaces of justified
+// text are narrower.
 const minGutter = 7
 
 // columns puts rows into reading order: consecutive rows that leave a common gutter free are columns, which are read
 // one after the other, if both sides look like text. Each list that is returned is one column, or a stretch of rows
 // over the whole width. drawn says that the rows were drawn one after the other, so that the sides have to look more
-// like text than else.
+// like text than else. It works on rows from the top: a heading over the whole width waits until the next columns
+// begin. Columns may have columns in them, up to four deep. Fewer than six rows are never divided.
 func columns(ctx context.Context, rows []row, drawn bool, depth int) [][]row {
 	if depth > 4 || len(rows) < 6 {
 		if len(rows) == 0 {
@@ -61,6 +64,7 @@ func columns(ctx context.Context, rows []row, drawn bool, depth int) [][]row {
 }
 
 // band returns the end of the stretch of rows from at on that have a common gutter, and the strips they leave free.
+// free is nil for a row that leaves no strip free.
 func band(rows []row, at int) (end int, free []gutter) {
 	free = []gutter{{-1e6, 1e6}}
 	for end = at; end < len(rows); end++ {
@@ -76,7 +80,8 @@ func band(rows []row, at int) (end int, free []gutter) {
 	return end, free
 }
 
-// gaps returns the strips of a row without words, the margins among them.
+// gaps returns the strips of a row without words that are at least as wide as width, the margins of the page among
+// them.
 func (r row) gaps(width float32) []gutter {
 	list := []gutter{}
 	from := float32(-1e6)
@@ -89,7 +94,7 @@ func (r row) gaps(width float32) []gutter {
 	return append(list, gutter{from, 1e6})
 }
 
-// meet returns the strips that are free in both lists, if they are wide enough.
+// meet returns the strips that are free in both lists, if they are wide enough. Both lists go from left to right.
 func meet(a, b []gutter, width float32) []gutter {
 	var out []gutter
 	for i, j := 0, 0; i < len(a) && j < len(b); {
@@ -106,12 +111,12 @@ func meet(a, b []gutter, width float32) []gutter {
 }
 
 // inner reports whether one of the strips may lie between words, and is not a margin of all rows. Later rows may still
-// put words beside it.
+// put words beside it. Fewer than three rows do not settle it: a strip between words may be missing in short ones.
 func inner(free []gutter, rows []row) bool {
 	return inside(free) > 0 || len(free) > 0 && len(rows) < 3 // too early to say
 }
 
-// cut divides a row at x.
+// cut divides the words of a row at x, a place in a gutter.
 func (r row) cut(x float32) (left, right row) {
 	i := slices.IndexFunc(r.words, func(w word) bool { return w.x0 >= x })
 	if i < 0 {
@@ -123,7 +128,8 @@ func (r row) cut(x float32) (left, right row) {
 }
 
 // split returns the middle of the gutter that parts rows into columns of text; false where there is none. Columns of
-// text are filled from side to side; the cells of a table are not, and read better row by row.
+// text are filled from side to side; the cells of a table are not, and read better row by row. It takes the first such
+// gutter; columns divides each side again. Fewer than five rows are no columns.
 func split(rows []row, free []gutter, drawn bool) (float32, bool) {
 	if len(rows) < 5 {
 		return 0, false
@@ -146,13 +152,14 @@ func split(rows []row, free []gutter, drawn bool) (float32, bool) {
 	return 0, false
 }
 
-// side measures one side of a gutter.
+// side measures one side of a gutter. It is filled row by row, and then asked whether it looks like text.
 type side struct {
 	rows, letters int
 	filled        float32 // widths of its rows, in all
 	x0, x1        float32
 }
 
+// add measures what one row has on this side of the gutter. An empty part does not count as a row.
 func (s *side) add(r row) {
 	if len(r.words) == 0 {
 		return
@@ -169,7 +176,9 @@ func (s *side) add(r row) {
 	}
 }
 
-// text reports whether a side looks like a column of text.
+// text reports whether a side looks like a column of text. Text has long rows that fill the width; cells of a table
+// have not. Rows that were drawn one after the other need ten rows, 24 letters and four fifths of the width, others
+// less.
 func (s *side) text(drawn bool) bool {
 	width := s.x1 - s.x0
 	if drawn && (s.rows < 10 || s.letters < 24*s.rows || s.filled < .8*width*float32(s.rows)) {
@@ -180,7 +189,8 @@ func (s *side) text(drawn bool) bool {
 
 // cellCuts returns for each row where the columns of a table divide it: in the middle of gutters, narrower than those
 // of columns of text, that three rows or more have in common. In running text spaces hardly ever lie below one another
-// for so long.
+// for so long. Three rows alone need a wider gutter, and two thirds of the rows must have words on both sides of it. A
+// row without cuts is not of such a table.
 func cellCuts(rows []row) [][]float32 {
 	cuts := make([][]float32, len(rows))
 	for at := 0; at < len(rows); {
@@ -228,7 +238,7 @@ func cellCuts(rows []row) [][]float32 {
 	return cuts
 }
 
-// inside returns how many strips are no margins.
+// inside returns how many strips are no margins. They are the strips that have words on both sides.
 func inside(free []gutter) (n int) {
 	for _, g := range free {
 		if g.x0 > -1e5 && g.x1 < 1e5 {

@@ -10,16 +10,18 @@ import (
 )
 
 // run is a part of a line that was drawn at one go: words that follow one another on a baseline without a wide gap.
+// Runs, not words, are compared when the order of drawing is judged: there are far fewer.
 type run struct {
 	box
 	words []word
 	size  float32
 }
 
-// box is the place of a run. Lengths are in points; y is the baseline.
+// box is the place of a run. Lengths are in points; y is the baseline. Runs have no height but their size.
 type box struct{ x0, x1, y float32 }
 
-// flow is text that was drawn without a leap to another part of the page: a column, or the cell of a table.
+// flow is text that was drawn without a leap to another part of the page: a column, or the cell of a table. A program
+// that makes a PDF mostly draws each column in one go, so that flows are the best sign of the reading order.
 type flow struct {
 	runs    []run
 	joined  bool  // it goes on below the flow before it
@@ -29,13 +31,14 @@ type flow struct {
 }
 
 // The most runs and flows of a page that are put in order. A page with more, such as a map, is read by its places
-// alone.
+// alone. Flows are compared with one another, run by run.
 const (
 	maxRuns  = 4000
 	maxFlows = 300
 )
 
-// runsOf joins words, in the order of drawing, to runs.
+// runsOf joins words, in the order of drawing, to runs. It sets apart on words that begin a cell. Where spaces are
+// drawn, a gap of .4 of the size without one ends a run; else only a gap as wide as between cells.
 func runsOf(words []word) []run {
 	var list []run
 	gap := float32(cellGap)
@@ -66,7 +69,7 @@ func runsOf(words []word) []run {
 }
 
 // drawsSpaces reports whether most words on a line are parted by spaces that were drawn. Then a gap without one parts
-// cells.
+// cells. Of the gaps that look like word spaces, more than seven in ten must have one.
 func drawsSpaces(words []word) bool {
 	spaces, gaps := 0, 0
 	for i := 1; i < len(words); i++ {
@@ -81,7 +84,8 @@ func drawsSpaces(words []word) bool {
 }
 
 // leaps reports whether drawing left the line on which before ends for another part of the page at r. from and to are
-// the ends of that line, all its runs together.
+// the ends of that line, all its runs together. A leap ends a flow. Exponents, fractions and the next line of a column
+// are none; the top of another column is.
 func leaps(before, r run, from, to float32) bool {
 	size := max(before.size, r.size)
 	up := r.y - before.y
@@ -100,7 +104,8 @@ func leaps(before, r run, from, to float32) bool {
 // flowsOf divides words, in the order of drawing, at leaps, and returns the flows in reading order: that of drawing,
 // but what stands above other text and overlaps it from side to side comes first. Flows that stand between each other's
 // lines were not drawn in reading order and become one. Where there is too much on the page, all but its tables is one
-// flow. grids are the tables whose cells are known, and members the places of their words.
+// flow. grids are the tables whose cells are known, and members the places of their words. Words must be upright, or
+// turned back. Time is bounded by maxRuns, maxFlows and maxGridWork.
 func flowsOf(ctx context.Context, words []word, grids []*grid, members [][]int) []flow {
 	tables, words := tableFlows(words, grids, members)
 	runs := runsOf(words)
@@ -143,7 +148,8 @@ func flowsOf(ctx context.Context, words []word, grids []*grid, members [][]int) 
 }
 
 // sideBySide makes one flow of the columns of a table that were drawn one after the other: they have the same
-// baselines, and hold numbers. Columns of words, drawn so, are read one after the other.
+// baselines, and hold numbers. Columns of words, drawn so, are read one after the other. It uses the room of list
+// again.
 func sideBySide(list []flow) []flow {
 	out := list[:0]
 	for _, f := range list {
@@ -164,7 +170,7 @@ func sideBySide(list []flow) []flow {
 	return out
 }
 
-// numeric reports whether half of the runs or more are numbers.
+// numeric reports whether half of the runs or more are numbers. A run counts as one if it has digits and no letters.
 func numeric(runs []run) bool {
 	n := 0
 	for _, r := range runs {
@@ -180,7 +186,8 @@ func numeric(runs []run) bool {
 	return 2*n >= len(runs)
 }
 
-// tableFlows returns a flow for each table, and the words that are in none.
+// tableFlows returns a flow for each table, and the words that are in none. Their words are taken out of the order of
+// drawing, in which rules stand elsewhere than text. Words that are left remember their place, for inserted.
 func tableFlows(words []word, grids []*grid, members [][]int) (tables []flow, rest []word) {
 	if len(grids) == 0 {
 		return nil, words
@@ -203,14 +210,16 @@ func tableFlows(words []word, grids []*grid, members [][]int) (tables []flow, re
 	return tables, rest
 }
 
-// passes reports whether a table stands between two runs that were drawn one after the other.
+// passes reports whether a table stands between two runs that were drawn one after the other. Text that goes on below a
+// table is a flow of its own: the table belongs between.
 func passes(tables []flow, before, r run) bool {
 	return slices.ContainsFunc(tables, func(t flow) bool {
 		return slices.ContainsFunc(t.runs, func(c run) bool { return over(before, c) && over(c, r) })
 	})
 }
 
-// inserted puts tables between the flows where they were drawn.
+// inserted puts tables between the flows where they were drawn. A table goes before the first flow that begins with a
+// word drawn later.
 func inserted(list, tables []flow) []flow {
 	for _, t := range tables {
 		at := slices.IndexFunc(list, func(f flow) bool { return f.runs[0].words[0].drawn > t.begun })
@@ -222,7 +231,8 @@ func inserted(list, tables []flow) []flow {
 	return list
 }
 
-// over reports whether a stands above b and overlaps it from side to side.
+// over reports whether a stands above b and overlaps it from side to side. The overlap must be more than one and a half
+// sizes, or three tenths of the narrower run.
 func over(a, b run) bool {
 	width := min(a.x1, b.x1) - max(a.x0, b.x0)
 	size := min(a.size, b.size)
@@ -230,7 +240,8 @@ func over(a, b run) bool {
 }
 
 // untangled makes one flow of flows that stand between each other's lines, and returns for each pair whether the first
-// has a line above one of the second.
+// has a line above one of the second. Programs that draw row by row over several columns give such flows; columns
+// divides them afterwards by their places. After each union all pairs are looked at again.
 func untangled(list []flow) ([]flow, [][]bool) {
 	above := make([][]bool, len(list))
 	for i := range list {
@@ -269,7 +280,9 @@ func untangled(list []flow) ([]flow, [][]bool) {
 	return list, above
 }
 
-// ordered returns flows in reading order.
+// ordered returns flows in reading order. above says which flow has a line above another. It takes the first flow, in
+// the order of drawing, for which no other has to wait, again and again, and notes in joined which go on below the one
+// before.
 func ordered(list []flow, above [][]bool) []flow {
 	var out []flow
 	placed := make([]bool, len(list))
@@ -303,7 +316,7 @@ func ordered(list []flow, above [][]bool) []flow {
 	return out
 }
 
-// sides returns the left and right end of a flow.
+// sides returns the left and right end of the text of a flow.
 func (f *flow) sides() (left, right float32) {
 	left, right = f.runs[0].x0, f.runs[0].x1
 	for _, r := range f.runs {
@@ -312,7 +325,7 @@ func (f *flow) sides() (left, right float32) {
 	return left, right
 }
 
-// words returns the words of a flow.
+// words returns the words of all runs of a flow, in the order of drawing.
 func (f *flow) words() []word {
 	n := 0
 	for _, r := range f.runs {

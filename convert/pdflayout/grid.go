@@ -8,13 +8,15 @@ import (
 	"github.com/readthru/readthru/convert/pdf"
 )
 
-// grid is a table whose cells are known, row by row. All rows have as many cells.
+// grid is a table whose cells are known, row by row. All rows have as many cells. Rules of a page tell them
+// (ruledGrids), or the order of drawing (drawnGrid).
 type grid struct{ rows [][]gridCell }
 
-// gridCell is the text of a cell.
+// gridCell is a cell of a grid, by its words; their lines are made of them when the table is written.
 type gridCell struct{ words []word }
 
-// The limits of tables. What exceeds them is no table, or too much work.
+// The limits of tables that rules or the order of drawing tell: rules of a page, cells on a side, and lines of text in
+// a cell. What exceeds them is a drawing, or would be too much work, and is no table.
 const (
 	maxGridRules = 2000
 	maxGridSide  = 100
@@ -25,7 +27,8 @@ const (
 const near = 3
 
 // ruledGrids returns the tables that rules draw, each with the places of its words in words. There are two kinds: those
-// whose cells are all ruled, and those with lines between the rows alone.
+// whose cells are all ruled, and those with lines between the rows alone. A page with more rules than maxGridRules is a
+// drawing. A word is in one table at most.
 func ruledGrids(words []word, rules []pdf.Rule, height float32) (grids []*grid, members [][]int) {
 	if len(rules) < 2 || len(rules) > maxGridRules {
 		return nil, nil
@@ -58,7 +61,8 @@ func ruledGrids(words []word, rules []pdf.Rule, height float32) (grids []*grid, 
 	return grids, members
 }
 
-// joinedRules makes one rule of those that continue each other.
+// joinedRules makes one rule of those that continue each other. Programs draw the line of a row as one piece for each
+// cell. level says which way they run.
 func joinedRules(list []pdf.Rule, level bool) []pdf.Rule {
 	along := func(r *pdf.Rule) (from, to *float32, across float32) {
 		if level {
@@ -86,7 +90,8 @@ func joinedRules(list []pdf.Rule, level bool) []pdf.Rule {
 	return out
 }
 
-// connected returns the groups of rules that meet.
+// connected returns the groups of rules that meet. Groups of fewer than five rules enclose no table of several cells.
+// Time grows with the square of the rules, of which maxGridRules allows 2,000.
 func connected(level, upright []pdf.Rule) [][]pdf.Rule {
 	all := slices.Concat(level, upright)
 	group := make([]int, len(all))
@@ -126,7 +131,8 @@ func connected(level, upright []pdf.Rule) [][]pdf.Rule {
 	return out
 }
 
-// places returns the different places in list, the smallest first. Those near each other are one.
+// places returns the different places in list, the smallest first. Those near each other are one. list is sorted in
+// place.
 func places(list []float32) []float32 {
 	slices.Sort(list)
 	var out []float32
@@ -138,7 +144,9 @@ func places(list []float32) []float32 {
 	return out
 }
 
-// cellGrid returns the table whose cells rules enclose, and the places of its words; nil if they enclose none.
+// cellGrid returns the table whose cells rules enclose, and the places of its words; nil if they enclose none. rules
+// are one group of those that meet. Cells that no rule parts are one, whose words stand in its upper left cell. A table
+// of one or two ruled rows often has several lines of cells in them, which are divided by their baselines.
 func cellGrid(words []word, taken []bool, rules []pdf.Rule) (*grid, []int) {
 	var xs, ys []float32
 	for _, r := range rules {
@@ -209,7 +217,8 @@ func cellGrid(words []word, taken []bool, rules []pdf.Rule) (*grid, []int) {
 	return g.checked(), of
 }
 
-// alike returns the groups of level rules that lie below one another and are of one length, the highest first.
+// alike returns the groups of level rules that lie below one another and are of one length, the highest first. They may
+// be those of a table with rules above, below and between its rows. Rules of less than 60 points are underlines.
 func alike(level []pdf.Rule) [][]pdf.Rule {
 	level = slices.Clone(level)
 	slices.SortStableFunc(level, func(a, b pdf.Rule) int { return cmp.Compare(b.Y0, a.Y0) })
@@ -232,7 +241,8 @@ next:
 	return slices.DeleteFunc(groups, func(g []pdf.Rule) bool { return len(g) < 2 })
 }
 
-// cellEnds returns where the pieces of which most of rules were drawn end: at the sides of cells.
+// cellEnds returns where the cells of a table end from side to side, if its level rules were drawn in pieces: at the
+// ends that most rules have in common. It is empty for rules in one piece.
 func cellEnds(rules, pieces []pdf.Rule) (ends []float32) {
 	counts := map[int]int{}
 	for _, r := range rules {
@@ -253,7 +263,7 @@ func cellEnds(rules, pieces []pdf.Rule) (ends []float32) {
 	return places(list)
 }
 
-// between returns the strips between ends.
+// between returns the strips between ends. They are the columns of a table between from and to.
 func between(from, to float32, ends []float32) (strips []gutter) {
 	for _, x := range append(slices.Clone(ends), to) {
 		strips = append(strips, gutter{from, x})
@@ -263,7 +273,9 @@ func between(from, to float32, ends []float32) (strips []gutter) {
 }
 
 // rowGrid returns the table between level rules, and the places of its words; nil if what stands there is no table.
-// ends are where its columns end, if that is known.
+// ends are where its columns end, if that is known. It is more careful than cellGrid, since two rules may also stand
+// around a part of the text: rules nearly as far apart as the page is high, a leap to another column, or few words are
+// none.
 func rowGrid(words []word, taken []bool, rules []pdf.Rule, ends []float32, height float32) (*grid, []int) {
 	top, bottom := rules[0], rules[len(rules)-1]
 	if top.Y0-bottom.Y0 > .9*height || len(rules) == 2 && top.Y0-bottom.Y0 > .4*height {
@@ -333,6 +345,7 @@ func rowGrid(words []word, taken []bool, rules []pdf.Rule, ends []float32, heigh
 }
 
 // stripsOf returns the strips in which the columns of a table stand, and whether most of its rows have several cells.
+// Where the file draws its spaces, the gaps without one part columns, too.
 func stripsOf(rows []row, words []word) (strips []gutter, several bool) {
 	lines := linesOf(rows, 0)
 	strips = tableColumns(lines)
@@ -355,7 +368,8 @@ func stripsOf(rows []row, words []word) (strips []gutter, several bool) {
 }
 
 // headOf returns the places of the words of a header that stands above the first rule of a table, and its rows: lines
-// close to one another, in which no word stands across two columns.
+// close to one another, in which no word stands across two columns. above are the places in words of what stands there,
+// y is the height of the rule. Rows are returned from the top down.
 func headOf(words []word, above []int, y float32, strips []gutter) (of []int, rows []row) {
 	list := make([]word, len(above))
 	for k, i := range above {
@@ -382,13 +396,13 @@ func headOf(words []word, above []int, y float32, strips []gutter) (of []int, ro
 	return of, rows
 }
 
-// alone reports whether words stand in a single strip.
+// alone reports whether the words of a row stand in a single column of a table.
 func alone(words []word, strips []gutter) bool {
 	at := stripOf(strips, words[0].x0, words[0].x1)
 	return !slices.ContainsFunc(words, func(w word) bool { return w.x0 < strips[at].x0-1 || w.x1 > strips[at].x1+1 })
 }
 
-// fits reports whether words stand in several strips, and none across two.
+// fits reports whether the words of a row stand in several columns of a table, and none across two.
 func fits(words []word, strips []gutter) bool {
 	used := map[int]bool{}
 	for _, w := range words {
@@ -406,7 +420,8 @@ func fits(words []word, strips []gutter) bool {
 	return len(used) > 1
 }
 
-// stripOf returns the strip that overlaps most with what stands between x0 and x1, or the nearest.
+// stripOf returns the index of the column of a table that overlaps most with what stands between x0 and x1, or the
+// nearest.
 func stripOf(strips []gutter, x0, x1 float32) int {
 	best := 0
 	for i, s := range strips {
@@ -418,6 +433,7 @@ func stripOf(strips []gutter, x0, x1 float32) int {
 }
 
 // goesOn reports whether cells, which no rule parts from those above, are the next line of their text: some are empty.
+// A row that begins anew mostly fills all its cells.
 func goesOn(above, cells []gridCell) bool {
 	for i, c := range cells {
 		if len(c.words) == 0 && len(above[i].words) > 0 {
@@ -428,7 +444,8 @@ func goesOn(above, cells []gridCell) bool {
 }
 
 // checked returns the table without empty rows and columns; nil if it is none: fewer than two rows or columns, hardly
-// any cells with text, or cells with as much text as columns have.
+// any cells with text, or cells with as much text as columns have. It is the last step of each way to find a table, and
+// guards against text that happens to stand between rules. It changes g.
 func (g *grid) checked() *grid {
 	g.rows = slices.DeleteFunc(g.rows, func(cells []gridCell) bool {
 		return !slices.ContainsFunc(cells, func(c gridCell) bool { return len(c.words) > 0 })
@@ -467,7 +484,8 @@ func (g *grid) checked() *grid {
 	return g
 }
 
-// divide makes several rows of those whose cells hold several lines, on the same baselines.
+// divide makes several rows of those whose cells hold several lines, on the same baselines. Tables with rules around
+// and below the header alone are such.
 func (g *grid) divide() {
 	var rows [][]gridCell
 	for _, cells := range g.rows {
@@ -476,6 +494,8 @@ func (g *grid) divide() {
 	g.rows = rows
 }
 
+// divided returns the rows that the cells of one row are: one for each line of the first cell, if the lines of the
+// others stand on the same baselines; else the row as it is.
 func divided(cells []gridCell) [][]gridCell {
 	var first []row // of the first cell
 	matched, other := 0, 0

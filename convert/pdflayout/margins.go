@@ -7,11 +7,13 @@ import (
 	"unicode"
 )
 
-// margin is how much of a page's height, above and below, may hold what repeats on every page.
+// margin is how much of a page's height, above and below, may hold what repeats on every page. What stands further in
+// is text, whatever repeats.
 const margin = .13
 
 // DropMargins removes headers and footers from pages: lines near the edges that many pages share, except for numbers in
-// them, and page numbers.
+// them, and page numbers. A line counts as shared if a fifth of the pages have it, three at least; for a number three
+// pages are enough. Files of one or two pages keep all lines: nothing can be seen to repeat.
 func DropMargins(pages []*Page) {
 	if len(pages) < 3 {
 		return
@@ -39,7 +41,9 @@ func DropMargins(pages []*Page) {
 	}
 }
 
-// marginKey returns what a line near a page's edge has in common with its like on other pages; "" for other lines.
+// marginKey returns what a line near a page's edge has in common with its like on other pages; "" for other lines. It
+// is the text in lower case, every number replaced by "#", with the edge before it. Turned text and long lines have
+// none. p.head and p.foot must be known.
 func (p *Page) marginKey(l *line) string {
 	var edge string
 	switch {
@@ -74,11 +78,11 @@ func (p *Page) marginKey(l *line) string {
 	return edge + strings.Trim(key, " -–—·|")
 }
 
-// roman reports whether s is a number of front matter.
+// roman reports whether s is a number of front matter. It is asked of texts in lower case.
 func roman(s string) bool { return s != "" && len(s) < 8 && strings.Trim(s, "ivxlc") == "" }
 
 // findMargins finds where head and foot end: at the first gap wider than that between lines of text, if it is near the
-// edge.
+// edge. It sets p.head and p.foot; without such a gap nothing is above or below them.
 func (p *Page) findMargins() {
 	p.head, p.foot = p.height+1, -1
 	lines := slices.Clone(p.lines)

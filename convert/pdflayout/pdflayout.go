@@ -21,14 +21,16 @@ import (
 	"github.com/readthru/readthru/convert/pdf"
 )
 
-// row is what stands on one baseline, from left to right.
+// row is what stands on one baseline of a page or of a column, from left to right. It is made by rowsOf and cut by
+// columns, before it becomes a line.
 type row struct {
 	words []word
 	y     float32
 	size  float32 // of most of it
 }
 
-// Page is a page whose lines are in reading order.
+// Page is a page whose lines are in reading order. Lengths are in points, from the page's lower left corner, as in
+// package pdf. [NewPage] makes it, [DropMargins] takes lines out of it, and [Blocks] reads it.
 type Page struct {
 	number        int
 	width, height float32
@@ -43,8 +45,11 @@ const (
 	cellGap = 1.5 // wider gaps part the cells of a row
 )
 
-// NewPage puts a page's glyphs into lines. Turned text comes after the rest. A link is kept if
-// linkable accepts its URL.
+// NewPage puts a page's glyphs into lines. Turned text comes after the rest. A link is kept if linkable accepts its
+// URL. It reads first what is upright, then what is turned by one, two and three quarters; only upright text has links
+// and ruled tables. Lines are numbered by the column that they stand in, so that later steps know which lines follow
+// one another; the columns of turned text have numbers from 1<<16 on. It panics, by guard.Check, when ctx ends: package
+// convert recovers that.
 func NewPage(ctx context.Context, p *pdf.Page, linkable func(url string) bool) *Page {
 	page := &Page{number: p.Number, width: float32(p.Width), height: float32(p.Height), Hidden: p.Hidden}
 	for turn := range uint8(4) {
@@ -90,7 +95,8 @@ func NewPage(ctx context.Context, p *pdf.Page, linkable func(url string) bool) *
 	return page
 }
 
-// linesOf makes lines of the rows of a column.
+// linesOf makes lines of the rows of one column of a page, each with its cells parted where those of the rows around it
+// are.
 func linesOf(rows []row, page int) []*line {
 	list := make([]*line, len(rows))
 	cuts := cellCuts(rows)
@@ -100,7 +106,7 @@ func linesOf(rows []row, page int) []*line {
 	return list
 }
 
-// Length returns the size of the page's text, in bytes.
+// Length returns the size of the page's text, in bytes. Package convert bounds the text of a file by it.
 func (p *Page) Length() (n int) {
 	for _, l := range p.lines {
 		n += len(l.text()) + 1
@@ -109,7 +115,8 @@ func (p *Page) Length() (n int) {
 }
 
 // rowsOf puts words that share a baseline into rows, the highest first. Small words a little above or below, as
-// exponents are, belong to the row that they touch.
+// exponents are, belong to the row that they touch. Large words come first, so that small ones find the rows that they
+// belong to. Rows are found by buckets of their height, for a page of words would else be compared with all its rows.
 func rowsOf(words []word) []row {
 	order := make([]int, len(words))
 	for i := range order {
@@ -157,7 +164,8 @@ func rowsOf(words []word) []row {
 	return rows
 }
 
-// beside reports whether w stands right beside a word of the row.
+// beside reports whether the word w stands right beside a word of the row, as an exponent does. It looks at the last
+// 400 words of the row: longer ones are of no page of text.
 func beside(row *row, w word) bool {
 	for _, v := range row.words[max(0, len(row.words)-400):] {
 		if w.x0-v.x1 < .3*row.size && w.x0-v.x1 > -.3*row.size || v.x0-w.x1 < .3*row.size && v.x0-w.x1 > -.3*row.size {
@@ -167,6 +175,7 @@ func beside(row *row, w word) bool {
 	return false
 }
 
+// abs32 returns the absolute value of f.
 func abs32(f float32) float32 {
 	if f < 0 {
 		return -f
@@ -174,7 +183,7 @@ func abs32(f float32) float32 {
 	return f
 }
 
-// cell is a part of a line that a wide gap parts from the next.
+// cell is a part of a line that a wide gap parts from the next. Lines of running text have one.
 type cell struct {
 	pieces []Piece
 	x0, x1 float32
@@ -183,7 +192,8 @@ type cell struct {
 // Piece is text with the URL that it links to, if any.
 type Piece struct{ Text, URL string }
 
-// line is a line of a column.
+// line is a line of a column. It is what rows become when their place in the reading order is known. Sizes and styles
+// are those of most of its letters. One that stands for a table has no cells of its own.
 type line struct {
 	page, column int
 	cells        []cell
@@ -196,6 +206,8 @@ type line struct {
 	table        [][][]*line // the lines of its cells, of a line that stands for a table
 }
 
+// text returns the text of a line of a page, its cells apart by a space; of a line that stands for a table, that of all
+// its cells.
 func (l *line) text() string {
 	var b strings.Builder
 	for _, row := range l.table {
@@ -216,7 +228,9 @@ func (l *line) text() string {
 	return b.String()
 }
 
-// newLine makes a line of the words of one row within a column. Its cells are parted by wide gaps, and at cuts.
+// newLine makes a line of the words of one row within a column. Its cells are parted by wide gaps, and at cuts. Words
+// of scripts written from right to left are put into reading order. cuts are the places at which the columns of a table
+// part the rows around it.
 func newLine(r row, page int, cuts []float32) *line {
 	words := r.words
 	if rightToLeft(words) {
@@ -266,10 +280,11 @@ func newLine(r row, page int, cuts []float32) *line {
 	return l
 }
 
-// minLeader is how many dots lead from a title to its page number at least.
+// minLeader is how many dots lead from a title to its page number at least. Fewer are an ellipsis.
 const minLeader = 4
 
-// withoutLeaders returns words with an ellipsis for each row of dots, and whether there was one.
+// withoutLeaders returns the words of a line with an ellipsis for each row of dots that leads from a title to its page
+// number, as in a table of contents, and whether there was one. The words given are not changed.
 func withoutLeaders(words []word) (out []word, found bool) {
 	for i := 0; i < len(words); i++ {
 		dots, end := 0, i
@@ -304,6 +319,8 @@ func withoutLeaders(words []word) (out []word, found bool) {
 	return out, true
 }
 
+// add puts a word behind the text of a cell. apart says that a space stands between them; it is kept out of links.
+// Words that link to one URL become one piece.
 func (c *cell) add(w word, apart bool) {
 	n := len(c.pieces)
 	text := w.text
@@ -325,7 +342,8 @@ func (c *cell) add(w word, apart bool) {
 	c.pieces = append(c.pieces, Piece{text, w.url})
 }
 
-// rightToLeft reports whether most letters of words are of a script written from right to left.
+// rightToLeft reports whether most letters of words are of a script written from right to left: Hebrew, Arabic, Syriac
+// and their presentation forms. Words without letters are not.
 func rightToLeft(words []word) bool {
 	right, all := 0, 0
 	for _, w := range words {
@@ -341,7 +359,7 @@ func rightToLeft(words []word) bool {
 }
 
 // quoted puts words of scripts written from right to left, in a line of another script, into the order in which they
-// are read.
+// are read. The words given are not changed.
 func quoted(words []word) []word {
 	var out []word
 	for from := 0; from < len(words); from++ {
@@ -364,7 +382,8 @@ func quoted(words []word) []word {
 	return out
 }
 
-// reversed puts words drawn from left to right into the order in which they are read.
+// reversed puts words of scripts written from right to left, which a PDF draws from left to right, into the order in
+// which they are read: the words, and the letters in each. Presentation forms become plain letters.
 func reversed(words []word) []word {
 	out := slices.Clone(words)
 	slices.Reverse(out)

@@ -6,8 +6,10 @@ import (
 	"unicode/utf8"
 )
 
-// tableAt returns how many lines from the first on are a table: rows of several cells, with lines of one cell that fill
-// cells of the row above.
+// tableAt returns how many lines of a page, from the first on, are a table without rules: rows of several cells, with
+// lines of one cell that fill cells of the row above. It is 0 for fewer than three rows, for lines that dots lead over,
+// for code, and for a list whose markers stand far from its text. A table ends with its column, at a wide space, and
+// after 500 lines.
 func (b *builder) tableAt(lines []*line) int {
 	if len(lines[0].cells) < 2 || lines[0].mono {
 		return 0
@@ -49,7 +51,8 @@ func (b *builder) tableAt(lines []*line) int {
 }
 
 // tableColumns returns the strips in which the cells of lines stand: cells that overlap are of one column. Only lines
-// with as many cells as most have are asked, for others may have cells over several columns.
+// with as many cells as most have are asked, for others may have cells over several columns. They are not in points of
+// any one line, but from the leftmost to the rightmost end of a column's cells.
 func tableColumns(lines []*line) []gutter {
 	counts := map[int]int{}
 	usual := 0
@@ -71,7 +74,8 @@ func tableColumns(lines []*line) []gutter {
 	return mergedStrips(cells)
 }
 
-// Rows returns the cells of a table, row by row. All rows have as many cells.
+// Rows returns the cells of a table, row by row. All rows have as many cells. A line without a first cell that stands
+// close below another goes on with the cells of that one. k must be of kind [Table].
 func (k *Block) Rows() (table [][]string) {
 	if k.rows != nil {
 		return k.rows
@@ -104,9 +108,11 @@ func (k *Block) Rows() (table [][]string) {
 	return table
 }
 
+// overlap returns by how many points a cell and a strip overlap; it is negative for those apart.
 func overlap(c cell, g gutter) float32 { return min(c.x1, g.x1) - max(c.x0, g.x0) }
 
-// Text returns the lines of code, indented as on the page.
+// Text returns the lines of code, indented as on the page. Spaces are counted by the width of a letter, so that columns
+// of code stay below one another; a wide gap between lines becomes an empty line. k must be of kind [Code].
 func (k *Block) Text() string {
 	left := k.lines[0].x0
 	for _, l := range k.lines {

@@ -12,7 +12,8 @@ import (
 	"github.com/readthru/readthru/convert/pdf"
 )
 
-// word is a word with the box it fills. Lengths are in points; y is the baseline, from the page's lower edge.
+// word is a word with the box it fills. Lengths are in points; y is the baseline, from the page's lower edge. It is the
+// smallest thing that the layout moves; a row, a run and a cell are lists of them.
 type word struct {
 	text      string
 	x0, x1, y float32
@@ -25,7 +26,8 @@ type word struct {
 }
 
 // wordsOf joins glyphs, in the order of drawing, to words. A word ends at a space, at a gap and where the baseline
-// changes.
+// changes. Glyphs are of one direction. An accent that is drawn on its own is joined to its letter, and a glyph that is
+// drawn twice at one place is taken once.
 func wordsOf(glyphs []pdf.Glyph) []word {
 	var list []word
 	var b strings.Builder
@@ -79,7 +81,8 @@ func wordsOf(glyphs []pdf.Glyph) []word {
 }
 
 // spacing returns the gap, as a share of the size, beyond which the glyph at i begins a word: more than usual where
-// letters are set apart evenly, as in some headings.
+// letters are set apart evenly, as in some headings. It looks at eight glyphs on either side: if nearly all of their
+// gaps are alike, that gap is between letters. i is at least 1.
 func spacing(glyphs []pdf.Glyph, i int) float32 {
 	const around = 8
 	if g := (glyphs[i].X - glyphs[i-1].X - glyphs[i-1].W) / max(glyphs[i].Size, 1); g < .1 || g > 1 {
@@ -109,7 +112,9 @@ func spacing(glyphs []pdf.Glyph, i int) float32 {
 	return wordGap
 }
 
-// repeated reports whether a glyph is drawn a second time at its place, as some programs make bold.
+// repeated reports whether a glyph is drawn a second time at its place, as some programs make bold. list are the words
+// that are finished, b and w the one that is being made. A repeated word is found by its first glyph, if it is of one
+// glyph.
 func repeated(list []word, b *strings.Builder, w word, g pdf.Glyph) bool {
 	if b.Len() > 0 {
 		last, _ := utf8.DecodeLastRuneInString(b.String())
@@ -122,16 +127,18 @@ func repeated(list []word, b *strings.Builder, w word, g pdf.Glyph) bool {
 }
 
 // spacingAccents are the marks that old fonts draw over a letter of their own, and what they are as combining
-// characters.
+// characters. TeX's older fonts draw accented letters so.
 var spacingAccents = map[string]string{
 	"´": "\u0301", "`": "\u0300", "¨": "\u0308", "ˆ": "\u0302", "˜": "\u0303", "ˇ": "\u030c", "˘": "\u0306", "¯": "\u0304",
 	"˙": "\u0307", "˝": "\u030b", "˚": "\u030a", "¸": "\u0327", "˛": "\u0328",
 }
 
-// accent reports whether s may be a key of spacingAccents, which few texts are.
+// accent reports whether s may be a key of spacingAccents, which few texts are. It spares most glyphs the look into the
+// map: every key but the grave has several bytes.
 func accent(s string) bool { return len(s) > 1 || s == "`" }
 
-// accented joins a mark and the letter under it, in either order of drawing.
+// accented joins a mark and the letter under it, in either order of drawing. It is false where the two do not stand
+// over one another, or the other is no letter. The dotless i under a mark is an i.
 func accented(a, b pdf.Glyph) (string, bool) {
 	mark, ok := "", false
 	letter := b
@@ -157,12 +164,13 @@ func accented(a, b pdf.Glyph) (string, bool) {
 	return norm.NFC.String(letter.Text + mark), true
 }
 
-// ligatures are letters that one sign shows.
+// ligatures writes out the ligatures of a PDF's words, and makes plain spaces and hyphens of special ones: agents
+// search for words as people type them.
 var ligatures = strings.NewReplacer("ﬀ", "ff", "ﬁ", "fi", "ﬂ", "fl", "ﬃ", "ffi", "ﬄ", "ffl", "ﬅ", "ft", "ﬆ", "st",
 	"\u00a0", " ", "\u2010", "-", "\u2011", "-")
 
 // cleanWord returns a word without invisible characters. Characters of Unicode's private area, mostly bullets of symbol
-// fonts, become a bullet.
+// fonts, become a bullet. A soft hyphen at its end goes, and what is left may be "".
 func cleanWord(s string) string {
 	s = ligatures.Replace(strings.TrimRight(s, "\u00ad"))
 	if strings.IndexFunc(s, func(r rune) bool { return r >= 0xe000 && r <= 0xf8ff || r == utf8.RuneError }) >= 0 {
@@ -183,7 +191,8 @@ func cleanWord(s string) string {
 	return strings.TrimSpace(s)
 }
 
-// linkWords gives words the URL of the area that they stand in, if it is linkable.
+// linkWords gives words the URL of the area that they stand in, if it is linkable. An area of a later link wins. A word
+// is in an area if its middle is.
 func linkWords(words []word, links []pdf.Link, linkable func(url string) bool) {
 	for _, l := range links {
 		if !linkable(l.URL) {
