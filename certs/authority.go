@@ -35,6 +35,7 @@ const (
 	bundleName = "bundle.pem" // system roots, then our certificate; mode 0644
 )
 
+// How long certificates of an authority are valid, and from when.
 const (
 	authorityLife = 10 * 365 * 24 * time.Hour
 	backdate      = 24 * time.Hour // lets clients whose clock is slow accept a new certificate
@@ -55,7 +56,8 @@ type Options struct {
 	RootFile string
 }
 
-// Authority signs leaf certificates for intercepted hosts. Its methods are safe for concurrent use.
+// Authority signs leaf certificates for intercepted hosts. Its methods are safe for concurrent use. It keeps its key in
+// memory, and reads the files again only when it is opened.
 type Authority struct {
 	o      Options
 	leaves *lru.Cache[string, *leaf]
@@ -65,14 +67,14 @@ type Authority struct {
 	pair pair
 }
 
-// pair is the authority's certificate with its key.
+// A pair is the authority's certificate with its key. It is not changed once it is made: Renew makes another one.
 type pair struct {
 	cert *x509.Certificate
 	key  *ecdsa.PrivateKey
 	pem  []byte // the certificate
 }
 
-// Error is an error that the operator can repair.
+// Error is an error that the operator can repair: a key that others can read, or that is damaged or expired.
 type Error struct {
 	Err    error
 	Remedy string // what to do, as a sentence without a full stop
@@ -99,6 +101,7 @@ func Open(o Options) (*Authority, error) {
 	if err := os.Chmod(o.Dir, 0o700); err != nil {
 		return nil, fmt.Errorf("open certificate authority: %w", err)
 	}
+	// A host beyond leavesKept is signed again when it comes.
 	leaves, err := lru.New[string, *leaf](leavesKept)
 	if err != nil {
 		return nil, fmt.Errorf("open certificate authority: %w", err)
@@ -131,8 +134,10 @@ func (a *Authority) PEM() []byte { return bytes.Clone(a.current().pem) }
 // CertFile returns the path of the authority's certificate.
 func (a *Authority) CertFile() string { return filepath.Join(a.o.Dir, certName) }
 
+// keyFile returns the path of the authority's private key.
 func (a *Authority) keyFile() string { return filepath.Join(a.o.Dir, keyName) }
 
+// current returns the pair that signs now.
 func (a *Authority) current() pair {
 	a.mu.RLock()
 	defer a.mu.RUnlock()
@@ -143,6 +148,8 @@ func (a *Authority) current() pair {
 // name with the time. A crash never leaves the directory without a complete authority. Clients must trust the new
 // certificate before they accept new leaves.
 func (a *Authority) Renew() error {
+	// Writers of leaves hold the lock for reading (Leaf), so that none of the old authority gets into the cache
+	// afterwards.
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	now := time.Now()
@@ -173,7 +180,8 @@ func (a *Authority) Renew() error {
 	return nil
 }
 
-// create creates an authority on disk. If another process has created one at the same time, create loads that one.
+// create creates an authority on disk. If another process has created one at the same time, create loads that one: a
+// link to an existing name fails, where renaming would replace it.
 func (a *Authority) create() (pair, error) {
 	p, keyPEM, err := newPair(a.o.Permitted, time.Now())
 	if err != nil {
@@ -193,9 +201,11 @@ func (a *Authority) create() (pair, error) {
 	return p, os.Rename(tmp, a.keyFile()) // a file system without links
 }
 
-// writeDerived updates ca.pem and bundle.pem.
+// writeDerived updates ca.pem and bundle.pem from the pair that signs now.
 func (a *Authority) writeDerived() error { return a.writeDerivedOf(a.current()) }
 
+// writeDerivedOf updates ca.pem and bundle.pem from a pair, for Renew, which holds the lock that current takes. It
+// writes only files whose content differs.
 func (a *Authority) writeDerivedOf(p pair) error {
 	if err := replaceFile(a.CertFile(), p.pem, 0o644); err != nil {
 		return err
@@ -204,7 +214,8 @@ func (a *Authority) writeDerivedOf(p pair) error {
 	return replaceFile(a.BundleFile(), bundle, 0o644)
 }
 
-// loadPair reads the key file. The error matches fs.ErrNotExist if there is none.
+// loadPair reads the authority's key file and checks that the key is the user's alone, belongs to the certificate, and
+// has not expired by now. The error matches fs.ErrNotExist if there is none, and is an [*Error] otherwise.
 func loadPair(path string, now time.Time) (pair, error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -238,7 +249,8 @@ func loadPair(path string, now time.Time) (pair, error) {
 	return p, nil
 }
 
-// parsePair parses a private key and its certificate in PEM form, in any order, and checks that they form an authority.
+// parsePair parses an authority's private key and its certificate in PEM form, in any order, and checks that they
+// belong together and may sign. Blocks of other types are skipped.
 func parsePair(data []byte) (pair, error) {
 	var p pair
 	for {
@@ -277,7 +289,8 @@ func parsePair(data []byte) (pair, error) {
 	return p, nil
 }
 
-// newPair creates an authority with a P-256 key. Its path length is 0, so that it can sign leaves but no authorities.
+// newPair creates an authority with a P-256 key, and returns it with the content of its key file. Its path length is 0,
+// so that it can sign leaves but no authorities (RFC 5280 §4.2.1.9).
 func newPair(permitted []string, now time.Time) (pair, []byte, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -321,8 +334,9 @@ func newPair(permitted []string, now time.Time) (pair, []byte, error) {
 	return pair{cert, key, certPEM}, append(keyPEM, certPEM...), nil
 }
 
-// constrain adds name constraints. It excludes domains or addresses altogether if permitted has none of them: RFC 5280
-// leaves a kind of name without constraints unconstrained, which is not what a list of domains means.
+// constrain adds name constraints to the certificate of a new authority. It excludes domains or addresses altogether if
+// permitted has none of them: RFC 5280 leaves a kind of name without constraints unconstrained, which is not what a
+// list of domains means.
 func constrain(t *x509.Certificate, permitted []string) error {
 	if len(permitted) == 0 {
 		return nil
@@ -354,8 +368,8 @@ func constrain(t *x509.Certificate, permitted []string) error {
 	return nil
 }
 
-// newSerial returns a random number of 128 bits. Browsers reject two certificates of one issuer with the same serial
-// number (RFC 5280 §4.1.2.2).
+// newSerial returns a random serial number of a certificate, of 128 bits and not zero. Browsers reject two certificates
+// of one issuer with the same serial number (RFC 5280 §4.1.2.2).
 func newSerial() (*big.Int, error) {
 	serial, err := rand.Int(rand.Reader, new(big.Int).Lsh(big.NewInt(1), 128))
 	if err != nil {

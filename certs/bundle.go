@@ -8,8 +8,8 @@ import (
 	"runtime"
 )
 
-// rootFiles are the files in which systems keep all their root certificates, in the order of crypto/x509. SSL_CERT_FILE
-// is ignored, because in an agent's environment it names our own bundle.
+// rootFiles are the files in which systems keep all their root certificates, in the order of crypto/x509, for the
+// bundle. SSL_CERT_FILE is ignored, because in an agent's environment it names our own bundle.
 var rootFiles = []string{
 	"/etc/ssl/certs/ca-certificates.crt",                // Debian, Ubuntu, Arch, Alpine
 	"/etc/pki/tls/certs/ca-bundle.crt",                  // Fedora, RHEL 6
@@ -43,9 +43,11 @@ func (o Options) AddedFile() string {
 	return o.BundleFile()
 }
 
-// buildBundle returns the bundle and the file that the system's root certificates came from.
+// buildBundle returns the content of the bundle and the file that the system's root certificates came from. Ours comes
+// last: the rest stays as the system has it.
 func (a *Authority) buildBundle(ours []byte) (bundle []byte, from string) {
 	roots, from := systemRoots()
+	// A file of certificates need not end with a line break; the next one must begin a line.
 	var more []byte
 	if a.o.RootFile != "" {
 		more, _ = os.ReadFile(a.o.RootFile) // whoever connects to origins says that it cannot be read
@@ -59,7 +61,8 @@ func (a *Authority) buildBundle(ours []byte) (bundle []byte, from string) {
 	return append(bundle, ours...), from
 }
 
-// systemRoots returns the system's root certificates and the file that they came from, or "" if there are none.
+// systemRoots returns the system's root certificates in PEM form, for the bundle, and the file that they came from, or
+// "" if there are none. macOS keeps its own in a keychain, which a command prints.
 func systemRoots() (roots []byte, from string) {
 	for _, path := range rootFiles {
 		if data, err := os.ReadFile(path); err == nil && hasCertificate(data) {
@@ -77,6 +80,8 @@ func systemRoots() (roots []byte, from string) {
 	return nil, ""
 }
 
+// hasCertificate reports whether a file of root certificates has something in PEM form: some systems have such files
+// that are empty.
 func hasCertificate(data []byte) bool {
 	block, _ := pem.Decode(data)
 	return block != nil

@@ -7,7 +7,7 @@ import (
 	"github.com/readthru/readthru/internal/wholefile"
 )
 
-// replaceFile writes the file at path whole, unless it already has this content.
+// replaceFile writes a file of the authority whole, unless it already has this content.
 func replaceFile(path string, content []byte, mode os.FileMode) error {
 	if old, err := os.ReadFile(path); err == nil && bytes.Equal(old, content) { //nolint:gosec // of the directory of keys
 		return nil

@@ -35,7 +35,7 @@ func (a *Authority) Uninstall() (notes []string, err error) {
 		"removed from", removeNSS)
 }
 
-// Trust is what looking for the authority's certificate in a trust store told.
+// Trust is what looking for the authority's certificate in one trust store told.
 type Trust struct {
 	Store string // the system's trust store, or an NSS database in certutil's notation
 	Has   bool
@@ -46,7 +46,7 @@ type Trust struct {
 const SystemStore = "the system's trust store"
 
 // Trust looks for the certificate where Install puts it: in the system's trust store, which comes first, and in the NSS
-// database of each browser.
+// database of each browser. It changes nothing and asks for no password.
 func (a *Authority) Trust(ctx context.Context) []Trust {
 	system := Trust{Store: SystemStore}
 	system.Has, system.Err = systemTrusts(a.Certificate(), a.PEM())
@@ -67,7 +67,7 @@ func (a *Authority) Trust(ctx context.Context) []Trust {
 }
 
 // Trusting returns the trust stores that Uninstall would change: the system's, if it has the certificate or cannot be
-// asked, and the NSS databases that have it.
+// asked, and the NSS databases that have it. An uninstaller lists them before it asks.
 func (a *Authority) Trusting(ctx context.Context) (stores []string) {
 	if inSystem(a.PEM()) {
 		stores = append(stores, SystemStore)
@@ -80,7 +80,8 @@ func (a *Authority) Trusting(ctx context.Context) (stores []string) {
 	return stores
 }
 
-// everyStore applies system and nss to the trust stores; verb is for the notes.
+// everyStore applies system to the system's trust store and nss to each browser's database, for Install and Uninstall;
+// verb is for the notes, as in "added to". It goes on after a failure, because each store helps some clients.
 func (a *Authority) everyStore(system func() error, verb string,
 	nss func(certutil, db, nickname, certFile string) error,
 ) (notes []string, err error) {
@@ -121,7 +122,7 @@ func (a *Authority) everyStore(system func() error, verb string,
 	return notes, errors.Join(failed...)
 }
 
-// nickname returns the name of our certificate in NSS databases.
+// nickname returns the name of our certificate in NSS databases, by which it is looked for and removed.
 func (a *Authority) nickname() string { return a.Certificate().Subject.CommonName }
 
 // databasePatterns are where browsers keep their NSS databases below a home directory: Chromium and its relatives in
@@ -136,7 +137,8 @@ var databasePatterns = []string{
 	"Library/Application Support/Firefox/Profiles/*",
 }
 
-// nssDatabases returns the NSS databases of the browsers in a home directory, each once, in certutil's notation.
+// nssDatabases returns the NSS databases of the browsers in a home directory, each once, in certutil's notation. Links
+// lead to the same database under several names, for instance in snaps.
 func nssDatabases(home string) []string {
 	var candidates []string
 	for _, pattern := range databasePatterns {
@@ -149,6 +151,7 @@ func nssDatabases(home string) []string {
 	var databases []string
 	seen := map[string]bool{}
 	for _, dir := range candidates {
+		// cert9.db is the file of the present format of such databases.
 		real, err := filepath.EvalSymlinks(filepath.Join(dir, "cert9.db"))
 		if err == nil && !seen[real] {
 			seen[real] = true
@@ -158,11 +161,13 @@ func nssDatabases(home string) []string {
 	return databases
 }
 
+// addNSS adds the authority's certificate to a database. The flags C,, have it trusted to issue certificates of
+// servers, and for nothing else.
 func addNSS(certutil, db, nickname, certFile string) error {
 	return runCertutil(certutil, "-A", "-d", db, "-t", "C,,", "-n", nickname, "-i", certFile)
 }
 
-// removeNSS succeeds if the database does not have the certificate.
+// removeNSS removes the authority's certificate from a database. It succeeds if the database does not have it.
 func removeNSS(certutil, db, nickname, _ string) error {
 	if !hasNSS(certutil, db, nickname) {
 		return nil
@@ -194,10 +199,12 @@ func lookNSS(ctx context.Context, certutil, db, nickname string) (bool, error) {
 	return false, nil
 }
 
+// hasNSS reports whether a database has the authority's certificate.
 func hasNSS(certutil, db, nickname string) bool {
 	return runCertutil(certutil, "-L", "-d", db, "-n", nickname) == nil
 }
 
+// runCertutil runs certutil to its end. The error has what it wrote.
 func runCertutil(certutil string, args ...string) error {
 	//nolint:noctx // stopping certutil could damage the database
 	out, err := exec.Command(certutil, args...).CombinedOutput()

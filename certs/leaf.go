@@ -27,10 +27,10 @@ const (
 	leavesKept  = 4096               // about 2 KiB each
 )
 
-// Leaf returns a certificate for a host name or an address, from memory or newly signed. Concurrent calls for a name
-// sign one certificate. Each certificate has its own key and comes without the authority's certificate, which clients
-// have, and without a parsed form of itself. It is an error if the name is empty, too long, a wildcard, or has
-// characters that host names cannot have.
+// Leaf returns a certificate for a host name or an address, from memory or newly signed, for the TLS handshake of an
+// intercepted connection. Concurrent calls for a name sign one certificate. Each certificate has its own key and comes
+// without the authority's certificate, which clients have, and without a parsed form of itself. It is an error if the
+// name is empty, too long, a wildcard, or has characters that host names cannot have.
 func (a *Authority) Leaf(name string) (*tls.Certificate, error) {
 	name, err := normalName(name)
 	if err != nil {
@@ -59,7 +59,7 @@ func (a *Authority) Leaf(name string) (*tls.Certificate, error) {
 	return &v.(*leaf).Certificate, nil
 }
 
-// cached returns the leaf that was signed for a name, or nil if there is none that is valid for long enough.
+// cached returns the leaf that was signed for a name, or nil if there is none that is valid for leafReserve from now.
 func (a *Authority) cached(name string, now time.Time) *leaf {
 	l, ok := a.leaves.Get(name)
 	if !ok || !now.Add(leafReserve).Before(l.notAfter) || !now.After(l.notBefore) { // or the clock was set back
@@ -68,13 +68,14 @@ func (a *Authority) cached(name string, now time.Time) *leaf {
 	return l
 }
 
-// leaf is a certificate with its key, and when it is valid.
+// A leaf is a certificate for an intercepted host with its key, and when it is valid.
 type leaf struct {
 	tls.Certificate
 	notBefore, notAfter time.Time
 }
 
-// sign creates a key and a certificate for a name from normalName.
+// sign creates a key and a certificate for a name from normalName, an address or a domain. It does not outlive the
+// authority.
 func sign(by pair, name string, now time.Time) (*leaf, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -137,6 +138,7 @@ func certificate(template *x509.Certificate, key *ecdsa.PublicKey, by pair) ([]b
 	})
 }
 
+// ecdsaWithSHA256 identifies the algorithm of all signatures (RFC 5758 §3.2).
 var ecdsaWithSHA256 = asn1.ObjectIdentifier{1, 2, 840, 10045, 4, 3, 2} // RFC 5758 §3.2
 
 // unsigned keeps what it is to sign. It implements [crypto.MessageSigner].
@@ -145,9 +147,10 @@ type unsigned struct {
 	message []byte
 }
 
+// errUnsigned stops [x509.CreateCertificate] once it has encoded what is to be signed.
 var errUnsigned = errors.New("not signed")
 
-// SignMessage always returns errUnsigned.
+// SignMessage keeps the encoded certificate for certificate, and always returns an error: errUnsigned.
 func (u *unsigned) SignMessage(_ io.Reader, message []byte, opts crypto.SignerOpts) ([]byte, error) {
 	if opts.HashFunc() != crypto.SHA256 {
 		return nil, fmt.Errorf("a certificate is signed with SHA-256, not with %v", opts.HashFunc())
@@ -159,8 +162,9 @@ func (u *unsigned) SignMessage(_ io.Reader, message []byte, opts crypto.SignerOp
 // lookup maps names as a browser does before it resolves them (UTS #46). It allows underscores, which some hosts have.
 var lookup = idna.New(idna.MapForLookup(), idna.Transitional(false), idna.StrictDomainName(false))
 
-// normalName returns the canonical form of a host name or an address. A name is in lower case, mapped to ASCII by IDNA,
-// and has no trailing dot. An address has no brackets and no zone, and is not an IPv4 address in IPv6 form.
+// normalName returns the canonical form of a host name or an address, which names the leaf in memory. A name is in
+// lower case, mapped to ASCII by IDNA, and has no trailing dot. An address has no brackets and no zone, and is not an
+// IPv4 address in IPv6 form.
 func normalName(name string) (string, error) {
 	bare := name
 	if inner, ok := strings.CutPrefix(name, "["); ok && strings.HasSuffix(inner, "]") {
@@ -169,6 +173,8 @@ func normalName(name string) (string, error) {
 	if addr, err := netip.ParseAddr(bare); err == nil {
 		return addr.Unmap().WithZone("").String(), nil
 	}
+	// A character has up to four bytes; the limit in characters is checked below, on the mapped name, but mapping a long
+	// name takes time.
 	if len(name) > 4*253 {
 		return "", errors.New("the host name is longer than 253 characters")
 	}
@@ -183,6 +189,7 @@ func normalName(name string) (string, error) {
 	case len(ascii) > 253:
 		return "", errors.New("the host name is longer than 253 characters")
 	}
+	// Here rather than by idna, which would refuse the underscores that some hosts have.
 	for label := range strings.SplitSeq(ascii, ".") {
 		if label == "" || len(label) > 63 {
 			return "", fmt.Errorf("host name %q: a label is empty or longer than 63 characters", name)
@@ -198,6 +205,7 @@ func normalName(name string) (string, error) {
 	return ascii, nil
 }
 
+// isAddress reports whether a canonical name is an IP address.
 func isAddress(name string) bool {
 	_, err := netip.ParseAddr(name)
 	return err == nil

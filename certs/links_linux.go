@@ -11,8 +11,8 @@ import (
 	"github.com/smallstep/truststore"
 )
 
-// leaveNoLinks makes update-ca-certificates build /etc/ssl/certs anew, in which it otherwise leaves links to what was
-// removed, until undo is called.
+// leaveNoLinks makes update-ca-certificates build /etc/ssl/certs anew, until undo is called, for Uninstall. Otherwise
+// the command leaves links there to what was removed.
 func leaveNoLinks() (undo func()) {
 	command := truststore.SystemTrustCommand
 	if len(command) == 1 && filepath.Base(command[0]) == "update-ca-certificates" {
@@ -21,7 +21,8 @@ func leaveNoLinks() (undo func()) {
 	return func() { truststore.SystemTrustCommand = command }
 }
 
-// systemTrusts reports whether the system's root certificates, or the folder from which they are built, have ours.
+// systemTrusts reports whether the system's root certificates, or the folder from which they are built, have ours. A
+// machine without either is an error: nobody knows.
 func systemTrusts(_ *x509.Certificate, pem []byte) (bool, error) {
 	if inSystem(pem) {
 		return true, nil
@@ -32,7 +33,8 @@ func systemTrusts(_ *x509.Certificate, pem []byte) (bool, error) {
 	return false, nil
 }
 
-// inSystem reports whether the system's trust store has a certificate, or the folder from which it is built.
+// inSystem reports whether the system's trust store has a certificate, or the folder from which it is built. Uninstall
+// asks it first, since removing asks for a password.
 func inSystem(pem []byte) bool {
 	if roots, _ := systemRoots(); bytes.Contains(roots, bytes.TrimSpace(pem)) {
 		return true

@@ -223,7 +223,7 @@ func (t *tab) open(cancel context.CancelCauseFunc) error {
 	if err := chromedp.Do(t.ctx); err != nil {
 		return err
 	}
-	// Before the first command, so that no event is missed.
+	// Before anything is loaded, so that no event is missed.
 	t.listen(cancel)
 	id := chromedp.FromContext(t.ctx).BrowserContextID
 	_, err := chromedp.CallBrowser(t.ctx, browser.SetDownloadBehavior,
