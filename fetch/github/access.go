@@ -23,7 +23,7 @@ type credential struct {
 	secret string
 }
 
-// parseCredential reads a token of the configuration: a token, or user:password.
+// parseCredential reads a token of the configuration: a token, or user:password. It is nil for an empty one.
 func parseCredential(token string) *credential {
 	if token == "" {
 		return nil
@@ -34,7 +34,8 @@ func parseCredential(token string) *credential {
 	return &credential{secret: token}
 }
 
-// authorise adds the credential to the fields of a request to the host or its API.
+// authorise adds the credential to the fields of a request to a forge or its API, in the scheme that hosts of this kind
+// take. A nil credential adds nothing.
 func (h *host) authorise(fields http.Header, c *credential) {
 	switch {
 	case c == nil:
@@ -47,7 +48,8 @@ func (h *host) authorise(fields http.Header, c *credential) {
 	}
 }
 
-// forGit returns the value of Authorization for git.
+// forGit returns the value of Authorization for git and for git's list of branches, which take a user and a password;
+// empty without a credential.
 func (h *host) forGit(c *credential) string {
 	if c == nil {
 		return ""
@@ -68,7 +70,8 @@ const (
 	helperLifetime = 5 * time.Minute // how long an answer of git's credential helpers is used, also that there is none
 )
 
-// wallet holds the credential of one host.
+// A wallet holds the credential of one forge: the configured one, or what git's credential helpers know, which are
+// asked when it is first needed.
 type wallet struct {
 	configured *credential
 	ask        func(ctx context.Context) *credential // git's credential helpers; nil: they are not asked
@@ -78,13 +81,15 @@ type wallet struct {
 	asked time.Time
 }
 
-// open returns the host's credential; nil if there is none.
+// open returns the forge's credential; nil if there is none. It may run a program and wait for it, helperTimeout at
+// most.
 func (w *wallet) open(ctx context.Context) *credential {
 	if w.configured != nil || w.ask == nil {
 		return w.configured
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	// An answer that was cut off by the end of the caller's context says nothing, and is not kept.
 	if w.asked.IsZero() || time.Since(w.asked) > helperLifetime {
 		if c := w.ask(ctx); c != nil || ctx.Err() == nil {
 			w.known, w.asked = c, time.Now()
@@ -96,8 +101,9 @@ func (w *wallet) open(ctx context.Context) *credential {
 // mayHave reports whether there may be a credential, without asking for it.
 func (w *wallet) mayHave() bool { return w.configured != nil || w.ask != nil }
 
-// fromHelper returns what git's credential helpers know for a host, as the user has configured them; nil if they know
-// nothing. They are not let ask the user.
+// fromHelper returns what git's credential helpers know for a forge, as the user has configured them; nil if they know
+// nothing. They are not let ask the user, by a prompt or a window: nobody may be there. Unlike other runs of git this
+// one has the user's configuration and environment.
 func (r *Reader) fromHelper(ctx context.Context, h *host) *credential {
 	program, err := exec.LookPath(r.o.Git)
 	if err != nil {
@@ -131,7 +137,7 @@ func (r *Reader) fromHelper(ctx context.Context, h *host) *credential {
 	return c
 }
 
-// limited passes on the first bytes written to it, and fails beyond.
+// limited passes on the first bytes of a helper's output, and fails beyond.
 type limited struct {
 	to   io.Writer
 	left int
@@ -149,13 +155,14 @@ type refusedError struct{ error }
 
 func (e *refusedError) Unwrap() error { return e.error }
 
-// private reports whether the target's repository is known to need a credential.
+// private reports whether the target's repository is known to need a credential, since less than projectLifetime ago.
 func (r *Reader) private(t *Target) bool {
 	known, ok := r.projects.Get(t.forge().repository(t).String())
 	return ok && known.Private && time.Since(known.asked) < projectLifetime
 }
 
-// markPrivate remembers that the target's repository needs a credential.
+// markPrivate remembers that the target's repository needs a credential, so that the next request to it is sent with
+// one at once.
 func (r *Reader) markPrivate(t *Target) {
 	key := t.forge().repository(t).String()
 	p := project{asked: time.Now()}
@@ -169,9 +176,9 @@ func (r *Reader) markPrivate(t *Target) {
 	r.projects.Add(key, p)
 }
 
-// shown calls ask without a credential, so that what everybody may read is known to be public, and again with one if
-// the host refuses. It does without the first call if the repository is known to be private. It reports whether the
-// credential was needed.
+// shown calls ask, which requests something of a forge, without a credential, so that what everybody may read is known
+// to be public, and again with one if the host refuses. It does without the first call if the repository is known to be
+// private. It reports whether the credential was needed.
 func (r *Reader) shown(ctx context.Context, t *Target, ask func(*credential) error) (private bool, err error) {
 	if !r.private(t) {
 		if err = ask(nil); err == nil || ctx.Err() != nil {
@@ -183,6 +190,7 @@ func (r *Reader) shown(ctx context.Context, t *Target, ask func(*credential) err
 	}
 	c := t.wallet.open(ctx)
 	if c == nil {
+		// The repository was private a while ago, and the credential has gone since.
 		if err == nil {
 			err = ask(nil)
 		}

@@ -14,6 +14,8 @@ import (
 	"github.com/readthru/readthru/page"
 )
 
+// apiVersion is the version of GitHub's REST API that this package was written for (X-GitHub-Api-Version); maxAnswer
+// bounds an answer of any forge's API.
 const (
 	apiVersion = "2022-11-28"
 	maxAnswer  = 16 << 20 // bytes
@@ -26,7 +28,7 @@ func (r *read) api(ctx context.Context, u *url.URL, tag string, v any) (http.Hea
 }
 
 // apiShown is api that tells whether the credential was needed. The API of github.com answers few requests without one,
-// so that it is asked with it at once, and private stays false.
+// so that it is asked with it at once, and private stays false: there the field private of the repository tells.
 func (r *read) apiShown(ctx context.Context, u *url.URL, tag string,
 	v any,
 ) (fields http.Header, private bool, err error) {
@@ -41,6 +43,8 @@ func (r *read) apiShown(ctx context.Context, u *url.URL, tag string,
 	return fields, private, err
 }
 
+// apiAs requests u of a forge's API with a credential, which may be nil. It follows no redirect to another host, which
+// would get neither the credential nor our belief.
 func (r *read) apiAs(ctx context.Context, c *credential, u *url.URL, tag string, v any) (http.Header, error) {
 	fields := http.Header{"Accept": {"application/json"}}
 	if r.t.kind == page.GitHub {
@@ -74,7 +78,7 @@ func (r *read) apiAs(ctx context.Context, c *credential, u *url.URL, tag string,
 	return resp.Header, nil
 }
 
-// project is what the API says of a repository.
+// project is what a forge's API says of a repository.
 type project struct {
 	FullName    string
 	Description string
@@ -85,7 +89,7 @@ type project struct {
 	asked time.Time
 }
 
-// projectAnswer is the API's answer of any forge.
+// projectAnswer is the API's answer about a repository of any forge: their fields do not collide.
 type projectAnswer struct {
 	Description string `json:"description"`
 
@@ -109,6 +113,8 @@ type projectAnswer struct {
 	Licenses []string `json:"licenses"` // Gitea
 }
 
+// project returns what the answer of any forge says of the repository. A visibility that is not known counts as
+// private: that keeps a page from others.
 func (a *projectAnswer) project() project {
 	p := project{
 		FullName: cmp.Or(a.FullName, a.GitLabName), Description: strings.Join(strings.Fields(a.Description), " "),
@@ -123,8 +129,9 @@ func (a *projectAnswer) project() project {
 // projectLifetime is how long a project is used before it is requested again.
 const projectLifetime = 10 * time.Minute
 
-// project returns what the API says of the target's repository; the zero value without an answer. GitHub's API is asked
-// with a token only: without one it answers a few times an hour.
+// project returns what the API says of the target's repository; the zero value without an answer, with which the page
+// is made all the same. It is kept for projectLifetime. GitHub's API is asked with a token only: without one it answers
+// a few times an hour.
 func (r *read) project(ctx context.Context) project {
 	if r.t.kind == page.GitHub && r.t.wallet.open(ctx) == nil {
 		return project{}

@@ -28,12 +28,15 @@ var defaultLimits = archiveLimits{
 	file: 1 << 20,
 }
 
+// Bounds of an archive's entries: from how many unpacked bytes the ratio counts, since small archives may compress
+// well, and how long a name may be.
 const (
 	ratioFrom = 16 << 20
 	maxName   = 1024 // bytes
 )
 
-// archive is what is kept of a repository's archive.
+// archive is what is kept of a repository's archive while it is read: names, the README and .gitignore, and no other
+// content.
 type archive struct {
 	commit     string
 	dir        string // with a slash at its end, or empty
@@ -49,7 +52,7 @@ type archive struct {
 	empty      bool   // it has no entries
 }
 
-// reason says why a file is not listed.
+// reason says why a file is not listed on the page of a repository.
 type reason string
 
 const (
@@ -68,7 +71,7 @@ type limitError string
 
 func (e limitError) Error() string { return "the archive exceeds the limit of " + string(e) }
 
-// meter counts the bytes read and stops at a limit.
+// A meter counts the bytes read from a stream and fails at a limit, for archives and for the tunnel of git.
 type meter struct {
 	io.Reader
 	n     int64
@@ -84,7 +87,7 @@ func (m *meter) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// packed meters a compressed stream.
+// packed meters the compressed stream of an archive.
 func (l archiveLimits) packed(r io.Reader) *meter {
 	return &meter{r, 0, func(n int64) error {
 		if n > l.compressed {
@@ -94,7 +97,8 @@ func (l archiveLimits) packed(r io.Reader) *meter {
 	}}
 }
 
-// unpackedFrom meters the stream decompressed from packed, which may be nil.
+// unpackedFrom meters the stream of an archive decompressed from packed, which is nil for one that git writes here. The
+// ratio tells a bomb from a large repository before it is unpacked.
 func (l archiveLimits) unpackedFrom(r io.Reader, packed *meter) *meter {
 	return &meter{r, 0, func(n int64) error {
 		switch {
@@ -107,9 +111,10 @@ func (l archiveLimits) unpackedFrom(r io.Reader, packed *meter) *meter {
 	}}
 }
 
-// readArchive reads a tar made by git, and writes nothing to disk. It passes each file that wants accepts to add, which
-// may keep the content. When a limit is exceeded, or the time of ctx is over, it returns what was read so far with cut
-// set. Of a tree it reads the directory dir only, unless that is empty. The error is that of a broken stream.
+// readArchive reads the tar of a repository made by git, and writes nothing to disk. It passes each file that wants
+// accepts to add, which may keep the content. When a limit is exceeded, or the time of ctx is over, it returns what was
+// read so far with cut set. Of a tree it reads the directory dir only, unless that is empty. The error is that of a
+// broken stream.
 func readArchive(ctx context.Context, r io.Reader, l archiveLimits, dir string, wants func(name string) bool,
 	add func(name string, content []byte),
 ) (*archive, error) {
@@ -143,10 +148,12 @@ func readArchive(ctx context.Context, r io.Reader, l archiveLimits, dir string, 
 	}
 }
 
-// entry reads one entry.
+// entry reads one entry of a repository's archive: a file that is listed, the README, .gitignore, the global header
+// with the commit. All else is skipped, links but to a README included.
 func (t *archive) entry(h *tar.Header, content io.Reader, l archiveLimits, wants func(string) bool,
 	add func(string, []byte),
 ) error {
+	// git writes the id of the commit as a comment in a global header.
 	switch h.Typeflag {
 	case tar.TypeXGlobalHeader:
 		if id := h.PAXRecords["comment"]; commitID(id) {
@@ -162,6 +169,7 @@ func (t *archive) entry(h *tar.Header, content io.Reader, l archiveLimits, wants
 		t.left[unusableNames]++
 		return nil
 	}
+	// Rules of .gitignore above the directory hold in it.
 	if path.Base(name) != ".gitignore" && name != ".gitmodules" && !strings.HasPrefix(name, t.dir) {
 		return nil
 	}
@@ -201,13 +209,14 @@ func (t *archive) entry(h *tar.Header, content io.Reader, l archiveLimits, wants
 	return nil
 }
 
-// readFile reads a file, at most limit bytes of it.
+// readFile reads a file of an archive, at most limit bytes of it. The tar reader skips the rest.
 func readFile(r io.Reader, limit int64) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(r, limit))
 }
 
-// entryName returns the name of an entry without the folder that all entries are in. It rejects names that are
-// absolute, lead out of that folder, or hold characters that cannot be displayed.
+// entryName returns the name of an archive's entry without the folder that all entries are in. It rejects names that
+// are absolute, lead out of that folder, or hold characters that cannot be displayed or that change how text around
+// them is.
 func entryName(name string) (string, bool) {
 	_, name, ok := strings.Cut(name, "/")
 	if !ok || name == "" || len(name) > maxName || !utf8.ValidString(name) {
@@ -224,7 +233,8 @@ func entryName(name string) (string, bool) {
 	return name, hostile < 0
 }
 
-// readmeOf returns the rank of the file at a path as the repository's README.
+// readmeOf returns the rank of the file at a path as the README of the repository, or of the directory that is read;
+// len(readmeNames) if it is none.
 func (t *archive) readmeOf(name string) int {
 	if rank, ok := t.readmeLink[name]; ok {
 		return rank
@@ -232,7 +242,7 @@ func (t *archive) readmeOf(name string) int {
 	return t.readmeRankOf(name)
 }
 
-// readmeRankOf returns the rank of a name in the directory that is read.
+// readmeRankOf returns the rank of a path's own name, in the directory that is read.
 func (t *archive) readmeRankOf(name string) int {
 	name, ok := strings.CutPrefix(name, t.dir)
 	if !ok {
@@ -241,6 +251,7 @@ func (t *archive) readmeRankOf(name string) int {
 	return readmeRank(name)
 }
 
+// readmeRank returns the index of a file's name in readmeNames, or len(readmeNames). Case does not matter.
 func readmeRank(name string) int {
 	for rank, readme := range readmeNames {
 		if strings.EqualFold(name, readme) {
@@ -250,8 +261,8 @@ func readmeRank(name string) int {
 	return len(readmeNames)
 }
 
-// link notes a README that is a link to a file of the repository. That file mostly comes later, for git lists capitals
-// first. All other links are ignored.
+// link notes a README of the archive that is a link to a file of the repository. That file mostly comes later, for git
+// lists capitals first. All other links are ignored.
 func (t *archive) link(name, to string) {
 	if rank := t.readmeRankOf(name); rank < len(readmeNames) && !path.IsAbs(to) {
 		if to = path.Join(path.Dir(name), to); to != ".." && !strings.HasPrefix(to, "../") &&
@@ -261,7 +272,8 @@ func (t *archive) link(name, to string) {
 	}
 }
 
-// leftOut returns why a file is not listed; empty if it is.
+// leftOut returns why a file of a repository is not listed; empty if it is. What its authors did not write tells
+// nothing of it.
 func (t *archive) leftOut(name string) reason {
 	dir := path.Dir(name)
 	for part := range strings.SplitSeq(dir, "/") {
@@ -281,7 +293,7 @@ func (t *archive) leftOut(name string) reason {
 	return ""
 }
 
-// commitID reports whether s is the id of a commit: SHA-1 or SHA-256 in hex.
+// commitID reports whether s is the id of a commit of git: SHA-1 or SHA-256 in hex.
 func commitID(s string) bool {
 	return (len(s) == 40 || len(s) == 64) && strings.Trim(s, "0123456789abcdef") == ""
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/readthru/readthru/page"
 )
 
-// bucket is Bitbucket Cloud.
+// bucket is the forge Bitbucket Cloud.
 type bucket struct{}
 
 func (bucket) repository(t *Target) *url.URL { return below(t.api, "repositories/"+t.place(), "") }
@@ -32,7 +32,8 @@ func (bucket) blob(t *Target, ref, file string) *url.URL {
 
 func (bucket) gitUser() string { return "x-token-auth" }
 
-// bucketIssue is an issue or a pull request in Bitbucket's API.
+// bucketIssue is an issue or a pull request in Bitbucket's API, whose two kinds have different names for the same
+// things.
 type bucketIssue struct {
 	Number      int        `json:"id"`
 	Title       string     `json:"title"`
@@ -52,15 +53,18 @@ type bucketIssue struct {
 	Destination bucketEnd  `json:"destination"`
 }
 
+// bucketText is a text in Bitbucket's API, as its author wrote it.
 type bucketText struct {
 	Raw string `json:"raw"`
 }
 
+// bucketUser is a user in Bitbucket's API. Some have no nickname.
 type bucketUser struct {
 	Name     string `json:"display_name"`
 	Nickname string `json:"nickname"`
 }
 
+// user returns a user of Bitbucket as GitHub has one.
 func (u bucketUser) user() user {
 	if u.Nickname != "" {
 		return user{u.Nickname}
@@ -68,6 +72,7 @@ func (u bucketUser) user() user {
 	return user{u.Name}
 }
 
+// bucketEnd is a branch that a pull request of Bitbucket leads from or to.
 type bucketEnd struct {
 	Branch struct {
 		Name string `json:"name"`
@@ -90,6 +95,7 @@ type bucketComments struct {
 	} `json:"values"`
 }
 
+// discussion reads an issue or a pull request of Bitbucket, in the form that discussions of GitHub have.
 func (b bucket) discussion(ctx context.Context, r *read) (*discussion, http.Header, error) {
 	kind, n := "issues", r.t.IssueNumber
 	if r.t.PRNumber > 0 {
@@ -129,7 +135,8 @@ func (b bucket) discussion(ctx context.Context, r *read) (*discussion, http.Head
 	return d, head, b.comments(ctx, r, at.JoinPath("comments"), d)
 }
 
-// comments reads the comments at u into d.
+// comments reads the comments at u of Bitbucket's API into d, page after page, maxComments at most. The address of the
+// next page is believed only if it is at the same origin: the credential goes with it.
 func (bucket) comments(ctx context.Context, r *read, u *url.URL, d *discussion) error {
 	next := below(u, "", fmt.Sprintf("pagelen=%d", commentsPage))
 	size, deleted := 0, 0
@@ -155,6 +162,7 @@ func (bucket) comments(ctx context.Context, r *read, u *url.URL, d *discussion) 
 			next = to
 		}
 	}
+	// The size counts deleted comments, too, which are not shown.
 	d.Comments = max(len(d.comments), size-deleted-len(d.reviews))
 	if d.pull != nil {
 		d.pull.Reviews = len(d.reviews)

@@ -18,12 +18,12 @@ import (
 	"github.com/readthru/readthru/internal/fault"
 )
 
-// killWait is how long to wait for the end of a git that was killed.
+// killWait is how long to wait for the end of a git that was killed: its children may hold its output open.
 const killWait = 5 * time.Second
 
 // fromClone reads a repository that has no archive: it makes a bare clone without history, then an archive of that. No
 // file is checked out, so links, hooks, filters and submodules of a hostile repository have no effect. git reaches
-// nothing but the host, through a tunnel of its own.
+// nothing but the host, through a tunnel of its own, and the clone is removed before fromClone returns.
 //
 // The error is a refusedError if git could not clone: it does not say why.
 func (r *read) fromClone(ctx context.Context, about project, c *credential) (*Page, error) {
@@ -71,6 +71,7 @@ func (r *read) fromClone(ctx context.Context, about project, c *credential) (*Pa
 		return nil, &refusedError{fmt.Errorf("clone: %w", err)}
 	}
 	var id bytes.Buffer
+	// A repository without a commit is no error.
 	if err := git.run(ctx, &id, "--git-dir="+bare, "rev-parse", "-q", "--verify", "HEAD^{commit}"); err != nil {
 		if ctx.Err() != nil {
 			return nil, fmt.Errorf("clone: %w", context.Cause(ctx))
@@ -86,7 +87,7 @@ func (r *read) fromClone(ctx context.Context, about project, c *credential) (*Pa
 	return p, err
 }
 
-// fromBare reads the archive of a bare repository while git writes it.
+// fromBare reads the archive of a bare clone while git writes it, through the same code as an archive of a host.
 func (r *read) fromBare(ctx context.Context, git *gitCommand, bare string, about project) (*Page, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -105,7 +106,7 @@ func (r *read) fromBare(ctx context.Context, git *gitCommand, bare string, about
 	return p, err
 }
 
-// cloneDir makes a directory for one clone. The first call clears what a killed process has left.
+// cloneDir makes a directory for one clone, below Options.Dir. The first call clears what a killed process has left.
 func (r *Reader) cloneDir() (string, error) {
 	parent := r.o.Dir
 	if parent != "" {
@@ -122,14 +123,15 @@ func (r *Reader) cloneDir() (string, error) {
 }
 
 // gitCommand runs git without the user's configuration and credentials, without prompts, and over https only.
-// authorization is sent to base and nowhere else.
+// authorization is sent to base and nowhere else. maxFile bounds each file that git writes.
 type gitCommand struct {
 	program, dir, caFile, proxy string
 	base, authorization         string
 	maxFile                     int64
 }
 
-// gitSettings turns off what a repository or a host could make git do.
+// gitSettings turns off what a repository or a host could make git do: other protocols, links, hooks, helpers, work in
+// the background; and turns on its checks of objects.
 var gitSettings = []string{
 	"protocol.allow=never", "protocol.https.allow=always", "core.symlinks=false", "core.hooksPath=" + os.DevNull,
 	"core.fsmonitor=false",
@@ -139,7 +141,8 @@ var gitSettings = []string{
 	"advice.detachedHead=false",
 }
 
-// run runs one git command; out may be nil. The error holds the last line that git wrote to standard error.
+// run runs one git command in a process group with limits; out may be nil. The error holds the last line that git wrote
+// to standard error, or is the cause of the context's end.
 func (g *gitCommand) run(ctx context.Context, out io.Writer, args ...string) error {
 	var full []string
 	for _, s := range gitSettings {
@@ -183,9 +186,10 @@ func (g *gitCommand) run(ctx context.Context, out io.Writer, args ...string) err
 	return fmt.Errorf("git: %w", err)
 }
 
-// tail keeps the last tailSize bytes written to it.
+// tail keeps the last tailSize bytes of what git writes to standard error, where the reason of a failure stands.
 type tail struct{ text []byte }
 
+// tailSize is how much of that is kept, in bytes.
 const tailSize = 2 << 10
 
 func (t *tail) Write(p []byte) (int, error) {
@@ -196,5 +200,5 @@ func (t *tail) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// line returns the last line.
+// line returns the last line of it, cut to 200 characters.
 func (t *tail) line() string { return clip.LastLine(string(t.text), 200) }

@@ -13,13 +13,14 @@ import (
 	"github.com/readthru/readthru/page"
 )
 
+// Bounds of a discussion, and of what is asked for at once.
 const (
 	commentsPage = 100      // comments requested at once; GitHub's limit
 	maxComments  = 500      // of a discussion
 	maxComment   = 64 << 10 // characters of one; GitHub's limit
 )
 
-// issue is an issue or a pull request in the API.
+// issue is an issue or a pull request as GitHub's API has it, and Gitea's. The other forges fill it in.
 type issue struct {
 	Number      int       `json:"number"`
 	Title       string    `json:"title"`
@@ -37,14 +38,17 @@ type issue struct {
 	PullRequest *struct{} `json:"pull_request"`
 }
 
+// user is an author or assignee in GitHub's API.
 type user struct {
 	Login string `json:"login"`
 }
 
+// label is a label of an issue in GitHub's API.
 type label struct {
 	Name string `json:"name"`
 }
 
+// milestone is the milestone of an issue in GitHub's API.
 type milestone struct {
 	Title string `json:"title"`
 }
@@ -63,6 +67,7 @@ type pull struct {
 	Reviews  int       `json:"review_comments"`
 }
 
+// branch is one end of a pull request in GitHub's API.
 type branch struct {
 	Label string `json:"label"`
 	Ref   string `json:"ref"`
@@ -77,7 +82,7 @@ type comment struct {
 	Line      int       `json:"line"`
 }
 
-// discussion reads an issue or a pull request with its comments (rule B15).
+// discussion reads an issue or a pull request with its comments by the forge's API (rule B15), and notes the attempt.
 func (r *read) discussion(ctx context.Context) (*Page, error) {
 	begun := time.Now()
 	p, err := r.requestDiscussion(ctx)
@@ -85,6 +90,8 @@ func (r *read) discussion(ctx context.Context) (*Page, error) {
 	return p, err
 }
 
+// requestDiscussion reads an issue or a pull request. With a validator it may return a page that says that nothing has
+// changed. A page is private if the repository is, or if nobody says that it is not.
 func (r *read) requestDiscussion(ctx context.Context) (*Page, error) {
 	about := r.project(ctx)
 	private := about.Private
@@ -103,7 +110,7 @@ func (r *read) requestDiscussion(ctx context.Context) (*Page, error) {
 	return p, nil
 }
 
-// discussion reads an issue or pull request of GitHub.
+// discussion reads an issue or pull request of GitHub: its opening, its comments, and those on lines of a pull request.
 func (hub) discussion(ctx context.Context, r *read) (*discussion, http.Header, error) {
 	repo, n := forges[page.GitHub].repository(r.t), r.number()
 	d, head, err := r.opening(ctx, repo)
@@ -140,7 +147,8 @@ func (r *read) opening(ctx context.Context, repo *url.URL) (*discussion, http.He
 	return d, head, nil
 }
 
-// comments reads n comments at u, at most maxComments, with a query besides that of the pages.
+// comments reads n comments at u of an API that counts pages as GitHub's does, at most maxComments, with a query
+// besides that of the pages.
 func comments[T any](ctx context.Context, r *read, u *url.URL, query string, n int) (list []T, err error) {
 	for number := 1; len(list) < min(n, maxComments); number++ {
 		next := *u
@@ -150,6 +158,7 @@ func comments[T any](ctx context.Context, r *read, u *url.URL, query string, n i
 			return nil, err
 		}
 		list = append(list, some...)
+		// A page that is not full is the last, whatever n was.
 		if len(some) < commentsPage {
 			break
 		}
@@ -157,7 +166,7 @@ func comments[T any](ctx context.Context, r *read, u *url.URL, query string, n i
 	return list[:min(len(list), maxComments)], nil
 }
 
-// discussion is all of an issue or a pull request.
+// discussion is all of an issue or a pull request, of any forge, from which its page is written.
 type discussion struct {
 	*Target
 	issue
@@ -167,7 +176,7 @@ type discussion struct {
 	private  bool // the host shows it with a credential only
 }
 
-// page writes a discussion as markdown.
+// page writes a discussion as markdown: title, facts, the opening, and the comments in order.
 func (d *discussion) page() *Page {
 	sign := "#"
 	if d.pull != nil {
@@ -214,7 +223,7 @@ func (d *discussion) page() *Page {
 	return p
 }
 
-// changes says how much a pull request changes, as far as the host says it.
+// changes says how much a pull request changes, as far as the forge says it.
 func (p *pull) changes() string {
 	var parts []string
 	if p.Commits > 0 {
@@ -229,7 +238,7 @@ func (p *pull) changes() string {
 	return strings.Join(parts, ", ")
 }
 
-// state is open, closed, merged or draft, with the reason where there is one.
+// state is the state of a discussion, open, closed, merged or draft, with the reason where there is one.
 func (d *discussion) state() string {
 	switch {
 	case d.pull != nil && d.pull.Merged:
@@ -242,7 +251,7 @@ func (d *discussion) state() string {
 	return d.State
 }
 
-// section writes comments under a heading, and warns when all of them are more than list.
+// section writes the comments of a discussion under a heading, and warns when all of them are more than list.
 func (d *discussion) section(b *strings.Builder, heading string, list []comment, all int, p *Page) {
 	if len(list) == 0 {
 		return
@@ -265,7 +274,8 @@ func (d *discussion) section(b *strings.Builder, heading string, list []comment,
 	}
 }
 
-// writeBody writes a text of a discussion so that it cannot change how the following text is read.
+// writeBody writes a text of a discussion so that it cannot change how the following text is read: cleaned as any
+// README, and cut if it is longer than forges let it be.
 func (t *Target) writeBody(b *strings.Builder, body string, p *Page) {
 	if len(body) > maxComment*4 {
 		body = clip.Bytes(body, maxComment*4) + "\n\n…"
@@ -277,7 +287,7 @@ func (t *Target) writeBody(b *strings.Builder, body string, p *Page) {
 	b.Write(p.readmeMarkdown("comment.md", []byte(body), t.linksOf("HEAD", ".")))
 }
 
-// day returns the date of t; empty for the zero time.
+// day returns the date of t in UTC; empty for the zero time.
 func day(t time.Time) string {
 	if t.IsZero() {
 		return ""
@@ -285,6 +295,7 @@ func day(t time.Time) string {
 	return t.UTC().Format(time.DateOnly)
 }
 
+// names lists names of labels or people on one line, with commas; empty ones are left out.
 func names[T any](list []T, name func(T) string) string {
 	var all []string
 	for _, v := range list {
@@ -295,7 +306,7 @@ func names[T any](list []T, name func(T) string) string {
 	return strings.Join(all, ", ")
 }
 
-// singleLine returns foreign text on one line, without invisible characters.
+// singleLine returns foreign text, such as a title, on one line, without invisible characters.
 func singleLine(s string) string {
 	return strings.Join(strings.Fields(string(convert.CleanText([]byte(s), "").Text)), " ")
 }

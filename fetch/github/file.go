@@ -15,7 +15,7 @@ import (
 )
 
 // Refs returns the references (branch and path, escaped) under which a file may be found, in the order to try them: a
-// file of branch main may be one of branch master.
+// file of branch main may be one of branch master, as repositories were renamed and links to them were not.
 func (t *Target) Refs() []string {
 	prefix := ""
 	if t.kind == page.Gitea {
@@ -31,10 +31,12 @@ func (t *Target) Refs() []string {
 // begins.
 func (t *Target) RawURL(ref string) *url.URL { return t.forge().raw(t, ref) }
 
-// Private reports whether the target is known to need a credential, and MayBePrivate whether there may be one for it.
+// Private reports whether the target is known to need a credential that there may be. Then the caller asks for a file
+// by Content at once.
 func (r *Reader) Private(t *Target) bool { return r.private(t) && t.wallet.mayHave() }
 
-// MayBePrivate reports whether there may be a credential for the target.
+// MayBePrivate reports whether there may be a credential for the target, so that Content is worth a try when the file
+// is refused without one.
 func (r *Reader) MayBePrivate(t *Target) bool { return t.wallet.mayHave() }
 
 // Content requests a file's content under one of Refs with the credential of its host. The error wraps [ErrGone] if
@@ -61,13 +63,14 @@ func (r *Reader) Content(ctx context.Context, t *Target, ref string,
 	return resp, from, nil
 }
 
-// FileRecipe names how the page of the file at u is made of its content under ref.
+// FileRecipe names how the page of the file at u is made of its content under ref: a stored page with another recipe is
+// made again.
 func (t *Target) FileRecipe(u *url.URL, ref string) string {
 	return fmt.Sprintf("github file %d %s %s", recipe, u, ref)
 }
 
 // File makes the page of a file whose content, found under ref, is UTF-8 text: markdown with absolute links, other text
-// as a fenced code block (rule B14).
+// as a fenced code block in its language (rule B14).
 func (t *Target) File(ref string, content []byte) *Page {
 	p := &Page{Title: path.Base(t.Path)}
 	if !isMarkdown(p.Title) {
@@ -80,7 +83,7 @@ func (t *Target) File(ref string, content []byte) *Page {
 	return p
 }
 
-// lineRange are the fragments that forges name lines by: L10, L10-L20, L10C5-L20C1, L10-20, lines-10:20.
+// lineRange are the fragments by which forges name lines of a file: L10, L10-L20, L10C5-L20C1, L10-20, lines-10:20.
 var lineRange = lazy.Pattern(`^(?:L(\d{1,7})(?:C\d+)?(?:-L?(\d{1,7})(?:C\d+)?)?|lines-(\d{1,7})(?::(\d{1,7}))?)$`)
 
 // LineRange returns the first and last line that the fragment of a file's URL names, from 1; ok is false if it names
@@ -97,7 +100,8 @@ func LineRange(fragment string) (from, to int, ok bool) {
 	return min(from, to), max(from, to), from > 0
 }
 
-// Lines makes the page of some lines of a file, as they are in its source; nil if the file ends before them.
+// Lines makes the page of some lines of a file, from 1, as they are in its source, fenced even if it is markdown; nil
+// if the file ends before them.
 func (t *Target) Lines(content []byte, from, to int) *Page {
 	lines := bytes.SplitAfter(content, []byte("\n"))
 	if last := len(lines) - 1; len(lines[last]) == 0 {
@@ -112,12 +116,13 @@ func (t *Target) Lines(content []byte, from, to int) *Page {
 	return p
 }
 
-// refOf returns what precedes the file's path in one of Refs, escaped.
+// refOf returns what precedes the file's path in one of Refs, escaped: the branch as the host's URLs name it.
 func (t *Target) refOf(ref string) string {
 	return strings.TrimSuffix(ref, "/"+lastSegments(ref, t.Path))
 }
 
-// BranchOf returns the name of the branch in one of Refs.
+// BranchOf returns the name of the branch in one of Refs, for people: without what tells branches, tags and commits
+// apart in URLs.
 func (t *Target) BranchOf(ref string) string {
 	name := t.refOf(ref)
 	for _, prefix := range []string{"refs/heads/", "refs/tags/", "branch/", "tag/", "commit/"} {
@@ -132,7 +137,8 @@ func (t *Target) BranchOf(ref string) string {
 	return name
 }
 
-// lastSegments returns as many of the last segments of ref as file has.
+// lastSegments returns as many of the last segments of a reference as file has: where branch and path meet is known by
+// the length of the path.
 func lastSegments(ref, file string) string {
 	parts := strings.Split(ref, "/")
 	return strings.Join(parts[max(0, len(parts)-strings.Count(file, "/")-1):], "/")
@@ -144,7 +150,8 @@ func isMarkdown(name string) bool {
 	return ext == ".md" || ext == ".markdown"
 }
 
-// language returns the language of a file, by its name, as fences name it; empty if it is not known.
+// language returns the language of a file, by its name, as fences name it; empty if it is not known. An extension that
+// is no language's is taken for a name, if it could be one.
 func language(name string) string {
 	switch base := strings.ToLower(name); {
 	case base == "dockerfile", strings.HasPrefix(base, "dockerfile."):

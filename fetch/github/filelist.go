@@ -7,12 +7,13 @@ import (
 	"strings"
 )
 
+// Bounds of the list of files on a repository's page.
 const (
 	listBudget = 12 << 10 // bytes of a list of files
 	listPerDir = 60       // files of a folder that are named
 )
 
-// folder is a folder in a list of files.
+// folder is a folder in the list of files of a repository.
 type folder struct {
 	path  string // empty: the top
 	depth int
@@ -22,8 +23,9 @@ type folder struct {
 	open  bool // its files are listed
 }
 
-// fileList lists files by folder, one folder a line. It lists the files at the top first, then those of as many folders
-// as listBudget allows, a whole level before the next one. Of other folders it writes the number of files.
+// fileList writes the files of a repository by folder, one folder a line. It lists the files at the top first, then
+// those of as many folders as listBudget allows, a whole level before the next one: what is near the top tells most. Of
+// other folders it writes the number of files.
 func fileList(files []string) string {
 	top := foldersOf(files)
 	room := listBudget
@@ -46,7 +48,7 @@ func fileList(files []string) string {
 	return b.String()
 }
 
-// foldersOf returns the tree of folders that holds files.
+// foldersOf returns the tree of the folders that hold a repository's files.
 func foldersOf(files []string) *folder {
 	top := &folder{}
 	known := map[string]*folder{"": top}
@@ -72,7 +74,7 @@ func foldersOf(files []string) *folder {
 	return top
 }
 
-// sort orders d and its subfolders by name, and sets their totals.
+// sort orders a folder's files and subfolders by name, and sets their totals.
 func (d *folder) sort() {
 	slices.Sort(d.files)
 	slices.SortFunc(d.subs, func(a, b *folder) int { return strings.Compare(a.path, b.path) })
@@ -83,7 +85,8 @@ func (d *folder) sort() {
 	}
 }
 
-// cost returns how many bytes the list grows when d is opened: its files, and a line for each subfolder.
+// cost returns how many bytes the list of files grows when a folder is opened: its files, and a line for each
+// subfolder.
 func (d *folder) cost() int {
 	n := 0
 	for i, f := range d.files {
@@ -98,6 +101,8 @@ func (d *folder) cost() int {
 	return n
 }
 
+// write writes the lines of a folder that are open, and of its subfolders. The top has a line for each file, which
+// stand for themselves, and twice as many as other folders.
 func (d *folder) write(b *strings.Builder) {
 	switch {
 	case !d.open:

@@ -31,12 +31,12 @@ type forge interface {
 	discussion(ctx context.Context, r *read) (*discussion, http.Header, error)
 }
 
-// forges are the kinds of hosts.
+// forges are the kinds of hosts that this package reads, by their names in the configuration.
 var forges = map[page.Forge]forge{
 	page.GitHub: hub{}, page.GitLab: lab{}, page.Gitea: tea{}, page.Bitbucket: bucket{},
 }
 
-// escape returns a path for use in a URL.
+// escape returns a path, such as a branch with slashes, for use in a URL: its segments are escaped, the slashes stay.
 func escape(path string) string {
 	parts := strings.Split(path, "/")
 	for i, p := range parts {
@@ -45,7 +45,7 @@ func escape(path string) string {
 	return strings.Join(parts, "/")
 }
 
-// below returns the URL of an escaped path below dir, with a query.
+// below returns the URL of an escaped path below dir, with a query, which replaces that of dir.
 func below(dir *url.URL, path, query string) *url.URL {
 	u := dir.JoinPath(path)
 	u.RawQuery = query
@@ -55,11 +55,12 @@ func below(dir *url.URL, path, query string) *url.URL {
 // place returns the path of the repository on its host, escaped.
 func (t *Target) place() string { return escape(t.name()) }
 
-// hub is GitHub, and GitHub Enterprise Server.
+// hub is the forge GitHub, and GitHub Enterprise Server, which has no hosts of its own for archives and contents.
 type hub struct{}
 
 func (hub) repository(t *Target) *url.URL { return below(t.api, "repos/"+t.place(), "") }
 
+// archive names the default branch HEAD, whatever it is called.
 func (hub) archive(t *Target, ref, _ string) *url.URL {
 	if ref == "" {
 		ref = "HEAD"

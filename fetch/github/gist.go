@@ -13,12 +13,13 @@ import (
 	"github.com/readthru/readthru/page"
 )
 
+// Bounds of a gist's page.
 const (
 	maxGistFile = 1 << 20 // bytes of a file of a gist; the API cuts at 1 MB
 	maxGist     = 300     // files; the API lists as many
 )
 
-// gist is a gist in the API.
+// gist is a gist in GitHub's API.
 type gist struct {
 	Description string              `json:"description"`
 	Public      bool                `json:"public"`
@@ -28,6 +29,7 @@ type gist struct {
 	Truncated   bool                `json:"truncated"`
 }
 
+// gistFile is a file of a gist in GitHub's API.
 type gistFile struct {
 	Name      string `json:"filename"`
 	Content   string `json:"content"`
@@ -35,7 +37,8 @@ type gistFile struct {
 	Size      int    `json:"size"`
 }
 
-// gistID returns the id of the gist that u names; empty if it names none, or one revision or file of a gist.
+// gistID returns the id of the gist that u names; empty if it names none, or one revision or file of a gist, which are
+// pages or files like any other. An id is 20 hex digits or more.
 func gistID(u *url.URL) string {
 	if page.Authority(u) != "gist.github.com" {
 		return ""
@@ -66,6 +69,7 @@ func (r *read) readGist(ctx context.Context) (*Page, error) {
 	return p, nil
 }
 
+// page writes a gist as markdown: its files in the order of their names, each under a heading.
 func (v *gist) page() *Page {
 	files := make([]gistFile, 0, len(v.Files))
 	for _, f := range v.Files {

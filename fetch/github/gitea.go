@@ -9,11 +9,12 @@ import (
 	"time"
 )
 
-// tea is Gitea and Forgejo.
+// tea is the forge Gitea, and Forgejo, which was made of it.
 type tea struct{}
 
 func (tea) repository(t *Target) *url.URL { return below(t.api, "repos/"+t.place(), "") }
 
+// archive names the default branch by its name where that is known, else as HEAD.
 func (tea) archive(t *Target, ref, main string) *url.URL {
 	if ref == "" {
 		ref = main
@@ -36,7 +37,7 @@ func (tea) blob(t *Target, ref, file string) *url.URL {
 
 func (tea) gitUser() string { return "oauth2" }
 
-// discussion reads an issue or a pull request. Gitea's API is made after GitHub's.
+// discussion reads an issue or a pull request of Gitea, whose API is made after GitHub's; only reviews differ.
 func (g tea) discussion(ctx context.Context, r *read) (*discussion, http.Header, error) {
 	repo, n := g.repository(r.t), r.number()
 	d, head, err := r.opening(ctx, repo)
@@ -58,10 +59,10 @@ func (g tea) discussion(ctx context.Context, r *read) (*discussion, http.Header,
 	return d, head, nil
 }
 
-// maxReviews bounds how many reviews are asked for their comments.
+// maxReviews bounds how many reviews of a pull request are asked for their comments, which takes a request each.
 const maxReviews = 20
 
-// reviews reads the reviews of a pull request, and their comments on lines.
+// reviews reads the reviews of a pull request of Gitea, and their comments on lines.
 func (tea) reviews(ctx context.Context, r *read, at *url.URL) (list []comment, err error) {
 	var reviews []struct {
 		ID        int       `json:"id"`

@@ -38,9 +38,10 @@ import (
 	"github.com/readthru/readthru/page"
 )
 
-// Timeout bounds what it takes to read a target (rule B10).
+// Timeout bounds what it takes to read a target (rule B10), and is the processor time that git may use.
 const Timeout = 2 * time.Minute
 
+// Bounds of a read, and the version of the pages.
 const (
 	maxRedirects = 5
 	maxReads     = 2 // repositories read at once
@@ -117,9 +118,11 @@ type host struct {
 	wallet   *wallet
 }
 
+// forge returns how hosts of this kind are asked.
 func (h *host) forge() forge { return forges[h.kind] }
 
-// New returns a Reader. It logs a URL in o that cannot be used, and takes the default in its place.
+// New returns a Reader. It logs a URL in o that cannot be used, and takes the default in its place. It sends nothing.
+// The host at o.BaseURL comes first, then o.Forges, then those that everybody knows and that are not among them.
 func New(o Options) *Reader {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
@@ -161,6 +164,7 @@ func New(o Options) *Reader {
 	return r
 }
 
+// has reports whether a host with a name is among those of the reader.
 func (r *Reader) has(name string) bool {
 	return slices.ContainsFunc(r.hosts, func(h *host) bool { return h.name == name })
 }
@@ -174,7 +178,8 @@ func (r *Reader) wallet(h *host, token string) *wallet {
 	return w
 }
 
-// forgeAt returns the host that the options name, or nil if its URL cannot be used.
+// forgeAt returns the forge that an entry of the options names, or nil if its URL cannot be used. The address of a
+// known forge is not configured: it gets no access to private addresses.
 func (r *Reader) forgeAt(f Host) *host {
 	h := (*host)(nil)
 	if u, err := page.Parse(f.URL); err == nil && page.KnownForges[page.Authority(u)] == f.Kind && f.Kind != "" ||
@@ -192,7 +197,7 @@ func (r *Reader) forgeAt(f Host) *host {
 	return h
 }
 
-// newHost returns the host at a URL, without a wallet.
+// newHost returns the forge at a URL, with the API where hosts of its kind have it, without a wallet.
 func newHost(kind page.Forge, base *url.URL) *host {
 	h := &host{kind: kind, name: page.Authority(base), base: base}
 	switch {
@@ -230,7 +235,8 @@ func mustParse(raw string) *url.URL {
 	return u
 }
 
-// endpoint returns the URL that an option names, or fallback when the option is empty or its URL cannot be used.
+// endpoint returns the URL that an option names, or fallback when the option is empty or its URL cannot be used. It
+// counts as configured from then on.
 func (r *Reader) endpoint(key, raw string, fallback *url.URL) *url.URL {
 	if raw == "" || fallback != nil && strings.TrimRight(raw, "/") == strings.TrimRight(fallback.String(), "/") {
 		return fallback
@@ -245,10 +251,11 @@ func (r *Reader) endpoint(key, raw string, fallback *url.URL) *url.URL {
 	return u
 }
 
-// origin returns the scheme and the authority of u.
+// origin returns the scheme and the authority of u, in lower case.
 func origin(u *url.URL) string { return strings.ToLower(u.Scheme) + "://" + page.Authority(u) }
 
 // Configured reports whether u is on a host that [Options] name, which the operator may have put on a private address.
+// Requests to others never reach one.
 func (r *Reader) Configured(u *url.URL) bool { return r.configured[origin(u)] }
 
 // Page is the markdown made of a target, and what is known about it.
@@ -294,7 +301,7 @@ var (
 	errTimeout   = errors.New("the page took too long")
 )
 
-// read is one call of Reader.Read.
+// read is one call of Reader.Read, for one target.
 type read struct {
 	*Reader
 	t         *Target
@@ -325,7 +332,7 @@ func (r *Reader) Read(ctx context.Context, t *Target, validator string,
 	return p, rd.attempts, err
 }
 
-// tried notes how a step ended: archive, clone or api.
+// tried notes how a step of a read ended: archive, clone or api. The caller shows the attempts with the page.
 func (r *read) tried(step string, begun time.Time, err error) {
 	a := page.Attempt{Step: string(r.t.kind) + "-" + step, Outcome: page.Answered, MS: time.Since(begun).Milliseconds()}
 	if err != nil {
@@ -334,7 +341,8 @@ func (r *read) tried(step string, begun time.Time, err error) {
 	r.attempts = append(r.attempts, a)
 }
 
-// get requests u. The caller of the reader removes credentials from a request that is redirected to another host.
+// get requests u, with maxRedirects redirects at most, each of which the caller of Read may refuse. Options.Get removes
+// credentials from a request that is redirected to another host. No redirect leads from https to http.
 func (r *read) get(ctx context.Context, u *url.URL, fields http.Header) (*http.Response, *url.URL, error) {
 	hops := 0
 	return r.o.Get(ctx, u, fields, func(from, next *url.URL) error {
@@ -349,7 +357,7 @@ func (r *read) get(ctx context.Context, u *url.URL, fields http.Header) (*http.R
 	})
 }
 
-// getAlone is get for answers that no other host has: it follows no redirect to one.
+// getAlone is get for answers that no other host has, those of an API: it follows no redirect to one.
 func (r *read) getAlone(ctx context.Context, u *url.URL, fields http.Header) (*http.Response, *url.URL, error) {
 	alone := *r
 	alone.follow = func(next *url.URL) error {
@@ -361,7 +369,8 @@ func (r *read) getAlone(ctx context.Context, u *url.URL, fields http.Header) (*h
 	return alone.get(ctx, u, fields)
 }
 
-// statusError returns the error for a response with a status other than 200.
+// statusError returns the error for a response of a forge with a status other than 200. Those by which hosts hide what
+// is private are refusedErrors, so that shown tries a credential.
 func statusError(resp *http.Response, u *url.URL) error {
 	err := fmt.Errorf("HTTP %d from %s", resp.StatusCode, u.Hostname())
 	switch resp.StatusCode {

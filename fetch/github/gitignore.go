@@ -5,20 +5,23 @@ import (
 	"strings"
 )
 
+// Bounds of what is read of .gitignore, and of what is remembered of it.
 const (
 	maxIgnoreFile  = 64 << 10 // bytes
 	maxIgnoreRules = 1000     // of a repository
 	maxIgnoreDirs  = 20_000   // whose verdicts are remembered
 )
 
-// ignoreRules holds the patterns of a repository's .gitignore files (gitignore(5)). The zero value ignores nothing. The
-// rules of a file apply to the entries after it: git lists a folder's .gitignore before nearly all of its files.
+// ignoreRules holds the patterns of a repository's .gitignore files (gitignore(5)): files that they name and that were
+// committed all the same are mostly made by tools. The zero value ignores nothing. The rules of a file apply to the
+// entries after it: git lists a folder's .gitignore before nearly all of its files.
 type ignoreRules struct {
 	rules []ignoreRule
 	dirs  map[string]bool // verdicts so far
 	more  bool            // there are more than maxIgnoreRules rules
 }
 
+// ignoreRule is one pattern of a .gitignore file.
 type ignoreRule struct {
 	dir      string   // of the .gitignore file; empty: the top
 	parts    []string // of the pattern; "**" stands for any number of folders
@@ -26,7 +29,7 @@ type ignoreRule struct {
 	dirsOnly bool
 }
 
-// add adds the rules of the .gitignore in dir ("." is the top).
+// add adds the rules of the .gitignore file in dir ("." is the top). Verdicts so far are forgotten.
 func (g *ignoreRules) add(dir string, content []byte) {
 	if dir == "." {
 		dir = ""
@@ -46,7 +49,10 @@ func (g *ignoreRules) add(dir string, content []byte) {
 	}
 }
 
+// parseIgnore reads one line of a .gitignore file; ok is false for a comment, a blank line and a malformed pattern. A
+// pattern with a slash before its end is anchored at the file's folder, any other matches at each depth.
 func parseIgnore(line string) (r ignoreRule, ok bool) {
+	// Spaces at the end do not count unless they are escaped.
 	if trimmed := strings.TrimRight(line, " \t"); !strings.HasSuffix(trimmed, `\`) {
 		line = trimmed
 	}
@@ -79,7 +85,8 @@ func parseIgnore(line string) (r ignoreRule, ok bool) {
 	return r, true
 }
 
-// ignores reports whether a file or a folder above it is ignored.
+// ignores reports whether .gitignore files name a file or a folder above it. A file in an ignored folder cannot be
+// included again (gitignore(5)).
 func (g *ignoreRules) ignores(name string) bool {
 	if len(g.rules) == 0 {
 		return false
@@ -87,6 +94,7 @@ func (g *ignoreRules) ignores(name string) bool {
 	return g.ignoresDir(path.Dir(name)) || g.verdict(name, false)
 }
 
+// ignoresDir is ignores for a folder, and remembers the verdict: all files of a folder ask for it.
 func (g *ignoreRules) ignoresDir(dir string) bool {
 	if dir == "." {
 		return false
@@ -102,7 +110,7 @@ func (g *ignoreRules) ignoresDir(dir string) bool {
 	return v
 }
 
-// verdict reports whether the last rule that matches ignores name.
+// verdict reports whether the last rule of .gitignore that matches a name, which has precedence, ignores it.
 func (g *ignoreRules) verdict(name string, isDir bool) bool {
 	parts := strings.Split(name, "/")
 	for i := len(g.rules) - 1; i >= 0; i-- {
@@ -124,8 +132,8 @@ func (g *ignoreRules) verdict(name string, isDir bool) bool {
 	return false
 }
 
-// matchParts matches a pattern against a path, part by part. Backtracking to the last ** is enough, as it is to the
-// last * in a name.
+// matchParts matches a pattern of .gitignore against a path, part by part. Backtracking to the last ** is enough, as it
+// is to the last * in a name.
 func matchParts(pattern, parts []string) bool {
 	p, back, from := 0, -1, 0
 	for i := 0; i < len(parts) || p < len(pattern); {

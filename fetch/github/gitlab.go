@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// lab is GitLab.
+// lab is the forge GitLab, of gitlab.com or anybody's.
 type lab struct{}
 
 func (lab) repository(t *Target) *url.URL {
@@ -57,6 +57,7 @@ type labIssue struct {
 	Changes      string    `json:"changes_count"` // "1000+" when there are more
 }
 
+// labUser is a user in GitLab's API.
 type labUser struct {
 	Name string `json:"username"`
 }
@@ -74,7 +75,8 @@ type labNote struct {
 	} `json:"position"`
 }
 
-// discussion reads an issue or a merge request. Without a token, GitLab does not show the comments.
+// discussion reads an issue or a merge request of GitLab, in the form that discussions of GitHub have. Without a token,
+// GitLab does not show the comments, and they are not asked for.
 func (l lab) discussion(ctx context.Context, r *read) (*discussion, http.Header, error) {
 	kind, n := "issues", r.t.IssueNumber
 	if r.t.PRNumber > 0 {
@@ -110,6 +112,7 @@ func (l lab) discussion(ctx context.Context, r *read) (*discussion, http.Header,
 	if v.Notes == 0 || r.t.wallet.open(ctx) == nil {
 		return d, head, nil
 	}
+	// The notes of GitLab count events, too, so that their number is not known before.
 	notes, err := comments[labNote](ctx, r, at.JoinPath("notes"), "sort=asc&order_by=created_at&", maxComments)
 	if err != nil {
 		return nil, nil, err

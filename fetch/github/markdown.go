@@ -11,9 +11,9 @@ import (
 	"github.com/readthru/readthru/internal/markdown"
 )
 
-// readmeMarkdown returns a README as markdown that other text can follow: with absolute links, without what its readers
-// do not see, and with its last fence closed. What is removed counts in p. links resolves an address relative to the
-// README's folder.
+// readmeMarkdown returns a README, or a comment, as markdown that other text can follow: with absolute links, without
+// what its readers do not see, and with its last fence closed. What is removed counts in p. links resolves an address
+// relative to the README's folder. A README that is not markdown is fenced.
 func (p *Page) readmeMarkdown(name string, content []byte, links func(address string) *url.URL) []byte {
 	text := bytes.ToValidUTF8(bytes.TrimPrefix(content, []byte("\ufeff")), []byte("\ufffd"))
 	text = bytes.ReplaceAll(text, []byte("\r\n"), []byte("\n"))
@@ -29,7 +29,7 @@ func (p *Page) readmeMarkdown(name string, content []byte, links func(address st
 	return convert.RelativeLinks(closed(shown), links)
 }
 
-// closed returns markdown with its last fence closed.
+// closed returns markdown with its last fence closed, which would swallow what we write after it.
 func closed(md []byte) []byte {
 	var r markdown.Reader
 	for line := range bytes.Lines(md) {
@@ -41,7 +41,7 @@ func closed(md []byte) []byte {
 	return md
 }
 
-// count counts what was removed from a text, and returns the text.
+// count counts in p what was removed from a text, and returns the text.
 func (p *Page) count(c convert.Cleaned) []byte {
 	for _, n := range c.Removed.Counts {
 		p.hidden += n
@@ -49,12 +49,13 @@ func (p *Page) count(c convert.Cleaned) []byte {
 	return c.Text
 }
 
-// fenced returns text as a fenced code block without invisible characters, which count in p.
+// fenced returns the text of a file as a fenced code block without invisible characters, which count in p.
 func (p *Page) fenced(language string, text []byte) []byte {
 	return fenced(language, p.count(convert.CleanText(text, "")))
 }
 
-// fenced returns text as a fenced code block that no line of text closes.
+// fenced returns text as a fenced code block that no line of text closes: its fence is longer than any run of backticks
+// in it.
 func fenced(language string, text []byte) []byte {
 	fence := "```"
 	for run := range strings.FieldsFuncSeq(string(text), func(r rune) bool { return r != '`' }) {
@@ -75,8 +76,8 @@ func fenced(language string, text []byte) []byte {
 
 // linksOf returns a function that resolves relative addresses in a file of the target's repository: from the file's
 // folder, or from the top when an address begins with a slash. An address of a picture becomes the URL of its content,
-// others that of the page showing the file. The function returns nil for an address outside the repository. ref is
-// escaped.
+// others that of the page showing the file. The function returns nil for an address outside the repository, and for an
+// absolute one. ref is escaped.
 func (t *Target) linksOf(ref, file string) func(string) *url.URL {
 	return func(address string) *url.URL {
 		to, err := url.Parse(address)
@@ -103,6 +104,8 @@ func (t *Target) linksOf(ref, file string) func(string) *url.URL {
 	}
 }
 
+// isPicture reports whether a file is shown as a picture or film, by its name: pages show its content, not the page
+// about it.
 func isPicture(name string) bool {
 	switch strings.ToLower(path.Ext(name)) {
 	case ".png", ".jpg", ".jpeg", ".gif", ".svg", ".webp", ".avif", ".bmp", ".ico", ".mp4", ".webm", ".mov":

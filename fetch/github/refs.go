@@ -12,20 +12,22 @@ import (
 	"time"
 )
 
-// refList is what a host lists of a repository's branches.
+// refList is what a forge lists of a repository's branches.
 type refList struct {
 	head     string   // the default branch; empty if it is not known
 	branches []string // nil if they are not known
 	asked    time.Time
 }
 
+// Bounds of git's list of references.
 const (
 	maxRefs  = 4 << 20 // bytes of the list that are read
 	maxPkt   = 65520   // bytes of a line (gitprotocol-common)
 	headsDir = "refs/heads/"
 )
 
-// listRefs asks for the branches as git does before it clones (gitprotocol-http). The list is empty without an answer.
+// listRefs asks a forge for a repository's branches as git does before it clones (gitprotocol-http). No API and no
+// token is needed. The list is empty without an answer, which is kept as well.
 func (r *read) listRefs(ctx context.Context) refList {
 	key := r.t.CloneURL
 	if known, ok := r.refs.Get(key); ok && time.Since(known.asked) < projectLifetime {
@@ -58,7 +60,8 @@ func (r *read) listRefs(ctx context.Context) refList {
 	return list
 }
 
-// readRefs reads the advertisement of references, version 0 or 1, up to the last branch.
+// readRefs reads git's advertisement of references, version 0 or 1, up to the last branch, which tags follow. The
+// default branch is among the capabilities in the first line. A list that is cut is used as far as it goes.
 func readRefs(body io.Reader) (list refList, err error) {
 	in := bufio.NewReader(body)
 	for {
@@ -92,7 +95,8 @@ func readRefs(body io.Reader) (list refList, err error) {
 	}
 }
 
-// divide finds out where the branch of a target ends and the path begins, and notes it.
+// divide finds out where the branch of a target ends and the path begins, and notes it: URLs of files do not tell it of
+// branches with slashes. The longest branch that fits is it. Names that cannot go on are not asked for.
 func (r *read) divide(ctx context.Context) {
 	t := r.t
 	if t.Path == "" || plainRef(t.Branch) || !t.tree && isVersion(t.Branch) {
@@ -111,7 +115,8 @@ func (r *read) divide(ctx context.Context) {
 	}
 }
 
-// plainRef reports whether a name is that of a commit, or of a branch that most repositories have: it goes no further.
+// plainRef reports whether a name is that of a commit, or of a branch that most repositories have: it goes no further,
+// because git allows no branch main/x beside a branch main.
 func plainRef(name string) bool {
 	switch name {
 	case "main", "master", "HEAD", "trunk", "develop":
@@ -120,13 +125,14 @@ func plainRef(name string) bool {
 	return commitID(name)
 }
 
-// isVersion reports whether a name looks like the tag of a version.
+// isVersion reports whether a name looks like the tag of a version, which hardly ever has a slash.
 func isVersion(name string) bool {
 	number := strings.TrimPrefix(name, "v")
 	return number != "" && number[0] >= '0' && number[0] <= '9'
 }
 
-// Divide finds out where the branch of a file's URL ends and the path begins, if that is in doubt.
+// Divide finds out where the branch of a file's URL ends and the path begins, if that is in doubt, for the caller that
+// fetches the file.
 func (r *Reader) Divide(ctx context.Context, t *Target, follow func(next *url.URL) error) {
 	(&read{Reader: r, t: t, follow: follow}).divide(ctx)
 }

@@ -18,7 +18,8 @@ import (
 )
 
 // repository reads the default branch of a repository, or a directory of another branch, from its archive, which is
-// never written to disk, or else from the archive of a bare clone (rules B10 to B13).
+// never written to disk, or else from the archive of a bare clone (rules B10 to B13). maxReads are read at once; the
+// others wait.
 func (r *read) repository(ctx context.Context) (*Page, error) {
 	if err := r.reads.Acquire(ctx, 1); err != nil {
 		return nil, err
@@ -56,7 +57,7 @@ func (r *read) repository(ctx context.Context) (*Page, error) {
 	return nil, err // a clone fails for the same reason, with a less clear error
 }
 
-// branch returns the branch that is read; empty for the default branch.
+// branch returns the branch of a repository that is read; empty for the default branch.
 func (t *Target) branch() string {
 	if !t.tree {
 		return ""
@@ -64,7 +65,7 @@ func (t *Target) branch() string {
 	return t.Branch
 }
 
-// dir returns the directory that is read; empty for the whole tree.
+// dir returns the directory of a repository that is read; empty for the whole tree.
 func (t *Target) dir() string {
 	if !t.tree {
 		return ""
@@ -72,9 +73,11 @@ func (t *Target) dir() string {
 	return t.Path
 }
 
-// fromArchive reads the archive that the host makes of a branch. The error is a refusedError if the host answers with
-// something else, as hosts do that want a reader to sign in.
+// fromArchive reads the archive that the forge makes of a branch, as it comes. With the validator of a page the forge
+// may say that nothing has changed. The error is a refusedError if the host answers with something else, as hosts do
+// that want a reader to sign in.
 func (r *read) fromArchive(ctx context.Context, about project, c *credential) (*Page, error) {
+	// The archive is compressed already; a coding on top would hide how large it is.
 	fields := http.Header{"Accept": {"application/gzip, */*;q=0.1"}, "Accept-Encoding": {"identity"}}
 	r.t.authorise(fields, c)
 	if r.validator != "" {
@@ -102,13 +105,15 @@ func (r *read) fromArchive(ctx context.Context, about project, c *credential) (*
 		return nil, err
 	}
 	p.Bytes = packed.n
+	// What was cut must be read again, even if it has not changed.
 	if !slices.ContainsFunc(p.Warnings, func(w string) bool { return strings.HasPrefix(w, "repository-cut") }) {
 		p.Validator = resp.Header.Get("Etag")
 	}
 	return p, nil
 }
 
-// archivePage makes a repository's page of its archive.
+// archivePage makes a repository's page of its archive, a tar. Files of languages that are known go to the maker of the
+// symbol map while the archive is read.
 func (r *read) archivePage(ctx context.Context, about project, tar io.Reader) (*Page, error) {
 	var builder *symbols.Builder
 	var wants func(string) bool
@@ -130,6 +135,7 @@ func (r *read) archivePage(ctx context.Context, about project, tar io.Reader) (*
 	if builder != nil {
 		m = builder.Map(symbolTokens)
 	}
+	// The API was not asked, or did not answer; git's list of branches names the default branch, too.
 	if about.Branch == "" && !r.t.tree {
 		about.Branch = r.listRefs(ctx).head
 	}
@@ -137,7 +143,7 @@ func (r *read) archivePage(ctx context.Context, about project, tar io.Reader) (*
 }
 
 // repositoryPage writes a repository's page: README, list of files and symbol map, with a warning for each that is cut.
-// A README of maxFile bytes was cut.
+// A README of maxFile bytes was cut. m may be nil.
 func (t *Target) repositoryPage(about project, files *archive, m *symbols.Map, maxFile int64) *Page {
 	p := &Page{Title: t.name(), Description: singleLine(about.Description), Meta: page.Meta{}}
 	branch, ref := about.Branch, "HEAD"
@@ -198,14 +204,15 @@ func (t *Target) repositoryPage(about project, files *archive, m *symbols.Map, m
 	return p
 }
 
-// The headings of a repository's page.
+// The headings of a repository's page, by which Parts finds its parts again.
 const (
 	filesHeading   = "\n## Repository files\n\n"
 	symbolsHeading = "\n## Symbol map\n\n"
 	noReadme       = " has no README.\n"
 )
 
-// Parts returns where README and symbol map are in a repository's page, as the page had them when it was made.
+// Parts returns where README and symbol map are in a repository's page, as the page had them when it was made. A stored
+// page has only its text; the last headings count, since a README may have the same ones.
 func Parts(markdown []byte) (readme, symbolMap Span) {
 	files := bytes.LastIndex(markdown, []byte(filesHeading))
 	if files < 0 {
@@ -220,7 +227,8 @@ func Parts(markdown []byte) (readme, symbolMap Span) {
 	return readme, symbolMap
 }
 
-// inFence returns the span of the text in the fenced block that begins at from and ends the markdown.
+// inFence returns the span of the text in the fenced block of a repository's page that begins at from and ends the
+// markdown.
 func inFence(markdown []byte, from int) Span {
 	block := markdown[from:]
 	begin := bytes.IndexByte(block, '\n') + 1
@@ -228,7 +236,7 @@ func inFence(markdown []byte, from int) Span {
 	return Span{From: from + begin, To: from + end}
 }
 
-// symbolWarning returns the token for a sentence about a symbol map.
+// symbolWarning returns the warning token for a sentence of package symbols about a symbol map.
 func symbolWarning(sentence string) string {
 	if strings.Contains(sentence, "basic") {
 		return "symbols-basic"
@@ -236,7 +244,7 @@ func symbolWarning(sentence string) string {
 	return "symbols-cut"
 }
 
-// summary says in a sentence how many files are listed, and why others are not.
+// summary says in a sentence how many files of a repository are listed, and why others are not.
 func (t *archive) summary() string {
 	s := counted(len(t.files), "file")
 	var left []string
@@ -255,7 +263,7 @@ func (t *archive) summary() string {
 	return s + "."
 }
 
-// warnings returns the tokens for what was left out.
+// warnings returns the tokens for what was left out of a repository's archive.
 func (t *archive) warnings() (list []string) {
 	if t.cut != "" {
 		list = append(list, "repository-cut="+strings.ReplaceAll(t.cut, " ", "-"))

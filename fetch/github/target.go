@@ -19,8 +19,8 @@ type Target struct {
 	gist string // id of a gist
 }
 
-// Target returns what u names on a forge, or nil if this package does not read it: issues and pull requests of GitHub
-// need a token.
+// Target returns what u names on one of the reader's forges, or nil if this package does not read it: issues and pull
+// requests of GitHub need a token. It sends nothing.
 func (r *Reader) Target(u *url.URL) *Target {
 	for _, h := range r.hosts {
 		if t := h.target(u); t != nil {
@@ -33,6 +33,7 @@ func (r *Reader) Target(u *url.URL) *Target {
 	return nil
 }
 
+// target returns what u names on this forge, or nil.
 func (h *host) target(u *url.URL) *Target {
 	if id := gistID(u); id != "" && h.name == "github.com" {
 		return &Target{host: h, Type: page.Web, gist: id}
@@ -57,6 +58,8 @@ func (h *host) target(u *url.URL) *Target {
 			t.Type = page.Repository
 		}
 	case kind.IsFile():
+		// What follows the repository in a file's URL is not said in one form: the branch and the path are known by their
+		// number of segments.
 		parts := strings.FieldsFunc(u.EscapedPath(), func(r rune) bool { return r == '/' })
 		after := strings.Count(info.Branch+"/"+info.Path, "/") + 1 // segments of branch and path
 		switch {
@@ -81,7 +84,8 @@ func (t *Target) Display() string {
 	return page.Shown(t.Name(t.Type))
 }
 
-// Recipe names how the target's page is made: the same source gives another page when the recipe is another.
+// Recipe names how the target's page is made: the same source gives another page when the recipe is another, so that a
+// stored page is made again.
 func (r *Reader) Recipe(t *Target) string {
 	version := "none"
 	if r.o.Symbols != nil {

@@ -18,13 +18,15 @@ import (
 	"github.com/readthru/readthru/internal/fault"
 )
 
+// Bounds of the tunnel for git.
 const (
 	tunnelHead  = 10 * time.Second // to send the head of a CONNECT
 	tunnelConns = 8                // open at once
 )
 
 // tunnel is a proxy on loopback for one run of git: it opens tunnels to one host, by dial, for clients that send its
-// password. TLS is between git and that host.
+// password, which other programs of the machine do not know. TLS is between git and that host. So git connects by the
+// same guard of addresses as all of us, and what it may receive is bounded.
 type tunnel struct {
 	to       string // host:port
 	password string
@@ -39,7 +41,7 @@ type tunnel struct {
 	err      error // of dial, or for exceeding limit
 }
 
-// openTunnel opens a tunnel that listens on loopback. The caller closes it.
+// openTunnel opens a tunnel for git that listens on loopback, for as long as ctx lasts. The caller closes it.
 func openTunnel(ctx context.Context, to string, limit int64,
 	dial func(ctx context.Context, network, addr string) (net.Conn, error),
 ) (*tunnel, error) {
@@ -81,21 +83,22 @@ func (t *tunnel) Close() error {
 	return err
 }
 
-// giveUp has git get no connection anymore.
+// giveUp has git get no connection any more, and keeps why.
 func (t *tunnel) giveUp(err error) {
 	t.addError(err)
 	_ = t.listener.Close() // it is closed again in the end
 }
 
-// url returns the proxy's URL with the password.
+// url returns the URL of git's proxy with the password. It goes into git's environment and must not be logged.
 func (t *tunnel) url() string {
 	u := url.URL{Scheme: "http", User: url.UserPassword("readthru", t.password), Host: t.listener.Addr().String()}
 	return u.String()
 }
 
-// serve answers one connection.
+// serve answers one connection of git: a CONNECT with the password, and then the bytes of the host.
 func (t *tunnel) serve(ctx context.Context, conn net.Conn) {
 	defer conn.Close() //nolint:errcheck // either side may have closed it
+	// A deadline in the past ends reads and writes that are under way.
 	stop := context.AfterFunc(ctx, func() { _ = conn.SetDeadline(time.Unix(1, 0)) })
 	defer stop()
 	_ = conn.SetReadDeadline(time.Now().Add(tunnelHead))
@@ -131,7 +134,7 @@ func (t *tunnel) serve(ctx context.Context, conn net.Conn) {
 	t.relay(conn, host, early)
 }
 
-// statusOf returns the status to answer req with.
+// statusOf returns the status to answer a request of git to its proxy with; 200 opens the tunnel.
 func (t *tunnel) statusOf(req *http.Request) int {
 	want := "Basic " + base64.StdEncoding.EncodeToString([]byte("readthru:"+t.password))
 	switch {
@@ -145,7 +148,7 @@ func (t *tunnel) statusOf(req *http.Request) int {
 	return http.StatusOK
 }
 
-// relay copies both ways until one side ends or the limit is exceeded.
+// relay copies both ways between git and the host until one side ends or the limit is exceeded.
 func (t *tunnel) relay(conn, host net.Conn, early []byte) {
 	var sending sync.WaitGroup
 	broken := func(err error) {
@@ -170,7 +173,7 @@ func (t *tunnel) relay(conn, host net.Conn, early []byte) {
 	sending.Wait()
 }
 
-// count adds n bytes received from the host.
+// count adds n bytes received from the host, over all connections of git, and fails beyond the limit.
 func (t *tunnel) count(n int64) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -181,13 +184,14 @@ func (t *tunnel) count(n int64) error {
 	return nil
 }
 
+// addError keeps an error of the tunnel, for failure.
 func (t *tunnel) addError(err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.err = errors.Join(t.err, err)
 }
 
-// failure returns why the tunnel failed; nil if it did not.
+// failure returns why the tunnel of git failed; nil if it did not. git itself says only that the proxy refused.
 func (t *tunnel) failure() error {
 	t.mu.Lock()
 	defer t.mu.Unlock()

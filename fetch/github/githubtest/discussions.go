@@ -2,7 +2,8 @@ package githubtest
 
 import "fmt"
 
-// Discussions returns the API's answers for issues and pull requests of the repositories ann/sea and ann/secret.
+// Discussions returns the answers of GitHub's API for issues and pull requests of the repositories ann/sea and
+// ann/secret: closed, merged, with a thousand comments, private, and with hostile text.
 func Discussions() map[string]any {
 	type m = map[string]any
 	user := m{"login": "ann"}

@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-// authorised reports whether a request carries the host's token, as the forge of that name takes it.
+// authorised reports whether a request to the test's host carries the host's token, as the forge of that name takes it.
 func (h *Host) authorised(r *http.Request) bool {
 	if h.Token == "" {
 		return false
@@ -23,12 +23,12 @@ func (h *Host) authorised(r *http.Request) bool {
 	return token == h.Token && (scheme == "Bearer" || scheme == "token")
 }
 
-// shows reports whether the host has a repository and shows it to who asks.
+// shows reports whether the test's host has a repository and shows it to who asks.
 func (h *Host) shows(r *http.Request, name string) bool {
 	return h.has(name) && (!h.Private[name] || h.authorised(r))
 }
 
-// answer serves the answer of API for a path and query, as JSON, after its {"private"} is set to what it is.
+// answer serves the answer of API for a path and query, as JSON, or 404 as GitLab words it.
 func (h *Host) answer(w http.ResponseWriter, key string) {
 	v, ok := h.API[key]
 	if !ok {
@@ -41,6 +41,7 @@ func (h *Host) answer(w http.ResponseWriter, key string) {
 	}
 }
 
+// notFound answers 404 with the text of a forge.
 func notFound(w http.ResponseWriter, text string) {
 	w.WriteHeader(http.StatusNotFound)
 	io.WriteString(w, text)
@@ -138,7 +139,7 @@ func (h *Host) Bitbucket() http.Handler {
 	})
 }
 
-// git serves a clone of a repository.
+// git serves a clone of a repository, or asks for credentials, as forges do for what they do not show.
 func (h *Host) git(w http.ResponseWriter, r *http.Request, name string) {
 	if h.NoClones || !h.shows(r, name) {
 		w.Header().Set("WWW-Authenticate", `Basic realm="git"`)
@@ -148,7 +149,7 @@ func (h *Host) git(w http.ResponseWriter, r *http.Request, name string) {
 	h.serveGit(w, r)
 }
 
-// serveRef serves the archive of a branch, tag or commit; of the default branch if ref is empty.
+// serveRef serves the archive of a branch, tag or commit of a repository; of the default branch if ref is empty.
 func (h *Host) serveRef(w http.ResponseWriter, r *http.Request, name, ref string) {
 	if ref == "" {
 		ref = "HEAD"

@@ -64,7 +64,8 @@ func Git(tb testing.TB, dir string, args ...string) string {
 }
 
 // Add makes a repository of files by path, in place of one of the same name, and returns the id of its commit. Content
-// that begins with "-> " makes a symbolic link. Without files the repository has no commit.
+// that begins with "-> " makes a symbolic link. Without files the repository has no commit. Names and dates are fixed,
+// so that the same files give the same commit.
 func (h *Host) Add(name string, files map[string]string) string {
 	h.tb.Helper()
 	work := h.tb.TempDir()
@@ -101,13 +102,13 @@ func (h *Host) Add(name string, files map[string]string) string {
 	return Git(h.tb, work, "rev-parse", "HEAD")
 }
 
-// has reports whether there is a repository.
+// has reports whether there is a repository, shown or not.
 func (h *Host) has(name string) bool {
 	_, err := os.Stat(filepath.Join(h.Root, name+".git"))
 	return name != "" && err == nil
 }
 
-// ServeHTTP serves all of the host, as GitHub does.
+// ServeHTTP serves all hosts of github.com, told apart by the Host field, as GitHub does.
 func (h *Host) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	host, _, _ := strings.Cut(r.Host, ":")
 	path := strings.TrimPrefix(r.URL.Path, "/")
@@ -173,7 +174,7 @@ func (h *Host) ServeArchive(w http.ResponseWriter, r *http.Request, name string)
 	_, _ = w.Write(out)
 }
 
-// ServeRaw serves the file at a branch and path; the branch may have slashes.
+// ServeRaw serves the file at a branch and path, found by trial as GitHub does; the branch may have slashes.
 func (h *Host) ServeRaw(ctx context.Context, w http.ResponseWriter, name, rest string) {
 	rest = strings.TrimPrefix(rest, "refs/heads/")
 	for i := range len(rest) {
@@ -196,7 +197,7 @@ func (h *Host) ServeRaw(ctx context.Context, w http.ResponseWriter, name, rest s
 	http.Error(w, "404: Not Found", http.StatusNotFound)
 }
 
-// serveGit serves clones by git http-backend.
+// serveGit serves clones by git http-backend, the program that comes with git.
 func (h *Host) serveGit(w http.ResponseWriter, r *http.Request) {
 	path, err := exec.CommandContext(r.Context(), "git", "--exec-path").Output()
 	if err != nil {
@@ -213,7 +214,8 @@ func (h *Host) serveGit(w http.ResponseWriter, r *http.Request) {
 	backend.ServeHTTP(w, r)
 }
 
-// ServeAPI serves API.
+// ServeAPI serves API as api.github.com does, with an entity tag of the answer, and keeps the credential that it got in
+// Tokens.
 func (h *Host) ServeAPI(w http.ResponseWriter, r *http.Request) {
 	h.Tokens[r.Host] = r.Header.Get("Authorization")
 	w.Header().Set("Content-Type", "application/json; charset=utf-8")
