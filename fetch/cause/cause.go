@@ -20,7 +20,7 @@ import (
 	"github.com/readthru/readthru/internal/transport"
 )
 
-// Kinds of causes, as in the page object.
+// Kinds of causes, as the page object has them in its error.
 const (
 	Blocked     = "blocked"
 	Timeout     = "timeout"
@@ -43,7 +43,8 @@ type Cause struct {
 	Advice string // what to do about it; empty if nothing is known
 }
 
-// Of returns the cause of an error.
+// Of returns the cause of an error of a round trip, or of reading a body. The more special explanations come first: a
+// timeout while a name is resolved is a timeout. What nothing explains is a connection that ended.
 func Of(err error) *Cause {
 	c := &Cause{Kind: Connect, Type: "connection_terminated"}
 	switch {
@@ -58,6 +59,7 @@ func Of(err error) *Cause {
 	return c
 }
 
+// explainGuard explains that the guard of addresses refused a connection: the address is private, or our own.
 func explainGuard(c *Cause, err error) bool {
 	g, ok := errors.AsType[*transport.ProhibitedError](err)
 	if !ok {
@@ -71,6 +73,8 @@ func explainGuard(c *Cause, err error) bool {
 	return true
 }
 
+// explainTime explains an error of time: of the page's own limit, or of a system call. By what the error was doing it
+// tells which of the types of Proxy-Status it is.
 func explainTime(c *Cause, err error) bool {
 	var t interface{ Timeout() bool }
 	timeout := errors.Is(err, ErrTimeout) || errors.Is(err, context.DeadlineExceeded) ||
@@ -87,6 +91,9 @@ func explainTime(c *Cause, err error) bool {
 	return true
 }
 
+// explainTLS explains an error of a certificate or of the TLS protocol, whose types are not the same in Proxy-Status.
+// The causes of x509 come before the error that wraps them all; errors of crypto/tls that have no type are known by
+// their text.
 func explainTLS(c *Cause, err error) bool {
 	c.Type = "tls_certificate_error"
 	if errors.Is(err, transport.ErrWeakKey) {
@@ -123,6 +130,8 @@ func explainTLS(c *Cause, err error) bool {
 	return true
 }
 
+// explainDNS explains that a host's name cannot be resolved, and tells a name that does not exist from a resolver that
+// fails.
 func explainDNS(c *Cause, err error) bool {
 	d, ok := errors.AsType[*net.DNSError](err)
 	if !ok {
@@ -136,6 +145,8 @@ func explainDNS(c *Cause, err error) bool {
 	return true
 }
 
+// explainConnection explains errors of the connection by the codes of the system, and a body that ended or could not be
+// decoded.
 func explainConnection(c *Cause, err error) bool {
 	switch {
 	case errors.Is(err, syscall.ECONNREFUSED):
@@ -157,7 +168,7 @@ func explainConnection(c *Cause, err error) bool {
 	return true
 }
 
-// explainHTTP recognises net/http's errors by their text, because they have no type.
+// explainHTTP recognises errors of net/http and of HTTP/2 by their text, because they have no type.
 func explainHTTP(c *Cause, err error) bool {
 	s := err.Error()
 	switch {
@@ -177,6 +188,7 @@ func explainHTTP(c *Cause, err error) bool {
 }
 
 // withoutURL unwraps an error from *url.Error, whose text contains the method and the URL, which may contain secrets.
+// The cause is shown and logged.
 func withoutURL(err error) error {
 	for {
 		ue, ok := errors.AsType[*url.Error](err)

@@ -36,8 +36,8 @@ type Disclosure struct {
 	Content     []byte // of the origin's response
 }
 
-// Refusal returns why the URL must not be disclosed (AD3), or "" if it may be. A bot challenge, a login and a paywall
-// must not be circumvented.
+// Refusal returns why the URL must not be disclosed to a third party (AD3), or "" if it may be. A bot challenge, a
+// login and a paywall must not be circumvented. The cheap reasons come first; the content is searched last.
 func (d Disclosure) Refusal() string {
 	switch {
 	case d.Mode != "fallback" && d.Mode != "prefer":
@@ -74,7 +74,8 @@ func (d Disclosure) Refusal() string {
 	return ""
 }
 
-// asksPassword reports whether lower-case HTML has a password field, even inside a script.
+// asksPassword reports whether lower-case HTML has a password field, even inside a script, which may write it into the
+// page. Such a page may be about one person.
 func asksPassword(content []byte) bool {
 	for {
 		_, rest, ok := bytes.Cut(content, []byte("<input"))
@@ -89,7 +90,7 @@ func asksPassword(content []byte) bool {
 	}
 }
 
-// Reason returns the reason for the disclosure, for the ledger and the attempts.
+// Reason returns the reason for a disclosure, for the ledger and the attempts, in words for people.
 func (d Disclosure) Reason() string {
 	switch {
 	case d.Status != http.StatusOK:
@@ -102,8 +103,9 @@ func (d Disclosure) Reason() string {
 	return "there is no local result"
 }
 
-// IsRefusal reports whether a status means that the origin refused the request, and not that the page is missing or
-// requires signing in.
+// IsRefusal reports whether a status means that the origin refused our request, and not that the page is missing or
+// requires signing in. A third party may then read the page by another way. Status 511 is of a network that wants its
+// user to sign in (RFC 6585, section 6).
 func IsRefusal(status int) bool {
 	switch status {
 	case http.StatusForbidden, http.StatusNotAcceptable, http.StatusTooManyRequests:
@@ -112,19 +114,21 @@ func IsRefusal(status int) bool {
 	return status >= 500 && status != http.StatusNetworkAuthenticationRequired
 }
 
-// Patterns for lower-case content. Both begin with a literal, which keeps the search fast.
+// Patterns for lower-case content of a page that must not be disclosed. Both begin with a literal, which keeps the
+// search fast.
 var (
 	passwordMark = regexp.MustCompile(`type\s*=\s*["']?password\b`)
 	paywallMark  = regexp.MustCompile(`"isaccessibleforfree"\s*:\s*"?false`)
 )
 
-// privateNames are name suffixes that do not exist in public DNS.
+// privateNames are suffixes of host names that do not exist in public DNS, or that a network gives its own machines.
 var privateNames = []string{
 	"local", "localhost", "internal", "intranet", "private", "corp", "home", "lan",
 	"localdomain", "home.arpa", "onion", "i2p",
 }
 
-// PublicName reports whether a URL's host may be public, judged by its text alone.
+// PublicName reports whether a URL's host may be public, judged by its text alone. A name without a dot is one of the
+// local network.
 func PublicName(u *url.URL) bool {
 	host := strings.TrimSuffix(strings.ToLower(u.Hostname()), ".")
 	if ip, err := netip.ParseAddr(host); err == nil {

@@ -36,8 +36,8 @@ func SharesWords(seen, text string) bool {
 	return false
 }
 
-// tellingWords returns the words of a text that are long enough to tell pages apart, in lower case. Where words are
-// written without spaces between them, two characters are one.
+// tellingWords returns the words of a text that are long enough to tell pages apart, in lower case, for SharesWords.
+// Where words are written without spaces between them, two characters are one.
 func tellingWords(text string) map[string]bool {
 	words := map[string]bool{}
 	for word := range strings.FieldsFuncSeq(strings.ToLower(text), func(r rune) bool {

@@ -26,6 +26,7 @@ import (
 	"github.com/readthru/readthru/page"
 )
 
+// Bounds of the requests to the service: how long one may take, and when none is sent.
 const (
 	timeout      = 15 * time.Second
 	fewTrials    = 3           // failures in a row after which nothing is sent
@@ -33,7 +34,7 @@ const (
 	longestPause = 7 * 24 * time.Hour
 )
 
-// Methods of conversion.
+// Methods of conversion, as the service names them.
 const (
 	Auto    = "auto"
 	Browser = "browser" // the page needs its scripts
@@ -72,7 +73,7 @@ func New(base string) (*Client, error) {
 // Base returns the address of the service.
 func (c *Client) Base() *url.URL { return c.base }
 
-// Paused reports whether the service asked for no requests now.
+// Paused reports whether the service asked for no requests now, by Retry-After or because today's are used up.
 func (c *Client) Paused(now time.Time) bool { return now.Unix() < c.pause.Load() }
 
 // Resting reports whether nothing is sent now, because the service fails or asked for that.
@@ -108,7 +109,7 @@ type UnfitError string
 
 func (e UnfitError) Error() string { return string(e) }
 
-// Ask is a page that is asked for.
+// An Ask is a page that the service is asked for.
 type Ask struct {
 	Page   *url.URL // without its fragment
 	Method string   // of conversion
@@ -128,6 +129,8 @@ func (c *Client) Do(ctx context.Context, next http.RoundTripper, a Ask) (*Answer
 	return ans, err
 }
 
+// send sends one request to the service and reads its answer. What is wrong with the service is a ServiceError, which
+// the breaker counts; what is wrong with the answer is not.
 func (c *Client) send(caller context.Context, next http.RoundTripper, a Ask) (*Answer, error) {
 	trouble := func(err error) error {
 		if caller.Err() != nil {
@@ -140,6 +143,7 @@ func (c *Client) send(caller context.Context, next http.RoundTripper, a Ask) (*A
 		return nil, UnsentError(err.Error())
 	}
 	req.Header.Set("User-Agent", a.Agent)
+	// Last, because the permission is written into the ledger of what was disclosed.
 	if err := a.Permit(); err != nil {
 		return nil, err
 	}
@@ -162,14 +166,15 @@ func (c *Client) send(caller context.Context, next http.RoundTripper, a Ask) (*A
 	if err != nil {
 		return nil, trouble(err)
 	}
+	// The service may have met a wall at the origin, and converted that.
 	if convert.Wall(resp.StatusCode, resp.Header, content) != "" {
 		return nil, UnfitError("markdown.new returned a bot wall")
 	}
 	return Read(resp.Header, content)
 }
 
-// noteLimits records the limits in a response: Retry-After of one that failed, and the number of requests that remain
-// today.
+// noteLimits records the limits in a response of the service: Retry-After of one that failed, and the number of
+// requests that remain today. Without any left, the pause lasts until the next day begins in UTC.
 func (c *Client) noteLimits(h http.Header, failed bool, now time.Time) {
 	until := time.Time{}
 	if wait, _ := httpfield.RetryAfter(h, now, longestPause); failed && wait > 0 {

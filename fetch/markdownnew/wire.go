@@ -11,8 +11,9 @@ import (
 	"github.com/readthru/readthru/page"
 )
 
-// Request returns the request for a page, whose URL has no fragment. It uses the POST form for URLs with a query or an
-// escape, because the GET form would mix the query with the service's own options.
+// Request returns the request to the service for a page, whose URL has no fragment. It uses the POST form for URLs with
+// a query or an escape, because the GET form would mix the query with the service's own options. It sends nothing of
+// the client's request.
 func (c *Client) Request(target, method string) (*http.Request, error) {
 	verb, address, body := http.MethodGet, c.base.String()+"/"+target, []byte(nil)
 	if method != Auto {
@@ -46,8 +47,8 @@ type Answer struct {
 	Tokens   string // number of tokens as it states it
 }
 
-// Read returns the answer in a response with status 200, which is JSON or markdown, depending on its Content-Type. The
-// error is an [UnfitError].
+// Read returns the service's answer in a response with status 200, which is JSON or markdown, depending on its
+// Content-Type. It believes only what looks like markdown. The error is an [UnfitError].
 func Read(h http.Header, content []byte) (*Answer, error) {
 	a := &Answer{Markdown: content, Tokens: h.Get("X-Markdown-Tokens")}
 	switch t := media.Type(h); {

@@ -17,7 +17,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// Why content cannot be read or decoded.
+// Why content of a response cannot be read or decoded.
 var (
 	ErrIncomplete    = errors.New("the response is incomplete")
 	ErrTooLarge      = errors.New("the content is larger than fetch.max_body")
@@ -75,8 +75,8 @@ func Decode(raw []byte, h http.Header, limit int64) (_ []byte, err error) {
 	return raw, nil
 }
 
-// decodeOne removes one coding. What is long is decoded twice, first to learn its length: a buffer that grows takes up
-// to three times as much memory, and what is too large none at all.
+// decodeOne removes one content coding. What is long is decoded twice, first to learn its length: a buffer that grows
+// takes up to three times as much memory, and what is too large none at all.
 func decodeOne(raw []byte, coding string, limit int64) ([]byte, error) {
 	r, err := Decoder(bytes.NewReader(raw), coding)
 	if err != nil {
@@ -102,7 +102,7 @@ func decodeOne(raw []byte, coding string, limit int64) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// decodeExactly removes a coding from content that is n bytes long without it.
+// decodeExactly removes a content coding from content that is n bytes long without it, into a buffer of that length.
 func decodeExactly(raw []byte, coding string, n int64) ([]byte, error) {
 	r, err := Decoder(bytes.NewReader(raw), coding)
 	if err != nil {
@@ -116,7 +116,7 @@ func decodeExactly(raw []byte, coding string, n int64) ([]byte, error) {
 	return out, nil
 }
 
-// Codings returns the content codings of h in the order they were applied, identity left out.
+// Codings returns the content codings in Content-Encoding in the order they were applied, identity left out.
 func Codings(h http.Header) []string {
 	var list []string
 	for _, line := range h.Values("Content-Encoding") {
@@ -129,7 +129,8 @@ func Codings(h http.Header) []string {
 	return list
 }
 
-// Decoder returns a reader that removes one coding.
+// Decoder returns a reader that removes one content coding, with memory for a window of 8 MiB at most. The error wraps
+// ErrUnknownCoding or ErrCoding. The caller closes the reader, which does not close r.
 func Decoder(r io.Reader, coding string) (rc io.ReadCloser, err error) {
 	switch coding {
 	case "gzip", "x-gzip":
@@ -153,7 +154,8 @@ func Decoder(r io.Reader, coding string) (rc io.ReadCloser, err error) {
 	return rc, nil
 }
 
-// inflate decodes "deflate": the zlib format (RFC 9110 §8.4.1.2) or, from some origins, raw deflate.
+// inflate decodes the coding "deflate": the zlib format (RFC 9110 §8.4.1.2) or, from some origins, raw deflate. The
+// first two bytes of zlib name the method 8 and are a multiple of 31 (RFC 1950 §2.2).
 func inflate(r io.Reader) (io.ReadCloser, error) {
 	b := bufio.NewReader(r)
 	head, err := b.Peek(2)
@@ -163,7 +165,7 @@ func inflate(r io.Reader) (io.ReadCloser, error) {
 	return flate.NewReader(b), nil
 }
 
-// replay is a body that is read by another reader.
+// replay is a body of a response that is read by another reader.
 type replay struct {
 	io.Reader
 	io.Closer
@@ -172,18 +174,19 @@ type replay struct {
 // ReadThrough returns a body that is read from r, which reads body, and closed as body is.
 func ReadThrough(r io.Reader, body io.ReadCloser) io.ReadCloser { return replay{r, body} }
 
-// Replayed returns a body that consists of read and then rest.
+// Replayed returns a body that consists of read and then rest, for who has looked at the beginning of a response.
 func Replayed(read []byte, rest io.ReadCloser) io.ReadCloser {
 	return replay{io.MultiReader(bytes.NewReader(read), rest), rest}
 }
 
-// Observed returns a body that is copied while it is read, up to a limit in bytes. At its end whole is called with the
-// copy, unless it is longer. With limit 0 there is no copy, and whole is called with nil.
+// Observed returns a body that is copied while it is read, up to a limit in bytes. At its end, and not before, whole is
+// called with the copy, unless it is longer. With limit 0 there is no copy, and whole is called with nil.
 func Observed(body io.ReadCloser, limit int, whole func([]byte)) io.ReadCloser {
 	return &observer{ReadCloser: body, limit: limit, whole: whole}
 }
 
-// observer copies a body while it is read, up to a limit, and calls whole with the copy at EOF.
+// observer copies a body while it is read, up to a limit, and calls whole with the copy at EOF, once. A body that
+// breaks off, or is closed before its end, calls nothing.
 type observer struct {
 	io.ReadCloser
 	limit int // bytes; 0: call whole at EOF without a copy
@@ -208,7 +211,8 @@ func (o *observer) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// DecodeBody removes the content coding of a response. On an error it closes the body.
+// DecodeBody removes the one content coding of a response while it is read, for streams. On an error it closes the
+// body.
 func DecodeBody(resp *http.Response) error {
 	list := Codings(resp.Header)
 	if len(list) == 0 {

@@ -11,7 +11,7 @@ import (
 	"github.com/readthru/readthru/page"
 )
 
-// Kind classifies a response by its head.
+// Kind classifies a response by its head: whether it may become a page, and how.
 type Kind int
 
 // The kinds of responses.
@@ -53,7 +53,8 @@ func Classify(own bool, status int, h http.Header) Kind {
 	return Opaque
 }
 
-// Type returns the media type of Content-Type.
+// Type returns the media type of a response's Content-Type, in lower case and without parameters; empty if there is
+// none.
 func Type(h http.Header) string { return page.MediaType(h.Get("Content-Type")) }
 
 // Charset returns the charset of Content-Type in lower case, or "" if it names none.
@@ -65,13 +66,14 @@ func Charset(h http.Header) string {
 	return strings.ToLower(params["charset"])
 }
 
-// MarkdownPath reports whether a path names a markdown file.
+// MarkdownPath reports whether a URL's path names a markdown file.
 func MarkdownPath(p string) bool {
 	ext := strings.ToLower(path.Ext(p))
 	return ext == ".md" || ext == ".markdown"
 }
 
-// Disguised reports whether content labelled as markdown is in fact HTML or XML (rule A3).
+// Disguised reports whether content labelled as markdown is in fact HTML or XML (rule A3), by its first 512 bytes.
+// Sites answer every address with their page.
 func Disguised(content []byte) bool {
 	s := strings.ToLower(strings.TrimLeft(strings.TrimPrefix(string(content[:min(len(content), 512)]), "\ufeff"),
 		" \t\r\n\f"))
@@ -83,7 +85,8 @@ func Disguised(content []byte) bool {
 	return false
 }
 
-// NoText reports whether content is not text: it contains a NUL and does not begin with a UTF-16 byte order mark.
+// NoText reports whether content is not text: it contains a NUL and does not begin with a byte order mark of UTF-16,
+// where every second byte of English is one.
 func NoText(content []byte) bool {
 	return bytes.IndexByte(content, 0) >= 0 && !bytes.HasPrefix(content, []byte("\xff\xfe")) &&
 		!bytes.HasPrefix(content, []byte("\xfe\xff"))

@@ -24,14 +24,14 @@ type Rules struct {
 	usage    []usage       // Content-Usage and Content-Signal
 }
 
-// usage is a line that states preferences about the use of what lies below a path.
+// usage is a line of robots.txt that states preferences about the use of what lies below a path.
 type usage struct {
 	key   string // content-usage or content-signal
 	scope rule
 	says  page.Preferences
 }
 
-// rule is one allow or disallow line.
+// rule is one allow or disallow line of robots.txt.
 type rule struct {
 	allow  bool
 	length int      // length of the pattern in octets; the longest pattern is the most specific
@@ -39,15 +39,16 @@ type rule struct {
 	ends   bool     // the pattern ends with $
 }
 
-// Parse returns the rules in text for the crawler with a product token. It skips malformed lines. Several groups
-// for the same crawler count as one; groups for * apply only if no group names the crawler (RFC 9309 §2.2.1).
-// Crawl-delay and Sitemap lines, which are "other records" in the RFC, do not end a group (§2.2.4).
+// Parse returns the rules in the text of a robots.txt for the crawler with a product token. It skips malformed lines.
+// Several groups for the same crawler count as one; groups for * apply only if no group names the crawler (RFC 9309
+// §2.2.1). Crawl-delay and Sitemap lines, which are "other records" in the RFC, do not end a group (§2.2.4).
 func Parse(text []byte, token string) Rules {
 	var ours, everyone Rules
 	var sitemaps []string
 	named := false              // a group names the crawler
 	toUs, toAll := false, false // whether the group names the crawler, or *
 	begun := false              // the group has a rule; the next user-agent line begins another group
+	// Files written on Windows begin with a byte order mark, which is no part of the first line.
 	for line := range bytes.FieldsFuncSeq(bytes.TrimPrefix(text, []byte("\xef\xbb\xbf")),
 		func(r rune) bool { return r == '\n' || r == '\r' }) {
 		key, value := splitLine(string(line))
@@ -71,6 +72,7 @@ func Parse(text []byte, token string) Rules {
 			}
 		case "allow", "disallow":
 			begun = true
+			// An empty path matches nothing, so that an empty Disallow allows all.
 			if value == "" {
 				continue
 			}
@@ -108,7 +110,8 @@ func Parse(text []byte, token string) Rules {
 	return ours
 }
 
-// splitLine returns the lower-case key and the value of a line, without comment.
+// splitLine returns the lower-case key and the value of a line of robots.txt, without comment. Lines without a colon
+// are read as their authors meant them.
 func splitLine(line string) (key, value string) {
 	line, _, _ = strings.Cut(line, "#")
 	key, value, ok := strings.Cut(line, ":")
@@ -130,6 +133,8 @@ func ProductToken(agent string) string {
 	return agent[:end]
 }
 
+// newRule returns the rule of a pattern, which is not empty. A path that does not begin with a slash is taken to. A $
+// is special at the end alone.
 func newRule(allow bool, pattern string) rule {
 	if pattern[0] != '/' && pattern[0] != '*' {
 		pattern = "/" + pattern
@@ -195,7 +200,7 @@ func (rs Rules) Preferences(path string) (stated page.Preferences) {
 	return stated
 }
 
-// Size returns the approximate memory size of the rules in bytes.
+// Size returns the approximate memory size of the rules in bytes, for the bound of Sites.
 func (rs Rules) Size() int {
 	n := 0
 	for _, r := range rs.rules {
@@ -213,8 +218,8 @@ func (rs Rules) Size() int {
 	return n
 }
 
-// PathOf returns path and query of u for matching, normalised by robotsOctets. It escapes asterisks and dollar
-// signs, so that they match only escaped ones in a pattern.
+// PathOf returns path and query of a URL for matching with robots.txt, normalised by octets. It escapes asterisks and
+// dollar signs, so that they match only escaped ones in a pattern.
 func PathOf(u *url.URL) string {
 	path := u.EscapedPath()
 	if path == "" {
@@ -226,8 +231,8 @@ func PathOf(u *url.URL) string {
 	return octets(path, "*$")
 }
 
-// octets normalises percent-encoding (RFC 9309 §2.2.2): it decodes unreserved octets and encodes those that must
-// be encoded and those in also.
+// octets normalises the percent-encoding of a path or pattern of robots.txt (RFC 9309 §2.2.2): it decodes unreserved
+// octets and encodes those that must be encoded and those in also.
 func octets(s, also string) string {
 	const hex = "0123456789ABCDEF"
 	var b strings.Builder

@@ -13,6 +13,7 @@ import (
 	"github.com/readthru/readthru/page"
 )
 
+// How long what is known of a robots.txt holds, and how much is kept.
 const (
 	lifetime    = 24 * time.Hour      // RFC 9309 §2.4
 	retry       = 10 * time.Minute    // how long a failed request is not repeated
@@ -62,9 +63,10 @@ type Site struct {
 	until    time.Time // when to fetch again
 }
 
-// Judge returns what is known of a site once its file was requested: by the status and text of the answer, or by the
-// error that came instead. A site without the file (4xx), or with too many redirects, allows everything. One that fails
-// to serve it allows what it allowed before, which known says, for a while; if that is nil, nothing.
+// Judge returns what is known of a site once its robots.txt was requested: by the status and text of the answer, or by
+// the error that came instead. A site without the file (4xx), or with too many redirects, allows everything. One that
+// fails to serve it allows what it allowed before, which known says, for a while; if that is nil, nothing. Status 429
+// counts as a failure: the site has the file.
 func Judge(file *url.URL, status int, text []byte, err error, token string, known *Site, now time.Time) *Site {
 	got := &Site{status: status, fetched: now, until: now.Add(lifetime)}
 	switch {
@@ -99,7 +101,8 @@ func Judge(file *url.URL, status int, text []byte, err error, token string, know
 // Holds reports whether what is known of a site need not be fetched again. Of nil nothing is known.
 func (s *Site) Holds(now time.Time) bool { return s != nil && now.Before(s.until) }
 
-// Verdict returns what the site, whose file this is, says to a crawler about u.
+// Verdict returns what the site, whose robots.txt file is, says to a crawler about u. robots.txt itself is always
+// allowed (RFC 9309 §2.2.2).
 func (s *Site) Verdict(file, u *url.URL, token string) Verdict {
 	v := Verdict{Delay: s.rules.Delay, Sitemaps: s.sitemaps, URL: file.String(), Status: s.status, Text: s.text}
 	switch path := PathOf(u); {
@@ -121,6 +124,7 @@ func (s *Site) Preferences(u *url.URL) page.Preferences {
 	return s.rules.Preferences(PathOf(u))
 }
 
+// size returns about how many bytes of memory the site takes in Sites.
 func (s *Site) size() int { return 512 + len(s.text) + 2*s.rules.Size() }
 
 // Sites keeps what is known of sites by the URLs of their files, up to 16 MiB. It evicts the oldest ones. The zero
@@ -139,7 +143,7 @@ func (c *Sites) Get(file string) *Site {
 	return c.sites[file]
 }
 
-// Put keeps what is known of a site.
+// Put keeps what is known of a site, by the URL of its robots.txt, in place of what was known before.
 func (c *Sites) Put(file string, s *Site) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -19,7 +19,8 @@ import (
 
 const maxField = 120 // characters of a field that are shown
 
-// isPage reports whether the origin answers with the page. If not, what it answers is a finding.
+// isPage reports whether the origin answers agents with the page. If not, what it answers is a finding, and there is
+// nothing more to look at.
 func (c *check) isPage(html *answer) bool {
 	r := c.report
 	offers := payment.Of(html.status, html.header, html.content)
@@ -38,7 +39,8 @@ func (c *check) isPage(html *answer) bool {
 	return false
 }
 
-// convert reads the page in HTML: whether it has text, and what it costs as markdown of ours.
+// convert reads the page in HTML: whether it has text, and what it costs as markdown of ours. A page of another type
+// has neither.
 func (c *check) convert(ctx context.Context, html *answer) error {
 	r := c.report
 	if page.KindOf(html.header.Get("Content-Type")) != page.HTML {
@@ -141,7 +143,8 @@ func (c *check) negotiation(ctx context.Context, html *answer) error {
 	return nil
 }
 
-// twins looks at the markdown that has an address of its own: one that the page names, or the usual ones.
+// twins looks at the markdown of the page that has an address of its own: one that the page names, or the usual ones.
+// The first that is markdown is enough.
 func (c *check) twins(ctx context.Context, html *answer) error {
 	if html.markdown() {
 		return nil
@@ -180,7 +183,7 @@ func (c *check) twins(ctx context.Context, html *answer) error {
 	return nil
 }
 
-// unfit returns why an answer is no markdown with an address of its own; "" if it is.
+// unfit returns why an answer is no markdown with an address of its own, for a finding; "" if it is.
 func unfit(a *answer) string {
 	switch {
 	case a.status == 0:
@@ -222,7 +225,8 @@ func (c *check) lists(ctx context.Context, html *answer) error {
 	return nil
 }
 
-// preferences says what the origin states about the use of the page, and whether robots.txt lets agents read it.
+// preferences says what the origin states about the use of the page, in the field, in robots.txt and in the page, and
+// whether robots.txt lets agents read it.
 func (c *check) preferences(ctx context.Context, html *answer) error {
 	r := c.report
 	stated := preference.OfHeader(html.header, "")
@@ -260,7 +264,8 @@ func (c *check) preferences(ctx context.Context, html *answer) error {
 	return nil
 }
 
-// validation looks at whether the page can be asked for again cheaply (RFC 9110 §13).
+// validation looks at whether the page can be asked for again cheaply, by a conditional request with its validator (RFC
+// 9110 §13). An entity tag has precedence, as in requests of caches.
 func (c *check) validation(ctx context.Context, html *answer) error {
 	r := c.report
 	condition := http.Header{}

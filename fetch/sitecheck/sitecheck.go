@@ -54,11 +54,12 @@ func (r *Report) Wrong() (n int) {
 	return n
 }
 
+// add adds a finding to the report.
 func (r *Report) add(name, state, detail, help string) {
 	r.Findings = append(r.Findings, Finding{name, state, detail, help})
 }
 
-// Forms of Accept that agents and their libraries send.
+// Forms of Accept that agents and their libraries send: one form, both with an order, and one refused.
 const (
 	acceptHTML     = "text/html"
 	acceptMarkdown = "text/markdown"
@@ -76,7 +77,7 @@ type Asker interface {
 	Allowed(context.Context, *url.URL) (fetch.Verdict, error)
 }
 
-// answer is a response, read, and where it came from.
+// An answer is a response of the origin, read, and where it came from.
 type answer struct {
 	url     *url.URL
 	status  int
@@ -84,12 +85,13 @@ type answer struct {
 	content []byte
 }
 
+// markdown reports whether an answer is the page in markdown, by its status and its type.
 func (a *answer) markdown() bool {
 	return a.status == http.StatusOK && page.IsMarkdown(a.header.Get("Content-Type"))
 }
 
-// Check asks for the page at u and what belongs to it. The error says that the page cannot be reached, or is that of
-// ctx.
+// Check asks for the page at u and what belongs to it, and reports what agents get. The error says that the page cannot
+// be reached, or is that of ctx; all else is a finding.
 func Check(ctx context.Context, asker Asker, u *url.URL) (*Report, error) {
 	c := &check{Asker: asker, report: &Report{URL: page.Mask(u)}}
 	html, err := c.get(ctx, u, acceptHTML, nil)
@@ -113,6 +115,7 @@ func Check(ctx context.Context, asker Asker, u *url.URL) (*Report, error) {
 	return c.report, nil
 }
 
+// A check is one call of Check, and what its steps tell each other.
 type check struct {
 	Asker
 	report *Report
@@ -121,7 +124,7 @@ type check struct {
 	found  bool          // the origin has markdown of the page
 }
 
-// get asks for u, follows redirects, and reads the response.
+// get asks for u in a form, follows redirects, nine at most, and reads the response.
 func (c *check) get(ctx context.Context, u *url.URL, accept string, more http.Header) (*answer, error) {
 	for range 10 {
 		req, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), nil)
@@ -159,7 +162,7 @@ func (c *check) optional(ctx context.Context, u *url.URL, accept string) (*answe
 	return a, nil
 }
 
-// mediaType returns the media type of an answer in words.
+// mediaType returns the media type of an answer in words for a finding.
 func mediaType(a *answer) string {
 	if t := page.MediaType(a.header.Get("Content-Type")); t != "" {
 		return t

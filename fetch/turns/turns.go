@@ -22,7 +22,8 @@ func New(workers int) *Turns {
 	return &Turns{semaphore.NewWeighted(int64(workers)), semaphore.NewWeighted(int64(max(1, workers/4)))}
 }
 
-// Take waits for a turn for n bytes of content, which ends when end is called. Who has one waits for nothing else.
+// Take waits for a turn for n bytes of content, which ends when end is called, once. Who has one waits for nothing
+// else, or turns would wait for each other.
 func (t *Turns) Take(ctx context.Context, n int) (end func(), err error) {
 	large := n >= Large
 	if large {

@@ -17,7 +17,7 @@ import (
 	"github.com/readthru/readthru/page"
 )
 
-// most is the maximal number of addresses tried for the twin of a page.
+// most is how many addresses are tried for the markdown twin of a page, at most: each costs a request.
 const most = 2
 
 // Find returns at most two addresses where a page may have a markdown twin, the likeliest first: those of the
@@ -80,7 +80,8 @@ func Guess(u *url.URL) *url.URL {
 // LongestList is the longest list for models that is read, in bytes.
 const LongestList = 256 << 10
 
-// What a list for models must have to show how its host calls twins, and how many of its links are looked at.
+// What a list for models (llms.txt) must have to show how its host calls twins, and how many of its links are looked
+// at.
 const (
 	fewestListed = 3
 	mostListed   = 500
@@ -106,7 +107,8 @@ func Listed(at *url.URL, list []byte) bool {
 	return twins >= fewestListed && twins > others
 }
 
-// Unfit returns why a twin of a page with this HTML is rejected, or "" if it is accepted.
+// Unfit returns why the markdown at a twin's address is no twin of the page with this HTML, of which our own conversion
+// has a number of words, or "" if it is accepted. labelled says that its media type is markdown.
 func Unfit(md []byte, labelled bool, html []byte, words int) string {
 	switch {
 	case len(bytes.TrimSpace(md)) == 0:
