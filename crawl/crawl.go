@@ -120,7 +120,7 @@ type Options struct {
 	State State
 }
 
-// Check returns an error if a pattern is malformed.
+// Check returns an error if a pattern of Include or Exclude is malformed, so that a crawl is refused before it begins.
 func (o Options) Check() error {
 	if _, err := parsePatterns(o.Include); err != nil {
 		return err
@@ -129,7 +129,8 @@ func (o Options) Check() error {
 	return err
 }
 
-// compare says whether a page is new, changed or unchanged for the caller.
+// compare says whether a page of a crawl is new, changed or unchanged for the caller, by the hash that Options.Known
+// has of it.
 func (o Options) compare(p *Page) Outcome {
 	if o.Known == nil {
 		return Added
@@ -223,7 +224,8 @@ func (r *Report) Lost(rawURL string) bool {
 	return r.Outcomes[Failed] == 0 && !r.full && r.GaveUp == "" && !r.left(rawURL)
 }
 
-// left reports whether a URL is of a part of the site that the crawl left.
+// left reports whether a URL is of a part of the site that the crawl left: a page there is not lost because no link led
+// to it.
 func (r *Report) left(rawURL string) bool {
 	u, err := url.Parse(rawURL)
 	return err == nil && slices.ContainsFunc(r.Cut, func(c Cut) bool {
@@ -232,7 +234,7 @@ func (r *Report) left(rawURL string) bool {
 	})
 }
 
-// normalized returns the normalised form of a URL, or the URL itself if it is malformed.
+// normalized returns the normalised form of a URL, or the URL itself if it is malformed, as a key of the report.
 func normalized(raw string) string {
 	if u, err := url.Parse(raw); err == nil {
 		return page.Normalize(u)
@@ -240,11 +242,12 @@ func normalized(raw string) string {
 	return raw
 }
 
+// newReport returns a report of a crawl that has handled no URL.
 func newReport() *Report {
 	return &Report{Outcomes: map[Outcome]int{}, outcomes: map[page.Key]Outcome{}}
 }
 
-// count counts the outcome of a URL.
+// count counts the outcome of a URL in the report, the last one if there are several.
 func (r *Report) count(rawURL string, o Outcome) {
 	r.Outcomes[o]++
 	r.outcomes[page.KeyOf(normalized(rawURL))] = o

@@ -22,7 +22,8 @@ const (
 // escapedAgain matches the name of a parameter whose separator was escaped twice as HTML: each page does it again.
 var escapedAgain = regexp.MustCompile(`(?i)(?:amp(?:;|%3b)){2}`)
 
-// endless reports whether a URL by itself looks like part of something endless.
+// endless reports whether a URL by itself looks like part of something endless: it is long, deep, or repeats itself.
+// The frontier leaves such links out and counts them.
 func endless(u *url.URL) bool {
 	if len(u.String()) > maxURL || strings.Count(u.RawQuery, "&") >= maxParams || escapedAgain.MatchString(u.RawQuery) {
 		return true
@@ -48,19 +49,21 @@ func endless(u *url.URL) bool {
 	return false
 }
 
-// segments returns the segments of the path and the route of u.
+// segments returns the segments of the path of a URL, and of the route in its fragment that an application in a browser
+// has.
 func segments(u *url.URL) []string {
 	route, _, _ := strings.Cut(page.Route(u), "?")
 	return strings.FieldsFunc(u.Path+route, func(r rune) bool { return r == '/' })
 }
 
-// sessions are parameters that identify a visit, not a page.
+// sessions are names of parameters that identify a visit, not a page.
 var sessions = []string{
 	"phpsessid", "jsessionid", "sid", "sessionid", "session_id", "aspsessionid", "cfid", "cftoken",
 	"zenid", "oscsid",
 }
 
-// withoutSession returns a copy of u without the session that servers put in URLs for clients without cookies.
+// withoutSession returns a copy of a URL without the session that servers put in URLs for clients without cookies: each
+// request gets another one, and the site would have no end.
 func withoutSession(u *url.URL) *url.URL {
 	clean := *u
 	if i := strings.Index(strings.ToLower(clean.Path), ";jsessionid="); i >= 0 {

@@ -26,6 +26,7 @@ type Firecrawl struct {
 	v1   atomic.Bool // the server has no version 2
 }
 
+// Where a Firecrawl server is, and how long and how often it is asked for its progress.
 const (
 	firecrawlAddress = "https://api.firecrawl.dev"
 	firecrawlTimeout = 2 * time.Hour
@@ -37,6 +38,8 @@ const (
 // noKey says where a key would be. A server of one's own may need none.
 const noKey = "no API key is set (crawl.firecrawl_key or FIRECRAWL_API_KEY, where the daemon runs)"
 
+// newFirecrawl returns the service that crawls through a Firecrawl server. The error names what is missing in the
+// configuration, the key for the public server above all.
 func newFirecrawl(c Config) (*Firecrawl, error) {
 	raw := cmp.Or(c.Firecrawl.BaseURL, firecrawlAddress)
 	if c.Firecrawl.Key == "" && strings.TrimRight(raw, "/") == firecrawlAddress {
@@ -59,7 +62,7 @@ func newFirecrawl(c Config) (*Firecrawl, error) {
 	return &Firecrawl{Config: c, base: u}, nil
 }
 
-// Scrape gets one page through the server.
+// Scrape gets one page through the Firecrawl server.
 func (fc *Firecrawl) Scrape(ctx context.Context, raw string) (*Page, error) {
 	u, err := page.Parse(raw)
 	if err != nil {
@@ -81,8 +84,9 @@ func (fc *Firecrawl) Scrape(ctx context.Context, raw string) (*Page, error) {
 	return p, nil
 }
 
-// Crawl has the server crawl a site, waits until the server is done, and yields its pages. Meanwhile events with the
-// outcome Waiting report progress. If the crawl ends early, it is cancelled on the server.
+// Crawl has the Firecrawl server crawl a site, waits until it is done, and yields its pages. Meanwhile events with the
+// outcome Waiting report progress. If the crawl ends early, it is cancelled on the server, which would go on at
+// somebody's expense.
 func (fc *Firecrawl) Crawl(ctx context.Context, o Options, yield func(Event) error) (*Report, error) {
 	report := newReport()
 	u, err := page.Parse(o.URL)
@@ -109,7 +113,7 @@ func (fc *Firecrawl) Crawl(ctx context.Context, o Options, yield func(Event) err
 	return report, ended(ctx, err)
 }
 
-// ended returns the cause of ctx's end if ctx has ended, else err.
+// ended returns the cause of ctx's end if ctx has ended, else err: a request that was cut off says less.
 func ended(ctx context.Context, err error) error {
 	if err != nil && ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -117,7 +121,7 @@ func ended(ctx context.Context, err error) error {
 	return err
 }
 
-// start starts a crawl and returns the path of its job on the server.
+// start starts a crawl on the Firecrawl server and returns the path of its job there.
 func (fc *Firecrawl) start(ctx context.Context, u *url.URL, o Options) (job string, err error) {
 	include, err := expressions(o.Include)
 	if err != nil {
@@ -140,7 +144,7 @@ func (fc *Firecrawl) start(ctx context.Context, u *url.URL, o Options) (job stri
 	return fc.version() + "/crawl/" + got.ID, nil
 }
 
-// expressions returns patterns as the regular expressions that Firecrawl matches against paths.
+// expressions returns patterns of Include or Exclude as the regular expressions that Firecrawl matches against paths.
 func expressions(list []string) ([]string, error) {
 	ps, err := parsePatterns(list)
 	if err != nil {
@@ -153,8 +157,8 @@ func expressions(list []string) ([]string, error) {
 	return texts, nil
 }
 
-// follow polls a job until it is done and then collects its pages. finished reports whether the job ended on the
-// server.
+// follow polls a job of the Firecrawl server until it is done and then collects its pages. finished reports whether the
+// job ended on the server, so that nobody need cancel it.
 func (fc *Firecrawl) follow(ctx context.Context, u *url.URL, job string, c *collector) (finished bool, err error) {
 	var got statusAnswer
 	for wait := firstPoll; ; wait = min(wait*3/2, lastPoll) {
@@ -179,10 +183,10 @@ func (fc *Firecrawl) follow(ctx context.Context, u *url.URL, job string, c *coll
 	return true, fc.collect(ctx, u, job, got, c)
 }
 
-// collect takes the pages of a finished job, part by part. From the address of the next part it uses only the numbers:
-// the rest may be wrong (https when the server speaks http), and a hostile address would send the key elsewhere. An
-// empty part, or one that does not follow the previous one, is the end. The server does not count failed pages, so it
-// may announce a part that does not exist.
+// collect takes the pages of a finished job from the Firecrawl server, part by part. From the address of the next part
+// it uses only the numbers: the rest may be wrong (https when the server speaks http), and a hostile address would send
+// the key elsewhere. An empty part, or one that does not follow the previous one, is the end. The server does not count
+// failed pages, so it may announce a part that does not exist.
 func (fc *Firecrawl) collect(ctx context.Context, u *url.URL, job string, got statusAnswer, c *collector) error {
 	skip := 0
 	for c.report.Pages < c.o.Limit {
@@ -195,6 +199,7 @@ func (fc *Firecrawl) collect(ctx context.Context, u *url.URL, job string, got st
 				break
 			}
 		}
+		// The bound is for a server that counts on for ever.
 		query, at := nextPart(got.Next)
 		if len(got.Data) == 0 || at <= skip || at > 10*c.o.Limit+1000 {
 			break
@@ -211,7 +216,8 @@ func (fc *Firecrawl) collect(ctx context.Context, u *url.URL, job string, got st
 	return c.failures(failures, fc)
 }
 
-// page returns a document as a page, or an error that says why it is not one.
+// page returns a document of the Firecrawl server as a page, cleaned as all markdown from elsewhere, or an error that
+// says why it is not one.
 func (fc *Firecrawl) page(start *url.URL, doc document) (*Page, error) {
 	meta := doc.metadata()
 	u := doc.address(start)
@@ -238,12 +244,12 @@ func (fc *Firecrawl) page(start *url.URL, doc document) (*Page, error) {
 	}, nil
 }
 
-// goneError is the status by which an origin says that there is no such page.
+// goneError is the status by which an origin says, through the Firecrawl server, that there is no such page.
 type goneError string
 
 func (e goneError) Error() string { return "HTTP " + string(e) }
 
-// cancel cancels a job on the server, even if ctx has ended.
+// cancel cancels a job on the Firecrawl server, even if ctx has ended. A failure is logged: nobody waits for it.
 func (fc *Firecrawl) cancel(ctx context.Context, job string) {
 	ctx, end := context.WithTimeout(context.WithoutCancel(ctx), cancelTimeout)
 	defer end()
@@ -252,7 +258,7 @@ func (fc *Firecrawl) cancel(ctx context.Context, job string) {
 	}
 }
 
-// collector yields the server's pages and counts them.
+// A collector yields the pages of a job of the Firecrawl server and counts them in the report.
 type collector struct {
 	o      Options
 	report *Report
@@ -262,13 +268,14 @@ type collector struct {
 	total  int
 }
 
-// waiting reports the server's progress.
+// waiting reports the Firecrawl server's progress with a job.
 func (c *collector) waiting(u *url.URL, got statusAnswer) error {
 	c.total = got.Total
 	return c.yield(Event{I: got.Completed, Total: got.Total, URL: u.String(), Outcome: Waiting})
 }
 
-// take yields one page, or the error in its place.
+// take yields one page of the Firecrawl server, or the error in its place. A page that was met before, by its URL or by
+// its content, is a duplicate.
 func (c *collector) take(address string, p *Page, err error) error {
 	if _, is := errors.AsType[goneError](err); is {
 		return c.emit(Event{URL: address, Outcome: Gone, Err: err})
@@ -289,7 +296,7 @@ func (c *collector) take(address string, p *Page, err error) error {
 	return c.emit(Event{URL: p.URL, Outcome: c.o.compare(p), Page: p})
 }
 
-// failures yields the URLs that the server lists as failed.
+// failures yields the URLs that the Firecrawl server lists as failed or as forbidden by robots.txt.
 func (c *collector) failures(got errorsAnswer, fc *Firecrawl) error {
 	for _, e := range got.Errors {
 		if err := c.emit(Event{URL: e.URL, Outcome: Failed, Err: errors.New(fc.said(e.Error))}); err != nil {
@@ -304,7 +311,7 @@ func (c *collector) failures(got errorsAnswer, fc *Firecrawl) error {
 	return nil
 }
 
-// emit counts an event and yields it.
+// emit counts an event of a crawl on the Firecrawl server and yields it.
 func (c *collector) emit(e Event) error {
 	c.report.count(e.URL, e.Outcome)
 	e.I, e.Total = c.report.Pages, min(max(c.total, c.report.Pages), c.o.Limit)

@@ -41,13 +41,16 @@ type scrapeOptions struct {
 	SkipTLSVerification bool     `json:"skipTlsVerification"`
 }
 
+// markdownOnly asks for the markdown of the main content, fetched anew and over verified TLS.
 var markdownOnly = scrapeOptions{Formats: []string{"markdown"}, OnlyMainContent: true}
 
+// scrapeRequest is the body of a request to scrape a page, the same in both versions of Firecrawl's API.
 type scrapeRequest struct {
 	URL string `json:"url"`
 	scrapeOptions
 }
 
+// crawlOptions is what requests to crawl a site have in both versions of Firecrawl's API.
 type crawlOptions struct {
 	URL           string        `json:"url"`
 	Limit         int           `json:"limit"`
@@ -59,15 +62,20 @@ type crawlOptions struct {
 // requestBody returns a request's body for version 1 or 2 of the API.
 type requestBody interface{ body(v1 bool) any }
 
+// newScrape returns the request to scrape a page.
 func newScrape(u *url.URL) requestBody { return scrapeRequest{u.String(), markdownOnly} }
 
 func (r scrapeRequest) body(bool) any { return r }
 
+// crawlRequest is a request to crawl a site. The bound of depth and what to do with the rest of the site are said
+// otherwise in each version.
 type crawlRequest struct {
 	crawlOptions
 	depth int
 }
 
+// newCrawl returns the request to crawl a site: all of it and not only what is below the start page, as the local
+// crawler does.
 func newCrawl(u *url.URL, o Options, include, exclude []string) requestBody {
 	return crawlRequest{crawlOptions{
 		URL: u.String(), Limit: o.Limit, IncludePaths: include, ExcludePaths: exclude,
@@ -92,6 +100,7 @@ func (r crawlRequest) body(v1 bool) any {
 	}{r.crawlOptions, r.depth, true, "include"}
 }
 
+// Answers of Firecrawl's API, in either version.
 type (
 	scrapeAnswer struct {
 		Success bool     `json:"success"`
@@ -127,7 +136,7 @@ type (
 // jobID matches ids of jobs that may be put in a path.
 var jobID = regexp.MustCompile(`^[A-Za-z0-9_-]{1,100}$`)
 
-// metadata returns the metadata as text. It joins lists and leaves out objects and null.
+// metadata returns the metadata of a document as text. It joins lists and leaves out objects and null.
 func (d document) metadata() map[string]string {
 	meta := map[string]string{}
 	for name, raw := range d.Metadata {
@@ -142,6 +151,7 @@ func (d document) metadata() map[string]string {
 	return meta
 }
 
+// flat returns a value of metadata as text; empty for what has none.
 func flat(v any) string {
 	switch v := v.(type) {
 	case string:
@@ -174,8 +184,8 @@ func (d document) address(start *url.URL) *url.URL {
 	return start
 }
 
-// nextPart returns the query for the next part of a job's pages and where that part begins, which is 0 if there is no
-// next part.
+// nextPart returns the query for the next part of a job's pages, from the address that the server gave, and where that
+// part begins, which is 0 if there is no next part. Of the address only the numbers skip and limit are kept.
 func nextPart(next string) (query string, at int) {
 	u, err := url.Parse(next)
 	if err != nil || next == "" {
@@ -193,7 +203,7 @@ func nextPart(next string) (query string, at int) {
 	return asked.Encode(), at
 }
 
-// version returns the path prefix of the API version that the server has.
+// version returns the path prefix of the API version that the Firecrawl server has, as far as is known.
 func (fc *Firecrawl) version() string {
 	if fc.v1.Load() {
 		return "/v1"
@@ -201,8 +211,8 @@ func (fc *Firecrawl) version() string {
 	return "/v2"
 }
 
-// request sends a request about u, once it is in the ledger. It falls back to version 1 for good if the server has no
-// version 2.
+// request sends a request about a URL to the Firecrawl server, once it is in the ledger of disclosures. It falls back
+// to version 1 for good if the server has no version 2.
 func (fc *Firecrawl) request(ctx context.Context, u *url.URL, what string, r requestBody, answer any) error {
 	for {
 		v1 := fc.v1.Load()
@@ -224,7 +234,7 @@ func (fc *Firecrawl) request(ctx context.Context, u *url.URL, what string, r req
 	}
 }
 
-// firecrawlError is an answer that reports a failure.
+// firecrawlError is an answer of the Firecrawl server that reports a failure.
 type firecrawlError struct {
 	status int
 	text   string        // what the server says
@@ -252,9 +262,9 @@ func (e *firecrawlError) Error() string {
 	return s
 }
 
-// send sends a request, and sends it again if that is safe: after 429 and 503, which say that nothing was done, and
-// after any failure of the server if the request changes nothing. Before it retries it waits for Retry-After, else for
-// 1, 2, 4 and 8 seconds.
+// send sends a request to the Firecrawl server, and sends it again if that is safe: after 429 and 503, which say that
+// nothing was done, and after any failure of the server if the request changes nothing. Before it retries it waits for
+// Retry-After, else for 1, 2, 4 and 8 seconds.
 func (fc *Firecrawl) send(ctx context.Context, method, path string, body []byte, answer any) error {
 	for try := 0; ; try++ {
 		err := fc.once(ctx, method, path, body, answer)
@@ -278,7 +288,8 @@ func (fc *Firecrawl) send(ctx context.Context, method, path string, body []byte,
 	}
 }
 
-// once sends a request once, to the configured address. It follows no redirect.
+// once sends a request once, to the configured address of the Firecrawl server, and reads its answer into answer, which
+// may be nil. It follows no redirect: the key would go along.
 func (fc *Firecrawl) once(ctx context.Context, method, path string, body []byte, answer any) error {
 	req, err := http.NewRequestWithContext(transport.Endpoint(ctx, fc.base), method, fc.base.String()+path,
 		bytes.NewReader(body))
@@ -322,10 +333,10 @@ func (fc *Firecrawl) once(ctx context.Context, method, path string, body []byte,
 	return nil
 }
 
-// said returns a server's text as it may be told.
+// said returns a text of the Firecrawl server as it may be told: short, on one line, and without the key.
 func (fc *Firecrawl) said(s string) string { return page.Said(s, fc.Firecrawl.Key) }
 
-// reason returns a server's text as the end of a sentence.
+// reason returns a text of the Firecrawl server as the end of a sentence.
 func (fc *Firecrawl) reason(s string) string {
 	if s = fc.said(s); s == "" {
 		return ""

@@ -43,6 +43,8 @@ type frontier struct {
 // formats says which forms of a page are known: its HTML, its markdown, or both.
 type formats struct{ html, markdown bool }
 
+// newFrontier returns the frontier of a crawl before its start page. most is fifty times the limit of pages, but 20,000
+// URLs at least and 200,000 at most unless the limit itself is larger: most links of a site lead nowhere new.
 func newFrontier(s scope, limit, depth int) *frontier {
 	return &frontier{
 		scope: s, limit: limit, depth: depth, most: min(max(20_000, 50*limit), max(200_000, 2*limit)),
@@ -53,7 +55,8 @@ func newFrontier(s scope, limit, depth int) *frontier {
 	}
 }
 
-// add queues a URL that a page or a list names, if it is wanted and not known. It reports whether it queued the URL.
+// add queues a URL that a page or a list names, if the crawl wants it and does not know it. It reports whether it
+// queued the URL. What looks endless or is too much is counted in the report instead.
 func (f *frontier) add(it item) bool {
 	if _, known := f.raw[it.URL]; known || f.depth > 0 && it.Depth > f.depth {
 		return false
@@ -84,20 +87,21 @@ func (f *frontier) add(it item) bool {
 	return true
 }
 
-// begin queues the start page, which no pattern excludes.
+// begin queues the start page of a crawl, which no pattern excludes.
 func (f *frontier) begin(u *url.URL) {
 	f.see(u)
 	f.queues[0] = append(f.queues[0], item{URL: u.String()})
 }
 
-// take returns the URLs queued since the last call.
+// take returns the URLs queued since the last call, to be saved with the step that found them.
 func (f *frontier) take() []item {
 	added := f.added
 	f.added = nil
 	return added
 }
 
-// see marks a URL of the site as known. It reports whether the URL was new, and not another form of a known page.
+// see marks a URL of the site as known. It reports whether the URL was new, and not another form of a known page: the
+// markdown of a page in HTML, or the HTML of one in markdown.
 func (f *frontier) see(u *url.URL) bool {
 	k := page.KeyOf(page.Normalize(u))
 	if _, known := f.seen[k]; known {
@@ -118,7 +122,7 @@ func (f *frontier) see(u *url.URL) bool {
 	return true
 }
 
-// knows reports whether a URL is known.
+// knows reports whether a URL of the site is known to the crawl.
 func (f *frontier) knows(u *url.URL) bool {
 	_, known := f.seen[page.KeyOf(page.Normalize(u))]
 	return known
@@ -139,11 +143,13 @@ func formatless(u *url.URL) (name string, markdown bool) {
 	return p + "?" + u.RawQuery + "#" + page.Route(u), markdown
 }
 
-// next takes the URLs of the next round, all equally near to the start. It returns none at the end of the crawl.
+// next takes the URLs of the next round, all equally near to the start, roundSize at most and no more than the limit
+// leaves. It returns none at the end of the crawl. URLs that wait for the end come when nothing else is left.
 func (f *frontier) next() []item {
 	n := min(roundSize, f.limit-f.report.Pages)
 	var round []item
 	for t := range f.queues {
+		// A round may have linked and listed URLs of one degree, but not of two.
 		if t%2 == 0 && len(round) > 0 {
 			break
 		}
@@ -186,7 +192,8 @@ func (f *frontier) pick(round, queue []item, n int, late bool) (picked, rest []i
 	return round, queue, false
 }
 
-// round returns the URLs of the round in hand that are not done, or else those of the next one.
+// round returns the URLs of the round in hand that are not done, which a resumed crawl begins with, or else those of
+// the next one.
 func (f *frontier) round() []item {
 	if len(f.hand) > 0 {
 		return f.hand
@@ -194,7 +201,7 @@ func (f *frontier) round() []item {
 	return f.next()
 }
 
-// left returns the number of URLs that are queued or in hand.
+// left returns the number of URLs of the crawl that are queued or in hand.
 func (f *frontier) left() int {
 	n := len(f.hand) + len(f.late)
 	for _, q := range f.queues {
@@ -203,7 +210,7 @@ func (f *frontier) left() int {
 	return n
 }
 
-// pageless returns how many URLs gave no page.
+// pageless returns how many URLs of the crawl gave no page; when these are many, it gives up.
 func (f *frontier) pageless() int {
 	n := -f.report.Pages
 	for _, count := range f.report.Outcomes {
@@ -212,7 +219,8 @@ func (f *frontier) pageless() int {
 	return n
 }
 
-// done counts the outcome of the first URL in hand.
+// done counts the outcome of the first URL in hand, and what its page said. The order is that of the round: a resumed
+// crawl replays it.
 func (f *frontier) done(d done) {
 	f.hand = f.hand[1:]
 	f.report.count(d.URL, d.Outcome)
@@ -227,7 +235,7 @@ func (f *frontier) done(d done) {
 	}
 }
 
-// has reports whether a page with this content hash was yielded.
+// has reports whether a page with this content hash was yielded in this crawl.
 func (f *frontier) has(hash string) bool {
 	_, ok := f.hashes[hash]
 	return ok

@@ -14,6 +14,7 @@ import (
 	"github.com/readthru/readthru/page"
 )
 
+// How often the crawl asks for a URL, and how long it waits for an origin that asks it to.
 const (
 	maxTries     = 3 // requests for one URL
 	firstBackoff = 2 * time.Second
@@ -21,7 +22,7 @@ const (
 	maxDelay     = 5 * time.Minute // the longest Crawl-delay that is obeyed by waiting
 )
 
-// result is the result of getting one URL.
+// result is the result of getting one URL of a crawl, before it is compared with what is known.
 type result struct {
 	outcome   Outcome // Added for every page; the caller tells new from known ones
 	page      *Page
@@ -41,13 +42,15 @@ func (e *movedError) Error() string { return "to " + page.Mask(e.to) }
 // refuseRedirect is a [fetch.Request] Follow function that follows no redirect.
 func refuseRedirect(next *url.URL) error { return &movedError{next} }
 
-// get gets a URL if robots.txt allows it. It waits for the host's turn and retries while the origin is in trouble.
+// get gets a URL of a crawl if robots.txt allows it and the origin does not deny the use. It waits for the host's turn
+// and retries while the origin is in trouble. It runs in parallel with others, and touches nothing of the frontier.
 func (r *run) get(ctx context.Context, it item) result {
 	u, err := page.Parse(it.URL)
 	if err != nil {
 		return result{outcome: Failed, err: err}
 	}
 	host := page.Authority(u)
+	// robots.txt is asked each time: it may have changed, and is in memory.
 	for try := 1; ; try++ {
 		v, err := r.Fetcher.Allowed(ctx, u)
 		switch {
@@ -106,7 +109,8 @@ func (r *run) get(ctx context.Context, it item) result {
 	}
 }
 
-// fetch gets a page, and tells of it. A redirect is told where it leads.
+// fetch gets a page for a crawl or a scrape, and tells the journal of it. A redirect is not told: its target is a URL
+// of its own, which is.
 func (l *local) fetch(ctx context.Context, ask fetch.Request) (*fetch.Answer, error) {
 	told := fetch.Reading{Began: time.Now(), Asked: ask}
 	told.Answer, told.Err = l.Fetcher.Page(ctx, ask)
@@ -116,7 +120,8 @@ func (l *local) fetch(ctx context.Context, ask fetch.Request) (*fetch.Answer, er
 	return told.Answer, told.Err
 }
 
-// originTrouble reports whether an error says that the origin is in trouble, which may pass, rather than one page.
+// originTrouble reports whether an error says that the origin is in trouble, which may pass, rather than one page: it
+// does not answer, or asks to be left alone. A name that cannot be resolved does not pass.
 func originTrouble(err error) (*fetch.Error, bool) {
 	e, ok := errors.AsType[*fetch.Error](err)
 	if !ok {
@@ -134,7 +139,7 @@ func originTrouble(err error) (*fetch.Error, bool) {
 	return e, false
 }
 
-// arrived turns an answer into a result.
+// arrived turns an answer to a crawl into a result: a page, or why it is none.
 func arrived(raw string, ans *fetch.Answer) result {
 	p, err := pageOf(raw, ans)
 	if _, none := errors.AsType[noPageError](err); none {
@@ -146,11 +151,12 @@ func arrived(raw string, ans *fetch.Answer) result {
 	return result{outcome: Added, page: p, links: ans.Links, canonical: ans.Page.CanonicalURL}
 }
 
-// noPageError reports an answer that is not a page.
+// noPageError reports an answer to a crawl that is not a page, by its media type.
 type noPageError struct{ mediaType string }
 
 func (e noPageError) Error() string { return "not a page but " + e.mediaType }
 
+// noPage returns the error for an answer with a Content-Type that is not a page.
 func noPage(contentType string) error {
 	mediaType, _, _ := strings.Cut(contentType, ";")
 	if mediaType = strings.TrimSpace(mediaType); mediaType == "" {
@@ -159,7 +165,8 @@ func noPage(contentType string) error {
 	return noPageError{mediaType}
 }
 
-// pageOf returns the page of an answer, or an error if the answer is not worth keeping (AD6).
+// pageOf returns the page of an answer, or an error if the answer is not worth keeping in a base (AD6): a bot wall, a
+// page that says that it does not exist, one without text.
 func pageOf(raw string, ans *fetch.Answer) (*Page, error) {
 	if ans.Page == nil {
 		ans.Response.Body.Close()

@@ -15,6 +15,7 @@ import (
 	"github.com/readthru/readthru/page"
 )
 
+// Bounds of a crawl that no option sets.
 const (
 	defaultLimit = 1000 // pages
 	maxInARow    = 16   // consecutive failures after which the crawl leaves the origin alone
@@ -22,7 +23,7 @@ const (
 	shortText    = 200  // bytes; two pages may share markdown this short by chance
 )
 
-// local is the crawler of this process.
+// local is the crawler of this process, by package fetch.
 type local struct{ Config }
 
 // Scrape gets one page as any own fetch does. It does not ask robots.txt, which is for crawls: the caller named the
@@ -43,7 +44,7 @@ func (l *local) Scrape(ctx context.Context, raw string) (*Page, error) {
 	return p, nil
 }
 
-// run is one crawl.
+// A run is one crawl of the local crawler. Its methods but get are called by one goroutine.
 type run struct {
 	*local
 	o        Options
@@ -67,6 +68,7 @@ func (l *local) Crawl(ctx context.Context, o Options, yield func(Event) error) (
 	return &r.frontier.report, err
 }
 
+// crawl reads the start page, or takes up an earlier run, and then gets round after round until nothing is left.
 func (r *run) crawl(ctx context.Context) error {
 	include, err := parsePatterns(r.o.Include)
 	if err != nil {
@@ -108,7 +110,8 @@ func (r *run) crawl(ctx context.Context) error {
 	}
 }
 
-// queueHeld queues the pages that the caller holds and that no link led to. It reports whether there are any to read.
+// queueHeld queues the pages that the caller holds from an earlier crawl and that no link led to this time. It reports
+// whether there are any to read.
 func (r *run) queueHeld() bool {
 	f := r.frontier
 	if r.o.Held == nil || f.report.Pages >= f.limit {
@@ -120,7 +123,7 @@ func (r *run) queueHeld() bool {
 	return f.left() > 0
 }
 
-// resume replays a step of an earlier run.
+// resume replays a saved step of an earlier run of this crawl. The first one has the site.
 func (r *run) resume(b batch, include, exclude patterns) error {
 	if b.Site != "" {
 		u, err := page.Parse(b.Site)
@@ -132,7 +135,7 @@ func (r *run) resume(b batch, include, exclude patterns) error {
 	return r.frontier.play(b)
 }
 
-// enter sets the site by its start page.
+// enter sets the site of a crawl by its start page, after redirects, and queues that.
 func (r *run) enter(u *url.URL, include, exclude patterns) {
 	r.frontier.scope = newScope(u, include, exclude)
 	r.frontier.scope.below = r.o.Below
@@ -141,7 +144,8 @@ func (r *run) enter(u *url.URL, include, exclude patterns) {
 	r.frontier.begin(u)
 }
 
-// begin reads the start page and what the site lists.
+// begin reads the start page and what the site lists. An error with the start page is the error of the crawl: without
+// it there is nothing.
 func (r *run) begin(ctx context.Context, include, exclude patterns) error {
 	u, err := parseStart("crawl", r.o.URL)
 	if err != nil {
@@ -168,7 +172,8 @@ func (r *run) begin(ctx context.Context, include, exclude patterns) error {
 	return r.save(batch{Crawl: fingerprint(r.o), Site: u.String(), Done: []done{d}})
 }
 
-// queueListed queues the URLs that the site itself lists.
+// queueListed queues the URLs that the site itself lists in sitemaps and llms.txt, unless the caller wants linked ones
+// alone. Four times the limit of pages leaves a choice.
 func (r *run) queueListed(ctx context.Context, start *url.URL) error {
 	if r.o.Unlisted {
 		return nil
@@ -177,8 +182,8 @@ func (r *run) queueListed(ctx context.Context, start *url.URL) error {
 		func(raw string) bool { return r.frontier.add(item{URL: raw, Depth: 1, Listed: true}) })
 }
 
-// round gets URLs in parallel and handles them in their order. What came of each is saved before the next one, so that
-// whoever resumes the crawl does not ask for it again.
+// round gets the URLs of a round in parallel and handles them in their order. What came of each is saved before the
+// next one, so that whoever resumes the crawl does not ask for it again.
 func (r *run) round(ctx context.Context, items []item) error {
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(r.Workers + 1) // one more handles the results
@@ -226,6 +231,7 @@ func (r *run) round(ctx context.Context, items []item) error {
 	return g.Wait()
 }
 
+// save saves a step with the URLs that it queued, if the caller keeps the state of the crawl.
 func (r *run) save(b batch) error {
 	b.Added = r.frontier.take()
 	if r.o.State == nil {
@@ -234,7 +240,8 @@ func (r *run) save(b batch) error {
 	return save(r.o.State, b)
 }
 
-// handle compares a result with what is known of the site, yields its event, and queues its links.
+// handle compares a result with what is known of the site, yields its event, and queues its links. It returns the step
+// to save.
 func (r *run) handle(it item, got result) (done, error) {
 	f := r.frontier
 	d := done{URL: it.URL, Outcome: got.outcome}
@@ -270,8 +277,8 @@ func (r *run) handle(it item, got result) (done, error) {
 	return d, r.checkTrouble(got)
 }
 
-// compare compares a page with those of this crawl and of the previous one. also is the page's canonical URL if that
-// is another form of its address and was not known.
+// compare compares a page with those of this crawl and of the previous one. also is the page's canonical URL if that is
+// another form of its address and was not known, to be saved with the step.
 func (r *run) compare(it item, got result) (o Outcome, also string) {
 	f := r.frontier
 	if f.has(got.page.Hash) {
@@ -289,8 +296,9 @@ func (r *run) compare(it item, got result) (o Outcome, also string) {
 	return r.o.compare(got.page), also
 }
 
-// variant returns a canonical URL if it is another form of raw: it has another query or another ending of the path.
-// Other canonical URLs are ignored, because whole sites name their front page on every page by mistake.
+// variant returns a canonical URL with the parsed address of the page if it is another form of that: it has another
+// query or another ending of the path; else nil. Other canonical URLs are ignored, because whole sites name their front
+// page on every page by mistake.
 func variant(raw, canonical string) (c, u *url.URL) {
 	c, err := url.Parse(canonical)
 	if err != nil || canonical == "" {
@@ -309,7 +317,8 @@ func variant(raw, canonical string) (c, u *url.URL) {
 	return c, u
 }
 
-// checkTrouble returns an error that ends the crawl when the origin has failed too often or asks for a long pause.
+// checkTrouble returns an error that ends the crawl when the origin has failed too often in a row or asks for a long
+// pause. What is saved lets the crawl go on later.
 func (r *run) checkTrouble(got result) error {
 	if !got.trouble {
 		r.inARow = 0

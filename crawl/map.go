@@ -75,7 +75,7 @@ func (c Config) Map(ctx context.Context, o MapOptions) (*Map, error) {
 	return m, nil
 }
 
-// survey collects the URLs of a site.
+// A survey collects the URLs of a site for [Config.Map].
 type survey struct {
 	o     MapOptions
 	scope scope
@@ -83,7 +83,8 @@ type survey struct {
 	urls  []string
 }
 
-// add adds a URL that belongs to the site, is wanted and is not known. It reports whether it added the URL.
+// add adds a URL to the survey that belongs to the site, is wanted and is not known. It reports whether it added the
+// URL. Unlike the frontier it requests nothing, so that files and forms are listed, too.
 func (s *survey) add(raw string) bool {
 	u, err := url.Parse(raw)
 	if err != nil || u.User != nil || len(raw) > maxURL || page.HasSecret(u) {
@@ -108,7 +109,8 @@ func (s *survey) add(raw string) bool {
 	return true
 }
 
-// subdomain reports whether a URL's host is the start page's host without a leading www, or below it.
+// subdomain reports whether a URL's host is the start page's host without a leading www, or below it. An address and a
+// name without a dot have nothing below them.
 func (s *survey) subdomain(u *url.URL) bool {
 	if u.Scheme != "http" && u.Scheme != "https" {
 		return false

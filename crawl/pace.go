@@ -6,7 +6,8 @@ import (
 	"time"
 )
 
-// pacer spaces the requests to each host. Requests wait in the order of their calls.
+// A pacer spaces the requests of a crawl to each host. Requests wait in the order of their calls. Of other nodes it
+// learns by turn.
 type pacer struct {
 	interval time.Duration // between two requests to a host; 0 is none
 	turn     Turn          // nil: nobody else asks
@@ -15,12 +16,13 @@ type pacer struct {
 	hosts map[string]time.Time // when the next request may go
 }
 
+// newPacer returns a pacer that has sent nothing.
 func newPacer(interval time.Duration, turn Turn) *pacer {
 	return &pacer{interval: max(interval, 0), turn: turn, hosts: map[string]time.Time{}}
 }
 
-// wait blocks until a request may be sent to host. delay is the time between requests that the host asks for. The error
-// is that of ctx.
+// wait blocks until a request of the crawl may be sent to host. delay is the time between requests that the host asks
+// for (Crawl-delay); the longer of it and the interval holds. The error is that of ctx.
 func (p *pacer) wait(ctx context.Context, host string, delay time.Duration) error {
 	p.mu.Lock()
 	now := time.Now()
@@ -44,7 +46,7 @@ func (p *pacer) wait(ctx context.Context, host string, delay time.Duration) erro
 	return sleep(ctx, others)
 }
 
-// charge counts one more request to host, which did not wait.
+// charge counts one more request to host, which did not wait because it was part of another one.
 func (p *pacer) charge(ctx context.Context, host string, delay time.Duration) {
 	space := max(p.interval, delay)
 	p.mu.Lock()
@@ -53,7 +55,7 @@ func (p *pacer) charge(ctx context.Context, host string, delay time.Duration) {
 	p.book(ctx, host, space)
 }
 
-// pause blocks requests to host for d.
+// pause blocks requests of the crawl to host for d, from now on, as the origin has asked.
 func (p *pacer) pause(ctx context.Context, host string, d time.Duration) {
 	p.mu.Lock()
 	if until := time.Now().Add(d); p.hosts[host].Before(until) {
@@ -63,14 +65,15 @@ func (p *pacer) pause(ctx context.Context, host string, d time.Duration) {
 	p.book(ctx, host, d)
 }
 
-// book has other nodes leave a host alone for d. Without an answer they do not know of it.
+// book has other nodes leave a host alone for d, by taking a turn there without waiting for it. Without an answer they
+// do not know of it.
 func (p *pacer) book(ctx context.Context, host string, d time.Duration) {
 	if p.turn != nil && d > 0 {
 		_, _ = p.turn(ctx, host, d)
 	}
 }
 
-// sleep waits for d. It returns the cause of ctx's end if ctx ends first.
+// sleep waits for d in a crawl. It returns the cause of ctx's end if ctx ends first.
 func sleep(ctx context.Context, d time.Duration) error {
 	if d <= 0 {
 		return context.Cause(ctx)

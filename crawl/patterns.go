@@ -10,7 +10,7 @@ import (
 // patterns choose URLs by path and query.
 type patterns []*regexp.Regexp
 
-// parsePatterns parses globs, and regular expressions after "re:".
+// parsePatterns parses the patterns of a crawl: globs, and regular expressions after "re:".
 func parsePatterns(list []string) (patterns, error) {
 	var ps patterns
 	for _, s := range list {
@@ -27,7 +27,8 @@ func parsePatterns(list []string) (patterns, error) {
 	return ps, nil
 }
 
-// globText returns a glob as a regular expression.
+// globText returns a glob over path and query as a regular expression. One that begins with neither a slash nor an
+// asterisk is taken to begin with a slash.
 func globText(glob string) string {
 	if !strings.HasPrefix(glob, "/") && !strings.HasPrefix(glob, "*") {
 		glob = "/" + glob
@@ -35,6 +36,7 @@ func globText(glob string) string {
 	return "^" + strings.ReplaceAll(regexp.QuoteMeta(glob), `\*`, ".*") + "$"
 }
 
+// match reports whether one of the patterns matches the path and query of a URL.
 func (ps patterns) match(u *url.URL) bool {
 	subject := pathOf(u)
 	if u.RawQuery != "" {

@@ -18,7 +18,8 @@ type scope struct {
 	below            bool // only URLs below the start page
 }
 
-// newScope returns the scope of a crawl that begins at u.
+// newScope returns the scope of a crawl that begins at u. What is below the start page is below its path; a last
+// segment with a dot is a file, whose directory counts.
 func newScope(u *url.URL, include, exclude patterns) scope {
 	s := scope{scheme: u.Scheme, host: page.Authority(u), include: include, exclude: exclude}
 	p := u.EscapedPath()
@@ -35,9 +36,9 @@ func newScope(u *url.URL, include, exclude patterns) scope {
 	return s
 }
 
-// site returns u as a URL of the site: with the scheme of the start page, without session and anchor. It returns
-// false for a URL of another site. The scheme is adapted because sites link to themselves by http long after they have
-// moved to https.
+// site returns a URL as one of the site that is crawled: with the scheme of the start page, without session and anchor.
+// It returns false for a URL of another site. The scheme is adapted because sites link to themselves by http long after
+// they have moved to https.
 func (s scope) site(u *url.URL) (*url.URL, bool) {
 	if u.Scheme != "http" && u.Scheme != "https" || u.User != nil {
 		return nil, false
@@ -52,7 +53,8 @@ func (s scope) site(u *url.URL) (*url.URL, bool) {
 	return own, true
 }
 
-// wants reports whether a URL of the site is to be crawled, judged by its text.
+// wants reports whether a URL of the site is to be crawled, judged by its text: no file, no form to edit a page, no
+// secret, and as the patterns say.
 func (s scope) wants(u *url.URL) bool {
 	if s.below && !s.isBelow(u) || isFile(u.Path) || maintenance.MatchString(u.RequestURI()) || page.HasSecret(u) ||
 		s.exclude.match(u) {
@@ -81,7 +83,7 @@ func (s scope) tier(u *url.URL, listed bool) int {
 	return t
 }
 
-// isBelow reports whether a URL of the site is the start page or lies below it.
+// isBelow reports whether a URL of the site is the start page of the crawl or lies below it.
 func (s scope) isBelow(u *url.URL) bool {
 	p := u.EscapedPath()
 	return strings.HasPrefix(p, s.near) || p+"/" == s.near
@@ -98,7 +100,7 @@ var files = strings.Fields(`7z aac apk atom avi avif bin bmp bz2 css csv dat deb
 var maintenance = regexp.MustCompile(`/(?:_sources|wp-json|wp-admin|wp-login\.php|xmlrpc\.php|cgi-bin)(?:/|$|\?)|/feed/?$|` +
 	`[?&](?:(?:action|do)=(?:edit|history|raw|login|info|diff|revisions|recent|export)|veaction=|oldid=|diff=|replytocom=|share=)`)
 
-// isFile reports whether a path ends like a file that is not a page.
+// isFile reports whether a path ends like a file that is not a page, in any case of its letters.
 func isFile(p string) bool {
 	return slices.Contains(files, strings.TrimPrefix(strings.ToLower(path.Ext(p)), "."))
 }

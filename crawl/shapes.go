@@ -10,6 +10,7 @@ import (
 	"github.com/readthru/readthru/page"
 )
 
+// When the shape of URLs is left, by the pages of it that said nothing new.
 const (
 	patience = 10 // pages in a row that say nothing new, after which their shape waits for the rest of the site
 	shareOf  = 8  // the limit of pages is divided by it: so many in a row, and their shape is left
@@ -32,7 +33,7 @@ type shapes struct {
 	cuts    []Cut
 }
 
-// tally counts the pages of a shape.
+// A tally counts the pages of a shape.
 type tally struct {
 	pages int
 	row   int // the last ones, which said nothing new
@@ -46,6 +47,7 @@ type Cut struct {
 	Left    int    // URLs that were left out
 }
 
+// newShapes returns the shapes of a crawl with a limit of pages.
 func newShapes(limit int) shapes { return shapes{limit: limit, tallies: map[string]*tally{}} }
 
 // turn says when a URL is to be read.
@@ -58,7 +60,9 @@ const (
 	never
 )
 
-// turn says when a URL is to be read. Late is set when only those are left that wait for the rest of the site.
+// turn says when a URL of the crawl is to be read, by the tallies of its shapes: at once if they say something new, at
+// the end of the crawl after patience pages in a row that did not, and never after a share of the limit. late is set
+// when only those are left that wait for the rest of the site.
 func (s *shapes) turn(u *url.URL, late bool) turn {
 	when := atOnce
 	for _, shape := range shapesOf(u) {
@@ -88,7 +92,8 @@ func (s *shapes) turn(u *url.URL, late bool) turn {
 	return when
 }
 
-// leave counts a URL that is left out because of a shape, of which so many pages in a row said nothing new.
+// leave counts a URL that is left out because of a shape, of which so many pages in a row said nothing new, for the
+// report.
 func (s *shapes) leave(shape string, row int) {
 	pattern := patternOf(shape)
 	i := slices.IndexFunc(s.cuts, func(c Cut) bool { return c.Pattern == pattern })
@@ -99,8 +104,8 @@ func (s *shapes) leave(shape string, row int) {
 	s.cuts[i].Left++
 }
 
-// wanted reports whether a pattern asks for a shape: one that chooses a part of it or all of it, and nothing else.
-// Names of parameters are left out: who asks for a path with any of them asks for each.
+// wanted reports whether a pattern asks for a shape, which then is never left: one that chooses a part of it or all of
+// it, and nothing else. Names of parameters are left out: who asks for a path with any of them asks for each.
 func (s *shapes) wanted(shape string) bool {
 	fixed, _, _ := strings.Cut(patternOf(shape), "*")
 	if path, _, query := strings.Cut(fixed, "?"); query {
@@ -109,7 +114,8 @@ func (s *shapes) wanted(shape string) bool {
 	return slices.ContainsFunc(s.asked, func(pattern string) bool { return strings.HasPrefix(pattern, fixed) })
 }
 
-// begin counts a URL that is being read.
+// begin counts a URL of the crawl that is being read, in each of its shapes: a round must not read more of a shape at
+// once than its patience allows.
 func (s *shapes) begin(u *url.URL) {
 	for _, shape := range shapesOf(u) {
 		t := s.tallies[shape]
@@ -121,7 +127,7 @@ func (s *shapes) begin(u *url.URL) {
 	}
 }
 
-// end counts what came of it: a page that says nothing new, or another one, or none.
+// end counts what came of a URL that was being read: a page that says nothing new, or another one, or none.
 func (s *shapes) end(u *url.URL, isPage, repeats bool) {
 	for _, shape := range shapesOf(u) {
 		t := s.tallies[shape]
@@ -142,7 +148,8 @@ func (s *shapes) end(u *url.URL, isPage, repeats bool) {
 	}
 }
 
-// shapesOf returns the shapes of a URL of a site, the widest first.
+// shapesOf returns the shapes of a URL of a site, the widest first: each folder that it lies in, then its path with any
+// parameters and with the names of its own.
 func shapesOf(u *url.URL) (list []string) {
 	path := number.ReplaceAllStringFunc(pathOf(u)+page.Route(u), func(s string) string {
 		if s[0] == '%' {
@@ -164,13 +171,14 @@ func shapesOf(u *url.URL) (list []string) {
 	return list
 }
 
-// pathOf returns the path of a URL as the server gets it.
+// pathOf returns the path of a URL as the server gets it, for patterns and shapes.
 func pathOf(u *url.URL) string { return cmp.Or(u.EscapedPath(), "/") }
 
-// number is digits in a path, or an escaped byte, whose digits are none.
+// number matches digits in a path, or an escaped byte, whose digits are no number.
 var number = regexp.MustCompile(`%[0-9A-Fa-f]{2}|[0-9]+`)
 
-// patternOf returns the pattern (see [Options]) that chooses the URLs of a shape.
+// patternOf returns the pattern (see [Options]) that chooses the URLs of a shape, for the report and for comparing with
+// what is wanted.
 func patternOf(shape string) string {
 	path, names, query := strings.Cut(shape, "?")
 	path = strings.ReplaceAll(path, "0", "*")
@@ -185,7 +193,7 @@ func patternOf(shape string) string {
 	return path
 }
 
-// paramNames returns the names of a query's parameters, sorted and without duplicates.
+// paramNames returns the names of a query's parameters, sorted and without duplicates, for shapes.
 func paramNames(u *url.URL) []string {
 	var names []string
 	for part := range strings.SplitSeq(u.RawQuery, "&") {

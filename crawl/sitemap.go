@@ -25,6 +25,7 @@ const (
 	maxLoc         = 4096   // bytes of one entry
 )
 
+// Why a sitemap cannot be read.
 var (
 	errSitemapSize = errors.New("the sitemap is too large")
 	errNoSitemap   = errors.New("not a sitemap")
@@ -38,6 +39,7 @@ var (
 // after it.
 func readSitemap(r io.Reader, page, sitemap func(url string) bool) error {
 	b := bufio.NewReader(&capped{r, maxSitemap})
+	// By its bytes: servers label what is gzipped in several ways, or not.
 	if head, _ := b.Peek(2); string(head) == "\x1f\x8b" {
 		z, err := gzip.NewReader(b)
 		if err != nil {
@@ -61,7 +63,8 @@ func readSitemap(r io.Reader, page, sitemap func(url string) bool) error {
 	return readSitemapXML(transform.NewReader(b, transform.Chain(decoder, runes.Map(xmlRune))), page, sitemap)
 }
 
-// decoding returns the decoder for the encoding that an XML declaration states, if the text begins with one.
+// decoding returns the decoder for the encoding that the XML declaration of a sitemap states, if the text begins with
+// one.
 func decoding(text []byte) transform.Transformer {
 	var decoder transform.Transformer = transform.Nop
 	d := xml.NewDecoder(bytes.NewReader(text))
@@ -76,7 +79,8 @@ func decoding(text []byte) transform.Transformer {
 	return decoder
 }
 
-// xmlRune replaces a character that XML does not allow, and with which [xml.Decoder] stops.
+// xmlRune replaces a character that XML does not allow, and with which [xml.Decoder] stops. An address with such a
+// character is dropped, the others stay.
 func xmlRune(r rune) rune {
 	if r < ' ' && r != '\t' && r != '\n' && r != '\r' || r == '\ufffe' || r == '\uffff' {
 		return utf8.RuneError
@@ -84,6 +88,8 @@ func xmlRune(r rune) rune {
 	return r
 }
 
+// readSitemapLines reads a sitemap with one URL per line. Lines that are none are skipped once there was one; a text
+// without any at its beginning is not a sitemap.
 func readSitemapLines(r io.Reader, page func(string) bool) error {
 	lines := bufio.NewScanner(r)
 	known := false
@@ -102,6 +108,8 @@ func readSitemapLines(r io.Reader, page func(string) bool) error {
 	return lines.Err()
 }
 
+// readSitemapXML reads a sitemap or a feed in XML. It ends with the root element, and with an error if the text does
+// before.
 func readSitemapXML(r io.Reader, page, sitemap func(string) bool) error {
 	d := xml.NewDecoder(r)
 	// An ampersand that is not escaped stands for itself.
@@ -145,6 +153,8 @@ type sitemapXML struct {
 	done          bool
 }
 
+// start takes the beginning of an element of a sitemap. Elements of a foreign namespace, such as those for images, do
+// not count.
 func (x *sitemapXML) start(t xml.StartElement) {
 	x.within = ""
 	x.text.Reset()
@@ -172,7 +182,8 @@ func (x *sitemapXML) start(t xml.StartElement) {
 	}
 }
 
-// alternate returns the href of an element that links to the page of its entry; empty if it has none.
+// alternate returns the href of an element of Atom that links to the page of its entry; empty if it has none or links
+// to something else.
 func alternate(t xml.StartElement) (href string) {
 	for _, a := range t.Attr {
 		switch {
@@ -185,6 +196,7 @@ func alternate(t xml.StartElement) (href string) {
 	return href
 }
 
+// end takes the end of an element of a sitemap: an address is complete, or the whole is.
 func (x *sitemapXML) end(name xml.Name) {
 	found := x.within != "" && name.Local == x.within && name.Space == x.prefix
 	x.within = ""
@@ -208,7 +220,8 @@ func (x *sitemapXML) end(name xml.Name) {
 	}
 }
 
-// capped reads at most left bytes and fails if there are more.
+// capped reads at most left bytes of a sitemap and fails if there are more. It bounds what is sent, and once more what
+// it unpacks to.
 type capped struct {
 	r    io.Reader
 	left int64

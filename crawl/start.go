@@ -8,7 +8,8 @@ import (
 	"github.com/readthru/readthru/page"
 )
 
-// maxStartHops is how many redirects of a start page are followed.
+// maxStartHops is how many redirects of a start page are followed. Other pages of a crawl are asked for at the target,
+// as URLs of their own.
 const maxStartHops = 10
 
 // parseStart parses the URL of a start page and drops its anchor. The error, which names the work, refuses a URL with

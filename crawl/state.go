@@ -13,7 +13,8 @@ import (
 // bounds.
 var ErrOtherCrawl = errors.New("the saved progress belongs to another crawl")
 
-// maxBatch is the approximate size of a batch in bytes. Every batch is smaller than twice that. A test lowers it.
+// maxBatch is the approximate size of a batch of saved progress in bytes. Every batch is smaller than twice that. A
+// test lowers it.
 var maxBatch = 128 << 10
 
 // batch is a part of a step's results: of a URL, or in what earlier versions saved, of a round. Replaying the saved
@@ -31,7 +32,7 @@ type batch struct {
 	Dropped int `json:"dropped,omitempty"`
 }
 
-// done is a URL with its outcome.
+// done is a URL of a crawl with its outcome, as it is saved.
 type done struct {
 	URL     string  `json:"u"`
 	Outcome Outcome `json:"o"`
@@ -41,7 +42,8 @@ type done struct {
 	Facts   string  `json:"f,omitempty"` // what it says that is new
 }
 
-// fingerprint identifies a crawl by the options that decide its order.
+// fingerprint identifies a crawl by the options that decide its order: progress that was saved with others cannot be
+// replayed. The limit of pages is not among them.
 func fingerprint(o Options) string {
 	if len(o.Include) == 0 {
 		o.Include = nil // a list that was stored and read again
@@ -61,7 +63,8 @@ func fingerprint(o Options) string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// save writes a step in parts.
+// save writes a step of a crawl in parts of about maxBatch bytes: a page may have any number of links. A step whose
+// last part is missing counts as not done.
 func save(s State, step batch) error {
 	added := step.Added
 	for part := 0; ; part++ {
@@ -87,7 +90,8 @@ func save(s State, step batch) error {
 	}
 }
 
-// load calls play with each complete step, oldest first.
+// load calls play with each complete step of a saved crawl, oldest first. The error wraps ErrOtherCrawl if the steps
+// are of a crawl with another fingerprint.
 func load(s State, crawl string, play func(batch) error) error {
 	var step batch
 	begun := false
@@ -119,7 +123,8 @@ func load(s State, crawl string, play func(batch) error) error {
 	return nil
 }
 
-// play applies a saved step to the frontier.
+// play applies a saved step to the frontier of a crawl. An error says that the step does not follow from those before
+// it: the state is damaged, or the program chooses otherwise now.
 func (f *frontier) play(b batch) error {
 	if len(b.Done) > 0 {
 		round := f.round()
