@@ -11,7 +11,8 @@ import (
 	"github.com/readthru/readthru/convert/dom"
 )
 
-// callouts maps names in the classes of an element to kinds of callouts.
+// callouts maps names in the classes of an element to kinds of callouts. Kinds are those that markdown of GitHub knows;
+// names of other generators become the nearest of them. Names are in lower case.
 var callouts = map[string]string{
 	"note": "NOTE", "info": "NOTE", "information": "NOTE", "seealso": "NOTE", "secondary": "NOTE",
 	"todo":     "NOTE",
@@ -22,14 +23,16 @@ var callouts = map[string]string{
 }
 
 // calloutBoxes name the boxes of callouts; their kind is another class. Those of titledBoxes are used for much else,
-// and count only with a title.
+// and count only with a title. The programs that write them are Docutils, Asciidoctor, Docusaurus, Starlight,
+// VitePress, GitBook, Nextra and Confluence among others.
 var (
 	calloutBoxes = chars.Set(`admonition admonitionblock notecard theme-admonition markdown-alert starlight-aside
 		custom-block hint-container book-hint nextra-callout confluence-information-macro bd-callout`)
 	titledBoxes = chars.Set("alert callout hint")
 )
 
-// These stand before the kind in one class. Those of the first list make an element a callout by themselves.
+// These stand before the kind in one class. Those of the first list make an element a callout by themselves. Those of
+// the second list count beside a box's name, a title or an icon; "" is a bare name such as class="warning".
 var (
 	boxPrefixes = []string{
 		"theme-admonition-", "markdown-alert-", "starlight-aside--", "callout-", "bd-callout-",
@@ -38,13 +41,17 @@ var (
 	kindPrefixes = []string{"alert--", "alert-", "admonition-", "hint-", "is-", ""}
 )
 
-// calloutTitles are parts of the classes of a callout's own title.
+// calloutTitles are parts of the classes of a callout's own title. They are looked for anywhere in the class, in lower
+// case.
 var calloutTitles = []string{
 	"admonition-title", "admonition-heading", "admonitionheading", "alert-title", "alert-heading", "callout-title",
 	"callout-heading", "admonition-header", "aside__title", "custom-block-title", "hint-container-title", "hint-title",
 }
 
-// callout returns the kind of callout that n is, or "".
+// callout returns the kind of callout that n is, or "". It goes by the names that generators give to boxes and kinds,
+// and asks for a title, an icon or a label where a name alone says little: "alert" and "note" are also names of banners
+// and of footnotes. A quotation counts if its text begins with a mark of markdown. Calling it may take such a mark
+// away.
 func callout(n *html.Node) string {
 	if !dom.Is(n, atom.Div, atom.Aside, atom.Section, atom.Blockquote, atom.P, atom.Details) {
 		return ""
@@ -85,7 +92,8 @@ func callout(n *html.Node) string {
 }
 
 // writtenCallout returns the kind of a callout that is still as its author wrote it in markdown, [!NOTE], and takes the
-// mark away. It returns "" if the quotation begins otherwise.
+// mark away. It returns "" if the quotation begins otherwise. Pages have it where a program does not know GitHub's
+// callouts.
 func writtenCallout(quote *html.Node) string {
 	first := dom.FirstText(quote)
 	if first == nil {
@@ -102,7 +110,8 @@ func writtenCallout(quote *html.Node) string {
 	return calloutName(name)
 }
 
-// calloutKind returns the kind that ends a class, and whether the class makes the element a callout.
+// calloutKind returns the kind of callout that the end of a class names, "" for none, and whether the class makes the
+// element a callout by itself. A class that begins with no known prefix names nothing.
 func calloutKind(word string) (kind string, box bool) {
 	cut := strings.LastIndexByte(word, '-') + 1
 	kind = callouts[word[cut:]]
@@ -115,6 +124,7 @@ func calloutKind(word string) (kind string, box bool) {
 
 // calloutLabel returns the paragraph that begins n and only says which kind of callout it is, such as "Note". In a box
 // whose class is in capitals (DocFX) it may say so in any language, and be a heading. It returns nil if there is none.
+// Something must follow it: a paragraph "Note" that is all of its box is no label.
 func calloutLabel(n *html.Node, kind string) *html.Node {
 	label := firstElement(n)
 	if label == nil || label.NextSibling == nil || !dom.OpensParent(label) {
@@ -128,7 +138,8 @@ func calloutLabel(n *html.Node, kind string) *html.Node {
 	return nil
 }
 
-// calloutName returns the kind that a page names itself, in capitals, or NOTE when it is no word.
+// calloutName returns the kind of callout that a page names itself, in capitals, or NOTE when it is no word of at most
+// 24 letters. It stands in the markdown as it is.
 func calloutName(own string) string {
 	for _, r := range own {
 		if (r|0x20 < 'a' || r|0x20 > 'z') && r != '-' {
@@ -141,6 +152,7 @@ func calloutName(own string) string {
 	return strings.ToUpper(own)
 }
 
+// firstElement returns the first child of n that is an element, or nil.
 func firstElement(n *html.Node) *html.Node {
 	for c := n.FirstChild; c != nil; c = c.NextSibling {
 		if c.Type == html.ElementNode {
@@ -150,6 +162,7 @@ func firstElement(n *html.Node) *html.Node {
 	return nil
 }
 
+// lastElement returns the last child of n that is an element, or nil.
 func lastElement(n *html.Node) *html.Node {
 	for c := n.LastChild; c != nil; c = c.PrevSibling {
 		if c.Type == html.ElementNode {
@@ -159,7 +172,8 @@ func lastElement(n *html.Node) *html.Node {
 	return nil
 }
 
-// calloutTitle returns the element that holds a callout's own title, or nil.
+// calloutTitle returns the element that holds a callout's own title, or nil. Asciidoctor and Docutils name a paragraph
+// "title" and no more.
 func calloutTitle(n *html.Node) *html.Node {
 	return dom.Find(n, func(d *html.Node) bool {
 		if len(d.Attr) == 0 {
@@ -175,7 +189,8 @@ func calloutTitle(n *html.Node) *html.Node {
 	})
 }
 
-// openCallouts shows the content of folded callouts, because a reader can unfold them as with details.
+// openCallouts shows the content of Obsidian's folded callouts, because a reader can unfold them as with details. It
+// must come before package hidden removes what styles hide.
 func openCallouts(body *html.Node) {
 	for _, n := range dom.FindAll(body, func(n *html.Node) bool {
 		return dom.HasClass(n, "callout-content") &&
@@ -188,7 +203,7 @@ func openCallouts(body *html.Node) {
 }
 
 // iconTable returns the table that is all of n and shows a callout: an icon in the first cell, a title in the head of
-// the first row, and the text below it. Otherwise it returns nil.
+// the first row, and the text below it. Otherwise it returns nil. DocBook's style sheets write callouts so.
 func iconTable(n *html.Node) *html.Node {
 	table := firstElement(n)
 	if !dom.Is(table, atom.Table) || len(dom.OneLine(table)) != len(dom.OneLine(n)) {
@@ -202,6 +217,8 @@ func iconTable(n *html.Node) *html.Node {
 	return table
 }
 
+// normaliseCallout rewrites the callout n into a blockquote that carries its kind, as the renderer expects. Its title
+// becomes a bold first paragraph, unless it says no more than the kind. Ids and classes go.
 func normaliseCallout(n *html.Node, kind string) {
 	if dom.HasClass(n, "admonitionblock") { // Asciidoctor: a table of an icon and the text
 		if content := dom.Find(n, func(d *html.Node) bool {

@@ -12,7 +12,9 @@ import (
 	"github.com/readthru/readthru/convert/dom"
 )
 
-// normaliseCode rewrites a pre, or another element that shows code, into a pre with its language and its exact text.
+// normaliseCode rewrites a pre, or another element that shows code, into a pre with its language and its exact text. It
+// takes the place of n, or of the table or quotation around it if that holds nothing else. The language is what the
+// page states; where it states none, what the code itself shows.
 func normaliseCode(n *html.Node) {
 	code := codeText(n)
 	lines := 1 + strings.Count(code, "\n")
@@ -41,7 +43,8 @@ func normaliseCode(n *html.Node) {
 	dom.Replace(place, pre)
 }
 
-// onlyCode reports whether p holds nothing but the code n, beside line numbers. More numbers than lines are data.
+// onlyCode reports whether p holds nothing but the code n, beside line numbers. More numbers than lines are data. Text
+// other than digits, or a picture, says that p is more than a box around the code.
 func onlyCode(p, n *html.Node, lines int) bool {
 	budget := 2000 // nodes; many blocks of code in one box must not look at each other
 	numbers := 0
@@ -67,6 +70,7 @@ func onlyCode(p, n *html.Node, lines int) bool {
 	return only(p) && numbers <= lines
 }
 
+// digitsOnly reports whether s consists of digits and white space, as line numbers do; so does an empty text.
 func digitsOnly(s string) bool {
 	for _, r := range s {
 		if !unicode.IsDigit(r) && !unicode.IsSpace(r) {
@@ -77,7 +81,7 @@ func digitsOnly(s string) bool {
 }
 
 // codeBlock reports whether n shows code without being a pre: an editor, a listing of one element per line, a table of
-// such lines, or a code element that is set as a block.
+// such lines, or a code element that is set as a block. Body asks it of every element, so that it looks at names first.
 func codeBlock(n *html.Node) bool {
 	switch {
 	case signature(n) != "":
@@ -110,7 +114,8 @@ func signature(n *html.Node) string {
 	return ""
 }
 
-// linesAlone reports whether a code element has several lines and its block holds nothing else.
+// linesAlone reports whether a code element has several lines and its block holds nothing else. br or white space that
+// is kept part its lines; up to 20 bytes of other text are a label.
 func linesAlone(n *html.Node) bool {
 	style := strings.ReplaceAll(dom.Attr(n, "style"), " ", "")
 	if !dom.Contains(n, atom.Br) && !strings.Contains(style, "white-space:pre") {
@@ -132,12 +137,14 @@ var (
 	}
 )
 
+// editorText reports whether n holds the lines of a code editor.
 func editorText(n *html.Node) bool {
 	return dom.Is(n, atom.Div, atom.Td, atom.Ol) && dom.HasClass(n, editorTextClasses...)
 }
 
 // codeRoot returns what of a block of code holds the code itself: all of it, or the one element beside which there are
-// but a few words, like a language's name and a button.
+// but a few words, like a language's name and a button. Words that stand in no box of their own are part of the code,
+// and then all of n is.
 func codeRoot(n *html.Node) *html.Node {
 	inner := dom.Find(n, func(d *html.Node) bool { return dom.Is(d, atom.Code) || editorText(d) })
 	if inner == nil {
@@ -167,7 +174,8 @@ func codeRoot(n *html.Node) *html.Node {
 	return inner
 }
 
-// gutterClasses name the elements that show line numbers.
+// gutterClasses name the elements beside or in code that show line numbers. They are left out if they hold digits
+// alone.
 var gutterClasses = []string{
 	"lineno", "linenos", "linenumbers", "line-number", "line-numbers", "linenumber", "ln", "gutter", "linenodiv",
 	"blob-num", "rouge-gutter", "hljs-ln-numbers", "code-line-number",
@@ -176,22 +184,25 @@ var gutterClasses = []string{
 	"enlighter-gutter", "react-line-number", "ec-gutter", "line-no",
 }
 
-// notCode name the elements inside code that are controls.
+// notCode name the elements inside code that are controls, tooltips and titles, and are left out of its text.
 var notCode = strings.Fields(`copy copybutton copy-button copybtn clipboard clipboard-button code-copy copy-code toolbar
 	zeroclipboard-container sr-only visually-hidden hover-info tooltip popover twoslash-popup-container
 	twoslash-hover-info ttc code-header codeblock-header code__header code-block-header code-title gatsby-code-title
 	copy-code-button code-block-copy btn-copy`)
 
-// lineClasses name the elements that are one line of code each.
+// lineClasses name the elements that are one line of code each. They end a line although they are no blocks in HTML.
 var lineClasses = []string{
 	"line", "code-line", "view-line", "token-line", "codemirror-line", "blob-code", "hljs-ln-code",
 	"cm-line", "ace_line", "crayon-line", "ec-line", "codeline",
 }
 
 // codeText returns the text of a code block as a reader sees it: br and blocks end lines, once; line numbers and
-// buttons are gone; tabs stay.
+// buttons are gone; tabs stay. Invisible characters are removed and no-break spaces are spaces, since code is copied
+// and run. What is not part of the code is told by names (notCode, gutterClasses) and by what cannot be selected.
 func codeText(n *html.Node) string {
 	var b strings.Builder
+	// A line's end may be written twice in the page: by the end of a block and by a newline or a br behind it. It must
+	// come out once.
 	pending := false // a line has ended, but its newline may still come as text
 	inline := false  // or as a br, behind an element that is not set as a block
 	var walk func(n *html.Node)
@@ -246,13 +257,14 @@ func codeText(n *html.Node) string {
 	return trimCode(b.String())
 }
 
-// unselectable reports whether n's text is kept out of what a reader copies.
+// unselectable reports whether n's text is kept out of what a reader copies. Line numbers and prompts are kept out so.
 func unselectable(n *html.Node) bool {
 	return dom.HasClass(n, "select-none", "unselectable") || strings.Contains(dom.Attr(n, "style"), "user-select:none") ||
 		strings.Contains(dom.Attr(n, "style"), "user-select: none")
 }
 
-// trimCode drops blank lines at both ends and white space at the end of the last line; indentation stays.
+// trimCode drops blank lines at both ends of code, and white space at the end of the last line; the indentation of the
+// first line stays.
 func trimCode(s string) string {
 	s = strings.TrimRight(s, " \t\n\f")
 	for {

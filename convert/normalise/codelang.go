@@ -11,7 +11,8 @@ import (
 )
 
 // codeLanguage returns the language that a page states for a code block, or "". It looks at n, at what holds the code
-// inside it, at up to three ancestors, not counting the parts of a table, and at the label beside the code.
+// inside it, at up to three ancestors, not counting the parts of a table, and at the label beside the code. The nearest
+// statement counts.
 func codeLanguage(n *html.Node) string {
 	if l := statedLanguage(n, true); l != "" {
 		return l
@@ -38,13 +39,15 @@ func codeLanguage(n *html.Node) string {
 	return ""
 }
 
-// codeBox reports whether an element says that it shows one block of code.
+// codeBox reports whether an element says that it shows one block of code. Such boxes do not count as ancestors: themes
+// nest several of them around one block.
 func codeBox(n *html.Node) bool {
 	return dom.HasClass(n, "code-block", "codeblock", "code-snippet", "code-block-background", "code-wrapper",
 		"code-container", "expressive-code", "highlight")
 }
 
-// labelLanguage returns the language that the words beside the code name: "Python", "bash".
+// labelLanguage returns the language that the words beside the code name: "Python", "bash". It looks at the texts
+// before root within n, and takes the first that is a known language alone.
 func labelLanguage(n, root *html.Node) string {
 	for d := range n.Descendants() {
 		if d.Type != html.TextNode || chars.Blank(d.Data) {
@@ -62,7 +65,8 @@ func labelLanguage(n, root *html.Node) string {
 	return ""
 }
 
-// dropLanguageLabel removes the line before a code block that says only which language it is in, as the fence does.
+// dropLanguageLabel removes the line before a code block that says only which language it is in, as the fence does. It
+// stands before the block or before a box around it, up to three levels up.
 func dropLanguageLabel(n *html.Node, lang string) {
 	for range 3 {
 		for p := n.PrevSibling; p != nil; p = p.PrevSibling {
@@ -80,7 +84,8 @@ func dropLanguageLabel(n *html.Node, lang string) {
 	}
 }
 
-// saysLanguage reports whether the text of n is the name of a language, beside buttons.
+// saysLanguage reports whether the text of n is the name of a language, beside buttons. lang is in the form of
+// language.
 func saysLanguage(n *html.Node, lang string) bool {
 	var said strings.Builder
 	for d := range n.Descendants() {
@@ -95,7 +100,7 @@ func saysLanguage(n *html.Node, lang string) bool {
 }
 
 // langPrefixes are the ways in which generators write a language into a class; those of labelPrefixes, only a known
-// language.
+// language. The site's own styles have names such as highlight-box, so that these need more care.
 var (
 	langPrefixes = []string{
 		"language-", "lang-", "highlight-source-", "mw-highlight-lang-", "gatsby-code-",
@@ -114,7 +119,8 @@ var langKeys = []string{
 }
 
 // statedLanguage returns the language that one element states. own says that n is the code itself, so that the bare
-// name of a language among its classes counts.
+// name of a language among its classes counts. It looks at attributes first, then at the classes that Prism,
+// highlight.js, Pygments, Rouge, MediaWiki, SyntaxHighlighter and others write.
 func statedLanguage(n *html.Node, own bool) string {
 	for _, key := range langKeys {
 		if l := language(dom.Attr(n, key)); l != "" {
@@ -166,14 +172,16 @@ func statedLanguage(n *html.Node, own bool) string {
 }
 
 // docutilsBox reports whether n is the box that Sphinx puts round highlighted code; it may name any language of
-// Pygments.
+// Pygments. Elsewhere "highlight-" may stand before anything.
 func docutilsBox(n *html.Node) bool {
 	return dom.Is(n, atom.Div) && (dom.HasClass(n, "notranslate") || n.FirstChild != nil &&
 		dom.Is(n.FirstChild, atom.Div) &&
 		dom.HasClass(n.FirstChild, "highlight"))
 }
 
-// language returns a stated language in the form it has after a fence, or "" for those that mean none.
+// language returns a stated language in the form it has after a fence, or "" for those that mean none. It keeps names
+// that are not known: a page may state a language of its own. What has characters that no name has, or more than 24
+// bytes, is none.
 func language(s string) string {
 	s = strings.ToLower(strings.TrimSpace(s))
 	if end := strings.IndexAny(s, ",;{ :"); end >= 0 {
@@ -195,7 +203,8 @@ func language(s string) string {
 	return s
 }
 
-// KnownLanguages are names that mean a language also when they stand alone among an element's classes.
+// KnownLanguages are names that mean a language also when they stand alone among an element's classes. Package formats
+// tells source code by it, too.
 var KnownLanguages = chars.Set(`actionscript ada apache asm awk bash basic batch bibtex c clojure cmake cobol
 	coffeescript
 	console cpp crystal csharp csh css csv cuda cython d dart delphi diff docker dockerfile elixir elm erlang fish

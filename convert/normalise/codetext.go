@@ -9,7 +9,8 @@ import (
 )
 
 // writtenLanguage returns the language that a text of code can only be in, or "": it names its interpreter, begins as
-// no other language does, or is JSON as a whole.
+// no other language does, or is JSON as a whole. It is asked where the page states no language. A guess would be worse
+// than none: a fence with a wrong language misleads whoever reads it, so that only what is certain counts.
 func writtenLanguage(code string) string {
 	first, rest, _ := strings.Cut(code, "\n")
 	first = strings.TrimSpace(first)
@@ -33,7 +34,8 @@ func writtenLanguage(code string) string {
 	return ""
 }
 
-// goFile matches the beginning of a file of Go: the name of its package, and what it imports or declares.
+// goFile matches the beginning of a file of Go: the name of its package, and what it imports or declares. Comments and
+// empty lines may come before and between.
 var goFile = lazy.Pattern(`\A(//.*\n|\n)*package \w+\n(//.*\n|\s)*(import|func|type|var|const)\b`)
 
 // interpreters are those of scripts, by the names of their programs without versions.
@@ -43,7 +45,8 @@ var interpreters = map[string]string{
 	"Rscript": "r", "tclsh": "tcl", "pwsh": "powershell",
 }
 
-// interpreter returns the language of what a line of a script says to run it with.
+// interpreter returns the language of what a line of a script says to run it with. line is that behind "#!", such as
+// "/usr/bin/env python3"; it must not be blank. It returns "" for a program that is not known.
 func interpreter(line string) string {
 	words := strings.Fields(line)
 	program := path.Base(words[0])

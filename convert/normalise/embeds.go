@@ -14,7 +14,9 @@ import (
 )
 
 // LinkEmbeds replaces the frames that show a video or a post of another site by images that stand for them. Other
-// frames are left out with the rest that is no text: they are advertisements and counters more often than not.
+// frames are left out with the rest that is no text: they are advertisements and counters more often than not. base is
+// the address against which theirs are resolved. It must come before package hidden, so that a frame that is hidden is
+// reported as such.
 func LinkEmbeds(body *html.Node, base *url.URL) {
 	frame := func(n *html.Node) bool { return dom.Is(n, atom.Iframe) || n.Data == "lite-youtube" }
 	for _, n := range dom.FindAll(body, frame) {
@@ -40,7 +42,8 @@ func LinkEmbeds(body *html.Node, base *url.URL) {
 	}
 }
 
-// EmbeddedPage returns the page of what a frame shows, and what that is.
+// EmbeddedPage returns the page of what a frame shows, and what that is. u is the address of the frame. It returns ""
+// for a frame that shows anything else. Package convert asks it which frames need not be read.
 func EmbeddedPage(u *url.URL) (address, kind string) {
 	id := path.Base(u.Path)
 	switch strings.TrimPrefix(u.Hostname(), "www.") {

@@ -11,11 +11,13 @@ import (
 	"github.com/readthru/readthru/convert/dom"
 )
 
-// maxFrames is how many frames of a page are listed.
+// maxFrames is how many frames of a page are listed. Pages with frames have a handful; a hostile one must not become a
+// list without end.
 const maxFrames = 50
 
-// Frameset makes the body of a page that consists of frames: what it says to readers without frames, and links to
-// its frames, which are pages of their own.
+// Frameset makes the body of a page that consists of frames: what it says to readers without frames, and links to its
+// frames, which are pages of their own. root is the whole tree of a page whose parser made no body. Addresses stay as
+// they are written, for [Body] to resolve. The result is never nil, and empty for a page that says nothing.
 func Frameset(root *html.Node) *html.Node {
 	body := dom.NewElement(atom.Body)
 	if page := dom.Find(root, func(n *html.Node) bool { return dom.Is(n, atom.Html) }); page != nil {

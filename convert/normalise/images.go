@@ -15,23 +15,26 @@ import (
 	"github.com/readthru/readthru/convert/links"
 )
 
-// lazySources are the attributes in which scripts that load images late store the address.
+// lazySources are the attributes in which scripts that load images late store the address. src is empty then, or has a
+// placeholder.
 var lazySources = []string{
 	"data-src", "data-original", "data-lazy-src", "data-lazy", "data-original-src", "data-url",
 	"data-image-src", "data-full-src",
 }
 
-// trackers are parts of the addresses of images that only count visitors.
+// trackers are parts of the addresses of images that only count visitors. Such images are removed.
 var trackers = []string{
 	"/pixel.gif", "/spacer.gif", "/blank.gif", "/1x1.", "/transparent.gif", "doubleclick.net/",
 	"google-analytics.com/", "facebook.com/tr", "scorecardresearch.com/", "/__utm.gif", "stats.wordpress.com/",
 	"pixel.wp.com/",
 }
 
-// smallest is the side, in pixels, under which an image is an icon, a spacer or a counter and not content.
+// smallest is the side, in pixels, under which an image is an icon, a spacer or a counter and not content. It is asked
+// of the size that the page states, as the image itself is not at hand.
 const smallest = 24
 
-// normaliseImage leaves an image with its real address, absolute, and its alternative text, or removes it.
+// normaliseImage leaves an image with its real address, absolute, and its alternative text, or removes it. Pictures
+// without a text whose file only fills space go, too. An image that stands for an embedded page is left as it is.
 func normaliseImage(n *html.Node, base *url.URL) {
 	if dom.HasAttr(n, dom.EmbedAttr) {
 		return
@@ -45,6 +48,9 @@ func normaliseImage(n *html.Node, base *url.URL) {
 	n.Attr = []html.Attribute{{Key: "src", Val: src}, {Key: "alt", Val: chars.OneLine(alt)}}
 }
 
+// imageAddress returns the absolute address of an image, "" if it has none. The largest of a srcset goes first, then
+// what a script would load, then src, then sources of the picture around it, and at last any attribute that looks like
+// an address: loaders of images have names of their own.
 func imageAddress(n *html.Node, base *url.URL) string {
 	sets := []string{dom.Attr(n, "data-srcset"), dom.Attr(n, "data-lazy-srcset"), dom.Attr(n, "srcset")}
 	for _, s := range sets { // src is the one for browsers that cannot choose
@@ -90,7 +96,8 @@ func imageAddress(n *html.Node, base *url.URL) string {
 }
 
 // imageURL returns the absolute URL of what an attribute says, or "" if that is no address of an image: a word such as
-// "false", a template that a script fills, or the home page.
+// "false", a template that a script fills, or the home page. Addresses in data: are none: they would put a picture's
+// bytes into the text.
 func imageURL(base *url.URL, value string) string {
 	if !strings.ContainsAny(value, "/.") || strings.Contains(value, "{") || strings.TrimSpace(value) == "/" {
 		return ""
@@ -101,7 +108,7 @@ func imageURL(base *url.URL, value string) string {
 	return ""
 }
 
-// IsPicture reports whether an address ends like that of an image.
+// IsPicture reports whether an address ends like that of an image. Package judge asks it of links around pictures.
 func IsPicture(address string) bool {
 	address, _, _ = strings.Cut(address, "?")
 	switch strings.ToLower(path.Ext(address)) {
@@ -111,7 +118,9 @@ func IsPicture(address string) bool {
 	return false
 }
 
-// largest returns the candidate of a srcset with the greatest width or density, and which it is.
+// largest returns the candidate of a srcset with the greatest width or density, and which it is. size is 0 for one
+// without a descriptor, and -1 for an empty srcset. It follows the HTML standard in that an address ends at white space
+// and may itself contain commas.
 func largest(srcset string) (best string, size float64) {
 	size = -1
 	const space = " \t\r\n\f"
@@ -138,6 +147,7 @@ func largest(srcset string) (best string, size float64) {
 	return best, size
 }
 
+// tooSmall reports whether an attribute or the style of an image states a side of less than smallest pixels.
 func tooSmall(n *html.Node) bool {
 	for _, key := range []string{"width", "height"} {
 		if v, err := strconv.Atoi(strings.TrimSuffix(strings.TrimSpace(dom.Attr(n, key)), "px")); err == nil && v < smallest {
@@ -155,6 +165,7 @@ func tooSmall(n *html.Node) bool {
 	return false
 }
 
+// tracker reports whether the address of an image is one that only counts visitors.
 func tracker(src string) bool {
 	for _, mark := range trackers {
 		if strings.Contains(src, mark) {
@@ -167,7 +178,8 @@ func tracker(src string) bool {
 // spacerNames are names of image files that only fill space.
 var spacerNames = chars.Set("clear cleardot spacer space blank pixel transparent trans 1x1 dot shim empty placeholder")
 
-// spacer reports whether an address names a file that only fills space.
+// spacer reports whether an address names a file that only fills space. Only formats in which spacers are made are
+// asked.
 func spacer(src string) bool {
 	src, _, _ = strings.Cut(src, "?")
 	name := path.Base(src)
@@ -178,7 +190,9 @@ func spacer(src string) bool {
 	return false
 }
 
-// lazyImages replaces the empty image that a script would fill by the image in the noscript element beside it.
+// lazyImages replaces the empty image that a script would fill by the image in the noscript element beside it. The
+// parser leaves what is in noscript as text, so that it is parsed here; one that holds more than an image, or more than
+// 4 KiB, is left alone.
 func lazyImages(body *html.Node) {
 	for _, noscript := range dom.FindAll(body, func(n *html.Node) bool { return dom.Is(n, atom.Noscript) }) {
 		text := dom.Text(noscript)

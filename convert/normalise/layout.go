@@ -8,7 +8,8 @@ import (
 )
 
 // normaliseTable leaves a table of data unchanged, splits a table at headings between its rows, and turns a layout
-// table into plain blocks.
+// table into plain blocks. Tables in the cells of a table of data become lines of these cells, because a table of
+// markdown has no others in it.
 func normaliseTable(n *html.Node) {
 	switch {
 	case layout(n):
@@ -22,11 +23,12 @@ func normaliseTable(n *html.Node) {
 	}
 }
 
-// longestInner is the most bytes of text in a table that is part of a cell of data.
+// longestInner is the most bytes of text in a table that is part of a cell of data. A longer one is content of its own,
+// and the outer table only arranges it.
 const longestInner = 200
 
 // arranges reports whether a table that holds tables only arranges them: it has no head, or they are more than a part
-// of a cell.
+// of a cell. A table of fewer than three rows with tables in it always does.
 func arranges(n *html.Node) bool {
 	rows := dom.Rows(n)
 	if len(rows) < 3 {
@@ -46,7 +48,7 @@ func arranges(n *html.Node) bool {
 	}) != nil
 }
 
-// flattenTable makes a line of each row of a table in a cell.
+// flattenTable makes a line of each row of a table in a cell. Its cells stand with commas between them.
 func flattenTable(n *html.Node) {
 	for _, row := range dom.Rows(n) {
 		var cells []*html.Node
@@ -70,7 +72,8 @@ func flattenTable(n *html.Node) {
 }
 
 // layout reports whether a table only arranges its content: it says so, it has one column or one row, or a cell holds
-// something that a cell of data never holds.
+// something that a cell of data never holds. Old pages are made of such tables. A row of its own for each heading is no
+// sign of it: those tables are split.
 func layout(n *html.Node) bool {
 	if role := dom.Attr(n, "role"); role == "presentation" || role == "none" {
 		return true
@@ -103,7 +106,7 @@ func layout(n *html.Node) bool {
 	}) != nil
 }
 
-// rowHeading returns the heading of a row that has no other text, or nil.
+// rowHeading returns the heading of a row that has no other text, or nil. The heading may stand in any of its cells.
 func rowHeading(row *html.Node) *html.Node {
 	var found *html.Node
 	for c := row.FirstChild; c != nil; c = c.NextSibling {
@@ -119,7 +122,8 @@ func rowHeading(row *html.Node) *html.Node {
 	return found
 }
 
-// headedRows reports whether a table without a header of its own has rows that are headings.
+// headedRows reports whether a table without a header of its own has rows that are headings. A header row says that the
+// table is one, whatever follows.
 func headedRows(n *html.Node) bool {
 	if dom.Find(n, func(d *html.Node) bool { return dom.Is(d, atom.Thead, atom.Th) && dom.HasText(d) }) != nil {
 		return false
@@ -132,7 +136,8 @@ func headedRows(n *html.Node) bool {
 	return false
 }
 
-// splitTable turns a table into a box with its headings and the tables between them.
+// splitTable turns a table into a box with its headings and the tables between them. A heading in a cell of markdown
+// would be none. The caption stands first, as a paragraph.
 func splitTable(n *html.Node) {
 	rows := dom.Rows(n)
 	dom.Rename(n, atom.Div)
@@ -159,7 +164,8 @@ func splitTable(n *html.Node) {
 	}
 }
 
-// unwrapTable turns the cells of a table into blocks; those of one row without blocks in it become one line.
+// unwrapTable turns the cells of a table into blocks; those of one row without blocks in it become one line. markThread
+// does so with tables of comments, too.
 func unwrapTable(n *html.Node) {
 	rows := dom.Rows(n)
 	for _, row := range rows {

@@ -14,12 +14,14 @@ import (
 	"github.com/readthru/readthru/convert/links"
 )
 
-// longestTitle is the most bytes that the title of a frame, a film or a recording has.
+// longestTitle is the most bytes that the title of a frame, a film or a recording has. Longer ones are descriptions or
+// lists of keywords.
 const longestTitle = 100
 
 // linkMedia puts a link before each film and recording that the page plays and each PDF that it shows, and a picture
 // before each drawing that it embeds. The elements themselves stay, for the report of what text they hide. A film
-// without controls that plays by itself, or without sound, is a background.
+// without controls that plays by itself, or without sound, is a background. It also collects the maps of pictures with
+// several links, and lists these. Addresses are resolved against base.
 func linkMedia(body *html.Node, base *url.URL) {
 	maps := map[string]*html.Node{}
 	for _, n := range dom.FindAll(body, func(n *html.Node) bool {
@@ -47,10 +49,12 @@ func linkMedia(body *html.Node, base *url.URL) {
 	}
 }
 
-// picture is the kind of what is shown as it is.
+// picture is the kind of what is shown as it is. linkMedia writes it as an image instead of a link.
 const picture = "picture"
 
-// mediaOf returns the address of what an element plays or shows, and what that is, "" if it is nothing to follow.
+// mediaOf returns the address of what an element plays or shows, and what that is, "" if it is nothing to follow. A
+// film or recording has its address itself, or in its first source element; data-src counts, since players load late.
+// Objects and embedded things go by their type, or by the end of their address.
 func mediaOf(n *html.Node) (address, kind string) {
 	controls := dom.HasAttr(n, "controls")
 	switch n.DataAtom {
@@ -92,14 +96,15 @@ func mediaOf(n *html.Node) (address, kind string) {
 }
 
 // embedded returns an image that stands for what is at an address, and is written as a link to it. Unlike a link it
-// goes with the text around it.
+// goes with the text around it. name is what the link says.
 func embedded(address, name string) *html.Node {
 	img := dom.NewElement(atom.Img)
 	img.Attr = []html.Attribute{{Key: "src", Val: address}, {Key: "alt", Val: name}, {Key: dom.EmbedAttr}}
 	return img
 }
 
-// titleOf returns what a page calls an element that is no text, or "".
+// titleOf returns what a page calls a frame, a film, an object or an area, by title or aria-label, or "". Longer names
+// than longestTitle are left out.
 func titleOf(n *html.Node) string {
 	for _, key := range [...]string{"title", "aria-label"} {
 		if title, _ := chars.Visible(chars.OneLine(dom.Attr(n, key))); title != "" && len(title) <= longestTitle {
@@ -110,7 +115,8 @@ func titleOf(n *html.Node) string {
 }
 
 // listAreas puts a list of links below each picture that leads to several places, depending on where it is pressed.
-// maps are these places, by their names.
+// maps are these places, by their names. An area without a name or an address is left out. The list is hidden where the
+// picture is.
 func listAreas(body *html.Node, base *url.URL, maps map[string]*html.Node) {
 	for _, img := range dom.FindAll(body, func(n *html.Node) bool { return dom.Is(n, atom.Img) }) {
 		name, ok := strings.CutPrefix(dom.Attr(img, "usemap"), "#")

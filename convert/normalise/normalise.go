@@ -26,7 +26,10 @@ var Rules = []any{
 
 // Body rewrites the elements below body into the few forms that the renderer knows. It needs the classes and inputs
 // that later steps remove. Addresses are resolved against base; self is the page's own. w removes text that readers do
-// not see.
+// not see. The order of its steps matters: what hides text is judged while elements are still what style sheets name,
+// after formulas, notes, embeds and tabs have been brought out of elements that are hidden; code is rewritten before
+// links and spaces in it could be changed; and spaces between elements come last. It panics, by guard.Check, when ctx
+// ends.
 func Body(ctx context.Context, body *html.Node, base, self *url.URL, w *hidden.Cleaner) {
 	own := links.OfPage(self)
 	lazyImages(body)
@@ -38,6 +41,7 @@ func Body(ctx context.Context, body *html.Node, base, self *url.URL, w *hidden.C
 	LinkEmbeds(body, base)
 	linkMedia(body, base)
 	openCallouts(body)
+	// Boxes of task lists become the marks of markdown, which later steps must not escape.
 	for _, box := range dom.FindAll(body, checkbox) {
 		mark := "[ ] "
 		if dom.HasAttr(box, "checked") {
@@ -81,7 +85,8 @@ func Body(ctx context.Context, body *html.Node, base, self *url.URL, w *hidden.C
 	separate(ctx, body, w.Apart(), w.Boxed())
 }
 
-// inCode reports whether n lies in an element that is a code block already.
+// inCode reports whether n lies in an element that is a code block already. listings are the code blocks that have been
+// rewritten and were no pre: the elements in them need no visit.
 func inCode(n *html.Node, listings map[*html.Node]bool) bool {
 	for p := n.Parent; p != nil; p = p.Parent {
 		if dom.Is(p, atom.Pre) || listings[p] {
@@ -91,7 +96,9 @@ func inCode(n *html.Node, listings map[*html.Node]bool) bool {
 	return false
 }
 
-// normaliseElement rewrites one element. It reports whether its children need a visit.
+// normaliseElement rewrites one element. It reports whether its children need a visit. own is the page's own address up
+// to a fragment: links to it become links to a place on the page. Permalinks of headings, and links to edit sections,
+// are removed.
 func normaliseElement(n *html.Node, base *url.URL, own string) bool {
 	if dom.Is(n, atom.Span, atom.Div) && links.EditsSection(n) {
 		dom.Remove(n)
@@ -143,6 +150,7 @@ func normaliseElement(n *html.Node, base *url.URL, own string) bool {
 	return true
 }
 
+// raw returns an element whose text the renderer writes as it is, without escapes.
 func raw(markdown string) *html.Node {
 	n := &html.Node{Type: html.ElementNode, Data: dom.RawElement}
 	n.AppendChild(dom.NewText(markdown))
@@ -150,7 +158,8 @@ func raw(markdown string) *html.Node {
 }
 
 // checkbox reports whether n is the box of a task: it is in a list item, and it is disabled, is marked as a task, or
-// has no name, value and id. Boxes with a name, a value or an id choose filters, or goods to compare.
+// has no name, value and id. Boxes with a name, a value or an id choose filters, or goods to compare. Only these become
+// marks; the others are removed with the forms that they are of.
 func checkbox(n *html.Node) bool {
 	if !dom.Is(n, atom.Input) || !strings.EqualFold(dom.Attr(n, "type"), "checkbox") {
 		return false

@@ -24,12 +24,16 @@ var (
 )
 
 // quotedNames are attributes by which boxes of quotations name who is quoted. Scripts read them, and readers do not.
+// The values are not used: the line in the quotation says it, too.
 var quotedNames = []string{"data-ipsquote-username", "data-author", "data-username", "data-quote"}
 
-// maxQuotedLine is the length in bytes of a line that says who is quoted.
+// maxQuotedLine is the length in bytes of a line that says who is quoted. What is longer is text of the post.
 const maxQuotedLine = 300
 
-// normaliseQuote makes n a blockquote if it is the box of a quotation, and moves who is quoted into it.
+// normaliseQuote makes n a blockquote if it is the box of a quotation, and moves who is quoted into it. A table is one
+// if it looks like those of old forum programs, a box if it says so by its name or by who is quoted. Blockquotes that
+// are whole posts become plain boxes. It does nothing to other elements, and need not be asked again of what it has
+// made.
 func normaliseQuote(n *html.Node) {
 	head := before(n)
 	if head != nil && (!dom.Named(head, quoteHeads) || dom.HasAttr(head, dom.SaidAttr) || !dom.HasText(head)) {
@@ -73,7 +77,7 @@ func normaliseQuote(n *html.Node) {
 	markLine(n)
 }
 
-// before returns the element before n if nothing stands between them, or nil.
+// before returns the element before n if no text stands between them, or nil. A forum may put who is quoted there.
 func before(n *html.Node) *html.Node {
 	p := n.PrevSibling
 	for p != nil && (p.Type == html.CommentNode || p.Type == html.TextNode && chars.Blank(p.Data)) {
@@ -87,7 +91,7 @@ func before(n *html.Node) *html.Node {
 
 // quotedCells returns the cell of a quotation in the table that vBulletin 3 or phpBB 2 makes of it, and the one that
 // says who is quoted if that is another. The quotation is nil if the table is none: it has a label above it, a class,
-// or begins with who is quoted.
+// or begins with who is quoted. Both programs make a table for each quotation, one cell wide.
 func quotedCells(table *html.Node) (line, cell *html.Node) {
 	rows := dom.Rows(table)
 	if len(rows) == 0 || len(rows) > 2 {
@@ -116,7 +120,8 @@ func quotedCells(table *html.Node) (line, cell *html.Node) {
 	return nil, nil
 }
 
-// lastIn returns the blockquote that ends a box, or nil.
+// lastIn returns the blockquote that ends a box of a forum, at most four boxes in, or nil. Who is quoted stands before
+// it.
 func lastIn(box *html.Node) *html.Node {
 	for range 4 {
 		c := box.LastChild
@@ -134,7 +139,8 @@ func lastIn(box *html.Node) *html.Node {
 	return nil
 }
 
-// saysWho reports whether what a box says before its quotation is who is quoted.
+// saysWho reports whether what a box says before its quotation is who is quoted. That is a short text without a
+// heading: the box has an attribute of quotedNames, or the text is a cite or ends with a colon.
 func saysWho(box, quote *html.Node) bool {
 	said := 0
 	for d := range box.Descendants() {
@@ -157,7 +163,8 @@ func saysWho(box, quote *html.Node) bool {
 	return dom.Is(line, atom.Cite) || line != nil && strings.HasSuffix(dom.OneLine(line), ":")
 }
 
-// quotedLine returns the first of several boxes in a quotation, or the element before its text, or nil.
+// quotedLine returns the first of several boxes in a quotation, or the element before its text, or nil. It looks at
+// most six boxes in. It is nil where the quotation begins with plain text, or with another quotation.
 func quotedLine(n *html.Node) *html.Node {
 	for range 6 {
 		c := n.FirstChild
@@ -180,7 +187,8 @@ func quotedLine(n *html.Node) *html.Node {
 	return nil
 }
 
-// markLine makes a paragraph of the line about who is quoted, without pictures and links that only show an arrow.
+// markLine makes a paragraph of the line about who is quoted, without pictures and links that only show an arrow. The
+// renderer and package judge know it by dom.SaidAttr. A line is marked if it is in a box with such a name, or in cite.
 func markLine(quote *html.Node) {
 	line := quotedLine(quote)
 	if line == nil || len(dom.OneLine(line)) > maxQuotedLine {

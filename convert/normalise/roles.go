@@ -8,7 +8,9 @@ import (
 	"github.com/readthru/readthru/convert/dom"
 )
 
-// byRole renames an element to the one that its role, or its name on an AMP page, says it is.
+// byRole renames an element to the one that its role, or its name on an AMP page, says it is. Sites that are made of
+// div elements say only by roles (WAI-ARIA) what is a heading, a list or a table. Headings of level 1 are left alone,
+// as there is one of the page already.
 func byRole(n *html.Node) {
 	if n.Data == "amp-img" {
 		dom.Empty(n)
@@ -40,7 +42,7 @@ func byRole(n *html.Node) {
 }
 
 // listItems returns the items of a list by their roles, or nil if there is anything else in it, or more than a line in
-// one of them: site builders call rows of cards lists.
+// one of them: site builders call rows of cards lists. A list needs two items to be made one; the caller looks.
 func listItems(list *html.Node) (items []*html.Node) {
 	for c := list.FirstChild; c != nil; c = c.NextSibling {
 		switch {
@@ -54,16 +56,16 @@ func listItems(list *html.Node) (items []*html.Node) {
 	return items
 }
 
-// notInLine reports whether n is no part of a line of text.
+// notInLine reports whether n is no part of a line of text. Items with such in them are cards.
 func notInLine(n *html.Node) bool { return dom.IsBlock(n) || dom.Is(n, atom.Img, atom.Br) }
 
-// partRoles are the roles of the parts of a table.
+// partRoles are the roles of the parts of a table. Grids have them, too, but are not asked.
 var partRoles = map[string]atom.Atom{
 	"rowgroup": atom.Tbody, "row": atom.Tr, "cell": atom.Td, "columnheader": atom.Th, "rowheader": atom.Th,
 }
 
 // tableParts returns the elements that are the rows and cells of a table by their roles, or nil if there is anything
-// else in it.
+// else in it. The value is the element that each becomes. A table needs two rows.
 func tableParts(table *html.Node) map[*html.Node]atom.Atom {
 	parts := map[*html.Node]atom.Atom{}
 	rows := 0

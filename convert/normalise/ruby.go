@@ -10,7 +10,8 @@ import (
 )
 
 // parenthesise puts the readings of a ruby element in parentheses, as browsers without ruby do where the page has rp
-// elements for it. It does nothing to a page that has them.
+// elements for it. It does nothing to a page that has them. Otherwise a word and its reading would run together.
+// Parentheses are of full width where the text is of such a script.
 func parenthesise(ruby *html.Node) {
 	if dom.Contains(ruby, atom.Rp) {
 		return

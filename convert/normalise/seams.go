@@ -16,7 +16,8 @@ import (
 // Texts of two elements in a line have no space between them when the styles of the page set them apart: a label and
 // its price, two options, a name and a time. Without styles they would be one word.
 
-// apartNames are classes of text that is for screen readers alone. Their styles take it out of the line.
+// apartNames are classes of text that is for screen readers alone. Their styles take it out of the line. A reader hears
+// such a text on its own.
 var apartNames = dom.Names("visually-hidden sr-only screen-reader screen-reader-text assistive-text")
 
 // gapNames are classes of elements without text in which styles draw what parts their neighbours: a bar, or a dot.
@@ -29,18 +30,22 @@ var (
 	boxesNames = dom.Names("flex inline-flex grid inline-grid d-flex d-inline-flex d-grid")
 )
 
-// seams finds where texts meet.
+// seams finds where texts meet. It walks over the texts of a body in their order. A block, a break, code or a picture
+// ends the line.
 type seams struct {
 	ctx          context.Context
 	apart, boxed map[*html.Node]bool // inline elements that styles set apart, or make boxes
 	last         *html.Node          // the text before, in the same line
 }
 
-// separate puts a space where two texts in a line meet and would be one word, though a reader sees two.
+// separate puts a space where two texts in a line meet and would be one word, though a reader sees two. apart and boxed
+// are elements whose styles, as package hidden has read them, set them apart or make boxes of them. It panics, by
+// guard.Check, when ctx ends.
 func separate(ctx context.Context, body *html.Node, apart, boxed map[*html.Node]bool) {
 	(&seams{ctx: ctx, apart: apart, boxed: boxed}).walk(body)
 }
 
+// walk looks at every pair of neighbouring texts below n that stand in one line.
 func (s *seams) walk(n *html.Node) {
 	guard.Check(s.ctx)
 	for c := n.FirstChild; c != nil; c = c.NextSibling {
@@ -67,7 +72,8 @@ func (s *seams) walk(n *html.Node) {
 	}
 }
 
-// meet puts a space between two texts if they meet at the edge of an element and one of the rules holds.
+// meet puts a space between two texts if they meet at the edge of an element and one of the rules holds. The rules are:
+// styles set one of them apart; what meets cannot be within a word; or two boxes side by side begin with capitals.
 func (s *seams) meet(before, after *html.Node) {
 	x, y := before.Data, after.Data
 	end, _ := utf8.DecodeLastRuneInString(x)
@@ -91,7 +97,8 @@ func opensWord(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) |
 // closesWord reports whether r may end what is a word, an amount, a label or a sentence.
 func closesWord(r rune) bool { return opensWord(r) || strings.ContainsRune(".:!?)%…”", r) }
 
-// siblingsAround returns the siblings in which two nodes of a tree stand, the first before the second.
+// siblingsAround returns the siblings in which two texts of a tree stand, the first before the second: the elements at
+// whose edge they meet.
 func siblingsAround(a, b *html.Node) (left, right *html.Node) {
 	depth := func(n *html.Node) (d int) {
 		for ; n.Parent != nil; n = n.Parent {
@@ -112,7 +119,8 @@ func siblingsAround(a, b *html.Node) (left, right *html.Node) {
 	return a, b
 }
 
-// setApart reports whether an element from n up to top stands apart from the line that it is in.
+// setApart reports whether an element from n up to top stands apart from the line that it is in. n is a text, top the
+// sibling that it stands in.
 func (s *seams) setApart(n, top *html.Node) bool {
 	for ; ; n = n.Parent {
 		if n.Type == html.ElementNode && (s.apart[n] || dom.Is(n, atom.Time, atom.Label) || dom.Named(n, apartNames)) {
@@ -125,7 +133,7 @@ func (s *seams) setApart(n, top *html.Node) bool {
 }
 
 // sideBySide reports whether two siblings are elements that are drawn beside each other, mostly with room between them:
-// boxes, or a link with a label before or after it.
+// boxes, or a link with a label before or after it. Two links are not: a word may be a link in part.
 func (s *seams) sideBySide(left, right *html.Node) bool {
 	if left.Type != html.ElementNode || right.Type != html.ElementNode {
 		return false
@@ -135,8 +143,8 @@ func (s *seams) sideBySide(left, right *html.Node) bool {
 		dom.Named(right, boxNames) || dom.Named(left.Parent, boxesNames)
 }
 
-// beginsName reports whether y begins with a capital, and x ends with a word, not a letter that stands before a name,
-// as in "iPhone".
+// beginsName reports whether the text y begins with a capital, and x, before it, ends with a word, not with a letter
+// that stands before a name, as in "iPhone".
 func beginsName(x, y string) bool {
 	begin, _ := utf8.DecodeRuneInString(y)
 	return (unicode.IsUpper(begin) || unicode.IsTitle(begin)) && endsLower(x, 2)
@@ -144,7 +152,8 @@ func beginsName(x, y string) bool {
 
 // parted reports whether two texts that meet without a space, in the siblings left and right, are surely two: what one
 // ends with and the other begins with never stand within a word. A name may be in two colours, and a word in two
-// formats, so that a capital in the middle says little about single words.
+// formats, so that a capital in the middle says little about single words. Amounts, percentages, labels with a colon,
+// ends of sentences, dates and counts are such. Texts of one word each are left together unless both are links.
 func parted(x, y string, left, right *html.Node) bool {
 	end, n := utf8.DecodeLastRuneInString(x)
 	before, _ := utf8.DecodeLastRuneInString(strings.TrimRight(x[:len(x)-n], " \u00a0"))
@@ -182,8 +191,8 @@ func parted(x, y string, left, right *html.Node) bool {
 	return false
 }
 
-// twoLinks reports whether what meets in two siblings are links to two places, or may be: addresses are not known where
-// a page has none, or scripts make them.
+// twoLinks reports whether two texts that meet are links to two places, or may be: addresses are not known where a page
+// has none, or scripts make them.
 func twoLinks(left, right *html.Node) bool {
 	before, after := linksAt(left, right)
 	if before == nil || after == nil {
@@ -194,7 +203,7 @@ func twoLinks(left, right *html.Node) bool {
 }
 
 // linksAt returns the link that the first of two siblings ends with, and the one that the second begins with; nil for
-// none.
+// none. It is the link nearest to where they meet.
 func linksAt(left, right *html.Node) (before, after *html.Node) {
 	for before = left; before != nil && !dom.Is(before, atom.A); {
 		before = before.LastChild
@@ -205,7 +214,7 @@ func linksAt(left, right *html.Node) (before, after *html.Node) {
 	return before, after
 }
 
-// endsYear reports whether s ends with a year of these two centuries.
+// endsYear reports whether the text s ends with a year of the twentieth or twenty-first century, as dates do.
 func endsYear(s string) bool {
 	rest := strings.TrimRight(s, "0123456789")
 	year := s[len(rest):]
@@ -220,15 +229,16 @@ func counts(s string) bool {
 	return len(rest) < len(s) && len(unit) < len(rest) && unicode.IsLetter(first)
 }
 
-// several reports whether s has more than one word.
+// several reports whether a text that meets another has more than one word.
 func several(s string) bool { return strings.ContainsFunc(strings.TrimSpace(s), unicode.IsSpace) }
 
+// currency reports whether r is a sign of a currency, as Unicode classes it.
 func currency(r rune) bool { return unicode.Is(unicode.Sc, r) }
 
-// unit reports whether a number with r is an amount.
+// unit reports whether a number with r before or behind it is an amount: a percentage or a sum of money.
 func unit(r rune) bool { return r == '%' || currency(r) }
 
-// startsAmount reports whether s starts with a number, after spaces.
+// startsAmount reports whether the text behind a sign of currency starts with a number, after spaces.
 func startsAmount(s string) bool {
 	r, _ := utf8.DecodeRuneInString(strings.TrimLeft(s, " \u00a0"))
 	return unicode.IsDigit(r)

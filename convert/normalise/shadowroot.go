@@ -12,7 +12,8 @@ import (
 
 // UnwrapShadowRoots moves the content of declarative shadow roots, which a rendered page carries, to where a reader
 // sees it: into the host. The children of the host replace the slots. Children without a slot are not shown; w takes
-// them out.
+// them out. It follows the HTML standard in what fills a slot, by names. Package css must have read the style sheets
+// before, as they belong to these roots.
 func UnwrapShadowRoots(body *html.Node, w *hidden.Cleaner) {
 	roots := dom.FindAll(body, dom.ShadowRoot)
 	for _, t := range slices.Backward(roots) { // the innermost first: what slots it leaves belong to the roots round it

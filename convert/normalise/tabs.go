@@ -9,11 +9,13 @@ import (
 	"github.com/readthru/readthru/convert/dom"
 )
 
-// maxTabLists is the number of tab lists on a page that pairTabs may pair with panels.
+// maxTabLists is the number of tab lists on a page that pairTabs may pair with panels. Each costs a walk over its box.
 const maxTabLists = 200
 
 // labelTabs writes the name of the tab before each panel that a tab shows, and makes the panel visible: every panel is
-// content, though a reader sees one at a time. A panel without a tab stays hidden.
+// content, though a reader sees one at a time. A panel without a tab stays hidden. A tab names its panel by
+// aria-controls or by a link, or the panel its tab by aria-labelledby; where neither does, order tells. It must come
+// before package hidden removes the panels that are not open.
 func labelTabs(body *html.Node) {
 	var lists, panels, blocks []*html.Node
 	labels, ids := map[string]string{}, map[string]string{} // of panels by their id, of tabs by theirs
@@ -65,7 +67,7 @@ func labelTabs(body *html.Node) {
 	}
 }
 
-// showPanel puts label before what panel holds, and makes panel visible.
+// showPanel puts the label of a tab before what its panel holds, and takes away what hides the panel.
 func showPanel(panel *html.Node, label string) {
 	panel.InsertBefore(dom.NewElement(atom.P, dom.NewElement(atom.Strong, dom.NewText(label))), panel.FirstChild)
 	for _, key := range [...]string{"hidden", "aria-hidden", "style", "inert"} {
@@ -73,8 +75,8 @@ func showPanel(panel *html.Node, label string) {
 	}
 }
 
-// pairTabs labels panels by the order of their tabs if neither names the other and the box around the tabs holds as
-// many panels as tabs.
+// pairTabs labels panels by the order of their tabs if neither names the other and the box around the list of tabs
+// holds as many panels as tabs. labelled are the panels that have a label, and those that it gives one.
 func pairTabs(list *html.Node, labelled map[*html.Node]bool) {
 	tabs := dom.FindAll(list, func(n *html.Node) bool { return dom.Attr(n, "role") == "tab" })
 	box := list.Parent
@@ -93,7 +95,8 @@ func pairTabs(list *html.Node, labelled map[*html.Node]bool) {
 	}
 }
 
-// tabbedSet labels the blocks of a set whose tabs are the labels of radio buttons.
+// tabbedSet labels the blocks of a set of tabs of Python-Markdown, whose tabs are the labels of radio buttons, and
+// removes the labels. It does nothing where their numbers differ.
 func tabbedSet(set *html.Node) {
 	labels := dom.FindAll(set, func(n *html.Node) bool { return dom.Is(n, atom.Label) && dom.HasAttr(n, "for") })
 	blocks := dom.FindAll(set, func(n *html.Node) bool { return dom.HasClass(n, "tabbed-block") })

@@ -28,14 +28,17 @@ var (
 		time-stamp date age`)
 )
 
-// reply is an element that may be a comment, with what says how deep it is.
+// reply is an element that may be a comment, with what says how deep it is. Only the relation of depths counts: one may
+// be a number of levels, another a number of pixels.
 type reply struct {
 	node  *html.Node
 	depth float64
 	own   bool // the indent is its own, and not that of what it begins with
 }
 
-// markThreads marks comments whose depth an indent gives.
+// markThreads marks comments whose depth an indent gives. Each carries its level as dom.DepthAttr afterwards, from 0,
+// by which the renderer nests them. An indent counts for its element and for those that begin with it, up to ten;
+// markThread decides which of them are the comments.
 func markThreads(ctx context.Context, body *html.Node) {
 	type place struct {
 		parent *html.Node
@@ -69,7 +72,8 @@ func markThreads(ctx context.Context, body *html.Node) {
 }
 
 // markThread marks the children of parent if they are comments. Where comments themselves have an indent, those without
-// that look like the others have the depth 0.
+// that look like the others have the depth 0. Two thirds of them must look like comments, and one must be deeper than
+// the first. Tables and lists of comments become boxes, so that the renderer can nest them.
 func markThread(parent *html.Node, indented []reply) {
 	if !dom.Attached(indented[0].node, parent) || dom.HasAttr(indented[0].node, dom.DepthAttr) {
 		return
@@ -121,7 +125,8 @@ func markThread(parent *html.Node, indented []reply) {
 	}
 }
 
-// saysComment reports whether n has a name or parts that a comment has.
+// saysComment reports whether n has a name or parts that a comment has. It looks at 60 nodes: the author and the time
+// stand at the beginning.
 func saysComment(n *html.Node) bool {
 	const most = 60
 	steps := 0
@@ -136,7 +141,9 @@ func saysComment(n *html.Node) bool {
 	return dom.Named(n, commentParts)
 }
 
-// indent returns what kind of indent n is or has, and its size; an empty kind without one.
+// indent returns what kind of indent n is or has, and its size; an empty kind without one. The kind keeps indents of
+// different origin apart: "style", "class", "image", "cell", or the name of an attribute. An image must be flat and a
+// cell empty to be one.
 func indent(n *html.Node) (kind string, size float64) {
 	if n.Type != html.ElementNode || len(n.Attr) == 0 || dom.IsHeading(n) {
 		return "", 0
