@@ -9,7 +9,8 @@ import (
 )
 
 // labels are lines of an article that say nothing about its subject, such as links to other pages, offers, and the
-// number of comments.
+// number of comments. They are compared in the form of [chars.Fold]. Newspapers put them between paragraphs, where the
+// model takes them for text.
 var labels = func() map[string]bool {
 	m := map[string]bool{}
 	for line := range strings.SplitSeq(`Advertisement,Advertisements,Story continues below advertisement,
@@ -31,7 +32,8 @@ var labels = func() map[string]bool {
 	return m
 }()
 
-// dropLabels drops blocks that hold only a label.
+// dropLabels drops blocks that hold only a label. It is called for articles and services; elsewhere such words may be a
+// heading.
 func (t *outline) dropLabels(keep []bool) {
 	for i := range t.blocks {
 		b := &t.blocks[i]
@@ -44,11 +46,11 @@ func (t *outline) dropLabels(keep []bool) {
 	}
 }
 
-// longestLabel is the longest label in bytes, however it is spelled.
+// longestLabel is the longest label in bytes, however it is spelled. It bounds the text that is compared.
 const longestLabel = 80
 
 // foldedText returns the text of n as [chars.Fold] does, or "" if n has more than limit bytes or nodes: the element
-// around a line may be a whole page.
+// around a line may be a whole page. The count of nodes bounds the time.
 func foldedText(n *html.Node, limit int) string {
 	var text strings.Builder
 	nodes := 0

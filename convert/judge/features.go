@@ -12,6 +12,7 @@ import (
 // change of that order requires a new model.
 const featureCount = 148
 
+// headingTag reports whether the element of a block is a heading of any level.
 func headingTag(a atom.Atom) bool {
 	switch a {
 	case atom.H1, atom.H2, atom.H3, atom.H4, atom.H5, atom.H6:
@@ -20,6 +21,7 @@ func headingTag(a atom.Atom) bool {
 	return false
 }
 
+// ratio is a/b as a feature; 0 where b is 0.
 func ratio(a, b int32) float32 {
 	if b == 0 {
 		return 0
@@ -27,7 +29,8 @@ func ratio(a, b int32) float32 {
 	return float32(a) / float32(b)
 }
 
-// lg is the logarithm to the base 2 of n+1.
+// lg is the logarithm to the base 2 of n+1. Counts are features by their logarithm: a tree asks for the order of a
+// number, and what is 0 stays 0.
 func lg(n int32) float32 {
 	if n >= 0 && int(n) < len(smallLogs) {
 		return smallLogs[n]
@@ -43,6 +46,7 @@ var smallLogs = func() (logs [512]float32) {
 	return logs
 }()
 
+// flag is 1 as a feature for true.
 func flag(b bool) float32 {
 	if b {
 		return 1
@@ -50,18 +54,20 @@ func flag(b bool) float32 {
 	return 0
 }
 
-// vector is a feature vector that is being filled.
+// vector is a feature vector that is being filled. n is the number of the next feature.
 type vector struct {
 	f *[featureCount]float32
 	n int
 }
 
+// put sets the next feature.
 func (v *vector) put(value float32) {
 	v.f[v.n] = value
 	v.n++
 }
 
-// features fills f with the features of block i.
+// features fills f with the features of block i. Each of the methods below puts the same number of features for every
+// block, whatever it is; -1 and -2 stand for what a block has not.
 func (t *outline) features(i int, p *pageFacts, f *[featureCount]float32) {
 	v := &vector{f: f}
 	t.selfFeatures(v, i)
@@ -163,6 +169,7 @@ func (t *outline) placeFeatures(v *vector, i int, p *pageFacts) {
 func (t *outline) boxesFeatures(v *vector, i int, p *pageFacts) {
 	b := &t.blocks[i]
 	// The boxes around it, those that hold more than the one before.
+	// far tells of the largest list of boxes alike that the block is in, near of the innermost.
 	levels, near := 0, int32(0)
 	far, farWords, farShare, farDensity := int32(0), float32(0), float32(0), float32(0)
 	begin, end := int32(-1), int32(-1)
@@ -341,11 +348,13 @@ func (t *outline) titleFeatures(v *vector, i int, p *pageFacts) {
 	v.put(ratio(x.linked, x.words))
 }
 
+// typeNumbers are the types of pages as a feature. The model has learnt these numbers.
 var typeNumbers = map[rules.PageType]int{
 	rules.Article: 0, rules.Service: 1, rules.Documentation: 2, rules.Listing: 3, rules.Product: 4, rules.Forum: 5,
 }
 
-// saying sums up the odds of the first words of a block: the lowest, the highest, and the mean.
+// saying sums up the odds of the first words of a block: the lowest, the highest, and the mean. low and high are 0
+// where no word is below or above it.
 func (b *block) saying() (low, high, mean float32) {
 	if b.said == 0 {
 		return 0, 0, 0
@@ -356,6 +365,7 @@ func (b *block) saying() (low, high, mean float32) {
 	return low, high, mean / float32(b.said)
 }
 
+// tagClass is the kind of element that makes a block, as a feature: kinds that pages use alike have one number.
 func tagClass(a atom.Atom) int {
 	switch a {
 	case atom.P:

@@ -14,7 +14,8 @@ import (
 )
 
 // dropFrame drops links to other pages, inside an article and below its end, that no rule or model told from it. It
-// leaves pages alone that are not mostly prose.
+// leaves pages alone that are not mostly prose. It is called for articles and services, when all else is decided. base
+// is the page's address, by which links to its own site are told.
 func (t *outline) dropFrame(keep []bool, base *url.URL) {
 	if !t.mostlyProse(keep) {
 		return
@@ -23,7 +24,8 @@ func (t *outline) dropFrame(keep []bool, base *url.URL) {
 	t.dropCards(keep, base)
 }
 
-// mostlyProse reports whether more than half of the words that are kept are prose.
+// mostlyProse reports whether more than half of the words that are kept are prose. A page that is a list of links has
+// nothing else to keep.
 func (t *outline) mostlyProse(keep []bool) bool {
 	prose, all := int32(0), int32(0)
 	for i := range t.blocks {
@@ -37,7 +39,8 @@ func (t *outline) mostlyProse(keep []bool) bool {
 }
 
 // dropElsewhere drops the headings that lead away from an article, with what they head if most of that is links. In
-// news it drops lines such as "Read more: …" too, which the site puts there; elsewhere the author writes them.
+// news it drops lines such as "Read more: …" too, which the site puts there; elsewhere the author writes them. Which
+// headings lead away, [rules.Elsewhere] knows by their words.
 func (t *outline) dropElsewhere(keep []bool) {
 	for i := range t.blocks {
 		b := &t.blocks[i]
@@ -64,7 +67,8 @@ func (t *outline) dropElsewhere(keep []bool) {
 	}
 }
 
-// ownText returns the text of a block outside its links.
+// ownText returns the text of a block outside its links. A line "Read more: …" has the label outside, and the title
+// of another page inside of its link.
 func ownText(b *block) string {
 	var text strings.Builder
 	var walk func(n *html.Node)
@@ -85,7 +89,7 @@ func ownText(b *block) string {
 }
 
 // sectionEnd returns the end of the section of heading i: the next heading of its level or a higher one, or the end of
-// the smallest box that holds more than the heading.
+// the smallest box that holds more than the heading. It returns the index of the block behind it.
 func (t *outline) sectionEnd(i int) int {
 	level := t.blocks[i].tag.String()
 	x := &t.boxes[t.blocks[i].box]
@@ -105,7 +109,8 @@ func (t *outline) sectionEnd(i int) int {
 const mostCards = 12
 
 // dropCards drops the cards of other pages that follow the last line of an article: three boxes alike or more, each
-// with a heading that links to a page of the site. Those below a heading stay.
+// with a heading that links to a page of the site. Those below a heading stay. It goes from the last kept block upwards
+// as long as blocks are in cards. The article must have more words than the cards, and end with a sentence.
 func (t *outline) dropCards(keep []bool, base *url.URL) {
 	card := make([]bool, len(t.boxes))
 	for i := range t.blocks {
@@ -152,7 +157,8 @@ func (t *outline) dropCards(keep []bool, base *url.URL) {
 	}
 }
 
-// linksOf returns the number of links in a block, and whether all lead to pages of the site.
+// linksOf returns the number of links in a block, and whether all lead to pages of the site. Without base no link is
+// known to.
 func linksOf(b *block, base *url.URL) (count int, inside bool) {
 	inside = true
 	each := func(n *html.Node) {

@@ -19,7 +19,8 @@ const (
 	longestCard  = 80 // words of a card
 )
 
-// units are the repeated units of a page, and their fields.
+// units are the repeated units of a page, and their fields. The whole of it is made for one question of one page: which
+// short blocks belong to units that are kept.
 type units struct {
 	*outline
 	keep   []bool
@@ -30,25 +31,27 @@ type units struct {
 	whole  []bool   // is most of a unit kept, and of most units of its list?
 }
 
-// unitList is a list of units.
+// unitList counts the units of one list on a page: all of them, those of which most is kept, and the words of all.
 type unitList struct {
 	units, whole, words int32
 }
 
-// field is a place in the units of a list.
+// field is a place in the units of a list. way is the path of shapes from the unit to the block, so that blocks at the
+// same place in two units have the same.
 type field struct {
 	list int32
 	way  uint64
 }
 
-// fieldCount counts the units that have a field, those in which it is kept, and those in which it is a fact.
+// fieldCount counts the units that have a field, those in which it is kept, and those in which it is a fact. A field
+// that a unit has twice counts once.
 type fieldCount struct {
 	units, kept, facts        int32
 	unit, keptUnit, factsUnit int32 // that were counted last
 }
 
 // keepFields keeps a field in all units of a list if it is kept in most. It keeps the price and the time of units that
-// have lost every one.
+// have lost every one. On a forum only prices and times are kept so.
 func (t *outline) keepFields(keep []bool) {
 	u := newUnits(t, keep)
 	if len(u.lists) == 0 {
@@ -62,13 +65,14 @@ func (t *outline) keepFields(keep []bool) {
 			continue
 		}
 		c, b := &counts[f], &t.blocks[i]
+		// A price or a time is also kept where it is in most units of its list, and this unit has lost all of that kind.
 		fact := b.fact()
 		keep[i] = t.kind != rules.Forum && c.kept*2 > c.units ||
 			fact != 0 && c.facts*3 > c.units*2 && told[u.around[b.box]]&fact == 0
 	}
 }
 
-// countUnit adds one to n if unit is not the one that was counted last.
+// countUnit adds one to a count n of units, if unit is not the one that was counted last.
 func countUnit(n, last *int32, unit int32) {
 	if *last != unit {
 		*last = unit
@@ -76,7 +80,8 @@ func countUnit(n, last *int32, unit int32) {
 	}
 }
 
-// newUnits finds the units of a page. What is quoted has none: whoever quotes chooses what to show of it.
+// newUnits finds the units of a page. What is quoted has none: whoever quotes chooses what to show of it. Boxes are in
+// the order of the page, so that the unit around a box is known when the box comes.
 func newUnits(t *outline, keep []bool) *units {
 	n := len(t.boxes)
 	u := &units{
@@ -110,7 +115,8 @@ func newUnits(t *outline, keep []bool) *units {
 	return u
 }
 
-// judge notes which units are kept as a whole.
+// judge notes which units are kept as a whole. Of a list of which half or less is kept, no unit counts as kept. It may
+// be asked again when keep has changed.
 func (u *units) judge() {
 	words := u.keptWords()
 	clear(u.whole)
@@ -130,7 +136,8 @@ func (u *units) judge() {
 	}
 }
 
-// keptWords returns the number of kept words before each block, and last the number of all.
+// keptWords returns the number of kept words before each block, and last the number of all. By two of them, the kept
+// words of a box are known at once.
 func (u *units) keptWords() []int32 {
 	words := make([]int32, len(u.blocks)+1)
 	for i := range u.blocks {
@@ -143,7 +150,7 @@ func (u *units) keptWords() []int32 {
 }
 
 // fields returns the index of the field that each block is in, or -1, and what was counted of the fields. Only short
-// blocks of units that are kept are in fields.
+// blocks of units that are kept are in fields. Code and tables are in none, however short.
 func (u *units) fields() (at []int32, counts []fieldCount) {
 	at = make([]int32, len(u.blocks))
 	known := map[field]int32{}
@@ -173,7 +180,8 @@ func (u *units) fields() (at []int32, counts []fieldCount) {
 	return at, counts
 }
 
-// told returns for each unit the facts in the blocks of it that are kept, those of units inside it included.
+// told returns for each unit the kinds of facts, price and time, that are in its kept blocks, those of units inside it
+// included. A unit that shows its price already needs no second one.
 func (u *units) told() map[int32]uint8 {
 	told := map[int32]uint8{}
 	for i := range u.blocks {
@@ -194,7 +202,7 @@ func (u *units) told() map[int32]uint8 {
 	return told
 }
 
-// fact returns the signs of a price and of a time if the block is hardly more than that, else 0.
+// fact returns which signs of a price and of a time a block has, if it is hardly more than that; 0 for other blocks.
 func (b *block) fact() uint8 {
 	if b.digits == 0 || b.words > longestFact {
 		return 0

@@ -17,13 +17,13 @@ import (
 //go:embed content.model.gz
 var packedModel string
 
-// model judges blocks.
+// model judges blocks. The zero value judges nothing.
 type model struct {
 	odds   odds
 	forest forest
 }
 
-// contentModel reads the model when it is first needed.
+// contentModel reads the model when it is first needed. Pages of documentation never need it.
 var contentModel = sync.OnceValue(func() model {
 	text, err := unpackModel(packedModel)
 	if err != nil {
@@ -36,7 +36,7 @@ var contentModel = sync.OnceValue(func() model {
 	return m
 })
 
-// unpackModel returns the text of a compressed model.
+// unpackModel returns the text of a compressed model. The error is that of gzip.
 func unpackModel(packed string) (string, error) {
 	r, err := gzip.NewReader(strings.NewReader(packed))
 	if err != nil {
@@ -49,7 +49,8 @@ func unpackModel(packed string) (string, error) {
 	return string(text), nil
 }
 
-// readModel reads a model's text.
+// readModel reads a model's text. Its lines are "name NAME … ODDS", "word WORD … ODDS" and "tree FORK …"; the
+// last field of the first two counts.
 func readModel(text string) (model, error) {
 	m := model{odds: odds{map[string]float32{}, map[string]float32{}}}
 	for line := range strings.Lines(text) {
@@ -75,16 +76,18 @@ func readModel(text string) (model, error) {
 	return m, nil
 }
 
+// parseWeight reads a number of the model.
 func parseWeight(s string) (float32, error) {
 	v, err := strconv.ParseFloat(s, 32)
 	return float32(v), err
 }
 
-// forest is a sum of decision trees: log odds that a block is content.
+// forest is the model's sum of decision trees: the log odds that a block is content.
 type forest []tree
 
 // tree is a decision tree. Every path through it takes as many steps as the longest one, so that the processor can
-// follow those of several blocks at once: a leaf leads to itself.
+// follow those of several blocks at once: a leaf leads to itself. A fork leads only to later ones, so that no path is
+// endless.
 type tree struct {
 	forks   [maxForks]fork
 	answers [maxForks]float32 // of leaves
@@ -92,7 +95,8 @@ type tree struct {
 	steps   int
 }
 
-// maxForks is the largest number of forks of a tree, a power of two: an index that is cut to it needs no check.
+// maxForks is the largest number of forks of a tree, a power of two: an index that is cut to it needs no check. Places
+// in a tree fit into a byte.
 const maxForks = 32
 
 // fork is a node of a tree. A block whose feature is at most value goes on at low, other blocks at low+1.
@@ -101,10 +105,11 @@ type fork struct {
 	feature, low uint8
 }
 
-// leafAt returns the fork of a leaf at a place.
+// leafAt returns the fork that is a leaf of a tree: any value of a feature leads back to its place.
 func leafAt(at int) fork { return fork{low: uint8(at), value: float32(math.Inf(1))} }
 
-// grow adds the tree that fields describe: FEATURE:LOW:VALUE for a split, VALUE for a leaf.
+// grow adds the tree that fields describe: FEATURE:LOW:VALUE for a split, VALUE for a leaf. It refuses trees that are
+// too large, features that do not exist, and splits that lead backwards, so that sum needs no checks.
 func (t *forest) grow(fields []string) error {
 	n := tree{size: len(fields)}
 	if n.size > maxForks {
@@ -136,7 +141,7 @@ func (t *forest) grow(fields []string) error {
 	return nil
 }
 
-// measure counts the steps.
+// measure sets how many steps the longest path through a tree takes.
 func (n *tree) measure() {
 	var depth [maxForks]int
 	for i, s := range n.forks[:n.size] {
@@ -146,7 +151,8 @@ func (n *tree) measure() {
 	}
 }
 
-// together is how many blocks a forest judges at once.
+// together is how many blocks a forest judges at once. The steps of one block depend on one another; those of several
+// overlap.
 const together = 8
 
 // sum adds up the trees' answers for some blocks, given their features.

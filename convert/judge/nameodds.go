@@ -8,12 +8,14 @@ import (
 	"github.com/readthru/readthru/convert/chars"
 )
 
-// odds hold how often blocks with a name, or with a first word, are content: from -1, never, to 1, always.
+// odds hold how often blocks with a name, or with a first word, are content: from -1, never, to 1, always. They were
+// counted on the pages that the model was learnt from; what was too rare there is missing.
 type odds struct {
 	name, text map[string]float32
 }
 
-// names returns the lowest and the highest odds of n's names, 0 for none.
+// names returns the lowest and the highest odds of n's names, 0 for none. The names are the words of its class and
+// other attributes; see [namesOf].
 func (o odds) names(n *html.Node) (low, high float32) {
 	for name := range namesOf(n) {
 		v := o.name[name]
@@ -22,7 +24,7 @@ func (o odds) names(n *html.Node) (low, high float32) {
 	return low, high
 }
 
-// word returns the odds of a word.
+// word returns the odds of a first word of a block, and whether they are known.
 func (o odds) word(w string) (float32, bool) {
 	if len(w) > 24 {
 		return 0, false
@@ -31,7 +33,8 @@ func (o odds) word(w string) (float32, bool) {
 	return v, ok
 }
 
-// namesOf yields the words of n's class, id and kin, without digits, in lower case.
+// namesOf yields the words of n's class, id and kin, without digits, in lower case. Names in camelCase are several
+// words. It yields 16 words at most, and passes over long attributes: some sites write their whole style into classes.
 func namesOf(n *html.Node) func(yield func(string) bool) {
 	return func(yield func(string) bool) {
 		budget := 16
@@ -70,6 +73,8 @@ func namesOf(n *html.Node) func(yield func(string) bool) {
 	}
 }
 
+// yieldName yields a name of an element in lower case, unless it is too short or too long to say anything. It is false
+// when the budget is spent or yield wants no more.
 func yieldName(name string, budget *int, yield func(string) bool) bool {
 	if len(name) < 3 || len(name) > 20 {
 		return true

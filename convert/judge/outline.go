@@ -18,7 +18,7 @@ import (
 )
 
 // block is a block of text: a paragraph, a heading, the own words of a list item, a table of data, or a code block. It
-// is one element or a run of inline siblings between blocks.
+// is one element or a run of inline siblings between blocks. What is counted of it becomes its features (features.go).
 type block struct {
 	first, last *html.Node // siblings
 	box         int32      // index of the box around it
@@ -39,7 +39,7 @@ type block struct {
 	openings, said int8        // how many of them were looked at, and how many are known
 }
 
-// Signs in a block's text.
+// Signs in a block's text. Features tell each of them apart.
 const (
 	signCurrency = 1 << iota
 	signCopyright
@@ -52,7 +52,8 @@ const (
 // long reports whether a block is prose rather than a label: many words, few of them links.
 func (b *block) long() bool { return b.words >= 15 && b.linked*3 < b.words }
 
-// box is an element that holds blocks.
+// box is an element that holds blocks. Boxes are in the order of the page, each behind the one around it, and begin and
+// end are indices of blocks: the blocks in a box follow one another.
 type box struct {
 	node          *html.Node
 	parent        int32
@@ -70,10 +71,11 @@ type box struct {
 	inRoot  bool
 }
 
-// own is the number of words that are not links.
+// own is the number of words that are not links. A box with few of them is a menu or a list of links.
 func (b *box) own() int32 { return b.words - b.linked }
 
-// outline is a page as a sequence of blocks in nested boxes.
+// outline is a page as a sequence of blocks in nested boxes. It refers to the page's tree, which must not change while
+// it is used.
 type outline struct {
 	ctx      context.Context
 	odds     odds
@@ -90,7 +92,7 @@ type outline struct {
 	title, abstract uint64 // what the page's head calls the page and says of it, as the hash of a block; 0 for nothing
 }
 
-// illustration is an image that stands outside the blocks of text.
+// illustration is an image that stands outside the blocks of text. Images inside a run of text belong to its block.
 type illustration struct {
 	node *html.Node
 	box  int32 // around it
@@ -98,7 +100,7 @@ type illustration struct {
 }
 
 // newOutline divides what is below body into blocks. It stops after maxJudged of them. Who needs it no longer calls
-// [outline.free].
+// [outline.free]. c is the choice that the rules made, o the odds of names and words that the model knows.
 func newOutline(ctx context.Context, body *html.Node, c rules.Choice, o odds) *outline {
 	t := &outline{ctx: ctx, odds: o, nested: map[*html.Node]bool{}, price: -1}
 	if room, ok := outlines.Get().(*outline); ok {
@@ -110,22 +112,24 @@ func newOutline(ctx context.Context, body *html.Node, c rules.Choice, o odds) *o
 	return t
 }
 
-// outlines holds room for boxes and blocks, which a page has many of.
+// outlines holds room for boxes and blocks, which a page has many of. Room of one page serves the next.
 var outlines sync.Pool
 
-// free lets later outlines have the room of this one, which is not used any more.
+// free lets later outlines have the room of this one, which is not used any more. What is left of a page in the room is
+// cleared, or it would keep the page's tree alive.
 func (t *outline) free() {
 	clear(t.boxes) // with the page's tree
 	clear(t.blocks)
 	outlines.Put(&outline{boxes: t.boxes, blocks: t.blocks})
 }
 
-// about records the title and the description of the page, and whether it is news.
+// about records the title and the description of the page, and whether it is news. A block with the same hash is the
+// title or the description.
 func (t *outline) about(h *head.Head) {
 	t.title, t.abstract, t.news = hashOf(h.Title), hashOf(h.Meta["description"]), h.News
 }
 
-// hashOf returns the hash of a block with the text s.
+// hashOf returns the hash of a block with the text s. It does not depend on spaces, case and punctuation.
 func hashOf(s string) uint64 {
 	var b block
 	b.add(s, false, odds{})
@@ -133,6 +137,7 @@ func hashOf(s string) uint64 {
 }
 
 // findNested notes the inline elements from n down that hold blocks, and reports whether n is a block or holds one.
+// HTML allows a link around whole cards; such an inline element ends a run of text as a block does.
 func (t *outline) findNested(n *html.Node) bool {
 	guard.Check(t.ctx)
 	found := false
@@ -150,6 +155,9 @@ func (t *outline) findNested(n *html.Node) bool {
 	return found
 }
 
+// enter adds a box for the element n and divides what is below it into blocks. parent is the index of the box around
+// it, -1 for the body; dropped says that the rules drop what is around. Boxes get the sums of their blocks when they
+// end.
 func (t *outline) enter(n *html.Node, parent int32, c rules.Choice, dropped bool) {
 	i := int32(len(t.boxes))
 	b := box{node: n, parent: parent, begin: int32(len(t.blocks)), dropped: dropped || c.Dropped[n]}
@@ -208,7 +216,8 @@ func (t *outline) enter(n *html.Node, parent int32, c rules.Choice, dropped bool
 	}
 }
 
-// holdsBlocks reports whether cells of a table hold blocks of text, so that it is not only a table of data.
+// holdsBlocks reports whether cells of a table hold blocks of text, so that it is not only a table of data. One may be
+// in it, such as a paragraph in a cell.
 func (t *outline) holdsBlocks(table *html.Node) bool {
 	count := 0
 	for _, row := range dom.Rows(table) {
@@ -223,6 +232,7 @@ func (t *outline) holdsBlocks(table *html.Node) bool {
 	return count > 1
 }
 
+// unit makes one block of all the text of a table or of code, in box i.
 func (t *outline) unit(n *html.Node, i int32) {
 	for d := range n.Descendants() {
 		if d.Type == html.TextNode {
@@ -231,7 +241,7 @@ func (t *outline) unit(n *html.Node, i int32) {
 	}
 }
 
-// linkBetween reports whether there is a link from d up to n, which is above it.
+// linkBetween reports whether there is a link from d up to n, which is above it. Words in links count apart.
 func linkBetween(d, n *html.Node) bool {
 	for p := d.Parent; p != nil && p != n; p = p.Parent {
 		if dom.Is(p, atom.A) {
@@ -241,6 +251,8 @@ func linkBetween(d, n *html.Node) bool {
 	return false
 }
 
+// inline adds the text below the inline element n to the open run of box i. top is the child of the box that it stands
+// in, tag the element of the box, link whether a link is around. Pictures outside of a run are noted as illustrations.
 func (t *outline) inline(n *html.Node, i int32, tag atom.Atom, top *html.Node, link bool) {
 	link = link || dom.Is(n, atom.A)
 	if t.cur != nil {
@@ -275,7 +287,8 @@ func (t *outline) inline(n *html.Node, i int32, tag atom.Atom, top *html.Node, l
 	}
 }
 
-// text adds the words of a text node to the block that top, a child of box i, belongs to.
+// text adds the words of a text node to the block that top, a child of box i, belongs to. A blank one only reaches on
+// to the end of the run. A run that is not open yet is begun.
 func (t *outline) text(top *html.Node, i int32, tag atom.Atom, n *html.Node, link bool) {
 	if chars.Blank(n.Data) {
 		if t.cur != nil {
@@ -300,6 +313,9 @@ func (t *outline) text(top *html.Node, i int32, tag atom.Atom, n *html.Node, lin
 	}
 }
 
+// add counts the words and signs of a text into a block, and its letters and digits into the block's hash. link says
+// that the text is inside a link. Words end at anything that is no letter or digit, except for the underscore; scripts
+// without spaces are counted by two letters a word.
 func (b *block) add(s string, link bool, o odds) {
 	const prime = 1099511628211
 	start, digitsIn := -1, 0

@@ -9,13 +9,14 @@ import (
 	"github.com/readthru/readthru/convert/rules"
 )
 
-// Places are where the content of a page stands.
+// Places are where the content of a page stands. Package convert proposes a recipe for the site by them.
 type Places struct {
 	Units []*html.Node // of the longest list of which most units are content; empty without such a list
 	Boxes []*html.Node // those that hold nearly all words of the content, the inner ones first
 }
 
-// PlacesOf returns where the content of p stands. They are empty for a page of too many blocks.
+// PlacesOf returns where the content of p stands. They are empty for a page of too many blocks. Boxes hold nine tenths
+// of the content's words or more. It panics, by guard.Check, when ctx ends.
 func PlacesOf(ctx context.Context, p Page) (found Places) {
 	c := Choose(ctx, p)
 	t := newOutline(ctx, p.Body, c, contentModel().odds)
@@ -42,7 +43,8 @@ func PlacesOf(ctx context.Context, p Page) (found Places) {
 	return found
 }
 
-// longest returns the units of the longest list of which most are kept.
+// longest returns the units of the list with most words, of the lists of which most units are kept, three at least; nil
+// if there is none.
 func (u *units) longest() (nodes []*html.Node) {
 	best := int32(-1)
 	for i := range u.lists {
@@ -62,7 +64,7 @@ func (u *units) longest() (nodes []*html.Node) {
 	return nodes
 }
 
-// droppedIn reports whether a choice drops n or what is round it.
+// droppedIn reports whether a choice drops n or what is round it. c.Dropped has the topmost nodes alone.
 func droppedIn(c rules.Choice, n *html.Node) bool {
 	for ; n != nil; n = n.Parent {
 		if c.Dropped[n] {

@@ -13,7 +13,8 @@ import (
 
 // keepPrice keeps the price of a product: the first two amounts of money that are blocks of their own a little below
 // the kept title, of which the second may be the former price. If the page's metadata state another amount, it keeps
-// the block with that one instead.
+// the block with that one instead. stated is that of the metadata, 0 for none. Prices are short, often beside buttons,
+// and the model drops many of them.
 func (t *outline) keepPrice(keep []bool, stated float64) {
 	sums := t.belowTitle(keep)
 	if stated > 0 && !slices.ContainsFunc(sums, func(i int) bool { return names(&t.blocks[i], stated) }) &&
@@ -25,7 +26,8 @@ func (t *outline) keepPrice(keep []bool, stated float64) {
 	}
 }
 
-// belowTitle returns the first two amounts of money that are blocks of their own a little below the kept title.
+// belowTitle returns the first two amounts of money that are blocks of their own a little below the kept title. A
+// little is 20 blocks. The two follow one another.
 func (t *outline) belowTitle(keep []bool) (sums []int) {
 	const near, most = 20, 2
 	title := -1
@@ -48,7 +50,8 @@ func (t *outline) belowTitle(keep []bool) (sums []int) {
 }
 
 // keepStated keeps the block with the stated amount, and reports whether there is one. Of several it takes a kept one,
-// else the first. An amount in a link is that of another page, and so may be one in a row of cards.
+// else the first. An amount in a link is that of another page, and so may be one in a row of cards. t.price then says
+// which block was kept for this alone.
 func (t *outline) keepStated(keep []bool, stated float64) bool {
 	first := -1
 	for i := range t.blocks {
@@ -70,7 +73,7 @@ func (t *outline) keepStated(keep []bool, stated float64) bool {
 	return true
 }
 
-// inCard reports whether a box is in one of a row of cards with links.
+// inCard reports whether a box is in one of a row of cards with links, as other products are shown in.
 func (t *outline) inCard(box int32) bool {
 	for ; box >= 0; box = t.boxes[box].parent {
 		if x := &t.boxes[box]; x.alike >= fewestUnits && x.linked > 0 && x.words <= longestCard {
@@ -80,7 +83,8 @@ func (t *outline) inCard(box int32) bool {
 	return false
 }
 
-// names reports whether an amount of money in a block is the stated one.
+// names reports whether an amount of money in a block is the stated one. Amounts that differ by less than half a cent
+// are the same.
 func names(b *block, stated float64) bool {
 	var text strings.Builder
 	for n := b.first; n != nil; n = n.NextSibling {

@@ -7,7 +7,8 @@ import (
 	"github.com/readthru/readthru/convert/dom"
 )
 
-// Marks of the elements around a block.
+// Marks of the elements around a block. A mark holds for all that an element contains, so that "in the navigation" is
+// known of each block. Each is a feature; their order is that of the model.
 const (
 	inMain = 1 << iota
 	inArticle
@@ -25,7 +26,8 @@ const (
 	inLink
 )
 
-// compare counts, for every box, its siblings of the same shape.
+// compare counts, for every box, its siblings of the same shape. Boxes without words do not count. It is called when
+// all boxes have their words.
 func (t *outline) compare() {
 	type key struct {
 		parent int32
@@ -44,6 +46,8 @@ func (t *outline) compare() {
 	}
 }
 
+// markOf returns the mark that an element sets for what it contains: by its role first, then by what element it is; 0
+// for most.
 func markOf(n *html.Node) uint32 {
 	switch dom.Attr(n, "role") {
 	case "main":
