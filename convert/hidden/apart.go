@@ -8,13 +8,16 @@ import (
 )
 
 // Apart returns the elements, of those that stand in a line by their names, that styles take out of it: blocks, items
-// of a flexible box or a grid, and what is placed elsewhere.
+// of a flexible box or a grid, and what is placed elsewhere. Package normalise puts spaces where the texts of such
+// elements meet. It is known after [Cleaner.Clean].
 func (w *Cleaner) Apart() map[*html.Node]bool { return w.apart }
 
-// Boxed returns the elements that styles make boxes in a line: they may have a margin between them, or none.
+// Boxed returns the elements that styles make boxes in a line: they may have a margin between them, or none. It is
+// known after [Cleaner.Clean].
 func (w *Cleaner) Boxed() map[*html.Node]bool { return w.boxed }
 
-// setApart notes whether the styles of n take it or what it holds out of their lines.
+// setApart notes whether the styles of n take it or what it holds out of their lines. What it notes are the results of
+// [Cleaner.Apart] and [Cleaner.Boxed].
 func (w *Cleaner) setApart(n *html.Node, style css.Values) {
 	if len(style) == 0 {
 		return

@@ -10,7 +10,8 @@ import (
 	"github.com/readthru/readthru/convert/css"
 )
 
-// ByStyle reports whether a style attribute hides its element.
+// ByStyle reports whether a style attribute hides its element. It is for places where no style sheet is read: signs of
+// a paywall, and the text of a page that is not parsed.
 func ByStyle(style string) bool {
 	set := css.Declarations(style)
 	kind, _ := hiddenByStyle(set, 16)
@@ -19,7 +20,8 @@ func ByStyle(style string) bool {
 
 // hiddenByStyle returns the kind of hiding by which an element and all in it is not seen, whatever styles they have, or
 // "". The property is the one that a script would change to show it; empty for kinds that pages do not use for text
-// that appears later. The font of the element has em pixels.
+// that appears later. The font of the element has em pixels. Each kind is a word of the report. It judges the element's
+// own values alone; what it inherits is judged by [look.unseen].
 func hiddenByStyle(style css.Values, em float64) (kind, property string) {
 	if len(style) == 0 {
 		return "", ""
@@ -53,7 +55,8 @@ func hiddenByStyle(style css.Values, em float64) (kind, property string) {
 	return "", ""
 }
 
-// filtered reports whether a filter leaves nothing of an element that can be read.
+// filtered reports whether a filter leaves nothing of an element that can be read. Of brightness, contrast and the like
+// text mostly stays readable.
 func filtered(filter string, em float64) bool {
 	for f := range css.Words(filter) {
 		name, argument, _ := strings.Cut(strings.TrimSuffix(f, ")"), "(")
@@ -71,10 +74,11 @@ func filtered(filter string, em float64) bool {
 	return false
 }
 
-// blurred is the radius in pixels from which on blurred text is a grey bar.
+// blurred is the radius in pixels from which on blurred text is a grey bar. It is more than a line is high.
 const blurred = 16
 
-// masked reports whether a mask lets nothing of an element through.
+// masked reports whether a mask lets nothing of an element through. That is a mask of no size, or of one transparent
+// colour.
 func masked(style css.Values) bool {
 	mask := style.Get("mask-image")
 	if size := style.Get("mask-size"); mask != "" && mask != "none" && size != "" {
@@ -91,7 +95,8 @@ func masked(style css.Values) bool {
 	return c.known && c.A <= css.Faintest
 }
 
-// The distances from which on a box lies outside every window.
+// The distances from which on a box lies outside every window. Text that is moved less far may be seen in a large
+// window, or be scrolled to.
 const (
 	farBack    = -900.0 // pixels to the left or upwards, where nobody scrolls
 	farOn      = 9000.0
@@ -100,7 +105,8 @@ const (
 	windowHigh = 768.0
 )
 
-// offScreen reports an element moved out of every window, or seen from its edge or its back.
+// offScreen reports whether an element is moved out of every window by its position, its margins, a path or a
+// transform, or is seen from its edge or its back.
 func offScreen(style css.Values, em float64) bool {
 	switch style.Get("position") {
 	case "fixed":
@@ -129,7 +135,8 @@ func offScreen(style css.Values, em float64) bool {
 }
 
 // pathAway reports whether the point of a path on which an element stands lies outside of every window. Of a path of
-// straight lines that is the one at offset-distance, of others the first.
+// straight lines that is the one at offset-distance, of others the first. offset-path is one more way to move a box,
+// which hiding by margins and transforms does not cover.
 func pathAway(style css.Values, em float64) bool {
 	path, ok := strings.CutPrefix(style.Get("offset-path"), "path(")
 	if !ok {
@@ -146,11 +153,12 @@ func pathAway(style css.Values, em float64) bool {
 	return distant(css.Length{Px: at[0]}, true) || distant(css.Length{Px: at[1]}, false)
 }
 
-// maxPoints is how many points of a path are read.
+// maxPoints is how many points of a path are read. A path with more counts as not straight.
 const maxPoints = 1000
 
 // pathPoints returns the points of the path that begins an argument of path(), up to the first that is not of a
-// straight line. straight reports whether all are.
+// straight line. straight reports whether all are. Letters are read without case, so that relative lines count as
+// absolute ones.
 func pathPoints(path string) (points [][2]float64, straight bool) {
 	path = strings.NewReplacer(",", " ", `"`, " ", "'", " ", ")", " ", "m", " m ", "l", " l ", "h", " h ", "v", " v ").
 		Replace(strings.ToLower(path))
@@ -184,7 +192,8 @@ func pathPoints(path string) (points [][2]float64, straight bool) {
 	return points, true
 }
 
-// pointAt returns the point of lines between points at a distance from the first.
+// pointAt returns the point of lines between points at a distance from the first. A share of the distance is one of the
+// whole length. There must be a point.
 func pointAt(points [][2]float64, along css.Length) [2]float64 {
 	total := 0.0
 	for i := 1; i < len(points); i++ {
@@ -203,7 +212,8 @@ func pointAt(points [][2]float64, along css.Length) [2]float64 {
 	return points[len(points)-1]
 }
 
-// fixedAway reports whether a box that stays where it is in the window lies outside it.
+// fixedAway reports whether a box that stays where it is in the window lies outside it. It never can be scrolled to, so
+// that one window of distance is enough.
 func fixedAway(style css.Values, em float64) bool {
 	for _, side := range [...]string{"left", "right", "top", "bottom"} {
 		l, ok := css.ParseLength(style.Get(side), em)
@@ -219,7 +229,7 @@ func fixedAway(style css.Values, em float64) bool {
 	return false
 }
 
-// far reports a length that leads out of every window.
+// far reports whether the length value of a style leads out of every window. across says that it leads to the side.
 func far(value string, em float64, across bool) bool {
 	if value == "" {
 		return false
@@ -228,12 +238,14 @@ func far(value string, em float64, across bool) bool {
 	return ok && distant(l, across)
 }
 
+// distant reports whether a length leads out of every window: to the side if across is true, else upwards or downwards.
 func distant(l css.Length, across bool) bool {
 	return l.Px <= farBack || l.Px >= farOn || l.Share <= -1.5 || l.Share >= 9 ||
 		l.Window && (across && math.Abs(l.Px) >= .98*windowWide || l.Px >= 4*windowHigh)
 }
 
-// clipped reports an element of which nothing is left to see.
+// clipped reports an element of which nothing is left to see. It reads clip-path, and the old property clip, which only
+// boxes have that are placed absolutely.
 func clipped(style css.Values, em float64) bool {
 	if path := style.Get("clip-path"); path != "" && clippedTo(path, em) {
 		return true
@@ -246,7 +258,8 @@ func clipped(style css.Values, em float64) bool {
 	return len(sides) == 4 && (empty(sides[0], sides[2]) || empty(sides[3], sides[1]))
 }
 
-// empty reports whether there is next to nothing between two edges of a rectangle.
+// empty reports whether there is next to nothing between two edges of a rectangle. from is nil for the first edge, to
+// for the last: auto.
 func empty(from, to *css.Length) bool {
 	if to == nil {
 		return false
@@ -258,7 +271,8 @@ func empty(from, to *css.Length) bool {
 	return to.Px-begin.Px <= 1 && to.Share-begin.Share <= 0
 }
 
-// lengths reads lengths between spaces. A value that is not a length, such as auto, is nil.
+// lengths reads lengths between spaces. A value that is not a length, such as auto, is nil. They stand in functions of
+// clip-path and in clip.
 func lengths(list string, em float64) (all []*css.Length) {
 	for word := range css.Words(list) {
 		if l, ok := css.ParseLength(word, em); ok {
@@ -270,7 +284,8 @@ func lengths(list string, em float64) (all []*css.Length) {
 	return all
 }
 
-// clippedTo reports whether a shape has next to no area.
+// clippedTo reports whether a shape has next to no area. path is the value of clip-path. Shapes that are not known, and
+// addresses, leave something.
 func clippedTo(path string, em float64) bool {
 	shape, arguments, _ := strings.Cut(path, "(")
 	if end := strings.LastIndexByte(arguments, ')'); end >= 0 {
@@ -310,13 +325,15 @@ func clippedTo(path string, em float64) bool {
 	return false
 }
 
-// meet reports whether two opposite sides of a box are moved inwards until nothing is between them.
+// meet reports whether two opposite sides of a box are moved inwards until nothing is between them. The sides are the
+// arguments of inset().
 func meet(a, b *css.Length) bool {
 	past := func(side *css.Length) bool { return side.Share >= .99 && side.Px >= 0 }
 	return a != nil && b != nil && (a.Share+b.Share >= .99 && a.Px+b.Px >= 0 || a.Px+b.Px >= farOn || past(a) || past(b))
 }
 
-// flat reports whether a polygon has no area, in a box of 300 by 60 pixels.
+// flat reports whether a polygon has no area, in a box of 300 by 60 pixels. Percentages need a size; that of a line of
+// text serves. Polygons that lie beyond the upper or left edge show nothing either.
 func flat(points string, em float64) bool {
 	var xs, ys []float64
 	for point := range css.List(points) {
@@ -336,7 +353,7 @@ func flat(points string, em float64) bool {
 	return len(xs) > 0 && (math.Abs(area) < 8 || outside)
 }
 
-// cutsOff reports whether a box cuts off what is too large for it.
+// cutsOff reports whether a box cuts off what is too large for it. Without it a box of no size hides nothing.
 func cutsOff(style css.Values) bool {
 	for _, overflow := range [...]string{style.Get("overflow-x"), style.Get("overflow-y")} {
 		if overflow != "" && overflow != "visible" && overflow != "inherit" {
@@ -348,7 +365,8 @@ func cutsOff(style css.Values) bool {
 		strings.Contains(contain, "content")
 }
 
-// collapsed returns the property by which a box that cuts off what is too large for it has no room for text, or "".
+// collapsed returns the property by which a box that cuts off what is too large for it has no room for text, or "". One
+// pixel counts as no room: visually hidden text has so much.
 func collapsed(style css.Values, em float64) string {
 	if !cutsOff(style) {
 		return ""
@@ -385,7 +403,7 @@ func roomBeside(style css.Values, em float64) bool {
 	return room(style, em, "min-width", "padding-right") || placed(style) && room(style, em, "padding-left")
 }
 
-// room reports whether one of some properties makes room in a box.
+// room reports whether one of some properties makes room in a box. Lengths that are not known make room.
 func room(style css.Values, em float64, names ...string) bool {
 	for _, name := range names {
 		if value := chars.FirstWord(style.Get(name)); value != "" {
@@ -397,7 +415,8 @@ func room(style css.Values, em float64, names ...string) bool {
 	return false
 }
 
-// stacked notes whether n paints over what lies below the page's plane.
+// stacked notes whether n paints over what lies below the page's plane. An opaque box with no stacking context of its
+// own hides children with a negative z-index: they are painted below its background (CSS 2.2, appendix E).
 func (l *look) stacked(n *html.Node, style css.Values) {
 	if stacks(style) {
 		l.covered = false
@@ -408,13 +427,15 @@ func (l *look) stacked(n *html.Node, style css.Values) {
 	}
 }
 
-// opaque reports whether a style paints over what lies behind its element.
+// opaque reports whether a style paints over what lies behind its element. A picture as background does not count: it
+// may have holes.
 func opaque(style css.Values) bool {
 	c := inked(style.Get("background-color"), ink{}, ink{css.Colour{A: 1}, true})
 	return c.known && c.A >= .95 && style.Get("display") != "inline" && style.Get("background-clip") != "text"
 }
 
-// stacks reports whether an element keeps what lies below its plane above its own background.
+// stacks reports whether an element keeps what lies below its plane above its own background. That is a stacking
+// context: positions with an order, transparency, transforms, filters and the like make one.
 func stacks(style css.Values) bool {
 	if len(style) == 0 {
 		return false
@@ -435,7 +456,7 @@ func stacks(style css.Values) bool {
 		style.Get("mix-blend-mode") != "" && style.Get("mix-blend-mode") != "normal"
 }
 
-// depth returns the z-index of a style, "" for none.
+// depth returns the z-index of a style, "" for none. It is read as written.
 func depth(style css.Values) string {
 	if z := style.Get("z-index"); z != "auto" && z != "inherit" {
 		return z

@@ -9,14 +9,15 @@ import (
 	"github.com/readthru/readthru/convert/dom"
 )
 
-// The limits of looking for boxes that cover others.
+// The limits of looking for boxes that cover others. They bound what is otherwise the square of the page.
 const (
 	maxNeighbours = 20   // elements beside one
 	maxCovers     = 1000 // elements of a page for which they are looked at, or boxes that cover some
 	maxCovered    = 1 << 16
 )
 
-// under reports whether a style puts n below the page's plane, where an opaque box beside it lies over it.
+// under reports whether a style puts n below the page's plane, where an opaque box beside it lies over it. It looks at
+// the elements beside n, as many as maxNeighbours.
 func (w *Cleaner) under(n *html.Node, style css.Values) bool {
 	if position := style.Get("position"); !below(style) || position != "absolute" && position != "fixed" ||
 		n.Parent == nil || w.covers >= maxCovers {
@@ -34,7 +35,8 @@ func (w *Cleaner) under(n *html.Node, style css.Values) bool {
 	return false
 }
 
-// covers reports whether n is an opaque box as large as the box that it is placed in.
+// covers reports whether n is an opaque box as large as the box that it is placed in. It must be placed by all four
+// edges, or by two and its size.
 func covers(n *html.Node, style css.Values) bool {
 	if style.Get("position") != "absolute" || !opaque(style) || below(style) || dom.Is(n.Parent, atom.Body) {
 		return false
@@ -51,7 +53,7 @@ func covers(n *html.Node, style css.Values) bool {
 }
 
 // cover removes the text before n in the box that n is placed in. What may lie above n stays, as does a box that is
-// most of the page: a script takes the cover away.
+// most of the page: a script takes the cover away. It is called when all in the box has been looked at, up to n.
 func (w *Cleaner) cover(n *html.Node) {
 	if w.covers++; w.covers > maxCovers {
 		return
@@ -91,7 +93,8 @@ func (w *Cleaner) cover(n *html.Node) {
 	}
 }
 
-// placed reports whether what lies in an element is placed by its edges.
+// placed reports whether what lies in an element is placed by its edges. Elements in it with position: absolute then
+// refer to it.
 func placed(style css.Values) bool {
 	position := style.Get("position")
 	return position != "" && position != "static" && position != "inherit" || style.Get("transform") != "" &&
@@ -99,7 +102,7 @@ func placed(style css.Values) bool {
 }
 
 // escaped reports whether something in n, which is not placed, is placed by a box round n: it is not cut off with the
-// rest.
+// rest. The time for it counts with that for covers.
 func (w *Cleaner) escaped(n *html.Node) bool {
 	for c := range n.ChildNodes() {
 		if w.covered++; w.covered > maxCovered {

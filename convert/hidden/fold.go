@@ -9,7 +9,8 @@ import (
 )
 
 // keepLabel rewrites a button whose text a reader needs: that of a heading, and that of a question whose answer the
-// button folds. It reports whether it did; other buttons are controls.
+// button folds. It reports whether it did; other buttons are controls. It renames the button to span or div, so that
+// its text is treated as any other.
 func keepLabel(n *html.Node) bool {
 	switch {
 	case dom.Within(n, atom.H1, atom.H2, atom.H3, atom.H4, atom.H5, atom.H6, atom.Summary, atom.Dt):
@@ -29,6 +30,7 @@ func keepLabel(n *html.Node) bool {
 }
 
 // beforeProse reports whether the next element after n, or after a box with no text but that of n, begins with prose.
+// It looks at three boxes around n.
 func beforeProse(n *html.Node) bool {
 	title := dom.OneLine(n)
 	for range 3 {
@@ -44,7 +46,8 @@ func beforeProse(n *html.Node) bool {
 	return false
 }
 
-// startsProse reports whether n begins with a sentence that is no link. It looks at the first few nodes only.
+// startsProse reports whether n begins with a sentence that is no link. It looks at the first few nodes only. Eight
+// words are prose.
 func startsProse(n *html.Node) bool {
 	const words, nodes = 8, 60
 	said, seen := 0, 0

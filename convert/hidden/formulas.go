@@ -10,7 +10,7 @@ import (
 )
 
 // Formulas removes the hidden parts of the formulas below body. It comes first because a formula is rewritten from its
-// parts, and after that nothing tells which of them were shown.
+// parts, and after that nothing tells which of them were shown. It looks at MathML, and at MathJax's own elements.
 func (w *Cleaner) Formulas(body *html.Node) {
 	for _, formula := range dom.FindAll(body,
 		func(n *html.Node) bool { return n.Data == "math" || n.Data == "mjx-math" }) {
@@ -18,6 +18,8 @@ func (w *Cleaner) Formulas(body *html.Node) {
 	}
 }
 
+// formula removes n from a formula if styles, attributes or its name hide it, else looks at its parts. outer is the
+// look of what is around it.
 func (w *Cleaner) formula(n *html.Node, outer look) {
 	style := w.sheet.StylesOf(n)
 	var kind string
@@ -42,7 +44,8 @@ func (w *Cleaner) formula(n *html.Node, outer look) {
 	dom.Remove(n)
 }
 
-// formulaParts goes on to the children of n that browsers show.
+// formulaParts goes on to the children of n that browsers show. Of annotations only a source in TeX stays, from which
+// the formula is written; of semantics and of actions browsers show the first child alone.
 func (w *Cleaner) formulaParts(n *html.Node, l look) {
 	shown := 0
 	for c := n.FirstChild; c != nil; {

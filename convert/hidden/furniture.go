@@ -21,7 +21,8 @@ import (
 const fewest = 5
 
 // furniture reports whether a hidden piece is a part of the page's machinery: n holds it, or none for what is no part
-// of the tree.
+// of the tree. A piece that gives orders to a model never is. Otherwise it is told by its kind, by its length, and by
+// names and controls around it.
 func furniture(kind, text string, n *html.Node) bool {
 	machine := besideText[kind] || words(text) < fewest ||
 		n != nil && (named(n) || mostlyControls(n))
@@ -29,11 +30,12 @@ func furniture(kind, text string, n *html.Node) bool {
 }
 
 // besideText are the kinds of what stands beside the text, where readers see it: it is not read aloud, or it is in the
-// margin of a document, or struck out.
+// margin of a document, or struck out. They say little about hiding.
 var besideText = map[string]bool{"aria-hidden": true, "deleted": true, "annotation": true}
 
 // words counts the words of a text as sentences have them: written in letters, and without a capital, which words of
-// titles and names have, but for the first. In scripts without spaces two letters are a word.
+// titles and names have, but for the first. In scripts without spaces two letters are a word. Lists of names, menus and
+// code therefore have few.
 func words(text string) (count int) {
 	letters, first := 0, true
 	for word := range strings.FieldsSeq(text) {
@@ -53,14 +55,15 @@ func words(text string) (count int) {
 // ofNoWord reports whether r is a character that codes and names in programs have, and words do not.
 func ofNoWord(r rune) bool { return unicode.IsDigit(r) || r == '_' || r == '=' || r == '{' }
 
-// titled reports whether a word begins with a capital and goes on without.
+// titled reports whether a word begins with a capital and goes on in lower case, as words of titles and names do.
 func titled(word string) bool {
 	first, size := utf8.DecodeRuneInString(word)
 	second, _ := utf8.DecodeRuneInString(word[size:])
 	return unicode.IsUpper(first) && unicode.IsLower(second)
 }
 
-// machinery are parts of the names and roles of what is hidden until a script or the reader asks for it.
+// machinery are parts of the names and roles of what is hidden until a script or the reader asks for it. They are
+// looked for anywhere in class, id and role.
 var machinery = strings.Fields(`menu nav modal dialog popup pop-up popover cookie consent gdpr privacy tooltip dropdown
 	drop-down flyout overlay drawer offcanvas off-canvas sidebar side-bar lightbox toast notice notification alert
 	snackbar banner message msg error success warning loading loader spinner sr-only screen-reader screenreader
@@ -68,7 +71,8 @@ var machinery = strings.Fields(`menu nav modal dialog popup pop-up popover cooki
 	register subscribe newsletter cart basket checkout form field captcha template placeholder print mobile desktop
 	widget comment reply tab accordion carousel slide filter sort toggle`)
 
-// named reports whether the names or the role of n, or of an element close round it, say that it is machinery.
+// named reports whether the names or the role of n, or of an element close round it, say that it is machinery. Close is
+// three elements.
 func named(n *html.Node) bool {
 	for e, up := n, 0; up < 4 && e != nil && e.Type == html.ElementNode; e, up = e.Parent, up+1 {
 		if dom.Is(e, atom.Body) {
@@ -87,7 +91,7 @@ func named(n *html.Node) bool {
 	return false
 }
 
-// mostlyControls reports whether n holds controls, or links more than text.
+// mostlyControls reports whether n holds controls, or links more than text. A hidden form or menu is one.
 func mostlyControls(n *html.Node) bool {
 	text, links := 0, 0
 	for d := range n.Descendants() {
@@ -104,7 +108,8 @@ func mostlyControls(n *html.Node) bool {
 	return links*2 > text
 }
 
-// orders are words by which a text speaks to a model instead of a reader.
+// orders are words by which a text speaks to a model instead of a reader. The pattern is slow, so that mayCommand comes
+// first. Changing it, keep orderWords in step.
 var orders = lazy.Pattern(`(?i)\b(?:ignore|disregard|forget|override)\b.{0,40}` +
 	`\b(?:previous|prior|above|earlier|preceding|told|instructions?|rules)\b` +
 	`|\b(?:system|developer) (?:prompt|message|instruction)|\bnew instructions?\b` +
@@ -117,7 +122,8 @@ var orders = lazy.Pattern(`(?i)\b(?:ignore|disregard|forget|override)\b.{0,40}` 
 	`\b(?:keys?|passwords?|secrets?|tokens?|credentials?|conversation)\b` +
 	`|\bdo not (?:tell|inform|mention|reveal)\b|<\|?im_start|\[inst\]|\bprompt injection\b|\bjailbreak`)
 
-// orderWords are the beginnings of words of which each order has one, by their first letter.
+// orderWords are the beginnings of words of which each order has one, by their first letter. A text without any of them
+// matches no order.
 var orderWords = sync.OnceValue(func() (byLetter [26][]string) {
 	for word := range strings.FieldsSeq(`previous prior above earlier preceding told instruction rules prompt message
 		ai llm language chatbot assistant agent helpful key password secret token credential conversation tell inform
@@ -149,14 +155,16 @@ func mayCommand(text string) bool {
 	return false
 }
 
-// commands reports whether text gives orders to a model.
+// commands reports whether text gives orders to a model. It reads 64 KiB of it. Words alone prove nothing: a page about
+// such texts has them, too, but shows them to its readers.
 func commands(text string) bool {
 	text = text[:min(len(text), 64<<10)]
 	return mayCommand(text) && orders().MatchString(text)
 }
 
 // unsaid counts the pieces that a page does not also say to its readers: in another place, or in another form for other
-// windows.
+// windows. It compares letters alone, since forms for other windows differ in spaces and punctuation. body is what is
+// left of the page.
 func unsaid(pieces []string, body *html.Node) (count int) {
 	if len(pieces) == 0 {
 		return 0
@@ -176,13 +184,14 @@ func unsaid(pieces []string, body *html.Node) (count int) {
 	return count
 }
 
-// letters returns the letters of a text in lower case.
+// letters returns the letters of a text in lower case, in which hidden pieces are compared with the page.
 func letters(text string) string {
 	var b strings.Builder
 	writeLetters(&b, text)
 	return b.String()
 }
 
+// writeLetters writes the letters of a text in lower case to b.
 func writeLetters(b *strings.Builder, text string) {
 	for _, r := range text {
 		if unicode.IsLetter(r) {

@@ -31,7 +31,8 @@ var Rules = []any{
 	ownNames, names, besideText,
 }
 
-// Cleaner removes hidden text from one page.
+// Cleaner removes hidden text from one page. It is made for one page, by [New], [NewPart] or [NewFinal], and must not
+// be used by several goroutines at once.
 type Cleaner struct {
 	sheet      *css.Sheet
 	reported   reporter
@@ -53,7 +54,8 @@ type Cleaner struct {
 	final      bool                    // no script will change the page
 }
 
-// New returns a Cleaner for the page below root. It reads the style sheets and changes nothing.
+// New returns a Cleaner for the page below root. It reads the style sheets and changes nothing. Call it while shadow
+// roots still are templates and elements have their classes.
 func New(root *html.Node) *Cleaner {
 	return &Cleaner{
 		sheet: css.Read(root), apart: map[*html.Node]bool{}, boxed: map[*html.Node]bool{}, controls: map[string]bool{},
@@ -61,7 +63,8 @@ func New(root *html.Node) *Cleaner {
 }
 
 // NewPart returns a Cleaner for a later part of a page. The report of its first part says whether styles hide the page
-// itself: a later part may hold nothing else than what is hidden.
+// itself: a later part may hold nothing else than what is hidden. first must be that of the first part, after its
+// [Cleaner.Clean].
 func NewPart(root *html.Node, first Report) *Cleaner {
 	w := New(root)
 	w.part, w.kept, w.beside = true, first.PageShown, first.Beside
@@ -69,13 +72,14 @@ func NewPart(root *html.Node, first Report) *Cleaner {
 }
 
 // NewFinal returns a Cleaner for a page that was composed of a document: no script will show what is hidden in it.
+// Documents in archives, and drawings, become such pages.
 func NewFinal(root *html.Node) *Cleaner {
 	w := New(root)
 	w.final = true
 	return w
 }
 
-// Report returns what [Cleaner.Clean] removed.
+// Report returns what [Cleaner.Clean] removed. Called before it, it has what was removed until then.
 func (w *Cleaner) Report() Report {
 	r := w.reported.Report
 	r.PageShown, r.Beside, r.StylesCut = w.kept, w.beside, w.sheet.Cut()
@@ -83,7 +87,9 @@ func (w *Cleaner) Report() Report {
 }
 
 // Clean removes below body what a reader of the page does not see, and what is not text at all: scripts, inputs,
-// comments, invisible characters.
+// comments, invisible characters. It first measures the page and notes what its controls open, then walks over it with
+// the look that each element gives its text, removes what is hidden after the walk, and at last decides about text that
+// only a script shows. It panics, by guard.Check, when ctx ends.
 func (w *Cleaner) Clean(ctx context.Context, body *html.Node) {
 	for d := range body.Descendants() {
 		guard.Check(ctx)
@@ -117,7 +123,8 @@ func (w *Cleaner) Clean(ctx context.Context, body *html.Node) {
 	w.reported.Hidden += unsaid(w.reported.telling, body)
 }
 
-// Unshown reports n, which has been taken out of the page because browsers do not show it.
+// Unshown reports n, which has been taken out of the page because browsers do not show it. Package normalise calls it
+// for children of a host without a slot, and for sources of formulas.
 func (w *Cleaner) Unshown(n *html.Node) {
 	if n.Type == html.TextNode {
 		w.reported.add("display", n.Data, nil)
@@ -126,10 +133,12 @@ func (w *Cleaner) Unshown(n *html.Node) {
 	w.reported.addNode("display", n)
 }
 
-// Left reports a text that the file of a document has, and does not show. Its kind is "" if it is hidden.
+// Left reports a text that the file of a document has, and does not show. Its kind is "" if it is hidden. Package
+// convert calls it for what the readers of such files have left out.
 func (w *Cleaner) Left(kind, text string) { w.reported.add(cmp.Or(kind, "display"), text, nil) }
 
-// control records the elements that d opens if it is a control: the panel of a tab, the section under a button.
+// control records the elements that d opens if it is a control: the panel of a tab, the section under a button. They
+// are found by ids in the attributes of ARIA, Bootstrap and the HTML standard's popovers and commands.
 func (w *Cleaner) control(d *html.Node) {
 	for _, key := range [...]string{"popovertarget", "commandfor"} {
 		if id := dom.Attr(d, key); id != "" {
@@ -156,6 +165,8 @@ func (w *Cleaner) control(d *html.Node) {
 	}
 }
 
+// walk looks at the children of n, whose text has the look l. Elements that go are gathered in w.gone, since selectors
+// of later ones refer to their neighbours; comments and texts go at once.
 func (w *Cleaner) walk(ctx context.Context, n *html.Node, l look) {
 	guard.Check(ctx)
 	for c := n.FirstChild; c != nil; {
@@ -188,7 +199,8 @@ func (w *Cleaner) walk(ctx context.Context, n *html.Node, l look) {
 	}
 }
 
-// text removes the characters of a text that nobody sees, or all of it when its look hides it.
+// text removes the characters of a text that nobody sees, or all of it when its look hides it. Text of the page itself
+// that waits for a script is noted for settle.
 func (w *Cleaner) text(n *html.Node, l look) {
 	if l.hidden != "" {
 		l.piece.WriteString(n.Data)
@@ -205,6 +217,8 @@ func (w *Cleaner) text(n *html.Node, l look) {
 	n.Data = clean
 }
 
+// element looks at one element: it goes with all in it, or what is in it is looked at with the look that its styles
+// give. outer is the look of what is around it.
 func (w *Cleaner) element(ctx context.Context, n *html.Node, outer look) {
 	style := w.sheet.StylesOf(n)
 	if kind := w.hides(n, style, outer); kind != "" {
@@ -238,7 +252,8 @@ func (w *Cleaner) element(ctx context.Context, n *html.Node, outer look) {
 	}
 }
 
-// scriptLink takes the address from a link that runs a script or holds data; its text stays.
+// scriptLink takes the address from a link that runs a script or holds data; its text stays. White space and invisible
+// characters in the scheme do not keep browsers from running it, and so are passed over.
 func (w *Cleaner) scriptLink(n *html.Node) {
 	href := strings.ToLower(strings.Map(func(r rune) rune {
 		if r <= ' ' || chars.Invisible(r) {
@@ -256,10 +271,11 @@ func (w *Cleaner) scriptLink(n *html.Node) {
 	}
 }
 
-// noScript are scripts that do nothing: the link is a button.
+// noScript are scripts that do nothing: the link is a button. They are not reported.
 var noScript = map[string]bool{"": true, "void(0)": true, "void0": true, "//": true, "returnfalse": true, "void": true}
 
 // image takes out an image that is not seen, and the words about the site that some hide in its alternative text.
+// Others are told by agentNote: they address agents, not readers who do not see.
 func (w *Cleaner) image(n *html.Node, l look) {
 	alt := dom.Attr(n, "alt")
 	if l.hidden == "visibility" {
@@ -274,7 +290,8 @@ func (w *Cleaner) image(n *html.Node, l look) {
 	}
 }
 
-// neverText holds the elements whose content is not the page's text.
+// neverText holds the elements whose content is not the page's text. Buttons and dialogs among them have exceptions:
+// keepLabel, openDialog.
 var neverText = map[atom.Atom]bool{
 	atom.Script: true, atom.Style: true, atom.Noscript: true, atom.Template: true, atom.Iframe: true, atom.Svg: true,
 	atom.Button: true, atom.Input: true,
@@ -293,7 +310,7 @@ var fallbacks = map[atom.Atom]string{
 }
 
 // glyph reports whether n is the name of a picture that a font shows in its place: "close", "arrow_drop_down" (Material
-// Icons and Symbols).
+// Icons and Symbols). Without the font it would read as a word.
 func glyph(n *html.Node) bool {
 	name := n.FirstChild
 	if name == nil || name.NextSibling != nil || name.Type != html.TextNode || len(name.Data) > 80 {
@@ -326,7 +343,8 @@ func unshown(n *html.Node) bool {
 }
 
 // hides returns the kind of hiding by which n and all in it is kept from readers, or "". A visibility that is to change
-// is taken out of style.
+// is taken out of style. outer is the look of what is around n. It does not judge what the text inherits, such as its
+// colour: an element in n may have another. An element that is hidden in one kind of window only is not.
 func (w *Cleaner) hides(n *html.Node, style css.Styles, outer look) string {
 	switch display := style.Values.Get("display"); {
 	case dom.HasAttr(n, "hidden") && display == "":
@@ -357,6 +375,7 @@ func (w *Cleaner) hides(n *html.Node, style css.Styles, outer look) string {
 	if kind == "" {
 		return ""
 	}
+	// Text that one kind of window shows has a reader, unless something else covers it.
 	seen := slices.ContainsFunc(style.Windows, func(values css.Values) bool {
 		other, _ := hiddenByStyle(values, em)
 		return other == "" && kind != "covered"
@@ -372,7 +391,8 @@ func (w *Cleaner) hides(n *html.Node, style css.Styles, outer look) string {
 	return kind
 }
 
-// seenSomewhere reports whether an element is visible in some kinds of windows.
+// seenSomewhere reports whether an element is visible in some kinds of windows. Values are those of the laptop; the
+// others may differ.
 func seenSomewhere(style css.Styles) bool {
 	for _, values := range style.Windows {
 		if values.Get("visibility") == "visible" {
@@ -382,13 +402,15 @@ func seenSomewhere(style css.Styles) bool {
 	return false
 }
 
-// unseenBy reports whether the visibility of a style hides its element.
+// unseenBy reports whether the visibility of a style hides its element. A child may be visible all the same, unlike
+// with display.
 func unseenBy(style css.Values) bool {
 	v := style.Get("visibility")
 	return v == "hidden" || v == "collapse"
 }
 
-// unlessShown returns kind, or "" for what a control opens and for the page itself.
+// unlessShown returns kind, or "" for what a control opens and for the page itself. For the page itself it notes n in
+// w.page, for element to go on.
 func (w *Cleaner) unlessShown(kind string, n *html.Node) string {
 	if w.opened(n) {
 		return ""
@@ -401,7 +423,8 @@ func (w *Cleaner) unlessShown(kind string, n *html.Node) string {
 }
 
 // appears reports whether n, hidden by a property in a way of this kind, is there to be seen: in another state, when
-// the reader comes to it or opens it, or because it is the page itself.
+// the reader comes to it or opens it, or because it is the page itself. It asks for names of animations, for rules with
+// more names, and for controls.
 func (w *Cleaner) appears(n *html.Node, style css.Styles, kind, property string) bool {
 	switch property {
 	case "entrance":

@@ -11,7 +11,8 @@ import (
 	"github.com/readthru/readthru/convert/dom"
 )
 
-// look is how text in an element is shown: what it inherits, and what the elements round it do to it.
+// look is how text in an element is shown: what it inherits, and what the elements round it do to it. It is handed down
+// the page by value; each element changes its own copy.
 type look struct {
 	size       float64 // of the font, in pixels
 	sized      bool    // the size is a length that depends on no font
@@ -44,7 +45,9 @@ type look struct {
 	inside string // the kind of hiding of the page itself, if it lies in that
 }
 
-// judge decides whether text with the look is seen.
+// judge decides whether text with the look is seen. It is called once an element's styles are in the look. A new way of
+// hiding begins a new piece; the same goes on with the piece around it, so that a report has a hidden paragraph in one
+// piece.
 func (l *look) judge() {
 	kind := l.unseen()
 	l.waits = ""
@@ -60,16 +63,17 @@ func (l *look) judge() {
 	}
 }
 
-// ink is a colour, if it is known.
+// ink is a colour, if it is known. The zero value is not known.
 type ink struct {
 	css.Colour
 	known bool
 }
 
-// none are the colours of pages that do not say.
+// white and black are the colours of pages that do not say.
 var white, black = ink{css.Colour{R: 1, G: 1, B: 1, A: 1}, true}, ink{css.Colour{A: 1}, true}
 
-// plain is the look of a page without styles. Colours are unknown when a style sheet elsewhere may set them.
+// plain is the look of a page without styles. Colours are unknown when a style sheet elsewhere may set them. A page
+// without a style says black on white.
 func (w *Cleaner) plain() look {
 	l := look{size: 16, scale: 1, opacity: 1, line: -1}
 	if !w.sheet.Unknown {
@@ -79,7 +83,7 @@ func (w *Cleaner) plain() look {
 }
 
 // paint returns the look of n's own text: what it inherits and what its style says, also once a script has shown the
-// page.
+// page. outer is the look of what is around n.
 func (w *Cleaner) paint(n *html.Node, outer look, s css.Styles) look {
 	l := w.painted(n, outer, s)
 	if l.shown != nil {
@@ -89,6 +93,8 @@ func (w *Cleaner) paint(n *html.Node, outer look, s css.Styles) look {
 	return l
 }
 
+// painted returns the look of n's own text, where l is that of what is around it. Inherited properties stay unless n's
+// styles set them; sizes, grids and backgrounds are n's own.
 func (w *Cleaner) painted(n *html.Node, l look, s css.Styles) look {
 	style := s.Values
 	narrowed := w.fixedNarrow(n, l)
@@ -150,7 +156,8 @@ func (w *Cleaner) painted(n *html.Node, l look, s css.Styles) look {
 	return l
 }
 
-// noTrack reports whether a row or column of a grid has no size but what its items insist on.
+// noTrack reports whether a row or column of a grid has no size but what its items insist on. size is as it is written
+// in the style sheet.
 func noTrack(size string) bool {
 	switch size {
 	case "0fr", "0", "0px", "minmax(0,0)", "minmax(0, 0)", "minmax(0,0fr)", "minmax(0, 0fr)", "minmax(0px,0px)":
@@ -159,20 +166,23 @@ func noTrack(size string) bool {
 	return false
 }
 
-// fixedNarrow reports whether n stands in a column of no width, whatever it holds.
+// fixedNarrow reports whether n stands in a column of no width, whatever it holds. Its items cannot widen such a
+// column, as they can one of 0fr.
 func (w *Cleaner) fixedNarrow(n *html.Node, outer look) bool {
 	size := w.column(n, outer)
 	return size == "0" || size == "0px"
 }
 
-// widens reports whether an element may have a width where the box round it has none.
+// widens reports whether an element may have a width where the box round it has none. Text in it is then seen beside
+// the box.
 func widens(style css.Values) bool {
 	position, display := style.Get("position"), style.Get("display")
 	return style.Get("width") != "" || style.Get("min-width") != "" || position == "absolute" || position == "fixed" ||
 		strings.HasPrefix(display, "inline") || display == "table"
 }
 
-// column returns the size of the column of a grid in which n stands, or "".
+// column returns the size of the column of a grid in which n stands, or "". Columns are filled in order, so that an
+// item's place gives its column, as long as items do not choose their own.
 func (w *Cleaner) column(n *html.Node, outer look) string {
 	if len(outer.columns) == 0 {
 		return ""
@@ -194,14 +204,15 @@ func (w *Cleaner) column(n *html.Node, outer look) string {
 	return outer.columns[at%len(outer.columns)]
 }
 
-// gridItem is an item of a grid, and how many stand before it.
+// gridItem is an item of a grid, and how many stand before it. It spares long grids a count from the beginning for each
+// item.
 type gridItem struct {
 	item *html.Node
 	at   int
 }
 
 // narrow reports whether n, in a box with this look, is given no width: it stands in a column of none, or is told to
-// have none and not to grow.
+// have none and not to grow. An item that chooses its own column is not judged.
 func (w *Cleaner) narrow(n *html.Node, style css.Values, outer look) bool {
 	if outer.flexible {
 		basis, ok := css.ParseLength(style.Get("flex-basis"), outer.size)
@@ -214,7 +225,8 @@ func (w *Cleaner) narrow(n *html.Node, style css.Values, outer look) bool {
 	return noTrack(w.column(n, outer))
 }
 
-// plainly paints an element without a style of its own.
+// plainly paints an element without a style of its own. Browsers give a marked text a yellow background, and links a
+// colour that the page does not state.
 func (w *Cleaner) plainly(n *html.Node, l *look) {
 	switch {
 	case n.DataAtom == atom.A && dom.HasAttr(n, "href"):
@@ -228,7 +240,7 @@ func (w *Cleaner) plainly(n *html.Node, l *look) {
 	}
 }
 
-// spaced sets how lines and letters stand.
+// spaced sets how lines and letters stand. A line height without a unit is a multiple of the font's size.
 func (l *look) spaced(style css.Values) {
 	if v := style.Get("line-height"); v == "normal" {
 		l.line = -1
@@ -254,7 +266,8 @@ func (l *look) spaced(style css.Values) {
 	}
 }
 
-// inked returns a colour of a style, or what was inherited. Current is what currentcolor stands for.
+// inked returns a colour of a style, or what was inherited. Current is what currentcolor stands for. A colour that is
+// not understood is not known.
 func inked(value string, inherited, current ink) ink {
 	switch value {
 	case "", "inherit":
@@ -266,7 +279,8 @@ func inked(value string, inherited, current ink) ink {
 	return ink{c, ok}
 }
 
-// outlines reports whether a shadow or an outline of letters can be seen where the letters cannot.
+// outlines reports whether a shadow or an outline of letters can be seen where the letters cannot. A shadow of the
+// background's colour shows nothing.
 func (w *Cleaner) outlines(style css.Values, l look) bool {
 	if v := style.Get("-webkit-text-stroke"); v != "" && v != "0" && v != "0px" && v != "none" && v != "inherit" {
 		return true
@@ -279,7 +293,8 @@ func (w *Cleaner) outlines(style css.Values, l look) bool {
 	return false
 }
 
-// coloursIn returns the colours that a value names, an unknown one where it names none.
+// coloursIn returns the colours that a value names, an unknown one where it names none. An unknown one keeps the text
+// from being judged.
 func coloursIn(value string) (all []ink) {
 	for part := range css.Parts(value) {
 		if c, ok := css.ParseColour(part); ok {
@@ -292,7 +307,9 @@ func coloursIn(value string) (all []ink) {
 	return all
 }
 
-// backdrop sets what lies behind n's text, and the colour of letters that are cut out of a background.
+// backdrop sets what lies behind n's text, and the colour of letters that are cut out of a background. A background of
+// an unknown style sheet makes the colour behind unknown for elements with names. A transparent one lets through what
+// is behind it.
 func (w *Cleaner) backdrop(n *html.Node, l *look, style css.Values) {
 	own, has := ink{}, false // of n's box
 	switch image := style.Get("background-image"); {
@@ -332,7 +349,7 @@ func (w *Cleaner) backdrop(n *html.Node, l *look, style css.Values) {
 	}
 }
 
-// gradient returns the colour of a gradient that has only one.
+// gradient returns the colour of a gradient that has only one. Another is not known: part of it may show the text.
 func gradient(image string) ink {
 	if strings.Contains(image, "url(") || !strings.Contains(image, "gradient(") {
 		return ink{}
@@ -346,7 +363,7 @@ func gradient(image string) ink {
 	return all[0]
 }
 
-// letters returns the colour of letters.
+// letters returns the colour of letters. -webkit-text-fill-color goes before color.
 func (l *look) letters() ink {
 	if l.fill.known {
 		return l.fill
@@ -362,10 +379,11 @@ const smallestRelative = 6
 var units = map[string]bool{"px": true, "pt": true, "pc": true, "in": true, "cm": true, "mm": true, "q": true}
 
 // smallestFont is the size, in pixels, under which text cannot be read. Pages of flowing boxes set 0 and give their
-// children a size of their own.
+// children a size of their own. Sizes are multiplied with the scale of transforms first.
 const smallestFont = 3
 
-// unseen returns the kind of hiding of text with this look, or "".
+// unseen returns the kind of hiding of text with this look, or "". These are the ways of hiding by what text inherits:
+// visibility, size, spacing, opacity, indent and colour.
 func (l *look) unseen() string {
 	switch {
 	case l.visibility == "hidden" || l.visibility == "collapse":
@@ -387,12 +405,13 @@ func (l *look) unseen() string {
 	return ""
 }
 
-// lost reports whether a known colour cannot be told from what lies behind.
+// lost reports whether a known colour cannot be told from what lies behind. A transparent colour always is.
 func (l *look) lost(c ink) bool {
 	return c.A <= css.Faintest || l.background.known && css.Alike(c.Over(l.background.Colour), l.background.Colour)
 }
 
-// fontSize returns the font size that a style sets, in pixels, where parent is that of the element's parent.
+// fontSize returns the font size that a style sets, in pixels, where parent is that of the element's parent. Keywords
+// count as 16, which none of them hides.
 func fontSize(style css.Values, parent float64) float64 {
 	if n, ok := css.Fraction(style.Get("font-size-adjust")); ok && n == 0 {
 		return 0
@@ -412,7 +431,7 @@ func fontSize(style css.Values, parent float64) float64 {
 	return 16 // medium and the like
 }
 
-// zoom returns by how much a style scales its element.
+// zoom returns by how much a style scales its element. Only what makes it smaller counts of transforms.
 func zoom(style css.Values) float64 {
 	scale := 1.0
 	if n, ok := css.Fraction(style.Get("zoom")); ok && n > 0 {

@@ -12,6 +12,7 @@ import (
 	"github.com/readthru/readthru/page"
 )
 
+// The limits of cleaning a markdown text.
 const (
 	maxTags   = 1 << 20 // tags of one text that are paired; all tags of a text with more go
 	maxSweeps = 6       // times that a text is swept: what goes may leave new markup behind
@@ -23,7 +24,8 @@ const (
 // has are marked as the origin's (see [frontMatter]); base is where the text was read, or nil.
 //
 // A text that needs none of this is returned as it is, mostly without a look at its structure. Cleaning a text twice
-// removes no more than cleaning it once.
+// removes no more than cleaning it once. The report's pieces count as hidden text throughout, since a markdown text has
+// no furniture. Answers of origins, stored texts of older programs, and files of repositories go through it.
 func Markdown(md []byte, base *url.URL) ([]byte, Report) {
 	if !suspicious(md) && plain(md) && !bytes.HasPrefix(bytes.TrimLeft(md, "\ufeff \t\r\n"), []byte("---")) {
 		return md, Report{}
@@ -42,7 +44,8 @@ func Markdown(md []byte, base *url.URL) ([]byte, Report) {
 	return r.frontMatter(md, base), r.whole()
 }
 
-// markup sweeps a text until nothing more goes.
+// markup sweeps a text until nothing more goes. Six times are enough for honest texts; what still changes then is
+// disarmed.
 func (r *reporter) markup(md []byte) []byte {
 	for range maxSweeps {
 		if !suspicious(md) {
@@ -64,7 +67,7 @@ func (r *reporter) markup(md []byte) []byte {
 }
 
 // disarm takes from a text the characters that begin tags and addresses. It is for texts that become new markup
-// whenever markup is taken out.
+// whenever markup is taken out. Nothing of the words is lost.
 func disarm(md []byte) []byte {
 	out := make([]byte, 0, len(md))
 	for _, c := range md {
@@ -79,6 +82,8 @@ func disarm(md []byte) []byte {
 // unsafeSchemes are those of addresses that run scripts or hold their content.
 var unsafeSchemes = [...]string{"javascript", "vbscript", "livescript", "data"}
 
+// unsafeScheme reports whether the scheme of an address, without its colon, runs scripts or holds content. Case does
+// not count.
 func unsafeScheme[T string | []byte](scheme T) bool {
 	for _, name := range unsafeSchemes {
 		if len(scheme) == len(name) && strings.EqualFold(string(scheme), name) {
@@ -88,7 +93,8 @@ func unsafeScheme[T string | []byte](scheme T) bool {
 	return false
 }
 
-// runsScript reports whether an address runs a script or holds its content, as a browser reads it.
+// runsScript reports whether an address runs a script or holds its content, as a browser reads it. Browsers pass over
+// white space in a scheme.
 func runsScript(address string) bool {
 	scheme, _, found := strings.Cut(address[:min(len(address), 200)], ":")
 	return found && unsafeScheme(strings.Map(func(r rune) rune {
@@ -99,13 +105,14 @@ func runsScript(address string) bool {
 	}, scheme))
 }
 
-// cut is a part of a text that goes, and what comes in its place: a part of it that stays.
+// cut is a part of a text that goes, and what comes in its place: a part of it that stays. Offsets are of the text that
+// is swept. keepFrom and keepUpTo are equal where nothing stays.
 type cut struct {
 	start, end         int
 	keepFrom, keepUpTo int
 }
 
-// sweep looks through a text once.
+// sweep looks through a text once. Its methods gather cuts, and apply makes them.
 type sweep struct {
 	md   []byte
 	r    *reporter
@@ -120,6 +127,7 @@ func (s *sweep) cut(start, end int, kind, text string) {
 }
 
 // apply returns the text without its cuts. Of cuts that overlap the first one counts: the next sweep finds the others.
+// Of cuts that begin at one place, the longer one counts.
 func (s *sweep) apply() []byte {
 	slices.SortStableFunc(s.cuts, func(a, b cut) int { return cmp.Or(a.start-b.start, b.end-a.end) })
 	out := make([]byte, 0, len(s.md))
@@ -135,7 +143,8 @@ func (s *sweep) apply() []byte {
 	return append(out, s.md[done:]...)
 }
 
-// links cuts the addresses of scripts, and definitions that hold text nobody sees.
+// links cuts the addresses of scripts, and definitions that hold text nobody sees. The text of a link stays. Bare
+// addresses, and those in attributes of tags, are left to tags.
 func (s *sweep) links() {
 	var definitions []markdown.Link
 	for l := range markdown.Links(s.md) {
@@ -160,7 +169,8 @@ func (s *sweep) links() {
 	s.comments(definitions)
 }
 
-// title cuts the title of a link, which a browser shows only while the mouse points at the link.
+// title cuts the title of a link, which a browser shows only while the mouse points at the link. Short titles stay (see
+// [wordy]).
 func (s *sweep) title(l *markdown.Link) {
 	start, end := l.End, l.After
 	if l.Kind == markdown.Autolink {
@@ -178,10 +188,11 @@ func (s *sweep) title(l *markdown.Link) {
 }
 
 // wordy reports whether a text that only some readers come to see says more than a label does: honest titles repeat the
-// name of what they stand at.
+// name of what they stand at. Three words, or 60 bytes, are more.
 func wordy(text string) bool { return chars.Words(text) > 2 || len(text) > 60 }
 
-// comments cuts the definitions of links that are comments: no link refers to them, and they say something.
+// comments cuts the definitions of links that are comments: no link refers to them, and they say something. Writers of
+// markdown use "[//]: # (text)" as a comment.
 func (s *sweep) comments(definitions []markdown.Link) {
 	definitions = slices.DeleteFunc(definitions, func(l markdown.Link) bool {
 		label, rest := s.definition(&l)
@@ -198,7 +209,8 @@ func (s *sweep) comments(definitions []markdown.Link) {
 	}
 }
 
-// definition returns the label of a definition with its brackets, and what follows the colon.
+// definition returns the label of a definition with its brackets, and what follows the colon. Package markdown has
+// found it, so that the colon is there.
 func (s *sweep) definition(l *markdown.Link) (label, rest []byte) {
 	all := s.md[l.Begin:l.After]
 	n := bytes.Index(all, []byte("]:"))
@@ -206,7 +218,9 @@ func (s *sweep) definition(l *markdown.Link) (label, rest []byte) {
 }
 
 // suspiciousDefinition reports whether a line with this label in brackets, which may begin with other text, and this
-// rest after the colon may be a comment: it has no address, or its label or title is a sentence.
+// rest after the colon may be a comment: it has no address, or its label or title is a sentence. suspicious asks it of
+// any line, the sweep of definitions alone: one owner, so that a text that is let through fast has nothing that the
+// sweep would cut.
 func suspiciousDefinition(label, rest []byte) bool {
 	rest = bytes.TrimSpace(rest)
 	open := bytes.LastIndexByte(label, '[')
@@ -217,10 +231,11 @@ func suspiciousDefinition(label, rest []byte) bool {
 		bytes.Count(label[open:], []byte(" ")) > 2 || bytes.IndexByte(rest, ' ') > 0
 }
 
-// maxLabel is how long the label of a link may be, in bytes.
+// maxLabel is how long the label of a link may be, in bytes. CommonMark allows 999 characters.
 const maxLabel = 1000
 
-// references returns the labels in brackets that a text has outside of definitions.
+// references returns the labels in brackets that a text has outside of definitions. It takes any brackets for a
+// reference, so that a definition rather stays than goes.
 func references(md []byte) map[string]bool {
 	used := map[string]bool{}
 	begin := -1
@@ -238,5 +253,5 @@ func references(md []byte) map[string]bool {
 	return used
 }
 
-// labelKey returns a label as labels are compared.
+// labelKey returns a label as labels are compared. Case and white space do not count.
 func labelKey(label []byte) string { return strings.ToLower(chars.OneLine(string(label))) }

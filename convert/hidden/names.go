@@ -18,6 +18,7 @@ var names = chars.Set("alt title aria-label aria-description content lang label 
 
 // Names takes the characters that nobody sees out of the names below root, in its title and in what its head says, and
 // reports those that carry words, wherever in the markup they stand. Call it before anything is read from the page.
+// Data in JSON is only reported on: its readers take the characters out.
 func (w *Cleaner) Names(root *html.Node) {
 	for n := range root.Descendants() {
 		if n.Type != html.ElementNode {
@@ -49,7 +50,8 @@ func (w *Cleaner) Names(root *html.Node) {
 	}
 }
 
-// unescaped returns the text of JSON with the characters that it escapes by numbers.
+// unescaped returns the text of JSON with the characters that it escapes by numbers. It is not decoded otherwise: only
+// its characters matter.
 func unescaped(text string) string {
 	at := strings.Index(text, `\u`)
 	if at < 0 {
@@ -72,8 +74,8 @@ func unescaped(text string) string {
 	return b.String()
 }
 
-// escape reads the escape by number that a text begins with; of one that begins with none it returns nothing, but
-// after a mark without a number that mark.
+// escape reads the escape by number that a text begins with; of one that begins with none it returns nothing, but after
+// a mark without a number that mark. size is how many bytes it has.
 func escape(text string) (r rune, size int) {
 	if !strings.HasPrefix(text, `\u`) {
 		return -1, 0

@@ -17,7 +17,7 @@ import (
 	"github.com/readthru/readthru/page"
 )
 
-// The limits of a report.
+// The limits of a report. They keep a hostile page's report small; counts go on.
 const (
 	maxPiece  = 200 // code points shown of one piece
 	maxOfKind = 12  // pieces shown of one kind
@@ -25,15 +25,15 @@ const (
 	maxCompared = 50 // pieces compared with what the page shows
 )
 
-// markup are the kinds of what is not the page's text wherever it stands: it counts in the report, not as hidden
-// text.
+// markup are the kinds of what is not the page's text wherever it stands: it counts in the report, not as hidden text.
+// Such pieces are in the source of most pages.
 var markup = map[string]bool{
 	"comment": true, "template": true, "textarea": true, "select": true, "object": true, "canvas": true, "dialog": true,
 	"svg": true, "noframes": true, "noembed": true, "audio": true, "video": true, "datalist": true, "script-link": true,
 	"tracking-link": true, "alt": true,
 }
 
-// Report says what was removed from a page.
+// Report says what was removed from a page. Package convert makes its warnings of it, and stores Removed with the page.
 type Report struct {
 	Removed   page.Removed // shared: do not change it
 	Hidden    int          // pieces of hidden text that are more than menus, forms and labels
@@ -43,7 +43,8 @@ type Report struct {
 	StylesCut bool         // the page has more style rules than were read; text that they hide may be left
 }
 
-// With returns a report of what r and more say.
+// With returns a report of what r and more say. Parts of a page, and frames in it, have reports of their own. Neither
+// is changed.
 func (r Report) With(more Report) Report {
 	if len(r.Removed.Counts) == 0 {
 		return more
@@ -60,13 +61,14 @@ func (r Report) With(more Report) Report {
 	return r
 }
 
-// reporter is a report in the making.
+// reporter is a report in the making. telling is compared with the page when it is clean; see [unsaid].
 type reporter struct {
 	Report
 	telling []string // pieces that are more than furniture, unless the page shows them too
 }
 
-// add notes a piece of text that n held, unless it is blank.
+// add notes a piece of text that n held, unless it is blank. n decides whether it is furniture, and is nil for what was
+// in no tree. Its text is on one line in the report.
 func (r *reporter) add(kind, text string, n *html.Node) {
 	if chars.Blank(text) {
 		return
@@ -85,7 +87,7 @@ func (r *reporter) add(kind, text string, n *html.Node) {
 	}
 }
 
-// addNode notes the text below n.
+// addNode notes the text below n. Blocks in it are parted by spaces.
 func (r *reporter) addNode(kind string, n *html.Node) {
 	var b strings.Builder
 	for d := range n.Descendants() {
@@ -99,7 +101,8 @@ func (r *reporter) addNode(kind string, n *html.Node) {
 	r.add(kind, b.String(), n)
 }
 
-// addSmuggled notes the characters of a text that carry words past a reader's eyes, decoded where they spell some.
+// addSmuggled notes the characters of a text that carry words past a reader's eyes, decoded where they spell some. It
+// always counts as hidden text, for nobody writes such characters by chance.
 func (r *reporter) addSmuggled(text string) {
 	if words := spelt(text); words != "" {
 		r.note("characters", words)
@@ -108,6 +111,8 @@ func (r *reporter) addSmuggled(text string) {
 }
 
 // spelt writes out what tag characters and variation selectors in text spell, and names the other invisible characters.
+// Tag characters are ASCII shifted by 0xE0000, variation selectors carry a byte each. It stops when it has enough for a
+// piece.
 func spelt(text string) string {
 	var b strings.Builder
 	shown := 0
@@ -129,9 +134,11 @@ func spelt(text string) string {
 	return chars.OneLine(b.String())
 }
 
+// printable reports whether c is a character of ASCII that can be seen, or a space.
 func printable(c rune) bool { return c >= ' ' && c < 0x7f }
 
-// note counts a piece.
+// note counts a piece of removed text, and keeps it for the report while there are few of its kind. Notes to agents are
+// kept beyond that, as agents are told of them.
 func (r *reporter) note(kind, text string) {
 	if text == "" {
 		return
@@ -152,7 +159,8 @@ func (r *reporter) note(kind, text string) {
 	})
 }
 
-// noteMarks are how sites tell agents where their markdown is.
+// noteMarks are how sites tell agents where their markdown is. They are honest, mostly: documentation sites write them
+// in alternative texts and hidden paragraphs.
 var noteMarks = lazy.Pattern(`(?i)\bllms(?:-full)?\.txt\b|\b(?:ai|llm|coding) (?:agents?|assistants?|crawlers?)\b.{0,120}\b(?:markdown|\.md|/md)\b|` +
 	`\b(?:append|add|adding|appending)\b.{0,12}\.md\b|\.md\b.{0,40}\bto (?:the|this|any) url\b|\bagents?:.{0,60}\.md\b|\baccept: text/markdown\b`)
 

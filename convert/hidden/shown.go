@@ -11,7 +11,7 @@ import (
 )
 
 // opened reports whether the reader can open n: a control of the page names it, or it is the folded part under a
-// visible head. It must be text, not a menu or a form.
+// visible head. It must be text, not a menu or a form. Panels of tabs need not be text.
 func (w *Cleaner) opened(n *html.Node) bool {
 	if dom.Is(n, atom.Nav, atom.Form, atom.Dialog, atom.Ul) {
 		return false
@@ -26,9 +26,11 @@ func (w *Cleaner) opened(n *html.Node) bool {
 	return dom.Attr(n, "role") == "tabpanel" || prose(n)
 }
 
-// foldNames are parts of the class names of what folds and unfolds: the same as details, made by scripts.
+// foldNames are parts of the class names of what folds and unfolds: the same as details, made by scripts. They are
+// looked for in the class of an element and of the one around it.
 var foldNames = []string{"accordion", "collaps", "faq", "expand", "disclosure", "callout-content", "spoiler"}
 
+// foldName reports whether a class of n or of its parent has a part of foldNames.
 func foldName(n *html.Node) bool {
 	class := strings.ToLower(dom.Attr(n, "class"))
 	if n.Parent != nil {
@@ -42,7 +44,8 @@ func foldName(n *html.Node) bool {
 	return false
 }
 
-// underHead reports whether a text precedes n, by which a reader knows what is folded there.
+// underHead reports whether a text precedes n, by which a reader knows what is folded there. It is any element before n
+// with text.
 func underHead(n *html.Node) bool {
 	for p := n.PrevSibling; p != nil; p = p.PrevSibling {
 		if p.Type == html.ElementNode {
@@ -52,7 +55,7 @@ func underHead(n *html.Node) bool {
 	return false
 }
 
-// prose reports whether n is text more than links, and asks for nothing.
+// prose reports whether n is text more than links, and asks for nothing. A form asks, and is a part of the machinery.
 func prose(n *html.Node) bool {
 	text, links := 0, 0
 	for d := range n.Descendants() {
@@ -70,7 +73,8 @@ func prose(n *html.Node) bool {
 }
 
 // isPage reports whether n is the page itself, waiting for a script to show it: it holds over 60 % of all text, and
-// next to nothing is said outside it but navigation, or the page's builder is known to show pages so.
+// next to nothing is said outside it but navigation, or the page's builder is known to show pages so. Of a later part
+// the first part's report tells, and a composed page never waits. It sets w.kept.
 func (w *Cleaner) isPage(n *html.Node) bool {
 	if w.part || w.final {
 		return w.kept
@@ -112,13 +116,15 @@ func (w *Cleaner) isPage(n *html.Node) bool {
 // webflow is an attribute of the root of pages whose builder has scripts show them, with menus that are made of div.
 const webflow = "data-wf-page"
 
-// entrances are names by which scripts find what they let appear while the reader scrolls.
+// entrances are names by which scripts find what they let appear while the reader scrolls. They are classes of widely
+// used libraries.
 var entrances = map[string]bool{
 	"wow": true, "elementor-invisible": true, "aos-init": true, "animate": true, "animated": true, "reveal": true,
 	"fade-in": true, "fadein": true, "lazyload": true, "lazy": true, "js-reveal": true,
 }
 
-// entrance reports whether n waits for its entrance: a script shows it when the reader comes to it.
+// entrance reports whether n waits for its entrance: a script shows it when the reader comes to it. Attributes of such
+// libraries count, too.
 func entrance(n *html.Node) bool {
 	for i := range n.Attr {
 		switch key := n.Attr[i].Key; {

@@ -7,7 +7,9 @@ import (
 	"github.com/readthru/readthru/convert/chars"
 )
 
-// suspicious reports whether a text may hold something that goes. It is fast, and knows no code.
+// suspicious reports whether a text may hold something that goes. It is fast, and knows no code. What it lets through
+// needs no sweep, so that it must be true of all that a sweep would cut; the other way round it may be wrong, which
+// only costs time.
 func suspicious(md []byte) bool {
 	for at := 0; ; at++ {
 		n := bytes.IndexByte(md[at:], '<')
@@ -46,7 +48,8 @@ func suspicious(md []byte) bool {
 	}
 }
 
-// plainTags are the elements that show their content, and may stand in a text without attributes.
+// plainTags are the elements that show their content, and may stand in a text without attributes. Longer names than
+// blockquote are not among them.
 var plainTags = func() map[string]bool {
 	set := map[string]bool{}
 	for name := range strings.FieldsSeq(`a abbr b big blockquote br center cite code dd del details div dl dt em figcaption
@@ -57,9 +60,13 @@ var plainTags = func() map[string]bool {
 	return set
 }()
 
-// maxGlance is how many bytes of a tag are looked at before it counts as suspicious.
+// maxGlance is how many bytes of a tag are looked at before it counts as suspicious. It is enough for the attributes of
+// honest tags.
 const maxGlance = 1 << 10
 
+// suspiciousTag reports whether the tag that may begin with the "<" of text could go or lose an attribute: a comment,
+// an element that is not plain, or attributes that are not of shownAttributes. Generics of code, such as List<String>,
+// come here often, and addresses in angle brackets.
 func suspiciousTag(text []byte) bool {
 	if len(text) < 2 {
 		return false
@@ -120,7 +127,8 @@ func suspiciousTag(text []byte) bool {
 	return true
 }
 
-// shownAttributes are the attributes that hide nothing, whatever their value, but for the scheme of an address.
+// shownAttributes are the attributes that hide nothing, whatever their value, but for the scheme of an address. style,
+// class, hidden and title are not among them.
 var shownAttributes = map[string]bool{
 	"href": true, "src": true, "alt": true, "align": true, "id": true, "name": true, "target": true, "rel": true,
 	"valign": true, "start": true, "type": true, "colspan": true, "rowspan": true, "lang": true, "dir": true,
@@ -128,7 +136,7 @@ var shownAttributes = map[string]bool{
 }
 
 // suspiciousTarget reports whether the target of a link that a text begins with may have a title, or an address with a
-// scheme that nobody should follow.
+// scheme that nobody should follow. Any white space may come before a title.
 func suspiciousTarget(text []byte) bool {
 	text = text[:min(len(text), maxGlance)]
 	for i, c := range text {
@@ -139,7 +147,7 @@ func suspiciousTarget(text []byte) bool {
 	return len(text) == maxGlance
 }
 
-// targetEnds are the bytes at which a look at the target of a link ends.
+// targetEnds are the bytes at which a look at the target of a link ends. A backslash may escape the parenthesis.
 var targetEnds = func() (set [256]bool) {
 	for c := range byte(' ' + 1) {
 		set[c] = true
@@ -148,7 +156,8 @@ var targetEnds = func() (set [256]bool) {
 	return set
 }()
 
-// suspiciousAddress reports whether the address that a text begins with may have a scheme that nobody should follow.
+// suspiciousAddress reports whether the address that a text begins with may have a scheme that nobody should follow. An
+// escape or an entity within the first letters may spell one.
 func suspiciousAddress(text []byte) bool {
 	at := 0
 	for at < len(text) && (text[at] <= ' ' || text[at] == '<') {

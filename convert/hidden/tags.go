@@ -15,7 +15,8 @@ import (
 	"github.com/readthru/readthru/internal/markdown"
 )
 
-// tags cuts comments and hidden elements.
+// tags cuts the comments and hidden elements of a markdown text. It reads the text's own style sheets as those of a
+// page are read, and judges each tag by the same rules.
 func (s *sweep) tags() {
 	var list []markdown.HTMLTag
 	for t := range markdown.Tags(s.md) {
@@ -33,6 +34,7 @@ func (s *sweep) tags() {
 	w.walk()
 }
 
+// allTags cuts every tag of a text that has too many to be paired.
 func (s *sweep) allTags() {
 	s.r.note("markup", "more than a million tags")
 	for t := range markdown.Tags(s.md) {
@@ -40,7 +42,8 @@ func (s *sweep) allTags() {
 	}
 }
 
-// pairs returns, for each open tag, where the tag that closes it stands in the list, or -1.
+// pairs returns, for each open tag, where the tag that closes it stands in the list, or -1. A tag of endsWithBlock is
+// closed within its block only. Tags are paired by name, as they stand: markdown may have them in any order.
 func pairs(list []markdown.HTMLTag) []int32 {
 	closing := make([]int32, len(list))
 	open := map[string][]int32{}
@@ -63,7 +66,8 @@ func pairs(list []markdown.HTMLTag) []int32 {
 	return closing
 }
 
-// endsWithBlock are the elements that the next block ends, whether they are closed or not.
+// endsWithBlock are the elements that the next block ends, whether they are closed or not. Markdown begins blocks of
+// its own at blank lines.
 var endsWithBlock = map[string]bool{
 	"p": true, "li": true, "td": true, "th": true, "tr": true, "dt": true, "dd": true, "option": true,
 }
@@ -74,7 +78,7 @@ var endTagless = map[string]bool{
 	"link": true, "meta": true, "source": true, "track": true, "wbr": true,
 }
 
-// walker goes through the tags of a text.
+// walker goes through the tags of a text. sheet is a Cleaner for the rules alone: it reports nothing.
 type walker struct {
 	*sweep
 	tags    []markdown.HTMLTag
@@ -84,14 +88,14 @@ type walker struct {
 	muted   int // the last tag of a muted element
 }
 
-// openElement is an element that is open.
+// openElement is an element that is open. closing is where in the list its closing tag stands.
 type openElement struct {
 	closing int32
 	node    *html.Node
 	look    look
 }
 
-// styles returns a tree with the style sheets of the text.
+// styles returns a tree with the style sheets of the text. It is a document of style elements alone.
 func (w *walker) styles() *html.Node {
 	root := &html.Node{Type: html.DocumentNode}
 	for i := range w.tags {
@@ -104,7 +108,7 @@ func (w *walker) styles() *html.Node {
 	return root
 }
 
-// node returns the element that a tag begins.
+// node returns the element that a tag begins. Its parent is set by the caller.
 func node(t *markdown.HTMLTag) *html.Node {
 	n := &html.Node{Type: html.ElementNode, Data: t.Name, DataAtom: atom.Lookup([]byte(t.Name))}
 	for _, a := range t.Attributes {
@@ -113,6 +117,7 @@ func node(t *markdown.HTMLTag) *html.Node {
 	return n
 }
 
+// walk looks at the tags of a text in their order, each within the elements that are open around it.
 func (w *walker) walk() {
 	body := &html.Node{Type: html.ElementNode, Data: "body", DataAtom: atom.Body}
 	all := openElement{int32(len(w.tags)), body, w.sheet.plain()}
@@ -137,13 +142,14 @@ func (w *walker) walk() {
 	}
 }
 
-// commentText returns what stands in a comment.
+// commentText returns what stands in a comment. A comment may be closed in several ways, of which each is undone.
 func commentText(comment []byte) string {
 	text := strings.TrimPrefix(strings.TrimPrefix(string(comment), "<!--"), "<")
 	return strings.TrimSuffix(strings.TrimSuffix(strings.TrimSuffix(text, ">"), "--"), "-")
 }
 
-// element looks at the element that the tag i begins, and returns the last tag that it has dealt with.
+// element looks at the element that the tag i begins, and returns the last tag that it has dealt with. An element that
+// goes takes its content along; of one that stays the attributes are looked at, and it is open for what follows.
 func (w *walker) element(i int, outer openElement) int {
 	t := &w.tags[i]
 	n := node(t)
@@ -180,7 +186,7 @@ func (w *walker) element(i int, outer openElement) int {
 }
 
 // neverShown reports whether a browser never shows the content of an element, and says so if it begins as HTML does and
-// not as a component of a program does.
+// not as a component of a program does. Only their content is meant: a text about HTML names them without closing.
 func (w *walker) neverShown(t *markdown.HTMLTag, n *html.Node) bool {
 	switch t.Name {
 	case "script", "style", "template", "noscript", "textarea", "iframe":
@@ -195,13 +201,16 @@ func (w *walker) neverShown(t *markdown.HTMLTag, n *html.Node) bool {
 	return false
 }
 
-// written reports whether the name of a tag is written in lower case: components, as <Select>, are not HTML.
+// written reports whether the name of a tag is written in lower case: components, as <Select>, are not HTML. t.Name is
+// in lower case always.
 func (w *walker) written(t *markdown.HTMLTag) bool {
 	return bytes.HasPrefix(w.md[t.Start+1:], []byte(t.Name))
 }
 
 // extent returns where the element ends that the tag i begins, and its last tag. The end is 0 for an element that is
-// never shown and not closed in its paragraph: people name such elements in their prose.
+// never shown and not closed in its paragraph: people name such elements in their prose. An element without a closing
+// tag ends as browsers end it: with the text for most, with its paragraph for one in a line, with the next block for
+// those of endsWithBlock.
 func (w *walker) extent(i int, never bool) (end, last int) {
 	t := &w.tags[i]
 	close := int(w.closing[i])
@@ -233,7 +242,7 @@ var blockNames = map[string]bool{
 	"aside": true, "nav": true,
 }
 
-// plain returns the text from at to the last tag, without the tags from i on.
+// plain returns the text from at to the last tag, without the tags from i on. It stands in the report.
 func (w *walker) plain(at, i, last int) string {
 	var b strings.Builder
 	for ; i <= last && b.Len() < 4*maxPiece; i++ {
@@ -245,12 +254,12 @@ func (w *walker) plain(at, i, last int) string {
 	return b.String()
 }
 
-// mutedElements hold text for browsers that do not know them.
+// mutedElements hold text for browsers that do not know them. Current browsers do not show it.
 var mutedElements = map[string]bool{
 	"object": true, "canvas": true, "audio": true, "video": true, "noframes": true, "noembed": true,
 }
 
-// mute cuts the text between the tags i and close.
+// mute cuts the text between the tags i and close. The tags between them stay for the walk.
 func (w *walker) mute(i, close int) {
 	name := w.tags[i].Name
 	for ; i < close; i++ {
@@ -262,6 +271,7 @@ func (w *walker) mute(i, close int) {
 }
 
 // attributes cuts the attributes of an element of HTML that hold text nobody sees or the address of a script.
+// Components of programs have attributes of their own, which are left.
 func (w *walker) attributes(t *markdown.HTMLTag) {
 	if atom.Lookup([]byte(t.Name)) == 0 || !w.written(t) {
 		return
@@ -279,7 +289,8 @@ func (w *walker) attributes(t *markdown.HTMLTag) {
 	}
 }
 
-// unseenAttribute reports whether an attribute holds text that does not stand on the page.
+// unseenAttribute reports whether an attribute holds text that does not stand on the page. The description of a picture
+// does, where the picture cannot be shown.
 func unseenAttribute(element, name string) bool {
 	switch name {
 	case "title", "aria-label", "aria-description", "aria-placeholder", "aria-roledescription", "aria-valuetext",
@@ -291,7 +302,7 @@ func unseenAttribute(element, name string) bool {
 	return strings.HasPrefix(name, "data-")
 }
 
-// pixel reports whether an image is too small to be seen.
+// pixel reports whether an image is too small to be seen. Its text is written for nobody who looks.
 func pixel(n *html.Node) bool {
 	for _, name := range []string{"width", "height"} {
 		size, unit, ok := css.Number(dom.Attr(n, name))

@@ -6,12 +6,13 @@ import (
 	"github.com/readthru/readthru/convert/chars"
 )
 
-// maxSpelt is how much of a line is looked through for what its invisible characters spell, in bytes.
+// maxSpelt is how much of a line is looked through for what its invisible characters spell, in bytes. A file may be one
+// long line.
 const maxSpelt = 64 << 10
 
 // Text returns a text of any kind without the characters that nobody sees, and what they were: a piece for each line
 // that had some. A text that has none is returned as it is, at the speed of [chars.IndexInvisible]. A byte order mark
-// at the beginning stays.
+// at the beginning stays. Source code, data and files of any format without markup go through it.
 func Text(text []byte) ([]byte, Report) {
 	if plain(text) {
 		return text, Report{}
@@ -21,12 +22,13 @@ func Text(text []byte) ([]byte, Report) {
 	return text, r.whole()
 }
 
-// plain reports whether a text has no invisible characters, without allocating.
+// plain reports whether a text has no invisible characters, without allocating. It is what most texts are.
 func plain(text []byte) bool {
 	return chars.IndexInvisible(bytes.TrimPrefix(text, []byte("\ufeff"))) < 0
 }
 
-// whole returns the report of a text, in which every piece counts as hidden text: nobody sees markup in it.
+// whole returns the report of a text, in which every piece counts as hidden text: nobody sees markup in it. It replaces
+// the count that add has made.
 func (r *reporter) whole() Report {
 	r.Hidden = 0
 	for _, n := range r.Removed.Counts {
@@ -35,6 +37,8 @@ func (r *reporter) whole() Report {
 	return r.Report
 }
 
+// characters returns a text without its invisible characters, and reports each line that had some. A mark of byte order
+// at the beginning stays. A text without any is returned as it is.
 func (r *reporter) characters(text []byte) []byte {
 	var out, line []byte
 	at, done := len(text)-len(bytes.TrimPrefix(text, []byte("\ufeff"))), 0

@@ -12,6 +12,8 @@ import (
 )
 
 // WriteText writes the text that z finds outside scripts, styles and the like, with a newline at the edges of blocks.
+// It makes no tree, and so needs no more memory than the text: it is for pages whose conversion fails, for signs of bot
+// walls, and for texts in feeds. Only hidden attributes and inline styles hide; what is hidden so goes with all in it.
 func WriteText(b *strings.Builder, z *html.Tokenizer) {
 	skip := 0       // depth in elements whose content is no text
 	var name []byte // of the element that hides what is in it, nil: none
@@ -62,12 +64,14 @@ func WriteText(b *strings.Builder, z *html.Tokenizer) {
 }
 
 // impliedEnd holds the elements that end where the next element of the same name begins; p ends also at the next block.
+// HTML allows their end tags to be left out.
 var impliedEnd = map[string]bool{
 	"p": true, "li": true, "td": true, "th": true, "tr": true, "dt": true, "dd": true,
 	"option": true,
 }
 
-// rawText holds the elements whose content is neither text of the page nor tags.
+// rawText holds the elements whose content is neither text of the page nor tags. Tokens in them are text up to their
+// end tag.
 var rawText = map[atom.Atom]bool{
 	atom.Script: true, atom.Style: true, atom.Noscript: true, atom.Iframe: true, atom.Textarea: true, atom.Title: true,
 	atom.Noembed: true, atom.Noframes: true,

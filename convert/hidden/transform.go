@@ -7,16 +7,18 @@ import (
 	"github.com/readthru/readthru/convert/css"
 )
 
-// matrix is a transform of space: what it does to the three axes, and where it moves things, in pixels.
+// matrix is a transform of space: what it does to the three axes, and where it moves things, in pixels. Boxes are flat,
+// so that the third axis only tells whether one is seen from its back.
 type matrix struct {
 	axes [3][3]float64 // rows
 	move [3]css.Length
 }
 
+// identity is the transform that changes nothing.
 var identity = matrix{axes: [3][3]float64{{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}}
 
 // transformed returns what the properties transform, translate, rotate and scale do together. It is false when nothing
-// is set.
+// is set. The order is that of CSS Transforms Level 2. What is not understood is passed over.
 func transformed(style css.Values, em float64) (m matrix, ok bool) {
 	m = identity
 	for _, property := range [...]string{"translate", "rotate", "scale", "transform"} {
@@ -41,7 +43,8 @@ func transformed(style css.Values, em float64) (m matrix, ok bool) {
 	return m, ok
 }
 
-// apply multiplies m by one function.
+// apply multiplies m by one function. name and list are the function and its arguments. Translations are added without
+// the turns before them, which is near enough to tell what is far away.
 func (m *matrix) apply(name string, list []string, em float64) {
 	values := make([]css.Length, 0, len(list))
 	numbers := make([]float64, 0, 16)
@@ -82,6 +85,7 @@ func (m *matrix) apply(name string, list []string, em float64) {
 	}
 }
 
+// translate moves by lengths along the axes from axis on: "x" or "", "y", "z", or "3d".
 func (m *matrix) translate(axis string, by []css.Length) {
 	first := 0
 	switch strings.ToLower(axis) {
@@ -98,7 +102,8 @@ func (m *matrix) translate(axis string, by []css.Length) {
 	}
 }
 
-// function returns what a function of transform does to the axes.
+// function returns what a function of transform does to the axes. n are its arguments, angles in radians. There must be
+// one. ok is false for a function that is not known, or with a wrong number of arguments.
 func function(name, axis string, n []float64) (m [3][3]float64, ok bool) {
 	m = identity.axes
 	switch name = strings.ToLower(name); name {
@@ -152,7 +157,7 @@ func function(name, axis string, n []float64) (m [3][3]float64, ok bool) {
 	return m, true
 }
 
-// turned is a rotation about an axis.
+// turned is a rotation about an axis. The angle is in radians.
 func turned(x, y, z, angle float64) (m [3][3]float64) {
 	length := math.Sqrt(x*x + y*y + z*z)
 	if length == 0 {
@@ -176,5 +181,5 @@ func (m *matrix) smallest() float64 {
 	return math.Abs(math.Sqrt(sum+difference)-math.Sqrt(max(0, sum-difference))) / 2
 }
 
-// away reports whether m shows the back of a box.
+// away reports whether m shows the back of a box. With backface-visibility: hidden nothing of it is seen.
 func (m *matrix) away() bool { return m.axes[2][2] < 0 }

@@ -9,16 +9,18 @@ import (
 	"github.com/readthru/readthru/convert/dom"
 )
 
-// waiting is a text of a page that waits for a script. kind says how styles hide it.
+// waiting is a text of a page that waits for a script. kind says how styles hide it. They are gathered in the walk and
+// settled after it.
 type waiting struct {
 	text *html.Node
 	kind string
 }
 
-// mayWait reports whether the page itself may be hidden until a script has run.
+// mayWait reports whether the page itself may be hidden until a script has run. A later part waits if the first did.
 func (w *Cleaner) mayWait() bool { return !w.final && (!w.part || w.kept) }
 
 // outermost returns the look of the text of n, the root of the page or its body. What hides it hides the page itself.
+// Some pages hide their root until a script has run, against a flash of unstyled text.
 func (w *Cleaner) outermost(n *html.Node, l look) look {
 	style := w.sheet.StylesOf(n)
 	l = w.paint(n, l, style)
@@ -32,7 +34,8 @@ func (w *Cleaner) outermost(n *html.Node, l look) look {
 	return l
 }
 
-// await sets the look of n, which is the page itself and hidden.
+// await sets the look of n, which is the page itself and hidden. Where visibility hides it, two looks are followed from
+// here on: that of now, and that after the script.
 func (w *Cleaner) await(n *html.Node, l *look, outer look, style css.Styles) {
 	if !unseenBy(style.Values) {
 		l.inside = w.pageHidden
@@ -44,7 +47,8 @@ func (w *Cleaner) await(n *html.Node, l *look, outer look, style css.Styles) {
 }
 
 // settle keeps the texts that wait for a script only if next to nothing else is said on the page, and sets them apart
-// from what is seen without a script.
+// from what is seen without a script. What is said beside them shows that the page is not the one that waits: a hidden
+// text as large as a page then goes like any other.
 func (w *Cleaner) settle(body *html.Node) {
 	if len(w.waiting) == 0 || body.Parent != nil && dom.HasAttr(body.Parent, webflow) {
 		return
@@ -80,10 +84,12 @@ func (w *Cleaner) settle(body *html.Node) {
 	}
 }
 
-// besideMark begins a quote of what the styles of a page hide until a script has run.
+// besideMark begins a quote of what the styles of a page hide until a script has run. Agents read it.
 const besideMark = "The styles of the page hide this text:"
 
 // setOff puts what waits below n in quotes that say so. It removes what waits in the middle of a sentence that is seen.
+// A text in a quote and one beside it come from different states of the page, and must not be read as one. waits and
+// seen are the elements with text of either kind.
 func (w *Cleaner) setOff(n *html.Node, waits map[*html.Node]string, seen map[*html.Node]bool) {
 	var next *html.Node
 	for c := n.FirstChild; c != nil; c = next {
@@ -109,13 +115,13 @@ func (w *Cleaner) setOff(n *html.Node, waits map[*html.Node]string, seen map[*ht
 	}
 }
 
-// partOfGroup reports whether n is a part of a list or table, which stays where it is.
+// partOfGroup reports whether n is a part of a list or table, which stays where it is. The quote goes into it.
 func partOfGroup(n *html.Node) bool {
 	return dom.Is(n, atom.Li, atom.Dt, atom.Dd, atom.Tr, atom.Td, atom.Th, atom.Tbody, atom.Thead, atom.Tfoot,
 		atom.Caption, atom.Summary, atom.Figcaption)
 }
 
-// holdsBlocks reports whether a quote may stand in n.
+// holdsBlocks reports whether a quote may stand in n. Elsewhere HTML has no place for a blockquote.
 func holdsBlocks(n *html.Node) bool {
 	return n.DataAtom == 0 || dom.IsBlock(n) && !dom.IsHeading(n) && !dom.Is(n, atom.P, atom.Pre, atom.Ul, atom.Ol,
 		atom.Dl, atom.Dt, atom.Table, atom.Thead, atom.Tbody, atom.Tfoot, atom.Tr, atom.Th, atom.Caption, atom.Summary,
