@@ -14,16 +14,20 @@ import (
 	"github.com/readthru/readthru/store/kv"
 )
 
-// Body reads a stored body. It verifies each part before it returns the part's first byte; after a damaged part
-// reading fails and the body is removed. A Body must not be used by several goroutines at once. The caller closes it.
+// Body reads the content of a stored response, page version or rendition: a stored body, in parts of 256 KiB. It
+// verifies each part before it returns the part's first byte; after a damaged part reading fails and the body is
+// removed. A Body must not be used by several goroutines at once. The caller closes it: until then the body cannot be
+// deleted from the disk.
 type Body struct {
 	s      *Store
 	sum    Sum
 	length int64
 	at     int64
+	// shared with the memory cache when the body has one part, so that it must not be written to
 	part   []byte // the part in memory
 	number int    // its number
 	closed bool
+	// whether Close has to unpin; a body of one part is whole in memory, and needs no pin
 	pinned bool
 }
 
@@ -40,6 +44,8 @@ func (s *Store) Body(sum Sum) (*Body, error) {
 	return b, err
 }
 
+// openBody is [Store.Body] for a body that is not in memory. The caller has pinned it, and unpins it unless the Body
+// that is returned does so when it is closed.
 func (s *Store) openBody(sum Sum) (*Body, error) {
 	m, found := body.ManifestOf(s.kv, &kv.Batch{}, sum)
 	if !found || m.Gone {
@@ -75,7 +81,8 @@ func (b *Body) Ready() error {
 	return b.load(int(min(b.at, b.length-1) / body.PartSize))
 }
 
-// load brings a part into memory.
+// load brings a part of a stored body into memory, from the cache of small bodies or from its record. A part of the
+// wrong length counts as damaged: its hash may be right for what a program stored by mistake.
 func (b *Body) load(number int) error {
 	if b.part != nil && b.number == number {
 		return nil
@@ -90,6 +97,7 @@ func (b *Body) load(number int) error {
 		err = kv.ErrDamaged
 	}
 	if err != nil {
+		// after Close every read fails, which says nothing about the body
 		if !b.s.kv.Closed() {
 			b.s.markDamaged(b.sum)
 		}
@@ -99,7 +107,8 @@ func (b *Body) load(number int) error {
 	return nil
 }
 
-// rest returns the verified bytes from the present position to the end of its part. It is io.EOF at the end.
+// rest returns the verified bytes of a body from the present position to the end of the part that holds it, for Read
+// and WriteTo. The error is io.EOF at the end of the body. The bytes are shared.
 func (b *Body) rest() ([]byte, error) {
 	switch {
 	case b.closed:
@@ -134,7 +143,8 @@ func (b *Body) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// Seek sets the position of the next read, in bytes.
+// Seek sets the position of the next read, in bytes. A position behind the end is allowed, as io.Seeker says: Read then
+// returns io.EOF. No part is read before it is needed, so a range of a long body costs only its parts.
 func (b *Body) Seek(offset int64, whence int) (int64, error) {
 	switch whence {
 	case io.SeekStart:
@@ -152,7 +162,8 @@ func (b *Body) Seek(offset int64, whence int) (int64, error) {
 	return offset, nil
 }
 
-// WriteTo writes from the current position to the end, without copying.
+// WriteTo writes from the current position to the end, without copying. Each part goes to w from the memory that it was
+// verified in.
 func (b *Body) WriteTo(w io.Writer) (written int64, err error) {
 	for {
 		rest, err := b.rest()
@@ -174,7 +185,7 @@ func (b *Body) WriteTo(w io.Writer) (written int64, err error) {
 	}
 }
 
-// Close closes the body. It returns no error.
+// Close closes the body. It returns no error. Only the first call unpins the body.
 func (b *Body) Close() error {
 	if !b.closed {
 		b.closed = true
@@ -191,7 +202,8 @@ const ShortBody = body.PartSize
 // Content returns a short body, shared or not: never change it. It is not kept in memory because of that.
 func (s *Store) Content(sum Sum) ([]byte, error) { return s.readShort(sum) }
 
-// readShort is readWhole without a look at the manifest: most renditions have one part, shorter than a part can be.
+// readShort is readWhole for renditions, without a look at the manifest: most have one part, and a first part that is
+// shorter than a part can be is the whole body. It saves one of two reads from the disk.
 func (s *Store) readShort(sum Sum) ([]byte, error) {
 	if whole, ok := s.bodies.Get(sum); ok {
 		return whole, nil
@@ -202,7 +214,8 @@ func (s *Store) readShort(sum Sum) ([]byte, error) {
 	return s.readWhole(sum)
 }
 
-// readWhole returns a body that is known to be of bearable size, shared or not: never change it.
+// readWhole returns the whole content of a stored body that is known to be of bearable size (markdown, or what a
+// session fetched), shared or not: never change it. The error is ErrNotFound, also for a body that is damaged.
 func (s *Store) readWhole(sum Sum) ([]byte, error) {
 	b, err := s.Body(sum)
 	if err != nil {
@@ -220,7 +233,8 @@ func (s *Store) readWhole(sum Sum) ([]byte, error) {
 	return all.Bytes(), nil
 }
 
-// deleteLater queues bodies without references for deletion.
+// deleteLater has the housekeeper delete bodies that have lost their last reference. It does not delete them itself,
+// because its callers hold s.mu, and the parts of a long body are many deletions.
 func (s *Store) deleteLater(sums []Sum) {
 	if len(sums) > 0 {
 		s.pins.condemn(sums...)
@@ -232,6 +246,7 @@ func (s *Store) deleteLater(sums []Sum) {
 // it. The sweep deletes a body that is being read an hour later. The caller holds s.mu and has waited for a barrier.
 func (s *Store) deleteUnreferred(sum Sum, now time.Time) (more []Sum) {
 	m, found := body.ManifestOf(s.kv, &kv.Batch{}, sum)
+	// the same content may have been stored again while the body waited in the queue
 	if found && (m.Refs > 0 || s.pins.pinned(sum)) {
 		return nil
 	}
@@ -243,11 +258,13 @@ func (s *Store) deleteUnreferred(sum Sum, now time.Time) (more []Sum) {
 		b.Del(keys.Manifest(sum))
 		b.Del(keys.Watch(m.Dead, sum))
 	} else {
+		// without a manifest the number of parts is unknown: look for them
 		s.kv.Walk(kv.Scan{Prefix: keys.Parts(sum), Keys: true}, func(key string, _ []byte) bool {
 			b.Del(key)
 			return true
 		})
 	}
+	// what was made of the body is of no use without it, and its markdown is a body, too
 	s.kv.Walk(kv.Scan{Prefix: keys.Renditions(sum)}, func(key string, value []byte) bool {
 		if s.dropRendition(b, key, value, now) {
 			more = append(more, renditionBody(value))
@@ -277,6 +294,7 @@ func (s *Store) deleteWaiting() {
 				s.mu.Unlock()
 			}
 		}
+		// the markdown of renditions that were deleted with their source
 		sums = more
 	}
 }
@@ -300,7 +318,8 @@ func (s *Store) markDamaged(sum Sum) {
 	_ = s.kv.Apply(b)
 }
 
-// pins counts the open readers of bodies, which must not be deleted under them.
+// pins counts the open readers of each stored body, so that it is not deleted under them, and holds the bodies that are
+// to be deleted.
 type pins struct {
 	mu     sync.Mutex
 	open   map[Sum]int
@@ -309,6 +328,8 @@ type pins struct {
 	deleting sync.Mutex // is held while graves are emptied
 }
 
+// pin counts a reader of a body. It must be called before the body is looked for: between a look and a pin the body
+// could be deleted.
 func (p *pins) pin(sum Sum) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -318,6 +339,7 @@ func (p *pins) pin(sum Sum) {
 	p.open[sum]++
 }
 
+// unpin ends what pin began. A body that was to be deleted meanwhile waits for the next sweep.
 func (p *pins) unpin(sum Sum) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -326,19 +348,21 @@ func (p *pins) unpin(sum Sum) {
 	}
 }
 
+// pinned reports whether a body has an open reader.
 func (p *pins) pinned(sum Sum) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.open[sum] > 0
 }
 
-// condemn notes bodies to delete soon.
+// condemn adds bodies without references to those that the housekeeper deletes next.
 func (p *pins) condemn(sums ...Sum) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.graves = append(p.graves, sums...)
 }
 
+// condemned returns the bodies to delete and empties the queue of them.
 func (p *pins) condemned() []Sum {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -24,7 +24,7 @@ func (c Cleaner) Markdown(md []byte) []byte {
 	return c.Clean(md, true)
 }
 
-// Line returns a title, a label or another text that is not markdown without invisible characters.
+// Line returns a title, a label, a URL or another text that is not markdown without invisible characters.
 func (c Cleaner) Line(s string) string {
 	if c.Clean == nil {
 		return s
@@ -32,11 +32,14 @@ func (c Cleaner) Line(s string) string {
 	return string(c.Clean([]byte(s), false))
 }
 
-// Behind reports whether what was stored under an edition is to be cleaned when it is read.
+// Behind reports whether what was stored under an edition of the cleaner is to be cleaned when it is read, because the
+// present edition takes out more.
 func (c Cleaner) Behind(edition int) bool { return c.Clean != nil && edition < c.Edition }
 
-// record returns a page's record as it is told: the texts in it are without what no reader sees. Md returns the page's
-// content, from which the excerpt is taken again: what was left out of that may stand in the stored excerpt as words.
+// record returns the record of a stored page as callers may read it: if an older edition of the cleaner let it pass,
+// its texts are cleaned now of what no reader of the page sees. Md returns the page's content, from which the excerpt
+// is taken again: what was left out of that may stand in the stored excerpt as words. What r shares with memory (Meta,
+// Error) is copied before it is changed.
 func (c Cleaner) record(r page.Record, edition int, md func() ([]byte, error)) page.Record {
 	if !c.Behind(edition) {
 		return r

@@ -47,6 +47,7 @@ func (s *Store) deleteDead(ctx context.Context) error {
 			return err
 		}
 		s.mu.Lock()
+		// without a manifest the body is being written: its parts are committed before it
 		if _, whole := body.ManifestOf(s.kv, &kv.Batch{}, sum); whole { // else it is being written
 			s.deleteLater(s.deleteUnreferred(sum, time.Now()))
 		}
@@ -56,14 +57,16 @@ func (s *Store) deleteDead(ctx context.Context) error {
 	return nil
 }
 
-// deleteStray removes the stored responses that could be pages, but are of no page that is stored: the markdown twins,
-// further parts and frames of pages that were deleted, and of others, which are asked for again.
+// deleteStray removes the stored responses that could be pages, but are of no page that is stored, for [Store.Compact]:
+// the markdown twins, further parts and frames of pages that were deleted, and of others, which are asked for again.
+// Nothing refers from a page to these responses, so what a deletion of the page left is found only by what it is not.
 func (s *Store) deleteStray() (int, error) {
 	s.settle()
 	known := map[page.Key]bool{}
 	s.kv.Walk(kv.Scan{Prefix: "p/"}, func(_ string, value []byte) bool {
 		var record pageRecord
 		if wire.Unmarshal(value, &record) {
+			// a page's response is stored under the URL that was asked for or that it was redirected to
 			for _, raw := range []string{record.Page.URL, record.Page.FinalURL, record.Page.NormalizedURL} {
 				known[keyOf(raw)] = true
 			}
@@ -81,7 +84,7 @@ func (s *Store) deleteStray() (int, error) {
 	})
 }
 
-// keyOf returns the key of the page at a URL; zero if there can be none.
+// keyOf returns the key of the page at a URL; zero if there can be none, which no stored page has.
 func keyOf(raw string) page.Key {
 	u, err := page.Parse(raw)
 	if err != nil {

@@ -28,7 +28,7 @@ type HostTotal struct {
 	Visits, Hits int64
 }
 
-// TopHosts returns the hosts with the most visits, most first; at most limit.
+// TopHosts returns the hosts with the most visits, most first; at most limit. It reads the counters of all hosts.
 func (s *Store) TopHosts(limit int) ([]HostTotal, error) {
 	var top []HostTotal
 	order := func(a, b HostTotal) int {
@@ -40,7 +40,8 @@ func (s *Store) TopHosts(limit int) ([]HostTotal, error) {
 	return top, nil
 }
 
-// HostTotals yields the use of each host, by name.
+// HostTotals yields the use of each host that was visited, in the order of their names. It writes the counts that wait
+// in memory first, and then reads the disk.
 func (s *Store) HostTotals() iter.Seq[HostTotal] {
 	return func(yield func(HostTotal) bool) {
 		s.flushCounts()
@@ -60,7 +61,8 @@ func (s *Store) HostTotal(host string) HostTotal {
 	return HostTotal{host, t.N, t.Hits}
 }
 
-// DeleteHostTotal forgets the use of a host.
+// DeleteHostTotal forgets how often pages of a host were visited, when an operator removes a site with all that is
+// known of it. Running totals stay.
 func (s *Store) DeleteHostTotal(host string) error {
 	s.countRepeated()
 	if err := s.tallies.Delete(keys.HostTally(host)); err != nil {
@@ -69,7 +71,8 @@ func (s *Store) DeleteHostTotal(host string) error {
 	return nil
 }
 
-// insert puts v into a sorted list that keeps its first limit elements.
+// insert puts v into a sorted list that keeps its first limit elements, for the listings of pages and hosts: so a
+// listing of all holds no more than one page of its answer in memory.
 func insert[V any](list []V, v V, limit int, order func(a, b V) int) []V {
 	i, _ := slices.BinarySearchFunc(list, v, order)
 	if i >= limit {
@@ -79,7 +82,7 @@ func insert[V any](list []V, v V, limit int, order func(a, b V) int) []V {
 	return list[:min(len(list), limit)]
 }
 
-// Totals are running counts, never found by scanning.
+// Totals are running counts of the whole store, kept in a record that each write updates, and never found by scanning.
 type Totals struct {
 	Pages, Visits, Versions    int64
 	VisitsBySource             map[page.Source]int64
@@ -97,7 +100,8 @@ func (s *Store) Totals() Totals {
 	}
 }
 
-// PagesByHost returns how many pages of each host are stored. It reads the keys of all.
+// PagesByHost returns how many pages of each host are stored, by the host with its port unless that is the default. It
+// reads the keys of all pages, not their records.
 func (s *Store) PagesByHost() map[string]int {
 	s.settle()
 	hosts := map[string]int{}
@@ -111,10 +115,11 @@ func (s *Store) PagesByHost() map[string]int {
 	return hosts
 }
 
-// HostsNamed returns the hosts with a name, in lower case, of which there are pages, stored responses or counts: each
-// with its port, unless that is the default.
+// HostsNamed returns the hosts with a name, in lower case, of which there are pages, stored responses or counts of
+// visits: each with its port, unless that is the default. It is for commands whose user names a host without its port.
 func (s *Store) HostsNamed(name string) []string {
 	if strings.Contains(name, ":") {
+		// an IPv6 address: keys have it as URLs do (RFC 3986 §3.2.2)
 		name = "[" + name + "]"
 	}
 	s.flushCounts()
@@ -133,8 +138,9 @@ func (s *Store) HostsNamed(name string) []string {
 	return slices.Compact(hosts)
 }
 
-// recount finds the totals by scanning, when their record is damaged or older than the rest. What no record tells any
-// more (visits by source, tokens) is taken from before.
+// recount finds the store's totals by scanning all records, when the record of the totals is damaged or older than the
+// rest; package kv calls it when it opens such a store. What no record tells any more (visits by source, tokens) is
+// taken from before.
 func recount(k *kv.DB, before kv.Totals) kv.Totals {
 	t := before.Clone()
 	t.Uncertain = false
@@ -159,6 +165,7 @@ func recount(k *kv.DB, before kv.Totals) kv.Totals {
 		return true
 	})
 	k.Walk(kv.Scan{Prefix: "j/", Keys: true}, func(string, []byte) bool { t.Jobs++; return true })
+	// records of visits end after 180 days, the counters of pages stay
 	if t.Visits == 0 {
 		k.Walk(kv.Scan{Prefix: "c/p/"}, func(_ string, value []byte) bool {
 			t.Visits += tally.Decode(value).N

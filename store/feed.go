@@ -8,31 +8,33 @@ import (
 	"github.com/readthru/readthru/store/kv"
 )
 
-// Record names a record that an answer is made of, for watchers of changes. AllRecords stands for every record.
+// Record names a record of the store that an answer of the proxy is made of, for the watcher of changes: an answer is
+// given again until one of its records changes. AllRecords stands for every record.
 type Record string
 
 // AllRecords is reported when changes cannot be told apart: anything may have changed.
 const AllRecords Record = ""
 
-// ResponsesOf is the list of the stored responses of a URI.
+// ResponsesOf names the list of the stored responses of a URI.
 func ResponsesOf(uri string) Record { return Record("uri " + uri) }
 
-// HostOf is what was learnt about a host.
+// HostOf names what was learnt about a host.
 func HostOf(name string) Record { return Record(keys.Learnt(keys.Host(name))) }
 
-// PageOf is a page's record.
+// PageOf names the record of a page.
 func PageOf(k page.Key) Record { return Record(keys.Page(k)) }
 
-// PageRenditionsOf is all renditions kept by a page.
+// PageRenditionsOf names all renditions that are kept by a page rather than by their source.
 func PageRenditionsOf(k page.Key) Record { return Record(keys.PageRenditions(k)) }
 
-// RenditionsOf is all renditions made of a body.
+// RenditionsOf names all renditions made of a stored body.
 func RenditionsOf(source Sum) Record { return Record(keys.Renditions(source)) }
 
-// FetchedOf is what a session's set has of a page.
+// FetchedOf names what a session's set of fetched pages has of a page.
 func FetchedOf(session string, k page.Key) Record { return Record(keys.Fetched(session, k)) }
 
-// feed reports changes to the watcher.
+// feed reports changes of records to the watcher, which is package fetch: it drops the answers that it could give
+// again.
 type feed struct{ watcher atomic.Pointer[func(Record)] }
 
 // Watch has f called after every change of a record that answers are made of. A read that begins after the call sees
@@ -40,14 +42,16 @@ type feed struct{ watcher atomic.Pointer[func(Record)] }
 // the store.
 func (s *Store) Watch(f func(Record)) { s.feed.watcher.Store(&f) }
 
+// tell reports a change of a record to the watcher, if there is one.
 func (f *feed) tell(r Record) {
 	if watcher := f.watcher.Load(); watcher != nil {
 		(*watcher)(r)
 	}
 }
 
-// keyChanged reports a changed key if answers are made of its record. [Store.responsesChanged] reports stored
-// responses, because their readers look into memory first.
+// keyChanged reports a changed key if answers are made of its record: what was learnt of a host (n), a page (p), what a
+// session fetched (f), and renditions (r, rp). [Store.responsesChanged] reports stored responses, because their readers
+// look into memory first.
 func (f *feed) keyChanged(key string) {
 	switch kind := kv.Class(key); kind {
 	case "n", "p", "f":

@@ -18,7 +18,7 @@ import (
 	"github.com/readthru/readthru/store/wire"
 )
 
-// The limits of sets. What exceeds them is removed, the oldest first.
+// The limits of the sets of pages that sessions have fetched. What exceeds them is removed, the oldest first.
 const (
 	maxSessions     = 128
 	maxFetched      = 500      // pages of a session
@@ -41,12 +41,13 @@ type FetchedSet struct {
 	Dropped int64        // pages removed from the set so far to make room for newer ones
 }
 
-// fetchedList is what fs/<session> holds.
+// fetchedList is the record of a session's set under fs/: which pages, in which order, but not what they say.
 type fetchedList struct {
 	dropped int64
 	members []fetched // oldest first
 }
 
+// fetched is a page in a session's set. The page's record lies apart, under f/, and its content is a body.
 type fetched struct {
 	key  page.Key
 	body Sum
@@ -54,7 +55,7 @@ type fetched struct {
 	size int64 // of the content, in bytes
 }
 
-// session is an element of what fs/ holds.
+// session is an element of the list of all sessions, which tells whose set is dropped when there are too many.
 type session struct {
 	name string
 	ms   int64 // last use
@@ -77,6 +78,7 @@ func (s *Store) PutFetched(name string, p *page.Page, content []byte) (gone int,
 	b := &kv.Batch{}
 	list := s.fetchedList(b, name)
 	at := list.find(m.key)
+	// An agent that asks for the same page again and again costs no write.
 	if at >= 0 && list.members[at].body == m.body && m.ms-list.members[at].ms < fetchedAgain {
 		return 0, nil
 	}
@@ -262,6 +264,8 @@ func (s *Store) ClearAllFetched() (total int, err error) {
 	return total, nil
 }
 
+// applyDrop commits deletions from sets of fetched pages, and has the bodies deleted that only these sets referred to.
+// The caller holds s.mu.
 func (s *Store) applyDrop(b *kv.Batch, dead []Sum) error {
 	if b.Len() == 0 {
 		return nil
@@ -273,7 +277,8 @@ func (s *Store) applyDrop(b *kv.Batch, dead []Sum) error {
 	return nil
 }
 
-// dropFetched is DropFetched as a part of b. The caller holds s.mu.
+// dropFetched is [Store.DropFetched] as a part of b: it takes a page out of a session's set. It returns the page's body
+// if nothing else refers to it. The caller holds s.mu.
 func (s *Store) dropFetched(b *kv.Batch, name string, k page.Key) (dead []Sum, was bool) {
 	list := s.fetchedList(b, name)
 	at := list.find(k)
@@ -285,7 +290,8 @@ func (s *Store) dropFetched(b *kv.Batch, name string, k page.Key) (dead []Sum, w
 	return dead, true
 }
 
-// forgetFetched is ForgetFetched as a part of b. The caller holds s.mu.
+// forgetFetched is [Store.ForgetFetched] as a part of b: it takes a page out of the sets of all sessions, also when the
+// page is deleted. The caller holds s.mu.
 func (s *Store) forgetFetched(b *kv.Batch, k page.Key) (dead []Sum, n int) {
 	for _, o := range s.sessions(b) {
 		more, was := s.dropFetched(b, o.name, k)
@@ -297,7 +303,8 @@ func (s *Store) forgetFetched(b *kv.Batch, k page.Key) (dead []Sum, n int) {
 	return dead, n
 }
 
-// clearFetched deletes a session's set in b. The caller holds s.mu.
+// clearFetched deletes a session's set of fetched pages in b, and returns the bodies to delete and the number of pages.
+// The caller holds s.mu.
 func (s *Store) clearFetched(b *kv.Batch, name string) (dead []Sum, n int) {
 	list := s.fetchedList(b, name)
 	for n = 0; len(list.members) > 0; n++ {
@@ -308,7 +315,7 @@ func (s *Store) clearFetched(b *kv.Batch, name string) (dead []Sum, n int) {
 }
 
 // useSession notes in b that a session was used. If there are too many sessions, it deletes the least recently used one
-// and its set. The caller holds s.mu.
+// and its set. The caller holds s.mu. A use within a minute of the last one is not written.
 func (s *Store) useSession(b *kv.Batch, name string, ms int64) (dead []Sum) {
 	all := s.sessions(b)
 	at := slices.IndexFunc(all, func(o session) bool { return o.name == name })
@@ -327,7 +334,8 @@ func (s *Store) useSession(b *kv.Batch, name string, ms int64) (dead []Sum) {
 	return dead
 }
 
-// sweepFetched drops the sets of sessions that were last used before a time.
+// sweepFetched drops the sets of fetched pages of sessions that were last used before a time. It is a part of the
+// sweep.
 func (s *Store) sweepFetched(until time.Time) error {
 	s.mu.Lock()
 	var old []string
@@ -345,7 +353,8 @@ func (s *Store) sweepFetched(until time.Time) error {
 	return nil
 }
 
-// fetchedPage returns a member of a set, and what reads its content.
+// fetchedPage returns the record of a page in a session's set, cleaned if an older cleaner let it pass, and a function
+// that reads its content. Listings do not call that, because content is up to 16 MiB.
 func (s *Store) fetchedPage(name string, m *fetched) (p *page.Page, content func() ([]byte, error), err error) {
 	value, err := s.kv.Get(keys.Fetched(name, m.key))
 	if err != nil {
@@ -387,6 +396,7 @@ func (s *Store) fetchedList(b *kv.Batch, name string) *fetchedList {
 	return list
 }
 
+// encode returns the record of the list, which [Store.fetchedList] reads.
 func (l *fetchedList) encode() []byte {
 	var e wire.Encoder
 	e.Int(l.dropped)
@@ -400,10 +410,12 @@ func (l *fetchedList) encode() []byte {
 	return e
 }
 
+// find returns where a page stands in the list, or -1.
 func (l *fetchedList) find(k page.Key) int {
 	return slices.IndexFunc(l.members, func(m fetched) bool { return m.key == k })
 }
 
+// bytes returns the length of the content of all pages in the list.
 func (l *fetchedList) bytes() (n int64) {
 	for _, m := range l.members {
 		n += m.size
@@ -424,6 +436,7 @@ func (s *Store) sessions(b *kv.Batch) (list []session) {
 	return list
 }
 
+// encodeSessions returns the record that [Store.sessions] reads.
 func encodeSessions(list []session) []byte {
 	var e wire.Encoder
 	e.Int(int64(len(list)))

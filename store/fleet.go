@@ -8,7 +8,9 @@ import (
 	"github.com/readthru/readthru/store/wire"
 )
 
-// FleetPosition is how far a node has taken part in a fleet. What its fields mean is the business of package fleet.
+// FleetPosition is how far this node has taken part in a fleet: what it has told the fleet's database and what it has
+// taken from there, so that after a restart it goes on where it was. What its fields mean is the business of package
+// fleet.
 type FleetPosition struct {
 	Database string `json:"database"`  // which database, and which line of its history
 	Joined   uint64 `json:"joined"`    // the last job of the change log that the fleet is not told of

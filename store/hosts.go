@@ -11,7 +11,7 @@ import (
 	"github.com/readthru/readthru/store/wire"
 )
 
-// A Trait is a kind of thing that is learnt about a host.
+// A Trait is a kind of thing that is learnt about a host from how it answers, and that changes how it is asked next.
 type Trait string
 
 // The traits.
@@ -74,7 +74,7 @@ func (h Host) Knows(t Trait, now time.Time) bool {
 	return ok && f.Holds(now)
 }
 
-// Fact returns what was learnt of a trait for a client, although it may have ended.
+// Fact returns what was learnt of a trait for a client (empty: for everybody), although it may have ended.
 func (h Host) Fact(t Trait, client string) (Fact, bool) {
 	if i := h.index(t, client); i >= 0 {
 		return h.Facts[i], true
@@ -82,7 +82,7 @@ func (h Host) Fact(t Trait, client string) (Fact, bool) {
 	return Fact{}, false
 }
 
-// Holding returns the facts that hold at now.
+// Holding returns the facts about the host that hold at now, for those who show them.
 func (h Host) Holding(now time.Time) (facts []Fact) {
 	for _, f := range h.Facts {
 		if f.Holds(now) {
@@ -92,6 +92,7 @@ func (h Host) Holding(now time.Time) (facts []Fact) {
 	return facts
 }
 
+// index returns where the host has the fact of a trait for a client, or -1: there is at most one.
 func (h Host) index(t Trait, client string) int {
 	return slices.IndexFunc(h.Facts, func(f Fact) bool { return f.Trait == t && f.Client == client })
 }
@@ -105,7 +106,7 @@ func (f Fact) Holds(now time.Time) bool {
 // OfHost reports whether f holds whoever asks the host, from whichever machine.
 func (f Fact) OfHost() bool { return f.Client == "" && lifetimes[f.Trait].ofHost }
 
-// kept reports whether f, which may have ended, still counts if it is learnt again.
+// kept reports whether f, which may have ended, still counts if it is learnt again. The sweep removes it afterwards.
 func (f Fact) kept(now time.Time) bool { return now.Before(f.Until.Add(lifetimes[f.Trait].longest)) }
 
 // recent reports whether f holds for most of its lifetime. To learn it then is no news: clients open several
@@ -114,7 +115,9 @@ func (f Fact) recent(now time.Time) bool {
 	return f.Holds(now) && f.Until.Sub(now) > f.Until.Sub(f.Since)/2
 }
 
-// learn notes that a trait was seen of a case and returns the fact, and whether it is changed.
+// learn notes that a trait of the host was seen of a case (about: a page, for example) and returns the fact, and
+// whether it is changed. A fact that ended and is learnt again holds twice as long as before. One that several cases
+// must show collects these first and does not hold meanwhile.
 func (h *Host) learn(t Trait, client, about string, now time.Time) (f Fact, changed bool) {
 	now = now.UTC()
 	life := lifetimes[t]
@@ -128,6 +131,7 @@ func (h *Host) learn(t Trait, client, about string, now time.Time) (f Fact, chan
 	case known && old.kept(now):
 		f.Times = old.Times + 1
 	}
+	// what holds is learnt anew by one case; what does not yet, or no more, needs them all
 	if life.cases > 1 && !old.Holds(now) {
 		if now.Sub(old.Since).Abs() < life.first {
 			f.Cases = old.Cases
@@ -141,6 +145,7 @@ func (h *Host) learn(t Trait, client, about string, now time.Time) (f Fact, chan
 		i := h.index(t, client)
 		h.Facts = slices.Delete(h.Facts, i, i+1)
 	}
+	// too few cases: this does not count as learnt, and the time runs from the first case
 	if n := len(f.Cases); n > 0 && n < life.cases {
 		if f.Times--; n > 1 {
 			f.Since = old.Since
@@ -179,6 +184,7 @@ func (s *Store) Host(name string) (Host, error) {
 // the case: a trait that several pages must show is not learnt of one page that is read again and again. Learn returns
 // the fact, and whether it is news that it holds. The error is ErrFull, or says that host is no host.
 func (s *Store) Learn(host string, t Trait, client, about string, now time.Time) (f Fact, news bool, err error) {
+	// Most calls teach nothing new. Those read memory and take no lock.
 	if h, err := s.Host(host); err == nil {
 		if f, known := h.Fact(t, client); known && f.recent(now) {
 			return f, false, nil
@@ -211,12 +217,14 @@ func (s *Store) TakeFact(host string, f Fact, now time.Time) error {
 		case len(h.Facts) >= maxFacts:
 			return false
 		}
+		// the fact learnt last stands last, so that the first is the one to drop
 		h.Facts = append(h.Facts, f)
 		return true
 	})
 }
 
-// HostChanges returns how often what is known about hosts has changed since the store was opened.
+// HostChanges returns how often what is known about hosts has changed since the store was opened. Package fleet
+// compares it to see whether there is something to tell other nodes.
 func (s *Store) HostChanges() int64 { return s.hostCount.Load() }
 
 // Forget removes the facts of a host that match, and returns how many of them held at now.
@@ -251,7 +259,8 @@ func (s *Store) ForgetEverywhere(now time.Time, match func(Fact) bool) (held int
 	return held, nil
 }
 
-// changeHost writes what change makes of the facts of a host, if change returns true. Without facts there is no record.
+// changeHost writes what change makes of the facts of a host, if change returns true. Change runs under s.mu and must
+// not call the store. Without facts there is no record. The error is ErrFull, or says that name is no host.
 func (s *Store) changeHost(name string, change func(*Host) bool) error {
 	clean := keys.Host(name)
 	if clean == "" {
@@ -290,7 +299,7 @@ func (s *Store) Hosts(f func(name string, h Host) bool) error {
 	return nil
 }
 
-// sweepHosts removes facts that ended long ago.
+// sweepHosts removes facts about hosts that ended so long ago that they do not count when learnt again.
 func (s *Store) sweepHosts(now time.Time) error {
 	stale := map[string]bool{}
 	err := s.Hosts(func(name string, h Host) bool {

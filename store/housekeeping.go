@@ -23,7 +23,8 @@ const (
 	muchMemory = 40 << 20
 )
 
-// flushCounts queues the counts and visits held in memory.
+// flushCounts queues the counts and visits held in memory, for a caller that goes on to read or sync them. What the
+// queue refuses stays in memory, and the housekeeper tries again.
 func (s *Store) flushCounts() {
 	s.recordRepeated()
 	if !s.flushVisits() || !s.tallies.Write() {
@@ -31,7 +32,8 @@ func (s *Store) flushCounts() {
 	}
 }
 
-// wake tells the goroutine that waits on c that there is something to do. The capacity of c is 1.
+// wake tells the goroutine that waits on c that there is something to do. The capacity of c is 1, so that a signal is
+// neither lost nor waited for.
 func wake(c chan<- struct{}) {
 	select {
 	case c <- struct{}{}:
@@ -53,6 +55,7 @@ func (s *Store) housekeep(ctx context.Context) {
 			return
 		case <-calm:
 			calm = nil
+			// nothing happened for a while
 			releaseMemory()
 			s.kv.LetGo(0)
 			continue
@@ -98,8 +101,9 @@ func (s *Store) count(ctx context.Context) {
 	}
 }
 
-// reclaim waits to be woken; then it writes uses, deletes condemned bodies and evicts responses over the quota. It has
-// a goroutine of its own because it waits for the disk, and nothing else must wait for it.
+// reclaim waits to be woken; then it writes the uses of responses, deletes bodies without references and evicts
+// responses over the quota. It has a goroutine of its own because it waits for the disk, and nothing else must wait for
+// it.
 func (s *Store) reclaim(ctx context.Context) {
 	for {
 		select {

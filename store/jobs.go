@@ -14,8 +14,9 @@ import (
 	"github.com/readthru/readthru/store/wire"
 )
 
-// Job is one change of a page. The log keeps only the newest job of a page, so a consumer that lags sees only the last
-// of several changes. A job may be delivered twice: doing it again must change nothing.
+// Job is one change of a page in the change log, which the index of package knowledge and the fleet consume. The log
+// keeps only the newest job of a page, so a consumer that lags sees only the last of several changes. A job may be
+// delivered twice: doing it again must change nothing.
 type Job struct {
 	Seq      uint64
 	Kind     string // JobStored, JobChanged or JobDeleted
@@ -46,8 +47,9 @@ type retryRecord struct {
 	Error    string
 }
 
-// addJob writes a job in b, which replaces the page's old one (0 for none), and returns its number. The caller sets
-// s.seq once b is applied. The caller holds s.mu.
+// addJob writes a change of a page into the change log in b, in the place of the page's old job (0 for none), and
+// returns its number. The caller holds s.mu, and sets s.seq once b is applied: a number of a batch that was refused is
+// given again.
 func (s *Store) addJob(b *kv.Batch, j Job, old uint64) uint64 {
 	seq := s.seq + 1
 	b.Delta.Jobs++
@@ -123,6 +125,7 @@ func (s *Store) Jobs(consumer string, limit int) ([]Job, error) {
 	return jobs, nil
 }
 
+// job reads one job of the change log. The error is ErrNotFound for one that a newer job of its page replaced.
 func (s *Store) job(seq uint64) (Job, error) {
 	var r jobRecord
 	if err := s.kv.GetJSON(&kv.Batch{}, keys.Job(seq), &r); err != nil {
@@ -131,6 +134,7 @@ func (s *Store) job(seq uint64) (Job, error) {
 	return Job{Seq: seq, Kind: r.Kind, Page: page.Key(r.Page), URL: r.URL, Time: time.UnixMilli(r.At).UTC()}, nil
 }
 
+// cursor returns the number of the last job that a consumer has passed; 0 for a consumer that has taken none.
 func (s *Store) cursor(consumer string) uint64 {
 	value, err := s.kv.Get(keys.Cursor(consumer))
 	if err != nil || len(value) != 8 {
@@ -154,8 +158,8 @@ func (s *Store) RetryJob(consumer string, j Job, cause error) error {
 	return s.settleJobs(consumer, []uint64{j.Seq}, &r)
 }
 
-// settleJobs moves a consumer's cursor to the last of seqs. Jobs passed over become jobs to retry; seqs are done, or
-// with retry, to be tried again.
+// settleJobs moves a consumer's cursor in the change log to the last of seqs, and returns once that is on disk. Jobs
+// passed over become jobs to retry; seqs are done, or with retry, to be tried again.
 func (s *Store) settleJobs(consumer string, seqs []uint64, retry *retryRecord) error {
 	if err := checkConsumer(consumer); err != nil || len(seqs) == 0 {
 		return err
@@ -198,7 +202,8 @@ func (s *Store) settleJobs(consumer string, seqs []uint64, retry *retryRecord) e
 	return nil
 }
 
-// BeginJobs has a consumer begin after a job (0: at the beginning of the log), and forgets what it was to do again.
+// BeginJobs has a consumer begin after a job (0: at the beginning of the log), and forgets what it was to do again. An
+// index that is built anew begins so.
 func (s *Store) BeginJobs(consumer string, after uint64) error {
 	if err := checkConsumer(consumer); err != nil {
 		return err
@@ -216,7 +221,8 @@ func (s *Store) ForgetConsumer(consumer string) error {
 	return s.moveConsumer(consumer, func(b *kv.Batch) { b.Del(keys.Cursor(consumer)) })
 }
 
-// moveConsumer changes where a consumer stands, without anything to do again.
+// moveConsumer changes where a consumer of the change log stands, without anything to do again. It returns once that is
+// on disk.
 func (s *Store) moveConsumer(consumer string, move func(*kv.Batch)) error {
 	s.settle()
 	s.mu.Lock()
@@ -249,7 +255,7 @@ func (s *Store) QueuedJobs(consumer string) int64 {
 	return queued
 }
 
-// slowest returns the smallest cursor of all consumers, and whether there is any consumer.
+// slowest returns the smallest cursor of all consumers of the change log, and whether there is any consumer.
 func (s *Store) slowest() (cursor uint64, any bool) {
 	s.kv.Walk(kv.Scan{Prefix: "jc/"}, func(_ string, value []byte) bool {
 		if len(value) == 8 {
@@ -263,7 +269,8 @@ func (s *Store) slowest() (cursor uint64, any bool) {
 	return cursor, any
 }
 
-// trimJobs deletes the jobs of deleted pages that every consumer has passed.
+// trimJobs deletes the jobs of deleted pages that every consumer has passed. Others go when their page changes again,
+// so that the log is no longer than the pages and the deletions that wait. One call deletes what one transaction takes.
 func (s *Store) trimJobs() {
 	cursor, any := s.slowest()
 	b := &kv.Batch{}
@@ -283,7 +290,8 @@ func (s *Store) trimJobs() {
 	}
 }
 
-// lastJob returns the newest number in the change log.
+// lastJob returns the newest number in the change log, or 0. Package kv asks for it when a store is opened whose totals
+// may be older than the log.
 func lastJob(k *kv.DB) (seq uint64) {
 	k.Walk(kv.Scan{Prefix: "j/", Back: true, Keys: true}, func(key string, _ []byte) bool {
 		if len(key) == len("j/")+8 {

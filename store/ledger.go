@@ -14,7 +14,7 @@ import (
 	"github.com/readthru/readthru/store/wire"
 )
 
-// Disclosure is one request to a third party.
+// Disclosure is one request to a third party (markdown.new, a model), as the ledger of disclosures keeps it for ever.
 type Disclosure struct {
 	Time    time.Time `json:"time"` // now when zero
 	Service string    `json:"service"`
@@ -30,11 +30,12 @@ var disclosed atomic.Uint32
 // ErrServiceOff says that a service is switched off.
 var ErrServiceOff = errors.New("the service is switched off")
 
-// maxServicesOff bounds the services that are switched off.
+// maxServicesOff bounds the services that are switched off, whose names are one record and come from the API.
 const maxServicesOff = 1000
 
-// Disclose writes a disclosure and syncs it before it returns. After an error nothing may be sent; it is ErrServiceOff
-// if the service is switched off.
+// Disclose writes what is about to be sent to a third party into the ledger, and syncs it before it returns: nothing
+// leaves the machine that the ledger does not have. After an error nothing may be sent; it is ErrServiceOff if the
+// service is switched off.
 func (s *Store) Disclose(d Disclosure) error {
 	if s.ServiceOff(d.Service) {
 		return fmt.Errorf("send to %s: %w", d.Service, ErrServiceOff)
@@ -95,7 +96,7 @@ func (s *Store) ServicesOff() []string {
 	return off
 }
 
-// ServiceOff reports whether nothing may be sent to a service.
+// ServiceOff reports whether an operator switched a service off, so that nothing may be sent to it.
 func (s *Store) ServiceOff(service string) bool { return slices.Contains(s.ServicesOff(), service) }
 
 // SwitchService switches a service off, by its name in the ledger, or on again. It is on disk when SwitchService
@@ -125,7 +126,7 @@ func (s *Store) SwitchService(service string, off bool) error {
 	return nil
 }
 
-// DisclosureTotal sums what was sent to a service about a host on a day.
+// DisclosureTotal sums what was sent to a third party about pages of a host on a day.
 type DisclosureTotal struct {
 	Day     string // 2006-01-02, UTC
 	Service string

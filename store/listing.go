@@ -80,6 +80,7 @@ func (s *Store) PageKeys(from page.Key, limit int) (list []page.Key) {
 	return list
 }
 
+// matches reports whether the query selects a page by what its record says, but for the host.
 func (q PageQuery) matches(p *page.Record) bool {
 	switch {
 	case q.Kind != "" && string(p.Type) != q.Kind, q.Source != "" && string(p.Source) != q.Source,
@@ -99,7 +100,8 @@ func (q PageQuery) matches(p *page.Record) bool {
 // recentPrefix begins the keys of the index of last visits.
 const recentPrefix = "pr/"
 
-// recentPages walks the index of last visits backwards.
+// recentPages lists the pages that were read last, for [Store.Pages]: it walks the index of last visits backwards from
+// the cursor, which is a key of that index, and reads only the pages that it passes.
 func (s *Store) recentPages(q PageQuery) (pages []*page.Page, next string, err error) {
 	sc := kv.Scan{Prefix: recentPrefix, Back: true, Keys: true}
 	if sc.From, err = decodeCursor(q.Cursor, sc.Prefix); err != nil {
@@ -130,25 +132,29 @@ func (s *Store) recentPages(q PageQuery) (pages []*page.Page, next string, err e
 	return pages, next, nil
 }
 
-// position is where a page stands in a sorted list.
+// position is where a page stands in a list that is sorted by visits, tokens or URL. In JSON it is the cursor of such a
+// list.
 type position struct {
 	Number int64  // larger first
 	Text   string // then by text
 	Key    page.Key
 }
 
+// compare orders positions; the key breaks ties, so that a cursor is exact.
 func (p position) compare(o position) int {
 	return cmp.Or(cmp.Compare(o.Number, p.Number), strings.Compare(p.Text, o.Text),
 		strings.Compare(string(p.Key[:]), string(o.Key[:])))
 }
 
+// placedPage is a page that sortedPages has found, with its place.
 type placedPage struct {
 	position
 	page    *page.Page
 	edition int // see pageRecord
 }
 
-// sortedPages looks at all candidates and keeps the first after the cursor.
+// sortedPages lists pages in an order that no index has, for [Store.Pages]: it looks at all candidates and keeps the
+// first after the cursor, one more than asked for, which tells whether there is a next call.
 func (s *Store) sortedPages(q PageQuery) (pages []*page.Page, next string, err error) {
 	const mark = "s" // a cursor of this list holds a position, not a key
 	cursor, err := decodeCursor(q.Cursor, mark)
@@ -190,13 +196,14 @@ func (s *Store) sortedPages(q PageQuery) (pages []*page.Page, next string, err e
 		next = encodeCursor(mark + string(wire.JSON(top[len(top)-1].position)))
 	}
 	for _, placed := range top {
+		// texts are cleaned last, for the pages that are returned: cleaning may read a page's content
 		placed.page.Record = s.told(placed.Key, &pageRecord{Page: placed.page.Record, Edition: placed.edition})
 		pages = append(pages, placed.page)
 	}
 	return pages, next, nil
 }
 
-// candidates calls f for the pages of a host, or for all.
+// candidates calls f for the stored pages of a host, or for all, whose records can be read.
 func (s *Store) candidates(host string, f func(page.Key, *pageRecord)) {
 	if host == "" {
 		s.kv.Walk(kv.Scan{Prefix: "p/"}, func(key string, value []byte) bool {

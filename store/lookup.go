@@ -6,7 +6,7 @@ import (
 	"github.com/readthru/readthru/page"
 )
 
-// Query names what is read together to answer a request for a page.
+// Query names what [Store.Lookup] reads together to answer a request for a page.
 type Query struct {
 	URI  string // of the stored responses, as for [Store.Responses]
 	Host string
@@ -38,6 +38,7 @@ func (s *Store) Lookup(q Query) *Found {
 	found.Host, _ = s.Host(q.Host)          // nothing, where nothing is known
 	found.Responses, _ = s.Responses(q.URI) // none, where they cannot be read
 	if len(found.Responses) > 0 && q.Recipes != nil {
+		// older responses are of other variants, whose renditions the caller asks for if it needs them
 		newest := found.Responses[0]
 		ofPage, ofBody := q.Recipes(newest)
 		if ofPage != "" {

@@ -31,7 +31,7 @@ type Version struct {
 	Source      page.Source `json:"source"`
 }
 
-// pageRecord is what p/ holds.
+// pageRecord is what p/ holds: the record of a page. Its versions are listed under pv/, and their contents are bodies.
 type pageRecord struct {
 	Page   page.Record
 	Source Sum    // the origin's bytes
@@ -64,19 +64,20 @@ func (s *Store) PutPage(p *page.Record, markdown []byte, source Sum) (changed bo
 
 var errNoURL = errors.New("store page: it has no normalised URL")
 
-// Known is what a store knows of a page.
+// Known is what a store knows of a page when another node of the fleet has a reading or deletion of it.
 type Known struct {
 	Record  page.Record // zero if there is no page; its texts are as they were stored
 	Deleted time.Time   // when the page was deleted last, here or elsewhere; zero if that is not known
 }
 
-// Known returns what is known of a page.
+// Known returns what is known of a page under its own key: another name of a page has no record.
 func (s *Store) Known(k page.Key) Known {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.known(k)
 }
 
+// known is [Store.Known] for a caller that holds s.mu.
 func (s *Store) known(k page.Key) (known Known) {
 	var record pageRecord
 	if s.Named(k) == (page.Key{}) && s.kv.GetJSON(&kv.Batch{}, keys.Page(k), &record) == nil {
@@ -126,7 +127,8 @@ func (s *Store) ImportDeletion(k page.Key, at time.Time, wanted func(Known) bool
 // PageEdition returns the edition of the Cleaner that the texts of a page pass when they are read.
 func (s *Store) PageEdition() int { return s.cleaner.Edition }
 
-// putPage is PutPage for a caller that holds s.mu.
+// putPage is PutPage for a caller that holds s.mu. Own says that this node has read the page; an imported one keeps the
+// time of its reading, by which nodes agree on the newest. Edition is that of the cleaner that the texts have passed.
 func (s *Store) putPage(p *page.Record, c *body.Content, source Sum, edition int, own bool) (changed bool, err error) {
 	k := page.KeyOf(p.NormalizedURL)
 	now := time.Now().UTC().Truncate(time.Millisecond)
@@ -136,6 +138,7 @@ func (s *Store) putPage(p *page.Record, c *body.Content, source Sum, edition int
 	record.Page.CreatedAt, record.Page.UpdatedAt = now, now
 
 	var old pageRecord
+	// the URL is compared, too: a record that another URL left under this key is not the page's
 	known := s.kv.GetJSON(b, keys.Page(k), &old) == nil && old.Page.NormalizedURL == p.NormalizedURL
 	if known {
 		record.Page.CreatedAt, record.Page.UpdatedAt, record.Job = old.Page.CreatedAt, old.Page.UpdatedAt, old.Job
@@ -208,18 +211,21 @@ func (s *Store) noteDeletionOf(k page.Key, at time.Time) (absent bool) {
 	return absent
 }
 
+// noteDeletion remembers when a page was deleted, so that a reading from before does not bring it back. The caller
+// holds s.mu.
 func (s *Store) noteDeletion(k page.Key, at time.Time) {
 	if last, ok := s.deletions.Get(k); !ok || at.After(last) {
 		s.deletions.Add(k, at)
 	}
 }
 
-// retitled reports whether a page with the same text says otherwise what it is called, which is searched, too.
+// retitled reports whether a page with the same text has another title, which is searched, too.
 func retitled(old, p *page.Record) bool {
 	return old.Title != p.Title || old.Meta["title"] != p.Meta["title"]
 }
 
-// addVersion appends a version in b, and drops the oldest over maxVersions.
+// addVersion appends a version of a page in b, and drops the oldest over maxVersions, with the summaries that only they
+// had. It returns batches to apply before b (the parts of a long content), and bodies without references.
 func (s *Store) addVersion(b *kv.Batch, k page.Key, v versionRecord, c *body.Content) (before []*kv.Batch, dead []Sum) {
 	var list []versionRecord
 	_ = s.kv.GetJSON(b, keys.Versions(k), &list) // none yet
@@ -322,11 +328,13 @@ func (s *Store) PageAt(k page.Key) (*page.Page, error) {
 	return p, err
 }
 
-// told returns the record of a page as it is told.
+// told returns the record of a stored page as callers may read it: cleaned, if an older edition of the cleaner let it
+// pass.
 func (s *Store) told(k page.Key, r *pageRecord) page.Record {
 	return s.cleaner.record(r.Page, r.Edition, func() ([]byte, error) { return s.Markdown(k) })
 }
 
+// withVisits returns a page of its record and of the counter of its visits, those that wait in memory included.
 func (s *Store) withVisits(k page.Key, r page.Record) *page.Page {
 	s.countRepeated()
 	p := &page.Page{Record: r}
@@ -342,6 +350,7 @@ func (s *Store) withVisits(k page.Key, r page.Record) *page.Page {
 // says that doc is malformed or matches several pages.
 func (s *Store) FindPage(doc string) (page.Key, *page.Page, error) {
 	doc = strings.ToLower(doc)
+	// an odd last digit is compared below, with the key in hex
 	prefix, err := hex.DecodeString(doc[:len(doc)&^1])
 	if err != nil || len(doc) < 8 || len(doc) > 2*len(page.Key{}) {
 		return page.Key{}, nil, fmt.Errorf("find page: %q is not a doc id (8 to 64 hex digits)", doc)
@@ -373,7 +382,7 @@ func (s *Store) Markdown(k page.Key) ([]byte, error) {
 	return s.readVersion(list[len(list)-1])
 }
 
-// readVersion returns the content of a version.
+// readVersion returns the markdown of a version of a page, cleaned if an older edition of the cleaner let it pass.
 func (s *Store) readVersion(v versionRecord) ([]byte, error) {
 	md, err := s.readWhole(v.Body)
 	if err == nil && s.cleaner.Behind(v.Edition) {
@@ -468,6 +477,7 @@ func (s *Store) deletePage(k page.Key, at time.Time) error {
 		}
 		b.Delta.Versions--
 	}
+	// renditions are kept by the page without the route in its fragment: several pages of one application share them
 	root := page.KeyOf(page.WithoutRoute(record.Page.NormalizedURL))
 	s.kv.Walk(kv.Scan{Prefix: keys.PageRenditions(root)}, func(key string, value []byte) bool {
 		if s.dropRendition(b, key, value, now) {

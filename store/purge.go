@@ -29,7 +29,9 @@ func (s *Store) DeleteResponses(uri string) (int, error) {
 	return s.deleteWhere(uri, func(*Response) bool { return true })
 }
 
-// deleteWhere removes the stored responses of a URI that match. A deletion is never refused because the disk is full.
+// deleteWhere removes the stored responses of a URI that match, with their entries in the indexes of hosts, tags, uses
+// and expiries, and returns how many. All deletions of responses come here. Match runs under s.mu and must not call the
+// store. A deletion is never refused because the disk is full.
 func (s *Store) deleteWhere(uri string, match func(*Response) bool) (int, error) {
 	u := keys.URIOf(uri)
 	now := time.Now()
@@ -50,6 +52,7 @@ func (s *Store) deleteWhere(uri string, match func(*Response) bool) (int, error)
 		n++
 	}
 	if n == 0 && len(list) > 0 || len(v.IDs) == 0 {
+		// nothing matches, or the URI has no record
 		return 0, nil
 	}
 	b.Delta.Responses -= int64(len(v.IDs) - len(list)) // heads that were damaged
@@ -123,7 +126,7 @@ func (s *Store) ClearResponses() (int, error) {
 	return s.deleteEverywhere(func(*Response) bool { return true })
 }
 
-// deleteEverywhere deletes all stored responses that match.
+// deleteEverywhere deletes all stored responses that match, of all hosts, and returns how many.
 func (s *Store) deleteEverywhere(match func(*Response) bool) (int, error) {
 	// The index of hosts lacks URIs without a proper host; that of uses has all, without their text.
 	return s.deleteURIs("u/", func(value []byte) string {
@@ -140,6 +143,8 @@ func (s *Store) DeletePageRenditions(k page.Key) (int, error) {
 // ClearPageRenditions removes all renditions kept by page, and returns how many.
 func (s *Store) ClearPageRenditions() (int, error) { return s.deleteRenditions("rp/") }
 
+// deleteRenditions deletes the renditions whose keys begin with a prefix, each in a transaction of its own, so that
+// others can write in between.
 func (s *Store) deleteRenditions(prefix string) (total int, err error) {
 	s.settle()
 	s.kv.Walk(kv.Scan{Prefix: prefix, Keys: true}, func(key string, _ []byte) bool {
@@ -174,7 +179,8 @@ func (s *Store) deleteIndexed(prefix string, wanted func(uri string) bool, match
 	}, match)
 }
 
-// deleteURIs walks over records from which uriOf tells a URI (or none) and deletes the stored responses of these.
+// deleteURIs walks over records from which uriOf reads a URI (empty: none) and deletes the stored responses of these
+// that match; without match all.
 func (s *Store) deleteURIs(prefix string, uriOf func(value []byte) string,
 	match func(*Response) bool,
 ) (total int, err error) {

@@ -33,7 +33,7 @@ const (
 	PurgeAll    = "all"
 )
 
-// ID identifies the kind and the value.
+// ID identifies the kind and the value: a purge of the same again replaces the one before, with its time.
 func (p *Purge) ID() [32]byte { return sha256.Sum256([]byte(p.Kind + "\x00" + p.Value)) }
 
 // Covers reports whether p removes a stored response.
@@ -54,7 +54,7 @@ func (p *Purge) Covers(r *Response) bool {
 	return p.Kind == PurgeAll
 }
 
-// purgeLog keeps the purges that others are to be told of, in memory and under g/.
+// purgeLog keeps the purges that the other nodes of the fleet are to be told of, in memory and under g/.
 type purgeLog struct {
 	mu    sync.Mutex
 	on    bool
@@ -63,7 +63,8 @@ type purgeLog struct {
 	count atomic.Int64
 }
 
-// TellPurges has the store keep, from now on or no longer, what is purged, until it was told: see [Store.Purges].
+// TellPurges has the store keep what is purged until the fleet was told of it, from now on, or no longer: see
+// [Store.Purges]. Without a fleet nobody would take the purges from the list.
 func (s *Store) TellPurges(on bool) error {
 	s.purges.mu.Lock() // also while it reads: a purge noted meanwhile would be in neither list
 	defer s.purges.mu.Unlock()
@@ -86,7 +87,7 @@ func (s *Store) TellPurges(on bool) error {
 	return s.kv.Apply(gone)
 }
 
-// Purges returns what was purged since TellPurges and is not yet told, in no order.
+// Purges returns what was purged since TellPurges and the fleet is not told of yet, in no order.
 func (s *Store) Purges() []Purge {
 	s.purges.mu.Lock()
 	defer s.purges.mu.Unlock()
@@ -105,7 +106,7 @@ func (s *Store) PurgesAdded() <-chan struct{} { return s.purges.added }
 // store had compares the counts from before it was found and after it was stored.
 func (s *Store) PurgeCount() int64 { return s.purges.count.Load() }
 
-// ToldPurges forgets purges that were told.
+// ToldPurges forgets purges that the fleet was told of. One that was made again since is kept.
 func (s *Store) ToldPurges(list []Purge) error {
 	s.purges.mu.Lock()
 	defer s.purges.mu.Unlock()
@@ -134,7 +135,8 @@ func (s *Store) Purged(r *Response) bool {
 	return false
 }
 
-// notePurge keeps a purge that happens now. A URL that nobody else may know is nobody else's business.
+// notePurge keeps a purge that happens now, for the fleet. The caller notes it before it deletes, so that what other
+// nodes send meanwhile is not stored. A URL that nobody else may know (a local one, or one with a secret) is not told.
 func (s *Store) notePurge(kind, value string) error {
 	s.purges.mu.Lock()
 	defer s.purges.mu.Unlock()

@@ -10,8 +10,8 @@ import (
 	"github.com/readthru/readthru/store/wire"
 )
 
-// Rendition is markdown made from a source, with what readers would otherwise count and hash again. Renditions
-// returned are shared: never change them.
+// Rendition is markdown made from the content of a stored response or page, with what readers would otherwise count and
+// hash again. Renditions returned are shared: never change them.
 type Rendition struct {
 	Source Sum    // the body it was made from; zero for one kept by page
 	Recipe string // converter version + options, short
@@ -109,6 +109,8 @@ func (s *Store) PutPageRendition(k page.Key, r *Rendition) error {
 	})
 }
 
+// rendition reads a rendition with its markdown, from memory or from the disk. The recipe is compared, because keys
+// hold only a hash of it. The error is ErrNotFound.
 func (s *Store) rendition(key, recipe string) (*Rendition, error) {
 	if r, ok := s.renditions.Get(key); ok {
 		if r.Recipe != recipe {
@@ -134,7 +136,7 @@ func (s *Store) rendition(key, recipe string) (*Rendition, error) {
 	return &whole, nil
 }
 
-// keepHot keeps a rendition in memory when it is small.
+// keepHot keeps a rendition in memory when its markdown is small: at most 64 KiB.
 func (s *Store) keepHot(key string, r *Rendition) {
 	if len(r.Markdown) <= maxHotBody {
 		size := len(r.Markdown) + len(key) + len(r.Recipe) + 1024
@@ -147,6 +149,8 @@ func (s *Store) keepHot(key string, r *Rendition) {
 	}
 }
 
+// putRendition stores a rendition under a key in the place of an old one. Index adds what makes the rendition end: an
+// expiry, or a watch over its source.
 func (s *Store) putRendition(key string, r *Rendition, index func(b *kv.Batch, now time.Time)) error {
 	c := body.Of(r.Markdown)
 	now := time.Now()
@@ -183,7 +187,7 @@ func (s *Store) dropRendition(b *kv.Batch, key string, record []byte, now time.T
 	return body.Unrefer(s.kv, b, r.Body, false, now)
 }
 
-// renditionBody returns the markdown's hash from a rendition's record.
+// renditionBody returns the hash of the markdown that a rendition's record refers to; zero for a damaged record.
 func renditionBody(record []byte) Sum {
 	var r renditionRecord
 	if !wire.Unmarshal(record, &r) {

@@ -89,6 +89,8 @@ func (s *Store) loadResponses(b *kv.Batch, uri string, u keys.URI) (variants, []
 	return v, list
 }
 
+// newestFirst sorts stored responses by the time at which they were received; RFC 9111 §4 has the cache take the most
+// recent of several that suit.
 func newestFirst(list []*Response) {
 	slices.SortStableFunc(list, func(a, b *Response) int { return b.ResponseTime.Compare(a.ResponseTime) })
 }
@@ -125,6 +127,8 @@ func (s *Store) PutResponse(r *Response, content io.Reader, obsolete func(*Respo
 	return nil
 }
 
+// putResponse commits a stored response whose content was read into c: it replaces those in its place, those that are
+// obsolete, and the oldest over maxVariants.
 func (s *Store) putResponse(r *Response, c *body.Content, obsolete func(*Response) bool, now time.Time) error {
 	u := keys.URIOf(r.URL)
 	record := r.encode()
@@ -133,6 +137,7 @@ func (s *Store) putResponse(r *Response, c *body.Content, obsolete func(*Respons
 	drops := s.kv.GivenUp()
 	b := &kv.Batch{}
 	v, list := variants{URL: r.URL}, []*Response(nil)
+	// memory may know that there is none, which saves reads from the disk for most new responses
 	if known, ok := s.hot.all.Get(r.URL); !ok || len(known) > 0 {
 		v, list = s.loadResponses(b, r.URL, u)
 	}
@@ -167,7 +172,8 @@ func (s *Store) putResponse(r *Response, c *body.Content, obsolete func(*Respons
 	return nil
 }
 
-// setVariants writes the record of a URI, and moves its last use to hour.
+// setVariants writes the record of a URI, which lists its stored responses, and moves its last use to hour in the index
+// that eviction walks.
 func (s *Store) setVariants(b *kv.Batch, u keys.URI, v variants, list []*Response, hour uint32) {
 	if v.Used != hour {
 		if v.Used != 0 {
@@ -183,8 +189,8 @@ func (s *Store) setVariants(b *kv.Batch, u keys.URI, v variants, list []*Respons
 	b.Set(keys.Variants(u), v.encode())
 }
 
-// dropEntry deletes a stored response in b, but not from its URI's record. It returns its body if nobody else refers to
-// it.
+// dropEntry deletes a stored response in b from all indexes, but not from its URI's record. It returns its body if
+// nobody else refers to it.
 func (s *Store) dropEntry(b *kv.Batch, u keys.URI, r *Response, now time.Time) (dead []Sum) {
 	b.Del(keys.Entry(r.ID))
 	if !r.Retain.IsZero() {
@@ -245,7 +251,7 @@ func (r *Response) sameSlot(o *Response) bool {
 		partial == (o.Status == http.StatusPartialContent) && (!partial || r.Offset == o.Offset)
 }
 
-// clone returns a copy that the caller may not reach.
+// clone returns a copy of the response that the caller of the store cannot change afterwards.
 func (r *Response) clone() *Response {
 	c := *r
 	c.Header = r.Header.Clone()
@@ -255,13 +261,14 @@ func (r *Response) clone() *Response {
 	return &c
 }
 
+// clampRetain bounds until when the response claims to be of use.
 func (r *Response) clampRetain(now time.Time) {
 	if limit := now.Add(maxRetain); r.Retain.After(limit) {
 		r.Retain = limit
 	}
 }
 
-// expiryHour is the first hour in which what must be kept until t is useless.
+// expiryHour is the first hour in which what must be kept until t is useless: the index of expiries has whole hours.
 func expiryHour(t time.Time) uint32 { return keys.Hour(t) + 1 }
 
 // indexByTag puts a URI in b under the tags of all its stored responses: one that went may have shared a tag with
@@ -274,7 +281,7 @@ func indexByTag(b *kv.Batch, u keys.URI, list []*Response) {
 	}
 }
 
-// indexTags returns the tags that can stand in a key.
+// indexTags returns the purge tags of a response that can stand in a key, at most maxTags.
 func indexTags(tags []string) []string {
 	var list []string
 	for _, tag := range tags {

@@ -149,13 +149,14 @@ func (s *Store) DeleteView(user, id string) error {
 	return deleteAdded(s, keys.Views, func(v View) bool { return v.User == user && v.ID == id })
 }
 
-// addedTo returns a list of what was added by hand, which is one record.
+// addedTo returns a list of what people added by hand (rules, site recipes, views), which is one record; empty if there
+// is none yet.
 func addedTo[T any](s *Store, key string) (list []T) {
 	_ = s.kv.GetJSON(&kv.Batch{}, key, &list) // none yet
 	return list
 }
 
-// changeAdded changes such a list. It is on disk when changeAdded returns.
+// changeAdded changes such a list, and returns once it is on disk. After an error of change nothing is written.
 func changeAdded[T any](s *Store, key string, change func([]T) ([]T, error)) error {
 	s.mu.Lock()
 	list, err := change(addedTo[T](s, key))
@@ -171,7 +172,7 @@ func changeAdded[T any](s *Store, key string, change func([]T) ([]T, error)) err
 	return err
 }
 
-// deleteAdded deletes from such a list. The error is ErrNotFound if nothing goes.
+// deleteAdded deletes elements from such a list. The error is ErrNotFound if none of them goes.
 func deleteAdded[T any](s *Store, key string, goes func(T) bool) error {
 	return changeAdded(s, key, func(list []T) ([]T, error) {
 		n := len(list)

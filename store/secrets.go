@@ -60,6 +60,8 @@ func (s *Store) RemoveSecrets() (pages int, err error) {
 	return pages, nil
 }
 
+// removeSecretPages deletes the pages whose URLs have a secret, and returns how many. It collects them first, because a
+// deletion changes what the walk reads.
 func (s *Store) removeSecretPages() (n int, err error) {
 	var secret []page.Key
 	s.kv.Walk(kv.Scan{Prefix: "p/"}, func(key string, value []byte) bool {

@@ -36,7 +36,7 @@ type Counts struct {
 	Errors         int64 `json:"errors,omitempty"`          // of origins
 }
 
-// fields returns the counts as a list.
+// fields returns the counts as a list, those of requests first. A new count is added here, too.
 func (c *Counts) fields() []*int64 {
 	return []*int64{
 		&c.Hit, &c.Revalidated, &c.Stale, &c.Miss, &c.Bypass, &c.Tunnel, &c.Refused, &c.Failed, &c.Local, &c.Passed,
@@ -61,7 +61,7 @@ func (c *Counts) Sub(d Counts) {
 	}
 }
 
-// Requests returns how many requests are counted.
+// Requests returns how many requests of the proxy are counted, whatever their outcome.
 func (c *Counts) Requests() (sum int64) {
 	for _, n := range c.fields()[:10] {
 		sum += *n
@@ -96,7 +96,8 @@ var steps = [...]struct {
 // Length returns the length of a step.
 func (s Step) Length() time.Duration { return steps[s].length }
 
-// slot returns the key of the step with a number, counted from 1970.
+// slot returns the key of the point of the step with a number, counted from 1970. Of minutes and hours a slot is used
+// again: so old points end without a sweep.
 func (s Step) slot(n int64) string {
 	if kept := steps[s].kept; kept > 0 {
 		n %= kept
@@ -130,9 +131,11 @@ func (s *Store) AddCounts(now time.Time, c Counts) error {
 	return nil
 }
 
+// number returns which step, counted from 1970, a time is in.
 func number(t time.Time, step Step) int64 { return max(0, t.Unix()/int64(step.Length()/time.Second)) }
 
-// point returns the point of the step with a number. It is empty if nothing was counted.
+// point returns what was counted in the step with a number. It is empty if nothing was counted, or if the slot still
+// holds an older step.
 func (s *Store) point(step Step, n int64) Point {
 	began := time.Unix(n*int64(step.Length()/time.Second), 0).UTC()
 	var p Point

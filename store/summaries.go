@@ -92,7 +92,8 @@ func (s *Store) Summaries(k page.Key) []Summary {
 	return list
 }
 
-// summaries returns what is kept of a page as b would make it, oldest first.
+// summaries returns the summaries that are kept of a page as b would make it, oldest first, without those of a text
+// that an older cleaner let pass.
 func (s *Store) summaries(b *kv.Batch, k page.Key) (list []Summary) {
 	if err := s.kv.GetJSON(b, keys.Summaries(k), &list); err != nil && !errors.Is(err, ErrNotFound) {
 		return nil // damaged: it is made again

@@ -72,8 +72,8 @@ func (s *Store) SweepExpired(ctx context.Context, expired func(*Response) bool) 
 	return gone + swept, err
 }
 
-// due collects keys of an index by hour that are due: up to now, or absurdly far ahead, as a clock leaves them that was
-// wrong.
+// due collects keys of an index by hour (expiries of responses and renditions, bodies to watch) that are due: up to
+// now, or absurdly far ahead, as a clock that was wrong leaves them. It ends when f returns false.
 func (s *Store) due(prefix string, now time.Time, f func(key string) bool) {
 	more := true
 	s.kv.Walk(kv.Scan{Prefix: prefix, Keys: true}, func(key string, _ []byte) bool {
@@ -90,6 +90,8 @@ func (s *Store) due(prefix string, now time.Time, f func(key string) bool) {
 	}
 }
 
+// sweepExpired deletes the stored responses whose Retain has passed, with the keys of such that are gone, and returns
+// how many.
 func (s *Store) sweepExpired(ctx context.Context, now time.Time) (total int, err error) {
 	s.due("x/", now, func(key string) bool {
 		if err = ctx.Err(); err != nil {
@@ -121,6 +123,8 @@ func (s *Store) deleteDue(r *Response, key string) bool {
 	return err == nil && n > 0
 }
 
+// sweepRenditions deletes the renditions kept by page that have expired. A rendition that was made again since has
+// another key in the index.
 func (s *Store) sweepRenditions(ctx context.Context, now time.Time) (err error) {
 	s.due("xp/", now, func(key string) bool {
 		if err = ctx.Err(); err != nil {
@@ -174,6 +178,7 @@ func (s *Store) sweepBodies(ctx context.Context, now time.Time) error {
 	return nil
 }
 
+// sweepVisits deletes the records of visits that are older than keepVisits, from both indexes. Counters stay.
 func (s *Store) sweepVisits(ctx context.Context, now time.Time) (err error) {
 	until := uint64(keys.Millis(now.Add(-keepVisits)))
 	b := &kv.Batch{Must: true}
@@ -224,7 +229,8 @@ func (s *Store) evict(ctx context.Context) (total int, err error) {
 	return total, err
 }
 
-// evictURI deletes the stored responses of a URI, unless it was used since the key was written.
+// evictURI deletes all stored responses of a URI, unless it was used since the key in the index of uses was written. It
+// returns how many.
 func (s *Store) evictURI(u keys.URI, key string) int {
 	value, err := s.kv.Get(keys.Variants(u))
 	v, ok := decodeVariants(value)
@@ -244,7 +250,7 @@ func (s *Store) evictURI(u keys.URI, key string) int {
 	return n
 }
 
-// useLog holds the uses of URIs in the present hour, until they are written.
+// useLog holds which URIs were used in the present hour, for eviction, until that is written.
 type useLog struct {
 	mu      sync.Mutex
 	hour    uint32
@@ -255,7 +261,7 @@ type useLog struct {
 // maxUses is the most URIs in a useLog. Beyond it, a use may be written twice.
 const maxUses = 1 << 16
 
-// note adds a use, and reports whether it must be written.
+// note adds a use of a URI, and reports whether it must be written: once in an hour.
 func (t *useLog) note(u keys.URI, hour uint32) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -287,7 +293,7 @@ func (t *useLog) take() (hour uint32, all []keys.URI) {
 	return t.hour, all
 }
 
-// flushUses writes the uses to the eviction index.
+// flushUses writes the uses that were noted to the index from which eviction takes the URI used longest ago.
 func (s *Store) flushUses() {
 	hour, all := s.uses.take()
 	for _, u := range all {

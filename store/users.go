@@ -33,7 +33,7 @@ type Users struct {
 	Closed bool `json:"-"`
 }
 
-// Users returns the users.
+// Users returns the users of the proxy that were made while it ran, and whether it is closed to everybody else.
 func (s *Store) Users() Users {
 	s.settle()
 	var u Users
@@ -52,13 +52,14 @@ func (s *Store) Users() Users {
 // closedName is a file that exists only while the store is closed to who is no user. It outlives the engine.
 const closedName = "closed"
 
-// markedClosed reports whether the file exists, or may exist.
+// markedClosed reports whether the file exists that closes the store to strangers, or may exist: in doubt they are kept
+// out.
 func (s *Store) markedClosed() bool {
 	_, err := os.Stat(filepath.Join(s.dir, closedName))
 	return !errors.Is(err, fs.ErrNotExist)
 }
 
-// markClosed creates or removes the file.
+// markClosed creates or removes the file that closes the store to strangers. It is on disk when markClosed returns.
 func (s *Store) markClosed(closed bool) error {
 	name := filepath.Join(s.dir, closedName)
 	if closed {
@@ -70,7 +71,7 @@ func (s *Store) markClosed(closed bool) error {
 	return wholefile.SyncDir(s.dir)
 }
 
-// keepClosed makes the file for a store that has only the record: that of an older program, or one that was restored.
+// keepClosed makes that file for a store that has only the record: that of an older program, or one that was restored.
 func (s *Store) keepClosed() {
 	if !s.Users().Closed || s.markedClosed() {
 		return

@@ -57,7 +57,7 @@ const (
 	maxLimit     = 1000
 )
 
-// visitLog holds visits that the disk does not know yet, and what they add to the totals.
+// visitLog holds visits of pages that the disk does not know yet, and what they add to the totals.
 type visitLog struct {
 	mu      sync.Mutex
 	waiting []waitingVisit
@@ -69,14 +69,15 @@ type visitLog struct {
 	kept     []*Visitor // with visits that are counted and not in waiting
 }
 
+// waitingVisit is a visit to be written, with the number that makes its key unlike others of the same millisecond.
 type waitingVisit struct {
 	page  page.Key
 	n     uint32
 	visit Visit
 }
 
-// totals returns the store's totals with what they lack. Both are read at once: a write of visits moves counts from the
-// one to the other.
+// totals returns the store's totals with those of the visits that wait in memory. Both are read at once: a write of
+// visits moves counts from the one to the other.
 func (l *visitLog) totals(k *kv.DB) kv.Totals {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -125,7 +126,8 @@ func (s *Store) countVisitLocked(k page.Key, host string, v *Visit) {
 	}, 1)
 }
 
-// recordLocked has a visit written, and reports false if it is one too many or too long. The caller holds mu.
+// recordLocked has a record of a visit written, and reports false if it is one too many or too long. The caller holds
+// mu.
 func (l *visitLog) recordLocked(k page.Key, v Visit) bool {
 	if len(l.waiting) >= maxWaitingVisits || len(v.URL)+len(v.Agent)+len(v.Session)+len(v.User) > maxVisit {
 		return false
@@ -199,7 +201,7 @@ func (l *visitLog) holds() bool {
 	return len(l.again)+len(l.kept) > 0
 }
 
-// recordRepeated has the visits written that visitors hold.
+// recordRepeated has the visits recorded that visitors hold, those of each visitor as one.
 func (s *Store) recordRepeated() {
 	s.countRepeated()
 	l := &s.visits
@@ -247,6 +249,8 @@ func (s *Store) flushVisits() bool {
 	}
 }
 
+// flushVisitChunk queues one batch of visits, with what they add to the totals. It holds the lock meanwhile, so that
+// totals counts each visit once. done says that no visit waits any more, ok that the queue took the batch.
 func (s *Store) flushVisitChunk() (done, ok bool) {
 	l := &s.visits
 	l.mu.Lock()
@@ -353,6 +357,7 @@ func (s *Store) deleteVisits(k page.Key) {
 	}
 }
 
+// clampLimit returns how many elements a listing returns: 50 if the caller names no number, and at most 1000.
 func clampLimit(limit int) int {
 	if limit <= 0 {
 		return defaultLimit
@@ -360,12 +365,13 @@ func clampLimit(limit int) int {
 	return min(limit, maxLimit)
 }
 
-// encodeCursor turns a position into text for a URL.
+// encodeCursor turns a position in a listing into text for a URL.
 func encodeCursor(position string) string {
 	return base64.RawURLEncoding.EncodeToString([]byte(position))
 }
 
-// decodeCursor is the inverse. A position always begins with prefix.
+// decodeCursor is the inverse of encodeCursor. A position always begins with prefix, so that a cursor of another
+// listing is refused: the error wraps ErrCursor.
 func decodeCursor(cursor, prefix string) (string, error) {
 	position, err := base64.RawURLEncoding.DecodeString(cursor)
 	if err != nil || cursor != "" && !strings.HasPrefix(string(position), prefix) {

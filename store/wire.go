@@ -9,6 +9,8 @@ import (
 	"github.com/readthru/readthru/store/wire"
 )
 
+// encode returns the record of a stored response, without its content. Maps are written in the order of their keys, so
+// that equal responses have equal records.
 func (r *Response) encode() []byte {
 	var e wire.Encoder
 	e.Raw(r.ID[:])
@@ -91,13 +93,14 @@ func decodeResponse(b []byte) (*Response, bool) {
 	return r, d.OK()
 }
 
-// variants is the record of a URI.
+// variants is the record of a URI: which responses are stored for it, and when it was last used.
 type variants struct {
 	URL  string
 	Used uint32 // hour of its last use
 	IDs  []EntryID
 }
 
+// encode returns the record that decodeVariants reads.
 func (v *variants) encode() []byte {
 	var e wire.Encoder
 	e.Text(v.URL)
@@ -109,6 +112,7 @@ func (v *variants) encode() []byte {
 	return e
 }
 
+// decodeVariants reads the record of a URI, and reports whether it is whole.
 func decodeVariants(b []byte) (v variants, ok bool) {
 	d := wire.NewDecoder(b)
 	v.URL = d.Text()
@@ -121,6 +125,8 @@ func decodeVariants(b []byte) (v variants, ok bool) {
 	return v, d.OK()
 }
 
+// Fields describes the binary form of a page's record to package wire, which writes and reads it. The order is the
+// form: what is new comes last, behind f.Ends.
 func (r *pageRecord) Fields(f wire.Fields) {
 	p := &r.Page
 	for _, s := range []*string{
@@ -174,6 +180,7 @@ func (r *pageRecord) Fields(f wire.Fields) {
 	f.Time(&p.ReadAt)
 }
 
+// Fields describes the binary form of a rendition's record, as that of a page is described.
 func (r *renditionRecord) Fields(f wire.Fields) {
 	f.Hash((*[32]byte)(&r.Source))
 	f.Hash((*[32]byte)(&r.Body))

@@ -26,7 +26,8 @@ const (
 	partsTogether = 4
 )
 
-// Content is a body read into parts, ready to be stored. Its room in the queue is reserved.
+// Content is a body cut into parts, ready to be stored under its hash. Its room in the store's queue is reserved; a
+// caller that does not store it releases that.
 type Content struct {
 	Sum      [32]byte
 	Length   int64
@@ -40,7 +41,8 @@ var scratch = sync.Pool{New: func() any { return new([PartSize]byte) }}
 // whole is a reader of content that may be in memory in one piece, which nobody changes any more.
 type whole interface{ Whole() []byte } // nil: it is not
 
-// Read reads r to its end, part by part. The error is that of r, or ErrFull when the queue has no room for it.
+// Read reads content to its end, part by part, hashes it and reserves its room in the queue. The error is that of r, or
+// ErrFull when the queue has no room for it; nothing stays reserved then.
 func Read(db *kv.DB, r io.Reader) (c *Content, err error) {
 	if w, ok := r.(whole); ok {
 		if body := w.Whole(); body != nil {
@@ -76,6 +78,7 @@ func Read(db *kv.DB, r io.Reader) (c *Content, err error) {
 			}
 			c.Reserved += int64(n)
 			h.Write(buf[:n])
+			// a copy of the exact size: parts wait in the queue for the disk
 			c.parts = append(c.parts, append(make([]byte, 0, n), buf[:n]...))
 		}
 		if end {
@@ -85,18 +88,19 @@ func Read(db *kv.DB, r io.Reader) (c *Content, err error) {
 	}
 }
 
-// Of cuts a body that is in memory. Its bytes are kept, not copied.
+// Of cuts a body that is in memory into parts. Its bytes are kept, not copied, and nothing is reserved.
 func Of(body []byte) *Content {
 	c := &Content{Sum: sha256.Sum256(body), Length: int64(len(body))}
 	for rest := body; len(rest) > 0; {
 		n := min(len(rest), PartSize)
+		// without room to append: a part must not write into the next
 		c.parts = append(c.parts, rest[:n:n])
 		rest = rest[n:]
 	}
 	return c
 }
 
-// Whole returns a body of one part, or nil.
+// Whole returns the bytes of a body of one part, or nil.
 func (c *Content) Whole() []byte {
 	if len(c.parts) == 1 {
 		return c.parts[0]
@@ -165,7 +169,7 @@ func Unrefer(db *kv.DB, b *kv.Batch, sum [32]byte, response bool, now time.Time)
 	return m.Refs == 0
 }
 
-// Manifest says what a body is made of and who refers to it.
+// Manifest says what a body is made of and who refers to it. Equal content of several records is stored once.
 type Manifest struct {
 	Length    int64
 	Refs      int64  // records that refer to the body

@@ -31,7 +31,7 @@ type Count struct {
 	Listed int64 // pages: where pr/ has it; 0 when the page is not stored
 }
 
-// merge adds what was counted apart from t.
+// merge adds what a counter counted apart from t: one part in memory, the other on disk.
 func (t *Count) merge(o Count) {
 	t.N += o.N
 	t.Hits += o.Hits
@@ -42,6 +42,7 @@ func (t *Count) merge(o Count) {
 	t.Listed = max(t.Listed, o.Listed)
 }
 
+// encode returns the record of a counter.
 func (t Count) encode() []byte {
 	var e wire.Encoder
 	for _, n := range []int64{t.N, t.Hits, t.First, t.Last, t.Listed} {
@@ -70,8 +71,10 @@ type Counters struct {
 	flush sync.Mutex // held over a flush
 }
 
+// counter is a Count in memory.
 type counter struct {
 	Count
+	// whether it includes what the disk has
 	loaded bool
 }
 
@@ -87,7 +90,7 @@ func (t *Counters) Add(key string, d Count) {
 	t.entryLocked(key).merge(d)
 }
 
-// entryLocked returns a counter that is about to change.
+// entryLocked returns a counter that is about to change, and has it written. The caller holds mu.
 func (t *Counters) entryLocked(key string) *counter {
 	c := t.all[key]
 	if c == nil {
@@ -98,7 +101,8 @@ func (t *Counters) entryLocked(key string) *counter {
 	return c
 }
 
-// loadLocked makes a counter whole. It lets go of the lock while it reads the disk.
+// loadLocked makes a counter whole, with what the disk has of it. It lets go of the lock while it reads the disk, so
+// that what the caller knew of other counters may have changed.
 func (t *Counters) loadLocked(key string) *counter {
 	for {
 		c := t.entryLocked(key)
@@ -171,7 +175,8 @@ func (t *Counters) ListPage(p page.Key, now time.Time, b *kv.Batch, before []*kv
 // the place of milliseconds are a day in January 1970.
 func Unread(stored time.Time) int64 { return max(keys.Millis(stored)/1000, 1) }
 
-// DeletePage applies a batch that deletes a page, and deletes its counter.
+// DeletePage applies a batch that deletes a page, and deletes its counter and its place in the list of recent pages. A
+// visit that is counted meanwhile waits.
 func (t *Counters) DeletePage(p page.Key, b *kv.Batch) error {
 	key := keys.PageTally(p)
 	t.mu.Lock()
@@ -224,6 +229,8 @@ func (t *Counters) Write() bool {
 	}
 }
 
+// writeChunkLocked queues one batch of counters that changed, and moves visited pages in the list of recent ones. It
+// reports whether the queue took them. The caller holds mu, which is let go of while counters are loaded.
 func (t *Counters) writeChunkLocked() bool {
 	changed := make([]string, 0, chunk)
 	for key := range t.dirty {
