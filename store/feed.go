@@ -33,7 +33,7 @@ func RenditionsOf(source Sum) Record { return Record(keys.Renditions(source)) }
 // FetchedOf names what a session's set of fetched pages has of a page.
 func FetchedOf(session string, k page.Key) Record { return Record(keys.Fetched(session, k)) }
 
-// feed reports changes of records to the watcher, which is package fetch: it drops the answers that it could give
+// feed reports changes of records to the watcher, which is package proxy: it drops the answers that it could give
 // again.
 type feed struct{ watcher atomic.Pointer[func(Record)] }
 

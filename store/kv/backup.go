@@ -50,7 +50,8 @@ func (k *DB) Backup(w io.Writer, flush func() error) error {
 	return err
 }
 
-// Restore reads a backup into dir, which must be missing or empty. After an error it removes what it has written.
+// Restore reads a backup of a store into dir, which must be missing or empty. After an error it removes what it has
+// written.
 func Restore(dir string, r io.Reader) (err error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -75,7 +76,8 @@ func Restore(dir string, r io.Reader) (err error) {
 	return load(db, r)
 }
 
-// load feeds a backup's stream to a new engine.
+// load feeds a backup's stream to a new engine, and verifies that it was whole: that nothing follows its end, and that
+// it has a schema.
 func load(dir string, r io.Reader) (err error) {
 	var unreadable atomic.Int64
 	db, err := badger.Open(badgerOptions(dir, DefaultMemory, slog.New(slog.DiscardHandler), &unreadable))
@@ -100,6 +102,7 @@ func load(dir string, r io.Reader) (err error) {
 	return nil
 }
 
+// frameWriter writes what it gets as frames of a backup, each with its hash.
 type frameWriter struct{ w io.Writer }
 
 func (f *frameWriter) Write(p []byte) (n int, err error) {
@@ -114,6 +117,7 @@ func (f *frameWriter) Write(p []byte) (n int, err error) {
 	return n, nil
 }
 
+// frame writes one frame: length, hash and content.
 func (f *frameWriter) frame(p []byte) error {
 	var head [12]byte
 	binary.BigEndian.PutUint32(head[:], uint32(len(p)))
@@ -125,6 +129,7 @@ func (f *frameWriter) frame(p []byte) error {
 	return err
 }
 
+// end writes the empty frame without which a backup counts as cut.
 func (f *frameWriter) end() error { return f.frame(nil) }
 
 // frameReader gives the contents of frames, each only after it was verified.
@@ -149,6 +154,7 @@ func (f *frameReader) Read(p []byte) (int, error) {
 	return n, nil
 }
 
+// next reads and verifies the next frame of a backup.
 func (f *frameReader) next() error {
 	var head [12]byte
 	if _, err := io.ReadFull(f.r, head[:]); err != nil {

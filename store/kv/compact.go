@@ -14,8 +14,9 @@ import (
 const compactKey = "z/compact"
 
 // Compact rewrites the files of the engine, so that they no longer hold what was deleted before the call, or by forget,
-// which deletes what is left to delete and waits until that is on disk. Reads and writes go on, but for a moment. The
-// end of ctx ends it early, except while the engine moves its tables.
+// which deletes what is left to delete and waits until that is on disk. Reads and writes go on, but for a moment. It
+// needs room on the disk, because old and new tables lie beside each other: without it the error is ErrFull. The end of
+// ctx ends it early, except while the engine moves its tables.
 func (k *DB) Compact(ctx context.Context, forget func() error) error {
 	if !k.enter() {
 		return fmt.Errorf("it is not open: %w", ErrNotFound)
@@ -50,14 +51,15 @@ func (k *DB) Compact(ctx context.Context, forget func() error) error {
 	return k.db.Flatten(1)
 }
 
-// alone calls f while nothing else writes to the engine.
+// alone calls f in the writer's goroutine, while nothing else writes to the engine.
 func (k *DB) alone(f func() error) error {
 	k.committing.Lock()
 	defer k.committing.Unlock()
 	return k.inWriter(f)
 }
 
-// fence commits twice, with a transaction that begins and ends in between.
+// fence commits twice, with a transaction that begins and ends in between: then the engine's oldest transaction is one
+// from after the deletions.
 func (k *DB) fence() error {
 	for range 2 {
 		err := k.db.Update(func(txn *badger.Txn) error {
@@ -80,6 +82,7 @@ func rewriteTables(db *badger.DB) error {
 	for _, t := range db.Tables() {
 		left, right := y.ParseKey(t.Left), y.ParseKey(t.Right)
 		err := db.View(func(txn *badger.Txn) error {
+			// a deletion of what is not there changes nothing; of a table with one key, that key is written again as it is
 			key := append(bytes.Clone(left), 0) // the next one
 			if _, err := txn.Get(key); errors.Is(err, badger.ErrKeyNotFound) && bytes.Compare(key, right) <= 0 {
 				return changes.Delete(key)

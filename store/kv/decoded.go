@@ -3,8 +3,8 @@ package kv
 import "github.com/readthru/readthru/store/wire"
 
 // Decode returns the record of a key as a T, or ErrNotFound. It is shared: never change it. Records that are read with
-// every request are kept as the values they stand for, and which of them are not there. A write to a key takes it out;
-// so what is kept says what [DB.Get] would.
+// every request (pages, hosts, names) are kept in memory as the values they stand for, and which of them are not there.
+// A write to a key takes it out; so what is kept says what [DB.Get] would.
 func Decode[T any](k *DB, key string) (*T, error) {
 	if v, ok := k.decoded.Get(key); ok {
 		if record, there := v.(*T); there {

@@ -29,6 +29,7 @@ func openHead(name string) (*headFile, error) {
 	return h, nil
 }
 
+// write notes that the change log is synced up to a job, and syncs that. Nothing is written if the file has it already.
 func (h *headFile) write(seq uint64) error {
 	if h == nil || seq == h.seq {
 		return nil

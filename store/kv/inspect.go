@@ -23,8 +23,8 @@ import (
 // cleanName is a file that exists only while the store is closed cleanly. Without it, all blocks are checked too.
 const cleanName = "clean"
 
-// inspect reports what is wrong with the engine's directory; nil if the directory does not exist. Fresh says that it
-// holds no data.
+// inspect reports what is wrong with the files of the engine's directory; nil if the directory does not exist. Blocks
+// has it read all blocks of all tables, as after a crash. Fresh says that the directory holds no data.
 func inspect(dir string, blocks bool) (fresh bool, err error) {
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -66,6 +66,7 @@ func inspectTables(dir string, blocks bool) error {
 	if err != nil {
 		return fmt.Errorf("inspect %s: %w", f.Name(), err)
 	}
+	// the engine reads a list that is cut as a shorter one, and then deletes the tables that it does not name
 	if end < info.Size() {
 		if all, _ := filepath.Glob(filepath.Join(dir, "*.sst")); len(all) > len(manifest.Tables) {
 			return fmt.Errorf("inspect %s: it is cut: it lists %d of %d tables", f.Name(), len(manifest.Tables),
@@ -80,6 +81,7 @@ func inspectTables(dir string, blocks bool) error {
 	return nil
 }
 
+// inspectTable verifies the file of one table.
 func inspectTable(name string, blocks bool) error {
 	f, err := os.Open(name)
 	if err != nil {
@@ -106,6 +108,7 @@ func checkTable(r io.ReaderAt, size int64, blocks bool) (err error) {
 		}
 	}()
 	at := size
+	// reads n bytes before those that were read last
 	back := func(n int64) ([]byte, error) {
 		if n < 0 || n > at {
 			return nil, ErrDamaged
@@ -113,6 +116,7 @@ func checkTable(r io.ReaderAt, size int64, blocks bool) (err error) {
 		at -= n
 		return readAt(r, at, n)
 	}
+	// reads a length of 4 bytes, and what it is the length of
 	sized := func() ([]byte, error) {
 		n, err := back(4)
 		if err != nil {
@@ -173,6 +177,8 @@ func checkBlock(b []byte) error {
 	return checkSum(b[:at], b[at:len(b)-4])
 }
 
+// checkSum reports whether data has the checksum that the engine wrote beside it, in the engine's form. The error is
+// ErrDamaged.
 func checkSum(data, sum []byte) error {
 	var want pb.Checksum
 	if err := proto.Unmarshal(sum, &want); err != nil {
@@ -187,6 +193,7 @@ func checkSum(data, sum []byte) error {
 	return nil
 }
 
+// readAt reads n bytes at a place of a table's file.
 func readAt(r io.ReaderAt, at, n int64) ([]byte, error) {
 	b := make([]byte, n)
 	if _, err := r.ReadAt(b, at); err != nil {

@@ -78,14 +78,14 @@ type DB struct {
 	syncer syncer
 }
 
-// pending is a queued change of a key.
+// pending is a queued change of a key, which point reads see before it is on disk.
 type pending struct {
 	value []byte
 	gone  bool
 	seq   uint64 // of its batch
 }
 
-// op is a change of one key.
+// op is a change of one key in a batch.
 type op struct {
 	key       string
 	value     []byte
@@ -128,6 +128,7 @@ func (b *Batch) Len() int { return len(b.ops) }
 // Bytes returns the bytes of all changes in the queue.
 func (b *Batch) Bytes() int64 { return b.bytes }
 
+// add appends a change, and counts what it takes in the queue: key, value and 64 bytes for the entries about it.
 func (b *Batch) add(o op) {
 	b.ops = append(b.ops, o)
 	b.bytes += int64(len(o.key)+len(o.value)) + 64
@@ -150,10 +151,12 @@ func (k *DB) enter() bool {
 	if k.db == nil || k.shut {
 		return false
 	}
+	// under the lock that Close takes to set shut, so that it waits for this reader
 	k.readers.Add(1)
 	return true
 }
 
+// leave ends what enter announced.
 func (k *DB) leave() { k.readers.Done() }
 
 // Get returns the value of a key, queued changes included, or ErrNotFound. The value is shared: never change it.
@@ -174,7 +177,7 @@ func (k *DB) Get(key string) ([]byte, error) {
 	return k.read(key)
 }
 
-// read returns a value from the disk.
+// read returns a value from the disk, without what is queued. The caller has entered.
 func (k *DB) read(key string) ([]byte, error) {
 	r := k.reading.begin(k.db)
 	defer k.reading.end(r)
@@ -207,6 +210,7 @@ func (s *shared) begin(db *badger.DB) *snapshot {
 	return s.now
 }
 
+// end gives a snapshot back. The last reader of an old one ends its transaction.
 func (s *shared) end(r *snapshot) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -296,7 +300,8 @@ func Class(key string) string {
 	return ""
 }
 
-// GetIn is get within a batch: it sees the batch's own changes, too.
+// GetIn is Get within a batch: it sees the batch's own changes, too, so that a read-modify-write can build on an
+// earlier one of the same batch.
 func (k *DB) GetIn(b *Batch, key string) ([]byte, error) {
 	if value, gone, ok := b.get(key); ok {
 		if gone {
@@ -340,7 +345,7 @@ func (k *DB) Walk(sc Scan, f func(key string, value []byte) bool) {
 	k.walkIn(r.txn, sc, f)
 }
 
-// walkIn is walk as of a transaction's start.
+// walkIn is Walk as of a transaction's start. Damaged records are skipped and deleted.
 func (k *DB) walkIn(txn *badger.Txn, sc Scan, f func(key string, value []byte) bool) {
 	// Values are never prefetched: what is small is read as fast without, and what is large should not be read ahead.
 	it := txn.NewIterator(badger.IteratorOptions{Prefix: []byte(sc.Prefix), Reverse: sc.Back})
@@ -349,6 +354,7 @@ func (k *DB) walkIn(txn *badger.Txn, sc Scan, f func(key string, value []byte) b
 	if from == "" {
 		from = sc.Prefix
 		if sc.Back {
+			// the engine seeks the last key at or before this one; no key goes on like this
 			from += "\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff"
 		}
 	}
@@ -375,7 +381,8 @@ func (k *DB) walkIn(txn *badger.Txn, sc Scan, f func(key string, value []byte) b
 // too large.
 func (k *DB) Apply(batches ...*Batch) error { return k.ApplyReserved(0, batches...) }
 
-// ApplyReserved is apply for a caller who has reserved room before; the reservation is used up if it succeeds.
+// ApplyReserved is Apply for a caller who has reserved room before; the reservation is used up if it succeeds, and
+// stays if it fails.
 func (k *DB) ApplyReserved(reserved int64, batches ...*Batch) error {
 	var bytes int64
 	must := true
@@ -400,6 +407,7 @@ func (k *DB) ApplyReserved(reserved int64, batches ...*Batch) error {
 	for n, b := range batches {
 		k.seq++
 		b.seq = k.seq
+		// if the writer drops this batch, those that came with it go, too
 		b.last = b.seq + uint64(len(batches)-1-n)
 		for i := range b.ops {
 			o := &b.ops[i]
@@ -474,7 +482,8 @@ func (k *DB) inWriter(f func() error) error {
 	return err
 }
 
-// ask queues a batch without changes and waits for the writer's answer. Without a writer it is not taken.
+// ask queues a batch without changes and waits until the writer has committed what was queued before, and answers.
+// Without a writer (no disk, or closed) the batch is not taken.
 func (k *DB) ask(b *Batch) (taken bool, err error) {
 	b.barrier = make(chan error, 1)
 	k.mu.Lock()
@@ -519,7 +528,8 @@ const (
 )
 
 // closeEngine closes the engine. The engine tries for ever to write what it has in memory, so it is left to itself
-// after closeWait, or as soon as its directory is gone.
+// after closeWait, or as soon as its directory is gone. What it has not written is in its log, which the next start
+// reads.
 func (k *DB) closeEngine() error {
 	done := make(chan error, 1)
 	go fault.Contain("store: end the engine", func() { done <- fault.Catch("store: close the engine", k.db.Close) })()
@@ -556,7 +566,8 @@ func (k *DB) Queued() int64 {
 	return k.queued
 }
 
-// Changes counts the changes that were queued, and those that were given up.
+// Changes counts the changes that were queued, and those that were given up. A reader that wants to keep in memory what
+// it reads calls it first: see [DB.IfUnchanged].
 func (k *DB) Changes() uint64 {
 	k.mu.RLock()
 	defer k.mu.RUnlock()

@@ -117,7 +117,9 @@ func Open(o Options) (*DB, error) {
 	return k, nil
 }
 
-// openEngine opens the engine and reads what must be known from the start.
+// openEngine opens the engine and reads what must be known from the start. A damaged directory is set aside, and an
+// empty one takes its place; a lack of space, rights or other resources is no damage and comes back as an error, or as
+// a store without a disk.
 func (k *DB) openEngine(memory int64) error {
 	if free, total, err := k.options.Space(k.dir); err == nil && roomFor(free, total) != roomForAll {
 		k.why = nearlyFull(k.dir, free, total)
@@ -198,6 +200,7 @@ func openBadger(dir string, memory int64, log *slog.Logger, unreadable *atomic.I
 			err = nil
 		}
 	}
+	// the engine takes the lock itself
 	release()
 	if err != nil {
 		return nil, false, err
@@ -225,7 +228,8 @@ func Holder(dir string) int {
 	return pid
 }
 
-// setAside renames a damaged directory and returns its new name.
+// setAside renames a damaged directory of the engine and returns its new name. It is never deleted: a person may want
+// to save something from it.
 func setAside(dir string, now time.Time) (string, error) {
 	name := freeName(dir+".damaged-", now)
 	return name, os.Rename(dir, name)
@@ -318,7 +322,8 @@ func (k *DB) checkSchema(fresh bool, seq uint64) error {
 	return nil
 }
 
-// writeSchema writes the schema of what this program writes, and totals unless they are nil.
+// writeSchema writes which form of records this program writes, and totals unless they are nil, past the queue: the
+// writer does not run yet.
 func (k *DB) writeSchema(t *Totals) error {
 	defer k.reading.renew()
 	return k.db.Update(func(txn *badger.Txn) error {

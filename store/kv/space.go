@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// What the free space allows.
+// room is what the free space of the disk allows to write.
 type room int
 
 const (
@@ -47,6 +47,7 @@ func (k *DB) room() room {
 	return k.roomLocked()
 }
 
+// roomLocked is room for a caller that holds mu. It logs when the state changes.
 func (k *DB) roomLocked() room {
 	free, total, err := k.options.Space(k.dir)
 	r := roomForAll

@@ -4,6 +4,8 @@ package kv
 
 import "golang.org/x/sys/unix"
 
+// diskSpace returns how many bytes of a directory's file system are free for users without privileges, and how many it
+// has.
 func diskSpace(dir string) (free, total uint64, err error) {
 	var st unix.Statfs_t
 	if err := unix.Statfs(dir, &st); err != nil {

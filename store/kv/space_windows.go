@@ -2,6 +2,8 @@ package kv
 
 import "golang.org/x/sys/windows"
 
+// diskSpace returns how many bytes of a directory's volume are free for this user, quotas included, and how many it
+// has.
 func diskSpace(dir string) (free, total uint64, err error) {
 	name, err := windows.UTF16PtrFromString(dir)
 	if err != nil {

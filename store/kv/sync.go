@@ -34,6 +34,7 @@ type waiter struct {
 	err    error // what was lost before the sync
 }
 
+// newSyncer returns a syncer whose goroutine does not run yet.
 func newSyncer() syncer {
 	return syncer{
 		due: make(chan struct{}, 1), now: make(chan struct{}, 1), quit: make(chan struct{}),
@@ -71,6 +72,7 @@ func (s *syncer) stop() {
 	<-s.done
 }
 
+// signal wakes the goroutine that waits on c, whose capacity is 1; one that was woken already is not waited for.
 func signal(c chan struct{}) {
 	select {
 	case c <- struct{}{}:

@@ -7,8 +7,9 @@ import (
 	"github.com/readthru/readthru/internal/fault"
 )
 
-// WriteThrough commits a batch before it returns: it does not pass through the queue, which is committed first. Only a
-// batch that forgets something is taken while the disk is nearly full. What is written so, apply must not write.
+// WriteThrough commits a batch before it returns: it does not pass through the queue, which is committed first. The
+// index of package knowledge is written so. Only a batch that forgets something is taken while the disk is nearly full.
+// What is written so, Apply must not write. The error wraps ErrFull, or is that of the commit.
 func (k *DB) WriteThrough(b *Batch) error {
 	if !k.enter() {
 		return fmt.Errorf("the store takes no writes: %w", ErrFull)
@@ -33,6 +34,7 @@ func (k *DB) WriteThrough(b *Batch) error {
 	return nil
 }
 
+// commitThrough commits a batch in a transaction of its own. The caller holds committing.
 func (k *DB) commitThrough(b *Batch) error {
 	txn := k.db.NewTransaction(true)
 	defer txn.Discard()

@@ -8,8 +8,9 @@ import (
 	"github.com/readthru/readthru/store/wire"
 )
 
-// Totals is what z/totals holds. The writer commits the changes of a batch in the batch's own transaction, so that
-// counts and records never part. As a change it holds differences, and Seq the newest job.
+// Totals is what z/totals holds: running counts of all records. The writer commits the changes of a batch in the
+// batch's own transaction, so that counts and records never part. As a change it holds differences, and Seq the newest
+// job.
 type Totals struct {
 	Pages, Visits, Versions    int64
 	BySource                   map[page.Source]int64
@@ -55,6 +56,7 @@ func (t Totals) Clone() Totals {
 
 func (t Totals) encode() []byte { return wire.JSON(t) }
 
+// readTotals reads the record of the totals from the disk, and reports whether it is there and whole.
 func readTotals(k *DB) (t Totals, ok bool) {
 	value, err := k.read(totalsKey)
 	return t, err == nil && json.Unmarshal(value, &t) == nil

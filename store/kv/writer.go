@@ -47,6 +47,7 @@ type writer struct {
 	ops     int
 }
 
+// newWriter returns a writer whose goroutine does not run yet.
 func newWriter() writer {
 	return writer{
 		wake: make(chan struct{}, 1), hurry: make(chan struct{}, 1), quit: make(chan struct{}),
@@ -62,6 +63,7 @@ func (w *writer) signal(hurry bool) {
 	signal(w.wake)
 }
 
+// stop has the writer commit what is queued and end, and waits for that.
 func (w *writer) stop() {
 	close(w.quit)
 	<-w.done
@@ -90,7 +92,7 @@ func (k *DB) write() {
 	}
 }
 
-// gather waits for more to write.
+// gather waits up to gatherTime for more to write, so that it is committed together.
 func (w *writer) gather() {
 	timer := time.NewTimer(gatherTime)
 	defer timer.Stop()
@@ -148,7 +150,7 @@ func (k *DB) contained(b *Batch, write func()) {
 	k.drop(batches, err)
 }
 
-// drainOne writes a batch, or answers who waits for those before it.
+// drainOne writes a batch, or, for a batch without changes, answers who waits for those before it.
 func (k *DB) drainOne(b *Batch) {
 	k.putAhead()
 	if b.barrier == nil {
@@ -229,6 +231,8 @@ func (k *DB) put(b *Batch) {
 	w.ops += len(b.ops)
 }
 
+// change makes one change in a transaction. A deletion of a damaged record is made only if the record on disk still is
+// damaged: it may have been written again since.
 func (k *DB) change(txn *badger.Txn, o *op, record []byte) error {
 	switch {
 	case o.ifDamaged:
@@ -251,6 +255,7 @@ func (k *DB) change(txn *badger.Txn, o *op, record []byte) error {
 	return txn.Set([]byte(o.key), record)
 }
 
+// discard ends the open transaction without a commit, and forgets its batches.
 func (w *writer) discard() {
 	if w.txn != nil {
 		w.txn.Discard()
@@ -304,6 +309,7 @@ func (k *DB) commit() {
 	k.commitNow()
 }
 
+// allMust reports whether all batches forget something, and so may be written to a disk that is nearly full.
 func allMust(batches []*Batch) bool {
 	for _, b := range batches {
 		if !b.Must {
@@ -313,6 +319,7 @@ func allMust(batches []*Batch) bool {
 	return true
 }
 
+// commitNow commits the open transaction with the totals that its batches make. A failed commit drops all of them.
 func (k *DB) commitNow() {
 	w := &k.w
 	if len(w.batches) == 0 {
@@ -391,7 +398,8 @@ func (k *DB) IfKept(drops uint64, f func()) bool {
 	return true
 }
 
-// settleLocked takes batches out of the overlay and the queue's count.
+// settleLocked takes batches that are committed or dropped out of the overlay and the queue's count. A key that was
+// queued again since stays. The caller holds mu.
 func (k *DB) settleLocked(batches []*Batch) {
 	for _, b := range batches {
 		for i := range b.ops {
