@@ -11,6 +11,8 @@ import (
 	"github.com/readthru/readthru/internal/wholefile"
 )
 
+// backupCommand is the command backup: it streams a consistent copy of the store to a file, which appears only when it
+// is whole, or to standard output.
 func (p *program) backupCommand() *cli.Command {
 	return &cli.Command{
 		Name:        "backup",

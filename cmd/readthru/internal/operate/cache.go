@@ -15,6 +15,7 @@ import (
 	"github.com/readthru/readthru/page"
 )
 
+// cacheCommand is the command cache: the stored responses of the HTTP cache. Pages, which were made of them, stay.
 func (p *program) cacheCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "cache",
@@ -50,6 +51,8 @@ func (p *program) cacheCommand() *cli.Command {
 	}
 }
 
+// cacheGet lists the stored responses of a URL. The exit status is 1 if there is none, or none that is fresh (rule
+// B28).
 func (p *program) cacheGet(c *cli.Context) error {
 	url, err := command.OneArg(c.Args().Slice(), "URL")
 	if err != nil {
@@ -119,6 +122,7 @@ func stale(list *api.CacheEntries) error {
 		page.MaskString(list.URL)), "see \"readthru store cache get --explain\"")
 }
 
+// cacheRemove removes stored responses by URL, host, prefix or tag: exactly one of these.
 func (p *program) cacheRemove(c *cli.Context) error {
 	sel := api.Selection{URL: c.Args().First(), Host: c.String("host"), Prefix: c.String("prefix"), Tag: c.String("tag")}
 	if c.NArg() > 1 || len(slices.DeleteFunc([]string{sel.URL, sel.Host, sel.Prefix, sel.Tag},
@@ -168,6 +172,7 @@ func (p *program) printRemoved(n *api.Removed) error {
 	return err
 }
 
+// cacheStats prints the cache's part of the figures.
 func (p *program) cacheStats(c *cli.Context) error {
 	if err := command.NoArgs(c.Args().Slice()); err != nil {
 		return err

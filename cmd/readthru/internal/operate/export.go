@@ -19,6 +19,8 @@ import (
 	"github.com/readthru/readthru/page"
 )
 
+// exportCommand is the command export: a markdown file for each stored page. It writes below one folder only, whatever
+// a page's URL is.
 func (p *program) exportCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "export",

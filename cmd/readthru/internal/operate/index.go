@@ -8,6 +8,7 @@ import (
 	"github.com/readthru/readthru/cmd/readthru/internal/terminal"
 )
 
+// indexCommand is the command index: it rebuilds the search index from what is stored, and waits for that.
 func (p *program) indexCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "index",

@@ -16,6 +16,7 @@ import (
 	"golang.org/x/term"
 )
 
+// passwordCommand is the command password: it prints the hash of a password for proxy.users in the configuration.
 func (p *program) passwordCommand() *cli.Command {
 	return &cli.Command{
 		Name:        "password",
@@ -42,6 +43,7 @@ func (p *program) passwordCommand() *cli.Command {
 	}
 }
 
+// readPassword reads a password from the terminal without echo, or the first line of standard input, of at most 1 KiB.
 func (p *program) readPassword() (string, error) {
 	if f, ok := p.In.(*os.File); ok && terminal.Is(f) {
 		_, _ = fmt.Fprint(p.Err, "password: ") // without a terminal there is no prompt

@@ -17,6 +17,8 @@ import (
 	"github.com/readthru/readthru/store"
 )
 
+// restoreCommand is the command restore: it reads a backup into the data directory, whose store must be empty and in
+// use by no daemon.
 func (p *program) restoreCommand() *cli.Command {
 	return &cli.Command{
 		Name:        "restore",

@@ -11,6 +11,7 @@ import (
 	"github.com/readthru/readthru/cmd/readthru/internal/wiring"
 )
 
+// serveCommand is the command serve: the daemon in the foreground. Its flags override keys of the configuration.
 func (p *program) serveCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "serve",

@@ -7,6 +7,8 @@ import (
 	"github.com/readthru/readthru/cmd/readthru/internal/daemon"
 )
 
+// stopCommand is the command stop. It first waits for a daemon that another command is starting, which could not be
+// found before.
 func (p *program) stopCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "stop",

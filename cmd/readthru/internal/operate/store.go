@@ -7,6 +7,7 @@ import (
 	"github.com/readthru/readthru/cmd/readthru/internal/command"
 )
 
+// storeCommand is the command store: all that is done to the data on disk as a whole.
 func (p *program) storeCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "store",

@@ -13,6 +13,7 @@ import (
 	"github.com/readthru/readthru/knowledge"
 )
 
+// storeJobsCommand is the command store jobs: documents whose indexing failed.
 func (p *program) storeJobsCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "jobs",
@@ -46,6 +47,7 @@ func (p *program) dropStoreJob(name string) *cli.Command {
 	}
 }
 
+// listStoreJobs lists the documents that wait for another attempt, and those that were set aside, each with the reason.
 func (p *program) listStoreJobs(c *cli.Context) error {
 	if err := command.NoArgs(c.Args().Slice()); err != nil {
 		return err

@@ -11,6 +11,8 @@ import (
 	"github.com/readthru/readthru/cmd/readthru/internal/wiring"
 )
 
+// tokenCommand is the command token: the secret of the admin port. A running daemon is asked for its own, because it
+// may have been started with another configuration.
 func (p *program) tokenCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "token",

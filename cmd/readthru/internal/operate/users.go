@@ -14,6 +14,7 @@ import (
 	"github.com/readthru/readthru/internal/users"
 )
 
+// usersCommand is the command users: who may use the proxy of a team, for what and how much.
 func (p *program) usersCommand() *cli.Command {
 	fields := []cli.Flag{
 		&cli.StringFlag{Name: "role", Usage: "what the user may do: read, write or admin", DefaultText: "read"},
@@ -84,6 +85,8 @@ func scopesOf(c *cli.Context) []string {
 	return strings.FieldsFunc(c.String("scopes"), func(r rune) bool { return r == ',' || r == ' ' })
 }
 
+// usersList lists the users with their limits and tokens, those of the configuration file included. Tokens themselves
+// are not stored, so only their ids are shown.
 func (p *program) usersList(c *cli.Context) error {
 	if err := command.NoArgs(c.Args().Slice()); err != nil {
 		return err
@@ -123,6 +126,8 @@ func limitText(n int64) string {
 	return strconv.FormatInt(n, 10)
 }
 
+// usersAdd makes a user and prints the token, this once. The first user closes the proxy to everybody else, which it
+// says.
 func (p *program) usersAdd(c *cli.Context) error {
 	name, err := command.OneArg(c.Args().Slice(), "NAME")
 	if err != nil {
@@ -154,6 +159,7 @@ func (p *program) showToken(c *cli.Context, made *api.MadeToken) error {
 	return p.Print(made.Token + "\n")
 }
 
+// usersSet changes what a user may do, how much of it, or who gets markdown.
 func (p *program) usersSet(c *cli.Context) error {
 	name, err := command.OneArg(c.Args().Slice(), "NAME")
 	if err != nil {
@@ -176,6 +182,7 @@ func (p *program) usersSet(c *cli.Context) error {
 	})
 }
 
+// usersToken makes another token for a user and prints it, this once.
 func (p *program) usersToken(c *cli.Context) error {
 	name, err := command.OneArg(c.Args().Slice(), "NAME")
 	if err != nil {
@@ -190,6 +197,7 @@ func (p *program) usersToken(c *cli.Context) error {
 	})
 }
 
+// usersRemove removes a user, or with --token one of the user's tokens. The proxy stays closed after the last user.
 func (p *program) usersRemove(c *cli.Context) error {
 	name, err := command.OneArg(c.Args().Slice(), "NAME")
 	if err != nil {
@@ -211,6 +219,7 @@ func (p *program) usersRemove(c *cli.Context) error {
 	})
 }
 
+// usersClear removes all users of the store and opens the proxy to everybody who reaches it, only with --yes.
 func (p *program) usersClear(c *cli.Context) error {
 	if err := command.NoArgs(c.Args().Slice()); err != nil {
 		return err

@@ -33,6 +33,7 @@ func (p *program) printChanges(ctx context.Context, b *api.Client, urls []string
 	return failed
 }
 
+// printChanged fetches a page and prints what of it has changed since a time or a version, for fetch --since.
 func (p *program) printChanged(ctx context.Context, b *api.Client, r api.FetchRequest, since string,
 	follows bool,
 ) error {

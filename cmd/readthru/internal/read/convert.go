@@ -25,6 +25,7 @@ import (
 	"github.com/readthru/readthru/page"
 )
 
+// convertCommand is the command convert: files or standard input as markdown, without network, daemon and store.
 func (p *program) convertCommand() *cli.Command {
 	return &cli.Command{
 		Name:        "convert",
@@ -54,6 +55,7 @@ func (p *program) convertCommand() *cli.Command {
 	}
 }
 
+// convertAction checks the flags of convert, and converts each file in turn.
 func (p *program) convertAction(c *cli.Context) error {
 	format := c.String("format")
 	if c.Bool("json") {

@@ -13,6 +13,7 @@ import (
 	"github.com/readthru/readthru/page"
 )
 
+// detectCommand is the command detect: the URLs of a text with their kinds, in order of appearance.
 func (p *program) detectCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "detect",

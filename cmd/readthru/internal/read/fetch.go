@@ -20,6 +20,7 @@ import (
 	"github.com/readthru/readthru/page"
 )
 
+// fetchCommand is the command fetch: pages as markdown or in another form, on standard output.
 func (p *program) fetchCommand() *cli.Command {
 	return &cli.Command{
 		Name:        "fetch",

@@ -15,6 +15,7 @@ import (
 	"github.com/readthru/readthru/mcp"
 )
 
+// mcpCommand is the command mcp: the tools of package mcp on standard input and output, for an agent that starts it.
 func (p *program) mcpCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "mcp",

@@ -32,6 +32,8 @@ type childRun struct {
 	direct string // hosts for which clients do not ask the proxy, as NO_PROXY names them
 }
 
+// runCommand is the command run: a command of the user's as a child process, with an environment that sends its web
+// requests through the proxy.
 func (p *program) runCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "run",

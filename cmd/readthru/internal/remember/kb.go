@@ -23,6 +23,7 @@ import (
 	"github.com/readthru/readthru/knowledge"
 )
 
+// kbCommand is the command kb: knowledge bases, and the jobs that fill them.
 func (p *program) kbCommand() *cli.Command {
 	limit := &cli.IntFlag{Name: "limit", Usage: "read at most `N` pages", DefaultText: "1000"}
 	return &cli.Command{
@@ -112,6 +113,7 @@ func (p *program) kbCommand() *cli.Command {
 	}
 }
 
+// deleteBaseCommand is the subcommand that deletes a base, under each of the names that it has.
 func (p *program) deleteBaseCommand(name string) *cli.Command {
 	return &cli.Command{
 		Name: name, Usage: "delete a base and what no other base holds", ArgsUsage: "BASE",
@@ -119,6 +121,8 @@ func (p *program) deleteBaseCommand(name string) *cli.Command {
 	}
 }
 
+// newBase creates a knowledge base and fills it from a site, a page, files or a list of URLs, and waits for the job.
+// Files are read by this command and sent to the daemon, which reads no path that a request names.
 func (p *program) newBase(c *cli.Context) error {
 	name, err := command.OneArg(c.Args().Slice(), "NAME")
 	if err != nil {
@@ -188,6 +192,7 @@ func (p *program) newBase(c *cli.Context) error {
 	})
 }
 
+// refreshBase fills a base again from where it came from: its site, its files, or the URLs of its list.
 func (p *program) refreshBase(c *cli.Context) error {
 	name, err := command.OneArg(c.Args().Slice(), "BASE")
 	if err != nil {
@@ -325,6 +330,7 @@ func (p *program) tellJob(j *api.Job) {
 	}
 }
 
+// listBases lists the knowledge bases with how much is in each.
 func (p *program) listBases(c *cli.Context) error {
 	if err := command.NoArgs(c.Args().Slice()); err != nil {
 		return err
@@ -345,6 +351,7 @@ func (p *program) listBases(c *cli.Context) error {
 	})
 }
 
+// showBase prints where a base comes from, and its documents.
 func (p *program) showBase(c *cli.Context) error {
 	name, err := command.OneArg(c.Args().Slice(), "BASE")
 	if err != nil {
@@ -382,6 +389,7 @@ func (p *program) showBase(c *cli.Context) error {
 	})
 }
 
+// deleteBase deletes a knowledge base. Pages that were visited or belong to another base stay (rule D5).
 func (p *program) deleteBase(c *cli.Context) error {
 	name, err := command.OneArg(c.Args().Slice(), "BASE")
 	if err != nil {
@@ -397,6 +405,8 @@ func (p *program) deleteBase(c *cli.Context) error {
 	})
 }
 
+// addText adds one text to a base, from a file or standard input, of at most command.MaxText bytes. The same label and
+// text again change nothing.
 func (p *program) addText(c *cli.Context) error {
 	args := c.Args().Slice()
 	if len(args) == 0 || len(args) > 2 {
@@ -438,6 +448,7 @@ func (p *program) addText(c *cli.Context) error {
 	})
 }
 
+// baseSubjects lists what a base is about, the most frequent subject first.
 func (p *program) baseSubjects(c *cli.Context) error {
 	name, err := command.OneArg(c.Args().Slice(), "BASE")
 	if err != nil {
@@ -460,6 +471,7 @@ func (p *program) baseSubjects(c *cli.Context) error {
 	})
 }
 
+// basePassages lists the passages of a base, by which search finds it, with their subjects.
 func (p *program) basePassages(c *cli.Context) error {
 	name, err := command.OneArg(c.Args().Slice(), "BASE")
 	if err != nil {
@@ -487,6 +499,8 @@ func (p *program) basePassages(c *cli.Context) error {
 	})
 }
 
+// packBase writes a base into one signed file. The base is looked for first, so that no file is made for one that does
+// not exist.
 func (p *program) packBase(c *cli.Context) error {
 	args := c.Args().Slice()
 	if len(args) != 2 {
@@ -509,6 +523,8 @@ func (p *program) packBase(c *cli.Context) error {
 	})
 }
 
+// unpackBase creates a base of a file that packBase wrote, here or elsewhere. The signer must be known, named, or
+// accepted whoever it is.
 func (p *program) unpackBase(c *cli.Context) error {
 	name, err := command.OneArg(c.Args().Slice(), "FILE")
 	if err != nil {
@@ -538,6 +554,7 @@ func (p *program) unpackBase(c *cli.Context) error {
 	})
 }
 
+// listJobs lists the jobs that fill bases, with how far each is.
 func (p *program) listJobs(c *cli.Context) error {
 	if err := command.NoArgs(c.Args().Slice()); err != nil {
 		return err
@@ -558,6 +575,8 @@ func (p *program) listJobs(c *cli.Context) error {
 	})
 }
 
+// cancelJob ends a job that fills a base. What answered before still answers; a base that was filled for the first time
+// keeps what was read.
 func (p *program) cancelJob(c *cli.Context) error {
 	id, err := command.OneArg(c.Args().Slice(), "JOB")
 	if err != nil {

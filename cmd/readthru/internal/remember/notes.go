@@ -12,6 +12,7 @@ import (
 	"github.com/readthru/readthru/cmd/readthru/internal/terminal"
 )
 
+// notesCommand is the command notes: what agents and people found out, which search finds with the pages it is about.
 func (p *program) notesCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "notes",
@@ -44,6 +45,7 @@ func (p *program) notesCommand() *cli.Command {
 	}
 }
 
+// listNotes lists the notes about a subject or a page, or all, each on one line.
 func (p *program) listNotes(c *cli.Context) error {
 	if err := command.NoArgs(c.Args().Slice()); err != nil {
 		return err
@@ -69,6 +71,7 @@ func (p *program) listNotes(c *cli.Context) error {
 	})
 }
 
+// addNote keeps a note, whose text is the arguments or standard input.
 func (p *program) addNote(c *cli.Context) error {
 	text := strings.Join(c.Args().Slice(), " ")
 	if text == "" {

@@ -13,6 +13,7 @@ import (
 	"github.com/readthru/readthru/page"
 )
 
+// pagesCommand is the command pages: stored pages, their versions, their differences and what they were made of.
 func (p *program) pagesCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "pages",
@@ -78,6 +79,7 @@ func (p *program) pagesCommand() *cli.Command {
 	}
 }
 
+// listPages lists the stored pages that the flags select. An argument is an unknown subcommand, not a page.
 func (p *program) listPages(c *cli.Context) error {
 	if c.Args().Present() {
 		return command.UnknownCommand(c.Command.Subcommands, "pages ", c.Args().First())
@@ -115,6 +117,7 @@ func (p *program) listPages(c *cli.Context) error {
 	})
 }
 
+// showPage prints a stored page with its front matter, as fetch would; no origin is asked.
 func (p *program) showPage(c *cli.Context) error {
 	ref, err := command.OneArg(c.Args().Slice(), "URL")
 	if err != nil {
@@ -132,6 +135,7 @@ func (p *program) showPage(c *cli.Context) error {
 	})
 }
 
+// pageVersions lists the versions of a page, with how many versions back each is, as diff takes them.
 func (p *program) pageVersions(c *cli.Context) error {
 	ref, err := command.OneArg(c.Args().Slice(), "URL")
 	if err != nil {
@@ -153,6 +157,7 @@ func (p *program) pageVersions(c *cli.Context) error {
 	})
 }
 
+// diffPage prints the difference between two versions of a page, or its last change, as a unified diff.
 func (p *program) diffPage(c *cli.Context) error {
 	args := c.Args().Slice()
 	if len(args) != 1 && len(args) != 3 {
@@ -174,6 +179,7 @@ func (p *program) diffPage(c *cli.Context) error {
 	})
 }
 
+// originalOfPage prints the stored response that a page was made of, as the origin sent it.
 func (p *program) originalOfPage(c *cli.Context) error {
 	ref, err := command.OneArg(c.Args().Slice(), "URL")
 	if err != nil {
@@ -191,6 +197,7 @@ func (p *program) originalOfPage(c *cli.Context) error {
 	})
 }
 
+// convertPage has the markdown of a page made again from the stored response, by the rules of this version.
 func (p *program) convertPage(c *cli.Context) error {
 	ref, err := command.OneArg(c.Args().Slice(), "URL")
 	if err != nil {
@@ -205,6 +212,7 @@ func (p *program) convertPage(c *cli.Context) error {
 	})
 }
 
+// removePage deletes a stored page, or with --host all that is known of a host.
 func (p *program) removePage(c *cli.Context) error {
 	if host := c.String("host"); host != "" {
 		if c.Args().Present() {

@@ -16,6 +16,8 @@ import (
 	"github.com/readthru/readthru/page"
 )
 
+// searchCommand is the command search over pages, bases and notes. With a subject and without a query it prints all
+// that is about the subject.
 func (p *program) searchCommand() *cli.Command {
 	return &cli.Command{
 		Name:        "search",
@@ -200,6 +202,8 @@ func (p *program) printCosts(o *api.Outline) error {
 // docDigits is how many hex digits the id of a page has, with which those of its passages begin.
 const docDigits = 16
 
+// sectionOfPage prints one section of a stored page, by its heading, its fragment, or the passage of a search hit,
+// whose id names the page, too.
 func (p *program) sectionOfPage(c *cli.Context) error {
 	args := c.Args().Slice()
 	if doc, _, ok := strings.Cut(c.Args().First(), "-"); ok && len(args) == 1 && len(doc) == docDigits &&
@@ -221,6 +225,8 @@ func (p *program) sectionOfPage(c *cli.Context) error {
 	})
 }
 
+// verifyQuote tells where a sentence stands in a stored page, or in an earlier version of it. If it stands in none, it
+// prints the nearest sentence, and the exit status is 1.
 func (p *program) verifyQuote(c *cli.Context) error {
 	args := c.Args().Slice()
 	if len(args) != 2 {

@@ -41,6 +41,8 @@ func (s *Settings) Check() error {
 	return nil
 }
 
+// checkListeners refuses addresses that cannot be listened on, an admin port that other machines reach without a token,
+// and users without a name or password.
 func (s *Settings) checkListeners(bad func(string, error) error) error {
 	for _, l := range []struct{ path, addr string }{
 		{"proxy.listen", s.Proxy.Listen}, {"admin.listen", s.Admin.Listen},
@@ -104,6 +106,8 @@ func (s *Settings) FleetOptions(address string) fleet.Options {
 	}
 }
 
+// checkURLs refuses values of the configuration that are no URLs of their schemes. A URL that may hold a password is
+// masked in the error.
 func (s *Settings) checkURLs(bad func(string, error) error) error {
 	const web, devTools, any = "http https", "http https ws wss", ""
 	for _, l := range []struct{ path, raw, schemes string }{
@@ -148,6 +152,7 @@ func (s *Settings) checkURLs(bad func(string, error) error) error {
 	return nil
 }
 
+// checkNumbers refuses durations, sizes and counts of the configuration that are below their least value.
 func (s *Settings) checkNumbers(bad func(string, error) error) error {
 	for _, l := range []struct {
 		path        string
@@ -235,6 +240,8 @@ func (s *Settings) checkLists(bad func(string, error) error) error {
 	return nil
 }
 
+// checkUpstream refuses what package transport could not use: how names are resolved, authorities, and the upstream
+// proxy.
 func (s *Settings) checkUpstream(bad func(string, error) error) error {
 	for path, o := range map[string]transport.Options{
 		"upstream.resolve": {Resolve: s.Upstream.Resolve}, "upstream.ca_file": {CAFile: s.Upstream.CAFile},
@@ -250,6 +257,7 @@ func (s *Settings) checkUpstream(bad func(string, error) error) error {
 	return nil
 }
 
+// checkModels refuses configurations of models (of text, embeddings, reranking) of which no client can be made.
 func (s *Settings) checkModels(bad func(string, error) error) error {
 	for _, l := range []struct {
 		section string

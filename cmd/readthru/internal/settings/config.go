@@ -280,6 +280,8 @@ func (s *Settings) root() (err error) {
 // aliases are environment variables of other tools for keys of ours. They apply if the key is not set.
 var aliases = map[string]string{"fetch.max_html_chars": "WEB_VISIT_MAX_HTML_CHARS"}
 
+// readAliases reads the environment variables that other programs use for the same thing, where the key still has its
+// default.
 func (s *Settings) readAliases(leaves []leaf) error {
 	for _, l := range leaves {
 		name := aliases[l.Path]
@@ -328,6 +330,8 @@ type leaf struct {
 // Leaves lists the keys in the order of the struct.
 func (c *Config) Leaves() []leaf { return leavesOf(reflect.ValueOf(c).Elem(), "") }
 
+// leavesOf returns the keys of the configuration with their values, by reflection over the structs of Settings: those
+// that are not sections.
 func leavesOf(v reflect.Value, prefix string) (list []leaf) {
 	for i := range v.NumField() {
 		f := v.Type().Field(i)

@@ -16,6 +16,7 @@ import (
 	"github.com/readthru/readthru/store"
 )
 
+// caCommand is the command ca: the certificate authority that signs for intercepted hosts, and who trusts it.
 func (p *program) caCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "ca",
@@ -74,6 +75,8 @@ func dryRunFlag() cli.Flag {
 	return &cli.BoolFlag{Name: "dry-run", Usage: "say what would change, and change nothing"}
 }
 
+// installAuthority adds the authority to the trust stores of this system. Hosts whose certificate a client rejected are
+// tried again afterwards.
 func (p *program) installAuthority(c *cli.Context) error {
 	s, err := p.LoadAlone(c)
 	if err != nil {
@@ -111,6 +114,7 @@ func wouldTrust(stores []certs.Trust) (notes []string) {
 	return notes
 }
 
+// uninstallAuthority removes the authority from all trust stores that have it; its files stay.
 func (p *program) uninstallAuthority(c *cli.Context) error {
 	s, err := p.LoadAlone(c)
 	if err != nil {
@@ -166,6 +170,8 @@ func (p *program) printAuthorityPath(c *cli.Context, a *certs.Authority) error {
 	return p.Print(a.CertFile() + "\n")
 }
 
+// renewAuthority makes a new authority. A daemon that runs signs with the old one until it is started again: one that a
+// command started is stopped, and another's owner is told.
 func (p *program) renewAuthority(c *cli.Context, a *certs.Authority) error {
 	if err := a.Renew(); err != nil {
 		return fmt.Errorf("renew the authority: %w", err)

@@ -14,6 +14,7 @@ import (
 	"github.com/readthru/readthru/cmd/readthru/internal/terminal"
 )
 
+// configCommand is the command config: each key with its value and where that comes from. Secrets are masked.
 func (p *program) configCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "config",

@@ -31,6 +31,7 @@ import (
 //go:embed demo.html
 var demoPage string
 
+// demoCommand is the command demo: the program against an origin on this machine, without a network.
 func (p *program) demoCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "demo",

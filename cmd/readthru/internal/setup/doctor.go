@@ -43,6 +43,8 @@ const (
 	failed  = "failed"
 )
 
+// doctorCommand is the command doctor: what works on this machine and what does not, with a remedy for each. The exit
+// status is 1 if something fails.
 func (p *program) doctorCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "doctor",
@@ -69,6 +71,7 @@ func (p *program) doctorCommand() *cli.Command {
 	}
 }
 
+// printFindings prints what doctor found, each with its remedy on the next line.
 func (p *program) printFindings(found []finding, asJSON bool) error {
 	if asJSON {
 		return p.PrintJSON(found)
@@ -127,6 +130,7 @@ func (p *program) examine(ctx context.Context, s *settings.Settings, probes bool
 	return append(found, tried...)
 }
 
+// examineDataDir tells doctor whether the data directory can be made and written to, by writing a file into it.
 func examineDataDir(dir string) finding {
 	f := finding{Name: "data directory", State: good, Detail: dir}
 	if err := settings.MakeDataDir(dir); err != nil {

@@ -13,6 +13,8 @@ import (
 	"github.com/readthru/readthru/cmd/readthru/internal/terminal"
 )
 
+// envCommand is the command env: the environment variables by which clients use the proxy and trust its authority, in
+// the syntax of a shell.
 func (p *program) envCommand() *cli.Command {
 	return &cli.Command{
 		Name:        "env",

@@ -23,6 +23,8 @@ const (
 	hookShare    = hookDeadline * 9 / 10 // of it, without a daemon, for what the event causes
 )
 
+// hookCommand is the command hook, which agents run at their events. It ends with 0 whatever happens: a hook that fails
+// may stop its agent.
 func (p *program) hookCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "hook",

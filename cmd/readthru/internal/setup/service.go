@@ -20,6 +20,8 @@ import (
 	"github.com/readthru/readthru/internal/service"
 )
 
+// serviceCommand is the command service: the system's own manager (systemd, launchd, Task Scheduler) keeps the daemon
+// running.
 func (p *program) serviceCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "service",
@@ -56,6 +58,8 @@ func stepFlags() []cli.Flag {
 	}
 }
 
+// installService shows the steps that install the service, and takes them. A definition that a person has edited is
+// kept aside, and a daemon that runs without the service gives way to it.
 func (p *program) installService(c *cli.Context) error {
 	s, m, err := p.forService(c)
 	if err != nil {
@@ -147,6 +151,7 @@ func (p *program) makeWay(ctx context.Context, s *settings.Settings, installed b
 	return terminal.WithHint(fmt.Errorf("a daemon runs already, process %d", d.PID), "end it with \"readthru stop\"")
 }
 
+// uninstallService ends the daemon and removes the service; the data directory stays.
 func (p *program) uninstallService(c *cli.Context) error {
 	_, m, err := p.forService(c)
 	if err != nil {
@@ -238,6 +243,8 @@ func (p *program) installedService(c *cli.Context) (*settings.Settings, service.
 	return s, m, err
 }
 
+// serviceStatus prints whether the service is installed, whether the manager says that it runs, and where the daemon
+// listens.
 func (p *program) serviceStatus(c *cli.Context) error {
 	if err := command.NoArgs(c.Args().Slice()); err != nil {
 		return err

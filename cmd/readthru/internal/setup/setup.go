@@ -9,6 +9,7 @@ import (
 	"github.com/readthru/readthru/cmd/readthru/internal/terminal"
 )
 
+// setupCommand is the command setup: for one agent, or as a guide through all that this machine needs.
 func (p *program) setupCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "setup",

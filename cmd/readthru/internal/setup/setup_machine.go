@@ -92,6 +92,8 @@ func (g *guide) network(context.Context) error {
 	return nil
 }
 
+// service is the step of the guided setup that has the system keep the daemon running, unless it does already. Without
+// a manager the step is left out: agents start the daemon themselves.
 func (g *guide) service(ctx context.Context) error {
 	m, err := daemon.ReachableManager(ctx, g.s)
 	if err != nil {
@@ -137,6 +139,8 @@ func (g *guide) service(ctx context.Context) error {
 	return nil
 }
 
+// trust is the step of the guided setup that has this system trust the authority. Its default is no, because agents
+// need it not.
 func (g *guide) trust(context.Context) error {
 	a, err := settings.OpenAuthority(g.s)
 	if err != nil {
@@ -152,6 +156,8 @@ func (g *guide) trust(context.Context) error {
 	return err
 }
 
+// agents is the step of the guided setup that sets up each agent that is found on this machine. A failure of one does
+// not keep the others from it.
 func (g *guide) agents(ctx context.Context) error {
 	var failed []error
 	found := false

@@ -23,6 +23,7 @@ import (
 	"github.com/readthru/readthru/store"
 )
 
+// uninstallCommand is the command uninstall; see uninstall.
 func (p *program) uninstallCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "uninstall",
@@ -44,6 +45,8 @@ type undoing struct {
 	do func(context.Context) error
 }
 
+// uninstall undoes what setup, service install and ca install did to this machine, after showing it and a yes. What
+// cannot be undone does not keep the rest from it.
 func (p *program) uninstall(c *cli.Context) error {
 	s, err := p.LoadAlone(c)
 	if err != nil {
@@ -182,6 +185,7 @@ func (p *program) agentUndoings(ctx context.Context, s *settings.Settings) (step
 	return steps, problems
 }
 
+// serviceUndoing is the step of uninstall that removes the service of the daemon.
 func serviceUndoing(m service.Manager) undoing {
 	var show strings.Builder
 	for _, step := range m.Uninstall() {

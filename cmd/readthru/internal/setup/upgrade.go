@@ -26,6 +26,7 @@ import (
 // askTime is how long the address of releases may take.
 const askTime = 30 * time.Second
 
+// upgradeCommand is the command upgrade; see upgrade.
 func (p *program) upgradeCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "upgrade",
@@ -39,6 +40,8 @@ func (p *program) upgradeCommand() *cli.Command {
 	}
 }
 
+// upgrade prints how this program, as it was installed, is upgraded. With --check it asks for the latest release;
+// without, it sends nothing.
 func (p *program) upgrade(c *cli.Context) error {
 	s, err := p.LoadAlone(c)
 	if err != nil {
@@ -93,6 +96,8 @@ func (p *program) upgrade(c *cli.Context) error {
 	return p.Print(text)
 }
 
+// latestRelease asks where releases are published for the newest one, by the same transport as fetches, so that
+// upstream proxies and authorities of the configuration apply.
 func latestRelease(ctx context.Context, s *settings.Settings) (string, error) {
 	t, err := transport.New(transport.Options{
 		Resolve: s.Upstream.Resolve, CAFile: s.Upstream.CAFile, Upstream: s.Proxy.Upstream, Direct: s.Proxy.Direct,

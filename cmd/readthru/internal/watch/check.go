@@ -12,6 +12,8 @@ import (
 	"github.com/readthru/readthru/fetch/sitecheck"
 )
 
+// checkCommand is the command check: what agents get of a page, for the page's author. Its exit status fails a build
+// when something is wrong.
 func (p *program) checkCommand() *cli.Command {
 	return &cli.Command{
 		Name: "check", Usage: "say what agents get of a page of yours, and what would be better", ArgsUsage: "URL",

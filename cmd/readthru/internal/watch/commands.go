@@ -19,6 +19,8 @@ func (p *program) commands() []*cli.Command {
 	return []*cli.Command{p.logCommand(), p.statsCommand(), p.siteCommand(), p.openCommand()}
 }
 
+// former returns the commands of watching under the names that they had in earlier versions: hidden, and each telling
+// on standard error what it is called now.
 func (p *program) former() []*cli.Command {
 	hosts := command.Hidden(p.hostsCommand())
 	for old, now := range map[string]string{"list": "site learnt", "show": "site show", "forget": "site forget"} {

@@ -11,6 +11,8 @@ import (
 	"github.com/readthru/readthru/page"
 )
 
+// contextCommand is the command context: the set of pages that a session has fetched (rule B37), which agents get as
+// one text.
 func (p *program) contextCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "context",
@@ -49,6 +51,7 @@ func setFlag() cli.Flag {
 	}
 }
 
+// contextList lists the pages of a session's set, and says how many were dropped to make room.
 func (p *program) contextList(c *cli.Context) error {
 	if err := command.NoArgs(c.Args().Slice()); err != nil {
 		return err
@@ -72,6 +75,8 @@ func (p *program) contextList(c *cli.Context) error {
 	})
 }
 
+// contextShow prints the pages of a session's set as one text for a model. URLs that are not in the set are named on
+// standard error; if nothing is left, that is an error.
 func (p *program) contextShow(c *cli.Context) error {
 	q := api.ContextQuery{
 		Session: c.String("session"), URLs: c.Args().Slice(), Exclude: c.StringSlice("exclude"),
@@ -95,6 +100,7 @@ func (p *program) contextShow(c *cli.Context) error {
 	})
 }
 
+// contextRemove takes one page out of a session's set. The cache and the stored page stay.
 func (p *program) contextRemove(c *cli.Context) error {
 	raw, err := command.OneArg(c.Args().Slice(), "URL")
 	if err != nil {

@@ -10,6 +10,8 @@ import (
 	"github.com/readthru/readthru/cmd/readthru/internal/terminal"
 )
 
+// disclosuresCommand is the command disclosures: the ledger of what was sent to third parties, and the switches of
+// these.
 func (p *program) disclosuresCommand() *cli.Command {
 	flags := func() []cli.Flag {
 		return []cli.Flag{&cli.IntFlag{Name: "limit", Usage: "at most `N`", Value: 50}, command.JSONFlag()}
@@ -44,6 +46,7 @@ func (p *program) disclosuresCommand() *cli.Command {
 	}
 }
 
+// disclosuresList prints the ledger of disclosures, the newest first.
 func (p *program) disclosuresList(c *cli.Context) error {
 	if err := command.NoArgs(c.Args().Slice()); err != nil {
 		return err
@@ -90,6 +93,7 @@ func (p *program) serviceSwitch(name, usage string, off bool) *cli.Command {
 	}
 }
 
+// printServices prints the third parties that could be sent something, whether each is on, and what it was sent.
 func (p *program) printServices(c *cli.Context, l *api.Leaving) error {
 	if c.Bool("json") {
 		return p.PrintJSON(l)

@@ -13,6 +13,7 @@ import (
 	"github.com/readthru/readthru/internal/fleet"
 )
 
+// fleetCommand is the former command fleet, now stats fleet: the nodes that share a database.
 func (p *program) fleetCommand() *cli.Command {
 	return &cli.Command{
 		Name: "fleet", Usage: "show the nodes that share what they read",

@@ -11,6 +11,8 @@ import (
 	"github.com/readthru/readthru/store"
 )
 
+// hostsCommand is the former command hosts: what was learnt about hosts from how they answer. Its description has a
+// line for each trait of package store.
 func (p *program) hostsCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "hosts",
@@ -51,6 +53,7 @@ func (p *program) hostsCommand() *cli.Command {
 
 func traitFlag(usage string) cli.Flag { return &cli.StringFlag{Name: "trait", Usage: usage} }
 
+// hostsList lists what was learnt about all hosts, or one trait of all.
 func (p *program) hostsList(c *cli.Context) error {
 	if err := command.NoArgs(c.Args().Slice()); err != nil {
 		return err
@@ -71,6 +74,7 @@ func (p *program) hostsList(c *cli.Context) error {
 	})
 }
 
+// hostsShow prints what was learnt about one host as sentences; nothing learnt is an error, so that scripts can tell.
 func (p *program) hostsShow(c *cli.Context) error {
 	host, err := command.OneArg(c.Args().Slice(), "HOST")
 	if err != nil {
@@ -119,6 +123,8 @@ func explained(f api.HostFact) string {
 	return text
 }
 
+// hostsForget forgets what was learnt about one host, or one trait of all hosts, or everything: exactly one of these,
+// because a command without arguments must not forget all.
 func (p *program) hostsForget(c *cli.Context) error {
 	host, trait := c.Args().First(), c.String("trait")
 	chosen := 0

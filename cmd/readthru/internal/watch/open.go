@@ -19,6 +19,8 @@ import (
 	"github.com/readthru/readthru/internal/wholefile"
 )
 
+// openCommand is the command open: it prints a link that signs one browser in to the dashboard, and unless --print is
+// given opens it. It needs a daemon that runs.
 func (p *program) openCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "open",

@@ -16,6 +16,7 @@ import (
 	"github.com/readthru/readthru/internal/recipe"
 )
 
+// recipeCommand is the command recipe: site recipes, which say by CSS selectors what of a site's pages is content.
 func (p *program) recipeCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "recipe",
@@ -85,6 +86,8 @@ func isURL(arg string) bool {
 	return strings.HasPrefix(arg, "https://") || strings.HasPrefix(arg, "http://")
 }
 
+// recipeTest runs the tests of recipes: of a file or URL, which its argument is if it has a dot or slash, of a stored
+// recipe by its name, or of all.
 func (p *program) recipeTest(c *cli.Context) error {
 	if c.NArg() > 1 {
 		return terminal.Usagef("name one FILE or NAME, or none")
@@ -106,6 +109,7 @@ func (p *program) recipeTest(c *cli.Context) error {
 	})
 }
 
+// recipeNew prints a recipe for pages like one that is stored. It asks no origin, so the page must have been read.
 func (p *program) recipeNew(c *cli.Context) error {
 	url, err := command.OneArg(c.Args().Slice(), "URL")
 	if err != nil {
@@ -126,6 +130,8 @@ func (p *program) recipeNew(c *cli.Context) error {
 	})
 }
 
+// recipeAdd adds the recipes of a file or URL. It first asks for a dry run and shows the changes, and adds them only
+// after a yes, because a recipe decides what agents read.
 func (p *program) recipeAdd(c *cli.Context) error {
 	arg, err := command.OneArg(c.Args().Slice(), "FILE or URL")
 	if err != nil {
@@ -188,6 +194,7 @@ func (p *program) noteChanges(changes *api.RecipeChanges) {
 	}
 }
 
+// recipeList lists the recipes, each with where it comes from, and why if it is not used.
 func (p *program) recipeList(c *cli.Context) error {
 	if err := command.NoArgs(c.Args().Slice()); err != nil {
 		return err
@@ -212,6 +219,7 @@ func (p *program) recipeList(c *cli.Context) error {
 	})
 }
 
+// recipeShow prints the YAML of a recipe by its name.
 func (p *program) recipeShow(c *cli.Context) error {
 	name, err := command.OneArg(c.Args().Slice(), "NAME")
 	if err != nil {
@@ -229,6 +237,7 @@ func (p *program) recipeShow(c *cli.Context) error {
 	})
 }
 
+// recipeRemove deletes a recipe that was added.
 func (p *program) recipeRemove(c *cli.Context) error {
 	name, err := command.OneArg(c.Args().Slice(), "NAME")
 	if err != nil {
@@ -246,6 +255,8 @@ func (p *program) recipeRemove(c *cli.Context) error {
 	})
 }
 
+// recipeSign prints the recipes of a file with a signature by the key that signs packs of knowledge bases. The signer's
+// id goes to standard error, so that the output can be written to a file.
 func (p *program) recipeSign(c *cli.Context) error {
 	name, err := command.OneArg(c.Args().Slice(), "FILE")
 	if err != nil {

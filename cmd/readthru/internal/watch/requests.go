@@ -19,6 +19,7 @@ import (
 	"github.com/readthru/readthru/internal/journal"
 )
 
+// requestsCommand is the command requests: the journal of the last requests, and why each was answered so.
 func (p *program) requestsCommand() *cli.Command {
 	flags := func() []cli.Flag {
 		return []cli.Flag{
@@ -71,6 +72,8 @@ func (p *program) clearRequests(c *cli.Context) error {
 	return p.withRequests(c, func(b *api.Client) error { return b.ClearRequests(c.Context) })
 }
 
+// listRequests prints the requests of the journal that match a filter, the newest first: as a table, as JSON, or as an
+// export (HAR or lines of JSON).
 func (p *program) listRequests(c *cli.Context) error {
 	limit, err := command.LimitOf(c)
 	if err != nil {

@@ -13,6 +13,7 @@ import (
 	"github.com/readthru/readthru/cmd/readthru/internal/terminal"
 )
 
+// rulesCommand is the command rules: what is done otherwise for a host or a path.
 func (p *program) rulesCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "rules",
@@ -51,6 +52,8 @@ func (p *program) rulesCommand() *cli.Command {
 	}
 }
 
+// rulesList lists the rules, of the store and of the file, in the order in which they are tried, with when each was
+// used last.
 func (p *program) rulesList(c *cli.Context) error {
 	if c.NArg() > 1 {
 		return terminal.Usagef("name one HOST, or none")
@@ -98,6 +101,7 @@ func ruleText(r api.RuleFields) string {
 	return strings.Join(parts, ", ")
 }
 
+// rulesAdd makes a rule for a host in the store, before all others.
 func (p *program) rulesAdd(c *cli.Context) error {
 	host, err := command.OneArg(c.Args().Slice(), "HOST")
 	if err != nil {
@@ -123,6 +127,7 @@ func (p *program) rulesAdd(c *cli.Context) error {
 	})
 }
 
+// rulesRemove deletes a rule of the store, by its id or, if that is unambiguous, by its host.
 func (p *program) rulesRemove(c *cli.Context) error {
 	named, err := command.OneArg(c.Args().Slice(), "ID")
 	if err != nil {

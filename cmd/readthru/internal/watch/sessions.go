@@ -9,6 +9,8 @@ import (
 	"github.com/readthru/readthru/cmd/readthru/internal/command"
 )
 
+// sessionsCommand is the command sessions: for each session what it was answered, what it has fetched, and whether it
+// is recorded.
 func (p *program) sessionsCommand() *cli.Command {
 	return &cli.Command{
 		Name: "sessions", Usage: "list sessions with what they were answered and what they have fetched",

@@ -12,6 +12,7 @@ import (
 	"github.com/readthru/readthru/cmd/readthru/internal/terminal"
 )
 
+// sitesCommand is the command sites: how each host is treated (intercepted, tunnelled, blocked), and because of what.
 func (p *program) sitesCommand() *cli.Command {
 	return &cli.Command{
 		Name: "sites", ArgsUsage: "[HOST]",
@@ -66,6 +67,7 @@ func (p *program) sitesCommand() *cli.Command {
 	}
 }
 
+// siteShowCommand is the command site show: all that is known of one host.
 func (p *program) siteShowCommand() *cli.Command {
 	return &cli.Command{
 		Name: "show", ArgsUsage: "HOST",
@@ -128,6 +130,7 @@ func (p *program) siteRemoveCommand() *cli.Command {
 	}
 }
 
+// printSite prints how a host is treated, its rules and what was learnt about it, one fact to a line.
 func (p *program) printSite(s *api.Site) error {
 	treatment := "unknown: no daemon runs"
 	if s.Treatment != "" {

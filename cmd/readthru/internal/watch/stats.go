@@ -20,6 +20,8 @@ import (
 	"github.com/readthru/readthru/store"
 )
 
+// statsCommand is the command stats: figures of the daemon and the store, or, with --since or --step, of each minute,
+// hour or day. Without a daemon it shows what is on disk.
 func (p *program) statsCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "stats",

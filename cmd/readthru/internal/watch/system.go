@@ -19,6 +19,8 @@ func trustText(t api.Trust) string {
 	return t.State
 }
 
+// systemCommand is the command system: the authority and who trusts it, agents, models, the store, and the end of the
+// log.
 func (p *program) systemCommand() *cli.Command {
 	return &cli.Command{
 		Name: "system", Usage: "show what the daemon stores, its authority, agents, models and the end of its log",

@@ -12,6 +12,7 @@ import (
 	"github.com/readthru/readthru/internal/users"
 )
 
+// usageCommand is the command usage: what each user used, in all or by days of UTC.
 func (p *program) usageCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "usage",

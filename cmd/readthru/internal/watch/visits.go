@@ -12,6 +12,7 @@ import (
 	"github.com/readthru/readthru/cmd/readthru/internal/terminal"
 )
 
+// visitsCommand is the command visits: each delivery of a page to a reader, of this node or of the whole fleet.
 func (p *program) visitsCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "visits",
