@@ -78,6 +78,8 @@ func (a Answer) claude(agent Agent, e *Event) map[string]any {
 	return out
 }
 
+// gemini returns the answer to an event in the form of Gemini CLI's hooks. It has no field that replaces what a tool
+// returned, so that is denied, with the page as the reason.
 func (a Answer) gemini(e *Event) map[string]any {
 	out := members("systemMessage", a.Message)
 	var specific map[string]any

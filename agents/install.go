@@ -154,6 +154,8 @@ func (c Choice) env(path []string, own ...string) (list []Want) {
 	return list
 }
 
+// claudeFiles returns the files that set up Claude Code: settings with hooks and environment, the state file with the
+// tool server, and its instructions. CLAUDE_CONFIG_DIR moves all of them.
 func claudeFiles(dir string, m Machine, c Choice) []*File {
 	wants := claudeHooks(hookLine(m.OS, c, Claude), c)
 	wants = append(wants, c.env([]string{"env"}, "api.anthropic.com", "claude.ai", "console.anthropic.com",
@@ -171,6 +173,8 @@ func claudeFiles(dir string, m Machine, c Choice) []*File {
 	}, filepath.Join(dir, "CLAUDE.md"), c)
 }
 
+// codexFiles returns the files that set up Codex CLI: config.toml with the tool server and the environment of its
+// shell, hooks.json, and its instructions.
 func codexFiles(dir, os string, c Choice) []*File {
 	// Codex CLI has no tool that reads web pages
 	hooks := claudeHooks(hookLine(os, c, Codex), Choice{Prefetch: c.Prefetch})[1:]
@@ -187,6 +191,7 @@ func codexFiles(dir, os string, c Choice) []*File {
 	}, filepath.Join(dir, "AGENTS.md"), c)
 }
 
+// geminiFiles returns the files that set up Gemini CLI. Its hooks take their timeout in milliseconds.
 func geminiFiles(dir, os string, c Choice) []*File {
 	line := hookLine(os, c, Gemini)
 	var wants []Want
@@ -215,6 +220,8 @@ func geminiFiles(dir, os string, c Choice) []*File {
 		filepath.Join(dir, "GEMINI.md"), c)
 }
 
+// cursorFiles returns the files that set up Cursor: mcp.json, hooks.json and, in the settings of its editor, the
+// environment of its terminal.
 func cursorFiles(dir string, m Machine, c Choice) []*File {
 	line := hookLine(m.OS, c, Cursor)
 	wants := []Want{{Path: []string{"version"}, Value: 1, Common: true}}
@@ -240,6 +247,8 @@ func cursorFiles(dir string, m Machine, c Choice) []*File {
 	}, terminalFile(filepath.Join(m.Config, "Cursor", "User"), m.OS, c)...)
 }
 
+// vscodeFiles returns the files that set up VS Code: the tool server in its user folder, hooks in the folder of
+// Copilot, which COPILOT_HOME moves.
 func vscodeFiles(dir string, m Machine, c Choice) []*File {
 	home := filepath.Join(m.Home, ".copilot")
 	if moved := m.Getenv("COPILOT_HOME"); filepath.IsAbs(moved) {
@@ -285,6 +294,8 @@ func terminalFile(dir, os string, c Choice) []*File {
 	}}
 }
 
+// openCodeFiles returns the files that set up opencode: its configuration, which may be JSON with comments, a plugin in
+// JavaScript for the hooks, and its instructions.
 func openCodeFiles(dir string, m Machine, c Choice) []*File {
 	config := filepath.Join(dir, "opencode.json")
 	if jsonc := filepath.Join(dir, "opencode.jsonc"); m.Exists(jsonc) {

@@ -32,6 +32,8 @@ func parseJSON(text []byte) (*jsonText, error) {
 	return j, j.parse()
 }
 
+// parse reads the text of a settings file as JSON with comments and trailing commas. An empty file is an empty object;
+// what nests deeper than maxDepth is refused, because the parser recurses.
 func (j *jsonText) parse() (err error) {
 	if j.blank() {
 		return nil
