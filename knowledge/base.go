@@ -112,10 +112,12 @@ func CheckBaseName(name string) error {
 	return nil
 }
 
+// baseID identifies a knowledge base in keys, under whatever name: a base that is deleted and made again has another.
 type baseID [8]byte
 
 func (id baseID) String() string { return hex.EncodeToString(id[:]) }
 
+// parseBaseID reads the id of a base from its 16 hex digits.
 func parseBaseID(s string) (id baseID, ok bool) {
 	b, err := hex.DecodeString(s)
 	if err != nil || len(b) != len(id) {
@@ -128,6 +130,7 @@ func parseBaseID(s string) (id baseID, ok bool) {
 // [CheckBaseName]; the error wraps [ErrBaseExists] when it is taken.
 func (k *Knowledge) CreateBase(b Base) (Base, error) { return k.createBase(b, Sharing{}) }
 
+// createBase is [Knowledge.CreateBase], with how far the base is one of other nodes, too.
 func (k *Knowledge) createBase(b Base, sharing Sharing) (Base, error) {
 	if err := CheckBaseName(b.Name); err != nil {
 		return Base{}, err
@@ -156,7 +159,8 @@ func (k *Knowledge) createBase(b Base, sharing Sharing) (Base, error) {
 	return b, nil
 }
 
-// add saves a new base, which is empty. Under mu.
+// add saves a new knowledge base, which is empty, with the key by which its id is found. The caller holds mu. The error
+// is ErrBaseExists, or that of the store.
 func (s *bases) add(id baseID, b Base, sharing Sharing) (Base, error) {
 	if s.byName[b.Name] != nil {
 		return b, ErrBaseExists
@@ -201,7 +205,7 @@ func (k *Knowledge) Bases() []Base {
 	return list
 }
 
-// counted returns a base as callers see it. Under bases.mu.
+// counted returns a base as callers see it, with the number of its documents and passages. The caller holds bases.mu.
 func (k *Knowledge) counted(r *baseRecord) Base {
 	b := r.Base
 	b.Building = r.BuildingGeneration != 0
@@ -214,7 +218,8 @@ func (r *baseRecord) id() baseID {
 	return id
 }
 
-// live is the generation that answers: the committed one, or the one that is being built for the first time.
+// live is the generation of the base that searches see: the committed one, or the one that is being built for the first
+// time, so that a base can be searched while its first crawl runs.
 func (r *baseRecord) live() generation {
 	if r.Generation == 0 {
 		return generation{r.id(), r.BuildingGeneration}
@@ -225,7 +230,8 @@ func (r *baseRecord) live() generation {
 // committed is the generation that was committed last; number 0 has the texts ingested before the first was.
 func (r *baseRecord) committed() generation { return generation{r.id(), r.Generation} }
 
-// load reads all bases. Line cleans their descriptions: packs of others have some.
+// load reads all knowledge bases into memory when the knowledge is opened. Line cleans their descriptions: packs of
+// others have some.
 func (s *bases) load(line func(string) string) {
 	s.records.Walk(basePrefix, "", func(key string, value []byte) bool {
 		var r baseRecord
@@ -237,14 +243,15 @@ func (s *bases) load(line func(string) string) {
 	})
 }
 
-// commit has the generation that is being built answer.
+// commit has the generation of the base that is being built be the one that answers.
 func (r *baseRecord) commit(at time.Time) {
 	r.Generation, r.BuildingGeneration, r.Paused = r.BuildingGeneration, 0, false
 	r.LastCrawl, r.UpdatedAt = at, at
 	r.Filled, r.Filling = r.Filling, Filling{}
 }
 
-// save writes a base, and changes with it in one transaction. Under mu.
+// save writes the record of a knowledge base, and the changes with in one transaction, and keeps r in memory only after
+// that. The caller holds mu; r must not change any more.
 func (s *bases) save(r *baseRecord, with ...store.Change) error {
 	r.Documents, r.Passages, r.Building = 0, 0, false
 	value, err := json.Marshal(r)
@@ -258,7 +265,8 @@ func (s *bases) save(r *baseRecord, with ...store.Change) error {
 	return nil
 }
 
-// named returns the base of a name. Under mu.
+// named returns the knowledge base of a name, or an [*UnknownBaseError]. The caller holds mu and never changes the
+// record: it saves a changed copy.
 func (s *bases) named(name string) (*baseRecord, error) {
 	if r := s.byName[name]; r != nil {
 		return r, nil

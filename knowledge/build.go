@@ -40,7 +40,7 @@ type Build struct {
 	byURL   map[string]page.Key // members of this one
 }
 
-// held is a document that a base has when a build begins.
+// held is a document that a base has when the build of its next generation begins.
 type held struct {
 	key  page.Key
 	hash string // of the content
@@ -84,7 +84,7 @@ func (k *Knowledge) Build(name string) (*Build, error) {
 	return b, nil
 }
 
-// each calls f for the members of a generation.
+// each calls f for the documents of a generation of a base, in the order of their keys.
 func (s *bases) each(g generation, f func(page.Key, member)) {
 	prefix := memberPrefix + g.key()
 	s.records.Walk(prefix, "", func(key string, value []byte) bool {
@@ -102,7 +102,8 @@ func (b *Build) Resumed() bool { return b.resumed }
 // Len returns how many documents the generation has so far.
 func (b *Build) Len() int { return len(b.byURL) }
 
-// Known returns the hash of what the base held at a URL when the build began: hex SHA-256 of the markdown.
+// Known returns the hash of what the base held at a URL when the build began: hex SHA-256 of the markdown. A crawler
+// compares it to tell what has changed.
 func (b *Build) Known(rawURL string) (hash string, ok bool) {
 	was, ok := b.before[rawURL]
 	if !ok {
@@ -111,7 +112,8 @@ func (b *Build) Known(rawURL string) (hash string, ok bool) {
 	return was.hash, ok
 }
 
-// Held yields the URLs of the documents that the base's source gave before, sorted.
+// Held yields the URLs of the documents that the base's source gave before, sorted: not those of texts that somebody
+// ingested.
 func (b *Build) Held() iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for _, u := range slices.Sorted(maps.Keys(b.before)) {
@@ -204,6 +206,8 @@ func (b *Build) Leave(rawURL string) error {
 	return nil
 }
 
+// addPage makes a stored page a member of the generation that is built. Its text is not copied: the page is kept as
+// long as a base has it.
 func (b *Build) addPage(key page.Key) error {
 	key = b.k.store.Resolve(key)
 	p, err := b.k.store.Page(key)
@@ -233,7 +237,8 @@ func (b *Build) addDocument(d *Document, more archive.Head) error {
 	})
 }
 
-// join makes a document a member by put, in place of another of the same URL.
+// join makes a document a member of the generation that is built, by put, which writes the changes and, for a document
+// that is no page, its text. It takes the place of another document of the same URL.
 func (b *Build) join(key page.Key, m member, put func([]store.Change) error) error {
 	s := &b.k.bases
 	old, had := b.byURL[m.URL]
@@ -256,12 +261,13 @@ func (b *Build) join(key page.Key, m member, put func([]store.Change) error) err
 	return nil
 }
 
+// refuse returns a [*RefusedError] for a document that is no page.
 func refuse(format string, args ...any) (archive.Head, error) {
 	return archive.Head{}, &RefusedError{Reason: fmt.Errorf(format, args...)}
 }
 
-// prepare cleans and checks a document that is no page and fills in what it does not say. The error is a
-// [*RefusedError].
+// prepare cleans and checks a document that is no page (of files, packs, or ingested), and fills in what it does not
+// say. The error is a [*RefusedError].
 func (k *Knowledge) prepare(d *Document) (archive.Head, error) {
 	d.URL, d.Title = k.cleanLine(d.URL), k.cleanLine(d.Title)
 	if d.URL == "" {
@@ -301,7 +307,8 @@ const (
 	maxTitle = 1000    // code points
 )
 
-// documentKey is the key of a document that is no page.
+// documentKey is the key of a document that is no page, made of its base and what identifies it there. No page has such
+// a key, because no URL begins with a zero byte.
 func documentKey(base baseID, parts ...string) page.Key {
 	name := append([]byte("\x00document"), base[:]...)
 	for _, part := range parts {
@@ -326,6 +333,8 @@ func (b *Build) Commit(ctx context.Context) (Base, error) {
 	return base, nil
 }
 
+// commit is [Build.Commit] without the deletion of what only the old generation had, which it returns. Bases stay
+// locked from the copy of ingested texts to the change of the generation, so that none is lost in between.
 func (b *Build) commit(ctx context.Context) (base Base, old generation, err error) {
 	if err := b.k.Drain(ctx); err != nil {
 		return base, old, err
@@ -374,7 +383,7 @@ func (b *Build) keepTexts(from generation) error {
 	return err
 }
 
-// Abort discards the generation. The current one keeps answering.
+// Abort discards the generation that was built, with its documents. The current one keeps answering.
 func (b *Build) Abort(ctx context.Context) error {
 	if b.done {
 		return nil

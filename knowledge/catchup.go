@@ -13,18 +13,20 @@ const (
 	catchUpChanges = 32
 )
 
-// position counts changes that the index is told of: of pages, by the number of the newest job, and of other documents.
+// position counts changes that the index is told of: of pages, by the number of the newest job in the change log, and
+// of other documents, by calls of notify. A search waits for the position of its beginning.
 type position struct {
 	job    uint64
 	notice int64
 }
 
-// behind returns how many changes p misses that q has.
+// behind returns how many changes p lacks that q has.
 func (p position) behind(q position) int64 {
 	return max(0, int64(q.job)-int64(p.job)) + max(0, q.notice-p.notice)
 }
 
-// progress tells searches how far the consumer of the queues has come.
+// progress tells searches how far the consumer of the queues has come, so that they wait for what was stored just
+// before them.
 type progress struct {
 	hurry chan struct{} // capacity 1: somebody waits
 
@@ -34,7 +36,7 @@ type progress struct {
 	moved   chan struct{} // closed when reached or working has changed; nil if nobody waits
 }
 
-// reach notes that everything up to at is indexed, or was given up.
+// reach notes that all changes up to a position are indexed, or were given up.
 func (p *progress) reach(at position) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -42,7 +44,7 @@ func (p *progress) reach(at position) {
 	p.changedLocked()
 }
 
-// setWorking notes whether waiting is of use.
+// setWorking notes whether a search that waits for the index may hope: a consumer runs, and its last step succeeded.
 func (p *progress) setWorking(working bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -52,6 +54,7 @@ func (p *progress) setWorking(working bool) {
 	}
 }
 
+// changedLocked wakes the searches that wait. The caller holds mu.
 func (p *progress) changedLocked() {
 	if p.moved != nil {
 		close(p.moved)
@@ -59,7 +62,8 @@ func (p *progress) changedLocked() {
 	}
 }
 
-// await returns when at is reached, when waiting is of no use, or when the time is over.
+// await has a search wait until the index has reached a position, until that is of no use (nothing is indexed, or too
+// much is behind), or for catchUpTime.
 func (p *progress) await(ctx context.Context, at position) {
 	var late <-chan time.Time
 	for {

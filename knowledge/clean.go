@@ -1,6 +1,6 @@
 package knowledge
 
-// Clean returns markdown as it is kept, see [Options].
+// Clean returns markdown without what no reader sees, as the knowledge keeps it: see [Options].
 func (k *Knowledge) Clean(md string) string { return string(k.cleaner.Markdown([]byte(md))) }
 
 // cleanLine returns a title, a label or another text that is not markdown as it is kept.

@@ -27,15 +27,16 @@ const (
 	stepBytes     = 16 << 20
 )
 
-// task is a key to look at, and the queues that name it.
+// task is a document to look at, and the queues that name it, from which it is removed when it is done.
 type task struct {
 	key      page.Key
 	jobs     []store.Job // of the change log
 	requests []string    // keys of k/q/
 }
 
-// step indexes some of the documents that wait, and reports whether there may be more. With now, it retries failed
-// documents at once.
+// step indexes some of the documents that wait, and reports whether there may be more. Before, it clears generations of
+// bases that were given up, and begins a rebuild of an index that is damaged; if nothing waits, it continues a rebuild.
+// With now, it retries failed documents at once.
 func (k *Knowledge) step(ctx context.Context, now bool) (more bool, err error) {
 	k.work.Lock()
 	defer k.work.Unlock()
@@ -74,8 +75,10 @@ func (k *Knowledge) step(ctx context.Context, now bool) (more bool, err error) {
 	return false, nil
 }
 
-// tasks returns what waits and is due, and whether that is all.
+// tasks returns the documents that wait in either queue and are due, and whether that is all: only then has the index
+// reached what was stored.
 func (k *Knowledge) tasks(now bool) (tasks []*task, all bool, err error) {
+	// those that wait for another attempt are among the jobs, and must not fill the step
 	limit := min(stepDocuments+k.retries.len(), 1000)
 	jobs, err := k.store.Jobs(Consumer, limit)
 	if err != nil {
@@ -114,8 +117,8 @@ func (k *Knowledge) tasks(now bool) (tasks []*task, all bool, err error) {
 	return tasks, all, nil
 }
 
-// do brings the index up to date with tasks, in portions, and calls each, if it is not nil, for every document it has
-// indexed.
+// do brings the index up to date with tasks, in portions of at most stepDocuments documents and stepBytes of markdown,
+// and calls each, if it is not nil, for every document it has indexed. The caller holds work.
 func (k *Knowledge) do(ctx context.Context, tasks []*task, each func(*Document)) error {
 	for len(tasks) > 0 {
 		if err := ctx.Err(); err != nil {
@@ -207,7 +210,8 @@ func (k *Knowledge) readTask(key page.Key) (in index.Item, err error) {
 	return in, err
 }
 
-// load returns a document as it is to be indexed. Any error means that there is nothing to index.
+// load returns a document as it is to be indexed: a page that may be found, or a document of a base or note. Any error
+// means that there is nothing to index.
 func (k *Knowledge) load(key page.Key) (*Document, error) {
 	p, err := k.store.PageAt(key)
 	switch {

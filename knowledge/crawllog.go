@@ -13,7 +13,8 @@ const crawlPrefix = "k/c/"
 // maxCrawlBatch is the most that one [CrawlLog.Save] takes, in bytes.
 const maxCrawlBatch = 512 << 10
 
-// CrawlLog stores the state that a crawler needs to continue after its process died. It is deleted with the build.
+// CrawlLog stores, in order, what a crawler noted and needs to continue after its process died. It is deleted with the
+// generation that the crawl fills.
 type CrawlLog struct {
 	records *store.Records
 	prefix  string
@@ -25,6 +26,7 @@ func (b *Build) CrawlLog() *CrawlLog {
 	return newCrawlLog(b.k.records, b.g)
 }
 
+// newCrawlLog returns the log of a generation's crawl, which goes on after the last batch that is stored.
 func newCrawlLog(records *store.Records, g generation) *CrawlLog {
 	l := &CrawlLog{records: records, prefix: crawlPrefix + g.key()}
 	l.records.Keys(l.prefix, "", func(key string) bool {
@@ -45,7 +47,7 @@ func (l *CrawlLog) Load(f func(batch []byte) error) (err error) {
 	return err
 }
 
-// Save appends a batch of at most 512 KiB.
+// Save appends a batch of at most 512 KiB. It is on disk as all records are: a kill of the process loses none.
 func (l *CrawlLog) Save(batch []byte) error {
 	if len(batch) > maxCrawlBatch {
 		return fmt.Errorf("save crawl: batch of %d bytes, at most %d allowed", len(batch), maxCrawlBatch)

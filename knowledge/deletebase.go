@@ -89,7 +89,8 @@ func (k *Knowledge) clearMarked(ctx context.Context) error {
 	return nil
 }
 
-// clear releases all documents of a generation that nothing refers to any more.
+// clear takes all documents out of a generation of a base, deletes those that nothing refers to any more, and what a
+// crawl noted for it. It can be interrupted at any place: the mark of the generation goes last.
 func (k *Knowledge) clear(ctx context.Context, g generation) error {
 	prefix := memberPrefix + g.key()
 	mark, _ := k.records.Get(garbagePrefix + g.key())

@@ -56,6 +56,8 @@ func (k *Knowledge) Ingest(ctx context.Context, in Ingestion) (Ingested, error) 
 	return done, k.stepIfMuchAdded(ctx)
 }
 
+// ingest is [Knowledge.Ingest] without a step of the index. The text joins the base's generation that answers and the
+// one that is being built. Everything is one transaction but the parts of the text that it replaces.
 func (k *Knowledge) ingest(in *Ingestion) (done Ingested, err error) {
 	_, text := page.SplitFrontMatter([]byte(strings.ToValidUTF8(in.Text, "\uFFFD")))
 	if text = k.cleaner.Markdown(text); len(bytes.TrimSpace(text)) == 0 {
@@ -148,12 +150,15 @@ func ingestedURL(in *Ingestion, label string, key page.Key) string {
 	return "text:" + url.PathEscape(label) + "/" + key.Doc()
 }
 
+// sourceKey is the key that finds what was ingested into a base under a label and a URL, so that a later text replaces
+// it.
 func sourceKey(base baseID, label, rawURL string) string {
 	sum := sha256.Sum256([]byte(label + "\x00" + normalURL(rawURL)))
 	return sourcePrefix + string(base[:]) + string(sum[:16])
 }
 
-// drop deletes a document that is no page, whoever owns it. Under bases.mu.
+// drop deletes a document that is no page, with its memberships in all bases, whoever owns it. The caller holds
+// bases.mu.
 func (k *Knowledge) drop(key page.Key) error {
 	return k.archive.Delete(key, append(k.bases.leave(key), archive.Queued(key))...)
 }

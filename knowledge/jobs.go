@@ -51,9 +51,10 @@ func (k *Knowledge) Jobs() []Job {
 	return jobs
 }
 
-// Aside returns how many documents were set aside.
+// Aside returns how many documents were set aside because they could not be indexed.
 func (k *Knowledge) Aside() int { return k.retries.failed() }
 
+// asideJob returns the job of a document that was set aside, from its record.
 func asideJob(key page.Key, value []byte) Job {
 	var f failure
 	_ = json.Unmarshal(value, &f) // without, only the reason is missing

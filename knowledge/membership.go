@@ -28,7 +28,8 @@ const (
 	ownerPrefix  = "k/mo/"
 )
 
-// generation is one filling of a base.
+// generation is one filling of a knowledge base: a base that is filled again gets the next one, and the old one answers
+// until that is complete.
 type generation struct {
 	base   baseID
 	number uint32
@@ -37,10 +38,12 @@ type generation struct {
 // loose is the generation of documents that were ingested into no base.
 var loose generation
 
+// key returns the generation as a part of keys: the id of the base, and the number.
 func (g generation) key() string {
 	return string(binary.BigEndian.AppendUint32(g.base[:len(g.base):len(g.base)], g.number))
 }
 
+// generationIn reads what key returned.
 func generationIn(key string) (g generation) {
 	copy(g.base[:], key)
 	g.number = binary.BigEndian.Uint32([]byte(key[len(g.base):]))
@@ -58,7 +61,7 @@ type member struct {
 	Hash string `json:"h"` // hex SHA-256 of the markdown
 }
 
-// bases holds the knowledge bases in memory, and which documents are whose.
+// bases holds the knowledge bases in memory, and which documents are in each of their generations.
 type bases struct {
 	records *store.Records
 	index   *index.Index
@@ -76,7 +79,7 @@ type memberSet struct {
 	passages int             // -1: must be counted
 }
 
-// set returns the documents of a generation. Under mu.
+// set returns the documents of a generation, from memory or, the first time, from the disk. The caller holds mu.
 func (s *bases) set(g generation) *memberSet {
 	if set := s.sets[g]; set != nil {
 		return set
@@ -94,7 +97,8 @@ func (s *bases) set(g generation) *memberSet {
 	return set
 }
 
-// members returns the numbers of a base's documents. The error is an *UnknownBaseError.
+// members returns the numbers that the index gives to a base's documents, by which a search is limited to the base. The
+// bitmap is shared: never change it. The error is an *UnknownBaseError.
 func (s *bases) members(kb string) (*roaring.Bitmap, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -105,7 +109,8 @@ func (s *bases) members(kb string) (*roaring.Bitmap, error) {
 	return s.set(r.live()).numbers, nil
 }
 
-// liveOf returns the generation that answers for a base; the zero one for a base that is not there.
+// liveOf returns the generation that answers for a base; the zero one for a base that is not there. A search compares
+// it before and after.
 func (s *bases) liveOf(kb string) (g generation) {
 	if kb == "" {
 		return g
@@ -127,7 +132,8 @@ func (s *bases) counts(g generation) (documents, passages int) {
 	return len(set.keys), set.passages
 }
 
-// indexed takes note that documents were indexed, or fell out of the index.
+// indexed takes note that documents were indexed, or fell out of the index: sets of members that have them get their
+// new numbers. A bitmap that a search may hold is replaced, not changed.
 func (s *bases) indexed(keys []page.Key) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -158,7 +164,8 @@ func (s *bases) forget() {
 	s.mu.Unlock()
 }
 
-// join returns the changes that make a document a member. Under mu; joined follows.
+// join returns the changes that make a document a member of a generation, and queue it to be annotated. The caller
+// holds mu, and calls joined when they are applied.
 func join(g generation, k page.Key, m member) []store.Change {
 	value, _ := json.Marshal(m) // two strings
 	return []store.Change{
@@ -240,6 +247,7 @@ func (k *Knowledge) memberKeys(kb string) (iter.Seq[page.Key], error) {
 	return slices.Values(keys), nil
 }
 
+// sortKeys sorts keys of documents, so that lists and packs have one order.
 func sortKeys(list []page.Key) {
 	sort.Slice(list, func(i, j int) bool { return bytes.Compare(list[i][:], list[j][:]) < 0 })
 }

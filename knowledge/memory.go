@@ -12,7 +12,7 @@ import (
 	"github.com/readthru/readthru/store"
 )
 
-// noteDocument returns a note as a document. The error is store.ErrNotFound.
+// noteDocument returns a note of an agent as a document that can be indexed and read. The error is store.ErrNotFound.
 func (k *Knowledge) noteDocument(key page.Key) (*Document, error) {
 	e, ok := note.In(key)
 	if !ok {
@@ -50,8 +50,9 @@ func (k *Knowledge) noteNamed(ref string) (*Document, error) {
 // maxHitNotes is how many notes a hit names.
 const maxHitNotes = 10
 
-// connect says of hits which notes are about them, of notes which pages they are about, and of hits that have the words
-// of the query in no other place which statement has them.
+// connect adds to the hits of a search what is known about them: of pages, which notes are about them; of notes, which
+// pages they are about; and of hits whose words are in no text that is shown, which statement about the passage has
+// them.
 func (k *Knowledge) connect(hits []Hit, text string) {
 	parsed := query.Parse(text)
 	for i := range hits {

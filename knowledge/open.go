@@ -186,7 +186,8 @@ func Open(o Options) (*Knowledge, error) {
 	return k, nil
 }
 
-// openIndex opens the index and lets go of its locks.
+// openIndex opens the index, which takes long, in a goroutine of Open, and then lets go of the locks for which all
+// others wait. An index that panics is given up and made again; what else fails stays in failed.
 func (k *Knowledge) openIndex() {
 	defer close(k.opened)
 	defer k.work.Unlock()
@@ -358,7 +359,8 @@ func (k *Knowledge) pageDocument(key page.Key, p *page.Page) (*Document, error) 
 	return d, nil
 }
 
-// about returns the subjects that a URL names (rule A16).
+// about returns the subjects that a URL names, for the documents of that URL (rule A16): the library that it is the
+// documentation of.
 func about(u *url.URL) []string {
 	if library := page.Library(u); library != "" {
 		return []string{library}
@@ -415,7 +417,7 @@ func (k *Knowledge) Stats() Stats {
 	return stats
 }
 
-// notify wakes the consumer and the annotator.
+// notify wakes the consumer of the queues and the annotator, after a document that is no page was queued.
 func (k *Knowledge) notify() {
 	k.annotator.Notify()
 	k.notices.Add(1)
@@ -430,7 +432,8 @@ const (
 	idleTime   = 10 * time.Second       // between looks at a queue that nobody spoke of
 )
 
-// consume works on the queue until ctx ends.
+// consume indexes what is queued until ctx ends. After an error it waits, a second at first and a minute at most: a
+// disk that is full is not asked again and again.
 func (k *Knowledge) consume(ctx context.Context) {
 	wait := time.Duration(0)
 	k.progress.setWorking(true)
@@ -462,6 +465,7 @@ func (k *Knowledge) consume(ctx context.Context) {
 			timer.Stop()
 			continue
 		}
+		// what comes together is indexed together, unless a search waits
 		timer.Reset(gatherTime)
 		select {
 		case <-ctx.Done():
@@ -472,7 +476,7 @@ func (k *Knowledge) consume(ctx context.Context) {
 	}
 }
 
-// sleep waits, and reports whether ctx goes on.
+// sleep waits for a time, and reports whether ctx goes on.
 func sleep(ctx context.Context, d time.Duration) bool {
 	t := time.NewTimer(d)
 	defer t.Stop()

@@ -23,7 +23,8 @@ const (
 // Progress is told of documents as they are done: this is the i-th of total, 0 when that is not known (rule D13).
 type Progress func(i, total int, url string)
 
-// rebuild is a rebuild: all pages are indexed in order of their keys, then the other documents, then the notes.
+// rebuild is how far the index has been built again from what is stored: all pages in order of their keys, then the
+// other documents, then the notes.
 type rebuild struct {
 	from      page.Key
 	documents bool     // the pages are done
@@ -59,7 +60,7 @@ func (k *Knowledge) openRebuild() error {
 	return nil
 }
 
-// empty reports whether there is nothing to index.
+// empty reports whether nothing is stored that could be indexed: no page, no document and no note.
 func (k *Knowledge) empty() bool {
 	empty := len(k.store.PageKeys(page.Key{}, 1)) == 0
 	for _, prefix := range []string{archive.HeadPrefix, note.Prefix} {
@@ -82,6 +83,7 @@ func (k *Knowledge) Rebuild(ctx context.Context, progress Progress) error {
 	return nil
 }
 
+// startRebuild is startRebuildLocked for a caller that does not hold work.
 func (k *Knowledge) startRebuild(ctx context.Context, progress Progress) error {
 	k.work.Lock()
 	defer k.work.Unlock()
@@ -150,7 +152,8 @@ func (k *Knowledge) continueRebuild(ctx context.Context) error {
 	return err
 }
 
-// rebuildKeys returns the next documents of a rebuild.
+// rebuildKeys returns the keys of the next documents of a rebuild, at most stepDocuments: first pages, then documents,
+// then notes.
 func (k *Knowledge) rebuildKeys(r *rebuild) (keys []page.Key) {
 	if !r.documents {
 		return k.store.PageKeys(r.from, stepDocuments)
@@ -177,7 +180,7 @@ func (k *Knowledge) rebuildKeys(r *rebuild) (keys []page.Key) {
 	return keys
 }
 
-// after returns the key that follows another.
+// after returns the key that follows another, from which the next portion of a rebuild begins.
 func after(k page.Key) page.Key {
 	for i := len(k) - 1; i >= 0; i-- {
 		if k[i]++; k[i] != 0 {

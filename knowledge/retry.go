@@ -18,7 +18,8 @@ const failedPrefix = "k/qf/"
 // maxAttempts is how often a document is tried: once, and three times more.
 const maxAttempts = 4
 
-// retries keeps which documents failed to be indexed: when to try them again, and which were given up.
+// retries keeps which documents failed to be indexed: when to try them again, in memory, and which were given up, which
+// are records, too.
 type retries struct {
 	mu      sync.Mutex
 	waiting map[page.Key]retry
@@ -39,7 +40,8 @@ type failure struct {
 	Attempts int       `json:"attempts,omitempty"`
 }
 
-// load reads which documents were given up.
+// load reads which documents were given up. Those that only waited for another attempt are tried at once: their jobs
+// are still queued.
 func (r *retries) load(records *store.Records) {
 	r.waiting, r.givenUp = map[page.Key]retry{}, map[page.Key]struct{}{}
 	records.Keys(failedPrefix, "", func(key string) bool {
@@ -50,21 +52,21 @@ func (r *retries) load(records *store.Records) {
 	})
 }
 
-// due reports whether a document may be tried now.
+// due reports whether a document may be indexed now: it never failed, or its pause is over.
 func (r *retries) due(key page.Key, now time.Time) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return !now.Before(r.waiting[key].due)
 }
 
-// len returns how many documents wait to be tried again.
+// len returns how many documents wait for another attempt to index them.
 func (r *retries) len() int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return len(r.waiting)
 }
 
-// wait returns how long it is until the next document is due.
+// wait returns how long it is until the next document is to be tried again; for ever if none is.
 func (r *retries) wait(now time.Time) time.Duration {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -137,7 +139,7 @@ func (r *retries) jobs() (list []Job) {
 	return list
 }
 
-// failed returns how many documents were given up.
+// failed returns how many documents were given up for the index.
 func (r *retries) failed() int {
 	r.mu.Lock()
 	defer r.mu.Unlock()

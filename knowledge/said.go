@@ -31,7 +31,8 @@ func (k *Knowledge) forgetAnnotations(key page.Key) error {
 	return k.notes.Forget(key, nil)
 }
 
-// reannotate queues documents of annotated bases for annotation, because they may have changed.
+// reannotate queues those of some documents that were just indexed to be annotated again whose passages are annotated:
+// they may have changed.
 func (k *Knowledge) reannotate(batch []index.Item) error {
 	var jobs []store.Change
 	for i := range batch {
@@ -43,7 +44,7 @@ func (k *Knowledge) reannotate(batch []index.Item) error {
 	return k.records.Apply(jobs...)
 }
 
-// withStatements adds to a document's passages what is said of them.
+// withStatements adds to a document's passages the statements that the annotator found, which are indexed with them.
 func (k *Knowledge) withStatements(d *Document, passages []outline.Passage) []outline.Passage {
 	if !k.described(d.Key) {
 		return passages
@@ -61,7 +62,7 @@ func (k *Knowledge) withStatements(d *Document, passages []outline.Passage) []ou
 	return passages
 }
 
-// saidOf returns what is said of a passage of a document.
+// saidOf returns the statements about a passage, one on a line; empty if it was not annotated.
 func (k *Knowledge) saidOf(key page.Key, hash [16]byte) string {
 	said, err := k.annotator.Of(annotation.Passage{Page: key, Hash: hash})
 	if err != nil {

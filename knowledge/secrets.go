@@ -42,6 +42,7 @@ func (k *Knowledge) RemoveSecrets() error {
 	return nil
 }
 
+// removeSecret deletes one document whose URL has a secret; one that was ingested stays, under a masked URL.
 func (k *Knowledge) removeSecret(key page.Key) error {
 	k.bases.mu.Lock()
 	defer k.bases.mu.Unlock()

@@ -94,7 +94,7 @@ func (k *Knowledge) SharedBase(name string) (SharedBase, bool) {
 	return s.shared(r), true
 }
 
-// shared returns a base as package fleet sees it. Under mu.
+// shared returns a base as package fleet sees it, without counts. The caller holds mu.
 func (s *bases) shared(r *baseRecord) SharedBase {
 	b := SharedBase{Base: r.Base, Sharing: r.Sharing, Busy: s.busy[r.id()]}
 	b.Building, b.Newest = r.BuildingGeneration != 0, r.Generation
@@ -104,8 +104,8 @@ func (s *bases) shared(r *baseRecord) SharedBase {
 	return b
 }
 
-// change changes the record of the base of an id, with changes in the same transaction. It does nothing if the base is
-// gone.
+// change changes the record of the base of an id for package fleet, with changes in the same transaction. It does
+// nothing if the base is gone, or another one has its name.
 func (s *bases) change(name, id string, f func(r *baseRecord) ([]store.Change, error)) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -121,7 +121,8 @@ func (s *bases) change(name, id string, f func(r *baseRecord) ([]store.Change, e
 	return s.save(&r, with...)
 }
 
-// take is change for what another node has told. The error wraps [ErrBuilding] while this node fills the base.
+// take is change for what another node has told of a base. The error wraps [ErrBuilding] while this node fills the
+// base, and must not be changed under it.
 func (s *bases) take(b SharedBase, f func(r *baseRecord) ([]store.Change, error)) error {
 	return s.change(b.Name, b.ID, func(r *baseRecord) ([]store.Change, error) {
 		if s.busy[r.id()] {
@@ -238,6 +239,7 @@ func (k *Knowledge) TakeBase(b Base) error {
 	return nil
 }
 
+// takeBase is [Knowledge.TakeBase] without the name in its errors.
 func (k *Knowledge) takeBase(b Base) error {
 	if err := CheckBaseName(b.Name); err != nil {
 		return err

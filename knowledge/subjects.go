@@ -121,7 +121,7 @@ func (k *Knowledge) Passages(q PassageQuery) (list []PassageInfo, next string, e
 	return list, next, nil
 }
 
-// passageWalk calls f for passages from one on, until f returns false.
+// passageWalk calls f for passages in one order, from a passage on (empty: the first), until f returns false.
 type passageWalk func(from string, f func(annotation.Passage) bool)
 
 // passagesOf returns the passages that a query selects, by the look-up that has the fewest.
@@ -197,7 +197,8 @@ func (k *Knowledge) documentsNamed(doc, rawURL string) []page.Key {
 	return found
 }
 
-// inOrder walks the passages of documents, which are sorted, each once, in the order of the text.
+// inOrder walks the passages of documents, which are sorted by key, each passage once, in the order of the text. From
+// is the passage that it begins with, so that a cursor stays right when passages before it go.
 func (k *Knowledge) inOrder(documents iter.Seq[page.Key]) passageWalk {
 	return func(from string, f func(annotation.Passage) bool) {
 		for key := range documents {
@@ -229,13 +230,13 @@ func (k *Knowledge) inOrder(documents iter.Seq[page.Key]) passageWalk {
 	}
 }
 
-// hasFrame reports whether a statement of a passage has a frame.
+// hasFrame reports whether a statement about a passage has a frame.
 func (k *Knowledge) hasFrame(p annotation.Passage, frame string) bool {
 	_, err := k.records.Get(annotation.FrameLookup(frame) + p.String())
 	return err == nil
 }
 
-// passagesAbout returns the numbers of the passages about a subject.
+// passagesAbout returns the numbers that the index gives to the passages about a subject, to limit a search to them.
 func (k *Knowledge) passagesAbout(subject string) *roaring.Bitmap {
 	found := roaring.New()
 	annotation.Lookup(k.records, annotation.SubjectLookup(subject), "", func(p annotation.Passage) bool {

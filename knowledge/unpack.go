@@ -46,6 +46,8 @@ func (k *Knowledge) Unpack(ctx context.Context, r io.ReaderAt, size int64, o Unp
 	return base, nil
 }
 
+// unpack verifies a pack from its first byte to its last, then creates the base and fills it. If that fails the base is
+// deleted again, also after ctx has ended.
 func (k *Knowledge) unpack(ctx context.Context, r io.ReaderAt, size int64, o *UnpackOptions) (Base, error) {
 	signer, err := pack.Verify(r, size)
 	if err != nil {
