@@ -39,7 +39,7 @@ const (
 	lastPause  = time.Hour
 )
 
-// asideRow is a row that was set aside.
+// asideRow is a row of the fleet's database that was set aside.
 type asideRow struct {
 	Aside
 	pause time.Duration // until it is tried again; 0: it is not
@@ -73,6 +73,8 @@ func (f *Fleet) tryLater(kind, id string, key page.Key, err error) {
 	f.putAside(kind, id, key, firstPause, err)
 }
 
+// putAside notes that a row of the database is not taken over, and why. With first it is tried again after that pause,
+// and each time after twice the pause before.
 func (f *Fleet) putAside(kind, id string, key page.Key, first time.Duration, err error) {
 	now := time.Now().UTC()
 	a := asideRow{
@@ -102,7 +104,8 @@ func (f *Fleet) putAside(kind, id string, key page.Key, first time.Duration, err
 	}
 }
 
-// forgetOldestAside makes room in f.asides. Under mu.
+// forgetOldestAside makes room among the rows that were set aside, which are bounded because others write them. The
+// caller holds mu.
 func (f *Fleet) forgetOldestAside() {
 	var oldest asideKey
 	var at time.Time
@@ -114,7 +117,7 @@ func (f *Fleet) forgetOldestAside() {
 	delete(f.asides, oldest)
 }
 
-// taken notes that nothing of a row is aside any more.
+// taken notes that a row of the database was taken over, or needs to be no more: it is not aside.
 func (f *Fleet) taken(kind, id string) {
 	f.mu.Lock()
 	delete(f.asides, asideKey{kind, id})
@@ -140,7 +143,7 @@ func (f *Fleet) hasAside(kind string) bool {
 	return false
 }
 
-// waits reports whether a row was set aside and is not due to be tried again.
+// waits reports whether a row was set aside and is not due to be tried again yet.
 func (f *Fleet) waits(kind, id string) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -175,7 +178,7 @@ func (f *Fleet) pagesDue(now time.Time) (keys [][]byte) {
 	return keys
 }
 
-// tryAgain takes over the pages that are due.
+// tryAgain takes over the pages that were set aside and are due to be tried again.
 func (f *Fleet) tryAgain(ctx context.Context) error {
 	keys := f.pagesDue(time.Now())
 	if len(keys) == 0 {

@@ -51,7 +51,8 @@ const (
 	maxAsking = 32
 )
 
-// A breaker keeps questions from a database that does not answer them in time.
+// A breaker keeps requests from asking a database or an object store that does not answer in time: after maxLate late
+// answers in a row nothing is asked for breakTime.
 type breaker struct {
 	mu    sync.Mutex
 	late  int
@@ -123,13 +124,14 @@ func (f *Fleet) mayAsk(uri string) bool {
 	return shareableURI(uri) && f.connected() && !f.breaker.open()
 }
 
-// waiting is how a request waits for what another node does.
+// waiting is how a request waits for what another node gets from an origin or makes.
 type waiting struct {
 	pause time.Duration // until the next look
 	limit time.Time
 	began bool
 }
 
+// newWaiting begins to wait, for flightTime at most.
 func newWaiting() *waiting { return &waiting{pause: looksWait, limit: time.Now().Add(flightTime)} }
 
 // waitForNews waits until another node has ended what key names, and reports whether to look for what came of it. It
@@ -160,7 +162,7 @@ func (f *Fleet) waitForNews(ctx context.Context, w *waiting, key [32]byte) bool 
 	}
 }
 
-// found is what the fleet has of a URI.
+// found is what the fleet's database has of a URI, and whether this node is to ask the origin.
 type found struct {
 	leased  bool            // this node is to ask the origin
 	alone   bool            // every node is
@@ -188,7 +190,9 @@ type whereabouts struct {
 // flies is true in SQL if a flight is under way. One that ends later than any node says counts for nothing.
 const flies = `until BETWEEN now() AND now() + interval '1 minute'`
 
-// A node takes the flight of a URI unless there is a fresh response, or another node has taken it.
+// lookFor reads the stored responses of a URI, and in the same statement takes its flight for this node unless there is
+// a fresh response, or another node has taken it. Two nodes that ask at once cannot both take it: the row of flights is
+// one.
 const lookFor = `
 	WITH known AS (
 		SELECT slot, form, record, body, response_time, fresh_until > now() AS fresh FROM responses AS r
@@ -207,7 +211,8 @@ const lookFor = `
 		CASE WHEN octet_length(known.body) <= $5 THEN known.body END, known.body IS NULL
 	FROM (SELECT) AS one LEFT JOIN known ON true ORDER BY response_time DESC`
 
-// look asks the database once.
+// look asks the database once what it has of a URI, within Options.Wait, and lets choose take one of the responses that
+// no purge covers.
 func (f *Fleet) look(ctx context.Context, key [32]byte, uri string,
 	choose func([]*store.Response) *store.Response,
 ) (found, error) {
@@ -279,7 +284,8 @@ func (f *Fleet) dropResponse(key [32]byte, uri string, m malformed) {
 	}))
 }
 
-// trustable reports whether a stored response of another node is one that this node could have stored.
+// trustable reports whether a stored response of another node is one that this node could have stored: others write the
+// database, so its status, times, length and fields are checked.
 func trustable(r *store.Response) bool {
 	if r.Status < 200 || r.Status > 599 || r.Status == 206 || r.Length < 0 || r.Length > maxShared ||
 		time.Until(r.ResponseTime) > maxAhead || r.RequestTime.After(r.ResponseTime) {
@@ -303,7 +309,8 @@ const isKnown = `(EXISTS (SELECT FROM responses WHERE uri = $1 AND fresh_until >
 		AND response_time < now() + ` + maxAheadSQL + `)
 	OR EXISTS (SELECT FROM renditions WHERE id = $1 AND expires > now()))`
 
-// busy reports whether another node is still at what key names, and there is no news.
+// busy reports whether another node still asks the origin, or makes the rendition, that key names, and there is no news
+// of it.
 func (f *Fleet) busy(ctx context.Context, key [32]byte) (busy bool, err error) {
 	err = f.inTime(ctx, &f.breaker, func(ctx context.Context) error {
 		return query(ctx, f.askingOften, `SELECT EXISTS (SELECT FROM flights WHERE uri = $1 AND NOT alone AND `+flies+`)
@@ -391,7 +398,8 @@ func isOfRow(err error) bool {
 	return ok && (isAboutData(e) || strings.HasPrefix(string(e.Code), "XX"))
 }
 
-// inTime asks the database or the object store within Options.Wait. What comes later is thrown away, and noted.
+// inTime asks the database or the object store within Options.Wait, for a request. What comes later is thrown away, and
+// noted for the breaker. At most maxAsking questions are under way, since one that is given up may go on in the driver.
 func (f *Fleet) inTime(ctx context.Context, breaker *breaker, ask func(context.Context) error) error {
 	ctx, cancel := context.WithTimeout(ctx, f.o.Wait)
 	defer cancel()
@@ -420,7 +428,8 @@ func (f *Fleet) inTime(ctx context.Context, breaker *breaker, ask func(context.C
 	}
 }
 
-// endFlight says that others need not wait, unless what they wait for is about to be told.
+// endFlight says that this node has nothing to tell of a URI or rendition, so that others need not wait, unless what
+// they wait for is about to be told. It lets all of them ask the origin themselves for aloneTime.
 func (f *Fleet) endFlight(key [32]byte) {
 	if f.untold.waits(key) {
 		return

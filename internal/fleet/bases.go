@@ -42,6 +42,7 @@ type baseRow struct {
 const baseColumns = `name, id, CASE WHEN length(record) <= 65536 THEN record ELSE '' END, gone_at, filling, rounds,
 	paused, filled, filled_rounds, filled_at`
 
+// fields returns where the columns of baseColumns are scanned to.
 func (r *baseRow) fields() []any {
 	return []any{
 		&r.name, &r.id, &r.record, &r.goneAt, &r.filling, &r.rounds, &r.paused, &r.filled, &r.filledRounds, &r.filledAt,
@@ -67,6 +68,7 @@ func (f *Fleet) SharesBase(b knowledge.SharedBase) bool {
 	return from > 0 && b.CreatedAt.UnixMilli() >= from
 }
 
+// fillsItself reports whether a crawl service is this program itself, so that another node can continue its crawl.
 func (f *Fleet) fillsItself(service string) bool {
 	return service == "local" || f.o.FillsItself != nil && f.o.FillsItself(service)
 }
@@ -165,7 +167,7 @@ const basesSince = `SELECT xid, ` + baseColumns + ` FROM bases
 	WHERE (xid, id) > ($1::xid8, $2) AND xid < pg_snapshot_xmin(pg_current_snapshot())
 	ORDER BY xid, id LIMIT $3`
 
-// lookForBases reads the rows that changed.
+// lookForBases reads the rows of knowledge bases that changed since the last look.
 func (f *Fleet) lookForBases(ctx context.Context) error {
 	s := &f.bases
 	for more := true; more; {
@@ -201,7 +203,8 @@ func (f *Fleet) rowNow(ctx context.Context, name string) (*baseRow, error) {
 	return found, err
 }
 
-// agree has the node and the database agree about a base of the node.
+// agree has the node and the database agree about a base of the node: it leaves a base that was deleted elsewhere,
+// keeps one to itself whose name or id another one has, tells of a new one, and then fills or follows it.
 func (f *Fleet) agree(ctx context.Context, b knowledge.SharedBase) (err error) {
 	r := f.bases.rows[b.Name]
 	switch {
@@ -301,6 +304,7 @@ func (f *Fleet) tellDropped(ctx context.Context) error {
 	return nil
 }
 
+// tellDrop notes in the database that a base was deleted here, and removes what nodes told of its fillings.
 func (f *Fleet) tellDrop(ctx context.Context, d knowledge.DroppedBase) error {
 	ctx, cancel := context.WithTimeout(ctx, statementTime)
 	defer cancel()
@@ -339,7 +343,7 @@ func (f *Fleet) refuseBase(r *baseRow, err error) {
 	f.tryLater("base", r.name, page.Key{}, fmt.Errorf("%w: %w", errMalformed, err))
 }
 
-// base returns the base of a row, after it was checked to be one.
+// base returns the knowledge base of a row, after it was checked to be one that nodes share: others write the database.
 func (r *baseRow) base() (b knowledge.Base, err error) {
 	if err := json.Unmarshal([]byte(r.record), &b); err != nil {
 		return b, err

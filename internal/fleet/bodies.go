@@ -25,7 +25,7 @@ const (
 	inRow = 8 << 10
 )
 
-// Bodies is the state of the object store that has the content of a fleet.
+// Bodies is the state of the object store that has the larger contents of a fleet.
 type Bodies struct {
 	State  string `json:"state"`            // ok, connecting or degraded
 	Reason string `json:"reason,omitempty"` // why not ok, for people
@@ -44,7 +44,7 @@ var (
 	errRefused  = errors.New("the object store does not take it, though it takes others")
 )
 
-// bodiesOK reports whether contents can be put and got, as far as is known.
+// bodiesOK reports whether contents can be put into the object store and got from it, as far as is known.
 func (f *Fleet) bodiesOK() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -76,7 +76,8 @@ func (f *Fleet) noteBodies(err error) {
 	}
 }
 
-// keepBodies looks for the object store while it is away, and puts into it again what nodes have missed there.
+// keepBodies looks for the object store while it is away, and puts into it again what nodes have missed there, until
+// ctx ends.
 func (f *Fleet) keepBodies(ctx context.Context) {
 	for {
 		if !f.bodiesOK() {
@@ -96,14 +97,15 @@ func (f *Fleet) keepBodies(ctx context.Context) {
 	}
 }
 
-// A blob is the content of a row that is to be written.
+// A blob is the content of a row that is to be written: of a page, a response or a rendition.
 type blob struct {
 	hash   [32]byte
 	packed []byte // nil after it was placed in the object store
 	held   bool   // the object store does not take it just now
 }
 
-// place puts contents into the object store, if there is one, but for small ones.
+// place puts the contents of rows into the object store, if there is one, at most bucket.Tasks at once. Small ones stay
+// in their rows, and so does one that the store refuses though it takes others.
 func (f *Fleet) place(ctx context.Context, list []*blob) {
 	if f.bucket == nil {
 		return
@@ -208,6 +210,8 @@ type missed struct {
 	url        *string
 }
 
+// missedBodies finds the pages and responses whose content the object store has lost, in the order of the hashes, from
+// one on.
 const missedBodies = `
 	SELECT l.hash, p.key, NULL FROM lost AS l JOIN pages AS p ON p.body_hash = l.hash
 	WHERE l.repaired_at IS NULL AND l.hash > $1 AND p.body IS NULL AND p.gone_at IS NULL
@@ -297,7 +301,7 @@ func (f *Fleet) has(m *missed) []byte {
 	return nil
 }
 
-// content reads the content of a stored response.
+// content reads the whole content of a stored response of this node, which is at most maxShared bytes.
 func (f *Fleet) content(r *store.Response) ([]byte, error) {
 	body, err := f.o.Store.Body(r.Body)
 	if err != nil {

@@ -88,7 +88,7 @@ func spreadHosts(u *url.URL, q url.Values) {
 // dialer makes connections that end when the server stalls.
 type dialer struct{}
 
-// Dial connects.
+// Dial connects to the database's server. The driver asks for it.
 func (d dialer) Dial(network, address string) (net.Conn, error) {
 	return d.DialTimeout(network, address, connectTime)
 }
@@ -140,7 +140,8 @@ var (
 	errSearchPath  = errors.New("the pooler before the database does not say in which schema the tables are")
 )
 
-// connect makes the tables where they are missing, and returns which database this is.
+// connect looks at the database's server, makes the tables where they are missing, and returns which database this is.
+// The error is one of the states above for a server that cannot be worked with.
 func (f *Fleet) connect(ctx context.Context) (identity string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, time.Minute) // nodes may wait for one that makes the tables
 	defer cancel()
@@ -218,7 +219,7 @@ func (f *Fleet) wasSetBack(ctx context.Context) (is bool, err error) {
 	return is, err
 }
 
-// orEmpty returns b, or no bytes instead of NULL.
+// orEmpty returns b, or no bytes instead of NULL: a comparison with NULL is neither true nor false in SQL.
 func orEmpty(b []byte) []byte {
 	if b == nil {
 		return []byte{}
@@ -226,7 +227,8 @@ func orEmpty(b []byte) []byte {
 	return b
 }
 
-// migrate makes or changes the tables. One node at a time does that.
+// migrate makes or changes the tables of the fleet. One node at a time does that, under a lock in the database. The
+// error wraps errNewerTables if a newer program has made them.
 func (f *Fleet) migrate(ctx context.Context) error {
 	files, err := fs.Sub(migrations, "migrations")
 	if err != nil {
@@ -308,6 +310,8 @@ type prepared struct {
 	pooled     bool
 }
 
+// newPrepared returns statements of a database, none of which is prepared yet. Until it is told otherwise it takes it
+// that there is a pooler.
 func newPrepared(db *sql.DB) *prepared {
 	return &prepared{db: db, statements: map[string]*sql.Stmt{}, pooled: true}
 }
@@ -344,7 +348,8 @@ func (p *prepared) QueryContext(ctx context.Context, text string, args ...any) (
 	return s.QueryContext(ctx, args...)
 }
 
-// noteClock tells that the clocks are apart, or no longer are.
+// noteClock notes how far the clocks of the node and of the database are apart, and logs it if that is much: of two
+// readings of a page the later one counts.
 func (f *Fleet) noteClock(apart time.Duration) {
 	f.apart = 0
 	if apart = apart.Round(time.Second); apart.Abs() > clockLimit {

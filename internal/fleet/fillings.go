@@ -58,7 +58,7 @@ type heldLease struct {
 	toldSteps int               // how many of the steps of its crawl they know
 }
 
-// asked is a question whether this node may fill a base.
+// asked is a question of a request of this node: may it fill a base?
 type asked struct {
 	base string
 	done chan error
@@ -80,6 +80,7 @@ func (e *FilledElsewhereError) Unwrap() error { return knowledge.ErrBuilding }
 // errNotAll is the answer to who asks for a base of which this node lacks a part.
 var errNotAll = fmt.Errorf("%w, and not all of that can be taken over", knowledge.ErrBuilding)
 
+// leaseOf names the lease to fill a base in the table of leases.
 func leaseOf(base string) string { return "fill/" + base }
 
 // renew forgets what was read in an earlier session.
@@ -90,6 +91,7 @@ func (s *sharedBases) renew() {
 	s.conflicts, s.toldDropped = map[string]bool{}, map[string]bool{}
 }
 
+// lease returns the lease of this node to fill a base; nil if it has none.
 func (s *sharedBases) lease(base string) *heldLease {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -184,14 +186,16 @@ func (f *Fleet) refuse(base string, err error) {
 	}
 }
 
-// drop forgets a lease.
+// drop forgets a lease of this node to fill a base.
 func (f *Fleet) drop(base string) {
 	f.bases.mu.Lock()
 	delete(f.bases.held, base)
 	f.bases.mu.Unlock()
 }
 
-// fillOrFollow tells the others what this node does for a base, or takes over what another one does.
+// fillOrFollow decides for a base of the fleet: a node with the lease tells what it has filled; one without takes over
+// what others tell, and tries to take the lease if it has something to tell, somebody asked, or nobody goes on with the
+// filling.
 func (f *Fleet) fillOrFollow(ctx context.Context, b knowledge.SharedBase, r *baseRow) error {
 	if h := f.bases.lease(b.ID); h != nil {
 		err := f.tellFilling(ctx, b, r, h)
@@ -217,9 +221,11 @@ func (f *Fleet) fillOrFollow(ctx context.Context, b knowledge.SharedBase, r *bas
 		return nil
 	}
 	f.bases.tried[b.ID] = time.Now()
+	// a lease that others have is not asked for at every look
 	return f.claim(ctx, b, asked)
 }
 
+// isAsked reports whether a request of this node waits for the answer whether it may fill a base.
 func (f *Fleet) isAsked(base string) bool {
 	f.bases.mu.Lock()
 	defer f.bases.mu.Unlock()
@@ -331,7 +337,7 @@ func (f *Fleet) yieldToHolder(ctx context.Context, b knowledge.SharedBase) error
 	return err
 }
 
-// giveBack lets others fill a base.
+// giveBack gives the lease of a base back, so that others may fill it. A lease that was lost is no error.
 func (f *Fleet) giveBack(ctx context.Context, base string, epoch int64) error {
 	f.drop(base)
 	err := f.underLease(ctx, leaseOf(base), epoch, true, func(context.Context, *sql.Tx) error { return nil })
@@ -341,7 +347,8 @@ func (f *Fleet) giveBack(ctx context.Context, base string, epoch int64) error {
 	return err
 }
 
-// keepLeases tells that this node goes on with what it fills, unless it has just done so.
+// keepLeases renews the leases of what this node fills, unless it has just done so. What was lost to another node is
+// stopped here.
 func (f *Fleet) keepLeases(ctx context.Context) error {
 	s := &f.bases
 	if f.o.Knowledge == nil || time.Since(s.beaten) < beatEvery {

@@ -122,7 +122,7 @@ const (
 	Disconnected = "degraded"   // the node works alone
 )
 
-// Status is the state of a node's part in its fleet.
+// Status is the state of a node's part in its fleet, for the API and the dashboard.
 type Status struct {
 	Name   string `json:"name"`
 	Node   string `json:"node"`
@@ -178,6 +178,7 @@ func (e *BodiesError) Error() string { return "object store: " + e.Err.Error() }
 // Unwrap returns the cause.
 func (e *BodiesError) Unwrap() error { return e.Err }
 
+// name returns the name of the fleet, which is the schema of its tables.
 func (o Options) name() string { return cmp.Or(o.Name, "readthru") }
 
 // New returns a Fleet. It connects to nothing before Run.
@@ -261,7 +262,7 @@ func (f *Fleet) connected() bool {
 	return f.state.State == Connected
 }
 
-// note changes what Status tells.
+// note changes what [Fleet.Status] tells, under its lock.
 func (f *Fleet) note(change func(*Status)) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

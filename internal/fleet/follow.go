@@ -36,7 +36,8 @@ const changesSince = `
 	WHERE (xid, key) > ($1::xid8, $2::bytea) AND xid < pg_snapshot_xmin(pg_current_snapshot())
 	ORDER BY xid, key LIMIT $3`
 
-// follow takes over what changed in the fleet, and reports whether there may be more.
+// follow takes over the pages that other nodes read or deleted, from where this node stands in the table pages, and
+// reports whether there may be more.
 func (f *Fleet) follow(ctx context.Context) (more bool, err error) {
 	next := f.position
 	var changes []row
@@ -85,8 +86,8 @@ func (f *Fleet) markSkipped(next store.FleetPosition, xid uint64, key []byte) er
 	return err
 }
 
-// takeAll takes over those changes that are news here, and reports whether any was skipped because the object store is
-// away.
+// takeAll takes over those changed pages that are news here, in batches, and reports whether any was skipped because
+// the object store is away.
 func (f *Fleet) takeAll(ctx context.Context, changes []row) (skipped bool, err error) {
 	var wanted [][]byte
 	size := 0
@@ -156,7 +157,7 @@ func (f *Fleet) takeEach(ctx context.Context, keys [][]byte) (skipped bool, err 
 	return skipped, nil
 }
 
-// ahead reports whether a row is so far in the future that it counts for nothing.
+// ahead reports whether the times of a page's row are so far in the future that the row counts for nothing.
 func (r *row) ahead() bool {
 	return time.Until(r.fetchedAt) > maxFuture || r.goneAt != nil && time.Until(*r.goneAt) > maxFuture
 }
@@ -173,8 +174,8 @@ func (r *row) replaces(known store.Known) bool {
 	return newer(r, here)
 }
 
-// take fetches pages and stores them, and reports whether any was skipped because the object store is away. One that is
-// not what it says it is stays away, and is counted.
+// take fetches pages with their contents from the database and the object store, and stores them. It reports whether
+// any was skipped because the object store is away. One that is not what it says it is stays away, and is counted.
 func (f *Fleet) take(ctx context.Context, keys [][]byte) (skipped bool, err error) {
 	var key []byte
 	var r row
@@ -252,7 +253,8 @@ func (f *Fleet) take(ctx context.Context, keys [][]byte) (skipped bool, err erro
 	return skipped, nil
 }
 
-// read returns the page of a row, after it was checked to be the row's.
+// read returns the page of a row, after it was checked to be the row's: its URL, its hash, its times and its status,
+// since others write the database.
 func (r *row) read() (*page.Record, error) {
 	if r.record == nil {
 		return nil, errors.New("it has no record, or too long a one")

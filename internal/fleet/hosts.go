@@ -98,7 +98,7 @@ func shareableHost(name string) bool {
 	return err == nil && u.Host == name && shareableURL(u) && textOf(name) == name
 }
 
-// sendHosts writes what is news, and what is over.
+// sendHosts writes what was learnt about hosts, and what is over before its time. What others learnt later stays.
 func (f *Fleet) sendHosts(ctx context.Context, now time.Time, news map[trait]store.Fact, over map[trait]bool) error {
 	list := make([]trait, 0, len(news)+len(over))
 	for t := range news {
@@ -149,7 +149,7 @@ const hostsSince = `
 	WHERE (xid, host, trait) > ($1::xid8, $2, $3) AND xid < pg_snapshot_xmin(pg_current_snapshot())
 	ORDER BY xid, host, trait LIMIT $4`
 
-// takeHosts takes over some of what others told.
+// takeHosts takes over some of what others learnt about hosts, up to lookPages rows.
 func (f *Fleet) takeHosts(ctx context.Context, now time.Time) error {
 	next := f.hosts
 	var t trait

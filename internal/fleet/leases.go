@@ -39,6 +39,7 @@ func (f *Fleet) holderOf(ctx context.Context, what string) (node string, err err
 	return node, err
 }
 
+// lease returns for how long a lease is valid without a word of its holder.
 func (f *Fleet) lease() time.Duration {
 	if f.o.Lease > 0 {
 		return f.o.Lease
@@ -47,7 +48,8 @@ func (f *Fleet) lease() time.Duration {
 }
 
 // underLease does work in a transaction that commits only if this node still has a lease, which it renews. With end the
-// lease is released.
+// lease is released. So a node that was away, and whose lease another one has taken, can change nothing any more. The
+// error is errLeaseLost then.
 func (f *Fleet) underLease(ctx context.Context, what string, epoch int64, end bool,
 	work func(ctx context.Context, tx *sql.Tx) error,
 ) error {

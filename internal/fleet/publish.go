@@ -38,7 +38,8 @@ type row struct {
 	length    int    // of the same
 }
 
-// publish tells the database what the change log has for it, and reports whether there may be more.
+// publish tells the database of the pages that the change log has for it (read, changed or deleted here), and reports
+// whether there may be more. A page of which the database has something that overrules it is taken over in its place.
 func (f *Fleet) publish(ctx context.Context) (more bool, err error) {
 	jobs, err := f.o.Store.Jobs(Consumer, batchPages)
 	if err != nil || len(jobs) == 0 {
@@ -81,6 +82,7 @@ func (f *Fleet) publish(ctx context.Context) (more bool, err error) {
 			continue
 		}
 		rows = append(rows, r)
+		// contents are in memory until they are sent
 		if size += r.length; size >= batchBytes {
 			if err := send(); err != nil {
 				return false, err
@@ -273,7 +275,7 @@ func (f *Fleet) addContent(r *row, record *page.Record) bool {
 	return true
 }
 
-// readAt returns when a page was read, as the database keeps it.
+// readAt returns when a page was read, to the microsecond, as the database keeps it.
 func readAt(r *page.Record) time.Time {
 	return r.LastRead().UTC().Truncate(time.Microsecond)
 }
@@ -286,7 +288,8 @@ func goneBy(r *page.Record) int {
 	return 0
 }
 
-// send writes rows. One that the database refuses for what is in it stays on the node, and is told.
+// send writes rows of pages, together if possible. One that the database refuses for what is in it stays on the node,
+// and is logged.
 func (f *Fleet) send(ctx context.Context, rows []row) error {
 	if len(rows) == 0 {
 		return nil
@@ -322,6 +325,8 @@ func isAboutData(e *pq.Error) bool {
 	return strings.HasPrefix(code, "22") || strings.HasPrefix(code, "23") || strings.HasPrefix(code, "54")
 }
 
+// insertPages writes pages, each unless the database has a newer reading or deletion of it. The condition is that of
+// newer, which reads before: between the two another node may have written.
 const insertPages = `
 	INSERT INTO pages AS p (key, node, fetched_at, gone_at, content_hash, status, record, edition, body, body_hash,
 		body_length)
@@ -343,6 +348,7 @@ const insertPages = `
 			> (p.fetched_at, p.content_hash COLLATE "C", p.status)
 	END`
 
+// insert writes rows of pages in one statement.
 func (f *Fleet) insert(ctx context.Context, rows []row) error {
 	n := len(rows)
 	keys, bodies, sums := make([][]byte, n), make([][]byte, n), make([][]byte, n)

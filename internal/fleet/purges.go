@@ -18,7 +18,8 @@ import (
 // maxPurge is the longest value of a purge that is taken over, in bytes.
 const maxPurge = 64 << 10
 
-// tellPurges tells the fleet what was purged on this node, and removes it there.
+// tellPurges tells the fleet of the purges of this node, and removes the stored responses that they cover from the
+// database.
 func (f *Fleet) tellPurges(ctx context.Context) error {
 	list := f.o.Store.Purges()
 	if len(list) == 0 {
@@ -40,6 +41,7 @@ func (f *Fleet) tellPurges(ctx context.Context) error {
 	return nil
 }
 
+// tellSomePurges is tellPurges for a batch, in one transaction: no node reads the purge without its effect.
 func (f *Fleet) tellSomePurges(ctx context.Context, list []store.Purge) error {
 	ctx, cancel := context.WithTimeout(ctx, statementTime)
 	defer cancel()
@@ -126,7 +128,7 @@ const purgesSince = `
 	WHERE (xid, id) > ($1::xid8, $2::bytea) AND xid < pg_snapshot_xmin(pg_current_snapshot())
 	ORDER BY xid, id LIMIT $3`
 
-// followPurges removes what was purged in the fleet, and reports whether there may be more.
+// followPurges applies the purges of other nodes to this node's store, and reports whether there may be more.
 func (f *Fleet) followPurges(ctx context.Context) (more bool, err error) {
 	next := f.position
 	type purge struct {

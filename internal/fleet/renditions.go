@@ -100,7 +100,7 @@ const lookForRendition = `
 		record, body, body_hash, COALESCE(body_length, 0)
 	FROM (SELECT) AS one LEFT JOIN known ON true`
 
-// lookRendition asks the database once.
+// lookRendition asks the database once for a rendition, within Options.Wait.
 func (f *Fleet) lookRendition(ctx context.Context, id [32]byte, makes bool) (foundRendition, error) {
 	var is foundRendition
 	err := f.inTime(ctx, &f.breaker, func(ctx context.Context) error {
@@ -172,6 +172,8 @@ func (f *Fleet) TellRendition(k page.Key, uri string, began time.Time, r *store.
 	}))
 }
 
+// sendRendition writes a rendition into the database, with its content into the object store if it is large. One that
+// began to be made later stays.
 func (f *Fleet) sendRendition(id [32]byte, k page.Key, uri string, began time.Time, r *store.Rendition) error {
 	ctx, cancel := context.WithTimeout(context.Background(), statementTime)
 	defer cancel()

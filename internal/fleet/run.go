@@ -48,7 +48,8 @@ func (f *Fleet) Run(ctx context.Context) error {
 	}
 }
 
-// session takes part until something fails.
+// session takes part in the fleet while the database answers: it connects, finds where the node stands, and then
+// exchanges what is new until something fails, which it returns.
 func (f *Fleet) session(ctx context.Context) error {
 	if err := f.enter(); err != nil {
 		return err
@@ -129,8 +130,8 @@ func (f *Fleet) renewMark(ctx context.Context) error {
 	return err
 }
 
-// exchange tells all that is new here but stored responses, and then takes over what is new elsewhere: a deletion is
-// told before the page could come back.
+// exchange tells the database all that is new here but stored responses, and then takes over what is new elsewhere: a
+// deletion is told before the page could come back.
 func (f *Fleet) exchange(ctx context.Context) error {
 	if err := f.tellPurges(ctx); err != nil {
 		return err
@@ -193,8 +194,8 @@ func (f *Fleet) findNews(ctx context.Context) (is news, err error) {
 	return is, err
 }
 
-// enter notes when the node began to be in a fleet, whether that can be reached or not. What it read before stays its
-// own.
+// enter notes when the node began to be in a fleet, whether its database can be reached or not. What it read before
+// stays its own.
 func (f *Fleet) enter() error {
 	s := f.o.Store
 	if err := s.TellPurges(true); err != nil {
@@ -250,7 +251,7 @@ func fromAside(at store.FleetPosition) store.FleetPosition {
 	return at
 }
 
-// lost notes that the node works alone, and why.
+// lost notes that the database is away and the node works alone, and why. It is logged when that is news.
 func (f *Fleet) lost(err error) {
 	reason, remedy := explain(err, f.o.name())
 	if errors.Is(err, store.ErrFull) {
@@ -288,6 +289,8 @@ type querier interface {
 	QueryContext(ctx context.Context, text string, args ...any) (*sql.Rows, error)
 }
 
+// query runs a statement and calls each for every row, after its columns were scanned to fields. The error is that of
+// the database, or the first of each.
 func query(ctx context.Context, db querier, text string, args, fields []any, each func() error) error {
 	rows, err := db.QueryContext(ctx, text, args...)
 	if err != nil {
@@ -321,7 +324,8 @@ type Node struct {
 // awayAfter is how long a node may say nothing, five beats, as an interval.
 const awayAfter = "10 seconds"
 
-// beat tells that the node is there, and looks how far it is behind.
+// beat tells every few seconds that the node is there, and looks how far it is behind. It is also where a node notices
+// that the connection leads to another database, or one that was set back: the error is errMoved.
 func (f *Fleet) beat(ctx context.Context) error {
 	var behind int64
 	var identity string
@@ -383,7 +387,7 @@ func (f *Fleet) beat(ctx context.Context) error {
 	return nil
 }
 
-// leave tells that the node ends.
+// leave gives leases back and removes the node's row when the node ends, within a second: others need not wait for it.
 func (f *Fleet) leave(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 	defer cancel()

@@ -32,7 +32,7 @@ const (
 	batchResponses = 64
 )
 
-// untold are stored responses that the fleet is to be told of.
+// untold are the stored responses of this node that the fleet is to be told of, the newest of each slot.
 type untold struct {
 	mu    sync.Mutex
 	list  map[slot]*stored
@@ -70,7 +70,7 @@ func (f *Fleet) Tell(r *store.Response, freshUntil time.Time) {
 	f.untold.wake()
 }
 
-// wake has what waits be looked at.
+// wake has the goroutine that tells look at what waits.
 func (u *untold) wake() {
 	select {
 	case u.ready <- struct{}{}:
@@ -90,7 +90,8 @@ func (u *untold) waits(uri [32]byte) bool {
 	return false
 }
 
-// next returns some of what waits, also of what was held if held is true.
+// next returns some of the stored responses that wait to be told, at most batchResponses and batchBytes, and if held is
+// true those, too, that waited for the object store.
 func (u *untold) next(held bool) map[slot]*stored {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -108,7 +109,7 @@ func (u *untold) next(held bool) map[slot]*stored {
 	return next
 }
 
-// done forgets what was told, unless something newer has taken its place.
+// done takes responses that were told from the list, unless something newer has taken their place.
 func (u *untold) done(told map[slot]*stored) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -126,7 +127,7 @@ func (u *untold) hold(r *stored) {
 	r.held = true
 }
 
-// held returns how many responses are held.
+// heldNow returns how many responses wait for the object store.
 func (u *untold) heldNow() (n int64) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -160,6 +161,8 @@ func (f *Fleet) tell(ctx context.Context) {
 	}
 }
 
+// upsertResponses writes stored responses, each unless the database has one of its slot that was received later, or was
+// written in a newer form. One from the future is replaced.
 const upsertResponses = `
 	INSERT INTO responses AS r (uri, slot, url, host, tags, node, response_time, fresh_until, retain_until, form, record,
 		body, body_hash, body_length)
@@ -259,8 +262,8 @@ func (f *Fleet) tellResponses(ctx context.Context, list map[slot]*stored) error 
 	return err
 }
 
-// textOf returns s without what cannot be in a text of the database.
+// textOf returns s without what a text of PostgreSQL cannot hold: bytes that are not UTF-8, and the character U+0000.
 func textOf(s string) string { return strings.ToValidUTF8(strings.ReplaceAll(s, "\x00", ""), "") }
 
-// keyOf returns the key of a URI.
+// keyOf returns the key of a URI in the database: its SHA-256, because URIs are longer than a key of an index may be.
 func keyOf(uri string) [32]byte { return sha256.Sum256([]byte(uri)) }

@@ -27,7 +27,7 @@ const (
 	toldDays = 35
 )
 
-// sharedUsers is what the node and the database last had in common.
+// sharedUsers is what the node and the database last had in common of users and of what these used.
 type sharedUsers struct {
 	edition string // of the database's users; empty: not read yet
 	changes int64  // of the node's users
@@ -232,7 +232,8 @@ func sameUser(a, b users.User) bool {
 	return err1 == nil && err2 == nil && string(x) == string(y)
 }
 
-// shareUse tells what users of this node used, and learns how many tokens others gave them today.
+// shareUse tells how much the users of this node used, and learns how many tokens other nodes gave them today, which
+// count towards their limits.
 func (f *Fleet) shareUse(ctx context.Context, now time.Time) error {
 	today := users.DayOf(now)
 	from := today - 1

@@ -41,6 +41,8 @@ func (f *Fleet) shareVisits(ctx context.Context) error {
 	return nil
 }
 
+// tellVisits tells the visits of this node that are on disk and not yet told, at most batchVisits, and reports whether
+// there are more. The last ten seconds are looked at again, because a visit comes to disk after its time.
 func (f *Fleet) tellVisits(ctx context.Context) (more bool, err error) {
 	next := f.position
 	if next.VisitsFrom == 0 { // it took part before visits were shared
@@ -86,6 +88,7 @@ func (f *Fleet) tellVisits(ctx context.Context) (more bool, err error) {
 	return more, nil
 }
 
+// insertVisits writes visits to the database, but for those of URLs that may not leave the node.
 func (f *Fleet) insertVisits(ctx context.Context, list []store.Visit) error {
 	var ids, docs, urls, agents, sessions, readers, sources []string
 	var at, tokens, html, times []int64
@@ -199,6 +202,7 @@ func encodeVisitCursor(micros int64, id string) string {
 	return base64.RawURLEncoding.EncodeToString(fmt.Appendf(nil, "%d %s", micros, id))
 }
 
+// visitCursor reads a cursor that encodeVisitCursor made; an empty one begins with the newest visit.
 func visitCursor(s string) (micros int64, id string, err error) {
 	if s == "" {
 		return time.Now().Add(maxAhead).UnixMicro(), "ffffffff-ffff-ffff-ffff-ffffffffffff", nil

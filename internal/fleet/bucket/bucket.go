@@ -124,7 +124,7 @@ var ErrLost = errors.New("the object store has lost it")
 // ErrObject is the error for an object that cannot be had though others can.
 var ErrObject = errors.New("the object store does not give its content, though it gives others")
 
-// A refusal is an answer of the object store that is no success.
+// A refusal is an answer of the object store with another status than 200.
 type refusal struct {
 	status int
 	code   string // S3's, if it is known
@@ -140,7 +140,8 @@ func RefusedWith(err error, status int) bool {
 	return ok && r.status == status
 }
 
-// do makes a request for an object. If it returns no error, the caller closes the answer's body.
+// do makes a signed request for the object of a hash (AWS Signature Version 4). If it returns no error, the status is
+// 200 and the caller closes the answer's body; every other status is a refusal.
 func (b *Bucket) do(ctx context.Context, method string, hash [32]byte, content []byte, fields ...string) (
 	*http.Response, error,
 ) {
@@ -221,7 +222,7 @@ func (b *Bucket) Get(ctx context.Context, hash [32]byte, length int) ([]byte, er
 // probe is a content that each node puts and gets again, to see whether it may.
 const probe = "readthru keeps the content of pages here, compressed, by its SHA-256.\n"
 
-// Try reports whether the object store can be used.
+// Try reports whether the object store can be used, by putting a small object and getting it again.
 func (b *Bucket) Try(ctx context.Context) error {
 	hash := sha256.Sum256([]byte(probe))
 	if err := b.Put(ctx, hash, Pack([]byte(probe)), false); err != nil {

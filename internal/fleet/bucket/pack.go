@@ -8,7 +8,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// MaxContent is the most bytes of a content.
+// MaxContent is the most bytes of a content before compression; what claims to have more is not decompressed.
 const MaxContent = 64 << 20
 
 // encoder and decoder compress content for the database and the object store. Their options are valid.
@@ -18,7 +18,7 @@ var (
 		zstd.WithDecodeAllCapLimit(true))
 )
 
-// Pack compresses a content.
+// Pack compresses a content for the database or the object store.
 func Pack(content []byte) []byte { return encoder.EncodeAll(content, nil) }
 
 // Unpack returns a content of a length after it was checked to be the one of a hash. What is longer is not read.
