@@ -14,7 +14,7 @@ import (
 	"github.com/readthru/readthru/api/server/sites"
 )
 
-// families do the operations. Each has only what it needs.
+// families are the packages below this one that do the operations of the API. Each has only what it needs.
 type families struct {
 	jobs     *jobs.Runner
 	memory   *memory.Service

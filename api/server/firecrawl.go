@@ -13,7 +13,8 @@ import (
 	"github.com/readthru/readthru/internal/users"
 )
 
-// firecrawlOperations are the paths of Firecrawl's API. Their handlers write their own errors.
+// firecrawlOperations returns the routes of Firecrawl's API with their operations, so that they are described and
+// limited as all are. Their handlers write their own errors.
 func firecrawlOperations(f *firecrawl.Service) []route {
 	var list []route
 	for _, r := range f.Routes() {

@@ -16,7 +16,7 @@ type route struct {
 // handler does an operation, whose parameters p finds in a request.
 type handler func(w http.ResponseWriter, r *http.Request, p *api.Params) error
 
-// routes returns the table of operations with what does each.
+// routes returns the table of the API's operations with the handler of each.
 func (s *Server) routes() []route {
 	handlers := s.handlers()
 	list := make([]route, 0, len(api.Operations))
@@ -27,7 +27,7 @@ func (s *Server) routes() []route {
 	return list
 }
 
-// serves answers with the value that a method returns.
+// serves makes a handler of a method that returns the answer, which is written as JSON.
 func serves[In, Out any](do func(context.Context, In) (*Out, error)) handler {
 	return streams(func(w http.ResponseWriter, r *http.Request, in In) error {
 		out, err := do(r.Context(), in)
@@ -38,7 +38,7 @@ func serves[In, Out any](do func(context.Context, In) (*Out, error)) handler {
 	})
 }
 
-// streams has a method write the answer.
+// streams makes a handler of a method that writes the answer itself: files, streams of events, pages.
 func streams[In any](serve func(http.ResponseWriter, *http.Request, In) error) handler {
 	return func(w http.ResponseWriter, r *http.Request, p *api.Params) error {
 		var v In
@@ -49,7 +49,7 @@ func streams[In any](serve func(http.ResponseWriter, *http.Request, In) error) h
 	}
 }
 
-// handlers returns the methods that do the operations, by their ids.
+// handlers returns the methods that do the API's operations, by their ids. A test compares it with [api.Operations].
 func (s *Server) handlers() map[string]handler {
 	return map[string]handler{
 		"index":                streams(s.serveIndex),

@@ -10,7 +10,8 @@ import (
 	"github.com/readthru/readthru/api"
 )
 
-// holds counts the commands that need the daemon to run.
+// holds counts the commands (run, mcp) that need the daemon to run, so that one that was started for them does not end
+// under them.
 type holds struct {
 	mu       sync.Mutex
 	held     int
@@ -18,6 +19,7 @@ type holds struct {
 	changed  chan struct{} // closed and replaced at every change
 }
 
+// newHolds returns the counts of a server that nobody holds.
 func newHolds() *holds { return &holds{changed: make(chan struct{})} }
 
 // update applies change under the lock and wakes the goroutines that wait.
@@ -29,7 +31,7 @@ func (h *holds) update(change func()) {
 	h.changed = make(chan struct{})
 }
 
-// now returns the state, and a channel that is closed when it changes.
+// now returns how many commands hold the daemon and whether it stops, and a channel that is closed when that changes.
 func (h *holds) now() (held int, stopping bool, changed <-chan struct{}) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -51,7 +53,8 @@ func (s *Server) Retire() (unused bool) {
 	return unused
 }
 
-// serveHold keeps the server running for as long as the request stays open.
+// serveHold keeps the daemon running for as long as the request of a command stays open. The kernel closes it with the
+// command, however that ends.
 func (s *Server) serveHold(w http.ResponseWriter, r *http.Request, _ api.None) error {
 	stopping := false
 	s.holds.update(func() {
@@ -86,7 +89,7 @@ func (s *Server) untilStopping(ctx context.Context) {
 	}
 }
 
-// stopDaemon has the daemon stop. It answers before that.
+// stopDaemon has the daemon stop, for the command stop and for an upgrade. It answers before that.
 func (s *Server) stopDaemon(_ context.Context, q api.Stopping) (*api.Stopped, error) {
 	if s.o.End == nil {
 		return nil, api.ErrNoProxy
@@ -98,7 +101,7 @@ func (s *Server) stopDaemon(_ context.Context, q api.Stopping) (*api.Stopped, er
 	return &api.Stopped{Stopping: true}, nil
 }
 
-// flushStore waits until all that was accepted is on disk.
+// flushStore waits until all that the store accepted is on disk and synced.
 func (s *Server) flushStore(context.Context, api.None) (*api.Flushed, error) {
 	if err := s.o.Store.Flush(); err != nil {
 		return nil, fmt.Errorf("flush the store: %w", err)
@@ -106,7 +109,7 @@ func (s *Server) flushStore(context.Context, api.None) (*api.Flushed, error) {
 	return &api.Flushed{Flushed: true}, nil
 }
 
-// use counts requests over the network.
+// use counts requests to the admin port over the network, by which a daemon that nobody uses ends.
 type use struct{ open, begun atomic.Int64 }
 
 // Use returns how many requests over the network are open, leases among them, and how many have begun since the start.

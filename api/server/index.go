@@ -28,6 +28,7 @@ var indexPage = template.Must(template.New("index").Parse(`<!doctype html>
 </html>
 `))
 
+// serveIndex answers with a page that lists all paths of the API, and links those that a browser can just follow.
 func (s *Server) serveIndex(w http.ResponseWriter, _ *http.Request, _ api.None) error {
 	type row struct {
 		Method, Path, Summary string

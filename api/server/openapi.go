@@ -16,7 +16,7 @@ import (
 	"github.com/readthru/readthru/api/firecrawl"
 )
 
-// object is JSON that describes something.
+// object is a JSON object of the OpenAPI document.
 type object = map[string]any
 
 // An example is one request of an operation as a test sent it, and what it was answered.
@@ -27,7 +27,7 @@ type example struct {
 	Answer any                 `json:"answer,omitempty"` // JSON or text; long texts and lists are cut
 }
 
-// recorded are the examples by the ids of their operations.
+// recorded are the examples of requests and answers by the ids of their operations, which a test records.
 //
 //go:embed examples.json
 var recorded []byte
@@ -123,6 +123,7 @@ func describe(o *api.Operation, t *types, e example) object {
 	return op
 }
 
+// content describes content of a schema, with an example unless that is nil.
 func content(schema object, example any) object {
 	c := object{"schema": schema}
 	if example != nil {
@@ -131,7 +132,7 @@ func content(schema object, example any) object {
 	return c
 }
 
-// describe describes a query parameter, of which values is an example.
+// describeParam describes a query parameter in OpenAPI, of which values is an example.
 func describeParam(p api.Param, t *types, values []string) object {
 	schema := object{"type": "string"}
 	var example any
@@ -172,7 +173,8 @@ func describeParam(p api.Param, t *types, values []string) object {
 	return d
 }
 
-// types describes Go types by their JSON form. Structs with a name get a schema of their own.
+// types describes the Go types of answers and bodies by their JSON form, as schemas of OpenAPI. Structs with a name get
+// a schema of their own, to which others refer.
 type types struct {
 	schemas object
 	names   map[reflect.Type]string
@@ -181,7 +183,7 @@ type types struct {
 // A describer knows the schema of its own JSON form.
 type describer interface{ JSONSchema() map[string]any }
 
-// of returns the schema of a type.
+// of returns the schema of a type, by its kind, or by what the type says of itself.
 func (t *types) of(typ reflect.Type) object {
 	if typ.Kind() == reflect.Pointer {
 		return t.of(typ.Elem())
@@ -273,4 +275,5 @@ func (t *types) name(typ reflect.Type) string {
 	return name
 }
 
+// upper returns a name with an upper-case first letter, as schemas are called.
 func upper(s string) string { return strings.ToUpper(s[:1]) + s[1:] }

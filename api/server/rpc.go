@@ -40,7 +40,7 @@ const (
 // maxBatch is how many calls a batch holds at most.
 const maxBatch = 50
 
-// rpcMethod is a method. Its parameters come by name, or by position in the order given here.
+// rpcMethod is a method of JSON-RPC. Its parameters come by name, or by position in the order given here.
 type rpcMethod struct {
 	params []string
 	call   func(s *Server, ctx context.Context, c *rpcCall) (any, error)
@@ -57,13 +57,13 @@ var rpcMethods = map[string]rpcMethod{
 	"LLM.clear_url_cache":      {nil, (*Server).rpcClear},
 }
 
-// rpcCall holds the parameters of a call that are not taken yet, and the request that carries the call.
+// rpcCall holds the parameters of a JSON-RPC call that are not taken yet, and the request that carries the call.
 type rpcCall struct {
 	params  map[string]json.RawMessage
 	request *http.Request
 }
 
-// take moves a parameter into v. The error says that it is missing or has the wrong type.
+// take moves a parameter of a JSON-RPC call into v. The error says that it is missing or has the wrong type.
 func (c *rpcCall) take(name string, v any, required bool) error {
 	raw, there := c.params[name]
 	delete(c.params, name)
@@ -82,7 +82,7 @@ func (c *rpcCall) take(name string, v any, required bool) error {
 	return nil
 }
 
-// session takes the session that a call names.
+// session takes the session that a JSON-RPC call names, or else its request.
 func (c *rpcCall) session() (name string, err error) {
 	name = c.request.Header.Get("X-Readthru-Session")
 	return name, c.take("session", &name, false)
@@ -135,6 +135,7 @@ func (c *rpcCall) fetchRequest() (api.FetchRequest, error) {
 	return r, nil
 }
 
+// rpcDetect finds the URLs in a text (LLM.detect_urls).
 func (s *Server) rpcDetect(ctx context.Context, c *rpcCall) (any, error) {
 	text, _, err := c.one("text")
 	if err != nil {
@@ -147,6 +148,7 @@ func (s *Server) rpcDetect(ctx context.Context, c *rpcCall) (any, error) {
 	return d.URLs, nil
 }
 
+// rpcFetch fetches a page (LLM.fetch_url). A page that cannot be fetched is an error whose data is the page object.
 func (s *Server) rpcFetch(ctx context.Context, c *rpcCall) (any, error) {
 	var raw string
 	if err := c.take("url", &raw, true); err != nil {
@@ -188,6 +190,7 @@ func (s *Server) rpcDetectAndFetch(ctx context.Context, c *rpcCall) (any, error)
 	return list, nil
 }
 
+// rpcContent returns a page that the session has fetched, or that the cache has (LLM.get_url_content, rule B38).
 func (s *Server) rpcContent(ctx context.Context, c *rpcCall) (any, error) {
 	raw, session, err := c.one("url")
 	if err != nil {
@@ -203,6 +206,7 @@ func (s *Server) rpcContent(ctx context.Context, c *rpcCall) (any, error) {
 	return p, nil
 }
 
+// rpcForget takes a page out of what the session has fetched (LLM.remove_fetched_url); the cache keeps it.
 func (s *Server) rpcForget(ctx context.Context, c *rpcCall) (any, error) {
 	raw, session, err := c.one("url")
 	if err != nil {
@@ -215,6 +219,8 @@ func (s *Server) rpcForget(ctx context.Context, c *rpcCall) (any, error) {
 	return found{gone.Removed > 0}, nil
 }
 
+// rpcInvalidate removes a page from the cache and from what sessions have fetched (LLM.invalidate_url_cache, rule B40).
+// It needs the role of the operation that does the same.
 func (s *Server) rpcInvalidate(ctx context.Context, c *rpcCall) (any, error) {
 	raw, _, err := c.one("url")
 	if err == nil {
@@ -230,6 +236,7 @@ func (s *Server) rpcInvalidate(ctx context.Context, c *rpcCall) (any, error) {
 	return found{gone.Removed+gone.Fetched > 0}, nil
 }
 
+// rpcClear empties the cache and what sessions have fetched (LLM.clear_url_cache, rule B41).
 func (s *Server) rpcClear(ctx context.Context, c *rpcCall) (any, error) {
 	if err := cmp.Or(c.done(), asker.May(ctx, api.ClearCache.Operation)); err != nil {
 		return nil, err
@@ -241,12 +248,13 @@ func (s *Server) rpcClear(ctx context.Context, c *rpcCall) (any, error) {
 	return cleared{gone.Removed, gone.Fetched}, nil
 }
 
-// found reports whether there was something to remove.
+// found is the answer of a JSON-RPC method that removes a page: whether there was something to remove.
 type found struct {
 	Found bool `json:"found"`
 }
 
-// cleared reports how many stored responses, and how many pages of sessions, were removed.
+// cleared is the answer of LLM.clear_url_cache: how many stored responses, and how many pages of sessions, were
+// removed.
 type cleared struct {
 	Count   int `json:"count"`
 	Fetched int `json:"fetched"`
@@ -257,7 +265,7 @@ func noPage(p *page.Page) error {
 	return &api.RpcError{Code: rpcNoPage, Message: p.Error.Message, Data: p}
 }
 
-// result returns a page as an answer, with its stored summary (rule B6).
+// result returns a page as JSON-RPC answers it, with its stored summary (rule B6).
 func (s *Server) result(p *page.Page) *URLResult {
 	if p.Error == nil {
 		s.pages.Summarised(p)
@@ -295,7 +303,8 @@ func (s *Server) serveRPC(w http.ResponseWriter, r *http.Request, _ api.None) er
 	return nil
 }
 
-// batch answers the calls of a batch. Nothing is written when all are notifications.
+// batch answers the calls of a JSON-RPC batch, one after the other. Nothing is written when all are notifications. Each
+// answer is written as it comes, so that a batch of large pages is not held in memory.
 func (s *Server) batch(w http.ResponseWriter, r *http.Request, calls []json.RawMessage) {
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)
@@ -324,7 +333,7 @@ func (s *Server) batch(w http.ResponseWriter, r *http.Request, calls []json.RawM
 	_, _ = io.WriteString(w, "]\n")
 }
 
-// call answers one call; nil for a notification.
+// call answers one JSON-RPC call; nil for a notification.
 func (s *Server) call(r *http.Request, raw json.RawMessage) *api.RpcResponse {
 	var members map[string]json.RawMessage // names are compared exactly
 	if json.Unmarshal(raw, &members) != nil || members == nil {
@@ -354,7 +363,7 @@ func (s *Server) call(r *http.Request, raw json.RawMessage) *api.RpcResponse {
 	return &api.RpcResponse{Version: "2.0", Result: result, ID: id}
 }
 
-// invoke calls a method and returns its result in JSON.
+// invoke calls a JSON-RPC method with parameters by position or name, and returns its result in JSON.
 func (s *Server) invoke(r *http.Request, name string, params json.RawMessage) (json.RawMessage, error) {
 	m, known := rpcMethods[name]
 	if !known {
@@ -389,12 +398,13 @@ func (s *Server) invoke(r *http.Request, name string, params json.RawMessage) (j
 	return bytes.TrimSpace(b.Bytes()), nil
 }
 
-// validID reports whether a call may have this id.
+// validID reports whether a JSON-RPC call may have this id: a string, a number or null.
 func validID(id json.RawMessage) bool {
 	return len(id) > 0 && (id[0] == '"' || id[0] == '-' || id[0] >= '0' && id[0] <= '9' || string(id) == "null")
 }
 
-// failed is the response to a call that failed. An invalid request of the operation is an error in the parameters.
+// failed is the response to a JSON-RPC call that failed. An invalid request of the operation is an error in the
+// parameters.
 func failed(id json.RawMessage, err error) *api.RpcResponse {
 	e, ok := errors.AsType[*api.RpcError](err)
 	if !ok {

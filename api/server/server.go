@@ -178,12 +178,14 @@ func New(o Options) *Server {
 	return s
 }
 
-// ServeHTTP guards and answers a request.
+// ServeHTTP guards a request of the admin port and has it answered: by the dashboard, the page that signs in, or the
+// operation of its path.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.use.begun.Add(1)
 	s.use.open.Add(1)
 	defer s.use.open.Add(-1)
 	h := w.Header()
+	// what is answered here is of this moment, and for who asks alone
 	h.Set("Cache-Control", "no-store")
 	entry := r.URL.Path == "/signin"
 	page := s.isPage(r) || entry && r.Method == http.MethodPost && guard.IsOwnForm(r)
@@ -274,7 +276,8 @@ func (s *Server) mount() {
 	})
 }
 
-// dispatch calls the operation for the method of r.
+// dispatch calls the operation for the method of r, if the role of who asks allows it, and bounds the content that it
+// reads. HEAD is answered as GET.
 func (s *Server) dispatch(w http.ResponseWriter, r *http.Request, list []route) {
 	method := r.Method
 	if method == http.MethodHead {
@@ -309,8 +312,8 @@ func (s *Server) dispatch(w http.ResponseWriter, r *http.Request, list []route) 
 // drainTime is how long open requests may take to end when the server stops.
 const drainTime = 5 * time.Second
 
-// Serve answers requests on l until ctx ends. Then it stops the jobs and waits up to five seconds for open requests. It
-// closes l. A client that takes nothing of an answer is cut off.
+// Serve answers requests of the admin port on l until ctx ends. Then it stops the jobs and waits up to five seconds for
+// open requests. It closes l. A client that takes nothing of an answer is cut off.
 func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	srv := &http.Server{
 		Handler:           fault.Handler("api: request", s),
@@ -344,7 +347,7 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	return err
 }
 
-// countedResponse counts the bytes of an answer.
+// countedResponse counts the bytes of an answer, for the use of the user who asked.
 type countedResponse struct {
 	http.ResponseWriter
 	bytes int64

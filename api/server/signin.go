@@ -13,7 +13,7 @@ import (
 	"github.com/readthru/readthru/internal/guess"
 )
 
-// createLink returns a link that signs a browser in.
+// createLink returns a link that signs a browser in to the dashboard and leads to a page of it.
 func (s *Server) createLink(_ context.Context, r api.SigninRequest) (*api.SigninLink, error) {
 	page := cmp.Or(r.Page, "/")
 	if !guard.IsOwnPath(page) {
@@ -23,7 +23,8 @@ func (s *Server) createLink(_ context.Context, r api.SigninRequest) (*api.Signin
 	return &api.SigninLink{Path: "/signin?code=" + code, ExpiresS: int(guard.LinkLife / time.Second)}, nil
 }
 
-// serveSignin signs the browser in that follows a link. Without a link it says how to get one.
+// serveSignin signs the browser in that follows a link of createLink. Without a link it shows how to get one. A browser
+// that only looks ahead (Sec-Purpose) must not use the link up.
 func (s *Server) serveSignin(w http.ResponseWriter, r *http.Request, q api.SigninQuery) error {
 	if q.Code == "" || r.Method != http.MethodGet || r.Header.Get("Sec-Purpose") != "" { // a browser that only looks ahead
 		return s.showSignin(w, http.StatusOK, signinView{})
@@ -59,7 +60,8 @@ func (s *Server) signInByToken(w http.ResponseWriter, r *http.Request) {
 	_ = s.showSignin(w, status, v) // an error is a client that has gone
 }
 
-// letIn gives a browser the cookie of one that is signed in, and leads it to a page.
+// letIn gives a browser the cookie that signs it in to the dashboard, and leads it to a page. Scripts cannot read the
+// cookie, and no other site's requests carry it.
 func letIn(w http.ResponseWriter, r *http.Request, code, page string) {
 	http.SetCookie(w, &http.Cookie{
 		Name: guard.CookieName(r), Value: code, Path: "/", MaxAge: int(guard.BrowserLife / time.Second),
@@ -89,9 +91,10 @@ var signinPage = template.Must(template.New("signin").Parse(`<!doctype html>
 </html>
 `))
 
-// signinView is what the page says: why somebody must sign in, and where the browser goes then.
+// signinView is what the page that asks to sign in says: why somebody must, and where the browser goes then.
 type signinView struct{ Remark, Page string }
 
+// showSignin writes the page that asks to sign in, with a status.
 func (s *Server) showSignin(w http.ResponseWriter, status int, v signinView) error {
 	v.Page = cmp.Or(v.Page, "/")
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")

@@ -32,7 +32,7 @@ const (
 	FaultRemedy = "the log says where; please report it"
 )
 
-// aside says how many documents were set aside.
+// aside says how many documents were set aside because they could not be indexed.
 func aside(n int) string {
 	if n == 1 {
 		return "a document was set aside, because it could not be indexed"
@@ -40,7 +40,7 @@ func aside(n int) string {
 	return fmt.Sprintf("%d documents were set aside, because they could not be indexed", n)
 }
 
-// indexPart returns the state of the index; the zero value if all is well.
+// indexPart returns the state of the search index for readiness; the zero value if all is well.
 func indexPart(k *knowledge.Knowledge) api.Part {
 	open, err := k.Opened()
 	if _, crashed := errors.AsType[*knowledge.CrashError](err); crashed {

@@ -79,7 +79,7 @@ var (
 	sentDesc = prometheus.NewDesc("readthru_markdown_new_sent", "Requests sent to markdown.new today.", nil, nil)
 )
 
-// Describe names every metric.
+// Describe names every metric. It implements [prometheus.Collector].
 func (c statsCollector) Describe(ch chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{
 		tunnelsDesc, cacheDesc, entriesDesc, bytesDesc, pagesDesc, versionsDesc,
@@ -91,7 +91,8 @@ func (c statsCollector) Describe(ch chan<- *prometheus.Desc) {
 	}
 }
 
-// Collect reads the figures.
+// Collect reads the figures at a scrape. What the journal counts by outcome is a histogram, the rest counters and
+// gauges.
 func (c statsCollector) Collect(ch chan<- prometheus.Metric) {
 	st, err := c.s.GetStats(context.Background(), api.None{})
 	if err != nil {

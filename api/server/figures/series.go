@@ -60,14 +60,15 @@ type sampler struct {
 	before store.Counts // what the store has
 }
 
-// begin notes the counters of the start, which are in the store already.
+// begin notes the counters of the start, which are in the store already: some of them are kept there.
 func (m *sampler) begin(s *Service) {
 	if s.o.Store != nil {
 		m.before = s.counted()
 	}
 }
 
-// take writes what was counted since the last call.
+// take writes into the time series what was counted since the last call. What the store does not take now is in the
+// next call's difference.
 func (m *sampler) take(s *Service, now time.Time) {
 	if s.o.Store == nil {
 		return
@@ -89,7 +90,7 @@ func (m *sampler) take(s *Service, now time.Time) {
 	m.before = all
 }
 
-// counted returns the counters of all parts since they began.
+// counted returns the counters of all parts (journal, store, fetcher, proxy) since they began.
 func (s *Service) counted() store.Counts {
 	told, totals := s.o.Journal.Sums(), s.o.Store.Totals()
 	n := func(outcome string) int64 { return told.Durations[outcome].Count }

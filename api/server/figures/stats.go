@@ -16,7 +16,7 @@ import (
 // topHosts is how many hosts Stats lists.
 const topHosts = 20
 
-// GetStats returns the figures since start and of the store.
+// GetStats returns the figures of the node: what was counted since the start, and what the store has.
 func (s *Service) GetStats(context.Context, api.None) (*api.Stats, error) {
 	totals, fetched := s.o.Store.Totals(), s.o.Fetch.Stats()
 	st := &api.Stats{
@@ -73,7 +73,7 @@ func (s *Service) GetStats(context.Context, api.None) (*api.Stats, error) {
 	return st, nil
 }
 
-// countRequests sets what the list of requests knows.
+// countRequests sets those counts of requests that the journal knows, for which all doors are one.
 func countRequests(r *api.RequestStats, told journal.Sums) {
 	r.Total, r.Outcomes, r.Doors, r.Hidden = told.Requests(), map[string]int64{}, told.Doors, told.Hidden
 	for outcome, d := range told.Durations {
@@ -99,6 +99,7 @@ func (s *Service) Work() api.Work {
 	return w
 }
 
+// renderStats returns the state of the browser; unavailable while the node is offline.
 func (s *Service) renderStats() api.RenderStats {
 	b := s.o.Fetch.Stats().Render
 	st := api.RenderStats{
@@ -111,7 +112,7 @@ func (s *Service) renderStats() api.RenderStats {
 	return st
 }
 
-// hitRatio returns HitRatio.
+// hitRatio returns the share of the answers of the cache for which no origin sent content, from 0 to 1; 0 without any.
 func hitRatio(c api.CacheStats) float64 {
 	reused := c.Hits + c.Revalidated + c.Stale
 	if reused+c.Misses == 0 {

@@ -42,6 +42,7 @@ func Spool(dataDir string, list []agents.Work) error {
 	return nil
 }
 
+// spoolDir is the folder of the data directory that holds the work of hooks, one file for each piece.
 func spoolDir(dataDir string) string { return filepath.Join(dataDir, "hooks") }
 
 // spool writes a piece of work into a new file, whose name sorts by time, and returns the name.
@@ -73,12 +74,13 @@ func spool(dir string, w agents.Work, now time.Time) (string, error) {
 	return name, nil
 }
 
-// done is the result of a piece of work.
+// done is the result of a piece of work of a hook.
 type done struct {
 	message string // for the user, empty if there is nothing to say
 }
 
-// queue does the work that hooks cause, a few pieces at a time. Each piece has a file until it is done.
+// queue does the work that events of hooks leave, a few pieces at a time. Each piece has a file until it is done, so
+// that it outlives the process.
 type queue struct {
 	dir  string // if empty, work has no files and is lost when the process ends
 	do   func(context.Context, agents.Work) done
@@ -96,6 +98,7 @@ type queue struct {
 	slots, spoolSlots chan struct{}
 }
 
+// newQueue returns a queue that does pieces of work by do.
 func newQueue(dataDir string, log *slog.Logger, do func(context.Context, agents.Work) done) *queue {
 	q := &queue{
 		do: do, log: log, held: map[string]bool{},
@@ -151,7 +154,8 @@ func (q *queue) start(name string, w agents.Work, slots chan struct{}, ended fun
 	}))
 }
 
-// work does a piece of work when there is a slot for it. ok is false if the queue ends before.
+// work does a piece of work when there is a slot for it. ok is false if the queue ends before. A piece that panics
+// counts as done: a repetition would fail again.
 func (q *queue) work(w agents.Work, slots chan struct{}) (d done, ok bool) {
 	if w.Docs == "" {
 		select {
@@ -168,6 +172,7 @@ func (q *queue) work(w agents.Work, slots chan struct{}) (d done, ok bool) {
 	return d, q.ctx.Err() == nil
 }
 
+// forget deletes the file of a piece of work that is done.
 func (q *queue) forget(name string) {
 	if name == "" {
 		return
@@ -177,7 +182,7 @@ func (q *queue) forget(name string) {
 	}
 }
 
-// close ends the work and waits for it.
+// close ends the work of hooks and waits for it. Files of what is not done stay.
 func (q *queue) close() {
 	q.mu.Lock()
 	q.stop()
@@ -247,7 +252,8 @@ func piece(name string) (id string, tries int, ok bool) {
 	return stem[:dot], tries, err == nil
 }
 
-// takeUp queues the work in one file, unless it is queued already.
+// takeUp queues the work in one file, unless it is queued already. Its name counts the try first, so that a piece that
+// ends the process again and again is dropped.
 func (q *queue) takeUp(name string, now time.Time) {
 	id, tries, ok := piece(name)
 	q.mu.Lock()

@@ -30,7 +30,7 @@ const jobPrefix = "k/job/"
 // saveEvery is how often the progress of a job is saved.
 const saveEvery = 2 * time.Second
 
-// Runner runs jobs and remembers them.
+// Runner runs jobs (fillings of knowledge bases, rebuilds of the index) and remembers them.
 type Runner struct {
 	store *store.Store
 	log   *slog.Logger
@@ -67,7 +67,7 @@ func New(s *store.Store, log *slog.Logger) *Runner {
 	return l
 }
 
-// lock locks the list, which begins with the jobs that the store remembers.
+// lock locks the list of jobs, which the first call fills with those that the store remembers. The caller unlocks mu.
 func (l *Runner) lock() {
 	l.mu.Lock()
 	l.load.Do(l.remember)
@@ -87,6 +87,7 @@ func (l *Runner) remember() {
 	})
 }
 
+// keyOf returns the key of a job's record.
 func keyOf(j *api.Job) string {
 	return jobPrefix + string(binary.BigEndian.AppendUint64(nil, uint64(j.Began.UnixMilli()))) + j.ID
 }
@@ -156,6 +157,7 @@ func (l *Runner) Start(first api.Job, work func(ctx context.Context, j *Job) err
 	return first, nil
 }
 
+// running reports whether the job has not ended.
 func (j *Job) running() bool { return j.Now().State == api.JobRunning }
 
 // Update changes a job. The beginning, the end, and now and then the progress are saved.
@@ -192,7 +194,7 @@ func (j *Job) snapshot() (api.Job, <-chan struct{}) {
 	return now, j.changed
 }
 
-// forget deletes the record of a job. Under mu.
+// forget deletes the record of an old job, to make room for another one. The caller holds mu.
 func (l *Runner) forget(j *Job) {
 	now, _ := j.snapshot()
 	if err := l.store.Records().Apply(store.Change{Key: keyOf(&now), Gone: true}); err != nil {
@@ -200,6 +202,7 @@ func (l *Runner) forget(j *Job) {
 	}
 }
 
+// find returns a job by its id. The error is a problem for the client.
 func (l *Runner) find(id string) (*Job, error) {
 	l.lock()
 	defer l.mu.Unlock()

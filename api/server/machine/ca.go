@@ -37,6 +37,7 @@ func (s *Service) ServeCADER(w http.ResponseWriter, _ *http.Request, _ api.None)
 	return nil
 }
 
+// authority returns the certificate of the proxy's authority as PEM, or a problem if there is none.
 func (s *Service) authority() ([]byte, error) {
 	if s.o.CA == nil {
 		return nil, api.Problem(http.StatusNotFound, "this server has no authority")

@@ -32,7 +32,8 @@ func (s *Service) ListDisclosures(_ context.Context, q api.ListQuery) (*api.Disc
 	return &api.DisclosureList{Disclosures: list, Next: next}, nil
 }
 
-// GetLeaving sums the ledger of the last days.
+// GetLeaving sums what was sent to third parties in the last days, by service, day and host, and says which services
+// are configured or off. What went to a service on this machine has not left it, and is in no day or host.
 func (s *Service) GetLeaving(context.Context, api.None) (*api.Leaving, error) {
 	since := time.Now().UTC().Truncate(24*time.Hour).AddDate(0, 0, 1-leavingDays)
 	totals, more := s.o.Store.DisclosureTotals(since, leavingMost)
@@ -77,6 +78,7 @@ func (s *Service) GetLeaving(context.Context, api.None) (*api.Leaving, error) {
 	return l, nil
 }
 
+// count adds what a total of the ledger says to the sums of a day, a host or a service.
 func count(sums map[string]*api.Disclosed, key api.Disclosed, t store.DisclosureTotal) {
 	name := strings.Join([]string{key.Day, key.Host, key.Service}, "\x00")
 	d := sums[name]
@@ -91,7 +93,7 @@ func count(sums map[string]*api.Disclosed, key api.Disclosed, t store.Disclosure
 	}
 }
 
-// sums returns counts, the highest first.
+// sums returns what was sent to third parties, the most first.
 func sums(of map[string]*api.Disclosed) []api.Disclosed {
 	list := make([]api.Disclosed, 0, len(of))
 	for _, d := range of {

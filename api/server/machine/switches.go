@@ -13,7 +13,7 @@ func (s *Service) GetSwitches(context.Context, api.None) (*api.Switches, error) 
 	return &now, nil
 }
 
-// SetSwitches changes switches.
+// SetSwitches changes the switches that are given (paused, offline) and leaves the others as they are.
 func (s *Service) SetSwitches(_ context.Context, c api.SwitchChange) (*api.Switches, error) {
 	if s.o.Switch == nil {
 		return nil, api.Problem(http.StatusConflict, "no daemon runs: there is nothing to switch")

@@ -33,7 +33,7 @@ func (s *Service) GetSystem(ctx context.Context, _ api.None) (*api.System, error
 	return sys, err
 }
 
-// describeCA describes the authority, and says where it is trusted.
+// describeCA describes the proxy's authority by its certificate, and says in which trust stores it is.
 func (s *Service) describeCA(ctx context.Context) (*api.Authority, error) {
 	block, _ := pem.Decode(s.o.CA())
 	if block == nil {

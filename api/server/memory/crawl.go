@@ -15,6 +15,8 @@ import (
 
 const maxFailures = 100 // listed of a crawl
 
+// crawl fills a build of a knowledge base from a site, and tells the job of each page. A page that cannot be kept is a
+// failure of that page; what the crawl did not meet and did not lose stays in the base.
 func (s *Service) crawl(ctx context.Context, j *jobs.Job, b knowledge.Base, build *knowledge.Build,
 	service crawl.Service,
 ) error {
@@ -88,7 +90,8 @@ func enoughRead(build *knowledge.Build, j *jobs.Job, b knowledge.Base) error {
 	return fmt.Errorf("only %d of %d pages could be fetched, so %s stays as it was%s", build.Len(), held, b.Name, reason)
 }
 
-// add adds a crawled page to a build. A page that we fetched and did not store may not be kept (AD4, AD6).
+// add adds a crawled page to the build of a base. A page that we fetched and did not store may not be kept (AD4, AD6):
+// the error is a [*knowledge.RefusedError].
 func add(ctx context.Context, build *knowledge.Build, p *crawl.Page) error {
 	switch {
 	case p.Page == nil:
@@ -99,7 +102,8 @@ func add(ctx context.Context, build *knowledge.Build, p *crawl.Page) error {
 	return build.Add(ctx, knowledge.Document{Key: page.KeyOf(p.Page.NormalizedURL)})
 }
 
-// tally returns the outcomes of all URLs, including those of earlier runs of the crawl that the report has.
+// tally returns how many URLs of a crawl had each outcome, including those of earlier runs of the crawl that the report
+// has.
 func tally(r *crawl.Report, seen map[string]int) map[string]int {
 	if len(r.Outcomes) == 0 {
 		return seen
@@ -114,7 +118,7 @@ func tally(r *crawl.Report, seen map[string]int) map[string]int {
 // maxCuts is how many parts of a site that a crawl left are named.
 const maxCuts = 10
 
-// remarks says what a crawl left out.
+// remarks says for people what a crawl left out, and why.
 func remarks(r *crawl.Report) []string {
 	var list []string
 	if r.GaveUp != "" {

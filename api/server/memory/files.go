@@ -22,6 +22,8 @@ func (s *Service) ServeFiles(w http.ResponseWriter, r *http.Request, q api.Files
 	return api.Answer(w, f)
 }
 
+// fillFromFiles keeps a parcel of files and starts the job that fills a base from it. A base that was made for it is
+// deleted again if the job cannot start.
 func (s *Service) fillFromFiles(ctx context.Context, parcel io.Reader, q api.FilesQuery) (*api.Filling, error) {
 	k, err := s.Index()
 	if err != nil {

@@ -50,7 +50,8 @@ func (s *Service) Fill(name string) error {
 	return err
 }
 
-// leftError is the cause that ends a job whose base is another node's.
+// leftError is the cause that ends a job because another node fills or has deleted its base: nothing is cleaned up
+// then.
 type leftError struct{ error }
 
 // StopFilling ends that, because of what another node does. It does not wait for the end.
@@ -121,7 +122,7 @@ func (s *Service) fill(b knowledge.Base, parcel string) (api.Job, error) {
 	return j, err
 }
 
-// gather adds the documents of a base's source to its build.
+// gather adds the documents of a base's source (files, a page, a site) to its build.
 func (s *Service) gather(ctx context.Context, j *jobs.Job, b knowledge.Base, build *knowledge.Build) error {
 	switch b.Source {
 	case knowledge.SourceFile:

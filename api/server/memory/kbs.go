@@ -90,7 +90,8 @@ func (s *Service) CreateBase(ctx context.Context, n api.NewBase) (*api.Filling, 
 	return &api.Filling{KB: b, Job: &j}, nil
 }
 
-// baseOf checks n and returns it as a knowledge base.
+// baseOf checks what a request asks for and returns the knowledge base to create. The error is a problem for the
+// client.
 func baseOf(n api.NewBase) (knowledge.Base, error) {
 	b := knowledge.Base{
 		Name: n.Name, Description: n.Description, Source: knowledge.SourceText, Limit: n.Limit,

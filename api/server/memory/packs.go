@@ -11,7 +11,8 @@ import (
 	"github.com/readthru/readthru/knowledge"
 )
 
-// unpack creates a knowledge base from a pack. It trusts our own signature.
+// unpack creates a knowledge base from a pack. It writes the pack to a file first, because its signature, which is
+// verified before anything is stored, covers all of it. It trusts this node's own signature.
 func (s *Service) unpack(ctx context.Context, r io.Reader, u api.Unpacking) (*knowledge.Base, error) {
 	k, err := s.Index()
 	if err != nil {

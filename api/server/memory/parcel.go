@@ -15,7 +15,8 @@ import (
 	"github.com/readthru/readthru/knowledge"
 )
 
-// keepParcel writes a parcel to a file of the data directory.
+// keepParcel writes a parcel of files to a file of the data directory, whose name it returns: the job reads it after
+// the request has ended.
 func (s *Service) keepParcel(r io.Reader) (name string, err error) {
 	if s.o.Dir == "" {
 		return "", api.Problem(http.StatusServiceUnavailable, "the files need a data directory, and there is none")
@@ -35,7 +36,7 @@ func (s *Service) keepParcel(r io.Reader) (name string, err error) {
 	return f.Name(), nil
 }
 
-// parcelOf is the file that has the files of a base while it is filled, also by a later process.
+// parcelOf is the file that has the parcel of a base's files while it is filled, also by a later process.
 func (s *Service) parcelOf(b knowledge.Base) string {
 	return filepath.Join(s.o.Dir, "parcel-"+b.ID+".tar")
 }

@@ -66,6 +66,7 @@ func (s *Service) endStoreJob(
 	return before, nil
 }
 
+// noStoreJob is the problem of a request for a document that did not fail to be indexed.
 func noStoreJob(id string) error {
 	return api.Problem(http.StatusNotFound, "no document with the id %s failed to be indexed", id)
 }

@@ -43,7 +43,8 @@ func (s *Service) ListCached(ctx context.Context, q api.CacheQuery) (*api.CacheE
 	return list, nil
 }
 
-// Uncache removes stored responses.
+// Uncache removes stored responses by URL, host, prefix or tag: exactly one of these. By URL it removes all that would
+// answer a fetch.
 func (s *Service) Uncache(_ context.Context, sel api.Selection) (*api.Removed, error) {
 	set := 0
 	for _, v := range []string{sel.URL, sel.Host, sel.Prefix, sel.Tag} {

@@ -27,6 +27,7 @@ func (s *Service) DetectURLs(_ context.Context, r api.TextRequest) (*api.Detecti
 	return &api.Detection{URLs: detected(r.Text)}, nil
 }
 
+// detected returns the URLs in a text with their kinds; never nil, so that its JSON is a list.
 func detected(text string) []page.Detected {
 	if found := page.Detect(text); found != nil {
 		return found

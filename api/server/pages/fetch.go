@@ -101,7 +101,7 @@ func (s *Service) FetchPage(ctx context.Context, r api.FetchRequest) (*page.Page
 	return p, nil
 }
 
-// tell adds what was read to the list of requests. The tool server reads data and text twice, and the first time is
+// tell adds a fetch of a page to the list of requests. The tool server reads data and text twice, and the first time is
 // told.
 func (s *Service) tell(ctx context.Context, r api.FetchRequest, told fetch.Reading) {
 	if by, _ := journal.AskerOf(ctx); by.Door == api.DoorMCP && r.Format == "verbatim" && !persists(r) {
@@ -110,7 +110,7 @@ func (s *Service) tell(ctx context.Context, r api.FetchRequest, told fetch.Readi
 	s.o.Fetch.Tell(ctx, told)
 }
 
-// forFetcher returns r as the fetcher takes it.
+// forFetcher returns a request of the API as the fetcher takes it.
 func forFetcher(r api.FetchRequest, u *url.URL) fetch.Request {
 	return fetch.Request{
 		URL: u, Method: http.MethodGet, Own: true, Force: r.Force, NoRemote: isLocal(r), NoStore: !persists(r),
@@ -178,6 +178,7 @@ func resolve(r *api.FetchRequest) error {
 	return checkFetch(r)
 }
 
+// checkFetch returns a problem for a fetch with values that no fetch takes, before anything is asked.
 func checkFetch(r *api.FetchRequest) error {
 	switch {
 	case !slices.Contains([]string{
@@ -223,7 +224,7 @@ func viewOf(r api.FetchRequest) fetch.View {
 }
 
 // body returns the markdown of an answer without our front matter, whose fields the page object has. Markdown from the
-// origin is returned unchanged.
+// origin is returned unchanged, with its own front matter.
 func body(p *page.Page, b []byte) string {
 	if p.ContentFormat == "markdown" && p.Source != page.Negotiated && p.Source != page.Alternate {
 		_, b = page.SplitFrontMatter(b)
@@ -281,7 +282,7 @@ func decoded(resp *http.Response) (io.Reader, error) {
 	}
 }
 
-// textual reports whether a media type is text.
+// textual reports whether a media type is text, so that a fetch can answer it as content though it is no page.
 func textual(contentType string) bool {
 	t, _, err := mime.ParseMediaType(contentType)
 	if err != nil {
@@ -296,6 +297,7 @@ func textual(contentType string) bool {
 		strings.HasSuffix(t, "+yaml")
 }
 
+// orUnknown returns a media type for an error.
 func orUnknown(contentType string) string {
 	if contentType == "" {
 		return "of unknown type"
@@ -303,7 +305,8 @@ func orUnknown(contentType string) string {
 	return contentType
 }
 
-// shape gives p's content the form and length that r asks for.
+// shape gives p's content the form and length that the fetch r asks for, and says where the next part begins when it is
+// cut.
 func shape(p *page.Page, r api.FetchRequest) {
 	limit := r.MaxChars
 	text, short := p.Content, false
@@ -329,6 +332,7 @@ func shape(p *page.Page, r api.FetchRequest) {
 	p.Content = text
 }
 
+// warn adds a warning to a page, once. The list may be shared, and is copied.
 func warn(p *page.Page, token string) {
 	if !slices.Contains(p.Warnings, token) {
 		p.Warnings = append(slices.Clip(p.Warnings), token)

@@ -11,7 +11,8 @@ import (
 	"github.com/readthru/readthru/page"
 )
 
-// find looks a page up by document id or URL.
+// find looks a stored page up by document id or URL, for all operations that name a page. The error wraps
+// store.ErrNotFound, or is a problem for the client.
 func (s *Service) find(ref string) (page.Key, *page.Page, error) {
 	if isDoc(ref) {
 		key, p, err := s.o.Store.FindPage(strings.ToLower(ref))
@@ -33,7 +34,7 @@ func (s *Service) find(ref string) (page.Key, *page.Page, error) {
 	return key, p, nil
 }
 
-// key returns the key of the page at a URL, which may be another name of it.
+// key returns the key of the stored page at a URL, which may be another name of it.
 func (s *Service) key(u *url.URL) page.Key {
 	return s.o.Store.Resolve(page.KeyOf(page.Normalize(u)))
 }
@@ -46,7 +47,7 @@ func isDoc(ref string) bool {
 	return strings.Trim(ref, "0123456789abcdefABCDEF") == ""
 }
 
-// keyOf returns the key of the page at a URL.
+// keyOf is key for a URL as text.
 func (s *Service) keyOf(raw string) (page.Key, error) {
 	u, err := page.Parse(raw)
 	if err != nil {

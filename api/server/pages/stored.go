@@ -22,7 +22,7 @@ import (
 	"github.com/readthru/readthru/store"
 )
 
-// ListPages lists pages.
+// ListPages lists stored pages, in the order that the query names.
 func (s *Service) ListPages(_ context.Context, q api.PageQuery) (*api.PageList, error) {
 	if !slices.Contains([]string{"", "recent", "visits", "url", "tokens"}, q.Sort) {
 		return nil, api.Problem(http.StatusBadRequest, "sort %q is not recent, visits, url or tokens", q.Sort)
@@ -184,7 +184,8 @@ func (s *Service) DiffVersions(_ context.Context, q api.DiffQuery) (*api.Diff, e
 	return d, nil
 }
 
-// pick finds the version that ref names among versions, newest first.
+// pick finds the version of a page that ref names among versions, newest first: by how many versions back it is (at
+// most three digits), or by the first digits of its content hash.
 func pick(versions []store.Version, ref string) (store.Version, error) {
 	if n, err := strconv.Atoi(ref); err == nil && len(ref) < 4 || ref == "" {
 		if n < 0 || n >= len(versions) {
@@ -201,7 +202,7 @@ func pick(versions []store.Version, ref string) (store.Version, error) {
 		"unknown version %q: name the first digits of a content_hash, or how many versions back it is", ref)
 }
 
-// versionName heads a version in a diff.
+// versionName heads a version of a page in a diff.
 func versionName(v store.Version) string {
 	return fmt.Sprintf("%.12s\t%s", v.ContentHash, v.Time.UTC().Format(time.RFC3339))
 }

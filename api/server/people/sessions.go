@@ -127,7 +127,8 @@ func (s *Service) whileOpen(w http.ResponseWriter, r *http.Request, media string
 	return err
 }
 
-// flushing is a response whose content is sent at once.
+// flushing is a response whose content is sent at once: a recording grows with the session, and its reader waits for
+// it.
 type flushing struct {
 	w   io.Writer
 	out *http.ResponseController

@@ -18,7 +18,7 @@ import (
 	"github.com/readthru/readthru/store"
 )
 
-// setFields sets the fields that a request has.
+// setFields sets those fields of a user that a request has; nil leaves a field as it is.
 func setFields(f api.UserFields, u *users.User) {
 	if f.Role != nil {
 		u.Role = users.Role(*f.Role)
@@ -34,6 +34,7 @@ func setFields(f api.UserFields, u *users.User) {
 	}
 }
 
+// infoOf returns what the API says of a user: tokens by their ids, never their hashes.
 func infoOf(u *users.User) api.UserInfo {
 	info := api.UserInfo{
 		Name: u.Name, Source: "store", Role: string(u.Role), Mode: u.Mode, Limits: u.Limits, Made: u.Made,
@@ -61,6 +62,7 @@ func (s *Service) ListUsers(context.Context, api.None) (*api.UserList, error) {
 	return list, nil
 }
 
+// configured returns the names of the users of the configuration file, which no operation changes.
 func (s *Service) configured() []string {
 	if s.o.ConfiguredUsers == nil {
 		return nil
@@ -174,7 +176,8 @@ func (s *Service) OpenProxy(context.Context, api.None) (*api.Deleted, error) {
 	return &api.Deleted{Deleted: true}, err
 }
 
-// changeOne changes a user of the store.
+// changeOne changes a user of the store, with a time of the change that is later than the one before, since nodes of a
+// fleet keep the latest. The error is a problem for the client.
 func (s *Service) changeOne(name string, change func(*users.User) error) (changed *users.User, err error) {
 	now := time.Now()
 	err = s.changeUsers(now, func(all *store.Users) error {
@@ -213,7 +216,7 @@ func (s *Service) changeUsers(now time.Time, change func(*store.Users) error) er
 	return err
 }
 
-// find returns where a user is in the list, which is sorted by name, or would be.
+// find returns where a user of a name is in the list of users, which is sorted by name, or would be.
 func find(all *store.Users, name string) (at int, found bool) {
 	return slices.BinarySearchFunc(all.List, name, func(u users.User, name string) int {
 		return cmp.Compare(u.Name, name)
@@ -223,7 +226,7 @@ func find(all *store.Users, name string) (at int, found bool) {
 // stamp returns a time as records of users have it.
 func stamp(t time.Time) time.Time { return t.UTC().Truncate(time.Microsecond) }
 
-// after returns the time of a change that follows one, whatever the clock says.
+// after returns the time of a change of a user that follows one at before, whatever the clock says.
 func after(before, now time.Time) time.Time {
 	if now = stamp(now); !now.After(before) {
 		return before.Add(time.Microsecond)
@@ -288,4 +291,5 @@ func (s *Service) GetUsage(ctx context.Context, q api.UsesQuery) (*api.UseList, 
 	return list, nil
 }
 
+// dayText returns a day, counted from 1970, as 2006-01-02.
 func dayText(day int64) string { return time.Unix(day*24*3600, 0).UTC().Format(time.DateOnly) }

@@ -101,7 +101,8 @@ func (s *Service) ServeEvents(w http.ResponseWriter, r *http.Request, q api.Even
 	}
 }
 
-// sendEvent writes an event. An error is a client that has gone.
+// sendEvent writes an event of the stream (text/event-stream, as the HTML standard defines it). An error is a client
+// that has gone.
 func sendEvent(w io.Writer, name string, event any) error {
 	text, err := json.Marshal(event)
 	if err == nil {
@@ -113,14 +114,14 @@ func sendEvent(w io.Writer, name string, event any) error {
 // busyFor is how long streams share what one of them found in progress: the queue is counted in the store.
 const busyFor = eventEvery / 4
 
-// lastBusy is what was last found in progress.
+// lastBusy is what was last found in progress, which all streams of events share for a moment.
 type lastBusy struct {
 	mu    sync.Mutex
 	at    time.Time
 	found WorkEvent
 }
 
-// busy returns what is in progress, and what was read and is not indexed yet, or was a moment ago.
+// busy returns what is in progress, and how many pages wait to be indexed, as of now or a moment ago.
 func (s *Service) busy() WorkEvent {
 	b := &s.lastBusy
 	b.mu.Lock()

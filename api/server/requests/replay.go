@@ -59,7 +59,7 @@ func (s *Service) ReplayRequest(ctx context.Context, ref api.RequestRef) (*journ
 	return s.toldOf(ctx, trace)
 }
 
-// toldOf waits until a request with a name of ours is told, which is right after its answer.
+// toldOf waits until the journal has the request that was sent again, by its trace, which is right after its answer.
 func (s *Service) toldOf(ctx context.Context, trace string) (*journal.Entry, error) {
 	f, err := journal.ParseFilter("trace:" + trace)
 	if err != nil {

@@ -36,6 +36,7 @@ type Service struct {
 // New returns a Service.
 func New(o Options) *Service { return &Service{o: o} }
 
+// parseFilter reads a filter of requests. The error is a problem for the client.
 func parseFilter(text string) (journal.Filter, error) {
 	f, err := journal.ParseFilter(text)
 	if err != nil {

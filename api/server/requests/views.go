@@ -17,8 +17,8 @@ import (
 	"github.com/readthru/readthru/store"
 )
 
-// always are the views that nobody need save. The first four answer what is asked most. A tunnel takes as long as its
-// client keeps it open, and is not slow for that.
+// always are the views of requests (filters with a name) that nobody need save. The first four answer what is asked
+// most. A tunnel takes as long as its client keeps it open, and is not slow for that.
 var always = []api.RequestView{
 	{Name: "what failed", Filter: "status:>=400"},
 	{Name: "what was slow", Filter: "ms:>1000 -outcome:tunnel"},
@@ -48,6 +48,7 @@ func (s *Service) ListViews(ctx context.Context, _ api.None) (*api.RequestViews,
 	return &api.RequestViews{Views: list}, nil
 }
 
+// viewOf returns a saved filter as the API says it.
 func viewOf(v store.View) api.RequestView {
 	return api.RequestView{ID: v.ID, Made: v.Made, Name: v.Name, Filter: v.Filter}
 }

@@ -67,7 +67,8 @@ func (s *Service) ForgetHosts(_ context.Context, q api.HostsQuery) (*api.Removed
 	return &api.Removed{Removed: n}, nil
 }
 
-// Facts lists what holds now, of one trait unless it is empty, limit facts at most unless it is 0.
+// Facts lists what was learnt about hosts and holds now, of one trait unless it is empty, limit facts at most unless it
+// is 0.
 func (s *Service) Facts(trait store.Trait, limit int) (*api.HostFacts, error) {
 	now := time.Now()
 	list := &api.HostFacts{Facts: []api.HostFact{}}
@@ -88,6 +89,7 @@ func (s *Service) Facts(trait store.Trait, limit int) (*api.HostFacts, error) {
 	return list, nil
 }
 
+// traitOf returns the trait of a name; empty for no name. The error is a problem for the client.
 func traitOf(name string) (store.Trait, error) {
 	switch t := store.Trait(name); t {
 	case "", store.Negotiates, store.MarkdownOff, store.StrictAccept, store.Twins, store.NeedsBrowser,

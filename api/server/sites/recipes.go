@@ -21,6 +21,7 @@ import (
 	"github.com/readthru/readthru/store"
 )
 
+// siteRecipe returns what the API says of a recipe that is part of the program.
 func siteRecipe(r *recipe.Recipe) api.SiteRecipe {
 	return api.SiteRecipe{
 		Name: r.Name, About: r.About, Source: "shipped", Host: r.Host, Path: r.Path, Has: r.Selectors.Has,
@@ -28,8 +29,8 @@ func siteRecipe(r *recipe.Recipe) api.SiteRecipe {
 	}
 }
 
-// allRecipes returns the recipes in the order in which they are tried. Parsed has nil for one that this program does
-// not understand.
+// allRecipes returns the site recipes in the order in which they are tried: those that were added, then those of the
+// program whose name none of these has. Parsed has nil for one that this program does not understand.
 func (s *Service) allRecipes() (list []api.SiteRecipe, parsed []*recipe.Recipe) {
 	stored := s.o.Store.SiteRecipes()
 	own, errs := hostrule.StoredRecipes(stored)
@@ -69,6 +70,7 @@ func (s *Service) GetRecipe(_ context.Context, ref api.RecipeRef) (*api.SiteReci
 	return nil, unknownRecipe(ref.Name)
 }
 
+// unknownRecipe is the problem of a request for a recipe that is not there.
 func unknownRecipe(name string) error {
 	return api.Problem(http.StatusNotFound, "no recipe is called %.80q: see \"readthru site recipe list\"", name)
 }
@@ -195,7 +197,7 @@ func failing(tests []recipe.Result) error {
 	return nil
 }
 
-// changeOf says what adding a recipe changes.
+// changeOf says what adding a recipe changes: whether it is new, and the difference to the one of its name.
 func changeOf(r *recipe.Recipe, installed []*recipe.Recipe) api.RecipeChange {
 	c := api.RecipeChange{Name: r.Name, State: "new"}
 	var before []byte
@@ -267,7 +269,7 @@ func (s *Service) runTests(ctx context.Context, list []*recipe.Recipe) ([]recipe
 // storedPage is for how many bytes of content a turn is taken to convert a stored page, whose length is not known yet.
 const storedPage = 1 << 20
 
-// snapshot returns what is stored of a URL, for a test.
+// snapshot returns what is stored of a URL, for the test of a recipe. The error is recipe.ErrNoSnapshot if nothing is.
 func (s *Service) snapshot(ctx context.Context, url string) (content []byte, contentType string, err error) {
 	o, err := s.o.Pages.GetOriginal(ctx, api.PageRef{Doc: url})
 	if errors.Is(err, store.ErrNotFound) {

@@ -14,7 +14,8 @@ import (
 	"github.com/readthru/readthru/store"
 )
 
-// RemoveSite removes all that is kept of a host, at all its ports. What is read of it meanwhile comes afterwards.
+// RemoveSite removes all that is kept of a host, at all its ports: pages, stored responses, counts of visits, what was
+// learnt, and requests in the journal. Rules stay, and are counted. What is read of it meanwhile comes afterwards.
 func (s *Service) RemoveSite(ctx context.Context, q api.SiteRemoval) (*api.RemovedSite, error) {
 	name, err := learntHost(q.Host)
 	if err != nil {

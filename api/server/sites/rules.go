@@ -62,7 +62,7 @@ func (s *Service) recentRequests(ctx context.Context) iter.Seq2[*journal.Entry, 
 	}
 }
 
-// rulesFor returns the rules that match a host, if only for some of its paths.
+// rulesFor returns the rules that match a host, if only for some of its paths. The list is never nil.
 func rulesFor(rules []api.Rule, host string) []api.Rule {
 	found := []api.Rule{}
 	for _, r := range rules {
@@ -121,6 +121,7 @@ func (s *Service) DeleteRule(_ context.Context, ref api.RuleRef) (*api.Gone, err
 	return &api.Gone{Deleted: ref.ID}, nil
 }
 
+// rulesChanged has the proxy and the fetcher take changed rules and recipes over before the operation is answered.
 func (s *Service) rulesChanged() error {
 	if s.o.Changed == nil {
 		return nil // the next daemon reads them

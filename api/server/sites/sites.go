@@ -80,7 +80,7 @@ func (s *Service) ListSites(ctx context.Context, q api.SiteQuery) (*api.SiteList
 	return list, nil
 }
 
-// compareSites orders hosts for a list.
+// compareSites orders hosts for a list: by what sets them apart, then by visits, the most first, then by name.
 func compareSites(s, o *api.Site) int {
 	return cmp.Or(cmp.Compare(slices.Index(api.Exceptions, s.Exception), slices.Index(api.Exceptions, o.Exception)),
 		cmp.Compare(o.Visits, s.Visits), strings.Compare(s.Host, o.Host))
@@ -119,12 +119,13 @@ func (s *Service) knownSites(ctx context.Context, rules []api.Rule, now time.Tim
 	return known, nil
 }
 
-// trouble is what the last requests tell of a host.
+// trouble is what the last requests tell of a host: how many were tunnelled or failed.
 type trouble struct {
 	tunnels, failed int
 	failing         bool // the last one failed
 }
 
+// tell adds that to what the API says of the host.
 func (t *trouble) tell(site *api.Site) {
 	site.Tunnels, site.Failed = t.tunnels, t.failed
 	if t.failing {
@@ -157,7 +158,8 @@ func (s *Service) recentTrouble(ctx context.Context) map[string]*trouble {
 	return found
 }
 
-// judgeSite adds what is done with requests for a host, and what sets it apart.
+// judgeSite adds to a host what is done with requests for it, and what sets it apart from others: the first of blocked,
+// tunnelled, ruled and learnt that holds.
 func (s *Service) judgeSite(site *api.Site, rules []api.Rule) {
 	site.Rules = rulesFor(rules, site.Host)
 	if s.o.Treatment != nil {
