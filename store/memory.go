@@ -25,7 +25,7 @@ func tiersOf(n int64) tiers {
 // loads from disk. What it loaded is kept only if no URI of the same stripe changed since: otherwise a slow reader
 // would put back what a writer has replaced.
 type responseCache struct {
-	mu   sync.Mutex
+	mu sync.Mutex
 	// by the first byte of the URI's hash
 	gens [256]uint32
 	all  *lru.Cache[string, []*Response]
