@@ -12,7 +12,8 @@ import (
 	"github.com/readthru/readthru/internal/pace"
 )
 
-// innerConn is the connection below the TLS of an intercepted connection. hello.Conn and tls.Conn.NetConn return it.
+// innerConn is the connection below the TLS of an intercepted connection, with the CONNECT that it came by. hello.Conn
+// and tls.Conn.NetConn return it.
 type innerConn struct {
 	*replayConn
 	connect *connect
@@ -20,7 +21,7 @@ type innerConn struct {
 	pace    pace.Pace
 }
 
-// belowTLS returns the connection below the TLS of c; nil if c is no intercepted connection.
+// belowTLS returns the connection below the TLS of an intercepted connection; nil if c is none.
 func belowTLS(c net.Conn) *innerConn {
 	if t, ok := c.(*tls.Conn); ok {
 		below, _ := t.NetConn().(*innerConn)
@@ -35,7 +36,8 @@ func (c *innerConn) Write(p []byte) (int, error) { return c.pace.Write(c.Conn, p
 // SetWriteDeadline implements [net.Conn]. A deadline of crypto/tls, for its last alert, stands above the pace.
 func (c *innerConn) SetWriteDeadline(t time.Time) error { return c.pace.SetWriteDeadline(c.Conn, t) }
 
-// unwrap returns the connection below c if c is a replayConn without early bytes, else c.
+// unwrap returns the connection below c if c is a replayConn, whose early bytes must have been taken, else c: the
+// kernel copies between bare connections.
 func unwrap(c net.Conn) net.Conn {
 	if r, ok := c.(*replayConn); ok {
 		return r.Conn
@@ -43,14 +45,15 @@ func unwrap(c net.Conn) net.Conn {
 	return c
 }
 
-// hangUp closes connections and servers and ignores the errors: nothing more can be sent on them.
+// hangUp closes connections and servers of the proxy and ignores the errors: nothing more can be sent on them.
 func hangUp(done ...io.Closer) {
 	for _, c := range done {
 		c.Close()
 	}
 }
 
-// closeWrite half-closes c, a connection, for writing. It closes c if its type cannot be half-closed.
+// closeWrite half-closes one side of a tunnel for writing: its peer has sent all that it has. It closes c if its type
+// cannot be half-closed.
 func closeWrite(c io.Closer) {
 	if h, ok := c.(interface{ CloseWrite() error }); ok {
 		h.CloseWrite() //nolint:errcheck // fails only if the peer has gone
@@ -59,7 +62,8 @@ func closeWrite(c io.Closer) {
 	hangUp(c)
 }
 
-// replayConn is a connection from which some bytes were read early. Read returns them first.
+// replayConn is a connection of a client from which some bytes were read early, to see what it speaks. Read returns
+// them first.
 type replayConn struct {
 	net.Conn
 	early []byte
@@ -77,14 +81,14 @@ func (c *replayConn) Read(p []byte) (int, error) {
 	return c.Conn.Read(p)
 }
 
-// take returns and removes the early bytes.
+// take returns and removes the early bytes, for a copy that goes past Read.
 func (c *replayConn) take() []byte {
 	early := c.early
 	c.early = nil
 	return early
 }
 
-// CloseWrite half-closes the underlying connection, or closes it if it cannot be half-closed.
+// CloseWrite half-closes the connection below, or closes it if it cannot be half-closed.
 func (c *replayConn) CloseWrite() error {
 	if h, ok := c.Conn.(interface{ CloseWrite() error }); ok {
 		return h.CloseWrite()

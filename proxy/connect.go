@@ -11,8 +11,9 @@ import (
 	"github.com/readthru/readthru/proxy/strict"
 )
 
-// serveConnect serves a CONNECT. It answers malformed ones itself and passes the others to goproxy, which hijacks the
-// connection.
+// serveConnect serves a CONNECT of the handler: it signs the user in, asks the policy, and passes the request to
+// goproxy, which hijacks the connection. It answers malformed ones itself. The record of a tunnel is written when it
+// ends, by c.end.
 func (s *serving) serveConnect(x *exchange) {
 	host, port, err := strict.SplitAuthority(x.r.RequestURI, "")
 	if err != nil {
@@ -45,6 +46,8 @@ func (s *serving) serveConnect(x *exchange) {
 		x.endTunnel(status, sent, received, err)
 	}
 	c.fail = x.failHandshake
+	// A tunnel has no requests to count, so that it counts as one. Those inside an intercepted connection count one by
+	// one.
 	if c.verdict.action == tunnel {
 		if bad := overLimit(x.meter.Ask(x.began)); bad != nil {
 			c.verdict = verdict{refuse, "limit", bad}
@@ -57,6 +60,7 @@ func (s *serving) serveConnect(x *exchange) {
 	s.dispatcher.ServeHTTP(&replayWriter{x.w}, x.r.WithContext(context.WithValue(x.r.Context(), connectKey{}, c)))
 }
 
+// connectKey is the key of a connect in the context of the request that goproxy gets.
 type connectKey struct{}
 
 // newDispatcher returns a goproxy server that dispatches the CONNECT requests of serveConnect and relays upgrades

@@ -22,10 +22,11 @@ import (
 	"github.com/readthru/readthru/proxy/strict"
 )
 
-// localHost is the host name of the proxy's own pages.
+// localHost is the host name of the proxy's own pages, which no resolver knows: only clients of the proxy reach it.
 const localHost = "readthru.local"
 
-// exchange is a request being answered. A method of one of its parts knows no more than that part.
+// An exchange is a request being answered by the proxy, by one goroutine. A method of one of its parts knows no more
+// than that part.
 type exchange struct {
 	incoming
 	decided
@@ -35,7 +36,7 @@ type exchange struct {
 	told *journal.Entry // rec, once it is complete
 }
 
-// incoming is the request as it was read, and where.
+// incoming is the request of an exchange as it was read, and where.
 type incoming struct {
 	s      *serving
 	p      *Proxy
@@ -49,7 +50,7 @@ type incoming struct {
 	drops  int64 // calls of DropAnswers before it began
 }
 
-// decided is what holds for the request: who makes it, and by which rule and options it is answered.
+// decided is what holds for the request of an exchange: who makes it, and by which rule and options it is answered.
 type decided struct {
 	asked   form.Fields
 	reader  form.Reader // used with prefix
@@ -59,7 +60,7 @@ type decided struct {
 	leave   func()       // releases what ends the request if its user is gone; nil: nothing
 }
 
-// outgoing is the answer.
+// outgoing is the answer of an exchange, and what became of it.
 type outgoing struct {
 	w        http.ResponseWriter
 	recorded *recording.Exchange // equal to w while the session is recorded
@@ -70,7 +71,7 @@ type outgoing struct {
 	cut      bool                // it ended early
 }
 
-// connect is a CONNECT being served. Requests inside it refer to it.
+// connect is a CONNECT being served. Requests inside it refer to it. Its fields are set before the first of these.
 type connect struct {
 	host, port string      // the target, as strict.SplitAuthority gives them
 	named      string      // the server's name in the TLS handshake inside, if intercepted
@@ -87,16 +88,19 @@ type connect struct {
 	drops   int64     // calls of DropAnswers before the user signed in
 }
 
+// target returns the target of the CONNECT as host:port.
 func (c *connect) target() string { return net.JoinHostPort(c.host, c.port) }
 
-// paused reports whether requests are passed on as they are. An offline session is not: it has nothing to pass on to.
+// paused reports whether the proxy passes the request on as it is. An offline session is not paused: it has nothing to
+// pass on to.
 func (x *exchange) paused() bool { return x.policy.paused && !x.s.terms.Offline }
 
+// targetURL returns the target of the CONNECT as a URL, for the texts of errors.
 func (c *connect) targetURL() *url.URL {
 	return &url.URL{Scheme: "https", Host: strict.JoinAuthority(c.host, c.port, "443")}
 }
 
-// url returns the requested URL.
+// url returns the requested URL: that of the page in prefix form, else that of the request.
 func (x *incoming) url() *url.URL {
 	if x.prefix != nil {
 		return x.prefix
@@ -104,12 +108,12 @@ func (x *incoming) url() *url.URL {
 	return x.r.URL
 }
 
-// local reports whether the request is for the proxy itself.
+// local reports whether the request is for the proxy itself, as an origin server or by the name readthru.local.
 func (x *incoming) local() bool {
 	return x.prefix == nil && (x.r.URL.Host == "" || x.r.URL.Hostname() == localHost)
 }
 
-// masked returns the request's target for logs, records and error texts.
+// masked returns the request's target without secrets, for logs, records and error texts.
 func (x *incoming) masked() string {
 	if x.target == "" {
 		x.target = page.Mask(x.url())
@@ -117,6 +121,8 @@ func (x *incoming) masked() string {
 	return x.target
 }
 
+// signIn returns the user who signs in with a field of credentials, and takes the session that the credentials name.
+// Without users everybody is nobody, and nothing is read unless there is a field.
 func (x *exchange) signIn(field string) (users.Login, *strict.Refusal) {
 	if field == "" && x.p.o.Users.Open() {
 		return users.Login{}, nil
@@ -126,9 +132,10 @@ func (x *exchange) signIn(field string) (users.Login, *strict.Refusal) {
 	return user, bad
 }
 
+// errSignedOut ends a request whose user is gone.
 var errSignedOut = errors.New("the user was removed, or what they signed in with")
 
-// blockedPage refuses a page of a host on the list of blocked domains (rule A11).
+// blockedPage refuses a page of a host on the list of blocked domains (rule A11); nil if it may be read.
 func (x *incoming) blockedPage() *strict.Refusal {
 	if host := x.url().Hostname(); page.Blocked(host, x.policy.blocked) {
 		return strict.Blocked(host, strict.ByList)
@@ -137,7 +144,7 @@ func (x *incoming) blockedPage() *strict.Refusal {
 }
 
 // fail refuses a request after an error of the origin, or of its own body. It aborts the response if the client has
-// gone.
+// gone, by a panic that net/http knows.
 func (x *exchange) fail(u *url.URL, err error) {
 	if x.r.Context().Err() != nil {
 		if x.conn != nil {
@@ -157,7 +164,8 @@ func (x *exchange) fail(u *url.URL, err error) {
 	x.refuse(bad)
 }
 
-// explain returns the refusal for an error of a round trip or a dial.
+// explain returns the refusal for an error of a round trip or a dial: the status and the words that package fetch has
+// for it.
 func explain(u *url.URL, err error) *strict.Refusal {
 	e := fetch.Explain(u, err)
 	status := e.HTTPStatus()
@@ -171,7 +179,7 @@ func explain(u *url.URL, err error) *strict.Refusal {
 	return &strict.Refusal{Status: status, Title: title, Detail: e.Error(), ProxyError: e.Type, Cause: err}
 }
 
-// tellOutcome adds the cache's outcome to a refusal.
+// tellOutcome adds the cache's outcome to a refusal, and to the record of the exchange.
 func (x *exchange) tellOutcome(bad *strict.Refusal, outcome cache.Outcome) {
 	x.answeredBy(outcome)
 	if bad.Header == nil {
@@ -180,7 +188,7 @@ func (x *exchange) tellOutcome(bad *strict.Refusal, outcome cache.Outcome) {
 	outcome.AddTo(bad.Header)
 }
 
-// refuse answers with the problem document of bad.
+// refuse answers the request with the problem document of bad. Nothing may have been written before.
 func (x *exchange) refuse(bad *strict.Refusal) {
 	x.count(bad)
 	body, fields := bad.Fields()
@@ -191,12 +199,14 @@ func (x *exchange) refuse(bad *strict.Refusal) {
 		h.Set("Connection", "close") // the start of the next request is unknown
 	}
 	x.w.WriteHeader(bad.Status)
+	// A HEAD gets the fields alone.
 	if x.r.Method != http.MethodHead {
 		n, _ := x.w.Write(body) // fails only if the client has gone
 		x.rec.BytesOut += int64(n)
 	}
 }
 
+// count puts a refusal into the record of the exchange and counts it in the figures, unless a rule hides the request.
 func (x *exchange) count(bad *strict.Refusal) {
 	x.rec.Status, x.rec.Error, x.refused = bad.Status, bad.Detail, bad
 	switch {
@@ -208,10 +218,10 @@ func (x *exchange) count(bad *strict.Refusal) {
 	}
 }
 
-// answeredBy records what the cache did.
+// answeredBy records what the cache did for the request.
 func (x *exchange) answeredBy(o cache.Outcome) { fetch.TellOutcome(&x.rec, o) }
 
-// hidden reports whether a rule keeps the request out of lists and figures.
+// hidden reports whether a rule keeps the request out of the journal's lists and figures.
 func (x *incoming) hidden() bool {
 	if len(x.policy.rules) == 0 {
 		return false
@@ -220,9 +230,11 @@ func (x *incoming) hidden() bool {
 	return ok && rule.Hides()
 }
 
+// errOffline is why a client of an offline session gets no tunnel.
 var errOffline = errors.New("this session is offline")
 
-// storedOnly lets only stored responses, however stale, answer a request with the fields h (RFC 9111 §5.2.1).
+// storedOnly lets only stored responses, however stale, answer a request with the fields h (RFC 9111 §5.2.1), for an
+// offline session.
 func storedOnly(h http.Header) {
 	h["Cache-Control"] = append(h["Cache-Control"], "only-if-cached, max-stale")
 }

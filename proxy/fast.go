@@ -77,7 +77,9 @@ const (
 	leaving // net/http, which closes the connection; it will be parked
 )
 
-// open makes a connection give answers again. inside is nil for one that is not intercepted.
+// open makes a connection give answers again. inside is nil for one that is not intercepted. The scope holds all that
+// the handler's decision depends on beside the bytes of the request: the listener, and of an intercepted connection its
+// target, its user and its session.
 func (f *fast) open(s *serving, inside *connect) {
 	f.s, f.table, f.scope = s, s.p.repeats, s.scope
 	f.changed.L = &f.mu
@@ -92,6 +94,7 @@ func (f *fast) open(s *serving, inside *connect) {
 }
 
 // readUnanswered reads bytes for net/http, after it has given answers again to the requests before them.
+// framedConn.Read calls it.
 func (c *framedConn) readUnanswered(p []byte) (n int, err error) {
 	f := &c.fast
 	switch {
@@ -108,7 +111,8 @@ func (c *framedConn) readUnanswered(p []byte) (n int, err error) {
 	return n, err
 }
 
-// readBegin reads what begins a request, until it is one that net/http must answer.
+// readBegin reads what begins a request, and gives answers again until it is one that net/http must answer. At the end
+// of the connection it says whether the connection may be parked.
 func (c *framedConn) readBegin(p []byte) (n int, err error) {
 	for {
 		n, err = c.readFirst(p)
@@ -150,7 +154,8 @@ func (c *framedConn) readFirst(p []byte) (n int, err error) {
 }
 
 // readBehind reads the byte that net/http waits for while a handler runs, to notice that the client has gone. A byte
-// that comes after the answer is the first one of the next request: it is held until net/http asks for that.
+// that comes after the answer is the first one of the next request: it is held until net/http asks for that. net/http
+// ends its wait by a deadline in the past.
 func (c *framedConn) readBehind(p []byte) (int, error) {
 	n, err := c.Conn.Read(p)
 	if n == 0 {
@@ -185,7 +190,8 @@ func (c *framedConn) SetReadDeadline(t time.Time) error {
 	return err
 }
 
-// giveAgain answers a request whose head is exactly b, if an equal one got an answer that still holds.
+// giveAgain answers a request whose head is exactly b, if an equal one got an answer that still holds. It reports
+// whether it did: if not, net/http gets the bytes.
 func (c *framedConn) giveAgain(b []byte) bool {
 	f := &c.fast
 	if f.spoilt.Load() || !c.scan.Between() {
@@ -196,6 +202,7 @@ func (c *framedConn) giveAgain(b []byte) bool {
 	}
 	now := time.Now()
 	a, content := f.table.Find(f.scope, b, now.Round(0))
+	// The lock fails once serving has ended, and holds its end back until the answer is written.
 	if a == nil || !f.s.giving.TryRLock() {
 		return false
 	}
@@ -215,6 +222,7 @@ func (c *framedConn) giveAgain(b []byte) bool {
 		f.moved = now
 		c.Conn.SetReadDeadline(now.Add(parkTime)) //nolint:errcheck // the next read reports it
 	}
+	// Somebody has closed the connection meanwhile, or the client does not take the answer.
 	if !f.state.CompareAndSwap(giving, waiting) || err != nil {
 		c.Conn.Close() //nolint:errcheck // the next read fails
 	}
@@ -222,7 +230,7 @@ func (c *framedConn) giveAgain(b []byte) bool {
 	return true
 }
 
-// writeAgain writes an answer, in one write if its content is short.
+// writeAgain writes an answer that is given again, with its age as of now, in one write if its content is short.
 func (c *framedConn) writeAgain(a *repeat.Answer, content repeat.Content, now time.Time) error {
 	buf := records.Get().(*[maxRecord]byte)
 	defer records.Put(buf)
@@ -254,7 +262,8 @@ func (c *framedConn) Close() error {
 	return c.Conn.Close()
 }
 
-// pass looks at bytes that net/http is about to get. begins says that a request begins with them.
+// pass looks at bytes that net/http is about to get. begins says that a request begins with them. It keeps the head for
+// the answer if it is whole, alone, and one whose answer may be given again.
 func (c *framedConn) pass(b []byte, begins bool) {
 	f := &c.fast
 	if f.table == nil {
@@ -290,13 +299,14 @@ func (c *framedConn) pass(b []byte, begins bool) {
 	}
 }
 
-// off ends the giving for the rest of the connection.
+// off ends the giving of answers again for the rest of the connection.
 func (f *fast) off() {
 	f.table, f.request = nil, nil
 	f.take(nil)
 }
 
-// headEnd returns where the head ends in b, -1 if it does not. Heads in pieces continue where the last call ended.
+// headEnd returns where the head of a request ends in b, -1 if it does not. Heads in pieces continue where the last
+// call ended.
 func (f *fast) headEnd(b []byte) int {
 	for i, ch := range b {
 		switch {
@@ -311,7 +321,7 @@ func (f *fast) headEnd(b []byte) int {
 	return -1
 }
 
-// A headVerdict says what a head allows.
+// A headVerdict says whether the answer to a request's head may be given again.
 type headVerdict int
 
 const (
@@ -320,7 +330,8 @@ const (
 	unframed                      // net/http answers it and all that follow: where it ends is not for us to say
 )
 
-// judgeHead decides about a whole head, by the fields that make a request more than its target and preferences.
+// judgeHead decides about a whole head of a request, by the fields that make it more than its target and preferences:
+// content, conditions, credentials.
 func judgeHead(b []byte) headVerdict {
 	first, rest, _ := bytes.Cut(b, []byte("\r\n"))
 	verdict := keepAnswer
@@ -348,6 +359,7 @@ func judgeHead(b []byte) headVerdict {
 	return verdict
 }
 
+// judgeField decides about one field of a head; name is in lower case.
 func judgeField(name, value string) headVerdict {
 	switch name {
 	case "content-length", "transfer-encoding", "expect", "upgrade", "range", "te", "trailer":
@@ -369,7 +381,7 @@ func judgeField(name, value string) headVerdict {
 	return keepAnswer
 }
 
-// taking is an answer that is being written and will be kept.
+// taking is an answer that is being written and will be kept, to be given again.
 type taking struct {
 	x      *exchange
 	reuse  *cache.Reuse
@@ -384,7 +396,8 @@ const usualHead = 1024
 // reserved is how much of the memory of the answers is reserved for the copy.
 func (t *taking) reserved() int64 { return usualHead + t.length }
 
-// take replaces the answer that is being written and will be kept, and gives back the memory of the one before.
+// take replaces the answer that is being written and will be kept by t, which may be nil, and gives back the memory of
+// the one before.
 func (f *fast) take(t *taking) (before *taking) {
 	if before = f.taking.Swap(t); before != nil {
 		before.x.p.repeats.Release(before.reserved())
@@ -392,15 +405,16 @@ func (f *fast) take(t *taking) (before *taking) {
 	return before
 }
 
-// repeats reports whether the answer to the request is kept if it can be given again.
+// repeats reports whether the answer to the request is kept if it can be given again: its head is known byte for byte,
+// and nothing about the request is its own.
 func (x *exchange) repeats() bool {
 	return x.conn != nil && x.conn.fast.request != nil && x.recorded == nil && x.prefix == nil && !x.s.terms.Offline &&
 		x.rec.Trace == "" && // no other request will equal one that has a name of its own
 		!httpfield.HasCredentials(x.r.Header)
 }
 
-// offer marks the answer about to be written, with content of a length, to be kept, if an equal request may get it
-// again and there is memory for the copy. A length below 0 is unknown: the answer is not kept.
+// offer marks the answer about to be written, with content of a length, to be kept and given again, if an equal request
+// may get it and there is memory for the copy. A length below 0 is unknown: the answer is not kept.
 func (x *exchange) offer(reuse *cache.Reuse, page *fetch.Repeat, length int64) {
 	if reuse == nil || length < 0 || !x.repeats() {
 		return
@@ -411,13 +425,14 @@ func (x *exchange) offer(reuse *cache.Reuse, page *fetch.Repeat, length int64) {
 	}
 }
 
-// sent records bytes that are written to the client.
+// sent records bytes that are written to the client, for the answer that is kept.
 func (f *fast) sent(b []byte) {
 	f.wrote.Store(true)
 	t := f.taking.Load()
 	if t == nil {
 		return
 	}
+	// The head comes in one write, since net/http's buffer is larger than maxFastHead.
 	if t.bytes == nil {
 		head := bytes.Index(b, []byte("\r\n\r\n"))
 		if head < 0 || head > maxFastHead {
@@ -433,7 +448,8 @@ func (f *fast) sent(b []byte) {
 	t.bytes = append(t.bytes, b...)
 }
 
-// keep keeps the answer that has been written, if it was offered.
+// keep keeps the answer that has been written, if it was offered and nothing came between. connState calls it when the
+// connection is idle.
 func (f *fast) keep() {
 	t := f.take(nil)
 	if t == nil || f.table == nil || f.spoilt.Load() {
@@ -445,7 +461,8 @@ func (f *fast) keep() {
 	}
 }
 
-// answer returns the answer that was written; nil if it is not one that can be given again as it is.
+// answer returns the answer that was written, as package repeat keeps it; nil if it is not one that can be given again
+// as it is: it has another status, breaks off, or sets a cookie.
 func (t *taking) answer() *repeat.Answer {
 	head, body, found := bytes.Cut(t.bytes, []byte("\r\n\r\n"))
 	rec := t.x.told
@@ -487,7 +504,8 @@ func (t *taking) answer() *repeat.Answer {
 	return a
 }
 
-// stored returns what of the content that was written can be read again from the store.
+// stored returns what of the content that was written can be read again from the store, so that memory need not hold
+// it. Long contents cannot: reading them takes more than deciding anew.
 func (t *taking) stored(body []byte) repeat.Stored {
 	sum, length := t.reuse.Content, t.reuse.Length
 	if t.repeat != nil && t.repeat.Length > 0 {
@@ -500,7 +518,7 @@ func (t *taking) stored(body []byte) repeat.Stored {
 	return repeat.Stored{Sum: sum, Length: int(length)}
 }
 
-// given counts what is given again, as [exchange.end] counts what is given first.
+// given counts an answer that is given again, as [exchange.end] counts what is given first.
 type given struct {
 	p       *Proxy
 	rec     *journal.Entry // of the first time
@@ -514,12 +532,13 @@ type given struct {
 	unlogged unlogged // guarded by the repeatLog's mu
 }
 
-// may is called before each repetition that a user asks for. It counts the request.
+// may is called before each repetition of an answer that a user asks for. It counts the request, and is false when the
+// user's limit is reached.
 func (g *given) may(now time.Time) bool {
 	return (!g.page.page || g.meter.AskPage(now) == nil) && g.meter.Ask(now) == nil
 }
 
-// again is called after each repetition.
+// again is called after each repetition of an answer. It counts it everywhere where the first answer was counted.
 func (g *given) again(now time.Time, took time.Duration, err error) {
 	p := g.p
 	p.stats.total.Add(1)
@@ -547,8 +566,8 @@ func (g *given) again(now time.Time, took time.Duration, err error) {
 	p.repeatLog.add(g, now, took)
 }
 
-// DropAnswers drops the answers that would be given again: what decided them has changed. Connections that were let in
-// before share no answers with those that come after.
+// DropAnswers drops the answers that would be given again: what decided them has changed, such as rules or users.
+// Connections that were let in before share no answers with those that come after.
 func (p *Proxy) DropAnswers() {
 	p.drops.Add(1)
 	if p.repeats != nil {
@@ -556,7 +575,7 @@ func (p *Proxy) DropAnswers() {
 	}
 }
 
-// changed drops the answers that were made of a record.
+// changed drops the answers that were made of a record of the store, which reports its changes by calling it.
 func (p *Proxy) changed(r store.Record) {
 	if r == store.AllRecords {
 		p.repeats.Clear()

@@ -25,7 +25,7 @@ type framedConn struct {
 	paced bool // the connection below keeps the pace
 }
 
-// framed wraps a connection for net/http.
+// framed wraps a connection of a client for net/http, so that its framing is checked and answers are given again on it.
 func (s *serving) framed(c net.Conn) *framedConn {
 	f := &framedConn{Conn: c}
 	if below := belowTLS(c); below != nil {
@@ -75,7 +75,7 @@ func (l framedListener) Accept() (net.Conn, error) {
 	return l.s.framed(c), nil
 }
 
-// CloseWrite half-closes the underlying connection, or closes it if it cannot be half-closed.
+// CloseWrite half-closes the connection below, or closes it if it cannot be half-closed.
 func (c *framedConn) CloseWrite() error {
 	if h, ok := c.Conn.(interface{ CloseWrite() error }); ok {
 		return h.CloseWrite()

@@ -26,11 +26,12 @@ type gathering struct {
 	bufs  net.Buffers // consumed by WriteTo; a field, to save an allocation
 }
 
-// gather holds back the next small write until another follows or release is called. Only the handler calls gather and
-// release, and nothing else writes in between: the request has no content, so no interim response is due.
+// gather holds back the next small write of an answer until another follows or release is called. Only the handler
+// calls gather and release, and nothing else writes in between: the request has no content, so no interim response is
+// due.
 func (c *framedConn) gather() { c.out.armed = true }
 
-// release writes the bytes held back, if any.
+// release writes the bytes of an answer that were held back, if any.
 func (c *framedConn) release() {
 	g := &c.out
 	g.armed = false
@@ -40,7 +41,7 @@ func (c *framedConn) release() {
 	}
 }
 
-// drop returns the buffer to the pool, so that idle connections hold none.
+// drop returns the buffer of the bytes held back to the pool, so that idle connections hold none.
 func (g *gathering) drop() {
 	heads.Put((*[maxHeld]byte)(g.held[:maxHeld]))
 	g.held = nil
@@ -68,7 +69,7 @@ func (c *framedConn) Write(p []byte) (int, error) {
 	return max(0, n-held), err
 }
 
-// send writes p now.
+// send writes p to the client now, in its pace.
 func (c *framedConn) send(p []byte) (int, error) {
 	if c.paced {
 		return c.Conn.Write(p)
@@ -108,6 +109,7 @@ func (c *framedConn) writeBehind(p []byte) (n int, err error) {
 	return n, err
 }
 
+// heads and records are buffers for the bytes held back, and for one TLS record.
 var (
 	heads   = sync.Pool{New: func() any { return new([maxHeld]byte) }}
 	records = sync.Pool{New: func() any { return new([maxRecord]byte) }}

@@ -17,7 +17,8 @@ import (
 	"github.com/readthru/readthru/proxy/strict"
 )
 
-// ServeHTTP answers every request: plain ones, intercepted ones, and those for the proxy itself.
+// ServeHTTP answers every request of a listener: plain ones, intercepted ones, and those for the proxy itself. Each
+// gets a record in the journal, whatever becomes of it.
 func (s *serving) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	drops := s.p.drops.Load() // before the policy
 	x := &exchange{
@@ -62,8 +63,10 @@ func (x *exchange) contain() {
 	panic(http.ErrAbortHandler)
 }
 
-// serve runs the checks in the order of the package documentation and answers the request.
+// serve runs the checks of the handler in the order of the package documentation and answers the request: first what
+// two parsers could read differently, then who asks, then what the rules say, and the form of the answer last.
 func (x *exchange) serve() {
+	// Before any refusal: receiveUpload says why.
 	broken := receiveUpload(x.r)
 	if bad := x.wellFormed(); bad != nil {
 		x.refuse(bad)
@@ -95,6 +98,7 @@ func (x *exchange) serve() {
 		return
 	}
 	upgrade := strict.UpgradeOf(x.r)
+	// Offline there is nobody to relay to, and only GET and HEAD have stored answers.
 	if x.s.terms.Offline && (upgrade != "" || x.r.Method != http.MethodGet && x.r.Method != http.MethodHead) {
 		x.refuse(offlineRefusal(thisSession, x.masked()))
 		return
@@ -143,15 +147,16 @@ func (x *exchange) serve() {
 	}
 }
 
-// leaveAlone reports whether the request is passed on past the cache, and its answer as it is: a rule tunnels the host,
-// and what it is asked without TLS is no more ours than what is in the tunnel. The same holds for a path of an
-// intercepted host, which cannot be tunnelled. Of an offline session, what is stored answers.
+// leaveAlone reports whether the proxy passes the request on past the cache, and its answer as it is: a rule tunnels
+// the host, and what it is asked without TLS is no more ours than what is in the tunnel. The same holds for a path of
+// an intercepted host, which cannot be tunnelled. Of an offline session, what is stored answers.
 func (x *exchange) leaveAlone() bool {
 	return !x.s.terms.Offline && (x.rule.Action == "tunnel" || x.paused())
 }
 
-// admit authenticates the user and sets the request's session. A session named by the request takes precedence over
-// that of the credentials.
+// admit authenticates the user of a request, counts the request for them, and sets its session. A session named by the
+// request takes precedence over that of the credentials. It starts the recording of the answer if the session is
+// recorded.
 func (x *exchange) admit() (user users.Login, bad *strict.Refusal) {
 	switch {
 	case x.prefix != nil:
@@ -188,7 +193,7 @@ func (x *exchange) admit() (user users.Login, bad *strict.Refusal) {
 	return user, nil
 }
 
-// endWithUser has the request end when its user is gone, who would read on what streams.
+// endWithUser has the request end when its user is gone, who would read on what streams. x.leave undoes it.
 func (x *exchange) endWithUser(user users.Login) {
 	ctx, cancel := context.WithCancelCause(x.r.Context())
 	forget := x.p.o.Users.WhenGone(user, users.ScopeProxy, func() { cancel(errSignedOut) })
@@ -200,7 +205,7 @@ func (x *exchange) endWithUser(user users.Login) {
 }
 
 // permit applies the checks that need the whole request: rules with a path, TRACE, and the X-Readthru fields, which it
-// removes from the request.
+// removes from the request and keeps in x.asked.
 func (x *exchange) permit() *strict.Refusal {
 	if len(x.policy.rules) > 0 {
 		host := x.url().Hostname()
@@ -224,7 +229,8 @@ func (x *exchange) permit() *strict.Refusal {
 	return bad
 }
 
-// prepare makes the client's request ready to be forwarded: it removes hop-by-hop fields and adds Via.
+// prepare makes the client's request ready to be forwarded to an origin: it removes hop-by-hop fields and adds Via (RFC
+// 9110 §7.6).
 func (x *incoming) prepare() {
 	r := x.r
 	grpc := strings.HasPrefix(r.Header.Get("Content-Type"), "application/grpc") &&
@@ -248,7 +254,8 @@ func (x *incoming) prepare() {
 	}
 }
 
-// answerPage fetches and sends the page. A response that is not a page passes unchanged.
+// answerPage fetches the page of a request in markdown or text and sends it. A response that is not a page passes
+// unchanged.
 func (x *exchange) answerPage(want fetch.Request) {
 	r := x.r
 	want.URL, want.Method, want.Header = r.URL, r.Method, r.Header
@@ -274,8 +281,8 @@ func (x *exchange) answerPage(want fetch.Request) {
 	x.send(answer)
 }
 
-// passThrough streams the cache's response, or that of the origin if the host is to be left alone. If observe is set, a
-// page in it is stored in the background.
+// passThrough streams the cache's response to the client as the origin made it, or that of the origin if the host is to
+// be left alone. If observe is set, a page in it is stored in the background.
 func (x *exchange) passThrough(observe, alone bool) {
 	if !httpfield.RemoveOurTags(x.r.Header) {
 		x.refuse(&strict.Refusal{

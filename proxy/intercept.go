@@ -17,8 +17,9 @@ const handshakeTime = 10 * time.Second
 // recordHandshake is the first byte of a TLS connection (RFC 8446 §5.1).
 const recordHandshake = 0x16
 
-// intercept answers the CONNECT, terminates TLS and passes the connection to the server for intercepted connections. A
-// client that does not speak TLS is tunnelled. The connection of a client that sends nothing is closed.
+// intercept answers the CONNECT, terminates TLS with a certificate of ours and passes the connection to the server for
+// intercepted connections. A client that does not speak TLS is tunnelled. The connection of a client that sends nothing
+// is closed.
 func (s *serving) intercept(ctx context.Context, c *connect, conn net.Conn) {
 	untrack := s.track(conn)
 	defer untrack()
@@ -66,7 +67,8 @@ func (s *serving) intercept(ctx context.Context, c *connect, conn net.Conn) {
 	}
 }
 
-// handshakeFailed handles the end of a handshake with a client that may not trust our certificate.
+// handshakeFailed handles the end of a TLS handshake with a client that may not trust our certificate, and remembers a
+// client that does not.
 func (s *serving) handshakeFailed(below *innerConn, err error) {
 	c := below.connect
 	rejected := below.signed.Load() && (rejectsCertificate(err) || breaksOff(err) && s.p.silentClients.countSilent(c))
@@ -92,13 +94,14 @@ func rejectsCertificate(err error) bool {
 	return false
 }
 
-// breaksOff reports whether the client closed the connection in the handshake without an alert. It may have rejected
-// our certificate, or given the request up.
+// breaksOff reports whether the client closed the connection in the TLS handshake without an alert. It may have
+// rejected our certificate, or given the request up.
 func breaksOff(err error) bool {
 	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, syscall.ECONNRESET)
 }
 
-// newTLSConfig returns a configuration for intercepted connections. They share it so that session tickets resume.
+// newTLSConfig returns a configuration for the TLS of intercepted connections. They share it so that session tickets
+// resume. The certificate is for the name in the ClientHello, else for the target of the CONNECT.
 func (p *Proxy) newTLSConfig() *tls.Config {
 	return &tls.Config{
 		MinVersion: tls.VersionTLS12,
@@ -131,7 +134,7 @@ func (p *Proxy) tlsFor(client net.Addr) *tls.Config {
 	return p.tls
 }
 
-// takeEarly returns the bytes that were read from a hijacked connection before.
+// takeEarly returns the bytes that were read from a hijacked connection before it was hijacked; nil if there are none.
 func takeEarly(c net.Conn) []byte {
 	if r, ok := c.(*replayConn); ok {
 		return r.take()

@@ -20,10 +20,11 @@ import (
 // TLSFiles names PEM files: a certificate with its chain, and its key. The zero value names none.
 type TLSFiles struct{ Cert, Key string }
 
-// set reports whether there are any.
+// set reports whether a certificate or a key is named.
 func (p TLSFiles) set() bool { return p.Cert != "" || p.Key != "" }
 
-// load reads the pair. It returns an error for one that no client could accept at a time.
+// load reads the listener's certificate with its key. It returns an error for a pair that no client could accept at a
+// time, because it has expired or is not yet valid.
 func (p TLSFiles) load(now time.Time) (*tls.Certificate, error) {
 	if p.Cert == "" || p.Key == "" {
 		return nil, errors.New("cert and key belong together: one of them is not set")
@@ -44,7 +45,7 @@ func (p TLSFiles) load(now time.Time) (*tls.Certificate, error) {
 	return &pair, nil
 }
 
-// times returns when the files were changed; zero values if they cannot be read.
+// times returns when the files of the certificate were changed; zero values if they cannot be read.
 func (p TLSFiles) times() (t [2]time.Time) {
 	for i, name := range []string{p.Cert, p.Key} {
 		if info, err := os.Stat(name); err == nil {
@@ -54,11 +55,11 @@ func (p TLSFiles) times() (t [2]time.Time) {
 	return t
 }
 
-// lookAgain is how long files are not looked at again.
+// lookAgain is how long the files of a listener's certificate are not looked at again.
 const lookAgain = time.Second
 
-// servingPair is the pair that a listener uses. When its files change it is read again; one that cannot be used stays
-// unused, and what was in use stays so.
+// servingPair is the certificate that a listener uses, with its key. When its files change they are read again by the
+// next handshake; a pair that cannot be used stays unused, and what was in use stays so.
 type servingPair struct {
 	files TLSFiles
 	log   *slog.Logger
@@ -69,6 +70,7 @@ type servingPair struct {
 	looked  time.Time
 }
 
+// openPair reads the certificate of a listener for the first time. Then an error is one of the configuration.
 func openPair(files TLSFiles, log *slog.Logger) (*servingPair, error) {
 	p := &servingPair{files: files, log: log, changed: files.times(), looked: time.Now()}
 	var err error
@@ -76,7 +78,7 @@ func openPair(files TLSFiles, log *slog.Logger) (*servingPair, error) {
 	return p, err
 }
 
-// get returns the pair for a handshake.
+// get returns the listener's certificate for a handshake ([tls.Config].GetCertificate).
 func (p *servingPair) get(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -100,7 +102,7 @@ func (p *servingPair) get(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 	return pair, nil
 }
 
-// tlsListener demands TLS of other machines.
+// tlsListener demands TLS of clients on other machines.
 type tlsListener struct {
 	net.Listener // with a pace for each connection
 	config       *tls.Config
@@ -142,11 +144,12 @@ type maybeTLS struct {
 	spoken atomic.Pointer[net.Conn]
 }
 
+// plainRefused is the answer to a client on another machine that does not speak TLS: it has no TLS to be told by.
 const plainRefused = "HTTP/1.1 400 Bad Request\r\nConnection: close\r\n" +
 	"Content-Type: text/plain\r\nContent-Length: 69\r\n\r\n" +
 	"readthru speaks TLS with other machines: use https:// to reach this.\n"
 
-// begin finds out what the client speaks.
+// begin finds out by its first byte what the client speaks. The first Read calls it.
 func (c *maybeTLS) begin() {
 	first := make([]byte, 1)
 	if _, c.failed = io.ReadFull(c.Conn, first); c.failed != nil {
@@ -165,7 +168,8 @@ func (c *maybeTLS) begin() {
 	c.spoken.Store(&spoken)
 }
 
-// fromThisMachine reports whether both ends of a connection are on this machine.
+// fromThisMachine reports whether both ends of a connection are on this machine: the client is on loopback, or at the
+// address that it connected to.
 func fromThisMachine(c net.Conn) bool {
 	local, err := netip.ParseAddrPort(c.LocalAddr().String())
 	if err != nil {
@@ -175,7 +179,8 @@ func fromThisMachine(c net.Conn) bool {
 	return err == nil && (remote.Addr().Unmap().IsLoopback() || remote.Addr().Unmap() == local.Addr().Unmap())
 }
 
-// now returns what the client speaks, or the bare connection before it has said anything.
+// now returns the connection as the client speaks, with or without TLS, or the bare connection before it has said
+// anything.
 func (c *maybeTLS) now() net.Conn {
 	if spoken := c.spoken.Load(); spoken != nil {
 		return *spoken

@@ -62,7 +62,8 @@ func (x *incoming) ourAddr() string {
 	return x.s.addr.String()
 }
 
-// ourHost reports whether a Host field names readthru.local or addr, the address that the client connected to.
+// ourHost reports whether a Host field names readthru.local or addr, the address that the client connected to. Any name
+// of loopback will do with the right port.
 func ourHost(field, addr string) bool {
 	ours, port, err := net.SplitHostPort(addr)
 	if err != nil {
@@ -81,7 +82,8 @@ func ourHost(field, addr string) bool {
 	return page.Loopback(host) || host == ours
 }
 
-// prefixTarget returns the URL in a prefix-form target, or "". Some clients fold the two slashes into one.
+// prefixTarget returns the URL in the target of a request in prefix form, or "". Some clients fold the two slashes into
+// one.
 func prefixTarget(uri string) string {
 	rest := strings.TrimPrefix(uri, "/")
 	for _, scheme := range []string{"https:/", "http:/"} {
@@ -159,6 +161,7 @@ func (x *exchange) servePrefix() {
 	if answer.Response != nil {
 		fields = answer.Response.Header
 	}
+	// Fields that would act on the web origin of this listener, in whose name the answer comes.
 	for _, name := range []string{
 		"Set-Cookie", "Access-Control-Allow-Origin", "Access-Control-Allow-Credentials", "Service-Worker-Allowed",
 		"Clear-Site-Data",
@@ -170,13 +173,14 @@ func (x *exchange) servePrefix() {
 	x.send(answer)
 }
 
+// notAllowed refuses a method that the proxy's own pages and the prefix form do not have.
 var notAllowed = &strict.Refusal{
 	Status: http.StatusMethodNotAllowed, Title: "Method not allowed", Detail: "Only GET and HEAD are allowed here.",
 	Header: http.Header{"Allow": {"GET, HEAD"}},
 }
 
 // serveLocal serves readthru.local: a page that explains how to trust our certificate, the certificate, and the proxy
-// auto-configuration.
+// auto-configuration. It needs no sign-in, since clients fetch these before they can.
 func (x *exchange) serveLocal() {
 	if x.r.Method != http.MethodGet && x.r.Method != http.MethodHead {
 		x.refuse(notAllowed)
@@ -214,6 +218,7 @@ func (x *exchange) serveLocal() {
 	}
 }
 
+// serveBytes answers the request for a page of readthru.local with content of a type.
 func (x *exchange) serveBytes(contentType string, body []byte) {
 	h := x.w.Header()
 	h.Set("Content-Type", contentType)

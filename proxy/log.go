@@ -42,7 +42,8 @@ func writeLog(log *slog.Logger, id string, r *journal.Entry) {
 	}
 }
 
-// attrs returns the attributes of a request's log line.
+// attrs returns the attributes of a request's log line. Empty ones are left out, and a reason that only repeats the
+// error.
 func attrs(id string, r *journal.Entry) []slog.Attr {
 	attrs := make([]slog.Attr, 0, 16)
 	if id != "" {

@@ -10,14 +10,15 @@ import (
 // stack on which a handler ran. A goroutine that only waits for the next request costs little for the rest of idleTime.
 const parkTime = 5 * time.Second
 
-// idles reports whether the connection waits for the next request, with no byte of it in any buffer of net/http. Only
-// the goroutine that reads the connection may ask.
+// idles reports whether the connection of a client waits for the next request, with no byte of it in any buffer of
+// net/http. Only the goroutine that reads the connection may ask.
 func (c *framedConn) idles() bool {
 	f := &c.fast
 	return f.table != nil && f.ready.Load() && !f.spoilt.Load() && c.scan.Between()
 }
 
-// limited reports whether the limit of the read that waits for the next request is ours, not that of net/http.
+// limited reports whether the limit of the read that waits for the next request is ours (parkTime), not that of
+// net/http.
 func (c *framedConn) limited() bool { return c.parks || !c.fast.moved.IsZero() }
 
 // leave is called when a read for the next request ends with err. If the connection was idle for parkTime, net/http
@@ -28,7 +29,8 @@ func (c *framedConn) leave(err error) {
 	}
 }
 
-// park waits for the next request on a connection that has left net/http, and gives the connection to a server again.
+// park waits for the next request on a connection that has left net/http, without its buffers, and gives the connection
+// to a server again. A client that sends nothing for the rest of idleTime is closed.
 func (s *serving) park(c *framedConn) {
 	defer s.track(c.Conn)()
 	c.Conn.SetReadDeadline(time.Now().Add(idleTime - parkTime)) //nolint:errcheck // the next read reports it

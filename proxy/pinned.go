@@ -27,6 +27,7 @@ type silentClients struct {
 	known *lru.Cache[silentClient, silence]
 }
 
+// silentClient is a client of the proxy (clientOf) at a host.
 type silentClient struct{ client, host string }
 
 // silence is what is known of a client at a host.
@@ -35,12 +36,14 @@ type silence struct {
 	spoke time.Time // when it sent a request
 }
 
+// newSilentClients returns a count of no clients.
 func newSilentClients() *silentClients {
 	known, _ := lru.New[silentClient, silence](maxSilentClients) // fails for sizes below 1 only
 	return &silentClients{known: known}
 }
 
-// countSilent counts a silent connection and reports whether the client has reached silentLimit.
+// countSilent counts an intercepted connection that ended silently and reports whether its client has reached
+// silentLimit, by which it rejects our certificate. Then the count begins anew.
 func (s *silentClients) countSilent(c *connect) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -57,7 +60,7 @@ func (s *silentClients) countSilent(c *connect) bool {
 	return false
 }
 
-// heard notes that a request of c's client came.
+// heard notes that a request of c's client came, so that for trustedFor its silence means nothing.
 func (s *silentClients) heard(c *connect) {
 	s.known.Add(silentClient{c.client, c.host}, silence{spoke: time.Now()})
 }

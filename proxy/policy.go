@@ -23,7 +23,7 @@ type policy struct {
 	blocked []string // domains
 }
 
-// newPolicy returns the policy of o.
+// newPolicy returns the policy that options of the proxy describe. The error names the option that is invalid.
 func newPolicy(o Options) (*policy, error) {
 	if !validConfigMode(o.Mode) {
 		return nil, fmt.Errorf("mode %q is not auto, always, negotiate or never", o.Mode)
@@ -52,6 +52,7 @@ func (p *Proxy) Reconfigure(o Options) error {
 	return nil
 }
 
+// validConfigMode reports whether the configured mode, by which pages are converted, is one.
 func validConfigMode(mode string) bool {
 	switch mode {
 	case "", "auto", "always", "negotiate", "never":
@@ -60,7 +61,7 @@ func validConfigMode(mode string) bool {
 	return false
 }
 
-// action is the treatment of a CONNECT.
+// action is the treatment of a CONNECT by the proxy.
 type action int
 
 const (
@@ -69,7 +70,7 @@ const (
 	refuse
 )
 
-// verdict is the policy's decision about a CONNECT.
+// verdict is the policy's decision about a CONNECT, and its reason.
 type verdict struct {
 	action  action
 	why     string          // for the log; of a tunnel as in tunnelField
@@ -127,6 +128,7 @@ func (p *policy) judgeHost(host string, paused bool) (v verdict, rule string, de
 	case category != "":
 		return verdict{action: tunnel, why: fmt.Sprintf("preset; category=%q", category)}, rule, true
 	}
+	// Only this is open to what the client has taught us of itself.
 	return verdict{action: intercept, why: "default"}, rule, false
 }
 

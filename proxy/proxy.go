@@ -25,6 +25,7 @@ import (
 	"github.com/readthru/readthru/store"
 )
 
+// Times and bounds of a listener's connections.
 const (
 	headTime       = 10 * time.Second // to read a request's head
 	idleTime       = 90 * time.Second // between requests of a connection
@@ -220,14 +221,16 @@ func (p *Proxy) ServeSession(ctx context.Context, l net.Listener, terms Terms) e
 	return failed
 }
 
-// link describes the connection that a request came by.
+// link describes the connection that a request came by, in the request's context.
 type link struct {
 	conn   *framedConn // nil with HTTP/2
 	inside *connect    // set inside an intercepted connection
 }
 
+// linkKey is the key of a link in the context of a request.
 type linkKey struct{}
 
+// linkOf returns the link of a connection as net/http has it, with or without TLS of ours.
 func linkOf(c net.Conn) link {
 	var l link
 	if f, ok := c.(*framedConn); ok {
@@ -239,6 +242,8 @@ func linkOf(c net.Conn) link {
 	return l
 }
 
+// server returns an http.Server for a listener's connections: one for those of clients, one for what is inside
+// intercepted ones.
 func (s *serving) server() *http.Server {
 	return &http.Server{
 		Handler:   s,
@@ -255,7 +260,8 @@ func (s *serving) server() *http.Server {
 	}
 }
 
-// connState is the ConnState callback of both servers.
+// connState is the ConnState callback of both servers. It keeps an answer when its connection becomes idle, and learns
+// whether the client of an intercepted connection sent a request, by which it accepts our certificate.
 func (s *serving) connState(c net.Conn, state http.ConnState) {
 	switch state {
 	case http.StateIdle:

@@ -14,7 +14,7 @@ import (
 	"github.com/readthru/readthru/store"
 )
 
-// recorder is a recording in progress.
+// recorder is the recording of a session in progress.
 type recorder struct {
 	to    *recording.Writer
 	ended chan struct{} // closed to end the recording
@@ -93,7 +93,8 @@ func (p *Proxy) EndRecording(ctx context.Context, session string) error {
 	}
 }
 
-// record starts recording the answer if the session is recorded.
+// record starts recording the answer of an exchange if its session is recorded. What is written to x.w from then on is
+// in the recording.
 func (x *exchange) record() {
 	to := x.p.sessions.writer(x.session)
 	if to == nil {
@@ -112,8 +113,8 @@ func (x *incoming) recordedURL() string {
 	return x.masked()
 }
 
-// replay answers a request from the recording. It answers 504 if the recording has no answer, like a cache to
-// only-if-cached (RFC 9111 §5.2.1.7).
+// replay answers a request from the recording of Options.Replay, and never asks an origin. It answers 504 if the
+// recording has no answer, like a cache to only-if-cached (RFC 9111 §5.2.1.7).
 func (x *exchange) replay() {
 	resp, err := x.p.o.Replay.Respond(x.r, x.recordedURL())
 	if err == nil {

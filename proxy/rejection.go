@@ -38,7 +38,8 @@ func clientOf(r *http.Request, user users.Login) string {
 	return address
 }
 
-// rejects reports whether the client is known to reject our certificate for the host, and until when that is believed.
+// rejects reports whether the client of a CONNECT is known to reject our certificate for the host, and until when that
+// is believed. On the listener of a run it is not asked.
 func (s *serving) rejects(c *connect) (until time.Time, ok bool) {
 	if s.p.o.Store == nil || s.terms.Session != "" {
 		return time.Time{}, false
@@ -56,7 +57,8 @@ func (s *serving) rejects(c *connect) (until time.Time, ok bool) {
 const rejectedWhy = "The client rejected our certificate: have it trust the authority (readthru ca install, " +
 	"readthru env), or tunnel the host."
 
-// rejected remembers that the client rejected our certificate for the host.
+// rejected remembers that the client of a CONNECT rejected our certificate for the host, for as long as the store says.
+// On the listener of a run it tells the session instead.
 func (s *serving) rejected(c *connect) {
 	if s.terms.Session != "" {
 		s.p.sessions.count(s.terms.Session, func(st *SessionStats) { st.reject(c.host) })
@@ -78,7 +80,7 @@ func (s *serving) rejected(c *connect) {
 	}
 }
 
-// accepted forgets that the client rejected our certificate for the host, because it sent a request.
+// accepted forgets that the client of a CONNECT rejected our certificate for the host, because it sent a request.
 func (s *serving) accepted(c *connect) {
 	s.p.silentClients.heard(c)
 	if !c.rejecting {

@@ -48,8 +48,8 @@ func (x *exchange) relay(protocol string) {
 	x.s.dispatcher.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), relayKey{}, resp)))
 }
 
-// join hands the client the origin's answer, which switches protocols, and copies between them until both sides are
-// done.
+// join hands the client the origin's answer, which switches to a protocol that goproxy does not know, and copies
+// between them until both sides are done.
 func (x *exchange) join(w *relayWriter, resp *http.Response) {
 	origin, ok := resp.Body.(io.ReadWriteCloser)
 	if !ok {
@@ -79,10 +79,11 @@ func (x *exchange) join(w *relayWriter, resp *http.Response) {
 // errNotSwitched means that what carries an answer that switches protocols carries nothing from the client.
 var errNotSwitched = errors.New("the connection to the origin cannot switch protocols")
 
+// relayKey is the key of the origin's response in the context of the request that goproxy relays.
 type relayKey struct{}
 
-// relayed gives goproxy the origin's response that relay obtained. It refuses every other request, which goproxy would
-// otherwise forward by itself.
+// relayed gives goproxy the origin's response that relay obtained, as if goproxy had sent the request. It refuses every
+// other request, which goproxy would otherwise forward by itself.
 func relayed(r *http.Request, ctx *goproxy.ProxyCtx) (*http.Request, *http.Response) {
 	resp, ok := r.Context().Value(relayKey{}).(*http.Response)
 	if !ok {
@@ -123,6 +124,7 @@ func (w *relayWriter) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	return conn, rw, err
 }
 
+// close closes the relayed connection, if it was hijacked.
 func (w *relayWriter) close() {
 	if w.conn != nil {
 		hangUp(w.conn)

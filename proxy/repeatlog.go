@@ -21,7 +21,8 @@ type repeatLog struct {
 	waiting []*given
 }
 
-// add has a line written for a repetition.
+// add has a log line written for a repetition of an answer, soon and together with others. It is on the way of every
+// repeated answer, so that it only counts.
 func (l *repeatLog) add(g *given, now time.Time, took time.Duration) {
 	if !l.log.Enabled(context.Background(), slog.LevelInfo) {
 		return
@@ -40,14 +41,14 @@ func (l *repeatLog) add(g *given, now time.Time, took time.Duration) {
 	}
 }
 
-// unlogged is what an answer's next log line says of its repetitions.
+// unlogged is what the next log line of an answer says of its repetitions since the last one.
 type unlogged struct {
 	count int64
 	time  time.Time // of the last
 	ms    int64
 }
 
-// flush writes the lines that wait.
+// flush writes the log lines that wait.
 func (l *repeatLog) flush(ctx context.Context) {
 	l.mu.Lock()
 	all := l.waiting

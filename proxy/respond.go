@@ -22,7 +22,8 @@ import (
 	"github.com/readthru/readthru/proxy/strict"
 )
 
-// send writes the page of an answer, or streams its response if it is not a page.
+// send writes the page of an answer of package fetch, with the fields of the cache and of the proxy, or streams its
+// response if it is not a page.
 func (x *exchange) send(a *fetch.Answer) {
 	if a.Response != nil {
 		if a.Repeat != nil {
@@ -62,9 +63,9 @@ func (x *exchange) send(a *fetch.Answer) {
 	}
 }
 
-// conditional evaluates the conditions and the range of the request against the page with the fields h, and against
-// nothing else: the origin's representation is another one (RFC 9110 §13.2.2). It returns the status and the content
-// of the answer, and changes h to suit.
+// conditional evaluates the conditions and the range of the request against the page in markdown with the fields h, and
+// against nothing else: the origin's representation is another one (RFC 9110 §13.2.2). It returns the status and the
+// content of the answer, and changes h to suit.
 func (x *incoming) conditional(h http.Header, body []byte) (int, []byte) {
 	asked := x.r.Header
 	tag := h.Get("Etag") // none after HEAD for a page without a rendition at hand
@@ -95,7 +96,8 @@ func (x *incoming) conditional(h http.Header, body []byte) (int, []byte) {
 }
 
 // gather makes the head and a content of this length leave in one write, where possible. The whole content must be in
-// memory. The caller calls release after writing it.
+// memory. The caller calls release after writing it. With content in the request an interim response may be due, so
+// that nothing is held back.
 func (x *exchange) gather(length int64) (release func()) {
 	if x.conn == nil || length <= gatherOver || x.r.ContentLength != 0 {
 		return func() {}
@@ -111,7 +113,7 @@ func (x *exchange) gather(length int64) (release func()) {
 	}
 }
 
-// bodyWriter writes content to the client of an exchange and counts it.
+// bodyWriter writes content to the client of an exchange and counts it in the exchange's record.
 type bodyWriter exchange
 
 // Write implements [io.Writer].
@@ -126,9 +128,9 @@ func (b *bodyWriter) Write(p []byte) (n int, err error) {
 	return n, err
 }
 
-// stream forwards a response as it arrives and closes its body. outcome is the cache's outcome for the request. If the
-// body ends early, stream resets the client's connection or HTTP/2 stream, so that the truncated body does not look
-// complete.
+// stream forwards a response to the client as it arrives and closes its body. outcome is the cache's outcome for the
+// request. If the body ends early, stream resets the client's connection or HTTP/2 stream, so that the truncated body
+// does not look complete.
 func (x *exchange) stream(resp *http.Response, outcome cache.Outcome) {
 	defer resp.Body.Close()
 	x.rec.Status = resp.StatusCode
@@ -170,7 +172,8 @@ func (x *exchange) stream(resp *http.Response, outcome cache.Outcome) {
 	}
 }
 
-// writeHead writes status and fields of a response and returns the names of the trailer fields that it announced.
+// writeHead writes status and fields of a response to the client and returns the names of the trailer fields that it
+// announced.
 func (x *exchange) writeHead(resp *http.Response, outcome cache.Outcome) (announced []string) {
 	h := x.w.Header()
 	httpfield.RemoveConnection(resp.Header)
@@ -205,6 +208,7 @@ func (x *exchange) writeHead(resp *http.Response, outcome cache.Outcome) (announ
 	return announced
 }
 
+// buffers are for copying bodies to clients.
 var buffers = sync.Pool{New: func() any { return new([32 << 10]byte) }}
 
 // copyBody writes the body: a stored one directly from memory, any other one as it arrives. It flushes after each read
@@ -243,6 +247,7 @@ func (x *exchange) copyBody(resp *http.Response) {
 	}
 }
 
+// isEvents reports whether a response is a stream of events, each of which is sent at once.
 func isEvents(h http.Header) bool {
 	const events = "text/event-stream"
 	for _, media := range h["Content-Type"] {
@@ -251,7 +256,8 @@ func isEvents(h http.Header) bool {
 	return false
 }
 
-// ended aborts the response if its content ended with an error.
+// ended aborts the response if its content ended with an error, and says whose fault that was: the client's, that has
+// gone or is too slow, or the origin's.
 func (x *exchange) ended(err error) {
 	if err == nil {
 		return
@@ -266,7 +272,8 @@ func (x *exchange) ended(err error) {
 	x.abort("the origin's response ended early: " + err.Error())
 }
 
-// abort ends a response that cannot be completed, so that the client notices the truncation.
+// abort ends a response that cannot be completed, so that the client notices the truncation, by a panic that net/http
+// knows.
 func (x *exchange) abort(why string) {
 	x.rec.Error, x.cut = why, true
 	panic(http.ErrAbortHandler)
@@ -289,6 +296,8 @@ func withEarlyHints(ctx context.Context, x *exchange) (context.Context, *earlyHi
 	return httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{Got1xxResponse: hints.got}), hints
 }
 
+// got forwards an interim response to the client, such as 103 (Early Hints), with its fields and none of the final
+// ones.
 func (e *earlyHints) got(code int, fields textproto.MIMEHeader) error {
 	// net/http sends 100 (Continue) itself; 101 is a final response
 	if code == http.StatusContinue || code == http.StatusSwitchingProtocols {
@@ -309,6 +318,7 @@ func (e *earlyHints) got(code int, fields textproto.MIMEHeader) error {
 	return nil
 }
 
+// stop ends the forwarding: from then on the final response is written, by another goroutine.
 func (e *earlyHints) stop() {
 	e.mu.Lock()
 	e.stopped = true
@@ -329,6 +339,7 @@ func sendTrailers(r *http.Request) *http.Request {
 	return out
 }
 
+// trailerBody gives a request that is forwarded the trailer fields that came behind its body, when the body ends.
 type trailerBody struct {
 	io.ReadCloser
 	from *http.Request

@@ -26,7 +26,8 @@ type serving struct {
 	tracked sync.WaitGroup        // one for each tracked connection, until it is unregistered
 }
 
-// track registers a hijacked connection, which closeAll then closes. The returned function unregisters it.
+// track registers a hijacked connection of the listener, which closeAll then closes. The returned function unregisters
+// it. After closeAll it closes the connection at once.
 func (s *serving) track(c net.Conn) (untrack func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -45,7 +46,7 @@ func (s *serving) track(c net.Conn) (untrack func()) {
 	}
 }
 
-// closeAll closes the tracked connections and waits until all are unregistered.
+// closeAll closes the tracked connections of the listener and waits until all are unregistered.
 func (s *serving) closeAll() {
 	s.mu.Lock()
 	for c := range s.open {
@@ -56,13 +57,15 @@ func (s *serving) closeAll() {
 	s.tracked.Wait()
 }
 
-// handover is a listener for connections that were accepted elsewhere.
+// handover is a listener for connections that were accepted elsewhere: those whose TLS we have terminated, and those
+// that were parked.
 type handover struct {
 	conns  chan net.Conn
 	closed chan struct{}
 	addr   net.Addr
 }
 
+// newHandover returns a handover that says that it listens at addr.
 func newHandover(addr net.Addr) *handover {
 	return &handover{make(chan net.Conn), make(chan struct{}), addr}
 }

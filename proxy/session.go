@@ -31,9 +31,10 @@ type SessionStats struct {
 	Rejected string
 }
 
-// maxRejected bounds SessionStats.Rejected.
+// maxRejected bounds SessionStats.Rejected, in hosts.
 const maxRejected = 20
 
+// reject adds a host at which a client of the session rejected our certificate, once.
 func (st *SessionStats) reject(host string) {
 	if known := strings.Fields(st.Rejected); len(known) < maxRejected && !slices.Contains(known, host) {
 		st.Rejected = strings.Join(append(known, host), " ")
@@ -48,12 +49,13 @@ type sessions struct {
 	recording map[string]*recorder
 }
 
+// newSessions returns the sessions of a proxy that has had no request.
 func newSessions() *sessions {
 	stats, _ := lru.New[string, *SessionStats](maxSessions) // fails for sizes below 1 only
 	return &sessions{stats: stats, recording: map[string]*recorder{}}
 }
 
-// count calls f with the statistics of a session. It does nothing if name is empty.
+// count calls f with the statistics of a session, under the lock. It does nothing if name is empty.
 func (s *sessions) count(name string, f func(*SessionStats)) {
 	if name == "" {
 		return
@@ -120,7 +122,7 @@ func (p *Proxy) Sessions() []SessionState {
 	return list
 }
 
-// tally counts the exchange for its session and ends its recording.
+// tally counts the exchange for its session and ends its part of a recording.
 func (x *exchange) tally() {
 	if x.recorded != nil {
 		x.recorded.End(x.cut)
@@ -134,6 +136,8 @@ type pageTokens struct {
 	tokens, html int64
 }
 
+// tokensOf returns the tokens of an answered page, which may be nil. Of a page that did not come as HTML its own tokens
+// count as those of its HTML: nothing was saved.
 func tokensOf(p *page.Page) pageTokens {
 	if p == nil {
 		return pageTokens{}
@@ -141,7 +145,7 @@ func tokensOf(p *page.Page) pageTokens {
 	return pageTokens{true, int64(p.Tokens), int64(max(p.Tokens, p.Info.HTMLTokens))}
 }
 
-// add counts an answered request.
+// add counts an answered request in the statistics of a session. A relayed WebSocket counts as a tunnel.
 func (st *SessionStats) add(rec *journal.Entry, of pageTokens) {
 	st.Requests++
 	if rec.Status == http.StatusSwitchingProtocols {
@@ -160,7 +164,7 @@ func (st *SessionStats) add(rec *journal.Entry, of pageTokens) {
 	}
 }
 
-// useOf returns what an answered request uses.
+// useOf returns what an answered request uses of its user's limits.
 func useOf(bytes int64, of pageTokens) (use users.Use) {
 	if of.page {
 		use = users.PageUse(of.tokens, of.html)

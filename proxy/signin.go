@@ -52,7 +52,8 @@ func signIn(ctx context.Context, known *users.Directory, remote, field string) (
 	return user, session, bad
 }
 
-// present returns a user who signed in earlier as they are now, or a refusal if the credentials are no longer valid.
+// present returns a user who signed in with the CONNECT as they are now, or a refusal if the credentials are no longer
+// valid: a connection may outlive its user.
 func present(known *users.Directory, user users.Login) (users.Login, *strict.Refusal) {
 	now, ok := known.Present(user, users.ScopeProxy)
 	if !ok {
@@ -64,7 +65,7 @@ func present(known *users.Directory, user users.Login) (users.Login, *strict.Ref
 	return now, nil
 }
 
-// notSignedIn returns the refusal for an error of a sign-in.
+// notSignedIn returns the refusal for an error of a sign-in at the proxy.
 func notSignedIn(err error) *strict.Refusal {
 	locked, isLocked := errors.AsType[*users.LockedError](err)
 	switch {
@@ -85,7 +86,7 @@ func notSignedIn(err error) *strict.Refusal {
 	return &strict.Refusal{Status: journal.StatusGone, Title: "Client gone", Detail: "the client went away"}
 }
 
-// tooMany is a refusal that ends after a time.
+// tooMany is a refusal that ends after a time, which Retry-After says.
 func tooMany(title, detail string, wait time.Duration) *strict.Refusal {
 	return &strict.Refusal{
 		Status: http.StatusTooManyRequests, Title: title, ProxyError: "http_request_denied", Detail: detail,
@@ -93,7 +94,7 @@ func tooMany(title, detail string, wait time.Duration) *strict.Refusal {
 	}
 }
 
-// overLimit returns the refusal for an error of a user's meter; nil for none.
+// overLimit returns the refusal for a user's meter that has reached a limit; nil if it has not.
 func overLimit(err error) *strict.Refusal {
 	over, ok := errors.AsType[*users.OverError](err)
 	if !ok {
@@ -102,6 +103,7 @@ func overLimit(err error) *strict.Refusal {
 	return tooMany("Limit reached", strings.ToUpper(over.Error()[:1])+over.Error()[1:]+".", over.Wait)
 }
 
+// challenge asks the client for credentials (RFC 9110 §11.7.1), with a sentence that says what is wrong.
 func challenge(detail string) *strict.Refusal {
 	return &strict.Refusal{
 		Status: http.StatusProxyAuthRequired, Title: "Proxy authentication required", ProxyError: "http_request_denied",

@@ -8,8 +8,8 @@ import (
 	"github.com/readthru/readthru/proxy/strict"
 )
 
-// wellFormed resolves the request's target. It refuses a request that two parsers could interpret differently, and a
-// loop.
+// wellFormed resolves the target of a request of the proxy. It refuses a request that two parsers could interpret
+// differently, and a loop.
 func (x *incoming) wellFormed() *strict.Refusal {
 	if bad := strict.Malformed(x.r); bad != nil {
 		return bad

@@ -37,7 +37,7 @@ func (s *serving) tunnel(ctx context.Context, c *connect, client net.Conn) {
 }
 
 // tunnelAfterAll tunnels a client whose CONNECT was to be intercepted and was answered 200, but whose first byte is not
-// TLS.
+// TLS. The answer can no longer say that it is a tunnel, or that the target cannot be reached.
 func (s *serving) tunnelAfterAll(ctx context.Context, c *connect, client net.Conn) {
 	defer hangUp(client)
 	c.verdict.why = "not-tls"
@@ -54,6 +54,7 @@ func (s *serving) tunnelAfterAll(ctx context.Context, c *connect, client net.Con
 	s.join(c, client, origin)
 }
 
+// join copies between a tunnel's client and its target until both sides are done, or the user is gone.
 func (s *serving) join(c *connect, client, origin net.Conn) {
 	s.p.stats.tunnelled.Add(1)
 	defer s.track(origin)()
@@ -97,8 +98,8 @@ func pipe(client, origin io.ReadWriteCloser) (sent, received int64, err error) {
 	return sent, received, err
 }
 
-// pump copies from src to dst until EOF and half-closes dst. On an error it closes both, so that the other direction
-// ends.
+// pump copies one direction of a tunnel from src to dst until EOF and half-closes dst. On an error it closes both, so
+// that the other direction ends.
 func pump(dst, src io.ReadWriteCloser) (n int64, err error) {
 	if r, ok := src.(*replayConn); ok {
 		// Write the early bytes first. Then copy from the bare connection, which the kernel can splice.

@@ -11,7 +11,7 @@ import (
 	"github.com/readthru/readthru/proxy/strict"
 )
 
-// begin records who asks, and what.
+// begin records who asks, and what, at the beginning of an exchange: fields may be removed from the request later.
 func (x *exchange) begin() {
 	rec := &x.rec
 	if rec.Client = x.r.RemoteAddr; rec.Client != "" {
@@ -26,7 +26,7 @@ func (x *exchange) begin() {
 	}
 }
 
-// whyPassed says why the request was passed on, past the cache.
+// whyPassed says in a sentence of the journal why the request was passed on, past the cache.
 func (x *exchange) whyPassed() string {
 	switch {
 	case x.rule.Action == "tunnel":
@@ -37,7 +37,7 @@ func (x *exchange) whyPassed() string {
 	return "The request is passed on, past the cache."
 }
 
-// tell completes what is told of the request, and tells it.
+// tell completes what the journal is told of the request, tells it, and writes the log line.
 func (x *exchange) tell() {
 	rec := &x.rec
 	took := time.Since(x.began)
@@ -99,7 +99,7 @@ func whyTunnelled(why string) string {
 	return "The connection is passed on as it is."
 }
 
-// end counts the request and writes its record.
+// end counts the request and writes its record, when it is answered. A hijacked one is recorded by endTunnel.
 func (x *exchange) end() {
 	if x.leave != nil {
 		defer x.leave()
@@ -133,6 +133,7 @@ func (x *exchange) failHandshake(why string) {
 	x.writeRecord()
 }
 
+// writeRecord counts an exchange for the proxy and its user, and has the journal told.
 func (x *exchange) writeRecord() {
 	x.p.stats.total.Add(1)
 	x.tell()

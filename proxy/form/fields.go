@@ -19,7 +19,8 @@ type Fields struct {
 	Render    string
 }
 
-// ReadFields parses the X-Readthru fields of a request and removes them from it.
+// ReadFields parses the X-Readthru fields of a request and removes them from it, so that no origin sees them. The
+// refusal names a field whose value is wrong, and what it may be.
 func ReadFields(h http.Header) (asked Fields, bad *strict.Refusal) {
 	if !hasFields(h) {
 		return Fields{}, nil
@@ -52,7 +53,7 @@ func ReadFields(h http.Header) (asked Fields, bad *strict.Refusal) {
 	return asked, nil
 }
 
-// wrong refuses the value of a field.
+// wrong refuses the value of an X-Readthru field, with what it must be.
 func wrong(field, must, value string) *strict.Refusal {
 	return strict.BadRequest(fmt.Sprintf("%s must be %s, not %q.", field, must, strict.Shown(value)))
 }
@@ -84,6 +85,7 @@ func readView(h http.Header) (v fetch.View, bad *strict.Refusal) {
 	return v, nil
 }
 
+// hasFields reports whether a request has any X-Readthru field; most have none, and cost only this.
 func hasFields(h http.Header) bool {
 	for name := range h {
 		if strings.HasPrefix(name, httpfield.OurPrefix) {

@@ -37,7 +37,7 @@ type Facts struct {
 	Config string      // the configured mode, likewise; empty is auto
 }
 
-// validMode reports whether X-Readthru-Mode may have this value.
+// validMode reports whether the field X-Readthru-Mode may have this value.
 func validMode(asked string) bool {
 	switch asked {
 	case "", "auto", "markdown", "text", "html", "raw", "always", "negotiate", "never":
@@ -195,8 +195,8 @@ func isTool(u *url.URL, h http.Header) bool {
 	return false
 }
 
-// toolAgents are prefixes of the User-Agent of git and of package managers. Names of runtimes (deno, bun,
-// go-http-client) are not among them, because programs that read pages send them too.
+// toolAgents are prefixes, in lower case, of the User-Agent of git and of package managers. Names of runtimes (deno,
+// bun, go-http-client) are not among them, because programs that read pages send them too.
 var toolAgents = []string{
 	"git/", "git-lfs/", "jgit/", "libgit2", "go-git/",
 	"npm/", "pnpm/", "yarn/", "corepack", "pip/", "uv/", "poetry/", "pdm/", "pipenv/", "conda/", "mamba/", "micromamba",

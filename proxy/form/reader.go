@@ -15,7 +15,7 @@ import (
 	"github.com/readthru/readthru/proxy/strict"
 )
 
-// Reader are the options in Jina Reader's request fields that have no X-Readthru field.
+// Reader are the options in Jina Reader's request fields that have no X-Readthru field, of a request in prefix form.
 type Reader struct {
 	WaitFor string
 	timeout time.Duration
@@ -70,6 +70,7 @@ func ReadReader(h http.Header) (w Reader, bad *strict.Refusal) {
 	return w, nil
 }
 
+// isTrue reports whether a field of Jina Reader switches something on.
 func isTrue(value string) bool {
 	return value != "" && value != "0" && !strings.EqualFold(value, "false")
 }
@@ -82,13 +83,14 @@ func (w Reader) Within(ctx context.Context) (context.Context, context.CancelFunc
 	return context.WithTimeout(ctx, w.timeout)
 }
 
-// readerAnswer is a page in Jina Reader's JSON format.
+// readerAnswer is a page in Jina Reader's JSON format, with the codes that Jina's own service answers.
 type readerAnswer struct {
 	Code   int        `json:"code"`
 	Status int        `json:"status"`
 	Data   readerPage `json:"data"`
 }
 
+// readerPage is the member data of a readerAnswer.
 type readerPage struct {
 	Title       string      `json:"title"`
 	Description string      `json:"description"`
@@ -98,11 +100,13 @@ type readerPage struct {
 	Usage       readerUsage `json:"usage"`
 }
 
+// readerUsage is the member usage of a readerPage.
 type readerUsage struct {
 	Tokens int `json:"tokens"`
 }
 
-// Wrap replaces the body of a page by a readerAnswer if the client asked for JSON. Other answers stay unchanged.
+// Wrap replaces the body of a page by a readerAnswer if the client of Jina Reader asked for JSON. Other answers stay
+// unchanged.
 func (w Reader) Wrap(a *fetch.Answer) error {
 	if !w.json || a.Page == nil || a.Status != http.StatusOK || a.Body == nil {
 		return nil

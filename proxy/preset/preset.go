@@ -63,8 +63,8 @@ var readableLabels = []string{
 	"about", "news",
 }
 
-// Category returns the category of a host that is tunnelled by default, or "". Hosts with pages to read, such as
-// the documentation of a payment service, are not tunnelled.
+// Category returns the category of a host that is tunnelled by default, or "". Hosts with pages to read, such as the
+// documentation of a payment service, are not tunnelled, nor is www of a host, but for banks.
 func Category(host string) string {
 	first, _, _ := strings.Cut(host, ".")
 	if slices.Contains(readableLabels, first) {

@@ -87,7 +87,7 @@ type Answer struct {
 	places []int // in the lists of Records
 }
 
-// body is the content that answers of a page share.
+// body is the content that answers of a page share. The table's mu guards it.
 type body struct {
 	Content // Rest is nil while it must be read
 	again   Stored
@@ -97,7 +97,7 @@ type body struct {
 	users   int
 }
 
-// equals reports whether b is the content of a new answer.
+// equals reports whether b is the content of a new answer, which then needs no copy of its own.
 func (b *body) equals(a *Answer) bool {
 	at := len(b.Before)
 	return b.again == a.Again && at <= len(a.Body) && bytes.Equal(b.Before, a.Body[:at]) &&
@@ -131,7 +131,8 @@ func (a *Answer) Cut() bool {
 	return true
 }
 
-// AppendHead appends the head as of now to buf.
+// AppendHead appends the head of the answer as of now to buf: its age has grown and its lifetime shrunk since it was
+// decided.
 func (a *Answer) AppendHead(buf []byte, now time.Time) []byte {
 	since := now.Sub(a.At)
 	buf = append(buf, a.parts[0]...)
@@ -189,7 +190,7 @@ func (t *Table) Mark() Mark {
 }
 
 // Find returns the answer to a request with its content, or nil if there is none. It deletes an answer that is no
-// longer valid, and one whose content cannot be read.
+// longer valid, and one whose content cannot be read. Content is read without the lock.
 func (t *Table) Find(scope string, request []byte, now time.Time) (*Answer, Content) {
 	a, c := t.find(t.hash(scope, request), scope, request, now)
 	if a == nil || c.Rest != nil {
@@ -215,7 +216,7 @@ func (t *Table) Find(scope string, request []byte, now time.Time) (*Answer, Cont
 	return a, c
 }
 
-// find is Find without reading: what must be read is nil.
+// find is Find without reading: the Rest of content that must be read is nil.
 func (t *Table) find(hash uint64, scope string, request []byte, now time.Time) (*Answer, Content) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -236,6 +237,8 @@ func (t *Table) find(hash uint64, scope string, request []byte, now time.Time) (
 	return a, a.body.Content
 }
 
+// hash returns the key of an answer by its scope and the head of its request. It is seeded by the process, so that no
+// client can choose requests that collide; find compares the bytes all the same.
 func (t *Table) hash(scope string, request []byte) uint64 {
 	var h maphash.Hash
 	h.SetSeed(t.seed)
@@ -252,6 +255,7 @@ func (t *Table) Add(a *Answer, since Mark) bool {
 	a.Records = slices.Compact(a.Records)
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	// A record that has changed while the answer was made may be in it or not.
 	if t.changedSince(a.Records, since) || a.size()+int64(len(a.Body)) > t.largest() {
 		return false
 	}
@@ -309,7 +313,8 @@ func (t *Table) Release(n int64) {
 	t.making -= n
 }
 
-// shrink takes out the oldest of what is too much: content that can be read again, or an answer.
+// shrink takes out the oldest of what is too much for the table's memory: content that can be read again while that has
+// more than its part, else an answer. The caller holds mu.
 func (t *Table) shrink() {
 	for t.bytes+t.making > t.max {
 		switch readable := t.recent.bytes + t.frequent.bytes; {
@@ -323,15 +328,17 @@ func (t *Table) shrink() {
 	}
 }
 
-// queue is content in memory, the last used first.
+// A queue is content in memory that can be read again, the last used first, with its bytes.
 type queue struct {
 	list.List
 	bytes int64
 }
 
+// oldest returns the content that was not used for longest; there must be one.
 func (q *queue) oldest() *body { return q.Back().Value.(*body) }
 
-// hold counts content that is in memory now.
+// hold counts content that is in memory now, and puts it into a queue if it can be read again: into that for what comes
+// back if it was let go a short while ago. The caller holds mu.
 func (t *Table) hold(b *body) {
 	t.bytes += int64(len(b.Rest))
 	if b.again == (Stored{}) {
@@ -345,7 +352,8 @@ func (t *Table) hold(b *body) {
 	b.held = b.queue.PushFront(b)
 }
 
-// letGo takes content out of memory.
+// letGo takes content out of memory. An answer with it stays, and has it read when it is given again. The caller holds
+// mu.
 func (t *Table) letGo(b *body) {
 	t.bytes -= int64(len(b.Rest))
 	if b.held != nil {
@@ -357,10 +365,10 @@ func (t *Table) letGo(b *body) {
 	b.Before, b.Rest = bytes.Clone(b.Before), nil // it may be a part of the same memory
 }
 
-// largest returns how many bytes an answer may have.
+// largest returns how many bytes an answer may have, with its content.
 func (t *Table) largest() int64 { return t.max / share }
 
-// size is what an answer takes without its content.
+// size is about what an answer takes of memory without its content.
 func (a *Answer) size() int64 {
 	n := overhead + len(a.Request) + len(a.Head) + len(a.Page)
 	for _, r := range a.Records {
@@ -369,7 +377,8 @@ func (a *Answer) size() int64 {
 	return int64(n)
 }
 
-// changedSince reports whether one of the records may have changed after the mark.
+// changedSince reports whether one of the records may have changed after the mark. Of changes longer ago than is
+// remembered anything may be true.
 func (t *Table) changedSince(records []string, since Mark) bool {
 	if uint64(since) < t.cleared || t.changes-uint64(since) > remembered {
 		return true
@@ -402,7 +411,7 @@ func (t *Table) Clear() {
 	t.answers.Purge()
 }
 
-// removed takes a removed answer out of the account.
+// removed takes a removed answer out of the account and out of the lists by page and record. The LRU calls it.
 func (t *Table) removed(a *Answer) {
 	t.bytes -= a.size()
 	if a.body.users--; a.body.users == 0 {
@@ -420,7 +429,7 @@ func (t *Table) removed(a *Answer) {
 }
 
 // forget takes an answer out of the list of a record, its i-th. The last of the list, which may be long, takes its
-// place.
+// place, so that the work does not grow with the list.
 func (t *Table) forget(a *Answer, i int, record string) {
 	all := t.records[record]
 	last := len(all) - 1

@@ -49,7 +49,8 @@ func SplitAuthority(s, defaultPort string) (host, port string, err error) {
 	return host, port, nil
 }
 
-// plainPort reports whether s is a port in canonical form: "443", not "0443" or "+443".
+// plainPort reports whether s is a port in canonical form: "443", not "0443" or "+443". Parsers differ about the
+// others.
 func plainPort(s string) bool {
 	if s == "" || len(s) > 5 || s[0] == '0' {
 		return false
@@ -64,7 +65,7 @@ func plainPort(s string) bool {
 	return n <= 65535
 }
 
-// JoinAuthority is the inverse of splitAuthority. It returns the canonical form, without the default port.
+// JoinAuthority is the inverse of SplitAuthority. It returns the canonical form, without the default port.
 func JoinAuthority(host, port, defaultPort string) string {
 	if port != defaultPort {
 		return net.JoinHostPort(host, port)

@@ -17,9 +17,9 @@ import (
 // WebSocket is the protocol of RFC 6455.
 const WebSocket = "websocket"
 
-// UpgradeOf returns the protocol that a request asks to switch to, if it is one that is relayed, else "": a WebSocket
-// (RFC 6455 §4.1), and what kubectl (SPDY/3.1) and docker (tcp) use for exec and attach. No other is: h2c would bypass
-// every check of this package.
+// UpgradeOf returns the protocol that a request asks to switch to (RFC 9110 §7.8), if it is one that is relayed, else
+// "": a WebSocket (RFC 6455 §4.1), and what kubectl (SPDY/3.1) and docker (tcp) use for exec and attach. No other is:
+// h2c would bypass every check of this package.
 func UpgradeOf(r *http.Request) string {
 	if r.ProtoMajor != 1 || !httpfield.Has(r.Header, "Connection", "upgrade") {
 		return ""
@@ -100,13 +100,13 @@ func EndToEndTrailer(name string) bool {
 	return !httpfield.OfConnection(name) && !strings.HasPrefix(name, httpfield.OurPrefix)
 }
 
-// Via is our part of the Via field.
+// Via is our part of the Via field, by which the proxy knows its own messages.
 type Via struct {
 	pseudonym string // our name; new with each process, so that two readthrus in a chain are no loop
 	v11       string // our entry for HTTP/1.1, the most frequent one
 }
 
-// NewVia returns the part of a new process.
+// NewVia returns the entry in Via of a new process.
 func NewVia() Via {
 	id := make([]byte, 4)
 	rand.Read(id)
@@ -125,13 +125,13 @@ func (v Via) entry(major, minor int) string {
 	return fmt.Sprintf("%d.%d %s", major, minor, v.pseudonym)
 }
 
-// Add appends our entry to the Via field of h.
+// Add appends our entry to the Via field of a message that is forwarded, received with this protocol version.
 func (v Via) Add(h http.Header, major, minor int) {
 	lines := h["Via"]
 	h["Via"] = append(slices.Clip(lines), v.entry(major, minor))
 }
 
-// Looped refuses a request that this proxy has already forwarded.
+// Looped refuses a request that this proxy has already forwarded: its Via field has our entry.
 func (v Via) Looped(h http.Header) *Refusal {
 	for _, line := range h["Via"] {
 		for entry := range strings.SplitSeq(line, ",") {

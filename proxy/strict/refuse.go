@@ -25,7 +25,7 @@ type Refusal struct {
 	Cause      error // for the log
 }
 
-// BadRequest refuses a request that is wrong in itself.
+// BadRequest refuses a request that is wrong in itself, with a sentence that says what is.
 func BadRequest(detail string) *Refusal {
 	return &Refusal{Status: http.StatusBadRequest, Title: "Bad request", Detail: detail, ProxyError: "http_request_error"}
 }
@@ -52,7 +52,7 @@ const (
 	ByList = "the list of blocked domains (blocked_domains in the configuration)"
 )
 
-// Fields returns the content and the header fields of the refusal.
+// Fields returns the content and the header fields of the refusal, for whoever writes it.
 func (f *Refusal) Fields() (body []byte, h http.Header) {
 	body, err := json.Marshal(struct {
 		Type   string `json:"type"`
@@ -104,5 +104,5 @@ func quoted(s string) string {
 	return b.String()
 }
 
-// Shown returns foreign text as an error text or a record has it.
+// Shown returns foreign text as an error text or a record has it: on one line, at most 200 bytes.
 func Shown(s string) string { return clip.Line(s, 200) }

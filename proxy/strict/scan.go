@@ -5,7 +5,7 @@ import (
 	"errors"
 )
 
-// What a scan refuses.
+// What a scan of a client's bytes refuses.
 var (
 	errBareCR    = errors.New("a carriage return stands alone (RFC 9112 §2.2)")
 	errBareLF    = errors.New("a line of a chunked body ends without a carriage return (RFC 9112 §7.1)")
@@ -33,7 +33,9 @@ const (
 	inUpgrade // what follows may not be HTTP: all passes
 )
 
-// Scan follows the bytes of a client through its requests.
+// Scan follows the bytes of a client of HTTP/1 through its requests, and finds what net/http tolerates and another
+// parser may read otherwise. It keeps no bytes but those of the fields that frame a request. The zero value is at the
+// beginning of a connection.
 type Scan struct {
 	state scanState
 	cr    bool  // the byte before was a carriage return
@@ -59,6 +61,7 @@ type headScan struct {
 	length   int64
 }
 
+// fieldName is a field of a head that says how the request is framed or for whom it is.
 type fieldName uint8
 
 const (
@@ -79,7 +82,8 @@ func (s *Scan) Resume() {
 	}
 }
 
-// Read follows p. It returns how many of its bytes are good, and what is wrong with the next one.
+// Read follows p, the next bytes of the client. It returns how many of them are good, and what is wrong with the byte
+// after them.
 func (s *Scan) Read(p []byte) (good int, err error) {
 	for i := 0; i < len(p); {
 		switch s.state {
@@ -139,7 +143,7 @@ func (s *Scan) wholeLine(p []byte) int {
 	return end + 1
 }
 
-// inHead follows a byte of a head.
+// inHead follows one byte of a head, where wholeLine could not take the line.
 func (s *Scan) inHead(c byte) error {
 	h := &s.head
 	if s.cr && c != '\n' {
@@ -177,6 +181,8 @@ func (s *Scan) inHead(c byte) error {
 	return nil
 }
 
+// fieldOf returns which of the fields that count a name in lower case is. A name that is longer than all of them is
+// cut, and equals none.
 func fieldOf(name []byte) fieldName {
 	switch string(name) {
 	case "content-length":
@@ -191,7 +197,7 @@ func fieldOf(name []byte) fieldName {
 	return otherField
 }
 
-// endLine follows the end of a line of a head.
+// endLine follows the end of a line of a head: the last one is empty.
 func (s *Scan) endLine() error {
 	h := &s.head
 	switch {
@@ -212,7 +218,7 @@ func (s *Scan) endLine() error {
 	return nil
 }
 
-// endField takes the value of a field that counts.
+// endField takes the value of a field of a head that counts, and refuses what frames the request in two ways.
 func (h *headScan) endField(value []byte) error {
 	switch h.field {
 	case lengthField:
@@ -257,6 +263,8 @@ func plainName(host []byte) bool {
 	return !dot && len(host) <= 253
 }
 
+// contentLength parses a Content-Length: digits alone, without a sign, at most 18, which is far beyond any content and
+// fits an int64.
 func contentLength(value []byte) (n int64, ok bool) {
 	if len(value) == 0 || len(value) > 18 {
 		return 0, false
@@ -270,7 +278,7 @@ func contentLength(value []byte) (n int64, ok bool) {
 	return n, true
 }
 
-// endHead goes on to what follows the present head.
+// endHead goes on to what follows the present head: content, chunks, the next head, or another protocol.
 func (s *Scan) endHead() {
 	h := &s.head
 	next := Scan{}
@@ -285,7 +293,8 @@ func (s *Scan) endHead() {
 	*s = next
 }
 
-// inChunked follows a byte of a chunked body that is not a chunk's content.
+// inChunked follows one byte of a chunked body that is not a chunk's content: of a size, an extension, the end of a
+// chunk, or a trailer.
 func (s *Scan) inChunked(c byte) error {
 	if s.cr {
 		if c != '\n' {
@@ -330,7 +339,7 @@ func (s *Scan) inChunked(c byte) error {
 	return nil
 }
 
-// endChunkLine follows the end of a line of a chunked body.
+// endChunkLine follows the end of a line of a chunked body. The chunk of size 0 is the last one.
 func (s *Scan) endChunkLine() error {
 	switch {
 	case s.state == inChunkEnd:
@@ -352,6 +361,7 @@ func (s *Scan) endChunkLine() error {
 	return nil
 }
 
+// hexDigit returns the value of a hexadecimal digit in the size of a chunk.
 func hexDigit(c byte) (int64, bool) {
 	switch {
 	case '0' <= c && c <= '9':

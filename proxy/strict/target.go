@@ -9,7 +9,8 @@ import (
 	"github.com/readthru/readthru/page"
 )
 
-// ResolvePlain brings the URL of a request that names its host into canonical form.
+// ResolvePlain brings the URL of a request that names its host into canonical form. It refuses a scheme that is not
+// http or https, and a host that is not one.
 func ResolvePlain(r *http.Request) *Refusal {
 	u := r.URL
 	defaultPort := "80"
@@ -33,7 +34,7 @@ func ResolvePlain(r *http.Request) *Refusal {
 	return SetTarget(r, u.Scheme, authority)
 }
 
-// AuthorityOf returns host and port of a target in canonical form.
+// AuthorityOf returns host and port of a request's target in canonical form, or a refusal.
 func AuthorityOf(u *url.URL, defaultPort string) (string, *Refusal) {
 	if u.User != nil {
 		return "", BadRequest("A request's target must not contain user info (RFC 9110 §4.2.4).")
@@ -45,7 +46,8 @@ func AuthorityOf(u *url.URL, defaultPort string) (string, *Refusal) {
 	return JoinAuthority(host, port, defaultPort), nil
 }
 
-// SetTarget sets the host that a request is for.
+// SetTarget sets the host that a request is for, in its URL and its Host field, and escapes what clients send
+// unescaped. It returns nil always, for the callers' return.
 func SetTarget(r *http.Request, scheme, authority string) *Refusal {
 	r.URL.Scheme, r.URL.Host, r.Host = scheme, authority, authority
 	page.KeepEscapes(r.URL)
