@@ -45,7 +45,8 @@ type address struct {
 // maxRemembered is the longest URL whose address is kept in memory, in bytes. One with a password never is.
 const maxRemembered = 512
 
-// addressOf returns what is known of a URL.
+// addressOf returns what is known of a URL before anybody is asked for its page. It is kept in memory by its spelling,
+// as the same URLs are asked for again and again; a Fetcher with other options begins anew.
 func (f *Fetcher) addressOf(u *url.URL) *address {
 	spelling := u.String()
 	if at, ok := f.addresses.Get(spelling); ok {
@@ -58,7 +59,7 @@ func (f *Fetcher) addressOf(u *url.URL) *address {
 	return at
 }
 
-// resolve decides what addressOf returns.
+// resolve decides what addressOf returns: it asks the rules, the recipes and package page once.
 func (f *Fetcher) resolve(u *url.URL, spelling string) *address {
 	rule, ruled := f.o.Rules.For(u)
 	recipes := f.o.Recipes.For(u)
@@ -83,7 +84,7 @@ func (f *Fetcher) resolve(u *url.URL, spelling string) *address {
 	return at
 }
 
-// refusal returns an [*Error] if no page is to be fetched from u, whose address this is.
+// refusal returns an [*Error] if no page is to be fetched from u, whose address this is: it is malformed, or blocked.
 func (at *address) refusal(u *url.URL) error {
 	if at.malformed != nil {
 		return &Error{Kind: KindUnsupported, URL: page.Mask(u), Type: "http_request_error", Cause: at.malformed}
@@ -98,7 +99,8 @@ func (f *Fetcher) Blocked(u *url.URL) error {
 	return refused(u, f.blockedBy(u, rule))
 }
 
-// blockedBy returns why pages of u, for which rule is, are not to be fetched; nil if they may be.
+// blockedBy returns why pages of u, for which rule is, are not to be fetched, by the list of blocked domains or by the
+// rule; nil if they may be.
 func (f *Fetcher) blockedBy(u *url.URL, rule hostrule.Rule) error {
 	switch {
 	case page.Blocked(u.Hostname(), f.o.BlockedDomains):
@@ -121,7 +123,8 @@ func refused(u *url.URL, cause error) error {
 // except for the steps and the page's key, which are those of the URL that was asked for.
 func (f *Fetcher) goTo(a *attempt, u *url.URL) { a.url, a.at = u, f.addressOf(u) }
 
-// cacheKey returns the URI under which the cache keeps responses of u: exact, without fragment and default port.
+// cacheKey returns the URI under which the cache keeps responses of u: exact, without fragment and default port. It
+// must be as the cache makes it of a request.
 func cacheKey(u *url.URL) string {
 	k := *u
 	k.Scheme, k.Host = strings.ToLower(u.Scheme), page.Authority(u)

@@ -18,7 +18,7 @@ import (
 	"github.com/readthru/readthru/store"
 )
 
-// alternateLifetime is how long a twin replaces its page before it is fetched again.
+// alternateLifetime is how long a markdown twin replaces its page before it is fetched again.
 const alternateLifetime = time.Hour
 
 // alternate fetches a markdown twin of an HTML page: one that the page names in a Link field or in its head, or the
@@ -50,6 +50,7 @@ func (s alternate) Try(ctx context.Context, a *attempt) result {
 	if len(candidates) == 0 {
 		return skipped("the page names no markdown twin")
 	}
+	// The twin is waited for, and the page's tree takes memory that others may need.
 	a.rest()
 	res := skipped("its twin failed recently")
 	for _, u := range candidates {
@@ -72,6 +73,7 @@ func (s alternate) Try(ctx context.Context, a *attempt) result {
 	return res
 }
 
+// excluded returns why the step alternate is not tried for a page, or "".
 func (alternate) excluded(a *attempt) string {
 	switch {
 	case a.kind != media.HTML:
@@ -88,11 +90,13 @@ func (alternate) excluded(a *attempt) string {
 	return ""
 }
 
-// unfit is the reason why a fetched twin or an answer of a third party is rejected.
+// unfit is the reason why a fetched twin or an answer of a third party is rejected: the text is not the page's.
 type unfit string
 
 func (u unfit) Error() string { return string(u) }
 
+// fetch fetches the markdown twin at u of an attempt's page and returns it as a rendition, or an unfit error that says
+// why it is none. signs are those of the page, against which the twin is compared.
 func (s alternate) fetch(ctx context.Context, a *attempt, u *url.URL, signs convert.Signs) (*store.Rendition, error) {
 	if err := s.f.Blocked(u); err != nil {
 		return nil, err
@@ -112,6 +116,7 @@ func (s alternate) fetch(ctx context.Context, a *attempt, u *url.URL, signs conv
 	if kind != media.Markdown && kind != media.Text {
 		return nil, unfit("the twin is " + media.Type(resp.Header))
 	}
+	// A twin is kept under its page, which everybody gets.
 	if httpfield.Directive(resp.Header, "no-store") || httpfield.Directive(resp.Header, "private") {
 		return nil, unfit("the twin must not be stored")
 	}
@@ -142,8 +147,8 @@ func (s alternate) fetch(ctx context.Context, a *attempt, u *url.URL, signs conv
 	return r, nil
 }
 
-// listsTwins reports whether the list for models of a page's host, if somebody has read it, names pages by their
-// markdown. Nothing is asked for that.
+// listsTwins reports whether the llms.txt of a page's host, if somebody has read it, names pages by their markdown.
+// Nothing is asked for that.
 func (f *Fetcher) listsTwins(u *url.URL) bool {
 	at := &url.URL{Scheme: u.Scheme, Host: u.Host, Path: "/llms.txt"}
 	known, err := f.Original(cacheKey(at))

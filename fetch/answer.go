@@ -18,7 +18,7 @@ import (
 )
 
 // answer makes the markdown answer of what the steps found, and records the visit. recalled says that the rendition was
-// stored.
+// stored. a.best must be set. The order matters: the form adds warnings, which the record and the fields have.
 func (f *Fetcher) answer(a *attempt, recalled bool) *Answer {
 	f.complete(a)
 	r, p := a.best, a.page
@@ -66,7 +66,7 @@ func (f *Fetcher) answer(a *attempt, recalled bool) *Answer {
 	return ans
 }
 
-// finalURL returns the URL of the page: where redirects led, and then its scripts.
+// finalURL returns the URL of the page that is answered: where redirects led, and then its scripts.
 func (a *attempt) finalURL() string {
 	final, _, _ := strings.Cut(a.best.FinalURL, "#")
 	if a.best.From == page.Browser && final != "" && final != a.at.plain {
@@ -75,7 +75,8 @@ func (a *attempt) finalURL() string {
 	return a.url.String()
 }
 
-// form is what a rendition becomes in one answer: a block, and markdown after it; or other bytes made of the markdown.
+// form is what a rendition becomes in one answer: a block, and markdown after it; or other bytes made of the markdown,
+// such as plain text.
 type form struct {
 	hash     string // of the markdown without what precedes it; empty when it is not sent as it is
 	block    string // our front matter, or what precedes the content of markdown that others made
@@ -86,7 +87,9 @@ type form struct {
 // length of the page in code points.
 const warnPastEnd = "start-past-end"
 
-// form brings the rendition into the form asked for.
+// form brings the rendition into the form that the request asks for: the part that the view starts at, at most so many
+// tokens, as markdown, text or HTML, with front matter if that is configured. It sets the page's tokens and where to
+// continue.
 func (f *Fetcher) form(a *attempt) form {
 	p, r := a.page, a.best
 	if a.shown != nil {
@@ -148,7 +151,8 @@ func (f *Fetcher) form(a *attempt) form {
 	return form{r.ContentHash, block, content}
 }
 
-// tag returns the entity tag: the same for the same bytes, without a look at the content where its hash is known.
+// tag returns the entity tag of an answer: the same for the same bytes, without a look at the content where its hash is
+// known.
 func (m form) tag() string {
 	hash := m.hash
 	if hash == "" {
@@ -157,6 +161,7 @@ func (m form) tag() string {
 	return `"rt-` + hexSum([]byte(hash + m.block))[:32] + `"`
 }
 
+// bytes returns the content of an answer.
 func (m form) bytes() []byte {
 	if m.block == "" {
 		return m.markdown
@@ -164,8 +169,9 @@ func (m form) bytes() []byte {
 	return slices.Concat([]byte(m.block), m.markdown)
 }
 
-// complete finds what a new rendition lacks. Content that the page had before keeps the time at which it was obtained
-// then, however often its source is validated, fetched again or changes around it.
+// complete finds what a new rendition lacks: hash, excerpt, and the time at which it was obtained. Content that the
+// page had before keeps the time at which it was obtained then, however often its source is validated, fetched again or
+// changes around it.
 func (f *Fetcher) complete(a *attempt) {
 	if a.best == nil || a.best.ContentHash != "" {
 		return
@@ -183,12 +189,12 @@ func (f *Fetcher) complete(a *attempt) {
 	a.best = &r
 }
 
-// excerpt returns the first words of a page.
+// excerpt returns the first words of a page for lists, from its first 16 KiB.
 func excerpt(markdown []byte) string {
 	return page.Excerpt(markdown[:min(len(markdown), 16<<10)], page.ExcerptLength)
 }
 
-// size is the length of the origin's content, 0 when it is not known.
+// size is the length of the origin's content as it was received, 0 when it is not known.
 func (a *attempt) size() int64 {
 	if a.raw != nil {
 		return int64(len(a.raw))
@@ -199,7 +205,7 @@ func (a *attempt) size() int64 {
 	return max(0, a.resp.ContentLength)
 }
 
-// bodyOf returns markdown without front matter, which what others made may begin with.
+// bodyOf returns the markdown of a rendition without front matter, which what others made may begin with.
 func bodyOf(markdown []byte, from page.Source) []byte {
 	if from == page.Local {
 		return markdown
@@ -208,8 +214,8 @@ func bodyOf(markdown []byte, from page.Source) []byte {
 	return body
 }
 
-// dropped are fields of the source that are not true of a rendition: its validators, its coding, its digests and
-// signatures.
+// dropped are fields of the origin's response that are not true of a rendition: its validators, its coding, its digests
+// and signatures, and those that only we may write.
 var dropped = []string{
 	"Content-Length", "Content-Encoding", "Content-Type", "Content-Range", "Accept-Ranges", "Content-Md5",
 	"Content-Digest", "Repr-Digest", "Digest",
@@ -218,7 +224,7 @@ var dropped = []string{
 	"Content-Location", "Content-Disposition", "Trailer",
 }
 
-// fields returns the fields of a markdown answer: those of the source that hold for it too, and ours.
+// fields returns the fields of a markdown answer: those of the origin's response that hold for it too, and ours.
 func (f *Fetcher) fields(a *attempt, tag string) http.Header {
 	h := a.resp.Header.Clone()
 	for _, name := range dropped {
@@ -245,7 +251,8 @@ func (f *Fetcher) fields(a *attempt, tag string) http.Header {
 	return h
 }
 
-// contentType is UTF-8 for what we made; what came as markdown keeps the charset that its origin names.
+// contentType returns the Content-Type of an answer: UTF-8 for what we made; what came as markdown keeps the charset
+// that its origin names.
 func contentType(a *attempt) string {
 	switch c := media.Charset(a.resp.Header); {
 	case a.page.ContentFormat == "html":
@@ -258,7 +265,8 @@ func contentType(a *attempt) string {
 	return "text/markdown; charset=utf-8"
 }
 
-// inUTF8 returns the origin's content in UTF-8, whatever it was written in; bytes that are no text become U+FFFD.
+// inUTF8 returns the origin's content of an attempt in UTF-8, whatever it was written in; bytes that are no text become
+// U+FFFD.
 func inUTF8(a *attempt) []byte {
 	if a.kind != media.HTML && media.Charset(a.resp.Header) == "" && utf8.Valid(a.content) {
 		return a.content
@@ -266,7 +274,7 @@ func inUTF8(a *attempt) []byte {
 	return media.InUTF8(a.content, a.resp.Header.Get("Content-Type"))
 }
 
-// tokenRune drops what may not stand in a token (RFC 9110 §5.6.2) from a charset's name.
+// tokenRune drops what may not stand in a token (RFC 9110 §5.6.2) from a charset's name, which an origin has written.
 func tokenRune(r rune) rune {
 	if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' || r == '-' || r == '_' || r == '.' || r == '+' {
 		return r
@@ -275,7 +283,7 @@ func tokenRune(r rune) rune {
 }
 
 // headUnknown answers HEAD for a page without a stored rendition, with those fields of the answer to GET that are
-// known.
+// known. Length and entity tag are not: nothing is converted for a HEAD.
 func (f *Fetcher) headUnknown(a *attempt) *Answer {
 	h := a.resp.Header.Clone()
 	for _, name := range dropped {
@@ -294,6 +302,7 @@ func (f *Fetcher) headUnknown(a *attempt) *Answer {
 	return &Answer{Page: a.page, Status: a.status, Header: h, Cache: a.outcome}
 }
 
+// hexSum returns the SHA-256 of content in hex, as hashes of contents are written.
 func hexSum(b []byte) string {
 	sum := sha256.Sum256(b)
 	return hex.EncodeToString(sum[:])

@@ -22,7 +22,7 @@ import (
 )
 
 // attempt is what the steps of one page share, by stage: what is asked, what the origin answered, what was made of it.
-// Only one goroutine uses it at a time.
+// Only one goroutine uses it at a time; runSteps gives a flight a copy.
 type attempt struct {
 	asked
 	response
@@ -42,7 +42,7 @@ type attempt struct {
 	sharing   *sharing     // with peers; nil: nothing
 }
 
-// asked is what is known before anybody is asked.
+// asked is what is known of a page before anybody is asked for it.
 type asked struct {
 	req         Request
 	cascade     []string
@@ -57,7 +57,7 @@ type asked struct {
 	forced      bool // what others than this program made of the page's bytes is made again
 }
 
-// response is what the origin answered.
+// response is what the origin answered to an attempt.
 type response struct {
 	resp    *http.Response
 	kind    media.Kind
@@ -74,7 +74,7 @@ type response struct {
 	noTransform bool
 }
 
-// made is what the steps made of the response.
+// made is what the steps made of the response of an attempt.
 type made struct {
 	best     *store.Rendition // so far
 	shown    *store.Rendition // what the view wants of it; nil: best
@@ -90,7 +90,8 @@ type made struct {
 	attempts []page.Attempt
 }
 
-// newAttempt begins an attempt at the page that r asks for, at its address.
+// newAttempt begins an attempt at the page that r asks for, at its address, and decides who may get what comes of it:
+// nothing of a request with credentials or a secret is kept, nor of one that asks for that.
 func (f *Fetcher) newAttempt(r Request, at *address, now time.Time) *attempt {
 	a := &attempt{url: r.URL, at: at, named: at.key, asked: asked{
 		req: r, started: now, cascade: at.cascade, convert: f.o.Convert, wanted: f.wanted,
@@ -112,7 +113,7 @@ func (f *Fetcher) newAttempt(r Request, at *address, now time.Time) *attempt {
 	return a
 }
 
-// look takes note of the head of the origin's response.
+// look takes note of the head of the origin's response: its kind, how the cache came by it, and what it forbids.
 func (f *Fetcher) look(a *attempt, resp *http.Response) {
 	a.resp, a.status = resp, resp.StatusCode
 	a.kind = media.Classify(a.req.Own, a.status, resp.Header)
@@ -129,6 +130,7 @@ func (f *Fetcher) look(a *attempt, resp *http.Response) {
 	if noStore || private && !f.o.Private {
 		a.memorable = false
 	}
+	// A body from the store knows its hash, so that a rendition is found before it is read.
 	if stored, ok := resp.Body.(interface{ Sum() store.Sum }); ok {
 		a.sum, a.hasSum = stored.Sum(), true
 	}
@@ -138,15 +140,15 @@ func (f *Fetcher) look(a *attempt, resp *http.Response) {
 	}
 }
 
-// recipe identifies everything besides the bytes that a rendition depends on: the rules of conversion, the options, the
-// site recipes for the URL, the type and charset that the origin states, and the URL that relative links are resolved
-// against.
+// recipe identifies everything besides the bytes that a rendition of the attempt's page depends on: the rules of
+// conversion, the options, the site recipes for the URL, the type and charset that the origin states, and the URL that
+// relative links are resolved against.
 func (a *attempt) recipe() string { return a.recipeOf(a.wanted) }
 
-// recipeOf is recipe for other options.
+// recipeOf is recipe for other options of conversion, such as those of a view.
 func (a *attempt) recipeOf(wanted string) string { return a.recipeFor(wanted, a.resp.Header) }
 
-// recipeFor is that of a response with the head h.
+// recipeFor is recipeOf for a response with the head h, which need not be that in hand.
 func (a *attempt) recipeFor(wanted string, h http.Header) string {
 	return digest(wanted + a.at.edition + "\n" + media.Type(h) + ";" + media.Charset(h) + "\n" + a.at.plain)
 }
@@ -172,12 +174,13 @@ func (a *attempt) madeFrom(ofBody string, sum store.Sum) string {
 // wanted returns what the rules of conversion and the options have to say in a recipe.
 func wanted(o convert.Options) string { return fmt.Sprintf("%s\n%+v", convert.Version(), o) }
 
+// digest returns a short name of a text, 64 bits in hex, for recipes and the keys of what is remembered.
 func digest(s string) string {
 	sum := sha256.Sum256([]byte(s))
 	return hex.EncodeToString(sum[:8])
 }
 
-// read reads and decodes the content, both at most limit bytes; see [media.Read].
+// read reads and decodes the content of the origin's response, both at most limit bytes; see [media.Read].
 func (r *response) read(limit int64) error {
 	received := *r.resp // with the body that knows the outcome
 	raw, content, err := media.Read(r.resp, limit)
@@ -237,5 +240,5 @@ func (a *attempt) links() []string {
 	return links
 }
 
-// warn adds a warning once.
+// warn adds a warning to those of the attempt, once.
 func (a *attempt) warn(token string) { a.warnings = page.AddWarning(a.warnings, token) }

@@ -30,12 +30,13 @@ const (
 	RenderNever  = "never"
 )
 
+// Bounds of rendering, beside those of package render.
 const (
 	minRenderedWords = 50              // a rendered page with fewer is thin
 	renderReserve    = 2 * time.Second // the time left to fall back
 )
 
-// browser renders the page and converts the result (rules C1 to C5, AD3).
+// browser is the step that renders the page in a browser and converts the result (rules C1 to C5, AD3).
 type browser struct{ f *Fetcher }
 
 func (browser) Name() string { return "browser" }
@@ -47,6 +48,7 @@ func (s browser) Try(ctx context.Context, a *attempt) result {
 		}
 		return skipped(no)
 	}
+	// Another node may have rendered it, even if this one cannot.
 	st := s.f.browserState()
 	if res, ok := s.f.ofPeer(ctx, a, st.Mode == "browser"); ok {
 		return res
@@ -70,6 +72,7 @@ func (s browser) Try(ctx context.Context, a *attempt) result {
 		}
 		return failedWith(err)
 	}
+	// What was waited for in vain is remembered of the host, so that its other pages are rendered sooner.
 	a.seen, a.page.Info.RenderEnd = seen, seen.Ended
 	if seen.Vain.Loading {
 		s.f.learn(a, store.LoadsInVain)
@@ -109,6 +112,7 @@ func (s browser) Try(ctx context.Context, a *attempt) result {
 		r.Warnings = page.AddWarning(r.Warnings, warnStyles+"="+strconv.Itoa(seen.StylesLeft))
 	}
 	good := !page.HasWarning(r.Warnings, weak...)
+	// An incomplete rendition answers this request, and is not kept.
 	if seen.Unsettled != "" {
 		a.missed, r.Expires = true, a.started
 		r.Warnings = page.AddWarning(r.Warnings, warnIncomplete)
@@ -123,7 +127,8 @@ func (s browser) Try(ctx context.Context, a *attempt) result {
 	return result{rendition: r, good: good, reason: reason}
 }
 
-// warnStyles is the warning of a page whose scripts made more sheets than are read. Text that those would hide comes.
+// warnStyles is the warning of a page whose scripts made more style sheets than are read. Text that those would hide
+// comes.
 const warnStyles = "styles-left-out"
 
 // warnRedirect is the warning of a page that a script or a meta element of the page that was asked for led to.
@@ -150,7 +155,8 @@ const computingTime = 10 * time.Minute
 // [render.MoreScrolling].
 const warnMore = "more"
 
-// refusal returns why the page is not rendered, or "" if it is.
+// refusal returns why the page of an attempt is not rendered, or "" if it is. Its order is that of certainty: what
+// forbids it, what demands it, and then what the local result says.
 func (s browser) refusal(a *attempt) string {
 	mode := a.renderMode()
 	switch {
@@ -174,12 +180,13 @@ func (s browser) refusal(a *attempt) string {
 	return "not needed"
 }
 
+// A page in which nothing runs shows the same in a browser.
 const (
 	still     = "nothing in the page runs"
 	stillTime = 24 * time.Hour // for which the stored rendition of such a page is not doubted
 )
 
-// warnAbsent warns if the page would need a browser (rule C4).
+// warnAbsent warns if the page would need a browser and there is none (rule C4).
 func (s browser) warnAbsent(a *attempt) {
 	if a.best == nil || page.HasWarning(a.best.Warnings, convert.WarnShell) || a.renderMode() == RenderAlways ||
 		a.routed() {
@@ -187,7 +194,8 @@ func (s browser) warnAbsent(a *attempt) {
 	}
 }
 
-// rendering returns the request to the browser.
+// rendering returns the request to the browser for an attempt's page: the response in hand, so that the origin is not
+// asked again, with the fields that matter to a document.
 func (a *attempt) rendering() render.Request {
 	h := http.Header{}
 	for _, name := range []string{
@@ -225,6 +233,8 @@ func (f *Fetcher) renderBudget(ctx context.Context, a *attempt) time.Duration {
 	return max(time.Until(end)-renderReserve, time.Second)
 }
 
+// convert converts the page that a browser saw, and makes a rendition of it that is fresh for as long as the responses
+// allow that it was made of.
 func (s browser) convert(ctx context.Context, a *attempt, seen *render.Page) (*store.Rendition, error) {
 	var res *convert.Result
 	var signs convert.Signs
@@ -279,6 +289,7 @@ func PageClient(client http.RoundTripper, blocked func(host string) bool) http.R
 	return pageClient{client, blocked}
 }
 
+// pageClient is the transport that PageClient returns.
 type pageClient struct {
 	client  http.RoundTripper
 	blocked func(host string) bool
@@ -289,6 +300,7 @@ func (c pageClient) RoundTrip(req *http.Request) (*http.Response, error) {
 		return nil, fmt.Errorf("%s is on the list of blocked domains", req.URL.Hostname())
 	}
 	req = req.Clone(transport.OwnPolicy(req.Context()))
+	// The browser is answered with decoded content, whatever it would accept; gzip is decoded here.
 	req.Header.Set("Accept-Encoding", "gzip")
 	resp, err := c.client.RoundTrip(req)
 	if err != nil || len(media.Codings(resp.Header)) == 0 {
@@ -312,7 +324,7 @@ func (f *Fetcher) renderState() render.State {
 	return f.browserState()
 }
 
-// browserState returns the state of the browser.
+// browserState returns the state of the browser, or of none.
 func (f *Fetcher) browserState() render.State {
 	if f.o.Browser == nil {
 		return render.State{Mode: "http", Reason: "no browser is configured"}
@@ -320,11 +332,11 @@ func (f *Fetcher) browserState() render.State {
 	return f.o.Browser.State()
 }
 
-// renderKey identifies the rendering of a page among failed steps.
+// renderKey identifies the rendering of a page among failed steps (failedSteps).
 func renderKey(a *attempt) string { return "browser " + a.key.String() }
 
-// wouldRender reports whether a page with a weak stored local rendition would be rendered now. If only the browser is
-// missing, it adds a warning.
+// wouldRender reports whether a page with a weak stored local rendition would be rendered now, so that the rendition is
+// no answer. If only the browser is missing, it adds a warning.
 func (f *Fetcher) wouldRender(a *attempt, r *store.Rendition) bool {
 	if !slices.Contains(a.cascade, "browser") {
 		return false
@@ -346,7 +358,8 @@ func (f *Fetcher) wouldRender(a *attempt, r *store.Rendition) bool {
 	return false
 }
 
-// needsBrowser reports whether the request needs a browser. Nothing stored answers it then.
+// needsBrowser reports whether the request needs a browser: it asks for a screenshot, the console, or to wait in the
+// page. Nothing stored answers it then.
 func (r *Request) needsBrowser() bool {
 	return r.Screenshot || r.Console || r.WaitFor != "" || r.Wait > 0
 }
@@ -379,8 +392,8 @@ func (f *Fetcher) wantsMore(a *attempt) bool {
 	return a.routed() || f.rendersHost(a) && f.browserState().Mode == "browser"
 }
 
-// learn notes whether rendering gives more than twice the text on the host. The first page for which it does not ends
-// it.
+// learn notes whether rendering gives more than twice the text on the page's host, by one of its pages. The first page
+// for which it does not ends it.
 func (s browser) learn(a *attempt, r *store.Rendition) {
 	if a.best == nil {
 		return

@@ -26,8 +26,8 @@ func Readable(contentType string) bool {
 		(strings.HasPrefix(t, "text/") || strings.HasSuffix(t, "+json") || strings.HasSuffix(t, "+xml"))
 }
 
-// clean removes hidden text from an origin's text: all kinds from markdown and plain text, but only invisible
-// characters from data and source code, where comments and markup are content.
+// clean removes hidden text from an origin's text on its way to an agent: all kinds from markdown and plain text, but
+// only invisible characters from data and source code, where comments and markup are content.
 func clean(content []byte, contentType string, base *url.URL) convert.Cleaned {
 	switch t := page.MediaType(contentType); {
 	case t == "text/plain", t == "", page.IsMarkdown(t):
@@ -36,11 +36,12 @@ func clean(content []byte, contentType string, base *url.URL) convert.Cleaned {
 	return convert.CleanText(content, contentType)
 }
 
-// CleanMarkdown takes out of markdown that another program made of the page at u what no reader sees.
+// CleanMarkdown takes out of markdown that another program made of the page at u what no reader sees, for crawls by a
+// service.
 func CleanMarkdown(md []byte, u *url.URL) []byte { return convert.CleanMarkdown(md, "", u).Text }
 
 // readAsPage reports whether the client reads the response as a page although its type is not a page's: it is a text,
-// and the client asked for markdown by name.
+// and the client asked for markdown by name, so that it is an agent and no tool that saves a file.
 func (a *attempt) readAsPage() bool {
 	return a.req.Reader && a.req.Method != http.MethodHead && Readable(a.resp.Header.Get("Content-Type")) &&
 		(a.status == http.StatusOK || a.status >= 400)
@@ -89,8 +90,8 @@ func (f *Fetcher) answerCleaned(a *attempt, warning string) (*Answer, error) {
 	return &Answer{Status: resp.StatusCode, Header: h, Response: &resp, Cache: a.outcome}, nil
 }
 
-// asWritten is the origin's content for a request that wants no markdown, in UTF-8. Where the request wants it cleaned,
-// it is; else a warning says that it would have been.
+// asWritten returns the origin's content for a request that wants no markdown, in UTF-8. Where the request wants it
+// cleaned, it is; else a warning says that it would have been.
 func (a *attempt) asWritten() []byte {
 	text := inUTF8(a)
 	if a.kind == media.HTML {

@@ -55,8 +55,8 @@ func (f *Fetcher) MayDisclose(u *url.URL) bool {
 	return u.User == nil && !page.Unlisted(u) && gate.PublicName(u) && f.Blocked(u) == nil
 }
 
-// public checks that the host's addresses are public, by means of the transport. A name that only a private network
-// resolves must not be disclosed, whatever it looks like.
+// public checks that the addresses of a page's host are public, by means of the transport. A name that only a private
+// network resolves must not be disclosed, whatever it looks like.
 func (m *markdownNew) public(ctx context.Context, u *url.URL) error {
 	t, ok := m.f.o.Direct.(interface {
 		Public(ctx context.Context, u *url.URL) error

@@ -50,7 +50,7 @@ func (e *Error) Error() string {
 	return message
 }
 
-// say returns the text of the error, and why it is without the URL.
+// say returns the text of the error, and the same without the URL, for lists that show that beside it.
 func (e *Error) say() (message, reason string) {
 	switch e.Kind {
 	case KindTimeout:
@@ -80,6 +80,7 @@ func (e *Error) say() (message, reason string) {
 	return message, reason
 }
 
+// cause returns the text of what caused the error.
 func (e *Error) cause() string {
 	if e.Cause == nil {
 		return "no cause given"
@@ -112,7 +113,8 @@ func (e *Error) Page() *page.Error {
 	return &page.Error{Kind: e.Kind, Message: message, Reason: reason, Status: e.Status, Payment: e.Payment}
 }
 
-// plainError is a cause with a readable text. It wraps the original error for errors.Is and errors.As.
+// plainError is a cause of a failed fetch with a readable text. It wraps the original error for errors.Is and
+// errors.As.
 type plainError struct {
 	text string
 	err  error
@@ -121,7 +123,7 @@ type plainError struct {
 func (p *plainError) Error() string { return p.text }
 func (p *plainError) Unwrap() error { return p.err }
 
-// errTimeout is the cancellation cause of a page that took too long.
+// errTimeout is the cancellation cause of a page that took too long, which tells it from a client that has gone.
 var errTimeout = cause.ErrTimeout
 
 // Explain converts an error of a round trip, or of reading a body, to an [*Error]. u may be nil.
@@ -144,11 +146,11 @@ func Explain(u *url.URL, err error) *Error {
 // answered.
 func Untrusted(err error) bool { return Explain(nil, err).Kind == KindTLS }
 
-// maxRetryAfter is the longest delay accepted from a response.
+// maxRetryAfter is the longest delay that is accepted from an origin's response.
 const maxRetryAfter = 7 * 24 * time.Hour
 
-// retryAfter returns the delay that a response with status 429 or 5xx asks for, at most maxRetryAfter, or 0 if it asks
-// for none.
+// retryAfter returns the delay that an origin's response with status 429 or 5xx asks for, at most maxRetryAfter, or 0
+// if it asks for none.
 func retryAfter(resp *http.Response, now time.Time) time.Duration {
 	if resp.StatusCode != http.StatusTooManyRequests && resp.StatusCode < 500 {
 		return 0
@@ -161,18 +163,19 @@ func retryAfter(resp *http.Response, now time.Time) time.Duration {
 // gets the same failure and does not reach the origin, unless a reader has got the page since.
 const failureLifetime = 5 * time.Second
 
-// failure is why an own fetch gave nothing, and when that was.
+// failure is why an own fetch gave nothing, and when that was, for retries within failureLifetime.
 type failure struct {
 	err *Error
 	at  time.Time
 }
 
-// failureKey names what fails alike.
+// failureKey names own fetches that fail alike: of one URL by one method, with the same third parties allowed.
 func (r Request) failureKey() string {
 	return digest(fmt.Sprintf("%s %t %s", cmp.Or(r.Method, http.MethodGet), r.NoRemote, r.URL))
 }
 
-// failedBefore returns why the same own fetch failed a moment ago; nil if it did not.
+// failedBefore returns why the same own fetch failed a moment ago; nil if it did not. A forced fetch asks the origin in
+// any case.
 func (f *Fetcher) failedBefore(r Request) *Error {
 	if !r.Own || r.Force || r.CacheOnly || httpfield.HasCredentials(r.Header) {
 		return nil
@@ -185,7 +188,7 @@ func (f *Fetcher) failedBefore(r Request) *Error {
 	return nil
 }
 
-// forgetFailures forgets that own fetches of a page failed.
+// forgetFailures forgets that own fetches of a page failed, since somebody has got it.
 func (f *Fetcher) forgetFailures(r Request) {
 	r.Method = http.MethodGet
 	for _, r.NoRemote = range []bool{false, true} {
@@ -193,7 +196,8 @@ func (f *Fetcher) forgetFailures(r Request) {
 	}
 }
 
-// noteFailure returns the error of a page that was not obtained. It notes the error with the page, and for a retry.
+// noteFailure returns the error of a page that was not obtained. It notes the error with the page, and for a retry,
+// unless the failure is the caller's own.
 func (f *Fetcher) noteFailure(ctx context.Context, a *attempt, err error, clientLeft bool) *Error {
 	if errors.Is(context.Cause(ctx), errTimeout) {
 		err = fmt.Errorf("%w: %w", errTimeout, err)
@@ -231,7 +235,7 @@ func (f *Fetcher) noteGone(a *attempt, status int) {
 	}
 }
 
-// notePageError sets the error of a page on its record, if it has one.
+// notePageError sets the error of a page on its record in the store, if it has one.
 func (f *Fetcher) notePageError(a *attempt, e *Error) {
 	if err := f.o.Store.PageFailed(a.key, *e.Page()); err != nil && !errors.Is(err, store.ErrNotFound) {
 		f.o.Log.Debug("page error not noted", "url", e.URL, "err", err)

@@ -71,7 +71,7 @@ type Options struct {
 	Log     *slog.Logger
 }
 
-// observe tells how long a part of the work that has begun took, and returns it in milliseconds.
+// observe tells Options.Observe how long a part of the work that has begun took, and returns it in milliseconds.
 func (f *Fetcher) observe(part string, begun time.Time) int64 {
 	took := time.Since(begun)
 	if f.o.Observe != nil {
@@ -105,7 +105,7 @@ type Fetcher struct {
 	addresses *lru.Cache[string, *address] // by URL as written
 }
 
-// shared is what a Fetcher does and knows, whatever its options are.
+// shared is what a Fetcher does and knows, whatever its options are. It outlives a change of the configuration.
 type shared struct {
 	newest atomic.Pointer[Fetcher]
 	peers  Peers // nil: none
@@ -131,7 +131,7 @@ type shared struct {
 	converted, convertFailed atomic.Int64
 }
 
-// New returns a Fetcher. Close it when done.
+// New returns a Fetcher, with a goroutine for work in the background. Close it when done.
 func New(o Options) *Fetcher {
 	o = o.withDefaults()
 	failedSteps, _ := lru.New[string, time.Time](4096) // fails for sizes below 1 only
@@ -173,6 +173,7 @@ func (f *Fetcher) Reconfigure(o Options) {
 	f.newest.Store(newFetcher(o.withDefaults(), f.shared, f.mdnew))
 }
 
+// withDefaults returns the options with every zero value that stands for a default replaced.
 func (o Options) withDefaults() Options {
 	if o.Timeout == 0 {
 		o.Timeout = 30 * time.Second
@@ -210,8 +211,9 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// order moves markdown_new to the place that its mode requires: with "prefer", before the steps that convert locally.
-// If llm is listed without local, order adds local after it: a page must not depend on a model (rule E12).
+// order moves markdown_new in the cascade to the place that its mode requires: with "prefer", before the steps that
+// convert locally. If llm is listed without local, order adds local after it: a page must not depend on a model (rule
+// E12).
 func order(cascade []string, mode string) []string {
 	if i := slices.Index(cascade, "llm"); i >= 0 && !slices.Contains(cascade, "local") {
 		cascade = slices.Insert(slices.Clone(cascade), i+1, "local")
@@ -238,7 +240,7 @@ func (f *Fetcher) Close() error {
 	return nil
 }
 
-// runJobs runs the queued jobs, one at a time, until ctx ends.
+// runJobs runs the jobs in the background, one at a time, until ctx ends: they must not slow down the answers.
 func (f *Fetcher) runJobs(ctx context.Context) {
 	for {
 		select {
@@ -382,27 +384,28 @@ func (f *Fetcher) Stats() Stats {
 	return s
 }
 
-// failedStepLifetime is how long a failed step is not repeated for a page.
+// failedStepLifetime is how long a step of the cascade that failed is not repeated for a page.
 const failedStepLifetime = 10 * time.Minute
 
-// failedRecently reports whether the step identified by key failed recently.
+// failedRecently reports whether the step of a page identified by key failed recently.
 func (f *Fetcher) failedRecently(key string, now time.Time) bool {
 	until, ok := f.failedSteps.Get(digest(key))
 	return ok && now.Before(until)
 }
 
-// noteFailedStep records that the step identified by key failed, unless ctx ended it.
+// noteFailedStep records that the step of a page identified by key failed, unless ctx ended it.
 func (f *Fetcher) noteFailedStep(ctx context.Context, key string) {
 	if ctx.Err() == nil {
 		f.noteInVain(key, failedStepLifetime)
 	}
 }
 
-// noteInVain records that the step identified by key need not be repeated for a time.
+// noteInVain records that the step of a page identified by key need not be repeated for a time.
 func (f *Fetcher) noteInVain(key string, lifetime time.Duration) {
 	f.failedSteps.Add(digest(key), time.Now().Add(lifetime))
 }
 
+// count counts a page that was answered, by where its markdown came from.
 func (f *Fetcher) count(s page.Source) {
 	n, ok := f.bySource.Load(s)
 	if !ok {

@@ -43,8 +43,9 @@ func (f *Fetcher) File(ctx context.Context, u *url.URL) (*File, error) {
 	return &File{URL: at, Type: page.MediaType(resp.Header.Get("Content-Type")), Body: resp.Body}, nil
 }
 
-// getFile requests a file that is not a page and follows redirects. It returns the response and its final URL. The body
-// is decoded if the status is a success. If there are too many redirects, it returns the last redirect response.
+// getFile requests a file that is not a page, through the cache and under the policy of ctx, and follows redirects. It
+// returns the response and its final URL. The body is decoded if the status is a success. If there are too many
+// redirects, it returns the last redirect response. The caller closes the body.
 func (f *Fetcher) getFile(ctx context.Context, u *url.URL, accept string,
 	h http.Header,
 ) (resp *http.Response, at *url.URL, err error) {

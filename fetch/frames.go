@@ -30,7 +30,7 @@ const (
 	framesBudget  = 10 * time.Second // for all of them
 )
 
-// framed is a page whose frames were looked at.
+// framed is a page whose frames were looked at, and what was put into it.
 type framed struct {
 	html []byte            // the page with the documents of its frames in their places; nil: none was put there
 	left int               // frames that are left out
@@ -40,6 +40,7 @@ type framed struct {
 	hidden int // pieces of hidden text that were taken out of them
 }
 
+// Once for an attempt; frames are of no use in a page that is not one.
 // joinFrames puts the documents of the page's frames into their places, as far as they are of its own site and hold
 // text. Like a twin they are fetched under the policy for own fetches and without the client's fields, because the page
 // and not the client chose their addresses. For a request with credentials nothing is fetched.
@@ -115,7 +116,8 @@ func (f *Fetcher) withFrames(ctx context.Context, a *attempt, content []byte, co
 	return whole
 }
 
-// frame reads the document of a frame, and says where it was found.
+// frame reads the document of a frame, after redirects, and returns the URL at which it was found. What was asked for
+// is noted, as the page is fresh only as long as that.
 func (f *Fetcher) frame(ctx context.Context, a *attempt, u *url.URL) (*response, *url.URL, error) {
 	switch {
 	case a.credentials:
@@ -151,7 +153,7 @@ func (f *Fetcher) frame(ctx context.Context, a *attempt, u *url.URL) (*response,
 	return nil, nil, fmt.Errorf("more than %d redirects", maxFrameHops)
 }
 
-// mayFrame returns an error for a URL that is not of the page's site, or that only its reader may ask for.
+// mayFrame returns an error for the URL of a frame that is not of the page's site, or that only its reader may ask for.
 func (a *attempt) mayFrame(u *url.URL) error {
 	switch {
 	case !page.SameSite(u.Hostname(), a.url.Hostname()) || !fetchable(u):
@@ -164,7 +166,7 @@ func (a *attempt) mayFrame(u *url.URL) error {
 	return nil
 }
 
-// readFrame reads the document of a frame. The error says why it is not shown.
+// readFrame reads the document of a frame. The error says why it is not put into the page.
 func (f *Fetcher) readFrame(inner *response) error {
 	h := inner.resp.Header
 	switch {
@@ -184,7 +186,8 @@ func (f *Fetcher) readFrame(inner *response) error {
 	return nil
 }
 
-// noteFrames notes with a rendition of the page what became of its frames. It is fresh as long as their documents are.
+// noteFrames notes with a local rendition of the page what became of its frames. It is fresh as long as their documents
+// are.
 func (f *Fetcher) noteFrames(a *attempt, r *store.Rendition) {
 	if a.framed == nil {
 		return

@@ -22,6 +22,7 @@ import (
 	"github.com/readthru/readthru/store"
 )
 
+// For how long pages of forges are fresh, and for how long they stand in for the forge when it does not answer.
 const (
 	discussionLifetime = time.Minute // as in Cache-Control of GitHub's API
 	staleLifetime      = 7 * 24 * time.Hour
@@ -41,7 +42,8 @@ func newGitHub(f *Fetcher) *github.Reader {
 	return github.New(o)
 }
 
-// githubPolicy marks ctx with the policy for a request to u.
+// githubPolicy marks ctx with the policy for a request to a forge at u: private addresses only if the operator has
+// configured it.
 func (f *Fetcher) githubPolicy(ctx context.Context, u *url.URL) context.Context {
 	if f.github.Configured(u) {
 		return transport.Endpoint(ctx, u)
@@ -49,7 +51,8 @@ func (f *Fetcher) githubPolicy(ctx context.Context, u *url.URL) context.Context 
 	return transport.OwnPolicy(ctx)
 }
 
-// getGitHub requests u, see [github.Options]. The cache does not store the response: the page made of it is stored.
+// getGitHub requests u of a forge, see [github.Options]. The cache does not store the response: the page made of it is
+// stored. The credential does not follow a redirect to another origin.
 func (f *Fetcher) getGitHub(ctx context.Context, u *url.URL, fields http.Header,
 	follow github.Follow,
 ) (*http.Response, *url.URL, error) {
@@ -76,7 +79,8 @@ func (f *Fetcher) getGitHub(ctx context.Context, u *url.URL, fields http.Header,
 	}
 }
 
-// githubTarget returns what an own fetch reads from GitHub instead of the page, or nil if it needs the page itself.
+// githubTarget returns what an own fetch reads from a forge instead of the page, or nil if it needs the page itself:
+// its HTML, its elements, or what a browser shows.
 func (f *Fetcher) githubTarget(a *attempt) *github.Target {
 	r := &a.req
 	if !r.Own || r.Method == http.MethodHead || r.HTML || r.origins() || r.needsBrowser() || r.Render == RenderAlways ||
@@ -86,7 +90,8 @@ func (f *Fetcher) githubTarget(a *attempt) *github.Target {
 	return f.github.Target(r.URL)
 }
 
-// fromGitHub answers with the page made of a target. It returns nil and no error if the page itself must be fetched.
+// fromGitHub answers with the page made of a target of a forge: the stored one while it is fresh, else a new one, else
+// the stored one if the forge fails. It returns nil and no error if the page itself must be fetched.
 func (f *Fetcher) fromGitHub(ctx context.Context, a *attempt) (*Answer, error) {
 	if a.target.Type.IsFile() {
 		return f.githubFile(ctx, a)
@@ -133,7 +138,7 @@ func (f *Fetcher) fromGitHub(ctx context.Context, a *attempt) (*Answer, error) {
 	return f.answerMade(ctx, a, m.rendition, outcome)
 }
 
-// githubPage is the result of reading a target.
+// githubPage is the result of reading a target of a forge.
 type githubPage struct {
 	*github.Page
 	rendition *store.Rendition
@@ -141,7 +146,7 @@ type githubPage struct {
 	err       error
 }
 
-// readGitHub makes and stores the page of a target, once for all concurrent requests.
+// readGitHub makes and stores the page of a target of a forge, once for all concurrent requests that may share it.
 func (f *Fetcher) readGitHub(ctx context.Context, a *attempt, kept *store.Rendition,
 	recipe string,
 ) (m githubPage) {
@@ -176,7 +181,7 @@ func (f *Fetcher) readGitHub(ctx context.Context, a *attempt, kept *store.Rendit
 	}
 }
 
-// followGitHub returns what decides whether a redirect is followed.
+// followGitHub returns what decides whether a redirect of a forge is followed: the rules, and the caller of the fetch.
 func (f *Fetcher) followGitHub(a *attempt) func(next *url.URL) error {
 	return func(next *url.URL) error {
 		if err := f.Blocked(next); err != nil {
@@ -191,8 +196,8 @@ func (f *Fetcher) followGitHub(a *attempt) func(next *url.URL) error {
 	}
 }
 
-// keepGitHub returns the rendition of a page made from a target, and stores it if allowed. For an unchanged page it
-// renews the lifetime of the kept rendition.
+// keepGitHub returns the rendition of a page made from a target of a forge, and stores it if allowed. For an unchanged
+// page it renews the lifetime of the kept rendition.
 func (f *Fetcher) keepGitHub(a *attempt, m *github.Page, kept *store.Rendition,
 	recipe string,
 ) *store.Rendition {
@@ -219,7 +224,7 @@ func (f *Fetcher) keepGitHub(a *attempt, m *github.Page, kept *store.Rendition,
 	return b.best
 }
 
-// githubRendition returns the rendition for a page made from a target.
+// githubRendition returns the rendition for a page made from a target of a forge.
 func githubRendition(m *github.Page, a *attempt) *store.Rendition {
 	return &store.Rendition{
 		From: page.Local, FinalURL: a.req.URL.String(), Title: m.Title, Description: m.Description, Meta: m.Meta,
@@ -228,7 +233,8 @@ func githubRendition(m *github.Page, a *attempt) *store.Rendition {
 	}
 }
 
-// answerMade answers with a page made from a target. outcome says whether it came from the store.
+// answerMade answers with a page made from a target of a forge. outcome says whether it came from the store, as the
+// cache would have said it.
 func (f *Fetcher) answerMade(ctx context.Context, a *attempt, r *store.Rendition,
 	outcome cache.Outcome,
 ) (*Answer, error) {
@@ -248,7 +254,8 @@ func PartsOf(markdown []byte) (readme, symbolMap string) {
 	return store.Span(r).Of(markdown), store.Span(m).Of(markdown)
 }
 
-// nameGitHub sets the page's fields about the target. branch is the real one of a repository, if it is known.
+// nameGitHub sets the page's fields about the target of a forge. branch is the real one of a repository, if it is
+// known.
 func (a *attempt) nameGitHub(branch string) {
 	t := a.target
 	if t.GitHubInfo == nil {
@@ -259,7 +266,8 @@ func (a *attempt) nameGitHub(branch string) {
 	a.page.GitHub, a.page.Type, a.page.Display = &info, t.Type, t.Display()
 }
 
-// madeResponse returns a substitute response for a page made from several responses.
+// madeResponse returns a substitute response for a page of a forge made from several responses, for the parts of the
+// answer that look at one.
 func madeResponse(r *store.Rendition) *http.Response {
 	return &http.Response{
 		StatusCode: http.StatusOK, Body: http.NoBody, ContentLength: r.Bytes,
@@ -267,7 +275,7 @@ func madeResponse(r *store.Rendition) *http.Response {
 	}
 }
 
-// githubFile answers with a file (rule B14). It converts a file that is not text like any other document.
+// githubFile answers with a file of a forge (rule B14). It converts a file that is not text like any other document.
 func (f *Fetcher) githubFile(ctx context.Context, a *attempt) (*Answer, error) {
 	begun := time.Now()
 	ref, err := f.askRaw(ctx, a)
@@ -314,7 +322,7 @@ func (f *Fetcher) githubFile(ctx context.Context, a *attempt) (*Answer, error) {
 	return f.answerLines(ctx, a, false)
 }
 
-// answerLines answers with the lines of a file that the fragment of its URL names, or else as answerView does.
+// answerLines answers with the lines of a forge's file that the fragment of its URL names, or else as answerView does.
 func (f *Fetcher) answerLines(ctx context.Context, a *attempt, recalled bool) (*Answer, error) {
 	name := a.req.View.section(a.req.URL)
 	from, to, ok := github.LineRange(name)
@@ -392,7 +400,7 @@ func (f *Fetcher) askPrivateRaw(ctx context.Context, a *attempt, shown string) (
 	return shown, nil
 }
 
-// answerView answers with the part of a page that the view selects.
+// answerView answers with the part of a forge's page that the view selects.
 func (f *Fetcher) answerView(ctx context.Context, a *attempt, recalled bool) (*Answer, error) {
 	if err := f.narrow(ctx, a); err != nil {
 		return nil, err

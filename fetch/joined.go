@@ -83,7 +83,7 @@ func (f *Fetcher) joinNext(ctx context.Context, a *attempt) {
 	}
 }
 
-// further reads a further page, which must lie on the host of the first and be made by a site recipe.
+// further reads a further page for joinNext, which must lie on the host of the first and be made by a site recipe.
 func (f *Fetcher) further(ctx context.Context, a *attempt, next string) (*store.Rendition, error) {
 	u, err := page.Parse(next)
 	if err != nil {
@@ -116,7 +116,8 @@ func (f *Fetcher) further(ctx context.Context, a *attempt, next string) (*store.
 	return ans.made, nil
 }
 
-// mayJoin returns an error for a URL that is not on the host of the page, or that only its reader may ask for.
+// mayJoin returns an error for the URL of a further page that is not on the host of the page, or that only its reader
+// may ask for.
 func (a *attempt) mayJoin(u *url.URL) error {
 	switch {
 	case page.Authority(u) != page.Authority(a.url) || a.url.Scheme == "https" && u.Scheme != "https":

@@ -15,6 +15,7 @@ import (
 	"github.com/readthru/readthru/store"
 )
 
+// Bounds of the step llm.
 const (
 	maxHTMLChars  = 40_000             // default limit of HTML sent to a model (rule E11)
 	modelReserve  = 3 * time.Second    // time left for the following steps
@@ -22,8 +23,8 @@ const (
 	maxModelTries = 4                  // requests with ever shorter HTML
 )
 
-// model has a language model convert the page (rule E12). It runs only if fetch.cascade lists it, and never for a page
-// that is not stored. It rejects an answer that adds anything to the page.
+// model is the step llm: it has a language model convert the page (rule E12). It runs only if fetch.cascade lists it,
+// and never for a page that is not stored. It rejects an answer that adds anything to the page.
 type model struct{ f *Fetcher }
 
 func (model) Name() string { return "llm" }
@@ -36,6 +37,7 @@ func (s model) Try(ctx context.Context, a *attempt) result {
 	if s.f.failedRecently(key, a.started) {
 		return skipped("it failed for this page recently")
 	}
+	// A model elsewhere learns the URL and the text: the same gate as for markdown.new.
 	if !s.f.o.LLM.Local() {
 		if err := s.f.mdnew.public(ctx, a.url); err != nil {
 			return skipped("the host may not be public")
@@ -89,7 +91,8 @@ func (s model) refusal(a *attempt) string {
 	return d.Refusal()
 }
 
-// wouldAskModel reports whether a page with a stored local rendition would be sent to a model now.
+// wouldAskModel reports whether a page with a stored local rendition would be sent to a model now, so that the
+// rendition is no answer: no step before the model gives a good one.
 func (f *Fetcher) wouldAskModel(a *attempt, r *store.Rendition) bool {
 	for _, name := range a.cascade {
 		switch {
@@ -102,11 +105,14 @@ func (f *Fetcher) wouldAskModel(a *attempt, r *store.Rendition) bool {
 	return false
 }
 
-// madeByThirdParty reports whether a third party made a rendition.
+// madeByThirdParty reports whether a third party made a rendition: markdown.new, or a model that is not on this
+// machine.
 func (f *Fetcher) madeByThirdParty(r *store.Rendition) bool {
 	return r.From == page.MarkdownNew || r.From == page.LLM && (f.o.LLM == nil || !f.o.LLM.Local())
 }
 
+// convert has the model convert the main content of the page, as much of it as the limit allows; what is beyond is
+// converted here and put behind it. The metadata are those of the local conversion.
 func (s model) convert(ctx context.Context, a *attempt) (*store.Rendition, error) {
 	var res *convert.Result
 	var trim *convert.Trim
@@ -172,7 +178,7 @@ func (f *Fetcher) lowersHTMLLimit(r Request) bool {
 	return f.o.LLM != nil && r.MaxHTMLChars > 0 && r.MaxHTMLChars < f.o.MaxHTMLChars
 }
 
-// parsed calls use with the document to convert: the rendered page, if any, else the fetched content.
+// parsed calls use with the document to convert for a model: the rendered page, if any, else the fetched content.
 func (s model) parsed(ctx context.Context, a *attempt, use func(*convert.Document) error) error {
 	if a.seen != nil {
 		return s.f.rendered(ctx, a.seen, use)
@@ -181,7 +187,7 @@ func (s model) parsed(ctx context.Context, a *attempt, use func(*convert.Documen
 }
 
 // ask has the model convert trim, which holds as much of the main content as the limit allows, or less if that is too
-// long for the model.
+// long for the model. It returns what was sent at last, since the answer is judged by that.
 func (s model) ask(ctx context.Context, a *attempt, trim *convert.Trim) (*convert.Trim, *llm.Answer, error) {
 	client := s.f.o.LLM
 	limit := s.f.htmlLimit(a.req)

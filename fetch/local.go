@@ -15,10 +15,11 @@ import (
 	"github.com/readthru/readthru/store"
 )
 
-// convertBudget limits the time to convert one page of up to gate.LargePage.
+// convertBudget limits the time to convert one page of up to gate.LargePage; longer ones get as much for each further
+// part of that length.
 const convertBudget = 10 * time.Second
 
-// local converts the fetched content (rule A8).
+// local is the step that converts the fetched content on this machine (rule A8).
 type local struct{ f *Fetcher }
 
 func (local) Name() string { return "local" }
@@ -43,6 +44,7 @@ func (s local) Try(ctx context.Context, a *attempt) result {
 	}
 }
 
+// convert converts the fetched content, with its frames, and returns the rendition of it.
 func (s local) convert(ctx context.Context, a *attempt) (*store.Rendition, error) {
 	doc, err := s.f.document(ctx, a)
 	if err != nil {
@@ -77,7 +79,7 @@ func noteRecipe(r *store.Rendition, use *convert.RecipeUse) {
 	}
 }
 
-// reasonOf says why a rendition is as it is, for page.Attempt.
+// reasonOf says why a rendition is as it is, for page.Attempt: what the site recipe did, and its warnings.
 func reasonOf(r *store.Rendition) string {
 	reasons := slices.Clone(r.Warnings)
 	if r.SiteRecipe != "" {
@@ -99,7 +101,7 @@ func (f *Fetcher) Turn(ctx context.Context, n int, use func(context.Context) err
 	return use(ctx)
 }
 
-// tree is the parsed content of a response.
+// tree is the parsed content of a response, which takes many times the memory of the bytes.
 type tree struct {
 	doc   *convert.Document                // while the page has its turn
 	past  weakly.Pointer[convert.Document] // after it, until the memory is needed
@@ -107,7 +109,7 @@ type tree struct {
 	end   func()                           // ends the turn; nil: the page has none
 }
 
-// document returns the parsed content. From then until rest the page has its turn.
+// document returns the parsed content of an attempt. From then until rest the page has its turn (package turns).
 func (f *Fetcher) document(ctx context.Context, a *attempt) (*convert.Document, error) {
 	t := &a.tree
 	if t.doc != nil {
@@ -140,7 +142,8 @@ func (f *Fetcher) document(ctx context.Context, a *attempt) (*convert.Document, 
 	return doc, nil
 }
 
-// rest ends the page's turn, if it has one. That is due before anything is waited for.
+// rest ends the page's turn of being parsed, if it has one. That is due before anything is waited for, or pages would
+// wait for each other's origins.
 func (t *tree) rest() {
 	if t.end != nil {
 		t.end()
@@ -148,7 +151,7 @@ func (t *tree) rest() {
 	t.doc, t.end = nil, nil
 }
 
-// parsed calls use with the parsed content, in the page's turn.
+// parsed calls use with the parsed content of an attempt, in the page's turn.
 func (f *Fetcher) parsed(ctx context.Context, a *attempt, use func(*convert.Document) error) error {
 	defer a.rest()
 	doc, err := f.document(ctx, a)
@@ -158,7 +161,7 @@ func (f *Fetcher) parsed(ctx context.Context, a *attempt, use func(*convert.Docu
 	return use(doc)
 }
 
-// rendered calls use with a page that a browser saw, parsed, in a turn of its own.
+// rendered calls use with a page that a browser saw, parsed, in a turn of its own. The caller must not be in one.
 func (f *Fetcher) rendered(ctx context.Context, seen *render.Page, use func(*convert.Document) error) error {
 	end, err := f.turns.Take(ctx, len(seen.HTML))
 	if err != nil {

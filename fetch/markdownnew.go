@@ -17,13 +17,14 @@ import (
 	"github.com/readthru/readthru/store"
 )
 
+// For how long what markdown.new made is kept, and how its requests are counted.
 const (
 	markdownNewLifetime = 24 * time.Hour
 	markdownNewCounter  = "markdown.new" // class of the durable counter, by UTC day
 )
 
-// markdownNew has a page converted by the third party markdown.new. It sends only URLs that pass the gate and writes
-// every request to the ledger before sending it. A durable counter enforces the daily limit.
+// markdownNew is the step that has a page converted by the third party markdown.new. It sends only URLs that pass the
+// gate and writes every request to the ledger before sending it. A durable counter enforces the daily limit.
 type markdownNew struct {
 	f      *Fetcher
 	mode   string
@@ -104,7 +105,8 @@ func (m *markdownNew) Try(ctx context.Context, a *attempt) result {
 	return failedWith(err)
 }
 
-// permit takes a request from those of the day, and writes to the ledger that it is sent. An error says why it is not.
+// permit takes a request to markdown.new from those of the day, and writes to the ledger that it is sent. An error says
+// why it is not. A request that other nodes do not allow is given back.
 func (m *markdownNew) permit(ctx context.Context, target *url.URL, now time.Time, why string) error {
 	day := now.UTC().Format(time.DateOnly)
 	if m.f.o.Store.Count(markdownNewCounter, day, 1) > m.limit {
@@ -125,7 +127,8 @@ func (m *markdownNew) permit(ctx context.Context, target *url.URL, now time.Time
 	return nil
 }
 
-// spend takes a request of the day from those of all nodes. Whoever does not know how many are left sends none.
+// spend takes a request to markdown.new from those of all nodes on a day. Whoever does not know how many are left sends
+// none.
 func (m *markdownNew) spend(ctx context.Context, day string) error {
 	if m.f.o.MarkdownNew.Spend == nil {
 		return nil
@@ -139,8 +142,8 @@ func (m *markdownNew) spend(ctx context.Context, day string) error {
 	return nil
 }
 
-// remoteMethod returns the service's conversion method: that by browser for a JavaScript shell that was not rendered
-// locally.
+// remoteMethod returns the conversion method that markdown.new is asked for: that by browser for a JavaScript shell
+// that was not rendered locally.
 func remoteMethod(a *attempt) string {
 	if a.best != nil && page.HasWarning(a.best.Warnings, convert.WarnShell) && a.seen == nil {
 		return markdownnew.Browser
@@ -148,7 +151,7 @@ func remoteMethod(a *attempt) string {
 	return markdownnew.Auto
 }
 
-// markdownNewRendition returns the rendition for an answer of the service, without what no reader would see.
+// markdownNewRendition returns the rendition for an answer of markdown.new, without what no reader would see.
 func markdownNewRendition(a *attempt, ans *markdownnew.Answer) *store.Rendition {
 	r := foreign(convert.CleanMarkdown(ans.Markdown, "", a.url), ans.Tokens, page.MarkdownNew)
 	if ans.Title != "" {
@@ -158,8 +161,8 @@ func markdownNewRendition(a *attempt, ans *markdownnew.Answer) *store.Rendition 
 	return r
 }
 
-// unfit returns why an answer is rejected, or "" if it is accepted. It rejects an answer with markedly less content
-// than the local result, and one that shares no word with it.
+// unfit returns why an answer of markdown.new is rejected, or "" if it is accepted. It rejects an answer with markedly
+// less content than the local result, and one that shares no word with it: it is of another page, or an error.
 func (m *markdownNew) unfit(ctx context.Context, a *attempt, r *store.Rendition) string {
 	if a.status != http.StatusOK {
 		return "" // the local result is an error page
@@ -180,7 +183,8 @@ func (m *markdownNew) unfit(ctx context.Context, a *attempt, r *store.Rendition)
 	return ""
 }
 
-// seenOf returns what was seen of a page: its title, its description and its text.
+// seenOf returns what was seen of a page by ourselves, its title, its description and its text, for a comparison with
+// what markdown.new says.
 func (f *Fetcher) seenOf(ctx context.Context, a *attempt) string {
 	if r := a.best; r != nil {
 		return r.Title + " " + r.Description + " " + string(r.Markdown)
@@ -198,7 +202,7 @@ func (f *Fetcher) seenOf(ctx context.Context, a *attempt) string {
 	return seen
 }
 
-// state returns the service's part of [Stats].
+// state returns the part of [Stats] about markdown.new.
 func (m *markdownNew) state(now time.Time) (state string, sent, left int64) {
 	if m.mode == "off" || m.client == nil {
 		return "off", 0, 0

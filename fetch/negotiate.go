@@ -13,8 +13,8 @@ import (
 	"github.com/readthru/readthru/store"
 )
 
-// negotiate accepts markdown sent by the origin (rules A2 to A4). It changes no byte but where a reader would not see
-// something of it.
+// negotiate is the step that accepts markdown sent by the origin (rules A2 to A4). It changes no byte but where a
+// reader would not see something of it.
 type negotiate struct{ f *Fetcher }
 
 func (negotiate) Name() string { return "negotiate" }
@@ -66,8 +66,8 @@ func (negotiate) doubt(a *attempt, markdown []byte) convert.Doubt {
 	return convert.NoDoubt
 }
 
-// reject records that the page's markdown is unusable, so that later requests prefer HTML, and requests the HTML once.
-// If there is no HTML, it serves the markdown with a warning: no third party would get another one.
+// reject records that the markdown of an origin is unusable, so that later requests prefer HTML, and requests the HTML
+// once. If there is no HTML, it serves the markdown with a warning: no third party would get another one.
 func (s negotiate) reject(ctx context.Context, a *attempt, r *store.Rendition, c convert.Cleaned,
 	doubt convert.Doubt,
 ) result {
@@ -85,8 +85,8 @@ func (s negotiate) reject(ctx context.Context, a *attempt, r *store.Rendition, c
 	return result{rendition: r, good: true, reason: string(doubt)}
 }
 
-// preferHTML makes later requests for the page prefer HTML, because its markdown is unusable, and removes the stored
-// response. When several pages of a host were so, requests for all of its pages do, for a while.
+// preferHTML makes later requests for the page prefer HTML, because its origin's markdown is unusable, and removes the
+// stored response. When several pages of a host were so, requests for all of its pages do, for a while.
 func (f *Fetcher) preferHTML(a *attempt) {
 	if a.status != http.StatusOK {
 		return // an error page says nothing about the page's markdown
@@ -101,7 +101,7 @@ func (f *Fetcher) prefersHTML(a *attempt) bool {
 	return a.host.Knows(store.MarkdownOff, a.started) || !a.forced && f.failedRecently(markdownKey(a), a.started)
 }
 
-// markdownKey identifies the markdown of a page among failed steps.
+// markdownKey identifies the markdown of a page's origin among failed steps.
 func markdownKey(a *attempt) string { return "negotiate " + a.key.String() }
 
 // learn notes that the page shows a trait of its host. Others may be told of that, so a page that is not to be kept
@@ -115,8 +115,8 @@ func (f *Fetcher) learn(a *attempt, t store.Trait) {
 	}
 }
 
-// unlearn notes that the page does not show a trait that was seen of its host. For so much as one page shows that it is
-// not the host's, it is forgotten.
+// unlearn notes that the page does not show a trait that was seen of its host. A single page that does not show it is
+// enough to forget it.
 func (f *Fetcher) unlearn(a *attempt, t store.Trait) {
 	if !a.memorable {
 		return
@@ -132,7 +132,7 @@ func (f *Fetcher) unlearn(a *attempt, t store.Trait) {
 	}
 }
 
-// noteRemoved notes what was taken out of the markdown that is answered.
+// noteRemoved notes what was taken out of the markdown that is answered, for receipts.
 func (a *attempt) noteRemoved(c convert.Cleaned) {
 	a.recoded = c.Changed
 	if a.req.View.Receipts {

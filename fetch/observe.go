@@ -15,7 +15,7 @@ import (
 // observeLimit is the largest HTML copied while it passes to a browser, in bytes.
 const observeLimit = 10 << 20
 
-// waitingLimit is Options.MaxWaiting unless that is set.
+// waitingLimit is Options.MaxWaiting unless that is set, in bytes of HTML.
 const waitingLimit = 64 << 20
 
 // Observe wraps the body of a response that passes unchanged to a client that wants HTML. After the last byte a copy of
@@ -59,6 +59,7 @@ func (f *Fetcher) Observe(req *http.Request, resp *http.Response, agent, session
 	if !a.memorable {
 		return
 	}
+	// The store has made a page of these bytes before: only the visit is left to count.
 	if a.hasSum && f.recall(a) {
 		head.Body = http.NoBody
 		head.ContentLength = resp.ContentLength
@@ -78,7 +79,8 @@ func (f *Fetcher) Observe(req *http.Request, resp *http.Response, agent, session
 	})
 }
 
-// observed makes a page from HTML that passed to a client. It converts locally and sends no requests.
+// observed makes a page from HTML that passed to a client, in the background. It converts locally and sends no
+// requests.
 func (f *Fetcher) observed(ctx context.Context, a *attempt, raw []byte) {
 	content, err := media.Decode(raw, a.resp.Header, observeLimit)
 	if err != nil {
@@ -105,8 +107,8 @@ func (f *Fetcher) observed(ctx context.Context, a *attempt, raw []byte) {
 	f.answer(a, false)
 }
 
-// refetchWithoutCookies fetches a page that was read with cookies again without them, in the background and under the
-// policy for own fetches.
+// refetchWithoutCookies fetches a page that passed to a client with cookies again without them, in the background and
+// under the policy for own fetches (pages_with_cookies: reread). It does so once within failedStepLifetime.
 func (f *Fetcher) refetchWithoutCookies(a *attempt) {
 	what := "reread " + a.key.String()
 	if f.failedRecently(what, a.started) {

@@ -32,7 +32,8 @@ const (
 // maxRedirects is how many redirects an own fetch follows.
 const maxRedirects = 10
 
-// accept returns what is asked of the origin of an attempt.
+// accept returns the Accept that the origin of an attempt is sent: by what was learnt of the host, and by what the
+// request needs of the HTML.
 func (f *Fetcher) accept(a *attempt) string {
 	switch {
 	case a.host.Knows(store.StrictAccept, a.started) || f.prefersHTML(a):
@@ -51,8 +52,8 @@ func (f *Fetcher) RequestFor(ctx context.Context, u *url.URL) *http.Request {
 	return f.request(transport.OwnPolicy(ctx), a.req, a.url, f.accept(a))
 }
 
-// ask gets the origin's response: one request for a proxied page, with redirects followed for our own, and a second one
-// without text/markdown when the origin answers 406.
+// ask gets the origin's response, through the cache: one request for a proxied page, with redirects followed for our
+// own, and a second one without text/markdown when the origin answers 406.
 func (f *Fetcher) ask(ctx context.Context, a *attempt) error {
 	for hop := 0; ; hop++ {
 		a.found = f.lookup(a)
@@ -89,8 +90,8 @@ func (f *Fetcher) ask(ctx context.Context, a *attempt) error {
 	}
 }
 
-// lookup reads what the store has for a request at once: the cache answers from it, and a page that is a hit needs no
-// more.
+// lookup reads what the store has for a request at once: stored responses, the host, the page and its renditions. The
+// cache answers from it, and a page that is a hit needs no more.
 func (f *Fetcher) lookup(a *attempt) *store.Found {
 	q := store.Query{URI: a.at.uri, Host: a.url.Hostname(), Page: a.root}
 	if a.recalls() {
@@ -107,8 +108,8 @@ func (f *Fetcher) lookup(a *attempt) *store.Found {
 	return found
 }
 
-// askAgain sends a second request after a 406. It returns the first response when that helps nothing, and learns it of
-// the host when it does, unless some page of the host is known to be markdown.
+// askAgain sends a second request to the origin after a 406. It returns the first response when that helps nothing, and
+// learns it of the host when it does, unless some page of the host is known to be markdown.
 func (f *Fetcher) askAgain(a *attempt, req *http.Request, first *http.Response) *http.Response {
 	again, err := f.o.Client.RoundTrip(req)
 	if err != nil {
@@ -197,12 +198,12 @@ func (f *Fetcher) request(ctx context.Context, r Request, to *url.URL, accept st
 	return req.WithContext(ctx)
 }
 
-// fetchable reports whether u is an http or https URL with a host.
+// fetchable reports whether u, a redirect's target or a frame's, is an http or https URL with a host.
 func fetchable(u *url.URL) bool {
 	return (u.Scheme == "http" || u.Scheme == "https") && u.Hostname() != ""
 }
 
-// unfollowedError is a caller's refusal of a redirect: it says nothing of the page.
+// unfollowedError is a caller's refusal of a redirect (Request.Follow): it says nothing of the page.
 type unfollowedError struct{ cause error }
 
 func (e *unfollowedError) Error() string { return "it redirects: " + e.cause.Error() }
@@ -232,6 +233,7 @@ func (f *Fetcher) follow(a *attempt, next *url.URL) error {
 		a.warn("insecure-redirect")
 		a.memorable, a.everybody = false, false
 	}
+	// Nothing of what a secret in the URL leads to may be kept, nor told to others.
 	if at.secret {
 		a.credentials, a.memorable, a.everybody = true, false, false
 	}
@@ -262,7 +264,7 @@ func (f *Fetcher) askWhole(ctx context.Context, a *attempt, accept string, first
 	return whole, nil
 }
 
-// wholeRequest returns the request of the attempt without conditions and ranges.
+// wholeRequest returns the request of the attempt to the origin without conditions and ranges.
 func (f *Fetcher) wholeRequest(ctx context.Context, a *attempt, accept string) *http.Request {
 	req := f.request(ctx, a.req, a.url, accept)
 	for _, name := range []string{"Range", "If-Range", "If-None-Match", "If-Modified-Since"} {
@@ -271,8 +273,8 @@ func (f *Fetcher) wholeRequest(ctx context.Context, a *attempt, accept string) *
 	return req
 }
 
-// partOfPage reports whether first, a 206, 304 or 416, is about a page that we would convert. If neither first nor the
-// store tells, it sends a HEAD.
+// partOfPage reports whether first, a 206, 304 or 416 of the origin, is about a page that we would convert. If neither
+// first nor the store tells, it sends a HEAD.
 func (f *Fetcher) partOfPage(ctx context.Context, a *attempt, accept string, first *http.Response) bool {
 	h := first.Header
 	if httpfield.Directive(a.req.Header, "no-transform") || httpfield.Directive(h, "no-transform") {

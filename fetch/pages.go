@@ -120,7 +120,8 @@ func (f *Fetcher) obtain(ctx context.Context, a *attempt, patience *patience) (*
 	return f.convertible(ctx, a)
 }
 
-// patience says whether the time limit of a page holds while its head is awaited.
+// patience says whether the time limit of a page holds while the head of its response is awaited: not for a client that
+// may get something else than a page.
 type patience struct{ state atomic.Int32 }
 
 // The states of patience.
@@ -130,6 +131,7 @@ const (
 	tried            // it has passed and did not hold
 )
 
+// newPatience returns a patience that is or is not there from the beginning.
 func newPatience(has bool) *patience {
 	p := &patience{}
 	if !has {
@@ -169,7 +171,7 @@ func (f *Fetcher) Head(req *http.Request, client http.RoundTripper) (*http.Respo
 	return resp, nil // ctx ends with the client's request
 }
 
-// release is a body that ends its request's context when it is closed.
+// release is a body of an answer that ends its request's context when it is closed.
 type release struct {
 	io.ReadCloser
 	end func()
@@ -285,7 +287,8 @@ func (f *Fetcher) copyRead(a *attempt) time.Time {
 	return time.Time{}
 }
 
-// runSuitableSteps looks at the content in hand and runs the steps that suit it.
+// runSuitableSteps looks at the content in hand and runs the steps of the cascade that suit it: behind a bot wall,
+// after an error and without the origin fewer do.
 func (f *Fetcher) runSuitableSteps(ctx context.Context, a *attempt) error {
 	names := a.cascade
 	said := a.content
@@ -320,7 +323,7 @@ func (f *Fetcher) runSuitableSteps(ctx context.Context, a *attempt) error {
 	return f.runSteps(ctx, a, names)
 }
 
-// keepOnly returns the names that are among some.
+// keepOnly returns the names of steps that are among some, in their order.
 func keepOnly(names []string, some ...string) []string {
 	return slices.DeleteFunc(slices.Clone(names), func(n string) bool { return !slices.Contains(some, n) })
 }
@@ -416,8 +419,8 @@ func (f *Fetcher) guarded(work func()) error {
 	return fault.Catch("fetch: make a page", func() error { work(); return nil })
 }
 
-// keep stores what the steps made: under the bytes it was made of, or under the page where it was made of others. It
-// reports whether it did the latter.
+// keep stores what the steps made of an attempt: under the bytes it was made of, or under the page where it was made of
+// others. It reports whether it did the latter. Nothing is kept that another try may make better.
 func (f *Fetcher) keep(a *attempt) (byPage bool) {
 	f.complete(a)
 	if a.best == nil || !a.memorable || a.wall != "" ||
@@ -455,8 +458,8 @@ func (f *Fetcher) keep(a *attempt) (byPage bool) {
 	return byPage
 }
 
-// recall looks for a rendition of the bytes in hand, before they are read. A weak one is taken only when no other step
-// would be tried for it.
+// recall looks for a stored rendition of the bytes in hand, before they are read. A weak one is taken only when no
+// other step would be tried for it.
 func (f *Fetcher) recall(a *attempt) bool {
 	var ofPage, ofBody *store.Rendition // nil if there is none
 	if a.found != nil {
@@ -517,6 +520,7 @@ func (f *Fetcher) askHead(ctx context.Context, a *attempt) error {
 }
 
 // readOrPass reads the content of a response, or answers with the response as it is if the content cannot be had here.
+// It returns nothing if it has read it.
 func (f *Fetcher) readOrPass(a *attempt) (*Answer, error) {
 	switch err := a.read(f.o.MaxBody); {
 	case errors.Is(err, media.ErrTooLarge):
@@ -563,6 +567,7 @@ func (f *Fetcher) answerAsIs(a *attempt, warning string) (*Answer, error) {
 	return ans, nil
 }
 
+// markIf returns a warning's token when something holds, else none.
 func markIf(when bool, token string) string {
 	if when {
 		return token

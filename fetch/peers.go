@@ -24,8 +24,8 @@ type Peers interface {
 // Join has f share renditions with peers. It must be called before the first request.
 func (f *Fetcher) Join(p Peers) { f.peers = p }
 
-// sharing is what an attempt has to do with peers. Peers are asked once, by the first step that needs more than the
-// page's bytes: for most pages none does.
+// sharing is what an attempt has to do with peers, the other nodes. Peers are asked once, by the first step that needs
+// more than the page's bytes: for most pages none does.
 type sharing struct {
 	asked bool
 	taken bool   // the rendition is a peer's

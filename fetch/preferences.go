@@ -24,7 +24,7 @@ const (
 )
 
 // stated returns what an origin states about the use of the attempt's page: in the response, in the page, and in the
-// site's robots.txt if that was read before.
+// site's robots.txt if that was read before. Nothing is asked for it.
 func (f *Fetcher) stated(a *attempt) page.Preferences {
 	if a.at.preferences == PreferencesIgnore {
 		return nil
@@ -94,6 +94,7 @@ func (e *UnwantedError) Error() string {
 	return "its origin denies " + e.Preference.Use.Words() + ": " + e.Preference.String()
 }
 
+// robotsTimeout bounds the request for a robots.txt, which a page or a crawl waits for.
 const robotsTimeout = 15 * time.Second
 
 // Verdict reports whether the robots.txt of a site allows us to read a URL (RFC 9309). Preferences that it states are
@@ -122,7 +123,7 @@ func (f *Fetcher) Allowed(ctx context.Context, u *url.URL) (Verdict, error) {
 	return known.Verdict(file, u, f.robotsToken()), nil
 }
 
-// robotsToken returns our product token for robots.txt.
+// robotsToken returns our product token for robots.txt, that at the beginning of fetch.user_agent.
 func (f *Fetcher) robotsToken() string {
 	return cmp.Or(robots.ProductToken(f.o.UserAgent), "readthru")
 }
@@ -156,7 +157,8 @@ func (f *Fetcher) freshRobots(ctx context.Context, file *url.URL, known *robots.
 	}
 }
 
-// readRobots returns the status of robots.txt, after redirects, and its text up to the limit.
+// readRobots returns the status of a site's robots.txt, after redirects, and its text up to the limit. A file that
+// breaks off is an error: half of it may allow too much.
 func (f *Fetcher) readRobots(ctx context.Context, file *url.URL) (status int, text []byte, err error) {
 	resp, _, err := f.getFile(ctx, file, "text/plain, */*;q=0.5", http.Header{"Cache-Control": {"max-age=86400"}})
 	if err != nil {

@@ -64,7 +64,7 @@ func (f *Fetcher) record(a *attempt, markdown []byte) {
 	f.putFetched(a)
 }
 
-// visit returns the visit of the attempt's reader, without ID and time.
+// visit returns the visit of the attempt's reader for the store, without ID and time.
 func (a *attempt) visit() store.Visit {
 	p := a.page
 	return store.Visit{
@@ -75,10 +75,11 @@ func (a *attempt) visit() store.Visit {
 	}
 }
 
-// set returns the name of the set of fetched pages that the page belongs to; empty for none.
+// set returns the name of the set of fetched pages that the page belongs to, by the request or its session; empty for
+// none.
 func (a *attempt) set() string { return cmp.Or(a.req.Set, a.req.Session) }
 
-// known returns the page's record before this visit; an empty one where there is none.
+// known returns the page's record in the store before this visit; an empty one where there is none. It is read once.
 func (f *Fetcher) known(a *attempt) *page.Page {
 	if a.known == nil {
 		a.known, _ = f.o.Store.Page(a.key) // nothing, where nothing is known
@@ -89,7 +90,8 @@ func (f *Fetcher) known(a *attempt) *page.Page {
 	return a.known
 }
 
-// putFetched adds the page, as stored, to the set of pages that the session has fetched.
+// putFetched adds the page, as stored, to the set of pages that the session has fetched, so that it can tell what of it
+// is new.
 func (f *Fetcher) putFetched(a *attempt) {
 	set := a.set()
 	if set == "" || !a.page.Stored {
@@ -182,12 +184,13 @@ func (a *attempt) finalName() string {
 	return n
 }
 
-// alike reports whether two pages have the same content.
+// alike reports whether two records are of the same content, and so may be names of one page.
 func alike(one, other *page.Page) bool {
 	return one.ContentHash == other.ContentHash && one.Title == other.Title
 }
 
-// otherNames returns the normalised URLs that may name the attempt's page too.
+// otherNames returns the normalised URLs that may name the attempt's page too, without its own. All are on the host
+// that was asked.
 func (a *attempt) otherNames() (names []string) {
 	add := func(u *url.URL) {
 		if n := page.Normalize(u); page.Authority(u) == page.Authority(a.req.URL) && n != a.page.NormalizedURL &&
@@ -205,13 +208,13 @@ func (a *attempt) otherNames() (names []string) {
 	return names
 }
 
-// takeName makes the page one that is kept under another name.
+// takeName makes the attempt's page one that is kept under another name.
 func (a *attempt) takeName(normalized string) {
 	a.named = page.KeyOf(normalized)
 	a.page.NormalizedURL, a.page.Doc = normalized, a.named.Doc()
 }
 
-// join makes a key another name of the page with a normalised URL, and reports whether it did.
+// join makes a key another name of the page with a normalised URL in the store, and reports whether it did.
 func (f *Fetcher) join(k page.Key, normalized string) bool {
 	err := f.o.Store.NamePage(k, page.KeyOf(normalized))
 	if err != nil && !errors.Is(err, store.ErrFull) {

@@ -103,7 +103,7 @@ func (a *attempt) routed() bool {
 	return a.at.route != "" && a.kind == media.HTML && (a.signs == nil || !a.signs.Still)
 }
 
-// incomplete reports whether a rendition lacks what a browser would show, or may lack it.
+// incomplete reports whether a rendition lacks what a browser would show, or may lack it, by its warnings.
 func incomplete(r *store.Rendition) bool {
 	return page.HasWarning(r.Warnings, warnIncomplete, convert.WarnShell) || page.HasWarning(r.Warnings, weak...)
 }

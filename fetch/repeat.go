@@ -61,14 +61,14 @@ func (f *Fetcher) repeatResponse(a *attempt) *Repeat {
 	return repeat
 }
 
-// until ends the repetitions at t, unless that is zero or they end before.
+// until ends the repetitions of an answer at t, unless that is zero or they end before.
 func (r *Repeat) until(t time.Time) {
 	if !t.IsZero() && (r.Until.IsZero() || t.Before(r.Until)) {
 		r.Until = t
 	}
 }
 
-// Repeated counts a request that was given the answer again.
+// Repeated counts a request that was given the answer again, with a visit of its reader.
 func (r *Repeat) Repeated(now time.Time) {
 	if r.visitor != nil {
 		r.f.count(r.from)

@@ -19,7 +19,7 @@ type Step interface {
 	Try(ctx context.Context, a *attempt) result
 }
 
-// result is the result of a step.
+// result is the result of a step of the cascade.
 type result struct {
 	rendition *store.Rendition // may be nil
 	good      bool             // the cascade ends here
@@ -27,18 +27,20 @@ type result struct {
 	reason    string           // for page.Attempt
 }
 
+// skipped, rejected and failedWith are the results of a step without a rendition: it was not tried, what came was
+// refused, or it failed.
 func skipped(why string) result   { return result{outcome: page.Skipped, reason: why} }
 func rejected(why string) result  { return result{outcome: page.Rejected, reason: why} }
 func failedWith(err error) result { return result{outcome: page.Failed, reason: err.Error()} }
 
-// absent is a step that is not available.
+// absent is a step that the cascade names and that is not available.
 type absent struct{ name, why string }
 
 func (s absent) Name() string                         { return s.name }
 func (s absent) Try(context.Context, *attempt) result { return skipped(s.why) }
 
-// try runs steps in order until one gives a good rendition. It sets a.best to the best rendition, which is served with
-// its warnings even if it is not good.
+// try runs steps of the cascade in order until one gives a good rendition. It sets a.best to the best rendition, which
+// is served with its warnings even if it is not good, and notes each step in a.attempts.
 func (f *Fetcher) try(ctx context.Context, a *attempt, names []string) {
 	defer a.rest()
 	answered := -1
@@ -74,7 +76,7 @@ func (f *Fetcher) try(ctx context.Context, a *attempt, names []string) {
 	}
 }
 
-// better reports whether a step's rendition replaces the best one so far.
+// better reports whether a step's rendition replaces the best one so far: it is good, or has more text.
 func better(res result, best *store.Rendition) bool {
 	return best == nil || res.good || res.rendition.Tokens > best.Tokens
 }

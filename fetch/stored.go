@@ -84,7 +84,8 @@ func (f *Fetcher) Convert(ctx context.Context, p *page.Page) error {
 	return cmp.Or(err, failure, context.Cause(ctx))
 }
 
-// keptAttempt returns an attempt at a page whose origin answered what is stored.
+// keptAttempt returns an attempt at a page whose origin answered what is stored, for Convert. The response may be kept
+// under the URL that redirects led to.
 func (f *Fetcher) keptAttempt(p *page.Page) (*attempt, error) {
 	u, err := page.Parse(p.URL)
 	if err != nil {
@@ -125,6 +126,7 @@ func (f *Fetcher) keptAttempt(p *page.Page) (*attempt, error) {
 		store.ErrNotFound)
 }
 
+// original returns a stored response as Original, with its content as text.
 func (f *Fetcher) original(r *store.Response) (*Original, error) {
 	_, content, err := f.newest.Load().contentOf(r)
 	if err != nil {
@@ -134,7 +136,7 @@ func (f *Fetcher) original(r *store.Response) (*Original, error) {
 	return &Original{Content: media.InUTF8(content, contentType), Type: contentType, Response: r}, nil
 }
 
-// contentOf reads the content of a stored response, as it was received and decoded.
+// contentOf reads the content of a stored response, as it was received and decoded, up to Options.MaxBody.
 func (f *Fetcher) contentOf(r *store.Response) (raw, content []byte, err error) {
 	body, err := f.o.Store.Body(r.Body)
 	if err != nil {

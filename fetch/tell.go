@@ -14,7 +14,7 @@ import (
 	"github.com/readthru/readthru/page"
 )
 
-// TellOutcome records what the cache did for a request.
+// TellOutcome records in a journal's entry what the cache did for its request.
 func TellOutcome(e *journal.Entry, o cache.Outcome) {
 	e.Cache = o.Summary()
 	if e.Why, e.Section = o.Why(); e.Section != "" {
@@ -23,7 +23,8 @@ func TellOutcome(e *journal.Entry, o cache.Outcome) {
 	e.SavedMS = o.Took.Milliseconds()
 }
 
-// TellPage records the page that a request got; nil is none. What the cache did is recorded already.
+// TellPage records in a journal's entry the page that a request got; nil is none. What the cache did is recorded
+// already.
 func TellPage(e *journal.Entry, p *page.Page) {
 	if p == nil {
 		return
@@ -105,7 +106,7 @@ func (f *Fetcher) TellStored(ctx context.Context, p *page.Page, began time.Time,
 	})
 }
 
-// tellAnswer records an answer.
+// tellAnswer records in a journal's entry the answer that a reader got.
 func tellAnswer(e *journal.Entry, r Reading) {
 	a := r.Answer
 	TellOutcome(e, a.Cache)
@@ -124,7 +125,8 @@ func tellAnswer(e *journal.Entry, r Reading) {
 	}
 }
 
-// tellError records why there is no answer. An answer of the origin that is no success is told like any answer.
+// tellError records in a journal's entry why there is no answer. An answer of the origin that is no success is told
+// like any answer.
 func tellError(e *journal.Entry, err *Error) {
 	e.Status = err.HTTPStatus()
 	TellOutcome(e, err.outcome)

@@ -28,7 +28,7 @@ type View struct {
 	Receipts  bool   // report removed hidden text (page.Answer.Removed)
 }
 
-// Check returns an error for a malformed view.
+// Check returns an error for a malformed view, such as a selector that is none.
 func (v View) Check() error {
 	if v.Start < 0 {
 		return errors.New("start is negative")
@@ -36,7 +36,7 @@ func (v View) Check() error {
 	return v.options(convert.Options{}).Check()
 }
 
-// options returns the configured conversion options o, modified by the view.
+// options returns the configured conversion options o, modified by the view. Where the view says nothing, they stay.
 func (v View) options(o convert.Options) convert.Options {
 	o.WholePage, o.Selector, o.Drop = o.WholePage || v.WholePage, v.Selector, v.Drop
 	if v.Links != "" {
@@ -48,10 +48,11 @@ func (v View) options(o convert.Options) convert.Options {
 	return o
 }
 
-// chooses reports whether a view selects elements, which markdown no longer has.
+// chooses reports whether a view selects elements of the HTML, which markdown no longer has.
 func (v View) chooses() bool { return v.WholePage || v.Selector != "" || v.Drop != "" }
 
-// section returns the name of the selected section, or "" for the whole page.
+// section returns the name of the section that a view selects, or "" for the whole page; else that of the URL's
+// fragment.
 func (v View) section(u *url.URL) string {
 	if v.Section != "" {
 		return strings.TrimPrefix(v.Section, "#")
@@ -65,7 +66,8 @@ func (a *attempt) compacts() bool {
 	return a.req.View.Links == "compact" && a.convert.Links != "compact"
 }
 
-// narrow sets a.shown to the part of a page that the view selects, unless that is the page as stored.
+// narrow sets a.shown to the part of a page that the view selects, unless that is the page as stored. It takes a stored
+// rendition of that part if there is one.
 func (f *Fetcher) narrow(ctx context.Context, a *attempt) error {
 	v := a.req.View
 	o := v.options(a.convert)
@@ -160,7 +162,7 @@ func (a *attempt) narrowMarkdown(o convert.Options) {
 	a.shown, a.page.Section = &shown, section
 }
 
-// skipRunes returns md without its first start code points.
+// skipRunes returns markdown without its first start code points, for an answer that continues another one.
 func skipRunes(md []byte, start int) []byte {
 	for ; start > 0 && len(md) > 0; start-- {
 		_, size := utf8.DecodeRune(md)
@@ -169,7 +171,7 @@ func skipRunes(md []byte, start int) []byte {
 	return md
 }
 
-// origins reports whether the request needs the origin's content beside the page.
+// origins reports whether the request needs the origin's content beside the page, which a rendition does not have.
 func (r *Request) origins() bool { return r.Links || r.Source || r.Trimmed }
 
 // applyView applies the view to a page and adds the HTML that the request wants beside it.
@@ -202,8 +204,8 @@ func (f *Fetcher) addHTML(ctx context.Context, a *attempt) error {
 	return f.parsed(ctx, a, trim)
 }
 
-// trimHTML sets the part of the document's HTML that the view selects. As for markdown, a selector that matches nothing
-// selects the whole page.
+// trimHTML sets the part of the document's HTML that the view selects (Answer.Trimmed). As for markdown, a selector
+// that matches nothing selects the whole page.
 func (a *attempt) trimHTML(ctx context.Context, doc *convert.Document) error {
 	ctx, cancel := context.WithTimeout(ctx, convertBudget)
 	defer cancel()
