@@ -19,7 +19,9 @@ const (
 
 // Anchors returns the anchors of an HTML page that lead to its headings and to the terms of its definition lists, in
 // order. Of several names that one of them has, it is its own id, or else the one that its permalink names, that of an
-// element in it, or that of what it begins. Tags alone are read, without a tree.
+// element in it, or that of what it begins. Tags alone are read, without a tree. content is HTML in UTF-8, not the
+// markdown of a page: package fetch keeps the anchors beside it, so that a passage of the markdown can be linked to
+// where it stands on the page.
 func Anchors(content []byte) []page.Anchor {
 	z := html.NewTokenizer(bytes.NewReader(content))
 	r := anchorReader{}
@@ -45,7 +47,8 @@ func Anchors(content []byte) []page.Anchor {
 	return r.list
 }
 
-// anchorReader reads the tags of a page.
+// anchorReader reads the tags of a page for [Anchors]. own, permalink, inner and before are the names that the heading
+// or term at hand may be called by, the best first.
 type anchorReader struct {
 	list    []page.Anchor
 	pending string    // the last id or name before which no text stood
@@ -59,7 +62,8 @@ type anchorReader struct {
 	since int    // how long words was where it began
 }
 
-// start reads a start tag.
+// start reads a start tag: it begins a heading or a term, or names one that is open or comes next. Names of html, body
+// and main are those of the page.
 func (r *anchorReader) start(z *html.Tokenizer) {
 	tag, more := z.TagName()
 	name := atom.Lookup(tag)
@@ -100,7 +104,8 @@ func (r *anchorReader) start(z *html.Tokenizer) {
 	}
 }
 
-// text reads text.
+// text reads text of a page: into the heading or term that is open; elsewhere it parts a name before it from what comes
+// next. Text in scripts is none.
 func (r *anchorReader) text(z *html.Tokenizer) {
 	switch {
 	case r.raw:
@@ -114,7 +119,8 @@ func (r *anchorReader) text(z *html.Tokenizer) {
 	}
 }
 
-// endLink reads the end of a link. One that shows no more than a mark is a permalink.
+// endLink reads the end of a link. One that shows no more than a mark is a permalink. Generators of documentation put
+// such links beside headings.
 func (r *anchorReader) endLink() {
 	if r.element != 0 && r.link != "" && r.permalink == "" {
 		if text := r.words.String()[r.since:]; strings.Trim(text, "¶§#🔗∞⚓◆ \u00a0\n\t") == "" {
@@ -124,7 +130,8 @@ func (r *anchorReader) endLink() {
 	r.link = ""
 }
 
-// end ends the heading or term that is being read, if there is one.
+// end ends the heading or term that is being read, if there is one. It is listed under the first name that it has.
+// White space in a name makes it useless as a fragment.
 func (r *anchorReader) end() {
 	if r.element == 0 {
 		return

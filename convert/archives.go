@@ -23,18 +23,21 @@ import (
 	"github.com/readthru/readthru/convert/xlsx"
 )
 
-// maxPart is how many bytes one part of an archive may unpack to. A test lowers it.
+// maxPart is how many bytes one part of a zip archive may unpack to. It is a variable so that tests can lower it.
 var maxPart = 32 << 20
 
-// archiveReaders read documents that are zip archives.
+// archiveReaders read documents that are zip archives. They take the content and maxPart, and give a page in HTML.
+// Books are read by [Document.book].
 var archiveReaders = map[format]func(context.Context, []byte, int) (*archive.Document, error){
 	docxFormat: docx.Read, xlsxFormat: xlsx.Read, pptxFormat: pptx.Read, openFormat: opendocument.Read,
 }
 
-// maxMark is how long the mark of a note in a book may be, in bytes.
+// maxMark is how long the mark of a note in a book may be, in bytes. Longer texts of links are words.
 const maxMark = 6
 
-// book reads a book, each chapter without what its sheets hide. Notes stay: readers of books show them on a click.
+// book reads a book, each chapter without what its sheets hide. Notes stay: readers of books show them on a click. It
+// is the reader of archiveReaders for EPUB. Each chapter is cleaned on its own, by its own style sheets, before
+// chapters become one page.
 func (d *Document) book(ctx context.Context, content []byte, maxPart int) (*archive.Document, error) {
 	return epub.Read(ctx, content, maxPart, func(chapter []byte) []byte { return dom.FromXHTML(ctx, chapter, true) },
 		func(root, body *xhtml.Node) {
@@ -57,7 +60,8 @@ func (d *Document) book(ctx context.Context, content []byte, maxPart int) (*arch
 }
 
 // archived returns the format of a document in a zip archive, "" if it is another archive. The archive's own parts
-// decide; of one whose directory cannot be read, the names in its bytes.
+// decide; of one whose directory cannot be read, the names in its bytes. An archive is told by its parts, not by its
+// media type, because servers often send documents as octet streams.
 func archived(content []byte) format {
 	z, err := zip.NewReader(bytes.NewReader(content), int64(len(content)))
 	if err != nil {
@@ -87,6 +91,7 @@ func archived(content []byte) format {
 }
 
 // mimetype returns the media type that a part of an OpenDocument or a book states, wherever in the archive it stands.
+// It reads 256 bytes at most, and returns "" for a part that cannot be read.
 func mimetype(file *zip.File) string {
 	in, err := file.Open()
 	if err != nil {
@@ -100,7 +105,8 @@ func mimetype(file *zip.File) string {
 	return strings.TrimSpace(string(text))
 }
 
-// archivedBytes is archived for an archive without a directory: it has been cut off.
+// archivedBytes returns the format of a document in a zip archive without a directory, which has been cut off, by the
+// names of parts in its first and last 64 KiB.
 func archivedBytes(content []byte) format {
 	head, tail := content[:min(len(content), 64<<10)], content[max(0, len(content)-64<<10):]
 	for _, f := range []struct {
@@ -120,7 +126,9 @@ func archivedBytes(content []byte) format {
 	return ""
 }
 
-// archive converts a document in a zip archive to HTML, which the rules for HTML then convert.
+// archive converts a document in a zip archive to HTML, which the rules for HTML then convert. A document that cannot
+// be read leaves the warning damaged and no text. Text that the document has and does not show is handed to package
+// hidden for the report.
 func (d *Document) archive(ctx context.Context, f format, content []byte) {
 	read := archiveReaders[f]
 	if f == epubFormat {

@@ -13,9 +13,11 @@ import (
 
 // CleanEdition counts the changes by which [CleanMarkdown] or [CleanText] takes out more than before. Raise it with
 // each: texts that were stored before are then cleaned again when they are read, and the index is made of them anew.
+// Packages store and knowledge compare it with the number that they have stored.
 const CleanEdition = 1
 
-// Cleaned is a text that others wrote, without what its reader does not see.
+// Cleaned is a text that others wrote, without what its reader does not see. [CleanMarkdown] and [CleanText] return it
+// for texts that are read as they are, not converted.
 type Cleaned struct {
 	Text     []byte       // the content itself, or else UTF-8
 	Changed  bool         // something was removed, or the text is in UTF-8 and the content was not
@@ -39,6 +41,8 @@ func CleanText(content []byte, contentType string) Cleaned {
 	return cleaned(content, contentType, hidden.Text)
 }
 
+// cleaned cleans a text in UTF-8 by clean, and makes the warnings of its report. Where nothing was removed it returns
+// the content itself.
 func cleaned(content []byte, contentType string, clean func([]byte) ([]byte, hidden.Report)) Cleaned {
 	text, report := clean(inUTF8(content, contentType))
 	if report.Hidden == 0 {
@@ -50,7 +54,7 @@ func cleaned(content []byte, contentType string, clean func([]byte) ([]byte, hid
 }
 
 // inUTF8 returns a text in UTF-8 if its byte order mark or contentType says that it is in another charset, else as it
-// is.
+// is. A charset that is not known leaves it as it is, too.
 func inUTF8(content []byte, contentType string) []byte {
 	name := ""
 	switch {

@@ -17,7 +17,7 @@ const rememberedTargets = 24
 // tell. Addresses on the page's own host become relative to its root, and those of places on the page fragments. A link
 // to where one of the 24 links before it leads becomes its text: the picture, the name and the label of a card lead to
 // one place. Code, autolinks and bare URLs stay. If nothing changes, or if md is over 4 MiB, CompactLinks returns md
-// itself.
+// itself. It is the form of links called compact ([Options.Links]).
 func CompactLinks(md []byte, page *url.URL) []byte {
 	if page == nil || len(md) > maxRewrite {
 		return md
@@ -69,7 +69,8 @@ func CompactLinks(md []byte, page *url.URL) []byte {
 	return out.Bytes()
 }
 
-// beginsBlock reports whether the text of a link could begin a heading, a list or a quotation without its bracket.
+// beginsBlock reports whether the text of a link could begin a heading, a list or a quotation without its bracket. Such
+// a link stays: without its bracket the text would change its meaning.
 func beginsBlock(md []byte, l *markdown.Link) bool {
 	line := md[bytes.LastIndexByte(md[:l.Begin], '\n')+1 : l.Begin]
 	text := md[l.TextStart:l.TextEnd]

@@ -29,7 +29,8 @@ import (
 	"github.com/readthru/readthru/page"
 )
 
-// Warnings of a [Result]; each is a token of the response field X-Readthru-Warning.
+// Warnings of a [Result]; each is a token of the response field X-Readthru-Warning. Warnings of bodies that are not
+// HTML are in format.go, that of recipes in recipe.go.
 const (
 	WarnHidden    = "hidden-text-removed" // followed by =N, the pieces that are more than menus and labels
 	WarnNote      = "agent-note"          // followed by =N, the number of hidden notes to agents about the site
@@ -53,7 +54,9 @@ const (
 	WarnStructured = "structured-text" // the page has hardly any text; the text of its JSON-LD was used
 )
 
-// Document is a parsed body. It is safe for concurrent use.
+// Document is a parsed body. It is safe for concurrent use. [Parse] makes it, and nothing changes it afterwards:
+// conversions that need another tree, such as those with a selector, parse content again. A body that is not HTML has
+// form, and either a page that was composed of it (body) or its markdown (ready).
 type Document struct {
 	url     *url.URL  // final URL; may be nil
 	saved   *url.URL  // of a page in a web archive, where it was
@@ -100,6 +103,8 @@ func Parse(ctx context.Context, content []byte, contentType string, u *url.URL, 
 	return d, nil
 }
 
+// parse builds the tree of d.content and reads it. It ends by guard.Stop when the tree cannot be built; the caller runs
+// it in guard.Run.
 func (d *Document) parse(ctx context.Context) {
 	root, deep, err := dom.Parse(ctx, d.content)
 	if err != nil {
@@ -112,7 +117,7 @@ func (d *Document) parse(ctx context.Context) {
 }
 
 // reportHidden records what was removed as hidden, and warns of it. What was recorded before counts as well: a feed is
-// cleaned as a text, and then as a page.
+// cleaned as a text, and then as a page. The counts in the warnings are those of all reports together.
 func (d *Document) reportHidden(r hidden.Report) {
 	r = d.unseen.With(r)
 	d.unseen, d.removed = r, r.Removed
@@ -136,7 +141,10 @@ func (d *Document) reportHidden(r hidden.Report) {
 	}
 }
 
-// adopt makes the page with this root the content of d.
+// adopt makes the page with this root the content of d: it reads its head and signs, removes what no reader sees,
+// brings elements into the forms of the renderer, and finds the type of the page. The order matters: signs and recipes
+// are looked for while elements are still as they were sent, and what is hidden is known only when shadow roots have
+// been moved into their hosts.
 func (d *Document) adopt(ctx context.Context, root *html.Node) {
 	w := hidden.New(root)
 	switch {
@@ -208,11 +216,12 @@ func (d *Document) page() judge.Page {
 	return judge.Page{Body: d.body, Kind: d.kind, Head: &d.head, Words: d.signs.Words}
 }
 
-// Signs returns facts by which a caller decides whether this is the page at all, or what stands in its place.
+// Signs returns facts by which a caller decides whether this is the page at all, or what stands in its place. They are
+// known once the page is parsed, without a conversion.
 func (d *Document) Signs() signs.Signs { return d.signs }
 
 // Options choose the part of a page to convert, and the form of links and images. The zero value is the main content
-// with inline links and images.
+// with inline links and images. The API, MCP and the proxy hand them through as they are asked for.
 type Options struct {
 	WholePage bool   // convert the whole body, not its main content alone
 	Selector  string // convert only the elements that match this CSS selector in the page as it was sent
@@ -228,7 +237,7 @@ type Options struct {
 	Images string // keep (default), alt (the alternative text alone) or none
 }
 
-// Result is the result of a conversion.
+// Result is the result of a conversion. It is the caller's own, except for Removed.
 type Result struct {
 	Markdown                         string // without front matter; ends with one newline
 	Title, Description, CanonicalURL string
@@ -245,7 +254,7 @@ type Result struct {
 
 // Convert returns the document as markdown. It fails when o is not valid ([Options.Check]), when its selector or
 // section matches nothing ([ErrNoMatch]), and when ctx ends. Any other failure gives the page's text and the warning
-// fallback-text.
+// fallback-text. A section that is not found by its id in the page is looked for by its slug in the markdown.
 func (d *Document) Convert(ctx context.Context, o Options) (*Result, error) {
 	if err := o.Check(); err != nil {
 		return nil, err
@@ -310,7 +319,7 @@ func (d *Document) Convert(ctx context.Context, o Options) (*Result, error) {
 }
 
 // characters returns the number of Unicode code points in text. utf8.RuneCount would copy a text that is not ASCII
-// alone.
+// alone. It is [Result.HTMLChars], and is counted over the whole of a large page.
 func characters(text []byte) (n int) {
 	for i := 0; i < len(text); n++ {
 		if text[i] < utf8.RuneSelf {
@@ -323,7 +332,8 @@ func characters(text []byte) (n int) {
 	return n
 }
 
-// sourceTokens estimates the tokens of the original body.
+// sourceTokens estimates the tokens of the original body. It is [Result.HTMLTokens]. Text that is not HTML has no
+// markup for which the estimate is corrected.
 func (d *Document) sourceTokens() int {
 	if d.form != "" {
 		return Tokens(d.entire)
@@ -331,7 +341,8 @@ func (d *Document) sourceTokens() int {
 	return HTMLTokens(d.entire)
 }
 
-// headed returns the section under the heading that o.Section names by its slug.
+// headed converts the page without a section, and returns the section of its markdown under the heading that o.Section
+// names by its slug. It fails with [ErrNoMatch] if no heading has that slug.
 func (d *Document) headed(ctx context.Context, o Options) (*Result, error) {
 	name := o.Section
 	o.Section = ""
@@ -354,7 +365,8 @@ var (
 	ImageForms = []string{"keep", "alt", "none"}
 )
 
-// Check returns an error for a malformed selector and for an unknown form of links or images.
+// Check returns an error for a malformed selector and for an unknown form of links or images. What a client asks for is
+// checked by it before the page is fetched.
 func (o Options) Check() error {
 	if o.Links != "" && !slices.Contains(LinkForms, o.Links) {
 		return fmt.Errorf("links %q is not one of %s", o.Links, strings.Join(LinkForms, ", "))
@@ -372,9 +384,13 @@ func (o Options) Check() error {
 	return nil
 }
 
-// ErrNoMatch is the error of a selector or a section that matches nothing on the page.
+// ErrNoMatch is the error of a selector or a section that matches nothing on the page. Errors of [Document.Convert]
+// wrap it and name the selector or section.
 var ErrNoMatch = errors.New("no match on the page")
 
+// render writes the part of the page that o chooses as markdown, and notes in res how the part was chosen, what a
+// recipe did, and what was cut. Without a choice of the caller, a recipe that names content goes first, then the model
+// and the rules; the whole body is written where this program composed the page. It runs in guard.Run.
 func (d *Document) render(ctx context.Context, o Options, res *Result) (string, error) {
 	var roots []*html.Node
 	if o.Selector != "" || o.Drop != "" || o.Section != "" {

@@ -12,7 +12,8 @@ import (
 // Cut returns the first blocks of md, up to limit tokens in all, and a note that more was left out. It cuts between
 // blocks; within a block it cuts only when a list, table or paragraph alone is over the limit, and then between lines.
 // The first of these pieces is kept even if it is over the limit. next is the offset in md of the first byte left out,
-// or 0 if Cut kept everything and added no note.
+// or 0 if Cut kept everything and added no note. It is for callers with a budget of tokens; tokens are those of
+// [Tokens].
 func Cut(md []byte, limit int) (kept []byte, next int) {
 	tokens, end := 0, 0
 	for _, block := range cuttable(string(md), limit) {
@@ -31,7 +32,8 @@ func Cut(md []byte, limit int) (kept []byte, next int) {
 	return append([]byte(strings.TrimRight(string(md[:end]), "\n")+"\n"), note...), next
 }
 
-// cuttable splits markdown into the pieces between which Cut may cut. Their concatenation is md.
+// cuttable splits markdown into the pieces between which Cut may cut. Their concatenation is md. A block with a fence
+// is not divided: its parts would be no code.
 func cuttable(md string, limit int) []string {
 	var list []string
 	for _, block := range blocks(md) {
@@ -46,7 +48,7 @@ func cuttable(md string, limit int) []string {
 	return list
 }
 
-// blocks splits markdown after each blank line outside fences. The concatenation of the blocks is md.
+// blocks splits markdown after each blank line outside fences, for [Cut]. The concatenation of the blocks is md.
 func blocks(md string) []string {
 	var list []string
 	begin, at := 0, 0

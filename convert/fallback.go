@@ -14,7 +14,7 @@ import (
 )
 
 // fallback returns the text of the page without structure: from its tree, which has no hidden text any more, or else
-// from its tokens.
+// from its tokens. It ends early when ctx ends.
 func (d *Document) fallback(ctx context.Context) string {
 	if d.body == nil {
 		return fallbackText(ctx, d.content)
@@ -49,7 +49,8 @@ func fallbackText(ctx context.Context, content []byte) string {
 	return paragraphs(b.String())
 }
 
-// paragraphs makes a paragraph of each line that has text.
+// paragraphs makes a paragraph of markdown of each line of a page's text that has some, and escapes what would be
+// markup.
 func paragraphs(text string) string {
 	var out strings.Builder
 	for line := range strings.Lines(text) {

@@ -22,7 +22,8 @@ import (
 )
 
 // feed makes a page of a feed (RSS, Atom, JSON Feed): its title, then for each item a heading with a link to it, date
-// and author, and its content by the rules for HTML. It reports false if text cannot be read as a feed.
+// and author, and its content by the rules for HTML. It reports false if text cannot be read as a feed. The page that
+// is made so is read like any other, so that content of items is cleaned.
 func (d *Document) feed(ctx context.Context, text string) bool {
 	f, err := gofeed.NewParser().ParseString(strings.TrimLeft(xmlread.WithoutDeclaration(text), " \t\r\n"))
 	if err != nil || f == nil {
@@ -76,7 +77,8 @@ func (d *Document) feed(ctx context.Context, text string) bool {
 	return true
 }
 
-// compose takes a page that this package wrote. Such a page is neither pruned nor judged.
+// compose takes a page that this package wrote. Such a page is neither pruned nor judged. What is said of pages that
+// were sent, such as that they are thin, is not said of it.
 func (d *Document) compose(ctx context.Context, markup []byte) {
 	d.content, d.entire = markup, markup
 	root, deep, err := dom.Parse(ctx, markup)
@@ -99,7 +101,8 @@ func (d *Document) compose(ctx context.Context, markup []byte) {
 	d.warnings, d.whole = kept, true
 }
 
-// writePart writes HTML from a feed and closes its elements, so that an item cannot swallow the next.
+// writePart writes HTML from a feed and closes its elements, so that an item cannot swallow the next. Plain text
+// becomes a paragraph. It is written into the page that compose parses.
 func writePart(ctx context.Context, b *bytes.Buffer, part string) {
 	if part == "" {
 		return
@@ -133,6 +136,8 @@ func writePart(ctx context.Context, b *bytes.Buffer, part string) {
 	b.WriteString("</div>")
 }
 
+// writeHead writes a piece of metadata of a feed or document into the head of the page that is made of it: its title,
+// or a meta element. An empty value writes nothing.
 func writeHead(b *bytes.Buffer, name, value string) {
 	value = html.EscapeString(line(value))
 	switch {
@@ -144,7 +149,8 @@ func writeHead(b *bytes.Buffer, name, value string) {
 	}
 }
 
-// line returns text that may hold markup and character references as one line without any.
+// line returns a text of a feed or of a document's metadata, which may hold markup and character references, as one
+// line without any.
 func line(s string) string {
 	if strings.IndexByte(s, '<') >= 0 {
 		var b strings.Builder
@@ -156,7 +162,8 @@ func line(s string) string {
 	return chars.Clip(s)
 }
 
-// people names the authors of a feed or an item.
+// people names the authors of a feed or an item. It names five at most, by their names, or by their addresses of mail
+// without one.
 func people(list []*gofeed.Person) string {
 	var names []string
 	for _, p := range list {
@@ -170,7 +177,8 @@ func people(list []*gofeed.Person) string {
 	return strings.Join(names, ", ")
 }
 
-// when returns the first known time in RFC 3339, or only its day if it has no time.
+// when returns the first known time of a feed or an item in RFC 3339, or only its day if it has no time; "" if none is
+// known. Years before 1900 are mistakes.
 func when(times ...*time.Time) string {
 	for _, t := range times {
 		if t == nil || t.Year() < 1900 || t.Year() > 9999 {
@@ -184,6 +192,7 @@ func when(times ...*time.Time) string {
 	return ""
 }
 
+// enclosure returns the address of the first file that comes with an item of a feed, such as an episode; "" for none.
 func enclosure(item *gofeed.Item) string {
 	for _, e := range item.Enclosures {
 		if e != nil && e.URL != "" {

@@ -14,7 +14,7 @@ import (
 )
 
 // Doubt is a reason not to use markdown that came from elsewhere, such as the origin or a model. The zero value means
-// that there is no reason.
+// that there is no reason. Package fetch tries the next source of a page when there is one.
 type Doubt string
 
 // Doubts about markdown from elsewhere. attempts[] and logs show these texts.
@@ -31,7 +31,8 @@ const (
 	DoubtTwin  Doubt = "the markdown lacks code blocks of the page"
 )
 
-// The thresholds of doubt. They are strict, because a doubt costs another request to the origin.
+// The thresholds of doubt about markdown from elsewhere. They are strict, because a doubt costs another request to the
+// origin.
 const (
 	thinMarkdown = 5 // words
 	lostLines    = 8 // lines of code in a text without fences
@@ -41,6 +42,8 @@ const (
 	maxRewrite  = 4 << 20   // bytes of markdown whose links are made absolute
 )
 
+// tagLike matches a tag of HTML, and codeSyntax a line that is code: one that begins with a keyword or a prompt, or
+// ends as statements and calls do.
 var (
 	tagLike    = lazy.Pattern(`</?[a-zA-Z][a-zA-Z0-9-]*(?:\s[^<>]*)?/?>`)
 	codeSyntax = lazy.Pattern(`^\s*(?:` +
@@ -75,7 +78,8 @@ func DoubtMarkdown(md []byte) Doubt {
 }
 
 // DoubtAgainst compares markdown with the HTML of the same page. words is the number of visible words of the page.
-// Menus count among them and markdown rightly omits menus, so a quarter of the words is enough.
+// Menus count among them and markdown rightly omits menus, so a quarter of the words is enough. html is the page as it
+// was sent.
 func DoubtAgainst(md, html []byte, words int) Doubt {
 	switch {
 	case 4*len(bytes.Fields(md)) < words:
@@ -87,7 +91,8 @@ func DoubtAgainst(md, html []byte, words int) Doubt {
 	return NoDoubt
 }
 
-// withoutCode returns markdown without code blocks and inline code.
+// withoutCode returns markdown from elsewhere without code blocks and inline code, so that doubts about links, tags and
+// words are not raised by what the text only shows.
 func withoutCode(md string) string {
 	var b strings.Builder
 	for line, kind := range markdown.Lines(md) {
@@ -105,8 +110,8 @@ func withoutCode(md string) string {
 	return b.String()
 }
 
-// soup reports whether tags make up more than half of prose, or prose has tags that belong to a page and not to
-// markdown.
+// soup reports whether tags make up more than half of the prose of markdown, or the prose has tags that belong to a
+// page and not to markdown: it is HTML under a false name.
 func soup(prose string) bool {
 	lower := strings.ToLower(prose)
 	for _, tag := range []string{"<script", "<style", "<body", "<head>", "<meta ", "<!doctype"} {
@@ -122,7 +127,8 @@ func soup(prose string) bool {
 	return count >= 10 && tags*2 > len(prose)
 }
 
-// saysError reports whether markdown is only a short text under a heading that names an error.
+// saysError reports whether markdown is only a short text under a heading that names an error. seen is the number of
+// words in its prose.
 func saysError(md []byte, seen int) bool {
 	if seen >= signs.ShellWords || bytes.Contains(md, []byte("```")) {
 		return false
@@ -131,7 +137,8 @@ func saysError(md []byte, seen int) bool {
 	return len(headings) > 0 && signs.FirstIn(signs.ErrorPhrases, strings.ToLower(headings[0].Title)) != ""
 }
 
-// lostCode reports whether markdown without fences has many lines of code among its prose.
+// lostCode reports whether markdown without fences has many lines of code among its prose. Three lines after one
+// another begin to count: a sentence may look like code by chance.
 func lostCode(md string) bool {
 	lines, run, fenced := 0, 0, false
 	for line, kind := range markdown.Lines(md) {
@@ -160,7 +167,7 @@ func lostCode(md string) bool {
 }
 
 // deadLinks reports whether many links in prose have no address, or an address that shows a mistake of the program that
-// wrote it.
+// wrote it. Three dead links are the least, whatever the number of all.
 func deadLinks(prose string) bool {
 	all, dead := 0, 0
 	for l := range markdown.Links([]byte(prose)) {
@@ -179,7 +186,8 @@ func deadLinks(prose string) bool {
 }
 
 // AbsoluteLinks makes the addresses of links and images in markdown absolute, resolved against base. Fragments and code
-// stay as they are. If nothing changes, or if md is over 4 MiB, AbsoluteLinks returns md itself.
+// stay as they are. If nothing changes, or if md is over 4 MiB, AbsoluteLinks returns md itself. Markdown from an
+// origin is read away from it, where relative addresses lead nowhere.
 func AbsoluteLinks(md []byte, base *url.URL) []byte {
 	if base == nil {
 		return md
@@ -195,7 +203,7 @@ func AbsoluteLinks(md []byte, base *url.URL) []byte {
 
 // RelativeLinks replaces each relative address of a link or an image in markdown by the URL that resolve returns; if
 // resolve returns nil, the address stays. Fragments and code stay as they are. If nothing changes, or if md is over 4
-// MiB, RelativeLinks returns md itself.
+// MiB, RelativeLinks returns md itself. Package github resolves the links of a repository's files by it.
 func RelativeLinks(md []byte, resolve func(address string) *url.URL) []byte {
 	if len(md) > maxRewrite {
 		return md
@@ -220,7 +228,8 @@ func RelativeLinks(md []byte, resolve func(address string) *url.URL) []byte {
 }
 
 // resolved returns the URL that resolve returns for an address. ok is false if the address stays as it is: a fragment,
-// an address with a scheme, and an address that resolve cannot resolve.
+// an address with a scheme, and an address that resolve cannot resolve. A scheme has no dot in it: "example.com:80" is
+// a host with its port.
 func resolved(address string, resolve func(string) *url.URL) (full string, ok bool) {
 	if address == "" || address[0] == '#' {
 		return "", false

@@ -30,7 +30,7 @@ import (
 	"github.com/readthru/readthru/page"
 )
 
-// formatRules are the rules that are data, for [Version].
+// formatRules are the rules that are data, for [Version]. A change of them changes the output.
 var formatRules = []any{
 	pageFormats, typeFormats, formats.SaysNothing, endings,
 }
@@ -45,7 +45,8 @@ const (
 	WarnUnmapped = "unmapped-glyphs" // followed by =N, the signs of a PDF whose fonts do not say what they mean
 )
 
-// format is the format of a body. It is the [Result.Path] of bodies that are not HTML pages.
+// format is the format of a body, as [Document.read] tells it apart. It is the [Result.Path] of bodies that are not
+// HTML pages, and so is told to users.
 type format string
 
 const (
@@ -68,7 +69,7 @@ const (
 	binaryFormat format = "binary"
 )
 
-// pageFormats are the formats of pages.
+// pageFormats are the formats of pages. The kinds are those that package page knows by media type.
 var pageFormats = map[page.Kind]format{
 	page.HTML: htmlFormat, page.Markdown: markdownText, page.Feed: feedFormat, page.PDF: pdfFormat,
 }
@@ -88,7 +89,8 @@ var typeFormats = map[string]format{
 	mhtml.Type: mhtmlFormat, "message/rfc822": mhtmlFormat, "application/x-mimearchive": mhtmlFormat,
 }
 
-// endings are the formats of files by the end of their path, for servers and callers that name no type.
+// endings are the formats of files by the end of their path, for servers and callers that name no type. They are asked
+// for only where the media type says nothing.
 var endings = map[string]format{
 	".html": htmlFormat, ".htm": htmlFormat, ".xhtml": htmlFormat, ".md": markdownText, ".markdown": markdownText,
 	".json": jsonFormat, ".geojson": jsonFormat, ".ipynb": jsonFormat,
@@ -139,7 +141,8 @@ func formatOf(content []byte, contentType string, u *url.URL) format {
 }
 
 // undeclared returns the format of a text whose media type t says nothing. For plain text only the path decides,
-// because a server may show the source of a page that way.
+// because a server may show the source of a page that way. Types that say nothing are none, application/octet-stream
+// and text/plain.
 func undeclared(content []byte, t string, u *url.URL) format {
 	if t != "text/plain" && looksLikeHTML(content) {
 		return htmlFormat
@@ -166,7 +169,8 @@ func undeclared(content []byte, t string, u *url.URL) format {
 	return plainFormat
 }
 
-// magic returns the format of content by its first bytes, or "" if it begins like text or the format is unknown.
+// magic returns the format of content by its first bytes, or "" if it begins like text or the format is unknown. A
+// wrong media type is common for downloads, so that clear first bytes go before it.
 func magic(content []byte) format {
 	switch {
 	case len(content) == 0:
@@ -188,16 +192,19 @@ func magic(content []byte) format {
 // isXHTML reports whether a page is XHTML by its media type.
 func isXHTML(contentType string) bool { return page.MediaType(contentType) == "application/xhtml+xml" }
 
+// isArchive reports whether content begins as a zip archive does.
 func isArchive(content []byte) bool { return bytes.HasPrefix(content, []byte("PK\x03\x04")) }
 
-// opens reports whether content is an archive that can be read, of whatever parts.
+// opens reports whether content is an archive that can be read, of whatever parts. One that does not is damaged, and is
+// left to the reader of its media type.
 func opens(content []byte) bool {
 	_, err := zip.NewReader(bytes.NewReader(content), int64(len(content)))
 	return err == nil
 }
 
 // noText reports whether content is not text: it has a NUL among its first bytes and no byte order mark of UTF-16, or
-// it has many control characters and is not valid UTF-8.
+// it has many control characters and is not valid UTF-8. The first bytes are 8 KiB. Escape, which terminals' texts
+// have, is no sign.
 func noText(content []byte) bool {
 	head := content[:min(len(content), 8<<10)]
 	if bytes.HasPrefix(head, []byte("\xff\xfe")) || bytes.HasPrefix(head, []byte("\xfe\xff")) {
@@ -215,6 +222,8 @@ func noText(content []byte) bool {
 	return control > len(head)/20 && !utf8.Valid(head)
 }
 
+// looksLikeHTML reports whether content begins as a page does: with a doctype, or with one of the outermost elements in
+// its first KiB.
 func looksLikeHTML(content []byte) bool {
 	start := bytes.TrimLeft(bytes.TrimPrefix(content[:min(len(content), 1<<10)], []byte("\xef\xbb\xbf")), " \t\r\n")
 	return markupStart(start) && (bytes.HasPrefix(bytes.ToLower(start), []byte("<!doctype html")) ||
@@ -222,7 +231,7 @@ func looksLikeHTML(content []byte) bool {
 		bytes.Contains(bytes.ToLower(start), []byte("<body")) || bytes.Contains(bytes.ToLower(start), []byte("<head")))
 }
 
-// csv makes a table of comma-separated values.
+// csv makes a table of comma-separated values. The title is the name of the file.
 func (d *Document) csv(ctx context.Context, text, mediaType string) {
 	if d.url != nil {
 		d.head.Title = d.fileName()
@@ -234,7 +243,7 @@ func (d *Document) csv(ctx context.Context, text, mediaType string) {
 }
 
 // json makes the markdown of JSON, of a notebook, or of a feed. A text that is not valid JSON stays unchanged between
-// fences.
+// fences. A title comes from the notebook or feed, else it is the name of the file.
 func (d *Document) json(ctx context.Context, text string) {
 	if d.url != nil {
 		d.head.Title = d.fileName()
@@ -254,7 +263,8 @@ func (d *Document) json(ctx context.Context, text string) {
 	d.ready = formats.JSON(ctx, raw)
 }
 
-// notebook makes the markdown of a notebook. It reports whether text is one.
+// notebook makes the markdown of a notebook. It reports whether text is one. What is hidden in its texts is removed, as
+// in any markdown.
 func (d *Document) notebook(text string) bool {
 	md, title, ok := formats.Notebook(text)
 	if !ok {
@@ -267,6 +277,7 @@ func (d *Document) notebook(text string) bool {
 	return true
 }
 
+// firstHeading returns the text of the first heading of a notebook's markdown; "" if it has none.
 func firstHeading(md []byte) string {
 	if list := markdown.Headings(md); len(list) > 0 {
 		return list[0].Title
@@ -274,7 +285,10 @@ func firstHeading(md []byte) string {
 	return ""
 }
 
-// read finds the format of content and reads it.
+// read finds the format of content and reads it into d. Bodies that are not text go to the reader of their format; text
+// is decoded, cleaned of what nobody sees, and then parsed as a page or made into markdown. The error is that of
+// decoding: the text is too large, or its charset is not known. A page that cannot be parsed has no tree afterwards,
+// which Convert answers with its text alone.
 func (d *Document) read(ctx context.Context, content []byte, contentType string) error {
 	f := formatOf(content, contentType, d.url)
 	switch f {
@@ -336,7 +350,8 @@ func (d *Document) read(ctx context.Context, content []byte, contentType string)
 	return nil
 }
 
-// webArchive reads the page in a web archive. Its links are relative to the address that it was saved from.
+// webArchive reads the page in a web archive. Its links are relative to the address that it was saved from. Where the
+// archive has no page, its text stays between fences, with the warning damaged.
 func (d *Document) webArchive(ctx context.Context, content []byte) error {
 	var p *mhtml.Page
 	var err error
@@ -367,7 +382,7 @@ func (d *Document) webArchive(ctx context.Context, content []byte) error {
 }
 
 // binary calls reading, which reads a body that is not text. If reading fails, the document is empty and has the
-// warning damaged.
+// warning damaged. f becomes the document's format. The error is always nil.
 func (d *Document) binary(ctx context.Context, f format, reading func()) error {
 	d.form = f
 	if guard.Run(reading) != nil && ctx.Err() == nil {
@@ -380,7 +395,8 @@ func (d *Document) binary(ctx context.Context, f format, reading func()) error {
 	return nil
 }
 
-// text makes the markdown of a text that is not HTML.
+// text makes the markdown of a text that is not HTML. f is its format, contentType says more about some. Plain text and
+// markdown stay as they are.
 func (d *Document) text(ctx context.Context, f format, contentType string) {
 	text := strings.TrimSpace(strings.ReplaceAll(string(d.content), "\r\n", "\n"))
 	switch f {

@@ -22,7 +22,8 @@ import (
 )
 
 // Frames are the frames of a page that a reader sees. The documents of those of the page's own site can be put in their
-// places.
+// places. [FindFrames] finds them, the caller fetches their documents, [Frames.Put] takes each, and [Frames.HTML] gives
+// the page with them. It must not be used by several goroutines at once.
 type Frames struct {
 	root  *html.Node
 	nodes []*html.Node
@@ -33,13 +34,15 @@ type Frames struct {
 	Hidden int
 }
 
-// Frames of at least this size, in CSS pixels, show something to read; counters and advertisements are smaller.
+// Frames of at least this size, in CSS pixels, show something to read; counters and advertisements are smaller. The
+// size is that of the attributes: style sheets are not asked.
 const minFrameWidth, minFrameHeight = 100, 50
 
 // minFrameWords is the number of words from which on a frame with scripts holds a text, and no shell of one.
 const minFrameWords = 10
 
-// FindFrames returns the frames of a page in HTML. It is nil if there are none.
+// FindFrames returns the frames of a page in HTML. It is nil if there are none. u is the page's address, by which
+// frames of its own site are told from those of others. Videos and posts that become links are none of either.
 func FindFrames(ctx context.Context, content []byte, contentType string, u *url.URL) *Frames {
 	if !mayHaveFrames(content) {
 		return nil
@@ -74,7 +77,7 @@ func FindFrames(ctx context.Context, content []byte, contentType string, u *url.
 	return f
 }
 
-// mayHaveFrames is a look at a page that costs little.
+// mayHaveFrames is a look at a page that costs little. Most pages have no frames, and are not parsed for it.
 func mayHaveFrames(content []byte) bool {
 	for _, tag := range []string{"<iframe", "<frame", "<IFRAME", "<FRAME"} {
 		if bytes.Contains(content, []byte(tag)) {
@@ -84,7 +87,8 @@ func mayHaveFrames(content []byte) bool {
 	return false
 }
 
-// parsedFrame returns the parsed content; nil if it cannot be read.
+// parsedFrame returns the parsed content; nil if it cannot be read. It serves the page as well as the documents in its
+// frames.
 func parsedFrame(ctx context.Context, content []byte, contentType string) *html.Node {
 	text, _, err := charset.Decode(content, contentType, guard.MaxPage)
 	if err != nil {
@@ -97,7 +101,8 @@ func parsedFrame(ctx context.Context, content []byte, contentType string) *html.
 	return root
 }
 
-// shownFrame reports whether n is a frame that is as large as one to read, by its attributes, and not hidden.
+// shownFrame reports whether n is a frame that is as large as one to read, by its attributes, and not hidden. Hidden is
+// what attributes and styles of it or of anything around it say.
 func shownFrame(n *html.Node) bool {
 	if !dom.Is(n, atom.Iframe, atom.Frame) {
 		return false
@@ -119,12 +124,14 @@ func shownFrame(n *html.Node) bool {
 	return true
 }
 
-// URLs returns the addresses of the documents of the page's site, in the order of the page.
+// URLs returns the addresses of the documents of the page's site, in the order of the page. Their indices are those of
+// [Frames.Put].
 func (f *Frames) URLs() []*url.URL { return f.urls }
 
 // Put puts what a reader sees of the document of a frame, which was found at u, in the place of the frame. It reports
 // false for a document that has no text, or none without its scripts. The document stands in a shadow root there: the
-// rules of the page are not about it, as its own, which hide some of it, are not about the page.
+// rules of the page are not about it, as its own, which hide some of it, are not about the page. i is the frame's index
+// in URLs. Addresses in the document become absolute, as its base is not that of the page.
 func (f *Frames) Put(ctx context.Context, i int, content []byte, contentType string, u *url.URL) bool {
 	root := parsedFrame(ctx, content, contentType)
 	if root == nil {
@@ -165,7 +172,7 @@ func (f *Frames) Put(ctx context.Context, i int, content []byte, contentType str
 }
 
 // HTML returns the page with what was put in the places of its frames, in UTF-8. A page that consists of frames has a
-// body then.
+// body then. It is then parsed like a page that was sent so.
 func (f *Frames) HTML() ([]byte, error) {
 	first := true
 	for _, n := range dom.FindAll(f.root, func(n *html.Node) bool { return dom.Is(n, atom.Frameset) }) {

@@ -8,9 +8,10 @@ import (
 	"github.com/readthru/readthru/internal/lazy"
 )
 
-// sniffWindow is the number of bytes that LooksLikeMarkdown examines.
+// sniffWindow is the number of bytes that LooksLikeMarkdown examines. A text that is markdown shows it there.
 const sniffWindow = 16 << 10
 
+// atxHeading and frontMatter are enough alone to tell markdown from other text.
 var (
 	atxHeading  = lazy.Pattern(`(?m)^ {0,3}#{1,6}[ \t]+\S`)
 	frontMatter = lazy.Pattern(`\A---[ \t]*\r?\n(?s:.*?)\n(?:---|\.\.\.)[ \t]*(?:\r?\n|\z)`)
@@ -29,7 +30,7 @@ var (
 
 // LooksLikeMarkdown reports whether a text looks like markdown, by its first 16 KiB (rule A3). The text must have a
 // heading, front matter, or two of these: a fence, a list, a link, a table and a quotation. An empty text, JSON, HTML
-// and XML are not markdown.
+// and XML are not markdown. It is asked of texts whose media type does not say what they are.
 func LooksLikeMarkdown(b []byte) bool {
 	b = b[:min(len(b), sniffWindow)]
 	text := bytes.TrimLeft(bytes.TrimPrefix(b, []byte("\xef\xbb\xbf")), " \t\r\n")
@@ -48,7 +49,7 @@ func LooksLikeMarkdown(b []byte) bool {
 	return kinds >= 2
 }
 
-// markupStart reports whether text, which has no leading space, begins like HTML or XML.
+// markupStart reports whether text, which has no leading space, begins like HTML or XML. Case does not count.
 func markupStart(text []byte) bool {
 	start := bytes.ToLower(text[:min(len(text), 16)])
 	for _, prefix := range []string{"<!doctype", "<html", "<?xml", "<head", "<body", "<!--"} {
@@ -60,6 +61,7 @@ func markupStart(text []byte) bool {
 }
 
 // jsonStart reports whether text begins like a JSON object or array. A markdown link at the top of a text does not.
+// text has no leading space and must not be empty. An array of arrays counts if it begins a line of its own.
 func jsonStart(text []byte) bool {
 	if text[0] != '{' && text[0] != '[' {
 		return false

@@ -21,7 +21,7 @@ const maxLinks = 20_000
 // in document order. It reads the whole page with its menus, because a crawl needs links outside the main content. It
 // omits links that the page asks not to follow (rel and robots nofollow). content is decoded from its content coding
 // and is HTML or, by contentType, markdown; other types have no links. u is the final URL of the page. more is true if
-// the page has over 20,000 links and the others are left out.
+// the page has over 20,000 links and the others are left out. Package fetch hands them to whoever crawls a site.
 func Links(content []byte, contentType string, u *url.URL) (links []string, more bool) {
 	media, kind := page.MediaType(contentType), page.KindOf(contentType)
 	if media != "" && media != "text/plain" && kind != page.HTML && kind != page.Markdown {
@@ -46,7 +46,8 @@ func Links(content []byte, contentType string, u *url.URL) (links []string, more
 	return c.links, c.more
 }
 
-// linkList gathers links.
+// linkList gathers links. given spares the cost of resolving an address that menus repeat on every page; seen tells
+// equal pages apart by their absolute form.
 type linkList struct {
 	base  *url.URL
 	based bool            // a base element was seen; the first one counts
@@ -56,6 +57,8 @@ type linkList struct {
 	more  bool
 }
 
+// add adds the address of a link to the list, unless it is there already, leads to a place on the same page, or is no
+// address of the web. Session ids in it are left out, or each visit would find new pages.
 func (c *linkList) add(href string) {
 	href = strings.TrimSpace(href)
 	if href == "" || c.more || c.given[href] {
@@ -85,7 +88,8 @@ func (c *linkList) add(href string) {
 	}
 }
 
-// html reads the tags one after another without building a tree.
+// html reads the tags one after another without building a tree. Links in templates are not on the page, except for
+// those in open shadow roots; links in noscript are for clients without scripts, such as this one.
 func (c *linkList) html(text []byte) {
 	z := html.NewTokenizer(bytes.NewReader(text))
 	var templates []bool // that are open: is their content not on the page?
@@ -129,7 +133,8 @@ func (c *linkList) html(text []byte) {
 	}
 }
 
-// tag adds the link of an element. It reports whether the page asks not to follow any of its links.
+// tag adds the link of an element. It reports whether the page asks not to follow any of its links. Links of the head
+// lead on only if they name the next page, the contents and the like.
 func (c *linkList) tag(name string, a linkAttributes) (nofollow bool) {
 	switch name {
 	case "base":
@@ -156,7 +161,7 @@ func (c *linkList) tag(name string, a linkAttributes) (nofollow bool) {
 	return false
 }
 
-// linkAttributes are the attributes that say where an element leads.
+// linkAttributes are the attributes of a tag that say where it leads, and whether it may be followed.
 type linkAttributes struct {
 	href, src, rel, name, content string
 	shadow                        bool // of a template: it is the open shadow root of its parent, and on the page

@@ -20,23 +20,25 @@ import (
 )
 
 // partSize is the length of the parts in which a page over guard.MaxInput is converted, in bytes. The tree of a page
-// may take forty times its length.
+// may take forty times its length. For a part that is some 160 MiB.
 const partSize = 4 << 20
 
 // part is a piece of a page that is converted as a page of its own: the start tags of what is open where it begins, and
-// what follows.
+// what follows. page joins them.
 type part struct{ open, text []byte }
 
+// page returns the part as the source of a page.
 func (p part) page() []byte { return slices.Concat(p.open, p.text) }
 
-// tag is a start tag.
+// tag is a start tag that is open in a page that is cut into parts.
 type tag struct {
 	name, raw string
 	row       string // of a table: its first row, if that is a header
 	items     int    // of an ordered list: the items before
 }
 
-// cutter cuts a page into parts. It reads tokens and builds no tree.
+// cutter cuts a page into parts. It reads tokens and builds no tree. Elements that HTML closes by itself are closed as
+// browsers do, as far as this matters for what is open.
 type cutter struct {
 	text   []byte
 	size   int // of a part
@@ -51,6 +53,7 @@ type cutter struct {
 
 // cutPage cuts the text of a page at the beginnings of blocks. Each part after the first one begins with the page's
 // style sheets, and with the start tags that are open there, a list with its next number and a table with its header.
+// The parts are of about equal length. There is one at least.
 func cutPage(ctx context.Context, text []byte) []part {
 	n := max(len(text)/partSize, 1)
 	c := cutter{text: text, size: len(text)/n + 1, row: -1}
@@ -78,7 +81,8 @@ func cutPage(ctx context.Context, text []byte) []part {
 	return c.parts
 }
 
-// implied names, for start tags before which HTML closes elements that have no end tag, these elements.
+// implied names, for start tags before which HTML closes elements that have no end tag, these elements. p is closed by
+// any block; see start.
 var implied = map[string]map[string]bool{
 	"li": chars.Set("li p"), "dt": chars.Set("dt dd p"), "dd": chars.Set("dt dd p"), "option": chars.Set("option"),
 	"td": chars.Set("td th p"), "th": chars.Set("td th p"), "tr": chars.Set("td th tr p"),
@@ -86,13 +90,14 @@ var implied = map[string]map[string]bool{
 	"tfoot": chars.Set("td th tr thead tbody p"),
 }
 
-// partStarts are elements before which a page may be cut.
+// partStarts are elements before which a page may be cut. They are blocks, and rows and items within such.
 var partStarts = chars.Set(`p div section article h1 h2 h3 h4 h5 h6 ul ol dl li dt dd table tr pre blockquote figure hr
 	details`)
 
-// void are elements without content.
+// void are elements without content. They need no end tag, and are never open.
 var void = chars.Set("area base br col embed hr img input link meta param source track wbr")
 
+// top returns the innermost open element; an empty tag if none is open.
 func (c *cutter) top() *tag {
 	if len(c.open) == 0 {
 		return &tag{}
@@ -100,6 +105,8 @@ func (c *cutter) top() *tag {
 	return &c.open[len(c.open)-1]
 }
 
+// start takes a start tag that begins at an offset. If the present part is long enough and the tag may begin a part, it
+// cuts before it; a part of twice the size is cut anywhere.
 func (c *cutter) start(name, raw string, at int) {
 	closes := implied[name]
 	if closes == nil && partStarts[name] {
@@ -134,6 +141,8 @@ func (c *cutter) start(name, raw string, at int) {
 	c.open = append(c.open, tag{name: name, raw: raw})
 }
 
+// end takes an end tag that ends at an offset, and closes the elements up to the one of its name. An end tag of what is
+// not open is ignored.
 func (c *cutter) end(name string, at int) {
 	for i := range slices.Backward(c.open) {
 		if c.open[i].name == name {
@@ -146,7 +155,8 @@ func (c *cutter) end(name string, at int) {
 	}
 }
 
-// endRow ends the row that begins at c.row. It is repeated in later parts if it is a header of moderate length.
+// endRow ends the row that begins at c.row. It is repeated in later parts if it is a header of moderate length. A table
+// without such a row is marked by a comment, so that no later row is taken for its header.
 func (c *cutter) endRow(at int) {
 	if t := c.table(); t != nil {
 		if t.row = "<!---->"; c.header && at-c.row < 8<<10 {
@@ -166,11 +176,13 @@ func (c *cutter) table() *tag {
 	return nil
 }
 
+// within reports whether one of these elements is open.
 func (c *cutter) within(names ...string) bool {
 	return slices.ContainsFunc(c.open, func(t tag) bool { return slices.Contains(names, t.name) })
 }
 
 // words takes a text. Of one that is longer than a part, each part ends with a line, a word or at least a character.
+// Style sheets are gathered for later parts, 1 MiB of them at most; scripts are passed over.
 func (c *cutter) words(at, end int) {
 	switch c.top().name {
 	case "style":
@@ -197,7 +209,8 @@ func (c *cutter) words(at, end int) {
 	}
 }
 
-// cut ends the present part at a place.
+// cut ends the present part of the page at an offset, and makes what the next one begins with: style sheets, and the
+// tags that are open.
 func (c *cutter) cut(at int) {
 	c.parts = append(c.parts, part{c.prefix, c.text[c.begun:at]})
 	b := []byte("<!doctype html><head>")
@@ -216,6 +229,7 @@ func (c *cutter) cut(at int) {
 
 // convertRest appends what the further parts of a page give. What a part lacks to be a page, and so what it is warned
 // of as a page, says nothing of the whole. When the time is over, the rest is left out with the warning truncated.
+// found says whether the first part matched the caller's selector; if none does, the error is [ErrNoMatch].
 func (d *Document) convertRest(ctx context.Context, o Options, res *Result, found bool) error {
 	texts := []string{res.Markdown}
 	for _, p := range d.rest {
@@ -249,7 +263,8 @@ func (d *Document) convertRest(ctx context.Context, o Options, res *Result, foun
 	return nil
 }
 
-// add adds the hidden text and the warnings of a further part.
+// add adds the hidden text and the warnings of a further part. Counts in warnings are added up. r and next are results
+// of parts of one page.
 func (r *Result) add(next *Result) {
 	for _, w := range next.Warnings {
 		name, count, counted := strings.Cut(w, "=")

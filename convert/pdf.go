@@ -17,13 +17,15 @@ import (
 	"github.com/readthru/readthru/convert/pdflayout"
 )
 
+// The limits of converting a PDF.
 const (
 	headerWindow = 1024     // bytes in which a PDF's header may stand
 	maxPDFText   = 10 << 20 // bytes of text taken from one PDF
 )
 
-// pdf makes the markdown of a PDF. Package pdflayout makes blocks of its glyphs, and pdfmarkdown.go writes them. A
-// comment with the page number precedes the first block of each page, so that a reader can find a quotation.
+// pdf makes the markdown of a PDF. Package pdf reads its glyphs, package pdflayout makes blocks of them, and package
+// formats writes those. A comment with the page number precedes the first block of each page, so that a reader can find
+// a quotation. A file that cannot be read leaves a warning and no text.
 func (d *Document) pdf(ctx context.Context, content []byte) {
 	f, err := pdf.Open(ctx, content)
 	if err != nil {
@@ -83,6 +85,7 @@ func (d *Document) pdf(ctx context.Context, content []byte) {
 }
 
 // sensibleTitle returns the title that a file states, or "" if it is a placeholder of the program that wrote the file.
+// Names of files, addresses and "untitled" are such.
 func sensibleTitle(s string) string {
 	s = chars.Clip(s)
 	lower := strings.ToLower(s)
@@ -101,7 +104,8 @@ func sensibleTitle(s string) string {
 	return s
 }
 
-// linkable reports whether a URL may be written in markdown unchanged.
+// linkable reports whether a URL may be written in markdown unchanged. Only schemes that links of pages may have are;
+// package pdflayout asks it of every link.
 func linkable(u string) bool {
 	scheme, _, ok := strings.Cut(u, ":")
 	return ok && links.Schemes[strings.ToLower(scheme)] && !strings.ContainsAny(u, " <>()\\\"\n\r\t") &&

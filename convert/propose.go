@@ -14,10 +14,11 @@ import (
 	"github.com/readthru/readthru/convert/judge"
 )
 
-// proposeSteps bounds the comparisons with selectors by which names for elements are tried.
+// proposeSteps bounds the comparisons with selectors by which names for elements are tried. When they are spent, no
+// more is proposed.
 const proposeSteps = 8 * recipeSteps
 
-// namer looks for selectors that name elements of a page.
+// namer looks for selectors that name elements of a page. body is that of the page.
 type namer struct {
 	ctx    context.Context
 	finder *css.Finder
@@ -26,7 +27,8 @@ type namer struct {
 
 // Propose returns what a recipe for pages like this one could say: of the longest list of units of which most is
 // content the item with its fields, else the box round the content. ok is false for a page of which nothing can be
-// said: it is no HTML, or its elements have no names. Whoever uses it must look at what comes out.
+// said: it is no HTML, or its elements have no names. Whoever uses it must look at what comes out. Package judge says
+// where the content stands, and this file finds selectors for it. The error is that of ctx.
 func (d *Document) Propose(ctx context.Context) (parts RecipeParts, ok bool, err error) {
 	if d.body == nil || d.form != "" {
 		return parts, false, nil
@@ -44,7 +46,8 @@ func (d *Document) Propose(ctx context.Context) (parts RecipeParts, ok bool, err
 	return parts, ok && err == nil, nil
 }
 
-// items names the units of a list, and their fields.
+// items names the units of a list, and their fields. It is false without nodes, and if no selector matches about as
+// many elements.
 func (by *namer) items(nodes []*html.Node) (parts RecipeParts, ok bool) {
 	if len(nodes) == 0 {
 		return parts, false
@@ -69,7 +72,7 @@ func (by *namer) items(nodes []*html.Node) (parts RecipeParts, ok bool) {
 	return parts, true
 }
 
-// content names the smallest of boxes that has a name.
+// content names the smallest of boxes that has a name. boxes are the inner ones first.
 func (by *namer) content(boxes []*html.Node) (parts RecipeParts, ok bool) {
 	for _, box := range boxes {
 		if parts.Content = by.selectorOf(box, 1); parts.Content != "" {
@@ -80,7 +83,8 @@ func (by *namer) content(boxes []*html.Node) (parts RecipeParts, ok bool) {
 }
 
 // selectorOf returns a selector by id, class, or element that matches n and about as many elements of the page as there
-// are of its kind; "" if there is none.
+// are of its kind; "" if there is none. About means a quarter more at most. Every trial walks over the whole page,
+// within proposeSteps.
 func (by *namer) selectorOf(n *html.Node, want int) string {
 	for _, s := range selectorsFor(n) {
 		list, err := css.ParseSelectors(s)
@@ -104,7 +108,8 @@ func (by *namer) selectorOf(n *html.Node, want int) string {
 	return ""
 }
 
-// selectorsFor returns selectors of n by its id and its classes, the id first, and its element if it is rare.
+// selectorsFor returns selectors of n by its id and its classes, the id first, and its element if it is rare. Names
+// with digits are left out: generators number them, and the next page has others.
 func selectorsFor(n *html.Node) (list []string) {
 	if id := dom.Attr(n, "id"); attributeName(id) && !strings.ContainsAny(id, "0123456789") && id[0] != '-' {
 		list = append(list, "#"+id)
@@ -120,7 +125,8 @@ func selectorsFor(n *html.Node) (list []string) {
 	return list
 }
 
-// commonSelector returns a selector of the first element below each of most nodes for which is holds.
+// commonSelector returns a selector of the first element below each of most nodes for which is holds. Most are two
+// thirds. It is "" if no selector has so many.
 func (by *namer) commonSelector(nodes []*html.Node, is func(*html.Node) bool) string {
 	counts := map[string]int{}
 	best := ""
@@ -144,10 +150,10 @@ func (by *namer) commonSelector(nodes []*html.Node, is func(*html.Node) bool) st
 	return best
 }
 
-// blankBelow reports whether there is no text below n.
+// blankBelow reports whether an element that may be a field has no text.
 func blankBelow(n *html.Node) bool { return !dom.HasText(n) }
 
-// priceElement reports whether n is hardly more than a price and has a name.
+// priceElement reports whether n is hardly more than a price and has a name. It is a field of items of a list.
 func priceElement(n *html.Node) bool {
 	if dom.Attr(n, "class") == "" || dom.IsHeading(n) {
 		return false
@@ -156,7 +162,7 @@ func priceElement(n *html.Node) bool {
 	return len(text) < 40 && strings.ContainsAny(text, "$€£¥") && strings.ContainsAny(text, "0123456789")
 }
 
-// longText reports whether n has paragraphs or much text of its own, and a name.
+// longText reports whether n has paragraphs or much text of its own, and a name. It is the body of items.
 func longText(n *html.Node) bool {
 	if dom.Attr(n, "class") == "" && dom.Attr(n, "id") == "" || dom.Is(n, atom.A) {
 		return false

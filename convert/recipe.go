@@ -9,11 +9,11 @@ import (
 )
 
 // WarnRecipe says that a recipe is for the page, but its selectors match nothing on it: the page was converted as
-// without a recipe.
+// without a recipe. The site has mostly changed, and the recipe should.
 const WarnRecipe = "recipe-missed"
 
 // Recipe says by CSS selectors what the content of some pages is. Package recipe reads recipes and knows for which URLs
-// they are.
+// they are. It is made once by [NewRecipe], and may be used by several goroutines at once.
 type Recipe struct {
 	name                     string
 	has, content, item, drop css.Selectors
@@ -41,7 +41,7 @@ type RecipeParts struct {
 // where its value has no letters: "votes: 12".
 type RecipeField struct{ Name, Selector string }
 
-// The fields of an item that have a meaning.
+// The fields of an item that have a meaning. Other names are the writer's own.
 const (
 	fieldTitle  = "title"  // the item's heading, with its link
 	fieldAuthor = "author" // written in bold
@@ -66,25 +66,27 @@ type recipeField struct {
 }
 
 // valueSelector selects elements and, if attr is not empty, an attribute of them. With no selectors, the attribute is
-// the item's own.
+// the item's own. In a recipe it is written "selector@attribute".
 type valueSelector struct {
 	css.Selectors
 	attr string
 	own  bool
 }
 
-// RecipeError is a mistake in a part of a recipe.
+// RecipeError is a mistake in a part of a recipe. Its text is for the writer of the recipe.
 type RecipeError struct {
 	Part string // such as content or fields.author
 	Err  error
 }
 
+// Error says which part of a recipe is wrong, and why.
 func (e *RecipeError) Error() string { return e.Part + ": " + e.Err.Error() }
 
 // Unwrap returns the mistake.
 func (e *RecipeError) Unwrap() error { return e.Err }
 
-// NewRecipe returns a recipe. The error is a [*RecipeError].
+// NewRecipe returns the recipe of some selectors. The error is a [*RecipeError] for the first part that is wrong: a
+// selector that is none or that would match anything, fields without items, or a recipe that chooses nothing.
 func NewRecipe(name string, parts RecipeParts) (*Recipe, error) {
 	r := &Recipe{name: name, given: map[string]bool{}}
 	for _, p := range []struct {
@@ -145,7 +147,8 @@ func NewRecipe(name string, parts RecipeParts) (*Recipe, error) {
 }
 
 // NamesMark reports whether each selector of a list names an id, a class or an attribute of what it matches, so that it
-// is not for elements of a kind alone.
+// is not for elements of a kind alone. A recipe for every site needs such a selector in has, to be for those pages
+// only.
 func NamesMark(list string) bool {
 	s, err := css.ParseSelectors(list)
 	return err == nil && s.Marked()
@@ -153,7 +156,8 @@ func NamesMark(list string) bool {
 
 var errNothing = errors.New("the recipe chooses nothing: give content, item, drop, title, author or date")
 
-// readValueSelector reads "selector", "selector@attribute" or "@attribute".
+// readValueSelector reads "selector", "selector@attribute" or "@attribute". The third is of an item itself, and sets
+// own.
 func readValueSelector(text string) (v valueSelector, err error) {
 	text = strings.TrimSpace(text)
 	selectors := text
@@ -170,7 +174,8 @@ func readValueSelector(text string) (v valueSelector, err error) {
 	return v, nil
 }
 
-// attributeName reports whether s can be the name of an attribute.
+// attributeName reports whether s can be the name of an attribute. The names of classes and ids that [Document.Propose]
+// uses are of the same characters.
 func attributeName(s string) bool {
 	return s != "" && !strings.ContainsFunc(s, func(c rune) bool {
 		return c != '-' && c != '_' && (c < '0' || c > '9') && (c|0x20 < 'a' || c|0x20 > 'z')

@@ -14,7 +14,8 @@ import (
 
 // section returns the elements of the section that id names below body: a heading and what follows it up to the next
 // heading of the same level or above; a term and its definition; otherwise the element itself. It is empty if no
-// element has that id.
+// element has that id. A box that holds nothing but its heading stands for the section of that heading. Elements are
+// those of the page as it was sent.
 func section(ctx context.Context, body *html.Node, id string) []*html.Node {
 	n := target(ctx, body, id)
 	if n == nil {
@@ -37,7 +38,7 @@ func section(ctx context.Context, body *html.Node, id string) []*html.Node {
 }
 
 // target returns the element that a fragment points at (HTML, 7.4.6.3): by its id, by the name of an anchor, or by the
-// id that GitHub gives it.
+// id that GitHub gives it. An id goes before a name. It looks through the whole page.
 func target(ctx context.Context, body *html.Node, id string) *html.Node {
 	var named, prefixed *html.Node
 	for d := range body.Descendants() {
@@ -62,7 +63,8 @@ func target(ctx context.Context, body *html.Node, id string) *html.Node {
 	return named
 }
 
-// blockOf returns the block for an anchor: the block around it, or the next block if the anchor stands alone.
+// blockOf returns the block for an anchor: the block around it, or the next block if the anchor stands alone. Anchors
+// often stand empty before what they name. It is nil if nothing follows.
 func blockOf(n, body *html.Node) *html.Node {
 	for n != body {
 		if !dom.IsBlock(n) && chars.Blank(dom.OneLine(n)) {
@@ -88,6 +90,7 @@ func blockOf(n, body *html.Node) *html.Node {
 	return nil
 }
 
+// nextElement returns the next sibling of n that is an element, or nil.
 func nextElement(n *html.Node) *html.Node {
 	for s := n.NextSibling; s != nil; s = s.NextSibling {
 		if s.Type == html.ElementNode {
@@ -97,6 +100,7 @@ func nextElement(n *html.Node) *html.Node {
 	return nil
 }
 
+// textBetween returns the text between an element and a later sibling, without that in other elements.
 func textBetween(from, to *html.Node) string {
 	var b strings.Builder
 	for s := from.NextSibling; s != nil && s != to; s = s.NextSibling {
@@ -107,10 +111,11 @@ func textBetween(from, to *html.Node) string {
 	return b.String()
 }
 
-// emptyTerm reports whether a dt has no definition of its own and shares that of the next term.
+// emptyTerm reports whether a term of a definition list has no definition of its own and shares that of the next term.
 func emptyTerm(n *html.Node) bool { return dom.Is(nextElement(n), atom.Dt) }
 
-// following returns n and its siblings up to the first for which end returns true.
+// following returns n and its siblings up to the first for which end returns true. White space between them is left
+// out.
 func following(n *html.Node, end func(*html.Node) bool) []*html.Node {
 	list := []*html.Node{n}
 	for s := n.NextSibling; s != nil && !end(s); s = s.NextSibling {
@@ -121,7 +126,8 @@ func following(n *html.Node, end func(*html.Node) bool) []*html.Node {
 	return list
 }
 
-// headed returns a heading and the elements of its section.
+// headed returns a heading and the elements of its section: its siblings, up to one that is or holds a heading of the
+// same level or above. A box that holds nothing but the heading stands for it.
 func headed(h, body *html.Node) []*html.Node {
 	level := h.Data
 	ends := func(s *html.Node) bool {
@@ -139,7 +145,7 @@ func headed(h, body *html.Node) []*html.Node {
 	return following(first, ends)
 }
 
-// leadsIn reports whether no text precedes n in outer.
+// leadsIn reports whether no text precedes n in outer. n lies in outer.
 func leadsIn(n, outer *html.Node) bool {
 	for n != outer {
 		for p := n.PrevSibling; p != nil; p = p.PrevSibling {

@@ -23,11 +23,13 @@ const (
 	searchingSelectors = "has( haschild( contains( containsown( matches( matchesown( contains-own( has-child("
 )
 
-// selector is a list of CSS selectors.
+// selector is a list of CSS selectors. Those of recipes are read by package css instead, which knows CSS as browsers do
+// and counts its comparisons.
 type selector = cascadia.SelectorGroup
 
 // parseSelector reads a list of CSS selectors (level 3), at most 500 bytes long, each with at most three combinators
-// that search (a space or ~). Pseudo-classes that look into elements, such as :has, are refused.
+// that search (a space or ~). Pseudo-classes that look into elements, such as :has, are refused. The error says what is
+// wrong with it, for the caller's user.
 func parseSelector(s string) (selector, error) {
 	if len(s) > maxSelectorBytes {
 		return nil, fmt.Errorf("parse selector %.40q…: it is longer than %d bytes", s, maxSelectorBytes)
@@ -58,7 +60,7 @@ func parseSelector(s string) (selector, error) {
 }
 
 // searches counts the combinators of one selector that examine more than one element: spaces and ~ outside brackets.
-// Combinators in :not() count too.
+// Combinators in :not() count too. The others look at one element.
 func searches(s string) (n int) {
 	s = strings.Join(strings.Fields(s), " ")
 	for _, c := range []string{">", "+", "~"} {
@@ -67,7 +69,8 @@ func searches(s string) (n int) {
 	return strings.Count(s, " ") + strings.Count(s, "~") - strings.Count(s, "~=")
 }
 
-// pick narrows a page to the part that the caller chose, before elements are rewritten.
+// pick narrows a page to the part that the caller chose, before elements are rewritten. It is what [Options.Selector],
+// Drop and Section ask for.
 type pick struct {
 	keep    selector // nil: all
 	drop    selector // nil: nothing
@@ -76,7 +79,7 @@ type pick struct {
 	chosen []*html.Node // what keep or section chose, in document order
 }
 
-// apply drops elements below body and records the chosen ones.
+// apply drops the elements below body that the caller does not want and records the ones that it chose.
 func (p *pick) apply(ctx context.Context, body *html.Node) {
 	if p.drop != nil {
 		for _, n := range outermost(ctx, p.drop, body) {
@@ -91,7 +94,8 @@ func (p *pick) apply(ctx context.Context, body *html.Node) {
 	}
 }
 
-// outermost returns the outermost elements below body that match, in document order.
+// outermost returns the elements below body that a selector of the caller matches, in document order, without those
+// that lie in another.
 func outermost(ctx context.Context, s selector, body *html.Node) []*html.Node {
 	var found []*html.Node
 	var walk func(n *html.Node)
@@ -110,7 +114,8 @@ func outermost(ctx context.Context, s selector, body *html.Node) []*html.Node {
 }
 
 // narrowed parses the page again and returns it with the elements that o chooses: selectors refer to the original page,
-// and the elements of d are rewritten. roots are the chosen elements; they are nil if o only drops some.
+// and the elements of d are rewritten. roots are the chosen elements; they are nil if o only drops some. A page that
+// was composed here is copied instead. The error wraps [ErrNoMatch] if nothing is left of the choice.
 func (d *Document) narrowed(ctx context.Context, o Options) (*Document, []*html.Node, error) {
 	p := &pick{section: o.Section}
 	var err error
@@ -151,7 +156,7 @@ func (d *Document) narrowed(ctx context.Context, o Options) (*Document, []*html.
 }
 
 // housed wraps list items, terms, rows and the like in a list or table of their own, because they mean nothing outside
-// one.
+// one. Neighbours of one kind come into one list or table; cells become boxes.
 func housed(roots []*html.Node) []*html.Node {
 	var list []*html.Node
 	for _, n := range roots {
@@ -182,7 +187,8 @@ func housed(roots []*html.Node) []*html.Node {
 	return list
 }
 
-// cloned returns a copy of the tree below n, and of n itself, without parent and siblings.
+// cloned returns a copy of the tree below n, and of n itself, without parent and siblings. A document may be converted
+// by several callers at once, so that the tree of d must not change.
 func cloned(ctx context.Context, n *html.Node) *html.Node {
 	guard.Check(ctx)
 	c := &html.Node{

@@ -22,7 +22,8 @@ import (
 	"github.com/readthru/readthru/page"
 )
 
-// RecipeUse is what a recipe did for a page.
+// RecipeUse is what a recipe did for a page. It is told to whoever asked for the page, so that a recipe that has become
+// wrong is noticed.
 type RecipeUse struct {
 	Name    string
 	Items   int      // that were written
@@ -31,7 +32,7 @@ type RecipeUse struct {
 	Next    *url.URL // the next page of the same content, on any site; nil for none
 }
 
-// String says it in a few words.
+// String says it in a few words. It stands in answers of the API and of commands.
 func (u *RecipeUse) String() string {
 	switch {
 	case u.Missed:
@@ -50,7 +51,8 @@ func (u *RecipeUse) String() string {
 }
 
 // serving is what a recipe chose of a page, in the elements of the page. They are found before elements are rewritten,
-// and used afterwards, so that text that no reader sees is gone.
+// since selectors are written for the page as it is sent, and used afterwards, so that text that no reader sees is
+// gone.
 type serving struct {
 	*Recipe
 	content  []*html.Node
@@ -64,21 +66,24 @@ type serving struct {
 	overflow bool // the recipe costs too much on this page
 }
 
-// helping is an item with its fields.
+// helping is an item that a recipe chose of a page, with the elements of its fields. depth is the number of items
+// around it.
 type helping struct {
 	node   *html.Node
 	fields [][]found // as in Recipe.fields
 	depth  int
 }
 
-// found is an element that a value selector matched, with the value of the attribute if one is asked for.
+// found is an element that a value selector matched, with the value of the attribute if one is asked for. Its value is
+// read when the item is written.
 type found struct {
 	node *html.Node
 	attr string
 	text bool // the text of the node is the value
 }
 
-// serve finds what the first recipe that is for the page chooses of it; nil if none is.
+// serve finds what the first recipe that is for the page chooses of it; nil if none is. Recipes are in the caller's
+// order. A recipe whose selectors cost too much is noted in overflow, and chooses nothing.
 func serve(ctx context.Context, root *html.Node, recipes []*Recipe) *serving {
 	for _, r := range recipes {
 		f := css.NewFinder(recipeSteps)
@@ -96,7 +101,8 @@ func serve(ctx context.Context, root *html.Node, recipes []*Recipe) *serving {
 	return nil
 }
 
-// walk looks at what is below n, in the innermost item around it.
+// walk matches the recipe's selectors with the elements below n. in is the innermost item around n, nil outside of
+// items; inContent says that an element of the content is around. What the recipe drops is not looked into.
 func (s *serving) walk(ctx context.Context, f *css.Finder, n *html.Node, in *helping, inContent bool) {
 	for c := n.FirstChild; c != nil; c = c.NextSibling {
 		guard.Check(ctx)
@@ -143,18 +149,20 @@ func (s *serving) walk(ctx context.Context, f *css.Finder, n *html.Node, in *hel
 	}
 }
 
-// value notes c among the values of a part of the page.
+// value notes c among the values of a part of the page, its title, author or date, if the recipe's selector for that
+// part matches. It keeps as many as a recipe may have fields.
 func (s *serving) value(f *css.Finder, list *[]found, v valueSelector, part string, c *html.Node) {
 	if s.given[part] && len(*list) < maxRecipeFields && f.Matches(v.Selectors, c) {
 		*list = append(*list, v.found(c))
 	}
 }
 
+// found returns n as a value of the field that v selects.
 func (v valueSelector) found(n *html.Node) found {
 	return found{node: n, attr: dom.Attr(n, v.attr), text: v.attr == ""}
 }
 
-// describe puts what the recipe says of the page into its metadata.
+// describe puts what the recipe says of the page into its metadata. A value that was removed as hidden says nothing.
 func (s *serving) describe(h *head.Head, root *html.Node) {
 	if title := s.first(s.title, root); title != "" {
 		h.Title = title
@@ -167,10 +175,11 @@ func (s *serving) describe(h *head.Head, root *html.Node) {
 	}
 }
 
-// dayIn returns the date in a text in RFC 3339 or as a day; "" without one.
+// dayIn returns the date in a text in RFC 3339 or as a day; "" without one. It reads dates that are written for
+// machines, and those in words.
 func dayIn(text string) string { return cmp.Or(head.Date(text), head.WordedDate(text)) }
 
-// first returns the first value that is not empty.
+// first returns the first value of a part of the page that is not empty.
 func (s *serving) first(list []found, root *html.Node) string {
 	for _, f := range list {
 		if v := s.text(f, root); v != "" {
@@ -180,7 +189,7 @@ func (s *serving) first(list []found, root *html.Node) string {
 	return ""
 }
 
-// text returns a value on one line. What was removed as hidden has none.
+// text returns a value on one line. What was removed as hidden has none. Values end at maxFieldText characters.
 func (s *serving) text(f found, root *html.Node) string {
 	if !dom.Attached(f.node, root) {
 		return ""
@@ -193,7 +202,7 @@ func (s *serving) text(f found, root *html.Node) string {
 	return clip.Ellipsis(chars.OneLine(text), maxFieldText)
 }
 
-// textBelow returns the text below n without what the recipe drops.
+// textBelow returns the text below n without what the recipe drops. Blocks in it are parted by spaces.
 func (s *serving) textBelow(n *html.Node) string {
 	var b strings.Builder
 	var walk func(n *html.Node)
@@ -214,11 +223,12 @@ func (s *serving) textBelow(n *html.Node) string {
 	return b.String()
 }
 
-// chooses reports whether the recipe itself says what the content is.
+// chooses reports whether the recipe itself says what the content is. One that only drops or describes leaves the
+// choice to the rules and the model.
 func (s *serving) chooses() bool { return s.given["content"] || s.given["item"] }
 
 // roots returns the elements to render in the place of what the rules would choose, and what the recipe did. It returns
-// no elements if the recipe matches nothing.
+// no elements if the recipe matches nothing. Elements are copies: the page's own tree stays for other conversions.
 func (s *serving) roots(d *Document) ([]*html.Node, *RecipeUse) {
 	use := &RecipeUse{Name: s.name}
 	if s.overflow {
@@ -240,7 +250,8 @@ func (s *serving) roots(d *Document) ([]*html.Node, *RecipeUse) {
 	return roots, use
 }
 
-// copied returns a copy of n without what the recipe drops and without items in it.
+// copied returns a copy of n without what the recipe drops and without items in it. Items that lie in another are
+// written on their own.
 func (s *serving) copied(n *html.Node) *html.Node {
 	c := &html.Node{
 		Type: n.Type, DataAtom: n.DataAtom, Data: n.Data, Namespace: n.Namespace,
@@ -254,7 +265,9 @@ func (s *serving) copied(n *html.Node) *html.Node {
 	return c
 }
 
-// list returns the title of the page and its items.
+// list returns the title of the page and the items that the recipe chose, as elements to render: as sections if they
+// have a body, as nested comments if one lies in another or says how deep it is, else as a list. It notes in use how
+// many there are, and which fields none of them has.
 func (s *serving) list(d *Document, use *RecipeUse) []*html.Node {
 	has := make([]bool, len(s.fields))
 	nested, sections := false, len(s.fields) == 0
@@ -319,7 +332,8 @@ func (s *serving) list(d *Document, use *RecipeUse) []*html.Node {
 }
 
 // write writes the fields of an item into box: its title, a line of short fields, and its body. It returns how deep the
-// item is in its thread and whether it has a title, and notes in has which fields it has.
+// item is in its thread and whether it has a title, and notes in has which fields it has. sections says that items are
+// sections, whose title is a heading. A line joins its fields by " · ".
 func (s *serving) write(box *html.Node, h *helping, d *Document, has []bool, sections bool) (depth int, titled bool) {
 	depth = h.depth
 	line := dom.NewElement(atom.P)
@@ -387,7 +401,8 @@ func (s *serving) write(box *html.Node, h *helping, d *Document, has []bool, sec
 	return depth, titled
 }
 
-// values returns the different values of a field, at most as many as a recipe has fields.
+// values returns the different values of a field, at most as many as a recipe has fields. root is the page's body:
+// values that are not in it any more were hidden.
 func (s *serving) values(list []found, root *html.Node) (values []string) {
 	for _, f := range list {
 		if len(values) == maxRecipeFields {
@@ -400,7 +415,8 @@ func (s *serving) values(list []found, root *html.Node) (values []string) {
 	return values
 }
 
-// linked returns a title, in the link that one of its elements is, holds or lies in.
+// linked returns a title, in the link that one of its elements is, holds or lies in. It is plain text if there is no
+// link.
 func linked(title string, list []found, d *Document) *html.Node {
 	text := dom.NewText(title)
 	for _, f := range list {
@@ -420,7 +436,8 @@ func linked(title string, list []found, d *Document) *html.Node {
 	return text
 }
 
-// nextPage returns the address of the next page of the same content, if there is one.
+// nextPage returns the address of the next page of the same content, if there is one. Which sites may be followed is
+// for the caller to decide.
 func (s *serving) nextPage(base *url.URL) *url.URL {
 	if s.next == "" || base == nil {
 		return nil

@@ -2,7 +2,8 @@ package convert
 
 import "github.com/readthru/readthru/convert/signs"
 
-// Signs are facts by which a caller decides whether a response holds the page at all.
+// Signs are facts by which a caller decides whether a response holds the page at all. Package signs finds them; this
+// file lets other packages ask.
 type Signs = signs.Signs
 
 // Wall looks for the marks of a bot wall in a response, in the first 512 KiB of its content. It returns the mark that

@@ -19,7 +19,7 @@ import (
 )
 
 // source makes the markdown of source code: a fenced block with its language. A text without a known language stays
-// unchanged.
+// unchanged. The language follows from the name of the file, or else from the media type.
 func (d *Document) source(text, contentType string) {
 	lang := ""
 	if d.url != nil {
@@ -36,7 +36,8 @@ func (d *Document) source(text, contentType string) {
 	d.ready = mdwrite.Fence(text, lang)
 }
 
-// TypeOf returns the media type of a file by its name, for [Parse], or "" if the name does not tell.
+// TypeOf returns the media type of a file by its name, for [Parse], or "" if the name does not tell. The command
+// convert asks it for files, for which nobody states a type.
 func TypeOf(name string) string {
 	ending := strings.ToLower(path.Ext(name))
 	switch ending {
@@ -87,7 +88,7 @@ func TypeOf(name string) string {
 	return ""
 }
 
-// fileName returns the last part of the path of the address, for a title.
+// fileName returns the last part of the path of the address, for a title. It is "" without one.
 func (d *Document) fileName() string {
 	name := strings.Trim(path.Base(d.path()), "/.")
 	if _, report := hidden.Text([]byte(name)); report.Hidden > 0 {
@@ -97,12 +98,14 @@ func (d *Document) fileName() string {
 }
 
 // describe makes a page that says what a body without text is: its kind, the dimensions of a picture, and its size.
+// Agents then know what a link leads to.
 func (d *Document) describe(content []byte, contentType string) {
 	var b strings.Builder
 	d.say(&b, formats.Kind(content, page.MediaType(contentType), d.path()), len(content))
 	d.ready = b.String()
 }
 
+// path returns the path of the document's address, "" if that is not known.
 func (d *Document) path() string {
 	if d.url == nil {
 		return ""
@@ -110,7 +113,8 @@ func (d *Document) path() string {
 	return d.url.Path
 }
 
-// say writes the description of a body without text.
+// say writes the description of a body without text. what says what it is, size is in bytes. It sets the title and
+// warns that the body is not text.
 func (d *Document) say(b *strings.Builder, what string, size int) {
 	name := d.fileName()
 	d.head.Title = name

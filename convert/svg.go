@@ -22,13 +22,14 @@ import (
 	"github.com/readthru/readthru/convert/xmlread"
 )
 
-// undrawn are elements of a drawing whose content is drawn elsewhere, or never.
+// undrawn are elements of a drawing whose content is drawn elsewhere, or never. Text in them is not seen in its place.
 var undrawn = map[string]bool{
 	"defs": true, "symbol": true, "clipPath": true, "mask": true, "pattern": true, "marker": true, "metadata": true,
 	"script": true, "foreignObject": true, "filter": true, "linearGradient": true, "radialGradient": true,
 }
 
-// A drawing is an SVG that is being read. Its text is written as HTML, whose cleaner knows what nobody sees.
+// A drawing is an SVG that is being read. Its text is written as HTML, whose cleaner knows what nobody sees. Elements
+// of SVG become elements that HTML does not know, with the same styles.
 type drawing struct {
 	title, description string
 	width, height      string
@@ -42,7 +43,8 @@ type drawing struct {
 	drawn  int      // svg elements around
 }
 
-// svg describes a picture by its title, description and the text that is seen.
+// svg describes a picture by its title, description and the text that is seen. A title and a description count wherever
+// they stand. Text is kept up to maxPictureText.
 func (d *Document) svg(ctx context.Context, text string) {
 	var p drawing
 	texts := 0
@@ -98,7 +100,7 @@ func (d *Document) svg(ctx context.Context, text string) {
 	d.ready = b.String()
 }
 
-// seenIn returns the text of a drawing that is seen, and reports the rest.
+// seenIn returns the text of a drawing that is seen, and reports the rest. markup is what drawing has written.
 func (d *Document) seenIn(ctx context.Context, markup string) string {
 	root, _, err := dom.Parse(ctx, []byte("<!doctype html><body>"+markup))
 	guard.Check(ctx)
@@ -112,11 +114,14 @@ func (d *Document) seenIn(ctx context.Context, markup string) string {
 	return chars.OneLine(visible(dom.Text(body)))
 }
 
+// visible returns a text of a drawing without invisible characters.
 func visible(s string) string {
 	s, _ = chars.Visible(s)
 	return s
 }
 
+// start takes a start tag of a drawing. Elements that may hold text are written as HTML, with their styles, class and
+// id; of others only what they do to text is noted.
 func (p *drawing) start(t xml.StartElement) {
 	name := t.Name.Local
 	p.moved = p.moved || xmlread.Attr(t, "transform") != ""
@@ -156,6 +161,7 @@ func (p *drawing) start(t xml.StartElement) {
 	p.open = append(p.open, cmp.Or(written, "/"+name))
 }
 
+// end takes an end tag of a drawing: it closes what start has opened last.
 func (p *drawing) end() {
 	if len(p.open) == 0 {
 		return
@@ -180,7 +186,8 @@ func (p *drawing) end() {
 	}
 }
 
-// frame reads the size of a drawing, and what of its plane it shows.
+// frame reads the size of a drawing, and what of its plane it shows. Without a viewBox that is its width and height in
+// pixels.
 func (p *drawing) frame(t xml.StartElement) {
 	p.width, p.height = xmlread.Attr(t, "width"), xmlread.Attr(t, "height")
 	view := strings.FieldsFunc(xmlread.Attr(t, "viewBox"), func(r rune) bool { return r == ' ' || r == ',' })
@@ -197,7 +204,8 @@ func (p *drawing) frame(t xml.StartElement) {
 	}
 }
 
-// style returns how an element is drawn, in properties of text of HTML.
+// style returns how an element is drawn, in properties of text of HTML. Attributes of SVG go before the style
+// attribute, which overrides them.
 func (p *drawing) style(t xml.StartElement) string {
 	stated := css.Declarations(xmlread.Attr(t, "style"))
 	of := func(name string) string { return cmp.Or(stated.Get(name), strings.TrimSpace(xmlread.Attr(t, name))) }
@@ -227,7 +235,8 @@ func (p *drawing) style(t xml.StartElement) string {
 	return b.String() + xmlread.Attr(t, "style")
 }
 
-// outside reports whether a text begins where nothing of it is seen.
+// outside reports whether a text begins where nothing of it is seen. Far to the left is not enough, as long text may
+// reach in from there.
 func (p *drawing) outside(t xml.StartElement) bool {
 	x, errX := strconv.ParseFloat(xmlread.Attr(t, "x"), 64)
 	y, errY := strconv.ParseFloat(xmlread.Attr(t, "y"), 64)
@@ -241,14 +250,16 @@ func (p *drawing) outside(t xml.StartElement) bool {
 // maxPictureText is the number of bytes of the text in a picture that are kept.
 const maxPictureText = 64 << 10
 
+// join joins two texts of a drawing by a space.
 func join(a, b string) string { return strings.TrimSpace(a + " " + b) }
 
+// pixels reports whether a size of a drawing is a number of pixels.
 func pixels(s string) bool {
 	s = strings.TrimSuffix(s, "px")
 	return s != "" && len(s) < 10 && strings.Trim(s, "0123456789.") == ""
 }
 
-// svg reports whether content is a picture in SVG.
+// svg reports whether content is a picture in SVG. The tag must stand in the first 4 KiB.
 func svg(content []byte) bool {
 	head := content[:min(len(content), 4<<10)]
 	return !noText(head) && bytes.Contains(head, []byte("<svg"))

@@ -11,6 +11,8 @@ import (
 	"github.com/readthru/readthru/page"
 )
 
+// The marks of markdown that [Text] takes away: the box of a task, a definition of a link, and tags between which words
+// must not run together; and more blank lines than one.
 var (
 	taskBox    = lazy.Pattern(`^\[[ xX]\]\s+`)
 	definition = lazy.Pattern(`^\[\d+\]: \S+$`)
@@ -26,7 +28,8 @@ var ErrTooLarge = charset.ErrTooLarge
 // the bytes are not UTF-8. It returns other content as it is.
 func UTF8(content []byte) []byte { return charset.UTF8(content) }
 
-// Text renders markdown as plain text: without links, images and markup, with its words and lines (rule X9).
+// Text renders markdown as plain text: without links, images and markup, with its words and lines (rule X9). Clients
+// that want no markup get it.
 func Text(md string) string {
 	_, body := page.SplitFrontMatter([]byte(md))
 	var b strings.Builder
@@ -45,7 +48,8 @@ func Text(md string) string {
 	return strings.TrimSpace(blankLines().ReplaceAllString(b.String(), "\n\n")) + "\n"
 }
 
-// textLine returns the text of a line of markdown. Tabs separate the cells of a row.
+// textLine returns the text of a line of markdown. Tabs separate the cells of a row. Marks of headings, lists and
+// quotations go.
 func textLine(line []byte) string {
 	if row := bytes.TrimSpace(line); len(row) > 1 && row[0] == '|' && row[len(row)-1] == '|' {
 		cells := strings.ReplaceAll(string(row[1:len(row)-1]), `\|`, "\x00")

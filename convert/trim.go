@@ -20,13 +20,15 @@ import (
 	"github.com/readthru/readthru/internal/markdown"
 )
 
-// Trim is a page trimmed for a model that converts it (rules E10, E12).
+// Trim is a page trimmed for a model that converts it (rules E10, E12). A model reads HTML as well as markdown, and
+// markdown alone is what comes back.
 type Trim struct {
 	HTML string // the main content in a few kinds of elements, with absolute links and without hidden text
 	Rest string // markdown of what did not fit into HTML
 }
 
-// ErrNoTree is the error of [Document.Trimmed] for a page that has no main content in HTML elements.
+// ErrNoTree is the error of [Document.Trimmed] for a page that has no main content in HTML elements. Callers then do
+// without a model.
 var ErrNoTree = errors.New("the page has no HTML elements with main content")
 
 // keptElements are the elements that a Trim keeps (rule E10, and others that hold text). Of other elements it keeps the
@@ -42,7 +44,7 @@ var keptAttributes = map[atom.Atom][]string{
 
 // Trimmed returns the main content, or the part that o chooses, as HTML of at most limit characters. If the content is
 // longer, the HTML ends between blocks and Rest holds the rest as markdown. The error is ErrNoTree, one that
-// [Document.Convert] would return for o, or that of ctx.
+// [Document.Convert] would return for o, or that of ctx. The further parts of a large page are in Rest.
 func (d *Document) Trimmed(ctx context.Context, o Options, limit int) (t *Trim, err error) {
 	if d.body == nil || d.form != "" {
 		return nil, ErrNoTree
@@ -98,7 +100,7 @@ func (d *Document) Trimmed(ctx context.Context, o Options, limit int) (t *Trim, 
 	return t, nil
 }
 
-// trimmer writes blocks of trimmed HTML as long as they fit.
+// trimmer writes blocks of trimmed HTML as long as they fit. It writes the page's elements without changing them.
 type trimmer struct {
 	ctx     context.Context
 	dropped map[*html.Node]bool
@@ -109,7 +111,8 @@ type trimmer struct {
 }
 
 // split writes n whole if it fits, or else as many of its blocks as fit, in order. It reports whether it wrote all of
-// n.
+// n. Paragraphs, code, tables, items and the like are not divided; of lists and quotations, items and blocks are. Once
+// something did not fit, nothing more is written, so that the order stays.
 func (t *trimmer) split(n *html.Node) bool {
 	guard.Check(t.ctx)
 	if t.dropped[n] || n.Type == html.CommentNode {
@@ -146,7 +149,8 @@ func (t *trimmer) split(n *html.Node) bool {
 	return true
 }
 
-// write writes n and its descendants, and stops when they take over most bytes.
+// write writes n and its descendants, and stops when they take over most bytes. It reports whether it wrote all.
+// Elements of this program's own, such as formulas and notes, are written as they stand in markdown.
 func (t *trimmer) write(b *strings.Builder, n *html.Node, most int) bool {
 	guard.Check(t.ctx)
 	switch {
@@ -200,6 +204,7 @@ func (t *trimmer) write(b *strings.Builder, n *html.Node, most int) bool {
 	return b.Len() <= most
 }
 
+// attributes returns the attributes of an element that a [Trim] keeps, as they stand in its tag.
 func (t *trimmer) attributes(n *html.Node) string {
 	var b strings.Builder
 	for _, key := range keptAttributes[n.DataAtom] {
@@ -219,7 +224,8 @@ const (
 )
 
 // DoubtModel judges markdown that a model made of trimmed HTML. The model may omit and regroup text and must not add
-// any: every address, every heading and nine in ten words must be in the HTML.
+// any: every address, every heading and nine in ten words must be in the HTML. It guards against a model that follows
+// an instruction on the page, or makes things up.
 func DoubtModel(md, trimmed string) Doubt {
 	text, addresses := sourceOf(trimmed)
 	source := chars.Fold(text)
@@ -263,7 +269,8 @@ var modelLink = lazy.Pattern(`\]\(\s*<?([^\s<>()]*(?:\([^\s<>()]*\)[^\s<>()]*)*)
 	`|(?i:\b(?:href|src)\s*=\s*["']?([^"'\s>]+))` +
 	`|\b([a-zA-Z][a-zA-Z0-9+.-]*://[^\s<>()"'\]]+)`)
 
-// sourceOf returns the text of trimmed HTML, and the addresses in its elements and its text.
+// sourceOf returns the text of trimmed HTML, and the addresses in its elements and its text. DoubtModel compares a
+// model's markdown with them.
 func sourceOf(trimmed string) (text string, addresses map[string]bool) {
 	addresses = map[string]bool{}
 	var b strings.Builder
@@ -298,7 +305,8 @@ func sourceOf(trimmed string) (text string, addresses map[string]bool) {
 // inlineNames are elements of a Trim that do not separate words.
 var inlineNames = chars.Set("a code em strong b i del kbd samp sub sup")
 
-// sameAddress returns one spelling for equivalent addresses.
+// sameAddress returns one spelling for equivalent addresses. Models escape characters and end addresses with
+// punctuation.
 func sameAddress(address string) string {
 	address = strings.TrimRight(html.UnescapeString(strings.ReplaceAll(address, `\`, "")), ".,;:!?*_`")
 	if u, err := url.Parse(address); err == nil {

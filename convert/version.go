@@ -22,11 +22,11 @@ import (
 	"github.com/readthru/readthru/page"
 )
 
-// edition counts the changes of output that no rule table shows.
+// edition counts the changes of output that no rule table shows. Raise it with each.
 const edition = 36
 
 // Version names the rules: it changes whenever output may change, so that renditions kept by callers are made again. It
-// is derived from edition and the rule tables.
+// is derived from edition and the rule tables. Package fetch keeps it with each rendition.
 var Version = sync.OnceValue(version)
 
 // ruleTables are the rules that are data.
@@ -36,6 +36,7 @@ var ruleTables = slices.Concat(
 	rules.Rules, judge.Rules, formatRules, formats.NameRules, formats.KindRules,
 )
 
+// version returns the edition and a hash of all rule tables, as one word.
 func version() string {
 	h := xxhash.New()
 	fmt.Fprint(h, ruleTables...) //nolint:errcheck // a hash never fails

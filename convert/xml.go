@@ -14,7 +14,8 @@ import (
 )
 
 // xml makes the markdown of XML: a feed becomes its items, a sitemap a list of links, a picture its description, and
-// everything else stays unchanged between fences. It expands only the five entities of XML itself.
+// everything else stays unchanged between fences. It expands only the five entities of XML itself. A JSON Feed comes
+// here, too, if its media type says that it is a feed. Feeds that nest too deep are not given to the parser of feeds.
 func (d *Document) xml(ctx context.Context, text string) {
 	root := xmlread.Root(text)
 	if strings.HasPrefix(text, "{") { // a JSON Feed
@@ -47,7 +48,7 @@ func (d *Document) xml(ctx context.Context, text string) {
 }
 
 // sitemap returns a list of the pages in a sitemap with the dates of their last change (sitemaps.org 0.9). It omits
-// addresses that are not absolute, and returns "" for a list without pages.
+// addresses that are not absolute, and returns "" for a list without pages. Titles are those of news and videos.
 func sitemap(ctx context.Context, text string) string {
 	var b strings.Builder
 	var loc, changed, title, field string
@@ -89,6 +90,8 @@ func sitemap(ctx context.Context, text string) string {
 	return strings.TrimRight(b.String(), "\n")
 }
 
+// writeEntry writes the entry of a page in a sitemap: a link with its title, or the address alone, and the day of its
+// last change. It writes nothing for what is no absolute address of the web.
 func writeEntry(b *strings.Builder, loc, changed, title string) {
 	u, err := url.Parse(loc)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || strings.ContainsAny(loc, "<> \t\r\n") {
