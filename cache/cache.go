@@ -130,7 +130,7 @@ type Cache struct {
 	hits, misses, revalidated, stale, bypass, collapsed, stored atomic.Int64
 }
 
-// New returns a Cache.
+// New returns a Cache over a store, which it does not close. Close ends its background work.
 func New(o Options) *Cache {
 	c := &Cache{
 		store: o.Store, next: o.Next, log: o.Log,
@@ -165,10 +165,10 @@ func (c *Cache) Reconfigure(o Options) {
 	c.now.Store(p)
 }
 
-// policy returns the present policy. It is never changed but replaced as a whole.
+// policy returns the present policy. It is never changed but replaced as a whole, and each decision takes it once.
 func (c *Cache) policy() *policy { return c.now.Load() }
 
-// Stats counts outcomes since start.
+// Stats counts outcomes of requests since start, and stored responses.
 type Stats struct{ Hits, Misses, Revalidated, Stale, Bypass, Collapsed, Stored int64 }
 
 // Stats returns the counts so far.
@@ -195,7 +195,7 @@ func (c *Cache) Abandon() {
 	}
 }
 
-// Close waits a little for background work (validations, fetches finished for the store), then ends it. Requests that
+// Close waits closeWait for background work (validations, fetches finished for the store), then ends it. Requests that
 // come later pass through.
 func (c *Cache) Close() error {
 	c.mu.Lock()
@@ -239,12 +239,12 @@ func (c *Cache) RoundTrip(req *http.Request) (*http.Response, error) {
 	return q.answered(c.fetch(q, sel, v.why, at))
 }
 
-// asks reports whether the origin may be asked for q.
+// asks reports whether the origin may be asked for the answer to q: not offline, and not for only-if-cached.
 func (c *Cache) asks(q *request) bool {
 	return c.next != nil && !q.cc.onlyIfCached && !c.policy().offline
 }
 
-// answered returns the result of forwarding q, with the outcome in an error.
+// answered returns the result of forwarding q to the origin, with the outcome in an error.
 func (q *request) answered(resp *http.Response, err error) (*http.Response, error) {
 	if err != nil {
 		return nil, &unanswered{err, Outcome{Forward: q.why}}
@@ -253,7 +253,7 @@ func (q *request) answered(resp *http.Response, err error) (*http.Response, erro
 }
 
 // lookup returns what is stored for q, and as of when. It takes it from what was found before, unless that is nil or
-// answers another URI. A store that cannot answer has nothing.
+// answers another URI. A store that cannot answer has nothing, and a shared cache has nothing for a URL with a secret.
 func (c *Cache) lookup(q *request, found *store.Found) (selection, time.Time) {
 	at := time.Now()
 	if c.policy().shared && q.secret {
@@ -276,7 +276,8 @@ func WithFound(ctx context.Context, found *store.Found) context.Context {
 	return context.WithValue(ctx, foundKey{}, found)
 }
 
-// invalidate drops what is stored for a key, and what is on its way there.
+// invalidate drops the responses that are stored for a key, and those that are on their way there, after an unsafe
+// request or an answer that the URL has nothing.
 func (c *Cache) invalidate(key string) {
 	c.past.forget(key)
 	var writing []<-chan struct{}
@@ -361,7 +362,8 @@ func supersedes(r, o *store.Response) bool {
 	return !part || within || !strongMatch(r.Header.Get("ETag"), o.Header.Get("ETag"))
 }
 
-// warn logs an error of the store, if it is one. The cache goes on without what the store could not do.
+// warn logs an error of the store, if it is one, without the query of the key, which may be secret. The cache goes on
+// without what the store could not do.
 func (c *Cache) warn(doing, key string, err error) {
 	if err == nil || errors.Is(err, store.ErrFull) || errors.Is(err, store.ErrNotFound) {
 		return

@@ -17,7 +17,7 @@ import (
 	"github.com/readthru/readthru/internal/httpfield"
 )
 
-// A codingState is the result of verifying the content coding of a body.
+// A codingState is the result of verifying the content coding of a body that is to be stored.
 type codingState int
 
 const (
@@ -27,14 +27,15 @@ const (
 	codingBroken // it began correctly but is truncated or damaged
 )
 
+// errUnknownCoding means that a coding cannot be verified here, which is no fault of the body.
 var errUnknownCoding = errors.New("unknown content coding")
 
 // zstdWindow is the largest window of a zstd frame that HTTP allows, in bytes (RFC 9659).
 const zstdWindow = 8 << 20
 
-// verifyCoding decodes a copy of a body to check that its content codings are complete: correct framing does not
-// exclude a gzip stream that was truncated before it was framed. It decodes at most limit bytes. The error describes
-// the damage.
+// verifyCoding decodes a copy of a body to check that its content codings are complete, before it is stored: correct
+// framing does not exclude a gzip stream that was truncated before it was framed. It decodes at most limit bytes. The
+// error describes the damage.
 func verifyCoding(fields []string, body io.Reader, limit int64) (codingState, error) {
 	var codings []string
 	for coding := range httpfield.Elements(fields) {
@@ -81,7 +82,7 @@ func verifyCoding(fields []string, body io.Reader, limit int64) (codingState, er
 	return codingWhole, nil
 }
 
-// decoder returns a reader that removes a coding from r, and a function to call when done with it.
+// decoder returns a reader that removes a content coding from r, and a function to call when done with it, or nil.
 func decoder(coding string, r io.Reader) (decoded io.Reader, done func(), err error) {
 	switch coding {
 	case "gzip", "x-gzip":

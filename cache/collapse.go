@@ -14,8 +14,8 @@ import (
 // own variant.
 const maxFollowed = 3
 
-// fetch answers q from the origin, or from what another request is bringing from there just now. at is when q was
-// looked up.
+// fetch answers q from the origin, or from what another request is bringing from there just now. why is the parameter
+// fwd; at is when q was looked up.
 func (c *Cache) fetch(q *request, sel selection, why string, at time.Time) (*http.Response, error) {
 	if q.Method == http.MethodHead {
 		return c.head(q, sel, why)
@@ -31,11 +31,13 @@ func (c *Cache) fetch(q *request, sel selection, why string, at time.Time) (*htt
 			group = c.policy().variantOf(group, q, sel.variants[0])
 		}
 	}
+	// Failures that happened twice in a row answer those that come right after.
 	if failed := c.past.recentFailure(group); failed != nil && c.policy().failureSuits(q, failed) {
 		if resp, err := c.answerFailure(q, sel, why, failed); resp != nil || err != nil {
 			return resp, err
 		}
 	}
+	// A flight that ended since the lookup may have stored what q asks for.
 	if group != "" && c.missed(group, at) {
 		if resp := c.answerStoredSince(q); resp != nil {
 			return resp, nil
@@ -73,7 +75,8 @@ func (c *Cache) fetch(q *request, sel selection, why string, at time.Time) (*htt
 	return c.awaitOwn(q, sel, why, f)
 }
 
-// awaitOwn answers q from the flight that was made for it.
+// awaitOwn answers q from the flight that was made for it, once its head has come. A client that leaves does not end
+// the flight.
 func (c *Cache) awaitOwn(q *request, sel selection, why string, f *flight) (*http.Response, error) {
 	resp, err := c.awaitHead(q, sel, f)
 	if resp != nil || err != nil {
@@ -109,7 +112,8 @@ func (c *Cache) awaitHead(q *request, sel selection, f *flight) (*http.Response,
 	}
 }
 
-// missed reports whether the flight of a group may have ended since a lookup. Its response may be stored then.
+// missed reports whether the flight of a group may have ended since a lookup, so that a request looks up again. Its
+// response may be stored then.
 func (c *Cache) missed(group string, lookup time.Time) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -146,7 +150,7 @@ func (c *Cache) register(f *flight) {
 	c.wg.Add(1)
 }
 
-// ungroup keeps further requests from following a flight.
+// ungroup keeps further requests from following a flight, whose result is known now.
 func (c *Cache) ungroup(f *flight) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -156,7 +160,7 @@ func (c *Cache) ungroup(f *flight) {
 	}
 }
 
-// forget forgets a flight that has ended.
+// forget forgets a flight that has ended, so that Close need not wait for it.
 func (c *Cache) forget(f *flight) {
 	c.ungroup(f)
 	f.limitAlone(0)
@@ -186,14 +190,15 @@ func (c *Cache) refresh(q *request, sel selection) {
 	c.crew.fly(f)
 }
 
-// shareable reports whether the answer to q may be one that another request asked for.
+// shareable reports whether the answer to q may be one that another request asked for: q wants no part, no validation
+// of its own and no bound of age.
 func (p *policy) shareable(q *request) bool {
 	return (!p.shared || !q.secret) && len(q.Header["Range"]) == 0 && !q.cc.noCache && !q.cc.noStore &&
 		q.cc.maxAge == absent && q.cc.minFresh == absent
 }
 
-// groupOf names the requests that may follow one flight. Whether they do is decided when the head arrives. Requests
-// that could never share the response belong to different groups, so that they do not wait for nothing.
+// groupOf names the group of requests that may follow one flight. Whether they do is decided when the head arrives.
+// Requests that could never share the response belong to different groups, so that they do not wait for nothing.
 func groupOf(q *request) string {
 	group := q.key + "\n" + q.authorization() + "\n" + httpfield.Credentials(q.Header)
 	if namesMarkdown(q.Header) {
@@ -214,7 +219,8 @@ func (p *policy) variantOf(group string, q *request, r *store.Response) string {
 	return group
 }
 
-// answerLeader answers the request that a flight was made for.
+// answerLeader answers the request that a flight was made for, by the flight's outcome: an error, a response for it
+// alone, a body that is still coming, or a stored response.
 func (c *Cache) answerLeader(q *request, sel selection, why string, f *flight) (*http.Response, error) {
 	switch out := &f.out; {
 	case out.err != nil:
@@ -313,8 +319,8 @@ func (c *Cache) answerFollower(q *request, sel selection, why string, f *flight)
 	return streamed(q, f, out.entry.Header.Clone(), reader, o), "", nil
 }
 
-// answerStoredSince answers q with a response that was stored while q waited, if that is fresh. A short response may be
-// stored, and its flight over, before the last follower wakes.
+// answerStoredSince answers q with a response that was stored while q waited for a flight, if that is fresh; nil if
+// not. A short response may be stored, and its flight over, before the last follower wakes.
 func (c *Cache) answerStoredSince(q *request) *http.Response {
 	sel, _ := c.lookup(q, nil)
 	r := sel.complete
@@ -328,8 +334,8 @@ func (c *Cache) answerStoredSince(q *request) *http.Response {
 	return c.fromStore(q, r, v.hit(), false)
 }
 
-// answerDuringSilence answers with a stored page, where that is allowed, when the origin has not answered for long. The
-// request to the origin continues, so that its response is stored.
+// answerDuringSilence answers q with a stored page, where that is allowed, when the origin has not answered for
+// headWait. The request to the origin continues, so that its response is stored.
 func (c *Cache) answerDuringSilence(q *request, sel selection) *http.Response {
 	if !c.policy().standIn(&sel) {
 		return nil
@@ -356,8 +362,8 @@ func (c *Cache) despiteStall(q *request, sel selection, f *flight, reader *spool
 	return resp
 }
 
-// onError answers with a stored response, where that is allowed, if the origin did not answer or answered with a server
-// error.
+// onError answers q with a stored response, where that is allowed, if the origin did not answer or answered with a
+// server error; nil if it is not. code is the origin's status, unreachable or untrusted.
 func (c *Cache) onError(q *request, sel selection, code int) *http.Response {
 	r := sel.lastResort()
 	if r == nil || q.Context().Err() != nil {

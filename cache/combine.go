@@ -24,7 +24,7 @@ type union struct {
 	pieces []piece         // its content, in order
 }
 
-// A piece is a span of bytes of a representation, and the part that has them.
+// A piece is a span of bytes of a representation in a union, and the part that has them.
 type piece struct {
 	part        *store.Response
 	first, next int64 // positions in the representation; next is behind the last byte
@@ -46,6 +46,7 @@ func (p *policy) combine(q *request, r *store.Response, stored []*store.Response
 	}
 	own := piece{r, r.Offset, end(r)}
 	span := own.reach(parts, func(piece, *store.Response) bool { return true })
+	// A whole is always worth joining: it answers every request from then on.
 	whole := span.first == 0 && span.next == r.Total && r.Total <= p.maxBody
 	if !whole {
 		span = own.reach(parts, p.worthwhile)
@@ -60,7 +61,7 @@ func (p *policy) combine(q *request, r *store.Response, stored []*store.Response
 	return u, p.storable(q, u.entry)
 }
 
-// end returns the position behind the last byte of a stored part.
+// end returns the position behind the last byte of a stored part, in the representation.
 func end(r *store.Response) int64 { return r.Offset + r.Length }
 
 // sameRepresentation reports whether o is a stored part of the representation that r is a part of, for the same
@@ -83,7 +84,8 @@ func (p *policy) worthwhile(span piece, o *store.Response) bool {
 	return o.Length <= rewritten*(span.next-span.first) && length <= p.maxBody
 }
 
-// reach returns the span of a piece with all parts that touch or overlap it, or each other, and that take accepts.
+// reach returns the span of a piece with all parts that touch or overlap it, or each other, and that take accepts. Each
+// part that is added may lead to others.
 func (span piece) reach(parts []*store.Response, take func(span piece, o *store.Response) bool) piece {
 	for grown := true; grown; {
 		grown = false
@@ -99,7 +101,8 @@ func (span piece) reach(parts []*store.Response, take func(span piece, o *store.
 	return span
 }
 
-// fill appends pieces of the parts that have the bytes from first to next, without gaps.
+// fill appends to the pieces of a union those of the parts that have the bytes from first to next, without gaps: of
+// several parts the one that goes farthest.
 func fill(pieces []piece, parts []*store.Response, first, next int64) []piece {
 	for first < next {
 		best := piece{first: first, next: first}
@@ -116,7 +119,8 @@ func fill(pieces []piece, parts []*store.Response, first, next int64) []piece {
 	return pieces
 }
 
-// combined returns the entry of a union. The fields of r replace those of the newest stored part (RFC 9111 §3.4).
+// combined returns the entry of a union for the store. The fields of r, the part that just came, replace those of the
+// newest stored part (RFC 9111 §3.4).
 func (p *policy) combined(q *request, r *store.Response, pieces []piece) *store.Response {
 	c, newest := *r, (*store.Response)(nil)
 	for _, piece := range pieces {
@@ -156,7 +160,8 @@ func (p *policy) combined(q *request, r *store.Response, pieces []piece) *store.
 	return &c
 }
 
-// within returns the stored part that has all bytes of the union, which is a part; nil if there is none.
+// within returns the stored part that has all bytes of the union already, so that only its fields change; nil if there
+// is none.
 func (u *union) within() *store.Response {
 	if u.entry.Status != http.StatusPartialContent {
 		return nil
@@ -246,14 +251,14 @@ func (f *flight) putUnion(u *union, s *spool) bool {
 	return c.put(f.q, u.entry, content)
 }
 
-// An excerpt is length bytes of a stored body, from an offset on.
+// An excerpt is the content of a part within the stored body of a union: length bytes from an offset on.
 type excerpt struct {
 	body         *store.Body
 	from, length int64
 	left         int64 // bytes behind the present position
 }
 
-// Seek implements [io.Seeker], from the start alone.
+// Seek implements [io.Seeker], from the start of the excerpt alone.
 func (e *excerpt) Seek(offset int64, whence int) (int64, error) {
 	if whence != io.SeekStart || offset < 0 || offset > e.length {
 		return 0, fmt.Errorf("seek in a part of %d bytes to %d, whence %d", e.length, offset, whence)
@@ -276,7 +281,8 @@ func (e *excerpt) Read(p []byte) (int, error) {
 // Close implements [io.Closer].
 func (e *excerpt) Close() error { return e.body.Close() }
 
-// complete combines a stored part with the rest just received into a complete response (RFC 9111 §3.4).
+// complete combines a stored part with the rest just received from the origin into a complete response (RFC 9111
+// §3.4). ok is false if the part's content is lost.
 func (f *flight) complete(r *store.Response, resp *http.Response, sent, received time.Time) (*store.Response, bool) {
 	body, err := f.cache.store.Body(r.Body)
 	if err != nil {
@@ -299,7 +305,7 @@ func (f *flight) complete(r *store.Response, resp *http.Response, sent, received
 	return f.cache.policy().entry(f.q, resp, sent, received), true
 }
 
-// closers closes several and returns the first error.
+// closers closes several bodies and returns the first error.
 type closers []io.Closer
 
 func (cs closers) Close() error {

@@ -19,12 +19,13 @@ type crew struct {
 	waiting atomic.Int64
 }
 
+// newCrew returns a crew of nobody; goroutines join it as flights need them.
 func newCrew() crew {
 	off := make(chan struct{})
 	return crew{next: make(chan *flight), off: off, dismiss: sync.OnceFunc(func() { close(off) })}
 }
 
-// fly runs f on a waiting goroutine of the crew, or on a new one.
+// fly runs a flight on a waiting goroutine of the crew, or on a new one. It does not wait for the flight.
 func (c *crew) fly(f *flight) {
 	select {
 	case c.next <- f:

@@ -53,7 +53,8 @@ func rfc850Date(s string, now time.Time) (time.Time, bool) {
 	return t, ok
 }
 
-// date returns the time with these parts; clock is "08:49:37". It rejects days that the month does not have.
+// date returns the time with these parts of an HTTP-date; clock is "08:49:37". It rejects days that the month does not
+// have.
 func date(year int, month string, day int, clock string) (time.Time, bool) {
 	m := time.Month(0)
 	for i := time.January; i <= time.December; i++ {
@@ -72,7 +73,8 @@ func date(year int, month string, day int, clock string) (time.Time, bool) {
 	return t.Add(time.Duration(second) * time.Second), true // second 60 is a leap second
 }
 
-// isDay reports whether s is the name of a weekday in either case, cut to n letters if n is not 0.
+// isDay reports whether s is the name of a weekday in either case, cut to n letters if n is not 0, in an HTTP-date.
+// Whether it is that of the date does not matter.
 func isDay(s string, n int) bool {
 	for d := time.Sunday; d <= time.Saturday; d++ {
 		name := d.String()
@@ -86,7 +88,8 @@ func isDay(s string, n int) bool {
 	return false
 }
 
-// shaped reports whether s has a digit where shape has 0, a letter where it has a, and shape's own bytes elsewhere.
+// shaped reports whether a part of an HTTP-date has a digit where shape has 0, a letter where it has a, and shape's own
+// bytes elsewhere.
 func shaped(s, shape string) bool {
 	if len(s) != len(shape) {
 		return false
@@ -111,7 +114,7 @@ func shaped(s, shape string) bool {
 	return true
 }
 
-// number returns the value of a short string of digits.
+// number returns the value of a few digits of an HTTP-date.
 func number(digits string) int {
 	n := 0
 	for i := range len(digits) {

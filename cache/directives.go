@@ -99,15 +99,16 @@ func requestControl(h http.Header) control {
 	return cc
 }
 
-// setLifetime sets d, unless it is set, to the seconds in arg, or to 0 if arg is not a number.
+// setLifetime sets the lifetime of a directive, unless it is set, to the seconds in arg, or to 0 if arg is not a
+// number: a malformed lifetime must not make a response fresh.
 func setLifetime(d *time.Duration, arg string) {
 	if *d == absent {
 		*d, _ = deltaSeconds(unquote(arg))
 	}
 }
 
-// setLeniency sets d, unless it is set, to the seconds in arg. It leaves d unchanged if arg is not a number: a
-// malformed argument must never allow more.
+// setLeniency sets what a directive allows, unless it is set, to the seconds in arg. It leaves d unchanged if arg is
+// not a number: a malformed argument must never allow more.
 func setLeniency(d *time.Duration, arg string) {
 	if seconds, ok := deltaSeconds(unquote(arg)); ok && *d == absent {
 		*d = seconds
@@ -149,7 +150,8 @@ func fieldNames(arg string) []string {
 	return names
 }
 
-// unquote returns s without the quotes around it. A quoted number is accepted as RFC 9111 §5.2 asks.
+// unquote returns the argument of a directive without the quotes around it. A quoted number is accepted as RFC 9111
+// §5.2 asks.
 func unquote(s string) string {
 	if len(s) >= 2 && s[0] == '"' && s[len(s)-1] == '"' {
 		return s[1 : len(s)-1]

@@ -9,7 +9,7 @@ import (
 	"github.com/readthru/readthru/store"
 )
 
-// A Line is one step of an explanation.
+// A Line is one step of an explanation by "cache get --explain".
 type Line struct {
 	Section string // of RFC 9111, as "4.2.1"; empty for a heading and for a conclusion
 	Text    string
@@ -47,7 +47,8 @@ func (c *Cache) mask(key string) string {
 	return head
 }
 
-// explain implements Explain for these stored responses and this time. asks says whether the origin may be asked.
+// explain implements [Cache.Explain] for these stored responses and this time. asks says whether the origin may be
+// asked.
 func (p *policy) explain(q *request, stored []*store.Response, asks bool, now time.Time) []Line {
 	e := explanation{p: p, q: q, sel: p.choose(q, stored), asks: asks, now: now}
 	e.answers, e.verdict = p.answer(q, &e.sel, asks, now)
@@ -60,7 +61,8 @@ func (p *policy) explain(q *request, stored []*store.Response, asks bool, now ti
 	return lines
 }
 
-// An explanation is what explains each stored response of a request's URL.
+// An explanation is what explains each stored response of a request's URL, with the decision that was made about all of
+// them.
 type explanation struct {
 	p       *policy
 	q       *request
@@ -71,7 +73,8 @@ type explanation struct {
 	verdict verdict
 }
 
-// one explains one stored response.
+// one explains one stored response: whether the request may see it, selects it, how long it is fresh, and what becomes
+// of it.
 func (e *explanation) one(r *store.Response) []Line {
 	p, q, sel, now := e.p, e.q, &e.sel, e.now
 	if q.bypasses() {
@@ -146,7 +149,8 @@ func (e *explanation) one(r *store.Response) []Line {
 	return append(lines, e.conclusion(r))
 }
 
-// conclusion returns what becomes of a stored response that is selected, or answers.
+// conclusion returns what becomes of a stored response that is selected, or answers, as the last line of its
+// explanation.
 func (e *explanation) conclusion(r *store.Response) Line {
 	v, detail := e.verdict, ""
 	switch {
@@ -174,6 +178,7 @@ func (e *explanation) conclusion(r *store.Response) Line {
 	return conclude("reused though stale, and validated in the background (RFC 5861 §3)")
 }
 
+// conclude returns the last line of an explanation.
 func conclude(text string) Line { return Line{"", "→ " + text} }
 
 // explainSelection explains, field by field, whether q selects r.
@@ -208,7 +213,7 @@ func (p *policy) explainSelection(q *request, r *store.Response) (lines []Line, 
 	return lines, p.matches(q, r)
 }
 
-// basisText describes the basis of a lifetime.
+// basisText describes in an explanation where a lifetime comes from.
 func (p *policy) basisText(r *store.Response, cc *control, from basis) string {
 	switch {
 	case from == ofPages:
@@ -229,7 +234,7 @@ func (p *policy) basisText(r *store.Response, cc *control, from basis) string {
 	return "several Expires"
 }
 
-// staleLine describes whether a stale response may be served.
+// staleLine describes in an explanation whether a stale response may be served.
 func (p *policy) staleLine(cc *control) Line {
 	switch {
 	case cc.mustRevalidate:
@@ -244,7 +249,7 @@ func (p *policy) staleLine(cc *control) Line {
 	return Line{"4.2.4", "served stale when the origin cannot be reached, for at most " + short(p.staleLimit)}
 }
 
-// requestText describes the request's own cache directives.
+// requestText describes in an explanation the request's own cache directives; empty if it has none.
 func requestText(q *request) string {
 	var asks []string
 	for _, d := range []struct {
@@ -268,6 +273,7 @@ func requestText(q *request) string {
 	return "the request says " + strings.Join(asks, ", ")
 }
 
+// validatorText describes in an explanation how a stored response can be validated.
 func validatorText(r *store.Response) string {
 	switch tag, modified := r.Header.Get("ETag"), r.Header.Get("Last-Modified"); {
 	case tag != "":
@@ -278,9 +284,10 @@ func validatorText(r *store.Response) string {
 	return "has no validator: once stale it is fetched again"
 }
 
+// partText describes in an explanation which bytes a stored part has.
 func partText(r *store.Response) string {
 	return fmt.Sprintf("a part: %d bytes from %d on", r.Length, r.Offset)
 }
 
-// short formats a duration in whole seconds.
+// short formats a duration of an explanation in whole seconds.
 func short(d time.Duration) string { return d.Truncate(time.Second).String() }

@@ -53,7 +53,7 @@ type flight struct {
 	failed      *failure      // with out.failed: what is left of the response at its end; nil if it is too much
 }
 
-// An outcome is the result of a flight.
+// An outcome is the result of a flight, for the requests that wait for its head. It is set once, by publish.
 type outcome struct {
 	err    error           // the origin did not answer, or its answer is no better than the stored response
 	status int             // with err: the server error the origin answered, unreachable or untrusted
@@ -70,7 +70,8 @@ type outcome struct {
 	later  http.Header     // with reader: the trailer fields announced, without values
 }
 
-// newFlight returns a flight for q. ctx is the leader's; the flight keeps its values but not its cancellation.
+// newFlight returns a flight for q, which the caller registers and runs. ctx is the leader's; the flight keeps its
+// values but not its cancellation.
 func (c *Cache) newFlight(ctx context.Context, q *request, sel selection, group string) *flight {
 	f := &flight{cache: c, group: group, sel: sel, began: time.Now(), ready: make(chan struct{}), limit: headAlone}
 	f.det = detach(ctx)
@@ -81,10 +82,10 @@ func (c *Cache) newFlight(ctx context.Context, q *request, sel selection, group 
 	return f
 }
 
-// join adds a client that waits for the head.
+// join adds a client that waits for the head of the flight.
 func (f *flight) join() { f.count(1) }
 
-// leave removes a client. If the leader leaves, it closes the response that it did not take.
+// leave removes a client that waited for the flight. If the leader leaves, it closes the response that it did not take.
 func (f *flight) leave(leader bool) {
 	if leader {
 		f.det.leave()
@@ -102,7 +103,8 @@ func (f *flight) leave(leader bool) {
 	f.count(-1)
 }
 
-// count changes the interest in the flight. Without interest the flight may continue only for a limited time.
+// count changes the interest in the flight by n clients. Without interest the flight may continue only for a limited
+// time.
 func (f *flight) count(n int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -130,7 +132,8 @@ func (f *flight) invalidate() (writing <-chan struct{}) {
 	return f.writing
 }
 
-// write runs a write to the store, unless the flight is invalidated.
+// write runs a write of the flight to the store, unless the flight is invalidated. Who invalidates it meanwhile waits
+// for the end of the write, and deletes what was written.
 func (f *flight) write(do func()) {
 	f.mu.Lock()
 	if f.invalidated {
@@ -149,7 +152,7 @@ func (f *flight) write(do func()) {
 	do()
 }
 
-// isInvalidated reports whether the flight is invalidated.
+// isInvalidated reports whether an unsafe request has invalidated the flight's response.
 func (f *flight) isInvalidated() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -188,7 +191,7 @@ func (f *flight) run() {
 	}
 }
 
-// fail ends a flight that panicked, for all who wait for it.
+// fail ends a flight that panicked, for all who wait for its head or read its body.
 func (f *flight) fail(err error) {
 	f.cache.ungroup(f)
 	select {
@@ -202,6 +205,8 @@ func (f *flight) fail(err error) {
 	f.end(err)
 }
 
+// fly asks peers and then the origin, and publishes what comes: an outcome without a response, a response for the
+// leader alone, or one that is kept and may answer others.
 func (f *flight) fly() {
 	ofPeer, done := f.askPeers()
 	defer done()
@@ -268,7 +273,8 @@ func (f *flight) others() int {
 	return f.interest - 1
 }
 
-// publish sets the outcome for all waiting clients and reports whether the leader has not left.
+// publish sets the outcome of the flight for all waiting clients and reports whether the leader has not left. It is
+// called once.
 func (f *flight) publish(out outcome) (led bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -277,7 +283,8 @@ func (f *flight) publish(out outcome) (led bool) {
 	return !f.leaderLeft
 }
 
-// handOver gives the leader a response for it alone. From now on the exchange ends with the leader.
+// handOver gives the leader a response of the flight for it alone, which nobody stores. From now on the exchange ends
+// with the leader.
 func (f *flight) handOver(resp *http.Response) {
 	stop := context.AfterFunc(f.leader, fault.Contain("cache: end a flight", func() {
 		f.end(context.Cause(f.leader))
@@ -359,8 +366,8 @@ func (f *flight) outdate(status int) {
 	}
 }
 
-// commit stores a complete body and returns how to open it if the store has accepted it, or nil. It returns an error,
-// which readers get too, if the content is truncated or damaged.
+// commit stores the complete body of a flight and returns how to open it if the store has accepted it, or nil. It
+// returns an error, which readers get too, if the content is truncated or damaged.
 func (f *flight) commit(entry *store.Response, s *spool) (open func() (io.ReadSeekCloser, error), err error) {
 	stored := *entry // a copy, because other goroutines read entry
 	if entry.Status == http.StatusPartialContent {
@@ -386,8 +393,9 @@ func (f *flight) commit(entry *store.Response, s *spool) (open func() (io.ReadSe
 	return open, nil
 }
 
-// exchange sends the request to the origin. It returns the origin's response and, if it may be stored, the entry for
-// it; or no response, and the outcome.
+// exchange sends the flight's request to the origin, with the validators of what is stored. It returns the origin's
+// response and, if it may be stored, the entry for it; or no response, and the outcome. An answer that fits none of the
+// conditions is asked for once more, without any.
 func (f *flight) exchange() (*http.Response, *store.Response, outcome) {
 	p := f.cache.policy()
 	req := f.q.Request // a copy already
@@ -448,7 +456,7 @@ func (f *flight) exchange() (*http.Response, *store.Response, outcome) {
 	}
 }
 
-// isFailure reports whether entry, which is kept, is a server error for the clients that wait.
+// isFailure reports whether entry, which is kept, is a server error for the clients that wait, and not for the store.
 func (f *flight) isFailure(entry *store.Response) bool {
 	return f.q.Method == http.MethodGet && entry.Status >= 500 && !f.cache.policy().storable(f.q, entry)
 }
@@ -465,7 +473,7 @@ func (f *flight) noteShared(out *outcome) {
 	}
 }
 
-// noteFailure notes a server error whose body is complete.
+// noteFailure notes a server error whose body is complete, for the requests that come right after.
 func (f *flight) noteFailure(entry *store.Response, s *spool) {
 	body, err := io.ReadAll(s.content())
 	if err != nil {
@@ -479,7 +487,7 @@ func (f *flight) noteFailure(entry *store.Response, s *spool) {
 }
 
 // keepable returns entry if it may be stored and fits, or if it is a server error for the clients that wait; otherwise
-// nil.
+// nil: the leader alone gets the response.
 func (f *flight) keepable(entry *store.Response) *store.Response {
 	c := f.cache
 	switch {
@@ -493,7 +501,7 @@ func (f *flight) keepable(entry *store.Response) *store.Response {
 	return entry
 }
 
-// unconditional returns a request without any condition, the client's own included.
+// unconditional returns a request of the flight without any condition, the client's own included.
 func unconditional(ctx context.Context, from *http.Request) *http.Request {
 	req := from.Clone(ctx)
 	req.Header.Del("If-None-Match")

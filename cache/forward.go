@@ -51,9 +51,9 @@ func (c *Cache) head(q *request, sel selection, why string) (*http.Response, err
 	return resp, nil
 }
 
-// askHead sends a HEAD with the validators of the stored response r, if any. If a 304 names a representation that
-// neither we nor the client have, it repeats the request without conditions. It returns the response, or r freshened by
-// a 304 and the fields of the 304.
+// askHead sends a HEAD to the origin with the validators of the stored response r, if any. If a 304 names a
+// representation that neither we nor the client have, it repeats the request without conditions. It returns the
+// response, or r freshened by a 304 and the fields of the 304.
 func (c *Cache) askHead(q *request, r *store.Response) (
 	resp *http.Response, fresh *store.Response, fields http.Header, err error,
 ) {
@@ -84,8 +84,8 @@ func (c *Cache) askHead(q *request, r *store.Response) (
 	}
 }
 
-// pass forwards a request that the store cannot answer, and removes the stored responses that its answer invalidates
-// (RFC 9111 §4.4).
+// pass forwards a request that the store cannot answer to the origin, and removes the stored responses that its answer
+// invalidates (RFC 9111 §4.4).
 func (c *Cache) pass(q *request, why string) (*http.Response, error) {
 	q.why = why
 	c.bypass.Add(1)
@@ -113,8 +113,8 @@ func (c *Cache) pass(q *request, why string) (*http.Response, error) {
 	return resp, nil
 }
 
-// keepPost stores and returns the response to a POST if its Content-Location allows that (RFC 9110 §9.3.3); otherwise
-// it returns nil.
+// keepPost stores and returns the response to a POST if its Content-Location and its lifetime allow that (RFC 9110
+// §9.3.3); otherwise it returns nil.
 func (c *Cache) keepPost(q *request, resp *http.Response, sent time.Time) *http.Response {
 	entry := c.policy().entry(q, resp, sent, time.Now())
 	if !c.policy().storable(q, entry) || resp.ContentLength > c.policy().maxBody ||

@@ -8,7 +8,8 @@ import (
 	"github.com/readthru/readthru/store"
 )
 
-// A basis is the source of a freshness lifetime.
+// A basis is the source of a freshness lifetime. The explanation names it, and a rule's lifetime overrides more than
+// others do.
 type basis int
 
 const (
@@ -80,7 +81,8 @@ func (p *policy) explicitLifetime(r *store.Response, cc *control) (time.Duration
 	}
 }
 
-// heuristicLifetime guesses a lifetime for a response that states none.
+// heuristicLifetime guesses a lifetime from Last-Modified for a response that states none (RFC 9111 §4.2.2); 0 if none
+// may be guessed.
 func (p *policy) heuristicLifetime(r *store.Response, cc *control) time.Duration {
 	if !heuristicStatus(r.Status) && !cc.public || setsCookie(r) {
 		return 0

@@ -38,7 +38,7 @@ func outdates(status int) bool {
 	return gone(status) || status == http.StatusMovedPermanently || status == http.StatusPermanentRedirect
 }
 
-// gone reports whether a status says that the URL has nothing.
+// gone reports whether a status says that the URL has nothing any more.
 func gone(status int) bool { return status == http.StatusNotFound || status == http.StatusGone }
 
 // locatesItself reports whether a Content-Location names the request's own URI.

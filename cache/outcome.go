@@ -60,7 +60,8 @@ func OutcomeOfError(err error) Outcome {
 	return Outcome{}
 }
 
-// unanswered is the error for a request that the origin did not answer, with the outcome that it carries.
+// unanswered is the error for a request that the origin did not answer, with the outcome that it carries for
+// [OutcomeOfError].
 type unanswered struct {
 	error
 	outcome Outcome
@@ -68,7 +69,7 @@ type unanswered struct {
 
 func (u *unanswered) Unwrap() error { return u.error }
 
-// A body is the body of a response, with the outcome that it carries.
+// A body is the body of a response, with the cache's outcome that it carries for [OutcomeOf].
 type body struct {
 	io.ReadCloser
 	outcome Outcome
@@ -87,7 +88,7 @@ type storedBody struct {
 // Outcome implements what [OutcomeOf] looks for.
 func (b *storedBody) Outcome() Outcome { return b.outcome }
 
-// carry makes resp carry the outcome.
+// carry makes resp carry the outcome, in its body.
 func (o Outcome) carry(resp *http.Response) {
 	if stored, ok := resp.Body.(*store.Body); ok {
 		resp.Body = &storedBody{stored, o}
@@ -173,7 +174,7 @@ func ParseOutcome(h http.Header) Outcome {
 	return o
 }
 
-// parameter returns a parameter of an item, or the zero value if there is none of this type.
+// parameter returns a parameter of an item of Cache-Status, or the zero value if there is none of this type.
 func parameter[T any](item httpsfv.Item, name string) T {
 	v, _ := item.Params.Get(name)
 	t, _ := v.(T)
@@ -233,7 +234,8 @@ func (o Outcome) Why() (reason, section string) {
 	return "", ""
 }
 
-// floorSeconds returns d in whole seconds, rounded towards negative infinity.
+// floorSeconds returns d in whole seconds, rounded towards negative infinity: a response that has just become stale has
+// a ttl of -1, not of 0.
 func floorSeconds(d time.Duration) int64 {
 	s := int64(d / time.Second)
 	if d < 0 && d%time.Second != 0 {

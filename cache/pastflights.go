@@ -46,6 +46,7 @@ type failure struct {
 	body     []byte          // with entry
 }
 
+// newPastFlights returns a memory of no flights.
 func newPastFlights() *pastFlights {
 	t := &pastFlights{seed: maphash.MakeSeed()}
 	t.passing, _ = lru.New[uint64, time.Time](maxPassing) // fails for sizes below 1 only
@@ -53,26 +54,26 @@ func newPastFlights() *pastFlights {
 	return t
 }
 
-// noteUnshared notes that the answers to a group cannot be shared.
+// noteUnshared notes that the answers to the requests of a group cannot be shared: they are not to wait for each other.
 func (t *pastFlights) noteUnshared(group string) {
 	if group != "" {
 		t.passing.Add(maphash.String(t.seed, group), time.Now().Add(passTime))
 	}
 }
 
-// noteShared notes that an answer to a group could be shared.
+// noteShared notes that an answer to a group of requests could be shared, and that it was no failure.
 func (t *pastFlights) noteShared(group string) {
 	t.passing.Remove(maphash.String(t.seed, group))
 	t.failed.Remove(group)
 }
 
-// unshared reports whether requests of a group should not wait for each other.
+// unshared reports whether requests of a group should not wait for each other's flight.
 func (t *pastFlights) unshared(group string) bool {
 	until, ok := t.passing.Get(maphash.String(t.seed, group))
 	return ok && time.Now().Before(until)
 }
 
-// noteFailure notes a failure of a group.
+// noteFailure notes that a flight of a group has failed.
 func (t *pastFlights) noteFailure(group string, f *failure) {
 	if group == "" {
 		return
@@ -83,7 +84,8 @@ func (t *pastFlights) noteFailure(group string, f *failure) {
 	t.failed.Add(group, f)
 }
 
-// retried reports whether an error says that the request failed on more than one connection.
+// retried reports whether an error of the transport says that the request failed on more than one connection, so that
+// another try says nothing new.
 func retried(err error) bool {
 	r, ok := errors.AsType[interface {
 		error
@@ -101,7 +103,7 @@ func (t *pastFlights) recentFailure(group string) *failure {
 	return nil
 }
 
-// forget forgets the failures of a key.
+// forget forgets the failures of all groups of a cache key.
 func (t *pastFlights) forget(key string) {
 	for _, group := range t.failed.Keys() {
 		if strings.HasPrefix(group, key+"\n") {

@@ -52,7 +52,8 @@ func (f *flight) askPeers() (r *store.Response, done func()) {
 	return r, done
 }
 
-// newer reports whether a peer's response r is of more use for q than own, which may be nil.
+// newer reports whether a peer's stored response r is of more use for q than own, the newest one here, which may be
+// nil.
 func (p *policy) newer(q *request, r, own *store.Response) bool {
 	if own != nil && !r.ResponseTime.After(own.ResponseTime) {
 		return false
@@ -67,7 +68,7 @@ func (p *policy) forEverybody(r *store.Response) bool {
 		!slices.ContainsFunc(r.Vary, func(name string) bool { return !httpfield.Impersonal(http.CanonicalHeaderKey(name)) })
 }
 
-// tellPeers tells peers of the answer r to q, which was stored.
+// tellPeers tells other nodes' caches of the answer r to q, which was stored, if it may be anybody's.
 func (c *Cache) tellPeers(q *request, r *store.Response) {
 	if p := c.policy(); c.peers != nil && !q.credentials && !q.secret && p.forEverybody(r) {
 		now := time.Now()

@@ -48,7 +48,7 @@ func parseRange(lines []string) (ranges []byteRange, ok bool) {
 	return ranges, len(ranges) > 0
 }
 
-// farthest is the largest position that counts: no representation has as many bytes.
+// farthest is the largest position in a Range field that counts: no representation has as many bytes.
 const farthest = 1 << 62
 
 // bound parses a position in a Range field. One that is too large for a number means the end of every representation.
@@ -60,7 +60,7 @@ func bound(s string) (int64, bool) {
 	return min(n, farthest), ok
 }
 
-// position parses a byte position or a length.
+// position parses a byte position or a length of Range and Content-Range: digits alone.
 func position(s string) (int64, bool) {
 	if s == "" {
 		return 0, false
@@ -74,8 +74,8 @@ func position(s string) (int64, bool) {
 	return n, err == nil
 }
 
-// resolve returns the positions of the first and the last byte of r in a representation of total bytes, and whether
-// there are any.
+// resolve returns the positions of the first and the last byte of a range in a representation of total bytes, and
+// whether there are any (RFC 9110 §14.1.2).
 func (r byteRange) resolve(total int64) (first, last int64, ok bool) {
 	switch {
 	case r.first < 0: // suffix

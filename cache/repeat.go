@@ -36,10 +36,10 @@ func (c *Cache) reuse(q *request, r *store.Response, o Outcome, now time.Time) *
 // Expires returns when the stored response is no longer fresh.
 func (u *Reuse) Expires() time.Time { return u.At.Add(u.TTL) }
 
-// Record is what the answer depends on in the store.
+// Record returns what the answer depends on in the store: the stored responses of its URI.
 func (u *Reuse) Record() store.Record { return store.ResponsesOf(u.uri) }
 
-// Repeated counts a request that was given the answer again.
+// Repeated counts a request that was given the answer again as a hit, and once an hour as a use of the stored response.
 func (u *Reuse) Repeated(now time.Time) {
 	u.c.hits.Add(1)
 	if hour := now.Unix() / 3600; u.used.Swap(hour) != hour {

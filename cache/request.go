@@ -24,7 +24,7 @@ type request struct {
 	found   *store.Found // what the client found in the store just before, by [WithFound]; nil if it did not look
 }
 
-// request parses a client's request.
+// request parses a client's request into what decisions need of it.
 func (p *policy) request(req *http.Request) *request {
 	if req.Header == nil {
 		req = req.Clone(req.Context())
@@ -72,7 +72,8 @@ func Key(req *http.Request) string {
 	return key
 }
 
-// bypasses reports whether q goes to the origin past everything that is stored.
+// bypasses reports whether q goes to the origin past everything that is stored: an upgrade, a condition for the origin
+// alone, or by a rule.
 func (q *request) bypasses() bool {
 	return len(q.Header["Upgrade"]) > 0 || forOriginOnly(q.Header) || q.rule.Bypass
 }
@@ -106,6 +107,7 @@ func (p *policy) partition(q *request, r *store.Response, cc *control) string {
 	return p.authPartition(q) + "+" + others
 }
 
+// authPartition names the request's Authorization in a partition, by a keyed hash; "-" if it has none.
 func (p *policy) authPartition(q *request) string {
 	if a := q.authorization(); a != "" {
 		return keyedHash(p.key, a)
@@ -113,7 +115,7 @@ func (p *policy) authPartition(q *request) string {
 	return "-"
 }
 
-// othersPartition names the credentials of a request other than Authorization.
+// othersPartition names the credentials of a request other than Authorization in a partition, likewise.
 func (p *policy) othersPartition(q *request) string {
 	if others := httpfield.Credentials(q.Header, "Authorization"); others != "" {
 		return keyedHash(p.key, others)
@@ -132,5 +134,5 @@ func (p *policy) owns(q *request, r *store.Response) bool {
 	return ok && auth == p.authPartition(q) && (others == everyReader || others == p.othersPartition(q))
 }
 
-// forever is longer than any lifetime.
+// forever is longer than any lifetime: how stale a response may be offline.
 const forever = 100 * 365 * 24 * time.Hour

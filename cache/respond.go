@@ -15,11 +15,12 @@ func errLost(q *request) error {
 	return fmt.Errorf("read %s from the store: %w", q.key, store.ErrNotFound)
 }
 
-// fromStore makes the response to q from the stored response r: whole, a part, 304 or without content, as q asks.
-// validated says that the origin has just confirmed it. It returns nil if the content is lost.
+// fromStore makes the response to q from the stored response r: whole, a part, 304 or without content, as q asks, and
+// counts the hit. validated says that the origin has just confirmed it. It returns nil if the content is lost.
 func (c *Cache) fromStore(q *request, r *store.Response, o Outcome, validated bool) *http.Response {
 	h := r.Header.Clone()
 	if !validated {
+		// Fields that no-cache names need a validation (RFC 9111 §5.2.2.4).
 		for _, name := range c.policy().control(r.Header).noCacheFields {
 			delete(h, name)
 		}
@@ -83,7 +84,7 @@ func (c *Cache) fromStore(q *request, r *store.Response, o Outcome, validated bo
 	return resp
 }
 
-// statusLine returns the Status of a response.
+// statusLine returns the Status of a response with a code.
 func statusLine(code int) string { return strconv.Itoa(code) + " " + http.StatusText(code) }
 
 // setNotModified makes resp a 304, which has no content and does not describe any (RFC 9110 §15.4.5).
@@ -97,7 +98,7 @@ func setNotModified(resp *http.Response) {
 	}
 }
 
-// setContent gives resp the cut of the stored response r, whose content is body.
+// setContent gives resp the cut of the stored response r, whose content is body. It closes body if it cannot.
 func (c cut) setContent(resp *http.Response, r *store.Response, body *store.Body) error {
 	if !c.whole {
 		total := r.Length
@@ -142,7 +143,7 @@ func setNotSatisfiable(resp *http.Response, length int64) {
 	resp.Header.Set("Content-Range", fmt.Sprintf("bytes */%d", length))
 }
 
-// streamed makes the response to q whose body a flight is still bringing.
+// streamed makes the response to q whose body a flight is still bringing from the origin.
 func streamed(q *request, f *flight, h http.Header, body *spoolReader, o Outcome) *http.Response {
 	code := f.out.entry.Status
 	body.resp = &http.Response{
@@ -155,7 +156,7 @@ func streamed(q *request, f *flight, h http.Header, body *spoolReader, o Outcome
 	return body.resp
 }
 
-// gatewayTimeout is the answer to a request that must not, or cannot, go further (RFC 9111 §5.2.1.7).
+// gatewayTimeout is the answer to a request that must not, or cannot, go to the origin (RFC 9111 §5.2.1.7).
 func (c *Cache) gatewayTimeout(q *request, why string) *http.Response {
 	detail := DetailOnlyIfCached
 	if c.policy().offline {

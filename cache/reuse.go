@@ -38,7 +38,7 @@ const (
 	reuseRefreshing               // answer with it, and validate it in the background
 )
 
-// A verdict is the outcome of judge.
+// A verdict is the outcome of [policy.judge] about a stored response.
 type verdict struct {
 	action action
 	ttl    time.Duration // remaining freshness lifetime; negative if stale
@@ -210,7 +210,7 @@ type selection struct {
 	other bool            // another part would be selected
 }
 
-// first returns the stored response that answers q if it may; nil if there is none.
+// first returns the stored response of the selection that answers q if it may; nil if there is none.
 func (s *selection) first(q *request) *store.Response {
 	if s.complete == nil && len(q.Header["Range"]) > 0 {
 		return s.part // of a GET: choose sees to it
@@ -272,7 +272,8 @@ func (p *policy) choose(q *request, stored []*store.Response) selection {
 	return s
 }
 
-// skip notes r, a response that q would select if it were not for its class. A later error never replaces a good page.
+// skip notes r, a stored response that q would select if it were not for its class. A later error never replaces a good
+// page.
 func (s *selection) skip(q *request, r *store.Response) {
 	if s.unasked == nil && r.Status == http.StatusOK && unnamed(q, r) {
 		s.unasked = r
@@ -294,7 +295,7 @@ func (s *selection) take(r *store.Response) {
 	}
 }
 
-// matches reports whether q selects r, by Vary and by class.
+// matches reports whether q selects the stored response r, by Vary and by class.
 func (p *policy) matches(q *request, r *store.Response) bool {
 	if strings.Contains(r.Class, classMarkdown) && !namesMarkdown(q.Header) || unnamed(q, r) {
 		return false

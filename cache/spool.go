@@ -53,6 +53,7 @@ type budget struct {
 // take reserves n bytes and reports whether there was room for them. It counts them even if there was not.
 func (b *budget) take(n int64) bool { return b.used.Add(n) <= b.limit }
 
+// give returns n bytes to the budget.
 func (b *budget) give(n int64) { b.used.Add(-n) }
 
 // room reports whether n more bytes would fit.
@@ -88,6 +89,7 @@ type spool struct {
 	settled bool        // readers were moved, and no others may join
 }
 
+// newSpool returns an empty spool, of a body that may be stored until it exceeds maxBody or the budget.
 func newSpool(b *budget, maxBody int64, idle func(readers, keeping bool)) *spool {
 	now := time.Now()
 	return &spool{
@@ -123,7 +125,8 @@ func (s *spool) fill(ctx context.Context, body io.Reader, length int64) error {
 	return io.ErrNoProgress
 }
 
-// spare returns free memory after the received bytes, and allocates it if necessary. Readers do not access it.
+// spare returns free memory of the spool after the received bytes, and allocates it if necessary. Readers do not access
+// it. A spool over its budget holds what its readers need, and stores nothing.
 func (s *spool) spare(length int64) []byte {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -250,14 +253,14 @@ func (s *spool) awaitEnd(ctx context.Context, whole bool) bool {
 	}
 }
 
-// broadcast wakes all waiting goroutines. The caller holds mu.
+// broadcast wakes all goroutines that wait for a change of the spool. The caller holds mu.
 func (s *spool) broadcast() {
 	close(s.changed)
 	s.changed = make(chan struct{})
 }
 
-// wait returns after the next change, at a time if one is given, or when ctx ends. The caller holds mu, which wait
-// releases while it waits.
+// wait returns after the next change of the spool, at a time if one is given, or when ctx ends. The caller holds mu,
+// which wait releases while it waits.
 func (s *spool) wait(ctx context.Context, at <-chan time.Time) error {
 	changed := s.changed
 	s.mu.Unlock()
@@ -272,7 +275,7 @@ func (s *spool) wait(ctx context.Context, at <-chan time.Time) error {
 	}
 }
 
-// trim drops the chunks that all readers have passed. The caller holds mu.
+// trim drops the chunks of the spool that all readers have passed. The caller holds mu.
 func (s *spool) trim() {
 	lowest := s.base + len(s.chunks) - 1
 	for r := range s.readers {
@@ -288,22 +291,23 @@ func (s *spool) trim() {
 	}
 }
 
-// kept reports whether the body may still be stored.
+// kept reports whether the spool's body may still be stored.
 func (s *spool) kept() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.keeping
 }
 
-// content returns a reader of the whole content, to verify and store it.
+// content returns a reader of the whole content of the spool, to verify and store it, once it is complete and kept.
 func (s *spool) content() io.Reader {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return &chunkReader{chunks: slices.Clone(s.chunks)}
 }
 
-// end makes readers get err after the last byte, io.EOF on success. After any other error the invisible bytes stay
-// invisible. stored, unless nil, opens the body in the store: slow readers continue there, which frees the memory.
+// end ends the body of the spool: readers get err after the last byte, io.EOF on success. After any other error the
+// invisible bytes stay invisible. stored, unless nil, opens the body in the store: slow readers continue there, which
+// frees the memory.
 func (s *spool) end(err error, trailer http.Header, stored func() (io.ReadSeekCloser, error)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -351,13 +355,13 @@ func (s *spool) moveTo(stored func() (io.ReadSeekCloser, error)) {
 	}
 }
 
-// drop frees the memory. The caller holds mu.
+// drop frees the spool's memory. The caller holds mu.
 func (s *spool) drop() {
 	s.budget.give(s.held)
 	s.chunks, s.held = nil, 0
 }
 
-// release frees the memory if the body has ended and has no readers. The caller holds mu.
+// release frees the spool's memory if the body has ended and has no readers. The caller holds mu.
 func (s *spool) release() {
 	if s.ended && len(s.readers) == 0 {
 		s.drop()

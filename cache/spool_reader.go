@@ -38,8 +38,8 @@ func (r *spoolReader) Outcome() Outcome {
 	return o
 }
 
-// more waits for the next bytes and returns at most limit of them. If it returns neither bytes nor an error, reading
-// continues in r.body.
+// more waits for the next bytes of the spool and returns at most limit of them. If it returns neither bytes nor an
+// error, reading continues in r.body, the stored body.
 func (r *spoolReader) more(limit int) ([]byte, error) {
 	s := r.spool
 	s.mu.Lock()
@@ -74,7 +74,7 @@ func (r *spoolReader) more(limit int) ([]byte, error) {
 	return nil, r.err
 }
 
-// take returns the next bytes of a chunk, at least one, and advances past them.
+// take returns the next bytes of a chunk of the spool, at least one, and advances past them. The caller holds spool.mu.
 func (r *spoolReader) take(limit int) []byte {
 	s := r.spool
 	data := s.chunks[r.chunk-s.base]
@@ -115,7 +115,7 @@ func (r *spoolReader) Read(p []byte) (int, error) {
 	return copy(p, data), err
 }
 
-// readStored continues reading in the store.
+// readStored continues reading in the stored body, where the spool's bytes ended for this reader.
 func (r *spoolReader) readStored(p []byte) (int, error) {
 	r.reading.Lock()
 	defer r.reading.Unlock()
@@ -147,7 +147,7 @@ func (r *spoolReader) Close() error {
 	return nil
 }
 
-// leave removes r from its spool and returns the stored body that it read, if any.
+// leave removes r from the readers of its spool and returns the stored body that it read, if any.
 func (r *spoolReader) leave() io.Closer {
 	s := r.spool
 	s.mu.Lock()
@@ -170,7 +170,7 @@ func (r *spoolReader) leave() io.Closer {
 	return r.body
 }
 
-// A chunkReader reads chunks one after another.
+// A chunkReader reads the chunks of a spool one after another.
 type chunkReader struct {
 	chunks [][]byte
 	offset int // in the first chunk

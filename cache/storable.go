@@ -32,20 +32,22 @@ const (
 	classRange = "range "
 )
 
-// unmarked reports whether the answer to q is markdown that q asked for by name, without a Vary that says so.
+// unmarked reports whether the answer to q is markdown that q asked for by name, without a Vary that says so
+// (classMarkdown).
 func (p *policy) unmarked(q *request, h http.Header, vary []string) bool {
 	return p.isMarkdown(h) && namesMarkdown(q.Header) &&
 		!slices.Contains(vary, "accept")
 }
 
 // unasked reports whether the answer to q is a page in another form than markdown, which q did not name, without a Vary
-// that says so.
+// that says so (classUnasked).
 func (p *policy) unasked(q *request, h http.Header, vary []string) bool {
 	return p.markdown != nil && p.isPage(h) && !p.isMarkdown(h) && !namesMarkdown(q.Header) &&
 		!slices.Contains(vary, "accept")
 }
 
-// setsCookie reports whether the stored response arrived with Set-Cookie, or another field that grants something.
+// setsCookie reports whether the stored response arrived with Set-Cookie, or another field that grants something: it is
+// fresh for no longer than it says itself.
 func setsCookie(r *store.Response) bool {
 	return len(r.Header["Set-Cookie"]) > 0 || strings.Contains(r.Class, classCookies)
 }
@@ -56,7 +58,7 @@ func (p *policy) drops(name string, h http.Header) bool {
 	return p.shared && httpfield.Grants(name) && (name != "Set-Cookie" || mediaType(h) != "text/plain")
 }
 
-// forbids reports whether r forbids a cache of this kind to store it, or no request can match it.
+// forbids reports whether r forbids a cache of this kind to store it (RFC 9111 §3), or no request can match it.
 func (p *policy) forbids(r *store.Response, cc *control) bool {
 	// §5.2.2.3
 	return variesOnAll(r.Header) || cc.noStore && (!cc.mustUnderstand || !understood(r.Status)) || cc.mustUnderstand &&
@@ -187,7 +189,7 @@ func validatorsOf(h http.Header) bool {
 	return h.Get("ETag") != "" || h.Get("Last-Modified") != ""
 }
 
-// understood reports whether a status is one whose caching rules we know.
+// understood reports whether a status is one whose caching rules we know, for must-understand (RFC 9111 §5.2.2.3).
 func understood(status int) bool {
 	return http.StatusText(status) != "" && status != http.StatusNotModified
 }
@@ -204,7 +206,8 @@ func (p *policy) retain(q *request, r *store.Response, cc *control) time.Time {
 	return r.ResponseTime.Add(min(life, 365*24*time.Hour) + keep)
 }
 
-// tagsOf returns the purge tags that a response carries.
+// tagsOf returns the tags by which a response can be purged, of Cache-Tag and Surrogate-Key, sorted and without
+// duplicates.
 func tagsOf(h http.Header) []string {
 	var tags []string
 	for tag := range httpfield.Elements(h["Cache-Tag"]) {
@@ -220,6 +223,7 @@ func tagsOf(h http.Header) []string {
 // isPage reports whether the media type of a response is that of a page.
 func (p *policy) isPage(h http.Header) bool { return p.page != nil && p.page(h.Get("Content-Type")) }
 
+// isMarkdown reports whether the media type of a response is that of markdown.
 func (p *policy) isMarkdown(h http.Header) bool {
 	return p.markdown != nil && p.markdown(h.Get("Content-Type"))
 }

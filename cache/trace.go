@@ -18,7 +18,7 @@ type detached struct {
 	hook func(code int, header textproto.MIMEHeader) error // nil after leave
 }
 
-// detach returns a detached context for ctx's request.
+// detach returns a detached context for the request of ctx, for a flight.
 func detach(ctx context.Context) *detached {
 	d := &detached{Context: context.WithoutCancel(ctx)}
 	if trace := httptrace.ContextClientTrace(ctx); trace != nil {
@@ -28,7 +28,7 @@ func detach(ctx context.Context) *detached {
 	return d
 }
 
-// Value returns the value of the client's context, with our trace in place of its own.
+// Value returns the value of the client's context, with our trace in place of its own: the transport calls that.
 func (d *detached) Value(key any) any {
 	v := d.Context.Value(key)
 	if _, ok := v.(*httptrace.ClientTrace); ok {

@@ -12,7 +12,8 @@ import (
 	"github.com/readthru/readthru/store"
 )
 
-// maxSentTags bounds the entity tags that one If-None-Match carries.
+// maxSentTags bounds the entity tags of stored responses that one If-None-Match carries: servers bound the length of a
+// field.
 const maxSentTags = 20
 
 // A validation is a request that asks the origin about stored responses (RFC 9111 §4.3.1).
@@ -163,8 +164,8 @@ func (p *policy) freshen(q *request, r *store.Response, h http.Header, sent, rec
 	return &fresh
 }
 
-// own returns those fields h of a 304 that are only for the requesting client: cookies and the like, and fields that it
-// calls private.
+// own returns those fields h of a 304 that are only for the requesting client, and do not go into the store: cookies
+// and the like, and fields that it calls private.
 func (p *policy) own(h http.Header) http.Header {
 	cc := p.control(h)
 	own := http.Header{}

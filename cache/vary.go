@@ -51,7 +51,8 @@ func selecting(names []string, h http.Header, key []byte) map[string]string {
 	return m
 }
 
-// selectingValue returns the normalised value of one field of a request and whether the request has it.
+// selectingValue returns the normalised value of one field of a request, by which Vary selects, and whether the request
+// has it.
 func selectingValue(name string, h http.Header, key []byte) (value string, ok bool) {
 	lines := h[http.CanonicalHeaderKey(name)]
 	if len(lines) == 0 {
@@ -85,7 +86,7 @@ func normalise(name string, lines []string) string {
 	return strings.Join(list, ",")
 }
 
-// withoutSpace removes the optional space around semicolons.
+// withoutSpace removes the optional space around semicolons in an element of a negotiation field.
 func withoutSpace(element string) string {
 	if !strings.ContainsAny(element, " \t") {
 		return element
@@ -143,7 +144,7 @@ func suits(r *store.Response, h http.Header, key []byte) bool {
 	return true
 }
 
-// ranksFirst reports whether an Accept field names the media type, and ranks none above it.
+// ranksFirst reports whether an Accept field names the media type of a stored response, and ranks none above it.
 func ranksFirst(accept []string, mediaType string) bool {
 	var own, best float64
 	for element := range httpfield.Elements(accept) {
@@ -156,7 +157,7 @@ func ranksFirst(accept []string, mediaType string) bool {
 	return own > 0 && own == best
 }
 
-// accepts reports whether a negotiation field names the value as acceptable.
+// accepts reports whether a negotiation field names the value as acceptable, with a weight above 0.
 func accepts(field []string, value string) bool {
 	for element := range httpfield.Elements(field) {
 		if named, q, _ := httpfield.Weighted(element); q > 0 && strings.EqualFold(named, value) {
@@ -185,10 +186,11 @@ func prefers(accept, contentLanguage []string) bool {
 	return !tie && best != "" && strings.EqualFold(best, strings.TrimSpace(contentLanguage[0]))
 }
 
-// namesMarkdown reports whether an Accept field names text/markdown.
+// namesMarkdown reports whether an Accept field names text/markdown, as agents' requests do and those of browsers do
+// not.
 func namesMarkdown(h http.Header) bool { return accepts(h["Accept"], "text/markdown") }
 
-// keyedHash returns a short HMAC-SHA256 of a secret value.
+// keyedHash returns a short HMAC-SHA256 of a credential, by which stored responses are kept apart without telling it.
 func keyedHash(key []byte, value string) string {
 	mac := hmac.New(sha256.New, key)
 	mac.Write([]byte(value))
