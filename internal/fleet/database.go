@@ -371,6 +371,9 @@ func explain(err error, name string) (reason, remedy string) {
 		reason = fmt.Sprintf("the database says: %s (%s)", e.Message, e.Code)
 		switch string(e.Code) {
 		case "28P01", "28000":
+			if strings.Contains(e.Message, "no encryption") {
+				return reason, "write sslmode=verify-full instead of sslmode=disable in fleet.database"
+			}
 			return reason, "correct user and password in fleet.database, or what pg_hba.conf allows"
 		case "3D000":
 			return reason, "create the database, or correct its name in fleet.database"
@@ -417,12 +420,38 @@ func explain(err error, name string) (reason, remedy string) {
 	if e, ok := errors.AsType[*net.OpError](err); ok {
 		return "the database cannot be reached: " + e.Err.Error(), "start it, or correct fleet.database"
 	}
+	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, os.ErrDeadlineExceeded) {
+		return "the database did not answer in time", "look at its load and the network"
+	}
+	if reason, remedy = explainTLS(err); reason != "" {
+		return reason, remedy
+	}
+	if why, ok := strings.CutPrefix(err.Error(), "pq: "); ok { // the driver's own, most about options of the URL
+		return "the database cannot be used: " + why, "correct fleet.database"
+	}
+	return "the connection to the database ended", "nothing: this node tries again"
+}
+
+// explainTLS is explain for what keeps a node from trusting the database's certificate; reason is empty for other
+// errors.
+func explainTLS(err error) (reason, remedy string) {
 	if e, ok := errors.AsType[x509.UnknownAuthorityError](err); ok {
 		return "the database's certificate is not trusted: " + e.Error(),
 			"name its authority with sslrootcert in fleet.database"
 	}
-	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, os.ErrDeadlineExceeded) {
-		return "the database did not answer in time", "look at its load and the network"
+	if e, ok := errors.AsType[x509.HostnameError](err); ok {
+		return "the database's certificate is for others: " + e.Error(),
+			"write the host that the certificate names in fleet.database, or have it name this one"
 	}
-	return "the connection to the database ended", "nothing: this node tries again"
+	if e, ok := errors.AsType[x509.CertificateInvalidError](err); ok {
+		if e.Reason == x509.Expired {
+			return "the database's certificate is not valid now: " + e.Error(), "renew it, or set the clocks by NTP"
+		}
+		return "the database's certificate is not valid: " + e.Error(), "have the database's operator mend it"
+	}
+	if e, ok := errors.AsType[*fs.PathError](err); ok {
+		return "a file that fleet.database names cannot be read: " + e.Error(),
+			"correct sslrootcert, sslcert or sslkey in fleet.database, or who may read the file"
+	}
+	return "", ""
 }
