@@ -142,7 +142,8 @@ func (c code) linesBelow(dir string) (n int) {
 	return n
 }
 
-// countCode counts lines that have more than comments. Modules beside the program's are not of it.
+// countCode counts lines that have more than comments. Packages for tests, and modules beside the program's, are not of
+// it.
 func countCode(t *testing.T) code {
 	t.Helper()
 	c := code{packages: map[string]struct{ files, lines int }{}}
@@ -152,7 +153,7 @@ func countCode(t *testing.T) code {
 		case err != nil:
 			return err
 		case d.IsDir() && path != ".":
-			if strings.HasPrefix(d.Name(), ".") || slices.Contains(beside, d.Name()) {
+			if strings.HasPrefix(d.Name(), ".") || strings.HasSuffix(d.Name(), "test") || slices.Contains(beside, d.Name()) {
 				return fs.SkipDir
 			}
 			if !strings.Contains(path, string(filepath.Separator)) {
