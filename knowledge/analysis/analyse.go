@@ -76,6 +76,7 @@ var ASCIIWord = func() (set [utf8.RuneSelf]bool) {
 	return set
 }()
 
+// wordRune reports whether a character is a part of words that spaces divide: a letter, digit or mark.
 func wordRune(r rune) bool {
 	if r < utf8.RuneSelf {
 		return ASCIIWord[r]
@@ -131,6 +132,7 @@ func contraction(text string, i int) int {
 	return i
 }
 
+// tokeniser cuts a text into the words that the index and queries are made of.
 type tokeniser struct {
 	f    func(Token)
 	text string
@@ -354,6 +356,8 @@ func Stem(surface string) string {
 	return english.Stem(word, false)
 }
 
+// withoutAccents returns a word without accents: combining marks of Latin, Greek, Cyrillic, Hebrew and Arabic letters
+// go; those of other scripts are letters.
 func withoutAccents(s string) string {
 	var b strings.Builder
 	for _, r := range norm.NFD.String(s) {

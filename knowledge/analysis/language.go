@@ -58,7 +58,8 @@ type Census struct {
 // Languages returns the languages that have a word among their function words, for Count.
 func Languages(surface string) uint8 { return ofCommonWord[surface] }
 
-// Count counts a word that is a function word of some languages.
+// Count counts a word of a text, by the languages of which it is a function word (one bit each): so the language of a
+// passage is found.
 func (c *Census) Count(languages uint8) {
 	c.all++
 	if languages == 0 {
@@ -142,6 +143,7 @@ const minInflected = 4
 
 // The stemmers are after the light and minimal ones of Savoy (UniNE). They get words without accents.
 
+// lightGerman removes the endings of German plurals and cases, and of comparisons.
 func lightGerman(w string) string {
 	switch {
 	case len(w) > 6 && hasEnding(w, "nen", "ern"):
@@ -160,6 +162,7 @@ func lightGerman(w string) string {
 	return w
 }
 
+// minimalFrench removes the endings of French plurals, genders and infinitives.
 func minimalFrench(w string) string {
 	if len(w) < 5 {
 		return w
@@ -177,6 +180,7 @@ func minimalFrench(w string) string {
 	return w
 }
 
+// lightSpanish removes the endings of Spanish plurals and genders.
 func lightSpanish(w string) string {
 	if len(w) < 5 {
 		return w
@@ -194,6 +198,7 @@ func lightSpanish(w string) string {
 	return w
 }
 
+// lightPortuguese removes the endings of Portuguese plurals and genders.
 func lightPortuguese(w string) string {
 	if len(w) < 4 {
 		return w
@@ -223,6 +228,7 @@ func lightPortuguese(w string) string {
 	return w
 }
 
+// lightItalian removes the endings of Italian plurals and genders.
 func lightItalian(w string) string {
 	if len(w) < 5 {
 		return w
@@ -236,6 +242,7 @@ func lightItalian(w string) string {
 	return w
 }
 
+// hasEnding reports whether a word has one of some endings.
 func hasEnding(w string, endings ...string) bool {
 	for _, e := range endings {
 		if strings.HasSuffix(w, e) {

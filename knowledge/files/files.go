@@ -40,6 +40,7 @@ type Skipped struct {
 	Reason string `json:"reason"`
 }
 
+// skip reports a file, or a line of one, that became no document. Only the first maxSkipped are named.
 func (r *Report) skip(path string, line int, reason string) {
 	r.Skipped++
 	if len(r.Reasons) < maxSkipped {

@@ -58,6 +58,8 @@ func SumOf(said string) uint64 {
 	return max(xxhash.Sum64String(said), 1)
 }
 
+// encode returns the index's record of a document. What consecutive passages share (headings, what stands before them)
+// is written once. An error says that the record would be too large.
 func (a *Article) encode() ([]byte, error) {
 	b := binary.AppendUvarint(nil, uint64(a.number))
 	for _, s := range []string{clip.Bytes(a.URL, 1<<14), clip.Bytes(a.Title, 1<<12), a.also, a.host, a.kind} {
@@ -104,6 +106,7 @@ func (a *Article) encode() ([]byte, error) {
 	return b, nil
 }
 
+// decodeArticle reads the record that encode returned. The error is segment.ErrDamaged.
 func decodeArticle(b []byte) (*Article, error) {
 	a := &Article{}
 	number, b := segment.Uvarint(b)

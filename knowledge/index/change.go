@@ -63,7 +63,8 @@ func (x *Index) Delete(ctx context.Context, key page.Key) error {
 	return x.deleteAll(ctx, []page.Key{key})
 }
 
-// deleteAll forgets documents.
+// deleteAll takes documents out of the index, in transactions of at most maxChangeBytes. The end of ctx keeps those
+// that were taken out by then.
 func (x *Index) deleteAll(ctx context.Context, keys []page.Key) error {
 	x.write.Lock()
 	defer x.write.Unlock()
@@ -105,6 +106,8 @@ type change struct {
 	puts     []store.Change
 }
 
+// newChange begins a transaction of the index. The caller holds write; there is one at a time, because all use one
+// builder of postings.
 func (x *Index) newChange() *change {
 	x.build.Reset()
 	return &change{
@@ -120,7 +123,8 @@ func (c *change) full(d *Item) bool {
 		c.x.build.Len()+len(d.Passages) > segmentPassages
 }
 
-// index records that a document has the passages given and no others.
+// index records in the transaction that a document has the passages given and no others. What it had before and lacks
+// now loses an owner.
 func (c *change) index(d *Document, passages []outline.Passage) error {
 	if len(passages) > maxPassages {
 		return fmt.Errorf("index %s: %d passages, at most %d allowed: %w", d.URL, len(passages), maxPassages,
@@ -201,7 +205,7 @@ func (c *change) index(d *Document, passages []outline.Passage) error {
 	return nil
 }
 
-// delete records that a document is deleted.
+// delete records in the transaction that a document is deleted. One that the transaction has indexed stays.
 func (c *change) delete(key page.Key) error {
 	a, err := c.x.Article(key)
 	if errors.Is(err, store.ErrNotFound) {
@@ -223,7 +227,8 @@ func (c *change) delete(key page.Key) error {
 	return nil
 }
 
-// row records a new row of the table of documents.
+// row records a new row of the table of documents. Rows are written in blocks, so that the first change of a block
+// counts for all of it in the size of the transaction.
 func (c *change) row(number uint32, row docRow) {
 	block := number / documentBlock
 	fresh := true
@@ -237,7 +242,8 @@ func (c *change) row(number uint32, row docRow) {
 	c.docs[number] = row
 }
 
-// ownersOf returns the owners of a passage according to this change.
+// ownersOf returns the documents that have a passage, according to this transaction; nil for a passage that is not
+// there.
 func (c *change) ownersOf(number uint32) []uint32 {
 	if owners, ok := c.owners[number]; ok {
 		return owners
@@ -253,6 +259,7 @@ func (c *change) ownersOf(number uint32) []uint32 {
 	return c.x.owners(s, ord)
 }
 
+// gain records that a document has a passage.
 func (c *change) gain(number, doc uint32) {
 	owners := c.ownersOf(number)
 	if i, has := slices.BinarySearch(owners, doc); !has {
@@ -261,6 +268,8 @@ func (c *change) gain(number, doc uint32) {
 	}
 }
 
+// lose records that a document has a passage no more. A passage without owners is dead: it is found no more, and gone
+// at the next merge.
 func (c *change) lose(number, doc uint32) {
 	owners := c.ownersOf(number)
 	if i, has := slices.BinarySearch(owners, doc); has {

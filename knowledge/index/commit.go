@@ -59,6 +59,7 @@ func (c *change) write(seg *segment.Segment, blocks []store.Change, plan *owners
 	return x.o.Records.Apply(last...)
 }
 
+// rowBlocks returns the blocks of the table of documents in which rows change.
 func rowBlocks(rows map[uint32]docRow) map[uint32]bool {
 	blocks := map[uint32]bool{}
 	for number := range rows {
@@ -67,6 +68,7 @@ func rowBlocks(rows map[uint32]docRow) map[uint32]bool {
 	return blocks
 }
 
+// sizeOf returns how much changes take of a transaction of the store, in bytes, as the store counts.
 func sizeOf(changes []store.Change) int {
 	n := 0
 	for i := range changes {
@@ -274,6 +276,7 @@ func (c *change) applyToMemory(fresh *segment.Segment, o *ownership) (added, rem
 	return added, removed
 }
 
+// without returns a sorted list without a number, as a copy: searches may hold the old one.
 func without(list []uint32, n uint32) []uint32 {
 	i, has := slices.BinarySearch(list, n)
 	if !has {

@@ -51,6 +51,7 @@ func (d *docTable) encodeBlock(block uint32, changed map[uint32]docRow) []byte {
 	return b
 }
 
+// decodeBlock reads a block of rows of the table of documents. The error is segment.ErrDamaged.
 func (d *docTable) decodeBlock(block uint32, b []byte) error {
 	n, b := segment.Uvarint(b)
 	if n > documentBlock {
@@ -86,6 +87,7 @@ func (d *docTable) decodeBlock(block uint32, b []byte) error {
 	return nil
 }
 
+// set puts a row into the table of documents, and counts the live ones.
 func (d *docTable) set(number uint32, row docRow) {
 	for uint32(len(d.rows)) <= number {
 		d.rows = append(d.rows, docRow{})
@@ -105,6 +107,8 @@ type names struct {
 	numbers map[string]uint32
 }
 
+// number returns the number of a host or kind, and gives a new name the next one: many documents share few names, so
+// rows hold numbers.
 func (n *names) number(name string) uint32 {
 	i, ok := n.numbers[name]
 	if !ok {

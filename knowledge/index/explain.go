@@ -6,7 +6,8 @@ import (
 	"github.com/readthru/readthru/knowledge/index/query"
 )
 
-// explain sets in the hits how their scores came about. Docs are the hits' documents.
+// explain sets in the hits of a search how their scores came about, for a query that asks for that. Docs are the hits'
+// documents. They are scored again, because a search keeps no parts of scores.
 func (x *Index) explain(q *query.Parsed, hits []Hit, docs []ranked) {
 	x.mu.RLock()
 	defer x.mu.RUnlock()

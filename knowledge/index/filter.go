@@ -9,7 +9,7 @@ import (
 	"github.com/readthru/readthru/knowledge/index/segment"
 )
 
-// filter returns the documents that a query may find; nil: all. The caller holds mu.
+// filter returns the documents that a query may find by host, kind, time and base; nil: all. The caller holds mu.
 func (x *Index) filter(q *Query, allow *roaring.Bitmap) segment.Bitset {
 	if allow == nil && q.Host == "" && q.Kind == "" && q.Since.IsZero() {
 		return nil
@@ -117,7 +117,8 @@ func (x *Index) passageFilter(q *Query, allow *roaring.Bitmap) func(passage uint
 	return func(passage uint32) bool { return int(passage>>6) < len(set) && set.Has(passage) }
 }
 
-// allowedOwners is ownersIn for a single passage. The caller holds mu.
+// allowedOwners returns those documents of a single passage that a query may find, as ownersIn does for many. The
+// caller holds mu.
 func (x *Index) allowedOwners(passage uint32, q *Query, allow *roaring.Bitmap) []uint32 {
 	s := segment.Of(x.segments, passage)
 	if s == nil {

@@ -27,7 +27,8 @@ func numberIn(slot uint64) uint32 { return uint32(slot) - 1 }
 // home returns where a slot's passage lies if no other does.
 func (t *hashTable) home(slot uint64) int { return int(slot>>32) & (len(t.slots) - 1) }
 
-// find returns where a hash lies, or else where it would be put.
+// find returns where the hash of a passage lies in the table, or else where it would be put. A slot holds half of the
+// hash; the other half is compared in the segments.
 func (t *hashTable) find(hash [16]byte) (at int, found bool) {
 	wanted := slotOf(hash, 0) >> 32
 	for at = t.home(wanted << 32); t.slots[at] != 0; at = (at + 1) & (len(t.slots) - 1) {
@@ -41,6 +42,7 @@ func (t *hashTable) find(hash [16]byte) (at int, found bool) {
 	return at, false
 }
 
+// get returns the number of the passage with a hash.
 func (t *hashTable) get(hash [16]byte) (number uint32, ok bool) {
 	if t.live == 0 {
 		return 0, false
@@ -71,6 +73,7 @@ func (t *hashTable) makeRoom(n int) {
 	}
 }
 
+// grow makes the table of hashes larger, and puts all passages in again. Size is a power of two.
 func (t *hashTable) grow(size int) {
 	old := t.slots
 	t.slots = make([]uint64, size)
@@ -86,7 +89,8 @@ func (t *hashTable) grow(size int) {
 	}
 }
 
-// remove takes a passage out, unless another one has its hash by now.
+// remove takes a passage out of the table of hashes, unless another one has its hash by now. What follows moves up, so
+// that no gap ends a search for it.
 func (t *hashTable) remove(hash [16]byte, number uint32) {
 	if n, ok := t.get(hash); !ok || n != number {
 		return
@@ -104,7 +108,7 @@ func (t *hashTable) remove(hash [16]byte, number uint32) {
 	t.slots[gap] = 0
 }
 
-// numbers returns all passages.
+// numbers returns the numbers of all passages in the table of hashes, in no order.
 func (t *hashTable) numbers() iter.Seq[uint32] {
 	return func(yield func(uint32) bool) {
 		for _, slot := range t.slots {

@@ -20,7 +20,7 @@ import (
 	"github.com/readthru/readthru/store"
 )
 
-// ranked is a document with its score.
+// ranked is a document that a search has found, with its score.
 type ranked struct {
 	doc   uint32
 	score float64
@@ -73,7 +73,8 @@ func sortRanked(docs []ranked) {
 	})
 }
 
-// shown is a hit with its texts, which those of later documents are compared with: the beginnings of their hashes.
+// shown is a hit that a search shows, with its texts, which those of later documents are compared with: the beginnings
+// of their hashes.
 type shown struct {
 	best  uint64
 	texts []uint64 // ascending
@@ -312,7 +313,7 @@ func (x *Index) show(h *Hit, key page.Key, text string, w *landmarked, p *place,
 	}
 }
 
-// divide cuts a passage where landmarks begin in it.
+// divide cuts a passage where landmarks (headings, definitions) begin in it, so that a snippet is of one place.
 func divide(md []byte, p *place, inside []outline.Landmark) (parts []string) {
 	at := p.start
 	for _, l := range inside {
@@ -334,7 +335,7 @@ func (x *Index) HashOf(number uint32) (hash [16]byte, ok bool) {
 	return x.hashIn(number)
 }
 
-// hashIn is hashOf for a caller who holds mu.
+// hashIn is HashOf for a caller who holds mu.
 func (x *Index) hashIn(number uint32) (hash [16]byte, ok bool) {
 	s := segment.Of(x.segments, number)
 	if s == nil {

@@ -142,6 +142,7 @@ type sums struct {
 	titled, underPaths int   // passages that have the field
 }
 
+// add counts the lengths of a passage among those of all, or with sign -1 takes them out.
 func (s *sums) add(l segment.Lengths, sign int) {
 	s.passages += sign
 	s.text += int64(sign) * int64(l.Text)
@@ -155,6 +156,8 @@ func (s *sums) add(l segment.Lengths, sign int) {
 	}
 }
 
+// averages returns the average lengths of fields, in words, by which scores are normalised; at least 1. Titles and
+// paths count only where there are some.
 func (s *sums) averages() segment.Averages {
 	mean := func(sum int64, n int) float64 {
 		if n == 0 {
@@ -266,7 +269,8 @@ func (x *Index) Reset(ctx context.Context) error {
 	return err
 }
 
-// clean deletes the records of an index that was given up, if there are any.
+// clean deletes the records of an index that was given up, if there are any, before something is written: old and new
+// records must not mix. The caller holds write.
 func (x *Index) clean() error {
 	if !x.stained {
 		return nil
@@ -293,7 +297,8 @@ func (x *Index) clear() error {
 	return x.o.Records.Apply(store.Change{Key: indexVersionKey, Value: x.next.encode()})
 }
 
-// DeletePrefix deletes all records whose keys begin with prefix.
+// DeletePrefix deletes all records whose keys begin with prefix, some thousands in a transaction. If it is interrupted,
+// a second call goes on.
 func DeletePrefix(r records, prefix string) error {
 	for {
 		var changes []store.Change

@@ -67,7 +67,8 @@ func (x *Index) load() error {
 	return err
 }
 
-// take enters the passages of the segments in what memory holds beside them.
+// take enters the passages of the segments that were loaded in what memory holds beside them: the tables of hashes, the
+// sums of lengths, the owners. The error is segment.ErrDamaged if a passage has an owner that does not exist.
 func (x *Index) take() error {
 	passages := 0
 	for _, s := range x.segments {
@@ -92,6 +93,7 @@ func (x *Index) take() error {
 	return nil
 }
 
+// loadShared enters for a document which passages it shares with others.
 func (x *Index) loadShared(doc uint32, numbers []uint32) {
 	if int(doc) >= len(x.docs.rows) {
 		return

@@ -40,6 +40,7 @@ type merging struct {
 	mu     sync.Mutex // held over a merge
 }
 
+// notify wakes the goroutine that merges segments.
 func (m *merging) notify() {
 	select {
 	case m.wake <- struct{}{}:
@@ -83,6 +84,7 @@ func (x *Index) startMerging(rest time.Duration) {
 	x.merging.notify()
 }
 
+// stopMerging ends the background merging and waits for it. What a merge has written is swept away at the next start.
 func (x *Index) stopMerging() {
 	if x.merging.cancel != nil {
 		x.merging.cancel()
@@ -241,7 +243,8 @@ func (x *Index) writeMerged(ctx context.Context, m *segment.Merger) error {
 	return flush()
 }
 
-// swap replaces the merged segments with the new one in the list of segments, on disk and in memory.
+// swap replaces the merged segments with the new one in the list of segments, on disk and then in memory. Owners that
+// changed while the new one was written are taken over.
 func (x *Index) swap(group []*segment.Segment, merged *segment.Segment) error {
 	x.write.Lock()
 	defer x.write.Unlock()

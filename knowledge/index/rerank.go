@@ -82,7 +82,8 @@ func (x *Index) rerank(ctx context.Context, text string, docs []ranked) error {
 	return nil
 }
 
-// rerankable returns which of some documents the model may rank, with their texts.
+// rerankable returns which of the best documents of a search the reranking model may see, with the texts that it is
+// sent, of at most rerankBytes each.
 func (x *Index) rerankable(top []ranked) (asked []int, texts []string, list []Passage) {
 	for i := range top {
 		key, ok := x.Document(top[i].doc)
@@ -102,7 +103,7 @@ func (x *Index) rerankable(top []ranked) (asked []int, texts []string, list []Pa
 	return asked, texts, list
 }
 
-// ask asks the model, unless it is left alone.
+// ask asks the reranking model for scores, unless it is left alone after failures, and waits RerankPatience at most.
 func (r *Reranker) ask(ctx context.Context, text string, texts []string, about string) ([]float64, error) {
 	if err := r.enter(time.Now()); err != nil {
 		return nil, err

@@ -86,7 +86,7 @@ func (c *change) fieldsOf(number, owner uint32, a, old *Article) fields {
 	return fields{}
 }
 
-// add gives a number to a new passage. The caller adds its text to the segment.
+// add gives a number to a new passage in the transaction. The caller adds its text to the segment.
 func (c *change) add(hash [16]byte, bare bool) uint32 {
 	number := c.base + uint32(len(c.hashes))
 	c.hashes = append(c.hashes, hash)

@@ -67,7 +67,8 @@ func (v *Vectors) nearest(
 	return list[:min(n, len(list))], nil
 }
 
-// compare makes the scores of a list exact, as far as the vectors can be read.
+// compare makes the scores of the nearest passages exact, by the vectors on disk, as far as these can be read; in
+// memory they are quantised.
 func (v *Vectors) compare(space vectorSpace, query []float32, list []index.Scored, hashes [][16]byte) {
 	stored, err := v.o.Records.Snapshot()
 	if err != nil {
@@ -131,6 +132,8 @@ func (v *Vectors) queryVector(ctx context.Context, text string) ([]float32, erro
 	}
 }
 
+// embedQuery asks the model for the vector of a query. The error says also that its length is not that of the passages'
+// vectors, as after a change of the model.
 func (v *Vectors) embedQuery(ctx context.Context, text string) ([]float32, error) {
 	prefix := prefixesOf(v.o.Model.Model()).query
 	texts := []string{clip.Bytes(prefix+text, maxEmbedBytes)}

@@ -80,7 +80,7 @@ const (
 	queriesAtOnce  = 4
 )
 
-// New returns nil without a model.
+// New returns the vectors of an index; nil without a model, whose methods do nothing.
 func New(o Options) *Vectors {
 	if o.Model == nil {
 		return nil
@@ -185,7 +185,8 @@ func (v *Vectors) note(trouble string) bool {
 	return turned
 }
 
-// load reads the vectors of a space into a new set. It returns the passages without one.
+// load reads the vectors of a space from the disk into a new set in memory. It returns the passages without one, which
+// are to be embedded.
 func (v *Vectors) load(space vectorSpace) (missing []uint32) {
 	live := map[[16]byte]uint32{}
 	for n, hash := range v.o.Passages() {

@@ -48,6 +48,8 @@ func appendVector(x []float32, said string) []byte {
 	return b
 }
 
+// readVector reads a stored vector into x, and reports whether it has the right length. Records of an older program
+// have eight bytes more.
 func readVector(x []float32, b []byte) bool {
 	if len(b) == 2*len(x)+8 {
 		b = b[:2*len(x)]
@@ -109,6 +111,8 @@ func (v *Vectors) dropOtherSpaces() {
 // prefixes are the texts that a model expects before a query and before a passage.
 type prefixes struct{ query, passage string }
 
+// prefixesOf returns what a model wants before the text of a query and of a passage, by its name: models are trained
+// with these, and find less without.
 func prefixesOf(model string) prefixes {
 	model = strings.ToLower(model)
 	for name, p := range map[string]prefixes{

@@ -137,6 +137,7 @@ type tie struct {
 	kind     string
 }
 
+// keys returns the keys of a relation: by each of its ends, and by its type.
 func (l tie) keys() []string {
 	return []string{
 		relationPrefix + string(l.from) + l.kind + "\x00" + string(l.to),
@@ -252,7 +253,7 @@ func (s *Store) Delete(e End) (bool, error) {
 	return true, s.records.Apply(changes...)
 }
 
-// Forget drops the relations of a document's passages, or of those of them whose hash begins so.
+// Forget drops the relations of a document's passages, or of those of them whose hash begins so. Notes stay.
 func (s *Store) Forget(k page.Key, hash []byte) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

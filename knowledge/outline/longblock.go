@@ -25,6 +25,8 @@ type blockCutter struct {
 	closing string // follows every piece of a fence; it begins with a line break
 }
 
+// newBlockCutter prepares to cut a block that is longer than a passage: of code with its fences, of a table with its
+// header, which each piece repeats.
 func newBlockCutter(md []byte, b *markdown.Block, limit int) *blockCutter {
 	c := &blockCutter{md: md, b: b, end: b.End}
 	switch b.Kind {

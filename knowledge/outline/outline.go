@@ -165,6 +165,7 @@ type headingStack struct {
 	shared []string // a copy of titles that passages keep; nil when it must be made again
 }
 
+// push enters a heading: it leaves all of its level or a lower one.
 func (s *headingStack) push(level int, title string) {
 	n := len(s.levels)
 	for n > 0 && s.levels[n-1] >= level {
@@ -184,6 +185,7 @@ func (s *headingStack) pop(level int) {
 	}
 }
 
+// path returns the headings above the present place, outermost first. It is shared: never change it.
 func (s *headingStack) path() []string {
 	if s.shared == nil && len(s.titles) > 0 {
 		s.shared = append([]string(nil), s.titles...)

@@ -85,6 +85,8 @@ type packer struct {
 	body       bool // it has more than headings
 }
 
+// add packs the next block of a document into the present passage, or ends that before it or after it. A block over the
+// limit is cut.
 func (p *packer) add(b markdown.Block) {
 	switch {
 	case b.Kind == markdown.Heading && isAside(b.Title(p.md)):
@@ -181,6 +183,7 @@ func (p *packer) flush() {
 	}
 }
 
+// emit adds the passage that was packed to the list, with the hash of its text, unless it is white space.
 func (p *packer) emit() {
 	if p.end == 0 || len(bytes.TrimSpace(p.md[p.start:p.end])) == 0 {
 		return

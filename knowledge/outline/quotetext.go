@@ -46,6 +46,8 @@ func (b *strippedText) source(start, end int) (from, to int) {
 	return from, to + n
 }
 
+// sourceOf returns where a place of the stripped text stands in the markdown. It strips that line again, rather than
+// keep a place for every byte.
 func (b *strippedText) sourceOf(at int) int {
 	i := sort.Search(len(b.lines), func(i int) bool { return b.lines[i].text > at }) - 1
 	l := b.lines[i]
@@ -70,6 +72,7 @@ type lineStripper struct {
 	at   int // where the current piece begins in the line
 }
 
+// put writes text that stands for the present place of the line.
 func (w *lineStripper) put(s string) {
 	w.text = append(w.text, s...)
 	if w.from != nil {
@@ -79,6 +82,7 @@ func (w *lineStripper) put(s string) {
 	}
 }
 
+// space writes a space for the place at, unless there is one.
 func (w *lineStripper) space(at int) {
 	if n := len(w.text); n > 0 && w.text[n-1] != ' ' {
 		w.at = at

@@ -108,7 +108,7 @@ func (p *Writer) Add(line any) error { return p.lines.Encode(line) }
 // Close ends a pack that is given up, and frees what it holds.
 func (p *Writer) Close() { _ = p.z.Close() } // its error was that of Finish, or nobody reads the pack
 
-// Finish ends a pack and signs it.
+// Finish ends a pack and signs it: the hash of all before, the public key included.
 func (p *Writer) Finish() error {
 	if err := p.z.Close(); err != nil {
 		return err
@@ -188,6 +188,7 @@ func (p *Reader) Next(v any) error {
 	return nil
 }
 
+// noEOF turns the end of a pack into an unexpected one, where more must follow.
 func noEOF(err error) error {
 	if errors.Is(err, io.EOF) {
 		return io.ErrUnexpectedEOF

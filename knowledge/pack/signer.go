@@ -48,6 +48,7 @@ func OpenSigner(dir string) (*Signer, error) {
 	return &Signer{ed25519.NewKeyFromSeed(seed[:])}, nil
 }
 
+// readSigner reads the signing key of a folder. The error wraps fs.ErrNotExist if there is none.
 func readSigner(dir string) (*Signer, error) {
 	path := filepath.Join(dir, signerFile)
 	text, err := os.ReadFile(path)

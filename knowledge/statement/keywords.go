@@ -94,6 +94,7 @@ var (
 // addresses are the hosts that a document names, in lower case: they are addresses, not what it is about.
 type addresses map[string]bool
 
+// hostsIn returns the hosts that a document names, which are no subjects of it.
 func hostsIn(d *index.Document) addresses {
 	hosts := addresses{d.Host: true}
 	text := string(d.Markdown)
@@ -300,6 +301,7 @@ type phraseCounts struct {
 	form     map[string]string // as it stood first
 }
 
+// countPhrases counts in how many passages of a document each phrase stands, and how often in all.
 func countPhrases(parts []passageParts) *phraseCounts {
 	c := &phraseCounts{passages: len(parts), in: map[string]int{}, all: map[string]int{}, form: map[string]string{}}
 	for i := range parts {

@@ -166,6 +166,7 @@ type levels struct {
 	planes    [][]uint64
 }
 
+// query prepares a vector to be compared with all others: rotated, centred, and cut into planes of bits.
 func (s *Quantised) query(v []float32) *query {
 	p := make([]float32, s.rotation.size)
 	copy(p, v)
@@ -237,7 +238,8 @@ func (s *Quantised) refine(q *query, slot int) Near {
 	}
 }
 
-// inner returns the sum of the numbers whose bits are set in a plane.
+// inner returns the sum of the numbers whose bits are set in a plane: the inner product of a query and one plane of a
+// code.
 func (l *levels) inner(plane []uint64) float32 {
 	ones, weighed := 0, 0
 	for _, x := range plane {

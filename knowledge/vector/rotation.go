@@ -15,6 +15,8 @@ type rotation struct {
 	signs [3][]uint32
 }
 
+// newRotation returns the rotation of vectors of a dimension. Its signs are pseudorandom and depend on the dimension
+// alone.
 func newRotation(dimension int) *rotation {
 	r := &rotation{size: (dimension + 63) &^ 63}
 	r.span = 1 << (bits.Len(uint(r.size)) - 1)

@@ -45,6 +45,7 @@ func nearKeys(a, b rune) bool {
 	return false
 }
 
+// soundAlike reports whether two letters are often taken for each other because they sound alike.
 func soundAlike(a, b rune) bool {
 	for _, group := range likeSounds {
 		if strings.ContainsRune(group, a) && strings.ContainsRune(group, b) {
@@ -111,6 +112,7 @@ func unlikelihood(word, meant []rune) int {
 	return last[len(meant)]
 }
 
+// atBeginning returns what a mistake costs more if it is in the first letter of a word, which is seldom mistyped.
 func atBeginning(i int) int {
 	if i == 1 {
 		return beginMistake

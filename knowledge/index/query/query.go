@@ -86,7 +86,7 @@ func Parse(text string) Parsed {
 // span is a part of a text.
 type span struct{ start, end int }
 
-// quotes returns what stands between quotation marks that pair.
+// quotes returns what stands in a query between quotation marks that pair; a last one without a partner is no mark.
 func quotes(text string) (marks []span) {
 	for at := 0; ; {
 		open := strings.IndexByte(text[at:], '"')
@@ -159,6 +159,8 @@ func (q *Parsed) words(text string, marks []span) int {
 
 func wordByte(c byte) bool { return c >= 0x80 || analysis.ASCIIWord[c] }
 
+// parsePhrase reads what stands between quotation marks in a query: stems and their distances from the first, at most
+// maxPhrase.
 func parsePhrase(text string) Phrase {
 	var p Phrase
 	first := 0
@@ -194,7 +196,8 @@ func (q *Parsed) Unknown(df []int) (words []string) {
 	return words
 }
 
-// dropStopWords leaves out words that say nothing, unless there are no others.
+// dropStopWords leaves words out of a query that say nothing, in English or in the query's own language, unless there
+// are no others.
 func (q *Parsed) dropStopWords() {
 	said := slices.DeleteFunc(slices.Clone(q.Terms),
 		func(t Term) bool {

@@ -23,12 +23,16 @@ func (t *top) Len() int           { return len(t.list) }
 func (t *top) Less(i, j int) bool { return worse(t.list[i], t.list[j]) }
 func (t *top) Swap(i, j int)      { t.list[i], t.list[j] = t.list[j], t.list[i] }
 func (t *top) Push(c any)         { t.list = append(t.list, c.(candidate)) }
+
+// Pop implements [heap.Interface].
 func (t *top) Pop() any {
 	last := t.list[len(t.list)-1]
 	t.list = t.list[:len(t.list)-1]
 	return last
 }
 
+// worse reports whether a candidate comes after another one: by its score, and among equal ones by its place, so that a
+// search always gives the same order.
 func worse(a, b candidate) bool {
 	if a.Score != b.Score {
 		return a.Score < b.Score
@@ -42,6 +46,7 @@ func worse(a, b candidate) bool {
 func (t *top) full() bool     { return len(t.list) == t.max }
 func (t *top) least() float32 { return t.list[0].Score }
 
+// offer takes a candidate among the best if there is room or it is better than the worst of them.
 func (t *top) offer(c candidate) {
 	if !t.full() {
 		heap.Push(t, c)
@@ -51,7 +56,7 @@ func (t *top) offer(c candidate) {
 	}
 }
 
-// ranked returns the candidates, best first.
+// ranked returns the best candidates of a search, best first.
 func (t *top) ranked() []candidate {
 	slices.SortFunc(t.list, func(a, b candidate) int {
 		switch {

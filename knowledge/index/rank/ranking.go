@@ -45,6 +45,7 @@ type norms struct {
 // Bounds returns what postings are worth at most in a segment whose passages have these average lengths.
 func Bounds(avg segment.Averages) segment.Bounds { return newNorms(avg).bound }
 
+// newNorms computes the weight of one occurrence in a field of each length (BM25F), so that a search looks it up.
 func newNorms(avg segment.Averages) *norms {
 	n := &norms{}
 	fill := func(to []float32, weight, b, mean float64) {

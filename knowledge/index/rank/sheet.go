@@ -35,7 +35,8 @@ func (s *sheet) end() {
 	}
 }
 
-// regions returns the scores of regions that may have some, each with the ordinal of the first, in order.
+// regions returns the scores of those regions of a segment in which a passage was scored, each with the ordinal of its
+// first passage, in order.
 func (s *sheet) regions() iter.Seq2[uint32, []float32] {
 	return func(yield func(uint32, []float32) bool) {
 		for r, touched := range s.touched {

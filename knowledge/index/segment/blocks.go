@@ -66,6 +66,7 @@ func (c *Blocks) Fit(segments []*Segment) {
 	c.shrink()
 }
 
+// get returns a block of terms that is in memory, and marks it as used last.
 func (c *Blocks) get(id blockID) ([]byte, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -77,6 +78,7 @@ func (c *Blocks) get(id blockID) ([]byte, bool) {
 	return e.Value.(*cachedBlock).data, true
 }
 
+// put keeps a block of terms in memory, if it fits at all.
 func (c *Blocks) put(id blockID, data []byte) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -89,6 +89,7 @@ type word struct {
 	languages uint8 // of which it is a function word
 }
 
+// buildTerm is a term of the passages being added: its forms, its postings, and the encoded places of all of them.
 type buildTerm struct {
 	forms    []string
 	others   bool
@@ -166,6 +167,7 @@ func (b *Builder) field(s string, f field, from int) (n, last int) {
 	return n, last
 }
 
+// occurrence notes a word of a field, and counts the languages that have the word.
 func (b *Builder) occurrence(t analysis.Token, f field) {
 	w, ok := b.words[string(t.Surface)]
 	if !ok {
@@ -224,7 +226,7 @@ func (b *Builder) word(surface string) word {
 	return w
 }
 
-// formOf makes a place for a form of a term.
+// formOf makes a place for a form of a term. Forms beyond maxForms share one bit.
 func (b *Builder) formOf(stem, surface string) word {
 	e := b.terms[stem]
 	if e == nil {

@@ -79,7 +79,7 @@ const (
 	changesPart = 1 << 16
 )
 
-// encodeTable returns a part of the table.
+// encodeTable returns the record of a part of the segment's table: number, hash, owner and lengths of each passage.
 func (s *Segment) encodeTable(part int) []byte {
 	from := part * tablePart
 	to := min(from+tablePart, s.Len())
@@ -98,7 +98,7 @@ func (s *Segment) encodeTable(part int) []byte {
 
 func (s *Segment) parts() int { return (s.Len() + tablePart - 1) / tablePart }
 
-// decodeTable adds a part of the table.
+// decodeTable adds a part of the table that encodeTable returned to the segment. The error is ErrDamaged.
 func (s *Segment) decodeTable(b []byte) error {
 	n, b := Uvarint(b)
 	number := uint64(0)
@@ -210,6 +210,8 @@ func (s *Segment) encodeChanges(part int) []byte {
 	return b
 }
 
+// decodeChanges reads which passages of a part of the segment are dead or orphans. The error is ErrDamaged, also for a
+// set that is well formed but names passages of other parts.
 func (s *Segment) decodeChanges(part int, b []byte) error {
 	for _, into := range []Bitset{s.Dead, s.Orphans} {
 		var size uint64

@@ -81,6 +81,7 @@ func (w *writer) add(p Posting) {
 	}
 }
 
+// chunk encodes the postings that wait as one chunk, with the greatest of their bounds.
 func (w *writer) chunk() {
 	bound := uint8(0)
 	for i := range w.pending {
@@ -127,6 +128,7 @@ func (w *writer) end() error {
 	return nil
 }
 
+// flush hands the block of terms over that was filled, and begins the next.
 func (w *writer) flush() error {
 	if len(w.block) == 0 {
 		return nil
@@ -137,6 +139,8 @@ func (w *writer) flush() error {
 	return err
 }
 
+// appendEntry appends a term to a block: name and forms by what they share with the one before, then the chunks of its
+// postings.
 func appendEntry(b []byte, e *entry, before string) []byte {
 	b = appendShared(b, e.Term, before)
 	flags := byte(len(e.Forms))
