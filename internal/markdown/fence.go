@@ -26,7 +26,8 @@ const maxFenceLead = 24
 // maxInfo is how many bytes of an info string are kept.
 const maxInfo = 4 << 10
 
-// fenceAt reads the fence that a text begins with.
+// fenceAt reads the opening of a fenced code block that a text begins with (CommonMark, "Fenced code blocks"): at least
+// three backticks or tildes, and an info string, which has no backtick after backticks.
 func fenceAt(text []byte) (f Fence, ok bool) {
 	mark, run := text[0], 0
 	for run < len(text) && text[run] == mark {
@@ -43,7 +44,7 @@ func fenceAt(text []byte) (f Fence, ok bool) {
 	return f, true
 }
 
-// place notes what the marker stands in that line has at at.
+// place notes in what the fence stands: block quotes, list items, and what its lines begin with.
 func (f *Fence) place(line []byte, at int, open []container) {
 	for _, box := range open {
 		f.Quoted = f.Quoted || box.width == 0

@@ -89,7 +89,8 @@ func OwnID(md []byte) (title []byte, id string) {
 
 var anchor = lazy.Pattern(`<a\s[^>]*\b(?:id|name)=["']?([^"'\s>]+)`)
 
-// anchorID returns the id of the first anchor in a line.
+// anchorID returns the id of the first anchor of HTML (<a id>) in a line, which names the section below it; empty if
+// there is none.
 func anchorID(line []byte) string {
 	if !bytes.Contains(line, []byte("<a")) {
 		return ""
@@ -121,6 +122,8 @@ func Slug(title []byte) string {
 	return slugOf(images.String())
 }
 
+// slugOf returns the slug of a heading as GitHub makes it: lower case, hyphens for spaces, and of the rest letters,
+// marks, digits, underscores and hyphens of all scripts.
 func slugOf(text string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
@@ -136,6 +139,7 @@ func slugOf(text string) string {
 // slugSet numbers slugs that are taken already.
 type slugSet map[string]int
 
+// add returns the slug of a heading as it is unique in the text: the second of one name gets -1, and so on.
 func (s *slugSet) add(slug string) string {
 	if *s == nil {
 		*s = slugSet{}

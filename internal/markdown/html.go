@@ -31,7 +31,8 @@ var blockElements = func() map[string]bool {
 	return set
 }()
 
-// htmlStart returns the kind of HTML block that a text begins.
+// htmlStart returns the kind of HTML block that a text begins (CommonMark, "HTML blocks", seven start conditions);
+// noHTML if it begins none.
 func htmlStart(text []byte) htmlKind {
 	if len(text) < 2 {
 		return noHTML
@@ -109,6 +110,7 @@ func (k htmlKind) ends(line []byte) bool {
 	return false
 }
 
+// containsFold reports whether a text contains another one, which is in lower case, whatever the case of its letters.
 func containsFold(text []byte, lower string) bool {
 	for {
 		at := bytes.IndexByte(text, lower[0])

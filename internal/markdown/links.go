@@ -132,12 +132,15 @@ func (p *paragraph) take(md []byte) []byte {
 	return text
 }
 
+// flush reads the links of the paragraph that was gathered. Without one of the characters that every link has, it is
+// not read.
 func (l *links) flush() {
 	if text := l.take(l.md); bytes.ContainsAny(text, "]<:") {
 		l.inline(text, l.definitions(text))
 	}
 }
 
+// put yields a link, whose places in the paragraph become those in the text.
 func (l *links) put(link Link) {
 	link.Start += l.start
 	link.End += l.start
@@ -165,7 +168,8 @@ func (l *links) definitions(text []byte) int {
 	return len(text)
 }
 
-// definition reads a line that is a link definition, and returns where its address begins and ends.
+// definition reads a line that is a link reference definition, [label]: address, and returns where its address begins
+// and ends. One of a footnote is none.
 func definition(line []byte) (start, end int, ok bool) {
 	at := Indentation(line)
 	if at+3 > len(line) || line[at] != '[' || line[at+1] == '^' {
@@ -239,6 +243,8 @@ func (l *links) inline(text []byte, at int) {
 // lastTicks says where the last run of backticks of each length begins.
 type lastTicks [maxTicks + 1]int
 
+// countTicks returns where the last run of backticks of each length begins: only such a run can end a code span, so
+// that a text of many unpaired runs is read in linear time.
 func countTicks(text []byte) (last lastTicks) {
 	for at := 0; at < len(text); at++ {
 		run := at
@@ -252,7 +258,8 @@ func countTicks(text []byte) (last lastTicks) {
 	return last
 }
 
-// skipCode returns where the code span ends that begins at at, or the run of backticks when it opens none.
+// skipCode returns where the code span ends that begins at at (CommonMark, "Code spans"), or the end of the run of
+// backticks when it opens none.
 func skipCode(text []byte, at int, last *lastTicks) int {
 	start := at
 	for at < len(text) && text[at] == '`' {

@@ -63,7 +63,7 @@ func Blocks(md []byte) iter.Seq[Block] {
 	}
 }
 
-// scanner gathers lines into blocks.
+// scanner gathers the lines of a text into blocks, for Blocks.
 type scanner struct {
 	md      []byte
 	yield   func(Block) bool
@@ -73,6 +73,7 @@ type scanner struct {
 	last    int   // of a text block: where its last line begins
 }
 
+// line takes the next line of the text: it extends the block that is being gathered, or ends it and begins another one.
 func (s *scanner) line(at, next int, line []byte) {
 	kind := s.reader.Line(line)
 	end := at + trimmed(line)
@@ -190,6 +191,7 @@ func (s *scanner) table(next, end int, line []byte) bool {
 	return true
 }
 
+// flush yields the block that was gathered.
 func (s *scanner) flush() {
 	if s.block.End > 0 {
 		b := s.block
@@ -250,7 +252,8 @@ func ListMarker(text []byte) int {
 	return min(n+1, len(text))
 }
 
-// QuoteMarkers returns how many bytes the block-quote markers take that a line begins with.
+// QuoteMarkers returns how many bytes the markers of block quotes take that a line begins with, with the space after
+// each.
 func QuoteMarkers(line []byte) int {
 	n := 0
 	for {
@@ -283,7 +286,8 @@ func Markers(line []byte) (n, item int) {
 	return n, item
 }
 
-// IsDelimiterRow reports whether a line is the row under the header of a table.
+// IsDelimiterRow reports whether a line is the row under the header of a table (GitHub Flavored Markdown, "Tables"):
+// hyphens, colons and at least one vertical line.
 func IsDelimiterRow(line []byte) bool {
 	dash, pipe := false, false
 	for _, c := range line {

@@ -47,7 +47,8 @@ func (k PieceKind) Decode(text []byte) string {
 	return string(text)
 }
 
-// decoded returns a text with its character references decoded. One without a semicolon is none in markdown.
+// decoded returns a text of markdown with its character references decoded. One without a semicolon is none in
+// markdown, although HTML has some.
 func decoded(text []byte) string {
 	const longest = 34 // "&CounterClockwiseContourIntegral;" and a byte
 	var b strings.Builder
@@ -78,6 +79,8 @@ func decoded(text []byte) string {
 // links are left out.
 func Pieces(line []byte, yield func(kind PieceKind, text []byte)) { pieces(line, Words, 0, yield) }
 
+// pieces is Pieces for a line or for the text of a link or an image in it, whose words are of the kind that words
+// names. Depth counts such texts inside each other: what is nested deeper than maxNested stays text.
 func pieces(line []byte, words PieceKind, depth int, yield func(kind PieceKind, text []byte)) {
 	emphasis := [2]emphasisMarks{newEmphasis(line, '*'), newEmphasis(line, '_')}
 	from := 0 // words that were not yielded yet begin here
@@ -178,6 +181,8 @@ type emphasisMarks struct {
 	open int // how many marks are open
 }
 
+// newEmphasis looks in a line for the last run of a mark that may close emphasis: an opening one after that marks
+// nothing.
 func newEmphasis(line []byte, mark byte) emphasisMarks {
 	e := emphasisMarks{mark: mark, last: -1}
 	for at := bytes.LastIndexByte(line, mark); at >= 0; at = bytes.LastIndexByte(line[:at], mark) {
@@ -256,7 +261,8 @@ func LinkText(md []byte) (text []byte, n int) {
 	return md[1:end], image + end + 1 + after + 1
 }
 
-// matching returns where the bracket closes that a text begins with; -1 when it does not.
+// matching returns where the bracket closes that a text begins with, escapes and nested ones skipped; -1 when it does
+// not.
 func matching(md []byte, open, closing byte) int {
 	depth := 0
 	for i := 0; i < len(md); i++ {

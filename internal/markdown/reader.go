@@ -244,7 +244,8 @@ type cursor struct {
 	at, column int
 }
 
-// space returns how many columns of white space follow, and where they end.
+// space returns how many columns of white space follow in the line, and where they end. A tab goes to the next multiple
+// of four.
 func (c *cursor) space() (width, end int) {
 	column := c.column
 	for end = c.at; end < len(c.line); end++ {
@@ -317,7 +318,8 @@ func isUnderline(text []byte) bool {
 	return len(bytes.TrimLeft(rest, " \t")) == 0
 }
 
-// isBreak reports whether a text is a thematic break: at least three of one of * - _, with white space between.
+// isBreak reports whether a text is a thematic break (CommonMark): at least three of one of * - _, with white space
+// between.
 func isBreak(text []byte) bool {
 	n := 0
 	for _, c := range text {
@@ -340,7 +342,8 @@ func itemMarker(text []byte) int {
 	return listMarker(text)
 }
 
-// listMarker returns the length of the marker of a list item that a text begins with; 0 for none.
+// listMarker returns the length of the marker of a list item that a text begins with; 0 for none. A number has nine
+// digits at most (CommonMark, "List items").
 func listMarker(text []byte) int {
 	n := 0
 	switch c := text[0]; {

@@ -67,6 +67,7 @@ type tags struct {
 	from int  // what stands before it in md has been read, as part of a comment
 }
 
+// flush reads the HTML of the paragraph or HTML block that was gathered.
 func (t *tags) flush() {
 	text := t.take(t.md)
 	at := max(0, t.from-t.start)
@@ -80,6 +81,7 @@ func (t *tags) flush() {
 	}
 }
 
+// put yields a tag, whose places in the block become those in the text.
 func (t *tags) put(tag HTMLTag, text []byte) {
 	tag.Block, tag.BlockEnd = t.html, t.start+len(text)
 	tag.Start += t.start
