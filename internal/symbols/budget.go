@@ -14,6 +14,8 @@ var started = time.Now()
 
 func startWatch() stopwatch { return stopwatch{time.Since(started), threadTime()} }
 
+// elapsed returns how much processor time the thread has used since the stopwatch began, or how much time has passed
+// where that is not known.
 func (w stopwatch) elapsed() time.Duration {
 	if w.cpu == 0 {
 		return time.Since(started) - w.wall

@@ -160,6 +160,7 @@ func (b *Builder) accept(content []byte, aside bool) bool {
 	return false
 }
 
+// count adds one to a count of files that were skipped, under the lock.
 func (b *Builder) count(n *int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -218,7 +219,8 @@ func (b *Builder) keep(f *file, s *source) {
 	}
 }
 
-// of returns the count of a name, or nil if there are too many names.
+// of returns how often a name is used in the tree, to be changed, or nil if there are too many names. Names of
+// languages that call each other share a count. The caller holds b.mu.
 func (b *Builder) of(l *language, text string) *count {
 	key := name{l.family, text}
 	c := b.names[key]

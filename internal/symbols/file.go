@@ -195,7 +195,8 @@ func withoutArguments(name string) string {
 // maxSignature is the maximum length of a signature in bytes.
 const maxSignature = 160
 
-// signature returns the text of a definition up to its body as one line, cut with an ellipsis if it is too long.
+// signature returns the text of a definition up to its body as one line, for the map of symbols, cut with an ellipsis
+// if it is too long.
 func signature(l *language, content []byte, m match) string {
 	end := min(m.body, m.start+4*maxSignature)
 	if m.nameEnd > end {

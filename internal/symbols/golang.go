@@ -27,6 +27,7 @@ func readGo(content []byte) *source {
 	return &g.source
 }
 
+// goFile collects the definitions and references of a Go file.
 type goFile struct {
 	source
 	content []byte
@@ -34,6 +35,7 @@ type goFile struct {
 	line    func(token.Pos) int
 }
 
+// declare adds what a top-level declaration defines: a function or method, types, constants and variables.
 func (g *goFile) declare(declaration ast.Decl) {
 	switch d := declaration.(type) {
 	case *ast.FuncDecl:
@@ -88,6 +90,7 @@ func receiver(list *ast.FieldList) string {
 	}
 }
 
+// declareType adds a type, and the methods of an interface.
 func (g *goFile) declareType(s *ast.TypeSpec) {
 	kind, end := Type, s.End()
 	switch t := s.Type.(type) {
@@ -112,6 +115,7 @@ func (g *goFile) declareType(s *ast.TypeSpec) {
 	}
 }
 
+// add adds a definition, unless its name is blank or too long, and reports whether it did.
 func (g *goFile) add(name *ast.Ident, kind Kind, text []byte) bool {
 	if name.Name == "_" || !nameable([]byte(name.Name)) {
 		return false
@@ -123,6 +127,7 @@ func (g *goFile) add(name *ast.Ident, kind Kind, text []byte) bool {
 	return true
 }
 
+// text returns the source between two places; nil if they are not in the file.
 func (g *goFile) text(from, to token.Pos) []byte {
 	start, end := g.at(from), g.at(to)
 	if start < 0 || end < start || end > len(g.content) { // possible in a file with errors

@@ -133,6 +133,7 @@ func compile(ctx context.Context, code []byte, dir string) (m *module, err error
 	return m, nil
 }
 
+// close frees the compiled grammars. No instance may run.
 func (m *module) close(ctx context.Context) error {
 	err := m.runtime.Close(ctx)
 	if m.cache != nil {
@@ -184,6 +185,7 @@ type instance struct {
 	known      [len(grammarNames)]bool
 }
 
+// instantiate starts the module of the grammars once more, with a memory of its own, for one file at a time.
 func (m *module) instantiate(ctx context.Context) (*instance, error) {
 	guest, err := m.runtime.InstantiateModule(withMemory(ctx), m.compiled,
 		wazero.NewModuleConfig().WithName("").WithStartFunctions("_initialize"))

@@ -53,6 +53,8 @@ var languages = func() map[string]*language {
 // vendor …), and its name is not that of a generated file.
 func Supported(name string) bool { return languageOf(name) != nil }
 
+// languageOf returns the language of a file by its path; nil if it is not read: hidden, of other programs
+// (node_modules, vendor), generated, or of no supported language.
 func languageOf(name string) *language {
 	folders, file := path.Split(name)
 	for folder := range strings.SplitSeq(folders, "/") {

@@ -22,7 +22,7 @@ type lexer struct {
 	used bool // there is something before in the line
 }
 
-// next returns the next lexeme.
+// next returns the next lexeme of C, C++ or Java; one of kind 0 at the end.
 func (x *lexer) next() lexeme {
 	x.skipSpace()
 	if x.at >= len(x.text) {
@@ -65,6 +65,7 @@ func wordByte(c byte) bool {
 	return c == '_' || c == '$' || c >= '0' && c <= '9' || c|0x20 >= 'a' && c|0x20 <= 'z' || c >= 0x80
 }
 
+// skipSpace moves behind white space and comments of C, C++ or Java. A new line may begin a directive.
 func (x *lexer) skipSpace() {
 	for x.at < len(x.text) {
 		switch c := x.text[x.at]; {

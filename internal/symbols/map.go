@@ -277,6 +277,7 @@ func (m *Map) Outline() string {
 	return b.String()
 }
 
+// writeSymbols writes symbols of the map, one to a line with its line number, members indented below.
 func writeSymbols(b *strings.Builder, symbols []Symbol, indent string) {
 	for _, s := range symbols {
 		fmt.Fprintf(b, "%s%d: %s%s\n", indent, s.Line, s.Signature, usersText(s.References, s.Uses, s.Users))

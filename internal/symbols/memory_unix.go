@@ -18,6 +18,8 @@ func withMemory(ctx context.Context) context.Context {
 // reserved is a range of addresses, of which the system gives memory to the parts that were written.
 type reserved struct{ all []byte }
 
+// reserve returns a memory for the grammars that is one mapping of limit bytes, of which the system gives only the
+// pages that are written: so growing never copies.
 func reserve(_, limit uint64) experimental.LinearMemory {
 	all, err := syscall.Mmap(-1, 0, int(limit), syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_ANON|syscall.MAP_PRIVATE)
 	if err != nil {
@@ -26,6 +28,7 @@ func reserve(_, limit uint64) experimental.LinearMemory {
 	return &reserved{all}
 }
 
+// Reallocate returns the first size bytes of the mapping; nil beyond its limit.
 func (r *reserved) Reallocate(size uint64) []byte {
 	if size > uint64(len(r.all)) {
 		return nil

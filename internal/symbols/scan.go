@@ -118,6 +118,8 @@ func (s *source) inside(index int) bool {
 	return d.local || d.kind == Function || d.kind == Method
 }
 
+// match returns the first rule of the language that a line matches, and the name that it defines. Inside a body only
+// rules for nested definitions count.
 func (sc *scanner) match(line []byte, inside bool) (rule, string) {
 	for _, r := range sc.rules {
 		if inside && r.top {
@@ -133,7 +135,8 @@ func (sc *scanner) match(line []byte, inside bool) (rule, string) {
 	return rule{}, ""
 }
 
-// blank returns content with every byte of comments and strings replaced by a space, except for line ends.
+// blank returns source code with every byte of comments and strings replaced by a space, except for line ends, so that
+// the scanner's rules match only code, at the same places.
 func (sc *scanner) blank(content []byte) []byte {
 	blank := bytes.Clone(content)
 	wipe := func(from, to int) {
@@ -173,6 +176,7 @@ func (sc *scanner) blank(content []byte) []byte {
 	return blank
 }
 
+// startsWith returns the first of some prefixes that a text begins with; empty if none.
 func startsWith(text []byte, prefixes []string) string {
 	for _, prefix := range prefixes {
 		if bytes.HasPrefix(text, []byte(prefix)) {

@@ -6,6 +6,8 @@ import (
 	"github.com/readthru/readthru/internal/lazy"
 )
 
+// find returns a rule of the scanner for one kind of definition, whose name is the group (\w+) of an expression. Names
+// may have letters of all scripts.
 func find(kind Kind, expression string) rule {
 	return rule{
 		kind: kind, line: lazy.Pattern(strings.ReplaceAll(expression, `(\w+)`, `([\w\pL]+)`)),

@@ -154,7 +154,8 @@ func (e *Engine) find(ctx context.Context, g grammar, content []byte) ([]match, 
 	return found, cut, err
 }
 
-// take returns an instance for one file. The caller must call give.
+// take returns an instance of the grammars for one file, an idle one or a new one. The caller must call give. The error
+// is errNoGrammars if the program was built without them.
 func (e *Engine) take(ctx context.Context) (*instance, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
