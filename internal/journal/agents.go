@@ -38,6 +38,7 @@ type agents struct {
 	others agent // those that made room
 }
 
+// agent is what a user agent has asked lately, by steps of time, in a ring.
 type agent struct {
 	seen     int64 // Unix nanoseconds
 	steps    [agentSteps]agentSum
@@ -140,7 +141,7 @@ func (g *agents) makeRoom(now int64) {
 	}
 }
 
-// told returns what is told of an agent, and whether it has asked anything lately.
+// told returns what the API says of a user agent, and whether it has asked anything lately.
 func (a *agent) told(name string, now int64) (AgentSeen, bool) {
 	n := a.lately(now)
 	a.forget(now)

@@ -81,7 +81,8 @@ type segment struct {
 
 const dayForm = "20060102"
 
-// segments lists the files, the oldest first.
+// segments lists the files of requests by their names (number, day, run), the oldest first. Other files in the
+// directory are left alone.
 func (a *archive) segments() (list []segment, err error) {
 	files, err := os.ReadDir(a.o.Dir) // sorted by name
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -117,6 +118,7 @@ func linesOf(b []byte) [][]byte {
 	return lines[:len(lines)-1]
 }
 
+// readAll returns the whole content of a file of requests, unless it is longer than any that this program writes.
 func (a *archive) readAll(s segment) ([]byte, error) {
 	name := filepath.Join(a.o.Dir, s.name)
 	info, err := os.Stat(name)
@@ -144,7 +146,8 @@ type place struct {
 	n   uint64
 }
 
-// placeOf reads an id; ok is false if it is none.
+// placeOf reads the id of a request: the process that took it (8 hex digits), and its number there. ok is false if it
+// is none.
 func placeOf(id string) (p place, ok bool) {
 	if len(id) < 16 {
 		return p, false
@@ -257,7 +260,7 @@ func (a *archive) latest(end place, do func(*Entry) bool) {
 	}
 }
 
-// find returns a request by its id.
+// find returns a request by its id from the files. Lines are searched for the id before they are decoded.
 func (a *archive) find(id string) (found Entry, ok bool) {
 	p, ok := placeOf(id)
 	all, err := a.segments()
@@ -279,7 +282,7 @@ func (a *archive) find(id string) (found Entry, ok bool) {
 	return Entry{}, false
 }
 
-// run writes what is new once a second, and when wake says that much is, until ctx ends.
+// run writes new requests to the files once a second, and when wake says that much is new, until ctx ends.
 func (a *archive) run(ctx context.Context, j *Journal) {
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
@@ -334,7 +337,7 @@ func (a *archive) write(j *Journal) {
 	a.bad = err != nil
 }
 
-// append adds requests to the present file, or to the next one.
+// append adds requests to the present file, or to the next one when it is full or a day has begun (UTC).
 func (a *archive) append(run uint32, list []Entry) error {
 	day := time.Now().UTC().Format(dayForm)
 	if a.file != nil && (a.size >= segmentSize || a.now.day != day) {
@@ -409,7 +412,7 @@ func (a *archive) prune() ([]segment, error) {
 	return all, nil
 }
 
-// clear removes all files.
+// clear removes all files of requests. What was added up to the number last is not written afterwards.
 func (a *archive) clear(last uint64) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -422,6 +425,7 @@ func (a *archive) clear(last uint64) error {
 	return err
 }
 
+// close closes the present file. The caller holds mu.
 func (a *archive) close() {
 	if a.file != nil {
 		_ = a.file.Close() // what was written is there

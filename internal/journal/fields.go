@@ -35,6 +35,8 @@ const (
 	cutShort = "…"
 )
 
+// fieldsOf returns the fields of a message as the journal keeps them: values that are not told, or look like secrets,
+// are masked, URLs masked in part, long values cut.
 func fieldsOf(h http.Header, told func(name string) bool) Fields {
 	var scratch [2048]byte
 	b := scratch[:0]

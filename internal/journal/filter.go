@@ -16,6 +16,7 @@ import (
 // Filter selects requests. The zero value matches all.
 type Filter struct{ terms []term }
 
+// term is one condition of a filter, and a clue by which files are skipped without decoding them.
 type term struct {
 	not   bool
 	match func(*Entry) bool
@@ -209,7 +210,7 @@ func isNameByte(c byte) bool {
 	return c == '-' || c == '_' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= utf8.RuneSelf
 }
 
-// split cuts a text at spaces that are not in quotes.
+// split cuts the text of a filter at spaces that are not in quotes.
 func split(text string) []string {
 	quoted := false
 	return strings.FieldsFunc(text, func(r rune) bool {
@@ -229,6 +230,7 @@ func tried(steps []string) func(*Entry) bool {
 	}
 }
 
+// contains returns a condition: one of an entry's texts has a part, which is in lower case.
 func contains(of func(*Entry) []string, part string) func(*Entry) bool {
 	return func(e *Entry) bool {
 		for _, text := range of(e) {
@@ -240,7 +242,7 @@ func contains(of func(*Entry) []string, part string) func(*Entry) bool {
 	}
 }
 
-// comparison reads 404, 4xx, >100, >=100, <100 or <=100.
+// comparison reads the condition of a numeric term of a filter: 404, 4xx, >100, >=100, <100 or <=100.
 func comparison(name, text string) (func(int64) bool, error) {
 	if class, ok := strings.CutSuffix(text, "xx"); ok {
 		if n, err := strconv.ParseInt(class, 10, 64); err == nil {

@@ -103,6 +103,7 @@ func WriteHAR(w io.Writer, version string, list iter.Seq[Entry]) error {
 	return nil
 }
 
+// harOf returns a request as an entry of an HTTP archive (HAR 1.2). What is not known is -1, as that says.
 func harOf(e *Entry) harEntry {
 	took := float64(e.Micros) / 1000
 	h := harEntry{
@@ -131,6 +132,7 @@ func harOf(e *Entry) harEntry {
 	return h
 }
 
+// pairs returns fields in the form of an HTTP archive; never nil.
 func pairs(f Fields) []harPair {
 	list := []harPair{}
 	for _, field := range f.List() {

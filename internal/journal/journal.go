@@ -194,7 +194,8 @@ func (j *Journal) Again(e *Entry, began time.Time, took time.Duration, gone bool
 // wakeEvery is after how many requests they are written to files, if a second has not passed before.
 const wakeEvery = 1024
 
-// add returns the number of the request, 0 if it is hidden.
+// add puts a request into the ring in the place of the oldest, and counts it in the sums. It returns the number of the
+// request, 0 if it is hidden.
 func (j *Journal) add(s slot) (n uint64) {
 	size := s.of.size()
 	j.mu.Lock()
@@ -249,7 +250,8 @@ func (j *Journal) entry(n uint64, s slot) Entry {
 	return e
 }
 
-// entry returns the slot's entry, with what differs between those that share it, and without an id.
+// entry returns the request of a slot of the ring. Requests that were given the same answer again share an entry; this
+// returns a copy, with what differs, and without an id.
 func (s slot) entry() Entry {
 	e := *s.of
 	e.Time, e.MS, e.Micros = time.Unix(0, s.began).UTC(), s.took.Milliseconds(), s.took.Microseconds()

@@ -27,7 +27,8 @@ func (j *Journal) Remask() error {
 	return err
 }
 
-// remask writes a file anew if something in it is to be masked. Lines that cannot be read are left out.
+// remask writes a file of requests anew if newer rules about secrets mask something in it. Lines that cannot be read
+// are left out.
 func (a *archive) remask(s segment) error {
 	lines, err := a.read(s)
 	if err != nil {

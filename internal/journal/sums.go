@@ -57,13 +57,14 @@ type sums struct {
 	tunnels          map[string]int64
 }
 
+// durations counts requests of one outcome by what they took: under[i] are those in the i-th of Limits.
 type durations struct {
 	n     int64
 	sum   time.Duration
 	under [14]int64
 }
 
-// add adds a request.
+// add adds a request to the sums of its outcome and its door. An outcome that is not known counts as the last.
 func (t *sums) add(s slot) {
 	e := s.of
 	at := slices.Index(Outcomes, e.Outcome)
