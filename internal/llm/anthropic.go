@@ -16,6 +16,7 @@ func (*anthropic) authorise(h http.Header, key string) {
 	h.Set("Anthropic-Version", "2023-06-01")
 }
 
+// chat returns the path and content of a request to Anthropic's Messages API.
 func (*anthropic) chat(model string, p *Prompt) (string, any, error) {
 	body := map[string]any{"model": model, "max_tokens": p.MaxTokens, "messages": []message{{"user", p.User}}}
 	if p.System != "" {
@@ -24,6 +25,7 @@ func (*anthropic) chat(model string, p *Prompt) (string, any, error) {
 	return "messages", body, nil
 }
 
+// readChat reads an answer of Anthropic's Messages API.
 func (*anthropic) readChat(content []byte) (*Answer, error) {
 	var v struct {
 		Content []struct {

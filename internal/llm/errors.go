@@ -39,6 +39,7 @@ type Error struct {
 	cause      error
 }
 
+// Error says which endpoint failed, with which status, and why; never the key.
 func (e *Error) Error() string {
 	text := e.Message
 	if e.cause != nil {
@@ -98,7 +99,8 @@ var lengthWords = []string{
 	"token count exceeds", "request_too_large",
 }
 
-// tooLong reports whether an endpoint refused a prompt because of its length.
+// tooLong reports whether an endpoint refused a prompt because of its length: by the status 413, or by words of its
+// message, since providers have no common code for it.
 func tooLong(status int, said string) bool {
 	if status == 413 {
 		return true

@@ -24,6 +24,8 @@ func (*ollama) adapt(any, string) bool { return false }
 
 func (*ollama) authorise(h http.Header, key string) { h.Set("Authorization", "Bearer "+key) }
 
+// chat returns the path and content of a request to Ollama's chat API, with a context that is large enough for prompt
+// and answer. The error is an [*Error] with TooLong if the largest context is not.
 func (o *ollama) chat(model string, p *Prompt) (string, any, error) {
 	// Use few sizes of context: Ollama reloads the model whenever the size changes.
 	need := (len(p.System)+len(p.User)+1)/bytesPerToken + p.MaxTokens + formatTokens
@@ -45,6 +47,7 @@ func (o *ollama) chat(model string, p *Prompt) (string, any, error) {
 	return "api/chat", body, nil
 }
 
+// readChat reads an answer of Ollama's chat API.
 func (*ollama) readChat(content []byte) (*Answer, error) {
 	var v struct {
 		Message    message `json:"message"`
@@ -71,6 +74,7 @@ func (*ollama) embed(model string, texts []string) (string, any, error) {
 	return "api/embed", map[string]any{"model": model, "input": texts, "truncate": true}, nil
 }
 
+// readEmbed reads an answer of Ollama's API for embeddings.
 func (*ollama) readEmbed(content []byte) (*Vectors, error) {
 	var v struct {
 		Embeddings []numbers `json:"embeddings"`

@@ -20,6 +20,8 @@ type openAI struct {
 // optional are the parameters that can be left out of a request.
 var optional = []string{"response_format", "temperature", "max_tokens", "encoding_format"}
 
+// adapt learns from an endpoint's refusal which optional parameter it does not know, by the name in the message, and
+// reports whether to ask again without it. Endpoints that call themselves compatible differ in these.
 func (o *openAI) adapt(body any, message string) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -59,6 +61,7 @@ func messages(p *Prompt) []message {
 	return list
 }
 
+// chat returns the path and content of a request to OpenAI's chat completions.
 func (o *openAI) chat(model string, p *Prompt) (string, any, error) {
 	body := map[string]any{"model": model, "messages": messages(p), "stream": false}
 	if o.has("temperature") {
@@ -75,6 +78,7 @@ func (o *openAI) chat(model string, p *Prompt) (string, any, error) {
 	return "chat/completions", body, nil
 }
 
+// readChat reads an answer of OpenAI's chat completions.
 func (*openAI) readChat(content []byte) (*Answer, error) {
 	var v struct {
 		Choices []struct {
@@ -104,6 +108,7 @@ func (*openAI) readChat(content []byte) (*Answer, error) {
 	return &Answer{Text: choice.Message.Content, Usage: v.Usage.usage()}, nil
 }
 
+// embed returns the path and content of a request for embeddings.
 func (o *openAI) embed(model string, texts []string) (string, any, error) {
 	body := map[string]any{"model": model, "input": texts}
 	if o.has("encoding_format") {
@@ -112,6 +117,7 @@ func (o *openAI) embed(model string, texts []string) (string, any, error) {
 	return "embeddings", body, nil
 }
 
+// readEmbed reads an answer with embeddings, which are in the order that their indexes say.
 func (*openAI) readEmbed(content []byte) (*Vectors, error) {
 	var v struct {
 		Data []struct {

@@ -37,7 +37,7 @@ var (
 	spent   = lazy.Pattern(`^\s*(?:=+|-{2,}|\*{3,}|_{3,})\s*$`)
 )
 
-// blocksOf splits markdown into blocks, in one pass.
+// blocksOf splits the markdown of a page into blocks for the extractive summary, in one pass.
 func blocksOf(text string) []block {
 	l := blockList{md: []byte(text)}
 	for b := range markdown.Blocks(l.md) {
@@ -74,7 +74,7 @@ func (l *blockList) add(b block) {
 	l.blocks = append(l.blocks, b)
 }
 
-// end ends the current block.
+// end ends the paragraph, item or row that is being gathered.
 func (l *blockList) end() {
 	if len(l.open) > 0 {
 		raw := strings.Join(l.open, " ")
@@ -85,6 +85,7 @@ func (l *blockList) end() {
 	l.open, l.kind = nil, paragraph
 }
 
+// code adds a block of code with its language, without its fences.
 func (l *blockList) code(b *markdown.Block) {
 	_, from := markdown.LineAt(l.md, b.Start)
 	to := b.End
@@ -124,7 +125,7 @@ var (
 	footnote = lazy.Pattern(`\[\^?\d{1,3}\]`)
 )
 
-// plain returns markdown of one line as text, without images, tags, and marks of footnotes.
+// plain returns one line of markdown as text for a summary, without images, tags, and marks of footnotes.
 func plain(line string) string {
 	var b strings.Builder
 	markdown.Pieces([]byte(line), func(kind markdown.PieceKind, text []byte) {
@@ -150,7 +151,8 @@ var abbreviations = map[string]bool{
 	"al": true,
 }
 
-// sentences splits text of one line after the marks that end sentences.
+// sentences splits a text of one line after the marks that end sentences. A full stop ends none before a lower-case
+// letter or after an abbreviation.
 func sentences(text string) []string {
 	var list []string
 	from := 0
@@ -190,7 +192,7 @@ func sentences(text string) []string {
 	return list
 }
 
-// short cuts text to at most limit characters, between words, and marks the cut.
+// short cuts a text to at most limit characters, between words if one ends in its second half, and marks the cut.
 func short(text string, limit int) string {
 	if utf8.RuneCountInString(text) <= limit {
 		return text

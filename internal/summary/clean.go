@@ -73,7 +73,8 @@ func unwrap(text string) string {
 	return text
 }
 
-// repetitive reports whether a text, if not short, mostly repeats itself.
+// repetitive reports whether a model's answer, if not short, mostly repeats itself, as small models do when they run
+// away.
 func repetitive(said []string) bool {
 	if len(said) < 60 {
 		return false
@@ -132,7 +133,8 @@ func ownLinks(text string, in input) string {
 	return image().ReplaceAllString(text, "$1") // one that the other replacements put together
 }
 
-// bound cuts a text to at most limit characters, after a paragraph or line, and adds a note if it did.
+// bound cuts a summary to at most limit characters, after a paragraph, line or word, closes a fence that the cut left
+// open, and adds a note.
 func bound(text string, limit int) string {
 	text = strings.TrimSpace(text)
 	const note = "\n\n[Cut here.]"

@@ -94,7 +94,8 @@ func (m *Maker) Data(ctx context.Context, p *page.Page, r DataRequest) (json.Raw
 	return nil, fmt.Errorf("the model's answer does not have the requested form: %w", wrong)
 }
 
-// dataPrompt returns the prompt for data. wrong is what was wrong with an answer before; nil at first.
+// dataPrompt returns the prompt that has a model take data out of a page by a schema. wrong is what was wrong with an
+// answer before; nil at first.
 func dataPrompt(p *page.Page, r *DataRequest, content string, limit int, wrong error) llm.Prompt {
 	content = clip.Runes(content, limit)
 	var user strings.Builder

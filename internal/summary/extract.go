@@ -149,7 +149,8 @@ func escaped(s string) string {
 	return s
 }
 
-// candidates returns the sentences of prose that can stand alone.
+// candidates returns the sentences of a page's prose that can stand alone in a summary: 25 to 500 characters (8 in
+// scripts without spaces), and not in a section that is beside the matter.
 func candidates(blocks []block) []sentence {
 	var list []sentence
 	number := 0
@@ -175,7 +176,8 @@ func candidates(blocks []block) []sentence {
 	return list
 }
 
-// fragments returns what a page without prose has: sentences of any length and entries.
+// fragments returns what a page without prose has for a summary: sentences of any length and entries of lists and
+// tables.
 func fragments(blocks []block) []sentence {
 	const most = 60
 	var list []sentence
@@ -228,7 +230,8 @@ func proselike(text string) bool {
 		!strings.HasPrefix(lower, "click ") && !strings.HasPrefix(lower, "copyright")
 }
 
-// weigh scores sentences.
+// weigh scores sentences for an extractive summary: by words that are frequent in the page or in its title, and by
+// where they stand.
 func weigh(list []sentence, in input) {
 	count := map[string]int{}
 	for _, s := range list {
@@ -301,7 +304,8 @@ var stopWords = func() map[string]bool {
 	return m
 }()
 
-// leansBack reports whether a sentence begins with a word that refers to the sentence before.
+// leansBack reports whether a sentence begins with a word that refers to the sentence before, without which it is not
+// understood.
 func leansBack(text string) bool {
 	word, _, _ := strings.Cut(strings.ToLower(text), " ")
 	switch strings.Trim(word, ",") {
@@ -312,7 +316,8 @@ func leansBack(text string) bool {
 	return false
 }
 
-// alike reports whether most terms of the shorter of two sentences are in the other.
+// alike reports whether most terms of the shorter of two sentences are in the other, so that a summary says nothing
+// twice.
 func alike(a, b string) bool {
 	short, long := terms(a), terms(b)
 	if len(short) > len(long) {

@@ -58,7 +58,7 @@ func bullets(lines []string, most int) string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// matching returns the lines of all code that match, each once.
+// matching returns the lines of all code of a page that match, without prompts of shells, each once, at most most.
 func matching(blocks []block, re *regexp.Regexp, most int) []string {
 	var list []string
 	for _, b := range blocks {
@@ -104,7 +104,8 @@ func usage(in input, blocks []block) string {
 // usageSections are headings under which examples stand that are worth more than others.
 var usageSections = lazy.Pattern(`\b(?:usage|use|using|quick ?start|getting started|get started|examples?|how to|tutorial|basics?|first steps|hello|synopsis|verwendung|beispiel)\b`)
 
-// examplesOf returns at most four blocks of code with what introduces each, those of sections about use first.
+// examplesOf returns at most four blocks of code for a summary of use, with what introduces each, those of sections
+// about use first.
 func examplesOf(blocks []block) []string {
 	var first, rest []string
 	for i, b := range blocks {
