@@ -48,6 +48,8 @@ func Endpoint(ctx context.Context, u *url.URL) context.Context {
 	return context.WithValue(ctx, endpointKey{}, hostPort(u))
 }
 
+// policyOf returns the address policy of a request by its context: that of the operator's endpoints, of own fetches, or
+// of clients.
 func policyOf(ctx context.Context) policy {
 	switch {
 	case ctx.Value(endpointKey{}) != nil:
@@ -116,7 +118,7 @@ type AdviceError struct {
 
 func (a *AdviceError) Unwrap() error { return a.error }
 
-// mapped returns the first entry of upstream.resolve for addr.
+// mapped returns the first entry of upstream.resolve for an address; "*" is every host.
 func (d *dialer) mapped(addr string) (mapping, bool) {
 	host, port, err := net.SplitHostPort(addr)
 	if err != nil {
@@ -163,6 +165,7 @@ func parseMapping(s string) (mapping, error) {
 	return mapping{host: strings.TrimSuffix(host, "."), port: port, to: addr}, nil
 }
 
+// validPort returns an error for a port that is no number from 1 to 65535 in its shortest form.
 func validPort(port string) error {
 	n, err := strconv.ParseUint(port, 10, 16)
 	if err != nil || n == 0 || strconv.FormatUint(n, 10) != port {

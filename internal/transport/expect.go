@@ -52,6 +52,8 @@ func expecting(req *http.Request) (*http.Request, *expectation) {
 	return req, e
 }
 
+// Read gives the content of a request to net/http. After an answer that did not ask for the content it waits for the
+// answer's end and then fails, so that the client is not asked to send it.
 func (e *expectation) Read(p []byte) (int, error) {
 	if since := e.waits.Load(); since != nil && !e.wanted.Load() && time.Since(*since) < continueTimeout {
 		select {
@@ -81,6 +83,7 @@ type readBody struct {
 	over func()
 }
 
+// Read reads the body of a response, at whose end the expectation of its request ends.
 func (b *readBody) Read(p []byte) (int, error) {
 	n, err := b.ReadCloser.Read(p)
 	if err != nil {

@@ -18,6 +18,7 @@ type ProhibitedError struct {
 	Loop bool   // the address is one of our own listeners
 }
 
+// Error names the address or host, and why it must not be reached.
 func (e *ProhibitedError) Error() string {
 	if e.name != "" {
 		return fmt.Sprintf("the host is %s, which is %s", e.name, e.why)
@@ -36,7 +37,8 @@ type guard struct {
 // IPv6-only network; check then judges the embedded IPv4 address too.
 var public = ssrf.New(ssrf.WithAnyPort(), ssrf.WithAnyNetwork(), ssrf.WithAllowedV6Prefixes(ssrf.IPv6NAT64Prefix))
 
-// check returns a [*guardError] if addr must not be dialled.
+// check returns a [*ProhibitedError] if an address must not be dialled. It looks at every address that the given one
+// may stand for, such as IPv4 within IPv6.
 func (g guard) check(addr netip.AddrPort) error {
 	ip := addr.Addr().WithZone("").Unmap()
 	forms := append(embedded(ip), ip)

@@ -21,6 +21,7 @@ type watchedConn struct {
 	ended atomic.Bool
 }
 
+// Read notes when the connection below TLS ends.
 func (c *watchedConn) Read(p []byte) (int, error) {
 	n, err := c.Conn.Read(p)
 	if errors.Is(err, io.EOF) {
@@ -97,6 +98,8 @@ type lastBody struct {
 	conn net.Conn
 }
 
+// Read reads a body that ends with its connection. One whose TLS was cut is an error: anybody on the way could have cut
+// it (RFC 9112 §9.8).
 func (b *lastBody) Read(p []byte) (int, error) {
 	n, err := b.ReadCloser.Read(p)
 	if err == io.EOF && cutTLS(b.conn) { // a wrapped EOF is no end of a body

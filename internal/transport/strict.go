@@ -30,6 +30,8 @@ type strictConn struct {
 	late    error  // follows joined
 }
 
+// Read reads from an origin's connection, and checks how each response is framed before net/http sees it. After a
+// malformed one it returns the same error for ever.
 func (c *strictConn) Read(p []byte) (int, error) {
 	if c.bad != nil {
 		return 0, c.bad
@@ -171,6 +173,8 @@ type watchedContext struct {
 	trace *httptrace.ClientTrace
 }
 
+// Value returns the value of a key, but for the trace of the client, in whose place is one that also tells this
+// connection of requests.
 func (c *watchedContext) Value(key any) any {
 	v := c.Context.Value(key)
 	if _, ok := v.(*httptrace.ClientTrace); ok {
@@ -261,6 +265,7 @@ func (s *responseScan) statusByte(c byte) bool {
 	return true
 }
 
+// endLine takes the end of a line of a response's head. The error says what of the line is malformed.
 func (s *responseScan) endLine() error {
 	switch {
 	case !s.fields && s.n < len("HTTP/1.1 200"):
@@ -296,7 +301,7 @@ func (s *responseScan) endField() {
 	}
 }
 
-// content returns how many bytes follow the head, -1 if it does not tell.
+// content returns how many bytes follow the head of a response (RFC 9112 §6.3), -1 if it does not tell.
 func (s *responseScan) content(head bool) int64 {
 	switch {
 	case s.status == http.StatusSwitchingProtocols:

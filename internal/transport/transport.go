@@ -236,6 +236,8 @@ func (t *Transport) CloseIdleConnections() {
 	}
 }
 
+// pool returns the connections of one address policy. Policies share none: a connection that a client's request may use
+// could be to an address that own fetches must not reach.
 func (t *Transport) pool(p policy) *http.Transport {
 	return &http.Transport{
 		Proxy: func(req *http.Request) (*url.URL, error) {
@@ -352,7 +354,7 @@ func rootsWith(file string) (*x509.CertPool, error) {
 // ErrWeakKey is returned for weak RSA keys, which crypto/tls accepts from 1024 bits.
 var ErrWeakKey = errors.New("the certificate has an RSA key of less than 2048 bits")
 
-// refuseWeakKeys returns an error unless a verified chain has no RSA key under 2048 bits.
+// refuseWeakKeys returns an error unless a verified chain of certificates has no RSA key under 2048 bits.
 func refuseWeakKeys(cs tls.ConnectionState) error {
 	weak := func(c *x509.Certificate) bool {
 		k, ok := c.PublicKey.(*rsa.PublicKey)
@@ -370,6 +372,7 @@ chains:
 	return ErrWeakKey
 }
 
+// closeBody closes the content of a request that is not sent, as [http.RoundTripper] demands.
 func closeBody(req *http.Request) {
 	if req.Body != nil {
 		req.Body.Close()

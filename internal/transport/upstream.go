@@ -67,6 +67,7 @@ func (t *Transport) dialThrough(ctx context.Context, network, addr string) (net.
 	return tunnel, nil
 }
 
+// dialUpstream connects to the upstream proxy, over TLS if its URL says https.
 func (t *Transport) dialUpstream(ctx context.Context, network, addr string) (net.Conn, error) {
 	if t.upstream.Scheme == "https" {
 		return t.dialTLS(ctx, proxied, network, addr)
