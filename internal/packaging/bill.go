@@ -38,6 +38,7 @@ func (r *release) bill(ctx context.Context, name string) error {
 	})
 }
 
+// module returns a Go module as a component of the bill of materials (CycloneDX), by its package URL.
 func module(path, version string) cyclonedx.Component {
 	url := "pkg:golang/" + path + "@" + version
 	return cyclonedx.Component{

@@ -122,6 +122,7 @@ func (r *release) image(ctx context.Context, name string) error {
 	return r.writeLayout(l, index, name)
 }
 
+// writeLayout writes the container image as an OCI layout in a tar archive, which tools load without a registry.
 func (r *release) writeLayout(l *layout, index descriptor, name string) error {
 	dir := filepath.Join(r.work, "image")
 	if err := os.MkdirAll(dir, 0o755); err != nil {

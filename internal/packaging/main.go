@@ -69,6 +69,7 @@ type part struct {
 	make func(ctx context.Context, file string) error
 }
 
+// makeRelease makes the parts of a release in a folder, or those that have a text in their names.
 func makeRelease(ctx context.Context, out, only, version string) error {
 	f, err := factsOf(ctx, out, version)
 	if err != nil {

@@ -67,6 +67,7 @@ type Error struct {
 	Err          error
 }
 
+// Error says where in the text of a recipe the mistake is, and what.
 func (e *Error) Error() string {
 	if e.Line == 0 {
 		return e.Err.Error()
@@ -100,6 +101,7 @@ type file struct {
 	Tests   []test         `yaml:"tests"`
 }
 
+// test is a test of a recipe as it is written in YAML.
 type test struct {
 	URL    string   `yaml:"url"`
 	HTML   string   `yaml:"html"`
@@ -143,7 +145,7 @@ func Parse(text []byte) ([]*Recipe, error) {
 	return list, nil
 }
 
-// documents yields the documents of a text with the number of lines before each.
+// documents yields the YAML documents of a text, which lines of --- part, with the number of lines before each.
 func documents(text []byte) func(yield func(first int, part []byte) bool) {
 	return func(yield func(int, []byte) bool) {
 		begin, first, line := 0, 0, 0
@@ -164,7 +166,7 @@ func documents(text []byte) func(yield func(first int, part []byte) bool) {
 	}
 }
 
-// blank reports whether a document holds nothing but comments.
+// blank reports whether a YAML document of a file of recipes holds nothing but comments.
 func blank(part []byte) bool {
 	for line := range bytes.Lines(part) {
 		if line = bytes.TrimSpace(line); len(line) > 0 && line[0] != '#' {

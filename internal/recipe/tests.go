@@ -49,6 +49,8 @@ func (r *Recipe) Run(ctx context.Context, stored Snapshot) ([]Result, error) {
 	return list, nil
 }
 
+// run runs one test of a recipe: it converts the page with the recipe, and returns what the recipe did and what of the
+// test does not hold.
 func (r *Recipe) run(ctx context.Context, t Test, stored Snapshot) (used string, failures []string, err error) {
 	content, contentType := []byte(t.HTML), "text/html; charset=utf-8"
 	if t.HTML == "" {
@@ -87,7 +89,8 @@ func (r *Recipe) Apply(ctx context.Context, content []byte, contentType string, 
 	return doc.Convert(ctx, convert.Options{})
 }
 
-// compare returns what of a test does not hold of a page's markdown.
+// compare returns what of a recipe's test does not hold of a page's markdown: lines that are missing or out of order,
+// and texts that should be absent.
 func compare(markdown string, t Test) (failures []string) {
 	var lines []string
 	for line := range strings.Lines(markdown) {

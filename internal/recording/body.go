@@ -28,6 +28,8 @@ type body struct {
 
 func newBody() *body { return &body{sum: sha256.New()} }
 
+// write adds to the body of a recorded answer: in memory at first, in a temporary file from inMemory bytes on. The
+// first error is kept.
 func (b *body) write(p []byte) {
 	if b.err != nil {
 		return

@@ -109,6 +109,7 @@ func (r *Recording) atEnd(in *bufio.Reader, end *totals) error {
 	return nil
 }
 
+// parse reads a line of a recording, strictly: a field that is not known is of another version.
 func parse(text []byte) (*line, error) {
 	l := new(line)
 	d := json.NewDecoder(bytes.NewReader(text))
@@ -151,6 +152,7 @@ func (r *Recording) take(l *line, n int, where span, check *bodyCheck) error {
 	return errors.New("the line is neither body nor exchange nor end")
 }
 
+// takeExchange adds an exchange to the index of the recording. Its body must come before it.
 func (r *Recording) takeExchange(e *exchange) error {
 	if e.Body != "" && r.bodies[e.Body] == nil {
 		return fmt.Errorf("the answer to %s has body %.16s…, which is missing", e.place(), e.Body)
@@ -180,6 +182,7 @@ func (c *bodyCheck) add(l *line) {
 	c.sum.Write(l.Base64)
 }
 
+// end compares the hash of a body with its name, after its last part.
 func (c *bodyCheck) end() error {
 	name := c.name
 	c.name = ""
@@ -221,7 +224,8 @@ func (r *Recording) Respond(req *http.Request, url string) (*http.Response, erro
 	return r.response(req, e), nil
 }
 
-// find returns the next answer to a request, or again the last one. It returns nil if there is none.
+// find returns the next recorded answer to a request, or again the last one, so that a client that asks more often than
+// before is answered, too. It returns nil if there is none.
 func (r *Recording) find(asked exchange) *exchange {
 	key := asked.key()
 	list := r.byKey[key]
@@ -261,6 +265,7 @@ func (r *Recording) why(asked *exchange) string {
 	return "the request's content differs"
 }
 
+// union returns the names of the fields that either of two requests has.
 func union(a, b http.Header) map[string]bool {
 	names := map[string]bool{}
 	for name := range a {
@@ -304,6 +309,7 @@ func (r *Recording) Outcome() Outcome {
 	return Outcome{r.answered, r.misses, slices.Clone(r.missed)}
 }
 
+// response returns a recorded answer as a response to a request. One that was cut ends with an error, as it did then.
 func (r *Recording) response(req *http.Request, e *exchange) *http.Response {
 	resp := &http.Response{
 		Status: strconv.Itoa(e.Status) + " " + http.StatusText(e.Status), StatusCode: e.Status, Proto: "HTTP/1.1",

@@ -65,7 +65,8 @@ type totals struct {
 	Bodies    int `json:"bodies"`
 }
 
-// key returns the identity of a request.
+// key returns what identifies a request in a recording: method, URL, content, and the fields that choose the form of
+// the answer.
 func (e *exchange) key() string {
 	var b strings.Builder
 	b.WriteString(e.place() + "\n" + e.Content + "\n")

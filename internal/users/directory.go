@@ -162,6 +162,8 @@ func Check(configured []User) error {
 	return err
 }
 
+// newTable returns the users by name, those of the configuration and those of the store, after checking them. A name of
+// the configuration hides one of the store.
 func newTable(configured, others []User, closed bool) (*table, error) {
 	t := &table{users: map[string]*User{}, owners: map[string]string{}, closed: closed}
 	for i := range configured {
@@ -233,6 +235,7 @@ func (t *table) may(k known, scope string) bool {
 	return scope == ScopeProxy
 }
 
+// limits returns the limits of a user; none for one that is not there.
 func (t *table) limits(name string) Limits {
 	if u := t.users[name]; u != nil {
 		return u.Limits
@@ -306,7 +309,8 @@ func (d *Directory) login(k known, scope string) (Login, error) {
 	return Login{User: t.users[k.name], Meter: d.meter(k.name), hash: k.hash}, nil
 }
 
-// verify checks a name and a secret.
+// verify checks a name and a secret, and remembers the result. A wrong one is slow to check by design; requests with
+// the same credentials wait for one check, and who guesses is slowed down.
 func (d *Directory) verify(ctx context.Context, remote, name, secret string) (known, error) {
 	creds := d.credentials(name + ":" + secret)
 	d.mu.Lock()
@@ -409,6 +413,7 @@ func (d *Directory) forget(creds credentials, c *check) {
 	}
 }
 
+// credentials returns what a name and a secret are remembered by: a keyed hash, so that no secret stays in memory.
 func (d *Directory) credentials(text string) (sum credentials) {
 	mac := hmac.New(sha256.New, d.key)
 	mac.Write([]byte(text))

@@ -36,6 +36,7 @@ func hashOf(secret string, iterations int) (string, error) {
 	return encodeHash(secret, salt, iterations)
 }
 
+// encodeHash returns the hash of a password in the form of the configuration: name, iterations, salt and PBKDF2 sum.
 func encodeHash(password string, salt []byte, iterations int) (string, error) {
 	sum, err := pbkdf2.Key(sha256.New, password, salt, iterations, hashSize)
 	if err != nil {
@@ -52,6 +53,7 @@ type passwordHash struct {
 	salt, sum  []byte
 }
 
+// parseHash reads that form. The error is for people, and has no part of the hash that could be used.
 func parseHash(s string) (passwordHash, error) {
 	parts := strings.Split(s, "$")
 	if len(parts) != 4 || parts[0] != hashName {

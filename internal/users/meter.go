@@ -80,7 +80,8 @@ func (m *Meter) Ask(now time.Time) error {
 	return nil
 }
 
-// AskPage returns an [*OverError] if the tokens of the day are used up. The page that exceeds them is the last one.
+// AskPage returns an [*OverError] if the user's tokens of the day, here and on other nodes, are used up. The page that
+// exceeds them is the last one.
 func (m *Meter) AskPage(now time.Time) error {
 	if m == nil {
 		return nil
@@ -150,6 +151,7 @@ func (m *Meter) put(use Use) {
 	m.use.Add(use)
 }
 
+// setLimits changes the limits of a user whose record has changed; what was used counts on.
 func (m *Meter) setLimits(l Limits) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
