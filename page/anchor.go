@@ -5,7 +5,8 @@ import (
 	"strings"
 )
 
-// maxFragment is how long the name of an anchor may be, in bytes.
+// maxFragment is how long the name of an anchor may be, in bytes. A longer one is no name that a page gives to a place,
+// and a search's link would be mostly fragment.
 const maxFragment = 200
 
 // Anchor is a place in a page that a fragment of its URL leads to.

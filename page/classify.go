@@ -12,6 +12,7 @@ import (
 )
 
 // Type is the kind of a URL (rule B2).
+// It decides which step of a fetch reads the page: the API of a forge, or one that reads the page itself.
 type Type string
 
 // The types, in the order they are tried.
@@ -62,8 +63,8 @@ func Classify(u *url.URL) Type {
 	return Web
 }
 
-// documentationHosts are hosts that hold documentation on every path; a name matches itself and what ends with "." and
-// it.
+// documentationHosts are hosts that hold documentation on every path, so that [Classify] need not look at the path. A
+// name matches itself and what ends with "." and it.
 var documentationHosts = []string{
 	"docs.python.org", "developer.mozilla.org", "readthedocs.io", "readthedocs.org", "pkg.go.dev", "docs.rs",
 	"doc.rust-lang.org",
@@ -77,6 +78,8 @@ var documentationHosts = []string{
 	"cplusplus.com",
 }
 
+// documentationHost reports whether a host, in its DNS form and without port, is one of [documentationHosts] or below
+// one.
 func documentationHost(host string) bool {
 	for _, h := range documentationHosts {
 		if host == h || strings.HasSuffix(host, "."+h) {
@@ -86,6 +89,8 @@ func documentationHost(host string) bool {
 	return false
 }
 
+// documentationPath reports whether the path of a URL says that documentation stands there: it has such a directory, or
+// ends with its name. Letter case does not count.
 func documentationPath(p string) bool {
 	p = strings.ToLower(p)
 	for _, mark := range []string{
@@ -109,6 +114,8 @@ func Display(u *url.URL) string { return Shown(longName(u)) }
 // Shown returns a name as Display does: on one line, and cut.
 func Shown(name string) string { return cut(clip.OneLine(name), displayMax) }
 
+// longName returns the display name of a URL before it is cut: what [Display] shortens. Of a route the path alone is
+// shown.
 func longName(u *url.URL) string {
 	if g, kind := RepositoryOf(u); kind != "" {
 		return g.Name(kind)
@@ -149,6 +156,7 @@ func cut(s string, limit int) string {
 	return clip.Runes(s, limit-len("...")) + "..."
 }
 
+// digits reports whether a text is one or more ASCII digits: a port, a version, a number in a parameter.
 func digits(s string) bool {
 	for _, r := range s {
 		if r < '0' || r > '9' {

@@ -75,13 +75,15 @@ func ends(r rune) bool {
 	return r == utf8.RuneError || unicode.IsSpace(r) || unicode.IsControl(r) || unicode.Is(unicode.Cf, r)
 }
 
-// detector finds URLs in what stands between two ends.
+// detector finds URLs in a token: what stands between two characters that end a URL. It keeps its scratch from one
+// token to the next, so that a text of many tokens allocates once.
 type detector struct {
 	open   []int32 // scratch: positions of parentheses that are open
 	closed []int32 // scratch: by position, where the parenthesis that opens there is closed; 0: nowhere
 }
 
-// urls yields the URLs of a token, trailing punctuation dropped.
+// urls yields the URLs of a token of [Detect], trailing punctuation dropped. It has more than one only where a
+// parenthesis ends a URL.
 func (d *detector) urls(token string) func(yield func(string) bool) {
 	return func(yield func(string) bool) {
 		paired := false
@@ -103,7 +105,8 @@ func (d *detector) urls(token string) func(yield func(string) bool) {
 	}
 }
 
-// scheme returns where the next http:// or https:// begins, in any case; −1 if there is none.
+// scheme returns where the next http:// or https:// of a token begins, at or after a position, in any case; −1 if
+// there is none. It looks for "://" first, which is rare, so the search is linear.
 func scheme(s string, from int) int {
 	for at := from; ; {
 		i := strings.Index(s[at:], "://")
@@ -120,7 +123,8 @@ func scheme(s string, from int) int {
 	}
 }
 
-// pair finds which parentheses of a token belong together.
+// pair finds which parentheses of a token belong together, for [detector.end]. It does so once for a token, not once
+// for each URL in it: a token of many thousand parentheses would else take quadratic time.
 func (d *detector) pair(token string) {
 	d.open, d.closed = d.open[:0], d.closed[:0]
 	if !strings.Contains(token, "(") {

@@ -100,6 +100,8 @@ func gitlabNames(parts []string) (int, []string) {
 	return len(parts), parts
 }
 
+// gitlab reads what follows the name of a GitLab project in a URL: a file, a directory, an issue or a merge request. It
+// returns nil for every other page of the project.
 func (g *GitHubInfo) gitlab(rest []string) (*GitHubInfo, Type) {
 	if len(rest) < 2 {
 		return nil, ""
@@ -119,6 +121,8 @@ func (g *GitHubInfo) gitlab(rest []string) (*GitHubInfo, Type) {
 	return nil, ""
 }
 
+// gitea reads what follows the name of a repository on Gitea or Forgejo, where the path says whether a branch, a tag or
+// a commit is meant.
 func (g *GitHubInfo) gitea(rest []string) (*GitHubInfo, Type) {
 	switch {
 	case len(rest) >= 3 && (rest[0] == "src" || rest[0] == "raw") && (rest[1] == "branch" || rest[1] == "tag" ||
@@ -137,6 +141,8 @@ func (g *GitHubInfo) gitea(rest []string) (*GitHubInfo, Type) {
 	return nil, ""
 }
 
+// bitbucket reads what follows the name of a repository on Bitbucket, which has one form of address, src, for files and
+// directories.
 func (g *GitHubInfo) bitbucket(rest []string) (*GitHubInfo, Type) {
 	if len(rest) < 2 {
 		return nil, ""
@@ -171,7 +177,8 @@ func (g *GitHubInfo) fileOrDirectory(ref []string) (*GitHubInfo, Type) {
 	return g.directory(ref)
 }
 
-// forgeSection reports whether the first path segment is a section of a GitLab, Gitea or Bitbucket host and no owner.
+// forgeSection reports whether the first path segment is a section of a GitLab, Gitea or Bitbucket host (help, explore,
+// users) and so no owner.
 func forgeSection(name string) bool {
 	switch strings.ToLower(name) {
 	case "account", "admin", "api", "assets", "attachments", "avatars", "blog", "captcha", "dashboard", "devtest",
@@ -184,7 +191,8 @@ func forgeSection(name string) bool {
 	return false
 }
 
-// Name returns a short name of what g names: owner/repo, owner/repo/file, owner/repo#N, owner/repo!N.
+// Name returns a short name of what g names, for lists and logs: owner/repo, owner/repo/file, owner/repo#N for an
+// issue, owner/repo!N for a pull or merge request.
 func (g *GitHubInfo) Name(t Type) string {
 	switch {
 	case t.IsFile(), t == Directory && g.Path != "":

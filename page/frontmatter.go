@@ -12,6 +12,8 @@ import (
 
 // FrontMatter returns the YAML block that stands before a page's markdown: title, url, description, author, date, lang
 // and fetched_at, only what is known. It ends with a blank line. It is empty if nothing is known.
+// It is put before the markdown when that is written out; [Record.ContentHash] is without it, for fetched_at changes
+// with every fetch.
 func (p *Page) FrontMatter() string {
 	var b strings.Builder
 	line := func(name, value string) {
@@ -36,6 +38,8 @@ func (p *Page) FrontMatter() string {
 
 // SplitFrontMatter splits a markdown text into the YAML block at its top, which may be empty, and the rest. Both share
 // md's memory.
+// A block that does not end is no block: then all is body. Blank lines between the block and the body belong to
+// neither.
 func SplitFrontMatter(md []byte) (block, body []byte) {
 	rest, ok := bytes.CutPrefix(md, []byte("---\n"))
 	if !ok {
@@ -62,12 +66,15 @@ func SplitFrontMatter(md []byte) (block, body []byte) {
 const ExcerptLength = 300
 
 // Excerpt returns the first sentences of a markdown text as plain text on one line, at most limit characters.
+// It leaves out front matter, headings, tables, HTML, pictures, callouts and fenced code, for a list of results wants
+// sentences. It stops reading where the excerpt is full, so a long page costs no more than a short one.
 func Excerpt(markdown []byte, limit int) string {
 	_, body := SplitFrontMatter(markdown)
 	var words []string
 	length, fence := 0, ""
 	for raw := range bytes.Lines(body) {
 		line := string(bytes.TrimSpace(raw))
+		// A fence of more backticks than three ends only at as many: it may hold fences of three.
 		if ticks := line[:len(line)-len(strings.TrimLeft(line, "`"))]; fence == "" && len(ticks) >= 3 {
 			fence = ticks
 			continue
@@ -96,6 +103,8 @@ func Excerpt(markdown []byte, limit int) string {
 }
 
 // yamlString returns a line as a YAML scalar: plain where YAML reads it as this very text, else in double quotes.
+// A text that YAML would read as a boolean, a null, a list or a mapping must be in quotes, or a reader gets another
+// type than a string.
 func yamlString(s string) string {
 	first, _ := utf8.DecodeRuneInString(s)
 	plain := unicode.IsLetter(first) && !strings.Contains(s, ": ") && !strings.Contains(s, " #") &&
@@ -110,6 +119,7 @@ func yamlString(s string) string {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(s) + `"`
 }
 
+// firstOf returns the first of some strings that is not empty; empty if all are.
 func firstOf(values ...string) string {
 	for _, v := range values {
 		if v != "" {
@@ -120,6 +130,8 @@ func firstOf(values ...string) string {
 }
 
 // TitleOf returns the title in markdown's front matter, else its first heading of level one.
+// It is for markdown that others made, which has no title beside its text. Only the first 16 KiB of the body are looked
+// through: a heading of level one further down is seldom the page's.
 func TitleOf(markdown []byte) string {
 	block, body := SplitFrontMatter(markdown)
 	for line := range bytes.Lines(block) {

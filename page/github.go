@@ -7,6 +7,7 @@ import (
 )
 
 // GitHubInfo is what a URL of GitHub, or of another [Forge], names. A field is empty if the URL does not name it.
+// It is also the member github_info of the page object, so its names are the API's.
 type GitHubInfo struct {
 	Owner       string `json:"owner"` // on GitLab with the groups above it: "group/subgroup"
 	Repo        string `json:"repo"`  // without ".git"
@@ -20,6 +21,7 @@ type GitHubInfo struct {
 
 // GitHubOf returns what u names on github.com or raw.githubusercontent.com, with its type; nil if that is not a
 // repository, a file, an issue or a pull request (rules B2, B3).
+// On any other port than the scheme's a host called github.com is not GitHub.
 func GitHubOf(u *url.URL) (*GitHubInfo, Type) {
 	host := asciiHost(u)
 	if host != "raw.githubusercontent.com" && host != "github.com" && host != "www.github.com" || !defaultPort(u) {
@@ -32,7 +34,9 @@ func GitHubOf(u *url.URL) (*GitHubInfo, Type) {
 	return g, kind
 }
 
-// githubOf reads a URL's path as GitHub does, or as its host for the contents of files does.
+// githubOf reads the path of a URL as github.com does, or, with raw, as raw.githubusercontent.com does, where the
+// branch follows the repository at once. It does not look at the host's name, so that it serves GitHub Enterprise
+// hosts, too; a directory has the type [Directory].
 func githubOf(u *url.URL, raw bool) (*GitHubInfo, Type) {
 	if u.Scheme != "http" && u.Scheme != "https" {
 		return nil, ""
@@ -93,6 +97,7 @@ func (g *GitHubInfo) directory(ref []string) (*GitHubInfo, Type) {
 }
 
 // shortRef drops refs/heads and refs/tags before the name of a branch or tag.
+// A URL may name a branch either way, and both must become one Branch.
 func shortRef(ref []string) []string {
 	if len(ref) >= 3 && ref[0] == "refs" && (ref[1] == "heads" || ref[1] == "tags") {
 		return ref[2:]
@@ -100,6 +105,7 @@ func shortRef(ref []string) []string {
 	return ref
 }
 
+// named returns g with its type if the number in the URL was one, else nil: a URL such as issues/new names no issue.
 func named(g *GitHubInfo, t Type, ok bool) (*GitHubInfo, Type) {
 	if !ok {
 		return nil, ""
@@ -107,7 +113,8 @@ func named(g *GitHubInfo, t Type, ok bool) (*GitHubInfo, Type) {
 	return g, t
 }
 
-// number reads the number of an issue; 0 for what is none.
+// number reads the number of an issue or a pull request from a segment of a path; 0 for what is none. 31 bits hold any
+// that a forge gives and fit an int of every machine.
 func number(s string) int {
 	n, err := strconv.ParseUint(s, 10, 31)
 	if err != nil {
@@ -127,7 +134,8 @@ func repositoryName(s string) bool {
 	}) < 0
 }
 
-// segments returns the path's parts, unescaped and without empty ones, the ".git" of a repository's clone URL dropped.
+// segments returns the parts of a URL's path, unescaped and without empty ones, the ".git" of a repository's clone URL
+// dropped. It splits before it unescapes: %2F is part of a segment.
 func segments(u *url.URL) []string {
 	parts := strings.FieldsFunc(u.EscapedPath(), func(r rune) bool { return r == '/' })
 	for i, p := range parts {

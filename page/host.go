@@ -40,7 +40,8 @@ func CheckHost(pattern string) error {
 	return fmt.Errorf("%.80q is not a host such as a.example or *.a.example", MaskString(pattern))
 }
 
-// isNameByte reports whether a host name may have c.
+// isNameByte reports whether a host name in the form that is sent may have the byte c; the underscore is no part of a
+// host name by RFC 1123, but stands in names that are in use.
 func isNameByte(c byte) bool {
 	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '-' || c == '_' || c == '.'
 }

@@ -28,6 +28,7 @@ func (k Key) Doc() string { return hex.EncodeToString(k[:8]) }
 func (k Key) String() string { return hex.EncodeToString(k[:]) }
 
 // New returns a Page with what the URL alone tells: identity, type and display name.
+// It makes no request: the steps of the cascade fill in the rest.
 func New(u *url.URL) *Page {
 	n := Normalize(u)
 	g, _ := RepositoryOf(u)
@@ -69,6 +70,7 @@ func Parse(raw string) (*url.URL, error) {
 }
 
 // Resolve returns the URL that a reference names on a page at base, with its escapes (see [KeepEscapes]).
+// It is for the addresses that stand in pages and header fields, which authors write as they like.
 func Resolve(base *url.URL, reference string) (*url.URL, error) {
 	u, err := url.Parse(reference)
 	if err != nil {
@@ -81,6 +83,7 @@ func Resolve(base *url.URL, reference string) (*url.URL, error) {
 // KeepEscapes escapes in the path of a URL that was parsed what must be escaped and is not, and leaves the escapes that
 // are there. [url.URL.EscapedPath] makes all of them anew in this case, and then forgets those of slashes and others
 // that it need not escape: of /a%2Fb|c it makes /a/b%7Cc, which names another resource.
+// [Parse] and [Resolve] call it, so every URL that a user, an agent or a page gives has passed through it.
 func KeepEscapes(u *url.URL) {
 	if u.RawPath == "" || u.EscapedPath() == u.RawPath {
 		return
@@ -94,7 +97,8 @@ func KeepEscapes(u *url.URL) {
 	}
 }
 
-// sentHost returns a host in the form that is sent: letters outside of ASCII in that of the DNS.
+// sentHost returns a host, with its port if it has one, in the form that is sent: letters outside of ASCII in that of
+// the DNS. The error names a host that no connection would take.
 func sentHost(host string) (string, error) {
 	if !strings.ContainsFunc(host, func(r rune) bool { return r >= utf8.RuneSelf }) {
 		return host, nil
@@ -117,7 +121,7 @@ func escapeQuery(query string) string {
 	})
 }
 
-// escape escapes the bytes of a text that are not plain.
+// escape escapes the bytes of a text for which plain is false, as %XX in upper case.
 func escape(text string, plain func(byte) bool) string {
 	var b strings.Builder
 	for i := range len(text) {
@@ -150,7 +154,7 @@ func WithoutAnchor(u *url.URL) *url.URL { return withFragment(u, Route(u)) }
 // WithoutFragment returns u without its fragment, even if that is a [Route]: the URL that its origin is asked for.
 func WithoutFragment(u *url.URL) *url.URL { return withFragment(u, "") }
 
-// withFragment returns u with an escaped fragment.
+// withFragment returns a copy of u with an escaped fragment in place of its own; empty takes it away.
 func withFragment(u *url.URL, escaped string) *url.URL {
 	v := *u
 	v.Fragment, v.RawFragment = "", ""
@@ -193,7 +197,8 @@ func WithoutRoute(normalized string) string {
 	return root
 }
 
-// normalizeRoute returns a route with its query, if it has one, normalised as that of a URL.
+// normalizeRoute returns a route with its query, if it has one, normalised as that of a URL, so that tracking
+// parameters behind a "#/" do not make a second page, either.
 func normalizeRoute(route string) string {
 	path, query, ok := strings.Cut(route, "?")
 	if !ok {
@@ -207,6 +212,7 @@ func normalizeRoute(route string) string {
 
 // Siblings returns the other URLs at which servers commonly show the page of u: with and without a slash at the end of
 // the path, and with index.html. Whether they do can only be seen.
+// A fetch looks which of them are stored with the same content: these are names of one page.
 func Siblings(u *url.URL) (list []*url.URL) {
 	own := u.EscapedPath()
 	stem := strings.TrimRight(strings.TrimSuffix(own, "/index.html"), "/")
@@ -295,6 +301,7 @@ func defaultPort(u *url.URL) bool {
 
 // normalizeQuery sorts the parameters stably by name, makes their escapes uniform and drops tracking parameters. What
 // cannot be read as parameters stays as it is: a page's identity must not depend on guessing.
+// The sort is stable because parameters of one name may be a list, whose order counts.
 func normalizeQuery(raw string) string {
 	if raw == "" {
 		return ""

@@ -7,7 +7,8 @@ import (
 	"strings"
 )
 
-// members are the members of the page object in the order in which they are written, whichever type they belong to.
+// members are the members of the page object in the order in which they are written, whichever type they belong to. A
+// field of a Page that is not named here is not written.
 const members = `
 	doc url final_url canonical_url normalized_url url_type display
 	title description meta content content_format excerpt section next
@@ -20,6 +21,9 @@ const members = `
 // ordered is a struct with all fields of a Page in the order of members, and from says where in a Page each is.
 var ordered, from = inOrder()
 
+// inOrder builds, once, the struct type that has the fields of a [Page] in the order of members, and the index of each
+// in a Page. The encoder of the standard library writes embedded structs one after the other, so the order would else
+// follow the types and not the reader.
 func inOrder() (reflect.Type, [][]int) {
 	byName := map[string]reflect.StructField{}
 	for _, f := range reflect.VisibleFields(reflect.TypeFor[Page]()) {
@@ -36,7 +40,7 @@ func inOrder() (reflect.Type, [][]int) {
 	return reflect.StructOf(fields), indexes
 }
 
-// MarshalJSON writes the page object.
+// MarshalJSON writes the page object, its members in the order of members.
 func (p Page) MarshalJSON() ([]byte, error) {
 	page, object := reflect.ValueOf(p), reflect.New(ordered).Elem()
 	for i, index := range from {

@@ -20,7 +20,7 @@ const (
 	PDF
 )
 
-// kinds are the media types of pages.
+// kinds are the media types of pages, in lower case and without parameters. A type that is not here is no page.
 var kinds = map[string]Kind{
 	"text/html": HTML, "application/xhtml+xml": HTML,
 	"text/markdown": Markdown, "text/x-markdown": Markdown, "text/mdx": Markdown,

@@ -12,6 +12,7 @@ import (
 // Library guesses the name of the library, repository or product that u is about, as people call it (rule A16): of a
 // page of GitHub the repository, of a registry's page the package, of documentation the name of its host without www.,
 // docs. and ending. It is empty for any other page.
+// A knowledge base has it as a subject of the documents of that URL.
 func Library(u *url.URL) string {
 	if g, _ := GitHubOf(u); g != nil {
 		return g.Repo
@@ -47,7 +48,8 @@ var packagesAt = map[string]func(parts []string) string{
 	"pub.dev":       after("packages"),
 }
 
-// afterOwner takes the repository from owner/repository/….
+// afterOwner takes the repository's name from the path owner/repository/… of a forge; empty for a page of the forge
+// itself.
 func afterOwner(parts []string) string {
 	if len(parts) < 2 || !repositoryName(parts[0]) || !repositoryName(parts[1]) || githubSection(parts[0]) {
 		return ""
@@ -55,6 +57,8 @@ func afterOwner(parts []string) string {
 	return parts[1]
 }
 
+// partAt returns a function that takes the n-th segment of a path, counted from 0, as a package's name; empty for a
+// shorter path.
 func partAt(n int) func([]string) string {
 	return func(parts []string) string {
 		if len(parts) <= n {
@@ -64,7 +68,8 @@ func partAt(n int) func([]string) string {
 	}
 }
 
-// after takes what follows a segment.
+// after returns a function that takes as a package's name what follows a first segment of this name; empty for other
+// paths.
 func after(section string) func([]string) string {
 	return func(parts []string) string {
 		if len(parts) < 2 || parts[0] != section {
@@ -74,7 +79,8 @@ func after(section string) func([]string) string {
 	}
 }
 
-// npmPackage takes the name after package, with its scope.
+// npmPackage takes a package's name from the path package/… of npmjs.com, with its scope: @types/node are two
+// segments.
 func npmPackage(parts []string) string {
 	name := after("package")(parts)
 	if strings.HasPrefix(name, "@") && len(parts) > 2 {
@@ -100,6 +106,7 @@ func goModule(parts []string) string {
 	return ""
 }
 
+// withoutVersion returns a package's name without the version that a mark, such as "@", divides from it.
 func withoutVersion(name, mark string) string {
 	name, _, _ = strings.Cut(name, mark)
 	return name
@@ -107,6 +114,7 @@ func withoutVersion(name, mark string) string {
 
 // SiteName returns what a host is called, in lower case: of docs.example.co.uk, example. It is empty for an address,
 // for a public suffix, and for a name of one label.
+// The converter tells by it which part of a title is only the name of the site.
 func SiteName(host string) string {
 	name, _, _ := strings.Cut(registrable(host), ".")
 	return name

@@ -38,6 +38,7 @@ const (
 )
 
 // Error says why there is no page. Its JSON form is the member error of the page object.
+// Kinds are what programs decide by, the message is for people.
 type Error struct {
 	Kind    string `json:"kind"`             // blocked, timeout, http, connect, tls, too_large or unsupported
 	Message string `json:"message"`          // one plain sentence (rule A10)
@@ -66,6 +67,7 @@ func (e *Error) Gone() bool { return e != nil && Gone(e.Status) }
 func Gone(status int) bool { return status == http.StatusNotFound || status == http.StatusGone }
 
 // Info holds measurements of the last fetch. Times are milliseconds, sizes count Unicode code points.
+// They tell an operator where the time of a fetch went, and what the markdown saved.
 type Info struct {
 	FetchMS             int64  `json:"fetch_ms"`
 	ConvertMS           int64  `json:"convert_ms"`
@@ -138,8 +140,7 @@ func (r *Record) LastRead() time.Time {
 
 // Findable reports whether searches may find a page: not one that its origin calls gone (rule X6), whose address has a
 // secret, of which only a part or a wall against robots was read, or whose origin wants it in no index, where that is
-// respected. The store keeps only pages that may be kept (AD4,
-// AD6); this is the second look.
+// respected. The store keeps only pages that may be kept (AD4, AD6); this is the second look.
 func (r *Record) Findable() bool {
 	if r.Error.Gone() || r.HasSecret() {
 		return false

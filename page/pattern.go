@@ -7,6 +7,7 @@ import (
 
 // MatchHost reports whether a host matches a pattern such as a.example or *.a.example, which a.example matches, too. An
 // empty pattern matches every host. Letter case and a dot at the end of host do not count.
+// It is for the hosts of rules and recipes.
 func MatchHost(pattern, host string) bool {
 	if pattern == "" {
 		return true

@@ -32,7 +32,8 @@ func secretFragment(u *url.URL) bool {
 	return u.Fragment != "" && secretAnchor(u.EscapedFragment(), Route(u) != "", maxNesting)
 }
 
-// secretAnchor is [secretFragment] for an escaped fragment, which may be the route of a page.
+// secretAnchor is [secretFragment] for an escaped fragment, which may be the route of a page. left is how many
+// decodings of values inside it are left (see maxNesting): a fragment may stand in a value that was itself decoded.
 func secretAnchor(fragment string, route bool, left int) bool {
 	path, query, _ := strings.Cut(fragment, "?")
 	return anyParam(path, func(name, value string) bool { return secretParamIn(name, value, left) }) ||
@@ -43,6 +44,7 @@ func secretAnchor(fragment string, route bool, left int) bool {
 // isKey reports whether a fragment, or a part of it, is a key that no server is to see: Mega, Bitwarden, PrivateBin,
 // Excalidraw. Headings are words, what documentation generators make is hexadecimal digits, and so are the names of
 // files in a change on GitHub.
+// Such a key opens what the server keeps encrypted, so it must be in no log and no list.
 func isKey(fragment string) bool {
 	if len(fragment) < 12 || !mixed(fragment) || strings.Contains(fragment, ":~:") ||
 		strings.HasPrefix(fragment, "diff-") {
@@ -60,10 +62,11 @@ func isKey(fragment string) bool {
 	return false
 }
 
-// mixed reports whether a text has capitals and digits.
+// mixed reports whether a text has both capitals and digits, as keys in base64 have.
 func mixed(s string) bool { return kindsOf(s)&(isUpper|isDigit) == isUpper|isDigit }
 
 // Mask returns u as text with everything replaced that looks secret, for logs, the ledger and error pages.
+// What stays is enough to know which page is meant. The mask itself is written unescaped, for people read it.
 func Mask(u *url.URL) string {
 	m := *u
 	if m.User != nil {
@@ -116,7 +119,9 @@ var keyLike = regexp.MustCompile(`^(?:sk-|sk_live_|rk_live_|ghp_|gho_|ghs_|githu
 // signedLike matches what Rails signs: base64, and a digest.
 var signedLike = regexp.MustCompile(`^[A-Za-z0-9+/=_-]{16,}--(?:[0-9a-f]{40}|[0-9a-f]{64})$`)
 
-// shaped reports whether a text has the shape of a secret, wherever it stands.
+// shaped reports whether a text has the shape of a secret, wherever it stands: in a path, a value or a log. The switch
+// over the first two bytes is there for speed: every segment and every value passes here, and the expression runs only
+// where it may match.
 func shaped(s string) bool {
 	if len(s) < 12 {
 		return false
@@ -133,8 +138,11 @@ func shaped(s string) bool {
 
 // HasSecretShape reports whether a text has the shape of a secret: it is a key with a telling prefix, or has a JSON Web
 // Token in it.
+// The journal asks it for every field that it is to write.
 func HasSecretShape(text string) bool { return shaped(text) }
 
+// anyParam reports whether match holds for a parameter of a query, name and value decoded. It splits at ";", too: some
+// servers still do, and a secret must not pass for that.
 func anyParam(query string, match func(name, value string) bool) bool {
 	for part := range strings.FieldsFuncSeq(query, func(r rune) bool { return r == '&' || r == ';' }) {
 		name, value, _ := strings.Cut(part, "=")
@@ -174,6 +182,8 @@ func maskParams(query string, secret func(name, value string) bool) string {
 	return b.String()
 }
 
+// unescape decodes a name or a value of a query; what cannot be decoded stays as it is, so that it is judged, not
+// skipped.
 func unescape(s string) string {
 	if u, err := url.QueryUnescape(s); err == nil {
 		return u

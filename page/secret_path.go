@@ -16,7 +16,8 @@ import (
 //   - or it is random by itself, 20 characters or more, and the path does not lead to an image or a part of a page.
 //     Hexadecimal digits and UUIDs are never a secret by themselves; see [Unlisted].
 
-// secretWords name the purpose of the segment behind them.
+// secretWords name the purpose of the segment behind them, in lower case: reset/…, invite/…. A segment of several
+// words, such as password-reset, counts if one of them is here.
 var secretWords = map[string]bool{
 	"reset": true, "password": true, "passwd": true, "pwreset": true, "resetpassword": true, "recover": true,
 	"recovery": true, "forgot": true, "token": true, "tokens": true, "verify": true, "verification": true, "confirm": true,
@@ -74,12 +75,14 @@ var assets = map[string]bool{
 }
 
 // servedWords name directories of a build, whose files are named after digests and builds.
+// What stands behind one of them is served to everybody.
 var servedWords = map[string]bool{
 	"static": true, "assets": true, "_next": true, "dist": true, "build": true, "chunks": true, "immutable": true,
 	"_nuxt": true, "bundles": true, "cdn-cgi": true, "images": true, "img": true, "fonts": true, "css": true, "js": true,
 }
 
 // listedWords name collections whose members are public, whatever their identifiers look like.
+// What follows one of these is no secret for looking random alone; behind a word of purpose it still is.
 var listedWords = map[string]bool{
 	"channel": true, "playlist": true, "playlists": true, "track": true, "album": true, "artist": true, "show": true,
 	"episode": true, "episodes": true, "shows": true, "article": true, "articles": true, "topics": true, "topic": true,
@@ -89,6 +92,8 @@ var listedWords = map[string]bool{
 	"shop": true, "products": true, "product": true, "profile": true, "news": true,
 }
 
+// The shapes of segments that single products or frameworks make, and two common ones: assetName is the ending of a
+// file's name, and uuidLike a UUID.
 var (
 	aspSession  = regexp.MustCompile(`\([ASF]\([A-Za-z0-9_-]{8,}\)\)`)
 	private     = regexp.MustCompile(`^(?:private-[0-9a-f]{32}|z-app-.*-[0-9a-f]{40})$`) // Google Calendar, Slack
@@ -101,6 +106,7 @@ var (
 )
 
 // secretPath reports whether a segment of an escaped path at a host is a secret.
+// It goes through the segments from the left, because what a segment is depends on those before it.
 func secretPath(host, path string) bool {
 	if len(path) < 9 {
 		return false
@@ -117,7 +123,8 @@ func secretPath(host, path string) bool {
 	return false
 }
 
-// maskPath masks the secret segments of an escaped path. Of a segment with parameters the rest stays.
+// maskPath returns an escaped path at a host with [SecretMask] in place of its secret segments. Of a segment with
+// parameters (;jsessionid=…) the rest stays, unless the name itself is secret.
 func maskPath(host, path string) string {
 	if !secretPath(host, path) {
 		return path
@@ -140,7 +147,8 @@ func maskPath(host, path string) string {
 	return strings.Join(masked, "/")
 }
 
-// A place in a path is what the host, the segments before it and the end of the path say of the next.
+// A place in a path is what the host, the segments before it and the end of the path say of the next segment: whether a
+// text that looks random there is a secret or a name.
 type place struct {
 	before  [3]string // the segments before it, the nearest first
 	reached int       // how many of them a purpose may be among: it reaches over whom it is for, and over a secret
@@ -148,7 +156,8 @@ type place struct {
 	served  bool      // it is part of a build, or of a page
 }
 
-// placeAt returns the place of the first segment.
+// placeAt returns the place of the first segment of a path. The host counts with and without its first label, since
+// products give a subdomain to each customer.
 func placeAt(host, path string) place {
 	at := place{secrets: secretHosts[host]}
 	if _, parent, ok := strings.Cut(host, "."); ok && !at.secrets {
@@ -160,7 +169,8 @@ func placeAt(host, path string) place {
 	return at
 }
 
-// pass goes on behind a segment.
+// pass moves the place behind a segment; secret says that the segment was judged one. A long segment that is none ends
+// the reach of the words of purpose before it: what follows a slug is about the slug.
 func (p *place) pass(segment string, secret bool) {
 	p.served = p.served || servedWords[segment]
 	p.before = [3]string{segment, p.before[0], p.before[1]}
@@ -182,7 +192,9 @@ func (p *place) purpose() string {
 	return ""
 }
 
-// secret judges a segment by itself, by its place, and by what is behind it.
+// secret reports whether a segment, escaped, is a secret: by itself, by its place, and by what is behind it. The tests
+// go from the certain to the doubtful: shapes, the host, a word behind, a word before, and at last the text alone. A
+// segment of fewer than seven bytes is never one.
 func (p *place) secret(escaped, behind string) bool {
 	if len(escaped) < 7 {
 		return false
@@ -212,6 +224,7 @@ func (p *place) secret(escaped, behind string) bool {
 	if len(name) < 7 || shaped(name) || shapedSegment(name) {
 		return len(name) >= 7
 	}
+	// Lower-case letters alone are a word or a slug, however long, except for the names of meetings.
 	if kinds&(isUpper|isDigit) == 0 {
 		return p.secrets && meeting.MatchString(name)
 	}
@@ -233,6 +246,7 @@ func (p *place) secret(escaped, behind string) bool {
 	case p.served, len(name) < 20, listedWords[before], assetName.MatchString(name), !random(name, 20):
 		return false
 	}
+	// base64 of a plain text is only as secret as the text is; base64 of bytes is taken for a key.
 	plain, ok := plainOf(name) // what it says decides
 	return !ok || secretValue(plain, maxNesting)
 }
@@ -243,6 +257,7 @@ var shortGiven = map[string]bool{
 }
 
 // shapedSegment reports whether a segment has the shape of one that a single product makes.
+// The switch over the first byte keeps the expressions away from the many segments that none of them fits.
 func shapedSegment(name string) bool {
 	switch name[0] {
 	case 'b':
@@ -263,7 +278,8 @@ func shapedSegment(name string) bool {
 	return len(name) == 22 && name[0] <= '9' && overleaf.MatchString(name)
 }
 
-// purposeful reports whether a segment names a purpose for which secrets are made.
+// purposeful reports whether a segment of a path names a purpose for which secrets are made: one of its words, divided
+// by "-", "_", "." or ":", is in [secretWords]. A longer segment is a slug that only has such a word in it.
 func purposeful(segment string) bool {
 	if len(segment) > 40 {
 		return false
@@ -299,7 +315,8 @@ func given(segment string) bool {
 	return false
 }
 
-// hexadecimal reports whether a text is hexadecimal digits.
+// hexadecimal reports whether a text is hexadecimal digits, with or without 0x before them. Such texts are public
+// almost everywhere (commits, digests, blocks of a chain), so they are no secret by themselves.
 func hexadecimal(s string) bool {
 	s = strings.TrimPrefix(s, "0x")
 	for i := range len(s) {
@@ -319,6 +336,8 @@ const (
 	isOther // neither these nor what separates words
 )
 
+// kindTable gives for each byte the kind of character that it is, 0 for what separates words. It saves a chain of
+// comparisons for each byte of each segment.
 var kindTable = func() (t [256]uint8) {
 	for i := range t {
 		switch c := byte(i); {
@@ -337,7 +356,8 @@ var kindTable = func() (t [256]uint8) {
 	return t
 }()
 
-// kindsOf returns the kinds of the characters in a text.
+// kindsOf returns the kinds of the characters in a text, as a set of bits. It is the first, cheap look at a segment or
+// a value.
 func kindsOf(s string) (k uint8) {
 	for i := range len(s) {
 		k |= kindTable[s[i]]
@@ -345,20 +365,24 @@ func kindsOf(s string) (k uint8) {
 	return k
 }
 
-// digest reports whether a text is hexadecimal digits, some of them letters.
+// digest reports whether a text is hexadecimal digits, some of them letters and some not: a number alone is an
+// identifier, and letters alone may be a word ("facade").
 func digest(s string) bool {
 	k := kindsOf(s)
 	return k&isDigit != 0 && k&(isLower|isUpper) != 0 && k&isOther == 0 && hexadecimal(s)
 }
 
+// separates reports whether a character stands between the words of a slug, or between the parts of an identifier.
 func separates(r rune) bool {
 	return r == '-' || r == '_' || r == '.' || r == '~' || r == ':' || r == '+' || r == '='
 }
 
-// makeup counts the letters and digits of a text, and the pairs of neighbours that words seldom have.
+// makeup counts the letters and digits of a text, and the pairs of neighbours that words seldom have (odd). [random]
+// decides by it.
 type makeup struct{ lower, upper, digits, odd, pairs, separators, others int }
 
-// makeupOf returns the makeup of a text.
+// makeupOf counts the makeup of a text. A pair is odd if it is of two kinds (lower case, capital, digit), or of two
+// letters that are seldom neighbours in words; two digits never are.
 func makeupOf(s string) (k makeup) {
 	var last, lastKind byte
 	for i := range len(s) {
@@ -397,6 +421,8 @@ var followers = masks("bcdghiklmnprstuvwy", "aeilorsuy", "acehikloqrtuy", "adeio
 	"abeimnopsuy", "acdefgiknostuvyz", "bcdfgiklmnoprstuvwxy", "aehiloprstuy", "u", "abcdefgiklmnoprstuvy",
 	"acehiklmnopstuwy", "acehilmorstuwyz", "abcdefgilmnprstvz", "aeioru", "aehinors", "acepty", "aelmnoprst", "aeiouwyz")
 
+// masks returns for each letter of the alphabet the set of letters that follow it, as bits: a test of a pair is then
+// one look.
 func masks(after ...string) (m [26]uint32) {
 	for i, letters := range after {
 		for _, l := range letters {
@@ -418,10 +444,12 @@ func random(s string, least int) bool {
 	}
 	k := makeupOf(s)
 	n := k.lower + k.upper + k.digits
+	// Too few letters and digits, signs that no key has, digits alone, or many words: not random.
 	if n < least || k.others > 0 || k.pairs == 0 || n == k.digits ||
 		k.separators > max(n/8, 1) { // a slug: base64 has one in 32
 		return false
 	}
+	// A part of hexadecimal digits is a digest or a commit, which is public.
 	for part := range strings.FieldsFuncSeq(s, separates) {
 		if len(part) >= 8 && hexadecimal(part) {
 			return false
@@ -441,6 +469,7 @@ func random(s string, least int) bool {
 // or a parameter that cannot be guessed, such as a UUID or a digest. Most of these are public, which nobody can tell
 // from the URL; so such a page is kept and shown as any other, but no third party is told of it. What says only how a
 // visitor came does not count; what says who the visitor is does.
+// The gate before third parties asks it, and so does whatever tells other machines of the fleet about a page.
 func Unlisted(u *url.URL) bool {
 	if HasSecret(u) {
 		return true
@@ -458,6 +487,7 @@ func Unlisted(u *url.URL) bool {
 }
 
 // unguessable reports whether a text has a part of about 64 bits or more that are random.
+// It is asked only for [Unlisted]: a digest is not a secret, but nobody guesses one.
 func unguessable(s string) bool {
 	if len(s) < 16 {
 		return false

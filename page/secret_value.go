@@ -18,6 +18,7 @@ import (
 //   - if its value has a secret itself: the shape of one, such as a JSON Web Token, or, however often encoded, a URL, a
 //     query, a JSON text, or one of these in base64, with a parameter or a member that is a secret.
 
+// The second half of a name's entry in secretNames: how much of a parameter's name it must be.
 const (
 	whole = false // it is the name
 	part  = true  // it is the name, or a word of it: user[password], login-token
@@ -88,8 +89,8 @@ var innocentNames = map[string]bool{
 	"continuation_token": true, "continuationtoken": true, "synctoken": true, "sync_token": true,
 }
 
-// maxNesting bounds how often a value is decoded, or read as something that has values itself. What needs more is taken
-// for a secret.
+// maxNesting bounds how often a value is decoded, or read as something that has values itself: a URL in a URL, JSON in
+// base64. An attacker, or a chain of redirects, may nest without end.
 const maxNesting = 8
 
 // secretsBehind returns what judges the parameters of a query behind an escaped path at a host, where so many decodings
@@ -112,13 +113,15 @@ func secretsBehind(host, path, query string, left int) func(name, value string) 
 	}
 }
 
-// accountActions are values by which a query names such a step.
+// accountActions are values by which a query names a step that only an account's owner is invited to, as action=rp
+// does. They are in lower case.
 var accountActions = map[string]bool{
 	"unsubscribe": true, "confirm": true, "confirmsubscription": true, "reset": true, "resetpassword": true, "rp": true,
 	"activate": true, "verify": true, "cfmpw": true,
 }
 
-// aboutAccount reports whether a segment names a step that only the owner of an account is invited to.
+// aboutAccount reports whether a segment of a path names a step that only the owner of an account is invited to (reset,
+// confirm, invite): then any random value beside it is taken for that owner's.
 func aboutAccount(segment string) bool {
 	for word := range strings.FieldsFuncSeq(strings.ToLower(segment), separatesWords) {
 		switch word {
@@ -134,12 +137,14 @@ func aboutAccount(segment string) bool {
 // secretParam judges a parameter by name and value alone.
 func secretParam(given, value string) bool { return secretParamIn(given, value, maxNesting) }
 
-// secretParamIn is [secretParam] where so many decodings are left.
+// secretParamIn is [secretParam] where so many decodings are left. It knows nothing of the URL that the parameter
+// stands in.
 func secretParamIn(given, value string, left int) bool {
 	return secretParamOf(given, value, left, func() bool { return false })
 }
 
 // secretParamOf is [secretParamIn] for a parameter beside others that may be about one reader's account.
+// aboutOne is asked last, since it goes through the whole URL.
 func secretParamOf(given, value string, left int, aboutOne func() bool) bool {
 	if value == "" { // a parameter that is but a value
 		return secretValue(given, left)
@@ -158,6 +163,7 @@ func secretParamOf(given, value string, left int, aboutOne func() bool) bool {
 		strings.HasPrefix(name, "aspsessionid"):
 		return true
 	}
+	// A word of a longer name counts: user[password], login-token.
 	if strings.ContainsAny(name, "_-.[]") {
 		for word := range strings.FieldsFuncSeq(name, separatesWords) {
 			if secretNames[word] { // part
@@ -165,29 +171,33 @@ func secretParamOf(given, value string, left int, aboutOne func() bool) bool {
 			}
 		}
 	}
+	// The value looks random: the name, or what the URL is about, decides.
 	if looksRandom(value) && (mayBeSecret(name) || !anyName(clickParameters, name) && aboutOne()) {
 		return true
 	}
 	return secretValue(value, left)
 }
 
-// mayBeSecret reports whether a name in lower case may be that of a credential.
+// mayBeSecret reports whether a parameter's name in lower case may be that of a credential, so that a random value of
+// it is one. A keyword is none, although it has "key" in it.
 func mayBeSecret(name string) bool {
 	says := func(word string) bool { return strings.Contains(name, word) }
 	return secretShortNames[name] || slices.ContainsFunc(secretNameWords, says) && !says("keyword")
 }
 
+// known reports whether a parameter's whole name, in lower case, is one of [secretNames].
 func known(name string) bool {
 	_, ok := secretNames[name]
 	return ok
 }
 
-// isWord reports whether a text has letters only, and does not look random.
+// isWord reports whether the value of a parameter has letters only, and does not look random: key=title orders a list.
 func isWord(s string) bool {
 	k := makeupOf(s)
 	return k.digits+k.others == 0 && !random(s, 8)
 }
 
+// separatesWords reports whether a character stands between the words of a parameter's name.
 func separatesWords(r rune) bool { return r == '_' || r == '-' || r == '.' || r == '[' || r == ']' }
 
 // looksRandom reports whether a value looks random: as [given], with what stands between the parts of signatures, or
@@ -204,16 +214,19 @@ func looksRandom(value string) bool {
 	return given(inParts.Replace(value))
 }
 
+// inParts turns what stands between the parts of signatures and tokens into nothing, or into the mark between two
+// parts, so that [given] judges each part.
 var inParts = strings.NewReplacer("+", "", "/", "", "=", "", ".", "-", "|", "-", "*", "-", "!", "-", ",", "-", "_", "-")
 
-// bare reports whether a query that is nothing but a value looks random. A number does not: caches are passed by
-// with one.
+// bare reports whether a query that is nothing but a value (?Zx81…) looks random. A number does not: caches are
+// passed by with one.
 func bare(value string) bool {
 	return !strings.ContainsAny(value, "/.") && (uuidLike.MatchString(value) || random(value, 16) ||
 		len(value) >= 32 && hexadecimal(value) && makeupOf(value).digits > 0)
 }
 
-// secretValue reports whether a value carries a secret, whatever its name is.
+// secretValue reports whether the value of a parameter, or a segment that stands for one, carries a secret, whatever
+// its name is: by its shape, or in what it decodes to. left is how many decodings are left.
 func secretValue(value string, left int) bool {
 	if len(value) < 6 {
 		return false
@@ -233,6 +246,7 @@ func secretValue(value string, left int) bool {
 	if left == 0 {
 		return false
 	}
+	// Whatever the value is a container of is judged by its members: JSON, base64, then a URL or a query.
 	if text[0] == '{' || text[0] == '[' {
 		return secretJSON([]byte(text), left-1)
 	}
@@ -242,7 +256,8 @@ func secretValue(value string, left int) bool {
 	return strings.ContainsAny(text, "=/?#") && secretText(text, left-1)
 }
 
-// plainOf returns the text that another text is in base64. What is short, or is no text, is not taken for that.
+// plainOf returns the text that a value is the base64 of; ok is false if it is none. What is short, or gives bytes that
+// are no ASCII text, is not taken for that.
 func plainOf(s string) (string, bool) {
 	if s = strings.TrimRight(s, "="); len(s) < 12 || len(s)%4 == 1 || strings.IndexByte(s, ' ') >= 0 {
 		return "", false
@@ -259,11 +274,13 @@ func plainOf(s string) (string, bool) {
 	return string(plain), err == nil && printable(plain)
 }
 
+// printable reports whether bytes are text in ASCII, with line ends and tabs, and no other control characters.
 func printable(text []byte) bool {
 	return !slices.ContainsFunc(text, func(c byte) bool { return c < ' ' && c != '\n' && c != '\t' || c > '~' })
 }
 
-// secretText judges a value that may be a URL, or a part of one.
+// secretText judges a value that may be a URL, or a part of one: user info, path, query and fragment are each judged as
+// those of a request's URL are.
 func secretText(text string, left int) bool {
 	text, fragment, _ := strings.Cut(text, "#")
 	path, query, hasQuery := strings.Cut(text, "?")
@@ -285,7 +302,8 @@ func secretText(text string, left int) bool {
 		fragment != "" && secretAnchor(fragment, strings.HasPrefix(fragment, "/"), left)
 }
 
-// secretJSON judges the members of a JSON text.
+// secretJSON judges the members of a value that is a JSON text, or the beginning of one: each counts as a parameter of
+// its name. What does not parse is searched for pairs that look like members.
 func secretJSON(text []byte, left int) bool {
 	var v any
 	if json.Unmarshal(text, &v) == nil {
@@ -302,6 +320,8 @@ func secretJSON(text []byte, left int) bool {
 // member matches a member of what is like JSON.
 var member = regexp.MustCompile(`["']?([A-Za-z0-9_.-]+)["']?\s*[:=]\s*["']?([^"',}\]\s]+)`)
 
+// secretMember judges a member of a JSON text by name and value; the elements of a list have the list's name or the
+// enclosing object's.
 func secretMember(name string, v any, left int) bool {
 	switch v := v.(type) {
 	case map[string]any:

@@ -17,6 +17,8 @@ var sessionWords = strings.Fields(`sid sessid sessionid session_id session`)
 
 // sessionParam reports whether a parameter only carries a session. path is that of its URL: forums written in PHP call
 // a session s.
+// A word such as sid may also number an article, so the value of sessionWords must look like a session; a name that
+// only PHP's or a servlet's sessions have needs no such look.
 func sessionParam(name, value, path string) bool {
 	if value == "" {
 		return false
@@ -33,6 +35,7 @@ func sessionParam(name, value, path string) bool {
 
 // WithoutSession returns an absolute or relative URL without the parameters of its path and query that only carry the
 // session of a reader. All other bytes stay. ok is false if there are none.
+// The converter cleans the links of a page with it, so that they are the same for every reader.
 func WithoutSession(raw string) (plain string, ok bool) {
 	rest, fragment, hasFragment := strings.Cut(raw, "#")
 	path, query, hasQuery := strings.Cut(rest, "?")

@@ -10,6 +10,8 @@ import (
 // ending.
 var TrackingParameters = slices.Concat(clickParameters, readerParameters)
 
+// clickParameters tell how a visitor came, readerParameters who the visitor is. For [Unlisted] the two differ: a click
+// identifies nobody.
 var (
 	clickParameters = strings.Fields(`utm_* gclid gclsrc dclid gbraid wbraid srsltid fbclid msclkid yclid ymclid _openstat
 		twclid ttclid igshid igsh li_fat_id mc_cid _hsmi rb_clickid wickedid guccounter guce_referrer guce_referrer_sig`)
@@ -20,7 +22,8 @@ var (
 // Tracks reports whether a query parameter of this name is one of [TrackingParameters].
 func Tracks(name string) bool { return anyName(TrackingParameters, name) }
 
-// anyName reports whether name, in any case, is one of names.
+// anyName reports whether the name of a parameter, in any case, is one of names, in which a star at the end stands for
+// any ending.
 func anyName(names []string, name string) bool {
 	name = strings.ToLower(name)
 	return slices.ContainsFunc(names, func(n string) bool {
