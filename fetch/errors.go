@@ -58,8 +58,11 @@ func (e *Error) say() (message, reason string) {
 	case KindHTTP:
 		reason = "HTTP " + strconv.Itoa(e.Status)
 		message = reason + " fetching " + e.URL
-		if len(e.Payment) > 0 {
-			asks := ": its origin asks for payment: " + e.Payment[0].String() + "; nothing was paid"
+		if e.Status == http.StatusPaymentRequired {
+			asks := ": its origin asks for payment, in no form that is known; nothing was paid"
+			if len(e.Payment) > 0 {
+				asks = ": its origin asks for payment: " + e.Payment[0].String() + "; nothing was paid"
+			}
 			message, reason = message+asks, reason+asks
 		}
 	case KindBlocked:

@@ -18,6 +18,15 @@ func inTurn(handlers ...http.HandlerFunc) http.HandlerFunc {
 	}
 }
 
+// A demand that nobody can read is one still.
+func TestADemandInNoKnownFormIsTold(t *testing.T) {
+	c := newChain(t, respond(402, "<h1>Pay at the desk</h1>", html))
+	_, err := c.own(t, "https://site.test/")
+	if err == nil || !strings.Contains(err.Error(), "asks for payment, in no form that is known; nothing was paid") {
+		t.Errorf("error %v", err)
+	}
+}
+
 // What an origin asks to be paid is told, and which copy of the page is stored, but never kept as the page.
 func TestAPageThatCostsMoneyIsTold(t *testing.T) {
 	price := "Crawler-Price: USD 0.01"

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/readthru/readthru/convert"
+	"github.com/readthru/readthru/fetch/media"
 	"github.com/readthru/readthru/fetch/twins"
 	"github.com/readthru/readthru/internal/clip"
 	"github.com/readthru/readthru/internal/httpfield"
@@ -31,6 +32,8 @@ func (c *check) isPage(html *answer) bool {
 	case mark != "":
 		r.add("page", Wrong, strings.TrimSuffix("a bot wall of "+convert.WallOwner(mark), " of ")+" answers agents",
 			"let signed agents pass (Web Bot Auth), or those whose names you know")
+	case html.status == http.StatusPaymentRequired:
+		r.add("page", Advice, "asks for payment, in no form that is known", "agents that do not pay read nothing")
 	case html.status != http.StatusOK:
 		r.add("page", Wrong, fmt.Sprintf("answers with status %d", html.status), "")
 	default:
@@ -106,6 +109,10 @@ func (c *check) negotiation(ctx context.Context, html *answer) error {
 		}
 		r.add("negotiation", Advice, detail,
 			"answer it with text/markdown: agents then read what you write, not what they guess")
+		return nil
+	}
+	if why := useless(md); why != "" {
+		r.add("negotiation", Wrong, "what Accept: text/markdown gets "+why, "agents ask for the HTML once more, or read that")
 		return nil
 	}
 	c.found = true
@@ -191,11 +198,22 @@ func unfit(a *answer) string {
 	case a.status != http.StatusOK:
 		return fmt.Sprintf("answers with status %d", a.status)
 	case page.IsMarkdown(a.header.Get("Content-Type")):
-		return ""
+		return useless(a)
 	case mediaType(a) == "text/plain" && convert.LooksLikeMarkdown(a.content[:min(len(a.content), 16<<10)]):
-		return ""
+		return useless(a)
 	}
 	return "is " + mediaType(a)
+}
+
+// useless returns why markdown is not the page, as readers judge it; "" if it can be.
+func useless(a *answer) string {
+	if media.Disguised(a.content) {
+		return "is HTML with the label of markdown"
+	}
+	if doubt := convert.DoubtMarkdown(a.content); doubt != convert.NoDoubt && doubt != convert.DoubtThin {
+		return "is no use: " + string(doubt)
+	}
+	return ""
 }
 
 // lists looks for llms.txt (llmstxt.org), the list of what agents should read.

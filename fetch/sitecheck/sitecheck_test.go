@@ -1,6 +1,7 @@
 package sitecheck_test
 
 import (
+	"cmp"
 	"context"
 	"io"
 	"maps"
@@ -42,6 +43,7 @@ var html = "<html><head><title>Harbour</title></head><body><main><h1>Harbour</h1
 // site is an origin with one page, at /page, in the forms that a test asks for.
 type site struct {
 	negotiates, vary, weights bool
+	markdown                  string            // what it negotiates, if not the page
 	refuses                   int               // the status for who names markdown
 	strict                    bool              // it is that of who accepts nothing else
 	named                     string            // the twin that a Link field names
@@ -84,7 +86,7 @@ func (s site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	if s.negotiates && wants {
 		w.Header().Set("Content-Type", "text/markdown; charset=utf-8")
-		io.WriteString(w, markdown)
+		io.WriteString(w, cmp.Or(s.markdown, markdown))
 		return
 	}
 	w.Header().Set("Content-Type", "text/html")
@@ -198,6 +200,22 @@ func TestWhatAgentsGetOfASite(t *testing.T) {
 			[]string{"llms.txt wrong"},
 			1,
 		},
+		{
+			"markdown that is an error page",
+			site{negotiates: true, vary: true, weights: true, markdown: "# Page not found\n\nThe page that you are " +
+				"looking for is not here, and we do not know where it is. Try the search, or go home.\n"},
+			fetch.Verdict{Allowed: true},
+			[]string{"negotiation wrong"},
+			1,
+		},
+		{
+			"a twin that is HTML",
+			site{named: "/page.md", files: map[string]string{"/page.md": "text/markdown\n" + html}},
+			fetch.Verdict{Allowed: true},
+			[]string{"twin wrong"},
+			1,
+		},
+		{"a price in no form that is known", site{status: 402}, fetch.Verdict{Allowed: true}, []string{"page advice"}, 0},
 		{
 			"robots.txt forbids it",
 			site{},
