@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"time"
 
 	"github.com/readthru/readthru/convert"
@@ -59,7 +60,8 @@ func (s alternate) Try(ctx context.Context, a *attempt) result {
 		}
 		r, err := s.fetch(ctx, a, u, signs)
 		if err == nil {
-			if t := twins.Guess(a.url); u.Host == a.url.Host && t != nil && u.Path == t.Path {
+			usual := func(t *url.URL) bool { return u.Host == t.Host && u.Path == t.Path }
+			if slices.ContainsFunc(twins.Guesses(a.url), usual) {
 				s.f.learn(a, store.Twins)
 			}
 			return result{rendition: r, good: true, reason: page.Mask(u)}

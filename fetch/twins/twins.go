@@ -21,7 +21,7 @@ import (
 const most = 2
 
 // Find returns at most two addresses where a page may have a markdown twin, the likeliest first: those of the
-// Link field (RFC 8288), of the head (named, may be empty), and with guess the usual one. It omits the page itself,
+// Link field (RFC 8288), of the head (named, may be empty), and with guess the usual ones. It omits the page itself,
 // http addresses for an https page, and addresses with a secret.
 func Find(u *url.URL, h http.Header, named string, guess bool) []*url.URL {
 	var list []*url.URL
@@ -50,31 +50,36 @@ func Find(u *url.URL, h http.Header, named string, guess bool) []*url.URL {
 		}
 	}
 	if guess {
-		add(Guess(u))
+		for _, t := range Guesses(u) {
+			add(t)
+		}
 	}
 	return list
 }
 
-// Guess returns the usual address of the twin of u: page.md, or index.md in a directory. It returns nil for a URL
-// with a query.
-func Guess(u *url.URL) *url.URL {
+// Guesses returns the usual addresses of the twin of u, the likeliest first: page.md, or index.md in a directory, then
+// the name of the file with .md (llmstxt.org), as page.html.md and index.html.md. A URL with a query has none.
+func Guesses(u *url.URL) (list []*url.URL) {
 	if u.RawQuery != "" {
 		return nil
 	}
-	t := page.WithoutFragment(u)
-	t.RawPath = ""
+	add := func(path string) {
+		t := page.WithoutFragment(u)
+		t.Path, t.RawPath = path, ""
+		list = append(list, t)
+	}
 	switch ext := path.Ext(u.Path); {
 	case u.Path == "" || strings.HasSuffix(u.Path, "/"):
-		t.Path = u.Path + "index.md"
-		if u.Path == "" {
-			t.Path = "/index.md"
-		}
+		folder := strings.TrimSuffix(u.Path, "/") + "/"
+		add(folder + "index.md")
+		add(folder + "index.html.md")
 	case ext == ".html" || ext == ".htm":
-		t.Path = strings.TrimSuffix(u.Path, ext) + ".md"
+		add(strings.TrimSuffix(u.Path, ext) + ".md")
+		add(u.Path + ".md")
 	default:
-		t.Path = u.Path + ".md"
+		add(u.Path + ".md")
 	}
-	return t
+	return list
 }
 
 // LongestList is the longest list for models that is read, in bytes.

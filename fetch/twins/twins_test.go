@@ -43,9 +43,15 @@ func TestCandidatesForTwins(t *testing.T) {
 			"https://a.test/y.md", true,
 			[]string{"https://a.test/1.md", "https://a.test/y.md"},
 		},
-		{"directory", "https://a.test/d/", "", "", true, []string{"https://a.test/d/index.md"}},
-		{"root", "https://a.test", "", "", true, []string{"https://a.test/index.md"}},
-		{"html ending", "https://a.test/p.html", "", "", true, []string{"https://a.test/p.md"}},
+		{"directory", "https://a.test/d/", "", "", true, []string{
+			"https://a.test/d/index.md", "https://a.test/d/index.html.md",
+		}},
+		{"root", "https://a.test", "", "", true, []string{
+			"https://a.test/index.md", "https://a.test/index.html.md",
+		}},
+		{"html ending", "https://a.test/p.html", "", "", true, []string{
+			"https://a.test/p.md", "https://a.test/p.html.md",
+		}},
 		{"query, no guess", "https://a.test/p?q=1", "", "", true, nil},
 		{
 			"the page itself is no twin", "https://a.test/p",
