@@ -48,7 +48,8 @@ func (r *renderer) definitions(out *bytes.Buffer, n *html.Node) {
 	out.WriteString("\n\n")
 }
 
-// definitionParts yields the children of a definition list, and of the div elements that may group them.
+// definitionParts yields the children of a definition list, and of the div elements that may group them. HTML allows a
+// div around each group of terms and definitions.
 func (r *renderer) definitionParts(n *html.Node) iter.Seq[*html.Node] {
 	return func(yield func(*html.Node) bool) {
 		for c := range r.kept(n) {
@@ -67,7 +68,7 @@ func (r *renderer) definitionParts(n *html.Node) iter.Seq[*html.Node] {
 	}
 }
 
-// groups reports whether n has a term or a definition among its children.
+// groups reports whether n has a term or a definition among its children. Only such a div is one of a group.
 func (r *renderer) groups(n *html.Node) bool {
 	for c := range r.kept(n) {
 		if dom.Is(c, atom.Dt, atom.Dd) {
@@ -84,7 +85,7 @@ func (r *renderer) isDefinition(c *html.Node) bool {
 }
 
 // definition writes terms, which are copies, and their definition. It reports whether another definition of the same
-// terms may follow.
+// terms may follow. It does not, where the definition had to be written as blocks.
 func (r *renderer) definition(out *bytes.Buffer, terms []*html.Node, n *html.Node) bool {
 	r.nesting++
 	content := r.inner(n)
@@ -127,8 +128,8 @@ func (r *renderer) definition(out *bytes.Buffer, terms []*html.Node, n *html.Nod
 	return true
 }
 
-// beginsWithWords reports whether the first block of content is a paragraph or a list: neither a fence, a table, a
-// quote, a heading, a formula, nor a list of definitions.
+// beginsWithWords reports whether the first block of a definition is a paragraph or a list: neither a fence, a table, a
+// quote, a heading, a formula, nor a list of definitions. content must not be empty.
 func beginsWithWords(content []byte) bool {
 	switch content[0] {
 	case '`':
@@ -140,7 +141,8 @@ func beginsWithWords(content []byte) bool {
 	return !bytes.HasPrefix(rest, []byte(": ")) && !bytes.Equal(first, []byte("---"))
 }
 
-// loneTerms writes terms, which are copies, as blocks of their own, in bold where nothing else sets them apart.
+// loneTerms writes terms, which are copies, as blocks of their own, in bold where nothing else sets them apart. That is
+// how terms without a definition are written, and those whose definition cannot stand behind a colon.
 func (r *renderer) loneTerms(out *bytes.Buffer, terms []*html.Node) {
 	r.asCopy(func() {
 		for _, term := range terms {

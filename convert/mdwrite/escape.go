@@ -15,7 +15,8 @@ import (
 )
 
 // escapeTree escapes the text below root so that markdown shows it unchanged. It runs after white space is collapsed,
-// so that it knows which text begins a line. It takes time linear in the text.
+// so that it knows which text begins a line. It takes time linear in the text. root is a copy of a piece of the page;
+// the page itself is not changed.
 func escapeTree(ctx context.Context, root *html.Node) {
 	lineStart := true
 	var walk func(n *html.Node, inLink bool)
@@ -50,14 +51,15 @@ func escapeTree(ctx context.Context, root *html.Node) {
 	walk(root, false)
 }
 
-// verbatim reports whether the text of n is written without escapes.
+// verbatim reports whether the text of n is written without escapes. Backslashes in it would show.
 func verbatim(n *html.Node) bool {
 	return dom.Is(n, atom.Pre, atom.Code, atom.Kbd, atom.Samp, atom.Tt) || n.Data == dom.MathElement ||
 		n.Data == dom.RawElement
 }
 
 // escaped returns s with a backslash before each character that markdown would take for markup. lineStart says that s
-// begins a line, inLink that it is the text of a link, where brackets always count.
+// begins a line, inLink that it is the text of a link, where brackets always count. It escapes as little as it can:
+// agents read markdown as it stands, and each backslash is a token. Leading white space of a line goes.
 func escaped(s string, lineStart, inLink bool) string {
 	var b strings.Builder // empty while nothing is escaped, as in most texts
 	if lineStart {
@@ -89,13 +91,13 @@ func escaped(s string, lineStart, inLink bool) string {
 }
 
 // WriteEscaped writes s as markdown that shows it unchanged. lineStart says that s begins a line, inLink that it is the
-// text of a link.
+// text of a link. Writers of formats without a tree use it.
 func WriteEscaped(b *strings.Builder, s string, lineStart, inLink bool) {
 	b.WriteString(escaped(s, lineStart, inLink))
 }
 
-// Escaped escapes plain text so that markdown shows it unchanged. lineStart says that the text begins a line; next
-// is the character after it.
+// Escaped escapes plain text so that markdown shows it unchanged. lineStart says that the text begins a line; next is
+// the character after it. Some characters are markup before others only.
 func Escaped(s string, lineStart bool, next byte) string {
 	return strings.TrimSuffix(escaped(s+string(next), lineStart, false), string(next))
 }
@@ -107,7 +109,8 @@ var escapes = [utf8.RuneSelf]bool{
 }
 
 // special reports whether the character at i is markup at this place. At the edges of s, where the neighbour is
-// unknown, it reports true.
+// unknown, it reports true. The rules are those of CommonMark and of GitHub's extensions: emphasis by flanking, links,
+// tags, entities, strikethrough and notes.
 func special(s string, i int, inLink bool) bool {
 	next := byte(0)
 	if i+1 < len(s) {
@@ -140,23 +143,29 @@ func special(s string, i int, inLink bool) bool {
 	return false
 }
 
+// punctuation reports whether c is ASCII punctuation, which a backslash escapes (CommonMark 2.4).
 func punctuation(c byte) bool {
 	return c >= '!' && c <= '/' || c >= ':' && c <= '@' || c >= '[' && c <= '`' || c >= '{' && c <= '~'
 }
 
+// spaceBefore reports whether a space stands before the character of a text at i.
 func spaceBefore(s string, i int) bool { return i > 0 && s[i-1] == ' ' }
 
+// wordBefore reports whether a letter or digit stands before the character of a text at i, so that an underscore there
+// is within a word.
 func wordBefore(s string, i int) bool {
 	r, _ := utf8.DecodeLastRuneInString(s[:i])
 	return i > 0 && (unicode.IsLetter(r) || unicode.IsDigit(r))
 }
 
+// wordAfter reports whether the character of a text at i is a letter or a digit.
 func wordAfter(s string, i int) bool {
 	r, _ := utf8.DecodeRuneInString(s[i:])
 	return i < len(s) && (unicode.IsLetter(r) || unicode.IsDigit(r))
 }
 
-// numbered reports whether s begins with digits and a closing bracket: the label of a link by reference.
+// numbered reports whether s begins with digits and a closing bracket: the label of a link by reference. Text such as
+// [12] would become a link if this program wrote a definition with that number.
 func numbered(s string) bool {
 	for i := range min(len(s), 8) {
 		if s[i] == ']' {
@@ -169,7 +178,8 @@ func numbered(s string) bool {
 	return false
 }
 
-// lineMark returns the number of digits at the start of s when they would make it an item of a numbered list.
+// lineMark returns the number of digits at the start of s when they would make it an item of a numbered list. The dot
+// or parenthesis behind them is what is escaped. It is 0 for any other text.
 func lineMark(s string) int {
 	i := 0
 	for i < len(s) && i < 10 && s[i] >= '0' && s[i] <= '9' {
@@ -182,7 +192,7 @@ func lineMark(s string) int {
 }
 
 // opensBlock reports whether the first character of s, at the start of a line, begins a heading, list, quote, rule or
-// fence.
+// fence. "=" and "-" alone would make a heading of the line before.
 func opensBlock(s string) bool {
 	if s == "" {
 		return false

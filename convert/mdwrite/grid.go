@@ -1,6 +1,7 @@
 package mdwrite
 
-// grid holds the cells of a table in few allocations: a large table has a million cells.
+// grid holds the cells of a table in few allocations: a large table has a million cells. Offsets are 32 bits, as the
+// output of a table is bounded.
 type grid struct {
 	texts  []byte // of all cells, one after the other
 	cells  []cell
@@ -9,7 +10,7 @@ type grid struct {
 }
 
 // cell is the place of the markdown of a cell in the texts of the grid, and the number of columns and rows that it
-// spans.
+// spans. The limits of spans in package guard fit into 16 bits.
 type cell struct {
 	begin, end    int32
 	columns, rows uint16
@@ -18,7 +19,7 @@ type cell struct {
 // place is a place in a line of the grid: its cell, or -1 for none, and the number of further rows that the cell spans.
 type place struct{ cell, rows int32 }
 
-// text returns the markdown of a cell.
+// text returns the markdown of a cell. It is nil for a place without a cell.
 func (g *grid) text(cell int32) []byte {
 	if cell < 0 {
 		return nil
@@ -26,7 +27,7 @@ func (g *grid) text(cell int32) []byte {
 	return g.texts[g.cells[cell].begin:g.cells[cell].end]
 }
 
-// blank reports whether a line has no text.
+// blank reports whether a line has no text. Such a row of a table is left out.
 func (g *grid) blank(line []place) bool {
 	for _, p := range line {
 		if len(g.text(p.cell)) > 0 {
@@ -36,7 +37,8 @@ func (g *grid) blank(line []place) bool {
 	return true
 }
 
-// used returns which columns have text. It reports false if spans make far more places than there are cells.
+// used returns which columns have text. It reports false if spans make far more places than there are cells. Columns
+// without text are left out of a table.
 func (g *grid) used() (used []bool, ok bool) {
 	limit := g.limit()
 	for line := range g.lines {
@@ -53,7 +55,8 @@ func (g *grid) used() (used []bool, ok bool) {
 	return used, true
 }
 
-// limit is the number of places that the spans of the cells may make.
+// limit is the number of places that the spans of the cells may make. Without it a few cells with large spans would
+// make millions of places.
 func (g *grid) limit() int { return 4*len(g.cells) + 1000 }
 
 // lines yields the rows, with each cell repeated over the columns and rows that it spans. A line is valid until the

@@ -15,7 +15,8 @@ import (
 )
 
 // delimited writes emphasis. White space at its edges moves out. It writes no marks around blocks and within an element
-// of the same emphasis.
+// of the same emphasis. mark is that of the emphasis, depth counts the elements of the kind that are open. Where
+// emphasis would not be read as such, the text is written without it.
 func (r *renderer) delimited(out *bytes.Buffer, n *html.Node, mark string, depth *int) {
 	if *depth > 0 {
 		r.children(out, n)
@@ -64,14 +65,16 @@ func (r *renderer) delimited(out *bytes.Buffer, n *html.Node, mark string, depth
 	out.Write(tail)
 }
 
-// Punctuation that emphasis may lose at its edges without a change of meaning.
+// Punctuation that emphasis may lose at its edges without a change of meaning. Quotation marks and parentheses at both
+// edges go together.
 const (
 	openers = "\"'“‘«„¿¡("
 	quotes  = "\"'”’»“"
 	closers = ".,:;?!\"'”’»…、。：；，！？"
 )
 
-// brackets are the pairs that emphasis may leave to the text around it.
+// brackets are the pairs that emphasis may leave to the text around it. They enclose what is emphasised, and stand as
+// well outside.
 var brackets = [...][2]string{
 	{"(", ")"},
 	{"（", "）"},
@@ -84,7 +87,8 @@ var brackets = [...][2]string{
 	{"〔", "〕"},
 }
 
-// inBrackets returns the brackets that are round all of content, and what is between them.
+// inBrackets returns the brackets that are round all of content, and what is between them. It is false if there are
+// others of them inside.
 func inBrackets(content []byte) (opening, inner, closing []byte, ok bool) {
 	for _, pair := range brackets {
 		inner, begins := bytes.CutPrefix(content, []byte(pair[0]))
@@ -99,7 +103,8 @@ func inBrackets(content []byte) (opening, inner, closing []byte, ok bool) {
 
 // flank moves punctuation out of emphasis where a mark between the punctuation and a letter would not count (CommonMark
 // 6.2: a delimiter run beside a letter must not have punctuation on its other side). ok is false if moving does not
-// help.
+// help. before is what has been written, content the text of the emphasis, tail the white space behind it, n its
+// element.
 func flank(before, content, tail []byte, n *html.Node) (prefix, inner, suffix []byte, ok bool) {
 	inner = content
 	last, _ := utf8.DecodeLastRune(before)
@@ -133,6 +138,7 @@ func flank(before, content, tail []byte, n *html.Node) (prefix, inner, suffix []
 func wordRune(r rune) bool { return !unicode.IsSpace(r) && !unicode.IsPunct(r) && !unicode.IsSymbol(r) }
 
 // runeAfter returns the first character that is written after n: a space at the end of a line, and a star for markup.
+// It looks at eight nodes at most.
 func runeAfter(n *html.Node) rune {
 	for range 8 {
 		for n.NextSibling == nil {
@@ -163,7 +169,7 @@ func runeAfter(n *html.Node) rune {
 }
 
 // raised writes sub and sup as HTML where the meaning depends on them: for digits, signs and single letters. Otherwise
-// it writes plain text.
+// it writes plain text. 2<sup>10</sup> is another number than 210; words that are set small are not.
 func (r *renderer) raised(out *bytes.Buffer, n *html.Node) {
 	text := chars.OneLine(dom.Text(n))
 	short := len([]rune(text)) == 1 || len(text) <= 4 && text != "" && strings.Trim(text, "0123456789+-−()") == ""
@@ -176,6 +182,8 @@ func (r *renderer) raised(out *bytes.Buffer, n *html.Node) {
 	out.WriteString("</" + n.Data + ">")
 }
 
+// math writes a formula in TeX between dollars: on lines of its own if it is set as a block, unless it stands in a
+// cell.
 func (r *renderer) math(out *bytes.Buffer, n *html.Node) {
 	tex := dom.Text(n)
 	if dom.Attr(n, "display") == "block" && r.cells == 0 {
@@ -186,7 +194,7 @@ func (r *renderer) math(out *bytes.Buffer, n *html.Node) {
 }
 
 // inlineCode writes code within a line. If the code is one link or a list of links, these go outside, because markdown
-// shows a link in code as text.
+// shows a link in code as text. White space at its edges moves out.
 func (r *renderer) inlineCode(out *bytes.Buffer, n *html.Node) {
 	text := dom.Text(n)
 	trimmed := chars.OneLine(strings.ReplaceAll(text, "\u00a0", " "))
@@ -231,7 +239,7 @@ func ListsLinks(n *html.Node) bool {
 // codeSeparators stand between the links of a list in code.
 const codeSeparators = ", \t\n\u00a0"
 
-// linkedCode writes such a list, each link as code of its own.
+// linkedCode writes such a list, each link as code of its own. What stands between them is plain text.
 func (r *renderer) linkedCode(out *bytes.Buffer, n *html.Node) {
 	for d := range n.Descendants() {
 		switch {
@@ -245,6 +253,7 @@ func (r *renderer) linkedCode(out *bytes.Buffer, n *html.Node) {
 	}
 }
 
+// writeInlineCode writes text as code within a line, between more backticks than it has in a row.
 func writeInlineCode(out *bytes.Buffer, text string) {
 	if text == "" {
 		return
@@ -260,6 +269,8 @@ func writeInlineCode(out *bytes.Buffer, text string) {
 	out.WriteString(fence + text + fence)
 }
 
+// anchor writes a link. A link in another, and one that holds a code block, become their text; white space at the edges
+// moves out. A link without text is left out.
 func (r *renderer) anchor(out *bytes.Buffer, n *html.Node) {
 	href := dom.Attr(n, "href")
 	if href == "" || r.link > 0 {
@@ -292,7 +303,8 @@ func (r *renderer) anchor(out *bytes.Buffer, n *html.Node) {
 	}
 }
 
-// writeLink writes a link in the form of the options. text is its text before escaping, if any.
+// writeLink writes a link in the form of the options. text is its text before escaping, if any. content is its
+// markdown. An address that is its own text becomes an autolink.
 func (r *renderer) writeLink(out *bytes.Buffer, content []byte, href, text string) {
 	if tail := out.Bytes(); len(tail) > 0 && tail[len(tail)-1] == '!' && !bytes.HasSuffix(tail, []byte(`\!`)) {
 		out.Truncate(out.Len() - 1)
@@ -324,6 +336,7 @@ func (r *renderer) writeLink(out *bytes.Buffer, content []byte, href, text strin
 	}
 }
 
+// image writes an image in the form of the options. One that stands for an embedded page is written as a link to it.
 func (r *renderer) image(out *bytes.Buffer, n *html.Node) {
 	alt := escaped(dom.Attr(n, "alt"), false, true)
 	if dom.HasAttr(n, dom.EmbedAttr) {

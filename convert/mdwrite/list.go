@@ -14,7 +14,8 @@ import (
 	"github.com/readthru/readthru/convert/guard"
 )
 
-// list writes a list. It is tight, without blank lines between its items, unless an item holds several blocks.
+// list writes a list. It is tight, without blank lines between its items, unless an item holds several blocks. Numbers
+// are those of start, value and reversed, as browsers count.
 func (r *renderer) list(out *bytes.Buffer, n *html.Node) {
 	var text bytes.Buffer // of all items
 	var items []listedItem
@@ -88,10 +89,12 @@ func (r *renderer) countItems(n *html.Node) (items int) {
 	return items
 }
 
-// listedItem is an item's number, and where its text ends in that of all items.
+// listedItem is an item's number, and where its text ends in that of all items. All items are kept in one buffer until
+// it is known whether the list is tight.
 type listedItem struct{ number, end int }
 
-// item returns the content of a list item. Lists below its first paragraph stay close to it.
+// item returns the content of a list item. Lists below its first paragraph stay close to it. One that begins with a
+// link of the text "x" is no ticked box.
 func (r *renderer) item(n *html.Node) []byte {
 	content := r.inner(n)
 	if bytes.HasPrefix(content, []byte("[x](")) || bytes.HasPrefix(content, []byte("[X](")) {
@@ -118,13 +121,14 @@ func (r *renderer) item(n *html.Node) []byte {
 	return content
 }
 
-// isList reports whether c, in the list that is written, is a list in it.
+// isList reports whether c, in the list that is written, is a list in it. Lists that nest deeper than guard.MaxNesting
+// are plain blocks.
 func (r *renderer) isList(c *html.Node) bool {
 	return dom.Is(c, atom.Ul, atom.Ol) && (r.copied || r.nesting < guard.MaxNesting)
 }
 
 // followsList reports whether a list of the same kind ends right before n and is not itself set apart from the list
-// before it.
+// before it. Markdown would join two such lists; another mark keeps them apart.
 func (r *renderer) followsList(n *html.Node) bool {
 	p := r.before(n)
 	if p == nil || !dom.Is(p, n.DataAtom) || r.apart == p {
@@ -134,7 +138,8 @@ func (r *renderer) followsList(n *html.Node) bool {
 	return true
 }
 
-// indented writes content with all lines but the first indented by width, lines of code included.
+// indented writes content with all lines but the first indented by width, lines of code included. What it writes counts
+// against the budget: nested lists indent every line again.
 func (r *renderer) indented(out *bytes.Buffer, content []byte, width int) {
 	indent := strings.Repeat(" ", width)
 	r.spend(len(content))

@@ -20,7 +20,9 @@ import (
 const codeNewline = '\x01'
 
 // renderer writes a normalised tree as markdown, in time linear in its output. html-to-markdown collapses the white
-// space; its renderers and its escaping take quadratic time on hostile pages, so elements and text are written here.
+// space; its renderers and its escaping take quadratic time on hostile pages, so elements and text are written here. It
+// is made for one page and used once; several goroutines must not use it at once. The counts of what is open (link,
+// bold, cells and the like) tell an element what it stands in.
 type renderer struct {
 	ctx    context.Context
 	links  string // inline (or empty), reference, text or none
@@ -50,18 +52,20 @@ type renderer struct {
 
 // New returns a renderer that writes links inline (or ""), by reference, as their text, or with none of it, and images
 // as keep (or ""), alt or none say. source is the size of the page in bytes, which bounds what is written; the
-// footnotes that are referred to stand below pages.
+// footnotes that are referred to stand below pages. ctx is checked at every element.
 func New(ctx context.Context, links, images string, source int, pages ...*html.Node) *renderer {
 	return &renderer{
 		ctx: ctx, links: links, images: images, budget: guard.OutputLimit(source) * 2, notes: notesBelow(pages...),
 	}
 }
 
-// outputs holds buffers for the markdown of a page, which is copied when it is whole.
+// outputs holds buffers for the markdown of a page, which is copied when it is whole. It spares large pages the growth
+// of a buffer.
 var outputs = sync.Pool{New: func() any { return new(bytes.Buffer) }}
 
 // Render returns the markdown of roots without the elements in dropped, with a newline at its end. It does not change
-// the tree.
+// the tree. It panics, by guard.Stop, when ctx ends or when the output grows out of proportion; guard.Run returns the
+// error.
 func (r *renderer) Render(roots []*html.Node, dropped map[*html.Node]bool) string {
 	if len(r.notes) > 0 {
 		for _, root := range roots {
@@ -100,7 +104,7 @@ func (r *renderer) Render(roots []*html.Node, dropped map[*html.Node]bool) strin
 	return string(append(out, '\n'))
 }
 
-// write writes one element.
+// write writes one element. Blocks write blank lines around themselves, which tidy makes one.
 func (r *renderer) write(out *bytes.Buffer, n *html.Node) {
 	switch n.DataAtom {
 	case atom.H1, atom.H2, atom.H3, atom.H4, atom.H5, atom.H6:
@@ -157,12 +161,14 @@ func (r *renderer) write(out *bytes.Buffer, n *html.Node) {
 	}
 }
 
+// block writes an element as a block of its own.
 func (r *renderer) block(out *bytes.Buffer, n *html.Node) {
 	out.WriteString("\n\n")
 	r.children(out, n)
 	out.WriteString("\n\n")
 }
 
+// children writes the children of n. In a copy they are ready for writing; of the page, pieces copies them first.
 func (r *renderer) children(out *bytes.Buffer, n *html.Node) {
 	if !r.copied {
 		r.pieces(out, n)
@@ -179,7 +185,7 @@ func (r *renderer) children(out *bytes.Buffer, n *html.Node) {
 	}
 }
 
-// inner returns the tidied markdown of the children of n.
+// inner returns the tidied markdown of the children of n. The caller decides what is written around it.
 func (r *renderer) inner(n *html.Node) []byte {
 	var buf bytes.Buffer
 	r.children(&buf, n)
@@ -193,11 +199,13 @@ func (r *renderer) spend(n int) {
 	}
 }
 
-// oneLine returns the markdown of the children of n on one line.
+// oneLine returns the markdown of the children of n on one line. Headings and terms have one line.
 func (r *renderer) oneLine(n *html.Node) []byte {
 	return bytes.Join(bytes.Fields(bytes.ReplaceAll(r.inner(n), []byte{codeNewline}, []byte{' '})), []byte{' '})
 }
 
+// heading writes a heading: one within another as its text, one in a cell of a table as a block. A last "#" is escaped,
+// as it would be taken for a closing mark.
 func (r *renderer) heading(out *bytes.Buffer, n *html.Node) {
 	if r.headings > 0 { // a heading inside a heading
 		out.WriteByte(' ')
@@ -228,7 +236,7 @@ func (r *renderer) heading(out *bytes.Buffer, n *html.Node) {
 	out.WriteString("\n\n")
 }
 
-// boldBlock writes a block of its own in bold: a term, a summary.
+// boldBlock writes a block of its own in bold: a term, a summary. One that holds blocks is written as these.
 func (r *renderer) boldBlock(out *bytes.Buffer, n *html.Node) {
 	out.WriteString("\n\n")
 	if dom.Contains(n, atom.H1, atom.H2, atom.H3, atom.H4, atom.H5, atom.H6, atom.P, atom.Div, atom.Ul, atom.Pre,
@@ -240,7 +248,7 @@ func (r *renderer) boldBlock(out *bytes.Buffer, n *html.Node) {
 	out.WriteString("\n\n")
 }
 
-// quote writes a blockquote or a callout.
+// quote writes a blockquote or a callout. A callout has its kind on the first line, as GitHub writes it.
 func (r *renderer) quote(out *bytes.Buffer, n *html.Node) {
 	content := r.inner(n)
 	if len(content) == 0 {
@@ -266,7 +274,8 @@ func (r *renderer) quote(out *bytes.Buffer, n *html.Node) {
 	out.WriteString("\n\n")
 }
 
-// writeCodeBlock writes text between fences that are longer than any run of backticks in it.
+// writeCodeBlock writes text between fences that are longer than any run of backticks in it. Newlines in it are
+// codeNewline until the end, so that tidy leaves them alone.
 func writeCodeBlock(out *bytes.Buffer, text, lang string) {
 	if chars.Blank(text) {
 		return
@@ -278,7 +287,8 @@ func writeCodeBlock(out *bytes.Buffer, text, lang string) {
 }
 
 // tidy trims white space at the edges of text and at the ends of blocks, and leaves at most one blank line between
-// blocks. Hard breaks, two spaces before a newline, stay inside a paragraph. It works in place.
+// blocks. Hard breaks, two spaces before a newline, stay inside a paragraph. It works in place. Newlines of code are
+// not among those.
 func tidy(text []byte) []byte {
 	out := text[:0]
 	newlines := 0

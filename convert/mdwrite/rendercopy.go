@@ -19,14 +19,16 @@ import (
 // that matter, a heading or a listing, or what stands between two blocks. White space does not reach from one piece
 // into another.
 
-// pieces writes the children of n, which is an element of the page or a wrapper.
+// pieces writes the children of n, which is an element of the page or a wrapper. Of a wrapper the children are elements
+// of the page, too.
 func (r *renderer) pieces(out *bytes.Buffer, n *html.Node) {
 	run := dom.NewElement(atom.Div) // what stands between two blocks
 	r.gather(out, run, n)
 	r.piece(out, run)
 }
 
-// gather copies the children of n into run, and writes it where a block begins.
+// gather copies the children of n into run, and writes it where a block begins. out is where pieces are written. What
+// is inline is gathered in run until a block comes.
 func (r *renderer) gather(out *bytes.Buffer, run, n *html.Node) {
 	var thread []*html.Node // comments side by side
 	for c := range r.kept(n) {
@@ -72,7 +74,7 @@ func custom(n *html.Node) bool {
 	return n.Type == html.ElementNode && n.DataAtom == 0 && !dom.Own(n)
 }
 
-// piece writes the content of holder, a copy, and empties it.
+// piece writes the content of holder, a copy, and empties it. It does nothing for an empty one.
 func (r *renderer) piece(out *bytes.Buffer, holder *html.Node) {
 	if holder.FirstChild == nil {
 		return
@@ -82,7 +84,8 @@ func (r *renderer) piece(out *bytes.Buffer, holder *html.Node) {
 	r.recycle(holder)
 }
 
-// recycle takes the nodes below n, which is a copy that was written, for the next ones.
+// recycle takes the nodes below n, which is a copy that was written, for the next ones. A large page has millions of
+// nodes, and a piece few.
 func (r *renderer) recycle(n *html.Node) {
 	for c := n.FirstChild; c != nil; c = n.FirstChild {
 		r.recycle(c)
@@ -94,7 +97,8 @@ func (r *renderer) recycle(n *html.Node) {
 	}
 }
 
-// twin returns a node like n, without its surroundings.
+// twin returns a node like n for a copy, without parent, siblings and children. Attributes are shared with n and must
+// not be changed.
 func (r *renderer) twin(n *html.Node) *html.Node {
 	last := len(r.spare) - 1
 	if last < 0 {
@@ -106,7 +110,8 @@ func (r *renderer) twin(n *html.Node) *html.Node {
 	return twin
 }
 
-// prepare makes a copy ready for writing.
+// prepare makes a copy ready for writing. White space is collapsed as browsers do, text is escaped, and rules at the
+// top of the page are dropped.
 func (r *renderer) prepare(holder *html.Node) {
 	if !r.begun {
 		r.begun = dropRuleAtTop(holder)
@@ -115,7 +120,8 @@ func (r *renderer) prepare(holder *html.Node) {
 	escapeTree(r.ctx, holder)
 }
 
-// copyOf returns a copy of a block, ready for writing by asCopy. For a copy it returns the block itself.
+// copyOf returns a copy of a block, ready for writing by asCopy. For a copy it returns the block itself. Terms are kept
+// so until their definition is known.
 func (r *renderer) copyOf(n *html.Node) *html.Node {
 	if r.copied {
 		return n
@@ -126,7 +132,7 @@ func (r *renderer) copyOf(n *html.Node) *html.Node {
 	return holder.FirstChild
 }
 
-// asCopy calls write while the renderer takes elements for copies.
+// asCopy calls write while the renderer takes elements for copies. children then writes them as they are.
 func (r *renderer) asCopy(write func()) {
 	was := r.copied
 	r.copied = true
@@ -134,7 +140,8 @@ func (r *renderer) asCopy(write func()) {
 	r.copied = was
 }
 
-// nest writes a list, a quotation or a definition of the page, or a plain block below maxNesting levels.
+// nest writes a list, a quotation or a definition of the page, or a plain block below maxNesting levels. TooDeep then
+// says so.
 func (r *renderer) nest(out *bytes.Buffer, n *html.Node) {
 	r.nesting++
 	if r.nesting > guard.MaxNesting {
@@ -147,10 +154,12 @@ func (r *renderer) nest(out *bytes.Buffer, n *html.Node) {
 }
 
 // kept yields the children of n that are not dropped. It yields the children of transparent elements in their place.
+// Every walk over the page goes by it, so that what is dropped is never written.
 func (r *renderer) kept(n *html.Node) iter.Seq[*html.Node] {
 	return func(yield func(*html.Node) bool) { r.eachKept(n, yield) }
 }
 
+// eachKept does the work of kept. It is false when yield wants no more.
 func (r *renderer) eachKept(n *html.Node, yield func(*html.Node) bool) bool {
 	for c := n.FirstChild; c != nil; c = c.NextSibling {
 		switch {
@@ -166,7 +175,8 @@ func (r *renderer) eachKept(n *html.Node, yield func(*html.Node) bool) bool {
 	return true
 }
 
-// before returns the sibling before n among those that kept yields, ignoring white space, or nil.
+// before returns the sibling before n among those that kept yields, ignoring white space, or nil. n may stand in
+// transparent elements.
 func (r *renderer) before(n *html.Node) *html.Node {
 	for {
 		for n.PrevSibling == nil {
@@ -189,6 +199,7 @@ func (r *renderer) before(n *html.Node) *html.Node {
 // lists and quotations nested deeper than maxNesting become plain blocks.
 func (r *renderer) copyKept(parent, n *html.Node) { r.copyNested(parent, n, r.nesting) }
 
+// copyNested does the work of copyKept. nesting is how many lists and quotations are open around n.
 func (r *renderer) copyNested(parent, n *html.Node, nesting int) {
 	guard.Check(r.ctx)
 	if r.dropped[n] || n.Type == html.CommentNode {
@@ -216,13 +227,14 @@ func (r *renderer) copyNested(parent, n *html.Node, nesting int) {
 	parent.AppendChild(twin)
 }
 
-// transparent reports whether an element means nothing in markdown and stands for its children.
+// transparent reports whether an element means nothing in markdown and stands for its children. Its style or its
+// meaning to machines is all that it adds.
 func transparent(n *html.Node) bool {
 	return dom.Is(n, atom.Span, atom.Font, atom.Big, atom.Small, atom.Ins, atom.U, atom.Mark, atom.Abbr, atom.Acronym,
 		atom.Bdi, atom.Bdo, atom.Data, atom.Time, atom.Label, atom.Nobr, atom.Picture, atom.Ruby, atom.Wbr)
 }
 
-// preformatted reports whether white space below n counts.
+// preformatted reports whether white space below n counts. It must not be collapsed.
 func preformatted(n *html.Node) bool {
 	return dom.Is(n, atom.Pre) || n.Data == dom.MathElement || n.Data == dom.RawElement
 }

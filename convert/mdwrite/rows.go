@@ -7,7 +7,7 @@ import (
 )
 
 // Rows writes a table row by row, from cells that are plain text. The first row is its header; later ones may be
-// shorter.
+// shorter. Package formats writes CSV, JSON and tables of PDF by it. The zero value is an empty table.
 type Rows struct {
 	b strings.Builder
 	N int // rows that were written
@@ -28,7 +28,7 @@ func (t *Rows) Add(cells []string) {
 	t.N++
 }
 
-// writeCell writes plain text as the content of a table's cell.
+// writeCell writes plain text as the content of a table's cell. Lines in it become <br>, and pipes are escaped.
 func writeCell(b *strings.Builder, s string) {
 	s, _ = chars.Visible(strings.TrimSpace(s))
 	if !strings.ContainsAny(s, "|\n\r\t\\`*_[]<&~!\f") {

@@ -15,7 +15,7 @@ import (
 
 // table writes a table of data in GitHub's form: the first row is the header if none is marked, short cells repeat over
 // the columns and rows that they span, and <br> joins the blocks in a cell. A table with longer code has no such form:
-// it becomes a list with an item for each row.
+// it becomes a list with an item for each row. The caption stands above it. Rows and columns without text are left out.
 func (r *renderer) table(out *bytes.Buffer, n *html.Node) {
 	for c := range r.kept(n) {
 		if dom.Is(c, atom.Caption) {
@@ -90,10 +90,11 @@ func (r *renderer) table(out *bytes.Buffer, n *html.Node) {
 }
 
 // maxRepeated is the length up to which a cell is repeated over the columns and rows that it spans. A longer one is no
-// label of them.
+// label of them. It stands in the first of them alone.
 const maxRepeated = 60
 
-// rows yields the rows of a table, not those of tables in its cells.
+// rows yields the rows of a table, not those of tables in its cells. They are in the order of the page, whatever group
+// they are of.
 func (r *renderer) rows(table *html.Node) iter.Seq[*html.Node] {
 	return func(yield func(*html.Node) bool) {
 		for c := range r.kept(table) {
@@ -113,7 +114,8 @@ func (r *renderer) rows(table *html.Node) iter.Seq[*html.Node] {
 	}
 }
 
-// Code of at most so many lines and bytes a line stands in a cell as code within the line, each line by itself.
+// Code of at most so many lines and bytes a line stands in a cell as code within the line, each line by itself. More of
+// it would make the line unreadable.
 const maxCellLines, maxCellLine = 5, 60
 
 // Irregular reports whether a cell of a table holds a code block that no line of a table can hold. Its rows are written
@@ -130,6 +132,8 @@ func Irregular(n *html.Node, dropped map[*html.Node]bool) bool {
 	return false
 }
 
+// isLongCode reports whether code is too long for a cell: more than maxCellLines lines, or one of several that is
+// longer than maxCellLine bytes.
 func isLongCode(code string) bool {
 	code = strings.Trim(code, "\n")
 	if strings.Count(code, "\n") >= maxCellLines {
@@ -143,7 +147,7 @@ func isLongCode(code string) bool {
 	return false
 }
 
-// rowsAsItems writes each row as a list item with its cells as blocks.
+// rowsAsItems writes each row as a list item with its cells as blocks. Code keeps its lines there.
 func (r *renderer) rowsAsItems(out *bytes.Buffer, n *html.Node) {
 	out.WriteString("\n\n")
 	for row := range r.rows(n) {
@@ -161,7 +165,7 @@ func (r *renderer) rowsAsItems(out *bytes.Buffer, n *html.Node) {
 	}
 }
 
-// grid returns the cells of a table as markdown.
+// grid renders the cells of a table as markdown and returns them with their spans.
 func (r *renderer) grid(n *html.Node) *grid {
 	g := &grid{}
 	for row := range r.rows(n) {
@@ -181,7 +185,7 @@ func (r *renderer) grid(n *html.Node) *grid {
 }
 
 // appendCell appends the content of a cell on one line. It escapes pipes in code too, because readers split a table
-// before they read code.
+// before they read code. It panics, by guard.Stop, when ctx ends.
 func (r *renderer) appendCell(text []byte, n *html.Node) []byte {
 	r.cells++
 	content := r.inner(n)
@@ -210,6 +214,7 @@ func (r *renderer) appendCell(text []byte, n *html.Node) []byte {
 }
 
 // codeLine turns fenced code into code within the line: the parts between its newlines, each on a line of the cell.
+// content is what the renderer has written for the cell.
 func codeLine(content []byte) []byte {
 	var out bytes.Buffer
 	fence, first := "", false
@@ -238,7 +243,7 @@ func codeLine(content []byte) []byte {
 }
 
 // opensCode returns what stands before the fence at the end of a text, and its backticks. Nothing follows them but the
-// name of a language.
+// name of a language. ticks is "" if no fence is there.
 func opensCode(text []byte) (before []byte, ticks string) {
 	end := bytes.LastIndex(text, []byte("```"))
 	if end < 0 || bytes.ContainsAny(text[end:], " \t\n") {
@@ -251,7 +256,7 @@ func opensCode(text []byte) (before []byte, ticks string) {
 	return text[:begin], string(text[begin : end+3])
 }
 
-// span reads colspan or rowspan, at least 1 and at most limit.
+// span reads colspan or rowspan, at least 1 and at most limit. What is no number counts as 1.
 func span(n *html.Node, key string, limit int) int {
 	v, err := strconv.Atoi(strings.TrimSpace(dom.Attr(n, key)))
 	if err != nil {

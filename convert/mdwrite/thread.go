@@ -12,7 +12,8 @@ import (
 	"github.com/readthru/readthru/convert/guard"
 )
 
-// thread writes comments as nested lists.
+// thread writes comments that stand side by side as nested lists, by the depth that package normalise has marked them
+// with. It builds the lists of copies' wrappers, and leaves the comments in the page.
 func (r *renderer) thread(out *bytes.Buffer, comments []*html.Node) {
 	if len(comments) == 0 {
 		return
