@@ -141,8 +141,7 @@ func formatOf(content []byte, contentType string, u *url.URL) format {
 }
 
 // undeclared returns the format of a text whose media type t says nothing. For plain text only the path decides,
-// because a server may show the source of a page that way. Types that say nothing are none, application/octet-stream
-// and text/plain.
+// because a server may show the source of a page that way. Those are no type at all and formats.SaysNothing.
 func undeclared(content []byte, t string, u *url.URL) format {
 	if t != "text/plain" && looksLikeHTML(content) {
 		return htmlFormat
@@ -287,8 +286,8 @@ func firstHeading(md []byte) string {
 
 // read finds the format of content and reads it into d. Bodies that are not text go to the reader of their format; text
 // is decoded, cleaned of what nobody sees, and then parsed as a page or made into markdown. The error is that of
-// decoding: the text is too large, or its charset is not known. A page that cannot be parsed has no tree afterwards,
-// which Convert answers with its text alone.
+// decoding, such as that of a text that is too large. A page that cannot be parsed has no tree afterwards, which
+// Convert answers with its text alone.
 func (d *Document) read(ctx context.Context, content []byte, contentType string) error {
 	f := formatOf(content, contentType, d.url)
 	switch f {

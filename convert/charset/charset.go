@@ -19,10 +19,12 @@ import (
 	htmlcharset "golang.org/x/net/html/charset"
 )
 
-// maxWindow is how much of a text is looked at, in bytes: more than the header and the menus of a page.
+// maxWindow is how much of a text is looked at, in bytes: more than the header and the menus of a page. More text tells
+// no more.
 const maxWindow = 256 << 10
 
-// Costs of a character, in bits: the binary logarithm of how many others would be there in its place.
+// Costs of a character, in bits: the binary logarithm of how many others would be there in its place. They are added up
+// over all characters: the encoding with the least total wins.
 const (
 	costMark       = 5.5 // a quotation mark, a dash, a no-break space, among the few characters that are not ASCII
 	costApartMark  = 9   // the same where all letters are not ASCII
@@ -35,7 +37,7 @@ const (
 	costSuccessive = 2.5 // a Latin letter beyond ASCII that has no ASCII letter beside it
 )
 
-// Advantages of an encoding, in bits.
+// Advantages of an encoding, in bits. They decide where texts are short.
 const (
 	bonusUsual  = 6   // of windows-1252
 	bonusSecond = -3  // of an encoding that is not the usual one of its language
@@ -43,7 +45,7 @@ const (
 	bonusStated = 10  // of an encoding of the language that the page states
 )
 
-// Guess is the result of a detection.
+// Guess is the result of a detection. cost has the least cost for each encoding, over all of its languages.
 type Guess struct {
 	Name string // of the encoding, as HTML names it; empty when there is nothing beyond ASCII
 	cost map[string]float64
@@ -51,7 +53,8 @@ type Guess struct {
 }
 
 // Contradicts reports whether the text is so improbable in the encoding of this name that it must be false: the best
-// encoding explains each of its characters better by far. A text of a few characters contradicts nothing.
+// encoding explains each of its characters better by far. A text of a few characters contradicts nothing. Decode then
+// does not believe what the page declares.
 func (g Guess) Contradicts(name string) bool {
 	const (
 		fewest = 24 // bytes beyond ASCII
@@ -65,7 +68,8 @@ func (g Guess) Contradicts(name string) bool {
 }
 
 // Detect returns the encoding in which content is most probable. lang is the language that the page states as a tag of
-// BCP 47, or empty. Content in UTF-8 is not to be asked about: its encoding is certain.
+// BCP 47, or empty. Content in UTF-8 is not to be asked about: its encoding is certain. It counts the bytes once, and
+// multiplies the counts with the costs of each table.
 func Detect(content []byte, lang string) Guess {
 	content = content[:min(len(content), maxWindow)]
 	h := count(content)
@@ -110,7 +114,8 @@ func Detect(content []byte, lang string) Guess {
 	return g
 }
 
-// Escapes reports whether content has an escape sequence of ISO-2022-JP that begins Japanese characters.
+// Escapes reports whether content has an escape sequence of ISO-2022-JP that begins Japanese characters. All of its
+// bytes are ASCII, so that nothing else tells it.
 func Escapes(content []byte) bool {
 	return bytes.Contains(content, []byte("\x1b$B")) || bytes.Contains(content, []byte("\x1b$@"))
 }
@@ -129,6 +134,7 @@ type histogram struct {
 	high int
 }
 
+// count counts the bytes beyond ASCII of a text by their place.
 func count(content []byte) *histogram {
 	h := &histogram{}
 	for i, c := range content {
@@ -148,9 +154,10 @@ func count(content []byte) *histogram {
 	return h
 }
 
+// asciiLetter reports whether c is a letter of ASCII.
 func asciiLetter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }
 
-// cost returns what the text costs in an encoding and language.
+// cost returns what the text costs in an encoding and language. It is the sum over all bytes beyond ASCII.
 func (h *histogram) cost(t *table) (bits float64) {
 	for place := range h.n {
 		for c, n := range h.n[place] {
@@ -168,7 +175,8 @@ type table struct {
 	cost [places][128]float64
 }
 
-// tables are those of each language, for each of its encodings.
+// tables are those of each language, for each of its encodings. They are made at the first detection: most pages need
+// none.
 var tables = sync.OnceValue(func() [][]*table {
 	list := make([][]*table, len(languages))
 	for i := range languages {
@@ -181,7 +189,8 @@ var tables = sync.OnceValue(func() [][]*table {
 	return list
 })
 
-// costs returns what each letter of the language costs.
+// costs returns what each letter of the language costs. A slash in the table of letters begins those that are half as
+// frequent.
 func (l *language) costs() map[rune]float64 {
 	costs, bits := map[rune]float64{}, 1.0
 	for _, r := range l.letters {
@@ -194,6 +203,7 @@ func (l *language) costs() map[rune]float64 {
 	return costs
 }
 
+// table returns what each byte costs in an encoding of the language. frequent are the costs of its letters.
 func (l *language) table(name string, frequent map[rune]float64) *table {
 	t := &table{name: name}
 	e, _ := htmlcharset.Lookup(name)
@@ -220,6 +230,8 @@ func (l *language) table(name string, frequent map[rune]float64) *table {
 	return t
 }
 
+// characterCost returns what a character costs in a language: by its letters, else by its kind. latin says that the
+// language is written in Latin letters.
 func characterCost(r rune, latin bool, frequent map[rune]float64) float64 {
 	if bits, ok := frequent[r]; ok {
 		return bits

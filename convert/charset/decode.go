@@ -15,7 +15,8 @@ import (
 	"github.com/readthru/readthru/internal/lazy"
 )
 
-// ErrTooLarge is the error of [Decode] for a text that is longer than the limit.
+// ErrTooLarge is the error of [Decode] for a text that is longer than the limit. Its text names the limit of texts that
+// are not HTML, which is the one that users meet.
 var ErrTooLarge = errors.New("the body is larger than 10 MiB")
 
 // UTF8 returns a text in UTF-8: one of UTF-16, with or without a byte order mark, else of the most probable encoding if
@@ -33,7 +34,7 @@ func UTF8(content []byte) []byte {
 }
 
 // utf16Text returns content as UTF-8 if it has the mark of UTF-16 in this byte order, or if most of its first
-// characters are ASCII then and none is zero.
+// characters are ASCII then and none is zero. It looks at 512 bytes.
 func utf16Text(content []byte, name string, order binary.ByteOrder) ([]byte, bool) {
 	if len(content) < 2 || len(content)%2 != 0 {
 		return nil, false
@@ -100,7 +101,7 @@ func Decode(content []byte, contentType string, limit int) (text []byte, guessed
 }
 
 // declaredCharset returns the name in HTML of the encoding that contentType or a meta element near the top declares, ""
-// if they declare none that is known.
+// if they declare none that is known. The header goes before the meta element.
 func declaredCharset(content []byte, contentType string) string {
 	if _, params, err := mime.ParseMediaType(contentType); err == nil && params["charset"] != "" {
 		if _, name := htmlcharset.Lookup(params["charset"]); name != "" && name != "replacement" {
@@ -124,6 +125,7 @@ func declaredCharset(content []byte, contentType string) string {
 // langAttribute finds the language that a page states.
 var langAttribute = lazy.Pattern(`(?i)<html\b[^>]{0,300}?\slang\s*=\s*["']?\s*([a-z]{2,3}(?:-[a-z0-9]{1,8})*)`)
 
+// pageLanguage returns the language that the html element of a page states, "" for none.
 func pageLanguage(content []byte) string {
 	if m := langAttribute().FindSubmatch(content[:min(len(content), metaWindow)]); m != nil {
 		return string(m[1])
@@ -149,7 +151,8 @@ func surelyUTF8(content []byte) bool {
 	return false
 }
 
-// detected decodes content from the encoding in which it is most probable.
+// detected decodes content from the encoding in which it is most probable. Without a guess it is windows-1252, as
+// browsers take it.
 func detected(content []byte, limit int) (text []byte, guessed bool, err error) {
 	name := Detect(content, pageLanguage(content)).Name
 	if name == "" {
@@ -159,7 +162,8 @@ func detected(content []byte, limit int) (text []byte, guessed bool, err error) 
 	return text, true, err
 }
 
-// convertFrom decodes content from the encoding of this name in HTML.
+// convertFrom decodes content from the encoding of this name in HTML. The second result, guessed, is false unless the
+// text claims to be UTF-8 and is not.
 func convertFrom(name string, content []byte, limit int) ([]byte, bool, error) {
 	if name == "utf-8" {
 		return utf8Text(content, limit)
@@ -170,7 +174,8 @@ func convertFrom(name string, content []byte, limit int) ([]byte, bool, error) {
 }
 
 // utf8Text returns content that claims to be UTF-8. With invalid bytes it stays UTF-8, those bytes replaced, when
-// well-formed sequences of several bytes outnumber them by far; else its encoding is detected.
+// well-formed sequences of several bytes outnumber them by far; else its encoding is detected. A cut off character or a
+// few wrong bytes happen to pages that are in UTF-8.
 func utf8Text(content []byte, limit int) (text []byte, guessed bool, err error) {
 	if utf8.Valid(content) {
 		return content, false, nil
@@ -192,6 +197,7 @@ func utf8Text(content []byte, limit int) (text []byte, guessed bool, err error) 
 	return detected(content, limit)
 }
 
+// read decodes content, and fails with [ErrTooLarge] where the text is longer than limit.
 func read(e encoding.Encoding, content []byte, limit int) ([]byte, error) {
 	text, err := io.ReadAll(io.LimitReader(e.NewDecoder().Reader(bytes.NewReader(content)), int64(limit)+1))
 	if err == nil && len(text) > limit {

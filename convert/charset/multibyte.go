@@ -9,7 +9,8 @@ import (
 	htmlcharset "golang.org/x/net/html/charset"
 )
 
-// manyBytes is an encoding of characters of several bytes, and a language that is written in it.
+// manyBytes is an encoding of characters of several bytes, and a language that is written in it. Bytes of such an
+// encoding have no meaning one by one, so that the text is decoded for its cost.
 type manyBytes struct {
 	name, language string
 	frequent       map[rune]float64 // what its most frequent characters cost, in bits
@@ -30,7 +31,7 @@ var multibyte = sync.OnceValue(func() []manyBytes {
 })
 
 // ranked returns what characters cost that are ordered by frequency: the n-th is about as frequent as 1/(n+10), and
-// rare is the cost of being such a character at all.
+// rare is the cost of being such a character at all. That is Zipf's law with an offset.
 func ranked(list string, rare float64) map[rune]float64 {
 	costs, rank := map[rune]float64{}, 0
 	for _, r := range list {
@@ -40,7 +41,8 @@ func ranked(list string, rare float64) map[rune]float64 {
 	return costs
 }
 
-// costOf returns what a text costs in this encoding. Its runs are the parts with bytes beyond ASCII.
+// costOf returns what a text costs in this encoding. Its runs are the parts with bytes beyond ASCII. It is infinite for
+// bytes that cannot be decoded at all.
 func (m *manyBytes) costOf(runs []byte) (bits float64) {
 	e, _ := htmlcharset.Lookup(m.name)
 	text, err := e.NewDecoder().Bytes(runs)
@@ -57,6 +59,7 @@ func (m *manyBytes) costOf(runs []byte) (bits float64) {
 	return bits
 }
 
+// character returns what a character costs in the encoding's language, in bits: by its rank, else by its kind.
 func (m *manyBytes) character(r rune) float64 {
 	if bits, ok := m.frequent[r]; ok {
 		return bits
@@ -92,7 +95,7 @@ func (m *manyBytes) character(r rune) float64 {
 }
 
 // highRuns returns the parts of content that have bytes beyond ASCII, each with the ASCII byte behind it, which may be
-// the second one of a character, and a space between them.
+// the second one of a character, and a space between them. It ends after 64 KiB.
 func highRuns(content []byte) []byte {
 	const most = 64 << 10
 	var runs []byte

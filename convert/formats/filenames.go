@@ -12,7 +12,8 @@ var NameRules = []any{
 	fileEndings, fileNames,
 }
 
-// fileEndings maps file name extensions that are not the name of a language to languages.
+// fileEndings maps file name extensions that are not the name of a language to languages. Other extensions are the
+// names of languages themselves.
 var fileEndings = map[string]string{
 	"bat": "batch", "bzl": "python", "c++": "cpp", "cc": "cpp", "cjs": "javascript", "cl": "c", "clj": "clojure",
 	"cmd": "batch", "cr": "crystal", "cs": "csharp", "cts": "typescript",
@@ -38,7 +39,8 @@ var fileNames = map[string]string{
 	".bashrc": "bash", ".profile": "sh", "build.bazel": "python", "justfile": "makefile",
 }
 
-// Language returns the language for the extension or the name of a file, or "".
+// Language returns the language for the extension or the name of a file, or "". p is a path; case does not count. Files
+// of markdown and plain text have none.
 func Language(p string) string {
 	name := strings.ToLower(path.Base(p))
 	if lang := fileNames[name]; lang != "" {
@@ -58,7 +60,8 @@ func Language(p string) string {
 	return ""
 }
 
-// LanguageOfType returns the language that a media type names, or "".
+// LanguageOfType returns the language that a media type names, or "". t is a media type without parameters, such as
+// text/x-python.
 func LanguageOfType(t string) string {
 	kind, name, _ := strings.Cut(t, "/")
 	name = strings.TrimPrefix(name, "x-")

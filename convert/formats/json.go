@@ -12,13 +12,15 @@ import (
 	"github.com/readthru/readthru/convert/mdwrite"
 )
 
+// The sizes of arrays that become tables.
 const (
 	minTableRows    = 5  // arrays of at least as many equal flat objects become a table: shorter ones read as well as JSON
 	maxTableColumns = 24 // and with at most as many members each: wider rows do not
 )
 
 // JSON returns valid JSON (RFC 8259) as markdown: indented code between fences, with numbers and order unchanged. An
-// array of flat objects with the same keys, alone or as a member of the outermost object, becomes a table.
+// array of flat objects with the same keys, alone or as a member of the outermost object, becomes a table. raw must be
+// valid. What became a table is named in its place.
 func JSON(ctx context.Context, raw []byte) string {
 	if table, ok := jsonTable(ctx, raw); ok {
 		return table
@@ -52,7 +54,7 @@ func JSON(ctx context.Context, raw []byte) string {
 }
 
 // indented returns valid JSON indented by two spaces a level, or unchanged if indenting would make it grow out of
-// proportion.
+// proportion. Deep nesting would make output of the square of the input.
 func indented(raw []byte) string {
 	size, depth := 0, 0
 	for _, c := range punctuation(raw) {
@@ -74,7 +76,8 @@ func indented(raw []byte) string {
 	return out.String()
 }
 
-// punctuation yields the bytes of JSON that stand in no string, with their places.
+// punctuation yields the bytes of JSON that stand in no string, with their places. It reads JSON without decoding it,
+// so that numbers and order stay as they are.
 func punctuation(raw []byte) iter.Seq2[int, byte] {
 	return func(yield func(int, byte) bool) {
 		quoted := false
@@ -91,7 +94,7 @@ func punctuation(raw []byte) iter.Seq2[int, byte] {
 	}
 }
 
-// member is a member of an object; key and value are JSON.
+// member is a member of an object; key and value are JSON. They are slices of the text.
 type member struct{ key, value []byte }
 
 // jsonMembers returns the members of an object in order, or false if raw is not an object.
@@ -106,7 +109,7 @@ func jsonMembers(raw []byte) ([]member, bool) {
 
 // eachValue calls do for each member of an object or element of an array until do returns false. raw must be valid
 // JSON; open is the bracket that begins an object or an array. It returns false if raw does not begin with open or do
-// returned false.
+// returned false. key is nil for elements of an array.
 func eachValue(raw []byte, open byte, do func(key, value []byte) bool) bool {
 	raw = bytes.TrimSpace(raw)
 	if len(raw) < 2 || raw[0] != open {
@@ -136,7 +139,8 @@ func eachValue(raw []byte, open byte, do func(key, value []byte) bool) bool {
 }
 
 // jsonTable returns an array of flat objects with the same keys as a table. It returns false for other values, short
-// arrays and wide objects.
+// arrays and wide objects. Values are written as they stand, strings without quotes. More than minTableRows lines, with
+// the header, make a table.
 func jsonTable(ctx context.Context, raw []byte) (string, bool) {
 	var header []string
 	table := mdwrite.Rows{}
@@ -175,7 +179,7 @@ func jsonTable(ctx context.Context, raw []byte) (string, bool) {
 	return strings.TrimRight(table.String(), "\n"), ok && table.N > minTableRows
 }
 
-// unquoted returns the text of a JSON string, and other values unchanged.
+// unquoted returns the text of a JSON string, and other values unchanged. It is what a cell or a heading shows.
 func unquoted(raw []byte) string {
 	var s string
 	if len(raw) > 0 && raw[0] == '"' && json.Unmarshal(raw, &s) == nil {

@@ -17,7 +17,7 @@ var KindRules = []any{
 }
 
 // Kind says what a body without text is, with the dimensions of a picture. declared is its media type, name that of the
-// file.
+// file. Package convert says it in place of the text.
 func Kind(content []byte, declared, name string) string {
 	what := kindOf(content, declared, name)
 	if w, h := dimensions(content); w > 0 && h > 0 {
@@ -30,7 +30,7 @@ func Kind(content []byte, declared, name string) string {
 var SaysNothing = chars.Set("text/plain application/octet-stream binary/octet-stream application/x-download " +
 	"application/force-download application/download application/zip application/unknown unknown/unknown")
 
-// signatures are the first bytes of file formats that [http.DetectContentType] does not know.
+// signatures are the first bytes of file formats that [http.DetectContentType] does not know. They are looked at first.
 var signatures = []struct{ begin, name string }{
 	{"7z\xbc\xaf\x27\x1c", "7-Zip archive"},
 	{"\xfd7zXZ\x00", "XZ archive"},
@@ -57,7 +57,8 @@ var signatures = []struct{ begin, name string }{
 	{"8BPS", "Photoshop image"},
 }
 
-// officeTypes are the formats of documents in zip archives, by a part of the archive.
+// officeTypes are the formats of documents in zip archives, by a part of the archive. They are asked where the archive
+// could not be read as a document.
 var officeTypes = []struct{ part, name string }{
 	{"wordprocessingml", "Word document"},
 	{"spreadsheetml", "Excel workbook"},
@@ -70,7 +71,8 @@ var officeTypes = []struct{ part, name string }{
 	{"java-archive", "Java archive"},
 }
 
-// kindOf names the kind of a file: by its first bytes, else by its declared media type.
+// kindOf names the kind of a file: by its first bytes, else by its declared media type. Names of files tell documents
+// apart in archives alone.
 func kindOf(content []byte, declared, name string) string {
 	for _, s := range signatures {
 		if bytes.HasPrefix(content, []byte(s.begin)) {
@@ -121,6 +123,7 @@ func kindOf(content []byte, declared, name string) string {
 	}, sniffed)
 }
 
+// mediaNames are what media types are called in plain words.
 var mediaNames = map[string]string{
 	"image/png": "PNG image", "image/jpeg": "JPEG image", "image/gif": "GIF image", "image/webp": "WebP image",
 	"image/bmp": "BMP image", "image/x-icon": "Icon",
@@ -132,7 +135,8 @@ var mediaNames = map[string]string{
 	"application/vnd.ms-fontobject": "OpenType font",
 }
 
-// dimensions returns the width and height of a picture in pixels, or 0 if they are unknown.
+// dimensions returns the width and height of a picture in pixels, or 0 if they are unknown. It reads the headers of
+// PNG, GIF, WebP, BMP and JPEG.
 func dimensions(b []byte) (width, height int) {
 	be, le := binary.BigEndian, binary.LittleEndian
 	switch {
@@ -158,7 +162,8 @@ func dimensions(b []byte) (width, height int) {
 	return 0, 0
 }
 
-// jpegSize finds the frame header of a JPEG picture, whose segments follow each other (ITU-T T.81 B.1.1).
+// jpegSize finds the frame header of a JPEG picture, whose segments follow each other (ITU-T T.81 B.1.1). b begins
+// behind the marker of the picture's start.
 func jpegSize(b []byte) (width, height int) {
 	for len(b) >= 9 && b[0] == 0xff {
 		marker := b[1]

@@ -12,7 +12,7 @@ import (
 // NotebookType is the media type of a Jupyter notebook.
 const NotebookType = "application/x-ipynb+json"
 
-// notebook is a Jupyter notebook (nbformat 4, and 3 with its worksheets).
+// notebook is a Jupyter notebook (nbformat 4, and 3 with its worksheets). Other members of the file are not read.
 type notebook struct {
 	Format   int `json:"nbformat"`
 	Metadata struct {
@@ -31,6 +31,7 @@ type notebook struct {
 	} `json:"worksheets"`
 }
 
+// notebookCell is a cell of a notebook: text in markdown, a heading, code with its outputs, or raw.
 type notebookCell struct {
 	Type    string           `json:"cell_type"`
 	Source  lines            `json:"source"`
@@ -39,6 +40,7 @@ type notebookCell struct {
 	Outputs []notebookOutput `json:"outputs"`
 }
 
+// notebookOutput is what a cell has printed or shown: text, data by media type, or an error.
 type notebookOutput struct {
 	Type      string                     `json:"output_type"`
 	Text      lines                      `json:"text"`
@@ -51,6 +53,8 @@ type notebookOutput struct {
 // lines is a text that is written as a string or as a list of its lines.
 type lines string
 
+// UnmarshalJSON reads either form. Any other value is an empty text, and never an error: one odd cell must not lose the
+// notebook.
 func (l *lines) UnmarshalJSON(raw []byte) error {
 	var list []string
 	if json.Unmarshal(raw, &list) == nil {
@@ -63,7 +67,7 @@ func (l *lines) UnmarshalJSON(raw []byte) error {
 	return nil
 }
 
-// IsNotebook reports whether a text in JSON is a notebook by its members.
+// IsNotebook reports whether a text in JSON is a notebook by its members. It costs less than to parse it.
 func IsNotebook(text string) bool {
 	return strings.Contains(text, `"nbformat"`) && strings.Contains(text, `"cell_type"`)
 }
@@ -118,7 +122,8 @@ func Notebook(text string) (md, title string, ok bool) {
 	return strings.Join(blocks, "\n\n"), n.Metadata.Title, true
 }
 
-// markdown returns what an output shows: its markdown, else its text. A picture is named.
+// markdown returns what an output shows: its markdown, else its text. A picture is named. Colours of terminals are
+// taken out. It is "" for an output without either.
 func (o *notebookOutput) markdown() string {
 	value := func(key string) string {
 		var l lines

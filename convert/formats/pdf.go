@@ -11,7 +11,7 @@ import (
 	"github.com/readthru/readthru/convert/pdflayout"
 )
 
-// PDFTitle returns the text of the first heading of the highest level.
+// PDFTitle returns the text of the first heading of the highest level. It is "" if none of the first 40 blocks is one.
 func PDFTitle(blocks []*pdflayout.Block) string {
 	for _, k := range blocks[:min(len(blocks), 40)] {
 		if k.Kind == pdflayout.Heading && k.Level <= 2 {
@@ -25,10 +25,10 @@ func PDFTitle(blocks []*pdflayout.Block) string {
 	return ""
 }
 
-// PageMark begins the comment that names a page of a PDF.
+// PageMark begins the comment that names a page of a PDF. Readers of plain text do not get it.
 const PageMark = "<!-- page "
 
-// PDF writes the blocks of a PDF.
+// PDF writes the blocks of a PDF. Items of one list stand together; other blocks have a blank line between them.
 func PDF(ctx context.Context, blocks []*pdflayout.Block) string {
 	var out strings.Builder
 	page := 1
@@ -56,7 +56,7 @@ func PDF(ctx context.Context, blocks []*pdflayout.Block) string {
 	return out.String()
 }
 
-// blockMarkdown returns the markdown of one block of a PDF.
+// blockMarkdown returns the markdown of one block of a PDF. It is "" for a block without text.
 func blockMarkdown(k *pdflayout.Block) string {
 	var b strings.Builder
 	switch k.Kind {
