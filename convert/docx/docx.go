@@ -54,7 +54,8 @@ func Read(ctx context.Context, content []byte, maxPart int) (*archive.Document, 
 	return &w.doc, nil
 }
 
-// reader reads the parts of a text document.
+// reader reads the parts of a text document. It is made for one [Read]. Text is written as HTML, in which package
+// convert finds headings, lists and notes again, and what is hidden.
 type reader struct {
 	ctx    context.Context
 	files  *archive.Archive
@@ -73,7 +74,7 @@ type reader struct {
 	damaged    bool
 }
 
-// numbering is how the items of lists of one id are marked.
+// numbering is how the items of lists of one id are marked. Paragraphs refer to it by numId.
 type numbering struct {
 	levels map[int]level
 	counts [9]int // items so far, by level
@@ -98,7 +99,7 @@ type style struct {
 	based   string
 }
 
-// linkTo returns the address of a link, "" if it has none.
+// linkTo returns the address of a link, "" if it has none. id is that of a relation of the text's part.
 func (w *reader) linkTo(id string) string {
 	if l := w.links[id]; l.Kind == "hyperlink" {
 		return l.Target
@@ -115,6 +116,8 @@ func (w *reader) main() string {
 	return usual
 }
 
+// readStyles reads what the styles of the document say of a paragraph's or a run's meaning and look (§17.7). There are
+// 20,000 at most.
 func (w *reader) readStyles() {
 	var id string
 	var s style
@@ -159,7 +162,8 @@ func (w *reader) readStyles() {
 	keep()
 }
 
-// named takes the meaning of a style from its English name, which documents in all languages keep.
+// named takes the meaning of a style from its English name, which documents in all languages keep. A style of another
+// name keeps the meaning of the one that it is based on.
 func (s *style) named(name string) {
 	name = strings.ToLower(name)
 	switch {
@@ -177,7 +181,8 @@ func (s *style) named(name string) {
 	}
 }
 
-// style returns the meaning of a style, with what it takes from those it is based on.
+// style returns the meaning of a style, with what it takes from those it is based on. It looks at ten of these. An
+// unknown id is a style of plain text.
 func (w *reader) style(id string) style {
 	s := w.styles[id]
 	for range 10 {
@@ -199,7 +204,8 @@ func (w *reader) style(id string) style {
 	return s
 }
 
-// readNumbering reads the kinds of lists (§17.9). A list may begin with other numbers than its kind.
+// readNumbering reads the kinds of lists (§17.9). A list may begin with other numbers than its kind. Abstract
+// definitions stand first in the file, so that lists find theirs.
 func (w *reader) readNumbering() {
 	const maxKinds, maxLists = 5000, 20_000
 	kinds := map[string]map[int]level{}
@@ -245,7 +251,8 @@ func (w *reader) readNumbering() {
 	})
 }
 
-// notes reads footnotes or endnotes, whose first two are lines that part them from the text.
+// notes reads footnotes or endnotes, whose first two are lines that part them from the text. part is the name of the
+// part, kind that of its elements. They are kept until something refers to them.
 func (w *reader) notes(part, kind string) {
 	if w.noteText == nil {
 		w.noteText = map[string]string{}
@@ -262,6 +269,7 @@ func (w *reader) notes(part, kind string) {
 	})
 }
 
+// body returns the HTML of the text in a part. A part that is missing or has no body makes the document damaged.
 func (w *reader) body(name string) string {
 	dec := w.files.Decoder(name)
 	if dec == nil {

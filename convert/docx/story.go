@@ -16,7 +16,8 @@ import (
 	"github.com/readthru/readthru/convert/xmlread"
 )
 
-// story is a stretch of text with blocks: the body, a note.
+// story is a stretch of text with blocks: the body, a note. Its HTML is in out, that of the paragraph at hand in p. A
+// text box stands within a paragraph, and has paragraphs and tables of its own.
 type story struct {
 	w   *reader
 	out bytes.Buffer
@@ -40,7 +41,7 @@ type story struct {
 	placed bool           // its place is being read
 }
 
-// paragraph is a paragraph in the making.
+// paragraph is a paragraph in the making. It is written when it ends, since its properties decide on its element.
 type paragraph struct {
 	style    style
 	list     string
@@ -51,7 +52,7 @@ type paragraph struct {
 	emphasis []string // open tags of the run before
 }
 
-// run is how a run of text looks.
+// run is how a run of text looks. A run's own properties go before those of its style.
 type run struct {
 	bold, italic, strike, code bool
 	raised                     string // sup or sub
@@ -61,7 +62,9 @@ type run struct {
 	sized                      bool   // it is stated
 }
 
-// story reads blocks to the end of the element with the name given, and returns them as HTML.
+// story reads blocks to the end of the element with the name given, and returns them as HTML. Deleted text and texts
+// that another form of an element replaces are passed over by depth (skip). It ends early when the output or the
+// nesting is too large.
 func (w *reader) story(dec *xml.Decoder, end string) string {
 	s := &story{w: w, left: archive.Unseen{Kind: archive.Deleted}}
 	for {
@@ -122,7 +125,7 @@ func (w *reader) story(dec *xml.Decoder, end string) string {
 	return s.out.String()
 }
 
-// off reports whether a property is switched off by its value.
+// off reports whether a property is switched off by its value. A property that is present without a value is on.
 func off(t xml.StartElement) bool {
 	switch xmlread.Attr(t, "val") {
 	case "0", "false", "off", "none":
@@ -131,6 +134,8 @@ func off(t xml.StartElement) bool {
 	return false
 }
 
+// start takes the start tag of an element: blocks open, what is not shown is skipped, and all else says something of
+// the paragraph, run or cell or stands in it.
 func (s *story) start(t xml.StartElement) {
 	switch t.Name.Local {
 	case "p":
@@ -175,7 +180,8 @@ func (s *story) start(t xml.StartElement) {
 	}
 }
 
-// property reads what an element says of the paragraph, run or cell that it stands in.
+// property reads what an element says of the paragraph, run or cell that it stands in. Units are those of ECMA-376:
+// half points for sizes, percent for widths.
 func (s *story) property(t xml.StartElement) {
 	value := xmlread.Attr(t, "val")
 	switch t.Name.Local {
@@ -260,7 +266,8 @@ func (s *story) property(t xml.StartElement) {
 	}
 }
 
-// shade takes what stands behind a run or, before the first, behind a paragraph.
+// shade takes what stands behind a run or, before the first, behind a paragraph. Letters on it are not judged by their
+// color: the color of the page is not behind them.
 func (s *story) shade(t xml.StartElement) {
 	if !isShade(t) {
 		return
@@ -272,7 +279,7 @@ func (s *story) shade(t xml.StartElement) {
 	}
 }
 
-// inline takes what stands in a paragraph.
+// inline takes what stands in a paragraph. Tabs, breaks, symbols, links, notes and pictures are such.
 func (s *story) inline(t xml.StartElement) {
 	switch t.Name.Local {
 	case "t":
@@ -318,7 +325,8 @@ func (s *story) inline(t xml.StartElement) {
 	}
 }
 
-// place leaves out a drawing that stands farther from its text than any page is large, in EMU.
+// place leaves out a drawing that stands farther from its text than any page is large, in EMU. The text of such a
+// drawing is on no page.
 func (s *story) place(offset string) {
 	const farthest = 20_000_000 // 55 cm
 	s.placed = false
@@ -328,6 +336,7 @@ func (s *story) place(offset string) {
 }
 
 // fieldChar follows a field, whose code stands before the text that it shows: of a link the code holds the address.
+// kind is begin, separate or end. A code of "\x00" says that the text of the field has begun.
 func (s *story) fieldChar(kind string) {
 	switch kind {
 	case "begin":
@@ -349,7 +358,8 @@ func (s *story) fieldChar(kind string) {
 	}
 }
 
-// fieldTarget returns the address in the code of a field: HYPERLINK "address".
+// fieldTarget returns the address in the code of a field: HYPERLINK "address". It is "" for other fields, and for a
+// link to a place in the document (\l).
 func fieldTarget(code string) string {
 	rest, ok := strings.CutPrefix(strings.TrimSpace(code), "HYPERLINK")
 	if !ok || strings.Contains(rest, `\l`) {
@@ -360,6 +370,8 @@ func fieldTarget(code string) string {
 	return target
 }
 
+// note writes the mark of a footnote or endnote, numbered in the order in which notes are referred to. A note that does
+// not exist has none.
 func (s *story) note(id string) {
 	if _, known := s.w.noteText[id]; !known {
 		return
@@ -374,7 +386,7 @@ func (s *story) note(id string) {
 	fmt.Fprintf(&s.p.text, `<sup id="fnref%d"><a href="#fn%d" role="doc-noteref">%d</a></sup>`, n, n, n)
 }
 
-// text adds text as the run says that it looks.
+// text adds text as the run says that it looks. In the code of a field it belongs to that.
 func (s *story) text(text string) {
 	if s.p == nil {
 		return
@@ -391,6 +403,7 @@ func (s *story) text(text string) {
 	s.p.text.WriteString(html.EscapeString(text))
 }
 
+// end takes the end tag of an element, and writes the block that it ends.
 func (s *story) end(name string) {
 	switch name {
 	case "posOffset":

@@ -7,8 +7,8 @@ import (
 	"github.com/readthru/readthru/convert/guard"
 )
 
-// table is a table in the making. Cells that continue one above are counted into its rowspan when the table is
-// written.
+// table is a table in the making. Cells that continue one above are counted into its rowspan when the table is written.
+// Its cells are written to the story's out, one after the other, while outer keeps what came before.
 type table struct {
 	rows   [][]cell
 	cell   *cell
@@ -19,6 +19,7 @@ type table struct {
 	header []bool
 }
 
+// cell is a cell of a table. span is how many columns it has.
 type cell struct {
 	span     int
 	merged   bool // continues the cell above
@@ -26,6 +27,8 @@ type cell struct {
 	text     string
 }
 
+// openTable begins a table, within a cell of another one perhaps. Tables that nest deeper than guard.MaxNesting are
+// skipped.
 func (s *story) openTable() {
 	if len(s.tables) >= guard.MaxNesting {
 		s.w.cut = true
@@ -41,6 +44,8 @@ func (s *story) openTable() {
 	s.tables = append(s.tables, t)
 }
 
+// closeTable writes the table that was begun last, and goes on with what was around it. Cells that continue one above
+// (vMerge) are counted into its rowspan. The first row is a header, and so are rows that say they are.
 func (s *story) closeTable() {
 	n := len(s.tables)
 	if n == 0 {

@@ -11,12 +11,13 @@ import (
 	"github.com/readthru/readthru/convert/xmlread"
 )
 
-// usualSize is the size of letters, in half points, from which on it is not written: all can read them.
+// usualSize is the size of letters, in half points, from which on it is not written: all can read them. It is eight
+// points.
 const usualSize = 16
 
 // tags are the elements for how a run looks. A heading is bold anyway. Whether people see text of a look is for the
 // converter of HTML to say: what Word does not show is not displayed, small letters have their size, and letters that
-// stand on the page itself have their color.
+// stand on the page itself have their color. onPage says that nothing else than the page is behind the text.
 func (r run) tags(p *paragraph, onPage bool) []string {
 	var list []string
 	if !r.sized {
@@ -45,7 +46,8 @@ func (r run) tags(p *paragraph, onPage bool) []string {
 	return list
 }
 
-// colorOf returns the color that an element states for letters. That of the page has no value of its own.
+// colorOf returns the color that an element states for letters. That of the page has no value of its own. It is the
+// background's for a theme color of that name, six digits, "auto", or "".
 func colorOf(t xml.StartElement) string {
 	value := xmlread.Attr(t, "val")
 	if theme := xmlread.Attr(t, "themeColor"); (value == "" || value == "auto") &&
@@ -73,7 +75,7 @@ func isShade(t xml.StartElement) bool {
 	return fill != "" && fill != "auto" && fill != "ffffff" || xmlread.Attr(t, "themeFill") != ""
 }
 
-// open makes tags those of what follows.
+// open makes tags those of what follows. It writes nothing if they are open already.
 func (p *paragraph) open(tags []string) {
 	if slices.Equal(p.emphasis, tags) {
 		return
@@ -85,6 +87,7 @@ func (p *paragraph) open(tags []string) {
 	p.emphasis = tags
 }
 
+// close ends the elements of the run before.
 func (p *paragraph) close() {
 	for _, t := range slices.Backward(p.emphasis) {
 		name, _, _ := strings.Cut(t, " ")
@@ -93,7 +96,8 @@ func (p *paragraph) close() {
 	p.emphasis = nil
 }
 
-// paragraph writes a paragraph: a heading, an item of a list, code, a quotation or text.
+// paragraph writes a paragraph: a heading, an item of a list, code, a quotation or text. Empty paragraphs are left out,
+// except in code.
 func (s *story) paragraph() {
 	p := s.p
 	p.close()
@@ -123,7 +127,8 @@ func (s *story) paragraph() {
 	}
 }
 
-// next returns how the next item of a level is marked. Items of deeper levels begin again after it.
+// next returns how the next item of a level is marked. Items of deeper levels begin again after it. at is the level,
+// from 0.
 func (n *numbering) next(at int) (numbered bool, number int) {
 	l := n.levels[at]
 	clear(n.counts[at+1:])
@@ -132,7 +137,7 @@ func (n *numbering) next(at int) (numbered bool, number int) {
 }
 
 // item writes an item of a list, in lists opened to its level. A list that goes on after other text, or begins with
-// another number than 1, says so.
+// another number than 1, says so. The item stays open for lists in it.
 func (s *story) item(level int, numbered bool, number int, text string) {
 	if len(s.lists) == level+1 && s.lists[level] != numbered {
 		s.closeLists(level)
@@ -158,7 +163,7 @@ func (s *story) item(level int, numbered bool, number int, text string) {
 	s.out.WriteString("<li>" + text)
 }
 
-// closeLists closes the lists that are deeper than depth.
+// closeLists closes the lists that are deeper than depth. Zero closes all.
 func (s *story) closeLists(depth int) {
 	for n := len(s.lists); n > depth; n-- {
 		tag := "</li></ul>"
@@ -170,7 +175,8 @@ func (s *story) closeLists(depth int) {
 	}
 }
 
-// openBlock makes the block that is open the one named; "" for none.
+// openBlock makes the block that is open the one named; "" for none. Paragraphs of code after one another are one pre,
+// quotations one blockquote.
 func (s *story) openBlock(name string) {
 	if s.block == name {
 		return
@@ -184,12 +190,14 @@ func (s *story) openBlock(name string) {
 	s.block = name
 }
 
+// closeBlocks closes the lists and the block that are open.
 func (s *story) closeBlocks() {
 	s.closeLists(0)
 	s.openBlock("")
 }
 
-// leave goes on in the paragraph that the one before stood in.
+// leave goes on in the paragraph that the one before stood in. That is the paragraph around a text box or a table in
+// one; there may be none.
 func (s *story) leave() {
 	s.p = nil
 	if n := len(s.around); n > 0 {
@@ -198,6 +206,7 @@ func (s *story) leave() {
 	}
 }
 
+// finish ends the paragraphs and tables that are still open, as a damaged file leaves them.
 func (s *story) finish() {
 	for {
 		for s.p != nil {

@@ -13,12 +13,14 @@ import (
 	"github.com/readthru/readthru/convert/xmlread"
 )
 
+// The limits of one formula. They bound memory and recursion.
 const (
 	maxNodes = 20_000 // of a formula
 	maxDepth = 100    // of its elements in one another
 )
 
-// node is an element of a formula.
+// node is an element of a formula. Names are those of §22.1 without their prefix. The zero value is an element that is
+// not there.
 type node struct {
 	name, value string // value of its attribute val
 	text        string
@@ -45,7 +47,8 @@ func Read(ctx context.Context, dec *xml.Decoder, display bool) (mathML string, o
 	return w.out.String(), ok
 }
 
-// read returns the tree of a formula. ok is false if part of it was left out.
+// read returns the tree of a formula. ok is false if part of it was left out. Deleted text and properties of looks are
+// passed over.
 func read(ctx context.Context, dec *xml.Decoder) (root *node, ok bool) {
 	root, ok = &node{}, true
 	open := []*node{root}
@@ -85,7 +88,7 @@ func read(ctx context.Context, dec *xml.Decoder) (root *node, ok bool) {
 	return root, ok
 }
 
-// plain returns the text of a formula.
+// plain returns the text of a formula. It is what remains of one that is too large.
 func plain(n *node) string {
 	var b strings.Builder
 	var walk func(n *node)
@@ -99,7 +102,7 @@ func plain(n *node) string {
 	return b.String()
 }
 
-// child returns the first child of a name, an empty node if there is none.
+// child returns the first child of a name, an empty node if there is none. So callers can go on without a check.
 func (n *node) child(name string) *node {
 	for _, c := range n.children {
 		if c.name == name {
@@ -119,7 +122,8 @@ func (n *node) property(name string) (value string, stated bool) {
 	return "", false
 }
 
-// or returns the value of a property, or other if it is not stated.
+// or returns the value of a property, or other if it is not stated. other is the default that ECMA-376 gives the
+// property.
 func (n *node) or(name, other string) string {
 	if value, stated := n.property(name); stated {
 		return value
@@ -127,25 +131,26 @@ func (n *node) or(name, other string) string {
 	return other
 }
 
-// on reports whether a property is stated and not switched off.
+// on reports whether a property is stated and not switched off. A property without a value is on.
 func (n *node) on(name string) bool {
 	value, stated := n.property(name)
 	return stated && value != "0" && value != "off" && value != "false"
 }
 
-// writer writes MathML.
+// writer writes MathML. aligned is set while such an array is written.
 type writer struct {
 	out     strings.Builder
 	aligned bool // within an array of equations, where an ampersand aligns
 }
 
+// all writes nodes of a formula one after the other.
 func (w *writer) all(list []*node) {
 	for _, n := range list {
 		w.write(n)
 	}
 }
 
-// element writes an element round what inner writes.
+// element writes an element round what inner writes. name may have attributes behind it.
 func (w *writer) element(name string, inner func()) {
 	w.out.WriteString("<" + name + ">")
 	inner()
@@ -165,11 +170,13 @@ func (w *writer) arguments(name string, parts ...*node) {
 	})
 }
 
+// token writes a token element of MathML with its text. attributes begin with a space, or are empty.
 func (w *writer) token(name, attributes, text string) {
 	w.out.WriteString("<" + name + attributes + ">" + html.EscapeString(text) + "</" + name + ">")
 }
 
-// write writes a node; an element that is not known here is what it holds (box, borderBox, r of other kinds).
+// write writes a node; an element that is not known here is what it holds (box, borderBox, r of other kinds). e is the
+// argument that most elements have: their base.
 func (w *writer) write(n *node) {
 	e := n.child("e")
 	switch n.name {
@@ -237,7 +244,8 @@ func (w *writer) write(n *node) {
 	}
 }
 
-// operator writes an operator with its limits: of a sum, a product, an integral.
+// operator writes an operator with its limits: of a sum, a product, an integral. Limits that the formula hides are left
+// out.
 func (w *writer) operator(n *node) {
 	sign := &node{name: "r", children: []*node{{name: "t", text: n.or("chr", "∫")}}}
 	base := &node{children: []*node{sign}}
@@ -257,6 +265,7 @@ func (w *writer) operator(n *node) {
 }
 
 // delimited writes what stands between delimiters. A matrix in them stays their only neighbour, which makes it theirs.
+// The defaults are parentheses, with bars between several expressions.
 func (w *writer) delimited(n *node) {
 	w.token("mo", "", n.or("begChr", "("))
 	first := true
@@ -273,7 +282,7 @@ func (w *writer) delimited(n *node) {
 	w.token("mo", "", n.or("endChr", ")"))
 }
 
-// marked writes an expression with a sign above or below it.
+// marked writes an expression with a sign above or below it. name is mover or munder.
 func (w *writer) marked(name string, e *node, sign string) {
 	w.element(name, func() {
 		w.row(e)
@@ -281,6 +290,7 @@ func (w *writer) marked(name string, e *node, sign string) {
 	})
 }
 
+// matrix writes the rows and cells of a matrix.
 func (w *writer) matrix(n *node) {
 	for _, mr := range n.children {
 		if mr.name != "mr" {
@@ -296,6 +306,7 @@ func (w *writer) matrix(n *node) {
 	}
 }
 
+// equations writes an array of equations, one in each row. The ampersands by which Word aligns them are left out.
 func (w *writer) equations(n *node) {
 	was := w.aligned
 	w.aligned = true
@@ -308,7 +319,7 @@ func (w *writer) equations(n *node) {
 }
 
 // run writes the text of a run: words if it is normal text, else letters, numbers and signs. Upright letters are one
-// name, as those of a function are.
+// name, as those of a function are. Double-struck and bold letters keep their look, as it has a meaning.
 func (w *writer) run(n *node) {
 	var text strings.Builder
 	normal, style, script := false, "", ""
@@ -354,6 +365,7 @@ func (w *writer) run(n *node) {
 }
 
 // kindOf returns the element for the beginning of a text, and how many bytes are of it; no element for white space.
+// upright says that letters together are one name. Combining marks belong to what is before them.
 func kindOf(text string, upright bool) (name string, size int) {
 	is := func(r rune) bool { return false }
 	for i, r := range text {

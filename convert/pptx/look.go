@@ -13,14 +13,16 @@ import (
 // the letters of a run look where that may be told: their size, and their color on that of their own shape. What is
 // behind other shapes depends on themes.
 
-// frame is where a shape stands (§20.1.7.6), and of a group also the box that its own coordinates name.
+// frame is where a shape stands (§20.1.7.6), and of a group also the box that its own coordinates name. Lengths are in
+// EMU. set says that the place is stated: placeholders mostly take it from the layout.
 type frame struct {
 	x, y, w, h     float64
 	cx, cy, cw, ch float64
 	set            bool
 }
 
-// within returns a box in the coordinates of what is around the group g.
+// within returns a box in the coordinates of what is around the group g. A group without coordinates of its own changes
+// nothing.
 func (f frame) within(g frame) frame {
 	if !g.set || g.cw <= 0 || g.ch <= 0 {
 		return f
@@ -30,13 +32,14 @@ func (f frame) within(g frame) frame {
 	return f
 }
 
-// look is how the letters of a run look.
+// look is how the letters of a run look. Looks of themes and layouts are not read.
 type look struct {
 	size  int    // in hundredths of a point; 0: usual
 	color string // six hexadecimal digits, "" if it is not known
 	none  bool   // they are transparent
 }
 
+// push notes that an element has begun. Names are known up to maxDepth; deeper ones are only counted.
 func (s *shapes) push(name string) {
 	if len(s.path) == maxDepth {
 		s.deep++
@@ -45,6 +48,7 @@ func (s *shapes) push(name string) {
 	s.path = append(s.path, name)
 }
 
+// pop notes that the element that began last has ended.
 func (s *shapes) pop() {
 	if s.deep > 0 {
 		s.deep--
@@ -53,7 +57,8 @@ func (s *shapes) pop() {
 	s.path = s.path[:max(len(s.path)-1, 0)]
 }
 
-// look notes where a shape stands, and how it and its text look.
+// look notes where a shape stands, and how it and its text look. It goes by the names of the elements around t: a color
+// may be that of letters, of a shape or of a line.
 func (s *shapes) look(t xml.StartElement) {
 	n := len(s.path)
 	above := func(i int) string {
@@ -113,7 +118,8 @@ func (s *shapes) look(t xml.StartElement) {
 	}
 }
 
-// style returns the look of a run in HTML, "" where all can read it.
+// style returns the look of a run in HTML, "" where all can read it. Small is under eight points. In tables the color
+// behind letters is not known.
 func (s *shapes) style() string {
 	var b strings.Builder
 	if s.run.size > 0 && s.run.size < 800 {
@@ -128,7 +134,9 @@ func (s *shapes) style() string {
 	return b.String()
 }
 
-// placed judges where the shape, or the group, stands whose place was read.
+// placed judges where the shape, or the group, stands whose place was read. A shape beside the slide is written into an
+// element that is not displayed, so that package hidden reports its text. Groups only note their place, for the shapes
+// in them.
 func (s *shapes) placed() {
 	f := s.place
 	isGroup := len(s.path) > 1 && s.path[len(s.path)-2] == "grpSpPr"

@@ -25,6 +25,7 @@ import (
 // Type is the media type of a presentation.
 const Type = "application/vnd.openxmlformats-officedocument.presentationml.presentation"
 
+// The limits of a presentation.
 const (
 	maxSlides = 2000
 	maxLevel  = 8   // of a list
@@ -70,7 +71,7 @@ func Read(ctx context.Context, content []byte, maxPart int) (*archive.Document, 
 	return &p.doc, nil
 }
 
-// presentation is a presentation that is being read.
+// presentation is a presentation that is being read. It is made for one [Read].
 type presentation struct {
 	ctx    context.Context
 	files  *archive.Archive
@@ -81,7 +82,7 @@ type presentation struct {
 	width, height float64 // of slides; 0: not known
 }
 
-// slide writes a slide and its notes.
+// slide writes a slide and its notes. name is that of its part. A slide without a title is called by its number.
 func (p *presentation) slide(name string) {
 	if !p.files.Has(name) {
 		p.doc.Damaged = true
@@ -104,7 +105,7 @@ func (p *presentation) slide(name string) {
 	}
 }
 
-// notes returns the notes of a slide with these relations.
+// notes returns the notes of a slide with these relations. Their shapes are read like those of a slide.
 func (p *presentation) notes(relations map[string]archive.Relation) string {
 	var b strings.Builder
 	for _, r := range relations {
@@ -115,7 +116,7 @@ func (p *presentation) notes(relations map[string]archive.Relation) string {
 	return b.String()
 }
 
-// hide tells of a hidden slide and its notes.
+// hide tells of a hidden slide and its notes. They are one piece of hidden text.
 func (p *presentation) hide(s *shapes, relations map[string]archive.Relation) {
 	var text archive.Unseen
 	text.Add(s.title)
@@ -124,7 +125,7 @@ func (p *presentation) hide(s *shapes, relations map[string]archive.Relation) {
 	p.doc.Hide(&text)
 }
 
-// shapes is what the shapes of a slide say.
+// shapes is what the shapes of a slide say. It is made for one slide, or for one page of notes.
 type shapes struct {
 	p         *presentation
 	relations map[string]archive.Relation
@@ -159,10 +160,11 @@ type shapes struct {
 // hiddenShape is the kind of a shape that is not shown.
 const hiddenShape = "hidden"
 
-// Places of a slide that repeat on every slide.
+// Places of a slide that repeat on every slide. Their text is left out: dates, footers, numbers.
 var repeated = map[string]bool{"dt": true, "ftr": true, "sldNum": true, "hdr": true, "sldImg": true}
 
-// shapes reads the shapes of a slide or of its notes.
+// shapes reads the shapes of a slide or of its notes. slide is false for notes, whose shapes are not judged by their
+// place.
 func (p *presentation) shapes(name string, relations map[string]archive.Relation, slide bool) *shapes {
 	s := &shapes{p: p, relations: relations, slide: slide}
 	dec := p.files.Decoder(name)
@@ -206,6 +208,7 @@ func (p *presentation) shapes(name string, relations map[string]archive.Relation
 	return s
 }
 
+// start takes the start tag of an element of a shape.
 func (s *shapes) start(t xml.StartElement) {
 	s.look(t)
 	switch t.Name.Local {
@@ -273,6 +276,7 @@ func (s *shapes) start(t xml.StartElement) {
 	}
 }
 
+// end takes the end tag of an element of a shape, and writes what it ends.
 func (s *shapes) end(name string) {
 	switch name {
 	case "Fallback":
@@ -318,7 +322,8 @@ func (s *shapes) end(name string) {
 	}
 }
 
-// paragraph writes a paragraph: the title, an item of a list, or text.
+// paragraph writes a paragraph: the title, an item of a list, or text. Titles may have several paragraphs. In tables
+// there are no lists.
 func (s *shapes) paragraph() {
 	text := strings.TrimSpace(s.text.String())
 	s.text.Reset()
@@ -335,7 +340,8 @@ func (s *shapes) paragraph() {
 	}
 }
 
-// lists opens or closes lists until depth are open. Items close with the next one of their list.
+// lists opens or closes lists until depth are open. Items close with the next one of their list. The slide's own levels
+// are kept.
 func (s *shapes) lists(depth int) {
 	for ; s.open > depth; s.open-- {
 		s.out.WriteString("</li></ul>")

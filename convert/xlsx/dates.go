@@ -13,6 +13,7 @@ import (
 // dateForm says how a number is shown that stands for a point in time.
 type dateForm int
 
+// The forms of dates: none, a day, a time of day or a duration, and both.
 const (
 	noDate dateForm = iota
 	day
@@ -20,13 +21,15 @@ const (
 	moment // day and clock
 )
 
-// builtIn are the formats of dates that have a number of their own (ECMA-376 part 1, §18.8.30).
+// builtIn are the formats of dates that have a number of their own (ECMA-376 part 1, §18.8.30). Workbooks do not
+// describe these formats.
 var builtIn = map[int]dateForm{
 	14: day, 15: day, 16: day, 17: day, 18: clock, 19: clock, 20: clock, 21: clock, 22: moment,
 	45: clock, 46: clock, 47: clock,
 }
 
-// readFormats reads which styles of cells show dates, and how others show their text.
+// readFormats reads which styles of cells show dates, and how others show their text. Cells refer to an element of
+// cellXfs by its place; named styles and others are passed over.
 func (b *book) readFormats() {
 	own := map[int]dateForm{}
 	tables := styles{blank: map[int][2]bool{}}
@@ -57,7 +60,8 @@ func (b *book) readFormats() {
 	})
 }
 
-// formOf returns what the code of a format shows. Quoted text, and what stands in brackets, are no parts of a date.
+// formOf returns what the code of a format shows. Quoted text, and what stands in brackets, are no parts of a date. A
+// code with days or hours is one of dates; "m" alone is a month beside days and minutes beside hours.
 func formOf(code string) dateForm {
 	var letters strings.Builder
 	quoted, bracket := false, false
@@ -94,7 +98,8 @@ func formOf(code string) dateForm {
 }
 
 // text returns the point in time that is n days after the last day of the year before, as ISO 8601. The first calendar
-// has a 29 February 1900.
+// has a 29 February 1900. since is 1900 or 1904, the year in which the calendar of the workbook begins. Numbers that no
+// calendar has are returned as they are.
 func (f dateForm) text(n float64, since int) string {
 	if n < 0 || n > 2_958_465 { // the end of 9999
 		return strconv.FormatFloat(n, 'f', -1, 64)

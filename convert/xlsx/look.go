@@ -14,12 +14,13 @@ import (
 // where they may not be seen: small ones have their size, and those in a color like that of their cell both colors.
 
 // A letter is how letters look: six hexadecimal digits, "" for a color that is not known; points, 0 for the usual size.
+// The zero value is of no known color and of the usual size.
 type letter struct {
 	color string
 	size  float64
 }
 
-// A run is a part of a text with a look of its own.
+// A run is a part of a text with a look of its own. Without one it has that of its cell.
 type run struct {
 	text string
 	letter
@@ -33,7 +34,7 @@ type cellStyle struct {
 	noNumber, noText bool   // its format shows none
 }
 
-// styles are the tables of the looks of cells while they are read.
+// styles are the tables of the looks of cells while they are read. section is the table that is being read.
 type styles struct {
 	section string
 	fonts   []letter
@@ -41,10 +42,10 @@ type styles struct {
 	blank   map[int][2]bool // formats that show no number, or no text
 }
 
-// maxStyles bounds each table of styles.
+// maxStyles bounds each table of styles. Workbooks of programs may have thousands.
 const maxStyles = 100_000
 
-// read takes an element of the part that has the styles.
+// read takes an element of the part that has the styles. Fonts and fills are told by their places in these tables.
 func (s *styles) read(t xml.StartElement) {
 	switch name := t.Name.Local; name {
 	case "fonts", "fills", "borders", "cellStyleXfs", "cellXfs", "cellStyles", "dxfs", "tableStyles", "colors",
@@ -78,9 +79,11 @@ func (s *styles) read(t xml.StartElement) {
 	}
 }
 
+// empty reports whether sections of a format's code are all empty, so that a cell shows nothing.
 func empty(parts []string) bool { return strings.TrimSpace(strings.Join(parts, "")) == "" }
 
-// of returns the style of cells that an element of cellXfs makes.
+// of returns the style of cells that an element of cellXfs makes. Without a font or fill of its own it is black on
+// white.
 func (s *styles) of(t xml.StartElement) cellStyle {
 	c := cellStyle{letter: letter{color: "000000"}, fill: "ffffff"}
 	if i, err := strconv.Atoi(xmlread.Attr(t, "fontId")); err == nil && i >= 0 && i < len(s.fonts) {
@@ -105,7 +108,8 @@ func (l *letter) read(t xml.StartElement) {
 	}
 }
 
-// color reads a color; empty if it is not known. The first two of a theme are those of the page and of its letters.
+// color reads a color; empty if it is not known. The first two of a theme are those of the page and of its letters. A
+// tint changes a color in a way that is not computed here.
 func color(t xml.StartElement) (hex string) {
 	if tint := xmlread.Attr(t, "tint"); tint != "" && tint != "0" {
 		return ""
@@ -126,7 +130,7 @@ func color(t xml.StartElement) (hex string) {
 	return ""
 }
 
-// alike reports whether two known colors may look the same.
+// alike reports whether two known colors may look the same. They differ by less than a fifth in each channel.
 func alike(a, b string) bool {
 	if a == "" || b == "" {
 		return false
@@ -141,7 +145,8 @@ func alike(a, b string) bool {
 	return true
 }
 
-// css returns how letters look on a color, "" where all can read them.
+// css returns how letters look on a color, "" where all can read them. fill is the color of the cell. Small is under
+// eight points.
 func (l letter) css(fill string) string {
 	css := ""
 	if l.size > 0 && l.size < 8 {
@@ -153,7 +158,7 @@ func (l letter) css(fill string) string {
 	return css
 }
 
-// looked writes text as HTML, with the look that css says.
+// looked writes text as HTML, with the look that css says. Line breaks become br.
 func looked(text, css string) string {
 	text = strings.ReplaceAll(html.EscapeString(text), "\n", "<br>")
 	if css == "" || strings.TrimSpace(text) == "" {
@@ -162,7 +167,7 @@ func looked(text, css string) string {
 	return `<span style="` + css + `">` + text + "</span>"
 }
 
-// markup returns what a cell shows as HTML.
+// markup returns what a cell shows as HTML. text is what [sheet.text] returned. A format that shows nothing hides it.
 func (s *sheet) markup(c *cell, text string) string {
 	style := cellStyle{letter: letter{color: "000000"}, fill: "ffffff"}
 	if c.style >= 0 && c.style < len(s.looks) {
@@ -197,13 +202,13 @@ func (s *sheet) markup(c *cell, text string) string {
 	return b.String()
 }
 
-// area is a range of cells.
+// area is a range of cells. Columns and rows count from 1.
 type area struct{ left, top, right, bottom int }
 
 // maxAreas bounds the areas of a sheet whose colors are not known. With more, those of the whole sheet are not.
 const maxAreas = 500
 
-// filled reports whether something else than its style may color a cell.
+// filled reports whether something else than its style may color a cell. Letters are not judged by their color then.
 func (s *sheet) filled(column, row int) bool {
 	if len(s.areas) == maxAreas {
 		return true
@@ -216,13 +221,14 @@ func (s *sheet) filled(column, row int) bool {
 	return false
 }
 
-// span is a part of a row.
+// span is a part of a row. Columns count from 1.
 type span struct{ left, right int }
 
 // maxMerged bounds the spans of a sheet that are merged with others.
 const maxMerged = 100_000
 
-// isMerged reports whether a cell of the present row lies under one that was merged with it.
+// isMerged reports whether a cell of the present row lies under one that was merged with it. Excel keeps the values of
+// such cells, and shows none of them.
 func (s *sheet) isMerged(column int) bool {
 	spans := s.merged[s.number]
 	at, found := slices.BinarySearchFunc(spans, column, func(p span, column int) int { return p.left - column })
@@ -230,7 +236,8 @@ func (s *sheet) isMerged(column int) bool {
 }
 
 // areasOf returns the areas of a sheet that conditions or tables color, and by row the cells that lie under merged
-// ones: of those the first alone is shown.
+// ones: of those the first alone is shown. It reads the sheet once before its cells, because these elements stand
+// behind them.
 func (b *book) areasOf(name string) (list []area, merged map[int][]span) {
 	merged = map[int][]span{}
 	spans := 0
@@ -274,7 +281,7 @@ func (b *book) areasOf(name string) (list []area, merged map[int][]span) {
 	return list, merged
 }
 
-// areaOf returns the area of a reference such as B12 or A1:C3.
+// areaOf returns the area of a reference such as B12 or A1:C3. Single references are areas of one cell.
 func areaOf(ref string) area {
 	first, last, ok := strings.Cut(ref, ":")
 	if !ok {
@@ -285,7 +292,8 @@ func areaOf(ref string) area {
 	return area{left, top, right, bottom}
 }
 
-// place returns the column and the row of a reference such as B12.
+// place returns the column and the row of a reference such as B12. Both are 0 for what is none. Dollars before either
+// are passed over.
 func place(ref string) (column, row int) {
 	ref = strings.ReplaceAll(ref, "$", "")
 	i := 0

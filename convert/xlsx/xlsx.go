@@ -24,6 +24,7 @@ import (
 // Type is the media type of a workbook.
 const Type = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
 
+// The limits of a workbook: Excel's own for columns, and ours for sheets.
 const (
 	maxColumn = 16384 // that a cell may have
 	maxSheets = 1000
@@ -46,7 +47,7 @@ func Read(ctx context.Context, content []byte, maxPart int) (*archive.Document, 
 	return &b.doc, nil
 }
 
-// book is a workbook that is being read.
+// book is a workbook that is being read. It is made for one [Read].
 type book struct {
 	ctx     context.Context
 	files   *archive.Archive
@@ -59,7 +60,8 @@ type book struct {
 	out     bytes.Buffer
 }
 
-// readStrings reads the texts that the cells share. Readings of Asian words (rPh) are left out.
+// readStrings reads the texts that the cells share. Readings of Asian words (rPh) are left out. They are kept in
+// memory, as cells refer to them in any order; the archive bounds their size.
 func (b *book) readStrings() {
 	dec := b.files.Decoder("xl/sharedStrings.xml")
 	if dec == nil {
@@ -115,7 +117,8 @@ func (b *book) readStrings() {
 	}
 }
 
-// readSheets reads the sheets in the order of the workbook.
+// readSheets reads the sheets in the order of the workbook. Hidden ones are read for what they hide. Comments come
+// last.
 func (b *book) readSheets() {
 	const part = "xl/workbook.xml"
 	if !b.files.Has(part) {
@@ -181,6 +184,8 @@ type sheet struct {
 	under archive.Unseen          // cells under merged ones
 }
 
+// sheet reads one sheet and writes its tables. unseen says that the workbook hides it: then its cells are told apart,
+// and nothing is written.
 func (b *book) sheet(name string, unseen bool) {
 	s := &sheet{
 		book: b, unseen: unseen, hidden: map[int]bool{}, links: b.links(name), aside: map[int]*archive.Unseen{},
@@ -247,7 +252,8 @@ func (b *book) sheet(name string, unseen bool) {
 	}
 }
 
-// links returns the addresses of a sheet's cells. They stand behind the cells in the file.
+// links returns the addresses of a sheet's cells. They stand behind the cells in the file. They are read before the
+// cells, in a pass of their own. Keys are references such as B12.
 func (b *book) links(name string) map[string]string {
 	relations := b.files.Relations(name)
 	links := map[string]string{}
@@ -262,7 +268,7 @@ func (b *book) links(name string) map[string]string {
 	return links
 }
 
-// column notes the columns that are hidden, or have next to no width.
+// column notes the columns that are hidden, or have next to no width. Their cells are told apart, column by column.
 func (s *sheet) column(t xml.StartElement) {
 	v := xmlread.Attr(t, "hidden")
 	if width, err := strconv.ParseFloat(xmlread.Attr(t, "width"), 64); v != "1" && v != "true" &&
@@ -276,6 +282,7 @@ func (s *sheet) column(t xml.StartElement) {
 	}
 }
 
+// begin begins a row. A row that is missing before it ends the table.
 func (s *sheet) begin(t xml.StartElement) {
 	number := s.number + 1
 	if n, err := strconv.Atoi(xmlread.Attr(t, "r")); err == nil {
@@ -292,6 +299,7 @@ func (s *sheet) begin(t xml.StartElement) {
 	}
 }
 
+// end ends a row: it is gathered for the table, or ends the table if it is empty.
 func (s *sheet) end() {
 	switch {
 	case s.skip, s.unseen:
@@ -303,7 +311,7 @@ func (s *sheet) end() {
 	s.row = nil
 }
 
-// cell is a cell that is being read.
+// cell is a cell that is being read. kind is the attribute t, which says what value is (§18.18.11).
 type cell struct {
 	ref, kind string
 	column    int
@@ -312,7 +320,7 @@ type cell struct {
 	runs      []run // of a text that stands in the cell itself
 }
 
-// cell begins a cell, which without a reference stands behind the one before.
+// cell begins a cell, which without a reference stands behind the one before. before is the column of that one.
 func (s *sheet) cell(t xml.StartElement, before int) cell {
 	c := cell{ref: xmlread.Attr(t, "r"), kind: xmlread.Attr(t, "t"), column: before + 1}
 	c.style, _ = strconv.Atoi(xmlread.Attr(t, "s"))
@@ -322,6 +330,8 @@ func (s *sheet) cell(t xml.StartElement, before int) cell {
 	return c
 }
 
+// add takes a cell that has ended: into its row if it is shown, else to what is told apart of hidden rows, hidden
+// columns or merged cells.
 func (s *sheet) add(c *cell) {
 	text := strings.TrimSpace(s.text(c))
 	if text == "" || s.row == nil || c.column > maxColumn {
@@ -348,7 +358,7 @@ func (s *sheet) add(c *cell) {
 	s.row[c.column] = markup
 }
 
-// text returns what a cell shows.
+// text returns what a cell shows. A formula shows the value that was computed last.
 func (s *sheet) text(c *cell) string {
 	value := c.value.String()
 	switch c.kind {
@@ -375,7 +385,8 @@ func (s *sheet) text(c *cell) string {
 	return value
 }
 
-// number returns a number without the noise of its binary form: 0.1 is stored as 0.10000000000000001.
+// number returns a number without the noise of its binary form: 0.1 is stored as 0.10000000000000001. stored is how the
+// file has it. Short ones stay as they are.
 func number(stored string, n float64) string {
 	if len(stored) < 16 && !strings.ContainsAny(stored, "eE") {
 		return stored
@@ -384,7 +395,8 @@ func number(stored string, n float64) string {
 }
 
 // flush writes the rows that were gathered: a row of one cell alone as a paragraph, others as a table. Columns that
-// none of the rows has are left out.
+// none of the rows has are left out. The first row is the header. A table that is too large for the output is cut, and
+// the document says so.
 func (s *sheet) flush() {
 	rows := s.table
 	s.table = nil
