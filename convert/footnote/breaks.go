@@ -9,7 +9,8 @@ import (
 	"github.com/readthru/readthru/convert/dom"
 )
 
-// partAtBreaks puts footnotes that share a block, and that line breaks alone part, into blocks of their own.
+// partAtBreaks puts footnotes that share a block, and that line breaks alone part, into blocks of their own. Old pages
+// write their notes at the end of one paragraph, each on a line.
 func (f *finder) partAtBreaks() {
 	begins := map[*html.Node]bool{}
 	var starts []*html.Node
@@ -28,7 +29,8 @@ func (f *finder) partAtBreaks() {
 	}
 }
 
-// another reports whether a line among begins starts at n or at a later sibling.
+// another reports whether a line among begins starts at n or at a later sibling. It is asked about the footnotes of one
+// block.
 func another(n *html.Node, begins map[*html.Node]bool) bool {
 	for ; n != nil; n = n.NextSibling {
 		if begins[n] {
@@ -39,7 +41,7 @@ func another(n *html.Node, begins map[*html.Node]bool) bool {
 }
 
 // lineStart returns the node with which the line of text begins that target begins, or nil if it stands within a line.
-// A bracket may stand before it.
+// A bracket may stand before it. Anchors of footnotes stand at the beginning of their line.
 func lineStart(target *html.Node) *html.Node {
 	for n := target; n != nil && !dom.IsBlock(n); n = n.Parent {
 		start := n
@@ -58,7 +60,7 @@ func lineStart(target *html.Node) *html.Node {
 }
 
 // wrapLine puts what stands from start to the next of begins into a block. The last one ends at a line that begins with
-// bold text, or at another block.
+// bold text, or at another block. The block is a div, which then holds one footnote.
 func wrapLine(start *html.Node, begins map[*html.Node]bool) {
 	block := dom.NewElement(atom.Div)
 	start.Parent.InsertBefore(block, start)

@@ -17,7 +17,7 @@ import (
 	"github.com/readthru/readthru/convert/dom"
 )
 
-// Limits of what is taken for footnotes.
+// Limits of what is taken for footnotes. Beyond them nothing is taken for one.
 const (
 	maxNotes    = 2000
 	maxNoteSize = 2000    // elements and pieces of text of one note
@@ -27,7 +27,8 @@ const (
 // Rules are the tables of this package, which count in the version of the rules.
 var Rules = []any{noteNames, sideNoteClasses, noteHeadings}
 
-// finder is what is found of the footnotes of one page.
+// finder is what is found of the footnotes of one page. It is made for one page, filled by collect, and then asked mark
+// by mark.
 type finder struct {
 	base  *url.URL
 	order map[*html.Node]int        // of elements with an id, anchors and references
@@ -41,7 +42,7 @@ type finder struct {
 	cites map[*html.Node]bool  // references that keep their text
 }
 
-// note is a footnote.
+// note is a footnote. refs are the references that lead to it, in the order in which they were found.
 type note struct {
 	node  *html.Node // what holds its text
 	label string     // as it is written
@@ -71,7 +72,7 @@ func Normalise(body *html.Node, base *url.URL) {
 	f.rewrite(body)
 }
 
-// collect reads a page once: ids, and what may refer to a footnote.
+// collect reads a page once: ids, and what may refer to a footnote. Code, formulas, menus and drawings have none.
 func (f *finder) collect(body *html.Node) {
 	index := 0
 	var walk func(n *html.Node)
@@ -106,7 +107,7 @@ func (f *finder) collect(body *html.Node) {
 }
 
 // target returns the element that an id names, or nil. Sanitizers put a prefix before the ids of a text and leave its
-// links as they are, and some pages write one name in two cases.
+// links as they are, and some pages write one name in two cases. It tries the id as it is written first.
 func (f *finder) target(id string) *html.Node {
 	for _, name := range [...]string{id, "user-content-" + id, strings.ToLower(id)} {
 		if n := f.ids[name]; n != nil && id != "" {
@@ -117,7 +118,7 @@ func (f *finder) target(id string) *html.Node {
 }
 
 // opening returns the marks that open a block of text, by label: a footnote that has no id may begin with one that
-// leads back.
+// leads back. Of several marks of one label the last counts.
 func (f *finder) opening() map[string]mark {
 	opening := map[string]mark{}
 	for _, m := range f.marks {
@@ -132,7 +133,8 @@ func (f *finder) opening() map[string]mark {
 	return opening
 }
 
-// resolve finds the footnote that a mark leads to.
+// resolve finds the footnote that a mark leads to. A footnote stands behind its reference; what a mark leads to must
+// look like one, the more so the less the mark does.
 func (f *finder) resolve(m mark, opening map[string]mark) {
 	target := f.target(m.id)
 	if target == nil {
@@ -159,9 +161,10 @@ func (f *finder) resolve(m mark, opening map[string]mark) {
 	}
 }
 
-// backName returns an id as [finder.target] compares it.
+// backName returns an id as [finder.target] compares it. Case and prefix do not count.
 func backName(id string) string { return strings.TrimPrefix(strings.ToLower(id), "user-content-") }
 
+// add notes that ref refers to the footnote that holder holds, which is a new one if no reference has led to it yet.
 func (f *finder) add(holder *html.Node, label string, ref *html.Node) {
 	n := f.found[holder]
 	if n == nil {
@@ -173,7 +176,8 @@ func (f *finder) add(holder *html.Node, label string, ref *html.Node) {
 }
 
 // noteHolder returns the element that holds the footnote whose id or anchor target carries, or nil. A heading that is
-// only a label may head the footnote of a sure mark.
+// only a label may head the footnote of a sure mark. It goes outwards from target, six elements at most, and gives up
+// at what is larger than a note.
 func (f *finder) noteHolder(target *html.Node, sure bool) *html.Node {
 	n := target
 	for range 6 {
@@ -211,6 +215,7 @@ func (f *finder) noteHolder(target *html.Node, sure bool) *html.Node {
 	return nil
 }
 
+// lastCell returns the last cell of a row: the one with the footnote, where the first has its label.
 func lastCell(row *html.Node) *html.Node {
 	for c := row.LastChild; c != nil; c = c.PrevSibling {
 		if dom.Is(c, atom.Td) {
@@ -220,7 +225,8 @@ func lastCell(row *html.Node) *html.Node {
 	return nil
 }
 
-// plausible reports whether holder is a footnote and not a section that a link with a short name leads to.
+// plausible reports whether holder is a footnote and not a section that a link with a short name leads to. It must not
+// hold the reference, a heading or a section, and not be too large; and something must say that it is a footnote.
 func (f *finder) plausible(holder, target *html.Node, m mark) bool {
 	size, nodes := 0, 0
 	leadsBack := func(n *html.Node) bool {
@@ -249,7 +255,7 @@ func (f *finder) plausible(holder, target *html.Node, m mark) bool {
 	return m.sure && label != "" && label == m.label
 }
 
-// near reports whether one of the elements is the other, or close round it. a may be nil.
+// near reports whether one of the elements is the other, or close round it. a may be nil. Close is three elements.
 func (f *finder) near(a, b *html.Node) bool {
 	if a == nil {
 		return false
@@ -267,7 +273,7 @@ func (f *finder) near(a, b *html.Node) bool {
 	return false
 }
 
-// firstWord returns the first word of n's text.
+// firstWord returns the first word of n's text. A footnote without a link back may begin with its label.
 func firstWord(n *html.Node) string {
 	var b strings.Builder
 	for d := range n.Descendants() {

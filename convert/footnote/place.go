@@ -12,7 +12,8 @@ import (
 	"github.com/readthru/readthru/convert/dom"
 )
 
-// rewrite puts the elements for footnotes into the tree.
+// rewrite puts the elements for footnotes into the tree. Footnotes are numbered in the order of their first references,
+// unless the page has labels of its own.
 func (f *finder) rewrite(body *html.Node) {
 	if len(f.notes) == 0 {
 		return
@@ -47,7 +48,7 @@ func (f *finder) rewrite(body *html.Node) {
 }
 
 // label returns a label for markdown: the page's own where it is a number or a letter not yet taken, else a free
-// number.
+// number. Labels of markdown must differ on a page.
 func (f *finder) label(own string, number int) string {
 	if !digits(own) && (len(own) != 1 || !chars.Letter(own[0])) || f.taken[own] {
 		for own = strconv.Itoa(number); f.taken[own]; own = strconv.Itoa(number) {
@@ -58,7 +59,8 @@ func (f *finder) label(own string, number int) string {
 	return own
 }
 
-// placeReference puts a reference in the place of ref and of what stands round it for its look, and returns it.
+// placeReference puts a reference in the place of ref and of what stands round it for its look, and returns it. A note
+// in the margin has a switch beside it, which goes, too.
 func placeReference(ref *html.Node, label string) *html.Node {
 	for p := ref.Parent; dom.Is(p, atom.Sup, atom.Span, atom.Cite, atom.Small, atom.A, atom.Strong, atom.B, atom.Em,
 		atom.I); p = p.Parent {
@@ -75,7 +77,7 @@ func placeReference(ref *html.Node, label string) *html.Node {
 	return mark
 }
 
-// reference returns a reference to a footnote.
+// reference returns a reference to a footnote. The renderer writes it as [^label].
 func reference(label string) *html.Node {
 	mark := &html.Node{Type: html.ElementNode, Data: dom.NoteRefElement, Attr: []html.Attribute{{Key: "id", Val: label}}}
 	mark.AppendChild(dom.NewText(label)) // or white space round it would collapse
@@ -83,6 +85,7 @@ func reference(label string) *html.Node {
 }
 
 // withoutBrackets removes the square brackets round the references that begin with first, and the commas between them.
+// Brackets around a note's mark of markdown would show twice.
 func withoutBrackets(first *html.Node) {
 	opening := first.PrevSibling
 	for dom.Is(opening, atom.A) && opening.FirstChild == nil { // an anchor
@@ -112,7 +115,7 @@ func withoutBrackets(first *html.Node) {
 }
 
 // placeNote turns what holds a footnote into an element of our own, after the outermost list, table or paragraph that
-// it stands in.
+// it stands in. Notes keep their order there. What is left empty by it is removed.
 func (f *finder) placeNote(n *note, body *html.Node) {
 	f.withoutWayBack(n)
 	element := &html.Node{Type: html.ElementNode, Data: dom.NoteElement, Attr: []html.Attribute{{Key: "id", Val: n.label}}}
@@ -154,13 +157,15 @@ func (f *finder) placeNote(n *note, body *html.Node) {
 	}
 }
 
-// folded reports whether n is a box of footnotes that is hidden until a reference is pressed.
+// folded reports whether n is a box of footnotes that is hidden until a reference is pressed. Everything in it goes
+// otherwise when package hidden comes.
 func folded(n *html.Node) bool {
 	style := strings.ReplaceAll(dom.Attr(n, "style"), " ", "")
 	return (dom.HasAttr(n, "hidden") || strings.Contains(style, "display:none")) && noteWords(n)
 }
 
-// dropLabel removes the block or heading before a footnote that holds nothing but its label.
+// dropLabel removes the block or heading before a footnote that holds nothing but its label. The mark of markdown says
+// it.
 func (n *note) dropLabel() {
 	p := n.node.PrevSibling
 	for p != nil && p.Type == html.TextNode && chars.Blank(p.Data) {
@@ -174,12 +179,14 @@ func (n *note) dropLabel() {
 	}
 }
 
+// isLabel reports whether the text of n is nothing but a label of a footnote.
 func isLabel(n *html.Node) bool {
 	label, _ := noteLabel(shortText(n))
 	return label != ""
 }
 
-// withoutWayBack removes from a footnote the links that lead back to its references, and its own label.
+// withoutWayBack removes from a footnote the links that lead back to its references, and its own label. A link is one
+// by its arrow, its name, or where it leads.
 func (f *finder) withoutWayBack(n *note) {
 	for _, a := range dom.FindAll(n.node, func(d *html.Node) bool { return dom.Is(d, atom.A) }) {
 		id := anchor(dom.Attr(a, "href"))
@@ -201,12 +208,14 @@ func (f *finder) withoutWayBack(n *note) {
 	f.withoutLabel(n)
 }
 
-// onlySigns reports whether n has no text but the signs that stand round a way back.
+// onlySigns reports whether n has no text but the signs that stand round a way back. Such an element goes with the link
+// in it.
 func onlySigns(n *html.Node) bool {
 	text := dom.Text(n)
 	return len(text) < 100 && strings.Trim(text, "^↑ .[]()\n\u00a0") == ""
 }
 
+// nameSaysBack reports whether a link says by its class, role or rev that it leads back to a reference.
 func nameSaysBack(a *html.Node) bool {
 	name := strings.ToLower(dom.Attr(a, "class") + " " + dom.Attr(a, "role") + " " + dom.Attr(a, "rev"))
 	for _, word := range [...]string{
@@ -220,7 +229,8 @@ func nameSaysBack(a *html.Node) bool {
 	return dom.HasAttr(a, "data-footnote-backref")
 }
 
-// withoutLabel removes the label at the start of a footnote.
+// withoutLabel removes the label at the start of a footnote. It takes brackets and dots with it, in five steps at most,
+// since generators put each into an element of its own.
 func (f *finder) withoutLabel(n *note) {
 	for range 5 {
 		first := dom.FirstText(n.node)

@@ -12,7 +12,8 @@ import (
 	"github.com/readthru/readthru/convert/dom"
 )
 
-// noteNames are the words in class, id, role or address that say footnote, endnote or citation.
+// noteNames are the words in class, id, role or address that say footnote, endnote or citation. They are compared word
+// by word, without digits.
 var noteNames = map[string]bool{
 	"fn": true, "fnref": true, "fnr": true, "ftn": true, "ftnt": true, "footnote": true, "footnotes": true,
 	"footref": true, "footdef": true, "footnum": true, "noteref": true, "note": true, "notes": true, "endnote": true,
@@ -21,7 +22,7 @@ var noteNames = map[string]bool{
 	"easy": true, "doc-noteref": true, "rearnote": true,
 }
 
-// mark is an element that may refer to a footnote.
+// mark is an element that may refer to a footnote. A mark that is not sure needs a footnote that says it is one.
 type mark struct {
 	node  *html.Node
 	label string
@@ -32,7 +33,8 @@ type mark struct {
 	sure  bool   // says itself that it refers to a footnote
 }
 
-// markOf reads an element as a reference to a footnote.
+// markOf reads an element as a reference to a footnote. Links lead by their address, other elements by an attribute. ok
+// is false for what is none.
 func (f *finder) markOf(n *html.Node) (mark, bool) {
 	id, other, named := "", "", false
 	switch n.DataAtom {
@@ -73,7 +75,8 @@ func (f *finder) markOf(n *html.Node) (mark, bool) {
 	return mark{node: n, label: label, id: id, other: other, named: named, sure: sure}, true
 }
 
-// year reports whether a short text ends with the year of a publication, as "Crane, 1999a" does.
+// year reports whether a short text ends with the year of a publication, as "Crane, 1999a" does. A letter may tell
+// several of one year apart. Years are those from 1500 to 2099.
 func year(text string) bool {
 	text = strings.TrimRight(text, "abcdef)]")
 	if len(text) < 4 || len(text) > 60 {
@@ -84,7 +87,7 @@ func year(text string) bool {
 }
 
 // otherID returns the id that a link names besides its address, or in a script in its place: the first quoted word that
-// looks like the id of a footnote.
+// looks like the id of a footnote. Scripts show the note in a box then.
 func otherID(a *html.Node) string {
 	for _, key := range [...]string{"data-xml-rid", "data-rid", "aria-describedby", "aria-controls"} {
 		if id := dom.Attr(a, key); id != "" {
@@ -99,7 +102,8 @@ func otherID(a *html.Node) string {
 	return ""
 }
 
-// fragment returns the id that an address leads to on the same page, or "".
+// fragment returns the id that an address leads to on the same page, or "". An address of another path counts if its
+// last part is that of the page.
 func (f *finder) fragment(href string) string {
 	path, _, _ := strings.Cut(strings.TrimSpace(href), "#")
 	if path != "" {
@@ -114,7 +118,7 @@ func (f *finder) fragment(href string) string {
 	return anchor(href)
 }
 
-// anchor returns the id in an address of any page, or "".
+// anchor returns the id in an address of any page, or "". It is unescaped where it can be.
 func anchor(href string) string {
 	_, id, _ := strings.Cut(strings.TrimSpace(href), "#")
 	if plain, err := url.PathUnescape(id); err == nil {
@@ -123,9 +127,11 @@ func anchor(href string) string {
 	return id
 }
 
+// lastSegment returns what follows the last slash of a path.
 func lastSegment(path string) string { return path[strings.LastIndexByte(path, '/')+1:] }
 
-// shortText returns the text below n, or "" when it is longer than a label.
+// shortText returns the text below n, or "" when it is longer than a label. It reads 100 bytes at most, so that it may
+// be asked of any element.
 func shortText(n *html.Node) string {
 	var b strings.Builder
 	for d := range n.Descendants() {
@@ -139,7 +145,7 @@ func shortText(n *html.Node) string {
 }
 
 // noteLabel returns the label of a footnote that a text consists of, without brackets: a number, a letter, a sign,
-// "note 3".
+// "note 3". bracketed says that brackets stood around it. It returns "" for any other text.
 func noteLabel(text string) (label string, bracketed bool) {
 	label = strings.TrimRight(text, ".:^↩↑\ufe0e ")
 	for _, pair := range [...]string{"[]", "()", "［］"} {
@@ -173,14 +179,17 @@ func noteLabel(text string) (label string, bracketed bool) {
 	return "", false
 }
 
+// firstRune returns the first character of s.
 func firstRune(s string) string {
 	_, size := utf8.DecodeRuneInString(s)
 	return s[:size]
 }
 
+// digits reports whether s is a number, and not empty.
 func digits(s string) bool { return s != "" && strings.Trim(s, "0123456789") == "" }
 
 // within1 reports whether n's parent, or the parent of its parent, is one of the elements and holds little more than n.
+// Such wrappers are spans, links and emphasis.
 func within1(n *html.Node, names ...atom.Atom) bool {
 	p := n.Parent
 	return dom.Is(p, names...) || p != nil && dom.Is(p.Parent, names...) &&
@@ -188,7 +197,8 @@ func within1(n *html.Node, names ...atom.Atom) bool {
 			atom.Strong, atom.Cite)
 }
 
-// noteWords reports whether an element's class, id or role says footnote.
+// noteWords reports whether an element's class, id or role says footnote. Attributes that are for footnotes alone say
+// so, too.
 func noteWords(n *html.Node) bool {
 	for i := range n.Attr {
 		switch n.Attr[i].Key {
@@ -203,6 +213,7 @@ func noteWords(n *html.Node) bool {
 	return false
 }
 
+// nameSaysNote reports whether a class, role or id has a word of noteNames.
 func nameSaysNote(name string) bool {
 	if len(name) > 200 {
 		return false
@@ -217,7 +228,8 @@ func nameSaysNote(name string) bool {
 	return false
 }
 
-// noteID reports whether an id is one that generators give to footnotes: fn1, fn:name, cite_note-3, ftnt2, bib.bib7.
+// noteID reports whether an id is one that generators give to footnotes: fn1, fn:name, cite_note-3, ftnt2, bib.bib7. A
+// single letter needs digits behind it.
 func noteID(id string) bool {
 	if nameSaysNote(id) {
 		return true
@@ -233,7 +245,8 @@ func noteID(id string) bool {
 	return false
 }
 
-// bracketsRound reports whether the text round n puts it between square brackets, perhaps with others like it.
+// bracketsRound reports whether the text round n puts it between square brackets, perhaps with others like it. As in
+// [1, 2], commas part them.
 func bracketsRound(n *html.Node) bool {
 	p, s := n.PrevSibling, n.NextSibling
 	return p != nil && s != nil && p.Type == html.TextNode && s.Type == html.TextNode &&

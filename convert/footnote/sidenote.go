@@ -18,7 +18,8 @@ var sideNoteClasses = []string{
 	"inline-footnote-content", "sidenote-content", "footnote-text",
 }
 
-// noteHeadings head a page's footnotes and say nothing once these are marked as such.
+// noteHeadings head a page's footnotes and say nothing once these are marked as such. They are in lower case, of many
+// languages.
 var noteHeadings = map[string]bool{
 	"note": true, "notes": true, "footnote": true, "footnotes": true, "endnote": true, "endnotes": true,
 	"sidenotes": true, "fußnoten": true, "anmerkungen": true, "fussnoten": true, "notas": true, "voetnoten": true,
@@ -26,7 +27,8 @@ var noteHeadings = map[string]bool{
 	"foot notes": true, "end notes": true, "notas al pie": true, "notas de rodapé": true, "note a piè di pagina": true,
 }
 
-// sidenotes takes the footnotes that stand beside their references.
+// sidenotes takes the footnotes that stand beside their references. The reference is the label right before the note.
+// Notes that have been found by links already, and are said again beside the text, are removed.
 func (f *finder) sidenotes(body *html.Node) {
 	refs := map[*html.Node]bool{}
 	for _, n := range f.notes {
@@ -66,7 +68,8 @@ func (f *finder) sidenotes(body *html.Node) {
 }
 
 // besideMark reports whether n follows a raised label or a button with one, within a line of text: it is what the label
-// refers to, whatever it is called. At the start of a block it is a footnote's text behind its own label.
+// refers to, whatever it is called. At the start of a block it is a footnote's text behind its own label. The label
+// alone is no note.
 func besideMark(n *html.Node) bool {
 	p := n.PrevSibling
 	if !dom.Is(p, atom.Sup, atom.Label, atom.Button, atom.A) || !isLabel(p) || isLabel(n) {
@@ -78,7 +81,7 @@ func besideMark(n *html.Node) bool {
 	return p != nil && !dom.IsBlock(p)
 }
 
-// inNote reports whether n is, or lies in, a footnote that has been found.
+// inNote reports whether n is, or lies in, a footnote that has been found. It is not taken twice.
 func (f *finder) inNote(n *html.Node) bool {
 	for ; n != nil; n = n.Parent {
 		if f.found[n] != nil {
@@ -88,12 +91,14 @@ func (f *finder) inNote(n *html.Node) bool {
 	return false
 }
 
-// leadsTo reports whether n is a reference to a footnote that has been found, or holds nothing else.
+// leadsTo reports whether n is a reference to a footnote that has been found, or holds nothing else. refs are all such
+// references.
 func (f *finder) leadsTo(n *html.Node, refs map[*html.Node]bool) bool {
 	return refs[n] || isLabel(n) && dom.Find(n, func(d *html.Node) bool { return refs[d] }) != nil
 }
 
-// sideAlone takes a note without a reference of its own: its parent may show the label and hold the note.
+// sideAlone takes a note without a reference of its own: its parent may show the label and hold the note. The note is
+// moved behind the parent, which becomes its reference.
 func (f *finder) sideAlone(side *html.Node) {
 	parent := side.Parent
 	if !dom.Is(parent, atom.Span, atom.Sup, atom.A, atom.Label) {
@@ -111,7 +116,8 @@ func (f *finder) sideAlone(side *html.Node) {
 }
 
 // loose takes footnotes without links: a raised number in the text, and at the end, or right below, a paragraph that
-// begins with the same number raised. The numbers must run from 1 on, and each must occur in the text above.
+// begins with the same number raised. The numbers must run from 1 on, and each must occur in the text above. It is
+// asked only if no other footnote was found.
 func (f *finder) loose(body *html.Node) {
 	raised := map[string]*html.Node{}
 	var openers []*html.Node // the blocks that begin with a number
@@ -154,7 +160,8 @@ func (f *finder) loose(body *html.Node) {
 }
 
 // listed takes the items of a list as footnotes if each one's number is raised in the text above and the list stands
-// alone in an aside, below a heading that says footnotes, or in an element whose name does.
+// alone in an aside, below a heading that says footnotes, or in an element whose name does. raised has the first raised
+// number of each label.
 func (f *finder) listed(list *html.Node, raised map[string]*html.Node) {
 	heading := list.PrevSibling
 	for heading != nil && heading.Type != html.ElementNode {
@@ -183,7 +190,8 @@ func (f *finder) listed(list *html.Node, raised map[string]*html.Node) {
 	}
 }
 
-// bounded reports whether a rule or a heading that says footnotes stands right before n.
+// bounded reports whether a rule or a heading that says footnotes stands right before n. It says that what follows are
+// footnotes, and not sections with numbers.
 func bounded(n *html.Node) bool {
 	p := n.PrevSibling
 	for p != nil && (p.Type != html.ElementNode) {
@@ -192,15 +200,18 @@ func bounded(n *html.Node) bool {
 	return dom.Is(p, atom.Hr) || p != nil && noteHeading(p)
 }
 
+// noteHeading reports whether n is a heading that says footnotes.
 func noteHeading(n *html.Node) bool {
 	return dom.IsHeading(n) && saysNotes(n)
 }
 
+// saysNotes reports whether the text of n is one of noteHeadings.
 func saysNotes(n *html.Node) bool {
 	return noteHeadings[strings.TrimRight(strings.ToLower(shortText(n)), ".: ")]
 }
 
-// withContinuation puts p and the blocks after it, up to end or to the next section, into one element.
+// withContinuation puts p and the blocks after it, up to end or to the next section, into one element. A footnote may
+// have several paragraphs. end is nil for the last one, which ends with the first block of another kind.
 func withContinuation(p, end *html.Node) *html.Node {
 	holder := dom.NewElement(atom.Div)
 	p.Parent.InsertBefore(holder, p)
@@ -219,7 +230,8 @@ func withContinuation(p, end *html.Node) *html.Node {
 	return holder
 }
 
-// dropNoteHeadings removes the headings and rules that only lead to footnotes.
+// dropNoteHeadings removes the headings and rules that only lead to footnotes. It is called when footnotes are elements
+// of our own.
 func dropNoteHeadings(body *html.Node) {
 	for _, n := range dom.FindAll(body, func(n *html.Node) bool {
 		return dom.Is(n, atom.Hr) || noteHeading(n) || dom.Is(n, atom.P, atom.B, atom.Strong, atom.Summary) && saysNotes(n)

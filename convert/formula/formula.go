@@ -21,23 +21,27 @@ import (
 var Rules = []any{mathBoxes, texAttributes, texQueries, matrices, accents, bigOperators, functions, texSymbols}
 
 // mathBoxes name the elements that renderers of formulas put round what they made. They hold one formula and its twins.
+// The whole box is replaced by the source.
 var mathBoxes = []string{
 	"katex", "katex-mathml", "katex-display", "mwe-math-element", "mathjax", "mathjax_display", "mathjax_chtml",
 	"mathjax_svg", "mjx-chtml", "mathjax_svg_display", "mathjax_mathml", "math-inline", "math-block",
 	"math-display", "hurmet-tex", "temml", "ltx_math_unparsed", "tex-math", "mjx-assistive-mml",
 }
 
-// texAttributes are those in which pages keep the TeX of a formula beside what shows it.
+// texAttributes are those in which pages keep the TeX of a formula beside what shows it. Names that say nothing of
+// formulas count only with a class that does.
 var texAttributes = []string{
 	"data-math", "data-tex", "data-latex", "data-entry", "data-formula", "data-equation",
 	"data-expr", "data-original-formula",
 }
 
-// texQueries are the parameters by which services that draw formulas are handed their TeX.
+// texQueries are the parameters by which services that draw formulas are handed their TeX. Pages show the picture that
+// such a service draws.
 var texQueries = []string{"tex", "latex", "math", "formula", "eq", "chl", "from"}
 
 // Normalise replaces formulas by their TeX source, wherever a page carries it, and removes their twins for the eye. It
-// returns the sources that say something else than the formula shows, which are not used.
+// returns the sources that say something else than the formula shows, which are not used. It must come before package
+// hidden, since twins and sources are hidden from readers of one kind or another.
 func Normalise(body *html.Node) (refused []string) {
 	unpack(body)
 	written := false // TeX between delimiters, which a script would set
@@ -76,7 +80,7 @@ func Normalise(body *html.Node) (refused []string) {
 }
 
 // unpack puts the MathML that MathJax keeps in an attribute in the place of what it drew of it, if no script and no
-// MathML beside has the same formula.
+// MathML beside has the same formula. It must show what is drawn.
 func unpack(body *html.Node) {
 	for _, n := range dom.FindAll(body, func(n *html.Node) bool { return dom.HasAttr(n, "data-mathml") }) {
 		p := n
@@ -99,6 +103,7 @@ func unpack(body *html.Node) {
 }
 
 // findMath returns the elements that carry formulas. written becomes true when the text holds TeX between delimiters.
+// They are in the order of the page; some lie in others.
 func findMath(body *html.Node, written *bool) []*html.Node {
 	var found []*html.Node
 	for d := range body.Descendants() {
@@ -116,7 +121,8 @@ func findMath(body *html.Node, written *bool) []*html.Node {
 	return found
 }
 
-// onlyMath reports whether p shows nothing but the formula n and what is hidden from screen readers.
+// onlyMath reports whether p shows nothing but the formula n and what is hidden from screen readers. Such a wrapper is
+// replaced with the formula.
 func onlyMath(p, n *html.Node) bool {
 	for c := p.FirstChild; c != nil; c = c.NextSibling {
 		switch {
@@ -131,11 +137,12 @@ func onlyMath(p, n *html.Node) bool {
 	return true
 }
 
+// aloneInParagraph reports whether a formula is all of its block, so that it is set by itself.
 func aloneInParagraph(n *html.Node) bool {
 	return dom.Is(n.Parent, atom.P, atom.Div, atom.Center, atom.Figure) && onlyMath(n.Parent, n)
 }
 
-// removePreviews removes what MathJax shows before a script that holds the source.
+// removePreviews removes what MathJax shows before a script that holds the source. The script is the source of them.
 func removePreviews(n *html.Node) {
 	for p := n.PrevSibling; p != nil; {
 		before := p.PrevSibling
@@ -150,7 +157,7 @@ func removePreviews(n *html.Node) {
 }
 
 // texOf returns the TeX of an element that carries a formula, and whether it is set as a block. It adds a source that
-// it does not use to refused.
+// it does not use to refused. tex is "" where nothing is known of it.
 func texOf(n *html.Node, refused *[]string) (tex string, display bool) {
 	switch {
 	case dom.Is(n, atom.Script):
@@ -191,7 +198,8 @@ func texOf(n *html.Node, refused *[]string) (tex string, display bool) {
 	return cleanTeX(attributeTeX(n)), display || dom.Is(n, atom.Div)
 }
 
-// attributeTeX returns the TeX in an attribute of an element that says it shows a formula, or "".
+// attributeTeX returns the TeX in an attribute of an element that says it shows a formula, or "". Attributes longer
+// than 10 KiB are none.
 func attributeTeX(n *html.Node) string {
 	for _, key := range texAttributes {
 		if v := dom.Attr(n, key); v != "" && len(v) < 10<<10 {
@@ -207,7 +215,7 @@ func attributeTeX(n *html.Node) string {
 }
 
 // imageTeX returns the TeX of an image of a formula: its alternative text where that is TeX, or what its address asks a
-// service to draw.
+// service to draw. It is "" for any other image.
 func imageTeX(n *html.Node) string {
 	alt := strings.TrimSpace(dom.Attr(n, "alt"))
 	if class := strings.ToLower(dom.Attr(n, "class")); alt != "" &&
@@ -243,7 +251,7 @@ func imageTeX(n *html.Node) string {
 }
 
 // looksLikeTeX reports whether a text can only be TeX: it has a command and braces, signs or digits as formulas have
-// them.
+// them. A path of Windows has a backslash behind a colon, and is none.
 func looksLikeTeX(s string) bool {
 	i := strings.IndexByte(s, '\\')
 	if i < 0 || i+2 >= len(s) || !chars.Letter(s[i+1]) || !chars.Letter(s[i+2]) || strings.Contains(s, `:\`) {
@@ -252,7 +260,8 @@ func looksLikeTeX(s string) bool {
 	return strings.ContainsAny(s, "{}^_=+<>") || s[0] == '\\'
 }
 
-// writtenMath takes formulas out of text in which a script would find them: \(…\), \[…\], $$…$$.
+// writtenMath takes formulas out of text in which a script would find them: \(…\), \[…\], $$…$$. Code and scripts
+// are left alone.
 func writtenMath(body *html.Node) {
 	var texts []*html.Node
 	for d := range body.Descendants() {
@@ -281,7 +290,8 @@ func writtenMath(body *html.Node) {
 	}
 }
 
-// cutMath cuts a text round its first formula between delimiters.
+// cutMath cuts a text round its first formula between delimiters. ok is false for a text without one. A single dollar
+// is no delimiter: prices have it.
 func cutMath(s string) (before, tex, after string, display, ok bool) {
 	for i := 0; i+1 < len(s); i++ {
 		var closing string
@@ -307,7 +317,8 @@ func cutMath(s string) (before, tex, after string, display, ok bool) {
 	return "", "", "", false, false
 }
 
-// cleanTeX trims a formula and takes off the wrapper that Wikipedia puts round each.
+// cleanTeX trims a formula and takes off the wrapper that Wikipedia puts round each. It is on one line, without dollars
+// and invisible characters.
 func cleanTeX(tex string) string {
 	tex, _ = chars.Visible(chars.OneLine(tex))
 	for _, style := range [...]string{`{\displaystyle `, `{\textstyle `} {

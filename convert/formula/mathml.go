@@ -10,7 +10,8 @@ import (
 	"github.com/readthru/readthru/convert/dom"
 )
 
-// fromMathML writes presentation MathML, or what MathJax makes of it for the eye (elements mjx-…), as TeX.
+// fromMathML writes presentation MathML, or what MathJax makes of it for the eye (elements mjx-…), as TeX. It is ""
+// for a formula of more than 20,000 nodes.
 func fromMathML(n *html.Node) string {
 	w := &texWriter{budget: 20000}
 	tex := w.row(n)
@@ -20,13 +21,14 @@ func fromMathML(n *html.Node) string {
 	return chars.OneLine(tex)
 }
 
-// texWriter turns a tree of MathML into TeX.
+// texWriter turns a tree of MathML into TeX. It is made for one formula.
 type texWriter struct {
 	budget int // nodes that may still be read
 	depth  int
 }
 
-// parts returns the children of n that mean something, seen through elements that only lay out.
+// parts returns the children of n that mean something, seen through elements that only lay out. Phantoms, spaces and
+// annotations mean nothing.
 func (w *texWriter) parts(n *html.Node) []*html.Node {
 	var parts []*html.Node
 	for c := n.FirstChild; c != nil; c = c.NextSibling {
@@ -45,7 +47,7 @@ func (w *texWriter) parts(n *html.Node) []*html.Node {
 	return parts
 }
 
-// mathName returns the name of a MathML element; MathJax's elements have the prefix mjx-.
+// mathName returns the name of a MathML element; MathJax's elements have the prefix mjx-. It is in lower case.
 func mathName(n *html.Node) string {
 	name := strings.ToLower(n.Data)
 	if inner, ok := strings.CutPrefix(name, "mjx-"); ok {
@@ -54,7 +56,8 @@ func mathName(n *html.Node) string {
 	return name
 }
 
-// row writes the children of n one after another. Parentheses that pair within it grow with what they hold.
+// row writes the children of n one after another. Parentheses that pair within it grow with what they hold. A prime
+// joins what is before it, and a single brace before a table makes it one of cases.
 func (w *texWriter) row(n *html.Node) string {
 	parts := w.parts(n)
 	if len(parts) == 3 && mathName(parts[1]) == "mtable" { // a matrix between its fences
@@ -91,7 +94,8 @@ var matrices = map[string]string{
 	"‖‖": "Vmatrix", "{": "cases",
 }
 
-// pairs returns for each part the index of the fence that it pairs with, or -1.
+// pairs returns for each part the index of the fence that it pairs with, or -1. Parentheses, brackets and braces are
+// such.
 func (w *texWriter) pairs(parts []*html.Node) []int {
 	partner := make([]int, len(parts))
 	var open []int
@@ -114,6 +118,7 @@ func (w *texWriter) pairs(parts []*html.Node) []int {
 	return partner
 }
 
+// texFence returns a fence as TeX writes it: braces with a backslash.
 func texFence(c string) string {
 	if c == "{" || c == "}" {
 		return `\` + c
@@ -121,7 +126,8 @@ func texFence(c string) string {
 	return c
 }
 
-// write writes one element.
+// write writes one element. What is not known is written as the row of what it holds. Deeper than 200 elements nothing
+// is written.
 func (w *texWriter) write(n *html.Node) string {
 	if w.budget--; w.budget < 0 || w.depth > 200 {
 		return ""
@@ -168,7 +174,7 @@ func (w *texWriter) write(n *html.Node) string {
 	return w.row(n)
 }
 
-// arguments writes a command with the first count parts as its arguments.
+// arguments writes a command with the first count parts as its arguments. With fewer parts, they are written as a row.
 func (w *texWriter) arguments(n *html.Node, command string, count int) string {
 	parts := w.parts(n)
 	if len(parts) < count {
@@ -182,7 +188,8 @@ func (w *texWriter) arguments(n *html.Node, command string, count int) string {
 	return b.String()
 }
 
-// scripts returns the base of n and what stands below and above it.
+// scripts returns the base of n and what stands below and above it. What is missing is "". name is n's, since MathJax
+// and MathML order the parts differently.
 func (w *texWriter) scripts(n *html.Node, name string) (base, low, high string) {
 	parts := w.parts(n)
 	if len(parts) > 1 && mathName(parts[1]) == "script" { // MathJax: superscript first
@@ -207,6 +214,7 @@ func (w *texWriter) scripts(n *html.Node, name string) (base, low, high string) 
 	return written[0], written[1], written[2]
 }
 
+// script writes a base with its subscript and superscript. Primes become apostrophes.
 func (w *texWriter) script(n *html.Node, name string) string {
 	base, low, high := w.scripts(n, name)
 	if base == "" {
@@ -224,7 +232,7 @@ func (w *texWriter) script(n *html.Node, name string) string {
 	return base
 }
 
-// accents are the commands for signs above or below one expression.
+// accents are the commands for signs above or below one expression. They are looked up by the sign alone.
 var accents = map[string]string{
 	"^": `\hat`, "ˆ": `\hat`, "˜": `\tilde`, "~": `\tilde`, "→": `\vec`, "⃗": `\vec`, "¯": `\bar`, "‾": `\overline`,
 	"―": `\overline`, "˙": `\dot`, "¨": `\ddot`, "⏞": `\overbrace`, "⏟": `\underbrace`, "_": `\underline`,
@@ -233,6 +241,8 @@ var accents = map[string]string{
 	"\u0306": `\breve`, "\u0307": `\dot`, "\u0308": `\ddot`, "\u030c": `\check`, "\u0332": `\underline`,
 }
 
+// limits writes a base with what stands below and above it: an accent, limits of an operator, or one thing set over
+// another.
 func (w *texWriter) limits(n *html.Node, name string) string {
 	parts := w.parts(n)
 	var base, low, high string
@@ -290,12 +300,14 @@ func (w *texWriter) limits(n *html.Node, name string) string {
 	return base
 }
 
-// takesLimits reports whether what stands below and above a base is written as its scripts.
+// takesLimits reports whether what stands below and above a base is written as its scripts. Of others TeX would set
+// them beside the base.
 func takesLimits(base string) bool {
 	name, _, _ := strings.Cut(strings.TrimPrefix(base, `\`), "{")
 	return bigOperators[name] || strings.HasPrefix(base, `\underbrace`) || strings.HasPrefix(base, `\overbrace`)
 }
 
+// bigOperators are the commands, without backslash, that have limits.
 var bigOperators = map[string]bool{
 	"sum": true, "prod": true, "coprod": true, "int": true, "iint": true, "iiint": true, "oint": true, "bigcup": true,
 	"bigcap": true, "bigoplus": true, "bigotimes": true, "bigvee": true, "bigwedge": true, "lim": true, "max": true,
@@ -303,6 +315,8 @@ var bigOperators = map[string]bool{
 	"arg": true, "operatorname": true,
 }
 
+// table writes a table in an environment: that given, or the one that its alignment suggests. Labels of equations stand
+// at the end of their row.
 func (w *texWriter) table(n *html.Node, env string) string {
 	var rows []string
 	columns := 1
@@ -335,6 +349,7 @@ func (w *texWriter) table(n *html.Node, env string) string {
 	return `\begin{` + env + "} " + strings.Join(rows, ` \\ `) + ` \end{` + env + "}"
 }
 
+// fenced writes the old element mfenced: its parts between fences, with separators.
 func (w *texWriter) fenced(n *html.Node) string {
 	opening, closing, separator := "(", ")", ","
 	if dom.HasAttr(n, "open") {

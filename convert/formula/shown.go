@@ -13,7 +13,7 @@ import (
 const mostUnshown = 12
 
 // shows reports whether a formula shows the words of its TeX source. Readers do not see the source, so it could say
-// something else.
+// something else. A source that says otherwise is refused, and reported as hidden text.
 func shows(n *html.Node, tex string) bool {
 	words := texWords(tex)
 	if letters(words) <= mostUnshown {
@@ -47,6 +47,7 @@ func shows(n *html.Node, tex string) bool {
 	return letters(unshown) <= mostUnshown
 }
 
+// letters returns how many letters words have together.
 func letters(words []string) (count int) {
 	for _, word := range words {
 		count += len(word)
@@ -54,7 +55,8 @@ func letters(words []string) (count int) {
 	return count
 }
 
-// texWords returns the words of TeX that are no commands and no names of environments, colours and labels.
+// texWords returns the words of TeX that are no commands and no names of environments, colours and labels. Words have
+// three letters at least; shorter runs are variables.
 func texWords(tex string) (words []string) {
 	for i := 0; i < len(tex); {
 		switch c := tex[i]; {
@@ -85,11 +87,12 @@ func texWords(tex string) (words []string) {
 	return words
 }
 
-// named are the commands whose first argument is a name that is not shown.
+// named are the commands whose first argument is a name that is not shown. It is passed over.
 var named = map[string]bool{
 	"begin": true, "end": true, "color": true, "textcolor": true, "colorbox": true, "label": true, "ref": true,
 	"eqref": true, "class": true, "cssId": true, "style": true, "href": true, "require": true, "definecolor": true,
 	"hspace": true, "vspace": true, "rule": true, "fontfamily": true, "mathchoice": true, "enclose": true,
 }
 
+// asciiLetter reports whether c is a letter of ASCII.
 func asciiLetter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }

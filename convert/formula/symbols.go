@@ -13,10 +13,10 @@ import (
 	"github.com/readthru/readthru/convert/dom"
 )
 
-// character returns the text of a token.
+// character returns the text of a token. Fences and accents are looked up by it.
 func (w *texWriter) character(n *html.Node) string { return strings.TrimSpace(w.text(n)) }
 
-// text returns the text of a token as it stands.
+// text returns the text of a token as it stands. It reads 1,000 bytes at most.
 func (w *texWriter) text(n *html.Node) string {
 	var b strings.Builder
 	for d := range n.Descendants() {
@@ -39,7 +39,7 @@ func (w *texWriter) text(n *html.Node) string {
 	return b.String()
 }
 
-// wordsTeX writes words within a formula. A sign alone is no word.
+// wordsTeX writes words within a formula. A sign alone is no word. Spaces at their edges stay, as \text keeps them.
 func wordsTeX(text string) string {
 	text = strings.NewReplacer(`\`, "", "{", "", "}", "").Replace(text)
 	inner := chars.OneLine(text)
@@ -58,7 +58,7 @@ func wordsTeX(text string) string {
 	return `\text{` + inner + "}"
 }
 
-// token writes a number, a name, a sign or words.
+// token writes a number, a name, a sign or words. name is that of the element: mn, mi, mo, mtext or ms.
 func (w *texWriter) token(n *html.Node, name string) string {
 	if name == "mtext" || name == "ms" {
 		return wordsTeX(w.text(n))
@@ -101,7 +101,8 @@ func (w *texWriter) token(n *html.Node, name string) string {
 }
 
 // alphabet returns the command for a letter that Unicode has in another alphabet of mathematics, and the letter in
-// plain form; "" for italic and sans-serif letters, which mean what plain ones do.
+// plain form; "" for italic and sans-serif letters, which mean what plain ones do. Ranges are those of Unicode's
+// mathematical alphanumeric symbols, with the letters that Unicode had before.
 func alphabet(r rune) (command, letter string) {
 	switch {
 	case r == 'ℂ' || r == 'ℍ' || r == 'ℕ' || r == 'ℙ' || r == 'ℚ' || r == 'ℝ' || r == 'ℤ',
@@ -120,6 +121,7 @@ func alphabet(r rune) (command, letter string) {
 	return command, norm.NFKC.String(string(r))
 }
 
+// asciiTeX returns a character of ASCII as TeX shows it.
 func asciiTeX(r rune) string {
 	switch r {
 	case '{', '}', '#', '%', '&', '$', '_':
@@ -132,7 +134,7 @@ func asciiTeX(r rune) string {
 	return string(r)
 }
 
-// functions are the names that TeX has commands for.
+// functions are the names that TeX has commands for. Others stay letters.
 var functions = map[string]bool{
 	"sin": true, "cos": true, "tan": true, "cot": true, "sec": true, "csc": true, "arcsin": true, "arccos": true,
 	"arctan": true, "sinh": true, "cosh": true, "tanh": true, "log": true, "ln": true, "lg": true, "exp": true,
@@ -140,7 +142,7 @@ var functions = map[string]bool{
 	"arg": true, "deg": true, "Pr": true, "hom": true, "limsup": true, "liminf": true,
 }
 
-// texSymbols are the commands of characters beyond ASCII.
+// texSymbols are the commands of characters beyond ASCII. Others are written as they are.
 var texSymbols = func() map[rune]string {
 	m := map[rune]string{}
 	fields := strings.Fields(`α alpha β beta γ gamma δ delta ε epsilon ϵ epsilon ζ zeta η eta θ theta ϑ vartheta ι iota κ

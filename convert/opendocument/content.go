@@ -16,6 +16,7 @@ import (
 	"github.com/readthru/readthru/convert/xmlread"
 )
 
+// The limits of reading the content of a document.
 const (
 	maxDepth    = 200 // of elements in one another
 	maxRepeated = 200 // times that one cell or row with content is repeated
@@ -26,7 +27,8 @@ const (
 	maxCopied = 1 << 20
 )
 
-// reader reads the content of a document.
+// reader reads the content of a document. It is made for one [Read]. HTML is written to out as elements begin and end;
+// what turns out to be hidden is cut off again.
 type reader struct {
 	ctx      context.Context
 	files    *archive.Archive
@@ -51,7 +53,8 @@ type reader struct {
 	width, height float64 // of the largest page, in centimetres; 0: not known
 }
 
-// element is an element that is open, with what is written when it ends.
+// element is an element that is open, with what is written when it ends. gone is known only when the paragraph has
+// begun.
 type element struct {
 	name, end string
 	described bool // a frame whose picture has a description
@@ -59,7 +62,7 @@ type element struct {
 	gone      bool // the paragraph is hidden
 }
 
-// row is a row that is being read.
+// row is a row that is being read. One is kept for each open table, and begun anew for each of its rows.
 type row struct {
 	begin, repeat    int // where it begins in out
 	cell, repeatCell int // the same of its cell
@@ -73,7 +76,7 @@ type row struct {
 	pending          int             // empty cells that are only written before one with content
 }
 
-// left are elements whose content is no text of the document.
+// left are elements whose content is no text of the document. They are skipped as a whole.
 var left = map[string]bool{
 	"tracked-changes": true, "annotation": true, "scripts": true, "font-face-decls": true, "automatic-styles": true,
 	"forms": true, "sequence-decls": true, "variable-decls": true, "user-field-decls": true, "styles": true,
@@ -82,9 +85,10 @@ var left = map[string]bool{
 	"label-ranges": true, "table-of-content-source": true, "shapes": true, "date-time-decl": true, "script": true,
 }
 
-// beside are those of them that hold text of other kinds.
+// beside are those of them that hold text of other kinds. It is told apart by these kinds.
 var beside = map[string]string{"tracked-changes": archive.Deleted, "annotation": archive.Annotation}
 
+// read reads the content to its end, or to the limit of the output, and closes what is then open.
 func (r *reader) read(dec *xml.Decoder) {
 	for {
 		guard.Check(r.ctx)
@@ -117,7 +121,7 @@ func (r *reader) read(dec *xml.Decoder) {
 	r.block("")
 }
 
-// inText reports whether a paragraph or a heading is open.
+// inText reports whether a paragraph or a heading is open. White space elsewhere is only the file's own.
 func (r *reader) inText() bool {
 	for _, e := range slices.Backward(r.open) {
 		switch e.name {
@@ -136,6 +140,7 @@ func (r *reader) inParagraph() bool {
 	return slices.ContainsFunc(r.open[r.skip-1:], func(e element) bool { return e.name == "p" || e.name == "h" })
 }
 
+// start takes a start tag: what is no text or is hidden is skipped, all else begins an element.
 func (r *reader) start(t xml.StartElement) {
 	name := t.Name.Local
 	e := element{name: name}
@@ -157,6 +162,8 @@ func (r *reader) start(t xml.StartElement) {
 	r.open = append(r.open, e)
 }
 
+// end takes an end tag, writes what ends the element, and tells of text that was skipped because the document does not
+// show it.
 func (r *reader) end(name string) {
 	n := len(r.open)
 	if n == 0 || r.open[n-1].name != name { // of a damaged file
@@ -199,10 +206,12 @@ func (r *reader) end(name string) {
 	}
 }
 
-// hide has the element that begins left out, and its text told as hidden.
+// hide has the element that begins left out, and its text told as hidden. It is called before the element is put on the
+// list of open ones.
 func (r *reader) hide() { r.skip, r.hides, r.unseen.Kind = len(r.open)+1, true, "" }
 
-// beside reports whether a shape stands beside its slide.
+// beside reports whether a shape stands beside its slide. Sizes are those of the largest page, as masters are not told
+// apart.
 func (r *reader) beside(t xml.StartElement) bool {
 	if r.width == 0 || r.height == 0 || xmlread.Attr(t, "x") == "" || !r.within("presentation") || r.within("notes") {
 		return false
@@ -212,7 +221,7 @@ func (r *reader) beside(t xml.StartElement) bool {
 		y+length(xmlread.Attr(t, "height")) < 0
 }
 
-// begin writes the begin of an element and returns its end.
+// begin writes the begin of an element and returns its end. Elements that are not known are what they hold.
 func (r *reader) begin(t xml.StartElement) string {
 	switch t.Name.Local {
 	case "h":
@@ -300,7 +309,8 @@ func (r *reader) begin(t xml.StartElement) string {
 	return ""
 }
 
-// describe begins the title or the description of a picture, whichever comes first, and returns its end.
+// describe begins the title or the description of a picture, whichever comes first, and returns its end. Elsewhere it
+// returns "".
 func (r *reader) describe() string {
 	n := len(r.open)
 	if n == 0 || r.open[n-1].name != "frame" {
@@ -315,13 +325,15 @@ func (r *reader) describe() string {
 	return "</em> "
 }
 
+// tag writes the start tag of an element of HTML and returns its end tag.
 func (r *reader) tag(name string) string {
 	r.out.WriteString("<" + name + ">")
 	return "</" + name + ">"
 }
 
 // continued reopens the list before if this one goes on with it, and returns its end. There are programs that write
-// each item as a list of its own, and nest lists in items that are otherwise empty.
+// each item as a list of its own, and nest lists in items that are otherwise empty. It returns "" for a list of its
+// own.
 func (r *reader) continued(t xml.StartElement) string {
 	written := r.out.Bytes()
 	if bytes.HasSuffix(written, []byte("</li><li>")) {
@@ -343,7 +355,8 @@ func (r *reader) continued(t xml.StartElement) string {
 	return ""
 }
 
-// inNumbered reports whether a list without a style of its own stands in one that is numbered.
+// inNumbered reports whether a list without a style of its own stands in one that is numbered. Such a list is numbered,
+// too.
 func (r *reader) inNumbered(t xml.StartElement) bool {
 	if xmlread.Attr(t, "style-name") != "" {
 		return false
@@ -356,7 +369,8 @@ func (r *reader) inNumbered(t xml.StartElement) bool {
 	return false
 }
 
-// block makes the block that is open the one named, pre or blockquote; "" for none.
+// block makes the block that is open the one named, pre or blockquote; "" for none. Paragraphs of one kind after one
+// another share it.
 func (r *reader) block(name string) {
 	current := ""
 	if n := len(r.blocks); n > 0 {
@@ -375,7 +389,8 @@ func (r *reader) block(name string) {
 	}
 }
 
-// paragraph begins a paragraph, and returns its end.
+// paragraph begins a paragraph, and returns its end. name is that of the style s. Within lists, cells and notes it is a
+// plain paragraph.
 func (r *reader) paragraph(s style, name string) string {
 	switch {
 	case r.within("list", "table-cell", "note", "p", "h"):
@@ -395,13 +410,14 @@ func (r *reader) paragraph(s style, name string) string {
 	return r.tag("p")
 }
 
-// within reports whether an element with one of the names is open.
+// within reports whether an element with one of the names is open. Names are those of OpenDocument, without prefix.
 func (r *reader) within(names ...string) bool {
 	return slices.ContainsFunc(r.open, func(e element) bool { return slices.Contains(names, e.name) })
 }
 
 // look begins text in a style as far as that says whether people see it, and returns its end. Whether they do is for
-// the converter of HTML to say. Letters that stand on the page itself have their color.
+// the converter of HTML to say. Letters that stand on the page itself have their color. It returns "" if the style says
+// nothing of that.
 func (r *reader) look(s style) string {
 	look := ""
 	if s.hidden {
@@ -420,7 +436,7 @@ func (r *reader) look(s style) string {
 	return "</span>"
 }
 
-// span begins text that looks otherwise, and returns its end.
+// span begins text that looks otherwise, and returns its end. Emphasis, strikes, code and raised text are such.
 func (r *reader) span(s style) (end string) {
 	end = r.look(s)
 	for _, t := range []struct {
@@ -440,7 +456,7 @@ func (r *reader) span(s style) (end string) {
 	return end
 }
 
-// beginNote begins a footnote or an endnote, which stands in the text at its mark.
+// beginNote begins a footnote or an endnote, which stands in the text at its mark. Notes in notes are skipped.
 func (r *reader) beginNote() {
 	if r.within("note") {
 		r.skip = len(r.open) + 1
@@ -451,6 +467,7 @@ func (r *reader) beginNote() {
 	r.noteText = r.out.Len()
 }
 
+// endNote moves what the note has written from the text into the list of notes.
 func (r *reader) endNote() {
 	fmt.Fprintf(&r.notes, `<li id="fn%d">%s</li>`, r.note, r.out.Bytes()[r.noteText:])
 	r.out.Truncate(r.noteText)

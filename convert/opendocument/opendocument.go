@@ -21,7 +21,8 @@ import (
 // TypePrefix begins the media types of OpenDocument: text, spreadsheet and presentation follow.
 const TypePrefix = "application/vnd.oasis.opendocument."
 
-// Is reports whether a zip archive states at its beginning that it is a document of a kind that [Read] reads.
+// Is reports whether a zip archive states at its beginning that it is a document of a kind that [Read] reads. The part
+// "mimetype" is stored first and uncompressed, for that purpose.
 func Is(content []byte) bool {
 	const begin = "mimetype" + TypePrefix
 	head := string(content[:min(len(content), 256)])
@@ -55,7 +56,7 @@ func Read(ctx context.Context, content []byte, maxPart int) (*archive.Document, 
 	return &r.doc, nil
 }
 
-// style is what a style says of the meaning of its text.
+// style is what a style says of the meaning of its text. The zero value is of plain text.
 type style struct {
 	parent             string
 	bold, italic, code bool
@@ -67,7 +68,8 @@ type style struct {
 	shaded             bool   // what stands behind its text is not the page
 }
 
-// readStyles reads the styles of a part, and which lists are numbered.
+// readStyles reads the styles of a part, and which lists are numbered. It also takes the size of pages. Styles of the
+// content go before those of the document.
 func (r *reader) readStyles(part string) {
 	const maxStyles = 20_000
 	var name string
@@ -123,7 +125,8 @@ func (r *reader) readStyles(part string) {
 	keep()
 }
 
-// named returns the meaning of a style by its name, which is English in documents of all languages.
+// named returns the meaning of a style by its name, which is English in documents of all languages. Spaces in it are
+// written as _20_.
 func named(name string) (s style) {
 	switch lower := strings.ToLower(name); {
 	case strings.Contains(lower, "preformatted"), strings.Contains(lower, "source_20_code"), lower == "sourcecode":
@@ -139,7 +142,7 @@ func named(name string) (s style) {
 // units are the lengths of points, inches and the like, in centimetres.
 var units = map[string]float64{"cm": 1, "mm": .1, "in": 2.54, "pt": 2.54 / 72, "pc": 2.54 / 6}
 
-// length returns a length in centimetres, 0 if it is none.
+// length returns a length in centimetres, 0 if it is none. Units are two letters.
 func length(v string) float64 {
 	if len(v) < 3 {
 		return 0
@@ -151,7 +154,7 @@ func length(v string) float64 {
 	return n * units[v[len(v)-2:]]
 }
 
-// color returns the color of text in HTML, "" if it is not known.
+// color returns the color of text in HTML, "" if it is not known. "auto" and colors of the window are not known.
 func color(t xml.StartElement) string {
 	v := xmlread.Attr(t, "color")
 	if _, err := strconv.ParseUint(strings.TrimPrefix(v, "#"), 16, 32); err != nil || len(v) != 7 ||
@@ -161,7 +164,8 @@ func color(t xml.StartElement) string {
 	return v
 }
 
-// size returns the size of small letters in HTML, "" of others: all can read them.
+// size returns the size of small letters in HTML, "" of others: all can read them. Small is under eight points, or
+// under half of the text around.
 func size(v string) string {
 	points, isPoints := strings.CutSuffix(v, "pt")
 	if n, err := strconv.ParseFloat(points, 64); isPoints && err == nil && n < 8 {
@@ -174,13 +178,16 @@ func size(v string) string {
 	return ""
 }
 
+// shades reports whether a background color is another than the page's.
 func shades(color string) bool {
 	return color != "" && color != "transparent" && strings.ToLower(color) != "#ffffff"
 }
 
+// strikes reports whether a style of lines through text draws one.
 func strikes(style string) bool { return style != "" && style != "none" }
 
-// style returns the meaning of a style, with what it takes from those it is based on.
+// style returns the meaning of a style, with what it takes from those it is based on. An unknown style means what its
+// name says. It looks at ten of those.
 func (r *reader) style(name string) style {
 	s, known := r.styles[name]
 	if !known {

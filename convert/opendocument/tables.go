@@ -17,10 +17,11 @@ import (
 // A sheet ends with a cell and a row that are repeated to its edge, so repeated cells count only when they hold
 // something, and empty ones when one with content follows.
 
-// maxEmpty is how many empty cells are written before one with content.
+// maxEmpty is how many empty cells are written before one with content. They keep cells in their columns.
 const maxEmpty = 100
 
-// table begins a table, which in a workbook is a sheet with a name, and returns its end.
+// table begins a table, which in a workbook is a sheet with a name, and returns its end. A hidden one is told as
+// hidden.
 func (r *reader) table(t xml.StartElement) string {
 	r.block("")
 	if r.style(xmlread.Attr(t, "style-name")).hidden {
@@ -34,7 +35,7 @@ func (r *reader) table(t xml.StartElement) string {
 	return r.tag("table")
 }
 
-// endTable tells of what the table hides.
+// endTable tells of what the table hides. That is in hidden rows, hidden columns and under merged cells.
 func (r *reader) endTable() {
 	r.doc.Hide(&r.unseen)
 	if w := r.row(); w != nil {
@@ -42,10 +43,10 @@ func (r *reader) endTable() {
 	}
 }
 
-// maxColumn is how many columns a table may have.
+// maxColumn is how many columns a table may have. It is that of LibreOffice's sheets.
 const maxColumn = 16384
 
-// tableColumn notes whether columns are hidden.
+// tableColumn notes whether columns are hidden. Its cells are told apart then.
 func (r *reader) tableColumn(t xml.StartElement) {
 	w := r.row()
 	if w == nil {
@@ -60,13 +61,13 @@ func (r *reader) tableColumn(t xml.StartElement) {
 	}
 }
 
-// collapsed reports whether a row or a column is hidden.
+// collapsed reports whether a row or a column is hidden. A filter hides rows as well.
 func collapsed(t xml.StartElement) bool {
 	visibility := xmlread.Attr(t, "visibility")
 	return visibility == "collapse" || visibility == "filter"
 }
 
-// seen returns how many of the columns from one on are not hidden.
+// seen returns how many of the columns from one on are not hidden. Columns that the table does not describe are not.
 func (w *row) seen(from, n int) (seen int) {
 	for i := from; i < from+n; i++ {
 		if i >= len(w.columns) {
@@ -79,7 +80,7 @@ func (w *row) seen(from, n int) (seen int) {
 	return seen
 }
 
-// row returns the row that is being read, nil outside of tables.
+// row returns the row that is being read, nil outside of tables. It is of the innermost table.
 func (r *reader) row() *row {
 	if n := len(r.rows); n > 0 {
 		return &r.rows[n-1]
@@ -87,7 +88,7 @@ func (r *reader) row() *row {
 	return nil
 }
 
-// repeats returns how often an element is repeated.
+// repeats returns how often an element is repeated. Without the attribute it stands once.
 func repeats(t xml.StartElement, attr string) int {
 	n, err := strconv.Atoi(xmlread.Attr(t, attr))
 	if err != nil {
@@ -96,6 +97,7 @@ func repeats(t xml.StartElement, attr string) int {
 	return max(n, 1)
 }
 
+// beginRow begins a row of the innermost table.
 func (r *reader) beginRow(t xml.StartElement) {
 	if w := r.row(); w != nil {
 		*w = row{
@@ -107,6 +109,8 @@ func (r *reader) beginRow(t xml.StartElement) {
 	}
 }
 
+// endRow ends a row: it is left out if it is empty or hidden, begins a new table after empty rows of a sheet, and is
+// repeated as often as it says.
 func (r *reader) endRow() {
 	w := r.row()
 	if w == nil {
@@ -134,7 +138,8 @@ func (r *reader) endRow() {
 	r.repeat(w.begin, w.repeat)
 }
 
-// repeat writes what begins at an offset so often that it stands there n times.
+// repeat writes what begins at an offset so often that it stands there n times. More than maxRepeated, or more bytes
+// than maxCopied in all, are cut.
 func (r *reader) repeat(begin, n int) {
 	if n == 1 {
 		return
@@ -152,6 +157,7 @@ func (r *reader) repeat(begin, n int) {
 	}
 }
 
+// beginCell begins a cell, with its spans.
 func (r *reader) beginCell(t xml.StartElement) {
 	w := r.row()
 	if w == nil {
@@ -173,6 +179,7 @@ func (r *reader) beginCell(t xml.StartElement) {
 	}
 }
 
+// endCell ends a cell: it is left out if it is empty, hidden or under a merged one, and repeated as often as it says.
 func (r *reader) endCell() {
 	w := r.row()
 	if w == nil {
@@ -201,7 +208,7 @@ func (r *reader) endCell() {
 	}
 }
 
-// blank reports whether the content of a cell is empty paragraphs.
+// blank reports whether the content of a cell is empty paragraphs. Such a cell is empty.
 func blank(content []byte) bool {
 	for len(content) > 0 {
 		rest, ok := bytes.CutPrefix(content, []byte("<p>"))
