@@ -31,6 +31,7 @@ const MaxTarget = 4 << 10
 const maxProperty = 4 << 10
 
 // Document is the text of a document as HTML, and its properties as the file has them. An unknown property is empty.
+// Each reader of a format makes one, and package convert makes a page of it.
 type Document struct {
 	Title, Author, Subject string
 	Date                   string // of creation, else of the last change, as written in the file
@@ -45,7 +46,8 @@ type Document struct {
 	modified string
 }
 
-// Archive is a zip archive that is open for reading.
+// Archive is a zip archive that is open for reading. Parts are read as a whole. Several goroutines must not use it at
+// once.
 type Archive struct {
 	ctx     context.Context
 	files   map[string]*zip.File
@@ -57,7 +59,8 @@ type Archive struct {
 }
 
 // Open opens a zip archive. One part may unpack to maxPart bytes, all together to half as much again. Names of parts
-// are compared without case. When ctx ends, reading panics with a value for [guard.Run].
+// are compared without case. When ctx ends, reading panics with a value for [guard.Run]. The error says that content is
+// no zip archive, or damaged at its end.
 func Open(ctx context.Context, content []byte, maxPart int) (*Archive, error) {
 	z, err := zip.NewReader(bytes.NewReader(content), int64(len(content)))
 	if err != nil {
@@ -74,12 +77,14 @@ func Open(ctx context.Context, content []byte, maxPart int) (*Archive, error) {
 	return a, nil
 }
 
+// key returns the name of a part as names are compared.
 func key(name string) string { return strings.ToLower(strings.TrimPrefix(path.Clean(name), "/")) }
 
 // Has reports whether there is a part of this name.
 func (a *Archive) Has(name string) bool { return a.files[key(name)] != nil }
 
-// Part returns the content of a part, nil if there is none.
+// Part returns the content of a part, nil if there is none. A part over the limit is cut, one that is damaged has what
+// could be read.
 func (a *Archive) Part(name string) []byte {
 	guard.Check(a.ctx)
 	f := a.files[key(name)]
@@ -104,7 +109,7 @@ func (a *Archive) Part(name string) []byte {
 	return data
 }
 
-// Decoder returns a decoder of a part in XML, nil if there is none.
+// Decoder returns a decoder of a part in XML, nil if there is none. The whole part is read first.
 func (a *Archive) Decoder(name string) *xml.Decoder {
 	if !a.Has(name) {
 		return nil
@@ -112,7 +117,8 @@ func (a *Archive) Decoder(name string) *xml.Decoder {
 	return xmlread.NewDecoder(bytes.NewReader(a.Part(name)))
 }
 
-// Each calls do for every start tag of a part, for what has no order.
+// Each calls do for every start tag of a part, for what has no order. do may read on with dec, as for the text of an
+// element.
 func (a *Archive) Each(name string, do func(dec *xml.Decoder, t xml.StartElement)) {
 	dec := a.Decoder(name)
 	if dec == nil {
@@ -130,13 +136,14 @@ func (a *Archive) Each(name string, do func(dec *xml.Decoder, t xml.StartElement
 	}
 }
 
-// Relation is what a part of an Office document refers to by an id.
+// Relation is what a part of an Office document refers to by an id. Their ids are those of one part.
 type Relation struct {
 	Kind   string // the last element of its type: hyperlink, slide, worksheet
 	Target string // an address, or the name of a part
 }
 
-// Relations returns what an Office part refers to, by id (ECMA-376 part 2, §9).
+// Relations returns what an Office part refers to, by id (ECMA-376 part 2, §9). Addresses that are too long are left
+// out; names of parts are those of the archive.
 func (a *Archive) Relations(part string) map[string]Relation {
 	found := map[string]Relation{}
 	dir, name := path.Split(part)
@@ -174,7 +181,8 @@ func (a *Archive) Properties(part string, d *Document) {
 	d.Date = cmp.Or(d.Date, d.modified)
 }
 
-// Property takes a property of the Dublin Core, or one of those that OpenDocument has beside them.
+// Property takes a property of the Dublin Core, or one of those that OpenDocument has beside them. t is its start tag,
+// dec stands behind it. The first of each counts.
 func (d *Document) Property(dec *xml.Decoder, t xml.StartElement) {
 	var field *string
 	switch t.Name.Local {

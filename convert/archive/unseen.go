@@ -24,19 +24,20 @@ const (
 	Annotation = "annotation" // a comment
 )
 
-// Piece is a text of a file that its Body has nothing of.
+// Piece is a text of a file that its Body has nothing of. Package hidden reports it.
 type Piece struct {
 	Kind string // Deleted, Annotation, or "" for what is hidden
 	Text string
 }
 
-// Unseen is a text that a file does not show, in the making: a sheet, a slide, rows that stand together, a comment.
+// Unseen is a text that a file does not show, in the making: a sheet, a slide, rows that stand together, a comment. It
+// is handed to [Document.Hide] when it is whole, and used again. The zero value is an empty text that is hidden.
 type Unseen struct {
 	Kind string // as that of a [Piece]
 	text strings.Builder
 }
 
-// Add appends HTML, as a text that stands apart from what is there.
+// Add appends HTML, as a text that stands apart from what is there. Tags part words.
 func (u *Unseen) Add(fragment string) {
 	tokens := html.NewTokenizer(strings.NewReader(fragment))
 	for u.text.Len() < maxUnseenText {
@@ -67,7 +68,8 @@ func (u *Unseen) Part() {
 	}
 }
 
-// Hide notes a text that the file does not show, unless it is blank, and takes it out of u.
+// Hide notes a text that the file does not show, unless it is blank, and takes it out of u. Beyond maxUnseen of a kind
+// none is kept.
 func (d *Document) Hide(u *Unseen) {
 	text := strings.ToValidUTF8(strings.TrimSpace(u.text.String()), "")
 	u.text.Reset()
@@ -92,6 +94,7 @@ func (a *Archive) Comments(relations map[string]Relation, d *Document) {
 	}
 }
 
+// comments notes the comments in one part. Who wrote them, and when, is left out.
 func (a *Archive) comments(part string, d *Document) {
 	dec := a.Decoder(part)
 	if dec == nil {

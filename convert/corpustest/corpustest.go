@@ -49,7 +49,8 @@ func Dir(tb testing.TB, given string) string {
 	return dir
 }
 
-// layouts are how the sites of our own corpus build a page. MENU, TITLE, TEXT, ASIDE and END stand for its parts.
+// layouts are how the sites of our own corpus build a page. MENU, TITLE, TEXT, ASIDE and END stand for its parts. They
+// differ in names and elements, so that a rule cannot be right by one name.
 var layouts = []string{
 	`<header class=top><nav class=menu>MENU</nav></header><main><article class=post>TITLETEXT</article></main>
 		<aside class=sidebar>ASIDE</aside><footer class=footer>END</footer>`,
@@ -71,7 +72,7 @@ var layouts = []string{
 		<div class=legal>END</div>`,
 }
 
-// layoutPage builds a page, and returns it with the text that is its content.
+// layoutPage builds a page, and returns it with the text that is its content. Equal seeds give equal pages.
 func layoutPage(layout string, seed int) (page, content string) {
 	words := strings.Fields(`water river morning window garden village letter answer market winter engine bridge forest
 		paper harbour summer mountain question evening kitchen station machine holiday picture teacher island`)
@@ -111,6 +112,7 @@ func layoutPage(layout string, seed int) (page, content string) {
 		strings.Join(text, "\n")
 }
 
+// writeGz writes a compressed file, with the folders that it lies in.
 func writeGz(tb testing.TB, name string, content []byte) {
 	tb.Helper()
 	var b bytes.Buffer

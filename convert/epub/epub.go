@@ -25,9 +25,11 @@ import (
 // Type is the media type of a book.
 const Type = "application/epub+zip"
 
+// maxChapters is how many chapters of a book are read. A book has some dozens.
 const maxChapters = 5000
 
-// Is reports whether a zip archive states at its beginning that it is a book.
+// Is reports whether a zip archive states at its beginning that it is a book. The part "mimetype" is stored first and
+// uncompressed, for that purpose.
 func Is(content []byte) bool {
 	return bytes.Contains(content[:min(len(content), 256)], []byte("mimetype"+Type))
 }
@@ -61,7 +63,7 @@ func Read(
 	return &b.doc, nil
 }
 
-// book is a book that is being read.
+// book is a book that is being read. It is made for one [Read].
 type book struct {
 	ctx       context.Context
 	files     *archive.Archive
@@ -75,9 +77,10 @@ type book struct {
 	out       bytes.Buffer
 }
 
+// item is a part that the book's manifest lists.
 type item struct{ part, properties string }
 
-// readEncryption reads which parts need a key.
+// readEncryption reads which parts need a key. Only fonts are encrypted in many books, which nobody reads here.
 func (b *book) readEncryption() {
 	b.files.Each("META-INF/encryption.xml", func(_ *xml.Decoder, t xml.StartElement) {
 		if t.Name.Local == "CipherReference" && len(b.encrypted) < maxChapters {
@@ -88,7 +91,8 @@ func (b *book) readEncryption() {
 	})
 }
 
-// readPackage reads the properties of the book, its parts and their order.
+// readPackage reads the properties of the book, its parts and their order. The container names the package document,
+// which has a manifest of parts and a spine of chapters.
 func (b *book) readPackage() {
 	root := ""
 	b.files.Each("META-INF/container.xml", func(_ *xml.Decoder, t xml.StartElement) {
@@ -121,7 +125,7 @@ func (b *book) readPackage() {
 	})
 }
 
-// chapter writes the body of a part.
+// chapter writes the body of a part. A part that needs a key or is missing is told, and left out.
 func (b *book) chapter(part string) {
 	switch {
 	case b.encrypted[part]:
@@ -158,7 +162,8 @@ func (b *book) chapter(part string) {
 // maxSheets bounds the style sheets of all chapters together, in bytes: each is read anew for each chapter.
 const maxSheets = 8 << 20
 
-// style puts the style sheets that a chapter links to into the chapter, in their places.
+// style puts the style sheets that a chapter links to into the chapter, in their places. Package css reads only what is
+// in the page.
 func (b *book) style(root *html.Node, dir string) {
 	for _, n := range dom.FindAll(root, func(n *html.Node) bool { return dom.Is(n, atom.Link) }) {
 		rel := " " + strings.ToLower(dom.Attr(n, "rel")) + " "
@@ -182,7 +187,8 @@ func (b *book) style(root *html.Node, dir string) {
 	}
 }
 
-// place makes the addresses of an element those of one page. What lies in the archive has no address.
+// place makes the addresses of an element those of one page. What lies in the archive has no address. Fragments are
+// kept, so that links between chapters work if ids differ.
 func place(n *html.Node) {
 	for _, key := range []string{"href", "src", "srcset", "poster"} {
 		if !dom.HasAttr(n, key) {

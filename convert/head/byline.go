@@ -14,14 +14,16 @@ import (
 	"github.com/readthru/readthru/page"
 )
 
-// bylineReach is the number of elements after the first heading that are searched for author and date.
+// bylineReach is the number of elements after the first heading that are searched for author and date. A byline stands
+// near the title; further down names are those of others.
 const bylineReach = 400
 
-// byWord begins what some pages state as their author.
+// byWord begins what some pages state as their author. It is taken off.
 var byWord = lazy.Pattern(`(?i)^by:?\s+`)
 
 // readBelow reads author and date below the first heading where the metadata state none. A name below the heading is
-// better than that of the site, which some pages state as their author.
+// better than that of the site, which some pages state as their author. What it has read itself it notes in guessed,
+// for [Head.Forget].
 func (h *Head) readBelow(root *html.Node) {
 	stated := h.Meta["author"]
 	if stated != "" && chars.Fold(stated) == chars.Fold(h.Meta["og:site_name"]) {
@@ -40,14 +42,16 @@ func (h *Head) readBelow(root *html.Node) {
 }
 
 // Forget drops the author and the date that were read from a page that lists others, or sells something: they are those
-// of the first, or of somebody who says what he thinks of it.
+// of the first, or of somebody who says what he thinks of it. Package convert calls it when the type of the page is
+// known.
 func (h *Head) Forget() {
 	for _, key := range h.guessed {
 		delete(h.Meta, key)
 	}
 }
 
-// readByline finds the author and the date below the first heading of a page whose metadata does not state them.
+// readByline finds the author and the date below the first heading of a page whose metadata does not state them. Menus,
+// footers, forms and boxes of reviews are passed over.
 func readByline(meta page.Meta, root *html.Node) {
 	if meta["author"] != "" && meta["date"] != "" {
 		return
@@ -89,7 +93,8 @@ var saidByOthers = strings.Fields("review reviews customer-review customer-revie
 var authorNames = dom.Names(`byline by-line author author-name post-author entry-author byline-name byline-author
 	article-author username contributor writer`)
 
-// AuthorElement reports whether an element says by its name, or by what it is marked as, who wrote the page.
+// AuthorElement reports whether an element says by its name, or by what it is marked as, who wrote the page. Package
+// convert finds the author of a list's items by it.
 func AuthorElement(n *html.Node) bool {
 	switch {
 	case dom.Is(n, atom.Img, atom.Ul, atom.Form, atom.Input, atom.Meta, atom.Link):
@@ -103,6 +108,8 @@ func AuthorElement(n *html.Node) bool {
 		authorNames[id] && !dom.Is(n, atom.H1, atom.H2, atom.H3)
 }
 
+// bylineStart matches what stands before the name in a byline, such as "Written by", and bylineEnd all from the first
+// word on that cannot be part of the name.
 var (
 	bylineStart = lazy.Pattern(`(?i)^(?:\W*(?:` +
 		`(?:article |story |post |posted |written |published |created |reported |authored )?by|` +
@@ -112,7 +119,8 @@ var (
 		`\s(?:jan|feb|mar|apr|may|june?|july?|aug|sept?|oct|nov|dec)[a-z]*\.?\s\d).*$`)
 )
 
-// byline returns the name in a byline, or "" if s is not a name: one to eight words that begin with a letter.
+// byline returns the name in a byline, or "" if s is not a name: one to eight words that begin with a letter. Longer
+// texts, and those with addresses, are none.
 func byline(s string) string {
 	s = strings.TrimSpace(bylineEnd().ReplaceAllString(bylineStart().ReplaceAllString(s, ""), ""))
 	s = strings.Trim(s, " ,;:/")
@@ -124,7 +132,7 @@ func byline(s string) string {
 }
 
 // nameLike reports whether s may be a name, and is not a label, a placeholder or a sentence: of three words or more at
-// most half begin with a small letter.
+// most half begin with a small letter. A sentence begins most words with a small letter.
 func nameLike(s string) bool {
 	words, small := strings.Fields(s), 0
 	for _, word := range words {
@@ -136,19 +144,23 @@ func nameLike(s string) bool {
 		(len(words) < 3 || small*2 <= len(words))
 }
 
+// dateNames are the names of elements that hold the date of a page.
 var dateNames = dom.Names(`date published publish-date pub-date posted posted-on post-date entry-date time-stamp
 	dateline article-date meta-date byline post-meta entry-meta`)
 
+// writtenDate matches a day in words or in figures, whose month has a name or whose year stands first: 3/4/2024 is left
+// alone, as nobody knows which is the day.
 var writtenDate = lazy.Pattern(`(?i)\b(?:` +
 	`(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.? (\d{1,2})(?:st|nd|rd|th)?,? (\d{4})|` +
 	`(\d{1,2})(?:st|nd|rd|th)?\.? (jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?,? (\d{4})|` +
 	`(\d{4}-\d{2}-\d{2})\b)`)
 
-// revision ends what stands before the date of a change.
+// revision ends what stands before the date of a change. The date of publication is wanted.
 var revision = lazy.Pattern(
 	`(?i)\b(?:modified|updated|edited|revised|reviewed|changed|geändert|aktualisiert)\b\W{0,3}(?:on|at|by|am)?\W*$`)
 
-// revised reports whether the text before n in its line says that what follows is the date of a change.
+// revised reports whether the text before n in its line says that what follows is the date of a change. It looks at the
+// text before, or before the element around it.
 func revised(n *html.Node) bool {
 	before := n.PrevSibling
 	if before == nil && dom.Is(n.Parent, atom.Span, atom.P, atom.B, atom.Strong, atom.Em, atom.Small) {
@@ -165,7 +177,7 @@ func revised(n *html.Node) bool {
 }
 
 // elementDate returns the date in the attributes of an element or, when its name says that it is a date, in its text.
-// The date of a change is none.
+// The date of a change is none. It is a day, or a time in RFC 3339.
 func elementDate(n *html.Node) string {
 	stated := dom.Is(n, atom.Time) || strings.HasPrefix(dom.Attr(n, "itemprop"), "date")
 	if !stated && !dom.Named(n, dateNames) || revised(n) {
@@ -188,7 +200,7 @@ func elementDate(n *html.Node) string {
 	return WordedDate(text)
 }
 
-// WordedDate returns the first day that a text names, or "".
+// WordedDate returns the first day that a text names, or "". Values of a recipe's date are read by it, too.
 func WordedDate(text string) string {
 	m := writtenDate().FindStringSubmatch(chars.OneLine(text))
 	switch {
@@ -202,4 +214,5 @@ func WordedDate(text string) string {
 	return Date(m[7])
 }
 
+// titleCase returns the name of a month as [Date] reads it.
 func titleCase(month string) string { return strings.ToUpper(month[:1]) + strings.ToLower(month[1:]) }

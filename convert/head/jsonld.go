@@ -10,11 +10,12 @@ import (
 	"github.com/readthru/readthru/page"
 )
 
-// maxStructured is the longest JSON-LD that is read, in bytes.
+// maxStructured is the longest JSON-LD that is read, in bytes. Longer ones are catalogues.
 const maxStructured = 256 << 10
 
 // readStructured reads author, date and the text of the article from JSON-LD, whether the page sells one thing, and for
-// how much. It ignores text that cannot be parsed.
+// how much. It ignores text that cannot be parsed. It puts into meta what is not set yet. Of several texts the longest
+// counts. It looks at a thousand values.
 func readStructured(meta page.Meta, text string) (articleBody string, sells bool, price float64) {
 	if len(text) > maxStructured {
 		return "", false, 0
@@ -60,7 +61,7 @@ func readStructured(meta page.Meta, text string) (articleBody string, sells bool
 	return articleBody, sells, price
 }
 
-// isType reports whether a value of @type is name, or has it among others.
+// isType reports whether a value of @type is name, or has it among others. It may be a list (JSON-LD 1.1).
 func isType(v any, name string) bool {
 	switch v := v.(type) {
 	case string:
@@ -72,7 +73,8 @@ func isType(v any, name string) bool {
 }
 
 // repairJSON removes what pages put into JSON against its grammar: comments and CDATA marks, control characters in
-// strings, commas before a closing bracket, and semicolons at the end.
+// strings, commas before a closing bracket, and semicolons at the end. Readers of search engines take such JSON, so
+// that pages do not notice.
 func repairJSON(text string) string {
 	var b strings.Builder
 	b.Grow(len(text))
@@ -106,13 +108,13 @@ func repairJSON(text string) string {
 	return b.String()
 }
 
-// closes reports whether the next thing in s closes an object or a list.
+// closes reports whether the next thing in s closes an object or a list. s is what follows a comma.
 func closes(s string) bool {
 	s = strings.TrimLeft(s, " \t\r\n")
 	return s != "" && (s[0] == '}' || s[0] == ']')
 }
 
-// comment returns the length of the comment or mark at the start of s, at least 1.
+// comment returns the length of the comment or mark at the start of s, at least 1. The bytes are passed over.
 func comment(s string) int {
 	for _, mark := range []struct{ open, end string }{{"/*", "*/"}, {"//", "\n"}} {
 		if strings.HasPrefix(s, mark.open) {
@@ -130,6 +132,8 @@ func comment(s string) int {
 	return 1
 }
 
+// personName returns the name of the author in JSON-LD, which may be a text, a person or an organisation, or a list of
+// those; five at most. Addresses are no names.
 func personName(v any) string {
 	switch v := v.(type) {
 	case string:

@@ -19,11 +19,13 @@ var Rules = []any{
 	menuNames, metaKeys, dateKeys, authorKeys, dateForms, dayForms, authorNames, dateNames, saidByOthers,
 }
 
-// metaKeys are the names of meta elements that are kept unchanged, besides all that begin with "article:".
+// metaKeys are the names of meta elements that are kept unchanged, besides all that begin with "article:". They go into
+// the metadata of a page as it is stored and answered.
 var metaKeys = chars.Set("description og:title og:description og:image og:site_name og:type og:url twitter:title " +
 	"twitter:description twitter:image twitter:card author keywords robots")
 
-// dateKeys and authorKeys are other names under which pages state both, best first.
+// dateKeys and authorKeys are other names under which pages state both, best first. Those of articles, of libraries
+// (Dublin Core, Highwire) and of analytics tools are among them.
 var (
 	dateKeys = []string{
 		"article:published_time", "datepublished", "citation_publication_date", "citation_date",
@@ -53,7 +55,8 @@ type Head struct {
 	guessed []string // what of the metadata was read from the page itself, and not stated
 }
 
-// Read collects the metadata of the page at u before anything is removed.
+// Read collects the metadata of the page at u before anything is removed. u may be nil. What is stated goes before what
+// is read from the text.
 func Read(root *html.Node, u *url.URL) Head {
 	h := Head{Meta: page.Meta{}, Base: u}
 	other := map[string]string{}
@@ -151,7 +154,8 @@ func Read(root *html.Node, u *url.URL) Head {
 	return h
 }
 
-// absolute resolves a URL of the metadata against the page's base. It keeps what is none.
+// absolute resolves a URL of the metadata against the page's base. It keeps what is none. Pictures and addresses for
+// previews are such.
 func (h *Head) absolute(key string) {
 	if h.Meta[key] == "" || h.Base == nil {
 		return
@@ -162,6 +166,7 @@ func (h *Head) absolute(key string) {
 	}
 }
 
+// link reads a link element: the canonical address, if it is on the same site, and the address of the page in markdown.
 func (h *Head) link(n *html.Node, u *url.URL) {
 	rel := " " + strings.ToLower(dom.Attr(n, "rel")) + " "
 	href := dom.Attr(n, "href")
@@ -182,14 +187,14 @@ func (h *Head) link(n *html.Node, u *url.URL) {
 	}
 }
 
-// Put sets key unless it is set already or value is empty.
+// Put sets key unless it is set already or value is empty. So the best source of a value is asked first.
 func Put(m map[string]string, key, value string) {
 	if value = strings.TrimSpace(value); value != "" && m[key] == "" {
 		m[key] = value
 	}
 }
 
-// dateForms are formats of dates in metadata. A format without a time gives a day.
+// dateForms are formats of dates in metadata. A format without a time gives a day. All of them state a zone.
 var dateForms = []string{
 	time.RFC3339, "2006-01-02T15:04:05Z0700", "2006-01-02T15:04Z07:00",
 	"2006-01-02 15:04:05Z07:00", "2006-01-02 15:04:05 -0700", time.RFC1123Z, time.RFC1123,
@@ -201,7 +206,8 @@ var dayForms = []string{
 	"2 January 2006", "2 Jan 2006", "2006-01-02T15:04:05", "2006-01-02 15:04:05", "2006-01-02T15:04",
 }
 
-// Date returns a date in RFC 3339, or only its day, or "" if s is neither. It guesses nothing.
+// Date returns a date in RFC 3339, or only its day, or "" if s is neither. It guesses nothing. Years up to 1900 are
+// none.
 func Date(s string) string {
 	s = strings.TrimSpace(s)
 	if len(s) < 8 || len(s) > 40 {

@@ -6,7 +6,8 @@ import (
 )
 
 // Amount returns the first number in s, as prices are written anywhere: 1,646.00, 1.646,00, 1646 or 39,99; and what
-// follows it. Without a number it returns 0 and "".
+// follows it. Without a number it returns 0 and "". The last dot or comma begins cents if two digits or fewer follow
+// it.
 func Amount(s string) (sum float64, rest string) {
 	begin := strings.IndexAny(s, "0123456789")
 	if begin < 0 {
@@ -27,10 +28,12 @@ func Amount(s string) (sum float64, rest string) {
 	return sum, s[end:]
 }
 
-// priceKeys are the names under which a page's metadata state the price of what it sells.
+// priceKeys are the names under which a page's metadata state the price of what it sells. They are in lower case, best
+// first.
 var priceKeys = []string{"product:price:amount", "og:price:amount", "product:sale_price:amount", "price", "lowprice"}
 
-// statedPrice returns the price in JSON-LD about a product, or 0.
+// statedPrice returns the price in JSON-LD about a product, or 0. Of several offers the first counts, of a range its
+// lower end.
 func statedPrice(product map[string]any) float64 {
 	offers := product["offers"]
 	if list, ok := offers.([]any); ok && len(list) > 0 {

@@ -17,10 +17,10 @@ import (
 	"github.com/readthru/readthru/page"
 )
 
-// mostHeadings is how many headings of a page may be its title.
+// mostHeadings is how many headings of a page may be its title. It is of each level.
 const mostHeadings = 50
 
-// titles are what a page may be called.
+// titles are what a page may be called. Read fills it while it walks over the page, and choose decides at last.
 type titles struct {
 	element string // the title element
 	og      string // og:title
@@ -36,7 +36,8 @@ type titles struct {
 	sites   map[string]bool // names of the site, folded
 }
 
-// add notes a heading. A heading that leads to the site's first page is the site's name.
+// add notes a heading. A heading that leads to the site's first page is the site's name. u is the page's address and
+// may be nil. Headings without letters, and very long ones, are none.
 func (t *titles) add(h *html.Node, u *url.URL) {
 	list := &t.h1
 	switch h.DataAtom {
@@ -73,9 +74,10 @@ func (t *titles) add(h *html.Node, u *url.URL) {
 	*list = append(*list, text)
 }
 
-// menuNames are the names of boxes that hold a menu.
+// menuNames are the names of boxes that hold a menu. They are looked for in classes and ids.
 var menuNames = []string{"navigation", "sidebar", "menu", "navbar"}
 
+// inMenu reports whether a heading lies in a box that is named as a menu.
 func inMenu(h *html.Node) bool {
 	for box := h.Parent; box != nil; box = box.Parent {
 		if dom.HasClass(box, menuNames...) || slices.Contains(menuNames, dom.Attr(box, "id")) {
@@ -86,12 +88,13 @@ func inMenu(h *html.Node) bool {
 }
 
 // names reports whether a folded part of the title element is the site's name: the page says so elsewhere, or it begins
-// as the host is called.
+// as the host is called. part is in the form of [chars.Fold].
 func (t *titles) names(part string) bool {
 	const least, more = 4, 8 // bytes of the host's name, and of what may follow it, such as a country
 	return t.sites[part] || len(t.host) >= least && strings.HasPrefix(part, t.host) && len(part) <= len(t.host)+more
 }
 
+// nameSite notes a name of the site.
 func (t *titles) nameSite(name string) {
 	if name = chars.Fold(name); name != "" {
 		if t.sites == nil {
@@ -103,7 +106,7 @@ func (t *titles) nameSite(name string) {
 
 // readCaption looks for a block before the first h1 whose text is that of the title element. Generators of
 // documentation call a page so whose headings are all sections. Doxygen's block lacks the name of the project, which
-// begins the title element.
+// begins the title element. It needs the headings and the title element.
 func (t *titles) readCaption(root *html.Node) {
 	if t.element == "" || len(t.h1) > 0 && strings.Contains(chars.Fold(t.element), chars.Fold(t.h1[0])) &&
 		strings.Contains(t.element, " ") { // else a module's last name may be that of its first section
@@ -126,7 +129,8 @@ func (t *titles) readCaption(root *html.Node) {
 }
 
 // ofProject returns the title of a page of Doxygen's: the title element without the name of the project or, if the text
-// above the page says more, such as the class that a list is of, that. It returns "" if they do not agree.
+// above the page says more, such as the class that a list is of, that. It returns "" if they do not agree. text is that
+// of Doxygen's block.
 func (t *titles) ofProject(text string) string {
 	_, name, _ := strings.Cut(t.element, ": ")
 	switch above, name := chars.Fold(text), chars.Fold(name); {
@@ -140,7 +144,8 @@ func (t *titles) ofProject(text string) string {
 	return name
 }
 
-// headingText returns the text of a heading without its permalink, icons and buttons.
+// headingText returns the text of a heading without its permalink, icons and buttons. It is on one line, blocks in it
+// apart by spaces.
 func headingText(h *html.Node) string {
 	var b strings.Builder
 	var walk func(n *html.Node)
@@ -162,7 +167,8 @@ func headingText(h *html.Node) string {
 	return chars.Clip(strings.TrimRight(chars.TrimIcons(b.String()), "¶#§ "))
 }
 
-// ledToBy returns the address to which a heading leads that is in a link, or is one, if it is on the site of u.
+// ledToBy returns the address to which a heading leads that is in a link, or is one, if it is on the site of u. It is
+// nil for any other heading.
 func ledToBy(h *html.Node, u *url.URL) *url.URL {
 	link := h.Parent
 	if !dom.Is(link, atom.A) {
@@ -182,7 +188,7 @@ func ledToBy(h *html.Node, u *url.URL) *url.URL {
 func home(u *url.URL) bool { return (u.Path == "" || u.Path == "/") && u.RawQuery == "" }
 
 // samePage reports whether two addresses of a site lead to one page: their paths are equal, and a parameter, if they
-// have any. The program of a board adds others, such as the session.
+// have any. The program of a board adds others, such as the session. The first page of a site counts for none.
 func samePage(a, b *url.URL) bool {
 	if a.Path != b.Path || home(a) || a.RawQuery == "" || b.RawQuery == "" {
 		return a.Path == b.Path && a.RawQuery == b.RawQuery && !home(a)
@@ -234,7 +240,7 @@ func (t *titles) choose() string {
 }
 
 // below returns the title of a page without h1: a lower heading, or the caption, that the title element has beside the
-// name of a site or a manual.
+// name of a site or a manual. It is "" where nothing agrees.
 func (t *titles) below(p titleParts) string {
 	begin, rest, _ := strings.Cut(t.element, ": ") // too frequent within names to be one of the separators
 	_, section, _ := strings.Cut(rest, " ")        // its number, as in "Manual: Section 2.1"
@@ -265,7 +271,8 @@ func (t *titles) below(p titleParts) string {
 // besideSite returns the page's title where its first h1 may be the name of the site, the book or the manual: the title
 // element has it in its last part, or begins with it and it stands in a banner. Another heading is the title if it has
 // the other part of the title element or, where the first one lies outside, if it is in the page's main element.
-// Without one the title element says it, if the first h1 stands in a banner or is less than the last part.
+// Without one the title element says it, if the first h1 stands in a banner or is less than the last part. It is ""
+// where the first h1 is the title.
 func (t *titles) besideSite(p titleParts, own []string) string {
 	h := chars.Fold(own[0])
 	_, afterColon, _ := strings.Cut(t.element, ": ")
@@ -296,7 +303,7 @@ func (t *titles) besideSite(p titleParts, own []string) string {
 
 // besideSections returns the page's title where its first h1 is that of a section or of the site, and the title element
 // does not know it: the text of the title element, if another heading or a box above has it or if it knows none of
-// several h1.
+// several h1. It is "" otherwise.
 func (t *titles) besideSections(p titleParts, own []string) string {
 	element := chars.Fold(t.element)
 	knows := func(h string) bool { return strings.Contains(element, chars.Fold(h)) }
@@ -320,7 +327,7 @@ func (t *titles) besideSections(p titleParts, own []string) string {
 }
 
 // spelled returns the name that a heading is, as the title element has it if that has signs between its parts and the
-// heading has none: style sheets add them there.
+// heading has none: style sheets add them there. Both are then one name for [chars.Fold].
 func (t *titles) spelled(h string) string {
 	if len(t.element) > len(h) && !strings.Contains(t.element, " ") && chars.Fold(t.element) == chars.Fold(h) {
 		return t.element

@@ -8,7 +8,8 @@ import (
 	"github.com/readthru/readthru/internal/lazy"
 )
 
-// titleSeparators stand in titles between the page's name and those of its section and its site.
+// titleSeparators stand in titles between the page's name and those of its section and its site. They are looked for
+// with their spaces, since a hyphen is also within words.
 var titleSeparators = []string{" | ", " - ", " · ", " – ", " — ", " • ", " :: ", " » ", " / "}
 
 // titleParts are what a title element consists of.
@@ -20,6 +21,7 @@ type titleParts struct {
 	first string          // what stands before the first separator of the kind that is the last
 }
 
+// parts divides the title element at each of the separators.
 func (t *titles) parts() titleParts {
 	p := titleParts{leads: map[string]bool{}, tails: map[string]bool{}}
 	last := 0
@@ -47,14 +49,17 @@ func (t *titles) parts() titleParts {
 	return p
 }
 
-// sectionNumber is the number of a section at the beginning of its heading, which a word may precede.
+// sectionNumber is the number of a section at the beginning of its heading, which a word may precede. Such as "Chapter
+// 3.1: " and "A.2 ".
 var sectionNumber = lazy.Pattern(`^(?:\pL+ )?[A-Z]?[.\d]*\d[.\d]*\W+`)
 
+// unnumbered returns a heading without the number of its section; one that is nothing else stays.
 func unnumbered(heading string) string {
 	return cmp.Or(sectionNumber().ReplaceAllString(heading, ""), heading)
 }
 
-// endsIn reports whether a heading is a folded name after up to three words that say what kind of thing has it.
+// endsIn reports whether a heading is a folded name after up to three words that say what kind of thing has it. Such as
+// "Class template vector".
 func endsIn(heading, name string) bool {
 	heading, _, _ = strings.Cut(heading, "<") // parameters of a type
 	for range 3 {

@@ -21,13 +21,15 @@ import (
 // Rules are the tables of this package, which count in the version of the rules.
 var Rules = []any{Schemes, permalinks, redirectors, adHosts}
 
-// Schemes are the schemes that a link may have. A link with another scheme becomes its text.
+// Schemes are the schemes that a link may have. A link with another scheme becomes its text. Package convert asks it of
+// links in PDF, too.
 var Schemes = chars.Set("http https mailto tel sms ftp ftps irc ircs git ssh magnet xmpp news geo matrix")
 
-// anyBase is a URL that a page may have.
+// anyBase is a URL that a page may have. NeedBase resolves against it.
 var anyBase = &url.URL{Scheme: "https", Host: "any.invalid", Path: "/"}
 
-// NeedBase counts the links below body that lead somewhere only from a base.
+// NeedBase counts the links below body that lead somewhere only from a base. Package convert warns of their number
+// where the base is not known.
 func NeedBase(body *html.Node) (n int) {
 	for d := range body.Descendants() {
 		if href := dom.Attr(d, "href"); dom.Is(d, atom.A) && href != "" && Absolute(nil, href) == "" &&
@@ -40,7 +42,7 @@ func NeedBase(body *html.Node) (n int) {
 
 // Absolute returns href as an absolute URL, or as a fragment if it points to a place on the page itself. It is empty if
 // the link cannot be followed, as with javascript: and data:. The bytes of an absolute URL stay unchanged except those
-// that would end a link in markdown.
+// that would end a link in markdown. base may be nil: then relative addresses are empty, too.
 func Absolute(base *url.URL, href string) string {
 	href = strings.Map(func(r rune) rune {
 		if r < ' ' || r == 0x7f || chars.Invisible(r) {
@@ -85,7 +87,7 @@ func Absolute(base *url.URL, href string) string {
 }
 
 // plainURL reports whether what follows a scheme is surely read by [url.Parse], without reading it: that takes memory
-// for each of a page's links.
+// for each of a page's links. It is false for addresses with escapes or ports, which are then read.
 func plainURL(rest string) bool {
 	host, ok := strings.CutPrefix(rest, "//")
 	if !ok || strings.Contains(rest, "%") {
@@ -115,11 +117,12 @@ func ValidScheme(s string) bool {
 	return s != ""
 }
 
-// linkEscapes are the bytes of an address that end a link destination or begin markup.
+// linkEscapes are the bytes of an address that end a link destination or begin markup. A star or a pipe would be markup
+// to some readers.
 var linkEscapes = strings.NewReplacer(" ", "%20", "<", "%3C", ">", "%3E", "\\", "%5C", "\"", "%22", "`", "%60", "|",
 	"%7C", "*", "%2A")
 
-// Escape returns an address as a link destination of markdown. Balanced brackets stay.
+// Escape returns an address as a link destination of markdown. Balanced brackets stay. Unbalanced ones are escaped.
 func Escape(s string) string {
 	s = linkEscapes.Replace(s)
 	if strings.IndexByte(s, ';') >= 0 {
@@ -143,7 +146,8 @@ func Escape(s string) string {
 	return s
 }
 
-// ampersands replaces each ampersand that would begin a character reference by a reference.
+// ampersands replaces each ampersand that would begin a character reference by a reference. Browsers would read
+// "&copy=1" as a sign.
 func ampersands(s string) string {
 	var b strings.Builder
 	from := 0
@@ -156,7 +160,8 @@ func ampersands(s string) string {
 	return b.String() + s[from:]
 }
 
-// OfPage returns what the address of a place on the page itself begins with, or "" if the page has no address.
+// OfPage returns what the address of a place on the page itself begins with, or "" if the page has no address. It ends
+// with "#".
 func OfPage(u *url.URL) string {
 	if u == nil {
 		return ""
@@ -166,7 +171,7 @@ func OfPage(u *url.URL) string {
 	return Escape(own.String()) + "#"
 }
 
-// permalinks name the classes of links that point at their own heading.
+// permalinks name the classes of links that point at their own heading. Generators of documentation give them.
 var permalinks = []string{
 	"headerlink", "hash-link", "heading-anchor", "anchor-link", "permalink", "doc-anchor", "anchor", "header-anchor",
 	"heading-link", "headinglink", "sl-anchor-link", "viewcode-link", "anchorjs-link",
@@ -174,7 +179,8 @@ var permalinks = []string{
 	"copy-link",
 }
 
-// Permalink reports whether a link only points at the heading beside it and is not text of the page.
+// Permalink reports whether a link only points at the heading beside it and is not text of the page. It goes by the
+// sign that it shows, by its class, or by its title.
 func Permalink(n *html.Node) bool {
 	marked := dom.HasClass(n, permalinks...)
 	if !marked && !strings.Contains(dom.Attr(n, "href"), "#") {
@@ -194,7 +200,7 @@ func Permalink(n *html.Node) bool {
 }
 
 // EditsSection reports whether n holds only the links by which readers of a wiki edit the section of a heading, as in
-// "[edit]". Skins that drop the class keep the brackets.
+// "[edit]". Skins that drop the class keep the brackets. n is the element around those links.
 func EditsSection(n *html.Node) bool {
 	const most = 80 // bytes of its text, in any language
 	if dom.HasClass(n, "mw-editsection", "mw-editsection-like", "editsection") {
@@ -214,7 +220,7 @@ func EditsSection(n *html.Node) bool {
 	return len(links) > 0 && len(text) <= most && strings.HasSuffix(text, "]")
 }
 
-// SelfLink reports whether the text of a heading is one link to that heading.
+// SelfLink reports whether the text of a heading is one link to that heading. It then says no more than the heading.
 func SelfLink(n *html.Node) bool {
 	id, ok := strings.CutPrefix(dom.Attr(n, "href"), "#")
 	if !ok || id == "" {
@@ -228,12 +234,13 @@ func SelfLink(n *html.Node) bool {
 	return wholeHeading(n)
 }
 
-// wholeHeading reports whether the text of a heading is that of a link.
+// wholeHeading reports whether the text of a heading is that of a link. It compares them on one line.
 func wholeHeading(n *html.Node) bool {
 	h := headingAround(n)
 	return h != nil && chars.OneLine(dom.Text(n)) == chars.OneLine(dom.Text(h))
 }
 
+// headingAround returns the heading that n lies in, or nil.
 func headingAround(n *html.Node) *html.Node {
 	h := n.Parent
 	for h != nil && !dom.IsHeading(h) {
@@ -242,7 +249,8 @@ func headingAround(n *html.Node) *html.Node {
 	return h
 }
 
-// LiftHeading moves a link around a heading into the heading, because a markdown link cannot hold blocks.
+// LiftHeading moves a link around a heading into the heading, because a markdown link cannot hold blocks. What else
+// stands in the link is no longer part of it.
 func LiftHeading(n *html.Node) {
 	h := dom.Find(n, dom.IsHeading)
 	if h == nil || n.Parent == nil {

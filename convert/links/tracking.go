@@ -8,7 +8,7 @@ import (
 )
 
 // redirectors are addresses that count visitors and redirect to the target in their parameter. Host and path must be
-// equal.
+// equal. Subdomains of the host count; an empty path stands for any, and an empty parameter for the whole query.
 var redirectors = []struct{ host, path, parameter string }{
 	{"google.com", "/url", "q"},
 	{"google.com", "/url", "url"},
@@ -34,7 +34,8 @@ var redirectors = []struct{ host, path, parameter string }{
 	{"curseforge.com", "/linkout", "remoteurl"},
 }
 
-// adHosts serve advertisements. A link to one of them without a visible target is not a link of the page.
+// adHosts serve advertisements. A link to one of them without a visible target is not a link of the page. Their
+// subdomains count, too.
 var adHosts = []string{
 	"doubleclick.net", "googleadservices.com", "googlesyndication.com", "adnxs.com", "taboola.com",
 	"outbrain.com", "criteo.com",
@@ -42,7 +43,8 @@ var adHosts = []string{
 
 // Untracked returns an absolute link without tracking: the target of a redirector if the link holds it, the link
 // without tracking parameters and the reader's session, and "" for a link into an advertisement. A link with a
-// signature or another secret stays unchanged, because each of its bytes may count.
+// signature or another secret stays unchanged, because each of its bytes may count. link is absolute, as [Absolute]
+// returns it.
 func Untracked(link string) string {
 	if !strings.HasPrefix(link, "http") || !strings.ContainsAny(link, "?;") && !strings.Contains(link, "ad") &&
 		!strings.Contains(link, "click") && !strings.Contains(link, "taboola") && !strings.Contains(link, "outbrain") &&
@@ -71,7 +73,8 @@ func Untracked(link string) string {
 	return link
 }
 
-// ledTo returns the target of a redirector, or "" if u is not one.
+// ledTo returns the target of a redirector, or "" if u is not one. A target with a user name is none: it would hide
+// where the link leads.
 func ledTo(u *url.URL) string {
 	for _, r := range redirectors {
 		if !onHost(u.Hostname(), r.host) || r.path != "" && u.Path != r.path {
@@ -101,6 +104,7 @@ func onHost(host string, names ...string) bool {
 }
 
 // withoutTracking returns link, whose parsed form is u, without its tracking parameters. Other bytes stay unchanged.
+// Which parameters track, package page knows.
 func withoutTracking(u *url.URL, link string) string {
 	if u.RawQuery == "" || page.HasSecret(u) {
 		return link

@@ -21,12 +21,13 @@ import (
 // Type is the media type of a web archive.
 const Type = "multipart/related"
 
+// maxParts is how many parts of a message are looked at for the page.
 const maxParts = 5000
 
 // ErrNoPage is the error of a message without a page.
 var ErrNoPage = errors.New("the message holds no page")
 
-// Page is the page of a web archive.
+// Page is the page of a web archive. ContentType is as the part states it, with its charset.
 type Page struct {
 	Content     []byte
 	ContentType string
@@ -34,7 +35,8 @@ type Page struct {
 	Cut         bool   // the page is longer than the limit
 }
 
-// Is reports whether content begins with the fields of a web archive.
+// Is reports whether content begins with the fields of a web archive. It looks at 4 KiB, and asks that they begin with
+// the name of a field.
 func Is(content []byte) bool {
 	head := bytes.ToLower(content[:min(len(content), 4<<10)])
 	name, _, ok := bytes.Cut(head, []byte(":"))
@@ -43,7 +45,8 @@ func Is(content []byte) bool {
 }
 
 // Read returns the page of a web archive: the part that it names as its start, or else the first one that is HTML. Of
-// its content it reads limit bytes at most.
+// its content it reads limit bytes at most. The error is [ErrNoPage] where the message has none, or says what of it
+// could not be read. When ctx ends, Read panics with a value for guard.Run.
 func Read(ctx context.Context, content []byte, limit int) (*Page, error) {
 	message, err := mail.ReadMessage(bytes.NewReader(content))
 	if err != nil {
@@ -95,7 +98,7 @@ func Read(ctx context.Context, content []byte, limit int) (*Page, error) {
 	return first, nil
 }
 
-// read reads the content of a part in its transfer encoding.
+// read reads the content of a part in its transfer encoding. What could be read before an error stays in Content.
 func (p *Page) read(r io.Reader, coding string, limit int) error {
 	switch strings.ToLower(strings.TrimSpace(coding)) {
 	case "quoted-printable":
