@@ -16,7 +16,8 @@ var Rules = []any{
 	documentationClasses, ForumMarks,
 }
 
-// Choice is the content of a page by the rules: a root, and the elements dropped below it.
+// Choice is the content of a page by the rules: a root, and the elements dropped below it. Package judge returns its
+// own choices in the same form.
 type Choice struct {
 	Root    *html.Node
 	Name    string              // which rule chose the root
@@ -24,12 +25,14 @@ type Choice struct {
 	Dropped map[*html.Node]bool // elements below the root that are not content
 }
 
-// FewWords is the number of words under which a result is suspicious when the page has more.
+// FewWords is the number of words under which a result is suspicious when the page has more. Package judge and the
+// choice of stages go by it.
 const FewWords = 50
 
 // Choose prunes a page and chooses its root. When too little is left, it tries again with gentler rules: the first
 // stage that keeps a quarter of the body's text wins, and the last stage keeps everything. Agreement between two
-// results is not a measure, because both may be wrong in the same way.
+// results is not a measure, because both may be wrong in the same way. body is normalised. It panics, by guard.Check,
+// when ctx ends.
 func Choose(ctx context.Context, body *html.Node, kind PageType) Choice {
 	bodyText := contentText(ctx, body)
 	all, forget := measureAll(ctx, body)
@@ -56,7 +59,8 @@ func Choose(ctx context.Context, body *html.Node, kind PageType) Choice {
 	return c
 }
 
-// contentText returns the amount of text in the body outside elements that are chrome by their tag.
+// contentText returns the amount of text in the body outside elements that are chrome by their tag. What pruning keeps
+// is compared with it.
 func contentText(ctx context.Context, body *html.Node) int32 {
 	chrome := map[*html.Node]bool{}
 	for d := range body.Descendants() {
@@ -67,11 +71,12 @@ func contentText(ctx context.Context, body *html.Node) int32 {
 	return measureOf(ctx, body, chrome).text
 }
 
-// mostAroundTitle is how many letters a box may have beside the title and the content for the title's sake.
+// mostAroundTitle is how many letters a box may have beside the title and the content for the title's sake. A line with
+// the version or the authors has so many.
 const mostAroundTitle = 30
 
 // withTitle returns the box around root that holds the title of the page, if root has none and the box has hardly any
-// other text; otherwise it returns root.
+// other text; otherwise it returns root. A generator may set the title outside of the box that it calls content.
 func withTitle(root, body *html.Node, left *remainder) *html.Node {
 	for box := root; ; box = box.Parent {
 		h := dom.Find(box, func(d *html.Node) bool { return dom.Is(d, atom.H1) && left.of(d).text > 0 })

@@ -10,16 +10,17 @@ import (
 	"github.com/readthru/readthru/convert/dom"
 )
 
-// controls are the texts, folded, of links of documentation that do something with the page.
+// controls are the texts, folded, of links of documentation that do something with the page. Such links lead nowhere,
+// or to a place on the page.
 var controls = chars.Set(`collapse collapseall expand expandall hide hideall show showall hidesource showsource toggle
 	togglesource copy print`)
 
 // sourceLinks are the texts, folded, of links of documentation that lead to the code or the text which a part of the
-// page was made of.
+// page was made of. The address must say so, too.
 var sourceLinks = chars.Set("source src viewsource viewcode sourcecode edit editthispage editongithub improvethisdoc")
 
 // control reports whether a link of documentation does something with the page, leads to what it was made of, or is the
-// picture of an arrow to the next page.
+// picture of an arrow to the next page. It is asked in documentation alone: elsewhere such words may be text.
 func control(a *html.Node) bool {
 	text := dom.OneLine(a)
 	if text == "" {
@@ -39,12 +40,14 @@ func control(a *html.Node) bool {
 	return false
 }
 
+// toRepository reports whether an address is one of a file in a repository, as forges write it.
 func toRepository(href string) bool {
 	return strings.Contains(href, "/edit/") || strings.Contains(href, "/blob/") || strings.Contains(href, "/tree/")
 }
 
 // sideColumn reports whether n is a column of links before the column that has the text. A list of links below the
-// title of the page is none.
+// title of the page is none. It has four links or more, and seven tenths of the page's own text stand in the column
+// behind it.
 func (p *pruner) sideColumn(n *html.Node) bool {
 	m := p.all[n]
 	if !dom.Is(n, atom.Div, atom.Ul, atom.Td) || m.links*4 < m.text*3 || dom.Contains(n, atom.H1, atom.Pre) ||

@@ -10,7 +10,7 @@ import (
 	"github.com/readthru/readthru/convert/dom"
 )
 
-// elsewhereHeadings are the headings of lists of other pages below an article.
+// elsewhereHeadings are the headings of lists of other pages below an article. They are in the form of [chars.Fold].
 var elsewhereHeadings = func() map[string]bool {
 	m := map[string]bool{}
 	for name := range strings.SplitSeq(`Related Articles,Related Stories,Related Posts,Related Content,
@@ -30,7 +30,7 @@ var elsewhereHeadings = func() map[string]bool {
 	return m
 }()
 
-// Elsewhere reports whether n is a heading that leads away from an article.
+// Elsewhere reports whether n is a heading that leads away from an article. A heading of the first level never does.
 func Elsewhere(n *html.Node) bool {
 	if !dom.Is(n, atom.H2, atom.H3, atom.H4, atom.H5, atom.H6) {
 		return false

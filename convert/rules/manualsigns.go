@@ -14,7 +14,7 @@ import (
 )
 
 // generators are how the names of programs begin that make documentation. A name with "doc" in its first word needs no
-// entry.
+// entry. They are in lower case.
 var generators = []string{
 	"sphinx", "doxygen", "mdbook", "gitbook", "starlight", "vitepress", "antora", "hugo docsy", "texi",
 	"makeinfo", "latex2html", "hevea", "tex4ht", "jekyll just-the-docs", "pod::", "ford ", "ghp", "honkit",
@@ -22,7 +22,8 @@ var generators = []string{
 	"man2html", "crystal docs",
 }
 
-// manualTool reports whether the program of this name makes documentation.
+// manualTool reports whether the program of this name makes documentation. Programs name themselves in meta elements,
+// in comments and in footers.
 func manualTool(name string) bool {
 	name = strings.ToLower(name)
 	if first, _, _ := strings.Cut(name, " "); strings.Contains(first, "doc") {
@@ -38,7 +39,7 @@ func manualTool(name string) bool {
 
 // ManualSigns reports whether a page, before it is normalised, looks as documentation does: a program that makes
 // documentation signed it, its head names the place of the page in a book, or it has code and headings with permalinks,
-// as pages of all documentation generators have and few others.
+// as pages of all documentation generators have and few others. Permalinks are gone once the page is normalised.
 func ManualSigns(root *html.Node) bool {
 	handles, blocks := 0, 0
 	for d := range root.Descendants() {
@@ -66,11 +67,12 @@ func ManualSigns(root *html.Node) bool {
 // bookRelations are relations of HTML 4 between a page and parts of its book. Sites have contents and glossary as well.
 var bookRelations = chars.Set("toc chapter section subsection appendix")
 
-// toolCredit matches the beginning of a line in which a program signs the page.
+// toolCredit matches the beginning of a line in which a program signs the page. A space is put behind the line before
+// it is matched.
 var toolCredit = lazy.Pattern(`(?i)^(generated|created|(site )?built) (by|on|using|with) ` +
 	`|^documentation generated|^produced by `)
 
-// creditWords are the words with which such a line begins.
+// creditWords are the words with which such a line begins. They spare most texts the expression.
 var creditWords = strings.Fields("generated created site built documentation produced")
 
 // creditsTool reports whether n begins a short line, or is a comment, in which a program that makes documentation signs

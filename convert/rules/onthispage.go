@@ -29,7 +29,8 @@ var placesLabels = func() map[string]bool {
 }()
 
 // DropPlaces adds to dropped the boxes below root that only list the places on the page: such a label, and links to
-// these places behind it. The headings themselves say the same. A box that is all of the text stays.
+// these places behind it. The headings themselves say the same. A box that is all of the text stays. Readers of
+// markdown have the headings at hand. It panics, by guard.Check, when ctx ends.
 func DropPlaces(ctx context.Context, root *html.Node, dropped map[*html.Node]bool) {
 	const longest = 100 // bytes of a label
 	var room [longest]byte
@@ -60,7 +61,7 @@ func DropPlaces(ctx context.Context, root *html.Node, dropped map[*html.Node]boo
 	}
 }
 
-// aloneIn reports whether n has all of the text of its parent.
+// aloneIn reports whether n has all of the text of its parent. The box around a label is then the label.
 func aloneIn(n *html.Node) bool {
 	for s := n.Parent.FirstChild; s != nil; s = s.NextSibling {
 		if s != n && shows(s) {
@@ -75,7 +76,7 @@ func shows(n *html.Node) bool {
 	return n.Type == html.TextNode && !chars.Blank(n.Data) || dom.HasText(n)
 }
 
-// leadsToPlaces reports whether all text of n is that of links to places on the page.
+// leadsToPlaces reports whether all text of n is that of links to places on the page. Blank text does not count.
 func leadsToPlaces(n *html.Node) bool {
 	if dom.Is(n, atom.A) {
 		return strings.HasPrefix(dom.Attr(n, "href"), "#")

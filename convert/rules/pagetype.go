@@ -16,7 +16,8 @@ import (
 	"github.com/readthru/readthru/page"
 )
 
-// PageType is the purpose of a page. It selects rules and never loses text.
+// PageType is the purpose of a page. It selects rules and never loses text. It is told in results, and is a feature of
+// the model.
 type PageType string
 
 // The purposes that rules know. A page that is none of the others is an article.
@@ -36,12 +37,13 @@ var documentationClasses = []string{
 	"module-content",
 }
 
-// ForumMarks are words in hosts, paths and names of the body that mean a forum.
+// ForumMarks are words in hosts, paths and names of the body that mean a forum. Package judge asks it for the names of
+// boxes.
 var ForumMarks = chars.Set("forum forums thread threads topic topics discussion discussions discourse phpbb " +
 	"vbulletin xenforo question questions answer answers showthread viewtopic viewforum community reddit boards")
 
 // TypeOf decides the type of a page from its address, metadata and elements. manual is what [ManualSigns] said of it
-// before it was normalised.
+// before it was normalised. body is normalised. u may be nil.
 func TypeOf(ctx context.Context, u *url.URL, h *head.Head, body *html.Node, manual bool) PageType {
 	t := typeOf(ctx, u, h, body)
 	if manual && (t == Service || t == Listing || t == Article && h.Meta["og:type"] != "article") {
@@ -50,7 +52,8 @@ func TypeOf(ctx context.Context, u *url.URL, h *head.Head, body *html.Node, manu
 	return t
 }
 
-// typeOf decides the type of a page from its address, metadata and elements.
+// typeOf decides the type of a page from its address, metadata and elements. Documentation comes first, then forums,
+// products, articles; lists have more links than text.
 func typeOf(ctx context.Context, u *url.URL, h *head.Head, body *html.Node) PageType {
 	ogType := h.Meta["og:type"]
 	if manualTool(h.Generator) {
@@ -114,9 +117,10 @@ func typeOf(ctx context.Context, u *url.URL, h *head.Head, body *html.Node) Page
 	return Service
 }
 
-// manualLabels are the first labels of host names of documentation.
+// manualLabels are the first labels of host names of documentation. They are in lower case.
 var manualLabels = chars.Set("docs doc developer developers man manual manuals wiki")
 
+// manualHost reports whether a host name begins as those of documentation do: docs.example.com.
 func manualHost(host string) bool {
 	label, rest, _ := strings.Cut(host, ".")
 	return manualLabels[strings.ToLower(label)] && strings.Contains(rest, ".")

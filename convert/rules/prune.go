@@ -13,6 +13,7 @@ import (
 )
 
 // Stage is the set of rules by which a conversion prunes. Each stage is gentler than the one before; see byrules.go.
+// Choose takes the first at which enough is left.
 type Stage int
 
 // The stages, from the strictest.
@@ -26,7 +27,7 @@ const (
 func (s Stage) String() string { return [...]string{"all", "chrome", "whole"}[s] }
 
 // pruner decides which elements of a page are not content. It marks elements and does not change the tree, so that a
-// gentler stage can start again.
+// gentler stage can start again. all has the measure of every element, total and own those of the body.
 type pruner struct {
 	ctx     context.Context
 	all     map[*html.Node]measure
@@ -37,7 +38,8 @@ type pruner struct {
 	dropped map[*html.Node]bool
 }
 
-// prune returns the elements of body that the rules of a stage drop.
+// prune returns the elements of body that the rules of a stage drop. all are measures of the whole page. The topmost
+// elements are returned; what is below them goes with them.
 func prune(ctx context.Context, body *html.Node, all map[*html.Node]measure, s Stage,
 	kind PageType,
 ) map[*html.Node]bool {
@@ -48,6 +50,8 @@ func prune(ctx context.Context, body *html.Node, all map[*html.Node]measure, s S
 	return p.dropped
 }
 
+// walk looks at the elements below n. inContent says that a main element or an article is around. Code is never looked
+// into.
 func (p *pruner) walk(n *html.Node, inContent bool) {
 	guard.Check(p.ctx)
 	for c := n.FirstChild; c != nil; c = c.NextSibling {
@@ -65,10 +69,12 @@ func (p *pruner) walk(n *html.Node, inContent bool) {
 	}
 }
 
-// chromeRoles are the roles of what surrounds a page's content.
+// chromeRoles are the roles of what surrounds a page's content. They are of WAI-ARIA.
 var chromeRoles = chars.Set("navigation banner contentinfo search dialog alertdialog menu menubar toolbar " +
 	"complementary tablist")
 
+// drop reports whether the rules of the stage drop n: by its element, its role, what it is in documentation, or its
+// name, in this order. Elements with much code or text are kept whatever they are called.
 func (p *pruner) drop(n *html.Node, inContent bool) bool {
 	m := p.all[n]
 	switch n.DataAtom {
@@ -131,6 +137,7 @@ var tableMenus = dom.Names(`nav navbar navigation nav-bar nav-header nav-footer 
 
 // misnamed reports whether n is content in spite of its name: a link in a heading and, in documentation, a table with a
 // head, a section whose id consists of the words of its heading, or the list of a chapter's pages below its title.
+// Generators of documentation make ids and classes of words of the text.
 func (p *pruner) misnamed(n *html.Node) bool {
 	if dom.Is(n, atom.A) {
 		return dom.Within(n, atom.H1, atom.H2, atom.H3, atom.H4, atom.H5, atom.H6, atom.Dt)
@@ -152,7 +159,7 @@ func (p *pruner) misnamed(n *html.Node) bool {
 		(belowTitle(n) || dom.Named(n.Parent, tocNames) && belowTitle(n.Parent)) && leadsAway(n)
 }
 
-// opensBox reports whether h is the first thing with text in box.
+// opensBox reports whether h is the first thing with text in box. h lies in box.
 func opensBox(h, box *html.Node) bool {
 	for n := h; n != box; n = n.Parent {
 		if !dom.OpensParent(n) {
@@ -163,7 +170,7 @@ func opensBox(h, box *html.Node) bool {
 }
 
 // siteTitle reports whether a first-level heading only links to another page and the page has a heading of its own
-// below.
+// below. Themes of documentation set the name of the manual so.
 func siteTitle(h *html.Node) bool {
 	a := dom.Find(h, func(d *html.Node) bool { return dom.Is(d, atom.A) })
 	if a == nil || strings.HasPrefix(dom.Attr(a, "href"), "#") || dom.Attr(a, "href") == "" ||
@@ -197,7 +204,7 @@ func after(n *html.Node) *html.Node {
 // tocNames are those of badNames that also name a chapter's list of its pages.
 var tocNames = dom.Names(`toc table-of-contents`)
 
-// belowTitle reports whether a heading, perhaps in a box, stands before n among its siblings.
+// belowTitle reports whether a heading, perhaps in a box, stands before n among its siblings. It looks at 20 siblings.
 func belowTitle(n *html.Node) bool {
 	steps := 0
 	for s := n.PrevSibling; s != nil && steps < 20; s = s.PrevSibling {
@@ -208,7 +215,7 @@ func belowTitle(n *html.Node) bool {
 	return false
 }
 
-// leadsAway reports whether most links below n lead to other pages.
+// leadsAway reports whether most links below n lead to other pages. Links without an address do not count.
 func leadsAway(n *html.Node) bool {
 	away, all := 0, 0
 	for d := range n.Descendants() {
@@ -222,11 +229,11 @@ func leadsAway(n *html.Node) bool {
 	return away*2 > all
 }
 
-// soft reports whether n, which looks like chrome, may go.
+// soft reports whether n, which looks like chrome, may go. It is asked of what is chrome by its element, role or name.
 func (p *pruner) soft(n *html.Node) bool { return !p.guarded(n) }
 
 // guarded reports whether n holds something that no rule may drop: code, or text in a box whose name may mean its
-// place.
+// place. A third of it must be code, or a twentieth of the page's text stand in it and be no links.
 func (p *pruner) guarded(n *html.Node) bool {
 	m := p.all[n]
 	if m.code > 200 && m.code*3 > m.text {
@@ -259,6 +266,7 @@ var manualKeeps = dom.Names(`comments comment-list comments-area disqus respond 
 // weakNames may mean layout. They count only for elements that are small or mostly links.
 var weakNames = dom.Names(`left-col right-col foot promo popular overlay widget side-col drawer modal`)
 
+// badName reports whether a class or the id of n says that it is no content on a page of this kind.
 func badName(n *html.Node, kind PageType) bool {
 	if dom.Named(n, badNames) {
 		return true
@@ -272,4 +280,5 @@ func badName(n *html.Node, kind PageType) bool {
 	return !dom.Is(n, atom.Span, atom.P) && dom.Named(n, forumKeeps)
 }
 
+// weakName reports whether a class or the id of n may only mean its place on the page.
 func weakName(n *html.Node) bool { return dom.Named(n, weakNames) }

@@ -12,16 +12,17 @@ import (
 )
 
 // measure tells how much text an element holds: bytes without white space, those inside links, and those inside code
-// blocks.
+// blocks. Code counts as text, too, as do links.
 type measure struct{ text, links, code int32 }
 
+// add adds what another element holds.
 func (m *measure) add(o measure) { m.text += o.text; m.links += o.links; m.code += o.code }
 
-// own is the text that is not links.
+// own is the text that is not links. Menus and lists of links have little of it.
 func (m measure) own() int32 { return m.text - m.links }
 
 // measureAll measures n and every element below it. The result omits elements without text. Who needs it no longer
-// calls forget.
+// calls forget. forget gives the room of the map to the next page.
 func measureAll(ctx context.Context, n *html.Node) (all map[*html.Node]measure, forget func()) {
 	all, used := measures.Get().(map[*html.Node]measure)
 	if !used {
@@ -44,23 +45,24 @@ func measureAll(ctx context.Context, n *html.Node) (all map[*html.Node]measure, 
 	}
 }
 
-// measures holds maps for the measures of a page.
+// measures holds maps for the measures of a page. Only those of moderate size are kept.
 var measures sync.Pool
 
-// measureOf measures n alone, without the dropped elements below it.
+// measureOf measures n alone, without the dropped elements below it. It walks over all of n, so that it is not for
+// every element of a page.
 func measureOf(ctx context.Context, n *html.Node, dropped map[*html.Node]bool) measure {
 	t := tape{ctx: ctx, dropped: dropped}
 	return t.measure(n, false, false)
 }
 
-// tape measures elements.
+// tape measures elements. all is filled when it is not nil.
 type tape struct {
 	ctx     context.Context
 	dropped map[*html.Node]bool
 	all     map[*html.Node]measure // what was measured; nil when it is not asked for
 }
 
-// measure measures n, which stands in a link or in code.
+// measure measures n, which stands in a link or in code. It panics, by guard.Check, when ctx ends.
 func (t *tape) measure(n *html.Node, link, code bool) (m measure) {
 	guard.Check(t.ctx)
 	if n.Type == html.TextNode {
@@ -91,14 +93,15 @@ func (t *tape) measure(n *html.Node, link, code bool) (m measure) {
 }
 
 // remainder measures what is left of a page after some elements are dropped. Few elements contain dropped ones, so it
-// measures only these again.
+// measures only these again. The measures of the whole page are shared by all stages.
 type remainder struct {
 	all     map[*html.Node]measure
 	dropped map[*html.Node]bool
 	lost    map[*html.Node]measure // what of an element is dropped
 }
 
-// newRemainder measures what is left of n and the elements below it. Elements dropped later do not count as dropped.
+// newRemainder measures what is left of n and the elements below it. Elements dropped later do not count as dropped. n
+// is the body.
 func newRemainder(ctx context.Context, n *html.Node, all map[*html.Node]measure,
 	dropped map[*html.Node]bool,
 ) *remainder {
@@ -124,7 +127,7 @@ func newRemainder(ctx context.Context, n *html.Node, all map[*html.Node]measure,
 	return r
 }
 
-// of returns the measure of an element outside the dropped ones.
+// of returns the measure of an element outside the dropped ones. Elements within dropped ones have no meaning to it.
 func (r *remainder) of(n *html.Node) measure {
 	m, lost := r.all[n], r.lost[n]
 	return measure{m.text - lost.text, m.links - lost.links, m.code - lost.code}
@@ -135,6 +138,7 @@ func (r *remainder) below(n *html.Node) iter.Seq[*html.Node] {
 	return func(yield func(*html.Node) bool) { r.eachBelow(n, yield) }
 }
 
+// eachBelow does the work of below. It is false when yield wants no more.
 func (r *remainder) eachBelow(n *html.Node, yield func(*html.Node) bool) bool {
 	for c := n.FirstChild; c != nil; c = c.NextSibling {
 		if c.Type == html.ElementNode && !r.dropped[c] && (!yield(c) || !r.eachBelow(c, yield)) {

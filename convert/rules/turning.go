@@ -10,21 +10,23 @@ import (
 	"github.com/readthru/readthru/convert/dom"
 )
 
-// directions are the texts, folded, of links that lead to the pages around a page of a manual.
+// directions are the texts, folded, of links that lead to the pages around a page of a manual. They are English, as
+// generators of manuals write them.
 var directions = chars.Set(`next nextpage nextchapter nextsection nexttopic prev previous previouspage previouschapter
 	previoussection previoustopic up top home contents toc tableofcontents index first last back forward start backtotop
 	gotoindex page generalindex`)
 
-// turnRelations are the relations that such links state.
+// turnRelations are the relations that such links state. They are values of rel.
 var turnRelations = chars.Set("next prev previous up start home contents index top first last toc")
 
 // mostBesideTurns is the number of letters and digits that may stand beside the links of a bar, such as "Goto Chapter".
+// More is text.
 const mostBesideTurns = 20
 
 // turnsPages reports whether n is a bar of links to the pages around this one: two links or more lead into directions
 // and, apart from numbered ones, hardly anything else stands there. The title of a page may stand for a link's
 // direction or after it. Five numbered links count as one that leads into a direction, and one to the page in another
-// language as two.
+// language as two. Code or a heading in it say that it is content.
 func turnsPages(n *html.Node) bool {
 	if !dom.Is(n, atom.Div, atom.P, atom.Table, atom.Ul, atom.Ol, atom.Dl, atom.Blockquote, atom.Span, atom.Section,
 		atom.Header) {
@@ -63,7 +65,8 @@ func turnsPages(n *html.Node) bool {
 	return turns >= 2 && others <= turns
 }
 
-// linkName returns the text of a link, or else the alternative text of its image, as [chars.Fold] does.
+// linkName returns the text of a link, or else the alternative text of its image, as [chars.Fold] does. Arrows are
+// often pictures.
 func linkName(a *html.Node) string {
 	text := chars.Fold(dom.Text(a))
 	if img := dom.Find(a, func(d *html.Node) bool { return dom.Is(d, atom.Img) }); text == "" && img != nil {

@@ -13,16 +13,17 @@ import (
 )
 
 // wallWindow is the number of bytes of a body that are searched for the marks of a bot wall. One wall had its mark 128
-// KB into the body.
+// KB into the body. The rest is not read.
 const wallWindow = 512 << 10
 
-// wallField is a field of responses that challenge, and whose wall has it.
+// wallField is a field of responses that challenge, and whose wall has it. by is whose wall it is.
 type wallField struct{ name, value, by string }
 
-// mark returns the field as the mark of a wall.
+// mark returns the field as the mark of a wall. It is told as that of the content is.
 func (f wallField) mark() string { return strings.ToLower(f.name) + ": " + f.value }
 
 // wallFields are fields of responses that challenge, as their documentation has them. They need no look at the content.
+// The search in the content is spared where one is there.
 var wallFields = []wallField{
 	{"Cf-Mitigated", "challenge", "Cloudflare"},
 	{"X-Amzn-Waf-Action", "challenge", "AWS WAF"}, // with status 202
@@ -41,7 +42,8 @@ var wallOwners = map[string]string{
 	"Sucuri WebSite Firewall": "Sucuri", "anubis_challenge": "Anubis", "/.within.website/x/cmd/anubis/": "Anubis",
 }
 
-// WallOwner returns whose bot wall has a mark that [Wall] returned; "" if the mark does not say it.
+// WallOwner returns whose bot wall has a mark that [Wall] returned; "" if the mark does not say it. It is told to
+// users, who may ask the owner of the site for access.
 func WallOwner(mark string) string {
 	for _, field := range wallFields {
 		if mark == field.mark() {
@@ -51,7 +53,8 @@ func WallOwner(mark string) string {
 	return wallOwners[mark]
 }
 
-// wallMarks are names in the scripts and tags of challenges. Other pages do not have them there.
+// wallMarks are names in the scripts and tags of challenges. Other pages do not have them there. They must stand in a
+// tag or a script.
 var wallMarks = []string{
 	"anubis_challenge", "/.within.website/x/cmd/anubis/",
 	"_cf_chl_opt", "/cdn-cgi/challenge-platform/h/", "cf-challenge-running", "cf-browser-verification",
@@ -59,6 +62,7 @@ var wallMarks = []string{
 }
 
 // wallSensors are scripts of bot walls that ordinary pages have too. They are a sign only on a page with few words.
+// Sites load them to watch their visitors.
 var wallSensors = []string{
 	"captcha-delivery.com", "window._pxAppId", "captcha.px-cdn.net", "_Incapsula_Resource", "KPSDK.scriptStart",
 	"awsWafCookieDomainList", "/_sec/cp_challenge/",
@@ -68,7 +72,8 @@ var wallSensors = []string{
 // these firms have a sentence or two; of 600 real pages with a sensor the shortest has about 200 words.
 const sensorWords = 80
 
-// wallSentences are sentences of walls. They count in a body of any size if its text is short.
+// wallSentences are sentences of walls. They count in a body of any size if its text is short. Articles about walls are
+// longer.
 var wallSentences = []string{"Incapsula incident ID", "Sucuri WebSite Firewall", "Pardon Our Interruption"}
 
 // wallPhrases are phrases of walls. They count only in a body of less than smallWall bytes.
@@ -78,6 +83,8 @@ var wallPhrases = []string{
 	"Verify you are human", "Please verify you are a human",
 }
 
+// smallWall is the size of a body, in bytes, under which phrases and boxes that other pages have too are signs of a
+// wall.
 const smallWall = 10 << 10
 
 // wallClasses are the boxes of challenges. They count only in a body of less than smallWall bytes.
@@ -123,7 +130,7 @@ func Wall(status int, header map[string][]string, content []byte) string {
 }
 
 // among returns, for each list, the texts of the list that content contains, in the order of the list. It reads content
-// once: bytes.Contains for each of twenty texts took a fifteenth of a conversion.
+// once: bytes.Contains for each of twenty texts took a fifteenth of a conversion. Texts must have two bytes or more.
 func among(content []byte, lists ...[]string) [][]string {
 	var pairs [1 << 16 / 8]byte // bits: whether a text begins with these two bytes
 	var begins [256][]string    // the texts by their first byte
@@ -156,7 +163,8 @@ func among(content []byte, lists ...[]string) [][]string {
 	return found
 }
 
-// inMachinery returns the first mark that is in a tag or a script, not in text or a comment.
+// inMachinery returns the first mark that is in a tag or a script, not in text or a comment. A page that writes about
+// walls shows their marks as text.
 func inMachinery(content []byte, marks []string) string {
 	if len(marks) == 0 {
 		return ""
@@ -185,6 +193,7 @@ func inMachinery(content []byte, marks []string) string {
 	}
 }
 
+// textWithoutTags returns the text of a response that its reader sees, as far as tags and inline styles say.
 func textWithoutTags(content []byte) string {
 	var b strings.Builder
 	hidden.WriteText(&b, html.NewTokenizer(bytes.NewReader(content)))

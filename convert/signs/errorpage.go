@@ -1,7 +1,8 @@
 package signs
 
 // softError returns the words by which a page with status 200 says that it does not exist, "" when it does not say so.
-// Long pages, and pages with an article or code, are about errors and are not errors themselves.
+// Long pages, and pages with an article or code, are about errors and are not errors themselves. The title goes before
+// the first heading.
 func (f facts) softError() string {
 	if f.words >= ShellWords || f.content {
 		return ""
@@ -12,7 +13,7 @@ func (f facts) softError() string {
 	return FirstIn(ErrorPhrases, f.h1)
 }
 
-// failureNames are words in the titles of pages that report a failure of the server.
+// failureNames are words in the titles of pages that report a failure of the server. They are in lower case.
 var failureNames = []string{
 	"internal server error", "bad gateway", "service unavailable", "service temporarily unavailable", "gateway timeout",
 	"gateway time-out", "502 bad", "503 service", "504 gateway", "500 internal",
@@ -25,7 +26,7 @@ var failureNames = []string{
 }
 
 // errorPage returns the name of the server's failure that a page with few words reports, "" when it reports none. Pages
-// about such failures have more words.
+// about such failures have more words. Of a page of next to no words the text is looked at, too.
 func (f facts) errorPage() string {
 	if f.words >= failureWords {
 		return ""
@@ -41,5 +42,6 @@ func (f facts) errorPage() string {
 	return ""
 }
 
-// failureWords is the number of visible words from which a page is more than an error message.
+// failureWords is the number of visible words from which a page is more than an error message. A message of a server or
+// a proxy has some sentences.
 const failureWords = 120

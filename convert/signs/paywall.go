@@ -13,7 +13,7 @@ import (
 )
 
 // facts are the facts by which errorPage, softError, loginWall and paywall judge a page: its names, its amount of text,
-// and its requests to the reader.
+// and its requests to the reader. They are collected in one walk over the page.
 type facts struct {
 	title, h1 string // in lower case, on one line
 	text      string // what a reader sees, in lower case, on one line; empty for pages of over contentWords words
@@ -23,13 +23,15 @@ type facts struct {
 	content   bool   // there is an article, or code
 }
 
-// contentWords is the number of visible words from which a page counts as content, whatever else it asks for.
+// contentWords is the number of visible words from which a page counts as content, whatever else it asks for. Half and
+// a quarter of it are bounds of requests to sign in.
 const contentWords = 400
 
-// lockedMark is how metadata says that an article is not free: in JSON-LD, or in the tiers of article:content_tier.
+// lockedMark is how metadata says that an article is not free: in JSON-LD, or in the tiers of article:content_tier. It
+// is looked for in the text of the script, as such data is often not valid.
 var lockedMark = lazy.Pattern(`(?i)"isaccessibleforfree"\s*:\s*"?false`)
 
-// factsOf collects the facts about the page below root.
+// factsOf collects the facts about the page below root. The text is taken of short pages alone.
 func factsOf(root, body *html.Node, c counts) facts {
 	f := facts{words: c.words, content: dom.Contains(body, atom.Pre, atom.Article)}
 	if h1 := dom.Find(body, func(n *html.Node) bool { return dom.Is(n, atom.H1) }); h1 != nil {
@@ -54,7 +56,8 @@ func factsOf(root, body *html.Node, c counts) facts {
 	return f
 }
 
-// textOf returns the text below n on one line, with a space at the edges of blocks and buttons.
+// textOf returns the text below n on one line, with a space at the edges of blocks and buttons. Scripts, styles and
+// drawings have none.
 func textOf(n *html.Node) string {
 	var b strings.Builder
 	var walk func(n *html.Node)
@@ -79,7 +82,8 @@ func textOf(n *html.Node) string {
 	return chars.OneLine(b.String())
 }
 
-// unshown reports whether n is in a form or a box that stays hidden until a script shows it.
+// unshown reports whether n is in a form or a box that stays hidden until a script shows it. Dialogs to sign in are on
+// most pages of some sites.
 func unshown(n *html.Node) bool {
 	for ; n != nil; n = n.Parent {
 		if dom.HasAttr(n, "hidden") || strings.EqualFold(dom.Attr(n, "aria-hidden"), "true") || dom.Attr(n, "style") != "" &&
@@ -90,7 +94,7 @@ func unshown(n *html.Node) bool {
 	return false
 }
 
-// signInNames are words in the titles of sign-in pages.
+// signInNames are words in the titles of sign-in pages. They are in lower case.
 var signInNames = []string{
 	"sign in", "sign-in", "signin", "log in", "log-in", "login", "sign into", "log into", "requestse sign",
 	"requestse log",
@@ -99,7 +103,8 @@ var signInNames = []string{
 	"inicia sesión", "acceder", "accedi", "entrar", "logowanie", "войти", "ログイン", "登录", "登錄",
 }
 
-// signInRequests are sentences by which a page asks its readers to sign in before it shows its content.
+// signInRequests are sentences by which a page asks its readers to sign in before it shows its content. A page about a
+// site's members may have them in a long text.
 var signInRequests = []string{
 	"sign in to continue", "log in to continue", "login to continue", "requestse sign in", "requestse log in",
 	"you must be logged in", "you need to be logged in", "you must log in", "you must sign in",
@@ -129,7 +134,8 @@ func (f facts) loginWall() string {
 	return ""
 }
 
-// paywallRequests are sentences at the place where an article is cut off for readers who have not paid.
+// paywallRequests are sentences at the place where an article is cut off for readers who have not paid. They are in
+// lower case.
 var paywallRequests = []string{
 	"subscribe to continue", "subscribe to read", "subscribe to keep reading", "subscribe to unlock",
 	"to continue reading", "to keep reading", "continue reading with", "already a subscriber",
@@ -157,7 +163,8 @@ func (f facts) paywall() string {
 	return ""
 }
 
-// FirstIn returns the first of phrases that stands in text as whole words, or "".
+// FirstIn returns the first of phrases that stands in text as whole words, or "". phrases are in lower case, as text
+// must be. Their order is that of the table.
 func FirstIn(phrases []string, text string) string {
 	if text == "" {
 		return ""

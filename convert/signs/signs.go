@@ -18,7 +18,7 @@ var Rules = []any{
 }
 
 // Signs are facts by which a caller decides whether a response holds the page at all. A text field is empty if the page
-// lacks that sign.
+// lacks that sign. Package convert sets it while a page is parsed; callers must not take one sign alone for proof.
 type Signs struct {
 	Words        int    // visible words: runs of letters and digits outside script, style, noscript, template and svg
 	Wall         string // the mark of a bot wall
@@ -41,7 +41,7 @@ const (
 	noscriptWords = 100 // a noscript element with as many is the page, when little else is
 )
 
-// counts holds what one walk over the body of a page counts.
+// counts holds what one walk over the body of a page counts. Judge makes it, again when the body was replaced.
 type counts struct {
 	words       int
 	scripts     bool
@@ -52,6 +52,8 @@ type counts struct {
 	noscript    *html.Node // the longest noscript element of the body
 }
 
+// count walks over a page and counts its visible words and what its scripts are. It panics, by guard.Check, when ctx
+// ends.
 func count(ctx context.Context, root *html.Node) (c counts) {
 	longest := 0
 	var walk func(n *html.Node, inBody bool)
@@ -109,7 +111,8 @@ func count(ctx context.Context, root *html.Node) (c counts) {
 }
 
 // noscriptPage replaces the content of the body by that of its noscript element if the text of the page is there; some
-// forums do that for readers without JavaScript. It reports whether it did.
+// forums do that for readers without JavaScript. It reports whether it did. It must hold noscriptWords words, or it
+// only asks for JavaScript.
 func noscriptPage(body *html.Node, c counts) bool {
 	if c.words >= ThinWords || c.noscript == nil {
 		return false
@@ -132,7 +135,8 @@ func noscriptPage(body *html.Node, c counts) bool {
 }
 
 // structuredPage replaces the content of the body by the article in its JSON-LD if the page itself has hardly any text,
-// because scripts would have put the article there. It reports whether it did.
+// because scripts would have put the article there. It reports whether it did. The text may be HTML, or plain with a
+// line for each paragraph.
 func structuredPage(body *html.Node, c counts, articleBody string) bool {
 	if c.words >= ThinWords || chars.Words(articleBody) < noscriptWords {
 		return false
@@ -159,7 +163,8 @@ func structuredPage(body *html.Node, c counts, articleBody string) bool {
 }
 
 // Judge sets the signs that the page below root shows, whose content has size bytes. Where its text is in a noscript
-// element or in articleBody, it puts that into the body first, and reports the latter.
+// element or in articleBody, it puts that into the body first, and reports the latter. size tells how much of the page
+// is script.
 func (s *Signs) Judge(ctx context.Context, root, body *html.Node, articleBody string, size int) (structured bool) {
 	c := count(ctx, root)
 	switch {
@@ -175,7 +180,8 @@ func (s *Signs) Judge(ctx context.Context, root, body *html.Node, articleBody st
 	return structured
 }
 
-// judge sets the signs that follow from the counts.
+// judge sets the signs that follow from the counts. A page with few words and scripts is a shell; one with some more
+// needs a second sign of it.
 func (s *Signs) judge(c counts, size int) {
 	s.Words, s.Still = c.words, !c.scripts && !c.moves
 	switch {
@@ -187,14 +193,15 @@ func (s *Signs) judge(c counts, size int) {
 	}
 }
 
-// ErrorPhrases are phrases in titles and first headings of pages that do not exist.
+// ErrorPhrases are phrases in titles and first headings of pages that do not exist. Package convert asks it for
+// markdown from elsewhere, too.
 var ErrorPhrases = []string{
 	"404", "not found", "page doesn't exist", "page does not exist", "no longer available",
 	"no longer exists", "can't be found", "cannot be found", "could not be found", "couldn't find", "nicht gefunden",
 	"introuvable", "no encontrada",
 }
 
-// wordAt reports whether the n bytes at i are whole words in s.
+// wordAt reports whether the n bytes at i are whole words in s. So "404" is not found in "40404".
 func wordAt(s string, i, n int) bool {
 	alnum := func(c byte) bool { return c >= '0' && c <= '9' || chars.Letter(c) }
 	return (i == 0 || !alnum(s[i-1])) && (i+n == len(s) || !alnum(s[i+n]))

@@ -21,7 +21,8 @@ func NewDecoder(r io.Reader) *xml.Decoder {
 	return dec
 }
 
-// Root returns the local name of a text's outermost element, "" if there is none in its first 64 KiB.
+// Root returns the local name of a text's outermost element, "" if there is none in its first 64 KiB. It tells feeds,
+// sitemaps and drawings apart.
 func Root(text string) string {
 	dec := NewDecoder(strings.NewReader(text[:min(len(text), 64<<10)]))
 	for {
@@ -58,7 +59,7 @@ func Shallow(ctx context.Context, text string) bool {
 	}
 }
 
-// Attr returns the value of an attribute by its local name, "" when t has none.
+// Attr returns the value of an attribute by its local name, "" when t has none. Namespaces do not count.
 func Attr(t xml.StartElement, name string) string {
 	for _, a := range t.Attr {
 		if a.Name.Local == name {
@@ -91,4 +92,5 @@ func DeclaredCharset(content []byte, contentType string) ([]byte, string) {
 	return content, contentType
 }
 
+// encoding matches an XML declaration that names an encoding.
 var encoding = lazy.Pattern(`^(?:\xef\xbb\xbf)?\s*<\?xml\b[^>]*?\sencoding\s*=\s*["']([A-Za-z][A-Za-z0-9._-]{1,30})["']`)
