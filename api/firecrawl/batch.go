@@ -13,6 +13,7 @@ import (
 // maxURLs is the maximum number of pages in a batch.
 const maxURLs = 10_000
 
+// batchBody is the content of a request that starts a batch of pages (POST /batch/scrape).
 type batchBody struct {
 	URLs    []string `json:"urls"`
 	Lenient *bool    `json:"ignoreInvalidURLs"` // report bad URLs and go on; default: version 1 false, 2 true
@@ -29,6 +30,7 @@ type target struct {
 	url   *url.URL
 }
 
+// serveBatch starts a job that scrapes a batch of URLs, and answers with its id.
 func (s *Service) serveBatch(v version, r *http.Request) (any, error) {
 	var b batchBody
 	if err := decode(r, &b); err != nil {
@@ -86,7 +88,8 @@ func (b *batchBody) targets(v version) (list []target, invalid []string, err err
 	return list, invalid, nil
 }
 
-// batch gets pages in parallel and adds them to the job in their order.
+// batch gets pages in parallel and adds them to the job in the order of its URLs. One that fails is an error of the
+// job's list.
 func (s *Service) batch(ctx context.Context, j *job, targets []target, workers int,
 	get func(context.Context, target) (*document, error),
 ) error {

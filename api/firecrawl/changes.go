@@ -33,6 +33,7 @@ type diffJSON struct {
 	Files []diffFile `json:"files"`
 }
 
+// diffFile is a difference in the JSON form that Firecrawl's clients read.
 type diffFile struct {
 	From   string      `json:"from"`
 	To     string      `json:"to"`
@@ -66,7 +67,8 @@ type previous struct {
 	diff    bool // wanted
 }
 
-// before returns the page as it is here now, if its changes are wanted.
+// before returns the page as it is stored here now, before the scrape, if its changes are wanted (the format
+// changeTracking); nil if not.
 func (s *Service) before(u *url.URL, o *scrapeOptions) *previous {
 	wanted := o.changeTracking()
 	if wanted == nil || s.o.Store == nil {
@@ -124,7 +126,7 @@ func (b *previous) gone(status int) *changes {
 
 var chunkHead = regexp.MustCompile(`^@@ -(\d+)(?:,\d+)? \+(\d+)(?:,\d+)? @@`)
 
-// difference compares two texts.
+// difference compares two versions of a page: as a unified diff, and in the JSON form of Firecrawl.
 func difference(was, is []byte) *pageDiff {
 	_, unified, _ := strings.Cut(string(diff.Diff("previous", was, "current", is)), "\n") // not a part of a unified diff
 	file := diffFile{From: "previous", To: "current", Chunks: []diffChunk{}}

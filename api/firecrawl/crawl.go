@@ -24,6 +24,7 @@ const (
 	maxPattern   = 1000 // bytes
 )
 
+// crawlBody is the content of a request that starts a crawl, in both versions of Firecrawl's API, whose names differ.
 type crawlBody struct {
 	URL     string        `json:"url"`
 	Scrape  scrapeOptions `json:"scrapeOptions"`
@@ -55,7 +56,8 @@ type crawlBody struct {
 	NoRetention wanted `json:"zeroDataRetention"`
 }
 
-// check returns an error for options that are wrong or not supported.
+// check returns an error for options of a crawl that are wrong, or that are not supported here: none is ignored in
+// silence.
 func (b *crawlBody) check() error {
 	switch {
 	case b.Limit != nil && (*b.Limit < 1 || *b.Limit > maxLimit):
@@ -114,7 +116,7 @@ func (b *crawlBody) depth() int {
 
 func (b *crawlBody) unlisted() bool { return b.Sitemap == "skip" || b.Skip1 }
 
-// options returns the crawler's options.
+// options returns the options of package crawl that a request stands for.
 func (b *crawlBody) options(v version, u *url.URL) crawl.Options {
 	o := crawl.Options{
 		URL: u.String(), Limit: defaultLimit, Depth: max(b.depth(), 0), Include: expressions(b.Include),
@@ -156,6 +158,7 @@ func (s *Service) crawler(delay float64, workers int) (crawl.Service, error) {
 	return crawl.New("local", c)
 }
 
+// serveCrawl starts a job that crawls a site, and answers with its id.
 func (s *Service) serveCrawl(v version, r *http.Request) (any, error) {
 	var b crawlBody
 	u, err := read(r, &b, &b.URL)

@@ -161,7 +161,8 @@ func Missing(path string) string {
 // version is a version of the API: 1 or 2.
 type version int
 
-// handler writes the result of handle, or its error.
+// handler makes an HTTP handler of what answers a version of Firecrawl's API: it writes the result as JSON, or the
+// error in Firecrawl's form, and logs failures of this server.
 func (s *Service) handler(v version, handle func(v version, r *http.Request) (any, error)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		got, err := handle(v, r)

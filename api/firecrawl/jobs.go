@@ -82,6 +82,7 @@ type jobs struct {
 	list   []*job // oldest first
 }
 
+// newJobs returns an empty list of jobs, whose documents are files of a directory.
 func newJobs(dir string) *jobs {
 	j := &jobs{dir: dir}
 	j.ctx, j.stop = context.WithCancel(context.Background())
@@ -150,6 +151,7 @@ func (l *jobs) sweep(now time.Time) {
 	}
 }
 
+// drop forgets jobs and deletes their documents. The caller holds mu.
 func (l *jobs) drop(gone func(*job) bool) {
 	l.list = slices.DeleteFunc(l.list, func(j *job) bool {
 		if !gone(j) {
@@ -192,6 +194,7 @@ func (l *jobs) close() {
 	l.drop(func(*job) bool { return true })
 }
 
+// runs reports whether the job has not ended.
 func (j *job) runs() bool {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -246,7 +249,7 @@ func (j *job) add(d *document, url string, total int) error {
 	return err
 }
 
-// failed records a URL that failed.
+// failed records a URL of a job that could not be read. Errors over maxErrors are only counted.
 func (j *job) failed(url string, err error) {
 	f := failed(nil, err)
 	j.mu.Lock()

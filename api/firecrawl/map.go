@@ -20,6 +20,7 @@ const (
 	maxMapTime   = 10 * time.Minute
 )
 
+// mapBody is the content of a request for the URLs of a site.
 type mapBody struct {
 	URL        string `json:"url"`
 	Search     string `json:"search"`                // URLs with these words come first
@@ -45,6 +46,7 @@ type mapBody struct {
 	Threats  wanted `json:"threatProtection"`
 }
 
+// mapAnswer is the answer to it: version 1 has URLs as texts, version 2 as objects.
 type mapAnswer[L any] struct {
 	Success bool   `json:"success"`
 	Links   []L    `json:"links"`
@@ -57,6 +59,7 @@ type mapLink struct {
 	Title string `json:"title,omitempty"`
 }
 
+// check returns an error for options of a map that are wrong or not supported.
 func (b *mapBody) check() error {
 	switch {
 	case b.Limit != nil && (*b.Limit < 1 || *b.Limit > maxLinks):
@@ -71,6 +74,7 @@ func (b *mapBody) check() error {
 	return nil
 }
 
+// serveMap answers with the URLs of a site, without reading its pages.
 func (s *Service) serveMap(v version, r *http.Request) (any, error) {
 	var b mapBody
 	u, err := read(r, &b, &b.URL)

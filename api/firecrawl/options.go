@@ -237,6 +237,8 @@ func (o *scrapeOptions) check() error {
 var ours = strings.Fields("Accept Accept-Encoding Cache-Control Content-Length Expect Host If-Match " +
 	"If-Modified-Since If-None-Match If-Range If-Unmodified-Since Pragma Range Via")
 
+// checkHeaders returns an error for fields that a client must not have us send: malformed, of the connection, or our
+// own.
 func checkHeaders(list map[string]string) error {
 	size := 0
 	for name, value := range list {
@@ -267,6 +269,7 @@ func (o *scrapeOptions) fresh(v version) bool {
 	return o.MaxAge == nil && (v == 1 || o.wants("changeTracking")) || o.MaxAge != nil && *o.MaxAge == 0
 }
 
+// view returns which part of a page the options ask for.
 func (o *scrapeOptions) view() fetch.View {
 	return fetch.View{
 		WholePage: o.OnlyMainContent != nil && !*o.OnlyMainContent, Selector: strings.Join(o.IncludeTags, ", "),
@@ -274,7 +277,7 @@ func (o *scrapeOptions) view() fetch.View {
 	}
 }
 
-// request returns the request for the fetcher.
+// request returns the request of package fetch that the options of a scrape stand for.
 func (o *scrapeOptions) request(v version, u *url.URL, agent string) fetch.Request {
 	r := fetch.Request{
 		URL: u, Own: true, Force: o.fresh(v) && !o.Lockdown, CacheOnly: o.Lockdown, NoStore: o.StoreInCache != nil &&

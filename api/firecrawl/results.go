@@ -37,7 +37,8 @@ type part struct {
 	memory   []byte
 }
 
-// newResults returns empty results.
+// newResults returns empty results of a job: a file that has no name any more, where the system allows that, so that a
+// kill leaves nothing.
 func newResults(dir string, all *atomic.Int64) (*results, error) {
 	f, err := os.CreateTemp(dir, "firecrawl-*.jsonl")
 	if err != nil {
@@ -47,7 +48,8 @@ func newResults(dir string, all *atomic.Int64) (*results, error) {
 	return &results{f: f, name: f.Name(), all: all}, nil
 }
 
-// add appends a document. The error is errPrivate or errResults if there is no room for it.
+// add appends a document to the results of a job. A private one stays in memory: it must not be on disk. The error is
+// errPrivate or errResults if there is no room for it.
 func (r *results) add(d *document) error {
 	text, err := json.Marshal(d)
 	if err != nil {

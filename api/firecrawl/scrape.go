@@ -46,6 +46,7 @@ type document struct {
 	private bool // for one reader only, or its origin forbids storing it
 }
 
+// serveScrape answers with one page in the formats that are asked for.
 func (s *Service) serveScrape(v version, r *http.Request) (any, error) {
 	var b scrapeBody
 	u, err := read(r, &b, &b.URL)
@@ -147,7 +148,7 @@ func (s *Service) scrape(ctx context.Context, v version, u *url.URL, asked strin
 	return d, nil
 }
 
-// fill sets the wanted formats of a document.
+// fill sets those formats of a document that are wanted and at hand.
 func (d *document) fill(o *scrapeOptions, markdown string, links []string, source, trimmed []byte) {
 	if o.wants("markdown") {
 		d.Markdown = &markdown

@@ -26,6 +26,7 @@ const (
 	searchTimeout  = time.Minute // as with Firecrawl
 )
 
+// searchBody is the content of a search.
 type searchBody struct {
 	Query   string        `json:"query"`
 	Limit   *int          `json:"limit"`          // results; default 5
@@ -113,6 +114,7 @@ func (b *searchBody) check() error {
 	return b.Scrape.check()
 }
 
+// limit returns how many results are wanted.
 func (b *searchBody) limit() int {
 	if b.Limit == nil {
 		return defaultResults
@@ -139,6 +141,7 @@ type found struct {
 	*document          // if results are fetched
 }
 
+// searchAnswer is the answer to a search: version 1 has a list as its data, version 2 an object.
 type searchAnswer[Data any] struct {
 	Success bool   `json:"success"`
 	Data    Data   `json:"data"`
@@ -150,6 +153,8 @@ type webResults struct {
 	Web []found `json:"web"`
 }
 
+// serveSearch answers a search from the index here and from SearXNG, where one is configured, and fetches the results
+// if formats are asked for.
 func (s *Service) serveSearch(v version, r *http.Request) (any, error) {
 	var b searchBody
 	if err := decode(r, &b); err != nil {
@@ -202,7 +207,7 @@ func (s *Service) search(ctx context.Context, b *searchBody) (list []found, warn
 	return s.merge(b, web, known), warning, nil
 }
 
-// known finds pages in the index.
+// known finds pages for a search in the index of this node.
 func (s *Service) known(ctx context.Context, b *searchBody) ([]found, error) {
 	if s.o.Knowledge == nil {
 		return nil, nil
@@ -251,6 +256,7 @@ func (s *Service) merge(b *searchBody, lists ...[]found) []found {
 	return merged[:min(len(merged), b.limit())]
 }
 
+// score returns the score of a result by its normalised URL.
 func score(scores map[string]float64, raw string) float64 {
 	u, err := page.Parse(raw)
 	if err != nil {

@@ -96,6 +96,7 @@ func (x *SearXNG) search(ctx context.Context, b *searchBody) ([]found, error) {
 // Service is the server's name in the ledger of disclosures.
 func (x *SearXNG) Service() string { return "searxng " + x.Address.Host }
 
+// ask sends a query to SearXNG and returns its results. The request is disclosed before it is sent.
 func (x *SearXNG) ask(ctx context.Context, b *searchBody) ([]found, error) {
 	ctx, cancel := context.WithTimeout(ctx, searxngTimeout)
 	defer cancel()

@@ -16,6 +16,7 @@ const (
 	partBytes = int64(10 << 20) // bytes; a single document may be larger
 )
 
+// startAnswer is the answer to a request that starts a job.
 type startAnswer struct {
 	Success bool     `json:"success"`
 	ID      string   `json:"id"`
@@ -23,6 +24,7 @@ type startAnswer struct {
 	Invalid []string `json:"invalidURLs,omitempty"`
 }
 
+// statusAnswer is the state of a job with a part of its documents.
 type statusAnswer struct {
 	Success   bool              `json:"success"`
 	Status    string            `json:"status"`    // scraping, completed, failed or cancelled
@@ -40,6 +42,7 @@ type cancelAnswer struct {
 	Status  string `json:"status"` // cancelled
 }
 
+// errorsAnswer lists the URLs of a job that failed, and those that robots.txt forbids.
 type errorsAnswer struct {
 	Errors []jobError `json:"errors"`
 	Robots []string   `json:"robotsBlocked"`
@@ -51,6 +54,7 @@ type activeAnswer struct {
 	Crawls  []activeCrawl `json:"crawls"`
 }
 
+// activeCrawl is a crawl that runs.
 type activeCrawl struct {
 	ID      string `json:"id"`
 	TeamID  string `json:"teamId"` // always self: there are no teams here
@@ -67,6 +71,7 @@ func location(v version, r *http.Request, j *job, query url.Values) string {
 	return u.String()
 }
 
+// serveStatus answers with the state of a job and a part of its documents, at most 100, and where the next part is.
 func (s *Service) serveStatus(v version, r *http.Request) (any, error) {
 	q := r.URL.Query()
 	for name := range q {
@@ -128,6 +133,7 @@ func (j *job) status(skip, limit int) (*statusAnswer, bool, error) {
 	}, skip+len(data) < n, nil
 }
 
+// serveActive lists the crawls that run.
 func (s *Service) serveActive(version, *http.Request) (any, error) {
 	list := activeAnswer{true, []activeCrawl{}}
 	for _, j := range s.jobs.crawls() {
@@ -136,6 +142,7 @@ func (s *Service) serveActive(version, *http.Request) (any, error) {
 	return list, nil
 }
 
+// serveCancel cancels a job. Its documents stay until it expires.
 func (s *Service) serveCancel(_ version, r *http.Request) (any, error) {
 	j, err := s.jobs.find(r.PathValue("id"))
 	if err != nil {
@@ -151,6 +158,7 @@ func (s *Service) serveCancel(_ version, r *http.Request) (any, error) {
 	return cancelAnswer{true, cancelled}, nil
 }
 
+// serveErrors lists what failed of a job.
 func (s *Service) serveErrors(_ version, r *http.Request) (any, error) {
 	j, err := s.jobs.find(r.PathValue("id"))
 	if err != nil {

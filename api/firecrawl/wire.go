@@ -148,6 +148,8 @@ func (w *wanted) UnmarshalJSON(b []byte) error {
 // JSONSchema describes its JSON form: anything.
 func (w wanted) JSONSchema() map[string]any { return map[string]any{} }
 
+// something reports whether an option was given that is not supported, with a value that asks for something: clients
+// send false, null and empty ones for all options.
 func (w wanted) something() bool {
 	switch string(bytes.Join(bytes.Fields(w), nil)) {
 	case "", "null", "false", "0", `""`, "[]", "{}":
