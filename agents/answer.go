@@ -111,6 +111,7 @@ func (a Answer) gemini(e *Event) map[string]any {
 	return out
 }
 
+// cursor returns the answer to an event in the form of Cursor's hooks.
 func (a Answer) cursor(e *Event) map[string]any {
 	switch {
 	case e.Stage == After:
@@ -132,7 +133,8 @@ func members(pairs ...string) map[string]any {
 	return m
 }
 
-// replaced returns a tool's answer with another text, in the same form, so that the agent can read it.
+// replaced returns a tool's answer with another text, in the same form, so that the agent can read it: a text, a list
+// of parts, or an object with one of these.
 func replaced(answer json.RawMessage, text string) any {
 	part := []any{members("type", "text", "text", text)}
 	answer = bytes.TrimSpace(answer)

@@ -150,7 +150,7 @@ func isDocsTool(name string, input map[string]json.RawMessage) bool {
 	return strings.Contains(tool, "context7") || strings.HasPrefix(str(pick(input, libraryNames)), "/")
 }
 
-// plainName returns the letters and digits of a name, in lower case.
+// plainName returns the letters and digits of a tool's name, in lower case: agents write the same tool in several ways.
 func plainName(s string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
@@ -242,7 +242,7 @@ func textOf(v json.RawMessage, depth int) (string, bool) {
 	return "", true
 }
 
-// failed reports whether an answer is marked as an error.
+// failed reports whether a tool's answer is marked as an error, in any of the forms that agents have for that.
 func failed(m map[string]json.RawMessage) bool {
 	for _, name := range []string{"isError", "is_error"} {
 		if string(m[name]) == "true" {

@@ -98,6 +98,7 @@ type hookGroup struct {
 	Hooks   []hook `json:"hooks"`
 }
 
+// hook is the entry of a hook in an agent's settings. Agents leave out what they do not know.
 type hook struct {
 	Name    string `json:"name,omitempty"`
 	Type    string `json:"type,omitempty"`
@@ -316,6 +317,7 @@ func openCodeFiles(dir string, m Machine, c Choice) []*File {
 	}, filepath.Join(dir, "AGENTS.md"), c)
 }
 
+// withText adds the file of an agent's instructions, if the choice has it get a paragraph.
 func withText(files []*File, path string, c Choice) []*File {
 	if c.Text {
 		files = append(files, &File{Path: path, Format: Text, About: "instructions", Body: Instructions})
@@ -335,7 +337,7 @@ func hookLine(os string, c Choice, a Agent) func(flags ...string) string {
 	}
 }
 
-// quoted quotes a word for a shell.
+// quoted quotes a word of a hook's command line for the shell of a system; a word that needs no quotes stays readable.
 func quoted(os, word string) string {
 	plain := func(r rune) bool {
 		return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' ||

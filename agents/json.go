@@ -24,6 +24,7 @@ type jsonText struct {
 	put  splices
 }
 
+// parseJSON reads a settings file, which may begin with a byte order mark.
 func parseJSON(text []byte) (*jsonText, error) {
 	j := &jsonText{text: text}
 	if bytes.HasPrefix(text, []byte("\ufeff")) {
@@ -129,7 +130,7 @@ func (j *jsonText) containerOf(v hujson.Value) (c container, ok bool) {
 	return c, true
 }
 
-// member returns the index of the member with a name. Of several it returns the last, as JSON parsers do.
+// member returns the index of the member of an object with a name. Of several it returns the last, as JSON parsers do.
 func (c container) member(name string) (int, bool) {
 	for i, it := range slices.Backward(c.items) {
 		if it.name == name {
@@ -269,7 +270,7 @@ func (j *jsonText) lineStart(at int) (indent string, alone bool) {
 	return indent, at-start == len(indent)
 }
 
-// render returns a value as JSON, on several indented lines if multiline is set.
+// render returns a value as JSON for a settings file, on several indented lines if multiline is set.
 func render(value any, indent, unit, newline string, multiline bool) string {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)

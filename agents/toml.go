@@ -141,7 +141,7 @@ func takeTOML(text []byte) (rest []byte, n int, err error) {
 	return rest, leaves(before) - leaves(after), err
 }
 
-// leaves counts the values of a TOML document.
+// leaves counts the values of a TOML document, so that takeTOML can tell how many settings it removed.
 func leaves(v any) (n int) {
 	m, ok := v.(map[string]any)
 	if !ok {
@@ -153,6 +153,7 @@ func leaves(v any) (n int) {
 	return n
 }
 
+// readTOML reads a TOML file. The error says where a mistake is, or that the file nests too deep for the parser.
 func readTOML(text []byte) (map[string]any, error) {
 	if deeper(text, maxDepth) {
 		return nil, fmt.Errorf("the file nests deeper than %d levels", maxDepth)
@@ -194,6 +195,7 @@ func tomlOf(v any) any {
 	return plainOf(v)
 }
 
+// lookup returns the value at a path of tables. It reports true also for another value in the place of a table.
 func lookup(m map[string]any, path []string) (any, bool) {
 	v, ok := m[path[0]]
 	if !ok || len(path) == 1 {
