@@ -60,6 +60,7 @@ type recordEntry struct {
 	Dirs []string `json:"dirs,omitempty"` // folders created for the file, the innermost first
 }
 
+// entry returns what the record of an earlier setup has of a file; the zero value if it has nothing.
 func (j *setupRecord) entry(path string) recordEntry {
 	for _, e := range j.Files {
 		if e.Path == path {
@@ -248,7 +249,8 @@ func (in *Setup) cannot(err error) error {
 		"nothing was changed: repair that file, or edit it by hand as docs/agents.md describes")
 }
 
-// carryOut shows the changes and makes them if the user agrees. It reports whether it made them.
+// carryOut shows the changes to an agent's settings and makes them if the user agrees. Record keeps each before it is
+// made, so that an interrupted setup can be taken back. It reports whether it made them.
 func (in *Setup) carryOut(
 	changes []Change, notes []string, record func(recordEntry) error,
 ) (done bool, err error) {
@@ -421,6 +423,7 @@ func SameAddress(points, at string) bool {
 	return host == to || ip == nil || ip.IsUnspecified()
 }
 
+// variables returns the environment of clients as variables of an agent's settings.
 func (in *Setup) variables(e settings.ClientEnv) (list []agents.Variable) {
 	for _, v := range e.Variables() {
 		list = append(list, agents.Variable{Name: v.Name, Value: v.Value})
@@ -444,6 +447,7 @@ func ThisProgram() (string, error) {
 	return self, nil
 }
 
+// sameFile reports whether two names are of one file, also by links.
 func sameFile(a, b string) bool {
 	x, errX := os.Stat(a)
 	y, errY := os.Stat(b)

@@ -31,7 +31,7 @@ func (in *Setup) JournalFile() string {
 	return filepath.Join(in.Settings.DataDir, "setup", name+".json")
 }
 
-// journal reads the record of an earlier setup.
+// journal reads the record of an agent's earlier setup; an empty one if there was none.
 func (in *Setup) journal() (j setupRecord, err error) {
 	text, err := os.ReadFile(in.JournalFile())
 	if errors.Is(err, fs.ErrNotExist) {
@@ -47,7 +47,7 @@ func (in *Setup) journal() (j setupRecord, err error) {
 	return j, nil
 }
 
-// keep writes the record of a setup.
+// keep writes the record of an agent's setup, by which it can be taken back to the byte.
 func (in *Setup) keep(j setupRecord) error {
 	text, err := json.MarshalIndent(j, "", "  ")
 	if err == nil {

@@ -71,7 +71,7 @@ func (p *program) runChild(name string, args []string, vars []settings.Variable)
 	}
 }
 
-// isScript reports whether a file that the system cannot run begins like a text.
+// isScript reports whether a file that the system cannot run begins like a text, for an error that says what it lacks.
 func isScript(name string) bool {
 	f, err := os.Open(name)
 	if err != nil {

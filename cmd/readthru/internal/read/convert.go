@@ -214,7 +214,8 @@ var makesPages = map[string]bool{
 // savedPage matches the comment by which SingleFile says where it saved a page.
 var savedPage = regexp.MustCompile(`<!--\s+Page saved with SingleFile\s+url: (\S+)\s`)
 
-// savedFrom returns the URL of a page that SingleFile saved; nil if content does not say so at its beginning.
+// savedFrom returns the URL of a page that the browser extension SingleFile saved, for its relative links; nil if
+// content does not say so at its beginning.
 func savedFrom(content []byte) *url.URL {
 	found := savedPage.FindSubmatch(content[:min(len(content), 8<<10)])
 	if found == nil {

@@ -208,7 +208,8 @@ func (p *program) printPage(pg *page.Page, r api.FetchRequest, front, follows bo
 	return errors.Join(p.Print(text), wall)
 }
 
-// pageWall returns an error for what stands in the place of a page that its origin shows to humans alone.
+// pageWall returns an error for what stands in the place of a page that its origin shows to humans alone (a bot wall),
+// with what may help.
 func pageWall(pg *page.Page) error {
 	if !slices.Contains(pg.Warnings, page.WarnWall) {
 		return nil

@@ -100,6 +100,7 @@ func (p *program) addNote(c *cli.Context) error {
 	})
 }
 
+// removeNote deletes a note with its relations.
 func (p *program) removeNote(c *cli.Context) error {
 	id, err := command.OneArg(c.Args().Slice(), "NOTE")
 	if err != nil {

@@ -267,7 +267,8 @@ func Load(dirFlag, configFlag string, flags ...Set) (*Settings, error) {
 	return s, s.root()
 }
 
-// root makes the files absolute that are named from the working directory: a daemon may have another one.
+// root makes the files of the configuration absolute that are named from the working directory: a daemon may have
+// another one.
 func (s *Settings) root() (err error) {
 	for _, name := range []*string{&s.Upstream.CAFile, &s.Render.Browser, &s.GitHub.Git} {
 		if filepath.Base(*name) != *name && *name != "" && err == nil { // a bare name is looked up in PATH

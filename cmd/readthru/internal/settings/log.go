@@ -39,7 +39,7 @@ func Logger(w io.Writer, s *Settings, level slog.Leveler) *slog.Logger {
 	return slog.New(slog.NewTextHandler(w, &slog.HandlerOptions{Level: level}))
 }
 
-// Level returns log.level.
+// Level returns log.level; info for a value that is none.
 func Level(s *Settings) slog.Level {
 	switch s.Log.Level {
 	case "debug":

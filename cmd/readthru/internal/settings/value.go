@@ -31,7 +31,7 @@ var units = []struct {
 	{"", 1},
 }
 
-// parseSize parses a size.
+// parseSize parses a size of the configuration: a number with a unit, decimal or binary.
 func parseSize(text string) (Size, error) {
 	for _, u := range units {
 		number, ok := strings.CutSuffix(text, u.name)

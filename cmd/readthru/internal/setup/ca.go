@@ -161,6 +161,7 @@ func (p *program) changeTrust(c *cli.Context, what string, change func() ([]stri
 	return err
 }
 
+// printAuthorityPath prints the name of the file of the authority's certificate.
 func (p *program) printAuthorityPath(c *cli.Context, a *certs.Authority) error {
 	if c.Bool("json") {
 		return p.PrintJSON(struct {

@@ -143,7 +143,8 @@ func probeClients(ctx context.Context, s *settings.Settings, authority *certs.Au
 	return found, nil
 }
 
-// probe tries one client; ok is false if it is not installed.
+// probe tries one client (curl, git, go and others) against doctor's own origin through the proxy; ok is false if it is
+// not installed.
 func probe(ctx context.Context, cl client, env []string, token, dir string) (f finding, ok bool) {
 	name, err := exec.LookPath(cl.args[0])
 	if err != nil {
@@ -191,7 +192,8 @@ type probeOrigin struct {
 	caFile  string
 }
 
-// answering answers every request with the token, in the form that its client wants.
+// answering answers every request of doctor's probes with the token, in the form that its client wants. Only a client
+// that shows the token has read the page.
 func answering(token string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/plain")

@@ -50,7 +50,8 @@ func (p *program) sessionStart(ctx context.Context, agent agents.Agent) (a agent
 	return a
 }
 
-// redirect has the shell of a session of Claude Code, whose file of variables this is, use a proxy at another address.
+// redirect has the shell of a session of Claude Code use a proxy at another address, by the file of variables that the
+// session reads.
 func redirect(s *settings.Settings, file, proxy string) error {
 	if file == "" {
 		return os.ErrNotExist

@@ -50,6 +50,7 @@ func (p *program) serviceCommand() *cli.Command {
 	}
 }
 
+// stepFlags are the flags of commands that show steps and then take them.
 func stepFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.BoolFlag{Name: "dry-run", Usage: "show the steps and take none"},
@@ -292,6 +293,7 @@ func (p *program) serviceStatus(c *cli.Context) error {
 	return p.Print(text)
 }
 
+// serviceLogs prints the end of the daemon's log by the means of the service manager.
 func (p *program) serviceLogs(c *cli.Context) error {
 	s, m, err := p.installedService(c)
 	if err != nil {
@@ -300,6 +302,7 @@ func (p *program) serviceLogs(c *cli.Context) error {
 	return p.through(c.Context, m.Logs(daemon.LogFile(s.DataDir), c.Bool("follow")))
 }
 
+// restartService has the service manager restart the daemon.
 func (p *program) restartService(c *cli.Context) error {
 	_, m, err := p.installedService(c)
 	if err != nil {

@@ -75,7 +75,8 @@ type guide struct {
 	yes bool // every answer is the default
 }
 
-// network tells how origins will be reached, if not simply.
+// network is the step of the guided setup that tells how origins will be reached, if not simply: through a proxy, with
+// other authorities.
 func (g *guide) network(context.Context) error {
 	if g.s.Proxy.Upstream != "" {
 		g.p.Note("origins are asked through the proxy that proxy.upstream names")
@@ -188,7 +189,7 @@ const provingPage = `<!doctype html><title>readthru works</title><nav><a href="/
 <main><h1>readthru works</h1><p>This page came from an origin on this machine as HTML, went through the proxy, and
 arrives as markdown. Nothing was asked of the internet, and the page is not kept.</p></main><script>track()</script>`
 
-// prove reads a page of an origin on this machine through the daemon.
+// prove is the last step of the guided setup: it reads a page of an origin on this machine through the daemon.
 func (g *guide) prove(ctx context.Context) error {
 	if len(g.s.Proxy.Users) > 0 || !g.s.AllowPrivate() {
 		g.p.Note("no first page: the proxy wants a password, or reaches no private address; try \"readthru doctor\"")

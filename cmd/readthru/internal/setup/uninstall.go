@@ -85,6 +85,7 @@ func (p *program) uninstall(c *cli.Context) error {
 	return uninstallError(problems)
 }
 
+// uninstallError joins what could not be undone; nil if nothing is left.
 func uninstallError(problems []error) error {
 	if len(problems) == 0 {
 		return nil

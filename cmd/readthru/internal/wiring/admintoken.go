@@ -58,7 +58,8 @@ func keptToken(dir string) (string, error) {
 	return "", fmt.Errorf("%s changes all the time", name)
 }
 
-// readToken returns the token in a file, or "" if there is none. It removes a file that has none to use.
+// readToken returns the admin port's token in a file, or "" if there is none. It removes a file that has none to use,
+// such as one that others may read.
 func readToken(name string) (string, error) {
 	b, err := os.ReadFile(name)
 	if errors.Is(err, fs.ErrNotExist) {

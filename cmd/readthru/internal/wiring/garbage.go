@@ -25,7 +25,8 @@ const (
 	calmAfter = 5 * time.Second
 )
 
-// collector sets how much garbage the daemon may hold: more while it is busy.
+// collector sets how much garbage the Go heap of the daemon may hold: more while it is busy, so that collections do not
+// take its time, and little when it is calm.
 type collector struct {
 	mu      sync.Mutex
 	most    int64     // garbage it may hold beyond garbagePercent, in bytes
@@ -53,7 +54,7 @@ func (c *collector) watch() {
 	runtime.SetFinalizer(new(sentinel), func(*sentinel) { end() })
 }
 
-// collected notes a collection that found so many bytes in use.
+// collected notes a collection that found so many bytes in use. Two in short succession mean that the daemon is busy.
 func (c *collector) collected(now time.Time, live int64) {
 	if now.Before(c.ready) {
 		return

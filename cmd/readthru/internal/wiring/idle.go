@@ -42,7 +42,8 @@ func (d *Daemon) used() (now bool, begun int64) {
 	return open+d.proxy.Open()+int64(d.core.cache.Open()) > 0 || d.Server.Running() > 0, asked + n.Total + n.Tunnelled
 }
 
-// awaitIdle waits until used has told nothing new for a while and end agrees. It reports false if ctx ends first.
+// awaitIdle waits until used has told nothing new for a while and end agrees, for a daemon that ends when it is not
+// used. It reports false if ctx ends first.
 func awaitIdle(ctx context.Context, idle time.Duration, used func() (bool, int64), end func() bool) bool {
 	tick := time.NewTicker(max(1, min(idle/4, 5*time.Second)))
 	defer tick.Stop()

@@ -31,7 +31,7 @@ const (
 
 func keptFile(dir string) string { return filepath.Join(dir, "kept.json") }
 
-// writeKept writes the file if the number of pages has changed since.
+// writeKept writes the file of [KeptPages], if the number of pages has changed since it was written.
 func (c *Core) writeKept() error {
 	c.keptMutex.Lock()
 	defer c.keptMutex.Unlock()

@@ -38,7 +38,7 @@ func (e *logEnd) Write(line []byte) (int, error) {
 	return len(line), nil
 }
 
-// list returns the lines. A logEnd that is nil has none.
+// list returns the last lines of the log. A logEnd that is nil has none.
 func (e *logEnd) list() []string {
 	if e == nil {
 		return []string{}

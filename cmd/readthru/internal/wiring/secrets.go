@@ -19,6 +19,8 @@ func (c *Core) removeSecrets() {
 	}
 }
 
+// removeSecretsNow removes what an older program kept under URLs with secrets from the store, the index and the
+// journal, and notes the edition of the rules only when all of that went well.
 func (c *Core) removeSecretsNow() error {
 	pages, err := c.store.RemoveSecrets()
 	err = errors.Join(err, c.knowledge.RemoveSecrets(), c.journal.Remask())

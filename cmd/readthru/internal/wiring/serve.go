@@ -203,6 +203,7 @@ func (p *ports) secure(s *settings.Settings, log *slog.Logger) error {
 	return nil
 }
 
+// close closes the listeners of proxy and admin port.
 func (p *ports) close() {
 	for _, l := range []net.Listener{p.proxy, p.admin} {
 		if l != nil {
@@ -291,7 +292,8 @@ func (d *Daemon) Run(ctx context.Context) error {
 	return awaitEnd(ended, func(state string) { d.core.log.Info("stopping", d.awaited(state)...) })
 }
 
-// awaitEnd returns what ended says, or an error after StopTime. It calls say at once and once a second.
+// awaitEnd returns what ended says, or an error after StopTime. It calls say at once and once a second, so that whoever
+// sent the signal sees that it was taken.
 func awaitEnd(ended <-chan error, say func(state string)) error {
 	say("signalled")
 	limit, tick := time.NewTimer(daemon.StopTime), time.NewTicker(time.Second)
@@ -318,6 +320,8 @@ func (d *Daemon) awaited(state string) []any {
 	}
 }
 
+// run serves proxy and admin port, and does all work in the background, until ctx ends or one of them fails. Each ends
+// with the others.
 func (d *Daemon) run(ctx context.Context) error {
 	dir := d.core.settings.DataDir
 	group, ctx := errgroup.WithContext(ctx)
@@ -358,6 +362,7 @@ func (d *Daemon) run(ctx context.Context) error {
 	return err
 }
 
+// closeListeners closes the ports that were not served.
 func (d *Daemon) closeListeners() {
 	if d.ports != nil {
 		d.ports.close()
@@ -379,6 +384,7 @@ func reachable(a net.Addr) string {
 	return net.JoinHostPort(host, port)
 }
 
+// addrPort returns the address of a listener; the zero value for one that has none in IP.
 func addrPort(l net.Listener) netip.AddrPort {
 	a, err := netip.ParseAddrPort(l.Addr().String())
 	if err != nil {

@@ -41,7 +41,7 @@ func (d sessionProxies) Open(ctx context.Context, session string, offline bool, 
 	})
 }
 
-// serve serves a listener on terms while do runs.
+// serve serves a listener of its own on the terms of a session (whose, offline, recorded) while do runs.
 func (d sessionProxies) serve(ctx context.Context, terms proxy.Terms, do func(addr string) error) error {
 	l, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {
@@ -63,6 +63,7 @@ func (d sessionProxies) EndRecording(ctx context.Context, session string) error 
 	return asConflict(d.proxy.EndRecording(ctx, session))
 }
 
+// asConflict returns the error of a session that is recorded already as a problem for the client.
 func asConflict(err error) error {
 	if errors.Is(err, proxy.ErrRecording) {
 		return api.NewError(http.StatusConflict, api.CodeRecording, err.Error())

@@ -169,6 +169,7 @@ func Open(s *settings.Settings, dir string, offline bool, log *slog.Logger) (*Co
 	return c, nil
 }
 
+// cacheOptions returns the cache's options of a configuration, of the start or reloaded.
 func (c *Core) cacheOptions(s *settings.Settings) cache.Options {
 	return cache.Options{
 		Store: c.store, Next: c.transport, Private: s.Cache.Mode == "private", PartitionKey: c.partition,
@@ -181,6 +182,8 @@ func (c *Core) cacheOptions(s *settings.Settings) cache.Options {
 	}
 }
 
+// fetchOptions returns the fetcher's options of a configuration, of the start or reloaded. Offline, markdown.new is
+// off.
 func (c *Core) fetchOptions(s *settings.Settings) fetch.Options {
 	third := s.MarkdownNew.Mode
 	if c.offline.Load() {
@@ -276,6 +279,7 @@ func (c *Core) avoidToo(addr netip.AddrPort) (remove func()) {
 	}
 }
 
+// avoid returns the addresses that this process listens on, to which no request may be sent: it would loop.
 func (c *Core) avoid() []netip.AddrPort {
 	if list := c.listening.Load(); list != nil {
 		return *list
@@ -476,6 +480,7 @@ func (c *Core) Server(running *proxy.Proxy, authority *certs.Authority, d *daemo
 	return server.New(o)
 }
 
+// sessionStats returns the counts of a session as the API says them.
 func sessionStats(n proxy.SessionStats) api.SessionStats {
 	return api.SessionStats{
 		Requests: n.Requests, Pages: n.Pages, Hits: n.Hits, Errors: n.Errors, Tunnels: n.Tunnels,
