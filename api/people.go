@@ -171,7 +171,7 @@ type NewUser struct {
 
 // TokenRequest asks for another token of a user.
 type TokenRequest struct {
-	Name   string   `path:"name"`
+	Name   string   `path:"name" json:"-"`
 	Scopes []string `json:"scopes"` // proxy, api, mcp
 }
 
@@ -186,7 +186,7 @@ type UseList struct {
 
 // UserChange changes a user.
 type UserChange struct {
-	Name string `path:"name"`
+	Name string `path:"name" json:"-"`
 	UserFields
 }
 

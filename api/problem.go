@@ -21,7 +21,7 @@ type Error struct {
 	Title  string `json:"title"`  // the status in words
 	Detail string `json:"detail"` // for people: what went wrong, and the remedy where there is one
 
-	Wait time.Duration // until the request may be repeated
+	Wait time.Duration `json:"-"` // until the request may be repeated
 }
 
 // Error returns the detail.

@@ -1,6 +1,8 @@
 package server
 
 import (
+	"reflect"
+
 	"github.com/readthru/readthru/api"
 	"github.com/readthru/readthru/internal/users"
 )
@@ -36,3 +38,16 @@ func (s *Server) Role(route [2]string) users.Role { return s.operation(route).Ro
 
 // OpenToAll reports whether strangers may do an operation.
 func (s *Server) OpenToAll(route [2]string) bool { return s.operation(route).Open }
+
+// JSONTypes returns the types that operations read and write as JSON.
+func (s *Server) JSONTypes() (list []reflect.Type) {
+	list = append(list, reflect.TypeFor[api.Error]())
+	for _, o := range s.table {
+		for _, typ := range []reflect.Type{o.Body, o.Result} {
+			if typ != nil {
+				list = append(list, typ)
+			}
+		}
+	}
+	return list
+}
