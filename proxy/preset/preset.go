@@ -57,7 +57,8 @@ var tunnelPreset = []struct {
 	}},
 }
 
-// readableLabels are first labels of hosts that serve pages to read, even below a host of tunnelPreset.
+// readableLabels are first labels of hosts that serve pages to read, even below a host of tunnelPreset: docs.stripe.com
+// is read, api.stripe.com is tunnelled.
 var readableLabels = []string{
 	"docs", "doc", "developer", "developers", "dev", "help", "support", "blog", "learn", "status", "investor", "investors",
 	"about", "news",
@@ -65,6 +66,7 @@ var readableLabels = []string{
 
 // Category returns the category of a host that is tunnelled by default, or "". Hosts with pages to read, such as the
 // documentation of a payment service, are not tunnelled, nor is www of a host, but for banks.
+// The proxy asks it for a host that no rule of the user matches.
 func Category(host string) string {
 	first, _, _ := strings.Cut(host, ".")
 	if slices.Contains(readableLabels, first) {

@@ -49,8 +49,8 @@ func SplitAuthority(s, defaultPort string) (host, port string, err error) {
 	return host, port, nil
 }
 
-// plainPort reports whether s is a port in canonical form: "443", not "0443" or "+443". Parsers differ about the
-// others.
+// plainPort reports whether a text is a port in canonical form: "443", not "0443" or "+443". Parsers differ about the
+// others, and one that reads another port would send the request elsewhere.
 func plainPort(s string) bool {
 	if s == "" || len(s) > 5 || s[0] == '0' {
 		return false
@@ -65,7 +65,8 @@ func plainPort(s string) bool {
 	return n <= 65535
 }
 
-// JoinAuthority is the inverse of SplitAuthority. It returns the canonical form, without the default port.
+// JoinAuthority is the inverse of [SplitAuthority]. It returns host and port in canonical form, without the default
+// port and an IPv6 address in brackets, as the URL and the Host field of a forwarded request have them.
 func JoinAuthority(host, port, defaultPort string) string {
 	if port != defaultPort {
 		return net.JoinHostPort(host, port)

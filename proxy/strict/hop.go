@@ -37,18 +37,23 @@ func UpgradeOf(r *http.Request) string {
 	return ""
 }
 
-// WarnUpgrade is the warning of a request without the upgrade that it asked for.
+// WarnUpgrade is the warning that the answer to a request has which was forwarded without the upgrade that it asked
+// for.
 const WarnUpgrade = "upgrade-not-relayed"
 
 // Malformed refuses requests that net/http accepts, but that the next parser could interpret differently. It returns
 // nil for a well-formed request.
 func Malformed(r *http.Request) *Refusal {
+	// HTTP/2's preface looks like a request with the method PRI. Forwarded as one, it may begin HTTP/2 at a server behind
+	// this proxy.
 	if r.Method == "PRI" {
 		return BadRequest("PRI begins a connection of HTTP/2 and is the method of no request (RFC 9113 §3.4).")
 	}
 	if r.RequestURI == "*" && r.Method != http.MethodOptions {
 		return BadRequest("Only OPTIONS has the target * (RFC 9112 §3.2.4).")
 	}
+	// A field that Connection names is removed before the request is forwarded. The next server would then find another
+	// end of the message, or another host, than was checked here.
 	for name := range httpfield.ConnectionNames(r.Header) {
 		switch strings.ToLower(name) {
 		case "content-length", "transfer-encoding", "host":
@@ -73,6 +78,7 @@ func Malformed(r *http.Request) *Refusal {
 				Detail: "The only expectation is 100-continue (RFC 9110 §10.1.1).",
 			}
 		}
+		// The length was declared and the stream had its own end: with HTTP/1 on the other side the declared one frames.
 		lengths := r.Header["Content-Length"]
 		if len(lengths) > 1 || len(lengths) == 1 && lengths[0] != strconv.FormatInt(r.ContentLength, 10) {
 			return BadRequest("The request's Content-Length is not one number.")
@@ -100,13 +106,14 @@ func EndToEndTrailer(name string) bool {
 	return !httpfield.OfConnection(name) && !strings.HasPrefix(name, httpfield.OurPrefix)
 }
 
-// Via is our part of the Via field, by which the proxy knows its own messages.
+// Via is our part of the Via field (RFC 9110 §7.6.3), by which the proxy knows its own messages when they come back.
 type Via struct {
 	pseudonym string // our name; new with each process, so that two readthrus in a chain are no loop
 	v11       string // our entry for HTTP/1.1, the most frequent one
 }
 
-// NewVia returns the entry in Via of a new process.
+// NewVia returns the entry in Via of a new process of the proxy, with a random name. A proxy has one for as long as it
+// runs.
 func NewVia() Via {
 	id := make([]byte, 4)
 	rand.Read(id)
@@ -114,7 +121,8 @@ func NewVia() Via {
 	return Via{name, "1.1 " + name}
 }
 
-// entry returns our entry for a message received with this protocol version (RFC 9110 §7.6.3).
+// entry returns our entry in Via for a message received with this protocol version. HTTP/2 and later have no minor
+// version there.
 func (v Via) entry(major, minor int) string {
 	switch {
 	case major == 1 && minor == 1:
@@ -125,13 +133,15 @@ func (v Via) entry(major, minor int) string {
 	return fmt.Sprintf("%d.%d %s", major, minor, v.pseudonym)
 }
 
-// Add appends our entry to the Via field of a message that is forwarded, received with this protocol version.
+// Add appends our entry to the Via field of a message that is forwarded, received with this protocol version. It never
+// writes into the slice of values that the message came with, which other copies of the header may share.
 func (v Via) Add(h http.Header, major, minor int) {
 	lines := h["Via"]
 	h["Via"] = append(slices.Clip(lines), v.entry(major, minor))
 }
 
-// Looped refuses a request that this proxy has already forwarded: its Via field has our entry.
+// Looped refuses a request that this proxy has already forwarded: its Via field has our entry. Without this, two
+// proxies that are configured to use each other send one request around until no connection is left.
 func (v Via) Looped(h http.Header) *Refusal {
 	for _, line := range h["Via"] {
 		for entry := range strings.SplitSeq(line, ",") {

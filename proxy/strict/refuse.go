@@ -1,5 +1,10 @@
 // Package strict refuses requests that two parsers could read differently, and loops. It knows what a request may be:
 // its framing, its target, and the fields that belong to its connection. It knows no proxy.
+//
+// A request passes three gates: [Scan] follows the bytes of the client before net/http reads them (scan.go);
+// [Malformed] and [Via.Looped] look at the request that net/http read (hop.go); [ResolvePlain] and [AuthorityOf] bring
+// its target into the one form in which it is forwarded (target.go, authority.go). Each gives a [Refusal], or an error
+// that the proxy makes one of.
 package strict
 
 import (
@@ -25,12 +30,12 @@ type Refusal struct {
 	Cause      error // for the log
 }
 
-// BadRequest refuses a request that is wrong in itself, with a sentence that says what is.
+// BadRequest refuses a request that is wrong in itself, with a sentence that says what is wrong. The status is 400.
 func BadRequest(detail string) *Refusal {
 	return &Refusal{Status: http.StatusBadRequest, Title: "Bad request", Detail: detail, ProxyError: "http_request_error"}
 }
 
-// Internal refuses a request at which this program failed.
+// Internal refuses a request at which this program failed. The cause goes to the log alone.
 func Internal(cause error) *Refusal {
 	return &Refusal{
 		Status: http.StatusInternalServerError, Title: "Internal error", ProxyError: "proxy_internal_error", Cause: cause,
@@ -38,7 +43,8 @@ func Internal(cause error) *Refusal {
 	}
 }
 
-// Blocked refuses a host, and says by what it is blocked.
+// Blocked refuses a request for a blocked host with status 403, and says by what the host is blocked ([ByRule],
+// [ByList]), so that the reader of the error knows where to change it.
 func Blocked(host, by string) *Refusal {
 	return &Refusal{
 		Status: http.StatusForbidden, Title: "Blocked", ProxyError: "http_request_denied",
@@ -52,7 +58,8 @@ const (
 	ByList = "the list of blocked domains (blocked_domains in the configuration)"
 )
 
-// Fields returns the content and the header fields of the refusal, for whoever writes it.
+// Fields returns the content and the header fields of the refusal, for whoever writes it. No cache on the way may store
+// them.
 func (f *Refusal) Fields() (body []byte, h http.Header) {
 	body, err := json.Marshal(struct {
 		Type   string `json:"type"`
@@ -75,7 +82,8 @@ func (f *Refusal) Fields() (body []byte, h http.Header) {
 	return body, h
 }
 
-// Response returns the refusal as a response that closes the connection. r may be nil.
+// Response returns the refusal as a response that closes the connection: after a request that could be read in two ways
+// nobody knows where the next one begins. r may be nil.
 func (f *Refusal) Response(r *http.Request) *http.Response {
 	body, h := f.Fields()
 	return &http.Response{
@@ -84,8 +92,8 @@ func (f *Refusal) Response(r *http.Request) *http.Response {
 	}
 }
 
-// quoted returns s as a String of a structured field (RFC 9651 §3.3.3). It replaces everything but printable ASCII by
-// question marks.
+// quoted returns the detail of a refusal as a String of a structured field (RFC 9651 §3.3.3), which holds printable
+// ASCII alone. It replaces everything else by question marks; the problem document has the text as it is.
 func quoted(s string) string {
 	var b strings.Builder
 	b.WriteByte('"')
@@ -104,5 +112,6 @@ func quoted(s string) string {
 	return b.String()
 }
 
-// Shown returns foreign text as an error text or a record has it: on one line, at most 200 bytes.
+// Shown returns foreign text, such as a host or a scheme of a request, as an error text or a record has it: on one
+// line, at most 200 bytes.
 func Shown(s string) string { return clip.Line(s, 200) }

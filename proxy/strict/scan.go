@@ -19,7 +19,7 @@ var (
 	errChunkSize = errors.New("a chunk of 4 GiB or more, which a parser of 32 bits reads as a shorter one (RFC 9112 §7.1)")
 )
 
-// scanState says where in its messages a scan is.
+// scanState says in which part of a client's requests a [Scan] is.
 type scanState uint8
 
 const (
@@ -36,6 +36,8 @@ const (
 // Scan follows the bytes of a client of HTTP/1 through its requests, and finds what net/http tolerates and another
 // parser may read otherwise. It keeps no bytes but those of the fields that frame a request. The zero value is at the
 // beginning of a connection.
+// net/http reads the same bytes at the same time and decides what the request is. The scan only stops the connection
+// before it where the two could differ.
 type Scan struct {
 	state scanState
 	cr    bool  // the byte before was a carriage return
@@ -75,7 +77,8 @@ const (
 // Between reports whether the next byte begins a request.
 func (s *Scan) Between() bool { return s.state == inHead && s.n == 0 && !s.cr && !s.head.started }
 
-// Resume goes on with requests behind one whose upgrade was declined.
+// Resume goes on with requests behind one whose upgrade was declined: its bytes passed unread as those of another
+// protocol, and the client goes on in HTTP. It does nothing in any other state.
 func (s *Scan) Resume() {
 	if s.state == inUpgrade {
 		*s = Scan{}
@@ -84,12 +87,14 @@ func (s *Scan) Resume() {
 
 // Read follows p, the next bytes of the client. It returns how many of them are good, and what is wrong with the byte
 // after them.
+// The bytes after the good ones must not reach net/http. After an error the scan is of no further use.
 func (s *Scan) Read(p []byte) (good int, err error) {
 	for i := 0; i < len(p); {
 		switch s.state {
 		case inUpgrade:
 			return len(p), nil
 		case inFixed, inChunk:
+			// The most bytes are content: they are counted, not looked at.
 			n := int(min(s.left, int64(len(p)-i)))
 			i += n
 			if s.left -= int64(n); s.left > 0 {
@@ -120,6 +125,7 @@ func (s *Scan) Read(p []byte) (good int, err error) {
 
 // wholeLine follows the first line of p and returns its length, if it is a whole line of a head whose value does not
 // count, as most are. It returns 0 if the line needs a closer look.
+// It makes the scan of a usual head a search for line ends instead of a step for each byte.
 func (s *Scan) wholeLine(p []byte) int {
 	if s.n > 0 || s.cr {
 		return 0
@@ -133,6 +139,7 @@ func (s *Scan) wholeLine(p []byte) int {
 		h.started, h.last, h.connect = true, line[len(line)-1], bytes.HasPrefix(line, []byte("CONNECT "))
 		return end + 1
 	}
+	// A name as long as one of the four that count may be it; the closer look decides.
 	switch bytes.IndexByte(line, ':') {
 	case len("Host"), len("Upgrade"), len("Content-Length"), len("Transfer-Encoding"):
 		return 0
@@ -143,7 +150,8 @@ func (s *Scan) wholeLine(p []byte) int {
 	return end + 1
 }
 
-// inHead follows one byte of a head, where wholeLine could not take the line.
+// inHead follows one byte of a request's head, where wholeLine could not take the line: the line is split over two
+// reads, its field counts, or it is odd.
 func (s *Scan) inHead(c byte) error {
 	h := &s.head
 	if s.cr && c != '\n' {
@@ -181,8 +189,8 @@ func (s *Scan) inHead(c byte) error {
 	return nil
 }
 
-// fieldOf returns which of the fields that count a name in lower case is. A name that is longer than all of them is
-// cut, and equals none.
+// fieldOf returns which of the fields that count a name in lower case is. A name that is longer than all of them is cut
+// to one byte more than the longest, and so equals none.
 func fieldOf(name []byte) fieldName {
 	switch string(name) {
 	case "content-length":
@@ -197,7 +205,8 @@ func fieldOf(name []byte) fieldName {
 	return otherField
 }
 
-// endLine follows the end of a line of a head: the last one is empty.
+// endLine follows the end of a line of a request's head: an empty one ends the head, and is skipped before a request
+// line, where RFC 9112 §2.2 lets clients send some.
 func (s *Scan) endLine() error {
 	h := &s.head
 	switch {
@@ -233,6 +242,7 @@ func (h *headScan) endField(value []byte) error {
 		}
 		h.coding = true // which, net/http decides: it knows chunked alone
 	case hostField:
+		// A request whose target names no host has an empty Host field (RFC 9112 §3.2).
 		if len(value) > 0 && !plainName(value) {
 			if _, _, err := SplitAuthority(string(value), "80"); err != nil {
 				return errHost
@@ -247,7 +257,8 @@ func (h *headScan) endField(value []byte) error {
 	return nil
 }
 
-// plainName reports whether a host is a name without a port in lower case, which most are.
+// plainName reports whether the value of a Host field is a name without a port in lower case, which most are: it saves
+// the parse of SplitAuthority. Anything else is not wrong, but needs that.
 func plainName(host []byte) bool {
 	dot := true
 	for _, c := range host {
@@ -278,7 +289,8 @@ func contentLength(value []byte) (n int64, ok bool) {
 	return n, true
 }
 
-// endHead goes on to what follows the present head: content, chunks, the next head, or another protocol.
+// endHead sets the scan to what follows the present head: content, chunks, the next head, or another protocol. It
+// forgets all of the head, for nothing of one request may frame the next.
 func (s *Scan) endHead() {
 	h := &s.head
 	next := Scan{}
@@ -295,6 +307,8 @@ func (s *Scan) endHead() {
 
 // inChunked follows one byte of a chunked body that is not a chunk's content: of a size, an extension, the end of a
 // chunk, or a trailer.
+// Parsers differ about line feeds alone and about continued lines, and so about where the body ends: here each is an
+// error.
 func (s *Scan) inChunked(c byte) error {
 	if s.cr {
 		if c != '\n' {
@@ -313,6 +327,7 @@ func (s *Scan) inChunked(c byte) error {
 	case s.state == inSize:
 		digit, ok := hexDigit(c)
 		switch {
+		// One more digit would be 2^32 or more.
 		case ok && s.left >= 1<<28:
 			return errChunkSize
 		case ok:
@@ -339,7 +354,9 @@ func (s *Scan) inChunked(c byte) error {
 	return nil
 }
 
-// endChunkLine follows the end of a line of a chunked body. The chunk of size 0 is the last one.
+// endChunkLine follows the end of a line of a chunked body, and goes on to what the line announced: a chunk's content,
+// the next size, or the trailer. The chunk of size 0 is the last one, and an empty line ends the trailer and the
+// request.
 func (s *Scan) endChunkLine() error {
 	switch {
 	case s.state == inChunkEnd:

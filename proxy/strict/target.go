@@ -21,6 +21,7 @@ func ResolvePlain(r *http.Request) *Refusal {
 	default:
 		return BadRequest(fmt.Sprintf("Unsupported scheme %s: only http and https URLs are fetched.", Shown(u.Scheme)))
 	}
+	// http:a.example has no host, but other parsers see one.
 	if u.Opaque != "" {
 		return BadRequest("The request's target must be a URL with a host.")
 	}
@@ -34,7 +35,8 @@ func ResolvePlain(r *http.Request) *Refusal {
 	return SetTarget(r, u.Scheme, authority)
 }
 
-// AuthorityOf returns host and port of a request's target in canonical form, or a refusal.
+// AuthorityOf returns host and port of a request's target in canonical form, or a refusal that says what is wrong with
+// it. User info is refused, not dropped: it may hide the real host from the eye, and a password in it would be logged.
 func AuthorityOf(u *url.URL, defaultPort string) (string, *Refusal) {
 	if u.User != nil {
 		return "", BadRequest("A request's target must not contain user info (RFC 9110 §4.2.4).")
@@ -48,6 +50,7 @@ func AuthorityOf(u *url.URL, defaultPort string) (string, *Refusal) {
 
 // SetTarget sets the host that a request is for, in its URL and its Host field, and escapes what clients send
 // unescaped. It returns nil always, for the callers' return.
+// URL and Host field must name one host: an origin or a cache that reads the other would else answer for it.
 func SetTarget(r *http.Request, scheme, authority string) *Refusal {
 	r.URL.Scheme, r.URL.Host, r.Host = scheme, authority, authority
 	page.KeepEscapes(r.URL)
