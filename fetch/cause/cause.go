@@ -1,5 +1,8 @@
 // Package cause says why an origin could not be read: in one of a few kinds, in plain words, and in the error types of
 // Proxy-Status (RFC 9209 §2.3).
+//
+// [Of] is the door: it gives an error to the explain functions, from the address guard down to net/http, and the first
+// that knows the error fills the [Cause]. No text has a URL in it, for a URL may have a secret.
 package cause
 
 import (
@@ -33,9 +36,11 @@ const (
 )
 
 // ErrTimeout is the cause of a context that ended because a page took too long.
+// The fetch gives it to the context of a page, so that the page's own limit can be told from a client that left.
 var ErrTimeout = errors.New("the page took too long")
 
-// Cause is why a round trip, or the reading of a body, failed.
+// Cause is why a round trip to an origin, or the reading of its body, failed: for the page object, the log, and the
+// Proxy-Status field of the proxy's answer.
 type Cause struct {
 	Kind   string // one of the constants
 	Type   string // of Proxy-Status
@@ -51,8 +56,10 @@ func Of(err error) *Cause {
 	case explainGuard(c, err), explainTime(c, err), explainTLS(c, err), explainDNS(c, err), explainConnection(c, err),
 		explainHTTP(c, err):
 	default:
+		// Nothing knows this error: its own text is the best there is.
 		c.Text = withoutURL(err).Error()
 	}
+	// Advice is about reaching an origin; what the guard refused must not be reached.
 	if a, ok := errors.AsType[*transport.AdviceError](err); ok && c.Kind != Blocked {
 		c.Advice = a.Advice
 	}
@@ -94,6 +101,7 @@ func explainTime(c *Cause, err error) bool {
 // explainTLS explains an error of a certificate or of the TLS protocol, whose types are not the same in Proxy-Status.
 // The causes of x509 come before the error that wraps them all; errors of crypto/tls that have no type are known by
 // their text.
+// It sets Type first, for most of its cases, and takes that back when none fits.
 func explainTLS(c *Cause, err error) bool {
 	c.Type = "tls_certificate_error"
 	if errors.Is(err, transport.ErrWeakKey) {
@@ -107,6 +115,7 @@ func explainTLS(c *Cause, err error) bool {
 		c.Text = "the certificate is for another name than " + h.Host
 	} else if a, ok := errors.AsType[x509.UnknownAuthorityError](err); ok {
 		c.Text = "the certificate is signed by an unknown authority"
+		// A certificate whose own key signed it: the advice for an unknown authority would mislead.
 		if own := a.Cert; own != nil &&
 			own.CheckSignature(own.SignatureAlgorithm, own.RawTBSCertificate, own.Signature) == nil {
 			c.Text = "the certificate is self-signed"
@@ -169,6 +178,8 @@ func explainConnection(c *Cause, err error) bool {
 }
 
 // explainHTTP recognises errors of net/http and of HTTP/2 by their text, because they have no type.
+// The texts are those of the standard library, so a new version of Go may turn one into the default of [Of]; that is a
+// vaguer text, not a wrong one.
 func explainHTTP(c *Cause, err error) bool {
 	s := err.Error()
 	switch {

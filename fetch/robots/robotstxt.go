@@ -1,5 +1,9 @@
 // Package robots reads robots.txt (RFC 9309), and what it states about the use of pages. It fetches nothing: [Judge]
 // says what is known of a site by an answer, and [Sites] keeps that.
+//
+// A fetch asks [Sites] for the site of a URL. If nothing there holds, it requests [FileOf], reads the answer by
+// [ReadText] and gives it to [Judge], which calls [Parse]; [Site.Verdict] then says whether the URL may be read, and
+// [Site.Preferences] what its origin states.
 package robots
 
 import (

@@ -22,6 +22,7 @@ const maxField = 120 // characters of a field that are shown
 
 // isPage reports whether the origin answers agents with the page. If not, what it answers is a finding, and there is
 // nothing more to look at.
+// A page behind payment or a bot wall is not converted: what would be judged is the wall.
 func (c *check) isPage(html *answer) bool {
 	r := c.report
 	offers := payment.Of(html.status, html.header, html.content)
@@ -90,6 +91,7 @@ func (c *check) negotiation(ctx context.Context, html *answer) error {
 		c.found = true
 		return nil
 	}
+	// 406 is a fair answer to who accepts markdown alone, and to nobody else.
 	for _, accept := range []string{preferMarkdown, acceptMarkdown} {
 		status := answers[accept].status
 		if status == http.StatusOK || status == http.StatusNotAcceptable && accept == acceptMarkdown {
@@ -118,6 +120,7 @@ func (c *check) negotiation(ctx context.Context, html *answer) error {
 	c.found = true
 	r.MarkdownTokens = convert.Tokens(md.content)
 	r.add("negotiation", Good, fmt.Sprintf("Accept: text/markdown gets %d tokens of markdown", r.MarkdownTokens), "")
+	// A cache between the origin and two agents gives one of them the other's form unless both say Vary.
 	var silent []string
 	for _, form := range []struct {
 		name string
@@ -133,6 +136,7 @@ func (c *check) negotiation(ctx context.Context, html *answer) error {
 	} else {
 		r.add("Vary", Good, "both forms say Vary: Accept", "")
 	}
+	// A q value of 0 refuses a form, and a lower one yields to a higher one.
 	var wrong []string
 	for _, form := range []struct {
 		accept   string
@@ -173,6 +177,7 @@ func (c *check) twins(ctx context.Context, html *answer) error {
 	if len(list) > 0 {
 		return nil
 	}
+	// The page names none: look where other sites have it.
 	for _, u := range twins.Find(html.url, nil, "", true) {
 		a, err := c.optional(ctx, u, "*/*")
 		if err != nil {
@@ -190,7 +195,9 @@ func (c *check) twins(ctx context.Context, html *answer) error {
 	return nil
 }
 
-// unfit returns why an answer is no markdown with an address of its own, for a finding; "" if it is.
+// unfit returns why an answer is no markdown with an address of its own, in words for a finding; "" if it is. Plain
+// text that looks like markdown is taken, since servers that know no type for markdown send it so; its first 16 KiB
+// decide.
 func unfit(a *answer) string {
 	switch {
 	case a.status == 0:
@@ -228,6 +235,7 @@ func (c *check) lists(ctx context.Context, html *answer) error {
 		if a.status != http.StatusOK {
 			continue
 		}
+		// Many sites answer every path with a page: that is no list, and an agent would read it as one.
 		inHTML := page.KindOf(a.header.Get("Content-Type")) == page.HTML
 		if inHTML || bytes.HasPrefix(bytes.TrimSpace(a.content), []byte("<")) {
 			r.add("llms.txt", Wrong, name+" is a page in HTML", "answer 404 if there is none")
@@ -267,6 +275,7 @@ func (c *check) preferences(ctx context.Context, html *answer) error {
 		r.add("preferences", Wrong, use.Words()+" is both allowed and denied: the denial counts",
 			"say one of them, in the field and in robots.txt")
 	}
+	// A statement that stands in two places is told once.
 	var says []string
 	for _, p := range stated {
 		if !slices.Contains(says, p.Says) {

@@ -54,7 +54,7 @@ func (r *Report) Wrong() (n int) {
 	return n
 }
 
-// add adds a finding to the report.
+// add adds a finding to the report: its subject, its state, what was seen, and what the keeper of the site may do.
 func (r *Report) add(name, state, detail, help string) {
 	r.Findings = append(r.Findings, Finding{name, state, detail, help})
 }
@@ -68,7 +68,7 @@ const (
 	refuseMarkdown = "text/html, text/markdown;q=0"
 )
 
-// maxContent is the most that is read of a response, in bytes.
+// maxContent is the most that is read of a response, in bytes. What a site sends beyond it is not judged.
 const maxContent = 5 << 20
 
 // An Asker sends requests to origins past any cache, and knows what their robots.txt says.
@@ -102,6 +102,8 @@ func Check(ctx context.Context, asker Asker, u *url.URL) (*Report, error) {
 	if !c.isPage(html) {
 		return c.report, nil
 	}
+	// The page is converted first: twins needs the links in its head, preferences its meta elements. negotiation comes
+	// before twins, which advises only where there was no markdown.
 	if err := c.convert(ctx, html); err != nil {
 		return nil, err
 	}
@@ -115,7 +117,7 @@ func Check(ctx context.Context, asker Asker, u *url.URL) (*Report, error) {
 	return c.report, nil
 }
 
-// A check is one call of Check, and what its steps tell each other.
+// A check is one call of [Check]: what asks the origin, the report so far, and what its steps tell each other.
 type check struct {
 	Asker
 	report *Report
@@ -124,7 +126,8 @@ type check struct {
 	found  bool          // the origin has markdown of the page
 }
 
-// get asks for u in a form, follows redirects, nine at most, and reads the response.
+// get asks the origin for u with this value of Accept and further fields, follows redirects, nine at most, and reads
+// the response.
 func (c *check) get(ctx context.Context, u *url.URL, accept string, more http.Header) (*answer, error) {
 	for range 10 {
 		req, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), nil)
@@ -150,7 +153,8 @@ func (c *check) get(ctx context.Context, u *url.URL, accept string, more http.He
 	return nil, fmt.Errorf("%s redirects ten times", page.Mask(u))
 }
 
-// optional asks as get does for what a site need not have. Only the error of ctx is one.
+// optional asks as get does for what a site need not have, such as llms.txt. An origin that does not answer is an
+// answer with status 0; only the end of ctx, and a machine that is offline, are errors.
 func (c *check) optional(ctx context.Context, u *url.URL, accept string) (*answer, error) {
 	a, err := c.get(ctx, u, accept, nil)
 	if err != nil && (ctx.Err() != nil || errors.Is(err, transport.ErrOffline)) {
@@ -170,7 +174,7 @@ func mediaType(a *answer) string {
 	return "no media type"
 }
 
-// below returns the URL of a path at u's origin.
+// below returns the URL of a path at the origin of u, without query and fragment: where llms.txt stands.
 func below(u *url.URL, path string) *url.URL {
 	t := *u
 	t.Path, t.RawPath, t.RawQuery, t.Fragment = path, "", "", ""
