@@ -5,5 +5,8 @@
 // It is created on first use. No two installations share an authority. [Authority.Leaf] returns the certificate for a
 // host; [Authority.Install] adds the authority to the trust stores of this system.
 //
+// The path of a certificate: [Open] reads the key, or makes it and what is derived from it (authority.go, bundle.go);
+// Leaf checks the name, takes a certificate signed before, or signs one and keeps it (leaf.go); a tunnel presents it.
+//
 // There is no revocation. Instead, leaves are valid for at most seven days. If the key is lost, use [Authority.Renew].
 package certs

@@ -9,6 +9,11 @@
 // its pages depends on the site alone: breadth first, pages below the start page first. It fetches in rounds, whose
 // pages come in parallel and are handled in order (see frontier.go). Every list that a site can make long is bounded,
 // and the [Report] says what a bound left out.
+//
+// A URL takes this way through the local crawler: a link, a sitemap or an llms.txt names it (get.go, seeds.go); the
+// scope and the shapes say whether it is wanted (scope.go, patterns.go, endless.go, shapes.go); it waits in the
+// frontier for its round (frontier.go) and then for its host's turn (pace.go); get.go gets it; local.go yields the page
+// and saves the step (state.go). A map (map.go) goes the same way and gets no pages but the start page.
 package crawl
 
 import (

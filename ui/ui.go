@@ -4,6 +4,10 @@
 // Its pages are complete without scripts; the one script refreshes what is marked as live when the stream of events
 // tells of requests, and adds keys. Everything a page loads comes from the admin port. What origins wrote is escaped by
 // html/template and isolated from the text around it.
+//
+// A request takes this way: [New] finds the handler of the room; the handler asks the API for what the room shows and
+// fills the data of its template; show writes the page, or fail the API's error in words. live (refresh.go) stands
+// before the handlers of rooms that fetch themselves again, so that many open windows cost one page.
 package ui
 
 import (
