@@ -251,14 +251,19 @@ func TestPackagesImportOnlyWhatThePictureAllows(t *testing.T) {
 
 func TestThePictureHasNoCycle(t *testing.T) {
 	allowed := parsePolicy(t)
+	sound := map[string]bool{} // no cycle goes through it
 	var visit func(name string, path []string)
 	visit = func(name string, path []string) {
+		if sound[name] {
+			return
+		}
 		if slices.Contains(path, name) {
 			t.Fatalf("cycle: %s", strings.Join(append(path, name), " → "))
 		}
 		for _, next := range allowed[name] {
 			visit(next, append(path, name))
 		}
+		sound[name] = true
 	}
 	for _, name := range slices.Sorted(maps.Keys(allowed)) {
 		visit(name, nil)
