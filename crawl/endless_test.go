@@ -18,7 +18,7 @@ import (
 )
 
 func TestEndlessSitesAreBounded(t *testing.T) {
-	const share = 3000 / 8
+	const limit, share = 800, 800 / 8
 	for _, tt := range []struct {
 		name string
 		page func(r *http.Request) string
@@ -65,7 +65,7 @@ func TestEndlessSitesAreBounded(t *testing.T) {
 				w.Header().Set("Content-Type", "text/html")
 				io.WriteString(w, tt.page(r))
 			}))
-			_, report := must3(t)(r.run(t, crawl.Options{Limit: 3000}))
+			_, report := must3(t)(r.run(t, crawl.Options{Limit: limit}))
 			if report.Pages > tt.most || report.Pages < min(tt.most, 3) {
 				t.Errorf("%d pages, want at most %d (%+v)", report.Pages, tt.most, report)
 			}
