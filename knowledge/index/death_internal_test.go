@@ -150,6 +150,9 @@ func (f *full) Apply(changes ...store.Change) error {
 }
 
 func TestAChangeThatDoesNotFitLeavesNothingBehind(t *testing.T) {
+	if testing.Short() {
+		t.Skip("short: a change that is too large takes a second")
+	}
 	s := storetest.Open(t)
 	f := &full{Records: s.Records(), room: 1}
 	x := idle(t, f)

@@ -536,6 +536,9 @@ func TestTooManyPassagesAreRefusedAndChangeNothing(t *testing.T) {
 }
 
 func TestALargeDocumentIsOneChange(t *testing.T) {
+	if testing.Short() {
+		t.Skip("short: a large document takes a second")
+	}
 	s := storetest.Open(t)
 	x := idle(t, s.Records())
 	var text strings.Builder
