@@ -5,21 +5,32 @@ import (
 	"bytes"
 	"fmt"
 	"os"
+	"strconv"
+	"sync"
 
 	"golang.org/x/sys/unix"
 )
 
+// statm is where the system says how much memory the process has. It is opened once: it is read often.
+var statm = sync.OnceValues(func() (*os.File, error) { return os.Open("/proc/self/statm") })
+
 // mappedBytes returns how much of files, mapped, the process holds in memory; 0 if that cannot be told.
 func mappedBytes() int64 {
-	text, err := os.ReadFile("/proc/self/statm")
-	var size, resident, shared int64
-	if err == nil {
-		_, err = fmt.Sscan(string(text), &size, &resident, &shared)
-	}
+	f, err := statm()
 	if err != nil {
 		return 0
 	}
-	return shared * int64(os.Getpagesize())
+	var text [128]byte
+	n, _ := f.ReadAt(text[:], 0) // all of it is shorter, which is no error that matters
+	fields := bytes.Fields(text[:n])
+	if len(fields) < 3 { // size, resident, shared
+		return 0
+	}
+	pages, err := strconv.ParseInt(string(fields[2]), 10, 64)
+	if err != nil {
+		return 0
+	}
+	return pages * int64(os.Getpagesize())
 }
 
 // forgetMapped takes mapped files out of the process's memory whose names it accepts. They must stay mapped until it
