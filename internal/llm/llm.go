@@ -236,8 +236,8 @@ func (c *Client) Embed(ctx context.Context, texts []string, about, why string) (
 // maxDimension is the maximum length of a vector. The longest vectors of known models have 8192 numbers.
 const maxDimension = 1 << 14
 
-// checkVectors returns an error if the vectors of an answer are not usable: too few, of different or absurd lengths, or
-// with numbers that are none.
+// checkVectors returns an error if the vectors of an answer are not usable: not one for each text, of different or
+// absurd lengths, or without a direction (all zeros, or numbers too large to square).
 func checkVectors(vectors [][]float32, want int) error {
 	malformed := func(format string, args ...any) error {
 		return &Error{Kind: Malformed, Message: fmt.Sprintf(format, args...)}

@@ -78,7 +78,7 @@ func (o *openAI) chat(model string, p *Prompt) (string, any, error) {
 	return "chat/completions", body, nil
 }
 
-// readChat reads an answer of OpenAI's chat completions.
+// readChat reads an answer of OpenAI's chat completions. One that was refused, filtered or cut is an error.
 func (*openAI) readChat(content []byte) (*Answer, error) {
 	var v struct {
 		Choices []struct {

@@ -77,7 +77,7 @@ func (f *file) summary() string {
 	return sections(head, f.remark(), "It defines:", codeBlock("", f.defines, 60))
 }
 
-// remark returns the first sentences of the comment that a source file begins with, if that is not a licence.
+// remark returns the first two sentences of the comment that a source file begins with, if that is not a licence.
 func (f *file) remark() string {
 	var words []string
 	inside := ""

@@ -150,7 +150,8 @@ func escaped(s string) string {
 }
 
 // candidates returns the sentences of a page's prose that can stand alone in a summary: 25 to 500 characters (8 in
-// scripts without spaces), and not in a section that is beside the matter.
+// scripts without spaces), and not in a section that is beside the matter. Of a page without such prose it returns the
+// entries of lists and tables.
 func candidates(blocks []block) []sentence {
 	var list []sentence
 	number := 0

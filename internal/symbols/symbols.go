@@ -155,7 +155,7 @@ func (e *Engine) find(ctx context.Context, g grammar, content []byte) ([]match, 
 }
 
 // take returns an instance of the grammars for one file, an idle one or a new one. The caller must call give. The error
-// is errNoGrammars if the program was built without them.
+// is errNoGrammars if the program was built without them, or if they failed to start the first time.
 func (e *Engine) take(ctx context.Context) (*instance, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
