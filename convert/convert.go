@@ -265,6 +265,7 @@ func (d *Document) Convert(ctx context.Context, o Options) (*Result, error) {
 		HTMLTokens: d.sourceTokens(), HTMLChars: characters(d.entire), Warnings: append([]string(nil), d.warnings...),
 		Removed: d.removed,
 	}
+	// A section of a large page may reach over several parts, so that it is looked for in the markdown of all.
 	if o.Section != "" && d.rest != nil {
 		if found, err := d.headed(ctx, o); !errors.Is(err, ErrNoMatch) {
 			return found, err
@@ -299,6 +300,7 @@ func (d *Document) Convert(ctx context.Context, o Options) (*Result, error) {
 	if ctx.Err() != nil {
 		return nil, fmt.Errorf("convert the page: %w", ctx.Err())
 	}
+	// Output that outgrows its input is the work of a hostile page.
 	if err == nil && d.body != nil && len(text) > guard.OutputLimit(len(d.content)) {
 		err = guard.ErrOutput
 	}
@@ -399,6 +401,7 @@ func (d *Document) render(ctx context.Context, o Options, res *Result) (string, 
 			return "", err
 		}
 	}
+	// Footnotes that a chosen part refers to may stand anywhere on the page.
 	r := mdwrite.New(ctx, o.Links, o.Images, len(d.content), append(roots, d.body)...)
 	var text string
 	switch {
@@ -422,6 +425,7 @@ func (d *Document) render(ctx context.Context, o Options, res *Result) (string, 
 			}
 			maps.Copy(c.Dropped, d.served.dropped)
 		}
+		// A box that lists the headings of the page says nothing that they do not.
 		rules.DropPlaces(ctx, c.Root, c.Dropped)
 		text, res.Path = r.Render([]*html.Node{c.Root}, c.Dropped), c.Name+"/"+c.Stage.String()
 		if c.Stage == rules.WholeBody {

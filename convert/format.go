@@ -306,6 +306,7 @@ func (d *Document) read(ctx context.Context, content []byte, contentType string)
 	case xmlFormat, feedFormat:
 		content, contentType = xmlread.DeclaredCharset(content, contentType)
 	}
+	// Only HTML can be cut into parts, so that other texts have the smaller limit.
 	limit := guard.MaxInput
 	if f == htmlFormat {
 		limit = guard.MaxPage
@@ -340,6 +341,7 @@ func (d *Document) read(ctx context.Context, content []byte, contentType string)
 		return nil
 	}
 	d.form = f
+	// A text whose reader fails is still a text.
 	if guard.Run(func() { d.text(ctx, f, contentType) }) != nil && ctx.Err() == nil {
 		d.form, d.body = plainFormat, nil
 		d.ready = mdwrite.Fence(string(text), "")

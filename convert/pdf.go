@@ -53,6 +53,7 @@ func (d *Document) pdf(ctx context.Context, content []byte) {
 		}
 		pages = append(pages, q)
 	}
+	// What repeats in margins is known only when all pages have been read.
 	pdflayout.DropMargins(pages)
 	blocks := pdflayout.Blocks(ctx, pages)
 	d.ready = formats.PDF(ctx, blocks)

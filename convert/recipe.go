@@ -140,6 +140,7 @@ func NewRecipe(name string, parts RecipeParts) (*Recipe, error) {
 		}
 		r.fields = append(r.fields, recipeField{f.Name, v})
 	}
+	// A recipe that only says for which pages it is, or where they go on, would change nothing.
 	if len(r.given) == 0 || len(r.given) == 1 && (r.given["has"] || r.given["next"]) {
 		return nil, &RecipeError{"content", errNothing}
 	}

@@ -47,6 +47,8 @@ type drawing struct {
 // they stand. Text is kept up to maxPictureText.
 func (d *Document) svg(ctx context.Context, text string) {
 	var p drawing
+	// Titles and descriptions are texts of the drawing itself; text elements go through the cleaner, as styles may hide
+	// them.
 	texts := 0
 	dec := xmlread.NewDecoder(strings.NewReader(text))
 	for {

@@ -75,6 +75,7 @@ func (d *Document) Trimmed(ctx context.Context, o Options, limit int) (t *Trim, 
 			all = all && w.split(root)
 		}
 		t = &Trim{HTML: strings.TrimSpace(w.out.String())}
+		// What did not fit is written as markdown, by the same renderer as a whole page.
 		if !all {
 			r := mdwrite.New(ctx, o.Links, o.Images, len(d.content), d.body)
 			t.Rest = strings.TrimSpace(r.Render(roots, w.written))

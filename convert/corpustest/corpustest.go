@@ -14,7 +14,9 @@ import (
 )
 
 // Dir returns the folder of a corpus that a test was given. Without one it makes a small one of our own, so that what
-// is held of a corpus is held in each run of the tests.
+// is held of a corpus is held in each run of the tests. given is the folder, or empty. The small one has eight layouts
+// of four pages each, with the form of a real corpus: a manifest, pages and the text that is expected of each,
+// compressed.
 func Dir(tb testing.TB, given string) string {
 	tb.Helper()
 	if given != "" {

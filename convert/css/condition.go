@@ -99,6 +99,7 @@ func conditions(s string, feature func(name, inside string) truth, depth int) tr
 		t := conditions(rest, feature, depth+1)
 		return truth{t.no, t.yes}
 	}
+	// One operator joins all terms of a level: a mixture is unknown.
 	total, operator := truth{}, ""
 	for s != "" {
 		open := strings.IndexByte(s, '(')

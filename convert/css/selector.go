@@ -298,6 +298,7 @@ func (p *parser) pseudo(c *compound, s string, parents []*selector, of *selector
 	case name == "checked", name == "open":
 		of.stateful = true
 	}
+	// Pseudo-elements and states are done with; what is left is a pseudo-class that match can answer.
 	one := pseudo{name: name}
 	switch {
 	case name == "matches" || name == "-webkit-any":

@@ -38,6 +38,7 @@ func Read(ctx context.Context, content []byte, maxPart int) (*archive.Document, 
 	w.readStyles()
 	w.readNumbering()
 	files.Properties("docProps/core.xml", &w.doc)
+	// Notes are read before the text, which numbers those that it refers to.
 	w.notes("footnotes", "footnote")
 	w.notes("endnotes", "endnote")
 	var b strings.Builder

@@ -90,6 +90,7 @@ func (w *reader) story(dec *xml.Decoder, end string) string {
 			}
 			switch {
 			case s.skip > 0:
+			// The formula is read to its end at once; its end tag does not come here.
 			case t.Name.Local == "oMath" && s.p != nil:
 				s.formula(dec)
 				s.depth--
@@ -234,6 +235,7 @@ func (s *story) property(t xml.StartElement) {
 		if s.runs.size, s.runs.sized = 0, true; small {
 			s.runs.size = size
 		}
+	// Letters of less than a tenth of their width cannot be read.
 	case "w": // how wide letters are, in percent
 		if n, err := strconv.Atoi(strings.TrimSuffix(value, "%")); err == nil && n > 0 && n < 10 {
 			s.runs.vanish = true

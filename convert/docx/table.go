@@ -58,6 +58,7 @@ func (s *story) closeTable() {
 	s.leave()
 	s.closeBlocks()
 	s.out.WriteString("<table>")
+	// Word repeats a cell that spans rows, marked as merged; HTML counts its rows instead.
 	open := map[int]int{} // column → row of the cell that goes on there
 	spans := map[[2]int]int{}
 	for r, row := range t.rows {

@@ -47,6 +47,7 @@ func CSV(ctx context.Context, text, mediaType string) (md string, damaged bool) 
 	case widest > maxCSVColumns:
 		return mdwrite.Fence(text, "csv"), false
 	}
+	// The header must have as many cells as the widest row, which is known now.
 	again := csv.NewReader(strings.NewReader(text))
 	again.Comma, again.LazyQuotes, again.FieldsPerRecord, again.ReuseRecord = r.Comma, true, -1, true
 	table := mdwrite.Rows{}

@@ -31,7 +31,7 @@ var fileEndings = map[string]string{
 	"el": "lisp", "scm": "scheme", "bash": "bash", "astro": "astro",
 }
 
-// fileNames maps whole file names to languages.
+// fileNames maps whole file names to languages. They are in lower case.
 var fileNames = map[string]string{
 	"dockerfile": "dockerfile", "containerfile": "dockerfile", "makefile": "makefile", "gnumakefile": "makefile",
 	"cmakelists.txt": "cmake", "gemfile": "ruby", "rakefile": "ruby",

@@ -25,6 +25,7 @@ func JSON(ctx context.Context, raw []byte) string {
 	if table, ok := jsonTable(ctx, raw); ok {
 		return table
 	}
+	// The outermost object may have tables as members: they are written below it, and the rest stays JSON.
 	members, ok := jsonMembers(raw)
 	if !ok {
 		return mdwrite.Fence(indented(raw), "json")

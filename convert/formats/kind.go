@@ -88,6 +88,7 @@ func kindOf(content []byte, declared, name string) string {
 		}
 		return "MP4 video"
 	}
+	// The library knows the common formats; what the server declares is asked only where the bytes say nothing.
 	sniffed := http.DetectContentType(content)
 	if sniffed == "application/zip" {
 		for _, o := range officeTypes {

@@ -132,6 +132,7 @@ func (o *notebookOutput) markdown() string {
 		}
 		return strings.TrimRight(string(l), " \t\r\n")
 	}
+	// An error has its traceback as text, markdown goes before plain text, and of pictures only their being there is told.
 	text := strings.TrimRight(string(o.Text), " \t\r\n")
 	if o.Type == "error" || o.Type == "pyerr" {
 		if text = strings.Join(o.Traceback, "\n"); text == "" {

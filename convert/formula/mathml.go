@@ -284,6 +284,7 @@ func (w *texWriter) limits(n *html.Node, name string) string {
 				return command + "{" + base + "}"
 			}
 		}
+		// TeX sets what is above or below an ordinary expression by a command of its own.
 		if !takesLimits(base) {
 			if high != "" {
 				return `\overset{` + high + "}{" + base + "}"

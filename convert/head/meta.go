@@ -106,6 +106,7 @@ func Read(root *html.Node, u *url.URL) Head {
 			}
 		}
 	}
+	// Names for the same thing are asked in their order, so that the best one sets the value.
 	for _, key := range authorKeys {
 		Put(h.Meta, "author", other[key])
 	}
@@ -128,6 +129,7 @@ func Read(root *html.Node, u *url.URL) Head {
 		price, _ := Amount(other[key])
 		h.Price = cmp.Or(h.Price, price)
 	}
+	// The text of the page is asked last, and what it says is noted as a guess.
 	h.readBelow(root)
 	if h.Meta["date"] == "" {
 		h.guessed = append(h.guessed, "date")

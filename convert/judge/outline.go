@@ -178,6 +178,8 @@ func (t *outline) enter(n *html.Node, parent int32, c rules.Choice, dropped bool
 			return // not asked
 		}
 		switch {
+		// Text and inline elements go into the open run of the box; tables of data and code are blocks of their own; blocks
+		// are boxes.
 		case d.Type == html.TextNode:
 			t.text(d, i, n.DataAtom, d, b.marks&inLink != 0)
 		case d.Type != html.ElementNode:

@@ -143,6 +143,7 @@ func (t *outline) facts(kind rules.PageType) *pageFacts {
 		}
 		p.longest = max(p.longest, float32(b.words))
 	}
+	// The same from the end, for the next block of prose behind each.
 	next := int32(n)
 	for i := n - 1; i >= 0; i-- {
 		p.nextLong[i] = next

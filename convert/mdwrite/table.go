@@ -30,6 +30,7 @@ func (r *renderer) table(out *bytes.Buffer, n *html.Node) {
 		r.rowsAsItems(out, n)
 		return
 	}
+	// Spans that make far more places than there are cells are those of a hostile page, and are not followed.
 	g := r.grid(n)
 	used, ok := g.used()
 	if !ok {
@@ -65,6 +66,7 @@ func (r *renderer) table(out *bytes.Buffer, n *html.Node) {
 			}
 			var text []byte
 			if column < len(line) {
+				// A long text stands in the first of its places alone.
 				if text = g.text(line[column].cell); len(text) > maxRepeated {
 					if written[line[column].cell] {
 						text = nil

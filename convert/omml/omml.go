@@ -194,6 +194,7 @@ func (w *writer) write(n *node) {
 		w.arguments("msub", e, n.child("sub"))
 	case "sSubSup":
 		w.arguments("msubsup", e, n.child("sub"), n.child("sup"))
+	// MathML has no scripts before a base in the few elements that are understood later: an empty base has them.
 	case "sPre":
 		w.arguments("msubsup", &node{}, n.child("sub"), n.child("sup"))
 		w.row(e)
@@ -233,6 +234,7 @@ func (w *writer) write(n *node) {
 		w.element("mtable", func() { w.matrix(n) })
 	case "eqArr":
 		w.element(`mtable displaystyle="true"`, func() { w.equations(n) })
+	// A phantom of Office shows what it holds, unless it says that it does not.
 	case "phant":
 		if n.or("show", "1") != "0" {
 			w.all(n.children)

@@ -75,6 +75,7 @@ func (r *reader) readStyles(part string) {
 	var name string
 	var s style
 	list := ""
+	// A style is kept when the next one begins, as its properties are elements within it.
 	keep := func() {
 		if name != "" && len(r.styles) < maxStyles {
 			r.styles[name] = s

@@ -39,6 +39,7 @@ func readCMap(r *reader, data []byte) cmap {
 			continue
 		}
 		switch w {
+		// Operands are gathered between begin and end; each end says what they are.
 		case "endcodespacerange":
 			for ; len(args) >= 2; args = args[2:] {
 				low, ok1 := args[0].(string)

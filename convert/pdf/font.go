@@ -184,6 +184,7 @@ func (r *reader) encoding(d, descriptor dict, base string) *encoding {
 			e = *own
 		}
 	}
+	// The file's entry replaces what the font program says, in whole or by differences.
 	named := func(n name) {
 		switch n {
 		case "WinAnsiEncoding":

@@ -262,6 +262,7 @@ func (e *interpreter) show(v any) {
 	g.font.chars(s, func(ch char) {
 		c.f.r.step()
 		width := ch.width * g.size
+		// From the unit square of the font to the page: size and rise, the line of text, the page.
 		m := matrix{g.size * g.scale, 0, 0, g.size, 0, g.rise}.then(e.text).then(g.ctm)
 		text, replaced := ch.text, false
 		// The innermost text that is stated counts.

@@ -84,6 +84,7 @@ func (e *interpreter) paint(stroke, fill bool) {
 	if stroke {
 		e.thicken(corners)
 	}
+	// Each part of the path is looked at on its own: its lines if it is stroked, itself if it is filled and thin.
 	for from := 0; from < len(corners); {
 		end := from + 1
 		for end < len(corners) && !corners[end].first {

@@ -75,6 +75,7 @@ func (l *lexer) literal() string {
 				continue
 			case '\n':
 				continue
+			// One to three octal digits; a number beyond a byte loses its upper bits.
 			case '0', '1', '2', '3', '4', '5', '6', '7':
 				v := int(c - '0')
 				for range 2 {

@@ -105,6 +105,7 @@ func (b *builder) measure(pages []*Page) {
 			}
 		}
 	}
+	// The size of most letters is that of the text, and sizes well above it are those of headings.
 	most := 0
 	for _, size := range slices.Sorted(maps.Keys(sizes)) {
 		if sizes[size] > most {
@@ -214,6 +215,7 @@ func (b *builder) add(l *line, lines []*line, at int) {
 func (b *builder) listItem(last *Block, l *line, marker string, pieces []Piece) *Block {
 	item := &Block{Kind: Item, Marker: marker, Pieces: pieces, lines: []*line{l}, Page: l.page, left: l.x0}
 	if last != nil && last.Kind == Item && last.Page == l.page {
+		// How far the item stands to the right of the one before says how deep it is.
 		switch step := l.x0 - last.left; {
 		case step > .8*l.size && step < 6*l.size:
 			item.Level = min(last.Level+1, 3)

@@ -111,6 +111,7 @@ func gridOf(runs []run, rows [][]drawnCell) (*grid, int) {
 			break
 		}
 	}
+	// The end of the table is a guess until here: rows of one cell at its end are text.
 	for n > 0 && len(rows[n-1]) < 2 { // text below the table
 		n--
 	}

@@ -73,6 +73,8 @@ func NewPage(ctx context.Context, p *pdf.Page, linkable func(url string) bool) *
 			grids, members = ruledGrids(words, p.Rules, page.height)
 		}
 		column := int(turn) << 16
+		// A flow is read as columns by places, unless it is a table; what goes on below the flow before it is of the same
+		// column.
 		for i, f := range flowsOf(ctx, words, grids, members) {
 			if i > 0 && !f.joined {
 				column++

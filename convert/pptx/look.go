@@ -153,6 +153,7 @@ func (s *shapes) placed() {
 		}
 		return
 	}
+	// Notes and placeholders without a place of their own are not judged.
 	width, height := s.p.width, s.p.height
 	beside := f.x >= width || f.y >= height || f.x+f.w <= 0 || f.y+f.h <= 0
 	if !s.slide || !f.set || !beside || width <= 0 || height <= 0 || s.away || s.table {

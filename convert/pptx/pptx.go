@@ -157,7 +157,7 @@ type shapes struct {
 	run   look     // of the text
 }
 
-// hiddenShape is the kind of a shape that is not shown.
+// hiddenShape is the kind of a shape that is not shown. It takes the place of the kind of its placeholder.
 const hiddenShape = "hidden"
 
 // Places of a slide that repeat on every slide. Their text is left out: dates, footers, numbers.
@@ -225,6 +225,7 @@ func (s *shapes) start(t xml.StartElement) {
 			s.lists(0)
 			s.out.WriteString("<p><em>Image: " + html.EscapeString(chars.Clip(text)) + "</em></p>")
 		}
+	// A placeholder says what the shape is on its slide, and with it what its paragraphs are.
 	case "ph":
 		if s.kind == hiddenShape {
 			break

@@ -65,6 +65,7 @@ func count(ctx context.Context, root *html.Node) (c counts) {
 			}
 			return
 		}
+		// A handler of an event may change the page although it has no script element.
 		for _, a := range n.Attr {
 			c.moves = c.moves || strings.HasPrefix(a.Key, "on")
 		}

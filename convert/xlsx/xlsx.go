@@ -190,6 +190,7 @@ func (b *book) sheet(name string, unseen bool) {
 	s := &sheet{
 		book: b, unseen: unseen, hidden: map[int]bool{}, links: b.links(name), aside: map[int]*archive.Unseen{},
 	}
+	// What decides on the cells stands behind them in the file, and so is read first.
 	s.areas, s.merged = b.areasOf(name)
 	dec := b.files.Decoder(name)
 	var c cell
