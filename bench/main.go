@@ -12,7 +12,7 @@
 //	go run -C bench . fill    [-pages 10000]
 //	go run -C bench . tunnels
 //	go run -C bench . start   [-pages 10000]
-//	go run -C bench . rooms   [-pages 100000]
+//	go run -C bench . rooms   [-pages 100000] [-requests 100000]
 //	go run -C bench . bounds  [-rounds 3] [-only idle,chunks,bombs]
 //	go run -C bench . compare COMMIT
 //
@@ -43,6 +43,7 @@ type settings struct {
 	round    time.Duration // how long one measurement takes
 	conns    int           // keep-alive connections
 	pages    int           // different pages
+	requests int           // in the log, for rooms
 	cores    string        // of the servers, as for taskset
 	log      string        // log level of readthru
 	memory   string        // cache.memory of readthru
@@ -136,6 +137,7 @@ func parse(what string, pages int, args []string) (settings, error) {
 	flags.DurationVar(&s.round, "round", time.Second, "length of one measurement")
 	flags.IntVar(&s.conns, "conns", 16, "keep-alive connections")
 	flags.IntVar(&s.pages, "pages", pages, "different pages")
+	flags.IntVar(&s.requests, "requests", 0, "requests that the dashboard has on disk")
 	flags.StringVar(&s.cores, "cores", "0", "cores of the servers, as for taskset")
 	flags.StringVar(&s.log, "log", "info", "log level of readthru")
 	flags.StringVar(&s.memory, "memory", "64MiB", "cache.memory of readthru; 0: each hit is decided anew")

@@ -17,7 +17,7 @@ import (
 )
 
 // hosts are the names that the origin answers to; a file in the form of /etc/hosts maps them for peers.
-const hosts = 8
+var hosts = 8
 
 func hostName(n int) string { return fmt.Sprintf("h%d.bench.test", n%hosts) }
 

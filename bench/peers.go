@@ -64,6 +64,9 @@ func oursIn(ctx context.Context, s settings, o *origin, dir string) (*peer, erro
 		"READTHRU_UPSTREAM_RESOLVE=*:80=127.0.0.1:" + o.plain + ",*:443=127.0.0.1:" + o.secure,
 		"READTHRU_LOG_LEVEL=" + s.log, "READTHRU_CACHE_MEMORY=" + s.memory, "READTHRU_MARKDOWN_NEW_MODE=off",
 	}
+	if s.requests > 0 {
+		env = append(env, fmt.Sprint("READTHRU_REQUESTS_LAST=", s.requests), "READTHRU_REQUESTS_MAX_SIZE=1GiB")
+	}
 	args := []string{s.readthru, "serve", "--listen", "127.0.0.1:" + proxy, "--admin", "127.0.0.1:" + admin}
 	if s.pprof != "" {
 		args = append(args, "--pprof", s.pprof)

@@ -39,7 +39,7 @@ func spawn(ctx context.Context, s settings, name, addr string, env []string, arg
 		return nil, fmt.Errorf("start %s: %w", name, err)
 	}
 	dialer := net.Dialer{Timeout: time.Second}
-	for range 2000 {
+	for range 12_000 { // a minute: other programs may want the cores
 		if conn, err := dialer.DialContext(ctx, "tcp", addr); err == nil {
 			conn.Close() //nolint:errcheck // that it opened is all we asked
 			return &process{cmd: cmd}, nil

@@ -2,6 +2,7 @@ package ui
 
 import (
 	"cmp"
+	"slices"
 	"time"
 
 	"github.com/readthru/readthru/api"
@@ -134,6 +135,10 @@ func chartsOf(s span, series *api.Series, now time.Time) charts {
 			c.Points = append(c.Points, chartRow{s.when(p.Time), p.Counts})
 		}
 	}
+	if begin := begins(points); begin > 0 {
+		points, first = points[begin:], first.Add(time.Duration(begin)*s.length)
+	}
+	s.bars = len(points)
 	c.From = s.when(first)
 	for _, d := range drawings {
 		out := chart{ID: d.id, Title: d.title}
@@ -155,6 +160,18 @@ func chartsOf(s span, series *api.Series, now time.Time) charts {
 		c.Charts = append(c.Charts, out)
 	}
 	return c
+}
+
+// fewestBars is how many bars a chart has at least: a single one would fill it.
+const fewestBars = 12
+
+// begins returns where a chart begins: with the first time in which something was counted.
+func begins(points []api.Counts) int {
+	at := slices.IndexFunc(points, func(c api.Counts) bool { return c != api.Counts{} })
+	if at < 0 {
+		return 0
+	}
+	return min(at, max(0, len(points)-fewestBars))
 }
 
 // when writes the time of a bar, in the zone of the machine, as exactly as its span needs.

@@ -71,7 +71,8 @@ func done(w http.ResponseWriter, to, what string) error {
 var doneTexts = map[string]string{
 	"ruled": "The rule is in effect.", "unruled": "The rule was removed.", "forgotten": "What was learnt is forgotten.",
 	"hostgone": "All that was kept of the host is removed.",
-	"saved":    "The view is saved.", "unsaved": "The view is removed. The requests stay.",
+	"noted":    "The note is kept.", "unnoted": "The note is deleted.",
+	"saved": "The view is saved.", "unsaved": "The view is removed. The requests stay.",
 	"untold": "The requests are forgotten.", "replayed": "This request was sent again just now.",
 	"off": "The service is switched off: nothing is sent to it.", "on": "The service is switched on again.",
 	"emptied": "What the session has fetched is forgotten. The pages stay.", "ended": "The recording has ended.",

@@ -26,6 +26,7 @@ var functions = template.FuncMap{
 	"iso":    func(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) },
 	"took":   func(micros int64) string { return tookText(time.Duration(micros) * time.Microsecond) },
 	"uptime": uptimeText, "saved": savedText, "plain": func(text any) string { return plain(fmt.Sprint(text)) },
+	"millis": millisText, "unusual": unusual,
 	"parts": partsOfURL, "reader": readerText, "brief": brief, "short": shortTime, "left": leftText, "host": hostText,
 	"lines": func(text string) string { return string(withoutControls([]byte(text))) },
 	"plus":  func(a, b int) int { return a + b }, "minus": func(a, b int) int { return a - b },
@@ -69,6 +70,23 @@ func tookText(d time.Duration) string {
 		return fmt.Sprintf("%.1f s", d.Seconds())
 	}
 	return d.Round(time.Second).String()
+}
+
+// millisText writes a time in milliseconds, for a column that has but one unit.
+func millisText(micros int64) string {
+	switch ms := float64(micros) / 1000; {
+	case ms < 1:
+		return strconv.FormatFloat(ms, 'f', 2, 64)
+	case ms < 10:
+		return strconv.FormatFloat(ms, 'f', 1, 64)
+	}
+	return countText((micros + 500) / 1000)
+}
+
+// unusual reports whether the reason of a request says more than its outcome does: hits are fresh, and of what is
+// missed nothing was stored.
+func unusual(e journal.Entry) bool {
+	return (e.Outcome != "hit" || e.Section != "RFC 9111 §4.2") && (e.Outcome != "miss" || e.Section != "RFC 9111 §4")
 }
 
 // uptimeText writes a number of seconds in the two largest units. It cuts off, where rounding would say 60 min.

@@ -16,15 +16,17 @@ import (
 	"github.com/readthru/readthru/internal/journal"
 )
 
-// How many requests and agents the first page of the dashboard lists. The other agents are summed up.
+// How many requests, agents and hosts the first page of the dashboard lists. The other agents are summed up.
 const (
 	lastOnNow   = 12
 	agentsOnNow = 10
+	hostsOnNow  = 10
 )
 
 // nowData is what the template of the first page shows.
 type nowData struct {
 	Stats   *api.Stats
+	Hosts   []api.HostStats
 	Parts   []part
 	Trouble int     // parts that want attention
 	Shares  []share // of requests, by outcome
@@ -90,6 +92,7 @@ func (d *dashboard) now(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	data.Charts = chartsOf(at, series, now)
+	data.Hosts = data.Stats.Hosts[:min(len(data.Stats.Hosts), hostsOnNow)]
 	data.Parts = partsOf(ready)
 	for _, p := range data.Parts {
 		if !p.Good {

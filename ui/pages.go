@@ -306,6 +306,9 @@ func (d *dashboard) read(ctx context.Context, data *pageData, parts []textPart, 
 	// The renderer sees the part with its fence put before it; offsets of headings count from the beginning of the whole
 	// text.
 	v := pageView{offset: p.Start - len(p.Before)}
+	if data.Part == 1 {
+		v.title = strings.TrimSpace(data.Title)
+	}
 	for _, h := range o.Headings {
 		v.headings, v.starts = append(v.headings, h.Fragment), append(v.starts, h.Start)
 	}

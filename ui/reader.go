@@ -90,6 +90,8 @@ type pageView struct {
 	headings []string // the fragments of the headings from here on, in order
 	starts   []int    // where they begin
 	offset   int      // of the text in the document
+	title    string   // that stands above the document; empty: none does
+	omitted  ast.Node // the heading that says it
 
 	Images int // that were seen
 }
@@ -295,14 +297,22 @@ func (v *pageView) checkBox(w util.BufWriter, _ []byte, n ast.Node, entering boo
 
 // heading writes a heading of a page's text a level down: the dashboard's page has headings of its own. Its id is that
 // of the outline, with a prefix: no page may name a part of ours. A heading that the outline does not have gets no id.
-func (v *pageView) heading(w util.BufWriter, _ []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
+//
+// The first one that says the title, which stands above the page, is left out but for its id.
+func (v *pageView) heading(w util.BufWriter, source []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
 	h := n.(*ast.Heading)
-	level := string(rune('0' + min(h.Level+1, 6)))
 	if !entering {
-		writeAll(w, "</h", level, ">\n")
+		if n != v.omitted {
+			writeAll(w, "</h", string(rune('0'+min(h.Level+1, 6))), ">\n")
+		}
 		return ast.WalkContinue, nil
 	}
-	writeAll(w, "<h", level)
+	said := v.title != "" && h.Level == 1 && strings.EqualFold(strings.TrimSpace(textOf(n, source)), v.title)
+	if said {
+		writeAll(w, "<span")
+	} else {
+		writeAll(w, "<h", string(rune('0'+min(h.Level+1, 6))))
+	}
 	if h.Lines().Len() > 0 {
 		// The node begins behind the marks of the heading, and the outline before them: they are few characters apart.
 		at := h.Lines().At(0).Start + v.offset
@@ -311,6 +321,11 @@ func (v *pageView) heading(w util.BufWriter, _ []byte, n ast.Node, entering bool
 		}
 	}
 	writeAll(w, ">")
+	if said {
+		v.title, v.omitted = "", n
+		writeAll(w, "</span>\n")
+		return ast.WalkSkipChildren, nil
+	}
 	return ast.WalkContinue, nil
 }
 

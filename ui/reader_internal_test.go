@@ -5,6 +5,19 @@ import (
 	"testing"
 )
 
+func TestATitleStandsOnce(t *testing.T) {
+	v := &pageView{title: "A Title", headings: []string{"a-title", "a-title-1"}, starts: []int{3, 14}}
+	got := string(v.render([]byte("x\n\n# A *title*\n\n# A title\n")))
+	if want := "<p>x</p>\n<span id=\"h-a-title\"></span>\n<h2 id=\"h-a-title-1\">A title</h2>\n"; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+	for title, text := range map[string]string{"": "# \n", "A title": "## A title\n"} {
+		if got := string((&pageView{title: title}).render([]byte(text))); got[:2] != "<h" {
+			t.Errorf("%q: %s", title, got)
+		}
+	}
+}
+
 func TestImagesThatAreNotLoadedLeaveTheirNames(t *testing.T) {
 	base, err := url.Parse("https://a.test/")
 	if err != nil {

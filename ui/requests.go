@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/readthru/readthru/api"
+	"github.com/readthru/readthru/internal/clip"
 	"github.com/readthru/readthru/internal/journal"
 )
 
@@ -132,13 +133,18 @@ type requestData struct {
 	*journal.Entry
 	Curl  string
 	Host  string
-	Gone  bool // the page that was answered is no longer stored
-	Saved int  // tokens
+	Gone  bool   // the page that was answered is no longer stored
+	Text  string // how that page begins
+	Kept  int    // how many versions of it are stored
+	Saved int    // tokens
 	Token string
 	Done  string
 	Bars  []bar
 	Both  map[string][]journal.Field // the fields of both messages, by their headings
 }
+
+// previewed is how many characters of a page the page of a request shows.
+const previewed = 1500
 
 // clearRequests forgets all requests of the journal, by a form.
 func (d *dashboard) clearRequests(w http.ResponseWriter, r *http.Request) error {
@@ -194,8 +200,14 @@ func (d *dashboard) request(w http.ResponseWriter, r *http.Request) {
 	data := requestData{Entry: e, Curl: d.curl(e), Host: e.Host(), Bars: waterfall(e)}
 	data.Token, data.Done = d.token, doneTexts[r.URL.Query().Get("done")]
 	if e.Doc != "" {
-		_, err := d.o.Client.Versions(r.Context(), e.Doc)
+		versions, err := d.o.Client.Versions(r.Context(), e.Doc)
 		data.Gone = api.CodeOf(err) == api.CodeNotFound
+		if err == nil {
+			data.Kept = len(versions.Versions)
+			if p, err := d.o.Client.Page(r.Context(), e.Doc); err == nil {
+				data.Text = string(withoutControls([]byte(clip.Ellipsis(p.Content, previewed))))
+			}
+		}
 	}
 	data.Saved = max(0, e.HTMLTokens-e.Tokens)
 	data.Both = map[string][]journal.Field{"Request fields": e.Asked.List(), "Response fields": e.Answered.List()}

@@ -68,7 +68,7 @@ func TestARequestLeadsToItsPageSiteAndSession(t *testing.T) {
 	body := w.do(t, http.MethodGet, "/requests/"+id, nil).body
 	for _, want := range []string{
 		`href="/pages/` + doc + `"`, `href="/sites/a.test"`, `href="/session?name=s%201"`, `href="/requests?q=door:mcp"`,
-		"readthru fetch &#39;https://a.test/x?y=1&#39;",
+		"readthru fetch &#39;https://a.test/x?y=1&#39;", "Some text.",
 	} {
 		if !strings.Contains(body, want) {
 			t.Errorf("the page of a request has no %s", want)
@@ -78,7 +78,8 @@ func TestARequestLeadsToItsPageSiteAndSession(t *testing.T) {
 		t.Fatal(err)
 	}
 	body = w.do(t, http.MethodGet, "/requests/"+id, nil).body
-	if strings.Contains(body, "/pages/"+doc) || !strings.Contains(body, "deleted since") {
+	if strings.Contains(body, "/pages/"+doc) || strings.Contains(body, "Some text.") ||
+		!strings.Contains(body, "deleted since") {
 		t.Error("a request leads to a page that was deleted")
 	}
 	list := w.do(t, http.MethodGet, "/requests", nil).body

@@ -59,6 +59,7 @@ var rooms = []room{
 	{"/pages", "Pages"},
 	{"/search", "Search"},
 	{"/bases", "Bases"},
+	{"/notes", "Notes"},
 	{"/sites", "Sites"},
 	{"/left", "Left this machine"},
 	{"/sessions", "Sessions"},
@@ -79,7 +80,7 @@ func New(o Options) *http.ServeMux {
 		"now", "requests", "request", "problem",
 		"pages", "page",
 		"search", "quote", "passage",
-		"bases", "kb",
+		"bases", "kb", "notes",
 		"sites", "site",
 		"left",
 		"sessions", "session",
@@ -104,6 +105,7 @@ func New(o Options) *http.ServeMux {
 	d.mountPages(mux)
 	d.mountSearch(mux)
 	d.mountBases(mux)
+	d.mountNotes(mux)
 	d.mountSites(mux)
 	d.mountLeft(mux)
 	d.mountSessions(mux)

@@ -189,6 +189,7 @@ func TestPagesInABrowser(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.fillViews(t, append(all, strings.Repeat("long", 250)))
+	w.fillNotes(t, append(all, strings.Repeat("long", 2500)))
 	w.fillSites(t, all)
 	w.fillSystem(append(all, strings.Repeat("long", 2500)))
 	w.fillSessions(t, append([]string{"calm"}, all...))
@@ -202,7 +203,7 @@ func TestPagesInABrowser(t *testing.T) {
 	script := axe(t)
 	paths := append([]string{
 		"/", "/?span=30d", "/requests", "/requests?q=" + url.QueryEscape(all[0]),
-		"/requests/" + list.Requests[0].ID, "/requests/" + list.Requests[2].ID, "/sites",
+		"/requests/" + list.Requests[0].ID, "/requests/" + list.Requests[2].ID, "/sites", "/notes",
 		"/sites/hostile.test", "/left",
 		"/system?all=1", "/sessions", "/session?name=calm", "/session?name=" + url.QueryEscape(all[0]),
 	}, hostilePages(t, w)...)

@@ -172,7 +172,10 @@ func (a *archive) walk(s segment, end place, backwards bool, f Filter, do func(*
 	}
 	var lower [][]byte // the lines as a filter looks at them
 	if f.looks() {
-		all := lowered(b)
+		all := b
+		if f.looksForText() {
+			all = lowered(b)
+		}
 		if !f.mayBeIn(all) {
 			return true, nil
 		}

@@ -24,6 +24,11 @@ func (f Filter) looks() bool {
 	})
 }
 
+// looksForText reports whether the filter looks for letters. Numbers and times are found in lines as they are.
+func (f Filter) looksForText() bool {
+	return slices.ContainsFunc(f.terms, func(t term) bool { return !t.not && len(t.clue.parts) > 0 })
+}
+
 // mayBeIn reports whether requests of a file can match. Lower is the file with the letters A to Z in lower case.
 func (f Filter) mayBeIn(lower []byte) bool {
 	for _, t := range f.terms {
