@@ -19,6 +19,19 @@ const perShape = 2
 var name = regexp.MustCompile(`[0-9a-f]{12,}|\d+|\b(cursor|q|host|name|subject|section|url)=[^&]*|` +
 	`[a-z0-9-]+(\.[a-z0-9-]+)+(:\d+)?`)
 
+// scrolling scrolls a page to its end, a quarter of a screen in each frame, and is how long the longest frame took.
+const scrolling = `new Promise(done => {
+	let at = 0, last = 0, longest = 0;
+	const step = now => {
+		longest = Math.max(longest, last ? now - last : 0);
+		last = now;
+		scrollTo(0, at += innerHeight / 4);
+		if (at < document.documentElement.scrollHeight) requestAnimationFrame(step);
+		else { scrollTo(0, 0); done(longest); }
+	};
+	requestAnimationFrame(step);
+})`
+
 // TestRoomsOfADaemon walks the dashboard of a daemon that runs, from the sign-in link in READTHRU_DASHBOARD ("make
 // rooms"), through the links of its pages, a few of each shape. No page has a serious fault of axe's, logs to the
 // console, asks another host, is wider than a phone, or shows text that templates leave when something is missing.
@@ -31,7 +44,8 @@ func TestRoomsOfADaemon(t *testing.T) {
 	b.open(link.RequestURI())
 	script := axe(t)
 	var paints []float64
-	slowest := ""
+	var jump float64 // the longest frame while a page is scrolled, in ms
+	slowest, jumps := "", ""
 	waiting, seen, shapes, looked := []string{"/"}, map[string]bool{"/": true}, map[string]int{}, map[string]bool{}
 	for len(waiting) > 0 {
 		path := waiting[0]
@@ -42,6 +56,9 @@ func TestRoomsOfADaemon(t *testing.T) {
 			if paints = append(paints, paint); paint == slices.Max(paints) {
 				slowest = path
 			}
+		}
+		if frame := value[float64](b, scrolling); frame > jump {
+			jump, jumps = frame, path
 		}
 		if at := value[string](b, "location.pathname + location.search"); at != path && !strings.Contains(path, "section=") {
 			t.Errorf("%s leads to %s", path, at)
@@ -84,4 +101,5 @@ func TestRoomsOfADaemon(t *testing.T) {
 		t.Logf("first paint of %d pages after %.0f ms in the middle, and after %.0f at most, of %s", len(paints),
 			paints[len(paints)/2], paints[len(paints)-1], slowest)
 	}
+	t.Logf("the longest frame of scrolling took %.0f ms, of %s", jump, jumps)
 }
