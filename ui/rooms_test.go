@@ -41,6 +41,7 @@ func TestRoomsOfADaemon(t *testing.T) {
 		t.Skip("READTHRU_DASHBOARD names no daemon's dashboard")
 	}
 	b := newBrowser(t, link.Scheme+"://"+link.Host)
+	b.rows = 12
 	b.open(link.RequestURI())
 	script := axe(t)
 	var paints []float64
