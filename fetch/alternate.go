@@ -29,6 +29,9 @@ type alternate struct{ f *Fetcher }
 
 func (alternate) Name() string { return "alternate" }
 
+// Try asks for the markdown twins that the page names, or that are usual on its host, one after the other, and returns
+// the first that is fit. A twin at a usual address is remembered of the host; one that failed is not asked for again
+// for a while.
 func (s alternate) Try(ctx context.Context, a *attempt) result {
 	if why := s.excluded(a); why != "" {
 		return skipped(why)

@@ -41,6 +41,8 @@ type browser struct{ f *Fetcher }
 
 func (browser) Name() string { return "browser" }
 
+// Try renders the page, converts what the browser shows, and notes what the rendering says of the page and its host. A
+// failure, and a page that did not settle, set missed; what is left out of a rendition is a warning of it.
 func (s browser) Try(ctx context.Context, a *attempt) result {
 	if no := s.refusal(a); no != "" {
 		if no == still {
@@ -295,6 +297,8 @@ type pageClient struct {
 	blocked func(host string) bool
 }
 
+// RoundTrip sends a request that a page in the browser makes, and gives the response decoded and without the fields
+// that are no longer true of it. The error for a blocked domain is the page's to see, as a failed request.
 func (c pageClient) RoundTrip(req *http.Request) (*http.Response, error) {
 	if c.blocked(req.URL.Hostname()) {
 		return nil, fmt.Errorf("%s is on the list of blocked domains", req.URL.Hostname())

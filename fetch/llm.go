@@ -29,6 +29,8 @@ type model struct{ f *Fetcher }
 
 func (model) Name() string { return "llm" }
 
+// Try gives the page's text to a model. It ends early enough for the steps behind it to answer; a page for which the
+// model failed, or gave what is unfit, is not given to it again for a while.
 func (s model) Try(ctx context.Context, a *attempt) result {
 	if no := s.refusal(a); no != "" {
 		return skipped(no)

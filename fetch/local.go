@@ -24,6 +24,8 @@ type local struct{ f *Fetcher }
 
 func (local) Name() string { return "local" }
 
+// Try joins the frames of the page, converts it and measures the time. Unless the rendition is good, the cascade goes
+// on, and the rendition is what it falls back to.
 func (s local) Try(ctx context.Context, a *attempt) result {
 	if a.kind == media.Markdown {
 		return skipped("the origin answered markdown")

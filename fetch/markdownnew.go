@@ -53,6 +53,8 @@ const MarkdownNewService = "markdown.new"
 
 func (*markdownNew) Name() string { return "markdown_new" }
 
+// Try asks markdown.new for the page, if the page may be disclosed at all. Whatever can refuse without a request comes
+// first; the count of the day and the ledger are written only when the request is about to be sent (Permit).
 func (m *markdownNew) Try(ctx context.Context, a *attempt) result {
 	g := m.disclosureOf(a)
 	if no := g.Refusal(); no != "" {

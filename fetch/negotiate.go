@@ -19,6 +19,8 @@ type negotiate struct{ f *Fetcher }
 
 func (negotiate) Name() string { return "negotiate" }
 
+// Try takes the origin's answer as markdown by its label, its name or its looks. HTML under the label of markdown is
+// read as HTML from then on, and text that is in doubt is rejected: the next steps read the page in another way.
 func (s negotiate) Try(ctx context.Context, a *attempt) result {
 	switch {
 	case a.kind == media.HTML:
