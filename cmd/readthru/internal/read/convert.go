@@ -132,9 +132,7 @@ func (p *program) convertOne(c *cli.Context, s *settings.Settings, name string, 
 	o := convertOptions(c, s)
 	res, err := doc.Convert(c.Context, o)
 	if errors.Is(err, convert.ErrNoMatch) && o.Section != "" {
-		p.Note("warning: section-missing")
-		o.Section = ""
-		res, err = doc.Convert(c.Context, o)
+		return fmt.Errorf("%s has no section %q", cmp.Or(name, "standard input"), o.Section)
 	}
 	if err != nil {
 		return fmt.Errorf("convert %s: %w", contentType, err)

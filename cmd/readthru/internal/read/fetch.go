@@ -168,6 +168,9 @@ func (p *program) printPage(pg *page.Page, r api.FetchRequest, front, follows bo
 	if pg.Error != nil {
 		return command.PageError(pg.Error)
 	}
+	if err := partMissing(pg.Warnings, r.Section, r.Selector, page.MaskString(pg.URL)); err != nil {
+		return err
+	}
 	wall := pageWall(pg)
 	if format == "json" {
 		return wall
@@ -206,6 +209,21 @@ func (p *program) printPage(pg *page.Page, r api.FetchRequest, front, follows bo
 		text += "\n" // the cut removed the end of the line
 	}
 	return errors.Join(p.Print(text), wall)
+}
+
+// partMissing returns an error for a part that a command names and the page does not have. The whole page is not given
+// in its place: it may cost an agent a hundred times as many tokens. A fragment of a URL may be one of the page's own
+// that is no section, so that it is not asked here.
+func partMissing(warnings []string, section, selector, of string) error {
+	switch {
+	case section != "" && slices.Contains(warnings, "section-missing"):
+		return terminal.WithHint(fmt.Errorf("%s has no section %q", of, section),
+			"readthru pages outline URL lists the sections of a page that is stored")
+	case selector != "" && slices.Contains(warnings, "selector-missing"):
+		return terminal.WithHint(fmt.Errorf("nothing on %s matches %q", of, selector),
+			"readthru fetch --format html URL prints the page's HTML")
+	}
+	return nil
 }
 
 // pageWall returns an error for what stands in the place of a page that its origin shows to humans alone (a bot wall),
