@@ -45,6 +45,7 @@ type RequestList struct {
 	Requests []journal.Entry `json:"requests"`
 	Next     string          `json:"next,omitempty"`
 	Warnings []string        `json:"warnings,omitempty"`
+	Instead  string          `json:"instead,omitempty"` // a filter that finds some, if this one finds none
 }
 
 // RequestQuery asks for the last requests.

@@ -39,20 +39,20 @@ func TestViewsOfRequestsAreLinksWithNames(t *testing.T) {
 		}
 	}
 	first := get("/requests")
-	has(first, `<a href="/requests" aria-current="true"><bdi>all</bdi></a> <a href="/requests?q=status%3A%3E%3D400">`+
+	has(first, `<a href="/requests" aria-current="true"><bdi>all</bdi></a> <a href="/requests?q=is%3Afailed">`+
 		`<bdi>what failed</bdi></a> <a href="/requests?q=ms%3A%3E1000&#43;-outcome%3Atunnel"><bdi>what was slow</bdi></a> `+
 		`<a href="/requests?q=step%3Amarkdown_new%2Cllm"><bdi>what left this machine</bdi></a> `+
 		`<a href="/requests?q=outcome%3Atunnel"><bdi>what was tunnelled</bdi></a>`)
 	if strings.Contains(first, "Save view") {
 		t.Error("all requests can be saved as a view")
 	}
-	failed := get("/requests?q=" + url.QueryEscape("status:>=400"))
+	failed := get("/requests?q=" + url.QueryEscape("is:failed"))
 	has(failed, "<title>Requests: what failed · readthru</title>", `aria-current="true"><bdi>what failed</bdi>`,
-		"//a.test/", "//c.test/", `<a href="/requests?q=status%3A%3E%3D400&#43;since%3A1h">last hour</a>`)
+		"//a.test/", "//c.test/", `<a href="/requests?q=is%3Afailed&#43;since%3A1h">last hour</a>`)
 	if strings.Contains(failed, "//b.test/") || strings.Contains(failed, "Remove view") {
 		t.Error("it shows what did not fail, or can be removed")
 	}
-	lately := get("/requests?q=" + url.QueryEscape("status:>=400 since:1h"))
+	lately := get("/requests?q=" + url.QueryEscape("is:failed since:1h"))
 	has(lately, `aria-current="true"><bdi>what failed</bdi>`, `aria-current="true">last hour</a>`, "//a.test/",
 		`<a href="/requests?q=outcome%3Atunnel&#43;since%3A1h"><bdi>what was tunnelled</bdi></a>`)
 	if strings.Contains(lately, "//c.test/") {

@@ -20,7 +20,7 @@ func TestRequestsAreListedFoundExportedAndWatched(t *testing.T) {
 	told := journal.New(journal.Options{})
 	tell := func(url string, status int) {
 		told.Add(&journal.Entry{
-			Time: time.Now(), Method: "GET", URL: url, Status: status, Outcome: "miss", Asked: "Accept: */*\n",
+			Time: time.Now(), Method: "GET", URL: url, Status: status, Outcome: "miss", Agent: "curl/8", Asked: "Accept: */*\n",
 		})
 	}
 	tell("https://a.test/one", 200)
@@ -29,6 +29,15 @@ func TestRequestsAreListedFoundExportedAndWatched(t *testing.T) {
 	list, err := w.client.Requests(t.Context(), api.RequestQuery{Filter: "status:4xx"})
 	if err != nil || len(list.Requests) != 1 || list.Requests[0].URL != "https://b.test/two" {
 		t.Fatalf("requests: %v, %+v", err, list)
+	}
+	for filter, want := range map[string]string{
+		"client:curl status:4xx": "agent:curl status:4xx", "curl": "agent:curl", "client:wget": "",
+		"client:curl status:5xx": "",
+	} {
+		none, err := w.client.Requests(t.Context(), api.RequestQuery{Filter: filter})
+		if err != nil || len(none.Requests) != 0 || none.Instead != want {
+			t.Errorf("%q: %v, %+v, want %q instead", filter, err, none, want)
+		}
 	}
 	e, err := w.client.Request(t.Context(), list.Requests[0].ID)
 	if err != nil || e.URL != "https://b.test/two" || e.Asked != "Accept: */*\n" {

@@ -26,8 +26,9 @@ type term struct {
 // FilterHelp says how filters are written.
 const FilterHelp = "words of the URL (https://go.dev/doc), and host:, door: (mcp), method:, " +
 	"status: (404, 4xx, >=400), outcome:, why:, client:, user:, session:, agent:, trace:, type:, source:, " +
-	"step: (browser), warning: (hidden), ms: (>100), bytes: (>10000), tokens: (>9000), since: (36h, 7d, 2026-01-31), " +
-	"until:; a minus before one excludes what it matches"
+	"step: (browser), warning: (hidden), ms: (>100), bytes: (>10000), tokens: (>9000), is: (failed), " +
+	"since: (today, 36h, 7d, 2026-01-31), until:; host:, door:, method:, status:, outcome: and step: take lists " +
+	"(4xx,5xx); a minus before one excludes what it matches"
 
 // Sent is the filter for requests in which a page or its URL was given to markdown.new or to a model.
 const Sent = "step:markdown_new,llm"
@@ -41,6 +42,8 @@ const (
 // texts are the terms that look for text, by their names.
 var texts = map[string]func(*Entry) []string{
 	"method":  func(e *Entry) []string { return []string{e.Method} },
+	"outcome": func(e *Entry) []string { return []string{e.Outcome} },
+	"door":    func(e *Entry) []string { return []string{e.Door} },
 	"why":     func(e *Entry) []string { return []string{e.Why, e.Tunnel, e.Taken, e.Rule, e.Error, e.Section} },
 	"client":  func(e *Entry) []string { return []string{e.Client} },
 	"user":    func(e *Entry) []string { return []string{e.User} },
@@ -51,6 +54,17 @@ var texts = map[string]func(*Entry) []string{
 	"source":  func(e *Entry) []string { return []string{e.Source} },
 	"url":     func(e *Entry) []string { return []string{e.URL} },
 	"warning": func(e *Entry) []string { return e.Warnings },
+}
+
+// known are the terms that have few values, and those values: another one is a slip, and would find nothing. Methods
+// are those of RFC 9110, PATCH, QUERY, and those of WebDAV.
+var known = map[string][]string{
+	"outcome": Outcomes,
+	"door":    Doors,
+	"method": {
+		"get", "head", "post", "put", "patch", "delete", "connect", "options", "trace", "query", "propfind", "proppatch",
+		"mkcol", "copy", "move", "lock", "unlock", "report", "search",
+	},
 }
 
 // numbers are the terms that compare.
@@ -78,30 +92,28 @@ func ParseFilter(text string) (Filter, error) {
 			value = strings.ToLower(strings.ReplaceAll(word, `"`, ""))
 			t.match, t.clue = contains(texts["url"], value), clueOf("", value, "")
 		case name == "host":
-			if host, _, err := net.SplitHostPort(value); err == nil {
-				value = host // as in a URL; the port is not compared
+			t.match, t.clue = ofHosts(strings.Split(value, ","))
+		case known[name] != nil:
+			values := strings.Split(value, ",")
+			for _, v := range values {
+				if !slices.Contains(known[name], v) {
+					return Filter{}, fmt.Errorf("filter %s: %q is none of %s", name, v, strings.Join(known[name], ", "))
+				}
 			}
-			t.clue = clueOf("", strings.TrimPrefix(value, "*."), "")
-			t.match = func(e *Entry) bool {
-				host := e.Host()
-				return host == value || strings.HasSuffix(host, "."+strings.TrimPrefix(value, "*."))
+			of := texts[name]
+			t.match = func(e *Entry) bool { return slices.Contains(values, strings.ToLower(of(e)[0])) }
+			if name != "door" || !slices.Contains(values, DoorProxy) { // which older programs did not write
+				t.clue = cluesOf(`"`+name+`":"`, values, `"`)
 			}
-		case name == "outcome":
-			t.match, t.clue = func(e *Entry) bool { return e.Outcome == value }, clueOf(`"outcome":"`, value, `"`)
-		case name == "door":
-			t.match = func(e *Entry) bool { return e.Door == value }
-			if value != DoorProxy { // which older programs did not write
-				t.clue = clueOf(`"door":"`, value, `"`)
+		case name == "is":
+			if value != "failed" {
+				return Filter{}, fmt.Errorf("filter is: %q is not failed, which is all that it knows", value)
 			}
+			t.match = (*Entry).failed
 		case name == "step":
 			steps := strings.Split(value, ",")
 			t.match = tried(steps)
-			for _, step := range steps {
-				t.clue.parts = append(t.clue.parts, clueOf(`"step":"`, step, `"`).parts...)
-			}
-			if len(t.clue.parts) < len(steps) {
-				t.clue = clue{} // one may be written in several ways
-			}
+			t.clue = cluesOf(`"step":"`, steps, `"`)
 		case name == sinceTerm, name == untilTerm:
 			at, err := ParseSince(value, time.Now())
 			if err != nil {
@@ -110,7 +122,7 @@ func ParseFilter(text string) (Filter, error) {
 			within := func(began time.Time) bool { return began.Before(at) == (name == untilTerm) }
 			t.match, t.clue = func(e *Entry) bool { return within(e.Time) }, clue{within: within}
 		case numbers[name] != nil:
-			compare, err := comparison(name, value)
+			compare, err := comparisons(name, value)
 			if err != nil {
 				return Filter{}, err
 			}
@@ -127,7 +139,8 @@ func ParseFilter(text string) (Filter, error) {
 	return f, nil
 }
 
-// ParseSince reads a time: RFC 3339, a day, or an age (36h, 7d) before now.
+// ParseSince reads a time: RFC 3339, a day, an age (36h, 7d) before now, or today, which begins at
+// midnight where now is.
 func ParseSince(text string, now time.Time) (time.Time, error) {
 	for _, layout := range []string{time.RFC3339, time.DateOnly} {
 		if t, err := time.Parse(layout, strings.ToUpper(text)); err == nil {
@@ -137,11 +150,14 @@ func ParseSince(text string, now time.Time) (time.Time, error) {
 	if d, err := time.ParseDuration(text); err == nil && d >= 0 {
 		return now.Add(-d), nil
 	}
+	if text == "today" {
+		return time.Date(now.Year(), now.Month(), now.Day(), 0, 0, 0, 0, now.Location()), nil
+	}
 	days, ok := strings.CutSuffix(text, "d")
 	if n, err := strconv.Atoi(days); ok && err == nil && n >= 0 && n < 100_000 {
 		return now.AddDate(0, 0, -n), nil
 	}
-	return time.Time{}, fmt.Errorf("%q is not a time like 2026-01-31, 2026-01-31T12:00:00Z, 36h or 7d", text)
+	return time.Time{}, fmt.Errorf("%q is not a time like 2026-01-31, 2026-01-31T12:00:00Z, 36h, 7d or today", text)
 }
 
 // InTime parts the terms of a filter that are about its time from the others.
@@ -242,6 +258,21 @@ func contains(of func(*Entry) []string, part string) func(*Entry) bool {
 	}
 }
 
+// comparisons reads a list of what a number may be: one of them is enough.
+func comparisons(name, list string) (func(int64) bool, error) {
+	var ways []func(int64) bool
+	for text := range strings.SplitSeq(list, ",") {
+		compare, err := comparison(name, text)
+		if err != nil {
+			return nil, err
+		}
+		ways = append(ways, compare)
+	}
+	return func(v int64) bool {
+		return slices.ContainsFunc(ways, func(compare func(int64) bool) bool { return compare(v) })
+	}, nil
+}
+
 // comparison reads the condition of a numeric term of a filter: 404, 4xx, >100, >=100, <100 or <=100.
 func comparison(name, text string) (func(int64) bool, error) {
 	if class, ok := strings.CutSuffix(text, "xx"); ok {
@@ -266,6 +297,46 @@ func comparison(name, text string) (func(int64) bool, error) {
 		}
 	}
 	return nil, fmt.Errorf("filter %s: %q is not a number like 404, 4xx or >=400", name, text)
+}
+
+// ofHosts matches requests to one of some hosts, or to a host below one.
+func ofHosts(hosts []string) (func(*Entry) bool, clue) {
+	var names, parts []string
+	for _, host := range hosts {
+		if name, _, err := net.SplitHostPort(host); err == nil {
+			host = name // as in a URL; the port is not compared
+		}
+		names, parts = append(names, host), append(parts, strings.TrimPrefix(host, "*."))
+	}
+	return func(e *Entry) bool {
+		of := e.Host()
+		return slices.ContainsFunc(names, func(name string) bool {
+			return of == name || strings.HasSuffix(of, "."+strings.TrimPrefix(name, "*."))
+		})
+	}, cluesOf("", parts, "")
+}
+
+// failed reports whether something went wrong, whoever is to blame: the status says so, or the outcome, as of a CONNECT
+// whose client rejects our certificate after its 200.
+func (e *Entry) failed() bool { return e.Status >= 400 || e.Outcome == Failed || e.Outcome == Refused }
+
+// AsAgents returns filters that look for an agent where the given one looks for a client or a word of the URL, which is
+// what somebody may have meant who writes client:cursor.
+func AsAgents(filter string) (others []string) {
+	words := split(filter)
+	for i, word := range words {
+		name, value, named := strings.Cut(word, ":")
+		switch {
+		case !named && !strings.HasPrefix(word, "-"):
+			value = word
+		case !strings.EqualFold(name, "client"):
+			continue
+		}
+		other := slices.Clone(words)
+		other[i] = "agent:" + value
+		others = append(others, strings.Join(other, " "))
+	}
+	return others
 }
 
 // Match reports whether a request passes the filter.

@@ -109,27 +109,33 @@ func TestFilters(t *testing.T) {
 		j.Add(e)
 	}
 	for filter, want := range map[string]string{
-		"":                         "3 2 1 0",
-		"guide":                    "1 0",
-		"host:a.test":              "3 0",
-		"host:a.test:8080":         "3 0",
-		"host:*.a.test":            "0",
-		"-host:a.test":             "2 1",
-		"host:c.test":              "2",
-		"status:404":               "1",
-		"status:>=400":             "3 1",
-		"status:2xx host:c.test":   "2",
-		"outcome:hit":              "0",
-		"why:banks":                "2",
-		`why:"connection error"`:   "3",
-		"method:connect":           "2",
-		"session:s1 why:error":     "3",
-		"step:browser":             "1",
-		journal.Sent:               "3",
-		"https://b.test":           "1",
-		"-status:200 -status:404":  "3",
-		"nothing-has-this-in-it":   "",
-		"status:<300 -method:conn": "0",
+		"":                               "3 2 1 0",
+		"guide":                          "1 0",
+		"host:a.test":                    "3 0",
+		"host:a.test:8080":               "3 0",
+		"host:*.a.test":                  "0",
+		"-host:a.test":                   "2 1",
+		"host:c.test":                    "2",
+		"status:404":                     "1",
+		"status:>=400":                   "3 1",
+		"status:2xx host:c.test":         "2",
+		"outcome:hit":                    "0",
+		"why:banks":                      "2",
+		`why:"connection error"`:         "3",
+		"method:connect":                 "2",
+		"session:s1 why:error":           "3",
+		"step:browser":                   "1",
+		journal.Sent:                     "3",
+		"status:404,5xx":                 "3 1",
+		"host:a.test,c.test:443":         "3 2 0",
+		"is:failed":                      "3 1",
+		"method:get,connect -status:404": "3 2 0",
+		"outcome:hit,tunnel":             "2 0",
+		"door:mcp,cli":                   "",
+		"https://b.test":                 "1",
+		"-status:200 -status:404":        "3",
+		"nothing-has-this-in-it":         "",
+		"status:<300 -method:connect":    "0",
 	} {
 		f, err := journal.ParseFilter(filter)
 		if err != nil {
@@ -145,7 +151,10 @@ func TestFilters(t *testing.T) {
 			t.Errorf("%q matches %q, want %q", filter, text, want)
 		}
 	}
-	for _, bad := range []string{"status:abc", "colour:red", "ms:>x", "since:soon", "until:", "since:-1h"} {
+	for _, bad := range []string{
+		"status:abc", "status:4xx,abc", "outcome:bogus", "outcome:hit,bogus", "door:bogus", "method:bogus", "is:new",
+		"colour:red", "ms:>x", "since:soon", "until:", "since:-1h",
+	} {
 		if _, err := journal.ParseFilter(bad); err == nil {
 			t.Errorf("%q is taken for a filter", bad)
 		}
@@ -161,7 +170,8 @@ func TestFiltersOfTime(t *testing.T) {
 		j.Add(e)
 	}
 	for filter, want := range map[string]int{
-		"since:1h": 1, "since:3h": 2, "since:7d": 3, "until:1h": 2, "since:3h until:1h": 1, "-since:1h": 2,
+		"since:today until:today": 0,
+		"since:1h":                1, "since:3h": 2, "since:7d": 3, "until:1h": 2, "since:3h until:1h": 1, "-since:1h": 2,
 		"since:" + now.Add(-3*time.Hour).Format(time.RFC3339): 2, "since:2020-01-31 host:2.test": 1, "until:2020-01-31": 0,
 	} {
 		f, err := journal.ParseFilter(filter)

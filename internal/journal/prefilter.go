@@ -88,6 +88,18 @@ func clueOf(before, text, after string) clue {
 	return clue{parts: []string{before + text + after}}
 }
 
+// cluesOf returns the clue that one of some texts stands in the line, unless JSON may write one in several ways.
+func cluesOf(before string, list []string, after string) (any clue) {
+	for _, text := range list {
+		c := clueOf(before, text, after)
+		if len(c.parts) == 0 {
+			return clue{}
+		}
+		any.parts = append(any.parts, c.parts...)
+	}
+	return any
+}
+
 // lowered returns a text with the letters A to Z in lower case.
 func lowered(text []byte) []byte {
 	lower := make([]byte, len(text))

@@ -44,7 +44,9 @@ func TestFiltersFindTheSameInFilesAsInMemory(t *testing.T) {
 	files := journal.New(o)
 	filters := []string{
 		"", "host:host3.test", "host:HOST3.test:8443", "host:*.test", "host:test", "-host:host3.test", "outcome:hit",
-		"outcome:HIT", "outcome:", "-outcome:miss", "door:mcp", "door:proxy", "-door:crawl", "ms:>1000", "ms:0", "ms:<1",
+		"outcome:HIT", "outcome:hit,failed", "host:host3.test,host4.test", "status:4xx,301", "door:mcp,crawl",
+		"door:mcp,proxy", "is:failed", "method:get,post",
+		"-outcome:miss", "door:mcp", "door:proxy", "-door:crawl", "ms:>1000", "ms:0", "ms:<1",
 		"-ms:>1000", "tokens:>9000", "tokens:0", "bytes:<=20000", "status:4xx", "status:0", "status:>=400", "step:llm",
 		"step:local", "step:llm,local", "step:none", "method:get", "client:127", "https://host3.test", "-plain",
 		journal.Sent, "since:90m", "until:30h", "since:40h until:20h", "-since:20h", "since:2d status:404",

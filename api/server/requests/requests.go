@@ -55,7 +55,25 @@ func (s *Service) ListRequests(ctx context.Context, q api.RequestQuery) (*api.Re
 	if list == nil {
 		list = []journal.Entry{}
 	}
-	return &api.RequestList{Requests: list, Next: next, Warnings: damage}, nil
+	answer := &api.RequestList{Requests: list, Next: next, Warnings: damage}
+	if len(list) == 0 && next == "" && q.Cursor == "" {
+		answer.Instead = s.instead(ctx, q.Filter)
+	}
+	return answer, nil
+}
+
+// instead returns a filter that finds requests of an agent, where one finds none of a client or of a URL with its name.
+func (s *Service) instead(ctx context.Context, filter string) string {
+	for _, other := range journal.AsAgents(filter) {
+		f, err := journal.ParseFilter(other)
+		if err != nil {
+			continue
+		}
+		if list, _, _ := s.o.Journal.List(asker.OwnRequests(ctx, f), "", 1); len(list) > 0 {
+			return other
+		}
+	}
+	return ""
 }
 
 // GetRequest returns a request.

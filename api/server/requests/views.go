@@ -20,7 +20,7 @@ import (
 // always are the views of requests (filters with a name) that nobody need save. The first four answer what is asked
 // most. A tunnel takes as long as its client keeps it open, and is not slow for that.
 var always = []api.RequestView{
-	{Name: "what failed", Filter: "status:>=400"},
+	{Name: "what failed", Filter: "is:failed"},
 	{Name: "what was slow", Filter: "ms:>1000 -outcome:tunnel"},
 	{Name: "what left this machine", Filter: journal.Sent},
 	{Name: "what was tunnelled", Filter: "outcome:tunnel"},

@@ -103,7 +103,11 @@ func (p *program) listRequests(c *cli.Context) error {
 		}
 		p.More(c, list.Next)
 		if len(rows) == 0 && list.Next == "" && filter != "" {
-			p.Note("no request matches %q", filter)
+			note := fmt.Sprintf("no request matches %q", filter)
+			if list.Instead != "" {
+				note += fmt.Sprintf("; %q finds some", list.Instead)
+			}
+			p.Note("%s", note)
 		}
 		for _, w := range list.Warnings {
 			p.Note("requests on disk: %s", w)
