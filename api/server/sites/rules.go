@@ -110,8 +110,8 @@ func (s *Service) AddRule(_ context.Context, in api.RuleFields) (*api.Rule, erro
 func (s *Service) DeleteRule(_ context.Context, ref api.RuleRef) (*api.Gone, error) {
 	switch err := s.o.Store.DeleteRule(ref.ID); {
 	case errors.Is(err, store.ErrNotFound):
-		return nil, api.Problem(http.StatusNotFound, "no rule %.40q in the store: those of the file are changed there",
-			ref.ID)
+		return nil, api.Problem(http.StatusNotFound, "no rule %.40q in the store: \"readthru site rule list\" has "+
+			"those there are, and those of the configuration file are changed there", ref.ID)
 	case err != nil:
 		return nil, fmt.Errorf("delete rule %s: %w", ref.ID, err)
 	}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 
 	"github.com/cli/browser"
 	"github.com/urfave/cli/v2"
@@ -19,6 +20,9 @@ import (
 	"github.com/readthru/readthru/internal/wholefile"
 )
 
+// roomName is what may be the name of a room of the dashboard, which stands for its path.
+var roomName = regexp.MustCompile(`^[a-z][a-z-]*$`)
+
 // openCommand is the command open: it prints a link that signs one browser in to the dashboard, and unless --print is
 // given opens it. It needs a daemon that runs.
 func (p *program) openCommand() *cli.Command {
@@ -26,7 +30,8 @@ func (p *program) openCommand() *cli.Command {
 		Name:      "open",
 		Usage:     "open the dashboard in a browser, signed in",
 		ArgsUsage: "[PAGE]",
-		Description: "PAGE is a path of the admin port. The command prints a link that signs one browser in, within a " +
+		Description: "PAGE is a path of the admin port, or the name of a room, as requests. The dashboard answers " +
+			"the user\nthat readthru runs as, and nobody else.\nThe command prints a link that signs one browser in, within a " +
 			"minute; the browser stays\nsigned in for twelve hours, or until the token is another.",
 		Flags: []cli.Flag{&cli.BoolFlag{Name: "print", Usage: "print the link and start no browser"}, command.JSONFlag()},
 		Action: func(c *cli.Context) error {
@@ -43,6 +48,9 @@ func (p *program) openCommand() *cli.Command {
 				return terminal.WithHint(errors.New("no daemon runs"), "start one with \"readthru serve\"")
 			}
 			page := cmp.Or(c.Args().First(), "/")
+			if roomName.MatchString(page) {
+				page = "/" + page
+			}
 			client := api.NewClient(d.Admin, d.Token, daemon.UserAgent)
 			defer client.Close()
 			link, err := client.SigninLink(c.Context, page)

@@ -123,6 +123,7 @@ func (p *program) rulesAdd(c *cli.Context) error {
 		if c.Bool("json") {
 			return p.PrintJSON(made)
 		}
+		p.Note("undo it with: readthru site rule rm %s", made.ID)
 		return p.Print("made rule " + made.ID + " for " + host + ": " + ruleText(made.RuleFields) + "\n")
 	})
 }

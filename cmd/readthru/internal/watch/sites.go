@@ -121,6 +121,9 @@ func (p *program) siteRemoveCommand() *cli.Command {
 				} else {
 					text = "removed " + text + ", " + terminal.Count(gone.Responses, "other stored response")
 				}
+				if gone.Visits == 0 && gone.Pages+gone.Requests+gone.Facts+gone.Responses == 0 && !c.Bool("dry-run") {
+					text = "nothing was kept of " + host
+				}
 				if gone.Rules > 0 {
 					p.Note("what stays for it: %s, see readthru site rule list", terminal.Count(gone.Rules, "rule"))
 				}

@@ -79,13 +79,13 @@ func (p *program) series(c *cli.Context) error {
 		row := func(name string, n store.Counts) []string {
 			cells := []string{name}
 			for _, v := range []int64{
-				n.Requests(), n.Reused(), n.Tunnel, n.Refused + n.Failed, n.Visits, n.MarkdownTokens,
+				n.Requests(), n.Reused(), n.Tunnel, n.Refused, n.Failed, n.Visits, n.MarkdownTokens,
 				max(0, n.HTMLTokens-n.MarkdownTokens),
 			} {
 				cells = append(cells, strconv.FormatInt(v, 10))
 			}
 			return append(cells, terminal.Bytes(n.BytesIn), terminal.Bytes(n.BytesSaved),
-				(time.Duration(n.SavedMS) * time.Millisecond).Round(100*time.Millisecond).String(),
+				(time.Duration(n.SavedMS) * time.Millisecond).String(),
 				strconv.FormatInt(n.Rendered, 10), strconv.FormatInt(n.ThirdParties, 10), strconv.FormatInt(n.Errors, 10))
 		}
 		var rows [][]string
@@ -94,8 +94,8 @@ func (p *program) series(c *cli.Context) error {
 		}
 		rows = append(rows, row("together", s.Sum))
 		return p.Table([]string{
-			strings.ToUpper(s.Step), "REQUESTS", "REUSED", "TUNNELS", "REFUSED", "VISITS", "TOKENS", "SAVED", "BYTES", "SAVED",
-			"TIME SAVED", "RENDERED", "DISCLOSED", "ERRORS",
+			strings.ToUpper(s.Step), "REQUESTS", "REUSED", "TUNNELS", "REFUSED", "FAILED", "VISITS", "TOKENS", "TOKENS SAVED",
+			"BYTES", "BYTES SAVED", "TIME SAVED", "RENDERED", "DISCLOSED", "ERRORS",
 		}, rows)
 	})
 }

@@ -51,6 +51,10 @@ func (p *program) usageCommand() *cli.Command {
 				if list.Missing != "" {
 					p.Note("without what was used on other nodes: %s", list.Missing)
 				}
+				if len(list.Users) == 0 && q.User == "" {
+					p.Note("usage is counted by user, and none has used anything in this time: readthru user add makes one, " +
+						"readthru stats has the figures of all requests")
+				}
 				var rows [][]string
 				for _, u := range list.Users {
 					rows = append(rows, useRow(terminal.OrDash(u.Day), u.User, u.Use))
