@@ -63,9 +63,9 @@ func Guesses(u *url.URL) (list []*url.URL) {
 	if u.RawQuery != "" {
 		return nil
 	}
-	add := func(path string) {
+	add := func(at string) {
 		t := page.WithoutFragment(u)
-		t.Path, t.RawPath = path, ""
+		t.Path, t.RawPath = at, ""
 		list = append(list, t)
 	}
 	switch ext := path.Ext(u.Path); {
