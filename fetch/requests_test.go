@@ -50,7 +50,7 @@ func TestOneRequestSufficesForMostPages(t *testing.T) {
 			http.NotFound(w, r)
 			return
 		}
-		defer file.Close()
+		defer func() { _ = file.Close() }()
 		html, err := gzip.NewReader(file)
 		if err != nil {
 			t.Error(err)
