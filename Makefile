@@ -69,6 +69,7 @@ sequences: ## random sequences of what may happen to pages, bases and the index,
 corpora: ## the tests that hold of our own small corpora, over larger ones: PAGES=dir, SECURITY=dir, MARKDOWN=dir, TREES=dir of sources, JUDGED=dir, PDFS=dir
 	@run() { echo "corpora: $$3 over $$2"; env "$$1=$$2" go test -count=1 -run "$$3" $$4 || exit 1; }; \
 	try() { if [ -d "$$2" ]; then run "$$@"; else echo "corpora: $$3 skipped: no folder $$5=$$2"; fi; }; \
+	try READTHRU_CORPUS "$(PAGES)" RarelyHaveASecret ./convert PAGES && \
 	try READTHRU_CORPUS "$(PAGES)" 'RarelyFireOnContent|CorpusRoundTrip|TrainModel|VisibleTextOfTheCorpus|AFleetReadsACorpus|WhoSaidWhat' './convert ./convert/judge ./internal/e2e ./internal/recipe' PAGES && \
 	try READTHRU_CORPUS "$(PAGES)" OneRequest ./fetch PAGES && \
 	try READTHRU_CORPUS_SECURITY "$(SECURITY)" 'InjectionVectors|HostileCorpusPages|NoAddressOfTheCorpus|RequestsOfTheCorpus|ResponsesOfTheCorpus' './convert ./fetch ./proxy' SECURITY && \

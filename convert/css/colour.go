@@ -80,7 +80,8 @@ var namedColours = func() map[string]uint32 {
 		thistle:d8bfd8
 		tomato:ff6347 turquoise:40e0d0 violet:ee82ee wheat:f5deb3 white:ffffff whitesmoke:f5f5f5 yellow:ffff00
 		yellowgreen:9acd32 canvas:ffffff canvastext:000000 field:ffffff fieldtext:000000 linktext:0000ee visitedtext:551a8b
-		buttontext:000000 buttonface:efefef graytext:808080 window:ffffff windowtext:000000 menu:ffffff menutext:000000`) {
+		buttontext:000000 buttonface:efefef graytext:808080 window:ffffff windowtext:000000 menu:ffffff menutext:000000
+		background:ffffff highlighttext:ffffff accentcolortext:ffffff`) {
 		name, hex, _ := strings.Cut(line, ":")
 		var n uint32
 		for _, c := range []byte(hex) {
@@ -124,6 +125,14 @@ func parseColour(value string, depth int) (c Colour, ok bool) {
 		return parseColour(strings.TrimSpace(light), depth+1)
 	case "color-mix":
 		return mixed(arguments, depth+1)
+	case "contrast-color":
+		base, ok := parseColour(strings.TrimSpace(arguments), depth+1)
+		if base.luminance() > .179 { // black on it has more contrast than white
+			return Colour{A: 1}, ok
+		}
+		return Colour{R: 1, G: 1, B: 1, A: 1}, ok
+	case "alpha":
+		return withAlpha(arguments, depth+1)
 	}
 	if rest, ok := strings.CutPrefix(strings.TrimSpace(arguments), "from "); ok {
 		return relative(name, rest, depth+1)
@@ -156,6 +165,46 @@ func parseColour(value string, depth int) (c Colour, ok bool) {
 		parts[3] = 1
 	}
 	return ofSpace(name, space, parts, percent)
+}
+
+// InDark returns a value as it counts where colours are those of a dark scheme: the second of light-dark().
+func InDark(value string) string {
+	switch value {
+	case "canvas":
+		return DarkCanvas
+	case "canvastext":
+		return "white"
+	}
+	for range 8 {
+		at := strings.Index(value, "light-dark(")
+		if at < 0 {
+			break
+		}
+		open := at + len("light-dark(")
+		end := min(until(value, open, ")"), len(value))
+		comma := min(until(value, open, ","), end)
+		value = value[:at] + strings.TrimSpace(strings.TrimPrefix(value[comma:end], ",")) + value[min(end+1, len(value)):]
+	}
+	return value
+}
+
+// DarkCanvas is what lies behind a page of a dark scheme.
+const DarkCanvas = "#121212"
+
+// withAlpha reads "from colour / alpha": the colour, as opaque as is said.
+func withAlpha(arguments string, depth int) (c Colour, ok bool) {
+	rest, ok := strings.CutPrefix(strings.TrimSpace(arguments), "from ")
+	from, alpha, has := strings.Cut(rest, "/")
+	if !ok || !has {
+		return c, false
+	}
+	base, known := parseColour(strings.TrimSpace(from), depth)
+	if !known {
+		base.A = 1
+	}
+	share, ok := Fraction(spell(strings.TrimSpace(alpha), "alpha", base.A))
+	base.A = min(1, max(0, share))
+	return base, ok && (known || base.A <= Faintest)
 }
 
 // channels are the names of the parts of a colour in each function, by which a relative colour takes those of another.
@@ -333,6 +382,12 @@ func ofSpace(name, space string, p [4]float64, percent [4]bool) (c Colour, ok bo
 		switch space {
 		case "srgb-linear":
 			c.R, c.G, c.B = unlinear(c.R), unlinear(c.G), unlinear(c.B)
+		case "xyz", "xyz-d65":
+			c = Colour{
+				R: unlinear(3.2409699*p[0] - 1.5373832*p[1] - .4986108*p[2]),
+				G: unlinear(-.9692436*p[0] + 1.8759675*p[1] + .0415551*p[2]),
+				B: unlinear(.0556301*p[0] - .203977*p[1] + 1.0569715*p[2]),
+			}
 		case "srgb", "display-p3", "a98-rgb", "prophoto-rgb", "rec2020":
 		default:
 			return c, false

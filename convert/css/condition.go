@@ -304,7 +304,7 @@ func (w window) is(name, value string) (is, known bool) {
 		has = map[bool]string{true: "dark", false: "light"}[w.dark]
 	case "prefers-reduced-motion":
 		has = map[bool]string{true: "reduce", false: "no-preference"}[w.touch && w.dark]
-	case "prefers-contrast", "prefers-reduced-transparency", "prefers-reduced-data":
+	case "prefers-contrast", "prefers-reduced-transparency":
 		has = "no-preference"
 	case "scripting":
 		has = "enabled"
@@ -312,15 +312,13 @@ func (w window) is(name, value string) (is, known bool) {
 		has = "fast"
 	case "display-mode":
 		has = "browser"
-	case "scan":
-		has = "progressive"
-	case "forced-colors", "inverted-colors", "overflow-inline":
+	case "forced-colors", "overflow-inline":
 		has = "none"
 	case "overflow-block":
 		has = "scroll"
 	case "color-gamut", "video-color-gamut":
 		has = "srgb"
-	case "dynamic-range", "video-dynamic-range":
+	case "dynamic-range":
 		has = "standard"
 	default:
 		return false, false
@@ -343,10 +341,16 @@ func supports(condition string) bool {
 			return always(l != nil)
 		case "font-tech", "font-format":
 			return always(true)
+		case "at-rule":
+			return always(atRules[strings.TrimPrefix(inside, "@")])
 		}
 		return truth{}
 	}, 0).yes != 0
 }
+
+// atRules are the at-rules that browsers know.
+var atRules = wordSet(`media supports layer container scope keyframes property function import font-face page namespace
+	counter-style starting-style view-transition position-try font-feature-values font-palette-values charset`)
 
 // supported reports whether browsers know a declaration, given as "name: value". Of properties that this package reads
 // the value is judged; of others the name is enough.
@@ -379,12 +383,12 @@ func supported(declaration string) bool {
 // for current browsers are read and those for old ones are not.
 var otherProperties = wordSet(`align-content align-items align-self appearance -webkit-appearance aspect-ratio
 	backdrop-filter -webkit-backdrop-filter border-radius box-decoration-break -webkit-box-decoration-break box-shadow
-	box-sizing caret-color color-scheme column-count columns cursor flex flex-direction flex-wrap flex-basis flex-grow
+	box-sizing caret-color column-count columns cursor flex flex-direction flex-wrap flex-basis flex-grow
 	flex-shrink float font-family font-variant-numeric font-variation-settings font-weight gap grid grid-area
 	grid-auto-flow grid-gap grid-template grid-template-areas grid-template-columns hyphens image-rendering
 	initial-letter justify-content justify-items justify-self line-clamp -webkit-line-clamp mask-composite object-fit
 	object-position offset-path order outline overflow-anchor overflow-clip-margin overflow-wrap overscroll-behavior
-	paint-order perspective place-content place-items pointer-events print-color-adjust resize row-gap column-gap
+	paint-order place-content place-items pointer-events print-color-adjust resize row-gap column-gap
 	scroll-behavior scroll-snap-type scrollbar-color scrollbar-gutter scrollbar-width shape-outside tab-size
 	text-decoration text-decoration-color text-decoration-thickness text-overflow text-underline-offset text-wrap
 	touch-action transform-style transition-behavior user-select -webkit-user-select vertical-align view-transition-name

@@ -154,6 +154,11 @@ func apply(name string, list []Length) (Length, bool) {
 		return last, len(list) == 1
 	case "calc-size":
 		return last, true
+	case "progress": // of the first between the others
+		if span := last.guess() - list[len(list)/2].guess(); len(list) == 3 && span != 0 {
+			return Length{Px: min(1, max(0, (first.guess()-list[1].guess())/span)), Bare: true}, true
+		}
+		return Length{Bare: true}, len(list) == 3
 	case "min", "max":
 		for _, l := range list[1:] {
 			if (l.guess() < first.guess()) == (name == "min") {
@@ -178,7 +183,11 @@ func apply(name string, list []Length) (Length, bool) {
 		if len(list) > 1 {
 			second = list[1].Px
 		}
-		return Length{Px: f(first.Px, second), Share: f(first.Share, second), Bare: first.Bare, Window: first.Window}, true
+		result := Length{Px: f(first.Px, second), Bare: first.Bare, Window: first.Window}
+		if !first.Bare {
+			result.Share = f(first.Share, second)
+		}
+		return result, true
 	}
 	return Length{}, false
 }

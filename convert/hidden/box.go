@@ -92,7 +92,7 @@ func masked(style css.Values) bool {
 	if strings.Contains(mask, "gradient(") {
 		c = gradient(mask)
 	}
-	return c.known && c.A <= css.Faintest
+	return c.known && (c.A <= css.Faintest || style.Get("mask-mode") == "luminance" && css.Alike(c.Colour, black.Colour))
 }
 
 // The distances from which on a box lies outside every window. Text that is moved less far may be seen in a large
@@ -301,12 +301,20 @@ func clippedTo(path string, em float64) bool {
 		order := [4][4]int{{0, 0, 0, 0}, {0, 1, 0, 1}, {0, 1, 2, 1}, {0, 1, 2, 3}}[len(four)-1]
 		return meet(four[order[0]], four[order[2]]) || meet(four[order[1]], four[order[3]])
 	case "circle", "ellipse":
-		radii, _, _ := strings.Cut(arguments, "at ")
-		for _, r := range lengths(radii, em) {
+		radii, center, _ := strings.Cut(arguments, "at ")
+		at := lengths(center, em)
+		for i, r := range lengths(radii, em) {
 			if r != nil && r.Px <= 1 && r.Share <= .005 {
 				return true
 			}
+			for j, c := range at { // it lies before the box
+				if r != nil && c != nil && r.Share == 0 && c.Share <= 0 && c.Px+r.Px <= 0 && (shape == "circle" || i == j) {
+					return true
+				}
+			}
 		}
+	case "shape":
+		return flatShape(arguments, em)
 	case "polygon":
 		return flat(arguments, em)
 	case "rect":
@@ -353,6 +361,24 @@ func flat(points string, em float64) bool {
 	return len(xs) > 0 && (math.Abs(area) < 8 || outside)
 }
 
+// flatShape reports whether the commands of a shape draw straight lines between points without an area.
+func flatShape(commands string, em float64) bool {
+	var points []string
+	for command := range css.List(commands) {
+		point, ok := strings.CutPrefix(command, "from ")
+		if !ok {
+			if point, ok = strings.CutPrefix(command, "line to "); !ok {
+				if command == "close" {
+					continue
+				}
+				return false
+			}
+		}
+		points = append(points, point)
+	}
+	return len(points) > 0 && flat(strings.Join(points, ","), em)
+}
+
 // cutsOff reports whether a box cuts off what is too large for it. Without it a box of no size hides nothing.
 func cutsOff(style css.Values) bool {
 	for _, overflow := range [...]string{style.Get("overflow-x"), style.Get("overflow-y")} {
@@ -365,8 +391,20 @@ func cutsOff(style css.Values) bool {
 		strings.Contains(contain, "content")
 }
 
-// collapsed returns the property by which a box that cuts off what is too large for it has no room for text, or "". One
-// pixel counts as no room: visually hidden text has so much.
+// cutsOffIn is [cutsOff] for what is too high, or else too wide: where one side is clipped, the other need not be.
+func cutsOffIn(style css.Values, high bool) bool {
+	own, other := style.Get("overflow-x"), style.Get("overflow-y")
+	if high {
+		own, other = other, own
+	}
+	return other != "clip" || own != "" && own != "visible" && own != "inherit"
+}
+
+// thinnest is the size in pixels of a box of which no text is seen.
+const thinnest = 2
+
+// collapsed returns the property by which a box that cuts off what is too large for it has no room for text, or "". Two
+// pixels count as no room: visually hidden text has one, and no letter is seen in them.
 func collapsed(style css.Values, em float64) string {
 	if !cutsOff(style) {
 		return ""
@@ -375,14 +413,16 @@ func collapsed(style css.Values, em float64) string {
 	sized := strings.Contains(contain, "strict") || strings.HasPrefix(contain, "size") ||
 		strings.Contains(contain, " size")
 	height := style.Get("height")
-	if sized && (height == "" || height == "auto") && !roomBelow(style, em) {
+	if sized && (height == "" || height == "auto") && !roomBelow(style, em) && !room(style, em, "contain-intrinsic-height",
+		"contain-intrinsic-block-size") && style.Get("contain-intrinsic-size") == "" {
 		return "contain"
 	}
 	for _, name := range [...]string{"height", "max-height", "width", "max-width"} {
 		value := style.Get(name)
 		l, ok := css.ParseLength(value, em)
 		high := strings.HasSuffix(name, "height")
-		if !ok || l.Px > 1 || l.Px < 0 || l.Share > 0 || high && strings.HasSuffix(value, "%") {
+		if !ok || l.Px > thinnest || l.Px < 0 || l.Share > 0 || high && strings.HasSuffix(value, "%") ||
+			!cutsOffIn(style, high) {
 			continue
 		}
 		if high && !roomBelow(style, em) || !high && !roomBeside(style, em) {
@@ -431,6 +471,13 @@ func (l *look) stacked(n *html.Node, style css.Values) {
 // may have holes.
 func opaque(style css.Values) bool {
 	c := inked(style.Get("background-color"), ink{}, ink{css.Colour{A: 1}, true})
+	if image := style.Get("background-image"); strings.Contains(image, "gradient(") && !strings.Contains(image, "url(") {
+		for _, c = range coloursIn(image) {
+			if !c.known || c.A < .95 {
+				break
+			}
+		}
+	}
 	return c.known && c.A >= .95 && style.Get("display") != "inline" && style.Get("background-clip") != "text"
 }
 

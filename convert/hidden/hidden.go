@@ -41,6 +41,7 @@ type Cleaner struct {
 	boxed      map[*html.Node]bool     // what Boxed returns
 	controls   map[string]bool         // ids of what a control of the page opens: panels of tabs, folded sections
 	roomless   *html.Node              // the last box without room, out of which something is placed elsewhere
+	shapes     map[string]bool         // ids of clipping paths and masks that are empty; nil before they are looked for
 	gone       []*html.Node            // elements to remove after the walk, because selectors refer to neighbours
 	items      map[*html.Node]gridItem // of each grid, the item that was counted last
 	covers     int                     // elements for which a box that covers others was looked for
@@ -104,6 +105,9 @@ func (w *Cleaner) Clean(ctx context.Context, body *html.Node) {
 	placeStreamed(body)
 	l := w.plain()
 	if root := body.Parent; root != nil && root.Type == html.ElementNode {
+		if l.dark = darkByMeta(root); l.dark {
+			l.onCanvas()
+		}
 		l = w.outermost(root, l)
 	}
 	l = w.outermost(body, l)
@@ -178,7 +182,7 @@ func (w *Cleaner) walk(ctx context.Context, n *html.Node, l look) {
 		case c.Type == html.TextNode:
 			w.text(c, l)
 		case c.Type != html.ElementNode:
-		case neverText[c.DataAtom] && !openDialog(c) || c.Namespace == "svg":
+		case neverText[c.DataAtom] && !w.showsDialog(c) || c.Namespace == "svg":
 			if dom.Is(c, atom.Button) && keepLabel(c) {
 				w.element(ctx, c, l) // the button may be hidden itself
 				break
@@ -327,6 +331,21 @@ func glyph(n *html.Node) bool {
 // openDialog reports whether n is a dialog that the page shows.
 func openDialog(n *html.Node) bool { return dom.Is(n, atom.Dialog) && dom.HasAttr(n, "open") }
 
+// showsDialog reports whether n is a dialog that is seen: it is open, or a style displays it all the same.
+func (w *Cleaner) showsDialog(n *html.Node) bool {
+	if !dom.Is(n, atom.Dialog) || openDialog(n) {
+		return openDialog(n)
+	}
+	display := w.sheet.StylesOf(n).Values.Get("display")
+	return display != "" && display != "none" && display != "inherit"
+}
+
+// foundAnyway reports whether a style shows what is hidden until it is found.
+func foundAnyway(n *html.Node, style css.Values) bool {
+	v := style.Get("content-visibility")
+	return strings.EqualFold(dom.Attr(n, "hidden"), "until-found") && (v == "visible" || v == "auto")
+}
+
 // unshown reports whether browsers show nothing of n, whatever its style: the sources of a formula, and what stands in
 // for ruby text elsewhere. Parentheses round ruby text stay, because they keep it apart.
 func unshown(n *html.Node) bool {
@@ -336,6 +355,8 @@ func unshown(n *html.Node) bool {
 		return len([]rune(text)) > 2 || strings.ContainsFunc(text, func(r rune) bool {
 			return unicode.IsLetter(r) || unicode.IsDigit(r)
 		})
+	case n.Data == "fencedframe", n.Data == "geolocation": // they show something else than what is in them
+		return true
 	case n.Namespace == "math":
 		return n.Data == "annotation" || n.Data == "annotation-xml" || n.Data == "mphantom"
 	}
@@ -347,7 +368,7 @@ func unshown(n *html.Node) bool {
 // colour: an element in n may have another. An element that is hidden in one kind of window only is not.
 func (w *Cleaner) hides(n *html.Node, style css.Styles, outer look) string {
 	switch display := style.Values.Get("display"); {
-	case dom.HasAttr(n, "hidden") && display == "":
+	case dom.HasAttr(n, "hidden") && display == "" && !foundAnyway(n, style.Values):
 		return w.unlessShown("hidden", n)
 	case dom.HasAttr(n, "popover") && display == "" && !openDialog(n):
 		return w.unlessShown("popover", n)
@@ -365,6 +386,10 @@ func (w *Cleaner) hides(n *html.Node, style css.Styles, outer look) string {
 	}
 	em := fontSize(style.Values, outer.size)
 	kind, property := hiddenByStyle(style.Values, em)
+	if kind == "" && (outer.pushedOut(style.Values, em) || outer.behindEye(style.Values, em) ||
+		w.nothingThrough(n, style.Values)) {
+		kind = "clipped"
+	}
 	if kind == "" && outer.covered && below(style.Values) || w.under(n, style.Values) {
 		kind, property = "covered", ""
 	}

@@ -29,6 +29,9 @@ type look struct {
 	fill       ink // what glyphs are filled with, if not the colour
 	outlined   bool
 	background ink      // what lies behind
+	dark       bool     // colours are those of a dark scheme
+	tints      []tint   // what filters do to colours, the outermost first
+	behind     int      // how many of them change the background, too
 	covered    bool     // a box round it paints over what lies below the page's plane
 	flat       bool     // its rows have no height but what its children insist on
 	columns    []string // of its grid
@@ -36,6 +39,9 @@ type look struct {
 	roomless   bool     // a box round it has no room for it
 	wideless   bool     // its box has no width, which what is too wide for it leaves
 	held       bool     // and something in that box places what is placed
+	below      float64  // how many pixels of height a box round it shows, if it cuts off the rest; 0: not known
+	belowHeld  bool     // and what is placed is placed in that box
+	nearest    float64  // how near, in pixels, the eye is to its children that come nearer; 0: it is nowhere
 
 	hidden string           // the kind of hiding when text with this look is not seen, else ""
 	piece  *strings.Builder // where such text goes
@@ -104,6 +110,17 @@ func (w *Cleaner) painted(n *html.Node, l look, s css.Styles) look {
 		l.roomless = false
 	}
 	l.held = l.held || placed(style)
+	l.cutBelow(style)
+	l.nearest = 0
+	if eye, ok := css.ParseLength(style.Get("perspective"), l.size); ok && eye.Share == 0 {
+		l.nearest = max(eye.Px, 0)
+	}
+	if scheme := style.Get("color-scheme"); scheme != "" && scheme != "inherit" {
+		l.dark = darkAlone(scheme)
+		if dom.Is(n, atom.Html) {
+			l.onCanvas()
+		}
+	}
 	switch display := style.Get("display"); {
 	case strings.HasSuffix(display, "grid"):
 		l.flat = noTrack(style.Get("grid-template-rows")) && !w.sheet.Toggled(n, s, "grid-template-rows")
@@ -142,8 +159,11 @@ func (w *Cleaner) painted(n *html.Node, l look, s css.Styles) look {
 	if dom.Is(n, atom.A) && dom.HasAttr(n, "href") && style.Get("color") == "" {
 		l.color = ink{} // a link
 	}
-	l.color = inked(style.Get("color"), l.color, l.color)
-	l.fill = inked(style.Get("-webkit-text-fill-color"), l.fill, ink{})
+	l.color = l.inked(style.Get("color"), l.color, l.color)
+	l.fill = l.inked(style.Get("-webkit-text-fill-color"), l.fill, ink{})
+	if tints := tintsOf(style.Get("filter")); tints != nil && !dom.Is(n, atom.Html, atom.Body) {
+		l.tints = slices.Concat(l.tints, tints)
+	}
 	switch v := style.Get("text-shadow") + style.Get("-webkit-text-stroke"); {
 	case v == "", v == "inherit":
 	case style.Get("text-shadow") == "none" && style.Get("-webkit-text-stroke") == "":
@@ -279,6 +299,14 @@ func inked(value string, inherited, current ink) ink {
 	return ink{c, ok}
 }
 
+// inked is the function of that name in the scheme of colours of the look.
+func (l *look) inked(value string, inherited, current ink) ink {
+	if l.dark {
+		value = css.InDark(value)
+	}
+	return inked(value, inherited, current)
+}
+
 // outlines reports whether a shadow or an outline of letters can be seen where the letters cannot. A shadow of the
 // background's colour shows nothing.
 func (w *Cleaner) outlines(style css.Values, l look) bool {
@@ -318,7 +346,7 @@ func (w *Cleaner) backdrop(n *html.Node, l *look, style css.Values) {
 	case style.Get("background-color") == "currentcolor":
 		own, has = l.color, true
 	case style.Get("background-color") != "" && style.Get("background-color") != "inherit":
-		own, has = inked(style.Get("background-color"), ink{}, l.color), true
+		own, has = l.inked(style.Get("background-color"), ink{}, l.color), true
 	case w.sheet.Unknown && (dom.HasAttr(n, "class") || dom.HasAttr(n, "id")):
 		l.background = ink{} // a style sheet elsewhere may say
 		return
@@ -345,7 +373,7 @@ func (w *Cleaner) backdrop(n *html.Node, l *look, style css.Values) {
 		return
 	}
 	if !l.wideless {
-		l.background = painted
+		l.background, l.behind = painted, len(l.tints)
 	}
 }
 
@@ -407,7 +435,11 @@ func (l *look) unseen() string {
 
 // lost reports whether a known colour cannot be told from what lies behind. A transparent colour always is.
 func (l *look) lost(c ink) bool {
-	return c.A <= css.Faintest || l.background.known && css.Alike(c.Over(l.background.Colour), l.background.Colour)
+	if c.A <= css.Faintest || !l.background.known {
+		return c.A <= css.Faintest
+	}
+	behind := l.tinted(l.background.Colour, l.behind)
+	return css.Alike(l.tinted(c.Colour, len(l.tints)).Over(behind), behind)
 }
 
 // fontSize returns the font size that a style sets, in pixels, where parent is that of the element's parent. Keywords

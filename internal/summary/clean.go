@@ -33,8 +33,11 @@ var (
 // the page does not have, and bounds the length. more removes what else no reader sees, and may be nil. The error says
 // why the answer is not a summary.
 func clean(text string, in input, more func(md string) string) (string, error) {
+	if more != nil { // sequences for terminals, of which the next step would leave the rest
+		text = more(text)
+	}
 	text = unwrap(text)
-	if more != nil {
+	if more != nil { // what it stood in has gone
 		text = strings.TrimSpace(more(text))
 	}
 	said := wordsOf(strings.ToLower(text))
@@ -48,7 +51,7 @@ func clean(text string, in input, more func(md string) string) (string, error) {
 	case !sharesWord(said, in):
 		return "", &llm.Error{Kind: llm.Malformed, Message: "the answer has no word of the page"}
 	}
-	return bound(ownLinks(text, in), maxText), nil
+	return closed(bound(ownLinks(text, in), maxText)), nil
 }
 
 // unwrap removes what models put around an answer although the prompt forbids it.
@@ -131,6 +134,27 @@ func ownLinks(text string, in input) string {
 		return m
 	})
 	return image().ReplaceAllString(text, "$1") // one that the other replacements put together
+}
+
+// closed closes the fence that a text leaves open, in which what stands behind it would be code.
+func closed(text string) string {
+	fence := ""
+	for line, kind := range markdown.Lines(text) {
+		switch kind {
+		case markdown.FenceOpen:
+			line = strings.TrimSpace(line) // one in a list or a quotation ends with that
+			fence = line[:len(line)-len(strings.TrimLeft(line, line[:1]))]
+			if fence[0] != '`' && fence[0] != '~' {
+				fence = ""
+			}
+		case markdown.FenceClose:
+			fence = ""
+		}
+	}
+	if fence != "" {
+		text += "\n" + fence
+	}
+	return text
 }
 
 // bound cuts a summary to at most limit characters, after a paragraph, line or word, closes a fence that the cut left
