@@ -3,6 +3,7 @@ package fetch
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"net/url"
 	"strings"
@@ -19,6 +20,9 @@ func TellOutcome(e *journal.Entry, o cache.Outcome) {
 	e.Cache = o.Summary()
 	if e.Why, e.Section = o.Why(); e.Section != "" {
 		e.Section = "RFC 9111 " + e.Section
+	}
+	if e.OriginStatus = o.Status; o.Status >= 400 { // which is why, before all that the cache has to say
+		e.Why = fmt.Sprintf("The origin answered %d. %s", o.Status, e.Why)
 	}
 	e.SavedMS = o.Took.Milliseconds()
 }

@@ -75,13 +75,14 @@ type Entry struct {
 	MS       int64  `json:"ms"`
 	Micros   int64  `json:"us"` // the same time, in microseconds
 
-	Tokens     int            `json:"tokens,omitempty"`      // of the markdown
-	HTMLTokens int            `json:"html_tokens,omitempty"` // of the HTML in its place
-	OriginMS   int64          `json:"origin_ms,omitempty"`   // what the origin took for the page
-	SavedMS    int64          `json:"saved_ms,omitempty"`    // what it took for the stored response that answered
-	Attempts   []page.Attempt `json:"attempts,omitempty"`
-	Warnings   []string       `json:"warnings,omitempty"`
-	Error      string         `json:"error,omitempty"`
+	Tokens       int            `json:"tokens,omitempty"`        // of the markdown
+	HTMLTokens   int            `json:"html_tokens,omitempty"`   // of the HTML in its place
+	OriginStatus int            `json:"origin_status,omitempty"` // of its answer; 0: there is none
+	OriginMS     int64          `json:"origin_ms,omitempty"`     // what the origin took for the page
+	SavedMS      int64          `json:"saved_ms,omitempty"`      // what it took for the stored response that answered
+	Attempts     []page.Attempt `json:"attempts,omitempty"`
+	Warnings     []string       `json:"warnings,omitempty"`
+	Error        string         `json:"error,omitempty"`
 
 	// Hidden: a rule keeps the request out of lists and figures. It is counted, and nothing else is told of it.
 	Hidden bool `json:"-"`

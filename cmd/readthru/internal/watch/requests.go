@@ -206,6 +206,8 @@ func (p *program) printRequest(c *cli.Context, e *journal.Entry, stored string) 
 	}
 	if e.OriginMS > 0 {
 		rows = append(rows, []string{"step", fmt.Sprintf("origin answered, %d ms", e.OriginMS)})
+	} else if e.OriginStatus > 0 {
+		rows = append(rows, []string{"step", fmt.Sprintf("origin answered %d", e.OriginStatus)})
 	}
 	for _, a := range e.Attempts {
 		rows = append(rows, []string{"step", fmt.Sprintf("%s %s, %d ms %s", a.Step, a.Outcome, a.MS, a.Reason)})
