@@ -130,7 +130,7 @@ func parseBaseID(s string) (id baseID, ok bool) {
 // [CheckBaseName]; the error wraps [ErrBaseExists] when it is taken.
 func (k *Knowledge) CreateBase(b Base) (Base, error) { return k.createBase(b, Sharing{}) }
 
-// createBase is [Knowledge.CreateBase], with how far the base is one of other nodes, too.
+// createBase is [Knowledge.CreateBase], with what the base has in common with that of other nodes.
 func (k *Knowledge) createBase(b Base, sharing Sharing) (Base, error) {
 	if err := CheckBaseName(b.Name); err != nil {
 		return Base{}, err
@@ -159,8 +159,8 @@ func (k *Knowledge) createBase(b Base, sharing Sharing) (Base, error) {
 	return b, nil
 }
 
-// add saves a new knowledge base, which is empty, with the key by which its id is found. The caller holds mu. The error
-// is ErrBaseExists, or that of the store.
+// add saves a new knowledge base, which is empty, and the record that leads from its id to its name. The caller holds
+// mu. The error is ErrBaseExists, or that of the store.
 func (s *bases) add(id baseID, b Base, sharing Sharing) (Base, error) {
 	if s.byName[b.Name] != nil {
 		return b, ErrBaseExists
@@ -243,7 +243,7 @@ func (s *bases) load(line func(string) string) {
 	})
 }
 
-// commit has the generation of the base that is being built be the one that answers.
+// commit makes the generation that is being built the one that answers, in this record alone: the caller saves it.
 func (r *baseRecord) commit(at time.Time) {
 	r.Generation, r.BuildingGeneration, r.Paused = r.BuildingGeneration, 0, false
 	r.LastCrawl, r.UpdatedAt = at, at

@@ -206,8 +206,8 @@ func (b *Build) Leave(rawURL string) error {
 	return nil
 }
 
-// addPage makes a stored page a member of the generation that is built. Its text is not copied: the page is kept as
-// long as a base has it.
+// addPage makes a stored page a member of the generation that is built. Its text is not copied: a member refers to the
+// page.
 func (b *Build) addPage(key page.Key) error {
 	key = b.k.store.Resolve(key)
 	p, err := b.k.store.Page(key)

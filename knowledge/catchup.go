@@ -36,7 +36,8 @@ type progress struct {
 	moved   chan struct{} // closed when reached or working has changed; nil if nobody waits
 }
 
-// reach notes that all changes up to a position are indexed, or were given up.
+// reach notes that all changes up to a position were tried: they are indexed, or have failed and wait for another
+// attempt, or were given up.
 func (p *progress) reach(at position) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -44,7 +45,7 @@ func (p *progress) reach(at position) {
 	p.changedLocked()
 }
 
-// setWorking notes whether a search that waits for the index may hope: a consumer runs, and its last step succeeded.
+// setWorking notes whether a search gains by waiting for the index: a consumer runs, and its last step succeeded.
 func (p *progress) setWorking(working bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -62,8 +63,8 @@ func (p *progress) changedLocked() {
 	}
 }
 
-// await has a search wait until the index has reached a position, until that is of no use (nothing is indexed, or too
-// much is behind), or for catchUpTime.
+// await has a search wait until the index has reached a position, until waiting is of no use (nothing is indexed, or
+// too much is behind), until ctx ends, or for catchUpTime.
 func (p *progress) await(ctx context.Context, at position) {
 	var late <-chan time.Time
 	for {

@@ -35,8 +35,8 @@ type task struct {
 }
 
 // step indexes some of the documents that wait, and reports whether there may be more. Before, it clears generations of
-// bases that were given up, and begins a rebuild of an index that is damaged; if nothing waits, it continues a rebuild.
-// With now, it retries failed documents at once.
+// bases that were replaced, given up or deleted, and begins a rebuild of an index that is damaged; if nothing waits, it
+// continues a rebuild. With now, it retries failed documents at once.
 func (k *Knowledge) step(ctx context.Context, now bool) (more bool, err error) {
 	k.work.Lock()
 	defer k.work.Unlock()
@@ -75,8 +75,8 @@ func (k *Knowledge) step(ctx context.Context, now bool) (more bool, err error) {
 	return false, nil
 }
 
-// tasks returns the documents that wait in either queue and are due, and whether that is all: only then has the index
-// reached what was stored.
+// tasks returns the documents that wait in either queue and are due, and whether both queues were read to their ends:
+// only then may a search stop waiting for what was stored.
 func (k *Knowledge) tasks(now bool) (tasks []*task, all bool, err error) {
 	// those that wait for another attempt are among the jobs, and must not fill the step
 	limit := min(stepDocuments+k.retries.len(), 1000)
@@ -117,8 +117,9 @@ func (k *Knowledge) tasks(now bool) (tasks []*task, all bool, err error) {
 	return tasks, all, nil
 }
 
-// do brings the index up to date with tasks, in portions of at most stepDocuments documents and stepBytes of markdown,
-// and calls each, if it is not nil, for every document it has indexed. The caller holds work.
+// do brings the index up to date with tasks, in portions of at most stepDocuments documents, which end with the one
+// that reaches stepBytes of markdown. It calls each, if that is not nil, for every document that it has indexed. The
+// caller holds work.
 func (k *Knowledge) do(ctx context.Context, tasks []*task, each func(*Document)) error {
 	for len(tasks) > 0 {
 		if err := ctx.Err(); err != nil {

@@ -47,7 +47,8 @@ func (l *CrawlLog) Load(f func(batch []byte) error) (err error) {
 	return err
 }
 
-// Save appends a batch of at most 512 KiB. It is on disk as all records are: a kill of the process loses none.
+// Save appends a batch of at most 512 KiB. It is committed when Save returns, so that the end of the process loses
+// none.
 func (l *CrawlLog) Save(batch []byte) error {
 	if len(batch) > maxCrawlBatch {
 		return fmt.Errorf("save crawl: batch of %d bytes, at most %d allowed", len(batch), maxCrawlBatch)

@@ -157,8 +157,7 @@ func sourceKey(base baseID, label, rawURL string) string {
 	return sourcePrefix + string(base[:]) + string(sum[:16])
 }
 
-// drop deletes a document that is no page, with its memberships in all bases, whoever owns it. The caller holds
-// bases.mu.
+// drop deletes a document that is no page, and takes it out of all bases. The caller holds bases.mu.
 func (k *Knowledge) drop(key page.Key) error {
 	return k.archive.Delete(key, append(k.bases.leave(key), archive.Queued(key))...)
 }

@@ -109,8 +109,8 @@ func (s *bases) members(kb string) (*roaring.Bitmap, error) {
 	return s.set(r.live()).numbers, nil
 }
 
-// liveOf returns the generation that answers for a base; the zero one for a base that is not there. A search compares
-// it before and after.
+// liveOf returns the generation that answers for a base; the zero one for a base that is not there. A search is made
+// again if it is another one afterwards.
 func (s *bases) liveOf(kb string) (g generation) {
 	if kb == "" {
 		return g

@@ -27,8 +27,8 @@ func (k *Knowledge) Pack(ctx context.Context, name string, s *Signer, w io.Write
 	return nil
 }
 
-// pack writes the documents of a base into the form of package pack. Documents that cannot be read now are left out of
-// the count at first; one that is lost later is an error, because the count is written already.
+// pack writes the documents of a base in the form of package pack. Those that cannot be read when it begins are left
+// out; one that is lost later is an error, because the head of the pack has their number.
 func (k *Knowledge) pack(ctx context.Context, base Base, s *Signer, w io.Writer, progress Progress) error {
 	members, err := k.memberKeys(base.Name)
 	if err != nil {

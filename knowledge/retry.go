@@ -139,7 +139,7 @@ func (r *retries) jobs() (list []Job) {
 	return list
 }
 
-// failed returns how many documents were given up for the index.
+// failed returns how many documents were given up because they could not be indexed.
 func (r *retries) failed() int {
 	r.mu.Lock()
 	defer r.mu.Unlock()

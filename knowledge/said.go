@@ -31,8 +31,8 @@ func (k *Knowledge) forgetAnnotations(key page.Key) error {
 	return k.notes.Forget(key, nil)
 }
 
-// reannotate queues those of some documents that were just indexed to be annotated again whose passages are annotated:
-// they may have changed.
+// reannotate queues documents that were just indexed to be annotated again, because their passages may have changed:
+// those of bases, ingested texts and notes.
 func (k *Knowledge) reannotate(batch []index.Item) error {
 	var jobs []store.Change
 	for i := range batch {
@@ -44,7 +44,7 @@ func (k *Knowledge) reannotate(batch []index.Item) error {
 	return k.records.Apply(jobs...)
 }
 
-// withStatements adds to a document's passages the statements that the annotator found, which are indexed with them.
+// withStatements adds to a document's passages the statements of a model about them, which are indexed with them.
 func (k *Knowledge) withStatements(d *Document, passages []outline.Passage) []outline.Passage {
 	if !k.described(d.Key) {
 		return passages
@@ -62,7 +62,7 @@ func (k *Knowledge) withStatements(d *Document, passages []outline.Passage) []ou
 	return passages
 }
 
-// saidOf returns the statements about a passage, one on a line; empty if it was not annotated.
+// saidOf returns the statements of a model about a passage, a line each; empty if there are none.
 func (k *Knowledge) saidOf(key page.Key, hash [16]byte) string {
 	said, err := k.annotator.Of(annotation.Passage{Page: key, Hash: hash})
 	if err != nil {

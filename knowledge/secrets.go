@@ -42,7 +42,8 @@ func (k *Knowledge) RemoveSecrets() error {
 	return nil
 }
 
-// removeSecret deletes one document whose URL has a secret; one that was ingested stays, under a masked URL.
+// removeSecret deletes a document whose URL has a secret. A page is only taken out of all bases; a text that was
+// ingested stays, under a masked URL.
 func (k *Knowledge) removeSecret(key page.Key) error {
 	k.bases.mu.Lock()
 	defer k.bases.mu.Unlock()

@@ -239,7 +239,7 @@ func (k *Knowledge) TakeBase(b Base) error {
 	return nil
 }
 
-// takeBase is [Knowledge.TakeBase] without the name in its errors.
+// takeBase is [Knowledge.TakeBase], whose errors do not name the base.
 func (k *Knowledge) takeBase(b Base) error {
 	if err := CheckBaseName(b.Name); err != nil {
 		return err

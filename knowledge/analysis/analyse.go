@@ -76,7 +76,8 @@ var ASCIIWord = func() (set [utf8.RuneSelf]bool) {
 	return set
 }()
 
-// wordRune reports whether a character is a part of words that spaces divide: a letter, digit or mark.
+// wordRune reports whether a character is a part of words that spaces divide: a letter, digit, mark or underscore, but
+// of no script that is written without spaces.
 func wordRune(r rune) bool {
 	if r < utf8.RuneSelf {
 		return ASCIIWord[r]
@@ -356,8 +357,8 @@ func Stem(surface string) string {
 	return english.Stem(word, false)
 }
 
-// withoutAccents returns a word without accents: combining marks of Latin, Greek, Cyrillic, Hebrew and Arabic letters
-// go; those of other scripts are letters.
+// withoutAccents returns a word without accents: the combining marks before U+0900 go, as those of Latin, Greek,
+// Cyrillic, Hebrew and Arabic letters. Those of later blocks stay: in the scripts of India they are letters.
 func withoutAccents(s string) string {
 	var b strings.Builder
 	for _, r := range norm.NFD.String(s) {

@@ -58,8 +58,8 @@ type Census struct {
 // Languages returns the languages that have a word among their function words, for Count.
 func Languages(surface string) uint8 { return ofCommonWord[surface] }
 
-// Count counts a word of a text, by the languages of which it is a function word (one bit each): so the language of a
-// passage is found.
+// Count counts a word of a text. Languages are those of which it is a function word, one bit each, as the function
+// Languages returns them.
 func (c *Census) Count(languages uint8) {
 	c.all++
 	if languages == 0 {
@@ -242,7 +242,6 @@ func lightItalian(w string) string {
 	return w
 }
 
-// hasEnding reports whether a word has one of some endings.
 func hasEnding(w string, endings ...string) bool {
 	for _, e := range endings {
 		if strings.HasSuffix(w, e) {

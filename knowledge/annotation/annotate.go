@@ -381,7 +381,8 @@ func (a *Annotator) Of(p Passage) (*Annotation, error) {
 	return a.Told(&stored), nil
 }
 
-// Told returns an annotation as callers may read it, cleaned: what a model wrote of a page may hide something, too.
+// Told returns an annotation as callers may read it, with all its texts cleaned: a model may have copied what a page
+// hides.
 func (a *Annotator) Told(stored *Annotation) *Annotation {
 	told := *stored
 	told.Statements = make([]statement.Statement, len(stored.Statements))

@@ -48,8 +48,8 @@ type lineWriter struct {
 	prose    listLine   // the last line that is no item
 }
 
-// block writes a block of a passage into the line: headings with a colon, lists and tables with dots, code without
-// fences.
+// block writes a block of a passage into the line: headings with a colon (those at the beginning are left out), items
+// and rows with dots before them, code without its fences.
 func (w *lineWriter) block(b markdown.Block) {
 	w.space = true
 	w.begins = append(w.begins, w.out.Len()+min(w.out.Len(), 1)) // behind the space

@@ -63,8 +63,8 @@ func (x *Index) Delete(ctx context.Context, key page.Key) error {
 	return x.deleteAll(ctx, []page.Key{key})
 }
 
-// deleteAll takes documents out of the index, in transactions of at most maxChangeBytes. The end of ctx keeps those
-// that were taken out by then.
+// deleteAll takes documents out of the index, in transactions of little more than maxChangeBytes. When ctx ends or one
+// fails, those before it stay out.
 func (x *Index) deleteAll(ctx context.Context, keys []page.Key) error {
 	x.write.Lock()
 	defer x.write.Unlock()
@@ -268,8 +268,8 @@ func (c *change) gain(number, doc uint32) {
 	}
 }
 
-// lose records that a document has a passage no more. A passage without owners is dead: it is found no more, and gone
-// at the next merge.
+// lose records that a document has a passage no more. A passage without owners is dead: searches do not find it, and
+// the next merge of its segment leaves it out.
 func (c *change) lose(number, doc uint32) {
 	owners := c.ownersOf(number)
 	if i, has := slices.BinarySearch(owners, doc); has {

@@ -7,7 +7,7 @@ import (
 )
 
 // explain sets in the hits of a search how their scores came about, for a query that asks for that. Docs are the hits'
-// documents. They are scored again, because a search keeps no parts of scores.
+// documents. What their words are worth is computed again, because a search keeps only the sum.
 func (x *Index) explain(q *query.Parsed, hits []Hit, docs []ranked) {
 	x.mu.RLock()
 	defer x.mu.RUnlock()

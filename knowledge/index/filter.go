@@ -9,7 +9,8 @@ import (
 	"github.com/readthru/readthru/knowledge/index/segment"
 )
 
-// filter returns the documents that a query may find by host, kind, time and base; nil: all. The caller holds mu.
+// filter returns the documents that a query may find: those of allow (of a base, with some metadata; nil: any) that
+// have its host and kind and are new enough. nil means all. The caller holds mu.
 func (x *Index) filter(q *Query, allow *roaring.Bitmap) segment.Bitset {
 	if allow == nil && q.Host == "" && q.Kind == "" && q.Since.IsZero() {
 		return nil
@@ -117,8 +118,8 @@ func (x *Index) passageFilter(q *Query, allow *roaring.Bitmap) func(passage uint
 	return func(passage uint32) bool { return int(passage>>6) < len(set) && set.Has(passage) }
 }
 
-// allowedOwners returns those documents of a single passage that a query may find, as ownersIn does for many. The
-// caller holds mu.
+// allowedOwners is ownersIn for a single passage: it looks at the documents of that passage alone, where filter looks
+// at all. The caller holds mu.
 func (x *Index) allowedOwners(passage uint32, q *Query, allow *roaring.Bitmap) []uint32 {
 	s := segment.Of(x.segments, passage)
 	if s == nil {

@@ -27,8 +27,8 @@ func numberIn(slot uint64) uint32 { return uint32(slot) - 1 }
 // home returns where a slot's passage lies if no other does.
 func (t *hashTable) home(slot uint64) int { return int(slot>>32) & (len(t.slots) - 1) }
 
-// find returns where the hash of a passage lies in the table, or else where it would be put. A slot holds half of the
-// hash; the other half is compared in the segments.
+// find returns where the hash of a passage lies in the table, or else where it would be put. A slot holds 32 of the 128
+// bits of the hash; all of them are compared in the segments.
 func (t *hashTable) find(hash [16]byte) (at int, found bool) {
 	wanted := slotOf(hash, 0) >> 32
 	for at = t.home(wanted << 32); t.slots[at] != 0; at = (at + 1) & (len(t.slots) - 1) {

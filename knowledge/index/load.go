@@ -67,8 +67,8 @@ func (x *Index) load() error {
 	return err
 }
 
-// take enters the passages of the segments that were loaded in what memory holds beside them: the tables of hashes, the
-// sums of lengths, the owners. The error is segment.ErrDamaged if a passage has an owner that does not exist.
+// take enters the passages of the segments that were loaded in what memory holds beside them: the tables of hashes and
+// the sums of lengths. The error is segment.ErrDamaged if a passage belongs to a document that does not exist.
 func (x *Index) take() error {
 	passages := 0
 	for _, s := range x.segments {

@@ -84,7 +84,8 @@ func (x *Index) startMerging(rest time.Duration) {
 	x.merging.notify()
 }
 
-// stopMerging ends the background merging and waits for it. What a merge has written is swept away at the next start.
+// stopMerging ends the background merging and waits for it. What an unfinished merge has written is swept away at the
+// next start.
 func (x *Index) stopMerging() {
 	if x.merging.cancel != nil {
 		x.merging.cancel()

@@ -124,8 +124,8 @@ type lexicalResult struct {
 	unknown  []string // words of the query that no passage has
 }
 
-// lexical ranks passages by the words of a query. Words that few passages have may be inflected, or taken as misspelt,
-// and the query is scored again then.
+// lexical ranks passages by the words of a query. Before, it adds stems of other languages than English to the query,
+// and puts other words in the place of those that hardly any passage has.
 func (x *Index) lexical(ctx context.Context, parsed *query.Parsed, q *Query, allow *roaring.Bitmap) (
 	found lexicalResult, err error,
 ) {
@@ -169,8 +169,8 @@ func (x *Index) newScorer(q *query.Parsed) *rank.Scorer {
 	return rank.New(x.view(), x.sums.averages(), x.pruneFrom, q)
 }
 
-// rest adds to the passages that were found those about the subject (q.among) that were not, with a score of 0: a query
-// for a subject finds all of them.
+// rest adds to the passages that a query for a subject alone has found those about the subject (q.among) that it has
+// not, with a score of 0, up to the number that a search considers.
 func (x *Index) rest(found []match, q *Query, allow *roaring.Bitmap) []match {
 	missing := q.among.Clone()
 	for i := range found {

@@ -212,8 +212,8 @@ func (v *Vectors) checkSpace(dimension int, sample [][]float32) error {
 	return nil
 }
 
-// add puts the vectors of passages into the set in memory. A set that has grown to four times what its centre was
-// computed from is loaded again with a better one.
+// add puts the vectors of passages into the set in memory. A set whose centre is the mean of few vectors (under
+// goodSample) is loaded again, with a better one, when it has grown to four times as many.
 func (v *Vectors) add(list []index.Passage, vectors [][]float32) {
 	v.mu.Lock()
 	for i := range list {

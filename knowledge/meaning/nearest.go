@@ -132,8 +132,8 @@ func (v *Vectors) queryVector(ctx context.Context, text string) ([]float32, erro
 	}
 }
 
-// embedQuery asks the model for the vector of a query. The error says also that its length is not that of the passages'
-// vectors, as after a change of the model.
+// embedQuery asks the model for the vector of a query. One whose length is not that of the passages' vectors is an
+// error, too, as after a change of the model.
 func (v *Vectors) embedQuery(ctx context.Context, text string) ([]float32, error) {
 	prefix := prefixesOf(v.o.Model.Model()).query
 	texts := []string{clip.Bytes(prefix+text, maxEmbedBytes)}

@@ -80,7 +80,8 @@ const (
 	queriesAtOnce  = 4
 )
 
-// New returns the vectors of an index; nil without a model, whose methods do nothing.
+// New returns the vectors of an index; nil without a model. Run, Changed, State and Close of nil do nothing, and
+// Meaning must not be called.
 func New(o Options) *Vectors {
 	if o.Model == nil {
 		return nil

@@ -165,8 +165,8 @@ type piece struct {
 	head int // the piece that it is not shown without: the head of its table, the first item of its list; else itself
 }
 
-// piecesOf cuts a section into what a difference between versions of a page shows: lines, blocks, and rows of a table,
-// which keep its header.
+// piecesOf cuts a section into what a difference between versions of a page shows: rows of tables, lines of lists, and
+// other blocks whole.
 func piecesOf(md []byte) []piece {
 	var list []piece
 	rows := func(head int, lines []byte) {

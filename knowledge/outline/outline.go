@@ -165,7 +165,7 @@ type headingStack struct {
 	shared []string // a copy of titles that passages keep; nil when it must be made again
 }
 
-// push enters a heading: it leaves all of its level or a lower one.
+// push enters a heading, in the place of those of its own level and of the levels below it.
 func (s *headingStack) push(level int, title string) {
 	n := len(s.levels)
 	for n > 0 && s.levels[n-1] >= level {

@@ -85,8 +85,8 @@ type packer struct {
 	body       bool // it has more than headings
 }
 
-// add packs the next block of a document into the present passage, or ends that before it or after it. A block over the
-// limit is cut.
+// add packs the next block of a document into the present passage, or ends that and begins another one with it. A block
+// over the limit is cut.
 func (p *packer) add(b markdown.Block) {
 	switch {
 	case b.Kind == markdown.Heading && isAside(b.Title(p.md)):

@@ -82,7 +82,7 @@ func (w *lineStripper) put(s string) {
 	}
 }
 
-// space writes a space for the place at, unless there is one.
+// space writes a space for the place at, unless the text is empty or ends with one.
 func (w *lineStripper) space(at int) {
 	if n := len(w.text); n > 0 && w.text[n-1] != ' ' {
 		w.at = at

@@ -108,7 +108,7 @@ func (p *Writer) Add(line any) error { return p.lines.Encode(line) }
 // Close ends a pack that is given up, and frees what it holds.
 func (p *Writer) Close() { _ = p.z.Close() } // its error was that of Finish, or nobody reads the pack
 
-// Finish ends a pack and signs it: the hash of all before, the public key included.
+// Finish ends a pack and signs it: the signature is of the hash of all that stands before, the public key included.
 func (p *Writer) Finish() error {
 	if err := p.z.Close(); err != nil {
 		return err

@@ -104,7 +104,7 @@ func (s *speller) passages(stem string) (df int) {
 	return df
 }
 
-// together returns in how many passages words follow one another, in any field.
+// together returns in how many passages the second of two words follows the first, in the title or in the text.
 func (s *speller) together(words []string) (n int) {
 	for _, seg := range s.view.Segments {
 		var lists []*segment.List
@@ -181,7 +181,6 @@ func differsInAccents(form, word string) bool {
 	return true
 }
 
-// isASCII reports whether a word has only characters of ASCII.
 func isASCII(s string) bool {
 	for i := range len(s) {
 		if s[i] >= utf8.RuneSelf {

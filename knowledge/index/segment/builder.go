@@ -167,7 +167,8 @@ func (b *Builder) field(s string, f field, from int) (n, last int) {
 	return n, last
 }
 
-// occurrence notes a word of a field, and counts the languages that have the word.
+// occurrence notes a word of a field, and counts the languages of which it is a function word, by which the language of
+// the passage is found.
 func (b *Builder) occurrence(t analysis.Token, f field) {
 	w, ok := b.words[string(t.Surface)]
 	if !ok {

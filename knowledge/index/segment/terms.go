@@ -139,8 +139,8 @@ func (w *writer) flush() error {
 	return err
 }
 
-// appendEntry appends a term to a block: name and forms by what they share with the one before, then the chunks of its
-// postings.
+// appendEntry appends a term to a block: its name by the prefix that it shares with the term before, its forms by what
+// each shares with its name, then the chunks of its postings.
 func appendEntry(b []byte, e *entry, before string) []byte {
 	b = appendShared(b, e.Term, before)
 	flags := byte(len(e.Forms))
