@@ -88,7 +88,7 @@ func spreadHosts(u *url.URL, q url.Values) {
 // dialer makes connections that end when the server stalls.
 type dialer struct{}
 
-// Dial connects to the database's server. The driver asks for it.
+// Dial connects to the database's server, within connectTime. It is a method of pq.Dialer.
 func (d dialer) Dial(network, address string) (net.Conn, error) {
 	return d.DialTimeout(network, address, connectTime)
 }

@@ -217,11 +217,11 @@ func (f *Fleet) fillOrFollow(ctx context.Context, b knowledge.SharedBase, r *bas
 		time.Since(f.bases.since) < f.lease()) {
 		return nil
 	}
+	// A lease that others have is not asked for at every look.
 	if !asked && time.Since(f.bases.tried[b.ID]) < beatEvery {
 		return nil
 	}
 	f.bases.tried[b.ID] = time.Now()
-	// a lease that others have is not asked for at every look
 	return f.claim(ctx, b, asked)
 }
 

@@ -100,7 +100,8 @@ const lookForRendition = `
 		record, body, body_hash, COALESCE(body_length, 0)
 	FROM (SELECT) AS one LEFT JOIN known ON true`
 
-// lookRendition asks the database once for a rendition, within Options.Wait.
+// lookRendition asks the database once for a rendition, within Options.Wait. With makes, the same statement takes the
+// flight for this node if there is no rendition, and no other node has it.
 func (f *Fleet) lookRendition(ctx context.Context, id [32]byte, makes bool) (foundRendition, error) {
 	var is foundRendition
 	err := f.inTime(ctx, &f.breaker, func(ctx context.Context) error {

@@ -130,8 +130,8 @@ func (f *Fleet) renewMark(ctx context.Context) error {
 	return err
 }
 
-// exchange tells the database all that is new here but stored responses, and then takes over what is new elsewhere: a
-// deletion is told before the page could come back.
+// exchange tells the database of purges and pages of this node, and then takes over those of other nodes: a deletion is
+// told before the page could come back. Last, it shares knowledge bases.
 func (f *Fleet) exchange(ctx context.Context) error {
 	if err := f.tellPurges(ctx); err != nil {
 		return err

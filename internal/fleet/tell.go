@@ -109,7 +109,8 @@ func (u *untold) next(held bool) map[slot]*stored {
 	return next
 }
 
-// done takes responses that were told from the list, unless something newer has taken their place.
+// done takes responses that were told from the list, unless something newer has taken their place, or they wait for the
+// object store.
 func (u *untold) done(told map[slot]*stored) {
 	u.mu.Lock()
 	defer u.mu.Unlock()

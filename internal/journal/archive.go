@@ -285,7 +285,8 @@ func (a *archive) find(id string) (found Entry, ok bool) {
 	return Entry{}, false
 }
 
-// run writes new requests to the files once a second, and when wake says that much is new, until ctx ends.
+// run writes new requests to the files until ctx ends: once a second, and when wake says that much is new. Without a
+// number of days it waits longer while many come, since most of them need not be kept.
 func (a *archive) run(ctx context.Context, j *Journal) {
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()

@@ -16,7 +16,7 @@ import (
 // Filter selects requests. The zero value matches all.
 type Filter struct{ terms []term }
 
-// term is one condition of a filter, and a clue by which files are skipped without decoding them.
+// term is one condition of a filter, and a clue by which files and lines are skipped without decoding them.
 type term struct {
 	not   bool
 	match func(*Entry) bool
@@ -299,7 +299,7 @@ func comparison(name, text string) (func(int64) bool, error) {
 	return nil, fmt.Errorf("filter %s: %q is not a number like 404, 4xx or >=400", name, text)
 }
 
-// ofHosts matches requests to one of some hosts, or to a host below one.
+// ofHosts returns the condition that a request went to one of some hosts, or to a host below one, and its clue.
 func ofHosts(hosts []string) (func(*Entry) bool, clue) {
 	var names, parts []string
 	for _, host := range hosts {

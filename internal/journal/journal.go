@@ -195,8 +195,8 @@ func (j *Journal) Again(e *Entry, began time.Time, took time.Duration, gone bool
 // wakeEvery is after how many requests they are written to files, if a second has not passed before.
 const wakeEvery = 1024
 
-// add puts a request into the ring in the place of the oldest, and counts it in the sums. It returns the number of the
-// request, 0 if it is hidden.
+// add puts a request into the ring, in the place of the oldest when it is full, and counts it in the sums. It returns
+// the number of the request, 0 if it is hidden.
 func (j *Journal) add(s slot) (n uint64) {
 	size := s.of.size()
 	j.mu.Lock()

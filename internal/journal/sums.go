@@ -57,7 +57,8 @@ type sums struct {
 	tunnels          map[string]int64
 }
 
-// durations counts requests of one outcome by what they took: under[i] are those in the i-th of Limits.
+// durations counts requests of one outcome by what they took: under[i] are those that took at most Limits[i], and more
+// than the limit before it.
 type durations struct {
 	n     int64
 	sum   time.Duration

@@ -1,5 +1,6 @@
-// Package bucket keeps the contents of a fleet's pages in an S3-compatible object store: compressed, each under its
-// SHA-256, so that none is kept twice and one that was changed is noticed.
+// Package bucket keeps the larger contents of a fleet (of pages, responses and renditions) in an S3-compatible object
+// store: compressed, each under the SHA-256 of what was compressed, so that none is kept twice and one that was changed
+// is noticed.
 package bucket
 
 import (
@@ -24,7 +25,7 @@ import (
 )
 
 const (
-	// Tasks is how many requests are made at once.
+	// Tasks is how many requests a caller may make at once.
 	Tasks = 16
 
 	// connectTime bounds a connection to the object store.
