@@ -72,8 +72,8 @@ func New(file, directory string) (*Signer, error) {
 	return &Signer{key: key, keyID: thumbprint(key), agent: agent}, nil
 }
 
-// CheckDirectory returns what Signature-Agent says of a directory: the URL of a key set as it is, or an origin,
-// serialised as in RFC 6454 §6.2. It returns an error if directory is neither.
+// CheckDirectory returns what Signature-Agent says of a directory: the URL of a key set, or an origin, serialised as in
+// RFC 6454 §6.2. It returns an error if directory is neither.
 func CheckDirectory(directory string) (string, error) {
 	u, err := url.Parse(directory)
 	if err != nil || u.Scheme != "https" || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" ||

@@ -89,8 +89,8 @@ func OwnID(md []byte) (title []byte, id string) {
 
 var anchor = lazy.Pattern(`<a\s[^>]*\b(?:id|name)=["']?([^"'\s>]+)`)
 
-// anchorID returns the id of the first anchor of HTML (<a id>) in a line, which names the section below it; empty if
-// there is none.
+// anchorID returns the id or name of the first anchor of HTML in a line (<a id>, <a name>), which names the section
+// below it; empty if there is none.
 func anchorID(line []byte) string {
 	if !bytes.Contains(line, []byte("<a")) {
 		return ""
@@ -122,8 +122,8 @@ func Slug(title []byte) string {
 	return slugOf(images.String())
 }
 
-// slugOf returns the slug of a heading as GitHub makes it: lower case, hyphens for spaces, and of the rest letters,
-// marks, digits, underscores and hyphens of all scripts.
+// slugOf returns the slug of a heading as GitHub makes it: lower case, hyphens for spaces, and of the rest only
+// letters, marks, numbers and connecting punctuation (as the underscore) of all scripts, and hyphens.
 func slugOf(text string) string {
 	return strings.Map(func(r rune) rune {
 		switch {

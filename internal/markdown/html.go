@@ -110,7 +110,8 @@ func (k htmlKind) ends(line []byte) bool {
 	return false
 }
 
-// containsFold reports whether a text contains another one, which is in lower case, whatever the case of its letters.
+// containsFold reports whether a text contains another one, whatever the case of its letters. That one is in lower
+// case, and does not begin with a letter.
 func containsFold(text []byte, lower string) bool {
 	for {
 		at := bytes.IndexByte(text, lower[0])

@@ -132,8 +132,7 @@ func (p *paragraph) take(md []byte) []byte {
 	return text
 }
 
-// flush reads the links of the paragraph that was gathered. Without one of the characters that every link has, it is
-// not read.
+// flush reads the links of the paragraph that was gathered. A paragraph without any of ], < and : has none.
 func (l *links) flush() {
 	if text := l.take(l.md); bytes.ContainsAny(text, "]<:") {
 		l.inline(text, l.definitions(text))
@@ -243,8 +242,8 @@ func (l *links) inline(text []byte, at int) {
 // lastTicks says where the last run of backticks of each length begins.
 type lastTicks [maxTicks + 1]int
 
-// countTicks returns where the last run of backticks of each length begins: only such a run can end a code span, so
-// that a text of many unpaired runs is read in linear time.
+// countTicks returns where the last run of backticks of each length begins: skipCode looks for the end of a code span
+// only if such a run follows, so that a text of many unpaired runs is read in linear time.
 func countTicks(text []byte) (last lastTicks) {
 	for at := 0; at < len(text); at++ {
 		run := at

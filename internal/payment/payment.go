@@ -136,7 +136,7 @@ type challenge struct {
 }
 
 // challenges reads the lines of WWW-Authenticate. One line may have several challenges, and a challenge several
-// parameters, both apart by commas: what begins with two words begins a challenge.
+// parameters, both apart by commas: an element whose first word has no equals sign begins a challenge.
 func challenges(lines []string) (list []challenge) {
 	for element := range httpfield.Elements(lines) {
 		scheme, param, found := strings.Cut(element, " ")

@@ -151,8 +151,8 @@ var abbreviations = map[string]bool{
 	"al": true,
 }
 
-// sentences splits a text of one line after the marks that end sentences. A full stop ends none before a lower-case
-// letter or after an abbreviation.
+// sentences splits a text of one line after the marks that end sentences. Before a lower-case letter none ends, nor
+// with the full stop of an abbreviation or an initial.
 func sentences(text string) []string {
 	var list []string
 	from := 0

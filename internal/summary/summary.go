@@ -281,8 +281,8 @@ func (m *Maker) refusal(ctx context.Context, p *page.Page, local bool) error {
 // tries bounds how often a prompt is shortened, or the model asked again with room for a longer answer.
 const tries = 4
 
-// ask asks the model for a summary, and again with less of the page if its context is too small. The error says why the
-// model gave none.
+// ask asks the model for a summary, again with less of the page if its context is too small, and again with room for a
+// longer answer if that was cut. The error says why the model gave none.
 func (m *Maker) ask(ctx context.Context, p *page.Page, kind Kind, content string, local bool) (*Summary, error) {
 	if err := m.refusal(ctx, p, local); err != nil {
 		return nil, err

@@ -35,7 +35,8 @@ type goFile struct {
 	line    func(token.Pos) int
 }
 
-// declare adds what a top-level declaration defines: a function or method, types, constants and variables.
+// declare adds what a top-level declaration defines: a function or method, types, and constants and variables that are
+// exported.
 func (g *goFile) declare(declaration ast.Decl) {
 	switch d := declaration.(type) {
 	case *ast.FuncDecl:

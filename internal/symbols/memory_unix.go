@@ -19,7 +19,7 @@ func withMemory(ctx context.Context) context.Context {
 type reserved struct{ all []byte }
 
 // reserve returns a memory for the grammars that is one mapping of limit bytes, of which the system gives only the
-// pages that are written: so growing never copies.
+// pages that are written: so growing never copies. Where it cannot be mapped, the memory is on the heap.
 func reserve(_, limit uint64) experimental.LinearMemory {
 	all, err := syscall.Mmap(-1, 0, int(limit), syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_ANON|syscall.MAP_PRIVATE)
 	if err != nil {

@@ -53,7 +53,7 @@ type passwordHash struct {
 	salt, sum  []byte
 }
 
-// parseHash reads that form. The error is for people, and has no part of the hash that could be used.
+// parseHash reads what encodeHash returned. The error is for people, and has no part of the hash that could be used.
 func parseHash(s string) (passwordHash, error) {
 	parts := strings.Split(s, "$")
 	if len(parts) != 4 || parts[0] != hashName {
