@@ -177,8 +177,8 @@ func candidates(blocks []block) []sentence {
 	return list
 }
 
-// fragments returns what a page without prose has for a summary: sentences of any length and entries of lists and
-// tables.
+// fragments returns what a page has for a summary that has none of candidates: sentences of any length, and entries of
+// lists and tables, of two words at least.
 func fragments(blocks []block) []sentence {
 	const most = 60
 	var list []sentence
