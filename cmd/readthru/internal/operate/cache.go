@@ -51,8 +51,8 @@ func (p *program) cacheCommand() *cli.Command {
 	}
 }
 
-// cacheGet lists the stored responses of a URL. The exit status is 1 if there is none, or none that is fresh (rule
-// B28).
+// cacheGet lists the stored responses of a URL, or with --explain says why they would or would not answer. It fails if
+// there are none and, without --explain, if none is fresh (rule B28).
 func (p *program) cacheGet(c *cli.Context) error {
 	url, err := command.OneArg(c.Args().Slice(), "URL")
 	if err != nil {

@@ -192,7 +192,7 @@ func (p *program) newBase(c *cli.Context) error {
 	})
 }
 
-// refreshBase fills a base again from where it came from: its site, its files, or the URLs of its list.
+// refreshBase fills a base again from where it came from: its site, its page, its files, or the URLs of its list.
 func (p *program) refreshBase(c *cli.Context) error {
 	name, err := command.OneArg(c.Args().Slice(), "BASE")
 	if err != nil {
@@ -405,8 +405,8 @@ func (p *program) deleteBase(c *cli.Context) error {
 	})
 }
 
-// addText adds one text to a base, from a file or standard input, of at most command.MaxText bytes. The same label and
-// text again change nothing.
+// addText adds one text to a base, from a file or standard input, of at most command.MaxText bytes. The same text with
+// the same label and URL changes nothing; another text with these replaces the earlier one, if there is a URL.
 func (p *program) addText(c *cli.Context) error {
 	args := c.Args().Slice()
 	if len(args) == 0 || len(args) > 2 {
@@ -471,7 +471,7 @@ func (p *program) baseSubjects(c *cli.Context) error {
 	})
 }
 
-// basePassages lists the passages of a base, by which search finds it, with their subjects.
+// basePassages lists the passages of a base, which are what search finds of it, with their subjects.
 func (p *program) basePassages(c *cli.Context) error {
 	name, err := command.OneArg(c.Args().Slice(), "BASE")
 	if err != nil {
@@ -499,8 +499,7 @@ func (p *program) basePassages(c *cli.Context) error {
 	})
 }
 
-// packBase writes a base into one signed file. The base is looked for first, so that no file is made for one that does
-// not exist.
+// packBase writes a base into one signed file. The base is looked for before a file is begun.
 func (p *program) packBase(c *cli.Context) error {
 	args := c.Args().Slice()
 	if len(args) != 2 {

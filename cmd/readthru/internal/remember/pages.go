@@ -212,7 +212,7 @@ func (p *program) convertPage(c *cli.Context) error {
 	})
 }
 
-// removePage deletes a stored page, or with --host all that is known of a host.
+// removePage deletes a stored page, or with --host all pages of a host. The log and the counts of visits stay.
 func (p *program) removePage(c *cli.Context) error {
 	if host := c.String("host"); host != "" {
 		if c.Args().Present() {

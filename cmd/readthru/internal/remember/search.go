@@ -16,8 +16,8 @@ import (
 	"github.com/readthru/readthru/page"
 )
 
-// searchCommand is the command search over pages, bases and notes. With a subject and without a query it prints all
-// that is about the subject.
+// searchCommand is the command search over pages, bases and notes. With a subject and without a query it prints what is
+// about the subject, as much as --limit allows.
 func (p *program) searchCommand() *cli.Command {
 	return &cli.Command{
 		Name:        "search",

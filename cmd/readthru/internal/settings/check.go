@@ -42,7 +42,7 @@ func (s *Settings) Check() error {
 }
 
 // checkListeners refuses addresses that cannot be listened on, an admin port that other machines reach without a token,
-// and users without a name or password.
+// and users of the proxy that package users refuses or that lack a name or a password.
 func (s *Settings) checkListeners(bad func(string, error) error) error {
 	for _, l := range []struct{ path, addr string }{
 		{"proxy.listen", s.Proxy.Listen}, {"admin.listen", s.Admin.Listen},
@@ -152,7 +152,8 @@ func (s *Settings) checkURLs(bad func(string, error) error) error {
 	return nil
 }
 
-// checkNumbers refuses durations, sizes and counts of the configuration that are below their least value.
+// checkNumbers refuses durations, sizes and counts of the configuration that are below their least value, and numbers
+// in proxy.connect_ports that are no ports.
 func (s *Settings) checkNumbers(bad func(string, error) error) error {
 	for _, l := range []struct {
 		path        string

@@ -43,8 +43,8 @@ const (
 	failed  = "failed"
 )
 
-// doctorCommand is the command doctor: what works on this machine and what does not, with a remedy for each. The exit
-// status is 1 if something fails.
+// doctorCommand is the command doctor: what works on this machine, and what does not, with a remedy where one is known.
+// The exit status is 1 if something fails.
 func (p *program) doctorCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "doctor",
@@ -71,7 +71,7 @@ func (p *program) doctorCommand() *cli.Command {
 	}
 }
 
-// printFindings prints what doctor found, each with its remedy on the next line.
+// printFindings prints what doctor found, each with its remedy, if there is one, on the next line.
 func (p *program) printFindings(found []finding, asJSON bool) error {
 	if asJSON {
 		return p.PrintJSON(found)

@@ -59,8 +59,9 @@ func stepFlags() []cli.Flag {
 	}
 }
 
-// installService shows the steps that install the service, and takes them. A definition that a person has edited is
-// kept aside, and a daemon that runs without the service gives way to it.
+// installService shows the steps that install the service, and takes them. It refuses if a person has edited the
+// definition. A daemon that runs without the service gives way to it if a command started it and no other uses it; else
+// it is an error.
 func (p *program) installService(c *cli.Context) error {
 	s, m, err := p.forService(c)
 	if err != nil {

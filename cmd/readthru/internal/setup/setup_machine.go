@@ -158,7 +158,7 @@ func (g *guide) trust(context.Context) error {
 }
 
 // agents is the step of the guided setup that sets up each agent that is found on this machine. A failure of one does
-// not keep the others from it.
+// not keep the others from it, except that of a port that is taken, which all would meet.
 func (g *guide) agents(ctx context.Context) error {
 	var failed []error
 	found := false

@@ -93,7 +93,8 @@ func (p *program) serviceSwitch(name, usage string, off bool) *cli.Command {
 	}
 }
 
-// printServices prints the third parties that could be sent something, whether each is on, and what it was sent.
+// printServices prints the third parties that could be sent something, whether each is on, and what it was sent in the
+// last 30 days.
 func (p *program) printServices(c *cli.Context, l *api.Leaving) error {
 	if c.Bool("json") {
 		return p.PrintJSON(l)

@@ -362,7 +362,7 @@ func (d *Daemon) run(ctx context.Context) error {
 	return err
 }
 
-// closeListeners closes the ports that were not served.
+// closeListeners closes all ports of the daemon. Those that were served are closed already.
 func (d *Daemon) closeListeners() {
 	if d.ports != nil {
 		d.ports.close()
