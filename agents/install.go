@@ -98,7 +98,8 @@ type hookGroup struct {
 	Hooks   []hook `json:"hooks"`
 }
 
-// hook is the entry of a hook in an agent's settings. Agents leave out what they do not know.
+// hook is the entry of a hook in an agent's settings. A field that an agent's hooks do not have stays empty, and is
+// left out.
 type hook struct {
 	Name    string `json:"name,omitempty"`
 	Type    string `json:"type,omitempty"`

@@ -56,8 +56,8 @@ type crawlBody struct {
 	NoRetention wanted `json:"zeroDataRetention"`
 }
 
-// check returns an error for options of a crawl that are wrong, or that are not supported here: none is ignored in
-// silence.
+// check returns an error for options of a crawl that are wrong, or that a crawl does not support here. What no request
+// may ask for (wanted) was refused when the body was read.
 func (b *crawlBody) check() error {
 	switch {
 	case b.Limit != nil && (*b.Limit < 1 || *b.Limit > maxLimit):

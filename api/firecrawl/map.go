@@ -46,7 +46,7 @@ type mapBody struct {
 	Threats  wanted `json:"threatProtection"`
 }
 
-// mapAnswer is the answer to it: version 1 has URLs as texts, version 2 as objects.
+// mapAnswer is the answer to a request for the URLs of a site: version 1 has URLs as texts, version 2 as objects.
 type mapAnswer[L any] struct {
 	Success bool   `json:"success"`
 	Links   []L    `json:"links"`
@@ -74,7 +74,8 @@ func (b *mapBody) check() error {
 	return nil
 }
 
-// serveMap answers with the URLs of a site, without reading its pages.
+// serveMap answers with the URLs of a site: its start page, the links of that, and what its sitemaps and llms.txt name.
+// No other page is read.
 func (s *Service) serveMap(v version, r *http.Request) (any, error) {
 	var b mapBody
 	u, err := read(r, &b, &b.URL)

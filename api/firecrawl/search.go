@@ -256,7 +256,7 @@ func (s *Service) merge(b *searchBody, lists ...[]found) []found {
 	return merged[:min(len(merged), b.limit())]
 }
 
-// score returns the score of a result by its normalised URL.
+// score returns the score that merge gave to the page at a URL, by the normalised URL; 0 for a URL that is none.
 func score(scores map[string]float64, raw string) float64 {
 	u, err := page.Parse(raw)
 	if err != nil {

@@ -158,7 +158,7 @@ func (s *Service) serveCancel(_ version, r *http.Request) (any, error) {
 	return cancelAnswer{true, cancelled}, nil
 }
 
-// serveErrors lists what failed of a job.
+// serveErrors lists the URLs of a job that could not be read, and those that robots.txt forbids.
 func (s *Service) serveErrors(_ version, r *http.Request) (any, error) {
 	j, err := s.jobs.find(r.PathValue("id"))
 	if err != nil {

@@ -89,7 +89,8 @@ func (s *Server) untilStopping(ctx context.Context) {
 	}
 }
 
-// stopDaemon has the daemon stop, for the command stop and for an upgrade. It answers before that.
+// stopDaemon has the daemon stop, for commands that end it or start another one in its place. With Unused it refuses
+// while commands use the daemon. It answers before the daemon has stopped.
 func (s *Server) stopDaemon(_ context.Context, q api.Stopping) (*api.Stopped, error) {
 	if s.o.End == nil {
 		return nil, api.ErrNoProxy

@@ -60,7 +60,8 @@ type sampler struct {
 	before store.Counts // what the store has
 }
 
-// begin notes the counters of the start, which are in the store already: some of them are kept there.
+// begin notes the counters as they are at the start. Some are kept in the store, and what they had counted before is in
+// the time series already.
 func (m *sampler) begin(s *Service) {
 	if s.o.Store != nil {
 		m.before = s.counted()

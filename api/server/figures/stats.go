@@ -73,7 +73,7 @@ func (s *Service) GetStats(context.Context, api.None) (*api.Stats, error) {
 	return st, nil
 }
 
-// countRequests sets those counts of requests that the journal knows, for which all doors are one.
+// countRequests sets the counts of requests that the journal has, which are those of all doors together.
 func countRequests(r *api.RequestStats, told journal.Sums) {
 	r.Total, r.Outcomes, r.Doors, r.Hidden = told.Requests(), map[string]int64{}, told.Doors, told.Hidden
 	for outcome, d := range told.Durations {

@@ -86,8 +86,8 @@ func agentNames() string {
 }
 
 // answer does what an event of an agent's hook asks for, and returns what the agent is told: nothing at its start, a
-// stored page in place of a tool that is about to run, a note for a prompt, and messages about what was indexed after a
-// tool.
+// stored page in place of a tool that is about to run, a note for a prompt, and after a tool messages about what was
+// indexed and, with Verbatim, the page in place of what the tool returned.
 func (s *Service) answer(ctx context.Context, h api.HookEvent, agent agents.Agent, e *agents.Event) agents.Answer {
 	if e.Stage == agents.Start {
 		return agents.Answer{} // the command answers it

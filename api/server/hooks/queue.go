@@ -154,8 +154,8 @@ func (q *queue) start(name string, w agents.Work, slots chan struct{}, ended fun
 	}))
 }
 
-// work does a piece of work when there is a slot for it. ok is false if the queue ends before. A piece that panics
-// counts as done: a repetition would fail again.
+// work does a piece of work when there is a slot for it. ok is false if the queue ends before the piece is done. A
+// piece that panics counts as done: a repetition would fail again.
 func (q *queue) work(w agents.Work, slots chan struct{}) (d done, ok bool) {
 	if w.Docs == "" {
 		select {

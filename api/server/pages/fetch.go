@@ -297,7 +297,7 @@ func textual(contentType string) bool {
 		strings.HasSuffix(t, "+yaml")
 }
 
-// orUnknown returns a media type for an error.
+// orUnknown returns a media type as the text of an error names it, also one that is empty.
 func orUnknown(contentType string) string {
 	if contentType == "" {
 		return "of unknown type"

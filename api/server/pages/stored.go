@@ -185,7 +185,7 @@ func (s *Service) DiffVersions(_ context.Context, q api.DiffQuery) (*api.Diff, e
 }
 
 // pick finds the version of a page that ref names among versions, newest first: by how many versions back it is (at
-// most three digits), or by the first digits of its content hash.
+// most three digits), or by the first digits of its content hash. An empty ref is the newest version.
 func pick(versions []store.Version, ref string) (store.Version, error) {
 	if n, err := strconv.Atoi(ref); err == nil && len(ref) < 4 || ref == "" {
 		if n < 0 || n >= len(versions) {

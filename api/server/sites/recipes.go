@@ -21,7 +21,7 @@ import (
 	"github.com/readthru/readthru/store"
 )
 
-// siteRecipe returns what the API says of a recipe that is part of the program.
+// siteRecipe returns what the API says of a recipe, with the source of those that are part of the program.
 func siteRecipe(r *recipe.Recipe) api.SiteRecipe {
 	return api.SiteRecipe{
 		Name: r.Name, About: r.About, Source: "shipped", Host: r.Host, Path: r.Path, Has: r.Selectors.Has,

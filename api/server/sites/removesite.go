@@ -15,7 +15,7 @@ import (
 )
 
 // RemoveSite removes all that is kept of a host, at all its ports: pages, stored responses, counts of visits, what was
-// learnt, and requests in the journal. Rules stay, and are counted. What is read of it meanwhile comes afterwards.
+// learnt, and requests in the journal. Rules stay, and are counted. What is read of the host meanwhile may stay.
 func (s *Service) RemoveSite(ctx context.Context, q api.SiteRemoval) (*api.RemovedSite, error) {
 	name, err := learntHost(q.Host)
 	if err != nil {

@@ -125,7 +125,7 @@ type trouble struct {
 	failing         bool // the last one failed
 }
 
-// tell adds that to what the API says of the host.
+// tell adds the trouble of a host to what the API says of it. judgeSite may find another reason why it is apart.
 func (t *trouble) tell(site *api.Site) {
 	site.Tunnels, site.Failed = t.tunnels, t.failed
 	if t.failing {
