@@ -15,9 +15,9 @@ import (
 )
 
 // Body reads the content of a stored response, page version or rendition: a stored body, in parts of 256 KiB. It
-// verifies each part before it returns the part's first byte; after a damaged part reading fails and the body is
-// removed. A Body must not be used by several goroutines at once. The caller closes it: until then the body cannot be
-// deleted from the disk.
+// verifies each part before it returns the part's first byte; after a damaged part reading fails, and the body counts
+// as missing. A Body must not be used by several goroutines at once. The caller closes it: until then the body cannot
+// be deleted from the disk.
 type Body struct {
 	s      *Store
 	sum    Sum

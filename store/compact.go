@@ -48,7 +48,7 @@ func (s *Store) deleteDead(ctx context.Context) error {
 		}
 		s.mu.Lock()
 		// without a manifest the body is being written: its parts are committed before it
-		if _, whole := body.ManifestOf(s.kv, &kv.Batch{}, sum); whole { // else it is being written
+		if _, whole := body.ManifestOf(s.kv, &kv.Batch{}, sum); whole {
 			s.deleteLater(s.deleteUnreferred(sum, time.Now()))
 		}
 		s.mu.Unlock()

@@ -82,7 +82,7 @@ func insert[V any](list []V, v V, limit int, order func(a, b V) int) []V {
 	return list[:min(len(list), limit)]
 }
 
-// Totals are running counts of the whole store, kept in a record that each write updates, and never found by scanning.
+// Totals are running counts of the whole store, kept in a record that each write updates: to read them scans nothing.
 type Totals struct {
 	Pages, Visits, Versions    int64
 	VisitsBySource             map[page.Source]int64

@@ -55,7 +55,6 @@ func (s *Store) housekeep(ctx context.Context) {
 			return
 		case <-calm:
 			calm = nil
-			// nothing happened for a while
 			releaseMemory()
 			s.kv.LetGo(0)
 			continue

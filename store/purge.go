@@ -30,8 +30,8 @@ func (s *Store) DeleteResponses(uri string) (int, error) {
 }
 
 // deleteWhere removes the stored responses of a URI that match, with their entries in the indexes of hosts, tags, uses
-// and expiries, and returns how many. All deletions of responses come here. Match runs under s.mu and must not call the
-// store. A deletion is never refused because the disk is full.
+// and expiries, and returns how many. All deletions of responses come here, but for those that putResponse replaces.
+// Match runs under s.mu and must not call the store. A deletion is never refused because the disk is full.
 func (s *Store) deleteWhere(uri string, match func(*Response) bool) (int, error) {
 	u := keys.URIOf(uri)
 	now := time.Now()

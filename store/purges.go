@@ -87,7 +87,7 @@ func (s *Store) TellPurges(on bool) error {
 	return s.kv.Apply(gone)
 }
 
-// Purges returns what was purged since TellPurges and the fleet is not told of yet, in no order.
+// Purges returns the purges that the fleet is not told of yet, those of before a restart included, in no order.
 func (s *Store) Purges() []Purge {
 	s.purges.mu.Lock()
 	defer s.purges.mu.Unlock()

@@ -189,8 +189,8 @@ func (s *Store) setVariants(b *kv.Batch, u keys.URI, v variants, list []*Respons
 	b.Set(keys.Variants(u), v.encode())
 }
 
-// dropEntry deletes a stored response in b from all indexes, but not from its URI's record. It returns its body if
-// nobody else refers to it.
+// dropEntry deletes a stored response in b, with its keys in the indexes of expiries and tags, but not from its URI's
+// record. It returns its body if nobody else refers to it.
 func (s *Store) dropEntry(b *kv.Batch, u keys.URI, r *Response, now time.Time) (dead []Sum) {
 	b.Del(keys.Entry(r.ID))
 	if !r.Retain.IsZero() {

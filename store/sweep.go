@@ -72,8 +72,8 @@ func (s *Store) SweepExpired(ctx context.Context, expired func(*Response) bool) 
 	return gone + swept, err
 }
 
-// due collects keys of an index by hour (expiries of responses and renditions, bodies to watch) that are due: up to
-// now, or absurdly far ahead, as a clock that was wrong leaves them. It ends when f returns false.
+// due calls f with the keys of an index by hour (expiries of responses and renditions, bodies to watch) that are due:
+// up to now, or absurdly far ahead, as a clock that was wrong leaves them. It ends when f returns false.
 func (s *Store) due(prefix string, now time.Time, f func(key string) bool) {
 	more := true
 	s.kv.Walk(kv.Scan{Prefix: prefix, Keys: true}, func(key string, _ []byte) bool {
