@@ -11,8 +11,8 @@ import (
 	"github.com/readthru/readthru/internal/clip"
 )
 
-// Type is the kind of a URL (rule B2).
-// It decides which step of a fetch reads the page: the API of a forge, or one that reads the page itself.
+// Type is the kind of a URL (rule B2). Of a page of a forge it decides how package fetch/github reads it;
+// [Documentation] tells the converter and the summaries what to expect.
 type Type string
 
 // The types, in the order they are tried.
@@ -114,8 +114,8 @@ func Display(u *url.URL) string { return Shown(longName(u)) }
 // Shown returns a name as Display does: on one line, and cut.
 func Shown(name string) string { return cut(clip.OneLine(name), displayMax) }
 
-// longName returns the display name of a URL before it is cut: what [Display] shortens. Of a route the path alone is
-// shown.
+// longName returns the display name of a URL before it is cut: what [Display] shortens. It has no query, and of a route
+// in the fragment only the path.
 func longName(u *url.URL) string {
 	if g, kind := RepositoryOf(u); kind != "" {
 		return g.Name(kind)

@@ -5,9 +5,9 @@
 // URL): the identity of a page never decides whether a stored response may be reused.
 //
 // The path of a URL: [Parse] reads what a user or an agent wrote, [Normalize] and [KeyOf] say which page it names, and
-// [Classify] and [RepositoryOf] which kind of page, before any request is made ([New] does the three). [HasSecret] and
-// [Unlisted] then say whether the page may be stored and who may be told of it, and [Mask] what a log may show. The
-// steps of a fetch fill the [Record]; the store adds [Visits], and each answer its own [Answer].
+// [Classify] and [RepositoryOf] which kind of page, before any request is made ([New] makes a [Page] of these).
+// [HasSecret] and [Unlisted] then say whether the page may be stored and who may be told of it, and [Mask] what a log
+// may show. The steps of a fetch fill the [Record]; the store adds [Visits], and each answer its own [Answer].
 //
 // The package imports nothing of this program but package clip, and does no I/O.
 //

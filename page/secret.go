@@ -136,9 +136,8 @@ func shaped(s string) bool {
 	return strings.Contains(s, "eyJ") && jwtLike.MatchString(s) || strings.Contains(s, "--") && signedLike.MatchString(s)
 }
 
-// HasSecretShape reports whether a text has the shape of a secret: it is a key with a telling prefix, or has a JSON Web
-// Token in it.
-// The journal asks it for every field that it is to write.
+// HasSecretShape reports whether a text has the shape of a secret: it is a key with a telling prefix or what Rails
+// signs, or has a JSON Web Token in it. The journal masks the values of fields that have it.
 func HasSecretShape(text string) bool { return shaped(text) }
 
 // anyParam reports whether match holds for a parameter of a query, name and value decoded. It splits at ";", too: some

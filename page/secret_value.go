@@ -191,7 +191,8 @@ func known(name string) bool {
 	return ok
 }
 
-// isWord reports whether the value of a parameter has letters only, and does not look random: key=title orders a list.
+// isWord reports whether the value of a parameter has only letters and what separates words, and does not look random:
+// key=title orders a list.
 func isWord(s string) bool {
 	k := makeupOf(s)
 	return k.digits+k.others == 0 && !random(s, 8)
@@ -226,7 +227,8 @@ func bare(value string) bool {
 }
 
 // secretValue reports whether the value of a parameter, or a segment that stands for one, carries a secret, whatever
-// its name is: by its shape, or in what it decodes to. left is how many decodings are left.
+// its name is: by its shape, or in what it decodes to. left is how many decodings are left; without one, a value that
+// is still percent-encoded counts as a secret.
 func secretValue(value string, left int) bool {
 	if len(value) < 6 {
 		return false
@@ -320,8 +322,8 @@ func secretJSON(text []byte, left int) bool {
 // member matches a member of what is like JSON.
 var member = regexp.MustCompile(`["']?([A-Za-z0-9_.-]+)["']?\s*[:=]\s*["']?([^"',}\]\s]+)`)
 
-// secretMember judges a member of a JSON text by name and value; the elements of a list have the list's name or the
-// enclosing object's.
+// secretMember judges a member of a JSON text by name and value. The elements of a list are judged under the name of
+// the list.
 func secretMember(name string, v any, left int) bool {
 	switch v := v.(type) {
 	case map[string]any:

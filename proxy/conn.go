@@ -21,7 +21,7 @@ type innerConn struct {
 	pace    pace.Pace
 }
 
-// belowTLS returns the connection below the TLS of an intercepted connection; nil if c is none.
+// belowTLS returns the connection below the TLS of an intercepted connection; nil for any other connection.
 func belowTLS(c net.Conn) *innerConn {
 	if t, ok := c.(*tls.Conn); ok {
 		below, _ := t.NetConn().(*innerConn)

@@ -111,8 +111,8 @@ func (c *framedConn) readUnanswered(p []byte) (n int, err error) {
 	return n, err
 }
 
-// readBegin reads what begins a request, and gives answers again until it is one that net/http must answer. At the end
-// of the connection it says whether the connection may be parked.
+// readBegin reads what begins a request, and gives answers again until it is one that net/http must answer. If no
+// request comes, it calls leave, by which the connection may be parked.
 func (c *framedConn) readBegin(p []byte) (n int, err error) {
 	for {
 		n, err = c.readFirst(p)

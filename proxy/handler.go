@@ -193,7 +193,7 @@ func (x *exchange) admit() (user users.Login, bad *strict.Refusal) {
 	return user, nil
 }
 
-// endWithUser has the request end when its user is gone, who would read on what streams. x.leave undoes it.
+// endWithUser has the request end when its user is gone, who could go on reading a long answer else. x.leave undoes it.
 func (x *exchange) endWithUser(user users.Login) {
 	ctx, cancel := context.WithCancelCause(x.r.Context())
 	forget := x.p.o.Users.WhenGone(user, users.ScopeProxy, func() { cancel(errSignedOut) })

@@ -70,7 +70,7 @@ type servingPair struct {
 	looked  time.Time
 }
 
-// openPair reads the certificate of a listener for the first time. Then an error is one of the configuration.
+// openPair reads the certificate of a listener for the first time. At that time an error is one of the configuration.
 func openPair(files TLSFiles, log *slog.Logger) (*servingPair, error) {
 	p := &servingPair{files: files, log: log, changed: files.times(), looked: time.Now()}
 	var err error

@@ -242,8 +242,8 @@ func linkOf(c net.Conn) link {
 	return l
 }
 
-// server returns an http.Server for a listener's connections: one for those of clients, one for what is inside
-// intercepted ones.
+// server returns an http.Server for connections of a listener. A listener has two: for those of its clients, and for
+// those that are handed over (intercepted or parked).
 func (s *serving) server() *http.Server {
 	return &http.Server{
 		Handler:   s,

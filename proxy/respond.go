@@ -63,9 +63,9 @@ func (x *exchange) send(a *fetch.Answer) {
 	}
 }
 
-// conditional evaluates the conditions and the range of the request against the page in markdown with the fields h, and
-// against nothing else: the origin's representation is another one (RFC 9110 §13.2.2). It returns the status and the
-// content of the answer, and changes h to suit.
+// conditional evaluates the conditions of the request, in the order of RFC 9110 §13.2.2, and its range against the
+// page in markdown with the fields h, and against nothing else: the origin's representation is another one. It returns
+// the status and the content of the answer, and changes h to suit.
 func (x *incoming) conditional(h http.Header, body []byte) (int, []byte) {
 	asked := x.r.Header
 	tag := h.Get("Etag") // none after HEAD for a page without a rendition at hand

@@ -145,7 +145,8 @@ func tokensOf(p *page.Page) pageTokens {
 	return pageTokens{true, int64(p.Tokens), int64(max(p.Tokens, p.Info.HTMLTokens))}
 }
 
-// add counts an answered request in the statistics of a session. A relayed WebSocket counts as a tunnel.
+// add counts an answered request in the statistics of a session. A relayed upgrade, such as a WebSocket, counts as a
+// tunnel.
 func (st *SessionStats) add(rec *journal.Entry, of pageTokens) {
 	st.Requests++
 	if rec.Status == http.StatusSwitchingProtocols {

@@ -15,7 +15,7 @@ import (
 	"github.com/readthru/readthru/proxy/strict"
 )
 
-// Reader are the options in Jina Reader's request fields that have no X-Readthru field, of a request in prefix form.
+// Reader has the options in Jina Reader's request fields that have no X-Readthru field, of a request in prefix form.
 type Reader struct {
 	WaitFor string
 	timeout time.Duration

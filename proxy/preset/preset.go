@@ -65,8 +65,8 @@ var readableLabels = []string{
 }
 
 // Category returns the category of a host that is tunnelled by default, or "". Hosts with pages to read, such as the
-// documentation of a payment service, are not tunnelled, nor is www of a host, but for banks.
-// The proxy asks it for a host that no rule of the user matches.
+// documentation of a payment service, are not tunnelled, nor is www of a host, but for banks. The proxy asks it for a
+// host about which no rule decides.
 func Category(host string) string {
 	first, _, _ := strings.Cut(host, ".")
 	if slices.Contains(readableLabels, first) {

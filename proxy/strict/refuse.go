@@ -113,5 +113,5 @@ func quoted(s string) string {
 }
 
 // Shown returns foreign text, such as a host or a scheme of a request, as an error text or a record has it: on one
-// line, at most 200 bytes.
+// line, at most 200 characters.
 func Shown(s string) string { return clip.Line(s, 200) }

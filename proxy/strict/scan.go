@@ -34,10 +34,9 @@ const (
 )
 
 // Scan follows the bytes of a client of HTTP/1 through its requests, and finds what net/http tolerates and another
-// parser may read otherwise. It keeps no bytes but those of the fields that frame a request. The zero value is at the
-// beginning of a connection.
-// net/http reads the same bytes at the same time and decides what the request is. The scan only stops the connection
-// before it where the two could differ.
+// parser may read otherwise. It keeps no bytes but those of the fields that frame or route a request. The zero value is
+// at the beginning of a connection. net/http gets the bytes that passed and decides what the request is. The scan only
+// ends the connection where another parser could differ from it.
 type Scan struct {
 	state scanState
 	cr    bool  // the byte before was a carriage return
