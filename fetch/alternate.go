@@ -100,8 +100,8 @@ type unfit string
 
 func (u unfit) Error() string { return string(u) }
 
-// fetch fetches the markdown twin at u of an attempt's page and returns it as a rendition, or an unfit error that says
-// why it is none. signs are those of the page, against which the twin is compared.
+// fetch fetches the markdown twin at u of an attempt's page and returns it as a rendition. The error is unfit if what
+// came is no twin of the page. signs are those of the page, against which the twin is compared.
 func (s alternate) fetch(ctx context.Context, a *attempt, u *url.URL, signs convert.Signs) (*store.Rendition, error) {
 	if err := s.f.Blocked(u); err != nil {
 		return nil, err

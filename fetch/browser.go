@@ -36,7 +36,7 @@ const (
 	renderReserve    = 2 * time.Second // the time left to fall back
 )
 
-// browser is the step that renders the page in a browser and converts the result (rules C1 to C5, AD3).
+// browser is the step that renders the page in a browser and converts the result (rules C2 to C4, AD3).
 type browser struct{ f *Fetcher }
 
 func (browser) Name() string { return "browser" }

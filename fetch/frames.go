@@ -40,10 +40,9 @@ type framed struct {
 	hidden int // pieces of hidden text that were taken out of them
 }
 
-// Once for an attempt; frames are of no use in a page that is not one.
 // joinFrames puts the documents of the page's frames into their places, as far as they are of its own site and hold
-// text. Like a twin they are fetched under the policy for own fetches and without the client's fields, because the page
-// and not the client chose their addresses. For a request with credentials nothing is fetched.
+// text, once for an attempt. Like a twin they are fetched under the policy for own fetches and without the client's
+// fields, because the page and not the client chose their addresses. For a request with credentials nothing is fetched.
 func (f *Fetcher) joinFrames(ctx context.Context, a *attempt) {
 	if a.framed != nil || a.kind != media.HTML || a.status != http.StatusOK || a.wall != "" ||
 		len(a.content) > gate.LargePage {

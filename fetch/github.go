@@ -22,7 +22,7 @@ import (
 	"github.com/readthru/readthru/store"
 )
 
-// For how long pages of forges are fresh, and for how long they stand in for the forge when it does not answer.
+// For how long discussions of forges are fresh, and for how long pages stand in for a forge that does not answer.
 const (
 	discussionLifetime = time.Minute // as in Cache-Control of GitHub's API
 	staleLifetime      = 7 * 24 * time.Hour

@@ -69,7 +69,8 @@ func (negotiate) doubt(a *attempt, markdown []byte) convert.Doubt {
 }
 
 // reject records that the markdown of an origin is unusable, so that later requests prefer HTML, and requests the HTML
-// once. If there is no HTML, it serves the markdown with a warning: no third party would get another one.
+// once. If there is no HTML, it serves the markdown with a warning: no third party would get another one. Only after
+// empty markdown the cascade goes on.
 func (s negotiate) reject(ctx context.Context, a *attempt, r *store.Rendition, c convert.Cleaned,
 	doubt convert.Doubt,
 ) result {

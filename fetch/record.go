@@ -90,8 +90,8 @@ func (f *Fetcher) known(a *attempt) *page.Page {
 	return a.known
 }
 
-// putFetched adds the page, as stored, to the set of pages that the session has fetched, so that it can tell what of it
-// is new.
+// putFetched adds the page, as stored, to the set of pages that the session has fetched (rule B37), and warns if others
+// had to go for it.
 func (f *Fetcher) putFetched(a *attempt) {
 	set := a.set()
 	if set == "" || !a.page.Stored {

@@ -91,7 +91,7 @@ func (r *read) discussion(ctx context.Context) (*Page, error) {
 }
 
 // requestDiscussion reads an issue or a pull request. With a validator it may return a page that says that nothing has
-// changed. A page is private if the repository is, or if nobody says that it is not.
+// changed. A page is private if the repository is, or, where there is a credential, if nobody says that it is not.
 func (r *read) requestDiscussion(ctx context.Context) (*Page, error) {
 	about := r.project(ctx)
 	private := about.Private

@@ -101,8 +101,8 @@ func (d *folder) cost() int {
 	return n
 }
 
-// write writes the lines of a folder that are open, and of its subfolders. The top has a line for each file, which
-// stand for themselves, and twice as many as other folders.
+// write writes the lines of a folder that are open, and of its subfolders. The top has a line for each of its files,
+// and up to twice as many files as another folder names.
 func (d *folder) write(b *strings.Builder) {
 	switch {
 	case !d.open:

@@ -76,7 +76,7 @@ func Decode(raw []byte, h http.Header, limit int64) (_ []byte, err error) {
 }
 
 // decodeOne removes one content coding. What is long is decoded twice, first to learn its length: a buffer that grows
-// takes up to three times as much memory, and what is too large none at all.
+// takes up to three times as much memory. What is too large is never in memory whole.
 func decodeOne(raw []byte, coding string, limit int64) ([]byte, error) {
 	r, err := Decoder(bytes.NewReader(raw), coding)
 	if err != nil {

@@ -101,8 +101,8 @@ func Judge(file *url.URL, status int, text []byte, err error, token string, know
 // Holds reports whether what is known of a site need not be fetched again. Of nil nothing is known.
 func (s *Site) Holds(now time.Time) bool { return s != nil && now.Before(s.until) }
 
-// Verdict returns what the site, whose robots.txt file is, says to a crawler about u. robots.txt itself is always
-// allowed (RFC 9309 §2.2.2).
+// Verdict returns what the site, whose robots.txt file is, says to a crawler about u. robots.txt itself is allowed (RFC
+// 9309 §2.2.2), unless it could not be read.
 func (s *Site) Verdict(file, u *url.URL, token string) Verdict {
 	v := Verdict{Delay: s.rules.Delay, Sitemaps: s.sitemaps, URL: file.String(), Status: s.status, Text: s.text}
 	switch path := PathOf(u); {

@@ -11,7 +11,8 @@ import (
 	"strings"
 )
 
-// authorised reports whether a request to the test's host carries the host's token, as the forge of that name takes it.
+// authorised reports whether a request to the test's host carries the host's token, in any of the schemes that forges
+// take.
 func (h *Host) authorised(r *http.Request) bool {
 	if h.Token == "" {
 		return false

@@ -214,8 +214,8 @@ func (h *Host) serveGit(w http.ResponseWriter, r *http.Request) {
 	backend.ServeHTTP(w, r)
 }
 
-// ServeAPI serves API as api.github.com does, with an entity tag of the answer, and keeps the credential that it got in
-// Tokens.
+// ServeAPI serves API as api.github.com does, with an entity tag of the answer. It keeps in Tokens the credential of
+// the last request.
 func (h *Host) ServeAPI(w http.ResponseWriter, r *http.Request) {
 	h.Tokens[r.Host] = r.Header.Get("Authorization")
 	w.Header().Set("Content-Type", "application/json; charset=utf-8")
