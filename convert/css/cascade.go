@@ -78,7 +78,7 @@ const (
 )
 
 // key returns the rank in the cascade of a declaration of the rule r; the greatest wins. For important declarations,
-// layers and trees count the other way round: what is outer and earlier protects itself. r.near must be that of the
+// layers and trees count the other way round: the earlier layer wins, and the inner tree. r.near must be that of the
 // element that is asked about.
 func (r *rule) key(important bool) uint64 {
 	rank := maxLayers // what is in no layer comes last
@@ -100,8 +100,8 @@ func (r *rule) key(important bool) uint64 {
 	return key
 }
 
-// inlineKey returns the rank in the cascade of a declaration of a style attribute: above all rules of its importance,
-// in whatever layer, and above every specificity.
+// inlineKey returns the rank in the cascade of a declaration of a style attribute: above all rules of its importance
+// and of the element's own tree, in whatever layer and of whatever specificity.
 func inlineKey(important bool) uint64 {
 	if important {
 		return importantSet | fromSame<<treeShift | inlineSet
@@ -116,11 +116,11 @@ type candidate struct {
 	by                     *rule
 }
 
-// candidates are the winners of one element, by property. There are so few that a list costs less than a map.
+// candidates are the winners of one element, one for each property.
 type candidates []candidate
 
-// put takes a declaration if it wins over those before it. One of the same key wins, since rules are put in order of
-// appearance.
+// put takes a declaration if it wins over those before it. One of the same key wins: it is the later of two in one rule
+// or one style attribute.
 func (c *candidates) put(d *declaration, key uint64, by *rule) {
 	for i := range *c {
 		if one := &(*c)[i]; one.name == d.name {
@@ -136,10 +136,10 @@ func (c *candidates) put(d *declaration, key uint64, by *rule) {
 // StylesOf returns the declarations that hold for n: of the page's own style sheets, its style attribute, and the
 // attributes of colours that HTML had before CSS. Windows has one entry for each of the kinds of windows, but only if
 // some rule about n holds in some of them alone; to compute four cascades for every element would cost four times as
-// much. n may be an element that no rule is about: then all is nil.
+// much. All is nil where nothing is declared for n.
 func (s *Sheet) StylesOf(n *html.Node) (e Styles) {
 	rules, inline := s.about(n), ""
-	var hints candidates
+	var hints candidates // their key is 0: every rule wins over old attributes
 	hint := func(name, value string) {
 		expand(name, strings.ToLower(value), func(name, value string) {
 			hints.put(&declaration{name: name, value: value}, 0, nil)
@@ -167,7 +167,6 @@ func (s *Sheet) StylesOf(n *html.Node) (e Styles) {
 	if len(rules) == 0 && inline == "" && len(hints) == 0 {
 		return e
 	}
-	// Old attributes are put first, with the key 0: every rule wins over them.
 	alike := true
 	for _, r := range rules {
 		alike = alike && r.in == everywhere
@@ -187,8 +186,8 @@ func (s *Sheet) StylesOf(n *html.Node) (e Styles) {
 	return e
 }
 
-// legacyColour reads a colour of an attribute, whose digits need no #. It stands in bgcolor, text and color; the HTML
-// standard reads much worse ones as colours, too, which then are unknown here.
+// legacyColour reads a colour of an attribute, whose digits need no #. The attributes are bgcolor, text and color. What
+// the HTML standard's rules for legacy colours make of other values is not known here.
 func legacyColour(value string) string {
 	value = strings.TrimSpace(value)
 	if len(value) == 6 || len(value) == 3 {
@@ -201,7 +200,7 @@ func legacyColour(value string) string {
 
 // cascade returns the values that hold for n in one set of windows: the winner for each property among rules, the style
 // attribute inline, and hints, which are the old attributes. Winners are computed only when all are known, since a
-// value may refer to an anchor that another property names. The list of candidates is kept for the next element.
+// value may refer to an anchor that another property names.
 func (s *Sheet) cascade(n *html.Node, rules []*rule, inline string, in windows, hints candidates) Values {
 	best := s.best[:0]
 	best = append(best, hints...)
@@ -265,9 +264,8 @@ func (s *Sheet) reverted(c candidate, rules []*rule, in windows) candidate {
 }
 
 // computed returns the value of a declaration with all it refers to. It is false when the property is as if it were not
-// set. anchor is the value of position-anchor. "revert" and "unset" are as if nothing were set, which is right for the
-// properties that are not inherited and near enough for the others. "inherit" is left to package hidden, which knows
-// the parent's styles.
+// set. anchor is the value of position-anchor. "revert" and "unset" count as if nothing were set. "inherit" is left to
+// package hidden, which knows the parent's styles.
 func (s *Sheet) computed(n *html.Node, c *candidate, anchor string) (value string, ok bool) {
 	value = s.anchored(c.value, anchor, s.treeOf(n, c.by))
 	if c.shorthand != "" {
@@ -400,7 +398,7 @@ func (a *animation) leaves(f *frames) map[string]string {
 	return f.first
 }
 
-// seconds reads a time of an animation. What is not one counts as none; of several the first counts.
+// seconds reads a time of an animation. What does not begin with a number is 0.
 func seconds(value string) float64 {
 	n, unit, _ := Number(value)
 	if unit == "ms" {
@@ -512,8 +510,8 @@ func (s *Sheet) Toggled(n *html.Node, e Styles, property string) bool {
 	return false
 }
 
-// shows reports whether r sets a property to a value that lets elements be seen. Sheet.shows has rules that show
-// something; this asks whether it is what another rule hid.
+// shows reports whether r sets a property to a value that lets elements be seen. [Sheet.Toggled] asks it of the rules
+// in Sheet.shows, which show something, for the property by which another rule hid an element.
 func (r *rule) shows(property string) bool {
 	for i := range r.set {
 		if r.set[i].name == property && shown(property, r.set[i].value) {

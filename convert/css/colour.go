@@ -43,7 +43,7 @@ func linear(v float64) float64 {
 	return math.Pow((v+.055)/1.055, 2.4)
 }
 
-// unlinear applies the transfer function of sRGB. It is linear the other way round.
+// unlinear applies the transfer function of sRGB.
 func unlinear(v float64) float64 {
 	if v <= .0031308 {
 		return v * 12.92
@@ -92,7 +92,7 @@ var namedColours = func() map[string]uint32 {
 	return m
 }()
 
-// colourFunctions are the functions that give a colour. The functions of gradients and pictures are not among them.
+// colourFunctions are the functions that give a colour.
 var colourFunctions = wordSet(`rgb rgba hsl hsla hwb lab lch oklab oklch color color-mix light-dark device-cmyk
 	contrast-color alpha`)
 
@@ -264,8 +264,8 @@ func spell(value, name string, n float64) string {
 }
 
 // partsIn returns the parts of a colour as a function takes them: ofSpace the other way round. Hues are rounded to
-// whole degrees, because ofSpace takes a small number with a fraction for radians. The numbers are the matrices of CSS
-// Color Level 4 for Oklab, and for Lab with the white D50.
+// whole degrees, because ofSpace takes a small number with a fraction for radians. The matrices lead from linear sRGB
+// to Oklab, and to XYZ with the white D50 for Lab.
 func partsIn(name string, c Colour) (p [3]float64) {
 	switch name {
 	case "rgb", "rgba":
@@ -325,7 +325,7 @@ func partsIn(name string, c Colour) (p [3]float64) {
 // transparency of colours are judged by the same bound.
 const Faintest = .05
 
-// cutSpace splits the name of a colour space from what follows it. It is the first word in color().
+// cutSpace splits the name of a colour space, the first word in color(), from what follows it.
 func cutSpace(s string) (space, rest string) {
 	space, rest, _ = strings.Cut(strings.TrimSpace(s), " ")
 	return space, rest

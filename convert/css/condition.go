@@ -99,7 +99,6 @@ func conditions(s string, feature func(name, inside string) truth, depth int) tr
 		t := conditions(rest, feature, depth+1)
 		return truth{t.no, t.yes}
 	}
-	// One operator joins all terms of a level: a mixture is unknown.
 	total, operator := truth{}, ""
 	for s != "" {
 		open := strings.IndexByte(s, '(')
@@ -149,7 +148,7 @@ func conditions(s string, feature func(name, inside string) truth, depth int) tr
 }
 
 // mediaFeature evaluates one feature of a media query, which stands between parentheses, in all kinds of windows.
-// Functions with a name are of conditions that this package does not know.
+// A function, which has a name, is unknown.
 func mediaFeature(name, inside string) truth {
 	if name != "" {
 		return truth{}
@@ -167,8 +166,8 @@ func mediaFeature(name, inside string) truth {
 	return t
 }
 
-// has reports whether a window has a feature, as in "min-width: 600px" or "width >= 600px". Names with the prefix
-// -webkit- are asked without it. A name alone asks whether the feature is there at all.
+// has reports whether a window has a feature, as in "min-width: 600px" or "width >= 600px". The prefix -webkit- before
+// min- and max- is passed over. A name alone asks whether the feature is there at all.
 func (w window) has(feature string) (is, known bool) {
 	if i := strings.IndexAny(feature, "<>="); i >= 0 {
 		return w.hasRange(feature)
@@ -267,7 +266,7 @@ func (w window) measure(name string) (float64, bool) {
 }
 
 // quantity reads a length in pixels, a ratio, a resolution or a number. Lengths in em are of the browser's own size, 16
-// pixels, since no rule has been applied yet. Percentages are refused.
+// pixels, whatever the page sets (Media Queries Level 4, units). Percentages are refused.
 func quantity(s string) (float64, bool) {
 	if a, b, ok := strings.Cut(s, "/"); ok && !strings.Contains(s, "(") {
 		x, ok := quantity(a)
@@ -329,8 +328,9 @@ func (w window) is(name, value string) (is, known bool) {
 	return value == has, true
 }
 
-// supports reports whether a condition of @supports holds: whether browsers know a declaration or a selector. What this
-// package does not know counts as not supported, because pages ask "not (…)" for old browsers alone.
+// supports reports whether a condition of @supports holds: whether browsers know a declaration or a selector. A
+// declaration that this package does not know counts as not supported; a function that it does not know is neither, so
+// that neither it nor its "not" holds.
 func supports(condition string) bool {
 	return conditions(strings.ToLower(withoutComments(condition)), func(name, inside string) truth {
 		switch name {

@@ -99,8 +99,8 @@ type inTree struct {
 	name string
 }
 
-// frames are what an animation sets at its end, and what it sets all the time. They are kept of an animation by
-// [Sheet.keyframes]: a page may keep its text hidden until an animation shows it, or hide it by one.
+// frames are what an animation sets at its end, and what it sets all the time. A page may keep its text hidden until an
+// animation shows it, or hide it by one.
 type frames struct{ first, last, same map[string]string }
 
 // Rules are the tables of this package, which count in the version of the rules.
@@ -120,8 +120,8 @@ func (s *Sheet) Cut() bool { return s.cut || s.steps < 0 }
 func Read(root *html.Node) *Sheet {
 	s := &Sheet{rules: map[string][]*rule{}, shows: map[string][]*rule{}}
 	s.steps, s.quirks = maxSteps, true
-	// The first titled sheet names the set of alternatives that holds; sheets with another title are alternatives that a
-	// reader would have to choose (HTML standard, link type stylesheet).
+	// The first titled sheet names the set that holds; sheets with another title are alternatives that a reader would have
+	// to choose (CSSOM, preferred CSS style sheet set).
 	preferred := "" // the title of the sheets that hold, where some are alternatives
 	var walk func(n *html.Node)
 	walk = func(n *html.Node) {
@@ -404,7 +404,7 @@ func (s *Sheet) add(all []*selector, set, custom []declaration, c context) {
 
 // index enters a rule under the names by which about finds it, and, if it shows something, under those by which
 // [Sheet.Toggled] does. A rule of a single name is plain: whoever is found under that name matches it, so that nothing
-// need be compared. On most pages most rules are plain.
+// need be compared.
 func (s *Sheet) index(r *rule) {
 	subject := &r.chain[0]
 	r.outer = r.outerNames()
@@ -424,7 +424,7 @@ func (s *Sheet) index(r *rule) {
 	}
 }
 
-// maxKeys is under how many names a rule is found. A rule whose list in :is() is longer is found under "*" and compared
+// maxKeys is under how many names a rule is found. A rule whose list in :is() has more is found under "*" and compared
 // with every element.
 const maxKeys = 16
 

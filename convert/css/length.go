@@ -7,7 +7,7 @@ import (
 )
 
 // Number reads a CSS number with its unit. unit is what follows the digits, as it is written; it is not checked. value
-// must be trimmed and in lower case. ok is false where value does not begin with a number, and unit then is all of it.
+// must be trimmed and in lower case. ok is false where value does not begin with a number.
 func Number(value string) (n float64, unit string, ok bool) {
 	end := 0
 	for end < len(value) && (value[end] >= '0' && value[end] <= '9' || value[end] == '.' || end == 0 &&
@@ -51,8 +51,8 @@ type Length struct {
 }
 
 // ParseLength reads a length, a percentage, a number, or an expression of them (CSS Values Level 4), where em is the
-// size of the font in pixels. ok is false for keywords such as auto, and for expressions that are too large or not
-// finite. em is 0 where the font does not matter.
+// size of the font in pixels. ok is false for keywords such as auto, and for expressions with too many parts or without
+// a value, such as 0/0. Callers give 0 for em where the font does not matter.
 func ParseLength(value string, em float64) (l Length, ok bool) {
 	e := expression{em: em, nodes: maxNodes}
 	l, ok = e.parse(value, 0)
@@ -192,8 +192,7 @@ func apply(name string, list []Length) (Length, bool) {
 	return Length{}, false
 }
 
-// functions are those of one or two numbers. They are applied to pixels and to shares alike, which is exact for lengths
-// without a share.
+// functions are those of one or two numbers. They are applied to pixels and to shares alike, each on its own.
 var functions = map[string]func(a, b float64) float64{
 	"abs":   func(a, _ float64) float64 { return math.Abs(a) },
 	"round": func(a, b float64) float64 { return stepped(a, b, math.Round) },
@@ -303,8 +302,8 @@ func (e *expression) sum(s string, depth int) (total Length, ok bool) {
 	}
 }
 
-// product reads factors with * and / between them, at most one of which has a unit. A number without unit before it
-// multiplies; a length divided by a length is a number, as CSS Values Level 4 has it.
+// product reads factors with * and / between them, at most one of which has a unit. A length divided by a length is a
+// number (CSS Values Level 4, calc()).
 func (e *expression) product(s string, depth int) (total Length, ok bool) {
 	begun, operator := 0, byte('*')
 	total = Length{Px: 1, Bare: true}

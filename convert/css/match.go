@@ -30,12 +30,11 @@ type matcher struct {
 	shadows
 }
 
-// place counts the elements around an element, from 1: among all of its parent, and among those of its name. Places are
-// counted for all children of a parent at once.
+// place counts the elements around an element, from 1: among all of its parent, and among those of its name.
 type place struct{ child, last, ofType, lastOfType int32 }
 
-// had is a question about :has that has been answered. Within one page the same question comes from every rule and
-// every window.
+// had is a question about :has that has been answered. For a rule such as ".a:has(.b) p" it comes again with every p in
+// one .a.
 type had struct {
 	s *selector
 	n *html.Node
@@ -254,8 +253,7 @@ func (m *matcher) pseudo(p *pseudo, n, anchor *html.Node) bool {
 	return inState(p.name, n)
 }
 
-// counts reports whether p selects by the place of an element among its siblings. Its answer comes from places, not
-// from attributes.
+// counts reports whether p selects by the place of an element among its siblings. nth answers it.
 func (p *pseudo) counts() bool {
 	return nths[p.name] || strings.HasSuffix(p.name, "-child") || strings.HasSuffix(p.name, "-of-type")
 }
@@ -349,8 +347,7 @@ func (m *matcher) hasBelow(s *selector, top, anchor *html.Node) bool {
 	return false
 }
 
-// nth reports whether n has the place that p asks for. The root of a page has no siblings; elements without a parent
-// have no place.
+// nth reports whether n has the place that p asks for. It is false for an element without a parent.
 func (m *matcher) nth(p *pseudo, n *html.Node) bool {
 	if n.Parent == nil {
 		return false

@@ -27,8 +27,7 @@ var special = func() (t [256]bool) {
 // until returns the offset from i on of the first byte of stops that stands outside strings, comments and brackets, or
 // len(s). It is how this package finds the end of every rule, declaration, value and argument. A backslash hides the
 // byte after it; a closing bracket that does not close the innermost open one is passed over, as browsers do; a string
-// ends with its line. Callers tell a missing end from a real one by comparing with len(s), and must not index s with
-// the result before.
+// ends with its line. Callers compare the result with len(s) before they index s with it.
 func until(s string, i int, stops string) int {
 	var open [maxBrackets]byte // the brackets that must close
 	depth := 0

@@ -117,8 +117,8 @@ func valid(name, value string) bool {
 	return some
 }
 
-// displayed reports whether value is one of display: one keyword, or an outer and an inner one. Old two-word forms such
-// as "inline flex" are among them.
+// displayed reports whether value is one of display: one keyword, or an outer and an inner one. Two keywords are the
+// syntax of CSS Display Level 3, such as "inline flex"; "list-item" may be a third.
 func displayed(value string) bool {
 	count := 0
 	for word := range strings.FieldsSeq(value) {
@@ -129,8 +129,7 @@ func displayed(value string) bool {
 	return count > 0 && (count == 1 || !strings.HasPrefix(value, "none") && !strings.HasPrefix(value, "contents"))
 }
 
-// sides are the longhands of a shorthand for four sides. In the order in which their values stand: top, right, bottom,
-// left.
+// sides are the longhands of a shorthand for four sides, in the order in which their values stand.
 var sides = map[string][4]string{
 	"inset":   {"top", "right", "bottom", "left"},
 	"margin":  {"margin-top", "margin-right", "margin-bottom", "margin-left"},
