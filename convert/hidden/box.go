@@ -74,11 +74,11 @@ func filtered(filter string, em float64) bool {
 	return false
 }
 
-// blurred is the radius in pixels from which on blurred text is a grey bar. It is more than a line is high.
+// blurred is the radius in pixels from which on blurred text is a grey bar. It is the usual size of text.
 const blurred = 16
 
-// masked reports whether a mask lets nothing of an element through. That is a mask of no size, or of one transparent
-// colour.
+// masked reports whether a mask lets nothing of an element through. That is a mask of no size, of one transparent
+// colour, or of black where its luminance counts.
 func masked(style css.Values) bool {
 	mask := style.Get("mask-image")
 	if size := style.Get("mask-size"); mask != "" && mask != "none" && size != "" {
@@ -135,8 +135,7 @@ func offScreen(style css.Values, em float64) bool {
 }
 
 // pathAway reports whether the point of a path on which an element stands lies outside of every window. Of a path of
-// straight lines that is the one at offset-distance, of others the first. offset-path is one more way to move a box,
-// which hiding by margins and transforms does not cover.
+// straight lines that is the one at offset-distance, of others the first.
 func pathAway(style css.Values, em float64) bool {
 	path, ok := strings.CutPrefix(style.Get("offset-path"), "path(")
 	if !ok {
@@ -503,7 +502,7 @@ func stacks(style css.Values) bool {
 		style.Get("mix-blend-mode") != "" && style.Get("mix-blend-mode") != "normal"
 }
 
-// depth returns the z-index of a style, "" for none. It is read as written.
+// depth returns the z-index of a style, "" for none.
 func depth(style css.Values) string {
 	if z := style.Get("z-index"); z != "auto" && z != "inherit" {
 		return z

@@ -8,7 +8,7 @@ import (
 	"github.com/readthru/readthru/page"
 )
 
-// originPrefix marks a name in front matter as the origin's. It stands before the name.
+// originPrefix stands before a name in front matter that is the origin's and could be taken for ours.
 const originPrefix = "origin_"
 
 // ownNames are the names by which our front matter and page objects say where a page was read, and when. Those with

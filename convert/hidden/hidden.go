@@ -279,7 +279,7 @@ func (w *Cleaner) scriptLink(n *html.Node) {
 var noScript = map[string]bool{"": true, "void(0)": true, "void0": true, "//": true, "returnfalse": true, "void": true}
 
 // image takes out an image that is not seen, and the words about the site that some hide in its alternative text.
-// Others are told by agentNote: they address agents, not readers who do not see.
+// agentNote finds such words: they address agents, not readers who cannot see the image.
 func (w *Cleaner) image(n *html.Node, l look) {
 	alt := dom.Attr(n, "alt")
 	if l.hidden == "visibility" {
@@ -295,7 +295,7 @@ func (w *Cleaner) image(n *html.Node, l look) {
 }
 
 // neverText holds the elements whose content is not the page's text. Buttons and dialogs among them have exceptions:
-// keepLabel, openDialog.
+// keepLabel, showsDialog.
 var neverText = map[atom.Atom]bool{
 	atom.Script: true, atom.Style: true, atom.Noscript: true, atom.Template: true, atom.Iframe: true, atom.Svg: true,
 	atom.Button: true, atom.Input: true,
@@ -365,7 +365,7 @@ func unshown(n *html.Node) bool {
 
 // hides returns the kind of hiding by which n and all in it is kept from readers, or "". A visibility that is to change
 // is taken out of style. outer is the look of what is around n. It does not judge what the text inherits, such as its
-// colour: an element in n may have another. An element that is hidden in one kind of window only is not.
+// colour: an element in n may have another. An element that some kind of window shows is not hidden.
 func (w *Cleaner) hides(n *html.Node, style css.Styles, outer look) string {
 	switch display := style.Values.Get("display"); {
 	case dom.HasAttr(n, "hidden") && display == "" && !foundAnyway(n, style.Values):

@@ -443,7 +443,7 @@ func (l *look) lost(c ink) bool {
 }
 
 // fontSize returns the font size that a style sets, in pixels, where parent is that of the element's parent. Keywords
-// count as 16, which none of them hides.
+// count as 16: none of them hides text.
 func fontSize(style css.Values, parent float64) float64 {
 	if n, ok := css.Fraction(style.Get("font-size-adjust")); ok && n == 0 {
 		return 0

@@ -144,7 +144,7 @@ func (s *sweep) apply() []byte {
 }
 
 // links cuts the addresses of scripts, and definitions that hold text nobody sees. The text of a link stays. Bare
-// addresses, and those in attributes of tags, are left to tags.
+// addresses are text; those in attributes are left to [sweep.tags].
 func (s *sweep) links() {
 	var definitions []markdown.Link
 	for l := range markdown.Links(s.md) {

@@ -44,8 +44,8 @@ func foldName(n *html.Node) bool {
 	return false
 }
 
-// underHead reports whether a text precedes n, by which a reader knows what is folded there. It is any element before n
-// with text.
+// underHead reports whether a text precedes n, by which a reader knows what is folded there. It is that of the element
+// right before n.
 func underHead(n *html.Node) bool {
 	for p := n.PrevSibling; p != nil; p = p.PrevSibling {
 		if p.Type == html.ElementNode {

@@ -186,7 +186,7 @@ func (w *walker) element(i int, outer openElement) int {
 }
 
 // neverShown reports whether a browser never shows the content of an element, and says so if it begins as HTML does and
-// not as a component of a program does. Only their content is meant: a text about HTML names them without closing.
+// not as a component of a program does.
 func (w *walker) neverShown(t *markdown.HTMLTag, n *html.Node) bool {
 	switch t.Name {
 	case "script", "style", "template", "noscript", "textarea", "iframe":

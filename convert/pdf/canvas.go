@@ -120,8 +120,8 @@ func (c *canvas) run(content []byte, resources dict, g state, depth int) {
 }
 
 // object draws a form, or a picture. A form is a content stream of its own, with its own matrix and box, which clips
-// it; its resources are those of the page if it has none. A picture is only noted, as something that may hide what is
-// below it.
+// it; its resources are those of the stream that draws it if it has none. A picture is only noted, as something that
+// may hide what is below it.
 func (c *canvas) object(v any, resources dict, g state, depth int) {
 	r := c.f.r
 	s, ok := r.resolve(v).(*stream)
@@ -158,8 +158,8 @@ func (c *canvas) object(v any, resources dict, g state, depth int) {
 }
 
 // add keeps a glyph of a page whose baseline and size m gives, if a reader can see it: of at least one point, on the
-// page, and not hidden by colour or clipping. width is of a size of 1. The page's coordinates are turned for text that
-// runs upwards or downwards, so that every glyph's baseline runs from left to right and words are made alike of all.
+// page, and not hidden by colour or clipping. width is of a size of 1. The coordinates are turned for text that does
+// not run from left to right, so that every glyph's baseline runs from left to right and words are made alike of all.
 func (c *canvas) add(text string, m matrix, width float64, g *state) {
 	p := c.page
 	// What is too small to be read, or lies outside of the page, is hidden text.
@@ -200,7 +200,7 @@ func (c *canvas) add(text string, m matrix, width float64, g *state) {
 const maxImageEntries = 1 << 10
 
 // afterImage returns the offset behind an inline image, whose entries begin at at: behind the word EI between white
-// space. The data may hold these two letters anywhere, so that what follows them must look like an operator.
+// space. The data may hold this word, too, so that a word behind it must look like an operator.
 func afterImage(b []byte, at int) int {
 	for i := at; i+2 < min(len(b), at+maxImageEntries); i++ {
 		if b[i] == 'I' && b[i+1] == 'D' && classes[b[i+2]] == space {

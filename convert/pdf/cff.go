@@ -150,8 +150,8 @@ func cffOffsets(d []byte) (charset, codes, glyphs int) {
 	return charset, codes, glyphs
 }
 
-// cffCharset returns the number of the name of each of n glyphs. The list is stated for each glyph, or as ranges of one
-// or two bytes; 0 stands for the standard one. The first glyph, .notdef, is never stated.
+// cffCharset returns the number of the name of each of n glyphs. The numbers are stated for each glyph, or as ranges
+// whose lengths have one or two bytes; at is 0 for the standard charset. The first glyph, .notdef, is never stated.
 func cffCharset(b []byte, at, n int) []int {
 	ids := []int{0}
 	if at == 0 {

@@ -218,7 +218,7 @@ func (c *crypt) stream(data []byte, of ref) []byte {
 	return out
 }
 
-// decryptedDict is decrypted for the dictionary of a stream.
+// decryptedDict returns the dictionary of a stream with its strings decrypted.
 func (r *reader) decryptedDict(d dict, of ref) dict {
 	d, _ = r.decrypted(d, of).(dict)
 	return d

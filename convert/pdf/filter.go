@@ -9,8 +9,8 @@ import (
 )
 
 // decode returns the data of a stream with its filters undone (§7.4). Of damaged data it returns what could be read,
-// and sets cut. It returns nothing for pictures. Nothing is kept: callers decode each stream once. More than eight
-// filters are no honest file's.
+// and sets cut. It returns nothing for pictures. Nothing is kept: a form that is drawn twice is decoded twice. A stream
+// with more than eight filters has no data.
 func (r *reader) decode(s *stream) []byte {
 	r.step()
 	data := s.raw
@@ -40,8 +40,8 @@ func (r *reader) decode(s *stream) []byte {
 	return data
 }
 
-// first returns the entry of a dictionary under the first of keys that it has: entries of inline images have short
-// names, too.
+// first returns the entry of a dictionary under the first of keys that it has: decode takes the short names of inline
+// images, too.
 func first(d dict, keys ...name) any {
 	for _, k := range keys {
 		if v, ok := d[k]; ok {
@@ -214,7 +214,6 @@ func paeth(a, b, c byte) byte {
 	return c
 }
 
-// abs returns the absolute value of n.
 func abs(n int) int {
 	if n < 0 {
 		return -n

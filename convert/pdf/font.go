@@ -162,8 +162,8 @@ func (r *reader) simple(f *font, d, descriptor dict, base string) {
 }
 
 // encoding returns the text of each code of a simple font. It begins with the font's own encoding or that of its kind,
-// is replaced by the one that the file names, and changed by its Differences (§9.6.6). Texts of symbols that have no
-// letters are bullets.
+// is replaced by the one that the file names, and changed by its Differences (§9.6.6). Every code of a font of
+// dingbats is a bullet.
 func (r *reader) encoding(d, descriptor dict, base string) *encoding {
 	lower := strings.ToLower(base)
 	e := standard
@@ -244,7 +244,7 @@ func numbered(n string) bool {
 }
 
 // builtIn reads the encoding that a Type 1 font program has in clear text: lines of "dup 65 /A put". It reads 16 KiB at
-// most, up to the encrypted part of the program. StandardEncoding by name is that one.
+// most, up to the word readonly behind the table.
 func builtIn(program []byte) *encoding {
 	start := bytes.Index(program, []byte("/Encoding"))
 	if start < 0 {
@@ -283,8 +283,8 @@ func builtIn(program []byte) *encoding {
 	return e
 }
 
-// predefined are the encodings behind the names of predefined CMaps (§9.7.5.2). The CMaps themselves are not here: the
-// text is decoded as a whole, which their names allow.
+// predefined are the encodings behind the names of predefined CMaps (§9.7.5.2). The CMaps themselves are not here: a
+// code is decoded by the encoding that their names state.
 var predefined = []struct {
 	prefix  string
 	charset xencoding.Encoding
@@ -303,8 +303,8 @@ var predefined = []struct {
 }
 
 // composite sets up a font whose codes have several bytes. Its widths are lists in W, by number of glyph (§9.7.4.3):
-// "10 [500 600]" for each, or "10 20 500" for a range. Names of encodings that begin with Uni are of UTF-16 or UCS-2;
-// other names that are unknown are taken for two bytes.
+// "10 [500 600]" for each, or "10 20 500" for a range. Codes of encodings whose names begin with Uni and have UCS2 or
+// UTF16 are text; codes of unknown names have two bytes.
 func (r *reader) composite(f *font, d dict) {
 	f.width, f.two = 1000, true
 	switch v := r.resolve(d["Encoding"]).(type) {
@@ -356,7 +356,7 @@ func (r *reader) composite(f *font, d dict) {
 	}
 }
 
-// chars splits a shown string into codes, and gives each to do. do is called in the order of the string.
+// chars splits a shown string into codes, and gives each to do.
 func (f *font) chars(s string, do func(char)) {
 	for len(s) > 0 {
 		c := f.char(s)

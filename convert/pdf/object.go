@@ -36,7 +36,7 @@ const (
 	delimiter
 )
 
-// classes has the class of each byte.
+// classes has the class of each byte (§7.2.2).
 var classes = func() (c [256]byte) {
 	for _, b := range []byte("\x00\t\n\f\r ") {
 		c[b] = space

@@ -23,7 +23,7 @@ type interpreter struct {
 }
 
 // operators are the operators that matter for text and for rules (§A.2). All others are skipped with their operands.
-// Names of methods say what each does; operators of colour are in visible.go, those of paths in path.go.
+// Those of colour are in visible.go, those of paths in path.go.
 var operators = map[word]func(*interpreter){
 	"q":   (*interpreter).save,
 	"Q":   (*interpreter).restore,

@@ -62,7 +62,7 @@ type File struct {
 	cut   bool
 }
 
-// Page is the content of one page. Empty and damaged pages have no glyphs.
+// Page is the content of one page. Of a page that is damaged or exceeds a limit it is what was read before.
 type Page struct {
 	Number        int     // from 1
 	Width, Height float64 // in points, after the page's rotation
@@ -265,8 +265,8 @@ func (f *File) read(p *Page, d dict) {
 	}, 0)
 }
 
-// contents returns the content stream of a page, which may be in several parts. It ends before a damaged part. An
-// operator may not begin in one part and end in the next, so that a line break between them is right.
+// contents returns the content stream of a page, which may be in several parts. A part that is no stream is left out.
+// No token may begin in one part and end in the next (§7.7.3.3), so that a line break between them is right.
 func (r *reader) contents(v any) []byte {
 	switch v := r.resolve(v).(type) {
 	case *stream:
@@ -307,7 +307,7 @@ func (r *reader) box(v any) (box [4]float64) {
 	return box
 }
 
-// matrix is a transformation: x' = a·x + c·y + e, y' = b·x + d·y + f. It is written as in §8.3.3: six numbers, the
+// matrix is a transformation: x' = a·x + c·y + e, y' = b·x + d·y + f. It is written as in §8.3.4: six numbers, the
 // last two of which shift.
 type matrix [6]float64
 

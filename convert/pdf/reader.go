@@ -101,7 +101,7 @@ func (r *reader) unlock() error {
 	return nil
 }
 
-// reset forgets all that was read of a PDF, before its cross-reference table is read or rebuilt.
+// reset forgets the objects that were read of a PDF, before its cross-reference table is read or rebuilt.
 func (r *reader) reset() {
 	r.places, r.trailer, r.cache, r.packs, r.active = map[int]place{}, dict{}, map[int]any{}, map[int]*pack{},
 		map[int]bool{}

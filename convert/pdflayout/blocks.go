@@ -215,7 +215,6 @@ func (b *builder) add(l *line, lines []*line, at int) {
 func (b *builder) listItem(last *Block, l *line, marker string, pieces []Piece) *Block {
 	item := &Block{Kind: Item, Marker: marker, Pieces: pieces, lines: []*line{l}, Page: l.page, left: l.x0}
 	if last != nil && last.Kind == Item && last.Page == l.page {
-		// How far the item stands to the right of the one before says how deep it is.
 		switch step := l.x0 - last.left; {
 		case step > .8*l.size && step < 6*l.size:
 			item.Level = min(last.Level+1, 3)
@@ -304,8 +303,8 @@ func (b *builder) levelAt(x float32) int {
 }
 
 // continues reports whether l goes on with the text of block, whose last line is before. text is that of l. On the next
-// column or page it goes by words: the sentence is still open, and l does not begin with a capital. Below the last line
-// it goes by places, too: how far down, how far in, and whether the last line was full.
+// column or page it goes by words: the sentence is still open, and l does not begin with a capital, unless behind a
+// hyphen. Below the last line it goes by places, too: how far down, how far in, and whether the last line was full.
 func (b *builder) continues(block *Block, before, l *line, text string, lines []*line, at int) bool {
 	if block.Kind != Paragraph && block.Kind != Item || abs32(before.size-l.size) > .12*before.size ||
 		block.entry && (!strings.HasSuffix(before.text(), ",") || strings.Trim(text, "0123456789, ") != "") {
@@ -465,8 +464,8 @@ func (b *builder) italicHeading(l *line, text string, lines []*line, at int) int
 	return min(len(b.sizes)+parts, 6)
 }
 
-// numberedHeading reports whether a line begins as "2 Title" or "2.1 Title" does. The number of an item has a dot or
-// parenthesis at its end, and mostly a small letter behind it.
+// numberedHeading reports whether a line begins as "2 Title" or "2.1 Title" does. The title must begin with a capital,
+// which most items of a list with a number do not.
 func numberedHeading(s string) bool {
 	number, rest, ok := strings.Cut(s, " ")
 	if !ok || number == "" || len(number) > 10 || number[0] < '0' || number[0] > '9' ||

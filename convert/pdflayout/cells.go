@@ -9,8 +9,7 @@ import (
 	"github.com/readthru/readthru/convert/pdf"
 )
 
-// drawnCell is what may be a cell of a table: text of lines below one another that were drawn one after the other. Its
-// runs are those from from up to to.
+// drawnCell is what may be a cell of a table: text of lines below one another that were drawn one after the other.
 type drawnCell struct {
 	from, to  int // its runs
 	lines     int
@@ -111,7 +110,6 @@ func gridOf(runs []run, rows [][]drawnCell) (*grid, int) {
 			break
 		}
 	}
-	// The end of the table is a guess until here: rows of one cell at its end are text.
 	for n > 0 && len(rows[n-1]) < 2 { // text below the table
 		n--
 	}

@@ -177,8 +177,8 @@ func (s *side) add(r row) {
 }
 
 // text reports whether a side looks like a column of text. Text has long rows that fill the width; cells of a table
-// have not. Rows that were drawn one after the other need ten rows, 24 letters and four fifths of the width, others
-// less.
+// have not. Rows that were drawn one after the other need ten rows, 24 letters in each on average and four fifths of
+// the width filled, others less.
 func (s *side) text(drawn bool) bool {
 	width := s.x1 - s.x0
 	if drawn && (s.rows < 10 || s.letters < 24*s.rows || s.filled < .8*width*float32(s.rows)) {

@@ -186,8 +186,8 @@ func numeric(runs []run) bool {
 	return 2*n >= len(runs)
 }
 
-// tableFlows returns a flow for each table, and the words that are in none. Their words are taken out of the order of
-// drawing, in which rules stand elsewhere than text. Words that are left remember their place, for inserted.
+// tableFlows returns a flow for each table, and the words that are in none. Words that are left remember their place,
+// for inserted.
 func tableFlows(words []word, grids []*grid, members [][]int) (tables []flow, rest []word) {
 	if len(grids) == 0 {
 		return nil, words
@@ -232,7 +232,7 @@ func inserted(list, tables []flow) []flow {
 }
 
 // over reports whether a stands above b and overlaps it from side to side. The overlap must be more than one and a half
-// sizes, or three tenths of the narrower run.
+// sizes, or three tenths of the narrower run, whichever is less.
 func over(a, b run) bool {
 	width := min(a.x1, b.x1) - max(a.x0, b.x0)
 	size := min(a.size, b.size)

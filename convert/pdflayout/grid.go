@@ -162,7 +162,6 @@ func cellGrid(words []word, taken []bool, rules []pdf.Rule) (*grid, []int) {
 		return nil, nil
 	}
 	slices.Reverse(ys)
-	// Every place of the grid is asked which rules lie between it and its neighbours.
 	parted := make([]bool, 2*wide*high) // whether a cell is parted from the next to its right, and from that below
 	for _, r := range rules {
 		for row := range high {

@@ -12,8 +12,8 @@ import (
 const margin = .13
 
 // DropMargins removes headers and footers from pages: lines near the edges that many pages share, except for numbers in
-// them, and page numbers. A line counts as shared if a fifth of the pages have it, three at least; for a number three
-// pages are enough. Files of one or two pages keep all lines: nothing can be seen to repeat.
+// them, and page numbers. A line counts as shared if a fifth of the pages have it, three at least; three are enough for
+// a line that ends with a number. Files of one or two pages keep all lines: nothing can be seen to repeat.
 func DropMargins(pages []*Page) {
 	if len(pages) < 3 {
 		return
@@ -78,7 +78,7 @@ func (p *Page) marginKey(l *line) string {
 	return edge + strings.Trim(key, " -–—·|")
 }
 
-// roman reports whether s is a number of front matter. It is asked of texts in lower case.
+// roman reports whether s is a number of front matter. Capitals do not count.
 func roman(s string) bool { return s != "" && len(s) < 8 && strings.Trim(s, "ivxlc") == "" }
 
 // findMargins finds where head and foot end: at the first gap wider than that between lines of text, if it is near the

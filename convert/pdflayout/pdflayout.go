@@ -118,7 +118,7 @@ func (p *Page) Length() (n int) {
 
 // rowsOf puts words that share a baseline into rows, the highest first. Small words a little above or below, as
 // exponents are, belong to the row that they touch. Large words come first, so that small ones find the rows that they
-// belong to. Rows are found by buckets of their height, for a page of words would else be compared with all its rows.
+// belong to. Rows are found by buckets of their height, or each word would be compared with every row of the page.
 func rowsOf(words []word) []row {
 	order := make([]int, len(words))
 	for i := range order {
@@ -177,7 +177,6 @@ func beside(row *row, w word) bool {
 	return false
 }
 
-// abs32 returns the absolute value of f.
 func abs32(f float32) float32 {
 	if f < 0 {
 		return -f
@@ -344,8 +343,8 @@ func (c *cell) add(w word, apart bool) {
 	c.pieces = append(c.pieces, Piece{text, w.url})
 }
 
-// rightToLeft reports whether most letters of words are of a script written from right to left: Hebrew, Arabic, Syriac
-// and their presentation forms. Words without letters are not.
+// rightToLeft reports whether most letters of words are of a script written from right to left: Hebrew, Arabic and
+// others, and their presentation forms. Words without letters are not.
 func rightToLeft(words []word) bool {
 	right, all := 0, 0
 	for _, w := range words {

@@ -51,8 +51,8 @@ func (b *builder) tableAt(lines []*line) int {
 }
 
 // tableColumns returns the strips in which the cells of lines stand: cells that overlap are of one column. Only lines
-// with as many cells as most have are asked, for others may have cells over several columns. They are not in points of
-// any one line, but from the leftmost to the rightmost end of a column's cells.
+// with as many cells as most have are asked, for others may have cells over several columns. A strip reaches from the
+// leftmost to the rightmost end of the cells of its column.
 func tableColumns(lines []*line) []gutter {
 	counts := map[int]int{}
 	usual := 0

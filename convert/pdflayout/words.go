@@ -81,7 +81,7 @@ func wordsOf(glyphs []pdf.Glyph) []word {
 }
 
 // spacing returns the gap, as a share of the size, beyond which the glyph at i begins a word: more than usual where
-// letters are set apart evenly, as in some headings. It looks at eight glyphs on either side: if nearly all of their
+// letters are set apart evenly, as in some headings. It looks at eight glyphs on either side: if four fifths of their
 // gaps are alike, that gap is between letters. i is at least 1.
 func spacing(glyphs []pdf.Glyph, i int) float32 {
 	const around = 8
@@ -169,8 +169,8 @@ func accented(a, b pdf.Glyph) (string, bool) {
 var ligatures = strings.NewReplacer("ﬀ", "ff", "ﬁ", "fi", "ﬂ", "fl", "ﬃ", "ffi", "ﬄ", "ffl", "ﬅ", "ft", "ﬆ", "st",
 	"\u00a0", " ", "\u2010", "-", "\u2011", "-")
 
-// cleanWord returns a word without invisible characters. Characters of Unicode's private area, mostly bullets of symbol
-// fonts, become a bullet. A soft hyphen at its end goes, and what is left may be "".
+// cleanWord returns a word without invisible characters. Of the characters of Unicode's private area, seven that symbol
+// fonts have for bullets become a bullet; the others go. A soft hyphen at its end goes, and what is left may be "".
 func cleanWord(s string) string {
 	s = ligatures.Replace(strings.TrimRight(s, "\u00ad"))
 	if strings.IndexFunc(s, func(r rune) bool { return r >= 0xe000 && r <= 0xf8ff || r == utf8.RuneError }) >= 0 {
