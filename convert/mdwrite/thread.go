@@ -13,7 +13,7 @@ import (
 )
 
 // thread writes comments that stand side by side as nested lists, by the depth that package normalise has marked them
-// with. It builds the lists of copies' wrappers, and leaves the comments in the page.
+// with. Its lists hold wrappers of the comments ([dom.Around]), which stay where they are in the page.
 func (r *renderer) thread(out *bytes.Buffer, comments []*html.Node) {
 	if len(comments) == 0 {
 		return

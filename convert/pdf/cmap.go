@@ -2,8 +2,8 @@ package pdf
 
 import "slices"
 
-// cmap maps codes: to text (ToUnicode, §9.10.3) or to numbers of glyphs (§9.7.5). In the zero value no code has a text,
-// and each is its own number.
+// cmap maps codes: to text (ToUnicode, §9.10.3) or to numbers of glyphs (§9.7.5). In the zero value no code has a
+// text, and each is its own number.
 type cmap struct {
 	spaces []span // of codes, by their bytes
 	texts  map[int]string
