@@ -344,7 +344,7 @@ func (c *Client) SaveView(ctx context.Context, v NewView) (*RequestView, error) 
 	return call(ctx, c, saveView, v)
 }
 
-// DeleteView removes such a name.
+// DeleteView deletes a view that the user has saved, by its id.
 func (c *Client) DeleteView(ctx context.Context, id string) (*Gone, error) {
 	return call(ctx, c, deleteView, ViewRef{id})
 }

@@ -114,7 +114,7 @@ func (b *searchBody) check() error {
 	return b.Scrape.check()
 }
 
-// limit returns how many results are wanted.
+// limit returns how many results a search asks for, or the default.
 func (b *searchBody) limit() int {
 	if b.Limit == nil {
 		return defaultResults

@@ -10,8 +10,8 @@ import (
 	"github.com/readthru/readthru/api"
 )
 
-// holds counts the commands (run, mcp) that need the daemon to run, so that one that was started for them does not end
-// under them.
+// holds counts the commands (run, mcp, the guided setup) that need the daemon to run, so that one that was started for
+// them does not end under them.
 type holds struct {
 	mu       sync.Mutex
 	held     int

@@ -98,7 +98,7 @@ type queue struct {
 	slots, spoolSlots chan struct{}
 }
 
-// newQueue returns a queue that does pieces of work by do.
+// newQueue returns a queue that calls do for each piece of work. Without a data directory its work has no files.
 func newQueue(dataDir string, log *slog.Logger, do func(context.Context, agents.Work) done) *queue {
 	q := &queue{
 		do: do, log: log, held: map[string]bool{},

@@ -87,7 +87,7 @@ func (l *Runner) remember() {
 	})
 }
 
-// keyOf returns the key of a job's record.
+// keyOf returns the key of a job's record: records are in the order in which their jobs began.
 func keyOf(j *api.Job) string {
 	return jobPrefix + string(binary.BigEndian.AppendUint64(nil, uint64(j.Began.UnixMilli()))) + j.ID
 }

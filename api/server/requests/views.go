@@ -31,9 +31,9 @@ var always = []api.RequestView{
 	{Name: "without crawls", Filter: "-door:crawl"},
 }
 
-// Bounds of what is saved.
+// Bounds of a saved view, in characters.
 const (
-	longestName   = 60 // characters
+	longestName   = 60
 	longestFilter = 1000
 )
 
