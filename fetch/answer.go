@@ -161,7 +161,7 @@ func (m form) tag() string {
 	return `"rt-` + hexSum([]byte(hash + m.block))[:32] + `"`
 }
 
-// bytes returns the content of an answer.
+// bytes returns the whole content of an answer: the block, then the markdown.
 func (m form) bytes() []byte {
 	if m.block == "" {
 		return m.markdown

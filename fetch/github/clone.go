@@ -189,7 +189,7 @@ func (g *gitCommand) run(ctx context.Context, out io.Writer, args ...string) err
 // tail keeps the last tailSize bytes of what git writes to standard error, where the reason of a failure stands.
 type tail struct{ text []byte }
 
-// tailSize is how much of that is kept, in bytes.
+// tailSize is how much of what git writes to standard error is kept, in bytes.
 const tailSize = 2 << 10
 
 func (t *tail) Write(p []byte) (int, error) {
@@ -200,5 +200,5 @@ func (t *tail) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// line returns the last line of it, cut to 200 characters.
+// line returns the last line that git wrote to standard error, cut to 200 characters; empty if it wrote none.
 func (t *tail) line() string { return clip.LastLine(string(t.text), 200) }

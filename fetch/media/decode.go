@@ -165,7 +165,7 @@ func inflate(r io.Reader) (io.ReadCloser, error) {
 	return flate.NewReader(b), nil
 }
 
-// replay is a body of a response that is read by another reader.
+// replay is a body of a response that is read from one place and closed at another.
 type replay struct {
 	io.Reader
 	io.Closer

@@ -1,7 +1,7 @@
 // Package media says of which kind the content of a response is, and removes its content codings (RFC 9110 §8).
 //
-// [Read] takes a response's body up to a limit and gives it as it came, for the cache, and decoded, for the converter;
-// the kind (kind.go) decides which step of a fetch reads the content, and text.go brings text into UTF-8.
+// [Read] takes a response's body up to a limit and gives it as it came, for its hash and length, and decoded, for the
+// converter; the kind (kind.go) decides which step of a fetch reads the content, and text.go brings text into UTF-8.
 package media
 
 import (

@@ -41,8 +41,9 @@ var scratch = sync.Pool{New: func() any { return new([PartSize]byte) }}
 // whole is a reader of content that may be in memory in one piece, which nobody changes any more.
 type whole interface{ Whole() []byte } // nil: it is not
 
-// Read reads content to its end, part by part, hashes it and reserves its room in the queue. The error is that of r, or
-// ErrFull when the queue has no room for it; nothing stays reserved then.
+// Read reads content to its end, part by part, hashes it and reserves its room in the queue. The error is that of r,
+// says that the content is longer than maxBody, or is ErrFull when the queue has no room for it; nothing stays reserved
+// then.
 func Read(db *kv.DB, r io.Reader) (c *Content, err error) {
 	if w, ok := r.(whole); ok {
 		if body := w.Whole(); body != nil {
