@@ -139,7 +139,7 @@ func certificate(template *x509.Certificate, key *ecdsa.PublicKey, by pair) ([]b
 }
 
 // ecdsaWithSHA256 identifies the algorithm of all signatures (RFC 5758 §3.2).
-var ecdsaWithSHA256 = asn1.ObjectIdentifier{1, 2, 840, 10045, 4, 3, 2} // RFC 5758 §3.2
+var ecdsaWithSHA256 = asn1.ObjectIdentifier{1, 2, 840, 10045, 4, 3, 2}
 
 // unsigned keeps what it is to sign. It implements [crypto.MessageSigner].
 type unsigned struct {

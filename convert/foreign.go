@@ -228,8 +228,8 @@ func RelativeLinks(md []byte, resolve func(address string) *url.URL) []byte {
 }
 
 // resolved returns the URL that resolve returns for an address. ok is false if the address stays as it is: a fragment,
-// an address with a scheme, and an address that resolve cannot resolve. A scheme has no dot in it: "example.com:80" is
-// a host with its port.
+// an address with a scheme, and an address that resolve cannot resolve. What has a dot before its colon counts as a
+// host with its port, as "example.com:80".
 func resolved(address string, resolve func(string) *url.URL) (full string, ok bool) {
 	if address == "" || address[0] == '#' {
 		return "", false

@@ -140,8 +140,8 @@ func formatOf(content []byte, contentType string, u *url.URL) format {
 	return sourceFormat // of a type that is not known here, and text all the same
 }
 
-// undeclared returns the format of a text whose media type t says nothing. For plain text only the path decides,
-// because a server may show the source of a page that way. Those are no type at all and formats.SaysNothing.
+// undeclared returns the format of a text whose media type t says nothing: one of formats.SaysNothing, or none at all.
+// For plain text only the path decides, because a server may show the source of a page that way.
 func undeclared(content []byte, t string, u *url.URL) format {
 	if t != "text/plain" && looksLikeHTML(content) {
 		return htmlFormat

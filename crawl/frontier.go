@@ -44,7 +44,7 @@ type frontier struct {
 type formats struct{ html, markdown bool }
 
 // newFrontier returns the frontier of a crawl before its start page. most is fifty times the limit of pages, but 20,000
-// URLs at least and 200,000 at most unless the limit itself is larger: most links of a site lead nowhere new.
+// URLs at least, and at most 200,000 or twice the limit if that is more: most links of a site lead nowhere new.
 func newFrontier(s scope, limit, depth int) *frontier {
 	return &frontier{
 		scope: s, limit: limit, depth: depth, most: min(max(20_000, 50*limit), max(200_000, 2*limit)),

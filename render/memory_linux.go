@@ -10,7 +10,7 @@ import (
 
 // killLargeRenderers kills the renderer processes of a browser that use more than limit bytes of resident memory, and
 // returns their number. browser is the id of its main process, of which they are descendants. Their pages fail; other
-// pages go on. The process is left that is no renderer.
+// pages go on. Processes that are no renderers are left alone.
 func killLargeRenderers(browser int, limit int64) int {
 	entries, err := os.ReadDir("/proc")
 	if err != nil {

@@ -52,7 +52,7 @@ type tab struct {
 }
 
 // render renders a page in a new browser context of the process, so that pages share no cookies and no storage. It
-// returns when the page is done or ctx ends; the tab is closed behind its back.
+// returns when the page is done or ctx ends; the tab is closed afterwards, in the background.
 func (p *process) render(ctx context.Context, o Options, r Request) (*Page, error) {
 	// Set the proxy of the context for browsers that somebody else started.
 	tabCtx, closeTab := chromedp.NewContext(p.ctx,

@@ -49,8 +49,8 @@ func (t *titles) parts() titleParts {
 	return p
 }
 
-// sectionNumber is the number of a section at the beginning of its heading, which a word may precede. Such as "Chapter
-// 3.1: " and "A.2 ".
+// sectionNumber is the number of a section at the beginning of its heading, which a word may precede: "Chapter 3.1: "
+// and "A.2 " are such numbers.
 var sectionNumber = lazy.Pattern(`^(?:\pL+ )?[A-Z]?[.\d]*\d[.\d]*\W+`)
 
 // unnumbered returns a heading without the number of its section; one that is nothing else stays.
@@ -58,8 +58,8 @@ func unnumbered(heading string) string {
 	return cmp.Or(sectionNumber().ReplaceAllString(heading, ""), heading)
 }
 
-// endsIn reports whether a heading is a folded name after up to three words that say what kind of thing has it. Such as
-// "Class template vector".
+// endsIn reports whether a heading is a folded name after up to three words that say what kind of thing has it: "Class
+// template vector" ends in "vector".
 func endsIn(heading, name string) bool {
 	heading, _, _ = strings.Cut(heading, "<") // parameters of a type
 	for range 3 {

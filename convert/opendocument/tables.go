@@ -46,7 +46,7 @@ func (r *reader) endTable() {
 // maxColumn is how many columns a table may have. It is that of LibreOffice's sheets.
 const maxColumn = 16384
 
-// tableColumn notes whether columns are hidden. Its cells are told apart then.
+// tableColumn notes whether columns are hidden. The cells of hidden ones are told apart.
 func (r *reader) tableColumn(t xml.StartElement) {
 	w := r.row()
 	if w == nil {

@@ -341,8 +341,7 @@ func (s *shapes) paragraph() {
 	}
 }
 
-// lists opens or closes lists until depth are open. Items close with the next one of their list. The slide's own levels
-// are kept.
+// lists opens or closes lists until depth are open. Items close with the next one of their list.
 func (s *shapes) lists(depth int) {
 	for ; s.open > depth; s.open-- {
 		s.out.WriteString("</li></ul>")

@@ -127,7 +127,7 @@ func newRemainder(ctx context.Context, n *html.Node, all map[*html.Node]measure,
 	return r
 }
 
-// of returns the measure of an element outside the dropped ones. Elements within dropped ones have no meaning to it.
+// of returns the measure of an element outside the dropped ones. For elements within dropped ones it means nothing.
 func (r *remainder) of(n *html.Node) measure {
 	m, lost := r.all[n], r.lost[n]
 	return measure{m.text - lost.text, m.links - lost.links, m.code - lost.code}

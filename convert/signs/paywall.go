@@ -27,8 +27,8 @@ type facts struct {
 // a quarter of it are bounds of requests to sign in.
 const contentWords = 400
 
-// lockedMark is how metadata says that an article is not free: in JSON-LD, or in the tiers of article:content_tier. It
-// is looked for in the text of the script, as such data is often not valid.
+// lockedMark is how JSON-LD says that an article is not free. It is looked for in the text of the script, as such data
+// is often not valid.
 var lockedMark = lazy.Pattern(`(?i)"isaccessibleforfree"\s*:\s*"?false`)
 
 // factsOf collects the facts about the page below root. The text is taken of short pages alone.
@@ -103,8 +103,8 @@ var signInNames = []string{
 	"inicia sesión", "acceder", "accedi", "entrar", "logowanie", "войти", "ログイン", "登录", "登錄",
 }
 
-// signInRequests are sentences by which a page asks its readers to sign in before it shows its content. A page about a
-// site's members may have them in a long text.
+// signInRequests are sentences by which a page asks its readers to sign in before it shows its content. Longer texts
+// may contain them, so that loginWall takes them of short pages alone.
 var signInRequests = []string{
 	"sign in to continue", "log in to continue", "login to continue", "requestse sign in", "requestse log in",
 	"you must be logged in", "you need to be logged in", "you must log in", "you must sign in",
@@ -164,7 +164,7 @@ func (f facts) paywall() string {
 }
 
 // FirstIn returns the first of phrases that stands in text as whole words, or "". phrases are in lower case, as text
-// must be. Their order is that of the table.
+// must be.
 func FirstIn(phrases []string, text string) string {
 	if text == "" {
 		return ""

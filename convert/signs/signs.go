@@ -18,7 +18,7 @@ var Rules = []any{
 }
 
 // Signs are facts by which a caller decides whether a response holds the page at all. A text field is empty if the page
-// lacks that sign. Package convert sets it while a page is parsed; callers must not take one sign alone for proof.
+// lacks that sign. Package convert sets them when it reads a page.
 type Signs struct {
 	Words        int    // visible words: runs of letters and digits outside script, style, noscript, template and svg
 	Wall         string // the mark of a bot wall
@@ -41,7 +41,7 @@ const (
 	noscriptWords = 100 // a noscript element with as many is the page, when little else is
 )
 
-// counts holds what one walk over the body of a page counts. Judge makes it, again when the body was replaced.
+// counts holds what one walk over a page counts. Judge makes it, and makes it again when the body was replaced.
 type counts struct {
 	words       int
 	scripts     bool
@@ -112,8 +112,8 @@ func count(ctx context.Context, root *html.Node) (c counts) {
 }
 
 // noscriptPage replaces the content of the body by that of its noscript element if the text of the page is there; some
-// forums do that for readers without JavaScript. It reports whether it did. It must hold noscriptWords words, or it
-// only asks for JavaScript.
+// forums do that for readers without JavaScript. It reports whether it did. An element with fewer words than
+// noscriptWords counts as one that only asks for JavaScript.
 func noscriptPage(body *html.Node, c counts) bool {
 	if c.words >= ThinWords || c.noscript == nil {
 		return false
@@ -164,8 +164,8 @@ func structuredPage(body *html.Node, c counts, articleBody string) bool {
 }
 
 // Judge sets the signs that the page below root shows, whose content has size bytes. Where its text is in a noscript
-// element or in articleBody, it puts that into the body first, and reports the latter. size tells how much of the page
-// is script.
+// element or in articleBody, it puts that into the body first, and reports the latter. The bytes of scripts are
+// compared with size.
 func (s *Signs) Judge(ctx context.Context, root, body *html.Node, articleBody string, size int) (structured bool) {
 	c := count(ctx, root)
 	switch {
@@ -194,8 +194,8 @@ func (s *Signs) judge(c counts, size int) {
 	}
 }
 
-// ErrorPhrases are phrases in titles and first headings of pages that do not exist. Package convert asks it for
-// markdown from elsewhere, too.
+// ErrorPhrases are phrases in titles and first headings of pages that do not exist. Package convert looks for them in
+// markdown of servers, too.
 var ErrorPhrases = []string{
 	"404", "not found", "page doesn't exist", "page does not exist", "no longer available",
 	"no longer exists", "can't be found", "cannot be found", "could not be found", "couldn't find", "nicht gefunden",

@@ -28,8 +28,8 @@ var builtIn = map[int]dateForm{
 	45: clock, 46: clock, 47: clock,
 }
 
-// readFormats reads which styles of cells show dates, and how others show their text. Cells refer to an element of
-// cellXfs by its place; named styles and others are passed over.
+// readFormats reads which styles of cells show dates, and how each shows its text. Cells refer to an element of cellXfs
+// by its place; named styles and others are passed over.
 func (b *book) readFormats() {
 	own := map[int]dateForm{}
 	tables := styles{blank: map[int][2]bool{}}
@@ -60,8 +60,9 @@ func (b *book) readFormats() {
 	})
 }
 
-// formOf returns what the code of a format shows. Quoted text, and what stands in brackets, are no parts of a date. A
-// code with days or hours is one of dates; "m" alone is a month beside days and minutes beside hours.
+// formOf returns what the code of a format shows. Quoted text, and what stands in brackets, are no parts of a date.
+// Years, days, hours, seconds and names of months make a code one of dates; "m" alone, which is a month or minutes,
+// does not.
 func formOf(code string) dateForm {
 	var letters strings.Builder
 	quoted, bracket := false, false
@@ -97,8 +98,9 @@ func formOf(code string) dateForm {
 	return noDate
 }
 
-// text returns the point in time that is n days after the last day of the year before, as ISO 8601. The first calendar
-// has a 29 February 1900. since is 1900 or 1904, the year in which the calendar of the workbook begins. Numbers that no
+// text returns the point in time that n stands for, as ISO 8601 writes it but with a space before the time of day, or a
+// duration as hours, minutes and seconds. since is 1900 or 1904, the year in which the calendar of the workbook begins.
+// In that of 1900 day 1 is 1 January, and there is a 29 February; in that of 1904 day 0 is 1 January. Numbers that no
 // calendar has are returned as they are.
 func (f dateForm) text(n float64, since int) string {
 	if n < 0 || n > 2_958_465 { // the end of 9999

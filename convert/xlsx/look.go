@@ -14,13 +14,12 @@ import (
 // where they may not be seen: small ones have their size, and those in a color like that of their cell both colors.
 
 // A letter is how letters look: six hexadecimal digits, "" for a color that is not known; points, 0 for the usual size.
-// The zero value is of no known color and of the usual size.
 type letter struct {
 	color string
 	size  float64
 }
 
-// A run is a part of a text with a look of its own. Without one it has that of its cell.
+// A run is a part of a text that may have a look of its own. What it does not say is that of its cell.
 type run struct {
 	text string
 	letter
@@ -42,10 +41,11 @@ type styles struct {
 	blank   map[int][2]bool // formats that show no number, or no text
 }
 
-// maxStyles bounds each table of styles. Workbooks of programs may have thousands.
+// maxStyles bounds each table of styles.
 const maxStyles = 100_000
 
-// read takes an element of the part that has the styles. Fonts and fills are told by their places in these tables.
+// read takes an element of the part that has the styles. Elements of cellXfs refer to fonts and fills by their places
+// in their tables.
 func (s *styles) read(t xml.StartElement) {
 	switch name := t.Name.Local; name {
 	case "fonts", "fills", "borders", "cellStyleXfs", "cellXfs", "cellStyles", "dxfs", "tableStyles", "colors",
@@ -227,8 +227,8 @@ type span struct{ left, right int }
 // maxMerged bounds the spans of a sheet that are merged with others.
 const maxMerged = 100_000
 
-// isMerged reports whether a cell of the present row lies under one that was merged with it. Excel keeps the values of
-// such cells, and shows none of them.
+// isMerged reports whether a cell of the present row lies under one that was merged with it. Files may have values in
+// such cells; Excel shows none of them.
 func (s *sheet) isMerged(column int) bool {
 	spans := s.merged[s.number]
 	at, found := slices.BinarySearchFunc(spans, column, func(p span, column int) int { return p.left - column })
@@ -292,7 +292,7 @@ func areaOf(ref string) area {
 	return area{left, top, right, bottom}
 }
 
-// place returns the column and the row of a reference such as B12. Both are 0 for what is none. Dollars before either
+// place returns the column and the row of a reference such as B12. Either is 0 where the reference has none. Dollars
 // are passed over.
 func place(ref string) (column, row int) {
 	ref = strings.ReplaceAll(ref, "$", "")

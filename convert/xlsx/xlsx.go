@@ -395,9 +395,9 @@ func number(stored string, n float64) string {
 	return strconv.FormatFloat(n, 'f', -1, 64)
 }
 
-// flush writes the rows that were gathered: a row of one cell alone as a paragraph, others as a table. Columns that
-// none of the rows has are left out. The first row is the header. A table that is too large for the output is cut, and
-// the document says so.
+// flush writes the rows that were gathered: rows of one cell above the table as paragraphs, others as a table. Columns
+// that none of the rows has are left out. The first row is the header. A table that is too large for the output is cut,
+// and the document says so.
 func (s *sheet) flush() {
 	rows := s.table
 	s.table = nil
