@@ -34,6 +34,7 @@ var walls = []struct{ name, label, html string }{
 		"a forum for members", convert.WarnLogin,
 		"<title>Forum - Notice</title><p>You must be logged in to view this thread. Register or log in below to go on.",
 	},
+	{"a page that says please", convert.WarnLogin, "<title>Intranet</title><h1>Intranet</h1><p>Please log in first."},
 	{"a bare form", convert.WarnLogin, "<title>Router</title><p>Admin" + loginForm},
 	{
 		"a document that asks", convert.WarnLogin,

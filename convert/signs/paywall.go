@@ -96,9 +96,8 @@ func unshown(n *html.Node) bool {
 
 // signInNames are words in the titles of sign-in pages. They are in lower case.
 var signInNames = []string{
-	"sign in", "sign-in", "signin", "log in", "log-in", "login", "sign into", "log into", "requestse sign",
-	"requestse log",
-	"authentication required", "single sign-on",
+	"sign in", "sign-in", "signin", "log in", "log-in", "login", "sign into", "log into", "please sign",
+	"please log", "authentication required", "single sign-on",
 	"anmelden", "anmeldung", "einloggen", "connexion", "se connecter", "identifiez-vous", "iniciar sesión",
 	"inicia sesión", "acceder", "accedi", "entrar", "logowanie", "войти", "ログイン", "登录", "登錄",
 }
@@ -106,7 +105,7 @@ var signInNames = []string{
 // signInRequests are sentences by which a page asks its readers to sign in before it shows its content. Longer texts
 // may contain them, so that loginWall takes them of short pages alone.
 var signInRequests = []string{
-	"sign in to continue", "log in to continue", "login to continue", "requestse sign in", "requestse log in",
+	"sign in to continue", "log in to continue", "login to continue", "please sign in", "please log in",
 	"you must be logged in", "you need to be logged in", "you must log in", "you must sign in",
 	"you need to sign in", "sign in to view", "log in to view", "sign in to see", "log in to see", "members only",
 	"bitte melden sie sich an", "bitte anmelden", "veuillez vous connecter",
@@ -166,12 +165,15 @@ func (f facts) paywall() string {
 // FirstIn returns the first of phrases that stands in text as whole words, or "". phrases are in lower case, as text
 // must be.
 func FirstIn(phrases []string, text string) string {
-	if text == "" {
-		return ""
-	}
 	for _, phrase := range phrases {
-		if i := strings.Index(text, phrase); i >= 0 && wordAt(text, i, len(phrase)) {
-			return phrase
+		for at := 0; ; at++ {
+			i := strings.Index(text[at:], phrase)
+			if i < 0 {
+				break
+			}
+			if at += i; wordAt(text, at, len(phrase)) {
+				return phrase
+			}
 		}
 	}
 	return ""
