@@ -139,3 +139,19 @@ func TestRulesHoldInTheirScopes(t *testing.T) {
 		})
 	}
 }
+
+// A list of times is that of several animations; the first time is the first one's.
+func TestAnAnimationTakesTheFirstOfItsTimes(t *testing.T) {
+	for times, shown := range map[string]bool{"500ms": false, "500ms, 1s": false, "500s": true, "500s, 1ms": true} {
+		page := "<style>@keyframes a { to { opacity: 0 } } .x { animation: a forwards; animation-duration: " + times +
+			" }</style><p>Kept, and long enough to be a paragraph of a page.<p class=x>Fades"
+		doc, err := convert.Parse(t.Context(), []byte(page), "text/html", pageURL)
+		if err != nil {
+			t.Fatal(err)
+		}
+		res, err := doc.Convert(t.Context(), convert.Options{})
+		if err != nil || strings.Contains(res.Markdown, "Fades") != shown {
+			t.Errorf("%s: %v, %q", times, err, res.Markdown)
+		}
+	}
+}

@@ -398,9 +398,10 @@ func (a *animation) leaves(f *frames) map[string]string {
 	return f.first
 }
 
-// seconds reads a time of an animation. What does not begin with a number is 0.
+// seconds reads a time of an animation, of several the first. What does not begin with a number is 0.
 func seconds(value string) float64 {
-	n, unit, _ := Number(value)
+	first, _, _ := strings.Cut(value, ",")
+	n, unit, _ := Number(strings.TrimSpace(first))
 	if unit == "ms" {
 		return n / 1000
 	}
