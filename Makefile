@@ -25,7 +25,7 @@ wasm: ## the grammars for symbol maps, compiled to WebAssembly where clang is th
 quick: export TMPDIR := $(or $(TMPDIR),$(shell df -Pm /dev/shm 2>/dev/null | awk 'NR == 2 && $$4 > 4000 { print $$6 }'))
 # Linkers live for a second, and gain nothing by collecting garbage often; some tests judge by how much is left. With
 # -trimpath, what one clone compiled serves another one. internal/e2e has no short tests; vet reads its code.
-quick: ## what every commit must pass, in under a minute: format, vet, and tests without race detector, browsers, clients and servers
+quick: ## what every commit must pass: format, vet, and tests without race detector, browsers, clients and servers
 	@$(FORMATTED)
 	go vet -trimpath ./...
 	go test -trimpath -toolexec 'env GOGC=400' -vet=off -short $$(go list ./... | grep -v /internal/e2e)
