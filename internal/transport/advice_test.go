@@ -51,6 +51,11 @@ func TestAFailedConnectionNamesTheAdvice(t *testing.T) {
 			t.Errorf("%s: %s; want the advice: %v", tt.name, text, tt.want)
 		}
 	}
+	// The name server does not answer, so that nothing but the time that is over can end the lookup.
+	tr.ResolveWith(&net.Resolver{PreferGo: true, Dial: func(ctx context.Context, _, _ string) (net.Conn, error) {
+		<-ctx.Done()
+		return nil, ctx.Err()
+	}})
 	late, cancel := context.WithDeadline(t.Context(), time.Unix(1, 0))
 	defer cancel()
 	_, err := tr.Dial(late, "tcp", "far.test:443")
