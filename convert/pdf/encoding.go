@@ -125,8 +125,9 @@ var accents = map[string]rune{
 }
 
 // glyphText returns the text of a glyph by its name; "" for a name without a meaning. Names follow the Adobe Glyph
-// List's rules: what follows a dot is dress, an underscore joins the parts of a ligature, uniXXXX and uXXXX are code
-// points. Beyond them, a letter with the name of an accent is that letter with it.
+// List's rules: what follows a dot names a variant, an underscore joins the parts of a ligature, and the letters uni or
+// u stand before the hexadecimal digits of code points. Beyond them, a letter with the name of an accent is that letter
+// with it.
 func glyphText(n string) string {
 	if text, ok := glyphNames[n]; ok {
 		return text

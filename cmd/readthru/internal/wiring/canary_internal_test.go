@@ -124,8 +124,10 @@ func TestNoSecretIsStored(t *testing.T) {
 
 // leadingTo are addresses with secrets to which an origin leads.
 var leadingTo = map[string]string{
-	"path": "/reset/CANARYpath", "matrix": "/login;jsessionid=CANARY", "fragment": "http://ORIGIN/page#access_token=CANARY",
-	"nested": "/login?next=%2Freset%2FCANARYnested", "user": "http://ann:CANARY@ORIGIN/page", "loop": "/to/loop?token=CANARY",
+	"path": "/reset/CANARYpath", "matrix": "/login;jsessionid=CANARY",
+	"fragment": "http://ORIGIN/page#access_token=CANARY",
+	"nested":   "/login?next=%2Freset%2FCANARYnested", "user": "http://ann:CANARY@ORIGIN/page",
+	"loop":     "/to/loop?token=CANARY",
 	"metadata": "http://169.254.169.254/reset/CANARYmeta", "scheme": "gopher://ORIGIN/?token=CANARY",
 	"nowhere": "http://none.invalid/reset/CANARYnowhere", "malformed": "http://ORIGIN:x/reset/CANARYmalformed",
 	"signed": "http://ORIGIN/file.pdf?X-Amz-Signature=CANARY", "asp": "/(S(CANARY))/page",
