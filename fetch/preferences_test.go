@@ -100,7 +100,7 @@ func TestPreferencesOfAnOrigin(t *testing.T) {
 }
 
 // TestRobotsTxtStatesPreferences: the lines that match the path most specifically count, of the groups that count for
-// the rules (draft-ietf-aipref-attach-04 §3.1), and a file that is known says so of each page that is read then.
+// the rules (draft-ietf-aipref-attach-05 §3.1), and a file that is known says so of each page that is read then.
 func TestRobotsTxtStatesPreferences(t *testing.T) {
 	origin := &inProcess{answer: func(req *http.Request) (int, string, []string) {
 		if req.URL.Path == "/robots.txt" {

@@ -46,7 +46,7 @@ func (u Use) Words() string {
 type Preferences []Preference
 
 // Denied returns the first statement that disallows a use. If statements contradict each other, the most restrictive
-// applies (draft-ietf-aipref-vocab-06, "Combining Preferences").
+// applies (draft-ietf-aipref-vocab-08, "Combining Preferences").
 func (ps Preferences) Denied(use Use) (p Preference, denied bool) {
 	for _, p := range ps {
 		if p.Use == use && !p.Allowed {

@@ -72,6 +72,8 @@ var examples = map[string]string{
 	"service install":     "readthru service install --dry-run",
 	"service uninstall":   "readthru service uninstall --dry-run",
 	"ca":                  "readthru ca path",
+	"sign":                "readthru sign init https://bot.example",
+	"sign init":           "readthru sign init https://bot.example",
 	"uninstall":           "readthru uninstall --dry-run",
 	"serve":               "readthru serve --listen 127.0.0.1:7887",
 	"pause":               "readthru pause on",

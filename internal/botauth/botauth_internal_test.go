@@ -101,6 +101,39 @@ func TestPublishedSignaturesVerify(t *testing.T) {
 	}
 }
 
+// The example of RFC 9421 appendix B.2.6, which is signed with Ed25519, verifies byte for byte.
+func TestTheSignatureOfTheStandardVerifies(t *testing.T) {
+	fields := map[any]string{
+		"date": "Tue, 20 Apr 2021 02:07:55 GMT", "content-type": "application/json", "content-length": "18",
+	}
+	inputs, err := httpsfv.UnmarshalDictionary([]string{`sig-b26=("date" "@method" "@path" "@authority" ` +
+		`"content-type" "content-length");created=1618884473;keyid="test-key-ed25519"`})
+	if err != nil {
+		t.Fatal(err)
+	}
+	signature, err := base64.StdEncoding.DecodeString(
+		"wqcAqbmYJ2ji2glfAMaRy4gruYYnx2nEFN2HN6jrnDnQCK1u02Gb04v9EDgwUPiu4A0w6vuQv5lIp5WPpBKRCw==")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for method, want := range map[string]bool{http.MethodPost: true, http.MethodPut: false} {
+		r, _ := http.NewRequestWithContext(t.Context(), method, "https://Example.com/foo?param=Value&Pet=dog", nil)
+		input, _ := inputs.Get("sig-b26")
+		text, err := baseOf(input.(httpsfv.InnerList), func(component httpsfv.Item) (string, error) {
+			if value, ok := fields[component.Value]; ok {
+				return value, nil
+			}
+			return valueOf(r, nil, component)
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := ed25519.Verify(published(t).Public().(ed25519.PublicKey), []byte(text), signature); got != want {
+			t.Errorf("%s: verified %v, want %v", method, got, want)
+		}
+	}
+}
+
 // A signature holds for its method, host and path alone, for five minutes, and no two are the same.
 func TestASignatureIsForOneRequest(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "bot.key")

@@ -31,7 +31,7 @@ func TestPreferencesOfAHeader(t *testing.T) {
 	}{
 		{"nothing", nil, nil},
 		{
-			"Content-Usage (attach-04 §2)",
+			"Content-Usage (attach-05 §2)",
 			http.Header{"Content-Usage": {"train-ai=n, search=y"}},
 			[]string{`ai-train- "Content-Usage: train-ai=n" in the response`, `search+ "Content-Usage: search=y" in the response`},
 		},
@@ -41,12 +41,12 @@ func TestPreferencesOfAHeader(t *testing.T) {
 			[]string{`ai-train- "Content-Usage: train-ai=n" in the response`, `search- "Content-Usage: search=n" in the response`},
 		},
 		{
-			"the last value of a key counts, also if it is no token (vocab-06 §6.5.1)",
+			"the last value of a key counts, also if it is no token (vocab-08 §6.5.1)",
 			http.Header{"Content-Usage": {`train-ai=y, train-ai, search=n, search="n"`}},
 			nil,
 		},
 		{
-			"parameters are ignored (vocab-06 §6.5.2)",
+			"parameters are ignored (vocab-08 §6.5.2)",
 			http.Header{"Content-Usage": {"train-ai;allow=n, train-ai=y;x=1"}},
 			[]string{`ai-train+ "Content-Usage: train-ai=y" in the response`},
 		},
