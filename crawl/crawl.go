@@ -103,6 +103,7 @@ type Options struct {
 	Include, Exclude []string
 
 	Below    bool          // crawl only pages below the start page
+	Whole    bool          // if the start page joins those of the site (llms-full.txt), yield these, and read no more
 	Unlisted bool          // do not read what the site lists (sitemaps, llms.txt)
 	View     fetch.View    // the part of each page that is wanted
 	Render   string        // as in [fetch.Request]

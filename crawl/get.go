@@ -26,6 +26,7 @@ const (
 type result struct {
 	outcome   Outcome // Added for every page; the caller tells new from known ones
 	page      *Page
+	header    string // front matter of the page's markdown
 	links     []string
 	canonical string
 	moved     *url.URL
@@ -148,7 +149,8 @@ func arrived(raw string, ans *fetch.Answer) result {
 	if err != nil {
 		return result{outcome: Failed, err: err}
 	}
-	return result{outcome: Added, page: p, links: ans.Links, canonical: ans.Page.CanonicalURL}
+	header, _ := page.SplitFrontMatter(ans.Body)
+	return result{outcome: Added, page: p, header: string(header), links: ans.Links, canonical: ans.Page.CanonicalURL}
 }
 
 // noPageError reports an answer to a crawl that is not a page, by its media type.

@@ -160,6 +160,13 @@ func (r *run) begin(ctx context.Context, include, exclude patterns) error {
 	case got.outcome == Failed || got.outcome == Gone:
 		return got.err
 	}
+	if r.o.Whole && got.page.Page != nil && got.page.Page.Stored {
+		s := newScope(u, include, exclude)
+		if pages := s.whole(u, got.header+got.page.Markdown); pages != nil {
+			r.frontier.report.Site = u.String()
+			return r.yieldWhole(ctx, s, pages)
+		}
+	}
 	r.enter(u, include, exclude)
 	r.frontier.next()
 	d, err := r.handle(item{URL: u.String()}, got)

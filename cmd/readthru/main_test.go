@@ -224,6 +224,10 @@ func (o *origin) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		_, _ = fmt.Fprintf(w, article, "Site "+name, "Heading of "+name,
 			`A page of a site, number `+name+
 				`, with links to <a href="one">one</a>, <a href="two">two</a> and <a href="three">three</a>, which is not there.`)
+	case "/docs/llms-full.txt":
+		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+		_, _ = io.WriteString(w, "# Quays\nSource: https://a.test/docs/quays\n\nWhere ships lie.\n\n"+
+			"# Cranes\nSource: https://a.test/docs/cranes\n\nWhat lifts a marzipan load.\n")
 	case "/title":
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
 		_, _ = fmt.Fprintf(w, article, "Evil \x1b]0;owned\x07 title", "Heading",

@@ -23,6 +23,7 @@ func (s *Service) crawl(ctx context.Context, j *jobs.Job, b knowledge.Base, buil
 	outcomes := map[string]int{}
 	report, err := service.Crawl(ctx, crawl.Options{
 		URL: b.URL, Limit: b.Limit, Depth: b.Depth, Include: b.Include, Exclude: b.Exclude, Refresh: b.Generation > 0,
+		Whole: true,
 		Known: build.Known, Held: build.Held(), State: build.CrawlLog(),
 	}, func(e crawl.Event) error {
 		refused := ""

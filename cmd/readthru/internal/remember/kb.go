@@ -33,7 +33,8 @@ func (p *program) kbCommand() *cli.Command {
 			{
 				Name: "new", Usage: "create a base and fill it", ArgsUsage: "NAME",
 				Description: "Without --crawl, --scrape and --file the base is for texts that \"kb add\" adds.\nA " +
-					"pattern is a glob over path and query (/docs/*), or re: and a regular expression.",
+					"pattern is a glob over path and query (/docs/*), or re: and a regular expression.\n" +
+					"--crawl of an llms-full.txt takes the pages out of it, by one request, where it says their URLs.",
 				Flags: []cli.Flag{
 					&cli.StringFlag{Name: "crawl", Usage: "fill it from a site, starting at `URL`"},
 					&cli.StringFlag{Name: "scrape", Usage: "fill it from the page at `URL`"},
