@@ -24,11 +24,12 @@ wasm: ## the grammars for symbol maps, compiled to WebAssembly where clang is th
 # Where programs of tests and their files are, if it has 4 GB to spare: in memory, where they are made and removed sooner.
 quick: export TMPDIR := $(or $(TMPDIR),$(shell df -Pm /dev/shm 2>/dev/null | awk 'NR == 2 && $$4 > 4000 { print $$6 }'))
 # Linkers live for a second, and gain nothing by collecting garbage often; some tests judge by how much is left. With
-# -trimpath, what one clone compiled serves another one. internal/e2e has no short tests; vet reads its code.
+# -trimpath, what one clone compiled serves another one. internal/e2e has no short tests; vet reads its code. A third
+# package uses the processor while tests of the other two wait for the end of a connection or a process.
 quick: ## what every commit must pass: format, vet, and tests without race detector, browsers, clients and servers
 	@$(FORMATTED)
 	go vet -trimpath ./...
-	go test -trimpath -toolexec 'env GOGC=400' -vet=off -short $$(go list ./... | grep -v /internal/e2e)
+	go test -trimpath -toolexec 'env GOGC=400' -p 3 -vet=off -short $$(go list ./... | grep -v /internal/e2e)
 
 # Packages of arithmetic, and those whose tests drive programs of their own: the race detector would see nothing there, or
 # takes minutes for processes that do what other packages' tests do in one (./cmd/readthru/..., which make slow has under it).

@@ -142,6 +142,9 @@ func TestAFailureOfOneReaderIsNotThatOfTheNext(t *testing.T) {
 		"a client has read it since": {first: refuses(503), then: page, reads: true},
 	} {
 		t.Run(name, func(t *testing.T) {
+			if testing.Short() && tt.failed.Timeout > 0 {
+				t.Skip("short: the cache waits for an answer for ten seconds more")
+			}
 			var asked atomic.Int64
 			c := newChain(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 				if asked.Add(1) == 1 {

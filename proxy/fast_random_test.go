@@ -253,7 +253,7 @@ func TestAnswersGivenAgainAreThoseOfTheSlowPath(t *testing.T) {
 	const workers, lines = 8, 50 // lines of each kind a worker
 	few := 2640
 	if testing.Short() {
-		few = 800
+		few = 240
 	}
 	requests, seed := number("READTHRU_FAST_REQUESTS", few), number("READTHRU_FAST_SEED", 1)
 	origin := &rotating{date: time.Now().UTC().Format(http.TimeFormat)}

@@ -98,7 +98,11 @@ var heads = []struct {
 
 // Each head is tried where answers are kept, behind one that is, and where none are.
 func TestHeadsAreAnsweredAsTheyShould(t *testing.T) {
-	for _, memory := range []int64{8 << 20, 0} {
+	memories := []int64{8 << 20, 0}
+	if testing.Short() {
+		memories = memories[:1]
+	}
+	for _, memory := range memories {
 		b := newBench(t, origins{"a.test:80": plainOrigin(t, sayForAWhile), "a.test:443": tlsOrigin(t, sayForAWhile)},
 			func(o *proxy.Options) { o.Memory = memory })
 		for _, tt := range heads {

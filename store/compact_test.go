@@ -39,6 +39,9 @@ func filesWith(tb testing.TB, dir, text string) (names []string) {
 }
 
 func TestCompactLeavesNothingOfWhatWasDeleted(t *testing.T) {
+	if testing.Short() {
+		t.Skip("short: it compacts a store again and again")
+	}
 	const secret, kept = "a sentence to be forgotten", "a sentence to be kept"
 	pageURL := func(s string) string { return "https://forget.test/" + s }
 	fill := func(t *testing.T, s *store.Store) {

@@ -111,8 +111,11 @@ func TestADeathAtAnyWriteOfAJobOfABaseIsSurvived(t *testing.T) { // alone: it in
 		return
 	}
 	every := 9
-	if os.Getenv("READTHRU_SEQUENCES_FOR") != "" {
+	switch {
+	case os.Getenv("READTHRU_SEQUENCES_FOR") != "":
 		every = 1
+	case testing.Short():
+		every = 25
 	}
 	for _, l := range baseLives() {
 		var points atomic.Int64

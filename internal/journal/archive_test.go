@@ -246,6 +246,9 @@ func TestTheLastRequestsAreKeptHoweverOldTheyAre(t *testing.T) {
 }
 
 func TestProcessesThatTellLittleLeaveFewFiles(t *testing.T) {
+	if testing.Short() {
+		t.Skip("short: it stands for 300 processes")
+	}
 	o := journal.Options{Dir: t.TempDir(), Last: 5000}
 	var want []string
 	for run := range 300 {

@@ -65,8 +65,12 @@ func TestAProposalEndsForAHostilePage(t *testing.T) {
 	for i := range 26 {
 		classes += "c" + string(rune('a'+i)) + " "
 	}
+	words := 20_000
+	if testing.Short() {
+		words = 2000
+	}
 	deep := strings.Repeat(`<div class="`+classes+`">`, 400)
-	wide := strings.Repeat(`<b class="`+classes+`">word </b>`, 20_000)
+	wide := strings.Repeat(`<b class="`+classes+`">word </b>`, words)
 	u, _ := url.Parse("https://a.test/")
 	text, err := recipe.Propose(t.Context(), []byte(deep+"<p>"+wide), "text/html", u)
 	if err != nil && !errors.Is(err, recipe.ErrNoProposal) {

@@ -187,12 +187,12 @@ func (f *forgotten) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 func TestNothingIsLeftOnDiskOfWhatWasDeleted(t *testing.T) {
+	if testing.Short() {
+		t.Skip("short: it compacts a store again and again")
+	}
 	for _, running := range []bool{false, true} {
 		name := map[bool]string{false: "commands without a daemon", true: "a daemon"}[running]
 		t.Run(name, func(t *testing.T) {
-			if testing.Short() && !running {
-				t.Skip("short: to open the store for each command takes seconds")
-			}
 			origin := httptest.NewServer(&forgotten{})
 			defer origin.Close()
 			s := &settings.Settings{Config: settings.Defaults(), Source: map[string]string{}, DataDir: t.TempDir()}

@@ -299,6 +299,9 @@ func checkOlder(t *testing.T, c *Core, b *api.Client, edition string, told map[s
 
 // A store of an older program that is damaged opens all the same, and what is not told any more is said to be lost.
 func TestADamagedStoreOfAnOlderProgramSaysSo(t *testing.T) {
+	if testing.Short() {
+		t.Skip("short: it opens a store dozens of times")
+	}
 	dir := t.TempDir() // what the process makes once is made outside of bubbles
 	unpackOlder(t, olderStores[0], dir)
 	c, b, _, done := openOlder(t, dir)
