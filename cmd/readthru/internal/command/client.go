@@ -4,6 +4,8 @@ import (
 	"context"
 	"log/slog"
 
+	"github.com/urfave/cli/v2"
+
 	"github.com/readthru/readthru/api"
 	"github.com/readthru/readthru/api/server"
 	"github.com/readthru/readthru/cmd/readthru/internal/daemon"
@@ -73,4 +75,41 @@ func (p *Program) WithSubjects(ctx context.Context, do func(*api.Client) error) 
 		}
 		return do(s.Client(daemon.UserAgent))
 	})
+}
+
+// Show asks as [Program.WithClient] does, and shows the answer: as JSON with --json, else by show.
+func Show[T any](p *Program, c *cli.Context, ask func(*api.Client) (T, error), show func(T) error) error {
+	return p.WithClient(c.Context, func(b *api.Client) error {
+		answer, err := ask(b)
+		switch {
+		case err != nil:
+			return err
+		case c.Bool("json"):
+			return p.PrintJSON(answer)
+		}
+		return show(answer)
+	})
+}
+
+// All is the action of a command without arguments that shows what ask answers.
+func All[T any](p *Program, ask func(*api.Client, context.Context) (T, error), show func(T) error) cli.ActionFunc {
+	return func(c *cli.Context) error {
+		if err := NoArgs(c.Args().Slice()); err != nil {
+			return err
+		}
+		return Show(p, c, func(b *api.Client) (T, error) { return ask(b, c.Context) }, show)
+	}
+}
+
+// One is the action of a command that shows what ask answers of its only argument, which what names.
+func One[T any](p *Program, what string, ask func(*api.Client, context.Context, string) (T, error),
+	show func(T) error,
+) cli.ActionFunc {
+	return func(c *cli.Context) error {
+		arg, err := OneArg(c.Args().Slice(), what)
+		if err != nil {
+			return err
+		}
+		return Show(p, c, func(b *api.Client) (T, error) { return ask(b, c.Context, arg) }, show)
+	}
 }

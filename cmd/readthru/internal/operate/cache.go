@@ -1,7 +1,6 @@
 package operate
 
 import (
-	"context"
 	"fmt"
 	"net/http"
 	"slices"
@@ -36,7 +35,7 @@ func (p *program) cacheCommand() *cli.Command {
 			},
 			{
 				Name: "clear", Usage: "remove all stored responses; pages stay", Flags: []cli.Flag{command.JSONFlag()},
-				Action: p.removal((*api.Client).ClearCache),
+				Action: command.All(p.Program, (*api.Client).ClearCache, p.printRemoved),
 			},
 			{
 				Name: "gc", Usage: "remove stored responses that have expired; pages stay", Flags: []cli.Flag{command.JSONFlag()},
@@ -44,7 +43,7 @@ func (p *program) cacheCommand() *cli.Command {
 					"daemon keeps such responses for cache.stale_limit or longer, because validating is faster than fetching,\n" +
 					"and because they answer while the origin cannot be reached. gc also removes damaged responses. Offline,\n" +
 					"nothing has expired.",
-				Action: p.removal((*api.Client).SweepCache),
+				Action: command.All(p.Program, (*api.Client).SweepCache, p.printRemoved),
 			},
 			{Name: "stats", Usage: "print the cache's figures", Flags: []cli.Flag{command.JSONFlag()}, Action: p.cacheStats},
 		},
@@ -129,39 +128,13 @@ func (p *program) cacheRemove(c *cli.Context) error {
 		func(s string) bool { return s == "" })) != 1 {
 		return terminal.Usagef("name exactly one of URL, --host, --prefix and --tag")
 	}
-	return p.WithClient(c.Context, func(b *api.Client) error {
-		n, err := b.Uncache(c.Context, sel)
-		if err != nil {
-			return err
-		}
-		if c.Bool("json") {
-			return p.PrintJSON(n)
-		}
-		if n.Removed == 0 && n.Fetched == 0 {
-			_, err = fmt.Fprintln(p.Out, "nothing was stored")
-			return err
-		}
-		return p.printRemoved(n)
-	})
-}
-
-// removal is the action of a command that removes stored responses and prints how many.
-func (p *program) removal(do func(*api.Client, context.Context) (*api.Removed, error)) cli.ActionFunc {
-	return func(c *cli.Context) error {
-		if err := command.NoArgs(c.Args().Slice()); err != nil {
-			return err
-		}
-		return p.WithClient(c.Context, func(b *api.Client) error {
-			n, err := do(b, c.Context)
-			if err != nil {
-				return err
-			}
-			if c.Bool("json") {
-				return p.PrintJSON(n)
+	return command.Show(p.Program, c, func(b *api.Client) (*api.Removed, error) { return b.Uncache(c.Context, sel) },
+		func(n *api.Removed) error {
+			if n.Removed == 0 && n.Fetched == 0 {
+				return p.Print("nothing was stored\n")
 			}
 			return p.printRemoved(n)
 		})
-	}
 }
 
 func (p *program) printRemoved(n *api.Removed) error {

@@ -1,7 +1,6 @@
 package operate
 
 import (
-	"context"
 	"fmt"
 	"strconv"
 
@@ -23,16 +22,18 @@ func (p *program) storeJobsCommand() *cli.Command {
 		Subcommands: []*cli.Command{
 			{
 				Name: "list", Usage: "list the documents that wait for another attempt, and those set aside",
-				Flags: []cli.Flag{command.JSONFlag()}, Action: p.listStoreJobs,
+				Flags:  []cli.Flag{command.JSONFlag()},
+				Action: command.All(p.Program, (*api.Client).StoreJobs, p.listStoreJobs),
 			},
 			{
 				Name: "show", Usage: "print why a document could not be indexed", ArgsUsage: "ID",
-				Flags: []cli.Flag{command.JSONFlag()}, Action: p.storeJobAction((*api.Client).StoreJob, p.printStoreJob),
+				Flags:  []cli.Flag{command.JSONFlag()},
+				Action: command.One(p.Program, "ID", (*api.Client).StoreJob, p.printStoreJob),
 			},
 			{
 				Name: "retry", Usage: "try a document that was set aside again", ArgsUsage: "ID",
 				Flags:  []cli.Flag{command.JSONFlag()},
-				Action: p.storeJobAction((*api.Client).RetryStoreJob, p.sayStoreJob("it is tried again")),
+				Action: command.One(p.Program, "ID", (*api.Client).RetryStoreJob, p.sayStoreJob("it is tried again")),
 			},
 			p.dropStoreJob("rm"), p.Former(p.dropStoreJob("drop"), "store jobs rm"),
 		},
@@ -43,54 +44,20 @@ func (p *program) dropStoreJob(name string) *cli.Command {
 	return &cli.Command{
 		Name: name, Usage: "forget a document that was set aside, until it changes", ArgsUsage: "ID",
 		Flags:  []cli.Flag{command.JSONFlag()},
-		Action: p.storeJobAction((*api.Client).DropStoreJob, p.sayStoreJob("it was dropped")),
+		Action: command.One(p.Program, "ID", (*api.Client).DropStoreJob, p.sayStoreJob("it was dropped")),
 	}
 }
 
 // listStoreJobs lists the documents that wait for another attempt, and those that were set aside, each with the reason.
-func (p *program) listStoreJobs(c *cli.Context) error {
-	if err := command.NoArgs(c.Args().Slice()); err != nil {
-		return err
+func (p *program) listStoreJobs(list *api.StoreJobs) error {
+	if len(list.Jobs) == 0 {
+		return p.Print("every document was indexed\n")
 	}
-	return p.WithClient(c.Context, func(b *api.Client) error {
-		list, err := b.StoreJobs(c.Context)
-		if err != nil {
-			return err
-		}
-		if c.Bool("json") {
-			return p.PrintJSON(list)
-		}
-		if len(list.Jobs) == 0 {
-			return p.Print("every document was indexed\n")
-		}
-		var rows [][]string
-		for _, j := range list.Jobs {
-			rows = append(rows, []string{j.ID, j.State, strconv.Itoa(j.Attempts), j.URL, j.Error})
-		}
-		return p.Table([]string{"ID", "STATE", "ATTEMPTS", "URL", "REASON"}, rows)
-	})
-}
-
-// storeJobAction returns the action of a command that asks for one job and prints it.
-func (p *program) storeJobAction(
-	ask func(b *api.Client, ctx context.Context, id string) (*knowledge.Job, error), show func(*knowledge.Job) error,
-) cli.ActionFunc {
-	return func(c *cli.Context) error {
-		id, err := command.OneArg(c.Args().Slice(), "ID")
-		if err != nil {
-			return err
-		}
-		return p.WithClient(c.Context, func(b *api.Client) error {
-			j, err := ask(b, c.Context, id)
-			if err != nil {
-				return err
-			}
-			if c.Bool("json") {
-				return p.PrintJSON(j)
-			}
-			return show(j)
-		})
+	var rows [][]string
+	for _, j := range list.Jobs {
+		rows = append(rows, []string{j.ID, j.State, strconv.Itoa(j.Attempts), j.URL, j.Error})
 	}
+	return p.Table([]string{"ID", "STATE", "ATTEMPTS", "URL", "REASON"}, rows)
 }
 
 func (p *program) printStoreJob(j *knowledge.Job) error {

@@ -35,7 +35,10 @@ func (p *program) usersCommand() *cli.Command {
 			"with the role read may read and search, with write they may also change what all share, and with admin do\n" +
 			"everything. All changes take effect at once.",
 		Subcommands: []*cli.Command{
-			{Name: "list", Usage: "list the users", Flags: []cli.Flag{command.JSONFlag()}, Action: p.usersList},
+			{
+				Name: "list", Usage: "list the users", Flags: []cli.Flag{command.JSONFlag()},
+				Action: command.All(p.Program, (*api.Client).Users, p.usersList),
+			},
 			{
 				Name: "add", Usage: "make a user, and print the user's token, which is shown this once", ArgsUsage: "NAME",
 				Flags: append(slices.Clone(fields), scopes, command.JSONFlag()), Action: p.usersAdd,
@@ -87,36 +90,24 @@ func scopesOf(c *cli.Context) []string {
 
 // usersList lists the users with their limits and tokens, those of the configuration file included. Tokens themselves
 // are not stored, so only their ids are shown.
-func (p *program) usersList(c *cli.Context) error {
-	if err := command.NoArgs(c.Args().Slice()); err != nil {
-		return err
+func (p *program) usersList(list *api.UserList) error {
+	if len(list.Users) == 0 && list.Closed {
+		p.Note(`there are no users, and the proxy refuses everybody: "readthru user clear" opens it`)
 	}
-	return p.WithClient(c.Context, func(b *api.Client) error {
-		list, err := b.Users(c.Context)
-		if err != nil {
-			return err
+	var rows [][]string
+	for _, u := range list.Users {
+		row := []string{
+			u.Name, u.Source, terminal.OrDash(u.Role), terminal.OrDash(u.Mode), limitText(u.Limits.RequestsPerMinute),
+			limitText(u.Limits.TokensPerDay),
 		}
-		if c.Bool("json") {
-			return p.PrintJSON(list)
+		if len(u.Tokens) == 0 {
+			rows = append(rows, append(row, "-", "-"))
 		}
-		if len(list.Users) == 0 && list.Closed {
-			p.Note(`there are no users, and the proxy refuses everybody: "readthru user clear" opens it`)
+		for _, t := range u.Tokens {
+			rows = append(rows, append(slices.Clone(row), t.ID, strings.Join(t.Scopes, ",")))
 		}
-		var rows [][]string
-		for _, u := range list.Users {
-			row := []string{
-				u.Name, u.Source, terminal.OrDash(u.Role), terminal.OrDash(u.Mode), limitText(u.Limits.RequestsPerMinute),
-				limitText(u.Limits.TokensPerDay),
-			}
-			if len(u.Tokens) == 0 {
-				rows = append(rows, append(row, "-", "-"))
-			}
-			for _, t := range u.Tokens {
-				rows = append(rows, append(slices.Clone(row), t.ID, strings.Join(t.Scopes, ",")))
-			}
-		}
-		return p.Table([]string{"NAME", "FROM", "ROLE", "MODE", "REQUESTS/MIN", "TOKENS/DAY", "TOKEN", "SCOPES"}, rows)
-	})
+	}
+	return p.Table([]string{"NAME", "FROM", "ROLE", "MODE", "REQUESTS/MIN", "TOKENS/DAY", "TOKEN", "SCOPES"}, rows)
 }
 
 func limitText(n int64) string {
@@ -133,27 +124,21 @@ func (p *program) usersAdd(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	return p.WithClient(c.Context, func(b *api.Client) error {
+	return command.Show(p.Program, c, func(b *api.Client) (*api.MadeToken, error) {
 		before, err := b.Users(c.Context)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		made, err := b.AddUser(c.Context, api.NewUser{Name: name, Scopes: scopesOf(c), UserFields: userFields(c)})
-		if err != nil {
-			return err
-		}
-		if !before.Closed {
+		if err == nil && !before.Closed {
 			p.Note("the proxy refuses everybody who is no user from now on")
 		}
-		return p.showToken(c, made)
-	})
+		return made, err
+	}, p.showToken)
 }
 
 // showToken prints a token, the only time that it is shown.
-func (p *program) showToken(c *cli.Context, made *api.MadeToken) error {
-	if c.Bool("json") {
-		return p.PrintJSON(made)
-	}
+func (p *program) showToken(made *api.MadeToken) error {
 	p.Note("token %s of %s (%s), role %s; it is not shown again:", made.ID, made.User.Name,
 		strings.Join(made.User.Tokens[len(made.User.Tokens)-1].Scopes, ","), made.User.Role)
 	return p.Print(made.Token + "\n")
@@ -169,14 +154,9 @@ func (p *program) usersSet(c *cli.Context) error {
 	if fields == (api.UserFields{}) {
 		return terminal.Usagef("name what to change: --role, --mode, --requests-per-minute or --tokens-per-day")
 	}
-	return p.WithClient(c.Context, func(b *api.Client) error {
-		u, err := b.ChangeUser(c.Context, api.UserChange{Name: name, UserFields: fields})
-		if err != nil {
-			return err
-		}
-		if c.Bool("json") {
-			return p.PrintJSON(u)
-		}
+	return command.Show(p.Program, c, func(b *api.Client) (*api.UserInfo, error) {
+		return b.ChangeUser(c.Context, api.UserChange{Name: name, UserFields: fields})
+	}, func(u *api.UserInfo) error {
 		return p.Print(fmt.Sprintf("%s: role %s, mode %s, requests per minute %s, tokens per day %s\n", u.Name, u.Role,
 			terminal.OrDash(u.Mode), limitText(u.Limits.RequestsPerMinute), limitText(u.Limits.TokensPerDay)))
 	})
@@ -188,13 +168,9 @@ func (p *program) usersToken(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	return p.WithClient(c.Context, func(b *api.Client) error {
-		made, err := b.AddToken(c.Context, api.TokenRequest{Name: name, Scopes: scopesOf(c)})
-		if err != nil {
-			return err
-		}
-		return p.showToken(c, made)
-	})
+	return command.Show(p.Program, c, func(b *api.Client) (*api.MadeToken, error) {
+		return b.AddToken(c.Context, api.TokenRequest{Name: name, Scopes: scopesOf(c)})
+	}, p.showToken)
 }
 
 // usersRemove removes a user, or with --token one of the user's tokens. The proxy stays closed after the last user.
@@ -203,20 +179,16 @@ func (p *program) usersRemove(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	return p.WithClient(c.Context, func(b *api.Client) error {
-		what, remove := "user "+name, func() (*api.Gone, error) { return b.RemoveUser(c.Context, name) }
-		if id := c.String("token"); id != "" {
-			what, remove = "token "+id+" of "+name, func() (*api.Gone, error) { return b.RevokeToken(c.Context, name, id) }
+	what, id := "user "+name, c.String("token")
+	if id != "" {
+		what = "token " + id + " of " + name
+	}
+	return command.Show(p.Program, c, func(b *api.Client) (*api.Gone, error) {
+		if id != "" {
+			return b.RevokeToken(c.Context, name, id)
 		}
-		gone, err := remove()
-		if err != nil {
-			return err
-		}
-		if c.Bool("json") {
-			return p.PrintJSON(gone)
-		}
-		return p.Print("removed " + what + "\n")
-	})
+		return b.RemoveUser(c.Context, name)
+	}, func(*api.Gone) error { return p.Print("removed " + what + "\n") })
 }
 
 // usersClear removes all users of the store and opens the proxy to everybody who reaches it, only with --yes.
@@ -227,17 +199,10 @@ func (p *program) usersClear(c *cli.Context) error {
 	if !c.Bool("yes") {
 		return terminal.Usagef("this removes all users and opens the proxy to everybody who reaches it: repeat it with --yes")
 	}
-	return p.WithClient(c.Context, func(b *api.Client) error {
+	return command.Show(p.Program, c, func(b *api.Client) (*api.UserList, error) {
 		if err := b.OpenProxy(c.Context); err != nil {
-			return err
+			return nil, err
 		}
-		if c.Bool("json") {
-			list, err := b.Users(c.Context)
-			if err != nil {
-				return err
-			}
-			return p.PrintJSON(list)
-		}
-		return p.Print("removed all users; those of the configuration file stay\n")
-	})
+		return b.Users(c.Context)
+	}, func(*api.UserList) error { return p.Print("removed all users; those of the configuration file stay\n") })
 }

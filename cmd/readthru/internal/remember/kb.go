@@ -51,7 +51,10 @@ func (p *program) kbCommand() *cli.Command {
 				},
 				Action: p.newBase,
 			},
-			{Name: "list", Usage: "list the bases", Flags: []cli.Flag{command.JSONFlag()}, Action: p.listBases},
+			{
+				Name: "list", Usage: "list the bases", Flags: []cli.Flag{command.JSONFlag()},
+				Action: command.All(p.Program, (*api.Client).Bases, p.listBases),
+			},
 			{
 				Name: "show", Usage: "show a base and its documents", ArgsUsage: "BASE",
 				Flags: []cli.Flag{command.LimitFlag(), command.CursorFlag(), command.JSONFlag()}, Action: p.showBase,
@@ -104,7 +107,7 @@ func (p *program) kbCommand() *cli.Command {
 			{
 				Name: "jobs", Usage: "list the jobs that fill bases, and the last that did",
 				Flags:  []cli.Flag{command.JSONFlag()},
-				Action: p.listJobs,
+				Action: command.All(p.Program, (*api.Client).Jobs, p.listJobs),
 			},
 			{
 				Name: "cancel", Usage: "cancel a job", ArgsUsage: "JOB", Flags: []cli.Flag{command.JSONFlag()},
@@ -332,24 +335,15 @@ func (p *program) tellJob(j *api.Job) {
 }
 
 // listBases lists the knowledge bases with how much is in each.
-func (p *program) listBases(c *cli.Context) error {
-	if err := command.NoArgs(c.Args().Slice()); err != nil {
-		return err
+func (p *program) listBases(list *api.BaseList) error {
+	var rows [][]string
+	for _, kb := range list.KBs {
+		rows = append(rows, []string{
+			kb.Name, kb.Source, strconv.Itoa(kb.Documents), strconv.Itoa(kb.Passages),
+			terminal.Day(kb.UpdatedAt), kb.Description,
+		})
 	}
-	return p.WithClient(c.Context, func(b *api.Client) error {
-		list, err := b.Bases(c.Context)
-		if err != nil {
-			return err
-		}
-		var rows [][]string
-		for _, kb := range list.KBs {
-			rows = append(rows, []string{
-				kb.Name, kb.Source, strconv.Itoa(kb.Documents), strconv.Itoa(kb.Passages),
-				terminal.Day(kb.UpdatedAt), kb.Description,
-			})
-		}
-		return p.List(c, list, []string{"NAME", "SOURCE", "DOCUMENTS", "PASSAGES", "UPDATED", "DESCRIPTION"}, rows)
-	})
+	return p.Table([]string{"NAME", "SOURCE", "DOCUMENTS", "PASSAGES", "UPDATED", "DESCRIPTION"}, rows)
 }
 
 // showBase prints where a base comes from, and its documents.
@@ -555,24 +549,15 @@ func (p *program) unpackBase(c *cli.Context) error {
 }
 
 // listJobs lists the jobs that fill bases, with how far each is.
-func (p *program) listJobs(c *cli.Context) error {
-	if err := command.NoArgs(c.Args().Slice()); err != nil {
-		return err
+func (p *program) listJobs(list *api.JobList) error {
+	var rows [][]string
+	for _, j := range list.Jobs {
+		rows = append(rows, []string{
+			j.ID, j.Kind, j.KB, j.State, fmt.Sprintf("%d/%d", j.I, j.Total), terminal.Day(j.Began),
+			j.Error,
+		})
 	}
-	return p.WithClient(c.Context, func(b *api.Client) error {
-		list, err := b.Jobs(c.Context)
-		if err != nil {
-			return err
-		}
-		var rows [][]string
-		for _, j := range list.Jobs {
-			rows = append(rows, []string{
-				j.ID, j.Kind, j.KB, j.State, fmt.Sprintf("%d/%d", j.I, j.Total), terminal.Day(j.Began),
-				j.Error,
-			})
-		}
-		return p.List(c, list, []string{"ID", "KIND", "KB", "STATE", "DONE", "BEGAN", "ERROR"}, rows)
-	})
+	return p.Table([]string{"ID", "KIND", "KB", "STATE", "DONE", "BEGAN", "ERROR"}, rows)
 }
 
 // cancelJob ends a job that fills a base. What answered before still answers; a base that was filled for the first time

@@ -32,11 +32,12 @@ func (p *program) pagesCommand() *cli.Command {
 		Subcommands: []*cli.Command{
 			{
 				Name: "show", Usage: "print a stored page", ArgsUsage: "URL|DOC", Flags: []cli.Flag{command.JSONFlag()},
-				Action: p.showPage,
+				Action: command.One(p.Program, "URL", (*api.Client).Page, p.showPage),
 			},
 			{
 				Name: "versions", Usage: "list the versions of a page", ArgsUsage: "URL|DOC",
-				Flags: []cli.Flag{command.JSONFlag()}, Action: p.pageVersions,
+				Flags:  []cli.Flag{command.JSONFlag()},
+				Action: command.One(p.Program, "URL", (*api.Client).Versions, p.pageVersions),
 			},
 			{
 				Name: "diff", Usage: "print the difference between two versions of a page", ArgsUsage: "URL|DOC [A B]",
@@ -61,7 +62,8 @@ func (p *program) pagesCommand() *cli.Command {
 			},
 			{
 				Name: "original", Usage: "print what the origin answered for a page", ArgsUsage: "URL|DOC",
-				Flags: []cli.Flag{command.JSONFlag()}, Action: p.originalOfPage,
+				Flags:  []cli.Flag{command.JSONFlag()},
+				Action: command.One(p.Program, "URL", (*api.Client).Original, p.originalOfPage),
 			},
 			{
 				Name: "convert", Usage: "convert a page again from what its origin answered, as it is stored",
@@ -118,43 +120,20 @@ func (p *program) listPages(c *cli.Context) error {
 }
 
 // showPage prints a stored page with its front matter, as fetch would; no origin is asked.
-func (p *program) showPage(c *cli.Context) error {
-	ref, err := command.OneArg(c.Args().Slice(), "URL")
-	if err != nil {
-		return err
-	}
-	return p.WithClient(c.Context, func(b *api.Client) error {
-		pg, err := b.Page(c.Context, ref)
-		if err != nil {
-			return err
-		}
-		if c.Bool("json") {
-			return p.PrintJSON(pg)
-		}
-		return p.Print(command.WithFrontMatter(pg))
-	})
+func (p *program) showPage(pg *page.Page) error {
+	return p.Print(command.WithFrontMatter(pg))
 }
 
 // pageVersions lists the versions of a page, with how many versions back each is, as diff takes them.
-func (p *program) pageVersions(c *cli.Context) error {
-	ref, err := command.OneArg(c.Args().Slice(), "URL")
-	if err != nil {
-		return err
+func (p *program) pageVersions(list *api.VersionList) error {
+	var rows [][]string
+	for i, v := range list.Versions {
+		rows = append(rows, []string{
+			strconv.Itoa(i), terminal.Day(v.Time), short(v.ContentHash), strconv.Itoa(v.Tokens),
+			string(v.Source), v.Title,
+		})
 	}
-	return p.WithClient(c.Context, func(b *api.Client) error {
-		list, err := b.Versions(c.Context, ref)
-		if err != nil {
-			return err
-		}
-		var rows [][]string
-		for i, v := range list.Versions {
-			rows = append(rows, []string{
-				strconv.Itoa(i), terminal.Day(v.Time), short(v.ContentHash), strconv.Itoa(v.Tokens),
-				string(v.Source), v.Title,
-			})
-		}
-		return p.List(c, list, []string{"BACK", "TIME", "HASH", "TOKENS", "SOURCE", "TITLE"}, rows)
-	})
+	return p.Table([]string{"BACK", "TIME", "HASH", "TOKENS", "SOURCE", "TITLE"}, rows)
 }
 
 // diffPage prints the difference between two versions of a page, or its last change, as a unified diff.
@@ -164,14 +143,9 @@ func (p *program) diffPage(c *cli.Context) error {
 		return terminal.Usagef("want URL, or URL and two versions")
 	}
 	args = append(args, "", "")
-	return p.WithClient(c.Context, func(b *api.Client) error {
-		d, err := b.Diff(c.Context, args[0], args[1], args[2])
-		if err != nil {
-			return err
-		}
-		if c.Bool("json") {
-			return p.PrintJSON(d)
-		}
+	return command.Show(p.Program, c, func(b *api.Client) (*api.Diff, error) {
+		return b.Diff(c.Context, args[0], args[1], args[2])
+	}, func(d *api.Diff) error {
 		if !d.Changed {
 			p.Note("no difference")
 		}
@@ -180,21 +154,8 @@ func (p *program) diffPage(c *cli.Context) error {
 }
 
 // originalOfPage prints the stored response that a page was made of, as the origin sent it.
-func (p *program) originalOfPage(c *cli.Context) error {
-	ref, err := command.OneArg(c.Args().Slice(), "URL")
-	if err != nil {
-		return err
-	}
-	return p.WithClient(c.Context, func(b *api.Client) error {
-		o, err := b.Original(c.Context, ref)
-		if err != nil {
-			return err
-		}
-		if c.Bool("json") {
-			return p.PrintJSON(o)
-		}
-		return p.Print(o.Content)
-	})
+func (p *program) originalOfPage(o *api.Original) error {
+	return p.Print(o.Content)
 }
 
 // convertPage has the markdown of a page made again from the stored response, by the rules of this version.

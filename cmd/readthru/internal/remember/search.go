@@ -159,23 +159,17 @@ func (p *program) outlinePage(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	return p.WithClient(c.Context, func(b *api.Client) error {
-		o, err := b.Outline(c.Context, ref)
-		if err != nil {
-			return err
-		}
-		if c.Bool("json") {
-			return p.PrintJSON(o)
-		}
-		if c.Bool("tokens") {
-			return p.printCosts(o)
-		}
-		var text strings.Builder
-		for _, h := range o.Headings {
-			fmt.Fprintf(&text, "%s%s #%s\n", strings.Repeat("  ", h.Level-1), h.Title, h.Fragment)
-		}
-		return p.Print(terminal.Printable(text.String()))
-	})
+	return command.Show(p.Program, c, func(b *api.Client) (*api.Outline, error) { return b.Outline(c.Context, ref) },
+		func(o *api.Outline) error {
+			if c.Bool("tokens") {
+				return p.printCosts(o)
+			}
+			var text strings.Builder
+			for _, h := range o.Headings {
+				fmt.Fprintf(&text, "%s%s #%s\n", strings.Repeat("  ", h.Level-1), h.Title, h.Fragment)
+			}
+			return p.Print(terminal.Printable(text.String()))
+		})
 }
 
 // printCosts prints where the tokens of a page are: by section in their order, and by kind of block.
@@ -213,14 +207,9 @@ func (p *program) sectionOfPage(c *cli.Context) error {
 	if len(args) != 2 {
 		return terminal.Usagef("want URL and the heading or fragment of a section, or the passage of a hit")
 	}
-	return p.WithClient(c.Context, func(b *api.Client) error {
-		s, err := b.Section(c.Context, args[0], args[1])
-		if err != nil {
-			return err
-		}
-		if c.Bool("json") {
-			return p.PrintJSON(s)
-		}
+	return command.Show(p.Program, c, func(b *api.Client) (*api.SectionText, error) {
+		return b.Section(c.Context, args[0], args[1])
+	}, func(s *api.SectionText) error {
 		return p.Print(s.Content)
 	})
 }

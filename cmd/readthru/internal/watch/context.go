@@ -56,14 +56,9 @@ func (p *program) contextList(c *cli.Context) error {
 	if err := command.NoArgs(c.Args().Slice()); err != nil {
 		return err
 	}
-	return p.WithClient(c.Context, func(b *api.Client) error {
-		set, err := b.Context(c.Context, c.String("session"), "")
-		if err != nil {
-			return err
-		}
-		if c.Bool("json") {
-			return p.PrintJSON(set)
-		}
+	return command.Show(p.Program, c, func(b *api.Client) (*api.Context, error) {
+		return b.Context(c.Context, c.String("session"), "")
+	}, func(set *api.Context) error {
 		var rows [][]string
 		for _, pg := range set.Pages {
 			rows = append(rows, []string{terminal.Day(pg.LastVisitedAt), string(pg.Type), pg.Title, pg.URL})
@@ -82,14 +77,9 @@ func (p *program) contextShow(c *cli.Context) error {
 		Session: c.String("session"), URLs: c.Args().Slice(), Exclude: c.StringSlice("exclude"),
 		MaxChars: c.Int("max-chars"),
 	}
-	return p.WithClient(c.Context, func(b *api.Client) error {
-		t, err := b.ContextText(c.Context, q)
-		if err != nil {
-			return err
-		}
-		if c.Bool("json") {
-			return p.PrintJSON(t)
-		}
+	return command.Show(p.Program, c, func(b *api.Client) (*api.ContextText, error) {
+		return b.ContextText(c.Context, q)
+	}, func(t *api.ContextText) error {
 		for _, raw := range t.LeftOut {
 			p.Note("warning: left out, because it was not fetched: %s", page.MaskString(raw))
 		}
@@ -106,32 +96,21 @@ func (p *program) contextRemove(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	return p.WithClient(c.Context, func(b *api.Client) error {
-		gone, err := b.Forget(c.Context, c.String("session"), raw)
-		if err != nil {
-			return err
-		}
-		return p.printForgotten(c, gone)
-	})
+	return command.Show(p.Program, c, func(b *api.Client) (*api.Removed, error) {
+		return b.Forget(c.Context, c.String("session"), raw)
+	}, p.printForgotten)
 }
 
 func (p *program) contextClear(c *cli.Context) error {
 	if err := command.NoArgs(c.Args().Slice()); err != nil {
 		return err
 	}
-	return p.WithClient(c.Context, func(b *api.Client) error {
-		gone, err := b.ForgetAll(c.Context, c.String("session"))
-		if err != nil {
-			return err
-		}
-		return p.printForgotten(c, gone)
-	})
+	return command.Show(p.Program, c, func(b *api.Client) (*api.Removed, error) {
+		return b.ForgetAll(c.Context, c.String("session"))
+	}, p.printForgotten)
 }
 
-func (p *program) printForgotten(c *cli.Context, gone *api.Removed) error {
-	if c.Bool("json") {
-		return p.PrintJSON(gone)
-	}
+func (p *program) printForgotten(gone *api.Removed) error {
 	text := "removed " + terminal.Count(gone.Removed, "page")
 	if gone.Removed == 0 {
 		text = "nothing to remove"

@@ -26,19 +26,8 @@ func (p *program) disclosuresCommand() *cli.Command {
 			},
 			{
 				Name: "services", Usage: "list the services with what they were sent in the last 30 days",
-				Flags: []cli.Flag{command.JSONFlag()},
-				Action: func(c *cli.Context) error {
-					if err := command.NoArgs(c.Args().Slice()); err != nil {
-						return err
-					}
-					return p.WithClient(c.Context, func(b *api.Client) error {
-						l, err := b.Leaving(c.Context)
-						if err != nil {
-							return err
-						}
-						return p.printServices(c, l)
-					})
-				},
+				Flags:  []cli.Flag{command.JSONFlag()},
+				Action: command.All(p.Program, (*api.Client).Leaving, p.printServices),
 			},
 			p.serviceSwitch("off", "send nothing to a service any more", true),
 			p.serviceSwitch("on", "end that", false),
@@ -51,14 +40,9 @@ func (p *program) disclosuresList(c *cli.Context) error {
 	if err := command.NoArgs(c.Args().Slice()); err != nil {
 		return err
 	}
-	return p.WithClient(c.Context, func(b *api.Client) error {
-		list, err := b.Disclosures(c.Context, "", c.Int("limit"))
-		if err != nil {
-			return err
-		}
-		if c.Bool("json") {
-			return p.PrintJSON(list)
-		}
+	return command.Show(p.Program, c, func(b *api.Client) (*api.DisclosureList, error) {
+		return b.Disclosures(c.Context, "", c.Int("limit"))
+	}, func(list *api.DisclosureList) error {
 		var rows [][]string
 		for _, d := range list.Disclosures {
 			rows = append(rows, []string{terminal.Day(d.Time), d.Service, strconv.FormatInt(d.Bytes, 10), d.Why, d.URL})
@@ -82,23 +66,16 @@ func (p *program) serviceSwitch(name, usage string, off bool) *cli.Command {
 			if err != nil {
 				return err
 			}
-			return p.WithClient(c.Context, func(b *api.Client) error {
-				l, err := b.SwitchService(c.Context, api.ServiceSwitch{Service: service, Off: off})
-				if err != nil {
-					return err
-				}
-				return p.printServices(c, l)
-			})
+			return command.Show(p.Program, c, func(b *api.Client) (*api.Leaving, error) {
+				return b.SwitchService(c.Context, api.ServiceSwitch{Service: service, Off: off})
+			}, p.printServices)
 		},
 	}
 }
 
 // printServices prints the third parties that could be sent something, whether each is on, and what it was sent in the
 // last 30 days.
-func (p *program) printServices(c *cli.Context, l *api.Leaving) error {
-	if c.Bool("json") {
-		return p.PrintJSON(l)
-	}
+func (p *program) printServices(l *api.Leaving) error {
 	var rows [][]string
 	for _, s := range l.Services {
 		state := "not configured"

@@ -19,21 +19,7 @@ func (p *program) fleetCommand() *cli.Command {
 		Name: "fleet", Usage: "show the nodes that share what they read",
 		Subcommands: []*cli.Command{{
 			Name: "status", Usage: "show this node, the others, and what waits", Flags: []cli.Flag{command.JSONFlag()},
-			Action: func(c *cli.Context) error {
-				if err := command.NoArgs(c.Args().Slice()); err != nil {
-					return err
-				}
-				return p.WithClient(c.Context, func(b *api.Client) error {
-					state, err := b.Fleet(c.Context)
-					if err != nil {
-						return err
-					}
-					if c.Bool("json") {
-						return p.PrintJSON(state)
-					}
-					return p.fleetStatus(state)
-				})
-			},
+			Action: command.All(p.Program, (*api.Client).Fleet, p.fleetStatus),
 		}},
 	}
 }

@@ -58,14 +58,9 @@ func (p *program) hostsList(c *cli.Context) error {
 	if err := command.NoArgs(c.Args().Slice()); err != nil {
 		return err
 	}
-	return p.WithClient(c.Context, func(b *api.Client) error {
-		list, err := b.HostFacts(c.Context, api.HostQuery{Trait: c.String("trait")})
-		if err != nil {
-			return err
-		}
-		if c.Bool("json") {
-			return p.PrintJSON(list)
-		}
+	return command.Show(p.Program, c, func(b *api.Client) (*api.HostFacts, error) {
+		return b.HostFacts(c.Context, api.HostQuery{Trait: c.String("trait")})
+	}, func(list *api.HostFacts) error {
 		var rows [][]string
 		for _, f := range list.Facts {
 			rows = append(rows, []string{f.Host, string(f.Trait), terminal.Day(f.Since), terminal.Day(f.Until), f.Client})
@@ -80,24 +75,18 @@ func (p *program) hostsShow(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	return p.WithClient(c.Context, func(b *api.Client) error {
-		list, err := b.Host(c.Context, host)
-		if err != nil {
-			return err
-		}
-		if c.Bool("json") {
-			return p.PrintJSON(list)
-		}
-		if len(list.Facts) == 0 {
-			return fmt.Errorf("nothing is known about %s", host)
-		}
-		for _, f := range list.Facts {
-			if err := p.Print(explained(f) + "\n"); err != nil {
-				return err
+	return command.Show(p.Program, c, func(b *api.Client) (*api.HostFacts, error) { return b.Host(c.Context, host) },
+		func(list *api.HostFacts) error {
+			if len(list.Facts) == 0 {
+				return fmt.Errorf("nothing is known about %s", host)
 			}
-		}
-		return nil
-	})
+			for _, f := range list.Facts {
+				if err := p.Print(explained(f) + "\n"); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
 }
 
 // explained says what a fact means, and until when it holds.
@@ -136,20 +125,12 @@ func (p *program) hostsForget(c *cli.Context) error {
 	if chosen != 1 || c.NArg() > 1 {
 		return terminal.Usagef("name exactly one of HOST, --trait and --all")
 	}
-	return p.WithClient(c.Context, func(b *api.Client) error {
-		var gone *api.Removed
-		var err error
+	return command.Show(p.Program, c, func(b *api.Client) (*api.Removed, error) {
 		if host != "" {
-			gone, err = b.ForgetHost(c.Context, host)
-		} else {
-			gone, err = b.ForgetHosts(c.Context, store.Trait(trait))
+			return b.ForgetHost(c.Context, host)
 		}
-		if err != nil {
-			return err
-		}
-		if c.Bool("json") {
-			return p.PrintJSON(gone)
-		}
+		return b.ForgetHosts(c.Context, store.Trait(trait))
+	}, func(gone *api.Removed) error {
 		if gone.Removed == 0 {
 			return p.Print("nothing was known\n")
 		}

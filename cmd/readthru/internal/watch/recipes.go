@@ -51,15 +51,15 @@ func (p *program) recipeCommand() *cli.Command {
 			},
 			{
 				Name: "list", Usage: "list the recipes in the order in which they are tried", Flags: []cli.Flag{command.JSONFlag()},
-				Action: p.recipeList,
+				Action: command.All(p.Program, (*api.Client).Recipes, p.recipeList),
 			},
 			{
 				Name: "show", Usage: "print a recipe", ArgsUsage: "NAME", Flags: []cli.Flag{command.JSONFlag()},
-				Action: p.recipeShow,
+				Action: command.One(p.Program, "NAME", (*api.Client).Recipe, p.recipeShow),
 			},
 			{
 				Name: "rm", Usage: "remove a recipe that was added", ArgsUsage: "NAME", Flags: []cli.Flag{command.JSONFlag()},
-				Action: p.recipeRemove,
+				Action: command.One(p.Program, "NAME", (*api.Client).DeleteRecipe, p.recipeRemove),
 			},
 			{
 				Name: "sign", Usage: "print the recipes of a file, signed with this machine's key", ArgsUsage: "FILE",
@@ -115,19 +115,13 @@ func (p *program) recipeNew(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	return p.WithClient(c.Context, func(b *api.Client) error {
+	return command.Show(p.Program, c, func(b *api.Client) (*api.ProposedRecipe, error) {
 		proposed, err := b.ProposeRecipe(c.Context, url)
 		if e, ok := errors.AsType[*api.Error](err); ok && e.Status == http.StatusNotFound {
-			return terminal.WithHint(err, "read the page first: readthru fetch "+url)
+			err = terminal.WithHint(err, "read the page first: readthru fetch "+url)
 		}
-		if err != nil {
-			return err
-		}
-		if c.Bool("json") {
-			return p.PrintJSON(proposed)
-		}
-		return p.Print(proposed.Text)
-	})
+		return proposed, err
+	}, func(proposed *api.ProposedRecipe) error { return p.Print(proposed.Text) })
 }
 
 // recipeAdd adds the recipes of a file or URL. It first asks for a dry run and shows the changes, and adds them only
@@ -195,64 +189,29 @@ func (p *program) noteChanges(changes *api.RecipeChanges) {
 }
 
 // recipeList lists the recipes, each with where it comes from, and why if it is not used.
-func (p *program) recipeList(c *cli.Context) error {
-	if err := command.NoArgs(c.Args().Slice()); err != nil {
-		return err
+func (p *program) recipeList(list *api.SiteRecipeList) error {
+	var rows [][]string
+	for _, r := range list.Recipes {
+		about := r.About
+		if r.Error != "" {
+			about = "not used: " + r.Error
+		}
+		rows = append(rows, []string{
+			r.Name, r.Source, terminal.OrDash(r.Host), terminal.OrDash(r.Path),
+			fmt.Sprint(r.Tests), terminal.OrDash(about),
+		})
 	}
-	return p.WithClient(c.Context, func(b *api.Client) error {
-		list, err := b.Recipes(c.Context)
-		if err != nil {
-			return err
-		}
-		var rows [][]string
-		for _, r := range list.Recipes {
-			about := r.About
-			if r.Error != "" {
-				about = "not used: " + r.Error
-			}
-			rows = append(rows, []string{
-				r.Name, r.Source, terminal.OrDash(r.Host), terminal.OrDash(r.Path),
-				fmt.Sprint(r.Tests), terminal.OrDash(about),
-			})
-		}
-		return p.List(c, list, []string{"NAME", "FROM", "HOST", "PATH", "TESTS", "ABOUT"}, rows)
-	})
+	return p.Table([]string{"NAME", "FROM", "HOST", "PATH", "TESTS", "ABOUT"}, rows)
 }
 
 // recipeShow prints the YAML of a recipe by its name.
-func (p *program) recipeShow(c *cli.Context) error {
-	name, err := command.OneArg(c.Args().Slice(), "NAME")
-	if err != nil {
-		return err
-	}
-	return p.WithClient(c.Context, func(b *api.Client) error {
-		r, err := b.Recipe(c.Context, name)
-		if err != nil {
-			return err
-		}
-		if c.Bool("json") {
-			return p.PrintJSON(r)
-		}
-		return p.Print(r.Text)
-	})
+func (p *program) recipeShow(r *api.SiteRecipe) error {
+	return p.Print(r.Text)
 }
 
 // recipeRemove deletes a recipe that was added.
-func (p *program) recipeRemove(c *cli.Context) error {
-	name, err := command.OneArg(c.Args().Slice(), "NAME")
-	if err != nil {
-		return err
-	}
-	return p.WithClient(c.Context, func(b *api.Client) error {
-		gone, err := b.DeleteRecipe(c.Context, name)
-		if err != nil {
-			return err
-		}
-		if c.Bool("json") {
-			return p.PrintJSON(gone)
-		}
-		return p.Print("removed recipe " + gone.Deleted + "\n")
-	})
+func (p *program) recipeRemove(gone *api.Gone) error {
+	return p.Print("removed recipe " + gone.Deleted + "\n")
 }
 
 // recipeSign prints the recipes of a file with a signature by the key that signs packs of knowledge bases. The signer's
@@ -266,14 +225,9 @@ func (p *program) recipeSign(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	return p.WithClient(c.Context, func(b *api.Client) error {
-		signed, err := b.SignRecipes(c.Context, texts)
-		if err != nil {
-			return err
-		}
-		if c.Bool("json") {
-			return p.PrintJSON(signed)
-		}
+	return command.Show(p.Program, c, func(b *api.Client) (*api.SignedRecipes, error) {
+		return b.SignRecipes(c.Context, texts)
+	}, func(signed *api.SignedRecipes) error {
 		p.Note("signed by %s", signed.Signer)
 		return p.Print(signed.Text)
 	})

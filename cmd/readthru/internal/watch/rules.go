@@ -58,14 +58,9 @@ func (p *program) rulesList(c *cli.Context) error {
 	if c.NArg() > 1 {
 		return terminal.Usagef("name one HOST, or none")
 	}
-	return p.WithClient(c.Context, func(b *api.Client) error {
-		list, err := b.Rules(c.Context, api.RuleQuery{Host: c.Args().First()})
-		if err != nil {
-			return err
-		}
-		if c.Bool("json") {
-			return p.PrintJSON(list)
-		}
+	return command.Show(p.Program, c, func(b *api.Client) (*api.RuleList, error) {
+		return b.Rules(c.Context, api.RuleQuery{Host: c.Args().First()})
+	}, func(list *api.RuleList) error {
 		var rows [][]string
 		for _, r := range list.Rules {
 			used := "-"
@@ -115,17 +110,11 @@ func (p *program) rulesAdd(c *cli.Context) error {
 	if c.IsSet("ttl") {
 		r.TTL = c.Duration("ttl").String()
 	}
-	return p.WithClient(c.Context, func(b *api.Client) error {
-		made, err := b.AddRule(c.Context, r)
-		if err != nil {
-			return err
-		}
-		if c.Bool("json") {
-			return p.PrintJSON(made)
-		}
-		p.Note("undo it with: readthru site rule rm %s", made.ID)
-		return p.Print("made rule " + made.ID + " for " + host + ": " + ruleText(made.RuleFields) + "\n")
-	})
+	return command.Show(p.Program, c, func(b *api.Client) (*api.Rule, error) { return b.AddRule(c.Context, r) },
+		func(made *api.Rule) error {
+			p.Note("undo it with: readthru site rule rm %s", made.ID)
+			return p.Print("made rule " + made.ID + " for " + host + ": " + ruleText(made.RuleFields) + "\n")
+		})
 }
 
 // rulesRemove deletes a rule of the store, by its id or, if that is unambiguous, by its host.
@@ -134,20 +123,13 @@ func (p *program) rulesRemove(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	return p.WithClient(c.Context, func(b *api.Client) error {
+	return command.Show(p.Program, c, func(b *api.Client) (*api.Gone, error) {
 		id, err := ruleID(c.Context, b, named)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		gone, err := b.DeleteRule(c.Context, id)
-		if err != nil {
-			return err
-		}
-		if c.Bool("json") {
-			return p.PrintJSON(gone)
-		}
-		return p.Print("removed rule " + gone.Deleted + "\n")
-	})
+		return b.DeleteRule(c.Context, id)
+	}, func(gone *api.Gone) error { return p.Print("removed rule " + gone.Deleted + "\n") })
 }
 
 // ruleID returns the id of the rule of the store that an argument names: itself, or that of the only rule for a host.

@@ -19,14 +19,9 @@ func (p *program) sessionsCommand() *cli.Command {
 			if err := command.NoArgs(c.Args().Slice()); err != nil {
 				return err
 			}
-			return p.WithClient(c.Context, func(b *api.Client) error {
-				list, err := b.Sessions(c.Context)
-				if err != nil {
-					return err
-				}
-				if c.Bool("json") {
-					return p.PrintJSON(list)
-				}
+			return command.Show(p.Program, c, func(b *api.Client) (*api.SessionList, error) {
+				return b.Sessions(c.Context)
+			}, func(list *api.SessionList) error {
 				var rows [][]string
 				for _, s := range list.Sessions {
 					recording := "-"

@@ -71,24 +71,9 @@ func (p *program) sitesCommand() *cli.Command {
 func (p *program) siteShowCommand() *cli.Command {
 	return &cli.Command{
 		Name: "show", ArgsUsage: "HOST",
-		Usage: "print how a host is treated and why, its rules, and what was learnt about it",
-		Flags: []cli.Flag{command.JSONFlag()},
-		Action: func(c *cli.Context) error {
-			host, err := command.OneArg(c.Args().Slice(), "HOST")
-			if err != nil {
-				return err
-			}
-			return p.WithClient(c.Context, func(b *api.Client) error {
-				s, err := b.Site(c.Context, host)
-				if err != nil {
-					return err
-				}
-				if c.Bool("json") {
-					return p.PrintJSON(s)
-				}
-				return p.printSite(s)
-			})
-		},
+		Usage:  "print how a host is treated and why, its rules, and what was learnt about it",
+		Flags:  []cli.Flag{command.JSONFlag()},
+		Action: command.One(p.Program, "HOST", (*api.Client).Site, p.printSite),
 	}
 }
 

@@ -68,14 +68,9 @@ func (p *program) series(c *cli.Context) error {
 	if err != nil {
 		return terminal.Usagef("--since: %s", err)
 	}
-	return p.WithClient(c.Context, func(b *api.Client) error {
-		s, err := b.Series(c.Context, api.SeriesQuery{Since: since, Step: c.String("step")})
-		if err != nil {
-			return err
-		}
-		if c.Bool("json") {
-			return p.PrintJSON(s)
-		}
+	return command.Show(p.Program, c, func(b *api.Client) (*api.Series, error) {
+		return b.Series(c.Context, api.SeriesQuery{Since: since, Step: c.String("step")})
+	}, func(s *api.Series) error {
 		row := func(name string, n store.Counts) []string {
 			cells := []string{name}
 			for _, v := range []int64{

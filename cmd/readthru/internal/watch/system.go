@@ -29,36 +29,30 @@ func (p *program) systemCommand() *cli.Command {
 			if err := command.NoArgs(c.Args().Slice()); err != nil {
 				return err
 			}
-			return p.WithClient(c.Context, func(b *api.Client) error {
-				sys, err := b.System(c.Context)
-				if err != nil {
-					return err
-				}
-				if c.Bool("json") {
-					return p.PrintJSON(sys)
-				}
-				var rows [][]string
-				add := func(kind, name, is string) { rows = append(rows, []string{kind, name, is}) }
-				if a := sys.Authority; a != nil {
-					add("authority", a.Name, "until "+terminal.Day(a.Until)+", SHA-256 "+a.Fingerprint)
-					for _, t := range a.Trust {
-						add("trust", t.Store, trustText(t))
+			return command.Show(p.Program, c, func(b *api.Client) (*api.System, error) { return b.System(c.Context) },
+				func(sys *api.System) error {
+					var rows [][]string
+					add := func(kind, name, is string) { rows = append(rows, []string{kind, name, is}) }
+					if a := sys.Authority; a != nil {
+						add("authority", a.Name, "until "+terminal.Day(a.Until)+", SHA-256 "+a.Fingerprint)
+						for _, t := range a.Trust {
+							add("trust", t.Store, trustText(t))
+						}
 					}
-				}
-				for _, a := range sys.Agents {
-					add("agent", a.Title, cmp.Or(a.Error, "set up: "+a.State))
-				}
-				for _, m := range sys.Models {
-					add("model", m.Use, m.Service+" "+m.Model)
-				}
-				for _, s := range sys.Storage {
-					add("stored", s.Name, fmt.Sprintf("%d KiB in %d files", (s.Bytes+1023)/1024, s.Files))
-				}
-				for _, l := range sys.Log {
-					add("log", "", l)
-				}
-				return p.Table([]string{"KIND", "NAME", "STATE"}, rows)
-			})
+					for _, a := range sys.Agents {
+						add("agent", a.Title, cmp.Or(a.Error, "set up: "+a.State))
+					}
+					for _, m := range sys.Models {
+						add("model", m.Use, m.Service+" "+m.Model)
+					}
+					for _, s := range sys.Storage {
+						add("stored", s.Name, fmt.Sprintf("%d KiB in %d files", (s.Bytes+1023)/1024, s.Files))
+					}
+					for _, l := range sys.Log {
+						add("log", "", l)
+					}
+					return p.Table([]string{"KIND", "NAME", "STATE"}, rows)
+				})
 		},
 	}
 }

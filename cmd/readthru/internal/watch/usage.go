@@ -40,14 +40,9 @@ func (p *program) usageCommand() *cli.Command {
 					return terminal.Usagef("--since: %w", err)
 				}
 			}
-			return p.WithClient(c.Context, func(b *api.Client) error {
-				list, err := b.Usage(c.Context, q)
-				if err != nil {
-					return err
-				}
-				if c.Bool("json") {
-					return p.PrintJSON(list)
-				}
+			return command.Show(p.Program, c, func(b *api.Client) (*api.UseList, error) {
+				return b.Usage(c.Context, q)
+			}, func(list *api.UseList) error {
 				if list.Missing != "" {
 					p.Note("without what was used on other nodes: %s", list.Missing)
 				}

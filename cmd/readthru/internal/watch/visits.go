@@ -35,14 +35,9 @@ func (p *program) visitsCommand() *cli.Command {
 				URL: c.String("url"), Session: c.String("session"), User: c.String("user"), Limit: limit,
 				Cursor: c.String("cursor"), Nodes: c.Bool("fleet"),
 			}
-			return p.WithClient(c.Context, func(b *api.Client) error {
-				list, err := b.Visits(c.Context, q)
-				if err != nil {
-					return err
-				}
-				if c.Bool("json") {
-					return p.PrintJSON(list)
-				}
+			return command.Show(p.Program, c, func(b *api.Client) (*api.VisitList, error) {
+				return b.Visits(c.Context, q)
+			}, func(list *api.VisitList) error {
 				var rows [][]string
 				for _, v := range list.Visits {
 					from := "origin"
