@@ -54,10 +54,13 @@ func cleaned(content []byte, contentType string, clean func([]byte) ([]byte, hid
 }
 
 // inUTF8 returns a text in UTF-8 if its byte order mark or contentType says that it is in another charset, else as it
-// is. A charset that is not known leaves it as it is, too.
+// is. A charset that is not known leaves it as it is, too. It has no byte order mark, which would hide that a text
+// begins with a heading.
 func inUTF8(content []byte, contentType string) []byte {
 	name := ""
 	switch {
+	case bytes.HasPrefix(content, []byte("\ufeff")):
+		return content[len("\ufeff"):]
 	case bytes.HasPrefix(content, []byte{0xfe, 0xff}):
 		name = "utf-16be"
 	case bytes.HasPrefix(content, []byte{0xff, 0xfe}):

@@ -6,6 +6,7 @@ import (
 	"regexp"
 
 	"github.com/readthru/readthru/internal/lazy"
+	"github.com/readthru/readthru/internal/markdown"
 )
 
 // sniffWindow is the number of bytes that LooksLikeMarkdown examines. A text that is markdown shows it there.
@@ -47,6 +48,35 @@ func LooksLikeMarkdown(b []byte) bool {
 		}
 	}
 	return kinds >= 2
+}
+
+// pageTag and blockTag find elements that HTML has: of every page, and of the text of one.
+var (
+	pageTag  = lazy.Pattern(`(?i)</?(?:html|head|body|title)[\s/>]`)
+	blockTag = lazy.Pattern(`(?i)</?(?:html|head|body|title|main|article|section|div|p|h[1-6]|ul|ol|li|table|pre|br|` +
+		`script|style|form|span|a)[\s/>]`)
+)
+
+// IsMislabelledMarkdown reports whether content that is labelled as HTML or something else is markdown, by its first 16
+// KiB. Programs and servers that know no type for it send it so. A file of markdown, by the name in its URL, may begin
+// with HTML and have any of it but that of a whole page; other content has no element of a page's text outside its
+// code.
+func IsMislabelledMarkdown(content []byte, file bool) bool {
+	content = content[:min(len(content), sniffWindow)]
+	text := bytes.TrimLeft(bytes.TrimPrefix(content, []byte("\xef\xbb\xbf")), " \t\r\n")
+	if len(text) == 0 || text[0] == '<' && !file || noText(content) || !LooksLikeMarkdown(content) {
+		return false
+	}
+	tag := blockTag()
+	if file {
+		tag = pageTag()
+	}
+	for line, kind := range markdown.Lines(string(content)) {
+		if !kind.Fenced() && tag.MatchString(line) {
+			return false
+		}
+	}
+	return true
 }
 
 // markupStart reports whether text, which has no leading space, begins like HTML or XML. Case does not count.

@@ -38,6 +38,31 @@ func TestLooksLikeMarkdown(t *testing.T) {
 	}
 }
 
+// Text that programs send as HTML is markdown unless it has what HTML has: a file may begin with some of it.
+func TestMislabelledMarkdownIsKnown(t *testing.T) {
+	for _, tt := range []struct {
+		name, text string
+		file, want bool
+	}{
+		{"a heading and text", "# Title\n\nText of *it*.\n", false, true},
+		{"after a byte order mark", "\ufeff# Title\n\nText.\n", false, true},
+		{"HTML in code", "# Title\n\n```html\n<html><p>x</p></html>\n```\n", false, true},
+		{"components", "# Title\n\n<Tabs>\n<Tab>x</Tab>\n</Tabs>\n\n<https://a.test/>\n", false, true},
+		{"a page", "<!doctype html><p># Title", false, false},
+		{"a part of a page", "<div>\n# Title\n</div>\n", false, false},
+		{"a part of a page after text", "Hello\n# comment\n<br>\n", false, false},
+		{"text with no mark of markdown", "Hello, world.\n", false, false},
+		{"octets", "# Title\n\x00\x01", true, false},
+		{"a file that begins with HTML", "<p align=center><img src=a.png></p>\n\n# Title\n\nText.\n", true, true},
+		{"a file that is a page", "<p>Loading</p>\n# Title\n</body></html>\n", true, false},
+		{"an empty file", "", true, false},
+	} {
+		if got := convert.IsMislabelledMarkdown([]byte(tt.text), tt.file); got != tt.want {
+			t.Errorf("%s: %v, want %v", tt.name, got, tt.want)
+		}
+	}
+}
+
 func TestTextReadsTildeFences(t *testing.T) {
 	md := "a\n\n~~~~ go\n*b*\n~~~\n~~~~\n\n    ```\n\n*c*\n"
 	if got, want := convert.Text(md), "a\n\n*b*\n~~~\n\n```\n\nc\n"; got != want {

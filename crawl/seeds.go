@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
-	"strings"
 	"time"
 
 	"github.com/readthru/readthru/fetch"
@@ -115,8 +114,8 @@ func (r *run) llms(ctx context.Context, u *url.URL, list func(string) bool) erro
 		return nil //nolint:nilerr // a missing llms.txt is not an error
 	case ans.Page == nil:
 		return ans.Response.Body.Close()
-	case strings.Contains(ans.Page.ContentType, "html"): // an error page with status 200
-		return nil
+	case page.KindOf(ans.Page.ContentType) == page.HTML && ans.Page.Source != page.Negotiated:
+		return nil // an error page with status 200
 	}
 	for _, link := range ans.Links {
 		if !list(link) {

@@ -5,6 +5,7 @@ import (
 	"compress/gzip"
 	"fmt"
 	"io"
+	"net/http"
 	"strings"
 	"testing"
 
@@ -38,6 +39,27 @@ func TestSitemapsAndLLMsTxtAreSeeds(t *testing.T) {
 	if len(report.Sitemaps) != 2 || !strings.Contains(report.Sitemaps[0], "the sitemap is too large") ||
 		!strings.Contains(report.Sitemaps[1], "HTTP 404") {
 		t.Errorf("trouble with sitemaps %q, want the bomb and the missing one", report.Sitemaps)
+	}
+}
+
+// A list with a byte order mark, as programs send it that know no type but HTML, is one; its addresses are relative to
+// its own.
+func TestAnLLMsTxtMayBeMislabelled(t *testing.T) {
+	p := pages{
+		"/docs/": html("Docs"), "/docs/a": html("A"), "/docs/b": html("B"),
+		"/docs/llms.txt": "\ufeff# Docs\n\n- [A](a)\n- [B](./b): the b\n", "/llms.txt": html("Not found", "/lost"),
+	}
+	r := newRig(t, http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+		if text := p[req.URL.Path]; strings.HasSuffix(req.URL.Path, "/llms.txt") {
+			w.Header().Set("Content-Type", "text/html; charset=utf-8")
+			io.WriteString(w, text)
+			return
+		}
+		p.ServeHTTP(w, req)
+	}))
+	list, _ := must3(t)(r.run(t, crawl.Options{URL: "http://site.test/docs/"}))
+	if want := (told{"new /docs/", "new /docs/a", "new /docs/b"}); !cmp.Equal(want, list) {
+		t.Errorf("crawl %v, want %v", list, want)
 	}
 }
 

@@ -118,7 +118,9 @@ func (s alternate) fetch(ctx context.Context, a *attempt, u *url.URL, signs conv
 	if resp.StatusCode != http.StatusOK {
 		return nil, unfit(fmt.Sprintf("the twin answered HTTP %d", resp.StatusCode))
 	}
-	if kind != media.Markdown && kind != media.Text {
+	// Servers that know no type for files of markdown send them as HTML, or as octets.
+	mislabelled := kind != media.Markdown && kind != media.Text
+	if mislabelled && (!media.MarkdownPath(u.Path) || kind == media.Opaque) {
 		return nil, unfit("the twin is " + media.Type(resp.Header))
 	}
 	// A twin is kept under its page, which everybody gets.
@@ -127,6 +129,9 @@ func (s alternate) fetch(ctx context.Context, a *attempt, u *url.URL, signs conv
 	}
 	if err := twin.read(s.f.o.MaxBody); err != nil {
 		return nil, Explain(u, err)
+	}
+	if mislabelled && !convert.IsMislabelledMarkdown(twin.content, true) {
+		return nil, unfit("the twin is " + media.Type(resp.Header))
 	}
 	c := convert.CleanMarkdown(twin.content, resp.Header.Get("Content-Type"), u)
 	if why := twins.Unfit(c.Text, kind == media.Markdown || media.MarkdownPath(u.Path), a.content,

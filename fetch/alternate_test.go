@@ -37,6 +37,18 @@ func TestMarkdownTwinsAreTaken(t *testing.T) { // AD3: Link, head, .md
 			"text/plain with the path of one", "/page", article("H"), `</page.md>; rel=alternate; type=text/markdown`,
 			respond(200, twin, "Content-Type: text/plain"), page.Alternate,
 		},
+		{
+			"text/html, and no HTML", "/page", article("H"), `</page.md>; rel=alternate; type=text/markdown`,
+			respond(200, twin, html), page.Alternate,
+		},
+		{
+			"octets", "/page", article("H"), `</page.md>; rel=alternate; type=text/markdown`,
+			respond(200, twin, "Content-Type: binary/octet-stream"), page.Alternate,
+		},
+		{
+			"HTML that says so", "/page", article("H"), `</page.md>; rel=alternate; type=text/markdown`,
+			respond(200, article("H"), html), page.Local,
+		},
 		{"none named", "/page", article("H"), "", respond(200, twin, "Content-Type: text/markdown"), page.Local},
 		{
 			"another type", "/page", article("H"), `</page.md>; rel=alternate; type=text/html`,

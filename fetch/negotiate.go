@@ -20,8 +20,13 @@ type negotiate struct{ f *Fetcher }
 func (negotiate) Name() string { return "negotiate" }
 
 // Try takes the origin's answer as markdown by its label, its name or its looks. HTML under the label of markdown is
-// read as HTML from then on, and text that is in doubt is rejected: the next steps read the page in another way.
+// read as HTML from then on, and markdown under another as text. Text that is in doubt is rejected: the next steps read
+// the page in another way.
 func (s negotiate) Try(ctx context.Context, a *attempt) result {
+	if file := media.MarkdownPath(a.url.Path); (a.kind == media.HTML || a.kind == media.Document && file) &&
+		convert.IsMislabelledMarkdown(a.content, file) {
+		a.kind = media.Text // its label says nothing of the host
+	}
 	switch {
 	case a.kind == media.HTML:
 		return skipped("the origin answered HTML")

@@ -135,6 +135,33 @@ func TestHTMLUnderTheNameOfMarkdownIsConverted(t *testing.T) {
 	}
 }
 
+// Programs that name no media type send markdown as HTML, and editors begin it with a byte order mark.
+func TestMarkdownUnderTheNameOfHTMLIsTaken(t *testing.T) {
+	md := "# Harbour\n\nThe harbour wakes *before* the town does.\n\n- [boats](/boats)\n- nets\n"
+	for _, tt := range []struct{ path, contentType, begin string }{
+		{"/page", "text/html; charset=utf-8", ""},
+		{"/page.md", "text/html", "\ufeff"},
+		{"/page", "text/markdown", "\ufeff"},
+		{"/page.md", "binary/octet-stream", ""},
+		{"/page.md", "application/markdown", ""},
+	} {
+		c := newChain(t, respond(200, tt.begin+md, "Content-Type: "+tt.contentType))
+		ans, err := c.own(t, "https://site.test"+tt.path)
+		if err != nil || ans.Page.Source != page.Negotiated || string(ans.Body) != md || ans.Page.Title != "Harbour" {
+			t.Errorf("%s as %s: source %s, title %q, %q; want the markdown", tt.path, tt.contentType, ans.Page.Source,
+				ans.Page.Title, ans.Body)
+		}
+		host, _ := c.store.Host("site.test")
+		if learnt := host.Knows(store.Negotiates, time.Now()); learnt != (tt.contentType == "text/markdown") {
+			t.Errorf("%s as %s: learnt that the host negotiates: %v", tt.path, tt.contentType, learnt)
+		}
+	}
+	c := newChain(t, respond(200, article("Harbour", "<pre># make\n# install</pre>"), html))
+	if ans := c.read(t, "https://site.test/"); ans.Page.Source != page.Local {
+		t.Errorf("source %s of a page, want local", ans.Page.Source)
+	}
+}
+
 func TestGoodMarkdownIsTakenAsItIs(t *testing.T) {
 	prose := strings.Repeat("The harbour wakes before the town does.\n", 20)
 	for name, md := range map[string]string{
