@@ -45,8 +45,6 @@ func (s *Sheet) at(css string, i int, c context) int {
 		return s.keyframes(strings.Trim(prelude, `"'`), css, end+1)
 	case "property":
 		return s.property(prelude, css, end+1)
-	case "function":
-		return s.function(prelude, css, end+1)
 	default: // fonts, pages and the like: no rules about elements
 		inner.in = 0
 	}

@@ -279,9 +279,6 @@ func (s *Sheet) computed(n *html.Node, c *candidate, anchor string) (value strin
 				value = v
 			}
 		})
-		if value == "" && c.name == "display" && strings.Contains(full, "(") {
-			value = c.unknown(full)
-		}
 	}
 	switch value {
 	case "", "revert", "revert-layer":
@@ -294,15 +291,6 @@ func (s *Sheet) computed(n *html.Node, c *candidate, anchor string) (value strin
 		return value, true
 	}
 	return value, value != ""
-}
-
-// unknown returns the value of display where it is a function that is not understood. A page that computes "none" by it
-// would hide text from people and show it here, so that "none" in it counts.
-func (c *candidate) unknown(value string) string {
-	if strings.Contains(value, "none") {
-		return "none"
-	}
-	return ""
 }
 
 // initials are the values that properties have where nothing sets them, as far as that is not what an absent value

@@ -125,14 +125,6 @@ func parseColour(value string, depth int) (c Colour, ok bool) {
 		return parseColour(strings.TrimSpace(light), depth+1)
 	case "color-mix":
 		return mixed(arguments, depth+1)
-	case "contrast-color":
-		base, ok := parseColour(strings.TrimSpace(arguments), depth+1)
-		if base.luminance() > .179 { // black on it has more contrast than white
-			return Colour{A: 1}, ok
-		}
-		return Colour{R: 1, G: 1, B: 1, A: 1}, ok
-	case "alpha":
-		return withAlpha(arguments, depth+1)
 	}
 	if rest, ok := strings.CutPrefix(strings.TrimSpace(arguments), "from "); ok {
 		return relative(name, rest, depth+1)
@@ -191,27 +183,10 @@ func InDark(value string) string {
 // DarkCanvas is what lies behind a page of a dark scheme.
 const DarkCanvas = "#121212"
 
-// withAlpha reads "from colour / alpha": the colour, as opaque as is said.
-func withAlpha(arguments string, depth int) (c Colour, ok bool) {
-	rest, ok := strings.CutPrefix(strings.TrimSpace(arguments), "from ")
-	from, alpha, has := strings.Cut(rest, "/")
-	if !ok || !has {
-		return c, false
-	}
-	base, known := parseColour(strings.TrimSpace(from), depth)
-	if !known {
-		base.A = 1
-	}
-	share, ok := Fraction(spell(strings.TrimSpace(alpha), "alpha", base.A))
-	base.A = min(1, max(0, share))
-	return base, ok && (known || base.A <= Faintest)
-}
-
 // channels are the names of the parts of a colour in each function, by which a relative colour takes those of another.
-// They stand in the order of the function's arguments.
+// They stand in the order of the function's arguments. Those of hwb, lab and lch are not read.
 var channels = map[string]string{
-	"rgb": "r g b", "rgba": "r g b", "hsl": "h s l", "hsla": "h s l", "hwb": "h w b", "lab": "l a b", "oklab": "l a b",
-	"lch": "l c h", "oklch": "l c h", "color": "r g b",
+	"rgb": "r g b", "rgba": "r g b", "hsl": "h s l", "hsla": "h s l", "oklab": "l a b", "oklch": "l c h", "color": "r g b",
 }
 
 // relative reads a colour that is made of another (CSS Color 5, §4): of its channels, of others, or of computed ones.
@@ -228,7 +203,7 @@ func relative(name, arguments string, depth int) (c Colour, ok bool) {
 	if len(list) == 4 {
 		list = append(list, "alpha")
 	}
-	if len(list) != 5 {
+	if len(list) != 5 || channels[name] == "" {
 		return c, false
 	}
 	base, known := parseColour(list[0], depth)
@@ -264,13 +239,13 @@ func spell(value, name string, n float64) string {
 }
 
 // partsIn returns the parts of a colour as a function takes them: ofSpace the other way round. Hues are rounded to
-// whole degrees, because ofSpace takes a small number with a fraction for radians. The matrices lead from linear sRGB
-// to Oklab, and to XYZ with the white D50 for Lab.
+// whole degrees, because ofSpace takes a small number with a fraction for radians. The matrix leads from linear sRGB to
+// Oklab.
 func partsIn(name string, c Colour) (p [3]float64) {
 	switch name {
 	case "rgb", "rgba":
 		return [3]float64{c.R * 255, c.G * 255, c.B * 255}
-	case "hsl", "hsla", "hwb":
+	case "hsl", "hsla":
 		most, least := max(c.R, c.G, c.B), min(c.R, c.G, c.B)
 		hue, spread := 0.0, most-least
 		switch {
@@ -283,9 +258,6 @@ func partsIn(name string, c Colour) (p [3]float64) {
 			hue = 240 + 60*(c.R-c.G)/spread
 		}
 		hue = math.Round(math.Mod(hue+360, 360)) // a whole number, which is one of degrees
-		if name == "hwb" {
-			return [3]float64{hue, 100 * least, 100 * (1 - most)}
-		}
 		saturation, light := 0.0, (most+least)/2
 		if light > 0 && light < 1 {
 			saturation = spread / (1 - math.Abs(2*light-1))
@@ -301,21 +273,10 @@ func partsIn(name string, c Colour) (p [3]float64) {
 			1.9779984951*long - 2.428592205*medium + .4505937099*short,
 			.0259040371*long + .7827717662*medium - .808675766*short,
 		}
-	case "lab", "lch":
-		r, g, b := linear(c.R), linear(c.G), linear(c.B)
-		root := func(v float64) float64 {
-			if v > 216.0/24389 {
-				return math.Cbrt(v)
-			}
-			return v*841/108 + 4.0/29
-		}
-		x, y, z := root((.4360747*r+.3850649*g+.1430804*b)/.9643), root(.2225045*r+.7168786*g+.0606169*b),
-			root((.0139322*r+.0971045*g+.7141733*b)/.8251)
-		p = [3]float64{116*y - 16, 500 * (x - y), 200 * (y - z)}
 	default:
 		return [3]float64{c.R, c.G, c.B}
 	}
-	if strings.HasSuffix(name, "lch") {
+	if name == "oklch" {
 		return [3]float64{p[0], math.Hypot(p[1], p[2]), math.Round(math.Atan2(p[2], p[1]) * 180 / math.Pi)}
 	}
 	return p

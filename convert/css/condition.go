@@ -303,29 +303,22 @@ func (w window) is(name, value string) (is, known bool) {
 		has = map[bool]string{true: "dark", false: "light"}[w.dark]
 	case "prefers-reduced-motion":
 		has = map[bool]string{true: "reduce", false: "no-preference"}[w.touch && w.dark]
-	case "prefers-contrast", "prefers-reduced-transparency":
-		has = "no-preference"
-	case "scripting":
-		has = "enabled"
-	case "update":
-		has = "fast"
-	case "display-mode":
-		has = "browser"
-	case "forced-colors", "overflow-inline":
-		has = "none"
-	case "overflow-block":
-		has = "scroll"
-	case "color-gamut", "video-color-gamut":
-		has = "srgb"
-	case "dynamic-range":
-		has = "standard"
 	default:
-		return false, false
+		if has = usual[name]; has == "" {
+			return false, false
+		}
 	}
 	if value == "" {
 		return has != "none" && has != "no-preference", true
 	}
 	return value == has, true
+}
+
+// usual are the features that are words and the same in all windows.
+var usual = map[string]string{
+	"prefers-contrast": "no-preference", "prefers-reduced-transparency": "no-preference", "scripting": "enabled",
+	"update": "fast", "display-mode": "browser", "forced-colors": "none", "overflow-inline": "none",
+	"overflow-block": "scroll", "color-gamut": "srgb", "video-color-gamut": "srgb", "dynamic-range": "standard",
 }
 
 // supports reports whether a condition of @supports holds: whether browsers know a declaration or a selector. A
@@ -341,16 +334,10 @@ func supports(condition string) bool {
 			return always(l != nil)
 		case "font-tech", "font-format":
 			return always(true)
-		case "at-rule":
-			return always(atRules[strings.TrimPrefix(inside, "@")])
 		}
 		return truth{}
 	}, 0).yes != 0
 }
-
-// atRules are the at-rules that browsers know.
-var atRules = wordSet(`media supports layer container scope keyframes property function import font-face page namespace
-	counter-style starting-style view-transition position-try font-feature-values font-palette-values charset`)
 
 // supported reports whether browsers know a declaration, given as "name: value". Of properties that this package reads
 // the value is judged; of others the name is enough.

@@ -52,7 +52,6 @@ type Sheet struct {
 	frames        map[inTree]*frames
 	animations    map[string]bool // names of those in frames
 	properties    map[string]registered
-	functions     map[string]*function
 	owner         *html.Node // the element round the style element that is read
 	scopes        map[*html.Node]*scope
 	anchors       map[inTree]bool // names of boxes by which others are placed

@@ -69,7 +69,7 @@ func Fraction(value string) (n float64, ok bool) {
 // mathFunctions are the functions that give a number. Anchor functions are among them since they stand in place of a
 // length.
 var mathFunctions = wordSet(`calc -webkit-calc -moz-calc min max clamp abs sign round mod rem hypot sqrt pow exp log
-	sin cos tan asin acos atan atan2 env calc-size fit-content anchor anchor-size progress`)
+	sin cos tan asin acos atan atan2 env calc-size fit-content anchor anchor-size`)
 
 // Math reports whether value is an expression. The arguments are not read: valid takes an expression on trust.
 func Math(value string) bool {
@@ -154,11 +154,6 @@ func apply(name string, list []Length) (Length, bool) {
 		return last, len(list) == 1
 	case "calc-size":
 		return last, true
-	case "progress": // of the first between the others
-		if span := last.guess() - list[len(list)/2].guess(); len(list) == 3 && span != 0 {
-			return Length{Px: min(1, max(0, (first.guess()-list[1].guess())/span)), Bare: true}, true
-		}
-		return Length{Bare: true}, len(list) == 3
 	case "min", "max":
 		for _, l := range list[1:] {
 			if (l.guess() < first.guess()) == (name == "min") {

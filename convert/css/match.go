@@ -284,28 +284,10 @@ func inState(name string, n *html.Node) bool {
 		return dom.Is(n, atom.Details, atom.Dialog) && dom.HasAttr(n, "open")
 	case "defined": // scripts define the elements that HTML does not know
 		return true
-	case "invalid":
-		return input && dom.HasAttr(n, "required") && unfilled(n)
-	case "placeholder-shown":
-		return dom.Is(n, atom.Input, atom.Textarea) && dom.HasAttr(n, "placeholder") && unfilled(n)
-	case "default":
-		return dom.Is(n, atom.Input) && dom.HasAttr(n, "checked") || dom.Is(n, atom.Option) && dom.HasAttr(n, "selected")
-	case "in-range":
-		return dom.Is(n, atom.Input) && (dom.HasAttr(n, "min") || dom.HasAttr(n, "max"))
-	case "muted":
-		return dom.Is(n, atom.Audio, atom.Video) && dom.HasAttr(n, "muted")
-	case "paused":
-		return dom.Is(n, atom.Audio, atom.Video)
 	case "valid":
 		return dom.Is(n, atom.Form, atom.Fieldset) || input && !dom.HasAttr(n, "required")
 	}
 	return false
-}
-
-// unfilled reports whether a field holds nothing when the page has been read.
-func unfilled(n *html.Node) bool {
-	return dom.Attr(n, "value") == "" && dom.Text(n) == "" && dom.Attr(n, "type") != "checkbox" &&
-		dom.Attr(n, "type") != "radio"
 }
 
 // has reports whether n has an element that matches s, the relative selector of a :has: below it, or behind it among

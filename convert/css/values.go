@@ -16,7 +16,7 @@ var properties = wordSet(`display visibility opacity font font-size line-height 
 	animation-name animation-fill-mode animation-iteration-count animation-direction transition will-change z-index
 	contain container container-type grid-template-rows grid-template-columns grid-column grid-area flex flex-basis
 	flex-grow flex-direction isolation offset-path offset-distance anchor-name position-anchor
-	animation-duration animation-delay animation-play-state color-scheme mask-mode perspective contain-intrinsic-size
+	animation-duration animation-delay animation-play-state color-scheme contain-intrinsic-size
 	contain-intrinsic-height contain-intrinsic-block-size all`)
 
 // aliases are the other names of properties, with the prefix of a browser or by the direction of text. Logical ones are

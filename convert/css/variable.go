@@ -1,8 +1,6 @@
 package css
 
 import (
-	"slices"
-	"strconv"
 	"strings"
 
 	"golang.org/x/net/html"
@@ -16,8 +14,6 @@ const (
 	maxSubstituted   = 2 << 10 // bytes of a value with all it refers to
 	maxReferences    = 16      // custom properties that refer to one another
 	maxSubstitutions = 1 << 14 // of a page
-	maxSiblings      = 1000    // counted
-	maxFunctions     = 1000    // of a page's sheets
 )
 
 // refers reports whether a value is known only together with custom properties or attributes. It is asked of every
@@ -35,18 +31,11 @@ func refers(value string) bool {
 				return true
 			}
 		}
-		begun := i - 1
-		for begun > 0 && nameByte(value[begun-1]) {
-			begun--
-		}
-		if strings.HasPrefix(value[begun:i-1], "--") { // a function of the sheet
-			return true
-		}
 	}
 }
 
 // references are the functions that stand for other values.
-var references = [...]string{"var", "attr", "if", "env", "sibling-index", "sibling-count"}
+var references = [...]string{"var", "attr", "if", "env"}
 
 // scope holds the custom properties that are set on one element, and leads to those of the elements around it. Elements
 // that set none share the scope of their parent. own has them as they are written, known with all they refer to put in.
@@ -180,13 +169,7 @@ func (s *Sheet) substitute(n *html.Node, value string, depth int) (string, bool)
 			put, ok = s.choose(n, inside, depth)
 		case "env":
 			put, ok = s.environment(n, inside, depth)
-		case "sibling-index", "sibling-count":
-			put, ok = siblings(n, name == "sibling-count"), true
 		default:
-			if f := s.functions[value[begun:open]]; f != nil {
-				put, ok = s.result(n, f, inside, depth)
-				break
-			}
 			put, ok = s.substitute(n, inside, depth+1)
 			put = value[begun:open+1] + put + ")"
 		}
@@ -232,72 +215,6 @@ func (s *Sheet) environment(n *html.Node, inside string, depth int) (string, boo
 		return "", false
 	}
 	return s.substitute(n, strings.TrimSpace(inside[comma+1:]), depth+1)
-}
-
-// siblings returns how many elements the parent of n has, or up to n.
-func siblings(n *html.Node, all bool) string {
-	count := 1
-	for e := n.PrevSibling; e != nil && count < maxSiblings; e = e.PrevSibling {
-		if e.Type == html.ElementNode {
-			count++
-		}
-	}
-	for e := n.NextSibling; e != nil && all && count < maxSiblings; e = e.NextSibling {
-		if e.Type == html.ElementNode {
-			count++
-		}
-	}
-	return strconv.Itoa(count)
-}
-
-// function is a function of a sheet: @function --name(--parameter: default) { result: value }.
-type function struct {
-	parameters []string
-	defaults   []string
-	result     string
-}
-
-// function reads the function whose block begins at i.
-func (s *Sheet) function(prelude, css string, i int) int {
-	end := until(css, i, "}")
-	open := strings.IndexByte(prelude, '(')
-	if open < 0 || !strings.HasPrefix(prelude, "--") || len(s.functions) >= maxFunctions {
-		return end + 1
-	}
-	f := &function{}
-	for one := range split(prelude[open+1:until(prelude, open+1, ")")], ",") {
-		name, value, _ := strings.Cut(one, ":")
-		if name, _, _ = strings.Cut(strings.TrimSpace(name), " "); name != "" {
-			f.parameters, f.defaults = append(f.parameters, name), append(f.defaults, strings.TrimSpace(value))
-		}
-	}
-	for one := range split(css[i:min(end, len(css))], ";") {
-		if name, value, ok := strings.Cut(one, ":"); ok && strings.EqualFold(strings.TrimSpace(name), "result") {
-			f.result = strings.TrimSpace(value)
-		}
-	}
-	if s.functions == nil {
-		s.functions = map[string]*function{}
-	}
-	s.functions[strings.TrimSpace(prelude[:open])] = f
-	return end + 1
-}
-
-// result returns what a function of the sheet gives for its arguments.
-func (s *Sheet) result(n *html.Node, f *function, inside string, depth int) (string, bool) {
-	value := f.result
-	arguments := slices.Collect(split(inside, ","))
-	for i, name := range f.parameters {
-		argument := f.defaults[i]
-		if i < len(arguments) && strings.TrimSpace(arguments[i]) != "" {
-			argument = strings.TrimSpace(arguments[i])
-		}
-		if value = strings.ReplaceAll(value, "var("+name+")", argument); len(value) > maxSubstituted {
-			s.cut = true
-			return "", false
-		}
-	}
-	return s.substitute(n, value, depth+1)
 }
 
 // choose returns the value of if(condition: value; …; else: value). The first branch whose condition holds counts. It

@@ -92,7 +92,7 @@ func masked(style css.Values) bool {
 	if strings.Contains(mask, "gradient(") {
 		c = gradient(mask)
 	}
-	return c.known && (c.A <= css.Faintest || style.Get("mask-mode") == "luminance" && css.Alike(c.Colour, black.Colour))
+	return c.known && c.A <= css.Faintest
 }
 
 // The distances from which on a box lies outside every window. Text that is moved less far may be seen in a large
@@ -312,8 +312,6 @@ func clippedTo(path string, em float64) bool {
 				}
 			}
 		}
-	case "shape":
-		return flatShape(arguments, em)
 	case "polygon":
 		return flat(arguments, em)
 	case "rect":
@@ -358,24 +356,6 @@ func flat(points string, em float64) bool {
 		outside = outside && (xs[i] <= 0 || ys[i] <= 0)
 	}
 	return len(xs) > 0 && (math.Abs(area) < 8 || outside)
-}
-
-// flatShape reports whether the commands of a shape draw straight lines between points without an area.
-func flatShape(commands string, em float64) bool {
-	var points []string
-	for command := range css.List(commands) {
-		point, ok := strings.CutPrefix(command, "from ")
-		if !ok {
-			if point, ok = strings.CutPrefix(command, "line to "); !ok {
-				if command == "close" {
-					continue
-				}
-				return false
-			}
-		}
-		points = append(points, point)
-	}
-	return len(points) > 0 && flat(strings.Join(points, ","), em)
 }
 
 // cutsOff reports whether a box cuts off what is too large for it. Without it a box of no size hides nothing.

@@ -41,7 +41,6 @@ type Cleaner struct {
 	boxed      map[*html.Node]bool     // what Boxed returns
 	controls   map[string]bool         // ids of what a control of the page opens: panels of tabs, folded sections
 	roomless   *html.Node              // the last box without room, out of which something is placed elsewhere
-	shapes     map[string]bool         // ids of clipping paths and masks that are empty; nil before they are looked for
 	gone       []*html.Node            // elements to remove after the walk, because selectors refer to neighbours
 	items      map[*html.Node]gridItem // of each grid, the item that was counted last
 	covers     int                     // elements for which a box that covers others was looked for
@@ -386,10 +385,6 @@ func (w *Cleaner) hides(n *html.Node, style css.Styles, outer look) string {
 	}
 	em := fontSize(style.Values, outer.size)
 	kind, property := hiddenByStyle(style.Values, em)
-	if kind == "" && (outer.pushedOut(style.Values, em) || outer.behindEye(style.Values, em) ||
-		w.nothingThrough(n, style.Values)) {
-		kind = "clipped"
-	}
 	if kind == "" && outer.covered && below(style.Values) || w.under(n, style.Values) {
 		kind, property = "covered", ""
 	}

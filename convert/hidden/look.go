@@ -30,8 +30,6 @@ type look struct {
 	outlined   bool
 	background ink      // what lies behind
 	dark       bool     // colours are those of a dark scheme
-	tints      []tint   // what filters do to colours, the outermost first
-	behind     int      // how many of them change the background, too
 	covered    bool     // a box round it paints over what lies below the page's plane
 	flat       bool     // its rows have no height but what its children insist on
 	columns    []string // of its grid
@@ -39,9 +37,6 @@ type look struct {
 	roomless   bool     // a box round it has no room for it
 	wideless   bool     // its box has no width, which what is too wide for it leaves
 	held       bool     // and something in that box places what is placed
-	below      float64  // how many pixels of height a box round it shows, if it cuts off the rest; 0: not known
-	belowHeld  bool     // and what is placed is placed in that box
-	nearest    float64  // how near, in pixels, the eye is to its children that come nearer; 0: it is nowhere
 
 	hidden string           // the kind of hiding when text with this look is not seen, else ""
 	piece  *strings.Builder // where such text goes
@@ -110,11 +105,6 @@ func (w *Cleaner) painted(n *html.Node, l look, s css.Styles) look {
 		l.roomless = false
 	}
 	l.held = l.held || placed(style)
-	l.cutBelow(style)
-	l.nearest = 0
-	if eye, ok := css.ParseLength(style.Get("perspective"), l.size); ok && eye.Share == 0 {
-		l.nearest = max(eye.Px, 0)
-	}
 	if scheme := style.Get("color-scheme"); scheme != "" && scheme != "inherit" {
 		l.dark = darkAlone(scheme)
 		if dom.Is(n, atom.Html) {
@@ -161,8 +151,8 @@ func (w *Cleaner) painted(n *html.Node, l look, s css.Styles) look {
 	}
 	l.color = l.inked(style.Get("color"), l.color, l.color)
 	l.fill = l.inked(style.Get("-webkit-text-fill-color"), l.fill, ink{})
-	if tints := tintsOf(style.Get("filter")); tints != nil && !dom.Is(n, atom.Html, atom.Body) {
-		l.tints = slices.Concat(l.tints, tints)
+	if !dom.Is(n, atom.Html, atom.Body) && recoloured(style.Get("filter")) {
+		l.color, l.fill, l.background = ink{}, ink{}, ink{}
 	}
 	switch v := style.Get("text-shadow") + style.Get("-webkit-text-stroke"); {
 	case v == "", v == "inherit":
@@ -373,7 +363,7 @@ func (w *Cleaner) backdrop(n *html.Node, l *look, style css.Values) {
 		return
 	}
 	if !l.wideless {
-		l.background, l.behind = painted, len(l.tints)
+		l.background = painted
 	}
 }
 
@@ -435,11 +425,7 @@ func (l *look) unseen() string {
 
 // lost reports whether a known colour cannot be told from what lies behind. A transparent colour always is.
 func (l *look) lost(c ink) bool {
-	if c.A <= css.Faintest || !l.background.known {
-		return c.A <= css.Faintest
-	}
-	behind := l.tinted(l.background.Colour, l.behind)
-	return css.Alike(l.tinted(c.Colour, len(l.tints)).Over(behind), behind)
+	return c.A <= css.Faintest || l.background.known && css.Alike(c.Over(l.background.Colour), l.background.Colour)
 }
 
 // fontSize returns the font size that a style sets, in pixels, where parent is that of the element's parent. Keywords

@@ -37,43 +37,7 @@ func (l *look) onCanvas() {
 	}
 }
 
-// tint is what a function of a filter does to colours.
-type tint struct {
-	name   string
-	amount float64
-}
-
-// tintsOf returns the functions of a filter by which text may come to look like what lies behind it.
-func tintsOf(filter string) (tints []tint) {
-	for f := range css.Words(filter) {
-		name, argument, _ := strings.Cut(strings.TrimSuffix(f, ")"), "(")
-		if name != "invert" && name != "brightness" && name != "contrast" {
-			continue
-		}
-		amount, ok := css.Fraction(argument)
-		if !ok {
-			amount = 1
-		}
-		tints = append(tints, tint{name, amount})
-	}
-	slices.Reverse(tints) // the last function is applied last
-	return tints
-}
-
-// tinted returns how a colour looks through the outermost n of the filters round it.
-func (l *look) tinted(c css.Colour, n int) css.Colour {
-	for _, t := range slices.Backward(l.tints[:n]) {
-		for _, part := range []*float64{&c.R, &c.G, &c.B} {
-			switch t.name {
-			case "invert":
-				*part = *part*(1-2*min(t.amount, 1)) + min(t.amount, 1)
-			case "brightness":
-				*part *= t.amount
-			case "contrast":
-				*part = (*part-.5)*t.amount + .5
-			}
-			*part = min(1, max(0, *part))
-		}
-	}
-	return c
+// recoloured reports whether a filter changes colours, so that they are not known. Text in it is not judged by its own.
+func recoloured(filter string) bool {
+	return strings.Contains(filter, "invert(") || strings.Contains(filter, "brightness(")
 }
