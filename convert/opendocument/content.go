@@ -11,7 +11,6 @@ import (
 	"strings"
 
 	"github.com/readthru/readthru/convert/archive"
-	"github.com/readthru/readthru/convert/chars"
 	"github.com/readthru/readthru/convert/guard"
 	"github.com/readthru/readthru/convert/xmlread"
 )
@@ -48,18 +47,22 @@ type reader struct {
 	skip   int      // depth at which what is skipped began; 0: none
 	hides  bool     // what is skipped is text that the document does not show
 	unseen archive.Unseen
-	shaded bool // what stands behind the paragraph is not the page
+	ground string // of the element that begins
 
-	width, height float64 // of the largest page, in centimetres; 0: not known
+	width, height float64               // of the largest slide, in centimetres; 0: not known
+	layouts       map[string][2]float64 // widths and heights of pages
+	layers        map[string]bool       // of drawings: true for those that are not shown
+	blank         map[string]bool       // formats of values: true for those that show nothing
 }
 
 // element is an element that is open, with what is written when it ends. gone is known only when the paragraph has
 // begun.
 type element struct {
 	name, end string
-	described bool // a frame whose picture has a description
-	begin     int  // where a paragraph begins in out
-	gone      bool // the paragraph is hidden
+	described bool   // a frame whose picture has a description
+	begin     int    // where a paragraph begins in out
+	gone      bool   // the paragraph is hidden
+	ground    string // color of what stands behind its text, "" if it is not known
 }
 
 // row is a row that is being read. One is kept for each open table, and begun anew for each of its rows.
@@ -68,12 +71,21 @@ type row struct {
 	cell, repeatCell int // the same of its cell
 	text             int // where the content of the cell begins
 	hidden, filled   bool
-	columns          []bool          // of the table: which are hidden
+	style            string          // of cells without one
+	columns          []column        // of the table
 	aside            *archive.Unseen // of the table: what is in these, and under merged cells
 	column           int             // at which the cell begins
+	value            string          // of the cell, which may not show it
+	covered, blank   bool            // another cell lies over the cell; its format shows nothing
 	rows             bool            // the table has rows before this one
 	gap              bool            // and then empty ones
 	pending          int             // empty cells that are only written before one with content
+}
+
+// column is a column of a table.
+type column struct {
+	hidden bool
+	style  string // of cells without one
 }
 
 // left are elements whose content is no text of the document. They are skipped as a whole.
@@ -149,13 +161,15 @@ func (r *reader) start(t xml.StartElement) {
 		r.skip = len(r.open) + 1
 		r.unseen.Kind, r.hides = beside[name], beside[name] != ""
 	}
-	if r.skip == 0 && (name != "section" && xmlread.Attr(t, "display") == "none" || r.beside(t)) { // a field, or a shape
+	if r.skip == 0 && (name != "section" && unshown(xmlread.Attr(t, "display")) || r.layers[xmlread.Attr(t, "layer")] ||
+		r.beside(t)) { // a field, or a shape
 		r.hide()
 	}
 	e.begin = r.out.Len()
 	switch {
 	case r.skip == 0:
-		e.end = r.begin(t)
+		r.ground = r.groundOf(t)
+		e.ground, e.end = r.ground, r.begin(t)
 	case r.hides && (name == "s" || name == "tab" || name == "line-break"):
 		r.unseen.Part()
 	}
@@ -210,17 +224,6 @@ func (r *reader) end(name string) {
 // list of open ones.
 func (r *reader) hide() { r.skip, r.hides, r.unseen.Kind = len(r.open)+1, true, "" }
 
-// beside reports whether a shape stands beside its slide. Sizes are those of the largest page, as masters are not told
-// apart.
-func (r *reader) beside(t xml.StartElement) bool {
-	if r.width == 0 || r.height == 0 || xmlread.Attr(t, "x") == "" || !r.within("presentation") || r.within("notes") {
-		return false
-	}
-	x, y := length(xmlread.Attr(t, "x")), length(xmlread.Attr(t, "y"))
-	return x >= r.width || y >= r.height || x+length(xmlread.Attr(t, "width")) < 0 ||
-		y+length(xmlread.Attr(t, "height")) < 0
-}
-
 // begin writes the begin of an element and returns its end. Elements that are not known are what they hold.
 func (r *reader) begin(t xml.StartElement) string {
 	switch t.Name.Local {
@@ -231,7 +234,6 @@ func (r *reader) begin(t xml.StartElement) string {
 	case "p":
 		s := r.style(xmlread.Attr(t, "style-name"))
 		end := r.paragraph(s, xmlread.Attr(t, "style-name"))
-		r.shaded = s.shaded
 		return r.look(s) + end
 	case "section":
 		if xmlread.Attr(t, "display") == "none" || xmlread.Attr(t, "is-hidden") == "true" {
@@ -295,7 +297,7 @@ func (r *reader) begin(t xml.StartElement) string {
 			r.hide()
 			return ""
 		}
-		r.out.WriteString("<h2>" + html.EscapeString(chars.Clip(xmlread.Attr(t, "name"))) + "</h2>")
+		r.out.WriteString("<h2>" + html.EscapeString(xmlread.Attr(t, "name")) + "</h2>")
 	case "notes":
 		r.block("")
 		return r.tag("blockquote")
@@ -305,18 +307,22 @@ func (r *reader) begin(t xml.StartElement) string {
 		return r.describe()
 	case "object":
 		r.formula(t)
+	default:
+		if shapes[t.Name.Local] {
+			return r.shape(t)
+		}
 	}
 	return ""
 }
 
-// describe begins the title or the description of a picture, whichever comes first, and returns its end. Elsewhere it
-// returns "".
+// describe begins the title or the description of a picture or a shape, whichever comes first, and returns its end.
+// That of anything else, such as a table, is left out.
 func (r *reader) describe() string {
 	n := len(r.open)
-	if n == 0 || r.open[n-1].name != "frame" {
+	if n == 0 || r.inText() && !shapes[r.open[n-1].name] { // a field in a text
 		return ""
 	}
-	if r.open[n-1].described {
+	if r.open[n-1].described || !shapes[r.open[n-1].name] {
 		r.skip = n + 1
 		return ""
 	}
@@ -413,27 +419,6 @@ func (r *reader) paragraph(s style, name string) string {
 // within reports whether an element with one of the names is open. Names are those of OpenDocument, without prefix.
 func (r *reader) within(names ...string) bool {
 	return slices.ContainsFunc(r.open, func(e element) bool { return slices.Contains(names, e.name) })
-}
-
-// look begins text in a style as far as that says whether people see it, and returns its end. Whether they do is for
-// the converter of HTML to say. Letters that stand on the page itself have their color. It returns "" if the style says
-// nothing of that.
-func (r *reader) look(s style) string {
-	look := ""
-	if s.hidden {
-		look = "display:none;"
-	}
-	if s.size != "" {
-		look += "font-size:" + s.size + ";"
-	}
-	if s.color != "" && !s.shaded && !r.shaded && r.within("text") && !r.within("table-cell", "text-box", "frame") {
-		look += "color:" + s.color + ";"
-	}
-	if look == "" {
-		return ""
-	}
-	r.out.WriteString(`<span style="` + look + `">`)
-	return "</span>"
 }
 
 // span begins text that looks otherwise, and returns its end. Emphasis, strikes, code and raised text are such.

@@ -10,8 +10,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/xml"
-	"fmt"
-	"strconv"
 	"strings"
 
 	"github.com/readthru/readthru/convert/archive"
@@ -39,7 +37,10 @@ func Read(ctx context.Context, content []byte, maxPart int) (*archive.Document, 
 	if err != nil {
 		return nil, err //nolint:wrapcheck // it says what was being done
 	}
-	r := &reader{ctx: ctx, files: files, styles: map[string]style{}, numbered: map[string]bool{}}
+	r := &reader{
+		ctx: ctx, files: files, styles: map[string]style{}, numbered: map[string]bool{}, blank: map[string]bool{},
+		layers: map[string]bool{}, layouts: map[string][2]float64{},
+	}
 	files.Properties("meta.xml", &r.doc)
 	r.readStyles("styles.xml")
 	r.readStyles("content.xml")
@@ -63,16 +64,18 @@ type style struct {
 	strike             bool
 	raised             string // sup or sub
 	quote, pre         bool   // of paragraphs
-	hidden             bool   // of text, tables and slides
-	color, size        string // of text, "" if it does not say; #rrggbb, and points or a share
-	shaded             bool   // what stands behind its text is not the page
+	hidden             bool   // of text, tables, rows, columns and slides
+	letters
+	fill, fillColor string // what stands behind its text: "solid", with a color, or anything else; "" if it does not say
+	mapped          bool   // of cells: a condition may say otherwise
+	format          string // of cells: the name of the form in which they show values
 }
 
-// readStyles reads the styles of a part, and which lists are numbered. It also takes the size of pages. Styles of the
-// content go before those of the document.
+// readStyles reads the styles of a part, and which lists are numbered. It also takes the size of slides, the layers
+// that are not shown and the formats that show nothing. Styles of the content go before those of the document.
 func (r *reader) readStyles(part string) {
 	const maxStyles = 20_000
-	var name string
+	var name, layout, format string
 	var s style
 	list := ""
 	// A style is kept when the next one begins, as its properties are elements within it.
@@ -80,22 +83,24 @@ func (r *reader) readStyles(part string) {
 		if name != "" && len(r.styles) < maxStyles {
 			r.styles[name] = s
 		}
-		name, s = "", style{}
+		name, format, s = "", "", style{}
 	}
-	r.files.Each(part, func(_ *xml.Decoder, t xml.StartElement) {
+	r.files.Each(part, func(dec *xml.Decoder, t xml.StartElement) {
 		switch t.Name.Local {
 		case "style":
 			keep()
 			name = xmlread.Attr(t, "name")
 			s = named(name)
-			s.parent = xmlread.Attr(t, "parent-style-name")
+			s.parent, s.format = xmlread.Attr(t, "parent-style-name"), xmlread.Attr(t, "data-style-name")
+		case "default-style":
+			keep()
 		case "text-properties":
 			s.bold = s.bold || xmlread.Attr(t, "font-weight") == "bold"
 			s.italic = s.italic || xmlread.Attr(t, "font-style") == "italic"
 			s.strike = s.strike || strikes(xmlread.Attr(t, "text-line-through-style"))
 			s.hidden = s.hidden || xmlread.Attr(t, "display") == "none"
-			s.color, s.size = color(t), size(xmlread.Attr(t, "font-size"))
-			s.shaded = s.shaded || shades(xmlread.Attr(t, "background-color"))
+			s.letters = lettersOf(t)
+			s.background(t)
 			font := strings.ToLower(xmlread.Attr(t, "font-name"))
 			s.code = s.code || strings.Contains(font, "mono") || strings.Contains(font, "courier") ||
 				strings.Contains(font, "consolas")
@@ -105,21 +110,48 @@ func (r *reader) readStyles(part string) {
 			case strings.HasPrefix(position, "sub"):
 				s.raised = "sub"
 			}
-		case "paragraph-properties":
-			s.shaded = s.shaded || shades(xmlread.Attr(t, "background-color"))
+		case "paragraph-properties", "table-cell-properties", "graphic-properties":
+			s.background(t)
 		case "table-properties":
 			s.hidden = s.hidden || xmlread.Attr(t, "display") == "false"
+		case "table-row-properties":
+			s.hidden = s.hidden || flat(xmlread.Attr(t, "row-height"))
+		case "table-column-properties":
+			s.hidden = s.hidden || flat(xmlread.Attr(t, "column-width"))
 		case "drawing-page-properties":
 			s.hidden = s.hidden || xmlread.Attr(t, "visibility") == "hidden"
+		case "map":
+			s.mapped = true
+		case "page-layout":
+			layout = xmlread.Attr(t, "name")
 		case "page-layout-properties":
-			r.width = max(r.width, length(xmlread.Attr(t, "page-width")))
-			r.height = max(r.height, length(xmlread.Attr(t, "page-height")))
+			if len(r.layouts) < maxStyles {
+				r.layouts[layout] = [2]float64{length(xmlread.Attr(t, "page-width")), length(xmlread.Attr(t, "page-height"))}
+			}
+		case "master-page": // of slides; their notes and handouts have layouts of their own
+			size := r.layouts[xmlread.Attr(t, "page-layout-name")]
+			r.width, r.height = max(r.width, size[0]), max(r.height, size[1])
+		case "layer":
+			if unshown(xmlread.Attr(t, "display")) && len(r.layers) < maxStyles {
+				r.layers[xmlread.Attr(t, "name")] = true
+			}
+		case "number-style", "text-style", "percentage-style", "currency-style", "date-style", "time-style",
+			"boolean-style":
+			keep()
+			if len(r.blank) < maxStyles {
+				format = xmlread.Attr(t, "name")
+				r.blank[format] = true
+			}
 		case "list-style":
 			keep()
 			list = xmlread.Attr(t, "name")
 		case "list-level-style-number":
 			if xmlread.Attr(t, "level") == "1" && len(r.numbered) < maxStyles {
 				r.numbered[list] = true
+			}
+		default:
+			if t.Name.Space == "number" && format != "" {
+				r.blank[format] = r.blank[format] && t.Name.Local == "text" && empty(dec)
 			}
 		}
 	})
@@ -140,50 +172,6 @@ func named(name string) (s style) {
 	return s
 }
 
-// units are the lengths of points, inches and the like, in centimetres.
-var units = map[string]float64{"cm": 1, "mm": .1, "in": 2.54, "pt": 2.54 / 72, "pc": 2.54 / 6}
-
-// length returns a length in centimetres, 0 if it is none. Units are two letters.
-func length(v string) float64 {
-	if len(v) < 3 {
-		return 0
-	}
-	n, err := strconv.ParseFloat(v[:len(v)-2], 64)
-	if err != nil {
-		return 0
-	}
-	return n * units[v[len(v)-2:]]
-}
-
-// color returns the color of text in HTML, "" if it is not known. "auto" and colors of the window are not known.
-func color(t xml.StartElement) string {
-	v := xmlread.Attr(t, "color")
-	if _, err := strconv.ParseUint(strings.TrimPrefix(v, "#"), 16, 32); err != nil || len(v) != 7 ||
-		xmlread.Attr(t, "use-window-font-color") == "true" {
-		return ""
-	}
-	return v
-}
-
-// size returns the size of small letters in HTML, "" of others: all can read them. Small is under eight points, or
-// under half of the text around.
-func size(v string) string {
-	points, isPoints := strings.CutSuffix(v, "pt")
-	if n, err := strconv.ParseFloat(points, 64); isPoints && err == nil && n < 8 {
-		return v
-	}
-	share, isShare := strings.CutSuffix(v, "%")
-	if n, err := strconv.ParseFloat(share, 64); isShare && err == nil && n < 50 {
-		return fmt.Sprintf("%.1fpt", n/100*12) // browsers let no share become as small as a length
-	}
-	return ""
-}
-
-// shades reports whether a background color is another than the page's.
-func shades(color string) bool {
-	return color != "" && color != "transparent" && strings.ToLower(color) != "#ffffff"
-}
-
 // strikes reports whether a style of lines through text draws one.
 func strikes(style string) bool { return style != "" && style != "none" }
 
@@ -201,8 +189,8 @@ func (r *reader) style(name string) style {
 		p := r.styles[s.parent]
 		s.bold, s.italic, s.code = s.bold || p.bold, s.italic || p.italic, s.code || p.code
 		s.quote, s.pre, s.parent = s.quote || p.quote, s.pre || p.pre, p.parent
-		s.hidden, s.shaded = s.hidden || p.hidden, s.shaded || p.shaded
-		s.color, s.size = cmp.Or(s.color, p.color), cmp.Or(s.size, p.size)
+		s.hidden, s.mapped, s.format = s.hidden || p.hidden, s.mapped || p.mapped, cmp.Or(s.format, p.format)
+		s.fill, s.fillColor, s.letters = cmp.Or(s.fill, p.fill), cmp.Or(s.fillColor, p.fillColor), s.over(p.letters)
 	}
 	return s
 }

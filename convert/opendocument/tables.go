@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/readthru/readthru/convert/archive"
-	"github.com/readthru/readthru/convert/chars"
 	"github.com/readthru/readthru/convert/guard"
 	"github.com/readthru/readthru/convert/xmlread"
 )
@@ -29,7 +28,7 @@ func (r *reader) table(t xml.StartElement) string {
 		return ""
 	}
 	if r.within("spreadsheet") {
-		r.out.WriteString("<h2>" + html.EscapeString(chars.Clip(xmlread.Attr(t, "name"))) + "</h2>")
+		r.out.WriteString("<h2>" + html.EscapeString(xmlread.Attr(t, "name")) + "</h2>")
 	}
 	r.rows = append(r.rows, row{aside: &archive.Unseen{}})
 	return r.tag("table")
@@ -52,19 +51,19 @@ func (r *reader) tableColumn(t xml.StartElement) {
 	if w == nil {
 		return
 	}
-	hidden := collapsed(t)
+	c := column{r.collapsed(t), xmlread.Attr(t, "default-cell-style-name")}
 	for range repeats(t, "number-columns-repeated") {
 		if len(w.columns) == maxColumn {
 			return
 		}
-		w.columns = append(w.columns, hidden)
+		w.columns = append(w.columns, c)
 	}
 }
 
-// collapsed reports whether a row or a column is hidden. A filter hides rows as well.
-func collapsed(t xml.StartElement) bool {
+// collapsed reports whether a row or a column is hidden. A filter hides rows as well, and a style without size any.
+func (r *reader) collapsed(t xml.StartElement) bool {
 	visibility := xmlread.Attr(t, "visibility")
-	return visibility == "collapse" || visibility == "filter"
+	return visibility == "collapse" || visibility == "filter" || r.style(xmlread.Attr(t, "style-name")).hidden
 }
 
 // seen returns how many of the columns from one on are not hidden. Columns that the table does not describe are not.
@@ -73,7 +72,7 @@ func (w *row) seen(from, n int) (seen int) {
 		if i >= len(w.columns) {
 			return seen + from + n - i
 		}
-		if !w.columns[i] {
+		if !w.columns[i].hidden {
 			seen++
 		}
 	}
@@ -103,7 +102,7 @@ func (r *reader) beginRow(t xml.StartElement) {
 		*w = row{
 			aside: w.aside, columns: w.columns, rows: w.rows, gap: w.gap,
 			begin: r.out.Len(), repeat: repeats(t, "number-rows-repeated"),
-			hidden: collapsed(t),
+			hidden: r.collapsed(t), style: xmlread.Attr(t, "default-cell-style-name"),
 		}
 		r.out.WriteString("<tr>")
 	}
@@ -172,40 +171,46 @@ func (r *reader) beginCell(t xml.StartElement) {
 			fmt.Fprintf(&r.out, ` %s="%d"`, name, min(n, guard.MaxColspan))
 		}
 	}
-	r.out.WriteString(">")
-	w.text = r.out.Len()
-	if t.Name.Local == "covered-table-cell" { // by one that spans it
-		w.text = -1
+	s := r.cellStyle(t)
+	if css := s.css(r.ground); css != "" && r.within("spreadsheet") {
+		r.out.WriteString(` style="` + css + `"`)
 	}
+	r.out.WriteString(">")
+	w.text, w.value = r.out.Len(), xmlread.Attr(t, "string-value")
+	w.covered, w.blank = t.Name.Local == "covered-table-cell", r.blank[s.format]
 }
 
 // endCell ends a cell: it is left out if it is empty, hidden or under a merged one, and repeated as often as it says.
+// The value of one whose format shows nothing is told as hidden.
 func (r *reader) endCell() {
 	w := r.row()
 	if w == nil {
 		return
 	}
-	seen := w.seen(w.column, w.repeatCell)
+	seen, empty := w.seen(w.column, w.repeatCell), blank(r.out.Bytes()[w.text:])
 	w.column += w.repeatCell
-	switch {
-	case w.text < 0, seen == 0:
-		w.aside.Add(r.out.String()[w.cell:])
-		r.out.Truncate(w.cell)
-	case blank(r.out.Bytes()[w.text:]):
-		r.out.Truncate(w.cell)
-		w.pending += seen
-	default:
-		written := append(bytes.Clone(r.out.Bytes()[w.cell:]), "</td>"...)
-		r.out.Truncate(w.cell)
-		if w.pending > maxEmpty {
-			w.pending, r.doc.Cut = maxEmpty, true
+	if w.covered || w.blank || empty || seen == 0 {
+		unseen := r.out.String()[w.cell:]
+		if empty {
+			unseen = html.EscapeString(w.value) // the form in which it stands shows nothing
 		}
-		r.out.WriteString(strings.Repeat("<td></td>", w.pending))
-		w.pending, w.filled = 0, true
-		begin := r.out.Len()
-		r.out.Write(written)
-		r.repeat(begin, seen)
+		w.aside.Add(unseen)
+		r.out.Truncate(w.cell)
+		if !w.covered {
+			w.pending += seen
+		}
+		return
 	}
+	written := append(bytes.Clone(r.out.Bytes()[w.cell:]), "</td>"...)
+	r.out.Truncate(w.cell)
+	if w.pending > maxEmpty {
+		w.pending, r.doc.Cut = maxEmpty, true
+	}
+	r.out.WriteString(strings.Repeat("<td></td>", w.pending))
+	w.pending, w.filled = 0, true
+	begin := r.out.Len()
+	r.out.Write(written)
+	r.repeat(begin, seen)
 }
 
 // blank reports whether the content of a cell is empty paragraphs. Such a cell is empty.

@@ -1,0 +1,221 @@
+package opendocument
+
+import (
+	"cmp"
+	"encoding/xml"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/readthru/readthru/convert/xmlread"
+)
+
+// Whether people see a text is for the converter of HTML to say. This file tells it how letters look where that may
+// hide them, and finds what is not shown at all. A color is told only with that of the ground behind it: the page of a
+// text, a cell of a sheet, a shape that is filled. What else stands behind letters, such as a slide, is not known.
+
+// letters is how the letters of a style look. What a style does not say is that of what is around.
+type letters struct {
+	color   string // #rrggbb
+	size    string // of small letters: points
+	opacity string // "none" where they are transparent, else "some"
+}
+
+// lettersOf reads properties of text.
+func lettersOf(t xml.StartElement) letters {
+	l := letters{color: color(t), size: size(xmlread.Attr(t, "font-size"))}
+	if v, isShare := strings.CutSuffix(xmlread.Attr(t, "opacity"), "%"); isShare {
+		l.opacity = "some"
+		if n, err := strconv.ParseFloat(v, 64); err == nil && n < 5 {
+			l.opacity = "none"
+		}
+	}
+	return l
+}
+
+// over returns letters as they look upon others.
+func (l letters) over(m letters) letters {
+	return letters{cmp.Or(l.color, m.color), cmp.Or(l.size, m.size), cmp.Or(l.opacity, m.opacity)}
+}
+
+// background reads what properties say of what stands behind the text. A color goes before none.
+func (s *style) background(t xml.StartElement) {
+	switch c := xmlread.Attr(t, "background-color"); {
+	case strings.HasPrefix(c, "#"):
+		s.fill, s.fillColor = "solid", c
+	case s.fill == "":
+		s.fill = c
+	}
+	s.fill, s.fillColor = cmp.Or(xmlread.Attr(t, "fill"), s.fill), cmp.Or(xmlread.Attr(t, "fill-color"), s.fillColor)
+	if v := xmlread.Attr(t, "opacity"); t.Name.Local == "graphic-properties" && v != "" && v != "100%" {
+		s.fill = "blended"
+	}
+}
+
+// shapes are the elements that are drawn. They may have a text and a description.
+var shapes = map[string]bool{
+	"frame": true, "rect": true, "custom-shape": true, "ellipse": true, "circle": true, "polygon": true, "polyline": true,
+	"regular-polygon": true, "path": true, "line": true, "connector": true, "caption": true, "measure": true, "g": true,
+	"control": true,
+}
+
+// groundOf returns the color behind the text of an element, "" if it is not known. Text and paragraphs without one have
+// that of what they are in.
+func (r *reader) groundOf(t xml.StartElement) string {
+	around := ""
+	if n := len(r.open); n > 0 {
+		around = r.open[n-1].ground
+	}
+	s := style{}
+	switch name := t.Name.Local; {
+	case name == "text" && !r.within("text"): // the document itself
+		return "#ffffff"
+	case name == "table-cell":
+		if s = r.cellStyle(t); r.within("spreadsheet") {
+			around = "#ffffff"
+		} else {
+			around = ""
+		}
+	case shapes[name]:
+		s, around = r.style(xmlread.Attr(t, "style-name")), ""
+	case name == "p", name == "h", name == "span":
+		s = r.style(xmlread.Attr(t, "style-name"))
+	}
+	switch {
+	case s.mapped:
+		return ""
+	case s.fill == "solid":
+		return s.fillColor
+	}
+	return around
+}
+
+// cellStyle returns the style of a cell: its own, that of its row, or that of its column.
+func (r *reader) cellStyle(t xml.StartElement) style {
+	name := xmlread.Attr(t, "style-name")
+	if w := r.row(); w != nil && name == "" {
+		if name = w.style; name == "" && w.column < len(w.columns) {
+			name = w.columns[w.column].style
+		}
+	}
+	return r.style(name)
+}
+
+// css says how text in a style looks as far as that says whether people see it. It returns "" if the style says nothing
+// of that. ground is the color behind it.
+func (s *style) css(ground string) string {
+	css := ""
+	if s.hidden {
+		css = "display:none;"
+	}
+	if s.size != "" {
+		css += "font-size:" + s.size + ";"
+	}
+	switch {
+	case s.opacity == "none":
+		css += "color:transparent;"
+	case s.color == "" || ground == "":
+	case ground == "#ffffff":
+		css += "color:" + s.color + ";"
+	default:
+		css += "background:" + ground + ";color:" + s.color + ";"
+	}
+	return css
+}
+
+// look begins text in a style, and returns its end.
+func (r *reader) look(s style) string {
+	css := s.css(r.ground)
+	if css == "" {
+		return ""
+	}
+	r.out.WriteString(`<span style="` + css + `">`)
+	return "</span>"
+}
+
+// shape begins the text of a shape on a slide, which it may give a look, and returns its end. In texts and sheets,
+// shapes stand within paragraphs.
+func (r *reader) shape(t xml.StartElement) string {
+	if !r.within("presentation") {
+		return ""
+	}
+	s := r.style(xmlread.Attr(t, "style-name"))
+	s.letters = r.style(xmlread.Attr(t, "text-style-name")).over(s.letters)
+	return r.look(s)
+}
+
+// unshown reports whether a shape, a layer or a field is not displayed. One that is only printed is not.
+func unshown(display string) bool { return display == "none" || display == "printer" }
+
+// beside reports whether a shape stands beside its slide. Sizes are those of the largest slide, as masters are not told
+// apart. One that is turned has its place from a transformation, and reaches as far as its diagonal.
+func (r *reader) beside(t xml.StartElement) bool {
+	if r.width == 0 || r.height == 0 || !shapes[t.Name.Local] || !r.within("presentation") || r.within("notes") {
+		return false
+	}
+	x, y := length(xmlread.Attr(t, "x")), length(xmlread.Attr(t, "y"))
+	right, down := length(xmlread.Attr(t, "width")), length(xmlread.Attr(t, "height"))
+	left, up := 0.0, 0.0
+	_, moved, turned := strings.Cut(xmlread.Attr(t, "transform"), "translate")
+	switch at := strings.FieldsFunc(moved, func(c rune) bool { return strings.ContainsRune(" (),", c) }); {
+	case turned && len(at) >= 2:
+		x, y = length(at[0]), length(at[1])
+		reach := math.Hypot(right, down)
+		left, up, right, down = reach, reach, reach, reach
+	case turned || xmlread.Attr(t, "x") == "":
+		return false
+	}
+	return x-left >= r.width || y-up >= r.height || x+right < 0 || y+down < 0
+}
+
+// flat reports whether a row or a column has no size.
+func flat(v string) bool {
+	return v != "" && length(v) < .03 && strings.Trim(v, "0.abcdefghijklmnopqrstuvwxyz") == ""
+}
+
+// empty reports whether the element whose start tag was read has no text.
+func empty(dec *xml.Decoder) bool {
+	token, err := dec.RawToken()
+	text, isText := token.(xml.CharData)
+	return err == nil && (!isText || len(strings.TrimSpace(string(text))) == 0)
+}
+
+// units are the lengths of points, inches and the like, in centimetres.
+var units = map[string]float64{"cm": 1, "mm": .1, "in": 2.54, "pt": 2.54 / 72, "pc": 2.54 / 6}
+
+// length returns a length in centimetres, 0 if it is none. Units are two letters.
+func length(v string) float64 {
+	if len(v) < 3 {
+		return 0
+	}
+	n, err := strconv.ParseFloat(v[:len(v)-2], 64)
+	if err != nil {
+		return 0
+	}
+	return n * units[v[len(v)-2:]]
+}
+
+// color returns the color of text in HTML, "" if it is not known. "auto" and colors of the window are not known.
+func color(t xml.StartElement) string {
+	v := xmlread.Attr(t, "color")
+	if _, err := strconv.ParseUint(strings.TrimPrefix(v, "#"), 16, 32); err != nil || len(v) != 7 ||
+		xmlread.Attr(t, "use-window-font-color") == "true" {
+		return ""
+	}
+	return v
+}
+
+// size returns the size of small letters in HTML, "" of others: all can read them. Small is under eight points, or
+// under half of the text around.
+func size(v string) string {
+	points, isPoints := strings.CutSuffix(v, "pt")
+	if n, err := strconv.ParseFloat(points, 64); isPoints && err == nil && n < 8 {
+		return v
+	}
+	share, isShare := strings.CutSuffix(v, "%")
+	if n, err := strconv.ParseFloat(share, 64); isShare && err == nil && n < 50 {
+		return fmt.Sprintf("%.1fpt", n/100*12) // browsers let no share become as small as a length
+	}
+	return ""
+}
