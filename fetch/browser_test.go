@@ -382,8 +382,8 @@ func TestALargePageIsConvertedHere(t *testing.T) {
 		c := withBrowser(t, "", respond(200, b.String(), html), use(mode, 0))
 		needBrowser(t, c, time.Now())
 		ans, err := c.try(t, fetch.Request{URL: parse(t, "https://site.test/"), Own: true})
-		if err != nil {
-			t.Fatal(err)
+		if err != nil || ans.Page == nil {
+			t.Fatalf("%s: page %v, %v", mode, ans.Page, err)
 		}
 		if ans.Page.Source != page.Local || !strings.HasSuffix(string(ans.Body), "And that was the last one.\n") ||
 			len(ans.Page.Warnings) != 0 {

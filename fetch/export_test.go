@@ -16,6 +16,9 @@ var (
 	CacheKey = cacheKey
 )
 
+// TakeYourTime sets the time to convert a page to one that a machine with very much else to do stays within.
+func TakeYourTime() { convertBudget = 10 * time.Minute }
+
 // Browser returns the browser that renders pages.
 func (f *Fetcher) Browser() *render.Browser { return f.newest.Load().o.Browser }
 

@@ -15,9 +15,14 @@ import (
 	"github.com/readthru/readthru/store"
 )
 
-// convertBudget limits the time to convert one page of up to gate.LargePage; longer ones get as much for each further
-// part of that length.
-const convertBudget = 10 * time.Second
+// convertBudget limits the time to parse or convert one page of up to gate.LargePage; longer ones get as much for each
+// further part of that length (withBudget). Only tests change it.
+var convertBudget = 10 * time.Second
+
+// withBudget returns a context for parsing or converting n bytes of content.
+func withBudget(ctx context.Context, n int) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(ctx, convertBudget*time.Duration(1+n/gate.LargePage))
+}
 
 // local is the step that converts the fetched content on this machine (rule A8).
 type local struct{ f *Fetcher }
@@ -52,7 +57,7 @@ func (s local) convert(ctx context.Context, a *attempt) (*store.Rendition, error
 	if err != nil {
 		return nil, err
 	}
-	ctx, cancel := context.WithTimeout(ctx, convertBudget*time.Duration(1+len(a.content)/gate.LargePage))
+	ctx, cancel := withBudget(ctx, len(a.content))
 	defer cancel()
 	res, err := doc.Convert(ctx, a.convert)
 	if err != nil {
@@ -98,7 +103,7 @@ func (f *Fetcher) Turn(ctx context.Context, n int, use func(context.Context) err
 		return err
 	}
 	defer end()
-	ctx, cancel := context.WithTimeout(ctx, convertBudget)
+	ctx, cancel := withBudget(ctx, n)
 	defer cancel()
 	return use(ctx)
 }
@@ -129,7 +134,7 @@ func (f *Fetcher) document(ctx context.Context, a *attempt) (*convert.Document, 
 	if a.kind == media.Markdown || a.kind == media.HTML && page.KindOf(contentType) != page.HTML {
 		contentType = "text/html" // labelled as something else
 	}
-	ctx, cancel := context.WithTimeout(ctx, convertBudget)
+	ctx, cancel := withBudget(ctx, len(a.content))
 	defer cancel()
 	content := a.content
 	if a.framed != nil && a.framed.html != nil {

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"go.uber.org/goleak"
+
+	"github.com/readthru/readthru/fetch"
 )
 
 // grammars is where the symbol maps of all tests keep the machine code of their grammars.
@@ -18,6 +20,7 @@ func TestMain(m *testing.M) {
 		os.Exit(1)
 	}
 	grammars = dir
+	fetch.TakeYourTime()
 	goleak.VerifyTestMain(m, goleak.Cleanup(func(code int) {
 		_ = os.RemoveAll(dir)
 		os.Exit(code)

@@ -106,7 +106,7 @@ func (f *Fetcher) narrow(ctx context.Context, a *attempt) error {
 func (f *Fetcher) narrowPage(ctx context.Context, a *attempt, o convert.Options) error {
 	var res *convert.Result
 	if err := f.parsed(ctx, a, func(doc *convert.Document) (err error) {
-		ctx, cancel := context.WithTimeout(ctx, convertBudget)
+		ctx, cancel := withBudget(ctx, len(a.content))
 		defer cancel()
 		res, err = doc.Convert(ctx, o)
 		if errors.Is(err, convert.ErrNoMatch) && o.Section != "" {
@@ -207,7 +207,7 @@ func (f *Fetcher) addHTML(ctx context.Context, a *attempt) error {
 // trimHTML sets the part of the document's HTML that the view selects (Answer.Trimmed). As for markdown, a selector
 // that matches nothing selects the whole page.
 func (a *attempt) trimHTML(ctx context.Context, doc *convert.Document) error {
-	ctx, cancel := context.WithTimeout(ctx, convertBudget)
+	ctx, cancel := withBudget(ctx, len(a.content))
 	defer cancel()
 	o, limit := a.req.View.options(a.convert), 8*len(a.content)+64<<10 // absolute links are longer
 	t, err := doc.Trimmed(ctx, o, limit)
