@@ -19,6 +19,7 @@ func (s *Sheet) at(css string, i int, c context) int {
 		s.statement(css[i:end], c)
 		return end + 1
 	}
+	s.begun = true
 	name, prelude := cutName(css[i+1 : end])
 	prelude = strings.TrimSpace(withoutComments(prelude))
 	name = strings.ToLower(name)
@@ -65,14 +66,15 @@ func (s *Sheet) statement(text string, c context) {
 			s.named(c.layer, one)
 		}
 	case "import":
-		s.imported(prelude)
+		if c.depth == 0 && !s.begun { // elsewhere browsers pass over it
+			s.imported(prelude, c)
+		}
 	}
 }
 
 // imported reads the style sheet of an @import, if its data: address holds it; else Unknown says that rules are
-// missing. An imported sheet's layer and supports condition are not honoured: its rules are taken as unlayered, and
-// read.
-func (s *Sheet) imported(prelude string) {
+// missing. Behind the address may stand a layer, a condition of support and media queries, in this order.
+func (s *Sheet) imported(prelude string, c context) {
 	address, rest := prelude, ""
 	if name, _, ok := strings.Cut(prelude, "("); ok && strings.EqualFold(name, "url") {
 		end := until(prelude, 4, ")")
@@ -89,13 +91,23 @@ func (s *Sheet) imported(prelude string) {
 		s.Unknown = true
 		return
 	}
-	in := everywhere
-	if rest = strings.TrimSpace(rest); rest != "" && !strings.HasPrefix(rest, "layer") &&
-		!strings.HasPrefix(rest, "supports") {
-		in = media(rest)
+	for next, after := cutName(strings.TrimSpace(rest)); next == "layer" || next == "supports"; {
+		inside := ""
+		if strings.HasPrefix(after, "(") {
+			end := until(after, 1, ")")
+			inside, after = after[1:end], after[min(end+1, len(after)):]
+		}
+		if next == "layer" {
+			c.layer = s.named(c.layer, inside)
+		} else if !supports("(" + inside + ")") {
+			return
+		}
+		rest = after
+		next, after = cutName(strings.TrimSpace(rest))
 	}
-	if in != 0 && s.count < maxRules {
-		s.block(css, 0, context{in: in})
+	if c.in &= media(rest); c.in != 0 && s.count < maxRules {
+		s.block(css, 0, c)
+		s.begun = false
 	}
 }
 

@@ -133,10 +133,10 @@ func (c *candidates) put(d *declaration, key uint64, by *rule) {
 	*c = append(*c, candidate{d.name, d.value, d.shorthand, key, by})
 }
 
-// StylesOf returns the declarations that hold for n: of the page's own style sheets, its style attribute, and the
-// attributes of colours that HTML had before CSS. Windows has one entry for each of the kinds of windows, but only if
-// some rule about n holds in some of them alone; to compute four cascades for every element would cost four times as
-// much. All is nil where nothing is declared for n.
+// StylesOf returns the declarations that hold for n: of the page's own style sheets, its style attribute, the
+// attributes of colours that HTML had before CSS, and that a slot has no box. Windows has one entry for each of the
+// kinds of windows, but only if some rule about n holds in some of them alone; to compute four cascades for every
+// element would cost four times as much. All is nil where nothing is declared for n.
 func (s *Sheet) StylesOf(n *html.Node) (e Styles) {
 	rules, inline := s.about(n), ""
 	var hints candidates // their key is 0: every rule wins over old attributes
@@ -144,6 +144,9 @@ func (s *Sheet) StylesOf(n *html.Node) (e Styles) {
 		expand(name, strings.ToLower(value), func(name, value string) {
 			hints.put(&declaration{name: name, value: value}, 0, nil)
 		})
+	}
+	if n.Data == "slot" {
+		hint("display", "contents")
 	}
 	for i := range n.Attr {
 		a := &n.Attr[i]

@@ -52,6 +52,7 @@ type Sheet struct {
 	frames        map[inTree]*frames
 	animations    map[string]bool // names of those in frames
 	properties    map[string]registered
+	begun         bool       // a rule of the sheet was read, so that no @import may follow
 	owner         *html.Node // the element round the style element that is read
 	scopes        map[*html.Node]*scope
 	anchors       map[inTree]bool // names of boxes by which others are placed
@@ -258,6 +259,7 @@ func (s *Sheet) sheet(css string, in windows) {
 	if in == 0 {
 		return
 	}
+	s.begun = false
 	s.block(css, 0, context{in: in})
 }
 
@@ -330,6 +332,7 @@ func (s *Sheet) block(css string, i int, c context) int {
 // rule reads the rule whose selectors stand from i to open. It returns the offset behind the rule's block. A rule whose
 // selectors browsers refuse is passed over with all that nests in it.
 func (s *Sheet) rule(css string, i, open int, c context) int {
+	s.begun = true
 	if c.depth >= maxBlocks {
 		s.cut = true
 		return until(css, open+1, "}") + 1

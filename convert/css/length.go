@@ -144,9 +144,9 @@ func (e *expression) parse(s string, depth int) (Length, bool) {
 	return apply(name, list)
 }
 
-// apply computes a function of one to three numbers. min, max and clamp compare lengths as they are in a box as wide as
-// the window, and return one of them as it is, so that a share stays a share. ok is false for functions that are not
-// known.
+// apply computes a function of one to three numbers. It takes shares for those of a box as wide as the window: min, max
+// and clamp compare them so and return one as it is, so that it stays a share; of others the result is in pixels. ok is
+// false for functions that are not known.
 func apply(name string, list []Length) (Length, bool) {
 	first, last := list[0], list[len(list)-1]
 	switch name {
@@ -174,20 +174,18 @@ func apply(name string, list []Length) (Length, bool) {
 		}
 	}
 	if f := functions[name]; f != nil {
-		second := 0.0
+		second := Length{}
 		if len(list) > 1 {
-			second = list[1].Px
+			second = list[1]
 		}
-		result := Length{Px: f(first.Px, second), Bare: first.Bare, Window: first.Window}
-		if !first.Bare {
-			result.Share = f(first.Share, second)
-		}
-		return result, true
+		return Length{
+			Px: f(first.guess(), second.guess()), Bare: first.Bare || name == "sign", Window: first.Window || first.Share != 0,
+		}, true
 	}
 	return Length{}, false
 }
 
-// functions are those of one or two numbers. They are applied to pixels and to shares alike, each on its own.
+// functions are those of one or two numbers.
 var functions = map[string]func(a, b float64) float64{
 	"abs":   func(a, _ float64) float64 { return math.Abs(a) },
 	"round": func(a, b float64) float64 { return stepped(a, b, math.Round) },

@@ -51,7 +51,7 @@ func (m *matcher) matches(s *selector, i int, n, anchor *html.Node) bool {
 	case c.anchor:
 		return n == anchor
 	case c.slotted != nil:
-		if !m.fills(c, n) {
+		if n = m.slotOf(c, n); n == nil {
 			return false
 		}
 	default:

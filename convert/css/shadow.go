@@ -14,14 +14,13 @@ import (
 // by ::part.
 //
 // The sheet is read when the roots still are templates. Later their content stands in their hosts, and what fills a
-// slot in the place of the slot: so an element's parent may be of another tree.
+// slot in the slot: so an element's parent may be of another tree.
 
 // shadows is what is known of the shadow roots of a page. The zero value is a page without any. Read fills the maps
 // while roots still are templates; tree and scope are set for each rule that is compared.
 type shadows struct {
 	trees map[*html.Node]*html.Node // the root that an element is in; none in the document
 	hosts map[*html.Node]*html.Node // by root
-	slots map[*html.Node]*html.Node // the root whose slots an element fills
 	tree  *html.Node                // the root that the rule at hand is of, nil for the document
 	scope *html.Node                // what :scope stands for; nil: the root of the page
 }
@@ -45,19 +44,13 @@ func (c *compound) from() int {
 	return fromSame
 }
 
-// enter notes a shadow root and what fills its slots. What it holds is noted as it is read. It makes root the tree at
-// hand; the caller restores the one before.
+// enter notes a shadow root. What it holds is noted as it is read. It makes root the tree at hand; the caller restores
+// the one before.
 func (s *shadows) enter(root *html.Node) {
 	if s.trees == nil {
-		s.trees, s.hosts, s.slots = map[*html.Node]*html.Node{}, map[*html.Node]*html.Node{}, map[*html.Node]*html.Node{}
+		s.trees, s.hosts = map[*html.Node]*html.Node{}, map[*html.Node]*html.Node{}
 	}
-	host := root.Parent
-	s.hosts[root], s.tree = host, root
-	for c := host.FirstChild; c != nil; c = c.NextSibling {
-		if c.Type == html.ElementNode && c != root {
-			s.slots[c] = root
-		}
-	}
+	s.hosts[root], s.tree = root.Parent, root
 }
 
 // reaches reports whether the rule at hand can be about n in the place of c. A compound with :host is about the host of
@@ -105,19 +98,20 @@ func (m *matcher) isHost(p *pseudo, n *html.Node) bool {
 	return false
 }
 
-// fills reports whether n fills a slot, and is what c, the slot, asks for. N stands where the slot stood. Of a slot
-// only the name is still known: what asks for more holds for none. The argument of ::slotted is compared in the tree
-// that n is of.
-func (m *matcher) fills(c *compound, n *html.Node) bool {
-	if m.tree == nil || m.slots[n] != m.tree || c.id != "" || len(c.classes) > 0 || c.tag != "" && c.tag != "slot" {
-		return false
-	}
-	for _, t := range c.attrs {
-		if t.key != "name" || t.operator != '=' || t.value != dom.Attr(n, "slot") {
-			return false
+// slotOf returns the slot of the tree of the rule at hand that n fills, perhaps by a slot round it, if it is what c
+// asks for, else nil. The argument of ::slotted is compared in the tree that n is of.
+func (m *matcher) slotOf(c *compound, n *html.Node) *html.Node {
+	slot := *c
+	slot.pseudos = slot.pseudos[:len(slot.pseudos)-1] // the last one has the weight of ::slotted
+	for p := n.Parent; m.tree != nil && p != nil && p.Data == "slot"; p = p.Parent {
+		if m.trees[p] == m.tree && m.trees[n] != m.tree {
+			if m.compound(&slot, p, nil) && m.within(n, func() bool { return m.any(c.slotted, n, nil) }) {
+				return p
+			}
+			return nil
 		}
 	}
-	return m.within(n, func() bool { return m.any(c.slotted, n, nil) })
+	return nil
 }
 
 // hostOfPart returns the host of the root that n is in if n has the part that c asks for, else nil. All the parts named

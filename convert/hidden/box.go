@@ -29,8 +29,10 @@ func hiddenByStyle(style css.Values, em float64) (kind, property string) {
 	switch display := style.Get("display"); {
 	case display == "none":
 		return "display", "display"
+	case display == "contents": // it has no box
+		return "", ""
 	case strings.HasPrefix(display, "table-column"), strings.HasPrefix(style.Get("content"), "url("),
-		style.Get("content-visibility") == "hidden" && display != "inline" && display != "contents":
+		style.Get("content-visibility") == "hidden" && display != "inline":
 		return "display", ""
 	}
 	// A moved element that is transparent waits for its entrance: it is content.

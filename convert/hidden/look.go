@@ -138,11 +138,13 @@ func (w *Cleaner) painted(n *html.Node, l look, s css.Styles) look {
 		l.size = max(l.size, smallestRelative)
 	}
 	l.scale *= zoom(style)
-	if n, ok := css.Fraction(style.Get("opacity")); ok {
-		l.opacity *= min(1, max(0, n))
-	}
 	l.spaced(style)
-	l.cut = l.cut || cutsOff(style)
+	if style.Get("display") != "contents" { // which has no box
+		if n, ok := css.Fraction(style.Get("opacity")); ok {
+			l.opacity *= min(1, max(0, n))
+		}
+		l.cut = l.cut || cutsOff(style)
+	}
 	if v := style.Get("-webkit-text-security"); v != "" && v != "inherit" {
 		l.masked = v != "none"
 	}
@@ -455,7 +457,7 @@ func zoom(style css.Values) float64 {
 	if n, ok := css.Fraction(style.Get("zoom")); ok && n > 0 {
 		scale = n
 	}
-	if m, ok := transformed(style, 16); ok {
+	if m, ok := transformed(style, 16); ok && style.Get("display") != "contents" {
 		scale *= min(1, m.smallest())
 	}
 	return scale

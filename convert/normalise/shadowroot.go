@@ -11,9 +11,9 @@ import (
 )
 
 // UnwrapShadowRoots moves the content of declarative shadow roots, which a rendered page carries, to where a reader
-// sees it: into the host. The children of the host replace the slots. Children without a slot are not shown; w takes
-// them out. It follows the HTML standard in what fills a slot, by names. Package css must have read the style sheets
-// before, as they belong to these roots.
+// sees it: into the host. The children of the host replace what the slots hold. Children without a slot are not shown;
+// w takes them out. It follows the HTML standard in what fills a slot, by names. Package css must have read the style
+// sheets before, as they belong to these roots.
 func UnwrapShadowRoots(body *html.Node, w *hidden.Cleaner) {
 	roots := dom.FindAll(body, dom.ShadowRoot)
 	for _, t := range slices.Backward(roots) { // the innermost first: what slots it leaves belong to the roots round it
@@ -36,16 +36,16 @@ func UnwrapShadowRoots(body *html.Node, w *hidden.Cleaner) {
 		for _, slot := range dom.FindAll(host, func(n *html.Node) bool { return n.Data == "slot" }) {
 			name := dom.Attr(slot, "name")
 			if slot.Parent == nil || !dom.Attached(slot, host) {
-				continue // the place of another, filled slot
+				continue // it was in another, filled slot
 			}
 			if fill := assigned[name]; filled(fill) {
-				for _, c := range fill {
-					slot.Parent.InsertBefore(c, slot)
+				for c := slot.FirstChild; c != nil; c = slot.FirstChild {
+					dom.Remove(c)
 				}
-				dom.Remove(slot)
+				for _, c := range fill {
+					slot.AppendChild(c)
+				}
 				delete(assigned, name)
-			} else {
-				dom.Unwrap(slot)
 			}
 		}
 		for _, c := range light {

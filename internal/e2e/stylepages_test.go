@@ -3,6 +3,7 @@ package e2e_test
 import (
 	"fmt"
 	"math/rand/v2"
+	"net/url"
 	"slices"
 	"strings"
 )
@@ -17,9 +18,10 @@ type stylePage struct {
 // stylist writes one page.
 type stylist struct {
 	*rand.Rand
-	page  stylePage
-	sheet strings.Builder
-	names int
+	page    stylePage
+	sheet   strings.Builder
+	imports strings.Builder
+	names   int
 }
 
 // newStylePage returns the page of a seed. It has one to three boxes round its text, each of which may hide it in some
@@ -42,10 +44,11 @@ func newStylePage(seed uint64) stylePage {
 		inner = s.shape(inner)
 	}
 	if slices.Contains(s.page.features, "anchor positioning") {
-		inner = `<b style="anchor-name:--anchor">Anchor</b>` + inner
+		// Its letters are transparent: white text over them would be seen.
+		inner = `<b style="anchor-name:--anchor;color:transparent">Anchor</b>` + inner
 	}
-	if s.sheet.Len() > 0 {
-		inner = "<style>" + s.sheet.String() + "</style>" + inner
+	if s.sheet.Len()+s.imports.Len() > 0 {
+		inner = "<style>" + s.imports.String() + s.sheet.String() + "</style>" + inner
 	}
 	s.page.html = inner
 	return s.page
@@ -74,7 +77,7 @@ func (s *stylist) element(tag, inside, style string) string {
 	if s.IntN(3) == 0 {
 		return fmt.Sprintf(`<%s style="%s">%s</%[1]s>`, tag, style, inside)
 	}
-	var scope string
+	var scopes []string
 	rule := func(style string) {
 		selector := s.pick("."+class, tag+"."+class, ":is(."+class+",.none)", ":where(."+class+")", "[class="+class+"]",
 			"."+class+":not(.none)")
@@ -86,10 +89,19 @@ func (s *stylist) element(tag, inside, style string) string {
 			block = "@layer " + s.pick("a", "b", "a.b", "") + "{" + block + "}"
 		case 1, 2:
 			s.uses("@scope")
-			scope = s.name("s")
+			scope := s.name("s")
+			scopes = append(scopes, scope)
 			limit := s.pick("", " to (.none)", " to (."+class+")", " to (:scope > *)", " to ("+tag+")")
 			block = "@scope (." + scope + ")" + limit + "{" + block + "}"
 			block = strings.Replace(block, ":where", s.pick(":where", ":scope :where"), 1)
+		case 4:
+			if s.IntN(3) == 0 { // a sheet of its own, which must stand first
+				s.uses("@import")
+				how := s.pick("", "", " layer", " layer(a)", " supports(color:red)", " supports(no:way)", " screen", " print",
+					" layer(b) supports(display:grid) screen")
+				s.imports.WriteString("@import url('data:text/css," + url.PathEscape(block) + "')" + how + ";")
+				return
+			}
 		case 3:
 			block = s.pick("@media screen", "@supports (color:red)", "@media (min-width:1px)", "@media print",
 				"@supports (no:way)") + "{" + block + "}"
@@ -105,8 +117,8 @@ func (s *stylist) element(tag, inside, style string) string {
 		}
 	}
 	element := fmt.Sprintf(`<%s class="%s">%s</%[1]s>`, tag, class, inside)
-	if scope != "" {
-		element = `<div class="` + scope + `">` + element + "</div>"
+	for _, i := range s.Perm(len(scopes)) { // the nearer scope wins
+		element = `<div class="` + scopes[i] + `">` + element + "</div>"
 	}
 	return element
 }
