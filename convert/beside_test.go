@@ -43,6 +43,18 @@ var besideDocuments = map[string]struct {
 		return sheetWith("threadedComment", `<ThreadedComments><threadedComment ref="A1"><text>`+one+two+
 			`</text></threadedComment></ThreadedComments>`)
 	}},
+	"change of an XLSX": {archive.Deleted, func(one, two string) []byte {
+		return zipOf("xl/workbook.xml", `<workbook><sheets><sheet name="One" r:id="r1"/></sheets></workbook>`,
+			"xl/_rels/workbook.xml.rels", "<Relationships>"+relation("r1", "worksheet", "worksheets/1.xml")+
+				relation("r2", "revisionHeaders", "revisions/revisionHeaders.xml")+"</Relationships>",
+			"xl/revisions/_rels/revisionHeaders.xml.rels",
+			"<Relationships>"+relation("r1", "revisionLog", "revisionLog1.xml")+"</Relationships>",
+			"xl/revisions/revisionHeaders.xml", `<headers/>`, "xl/revisions/revisionLog1.xml", `<revisions><rcc rId="1">`+
+				`<oc r="A1" t="inlineStr"><is><r><t>`+one+`</t></r><r><t>`+two+`</t></r></is></oc>`+
+				`<nc r="A1" t="inlineStr"><is><t>`+seenText+`</t></is></nc></rcc></revisions>`,
+			"xl/worksheets/1.xml", `<worksheet><sheetData><row r="1"><c t="inlineStr"><is><t>`+seenText+
+				`</t></is></c></row></sheetData></worksheet>`)
+	}},
 	"comment of a PPTX": {archive.Annotation, func(one, two string) []byte {
 		return slideWith(`<p:cmLst><p:cm authorId="0"><p:pos x="1" y="1"/><p:text>` + one + two +
 			`</p:text></p:cm></p:cmLst>`)

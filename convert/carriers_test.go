@@ -28,6 +28,7 @@ var noText = map[string]bool{
 	"in a formula": true, "in the name of a shape": true, "in an older form of what is shown": true, "deleted": true,
 	"in a script": true, "in a template": true, "in an attribute": true, "a comment of the feed": true,
 	"in definitions": true, "in a symbol": true, "in a clipping path": true, "in a mask": true, "in metadata": true,
+	"in the description of a hidden picture": true,
 }
 
 func tryCarriers(t *testing.T, contentType string, rows []carried) {
@@ -182,92 +183,6 @@ func workbookOf(styles, shared, sheet string) []byte {
 		"xl/sharedStrings.xml", shared, "xl/styles.xml", styles, "xl/worksheets/sheet1.xml", sheet)
 }
 
-func TestHiddenTextOfPresentationsIsRemoved(t *testing.T) {
-	run := func(properties, text string) string {
-		return `<a:p><a:r><a:rPr` + properties + `</a:rPr><a:t>` + text + `</a:t></a:r></a:p>`
-	}
-	shape := func(properties, body string) string {
-		return `<p:sp><p:nvSpPr><p:cNvPr id="1"/></p:nvSpPr><p:spPr>` + properties + `</p:spPr><p:txBody>` + body +
-			`</p:txBody></p:sp>`
-	}
-	placed := func(x, y, w, h string) string {
-		return `<a:xfrm><a:off x="` + x + `" y="` + y + `"/><a:ext cx="` + w + `" cy="` + h + `"/></a:xfrm>`
-	}
-	fill := func(c string) string { return `<a:solidFill><a:srgbClr val="` + c + `"/></a:solidFill>` }
-	deck := func(shapes string) []byte {
-		return zipOf("ppt/slides/slide1.xml", `<p:sld>`+shape("", run(">", seenText))+shapes+`</p:sld>`,
-			"ppt/presentation.xml", `<p:presentation><p:sldIdLst><p:sldId r:id="r1"/></p:sldIdLst>`+
-				`<p:sldSz cx="9144000" cy="6858000"/></p:presentation>`,
-			"ppt/_rels/presentation.xml.rels",
-			"<Relationships>"+relation("r1", "slide", "slides/slide1.xml")+"</Relationships>")
-	}
-	text := run(">", order)
-	tryCarriers(t, "", []carried{
-		{"usual", deck(shape("", text)), true},
-		{"on the slide", deck(shape(placed("100000", "100000", "900000", "900000"), text)), true},
-		{"right of the slide", deck(shape(placed("9200000", "100000", "900000", "900000"), text)), false},
-		{"left of the slide", deck(shape(placed("-1000000", "100000", "900000", "900000"), text)), false},
-		{"above the slide", deck(shape(placed("0", "-1000000", "900000", "900000"), text)), false},
-		{"below the slide", deck(shape(placed("0", "7000000", "900000", "900000"), text)), false},
-		{"partly beside the slide", deck(shape(placed("-500000", "0", "900000", "900000"), text)), true},
-		{
-			"in a group beside the slide", deck(`<p:grpSp><p:grpSpPr><a:xfrm><a:off x="9900000" y="0"/>` +
-				`<a:ext cx="900000" cy="900000"/>` +
-				`<a:chOff x="0" y="0"/><a:chExt cx="900000" cy="900000"/></a:xfrm></p:grpSpPr>` + shape(placed("0", "0",
-				"900000", "900000"), text) +
-				`</p:grpSp>`), false,
-		},
-		{
-			"in a group on the slide, with coordinates of its own", deck(`<p:grpSp><p:grpSpPr><a:xfrm><a:off x="0" y="0"/>` +
-				`<a:ext cx="900000" cy="900000"/><a:chOff x="99000000" y="0"/><a:chExt cx="900000" cy="900000"/></a:xfrm>` +
-				`</p:grpSpPr>` +
-				shape(placed("99000000", "0", "900000", "900000"), text) + `</p:grpSp>`), true,
-		},
-		{"in the color of its box", deck(shape(fill("336699"), run(">"+fill("336699"), order))), false},
-		{"in a color like that of its box", deck(shape(fill("FFFFFF"), run(">"+fill("FEFEFE"), order))), false},
-		{"in another color than its box", deck(shape(fill("336699"), run(">"+fill("FFFFFF"), order))), true},
-		{"white on a slide of a color that is not known", deck(shape("", run(">"+fill("FFFFFF"), order))), true},
-		{"without fill", deck(shape("", run("><a:noFill/>", order))), false},
-		{
-			"transparent",
-			deck(shape("", run(`><a:solidFill><a:srgbClr val="000000"><a:alpha val="0"/></a:srgbClr></a:solidFill>`,
-				order))), false,
-		},
-		{
-			"half transparent",
-			deck(shape("", run(`><a:solidFill><a:srgbClr val="000000"><a:alpha val="50000"/></a:srgbClr></a:solidFill>`,
-				order))), true,
-		},
-		{"a point high", deck(shape("", run(` sz="100">`, order))), false},
-		{"twelve points high", deck(shape("", run(` sz="1200">`, order))), true},
-		{
-			"in a hidden shape",
-			deck(`<p:sp><p:nvSpPr><p:cNvPr id="1" hidden="1"/></p:nvSpPr><p:txBody>` + text + `</p:txBody></p:sp>`), false,
-		},
-		{"in the name of a shape", deck(`<p:sp><p:nvSpPr><p:cNvPr id="1" name="` + order + `"/></p:nvSpPr></p:sp>`), false},
-		{
-			"in an older form of what is shown",
-			deck(`<mc:AlternateContent><mc:Choice/><mc:Fallback>` + shape("", text) +
-				`</mc:Fallback></mc:AlternateContent>`), false,
-		},
-		{
-			"in a hidden place for the title",
-			deck(`<p:sp><p:nvSpPr><p:cNvPr id="1" hidden="1"/><p:nvPr><p:ph type="title"/></p:nvPr></p:nvSpPr><p:txBody>` +
-				text + `</p:txBody></p:sp>`), false,
-		},
-		{"in a table", deck(`<a:tbl><a:tr><a:tc><a:txBody>` + text + `</a:txBody></a:tc></a:tr></a:tbl>`), true},
-		{
-			"under a merged cell of a table", deck(`<a:tbl><a:tr><a:tc gridSpan="2"><a:txBody>` + run(">", "Lakes") +
-				`</a:txBody></a:tc><a:tc hMerge="1"><a:txBody>` + text + `</a:txBody></a:tc></a:tr></a:tbl>`), false,
-		},
-		{
-			"on a hidden slide",
-			presentation(`<p:sld>`+shape("", run(">", seenText))+`</p:sld>`, `<p:sld show="0">`+shape("", text)+
-				`</p:sld>`), false,
-		},
-	})
-}
-
 func TestHiddenTextOfOpenDocumentsIsRemoved(t *testing.T) {
 	styled := func(properties, body string) []byte {
 		return openDocument("text", `<style:style style:name="S" style:family="text"><style:text-properties `+
@@ -322,6 +237,19 @@ func TestHiddenTextOfOpenDocumentsIsRemoved(t *testing.T) {
 			styled("", `<text:p>Some<office:annotation><text:p>`+order+`</text:p></office:annotation> text.</text:p>`), false,
 		},
 		{"in a script", styled("", `<text:p>Some<text:script>`+order+`</text:script> text.</text:p>`), false},
+		{"transparent", styled(`loext:opacity="0%"`, span), false},
+		{"half transparent", styled(`fo:color="#000000" loext:opacity="50%"`, span), true},
+		{"white heading", styled(`fo:color="#ffffff"`, `<text:h text:style-name="S">`+order+`</text:h>`), false},
+		{"white item", styled(`fo:color="#ffffff"`, `<text:list><text:list-item>`+span+
+			`</text:list-item></text:list>`), false},
+		{"white note", styled(`fo:color="#ffffff"`, `<text:p>Lakes<text:note><text:note-body>`+span+
+			`</text:note-body></text:note></text:p>`), false},
+		{"in a drawing that is not displayed", styled("", `<text:p>Some<draw:custom-shape drawooo:display="none"><text:p>`+
+			order+`</text:p></draw:custom-shape> text.</text:p>`), false},
+		{"in tags of Unicode", styled("", `<text:p>Some`+smuggle(order)+` text.</text:p>`), false},
+		{"in metadata", styled("", `<text:user-field-decls><text:user-field-decl office:string-value="`+order+
+			`"/></text:user-field-decls><office:forms><form:form><form:hidden form:value="`+order+
+			`"/></form:form></office:forms>`), false},
 		{
 			"in a variable that is not shown",
 			styled("", `<text:p>Some<text:variable-set text:display="none">`+order+
@@ -381,6 +309,9 @@ func TestHiddenTextOfBooksIsRemoved(t *testing.T) {
 		{"moved away", chapter("", p(`style="position:absolute;left:-9999px"`)), false},
 		{"transparent", chapter("", p(`style="opacity:0"`)), false},
 		{"cut to nothing", chapter("", p(`style="height:0;overflow:hidden"`)), false},
+		{"clipped", chapter("", p(`style="clip-path:inset(50%)"`)), false},
+		{"shrunk", chapter("", p(`style="transform:scale(0)"`)), false},
+		{"indented away", chapter("", p(`style="text-indent:-9999px"`)), false},
 		{"in the color of its box", chapter("", p(`style="background:#234;color:#235"`)), false},
 		{"white on a dark box", chapter("", p(`style="background:#234;color:#fff"`)), true},
 		{"in tags of Unicode", chapter("", "<p>"+smuggle(order)+"</p>"), false},
@@ -428,6 +359,10 @@ func TestHiddenTextOfFeedsIsRemoved(t *testing.T) {
 		{"content in the color of its box", content(html(`style="background:#234;color:#235"`)), false},
 		{"content that is white on a dark box", content(html(`style="background:#234;color:#fff"`)), true},
 		{"content that is invisible", content(html(`style="visibility:hidden"`)), false},
+		{"content that is clipped", content(html(`style="clip-path:inset(50%)"`)), false},
+		{"content that is shrunk", content(html(`style="transform:scale(0)"`)), false},
+		{"in metadata", feed(`<media:keywords>` + order + `</media:keywords><description>` + seenText +
+			`</description>`), false},
 		{
 			"tags of Unicode in a category", feed(`<description>` + seenText + `</description><category>` + smuggle(order) +
 				`</category>`), false,

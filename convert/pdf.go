@@ -8,10 +8,15 @@ import (
 	"strings"
 	"time"
 
+	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
+
+	"github.com/readthru/readthru/convert/archive"
 	"github.com/readthru/readthru/convert/chars"
 	"github.com/readthru/readthru/convert/formats"
 	"github.com/readthru/readthru/convert/guard"
 	"github.com/readthru/readthru/convert/head"
+	"github.com/readthru/readthru/convert/hidden"
 	"github.com/readthru/readthru/convert/links"
 	"github.com/readthru/readthru/convert/pdf"
 	"github.com/readthru/readthru/convert/pdflayout"
@@ -39,14 +44,16 @@ func (d *Document) pdf(ctx context.Context, content []byte) {
 		return
 	}
 	var pages []*pdflayout.Page
-	size, hidden, unmapped, cut := 0, 0, 0, false
+	size, covered, unmapped, cut := 0, 0, 0, false
+	var notes []pdf.Note
 	for p, err := range f.Pages(ctx) {
 		if err != nil {
 			guard.Stop(err)
 		}
+		notes = append(notes, p.Notes...)
 		unmapped += p.Unmapped
 		q := pdflayout.NewPage(ctx, p, linkable)
-		hidden += q.Hidden
+		covered += q.Hidden
 		if size += q.Length(); size > maxPDFText {
 			cut = true
 			break
@@ -67,9 +74,9 @@ func (d *Document) pdf(ctx context.Context, content []byte) {
 	if !f.Created.IsZero() {
 		head.Put(d.head.Meta, "date", f.Created.Format(time.RFC3339))
 	}
-	if hidden > 0 {
-		d.warnings = append(d.warnings, WarnHidden+"="+strconv.Itoa(hidden))
-	}
+	report := d.notes(ctx, notes)
+	report.Hidden += covered
+	d.reportHidden(report)
 	if unmapped > 0 {
 		d.warnings = append(d.warnings, WarnUnmapped+"="+strconv.Itoa(unmapped))
 	}
@@ -83,6 +90,25 @@ func (d *Document) pdf(ctx context.Context, content []byte) {
 	if f.Cut() && !cut {
 		d.warnings = append(d.warnings, WarnDamaged)
 	}
+}
+
+// notes reports the annotations of a PDF, of which the markdown has nothing but what it says itself.
+func (d *Document) notes(ctx context.Context, notes []pdf.Note) hidden.Report {
+	if len(notes) == 0 {
+		return hidden.Report{}
+	}
+	said := &html.Node{Type: html.ElementNode, Data: "body", DataAtom: atom.Body}
+	said.AppendChild(&html.Node{Type: html.TextNode, Data: d.ready})
+	w := hidden.NewFinal(said)
+	for _, note := range notes {
+		kind := archive.Annotation
+		if note.Hidden {
+			kind = ""
+		}
+		w.Left(kind, note.Text)
+	}
+	w.Clean(ctx, said)
+	return w.Report()
 }
 
 // sensibleTitle returns the title that a file states, or "" if it is a placeholder of the program that wrote the file.

@@ -83,25 +83,30 @@ func (d *Document) Hide(u *Unseen) {
 	d.Unseen = append(d.Unseen, Piece{u.Kind, text})
 }
 
-// Comments notes the comments in the parts of an Office document that relations lead to. Read them last: they take of
-// what may still be unpacked.
+// Comments notes the comments in the parts of an Office document that relations lead to, and what cells held before
+// changes that are on record. Read them last: they take of what may still be unpacked.
 func (a *Archive) Comments(relations map[string]Relation, d *Document) {
 	for _, id := range slices.Sorted(maps.Keys(relations)) {
 		switch r := relations[id]; r.Kind {
 		case "comments", "threadedComment":
-			a.comments(r.Target, d)
+			a.texts(r.Target, Annotation, d, "comment", "threadedComment", "cm")
+		case "revisionHeaders":
+			for _, log := range a.Relations(r.Target) {
+				a.texts(log.Target, Deleted, d, "oc")
+			}
 		}
 	}
 }
 
-// comments notes the comments in one part. Who wrote them, and when, is left out.
-func (a *Archive) comments(part string, d *Document) {
+// texts notes the texts of a kind in one part, each of which is an element with one of some names. Who wrote them, and
+// when, is left out.
+func (a *Archive) texts(part, kind string, d *Document, names ...string) {
 	dec := a.Decoder(part)
 	if dec == nil {
 		return
 	}
-	text := Unseen{Kind: Annotation}
-	inText := false
+	text := Unseen{Kind: kind}
+	open, inText := false, false
 	for {
 		guard.Check(a.ctx)
 		token, err := dec.RawToken()
@@ -111,12 +116,14 @@ func (a *Archive) comments(part string, d *Document) {
 		}
 		switch t := token.(type) {
 		case xml.StartElement:
-			inText = t.Name.Local == "t" || t.Name.Local == "text"
+			open = open || slices.Contains(names, t.Name.Local)
+			inText = open && (t.Name.Local == "t" || t.Name.Local == "text")
 		case xml.EndElement:
-			switch inText = false; t.Name.Local {
-			case "comment", "threadedComment", "cm":
+			switch inText = false; {
+			case slices.Contains(names, t.Name.Local):
+				open = false
 				d.Hide(&text)
-			case "p", "text":
+			case t.Name.Local == "p", t.Name.Local == "text":
 				text.Part()
 			}
 		case xml.CharData:

@@ -230,7 +230,8 @@ func (r *reader) begin(t xml.StartElement) string {
 	case "h":
 		r.block("")
 		level, _ := strconv.Atoi(xmlread.Attr(t, "outline-level"))
-		return r.tag(fmt.Sprintf("h%d", min(max(level, 1), 6)))
+		end := r.tag(fmt.Sprintf("h%d", min(max(level, 1), 6)))
+		return r.look(r.style(xmlread.Attr(t, "style-name"))) + end
 	case "p":
 		s := r.style(xmlread.Attr(t, "style-name"))
 		end := r.paragraph(s, xmlread.Attr(t, "style-name"))

@@ -64,15 +64,29 @@ func (c *canvas) finish() {
 	c.page.Hidden += len(c.invisible)
 }
 
-// links reads the annotations of a page that lead to a URL (§12.5.6.5). base is the matrix of the page, by which their
-// areas are turned with it. There are 2,000 at most; addresses that are longer than 4 KiB, or no UTF-8, are left out.
-func (c *canvas) links(v any, base matrix) {
+// The flags of an annotation that no viewer shows on a screen (§12.5.3).
+const unshown = 1<<1 | 1<<5
+
+// The limits of the annotations of a page: how many are read, of links and of others, and bytes of a text.
+const (
+	maxNotes = 2000
+	maxNote  = 4 << 10
+)
+
+// annotations reads those of a page: links that lead to a URL (§12.5.6.5), and the texts and values of others. base is
+// the matrix of the page, by which the areas of links are turned with it. There are maxNotes of either at most;
+// addresses that are longer than 4 KiB, or no UTF-8, are left out.
+func (c *canvas) annotations(v any, base matrix) {
 	r := c.f.r
 	list, _ := r.resolve(v).([]any)
 	for _, item := range list {
 		r.step()
 		a := r.dict(item)
-		if r.name(a["Subtype"]) != "Link" || len(c.page.Links) >= 2000 {
+		if r.name(a["Subtype"]) != "Link" {
+			c.note(a)
+			continue
+		}
+		if len(c.page.Links) >= maxNotes {
 			continue
 		}
 		uri, _ := r.resolve(r.dict(a["A"])["URI"]).(string)
@@ -86,6 +100,22 @@ func (c *canvas) links(v any, base matrix) {
 			uri, float32(min(x0, x1)), float32(min(y0, y1)), float32(max(x0, x1)),
 			float32(max(y0, y1)),
 		})
+	}
+}
+
+// note notes the text of an annotation, and the value of a field of a form that is not shown. Values that are shown are
+// what somebody filled in.
+func (c *canvas) note(a dict) {
+	r := c.f.r
+	hidden := int(r.number(a["F"]))&unshown != 0
+	values := []any{a["Contents"]}
+	if hidden {
+		values = append(values, a["V"], r.dict(a["Parent"])["V"])
+	}
+	for _, v := range values {
+		if text := r.text(v); text != "" && len(c.page.Notes) < maxNotes {
+			c.page.Notes = append(c.page.Notes, Note{strings.ToValidUTF8(text[:min(len(text), maxNote)], ""), hidden})
+		}
 	}
 }
 

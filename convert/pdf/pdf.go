@@ -68,6 +68,7 @@ type Page struct {
 	Width, Height float64 // in points, after the page's rotation
 	Glyphs        []Glyph // in the order of drawing
 	Links         []Link
+	Notes         []Note
 	Images        int // pictures drawn
 	Rules         []Rule
 	Hidden        int // glyphs left out because they cannot be seen
@@ -100,6 +101,12 @@ const (
 type Link struct {
 	URL            string
 	X0, Y0, X1, Y1 float32
+}
+
+// Note is a text of an annotation, which viewers show beside the page, on a click, or not at all.
+type Note struct {
+	Text   string
+	Hidden bool // no viewer shows it
 }
 
 // Open reads the structure of a file. It keeps content, which must not change afterwards. The error is ErrEncrypted,
@@ -256,7 +263,7 @@ func (f *File) read(p *Page, d dict) {
 	}
 	p.Width, p.Height = w, h
 	c := &canvas{f: f, page: p, operators: operators}
-	c.links(d["Annots"], base)
+	c.annotations(d["Annots"], base)
 	defer c.finish()
 	everywhere := rect{math.Inf(-1), math.Inf(-1), math.Inf(1), math.Inf(1)}
 	c.run(f.r.contents(d["Contents"]), f.r.dict(d["Resources"]), state{

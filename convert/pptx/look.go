@@ -19,6 +19,7 @@ type frame struct {
 	x, y, w, h     float64
 	cx, cy, cw, ch float64
 	set            bool
+	hidden         bool // the group is not shown
 }
 
 // within returns a box in the coordinates of what is around the group g. A group without coordinates of its own changes
@@ -57,16 +58,18 @@ func (s *shapes) pop() {
 	s.path = s.path[:max(len(s.path)-1, 0)]
 }
 
+// above returns the name of the element that began last, for 0, or of one around it.
+func (s *shapes) above(i int) string {
+	if len(s.path)-1-i < 0 {
+		return ""
+	}
+	return s.path[len(s.path)-1-i]
+}
+
 // look notes where a shape stands, and how it and its text look. It goes by the names of the elements around t: a color
 // may be that of letters, of a shape or of a line.
 func (s *shapes) look(t xml.StartElement) {
-	n := len(s.path)
-	above := func(i int) string {
-		if n-1-i < 0 {
-			return ""
-		}
-		return s.path[n-1-i]
-	}
+	above := s.above
 	number := func(name string) float64 {
 		v, err := strconv.ParseFloat(xmlread.Attr(t, name), 64)
 		if err != nil {
@@ -149,6 +152,7 @@ func (s *shapes) placed() {
 	}
 	if isGroup {
 		if len(s.group) > 0 {
+			s.place.hidden = s.group[len(s.group)-1].hidden
 			s.group[len(s.group)-1] = s.place
 		}
 		return

@@ -12,6 +12,7 @@ import (
 	"encoding/xml"
 	"fmt"
 	"html"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -218,8 +219,14 @@ func (s *shapes) start(t xml.StartElement) {
 		s.skip++
 	case "sp", "pic", "graphicFrame":
 		s.kind, s.body, s.fill = "", false, ""
+		if slices.ContainsFunc(s.group, func(g frame) bool { return g.hidden }) {
+			s.kind = hiddenShape
+		}
 	case "cNvPr":
 		if v := xmlread.Attr(t, "hidden"); v == "1" || v == "true" {
+			if n := len(s.group); n > 0 && s.above(1) == "nvGrpSpPr" {
+				s.group[n-1].hidden = true
+			}
 			s.kind = hiddenShape
 		} else if text := strings.TrimSpace(xmlread.Attr(t, "descr")); text != "" && s.skip == 0 {
 			s.lists(0)

@@ -164,6 +164,7 @@ func (b *book) readSheets() {
 	for _, s := range sheets {
 		b.files.Comments(b.files.Relations(relations[s.id].Target), &b.doc)
 	}
+	b.files.Comments(relations, &b.doc)
 }
 
 // sheet is a sheet that is being read. A table gathers rows until an empty one ends it.

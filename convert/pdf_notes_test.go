@@ -1,0 +1,74 @@
+package convert_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/readthru/readthru/convert"
+	"github.com/readthru/readthru/convert/archive"
+)
+
+// What annotations and fields of a PDF say reaches no agent. It is counted: viewers show notes beside the page, and
+// never what is hidden.
+func TestAnnotationsOfPDFsAreCounted(t *testing.T) {
+	const text = "/Contents (" + order + ")"
+	field := "/Subtype /Widget /FT /Tx /T (f) /V (" + order + ") "
+	for _, tt := range []struct{ name, entries, kind string }{
+		{"note", "/Subtype /Text " + text, archive.Annotation},
+		{"note that is closed", "/Subtype /Text /Open false " + text, archive.Annotation},
+		{"popup", "/Subtype /Popup " + text, archive.Annotation},
+		{"text box", "/Subtype /FreeText " + text, archive.Annotation},
+		{"highlight", "/Subtype /Highlight " + text, archive.Annotation},
+		{"underline", "/Subtype /Underline " + text, archive.Annotation},
+		{"strike", "/Subtype /StrikeOut " + text, archive.Annotation},
+		{"squiggle", "/Subtype /Squiggly " + text, archive.Annotation},
+		{"caret", "/Subtype /Caret " + text, archive.Annotation},
+		{"stamp", "/Subtype /Stamp " + text, archive.Annotation},
+		{"ink", "/Subtype /Ink " + text, archive.Annotation},
+		{"square", "/Subtype /Square " + text, archive.Annotation},
+		{"line", "/Subtype /Line " + text, archive.Annotation},
+		{"attachment", "/Subtype /FileAttachment " + text, archive.Annotation},
+		{"redaction", "/Subtype /Redact " + text, archive.Annotation},
+		{
+			"note in another encoding", "/Subtype /Text /Contents <feff" + strings.Repeat("0020", 9) + utf16Hex(order) + ">",
+			archive.Annotation,
+		},
+		{"hidden note", "/Subtype /Text /F 2 " + text, "display"},
+		{"note of no view", "/Subtype /FreeText /F 36 " + text, "display"},
+		{"note that is printed", "/Subtype /FreeText /F 4 " + text, archive.Annotation},
+		{"hidden field", field + "/F 2", "display"},
+		{"field that is only printed", field + "/F 36", "display"},
+		{"hidden part of a field", "/Subtype /Widget /F 2 /Parent << /FT /Tx /T (f) /V (" + order + ") >>", "display"},
+		{"field that is filled in", field, ""},
+		{"description of a link", "/Subtype /Link /A << /URI (https://a.test/) >> " + text, ""},
+		{"name of who wrote a note", "/Subtype /Text /T (" + order + ")", ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			file := strings.Replace(pdfFile(at(50, 700, "F1 10", seenText)), "/Annots [",
+				"/Annots [<< /Type /Annot /Rect [0 0 9 9] "+tt.entries+" >> ", 1)
+			res := document(t, file, "")
+			if !strings.Contains(res.Markdown, "flow.") || strings.Contains(res.Markdown, order) {
+				t.Errorf("%q", res.Markdown)
+			}
+			counted := ""
+			for _, p := range res.Removed.Pieces {
+				if counted += p.Kind; p.Text != order {
+					t.Errorf("%q is counted", p.Text)
+				}
+			}
+			warned := strings.Contains(strings.Join(res.Warnings, " "), convert.WarnHidden+"=1")
+			if counted != tt.kind || warned != (tt.kind != "") {
+				t.Errorf("counted as %q, want %q; warnings %v", counted, tt.kind, res.Warnings)
+			}
+		})
+	}
+}
+
+// utf16Hex writes a text of ASCII as hexadecimal digits of UTF-16.
+func utf16Hex(text string) string {
+	var b strings.Builder
+	for _, c := range []byte(text) {
+		b.WriteString("00" + string("0123456789abcdef"[c>>4]) + string("0123456789abcdef"[c&15]))
+	}
+	return b.String()
+}
