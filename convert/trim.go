@@ -219,14 +219,15 @@ func (t *trimmer) attributes(n *html.Node) string {
 // Doubts about markdown that a model made.
 const (
 	DoubtNewLink  Doubt = "the markdown has a link that is not on the page"
+	DoubtNewCode  Doubt = "the markdown has code that is not on the page, or that does not end"
 	DoubtHeadings Doubt = "the markdown has a heading that is not on the page"
 	DoubtWords    Doubt = "over a tenth of the markdown's words are not on the page"
 	DoubtHalf     Doubt = "the markdown has less than half of the page's words"
 )
 
 // DoubtModel judges markdown that a model made of trimmed HTML. The model may omit and regroup text and must not add
-// any: every address, every heading and nine in ten words must be in the HTML. It guards against a model that follows
-// an instruction on the page, or makes things up.
+// any: every address, every heading, every line of code and nine in ten words must be in the HTML. It guards against a
+// model that follows an instruction on the page, or makes things up.
 func DoubtModel(md, trimmed string) Doubt {
 	text, addresses := sourceOf(trimmed)
 	source := chars.Fold(text)
@@ -237,6 +238,21 @@ func DoubtModel(md, trimmed string) Doubt {
 				return DoubtNewLink
 			}
 		}
+	}
+	for _, address := range bareAddress().FindAllString(md, -1) { // in code, too
+		if !addresses[sameAddress(address)] && !strings.Contains(text, address) {
+			return DoubtNewLink
+		}
+	}
+	last := markdown.Blank
+	for line, kind := range markdown.Lines(md) {
+		last = kind
+		if (kind == markdown.FenceText || kind == markdown.Indented) && !strings.Contains(source, chars.Fold(line)) {
+			return DoubtNewCode
+		}
+	}
+	if last == markdown.FenceOpen || last == markdown.FenceText {
+		return DoubtNewCode
 	}
 	for _, h := range markdown.Headings([]byte(md)) {
 		if !strings.Contains(source, chars.Fold(h.Title)) {
@@ -263,6 +279,9 @@ func DoubtModel(md, trimmed string) Doubt {
 	}
 	return NoDoubt
 }
+
+// bareAddress matches addresses with a scheme in any text.
+var bareAddress = lazy.Pattern(`\b[a-zA-Z][a-zA-Z0-9+.-]*://[^\s<>()"'\]` + "`" + `]+`)
 
 // modelLink matches addresses in markdown: of links, images and definitions, in elements, in angle brackets and bare.
 var modelLink = lazy.Pattern(`\]\(\s*<?([^\s<>()]*(?:\([^\s<>()]*\)[^\s<>()]*)*)` +
