@@ -73,6 +73,12 @@ func (s *Server) forRole(r *http.Request) *sdk.Server {
 	return s.sdk
 }
 
-// ServeHTTP answers one request of streamable HTTP: only POST, since there are no sessions. It refuses cross-origin
-// requests of browsers. The caller must check Host, Origin and token.
-func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.http.ServeHTTP(w, r) }
+// ServeHTTP answers one request of streamable HTTP: only POST, since there are no sessions. Below its path it answers
+// the card of the server. It refuses cross-origin requests of browsers. The caller must check Host, Origin and token.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if strings.HasSuffix(r.URL.Path, cardPath) {
+		s.serveCard(w, r)
+		return
+	}
+	s.http.ServeHTTP(w, r)
+}

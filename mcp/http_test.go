@@ -2,8 +2,10 @@ package mcp_test
 
 import (
 	"context"
+	"encoding/json"
 	"io"
 	"net/http"
+	"regexp"
 	"strings"
 	"testing"
 )
@@ -142,5 +144,53 @@ func TestWorkEndsWithTheRequestThatAskedForIt(t *testing.T) {
 		}
 		<-w.left
 		w.end <- struct{}{}
+	}
+}
+
+// The card says where the server is and what it is called, to who may call it, and to no page in a browser.
+func TestTheCardOfTheServer(t *testing.T) {
+	w := newWorld(t, nil)
+	get := func(fields ...string) *http.Response {
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+w.addr+"/mcp/server-card", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range fields {
+			name, value, _ := strings.Cut(f, ": ")
+			req.Header.Set(name, value)
+		}
+		resp, err := http.DefaultTransport.RoundTrip(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { resp.Body.Close() })
+		return resp
+	}
+	resp := get("Accept: application/mcp-server-card+json")
+	var card struct {
+		Schema                            string `json:"$schema"`
+		Name, Version, Title, Description string
+		Remotes                           []struct{ Type, URL string }
+	}
+	if err := json.NewDecoder(resp.Body).Decode(&card); err != nil {
+		t.Fatal(err)
+	}
+	if card.Schema != "https://static.modelcontextprotocol.io/schemas/v1/server-card.schema.json" ||
+		!regexp.MustCompile(`^[a-zA-Z0-9.-]+/[a-zA-Z0-9._-]+$`).MatchString(card.Name) || card.Version == "" ||
+		card.Title == "" || card.Description == "" || len(card.Description) > 100 {
+		t.Errorf("card %+v is not as its schema says", card)
+	}
+	if len(card.Remotes) != 1 || card.Remotes[0].Type != "streamable-http" || card.Remotes[0].URL != "http://"+w.addr+"/mcp" {
+		t.Errorf("remotes %+v, want the server that was asked", card.Remotes)
+	}
+	if got := resp.Header; got.Get("Content-Type") != "application/mcp-server-card+json" ||
+		got.Get("Access-Control-Allow-Origin") != "" {
+		t.Errorf("fields %v", got)
+	}
+	if again := get("If-None-Match: " + resp.Header.Get("Etag")); again.StatusCode != http.StatusNotModified {
+		t.Errorf("status %d with its tag, want 304", again.StatusCode)
+	}
+	if foreign := get("Origin: https://evil.test"); foreign.StatusCode != http.StatusForbidden {
+		t.Errorf("status %d for a page of another site, want 403", foreign.StatusCode)
 	}
 }

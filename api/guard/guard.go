@@ -116,13 +116,13 @@ func (g *Guard) WhenGone(r *http.Request, who users.Login, end func()) (forget f
 
 // scopeOf returns the scope that a token needs for a request.
 func scopeOf(r *http.Request) string {
-	if r.URL.Path == MCPPath {
+	if r.URL.Path == MCPPath || strings.HasPrefix(r.URL.Path, MCPPath+"/") {
 		return users.ScopeMCP
 	}
 	return users.ScopeAPI
 }
 
-// MCPPath is the path of the Model Context Protocol.
+// MCPPath is the path of the Model Context Protocol, below which its card is.
 const MCPPath = "/mcp"
 
 // knows reports whether the asker is the user that this process runs as: by the token, by having signed in with a

@@ -46,18 +46,25 @@ func firecrawlRole(method, path string) users.Role {
 	return users.Read
 }
 
-// mcpOperation is the path of the Model Context Protocol over HTTP. Its handler writes its own errors.
-func mcpOperation(h http.Handler) route {
+// mcpOperations are the paths of the Model Context Protocol over HTTP. Their handler writes its own errors.
+func mcpOperations(h http.Handler) []route {
 	message := reflect.TypeFor[map[string]any]()
-	o := &api.Operation{
-		Role: users.Read, ID: "callMCP", Method: http.MethodPost, Path: guard.MCPPath,
-		Summary: "Model Context Protocol, streamable HTTP",
-		Body:    message, Result: message, Limit: api.MaxMCP,
-	}
-	return route{o, func(w http.ResponseWriter, r *http.Request) error {
+	handle := func(w http.ResponseWriter, r *http.Request) error {
 		h.ServeHTTP(w, r)
 		return nil
-	}}
+	}
+	return []route{
+		{&api.Operation{
+			Role: users.Read, ID: "callMCP", Method: http.MethodPost, Path: guard.MCPPath,
+			Summary: "Model Context Protocol, streamable HTTP",
+			Body:    message, Result: message, Limit: api.MaxMCP,
+		}, handle},
+		{&api.Operation{
+			Role: users.Read, ID: "readMCPCard", Method: http.MethodGet, Path: guard.MCPPath + "/server-card",
+			Summary: "what clients of the Model Context Protocol may know before they connect (SEP-2127)",
+			Result:  message,
+		}, handle},
+	}
 }
 
 // refuse writes err as a problem document, or in Firecrawl's form on the paths of its API.

@@ -127,7 +127,7 @@ func TestExamplesAreOfTheirSchemas(t *testing.T) {
 		for method, op := range methods.(object) {
 			op := op.(object)
 			wanted, where := !slices.Contains(unrecorded, op["operationId"].(string)), method+" "+path
-			if path == "/mcp" {
+			if strings.HasPrefix(path, "/mcp") {
 				continue
 			}
 			of(where, op["responses"].(object)["200"].(object)["content"], wanted)

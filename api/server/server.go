@@ -166,7 +166,7 @@ func New(o Options) *Server {
 	s.families = newFamilies(o, s.Running, s.untilStopping)
 	s.table = s.routes()
 	if o.MCP != nil {
-		s.table = append(s.table, mcpOperation(o.MCP(s)))
+		s.table = append(s.table, mcpOperations(o.MCP(s))...)
 	}
 	if o.Firecrawl != nil {
 		s.table = append(s.table, firecrawlOperations(o.Firecrawl)...)

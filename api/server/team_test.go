@@ -202,6 +202,9 @@ func TestATokenIsRefusedOutsideItsScopes(t *testing.T) {
 		if status, body := m.as(t, "it", "POST", "/mcp", "{}"); status != tt.mcp {
 			t.Errorf("scope %s, MCP: status %d, want %d: %s", tt.scope, status, tt.mcp, body)
 		}
+		if status, body := m.as(t, "it", "GET", "/mcp/server-card", ""); status != tt.mcp {
+			t.Errorf("scope %s, MCP's card: status %d, want %d: %s", tt.scope, status, tt.mcp, body)
+		}
 		if _, err := m.client.RevokeToken(t.Context(), "write", made.ID); err != nil {
 			t.Fatal(err)
 		}
