@@ -276,6 +276,9 @@ func adviceOf(a *attempt, e *Error, copied time.Time) string {
 		advice = append(advice,
 			fmt.Sprintf("a copy of %s is stored: readthru pages show %s", copied.Format(time.DateOnly), a.key.Doc()))
 	}
+	if a.wall != "" {
+		advice = append(advice, page.WallHelp)
+	}
 	return strings.Join(advice, "; ")
 }
 

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/readthru/readthru/fetch"
+	"github.com/readthru/readthru/page"
 )
 
 // inTurn answers the first request as the first handler does, and so on; the last one answers all further requests.
@@ -74,7 +75,8 @@ func TestBotWallsAreTold(t *testing.T) {
 	}
 	_, err = c.try(t, fetch.Request{URL: parse(t, "https://site.test/"), Own: true, Force: true})
 	if err == nil || !strings.Contains(err.Error(), "HTTP 403") ||
-		!strings.Contains(err.Error(), "a bot wall of Cloudflare; a copy of 20") {
-		t.Errorf("error %v, want the wall and the copy", err)
+		!strings.Contains(err.Error(), "a bot wall of Cloudflare; a copy of 20") ||
+		!strings.Contains(err.Error(), "; "+page.WallHelp) {
+		t.Errorf("error %v, want the wall, the copy and what else helps", err)
 	}
 }

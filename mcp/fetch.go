@@ -210,7 +210,7 @@ func (c *call) warn(p *page.Page) {
 		c.note("The site asks that models do not use this page: %s", clip.Line(p.Says, 80))
 	}
 	if slices.Contains(p.Warnings, page.WarnWall) {
-		c.note("This is a bot wall and not the page: a person can open it in a browser")
+		c.note("This is a bot wall and not the page: " + page.WallHelp)
 		if w := p.Wall; w != nil && !w.Copy.IsZero() {
 			c.note("A copy of the page of %s is stored: document %s", day(w.Copy), p.Doc)
 		}

@@ -51,6 +51,10 @@ type Error struct {
 // WarnWall is the warning of a page in whose place a bot wall stands. It is never kept.
 const WarnWall = "bot-wall"
 
+// WallHelp says what helps those whom a bot wall keeps out, beside a copy that is stored.
+const WallHelp = "a person can open the page in a browser, its owner can let signed requests through (fetch.sign), " +
+	"and an archive may have a copy"
+
 // A Wall is a bot wall that stands in the place of a page.
 type Wall struct {
 	By   string    `json:"by,omitempty"`  // whose it is: Cloudflare, DataDome, …; empty: its marks do not say

@@ -232,7 +232,7 @@ func pageWall(pg *page.Page) error {
 	if !slices.Contains(pg.Warnings, page.WarnWall) {
 		return nil
 	}
-	what, help := "a bot wall", "readthru gets round no wall: open the page in a browser, or ask its owner"
+	what, help := "a bot wall", "readthru gets round no wall: "+page.WallHelp
 	if w := pg.Wall; w != nil {
 		if w.By != "" {
 			what += " of " + w.By
