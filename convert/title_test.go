@@ -61,12 +61,6 @@ func TestTitlesOfGenerators(t *testing.T) {
 			"The Cache",
 		},
 		{
-			"a method whose style sheet sets its dots",
-			`<title>Cache.Disk.open</title><h1><a href=index.html>Cache</a><span class=sep></span><a href=disk.html>Disk</a><span
-			class=sep></span>open</h1><p>It opens.</p>`,
-			"Cache.Disk.open",
-		},
-		{
 			"a module with a caption, and one section",
 			`<title>Data.Cache</title><div id=package-header><span class=caption>cache-1.0: Caches</span></div>
 			<div id=content><div id=module-header><table class=info><tr><th>Safety<td>Safe</table><p class=caption>Data.Cache</p></div>
@@ -172,28 +166,6 @@ func TestTitlesOfGenerators(t *testing.T) {
 		{
 			"a project's name before the path of a file", `<title>Cache: stores/disk.h File Reference</title><div
 			class=headertitle><div class=title>disk.h File Reference</div></div><h2>Functions</h2>`, "stores/disk.h File Reference",
-		},
-		{
-			"a manual's name before the number of a section",
-			`<title>Cache 2.0 Reference Manual: Section 4.2</title><h2>4.2 Disks</h2><p>They keep.</p>`, "4.2 Disks",
-		},
-		{
-			"a section of a manual", `<title>Local Calls (Cache Internals)</title><h3>2.2 Local Calls</h3><p>call</p>`,
-			"2.2 Local Calls",
-		},
-		{
-			"a class of a manual",
-			`<title>Disk.Page (Cache API)</title><div class=header><h2>Class Disk.Page&lt;K&gt;</h2></div><h3>Methods</h3>`,
-			"Class Disk.Page<K>",
-		},
-		{
-			"a manual's name before a numbered section",
-			`<title>Cache Internals: 2.2.43 Disk_page</title><h3>2.2.43 <code>Disk_page</code></h3><p>keeps</p>`,
-			"2.2.43 Disk_page",
-		},
-		{
-			"a manual's name before a chapter",
-			`<title>Cache (ref) - Chapter 30: Disks</title><h3>30 <span>Disks</span></h3><h4>30.1 Pages</h4>`, "30 Disks",
 		},
 		// what must not change
 		{"a banner with the page's title", `<title>Freshness - The Cache</title><header><h1>Freshness</h1></header><h2>The Cache</h2>`, "Freshness"},

@@ -81,7 +81,7 @@ func Read(root *html.Node, u *url.URL) Head {
 					h.Base, baseSeen = b, true
 				}
 			}
-		case atom.H1, atom.H2, atom.H3, atom.H4:
+		case atom.H1, atom.H2:
 			t.add(n, u)
 		case atom.Meta:
 			value := chars.Clip(dom.Attr(n, "content"))

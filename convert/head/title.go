@@ -25,7 +25,6 @@ type titles struct {
 	element string // the title element
 	og      string // og:title
 	h1, h2  []string
-	h3      []string        // and h4
 	home    bool            // the page is the first of its site
 	host    string          // what the site's host is called (page.SiteName), folded
 	caption string          // the title element's text, where a block before the first h1 has it
@@ -40,21 +39,14 @@ type titles struct {
 // may be nil. Headings without letters, and very long ones, are none.
 func (t *titles) add(h *html.Node, u *url.URL) {
 	list := &t.h1
-	switch h.DataAtom {
-	case atom.H2:
+	if dom.Is(h, atom.H2) {
 		list = &t.h2
-	case atom.H3, atom.H4:
-		list = &t.h3
 	}
 	if len(*list) == mostHeadings || len(dom.Text(h)) >= 1000 {
 		return
 	}
 	text := headingText(h)
 	if chars.Fold(text) == "" {
-		return
-	}
-	if list == &t.h3 {
-		*list = append(*list, text)
 		return
 	}
 	if to := ledToBy(h, u); to != nil && home(to) && !home(u) {
@@ -225,7 +217,7 @@ func (t *titles) choose() string {
 		}
 		if t.og == "" && len(own) == len(t.h1) || strings.Contains(chars.Fold(t.og), h) ||
 			strings.Contains(chars.Fold(t.element), h) {
-			return t.spelled(own[0])
+			return own[0]
 		}
 	}
 	if p.leads[chars.Fold(t.og)] {
@@ -243,7 +235,6 @@ func (t *titles) choose() string {
 // name of a site or a manual. It is "" where nothing agrees.
 func (t *titles) below(p titleParts) string {
 	begin, rest, _ := strings.Cut(t.element, ": ") // too frequent within names to be one of the separators
-	_, section, _ := strings.Cut(rest, " ")        // its number, as in "Manual: Section 2.1"
 	if first, _ := utf8.DecodeRuneInString(rest); unicode.IsUpper(first) && !t.home {
 		p.leads[chars.Fold(begin)] = true
 	}
@@ -252,20 +243,7 @@ func (t *titles) below(p titleParts) string {
 			return other
 		}
 	}
-	if t.caption != "" || t.home {
-		return t.caption
-	}
-	name, manual, _ := strings.Cut(t.element, " (")
-	inManual := strings.HasSuffix(manual, ")")
-	name, rest = chars.Fold(name), unnumbered(rest)
-	for _, other := range slices.Concat(t.h2, t.h3) {
-		text := unnumbered(other)
-		if inManual && (chars.Fold(text) == name || endsIn(other, name)) ||
-			text != other && (chars.Fold(text) == chars.Fold(rest) || section != "" && strings.HasPrefix(other, section+" ")) {
-			return other
-		}
-	}
-	return ""
+	return t.caption
 }
 
 // besideSite returns the page's title where its first h1 may be the name of the site, the book or the manual: the title
@@ -324,13 +302,4 @@ func (t *titles) besideSections(p titleParts, own []string) string {
 		return cmp.Or(p.page, t.element)
 	}
 	return ""
-}
-
-// spelled returns the name that a heading is, as the title element has it if that has signs between its parts and the
-// heading has none: style sheets add them there. Both are then one name for [chars.Fold].
-func (t *titles) spelled(h string) string {
-	if len(t.element) > len(h) && !strings.Contains(t.element, " ") && chars.Fold(t.element) == chars.Fold(h) {
-		return t.element
-	}
-	return h
 }
