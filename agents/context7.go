@@ -3,6 +3,7 @@ package agents
 import (
 	"encoding/json"
 	"regexp"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -83,12 +84,7 @@ func WorthKeeping(text string) bool {
 		return true
 	}
 	head := strings.ToLower(strings.TrimLeft(first, "*_>❌⚠️ \t"))
-	for _, begin := range docsErrors {
-		if strings.HasPrefix(head, begin) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(docsErrors, func(begin string) bool { return strings.HasPrefix(head, begin) })
 }
 
 // Snippet is the part of Context7's documentation that comes from one source.

@@ -1,6 +1,7 @@
 package agents
 
 import (
+	"cmp"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -287,9 +288,7 @@ func terminalFile(dir, os string, c Choice) []*File {
 		return nil
 	}
 	name := map[string]string{"darwin": "osx", "windows": "windows"}[os]
-	if name == "" {
-		name = "linux"
-	}
+	name = cmp.Or(name, "linux")
 	return []*File{{
 		Path: filepath.Join(dir, "settings.json"), About: "environment of terminals",
 		Wants: c.env([]string{"terminal.integrated.env." + name}),

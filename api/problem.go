@@ -93,9 +93,7 @@ func Problem(status int, format string, args ...any) *Error {
 
 // NewError makes an Error. An empty code is [CodeInternal].
 func NewError(status int, code Code, detail string) *Error {
-	if code == "" {
-		code = CodeInternal
-	}
+	code = cmp.Or(code, CodeInternal)
 	return &Error{Status: status, Code: code, Title: http.StatusText(status), Detail: detail}
 }
 

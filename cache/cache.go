@@ -153,15 +153,9 @@ func (c *Cache) Reconfigure(o Options) {
 		untrusted: o.Untrusted, pageLifetime: o.PageLifetime, rule: o.Rule,
 		targeted: o.Targeted,
 	}
-	if p.maxBody == 0 {
-		p.maxBody = page.DefaultMaxBody
-	}
-	if p.staleLimit == 0 {
-		p.staleLimit = 7 * 24 * time.Hour
-	}
-	if p.heuristicMax == 0 {
-		p.heuristicMax = 7 * 24 * time.Hour
-	}
+	p.maxBody = cmp.Or(p.maxBody, page.DefaultMaxBody)
+	p.staleLimit = cmp.Or(p.staleLimit, 7*24*time.Hour)
+	p.heuristicMax = cmp.Or(p.heuristicMax, 7*24*time.Hour)
 	c.now.Store(p)
 }
 

@@ -1,6 +1,7 @@
 package cache
 
 import (
+	"cmp"
 	"net/http"
 	"strings"
 
@@ -54,9 +55,7 @@ func sameOrigin(q *request, reference string) (key string, ok bool) {
 	}
 	base := *q.URL
 	base.User = nil
-	if base.Host == "" {
-		base.Host = q.Host
-	}
+	base.Host = cmp.Or(base.Host, q.Host)
 	u, err := page.Resolve(&base, reference)
 	if err != nil {
 		return "", false

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -79,12 +80,9 @@ func FindFrames(ctx context.Context, content []byte, contentType string, u *url.
 
 // mayHaveFrames is a look at a page that costs little. Most pages have no frames, and are not parsed for it.
 func mayHaveFrames(content []byte) bool {
-	for _, tag := range []string{"<iframe", "<frame", "<IFRAME", "<FRAME"} {
-		if bytes.Contains(content, []byte(tag)) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc([]string{"<iframe", "<frame", "<IFRAME", "<FRAME"}, func(tag string) bool {
+		return bytes.Contains(content, []byte(tag))
+	})
 }
 
 // parsedFrame returns the parsed content; nil if it cannot be read. It serves the page as well as the documents in its

@@ -17,6 +17,7 @@
 package crawl
 
 import (
+	"cmp"
 	"context"
 	"iter"
 	"log/slog"
@@ -76,9 +77,7 @@ func New(service string, c Config) (Service, error) {
 	if c.Workers <= 0 {
 		c.Workers = 4
 	}
-	if c.Interval == 0 {
-		c.Interval = 200 * time.Millisecond
-	}
+	c.Interval = cmp.Or(c.Interval, 200*time.Millisecond)
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)
 	}

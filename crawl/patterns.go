@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/url"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -42,10 +43,5 @@ func (ps patterns) match(u *url.URL) bool {
 	if u.RawQuery != "" {
 		subject += "?" + u.RawQuery
 	}
-	for _, re := range ps {
-		if re.MatchString(subject) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(ps, func(re *regexp.Regexp) bool { return re.MatchString(subject) })
 }

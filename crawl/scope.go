@@ -1,6 +1,7 @@
 package crawl
 
 import (
+	"cmp"
 	"net/url"
 	"path"
 	"regexp"
@@ -22,10 +23,7 @@ type scope struct {
 // segment with a dot is a file, whose directory counts.
 func newScope(u *url.URL, include, exclude patterns) scope {
 	s := scope{scheme: u.Scheme, host: page.Authority(u), include: include, exclude: exclude}
-	p := u.EscapedPath()
-	if p == "" {
-		p = "/"
-	}
+	p := cmp.Or(u.EscapedPath(), "/")
 	s.beside = p[:strings.LastIndexByte(p, '/')+1]
 	switch last := p[len(s.beside):]; {
 	case last == "" || strings.Contains(last, "."):

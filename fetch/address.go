@@ -129,9 +129,7 @@ func cacheKey(u *url.URL) string {
 	k := *u
 	k.Scheme, k.Host = strings.ToLower(u.Scheme), page.Authority(u)
 	k.User, k.Fragment, k.RawFragment = nil, "", ""
-	if k.Path == "" {
-		k.Path = "/"
-	}
+	k.Path = cmp.Or(k.Path, "/")
 	return k.String()
 }
 

@@ -175,12 +175,8 @@ func (f *Fetcher) Reconfigure(o Options) {
 
 // withDefaults returns the options with every zero value that stands for a default replaced.
 func (o Options) withDefaults() Options {
-	if o.Timeout == 0 {
-		o.Timeout = 30 * time.Second
-	}
-	if o.MaxBody == 0 {
-		o.MaxBody = page.DefaultMaxBody
-	}
+	o.Timeout = cmp.Or(o.Timeout, 30*time.Second)
+	o.MaxBody = cmp.Or(o.MaxBody, page.DefaultMaxBody)
 	o.MaxWaiting = cmp.Or(o.MaxWaiting, waitingLimit)
 	if o.Workers <= 0 {
 		o.Workers = runtime.GOMAXPROCS(0)
@@ -188,22 +184,14 @@ func (o Options) withDefaults() Options {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	if o.Render == "" {
-		o.Render = RenderAuto
-	}
+	o.Render = cmp.Or(o.Render, RenderAuto)
 	o.Preferences = cmp.Or(o.Preferences, PreferencesAuto)
-	if o.PagesWithCookies == "" {
-		o.PagesWithCookies = "skip"
-	}
-	if o.PageLifetime == 0 {
-		o.PageLifetime = 24 * time.Hour
-	}
+	o.PagesWithCookies = cmp.Or(o.PagesWithCookies, "skip")
+	o.PageLifetime = cmp.Or(o.PageLifetime, 24*time.Hour)
 	if o.MaxHTMLChars <= 0 {
 		o.MaxHTMLChars = maxHTMLChars
 	}
-	if o.MarkdownNew.Mode == "" {
-		o.MarkdownNew.Mode = "fallback"
-	}
+	o.MarkdownNew.Mode = cmp.Or(o.MarkdownNew.Mode, "fallback")
 	if o.Cascade == nil {
 		o.Cascade = []string{"negotiate", "alternate", "local", "browser", "markdown_new"}
 	}

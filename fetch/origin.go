@@ -1,6 +1,7 @@
 package fetch
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -187,10 +188,7 @@ func (f *Fetcher) request(ctx context.Context, r Request, to *url.URL, accept st
 		}
 		u.User = nil
 	}
-	method := r.Method
-	if method == "" {
-		method = http.MethodGet
-	}
+	method := cmp.Or(r.Method, http.MethodGet)
 	req := &http.Request{
 		Method: method, URL: page.WithoutFragment(&u), Host: u.Host, Header: h,
 		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,

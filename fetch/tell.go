@@ -1,6 +1,7 @@
 package fetch
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -76,9 +77,7 @@ func (f *Fetcher) Tell(ctx context.Context, r Reading) {
 		Method: http.MethodGet, URL: page.Mask(r.Asked.URL), Form: r.Form,
 		MS: took.Milliseconds(), Micros: took.Microseconds(),
 	}
-	if e.Form == "" {
-		e.Form = "markdown"
-	}
+	e.Form = cmp.Or(e.Form, "markdown")
 	at := f.addressOf(r.Asked.URL)
 	e.Rule, e.Hidden = at.rule, at.hidden
 	switch {

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -276,10 +277,6 @@ func (s *bases) named(name string) (*baseRecord, error) {
 
 // names returns the names of all bases, sorted. Under mu.
 func (s *bases) names() []string {
-	names := make([]string, 0, len(s.byName))
-	for name := range s.byName {
-		names = append(names, name)
-	}
-	slices.Sort(names)
+	names := slices.Sorted(maps.Keys(s.byName))
 	return names
 }

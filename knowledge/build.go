@@ -2,6 +2,7 @@ package knowledge
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
@@ -289,9 +290,7 @@ func (k *Knowledge) prepare(d *Document) (archive.Head, error) {
 		d.Markdown = bytes.ToValidUTF8(d.Markdown, []byte("\uFFFD"))
 	}
 	d.Markdown = k.cleaner.Markdown(d.Markdown)
-	if d.Kind == "" {
-		d.Kind = KindText
-	}
+	d.Kind = cmp.Or(d.Kind, KindText)
 	if d.FetchedAt.IsZero() {
 		d.FetchedAt = time.Now().UTC().Truncate(time.Second)
 	}

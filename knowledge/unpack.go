@@ -1,6 +1,7 @@
 package knowledge
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -36,9 +37,7 @@ type UnpackOptions struct {
 // the signature, and a base appears whole or not at all. The error wraps [ErrBadPack] or [ErrBaseExists], or is an
 // [*UnknownSignerError].
 func (k *Knowledge) Unpack(ctx context.Context, r io.ReaderAt, size int64, o UnpackOptions) (Base, error) {
-	if o.MaxBytes == 0 {
-		o.MaxBytes = maxUnpacked
-	}
+	o.MaxBytes = cmp.Or(o.MaxBytes, maxUnpacked)
 	base, err := k.unpack(ctx, r, size, &o)
 	if err != nil {
 		return Base{}, fmt.Errorf("unpack: %w", err)

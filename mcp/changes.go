@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -92,10 +93,7 @@ func (c *call) showChange(_ int, s outline.SectionChange) (string, any) {
 		s.Text = w.text + fmt.Sprintf("\n[Cut: %d of %d characters. Read the rest as section %q.]", w.next, w.total,
 			s.Fragment)
 	}
-	where := s.Heading
-	if where == "" {
-		where = "the text before the first heading"
-	}
+	where := cmp.Or(s.Heading, "the text before the first heading")
 	said := fmt.Sprintf("\n== %s: %s\n", s.Kind, where)
 	if s.Text != "" {
 		said += s.Text + "\n"

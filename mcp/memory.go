@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -158,10 +159,7 @@ func runRelations(ctx context.Context, c *call) (*result, error) {
 			}
 		}
 	}
-	text := notes.text.String() + relations.text.String()
-	if text == "" {
-		text = "Nothing is related to it.\n"
-	}
+	text := cmp.Or(notes.text.String()+relations.text.String(), "Nothing is related to it.\n")
 	return &result{text: text, value: map[string]any{"relations": relations.items, "notes": notes.items}}, nil
 }
 

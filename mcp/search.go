@@ -233,9 +233,7 @@ func runIngest(ctx context.Context, c *call) (*result, error) {
 			return nil, err
 		}
 		in.Text = g.content
-		if in.Title == "" {
-			in.Title = g.page.Title
-		}
+		in.Title = cmp.Or(in.Title, g.page.Title)
 		if strings.TrimSpace(in.Text) == "" {
 			return nil, fmt.Errorf("%s has no text", in.URL)
 		}

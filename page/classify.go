@@ -3,6 +3,7 @@ package page
 import (
 	"cmp"
 	"net/url"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -81,12 +82,9 @@ var documentationHosts = []string{
 // documentationHost reports whether a host, in its DNS form and without port, is one of [documentationHosts] or below
 // one.
 func documentationHost(host string) bool {
-	for _, h := range documentationHosts {
-		if host == h || strings.HasSuffix(host, "."+h) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(documentationHosts, func(h string) bool {
+		return host == h || strings.HasSuffix(host, "."+h)
+	})
 }
 
 // documentationPath reports whether the path of a URL says that documentation stands there: it has such a directory, or

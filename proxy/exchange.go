@@ -115,9 +115,7 @@ func (x *incoming) local() bool {
 
 // masked returns the request's target without secrets, for logs, records and error texts.
 func (x *incoming) masked() string {
-	if x.target == "" {
-		x.target = page.Mask(x.url())
-	}
+	x.target = cmp.Or(x.target, page.Mask(x.url()))
 	return x.target
 }
 
@@ -172,10 +170,7 @@ func explain(u *url.URL, err error) *strict.Refusal {
 	if status < 400 || status > 599 {
 		status = http.StatusBadGateway
 	}
-	title := http.StatusText(status)
-	if title == "" {
-		title = "Upstream error"
-	}
+	title := cmp.Or(http.StatusText(status), "Upstream error")
 	return &strict.Refusal{Status: status, Title: title, Detail: e.Error(), ProxyError: e.Type, Cause: err}
 }
 

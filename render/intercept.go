@@ -2,6 +2,7 @@ package render
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -114,9 +115,7 @@ func (f *traffic) report(p *Page) {
 	defer f.mu.Unlock()
 	p.Navigated = f.documents > 1
 	p.Requests, p.Refused, p.Bytes, p.Responses = f.requests, f.refused, f.bytes, f.heads
-	if p.Unsettled == "" {
-		p.Unsettled = f.limit
-	}
+	p.Unsettled = cmp.Or(p.Unsettled, f.limit)
 	if p.Unsettled == "" && f.circling {
 		p.Unsettled = fmt.Sprintf("over %d documents", maxDocuments)
 	}

@@ -1,6 +1,7 @@
 package render
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -167,12 +168,8 @@ type counts struct{ pages, failed, deaths atomic.Int64 }
 
 // New returns a Browser. It starts no process. The caller must close it.
 func New(o Options) *Browser {
-	if o.Timeout == 0 {
-		o.Timeout = 30 * time.Second
-	}
-	if o.MaxBody == 0 {
-		o.MaxBody = page.DefaultMaxBody
-	}
+	o.Timeout = cmp.Or(o.Timeout, 30*time.Second)
+	o.MaxBody = cmp.Or(o.MaxBody, page.DefaultMaxBody)
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}

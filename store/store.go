@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"encoding/hex"
 	"errors"
@@ -209,12 +210,8 @@ func Open(o Options) (*Store, error) { return open(o, nil, nil) }
 
 // open is Open on a disk whose space and syncs a test decides. If nil, they are the machine's.
 func open(o Options, space func(dir string) (free, total uint64, err error), toDisk func() error) (*Store, error) {
-	if o.MaxSize == 0 {
-		o.MaxSize = defaultMaxSize
-	}
-	if o.Decoded == 0 {
-		o.Decoded = DefaultDecoded
-	}
+	o.MaxSize = cmp.Or(o.MaxSize, defaultMaxSize)
+	o.Decoded = cmp.Or(o.Decoded, DefaultDecoded)
 	tiers := tiersOf(o.Decoded)
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)

@@ -1,6 +1,7 @@
 package firecrawl
 
 import (
+	"cmp"
 	"context"
 	"encoding/base64"
 	"encoding/json"
@@ -224,10 +225,7 @@ func unreadable(p *page.Page) error {
 
 // refusedPage returns the document of a page that its origin refuses with a status.
 func refusedPage(asked string, u *url.URL, status int, o *scrapeOptions) *document {
-	text := http.StatusText(status)
-	if text == "" {
-		text = "HTTP " + strconv.Itoa(status)
-	}
+	text := cmp.Or(http.StatusText(status), "HTTP "+strconv.Itoa(status))
 	d := &document{
 		Warning: fmt.Sprintf("the origin answered %d: there is no page", status),
 		Metadata: map[string]any{

@@ -2,6 +2,7 @@ package links
 
 import (
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/readthru/readthru/page"
@@ -95,12 +96,9 @@ func ledTo(u *url.URL) string {
 // onHost reports whether host is one of names or a subdomain of one.
 func onHost(host string, names ...string) bool {
 	host = strings.ToLower(host)
-	for _, name := range names {
-		if host == name || strings.HasSuffix(host, "."+name) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(names, func(name string) bool {
+		return host == name || strings.HasSuffix(host, "."+name)
+	})
 }
 
 // withoutTracking returns link, whose parsed form is u, without its tracking parameters. Other bytes stay unchanged.

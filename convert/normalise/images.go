@@ -3,6 +3,7 @@ package normalise
 import (
 	"net/url"
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -167,12 +168,7 @@ func tooSmall(n *html.Node) bool {
 
 // tracker reports whether the address of an image is one that only counts visitors.
 func tracker(src string) bool {
-	for _, mark := range trackers {
-		if strings.Contains(src, mark) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(trackers, func(mark string) bool { return strings.Contains(src, mark) })
 }
 
 // spacerNames are names of image files that only fill space.

@@ -1,6 +1,8 @@
 package normalise
 
 import (
+	"slices"
+
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
 
@@ -128,12 +130,7 @@ func headedRows(n *html.Node) bool {
 	if dom.Find(n, func(d *html.Node) bool { return dom.Is(d, atom.Thead, atom.Th) && dom.HasText(d) }) != nil {
 		return false
 	}
-	for _, row := range dom.Rows(n) {
-		if rowHeading(row) != nil {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(dom.Rows(n), func(row *html.Node) bool { return rowHeading(row) != nil })
 }
 
 // splitTable turns a table into a box with its headings and the tables between them. A heading in a cell of markdown

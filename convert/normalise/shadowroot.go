@@ -58,10 +58,7 @@ func UnwrapShadowRoots(body *html.Node, w *hidden.Cleaner) {
 
 // filled reports whether nodes hold more than white space. A slot with only white space shows its own content.
 func filled(nodes []*html.Node) bool {
-	for _, n := range nodes {
-		if n.Type == html.ElementNode || n.Type == html.TextNode && !chars.Blank(n.Data) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(nodes, func(n *html.Node) bool {
+		return n.Type == html.ElementNode || n.Type == html.TextNode && !chars.Blank(n.Data)
+	})
 }

@@ -29,12 +29,7 @@ func manualTool(name string) bool {
 	if first, _, _ := strings.Cut(name, " "); strings.Contains(first, "doc") {
 		return true
 	}
-	for _, g := range generators {
-		if strings.HasPrefix(name, g) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(generators, func(g string) bool { return strings.HasPrefix(name, g) })
 }
 
 // ManualSigns reports whether a page, before it is normalised, looks as documentation does: a program that makes

@@ -3,6 +3,7 @@ package rules
 import (
 	"context"
 	"net/url"
+	"slices"
 	"strings"
 
 	"golang.org/x/net/html"
@@ -145,10 +146,5 @@ func forumNames(u *url.URL, body *html.Node) bool {
 			}
 		}
 	}
-	for _, word := range words {
-		if ForumMarks[strings.ToLower(word)] {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(words, func(word string) bool { return ForumMarks[strings.ToLower(word)] })
 }

@@ -1,6 +1,7 @@
 package github
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/http"
@@ -16,9 +17,7 @@ type bucket struct{}
 func (bucket) repository(t *Target) *url.URL { return below(t.api, "repositories/"+t.place(), "") }
 
 func (bucket) archive(t *Target, ref, _ string) *url.URL {
-	if ref == "" {
-		ref = "HEAD"
-	}
+	ref = cmp.Or(ref, "HEAD")
 	return below(t.base, t.place()+"/get/"+escape(ref)+".tar.gz", "")
 }
 

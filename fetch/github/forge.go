@@ -1,6 +1,7 @@
 package github
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"net/url"
@@ -62,9 +63,7 @@ func (hub) repository(t *Target) *url.URL { return below(t.api, "repos/"+t.place
 
 // archive names the default branch HEAD, whatever it is called.
 func (hub) archive(t *Target, ref, _ string) *url.URL {
-	if ref == "" {
-		ref = "HEAD"
-	}
+	ref = cmp.Or(ref, "HEAD")
 	if t.codeload != nil {
 		return below(t.codeload, t.place()+"/tar.gz/"+escape(ref), "")
 	}

@@ -1,6 +1,7 @@
 package github
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/http"
@@ -16,12 +17,7 @@ func (tea) repository(t *Target) *url.URL { return below(t.api, "repos/"+t.place
 
 // archive names the default branch by its name where that is known, else as HEAD.
 func (tea) archive(t *Target, ref, main string) *url.URL {
-	if ref == "" {
-		ref = main
-	}
-	if ref == "" {
-		ref = "HEAD"
-	}
+	ref = cmp.Or(ref, main, "HEAD")
 	return below(t.base, t.place()+"/archive/"+escape(ref)+".tar.gz", "")
 }
 

@@ -9,6 +9,7 @@ import (
 	"mime"
 	"net/http"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/readthru/readthru/page"
@@ -80,12 +81,9 @@ func MarkdownPath(p string) bool {
 func Disguised(content []byte) bool {
 	s := strings.ToLower(strings.TrimLeft(strings.TrimPrefix(string(content[:min(len(content), 512)]), "\ufeff"),
 		" \t\r\n\f"))
-	for _, begin := range []string{"<!doctype", "<html", "<?xml"} {
-		if strings.HasPrefix(s, begin) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc([]string{"<!doctype", "<html", "<?xml"}, func(begin string) bool {
+		return strings.HasPrefix(s, begin)
+	})
 }
 
 // NoText reports whether content is not text: it contains a NUL and does not begin with a byte order mark of UTF-16,

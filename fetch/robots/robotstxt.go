@@ -8,6 +8,7 @@ package robots
 
 import (
 	"bytes"
+	"cmp"
 	"net/url"
 	"strconv"
 	"strings"
@@ -225,10 +226,7 @@ func (rs Rules) Size() int {
 // PathOf returns path and query of a URL for matching with robots.txt, normalised by octets. It escapes asterisks and
 // dollar signs, so that they match only escaped ones in a pattern.
 func PathOf(u *url.URL) string {
-	path := u.EscapedPath()
-	if path == "" {
-		path = "/"
-	}
+	path := cmp.Or(u.EscapedPath(), "/")
 	if u.RawQuery != "" || u.ForceQuery {
 		path += "?" + u.RawQuery
 	}

@@ -8,6 +8,7 @@
 package botauth
 
 import (
+	"cmp"
 	"crypto/ed25519"
 	"crypto/rand"
 	"crypto/sha256"
@@ -353,10 +354,7 @@ func valueOf(r *http.Request, agent *httpsfv.Dictionary, component httpsfv.Item)
 
 // authority returns the host of a request in lower case, with its port unless it is the scheme's (RFC 9421 §2.2.3).
 func authority(r *http.Request) string {
-	host := r.Host
-	if host == "" {
-		host = r.URL.Host
-	}
+	host := cmp.Or(r.Host, r.URL.Host)
 	port := ":443"
 	if r.URL.Scheme == "http" {
 		port = ":80"

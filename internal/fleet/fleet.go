@@ -210,9 +210,7 @@ func New(o Options) (*Fleet, error) {
 	f.missedAt = []byte{}
 	f.hosts.common, f.asides = map[trait]store.Fact{}, map[asideKey]asideRow{}
 	f.untold = untold{list: map[slot]*stored{}, ready: make(chan struct{}, 1)}
-	if f.o.Wait == 0 {
-		f.o.Wait = 50 * time.Millisecond
-	}
+	f.o.Wait = cmp.Or(f.o.Wait, 50*time.Millisecond)
 	if o.Bodies != "" {
 		if f.bucket, err = bucket.New(o.Bodies); err != nil {
 			return nil, &BodiesError{err}

@@ -2,6 +2,7 @@ package journal
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -134,9 +135,7 @@ func (a *archive) readAll(s segment) ([]byte, error) {
 // readEntry reads a line of a file. The programs that named no door told of the proxy's requests alone.
 func readEntry(line []byte, e *Entry) error {
 	err := json.Unmarshal(line, e)
-	if e.Door == "" {
-		e.Door = DoorProxy
-	}
+	e.Door = cmp.Or(e.Door, DoorProxy)
 	return err
 }
 

@@ -249,12 +249,9 @@ func tried(steps []string) func(*Entry) bool {
 // contains returns a condition: one of an entry's texts has a part, which is in lower case.
 func contains(of func(*Entry) []string, part string) func(*Entry) bool {
 	return func(e *Entry) bool {
-		for _, text := range of(e) {
-			if strings.Contains(strings.ToLower(text), part) {
-				return true
-			}
-		}
-		return false
+		return slices.ContainsFunc(of(e), func(text string) bool {
+			return strings.Contains(strings.ToLower(text), part)
+		})
 	}
 }
 
@@ -341,12 +338,7 @@ func AsAgents(filter string) (others []string) {
 
 // Match reports whether a request passes the filter.
 func (f Filter) Match(e *Entry) bool {
-	for _, t := range f.terms {
-		if t.match(e) == t.not {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(f.terms, func(t term) bool { return t.match(e) == t.not })
 }
 
 // Host returns the host of the request's target, in lower case and without port.

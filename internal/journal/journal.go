@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"cmp"
 	"context"
 	"iter"
 	"log/slog"
@@ -124,9 +125,7 @@ type Journal struct {
 func New(o Options) *Journal {
 	j := &Journal{first: 1, next: 1, run: max(1, rand.Uint32()), wake: make(chan struct{}, 1)}
 	if o.Dir != "" {
-		if o.MaxSize == 0 {
-			o.MaxSize = 256 << 20
-		}
+		o.MaxSize = cmp.Or(o.MaxSize, 256<<20)
 		j.archive = &archive{o: o, log: o.Log}
 		if o.Log == nil {
 			j.archive.log = slog.New(slog.DiscardHandler)

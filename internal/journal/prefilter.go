@@ -31,12 +31,7 @@ func (f Filter) looksForText() bool {
 
 // mayBeIn reports whether requests of a file can match. Lower is the file with the letters A to Z in lower case.
 func (f Filter) mayBeIn(lower []byte) bool {
-	for _, t := range f.terms {
-		if !t.not && !t.clue.isIn(lower) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(f.terms, func(t term) bool { return !t.not && !t.clue.isIn(lower) })
 }
 
 // mayMatch reports whether the request of a line can match. Lower is as in mayBeIn.

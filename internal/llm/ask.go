@@ -2,6 +2,7 @@ package llm
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -108,10 +109,7 @@ func (c *Client) send(caller, ctx context.Context, path string, body any, q ques
 		c.provider.authorise(req.Header, c.o.APIKey)
 	}
 	if c.o.Disclose != nil {
-		about := q.about
-		if about == "" {
-			about = c.base.String()
-		}
+		about := cmp.Or(q.about, c.base.String())
 		if err := c.o.Disclose(c.Service(), about, int64(len(content)), q.why); err != nil {
 			return nil, &Error{Kind: Undisclosed, Message: "nothing was sent", cause: err}
 		}

@@ -17,6 +17,7 @@
 package recording
 
 import (
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -70,11 +71,7 @@ type totals struct {
 func (e *exchange) key() string {
 	var b strings.Builder
 	b.WriteString(e.place() + "\n" + e.Content + "\n")
-	names := make([]string, 0, len(e.Asked))
-	for name := range e.Asked {
-		names = append(names, name)
-	}
-	slices.Sort(names)
+	names := slices.Sorted(maps.Keys(e.Asked))
 	for _, name := range names {
 		b.WriteString(name + ": " + strings.Join(e.Asked[name], ", ") + "\n")
 	}

@@ -1,6 +1,7 @@
 package analysis
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 )
@@ -243,10 +244,5 @@ func lightItalian(w string) string {
 }
 
 func hasEnding(w string, endings ...string) bool {
-	for _, e := range endings {
-		if strings.HasSuffix(w, e) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(endings, func(e string) bool { return strings.HasSuffix(w, e) })
 }

@@ -1,6 +1,7 @@
 package note
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"time"
@@ -76,9 +77,7 @@ func (s *Store) Relations(q RelationQuery, named passageNamed) ([]Relation, erro
 		}
 	}
 	from := note // a note has fewer as a rule
-	if from == "" {
-		from = passage
-	}
+	from = cmp.Or(from, passage)
 	list := []Relation{}
 	s.walk(from, q.Type, func(t tie, r tieRecord) bool {
 		if passage != "" && t.from != passage && t.to != passage {

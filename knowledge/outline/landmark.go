@@ -2,6 +2,7 @@ package outline
 
 import (
 	"bytes"
+	"cmp"
 	"slices"
 	"strings"
 
@@ -98,10 +99,7 @@ func (l *Landmark) title() string {
 
 // heading returns the landmark as a heading with a fragment.
 func (l *Landmark) heading(fragment string) Heading {
-	level := l.level
-	if level == 0 {
-		level = 7
-	}
+	level := cmp.Or(l.level, 7)
 	return Heading{Level: level, Title: l.title(), Fragment: fragment, Start: l.Start, End: l.end}
 }
 

@@ -2,6 +2,7 @@ package outline
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"unicode"
 	"unicode/utf8"
@@ -48,9 +49,7 @@ type SplitOptions struct {
 // most 80 characters of marker) and tables are cut only when they are too long for a passage, and then each piece
 // stands alone. Paths are shared between passages: never change them.
 func Split(md []byte, o SplitOptions) []Passage {
-	if o.MaxChars == 0 {
-		o.MaxChars = defaultPassageChars
-	}
+	o.MaxChars = cmp.Or(o.MaxChars, defaultPassageChars)
 	p := &packer{md: md, limit: max(o.MaxChars, minPassageChars)}
 	p.target = min(passageTarget, p.limit)
 	p.small = p.target / 4

@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/readthru/readthru/internal/httpfield"
@@ -187,12 +188,7 @@ func isTool(u *url.URL, h http.Header) bool {
 		return true
 	}
 	agent := strings.ToLower(h.Get("User-Agent"))
-	for _, tool := range toolAgents {
-		if strings.HasPrefix(agent, tool) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(toolAgents, func(tool string) bool { return strings.HasPrefix(agent, tool) })
 }
 
 // toolAgents are prefixes, in lower case, of the User-Agent of git and of package managers. Names of runtimes (deno,

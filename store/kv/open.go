@@ -1,6 +1,7 @@
 package kv
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -93,9 +94,7 @@ const (
 // an empty one. When the disk is below the free-space mark, it works without it: every read is a miss and nothing is
 // stored, because opening the engine writes, and the engine kills the process when a write fails.
 func Open(o Options) (*DB, error) {
-	if o.Memory == 0 {
-		o.Memory = DefaultMemory
-	}
+	o.Memory = cmp.Or(o.Memory, DefaultMemory)
 	if o.Space == nil {
 		o.Space = diskSpace
 	}

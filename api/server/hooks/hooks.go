@@ -3,6 +3,7 @@
 package hooks
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -63,12 +64,8 @@ func (s *Service) hook(ctx context.Context, h api.HookEvent) ([]byte, error) {
 	case h.MaxTokens < 0 || h.Wait < 0 || h.Wait > maxWait:
 		return nil, api.Problem(http.StatusBadRequest, "max_tokens is negative, or wait is not within 0s and %s", maxWait)
 	}
-	if h.MaxTokens == 0 {
-		h.MaxTokens = defaultTokens
-	}
-	if h.Wait == 0 {
-		h.Wait = defaultWait
-	}
+	h.MaxTokens = cmp.Or(h.MaxTokens, defaultTokens)
+	h.Wait = cmp.Or(h.Wait, defaultWait)
 	e, ok := agents.Parse(h.Event)
 	if !ok {
 		return nil, nil
@@ -243,10 +240,7 @@ func (s *Service) do(ctx context.Context, w agents.Work) done {
 	if a.Page == nil || !a.Page.Stored || a.Status != http.StatusOK || w.Prefetch {
 		return done{}
 	}
-	source := string(a.Page.Source)
-	if source == "" {
-		source = "unknown"
-	}
+	source := cmp.Or(string(a.Page.Source), "unknown")
 	return done{fmt.Sprintf("Auto-indexed %s into knowledge store (via %s)", w.URL, source)}
 }
 

@@ -1,6 +1,7 @@
 package pages
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/http"
@@ -151,8 +152,6 @@ func cacheURI(raw string) (string, error) {
 		Scheme: strings.ToLower(u.Scheme), Host: page.Authority(u), Path: u.Path, RawPath: u.RawPath,
 		RawQuery: u.RawQuery, ForceQuery: u.ForceQuery,
 	}
-	if k.Path == "" {
-		k.Path = "/"
-	}
+	k.Path = cmp.Or(k.Path, "/")
 	return k.String(), nil
 }

@@ -1,6 +1,7 @@
 package pages
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/http"
@@ -47,9 +48,7 @@ func (s *Service) DetectAndFetch(ctx context.Context, r api.DetectRequest) (*api
 	if err := resolve(&r.FetchRequest); err != nil {
 		return nil, err
 	}
-	if r.Limit == 0 {
-		r.Limit = messageURLs
-	}
+	r.Limit = cmp.Or(r.Limit, messageURLs)
 	t := &api.FetchedText{URLs: detected(r.Text)}
 	t.Pages = make([]*page.Page, min(r.Limit, len(t.URLs)))
 	t.Left = len(t.URLs) - len(t.Pages)

@@ -1,6 +1,7 @@
 package requests
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -42,10 +43,7 @@ func (s *Service) ServeEvents(w http.ResponseWriter, r *http.Request, q api.Even
 		return err
 	}
 	f = asker.OwnRequests(r.Context(), f)
-	limit := q.Limit
-	if limit == 0 {
-		limit = 100
-	}
+	limit := cmp.Or(q.Limit, 100)
 	w.Header().Set("Content-Type", "text/event-stream")
 	w.WriteHeader(http.StatusOK)
 	if r.Method == http.MethodHead {

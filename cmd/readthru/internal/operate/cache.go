@@ -2,6 +2,7 @@ package operate
 
 import (
 	"fmt"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -94,11 +95,7 @@ func (p *program) cacheGet(c *cli.Context) error {
 			fmt.Fprintf(&text, "%d %s\nstored: %s, %d bytes\n", e.Status, http.StatusText(e.Status),
 				terminal.Day(e.ResponseTime),
 				e.Length)
-			names := make([]string, 0, len(e.Header))
-			for name := range e.Header {
-				names = append(names, name)
-			}
-			slices.Sort(names)
+			names := slices.Sorted(maps.Keys(e.Header))
 			for _, name := range names {
 				for _, v := range e.Header[name] {
 					fmt.Fprintf(&text, "%s: %s\n", name, v)

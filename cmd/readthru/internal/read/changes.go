@@ -1,6 +1,7 @@
 package read
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -78,10 +79,7 @@ func changesText(changes []outline.SectionChange) string {
 		if i > 0 {
 			b.WriteString("\n")
 		}
-		where := c.Heading
-		if where == "" {
-			where = "before the first heading"
-		}
+		where := cmp.Or(c.Heading, "before the first heading")
 		fmt.Fprintf(&b, "<!-- %s: %s -->\n", c.Kind, strings.ReplaceAll(where, "--", "- -"))
 		if c.Text != "" {
 			b.WriteString(c.Text + "\n")

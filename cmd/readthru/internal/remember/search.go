@@ -92,10 +92,7 @@ func (p *program) printHits(res *knowledge.Results) error {
 		if i > 0 {
 			text.WriteString("\n")
 		}
-		title := h.Title
-		if title == "" {
-			title = h.URL
-		}
+		title := cmp.Or(h.Title, h.URL)
 		fmt.Fprintf(&text, "%d. %s\n   %s\n", i+1, title, page.MaskString(cmp.Or(h.Link, h.URL)))
 		if h.Heading != "" {
 			fmt.Fprintf(&text, "   %s\n", h.Heading)

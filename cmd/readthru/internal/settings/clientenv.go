@@ -2,6 +2,7 @@ package settings
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"net/url"
@@ -83,9 +84,7 @@ func NewClientEnv(s *Settings, authority *certs.Authority, proxy, login string) 
 		WGETRC: filepath.Join(s.DataDir, "wgetrc"),
 	}
 	e.Direct = os.Getenv("no_proxy")
-	if e.Direct == "" {
-		e.Direct = os.Getenv("NO_PROXY")
-	}
+	e.Direct = cmp.Or(e.Direct, os.Getenv("NO_PROXY"))
 	return e, writeWgetrc(e.WGETRC, e.Bundle)
 }
 

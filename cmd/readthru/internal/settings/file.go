@@ -1,6 +1,7 @@
 package settings
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -20,10 +21,7 @@ const maxConfig = 1 << 20
 // user's, which may be missing. Every error
 // has a line and a key.
 func (s *Settings) readFile(flag string) error {
-	name := flag
-	if name == "" {
-		name = os.Getenv("READTHRU_CONFIG")
-	}
+	name := cmp.Or(flag, os.Getenv("READTHRU_CONFIG"))
 	named := name != ""
 	if !named {
 		if name = userFile(); name == "" {

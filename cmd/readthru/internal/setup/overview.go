@@ -1,6 +1,7 @@
 package setup
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -96,9 +97,7 @@ func (p *program) agentsFound(ctx context.Context, s *settings.Settings) (text s
 		state := "is set up"
 		if st.State != "yes" {
 			state = "is not set up"
-			if next == "" {
-				next = a
-			}
+			next = cmp.Or(next, a)
 		}
 		list = append(list, st.Title+" "+state)
 	}

@@ -1,6 +1,7 @@
 package setup
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"os"
@@ -114,10 +115,7 @@ func latestRelease(ctx context.Context, s *settings.Settings) (string, error) {
 	if err == nil || errors.Is(err, releases.ErrNone) {
 		return latest, err
 	}
-	hint := s.UpstreamAdvice()
-	if hint == "" {
-		hint = "is this machine offline? \"readthru service upgrade\" alone asks nobody"
-	}
+	hint := cmp.Or(s.UpstreamAdvice(), "is this machine offline? \"readthru service upgrade\" alone asks nobody")
 	return "", terminal.WithHint(err, hint)
 }
 
