@@ -9,6 +9,8 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/tiktoken-go/tokenizer"
+
 	"github.com/readthru/readthru/convert"
 )
 
@@ -17,6 +19,10 @@ import (
 func TestTokenEstimateIsAsGoodAsDocumented(t *testing.T) {
 	var markdown, html, saved []float64 // errors, in percent
 	pages := readCorpus(t)
+	vocabulary, err := tokenizer.Get(tokenizer.O200kBase)
+	if err != nil {
+		t.Fatal(err)
+	}
 	for i, p := range pages {
 		if len(pages) > 1000 && i%10 != 0 || len(p.content) > 300<<10 {
 			continue
@@ -30,11 +36,11 @@ func TestTokenEstimateIsAsGoodAsDocumented(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		ofMarkdown, err := convert.ExactTokens(res.Markdown)
+		ofMarkdown, err := vocabulary.Count(res.Markdown)
 		if err != nil {
 			t.Fatal(err)
 		}
-		ofHTML, err := convert.ExactTokens(string(p.content))
+		ofHTML, err := vocabulary.Count(string(p.content))
 		if err != nil {
 			t.Fatal(err)
 		}
