@@ -115,20 +115,26 @@ func (s *Sheet) Cut() bool { return s.cut || s.steps < 0 }
 
 // Read reads the style sheets below root, which is the document as it was parsed: shadow roots must still be templates.
 // It takes style elements and linked sheets in data: addresses in document order, and remembers for each element of a
-// shadow root which root it is in. Afterwards it looks once through all style attributes for names of anchors and for
-// containers, since rules about these depend on elements elsewhere in the page.
+// shadow root which root it is in. Style attributes with names of anchors and with containers are read at last, since
+// rules about these depend on elements elsewhere in the page.
 func Read(root *html.Node) *Sheet {
 	s := &Sheet{rules: map[string][]*rule{}, shows: map[string][]*rule{}}
 	s.steps, s.quirks = maxSteps, true
 	// The first titled sheet names the set that holds; sheets with another title are alternatives that a reader would have
 	// to choose (CSSOM, preferred CSS style sheet set).
-	preferred := "" // the title of the sheets that hold, where some are alternatives
+	preferred := ""         // the title of the sheets that hold, where some are alternatives
+	var styled []*html.Node // elements whose own style may be about others
 	var walk func(n *html.Node)
 	walk = func(n *html.Node) {
 		s.owner = n
 		for c := n.FirstChild; c != nil; c = c.NextSibling {
-			if s.tree != nil && c.Type == html.ElementNode {
-				s.trees[c] = s.tree
+			if c.Type == html.ElementNode {
+				if s.tree != nil {
+					s.trees[c] = s.tree
+				}
+				if style := dom.Attr(c, "style"); strings.Contains(style, "anchor-name") || strings.Contains(style, "container") {
+					styled = append(styled, c)
+				}
 			}
 			switch {
 			case c.Type == html.DoctypeNode:
@@ -157,11 +163,9 @@ func Read(root *html.Node) *Sheet {
 	}
 	walk(root)
 	s.layers.number(0)
-	for n := range root.Descendants() {
+	for _, n := range styled {
 		style := dom.Attr(n, "style")
-		if strings.Contains(style, "anchor-name") {
-			eachDeclaration(style, func(d declaration) { s.anchorNames(&d, s.trees[n]) })
-		}
+		eachDeclaration(style, func(d declaration) { s.anchorNames(&d, s.trees[n]) })
 		s.containers = s.containers || s.asked && strings.Contains(style, "container")
 	}
 	return s
