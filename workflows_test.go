@@ -49,3 +49,21 @@ func TestWorkflowsNameActionsByCommitAndTargetsThatExist(t *testing.T) {
 		}
 	}
 }
+
+// What is linked is asked about where changes are published, and its standard library is that of a patch that is named.
+func TestVulnerabilitiesAreLookedForAndAPatchOfGoIsNamed(t *testing.T) {
+	tests, err := os.ReadFile(".github/workflows/test.yml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	module, err := os.ReadFile("go.mod")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !regexp.MustCompile(`(?m)run: make vuln$`).Match(tests) {
+		t.Error("the workflow of the tests does not make vuln")
+	}
+	if !regexp.MustCompile(`(?m)^toolchain go1\.\d+\.\d+$`).Match(module) {
+		t.Error("go.mod names no patch of Go")
+	}
+}
