@@ -46,7 +46,7 @@ const policy = `
 	fetch/gate            → page, transport
 	fetch/cause           → fetch/media, transport
 	fetch/twins           → convert, fetch/media, httpfield, markdown, page
-	fetch/sitecheck       → fetch/twins, fetch/media, clip
+	fetch/sitecheck       → fetch/twins, fetch/media, fetch/robots, clip
 	fetch/markdownnew     → convert, fetch/media, httpfield, page, transport
 	fetch                 → fetch/media, fetch/robots, fetch/gate, fetch/cause, fetch/markdownnew
 	fetch/prompt          → convert, fetch/media, llm, markdown

@@ -53,7 +53,9 @@ func TestRulesNameFilesAndTestsThatExist(t *testing.T) {
 			functions[m[1]] = true
 		}
 	}
-	for _, name := range []string{"docs/rules.md", "docs/rfc9111.md", "docs/security.md"} {
+	for _, name := range []string{
+		"docs/rules.md", "docs/rfc9111.md", "docs/security.md", "docs/web.md", "docs/agents.md",
+	} {
 		text, err := os.ReadFile(name)
 		if err != nil {
 			t.Fatal(err)
@@ -220,6 +222,31 @@ func TestSectionsOfTheRFCsNameFilesAndTests(t *testing.T) {
 	}
 	if rows < 40 {
 		t.Errorf("docs/rfc9111.md: %d rows were found", rows)
+	}
+}
+
+// A row of the first table of docs/web.md is a convention: what it is, its source with a date or an RFC, what is done,
+// and a test of that.
+func TestConventionsNameSourcesAndTests(t *testing.T) {
+	text, err := os.ReadFile("docs/web.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dated := regexp.MustCompile(`20[12]\d|RFC \d{4}|llmstxt\.org|documentation`)
+	rows := 0
+	first, _, _ := strings.Cut(string(text), "\n## ")
+	for line := range strings.Lines(first) {
+		cells := strings.Split(strings.Trim(strings.TrimSpace(line), "|"), " | ")
+		if !strings.HasPrefix(line, "| ") || strings.HasPrefix(line, "| convention") {
+			continue
+		}
+		if rows++; len(cells) != 4 || !dated.MatchString(cells[1]) ||
+			!namedTest.MatchString(cells[3]) && !strings.Contains(cells[3], "`make ") {
+			t.Errorf("docs/web.md: a source with its date, what is done, or a test is missing: %s", line)
+		}
+	}
+	if rows < 18 {
+		t.Errorf("docs/web.md: %d rows were found", rows)
 	}
 }
 

@@ -25,6 +25,9 @@ func (r *run) seed(ctx context.Context, start *url.URL, enough int, add func(raw
 	if err != nil {
 		return err
 	}
+	if verdict.Long {
+		r.frontier.report.Sitemaps = append(r.frontier.report.Sitemaps, verdict.URL+" is longer than what is read of it")
+	}
 	root := url.URL{Scheme: start.Scheme, Host: start.Host}
 	sitemaps, named := verdict.Sitemaps, len(verdict.Sitemaps) > 0
 	if !named {

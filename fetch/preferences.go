@@ -137,11 +137,11 @@ func (f *Fetcher) freshRobots(ctx context.Context, file *url.URL, known *robots.
 			ctx, cancel := context.WithTimeout(transport.OwnPolicy(ctx), robotsTimeout)
 			defer cancel()
 			now := time.Now()
-			status, text, err := f.readRobots(ctx, file)
+			status, text, long, err := f.readRobots(ctx, file)
 			if err != nil {
 				err = Explain(file, err)
 			}
-			got = robots.Judge(file, status, text, err, f.robotsToken(), known, now)
+			got = robots.Judge(file, status, text, long, err, f.robotsToken(), known, now)
 			f.robots.Put(file.String(), got)
 		})
 		return got, err
@@ -157,19 +157,19 @@ func (f *Fetcher) freshRobots(ctx context.Context, file *url.URL, known *robots.
 	}
 }
 
-// readRobots returns the status of a site's robots.txt, after redirects, and its text up to the limit. A file that
-// breaks off is an error: half of it may allow too much.
-func (f *Fetcher) readRobots(ctx context.Context, file *url.URL) (status int, text []byte, err error) {
+// readRobots returns the status of a site's robots.txt, after redirects, and its text up to the limit; long says that
+// there is more. A file that breaks off is an error: half of it may allow too much.
+func (f *Fetcher) readRobots(ctx context.Context, file *url.URL) (status int, text []byte, long bool, err error) {
 	resp, _, err := f.getFile(ctx, file, "text/plain, */*;q=0.5", http.Header{"Cache-Control": {"max-age=86400"}})
 	if err != nil {
-		return 0, nil, err
+		return 0, nil, false, err
 	}
 	defer resp.Body.Close()
 	if resp.StatusCode >= 300 {
-		return resp.StatusCode, nil, nil
+		return resp.StatusCode, nil, false, nil
 	}
-	if text, err = robots.ReadText(resp.Body); err != nil {
-		return 0, nil, fmt.Errorf("%w: %w", media.ErrIncomplete, err)
+	if text, long, err = robots.ReadText(resp.Body); err != nil {
+		return 0, nil, false, fmt.Errorf("%w: %w", media.ErrIncomplete, err)
 	}
-	return resp.StatusCode, text, nil
+	return resp.StatusCode, text, long, nil
 }

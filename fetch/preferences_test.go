@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/readthru/readthru/fetch"
+	"github.com/readthru/readthru/fetch/robots"
 	"github.com/readthru/readthru/page"
 )
 
@@ -133,6 +134,31 @@ func TestRobotsTxtStatesPreferences(t *testing.T) {
 		if got := uses(ans.Page.Preferences); tt.want != "" && got != tt.want {
 			t.Errorf("%s: the page of %s: %q, want %q", tt.agent, tt.path, got, tt.want)
 		}
+	}
+}
+
+// A robots.txt of five megabytes is read up to its limit, which is told: what stands there counts, a line that the
+// limit cuts and what comes after it do not.
+func TestALongRobotsTxtIsReadInPart(t *testing.T) {
+	sent := 0
+	origin := &inProcess{answer: func(req *http.Request) (int, string, []string) {
+		if req.URL.Path == "/robots.txt" {
+			sent++
+			begin := "User-agent: *\nDisallow: /no\nContent-Signal: ai-train=no\n"
+			return http.StatusOK, begin + strings.Repeat("# nothing to see here\n", (robots.MaxSize-len(begin))/22) +
+				strings.Repeat("Disallow: /\n", 5<<20/12), nil
+		}
+		return http.StatusOK, "<h1>T</h1>" + strings.Repeat("<p>words of a page ", 30), []string{"Content-Type: text/html"}
+	}}
+	f := fetcherOver(t, emptyStore(t), origin, "readthru")
+	for path, want := range map[string]bool{"/yes": true, "/no": false} {
+		v, err := f.Allowed(t.Context(), &url.URL{Scheme: "http", Host: "site.test", Path: path})
+		if err != nil || v.Allowed != want || !v.Long || len(v.Text) > 8<<10 || want && uses(v.Preferences) != "ai-train-" {
+			t.Errorf("%s: %v: allowed %v, long %v, %v; want %v, and told", path, err, v.Allowed, v.Long, v.Preferences, want)
+		}
+	}
+	if sent != 1 {
+		t.Errorf("it was asked for %d times", sent)
 	}
 }
 

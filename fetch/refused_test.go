@@ -61,6 +61,27 @@ func TestAPageThatCostsMoneyIsTold(t *testing.T) {
 	}
 }
 
+// What comes with a demand cannot hide it, nor do more than be named: it is as long as it likes, or no JSON at all.
+func TestADemandWithHostileContentIsTold(t *testing.T) {
+	for name, content := range map[string]string{
+		"longer than any page": strings.Repeat("x", 3<<20),
+		"deep":                 `{"x402Version":1,"accepts":` + strings.Repeat("[", 1<<16),
+		"markup": `{"x402Version":1,"accepts":[{"amount":"1","asset":"<script>\u001b[2J\u202e","network":"` +
+			strings.Repeat("n", 9999) + `"}]}`,
+	} {
+		c := newChain(t, respond(402, content, "Content-Type: application/json", "Crawler-Price: USD 0.01"),
+			func(o *fetch.Options) { o.MaxBody = 1 << 20 })
+		_, err := c.own(t, "https://site.test/")
+		e, ok := errors.AsType[*fetch.Error](err)
+		if !ok || e.Status != 402 || len(e.Payment) == 0 || e.Payment[0].String() != "USD 0.01, by pay per crawl" {
+			t.Fatalf("%s: error %v, want the price", name, err)
+		}
+		if text := err.Error(); len(text) > 2000 || strings.ContainsAny(text, "\x1b\u202e") {
+			t.Errorf("%s: %d bytes of error: %q", name, len(text), text)
+		}
+	}
+}
+
 // A wall says whose it is, as far as its marks tell, and which copy of the page is stored.
 func TestBotWallsAreTold(t *testing.T) {
 	wall := "<html><body><script>window._cf_chl_opt={}</script><p>Checking your browser</p></body></html>"

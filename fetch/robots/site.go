@@ -36,6 +36,7 @@ type Verdict struct {
 	URL    string // of robots.txt
 	Status int    // of its response; 0: none was received
 	Text   string // its first 8 KiB
+	Long   bool   // it is longer than what is read of it (RFC 9309 §2.5)
 }
 
 // FileOf returns the URL of the robots.txt of u's site.
@@ -43,13 +44,14 @@ func FileOf(u *url.URL) *url.URL {
 	return &url.URL{Scheme: u.Scheme, Host: page.Authority(u), Path: "/robots.txt"}
 }
 
-// ReadText reads a robots.txt up to MaxSize. It drops a line cut by the limit, because half a rule is a different rule.
-func ReadText(r io.Reader) ([]byte, error) {
-	text, err := io.ReadAll(io.LimitReader(r, MaxSize+1))
-	if err == nil && len(text) > MaxSize {
+// ReadText reads a robots.txt up to MaxSize, and says whether there is more. It drops a line cut by the limit, because
+// half a rule is a different rule.
+func ReadText(r io.Reader) (text []byte, more bool, err error) {
+	text, err = io.ReadAll(io.LimitReader(r, MaxSize+1))
+	if more = err == nil && len(text) > MaxSize; more {
 		text = text[:bytes.LastIndexAny(text[:MaxSize], "\r\n")+1]
 	}
-	return text, err
+	return text, more, err
 }
 
 // Site is what is known of the robots.txt of a site: its rules, or that they could not be had. It is not changed.
@@ -58,17 +60,20 @@ type Site struct {
 	sitemaps []string // absolute
 	status   int
 	text     string
+	long     bool      // there was more than MaxSize
 	why      string    // if not empty, everything is disallowed for this reason
 	fetched  time.Time // when the rules were fetched
 	until    time.Time // when to fetch again
 }
 
 // Judge returns what is known of a site once its robots.txt was requested: by the status and text of the answer, or by
-// the error that came instead. A site without the file (4xx), or with too many redirects, allows everything. One that
-// fails to serve it allows what it allowed before, which known says, for a while; if that is nil, nothing. Status 429
-// counts as a failure: the site has the file.
-func Judge(file *url.URL, status int, text []byte, err error, token string, known *Site, now time.Time) *Site {
-	got := &Site{status: status, fetched: now, until: now.Add(lifetime)}
+// the error that came instead; long says that the text is a part. A site without the file (4xx), or with too many
+// redirects, allows everything. One that fails to serve it allows what it allowed before, which known says, for a
+// while; if that is nil, nothing. Status 429 counts as a failure: the site has the file.
+func Judge(file *url.URL, status int, text []byte, long bool, err error, token string, known *Site,
+	now time.Time,
+) *Site {
+	got := &Site{status: status, long: long, fetched: now, until: now.Add(lifetime)}
 	switch {
 	case err == nil && status >= 200 && status < 300:
 		got.rules = Parse(text, token)
@@ -104,7 +109,9 @@ func (s *Site) Holds(now time.Time) bool { return s != nil && now.Before(s.until
 // Verdict returns what the site, whose robots.txt file is, says to a crawler about u. robots.txt itself is allowed (RFC
 // 9309 §2.2.2), unless it could not be read.
 func (s *Site) Verdict(file, u *url.URL, token string) Verdict {
-	v := Verdict{Delay: s.rules.Delay, Sitemaps: s.sitemaps, URL: file.String(), Status: s.status, Text: s.text}
+	v := Verdict{
+		Delay: s.rules.Delay, Sitemaps: s.sitemaps, URL: file.String(), Status: s.status, Text: s.text, Long: s.long,
+	}
 	switch path := PathOf(u); {
 	case s.why != "":
 		v.Reason = s.why

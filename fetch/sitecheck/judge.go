@@ -10,6 +10,7 @@ import (
 
 	"github.com/readthru/readthru/convert"
 	"github.com/readthru/readthru/fetch/media"
+	"github.com/readthru/readthru/fetch/robots"
 	"github.com/readthru/readthru/fetch/twins"
 	"github.com/readthru/readthru/internal/clip"
 	"github.com/readthru/readthru/internal/httpfield"
@@ -131,7 +132,7 @@ func (c *check) negotiation(ctx context.Context, html *answer) error {
 		}
 	}
 	if len(silent) > 0 {
-		r.add("Vary", Wrong, strings.Join(silent, " and ")+" does not say Vary: Accept",
+		r.add("Vary", Wrong, "Vary: Accept is missing in "+strings.Join(silent, " and in "),
 			"say Vary: Accept in both forms, or caches give one to who asked for the other")
 	} else {
 		r.add("Vary", Good, "both forms say Vary: Accept", "")
@@ -168,7 +169,11 @@ func (c *check) twins(ctx context.Context, html *answer) error {
 			return err
 		}
 		if why := unfit(a); why != "" {
-			r.add("twin", Wrong, page.Mask(u)+", which the page names as its markdown, "+why, "")
+			help := ""
+			if a.status == http.StatusOK && convert.IsMislabelledMarkdown(a.content, true) {
+				help = "label it as text/markdown: not everybody looks at what it is"
+			}
+			r.add("twin", Wrong, page.Mask(u)+", which the page names as its markdown, "+why, help)
 			continue
 		}
 		r.add("twin", Good, "the page names "+page.Mask(u), "")
@@ -267,7 +272,11 @@ func (c *check) preferences(ctx context.Context, html *answer) error {
 	} else {
 		r.add("robots.txt", Good, "lets agents read the page", "")
 	}
-	for _, field := range preference.Malformed(html.header) {
+	if verdict.Long {
+		r.add("robots.txt", Wrong, fmt.Sprintf("is longer than %d KiB", robots.MaxSize>>10),
+			"say less: crawlers read no more of it (RFC 9309 §2.5)")
+	}
+	for _, field := range append(preference.Malformed(html.header), preference.MalformedRobots(verdict.Text)...) {
 		r.add("preferences", Wrong, clip.Line(field, maxField)+" is malformed, and says nothing",
 			"write as in Content-Usage: train-ai=n, search=y or Content-Signal: ai-train=no, search=yes")
 	}

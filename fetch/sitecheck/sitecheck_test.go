@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 
@@ -106,7 +107,7 @@ func TestWhatAgentsGetOfASite(t *testing.T) {
 		name    string
 		site    site
 		verdict fetch.Verdict
-		want    []string // "name state", in any order; the others are not looked at
+		want    []string // "name state" or "name state: help", which may be a part; the others are not looked at
 		wrong   int
 	}{
 		{
@@ -187,6 +188,13 @@ func TestWhatAgentsGetOfASite(t *testing.T) {
 			1,
 		},
 		{
+			"a twin that is labelled as HTML",
+			site{named: "/page.md", files: map[string]string{"/page.md": "text/html\n" + markdown}},
+			fetch.Verdict{Allowed: true},
+			[]string{"twin wrong: label it as text/markdown"},
+			1,
+		},
+		{
 			"a twin that is not named",
 			site{files: map[string]string{"/page.md": md}},
 			fetch.Verdict{Allowed: true},
@@ -209,7 +217,7 @@ func TestWhatAgentsGetOfASite(t *testing.T) {
 			1,
 		},
 		{
-			"a twin that is HTML",
+			"a twin that is HTML, labelled as markdown",
 			site{named: "/page.md", files: map[string]string{"/page.md": "text/markdown\n" + html}},
 			fetch.Verdict{Allowed: true},
 			[]string{"twin wrong"},
@@ -232,6 +240,13 @@ func TestWhatAgentsGetOfASite(t *testing.T) {
 				Use: page.UseInput, Says: "Content-Signal: ai-input=no", In: page.InRobots,
 			}}},
 			[]string{"preferences wrong", "preferences wrong", "preferences good"},
+			2,
+		},
+		{
+			"a robots.txt that is too long, with a statement in it that is malformed",
+			site{},
+			fetch.Verdict{Allowed: true, Long: true, Text: "User-agent: *\nContent-Signal: /a no # ai\nDisallow: /b\n"},
+			[]string{"robots.txt good", "robots.txt wrong", "preferences wrong"},
 			2,
 		},
 		{
@@ -275,12 +290,10 @@ func TestWhatAgentsGetOfASite(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			got := map[string]bool{}
-			for _, f := range r.Findings {
-				got[f.Name+" "+f.State] = true
-			}
 			for _, want := range tt.want {
-				if !got[want] {
+				if !slices.ContainsFunc(r.Findings, func(f sitecheck.Finding) bool {
+					return strings.HasPrefix(f.Name+" "+f.State+": "+f.Help, want)
+				}) {
 					t.Errorf("no finding %q in %+v", want, r.Findings)
 				}
 			}

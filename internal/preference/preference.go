@@ -189,6 +189,19 @@ func Malformed(h http.Header) (fields []string) {
 	return fields
 }
 
+// MalformedRobots returns the statements of a robots.txt that say nothing because they are malformed, as they came.
+func MalformedRobots(text string) (statements []string) {
+	for line := range strings.Lines(text) {
+		line, _, _ = strings.Cut(line, "#")
+		name, value, _ := strings.Cut(line, ":")
+		if name = http.CanonicalHeaderKey(strings.TrimSpace(name)); name == "Content-Usage" || name == "Content-Signal" {
+			_, statement := SplitRobots(strings.TrimSpace(value))
+			statements = append(statements, Malformed(http.Header{name: {statement}})...)
+		}
+	}
+	return statements
+}
+
 // Contradictions returns the uses that statements both allow and deny. The denial counts.
 func Contradictions(stated page.Preferences) (uses []page.Use) {
 	for _, p := range stated {

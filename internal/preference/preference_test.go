@@ -167,6 +167,12 @@ func TestMalformedAndContradictingStatementsAreFound(t *testing.T) {
 			t.Errorf("%v (-want +got)\n%s", h, diff)
 		}
 	}
+	text := "User-agent: *\nContent-Usage: train-ai=n\r\n content-usage : /a Train=\"n # x\nContent-Signal: /b yes\n" +
+		"# Content-Signal: no\nDisallow: /content-usage: x\nSitemap: http://a.test/\n"
+	malformed := []string{`Content-Usage: Train="n`, "Content-Signal: yes"}
+	if diff := cmp.Diff(malformed, preference.MalformedRobots(text)); diff != "" {
+		t.Errorf("robots.txt (-want +got)\n%s", diff)
+	}
 	both := append(preference.OfRobots("content-signal", "search=disallow, ai-train=no, ai-input=yes"),
 		preference.OfHeader(http.Header{"Content-Signal": {"search=yes, search=allow, ai-input=yes"}}, "")...)
 	if got := preference.Contradictions(both); len(got) != 1 || got[0] != page.UseSearch {
