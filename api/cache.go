@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/readthru/readthru/internal/recipe"
+	"github.com/readthru/readthru/page"
 	"github.com/readthru/readthru/store"
 )
 
@@ -142,6 +143,10 @@ type Site struct {
 
 	Rules []Rule       `json:"rules"` // that match it; the first without a path is the one that applies
 	Facts []store.Fact `json:"facts"` // that hold
+
+	// Preferences are what its robots.txt states about the use of its front page, if that was read lately. They come
+	// with one host, not in lists.
+	Preferences page.Preferences `json:"preferences,omitempty"`
 }
 
 // What sets a host apart.

@@ -143,7 +143,7 @@ func (f *Fetcher) form(a *attempt) form {
 	}
 	if begun, _ := page.SplitFrontMatter(markdown); f.o.FrontMatter && r.From != page.Negotiated &&
 		r.From != page.Alternate && begun == nil {
-		block = p.FrontMatter()
+		block = p.FrontMatter(a.told()...)
 	}
 	if cut {
 		return form{block: block, markdown: content}

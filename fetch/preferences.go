@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"strings"
 	"time"
 
 	"github.com/readthru/readthru/fetch/media"
@@ -46,6 +47,15 @@ func (f *Fetcher) notePreferences(a *attempt) {
 	if _, unlisted := unlisted(PreferencesRespect, a.page.Preferences); unlisted {
 		a.warn(page.WarnNotIndexed)
 	}
+}
+
+// told returns what front matter says of the uses that the origin denies. Whoever has set what is done about
+// preferences wants to see them.
+func (a *attempt) told() (lines [][2]string) {
+	if a.at.preferences == PreferencesTell || a.at.preferences == PreferencesRespect {
+		lines = append(lines, [2]string{"denied_use", strings.Join(a.page.Preferences.Denials(), ", ")})
+	}
+	return lines
 }
 
 // unwanted returns the statement because of which the page is neither given to whoever asked for it nor kept.
@@ -100,6 +110,19 @@ const robotsTimeout = 15 * time.Second
 // Verdict reports whether the robots.txt of a site allows us to read a URL (RFC 9309). Preferences that it states are
 // no part of that: see [Fetcher.Unwanted].
 type Verdict = robots.Verdict
+
+// StatedBy returns what the robots.txt of a host states about the use of its front page, if it was read lately. Nothing
+// is asked for it.
+func (f *Fetcher) StatedBy(host string) page.Preferences {
+	f = f.newest.Load()
+	for _, scheme := range []string{"https", "http"} {
+		u := &url.URL{Scheme: scheme, Host: host, Path: "/"}
+		if known := f.robots.Get(robots.FileOf(u).String()); known != nil {
+			return known.Preferences(u)
+		}
+	}
+	return nil
+}
 
 // Allowed reports whether the robots.txt of u's site allows the product token of fetch.user_agent to read u. It fetches
 // the file through the cache, under the policy for own fetches, at most once in 24 hours. A site without robots.txt

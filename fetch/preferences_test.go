@@ -137,6 +137,46 @@ func TestRobotsTxtStatesPreferences(t *testing.T) {
 	}
 }
 
+// Who has set that preferences are told, or respected, sees in front matter what is denied, also of what is stored; a
+// robots.txt that was read says it of its host.
+func TestDeniedUsesStandInFrontMatterWhereTheyAreAskedFor(t *testing.T) {
+	origin := &inProcess{answer: func(req *http.Request) (int, string, []string) {
+		if req.URL.Path == "/robots.txt" {
+			return http.StatusOK, "User-agent: *\nContent-Signal: ai-train=no\n", nil
+		}
+		return http.StatusOK, "<title>T</title><h1>T</h1>" + strings.Repeat("<p>words of a page ", 30), []string{
+			"Content-Type: text/html", "Cache-Control: max-age=600", "Content-Usage: search=n, train-ai=y",
+		}
+	}}
+	u := &url.URL{Scheme: "http", Host: "site.test", Path: "/"}
+	for policy, want := range map[string]bool{
+		fetch.PreferencesTell: true, fetch.PreferencesRespect: true, fetch.PreferencesAuto: false,
+		fetch.PreferencesIgnore: false,
+	} {
+		f := fetch.New(fetch.Options{
+			Client: origin, Store: emptyStore(t), UserAgent: "readthru/test", Preferences: policy, FrontMatter: true,
+			MarkdownNew: fetch.MarkdownNew{Mode: "off"},
+		})
+		for range 2 {
+			ans, err := f.Page(t.Context(), fetch.Request{URL: u, Header: http.Header{"Accept": {"text/markdown"}}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			block, _ := page.SplitFrontMatter(ans.Body)
+			if got := strings.Contains(string(block), "\ndenied_use: \"Content-Usage: search=n\"\n"); got != want {
+				t.Errorf("%s: told %v, want %v: %s", policy, got, want, block)
+			}
+		}
+		if stated := f.StatedBy("site.test"); stated != nil {
+			t.Errorf("%v is stated by a robots.txt that nobody has read", stated)
+		}
+		if _, err := f.Allowed(t.Context(), u); err != nil || uses(f.StatedBy("site.test")) != "ai-train-" {
+			t.Errorf("%v, stated %v, want what robots.txt says", err, f.StatedBy("site.test"))
+		}
+		_ = f.Close()
+	}
+}
+
 // A robots.txt of five megabytes is read up to its limit, which is told: what stands there counts, a line that the
 // limit cuts and what comes after it do not.
 func TestALongRobotsTxtIsReadInPart(t *testing.T) {

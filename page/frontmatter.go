@@ -10,11 +10,12 @@ import (
 	"github.com/readthru/readthru/internal/clip"
 )
 
-// FrontMatter returns the YAML block that stands before a page's markdown: title, url, description, author, date, lang
-// and fetched_at, only what is known. It ends with a blank line. It is empty if nothing is known.
+// FrontMatter returns the YAML block that stands before a page's markdown: title, url, description, author, date, lang,
+// more names with their values, and fetched_at, only what is known. It ends with a blank line. It is empty if nothing
+// is known.
 // It is put before the markdown when that is written out; [Record.ContentHash] is without it, for fetched_at changes
 // with every fetch.
-func (p *Page) FrontMatter() string {
+func (p *Page) FrontMatter(more ...[2]string) string {
 	var b strings.Builder
 	line := func(name, value string) {
 		if value = clip.OneLine(value); value != "" {
@@ -27,6 +28,9 @@ func (p *Page) FrontMatter() string {
 	line("author", p.Meta["author"])
 	line("date", p.Meta["date"])
 	line("lang", p.Meta["lang"])
+	for _, m := range more {
+		line(m[0], m[1])
+	}
 	if !p.FetchedAt.IsZero() {
 		b.WriteString("fetched_at: " + p.FetchedAt.UTC().Format(time.RFC3339) + "\n")
 	}

@@ -186,7 +186,9 @@ func (s *Service) GetSite(ctx context.Context, ref api.HostRef) (*api.Site, erro
 		return nil, err
 	}
 	total := s.o.Store.HostTotal(name)
-	site := &api.Site{Host: name, Visits: total.Visits, Hits: total.Hits, Facts: []store.Fact{}}
+	site := &api.Site{
+		Host: name, Visits: total.Visits, Hits: total.Hits, Facts: []store.Fact{}, Preferences: s.o.Fetch.StatedBy(name),
+	}
 	if told := s.recentTrouble(ctx)[name]; told != nil {
 		told.tell(site)
 	}

@@ -140,6 +140,9 @@ func (p *program) printSite(s *api.Site) error {
 		}
 		add("rule", fmt.Sprintf("%s%s: %s (%s)", r.Host, r.Path, ruleText(r.RuleFields), from))
 	}
+	for _, stated := range s.Preferences {
+		add("states", stated.String())
+	}
 	for _, l := range lines {
 		if err := p.Print(fmt.Sprintf("%-15s %s\n", l[0], terminal.Printable(l[1]))); err != nil {
 			return err
