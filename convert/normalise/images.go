@@ -158,7 +158,7 @@ func tooSmall(n *html.Node) bool {
 	if style := dom.Attr(n, "style"); style != "" {
 		set := css.Declarations(style)
 		for _, key := range []string{"width", "height"} {
-			if v, unit, ok := css.Number(set.Get(key)); ok && unit == "px" && v < smallest {
+			if v, unit, ok := css.Number(set.Get(key)); ok && (unit == "px" || v == 0) && v < smallest {
 				return true
 			}
 		}
