@@ -44,16 +44,18 @@ func (d *Document) pdf(ctx context.Context, content []byte) {
 		return
 	}
 	var pages []*pdflayout.Page
-	size, covered, unmapped, cut := 0, 0, 0, false
+	size, unmapped, cut := 0, 0, false
 	var notes []pdf.Note
 	for p, err := range f.Pages(ctx) {
 		if err != nil {
 			guard.Stop(err)
 		}
 		notes = append(notes, p.Notes...)
+		if len(p.Unseen) > 0 {
+			notes = append(notes, pdf.Note{Text: strings.ToValidUTF8(string(p.Unseen), ""), Hidden: true})
+		}
 		unmapped += p.Unmapped
 		q := pdflayout.NewPage(ctx, p, linkable)
-		covered += q.Hidden
 		if size += q.Length(); size > maxPDFText {
 			cut = true
 			break
@@ -74,9 +76,7 @@ func (d *Document) pdf(ctx context.Context, content []byte) {
 	if !f.Created.IsZero() {
 		head.Put(d.head.Meta, "date", f.Created.Format(time.RFC3339))
 	}
-	report := d.notes(ctx, notes)
-	report.Hidden += covered
-	d.reportHidden(report)
+	d.reportHidden(d.notes(ctx, notes))
 	if unmapped > 0 {
 		d.warnings = append(d.warnings, WarnUnmapped+"="+strconv.Itoa(unmapped))
 	}
@@ -92,7 +92,8 @@ func (d *Document) pdf(ctx context.Context, content []byte) {
 	}
 }
 
-// notes reports the annotations of a PDF, of which the markdown has nothing but what it says itself.
+// notes reports annotations of a PDF, and what nobody sees of its pages: of each page one text. The markdown has
+// nothing of them but what it says itself.
 func (d *Document) notes(ctx context.Context, notes []pdf.Note) hidden.Report {
 	if len(notes) == 0 {
 		return hidden.Report{}

@@ -1,6 +1,7 @@
 package convert_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -61,6 +62,31 @@ func TestAnnotationsOfPDFsAreCounted(t *testing.T) {
 				t.Errorf("counted as %q, want %q; warnings %v", counted, tt.kind, res.Warnings)
 			}
 		})
+	}
+}
+
+// The report says what nobody sees of a PDF: one text of each page, with its words apart.
+func TestHiddenTextOfPDFsIsNamed(t *testing.T) {
+	words := ""
+	for i, word := range strings.Fields(order) { // as programs draw them that draw no spaces
+		words += at(50+60*i, 500, "F1 10", word)
+	}
+	for name, hidden := range map[string]string{
+		"white": "1 g " + at(50, 500, "F1 10", order), "word by word": "1 g " + words,
+		"below a box":  at(50, 500, "F1 10", order) + "1 g 0 490 600 30 re f ",
+		"not painted":  "BT 3 Tr ET " + at(50, 500, "F1 10", order),
+		"off the page": at(5000, 500, "F1 10", order),
+		"said to be":   "/Span << /ActualText (" + order + ") >> BDC " + at(50, 500, "F1 10", "x") + " EMC ",
+	} {
+		seen := "0 g 0 Tr " + at(50, 700, "F1 10", seenText)
+		res := document(t, pdfFile(seen+hidden, seen, seen+hidden), "")
+		if strings.Contains(res.Markdown, "keys") || strings.Count(res.Markdown, "flow.") != 3 {
+			t.Errorf("%s: %q", name, res.Markdown)
+		}
+		if len(res.Removed.Pieces) != 2 || res.Removed.Pieces[0].Text != order ||
+			!slices.Contains(res.Warnings, convert.WarnHidden+"=2") {
+			t.Errorf("%s: told %+v, warnings %v", name, res.Removed.Pieces, res.Warnings)
+		}
 	}
 }
 

@@ -31,7 +31,8 @@ type canvas struct {
 	page      *Page
 	invisible []Glyph // drawn in mode 3, or below a picture: the text of a scanned page
 	seen      seen
-	off       int // groups of optional content around that are not shown
+	after     [2]float64 // where the last glyph ends that nobody sees
+	off       int        // groups of optional content around that are not shown
 
 	// operators is the variable of that name. run does not read it itself: Do runs a form, and Go refuses a table whose
 	// functions refer to the table.
@@ -61,7 +62,9 @@ func (c *canvas) finish() {
 		c.page.Glyphs = append(c.page.Glyphs, c.invisible...)
 		return
 	}
-	c.page.Hidden += len(c.invisible)
+	for i := range c.invisible {
+		c.hideGlyph(&c.invisible[i])
+	}
 }
 
 // The flags of an annotation that no viewer shows on a screen (§12.5.3).
@@ -196,11 +199,11 @@ func (c *canvas) add(text string, m matrix, width float64, g *state) {
 	size := math.Hypot(m[2], m[3]) * g.font.height
 	x, y := m[4], m[5]
 	if strings.TrimSpace(text) != "" && (size < 1 || x < -size || y < -size || x > p.Width+size || y > p.Height+size) {
-		p.Hidden++
+		c.hide(text, m[4], m[5], m[4]+width*m[0], m[5]+width*m[1], size)
 		return
 	}
 	if strings.TrimSpace(text) != "" && c.hides(m[4]+width*m[0]/2+m[2]/3, m[5]+width*m[1]/2+m[3]/3, size, g) {
-		p.Hidden++
+		c.hide(text, m[4], m[5], m[4]+width*m[0], m[5]+width*m[1], size)
 		return
 	}
 	w := width * math.Hypot(m[0], m[1])
@@ -224,6 +227,28 @@ func (c *canvas) add(text string, m matrix, width float64, g *state) {
 		return
 	}
 	p.Glyphs = append(p.Glyphs, glyph)
+}
+
+// hide notes a glyph that nobody sees. Its baseline leads from one point to another; words are told apart by the room
+// between glyphs.
+func (c *canvas) hide(text string, x0, y0, x1, y1, size float64) {
+	if math.Hypot(x0-c.after[0], y0-c.after[1]) > size/6 {
+		c.unsee(" ")
+	}
+	c.page.Hidden++
+	c.unsee(text)
+	c.after = [2]float64{x1, y1}
+}
+
+// unsee appends to what nobody sees of the page, up to maxNote bytes.
+func (c *canvas) unsee(text string) {
+	p := c.page
+	p.Unseen = append(p.Unseen, text[:min(len(text), max(0, maxNote-len(p.Unseen)))]...)
+}
+
+// hideGlyph is hide for a glyph that was kept at first.
+func (c *canvas) hideGlyph(g *Glyph) {
+	c.hide(g.Text, float64(g.X), float64(g.Y), float64(g.X+g.W), float64(g.Y), float64(g.Size))
 }
 
 // maxImageEntries is how far behind BI the data of an inline image may begin, in bytes.

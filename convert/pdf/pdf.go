@@ -71,8 +71,9 @@ type Page struct {
 	Notes         []Note
 	Images        int // pictures drawn
 	Rules         []Rule
-	Hidden        int // glyphs left out because they cannot be seen
-	Unmapped      int // glyphs left out because their font does not say what they mean
+	Hidden        int    // glyphs left out because they cannot be seen
+	Unseen        []byte // what they say, in the order of drawing, up to maxNote bytes
+	Unmapped      int    // glyphs left out because their font does not say what they mean
 }
 
 // Glyph is a glyph on a page. Lengths are in points; the origin is the page's lower left corner. Spaces that were drawn

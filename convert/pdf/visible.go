@@ -134,7 +134,7 @@ func (c *canvas) painted(area rect, color paint, isBox, picture bool, g *state) 
 			glyph.Style = 0
 			c.invisible = append(c.invisible, glyph)
 		default:
-			c.page.Hidden++
+			c.hideGlyph(&glyph)
 		}
 	}
 	c.page.Glyphs = kept
@@ -275,6 +275,7 @@ func (c *canvas) judge(m *markedContent) {
 	}
 	c.page.Glyphs[m.at].Text = string(m.own)
 	c.page.Hidden++
+	c.unsee(" " + m.text)
 }
 
 // setGray, setRGB and setCMYK return the operator that sets the color of fills, or of strokes.

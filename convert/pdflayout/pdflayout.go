@@ -35,7 +35,6 @@ type Page struct {
 	number        int
 	width, height float32
 	lines         []*line
-	Hidden        int     // glyphs left out because no reader sees them
 	head, foot    float32 // above and below which its margins are
 }
 
@@ -51,7 +50,7 @@ const (
 // one another; the columns of turned text have numbers from 1<<16 on. It panics, by guard.Check, when ctx ends: package
 // convert recovers that.
 func NewPage(ctx context.Context, p *pdf.Page, linkable func(url string) bool) *Page {
-	page := &Page{number: p.Number, width: float32(p.Width), height: float32(p.Height), Hidden: p.Hidden}
+	page := &Page{number: p.Number, width: float32(p.Width), height: float32(p.Height)}
 	for turn := range uint8(4) {
 		glyphs := make([]pdf.Glyph, 0, len(p.Glyphs))
 		for _, g := range p.Glyphs {
