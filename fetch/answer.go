@@ -226,7 +226,7 @@ var dropped = []string{
 
 // fields returns the fields of a markdown answer: those of the origin's response that hold for it too, and ours.
 func (f *Fetcher) fields(a *attempt, tag string) http.Header {
-	h := a.resp.Header.Clone()
+	h := httpfield.Copy(a.resp.Header, 8)
 	for _, name := range dropped {
 		delete(h, name)
 	}
@@ -254,13 +254,15 @@ func (f *Fetcher) fields(a *attempt, tag string) http.Header {
 // contentType returns the Content-Type of an answer: UTF-8 for what we made; what came as markdown keeps the charset
 // that its origin names.
 func contentType(a *attempt) string {
-	switch c := media.Charset(a.resp.Header); {
+	switch {
 	case a.page.ContentFormat == "html":
 		return "text/html; charset=utf-8"
 	case a.req.Text:
 		return "text/plain; charset=utf-8"
-	case a.best.From == page.Negotiated && c != "" && c != "utf-8" && !a.recoded:
-		return "text/markdown; charset=" + strings.Map(tokenRune, c)
+	case a.best.From == page.Negotiated && !a.recoded:
+		if c := media.Charset(a.resp.Header); c != "" && c != "utf-8" {
+			return "text/markdown; charset=" + strings.Map(tokenRune, c)
+		}
 	}
 	return "text/markdown; charset=utf-8"
 }

@@ -193,6 +193,9 @@ func (f *Fetcher) failedBefore(r Request) *Error {
 
 // forgetFailures forgets that own fetches of a page failed, since somebody has got it.
 func (f *Fetcher) forgetFailures(r Request) {
+	if f.failed.Len() == 0 { // as nearly always
+		return
+	}
 	r.Method = http.MethodGet
 	for _, r.NoRemote = range []bool{false, true} {
 		f.failed.Remove(r.failureKey())

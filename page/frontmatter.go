@@ -17,9 +17,15 @@ import (
 // with every fetch.
 func (p *Page) FrontMatter(more ...[2]string) string {
 	var b strings.Builder
+	b.Grow(512) // most blocks; each answer from the store has one
+	b.WriteString("---\n")
+	empty := b.Len()
 	line := func(name, value string) {
 		if value = clip.OneLine(value); value != "" {
-			b.WriteString(name + ": " + yamlString(value) + "\n")
+			b.WriteString(name)
+			b.WriteString(": ")
+			b.WriteString(yamlString(value))
+			b.WriteByte('\n')
 		}
 	}
 	line("title", p.Title)
@@ -34,10 +40,11 @@ func (p *Page) FrontMatter(more ...[2]string) string {
 	if !p.FetchedAt.IsZero() {
 		b.WriteString("fetched_at: " + p.FetchedAt.UTC().Format(time.RFC3339) + "\n")
 	}
-	if b.Len() == 0 {
+	if b.Len() == empty {
 		return ""
 	}
-	return "---\n" + b.String() + "---\n\n"
+	b.WriteString("---\n\n")
+	return b.String()
 }
 
 // SplitFrontMatter splits a markdown text into the YAML block at its top, which may be empty, and the rest. Both share
@@ -120,8 +127,10 @@ func yamlString(s string) string {
 	if plain {
 		return s
 	}
-	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(s) + `"`
+	return `"` + yamlEscapes.Replace(s) + `"`
 }
+
+var yamlEscapes = strings.NewReplacer(`\`, `\\`, `"`, `\"`)
 
 // firstOf returns the first of some strings that is not empty; empty if all are.
 func firstOf(values ...string) string {

@@ -63,7 +63,11 @@ func Type(h http.Header) string { return page.MediaType(h.Get("Content-Type")) }
 
 // Charset returns the charset of Content-Type in lower case, or "" if it names none.
 func Charset(h http.Header) string {
-	_, params, err := mime.ParseMediaType(h.Get("Content-Type"))
+	contentType := h.Get("Content-Type")
+	if !strings.Contains(contentType, ";") {
+		return ""
+	}
+	_, params, err := mime.ParseMediaType(contentType)
 	if err != nil {
 		return ""
 	}
