@@ -83,7 +83,7 @@ func edits(a, b string) int {
 
 // Synonyms are what other programs call our commands, by ours.
 var Synonyms = map[string]string{
-	"setup": "install init", "serve": "start up daemon proxy", "doctor": "check health", "service status": "status",
+	"setup": "install init", "serve": "start up daemon proxy", "doctor": "health", "service status": "status",
 	"log": "logs tail history", "service upgrade": "update self-update", "pages": "ls list", "kb": "bases knowledge",
 	"fetch": "get read open-url scrape curl", "stop": "down quit kill", "--help": "man commands", "site": "host hosts",
 	"pages rm": "remove rm delete del", "uninstall": "remove",

@@ -16,7 +16,10 @@ func Commands(p *command.Program) []*cli.Command { return (&program{p}).commands
 func Former(p *command.Program) []*cli.Command { return (&program{p}).former() }
 
 func (p *program) commands() []*cli.Command {
-	return []*cli.Command{p.logCommand(), p.statsCommand(), p.siteCommand(), p.openCommand()}
+	return []*cli.Command{
+		p.logCommand(), p.statsCommand(), p.siteCommand(), p.openCommand(),
+		command.Hidden(p.checkCommand()), // site check, for keepers of sites who use nothing else
+	}
 }
 
 // former returns the commands of watching under the names that they had in earlier versions: hidden, and each telling
