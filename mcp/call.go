@@ -155,6 +155,24 @@ func notFound(err error) bool {
 	return api.CodeOf(err) == api.CodeNotFound
 }
 
+// stored returns what ask has of the stored page that a call names. The error of one that is not stored says so.
+func stored[T any](ctx context.Context, c *call, ask func(ctx context.Context, ref string) (T, error)) (T, error) {
+	ref, err := c.ref()
+	if err != nil {
+		return *new(T), err
+	}
+	got, err := ask(ctx, ref)
+	if notFound(err) {
+		err = notStored(ref)
+	}
+	return got, err
+}
+
+// notStored is the error of a call that names a page that is not stored.
+func notStored(ref string) error {
+	return fmt.Errorf("%s is not stored: fetch it first", clip.Line(ref, 300))
+}
+
 // begin waits for a place among the calls of tools that run (atOnce), and reports progress to the client until done,
 // which must be called. The context that it returns ends with the HTTP request that carries the call. The error is the
 // cause of that end; then there is nothing to call.

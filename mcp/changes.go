@@ -50,7 +50,7 @@ func runChanges(ctx context.Context, c *call) (*result, error) {
 	}
 	d, err := c.client.Changes(ctx, ref, since)
 	if notFound(err) && since == "" {
-		return nil, fmt.Errorf("%s is not stored: fetch it first", clip.Line(ref, 300))
+		return nil, notStored(ref)
 	}
 	if err != nil {
 		return nil, err

@@ -38,14 +38,7 @@ func pageTool() tool {
 // runPage does the tool get_page. A section comes from the operation for sections, since only the outline knows where
 // it ends; positions are then counted within it.
 func runPage(ctx context.Context, c *call) (*result, error) {
-	ref, err := c.ref()
-	if err != nil {
-		return nil, err
-	}
-	p, err := c.client.Page(ctx, ref)
-	if notFound(err) {
-		return nil, fmt.Errorf("%s is not stored: fetch it first", clip.Line(ref, 300))
-	}
+	p, err := stored(ctx, c, c.client.Page)
 	if err != nil {
 		return nil, err
 	}
@@ -54,7 +47,7 @@ func runPage(ctx context.Context, c *call) (*result, error) {
 	content := string(body)
 	about := facts(p)
 	if name := c.section(); name != "" {
-		sec, err := c.client.Section(ctx, ref, name)
+		sec, err := c.client.Section(ctx, p.Doc, name)
 		if err != nil {
 			return nil, err
 		}
@@ -84,14 +77,7 @@ func outlineTool() tool {
 		params: []param{docParam, urlParam, cursorParam},
 		shape:  "doc string, url string, headings array, next_cursor string",
 		run: func(ctx context.Context, c *call) (*result, error) {
-			ref, err := c.ref()
-			if err != nil {
-				return nil, err
-			}
-			o, err := c.client.Outline(ctx, ref)
-			if notFound(err) {
-				return nil, fmt.Errorf("%s is not stored: fetch it first", clip.Line(ref, 300))
-			}
+			o, err := stored(ctx, c, c.client.Outline)
 			if err != nil {
 				return nil, err
 			}
@@ -193,14 +179,9 @@ func quoteTool() tool {
 // sentence and how many of the words it has. A quote that was changed since is told apart from one that never was
 // there.
 func runQuote(ctx context.Context, c *call) (*result, error) {
-	ref, err := c.ref()
-	if err != nil {
-		return nil, err
-	}
-	q, err := c.client.VerifyQuote(ctx, ref, c.args.text("quote"))
-	if notFound(err) {
-		return nil, fmt.Errorf("%s is not stored: fetch it first", clip.Line(ref, 300))
-	}
+	q, err := stored(ctx, c, func(ctx context.Context, ref string) (*api.QuoteCheck, error) {
+		return c.client.VerifyQuote(ctx, ref, c.args.text("quote"))
+	})
 	if err != nil {
 		return nil, err
 	}

@@ -40,10 +40,8 @@ func (s *Service) GetSeries(_ context.Context, q api.SeriesQuery) (*api.Series, 
 		q.Since = now.Add(-of.back)
 	}
 	s.sampler.take(s, now)
-	list := &api.Series{Step: q.Step, Since: q.Since.UTC(), Points: s.o.Store.Series(of.step, q.Since, now)}
-	if list.Points == nil {
-		list.Points = []store.Point{}
-	}
+	points := s.o.Store.Series(of.step, q.Since, now)
+	list := &api.Series{Step: q.Step, Since: q.Since.UTC(), Points: api.OrEmpty(points)}
 	for _, p := range list.Points {
 		list.Sum.Add(p.Counts)
 	}

@@ -26,10 +26,7 @@ func (s *Service) ListDisclosures(_ context.Context, q api.ListQuery) (*api.Disc
 	if err != nil {
 		return nil, fmt.Errorf("read the ledger of disclosures: %w", err)
 	}
-	if list == nil {
-		list = []store.Disclosure{}
-	}
-	return &api.DisclosureList{Disclosures: list, Next: next}, nil
+	return &api.DisclosureList{Disclosures: api.OrEmpty(list), Next: next}, nil
 }
 
 // GetLeaving sums what was sent to third parties in the last days, by service, day and host, and says which services

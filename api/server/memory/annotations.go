@@ -15,10 +15,7 @@ func (s *Service) ListSubjects(_ context.Context, q api.SubjectQuery) (*api.Subj
 		return nil, err
 	}
 	list, err := k.Subjects(q.KB, q.Limit)
-	if list == nil {
-		list = []knowledge.Subject{}
-	}
-	return &api.SubjectList{Subjects: list}, err
+	return &api.SubjectList{Subjects: api.OrEmpty(list)}, err
 }
 
 // ListPassages lists passages by knowledge base, document, subject and frame.

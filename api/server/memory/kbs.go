@@ -18,11 +18,7 @@ func (s *Service) ListBases(context.Context, api.None) (*api.BaseList, error) {
 	if err != nil {
 		return nil, err
 	}
-	list := k.Bases()
-	if list == nil {
-		list = []knowledge.Base{}
-	}
-	return &api.BaseList{KBs: list}, nil
+	return &api.BaseList{KBs: api.OrEmpty(k.Bases())}, nil
 }
 
 // GetBase returns a knowledge base.
@@ -42,10 +38,7 @@ func (s *Service) ListDocuments(_ context.Context, q api.DocumentQuery) (*api.Do
 		return nil, err
 	}
 	list, next, err := k.Documents(q.Name, q.Cursor, q.Limit)
-	if list == nil {
-		list = []knowledge.Entry{}
-	}
-	return &api.DocumentList{Documents: list, Next: next}, err
+	return &api.DocumentList{Documents: api.OrEmpty(list), Next: next}, err
 }
 
 // DeleteBase deletes a knowledge base and what no other base holds.

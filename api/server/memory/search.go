@@ -32,9 +32,7 @@ func (s *Service) Search(ctx context.Context, q api.SearchQuery) (*knowledge.Res
 	if err != nil {
 		return nil, err
 	}
-	if res.Hits == nil {
-		res.Hits = []knowledge.Hit{}
-	}
+	res.Hits = api.OrEmpty(res.Hits)
 	return res, nil
 }
 

@@ -22,10 +22,7 @@ func (s *Service) GetContext(ctx context.Context, q api.ContextRef) (*api.Contex
 		return nil, err
 	}
 	set := s.o.Store.Fetched(session)
-	c := &api.Context{Session: session, Pages: set.Pages, Bytes: set.Bytes, Dropped: set.Dropped}
-	if c.Pages == nil {
-		c.Pages = []*page.Page{}
-	}
+	c := &api.Context{Session: session, Pages: api.OrEmpty(set.Pages), Bytes: set.Bytes, Dropped: set.Dropped}
 	if q.URL == "" {
 		return c, nil
 	}

@@ -18,14 +18,11 @@ func (s *Service) GetOutline(_ context.Context, ref api.PageRef) (*api.Outline, 
 	if err != nil {
 		return nil, err
 	}
-	list := outline.Of(d.Markdown)
-	if list == nil {
-		list = []outline.Heading{}
-	}
+	list := api.OrEmpty(outline.Of(d.Markdown))
 	cost := outline.Weigh(d.Markdown, list, convert.Tokens[[]byte])
 	return &api.Outline{
 		Doc: doc, URL: d.URL, Title: d.Title, Headings: list,
-		Tokens: cost.Tokens, Kinds: append([]outline.Cost{}, cost.Kinds...), LinkTokens: cost.Links,
+		Tokens: cost.Tokens, Kinds: api.OrEmpty(cost.Kinds), LinkTokens: cost.Links,
 	}, nil
 }
 

@@ -34,10 +34,7 @@ func (s *Service) ListPages(_ context.Context, q api.PageQuery) (*api.PageList, 
 	if err != nil {
 		return nil, fmt.Errorf("list pages: %w", err)
 	}
-	if pages == nil {
-		pages = []*page.Page{}
-	}
-	return &api.PageList{Pages: pages, Next: next}, nil
+	return &api.PageList{Pages: api.OrEmpty(pages), Next: next}, nil
 }
 
 // GetPage returns a page with its content: of a repository also its README and symbol map (rule B33), and of every page
@@ -146,10 +143,7 @@ func (s *Service) ListVersions(_ context.Context, ref api.PageRef) (*api.Version
 	if err != nil {
 		return nil, err
 	}
-	if versions == nil {
-		versions = []store.Version{}
-	}
-	return &api.VersionList{Doc: p.Doc, URL: p.URL, Versions: versions}, nil
+	return &api.VersionList{Doc: p.Doc, URL: p.URL, Versions: api.OrEmpty(versions)}, nil
 }
 
 // DiffVersions compares two versions of a page. An empty A is the version before the newest, an empty B the newest.

@@ -52,10 +52,7 @@ func (s *Service) ListRequests(ctx context.Context, q api.RequestQuery) (*api.Re
 		return nil, err
 	}
 	list, next, damage := s.o.Journal.List(asker.OwnRequests(ctx, f), q.Cursor, cmp.Or(q.Limit, 500))
-	if list == nil {
-		list = []journal.Entry{}
-	}
-	answer := &api.RequestList{Requests: list, Next: next, Warnings: damage}
+	answer := &api.RequestList{Requests: api.OrEmpty(list), Next: next, Warnings: damage}
 	if len(list) == 0 && next == "" && q.Cursor == "" {
 		answer.Instead = s.instead(ctx, q.Filter)
 	}

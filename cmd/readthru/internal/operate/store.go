@@ -17,22 +17,15 @@ func (p *program) storeCommand() *cli.Command {
 				Name: "compact", Usage: "remove what is left on disk of what was deleted",
 				Description: "It rewrites the store, which takes some seconds for each gigabyte. Pages, versions and knowledge " +
 					"bases stay. Stored responses that could be pages and are of none are deleted.",
-				Flags: []cli.Flag{command.JSONFlag()}, Action: p.compactStore,
+				Flags:  []cli.Flag{command.JSONFlag()},
+				Action: command.All(p.Program, (*api.Client).CompactStore, p.compactedStore),
 			},
 			p.storeJobsCommand(), p.backupCommand(), p.restoreCommand(), p.exportCommand(), p.cacheCommand(), p.indexCommand(),
 		},
 	}
 }
 
-func (p *program) compactStore(c *cli.Context) error {
-	if err := command.NoArgs(c.Args().Slice()); err != nil {
-		return err
-	}
-	return p.WithClient(c.Context, func(b *api.Client) error {
-		done, err := b.CompactStore(c.Context)
-		if err != nil {
-			return err
-		}
-		return p.Done(c, done, "compacted the store")
-	})
+func (p *program) compactedStore(*api.Compacted) error {
+	p.Note("compacted the store")
+	return nil
 }

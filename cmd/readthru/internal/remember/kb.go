@@ -111,7 +111,7 @@ func (p *program) kbCommand() *cli.Command {
 			},
 			{
 				Name: "cancel", Usage: "cancel a job", ArgsUsage: "JOB", Flags: []cli.Flag{command.JSONFlag()},
-				Action: p.cancelJob,
+				Action: command.One(p.Program, "JOB", (*api.Client).CancelJob, p.cancelledJob),
 			},
 		},
 	}
@@ -560,18 +560,9 @@ func (p *program) listJobs(list *api.JobList) error {
 	return p.Table([]string{"ID", "KIND", "KB", "STATE", "DONE", "BEGAN", "ERROR"}, rows)
 }
 
-// cancelJob ends a job that fills a base. What answered before still answers; a base that was filled for the first time
-// keeps what was read.
-func (p *program) cancelJob(c *cli.Context) error {
-	id, err := command.OneArg(c.Args().Slice(), "JOB")
-	if err != nil {
-		return err
-	}
-	return p.WithClient(c.Context, func(b *api.Client) error {
-		j, err := b.CancelJob(c.Context, id)
-		if err != nil {
-			return err
-		}
-		return p.Done(c, j, "%s", j.State)
-	})
+// cancelledJob says what became of a job that was to end. What answered before still answers; a base that was filled
+// for the first time keeps what was read.
+func (p *program) cancelledJob(j *api.Job) error {
+	p.Note("%s", j.State)
+	return nil
 }

@@ -67,7 +67,8 @@ func (p *program) pagesCommand() *cli.Command {
 			},
 			{
 				Name: "convert", Usage: "convert a page again from what its origin answered, as it is stored",
-				ArgsUsage: "URL|DOC", Flags: []cli.Flag{command.JSONFlag()}, Action: p.convertPage,
+				ArgsUsage: "URL|DOC", Flags: []cli.Flag{command.JSONFlag()},
+				Action: command.One(p.Program, "URL", (*api.Client).ConvertPage, p.convertedPage),
 			},
 			{
 				Name: "rm", Usage: "delete a page, or all pages of a host, with versions and stored responses",
@@ -158,19 +159,10 @@ func (p *program) originalOfPage(o *api.Original) error {
 	return p.Print(o.Content)
 }
 
-// convertPage has the markdown of a page made again from the stored response, by the rules of this version.
-func (p *program) convertPage(c *cli.Context) error {
-	ref, err := command.OneArg(c.Args().Slice(), "URL")
-	if err != nil {
-		return err
-	}
-	return p.WithClient(c.Context, func(b *api.Client) error {
-		pg, err := b.ConvertPage(c.Context, ref)
-		if err != nil {
-			return err
-		}
-		return p.Done(c, pg, "converted")
-	})
+// convertedPage says that the markdown of a page was made again from the stored response, by the rules of this version.
+func (p *program) convertedPage(*page.Page) error {
+	p.Note("converted")
+	return nil
 }
 
 // removePage deletes a stored page, or with --host all pages of a host. The log and the counts of visits stay.
