@@ -86,7 +86,7 @@ func parted(text string) string {
 		i := strings.LastIndexByte(text, '\n') + 1
 		switch last := strings.TrimSpace(text[i:]); {
 		case last == "<page>", last == "</page>", len(last) > 2 && strings.Trim(last, last[:1]) == "" &&
-			strings.Contains("-*=", last[:1]):
+			strings.ContainsAny(last, "-*="):
 			text = text[:i]
 		default:
 			return strings.TrimLeft(text, "\r\n")

@@ -150,7 +150,7 @@ func TestWorkEndsWithTheRequestThatAskedForIt(t *testing.T) {
 // The card says where the server is and what it is called, to who may call it, and to no page in a browser.
 func TestTheCardOfTheServer(t *testing.T) {
 	w := newWorld(t, nil)
-	get := func(fields ...string) *http.Response {
+	get := func(fields ...string) (status int, head http.Header, body []byte) {
 		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+w.addr+"/mcp/server-card", nil)
 		if err != nil {
 			t.Fatal(err)
@@ -163,16 +163,20 @@ func TestTheCardOfTheServer(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		t.Cleanup(func() { resp.Body.Close() })
-		return resp
+		defer resp.Body.Close()
+		body, err = io.ReadAll(resp.Body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return resp.StatusCode, resp.Header, body
 	}
-	resp := get("Accept: application/mcp-server-card+json")
+	_, head, body := get("Accept: application/mcp-server-card+json")
 	var card struct {
 		Schema                            string `json:"$schema"`
 		Name, Version, Title, Description string
 		Remotes                           []struct{ Type, URL string }
 	}
-	if err := json.NewDecoder(resp.Body).Decode(&card); err != nil {
+	if err := json.Unmarshal(body, &card); err != nil {
 		t.Fatal(err)
 	}
 	if card.Schema != "https://static.modelcontextprotocol.io/schemas/v1/server-card.schema.json" ||
@@ -180,17 +184,18 @@ func TestTheCardOfTheServer(t *testing.T) {
 		card.Title == "" || card.Description == "" || len(card.Description) > 100 {
 		t.Errorf("card %+v is not as its schema says", card)
 	}
-	if len(card.Remotes) != 1 || card.Remotes[0].Type != "streamable-http" || card.Remotes[0].URL != "http://"+w.addr+"/mcp" {
+	if len(card.Remotes) != 1 || card.Remotes[0].Type != "streamable-http" ||
+		card.Remotes[0].URL != "http://"+w.addr+"/mcp" {
 		t.Errorf("remotes %+v, want the server that was asked", card.Remotes)
 	}
-	if got := resp.Header; got.Get("Content-Type") != "application/mcp-server-card+json" ||
-		got.Get("Access-Control-Allow-Origin") != "" {
-		t.Errorf("fields %v", got)
+	if head.Get("Content-Type") != "application/mcp-server-card+json" ||
+		head.Get("Access-Control-Allow-Origin") != "" {
+		t.Errorf("fields %v", head)
 	}
-	if again := get("If-None-Match: " + resp.Header.Get("Etag")); again.StatusCode != http.StatusNotModified {
-		t.Errorf("status %d with its tag, want 304", again.StatusCode)
+	if status, _, _ := get("If-None-Match: " + head.Get("Etag")); status != http.StatusNotModified {
+		t.Errorf("status %d with its tag, want 304", status)
 	}
-	if foreign := get("Origin: https://evil.test"); foreign.StatusCode != http.StatusForbidden {
-		t.Errorf("status %d for a page of another site, want 403", foreign.StatusCode)
+	if status, _, _ := get("Origin: https://evil.test"); status != http.StatusForbidden {
+		t.Errorf("status %d for a page of another site, want 403", status)
 	}
 }
