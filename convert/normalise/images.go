@@ -158,6 +158,9 @@ func tooSmall(n *html.Node) bool {
 	if style := dom.Attr(n, "style"); style != "" {
 		set := css.Declarations(style)
 		for _, key := range []string{"width", "height"} {
+			if least, _, ok := css.Number(set.Get("min-" + key)); ok && least >= smallest {
+				continue // a picture that fills its box has a size of 0 and at least all of it
+			}
 			if v, unit, ok := css.Number(set.Get(key)); ok && (unit == "px" || v == 0) && v < smallest {
 				return true
 			}
